@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vtrace: build, tests, installation. GNU make.
+#
+#   make            programs into build/bin, libvtrace.a and libvtrace.so into build
+#   make check      set-up, build, every test;  make check-long adds the long ones
+#   make demo       set-up, build, the main pipelines on a saved trace
+#   make help       the other targets
+#
+# Variables: B (build directory), CC, OPT, SAN (as in SAN=address,undefined), V=1 (show commands),
+# PREFIX, DESTDIR, FUZZ_SECONDS.
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+comma := ,
+SAN ?=
+B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+OPT ?= $(if $(SAN),-O1,-O2)
+FUZZ_SECONDS ?= 60
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+bindir = $(PREFIX)/bin
+libdir = $(PREFIX)/lib
+includedir = $(PREFIX)/include
+mandir = $(PREFIX)/share/man
+
+VERSION := $(shell sed -n 's/^.define VT_VERSION "\(.*\)"/\1/p' lib/base/version.h)
+SOVERSION = 0
+
+WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla
+CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L -Ilib -I. $(CPPFLAGS)
+SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
+LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
+
+STREAM_LIBS = -ljansson -lz -lzstd -lm
+LIBS = -ldw -lelf -lopcodes -lbfd $(STREAM_LIBS)
+
+# Without -j on the command line, use every processor.
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+Q = $(if $(V),,@)
+say = @$(if $(V),:,$(if $(findstring s,$(firstword -$(MAKEFLAGS))),:,printf '  %-5s %s\n' '$(1)' '$(2)'))
+
+# ---- sources ----------------------------------------------------------------
+
+STREAM_SRC := $(sort $(wildcard lib/base/*.c lib/stream/*.c))
+TOOLS_SRC := $(sort $(filter-out $(STREAM_SRC),$(shell find lib formats -name '*.c' 2>/dev/null)))
+COMMON_SRC := $(sort $(wildcard cmd/common/*.c))
+PROGRAMS := $(sort $(basename $(notdir $(wildcard cmd/*.c))))
+SUBCMD_SRC := $(sort $(wildcard cmd/vtrace/*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
+HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h)))
+MAN := $(sort $(wildcard man/*.[135]))
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+pic = $(patsubst %.c,$(B)/pic/%.o,$(1))
+
+BINS := $(addprefix $(B)/bin/,$(PROGRAMS))
+UNITS := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
+REPLAYS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC))
+HELPERS := $(patsubst %.c,$(B)/%,$(HELPER_SRC))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzzers/%,$(FUZZ_SRC))
+
+ARCHIVES := $(B)/libvtools.a $(B)/libvtrace.a
+SHARED := $(if $(STREAM_SRC),$(B)/libvtrace.so.$(SOVERSION))
+
+# ---- building ---------------------------------------------------------------
+
+.PHONY: all libs test-programs
+all: libs $(BINS)
+libs: $(ARCHIVES) $(SHARED)
+test-programs: $(UNITS) $(REPLAYS) $(HELPERS)
+
+# A file that changes only when its text does: what depends on it is rebuilt when a compiler, a flag
+# or a list of objects differs from last time.
+define stamp
+$(1): FORCE
+	@mkdir -p $$(@D); echo '$(2)' | cmp -s - $$@ || echo '$(2)' >$$@
+endef
+.PHONY: FORCE
+$(eval $(call stamp,$(B)/stamp/compile,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)))
+$(eval $(call stamp,$(B)/stamp/link,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(LIBS)))
+$(eval $(call stamp,$(B)/stamp/libvtrace,$(STREAM_SRC)))
+$(eval $(call stamp,$(B)/stamp/libvtools,$(TOOLS_SRC)))
+$(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) : $(SUBCMD_SRC)))
+
+$(B)/obj/%.o: %.c $(B)/stamp/compile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(B)/pic/%.o: %.c $(B)/stamp/compile
+	$(call say,PIC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -fPIC -MMD -MP -c -o $@ $<
+
+define archive
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)ar rcs $@ $(filter %.o,$^)
+endef
+
+$(B)/libvtrace.a: $(call obj,$(STREAM_SRC)) $(B)/stamp/libvtrace
+	$(archive)
+
+$(B)/libvtools.a: $(call obj,$(TOOLS_SRC)) $(B)/stamp/libvtools
+	$(archive)
+
+$(B)/libvtrace.so.$(SOVERSION): $(call pic,$(STREAM_SRC)) lib/libvtrace.map $(B)/stamp/link $(B)/stamp/libvtrace
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -shared -Wl,-soname,$(@F) \
+		-Wl,--version-script,lib/libvtrace.map -o $@ $(filter %.o,$^) $(STREAM_LIBS)
+	$(Q)ln -sf $(@F) $(@D)/libvtrace.so
+
+define link
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(1) -o $@ $(filter %.o,$^) $(ARCHIVES) $(2) $(LIBS)
+endef
+
+LINKDEPS := $(ARCHIVES) $(B)/stamp/link
+
+$(B)/bin/vtrace: $(call obj,$(SUBCMD_SRC))
+$(B)/bin/%: $(B)/obj/cmd/%.o $(call obj,$(COMMON_SRC)) $(LINKDEPS) $(B)/stamp/cmd
+	$(call link)
+
+$(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SRC)) $(LINKDEPS)
+	$(call link,,-lcmocka)
+
+$(REPLAYS): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(LINKDEPS)
+	$(call link)
+
+$(HELPERS): $(B)/tests/tools/%: $(B)/obj/tests/tools/%.o $(LINKDEPS)
+	$(call link)
+
+# libFuzzer brings its own main; the objects come from a build with SAN=fuzzer-no-link,...
+$(FUZZERS): $(B)/fuzzers/%: $(B)/obj/tests/fuzz/%.o $(LINKDEPS)
+	$(call link,-fsanitize=fuzzer)
+
+.SECONDARY:
+.DELETE_ON_ERROR:
+-include $(shell find $(B)/obj $(B)/pic -name '*.d' 2>/dev/null)
+
+# ---- set-up, demonstration, tests -------------------------------------------
+
+.PHONY: setup demo unit check check-long bench
+setup:
+	@scripts/setup
+
+demo:
+	@scripts/setup
+	@$(MAKE) --no-print-directory -s all
+	@VT_BUILD=$(abspath $(B)) scripts/demo
+
+RUN = VT_BUILD=$(abspath $(B)) VT_SAN=$(SAN) tests/run $(if $(V),-v) $(TESTFLAGS)
+
+unit: $(UNITS)
+	@$(RUN) unit
+
+check:
+	@scripts/setup
+	@$(MAKE) --no-print-directory all test-programs
+	@$(RUN) unit pipe
+
+check-long:
+	@scripts/setup
+	@$(MAKE) --no-print-directory all test-programs
+	@$(RUN) unit pipe long
+
+bench: all test-programs
+	@set -e; for f in tests/bench/*.sh; do [ -e "$$f" ] || continue; \
+		echo "== $$f"; VT_BUILD=$(abspath $(B)) "$$f"; done
+
+# ---- fuzzing ----------------------------------------------------------------
+
+.PHONY: fuzz fuzzers
+fuzzers: $(FUZZERS)
+
+fuzz:
+	@scripts/setup
+	@$(MAKE) --no-print-directory B=$(B)-fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzzers
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz $(B)-fuzz/fuzzers
+
+# ---- lint -------------------------------------------------------------------
+
+.PHONY: lint format
+lint:
+	@scripts/setup
+	@B=$(B) scripts/lint
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+# ---- installation -----------------------------------------------------------
+
+.PHONY: install uninstall clean help
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig \
+		$(DESTDIR)$(includedir)/vtrace/base $(DESTDIR)$(includedir)/vtrace/stream
+	for p in $(BINS); do install -m 755 $$p $(DESTDIR)$(bindir)/ || exit 1; done
+	for h in $(HEADERS:lib/%=%); do \
+		install -m 644 lib/$$h $(DESTDIR)$(includedir)/vtrace/$$h || exit 1; done
+	install -m 644 lib/vtrace.h $(DESTDIR)$(includedir)/vtrace/vtrace.h
+	install -m 644 $(B)/libvtrace.a $(DESTDIR)$(libdir)/
+	install -m 755 $(B)/libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/
+	ln -sf libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/libvtrace.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@PRIVATE_LIBS@|$(STREAM_LIBS)|' lib/vtrace.pc.in \
+		>$(DESTDIR)$(libdir)/pkgconfig/vtrace.pc
+	for m in $(MAN); do install -D -m 644 $$m \
+		$(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; done
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS))
+	rm -rf $(DESTDIR)$(includedir)/vtrace
+	rm -f $(DESTDIR)$(libdir)/libvtrace.a $(DESTDIR)$(libdir)/libvtrace.so \
+		$(DESTDIR)$(libdir)/libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/pkgconfig/vtrace.pc
+	for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
+
+clean:
+	rm -rf $(B) $(B)-fuzz
+
+help:
+	@echo 'all           programs and libraries into $(B)'
+	@echo 'demo          set up, build, run the main pipelines on a saved trace'
+	@echo 'check         set up, build, run every test (check-long: also the long ones)'
+	@echo 'unit          build and run the unit tests only'
+	@echo 'bench         measure speed and memory against perf'
+	@echo 'fuzz          run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'lint          formatting, static analysis, layers, shell scripts, man pages'
+	@echo 'install       into DESTDIR=$(DESTDIR) PREFIX=$(PREFIX); uninstall removes it'
+	@echo 'setup         install the Debian packages that are needed'
+	@echo 'format        let clang-format rewrite all C files; clean: remove $(B)'
