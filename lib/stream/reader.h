@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_STREAM_READER_H
+#define VT_STREAM_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "stream/header.h"
+#include "stream/record.h"
+#include "stream/schema.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a reader has met so far that should not be. */
+struct vt_damage {
+	uint64_t blocks;  /* damaged blocks that were skipped */
+	uint64_t bytes;	  /* bytes that were skipped */
+	uint64_t records; /* records that are known to be missing */
+	bool truncated;	  /* the stream has no END record */
+};
+
+/* How the producer ended, from the END record. */
+enum vt_status {
+	VT_STATUS_COMPLETE,    /* all of its input came through */
+	VT_STATUS_LOSSY,       /* some of its input was lost or damaged */
+	VT_STATUS_INTERRUPTED, /* it was stopped before its input ended */
+	VT_STATUS_MISSING      /* there is no END record: the producer died */
+};
+
+/* Called once for each damaged place, with a line of text that names file and offset. */
+typedef void vt_warn_fn(void *arg, const char *text);
+
+struct vt_reader;
+
+/*
+ * Opens a stream and reads its header; "-" is standard input.  NULL on error: VT_E_READ (cannot
+ * be opened or read), VT_E_FORMAT (not a vt stream), VT_E_VERSION, VT_E_DAMAGED or VT_E_TRUNC (its
+ * header is).  Owned by the caller.
+ */
+struct vt_reader *vt_reader_open(const char *path, struct vt_error *err);
+
+/* The same on a file descriptor, which stays the caller's; `name` is for messages. */
+struct vt_reader *vt_reader_open_fd(int fd, const char *name, struct vt_error *err);
+
+void vt_reader_close(struct vt_reader *r);
+
+void vt_reader_set_warn(struct vt_reader *r, vt_warn_fn *fn, void *arg);
+
+/*
+ * Gives the next record in *rec, borrowed until the next call.  Returns 1; 0 at the end of a
+ * stream that ends as it should; -VT_E_TRUNC, once and after all that could be read, if
+ * the END record is missing; -VT_E_READ or -VT_E_NOMEM if reading stops.  A damaged block does not
+ * stop it: the warn function is told, vt_reader_damage() counts it, and a GAP record stands where
+ * it was.
+ */
+int vt_reader_next(struct vt_reader *r, struct vt_record *rec, struct vt_error *err);
+
+/*
+ * Gives the next run of records of one kind: rows first .. first+count-1 of *block; otherwise as
+ * vt_reader_next().  The two may be mixed.
+ */
+int vt_reader_next_run(struct vt_reader *r, const struct vt_block **block, uint32_t *first,
+		       uint32_t *count, struct vt_error *err);
+
+/* All borrowed, valid until the reader is closed. */
+const char *vt_reader_name(const struct vt_reader *r);
+const struct vt_schema *vt_reader_schema(const struct vt_reader *r);
+const struct vt_header *vt_reader_header(const struct vt_reader *r);
+const struct vt_damage *vt_reader_damage(const struct vt_reader *r);
+
+/* The producer's status; meaningful after the end was reached. */
+enum vt_status vt_reader_status(const struct vt_reader *r);
+
+/* Bytes of the input that were consumed so far. */
+uint64_t vt_reader_offset(const struct vt_reader *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
