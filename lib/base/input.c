@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+/* One read() takes up to this much: a pipe seldom has more, a file costs few calls. */
+#define READ_SIZE ((size_t)256 * 1024)
+
+static int open_any(struct vt_input *in, int fd, bool owned, const char *name, struct vt_error *err)
+{
+	struct stat st;
+
+	*in = (struct vt_input){.fd = fd, .owned = owned, .name = strdup(name)};
+	if (!in->name) {
+		vt_input_close(in);
+		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", name);
+	}
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		vt_input_close(in);
+		return vt_error_errno(err, VT_E_READ, EISDIR, "%s", name);
+	}
+	return 0;
+}
+
+int vt_input_open(struct vt_input *in, const char *path, struct vt_error *err)
+{
+	int fd;
+
+	*in = (struct vt_input){.fd = -1};
+	if (strcmp(path, "-") == 0)
+		return open_any(in, STDIN_FILENO, false, "standard input", err);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return vt_error_errno(err, VT_E_READ, errno, "%s", path);
+	return open_any(in, fd, true, path, err);
+}
+
+int vt_input_open_fd(struct vt_input *in, int fd, const char *name, struct vt_error *err)
+{
+	return open_any(in, fd, false, name, err);
+}
+
+void vt_input_close(struct vt_input *in)
+{
+	if (in->owned && in->fd >= 0)
+		close(in->fd);
+	free(in->name);
+	free(in->buf);
+	*in = (struct vt_input){.fd = -1};
+}
+
+/* Moves the window to the front of the buffer and makes room behind it. */
+static int make_room(struct vt_input *in, struct vt_error *err)
+{
+	if (in->start && in->cap - in->end < READ_SIZE) {
+		memmove(in->buf, in->buf + in->start, in->end - in->start);
+		in->end -= in->start;
+		in->start = 0;
+	}
+	if (in->cap - in->end < READ_SIZE &&
+	    !vt_array_grow(&in->buf, &in->cap, in->end + READ_SIZE, 1))
+		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", in->name);
+	return 0;
+}
+
+int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_error *err)
+{
+	while (in->end - in->start < need && !in->eof) {
+		ssize_t n;
+
+		if (make_room(in, err) < 0)
+			return -VT_E_NOMEM;
+		do {
+			n = read(in->fd, in->buf + in->end, in->cap - in->end);
+		} while (n < 0 && errno == EINTR);
+		if (n < 0)
+			return vt_error_errno(err, VT_E_READ, errno, "%s", in->name);
+		in->eof = n == 0;
+		in->end += (size_t)n;
+	}
+	*have = in->end - in->start;
+	return 0;
+}

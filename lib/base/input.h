@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_BASE_INPUT_H
+#define VT_BASE_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A file or pipe that is read front to back through a window.  The window grows only as bytes
+ * really arrive, so that a huge claimed length costs nothing.
+ */
+struct vt_input {
+	int fd;
+	bool owned;
+	bool eof;
+	char *name;   /* for messages: the path, or "standard input" */
+	uint8_t *buf; /* the window is buf[start .. end) */
+	size_t start;
+	size_t end;
+	size_t cap;
+	uint64_t offset; /* of buf[start] in the input */
+};
+
+/* Opens a path, "-" meaning standard input.  VT_E_READ, VT_E_NOMEM. */
+int vt_input_open(struct vt_input *in, const char *path, struct vt_error *err);
+
+/* The same on a descriptor, which stays the caller's. */
+int vt_input_open_fd(struct vt_input *in, int fd, const char *name, struct vt_error *err);
+
+void vt_input_close(struct vt_input *in);
+
+/*
+ * Tries to have `need` bytes in the window.  Returns 0 and sets *have to how many there are, which
+ * is less than `need` only at the end of the input, and may be more.  VT_E_READ, VT_E_NOMEM.
+ */
+int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_error *err);
+
+/* The window's bytes; valid until the next vt_input_fill(). */
+static inline const uint8_t *vt_input_data(const struct vt_input *in)
+{
+	return in->buf + in->start;
+}
+
+static inline size_t vt_input_have(const struct vt_input *in)
+{
+	return in->end - in->start;
+}
+
+/* Moves past `n` bytes of the window. */
+static inline void vt_input_consume(struct vt_input *in, size_t n)
+{
+	in->start += n;
+	in->offset += n;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
