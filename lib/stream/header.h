@@ -17,6 +17,10 @@ extern "C" {
 #define VT_MAX_ARGS   4096    /* arguments of one stage */
 #define VT_MAX_HEADER 1048576 /* bytes of an encoded header */
 
+/* Numbers that kinds may have on the wire; those outside are the format's own blocks. */
+#define VTI_FIRST_KIND_ID 16
+#define VTI_LAST_KIND_ID  65000
+
 /* One program that a stream went through. */
 struct vt_stage {
 	char *program;

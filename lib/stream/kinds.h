@@ -69,7 +69,7 @@ enum vt_image_type {
 	VT_NIMAGETYPES
 };
 
-enum vt_thread_op { VT_THREAD_COMM, VT_THREAD_EXEC, VT_THREAD_FORK, VT_THREAD_EXIT, VT_NTHREADOPS };
+enum vt_thread_op { VT_OP_COMM, VT_OP_EXEC, VT_OP_FORK, VT_OP_EXIT, VT_NOPS };
 
 /* Names for the values above, as `vtrace dump` prints them; "?" for a value that has none. */
 const char *vt_policy_name(uint64_t policy);

@@ -59,8 +59,8 @@ void vt_writer_words(struct vt_writer *w, unsigned field, const uint64_t *words,
 void vt_writer_text(struct vt_writer *w, unsigned field, const char *text);
 
 /*
- * Writes a copy of a record of one of the inputs that the writer was opened with; kinds and fields are
- * matched by name, foreign ones included.
+ * Writes a copy of a record of one of the inputs that the writer was opened with; kinds and fields
+ * are matched by name, foreign ones included.
  */
 void vt_writer_copy(struct vt_writer *w, const struct vt_record *rec);
 
