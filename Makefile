@@ -39,7 +39,7 @@ STREAM_LIBS = -ljansson -lz -lzstd -lm
 LIBS = -ldw -lelf -lopcodes -lbfd $(STREAM_LIBS)
 
 # Without -j on the command line, use every processor.
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
@@ -191,10 +191,21 @@ fuzz:
 
 # ---- lint -------------------------------------------------------------------
 
-.PHONY: lint format
+.PHONY: lint tidy format
 lint:
 	@scripts/setup
+	@$(MAKE) --no-print-directory -s all test-programs
 	@B=$(B) scripts/lint
+
+# Checked again only when the file or a header that it includes has changed since.
+TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) \
+	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC)
+tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC))
+$(B)/tidy/%.ok: $(B)/obj/%.o .clang-tidy
+	$(call say,TIDY,$*.c)
+	@mkdir -p $(@D)
+	$(Q)clang-tidy --quiet $*.c -- $(CPPFLAGS_ALL) -std=c11 2>/dev/null
+	@touch $@
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
