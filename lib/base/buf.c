@@ -18,6 +18,8 @@ uint8_t *vt_buf_reserve(struct vt_buf *b, size_t more)
 {
 	if (b->failed)
 		return NULL;
+	if (!more)
+		more = 1; /* so that an empty buffer, too, has a place to point to */
 	if (more > SIZE_MAX - b->size || !vt_array_grow(&b->data, &b->cap, b->size + more, 1)) {
 		b->failed = true;
 		return NULL;
