@@ -35,8 +35,8 @@ SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fra
 CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
 
-STREAM_LIBS = -ljansson -lz -lzstd -lm
-LIBS = -ldw -lelf -lopcodes -lbfd $(STREAM_LIBS)
+STREAM_LIBS = -lz -lzstd -lm
+LIBS = -ldw -lelf -lopcodes -lbfd -ljansson $(STREAM_LIBS)
 
 # Without -j on the command line, use every processor.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -57,7 +57,7 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
-HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h)))
+HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h lib/stream/*.def)))
 MAN := $(sort $(wildcard man/*.[135]))
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -116,7 +116,7 @@ $(B)/libvtools.a: $(call obj,$(TOOLS_SRC)) $(B)/stamp/libvtools
 
 $(B)/libvtrace.so.$(SOVERSION): $(call pic,$(STREAM_SRC)) lib/libvtrace.map $(B)/stamp/link $(B)/stamp/libvtrace
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -shared -Wl,-soname,$(@F) \
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -shared $(if $(SAN),,-Wl,-z,defs) -Wl,-soname,$(@F) \
 		-Wl,--version-script,lib/libvtrace.map -o $@ $(filter %.o,$^) $(STREAM_LIBS)
 	$(Q)ln -sf $(@F) $(@D)/libvtrace.so
 
@@ -204,7 +204,8 @@ tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC))
 $(B)/tidy/%.ok: $(B)/obj/%.o .clang-tidy
 	$(call say,TIDY,$*.c)
 	@mkdir -p $(@D)
-	$(Q)clang-tidy --quiet $*.c -- $(CPPFLAGS_ALL) -std=c11 2>/dev/null
+	$(Q)clang-tidy --quiet $*.c -- $(CPPFLAGS_ALL) -std=c11 >$(@:.ok=.log) 2>&1 || \
+		{ grep -A2 -E 'error:|Error' $(@:.ok=.log); exit 1; }
 	@touch $@
 
 format:

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VTRACE_H
+#define VTRACE_H
+
+/* All of libvtrace: the vt record stream, read and written. See libvtrace(3). */
+
+#include "base/error.h"
+#include "base/version.h"
+#include "stream/header.h"
+#include "stream/kinds.h"
+#include "stream/reader.h"
+#include "stream/record.h"
+#include "stream/schema.h"
+#include "stream/writer.h"
+
+#endif

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What `make install` leaves is a library that stands on its own, from C and from C++.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_need pkg-config g++
+[ -z "$VT_SAN" ] || t_skip_all "an instrumented library is not one to install"
+
+# All in the test's own directory, with DESTDIR in front of a PREFIX as a packager does it.
+run_make()
+{
+	env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ROOT" B="$VT_BUILD" PREFIX=/opt/vt "$@"
+}
+t_ok "install into DESTDIR" run_make DESTDIR="$T_DIR/dest" install
+export PKG_CONFIG_PATH=$T_DIR/dest/opt/vt/lib/pkgconfig
+export PKG_CONFIG_SYSROOT_DIR=$T_DIR/dest
+
+t_is "the .pc file tells the version in the header" "$(pkg-config --modversion vtrace)" \
+	"$(sed -n 's/^#define VT_VERSION "\(.*\)"/\1/p' "$ROOT/lib/base/version.h")"
+
+headers=dest/opt/vt/include/vtrace
+alone()
+{
+	local h status=0
+	for h in $(cd "$headers" && find . -name '*.h' | sort); do
+		printf "#include <%s>\nextern int not_empty;\n" "${h#./}" >one.c
+		# shellcheck disable=SC2046 # flags are words
+		"$@" -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags vtrace) one.c || {
+			echo "in $h" >&2
+			status=1
+		}
+	done
+	return "$status"
+}
+t_ok "each header compiles alone as C11" alone gcc -std=c11 -pedantic
+t_ok "each header compiles alone as C++" alone g++ -x c++ -std=c++17
+
+cat >user.c <<'END'
+#include <stdio.h>
+#include <vtrace.h>
+
+int main(int argc, char **argv)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_reader *r = vt_reader_open(argc > 1 ? argv[1] : "/nowhere/at/all", &err);
+
+	if (r) {
+		vt_reader_close(r);
+		return 0;
+	}
+	printf("%s\n", err.text);
+	return 3;
+}
+END
+# shellcheck disable=SC2046
+t_ok "a C program links with the shared library" \
+	gcc -std=c11 -Wall -Werror -o user user.c $(pkg-config --cflags --libs vtrace)
+export LD_LIBRARY_PATH=$T_DIR/dest/opt/vt/lib
+t_status "and runs, its error text in hand" 3 ./user
+t_like "which names the file" /nowhere/at/all "$T_OUT"
+t_pipe "it is the shared library that it loads" "readelf -d user | grep -q 'libvtrace.so.0'"
+# shellcheck disable=SC2046
+t_ok "a C++ program links with the static library" g++ -x c++ -o user++ user.c -x none \
+	$(pkg-config --cflags --static --libs vtrace | sed 's/-lvtrace/-l:libvtrace.a/')
+t_status "and runs" 3 env -u LD_LIBRARY_PATH ./user++
+
+t_is "the shared library shows nothing but vt_ names" \
+	"$(nm -D --defined-only "dest/opt/vt/lib/libvtrace.so.0" | awk '{ print $3 }' |
+		grep -Ev '^(vt_|VTRACE_0)')" ""
+
+programs=$(cd "$ROOT" && find cmd -maxdepth 1 -name '*.c' -printf '%f\n' 2>/dev/null |
+	sed 's/\.c$//' | sort)
+t_is "every program is there" "$(ls dest/opt/vt/bin)" "$programs"
+pages=$(cd "$ROOT" && find man -name '*.[135]' -printf '%f\n' 2>/dev/null | sort)
+t_is "every man page is there" \
+	"$(find dest/opt/vt/share/man -type f -printf '%f\n' 2>/dev/null | sort)" "$pages"
+
+t_ok "uninstall" run_make DESTDIR="$T_DIR/dest" uninstall
+t_is "takes away every file" "$(find dest -not -type d)" ""
+t_done
