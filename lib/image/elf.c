@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/elf.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/buf.h"
+#include "image/internal.h"
+
+/* A kernel has about 70 sections, gcc -ffunction-sections objects some 100,000. */
+#define MAX_SECTIONS (1u << 20)
+
+/* Real files have about four loaded segments; ELF core files, which are not images, thousands. */
+#define MAX_SEGMENTS 4096
+
+#define PAGE 4096
+
+struct vt_elf {
+	Elf *elf;
+	uint8_t *data;
+	size_t size;
+	bool mapped;
+	char *path;
+	uint64_t text_offset; /* of a relocatable file: where .text lies */
+	struct vt_elf_info info;
+	struct vt_elf_segment *segments;
+	size_t nsegments;
+	size_t segments_cap;
+};
+
+Elf *vti_elf_handle(const struct vt_elf *e)
+{
+	return e->elf;
+}
+
+Elf_Data *vti_elf_section_data(const struct vt_elf *e, Elf_Scn *scn)
+{
+	GElf_Shdr shdr;
+
+	if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
+	    shdr.sh_offset > e->size || shdr.sh_size > e->size - shdr.sh_offset)
+		return NULL;
+	return elf_getdata(scn, NULL);
+}
+
+Elf_Scn *vti_elf_section(const struct vt_elf *e, const char *name, GElf_Shdr *shdr, Elf_Data **data)
+{
+	Elf_Scn *scn = NULL;
+	size_t strndx, n = 0;
+
+	if (elf_getshdrstrndx(e->elf, &strndx) != 0)
+		return NULL;
+	while (n++ < MAX_SECTIONS && (scn = elf_nextscn(e->elf, scn))) {
+		const char *s;
+
+		if (!gelf_getshdr(scn, shdr))
+			continue;
+		s = elf_strptr(e->elf, strndx, shdr->sh_name);
+		if (!s || strcmp(s, name) != 0)
+			continue;
+		if (data) {
+			*data = vti_elf_section_data(e, scn);
+			if (!*data)
+				continue;
+		}
+		return scn;
+	}
+	return NULL;
+}
+
+static bool add_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint64_t filesz,
+			uint64_t memsz, bool exec)
+{
+	if (!vt_array_grow(&e->segments, &e->segments_cap, e->nsegments + 1, sizeof(*e->segments)))
+		return false;
+	if (offset > e->size)
+		filesz = 0;
+	else if (filesz > e->size - offset)
+		filesz = e->size - offset;
+	if (memsz > UINT64_MAX - vaddr)
+		memsz = UINT64_MAX - vaddr;
+	if (filesz > memsz)
+		filesz = memsz;
+	e->segments[e->nsegments++] = (struct vt_elf_segment){vaddr, offset, filesz, memsz, exec};
+	return true;
+}
+
+static bool read_segments(struct vt_elf *e)
+{
+	size_t n, i;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return true;
+	for (i = 0; i < n && i < MAX_SEGMENTS; i++) {
+		GElf_Phdr p;
+
+		if (gelf_getphdr(e->elf, (int)i, &p) && p.p_type == PT_LOAD &&
+		    !add_segment(e, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz,
+				 (p.p_flags & PF_X) != 0))
+			return false;
+	}
+	return true;
+}
+
+/* One pass over the section headers: what kinds of content the file has. */
+static bool read_sections(struct vt_elf *e)
+{
+	bool rel = e->info.type == ET_REL;
+	Elf_Scn *scn = NULL;
+	size_t strndx, n = 0;
+
+	if (elf_getshdrstrndx(e->elf, &strndx) != 0)
+		return true;
+	while (n++ < MAX_SECTIONS && (scn = elf_nextscn(e->elf, scn))) {
+		const char *name;
+		GElf_Shdr s;
+
+		if (!gelf_getshdr(scn, &s) || s.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(e->elf, strndx, s.sh_name);
+		if (!name)
+			name = "";
+		e->info.has_symtab |= s.sh_type == SHT_SYMTAB;
+		e->info.has_dynsym |= s.sh_type == SHT_DYNSYM;
+		if (s.sh_size && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+			e->info.has_dwarf = true;
+		if (!rel || !(s.sh_flags & SHF_ALLOC))
+			continue;
+		if (!strcmp(name, ".text"))
+			e->text_offset = s.sh_offset;
+		if (e->nsegments < MAX_SEGMENTS &&
+		    !add_segment(e, s.sh_offset, s.sh_offset, s.sh_size, s.sh_size,
+				 (s.sh_flags & SHF_EXECINSTR) != 0))
+			return false;
+	}
+	return true;
+}
+
+static int read_headers(struct vt_elf *e, struct vt_error *err)
+{
+	const void *id = NULL;
+	GElf_Ehdr ehdr;
+	ssize_t n;
+
+	if (elf_kind(e->elf) != ELF_K_ELF || !gelf_getehdr(e->elf, &ehdr))
+		return vt_error_set(err, VT_E_FORMAT, "%s: not an ELF file", e->path);
+	e->info.path = e->path;
+	e->info.type = ehdr.e_type;
+	e->info.machine = ehdr.e_machine;
+	e->info.bits = ehdr.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
+	e->info.big = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
+	e->info.entry = ehdr.e_entry;
+	if (!read_segments(e) || !read_sections(e))
+		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", e->path);
+	n = dwelf_elf_gnu_build_id(e->elf, &id);
+	if (n > 0 && id) {
+		e->info.buildid_size = (size_t)n < VT_BUILDID_MAX ? (size_t)n : VT_BUILDID_MAX;
+		memcpy(e->info.buildid, id, e->info.buildid_size);
+	}
+	e->info.debuglink = dwelf_elf_gnu_debuglink(e->elf, &e->info.debuglink_crc);
+	return 0;
+}
+
+static struct vt_elf *open_data(uint8_t *data, size_t size, bool mapped, const char *name,
+				struct vt_error *err)
+{
+	struct vt_elf *e = calloc(1, sizeof(*e));
+
+	if (e)
+		e->path = strdup(name);
+	if (!e || !e->path) {
+		free(e);
+		if (mapped)
+			munmap(data, size);
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", name);
+		return NULL;
+	}
+	e->data = data;
+	e->size = size;
+	e->mapped = mapped;
+	elf_version(EV_CURRENT);
+	e->elf = elf_memory((char *)data, size);
+	if (!e->elf) {
+		vt_error_set(err, VT_E_FORMAT, "%s: not an ELF file", name);
+		vt_elf_close(e);
+		return NULL;
+	}
+	if (read_headers(e, err) < 0) {
+		vt_elf_close(e);
+		return NULL;
+	}
+	return e;
+}
+
+struct vt_elf *vt_elf_open_memory(void *data, size_t size, const char *name, struct vt_error *err)
+{
+	return open_data(data, size, false, name, err);
+}
+
+struct vt_elf *vt_elf_open(const char *path, struct vt_error *err)
+{
+	struct stat st;
+	void *data;
+	int fd;
+
+	/* O_NONBLOCK: a FIFO in a hostile symfs must not hang us. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		vt_error_errno(err, VT_E_READ, errno, "%s", path);
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size < EI_NIDENT) {
+		close(fd);
+		vt_error_set(err, VT_E_FORMAT, "%s: not an ELF file", path);
+		return NULL;
+	}
+	/* Private and writable: libelf and libdw may convert in place. */
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		vt_error_errno(err, VT_E_READ, errno, "%s", path);
+	close(fd);
+	return data == MAP_FAILED ? NULL : open_data(data, (size_t)st.st_size, true, path, err);
+}
+
+void vt_elf_close(struct vt_elf *e)
+{
+	if (!e)
+		return;
+	elf_end(e->elf);
+	if (e->mapped)
+		munmap(e->data, e->size);
+	free(e->segments);
+	free(e->path);
+	free(e);
+}
+
+const struct vt_elf_info *vt_elf_info(const struct vt_elf *e)
+{
+	return &e->info;
+}
+
+const struct vt_elf_segment *vt_elf_segments(const struct vt_elf *e, size_t *count)
+{
+	*count = e->nsegments;
+	return e->segments;
+}
+
+bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *vaddr)
+{
+	const struct vt_elf_segment *s;
+	size_t i;
+
+	if (e->info.type == ET_REL)
+		offset += e->text_offset;
+	for (i = 0; i < e->nsegments; i++) {
+		s = &e->segments[i];
+		if (offset >= s->offset && offset - s->offset < s->filesz) {
+			*vaddr = s->vaddr + (offset - s->offset);
+			return true;
+		}
+	}
+	/* The kernel maps whole pages, so code may run a little beyond both ends. */
+	for (i = 0; i < e->nsegments; i++) {
+		uint64_t first, end;
+
+		s = &e->segments[i];
+		first = s->offset & ~(uint64_t)(PAGE - 1);
+		end = s->offset + s->filesz;
+		end += -end & (PAGE - 1);
+		if (s->exec && offset >= first && offset < end) {
+			*vaddr = s->vaddr + (offset - s->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool vt_elf_vaddr_to_offset(const struct vt_elf *e, uint64_t vaddr, uint64_t *offset)
+{
+	size_t i;
+
+	for (i = 0; i < e->nsegments; i++) {
+		const struct vt_elf_segment *s = &e->segments[i];
+
+		if (vaddr >= s->vaddr && vaddr - s->vaddr < s->memsz) {
+			*offset = s->offset + (vaddr - s->vaddr) - e->text_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avail)
+{
+	size_t i;
+
+	for (i = 0; i < e->nsegments; i++) {
+		const struct vt_elf_segment *s = &e->segments[i];
+
+		if (vaddr >= s->vaddr && vaddr - s->vaddr < s->filesz) {
+			*avail = (size_t)(s->filesz - (vaddr - s->vaddr));
+			return e->data + s->offset + (vaddr - s->vaddr);
+		}
+	}
+	*avail = 0;
+	return NULL;
+}
+
+uint32_t vt_elf_crc(const struct vt_elf *e)
+{
+	return (uint32_t)crc32_z(0, e->data, e->size);
+}
+
+void vt_buildid_format(const uint8_t *id, size_t size, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t i;
+
+	if (size > VT_BUILDID_MAX)
+		size = VT_BUILDID_MAX;
+	for (i = 0; i < size; i++) {
+		out[2 * i] = digits[id[i] >> 4];
+		out[2 * i + 1] = digits[id[i] & 15];
+	}
+	out[2 * i] = 0;
+}
+
+bool vt_buildid_equal(const uint8_t *a, size_t asize, const uint8_t *b, size_t bsize)
+{
+	const size_t perf_size = 20;
+	size_t i;
+
+	if (asize > bsize)
+		return vt_buildid_equal(b, bsize, a, asize);
+	if (asize == 0 || memcmp(a, b, asize) != 0)
+		return asize == bsize;
+	for (i = asize; i < bsize && i < perf_size; i++)
+		if (b[i])
+			return false;
+	return true;
+}

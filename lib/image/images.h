@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_IMAGE_IMAGES_H
+#define VT_IMAGE_IMAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "image/elf.h"
+#include "image/find.h"
+#include "image/symbols.h"
+#include "stream/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The images of a stream by id.  Each image's file, symbols and lines are found and read when first
+ * asked for, and kept.
+ */
+struct vt_images;
+struct vt_lines;
+
+struct vt_images_options {
+	struct vt_find_options find;
+	const char *perf_map_dir; /* where perf-PID.map files lie, /tmp mostly; NULL: nowhere */
+	vt_find_warn_fn *warn;	  /* may be NULL */
+	void *warn_arg;
+};
+
+/* Why an address has no symbol. */
+enum vt_unknown {
+	VT_KNOWN = 0,
+	VT_UNKNOWN_NO_MAP,	/* nothing is known to be mapped there */
+	VT_UNKNOWN_NO_IMAGE,	/* the stream has no such image */
+	VT_UNKNOWN_NO_FILE,	/* the image's file is not there */
+	VT_UNKNOWN_MISMATCH,	/* only a file with another build-id is there */
+	VT_UNKNOWN_UNREADABLE,	/* the file cannot be read or is not ELF */
+	VT_UNKNOWN_STRIPPED,	/* the file has no symbols */
+	VT_UNKNOWN_NO_SYMBOL,	/* no symbol covers the address */
+	VT_UNKNOWN_OUTSIDE,	/* the offset is outside what the file loads */
+	VT_UNKNOWN_NO_JIT_MAP,	/* anonymous code, and no perf-PID.map */
+	VT_UNKNOWN_NO_KALLSYMS, /* no symbol list of that kernel */
+	VT_NUNKNOWNS
+};
+
+/* "file not found" …; never NULL. */
+const char *vt_unknown_text(enum vt_unknown why);
+
+struct vt_image {
+	uint32_t id;
+	unsigned type; /* enum vt_image_type */
+	unsigned machine;
+	const char *path; /* as recorded: untrusted text */
+	const char *name; /* the last component of it, or "[kernel.kallsyms]" …; untrusted */
+	const uint8_t *buildid;
+	size_t buildid_size;
+};
+
+/* A place in an image, resolved as far as possible. */
+struct vt_location {
+	enum vt_unknown why;		/* VT_KNOWN: `symbol` is there */
+	uint64_t vaddr;			/* the address in the image's own terms (elf.h) */
+	const struct vt_symbol *symbol; /* borrowed from the store, or NULL */
+};
+
+/*
+ * Owned by the caller.  The options are copied, their strings borrowed.  NULL on error: VT_E_NOMEM,
+ * or VT_E_READ for a symfs that is not a readable directory.
+ */
+struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_error *err);
+void vt_images_free(struct vt_images *im);
+
+/* Takes one record: IMAGE, MAP (of kernel modules) and KSYMBOL count. */
+int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_error *err);
+
+/* Adds an image, or changes one; `path` is copied. */
+int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *path,
+		  size_t path_size, const uint8_t *buildid, size_t buildid_size,
+		  struct vt_error *err);
+
+/* Where the recorded machine's kernel had loaded a module. */
+void vt_images_set_base(struct vt_images *im, uint32_t id, uint64_t address);
+
+/* How many images there are; the i-th in order of appearance; the one with an id, or NULL. */
+size_t vt_images_count(const struct vt_images *im);
+const struct vt_image *vt_images_at(const struct vt_images *im, size_t i);
+const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id);
+
+/*
+ * The symbol at an offset of an image (vt_map_offset()).  `pid` matters for anonymous code only.
+ * Returns loc->why.  Never fails otherwise: want of memory counts as unreadable.
+ */
+enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid, uint64_t offset,
+				 struct vt_location *loc);
+
+/* A symbol's name for people, demangled; `id` and `pid` as above.  Borrowed from the store. */
+const char *vt_images_display(struct vt_images *im, uint32_t id, int32_t pid,
+			      const struct vt_symbol *sym);
+
+/* The symbols of an image, or NULL and the reason in *why.  Borrowed from the store. */
+struct vt_symbols *vt_images_symbols(struct vt_images *im, uint32_t id, int32_t pid,
+				     enum vt_unknown *why);
+
+/* The file of an image, or NULL and the reason.  Borrowed from the store. */
+const struct vt_elf *vt_images_elf(struct vt_images *im, uint32_t id, enum vt_unknown *why);
+
+/* The offset of a vaddr of an image: the inverse of vt_location.vaddr. */
+bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_t *offset);
+
+/*
+ * The line tables of an image (lines.h), from the file or its separate debug file; NULL when there
+ * is no debug information.  Borrowed from the store.
+ */
+struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id);
+
+/* True when the image's file was checked against a recorded build-id. */
+bool vt_images_verified(struct vt_images *im, uint32_t id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_IMAGE_SYMBOLS_H
+#define VT_IMAGE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "image/elf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum vt_symbol_flags {
+	VT_SYMBOL_WEAK = 1,
+	VT_SYMBOL_GLOBAL = 2,
+	VT_SYMBOL_OBJECT = 4, /* data */
+	VT_SYMBOL_PLT = 8,
+	VT_SYMBOL_UNSIZED = 16, /* its end was inferred from the next symbol */
+};
+
+struct vt_symbol {
+	uint64_t start;
+	uint64_t end;	  /* first address after it */
+	const char *name; /* as in the file, not demangled; borrowed from the table */
+	uint32_t flags;
+};
+
+/*
+ * The symbols of one image, sorted by address (ELF: vaddr; kallsyms and perf maps: address), one
+ * for each start address.  Which symbols are kept, how unsized ones end and which of several at
+ * one address wins is as in perf 6.1, so that totals agree; two things are better than there: an
+ * address in nested symbols belongs to the innermost, and PLT entries come before whatever
+ * unsized symbol precedes the PLT.
+ *
+ * Fill with vt_symbols_add_*(), then vt_symbols_finish() once, then ask.
+ */
+struct vt_symbols;
+
+/* At most so many symbols are taken from one file; more is VT_E_LIMIT. */
+#define VT_MAX_SYMBOLS 16000000
+
+/* Owned by the caller; NULL when memory runs out. */
+struct vt_symbols *vt_symbols_new(void);
+void vt_symbols_free(struct vt_symbols *t);
+
+/*
+ * Adds the symbols of an ELF file: .symtab and .dynsym.  Names are borrowed from it: it must
+ * stay open.  `runtime` is the file that was executed, when `elf` is its separate debug file, else
+ * NULL.  A file without symbols adds none and is no error.
+ */
+int vt_symbols_add_elf(struct vt_symbols *t, const struct vt_elf *elf, const struct vt_elf *runtime,
+		       struct vt_error *err);
+
+/* Adds `name@plt` for each PLT entry of the file (x86, ARM and AArch64 layouts). */
+int vt_symbols_add_plt(struct vt_symbols *t, const struct vt_elf *elf, struct vt_error *err);
+
+/*
+ * Adds the symbols of a kallsyms text: those of one module, or of the kernel proper for NULL.
+ * Lines that do not parse are skipped.  The text is copied.
+ */
+int vt_symbols_add_kallsyms(struct vt_symbols *t, const char *text, size_t size, const char *module,
+			    struct vt_error *err);
+
+/* Adds the symbols of a perf-PID.map text: "start size name" lines, numbers in hexadecimal. */
+int vt_symbols_add_perf_map(struct vt_symbols *t, const char *text, size_t size,
+			    struct vt_error *err);
+
+/* Adds one symbol; the name is copied.  A zero size means unknown. */
+int vt_symbols_add(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
+		   const char *name, struct vt_error *err);
+
+/* Sorts, infers ends, chooses among duplicates. */
+int vt_symbols_finish(struct vt_symbols *t, struct vt_error *err);
+
+size_t vt_symbols_count(const struct vt_symbols *t);
+const struct vt_symbol *vt_symbols_at(const struct vt_symbols *t, size_t i);
+
+/* The symbol that holds an address, or NULL. */
+const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t addr);
+
+/* The symbol with exactly this raw name that was kept or lost to another at its address. */
+bool vt_symbols_address_of(const struct vt_symbols *t, const char *name, uint64_t *addr);
+
+/* A symbol's name for people: demangled where it is mangled.  Borrowed from the table. */
+const char *vt_symbols_display(struct vt_symbols *t, const struct vt_symbol *sym);
+
+/*
+ * Calls `fn` for each symbol that a user may mean by `name`: its raw name; its demangled name,
+ * whole, without parameters, or without leading namespaces.  A function of that exact raw name
+ * alone is found at once and excludes the others.  Returns how many there were, or a negative
+ * error.  Stops early when `fn` returns false.
+ */
+int vt_symbols_search(struct vt_symbols *t, const char *name,
+		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
