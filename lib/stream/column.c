@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "stream/column.h"
+#include "stream/column_internal.h"
 
 #include <string.h>
 
@@ -46,7 +46,8 @@ static unsigned size_class(uint64_t x)
 	return (x > 0xff) + (x > 0xffff) + (x > 0xffffffff);
 }
 
-/* All bits that occur in the residues of each predictor: their widths, in one pass over the values.
+/*
+ * All bits that occur in the residues of each predictor: their widths, in one pass over the values.
  */
 static void gather_bits(const uint64_t *v, size_t n, uint64_t bits[VTI_NPREDICTORS])
 {

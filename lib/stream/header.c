@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/header_internal.h"
+
 static void stage_fini(struct vt_stage *s)
 {
 	uint32_t i;

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* VT_EVENT, VT_IMAGE …: the known kinds, numbered from 0; foreign kinds follow from VT_NKINDS on.
+/*
+ * VT_EVENT, VT_IMAGE …: the known kinds, numbered from 0; foreign kinds follow from VT_NKINDS on.
  */
 enum vt_kind {
 #define KIND(kind, id) VT_##kind,

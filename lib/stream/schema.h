@@ -23,8 +23,10 @@ struct vt_field_desc {
 	enum vt_type type;
 };
 
-/* A kind: its name, its number in the stream, its fields.  Known fields come first, in canonical
- * order. */
+/*
+ * A kind: its name, its number in the stream, its fields.  Known fields come first, in canonical
+ * order.
+ */
 struct vt_kind_desc {
 	char *name;
 	uint32_t wire_id;
@@ -41,7 +43,8 @@ struct vt_schema {
 	struct vt_kind_desc *kinds;
 };
 
-/* Fills a schema with the known kinds; free with vt_schema_fini().  Fails only for want of memory.
+/*
+ * Fills a schema with the known kinds; free with vt_schema_fini().  Fails only for want of memory.
  */
 int vt_schema_init(struct vt_schema *s, struct vt_error *err);
 void vt_schema_fini(struct vt_schema *s);

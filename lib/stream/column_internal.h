@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_STREAM_COLUMN_H
-#define VT_STREAM_COLUMN_H
+#ifndef VT_STREAM_COLUMN_INTERNAL_H
+#define VT_STREAM_COLUMN_INTERNAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stream/frame_internal.h"
+#include "stream/reader_internal.h"
+
+/* ---- damage ---- */
+
+static void warn(struct vt_reader *r, const char *fmt, ...) VT_PRINTF(2, 3);
+
+static void warn(struct vt_reader *r, const char *fmt, ...)
+{
+	char text[VT_ERROR_SIZE];
+	va_list ap;
+
+	if (!r->warn)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	r->warn(r->warn_arg, text);
+}
+
+/* Notes damage at `offset`; what follows without a good block between belongs to the same gap. */
+static void note_damage(struct vt_reader *r, uint64_t offset, uint64_t bytes, const char *why)
+{
+	r->damage.bytes += bytes;
+	r->gap.bytes += bytes;
+	if (r->gap.open)
+		return;
+	r->gap.open = true;
+	r->gap.offset = offset;
+	snprintf(r->gap.reason, sizeof(r->gap.reason), "%s", why);
+}
+
+static void damaged_block(struct vt_reader *r, uint64_t offset, uint64_t bytes, const char *why)
+{
+	r->damage.blocks++;
+	warn(r, "%s: block at 0x%" PRIx64 ": %s, skipped", r->in.name, offset, why);
+	note_damage(r, offset, bytes, why);
+}
+
+/* The stream says that its next record is number `first`: what lies between is missing. */
+static void expect_record(struct vt_reader *r, uint64_t first)
+{
+	if (first > r->next_record) {
+		r->gap.records += first - r->next_record;
+		r->damage.records += first - r->next_record;
+		note_damage(r, r->in.offset, 0, "records are missing");
+	}
+	r->next_record = first;
+}
+
+/* ---- blocks ---- */
+
+static int slot_of(const struct vt_reader *r, uint32_t wire_id)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->wire.nkinds; i++)
+		if (r->wire.kinds[i].wire_id == wire_id)
+			return (int)i;
+	return -1;
+}
+
+static bool add_run(struct vt_reader *r, uint32_t slot, uint32_t count)
+{
+	if (!vt_array_grow(&r->runs, &r->runs_cap, r->nruns + 1, sizeof(*r->runs)))
+		return false;
+	r->runs[r->nruns++] = (struct vti_run){slot, count};
+	return true;
+}
+
+static const char *read_order(struct vt_reader *r, struct vt_cursor *c, uint32_t nrecords)
+{
+	uint64_t sum = 0;
+
+	if (r->ordered || r->nruns)
+		return "second order in a frame";
+	while (vt_cursor_left(c)) {
+		int slot = slot_of(r, (uint32_t)vt_cursor_varint(c));
+		uint64_t count = vt_cursor_varint(c);
+
+		if (c->bad || slot < 0 || count > VTI_MAX_FRAME_RECORDS - sum) {
+			r->nruns = 0;
+			return "bad order";
+		}
+		sum += count;
+		if (!add_run(r, (uint32_t)slot, (uint32_t)count))
+			return "out of memory";
+	}
+	r->ordered = sum == nrecords;
+	if (!r->ordered)
+		r->nruns = 0;
+	return r->ordered ? NULL : "bad order";
+}
+
+/* Decodes a block of records into its slot.  `p` is the payload, no longer compressed. */
+static const char *read_records(struct vt_reader *r, const struct vti_block_head *h, int slot,
+				const uint8_t *p)
+{
+	struct vt_cursor c = vt_cursor_make(p, h->raw_size, false);
+	struct vti_slot *s = &r->slots[slot];
+	const char *why;
+
+	if (h->nrecords > VTI_MAX_FRAME_RECORDS - r->frame_records)
+		return "frame over its record limit";
+	why = vti_block_store_decode(&s->store, &c, h->nrecords, &r->budget);
+	if (why)
+		return why;
+	s->loaded = true;
+	s->given = 0;
+	r->frame_records += h->nrecords;
+	if (!r->ordered && !add_run(r, (uint32_t)slot, h->nrecords))
+		return "out of memory";
+	return NULL;
+}
+
+/*
+ * The payload as it was before compression, in memory that lasts as long as the frame: the input's
+ * own window if the frame is just this block, the slot's buffer otherwise.
+ */
+static const uint8_t *unpack(struct vt_reader *r, const struct vti_block_head *h,
+			     const uint8_t *stored, struct vt_buf *raw, const char **why)
+{
+	bool alone = !r->nruns && (h->flags & VTI_LAST_OF_FRAME);
+
+	*why = "out of memory";
+	if (h->compression == VT_COMPRESS_NONE && h->raw_size != h->stored_size) {
+		*why = "two sizes for a plain block";
+		return NULL;
+	}
+	/* Columns of equal values cost no budget but a few bytes each. */
+	if (h->raw_size > r->budget + VT_MAX_FIELDS * 64) {
+		*why = "frame over its size limit";
+		return NULL;
+	}
+	if (h->compression == VT_COMPRESS_NONE && alone)
+		return stored;
+	if (h->compression == VT_COMPRESS_NONE) {
+		raw->size = 0;
+		vt_buf_put(raw, stored, h->stored_size);
+		return raw->failed ? NULL : vt_buf_reserve(raw, 1) ? raw->data : NULL;
+	}
+	if (vti_decompress(raw, h->compression, stored, h->stored_size, h->raw_size))
+		return raw->data;
+	if (!raw->failed)
+		*why = "cannot be decompressed";
+	return NULL;
+}
+
+static const char *read_payload(struct vt_reader *r, const struct vti_block_head *h,
+				const uint8_t *stored)
+{
+	struct vt_buf order = VT_BUF_INIT;
+	const char *why = NULL;
+	const uint8_t *p;
+	int slot;
+
+	if (h->kind == VTI_BLOCK_ORDER) {
+		p = unpack(r, h, stored, &order, &why);
+		if (p) {
+			struct vt_cursor c = vt_cursor_make(p, h->raw_size, false);
+
+			why = read_order(r, &c, h->nrecords);
+		}
+		vt_buf_free(&order);
+		return why;
+	}
+	slot = slot_of(r, h->kind);
+	if (slot < 0)
+		return "kind of record that the header does not declare";
+	if (r->slots[slot].loaded)
+		return "second block of its kind in a frame";
+	p = unpack(r, h, stored, &r->slots[slot].raw, &why);
+	return p ? read_records(r, h, slot, p) : why;
+}
+
+static void read_end(struct vt_reader *r, const uint8_t *p, size_t size, uint32_t chain)
+{
+	struct vt_cursor c = vt_cursor_make(p, size, false);
+	uint64_t status = vt_cursor_varint(&c);
+	uint64_t total = vt_cursor_varint(&c);
+	const uint8_t *sum = vt_cursor_take(&c, 4);
+
+	if (c.bad || status >= VT_STATUS_MISSING || total < r->next_record) {
+		damaged_block(r, r->in.offset, size, "bad END record");
+		return;
+	}
+	r->status = (enum vt_status)status;
+	expect_record(r, total);
+	if (!r->damage.blocks && !r->damage.bytes && vt_le32(sum) != chain)
+		damaged_block(r, r->in.offset, 0,
+			      "blocks do not add up to the END record's checksum");
+}
+
+/* ---- frames ---- */
+
+/* Finds the next block header after damage; 1 found, 0 end of input, negative error. */
+static int resync(struct vt_reader *r, struct vt_error *err)
+{
+	uint64_t start = r->in.offset;
+	struct vti_block_head h;
+	size_t have = 0;
+	int code;
+
+	vt_input_consume(&r->in, 1);
+	for (;;) {
+		code = vt_input_fill(&r->in, VTI_BLOCK_SIZE, &have, err);
+		if (code < 0)
+			return code;
+		if (have < VTI_BLOCK_SIZE) {
+			vt_input_consume(&r->in, have);
+			break;
+		}
+		vt_input_consume(&r->in, vti_find_mark(vt_input_data(&r->in), have));
+		code = vt_input_fill(&r->in, VTI_BLOCK_SIZE, &have, err);
+		if (code < 0)
+			return code;
+		if (have >= VTI_BLOCK_SIZE) {
+			if (vti_block_decode(vt_input_data(&r->in), &h))
+				break;
+			vt_input_consume(&r->in, 1);
+		}
+	}
+	r->damage.blocks++;
+	note_damage(r, start, r->in.offset - start, "no block header");
+	warn(r, "%s: block at 0x%" PRIx64 ": no block header, %" PRIu64 " bytes skipped",
+	     r->in.name, start, r->in.offset - start);
+	return have >= VTI_BLOCK_SIZE;
+}
+
+/* The input ends without an END record; `left` bytes of an unfinished block are in the window. */
+static void truncated(struct vt_reader *r, size_t left)
+{
+	uint64_t offset = r->in.offset;
+
+	warn(r, "%s: ends at 0x%" PRIx64 " without an END record: truncated", r->in.name,
+	     offset + left);
+	vt_input_consume(&r->in, left);
+	r->damage.truncated = true;
+	r->at_end = true;
+	note_damage(r, offset, left, "truncated");
+}
+
+static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, struct vt_error *err)
+{
+	const uint8_t *stored = vt_input_data(&r->in) + VTI_BLOCK_SIZE;
+	struct vt_buf raw = VT_BUF_INIT;
+	const uint8_t *p = stored;
+	size_t have = 0;
+	int code;
+
+	if (h->compression != VT_COMPRESS_NONE)
+		p = h->raw_size <= VT_MAX_HEADER && vti_decompress(&raw, h->compression, stored,
+								   h->stored_size, h->raw_size)
+			    ? raw.data
+			    : NULL;
+	if (p)
+		read_end(r, p, p == stored ? h->stored_size : h->raw_size, r->chain);
+	else
+		damaged_block(r, r->in.offset, h->stored_size, "bad END record");
+	vt_buf_free(&raw);
+	vt_input_consume(&r->in, VTI_BLOCK_SIZE + h->stored_size);
+	r->at_end = true;
+	code = vt_input_fill(&r->in, 1, &have, err);
+	if (code == 0 && have) {
+		warn(r, "%s: at 0x%" PRIx64 ": bytes after the END record, ignored", r->in.name,
+		     r->in.offset);
+		note_damage(r, r->in.offset, have, "bytes after the END record");
+	}
+	return code;
+}
+
+static void begin_frame(struct vt_reader *r, const struct vti_block_head *h)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->wire.nkinds; i++)
+		r->slots[i].loaded = false;
+	expect_record(r, h->first_record);
+	r->loading = true;
+	r->frame = h->frame;
+	r->frame_records = 0;
+	r->ordered = false;
+	r->nruns = 0;
+	r->run = 0;
+	r->budget = VTI_MAX_FRAME_BYTES;
+}
+
+/* An order that does not fit the blocks that are there gives way to block after block. */
+static void check_order(struct vt_reader *r)
+{
+	size_t i;
+
+	if (!r->ordered)
+		return;
+	for (i = 0; i < r->nruns; i++)
+		r->slots[r->runs[i].slot].given += r->runs[i].count;
+	for (i = 0; i < r->wire.nkinds; i++) {
+		struct vti_slot *s = &r->slots[i];
+
+		if (s->loaded && s->given != s->store.block.nrecords)
+			r->ordered = false;
+		s->given = 0;
+	}
+	if (r->ordered)
+		return;
+	note_damage(r, r->in.offset, 0, "bad order");
+	r->nruns = 0;
+	for (i = 0; i < r->wire.nkinds; i++)
+		if (r->slots[i].loaded)
+			add_run(r, (uint32_t)i, r->slots[i].store.block.nrecords);
+}
+
+/* The order says how many records the frame had, so that those of a damaged block are counted. */
+static void end_frame(struct vt_reader *r)
+{
+	uint64_t total = 0;
+	size_t i;
+
+	check_order(r);
+	for (i = 0; i < r->nruns; i++)
+		total += r->runs[i].count;
+	if (total > r->frame_records)
+		expect_record(r, r->next_record + total - r->frame_records);
+	r->next_record += r->frame_records;
+	r->loading = false;
+}
+
+/* Reads one block whose header is good; sets *frame_done when the frame at hand is complete. */
+static int take_block(struct vt_reader *r, const struct vti_block_head *h, bool *frame_done,
+		      struct vt_error *err)
+{
+	size_t size = VTI_BLOCK_SIZE + h->stored_size;
+	const uint8_t *stored;
+	const char *why;
+	uint8_t crc[4];
+	size_t have;
+	int code = vt_input_fill(&r->in, size, &have, err);
+
+	if (code < 0)
+		return code;
+	if (have < size) {
+		if (r->loading)
+			end_frame(r);
+		*frame_done = true;
+		truncated(r, have);
+		return 0;
+	}
+	stored = vt_input_data(&r->in) + VTI_BLOCK_SIZE;
+	if (vti_crc32(0, stored, h->stored_size) != h->payload_crc) {
+		why = "bad CRC";
+	} else if (h->kind == VTI_BLOCK_END) {
+		*frame_done = true;
+		return finish_stream(r, h, err);
+	} else {
+		why = h->kind == VTI_BLOCK_HEADER ? "second header" : NULL;
+	}
+	vt_put_le32(crc, h->payload_crc);
+	r->chain = vti_crc32(r->chain, crc, sizeof(crc));
+	if (!r->loading)
+		begin_frame(r, h);
+	if (!why)
+		why = read_payload(r, h, stored);
+	if (why)
+		damaged_block(r, r->in.offset, size, why);
+	*frame_done = h->flags & VTI_LAST_OF_FRAME;
+	if (*frame_done) {
+		end_frame(r);
+		r->held = size;
+	} else {
+		vt_input_consume(&r->in, size);
+	}
+	return 0;
+}
+
+int vti_load_frame(struct vt_reader *r, struct vt_error *err)
+{
+	struct vti_block_head h;
+	bool done = false;
+	size_t have;
+	int code = 0;
+
+	vt_input_consume(&r->in, r->held);
+	r->held = 0;
+	r->nruns = 0;
+	r->run = 0;
+	while (!done && !r->at_end) {
+		code = vt_input_fill(&r->in, VTI_BLOCK_SIZE, &have, err);
+		if (code < 0)
+			return code;
+		if (have < VTI_BLOCK_SIZE) {
+			if (r->loading)
+				end_frame(r);
+			truncated(r, have);
+			return 0;
+		}
+		if (!vti_block_decode(vt_input_data(&r->in), &h)) {
+			code = resync(r, err);
+			if (code < 0)
+				return code;
+			continue;
+		}
+		/* The rest of the frame at hand is lost: give what there is, come back here. */
+		if (r->loading && (h.frame != r->frame || h.kind == VTI_BLOCK_END)) {
+			end_frame(r);
+			return 0;
+		}
+		code = take_block(r, &h, &done, err);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/output.h"
+#include "stream/column_internal.h"
+#include "stream/frame_internal.h"
+#include "stream/header_internal.h"
+
+/*
+ * A frame is written when it holds this many rows of one kind, or this many bytes: large
+ * enough that headers cost nothing, small enough that it stays in the second-level cache.
+ */
+#define FLUSH_RECORDS 16384
+#define FLUSH_BYTES   ((size_t)512 * 1024)
+
+/* The rows of one kind that wait for the frame to be written. */
+struct staged {
+	uint64_t *rows; /* nfields numbers each; for S, B and A: the length */
+	size_t nrows;
+	size_t cap; /* rows */
+	uint32_t nfields;
+	struct vt_buf *var; /* for each field of type S, B or A: its bytes, row after row */
+	uint64_t total;	    /* records of this kind in the frames already written */
+};
+
+/* So many records of one kind came in a row. */
+struct run {
+	uint32_t kind;
+	uint32_t count;
+};
+
+/* Where the kinds and fields of an input's schema are in ours. */
+struct mapping {
+	const struct vt_schema *from;
+	int16_t kind[VT_MAX_KINDS];
+	int16_t (*field)[VT_MAX_FIELDS];
+};
+
+struct vt_writer {
+	struct vt_output out;
+	struct vt_schema schema;
+	enum vt_compression compression;
+	int level;
+	struct staged *staged; /* one for each kind */
+	struct run *runs;
+	size_t nruns;
+	size_t runs_cap;
+	size_t staged_bytes;
+	uint64_t written; /* records in the frames already written */
+	uint32_t frame;
+	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks so far */
+	struct vt_buf raw;
+	struct vt_buf packed;
+	uint64_t *column;
+	uint64_t *scratch;
+	size_t column_cap;
+	size_t scratch_cap;
+	struct staged *current; /* whose last row vt_writer_bytes() adds to */
+	bool failed;		/* memory ran out, or a record was too large: see err */
+	struct vt_error err;
+	struct mapping *mappings;
+	size_t nmappings;
+};
+
+static void fail(struct vt_writer *w, enum vt_errcode code, const char *why)
+{
+	if (!w->failed)
+		vt_error_set(&w->err, code, "%s: %s", w->out.name, why);
+	w->failed = true;
+}
+
+/* ---- blocks ---- */
+
+static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, unsigned flags)
+{
+	struct vti_block_head h = {
+		.kind = (uint16_t)kind,
+		.nrecords = nrecords,
+		.flags = (uint8_t)flags,
+		.raw_size = (uint32_t)w->raw.size,
+		.frame = w->frame,
+		.first_record = w->written,
+	};
+	const struct vt_buf *payload = &w->raw;
+	uint8_t head[VTI_BLOCK_SIZE];
+	uint8_t crc[4];
+
+	if (w->raw.failed) {
+		fail(w, VT_E_NOMEM, "out of memory");
+		return;
+	}
+	if (w->compression != VT_COMPRESS_NONE &&
+	    vti_compress(&w->packed, w->compression, w->level, w->raw.data, w->raw.size)) {
+		payload = &w->packed;
+		h.compression = (uint8_t)w->compression;
+	}
+	h.stored_size = (uint32_t)payload->size;
+	h.payload_crc = vti_crc32(0, payload->data, payload->size);
+	vt_put_le32(crc, h.payload_crc);
+	w->chain = vti_crc32(w->chain, crc, sizeof(crc));
+	vti_block_encode(head, &h);
+	vt_output_put(&w->out, head, sizeof(head));
+	vt_output_put(&w->out, payload->data, payload->size);
+}
+
+/* Copies one field of all staged rows into w->column: a transposition, one column at a time. */
+static void gather(struct vt_writer *w, const struct staged *s, uint32_t field)
+{
+	const uint64_t *from = s->rows + field;
+	size_t step = s->nfields;
+	size_t i;
+
+	for (i = 0; i < s->nrows; i++)
+		w->column[i] = from[i * step];
+}
+
+static void encode_words(struct vt_writer *w, const struct vt_buf *words)
+{
+	size_t n = words->size / sizeof(uint64_t);
+
+	if (!vt_array_grow(&w->scratch, &w->scratch_cap, n, sizeof(*w->scratch))) {
+		fail(w, VT_E_NOMEM, "out of memory");
+		return;
+	}
+	/* A vt_buf's memory comes from malloc(), so it is aligned for any type. */
+	vti_column_encode(&w->raw, (const uint64_t *)(const void *)words->data, n, w->scratch);
+}
+
+static void put_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
+{
+	const struct vt_kind_desc *desc = &w->schema.kinds[kind];
+	struct staged *s = &w->staged[kind];
+	uint32_t f;
+
+	if (!vt_array_grow(&w->column, &w->column_cap, s->nrows, sizeof(*w->column)) ||
+	    !vt_array_grow(&w->scratch, &w->scratch_cap, s->nrows, sizeof(*w->scratch))) {
+		fail(w, VT_E_NOMEM, "out of memory");
+		return;
+	}
+	w->raw.size = 0;
+	for (f = 0; f < s->nfields; f++) {
+		gather(w, s, f);
+		vti_column_encode(&w->raw, w->column, s->nrows, w->scratch);
+		if (desc->fields[f].type == VT_TYPE_A)
+			encode_words(w, &s->var[f]);
+		else if (desc->fields[f].type == VT_TYPE_S || desc->fields[f].type == VT_TYPE_B)
+			vt_buf_put(&w->raw, s->var[f].data, s->var[f].size);
+		s->var[f].size = 0;
+	}
+	put_block(w, desc->wire_id, (uint32_t)s->nrows, flags);
+	s->total += s->nrows;
+	s->nrows = 0;
+}
+
+static void put_order(struct vt_writer *w, uint32_t nrecords)
+{
+	size_t i;
+
+	w->raw.size = 0;
+	for (i = 0; i < w->nruns; i++) {
+		vt_buf_put_varint(&w->raw, w->schema.kinds[w->runs[i].kind].wire_id);
+		vt_buf_put_varint(&w->raw, w->runs[i].count);
+	}
+	put_block(w, VTI_BLOCK_ORDER, nrecords, 0);
+}
+
+/*
+ * Writes everything staged as one frame: the order of the kinds if there are several, then the
+ * kinds.
+ */
+static void put_frame(struct vt_writer *w)
+{
+	uint32_t k, kinds = 0, last = 0;
+	uint64_t nrecords = 0;
+
+	for (k = 0; k < w->schema.nkinds; k++) {
+		if (w->staged[k].nrows) {
+			kinds++;
+			last = k;
+			nrecords += w->staged[k].nrows;
+		}
+	}
+	if (!kinds)
+		return;
+	if (kinds > 1)
+		put_order(w, (uint32_t)nrecords);
+	for (k = 0; k <= last; k++)
+		if (w->staged[k].nrows)
+			put_kind(w, k, k == last ? VTI_LAST_OF_FRAME : 0);
+	w->written += nrecords;
+	w->frame++;
+	w->nruns = 0;
+	w->staged_bytes = 0;
+}
+
+/* ---- opening ---- */
+
+static int build_header(struct vt_writer *w, const struct vt_writer_options *opt,
+			struct vt_error *err)
+{
+	struct vt_header h = {0};
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < opt->ninputs && r == 0; i++) {
+		r = vt_header_append(&h, vt_reader_header(opt->inputs[i]), err);
+		if (r == 0)
+			r = vt_schema_merge(&w->schema, vt_reader_schema(opt->inputs[i]), err);
+	}
+	if (r == 0 && opt->extra)
+		r = vt_schema_merge(&w->schema, opt->extra, err);
+	if (r == 0 && opt->stage)
+		r = vt_header_add_stage(&h, opt->stage, err);
+	if (r == 0) {
+		vti_header_encode(&w->raw, &h, &w->schema);
+		if (w->raw.failed)
+			r = vt_error_set(err, VT_E_NOMEM, "out of memory");
+		else if (w->raw.size > VT_MAX_HEADER)
+			r = vt_error_set(err, VT_E_LIMIT, "header over %d bytes", VT_MAX_HEADER);
+	}
+	vt_header_fini(&h);
+	return r;
+}
+
+static int make_staging(struct vt_writer *w, struct vt_error *err)
+{
+	uint32_t k;
+
+	w->staged = calloc(w->schema.nkinds, sizeof(*w->staged));
+	for (k = 0; w->staged && k < w->schema.nkinds; k++) {
+		struct staged *s = &w->staged[k];
+
+		s->nfields = w->schema.kinds[k].nfields;
+		s->var = calloc(s->nfields + 1, sizeof(*s->var));
+		/*
+		 * One row of room from the start, so that vt_writer_row() always has one to give.
+		 */
+		if (!s->var || !vt_array_grow(&s->rows, &s->cap, 1,
+					      (s->nfields ? s->nfields : 1) * sizeof(*s->rows)))
+			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	}
+	return w->staged ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+static int make_mapping(struct vt_writer *w, struct mapping *m, const struct vt_schema *from,
+			struct vt_error *err)
+{
+	uint32_t k, f;
+
+	m->from = from;
+	m->field = calloc(from->nkinds, sizeof(*m->field));
+	if (!m->field)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	for (k = 0; k < from->nkinds; k++) {
+		const struct vt_kind_desc *theirs = &from->kinds[k];
+		int at = vt_schema_find(&w->schema, theirs->name);
+
+		m->kind[k] = (int16_t)at;
+		for (f = 0; f < theirs->nfields; f++)
+			m->field[k][f] = (int16_t)vt_schema_find_field(&w->schema.kinds[at],
+								       theirs->fields[f].name);
+	}
+	return 0;
+}
+
+static int start(struct vt_writer *w, const struct vt_writer_options *opt, struct vt_error *err)
+{
+	uint8_t preamble[VTI_PREAMBLE_SIZE];
+	size_t i;
+	int r;
+
+	if (w->out.tty)
+		return vt_error_set(err, VT_E_USAGE,
+				    "%s is a terminal: not writing a binary stream", w->out.name);
+	w->compression = opt->compression;
+	if (w->compression == VT_COMPRESS_AUTO)
+		w->compression = w->out.regular ? VT_COMPRESS_ZLIB : VT_COMPRESS_NONE;
+	/* zlib's own default level is 6 and slow on columns; 1 is nearly as small here. */
+	w->level = opt->level ? opt->level : 1;
+	r = vt_schema_init(&w->schema, err);
+	if (r == 0)
+		r = build_header(w, opt, err);
+	if (r == 0)
+		r = make_staging(w, err);
+	w->mappings = calloc(opt->ninputs + 1, sizeof(*w->mappings));
+	if (!w->mappings)
+		r = vt_error_set(err, VT_E_NOMEM, "out of memory");
+	for (i = 0; i < opt->ninputs && r == 0; i++)
+		r = make_mapping(w, &w->mappings[w->nmappings++], vt_reader_schema(opt->inputs[i]),
+				 err);
+	if (r < 0)
+		return r;
+	vti_preamble_encode(preamble);
+	vt_output_put(&w->out, preamble, sizeof(preamble));
+	put_block(w, VTI_BLOCK_HEADER, 0, VTI_LAST_OF_FRAME);
+	w->frame = 1;
+	return vt_writer_error(w, err);
+}
+
+static struct vt_writer *open_any(struct vt_writer *w, const struct vt_writer_options *opt,
+				  struct vt_error *err)
+{
+	if (start(w, opt, err) == 0)
+		return w;
+	vt_writer_abandon(w);
+	return NULL;
+}
+
+struct vt_writer *vt_writer_open(const char *path, const struct vt_writer_options *opt,
+				 struct vt_error *err)
+{
+	struct vt_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", path);
+		return NULL;
+	}
+	if (vt_output_open(&w->out, path, err) < 0) {
+		free(w);
+		return NULL;
+	}
+	return open_any(w, opt, err);
+}
+
+struct vt_writer *vt_writer_open_fd(int fd, const char *name, const struct vt_writer_options *opt,
+				    struct vt_error *err)
+{
+	struct vt_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", name);
+		return NULL;
+	}
+	if (vt_output_open_fd(&w->out, fd, name, err) < 0) {
+		free(w);
+		return NULL;
+	}
+	return open_any(w, opt, err);
+}
+
+/* ---- records ---- */
+
+/* Adds a row to a kind whose room is used up, or whose frame is full; kept out of the fast path. */
+static void make_room(struct vt_writer *w, struct staged *s)
+{
+	if (w->staged_bytes >= FLUSH_BYTES || s->nrows >= FLUSH_RECORDS)
+		put_frame(w);
+	if (s->nrows == s->cap &&
+	    !vt_array_grow(&s->rows, &s->cap, s->nrows + 1,
+			   (s->nfields ? s->nfields : 1) * sizeof(*s->rows))) {
+		fail(w, VT_E_NOMEM, "out of memory");
+		put_frame(w);
+	}
+}
+
+static void note_run(struct vt_writer *w, uint32_t kind)
+{
+	if (!vt_array_grow(&w->runs, &w->runs_cap, w->nruns + 1, sizeof(*w->runs))) {
+		fail(w, VT_E_NOMEM, "out of memory");
+		return;
+	}
+	w->runs[w->nruns++] = (struct run){kind, 0};
+}
+
+uint64_t *vt_writer_row(struct vt_writer *w, uint32_t kind)
+{
+	struct staged *s = &w->staged[kind];
+	uint64_t *row;
+
+	if (s->nrows == s->cap || s->nrows >= FLUSH_RECORDS || w->staged_bytes >= FLUSH_BYTES)
+		make_room(w, s);
+	if (w->nruns == 0 || w->runs[w->nruns - 1].kind != kind)
+		note_run(w, kind);
+	if (w->nruns)
+		w->runs[w->nruns - 1].count++;
+	w->current = s;
+	w->staged_bytes += (s->nfields ? s->nfields : 1) * sizeof(*row);
+	row = s->rows + s->nrows++ * s->nfields;
+	memset(row, 0, s->nfields * sizeof(*row));
+	return row;
+}
+
+static void put_var(struct vt_writer *w, unsigned field, const void *data, size_t size,
+		    size_t length)
+{
+	struct staged *s = w->current;
+	uint64_t *slot = s->rows + (s->nrows - 1) * s->nfields + field;
+
+	/* A frame is written once it is over FLUSH_BYTES: only one huge record gets here. */
+	if (size > VTI_MAX_FRAME_BYTES - w->staged_bytes) {
+		fail(w, VT_E_LIMIT, "a record of over 31 MiB");
+		return;
+	}
+	*slot = length;
+	vt_buf_put(&s->var[field], data, size);
+	if (s->var[field].failed)
+		fail(w, VT_E_NOMEM, "out of memory");
+	w->staged_bytes += size;
+}
+
+void vt_writer_bytes(struct vt_writer *w, unsigned field, const void *data, size_t size)
+{
+	put_var(w, field, data, size, size);
+}
+
+void vt_writer_words(struct vt_writer *w, unsigned field, const uint64_t *words, size_t count)
+{
+	put_var(w, field, words, count * sizeof(*words), count);
+}
+
+void vt_writer_text(struct vt_writer *w, unsigned field, const char *text)
+{
+	vt_writer_bytes(w, field, text, strlen(text));
+}
+
+static const struct mapping *mapping_of(const struct vt_writer *w, const struct vt_record *rec)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < w->nmappings; i++) {
+		const struct vt_schema *from = w->mappings[i].from;
+
+		if (rec->block->desc == &from->kinds[rec->kind])
+			break;
+	}
+	return &w->mappings[i];
+}
+
+void vt_writer_copy(struct vt_writer *w, const struct vt_record *rec)
+{
+	const struct mapping *m = mapping_of(w, rec);
+	const struct vt_kind_desc *desc = rec->block->desc;
+	uint64_t *row = vt_writer_row(w, (uint32_t)m->kind[rec->kind]);
+	uint32_t f;
+
+	for (f = 0; f < desc->nfields; f++) {
+		unsigned to = (unsigned)m->field[rec->kind][f];
+
+		if (desc->fields[f].type == VT_TYPE_A) {
+			struct vt_words a = vt_record_words(rec, f);
+
+			if (a.count)
+				vt_writer_words(w, to, a.data, a.count);
+		} else if (desc->fields[f].type == VT_TYPE_S || desc->fields[f].type == VT_TYPE_B) {
+			struct vt_bytes b = vt_record_bytes(rec, f);
+
+			if (b.size)
+				vt_writer_bytes(w, to, b.data, b.size);
+		} else {
+			row[to] = vt_record_u64(rec, f);
+		}
+	}
+}
+
+const struct vt_schema *vt_writer_schema(const struct vt_writer *w)
+{
+	return &w->schema;
+}
+
+/* ---- the end ---- */
+
+int vt_writer_error(const struct vt_writer *w, struct vt_error *err)
+{
+	if (w->out.err.code != VT_OK)
+		*err = w->out.err;
+	else if (w->failed)
+		*err = w->err;
+	else
+		return 0;
+	return -(int)err->code;
+}
+
+static void put_end(struct vt_writer *w, enum vt_status status)
+{
+	uint32_t k, kinds = 0;
+
+	for (k = 0; k < w->schema.nkinds; k++)
+		kinds += w->staged[k].total != 0;
+	w->raw.size = 0;
+	vt_buf_put_varint(&w->raw, status);
+	vt_buf_put_varint(&w->raw, w->written);
+	vt_buf_put_le32(&w->raw, w->chain);
+	vt_buf_put_varint(&w->raw, kinds);
+	for (k = 0; k < w->schema.nkinds; k++) {
+		if (w->staged[k].total) {
+			vt_buf_put_varint(&w->raw, w->schema.kinds[k].wire_id);
+			vt_buf_put_varint(&w->raw, w->staged[k].total);
+		}
+	}
+	put_block(w, VTI_BLOCK_END, 0, VTI_LAST_OF_FRAME);
+}
+
+static void free_writer(struct vt_writer *w)
+{
+	uint32_t k, f;
+	size_t i;
+
+	for (k = 0; w->staged && k < w->schema.nkinds; k++) {
+		for (f = 0; w->staged[k].var && f < w->staged[k].nfields; f++)
+			vt_buf_free(&w->staged[k].var[f]);
+		free(w->staged[k].var);
+		free(w->staged[k].rows);
+	}
+	for (i = 0; i < w->nmappings; i++)
+		free(w->mappings[i].field);
+	free(w->mappings);
+	free(w->staged);
+	free(w->runs);
+	free(w->column);
+	free(w->scratch);
+	vt_buf_free(&w->raw);
+	vt_buf_free(&w->packed);
+	vt_schema_fini(&w->schema);
+	free(w);
+}
+
+int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error *err)
+{
+	int r, closed;
+
+	put_frame(w);
+	put_end(w, status);
+	r = vt_writer_error(w, err);
+	closed = vt_output_close(&w->out, err);
+	free_writer(w);
+	return r ? r : closed;
+}
+
+void vt_writer_abandon(struct vt_writer *w)
+{
+	struct vt_error ignored;
+
+	if (!w)
+		return;
+	vt_output_close(&w->out, &ignored);
+	free_writer(w);
+}

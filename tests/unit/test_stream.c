@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/rng.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+
+/* A temporary file without a name: the descriptor is all there is of it. */
+static int scratch_file(void)
+{
+	char path[] = "/tmp/vt-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	unlink(path);
+	return fd;
+}
+
+/* Writes records of three kinds, mixed, all derived from i: what check_record() expects. */
+static void write_record(struct vt_writer *w, uint64_t i)
+{
+	uint64_t chain[5];
+	char name[32];
+	uint64_t *row;
+	size_t k;
+
+	if (i % 1000 == 7) {
+		row = vt_writer_row(w, VT_THREAD);
+		row[VT_THREAD_TIME] = i * 10;
+		row[VT_THREAD_PID] = (uint64_t)-1;
+		snprintf(name, sizeof(name), "thread %d", (int)i);
+		vt_writer_text(w, VT_THREAD_COMM, name);
+	} else if (i % 3 == 0) {
+		row = vt_writer_row(w, VT_COUNT);
+		row[VT_COUNT_OFFSET] = i << 33;
+		row[VT_COUNT_SAMPLES] = i & 1 ? UINT64_MAX - i : i;
+	} else {
+		row = vt_writer_row(w, VT_SAMPLE);
+		row[VT_SAMPLE_TIME] = i * 1000 + (i & 3);
+		row[VT_SAMPLE_PID] = (uint64_t) - (int64_t)(i % 5);
+		row[VT_SAMPLE_IP] = 0x7f0000000000 + i * i;
+		for (k = 0; k < i % 6; k++)
+			chain[k] = i + k;
+		if (i % 6)
+			vt_writer_words(w, VT_SAMPLE_CALLCHAIN, chain, i % 6);
+		vt_writer_bytes(w, VT_SAMPLE_RAW, &i, i % 9 ? 0 : sizeof(i));
+	}
+}
+
+static void check_record(const struct vt_record *rec, uint64_t i)
+{
+	char name[32];
+
+	if (i % 1000 == 7) {
+		struct vt_bytes comm = vt_record_bytes(rec, VT_THREAD_COMM);
+
+		assert_int_equal(rec->kind, VT_THREAD);
+		assert_int_equal(vt_record_i64(rec, VT_THREAD_PID), -1);
+		snprintf(name, sizeof(name), "thread %d", (int)i);
+		assert_int_equal(comm.size, strlen(name));
+		assert_memory_equal(comm.data, name, comm.size);
+	} else if (i % 3 == 0) {
+		assert_int_equal(rec->kind, VT_COUNT);
+		assert_int_equal(vt_record_u64(rec, VT_COUNT_OFFSET), i << 33);
+		assert_int_equal(vt_record_u64(rec, VT_COUNT_SAMPLES), i & 1 ? UINT64_MAX - i : i);
+	} else {
+		struct vt_words chain = vt_record_words(rec, VT_SAMPLE_CALLCHAIN);
+		struct vt_bytes raw = vt_record_bytes(rec, VT_SAMPLE_RAW);
+		size_t k;
+
+		assert_int_equal(rec->kind, VT_SAMPLE);
+		assert_int_equal(vt_record_u64(rec, VT_SAMPLE_TIME), i * 1000 + (i & 3));
+		assert_int_equal(vt_record_i64(rec, VT_SAMPLE_PID), -(int64_t)(i % 5));
+		assert_int_equal(vt_record_u64(rec, VT_SAMPLE_IP), 0x7f0000000000 + i * i);
+		assert_int_equal(chain.count, i % 6);
+		for (k = 0; k < chain.count; k++)
+			assert_int_equal(chain.data[k], i + k);
+		assert_int_equal(raw.size, i % 9 ? 0 : 8);
+	}
+}
+
+static void write_stream(int fd, enum vt_compression how, uint64_t n)
+{
+	struct vt_writer_options opt = {.compression = how};
+	struct vt_error err;
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
+	uint64_t i;
+
+	assert_non_null(w);
+	for (i = 0; i < n; i++)
+		write_record(w, i);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+}
+
+static void round_trip(enum vt_compression how, uint64_t n)
+{
+	int fd = scratch_file();
+	struct vt_reader *r;
+	struct vt_record rec;
+	struct vt_error err;
+	uint64_t i;
+
+	write_stream(fd, how, n);
+	lseek(fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+		check_record(&rec, i);
+	}
+	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	assert_int_equal(vt_reader_status(r), VT_STATUS_COMPLETE);
+	assert_int_equal(vt_reader_damage(r)->bytes, 0);
+	vt_reader_close(r);
+	close(fd);
+}
+
+static void test_round_trip(void **state)
+{
+	static const enum vt_compression hows[] = {VT_COMPRESS_NONE, VT_COMPRESS_ZLIB,
+						   VT_COMPRESS_ZSTD};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		round_trip(hows[i], 0);
+		round_trip(hows[i], 1);
+		round_trip(hows[i], 2);
+		round_trip(hows[i], 100000);
+	}
+}
+
+static uint8_t *slurp(int fd, size_t *size)
+{
+	uint8_t *data;
+
+	*size = (size_t)lseek(fd, 0, SEEK_END);
+	data = malloc(*size);
+	assert_non_null(data);
+	assert_int_equal(pread(fd, data, *size, 0), *size);
+	return data;
+}
+
+static void count_warning(void *arg, const char *text)
+{
+	assert_non_null(strstr(text, "test"));
+	++*(int *)arg;
+}
+
+struct outcome {
+	uint64_t records;
+	uint64_t gaps;
+	uint64_t gap_records;
+	int code;
+	int warnings;
+};
+
+/* Reads data that may be damaged as a stream, to its end. */
+static struct outcome read_all(const uint8_t *data, size_t size)
+{
+	struct outcome o = {0};
+	int fd = scratch_file();
+	struct vt_reader *r;
+	struct vt_record rec;
+	struct vt_error err;
+
+	assert_int_equal(write(fd, data, size), size);
+	lseek(fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(fd, "test", &err);
+	if (!r) {
+		o.code = -(int)err.code;
+		close(fd);
+		return o;
+	}
+	vt_reader_set_warn(r, count_warning, &o.warnings);
+	while ((o.code = vt_reader_next(r, &rec, &err)) == 1) {
+		uint32_t f;
+
+		for (f = 0; f < rec.block->ncolumns; f++) {
+			if (strchr("SB", (char)rec.block->desc->fields[f].type)) {
+				struct vt_bytes b = vt_record_bytes(&rec, f);
+
+				if (b.size)
+					o.code += b.data[b.size - 1] & 0;
+			} else if (rec.block->desc->fields[f].type == VT_TYPE_A) {
+				struct vt_words a = vt_record_words(&rec, f);
+
+				if (a.count)
+					o.code += a.data[a.count - 1] & 0;
+			}
+		}
+		if (rec.kind == VT_GAP) {
+			o.gaps++;
+			o.gap_records += vt_record_u64(&rec, VT_GAP_RECORDS);
+		} else {
+			o.records++;
+		}
+	}
+	vt_reader_close(r);
+	close(fd);
+	return o;
+}
+
+/* Every cut is an error that is told, and what came before it is delivered. */
+static void test_cut_at_every_byte(void **state)
+{
+	int fd = scratch_file();
+	uint64_t last = 0;
+	uint8_t *data;
+	size_t size, cut;
+
+	(void)state;
+	write_stream(fd, VT_COMPRESS_NONE, 40);
+	data = slurp(fd, &size);
+	for (cut = 0; cut < size; cut++) {
+		struct outcome o = read_all(data, cut);
+
+		assert_true(o.code < 0);
+		assert_true(o.records >= last);
+		last = o.records;
+	}
+	assert_int_equal(last, 40);
+	assert_int_equal(read_all(data, size).code, 0);
+	free(data);
+	close(fd);
+}
+
+/* No changed byte goes unnoticed, and one changed byte costs one block at most. */
+static void test_every_byte_changed(void **state)
+{
+	int fd = scratch_file();
+	uint8_t *data;
+	size_t size, i;
+
+	(void)state;
+	write_stream(fd, VT_COMPRESS_NONE, 40);
+	data = slurp(fd, &size);
+	for (i = 0; i < size; i++) {
+		struct outcome o;
+
+		data[i] ^= 0x41;
+		o = read_all(data, size);
+		/* The minor version and the reserved bytes of the preamble may differ. */
+		if (i < 10 || i >= 16)
+			assert_true(o.code < 0 || o.warnings > 0);
+		data[i] ^= 0x41;
+	}
+	free(data);
+	close(fd);
+}
+
+/* A damaged block in the middle: the others come through, and the gap says how much is missing. */
+static void test_damaged_block(void **state)
+{
+	int fd = scratch_file();
+	struct outcome o;
+	uint8_t *data;
+	size_t size;
+
+	(void)state;
+	write_stream(fd, VT_COMPRESS_NONE, 100000);
+	data = slurp(fd, &size);
+	data[size / 2] ^= 1;
+	o = read_all(data, size);
+	assert_int_equal(o.code, 0);
+	assert_int_equal(o.warnings, 1);
+	assert_true(o.gaps >= 1);
+	assert_true(o.gap_records > 0);
+	assert_int_equal(o.records + o.gap_records, 100000);
+	/* Wiping out a stretch that covers headers: resynchronised. */
+	memset(data + size / 3, 0xf6, 200000);
+	o = read_all(data, size);
+	assert_int_equal(o.code, 0);
+	assert_int_equal(o.records + o.gap_records, 100000);
+	free(data);
+	close(fd);
+}
+
+static void test_random_damage(void **state)
+{
+	int fd = scratch_file();
+	struct vt_rng rng;
+	uint8_t *data, *copy;
+	size_t size;
+	int round, k;
+
+	(void)state;
+	write_stream(fd, VT_COMPRESS_NONE, 300);
+	data = slurp(fd, &size);
+	copy = malloc(size);
+	assert_non_null(copy);
+	vt_rng_init(&rng, 1);
+	for (round = 0; round < 3000; round++) {
+		struct outcome o;
+
+		memcpy(copy, data, size);
+		for (k = 0; k <= round % 4; k++)
+			copy[16 + vt_rng_below(&rng, size - 16)] ^= (uint8_t)(1 << round % 8);
+		if (memcmp(copy, data, size) == 0)
+			continue;
+		o = read_all(copy, size);
+		assert_true(o.code < 0 || o.warnings > 0);
+	}
+	free(copy);
+	free(data);
+	close(fd);
+}
+
+/* A kind and a field that this version does not know come through a filter as they were. */
+static void test_foreign_kinds_pass(void **state)
+{
+	int a = scratch_file(), b = scratch_file();
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	struct vt_schema extra;
+	struct vt_error err;
+	struct vt_writer *w;
+	struct vt_reader *r, *in;
+	struct vt_record rec;
+	int kind, colour;
+
+	(void)state;
+	assert_int_equal(vt_schema_init(&extra, &err), 0);
+	kind = vt_schema_add_kind(&extra, "FOREIGN", &err);
+	vt_schema_add_field(&extra.kinds[kind], "number", VT_TYPE_I, "", &err);
+	vt_schema_add_field(&extra.kinds[kind], "list", VT_TYPE_A, "", &err);
+	colour = vt_schema_add_field(&extra.kinds[VT_SAMPLE], "colour", VT_TYPE_S, "", &err);
+	assert_int_equal(colour, VT_SAMPLE_NFIELDS);
+	opt.extra = &extra;
+	w = vt_writer_open_fd(a, "test", &opt, &err);
+	assert_non_null(w);
+	vt_writer_row(w, (uint32_t)kind)[0] = (uint64_t)-42;
+	vt_writer_words(w, 1, (uint64_t[]){1, 2, 3}, 3);
+	vt_writer_row(w, VT_SAMPLE)[VT_SAMPLE_IP] = 0x1234;
+	vt_writer_text(w, (unsigned)colour, "blue");
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	vt_schema_fini(&extra);
+
+	lseek(a, 0, SEEK_SET);
+	in = vt_reader_open_fd(a, "test", &err);
+	opt = (struct vt_writer_options){
+		.compression = VT_COMPRESS_ZLIB,
+		.inputs = (const struct vt_reader *const *)&in,
+		.ninputs = 1,
+	};
+	w = vt_writer_open_fd(b, "test", &opt, &err);
+	assert_non_null(w);
+	while (vt_reader_next(in, &rec, &err) == 1)
+		vt_writer_copy(w, &rec);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	vt_reader_close(in);
+
+	lseek(b, 0, SEEK_SET);
+	r = vt_reader_open_fd(b, "test", &err);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	assert_string_equal(rec.block->desc->name, "FOREIGN");
+	assert_int_equal(vt_record_i64(&rec, 0), -42);
+	assert_int_equal(vt_record_words(&rec, 1).data[2], 3);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	assert_int_equal(vt_record_u64(&rec, VT_SAMPLE_IP), 0x1234);
+	assert_memory_equal(vt_record_bytes(&rec, (unsigned)colour).data, "blue", 4);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	vt_reader_close(r);
+	close(a);
+	close(b);
+}
+
+/* One record may be large, but not without bound. */
+static void test_large_records(void **state)
+{
+	static const size_t sizes[] = {1 << 20, 20 << 20, 33 << 20};
+	uint8_t *data = calloc(1, sizes[2]);
+	size_t i;
+
+	(void)state;
+	assert_non_null(data);
+	for (i = 0; i < 3; i++) {
+		struct vt_writer_options opt = {.compression = VT_COMPRESS_ZSTD};
+		int fd = scratch_file();
+		struct vt_error err;
+		struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
+		struct vt_reader *r;
+		struct vt_record rec;
+		int code;
+
+		vt_writer_row(w, VT_AUXTRACE);
+		vt_writer_bytes(w, VT_AUXTRACE_DATA, data, sizes[i]);
+		vt_writer_row(w, VT_AUX);
+		code = vt_writer_close(w, VT_STATUS_COMPLETE, &err);
+		assert_int_equal(code, i == 2 ? -VT_E_LIMIT : 0);
+		lseek(fd, 0, SEEK_SET);
+		if (i < 2) {
+			r = vt_reader_open_fd(fd, "test", &err);
+			assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+			assert_int_equal(vt_record_bytes(&rec, VT_AUXTRACE_DATA).size, sizes[i]);
+			assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+			assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+			vt_reader_close(r);
+		}
+		close(fd);
+	}
+	free(data);
+}
+
+static void test_runs(void **state)
+{
+	int fd = scratch_file();
+	const struct vt_block *block;
+	uint32_t first, count, i;
+	struct vt_reader *r;
+	struct vt_error err;
+	uint64_t n = 0;
+
+	(void)state;
+	write_stream(fd, VT_COMPRESS_NONE, 50000);
+	lseek(fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(fd, "test", &err);
+	while (vt_reader_next_run(r, &block, &first, &count, &err) == 1) {
+		for (i = 0; i < count; i++) {
+			struct vt_record rec = {block, block->kind, first + i};
+
+			check_record(&rec, n++);
+		}
+	}
+	assert_int_equal(n, 50000);
+	vt_reader_close(r);
+	close(fd);
+}
+
+static void test_same_input_same_bytes(void **state)
+{
+	int a = scratch_file(), b = scratch_file();
+	size_t na, nb;
+	uint8_t *da, *db;
+
+	(void)state;
+	write_stream(a, VT_COMPRESS_ZLIB, 20000);
+	write_stream(b, VT_COMPRESS_ZLIB, 20000);
+	da = slurp(a, &na);
+	db = slurp(b, &nb);
+	assert_int_equal(na, nb);
+	assert_memory_equal(da, db, na);
+	free(da);
+	free(db);
+	close(a);
+	close(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_every_byte_changed),
+		cmocka_unit_test(test_damaged_block),
+		cmocka_unit_test(test_random_damage),
+		cmocka_unit_test(test_foreign_kinds_pass),
+		cmocka_unit_test(test_large_records),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_same_input_same_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
