@@ -238,7 +238,7 @@ uninstall:
 	for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
 
 clean:
-	rm -rf $(B) $(B)-fuzz
+	rm -rf $(B) $(B)-*
 
 help:
 	@echo 'all           programs and libraries into $(B)'
@@ -250,4 +250,4 @@ help:
 	@echo 'lint          formatting, static analysis, layers, shell scripts, man pages'
 	@echo 'install       into DESTDIR=$(DESTDIR) PREFIX=$(PREFIX); uninstall removes it'
 	@echo 'setup         install the Debian packages that are needed'
-	@echo 'format        let clang-format rewrite all C files; clean: remove $(B)'
+	@echo 'format        let clang-format rewrite all C files; clean: remove $(B)*'
