@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/formats.h"
+
+#include <string.h>
+
+#include "formats/perfdata/perfdata.h"
+
+const struct vt_format vt_formats[] = {
+	{"perf", "perf.data of Linux perf record, file or pipe", vt_perfdata_probe,
+	 vt_perfdata_decode},
+	{NULL, NULL, NULL, NULL},
+};
+
+const struct vt_format *vt_format_by_name(const char *name)
+{
+	const struct vt_format *f;
+
+	for (f = vt_formats; f->name; f++) {
+		if (!strcmp(f->name, name))
+			return f;
+	}
+	return NULL;
+}
+
+const struct vt_format *vt_format_find(struct vt_input *in, struct vt_error *err)
+{
+	const struct vt_format *f;
+	size_t have;
+
+	if (vt_input_fill(in, VT_FORMAT_PROBE_SIZE, &have, err) < 0)
+		return NULL;
+	for (f = vt_formats; f->name; f++) {
+		if (f->probe(vt_input_data(in), have))
+			return f;
+	}
+	vt_error_set(err, VT_E_FORMAT, "%s: %s", in->name,
+		     have ? "not a trace of a known format" : "the file is empty");
+	return NULL;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/perfdata/attr.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+static uint64_t reverse_bits(uint64_t v)
+{
+	uint64_t r = 0;
+	unsigned i;
+
+	for (i = 0; i < 64; i++)
+		r |= (v >> i & 1) << (63 - i);
+	return r;
+}
+
+uint64_t vti_pd_attr_flags(uint64_t word, bool big)
+{
+	uint64_t precise = (uint64_t)3 << PD_ATTR_PRECISE_SHIFT;
+
+	if (!big)
+		return word;
+	return (reverse_bits(word) & ~precise) | (word >> (64 - PD_ATTR_PRECISE_SHIFT - 2) & 3)
+							 << PD_ATTR_PRECISE_SHIFT;
+}
+
+uint64_t vti_pd_branch_flags(uint64_t word, bool big)
+{
+	/* The widths of the fields of struct perf_branch_entry, in order of declaration. */
+	static const uint8_t widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
+	unsigned i, at = 0;
+	uint64_t r = 0;
+
+	if (!big)
+		return word;
+	for (i = 0; i < sizeof(widths); i++) {
+		uint64_t mask = (UINT64_C(1) << widths[i]) - 1;
+
+		r |= (word >> (64 - at - widths[i]) & mask) << at;
+		at += widths[i];
+	}
+	return r;
+}
+
+bool vti_pd_attr_parse(struct pd_attr *a, const uint8_t *data, size_t size, bool big)
+{
+	struct vt_cursor c;
+	uint8_t full[128] = {0};
+
+	if (size < PD_ATTR_SIZE_MIN)
+		return false;
+	c = vt_cursor_make(data, size, big);
+	c.p += 4;
+	a->size = vt_cursor_u32(&c);
+	if (a->size == 0)
+		a->size = PD_ATTR_SIZE_MIN;
+	/* What lies past the attribute's own size is not part of it. */
+	if (size > a->size)
+		size = a->size < PD_ATTR_SIZE_MIN ? PD_ATTR_SIZE_MIN : a->size;
+	memcpy(full, data, size < sizeof(full) ? size : sizeof(full));
+
+	c = vt_cursor_make(full, sizeof(full), big);
+	a->type = vt_cursor_u32(&c);
+	vt_cursor_u32(&c);
+	a->config = vt_cursor_u64(&c);
+	a->period = vt_cursor_u64(&c);
+	a->sample_type = vt_cursor_u64(&c);
+	a->read_format = vt_cursor_u64(&c);
+	a->flags = vti_pd_attr_flags(vt_cursor_u64(&c), big);
+	vt_cursor_u32(&c); /* wakeup_events */
+	a->bp_type = vt_cursor_u32(&c);
+	a->config1 = vt_cursor_u64(&c);
+	a->config2 = vt_cursor_u64(&c);
+	a->branch_type = vt_cursor_u64(&c);
+	a->regs_user = vt_cursor_u64(&c);
+	a->stack_user = vt_cursor_u32(&c);
+	vt_cursor_u32(&c); /* clockid */
+	a->regs_intr = vt_cursor_u64(&c);
+	return true;
+}
+
+static int popcount(uint64_t v)
+{
+	int n = 0;
+
+	for (; v; v &= v - 1)
+		n++;
+	return n;
+}
+
+int vti_pd_id_pos(uint64_t t)
+{
+	if (t & PD_SAMPLE_IDENTIFIER)
+		return 0;
+	if (!(t & PD_SAMPLE_ID))
+		return -1;
+	return popcount(t & (PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR));
+}
+
+int vti_pd_id_trailer_pos(uint64_t t)
+{
+	if (t & PD_SAMPLE_IDENTIFIER)
+		return 1;
+	if (!(t & PD_SAMPLE_ID))
+		return -1;
+	return 1 + popcount(t & (PD_SAMPLE_CPU | PD_SAMPLE_STREAM_ID));
+}
+
+int vti_pd_time_pos(uint64_t t)
+{
+	if (!(t & PD_SAMPLE_TIME))
+		return -1;
+	return popcount(t & (PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID));
+}
+
+int vti_pd_time_trailer_pos(uint64_t t)
+{
+	if (!(t & PD_SAMPLE_TIME))
+		return -1;
+	return 1 + popcount(t & (PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
+				 PD_SAMPLE_IDENTIFIER));
+}
+
+unsigned vti_pd_trailer_words(uint64_t t)
+{
+	return (unsigned)popcount(t & (PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID |
+				       PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU | PD_SAMPLE_IDENTIFIER));
+}

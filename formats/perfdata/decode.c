@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The two framings of records: a file with sections, and a pipe. */
+#include "formats/perfdata/perfdata.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/perfdata/session.h"
+
+#define FILE_HEADER_SIZE 104
+/* The oldest header ends before the feature bits. */
+#define FILE_HEADER_MIN	 72
+#define PIPE_HEADER_SIZE 16
+/* What a pipe may put before the data of a file: ids and attributes. */
+#define LOOKAHEAD_MAX (16u << 20)
+
+struct section {
+	uint64_t offset;
+	uint64_t size;
+	unsigned feature;
+};
+
+struct file_header {
+	uint64_t size;
+	uint64_t attr_size;
+	struct section attrs;
+	struct section data;
+	uint64_t features[4];
+};
+
+/* Where random access reads from. */
+struct access {
+	int fd;	      /* -1: only what lies ahead in the window can be had */
+	off_t base;   /* position in the descriptor of the input's first byte */
+	uint64_t end; /* size of the input, UINT64_MAX if not known */
+	bool skip;    /* the window may be moved on to get at something */
+};
+
+bool vt_perfdata_probe(const uint8_t *p, size_t size)
+{
+	return size >= 8 && (!memcmp(p, "PERFILE2", 8) || !memcmp(p, "2ELIFREP", 8) ||
+			     !memcmp(p, "PERFFILE", 8));
+}
+
+/* ---- access ---- */
+
+static void access_init(struct access *a, const struct vt_input *in)
+{
+	struct stat st;
+	off_t here;
+
+	*a = (struct access){.fd = -1, .end = UINT64_MAX};
+	if (fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	here = lseek(in->fd, 0, SEEK_CUR);
+	if (here < 0)
+		return;
+	a->fd = in->fd;
+	a->base = here - (off_t)(in->offset + vt_input_have(in));
+	a->end = st.st_size > a->base ? (uint64_t)(st.st_size - a->base) : 0;
+}
+
+static int skip_to(struct pd_session *s, uint64_t offset)
+{
+	size_t have, step;
+
+	while (s->in->offset < offset) {
+		if (vt_input_fill(s->in, 1, &have, s->err) < 0)
+			return -(int)s->err->code;
+		if (!have)
+			return 0;
+		step = offset - s->in->offset < have ? (size_t)(offset - s->in->offset) : have;
+		vt_input_consume(s->in, step);
+	}
+	return 0;
+}
+
+static int load_ahead(struct pd_session *s, const struct access *a, uint64_t offset, size_t size,
+		      struct vt_buf *out)
+{
+	uint64_t ahead;
+	size_t have;
+	int code;
+
+	if (a->skip) {
+		code = skip_to(s, offset);
+		if (code < 0)
+			return code;
+	}
+	ahead = offset - s->in->offset;
+	if (offset < s->in->offset || ahead > LOOKAHEAD_MAX || (!a->skip && size > LOOKAHEAD_MAX))
+		return 0;
+	if (vt_input_fill(s->in, (size_t)ahead + size, &have, s->err) < 0)
+		return -(int)s->err->code;
+	if (have > ahead)
+		vt_buf_put(out, vt_input_data(s->in) + ahead,
+			   have - ahead < size ? have - (size_t)ahead : size);
+	return 0;
+}
+
+/*
+ * Replaces *out by the bytes at an offset: fewer than `size` when the input ends before or they
+ * cannot be got at.
+ */
+static int load(struct pd_session *s, const struct access *a, uint64_t offset, size_t size,
+		struct vt_buf *out)
+{
+	int code = 0;
+
+	out->size = 0;
+	if (a->fd < 0) {
+		code = load_ahead(s, a, offset, size, out);
+	} else if (offset < a->end) {
+		if (size > a->end - offset)
+			size = (size_t)(a->end - offset);
+		while (out->size < size && vt_buf_reserve(out, size - out->size)) {
+			ssize_t n = pread(a->fd, out->data + out->size, size - out->size,
+					  a->base + (off_t)(offset + out->size));
+
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n < 0)
+				return vt_error_errno(s->err, VT_E_READ, errno, "%s", s->in->name);
+			if (n == 0)
+				break;
+			out->size += (size_t)n;
+		}
+	}
+	if (code == 0 && out->failed)
+		return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+	return code;
+}
+
+/* ---- records ---- */
+
+static int cut(struct pd_session *s, uint64_t have, const char *what)
+{
+	vti_pd_damage(s, s->in->offset, have, "the input ends inside %s", what);
+	vt_input_consume(s->in, (size_t)have);
+	return 0;
+}
+
+/* The bytes that follow an AUXTRACE record. */
+static int auxtrace(struct pd_session *s, const struct pd_rec *r)
+{
+	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
+	uint64_t size = vt_cursor_u64(&c), offset = vt_cursor_u64(&c), ref = vt_cursor_u64(&c);
+	uint32_t index = vt_cursor_u32(&c), tid = vt_cursor_u32(&c), cpu = vt_cursor_u32(&c);
+	uint64_t at = 0, *row;
+	size_t have, n;
+
+	if (c.bad) {
+		vti_pd_bad_record(s, r, "too short for its type");
+		vt_input_consume(s->in, r->size);
+		return 0;
+	}
+	vt_input_consume(s->in, r->size);
+	do {
+		n = size - at < PD_PIECE_MAX ? (size_t)(size - at) : PD_PIECE_MAX;
+		if (vt_input_fill(s->in, n, &have, s->err) < 0)
+			return -(int)s->err->code;
+		have = have < n ? have : n;
+		row = vt_writer_row(s->w, VT_AUXTRACE);
+		row[VT_AUXTRACE_INDEX] = index;
+		row[VT_AUXTRACE_CPU] = (uint64_t)(int64_t)(int32_t)cpu;
+		row[VT_AUXTRACE_TID] = (uint64_t)(int64_t)(int32_t)tid;
+		row[VT_AUXTRACE_OFFSET] = offset;
+		row[VT_AUXTRACE_REFERENCE] = ref;
+		row[VT_AUXTRACE_POSITION] = at;
+		row[VT_AUXTRACE_TOTAL] = size;
+		vt_writer_bytes(s->w, VT_AUXTRACE_DATA, vt_input_data(s->in), have);
+		vt_input_consume(s->in, have);
+		at += have;
+		if (have < n) {
+			vti_pd_damage(s, s->in->offset, 0,
+				      "AUX data end after %" PRIu64 " of %" PRIu64 " bytes", at,
+				      size);
+			return 0;
+		}
+	} while (at < size);
+	return 0;
+}
+
+/* The bytes that follow a TRACING_DATA record, padded to a multiple of 8. */
+static int tracing_data(struct pd_session *s, const struct pd_rec *r)
+{
+	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
+	uint64_t size = vt_cursor_u32(&c), padded = (size + 7) & ~UINT64_C(7), offset = r->offset;
+	size_t have;
+	int code;
+
+	if (c.bad)
+		vti_pd_bad_record(s, r, "too short for its type");
+	vt_input_consume(s->in, r->size);
+	if (c.bad)
+		return 0;
+	if (padded > VT_PERFDATA_SECTION_MAX) {
+		vti_pd_damage(s, offset, padded, "trace data of %" PRIu64 " bytes are too large",
+			      size);
+		return skip_to(s, s->in->offset + padded);
+	}
+	if (vt_input_fill(s->in, (size_t)padded, &have, s->err) < 0)
+		return -(int)s->err->code;
+	if (have < padded)
+		return cut(s, have, "trace data");
+	code = vti_pd_feature(s, PD_FEAT_TRACING_DATA, vt_input_data(s->in), (size_t)size, offset);
+	vt_input_consume(s->in, (size_t)padded);
+	return code;
+}
+
+/* Reads records up to an offset, or to the end of the input if that comes first. */
+static int read_records(struct pd_session *s, uint64_t end)
+{
+	struct vt_input *in = s->in;
+	int code = 0;
+
+	while (code >= 0 && in->offset < end) {
+		uint64_t left = end - in->offset;
+		size_t have = vt_input_have(in);
+		struct pd_rec r;
+
+		if (have < PD_HEADER_SIZE && vt_input_fill(in, PD_HEADER_SIZE, &have, s->err) < 0)
+			return -(int)s->err->code;
+		if (!have && (end == UINT64_MAX))
+			return 0;
+		if (have < PD_HEADER_SIZE || left < PD_HEADER_SIZE)
+			return cut(s, have < left ? have : left, "a record's header");
+		r = vti_pd_rec(s, vt_input_data(in), in->offset);
+		if (r.size < PD_HEADER_SIZE || r.size > left) {
+			vti_pd_damage(s, in->offset, end == UINT64_MAX ? 0 : left,
+				      "a record claims a size of %u", r.size);
+			return 0;
+		}
+		if (have < r.size && vt_input_fill(in, r.size, &have, s->err) < 0)
+			return -(int)s->err->code;
+		if (have < r.size)
+			return cut(s, have, "a record");
+		r = vti_pd_rec(s, vt_input_data(in), in->offset);
+		if (r.type == PD_AUXTRACE) {
+			s->sum->records++;
+			code = auxtrace(s, &r);
+		} else if (r.type == PD_TRACING_DATA && s->pipe) {
+			s->sum->records++;
+			code = tracing_data(s, &r);
+		} else {
+			code = vti_pd_record(s, vt_input_data(in), in->offset);
+			vt_input_consume(in, r.size);
+		}
+	}
+	return code;
+}
+
+/* ---- file mode ---- */
+
+static struct section get_section(struct vt_cursor *c)
+{
+	struct section x = {.offset = vt_cursor_u64(c)};
+
+	x.size = vt_cursor_u64(c);
+	return x;
+}
+
+/*
+ * Writers with 32-bit longs keep the feature bits as such; in a big-endian file the halves of each
+ * 64-bit word are then exchanged.  HOSTNAME is always present and shows it.
+ */
+static void fix_feature_bits(struct file_header *h, bool big)
+{
+	const uint64_t hostname = UINT64_C(1) << PD_FEAT_HOSTNAME;
+	unsigned i;
+
+	if (!big || h->features[0] & hostname || !(h->features[0] >> 32 & hostname))
+		return;
+	for (i = 0; i < 4; i++)
+		h->features[i] = h->features[i] >> 32 | h->features[i] << 32;
+}
+
+static bool parse_header(struct file_header *h, const uint8_t *p, size_t size, bool big)
+{
+	struct vt_cursor c = vt_cursor_make(p, size, big);
+	unsigned i;
+
+	memset(h, 0, sizeof(*h));
+	vt_cursor_u64(&c); /* magic */
+	h->size = vt_cursor_u64(&c);
+	h->attr_size = vt_cursor_u64(&c);
+	h->attrs = get_section(&c);
+	h->data = get_section(&c);
+	get_section(&c); /* event types, not used since Linux 3.11 */
+	if (c.bad)
+		return false;
+	if (h->size >= FILE_HEADER_SIZE) {
+		for (i = 0; i < 4; i++)
+			h->features[i] = vt_cursor_u64(&c);
+		fix_feature_bits(h, big);
+	}
+	return !c.bad;
+}
+
+static int read_ids(struct pd_session *s, const struct access *a, struct section ids, size_t event)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	uint64_t n = ids.size / 8;
+	size_t i;
+	int code;
+
+	if (n > VT_PERFDATA_IDS_MAX) {
+		vti_pd_damage(s, ids.offset, 0, "an event claims %" PRIu64 " ids", n);
+		return 0;
+	}
+	code = load(s, a, ids.offset, (size_t)n * 8, &b);
+	for (i = 0; code >= 0 && i + 8 <= b.size; i += 8)
+		code = vti_pd_id_add(s, s->big ? vt_be64(b.data + i) : vt_le64(b.data + i), event);
+	if (code >= 0 && b.size < n * 8)
+		vti_pd_damage(s, ids.offset, n * 8 - b.size, "event ids lie outside of the file");
+	vt_buf_free(&b);
+	return code;
+}
+
+/* One element of the attribute section: an attribute of its own size, then where its ids are. */
+static int read_attr(struct pd_session *s, const struct access *a, const uint8_t *p, size_t size,
+		     uint64_t offset)
+{
+	size_t event = s->nevents, at = size - 16;
+	struct vt_cursor c;
+	struct pd_attr attr;
+	int code;
+
+	if (!vti_pd_attr_parse(&attr, p, at, s->big)) {
+		vti_pd_damage(s, offset, size, "an attribute of %zu bytes is too small", at);
+		return 0;
+	}
+	if (attr.size >= PD_ATTR_SIZE_MIN && attr.size < at)
+		at = attr.size;
+	code = vti_pd_event_add(s, &attr);
+	if (code < 0)
+		return code;
+	c = vt_cursor_make(p + at, 16, s->big);
+	return read_ids(s, a, get_section(&c), event);
+}
+
+static int read_attrs(struct pd_session *s, const struct access *a, const struct file_header *h)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	uint64_t n, i;
+	int code = 0;
+
+	if (h->attr_size < PD_ATTR_SIZE_MIN + 16 || h->attr_size > PD_RECORD_MAX) {
+		vti_pd_damage(s, 16, 0, "the header claims attributes of %" PRIu64 " bytes",
+			      h->attr_size);
+		return 0;
+	}
+	n = h->attrs.size / h->attr_size;
+	if (n > VT_PERFDATA_EVENTS_MAX) {
+		vti_pd_damage(s, 24, 0, "the header claims %" PRIu64 " attributes", n);
+		n = 0;
+	}
+	for (i = 0; code >= 0 && i < n; i++) {
+		uint64_t offset = h->attrs.offset + i * h->attr_size;
+
+		code = load(s, a, offset, (size_t)h->attr_size, &b);
+		if (code < 0)
+			break;
+		if (b.size < h->attr_size) {
+			vti_pd_damage(s, offset, h->attr_size - b.size,
+				      "attributes lie outside of the file");
+			break;
+		}
+		code = read_attr(s, a, b.data, b.size, offset);
+	}
+	vt_buf_free(&b);
+	vti_pd_layout(s);
+	return code;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct section *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->feature < y->feature ? -1 : x->feature > y->feature;
+}
+
+static int read_features(struct pd_session *s, const struct access *a, const struct file_header *h)
+{
+	struct section sections[PD_FEAT_BITS];
+	uint64_t at = h->data.offset + h->data.size;
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_cursor c;
+	size_t n = 0, i;
+	int code;
+
+	for (i = 0; i < PD_FEAT_BITS; i++) {
+		if (h->features[i / 64] >> (i % 64) & 1)
+			sections[n++].feature = (unsigned)i;
+	}
+	code = n ? load(s, a, at, n * 16, &b) : 0;
+	if (code >= 0 && b.size < n * 16) {
+		vti_pd_damage(s, at, n * 16 - b.size, "the table of feature sections is cut");
+		n = b.size / 16;
+	}
+	c = vt_cursor_make(b.data, b.size, s->big);
+	for (i = 0; i < n; i++) {
+		unsigned feature = sections[i].feature;
+
+		sections[i] = get_section(&c);
+		sections[i].feature = feature;
+	}
+	/* A pipe can be read in this order only. */
+	qsort(sections, n, sizeof(sections[0]), by_offset);
+	for (i = 0; code >= 0 && i < n; i++) {
+		const struct section *x = &sections[i];
+
+		if (x->size > VT_PERFDATA_SECTION_MAX) {
+			vti_pd_damage(s, x->offset, x->size,
+				      "feature section %u claims %" PRIu64 " bytes", x->feature,
+				      x->size);
+			continue;
+		}
+		code = load(s, a, x->offset, (size_t)x->size, &b);
+		if (code >= 0 && b.size < x->size)
+			vti_pd_damage(s, x->offset, x->size - b.size,
+				      "feature section %u lies outside of the file", x->feature);
+		else if (code >= 0)
+			code = vti_pd_feature(s, x->feature, b.data, b.size, x->offset);
+	}
+	vt_buf_free(&b);
+	return code;
+}
+
+static int finish_order(struct pd_session *s)
+{
+	int code = vti_pd_order_flush(&s->order);
+
+	if (code == -VT_E_NOMEM)
+		vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+	return code;
+}
+
+static int read_file(struct pd_session *s, struct access *a, const struct file_header *h)
+{
+	uint64_t end = h->data.offset + h->data.size;
+	bool unfinished = h->data.size == 0, has_features;
+	int code;
+
+	/* perf fills in the size, and writes the features, when a recording ends. */
+	if (unfinished || end < h->data.offset)
+		end = UINT64_MAX;
+	has_features = end != UINT64_MAX;
+	code = read_attrs(s, a, h);
+	if (code < 0)
+		return code;
+	if (!s->nevents)
+		vti_pd_damage(s, h->attrs.offset, 0, "the file has no attributes");
+	s->ordered = s->nevents && s->events[0].attr.flags & PD_ATTR_SAMPLE_ID_ALL;
+	if (has_features && a->fd >= 0) {
+		code = read_features(s, a, h);
+		if (code < 0)
+			return code;
+	}
+	if (h->data.offset < s->in->offset) {
+		vti_pd_damage(s, 40, 0, "the data section lies inside the header");
+		return 0;
+	}
+	if (unfinished)
+		vti_pd_damage(s, 48, 0, "the recording was not finished (data size 0)");
+	code = skip_to(s, h->data.offset);
+	if (code >= 0)
+		code = read_records(s, end);
+	if (code >= 0)
+		code = finish_order(s);
+	if (code >= 0 && has_features && a->fd < 0) {
+		a->skip = true;
+		code = read_features(s, a, h);
+	}
+	return code;
+}
+
+/* ---- both ---- */
+
+static int convert(struct pd_session *s)
+{
+	struct vt_input *in = s->in;
+	struct file_header h;
+	struct access a;
+	const uint8_t *p;
+	size_t have;
+	int code;
+
+	if (vt_input_fill(in, PIPE_HEADER_SIZE, &have, s->err) < 0)
+		return -(int)s->err->code;
+	p = vt_input_data(in);
+	if (!vt_perfdata_probe(p, have))
+		return vt_error_set(s->err, VT_E_FORMAT, "%s: not a perf.data file", in->name);
+	if (have < PIPE_HEADER_SIZE)
+		return vt_error_set(s->err, VT_E_FORMAT, "%s: the header is cut at %zu bytes",
+				    in->name, have);
+	/* Version 1 has the same magic in both orders; its header's size tells. */
+	s->big = *p == '2' || (!memcmp(p, "PERFFILE", 8) && vt_le64(p + 8) > UINT32_MAX);
+	vti_pd_order_init(&s->order, s->big, vti_pd_deliver, s);
+	vti_pd_meta_str(s, "byte_order", s->big ? "big" : "little");
+	if ((s->big ? vt_be64(p + 8) : vt_le64(p + 8)) == PIPE_HEADER_SIZE) {
+		s->pipe = true;
+		s->ordered = true;
+		vt_input_consume(in, PIPE_HEADER_SIZE);
+		code = read_records(s, UINT64_MAX);
+		return code < 0 ? code : finish_order(s);
+	}
+	if (vt_input_fill(in, FILE_HEADER_SIZE, &have, s->err) < 0)
+		return -(int)s->err->code;
+	if (have < FILE_HEADER_MIN || !parse_header(&h, vt_input_data(in), have, s->big) ||
+	    h.size < FILE_HEADER_MIN)
+		return vt_error_set(s->err, VT_E_FORMAT, "%s: the header is cut or corrupt",
+				    in->name);
+	access_init(&a, in);
+	vt_input_consume(in, h.size < FILE_HEADER_SIZE ? FILE_HEADER_MIN : FILE_HEADER_SIZE);
+	return read_file(s, &a, &h);
+}
+
+static void session_fini(struct pd_session *s)
+{
+	vti_pd_events_fini(s);
+	vt_hash_fini(&s->ids);
+	vt_hash_fini(&s->pmus);
+	vt_hash_fini(&s->buildids);
+	vt_hash_fini(&s->images);
+	vt_hash_fini(&s->unknown);
+	vt_intern_free(s->strings);
+	vti_pd_order_fini(&s->order);
+	vti_pd_inflate_fini(s);
+	free(s);
+}
+
+int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
+		       const struct vt_format_options *opt, struct vt_format_summary *sum,
+		       struct vt_error *err)
+{
+	struct pd_session *s = calloc(1, sizeof(*s));
+	int code;
+
+	memset(sum, 0, sizeof(*sum));
+	if (!s)
+		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", in->name);
+	s->in = in;
+	s->w = w;
+	s->opt = opt;
+	s->sum = sum;
+	s->err = err;
+	vt_hash_init(&s->ids, sizeof(struct pd_id), sizeof(uint64_t));
+	vt_hash_init(&s->pmus, 2 * sizeof(uint32_t), sizeof(uint32_t));
+	vt_hash_init(&s->buildids, sizeof(struct pd_buildid_row), sizeof(uint32_t));
+	vt_hash_init(&s->images, sizeof(struct pd_image), offsetof(struct pd_image, has_id));
+	vt_hash_init(&s->unknown, sizeof(struct pd_unknown), sizeof(uint32_t));
+	s->strings = vt_intern_new();
+	vti_pd_order_init(&s->order, false, vti_pd_deliver, s);
+	code = s->strings ? convert(s)
+			  : vt_error_set(err, VT_E_NOMEM, "%s: out of memory", in->name);
+	if (code >= 0) {
+		vti_pd_inflate_end(s, in->offset);
+		code = vti_pd_events_emit(s);
+	}
+	if (code >= 0) {
+		vti_pd_images_finish(s);
+		vti_pd_gaps_emit(s);
+		code = vt_writer_error(w, err);
+	}
+	sum->out_of_order = s->order.late;
+	session_fini(s);
+	return code < 0 ? code : 0;
+}

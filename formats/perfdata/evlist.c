@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/perfdata/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct pd_session *s)
+{
+	return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+}
+
+int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a)
+{
+	struct pd_event *e;
+
+	if (s->nevents >= VT_PERFDATA_EVENTS_MAX)
+		return vt_error_set(s->err, VT_E_LIMIT, "%s: more than %u events", s->in->name,
+				    VT_PERFDATA_EVENTS_MAX);
+	if (!vt_array_grow(&s->events, &s->events_cap, s->nevents + 1, sizeof(*s->events)))
+		return no_memory(s);
+	e = &s->events[s->nevents++];
+	memset(e, 0, sizeof(*e));
+	e->attr = *a;
+	e->dirty = true;
+	s->dirty = true;
+	return 0;
+}
+
+void vti_pd_layout(struct pd_session *s)
+{
+	const struct pd_attr *first;
+	size_t i;
+
+	if (!s->nevents)
+		return;
+	first = &s->events[0].attr;
+	s->id_pos = vti_pd_id_pos(first->sample_type);
+	s->id_trailer_pos = vti_pd_id_trailer_pos(first->sample_type);
+	s->time_pos = vti_pd_time_pos(first->sample_type);
+	s->same_layout = true;
+	for (i = 1; i < s->nevents; i++) {
+		if (vti_pd_time_pos(s->events[i].attr.sample_type) != s->time_pos)
+			s->same_layout = false;
+	}
+	memset(s->id_cache, 0, sizeof(s->id_cache));
+}
+
+int vti_pd_id_add(struct pd_session *s, uint64_t id, size_t event)
+{
+	struct pd_id *e;
+
+	if (s->ids.count >= VT_PERFDATA_IDS_MAX && !vt_hash_find(&s->ids, &id))
+		return vt_error_set(s->err, VT_E_LIMIT, "%s: more than %u event ids", s->in->name,
+				    VT_PERFDATA_IDS_MAX);
+	e = vt_hash_add(&s->ids, &id, NULL);
+	if (!e)
+		return no_memory(s);
+	e->event = (uint32_t)event;
+	s->id_cache[id % PD_ID_CACHE].valid = false;
+	return 0;
+}
+
+int vti_pd_event_of_id(struct pd_session *s, uint64_t id)
+{
+	const struct pd_id *e;
+
+	if (!s->nevents)
+		return -1;
+	if (s->nevents == 1 || !id)
+		return 0;
+	if (s->id_cache[id % PD_ID_CACHE].valid && s->id_cache[id % PD_ID_CACHE].id == id)
+		return (int)s->id_cache[id % PD_ID_CACHE].event;
+	e = vt_hash_find(&s->ids, &id);
+	if (!e)
+		return -1;
+	s->id_cache[id % PD_ID_CACHE].id = id;
+	s->id_cache[id % PD_ID_CACHE].event = e->event;
+	s->id_cache[id % PD_ID_CACHE].valid = true;
+	return (int)e->event;
+}
+
+int vti_pd_event_of(struct pd_session *s, const struct pd_rec *r)
+{
+	size_t words = r->left / 8;
+	size_t at;
+
+	if (s->nevents <= 1)
+		return (int)s->nevents - 1;
+	if (r->type == PD_SAMPLE) {
+		if (s->id_pos < 0 || (size_t)s->id_pos >= words)
+			return -1;
+		at = (size_t)s->id_pos;
+	} else {
+		if (!(s->events[0].attr.flags & PD_ATTR_SAMPLE_ID_ALL))
+			return 0;
+		if (s->id_trailer_pos < 0 || (size_t)s->id_trailer_pos > words)
+			return -1;
+		at = words - (size_t)s->id_trailer_pos;
+	}
+	return vti_pd_event_of_id(s, s->big ? vt_be64(r->payload + 8 * at)
+					    : vt_le64(r->payload + 8 * at));
+}
+
+int vti_pd_event_name(struct pd_session *s, size_t event, const uint8_t *name, size_t size,
+		      bool only_if_unnamed)
+{
+	struct pd_event *e;
+	char *copy;
+
+	if (event >= s->nevents)
+		return 0;
+	e = &s->events[event];
+	size = vti_pd_text(name, size);
+	if (!size || (only_if_unnamed && e->name))
+		return 0;
+	copy = malloc(size + 1);
+	if (!copy)
+		return no_memory(s);
+	memcpy(copy, name, size);
+	copy[size] = 0;
+	free(e->name);
+	e->name = copy;
+	e->dirty = true;
+	s->dirty = true;
+	return 0;
+}
+
+void vti_pd_events_changed(struct pd_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nevents; i++)
+		s->events[i].dirty = true;
+	s->dirty = s->nevents > 0;
+}
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static const char *pmu_name(const struct pd_session *s, uint32_t type)
+{
+	const uint32_t *e = vt_hash_find(&s->pmus, &type);
+
+	return e ? vt_intern_get(s->strings, e[1]) : "";
+}
+
+static enum vt_policy software_policy(uint64_t config)
+{
+	/* PERF_COUNT_SW_CPU_CLOCK and _TASK_CLOCK are timers; the others fire at their cause. */
+	return config <= 1 ? VT_POLICY_INTERRUPT : VT_POLICY_EXACT;
+}
+
+static enum vt_policy policy(const struct pd_session *s, const struct pd_attr *a)
+{
+	const char *pmu = pmu_name(s, a->type);
+
+	switch (a->type) {
+	case PD_TYPE_SOFTWARE:
+		return software_policy(a->config);
+	case PD_TYPE_TRACEPOINT:
+		return VT_POLICY_EXACT;
+	case PD_TYPE_BREAKPOINT:
+		/* HW_BREAKPOINT_X stops before the instruction; the data ones after it. */
+		return a->bp_type & 4 ? VT_POLICY_EXACT : VT_POLICY_PRECISE;
+	default:
+		break;
+	}
+	if (begins(pmu, "ibs_") || begins(pmu, "arm_spe"))
+		return VT_POLICY_DISPATCH;
+	if (begins(pmu, "kprobe") || begins(pmu, "uprobe"))
+		return VT_POLICY_EXACT;
+	if (begins(pmu, "intel_pt") || begins(pmu, "intel_bts") || begins(pmu, "cs_etm"))
+		return VT_POLICY_UNKNOWN;
+	if (vti_pd_attr_precise(a))
+		/* AMD has no PEBS: its kernel driver turns such events into IBS. */
+		return s->amd ? VT_POLICY_DISPATCH : VT_POLICY_PRECISE;
+	return VT_POLICY_INTERRUPT;
+}
+
+static const char *usual_unit(const struct pd_attr *a)
+{
+	if (a->type == PD_TYPE_SOFTWARE)
+		return a->config <= 1 ? "ns" : "events";
+	if (a->type == PD_TYPE_HARDWARE && (uint32_t)a->config == 0)
+		return "cycles";
+	if (a->type == PD_TYPE_HARDWARE && (uint32_t)a->config == 1)
+		return "instructions";
+	return "events";
+}
+
+static void emit(struct pd_session *s, size_t i, const char *name)
+{
+	const struct pd_event *e = &s->events[i];
+	const struct pd_attr *a = &e->attr;
+	uint64_t *row = vt_writer_row(s->w, VT_EVENT);
+
+	row[VT_EVENT_ID] = i;
+	row[VT_EVENT_POLICY] = policy(s, a);
+	row[VT_EVENT_TYPE] = a->type;
+	row[VT_EVENT_CONFIG] = a->config;
+	row[VT_EVENT_CONFIG1] = a->config1;
+	row[VT_EVENT_CONFIG2] = a->config2;
+	row[a->flags & PD_ATTR_FREQ ? VT_EVENT_FREQ : VT_EVENT_PERIOD] = a->period;
+	row[VT_EVENT_PRECISE] = vti_pd_attr_precise(a);
+	row[VT_EVENT_SAMPLE_TYPE] = a->sample_type;
+	row[VT_EVENT_READ_FORMAT] = a->read_format;
+	row[VT_EVENT_ATTR_FLAGS] = a->flags;
+	row[VT_EVENT_BRANCH_TYPE] = a->branch_type;
+	row[VT_EVENT_REGS_USER] = a->regs_user;
+	row[VT_EVENT_REGS_INTR] = a->regs_intr;
+	row[VT_EVENT_STACK_USER] = a->stack_user;
+	vt_writer_text(s->w, VT_EVENT_NAME, e->name ? e->name : name);
+	vt_writer_text(s->w, VT_EVENT_UNIT, e->unit ? e->unit : usual_unit(a));
+}
+
+int vti_pd_events_emit(struct pd_session *s)
+{
+	struct vt_buf name = VT_BUF_INIT;
+	size_t i;
+
+	if (!s->dirty)
+		return 0;
+	s->dirty = false;
+	for (i = 0; i < s->nevents; i++) {
+		if (!s->events[i].dirty)
+			continue;
+		s->events[i].dirty = false;
+		name.size = 0;
+		vti_pd_attr_name(&name, &s->events[i].attr);
+		emit(s, i, vt_buf_str(&name));
+	}
+	i = name.failed;
+	vt_buf_free(&name);
+	return i ? no_memory(s) : 0;
+}
+
+void vti_pd_events_fini(struct pd_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nevents; i++) {
+		free(s->events[i].name);
+		free(s->events[i].unit);
+	}
+	free(s->events);
+}

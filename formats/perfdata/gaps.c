@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/perfdata/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Bad records that get a line and a GAP of their own; the others are summed up. */
+#define BAD_RECORDS_TOLD 16
+/* Different unknown types that are told apart. */
+#define UNKNOWN_TYPES_MAX 256
+
+void vti_pd_meta(struct pd_session *s, const char *key, const uint8_t *text, size_t text_size,
+		 const uint8_t *data, size_t size)
+{
+	size_t n;
+
+	do {
+		n = size < PD_PIECE_MAX ? size : PD_PIECE_MAX;
+		vt_writer_row(s->w, VT_META);
+		vt_writer_text(s->w, VT_META_KEY, key);
+		if (text_size)
+			vt_writer_bytes(s->w, VT_META_VALUE, text, text_size);
+		if (n)
+			vt_writer_bytes(s->w, VT_META_DATA, data, n);
+		data += n;
+		size -= n;
+	} while (size);
+}
+
+void vti_pd_meta_str(struct pd_session *s, const char *key, const char *text)
+{
+	vti_pd_meta(s, key, (const uint8_t *)text, strlen(text), NULL, 0);
+}
+
+static void gap(struct pd_session *s, const char *reason, uint64_t offset, uint64_t bytes,
+		uint64_t records)
+{
+	uint64_t *row = vt_writer_row(s->w, VT_GAP);
+
+	row[VT_GAP_OFFSET] = offset;
+	row[VT_GAP_BYTES] = bytes;
+	row[VT_GAP_RECORDS] = records;
+	vt_writer_text(s->w, VT_GAP_REASON, reason);
+	vt_writer_text(s->w, VT_GAP_INPUT, s->in->name);
+}
+
+static void warn(struct pd_session *s, const char *what, uint64_t offset, const char *cause)
+{
+	char line[VT_ERROR_SIZE];
+
+	if (!s->opt->warn)
+		return;
+	snprintf(line, sizeof(line), "%s: %s at 0x%" PRIx64 ": %s", s->in->name, what, offset,
+		 cause);
+	s->opt->warn(s->opt->warn_arg, line);
+}
+
+void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *fmt, ...)
+{
+	char cause[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cause, sizeof(cause), fmt, ap);
+	va_end(ap);
+	s->sum->damaged++;
+	s->sum->unread += bytes;
+	gap(s, cause, offset, bytes, 0);
+	warn(s, "damage", offset, cause);
+}
+
+void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char *why)
+{
+	char cause[256];
+
+	s->sum->damaged++;
+	s->sum->unread += r->size;
+	if (s->bad_records++ < BAD_RECORDS_TOLD) {
+		snprintf(cause, sizeof(cause), "record of type %" PRIu32 ": %s", r->type, why);
+		gap(s, cause, r->offset, r->size, 1);
+		warn(s, "record", r->offset, cause);
+		return;
+	}
+	if (s->bad_records == BAD_RECORDS_TOLD + 1)
+		s->bad_offset = r->offset;
+	s->bad_bytes += r->size;
+}
+
+int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r)
+{
+	uint32_t type = r->type;
+	struct pd_unknown *u;
+
+	s->sum->unknown++;
+	if (s->unknown.count >= UNKNOWN_TYPES_MAX && !vt_hash_find(&s->unknown, &type))
+		type = UINT32_MAX;
+	u = vt_hash_add(&s->unknown, &type, NULL);
+	if (!u)
+		return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+	if (!u->records++)
+		u->offset = r->offset;
+	u->bytes += r->size;
+	return 0;
+}
+
+void vti_pd_gaps_emit(struct pd_session *s)
+{
+	char reason[64];
+	size_t i;
+
+	for (i = 0; i < s->unknown.count; i++) {
+		const struct pd_unknown *u = vt_hash_at(&s->unknown, i);
+
+		if (u->type == PD_SAMPLE)
+			snprintf(reason, sizeof(reason), "samples of an unknown event");
+		else if (u->type == UINT32_MAX)
+			snprintf(reason, sizeof(reason), "records of many unknown types");
+		else
+			snprintf(reason, sizeof(reason), "unknown record type %" PRIu32, u->type);
+		gap(s, reason, u->offset, u->bytes, u->records);
+	}
+	if (s->bad_records > BAD_RECORDS_TOLD) {
+		gap(s, "further damaged records", s->bad_offset, s->bad_bytes,
+		    s->bad_records - BAD_RECORDS_TOLD);
+		warn(s, "record", s->bad_offset, "and later ones: damaged, too");
+	}
+}

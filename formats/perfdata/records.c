@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The kernel's records, from MMAP to AUX_OUTPUT_HW_ID: linux/perf_event.h has their layouts. */
+#include "formats/perfdata/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A record ends before its type allows it to. */
+#define SHORT 1
+
+#define I32(v) ((uint64_t)(int64_t)(int32_t)(v))
+
+/* A record with its sample id parsed and a cursor on what comes before that. */
+struct body {
+	const struct pd_rec *r;
+	struct pd_sample id;
+	struct vt_cursor c;
+	uint64_t event;
+};
+
+static void put_text(struct pd_session *s, unsigned field, struct vt_cursor *c)
+{
+	vt_writer_bytes(s->w, field, c->p, vti_pd_text(c->p, vt_cursor_left(c)));
+}
+
+static int mmap_record(struct pd_session *s, struct body *b)
+{
+	bool v2 = b->r->type == PD_MMAP2;
+	struct vt_cursor *c = &b->c;
+	int32_t pid = (int32_t)vt_cursor_u32(c), tid = (int32_t)vt_cursor_u32(c);
+	uint64_t start = vt_cursor_u64(c), length = vt_cursor_u64(c), offset = vt_cursor_u64(c);
+	unsigned mode = b->r->misc & PD_MISC_CPUMODE_MASK;
+	struct pd_buildid id = {.size = 0};
+	uint64_t prot = b->r->misc & PD_MISC_MMAP_DATA ? 1 : 5, flags = 0, *row;
+	const uint8_t *file = v2 ? vt_cursor_take(c, 24) : NULL;
+	struct vt_cursor f;
+	int64_t image;
+
+	if (v2) {
+		prot = vt_cursor_u32(c);
+		flags = vt_cursor_u32(c);
+	}
+	if (c->bad)
+		return SHORT;
+	if (v2 && b->r->misc & PD_MISC_MMAP_BUILD_ID) {
+		id.size = file[0] <= sizeof(id.bytes) ? file[0] : sizeof(id.bytes);
+		memcpy(id.bytes, file + 4, id.size);
+		file = NULL;
+	}
+	image = vti_pd_image(s, c->p, vti_pd_text(c->p, vt_cursor_left(c)),
+			     pid == -1 || mode == PD_MISC_KERNEL || mode == PD_MISC_GUEST_KERNEL,
+			     &id);
+	if (image < 0)
+		return (int)image;
+	row = vt_writer_row(s->w, VT_MAP);
+	row[VT_MAP_TIME] = b->id.time;
+	row[VT_MAP_PID] = I32(pid);
+	row[VT_MAP_TID] = I32(tid);
+	row[VT_MAP_START] = start;
+	row[VT_MAP_LENGTH] = length;
+	row[VT_MAP_OFFSET] = offset;
+	row[VT_MAP_IMAGE] = (uint64_t)image;
+	row[VT_MAP_PROT] = prot;
+	row[VT_MAP_FLAGS] = flags;
+	row[VT_MAP_MISC] = b->r->misc;
+	if (file) {
+		f = vt_cursor_make(file, 24, s->big);
+		row[VT_MAP_MAJ] = vt_cursor_u32(&f);
+		row[VT_MAP_MIN] = vt_cursor_u32(&f);
+		row[VT_MAP_INO] = vt_cursor_u64(&f);
+		row[VT_MAP_INO_GENERATION] = vt_cursor_u64(&f);
+	}
+	return 0;
+}
+
+static int comm_record(struct pd_session *s, struct body *b)
+{
+	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
+	uint64_t *row;
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_THREAD);
+	row[VT_THREAD_TIME] = b->id.time;
+	row[VT_THREAD_PID] = I32(pid);
+	row[VT_THREAD_TID] = I32(tid);
+	row[VT_THREAD_OP] = b->r->misc & PD_MISC_COMM_EXEC ? VT_OP_EXEC : VT_OP_COMM;
+	put_text(s, VT_THREAD_COMM, &b->c);
+	return 0;
+}
+
+static int task_record(struct pd_session *s, struct body *b)
+{
+	uint32_t pid = vt_cursor_u32(&b->c), ppid = vt_cursor_u32(&b->c);
+	uint32_t tid = vt_cursor_u32(&b->c), ptid = vt_cursor_u32(&b->c);
+	uint64_t time = vt_cursor_u64(&b->c), *row;
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_THREAD);
+	/* perf goes by the time of the sample id, which some clocks make differ from the body's. */
+	row[VT_THREAD_TIME] = b->id.time ? b->id.time : time;
+	row[VT_THREAD_PID] = I32(pid);
+	row[VT_THREAD_TID] = I32(tid);
+	row[VT_THREAD_OP] = b->r->type == PD_FORK ? VT_OP_FORK : VT_OP_EXIT;
+	row[VT_THREAD_PPID] = I32(ppid);
+	row[VT_THREAD_PTID] = I32(ptid);
+	return 0;
+}
+
+static int lost_record(struct pd_session *s, struct body *b)
+{
+	bool samples = b->r->type == PD_LOST_SAMPLES;
+	uint64_t event = b->event, id, count, *row;
+	int found;
+
+	if (!samples) {
+		id = vt_cursor_u64(&b->c);
+		found = vti_pd_event_of_id(s, id);
+		if (found >= 0)
+			event = (uint64_t)found;
+	}
+	count = vt_cursor_u64(&b->c);
+	if (b->c.bad)
+		return SHORT;
+	s->sum->lost += count;
+	row = vt_writer_row(s->w, VT_LOST);
+	row[VT_LOST_TIME] = b->id.time;
+	row[VT_LOST_PID] = I32(b->id.pid);
+	row[VT_LOST_TID] = I32(b->id.tid);
+	row[VT_LOST_CPU] = b->id.cpu;
+	row[VT_LOST_EVENT] = event;
+	row[VT_LOST_COUNT] = count;
+	vt_writer_text(s->w, VT_LOST_SOURCE, samples ? "LOST_SAMPLES" : "LOST");
+	return 0;
+}
+
+static int throttle_record(struct pd_session *s, struct body *b)
+{
+	uint64_t time = vt_cursor_u64(&b->c), id = vt_cursor_u64(&b->c);
+	uint64_t stream = vt_cursor_u64(&b->c), *row;
+	int event = vti_pd_event_of_id(s, id);
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_THROTTLE);
+	row[VT_THROTTLE_TIME] = time;
+	row[VT_THROTTLE_CPU] = b->id.cpu;
+	row[VT_THROTTLE_EVENT] = event >= 0 ? (uint64_t)event : b->event;
+	row[VT_THROTTLE_ON] = b->r->type == PD_THROTTLE;
+	row[VT_THROTTLE_STREAM_ID] = stream;
+	return 0;
+}
+
+static int switch_record(struct pd_session *s, struct body *b)
+{
+	bool wide = b->r->type == PD_SWITCH_CPU_WIDE;
+	uint32_t pid = wide ? vt_cursor_u32(&b->c) : 0;
+	uint32_t tid = wide ? vt_cursor_u32(&b->c) : 0;
+	uint64_t *row;
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_SWITCH);
+	row[VT_SWITCH_TIME] = b->id.time;
+	row[VT_SWITCH_PID] = I32(b->id.pid);
+	row[VT_SWITCH_TID] = I32(b->id.tid);
+	row[VT_SWITCH_CPU] = b->id.cpu;
+	row[VT_SWITCH_OUT] = !!(b->r->misc & PD_MISC_SWITCH_OUT);
+	row[VT_SWITCH_PREEMPT] = !!(b->r->misc & PD_MISC_SWITCH_OUT_PREEMPT);
+	row[VT_SWITCH_OTHER_PID] = I32(pid);
+	row[VT_SWITCH_OTHER_TID] = I32(tid);
+	return 0;
+}
+
+static int aux_record(struct pd_session *s, struct body *b)
+{
+	uint64_t offset = vt_cursor_u64(&b->c), size = vt_cursor_u64(&b->c);
+	uint64_t flags = vt_cursor_u64(&b->c), *row;
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_AUX);
+	row[VT_AUX_TIME] = b->id.time;
+	row[VT_AUX_PID] = I32(b->id.pid);
+	row[VT_AUX_TID] = I32(b->id.tid);
+	row[VT_AUX_CPU] = b->id.cpu;
+	row[VT_AUX_OFFSET] = offset;
+	row[VT_AUX_SIZE] = size;
+	row[VT_AUX_FLAGS] = flags;
+	return 0;
+}
+
+static int itrace_record(struct pd_session *s, struct body *b)
+{
+	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
+	uint64_t *row;
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_ITRACE);
+	row[VT_ITRACE_TIME] = b->id.time;
+	row[VT_ITRACE_PID] = I32(pid);
+	row[VT_ITRACE_TID] = I32(tid);
+	row[VT_ITRACE_CPU] = b->id.cpu;
+	return 0;
+}
+
+static int namespaces_record(struct pd_session *s, struct body *b)
+{
+	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
+	uint64_t nr = vt_cursor_u64(&b->c), *row, i;
+
+	if (b->c.bad || nr > vt_cursor_left(&b->c) / 16)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_NAMESPACES);
+	row[VT_NAMESPACES_TIME] = b->id.time;
+	row[VT_NAMESPACES_PID] = I32(pid);
+	row[VT_NAMESPACES_TID] = I32(tid);
+	for (i = 0; i < nr; i++) {
+		s->words[i] = vt_cursor_u64(&b->c);
+		s->words[nr + i] = vt_cursor_u64(&b->c);
+	}
+	vt_writer_words(s->w, VT_NAMESPACES_DEV, s->words, nr);
+	vt_writer_words(s->w, VT_NAMESPACES_INO, s->words + nr, nr);
+	return 0;
+}
+
+static int ksymbol_record(struct pd_session *s, struct body *b)
+{
+	uint64_t addr = vt_cursor_u64(&b->c), length = vt_cursor_u32(&b->c);
+	uint64_t type = vt_cursor_u16(&b->c), flags = vt_cursor_u16(&b->c), *row;
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_KSYMBOL);
+	row[VT_KSYMBOL_TIME] = b->id.time;
+	row[VT_KSYMBOL_ADDR] = addr;
+	row[VT_KSYMBOL_LENGTH] = length;
+	row[VT_KSYMBOL_TYPE] = type;
+	row[VT_KSYMBOL_FLAGS] = flags;
+	put_text(s, VT_KSYMBOL_NAME, &b->c);
+	return 0;
+}
+
+static int bpf_record(struct pd_session *s, struct body *b)
+{
+	uint64_t type = vt_cursor_u16(&b->c), flags = vt_cursor_u16(&b->c);
+	uint64_t id = vt_cursor_u32(&b->c), *row;
+	const uint8_t *tag = vt_cursor_take(&b->c, 8);
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_BPF);
+	row[VT_BPF_TIME] = b->id.time;
+	row[VT_BPF_TYPE] = type;
+	row[VT_BPF_FLAGS] = flags;
+	row[VT_BPF_ID] = id;
+	vt_writer_bytes(s->w, VT_BPF_TAG, tag, 8);
+	return 0;
+}
+
+static int cgroup_record(struct pd_session *s, struct body *b)
+{
+	uint64_t id = vt_cursor_u64(&b->c), *row;
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_CGROUP);
+	row[VT_CGROUP_TIME] = b->id.time;
+	row[VT_CGROUP_ID] = id;
+	put_text(s, VT_CGROUP_PATH, &b->c);
+	return 0;
+}
+
+static int text_poke_record(struct pd_session *s, struct body *b)
+{
+	uint64_t addr = vt_cursor_u64(&b->c), *row;
+	uint16_t nold = vt_cursor_u16(&b->c), nnew = vt_cursor_u16(&b->c);
+	const uint8_t *was = vt_cursor_take(&b->c, nold), *is = vt_cursor_take(&b->c, nnew);
+
+	if (b->c.bad)
+		return SHORT;
+	row = vt_writer_row(s->w, VT_TEXTPOKE);
+	row[VT_TEXTPOKE_TIME] = b->id.time;
+	row[VT_TEXTPOKE_ADDR] = addr;
+	vt_writer_bytes(s->w, VT_TEXTPOKE_OLD, was, nold);
+	vt_writer_bytes(s->w, VT_TEXTPOKE_NEW, is, nnew);
+	return 0;
+}
+
+static int hw_id_record(struct pd_session *s, struct body *b)
+{
+	uint64_t hw_id = vt_cursor_u64(&b->c);
+	char text[160];
+
+	if (b->c.bad)
+		return SHORT;
+	snprintf(text, sizeof(text),
+		 "time=%" PRIu64 " cpu=%" PRIu32 " id=%" PRIu64 " event=%" PRIu64
+		 " hw_id=0x%" PRIx64,
+		 b->id.time, b->id.cpu, b->id.id, b->event, hw_id);
+	vti_pd_meta_str(s, "record.aux_output_hw_id", text);
+	return 0;
+}
+
+/* Counts of a task that ended (perf record -s): no kind of its own, kept whole. */
+static int read_record(struct pd_session *s, struct body *b)
+{
+	uint32_t pid = vt_cursor_u32(&b->c), tid = vt_cursor_u32(&b->c);
+	char text[96];
+
+	if (b->c.bad)
+		return SHORT;
+	snprintf(text, sizeof(text),
+		 "time=%" PRIu64 " pid=%" PRId32 " tid=%" PRId32 " event=%" PRIu64, b->id.time,
+		 (int32_t)pid, (int32_t)tid, b->event);
+	vti_pd_meta(s, "record.read", (const uint8_t *)text, strlen(text), b->c.p,
+		    vt_cursor_left(&b->c));
+	return 0;
+}
+
+/* Each returns 0, SHORT, or the negative code of an error in s->err. */
+typedef int record_fn(struct pd_session *s, struct body *b);
+
+static record_fn *const records[PD_USER_START] = {
+	[PD_MMAP] = mmap_record,
+	[PD_LOST] = lost_record,
+	[PD_COMM] = comm_record,
+	[PD_EXIT] = task_record,
+	[PD_THROTTLE] = throttle_record,
+	[PD_UNTHROTTLE] = throttle_record,
+	[PD_FORK] = task_record,
+	[PD_READ] = read_record,
+	[PD_MMAP2] = mmap_record,
+	[PD_AUX] = aux_record,
+	[PD_ITRACE_START] = itrace_record,
+	[PD_LOST_SAMPLES] = lost_record,
+	[PD_SWITCH] = switch_record,
+	[PD_SWITCH_CPU_WIDE] = switch_record,
+	[PD_NAMESPACES] = namespaces_record,
+	[PD_KSYMBOL] = ksymbol_record,
+	[PD_BPF_EVENT] = bpf_record,
+	[PD_CGROUP] = cgroup_record,
+	[PD_TEXT_POKE] = text_poke_record,
+	[PD_AUX_OUTPUT_HW_ID] = hw_id_record,
+};
+
+int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t offset)
+{
+	struct pd_session *s = session;
+	struct pd_rec r = vti_pd_rec(s, record, offset);
+	struct pd_attr none = {.flags = 0};
+	struct body b = {.r = &r};
+	size_t body;
+	int event, code;
+
+	(void)size;
+	if (s->dirty) {
+		code = vti_pd_events_emit(s);
+		if (code < 0)
+			return code;
+	}
+	event = vti_pd_event_of(s, &r);
+	if (r.type == PD_SAMPLE)
+		return event < 0 ? vti_pd_unknown(s, &r)
+				 : vti_pd_deliver_sample(s, &r, (size_t)event);
+	if (r.type >= PD_USER_START || !records[r.type])
+		return vti_pd_unknown(s, &r);
+
+	/* Without a known event the first one's layout is the best guess: perf gives all the same.
+	 */
+	b.event = event < 0 ? 0 : (uint64_t)event;
+	if (!vti_pd_trailer_parse(&b.id, s->nevents ? &s->events[b.event].attr : &none, r.payload,
+				  r.left, s->big, &body)) {
+		vti_pd_bad_record(s, &r, "too short for its sample id");
+		return 0;
+	}
+	b.c = vt_cursor_make(r.payload, body, s->big);
+	code = records[r.type](s, &b);
+	if (code == SHORT) {
+		vti_pd_bad_record(s, &r, "too short for its type");
+		return 0;
+	}
+	return code;
+}

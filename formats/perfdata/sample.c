@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/perfdata/sample.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+static inline uint64_t get64(const uint8_t *p, bool big)
+{
+	return big ? vt_be64(p) : vt_le64(p);
+}
+
+static inline uint32_t get32(const uint8_t *p, bool big)
+{
+	return big ? vt_be32(p) : vt_le32(p);
+}
+
+void vti_pd_words_copy(uint64_t *out, const struct pd_words *w, bool big)
+{
+	size_t i;
+
+	for (i = 0; i < w->count; i++)
+		out[i] = get64(w->p + 8 * i, big);
+}
+
+static unsigned popcount(uint64_t v)
+{
+	unsigned n = 0;
+
+	for (; v; v &= v - 1)
+		n++;
+	return n;
+}
+
+size_t vti_pd_read_words(const uint8_t *p, size_t left, uint64_t format, bool big)
+{
+	unsigned times =
+		popcount(format & (PD_FORMAT_TOTAL_TIME_ENABLED | PD_FORMAT_TOTAL_TIME_RUNNING));
+	unsigned value = 1 + popcount(format & (PD_FORMAT_ID | PD_FORMAT_LOST));
+	uint64_t nr;
+
+	if (!(format & PD_FORMAT_GROUP))
+		return left >= times + value ? times + value : 0;
+	if (left < 1 + times)
+		return 0;
+	nr = get64(p, big);
+	if (nr > (left - 1 - times) / value)
+		return 0;
+	return 1 + times + (size_t)nr * value;
+}
+
+/* The words that come first and have fixed places; `c` has room for them all. */
+static void parse_fixed(struct pd_sample *s, uint64_t t, struct vt_cursor *c)
+{
+	const uint8_t *p = c->p;
+	bool big = c->big;
+
+	if (t & PD_SAMPLE_IDENTIFIER) {
+		s->id = get64(p, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_IP) {
+		s->ip = get64(p, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_TID) {
+		s->pid = (int32_t)get32(p, big);
+		s->tid = (int32_t)get32(p + 4, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_TIME) {
+		s->time = get64(p, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_ADDR) {
+		s->addr = get64(p, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_ID) {
+		s->id = get64(p, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_STREAM_ID) {
+		s->stream_id = get64(p, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_CPU) {
+		s->cpu = get32(p, big);
+		p += 8;
+	}
+	if (t & PD_SAMPLE_PERIOD) {
+		s->period = get64(p, big);
+		p += 8;
+	}
+	c->p = p;
+}
+
+static void take_words(struct vt_cursor *c, struct pd_words *w, uint64_t count)
+{
+	if (count > vt_cursor_left(c) / 8) {
+		c->bad = true;
+		return;
+	}
+	w->count = (size_t)count;
+	w->p = vt_cursor_take(c, 8 * count);
+}
+
+static void parse_branches(struct pd_sample *s, const struct pd_attr *a, struct vt_cursor *c)
+{
+	uint64_t nr = vt_cursor_u64(c);
+
+	if (a->branch_type & PD_BRANCH_HW_INDEX)
+		s->br_hw_idx = vt_cursor_u64(c);
+	/* Keeps 3 * nr from wrapping; the getter then checks it against what is left. */
+	if (nr > vt_cursor_left(c) / 8) {
+		c->bad = true;
+		return;
+	}
+	take_words(c, &s->branches, 3 * nr);
+	if (a->branch_type & PD_BRANCH_COUNTERS)
+		take_words(c, &s->counters, nr);
+}
+
+static void parse_stack(struct pd_sample *s, struct vt_cursor *c)
+{
+	uint64_t size = vt_cursor_u64(c);
+
+	/* Without room for a dump the kernel writes the size 0 and nothing else. */
+	if (!size)
+		return;
+	s->stack = vt_cursor_take(c, size);
+	s->stack_dyn_size = vt_cursor_u64(c);
+	if (s->stack_dyn_size > size)
+		c->bad = true;
+	s->stack_size = (size_t)s->stack_dyn_size;
+}
+
+static uint64_t parse_regs(struct pd_words *w, uint64_t mask, struct vt_cursor *c)
+{
+	uint64_t abi = vt_cursor_u64(c);
+
+	if (abi)
+		take_words(c, w, popcount(mask));
+	return abi;
+}
+
+static void parse_weight(struct pd_sample *s, uint64_t t, struct vt_cursor *c)
+{
+	uint64_t w = vt_cursor_u64(c);
+
+	s->weight = w;
+	/* union perf_sample_weight is declared so that the word is the same in both byte orders. */
+	if (t & PD_SAMPLE_WEIGHT_STRUCT) {
+		s->weight = (uint32_t)w;
+		s->weight2 = w >> 32 & 0xffff;
+		s->weight3 = (uint32_t)(w >> 48);
+	}
+}
+
+/* The fields of variable size, in the order in which the kernel writes them. */
+static void parse_variable(struct pd_sample *s, const struct pd_attr *a, struct vt_cursor *c)
+{
+	uint64_t t = a->sample_type;
+
+	if (t & PD_SAMPLE_READ) {
+		size_t n = vti_pd_read_words(c->p, vt_cursor_left(c) / 8, a->read_format, c->big);
+
+		if (!n)
+			c->bad = true;
+		take_words(c, &s->read, n);
+	}
+	if (t & PD_SAMPLE_CALLCHAIN)
+		take_words(c, &s->callchain, vt_cursor_u64(c));
+	if (t & PD_SAMPLE_RAW) {
+		s->raw_size = vt_cursor_u32(c);
+		s->raw = vt_cursor_take(c, s->raw_size);
+	}
+	if (t & PD_SAMPLE_BRANCH_STACK)
+		parse_branches(s, a, c);
+	if (t & PD_SAMPLE_REGS_USER)
+		s->uregs_abi = parse_regs(&s->uregs, a->regs_user, c);
+	if (t & PD_SAMPLE_STACK_USER)
+		parse_stack(s, c);
+	if (t & (PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT))
+		parse_weight(s, t, c);
+	if (t & PD_SAMPLE_DATA_SRC)
+		s->data_src = vt_cursor_u64(c);
+	if (t & PD_SAMPLE_TRANSACTION)
+		s->transaction = vt_cursor_u64(c);
+	if (t & PD_SAMPLE_REGS_INTR)
+		s->iregs_abi = parse_regs(&s->iregs, a->regs_intr, c);
+	if (t & PD_SAMPLE_PHYS_ADDR)
+		s->phys_addr = vt_cursor_u64(c);
+	if (t & PD_SAMPLE_CGROUP)
+		s->cgroup = vt_cursor_u64(c);
+	if (t & PD_SAMPLE_DATA_PAGE_SIZE)
+		s->data_page_size = vt_cursor_u64(c);
+	if (t & PD_SAMPLE_CODE_PAGE_SIZE)
+		s->code_page_size = vt_cursor_u64(c);
+	if (t & PD_SAMPLE_AUX) {
+		uint64_t size = vt_cursor_u64(c);
+
+		s->aux = vt_cursor_take(c, size);
+		s->aux_size = s->aux ? (size_t)size : 0;
+	}
+}
+
+bool vti_pd_sample_parse(struct pd_sample *s, const struct pd_attr *a, const uint8_t *payload,
+			 size_t size, bool big)
+{
+	struct vt_cursor c = vt_cursor_make(payload, size, big);
+	uint64_t t = a->sample_type;
+
+	memset(s, 0, sizeof(*s));
+	if (size / 8 < popcount(t & PD_SAMPLE_FIXED))
+		return false;
+	parse_fixed(s, t, &c);
+	if (t & ~(uint64_t)PD_SAMPLE_FIXED)
+		parse_variable(s, a, &c);
+	return !c.bad;
+}
+
+bool vti_pd_trailer_parse(struct pd_sample *s, const struct pd_attr *a, const uint8_t *payload,
+			  size_t size, bool big, size_t *body)
+{
+	struct vt_cursor c;
+	uint64_t t = a->sample_type;
+	size_t bytes;
+
+	memset(s, 0, sizeof(*s));
+	*body = size;
+	if (!(a->flags & PD_ATTR_SAMPLE_ID_ALL))
+		return true;
+	bytes = 8 * (size_t)vti_pd_trailer_words(t);
+	/* A record that is not a multiple of 8 long has its padding after the sample id. */
+	size &= ~(size_t)7;
+	if (size < bytes)
+		return false;
+	*body = size - bytes;
+	c = vt_cursor_make(payload + *body, bytes, big);
+	if (t & PD_SAMPLE_TID) {
+		s->pid = (int32_t)vt_cursor_u32(&c);
+		s->tid = (int32_t)vt_cursor_u32(&c);
+	}
+	if (t & PD_SAMPLE_TIME)
+		s->time = vt_cursor_u64(&c);
+	if (t & PD_SAMPLE_ID)
+		s->id = vt_cursor_u64(&c);
+	if (t & PD_SAMPLE_STREAM_ID)
+		s->stream_id = vt_cursor_u64(&c);
+	if (t & PD_SAMPLE_CPU) {
+		s->cpu = vt_cursor_u32(&c);
+		vt_cursor_u32(&c);
+	}
+	if (t & PD_SAMPLE_IDENTIFIER)
+		s->id = vt_cursor_u64(&c);
+	return true;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/perfdata/session.h"
+
+/* The bits of `has`: recorded fields, in the numbers of linux/perf_event.h. */
+#define HAS_MASK ((UINT64_C(1) << 25) - 1)
+
+static void put_words(struct pd_session *s, unsigned field, const struct pd_words *w)
+{
+	if (!w->count)
+		return;
+	vti_pd_words_copy(s->words, w, s->big);
+	vt_writer_words(s->w, field, s->words, w->count);
+}
+
+static void put_branches(struct pd_session *s, const struct pd_sample *smp)
+{
+	size_t n = smp->branches.count / 3, i;
+	unsigned column;
+
+	/* From entries of three words each to three arrays. */
+	for (column = 0; column < 3; column++) {
+		for (i = 0; i < n; i++) {
+			const uint8_t *p = smp->branches.p + 24 * i + 8 * (size_t)column;
+
+			s->words[i] = s->big ? vt_be64(p) : vt_le64(p);
+			if (column == 2)
+				s->words[i] = vti_pd_branch_flags(s->words[i], s->big);
+		}
+		vt_writer_words(s->w, VT_SAMPLE_BR_FROM + column, s->words, n);
+	}
+	put_words(s, VT_SAMPLE_BR_COUNTERS, &smp->counters);
+}
+
+static void put_variable(struct pd_session *s, const struct pd_sample *smp)
+{
+	put_words(s, VT_SAMPLE_CALLCHAIN, &smp->callchain);
+	put_words(s, VT_SAMPLE_UREGS, &smp->uregs);
+	put_words(s, VT_SAMPLE_IREGS, &smp->iregs);
+	if (smp->stack_size)
+		vt_writer_bytes(s->w, VT_SAMPLE_STACK, smp->stack, smp->stack_size);
+	if (smp->branches.count)
+		put_branches(s, smp);
+	put_words(s, VT_SAMPLE_READ, &smp->read);
+	if (smp->raw_size)
+		vt_writer_bytes(s->w, VT_SAMPLE_RAW, smp->raw, smp->raw_size);
+	if (smp->aux_size)
+		vt_writer_bytes(s->w, VT_SAMPLE_AUX, smp->aux, smp->aux_size);
+}
+
+static void emit(struct pd_session *s, const struct pd_rec *r, size_t event,
+		 const struct pd_sample *smp)
+{
+	uint64_t t = s->events[event].attr.sample_type;
+	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
+
+	row[VT_SAMPLE_TIME] = smp->time;
+	row[VT_SAMPLE_PID] = (uint64_t)(int64_t)smp->pid;
+	row[VT_SAMPLE_TID] = (uint64_t)(int64_t)smp->tid;
+	row[VT_SAMPLE_CPU] = smp->cpu;
+	row[VT_SAMPLE_EVENT] = event;
+	row[VT_SAMPLE_IP] = smp->ip;
+	row[VT_SAMPLE_PERIOD] = smp->period;
+	row[VT_SAMPLE_MISC] = r->misc;
+	row[VT_SAMPLE_HAS] = t & HAS_MASK;
+	row[VT_SAMPLE_ADDR] = smp->addr;
+	row[VT_SAMPLE_ID] = smp->id;
+	row[VT_SAMPLE_STREAM_ID] = smp->stream_id;
+	s->sum->samples++;
+	if (!(t & ~(uint64_t)PD_SAMPLE_FIXED))
+		return;
+	row[VT_SAMPLE_WEIGHT] = smp->weight;
+	row[VT_SAMPLE_WEIGHT2] = smp->weight2;
+	row[VT_SAMPLE_WEIGHT3] = smp->weight3;
+	row[VT_SAMPLE_DATA_SRC] = smp->data_src;
+	row[VT_SAMPLE_PHYS_ADDR] = smp->phys_addr;
+	row[VT_SAMPLE_DATA_PAGE_SIZE] = smp->data_page_size;
+	row[VT_SAMPLE_CODE_PAGE_SIZE] = smp->code_page_size;
+	row[VT_SAMPLE_CGROUP] = smp->cgroup;
+	row[VT_SAMPLE_TRANSACTION] = smp->transaction;
+	row[VT_SAMPLE_UREGS_ABI] = smp->uregs_abi;
+	row[VT_SAMPLE_IREGS_ABI] = smp->iregs_abi;
+	row[VT_SAMPLE_STACK_DYN_SIZE] = smp->stack_dyn_size;
+	row[VT_SAMPLE_BR_HW_IDX] = smp->br_hw_idx;
+	put_variable(s, smp);
+}
+
+static uint64_t word(const struct pd_session *s, const struct pd_words *w, size_t i)
+{
+	return s->big ? vt_be64(w->p + 8 * i) : vt_le64(w->p + 8 * i);
+}
+
+/*
+ * One counter of a read value: perf makes of it a sample of the counter's event whose period is how
+ * far the counter moved since it was last read, and none if it did not move.
+ */
+static void emit_count(struct pd_session *s, const struct pd_rec *r, struct pd_sample *smp,
+		       uint64_t value, uint64_t id)
+{
+	struct pd_id *e = vt_hash_find(&s->ids, &id);
+
+	if (!e)
+		return;
+	smp->period = value - e->value;
+	smp->id = id;
+	e->value = value;
+	if (smp->period)
+		emit(s, r, e->event, smp);
+}
+
+static void emit_read(struct pd_session *s, const struct pd_rec *r, uint64_t format,
+		      struct pd_sample *smp)
+{
+	size_t times = !!(format & PD_FORMAT_TOTAL_TIME_ENABLED) +
+		       !!(format & PD_FORMAT_TOTAL_TIME_RUNNING);
+	size_t step = 2 + !!(format & PD_FORMAT_LOST), i;
+
+	if (!(format & PD_FORMAT_GROUP)) {
+		emit_count(s, r, smp, word(s, &smp->read, 0), word(s, &smp->read, 1 + times));
+		return;
+	}
+	for (i = 1 + times; i + step <= smp->read.count; i += step)
+		emit_count(s, r, smp, word(s, &smp->read, i), word(s, &smp->read, i + 1));
+}
+
+int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t event)
+{
+	const struct pd_attr *a = &s->events[event].attr;
+	struct pd_sample smp;
+
+	if (!vti_pd_sample_parse(&smp, a, r->payload, r->left, s->big)) {
+		vti_pd_bad_record(s, r, "the sample is shorter than its fields");
+		return 0;
+	}
+	if (!(a->sample_type & PD_SAMPLE_PERIOD))
+		smp.period = a->flags & PD_ATTR_FREQ ? 1 : a->period;
+	if (a->sample_type & PD_SAMPLE_READ && a->read_format & PD_FORMAT_ID)
+		emit_read(s, r, a->read_format, &smp);
+	else
+		emit(s, r, event, &smp);
+	return 0;
+}

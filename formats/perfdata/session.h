@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FORMATS_PERFDATA_SESSION_H
+#define VT_FORMATS_PERFDATA_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/input.h"
+#include "base/intern.h"
+#include "formats/perfdata/attr.h"
+#include "formats/perfdata/order.h"
+#include "formats/perfdata/perfdata.h"
+#include "formats/perfdata/sample.h"
+#include "stream/writer.h"
+
+/* What the parts of the perf.data reader share.  One conversion is one session. */
+
+#define PD_HEADER_SIZE 8     /* of each record: type u32, misc u16, size u16 */
+#define PD_RECORD_MAX  65535 /* a record's size is 16 bits wide */
+#define PD_PIECE_MAX   (1u << 20)
+#define PD_ID_CACHE    64
+
+struct pd_event {
+	struct pd_attr attr;
+	char *name; /* NULL while only the attribute names it */
+	char *unit; /* NULL: the usual one */
+	bool dirty; /* has changed since its EVENT was written */
+};
+
+/* An entry of `ids`: the key, then what is known of it. */
+struct pd_id {
+	uint64_t id;
+	uint64_t value; /* the count at the last group read */
+	uint32_t event;
+};
+
+struct pd_buildid {
+	uint8_t bytes[20];
+	uint8_t size;
+	uint8_t pad[3];
+};
+
+/* A row of the build-id table. */
+struct pd_buildid_row {
+	uint32_t path; /* in `strings` */
+	struct pd_buildid id;
+};
+
+/* An image.  What the build-id table says of its path is not part of the key. */
+struct pd_image {
+	uint32_t path; /* in `strings` */
+	uint32_t type; /* enum vt_image_type */
+	struct pd_buildid own;
+	uint32_t has_id; /* its IMAGE was written with a build-id; not part of the key */
+};
+
+/* What is counted of the records of an unknown type. */
+struct pd_unknown {
+	uint32_t type;
+	uint32_t pad;
+	uint64_t records;
+	uint64_t bytes;
+	uint64_t offset; /* of the first */
+};
+
+struct pd_inflate;
+
+struct pd_session {
+	struct vt_input *in;
+	struct vt_writer *w;
+	const struct vt_format_options *opt;
+	struct vt_format_summary *sum;
+	struct vt_error *err; /* where the functions below put what ends the conversion */
+	bool big;
+	bool pipe;
+	bool ordered;
+
+	struct pd_event *events;
+	size_t nevents;
+	size_t events_cap;
+	bool dirty;	    /* some event is */
+	struct vt_hash ids; /* of struct pd_id */
+	struct {
+		uint64_t id;
+		uint32_t event;
+		bool valid;
+	} id_cache[PD_ID_CACHE];
+	bool same_layout; /* all events keep the time of a sample at the same place */
+	int id_pos;
+	int id_trailer_pos;
+	int time_pos;
+
+	struct vt_intern *strings;
+	struct vt_hash pmus;	 /* u32 type, u32 name in `strings` */
+	struct vt_hash buildids; /* struct pd_buildid_row */
+	struct vt_hash images;	 /* struct pd_image */
+	struct vt_hash unknown;	 /* struct pd_unknown */
+	uint64_t bad_records;
+	uint64_t bad_bytes;
+	uint64_t bad_offset; /* of the first one that got no GAP of its own */
+	bool amd;
+	uint32_t machine; /* ELF machine, 0 while unknown */
+
+	struct pd_order order;
+	struct pd_inflate *inflate; /* NULL until the first compressed record */
+	uint64_t words[PD_RECORD_MAX / 8 + 1];
+};
+
+/* A record while it is looked at. */
+struct pd_rec {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t size;
+	const uint8_t *payload;
+	size_t left; /* size of the payload */
+	uint64_t offset;
+};
+
+static inline struct pd_rec vti_pd_rec(const struct pd_session *s, const uint8_t *p,
+				       uint64_t offset)
+{
+	struct pd_rec r = {
+		.type = s->big ? vt_be32(p) : vt_le32(p),
+		.misc = s->big ? vt_be16(p + 4) : vt_le16(p + 4),
+		.size = s->big ? vt_be16(p + 6) : vt_le16(p + 6),
+		.payload = p + PD_HEADER_SIZE,
+		.offset = offset,
+	};
+
+	r.left = r.size - PD_HEADER_SIZE;
+	return r;
+}
+
+/* The length of a text that ends at its first zero byte, or with the field. */
+static inline size_t vti_pd_text(const uint8_t *p, size_t size)
+{
+	const uint8_t *zero = size ? memchr(p, 0, size) : NULL;
+
+	return zero ? (size_t)(zero - p) : size;
+}
+
+/* ---- evlist.c: events and their ids ---- */
+
+/* Appends an event; -VT_E_LIMIT, -VT_E_NOMEM. */
+int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a);
+
+/* Maps an id to an event; later calls with the same id win. */
+int vti_pd_id_add(struct pd_session *s, uint64_t id, size_t event);
+
+/* The event of an id as perf chooses it: 0 is the first event's.  -1: none. */
+int vti_pd_event_of_id(struct pd_session *s, uint64_t id);
+
+/* The event of a record, from the id inside it; -1: unknown. */
+int vti_pd_event_of(struct pd_session *s, const struct pd_rec *r);
+
+/* Takes over the layout of events when all attributes of a file are known, or one came. */
+void vti_pd_layout(struct pd_session *s);
+
+/* Names an event; `only_if_unnamed` leaves an existing name.  Bytes need no final zero. */
+int vti_pd_event_name(struct pd_session *s, size_t event, const uint8_t *name, size_t size,
+		      bool only_if_unnamed);
+
+/* Something that EVENT records depend on has changed. */
+void vti_pd_events_changed(struct pd_session *s);
+
+/* Writes the EVENT records that changed. */
+int vti_pd_events_emit(struct pd_session *s);
+
+void vti_pd_events_fini(struct pd_session *s);
+
+/* ---- images.c: what is mapped, and build-ids ---- */
+
+/* The id of the image; writes its IMAGE on first use.  -1 and s->err on failure. */
+int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, bool kernel,
+		     const struct pd_buildid *own);
+
+/* Writes again the images whose build-id came after their first use. */
+void vti_pd_images_finish(struct pd_session *s);
+
+/* Enters a row of the build-id table. */
+int vti_pd_buildid_add(struct pd_session *s, const uint8_t *path, size_t size, bool kernel,
+		       const struct pd_buildid *id);
+
+/* The payload of a build-id row: a record of the feature section, or HEADER_BUILD_ID. */
+int vti_pd_buildid_record(struct pd_session *s, const struct pd_rec *r, bool old_layout);
+
+/* ---- records.c, samples.c: the kernel's records, in order ---- */
+
+int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t offset);
+int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t event);
+
+/* ---- user.c: perf's own records ---- */
+
+/*
+ * A record that is complete by itself.  Records that are followed by bytes outside of them
+ * (AUXTRACE, TRACING_DATA in a pipe) are not for here.
+ */
+int vti_pd_user(struct pd_session *s, const struct pd_rec *r);
+
+/* ---- features.c, tracing.c ---- */
+
+int vti_pd_feature(struct pd_session *s, unsigned feature, const uint8_t *data, size_t size,
+		   uint64_t offset);
+/* Names tracepoints from the format files of trace data (trace-cmd.dat(5)). */
+int vti_pd_tracing(struct pd_session *s, const uint8_t *data, size_t size);
+
+/* ---- gaps.c: META, GAP and what is counted ---- */
+
+void vti_pd_meta(struct pd_session *s, const char *key, const uint8_t *text, size_t text_size,
+		 const uint8_t *data, size_t size);
+void vti_pd_meta_str(struct pd_session *s, const char *key, const char *text);
+
+/* A place where reading could not go on or left something out: a GAP, a warning, a count. */
+void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *fmt, ...)
+	VT_PRINTF(4, 5);
+
+/* A single record that could not be used; the first ones are told, all are counted. */
+void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char *why);
+
+/* A record of an unknown type, or (type PD_SAMPLE) of an unknown event. */
+int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r);
+
+/* Writes the GAP records of what was only counted. */
+void vti_pd_gaps_emit(struct pd_session *s);
+
+/* ---- dispatch.c: a record on its way in ---- */
+
+/* Queues or delivers one complete record that is not followed by foreign bytes. */
+int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset);
+
+/* ---- inflate.c: compressed records ---- */
+
+/* The payload of a COMPRESSED(2) record: its records are given to vti_pd_record(). */
+int vti_pd_inflate(struct pd_session *s, const struct pd_rec *r);
+/* At the end: says so if the last record inside is cut. */
+void vti_pd_inflate_end(struct pd_session *s, uint64_t offset);
+void vti_pd_inflate_fini(struct pd_session *s);
+
+#endif
