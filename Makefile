@@ -16,7 +16,7 @@ endif
 comma := ,
 SAN ?=
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
-OPT ?= $(if $(SAN),-O1,-O2)
+OPT ?= $(if $(SAN),-O1,-O3)
 FUZZ_SECONDS ?= 60
 
 PREFIX ?= /usr/local

@@ -98,7 +98,8 @@ static const char *decode_numbers(struct vti_column_store *s, struct vt_column *
 		return NULL;
 	if (!spend(budget, n, sizeof(*s->v)))
 		return over_budget;
-	/* Every value takes a byte at least: a false count allocates nothing. */
+	/* Every value takes a byte at least, even a predictor's first: a false count allocates
+	 * nothing. */
 	if (n > vt_cursor_left(c))
 		return bad_column;
 	if (!vt_array_grow(&s->v, &s->v_cap, n, sizeof(*s->v)))

@@ -3,37 +3,47 @@
 
 #include <string.h>
 
-/* What a predictor leaves of the values, in a form whose small numbers are short. */
+/*
+ * What a predictor leaves of the values, in a form whose small numbers are short.  It needs as many
+ * values to start from as its number says, and leaves residues of the others.
+ */
+static inline uint64_t residue(enum vti_predictor p, const uint64_t *v)
+{
+	if (p == VTI_PREDICT_NONE)
+		return v[0];
+	if (p == VTI_PREDICT_LAST)
+		return vt_zigzag(v[0] - v[-1]);
+	return vt_zigzag(v[0] - 2 * v[-1] + v[-2]);
+}
+
 static void residues(enum vti_predictor p, const uint64_t *v, size_t n, uint64_t *out)
 {
 	size_t i;
 
-	if (p == VTI_PREDICT_NONE) {
+	if (p == VTI_PREDICT_NONE)
 		memcpy(out, v, n * sizeof(*v));
-		return;
-	}
-	out[0] = vt_zigzag(v[0]);
-	if (p == VTI_PREDICT_LAST) {
+	else if (p == VTI_PREDICT_LAST)
 		for (i = 1; i < n; i++)
-			out[i] = vt_zigzag(v[i] - v[i - 1]);
-		return;
-	}
-	if (n > 1)
-		out[1] = vt_zigzag(v[1] - 2 * v[0]);
-	for (i = 2; i < n; i++)
-		out[i] = vt_zigzag(v[i] - 2 * v[i - 1] + v[i - 2]);
+			out[i - 1] = residue(VTI_PREDICT_LAST, v + i);
+	else
+		for (i = 2; i < n; i++)
+			out[i - 2] = residue(VTI_PREDICT_STRIDE, v + i);
 }
 
+/* The inverse: v[p..n-1] hold residues, the values before them are in place. */
 static void restore(enum vti_predictor p, uint64_t *v, size_t n)
 {
-	uint64_t last = 0, stride = 0;
+	uint64_t last, stride;
 	size_t i;
 
 	if (p == VTI_PREDICT_LAST) {
-		for (i = 0; i < n; i++)
+		last = v[0];
+		for (i = 1; i < n; i++)
 			v[i] = last += vt_unzigzag(v[i]);
 	} else if (p == VTI_PREDICT_STRIDE) {
-		for (i = 0; i < n; i++) {
+		last = v[1];
+		stride = v[1] - v[0];
+		for (i = 2; i < n; i++) {
 			stride += vt_unzigzag(v[i]);
 			v[i] = last += stride;
 		}
@@ -46,31 +56,22 @@ static unsigned size_class(uint64_t x)
 	return (x > 0xff) + (x > 0xffff) + (x > 0xffffffff);
 }
 
-/*
- * All bits that occur in the residues of each predictor: their widths, in one pass over the values.
- */
-static void gather_bits(const uint64_t *v, size_t n, uint64_t bits[VTI_NPREDICTORS])
+/* All bits that occur in a predictor's residues: they tell the width that fits every one. */
+static uint64_t residue_bits(enum vti_predictor p, const uint64_t *v, size_t n)
 {
-	uint64_t plain = v[0];
-	uint64_t delta = vt_zigzag(v[0]);
-	uint64_t stride = vt_zigzag(v[0]);
+	uint64_t bits = 0;
 	size_t i;
 
-	if (n > 1) {
-		plain |= v[1];
-		delta |= vt_zigzag(v[1] - v[0]);
-		stride |= vt_zigzag(v[1] - 2 * v[0]);
-	}
-	for (i = 2; i < n; i++) {
-		uint64_t d = v[i] - v[i - 1];
-
-		plain |= v[i];
-		delta |= vt_zigzag(d);
-		stride |= vt_zigzag(d - v[i - 1] + v[i - 2]);
-	}
-	bits[VTI_PREDICT_NONE] = plain;
-	bits[VTI_PREDICT_LAST] = delta;
-	bits[VTI_PREDICT_STRIDE] = stride;
+	if (p == VTI_PREDICT_NONE)
+		for (i = 0; i < n; i++)
+			bits |= v[i];
+	else if (p == VTI_PREDICT_LAST)
+		for (i = 1; i < n; i++)
+			bits |= residue(VTI_PREDICT_LAST, v + i);
+	else
+		for (i = 2; i < n; i++)
+			bits |= residue(VTI_PREDICT_STRIDE, v + i);
+	return bits;
 }
 
 static size_t mixed_size(const uint64_t *r, size_t n)
@@ -92,45 +93,58 @@ struct choice {
 static struct choice choose(const uint64_t *v, size_t n, uint64_t *scratch)
 {
 	struct choice best = {VTI_PREDICT_NONE, VTI_WIDTH_8, SIZE_MAX};
-	uint64_t bits[VTI_NPREDICTORS];
 	unsigned p;
 
-	gather_bits(v, n, bits);
-	for (p = 0; p < VTI_NPREDICTORS; p++) {
-		unsigned class = size_class(bits[p]);
+	/* One byte each is as good as it gets; the last value rules most predictors out at once. */
+	for (p = 0; p < VTI_NPREDICTORS && p < n; p++)
+		if (residue(p, v + n - 1) <= 0xff && residue_bits(p, v, n) <= 0xff)
+			return (struct choice){p, VTI_WIDTH_1, n - p};
+	for (p = 0; p < VTI_NPREDICTORS && p < n; p++) {
+		unsigned class = size_class(residue_bits(p, v, n));
 
-		if (n << class < best.size)
-			best = (struct choice){p, VTI_WIDTH_1 + class, n << class};
+		if ((n - p) << class < best.size)
+			best = (struct choice){p, VTI_WIDTH_1 + class, (n - p) << class};
 	}
-	if (best.width == VTI_WIDTH_1)
-		return best;
-	for (p = 0; p < VTI_NPREDICTORS; p++) {
+	for (p = 0; p < VTI_NPREDICTORS && p < n; p++) {
 		size_t size;
 
 		residues(p, v, n, scratch);
-		size = mixed_size(scratch, n);
+		size = mixed_size(scratch, n - p);
 		if (size < best.size)
 			best = (struct choice){p, VTI_WIDTH_MIXED, size};
 	}
 	return best;
 }
 
-static void put_fixed(uint8_t *to, const uint64_t *r, size_t n, enum vti_width width)
+/* Stores the residues at their width; `p` is a constant at each call, so that each loop is its own.
+ */
+static inline void put_residues(uint8_t *to, const uint64_t *v, size_t n, enum vti_predictor p,
+				enum vti_width width)
 {
 	size_t i;
 
 	if (width == VTI_WIDTH_1)
-		for (i = 0; i < n; i++)
-			to[i] = (uint8_t)r[i];
+		for (i = p; i < n; i++)
+			to[i - p] = (uint8_t)residue(p, v + i);
 	else if (width == VTI_WIDTH_2)
-		for (i = 0; i < n; i++)
-			vt_put_le16(to + 2 * i, (uint16_t)r[i]);
+		for (i = p; i < n; i++)
+			vt_put_le16(to + 2 * (i - p), (uint16_t)residue(p, v + i));
 	else if (width == VTI_WIDTH_4)
-		for (i = 0; i < n; i++)
-			vt_put_le32(to + 4 * i, (uint32_t)r[i]);
+		for (i = p; i < n; i++)
+			vt_put_le32(to + 4 * (i - p), (uint32_t)residue(p, v + i));
 	else
-		for (i = 0; i < n; i++)
-			vt_put_le64(to + 8 * i, r[i]);
+		for (i = p; i < n; i++)
+			vt_put_le64(to + 8 * (i - p), residue(p, v + i));
+}
+
+static void put_fixed(uint8_t *to, const uint64_t *v, size_t n, const struct choice *how)
+{
+	if (how->predictor == VTI_PREDICT_NONE)
+		put_residues(to, v, n, VTI_PREDICT_NONE, how->width);
+	else if (how->predictor == VTI_PREDICT_LAST)
+		put_residues(to, v, n, VTI_PREDICT_LAST, how->width);
+	else
+		put_residues(to, v, n, VTI_PREDICT_STRIDE, how->width);
 }
 
 static void put_mixed(uint8_t *tags, const uint64_t *r, size_t n)
@@ -151,15 +165,15 @@ static void put_mixed(uint8_t *tags, const uint64_t *r, size_t n)
 
 static int all_equal(const uint64_t *v, size_t n)
 {
+	uint64_t differ = 0;
 	size_t i;
 
 	/* A look at the ends settles most columns without a pass over them. */
 	if (n && v[0] != v[n - 1])
 		return 0;
 	for (i = 1; i < n; i++)
-		if (v[i] != v[0])
-			return 0;
-	return 1;
+		differ |= v[i] ^ v[0];
+	return differ == 0;
 }
 
 void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t *scratch)
@@ -173,15 +187,20 @@ void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t
 		return;
 	}
 	best = choose(v, n, scratch);
-	residues(best.predictor, v, n, scratch);
 	vt_buf_put_u8(out, (uint8_t)(best.predictor << 4 | best.width));
+	if (best.predictor >= VTI_PREDICT_LAST)
+		vt_buf_put_varint(out, v[0]);
+	if (best.predictor == VTI_PREDICT_STRIDE)
+		vt_buf_put_varint(out, vt_zigzag(v[1] - v[0]));
 	to = vt_buf_reserve(out, best.size);
 	if (!to)
 		return;
-	if (best.width == VTI_WIDTH_MIXED)
-		put_mixed(to, scratch, n);
-	else
-		put_fixed(to, scratch, n, best.width);
+	if (best.width == VTI_WIDTH_MIXED) {
+		residues(best.predictor, v, n, scratch);
+		put_mixed(to, scratch, n - best.predictor);
+	} else {
+		put_fixed(to, v, n, &best);
+	}
 	out->size += best.size;
 }
 
@@ -266,9 +285,20 @@ int vti_column_decode(struct vt_cursor *c, uint64_t *v, size_t n)
 {
 	uint8_t code = vt_cursor_u8(c);
 	enum vti_width width = code & 15;
-	int r = width == VTI_WIDTH_MIXED ? get_mixed(c, v, n) : get_fixed(c, v, n, width);
+	enum vti_predictor p = code >> 4;
+	int r;
 
+	if (n < p)
+		return -1;
+	if (p >= VTI_PREDICT_LAST)
+		v[0] = vt_cursor_varint(c);
+	if (p == VTI_PREDICT_STRIDE)
+		v[1] = v[0] + vt_unzigzag(vt_cursor_varint(c));
+	if (c->bad)
+		return -1;
+	r = width == VTI_WIDTH_MIXED ? get_mixed(c, v + p, n - p)
+				     : get_fixed(c, v + p, n - p, width);
 	if (r == 0)
-		restore(code >> 4, v, n);
+		restore(p, v, n);
 	return r;
 }

@@ -10,13 +10,13 @@
 
 /*
  * The coding of a column of n numbers (formats/vt.md, "Columns"): one byte that says how each value
- * is predicted (high four bits) and how wide what is left is stored (low four bits), then the
- * data.  Each column stands alone: prediction starts from 0.
+ * is predicted (high four bits) and how wide what is left is stored (low four bits), the values
+ * that the predictor starts from, then the residues.  Each column stands alone.
  */
 enum vti_predictor {
-	VTI_PREDICT_NONE,   /* the value itself */
-	VTI_PREDICT_LAST,   /* zigzag of the difference to the value before */
-	VTI_PREDICT_STRIDE, /* zigzag of the difference of two successive differences */
+	VTI_PREDICT_NONE, /* n residues: the values themselves */
+	VTI_PREDICT_LAST, /* the first value; n-1 residues: zigzag of the difference to the last */
+	VTI_PREDICT_STRIDE, /* the first value and difference; n-2: zigzag of the change of that */
 	VTI_NPREDICTORS
 };
 

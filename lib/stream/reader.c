@@ -25,9 +25,7 @@ static void give_gap(struct vt_reader *r)
 	b->store[VT_GAP_BYTES].constant = r->gap.bytes;
 	b->store[VT_GAP_RECORDS].constant = r->gap.records;
 	b->block.nrecords = 1;
-	r->block = &b->block;
-	r->row = 0;
-	r->row_end = 1;
+	r->at = (struct vt_reader_rows){&b->block, VT_GAP, 0, 1};
 	r->gap.open = false;
 	r->gap.bytes = 0;
 	r->gap.records = 0;
@@ -35,8 +33,7 @@ static void give_gap(struct vt_reader *r)
 
 /* ---- giving records ---- */
 
-/* Makes the next run of rows the run at hand: 1, 0 at the end, negative error. */
-static int advance(struct vt_reader *r, struct vt_error *err)
+int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 {
 	for (;;) {
 		while (r->run < r->nruns) {
@@ -45,9 +42,10 @@ static int advance(struct vt_reader *r, struct vt_error *err)
 
 			if (!s->loaded || !run->count)
 				continue;
-			r->block = &s->store.block;
-			r->row = s->given;
-			r->row_end = s->given += run->count;
+			r->at.block = &s->store.block;
+			r->at.kind = s->store.block.kind;
+			r->at.row = s->given;
+			r->at.end = s->given += run->count;
 			return 1;
 		}
 		if (r->gap.open) {
@@ -72,33 +70,19 @@ static int advance(struct vt_reader *r, struct vt_error *err)
 	}
 }
 
-int vt_reader_next(struct vt_reader *r, struct vt_record *rec, struct vt_error *err)
-{
-	if (r->row == r->row_end) {
-		int code = advance(r, err);
-
-		if (code <= 0)
-			return code;
-	}
-	rec->block = r->block;
-	rec->kind = r->block->kind;
-	rec->row = r->row++;
-	return 1;
-}
-
 int vt_reader_next_run(struct vt_reader *r, const struct vt_block **block, uint32_t *first,
 		       uint32_t *count, struct vt_error *err)
 {
-	if (r->row == r->row_end) {
-		int code = advance(r, err);
+	if (r->at.row == r->at.end) {
+		int code = vt_reader_advance(r, err);
 
 		if (code <= 0)
 			return code;
 	}
-	*block = r->block;
-	*first = r->row;
-	*count = r->row_end - r->row;
-	r->row = r->row_end;
+	*block = r->at.block;
+	*first = r->at.row;
+	*count = r->at.end - r->at.row;
+	r->at.row = r->at.end;
 	return 1;
 }
 

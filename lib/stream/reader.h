@@ -35,6 +35,14 @@ typedef void vt_warn_fn(void *arg, const char *text);
 
 struct vt_reader;
 
+/* The rows at hand: what a reader begins with, for vt_reader_next() to look at and nobody else. */
+struct vt_reader_rows {
+	const struct vt_block *block;
+	uint32_t kind;
+	uint32_t row;
+	uint32_t end;
+};
+
 /*
  * Opens a stream and reads its header; "-" is standard input.  NULL on error: VT_E_READ (cannot
  * be opened or read), VT_E_FORMAT (not a vt stream), VT_E_VERSION, VT_E_DAMAGED or VT_E_TRUNC (its
@@ -49,6 +57,9 @@ void vt_reader_close(struct vt_reader *r);
 
 void vt_reader_set_warn(struct vt_reader *r, vt_warn_fn *fn, void *arg);
 
+/* Makes the next rows those at hand: what vt_reader_next() calls when it has none; same results. */
+int vt_reader_advance(struct vt_reader *r, struct vt_error *err);
+
 /*
  * Gives the next record in *rec, borrowed until the next call.  Returns 1; 0 at the end of a
  * stream that ends as it should; -VT_E_TRUNC, once and after all that could be read, if
@@ -56,7 +67,21 @@ void vt_reader_set_warn(struct vt_reader *r, vt_warn_fn *fn, void *arg);
  * stop it: the warn function is told, vt_reader_damage() counts it, and a GAP record stands where
  * it was.
  */
-int vt_reader_next(struct vt_reader *r, struct vt_record *rec, struct vt_error *err);
+static inline int vt_reader_next(struct vt_reader *r, struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_reader_rows *at = (struct vt_reader_rows *)r;
+
+	if (at->row == at->end) {
+		int code = vt_reader_advance(r, err);
+
+		if (code <= 0)
+			return code;
+	}
+	rec->block = at->block;
+	rec->kind = at->kind;
+	rec->row = at->row++;
+	return 1;
+}
 
 /*
  * Gives the next run of records of one kind: rows first .. first+count-1 of *block; otherwise as

@@ -38,6 +38,7 @@ struct vti_gap {
 };
 
 struct vt_reader {
+	struct vt_reader_rows at; /* first: vt_reader_next() relies on it */
 	struct vt_input in;
 	struct vt_schema schema; /* the known kinds and the foreign ones */
 	struct vt_schema wire;	 /* as the stream declares them */
@@ -55,11 +56,6 @@ struct vt_reader {
 	uint32_t frame_records;
 	size_t budget;
 	size_t held; /* bytes of the window that the frame points into */
-
-	/* the run at hand */
-	const struct vt_block *block;
-	uint32_t row;
-	uint32_t row_end;
 
 	uint64_t next_record; /* number of the first record not seen yet */
 	uint32_t chain;

@@ -14,18 +14,36 @@
  * A frame is written when it holds this many rows of one kind, or this many bytes: large
  * enough that headers cost nothing, small enough that it stays in the second-level cache.
  */
-#define FLUSH_RECORDS 16384
-#define FLUSH_BYTES   ((size_t)512 * 1024)
+#define FLUSH_RECORDS 8192
+#define FLUSH_BYTES   ((ptrdiff_t)512 * 1024)
 
-/* The rows of one kind that wait for the frame to be written. */
-struct staged {
-	uint64_t *rows; /* nfields numbers each; for S, B and A: the length */
-	size_t nrows;
-	size_t cap; /* rows */
-	uint32_t nfields;
-	struct vt_buf *var; /* for each field of type S, B or A: its bytes, row after row */
-	uint64_t total;	    /* records of this kind in the frames already written */
+/*
+ * Rows are filled in a tile that stays in the first-level cache, and go from there to columns, a
+ * tile at a time.  A column exists in memory only once its values differ.
+ */
+#define TILE_ROWS 32
+
+struct column {
+	uint64_t *v;
+	size_t cap;
+	uint64_t constant; /* of all rows, as long as !varies */
+	bool varies;
+	struct vt_buf var; /* for types S, B and A: the bytes of all rows, in order */
 };
+
+/* The records of one kind that wait for the frame to be written. */
+struct staged {
+	uint64_t *tile; /* TILE_ROWS rows of nfields numbers (for S, B, A: the length); unused: 0 */
+	uint32_t ntile;
+	uint32_t nfields;
+	uint32_t stride;  /* of the tile: nfields, but at least 1 */
+	size_t nrows;	  /* in the columns */
+	size_t run_start; /* the row where the run at hand began */
+	struct column *columns;
+	uint64_t total; /* records of this kind in the frames already written */
+};
+
+#define NO_RUN UINT32_MAX
 
 /* So many records of one kind came in a row. */
 struct run {
@@ -41,6 +59,7 @@ struct mapping {
 };
 
 struct vt_writer {
+	struct vt_writer_rows at; /* first: vt_writer_row() relies on it */
 	struct vt_output out;
 	struct vt_schema schema;
 	enum vt_compression compression;
@@ -49,15 +68,15 @@ struct vt_writer {
 	struct run *runs;
 	size_t nruns;
 	size_t runs_cap;
-	size_t staged_bytes;
-	uint64_t written; /* records in the frames already written */
+	uint32_t run_kind; /* of the run at hand, which is not in `runs` yet; NO_RUN if there is
+			      none */
+	ptrdiff_t room;	   /* bytes until the frame is full; below 0 once it is */
+	uint64_t written;  /* records in the frames already written */
 	uint32_t frame;
 	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks so far */
 	struct vt_buf raw;
 	struct vt_buf packed;
-	uint64_t *column;
 	uint64_t *scratch;
-	size_t column_cap;
 	size_t scratch_cap;
 	struct staged *current; /* whose last row vt_writer_bytes() adds to */
 	bool failed;		/* memory ran out, or a record was too large: see err */
@@ -107,27 +126,87 @@ static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, uns
 	vt_output_put(&w->out, payload->data, payload->size);
 }
 
-/* Copies one field of all staged rows into w->column: a transposition, one column at a time. */
-static void gather(struct vt_writer *w, const struct staged *s, uint32_t field)
+/* Copies a field of n rows; returns the bits in which any of them differs from `constant`. */
+static inline uint64_t gather(uint64_t *to, const uint64_t *from, size_t step, size_t n,
+			      uint64_t constant)
 {
-	const uint64_t *from = s->rows + field;
-	size_t step = s->nfields;
+	uint64_t differ = 0;
 	size_t i;
 
-	for (i = 0; i < s->nrows; i++)
-		w->column[i] = from[i * step];
+	for (i = 0; i < n; i++) {
+		uint64_t x = from[i * step];
+
+		to[i] = x;
+		differ |= x ^ constant;
+	}
+	return differ;
 }
 
-static void encode_words(struct vt_writer *w, const struct vt_buf *words)
+/* Appends field f of the tile's rows to its column, which comes into being with its first
+ * difference. */
+static bool absorb_field(struct staged *s, uint32_t f)
 {
-	size_t n = words->size / sizeof(uint64_t);
+	struct column *col = &s->columns[f];
+	uint64_t field[TILE_ROWS];
+	uint64_t differ;
+	size_t i;
 
-	if (!vt_array_grow(&w->scratch, &w->scratch_cap, n, sizeof(*w->scratch))) {
-		fail(w, VT_E_NOMEM, "out of memory");
-		return;
+	/* Nearly all tiles are full: a loop of known length is a fast one. */
+	if (s->ntile == TILE_ROWS)
+		differ = gather(field, s->tile + f, s->stride, TILE_ROWS, col->constant);
+	else
+		differ = gather(field, s->tile + f, s->stride, s->ntile, col->constant);
+	if (!differ && !col->varies)
+		return true;
+	if (!vt_array_grow(&col->v, &col->cap, s->nrows + TILE_ROWS, sizeof(*col->v)))
+		return false;
+	for (i = 0; !col->varies && i < s->nrows; i++)
+		col->v[i] = col->constant;
+	col->varies = true;
+	memcpy(col->v + s->nrows, field, s->ntile * sizeof(*field));
+	return true;
+}
+
+static void absorb_tile(struct vt_writer *w, struct staged *s)
+{
+	uint32_t f;
+
+	for (f = 0; f < s->nfields; f++) {
+		if (s->nrows == 0)
+			s->columns[f].constant = s->tile[f];
+		if (!absorb_field(s, f))
+			fail(w, VT_E_NOMEM, "out of memory");
 	}
+	memset(s->tile, 0, s->ntile * s->stride * sizeof(*s->tile));
+	w->room -= (ptrdiff_t)(s->ntile * s->stride * sizeof(*s->tile));
+	s->nrows += s->ntile;
+	s->ntile = 0;
+}
+
+static void encode_numbers(struct vt_writer *w, const uint64_t *v, size_t n)
+{
+	if (vt_array_grow(&w->scratch, &w->scratch_cap, n, sizeof(*w->scratch)))
+		vti_column_encode(&w->raw, v, n, w->scratch);
+	else
+		fail(w, VT_E_NOMEM, "out of memory");
+}
+
+static void encode_field(struct vt_writer *w, const struct staged *s, uint32_t f, enum vt_type type)
+{
+	struct column *col = &s->columns[f];
+
+	if (col->varies)
+		encode_numbers(w, col->v, s->nrows);
+	else
+		vti_column_encode(&w->raw, &col->constant, 1, NULL);
 	/* A vt_buf's memory comes from malloc(), so it is aligned for any type. */
-	vti_column_encode(&w->raw, (const uint64_t *)(const void *)words->data, n, w->scratch);
+	if (type == VT_TYPE_A)
+		encode_numbers(w, (const uint64_t *)(const void *)col->var.data,
+			       col->var.size / sizeof(uint64_t));
+	else
+		vt_buf_put(&w->raw, col->var.data, col->var.size);
+	col->var.size = 0;
+	col->varies = false;
 }
 
 static void put_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
@@ -136,24 +215,43 @@ static void put_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
 	struct staged *s = &w->staged[kind];
 	uint32_t f;
 
-	if (!vt_array_grow(&w->column, &w->column_cap, s->nrows, sizeof(*w->column)) ||
-	    !vt_array_grow(&w->scratch, &w->scratch_cap, s->nrows, sizeof(*w->scratch))) {
-		fail(w, VT_E_NOMEM, "out of memory");
-		return;
-	}
 	w->raw.size = 0;
-	for (f = 0; f < s->nfields; f++) {
-		gather(w, s, f);
-		vti_column_encode(&w->raw, w->column, s->nrows, w->scratch);
-		if (desc->fields[f].type == VT_TYPE_A)
-			encode_words(w, &s->var[f]);
-		else if (desc->fields[f].type == VT_TYPE_S || desc->fields[f].type == VT_TYPE_B)
-			vt_buf_put(&w->raw, s->var[f].data, s->var[f].size);
-		s->var[f].size = 0;
-	}
+	for (f = 0; f < s->nfields; f++)
+		encode_field(w, s, f, desc->fields[f].type);
 	put_block(w, desc->wire_id, (uint32_t)s->nrows, flags);
 	s->total += s->nrows;
 	s->nrows = 0;
+	s->run_start = 0;
+}
+
+/* Takes the rows that vt_writer_row() gave out since it was last set up into account. */
+static void note_rows(struct vt_writer *w)
+{
+	struct staged *s = w->current;
+
+	if (s)
+		s->ntile = (uint32_t)((size_t)(w->at.next - s->tile) / s->stride);
+}
+
+static void end_run(struct vt_writer *w)
+{
+	struct staged *s;
+	size_t rows;
+
+	if (w->run_kind == NO_RUN)
+		return;
+	s = &w->staged[w->run_kind];
+	if (!vt_array_grow(&w->runs, &w->runs_cap, w->nruns + 1, sizeof(*w->runs))) {
+		fail(w, VT_E_NOMEM, "out of memory");
+		return;
+	}
+	rows = s->nrows + s->ntile;
+	w->runs[w->nruns++] = (struct run){w->run_kind, (uint32_t)(rows - s->run_start)};
+	s->run_start = rows;
+	w->run_kind = NO_RUN;
+	w->current = NULL;
+	w->at.end = w->at.next = NULL;
+	w->at.kind = NO_RUN;
 }
 
 static void put_order(struct vt_writer *w, uint32_t nrecords)
@@ -177,7 +275,9 @@ static void put_frame(struct vt_writer *w)
 	uint32_t k, kinds = 0, last = 0;
 	uint64_t nrecords = 0;
 
+	end_run(w);
 	for (k = 0; k < w->schema.nkinds; k++) {
+		absorb_tile(w, &w->staged[k]);
 		if (w->staged[k].nrows) {
 			kinds++;
 			last = k;
@@ -194,7 +294,7 @@ static void put_frame(struct vt_writer *w)
 	w->written += nrecords;
 	w->frame++;
 	w->nruns = 0;
-	w->staged_bytes = 0;
+	w->room = FLUSH_BYTES;
 }
 
 /* ---- opening ---- */
@@ -235,14 +335,14 @@ static int make_staging(struct vt_writer *w, struct vt_error *err)
 		struct staged *s = &w->staged[k];
 
 		s->nfields = w->schema.kinds[k].nfields;
-		s->var = calloc(s->nfields + 1, sizeof(*s->var));
-		/*
-		 * One row of room from the start, so that vt_writer_row() always has one to give.
-		 */
-		if (!s->var || !vt_array_grow(&s->rows, &s->cap, 1,
-					      (s->nfields ? s->nfields : 1) * sizeof(*s->rows)))
+		s->stride = s->nfields ? s->nfields : 1;
+		s->tile = calloc(TILE_ROWS, s->stride * sizeof(*s->tile));
+		s->columns = calloc(s->nfields + 1, sizeof(*s->columns));
+		if (!s->tile || !s->columns)
 			return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	}
+	w->room = FLUSH_BYTES;
+	w->run_kind = NO_RUN;
 	return w->staged ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
@@ -344,62 +444,46 @@ struct vt_writer *vt_writer_open_fd(int fd, const char *name, const struct vt_wr
 
 /* ---- records ---- */
 
-/* Adds a row to a kind whose room is used up, or whose frame is full; kept out of the fast path. */
-static void make_room(struct vt_writer *w, struct staged *s)
-{
-	if (w->staged_bytes >= FLUSH_BYTES || s->nrows >= FLUSH_RECORDS)
-		put_frame(w);
-	if (s->nrows == s->cap &&
-	    !vt_array_grow(&s->rows, &s->cap, s->nrows + 1,
-			   (s->nfields ? s->nfields : 1) * sizeof(*s->rows))) {
-		fail(w, VT_E_NOMEM, "out of memory");
-		put_frame(w);
-	}
-}
-
-static void note_run(struct vt_writer *w, uint32_t kind)
-{
-	if (!vt_array_grow(&w->runs, &w->runs_cap, w->nruns + 1, sizeof(*w->runs))) {
-		fail(w, VT_E_NOMEM, "out of memory");
-		return;
-	}
-	w->runs[w->nruns++] = (struct run){kind, 0};
-}
-
-uint64_t *vt_writer_row(struct vt_writer *w, uint32_t kind)
+uint64_t *vt_writer_advance(struct vt_writer *w, uint32_t kind)
 {
 	struct staged *s = &w->staged[kind];
-	uint64_t *row;
 
-	if (s->nrows == s->cap || s->nrows >= FLUSH_RECORDS || w->staged_bytes >= FLUSH_BYTES)
-		make_room(w, s);
-	if (w->nruns == 0 || w->runs[w->nruns - 1].kind != kind)
-		note_run(w, kind);
-	if (w->nruns)
-		w->runs[w->nruns - 1].count++;
-	w->current = s;
-	w->staged_bytes += (s->nfields ? s->nfields : 1) * sizeof(*row);
-	row = s->rows + s->nrows++ * s->nfields;
-	memset(row, 0, s->nfields * sizeof(*row));
-	return row;
+	note_rows(w);
+	if (s->ntile == TILE_ROWS)
+		absorb_tile(w, s);
+	if (w->room < 0 || s->nrows >= FLUSH_RECORDS)
+		put_frame(w);
+	if (w->run_kind != kind) {
+		end_run(w);
+		w->run_kind = kind;
+		w->current = s;
+	}
+	w->at.kind = kind;
+	w->at.stride = s->stride;
+	w->at.next = s->tile + (size_t)s->ntile * s->stride;
+	w->at.end = s->tile + (size_t)TILE_ROWS * s->stride;
+	return vt_writer_row(w, kind);
 }
 
 static void put_var(struct vt_writer *w, unsigned field, const void *data, size_t size,
 		    size_t length)
 {
 	struct staged *s = w->current;
-	uint64_t *slot = s->rows + (s->nrows - 1) * s->nfields + field;
+	uint64_t *slot = w->at.next - s->stride + field;
+	struct vt_buf *var = &s->columns[field].var;
 
 	/* A frame is written once it is over FLUSH_BYTES: only one huge record gets here. */
-	if (size > VTI_MAX_FRAME_BYTES - w->staged_bytes) {
+	if (size > VTI_MAX_FRAME_BYTES - (size_t)(FLUSH_BYTES - w->room)) {
 		fail(w, VT_E_LIMIT, "a record of over 31 MiB");
 		return;
 	}
 	*slot = length;
-	vt_buf_put(&s->var[field], data, size);
-	if (s->var[field].failed)
+	vt_buf_put(var, data, size);
+	if (var->failed)
 		fail(w, VT_E_NOMEM, "out of memory");
-	w->staged_bytes += size;
+	w->room -= (ptrdiff_t)size;
+	if (w->room < 0)
+		w->at.end = w->at.next;
 }
 
 void vt_writer_bytes(struct vt_writer *w, unsigned field, const void *data, size_t size)
@@ -500,17 +584,20 @@ static void free_writer(struct vt_writer *w)
 	size_t i;
 
 	for (k = 0; w->staged && k < w->schema.nkinds; k++) {
-		for (f = 0; w->staged[k].var && f < w->staged[k].nfields; f++)
-			vt_buf_free(&w->staged[k].var[f]);
-		free(w->staged[k].var);
-		free(w->staged[k].rows);
+		struct staged *s = &w->staged[k];
+
+		for (f = 0; s->columns && f < s->nfields; f++) {
+			free(s->columns[f].v);
+			vt_buf_free(&s->columns[f].var);
+		}
+		free(s->columns);
+		free(s->tile);
 	}
 	for (i = 0; i < w->nmappings; i++)
 		free(w->mappings[i].field);
 	free(w->mappings);
 	free(w->staged);
 	free(w->runs);
-	free(w->column);
 	free(w->scratch);
 	vt_buf_free(&w->raw);
 	vt_buf_free(&w->packed);
@@ -522,6 +609,7 @@ int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error 
 {
 	int r, closed;
 
+	note_rows(w);
 	put_frame(w);
 	put_end(w, status);
 	r = vt_writer_error(w, err);

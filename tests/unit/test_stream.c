@@ -107,7 +107,7 @@ static void round_trip(enum vt_compression how, uint64_t n)
 {
 	int fd = scratch_file();
 	struct vt_reader *r;
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_error err;
 	uint64_t i;
 
@@ -173,7 +173,7 @@ static struct outcome read_all(const uint8_t *data, size_t size)
 	struct outcome o = {0};
 	int fd = scratch_file();
 	struct vt_reader *r;
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_error err;
 
 	assert_int_equal(write(fd, data, size), size);
@@ -327,7 +327,7 @@ static void test_foreign_kinds_pass(void **state)
 	struct vt_error err;
 	struct vt_writer *w;
 	struct vt_reader *r, *in;
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	int kind, colour;
 
 	(void)state;
@@ -391,7 +391,7 @@ static void test_large_records(void **state)
 		struct vt_error err;
 		struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
 		struct vt_reader *r;
-		struct vt_record rec;
+		struct vt_record rec = {0};
 		int code;
 
 		vt_writer_row(w, VT_AUXTRACE);
