@@ -207,6 +207,19 @@ struct vt_reader *vt_reader_open_fd(int fd, const char *name, struct vt_error *e
 	return r ? start(r, vt_input_open_fd(&r->in, fd, name, err), err) : NULL;
 }
 
+struct vt_reader *vt_reader_open_input(struct vt_input *in, struct vt_error *err)
+{
+	struct vt_reader *r = new_reader(in->name, err);
+
+	if (!r) {
+		vt_input_close(in);
+		return NULL;
+	}
+	r->in = *in;
+	*in = (struct vt_input){.fd = -1};
+	return start(r, 0, err);
+}
+
 void vt_reader_close(struct vt_reader *r)
 {
 	uint32_t i;

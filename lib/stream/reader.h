@@ -53,6 +53,13 @@ struct vt_reader *vt_reader_open(const char *path, struct vt_error *err);
 /* The same on a file descriptor, which stays the caller's; `name` is for messages. */
 struct vt_reader *vt_reader_open_fd(int fd, const char *name, struct vt_error *err);
 
+/*
+ * The same on an input of which nothing is consumed yet: it may have been looked at to find its
+ * format.  It is taken over, whatever the result: *in is closed afterwards.
+ */
+struct vt_input;
+struct vt_reader *vt_reader_open_input(struct vt_input *in, struct vt_error *err);
+
 void vt_reader_close(struct vt_reader *r);
 
 void vt_reader_set_warn(struct vt_reader *r, vt_warn_fn *fn, void *arg);

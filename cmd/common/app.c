@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/app.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "base/version.h"
+
+/* So many warnings of one sort are shown, the rest is counted. */
+#define SHOWN_WARNINGS 10
+
+const char *const app_color_words[] = {"auto", "always", "never", NULL};
+
+/* ---- messages ---- */
+
+static void say(const struct app *a, const char *fmt, va_list ap)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	char text[2 * VT_ERROR_SIZE];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	vt_buf_printf(&b, "%s: ", a->name);
+	vt_escape_str(&b, text);
+	vt_buf_put_u8(&b, '\n');
+	/* One write for one line: lines of the programs of a pipeline do not mix. */
+	fputs(vt_buf_str(&b), stderr);
+	fflush(stderr);
+	vt_buf_free(&b);
+}
+
+void app_say(const struct app *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(a, fmt, ap);
+	va_end(ap);
+}
+
+void app_raise(struct app *a, enum app_status status)
+{
+	if (status > a->status)
+		a->status = status;
+}
+
+static enum app_status status_of(enum vt_errcode code)
+{
+	switch (code) {
+	case VT_E_USAGE:
+	case VT_E_NOTFOUND:
+	case VT_E_AMBIGUOUS:
+		return APP_USAGE;
+	case VT_E_WRITE:
+		return APP_OUTPUT;
+	default:
+		return APP_INPUT;
+	}
+}
+
+bool app_fail(struct app *a, const struct vt_error *err)
+{
+	app_say(a, "%s", err->text);
+	app_raise(a, status_of(err->code));
+	return false;
+}
+
+bool app_usage(struct app *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(a, fmt, ap);
+	va_end(ap);
+	app_raise(a, APP_USAGE);
+	return false;
+}
+
+void app_warn(void *arg, const char *text)
+{
+	struct app_warnings *w = arg;
+
+	if (w->count++ < SHOWN_WARNINGS)
+		app_say(w->app, "%s", text);
+}
+
+void app_warnings_end(struct app_warnings *w)
+{
+	if (w->count > SHOWN_WARNINGS)
+		app_say(w->app, "%llu more %s", (unsigned long long)(w->count - SHOWN_WARNINGS),
+			w->what);
+}
+
+/* ---- start and finish ---- */
+
+/*
+ * If one of the three standard descriptors is closed, a file that is opened later would take its
+ * number, and be read or written by mistake: fill it with something that fails.
+ */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static void print_help(struct app *a, const struct vt_opt_page *page)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_output *out = app_text(a, NULL);
+
+	vt_opt_help(&b, page);
+	if (out)
+		vt_output_text(out, vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
+static void print_version(struct app *a)
+{
+	struct vt_output *out = app_text(a, NULL);
+
+	if (out)
+		vt_output_printf(out, "%.*s (vtrace) %s\n", (int)strcspn(a->name, " "), a->name,
+				 VT_VERSION);
+}
+
+bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **argv)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	int first = argc;
+	int rc;
+
+	*a = (struct app){.name = page->program, .page = page, .seed = 1};
+	fill_standard_fds();
+	/* Whoever closes our output has seen enough; a parent may have left SIGPIPE ignored. */
+	signal(SIGPIPE, SIG_DFL);
+	rc = vt_opt_parse(page, argc, argv, &first, &a->record, &err);
+	a->argc = argc - first;
+	a->argv = argv + first;
+	if (rc < 0) {
+		app_say(a, "%s", err.text);
+		fprintf(stderr, "usage: %s %.*s\n", page->program, (int)strcspn(page->usage, "\n"),
+			page->usage);
+		app_raise(a, APP_USAGE);
+	} else if (rc == VT_OPT_HELP) {
+		print_help(a, page);
+	} else if (rc == VT_OPT_VERSION) {
+		print_version(a);
+	}
+	return rc == VT_OPT_RUN;
+}
+
+int app_finish(struct app *a)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (a->text_open && vt_output_close(&a->text, &err) < 0)
+		app_fail(a, &err);
+	/* Some file systems tell of a failed write only here. */
+	if (close(STDOUT_FILENO) < 0 && a->status < APP_OUTPUT) {
+		vt_error_errno(&err, VT_E_WRITE, errno, "standard output");
+		app_fail(a, &err);
+	}
+	vt_buf_free(&a->record);
+	free(a->files);
+	a->files = NULL;
+	return a->status;
+}
+
+/* ---- text out ---- */
+
+struct vt_output *app_text(struct app *a, const char *path)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (a->text_open)
+		return &a->text;
+	if (path && app_is_input(a, path)) {
+		app_usage(a, "%s: is also the input", path);
+		return NULL;
+	}
+	if (vt_output_open(&a->text, path ? path : "-", &err) < 0) {
+		app_fail(a, &err);
+		return NULL;
+	}
+	a->text_open = true;
+	return &a->text;
+}
+
+bool app_color(const struct app *a, int choice)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (choice != APP_COLOR_AUTO)
+		return choice == APP_COLOR_ALWAYS;
+	if ((no_color && *no_color) || !term || !*term || strcmp(term, "dumb") == 0)
+		return false;
+	return a->text_open ? a->text.tty : isatty(STDOUT_FILENO);
+}
+
+/* ---- inputs that must not be overwritten ---- */
+
+void app_note_input(struct app *a, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if (!vt_array_grow(&a->files, &a->files_cap, a->nfiles + 1, sizeof(*a->files)))
+		return;
+	a->files[a->nfiles++] = (struct app_file){st.st_dev, st.st_ino};
+}
+
+bool app_is_input(const struct app *a, const char *path)
+{
+	struct stat st;
+	size_t i;
+
+	if (strcmp(path, "-") == 0 || stat(path, &st) < 0)
+		return false;
+	for (i = 0; i < a->nfiles; i++)
+		if (a->files[i].dev == st.st_dev && a->files[i].ino == st.st_ino)
+			return true;
+	return false;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_APP_H
+#define CMD_COMMON_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/opt.h"
+#include "base/output.h"
+
+/*
+ * The frame of a program: options, messages, exit status.
+ *
+ *	struct app app;
+ *	const struct vt_opt opts[] = { ..., {0} };
+ *	const struct vt_opt_page page = { .program = "vlist", ... };
+ *
+ *	if (app_start(&app, &page, argc, argv)) {
+ *		... app.argc, app.argv are the operands ...
+ *	}
+ *	return app_finish(&app);
+ */
+
+/* What a program returns to its caller; a later, graver one replaces a milder one. */
+enum app_status {
+	APP_DONE,
+	APP_LOSSY,  /* done, but some input was lost or damaged; standard error has the counts */
+	APP_USAGE,  /* the command line asks for nonsense */
+	APP_INPUT,  /* the input could not be read at all */
+	APP_OUTPUT, /* the output could not be written */
+};
+
+/* A file that was opened as input: it is not overwritten. */
+struct app_file {
+	uint64_t dev;
+	uint64_t ino;
+};
+
+struct app {
+	const char *name; /* as messages begin: "vtrace dump" */
+	const struct vt_opt_page *page;
+	int argc; /* the operands */
+	char **argv;
+	struct vt_buf record; /* the options given, as vt_opt_parse() records them */
+	uint64_t seed;	      /* of the provenance; a program that has -s sets it */
+	enum app_status status;
+	struct app_file *files;
+	size_t nfiles;
+	size_t files_cap;
+	bool text_open;
+	struct vt_output text; /* see app_text() */
+};
+
+/*
+ * Parses the command line.  True: go on.  False: --help or --version was served, or usage was
+ * wrong and said so; only app_finish() is left to do.
+ */
+bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **argv);
+
+/* Closes what is open, writes what is buffered, and returns the exit status. */
+int app_finish(struct app *a);
+
+/* One line "name: text" on standard error; control characters are escaped. */
+void app_say(const struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
+
+/* Says the error and sets the status that belongs to its code; returns false. */
+bool app_fail(struct app *a, const struct vt_error *err);
+
+/* Says what is wrong with the command line and sets APP_USAGE; returns false. */
+bool app_usage(struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
+
+/* Makes the status at least this grave. */
+void app_raise(struct app *a, enum app_status status);
+
+/*
+ * Warnings of one sort about one thing, of which only the first ten are shown: app_warn() has the
+ * type of the libraries' warn functions, `arg` is the struct app_warnings; app_warnings_end() says
+ * how many more there were.
+ */
+struct app_warnings {
+	const struct app *app;
+	const char *what; /* "damaged places", for "12 more damaged places" */
+	uint64_t count;
+};
+
+void app_warn(void *arg, const char *text);
+void app_warnings_end(struct app_warnings *w);
+
+/*
+ * Standard output, or the file named by `path` if that is not NULL or "-", for text.  Opened by the
+ * first call, closed and checked by app_finish().  NULL after app_fail().
+ */
+struct vt_output *app_text(struct app *a, const char *path);
+
+/* For a CHOICE option --color: the index of each word. */
+enum app_color { APP_COLOR_AUTO, APP_COLOR_ALWAYS, APP_COLOR_NEVER };
+extern const char *const app_color_words[];
+
+/*
+ * Whether to colour the text of app_text(): `auto` does on a terminal, unless TERM is dumb or
+ * NO_COLOR (no-color.org) is set.
+ */
+bool app_color(const struct app *a, int choice);
+
+/* Notes an input by path, so that app_is_input() knows it. */
+void app_note_input(struct app *a, const char *path);
+
+/* True when the path names a file that is being read. */
+bool app_is_input(const struct app *a, const char *path);
+
+#endif

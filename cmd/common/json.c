@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/escape.h"
+
+json_t *app_json_text(const void *text, size_t size)
+{
+	json_t *v = json_stringn(text, size);
+	struct vt_buf b = VT_BUF_INIT;
+
+	if (v)
+		return v;
+	vt_escape(&b, text, size);
+	v = json_string(vt_buf_str(&b));
+	vt_buf_free(&b);
+	return v;
+}
+
+json_t *app_json_hex(uint64_t v)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, v);
+	return json_string(text);
+}
+
+json_t *app_json_bytes(const void *data, size_t size)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	const uint8_t *p = data;
+	json_t *v;
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		vt_buf_printf(&b, "%02x", p[i]);
+	v = json_string(vt_buf_str(&b));
+	vt_buf_free(&b);
+	return v;
+}
+
+json_t *app_json_u64(uint64_t v)
+{
+	char text[24];
+
+	if (v <= INT64_MAX)
+		return json_integer((json_int_t)v);
+	snprintf(text, sizeof(text), "%" PRIu64, v);
+	return json_string(text);
+}
+
+static int put(const char *data, size_t size, void *out)
+{
+	vt_output_put(out, data, size);
+	return 0;
+}
+
+void app_json_write(struct vt_output *out, json_t *value, bool pretty)
+{
+	size_t flags = JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : 0);
+
+	if (!value || json_dump_callback(value, put, out, flags) < 0) {
+		if (out->err.code == VT_OK)
+			vt_error_set(&out->err, VT_E_NOMEM, "%s: out of memory", out->name);
+	}
+	vt_output_text(out, "\n");
+	json_decref(value);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_PROGRESS_H
+#define CMD_COMMON_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * One line on standard error that tells how far a long read has come: only if standard error is a
+ * terminal and standard output is not, and only after two seconds.
+ */
+struct progress {
+	const char *name; /* of the program */
+	bool active;
+	bool shown;
+	unsigned skip;	 /* updates to ignore before the clock is read again */
+	double start;	 /* seconds of the monotonic clock */
+	double next;	 /* when the line is to be written again */
+	uint64_t length; /* of the input in bytes; 0: not known */
+};
+
+void progress_start(struct progress *p, const char *name, const char *input);
+
+/* Cheap enough to be called for every block. */
+void progress_update(struct progress *p, uint64_t bytes);
+
+/* Wipes the line. */
+void progress_end(struct progress *p);
+
+#endif

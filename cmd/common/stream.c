@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "base/version.h"
+#include "cmd/common/progress.h"
+
+/* ---- opening ---- */
+
+struct vt_reader *app_open_reader(struct app *a, const char *path)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_reader *r;
+
+	if (!path)
+		path = "-";
+	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO)) {
+		app_usage(a, "standard input is a terminal: name a file, or pipe a stream in");
+		return NULL;
+	}
+	r = vt_reader_open(path, &err);
+	if (!r) {
+		app_fail(a, &err);
+		if (err.code == VT_E_FORMAT)
+			app_say(a, "(a recorded trace is made into a stream by: vtrace decode)");
+		return NULL;
+	}
+	app_note_input(a, path);
+	return r;
+}
+
+/* ---- what is lost ---- */
+
+/* What one stream says is missing. */
+struct losses {
+	uint64_t gaps; /* GAP records */
+	uint64_t gap_bytes;
+	uint64_t gap_records;
+	uint64_t lost; /* records that the recording side lost, by its LOST records */
+};
+
+static void count_losses(struct losses *l, const struct vt_block *b, uint32_t first, uint32_t count)
+{
+	struct vt_record rec = {b, b->kind, first};
+
+	for (; rec.row < first + count; rec.row++) {
+		if (b->kind == VT_LOST) {
+			l->lost += vt_record_u64(&rec, VT_LOST_COUNT);
+		} else {
+			l->gaps++;
+			l->gap_bytes += vt_record_u64(&rec, VT_GAP_BYTES);
+			l->gap_records += vt_record_u64(&rec, VT_GAP_RECORDS);
+		}
+	}
+}
+
+static void tell_losses(struct app *a, const struct vt_reader *r, const struct losses *l)
+{
+	const struct vt_damage *d = vt_reader_damage(r);
+	enum vt_status status = vt_reader_status(r);
+	const char *name = vt_reader_name(r);
+
+	if (l->gaps)
+		app_say(a, "%s: missing: %" PRIu64 " gap%s, %" PRIu64 " bytes, %" PRIu64 " records",
+			name, l->gaps, l->gaps == 1 ? "" : "s", l->gap_bytes, l->gap_records);
+	if (status == VT_STATUS_INTERRUPTED)
+		app_say(a, "%s: its producer was stopped before the end", name);
+	else if (status == VT_STATUS_LOSSY && !l->gaps)
+		app_say(a, "%s: its producer lost some of its input", name);
+	if (l->lost)
+		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, l->lost);
+	if (d->blocks || d->bytes || d->records || d->truncated || status != VT_STATUS_COMPLETE)
+		app_raise(a, APP_LOSSY);
+}
+
+/* ---- the loop ---- */
+
+struct loop {
+	app_run_fn *runs;
+	app_record_fn *records;
+	void *arg;
+};
+
+/* Hands a run to the program: 0, 1 to end the loop, or a negative error. */
+static int deliver(const struct loop *loop, const struct vt_block *b, uint32_t first,
+		   uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {b, b->kind, first};
+	int rc = 0;
+
+	if (loop->runs)
+		return loop->runs(loop->arg, b, first, count, err);
+	for (; rec.row < first + count && rc == 0; rec.row++)
+		rc = loop->records(loop->arg, &rec, err);
+	return rc;
+}
+
+static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop)
+{
+	struct app_warnings warnings = {a, "damaged places", 0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct losses losses = {0, 0, 0, 0};
+	const struct vt_block *b;
+	uint32_t first, count;
+	struct progress p;
+	int stopped = 0;
+	int rc;
+
+	vt_reader_set_warn(r, app_warn, &warnings);
+	progress_start(&p, a->name, vt_reader_name(r));
+	while (stopped == 0 && (rc = vt_reader_next_run(r, &b, &first, &count, &err)) > 0) {
+		if (b->kind == VT_LOST || b->kind == VT_GAP)
+			count_losses(&losses, b, first, count);
+		stopped = deliver(loop, b, first, count, &err);
+		progress_update(&p, vt_reader_offset(r));
+	}
+	progress_end(&p);
+	vt_reader_set_warn(r, NULL, NULL);
+	app_warnings_end(&warnings);
+	if (stopped < 0)
+		return app_fail(a, &err);
+	if (stopped > 0)
+		return true;
+	if (rc == -VT_E_NOMEM)
+		return app_fail(a, &err);
+	if (rc < 0) {
+		/* What came before the cut, or before the disk failed, is good. */
+		app_say(a, "%s", err.text);
+		app_raise(a, APP_LOSSY);
+	}
+	tell_losses(a, r, &losses);
+	return true;
+}
+
+bool app_each_run(struct app *a, struct vt_reader *r, app_run_fn *fn, void *arg)
+{
+	struct loop loop = {.runs = fn, .arg = arg};
+
+	return run_loop(a, r, &loop);
+}
+
+bool app_each_record(struct app *a, struct vt_reader *r, app_record_fn *fn, void *arg)
+{
+	struct loop loop = {.records = fn, .arg = arg};
+
+	return run_loop(a, r, &loop);
+}
+
+static bool read_input(struct app *a, const char *path, app_begin_fn *begin, app_record_fn *fn,
+		       void *arg)
+{
+	struct vt_reader *r = app_open_reader(a, path);
+	struct vt_error err = VT_ERROR_INIT;
+	bool ok;
+
+	if (!r)
+		return false;
+	ok = !begin || begin(arg, r, &err) == 0 || app_fail(a, &err);
+	ok = ok && app_each_record(a, r, fn, arg);
+	vt_reader_close(r);
+	return ok;
+}
+
+bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void *arg)
+{
+	int i;
+
+	if (a->argc == 0)
+		return read_input(a, "-", begin, fn, arg);
+	for (i = 0; i < a->argc; i++)
+		if (!read_input(a, a->argv[i], begin, fn, arg))
+			return false;
+	return true;
+}
+
+/* ---- writing ---- */
+
+static bool parse_compression(struct app *a, const char *text, struct vt_writer_options *o)
+{
+	static const char *const names[] = {"none", "zlib", "zstd"};
+	static const uint64_t top_level[] = {0, 9, 22};
+	const char *colon = strchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : strlen(text);
+	struct vt_error err = VT_ERROR_INIT;
+	const char *level = colon ? colon + 1 : NULL;
+	uint64_t n = 0;
+	int how;
+
+	for (how = 0; how < 3; how++)
+		if (strlen(names[how]) == length && strncmp(names[how], text, length) == 0)
+			break;
+	if (how == 3) {
+		how = VT_COMPRESS_ZLIB;
+		level = text;
+	}
+	if (level && vt_parse_u64(level, "--compress", &n, &err) < 0)
+		return app_fail(a, &err);
+	if (level && (n < 1 || n > top_level[how]))
+		return app_usage(a, "--compress: %s: levels are 1 to 9 of zlib, 1 to 22 of zstd",
+				 text);
+	o->compression = (enum vt_compression)how;
+	o->level = (int)n;
+	return true;
+}
+
+/* The command line as provenance: canonical options, then operands.  `args` points into both. */
+static uint32_t list_args(struct app *a, const char *subcommand, char **args)
+{
+	size_t at = 0;
+	uint32_t n = 0;
+	int i;
+
+	if (subcommand)
+		args[n++] = (char *)subcommand;
+	while (at < a->record.size) {
+		args[n++] = (char *)a->record.data + at;
+		at += strlen((char *)a->record.data + at) + 1;
+	}
+	for (i = 0; i < a->argc; i++)
+		args[n++] = a->argv[i];
+	return n;
+}
+
+static bool has_seed(const struct app *a)
+{
+	const struct vt_opt *o;
+
+	for (o = a->page->opts; o->name; o++)
+		if (o->value == &a->seed)
+			return true;
+	return false;
+}
+
+struct vt_writer *app_open_writer(struct app *a, const char *path, const char *compress,
+				  struct vt_reader *const *inputs, size_t ninputs)
+{
+	char program[32] = "";
+	const char *subcommand = strchr(a->name, ' ');
+	struct vt_stage stage = {.program = program, .version = (char *)VT_VERSION};
+	struct vt_writer_options o = {.compression = VT_COMPRESS_AUTO, .stage = &stage};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_writer *w;
+
+	if (!path)
+		path = "-";
+	if (app_is_input(a, path)) {
+		app_usage(a, "%s: is also the input", path);
+		return NULL;
+	}
+	if (compress && !parse_compression(a, compress, &o))
+		return NULL;
+	strncat(program, a->name, strcspn(a->name, " "));
+	stage.seed = has_seed(a) ? a->seed : 0;
+	/* Each recorded option has at least three bytes, each value one. */
+	stage.args = calloc(a->record.size + (size_t)a->argc + 1, sizeof(*stage.args));
+	if (!stage.args) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		app_fail(a, &err);
+		return NULL;
+	}
+	stage.nargs = list_args(a, subcommand ? subcommand + 1 : NULL, stage.args);
+	o.inputs = (const struct vt_reader *const *)inputs;
+	o.ninputs = ninputs;
+	w = vt_writer_open(path, &o, &err);
+	free(stage.args);
+	if (!w)
+		app_fail(a, &err);
+	return w;
+}
+
+bool app_close_writer(struct app *a, struct vt_writer *w)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	enum vt_status status = a->status == APP_LOSSY ? VT_STATUS_LOSSY : VT_STATUS_COMPLETE;
+
+	if (!w)
+		return false;
+	if (a->status > APP_LOSSY) {
+		vt_writer_abandon(w);
+		return false;
+	}
+	if (vt_writer_close(w, status, &err) < 0)
+		return app_fail(a, &err);
+	return true;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_STREAM_H
+#define CMD_COMMON_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/common/app.h"
+#include "stream/reader.h"
+#include "stream/record.h"
+#include "stream/writer.h"
+
+/*
+ * Streams in and out of a program: opening, the loop over all records, what was lost, and how that
+ * turns into messages, the END record's status and the exit status.
+ *
+ * Damage that is met here, and a producer that says its own input was damaged, make the exit status
+ * APP_LOSSY.  Samples that the kernel lost while recording (LOST records) do not: they are a
+ * property of the recording, and are told.
+ */
+
+/*
+ * Opens a stream; "-" or NULL is standard input, which must not be a terminal.  NULL after
+ * app_fail().  Closed with vt_reader_close().
+ */
+struct vt_reader *app_open_reader(struct app *a, const char *path);
+
+/*
+ * Calls `fn` with each record to the end of the stream, then says what was damaged or lost.
+ * Returns false after app_fail(): `fn` returned a negative error, or reading broke off.  `fn`
+ * returning 1 ends the loop early, which is no error.  Damage only sets APP_LOSSY.
+ */
+typedef int app_record_fn(void *arg, const struct vt_record *rec, struct vt_error *err);
+bool app_each_record(struct app *a, struct vt_reader *r, app_record_fn *fn, void *arg);
+
+/* The same with runs of records of one kind: rows first .. first+count-1 of the block. */
+typedef int app_run_fn(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		       struct vt_error *err);
+bool app_each_run(struct app *a, struct vt_reader *r, app_run_fn *fn, void *arg);
+
+/*
+ * The operands, or standard input when there are none, one after the other: opens each, calls
+ * `begin` (may be NULL) once with its reader, then `fn` for each record.
+ */
+typedef int app_begin_fn(void *arg, const struct vt_reader *r, struct vt_error *err);
+bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void *arg);
+
+/* For a STRING option -z: "none", "zlib", "zstd", "zlib:9", or a number, which is zlib's level. */
+#define APP_OPT_COMPRESS(variable)                                                                 \
+	{                                                                                          \
+		.letter = 'z', .name = "compress", .type = VT_OPT_STRING, .value = &(variable),    \
+		.arg = "HOW",                                                                      \
+		.help = "none, zlib[:LEVEL], zstd[:LEVEL] or a zlib level; else zlib into\n"       \
+			"files and none into pipes"                                                \
+	}
+
+#define APP_OPT_OUTPUT(variable)                                                                   \
+	{                                                                                          \
+		.letter = 'o', .name = "output", .type = VT_OPT_STRING, .value = &(variable),      \
+		.arg = "FILE", .help = "write to FILE, not to standard output", .unrecorded = true \
+	}
+
+#define APP_OPT_SEED(app)                                                                          \
+	{                                                                                          \
+		.letter = 's', .name = "seed", .type = VT_OPT_U64, .value = &(app).seed,           \
+		.arg = "SEED", .help = "seed of the random numbers (default 1)"                    \
+	}
+
+/*
+ * Opens a stream to be written; `path` NULL or "-" is standard output, which must not be a
+ * terminal; `compress` is the text of -z or NULL.  The program becomes the last stage of the
+ * inputs' provenance.  NULL after app_fail() or app_usage().
+ */
+struct vt_writer *app_open_writer(struct app *a, const char *path, const char *compress,
+				  struct vt_reader *const *inputs, size_t ninputs);
+
+/*
+ * Ends the stream: COMPLETE, or LOSSY when the status so far is APP_LOSSY; without an END record
+ * when it is graver.  False after app_fail().  NULL is allowed.
+ */
+bool app_close_writer(struct app *a, struct vt_writer *w);
+
+#endif

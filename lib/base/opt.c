@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/opt.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the descriptions of options start in the help text. */
+#define HELP_COLUMN 26
+
+/* What getopt_long() returns for option i of the table: above any letter. */
+#define FIRST_CODE 256
+
+/* Sets a message that quotes what the user wrote. */
+static int complain(struct vt_error *err, const char *what, const char *problem, const char *text)
+{
+	return vt_error_set(err, VT_E_USAGE, "%s: %s: '%s'", what, problem, text);
+}
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 99;
+}
+
+int vt_parse_u64(const char *text, const char *what, uint64_t *value, struct vt_error *err)
+{
+	const char *p = text;
+	unsigned base = 10;
+	uint64_t v = 0;
+
+	if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
+		base = 16;
+		p += 2;
+	}
+	if (!*p)
+		return complain(err, what, "not a number", text);
+	for (; *p; p++) {
+		unsigned d = (unsigned)digit_value(*p);
+
+		if (d >= base)
+			return complain(err, what, "not a number", text);
+		if (v > (UINT64_MAX - d) / base)
+			return complain(err, what, "does not fit 64 bits", text);
+		v = v * base + d;
+	}
+	*value = v;
+	return 0;
+}
+
+int vt_parse_i64(const char *text, const char *what, int64_t *value, struct vt_error *err)
+{
+	bool minus = text[0] == '-';
+	uint64_t v;
+
+	if (vt_parse_u64(text + minus, what, &v, err) < 0)
+		return complain(err, what, "not a number", text);
+	if (v > (uint64_t)INT64_MAX + minus)
+		return complain(err, what, "does not fit 64 bits", text);
+	*value = minus ? (int64_t)(0 - v) : (int64_t)v;
+	return 0;
+}
+
+int vt_parse_f64(const char *text, const char *what, double *value, struct vt_error *err)
+{
+	char *end;
+	double v;
+
+	/* strtod() also takes white space, hexadecimal, "inf" and "nan". */
+	if (!*text || strspn(text, "+-.0123456789eE") != strlen(text))
+		return complain(err, what, "not a number", text);
+	v = strtod(text, &end);
+	if (*end || end == text)
+		return complain(err, what, "not a number", text);
+	if (!isfinite(v))
+		return complain(err, what, "too large", text);
+	*value = v;
+	return 0;
+}
+
+static int set_u64(const struct vt_opt *o, const char *what, const char *text, struct vt_error *err)
+{
+	uint64_t max = o->max ? o->max : UINT64_MAX;
+	uint64_t v;
+	int rc = vt_parse_u64(text, what, &v, err);
+
+	if (rc < 0)
+		return rc;
+	if (v < o->min)
+		return vt_error_set(err, VT_E_USAGE, "%s: %s is less than %llu", what, text,
+				    (unsigned long long)o->min);
+	if (v > max)
+		return vt_error_set(err, VT_E_USAGE, "%s: %s is more than %llu", what, text,
+				    (unsigned long long)max);
+	*(uint64_t *)o->value = v;
+	return 0;
+}
+
+static int set_choice(const struct vt_opt *o, const char *what, const char *text,
+		      struct vt_error *err)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	int i;
+
+	for (i = 0; o->choices[i]; i++) {
+		if (strcmp(o->choices[i], text) == 0) {
+			*(int *)o->value = i;
+			return 0;
+		}
+	}
+	for (i = 0; o->choices[i]; i++)
+		vt_buf_printf(&b, "%s%s", i ? ", " : "not one of ", o->choices[i]);
+	i = complain(err, what, vt_buf_str(&b), text);
+	vt_buf_free(&b);
+	return i;
+}
+
+static int set_list(const struct vt_opt *o, const char *what, const char *text,
+		    struct vt_error *err)
+{
+	struct vt_opt_list *l = o->value;
+
+	if (!vt_array_grow(&l->items, &l->cap, l->count + 1, sizeof(*l->items)))
+		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", what);
+	l->items[l->count++] = text;
+	return 0;
+}
+
+static int set_value(const struct vt_opt *o, const char *text, struct vt_error *err)
+{
+	char what[80];
+
+	what[0] = what[1] = '-';
+	what[2] = '\0';
+	strncat(what, o->name, sizeof(what) - 3);
+	if (o->given)
+		*o->given = true;
+	switch (o->type) {
+	case VT_OPT_FLAG:
+		*(bool *)o->value = true;
+		return 0;
+	case VT_OPT_U64:
+		return set_u64(o, what, text, err);
+	case VT_OPT_I64:
+		return vt_parse_i64(text, what, o->value, err);
+	case VT_OPT_F64:
+		return vt_parse_f64(text, what, o->value, err);
+	case VT_OPT_STRING:
+		*(const char **)o->value = text;
+		return 0;
+	case VT_OPT_CHOICE:
+		return set_choice(o, what, text, err);
+	case VT_OPT_LIST:
+		return set_list(o, what, text, err);
+	}
+	return 0;
+}
+
+static size_t count_options(const struct vt_opt *opts)
+{
+	size_t n = 0;
+
+	while (opts[n].name)
+		n++;
+	return n;
+}
+
+/* getopt_long()'s two tables, made from ours. */
+struct tables {
+	struct option *longs;
+	char *shorts;
+};
+
+static int make_tables(struct tables *t, const struct vt_opt_page *page, struct vt_error *err)
+{
+	size_t n = count_options(page->opts);
+	char *s;
+	size_t i;
+
+	t->longs = calloc(n + 3, sizeof(*t->longs));
+	t->shorts = malloc(2 * n + 8);
+	if (!t->longs || !t->shorts)
+		return vt_error_set(err, VT_E_NOMEM, "options: out of memory");
+	s = t->shorts;
+	if (page->stop_at_operand)
+		*s++ = '+';
+	*s++ = ':';
+	*s++ = 'h';
+	*s++ = 'V';
+	for (i = 0; i < n; i++) {
+		const struct vt_opt *o = &page->opts[i];
+		bool flag = o->type == VT_OPT_FLAG;
+
+		t->longs[i] = (struct option){o->name, flag ? no_argument : required_argument, NULL,
+					      FIRST_CODE + (int)i};
+		if (o->letter)
+			*s++ = o->letter;
+		if (o->letter && !flag)
+			*s++ = ':';
+	}
+	*s = '\0';
+	t->longs[n] = (struct option){"help", no_argument, NULL, 'h'};
+	t->longs[n + 1] = (struct option){"version", no_argument, NULL, 'V'};
+	return 0;
+}
+
+static const struct vt_opt *option_of(const struct vt_opt_page *page, int code)
+{
+	size_t i;
+
+	if (code >= FIRST_CODE)
+		return &page->opts[code - FIRST_CODE];
+	for (i = 0; page->opts[i].name; i++)
+		if (page->opts[i].letter == (char)code)
+			return &page->opts[i];
+	return NULL;
+}
+
+/* What getopt_long() refused, `word` being the argument that it stood at. */
+static int refuse(const struct vt_opt_page *page, int code, const char *word, struct vt_error *err)
+{
+	const struct vt_opt *o = optopt ? option_of(page, optopt) : NULL;
+
+	if (code == ':' && o)
+		return vt_error_set(err, VT_E_USAGE, "--%s: needs an argument: %s", o->name,
+				    o->arg);
+	if (o)
+		return vt_error_set(err, VT_E_USAGE, "--%s: takes no argument", o->name);
+	if (optopt && isgraph(optopt))
+		return vt_error_set(err, VT_E_USAGE, "unknown option -%c", optopt);
+	return complain(err, "unknown or ambiguous option", "see --help", word);
+}
+
+static void note_option(struct vt_buf *record, const struct vt_opt *o, const char *value)
+{
+	if (!record || o->unrecorded)
+		return;
+	vt_buf_printf(record, "--%s", o->name);
+	vt_buf_put_u8(record, 0);
+	if (value)
+		vt_buf_put(record, value, strlen(value) + 1);
+}
+
+static int parse_all(const struct vt_opt_page *page, const struct tables *t, int argc, char **argv,
+		     struct vt_buf *record, struct vt_error *err)
+{
+	/* Setting optind to 0 makes glibc's parser start afresh, as its manual tells. */
+	optind = 0;
+	opterr = 0;
+	for (;;) {
+		const struct vt_opt *o;
+		int code = getopt_long(argc, argv, t->shorts, t->longs, NULL);
+		int rc;
+
+		if (code == -1)
+			return VT_OPT_RUN;
+		if (code == '?' || code == ':')
+			return refuse(page, code, argv[optind > 1 ? optind - 1 : 1], err);
+		o = option_of(page, code);
+		if (!o)
+			return code == 'h' ? VT_OPT_HELP : VT_OPT_VERSION;
+		rc = set_value(o, optarg, err);
+		if (rc < 0)
+			return rc;
+		note_option(record, o, optarg);
+	}
+}
+
+int vt_opt_parse(const struct vt_opt_page *page, int argc, char **argv, int *first,
+		 struct vt_buf *record, struct vt_error *err)
+{
+	struct tables t = {NULL, NULL};
+	int rc = make_tables(&t, page, err);
+
+	if (rc == 0)
+		rc = parse_all(page, &t, argc, argv, record, err);
+	free(t.longs);
+	free(t.shorts);
+	if (rc != VT_OPT_RUN)
+		return rc;
+	*first = optind;
+	if ((unsigned)(argc - optind) < page->min_operands)
+		return vt_error_set(err, VT_E_USAGE, "%s",
+				    page->missing_operand ? page->missing_operand
+							  : "an operand is missing");
+	if ((unsigned)(argc - optind) > page->max_operands)
+		return complain(err, "one operand too many", "see --help",
+				argv[optind + (int)page->max_operands]);
+	return VT_OPT_RUN;
+}
+
+/* The lines of `text`, each after the first indented by `indent`. */
+static void put_lines(struct vt_buf *out, const char *text, size_t indent)
+{
+	const char *end;
+
+	while ((end = strchr(text, '\n'))) {
+		vt_buf_put(out, text, (size_t)(end - text) + 1);
+		vt_buf_printf(out, "%*s", (int)indent, "");
+		text = end + 1;
+	}
+	vt_buf_printf(out, "%s\n", text);
+}
+
+static void put_option(struct vt_buf *out, const struct vt_opt *o)
+{
+	size_t start = out->size;
+	size_t width;
+
+	if (o->letter)
+		vt_buf_printf(out, "  -%c, --%s", o->letter, o->name);
+	else
+		vt_buf_printf(out, "      --%s", o->name);
+	if (o->type != VT_OPT_FLAG)
+		vt_buf_printf(out, " %s", o->arg);
+	width = out->size - start;
+	if (width + 2 > HELP_COLUMN)
+		vt_buf_printf(out, "\n%*s", HELP_COLUMN, "");
+	else
+		vt_buf_printf(out, "%*s", (int)(HELP_COLUMN - width), "");
+	put_lines(out, o->help, HELP_COLUMN);
+}
+
+void vt_opt_help(struct vt_buf *out, const struct vt_opt_page *page)
+{
+	static const struct vt_opt always[] = {
+		{.letter = 'h', .name = "help", .help = "print this text"},
+		{.letter = 'V', .name = "version", .help = "print the version"},
+	};
+	const char *usage = page->usage;
+	const char *end;
+	size_t i;
+
+	vt_buf_printf(out, "usage: ");
+	while ((end = strchr(usage, '\n'))) {
+		vt_buf_printf(out, "%s %.*s\n       ", page->program, (int)(end - usage), usage);
+		usage = end + 1;
+	}
+	vt_buf_printf(out, "%s %s\n\n%s\n\n", page->program, usage, page->about);
+	for (i = 0; page->opts[i].name; i++)
+		put_option(out, &page->opts[i]);
+	for (i = 0; i < 2; i++)
+		put_option(out, &always[i]);
+	if (page->notes)
+		vt_buf_printf(out, "\n%s\n", page->notes);
+	vt_buf_printf(
+		out, "\nexit status: 0 done; 1 done, but some input was lost or damaged; 2 usage;\n"
+		     "3 the input could not be read; 4 the output could not be written\n");
+}
+
+void vt_opt_list_fini(struct vt_opt_list *l)
+{
+	free(l->items);
+	*l = (struct vt_opt_list){NULL, 0, 0};
+}

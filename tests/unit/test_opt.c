@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/opt.h"
+
+static const char *const words[] = {"red", "green", NULL};
+
+/* What one parse gives; `opts` and `page` point into the same fixture. */
+struct fixture {
+	bool flag;
+	uint64_t number;
+	int64_t offset;
+	double ratio;
+	const char *text;
+	int choice;
+	bool text_given;
+	struct vt_opt_list list;
+	struct vt_opt opts[8];
+	struct vt_opt_page page;
+	char *argv[32];
+	int first;
+	struct vt_buf record;
+	struct vt_error err;
+};
+
+static void set_up(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->number = 7;
+	f->opts[0] = (struct vt_opt){'f', "flag", VT_OPT_FLAG, &f->flag, .help = "a flag"};
+	f->opts[1] = (struct vt_opt){'n',	 "number",	     VT_OPT_U64, &f->number,
+				     .arg = "N", .help = "a number", .min = 2,	 .max = 1000};
+	f->opts[2] =
+		(struct vt_opt){0, "offset", VT_OPT_I64, &f->offset, .arg = "OFF", .help = "o"};
+	f->opts[3] = (struct vt_opt){'r', "ratio", VT_OPT_F64, &f->ratio, .arg = "R", .help = "r"};
+	f->opts[4] = (struct vt_opt){'o',
+				     "output",
+				     VT_OPT_STRING,
+				     &f->text,
+				     .arg = "FILE",
+				     .help = "first\nsecond",
+				     .given = &f->text_given,
+				     .unrecorded = true};
+	f->opts[5] = (struct vt_opt){'c',
+				     "colour",
+				     VT_OPT_CHOICE,
+				     &f->choice,
+				     .arg = "COLOUR",
+				     .help = "a colour",
+				     .choices = words};
+	f->opts[6] = (struct vt_opt){'k', "keep", VT_OPT_LIST, &f->list, .arg = "K", .help = "k"};
+	f->page = (struct vt_opt_page){.program = "prog",
+				       .usage = "[options] [FILE]...",
+				       .about = "Does things.",
+				       .opts = f->opts,
+				       .max_operands = UINT_MAX};
+}
+
+static void tear_down(struct fixture *f)
+{
+	vt_opt_list_fini(&f->list);
+	vt_buf_free(&f->record);
+}
+
+/* Parses a command line given as one string, split at spaces; `line` is changed. */
+static int parse(struct fixture *f, char *line)
+{
+	int argc = 0;
+	char *p;
+
+	f->argv[argc++] = "prog";
+	for (p = strtok(line, " "); p; p = strtok(NULL, " "))
+		f->argv[argc++] = p;
+	f->argv[argc] = NULL;
+	return vt_opt_parse(&f->page, argc, f->argv, &f->first, &f->record, &f->err);
+}
+
+static void test_every_type(void **state)
+{
+	static const char want[] = "--flag\0--number\0"
+				   "0x10\0--offset\0-3\0--ratio\0"
+
+				   "0.5\0--colour\0green\0--keep\0a\0--keep\0b";
+	char line[] = "-f -n 0x10 --offset=-3 x -r 0.5 -oout -c green -k a --keep b y";
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	assert_int_equal(parse(&f, line), VT_OPT_RUN);
+	assert_true(f.flag);
+	assert_int_equal(f.number, 16);
+	assert_int_equal(f.offset, -3);
+	assert_true(f.ratio == 0.5);
+	assert_string_equal(f.text, "out");
+	assert_true(f.text_given);
+	assert_int_equal(f.choice, 1);
+	assert_int_equal(f.list.count, 2);
+	assert_string_equal(f.list.items[1], "b");
+	assert_string_equal(f.argv[f.first], "x");
+	assert_string_equal(f.argv[f.first + 1], "y");
+	assert_null(f.argv[f.first + 2]);
+
+	/* The value is recorded as it was written. */
+	assert_int_equal(f.record.size, sizeof(want));
+	assert_memory_equal(f.record.data, want, sizeof(want));
+	tear_down(&f);
+}
+
+static void test_defaults_stay(void **state)
+{
+	char line[] = "-- -f";
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	assert_int_equal(parse(&f, line), VT_OPT_RUN);
+	assert_false(f.flag);
+	assert_int_equal(f.number, 7);
+	assert_false(f.text_given);
+	assert_string_equal(f.argv[f.first], "-f");
+	assert_int_equal(f.record.size, 0);
+	tear_down(&f);
+}
+
+static void test_refusals(void **state)
+{
+	static const char *const lines[] = {
+		"-n",
+		"-n x",
+		"-n 1",
+		"-n 1001",
+		"-n -5",
+		"-n 5k",
+		"-n +5",
+		"-n 0x",
+		"--offset 1e3",
+		"-r nan",
+		"-r 0x1p3",
+		"-r 1.2.3",
+		"-r 1e999",
+		"-c blue",
+		"-c gre",
+		"-q",
+		"--no-such",
+		"--flag=x",
+		"--number",
+		"-n 18446744073709551616",
+		"--offset 9223372036854775808",
+		"--offset -9223372036854775809",
+		"-n 0xg",
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct fixture f;
+		char line[64];
+
+		set_up(&f);
+		strcpy(line, lines[i]);
+		assert_int_equal(parse(&f, line), -VT_E_USAGE);
+		assert_true(strlen(f.err.text) > 0);
+		assert_null(strchr(f.err.text, '\n'));
+		assert_int_equal(f.number, 7);
+		tear_down(&f);
+	}
+}
+
+static void test_limits_of_numbers(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	uint64_t u;
+	int64_t i;
+
+	(void)state;
+	assert_int_equal(vt_parse_u64("18446744073709551615", "x", &u, &err), 0);
+	assert_true(u == UINT64_MAX);
+	assert_int_equal(vt_parse_u64("0xffffffffffffffff", "x", &u, &err), 0);
+	assert_true(u == UINT64_MAX);
+	assert_int_equal(vt_parse_u64("", "x", &u, &err), -VT_E_USAGE);
+	assert_int_equal(vt_parse_i64("-9223372036854775808", "x", &i, &err), 0);
+	assert_true(i == INT64_MIN);
+	assert_int_equal(vt_parse_i64("--1", "x", &i, &err), -VT_E_USAGE);
+	assert_int_equal(vt_parse_i64("", "x", &i, &err), -VT_E_USAGE);
+}
+
+static void test_operands(void **state)
+{
+	char none[] = "-f", one[] = "a", three[] = "a b c", command[] = "-f ls -n 1";
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.page.min_operands = 1;
+	f.page.max_operands = 2;
+	f.page.missing_operand = "no file";
+	assert_int_equal(parse(&f, none), -VT_E_USAGE);
+	assert_string_equal(f.err.text, "no file");
+	assert_int_equal(parse(&f, one), VT_OPT_RUN);
+	assert_int_equal(parse(&f, three), -VT_E_USAGE);
+	f.page.max_operands = UINT_MAX;
+	f.page.stop_at_operand = true;
+	assert_int_equal(parse(&f, command), VT_OPT_RUN);
+	assert_string_equal(f.argv[f.first], "ls");
+	assert_string_equal(f.argv[f.first + 1], "-n");
+	tear_down(&f);
+}
+
+static void test_help(void **state)
+{
+	char help[] = "--help", version[] = "-V";
+	struct vt_buf b = VT_BUF_INIT;
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	set_up(&f);
+	assert_int_equal(parse(&f, help), VT_OPT_HELP);
+	assert_int_equal(parse(&f, version), VT_OPT_VERSION);
+	vt_opt_help(&b, &f.page);
+	assert_int_equal(strncmp(vt_buf_str(&b), "usage: prog [options] [FILE]...\n", 32), 0);
+	for (i = 0; f.opts[i].name; i++)
+		assert_non_null(strstr(vt_buf_str(&b), f.opts[i].name));
+	assert_non_null(strstr(vt_buf_str(&b), "\n  -o, --output FILE       first\n"
+					       "                          second\n"));
+	vt_buf_free(&b);
+	tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_type), cmocka_unit_test(test_defaults_stay),
+		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_limits_of_numbers),
+		cmocka_unit_test(test_operands),   cmocka_unit_test(test_help),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
