@@ -4,12 +4,12 @@
 # Figures are of each process's own processor time; the better of three runs counts, so that other
 # work on the machine does not.
 set -eu
-speed=${B:-build}/tests/tools/stream_speed
+speed=${VT_BUILD:-build}/tests/tools/stream_speed
 n=${STREAM_RECORDS:-100000000}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-for i in 1 2 3; do
+for _ in 1 2 3; do
 	"$speed" write "$n" 2>>"$tmp/log" | "$speed" read 2>>"$tmp/log"
 	"$speed" write "$n" 2>>"$tmp/log" | "$speed" runs 2>>"$tmp/log"
 done
