@@ -31,13 +31,14 @@ int vt_find_check(const struct vt_find_options *opt, struct vt_error *err);
 /*
  * Finds and opens the file of a user-space image.  Looks, in this order, at
  *
- *   SYMFS/path, SYMFS/basename, SYMFS/.build-id/xx/yyyy(.debug)   with symfs, else
- *   CACHE/.build-id/xx/yyyy/{elf,vdso} and CACHE/.build-id/xx/yyyy itself
+ *   SYMFS/path, SYMFS/basename, SYMFS/.build-id/xx/yyyy   (with symfs)
+ *   CACHE/.build-id/xx/yyyy/{elf,vdso}, CACHE/.build-id/xx/yyyy
  *   path
  *
  * and takes the first that is ELF and has the recorded build-id.  A file without a build-id, or
- * any file when none was recorded (buildid_size 0), is taken: `*verified` tells.  A path ending
- * in " (deleted)" is never taken from outside symfs or cache without a matching build-id.
+ * any file when none was recorded (buildid_size 0), is taken too: `*verified` tells.  Not so a
+ * `path` that ends in " (deleted)", or outside symfs where there is one: it is another file
+ * unless its build-id says otherwise.
  * Errors: VT_E_NOTFOUND; VT_E_MISMATCH when only files with other build-ids were found, the text
  * giving both ids; the first file's own error when none could be read.  Owned by the caller.
  */
@@ -46,26 +47,26 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
 			     struct vt_error *err);
 
 /*
- * Finds the file that holds an image's debug information, if it is separate: by build-id in the
- * debug directories and the cache; by .gnu_debuglink, whose checksum must fit, next to the
- * file, in .debug below, and below the debug directories.  NULL with VT_E_NOTFOUND if there is
- * none. `path` is the recorded path, for the last of these places.  Owned by the caller.
+ * Finds the file that holds an image's debug information, if it is separate: by build-id in
+ * symfs, the debug directories and the cache; by the .gnu_debuglink of `elf` (which may be NULL),
+ * whose checksum must fit, next to that file, in .debug there, and below the debug directories.
+ * NULL with VT_E_NOTFOUND if there is none.  Owned by the caller.
  */
 struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_elf *elf,
-			     const char *path, struct vt_error *err);
+			     const uint8_t *buildid, size_t buildid_size, struct vt_error *err);
 
 /*
  * Finds and reads the kernel's symbol list: CACHE/.build-id/xx/yyyy/kallsyms,
- * CACHE/[kernel.kallsyms]/xxyyyy/kallsyms, SYMFS/proc/kallsyms with symfs, else /proc/kallsyms if
+ * CACHE/[kernel.kallsyms]/xxyyyy/kallsyms, SYMFS/proc/kallsyms with symfs, and /proc/kallsyms if
  * the running kernel has the build-id (/sys/kernel/notes).  The text is zero-terminated and owned
- * by the caller (free()).  Errors: VT_E_NOTFOUND, VT_E_MISMATCH, VT_E_READ, VT_E_LIMIT, VT_E_NOMEM.
+ * by the caller (free()).  Errors: VT_E_NOTFOUND, VT_E_READ, VT_E_LIMIT, VT_E_NOMEM.
  */
 char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid,
 		       size_t buildid_size, size_t *size, struct vt_error *err);
 
 /*
- * Finds the kernel's ELF file by build-id: SYMFS/boot/vmlinux-*, cache and debug directories.
- * NULL with VT_E_NOTFOUND if there is none.  Owned by the caller.
+ * Finds the kernel's own ELF file by build-id, in the cache and the debug directories.  NULL with
+ * VT_E_NOTFOUND if there is none.  Owned by the caller.
  */
 struct vt_elf *vt_find_vmlinux(const struct vt_find_options *opt, const uint8_t *buildid,
 			       size_t buildid_size, struct vt_error *err);

@@ -54,7 +54,8 @@ void vt_symbols_free(struct vt_symbols *t);
 int vt_symbols_add_elf(struct vt_symbols *t, const struct vt_elf *elf, const struct vt_elf *runtime,
 		       struct vt_error *err);
 
-/* Adds `name@plt` for each PLT entry of the file (x86, ARM and AArch64 layouts). */
+/* Adds `name`elf` is its separateplt` for each PLT entry of the file (x86, ARM and AArch64
+ * layouts). */
 int vt_symbols_add_plt(struct vt_symbols *t, const struct vt_elf *elf, struct vt_error *err);
 
 /*
@@ -81,17 +82,20 @@ const struct vt_symbol *vt_symbols_at(const struct vt_symbols *t, size_t i);
 /* The symbol that holds an address, or NULL. */
 const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t addr);
 
-/* The symbol with exactly this raw name that was kept or lost to another at its address. */
+/* The address of the first symbol with this raw name, kept or lost to another at its address. */
 bool vt_symbols_address_of(const struct vt_symbols *t, const char *name, uint64_t *addr);
 
-/* A symbol's name for people: demangled where it is mangled.  Borrowed from the table. */
+/*
+ * A symbol's name for people: demangled where it is mangled, without parameters; vt_demangle() can
+ * give them.  Borrowed from the table.
+ */
 const char *vt_symbols_display(struct vt_symbols *t, const struct vt_symbol *sym);
 
 /*
- * Calls `fn` for each symbol that a user may mean by `name`: its raw name; its demangled name,
- * whole, without parameters, or without leading namespaces.  A function of that exact raw name
- * alone is found at once and excludes the others.  Returns how many there were, or a negative
- * error.  Stops early when `fn` returns false.
+ * Calls `fn` for each symbol that a user may mean by `name`.  Those whose raw name it is, also as
+ * an alias; only if there are none, those whose demangled name it is, whole, without
+ * parameters, or without parameters and leading namespaces.  Stops when `fn` returns false.
+ * Returns how many calls there were, or -VT_E_NOMEM.
  */
 int vt_symbols_search(struct vt_symbols *t, const char *name,
 		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg);

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/addrspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "image/imagefile.h"
+#include "image/maptree.h"
+
+/* CPU modes of linux/perf_event.h. */
+#define MODE_MASK    7
+#define MODE_UNKNOWN 0
+#define MODE_KERNEL  1
+#define MODE_USER    2
+
+#define KERNEL_HALF ((uint64_t)1 << 63)
+
+/* The maps of one process, or of several until one of them changes its own. */
+struct space {
+	struct vti_node *root;
+	uint32_t users;
+};
+
+struct process {
+	int32_t pid;
+	int32_t threads; /* that are known to live */
+	struct space *space;
+	uint64_t ended; /* number of its end, to find it in the ring of the dead; 0: lives */
+};
+
+struct image_type {
+	uint32_t image;
+	uint32_t type;
+};
+
+struct vt_addrspace {
+	struct vti_nodes nodes;
+	struct vt_hash processes;
+	struct vt_hash types;
+	struct space *kernel;
+	uint32_t nksymbols;
+	uint64_t nended;
+	int32_t dead[VT_DEAD_PROCESSES];
+
+	/* The answer given last; forgotten at any change. */
+	int32_t last_pid;
+	bool last_valid;
+	struct space *last_space;
+	const struct vt_map *last_map;
+	const struct vt_map *last_kernel;
+};
+
+static struct space *space_new(void)
+{
+	struct space *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->users = 1;
+	return s;
+}
+
+static void space_drop(struct vt_addrspace *as, struct space *s)
+{
+	if (!s || --s->users)
+		return;
+	vti_tree_free(&as->nodes, s->root);
+	free(s);
+}
+
+static void forget(struct vt_addrspace *as)
+{
+	as->last_valid = false;
+	as->last_map = NULL;
+	as->last_kernel = NULL;
+}
+
+struct vt_addrspace *vt_addrspace_new(void)
+{
+	struct vt_addrspace *as = calloc(1, sizeof(*as));
+
+	if (!as)
+		return NULL;
+	vti_nodes_init(&as->nodes, VT_MAX_MAPS);
+	vt_hash_init(&as->processes, sizeof(struct process), sizeof(int32_t));
+	vt_hash_init(&as->types, sizeof(struct image_type), sizeof(uint32_t));
+	as->kernel = space_new();
+	if (!as->kernel) {
+		free(as);
+		return NULL;
+	}
+	return as;
+}
+
+void vt_addrspace_free(struct vt_addrspace *as)
+{
+	size_t i;
+
+	if (!as)
+		return;
+	for (i = 0; i < as->processes.count; i++)
+		space_drop(as, ((struct process *)vt_hash_at(&as->processes, i))->space);
+	space_drop(as, as->kernel);
+	vti_nodes_fini(&as->nodes);
+	vt_hash_fini(&as->processes);
+	vt_hash_fini(&as->types);
+	free(as);
+}
+
+static int out_of(int rc, struct vt_error *err)
+{
+	if (rc == -VT_E_LIMIT)
+		return vt_error_set(err, VT_E_LIMIT, "more than %d live mappings", VT_MAX_MAPS);
+	return vt_error_set(err, VT_E_NOMEM, "out of memory for mappings");
+}
+
+static struct process *find_process(const struct vt_addrspace *as, int32_t pid)
+{
+	return vt_hash_find(&as->processes, &pid);
+}
+
+static struct process *get_process(struct vt_addrspace *as, int32_t pid, struct vt_error *err)
+{
+	struct process *p = find_process(as, pid);
+
+	if (p)
+		return p;
+	if (as->processes.count >= VT_MAX_PROCESSES) {
+		vt_error_set(err, VT_E_LIMIT, "more than %d processes", VT_MAX_PROCESSES);
+		return NULL;
+	}
+	p = vt_hash_add(&as->processes, &pid, NULL);
+	if (p)
+		p->threads = 1;
+	else
+		vt_error_set(err, VT_E_NOMEM, "out of memory for processes");
+	return p;
+}
+
+/* The maps of a process to be changed: its own, not shared. */
+static struct space *own_space(struct vt_addrspace *as, int32_t pid, struct vt_error *err)
+{
+	struct process *p;
+	struct space *s;
+	int rc;
+
+	if (pid == VT_PID_KERNEL)
+		return as->kernel;
+	p = get_process(as, pid, err);
+	if (!p)
+		return NULL;
+	if (p->space && p->space->users == 1)
+		return p->space;
+	s = space_new();
+	rc = !s ? -VT_E_NOMEM : !p->space ? 0 : vti_tree_copy(&as->nodes, p->space->root, &s->root);
+	if (rc < 0) {
+		space_drop(as, s);
+		out_of(rc, err);
+		return NULL;
+	}
+	space_drop(as, p->space);
+	p->space = s;
+	return s;
+}
+
+int vt_addrspace_image(struct vt_addrspace *as, uint32_t image, unsigned type, struct vt_error *err)
+{
+	struct image_type *t = vt_hash_add(&as->types, &image, NULL);
+
+	if (!t)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
+	t->type = type;
+	return 0;
+}
+
+static int put(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t end,
+	       const struct vt_map *map, struct vt_error *err)
+{
+	struct space *s = own_space(as, pid, err);
+	int rc;
+
+	forget(as);
+	if (!s)
+		return -(int)err->code;
+	rc = vti_tree_put(&as->nodes, &s->root, start, end, map);
+	return rc < 0 ? out_of(rc, err) : 0;
+}
+
+/* How offsets count depends on what the image is; see vt_map_offset(). */
+static uint64_t base_of(unsigned type, uint64_t start, uint64_t offset)
+{
+	switch (type) {
+	case VT_IMAGE_ANON:
+		return 0;
+	case VT_IMAGE_VDSO:
+		/* What is recorded as its offset is meaningless: older kernels put the address. */
+		return start;
+	case VT_IMAGE_KERNEL:
+		/* The offset of the kernel's mapping is its reference symbol's address. */
+		return offset ? offset : start;
+	default:
+		return start - offset;
+	}
+}
+
+int vt_addrspace_map(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
+		     uint64_t offset, uint32_t image, uint32_t prot, uint32_t flags,
+		     struct vt_error *err)
+{
+	const struct image_type *t = vt_hash_find(&as->types, &image);
+	unsigned type = t ? t->type : VT_IMAGE_FILE;
+	struct vt_map map = {.start = start,
+			     .base = base_of(type, start, offset),
+			     .image = image,
+			     .flags = flags,
+			     .prot = (uint8_t)prot,
+			     .type = (uint8_t)type};
+
+	if (length == 0 && type != VT_IMAGE_KERNEL)
+		return 0;
+	if (length == 0 || length > UINT64_MAX - start)
+		length = UINT64_MAX - start;
+	map.end = start + length;
+	return put(as, pid, map.start, map.end, &map, err);
+}
+
+int vt_addrspace_unmap(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
+		       struct vt_error *err)
+{
+	if (length > UINT64_MAX - start)
+		length = UINT64_MAX - start;
+	return length ? put(as, pid, start, start + length, NULL, err) : 0;
+}
+
+int vt_addrspace_ksymbol(struct vt_addrspace *as, uint64_t start, uint64_t length, bool comes,
+			 struct vt_error *err)
+{
+	struct vt_map map = {.start = start, .base = start, .type = VT_IMAGE_BPF};
+
+	if (!comes)
+		return vt_addrspace_unmap(as, VT_PID_KERNEL, start, length, err);
+	map.image = VT_KSYMBOL_IMAGE + as->nksymbols++;
+	if (length == 0)
+		return 0;
+	map.end = start + (length > UINT64_MAX - start ? UINT64_MAX - start : length);
+	return put(as, VT_PID_KERNEL, map.start, map.end, &map, err);
+}
+
+int vt_addrspace_fork(struct vt_addrspace *as, int32_t pid, int32_t ppid, bool inherit,
+		      struct vt_error *err)
+{
+	struct process *p = get_process(as, pid, err), *parent;
+
+	if (!p)
+		return -(int)err->code;
+	if (pid == ppid) {
+		p->threads++;
+		return 0;
+	}
+	forget(as);
+	p->threads = 1;
+	p->ended = 0;
+	if (!inherit)
+		return 0;
+	space_drop(as, p->space);
+	p->space = NULL;
+	parent = find_process(as, ppid);
+	if (parent && parent->space) {
+		p->space = parent->space;
+		p->space->users++;
+	}
+	return 0;
+}
+
+void vt_addrspace_exec(struct vt_addrspace *as, int32_t pid)
+{
+	struct process *p = find_process(as, pid);
+
+	if (!p)
+		return;
+	forget(as);
+	space_drop(as, p->space);
+	p->space = NULL;
+	p->threads = 1;
+}
+
+void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid)
+{
+	struct process *p = find_process(as, pid), *old;
+	int32_t *slot;
+
+	if (!p || p->ended || --p->threads > 0)
+		return;
+	slot = &as->dead[as->nended % VT_DEAD_PROCESSES];
+	old = as->nended >= VT_DEAD_PROCESSES ? find_process(as, *slot) : NULL;
+	if (old && old->ended == as->nended + 1 - VT_DEAD_PROCESSES) {
+		forget(as);
+		space_drop(as, old->space);
+		old->space = NULL;
+	}
+	*slot = pid;
+	p->ended = ++as->nended;
+}
+
+static int feed_map(struct vt_addrspace *as, const struct vt_record *rec, struct vt_error *err)
+{
+	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
+	uint64_t mode = vt_record_u64(rec, VT_MAP_MISC) & MODE_MASK;
+
+	if (mode == MODE_KERNEL)
+		pid = VT_PID_KERNEL;
+	else if (mode != MODE_USER && mode != MODE_UNKNOWN)
+		return 0; /* a guest's */
+	return vt_addrspace_map(
+		as, pid, vt_record_u64(rec, VT_MAP_START), vt_record_u64(rec, VT_MAP_LENGTH),
+		vt_record_u64(rec, VT_MAP_OFFSET), (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE),
+		(uint32_t)vt_record_u64(rec, VT_MAP_PROT),
+		(uint32_t)vt_record_u64(rec, VT_MAP_FLAGS), err);
+}
+
+static int feed_thread(struct vt_addrspace *as, const struct vt_record *rec, struct vt_error *err)
+{
+	int32_t pid = (int32_t)vt_record_i64(rec, VT_THREAD_PID);
+
+	switch (vt_record_u64(rec, VT_THREAD_OP)) {
+	case VT_OP_FORK:
+		/* What a recorder writes of processes that it found running carries no time. */
+		return vt_addrspace_fork(as, pid, (int32_t)vt_record_i64(rec, VT_THREAD_PPID),
+					 vt_record_u64(rec, VT_THREAD_TIME) != 0, err);
+	case VT_OP_EXEC:
+		vt_addrspace_exec(as, pid);
+		return 0;
+	case VT_OP_EXIT:
+		vt_addrspace_exit(as, pid);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int vt_addrspace_feed(struct vt_addrspace *as, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_IMAGE:
+		return vt_addrspace_image(as, (uint32_t)vt_record_u64(rec, VT_IMAGE_ID),
+					  (unsigned)vt_record_u64(rec, VT_IMAGE_TYPE), err);
+	case VT_MAP:
+		return feed_map(as, rec, err);
+	case VT_THREAD:
+		return feed_thread(as, rec, err);
+	case VT_KSYMBOL:
+		return vt_addrspace_ksymbol(
+			as, vt_record_u64(rec, VT_KSYMBOL_ADDR),
+			vt_record_u64(rec, VT_KSYMBOL_LENGTH),
+			!(vt_record_u64(rec, VT_KSYMBOL_FLAGS) & VTI_KSYMBOL_GOES), err);
+	default:
+		return 0;
+	}
+}
+
+static const struct vt_map *find_kernel(struct vt_addrspace *as, uint64_t address)
+{
+	const struct vt_map *m = as->last_kernel;
+
+	if (!m || address < m->start || address >= m->end) {
+		m = vti_tree_find(as->kernel->root, address);
+		if (m)
+			as->last_kernel = m;
+	}
+	return m;
+}
+
+const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uint64_t address,
+				       uint64_t misc)
+{
+	const struct vt_map *m;
+
+	misc &= MODE_MASK;
+	if (misc == MODE_KERNEL || (misc == MODE_UNKNOWN && address >= KERNEL_HALF))
+		return find_kernel(as, address);
+	if (misc != MODE_USER && misc != MODE_UNKNOWN)
+		return NULL;
+	if (!as->last_valid || as->last_pid != pid) {
+		struct process *p = find_process(as, pid);
+
+		as->last_space = p ? p->space : NULL;
+		as->last_pid = pid;
+		as->last_valid = true;
+		as->last_map = NULL;
+	}
+	m = as->last_map;
+	if (m && address >= m->start && address < m->end)
+		return m;
+	m = as->last_space ? vti_tree_find(as->last_space->root, address) : NULL;
+	if (m)
+		as->last_map = m;
+	return m;
+}
+
+void vt_addrspace_walk(const struct vt_addrspace *as, int32_t pid,
+		       void (*fn)(void *arg, const struct vt_map *map), void *arg)
+{
+	const struct process *p = find_process(as, pid);
+	const struct space *s = pid == VT_PID_KERNEL ? as->kernel : p ? p->space : NULL;
+
+	if (s)
+		vti_tree_walk(s->root, fn, arg);
+}
+
+size_t vt_addrspace_count(const struct vt_addrspace *as)
+{
+	return as->nodes.count;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <string.h>
+
+/* libiberty gives up on longer C++ names by itself; this bounds the copy of the others. */
+#define MAX_MANGLED 65536
+
+struct sink {
+	struct vt_buf *out;
+	size_t start;
+	jmp_buf full;
+};
+
+/*
+ * The callback has no way to say stop, and names exist that would print for years.  Jumping out is
+ * safe: in callback form neither demangler holds memory other than its stack, but for a Rust
+ * punycode identifier that it is just printing.
+ */
+static void collect(const char *text, size_t size, void *arg)
+{
+	struct sink *s = arg;
+
+	if (s->out->size - s->start + size > VT_DEMANGLE_MAX)
+		longjmp(s->full, 1);
+	vt_buf_put(s->out, text, size);
+}
+
+static bool run(struct sink *s, const char *name, bool params)
+{
+	if (setjmp(s->full))
+		return false;
+	if (rust_demangle_callback(name, DMGL_RUST, collect, s) && s->out->size > s->start)
+		return true;
+	s->out->size = s->start;
+	return cplus_demangle_v3_callback(name, params ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS,
+					  collect, s) &&
+	       s->out->size > s->start;
+}
+
+bool vt_demangle(struct vt_buf *out, const char *name, bool params)
+{
+	struct vt_buf copy = VT_BUF_INIT;
+	struct sink s = {.out = out, .start = out->size};
+	const char *at = strchr(name, '@');
+	const char *mangled = name;
+	bool ok;
+
+	if (name[0] != '_' ||
+	    (name[1] != 'Z' && name[1] != 'R' && name[1] != '_' && name[1] != 'G'))
+		return false;
+	if (strlen(name) > MAX_MANGLED)
+		return false;
+	if (at) {
+		vt_buf_put(&copy, name, (size_t)(at - name));
+		mangled = vt_buf_str(&copy);
+	}
+	ok = run(&s, mangled, params);
+	if (ok && at)
+		vt_buf_put(out, at, strlen(at));
+	if (!ok)
+		out->size = s.start;
+	vt_buf_free(&copy);
+	return ok && !out->failed;
+}

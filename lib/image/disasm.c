@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/disasm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* bfd.h insists on being included by a package with a configuration. */
+#define PACKAGE "vtrace"
+#include <bfd.h>
+#include <dis-asm.h>
+
+/* The longest x86 instruction; the others have 4. */
+#define MAX_INSN 15
+
+struct vt_disasm {
+	struct disassemble_info info;
+	disassembler_ftype print;
+	struct vt_buf text;
+	vt_disasm_symbol_fn *symbols;
+	void *symbols_arg;
+	bool printed;	  /* an address, */
+	uint64_t address; /* the last one */
+	bool failed;	  /* it wanted bytes that are not there */
+};
+
+/* What libopcodes calls its stream is our disassembler. */
+static int VT_PRINTF(2, 3) append(void *stream, const char *fmt, ...)
+{
+	struct vt_disasm *d = stream;
+	char text[256];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		vt_buf_put(&d->text, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	return n;
+}
+
+static int VT_PRINTF(3, 4)
+	append_styled(void *stream, enum disassembler_style style, const char *fmt, ...)
+{
+	struct vt_disasm *d = stream;
+	char text[256];
+	va_list ap;
+	int n;
+
+	(void)style;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		vt_buf_put(&d->text, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	return n;
+}
+
+static void print_address(bfd_vma address, struct disassemble_info *info)
+{
+	struct vt_disasm *d = info->stream;
+	size_t before;
+
+	d->printed = true;
+	d->address = address;
+	vt_buf_printf(&d->text, "%llx", (unsigned long long)address);
+	if (!d->symbols)
+		return;
+	before = d->text.size;
+	vt_buf_printf(&d->text, " <");
+	d->symbols(d->symbols_arg, address, &d->text);
+	if (d->text.size == before + 2)
+		d->text.size = before;
+	else
+		vt_buf_printf(&d->text, ">");
+}
+
+static void note_failure(int status, bfd_vma address, struct disassemble_info *info)
+{
+	struct vt_disasm *d = info->stream;
+
+	(void)status;
+	(void)address;
+	d->failed = true;
+}
+
+static bool choose(struct disassemble_info *info, unsigned machine, unsigned bits,
+		   enum vt_syntax syntax)
+{
+	unsigned long intel = syntax == VT_SYNTAX_INTEL ? bfd_mach_i386_intel_syntax : 0;
+
+	switch (machine) {
+	case VT_MACHINE_X86_64:
+		info->arch = bfd_arch_i386;
+		info->mach = (bits == 32 ? bfd_mach_x64_32 : bfd_mach_x86_64) | intel;
+		return true;
+	case VT_MACHINE_I386:
+		info->arch = bfd_arch_i386;
+		info->mach = bfd_mach_i386_i386 | intel;
+		return true;
+	case VT_MACHINE_AARCH64:
+		info->arch = bfd_arch_aarch64;
+		info->mach = bfd_mach_aarch64;
+		return true;
+	case VT_MACHINE_ARM:
+		info->arch = bfd_arch_arm;
+		info->mach = bfd_mach_arm_unknown;
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum vt_syntax syntax,
+				struct vt_error *err)
+{
+	struct vt_disasm *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory for a disassembler");
+		return NULL;
+	}
+	init_disassemble_info(&d->info, d, append, append_styled);
+	d->info.endian = big ? BFD_ENDIAN_BIG : BFD_ENDIAN_LITTLE;
+	/* AArch64's instructions are little-endian always, ARM's since version 6. */
+	d->info.endian_code = BFD_ENDIAN_LITTLE;
+	if (choose(&d->info, machine, bits, syntax))
+		d->print = disassembler(d->info.arch, false, d->info.mach, NULL);
+	if (!d->print) {
+		free(d);
+		vt_error_set(err, VT_E_NOTFOUND, "no disassembler for ELF machine %u", machine);
+		return NULL;
+	}
+	disassemble_init_for_target(&d->info);
+	d->info.print_address_func = print_address;
+	d->info.memory_error_func = note_failure;
+	return d;
+}
+
+void vt_disasm_free(struct vt_disasm *d)
+{
+	if (!d)
+		return;
+	disassemble_free_target(&d->info);
+	vt_buf_free(&d->text);
+	free(d);
+}
+
+void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *arg)
+{
+	d->symbols = fn;
+	d->symbols_arg = arg;
+}
+
+void vt_disasm_set_thumb(struct vt_disasm *d, bool thumb)
+{
+	if (d->info.arch == bfd_arch_arm)
+		d->info.disassembler_options = thumb ? "force-thumb" : "no-force-thumb";
+}
+
+/* One line without tabs, line ends, or blanks at its end. */
+static void tidy(struct vt_buf *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->size; i++)
+		if (b->data[i] < ' ')
+			b->data[i] = ' ';
+	while (b->size && b->data[b->size - 1] == ' ')
+		b->size--;
+}
+
+static bool word_is(const char *s, const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(s, word, n) && (s[n] == ' ' || s[n] == 0 || s[n] == ',');
+}
+
+/* libopcodes says nothing about the kind of an x86 instruction: its name does. */
+static enum vt_insn_type x86_type(const char *s)
+{
+	static const char *const prefixes[] = {"bnd",	 "notrack", "cs", "ds",
+					       "data16", "repz",    NULL};
+	size_t i;
+
+	for (i = 0; prefixes[i]; i++) {
+		if (word_is(s, prefixes[i])) {
+			s += strcspn(s, " ");
+			s += strspn(s, " ");
+			i = (size_t)-1;
+		}
+	}
+	if (!strncmp(s, "call", 4))
+		return VT_INSN_CALL;
+	if (!strncmp(s, "jmp", 3))
+		return VT_INSN_BRANCH;
+	if (s[0] == 'j' || !strncmp(s, "loop", 4) || !strncmp(s, "xbegin", 6))
+		return VT_INSN_CONDITIONAL;
+	return VT_INSN_OTHER;
+}
+
+static enum vt_insn_type arm_type(const char *s)
+{
+	size_t n = strcspn(s, " .");
+
+	if (!strncmp(s, "bl", 2) && (n == 2 || n == 4 || (s[2] == 'x' && (n == 3 || n == 5))))
+		return VT_INSN_CALL;
+	if (s[0] == 'b' && (n == 1 || (n == 2 && s[1] == 'x')))
+		return VT_INSN_BRANCH;
+	if ((s[0] == 'b' && n == 3 && strncmp(s, "bic", 3) != 0 && strncmp(s, "bfc", 3) != 0 &&
+	     strncmp(s, "bfi", 3) != 0) ||
+	    !strncmp(s, "cbz", 3) || !strncmp(s, "cbnz", 4))
+		return VT_INSN_CONDITIONAL;
+	return VT_INSN_OTHER;
+}
+
+static enum vt_insn_type type_of(const struct vt_disasm *d, const char *text)
+{
+	if (d->info.arch == bfd_arch_i386)
+		return x86_type(text);
+	if (d->info.arch == bfd_arch_arm)
+		return arm_type(text);
+	if (!d->info.insn_info_valid)
+		return VT_INSN_OTHER;
+	switch (d->info.insn_type) {
+	case dis_branch:
+		return VT_INSN_BRANCH;
+	case dis_condbranch:
+		return VT_INSN_CONDITIONAL;
+	case dis_jsr:
+	case dis_condjsr:
+		return VT_INSN_CALL;
+	default:
+		return VT_INSN_OTHER;
+	}
+}
+
+/* Bytes that are no instruction, shown as the assembler would take them. */
+static void show_data(struct vt_disasm *d, const uint8_t *bytes, size_t size, struct vt_insn *insn)
+{
+	size_t i, n = d->info.arch == bfd_arch_i386 ? 1 : size < 4 ? size : 4;
+
+	d->text.size = 0;
+	for (i = 0; i < n; i++)
+		vt_buf_printf(&d->text, "%s0x%02x", i ? "," : ".byte ", bytes[i]);
+	insn->size = (unsigned)n;
+	insn->type = VT_INSN_BAD;
+}
+
+void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64_t address,
+		  struct vt_insn *insn)
+{
+	int n;
+
+	*insn = (struct vt_insn){.size = 1};
+	d->text.size = 0;
+	d->printed = false;
+	d->failed = false;
+	d->info.buffer = (bfd_byte *)(uintptr_t)bytes;
+	d->info.buffer_vma = address;
+	d->info.buffer_length = size < MAX_INSN ? size : MAX_INSN;
+	d->info.insn_info_valid = 0;
+	d->info.target = 0;
+	n = d->print(address, &d->info);
+	if (n <= 0 || (size_t)n > size || d->failed) {
+		show_data(d, bytes, size, insn);
+	} else {
+		insn->size = (unsigned)n;
+		tidy(&d->text);
+		insn->type = strstr(vt_buf_str(&d->text), "(bad)")
+				     ? VT_INSN_BAD
+				     : type_of(d, vt_buf_str(&d->text));
+		insn->has_target =
+			d->printed && insn->type != VT_INSN_OTHER && insn->type != VT_INSN_BAD &&
+			!strchr(vt_buf_str(&d->text), '*') && !strchr(vt_buf_str(&d->text), '[');
+		insn->target = insn->has_target ? d->address : 0;
+	}
+	insn->text = vt_buf_str(&d->text);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_IMAGE_DISASM_H
+#define VT_IMAGE_DISASM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "image/elf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A disassembler (libopcodes) for one instruction set. */
+struct vt_disasm;
+
+enum vt_syntax { VT_SYNTAX_ATT, VT_SYNTAX_INTEL }; /* of x86; others have one syntax only */
+
+enum vt_insn_type {
+	VT_INSN_OTHER,
+	VT_INSN_BRANCH,	     /* unconditional */
+	VT_INSN_CONDITIONAL, /* conditional branch */
+	VT_INSN_CALL,
+	VT_INSN_BAD, /* not an instruction; `size` bytes are shown as data */
+};
+
+struct vt_insn {
+	unsigned size;	  /* in bytes, at least 1 */
+	const char *text; /* one line without tabs; borrowed until the next call */
+	enum vt_insn_type type;
+	bool has_target; /* for branches and calls whose target the instruction itself tells */
+	uint64_t target;
+};
+
+/*
+ * Appends what an address in an operand is called, as in `main+0x10`; appends nothing if it has no
+ * name.
+ */
+typedef void vt_disasm_symbol_fn(void *arg, uint64_t address, struct vt_buf *out);
+
+/* `machine`, `bits` and `big` as in vt_elf_info.  NULL with VT_E_NOTFOUND for a machine that this
+ * build of libopcodes cannot do, or VT_E_NOMEM.  Owned by the caller. */
+struct vt_disasm *vt_disasm_new(unsigned machine, unsigned bits, bool big, enum vt_syntax syntax,
+				struct vt_error *err);
+void vt_disasm_free(struct vt_disasm *d);
+
+/* How addresses in operands are named; without, they are printed as hexadecimal numbers. */
+void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *arg);
+
+/* ARM only: whether the code that follows is Thumb. */
+void vt_disasm_set_thumb(struct vt_disasm *d, bool thumb);
+
+/* The instruction at the start of `bytes`, which lies at `address`; `size` > 0. */
+void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64_t address,
+		  struct vt_insn *insn);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+
+/* A kallsyms text of a distribution's kernel with its modules has some 20 MB. */
+#define KALLSYMS_LIMIT ((size_t)128 << 20)
+
+#define DELETED " (deleted)"
+
+/* A search under way. */
+struct search {
+	const struct vt_find_options *opt;
+	const uint8_t *buildid;
+	size_t buildid_size;
+	char hex[2 * VT_BUILDID_MAX + 1];
+	struct vt_buf path;
+	struct vt_error first; /* the first thing that was wrong with a candidate */
+	struct vt_elf *other;  /* a file with another build-id, if such are accepted */
+	bool verified;
+};
+
+static void begin(struct search *s, const struct vt_find_options *opt, const uint8_t *buildid,
+		  size_t buildid_size)
+{
+	*s = (struct search){.opt = opt, .buildid = buildid, .buildid_size = buildid_size};
+	vt_buildid_format(buildid, buildid_size, s->hex);
+}
+
+/* Puts the candidate's path together from up to five parts; the last is NULL. */
+static const char *join(struct search *s, const char *a, const char *b, const char *c,
+			const char *d)
+{
+	const char *const parts[] = {a, b, c, d};
+	size_t i;
+
+	s->path.size = 0;
+	for (i = 0; i < 4; i++)
+		if (parts[i])
+			vt_buf_put(&s->path, parts[i], strlen(parts[i]));
+	return vt_buf_str(&s->path);
+}
+
+/* DIR/.build-id/xx/yyyySUFFIX, or NULL without a build-id. */
+static const char *by_buildid(struct search *s, const char *dir, const char *suffix)
+{
+	if (s->buildid_size < 2)
+		return NULL;
+	s->path.size = 0;
+	vt_buf_printf(&s->path, "%s/.build-id/%.2s/%s%s", dir, s->hex, s->hex + 2, suffix);
+	return vt_buf_str(&s->path);
+}
+
+static void note(struct search *s, const struct vt_error *err)
+{
+	/* That an ELF file is the wrong one says more than that another is not ELF at all. */
+	if (s->first.code == VT_OK ||
+	    (err->code == VT_E_MISMATCH && s->first.code != VT_E_MISMATCH))
+		s->first = *err;
+}
+
+/* Opens a file if there is one; what is wrong with it is noted. */
+static struct vt_elf *open_candidate(struct search *s, const char *path)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_elf *elf;
+	struct stat st;
+
+	if (!path || s->path.failed)
+		return NULL;
+	if (stat(path, &st) != 0) {
+		if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG) {
+			vt_error_errno(&err, VT_E_READ, errno, "%s", path);
+			note(s, &err);
+		}
+		return NULL;
+	}
+	if (S_ISDIR(st.st_mode))
+		return NULL;
+	elf = vt_elf_open(path, &err);
+	if (!elf)
+		note(s, &err);
+	return elf;
+}
+
+/*
+ * Takes the candidate if it is the file that was recorded, or if nothing says that it is not and
+ * `strict` is false.
+ */
+static struct vt_elf *try_path(struct search *s, const char *path, bool strict)
+{
+	struct vt_elf *elf = open_candidate(s, path);
+	const struct vt_elf_info *info;
+	struct vt_error err = VT_ERROR_INIT;
+	char found[2 * VT_BUILDID_MAX + 1];
+
+	if (!elf)
+		return NULL;
+	info = vt_elf_info(elf);
+	if (s->buildid_size && info->buildid_size) {
+		s->verified = vt_buildid_equal(info->buildid, info->buildid_size, s->buildid,
+					       s->buildid_size);
+		if (s->verified)
+			return elf;
+		vt_buildid_format(info->buildid, info->buildid_size, found);
+		vt_error_set(&err, VT_E_MISMATCH, "%s has build-id %s, but %s was recorded", path,
+			     found, s->hex);
+		note(s, &err);
+		if (s->opt->accept_mismatch && !s->other) {
+			s->other = elf;
+			return NULL;
+		}
+	} else if (!strict) {
+		return elf;
+	}
+	vt_elf_close(elf);
+	return NULL;
+}
+
+static struct vt_elf *try_cache(struct search *s)
+{
+	static const char *const names[] = {"/elf", "/vdso", ""};
+	struct vt_elf *elf = NULL;
+	size_t i;
+
+	for (i = 0; s->opt->buildid_cache && !elf && i < sizeof(names) / sizeof(*names); i++)
+		elf = try_path(s, by_buildid(s, s->opt->buildid_cache, names[i]), false);
+	return elf;
+}
+
+static struct vt_elf *try_symfs(struct search *s, const char *path)
+{
+	const char *symfs = s->opt->symfs, *base = strrchr(path, '/');
+	struct vt_elf *elf = try_path(s, join(s, symfs, "/", path, NULL), false);
+
+	if (!elf)
+		elf = try_path(s, join(s, symfs, "/", base ? base + 1 : path, NULL), false);
+	if (!elf)
+		elf = try_path(s, by_buildid(s, symfs, ""), true);
+	return elf;
+}
+
+/* Ends a search: `elf`, or the next best, or the reason. */
+static struct vt_elf *finish(struct search *s, struct vt_elf *elf, const char *what,
+			     struct vt_error *err)
+{
+	vt_buf_free(&s->path);
+	if (elf) {
+		vt_elf_close(s->other);
+		return elf;
+	}
+	if (s->other)
+		return s->other;
+	if (s->first.code != VT_OK)
+		*err = s->first;
+	else
+		vt_error_set(err, VT_E_NOTFOUND, "%s: no such file", what);
+	return NULL;
+}
+
+int vt_find_check(const struct vt_find_options *opt, struct vt_error *err)
+{
+	DIR *d;
+
+	if (!opt->symfs)
+		return 0;
+	d = opendir(opt->symfs);
+	if (!d)
+		return vt_error_errno(err, VT_E_READ, errno, "%s", opt->symfs);
+	closedir(d);
+	return 0;
+}
+
+struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path,
+			     const uint8_t *buildid, size_t buildid_size, bool *verified,
+			     struct vt_error *err)
+{
+	size_t n = strlen(path), tail = strlen(DELETED);
+	bool deleted = n > tail && !strcmp(path + n - tail, DELETED);
+	struct vt_elf *elf = NULL;
+	char *plain = strdup(path);
+	struct search s;
+
+	if (!plain) {
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", path);
+		return NULL;
+	}
+	if (deleted)
+		plain[n - tail] = 0;
+	begin(&s, opt, buildid, buildid_size);
+	if (opt->symfs)
+		elf = try_symfs(&s, plain);
+	if (!elf)
+		elf = try_cache(&s);
+	/* A relative or bracketed name ([vdso], //anon) is not a file's path. */
+	if (!elf && plain[0] == '/' && plain[1] != '/')
+		elf = try_path(&s, join(&s, plain, NULL, NULL, NULL),
+			       deleted || opt->symfs != NULL);
+	elf = finish(&s, elf, path, err);
+	*verified = elf && s.verified;
+	free(plain);
+	return elf;
+}
+
+/* A file that .gnu_debuglink may mean: the checksum decides. */
+static struct vt_elf *try_link(struct search *s, const struct vt_elf *elf, const char *path)
+{
+	const struct vt_elf_info *info = vt_elf_info(elf);
+	struct vt_elf *debug = open_candidate(s, path);
+
+	if (debug && vt_elf_crc(debug) == info->debuglink_crc)
+		return debug;
+	vt_elf_close(debug);
+	return NULL;
+}
+
+static struct vt_elf *find_link(struct search *s, const struct vt_elf *elf)
+{
+	const struct vt_elf_info *info = vt_elf_info(elf);
+	const char *slash = strrchr(info->path, '/');
+	struct vt_elf *debug;
+	char *dir;
+	size_t i;
+
+	/* The name is a hint within fixed directories, never a way out of them. */
+	if (!info->debuglink || !info->debuglink[0] || strchr(info->debuglink, '/'))
+		return NULL;
+	dir = slash ? strdup(info->path) : strdup("./");
+	if (!dir)
+		return NULL;
+	if (slash)
+		dir[slash - info->path + 1] = 0;
+	debug = try_link(s, elf, join(s, dir, info->debuglink, NULL, NULL));
+	if (!debug)
+		debug = try_link(s, elf, join(s, dir, ".debug/", info->debuglink, NULL));
+	for (i = 0; !debug && dir[0] == '/' && i < s->opt->ndebugdirs; i++)
+		debug = try_link(s, elf, join(s, s->opt->debugdirs[i], dir, info->debuglink, NULL));
+	free(dir);
+	return debug;
+}
+
+struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_elf *elf,
+			     const uint8_t *buildid, size_t buildid_size, struct vt_error *err)
+{
+	struct vt_elf *debug = NULL;
+	struct search s;
+	size_t i;
+
+	begin(&s, opt, buildid, buildid_size);
+	if (opt->symfs) {
+		debug = try_path(&s, by_buildid(&s, opt->symfs, ".debug"), true);
+		for (i = 0; !debug && i < opt->ndebugdirs; i++) {
+			struct vt_buf dir = VT_BUF_INIT;
+
+			vt_buf_printf(&dir, "%s%s", opt->symfs, opt->debugdirs[i]);
+			debug = try_path(&s, by_buildid(&s, vt_buf_str(&dir), ".debug"), true);
+			vt_buf_free(&dir);
+		}
+	}
+	for (i = 0; !debug && i < opt->ndebugdirs; i++)
+		debug = try_path(&s, by_buildid(&s, opt->debugdirs[i], ".debug"), true);
+	if (!debug && opt->buildid_cache)
+		debug = try_path(&s, by_buildid(&s, opt->buildid_cache, "/debug"), true);
+	if (!debug && elf)
+		debug = find_link(&s, elf);
+	vt_elf_close(s.other);
+	s.other = NULL;
+	s.first.code = VT_OK;
+	return finish(&s, debug, "debug file", err);
+}
+
+struct vt_elf *vt_find_vmlinux(const struct vt_find_options *opt, const uint8_t *buildid,
+			       size_t buildid_size, struct vt_error *err)
+{
+	struct vt_elf *elf;
+	struct search s;
+
+	begin(&s, opt, buildid, buildid_size);
+	elf = try_cache(&s);
+	elf = finish(&s, elf, "vmlinux", err);
+	return elf ? elf : vt_find_debug(opt, NULL, buildid, buildid_size, err);
+}
+
+char *vt_find_read(const char *path, size_t limit, size_t *size, struct vt_error *err)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t n = 1;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
+		int e = fd < 0 ? errno : EISDIR;
+
+		vt_error_errno(err, e == ENOENT || e == ENOTDIR ? VT_E_NOTFOUND : VT_E_READ, e,
+			       "%s", path);
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	/* Files below /proc have no size: read until the end. */
+	while (n > 0 && b.size <= limit) {
+		uint8_t *to = vt_buf_reserve(&b, 65537);
+
+		n = to ? read(fd, to, 65536) : -1;
+		if (n < 0 && to && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			b.size += (size_t)n;
+	}
+	if (b.failed)
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", path);
+	else if (n < 0)
+		vt_error_errno(err, VT_E_READ, errno, "%s", path);
+	else if (b.size > limit)
+		vt_error_set(err, VT_E_LIMIT, "%s: more than %zu bytes", path, limit);
+	close(fd);
+	if (b.failed || n < 0 || b.size > limit) {
+		vt_buf_free(&b);
+		return NULL;
+	}
+	b.data[b.size] = 0;
+	*size = b.size;
+	return (char *)b.data;
+}
+
+/* Is the running kernel the one with this build-id? */
+static bool kernel_runs(const uint8_t *buildid, size_t buildid_size)
+{
+	const uint32_t nt_gnu_build_id = 3;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_cursor c;
+	bool same = false;
+	size_t size;
+	char *notes = vt_find_read("/sys/kernel/notes", 1 << 20, &size, &err);
+
+	if (!notes)
+		return false;
+	c = vt_cursor_make(notes, size, false);
+	while (!same && vt_cursor_left(&c) >= 12) {
+		uint32_t name_size = vt_cursor_u32(&c), desc_size = vt_cursor_u32(&c);
+		uint32_t type = vt_cursor_u32(&c);
+		const uint8_t *name = vt_cursor_take(&c, ((uint64_t)name_size + 3) & ~3ull);
+		const uint8_t *desc = vt_cursor_take(&c, ((uint64_t)desc_size + 3) & ~3ull);
+
+		same = name && desc && type == nt_gnu_build_id && name_size == 4 &&
+		       !memcmp(name, "GNU", 4) &&
+		       vt_buildid_equal(desc, desc_size, buildid, buildid_size);
+	}
+	free(notes);
+	return same;
+}
+
+char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid,
+		       size_t buildid_size, size_t *size, struct vt_error *err)
+{
+	char *text = NULL;
+	struct search s;
+
+	begin(&s, opt, buildid, buildid_size);
+	vt_error_set(err, VT_E_NOTFOUND, "no kallsyms of kernel %s",
+		     buildid_size ? s.hex : "without build-id");
+	if (buildid_size && opt->buildid_cache) {
+		text = vt_find_read(by_buildid(&s, opt->buildid_cache, "/kallsyms"), KALLSYMS_LIMIT,
+				    size, err);
+		if (!text)
+			text = vt_find_read(join(&s, opt->buildid_cache, "/[kernel.kallsyms]/",
+						 s.hex, "/kallsyms"),
+					    KALLSYMS_LIMIT, size, err);
+	}
+	if (!text && opt->symfs)
+		text = vt_find_read(join(&s, opt->symfs, "/proc/kallsyms", NULL, NULL),
+				    KALLSYMS_LIMIT, size, err);
+	if (!text && buildid_size && kernel_runs(buildid, buildid_size))
+		text = vt_find_read("/proc/kallsyms", KALLSYMS_LIMIT, size, err);
+	vt_buf_free(&s.path);
+	return text;
+}

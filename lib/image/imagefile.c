@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/imagefile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "image/lines.h"
+
+/* A long-lived runtime's perf map has some 10 MB. */
+#define PERF_MAP_LIMIT ((size_t)256 << 20)
+
+/* Addresses from here on are the kernel's, on every machine that has 64 bits. */
+#define KERNEL_HALF ((uint64_t)1 << 63)
+
+static void warn(const struct vti_finder *f, const char *text)
+{
+	if (f->opt.warn)
+		f->opt.warn(f->opt.warn_arg, text);
+}
+
+/* What people call the image: the file's own name; for the kernel, without its reference symbol. */
+static char *short_name(unsigned type, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *bracket = strchr(path, ']');
+	char *name = strdup(type != VT_IMAGE_ANON && slash && slash[1] ? slash + 1 : path);
+
+	if (name && type == VT_IMAGE_KERNEL && path[0] == '[' && bracket)
+		name[bracket - path + 1] = 0;
+	return name;
+}
+
+struct vti_image *vti_image_new(uint32_t id, unsigned type, const char *path, size_t path_size,
+				const uint8_t *buildid, size_t buildid_size)
+{
+	struct vti_image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	image->path = calloc(1, path_size + 1);
+	if (image->path && path_size)
+		memcpy(image->path, path, path_size);
+	image->name = image->path ? short_name(type, image->path) : NULL;
+	if (!image->name) {
+		vti_image_free(image);
+		return NULL;
+	}
+	if (buildid_size > VT_BUILDID_MAX)
+		buildid_size = VT_BUILDID_MAX;
+	if (buildid_size)
+		memcpy(image->buildid, buildid, buildid_size);
+	image->pub = (struct vt_image){.id = id,
+				       .type = type,
+				       .path = image->path,
+				       .name = image->name,
+				       .buildid = image->buildid,
+				       .buildid_size = buildid_size};
+	return image;
+}
+
+void vti_image_free(struct vti_image *image)
+{
+	if (!image)
+		return;
+	vt_lines_free(image->lines);
+	vt_symbols_free(image->symbols);
+	vt_elf_close(image->debug);
+	vt_elf_close(image->elf);
+	free(image->path);
+	free(image->name);
+	free(image);
+}
+
+static enum vt_unknown reason(const struct vt_error *err)
+{
+	switch (err->code) {
+	case VT_E_NOTFOUND:
+		return VT_UNKNOWN_NO_FILE;
+	case VT_E_MISMATCH:
+		return VT_UNKNOWN_MISMATCH;
+	default:
+		return VT_UNKNOWN_UNREADABLE;
+	}
+}
+
+/* A file was taken although it was not checked: say so. */
+static void warn_unverified(const struct vti_finder *f, const struct vti_image *image)
+{
+	const struct vt_elf_info *info = vt_elf_info(image->elf);
+	char want[2 * VT_BUILDID_MAX + 1], found[2 * VT_BUILDID_MAX + 1];
+	struct vt_buf b = VT_BUF_INIT;
+
+	if (image->verified || !image->pub.buildid_size)
+		return;
+	vt_buildid_format(image->buildid, image->pub.buildid_size, want);
+	vt_buildid_format(info->buildid, info->buildid_size, found);
+	vt_buf_printf(&b, "%s is used although %s%s and %s was recorded", info->path,
+		      found[0] ? "its build-id is " : "it has no build-id", found, want);
+	warn(f, vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
+void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
+{
+	const struct vt_image *pub = &image->pub;
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (image->elf_tried)
+		return;
+	image->elf_tried = true;
+	image->elf_why = VT_UNKNOWN_NO_FILE;
+	if (pub->type == VT_IMAGE_KERNEL)
+		image->elf = vt_find_vmlinux(&f->opt.find, pub->buildid, pub->buildid_size, &err);
+	else if (pub->type != VT_IMAGE_ANON && pub->type != VT_IMAGE_BPF)
+		image->elf = vt_find_image(&f->opt.find, pub->path, pub->buildid, pub->buildid_size,
+					   &image->verified, &err);
+	else
+		return;
+	if (image->elf) {
+		image->elf_why = VT_KNOWN;
+		image->verified |= pub->type == VT_IMAGE_KERNEL;
+		image->pub.machine = vt_elf_info(image->elf)->machine;
+		warn_unverified(f, image);
+	} else {
+		image->elf_why = reason(&err);
+		if (image->elf_why != VT_UNKNOWN_NO_FILE)
+			warn(f, err.text);
+	}
+}
+
+static void load_debug(struct vti_finder *f, struct vti_image *image)
+{
+	const struct vt_elf_info *info;
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (image->debug_tried || !image->elf)
+		return;
+	image->debug_tried = true;
+	info = vt_elf_info(image->elf);
+	if (!info->has_symtab || !info->has_dwarf)
+		image->debug = vt_find_debug(&f->opt.find, image->elf, info->buildid,
+					     info->buildid_size, &err);
+}
+
+/* Ends the filling of a table; the table or the reason why there is none. */
+static void settle(struct vti_image *image, struct vt_symbols *t, int rc)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (rc == 0 && t && vt_symbols_finish(t, &err) == 0 && vt_symbols_count(t)) {
+		image->symbols = t;
+		image->why = VT_KNOWN;
+		return;
+	}
+	image->why = rc == 0 && t ? VT_UNKNOWN_STRIPPED : VT_UNKNOWN_UNREADABLE;
+	vt_symbols_free(t);
+}
+
+static void load_elf_symbols(struct vti_finder *f, struct vti_image *image)
+{
+	const struct vt_elf_info *info;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t;
+	int rc = 0;
+
+	vti_image_load_elf(f, image);
+	if (!image->elf) {
+		image->why = image->elf_why;
+		return;
+	}
+	info = vt_elf_info(image->elf);
+	if (!info->has_symtab)
+		load_debug(f, image);
+	t = vt_symbols_new();
+	if (t && image->debug && vt_elf_info(image->debug)->has_symtab && !info->has_symtab)
+		rc = vt_symbols_add_elf(t, image->debug, image->elf, &err);
+	else if (t)
+		rc = vt_symbols_add_elf(t, image->elf, NULL, &err);
+	if (t && rc == 0)
+		rc = vt_symbols_add_plt(t, image->elf, &err);
+	if (rc < 0)
+		warn(f, err.text);
+	settle(image, t, rc);
+}
+
+/* ---- the kernel and its modules ---------------------------------------------------- */
+
+/* The symbol that the kernel's recorded name ends in: `[kernel.kallsyms]_text`. */
+static const char *reference(const struct vti_image *image)
+{
+	const char *bracket = strchr(image->path, ']');
+
+	return bracket && bracket[1] ? bracket + 1 : "_text";
+}
+
+static void load_kernel(struct vti_finder *f, struct vti_image *image)
+{
+	const struct vt_image *pub = &image->pub;
+	struct vt_error err = VT_ERROR_INIT;
+	uint64_t ref = 0;
+	struct vt_symbols *t;
+	size_t size;
+	char *text;
+	int rc;
+
+	vti_image_load_elf(f, image);
+	if (image->elf && vt_elf_info(image->elf)->has_symtab)
+		load_elf_symbols(f, image);
+	if (!image->symbols) {
+		text = vt_find_kallsyms(&f->opt.find, pub->buildid, pub->buildid_size, &size, &err);
+		image->why = VT_UNKNOWN_NO_KALLSYMS;
+		if (!text)
+			return;
+		t = vt_symbols_new();
+		rc = t ? vt_symbols_add_kallsyms(t, text, size, NULL, &err) : 0;
+		free(text);
+		settle(image, t, rc);
+	}
+	if (!image->symbols)
+		return;
+	if (vt_symbols_address_of(image->symbols, reference(image), &ref) && ref) {
+		image->delta = ref;
+		return;
+	}
+	/* Addresses are hidden (kptr_restrict), or this is another kernel's list. */
+	vt_symbols_free(image->symbols);
+	image->symbols = NULL;
+	image->why = VT_UNKNOWN_NO_KALLSYMS;
+}
+
+/* `[nf_tables]` or `/lib/modules/…/nf-tables.ko.xz` as kallsyms has it: `nf_tables`. */
+static void module_name(const struct vti_image *image, char *out, size_t room)
+{
+	const char *s = image->name + (image->name[0] == '[');
+	size_t i;
+
+	for (i = 0; i + 1 < room && s[i] && s[i] != ']' && s[i] != '.'; i++)
+		out[i] = s[i] == '-' ? '_' : s[i];
+	out[i] = 0;
+}
+
+static void load_module(struct vti_finder *f, struct vti_image *image)
+{
+	const struct vt_image *kernel = f->kernel ? &f->kernel->pub : NULL;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t;
+	char module[128];
+	size_t size;
+	char *text;
+	int rc;
+
+	load_elf_symbols(f, image);
+	if (image->symbols || !kernel)
+		return;
+	text = vt_find_kallsyms(&f->opt.find, kernel->buildid, kernel->buildid_size, &size, &err);
+	if (!text) {
+		image->why = VT_UNKNOWN_NO_KALLSYMS;
+		return;
+	}
+	module_name(image, module, sizeof(module));
+	t = vt_symbols_new();
+	rc = t ? vt_symbols_add_kallsyms(t, text, size, module, &err) : 0;
+	free(text);
+	settle(image, t, rc);
+	image->delta = image->base;
+}
+
+/* ---- generated code -------------------------------------------------------------- */
+
+/* Code that the kernel generated is one symbol, named by its image. */
+static void load_ksymbol(struct vti_image *image)
+{
+	uint64_t size = image->length ? image->length : UINT64_MAX;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+
+	settle(image, t, t ? vt_symbols_add(t, 0, size, VT_SYMBOL_GLOBAL, image->path, &err) : 0);
+}
+
+void vti_jit_load(struct vti_finder *f, struct vti_jit *jit)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf path = VT_BUF_INIT;
+	char *text = NULL;
+	size_t size = 0;
+
+	jit->why = VT_UNKNOWN_NO_JIT_MAP;
+	if (!f->opt.perf_map_dir)
+		return;
+	vt_buf_printf(&path, "%s/perf-%d.map", f->opt.perf_map_dir, (int)jit->pid);
+	text = vt_find_read(vt_buf_str(&path), PERF_MAP_LIMIT, &size, &err);
+	if (!text && err.code != VT_E_NOTFOUND) {
+		jit->why = VT_UNKNOWN_UNREADABLE;
+		warn(f, err.text);
+	}
+	vt_buf_free(&path);
+	if (!text)
+		return;
+	jit->symbols = vt_symbols_new();
+	if (!jit->symbols || vt_symbols_add_perf_map(jit->symbols, text, size, &err) < 0 ||
+	    vt_symbols_finish(jit->symbols, &err) < 0) {
+		vt_symbols_free(jit->symbols);
+		jit->symbols = NULL;
+		jit->why = VT_UNKNOWN_UNREADABLE;
+	} else {
+		jit->why = VT_KNOWN;
+	}
+	free(text);
+}
+
+/* ---------------------------------------------------------------------------------- */
+
+void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image)
+{
+	if (image->symbols_tried)
+		return;
+	image->symbols_tried = true;
+	switch (image->pub.type) {
+	case VT_IMAGE_KERNEL:
+		load_kernel(f, image);
+		break;
+	case VT_IMAGE_MODULE:
+		load_module(f, image);
+		break;
+	case VT_IMAGE_BPF:
+		load_ksymbol(image);
+		break;
+	default:
+		load_elf_symbols(f, image);
+	}
+}
+
+void vti_image_load_lines(struct vti_finder *f, struct vti_image *image)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (image->lines_tried)
+		return;
+	image->lines_tried = true;
+	vti_image_load_elf(f, image);
+	if (!image->elf)
+		return;
+	if (vt_elf_info(image->elf)->has_dwarf) {
+		image->lines = vt_lines_new(image->elf, &err);
+	} else {
+		load_debug(f, image);
+		if (image->debug && vt_elf_info(image->debug)->has_dwarf)
+			image->lines = vt_lines_new(image->debug, &err);
+	}
+	if (!image->lines && err.code != VT_OK && err.code != VT_E_NOTFOUND)
+		warn(f, err.text);
+}
+
+/* The kernel, modules known by kallsyms only, and generated code have no file offsets. */
+static bool is_flat(const struct vti_image *image)
+{
+	return image->pub.type == VT_IMAGE_KERNEL || image->pub.type == VT_IMAGE_BPF ||
+	       (image->pub.type == VT_IMAGE_MODULE && image->delta);
+}
+
+bool vti_image_vaddr(const struct vti_image *image, uint64_t offset, uint64_t *vaddr)
+{
+	if (is_flat(image)) {
+		/* Recordings that lack the reference symbol's address count from 0. */
+		*vaddr = offset >= KERNEL_HALF && image->delta >= KERNEL_HALF
+				 ? offset
+				 : offset + image->delta;
+		return true;
+	}
+	*vaddr = offset;
+	return image->elf && vt_elf_offset_to_vaddr(image->elf, offset, vaddr);
+}
+
+bool vti_image_offset(const struct vti_image *image, uint64_t vaddr, uint64_t *offset)
+{
+	if (is_flat(image)) {
+		*offset = vaddr - image->delta;
+		return true;
+	}
+	return image->elf && vt_elf_vaddr_to_offset(image->elf, vaddr, offset);
+}
+
+void vti_image_remember(struct vti_image *image, const struct vt_symbol *sym)
+{
+	const struct vt_symbol *first = vt_symbols_at(image->symbols, 0);
+	size_t next = (size_t)(sym - first) + 1;
+
+	image->last = sym;
+	image->last_end = sym->end;
+	if (next < vt_symbols_count(image->symbols) && sym[1].start < sym->end)
+		image->last_end = sym[1].start;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/images.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "image/addrspace.h"
+#include "image/imagefile.h"
+#include "image/lines.h"
+
+/* One recording has some hundred; merged ones some thousand. */
+#define MAX_IMAGES 1048576
+
+/* The hash table moves its entries; images stay where they are. */
+struct slot {
+	uint32_t id;
+	uint32_t unused;
+	struct vti_image *image;
+};
+
+struct vt_images {
+	struct vti_finder finder;
+	struct vt_hash slots;
+	struct vti_image *last;
+	struct vt_hash jits; /* of struct vti_jit, by process */
+	uint32_t nksymbols;
+};
+
+static const char *const unknown_texts[VT_NUNKNOWNS] = {
+	[VT_KNOWN] = "known",
+	[VT_UNKNOWN_NO_MAP] = "nothing known to be mapped there",
+	[VT_UNKNOWN_NO_IMAGE] = "image not in the stream",
+	[VT_UNKNOWN_NO_FILE] = "file not found",
+	[VT_UNKNOWN_MISMATCH] = "file has another build-id",
+	[VT_UNKNOWN_UNREADABLE] = "file cannot be read",
+	[VT_UNKNOWN_STRIPPED] = "file has no symbols",
+	[VT_UNKNOWN_NO_SYMBOL] = "no symbol covers it",
+	[VT_UNKNOWN_OUTSIDE] = "outside what the file loads",
+	[VT_UNKNOWN_NO_JIT_MAP] = "generated code without a perf map",
+	[VT_UNKNOWN_NO_KALLSYMS] = "no symbol list of that kernel",
+};
+
+const char *vt_unknown_text(enum vt_unknown why)
+{
+	return (unsigned)why < VT_NUNKNOWNS ? unknown_texts[why] : "unknown";
+}
+
+struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_error *err)
+{
+	struct vt_images *im;
+
+	if (vt_find_check(&opt->find, err) < 0)
+		return NULL;
+	im = calloc(1, sizeof(*im));
+	if (!im) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory for images");
+		return NULL;
+	}
+	im->finder.opt = *opt;
+	vt_hash_init(&im->slots, sizeof(struct slot), sizeof(uint32_t));
+	vt_hash_init(&im->jits, sizeof(struct vti_jit), sizeof(int32_t));
+	return im;
+}
+
+static struct vti_image *image_at(const struct vt_images *im, size_t i)
+{
+	return ((struct slot *)vt_hash_at(&im->slots, i))->image;
+}
+
+void vt_images_free(struct vt_images *im)
+{
+	size_t i;
+
+	if (!im)
+		return;
+	for (i = 0; i < im->slots.count; i++)
+		vti_image_free(image_at(im, i));
+	for (i = 0; i < im->jits.count; i++)
+		vt_symbols_free(((struct vti_jit *)vt_hash_at(&im->jits, i))->symbols);
+	vt_hash_fini(&im->slots);
+	vt_hash_fini(&im->jits);
+	free(im);
+}
+
+static struct vti_image *find(const struct vt_images *im, uint32_t id)
+{
+	const struct slot *s;
+
+	if (im->last && im->last->pub.id == id)
+		return im->last;
+	s = vt_hash_find(&im->slots, &id);
+	return s ? s->image : NULL;
+}
+
+int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *path,
+		  size_t path_size, const uint8_t *buildid, size_t buildid_size,
+		  struct vt_error *err)
+{
+	struct vti_image *image = vti_image_new(id, type, path, path_size, buildid, buildid_size);
+	struct slot *s;
+
+	if (!image)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
+	s = vt_hash_find(&im->slots, &id);
+	if (!s && im->slots.count >= MAX_IMAGES) {
+		vti_image_free(image);
+		return vt_error_set(err, VT_E_LIMIT, "more than %d images", MAX_IMAGES);
+	}
+	if (!s)
+		s = vt_hash_add(&im->slots, &id, NULL);
+	if (!s) {
+		vti_image_free(image);
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
+	}
+	if (s->image == im->finder.kernel)
+		im->finder.kernel = NULL;
+	vti_image_free(s->image);
+	s->image = image;
+	im->last = NULL;
+	if (type == VT_IMAGE_KERNEL)
+		im->finder.kernel = image;
+	return 0;
+}
+
+void vt_images_set_base(struct vt_images *im, uint32_t id, uint64_t address)
+{
+	struct vti_image *image = find(im, id);
+
+	if (image && !image->base)
+		image->base = address;
+}
+
+static int feed_ksymbol(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes name = vt_record_bytes(rec, VT_KSYMBOL_NAME);
+	uint32_t id = VT_KSYMBOL_IMAGE + im->nksymbols;
+	struct vti_image *image;
+	int rc;
+
+	if (vt_record_u64(rec, VT_KSYMBOL_FLAGS) & VTI_KSYMBOL_GOES)
+		return 0;
+	im->nksymbols++;
+	rc = vt_images_add(im, id, VT_IMAGE_BPF, (const char *)name.data, name.size, NULL, 0, err);
+	image = find(im, id);
+	if (rc == 0 && image)
+		image->length = vt_record_u64(rec, VT_KSYMBOL_LENGTH);
+	return rc;
+}
+
+int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes path, buildid;
+
+	switch (rec->kind) {
+	case VT_IMAGE:
+		path = vt_record_bytes(rec, VT_IMAGE_PATH);
+		buildid = vt_record_bytes(rec, VT_IMAGE_BUILDID);
+		return vt_images_add(im, (uint32_t)vt_record_u64(rec, VT_IMAGE_ID),
+				     (unsigned)vt_record_u64(rec, VT_IMAGE_TYPE),
+				     (const char *)path.data, path.size, buildid.data, buildid.size,
+				     err);
+	case VT_MAP:
+		vt_images_set_base(im, (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE),
+				   vt_record_u64(rec, VT_MAP_START) -
+					   vt_record_u64(rec, VT_MAP_OFFSET));
+		return 0;
+	case VT_KSYMBOL:
+		return feed_ksymbol(im, rec, err);
+	default:
+		return 0;
+	}
+}
+
+size_t vt_images_count(const struct vt_images *im)
+{
+	return im->slots.count;
+}
+
+const struct vt_image *vt_images_at(const struct vt_images *im, size_t i)
+{
+	return &image_at(im, i)->pub;
+}
+
+const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find(im, id);
+
+	return image ? &image->pub : NULL;
+}
+
+/* The symbols of a process's generated code. */
+static struct vt_symbols *jit_symbols(struct vt_images *im, int32_t pid, enum vt_unknown *why)
+{
+	struct vti_jit *j = vt_hash_find(&im->jits, &pid);
+
+	if (!j) {
+		j = vt_hash_add(&im->jits, &pid, NULL);
+		if (!j) {
+			*why = VT_UNKNOWN_UNREADABLE;
+			return NULL;
+		}
+		vti_jit_load(&im->finder, j);
+	}
+	*why = j->why;
+	return j->symbols;
+}
+
+struct vt_symbols *vt_images_symbols(struct vt_images *im, uint32_t id, int32_t pid,
+				     enum vt_unknown *why)
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image) {
+		*why = VT_UNKNOWN_NO_IMAGE;
+		return NULL;
+	}
+	if (image->pub.type == VT_IMAGE_ANON)
+		return jit_symbols(im, pid, why);
+	vti_image_load_symbols(&im->finder, image);
+	*why = image->why;
+	return image->symbols;
+}
+
+enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid, uint64_t offset,
+				 struct vt_location *loc)
+{
+	struct vti_image *image = find(im, id);
+	struct vt_symbols *symbols;
+
+	*loc = (struct vt_location){VT_UNKNOWN_NO_IMAGE, offset, NULL};
+	if (!image)
+		return loc->why;
+	im->last = image;
+	symbols = vt_images_symbols(im, id, pid, &loc->why);
+	if (image->pub.type != VT_IMAGE_ANON && !vti_image_vaddr(image, offset, &loc->vaddr)) {
+		if (loc->why == VT_KNOWN || loc->why == VT_UNKNOWN_STRIPPED)
+			loc->why = VT_UNKNOWN_OUTSIDE;
+		return loc->why;
+	}
+	if (!symbols)
+		return loc->why;
+	loc->symbol = image->last;
+	if (image->pub.type == VT_IMAGE_ANON || !loc->symbol || loc->vaddr < loc->symbol->start ||
+	    loc->vaddr >= image->last_end) {
+		loc->symbol = vt_symbols_find(symbols, loc->vaddr);
+		if (loc->symbol && image->pub.type != VT_IMAGE_ANON)
+			vti_image_remember(image, loc->symbol);
+	}
+	loc->why = loc->symbol ? VT_KNOWN : VT_UNKNOWN_NO_SYMBOL;
+	return loc->why;
+}
+
+const char *vt_images_display(struct vt_images *im, uint32_t id, int32_t pid,
+			      const struct vt_symbol *sym)
+{
+	enum vt_unknown why;
+	struct vt_symbols *symbols = vt_images_symbols(im, id, pid, &why);
+
+	return symbols ? vt_symbols_display(symbols, sym) : sym->name;
+}
+
+const struct vt_elf *vt_images_elf(struct vt_images *im, uint32_t id, enum vt_unknown *why)
+{
+	struct vti_image *image = find(im, id);
+
+	*why = VT_UNKNOWN_NO_IMAGE;
+	if (!image)
+		return NULL;
+	vti_image_load_elf(&im->finder, image);
+	*why = image->elf ? VT_KNOWN : image->elf_why;
+	return image->elf;
+}
+
+bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_t *offset)
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image)
+		return false;
+	if (image->pub.type == VT_IMAGE_ANON) {
+		*offset = vaddr;
+		return true;
+	}
+	vti_image_load_symbols(&im->finder, image);
+	return vti_image_offset(image, vaddr, offset);
+}
+
+struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image)
+		return NULL;
+	vti_image_load_lines(&im->finder, image);
+	return image->lines;
+}
+
+bool vt_images_verified(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image)
+		return false;
+	vti_image_load_elf(&im->finder, image);
+	return image->verified;
+}

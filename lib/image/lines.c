@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/lines.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "image/internal.h"
+
+/* Debugging entries looked at in one unit; damaged trees could be walked for ever. */
+#define WALK_BUDGET 16000000
+
+/* Nesting of namespaces, functions and blocks. */
+#define MAX_DEPTH 200
+
+/* Units whose ranges are indexed; a whole distribution's browser has some 40,000. */
+#define MAX_UNITS 1000000
+
+struct range {
+	uint64_t lo;
+	uint64_t hi;
+	uint64_t die; /* offset of a unit's or a function's entry in .debug_info */
+};
+
+struct ranges {
+	struct range *v;
+	size_t count;
+	size_t cap;
+};
+
+struct unit {
+	uint64_t offset; /* of its entry; the key */
+	bool functions_read;
+	bool deep; /* functions inside functions were read, too */
+	struct ranges functions;
+};
+
+struct vt_lines {
+	Dwarf *dwarf;
+	Dwarf_Aranges *aranges;
+	bool indexed;	       /* `units` covers all units */
+	struct ranges units;   /* for files whose .debug_aranges is missing or incomplete */
+	struct vt_hash loaded; /* of struct unit */
+};
+
+/* A walk through one unit for the functions that have code. */
+struct walk {
+	struct ranges *out;
+	size_t budget;
+	bool deep;
+};
+
+struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err)
+{
+	const struct vt_elf_info *info = vt_elf_info(elf);
+	struct vt_lines *l;
+	size_t n;
+
+	if (!info->has_dwarf || info->type == ET_REL) {
+		vt_error_set(err, VT_E_NOTFOUND, "%s: no debug information", info->path);
+		return NULL;
+	}
+	l = calloc(1, sizeof(*l));
+	if (!l) {
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", info->path);
+		return NULL;
+	}
+	l->dwarf = dwarf_begin_elf(vti_elf_handle(elf), DWARF_C_READ, NULL);
+	if (!l->dwarf) {
+		vt_error_set(err, VT_E_DAMAGED, "%s: %s", info->path, dwarf_errmsg(-1));
+		free(l);
+		return NULL;
+	}
+	vt_hash_init(&l->loaded, sizeof(struct unit), sizeof(uint64_t));
+	if (dwarf_getaranges(l->dwarf, &l->aranges, &n) != 0)
+		l->aranges = NULL;
+	return l;
+}
+
+void vt_lines_free(struct vt_lines *l)
+{
+	size_t i;
+
+	if (!l)
+		return;
+	for (i = 0; i < l->loaded.count; i++)
+		free(((struct unit *)vt_hash_at(&l->loaded, i))->functions.v);
+	vt_hash_fini(&l->loaded);
+	free(l->units.v);
+	dwarf_end(l->dwarf);
+	free(l);
+}
+
+/* Adds the address ranges of an entry. */
+static void add_ranges(struct ranges *r, Dwarf_Die *die)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (lo >= hi || !vt_array_grow(&r->v, &r->cap, r->count + 1, sizeof(*r->v)))
+			continue;
+		r->v[r->count++] = (struct range){lo, hi, dwarf_dieoffset(die)};
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->lo != y->lo)
+		return x->lo < y->lo ? -1 : 1;
+	/* The larger first, so that a search backwards meets the innermost first. */
+	if (x->hi != y->hi)
+		return x->hi > y->hi ? -1 : 1;
+	return (x->die > y->die) - (x->die < y->die);
+}
+
+static void sort(struct ranges *r)
+{
+	if (r->count)
+		qsort(r->v, r->count, sizeof(*r->v), compare);
+}
+
+/* The range that starts last before the address and holds it. */
+static const struct range *lookup(const struct ranges *r, uint64_t addr)
+{
+	const size_t look_back = 64; /* overlaps are rare and shallow */
+	size_t lo = 0, hi = r->count, i;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->v[mid].lo <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (i = 0; i < look_back && i < lo; i++)
+		if (addr < r->v[lo - 1 - i].hi)
+			return &r->v[lo - 1 - i];
+	return NULL;
+}
+
+/* Reads the first entry of every unit; needed once, for files without a complete .debug_aranges. */
+static void index_units(struct vt_lines *l)
+{
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
+	Dwarf_Die die;
+	size_t n = 0;
+
+	l->indexed = true;
+	while (n++ < MAX_UNITS && dwarf_get_units(l->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			add_ranges(&l->units, &die);
+	sort(&l->units);
+}
+
+/* The unit that holds an address, as its entry. */
+static bool find_unit(struct vt_lines *l, uint64_t addr, Dwarf_Die *die)
+{
+	const struct range *r;
+	Dwarf_Arange *arange;
+	Dwarf_Off offset;
+
+	arange = l->aranges ? dwarf_getarange_addr(l->aranges, addr) : NULL;
+	if (arange && dwarf_getarangeinfo(arange, NULL, NULL, &offset) == 0)
+		return dwarf_offdie(l->dwarf, offset, die) != NULL;
+	if (!l->indexed)
+		index_units(l);
+	r = lookup(&l->units, addr);
+	return r && dwarf_offdie(l->dwarf, r->die, die) != NULL;
+}
+
+static bool is_container(int tag, bool deep)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return deep;
+	default:
+		return false;
+	}
+}
+
+static void walk_functions(struct walk *w, Dwarf_Die *parent, int depth)
+{
+	Dwarf_Off before = dwarf_dieoffset(parent);
+	Dwarf_Die die;
+
+	if (depth > MAX_DEPTH || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+
+		/* References to siblings lead forward in sane files. */
+		if (dwarf_dieoffset(&die) <= before || w->budget == 0)
+			return;
+		before = dwarf_dieoffset(&die);
+		w->budget--;
+		if (tag == DW_TAG_subprogram)
+			add_ranges(w->out, &die);
+		if (is_container(tag, w->deep))
+			walk_functions(w, &die, depth + 1);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static void read_functions(struct unit *u, Dwarf_Die *die, bool deep)
+{
+	struct walk w = {&u->functions, WALK_BUDGET, deep};
+
+	u->functions_read = true;
+	u->deep = deep;
+	u->functions.count = 0;
+	walk_functions(&w, die, 0);
+	sort(&u->functions);
+}
+
+/* The function, not inlined, that holds an address. */
+static bool find_function(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, Dwarf_Die *function)
+{
+	uint64_t offset = dwarf_dieoffset(cu);
+	struct unit *u = vt_hash_add(&l->loaded, &offset, NULL);
+	const struct range *r;
+
+	if (!u)
+		return false;
+	if (!u->functions_read)
+		read_functions(u, cu, false);
+	r = lookup(&u->functions, addr);
+	if (!r && !u->deep) {
+		/* Compilers put some, local classes' for one, inside other functions. */
+		read_functions(u, cu, true);
+		r = lookup(&u->functions, addr);
+	}
+	return r && dwarf_offdie(l->dwarf, r->die, function) != NULL;
+}
+
+static bool line_in(Dwarf_Die *cu, uint64_t addr, struct vt_line *line)
+{
+	Dwarf_Line *found = dwarf_getsrc_die(cu, addr);
+	const char *file = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
+	unsigned discriminator = 0;
+	bool is_stmt = false;
+	int no = 0, column = 0;
+
+	if (!file || dwarf_lineno(found, &no) != 0)
+		return false;
+	dwarf_linecol(found, &column);
+	dwarf_linediscriminator(found, &discriminator);
+	dwarf_linebeginstatement(found, &is_stmt);
+	*line = (struct vt_line){file, no > 0 ? (unsigned)no : 0, column > 0 ? (unsigned)column : 0,
+				 discriminator, is_stmt};
+	return true;
+}
+
+bool vt_lines_at(struct vt_lines *l, uint64_t vaddr, struct vt_line *line)
+{
+	Dwarf_Die cu;
+
+	return find_unit(l, vaddr, &cu) && line_in(&cu, vaddr, line);
+}
+
+/* ---- inlined calls ------------------------------------------------------------- */
+
+static const char *function_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *s = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
+		s = dwarf_formstring(&attr);
+	if (!s)
+		s = dwarf_diename(die);
+	return s ? s : "";
+}
+
+static void call_site(Dwarf_Die *cu, Dwarf_Die *inlined, struct vt_frame *caller)
+{
+	Dwarf_Word file = 0, line = 0;
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	const char *name = NULL;
+	size_t n;
+
+	if (dwarf_attr(inlined, DW_AT_call_line, &attr))
+		dwarf_formudata(&attr, &line);
+	if (dwarf_attr(inlined, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
+	    dwarf_getsrcfiles(cu, &files, &n) == 0 && file < n)
+		name = dwarf_filesrc(files, file, NULL, NULL);
+	caller->file = name ? name : "";
+	caller->line = line <= UINT32_MAX ? (unsigned)line : 0;
+}
+
+/* The scope directly inside `scope` that holds the address. */
+static bool inner_scope(Dwarf_Die *scope, uint64_t addr, size_t *budget, Dwarf_Die *inner)
+{
+	Dwarf_Off before = dwarf_dieoffset(scope);
+	Dwarf_Die die;
+
+	if (dwarf_child(scope, &die) != 0)
+		return false;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if (dwarf_dieoffset(&die) <= before || *budget == 0)
+			return false;
+		before = dwarf_dieoffset(&die);
+		--*budget;
+		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+		    dwarf_haspc(&die, addr) > 0) {
+			*inner = die;
+			return true;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return false;
+}
+
+size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *frames, size_t max)
+{
+	Dwarf_Die chain[VT_MAX_INLINE], cu, die;
+	size_t n = 0, i, budget = WALK_BUDGET, depth = 0;
+	struct vt_line line = {"", 0, 0, 0, false};
+
+	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &die))
+		return 0;
+	chain[n++] = die;
+	while (depth++ < MAX_DEPTH && n < VT_MAX_INLINE && inner_scope(&die, vaddr, &budget, &die))
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+			chain[n++] = die;
+	line_in(&cu, vaddr, &line);
+	for (i = 0; i < n && i < max; i++) {
+		Dwarf_Die *at = &chain[n - 1 - i];
+
+		frames[i].function = function_name(at);
+		frames[i].inlined = i + 1 < n;
+		if (i == 0) {
+			frames[i].file = line.file;
+			frames[i].line = line.line;
+		} else {
+			call_site(&cu, at + 1, &frames[i]);
+		}
+	}
+	return i;
+}
+
+bool vt_lines_function(struct vt_lines *l, uint64_t vaddr, struct vt_frame *function)
+{
+	Dwarf_Die cu, die;
+	const char *file;
+	int line = 0;
+
+	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &die))
+		return false;
+	file = dwarf_decl_file(&die);
+	dwarf_decl_line(&die, &line);
+	*function = (struct vt_frame){function_name(&die), file ? file : "",
+				      line > 0 ? (unsigned)line : 0, false};
+	return true;
+}

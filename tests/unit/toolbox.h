@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_TESTS_TOOLBOX_H
+#define VT_TESTS_TOOLBOX_H
+
+/*
+ * For tests that compare with other programs: a directory of their own, and the other programs'
+ * output. Each function fails the running test when it cannot do its work.
+ */
+
+/* Makes a temporary directory and removes it with all it holds. */
+char *toolbox_dir(void);
+void toolbox_remove(char *dir);
+
+/* Runs a shell command in a directory; what it printed, to be freed. */
+char *toolbox_run(const char *dir, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes a text file into a directory. */
+void toolbox_write(const char *dir, const char *name, const char *text);
+
+/* "DIR/NAME" in a buffer that the next call but seven reuses. */
+const char *toolbox_path(const char *dir, const char *name);
+
+#endif
