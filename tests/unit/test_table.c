@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/table.h"
+
+/* Prints a table into a temporary file and reads that back. */
+static const char *printed(const struct vt_table *t, enum vt_table_form form, bool color)
+{
+	static char text[8192];
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output out;
+	FILE *f = tmpfile();
+	size_t n;
+
+	assert_non_null(f);
+	assert_int_equal(vt_output_open_fd(&out, fileno(f), "temporary file", &err), 0);
+	assert_int_equal(vt_table_print(t, &out, form, color, &err), 0);
+	assert_int_equal(vt_output_close(&out, &err), 0);
+	rewind(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	return text;
+}
+
+static struct vt_table *sample_table(void)
+{
+	struct vt_table *t = vt_table_new();
+
+	assert_non_null(t);
+	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
+	vt_table_column(t, "share", "%", VT_FORMAT_PERCENT);
+	vt_table_column(t, "name", "procedure", VT_FORMAT_TEXT);
+	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	vt_table_row(t, VT_STYLE_HOT);
+	vt_table_number(t, 2064143);
+	vt_table_percent(t, 1, 3);
+	vt_table_str(t, "main");
+	vt_table_str(t, "prog");
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 7);
+	vt_table_percent(t, 1, 0);
+	vt_table_str(t, "evil\033[2J\n");
+	vt_table_str(t, "a,\"b\"");
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 0);
+	return t;
+}
+
+static void aligns_for_people(void **state)
+{
+	struct vt_table *t = sample_table();
+
+	(void)state;
+	assert_string_equal(printed(t, VT_TABLE_TEXT, false),
+			    "samples       %  procedure      image\n"
+			    "2064143  33.33%  main           prog\n"
+			    "      7          evil\\x1b[2J\\n  a,\"b\"\n"
+			    "      0\n");
+	vt_table_free(t);
+}
+
+static void separates_for_programs(void **state)
+{
+	struct vt_table *t = sample_table();
+
+	(void)state;
+	assert_string_equal(printed(t, VT_TABLE_CSV, true), "samples,share,name,image\n"
+							    "2064143,33.3333,main,prog\n"
+							    "7,,\"evil\033[2J\n\",\"a,\"\"b\"\"\"\n"
+							    "0,,,\n");
+	assert_string_equal(printed(t, VT_TABLE_TSV, true), "samples\tshare\tname\timage\n"
+							    "2064143\t33.3333\tmain\tprog\n"
+							    "7\t\tevil\\x1b[2J\\n\ta,\"b\"\n"
+							    "0\t\t\t\n");
+	vt_table_free(t);
+}
+
+/* Colour adds escape sequences and nothing else, and only around cells that have text. */
+static void colours_cells(void **state)
+{
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	vt_table_column(t, "n", "n", VT_FORMAT_NUMBER);
+	vt_table_column(t, "text", "text", VT_FORMAT_TEXT);
+	vt_table_row(t, VT_STYLE_HOT);
+	vt_table_number(t, 1);
+	vt_table_str(t, "x");
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_empty(t);
+	vt_table_str(t, "y");
+	vt_table_cell_style(t, VT_STYLE_SOURCE);
+	assert_string_equal(printed(t, VT_TABLE_TEXT, true),
+			    "\033[1mn\033[0m  \033[1mtext\033[0m\n"
+			    "\033[1;31m1\033[0m  \033[1;31mx\033[0m\n"
+			    "   \033[36my\033[0m\n");
+	vt_table_free(t);
+}
+
+static void formats_numbers(void **state)
+{
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	vt_table_column(t, "a", "address", VT_FORMAT_HEX);
+	vt_table_column(t, "d", "delta", VT_FORMAT_SIGNED);
+	vt_table_column(t, "p", "points", VT_FORMAT_POINTS);
+	vt_table_column(t, "r", "real", VT_FORMAT_REAL);
+	vt_table_column(t, "n", "number", VT_FORMAT_NUMBER);
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 0xfffffffffffffff0u);
+	vt_table_signed(t, 12);
+	vt_table_real(t, -1.256);
+	vt_table_real(t, 0.5);
+	vt_table_number(t, UINT64_MAX);
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 1);
+	vt_table_signed(t, INT64_MIN);
+	vt_table_real(t, 3);
+	assert_string_equal(
+		printed(t, VT_TABLE_TEXT, false),
+		"         address                 delta  points  real                number\n"
+		"fffffffffffffff0                   +12  -1.26%  0.50  18446744073709551615\n"
+		"               1  -9223372036854775808  +3.00%\n");
+	assert_string_equal(printed(t, VT_TABLE_CSV, false),
+			    "a,d,p,r,n\n"
+			    "0xfffffffffffffff0,12,-1.256,0.5,18446744073709551615\n"
+			    "0x1,-9223372036854775808,3,,\n");
+	vt_table_free(t);
+}
+
+/* One very long name sticks out; the other rows stay narrow. */
+static void long_cells_stick_out(void **state)
+{
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	vt_table_column_max(t, "name", "name", VT_FORMAT_TEXT, 6);
+	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_str(t, "abcdefghij");
+	vt_table_str(t, "x");
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_str(t, "abc");
+	vt_table_str(t, "x");
+	assert_string_equal(printed(t, VT_TABLE_TEXT, false), "name    image\n"
+							      "abcdefghij  x\n"
+							      "abc     x\n");
+	vt_table_free(t);
+}
+
+/* Columns without a heading are for programs; keys and headings may come from a trace. */
+static void hides_columns_from_people(void **state)
+{
+	struct vt_table *t = vt_table_new();
+	char key[] = "a,b\n";
+
+	(void)state;
+	vt_table_column(t, key, key, VT_FORMAT_NUMBER);
+	vt_table_column(t, "raw", NULL, VT_FORMAT_TEXT);
+	vt_table_column(t, "name", "name", VT_FORMAT_TEXT);
+	key[0] = '\0';
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, 1);
+	vt_table_str(t, "_Zx");
+	vt_table_str(t, "x");
+	assert_string_equal(printed(t, VT_TABLE_TEXT, false), "a,b\\n  name\n"
+							      "    1  x\n");
+	assert_string_equal(printed(t, VT_TABLE_CSV, false), "\"a,b\n\",raw,name\n"
+							     "1,_Zx,x\n");
+	assert_string_equal(printed(t, VT_TABLE_TSV, false), "a,b\\n\traw\tname\n"
+							     "1\t_Zx\tx\n");
+	vt_table_free(t);
+}
+
+static void knows_widths(void **state)
+{
+	(void)state;
+	assert_int_equal(vt_text_width("abc", 3), 3);
+	assert_int_equal(vt_text_width("\xc3\xa9", 2), 1);
+	assert_int_equal(vt_text_width("e\xcc\x81", 3), 1);
+	assert_int_equal(vt_text_width("\xe6\xbc\xa2\xe5\xad\x97", 6), 4);
+	assert_int_equal(vt_text_width("\xf0\x9f\x98\x80", 4), 2);
+	assert_int_equal(vt_text_width("\xe6", 1), 1);
+}
+
+static void gives_cells(void **state)
+{
+	struct vt_table *t = sample_table();
+	struct vt_cell c = vt_table_cell(t, 1, 2);
+
+	(void)state;
+	assert_int_equal(vt_table_rows(t), 3);
+	assert_int_equal(vt_table_columns(t), 4);
+	assert_string_equal(vt_table_column_at(t, 2)->key, "name");
+	assert_int_equal(c.type, VT_CELL_TEXT);
+	assert_int_equal(c.size, 9);
+	assert_memory_equal(c.text, "evil\033[2J\n", 9);
+	assert_int_equal(vt_table_cell(t, 0, 0).number, 2064143);
+	assert_int_equal(vt_table_cell(t, 2, 3).type, VT_CELL_EMPTY);
+	vt_table_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(aligns_for_people),	cmocka_unit_test(separates_for_programs),
+		cmocka_unit_test(colours_cells),	cmocka_unit_test(formats_numbers),
+		cmocka_unit_test(long_cells_stick_out), cmocka_unit_test(knows_widths),
+		cmocka_unit_test(gives_cells),		cmocka_unit_test(hides_columns_from_people),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
