@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/profile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "image/addrspace.h"
+
+/* Of linux/perf_event.h. */
+#define CPUMODE_MASK	  7u
+#define SAMPLE_HAS_IP	  (1u << 0)
+#define SAMPLE_HAS_PERIOD (1u << 8)
+#define PLACE_KEY_SIZE	  offsetof(struct vt_place, samples)
+
+/* An event's id and its index. */
+struct event_entry {
+	uint64_t id;
+	uint64_t index;
+};
+
+struct vt_profile {
+	struct vt_images *images;
+	struct vt_addrspace *space;
+	struct vt_hash places;
+	struct vt_hash ids; /* struct event_entry */
+	struct vt_profile_event *events;
+	size_t nevents;
+	size_t events_cap;
+	struct vt_profile_loss loss;
+};
+
+const char *vt_unmapped_text(uint64_t why)
+{
+	static const char *const text[VT_NUNMAPPED] = {
+		[VT_UNMAPPED_USER] = "no mapping, user mode",
+		[VT_UNMAPPED_KERNEL] = "no mapping, kernel mode",
+		[VT_UNMAPPED_HYPERVISOR] = "in the hypervisor",
+		[VT_UNMAPPED_GUEST_KERNEL] = "in a guest's kernel",
+		[VT_UNMAPPED_GUEST_USER] = "in a guest's user mode",
+		[VT_UNMAPPED_MODE] = "no mapping, unknown mode",
+		[VT_UNMAPPED_NO_IP] = "no address recorded",
+	};
+
+	return why < VT_NUNMAPPED ? text[why] : "?";
+}
+
+struct vt_profile *vt_profile_new(struct vt_images *images)
+{
+	struct vt_profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->space = vt_addrspace_new();
+	if (!p->space) {
+		free(p);
+		return NULL;
+	}
+	p->images = images;
+	vt_hash_init(&p->places, sizeof(struct vt_place), PLACE_KEY_SIZE);
+	vt_hash_init(&p->ids, sizeof(struct event_entry), sizeof(uint64_t));
+	return p;
+}
+
+void vt_profile_free(struct vt_profile *p)
+{
+	size_t i;
+
+	if (!p)
+		return;
+	for (i = 0; i < p->nevents; i++) {
+		free(p->events[i].name);
+		free(p->events[i].unit);
+	}
+	free(p->events);
+	vt_hash_fini(&p->places);
+	vt_hash_fini(&p->ids);
+	vt_addrspace_free(p->space);
+	free(p);
+}
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- events ---- */
+
+static char *copy_text(struct vt_bytes text)
+{
+	char *s = malloc(text.size + 1);
+
+	if (s) {
+		memcpy(s, text.data, text.size);
+		s[text.size] = '\0';
+	}
+	return s;
+}
+
+/* The index of the event with an id; a new event has neither name nor unit yet. */
+static int event_index(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
+{
+	bool added;
+	struct event_entry *e = vt_hash_add(&p->ids, &id, &added);
+
+	if (!e || (added &&
+		   !vt_array_grow(&p->events, &p->events_cap, p->nevents + 1, sizeof(*p->events))))
+		return no_memory(err);
+	if (added) {
+		e->index = p->nevents;
+		p->events[p->nevents++] = (struct vt_profile_event){.id = id};
+	}
+	*index = e->index;
+	return 0;
+}
+
+static int name_event(struct vt_profile_event *e, struct vt_bytes name, struct vt_bytes unit,
+		      struct vt_error *err)
+{
+	char *new_name = copy_text(name);
+	char *new_unit = copy_text(unit);
+
+	if (!new_name || !new_unit) {
+		free(new_name);
+		free(new_unit);
+		return no_memory(err);
+	}
+	free(e->name);
+	free(e->unit);
+	e->name = new_name;
+	e->unit = new_unit;
+	return 0;
+}
+
+static int take_event(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_profile_event *e;
+	size_t index;
+	int code = event_index(p, vt_record_u64(rec, VT_EVENT_ID), &index, err);
+
+	if (code < 0)
+		return code;
+	e = &p->events[index];
+	e->policy = vt_record_u64(rec, VT_EVENT_POLICY) < VT_NPOLICIES
+			    ? (enum vt_policy)vt_record_u64(rec, VT_EVENT_POLICY)
+			    : VT_POLICY_UNKNOWN;
+	e->sampling = vt_record_u64(rec, VT_EVENT_PERIOD);
+	return name_event(e, vt_record_bytes(rec, VT_EVENT_NAME),
+			  vt_record_bytes(rec, VT_EVENT_UNIT), err);
+}
+
+/* The event of a sample or count, which may lack its EVENT record. */
+static int used_event(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
+{
+	int code = event_index(p, id, index, err);
+
+	if (code == 0 && !p->events[*index].name) {
+		char name[40];
+		struct vt_bytes text = {(const uint8_t *)name, 0};
+		struct vt_bytes none = {(const uint8_t *)"", 0};
+
+		text.size = (size_t)snprintf(name, sizeof(name), "event %" PRIu64, id);
+		code = name_event(&p->events[*index], text, none, err);
+	}
+	return code;
+}
+
+/* ---- samples ---- */
+
+static enum vt_unmapped unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has)
+{
+	static const enum vt_unmapped by_mode[CPUMODE_MASK + 1] = {
+		VT_UNMAPPED_MODE,	VT_UNMAPPED_KERNEL,	  VT_UNMAPPED_USER,
+		VT_UNMAPPED_HYPERVISOR, VT_UNMAPPED_GUEST_KERNEL, VT_UNMAPPED_GUEST_USER,
+		VT_UNMAPPED_MODE,	VT_UNMAPPED_MODE,
+	};
+
+	if (!ip && !(has & SAMPLE_HAS_IP))
+		return VT_UNMAPPED_NO_IP;
+	return by_mode[misc & CPUMODE_MASK];
+}
+
+static int add_count(struct vt_profile *p, const struct vt_place *key, uint64_t samples,
+		     uint64_t period, struct vt_error *err)
+{
+	struct vt_profile_event *e = &p->events[key->event];
+	struct vt_place *place = vt_hash_add(&p->places, key, NULL);
+
+	if (!place)
+		return no_memory(err);
+	place->samples += samples;
+	place->period += period;
+	e->samples += samples;
+	e->period += period;
+	return 0;
+}
+
+/* No sample changes a mapping, so what was found for one holds for the next of the run. */
+struct recent {
+	uint64_t event_id;
+	size_t event;
+	bool has_event;
+	struct vt_map map;
+	uint64_t mode;
+	int32_t pid;
+	bool has_map;
+};
+
+static const struct vt_map *find_map(struct vt_profile *p, struct recent *last, int32_t pid,
+				     uint64_t ip, uint64_t mode)
+{
+	const struct vt_map *m;
+
+	if (last->has_map && last->mode == mode && last->pid == pid && ip >= last->map.start &&
+	    ip < last->map.end)
+		return &last->map;
+	m = vt_addrspace_find(p->space, pid, ip, mode);
+	last->has_map = m != NULL;
+	if (m) {
+		last->map = *m;
+		last->mode = mode;
+		last->pid = pid;
+	}
+	return m;
+}
+
+static int take_samples(struct vt_profile *p, const struct vt_block *block, uint32_t first,
+			uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	struct recent last = {0};
+
+	for (; rec.row - first < count; rec.row++) {
+		uint64_t id = vt_record_u64(&rec, VT_SAMPLE_EVENT);
+		uint64_t ip = vt_record_u64(&rec, VT_SAMPLE_IP);
+		uint64_t misc = vt_record_u64(&rec, VT_SAMPLE_MISC);
+		uint64_t has = vt_record_u64(&rec, VT_SAMPLE_HAS);
+		uint64_t period = vt_record_u64(&rec, VT_SAMPLE_PERIOD);
+		int32_t pid = (int32_t)vt_record_i64(&rec, VT_SAMPLE_PID);
+		struct vt_place key = {.image = VT_UNMAPPED_IMAGE};
+		const struct vt_map *m;
+		int code;
+
+		if (!last.has_event || last.event_id != id) {
+			code = used_event(p, id, &last.event, err);
+			if (code < 0)
+				return code;
+			last.event_id = id;
+			last.has_event = true;
+		}
+		m = find_map(p, &last, pid, ip, misc & CPUMODE_MASK);
+		if (m) {
+			key.image = m->image;
+			key.offset = vt_map_offset(m, ip);
+			key.pid = m->type == VT_IMAGE_ANON ? pid : 0;
+		} else {
+			key.offset = unmapped_cause(ip, misc, has);
+		}
+		key.event = (uint32_t)last.event;
+		/* Recorders leave the period out when it is the same for all samples. */
+		if (!period && !(has & SAMPLE_HAS_PERIOD))
+			period =
+				p->events[last.event].sampling ? p->events[last.event].sampling : 1;
+		code = add_count(p, &key, 1, period, err);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+static int take_count(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_place key = {.offset = vt_record_u64(rec, VT_COUNT_OFFSET),
+			       .image = (uint32_t)vt_record_u64(rec, VT_COUNT_IMAGE)};
+	size_t event;
+	int code = used_event(p, vt_record_u64(rec, VT_COUNT_EVENT), &event, err);
+
+	if (code < 0)
+		return code;
+	key.event = (uint32_t)event;
+	return add_count(p, &key, vt_record_u64(rec, VT_COUNT_SAMPLES),
+			 vt_record_u64(rec, VT_COUNT_PERIOD), err);
+}
+
+/* ---- other records ---- */
+
+static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = vt_addrspace_feed(p->space, rec, err);
+
+	if (code == 0 && p->images)
+		code = vt_images_feed(p->images, rec, err);
+	return code;
+}
+
+static void take_loss(struct vt_profile_loss *loss, const struct vt_record *rec)
+{
+	if (rec->kind == VT_LOST) {
+		loss->lost_records++;
+		loss->lost += vt_record_u64(rec, VT_LOST_COUNT);
+	} else {
+		loss->gaps++;
+		loss->gap_bytes += vt_record_u64(rec, VT_GAP_BYTES);
+		loss->gap_records += vt_record_u64(rec, VT_GAP_RECORDS);
+	}
+}
+
+static int take_record(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_EVENT:
+		return take_event(p, rec, err);
+	case VT_IMAGE:
+	case VT_MAP:
+	case VT_THREAD:
+	case VT_KSYMBOL:
+		return take_mapping(p, rec, err);
+	case VT_COUNT:
+		return take_count(p, rec, err);
+	case VT_LOST:
+	case VT_GAP:
+		take_loss(&p->loss, rec);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t first,
+		    uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
+
+	if (block->kind == VT_SAMPLE)
+		return take_samples(p, block, first, count, err);
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = take_record(p, &rec, err);
+	return code;
+}
+
+int vt_profile_read(struct vt_profile *p, struct vt_reader *r, struct vt_error *err)
+{
+	const struct vt_block *block;
+	uint32_t first, count;
+	int code;
+
+	while ((code = vt_reader_next_run(r, &block, &first, &count, err)) == 1) {
+		code = vt_profile_feed(p, block, first, count, err);
+		if (code < 0)
+			break;
+	}
+	return code;
+}
+
+/* ---- what it holds ---- */
+
+size_t vt_profile_nevents(const struct vt_profile *p)
+{
+	return p->nevents;
+}
+
+const struct vt_profile_event *vt_profile_event(const struct vt_profile *p, size_t event)
+{
+	return &p->events[event];
+}
+
+size_t vt_profile_nplaces(const struct vt_profile *p)
+{
+	return p->places.count;
+}
+
+const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i)
+{
+	return vt_hash_at(&p->places, i);
+}
+
+const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p)
+{
+	return &p->loss;
+}
+
+static int compare_places(const void *pa, const void *pb)
+{
+	const struct vt_place *a = *(const struct vt_place *const *)pa;
+	const struct vt_place *b = *(const struct vt_place *const *)pb;
+
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+int vt_profile_write(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err)
+{
+	const struct vt_place **order = calloc(p->places.count + 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return no_memory(err);
+	for (i = 0; i < p->places.count; i++)
+		order[i] = vt_hash_at(&p->places, i);
+	qsort(order, p->places.count, sizeof(*order), compare_places);
+	for (i = 0; i < p->places.count; i++) {
+		uint64_t *row = vt_writer_row(w, VT_COUNT);
+
+		row[VT_COUNT_IMAGE] = order[i]->image;
+		row[VT_COUNT_OFFSET] = order[i]->offset;
+		row[VT_COUNT_EVENT] = p->events[order[i]->event].id;
+		row[VT_COUNT_SAMPLES] = order[i]->samples;
+		row[VT_COUNT_PERIOD] = order[i]->period;
+	}
+	free(order);
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_PROFILE_H
+#define VT_ANALYSIS_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "image/images.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A profile: how many samples of each event fell on each place of each image.  It is fed with a
+ * stream's records in order, so that each sample is resolved through what was mapped at its time.
+ * Events stay apart: samples whose pc was chosen in different ways are never added up.
+ *
+ * Memory: one entry for each distinct place and event, however many samples there are, plus what
+ * the address space needs.
+ */
+struct vt_profile;
+
+/* The image of samples at whose address nothing is mapped; their offset is an enum vt_unmapped. */
+#define VT_UNMAPPED_IMAGE 0xffffffffu
+
+/* Why a sample lies in no image, by the mode in which the CPU was. */
+enum vt_unmapped {
+	VT_UNMAPPED_USER,
+	VT_UNMAPPED_KERNEL,
+	VT_UNMAPPED_HYPERVISOR,
+	VT_UNMAPPED_GUEST_KERNEL,
+	VT_UNMAPPED_GUEST_USER,
+	VT_UNMAPPED_MODE,  /* the mode was not recorded either */
+	VT_UNMAPPED_NO_IP, /* the event was recorded without an address */
+	VT_NUNMAPPED
+};
+
+/* "no mapping, user mode" …; "?" for other values. */
+const char *vt_unmapped_text(uint64_t why);
+
+struct vt_profile_event {
+	uint64_t id; /* of its EVENT record */
+	char *name;
+	char *unit; /* of the period; "" if unknown */
+	enum vt_policy policy;
+	uint64_t sampling; /* the period asked for, 0 if a frequency was */
+	uint64_t samples;
+	uint64_t period; /* sum of the samples' periods */
+};
+
+struct vt_place {
+	uint64_t offset; /* in the image (vt_map_offset()) */
+	uint32_t image;	 /* id, or VT_UNMAPPED_IMAGE */
+	int32_t pid;	 /* of anonymous code, which is another in each process; else 0 */
+	uint32_t event;	 /* index of the event */
+	uint32_t zero;	 /* the key has no padding */
+	uint64_t samples;
+	uint64_t period;
+};
+
+/* What the recording side or the stream could not keep. */
+struct vt_profile_loss {
+	uint64_t lost_records; /* LOST records, and */
+	uint64_t lost;	       /* the records that they stand for */
+	uint64_t gaps;	       /* GAP records, and */
+	uint64_t gap_bytes;    /* what they say is missing, where known */
+	uint64_t gap_records;
+};
+
+/* `images` is fed along, borrowed; may be NULL.  Owned by the caller; NULL when memory runs out. */
+struct vt_profile *vt_profile_new(struct vt_images *images);
+void vt_profile_free(struct vt_profile *p);
+
+/*
+ * Takes rows first .. first+count-1 of a block.  Kinds that do not matter are ignored.  Returns 0,
+ * -VT_E_NOMEM or -VT_E_LIMIT.
+ */
+int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t first,
+		    uint32_t count, struct vt_error *err);
+
+/* Takes all that is left of a stream; 0 at its end or what the reader or vt_profile_feed() said. */
+int vt_profile_read(struct vt_profile *p, struct vt_reader *r, struct vt_error *err);
+
+/* All borrowed, until the next record. */
+size_t vt_profile_nevents(const struct vt_profile *p);
+const struct vt_profile_event *vt_profile_event(const struct vt_profile *p, size_t event);
+size_t vt_profile_nplaces(const struct vt_profile *p);
+const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i);
+const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
+
+/*
+ * Writes the places as COUNT records, ordered by event, image, process and offset.  The EVENT and
+ * IMAGE records that they refer to are the caller's to pass on before.  Errors stick to the writer.
+ * Returns 0 or -VT_E_NOMEM.
+ */
+int vt_profile_write(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/proflist.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/proflist_internal.h"
+#include "base/buf.h"
+#include "base/escape.h"
+#include "image/lines.h"
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+enum vt_style vt_heat(uint64_t part, uint64_t whole)
+{
+	double share = whole ? (double)part / (double)whole : 0;
+
+	return share >= 0.1 ? VT_STYLE_HOT : share >= 0.02 ? VT_STYLE_WARM : VT_STYLE_PLAIN;
+}
+
+/* ---- the choice of events ---- */
+
+static bool name_is_shared(const struct vt_profile *p, size_t event)
+{
+	const char *name = vt_profile_event(p, event)->name;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (i != event && strcmp(vt_profile_event(p, i)->name, name) == 0)
+			return true;
+	return false;
+}
+
+static char *make_label(const struct vt_profile *p, size_t event)
+{
+	const struct vt_profile_event *e = vt_profile_event(p, event);
+	size_t size = strlen(e->name) + 24;
+	char *label = malloc(size);
+
+	if (label && name_is_shared(p, event))
+		snprintf(label, size, "%s#%" PRIu64, e->name, e->id);
+	else if (label)
+		snprintf(label, size, "%s", e->name);
+	return label;
+}
+
+/* Adds an event, once. */
+static bool choose(struct vt_event_choice *c, const struct vt_profile *p, size_t event)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		if (c->index[i] == event)
+			return true;
+	c->label[c->count] = make_label(p, event);
+	if (!c->label[c->count])
+		return false;
+	c->index[c->count++] = event;
+	return true;
+}
+
+static int choose_by_name(struct vt_event_choice *c, const struct vt_profile *p, const char *name,
+			  struct vt_error *err)
+{
+	bool found = false, ok = true;
+	struct vt_buf there = VT_BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p) && ok; i++) {
+		char *label = make_label(p, i);
+		bool fits = label && (strcmp(name, label) == 0 ||
+				      strcmp(name, vt_profile_event(p, i)->name) == 0);
+
+		ok = label && (!fits || choose(c, p, i));
+		found = found || fits;
+		vt_buf_printf(&there, "%s%s", i ? ", " : "", label ? label : "");
+		free(label);
+	}
+	if (ok && !found)
+		vt_error_set(err, VT_E_NOTFOUND, "no event %s; there %s %s", name,
+			     vt_profile_nevents(p) == 1 ? "is" : "are",
+			     vt_profile_nevents(p) ? vt_buf_str(&there) : "none");
+	vt_buf_free(&there);
+	return !ok ? no_memory(err) : found ? 0 : -VT_E_NOTFOUND;
+}
+
+int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
+			 const char *const *names, size_t nnames, struct vt_error *err)
+{
+	size_t i, n = vt_profile_nevents(p);
+	int code = 0;
+
+	*c = (struct vt_event_choice){0};
+	c->index = calloc(n + 1, sizeof(*c->index));
+	c->label = calloc(n + 1, sizeof(*c->label));
+	if (!c->index || !c->label)
+		code = no_memory(err);
+	for (i = 0; i < nnames && code == 0; i++)
+		code = choose_by_name(c, p, names[i], err);
+	for (i = 0; i < n && !nnames && code == 0; i++)
+		if (vt_profile_event(p, i)->samples && !choose(c, p, i))
+			code = no_memory(err);
+	if (code < 0)
+		vt_event_choice_fini(c);
+	return code;
+}
+
+void vt_event_choice_fini(struct vt_event_choice *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		free(c->label[i]);
+	free(c->label);
+	free(c->index);
+	*c = (struct vt_event_choice){0};
+}
+
+/* ---- the header ---- */
+
+static const char *policy_text(enum vt_policy policy)
+{
+	static const char *const text[VT_NPOLICIES] = {
+		[VT_POLICY_UNKNOWN] = "how its pc was chosen is unknown",
+		[VT_POLICY_INTERRUPT] = "pc at the interrupt, with skid",
+		[VT_POLICY_PRECISE] = "precise pc, next to commit",
+		[VT_POLICY_DISPATCH] = "pc tagged at dispatch",
+		[VT_POLICY_MODEL] = "pc from a model",
+		[VT_POLICY_EXACT] = "exact pc",
+	};
+
+	return text[policy];
+}
+
+static struct vt_tally total_of(const struct vt_profile *p, size_t event)
+{
+	const struct vt_profile_event *e = vt_profile_event(p, event);
+
+	return (struct vt_tally){e->samples, e->period};
+}
+
+static void header_event(const struct vt_profile *p, const struct vt_ranking *r, size_t event,
+			 const char *label, bool by_period, struct vt_output *out)
+{
+	const struct vt_profile_event *e = vt_profile_event(p, event);
+	struct vt_tally unknown = vt_ranking_unknown(r, event);
+	uint64_t whole = vti_weigh(total_of(p, event), by_period);
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_escape_str(&b, label);
+	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
+			 e->samples, policy_text(e->policy));
+	if (by_period) {
+		b.size = 0;
+		vt_escape_str(&b, e->unit);
+		vt_output_printf(out, ", period %" PRIu64 "%s%s", e->period, b.size ? " " : "",
+				 vt_buf_str(&b));
+	}
+	vt_output_printf(out, ", unknown %" PRIu64, unknown.samples);
+	if (whole)
+		vt_output_printf(out, " (%.2f%%)",
+				 100.0 * (double)vti_weigh(unknown, by_period) / (double)whole);
+	vt_output_text(out, "\n");
+	vt_buf_free(&b);
+}
+
+static void header_loss(const struct vt_profile_loss *loss, struct vt_output *out)
+{
+	if (loss->lost_records)
+		vt_output_printf(out, "Lost while recording: %" PRIu64 " records\n", loss->lost);
+	if (!loss->gaps)
+		return;
+	vt_output_printf(out, "Gaps in the input: %" PRIu64, loss->gaps);
+	if (loss->gap_bytes)
+		vt_output_printf(out, ", %" PRIu64 " bytes", loss->gap_bytes);
+	if (loss->gap_records)
+		vt_output_printf(out, ", %" PRIu64 " records missing", loss->gap_records);
+	vt_output_text(out, "\n");
+}
+
+void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
+			const struct vt_event_choice *events, bool by_period, struct vt_output *out)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++)
+		header_event(p, r, events->index[i], events->label[i], by_period, out);
+	if (!events->count)
+		vt_output_text(out, "No samples\n");
+	header_loss(vt_profile_loss(p), out);
+	if (!events->count)
+		return;
+	vt_output_text(out, "\nThe counts given below are the number of samples for each listed "
+			    "event type.\n");
+	if (by_period)
+		vt_output_text(out, "The percentages weigh each sample by its period.\n");
+	vt_output_text(out, "============================================================="
+			    "===================\n");
+}
+
+/* ---- the table ---- */
+
+void vti_event_column(struct vt_table *t, const char *label, const char *suffix,
+		      const char *heading, enum vt_format format)
+{
+	struct vt_buf key = VT_BUF_INIT;
+
+	vt_buf_printf(&key, "%s%s", label, suffix);
+	vt_table_column(t, vt_buf_str(&key), heading, format);
+	vt_buf_free(&key);
+}
+
+static void name_columns(struct vt_table *t, enum vt_level level)
+{
+	if (level == VT_LEVEL_INSTRUCTION)
+		vt_table_column(t, "address", "address", VT_FORMAT_HEX);
+	if (level == VT_LEVEL_LINE)
+		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+	else if (level != VT_LEVEL_IMAGE)
+		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	if (level == VT_LEVEL_INSTRUCTION)
+		vt_table_column(t, "line", "line", VT_FORMAT_TEXT);
+	if (level != VT_LEVEL_IMAGE && level != VT_LEVEL_LINE)
+		vt_table_column(t, "symbol", NULL, VT_FORMAT_TEXT);
+	vt_table_column(t, "unknown", NULL, VT_FORMAT_TEXT);
+}
+
+static void line_cell(struct vt_table *t, const struct vt_rank *k, struct vt_images *images)
+{
+	struct vt_lines *lines = NULL;
+	struct vt_line line;
+
+	if (k->image != VT_UNMAPPED_IMAGE)
+		lines = vt_images_lines(images, k->image);
+	if (lines && vt_lines_at(lines, k->address, &line) && line.line)
+		vt_table_printf(t, "%s:%u", line.file, line.line);
+	else
+		vt_table_empty(t);
+}
+
+static void name_cells(struct vt_table *t, const struct vt_rank *k, enum vt_level level,
+		       struct vt_images *images)
+{
+	enum vt_style style = *k->cause ? VT_STYLE_FAINT : VT_STYLE_PLAIN;
+	struct vt_buf label = VT_BUF_INIT;
+
+	if (level == VT_LEVEL_INSTRUCTION && k->image != VT_UNMAPPED_IMAGE)
+		vt_table_number(t, k->address);
+	else if (level == VT_LEVEL_INSTRUCTION)
+		vt_table_empty(t);
+	if (level != VT_LEVEL_IMAGE) {
+		vt_rank_label(k, level, &label);
+		vt_table_text(t, vt_buf_str(&label), label.size);
+		vt_table_cell_style(t, style);
+		vt_table_str(t, k->path);
+	} else if (k->image == VT_UNMAPPED_IMAGE) {
+		vt_table_printf(t, "[%s]", k->cause);
+	} else {
+		vt_table_str(t, k->path);
+	}
+	vt_table_cell_style(t, style);
+	if (level == VT_LEVEL_INSTRUCTION)
+		line_cell(t, k, images);
+	if (level != VT_LEVEL_IMAGE && level != VT_LEVEL_LINE)
+		vt_table_str(t, k->symbol);
+	vt_table_str(t, k->cause);
+	vt_buf_free(&label);
+}
+
+static void columns(struct vt_table *t, const struct vt_event_choice *events, enum vt_level level)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++) {
+		vti_event_column(t, events->label[i], "", events->label[i], VT_FORMAT_NUMBER);
+		vti_event_column(t, events->label[i], ".percent", "%", VT_FORMAT_PERCENT);
+		if (i == 0)
+			vti_event_column(t, events->label[i], ".cumulative", "cum%",
+					 VT_FORMAT_PERCENT);
+	}
+	name_columns(t, level);
+}
+
+int64_t vt_proflist_fill(struct vt_table *t, const struct vt_profile *p, const struct vt_ranking *r,
+			 struct vt_images *images, const struct vt_event_choice *events,
+			 const struct vt_proflist_options *opt, struct vt_error *err)
+{
+	size_t row, i, n = vt_ranking_count(r);
+	uint64_t cumulative = 0, left_out = 0;
+
+	(void)err;
+	columns(t, events, vt_ranking_level(r));
+	for (row = 0; row < n && events->count; row++) {
+		uint64_t first =
+			vti_weigh(vt_ranking_tally(r, row, events->index[0]), opt->by_period);
+		uint64_t all = vti_weigh(total_of(p, events->index[0]), opt->by_period);
+		uint64_t any = 0;
+
+		for (i = 0; i < events->count; i++)
+			any |= vt_ranking_tally(r, row, events->index[i]).samples;
+		if (!any)
+			continue;
+		if ((opt->top && vt_table_rows(t) == opt->top) ||
+		    100.0 * (double)first < opt->min_percent * (double)all) {
+			left_out++;
+			continue;
+		}
+		cumulative += first;
+		vt_table_row(t, VT_STYLE_PLAIN);
+		for (i = 0; i < events->count; i++) {
+			struct vt_tally tally = vt_ranking_tally(r, row, events->index[i]);
+			struct vt_tally total = total_of(p, events->index[i]);
+			uint64_t part = vti_weigh(tally, opt->by_period);
+			uint64_t whole = vti_weigh(total, opt->by_period);
+
+			vt_table_number(t, tally.samples);
+			vt_table_percent(t, part, whole);
+			vt_table_cell_style(t, vt_heat(part, whole));
+			if (i == 0)
+				vt_table_percent(t, cumulative, whole);
+		}
+		name_cells(t, vt_ranking_at(r, row), vt_ranking_level(r), images);
+	}
+	return (int64_t)left_out;
+}

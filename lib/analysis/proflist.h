@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_PROFLIST_H
+#define VT_ANALYSIS_PROFLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/profile.h"
+#include "analysis/ranking.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Listings of a profile, as dcpiprof made them (DCPI paper, section 3.1, figure 1). */
+
+/* The events that are shown, each a column of samples and one of percent. */
+struct vt_event_choice {
+	size_t *index; /* in the profile */
+	char **label;  /* the event's name; with "#id" after it where two events share a name */
+	size_t count;
+};
+
+/*
+ * Chooses the events with these names or labels, in their order; with nnames 0, all that have
+ * samples.  VT_E_NOTFOUND (the text lists the names there are), VT_E_NOMEM.  Free with
+ * vt_event_choice_fini().
+ */
+int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
+			 const char *const *names, size_t nnames, struct vt_error *err);
+void vt_event_choice_fini(struct vt_event_choice *c);
+
+struct vt_proflist_options {
+	bool by_period;	    /* percentages are shares of the period, not of the samples */
+	uint64_t top;	    /* so many rows; 0: all */
+	double min_percent; /* of the first event */
+};
+
+/*
+ * The lines above the table: total samples of each event, how its pc was chosen, the share of
+ * unknown samples, what was lost.
+ */
+void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
+			const struct vt_event_choice *events, bool by_period,
+			struct vt_output *out);
+
+/*
+ * Fills an empty table with the rows of a sorted ranking; `images` gives the instructions' lines.
+ * Percentages are shares of the event's total, unknown samples included.  Returns how many rows
+ * were left out, or -VT_E_NOMEM.
+ */
+int64_t vt_proflist_fill(struct vt_table *t, const struct vt_profile *p, const struct vt_ranking *r,
+			 struct vt_images *images, const struct vt_event_choice *events,
+			 const struct vt_proflist_options *opt, struct vt_error *err);
+
+/* One side of a comparison. */
+struct vt_proflist_side {
+	const struct vt_profile *profile;
+	const struct vt_ranking *ranking;
+	const struct vt_event_choice *events;
+};
+
+/*
+ * Fills an empty table with the differences of two rankings of the same level: rows match by the
+ * image's file name and what they are called, events by label.  The greatest difference of the
+ * first event, of either sign, comes first.  Returns as vt_proflist_fill().
+ */
+int64_t vt_proflist_diff(struct vt_table *t, const struct vt_proflist_side *before,
+			 const struct vt_proflist_side *after,
+			 const struct vt_proflist_options *opt, struct vt_error *err);
+
+/* How hot a share of the samples is. */
+enum vt_style vt_heat(uint64_t part, uint64_t whole);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_PROFLIST_INTERNAL_H
+#define VT_ANALYSIS_PROFLIST_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/ranking.h"
+#include "base/table.h"
+
+/* A longer procedure name does not push the image's column to the right in all other rows. */
+#define VTI_NAME_WIDTH 48
+
+/* A column whose key is made from an event's label and a suffix. */
+void vti_event_column(struct vt_table *t, const char *label, const char *suffix,
+		      const char *heading, enum vt_format format);
+
+static inline uint64_t vti_weigh(struct vt_tally t, bool by_period)
+{
+	return by_period ? t.period : t.samples;
+}
+
+#endif
