@@ -20,14 +20,14 @@ else
 fi
 
 n=30000
-"$make_stream" lines "$n" >lines
-t_is "as many lines as records" "$(wc -l <lines)" "$n"
+"$make_stream" lines "$n" >made
+t_is "as many lines as records" "$(wc -l <made)" "$n"
 for form in $forms; do
 	"$make_stream" "$form" "$n" >"$form.vt"
 	reader "$form.vt" >"$form.lines"
-	t_same "$form: the records are those that were made" "$form.lines" lines
+	t_same "$form: the records are those that were made" "$form.lines" made
 	t_pipe "$form: and so through a pipe" "cat $form.vt | '$PYTHON' '$ROOT/tests/vt_reader.py' |
-		cmp - lines"
+		cmp - made"
 	"$make_stream" "$form" 0 >empty.vt
 	t_is "$form: a stream of no records" "$(reader empty.vt | wc -l)" 0
 done
