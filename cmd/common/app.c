@@ -138,7 +138,7 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 {
 	struct vt_error err = VT_ERROR_INIT;
 	int first = argc;
-	int rc;
+	int i, rc;
 
 	*a = (struct app){.name = page->program, .page = page, .seed = 1};
 	fill_standard_fds();
@@ -157,6 +157,8 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 	} else if (rc == VT_OPT_VERSION) {
 		print_version(a);
 	}
+	for (i = 0; i < a->argc; i++)
+		app_note_input(a, a->argv[i]);
 	return rc == VT_OPT_RUN;
 }
 

@@ -103,7 +103,7 @@ extern const char *const app_color_words[];
  */
 bool app_color(const struct app *a, int choice);
 
-/* Notes an input by path, so that app_is_input() knows it. */
+/* Notes an input by path, so that app_is_input() knows it; app_start() notes all operands. */
 void app_note_input(struct app *a, const char *path);
 
 /* True when the path names a file that is being read. */

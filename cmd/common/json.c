@@ -52,6 +52,19 @@ json_t *app_json_u64(uint64_t v)
 	return json_string(text);
 }
 
+void app_json_set(json_t *object, const char *name, json_t *value)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	json_incref(value);
+	if (json_object_set_new(object, name, value) < 0) {
+		vt_escape_str(&b, name);
+		json_object_set(object, vt_buf_str(&b), value);
+		vt_buf_free(&b);
+	}
+	json_decref(value);
+}
+
 static int put(const char *data, size_t size, void *out)
 {
 	vt_output_put(out, data, size);

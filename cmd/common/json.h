@@ -21,6 +21,9 @@ json_t *app_json_bytes(const void *data, size_t size);
 /* A count: a JSON integer, or a decimal string above INT64_MAX. */
 json_t *app_json_u64(uint64_t v);
 
+/* Sets a member whose name comes from a file, escaped as in app_json_text(). */
+void app_json_set(json_t *object, const char *name, json_t *value);
+
 /*
  * Writes a value and a newline, keys in the order in which they were set, over several lines if
  * `pretty`; gives up the caller's reference.  Errors stick to `out`; a NULL value counts as want of

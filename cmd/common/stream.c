@@ -31,7 +31,6 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 			app_say(a, "(a recorded trace is made into a stream by: vtrace decode)");
 		return NULL;
 	}
-	app_note_input(a, path);
 	return r;
 }
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/vtrace/decode.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "cmd/common/stream.h"
+#include "cmd/vtrace/subcommands.h"
+#include "formats/formats.h"
+
+struct decode {
+	struct app *app;
+	const char *output;
+	const char *compress;
+	const char *format;
+};
+
+/*
+ * Without operands, standard input if something is piped in.  A terminal or /dev/null cannot hold
+ * a trace: then it is perf.data, as with perf's own commands.
+ */
+static const char *default_input(void)
+{
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) < 0 || S_ISCHR(st.st_mode))
+		return "perf.data";
+	return "-";
+}
+
+/* ---- a recorded trace ---- */
+
+static void tell_summary(struct app *a, const char *name, const struct vt_format_summary *s)
+{
+	if (s->damaged) {
+		app_say(a,
+			"%s: %" PRIu64 " damaged place%s, %" PRIu64
+			" bytes not understood; %" PRIu64 " samples decoded",
+			name, s->damaged, s->damaged == 1 ? "" : "s", s->unread, s->samples);
+		app_raise(a, APP_LOSSY);
+	}
+	if (s->lost)
+		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, s->lost);
+	if (s->unknown)
+		app_say(a, "%s: %" PRIu64 " records of unknown kinds", name, s->unknown);
+	if (s->out_of_order)
+		app_say(a, "%s: %" PRIu64 " records are not in order of time", name,
+			s->out_of_order);
+}
+
+static void decode_trace(const struct decode *d, const struct vt_format *format,
+			 struct vt_input *in)
+{
+	struct app *a = d->app;
+	struct app_warnings warnings = {a, "damaged places", 0};
+	struct vt_format_options o = {.warn = app_warn, .warn_arg = &warnings};
+	struct vt_format_summary sum = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_writer *w = app_open_writer(a, d->output, d->compress, NULL, 0);
+
+	if (!w)
+		return;
+	if (format->decode(in, w, &o, &sum, &err) < 0)
+		app_fail(a, &err);
+	app_warnings_end(&warnings);
+	if (a->status <= APP_LOSSY)
+		tell_summary(a, in->name, &sum);
+	app_close_writer(a, w);
+}
+
+/* ---- a stream, written anew ---- */
+
+static int copy_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		    struct vt_error *err)
+{
+	struct vt_writer *w = arg;
+	struct vt_record rec = {b, b->kind, first};
+
+	for (; rec.row < first + count; rec.row++)
+		vt_writer_copy(w, &rec);
+	return vt_writer_error(w, err);
+}
+
+static void decode_stream(const struct decode *d, struct vt_reader *r)
+{
+	struct vt_writer *w = app_open_writer(d->app, d->output, d->compress, &r, 1);
+
+	if (!w)
+		return;
+	app_each_run(d->app, r, copy_run, w);
+	app_close_writer(d->app, w);
+}
+
+/* ---- which of the two ---- */
+
+/* The format that was asked for, or found; NULL with *err set, VT_E_FORMAT if none fits. */
+static const struct vt_format *choose_format(const struct decode *d, struct vt_input *in,
+					     struct vt_error *err)
+{
+	const struct vt_format *f;
+	size_t have;
+
+	if (!d->format)
+		return vt_format_find(in, err);
+	f = vt_format_by_name(d->format);
+	if (!f)
+		vt_error_set(err, VT_E_USAGE, "--format: '%s' is not a known format", d->format);
+	else if (vt_input_fill(in, VT_FORMAT_PROBE_SIZE, &have, err) < 0)
+		return NULL;
+	return f;
+}
+
+static void decode_input(const struct decode *d, const char *path)
+{
+	struct vt_error err = VT_ERROR_INIT, stream_err = VT_ERROR_INIT;
+	const struct vt_format *format;
+	struct vt_reader *r;
+	struct vt_input in;
+
+	if (vt_input_open(&in, path, &err) < 0) {
+		app_fail(d->app, &err);
+		return;
+	}
+	app_note_input(d->app, path);
+	format = choose_format(d, &in, &err);
+	if (format) {
+		decode_trace(d, format, &in);
+	} else if (err.code == VT_E_FORMAT) {
+		r = vt_reader_open_input(&in, &stream_err);
+		if (r)
+			decode_stream(d, r);
+		else
+			app_fail(d->app, stream_err.code == VT_E_FORMAT ? &err : &stream_err);
+		vt_reader_close(r);
+	} else {
+		app_fail(d->app, &err);
+	}
+	vt_input_close(&in);
+}
+
+void decode_file(struct app *a, const char *path, const char *output, const char *compress,
+		 const char *format)
+{
+	struct decode d = {a, output, compress, format};
+
+	decode_input(&d, path);
+}
+
+static void append_formats(struct vt_buf *notes)
+{
+	const struct vt_format *f;
+
+	vt_buf_printf(notes, "formats:\n");
+	for (f = vt_formats; f->name; f++)
+		vt_buf_printf(notes, "  %-8s %s\n", f->name, f->description);
+	vt_buf_printf(notes, "and vt, a stream, which is written anew");
+}
+
+int cmd_decode(int argc, char **argv)
+{
+	struct app app;
+	struct vt_buf notes = VT_BUF_INIT;
+	const char *output = NULL, *compress = NULL, *format = NULL;
+	const struct vt_opt opts[] = {
+		APP_OPT_OUTPUT(output),
+		APP_OPT_COMPRESS(compress),
+		{'f', "format", VT_OPT_STRING, &format, .arg = "FORMAT",
+		 .help = "take the input to be of this format; else its first\nbytes decide"},
+		{0},
+	};
+	struct vt_opt_page page = {
+		.program = "vtrace decode",
+		.usage = "[-o FILE] [-z HOW] [-f FORMAT] [FILE|-]",
+		.about = "Makes a record stream from a recorded trace.  Without FILE it reads what "
+			 "is piped\n"
+			 "in, or else ./perf.data.",
+		.opts = opts,
+		.max_operands = 1,
+	};
+
+	append_formats(&notes);
+	page.notes = vt_buf_str(&notes);
+	if (app_start(&app, &page, argc, argv))
+		decode_file(&app, app.argc ? app.argv[0] : default_input(), output, compress,
+			    format);
+	vt_buf_free(&notes);
+	return app_finish(&app);
+}

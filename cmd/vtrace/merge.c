@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "cmd/common/stream.h"
+#include "cmd/vtrace/merger.h"
+#include "cmd/vtrace/subcommands.h"
+
+struct merge {
+	struct app *app;
+	const char *output;
+	const char *compress;
+	struct vt_reader **readers;
+	size_t nreaders;
+	struct merger *merger;
+};
+
+/* All inputs are opened first: the header of what is written has the provenance of each. */
+static bool open_inputs(struct merge *m)
+{
+	size_t n = m->app->argc ? (size_t)m->app->argc : 1;
+	struct vt_error err = VT_ERROR_INIT;
+
+	m->readers = calloc(n, sizeof(struct vt_reader *));
+	m->merger = merger_new();
+	if (!m->readers || !m->merger) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(m->app, &err);
+	}
+	for (; m->nreaders < n; m->nreaders++) {
+		const char *path = m->app->argc ? m->app->argv[m->nreaders] : "-";
+
+		m->readers[m->nreaders] = app_open_reader(m->app, path);
+		if (!m->readers[m->nreaders])
+			return false;
+	}
+	return true;
+}
+
+static bool add_inputs(struct merge *m)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < m->nreaders; i++) {
+		if (merger_begin(m->merger, &err) < 0)
+			return app_fail(m->app, &err);
+		if (!app_each_run(m->app, m->readers[i], merger_feed, m->merger))
+			return false;
+		if (merger_end(m->merger, &err) < 0)
+			return app_fail(m->app, &err);
+	}
+	return true;
+}
+
+static void write_sum(struct merge *m)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_writer *w =
+		app_open_writer(m->app, m->output, m->compress, m->readers, m->nreaders);
+
+	if (!w)
+		return;
+	if (merger_write(m->merger, w, &err) < 0)
+		app_fail(m->app, &err);
+	app_close_writer(m->app, w);
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	struct app app;
+	struct merge m = {.app = &app};
+	const struct vt_opt opts[] = {APP_OPT_OUTPUT(m.output), APP_OPT_COMPRESS(m.compress), {0}};
+	const struct vt_opt_page page = {
+		.program = "vtrace merge",
+		.usage = "[-o FILE] [-z HOW] [FILE]...",
+		.about = "Adds up the profiles of several runs or machines: COUNT records as they "
+			 "are,\n"
+			 "samples by image, offset and event.",
+		.opts = opts,
+		.max_operands = UINT_MAX,
+	};
+	size_t i;
+
+	if (!app_start(&app, &page, argc, argv))
+		return app_finish(&app);
+	if (open_inputs(&m) && add_inputs(&m))
+		write_sum(&m);
+	for (i = 0; i < m.nreaders; i++)
+		vt_reader_close(m.readers[i]);
+	free(m.readers);
+	merger_free(m.merger);
+	return app_finish(&app);
+}

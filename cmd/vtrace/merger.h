@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_VTRACE_MERGER_H
+#define CMD_VTRACE_MERGER_H
+
+#include "base/error.h"
+#include "stream/record.h"
+#include "stream/writer.h"
+
+/*
+ * Adds up the profiles of several streams.  Events are the same if name, policy and unit are: so
+ * samples whose pc was chosen in different ways stay apart.  Images are the same if their build-ids
+ * are, or, of those without one, path and type.  What was lost is summed by event and source, gaps
+ * by reason and input.
+ *
+ * The sum does not depend on the order of the streams, nor on how samples are spread over them.
+ */
+struct merger;
+
+/* Owned by the caller; NULL when memory runs out. */
+struct merger *merger_new(void);
+void merger_free(struct merger *m);
+
+/* Each stream is taken between these two.  VT_E_NOMEM. */
+int merger_begin(struct merger *m, struct vt_error *err);
+int merger_end(struct merger *m, struct vt_error *err);
+
+/* Takes a run of records of the stream; `arg` is the merger. */
+int merger_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		struct vt_error *err);
+
+/*
+ * Writes EVENT, IMAGE, LOST, GAP and COUNT records, ordered by name, path, image and offset.
+ * Errors of the writer stick to it; VT_E_NOMEM.
+ */
+int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err);
+
+#endif

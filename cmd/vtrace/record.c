@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cmd/common/app.h"
+#include "cmd/common/stream.h"
+#include "cmd/vtrace/decode.h"
+#include "cmd/vtrace/probe.h"
+#include "cmd/vtrace/subcommands.h"
+
+/*
+ * The period when none is asked for, in cycles or in ns of the CPU clock.  A prime, so that it does
+ * not stay in step with a loop of the program.
+ */
+#define DEFAULT_PERIOD "1000003"
+
+/* Bytes of stack with --regs: perf's own default; its limit is what a sample's size field holds. */
+#define DEFAULT_STACK 8192
+#define MAX_STACK     65528
+
+struct record {
+	struct app *app;
+	bool regs;
+	bool branch;
+	bool pt;
+	bool all_cpus;
+	bool dry_run;
+	bool stack_given;
+	uint64_t stack;
+	struct vt_opt_list events;
+	uint64_t frequency; /* 0: not given */
+	uint64_t period;
+	uint64_t pid;
+	const char *output;
+	const char *compress;
+	struct probe machine;
+	struct vt_buf strings; /* what perf's arguments were made of, each zero-terminated */
+	struct vt_buf chosen;  /* for the message that says what is recorded */
+};
+
+/* ---- what to ask of perf ---- */
+
+static void add(struct record *r, const char *arg)
+{
+	vt_buf_put(&r->strings, arg, strlen(arg) + 1);
+}
+
+static void add_number(struct record *r, const char *option, uint64_t value)
+{
+	add(r, option);
+	vt_buf_printf(&r->strings, "%" PRIu64, value);
+	vt_buf_put_u8(&r->strings, 0);
+}
+
+static void choose(struct record *r, const char *what)
+{
+	vt_buf_printf(&r->chosen, "%s%s", r->chosen.size ? ", " : "", what);
+}
+
+/* The event that samples time: cycles, as precisely as the machine can, or else the CPU clock. */
+static void add_time_event(struct record *r)
+{
+	const struct probe *m = &r->machine;
+	const char *event = m->cycles ? "cycles" : "cpu-clock";
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s%s%s", event, m->kernel && !m->precise ? "" : ":",
+		 m->kernel ? "" : "u", m->precise ? "P" : "");
+	add(r, "-e");
+	add(r, name);
+	vt_buf_printf(&r->chosen, "%s", name);
+	if (!r->frequency && !r->period) {
+		add(r, "-c");
+		add(r, DEFAULT_PERIOD);
+		vt_buf_printf(&r->chosen, " every " DEFAULT_PERIOD " %s", m->cycles ? "" : "ns");
+	}
+}
+
+static void add_events(struct record *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->events.count; i++) {
+		add(r, "-e");
+		add(r, r->events.items[i]);
+		choose(r, r->events.items[i]);
+	}
+	if (!r->events.count)
+		add_time_event(r);
+	if (r->pt && r->machine.pt) {
+		add(r, "-e");
+		add(r, "intel_pt//u");
+		choose(r, "intel_pt");
+	}
+	if (r->frequency)
+		add_number(r, "-F", r->frequency);
+	if (r->period)
+		add_number(r, "-c", r->period);
+}
+
+static void add_state(struct record *r)
+{
+	char text[64];
+
+	if (r->regs) {
+		add(r, "--user-regs");
+		choose(r, "registers");
+		/* Those of a precise sample belong to its own instruction, the others to a later
+		 * one. */
+		if (r->machine.precise)
+			add(r, "--intr-regs");
+	}
+	if (r->stack) {
+		snprintf(text, sizeof(text), "dwarf,%" PRIu64, r->stack);
+		add(r, "--call-graph");
+		add(r, text);
+		snprintf(text, sizeof(text), "%" PRIu64 " bytes of stack", r->stack);
+		choose(r, text);
+	}
+	if (r->branch && r->machine.branches) {
+		add(r, "-j");
+		add(r, "any,u");
+		choose(r, "branch stacks");
+	}
+}
+
+/* Says what was asked for and is not there. */
+static void tell_lacks(const struct record *r)
+{
+	const struct probe *m = &r->machine;
+	const struct app *a = r->app;
+
+	if (!m->events)
+		app_say(a,
+			"this machine lets no event be opened: %s (kernel.perf_event_paranoid %d)",
+			strerror(m->why_not), m->paranoid);
+	else if (!m->cycles && !r->events.count)
+		app_say(a, "no hardware cycle counter here: sampling the CPU clock, which skids");
+	if (m->events && !m->kernel)
+		app_say(a, "the kernel is left out (kernel.perf_event_paranoid %d)", m->paranoid);
+	if (r->branch && !m->branches)
+		app_say(a, "no branch stack here: recording without");
+	if (r->pt && !m->pt)
+		app_say(a, "no Intel PT here: recording samples instead");
+}
+
+static void make_command(struct record *r, const char *data)
+{
+	int i;
+
+	add(r, "perf");
+	add(r, "record");
+	add(r, "-q");
+	add_events(r);
+	add_state(r);
+	if (r->all_cpus)
+		add(r, "-a");
+	if (r->pid)
+		add_number(r, "-p", r->pid);
+	add(r, "-o");
+	add(r, data);
+	if (r->app->argc)
+		add(r, "--");
+	for (i = 0; i < r->app->argc; i++)
+		add(r, r->app->argv[i]);
+	app_say(r->app, "recording %s", vt_buf_str(&r->chosen));
+}
+
+/* perf's arguments as execvp() wants them; NULL when memory ran out. */
+static char **list_command(struct record *r)
+{
+	char *p = (char *)r->strings.data, *end = p + r->strings.size;
+	char **argv = calloc(r->strings.size + 1, sizeof(*argv));
+	size_t n = 0;
+
+	for (; argv && p < end; p += strlen(p) + 1)
+		argv[n++] = p;
+	return r->strings.failed ? NULL : argv;
+}
+
+/* ---- printing it ---- */
+
+static void print_quoted(struct vt_output *out, const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=./,:@%";
+
+	if (*arg && !arg[strspn(arg, plain)]) {
+		vt_output_text(out, arg);
+		return;
+	}
+	vt_output_text(out, "'");
+	for (; *arg; arg++) {
+		if (*arg == '\'')
+			vt_output_text(out, "'\\''");
+		else
+			vt_output_put(out, arg, 1);
+	}
+	vt_output_text(out, "'");
+}
+
+static void print_command(struct record *r, char **argv)
+{
+	struct vt_output *out = app_text(r->app, NULL);
+	size_t i;
+
+	if (!out)
+		return;
+	for (i = 0; argv[i]; i++) {
+		vt_output_text(out, i ? " " : "");
+		print_quoted(out, argv[i]);
+	}
+	vt_output_text(out, "\n");
+}
+
+/* ---- running it ---- */
+
+static void perf_missing(const struct app *a)
+{
+	app_say(a, "perf: %s%s", strerror(errno),
+		errno == ENOENT ? " (on Debian: apt-get install linux-perf)" : "");
+}
+
+/* Becomes perf, whose exit status is then the program's. */
+static void run_in_place(struct record *r, char **argv)
+{
+	execvp(argv[0], argv);
+	perf_missing(r->app);
+	app_raise(r->app, APP_INPUT);
+}
+
+/*
+ * Runs perf and waits; its exit status, or 128 + the signal that ended it, as a shell has it.  -1
+ * if it could not be run.
+ */
+static int run_and_wait(struct record *r, char **argv)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
+	int status = 0;
+	pid_t child;
+
+	/* An interrupt from the keyboard ends the recording, not what is to be done with it. */
+	sigaction(SIGINT, &ignore, &old_int);
+	sigaction(SIGQUIT, &ignore, &old_quit);
+	child = fork();
+	if (child == 0) {
+		sigaction(SIGINT, &old_int, NULL);
+		sigaction(SIGQUIT, &old_quit, NULL);
+		execvp(argv[0], argv);
+		perf_missing(r->app);
+		_exit(127);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			child = -1;
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGQUIT, &old_quit, NULL);
+	if (child < 0)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static bool wants_stream(const char *output)
+{
+	size_t n = output ? strlen(output) : 0;
+
+	return n > 3 && strcmp(output + n - 3, ".vt") == 0;
+}
+
+/*
+ * Records into a file beside the output and decodes that.  perf could also write into a pipe, but
+ * then it sends the program's standard output to standard error.
+ */
+static int record_stream(struct record *r)
+{
+	struct vt_buf path = VT_BUF_INIT;
+	char **argv = NULL;
+	int status = -1, fd;
+
+	vt_buf_printf(&path, "%s.XXXXXX", r->output);
+	fd = mkstemp((char *)vt_buf_str(&path));
+	if (fd < 0) {
+		app_say(r->app, "%s: %s", r->output, strerror(errno));
+		app_raise(r->app, APP_OUTPUT);
+		vt_buf_free(&path);
+		return 0;
+	}
+	close(fd);
+	make_command(r, vt_buf_str(&path));
+	argv = list_command(r);
+	if (argv)
+		status = run_and_wait(r, argv);
+	if (status < 0 || status == 127)
+		app_raise(r->app, APP_INPUT);
+	else
+		decode_file(r->app, vt_buf_str(&path), r->output, r->compress, NULL);
+	unlink(vt_buf_str(&path));
+	free(argv);
+	vt_buf_free(&path);
+	return status < 0 ? 0 : status;
+}
+
+static int record(struct record *r)
+{
+	const char *output = r->output ? r->output : "perf.data";
+	char **argv;
+
+	probe_machine(&r->machine);
+	tell_lacks(r);
+	if (!r->dry_run && wants_stream(r->output))
+		return record_stream(r);
+	make_command(r, output);
+	argv = list_command(r);
+	if (argv && r->dry_run) {
+		print_command(r, argv);
+	} else if (argv) {
+		run_in_place(r, argv);
+	}
+	free(argv);
+	return 0;
+}
+
+static bool check(struct record *r)
+{
+	if (r->frequency && r->period)
+		return app_usage(r->app, "--freq and --period exclude each other");
+	if (!r->app->argc && !r->pid && !r->all_cpus)
+		return app_usage(r->app, "which program? or --pid, or --all-cpus");
+	if (r->stack % 8)
+		return app_usage(r->app, "--stack: %" PRIu64 " is no multiple of 8", r->stack);
+	if (r->compress && !wants_stream(r->output))
+		return app_usage(r->app, "--compress: goes with an output named *.vt");
+	if (r->output && strcmp(r->output, "-") == 0 && isatty(STDOUT_FILENO))
+		return app_usage(r->app, "standard output is a terminal");
+	if (r->regs && !r->stack_given)
+		r->stack = DEFAULT_STACK;
+	return true;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct app app;
+	struct record r = {.app = &app};
+	const struct vt_opt opts[] = {
+		{'r', "regs", VT_OPT_FLAG, &r.regs, .help = "registers and stack with each sample"},
+		{0, "stack", VT_OPT_U64, &r.stack, .arg = "BYTES", .max = MAX_STACK,
+		 .given = &r.stack_given, .help = "bytes of stack (with --regs 8192; 0: none)"},
+		{'b', "branch", VT_OPT_FLAG, &r.branch,
+		 .help = "branch stacks, where there are any"},
+		{0, "pt", VT_OPT_FLAG, &r.pt, .help = "an Intel PT trace, where there is one"},
+		{'e', "event", VT_OPT_LIST, &r.events, .arg = "EVENT",
+		 .help = "sample this perf event, not time; may be repeated"},
+		{'F', "freq", VT_OPT_U64, &r.frequency, .arg = "HZ", .min = 1,
+		 .help = "samples in a second, by a period that varies"},
+		{'c', "period", VT_OPT_U64, &r.period, .arg = "N", .min = 1,
+		 .help = "one sample for N events (default " DEFAULT_PERIOD ")"},
+		{'a', "all-cpus", VT_OPT_FLAG, &r.all_cpus, .help = "the whole machine"},
+		{'p', "pid", VT_OPT_U64, &r.pid, .arg = "PID", .min = 1, .max = INT_MAX,
+		 .help = "a process that runs already"},
+		{'n', "dry-run", VT_OPT_FLAG, &r.dry_run, .help = "only print perf's command line"},
+		{'o', "output", VT_OPT_STRING, &r.output, .arg = "FILE",
+		 .help = "write FILE, not perf.data; a stream if its name ends in .vt"},
+		APP_OPT_COMPRESS(r.compress),
+		{0},
+	};
+	const struct vt_opt_page page = {
+		.program = "vtrace record",
+		.usage = "[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a",
+		.about = "Runs a program and records it with perf, as the analyses want it.",
+		.opts = opts,
+		.notes = "The exit status is that of the program, except that 3 also means that "
+			 "perf could\n"
+			 "not be run.",
+		.stop_at_operand = true,
+		.max_operands = UINT_MAX,
+	};
+	int child = 0, status;
+
+	if (app_start(&app, &page, argc, argv) && check(&r))
+		child = record(&r);
+	vt_opt_list_fini(&r.events);
+	vt_buf_free(&r.strings);
+	vt_buf_free(&r.chosen);
+	status = app_finish(&app);
+	return status > APP_LOSSY || !child ? status : child;
+}
