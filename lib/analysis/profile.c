@@ -342,20 +342,6 @@ int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t
 	return code;
 }
 
-int vt_profile_read(struct vt_profile *p, struct vt_reader *r, struct vt_error *err)
-{
-	const struct vt_block *block;
-	uint32_t first, count;
-	int code;
-
-	while ((code = vt_reader_next_run(r, &block, &first, &count, err)) == 1) {
-		code = vt_profile_feed(p, block, first, count, err);
-		if (code < 0)
-			break;
-	}
-	return code;
-}
-
 /* ---- what it holds ---- */
 
 size_t vt_profile_nevents(const struct vt_profile *p)

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "image/images.h"
-#include "stream/reader.h"
+#include "stream/record.h"
 #include "stream/writer.h"
 
 #ifdef __cplusplus
@@ -82,9 +82,6 @@ void vt_profile_free(struct vt_profile *p);
  */
 int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t first,
 		    uint32_t count, struct vt_error *err);
-
-/* Takes all that is left of a stream; 0 at its end or what the reader or vt_profile_feed() said. */
-int vt_profile_read(struct vt_profile *p, struct vt_reader *r, struct vt_error *err);
 
 /* All borrowed, until the next record. */
 size_t vt_profile_nevents(const struct vt_profile *p);

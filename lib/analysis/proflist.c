@@ -145,26 +145,19 @@ static struct vt_tally total_of(const struct vt_profile *p, size_t event)
 }
 
 static void header_event(const struct vt_profile *p, const struct vt_ranking *r, size_t event,
-			 const char *label, bool by_period, struct vt_output *out)
+			 const char *label, struct vt_output *out)
 {
 	const struct vt_profile_event *e = vt_profile_event(p, event);
 	struct vt_tally unknown = vt_ranking_unknown(r, event);
-	uint64_t whole = vti_weigh(total_of(p, event), by_period);
 	struct vt_buf b = VT_BUF_INIT;
 
 	vt_escape_str(&b, label);
 	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
 			 e->samples, policy_text(e->policy));
-	if (by_period) {
-		b.size = 0;
-		vt_escape_str(&b, e->unit);
-		vt_output_printf(out, ", period %" PRIu64 "%s%s", e->period, b.size ? " " : "",
-				 vt_buf_str(&b));
-	}
 	vt_output_printf(out, ", unknown %" PRIu64, unknown.samples);
-	if (whole)
+	if (e->samples)
 		vt_output_printf(out, " (%.2f%%)",
-				 100.0 * (double)vti_weigh(unknown, by_period) / (double)whole);
+				 100.0 * (double)unknown.samples / (double)e->samples);
 	vt_output_text(out, "\n");
 	vt_buf_free(&b);
 }
@@ -173,30 +166,33 @@ static void header_loss(const struct vt_profile_loss *loss, struct vt_output *ou
 {
 	if (loss->lost_records)
 		vt_output_printf(out, "Lost while recording: %" PRIu64 " records\n", loss->lost);
-	if (!loss->gaps)
-		return;
-	vt_output_printf(out, "Gaps in the input: %" PRIu64, loss->gaps);
-	if (loss->gap_bytes)
-		vt_output_printf(out, ", %" PRIu64 " bytes", loss->gap_bytes);
-	if (loss->gap_records)
-		vt_output_printf(out, ", %" PRIu64 " records missing", loss->gap_records);
-	vt_output_text(out, "\n");
+	if (loss->gaps)
+		vt_output_printf(out,
+				 "Gaps in the input: %" PRIu64 ", with %" PRIu64
+				 " bytes and %" PRIu64 " records known to be missing\n",
+				 loss->gaps, loss->gap_bytes, loss->gap_records);
 }
 
 void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
-			const struct vt_event_choice *events, bool by_period, struct vt_output *out)
+			const struct vt_event_choice *events, struct vt_output *out)
 {
 	size_t i;
 
 	for (i = 0; i < events->count; i++)
-		header_event(p, r, events->index[i], events->label[i], by_period, out);
+		header_event(p, r, events->index[i], events->label[i], out);
 	if (!events->count)
 		vt_output_text(out, "No samples\n");
 	header_loss(vt_profile_loss(p), out);
-	if (!events->count)
-		return;
-	vt_output_text(out, "\nThe counts given below are the number of samples for each listed "
-			    "event type.\n");
+}
+
+void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
+{
+	vt_output_printf(out,
+			 "\nThe counts given below are the number of samples for each listed event "
+			 "type%s.\n",
+			 diff ? ",\nbefore and after, with the change in samples and in percentage "
+				"points"
+			      : "");
 	if (by_period)
 		vt_output_text(out, "The percentages weigh each sample by its period.\n");
 	vt_output_text(out, "============================================================="
@@ -287,45 +283,63 @@ static void columns(struct vt_table *t, const struct vt_event_choice *events, en
 	name_columns(t, level);
 }
 
-int64_t vt_proflist_fill(struct vt_table *t, const struct vt_profile *p, const struct vt_ranking *r,
-			 struct vt_images *images, const struct vt_event_choice *events,
-			 const struct vt_proflist_options *opt, struct vt_error *err)
+static void count_cells(struct vt_table *t, const struct vt_proflist_side *side, size_t row,
+			bool by_period, uint64_t cumulative)
 {
-	size_t row, i, n = vt_ranking_count(r);
-	uint64_t cumulative = 0, left_out = 0;
+	size_t i;
 
-	(void)err;
-	columns(t, events, vt_ranking_level(r));
-	for (row = 0; row < n && events->count; row++) {
-		uint64_t first =
-			vti_weigh(vt_ranking_tally(r, row, events->index[0]), opt->by_period);
-		uint64_t all = vti_weigh(total_of(p, events->index[0]), opt->by_period);
-		uint64_t any = 0;
+	for (i = 0; i < side->events->count; i++) {
+		size_t event = side->events->index[i];
+		struct vt_tally tally = vt_ranking_tally(side->ranking, row, event);
+		uint64_t part = vti_weigh(tally, by_period);
+		uint64_t whole = vti_weigh(total_of(side->profile, event), by_period);
 
-		for (i = 0; i < events->count; i++)
-			any |= vt_ranking_tally(r, row, events->index[i]).samples;
-		if (!any)
+		vt_table_number(t, tally.samples);
+		vt_table_percent(t, part, whole);
+		vt_table_cell_style(t, vt_heat(part, whole));
+		if (i == 0)
+			vt_table_percent(t, cumulative, whole);
+	}
+}
+
+/* An event that was not chosen may be all that a row has. */
+static bool has_samples(const struct vt_proflist_side *side, size_t row)
+{
+	size_t i;
+
+	for (i = 0; i < side->events->count; i++)
+		if (vt_ranking_tally(side->ranking, row, side->events->index[i]).samples)
+			return true;
+	return false;
+}
+
+uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *side,
+			  const struct vt_proflist_options *opt)
+{
+	enum vt_level level = vt_ranking_level(side->ranking);
+	size_t row, first, n = vt_ranking_count(side->ranking);
+	uint64_t all, cumulative = 0, left_out = 0;
+
+	columns(t, side->events, level);
+	if (!side->events->count)
+		return 0;
+	first = side->events->index[0];
+	all = vti_weigh(total_of(side->profile, first), opt->by_period);
+	for (row = 0; row < n; row++) {
+		uint64_t part =
+			vti_weigh(vt_ranking_tally(side->ranking, row, first), opt->by_period);
+
+		if (!has_samples(side, row))
 			continue;
 		if ((opt->top && vt_table_rows(t) == opt->top) ||
-		    100.0 * (double)first < opt->min_percent * (double)all) {
+		    100.0 * (double)part < opt->min_percent * (double)all) {
 			left_out++;
 			continue;
 		}
-		cumulative += first;
+		cumulative += part;
 		vt_table_row(t, VT_STYLE_PLAIN);
-		for (i = 0; i < events->count; i++) {
-			struct vt_tally tally = vt_ranking_tally(r, row, events->index[i]);
-			struct vt_tally total = total_of(p, events->index[i]);
-			uint64_t part = vti_weigh(tally, opt->by_period);
-			uint64_t whole = vti_weigh(total, opt->by_period);
-
-			vt_table_number(t, tally.samples);
-			vt_table_percent(t, part, whole);
-			vt_table_cell_style(t, vt_heat(part, whole));
-			if (i == 0)
-				vt_table_percent(t, cumulative, whole);
-		}
-		name_cells(t, vt_ranking_at(r, row), vt_ranking_level(r), images);
+		count_cells(t, side, row, opt->by_period, cumulative);
+		name_cells(t, vt_ranking_at(side->ranking, row), level, side->images);
 	}
-	return (int64_t)left_out;
+	return left_out;
 }

@@ -40,34 +40,35 @@ struct vt_proflist_options {
 	double min_percent; /* of the first event */
 };
 
+/* One profile with what it was made into: all borrowed. */
+struct vt_proflist_side {
+	const struct vt_profile *profile;
+	const struct vt_ranking *ranking; /* sorted */
+	struct vt_images *images;
+	const struct vt_event_choice *events;
+};
+
 /*
  * The lines above the table: total samples of each event, how its pc was chosen, the share of
  * unknown samples, what was lost.
  */
 void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
-			const struct vt_event_choice *events, bool by_period,
-			struct vt_output *out);
+			const struct vt_event_choice *events, struct vt_output *out);
+
+/* The lines between those and the table, which say what its numbers are. */
+void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out);
 
 /*
- * Fills an empty table with the rows of a sorted ranking; `images` gives the instructions' lines.
- * Percentages are shares of the event's total, unknown samples included.  Returns how many rows
- * were left out, or -VT_E_NOMEM.
+ * Fills an empty table.  Percentages are shares of the event's total, unknown samples included.
+ * Returns how many rows were left out.  Want of memory sticks to the table.
  */
-int64_t vt_proflist_fill(struct vt_table *t, const struct vt_profile *p, const struct vt_ranking *r,
-			 struct vt_images *images, const struct vt_event_choice *events,
-			 const struct vt_proflist_options *opt, struct vt_error *err);
-
-/* One side of a comparison. */
-struct vt_proflist_side {
-	const struct vt_profile *profile;
-	const struct vt_ranking *ranking;
-	const struct vt_event_choice *events;
-};
+uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *side,
+			  const struct vt_proflist_options *opt);
 
 /*
  * Fills an empty table with the differences of two rankings of the same level: rows match by the
  * image's file name and what they are called, events by label.  The greatest difference of the
- * first event, of either sign, comes first.  Returns as vt_proflist_fill().
+ * first event, of either sign, comes first.  Returns how many rows were left out, or -VT_E_NOMEM.
  */
 int64_t vt_proflist_diff(struct vt_table *t, const struct vt_proflist_side *before,
 			 const struct vt_proflist_side *after,

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/profiles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/common/json.h"
+#include "cmd/common/stream.h"
+#include "stream/kinds.h"
+
+static bool open_images(struct app *a, struct app_profile *p, const char *symfs)
+{
+	static const char *const debugdirs[] = {"/usr/lib/debug"};
+	const char *home = getenv("HOME");
+	struct vt_images_options o = {
+		.find = {.symfs = symfs, .debugdirs = debugdirs, .ndebugdirs = 1},
+		.perf_map_dir = symfs ? NULL : "/tmp",
+		.warn = app_warn,
+		.warn_arg = &p->warnings,
+	};
+	struct vt_error err = VT_ERROR_INIT;
+
+	p->warnings = (struct app_warnings){a, "warnings about images", 0};
+	if (home && *home) {
+		size_t size = strlen(home) + sizeof("/.debug");
+
+		p->cache = malloc(size);
+		if (p->cache)
+			snprintf(p->cache, size, "%s/.debug", home);
+		o.find.buildid_cache = p->cache;
+	}
+	p->images = vt_images_new(&o, &err);
+	return p->images ? true : app_fail(a, &err);
+}
+
+static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		struct vt_error *err)
+{
+	return vt_profile_feed(arg, block, first, count, err);
+}
+
+bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_reader *r;
+	bool ok;
+
+	*p = (struct app_profile){.cache = NULL};
+	if (!open_images(a, p, symfs))
+		return false;
+	p->profile = vt_profile_new(p->images);
+	if (!p->profile) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(a, &err);
+	}
+	r = app_open_reader(a, path);
+	ok = r && app_each_run(a, r, feed, p->profile);
+	vt_reader_close(r);
+	return ok;
+}
+
+void app_profile_end(struct app_profile *p)
+{
+	if (p->warnings.app)
+		app_warnings_end(&p->warnings);
+	vt_profile_free(p->profile);
+	vt_images_free(p->images);
+	free(p->cache);
+}
+
+static json_t *json_event(const struct app_profile *p, size_t event, const char *label,
+			  const struct vt_ranking *ranking)
+{
+	const struct vt_profile_event *e = vt_profile_event(p->profile, event);
+	json_t *v = json_object();
+
+	json_object_set_new(v, "event", app_json_text(label, strlen(label)));
+	json_object_set_new(v, "policy", json_string(vt_policy_name(e->policy)));
+	json_object_set_new(v, "samples", app_json_u64(e->samples));
+	json_object_set_new(v, "period", app_json_u64(e->period));
+	json_object_set_new(v, "unit", app_json_text(e->unit, strlen(e->unit)));
+	if (ranking) {
+		struct vt_tally t = vt_ranking_unknown(ranking, event);
+
+		json_object_set_new(v, "unknown", app_json_u64(t.samples));
+		json_object_set_new(v, "unknown_period", app_json_u64(t.period));
+	}
+	return v;
+}
+
+json_t *app_json_profile(const struct app_profile *p, const struct vt_event_choice *events,
+			 const struct vt_ranking *ranking)
+{
+	const struct vt_profile_loss *loss = vt_profile_loss(p->profile);
+	json_t *v = json_object();
+	json_t *list = json_array();
+	json_t *gaps = json_object();
+	size_t i;
+
+	for (i = 0; i < events->count; i++)
+		json_array_append_new(list,
+				      json_event(p, events->index[i], events->label[i], ranking));
+	json_object_set_new(gaps, "count", app_json_u64(loss->gaps));
+	json_object_set_new(gaps, "bytes", app_json_u64(loss->gap_bytes));
+	json_object_set_new(gaps, "records", app_json_u64(loss->gap_records));
+	json_object_set_new(v, "events", list);
+	json_object_set_new(v, "lost", app_json_u64(loss->lost));
+	json_object_set_new(v, "gaps", gaps);
+	return v;
+}

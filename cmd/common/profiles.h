@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_PROFILES_H
+#define CMD_COMMON_PROFILES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "analysis/profile.h"
+#include "analysis/proflist.h"
+#include "analysis/ranking.h"
+#include "cmd/common/app.h"
+#include "image/images.h"
+
+/* A stream's profile and the images that its places are in. */
+struct app_profile {
+	struct app_warnings warnings;
+	char *cache; /* perf's build-id cache */
+	struct vt_images *images;
+	struct vt_profile *profile;
+};
+
+#define APP_OPT_SYMFS(variable)                                                                    \
+	{                                                                                          \
+		.name = "symfs", .type = VT_OPT_STRING, .value = &(variable), .arg = "DIR",        \
+		.help = "look for the images below DIR, a copy of the recorded machine's /"        \
+	}
+
+/*
+ * Reads all of a stream ("-" or NULL is standard input) into a profile.  Images are looked for
+ * below `symfs` if that is not NULL, in perf's build-id cache (~/.debug), and where they were
+ * recorded; warnings about them appear on standard error.  False after app_fail().  End with
+ * app_profile_end() in either case.
+ */
+bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs);
+void app_profile_end(struct app_profile *p);
+
+/*
+ * {"events": [...], "lost": N, "gaps": {...}}: what the header of a listing tells.  The share of
+ * unknown samples needs the ranking, which may be NULL.  NULL when memory runs out.
+ */
+json_t *app_json_profile(const struct app_profile *p, const struct vt_event_choice *events,
+			 const struct vt_ranking *ranking);
+
+#endif

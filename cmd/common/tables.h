@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_TABLES_H
+#define CMD_COMMON_TABLES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/table.h"
+
+/*
+ * A table's rows as a JSON array of objects: each column's key with its plain value; cells that
+ * are empty are left out.  NULL when memory runs out.
+ */
+json_t *app_json_table(const struct vt_table *t);
+
+/* How a listing is printed: the programs' options --json, --csv, --tsv. */
+struct app_form {
+	bool json;
+	bool csv;
+	bool tsv;
+};
+
+/* The rows for an option table. */
+#define APP_OPT_FORM(form)                                                                         \
+	{.name = "json", .type = VT_OPT_FLAG, .value = &(form).json, .help = "print JSON"},        \
+		{.name = "csv",                                                                    \
+		 .type = VT_OPT_FLAG,                                                              \
+		 .value = &(form).csv,                                                             \
+		 .help = "print comma-separated values"},                                          \
+	{                                                                                          \
+		.name = "tsv", .type = VT_OPT_FLAG, .value = &(form).tsv,                          \
+		.help = "print tab-separated values"                                               \
+	}
+
+/* True for plain text; JSON is told apart by form->json. */
+static inline bool app_form_is_text(const struct app_form *form)
+{
+	return !form->json && !form->csv && !form->tsv;
+}
+
+/* How many of the forms were asked for: more than one is a usage error. */
+static inline int app_form_count(const struct app_form *form)
+{
+	return form->json + form->csv + form->tsv;
+}
+
+static inline enum vt_table_form app_table_form(const struct app_form *form)
+{
+	return form->csv ? VT_TABLE_CSV : form->tsv ? VT_TABLE_TSV : VT_TABLE_TEXT;
+}
+
+#endif
