@@ -22,11 +22,22 @@ struct event_entry {
 	uint64_t index;
 };
 
+/* The latest mapping of a stretch of an image. */
+struct stretch {
+	uint64_t offset; /* with `image`, the key */
+	uint64_t image;
+	uint64_t start;
+	uint64_t length;
+	uint64_t age; /* later mappings have greater numbers */
+};
+
 struct vt_profile {
 	struct vt_images *images;
 	struct vt_addrspace *space;
 	struct vt_hash places;
-	struct vt_hash ids; /* struct event_entry */
+	struct vt_hash ids;	  /* struct event_entry */
+	struct vt_hash stretches; /* struct stretch */
+	uint64_t nmaps;
 	struct vt_profile_event *events;
 	size_t nevents;
 	size_t events_cap;
@@ -62,6 +73,7 @@ struct vt_profile *vt_profile_new(struct vt_images *images)
 	p->images = images;
 	vt_hash_init(&p->places, sizeof(struct vt_place), PLACE_KEY_SIZE);
 	vt_hash_init(&p->ids, sizeof(struct event_entry), sizeof(uint64_t));
+	vt_hash_init(&p->stretches, sizeof(struct stretch), offsetof(struct stretch, start));
 	return p;
 }
 
@@ -78,6 +90,7 @@ void vt_profile_free(struct vt_profile *p)
 	free(p->events);
 	vt_hash_fini(&p->places);
 	vt_hash_fini(&p->ids);
+	vt_hash_fini(&p->stretches);
 	vt_addrspace_free(p->space);
 	free(p);
 }
@@ -287,12 +300,28 @@ static int take_count(struct vt_profile *p, const struct vt_record *rec, struct 
 
 /* ---- other records ---- */
 
+static int note_stretch(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct stretch key = {.offset = vt_record_u64(rec, VT_MAP_OFFSET),
+			      .image = vt_record_u64(rec, VT_MAP_IMAGE)};
+	struct stretch *s = vt_hash_add(&p->stretches, &key, NULL);
+
+	if (!s)
+		return no_memory(err);
+	s->start = vt_record_u64(rec, VT_MAP_START);
+	s->length = vt_record_u64(rec, VT_MAP_LENGTH);
+	s->age = ++p->nmaps;
+	return 0;
+}
+
 static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = vt_addrspace_feed(p->space, rec, err);
 
 	if (code == 0 && p->images)
 		code = vt_images_feed(p->images, rec, err);
+	if (code == 0 && rec->kind == VT_MAP)
+		code = note_stretch(p, rec, err);
 	return code;
 }
 
@@ -367,6 +396,25 @@ const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i)
 const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p)
 {
 	return &p->loss;
+}
+
+bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
+		     uint64_t *offset)
+{
+	const struct stretch *best = NULL;
+	size_t i;
+
+	for (i = 0; i < p->stretches.count; i++) {
+		const struct stretch *s = vt_hash_at(&p->stretches, i);
+
+		if (address - s->start < s->length && (!best || s->age > best->age))
+			best = s;
+	}
+	if (best) {
+		*image = (uint32_t)best->image;
+		*offset = address - best->start + best->offset;
+	}
+	return best != NULL;
 }
 
 static int compare_places(const void *pa, const void *pb)

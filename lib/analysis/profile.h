@@ -91,6 +91,14 @@ const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i);
 const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
 
 /*
+ * Where an address of the recorded processes lies: the image that was mapped there last, and the
+ * offset in it.  Of each image's stretches, only the latest mapping is known.  False if none holds
+ * it.
+ */
+bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
+		     uint64_t *offset);
+
+/*
  * Writes the places as COUNT records, ordered by event, image, process and offset.  The EVENT and
  * IMAGE records that they refer to are the caller's to pass on before.  Errors stick to the writer.
  * Returns 0 or -VT_E_NOMEM.

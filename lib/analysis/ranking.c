@@ -154,7 +154,7 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 		k->line = key->line;
 		return;
 	}
-	k->address = f->loc.why == VT_KNOWN ? f->loc.vaddr : p->offset;
+	k->address = f->loc.vaddr;
 	if (sym) {
 		k->symbol = sym->name;
 		k->procedure = vt_images_display(r->images, p->image, p->pid, sym);

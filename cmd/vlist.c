@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <limits.h>
+#include <string.h>
+
+#include "analysis/listing.h"
+#include "analysis/locate.h"
+#include "cmd/common/app.h"
+#include "cmd/common/json.h"
+#include "cmd/common/profiles.h"
+#include "cmd/common/stream.h"
+#include "cmd/common/tables.h"
+
+struct options {
+	bool source;
+	bool assembly;
+	bool intel;
+	bool att;
+	bool all;
+	uint64_t top;
+	struct vt_listing_options listing;
+	struct vt_opt_list events;
+	struct vt_opt_list dirs;
+	struct app_form form;
+	const char *input;
+	const char *symfs;
+	const char *output;
+	int color;
+};
+
+/* The profile and what was made of it. */
+struct state {
+	struct app_profile data;
+	struct vt_ranking *ranking;
+	struct vt_event_choice events;
+	struct vt_found found;
+	struct vt_table *table; /* of all procedures, for programs */
+	json_t *procedures;
+};
+
+/* ---- which procedures ---- */
+
+static bool locate(struct app *a, struct state *s, const char *what)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i, first = s->found.count;
+	int rc = vt_locate(s->data.profile, s->data.images, s->ranking, what, &s->found, &err);
+
+	if (rc >= 0)
+		return true;
+	app_fail(a, &err);
+	if (rc != -VT_E_AMBIGUOUS)
+		return false;
+	for (i = first; i < s->found.count; i++) {
+		const struct vt_procedure *p = &s->found.list[i];
+		const struct vt_image *image = vt_images_get(s->data.images, p->image);
+
+		app_say(a, "  %s:0x%llx  %s, %llu samples", image ? image->path : "?",
+			(unsigned long long)p->start, p->name, (unsigned long long)p->samples);
+	}
+	app_say(a, "name one of them so: IMAGE:NAME or IMAGE:0xADDRESS");
+	return false;
+}
+
+static bool add_top(struct app *a, struct state *s, uint64_t top)
+{
+	size_t i, n = vt_ranking_count(s->ranking);
+	struct vt_found *f = &s->found;
+	struct vt_error err = VT_ERROR_INIT;
+
+	for (i = 0; i < n && f->count < top; i++) {
+		if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
+			vt_error_set(&err, VT_E_NOMEM, "out of memory");
+			return app_fail(a, &err);
+		}
+		if (vt_procedure_of_rank(s->data.images, vt_ranking_at(s->ranking, i),
+					 &f->list[f->count]))
+			f->count++;
+	}
+	return true;
+}
+
+/* ---- output ---- */
+
+static json_t *json_listing(const struct state *s, const struct vt_listing *l,
+			    const struct vt_table *t)
+{
+	const struct vt_procedure *p = vt_listing_procedure(l);
+	const struct vt_image *image = vt_listing_image(l);
+	json_t *v = json_object();
+	json_t *samples = json_object();
+	size_t i;
+
+	json_object_set_new(v, "procedure", app_json_text(p->name, strlen(p->name)));
+	if (p->symbol)
+		json_object_set_new(v, "symbol", app_json_text(p->symbol, strlen(p->symbol)));
+	if (image) {
+		json_object_set_new(v, "image", app_json_text(image->path, strlen(image->path)));
+		json_object_set_new(v, "buildid",
+				    app_json_bytes(image->buildid, image->buildid_size));
+	}
+	json_object_set_new(v, "start", app_json_hex(p->start));
+	json_object_set_new(v, "end", app_json_hex(p->end));
+	for (i = 0; i < s->events.count; i++)
+		json_object_set_new(samples, s->events.label[i],
+				    app_json_u64(vt_listing_total(l, s->events.index[i]).samples));
+	json_object_set_new(v, "samples", samples);
+	if (vt_listing_missing(l))
+		json_object_set_new(v, "missing", json_string(vt_listing_missing(l)));
+	json_object_set_new(v, "rows", app_json_table(t));
+	return v;
+}
+
+static bool print_listing(struct app *a, const struct options *o, struct state *s,
+			  const struct vt_listing *l, size_t number, struct vt_output *out)
+{
+	struct vt_table *t = o->form.csv || o->form.tsv ? s->table : vt_table_new();
+	struct vt_error err = VT_ERROR_INIT;
+	int rc = 0;
+
+	if (!t) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(a, &err);
+	}
+	if (!vt_table_columns(t))
+		vt_listing_columns(t, l, o->listing.view, &s->events);
+	vt_listing_rows(t, l, &s->events);
+	if (o->form.json) {
+		json_array_append_new(s->procedures, json_listing(s, l, t));
+	} else if (app_form_is_text(&o->form)) {
+		bool color = app_color(a, o->color);
+
+		vt_output_text(out, number ? "\n" : "");
+		vt_listing_header(l, s->data.profile, &s->events, color, out);
+		rc = vt_table_print(t, out, VT_TABLE_TEXT, color, &err);
+	}
+	if (t != s->table)
+		vt_table_free(t);
+	return rc < 0 ? app_fail(a, &err) : true;
+}
+
+static bool list(struct app *a, const struct options *o, struct state *s, size_t i,
+		 struct vt_output *out)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_procedure *p = &s->found.list[i];
+	const struct vt_image *image = vt_images_get(s->data.images, p->image);
+	struct vt_listing *l =
+		vt_listing_new(s->data.profile, s->data.images, p, &o->listing, &err);
+	bool ok;
+
+	if (!l)
+		return app_fail(a, &err);
+	if (vt_listing_missing(l))
+		app_say(a, "%s: %s%s", image ? image->path : "?", vt_listing_missing(l),
+			o->listing.view == VT_LIST_SOURCE ? "" : ": samples by address only");
+	ok = print_listing(a, o, s, l, i, out);
+	vt_listing_free(l);
+	return ok;
+}
+
+static bool list_all(struct app *a, const struct options *o, struct state *s)
+{
+	struct vt_output *out = app_text(a, o->output);
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+	bool ok = out != NULL;
+
+	s->table = vt_table_new();
+	s->procedures = json_array();
+	for (i = 0; i < s->found.count && ok; i++)
+		ok = list(a, o, s, i, out);
+	if (ok && o->form.json) {
+		json_t *doc = app_json_profile(&s->data, &s->events, s->ranking);
+
+		json_object_set(doc, "procedures", s->procedures);
+		app_json_write(out, doc, true);
+	} else if (ok && !app_form_is_text(&o->form) && s->table) {
+		ok = vt_table_print(s->table, out, app_table_form(&o->form), false, &err) == 0 ||
+		     app_fail(a, &err);
+	}
+	return ok;
+}
+
+/* ---- */
+
+static bool check_options(struct app *a, struct options *o)
+{
+	if (app_form_count(&o->form) > 1)
+		return app_usage(a, "--json, --csv and --tsv exclude each other");
+	if (o->source && o->assembly)
+		return app_usage(a, "--source and --asm exclude each other");
+	if (o->intel && o->att)
+		return app_usage(a, "--intel and --att exclude each other");
+	if (!a->argc && !o->all && !o->top)
+		return app_usage(a, "name a procedure, or give --all or --top N");
+	if (o->all && !o->top)
+		o->top = UINT64_MAX;
+	o->listing.view = o->source ? VT_LIST_SOURCE : o->assembly ? VT_LIST_ASM : VT_LIST_MIXED;
+	o->listing.syntax = o->intel ? VT_SYNTAX_INTEL : VT_SYNTAX_ATT;
+	return true;
+}
+
+static bool prepare(struct app *a, struct options *o, struct state *s)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	int i;
+
+	if (!app_profile_read(a, &s->data, o->input, o->symfs))
+		return false;
+	if (vt_event_choice_init(&s->events, s->data.profile, o->events.items, o->events.count,
+				 &err) < 0)
+		return app_fail(a, &err);
+	s->ranking = vt_ranking_new(s->data.profile, s->data.images, VT_LEVEL_PROCEDURE, &err);
+	if (!s->ranking ||
+	    vt_ranking_sort(s->ranking, s->events.count ? s->events.index[0] : 0, false, &err) < 0)
+		return app_fail(a, &err);
+	for (i = 0; i < a->argc; i++)
+		if (!locate(a, s, a->argv[i]))
+			return false;
+	return !o->top || add_top(a, s, o->top);
+}
+
+static void run(struct app *a, struct options *o)
+{
+	struct state s;
+
+	memset(&s, 0, sizeof(s));
+	if (!check_options(a, o))
+		return;
+	o->listing.sources = vt_sources_new(o->dirs.items, o->dirs.count);
+	if (prepare(a, o, &s))
+		list_all(a, o, &s);
+	vt_sources_free(o->listing.sources);
+	json_decref(s.procedures);
+	vt_table_free(s.table);
+	vt_found_fini(&s.found);
+	vt_event_choice_fini(&s.events);
+	vt_ranking_free(s.ranking);
+	app_profile_end(&s.data);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.source = false};
+	struct app app;
+	const struct vt_opt opts[] = {
+		{.letter = 'i',
+		 .name = "input",
+		 .type = VT_OPT_STRING,
+		 .value = &o.input,
+		 .arg = "FILE",
+		 .help = "read the stream from FILE, not from standard input"},
+		{.letter = 's',
+		 .name = "source",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.source,
+		 .help = "source lines with samples, no assembly"},
+		{.letter = 'a',
+		 .name = "asm",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.assembly,
+		 .help = "assembly only, no source"},
+		{.name = "intel",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.intel,
+		 .help = "x86 assembly in Intel's syntax"},
+		{.name = "att",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.att,
+		 .help = "x86 assembly in AT&T's syntax (default)"},
+		{.letter = 'e',
+		 .name = "event",
+		 .type = VT_OPT_LIST,
+		 .value = &o.events,
+		 .arg = "NAME",
+		 .help = "show this event only; repeat for more"},
+		{.name = "all",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.all,
+		 .help = "list all procedures with samples, the hottest first"},
+		{.letter = 'n',
+		 .name = "top",
+		 .type = VT_OPT_U64,
+		 .value = &o.top,
+		 .arg = "N",
+		 .min = 1,
+		 .help = "list the N hottest procedures"},
+		{.letter = 'c',
+		 .name = "context",
+		 .type = VT_OPT_U64,
+		 .value = &o.listing.context,
+		 .arg = "N",
+		 .given = &o.listing.partial,
+		 .help = "only what lies within N lines or instructions of samples"},
+		{.letter = 'I',
+		 .name = "source-dir",
+		 .type = VT_OPT_LIST,
+		 .value = &o.dirs,
+		 .arg = "DIR",
+		 .help = "look for source files in DIR first; repeat for more"},
+		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_FORM(o.form),
+		APP_OPT_COLOR(o.color),
+		APP_OPT_OUTPUT(o.output),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vlist",
+		.usage = "[options] PROCEDURE...\n[options] --all | --top N",
+		.about = "Lists procedures of a stream: assembly and source with the samples of "
+			 "each "
+			 "instruction.\nA PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or "
+			 "IMAGE:0xADDRESS.",
+		.opts = opts,
+		.max_operands = UINT_MAX,
+	};
+
+	if (app_start(&app, &page, argc, argv))
+		run(&app, &o);
+	vt_opt_list_fini(&o.events);
+	vt_opt_list_fini(&o.dirs);
+	return app_finish(&app);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/listing_internal.h"
+#include "image/demangle.h"
+
+/* The walk over a procedure's code. */
+struct walk {
+	struct vt_listing *l;
+	const struct vt_listing_options *opt;
+	const struct vt_elf *elf;
+	struct vt_symbols *symbols;
+	struct vt_lines *lines;
+	struct vt_disasm *disasm;
+	size_t point;	   /* the next whose samples have no row yet */
+	const char *place; /* text of the last PLACE row */
+	const char *file;  /* of the last LINE row */
+	unsigned line;
+	const char *function; /* at the address last looked up */
+};
+
+/* What an address in an operand is called: names within the procedure itself say least. */
+static void name_address(void *arg, uint64_t address, struct vt_buf *out)
+{
+	const struct walk *w = arg;
+	const struct vt_symbol *sym = vt_symbols_find(w->symbols, address);
+
+	if (!sym)
+		return;
+	vt_buf_printf(out, "%s", vt_symbols_display(w->symbols, sym));
+	if (address != sym->start)
+		vt_buf_printf(out, "+0x%" PRIx64, address - sym->start);
+}
+
+static const char *readable(struct vt_listing *l, const char *function)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	const char *text;
+
+	if (!vt_demangle(&b, function, true))
+		vt_buf_put(&b, function, strlen(function));
+	text = vti_listing_text(l, b.data, b.size);
+	vt_buf_free(&b);
+	return text;
+}
+
+/* ---- source between the code ---- */
+
+static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, const char *file)
+{
+	struct vt_listing *l = w->l;
+	struct vt_buf b = VT_BUF_INIT;
+	const char *caller = "", *text;
+	struct vt_list_row *row;
+
+	if (n)
+		vt_buf_printf(&b, "%s", w->function);
+	if (n > 1 && frames[0].inlined) {
+		caller = readable(l, frames[1].function);
+		vt_buf_printf(&b, ", inlined into %s", caller);
+		if (frames[1].line)
+			vt_buf_printf(&b, " at %s:%u", frames[1].file, frames[1].line);
+	}
+	vt_buf_printf(&b, "%s(%s)", b.size ? "  " : "", file);
+	text = vti_listing_text(l, b.data, b.size);
+	if (text != w->place) {
+		row = vti_listing_row(l, VT_ROW_PLACE);
+		row->file = vti_listing_text(l, file, strlen(file));
+		row->function = w->function;
+		row->caller = caller;
+		row->text = text;
+		row->text_size = b.size;
+		w->place = text;
+		w->line = 0;
+	}
+	vt_buf_free(&b);
+}
+
+/* Finds function and line of an address; where they change, rows say so. */
+static void put_source(struct walk *w, uint64_t vaddr, struct vt_line *line)
+{
+	struct vt_frame frames[VT_MAX_INLINE];
+	bool mixed = w->opt->view == VT_LIST_MIXED;
+	size_t n;
+
+	*line = (struct vt_line){.file = ""};
+	w->function = "";
+	if (!w->lines || !vt_lines_at(w->lines, vaddr, line))
+		return;
+	line->file = vti_listing_text(w->l, line->file, strlen(line->file));
+	n = vt_lines_frames(w->lines, vaddr, frames, VT_MAX_INLINE);
+	if (n)
+		w->function = readable(w->l, frames[0].function);
+	if (!mixed || !line->line)
+		return;
+	put_place(w, frames, n, line->file);
+	if (line->line != w->line || line->file != w->file) {
+		vti_listing_line(w->l, w->opt->sources, line->file, line->line, NULL);
+		w->line = line->line;
+		w->file = line->file;
+	}
+}
+
+/* ---- code ---- */
+
+static struct vt_list_row *put_row(struct walk *w, enum vt_list_kind kind, uint64_t vaddr,
+				   const struct vt_line *line, const char *text, size_t size)
+{
+	struct vt_list_row *row;
+
+	text = vti_listing_text(w->l, text, size);
+	row = vti_listing_row(w->l, kind);
+	row->address = vaddr;
+	row->file = line->file;
+	row->line = line->line;
+	row->function = w->function;
+	row->text = text;
+	row->text_size = size;
+	return row;
+}
+
+/* The bytes at an address, and how many of them belong to the procedure. */
+static const uint8_t *code_at(const struct walk *w, uint64_t vaddr, size_t *size)
+{
+	const uint8_t *bytes = w->disasm ? vt_elf_bytes(w->elf, vaddr, size) : NULL;
+
+	if (bytes && w->l->proc.end && *size > w->l->proc.end - vaddr)
+		*size = (size_t)(w->l->proc.end - vaddr);
+	return bytes && *size ? bytes : NULL;
+}
+
+/* A row for the samples at an address without code before it. */
+static void put_raw(struct walk *w, const struct vti_point *point)
+{
+	static const char inside[] = "[not the start of an instruction]";
+	const struct vt_procedure *proc = &w->l->proc;
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_insn insn;
+	struct vt_line line;
+	size_t size = 0;
+	const uint8_t *bytes = proc->symbol ? NULL : code_at(w, point->vaddr, &size);
+
+	put_source(w, point->vaddr, &line);
+	if (bytes) {
+		vt_disasm_at(w->disasm, bytes, size, point->vaddr, &insn);
+		vt_buf_printf(&b, "%s", insn.text);
+	} else if (proc->symbol && !w->l->missing) {
+		vt_buf_printf(&b, "%s", inside);
+	} else if (proc->symbol) {
+		vt_buf_printf(&b, "%s+0x%" PRIx64, proc->name, point->vaddr - proc->start);
+	} else {
+		vt_buf_printf(&b, "[%s]", vt_unknown_text(proc->why));
+	}
+	put_row(w, proc->symbol && !w->l->missing ? VT_ROW_INSIDE : VT_ROW_RAW, point->vaddr, &line,
+		vt_buf_str(&b), b.size)
+		->tallies = point->tallies;
+	vt_buf_free(&b);
+}
+
+static void put_points_below(struct walk *w, uint64_t vaddr)
+{
+	while (w->point < w->l->npoints && w->l->points[w->point].vaddr < vaddr)
+		put_raw(w, &w->l->points[w->point++]);
+}
+
+static void walk_code(struct walk *w)
+{
+	uint64_t vaddr = w->l->proc.start;
+
+	while (vaddr < w->l->proc.end && !w->l->failed) {
+		struct vt_list_row *row;
+		struct vt_insn insn;
+		struct vt_line line;
+		size_t size = 0;
+		const uint8_t *bytes = code_at(w, vaddr, &size);
+
+		if (!bytes)
+			break;
+		vt_disasm_at(w->disasm, bytes, size, vaddr, &insn);
+		put_source(w, vaddr, &line);
+		row = put_row(w, VT_ROW_INSTRUCTION, vaddr, &line, insn.text, strlen(insn.text));
+		row->type = insn.type;
+		row->size = insn.size;
+		if (w->point < w->l->npoints && w->l->points[w->point].vaddr == vaddr)
+			row->tallies = w->l->points[w->point++].tallies;
+		vaddr += insn.size;
+		put_points_below(w, vaddr);
+	}
+	if (vaddr == w->l->proc.start && w->l->proc.symbol)
+		w->l->missing = "its code is not in the file";
+}
+
+static void open_code(struct walk *w)
+{
+	struct vt_listing *l = w->l;
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_elf_info *info;
+	enum vt_unknown why = VT_KNOWN;
+
+	w->elf = vt_images_elf(l->images, l->proc.image, &why);
+	if (!w->elf) {
+		l->missing = vt_unknown_text(why);
+		return;
+	}
+	info = vt_elf_info(w->elf);
+	w->disasm = vt_disasm_new(info->machine, info->bits, info->big, w->opt->syntax, &err);
+	if (!w->disasm)
+		l->missing = "no disassembler for this machine";
+	else if (w->symbols)
+		vt_disasm_set_symbols(w->disasm, name_address, w);
+}
+
+void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt)
+{
+	struct walk w = {.l = l, .opt = opt, .place = "", .file = "", .function = ""};
+	enum vt_unknown why;
+
+	w.symbols = vt_images_symbols(l->images, l->proc.image, l->proc.pid, &why);
+	w.lines = vt_images_lines(l->images, l->proc.image);
+	open_code(&w);
+	if (w.disasm && l->proc.symbol)
+		walk_code(&w);
+	put_points_below(&w, UINT64_MAX);
+	if (w.point < l->npoints)
+		put_raw(&w, &l->points[w.point]);
+	vt_disasm_free(w.disasm);
+}

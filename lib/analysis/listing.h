@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_LISTING_H
+#define VT_ANALYSIS_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/locate.h"
+#include "analysis/profile.h"
+#include "analysis/proflist.h"
+#include "analysis/source.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/table.h"
+#include "image/disasm.h"
+#include "image/images.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One procedure, line by line: machine code, source, and the samples that fell on each. */
+struct vt_listing;
+
+enum vt_list_view {
+	VT_LIST_MIXED,	/* assembly with source between */
+	VT_LIST_SOURCE, /* source lines */
+	VT_LIST_ASM,	/* assembly */
+};
+
+struct vt_listing_options {
+	enum vt_list_view view;
+	enum vt_syntax syntax;
+	bool partial; /* only what lies within `context` rows of samples */
+	uint64_t context;
+	struct vt_sources *sources; /* borrowed; NULL: no text */
+};
+
+/* What a row is. */
+enum vt_list_kind {
+	VT_ROW_INSTRUCTION, /* one instruction with its samples */
+	VT_ROW_INSIDE,	    /* samples at an address that starts no instruction */
+	VT_ROW_RAW,	    /* samples at an address of which no code is at hand */
+	VT_ROW_LINE,	    /* a source line: between assembly, or with its samples */
+	VT_ROW_PLACE,	    /* from here on: this function, inlined or not, of this file */
+	VT_ROW_CUT,	    /* rows without samples that were left out */
+	VT_NROWKINDS
+};
+
+/* Strings are borrowed from the listing; texts come from files and are untrusted. */
+struct vt_list_row {
+	enum vt_list_kind kind;
+	enum vt_insn_type type; /* of an instruction */
+	uint64_t address;	/* vaddr */
+	unsigned size;		/* of an instruction, in bytes */
+	unsigned line;		/* 0: unknown */
+	const char *file;	/* "" if unknown */
+	const char *function;	/* the innermost, perhaps inlined; "" if unknown */
+	const char *caller;	/* of a PLACE of inlined code: into what; else "" */
+	const char *text;	/* instruction, source line, remark */
+	size_t text_size;
+	const struct vt_tally *tallies; /* by event of the profile; NULL: none */
+};
+
+/*
+ * Lists a procedure, or what of an image lies in none.  Everything but `images` may go afterwards.
+ * Samples that fall in the procedure but not on an instruction have rows of their own: the rows'
+ * samples always add up to vt_listing_total().  VT_E_NOMEM.  Owned by the caller.
+ */
+struct vt_listing *vt_listing_new(const struct vt_profile *p, struct vt_images *images,
+				  const struct vt_procedure *proc,
+				  const struct vt_listing_options *opt, struct vt_error *err);
+void vt_listing_free(struct vt_listing *l);
+
+size_t vt_listing_count(const struct vt_listing *l);
+const struct vt_list_row *vt_listing_at(const struct vt_listing *l, size_t i);
+struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event);
+
+/* Why there is no code, or no source, although it was asked for; NULL if there is. */
+const char *vt_listing_missing(const struct vt_listing *l);
+
+/*
+ * The columns of a listing, in printing order; a further one (frequency, cycles, values) is one
+ * more entry.  Columns of samples and percent for each event come before these.
+ */
+struct vt_list_column {
+	const char *key;
+	const char *heading; /* NULL: for programs only */
+	enum vt_format format;
+	unsigned views; /* in which people see it: bits of enum vt_list_view */
+	void (*cell)(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row);
+};
+
+/*
+ * Adds all columns to an empty table.  People do not see those that are always empty in a view, nor
+ * those of events of which `l` (it may be NULL) has no samples.
+ */
+void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_list_view view,
+			const struct vt_event_choice *events);
+
+/* Appends the listing's rows.  Percentages are shares of the procedure's samples. */
+void vt_listing_rows(struct vt_table *t, const struct vt_listing *l,
+		     const struct vt_event_choice *events);
+
+/* The lines above the table: procedure, image, build-id, samples of each event. */
+void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
+		       const struct vt_event_choice *events, bool color, struct vt_output *out);
+
+/* What it is a listing of; borrowed. */
+const struct vt_procedure *vt_listing_procedure(const struct vt_listing *l);
+const struct vt_image *vt_listing_image(const struct vt_listing *l);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

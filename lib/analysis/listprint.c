@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/listing_internal.h"
+#include "analysis/proflist_internal.h"
+#include "base/escape.h"
+
+/* ---- columns ---- */
+
+static void cell_address(struct vt_table *t, const struct vt_listing *l,
+			 const struct vt_list_row *row)
+{
+	(void)l;
+	if (row->kind == VT_ROW_INSTRUCTION || row->kind == VT_ROW_INSIDE ||
+	    row->kind == VT_ROW_RAW)
+		vt_table_number(t, row->address);
+	else
+		vt_table_empty(t);
+}
+
+/* To people, the line of an instruction is that of the source line above it. */
+static void cell_shown_line(struct vt_table *t, const struct vt_listing *l,
+			    const struct vt_list_row *row)
+{
+	(void)l;
+	if (row->kind == VT_ROW_LINE && row->line)
+		vt_table_number(t, row->line);
+	else
+		vt_table_empty(t);
+}
+
+static void cell_code(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+{
+	(void)l;
+	vt_table_text(t, row->text, row->text_size);
+	if (row->kind == VT_ROW_LINE && !row->tallies)
+		vt_table_cell_style(t, VT_STYLE_SOURCE);
+}
+
+static void cell_kind(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+{
+	static const char *const name[VT_NROWKINDS] = {
+		[VT_ROW_INSTRUCTION] = "instruction",
+		[VT_ROW_INSIDE] = "inside",
+		[VT_ROW_RAW] = "raw",
+		[VT_ROW_LINE] = "line",
+		[VT_ROW_PLACE] = "place",
+		[VT_ROW_CUT] = "cut",
+	};
+
+	(void)l;
+	vt_table_str(t, name[row->kind]);
+}
+
+static void cell_file(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+{
+	(void)l;
+	if (*row->file)
+		vt_table_str(t, row->file);
+	else
+		vt_table_empty(t);
+}
+
+static void cell_line(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+{
+	(void)l;
+	if (row->line)
+		vt_table_number(t, row->line);
+	else
+		vt_table_empty(t);
+}
+
+static void cell_function(struct vt_table *t, const struct vt_listing *l,
+			  const struct vt_list_row *row)
+{
+	(void)l;
+	if (*row->function)
+		vt_table_str(t, row->function);
+	else
+		vt_table_empty(t);
+}
+
+static void cell_caller(struct vt_table *t, const struct vt_listing *l,
+			const struct vt_list_row *row)
+{
+	(void)l;
+	if (*row->caller)
+		vt_table_str(t, row->caller);
+	else
+		vt_table_empty(t);
+}
+
+static void cell_procedure(struct vt_table *t, const struct vt_listing *l,
+			   const struct vt_list_row *row)
+{
+	(void)row;
+	vt_table_str(t, l->proc.name);
+}
+
+static void cell_image(struct vt_table *t, const struct vt_listing *l,
+		       const struct vt_list_row *row)
+{
+	(void)row;
+	vt_table_str(t, l->image ? l->image->path : "");
+}
+
+#define MIXED	 (1u << VT_LIST_MIXED)
+#define ASM	 (1u << VT_LIST_ASM)
+#define SOURCE	 (1u << VT_LIST_SOURCE)
+#define ANY_VIEW (MIXED | ASM | SOURCE)
+
+static const struct vt_list_column list_columns[] = {
+	{"address", "address", VT_FORMAT_HEX, MIXED | ASM, cell_address},
+	{"shown_line", "line", VT_FORMAT_NUMBER, MIXED | SOURCE, cell_shown_line},
+	{"code", "code", VT_FORMAT_TEXT, ANY_VIEW, cell_code},
+	{"kind", NULL, VT_FORMAT_TEXT, 0, cell_kind},
+	{"file", NULL, VT_FORMAT_TEXT, 0, cell_file},
+	{"line", NULL, VT_FORMAT_NUMBER, 0, cell_line},
+	{"function", NULL, VT_FORMAT_TEXT, 0, cell_function},
+	{"inlined_into", NULL, VT_FORMAT_TEXT, 0, cell_caller},
+	{"procedure", NULL, VT_FORMAT_TEXT, 0, cell_procedure},
+	{"image", NULL, VT_FORMAT_TEXT, 0, cell_image},
+};
+
+#define NCOLUMNS (sizeof(list_columns) / sizeof(*list_columns))
+
+void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_list_view view,
+			const struct vt_event_choice *events)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++) {
+		bool shown = !l || l->total[events->index[i]].samples;
+
+		vti_event_column(t, events->label[i], "", shown ? events->label[i] : NULL,
+				 VT_FORMAT_NUMBER);
+		vti_event_column(t, events->label[i], ".percent", shown ? "%" : NULL,
+				 VT_FORMAT_PERCENT);
+	}
+	for (i = 0; i < NCOLUMNS; i++) {
+		const struct vt_list_column *c = &list_columns[i];
+
+		vt_table_column(t, c->key, c->views & (1u << view) ? c->heading : NULL, c->format);
+	}
+}
+
+/* ---- rows ---- */
+
+/* By the event in which the row stands out most. */
+static enum vt_style row_style(const struct vt_listing *l, const struct vt_list_row *row,
+			       const struct vt_event_choice *events)
+{
+	enum vt_style style = VT_STYLE_PLAIN;
+	size_t i;
+
+	if (row->kind == VT_ROW_PLACE || row->kind == VT_ROW_CUT)
+		return VT_STYLE_FAINT;
+	for (i = 0; i < events->count && row->tallies; i++) {
+		size_t event = events->index[i];
+		enum vt_style heat = vt_heat(row->tallies[event].samples, l->total[event].samples);
+
+		if (heat > style)
+			style = heat;
+	}
+	return style;
+}
+
+static void event_cells(struct vt_table *t, const struct vt_listing *l,
+			const struct vt_list_row *row, size_t event)
+{
+	uint64_t samples = row->tallies ? row->tallies[event].samples : 0;
+
+	if (samples) {
+		vt_table_number(t, samples);
+		vt_table_percent(t, samples, l->total[event].samples);
+	} else {
+		vt_table_empty(t);
+		vt_table_empty(t);
+	}
+}
+
+void vt_listing_rows(struct vt_table *t, const struct vt_listing *l,
+		     const struct vt_event_choice *events)
+{
+	size_t i, c;
+
+	for (i = 0; i < l->nrows; i++) {
+		const struct vt_list_row *row = &l->rows[i];
+
+		vt_table_row(t, row_style(l, row, events));
+		for (c = 0; c < events->count; c++)
+			event_cells(t, l, row, events->index[c]);
+		for (c = 0; c < NCOLUMNS; c++)
+			list_columns[c].cell(t, l, row);
+	}
+}
+
+/* ---- the header ---- */
+
+static void put_escaped(struct vt_output *out, const char *text)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_escape_str(&b, text);
+	vt_output_text(out, vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
+void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
+		       const struct vt_event_choice *events, bool color, struct vt_output *out)
+{
+	char id[2 * VT_BUILDID_MAX + 1] = "";
+	size_t i;
+
+	vt_output_text(out, color ? vt_style_start(VT_STYLE_HEADING) : "");
+	put_escaped(out, l->proc.symbol ? l->proc.name : vt_unknown_text(l->proc.why));
+	vt_output_text(out, color ? VT_STYLE_END " in " : " in ");
+	put_escaped(out, l->image ? l->image->path : "[unknown image]");
+	if (l->image && l->image->buildid_size && l->image->buildid_size <= VT_BUILDID_MAX) {
+		vt_buildid_format(l->image->buildid, l->image->buildid_size, id);
+		vt_output_printf(out, ", build-id %s", id);
+	} else {
+		vt_output_text(out, ", no build-id recorded");
+	}
+	vt_output_text(out, "\n");
+	for (i = 0; i < events->count; i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, events->index[i]);
+		uint64_t samples = l->total[events->index[i]].samples;
+
+		put_escaped(out, events->label[i]);
+		vt_output_printf(out, ": %" PRIu64 " samples", samples);
+		if (e->samples)
+			vt_output_printf(out, ", %.2f%% of all %" PRIu64,
+					 100.0 * (double)samples / (double)e->samples, e->samples);
+		vt_output_text(out, "\n");
+	}
+	if (l->missing)
+		vt_output_printf(out, "(%s)\n", l->missing);
+	vt_output_text(out, "\n");
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/locate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* An image in which samples fell; anonymous code counts once for each process. */
+struct scope {
+	uint32_t image;
+	int32_t pid;
+};
+
+struct search {
+	const struct vt_profile *profile;
+	struct vt_images *images;
+	const struct vt_ranking *ranking;
+	struct scope *scopes;
+	size_t nscopes;
+	size_t scopes_cap;
+	struct scope at; /* the one being searched */
+	struct vt_found *found;
+	size_t first; /* where this search's finds begin in `found` */
+	bool failed;
+};
+
+void vt_found_fini(struct vt_found *f)
+{
+	free(f->list);
+	*f = (struct vt_found){NULL, 0, 0};
+}
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+static bool gather_scopes(struct search *s)
+{
+	size_t i, j, n = vt_ranking_count(s->ranking);
+
+	for (i = 0; i < n; i++) {
+		const struct vt_rank *k = vt_ranking_at(s->ranking, i);
+
+		for (j = 0; j < s->nscopes; j++)
+			if (s->scopes[j].image == k->image && s->scopes[j].pid == k->pid)
+				break;
+		if (j < s->nscopes || k->image == VT_UNMAPPED_IMAGE)
+			continue;
+		if (!vt_array_grow(&s->scopes, &s->scopes_cap, s->nscopes + 1, sizeof(*s->scopes)))
+			return false;
+		s->scopes[s->nscopes++] = (struct scope){k->image, k->pid};
+	}
+	return true;
+}
+
+static uint64_t samples_of(const struct search *s, const struct vt_procedure *p)
+{
+	size_t i, e, n = vt_ranking_count(s->ranking);
+	uint64_t sum = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct vt_rank *k = vt_ranking_at(s->ranking, i);
+
+		if (k->image != p->image || k->pid != p->pid || k->start != p->start ||
+		    !*k->symbol != !p->symbol)
+			continue;
+		for (e = 0; e < vt_profile_nevents(s->profile); e++)
+			sum += vt_ranking_tally(s->ranking, i, e).samples;
+	}
+	return sum;
+}
+
+static bool add_found(struct search *s, struct vt_procedure *p)
+{
+	struct vt_found *f = s->found;
+	size_t i;
+
+	for (i = s->first; i < f->count; i++)
+		if (f->list[i].image == p->image && f->list[i].pid == p->pid &&
+		    f->list[i].start == p->start)
+			return true;
+	if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
+		s->failed = true;
+		return false;
+	}
+	p->samples = samples_of(s, p);
+	f->list[f->count++] = *p;
+	return true;
+}
+
+static bool add_symbol(void *arg, const struct vt_symbol *sym)
+{
+	struct search *s = arg;
+	struct vt_procedure p = {.image = s->at.image,
+				 .pid = s->at.pid,
+				 .start = sym->start,
+				 .end = sym->end,
+				 .symbol = sym->name};
+
+	p.name = vt_images_display(s->images, p.image, p.pid, sym);
+	return add_found(s, &p);
+}
+
+/* All of an image that lies in no procedure. */
+static void add_rest(struct search *s, struct scope at, enum vt_unknown why)
+{
+	struct vt_procedure p = {.image = at.image, .pid = at.pid, .name = "", .why = why};
+
+	add_found(s, &p);
+}
+
+/* ---- by name ---- */
+
+static void search_name(struct search *s, struct scope at, const char *name)
+{
+	enum vt_unknown why;
+	struct vt_symbols *symbols = vt_images_symbols(s->images, at.image, at.pid, &why);
+
+	s->at = at;
+	if (symbols && vt_symbols_search(symbols, name, add_symbol, s) < 0)
+		s->failed = true;
+}
+
+/* ---- by address ---- */
+
+static void search_vaddr(struct search *s, struct scope at, uint64_t vaddr)
+{
+	enum vt_unknown why;
+	struct vt_symbols *symbols = vt_images_symbols(s->images, at.image, at.pid, &why);
+	const struct vt_symbol *sym = symbols ? vt_symbols_find(symbols, vaddr) : NULL;
+
+	s->at = at;
+	if (sym)
+		add_symbol(s, sym);
+}
+
+static void search_address(struct search *s, uint64_t address)
+{
+	uint64_t offset;
+	uint32_t image;
+	size_t i;
+
+	if (vt_profile_find(s->profile, address, &image, &offset)) {
+		for (i = 0; i < s->nscopes; i++) {
+			struct vt_location loc;
+
+			if (s->scopes[i].image != image)
+				continue;
+			vt_images_symbol(s->images, image, s->scopes[i].pid, offset, &loc);
+			s->at = s->scopes[i];
+			if (loc.symbol)
+				add_symbol(s, loc.symbol);
+		}
+	}
+	for (i = 0; i < s->nscopes && s->found->count == s->first; i++)
+		search_vaddr(s, s->scopes[i], address);
+}
+
+static bool parse_address(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X') || !text[2])
+		return false;
+	*value = strtoull(text + 2, &end, 16);
+	return !*end && strlen(text + 2) <= 16;
+}
+
+/* ---- both, within an image or not ---- */
+
+static bool is_named(const struct search *s, struct scope at, const char *name, size_t size)
+{
+	const struct vt_image *image = vt_images_get(s->images, at.image);
+
+	return image && ((strlen(image->path) == size && memcmp(image->path, name, size) == 0) ||
+			 (strlen(image->name) == size && memcmp(image->name, name, size) == 0));
+}
+
+/* In the images whose name is what[0 .. size).  Returns how many there are. */
+static size_t search_in(struct search *s, const char *what, size_t size)
+{
+	const char *name = what + size + 1;
+	uint64_t vaddr;
+	size_t i, n = 0;
+
+	for (i = 0; i < s->nscopes; i++) {
+		enum vt_unknown why = VT_KNOWN;
+
+		if (!is_named(s, s->scopes[i], what, size))
+			continue;
+		n++;
+		if (!vt_images_symbols(s->images, s->scopes[i].image, s->scopes[i].pid, &why))
+			add_rest(s, s->scopes[i], why);
+		else if (parse_address(name, &vaddr))
+			search_vaddr(s, s->scopes[i], vaddr);
+		else
+			search_name(s, s->scopes[i], name);
+	}
+	return n;
+}
+
+static void search(struct search *s, const char *what)
+{
+	const char *colon;
+	uint64_t address;
+	size_t i;
+
+	if (parse_address(what, &address)) {
+		search_address(s, address);
+		return;
+	}
+	for (i = 0; i < s->nscopes; i++)
+		search_name(s, s->scopes[i], what);
+	/* A colon may be part of an image's path or of a C++ name. */
+	for (colon = strchr(what, ':'); colon && s->found->count == s->first && !s->failed;
+	     colon = strchr(colon + 1, ':'))
+		search_in(s, what, (size_t)(colon - what));
+}
+
+/* ---- what came of it ---- */
+
+/* Candidates without samples do not count where others have some. */
+static void prefer_sampled(struct search *s)
+{
+	struct vt_found *f = s->found;
+	size_t i, n = s->first;
+	bool any = false;
+
+	for (i = s->first; i < f->count; i++)
+		any = any || f->list[i].samples;
+	for (i = s->first; i < f->count && any; i++)
+		if (f->list[i].samples)
+			f->list[n++] = f->list[i];
+	if (any)
+		f->count = n;
+}
+
+/* Edit distance of two names, at most `limit`; names longer than the table never are near. */
+static unsigned distance(const char *a, const char *b, unsigned limit)
+{
+	enum { LONGEST = 64 };
+	size_t na = strlen(a), nb = strlen(b), i, j;
+	unsigned row[LONGEST + 1];
+
+	if (na > LONGEST || nb > LONGEST)
+		return limit;
+	for (j = 0; j <= nb; j++)
+		row[j] = (unsigned)j;
+	for (i = 1; i <= na; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (j = 1; j <= nb; j++) {
+			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[nb] < limit ? row[nb] : limit;
+}
+
+static int not_found(const struct search *s, const char *what, struct vt_error *err)
+{
+	size_t i, n = vt_ranking_count(s->ranking), shown = 0;
+	unsigned limit = 1 + (unsigned)strlen(what) / 3;
+	struct vt_buf b = VT_BUF_INIT;
+
+	for (i = 0; i < n && shown < 3; i++) {
+		const char *name = vt_ranking_at(s->ranking, i)->procedure;
+
+		if (*name && (distance(what, name, limit) < limit ||
+			      (strlen(what) > 2 && strstr(name, what)))) {
+			vt_buf_printf(&b, "%s%.80s", shown ? ", " : "", name);
+			shown++;
+		}
+	}
+	if (shown)
+		vt_error_set(err, VT_E_NOTFOUND, "%s: no such procedure; did you mean %s?", what,
+			     vt_buf_str(&b));
+	else
+		vt_error_set(err, VT_E_NOTFOUND,
+			     "%s: no such procedure in the images with samples; vprof lists them",
+			     what);
+	vt_buf_free(&b);
+	return -VT_E_NOTFOUND;
+}
+
+static int check_image(const struct search *s, const struct vt_procedure *p, struct vt_error *err)
+{
+	const struct vt_image *image = vt_images_get(s->images, p->image);
+	char id[2 * VT_BUILDID_MAX + 1] = "";
+
+	if (p->why != VT_UNKNOWN_MISMATCH || !image)
+		return 0;
+	if (image->buildid_size <= VT_BUILDID_MAX)
+		vt_buildid_format(image->buildid, image->buildid_size, id);
+	return vt_error_set(err, VT_E_MISMATCH, "%s: no file with the recorded build-id %s",
+			    image->path, id);
+}
+
+int vt_locate(const struct vt_profile *p, struct vt_images *images,
+	      const struct vt_ranking *ranking, const char *what, struct vt_found *f,
+	      struct vt_error *err)
+{
+	struct search s = {
+		.profile = p, .images = images, .ranking = ranking, .found = f, .first = f->count};
+
+	if (gather_scopes(&s))
+		search(&s, what);
+	else
+		s.failed = true;
+	free(s.scopes);
+	if (s.failed)
+		return no_memory(err);
+	if (f->count == s.first)
+		return not_found(&s, what, err);
+	prefer_sampled(&s);
+	if (f->count - s.first > 1)
+		return vt_error_set(err, VT_E_AMBIGUOUS, "%s: means %zu procedures", what,
+				    f->count - s.first);
+	return check_image(&s, &f->list[s.first], err);
+}
+
+bool vt_procedure_of_rank(struct vt_images *images, const struct vt_rank *rank,
+			  struct vt_procedure *out)
+{
+	enum vt_unknown why;
+	struct vt_symbols *symbols;
+	const struct vt_symbol *sym;
+
+	if (rank->image == VT_UNMAPPED_IMAGE)
+		return false;
+	*out = (struct vt_procedure){.image = rank->image, .pid = rank->pid, .name = ""};
+	symbols = vt_images_symbols(images, rank->image, rank->pid, &why);
+	sym = symbols && *rank->symbol ? vt_symbols_find(symbols, rank->start) : NULL;
+	if (sym && sym->start == rank->start) {
+		out->start = sym->start;
+		out->end = sym->end;
+		out->symbol = sym->name;
+		out->name = rank->procedure;
+	} else {
+		out->why = symbols ? VT_UNKNOWN_NO_SYMBOL : why;
+	}
+	return true;
+}
