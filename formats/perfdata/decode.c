@@ -211,6 +211,18 @@ static int tracing_data(struct pd_session *s, const struct pd_rec *r)
 	return code;
 }
 
+/* Without a size there is no next record: what is left is counted and passed over. */
+static int give_up(struct pd_session *s, const struct pd_rec *r, uint64_t end)
+{
+	int code = skip_to(s, end);
+
+	if (code < 0)
+		return code;
+	vti_pd_damage(s, r->offset, s->in->offset - r->offset,
+		      "a record claims a size of %u; what follows it is not read", r->size);
+	return 0;
+}
+
 /* Reads records up to an offset, or to the end of the input if that comes first. */
 static int read_records(struct pd_session *s, uint64_t end)
 {
@@ -226,14 +238,16 @@ static int read_records(struct pd_session *s, uint64_t end)
 			return -(int)s->err->code;
 		if (!have && (end == UINT64_MAX))
 			return 0;
+		if (!have) {
+			vti_pd_damage(s, in->offset, 0,
+				      "the input ends %" PRIu64 " bytes before its data do", left);
+			return 0;
+		}
 		if (have < PD_HEADER_SIZE || left < PD_HEADER_SIZE)
 			return cut(s, have < left ? have : left, "a record's header");
 		r = vti_pd_rec(s, vt_input_data(in), in->offset);
-		if (r.size < PD_HEADER_SIZE || r.size > left) {
-			vti_pd_damage(s, in->offset, end == UINT64_MAX ? 0 : left,
-				      "a record claims a size of %u", r.size);
-			return 0;
-		}
+		if (r.size < PD_HEADER_SIZE || r.size > left)
+			return give_up(s, &r, end);
 		if (have < r.size && vt_input_fill(in, r.size, &have, s->err) < 0)
 			return -(int)s->err->code;
 		if (have < r.size)
@@ -315,7 +329,7 @@ static int read_ids(struct pd_session *s, const struct access *a, struct section
 	for (i = 0; code >= 0 && i + 8 <= b.size; i += 8)
 		code = vti_pd_id_add(s, s->big ? vt_be64(b.data + i) : vt_le64(b.data + i), event);
 	if (code >= 0 && b.size < n * 8)
-		vti_pd_damage(s, ids.offset, n * 8 - b.size, "event ids lie outside of the file");
+		vti_pd_damage(s, ids.offset, 0, "event ids lie outside of the file");
 	vt_buf_free(&b);
 	return code;
 }
@@ -365,8 +379,7 @@ static int read_attrs(struct pd_session *s, const struct access *a, const struct
 		if (code < 0)
 			break;
 		if (b.size < h->attr_size) {
-			vti_pd_damage(s, offset, h->attr_size - b.size,
-				      "attributes lie outside of the file");
+			vti_pd_damage(s, offset, 0, "attributes lie outside of the file");
 			break;
 		}
 		code = read_attr(s, a, b.data, b.size, offset);
@@ -400,7 +413,7 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 	}
 	code = n ? load(s, a, at, n * 16, &b) : 0;
 	if (code >= 0 && b.size < n * 16) {
-		vti_pd_damage(s, at, n * 16 - b.size, "the table of feature sections is cut");
+		vti_pd_damage(s, at, 0, "the table of feature sections is cut");
 		n = b.size / 16;
 	}
 	c = vt_cursor_make(b.data, b.size, s->big);
@@ -416,14 +429,14 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 		const struct section *x = &sections[i];
 
 		if (x->size > VT_PERFDATA_SECTION_MAX) {
-			vti_pd_damage(s, x->offset, x->size,
+			vti_pd_damage(s, x->offset, 0,
 				      "feature section %u claims %" PRIu64 " bytes", x->feature,
 				      x->size);
 			continue;
 		}
 		code = load(s, a, x->offset, (size_t)x->size, &b);
 		if (code >= 0 && b.size < x->size)
-			vti_pd_damage(s, x->offset, x->size - b.size,
+			vti_pd_damage(s, x->offset, 0,
 				      "feature section %u lies outside of the file", x->feature);
 		else if (code >= 0)
 			code = vti_pd_feature(s, x->feature, b.data, b.size, x->offset);

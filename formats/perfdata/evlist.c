@@ -26,6 +26,25 @@ int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a)
 	return 0;
 }
 
+static void find_places(struct pd_layout *l, uint64_t t)
+{
+	int8_t n = 0;
+
+	/* The order is that of perf_output_sample() of the kernel. */
+	l->id = t & PD_SAMPLE_IDENTIFIER ? n++ : -1;
+	l->ip = t & PD_SAMPLE_IP ? n++ : -1;
+	l->tid = t & PD_SAMPLE_TID ? n++ : -1;
+	l->time = t & PD_SAMPLE_TIME ? n++ : -1;
+	l->addr = t & PD_SAMPLE_ADDR ? n++ : -1;
+	if (t & PD_SAMPLE_ID)
+		l->id = n++;
+	l->stream_id = t & PD_SAMPLE_STREAM_ID ? n++ : -1;
+	l->cpu = t & PD_SAMPLE_CPU ? n++ : -1;
+	l->period = t & PD_SAMPLE_PERIOD ? n++ : -1;
+	l->words = (uint8_t)n;
+	l->plain = !(t & ~(uint64_t)PD_SAMPLE_FIXED);
+}
+
 void vti_pd_layout(struct pd_session *s)
 {
 	const struct pd_attr *first;
@@ -38,7 +57,8 @@ void vti_pd_layout(struct pd_session *s)
 	s->id_trailer_pos = vti_pd_id_trailer_pos(first->sample_type);
 	s->time_pos = vti_pd_time_pos(first->sample_type);
 	s->same_layout = true;
-	for (i = 1; i < s->nevents; i++) {
+	for (i = 0; i < s->nevents; i++) {
+		find_places(&s->events[i].layout, s->events[i].attr.sample_type);
 		if (vti_pd_time_pos(s->events[i].attr.sample_type) != s->time_pos)
 			s->same_layout = false;
 	}

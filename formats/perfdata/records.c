@@ -346,13 +346,34 @@ static record_fn *const records[PD_USER_START] = {
 	[PD_AUX_OUTPUT_HW_ID] = hw_id_record,
 };
 
+static int deliver_other(struct pd_session *s, const struct pd_rec *r, int event)
+{
+	struct pd_attr none = {.flags = 0};
+	struct body b = {.r = r};
+	size_t body;
+	int code;
+
+	/* Without a known event the first one's layout is the best guess: perf gives all the same.
+	 */
+	b.event = event < 0 ? 0 : (uint64_t)event;
+	if (!vti_pd_trailer_parse(&b.id, s->nevents ? &s->events[b.event].attr : &none, r->payload,
+				  r->left, s->big, &body)) {
+		vti_pd_bad_record(s, r, "too short for its sample id");
+		return 0;
+	}
+	b.c = vt_cursor_make(r->payload, body, s->big);
+	code = records[r->type](s, &b);
+	if (code == SHORT) {
+		vti_pd_bad_record(s, r, "too short for its type");
+		return 0;
+	}
+	return code;
+}
+
 int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t offset)
 {
 	struct pd_session *s = session;
 	struct pd_rec r = vti_pd_rec(s, record, offset);
-	struct pd_attr none = {.flags = 0};
-	struct body b = {.r = &r};
-	size_t body;
 	int event, code;
 
 	(void)size;
@@ -367,20 +388,5 @@ int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t o
 				 : vti_pd_deliver_sample(s, &r, (size_t)event);
 	if (r.type >= PD_USER_START || !records[r.type])
 		return vti_pd_unknown(s, &r);
-
-	/* Without a known event the first one's layout is the best guess: perf gives all the same.
-	 */
-	b.event = event < 0 ? 0 : (uint64_t)event;
-	if (!vti_pd_trailer_parse(&b.id, s->nevents ? &s->events[b.event].attr : &none, r.payload,
-				  r.left, s->big, &body)) {
-		vti_pd_bad_record(s, &r, "too short for its sample id");
-		return 0;
-	}
-	b.c = vt_cursor_make(r.payload, body, s->big);
-	code = records[r.type](s, &b);
-	if (code == SHORT) {
-		vti_pd_bad_record(s, &r, "too short for its type");
-		return 0;
-	}
-	return code;
+	return deliver_other(s, &r, event);
 }

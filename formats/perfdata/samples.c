@@ -4,6 +4,11 @@
 /* The bits of `has`: recorded fields, in the numbers of linux/perf_event.h. */
 #define HAS_MASK ((UINT64_C(1) << 25) - 1)
 
+static uint64_t default_period(const struct pd_event *e)
+{
+	return e->attr.flags & PD_ATTR_FREQ ? 1 : e->attr.period;
+}
+
 static void put_words(struct pd_session *s, unsigned field, const struct pd_words *w)
 {
 	if (!w->count)
@@ -66,8 +71,6 @@ static void emit(struct pd_session *s, const struct pd_rec *r, size_t event,
 	row[VT_SAMPLE_ID] = smp->id;
 	row[VT_SAMPLE_STREAM_ID] = smp->stream_id;
 	s->sum->samples++;
-	if (!(t & ~(uint64_t)PD_SAMPLE_FIXED))
-		return;
 	row[VT_SAMPLE_WEIGHT] = smp->weight;
 	row[VT_SAMPLE_WEIGHT2] = smp->weight2;
 	row[VT_SAMPLE_WEIGHT3] = smp->weight3;
@@ -122,17 +125,62 @@ static void emit_read(struct pd_session *s, const struct pd_rec *r, uint64_t for
 		emit_count(s, r, smp, word(s, &smp->read, i), word(s, &smp->read, i + 1));
 }
 
+static inline uint64_t plain_word(const struct pd_session *s, const struct pd_rec *r, int at)
+{
+	const uint8_t *p = r->payload + 8 * (size_t)at;
+
+	if (at < 0)
+		return 0;
+	return s->big ? vt_be64(p) : vt_le64(p);
+}
+
+/* The short way for samples of nothing but single words: most samples of most files. */
+static void deliver_plain(struct pd_session *s, const struct pd_rec *r, size_t event,
+			  const struct pd_event *e)
+{
+	const struct pd_layout *l = &e->layout;
+	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
+
+	row[VT_SAMPLE_TIME] = plain_word(s, r, l->time);
+	if (l->tid >= 0) {
+		const uint8_t *p = r->payload + 8 * (size_t)l->tid;
+
+		row[VT_SAMPLE_PID] = (uint64_t)(int64_t)(int32_t)(s->big ? vt_be32(p) : vt_le32(p));
+		row[VT_SAMPLE_TID] =
+			(uint64_t)(int64_t)(int32_t)(s->big ? vt_be32(p + 4) : vt_le32(p + 4));
+	}
+	if (l->cpu >= 0) {
+		const uint8_t *p = r->payload + 8 * (size_t)l->cpu;
+
+		row[VT_SAMPLE_CPU] = s->big ? vt_be32(p) : vt_le32(p);
+	}
+	row[VT_SAMPLE_EVENT] = event;
+	row[VT_SAMPLE_IP] = plain_word(s, r, l->ip);
+	row[VT_SAMPLE_PERIOD] = l->period >= 0 ? plain_word(s, r, l->period) : default_period(e);
+	row[VT_SAMPLE_MISC] = r->misc;
+	row[VT_SAMPLE_HAS] = e->attr.sample_type;
+	row[VT_SAMPLE_ADDR] = plain_word(s, r, l->addr);
+	row[VT_SAMPLE_ID] = plain_word(s, r, l->id);
+	row[VT_SAMPLE_STREAM_ID] = plain_word(s, r, l->stream_id);
+	s->sum->samples++;
+}
+
 int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t event)
 {
-	const struct pd_attr *a = &s->events[event].attr;
+	const struct pd_event *e = &s->events[event];
+	const struct pd_attr *a = &e->attr;
 	struct pd_sample smp;
 
+	if (e->layout.plain && r->left / 8 >= e->layout.words) {
+		deliver_plain(s, r, event, e);
+		return 0;
+	}
 	if (!vti_pd_sample_parse(&smp, a, r->payload, r->left, s->big)) {
 		vti_pd_bad_record(s, r, "the sample is shorter than its fields");
 		return 0;
 	}
 	if (!(a->sample_type & PD_SAMPLE_PERIOD))
-		smp.period = a->flags & PD_ATTR_FREQ ? 1 : a->period;
+		smp.period = default_period(e);
 	if (a->sample_type & PD_SAMPLE_READ && a->read_format & PD_FORMAT_ID)
 		emit_read(s, r, a->read_format, &smp);
 	else

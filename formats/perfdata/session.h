@@ -25,8 +25,16 @@
 #define PD_PIECE_MAX   (1u << 20)
 #define PD_ID_CACHE    64
 
+/* Where in a sample's payload, in words, its first fields are; -1 for those that are not there. */
+struct pd_layout {
+	bool plain; /* there are no other fields */
+	uint8_t words;
+	int8_t ip, tid, time, addr, id, stream_id, cpu, period;
+};
+
 struct pd_event {
 	struct pd_attr attr;
+	struct pd_layout layout;
 	char *name; /* NULL while only the attribute names it */
 	char *unit; /* NULL: the usual one */
 	bool dirty; /* has changed since its EVENT was written */
@@ -158,7 +166,7 @@ int vti_pd_event_of_id(struct pd_session *s, uint64_t id);
 /* The event of a record, from the id inside it; -1: unknown. */
 int vti_pd_event_of(struct pd_session *s, const struct pd_rec *r);
 
-/* Takes over the layout of events when all attributes of a file are known, or one came. */
+/* Works out the layout of samples when all attributes of a file are known, or one came. */
 void vti_pd_layout(struct pd_session *s);
 
 /* Names an event; `only_if_unnamed` leaves an existing name.  Bytes need no final zero. */

@@ -179,7 +179,7 @@ static bool word_is(const char *s, const char *word)
 	return !strncmp(s, word, n) && (s[n] == ' ' || s[n] == 0 || s[n] == ',');
 }
 
-/* libopcodes says nothing about the kind of an x86 instruction: its name does. */
+/* libopcodes says nothing about the kind of an instruction: its name does. */
 static enum vt_insn_type x86_type(const char *s)
 {
 	static const char *const prefixes[] = {"bnd",	 "notrack", "cs", "ds",
@@ -202,6 +202,19 @@ static enum vt_insn_type x86_type(const char *s)
 	return VT_INSN_OTHER;
 }
 
+static enum vt_insn_type a64_type(const char *s)
+{
+	if (word_is(s, "bl") || !strncmp(s, "blr", 3))
+		return VT_INSN_CALL;
+	if (word_is(s, "b") || word_is(s, "br") || !strncmp(s, "bra", 3))
+		return VT_INSN_BRANCH;
+	if (!strncmp(s, "b.", 2) || !strncmp(s, "cbz", 3) || !strncmp(s, "cbnz", 4) ||
+	    !strncmp(s, "tbz", 3) || !strncmp(s, "tbnz", 4))
+		return VT_INSN_CONDITIONAL;
+	return VT_INSN_OTHER;
+}
+
+/* A conditional instruction's name ends in the two letters of its condition. */
 static enum vt_insn_type arm_type(const char *s)
 {
 	size_t n = strcspn(s, " .");
@@ -219,22 +232,15 @@ static enum vt_insn_type arm_type(const char *s)
 
 static enum vt_insn_type type_of(const struct vt_disasm *d, const char *text)
 {
-	if (d->info.arch == bfd_arch_i386)
+	if (strstr(text, "(bad)") || text[0] == '.')
+		return VT_INSN_BAD;
+	switch (d->info.arch) {
+	case bfd_arch_i386:
 		return x86_type(text);
-	if (d->info.arch == bfd_arch_arm)
-		return arm_type(text);
-	if (!d->info.insn_info_valid)
-		return VT_INSN_OTHER;
-	switch (d->info.insn_type) {
-	case dis_branch:
-		return VT_INSN_BRANCH;
-	case dis_condbranch:
-		return VT_INSN_CONDITIONAL;
-	case dis_jsr:
-	case dis_condjsr:
-		return VT_INSN_CALL;
+	case bfd_arch_aarch64:
+		return a64_type(text);
 	default:
-		return VT_INSN_OTHER;
+		return arm_type(text);
 	}
 }
 
@@ -262,17 +268,13 @@ void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64
 	d->info.buffer = (bfd_byte *)(uintptr_t)bytes;
 	d->info.buffer_vma = address;
 	d->info.buffer_length = size < MAX_INSN ? size : MAX_INSN;
-	d->info.insn_info_valid = 0;
-	d->info.target = 0;
 	n = d->print(address, &d->info);
 	if (n <= 0 || (size_t)n > size || d->failed) {
 		show_data(d, bytes, size, insn);
 	} else {
 		insn->size = (unsigned)n;
 		tidy(&d->text);
-		insn->type = strstr(vt_buf_str(&d->text), "(bad)")
-				     ? VT_INSN_BAD
-				     : type_of(d, vt_buf_str(&d->text));
+		insn->type = type_of(d, vt_buf_str(&d->text));
 		insn->has_target =
 			d->printed && insn->type != VT_INSN_OTHER && insn->type != VT_INSN_BAD &&
 			!strchr(vt_buf_str(&d->text), '*') && !strchr(vt_buf_str(&d->text), '[');

@@ -342,7 +342,7 @@ bool vt_buildid_equal(const uint8_t *a, size_t asize, const uint8_t *b, size_t b
 	if (asize > bsize)
 		return vt_buildid_equal(b, bsize, a, asize);
 	if (asize == 0 || memcmp(a, b, asize) != 0)
-		return asize == bsize;
+		return bsize == 0;
 	for (i = asize; i < bsize && i < perf_size; i++)
 		if (b[i])
 			return false;

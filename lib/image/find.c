@@ -202,10 +202,10 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
 		elf = try_symfs(&s, plain);
 	if (!elf)
 		elf = try_cache(&s);
-	/* A relative or bracketed name ([vdso], //anon) is not a file's path. */
-	if (!elf && plain[0] == '/' && plain[1] != '/')
+	/* Names in brackets ([vdso], //anon) are no files. */
+	if (!elf && plain[0] != '[' && strncmp(plain, "//", 2) != 0)
 		elf = try_path(&s, join(&s, plain, NULL, NULL, NULL),
-			       deleted || opt->symfs != NULL);
+			       deleted || opt->symfs || plain[0] != '/');
 	elf = finish(&s, elf, path, err);
 	*verified = elf && s.verified;
 	free(plain);

@@ -37,8 +37,8 @@ int vt_find_check(const struct vt_find_options *opt, struct vt_error *err);
  *
  * and takes the first that is ELF and has the recorded build-id.  A file without a build-id, or
  * any file when none was recorded (buildid_size 0), is taken too: `*verified` tells.  Not so a
- * `path` that ends in " (deleted)", or outside symfs where there is one: it is another file
- * unless its build-id says otherwise.
+ * `path` that is relative, or ends in " (deleted)", or lies outside symfs where there is one: it
+ * is another file unless its build-id says otherwise.
  * Errors: VT_E_NOTFOUND; VT_E_MISMATCH when only files with other build-ids were found, the text
  * giving both ids; the first file's own error when none could be read.  Owned by the caller.
  */

@@ -172,6 +172,8 @@ static void load_elf_symbols(struct vti_finder *f, struct vti_image *image)
 	info = vt_elf_info(image->elf);
 	if (!info->has_symtab)
 		load_debug(f, image);
+	image->stripped =
+		!info->has_symtab && !(image->debug && vt_elf_info(image->debug)->has_symtab);
 	t = vt_symbols_new();
 	if (t && image->debug && vt_elf_info(image->debug)->has_symtab && !info->has_symtab)
 		rc = vt_symbols_add_elf(t, image->debug, image->elf, &err);
@@ -263,6 +265,7 @@ static void load_module(struct vti_finder *f, struct vti_image *image)
 	rc = t ? vt_symbols_add_kallsyms(t, text, size, module, &err) : 0;
 	free(text);
 	settle(image, t, rc);
+	image->stripped = false;
 	image->delta = image->base;
 }
 

@@ -26,6 +26,7 @@ struct vti_image {
 	struct vt_elf *debug;
 
 	bool symbols_tried;
+	bool stripped; /* at most its dynamic symbols are there */
 	enum vt_unknown why;
 	struct vt_symbols *symbols;
 	uint64_t delta; /* kernel and its modules: vaddr - offset */

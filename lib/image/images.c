@@ -35,7 +35,7 @@ static const char *const unknown_texts[VT_NUNKNOWNS] = {
 	[VT_UNKNOWN_NO_FILE] = "file not found",
 	[VT_UNKNOWN_MISMATCH] = "file has another build-id",
 	[VT_UNKNOWN_UNREADABLE] = "file cannot be read",
-	[VT_UNKNOWN_STRIPPED] = "file has no symbols",
+	[VT_UNKNOWN_STRIPPED] = "file is stripped of symbols",
 	[VT_UNKNOWN_NO_SYMBOL] = "no symbol covers it",
 	[VT_UNKNOWN_OUTSIDE] = "outside what the file loads",
 	[VT_UNKNOWN_NO_JIT_MAP] = "generated code without a perf map",
@@ -248,7 +248,9 @@ enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid,
 		if (loc->symbol && image->pub.type != VT_IMAGE_ANON)
 			vti_image_remember(image, loc->symbol);
 	}
-	loc->why = loc->symbol ? VT_KNOWN : VT_UNKNOWN_NO_SYMBOL;
+	loc->why = loc->symbol	     ? VT_KNOWN
+		   : image->stripped ? VT_UNKNOWN_STRIPPED
+				     : VT_UNKNOWN_NO_SYMBOL;
 	return loc->why;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/intern.h"
 #include "image/internal.h"
 
 /* Debugging entries looked at in one unit; damaged trees could be walked for ever. */
@@ -15,6 +16,8 @@
 
 /* Nesting of namespaces, functions and blocks. */
 #define MAX_DEPTH 200
+
+#define NONE UINT32_MAX
 
 /* Units whose ranges are indexed; a whole distribution's browser has some 40,000. */
 #define MAX_UNITS 1000000
@@ -38,12 +41,21 @@ struct unit {
 	struct ranges functions;
 };
 
+/* The calls inlined into one function, nested by their ranges. */
+struct nest {
+	uint64_t function; /* offset of its entry; 0: none read yet */
+	struct ranges calls;
+	uint32_t *outer; /* for each range, the nearest one before that reaches beyond its start */
+};
+
 struct vt_lines {
 	Dwarf *dwarf;
+	struct vt_intern *names; /* of files, made absolute */
 	Dwarf_Aranges *aranges;
 	bool indexed;	       /* `units` covers all units */
 	struct ranges units;   /* for files whose .debug_aranges is missing or incomplete */
 	struct vt_hash loaded; /* of struct unit */
+	struct nest nest;      /* of the function asked for last */
 };
 
 /* A walk through one unit for the functions that have code. */
@@ -64,13 +76,17 @@ struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err)
 		return NULL;
 	}
 	l = calloc(1, sizeof(*l));
-	if (!l) {
+	if (l)
+		l->names = vt_intern_new();
+	if (!l || !l->names) {
+		free(l);
 		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", info->path);
 		return NULL;
 	}
 	l->dwarf = dwarf_begin_elf(vti_elf_handle(elf), DWARF_C_READ, NULL);
 	if (!l->dwarf) {
 		vt_error_set(err, VT_E_DAMAGED, "%s: %s", info->path, dwarf_errmsg(-1));
+		vt_intern_free(l->names);
 		free(l);
 		return NULL;
 	}
@@ -90,6 +106,9 @@ void vt_lines_free(struct vt_lines *l)
 		free(((struct unit *)vt_hash_at(&l->loaded, i))->functions.v);
 	vt_hash_fini(&l->loaded);
 	free(l->units.v);
+	free(l->nest.calls.v);
+	free(l->nest.outer);
+	vt_intern_free(l->names);
 	dwarf_end(l->dwarf);
 	free(l);
 }
@@ -125,11 +144,10 @@ static void sort(struct ranges *r)
 		qsort(r->v, r->count, sizeof(*r->v), compare);
 }
 
-/* The range that starts last before the address and holds it. */
-static const struct range *lookup(const struct ranges *r, uint64_t addr)
+/* The range that starts last, but not after the address. */
+static uint32_t last_before(const struct ranges *r, uint64_t addr)
 {
-	const size_t look_back = 64; /* overlaps are rare and shallow */
-	size_t lo = 0, hi = r->count, i;
+	size_t lo = 0, hi = r->count;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -139,9 +157,18 @@ static const struct range *lookup(const struct ranges *r, uint64_t addr)
 		else
 			hi = mid;
 	}
-	for (i = 0; i < look_back && i < lo; i++)
-		if (addr < r->v[lo - 1 - i].hi)
-			return &r->v[lo - 1 - i];
+	return lo ? (uint32_t)lo - 1 : NONE;
+}
+
+/* The range that starts last before the address and holds it. */
+static const struct range *lookup(const struct ranges *r, uint64_t addr)
+{
+	const uint32_t look_back = 64; /* overlaps are rare and shallow */
+	uint32_t last = last_before(r, addr), i;
+
+	for (i = 0; last != NONE && i < look_back && i <= last; i++)
+		if (addr < r->v[last - i].hi)
+			return &r->v[last - i];
 	return NULL;
 }
 
@@ -246,7 +273,26 @@ static bool find_function(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, Dwar
 	return r && dwarf_offdie(l->dwarf, r->die, function) != NULL;
 }
 
-static bool line_in(Dwarf_Die *cu, uint64_t addr, struct vt_line *line)
+/* A file's name; a relative one counts from where the compiler ran. */
+static const char *absolute(struct vt_lines *l, Dwarf_Die *cu, const char *file)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	Dwarf_Attribute attr;
+	const char *dir;
+	uint32_t id;
+
+	if (file[0] == '/' || !dwarf_attr(cu, DW_AT_comp_dir, &attr))
+		return file;
+	dir = dwarf_formstring(&attr);
+	if (!dir)
+		return file;
+	vt_buf_printf(&b, "%s/%s", dir, file);
+	id = vt_intern_str(l->names, vt_buf_str(&b));
+	vt_buf_free(&b);
+	return id == UINT32_MAX ? file : vt_intern_get(l->names, id);
+}
+
+static bool line_in(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, struct vt_line *line)
 {
 	Dwarf_Line *found = dwarf_getsrc_die(cu, addr);
 	const char *file = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
@@ -259,8 +305,8 @@ static bool line_in(Dwarf_Die *cu, uint64_t addr, struct vt_line *line)
 	dwarf_linecol(found, &column);
 	dwarf_linediscriminator(found, &discriminator);
 	dwarf_linebeginstatement(found, &is_stmt);
-	*line = (struct vt_line){file, no > 0 ? (unsigned)no : 0, column > 0 ? (unsigned)column : 0,
-				 discriminator, is_stmt};
+	*line = (struct vt_line){absolute(l, cu, file), no > 0 ? (unsigned)no : 0,
+				 column > 0 ? (unsigned)column : 0, discriminator, is_stmt};
 	return true;
 }
 
@@ -268,7 +314,7 @@ bool vt_lines_at(struct vt_lines *l, uint64_t vaddr, struct vt_line *line)
 {
 	Dwarf_Die cu;
 
-	return find_unit(l, vaddr, &cu) && line_in(&cu, vaddr, line);
+	return find_unit(l, vaddr, &cu) && line_in(l, &cu, vaddr, line);
 }
 
 /* ---- inlined calls ------------------------------------------------------------- */
@@ -286,7 +332,8 @@ static const char *function_name(Dwarf_Die *die)
 	return s ? s : "";
 }
 
-static void call_site(Dwarf_Die *cu, Dwarf_Die *inlined, struct vt_frame *caller)
+static void call_site(struct vt_lines *l, Dwarf_Die *cu, Dwarf_Die *inlined,
+		      struct vt_frame *caller)
 {
 	Dwarf_Word file = 0, line = 0;
 	Dwarf_Attribute attr;
@@ -299,57 +346,94 @@ static void call_site(Dwarf_Die *cu, Dwarf_Die *inlined, struct vt_frame *caller
 	if (dwarf_attr(inlined, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
 	    dwarf_getsrcfiles(cu, &files, &n) == 0 && file < n)
 		name = dwarf_filesrc(files, file, NULL, NULL);
-	caller->file = name ? name : "";
+	caller->file = name ? absolute(l, cu, name) : "";
 	caller->line = line <= UINT32_MAX ? (unsigned)line : 0;
 }
 
-/* The scope directly inside `scope` that holds the address. */
-static bool inner_scope(Dwarf_Die *scope, uint64_t addr, size_t *budget, Dwarf_Die *inner)
+static void walk_calls(struct walk *w, Dwarf_Die *parent, int depth)
 {
-	Dwarf_Off before = dwarf_dieoffset(scope);
+	Dwarf_Off before = dwarf_dieoffset(parent);
 	Dwarf_Die die;
 
-	if (dwarf_child(scope, &die) != 0)
-		return false;
+	if (depth > MAX_DEPTH || dwarf_child(parent, &die) != 0)
+		return;
 	do {
 		int tag = dwarf_tag(&die);
 
-		if (dwarf_dieoffset(&die) <= before || *budget == 0)
-			return false;
+		if (dwarf_dieoffset(&die) <= before || w->budget == 0)
+			return;
 		before = dwarf_dieoffset(&die);
-		--*budget;
-		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
-		    dwarf_haspc(&die, addr) > 0) {
-			*inner = die;
-			return true;
-		}
+		w->budget--;
+		if (tag == DW_TAG_inlined_subroutine)
+			add_ranges(w->out, &die);
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block)
+			walk_calls(w, &die, depth + 1);
 	} while (dwarf_siblingof(&die, &die) == 0);
-	return false;
+}
+
+/* Makes l->nest that of the function. */
+static bool read_nest(struct vt_lines *l, Dwarf_Die *function)
+{
+	struct nest *n = &l->nest;
+	struct walk w = {&n->calls, WALK_BUDGET, false};
+	size_t i;
+
+	if (n->function == dwarf_dieoffset(function))
+		return true;
+	n->function = 0;
+	n->calls.count = 0;
+	walk_calls(&w, function, 0);
+	sort(&n->calls);
+	free(n->outer);
+	n->outer = malloc((n->calls.count + 1) * sizeof(*n->outer));
+	if (!n->outer || n->calls.count >= NONE)
+		return false;
+	for (i = 0; i < n->calls.count; i++) {
+		uint32_t o = i ? (uint32_t)i - 1 : NONE;
+
+		while (o != NONE && n->calls.v[o].hi <= n->calls.v[i].lo)
+			o = n->outer[o];
+		n->outer[i] = o;
+	}
+	n->function = dwarf_dieoffset(function);
+	return true;
+}
+
+/* The entries of the calls that hold an address, innermost first; returns how many. */
+static size_t calls_at(const struct vt_lines *l, uint64_t addr, Dwarf_Die *calls, size_t max)
+{
+	const struct nest *nest = &l->nest;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = last_before(&nest->calls, addr); i != NONE && n < max; i = nest->outer[i])
+		if (addr < nest->calls.v[i].hi &&
+		    dwarf_offdie(l->dwarf, nest->calls.v[i].die, &calls[n]))
+			n++;
+	return n;
 }
 
 size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *frames, size_t max)
 {
-	Dwarf_Die chain[VT_MAX_INLINE], cu, die;
-	size_t n = 0, i, budget = WALK_BUDGET, depth = 0;
 	struct vt_line line = {"", 0, 0, 0, false};
+	Dwarf_Die chain[VT_MAX_INLINE], cu;
+	size_t n, i;
 
-	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &die))
+	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &chain[0]) ||
+	    !read_nest(l, &chain[0]))
 		return 0;
-	chain[n++] = die;
-	while (depth++ < MAX_DEPTH && n < VT_MAX_INLINE && inner_scope(&die, vaddr, &budget, &die))
-		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
-			chain[n++] = die;
-	line_in(&cu, vaddr, &line);
+	n = calls_at(l, vaddr, chain, VT_MAX_INLINE - 1);
+	if (!find_function(l, &cu, vaddr, &chain[n++]))
+		return 0;
+	line_in(l, &cu, vaddr, &line);
 	for (i = 0; i < n && i < max; i++) {
-		Dwarf_Die *at = &chain[n - 1 - i];
-
-		frames[i].function = function_name(at);
+		frames[i].function = function_name(&chain[i]);
 		frames[i].inlined = i + 1 < n;
 		if (i == 0) {
 			frames[i].file = line.file;
 			frames[i].line = line.line;
 		} else {
-			call_site(&cu, at + 1, &frames[i]);
+			call_site(l, &cu, &chain[i - 1], &frames[i]);
 		}
 	}
 	return i;
@@ -365,7 +449,7 @@ bool vt_lines_function(struct vt_lines *l, uint64_t vaddr, struct vt_frame *func
 		return false;
 	file = dwarf_decl_file(&die);
 	dwarf_decl_line(&die, &line);
-	*function = (struct vt_frame){function_name(&die), file ? file : "",
+	*function = (struct vt_frame){function_name(&die), file ? absolute(l, &cu, file) : "",
 				      line > 0 ? (unsigned)line : 0, false};
 	return true;
 }

@@ -438,6 +438,8 @@ static void buildids_as_perf_cuts_them(void **state)
 	assert_true(vt_buildid_equal(b, 20, a, 8));
 	b[10] = 1;
 	assert_false(vt_buildid_equal(a, 8, b, 20));
+	assert_false(vt_buildid_equal(a, 20, b, 20));
+	assert_true(vt_buildid_equal(a, 20, a, 20));
 	assert_false(vt_buildid_equal(a, 0, b, 20));
 	assert_true(vt_buildid_equal(a, 0, b, 0));
 	memset(a, 7, sizeof(a));

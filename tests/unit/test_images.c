@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finding files, and why an address has no symbol. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "image/images.h"
+#include "image/lines.h"
+#include "stream/kinds.h"
+#include "toolbox.h"
+
+struct subject {
+	char *dir;
+	char warning[1024];
+	struct vt_images *images;
+	uint8_t buildid[20];
+	uint64_t offset; /* of work() in the file */
+};
+
+static void warned(void *arg, const char *text)
+{
+	struct subject *s = arg;
+
+	snprintf(s->warning, sizeof(s->warning), "%s", text);
+}
+
+/* Builds DIR/p, which has a build-id of 20 bytes 0x11 and a function work(). */
+static void build(struct subject *s)
+{
+	char *text;
+
+	memset(s, 0, sizeof(*s));
+	s->dir = toolbox_dir();
+	toolbox_write(s->dir, "p.c",
+		      "__attribute__((noinline)) int work(int x) { return x * x; }\n"
+		      "int main(int c, char **v) { (void)v; return work(c); }\n");
+	free(toolbox_run(s->dir, "gcc -O1 -g -no-pie p.c -o p -Wl,-Ttext-segment=0x400000 "
+				 "-Wl,--build-id=0x$(printf '11%%.0s' $(seq 20))"));
+	memset(s->buildid, 0x11, sizeof(s->buildid));
+	text = toolbox_run(s->dir, "nm p | sed -n 's/ T work//p'");
+	s->offset = strtoull(text, NULL, 16) - 0x400000;
+	free(text);
+}
+
+static void open_store(struct subject *s, const struct vt_images_options *opt)
+{
+	struct vt_images_options o = *opt;
+	struct vt_error err = VT_ERROR_INIT;
+
+	o.warn = warned;
+	o.warn_arg = s;
+	vt_images_free(s->images);
+	s->warning[0] = 0;
+	s->images = vt_images_new(&o, &err);
+	if (!s->images)
+		fail_msg("%s", err.text);
+}
+
+static void demolish(struct subject *s)
+{
+	vt_images_free(s->images);
+	toolbox_remove(s->dir);
+}
+
+static void add(struct subject *s, uint32_t id, unsigned type, const char *path,
+		const uint8_t *buildid)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	assert_int_equal(vt_images_add(s->images, id, type, path, strlen(path), buildid,
+				       buildid ? sizeof(s->buildid) : 0, &err),
+			 0);
+}
+
+static enum vt_unknown why_not(struct subject *s, uint32_t id, uint64_t offset)
+{
+	struct vt_location loc;
+
+	return vt_images_symbol(s->images, id, 1, offset, &loc);
+}
+
+static void is_work(struct subject *s, uint32_t id)
+{
+	struct vt_location loc;
+
+	assert_int_equal(vt_images_symbol(s->images, id, 1, s->offset + 1, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "work");
+	assert_true(loc.vaddr == s->offset + 1 + 0x400000);
+}
+
+static void plain_path(void **state)
+{
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct vt_location loc;
+	uint64_t offset;
+	struct subject s;
+	uint8_t other[20];
+
+	(void)state;
+	build(&s);
+	memset(other, 0x22, sizeof(other));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	add(&s, 2, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), NULL);
+	add(&s, 3, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), other);
+	add(&s, 4, VT_IMAGE_FILE, toolbox_path(s.dir, "gone"), NULL);
+	add(&s, 5, VT_IMAGE_FILE, toolbox_path(s.dir, "p.c"), NULL);
+	add(&s, 6, VT_IMAGE_FILE, toolbox_path(s.dir, "p (deleted)"), NULL);
+	add(&s, 7, VT_IMAGE_FILE, toolbox_path(s.dir, "p (deleted)"), s.buildid);
+	add(&s, 8, VT_IMAGE_FILE, "[heap]", NULL);
+	is_work(&s, 1);
+	assert_true(vt_images_verified(s.images, 1));
+	assert_string_equal(s.warning, "");
+	is_work(&s, 2);
+	assert_false(vt_images_verified(s.images, 2));
+	assert_int_equal(why_not(&s, 3, s.offset), VT_UNKNOWN_MISMATCH);
+	/* Both ids are told. */
+	assert_non_null(strstr(s.warning, "1111111111111111111111111111111111111111"));
+	assert_non_null(strstr(s.warning, "2222222222222222222222222222222222222222"));
+	assert_int_equal(why_not(&s, 4, s.offset), VT_UNKNOWN_NO_FILE);
+	assert_int_equal(why_not(&s, 5, s.offset), VT_UNKNOWN_UNREADABLE);
+	assert_int_equal(why_not(&s, 6, s.offset), VT_UNKNOWN_NO_FILE);
+	is_work(&s, 7);
+	assert_int_equal(why_not(&s, 8, 0), VT_UNKNOWN_NO_FILE);
+	assert_int_equal(why_not(&s, 9, 0), VT_UNKNOWN_NO_IMAGE);
+	assert_int_equal(why_not(&s, 1, 0x10000000), VT_UNKNOWN_OUTSIDE);
+	assert_int_equal(why_not(&s, 1, 0), VT_UNKNOWN_NO_SYMBOL);
+	assert_int_equal(vt_images_symbol(s.images, 1, 1, s.offset, &loc), VT_KNOWN);
+	assert_true(vt_images_offset(s.images, 1, loc.vaddr, &offset));
+	assert_true(offset == s.offset);
+	assert_string_equal(vt_images_get(s.images, 1)->name, "p");
+	assert_int_equal(vt_images_count(s.images), 8);
+	free(toolbox_run(s.dir, "strip p"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_STRIPPED);
+	opt.find.accept_mismatch = true;
+	open_store(&s, &opt);
+	add(&s, 3, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), other);
+	assert_int_equal(why_not(&s, 3, s.offset), VT_UNKNOWN_STRIPPED);
+	assert_non_null(strstr(s.warning, "is used although"));
+	demolish(&s);
+}
+
+/* The recorded path does not exist here; the file is in a mirror of the recorded machine. */
+static void below_symfs(void **state)
+{
+	static const char *const layouts[] = {
+		"mkdir -p fs/opt/app && mv p fs/opt/app/p",
+		"mkdir fs && mv p fs/p",
+		"mkdir -p fs/.build-id/11 && mv p fs/.build-id/11/$(printf '11%.0s' $(seq 19))",
+	};
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct vt_error err = VT_ERROR_INIT;
+	struct subject s;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+		build(&s);
+		free(toolbox_run(s.dir, "%s", layouts[i]));
+		opt.find.symfs = toolbox_path(s.dir, "fs");
+		open_store(&s, &opt);
+		add(&s, 1, VT_IMAGE_FILE, "/opt/app/p", s.buildid);
+		is_work(&s, 1);
+		assert_true(vt_images_verified(s.images, 1));
+		demolish(&s);
+	}
+	build(&s);
+	/* With a mirror, a file outside of it counts only if its build-id fits. */
+	free(toolbox_run(s.dir, "mkdir fs"));
+	opt.find.symfs = toolbox_path(s.dir, "fs");
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), NULL);
+	add(&s, 2, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_NO_FILE);
+	is_work(&s, 2);
+	opt.find.symfs = toolbox_path(s.dir, "none");
+	assert_null(vt_images_new(&opt, &err));
+	assert_int_equal(err.code, VT_E_READ);
+	assert_non_null(strstr(err.text, "none"));
+	demolish(&s);
+}
+
+static void in_the_cache_of_perf(void **state)
+{
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct subject s;
+
+	(void)state;
+	build(&s);
+	/* As perf lays it out: a symbolic link to a directory with the file in it. */
+	free(toolbox_run(s.dir,
+			 "id=$(printf '11%%.0s' $(seq 20)); mkdir -p c/.build-id/11 c/opt/p/$id; "
+			 "mv p c/opt/p/$id/elf; "
+			 "ln -s ../../opt/p/$id c/.build-id/11/${id#11}"));
+	opt.find.buildid_cache = toolbox_path(s.dir, "c");
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, "/opt/p", s.buildid);
+	add(&s, 2, VT_IMAGE_FILE, "/opt/p", NULL);
+	is_work(&s, 1);
+	assert_int_equal(why_not(&s, 2, s.offset), VT_UNKNOWN_NO_FILE);
+	demolish(&s);
+}
+
+static void separate_debug_files(void **state)
+{
+	static const char *const layouts[] = {
+		"mkdir -p d/.build-id/11 && mv p.debug d/.build-id/11/$(printf '11%.0s' $(seq "
+		"19)).debug",
+		"objcopy --add-gnu-debuglink=p.debug p",
+		"objcopy --add-gnu-debuglink=p.debug p && mkdir .debug && mv p.debug .debug",
+		"objcopy --add-gnu-debuglink=p.debug p && mkdir -p d/$PWD && mv p.debug d/$PWD",
+	};
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	const char *dirs[1];
+	struct vt_line line;
+	struct subject s;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+		build(&s);
+		free(toolbox_run(s.dir, "objcopy --only-keep-debug p p.debug && strip p"));
+		free(toolbox_run(s.dir, "%s", layouts[i]));
+		dirs[0] = toolbox_path(s.dir, "d");
+		opt.find.debugdirs = dirs;
+		opt.find.ndebugdirs = 1;
+		open_store(&s, &opt);
+		add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+		is_work(&s, 1);
+		assert_non_null(vt_images_lines(s.images, 1));
+		assert_true(vt_lines_at(vt_images_lines(s.images, 1), s.offset + 0x400000, &line));
+		assert_int_equal(line.line, 1);
+		demolish(&s);
+	}
+	/* A debug file that does not belong to the program is not taken. */
+	build(&s);
+	free(toolbox_run(s.dir, "objcopy --only-keep-debug p p.debug && strip p && "
+				"objcopy --add-gnu-debuglink=p.debug p && printf x >>p.debug"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_STRIPPED);
+	assert_null(vt_images_lines(s.images, 1));
+	demolish(&s);
+}
+
+static void generated_code(void **state)
+{
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct vt_location loc;
+	struct subject s;
+
+	(void)state;
+	build(&s);
+	toolbox_write(s.dir, "perf-1.map", "7f0000001000 100 jitted\n");
+	opt.perf_map_dir = s.dir;
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_ANON, "//anon", NULL);
+	assert_int_equal(vt_images_symbol(s.images, 1, 1, 0x7f0000001010, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "jitted");
+	assert_string_equal(vt_images_display(s.images, 1, 1, loc.symbol), "jitted");
+	assert_int_equal(vt_images_symbol(s.images, 1, 1, 0x7f0000001100, &loc),
+			 VT_UNKNOWN_NO_SYMBOL);
+	assert_int_equal(vt_images_symbol(s.images, 1, 2, 0x7f0000001010, &loc),
+			 VT_UNKNOWN_NO_JIT_MAP);
+	demolish(&s);
+}
+
+static void kernel_and_modules(void **state)
+{
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct vt_location loc;
+	struct subject s;
+
+	(void)state;
+	build(&s);
+	free(toolbox_run(s.dir, "mkdir -p c/.build-id/11/$(printf '11%%.0s' $(seq 19))"));
+	toolbox_write(s.dir, "k",
+		      "0000000000000000 A fixed\nffffffff9a000000 T _stext\n"
+		      "ffffffff9a000000 T _text\nffffffff9a001000 T schedule\n"
+		      "ffffffff9a001100 T after\nffffffffc0400000 t mod_fn\t[nf_tables]\n");
+	free(toolbox_run(s.dir, "mv k c/.build-id/11/$(printf '11%%.0s' $(seq 19))/kallsyms"));
+	opt.find.buildid_cache = toolbox_path(s.dir, "c");
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_KERNEL, "[kernel.kallsyms]_text", s.buildid);
+	add(&s, 2, VT_IMAGE_MODULE, "[nf_tables]", NULL);
+	add(&s, 3, VT_IMAGE_KERNEL, "[kernel.kallsyms]_gone", s.buildid);
+	add(&s, 4, VT_IMAGE_KERNEL, "[kernel.kallsyms]_text", NULL);
+	vt_images_set_base(s.images, 2, 0xffffffffc0400000);
+	assert_string_equal(vt_images_get(s.images, 1)->name, "[kernel.kallsyms]");
+	assert_int_equal(vt_images_symbol(s.images, 1, 1, 0x10ff, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "schedule");
+	assert_true(loc.vaddr == 0xffffffff9a0010ff);
+	assert_int_equal(why_not(&s, 3, 0x10ff), VT_UNKNOWN_NO_KALLSYMS);
+	assert_int_equal(why_not(&s, 4, 0x10ff), VT_UNKNOWN_NO_KALLSYMS);
+	demolish(&s);
+	build(&s);
+	free(toolbox_run(s.dir, "mkdir -p 'c/[kernel.kallsyms]/'$(printf '11%%.0s' $(seq 20))"));
+	toolbox_write(s.dir, "k",
+		      "ffffffff9a000000 T _text\nffffffffc0400000 t mod_fn\t[nf_tables]\n");
+	free(toolbox_run(s.dir,
+			 "mv k 'c/[kernel.kallsyms]/'$(printf '11%%.0s' $(seq 20))/kallsyms"));
+	opt.find.buildid_cache = toolbox_path(s.dir, "c");
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_KERNEL, "[kernel.kallsyms]_text", s.buildid);
+	add(&s, 2, VT_IMAGE_MODULE, "/lib/modules/6.1/kernel/net/nf-tables.ko.xz", NULL);
+	vt_images_set_base(s.images, 2, 0xffffffffc0400000);
+	assert_int_equal(vt_images_symbol(s.images, 2, 1, 0x10, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "mod_fn");
+	demolish(&s);
+}
+
+/* The same samples in any order and with any neighbours give the same symbols. */
+static void no_answer_depends_on_the_one_before(void **state)
+{
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct vt_location loc, again;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_images *fresh;
+	struct subject s;
+	uint64_t i;
+
+	(void)state;
+	build(&s);
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), NULL);
+	for (i = 0; i < 3000; i++) {
+		uint64_t offset = 0x1000 + (i * 37) % 0x400;
+		const char *path = toolbox_path(s.dir, "p");
+
+		vt_images_symbol(s.images, 1, 1, offset, &loc);
+		if (i % 100)
+			continue;
+		fresh = vt_images_new(&opt, &err);
+		assert_int_equal(
+			vt_images_add(fresh, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err),
+			0);
+		vt_images_symbol(fresh, 1, 1, offset, &again);
+		assert_int_equal(loc.why, again.why);
+		assert_int_equal(loc.symbol != NULL, again.symbol != NULL);
+		if (loc.symbol)
+			assert_string_equal(loc.symbol->name, again.symbol->name);
+		vt_images_free(fresh);
+	}
+	demolish(&s);
+}
+
+static void every_reason_has_a_text(void **state)
+{
+	int i, k;
+
+	(void)state;
+	for (i = 0; i < VT_NUNKNOWNS; i++)
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(vt_unknown_text(i), vt_unknown_text(k));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_path),
+		cmocka_unit_test(below_symfs),
+		cmocka_unit_test(in_the_cache_of_perf),
+		cmocka_unit_test(separate_debug_files),
+		cmocka_unit_test(generated_code),
+		cmocka_unit_test(kernel_and_modules),
+		cmocka_unit_test(no_answer_depends_on_the_one_before),
+		cmocka_unit_test(every_reason_has_a_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
