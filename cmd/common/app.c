@@ -148,10 +148,7 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 	a->argc = argc - first;
 	a->argv = argv + first;
 	if (rc < 0) {
-		app_say(a, "%s", err.text);
-		fprintf(stderr, "usage: %s %.*s\n", page->program, (int)strcspn(page->usage, "\n"),
-			page->usage);
-		app_raise(a, APP_USAGE);
+		app_fail(a, &err);
 	} else if (rc == VT_OPT_HELP) {
 		print_help(a, page);
 	} else if (rc == VT_OPT_VERSION) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/profile.h"
 #include "base/escape.h"
 #include "cmd/common/json.h"
 
@@ -313,6 +314,8 @@ static void put_image(struct vt_buf *b, uint64_t id, const struct names *n)
 
 	if (i && i->path)
 		put_string(b, n, i->path);
+	else if (id == VT_UNMAPPED_IMAGE)
+		vt_buf_printf(b, "[unmapped]");
 	else
 		vt_buf_printf(b, "image%" PRIu64, id);
 }

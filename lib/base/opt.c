@@ -234,8 +234,8 @@ static int refuse(const struct vt_opt_page *page, int code, const char *word, st
 	if (o)
 		return vt_error_set(err, VT_E_USAGE, "--%s: takes no argument", o->name);
 	if (optopt && isgraph(optopt))
-		return vt_error_set(err, VT_E_USAGE, "unknown option -%c", optopt);
-	return complain(err, "unknown or ambiguous option", "see --help", word);
+		return vt_error_set(err, VT_E_USAGE, "unknown option -%c; see --help", optopt);
+	return vt_error_set(err, VT_E_USAGE, "unknown or ambiguous option %s; see --help", word);
 }
 
 static void note_option(struct vt_buf *record, const struct vt_opt *o, const char *value)
@@ -291,8 +291,8 @@ int vt_opt_parse(const struct vt_opt_page *page, int argc, char **argv, int *fir
 				    page->missing_operand ? page->missing_operand
 							  : "an operand is missing");
 	if ((unsigned)(argc - optind) > page->max_operands)
-		return complain(err, "one operand too many", "see --help",
-				argv[optind + (int)page->max_operands]);
+		return vt_error_set(err, VT_E_USAGE, "one operand too many: '%s'; see --help",
+				    argv[optind + (int)page->max_operands]);
 	return VT_OPT_RUN;
 }
 
