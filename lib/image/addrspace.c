@@ -16,6 +16,8 @@
 
 #define KERNEL_HALF ((uint64_t)1 << 63)
 
+#define ANSWERS 1024
+
 /* The maps of one process, or of several until one of them changes its own. */
 struct space {
 	struct vti_node *root;
@@ -34,6 +36,12 @@ struct image_type {
 	uint32_t type;
 };
 
+struct answer {
+	uint64_t changes; /* what it is valid for */
+	int32_t pid;
+	const struct vt_map *map;
+};
+
 struct vt_addrspace {
 	struct vti_nodes nodes;
 	struct vt_hash processes;
@@ -43,12 +51,9 @@ struct vt_addrspace {
 	uint64_t nended;
 	int32_t dead[VT_DEAD_PROCESSES];
 
-	/* The answer given last; forgotten at any change. */
-	int32_t last_pid;
-	bool last_valid;
-	struct space *last_space;
-	const struct vt_map *last_map;
-	const struct vt_map *last_kernel;
+	/* Answers given since the last change, by process and 128 KB of addresses. */
+	uint64_t changes;
+	struct answer answers[ANSWERS];
 };
 
 static struct space *space_new(void)
@@ -70,9 +75,7 @@ static void space_drop(struct vt_addrspace *as, struct space *s)
 
 static void forget(struct vt_addrspace *as)
 {
-	as->last_valid = false;
-	as->last_map = NULL;
-	as->last_kernel = NULL;
+	as->changes++;
 }
 
 struct vt_addrspace *vt_addrspace_new(void)
@@ -81,6 +84,7 @@ struct vt_addrspace *vt_addrspace_new(void)
 
 	if (!as)
 		return NULL;
+	as->changes = 1;
 	vti_nodes_init(&as->nodes, VT_MAX_MAPS);
 	vt_hash_init(&as->processes, sizeof(struct process), sizeof(int32_t));
 	vt_hash_init(&as->types, sizeof(struct image_type), sizeof(uint32_t));
@@ -358,50 +362,42 @@ int vt_addrspace_feed(struct vt_addrspace *as, const struct vt_record *rec, stru
 	}
 }
 
-static const struct vt_map *find_kernel(struct vt_addrspace *as, uint64_t address)
+static const struct space *space_of(const struct vt_addrspace *as, int32_t pid)
 {
-	const struct vt_map *m = as->last_kernel;
+	const struct process *p;
 
-	if (!m || address < m->start || address >= m->end) {
-		m = vti_tree_find(as->kernel->root, address);
-		if (m)
-			as->last_kernel = m;
-	}
-	return m;
+	if (pid == VT_PID_KERNEL)
+		return as->kernel;
+	p = find_process(as, pid);
+	return p ? p->space : NULL;
 }
 
 const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uint64_t address,
 				       uint64_t misc)
 {
-	const struct vt_map *m;
+	const struct space *s;
+	struct answer *a;
 
 	misc &= MODE_MASK;
 	if (misc == MODE_KERNEL || (misc == MODE_UNKNOWN && address >= KERNEL_HALF))
-		return find_kernel(as, address);
-	if (misc != MODE_USER && misc != MODE_UNKNOWN)
+		pid = VT_PID_KERNEL;
+	else if (misc != MODE_USER && misc != MODE_UNKNOWN)
 		return NULL;
-	if (!as->last_valid || as->last_pid != pid) {
-		struct process *p = find_process(as, pid);
-
-		as->last_space = p ? p->space : NULL;
-		as->last_pid = pid;
-		as->last_valid = true;
-		as->last_map = NULL;
-	}
-	m = as->last_map;
-	if (m && address >= m->start && address < m->end)
-		return m;
-	m = as->last_space ? vti_tree_find(as->last_space->root, address) : NULL;
-	if (m)
-		as->last_map = m;
-	return m;
+	a = &as->answers[((address >> 17) + (uint32_t)pid * 37u) % ANSWERS];
+	if (a->changes == as->changes && a->pid == pid && address >= a->map->start &&
+	    address < a->map->end)
+		return a->map;
+	s = space_of(as, pid);
+	*a = (struct answer){as->changes, pid, s ? vti_tree_find(s->root, address) : NULL};
+	if (!a->map)
+		a->changes = 0;
+	return a->map;
 }
 
 void vt_addrspace_walk(const struct vt_addrspace *as, int32_t pid,
 		       void (*fn)(void *arg, const struct vt_map *map), void *arg)
 {
-	const struct process *p = find_process(as, pid);
-	const struct space *s = pid == VT_PID_KERNEL ? as->kernel : p ? p->space : NULL;
+	const struct space *s = space_of(as, pid);
 
 	if (s)
 		vti_tree_walk(s->root, fn, arg);

@@ -32,6 +32,7 @@ void vt_symbols_free(struct vt_symbols *t)
 	vt_intern_free(t->names);
 	free(t->syms);
 	free(t->outer);
+	free(t->starts);
 	free(t->shown);
 	free(t->aliases);
 	free(t);
@@ -199,6 +200,7 @@ static void find_nesting(struct vt_symbols *t)
 		while (o != NONE && t->syms[o].end <= t->syms[i].start)
 			o = t->outer[o];
 		t->outer[i] = o;
+		t->starts[i] = t->syms[i].start;
 	}
 }
 
@@ -214,8 +216,9 @@ int vt_symbols_finish(struct vt_symbols *t, struct vt_error *err)
 	if (!drop_duplicates(t))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
 	t->outer = malloc((t->count + 1) * sizeof(*t->outer));
+	t->starts = malloc((t->count + 1) * sizeof(*t->starts));
 	t->shown = calloc(t->count + 1, sizeof(*t->shown));
-	if (!t->outer || !t->shown)
+	if (!t->outer || !t->starts || !t->shown)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
 	find_nesting(t);
 	return 0;
@@ -233,18 +236,20 @@ const struct vt_symbol *vt_symbols_at(const struct vt_symbols *t, size_t i)
 
 const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t addr)
 {
-	size_t lo = 0, hi = t->count;
+	const uint64_t *first = t->starts;
+	size_t n = t->count;
 	uint32_t i;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	if (!n || addr < *first)
+		return NULL;
+	/* Halves without a branch to mispredict: `first` is the last start known to fit. */
+	while (n > 1) {
+		size_t half = n / 2;
 
-		if (t->syms[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
+		first += first[half] <= addr ? half : 0;
+		n -= half;
 	}
-	for (i = lo ? (uint32_t)lo - 1 : NONE; i != NONE; i = t->outer[i])
+	for (i = (uint32_t)(first - t->starts); i != NONE; i = t->outer[i])
 		if (addr < t->syms[i].end)
 			return &t->syms[i];
 	return NULL;

@@ -18,8 +18,9 @@ struct vt_symbols {
 	struct vt_symbol *syms;
 	size_t count;
 	size_t cap;
-	uint32_t *outer; /* see find_nesting() */
-	uint32_t *shown; /* demangled name: id in `names`, 0 if not yet made */
+	uint64_t *starts; /* of the symbols once more, close together for the search */
+	uint32_t *outer;  /* see find_nesting() */
+	uint32_t *shown;  /* demangled name: id in `names`, 0 if not yet made */
 	struct vti_alias *aliases;
 	size_t naliases;
 	size_t aliases_cap;

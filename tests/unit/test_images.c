@@ -212,8 +212,7 @@ static void in_the_cache_of_perf(void **state)
 static void separate_debug_files(void **state)
 {
 	static const char *const layouts[] = {
-		"mkdir -p d/.build-id/11 && mv p.debug d/.build-id/11/$(printf '11%.0s' $(seq "
-		"19)).debug",
+		"d=d/.build-id/11; mkdir -p $d && mv p.debug $d/$(printf '11%.0s' $(seq 19)).debug",
 		"objcopy --add-gnu-debuglink=p.debug p",
 		"objcopy --add-gnu-debuglink=p.debug p && mkdir .debug && mv p.debug .debug",
 		"objcopy --add-gnu-debuglink=p.debug p && mkdir -p d/$PWD && mv p.debug d/$PWD",
