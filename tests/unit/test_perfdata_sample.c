@@ -129,9 +129,9 @@ static void refuses_huge_counts(void **state)
 {
 	static const uint64_t counts[] = {25, UINT64_C(1) << 61, (UINT64_C(1) << 61) + 1,
 					  UINT64_MAX / 3 + 2, UINT64_MAX};
-	static const uint32_t types[] = {PD_SAMPLE_CALLCHAIN, PD_SAMPLE_BRANCH_STACK,
-					 PD_SAMPLE_STACK_USER, PD_SAMPLE_AUX, PD_SAMPLE_RAW,
-					 PD_SAMPLE_READ};
+	static const uint32_t types[] = {PD_SAMPLE_CALLCHAIN,  PD_SAMPLE_BRANCH_STACK,
+					 PD_SAMPLE_STACK_USER, PD_SAMPLE_AUX,
+					 PD_SAMPLE_RAW,	       PD_SAMPLE_READ};
 	struct pd_sample s;
 	uint8_t raw[24];
 	size_t i, j;
