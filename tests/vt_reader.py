@@ -286,6 +286,7 @@ def frame_lines(blocks, kinds):
 def ordered(c, lines, left):
     while c.left():
         kind, n = c.varint(), c.varint()
+        check(n > 0, "the order takes no record")
         check(left.get(kind, -1) >= n, "the order takes more records than there are")
         left[kind] -= n
         for _ in range(n):

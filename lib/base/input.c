@@ -73,12 +73,19 @@ static int make_room(struct vt_input *in, struct vt_error *err)
 int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_error *err)
 {
 	while (in->end - in->start < need && !in->eof) {
+		size_t missing = need - (in->end - in->start);
+		size_t room;
 		ssize_t n;
 
 		if (make_room(in, err) < 0)
 			return -VT_E_NOMEM;
+		/* Not all the room that doubling made: memory that is never touched costs nothing.
+		 */
+		room = in->cap - in->end;
+		if (room > READ_SIZE && room > missing)
+			room = missing > READ_SIZE ? missing : READ_SIZE;
 		do {
-			n = read(in->fd, in->buf + in->end, in->cap - in->end);
+			n = read(in->fd, in->buf + in->end, room);
 		} while (n < 0 && errno == EINTR);
 		if (n < 0)
 			return vt_error_errno(err, VT_E_READ, errno, "%s", in->name);

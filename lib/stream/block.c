@@ -6,7 +6,8 @@
 #include "base/buf.h"
 #include "stream/column_internal.h"
 
-static const char no_memory[] = "out of memory";
+const char vti_no_memory[] = "out of memory";
+
 static const char bad_column[] = "bad column";
 static const char over_budget[] = "frame over its size limit";
 
@@ -77,6 +78,36 @@ void vti_block_store_fini(struct vti_block_store *b)
 	*b = (struct vti_block_store){0};
 }
 
+static size_t store_kept(const struct vti_column_store *s)
+{
+	return s->v_cap * sizeof(*s->v) + s->off_cap * sizeof(*s->off) +
+	       s->words_cap * sizeof(*s->words);
+}
+
+size_t vti_block_store_kept(const struct vti_block_store *b)
+{
+	size_t sum = store_kept(&b->spare);
+	uint32_t i;
+
+	for (i = 0; i < b->block.ncolumns; i++)
+		sum += store_kept(&b->store[i]);
+	return sum;
+}
+
+void vti_block_store_trim(struct vti_block_store *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->block.ncolumns; i++) {
+		store_fini(&b->store[i]);
+		b->store[i] = (struct vti_column_store){0};
+		make_empty(&b->columns[i], &b->store[i]);
+	}
+	store_fini(&b->spare);
+	b->spare = (struct vti_column_store){0};
+	b->block.nrecords = 0;
+}
+
 static bool spend(size_t *budget, size_t n, size_t each)
 {
 	if (n > *budget / each)
@@ -103,7 +134,7 @@ static const char *decode_numbers(struct vti_column_store *s, struct vt_column *
 	if (n > vt_cursor_left(c))
 		return bad_column;
 	if (!vt_array_grow(&s->v, &s->v_cap, n, sizeof(*s->v)))
-		return no_memory;
+		return vti_no_memory;
 	if (vti_column_decode(c, s->v, n) < 0)
 		return bad_column;
 	col->v = s->v;
@@ -128,7 +159,7 @@ static const char *make_offsets(struct vti_column_store *s, struct vt_column *co
 		return NULL;
 	}
 	if (!vt_array_grow(&s->off, &s->off_cap, n + 1, sizeof(*s->off)))
-		return no_memory;
+		return vti_no_memory;
 	for (i = 0; i < n; i++) {
 		uint64_t len = col->v[i & col->mask];
 
@@ -158,7 +189,7 @@ static const char *decode_words(struct vti_column_store *s, struct vt_column *co
 	if (!spend(budget, total, sizeof(*s->words)))
 		return over_budget;
 	if (!vt_array_grow(&s->words, &s->words_cap, total + 1, sizeof(*s->words)))
-		return no_memory;
+		return vti_no_memory;
 	for (i = 0; r > 0 && i < total; i++)
 		s->words[i] = constant;
 	if (r == 0 && vti_column_decode(c, s->words, total) < 0)

@@ -39,6 +39,13 @@ bool vti_block_store_init(struct vti_block_store *b, uint32_t kind, const struct
 			  const struct vt_kind_desc *known);
 void vti_block_store_fini(struct vti_block_store *b);
 
+/* How many bytes of decoded columns it keeps, and giving them back; the block is empty then. */
+size_t vti_block_store_kept(const struct vti_block_store *b);
+void vti_block_store_trim(struct vti_block_store *b);
+
+/* What vti_block_store_decode() returns, this very pointer, when memory runs out. */
+extern const char vti_no_memory[];
+
 /*
  * Decodes a payload of `nrecords` records; columns of text and bytes point into it.  `*budget` is
  * how many decoded bytes the frame may still take.  Returns NULL, or what is wrong in a few words.

@@ -7,6 +7,9 @@
 #include "stream/frame_internal.h"
 #include "stream/reader_internal.h"
 
+/* Decoded columns of so many bytes are kept from frame to frame. */
+#define KEEP_BYTES ((size_t)16 << 20)
+
 /* ---- damage ---- */
 
 static void warn(struct vt_reader *r, const char *fmt, ...) VT_PRINTF(2, 3);
@@ -39,13 +42,16 @@ static void note_damage(struct vt_reader *r, uint64_t offset, uint64_t bytes, co
 static void damaged_block(struct vt_reader *r, uint64_t offset, uint64_t bytes, const char *why)
 {
 	r->damage.blocks++;
-	warn(r, "%s: block at 0x%" PRIx64 ": %s, skipped", r->in.name, offset, why);
+	warn(r, "%s: block at 0x%" PRIx64 ": %s%s", r->in.name, offset, why,
+	     bytes ? ", skipped" : "");
 	note_damage(r, offset, bytes, why);
 }
 
 /* The stream says that its next record is number `first`: what lies between is missing. */
 static void expect_record(struct vt_reader *r, uint64_t first)
 {
+	if (first < r->next_record)
+		damaged_block(r, r->in.offset, 0, "numbers records that came before");
 	if (first > r->next_record) {
 		r->gap.records += first - r->next_record;
 		r->damage.records += first - r->next_record;
@@ -84,13 +90,15 @@ static const char *read_order(struct vt_reader *r, struct vt_cursor *c, uint32_t
 		int slot = slot_of(r, (uint32_t)vt_cursor_varint(c));
 		uint64_t count = vt_cursor_varint(c);
 
-		if (c->bad || slot < 0 || count > VTI_MAX_FRAME_RECORDS - sum) {
+		if (c->bad || slot < 0 || !count || count > VTI_MAX_FRAME_RECORDS - sum) {
 			r->nruns = 0;
 			return "bad order";
 		}
 		sum += count;
-		if (!add_run(r, (uint32_t)slot, (uint32_t)count))
-			return "out of memory";
+		if (!add_run(r, (uint32_t)slot, (uint32_t)count)) {
+			r->nruns = 0;
+			return vti_no_memory;
+		}
 	}
 	r->ordered = sum == nrecords;
 	if (!r->ordered)
@@ -111,11 +119,11 @@ static const char *read_records(struct vt_reader *r, const struct vti_block_head
 	why = vti_block_store_decode(&s->store, &c, h->nrecords, &r->budget);
 	if (why)
 		return why;
+	if (!r->ordered && !add_run(r, (uint32_t)slot, h->nrecords))
+		return vti_no_memory;
 	s->loaded = true;
 	s->given = 0;
 	r->frame_records += h->nrecords;
-	if (!r->ordered && !add_run(r, (uint32_t)slot, h->nrecords))
-		return "out of memory";
 	return NULL;
 }
 
@@ -128,7 +136,7 @@ static const uint8_t *unpack(struct vt_reader *r, const struct vti_block_head *h
 {
 	bool alone = !r->nruns && (h->flags & VTI_LAST_OF_FRAME);
 
-	*why = "out of memory";
+	*why = vti_no_memory;
 	if (h->compression == VT_COMPRESS_NONE && h->raw_size != h->stored_size) {
 		*why = "two sizes for a plain block";
 		return NULL;
@@ -176,7 +184,12 @@ static const char *read_payload(struct vt_reader *r, const struct vti_block_head
 	if (r->slots[slot].loaded)
 		return "second block of its kind in a frame";
 	p = unpack(r, h, stored, &r->slots[slot].raw, &why);
-	return p ? read_records(r, h, slot, p) : why;
+	if (p)
+		why = read_records(r, h, slot, p);
+	/* Many bad blocks in a frame are not to add up: they need not have spent its budget. */
+	if (why)
+		vt_buf_free(&r->slots[slot].raw);
+	return why;
 }
 
 static void read_end(struct vt_reader *r, const uint8_t *p, size_t size, uint32_t chain)
@@ -254,7 +267,9 @@ static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, st
 	size_t have = 0;
 	int code;
 
-	if (h->compression != VT_COMPRESS_NONE)
+	if (h->compression == VT_COMPRESS_NONE && h->raw_size != h->stored_size)
+		p = NULL;
+	else if (h->compression != VT_COMPRESS_NONE)
 		p = h->raw_size <= VT_MAX_HEADER && vti_decompress(&raw, h->compression, stored,
 								   h->stored_size, h->raw_size)
 			    ? raw.data
@@ -275,10 +290,30 @@ static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, st
 	return code;
 }
 
+/*
+ * Keeps the memory of the slots, but not what every kind of record ever needed in some large frame.
+ */
+static void trim_slots(struct vt_reader *r)
+{
+	size_t kept = 0;
+	uint32_t i;
+
+	if (r->spent < KEEP_BYTES)
+		return;
+	r->spent = 0;
+	for (i = 0; i < r->wire.nkinds; i++)
+		kept += vti_block_store_kept(&r->slots[i].store) + r->slots[i].raw.cap;
+	for (i = 0; kept > KEEP_BYTES && i < r->wire.nkinds; i++) {
+		vti_block_store_trim(&r->slots[i].store);
+		vt_buf_free(&r->slots[i].raw);
+	}
+}
+
 static void begin_frame(struct vt_reader *r, const struct vti_block_head *h)
 {
 	uint32_t i;
 
+	trim_slots(r);
 	for (i = 0; i < r->wire.nkinds; i++)
 		r->slots[i].loaded = false;
 	expect_record(r, h->first_record);
@@ -309,8 +344,9 @@ static void check_order(struct vt_reader *r)
 	}
 	if (r->ordered)
 		return;
-	note_damage(r, r->in.offset, 0, "bad order");
+	damaged_block(r, r->in.offset, 0, "order does not fit the blocks before");
 	r->nruns = 0;
+	/* There is room: make_slots() saw to a run for each kind. */
 	for (i = 0; i < r->wire.nkinds; i++)
 		if (r->slots[i].loaded)
 			add_run(r, (uint32_t)i, r->slots[i].store.block.nrecords);
@@ -328,6 +364,7 @@ static void end_frame(struct vt_reader *r)
 	if (total > r->frame_records)
 		expect_record(r, r->next_record + total - r->frame_records);
 	r->next_record += r->frame_records;
+	r->spent += VTI_MAX_FRAME_BYTES - r->budget;
 	r->loading = false;
 }
 
@@ -366,6 +403,9 @@ static int take_block(struct vt_reader *r, const struct vti_block_head *h, bool 
 		begin_frame(r, h);
 	if (!why)
 		why = read_payload(r, h, stored);
+	if (why == vti_no_memory)
+		return vt_error_set(err, VT_E_NOMEM, "%s: block at 0x%" PRIx64 ": out of memory",
+				    r->in.name, r->in.offset);
 	if (why)
 		damaged_block(r, r->in.offset, size, why);
 	*frame_done = h->flags & VTI_LAST_OF_FRAME;

@@ -96,7 +96,8 @@ static int make_slots(struct vt_reader *r, struct vt_error *err)
 	bool ok;
 
 	r->slots = calloc(r->wire.nkinds + 1, sizeof(*r->slots));
-	ok = r->slots && vti_block_store_init(&r->gap_store, VT_GAP, &no_fields, gap);
+	ok = r->slots && vti_block_store_init(&r->gap_store, VT_GAP, &no_fields, gap) &&
+	     vt_array_grow(&r->runs, &r->runs_cap, r->wire.nkinds + 1, sizeof(*r->runs));
 	for (i = 0; i < r->wire.nkinds && ok; i++) {
 		const struct vt_kind_desc *k = &r->wire.kinds[i];
 		int at = vt_schema_find(&r->schema, k->name);
@@ -104,7 +105,7 @@ static int make_slots(struct vt_reader *r, struct vt_error *err)
 		ok = vti_block_store_init(&r->slots[i].store, (uint32_t)at, k,
 					  &r->schema.kinds[at]);
 	}
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "%s: out of memory", r->in.name);
 }
 
 static int parse_header(struct vt_reader *r, const struct vti_block_head *h, struct vt_error *err)
@@ -148,7 +149,8 @@ static int read_header(struct vt_reader *r, struct vt_error *err)
 				    have);
 	vt_input_consume(&r->in, VTI_PREAMBLE_SIZE);
 	if (!vti_block_decode(vt_input_data(&r->in), &h) || h.kind != VTI_BLOCK_HEADER ||
-	    h.raw_size > VT_MAX_HEADER)
+	    h.raw_size > VT_MAX_HEADER || h.stored_size > VT_MAX_HEADER ||
+	    (h.compression == VT_COMPRESS_NONE && h.raw_size != h.stored_size))
 		return vt_error_set(err, VT_E_DAMAGED, "%s: header at 0x%x: damaged", r->in.name,
 				    VTI_PREAMBLE_SIZE);
 	need = VTI_BLOCK_SIZE + h.stored_size;

@@ -55,7 +55,8 @@ struct vt_reader {
 	uint32_t frame;
 	uint32_t frame_records;
 	size_t budget;
-	size_t held; /* bytes of the window that the frame points into */
+	size_t spent; /* of the budgets of all frames since the slots were last looked through */
+	size_t held;  /* bytes of the window that the frame points into */
 
 	uint64_t next_record; /* number of the first record not seen yet */
 	uint32_t chain;

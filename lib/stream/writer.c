@@ -17,6 +17,9 @@
 #define FLUSH_RECORDS 8192
 #define FLUSH_BYTES   ((ptrdiff_t)512 * 1024)
 
+/* A larger buffer of texts is given back when the frame is written. */
+#define KEEP_BYTES ((size_t)2 << 20)
+
 /*
  * Rows are filled in a tile that stays in the first-level cache, and go from there to columns, a
  * tile at a time.  A column exists in memory only once its values differ.
@@ -71,6 +74,7 @@ struct vt_writer {
 	uint32_t run_kind; /* of the run at hand, which is not in `runs` yet; NO_RUN if there is
 			      none */
 	ptrdiff_t room;	   /* bytes until the frame is full; below 0 once it is */
+	size_t largest;	   /* bytes that a frame may have before its tiles are added */
 	uint64_t written;  /* records in the frames already written */
 	uint32_t frame;
 	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks so far */
@@ -171,14 +175,15 @@ static void absorb_tile(struct vt_writer *w, struct staged *s)
 {
 	uint32_t f;
 
-	for (f = 0; f < s->nfields; f++) {
+	for (f = 0; f < s->nfields && !w->failed; f++) {
 		if (s->nrows == 0)
 			s->columns[f].constant = s->tile[f];
 		if (!absorb_field(s, f))
 			fail(w, VT_E_NOMEM, "out of memory");
 	}
 	memset(s->tile, 0, s->ntile * s->stride * sizeof(*s->tile));
-	w->room -= (ptrdiff_t)(s->ntile * s->stride * sizeof(*s->tile));
+	/* At two numbers a row or more, a full frame is well below the limit on records. */
+	w->room -= (ptrdiff_t)(s->ntile * (s->stride > 2 ? s->stride : 2) * sizeof(*s->tile));
 	s->nrows += s->ntile;
 	s->ntile = 0;
 }
@@ -205,8 +210,24 @@ static void encode_field(struct vt_writer *w, const struct staged *s, uint32_t f
 			       col->var.size / sizeof(uint64_t));
 	else
 		vt_buf_put(&w->raw, col->var.data, col->var.size);
-	col->var.size = 0;
-	col->varies = false;
+}
+
+/* Empties a kind once its rows are written, or are lost to an error. */
+static void clear_kind(struct staged *s)
+{
+	uint32_t f;
+
+	for (f = 0; f < s->nfields; f++) {
+		struct column *col = &s->columns[f];
+
+		col->varies = false;
+		col->var.size = 0;
+		/* What one huge record needed is not kept for each field of each kind. */
+		if (col->var.cap > KEEP_BYTES)
+			vt_buf_free(&col->var);
+	}
+	s->nrows = 0;
+	s->run_start = 0;
 }
 
 static void put_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
@@ -218,10 +239,9 @@ static void put_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
 	w->raw.size = 0;
 	for (f = 0; f < s->nfields; f++)
 		encode_field(w, s, f, desc->fields[f].type);
-	put_block(w, desc->wire_id, (uint32_t)s->nrows, flags);
 	s->total += s->nrows;
-	s->nrows = 0;
-	s->run_start = 0;
+	put_block(w, desc->wire_id, (uint32_t)s->nrows, flags);
+	clear_kind(s);
 }
 
 /* Takes the rows that vt_writer_row() gave out since it was last set up into account. */
@@ -286,11 +306,14 @@ static void put_frame(struct vt_writer *w)
 	}
 	if (!kinds)
 		return;
-	if (kinds > 1)
+	if (kinds > 1 && !w->failed)
 		put_order(w, (uint32_t)nrecords);
-	for (k = 0; k <= last; k++)
-		if (w->staged[k].nrows)
+	for (k = 0; k <= last; k++) {
+		if (w->failed)
+			clear_kind(&w->staged[k]);
+		else if (w->staged[k].nrows)
 			put_kind(w, k, k == last ? VTI_LAST_OF_FRAME : 0);
+	}
 	w->written += nrecords;
 	w->frame++;
 	w->nruns = 0;
@@ -330,6 +353,7 @@ static int make_staging(struct vt_writer *w, struct vt_error *err)
 {
 	uint32_t k;
 
+	w->largest = VTI_MAX_FRAME_BYTES;
 	w->staged = calloc(w->schema.nkinds, sizeof(*w->staged));
 	for (k = 0; w->staged && k < w->schema.nkinds; k++) {
 		struct staged *s = &w->staged[k];
@@ -340,6 +364,7 @@ static int make_staging(struct vt_writer *w, struct vt_error *err)
 		s->columns = calloc(s->nfields + 1, sizeof(*s->columns));
 		if (!s->tile || !s->columns)
 			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		w->largest -= TILE_ROWS * s->stride * sizeof(*s->tile);
 	}
 	w->room = FLUSH_BYTES;
 	w->run_kind = NO_RUN;
@@ -465,35 +490,40 @@ uint64_t *vt_writer_advance(struct vt_writer *w, uint32_t kind)
 	return vt_writer_row(w, kind);
 }
 
-static void put_var(struct vt_writer *w, unsigned field, const void *data, size_t size,
-		    size_t length)
+static void put_var(struct vt_writer *w, unsigned field, const void *data, size_t count,
+		    size_t width)
 {
 	struct staged *s = w->current;
 	uint64_t *slot = w->at.next - s->stride + field;
 	struct vt_buf *var = &s->columns[field].var;
+	size_t used = (size_t)(FLUSH_BYTES - w->room);
 
+	if (w->failed)
+		return;
 	/* A frame is written once it is over FLUSH_BYTES: only one huge record gets here. */
-	if (size > VTI_MAX_FRAME_BYTES - (size_t)(FLUSH_BYTES - w->room)) {
-		fail(w, VT_E_LIMIT, "a record of over 31 MiB");
+	if (used > w->largest || count > (w->largest - used) / width) {
+		fail(w, VT_E_LIMIT, "a record too large for a frame of 32 MiB");
 		return;
 	}
-	*slot = length;
-	vt_buf_put(var, data, size);
+	/* Set once more: the field's former bytes are the last ones. */
+	var->size -= *slot * width;
+	*slot = count;
+	vt_buf_put(var, data, count * width);
 	if (var->failed)
 		fail(w, VT_E_NOMEM, "out of memory");
-	w->room -= (ptrdiff_t)size;
+	w->room -= (ptrdiff_t)(count * width);
 	if (w->room < 0)
 		w->at.end = w->at.next;
 }
 
 void vt_writer_bytes(struct vt_writer *w, unsigned field, const void *data, size_t size)
 {
-	put_var(w, field, data, size, size);
+	put_var(w, field, data, size, 1);
 }
 
 void vt_writer_words(struct vt_writer *w, unsigned field, const uint64_t *words, size_t count)
 {
-	put_var(w, field, words, count * sizeof(*words), count);
+	put_var(w, field, words, count, sizeof(*words));
 }
 
 void vt_writer_text(struct vt_writer *w, unsigned field, const char *text)
@@ -611,7 +641,9 @@ int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error 
 
 	note_rows(w);
 	put_frame(w);
-	put_end(w, status);
+	/* A stream that lacks a record is not to look complete. */
+	if (!w->failed)
+		put_end(w, status);
 	r = vt_writer_error(w, err);
 	closed = vt_output_close(&w->out, err);
 	free_writer(w);

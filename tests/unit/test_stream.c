@@ -255,6 +255,143 @@ static void test_large_records(void **state)
 	free(data);
 }
 
+/*
+ * Records up to the limit come back whole, whatever else is in the frame; what is over it is an
+ * error, and the stream then does not look complete.
+ */
+static void test_record_at_the_limit(void **state)
+{
+	uint8_t *data = calloc(1, 33 << 20);
+	size_t size = (size_t)32 << 20;
+	int code = -1;
+
+	(void)state;
+	assert_non_null(data);
+	for (; code < 0; size -= 4096) {
+		struct vt_writer_options opt = {.compression = VT_COMPRESS_ZLIB};
+		int fd = scratch_file();
+		struct vt_error err;
+		struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
+		struct vt_reader *r;
+		struct vt_record rec = {0};
+		uint32_t kind;
+
+		/* A few rows of all kinds wait in the frame, all of their numbers different. */
+		for (kind = 0; kind < 31 * VT_NKINDS; kind++) {
+			const struct vt_kind_desc *k =
+				&vt_writer_schema(w)->kinds[kind % VT_NKINDS];
+			uint64_t *row = vt_writer_row(w, kind % VT_NKINDS);
+			uint32_t f;
+
+			for (f = 0; f < k->nfields; f++)
+				if (!strchr("SBA", (char)k->fields[f].type))
+					row[f] = UINT64_MAX / (kind + f + 1);
+		}
+		vt_writer_row(w, VT_META);
+		vt_writer_bytes(w, VT_META_DATA, data, size);
+		code = vt_writer_close(w, VT_STATUS_COMPLETE, &err);
+		assert_true(code == 0 || code == -VT_E_LIMIT);
+		lseek(fd, 0, SEEK_SET);
+		r = vt_reader_open_fd(fd, "test", &err);
+		assert_non_null(r);
+		for (kind = 0; code == 0 && kind < 31 * VT_NKINDS; kind++) {
+			assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+			assert_int_equal(rec.kind, kind % VT_NKINDS);
+		}
+		if (code == 0) {
+			assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+			assert_int_equal(vt_record_bytes(&rec, VT_META_DATA).size, size);
+			assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+		} else {
+			while (vt_reader_next(r, &rec, &err) == 1)
+				continue;
+			assert_true(vt_reader_damage(r)->truncated);
+		}
+		vt_reader_close(r);
+		close(fd);
+	}
+	assert_true(size > (size_t)31 << 20);
+	free(data);
+}
+
+/* Many kinds of few fields: no frame has more records than a reader takes. */
+static void test_many_small_kinds(void **state)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	int fd = scratch_file();
+	struct vt_schema extra;
+	struct vt_error err;
+	struct vt_writer *w;
+	struct vt_reader *r;
+	struct vt_record rec = {0};
+	const uint32_t n = 150000;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(vt_schema_init(&extra, &err), 0);
+	for (i = 0; i < 200; i++) {
+		char name[16];
+		int kind;
+
+		snprintf(name, sizeof(name), "K%u", i);
+		kind = vt_schema_add_kind(&extra, name, &err);
+		assert_int_equal(kind, VT_NKINDS + i);
+		vt_schema_add_field(&extra.kinds[kind], "n", VT_TYPE_U, "", &err);
+	}
+	opt.extra = &extra;
+	w = vt_writer_open_fd(fd, "test", &opt, &err);
+	for (i = 0; i < n; i++)
+		vt_writer_row(w, VT_NKINDS + i % 200)[0] = i;
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	vt_schema_fini(&extra);
+	lseek(fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(fd, "test", &err);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+		assert_int_equal(vt_record_u64(&rec, 0), i);
+	}
+	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	assert_int_equal(vt_reader_damage(r)->blocks, 0);
+	vt_reader_close(r);
+	close(fd);
+}
+
+/* The last value that a field is set to is the one that counts. */
+static void test_field_set_again(void **state)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	int fd = scratch_file();
+	struct vt_error err;
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
+	struct vt_reader *r;
+	struct vt_record rec = {0};
+
+	(void)state;
+	vt_writer_row(w, VT_SAMPLE);
+	vt_writer_text(w, VT_SAMPLE_RAW, "first");
+	vt_writer_words(w, VT_SAMPLE_READ, (uint64_t[]){1, 2, 3}, 3);
+	vt_writer_row(w, VT_SAMPLE);
+	vt_writer_text(w, VT_SAMPLE_RAW, "second");
+	vt_writer_words(w, VT_SAMPLE_READ, (uint64_t[]){4, 5, 6}, 3);
+	vt_writer_text(w, VT_SAMPLE_RAW, "3rd");
+	vt_writer_words(w, VT_SAMPLE_READ, (uint64_t[]){7}, 1);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	lseek(fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	assert_int_equal(vt_record_bytes(&rec, VT_SAMPLE_RAW).size, 5);
+	assert_memory_equal(vt_record_bytes(&rec, VT_SAMPLE_RAW).data, "first", 5);
+	assert_int_equal(vt_record_words(&rec, VT_SAMPLE_READ).data[2], 3);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	assert_int_equal(vt_record_bytes(&rec, VT_SAMPLE_RAW).size, 3);
+	assert_memory_equal(vt_record_bytes(&rec, VT_SAMPLE_RAW).data, "3rd", 3);
+	assert_int_equal(vt_record_words(&rec, VT_SAMPLE_READ).count, 1);
+	assert_int_equal(vt_record_words(&rec, VT_SAMPLE_READ).data[0], 7);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	vt_reader_close(r);
+	close(fd);
+}
+
 static void test_runs(void **state)
 {
 	int fd = scratch_file();
@@ -309,6 +446,9 @@ int main(void)
 		cmocka_unit_test(test_random_damage),
 		cmocka_unit_test(test_foreign_kinds_pass),
 		cmocka_unit_test(test_large_records),
+		cmocka_unit_test(test_record_at_the_limit),
+		cmocka_unit_test(test_many_small_kinds),
+		cmocka_unit_test(test_field_set_again),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_same_input_same_bytes),
 	};
