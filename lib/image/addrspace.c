@@ -26,7 +26,6 @@ struct space {
 
 struct process {
 	int32_t pid;
-	int32_t threads; /* that are known to live */
 	struct space *space;
 	uint64_t ended; /* number of its end, to find it in the ring of the dead; 0: lives */
 };
@@ -134,9 +133,7 @@ static struct process *get_process(struct vt_addrspace *as, int32_t pid, struct 
 		return NULL;
 	}
 	p = vt_hash_add(&as->processes, &pid, NULL);
-	if (p)
-		p->threads = 1;
-	else
+	if (!p)
 		vt_error_set(err, VT_E_NOMEM, "out of memory for processes");
 	return p;
 }
@@ -257,12 +254,9 @@ int vt_addrspace_fork(struct vt_addrspace *as, int32_t pid, int32_t ppid, bool i
 
 	if (!p)
 		return -(int)err->code;
-	if (pid == ppid) {
-		p->threads++;
+	if (pid == ppid)
 		return 0;
-	}
 	forget(as);
-	p->threads = 1;
 	p->ended = 0;
 	if (!inherit)
 		return 0;
@@ -285,15 +279,14 @@ void vt_addrspace_exec(struct vt_addrspace *as, int32_t pid)
 	forget(as);
 	space_drop(as, p->space);
 	p->space = NULL;
-	p->threads = 1;
 }
 
-void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid)
+void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid, int32_t tid)
 {
 	struct process *p = find_process(as, pid), *old;
 	int32_t *slot;
 
-	if (!p || p->ended || --p->threads > 0)
+	if (!p || p->ended || pid != tid)
 		return;
 	slot = &as->dead[as->nended % VT_DEAD_PROCESSES];
 	old = as->nended >= VT_DEAD_PROCESSES ? find_process(as, *slot) : NULL;
@@ -335,7 +328,7 @@ static int feed_thread(struct vt_addrspace *as, const struct vt_record *rec, str
 		vt_addrspace_exec(as, pid);
 		return 0;
 	case VT_OP_EXIT:
-		vt_addrspace_exit(as, pid);
+		vt_addrspace_exit(as, pid, (int32_t)vt_record_i64(rec, VT_THREAD_TID));
 		return 0;
 	default:
 		return 0;

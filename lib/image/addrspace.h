@@ -95,8 +95,11 @@ int vt_addrspace_fork(struct vt_addrspace *as, int32_t pid, int32_t ppid, bool i
 /* The process starts another program: its maps go. */
 void vt_addrspace_exec(struct vt_addrspace *as, int32_t pid);
 
-/* A thread of the process ends. */
-void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid);
+/*
+ * A thread ends, and with its main thread the process.  Threads are not counted: recorders tell of
+ * the end of one several times (once for each event), or never told of its start.
+ */
+void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid, int32_t tid);
 
 /*
  * What is mapped at an address of a process; NULL if nothing is known.  `misc` holds the CPU mode

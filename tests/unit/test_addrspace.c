@@ -80,16 +80,17 @@ static void fork_exec_exit(void **state)
 	assert_null(vt_addrspace_find(as, 3, 0x1800, USER));
 	/* A thread's end is not its process's; after that, the process is kept for a while. */
 	assert_int_equal(vt_addrspace_fork(as, 1, 1, true, &err), 0);
-	vt_addrspace_exit(as, 1);
+	vt_addrspace_exit(as, 1, 7);
+	vt_addrspace_exit(as, 1, 7);
 	for (pid = 100; pid < 100 + 2 * VT_DEAD_PROCESSES; pid++) {
 		map(as, pid, 0x1000, 0x1000, 0, 30);
-		vt_addrspace_exit(as, pid);
+		vt_addrspace_exit(as, pid, pid);
 	}
 	expect(as, 1, 0x1800, 10, 0x800);
 	assert_null(vt_addrspace_find(as, 100, 0x1000, USER));
 	expect(as, pid - 1, 0x1000, 30, 0);
 	assert_int_equal(vt_addrspace_count(as), 1 + VT_DEAD_PROCESSES);
-	vt_addrspace_exit(as, 1);
+	vt_addrspace_exit(as, 1, 1);
 	expect(as, 1, 0x1800, 10, 0x800);
 	/* The number is used again. */
 	assert_int_equal(vt_addrspace_fork(as, pid - 1, 1, true, &err), 0);
