@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vtrace record: what it asks of perf, and, where perf can record, what comes of it.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_ok "only print" vtrace record -n -- prog 'a b' "it's" ''
+t_like "quoted for a shell" "^perf record .* -o perf.data -- prog 'a b' 'it'\\\\''s' ''\$" "$T_OUT"
+t_is "as one line" "$(wc -l <"$T_OUT")" 1
+t_is "and a shell takes it apart again" "$(eval "set -- $(cat "$T_OUT")" && shift $(($# - 3)) && echo "$1|$2|$3|")" "a b|it's||"
+t_like "time, in prime steps" '-e (cycles|cpu-clock)[^ ]* -c 1000003 ' "$T_OUT"
+t_ok "registers" vtrace record -n --regs true
+t_like "of the user, and the stack" '--user-regs .*--call-graph dwarf,8192 ' "$T_OUT"
+t_ok "less stack" vtrace record -n --regs --stack 256 true
+t_like "as told" '--call-graph dwarf,256 ' "$T_OUT"
+t_ok "no stack" vtrace record -n --regs --stack 0 true
+t_unlike "as told" call-graph "$T_OUT"
+t_ok "events" vtrace record -n -e page-faults -e cs:u -F 99 true
+t_like "as told" '-e page-faults -e cs:u -F 99 ' "$T_OUT"
+t_ok "a process and all processors" vtrace record -n -p 17 -a -o x.data
+t_like "as told" '-a -p 17 -o x.data$' "$T_OUT"
+t_ok "options of the program are its own" vtrace record -n ls -a -o y
+t_like "and passed on" '-o perf.data -- ls -a -o y$' "$T_OUT"
+t_status "nothing to record" 2 vtrace record
+t_status "both frequency and period" 2 vtrace record -F 100 -c 100 true
+t_status "an odd stack" 2 vtrace record --regs --stack 100 true
+t_status "a large stack" 2 vtrace record --regs --stack 65536 true
+t_status "no pid" 2 vtrace record -p 0
+t_status "compression of perf.data" 2 vtrace record -z zlib true
+
+mkdir bin && ln -s "$(command -v vtrace)" bin/
+t_status "no perf" 3 env PATH="$PWD/bin" vtrace record true
+t_like "says what to install" '^vtrace record: perf: No such file .*linux-perf' "$T_ERR"
+t_status "no perf, for a stream" 3 env PATH="$PWD/bin" vtrace record -o x.vt true
+t_is "leaves nothing" "$(find . -name 'x.vt*')" ""
+
+if ! perf record -q -e cpu-clock -o probe.data true >/dev/null 2>&1; then
+	t_skip "a recording" "perf record does not work here"
+	t_done
+fi
+cat >busy.sh <<'END'
+i=0
+while [ $i -lt 100000 ]; do i=$((i + 1)); done
+echo finished
+exit 7
+END
+t_status "the program's status" 7 vtrace record -o p.data sh busy.sh
+t_is "and its output" "$(cat "$T_OUT")" finished
+t_pipe "is a trace" 'vtrace decode p.data | vtrace info --json >p.json'
+t_status "straight into a stream" 7 vtrace record --regs -o x.vt sh busy.sh
+t_is "the program's output stays its own" "$(cat "$T_OUT")" finished
+t_is "nothing else is left" "$(ls -d x.vt*)" x.vt
+vtrace dump -F time,uregs x.vt >regs
+t_is "samples have registers" "$(($(grep -c 'ABI:.* SP:0x\| sp:0x' regs) > 3))" 1
+t_is "and stack" "$(($(vtrace dump -F stack x.vt | grep -c '^[0-9a-f]\{64\}') > 3))" 1
+t_like "the samples are of time" '"name": "(cycles|cpu-clock)' <(vtrace info --json x.vt)
+t_status "killed by a signal" 1 bash -c 'vtrace record -o k.vt sh -c "kill -TERM \$\$"; [ $? = 0 ]'
+t_status "a program that is not there" 1 bash -c 'vtrace record -o k.vt ./no-such-program; [ $? = 0 ]'
+t_status "an output that cannot be" 4 vtrace record -o no/such/x.vt true
+t_done
