@@ -172,6 +172,15 @@ static enum vt_policy software_policy(uint64_t config)
 	return config <= 1 ? VT_POLICY_INTERRUPT : VT_POLICY_EXACT;
 }
 
+/*
+ * Arm's and RISC-V's kernel drivers take precise_ip and do nothing about it: their samples never
+ * carry PERF_RECORD_MISC_EXACT_IP.  Numbers of elf.h; 0 is not known.
+ */
+static bool honours_precise(uint32_t machine)
+{
+	return machine != 40 && machine != 183 && machine != 243;
+}
+
 static enum vt_policy policy(const struct pd_session *s, const struct pd_attr *a)
 {
 	const char *pmu = pmu_name(s, a->type);
@@ -193,10 +202,10 @@ static enum vt_policy policy(const struct pd_session *s, const struct pd_attr *a
 		return VT_POLICY_EXACT;
 	if (begins(pmu, "intel_pt") || begins(pmu, "intel_bts") || begins(pmu, "cs_etm"))
 		return VT_POLICY_UNKNOWN;
-	if (vti_pd_attr_precise(a))
-		/* AMD has no PEBS: its kernel driver turns such events into IBS. */
-		return s->amd ? VT_POLICY_DISPATCH : VT_POLICY_PRECISE;
-	return VT_POLICY_INTERRUPT;
+	if (!vti_pd_attr_precise(a) || !honours_precise(s->machine))
+		return VT_POLICY_INTERRUPT;
+	/* AMD has no PEBS: its kernel driver turns such events into IBS. */
+	return s->amd ? VT_POLICY_DISPATCH : VT_POLICY_PRECISE;
 }
 
 static const char *usual_unit(const struct pd_attr *a)

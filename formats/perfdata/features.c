@@ -76,6 +76,7 @@ static int arch(struct pd_session *s, const struct feature *f, struct vt_cursor 
 			break;
 		}
 	}
+	vti_pd_events_changed(s);
 	*c = start;
 	return text(s, f, c);
 }

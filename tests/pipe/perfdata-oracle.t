@@ -51,6 +51,19 @@ for f in "$VT_DATA"/perf/linux-perf-data/*; do
 	one "$f" raw
 done
 
+# How each event chose its pc: AMD's precise events are IBS, Intel's PEBS, Arm's have skid.
+policy()
+{
+	vtrace decode -o x.vt "$VT_DATA/perf/$1/perf.data" 2>/dev/null
+	t_is "$1: $2" "$(vtrace dump -k EVENT -F policy x.vt | sort -u | paste -sd ' ')" "$2"
+}
+policy fp-amd-zen4-main dispatch
+policy ppp-multiply_var-1 precise
+policy arch-arm64-rpi interrupt
+policy lbr-propeller_sample interrupt
+policy cpuclock-cpp-profile-90k interrupt
+policy tp-probe-stream exact
+
 # Through a pipe, where nothing can be read out of order, the same samples come out.
 for f in "$VT_DATA"/perf/cpuclock*/perf.data "$VT_DATA"/perf/dwarf-zstd*/perf.data; do
 	vtrace decode -o x.vt "$f"
