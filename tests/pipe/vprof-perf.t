@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vprof's totals for each symbol are those of perf report --no-children: on fresh recordings of
+# real programs, and on every recorded perf.data at hand.
+
+. "$(dirname "$0")/../lib.sh"
+t_need perf "$PYTHON"
+
+# ---- fresh recordings ----
+
+program()
+{
+	cat >spin.c <<-'END'
+		#include <math.h>
+		static volatile double sink;
+		static double inner(double x) { return sqrt(x) + 1; }
+		__attribute__((noinline)) double work(int n)
+		{
+			double x = 0;
+			for (int i = 0; i < n; i++)
+				x = inner(x);
+			return x;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 300; i++)
+				sink = work(200000);
+			return 0;
+		}
+	END
+	gcc -O1 -g -o spin spin.c -lm
+}
+
+record()
+{
+	local name=$1
+	shift
+	if ! perf record -q -o "$name.data" -e cpu-clock -F 2000 "$@" >/dev/null 2>"$name.err"; then
+		t_skip "$name: totals are perf's" "perf cannot record here: $(tail -n 1 "$name.err")"
+		return
+	fi
+	t_ok "$name: totals are perf's" "$ROOT/tests/perf_totals.py" "$name.data"
+	sed 's/^/# /' "$T_OUT"
+}
+
+seq 1 300000 >numbers
+record gzip gzip -9 -k numbers
+record sort sort -r -o sorted numbers
+record python "$PYTHON" -c 'print(sum(hash(str(i)) % 7 for i in range(1000000)))'
+if command -v gcc >/dev/null && program; then
+	record c-program ./spin
+fi
+
+# ---- recorded data ----
+
+# FILE REASON...: what perf 6.1 shows nothing of.
+perf_fails()
+{
+	case $1 in
+	dwarf-flg-oncpu/perf.data | dwarf-zstd-cpp-inlining/perf.data | fp-amd-zen4-main/perf.data | \
+		lbr-hier-discriminator/perf.data | linux-perf-data/sleep*.data)
+		echo "perf 6.1 refuses attributes of 136 bytes" ;;
+	linux-perf-data/fibo.compressed2.pipe.data)
+		echo "perf 6.1 does not know PERF_RECORD_COMPRESSED2" ;;
+	pt-hase-control_flow-a/perf.data | pt-tmon-ptwrite/perf.data)
+		echo "there are no samples; perf shows events that it makes up from the trace" ;;
+	*) return 1 ;;
+	esac
+}
+
+if [ ! -d "$VT_DATA/perf" ]; then
+	t_skip "recorded data" "no optional test data at \$VTRACE_DATA or ../shared/data"
+	t_done
+fi
+while read -r file; do
+	name=${file#"$VT_DATA/perf/"}
+	options=(--ignore cbr --ignore psb --ignore ptwrite)
+	case $name in
+	quipper/perf.data.piped.target-3.8)
+		# It names no build-ids: perf takes the symbols of the kernel that runs here for those
+		# of the recorded 3.8, and so does it with the vdso.
+		options+=(--fold-kernel) ;;
+	esac
+	t_run "$ROOT/tests/perf_totals.py" "${options[@]}" "$file"
+	if [ "$T_STATUS" = 77 ] && reason=$(perf_fails "$name"); then
+		t_skip "$name: totals are perf's" "$reason"
+	elif [ "$T_STATUS" = 0 ]; then
+		t_pass "$name: totals are perf's"
+		sed 's/^/# /' "$T_OUT"
+	else
+		t_fail "$name: totals are perf's" "$(t_last)"
+	fi
+done < <(find "$VT_DATA/perf" -type f \( -name '*.data' -o -name 'perf.data.*' \) | sort)
+t_done
