@@ -399,7 +399,7 @@ def main(argv):
         stream.records()
     except (Damaged, zlib.error) as e:
         sys.stdout.flush()
-        sys.exit("vt_reader.py: %s: block at %#x: %s" % (name, stream.offset, e))
+        sys.exit("vt_reader.py: %s: before %#x: %s" % (name, stream.offset, e))
 
 
 if __name__ == "__main__":

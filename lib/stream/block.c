@@ -133,7 +133,7 @@ static const char *decode_numbers(struct vti_column_store *s, struct vt_column *
 	 * nothing. */
 	if (n > vt_cursor_left(c))
 		return bad_column;
-	if (!vt_array_grow(&s->v, &s->v_cap, n, sizeof(*s->v)))
+	if (!vt_array_grow(&s->v, &s->v_cap, n ? n : 1, sizeof(*s->v)))
 		return vti_no_memory;
 	if (vti_column_decode(c, s->v, n) < 0)
 		return bad_column;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/reader.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,8 @@ int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 		}
 		if (r->at_end && r->damage.truncated && !r->trunc_told) {
 			r->trunc_told = true;
-			return vt_error_set(err, VT_E_TRUNC, "%s: truncated", r->in.name);
+			return vt_error_set(err, VT_E_TRUNC, "%s: truncated at 0x%" PRIx64,
+					    r->in.name, r->in.offset);
 		}
 		if (r->at_end)
 			return 0;

@@ -24,6 +24,9 @@ void check_record(const struct vt_record *rec, uint64_t i);
 /* A whole stream of the records 0 to n-1. */
 void write_stream(int fd, enum vt_compression how, uint64_t n);
 
+/* The same of the records from..to-1. */
+void write_records(int fd, enum vt_compression how, uint64_t from, uint64_t to);
+
 /* What came of reading a stream that may be damaged. */
 struct outcome {
 	uint64_t records; /* GAPs apart */
@@ -33,7 +36,11 @@ struct outcome {
 	int warnings;
 };
 
-/* Reads these bytes as a stream to its end, touching every field of every record. */
-struct outcome read_all(const uint8_t *data, size_t size);
+/*
+ * Reads these bytes as a stream named "test" to its end, touching every field of every record.  The
+ * first `intact` records are to be those that write_record() made, and whatever goes wrong is to
+ * be told with file and offset.
+ */
+struct outcome read_all(const uint8_t *data, size_t size, uint64_t intact);
 
 #endif
