@@ -273,7 +273,10 @@ static bool find_function(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, Dwar
 	return r && dwarf_offdie(l->dwarf, r->die, function) != NULL;
 }
 
-/* A file's name; a relative one counts from where the compiler ran. */
+/*
+ * A file's name; a relative one counts from where the compiler ran.  A compilation folder that is
+ * itself relative (builds that hide it call it ".") is in the name already, if it was of use.
+ */
 static const char *absolute(struct vt_lines *l, Dwarf_Die *cu, const char *file)
 {
 	struct vt_buf b = VT_BUF_INIT;
@@ -281,10 +284,12 @@ static const char *absolute(struct vt_lines *l, Dwarf_Die *cu, const char *file)
 	const char *dir;
 	uint32_t id;
 
+	while (file[0] == '.' && file[1] == '/')
+		file += 2;
 	if (file[0] == '/' || !dwarf_attr(cu, DW_AT_comp_dir, &attr))
 		return file;
 	dir = dwarf_formstring(&attr);
-	if (!dir)
+	if (!dir || dir[0] != '/')
 		return file;
 	vt_buf_printf(&b, "%s/%s", dir, file);
 	id = vt_intern_str(l->names, vt_buf_str(&b));
