@@ -27,8 +27,14 @@ struct vt_symbols *vt_symbols_new(void)
 
 void vt_symbols_free(struct vt_symbols *t)
 {
+	struct vti_names *n;
+
 	if (!t)
 		return;
+	while ((n = t->copied) != NULL) {
+		t->copied = n->next;
+		free(n);
+	}
 	vt_intern_free(t->names);
 	free(t->syms);
 	free(t->outer);

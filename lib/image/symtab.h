@@ -13,6 +13,14 @@ struct vti_alias {
 	const char *name;
 };
 
+/* Names that were copied from a text: kept one after the other, equal ones too. */
+struct vti_names {
+	struct vti_names *next;
+	size_t used;
+	size_t size;
+	char text[];
+};
+
 /* The inside of a symbol table, shared by the files that fill, order and search it. */
 struct vt_symbols {
 	struct vt_symbol *syms;
@@ -24,7 +32,8 @@ struct vt_symbols {
 	struct vti_alias *aliases;
 	size_t naliases;
 	size_t aliases_cap;
-	struct vt_intern *names; /* names that were made or copied */
+	struct vt_intern *names; /* names that were made */
+	struct vti_names *copied;
 };
 
 /* As vt_symbols_add(), with a name that lives as long as the table. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "image/symtab.h"
@@ -41,14 +42,39 @@ static size_t hex(const char *s, size_t size, uint64_t *value)
 	return i + 1;
 }
 
+/* A zero-terminated copy that lives as long as the table; NULL when memory runs out. */
+static const char *copy_name(struct vt_symbols *t, const char *name, size_t size)
+{
+	const size_t usual = 65536;
+	struct vti_names *n = t->copied;
+	char *copy;
+
+	if (!n || n->size - n->used <= size) {
+		size_t room = size < usual ? usual : size + 1;
+
+		n = malloc(sizeof(*n) + room);
+		if (!n)
+			return NULL;
+		n->next = t->copied;
+		n->used = 0;
+		n->size = room;
+		t->copied = n;
+	}
+	copy = n->text + n->used;
+	memcpy(copy, name, size);
+	copy[size] = '\0';
+	n->used += size + 1;
+	return copy;
+}
+
 static int add(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
 	       const char *name, size_t name_size, struct vt_error *err)
 {
-	uint32_t id = vt_intern_add(t->names, name, name_size);
+	const char *copy = copy_name(t, name, name_size);
 
-	if (id == UINT32_MAX)
+	if (!copy)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
-	return vti_symbols_push(t, start, size, flags, vt_intern_get(t->names, id), err);
+	return vti_symbols_push(t, start, size, flags, copy, err);
 }
 
 /* The letters of nm(1) that perf takes: text, weak, data and BSS, local in lower case. */
