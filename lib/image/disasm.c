@@ -17,6 +17,7 @@
 struct vt_disasm {
 	struct disassemble_info info;
 	disassembler_ftype print;
+	bfd_byte bytes[MAX_INSN];
 	struct vt_buf text;
 	vt_disasm_symbol_fn *symbols;
 	void *symbols_arg;
@@ -265,9 +266,10 @@ void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64
 	d->text.size = 0;
 	d->printed = false;
 	d->failed = false;
-	d->info.buffer = (bfd_byte *)(uintptr_t)bytes;
+	d->info.buffer = d->bytes;
 	d->info.buffer_vma = address;
 	d->info.buffer_length = size < MAX_INSN ? size : MAX_INSN;
+	memcpy(d->bytes, bytes, d->info.buffer_length);
 	n = d->print(address, &d->info);
 	if (n <= 0 || (size_t)n > size || d->failed) {
 		show_data(d, bytes, size, insn);

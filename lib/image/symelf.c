@@ -220,6 +220,10 @@ static int add_ordered(struct vt_symbols *t, const struct plt *p, const char *se
 
 	if (!vti_elf_section(p->dyn.elf, section, &shdr, NULL))
 		return 0;
+	/* With branch protection, AArch64's header and entries are larger. */
+	if (p->dyn.info->machine == EM_AARCH64 && n && shdr.sh_size > header &&
+	    (shdr.sh_size - header) % n == 0 && (shdr.sh_size - header) / n == 24)
+		entry = 24;
 	for (i = 0; i < n && rc == 0; i++) {
 		uint64_t at = header + i * entry;
 		struct rel r;
