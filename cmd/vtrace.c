@@ -37,9 +37,12 @@ int main(int argc, char **argv)
 
 	if (!app_start(&app, &page, argc, argv))
 		return app_finish(&app);
-	for (i = 0; subcommands[i].name; i++)
-		if (strcmp(subcommands[i].name, app.argv[0]) == 0)
+	for (i = 0; subcommands[i].name; i++) {
+		if (strcmp(subcommands[i].name, app.argv[0]) == 0) {
+			app_release(&app);
 			return subcommands[i].run(app.argc, app.argv);
+		}
+	}
 	app_usage(&app, "%s: no such subcommand; see vtrace --help", app.argv[0]);
 	return app_finish(&app);
 }

@@ -159,6 +159,14 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 	return rc == VT_OPT_RUN;
 }
 
+void app_release(struct app *a)
+{
+	vt_buf_free(&a->record);
+	free(a->files);
+	a->files = NULL;
+	a->nfiles = a->files_cap = 0;
+}
+
 int app_finish(struct app *a)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -170,9 +178,7 @@ int app_finish(struct app *a)
 		vt_error_errno(&err, VT_E_WRITE, errno, "standard output");
 		app_fail(a, &err);
 	}
-	vt_buf_free(&a->record);
-	free(a->files);
-	a->files = NULL;
+	app_release(a);
 	return a->status;
 }
 

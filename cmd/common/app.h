@@ -61,6 +61,9 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 /* Closes what is open, writes what is buffered, and returns the exit status. */
 int app_finish(struct app *a);
 
+/* Frees what app_start() allocated, for a program that hands over to another's app_start(). */
+void app_release(struct app *a);
+
 /* One line "name: text" on standard error; control characters are escaped. */
 void app_say(const struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
 

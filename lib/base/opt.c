@@ -58,7 +58,7 @@ int vt_parse_u64(const char *text, const char *what, uint64_t *value, struct vt_
 int vt_parse_i64(const char *text, const char *what, int64_t *value, struct vt_error *err)
 {
 	bool minus = text[0] == '-';
-	uint64_t v;
+	uint64_t v = 0;
 
 	if (vt_parse_u64(text + minus, what, &v, err) < 0)
 		return complain(err, what, "not a number", text);
@@ -88,7 +88,7 @@ int vt_parse_f64(const char *text, const char *what, double *value, struct vt_er
 static int set_u64(const struct vt_opt *o, const char *what, const char *text, struct vt_error *err)
 {
 	uint64_t max = o->max ? o->max : UINT64_MAX;
-	uint64_t v;
+	uint64_t v = 0;
 	int rc = vt_parse_u64(text, what, &v, err);
 
 	if (rc < 0)
