@@ -21,6 +21,9 @@
 struct vt_format_options {
 	vt_warn_fn *warn; /* told one line for each damaged place; may be NULL */
 	void *warn_arg;
+	/* Told every now and then how many bytes have been read; may be NULL. */
+	void (*progress)(void *arg, uint64_t bytes);
+	void *progress_arg;
 };
 
 /* What was read, and what could not be. */

@@ -8,7 +8,6 @@
 
 #define PATIENCE 2.0 /* seconds before the line appears */
 #define INTERVAL 0.2 /* seconds between two states of it */
-#define SKIP	 16
 
 static double now(void)
 {
@@ -28,7 +27,7 @@ void progress_start(struct progress *p, const char *name, const char *input)
 		return;
 	p->start = now();
 	p->next = p->start + PATIENCE;
-	if (input && stat(input, &st) == 0 && S_ISREG(st.st_mode))
+	if (stat(input, &st) == 0 && S_ISREG(st.st_mode))
 		p->length = (uint64_t)st.st_size;
 }
 
@@ -36,7 +35,7 @@ void progress_update(struct progress *p, uint64_t bytes)
 {
 	double t;
 
-	if (!p->active || p->skip++ % SKIP)
+	if (!p->active)
 		return;
 	t = now();
 	if (t < p->next)

@@ -13,7 +13,6 @@ struct progress {
 	const char *name; /* of the program */
 	bool active;
 	bool shown;
-	unsigned skip;	 /* updates to ignore before the clock is read again */
 	double start;	 /* seconds of the monotonic clock */
 	double next;	 /* when the line is to be written again */
 	uint64_t length; /* of the input in bytes; 0: not known */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/subcommands.h"
 #include "formats/formats.h"
@@ -51,19 +52,32 @@ static void tell_summary(struct app *a, const char *name, const struct vt_format
 			s->out_of_order);
 }
 
+static void show_progress(void *arg, uint64_t bytes)
+{
+	progress_update(arg, bytes);
+}
+
 static void decode_trace(const struct decode *d, const struct vt_format *format,
 			 struct vt_input *in)
 {
 	struct app *a = d->app;
 	struct app_warnings warnings = {a, "damaged places", 0};
-	struct vt_format_options o = {.warn = app_warn, .warn_arg = &warnings};
+	struct progress progress;
+	struct vt_format_options o = {.warn = app_warn,
+				      .warn_arg = &warnings,
+				      .progress = show_progress,
+				      .progress_arg = &progress};
 	struct vt_format_summary sum = {0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w = app_open_writer(a, d->output, d->compress, NULL, 0);
+	int code;
 
 	if (!w)
 		return;
-	if (format->decode(in, w, &o, &sum, &err) < 0)
+	progress_start(&progress, a->name, in->name);
+	code = format->decode(in, w, &o, &sum, &err);
+	progress_end(&progress);
+	if (code < 0)
 		app_fail(a, &err);
 	app_warnings_end(&warnings);
 	if (a->status <= APP_LOSSY)

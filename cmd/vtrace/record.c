@@ -178,12 +178,16 @@ static void make_command(struct record *r, const char *data)
 static char **list_command(struct record *r)
 {
 	char *p = (char *)r->strings.data, *end = p + r->strings.size;
-	char **argv = calloc(r->strings.size + 1, sizeof(*argv));
+	char **argv = r->strings.failed ? NULL : calloc(r->strings.size + 1, sizeof(*argv));
 	size_t n = 0;
 
 	for (; argv && p < end; p += strlen(p) + 1)
 		argv[n++] = p;
-	return r->strings.failed ? NULL : argv;
+	if (!argv) {
+		app_say(r->app, "out of memory");
+		app_raise(r->app, APP_INPUT);
+	}
+	return argv;
 }
 
 /* ---- printing it ---- */

@@ -223,6 +223,14 @@ static int give_up(struct pd_session *s, const struct pd_rec *r, uint64_t end)
 	return 0;
 }
 
+/* Has the window filled; this happens seldom enough to tell how far the reading is. */
+static int refill(struct pd_session *s, size_t need, size_t *have)
+{
+	if (s->opt->progress)
+		s->opt->progress(s->opt->progress_arg, s->in->offset);
+	return vt_input_fill(s->in, need, have, s->err);
+}
+
 /* Reads records up to an offset, or to the end of the input if that comes first. */
 static int read_records(struct pd_session *s, uint64_t end)
 {
@@ -234,7 +242,7 @@ static int read_records(struct pd_session *s, uint64_t end)
 		size_t have = vt_input_have(in);
 		struct pd_rec r;
 
-		if (have < PD_HEADER_SIZE && vt_input_fill(in, PD_HEADER_SIZE, &have, s->err) < 0)
+		if (have < PD_HEADER_SIZE && refill(s, PD_HEADER_SIZE, &have) < 0)
 			return -(int)s->err->code;
 		if (!have && (end == UINT64_MAX))
 			return 0;
@@ -248,7 +256,7 @@ static int read_records(struct pd_session *s, uint64_t end)
 		r = vti_pd_rec(s, vt_input_data(in), in->offset);
 		if (r.size < PD_HEADER_SIZE || r.size > left)
 			return give_up(s, &r, end);
-		if (have < r.size && vt_input_fill(in, r.size, &have, s->err) < 0)
+		if (have < r.size && refill(s, r.size, &have) < 0)
 			return -(int)s->err->code;
 		if (have < r.size)
 			return cut(s, have, "a record");

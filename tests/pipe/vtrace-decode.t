@@ -125,6 +125,21 @@ t_status "no stream to a terminal" 2 on_terminal vtrace decode perf.data
 t_like "it says why" 'terminal' "$T_OUT"
 t_status "no stream from a terminal" 2 on_terminal vtrace info
 t_like "it says why" 'standard input is a terminal' "$T_OUT"
+# A line on standard error tells how far it is, but only after two seconds, and only to a terminal.
+slowly()
+{
+	head -c 10000 none.vt
+	sleep 2.5
+	tail -c +10001 none.vt
+}
+export -f slowly
+t_ok "slow work on a terminal" on_terminal bash -c 'slowly | vtrace dump -o x.txt >/dev/null'
+t_like "shows progress" 'vtrace dump: 0.0 MB, [23] s' "$T_OUT"
+t_like "and wipes it" "$(printf '\033').\[?K" "$T_OUT"
+t_ok "fast work on a terminal" on_terminal bash -c 'vtrace dump none.vt >/dev/null'
+t_is "shows none" "$(cat "$T_OUT")" ""
+t_ok "slow work without a terminal" bash -c 'slowly | vtrace dump >/dev/null'
+t_is "shows none" "$(cat "$T_ERR")" ""
 name=$(printf 'a\nb\033[31mc\\d\ttab')
 cp cut.data "$name"
 t_status "a path with newline and escape codes" 1 vtrace decode "$name" -o x.vt

@@ -80,7 +80,7 @@ static int decode(struct state *s, const uint8_t *data, size_t size, bool piped,
 		  struct vt_format_summary *sum)
 {
 	struct vt_writer_options wopt = {.compression = VT_COMPRESS_NONE};
-	struct vt_format_options opt = {count_warning, s};
+	struct vt_format_options opt = {.warn = count_warning, .warn_arg = s};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w;
 	struct vt_input in;
