@@ -641,6 +641,8 @@ int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error 
 
 	note_rows(w);
 	put_frame(w);
+	if (status >= VT_STATUS_MISSING)
+		status = VT_STATUS_LOSSY;
 	/* A stream that lacks a record is not to look complete. */
 	if (!w->failed)
 		put_end(w, status);

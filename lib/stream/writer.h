@@ -93,7 +93,8 @@ const struct vt_schema *vt_writer_schema(const struct vt_writer *w);
 int vt_writer_error(const struct vt_writer *w, struct vt_error *err);
 
 /*
- * Writes what is buffered and the END record with the status, closes and frees the writer.
+ * Writes what is buffered and the END record with the status, closes and frees the writer.  An
+ * input's VT_STATUS_MISSING becomes VT_STATUS_LOSSY; after an error there is no END record.
  * Returns 0 or the first error that ever happened.
  */
 int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error *err);

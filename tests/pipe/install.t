@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need pkg-config g++
+t_need pkg-config g++ mandoc
 [ -z "$VT_SAN" ] || t_skip_all "an instrumented library is not one to install"
 
 # All in the test's own directory, with DESTDIR in front of a PREFIX as a packager does it.
@@ -65,6 +65,35 @@ t_pipe "it is the shared library that it loads" "readelf -d user | grep -q 'libv
 t_ok "a C++ program links with the static library" g++ -x c++ -o user++ user.c -x none \
 	$(pkg-config --cflags --static --libs vtrace | sed 's/-lvtrace/-l:libvtrace.a/')
 t_status "and runs" 3 env -u LD_LIBRARY_PATH ./user++
+
+# The program in libvtrace(3): as C with the one library, as C++ with the other.
+mandoc -T ascii -O width=200 "$ROOT/man/libvtrace.3" | sed 's/.\x08//g' |
+	sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n '/#include/,/^SEE ALSO/p' | sed '$d' >onepid.c
+# shellcheck disable=SC2046
+t_ok "the example in libvtrace(3) compiles as C" \
+	gcc -std=c11 -Wall -Wextra -Werror -o onepid onepid.c $(pkg-config --cflags --libs vtrace)
+# shellcheck disable=SC2046
+t_ok "and as C++" g++ -x c++ -std=c++17 -Wall -Wextra -Werror -o onepid++ onepid.c -x none \
+	$(pkg-config --cflags --static --libs vtrace | sed 's/-lvtrace/-l:libvtrace.a/')
+make_stream=$VT_BUILD/tests/tools/stream_mixed
+"$make_stream" zlib 5000 >all.vt
+"$make_stream" lines 5000 >all
+pid=$(sed -n 's/^SAMPLE\t.*\tpid=\([^\t]*\)\t.*/\1/p' all | sed -n 7p)
+awk -F '\t' -v pid="pid=$pid" '$1 != "SAMPLE" || $3 == pid' all >kept
+t_is "it has something to do" "$(grep -c ^SAMPLE kept | awk '{ print ($1 > 0) }') $(cmp -s all kept; echo $?)" \
+	"1 1"
+for program in onepid onepid++; do
+	# Its input says that some was lost; the example passes that on.
+	t_status "$program runs" 1 sh -c "./$program $pid <all.vt >some.vt"
+	"$PYTHON" "$ROOT/tests/vt_reader.py" some.vt >some
+	t_same "$program keeps what it should" some kept
+	"$PYTHON" "$ROOT/tests/vt_reader.py" --stages some.vt | cut -f 1 >stages
+	t_same "$program adds itself to the chain" stages <(printf 'stream_mixed\nonepid\n')
+done
+head -c 20000 all.vt >cut.vt
+t_status "a stream that is cut" 1 sh -c "./onepid $pid <cut.vt >some.vt"
+t_like "is told" "onepid: standard input: truncated at 0x4e20" "$T_ERR"
+t_status "no stream at all" 3 sh -c "./onepid 1 </dev/null"
 
 t_is "the shared library shows nothing but vt_ names" \
 	"$(nm -D --defined-only "dest/opt/vt/lib/libvtrace.so.0" | awk '{ print $3 }' |

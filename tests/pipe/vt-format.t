@@ -66,4 +66,12 @@ table >page
 t_is "the page lists kinds" "$(grep -c '^SAMPLE	20	time U \[ns\]	' page)" 1
 reader --kinds none.vt | sed 's/\tcolour S//' | grep -v -e ^FOREIGN -e ^FIELDLESS >declared
 t_same "a stream declares the kinds of the page" declared page
+
+# And the man page's.
+awk '
+	/^\.It [A-Z]+ \([0-9]+\)$/ { open = 1; printf "%s%s\t%d", sep, $2, substr($3, 2); sep = "\n"; glue = "\t"; next }
+	/^\./ { open = 0 }
+	open { gsub(/, */, "\t"); printf "%s%s", glue, $0; glue = /\t$/ ? "" : " " }
+	END { print "" }' "$ROOT/man/vt.5" >man-page
+t_same "vt(5) lists the kinds of the page" man-page page
 t_done
