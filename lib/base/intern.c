@@ -141,6 +141,13 @@ uint32_t vt_intern_add(struct vt_intern *p, const void *data, size_t size)
 	return (uint32_t)p->count - 1;
 }
 
+uint32_t vt_intern_find(const struct vt_intern *p, const void *data, size_t size)
+{
+	size_t i = slot_of(p, data, size);
+
+	return p->index[i] ? p->index[i] - 1 : UINT32_MAX;
+}
+
 uint32_t vt_intern_str(struct vt_intern *p, const char *s)
 {
 	return vt_intern_add(p, s, strlen(s));

@@ -22,6 +22,9 @@ void vt_intern_free(struct vt_intern *p);
 /* The id of the string, which is copied if new; UINT32_MAX when memory runs out. */
 uint32_t vt_intern_add(struct vt_intern *p, const void *data, size_t size);
 
+/* The id of the string if the pool has it, else UINT32_MAX. */
+uint32_t vt_intern_find(const struct vt_intern *p, const void *data, size_t size);
+
 /* As vt_intern_add() for a C string. */
 uint32_t vt_intern_str(struct vt_intern *p, const char *s);
 

@@ -108,7 +108,9 @@ static void test_intern(void **state)
 	/* Bytes, not C strings: what follows a zero counts. */
 	id = vt_intern_add(p, "a\0b", 3);
 	assert_int_equal(id, 20001);
+	assert_int_equal(vt_intern_find(p, "a\0c", 3), UINT32_MAX);
 	assert_int_equal(vt_intern_add(p, "a\0c", 3), id + 1);
+	assert_int_equal(vt_intern_find(p, "a\0c", 3), id + 1);
 	assert_int_equal(vt_intern_add(p, "a", 1), id + 2);
 	assert_int_equal(vt_intern_add(p, "a\0", 2), id + 3);
 	assert_int_equal(vt_intern_size(p, id), 3);
