@@ -50,9 +50,10 @@ class Reader:
             end = data_at + data_size if data_size else len(self.data)
             self.records(self.data, data_at, end)
         if self.packed:
-            # The stream is flushed, not ended: zstd complains, but after all of it came out.
-            plain = subprocess.run(['zstd', '-q', '-d', '-c'], input=self.packed,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+            # perf flushes the stream and never ends it. An empty last block (RFC 8878, section
+            # 3.1.1.2) does, lest the zstd program keep back what it has not written yet.
+            plain = subprocess.run(['zstd', '-q', '-d', '-c'], input=self.packed + b'\1\0\0',
+                                   stdout=subprocess.PIPE, check=True).stdout
             self.records(plain, 0, len(plain))
         self.samples.sort(key=lambda s: s[0])
 

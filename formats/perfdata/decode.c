@@ -358,8 +358,8 @@ static int read_attr(struct pd_session *s, const struct access *a, const uint8_t
 	if (attr.size >= PD_ATTR_SIZE_MIN && attr.size < at)
 		at = attr.size;
 	code = vti_pd_event_add(s, &attr);
-	if (code < 0)
-		return code;
+	if (code)
+		return code < 0 ? code : 0;
 	c = vt_cursor_make(p + at, 16, s->big);
 	return read_ids(s, a, get_section(&c), event);
 }

@@ -9,13 +9,23 @@ static int no_memory(struct pd_session *s)
 	return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
 }
 
+/* Told once: a file that claims so many has nothing sensible to say in them. */
+static void full(struct pd_session *s, const char *what, unsigned limit)
+{
+	if (!s->events_full)
+		vti_pd_damage(s, s->in->offset, 0, "more than %u %s: further ones are left out",
+			      limit, what);
+	s->events_full = true;
+}
+
 int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a)
 {
 	struct pd_event *e;
 
-	if (s->nevents >= VT_PERFDATA_EVENTS_MAX)
-		return vt_error_set(s->err, VT_E_LIMIT, "%s: more than %u events", s->in->name,
-				    VT_PERFDATA_EVENTS_MAX);
+	if (s->nevents >= VT_PERFDATA_EVENTS_MAX) {
+		full(s, "events", VT_PERFDATA_EVENTS_MAX);
+		return 1;
+	}
 	if (!vt_array_grow(&s->events, &s->events_cap, s->nevents + 1, sizeof(*s->events)))
 		return no_memory(s);
 	e = &s->events[s->nevents++];
@@ -69,9 +79,10 @@ int vti_pd_id_add(struct pd_session *s, uint64_t id, size_t event)
 {
 	struct pd_id *e;
 
-	if (s->ids.count >= VT_PERFDATA_IDS_MAX && !vt_hash_find(&s->ids, &id))
-		return vt_error_set(s->err, VT_E_LIMIT, "%s: more than %u event ids", s->in->name,
-				    VT_PERFDATA_IDS_MAX);
+	if (s->ids.count >= VT_PERFDATA_IDS_MAX && !vt_hash_find(&s->ids, &id)) {
+		full(s, "event ids", VT_PERFDATA_IDS_MAX);
+		return 0;
+	}
 	e = vt_hash_add(&s->ids, &id, NULL);
 	if (!e)
 		return no_memory(s);

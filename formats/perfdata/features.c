@@ -8,6 +8,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Far more than a machine has; the kernel numbers them in the order of their registration. */
+#define PMUS_MAX 65536
+
 struct feature {
 	const char *name;
 	/* Returns 0 or the negative code of an error in s->err; c->bad says that it is cut. */
@@ -245,9 +248,11 @@ static int pmu_mappings(struct pd_session *s, const struct feature *f, struct vt
 
 		if (!name)
 			break;
+		if (s->pmus.count >= PMUS_MAX && !vt_hash_find(&s->pmus, &type))
+			continue;
 		row = vt_hash_add(&s->pmus, &type, NULL);
 		if (row)
-			row[1] = vt_intern_add(s->strings, name, size);
+			row[1] = vti_pd_string(s, name, size);
 		if (!row || row[1] == UINT32_MAX)
 			return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
 		snprintf(key, sizeof(key), "pmu.%" PRIu32, type);

@@ -5,6 +5,34 @@
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 
+#define NAME_SIZE_MAX 4096 /* PATH_MAX of Linux */
+#define NAME_OVERHEAD 64   /* what the tables take for a name, about */
+
+static void names_full(struct pd_session *s)
+{
+	if (!s->names_full)
+		vti_pd_damage(s, s->in->offset, 0,
+			      "too many names of images: further ones are left out");
+	s->names_full = true;
+}
+
+uint32_t vti_pd_string(struct pd_session *s, const void *text, size_t size)
+{
+	uint32_t id;
+
+	if (size > NAME_SIZE_MAX)
+		size = NAME_SIZE_MAX;
+	id = vt_intern_find(s->strings, text, size);
+	if (id != UINT32_MAX)
+		return id;
+	if (s->name_bytes >= VT_PERFDATA_NAMES_MAX) {
+		names_full(s);
+		return 0;
+	}
+	s->name_bytes += size + NAME_OVERHEAD;
+	return vt_intern_add(s->strings, text, size);
+}
+
 static bool begins(const uint8_t *p, size_t size, const char *with)
 {
 	size_t n = strlen(with);
@@ -75,7 +103,7 @@ static uint32_t module_alias(struct pd_session *s, const uint8_t *p, size_t size
 	for (i = base; i < size && n + 2 < sizeof(name) && p[i] != '.'; i++)
 		name[n++] = p[i] == '-' ? '_' : (char)p[i];
 	name[n++] = ']';
-	return vt_intern_add(s->strings, name, n);
+	return vti_pd_string(s, name, n);
 }
 
 static int no_memory(struct pd_session *s)
@@ -122,15 +150,16 @@ int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, boo
 
 	memset(&key, 0, sizeof(key));
 	key.type = classify(path, size, kernel);
-	key.path = vt_intern_add(s->strings, path, image_name_size(path, size, key.type));
+	key.path = vti_pd_string(s, path, image_name_size(path, size, key.type));
 	if (own)
 		key.own = *own;
 	if (key.path == UINT32_MAX)
 		return no_memory(s);
-	e = vt_hash_find(&s->images, &key);
-	if (!e && s->images.count >= VT_PERFDATA_IMAGES_MAX)
-		return vt_error_set(s->err, VT_E_LIMIT, "%s: more than %u images", s->in->name,
-				    VT_PERFDATA_IMAGES_MAX);
+	if (s->images.count >= VT_PERFDATA_IMAGES_MAX && !vt_hash_find(&s->images, &key)) {
+		names_full(s);
+		key.path = 0;
+		memset(&key.own, 0, sizeof(key.own));
+	}
 	e = vt_hash_add(&s->images, &key, &added);
 	if (!e)
 		return no_memory(s);
@@ -160,16 +189,18 @@ int vti_pd_buildid_add(struct pd_session *s, const uint8_t *path, size_t size, b
 	bool is_module;
 	int r;
 
-	if (s->buildids.count >= VT_PERFDATA_IMAGES_MAX)
-		return vt_error_set(s->err, VT_E_LIMIT, "%s: more than %u build-ids", s->in->name,
-				    VT_PERFDATA_IMAGES_MAX);
-	r = add_row(s, vt_intern_add(s->strings, path, size), id);
+	if (s->buildids.count >= VT_PERFDATA_IMAGES_MAX) {
+		names_full(s);
+		return 0;
+	}
+	r = add_row(s, vti_pd_string(s, path, size), id);
 	if (r < 0 || !kernel)
 		return r;
 	is_module = !is_kernel_name(path, size) &&
 		    (begins(path, size, "[") || contains(path, size, ".ko"));
 	/* A kernel image that perf found as a file stands for the running kernel. */
-	alias = is_module ? module_alias(s, path, size) : vt_intern_str(s->strings, KERNEL_NAME);
+	alias = is_module ? module_alias(s, path, size)
+			  : vti_pd_string(s, KERNEL_NAME, strlen(KERNEL_NAME));
 	return add_row(s, alias, id);
 }
 

@@ -47,7 +47,8 @@
 #define VT_PERFDATA_SECTION_MAX (32u << 20) /* bytes of a feature section that are looked at */
 #define VT_PERFDATA_EVENTS_MAX	65536	    /* attributes */
 #define VT_PERFDATA_IDS_MAX	(1u << 20)  /* event ids, over all attributes */
-#define VT_PERFDATA_IMAGES_MAX	(1u << 20)
+#define VT_PERFDATA_IMAGES_MAX	(1u << 18)  /* images, and rows of the build-id table */
+#define VT_PERFDATA_NAMES_MAX	(32u << 20) /* bytes of names of images and PMUs */
 #define VT_PERFDATA_ZSTD_LOG	27 /* log2 of zstd's window: 128 MiB of address space at most */
 
 /* True when the first bytes of an input are those of a perf.data file; 8 bytes suffice. */

@@ -91,6 +91,7 @@ struct pd_session {
 	struct pd_event *events;
 	size_t nevents;
 	size_t events_cap;
+	bool events_full;   /* there were more events or ids than allowed */
 	bool dirty;	    /* some event is */
 	struct vt_hash ids; /* of struct pd_id */
 	struct {
@@ -108,6 +109,8 @@ struct pd_session {
 	struct vt_hash buildids; /* struct pd_buildid_row */
 	struct vt_hash images;	 /* struct pd_image */
 	struct vt_hash unknown;	 /* struct pd_unknown */
+	size_t name_bytes;	 /* in `strings`, about */
+	bool names_full;	 /* and it was said */
 	uint64_t bad_records;
 	uint64_t bad_bytes;
 	uint64_t bad_offset; /* of the first one that got no GAP of its own */
@@ -154,10 +157,10 @@ static inline size_t vti_pd_text(const uint8_t *p, size_t size)
 
 /* ---- evlist.c: events and their ids ---- */
 
-/* Appends an event; -VT_E_LIMIT, -VT_E_NOMEM. */
+/* Appends an event; 1 if there are too many already (which is told), -VT_E_NOMEM. */
 int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a);
 
-/* Maps an id to an event; later calls with the same id win. */
+/* Maps an id to an event; later calls with the same id win.  0 also when there are too many. */
 int vti_pd_id_add(struct pd_session *s, uint64_t id, size_t event);
 
 /* The event of an id as perf chooses it: 0 is the first event's.  -1: none. */
@@ -182,6 +185,12 @@ int vti_pd_events_emit(struct pd_session *s);
 void vti_pd_events_fini(struct pd_session *s);
 
 /* ---- images.c: what is mapped, and build-ids ---- */
+
+/*
+ * Keeps a name, cut to PATH_MAX, in `strings` and gives its id; 0, that of the empty name, when all
+ * names together would take more than VT_PERFDATA_NAMES_MAX.  UINT32_MAX when memory runs out.
+ */
+uint32_t vti_pd_string(struct pd_session *s, const void *text, size_t size);
 
 /* The id of the image; writes its IMAGE on first use.  -1 and s->err on failure. */
 int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, bool kernel,

@@ -26,7 +26,7 @@ static int header_attr(struct pd_session *s, const struct pd_rec *r)
 		code = vti_pd_id_add(s, s->big ? vt_be64(p) : vt_le64(p), event);
 	}
 	vti_pd_layout(s);
-	return code;
+	return code < 0 ? code : 0;
 }
 
 static int event_update(struct pd_session *s, const struct pd_rec *r)
