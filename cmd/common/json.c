@@ -73,7 +73,8 @@ static int put(const char *data, size_t size, void *out)
 
 void app_json_write(struct vt_output *out, json_t *value, bool pretty)
 {
-	size_t flags = JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : 0);
+	size_t flags = JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9) |
+		       (pretty ? JSON_INDENT(2) : 0);
 
 	if (!value || json_dump_callback(value, put, out, flags) < 0) {
 		if (out->err.code == VT_OK)

@@ -85,6 +85,8 @@ static json_t *json_event(const struct app_profile *p, size_t event, const char 
 
 		json_object_set_new(v, "unknown", app_json_u64(t.samples));
 		json_object_set_new(v, "unknown_period", app_json_u64(t.period));
+		t = vt_ranking_unverified(ranking, event);
+		json_object_set_new(v, "unverified", app_json_u64(t.samples));
 	}
 	return v;
 }

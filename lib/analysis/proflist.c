@@ -144,20 +144,27 @@ static struct vt_tally total_of(const struct vt_profile *p, size_t event)
 	return (struct vt_tally){e->samples, e->period};
 }
 
+/* ", unknown 12 (0.30%)" */
+static void header_share(const char *what, uint64_t part, uint64_t whole, struct vt_output *out)
+{
+	vt_output_printf(out, ", %s %" PRIu64, what, part);
+	if (whole)
+		vt_output_printf(out, " (%.2f%%)", 100.0 * (double)part / (double)whole);
+}
+
 static void header_event(const struct vt_profile *p, const struct vt_ranking *r, size_t event,
 			 const char *label, struct vt_output *out)
 {
 	const struct vt_profile_event *e = vt_profile_event(p, event);
-	struct vt_tally unknown = vt_ranking_unknown(r, event);
+	uint64_t unverified = vt_ranking_unverified(r, event).samples;
 	struct vt_buf b = VT_BUF_INIT;
 
 	vt_escape_str(&b, label);
 	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
 			 e->samples, policy_text(e->policy));
-	vt_output_printf(out, ", unknown %" PRIu64, unknown.samples);
-	if (e->samples)
-		vt_output_printf(out, " (%.2f%%)",
-				 100.0 * (double)unknown.samples / (double)e->samples);
+	header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
+	if (unverified)
+		header_share("unverified", unverified, e->samples, out);
 	vt_output_text(out, "\n");
 	vt_buf_free(&b);
 }
@@ -295,8 +302,9 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 		uint64_t whole = vti_weigh(total_of(side->profile, event), by_period);
 
 		vt_table_number(t, tally.samples);
+		vt_table_cell_style(t, part ? VT_STYLE_PLAIN : VT_STYLE_FAINT);
 		vt_table_percent(t, part, whole);
-		vt_table_cell_style(t, vt_heat(part, whole));
+		vt_table_cell_style(t, part ? vt_heat(part, whole) : VT_STYLE_FAINT);
 		if (i == 0)
 			vt_table_percent(t, cumulative, whole);
 	}

@@ -45,6 +45,7 @@ struct vt_ranking {
 	struct vt_tally *tallies; /* of row i, event e: i * nevents + e */
 	size_t tallies_cap;
 	struct vt_tally *unknown;
+	struct vt_tally *unverified;
 	size_t nevents;
 	struct order *order;
 	struct vt_intern *files;
@@ -63,6 +64,7 @@ void vt_ranking_free(struct vt_ranking *r)
 	vt_intern_free(r->files);
 	free(r->tallies);
 	free(r->unknown);
+	free(r->unverified);
 	free(r->order);
 	free(r);
 }
@@ -171,6 +173,13 @@ static void add_tally(struct vt_tally *t, const struct vt_place *p)
 	t->period += p->period;
 }
 
+static bool is_unverified(struct vt_ranking *r, uint32_t id)
+{
+	const struct vt_image *image = vt_images_get(r->images, id);
+
+	return image && image->type == VT_IMAGE_FILE && !vt_images_verified(r->images, id);
+}
+
 static int add_place(struct vt_ranking *r, const struct vt_place *p, struct vt_error *err)
 {
 	struct found f;
@@ -195,6 +204,8 @@ static int add_place(struct vt_ranking *r, const struct vt_place *p, struct vt_e
 	add_tally(&r->tallies[index * r->nevents + p->event], p);
 	if (!f.loc.symbol)
 		add_tally(&r->unknown[p->event], p);
+	else if (is_unverified(r, p->image))
+		add_tally(&r->unverified[p->event], p);
 	return 0;
 }
 
@@ -213,8 +224,9 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 	r->nevents = vt_profile_nevents(p);
 	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct key));
 	r->unknown = calloc(r->nevents + 1, sizeof(*r->unknown));
+	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
 	r->files = vt_intern_new();
-	if (!r->unknown || !r->files) {
+	if (!r->unknown || !r->unverified || !r->files) {
 		no_memory(err);
 		vt_ranking_free(r);
 		return NULL;
@@ -315,6 +327,11 @@ struct vt_tally vt_ranking_tally(const struct vt_ranking *r, size_t i, size_t ev
 struct vt_tally vt_ranking_unknown(const struct vt_ranking *r, size_t event)
 {
 	return r->unknown[event];
+}
+
+struct vt_tally vt_ranking_unverified(const struct vt_ranking *r, size_t event)
+{
+	return r->unverified[event];
 }
 
 void vt_rank_label(const struct vt_rank *k, enum vt_level level, struct vt_buf *out)

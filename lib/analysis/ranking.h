@@ -70,6 +70,12 @@ struct vt_tally vt_ranking_tally(const struct vt_ranking *r, size_t i, size_t ev
 /* What of an event lies in no image or under no symbol. */
 struct vt_tally vt_ranking_unknown(const struct vt_ranking *r, size_t event);
 
+/*
+ * What lies under symbols of files that no recorded build-id vouches for: they may be other
+ * versions of what was run.
+ */
+struct vt_tally vt_ranking_unverified(const struct vt_ranking *r, size_t event);
+
 /* Appends what a row is: "main", "main+0x1c", "smooth.c:12", "[file not found]"; raw text. */
 void vt_rank_label(const struct vt_rank *k, enum vt_level level, struct vt_buf *out);
 
