@@ -9,21 +9,26 @@
 /* Different unknown types that are told apart. */
 #define UNKNOWN_TYPES_MAX 256
 
+static void meta_row(struct pd_session *s, const char *key, const uint8_t *text, size_t text_size)
+{
+	vt_writer_row(s->w, VT_META);
+	vt_writer_text(s->w, VT_META_KEY, key);
+	if (text_size)
+		vt_writer_bytes(s->w, VT_META_VALUE, text, text_size);
+}
+
 void vti_pd_meta(struct pd_session *s, const char *key, const uint8_t *text, size_t text_size,
 		 const uint8_t *data, size_t size)
 {
-	size_t at = 0, n;
+	size_t at, n;
 
-	do {
+	if (!size)
+		meta_row(s, key, text, text_size);
+	for (at = 0; at < size; at += n) {
 		n = size - at < PD_PIECE_MAX ? size - at : PD_PIECE_MAX;
-		vt_writer_row(s->w, VT_META);
-		vt_writer_text(s->w, VT_META_KEY, key);
-		if (text_size)
-			vt_writer_bytes(s->w, VT_META_VALUE, text, text_size);
-		if (n)
-			vt_writer_bytes(s->w, VT_META_DATA, data + at, n);
-		at += n;
-	} while (at < size);
+		meta_row(s, key, text, text_size);
+		vt_writer_bytes(s->w, VT_META_DATA, data + at, n);
+	}
 }
 
 void vti_pd_meta_str(struct pd_session *s, const char *key, const char *text)

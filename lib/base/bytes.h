@@ -90,10 +90,15 @@ struct vt_cursor {
 
 static inline struct vt_cursor vt_cursor_make(const void *data, size_t size, bool big)
 {
-	/* An empty buffer may have no address, and a null pointer may not be moved, not even by 0. */
-	const uint8_t *p = (const uint8_t *)(data ? data : "");
-	struct vt_cursor c = {p, p + size, false, big};
+	static const uint8_t nothing = 0;
+	struct vt_cursor c = {(const uint8_t *)data, (const uint8_t *)data, false, big};
 
+	/* An empty buffer may have no address, and a null pointer may not be moved, not even by 0.
+	 */
+	if (data)
+		c.end += size;
+	else
+		c.p = c.end = &nothing;
 	return c;
 }
 
