@@ -252,7 +252,7 @@ static void emit(struct pd_session *s, size_t i, const char *name)
 	row[VT_EVENT_REGS_INTR] = a->regs_intr;
 	row[VT_EVENT_STACK_USER] = a->stack_user;
 	vt_writer_text(s->w, VT_EVENT_NAME, e->name ? e->name : name);
-	vt_writer_text(s->w, VT_EVENT_UNIT, e->unit ? e->unit : usual_unit(a));
+	vt_writer_text(s->w, VT_EVENT_UNIT, usual_unit(a));
 }
 
 int vti_pd_events_emit(struct pd_session *s)
@@ -282,7 +282,6 @@ void vti_pd_events_fini(struct pd_session *s)
 
 	for (i = 0; i < s->nevents; i++) {
 		free(s->events[i].name);
-		free(s->events[i].unit);
 	}
 	free(s->events);
 }

@@ -36,7 +36,6 @@ struct pd_event {
 	struct pd_attr attr;
 	struct pd_layout layout;
 	char *name; /* NULL while only the attribute names it */
-	char *unit; /* NULL: the usual one */
 	bool dirty; /* has changed since its EVENT was written */
 };
 

@@ -34,7 +34,6 @@ static int event_update(struct pd_session *s, const struct pd_rec *r)
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	uint64_t type = vt_cursor_u64(&c), id = vt_cursor_u64(&c);
 	size_t left = vt_cursor_left(&c);
-	struct pd_event *e;
 	int event;
 
 	if (c.bad)
@@ -43,23 +42,9 @@ static int event_update(struct pd_session *s, const struct pd_rec *r)
 	if (event < 0)
 		return vti_pd_unknown(s, r);
 	switch (type) {
-	case 0: /* PERF_EVENT_UPDATE__UNIT */
-		e = &s->events[event];
-		left = vti_pd_text(c.p, left);
-		free(e->unit);
-		e->unit = left ? malloc(left + 1) : NULL;
-		if (left && !e->unit)
-			return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
-		if (left) {
-			memcpy(e->unit, c.p, left);
-			e->unit[left] = 0;
-		}
-		e->dirty = true;
-		s->dirty = true;
-		return 0;
 	case 2: /* PERF_EVENT_UPDATE__NAME */
 		return vti_pd_event_name(s, (size_t)event, c.p, left, false);
-	default: /* scale and cpus concern perf stat */
+	default: /* unit, scale and cpus concern perf stat's counts, not the periods of samples */
 		vti_pd_meta(s, "record.event_update", NULL, 0, r->payload, r->left);
 		return 0;
 	}

@@ -337,6 +337,12 @@ static void take_loss(struct vt_profile_loss *loss, const struct vt_record *rec)
 	}
 }
 
+/* Which kernel was recorded matters to its symbols. */
+static int take_meta(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	return p->images ? vt_images_feed(p->images, rec, err) : 0;
+}
+
 static int take_record(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	switch (rec->kind) {
@@ -347,6 +353,8 @@ static int take_record(struct vt_profile *p, const struct vt_record *rec, struct
 	case VT_THREAD:
 	case VT_KSYMBOL:
 		return take_mapping(p, rec, err);
+	case VT_META:
+		return take_meta(p, rec, err);
 	case VT_COUNT:
 		return take_count(p, rec, err);
 	case VT_LOST:

@@ -194,9 +194,7 @@ void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 
 void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
 {
-	vt_output_printf(out,
-			 "\nThe counts given below are the number of samples for each listed event "
-			 "type%s.\n",
+	vt_output_printf(out, "\nA column counts the samples of its event%s.\n",
 			 diff ? ",\nbefore and after, with the change in samples and in percentage "
 				"points"
 			      : "");

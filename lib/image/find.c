@@ -13,9 +13,6 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* A kallsyms text of a distribution's kernel with its modules has some 20 MB. */
-#define KALLSYMS_LIMIT ((size_t)128 << 20)
-
 #define DELETED " (deleted)"
 
 /* A search under way. */
@@ -370,18 +367,18 @@ char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid
 	vt_error_set(err, VT_E_NOTFOUND, "no kallsyms of kernel %s",
 		     buildid_size ? s.hex : "without build-id");
 	if (buildid_size && opt->buildid_cache) {
-		text = vt_find_read(by_buildid(&s, opt->buildid_cache, "/kallsyms"), KALLSYMS_LIMIT,
-				    size, err);
+		text = vt_find_read(by_buildid(&s, opt->buildid_cache, "/kallsyms"),
+				    VT_KALLSYMS_LIMIT, size, err);
 		if (!text)
 			text = vt_find_read(join(&s, opt->buildid_cache, "/[kernel.kallsyms]/",
 						 s.hex, "/kallsyms"),
-					    KALLSYMS_LIMIT, size, err);
+					    VT_KALLSYMS_LIMIT, size, err);
 	}
 	if (!text && opt->symfs)
 		text = vt_find_read(join(&s, opt->symfs, "/proc/kallsyms", NULL, NULL),
-				    KALLSYMS_LIMIT, size, err);
+				    VT_KALLSYMS_LIMIT, size, err);
 	if (!text && buildid_size && kernel_runs(buildid, buildid_size))
-		text = vt_find_read("/proc/kallsyms", KALLSYMS_LIMIT, size, err);
+		text = vt_find_read("/proc/kallsyms", VT_KALLSYMS_LIMIT, size, err);
 	vt_buf_free(&s.path);
 	return text;
 }

@@ -55,6 +55,9 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
 struct vt_elf *vt_find_debug(const struct vt_find_options *opt, const struct vt_elf *elf,
 			     const uint8_t *buildid, size_t buildid_size, struct vt_error *err);
 
+/* A kallsyms text of a distribution's kernel with its modules has some 20 MB. */
+#define VT_KALLSYMS_LIMIT ((size_t)128 << 20)
+
 /*
  * Finds and reads the kernel's symbol list: CACHE/.build-id/xx/yyyy/kallsyms,
  * CACHE/[kernel.kallsyms]/xxyyyy/kallsyms, SYMFS/proc/kallsyms with symfs, and /proc/kallsyms if

@@ -196,10 +196,42 @@ static const char *reference(const struct vti_image *image)
 	return bracket && bracket[1] ? bracket + 1 : "_text";
 }
 
+/*
+ * A kernel that was recorded without a build-id (perf's pipe mode has none) may be the one that
+ * runs: its release must be the same, and then its code must begin and end at the same addresses,
+ * which two builds of one release, or two boots with randomised addresses, do not share.
+ */
+static char *running_kallsyms(const struct vti_finder *f, const struct vti_image *image,
+			      size_t *size, struct vt_error *err)
+{
+	char *release;
+	bool same;
+
+	if (image->pub.buildid_size || f->opt.find.symfs || !f->release || !image->etext)
+		return NULL;
+	release = vt_find_read("/proc/sys/kernel/osrelease", 4096, size, err);
+	if (!release)
+		return NULL;
+	release[strcspn(release, "\n")] = 0;
+	same = strcmp(release, f->release) == 0;
+	free(release);
+	return same ? vt_find_read("/proc/kallsyms", VT_KALLSYMS_LIMIT, size, err) : NULL;
+}
+
+static bool same_addresses(const struct vti_image *image)
+{
+	uint64_t text, etext;
+
+	return vt_symbols_address_of(image->symbols, reference(image), &text) &&
+	       vt_symbols_address_of(image->symbols, "_etext", &etext) && text == image->text &&
+	       etext == image->etext;
+}
+
 static void load_kernel(struct vti_finder *f, struct vti_image *image)
 {
 	const struct vt_image *pub = &image->pub;
 	struct vt_error err = VT_ERROR_INIT;
+	bool running = false;
 	uint64_t ref = 0;
 	struct vt_symbols *t;
 	size_t size;
@@ -211,6 +243,10 @@ static void load_kernel(struct vti_finder *f, struct vti_image *image)
 		load_elf_symbols(f, image);
 	if (!image->symbols) {
 		text = vt_find_kallsyms(&f->opt.find, pub->buildid, pub->buildid_size, &size, &err);
+		if (!text) {
+			text = running_kallsyms(f, image, &size, &err);
+			running = text != NULL;
+		}
 		image->why = VT_UNKNOWN_NO_KALLSYMS;
 		if (!text)
 			return;
@@ -221,7 +257,8 @@ static void load_kernel(struct vti_finder *f, struct vti_image *image)
 	}
 	if (!image->symbols)
 		return;
-	if (vt_symbols_address_of(image->symbols, reference(image), &ref) && ref) {
+	if (vt_symbols_address_of(image->symbols, reference(image), &ref) && ref &&
+	    (!running || same_addresses(image))) {
 		image->delta = ref;
 		return;
 	}

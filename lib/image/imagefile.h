@@ -15,6 +15,8 @@ struct vti_image {
 	char *name;
 	uint8_t buildid[VT_BUILDID_MAX];
 	uint64_t base;	 /* of a module: where it was loaded */
+	uint64_t text;	 /* of the kernel: where its reference symbol was, and */
+	uint64_t etext;	 /* where its code ended; 0: unknown */
 	uint64_t length; /* of generated kernel code; 0: unknown */
 
 	bool elf_tried;
@@ -50,6 +52,7 @@ struct vti_jit {
 struct vti_finder {
 	struct vt_images_options opt;
 	struct vti_image *kernel; /* the one mentioned last, or NULL */
+	char *release;		  /* of the recorded kernel, as uname -r gives it; NULL: unknown */
 };
 
 struct vti_image *vti_image_new(uint32_t id, unsigned type, const char *path, size_t path_size,

@@ -81,6 +81,7 @@ void vt_images_free(struct vt_images *im)
 		vt_symbols_free(((struct vti_jit *)vt_hash_at(&im->jits, i))->symbols);
 	vt_hash_fini(&im->slots);
 	vt_hash_fini(&im->jits);
+	free(im->finder.release);
 	free(im);
 }
 
@@ -132,6 +133,38 @@ void vt_images_set_base(struct vt_images *im, uint32_t id, uint64_t address)
 		image->base = address;
 }
 
+static void feed_map(struct vt_images *im, const struct vt_record *rec)
+{
+	struct vti_image *image = find(im, (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE));
+	uint64_t start = vt_record_u64(rec, VT_MAP_START);
+
+	if (!image)
+		return;
+	if (image->pub.type == VT_IMAGE_KERNEL) {
+		image->text = vt_record_u64(rec, VT_MAP_OFFSET);
+		image->etext = start + vt_record_u64(rec, VT_MAP_LENGTH);
+	}
+	vt_images_set_base(im, image->pub.id, start - vt_record_u64(rec, VT_MAP_OFFSET));
+}
+
+/* Of the facts about a recording, which kernel ran matters here. */
+static int feed_meta(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
+	char *release;
+
+	if (key.size != 9 || memcmp(key.data, "osrelease", 9) != 0)
+		return 0;
+	release = calloc(1, value.size + 1);
+	if (!release)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
+	memcpy(release, value.data, value.size);
+	free(im->finder.release);
+	im->finder.release = release;
+	return 0;
+}
+
 static int feed_ksymbol(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes name = vt_record_bytes(rec, VT_KSYMBOL_NAME);
@@ -162,10 +195,10 @@ int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_
 				     (const char *)path.data, path.size, buildid.data, buildid.size,
 				     err);
 	case VT_MAP:
-		vt_images_set_base(im, (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE),
-				   vt_record_u64(rec, VT_MAP_START) -
-					   vt_record_u64(rec, VT_MAP_OFFSET));
+		feed_map(im, rec);
 		return 0;
+	case VT_META:
+		return feed_meta(im, rec, err);
 	case VT_KSYMBOL:
 		return feed_ksymbol(im, rec, err);
 	default:

@@ -73,7 +73,7 @@ struct vt_location {
 struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_error *err);
 void vt_images_free(struct vt_images *im);
 
-/* Takes one record: IMAGE, MAP (of kernel modules) and KSYMBOL count. */
+/* Takes one record: IMAGE, MAP (of the kernel and its modules), KSYMBOL and META count. */
 int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_error *err);
 
 /* Adds an image, or changes one; `path` is copied. */
