@@ -38,7 +38,7 @@ static const char *readable(struct vt_listing *l, const char *function)
 	struct vt_buf b = VT_BUF_INIT;
 	const char *text;
 
-	if (!vt_demangle(&b, function, true))
+	if (!vt_demangle(&b, function, false))
 		vt_buf_put(&b, function, strlen(function));
 	text = vti_listing_text(l, b.data, b.size);
 	vt_buf_free(&b);
