@@ -30,7 +30,7 @@ struct options {
 /* The profile and what was made of it. */
 struct state {
 	struct app_profile data;
-	struct vt_ranking *ranking;
+	struct vt_ranking *ranking; /* only for --all and --top */
 	struct vt_event_choice events;
 	struct vt_found found;
 	struct vt_table *table; /* of all procedures, for programs */
@@ -43,7 +43,7 @@ static bool locate(struct app *a, struct state *s, const char *what)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t i, first = s->found.count;
-	int rc = vt_locate(s->data.profile, s->data.images, s->ranking, what, &s->found, &err);
+	int rc = vt_locate(s->data.profile, s->data.images, what, &s->found, &err);
 
 	if (rc >= 0)
 		return true;
@@ -63,10 +63,14 @@ static bool locate(struct app *a, struct state *s, const char *what)
 
 static bool add_top(struct app *a, struct state *s, uint64_t top)
 {
-	size_t i, n = vt_ranking_count(s->ranking);
 	struct vt_found *f = &s->found;
 	struct vt_error err = VT_ERROR_INIT;
+	size_t i, n, first = s->events.count ? s->events.index[0] : 0;
 
+	s->ranking = vt_ranking_new(s->data.profile, s->data.images, VT_LEVEL_PROCEDURE, &err);
+	if (!s->ranking || vt_ranking_sort(s->ranking, first, false, &err) < 0)
+		return app_fail(a, &err);
+	n = vt_ranking_count(s->ranking);
 	for (i = 0; i < n && f->count < top; i++) {
 		if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
 			vt_error_set(&err, VT_E_NOMEM, "out of memory");
@@ -209,10 +213,6 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 		return false;
 	if (vt_event_choice_init(&s->events, s->data.profile, o->events.items, o->events.count,
 				 &err) < 0)
-		return app_fail(a, &err);
-	s->ranking = vt_ranking_new(s->data.profile, s->data.images, VT_LEVEL_PROCEDURE, &err);
-	if (!s->ranking ||
-	    vt_ranking_sort(s->ranking, s->events.count ? s->events.index[0] : 0, false, &err) < 0)
 		return app_fail(a, &err);
 	for (i = 0; i < a->argc; i++)
 		if (!locate(a, s, a->argv[i]))

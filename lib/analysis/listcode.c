@@ -15,9 +15,15 @@ struct walk {
 	struct vt_disasm *disasm;
 	size_t point;	   /* the next whose samples have no row yet */
 	const char *place; /* text of the last PLACE row */
-	const char *file;  /* of the last LINE row */
+	bool place_known;  /* what it was made of */
+	const char *place_function;
+	const char *place_file;
+	struct vt_frame call; /* of inlined code: the call */
+	const char *file;     /* of the last LINE row */
 	unsigned line;
-	const char *function; /* at the address last looked up */
+	const char *function; /* at the address last looked up, for people */
+	const char *raw;      /* the last function's name as the DWARF has it */
+	const char *shown;    /* and for people: demangling takes time */
 };
 
 /* What an address in an operand is called: names within the procedure itself say least. */
@@ -47,6 +53,24 @@ static const char *readable(struct vt_listing *l, const char *function)
 
 /* ---- source between the code ---- */
 
+/* True when the place is that of the last call: most instructions follow their like. */
+static bool same_place(struct walk *w, const struct vt_frame *frames, size_t n, const char *file)
+{
+	struct vt_frame call = {.function = ""};
+	bool same;
+
+	if (n > 1 && frames[0].inlined)
+		call = frames[1];
+	same = w->place_known && w->place_function == w->function && w->place_file == file &&
+	       w->call.function == call.function && w->call.file == call.file &&
+	       w->call.line == call.line;
+	w->place_known = true;
+	w->place_function = w->function;
+	w->place_file = file;
+	w->call = call;
+	return same;
+}
+
 static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, const char *file)
 {
 	struct vt_listing *l = w->l;
@@ -54,6 +78,8 @@ static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, c
 	const char *caller = "", *text;
 	struct vt_list_row *row;
 
+	if (same_place(w, frames, n, file))
+		return;
 	if (n)
 		vt_buf_printf(&b, "%s", w->function);
 	if (n > 1 && frames[0].inlined) {
@@ -90,8 +116,12 @@ static void put_source(struct walk *w, uint64_t vaddr, struct vt_line *line)
 		return;
 	line->file = vti_listing_text(w->l, line->file, strlen(line->file));
 	n = vt_lines_frames(w->lines, vaddr, frames, VT_MAX_INLINE);
+	if (n && frames[0].function != w->raw) {
+		w->raw = frames[0].function;
+		w->shown = readable(w->l, w->raw);
+	}
 	if (n)
-		w->function = readable(w->l, frames[0].function);
+		w->function = w->shown;
 	if (!mixed || !line->line)
 		return;
 	put_place(w, frames, n, line->file);

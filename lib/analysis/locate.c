@@ -11,12 +11,12 @@
 struct scope {
 	uint32_t image;
 	int32_t pid;
+	bool kernel; /* or one of its modules */
 };
 
 struct search {
 	const struct vt_profile *profile;
 	struct vt_images *images;
-	const struct vt_ranking *ranking;
 	struct scope *scopes;
 	size_t nscopes;
 	size_t scopes_cap;
@@ -39,36 +39,43 @@ static int no_memory(struct vt_error *err)
 
 static bool gather_scopes(struct search *s)
 {
-	size_t i, j, n = vt_ranking_count(s->ranking);
+	size_t i, j, n = vt_profile_nplaces(s->profile);
 
-	for (i = 0; i < n; i++) {
-		const struct vt_rank *k = vt_ranking_at(s->ranking, i);
+	for (i = 0, j = 0; i < n; i++) {
+		const struct vt_place *p = vt_profile_place(s->profile, i);
+		const struct vt_image *image = vt_images_get(s->images, p->image);
 
+		/* Neighbouring places mostly are of one image. */
+		if (j < s->nscopes && s->scopes[j].image == p->image && s->scopes[j].pid == p->pid)
+			continue;
 		for (j = 0; j < s->nscopes; j++)
-			if (s->scopes[j].image == k->image && s->scopes[j].pid == k->pid)
+			if (s->scopes[j].image == p->image && s->scopes[j].pid == p->pid)
 				break;
-		if (j < s->nscopes || k->image == VT_UNMAPPED_IMAGE)
+		if (j < s->nscopes || p->image == VT_UNMAPPED_IMAGE)
 			continue;
 		if (!vt_array_grow(&s->scopes, &s->scopes_cap, s->nscopes + 1, sizeof(*s->scopes)))
 			return false;
-		s->scopes[s->nscopes++] = (struct scope){k->image, k->pid};
+		s->scopes[s->nscopes++] = (struct scope){p->image, p->pid,
+							 image && (image->type == VT_IMAGE_KERNEL ||
+								   image->type == VT_IMAGE_MODULE)};
 	}
 	return true;
 }
 
 static uint64_t samples_of(const struct search *s, const struct vt_procedure *p)
 {
-	size_t i, e, n = vt_ranking_count(s->ranking);
+	size_t i, n = vt_profile_nplaces(s->profile);
 	uint64_t sum = 0;
 
 	for (i = 0; i < n; i++) {
-		const struct vt_rank *k = vt_ranking_at(s->ranking, i);
+		const struct vt_place *place = vt_profile_place(s->profile, i);
+		struct vt_location loc;
 
-		if (k->image != p->image || k->pid != p->pid || k->start != p->start ||
-		    !*k->symbol != !p->symbol)
+		if (place->image != p->image || place->pid != p->pid)
 			continue;
-		for (e = 0; e < vt_profile_nevents(s->profile); e++)
-			sum += vt_ranking_tally(s->ranking, i, e).samples;
+		vt_images_symbol(s->images, place->image, place->pid, place->offset, &loc);
+		if (p->symbol ? loc.symbol && loc.symbol->start == p->start : !loc.symbol)
+			sum += place->samples;
 	}
 	return sum;
 }
@@ -124,6 +131,15 @@ static void search_name(struct search *s, struct scope at, const char *name)
 		s->failed = true;
 }
 
+static void search_names(struct search *s, const char *name, bool kernel)
+{
+	size_t i;
+
+	for (i = 0; i < s->nscopes && !s->failed; i++)
+		if (s->scopes[i].kernel == kernel)
+			search_name(s, s->scopes[i], name);
+}
+
 /* ---- by address ---- */
 
 static void search_vaddr(struct search *s, struct scope at, uint64_t vaddr)
@@ -142,6 +158,7 @@ static void search_address(struct search *s, uint64_t address)
 	uint64_t offset;
 	uint32_t image;
 	size_t i;
+	int kernel;
 
 	if (vt_profile_find(s->profile, address, &image, &offset)) {
 		for (i = 0; i < s->nscopes; i++) {
@@ -155,8 +172,10 @@ static void search_address(struct search *s, uint64_t address)
 				add_symbol(s, loc.symbol);
 		}
 	}
-	for (i = 0; i < s->nscopes && s->found->count == s->first; i++)
-		search_vaddr(s, s->scopes[i], address);
+	for (kernel = 0; kernel < 2 && s->found->count == s->first; kernel++)
+		for (i = 0; i < s->nscopes; i++)
+			if (s->scopes[i].kernel == kernel)
+				search_vaddr(s, s->scopes[i], address);
 }
 
 static bool parse_address(const char *text, uint64_t *value)
@@ -206,18 +225,18 @@ static void search(struct search *s, const char *what)
 {
 	const char *colon;
 	uint64_t address;
-	size_t i;
 
 	if (parse_address(what, &address)) {
 		search_address(s, address);
 		return;
 	}
-	for (i = 0; i < s->nscopes; i++)
-		search_name(s, s->scopes[i], what);
+	search_names(s, what, false);
 	/* A colon may be part of an image's path or of a C++ name. */
 	for (colon = strchr(what, ':'); colon && s->found->count == s->first && !s->failed;
 	     colon = strchr(colon + 1, ':'))
 		search_in(s, what, (size_t)(colon - what));
+	if (s->found->count == s->first)
+		search_names(s, what, true);
 }
 
 /* ---- what came of it ---- */
@@ -269,12 +288,17 @@ static unsigned distance(const char *a, const char *b, unsigned limit)
 
 static int not_found(const struct search *s, const char *what, struct vt_error *err)
 {
-	size_t i, n = vt_ranking_count(s->ranking), shown = 0;
+	struct vt_ranking *r = vt_ranking_new(s->profile, s->images, VT_LEVEL_PROCEDURE, err);
 	unsigned limit = 1 + (unsigned)strlen(what) / 3;
 	struct vt_buf b = VT_BUF_INIT;
+	size_t i, shown = 0;
 
-	for (i = 0; i < n && shown < 3; i++) {
-		const char *name = vt_ranking_at(s->ranking, i)->procedure;
+	if (!r || vt_ranking_sort(r, 0, false, err) < 0) {
+		vt_ranking_free(r);
+		return no_memory(err);
+	}
+	for (i = 0; i < vt_ranking_count(r) && shown < 3; i++) {
+		const char *name = vt_ranking_at(r, i)->procedure;
 
 		if (*name && (distance(what, name, limit) < limit ||
 			      (strlen(what) > 2 && strstr(name, what)))) {
@@ -290,6 +314,7 @@ static int not_found(const struct search *s, const char *what, struct vt_error *
 			     "%s: no such procedure in the images with samples; vprof lists them",
 			     what);
 	vt_buf_free(&b);
+	vt_ranking_free(r);
 	return -VT_E_NOTFOUND;
 }
 
@@ -306,12 +331,10 @@ static int check_image(const struct search *s, const struct vt_procedure *p, str
 			    image->path, id);
 }
 
-int vt_locate(const struct vt_profile *p, struct vt_images *images,
-	      const struct vt_ranking *ranking, const char *what, struct vt_found *f,
-	      struct vt_error *err)
+int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *what,
+	      struct vt_found *f, struct vt_error *err)
 {
-	struct search s = {
-		.profile = p, .images = images, .ranking = ranking, .found = f, .first = f->count};
+	struct search s = {.profile = p, .images = images, .found = f, .first = f->count};
 
 	if (gather_scopes(&s))
 		search(&s, what);
