@@ -3,13 +3,13 @@
 #
 # usage: mkbigcxx.sh DIR
 #
-# Makes DIR/big, a C++ program of some 50 MB with DWARF: many instances of many templates in four
+# Makes DIR/big, a C++ program of some 50 MB with DWARF: many instances of many templates in twenty
 # compilation units, and in one of them hot(), where it spends its time. Kept when it is there.
 
 set -eu
 dir=$1
-units=4
-types=26
+units=20
+types=5
 [ ! -x "$dir/big" ] || exit 0
 mkdir -p "$dir"
 
@@ -62,7 +62,7 @@ END
 unit()
 {
 	echo '#include "churn.h"'
-	if [ "$1" = 3 ]; then
+	if [ "$1" = 11 ]; then
 		cat <<-'END'
 			template <typename T> static inline T mix(T a, T b)
 			{
