@@ -320,6 +320,17 @@ static void put_image(struct vt_buf *b, uint64_t id, const struct names *n)
 		vt_buf_printf(b, "image%" PRIu64, id);
 }
 
+/* A value that has no name, which a later version may have given out, stays a number. */
+static void put_word(struct vt_buf *b, const struct column *c, uint64_t value)
+{
+	const char *word = c->word(value);
+
+	if (strcmp(word, "?") == 0)
+		vt_buf_printf(b, "%" PRIu64, value);
+	else
+		vt_buf_printf(b, "%s", word);
+}
+
 void column_print(struct vt_buf *b, const struct column *c, const struct vt_record *rec,
 		  const struct names *names)
 {
@@ -342,7 +353,7 @@ void column_print(struct vt_buf *b, const struct column *c, const struct vt_reco
 		vt_buf_printf(b, "%.17g", as_double(vt_record_u64(rec, c->field)));
 		break;
 	case COLUMN_WORD:
-		vt_buf_printf(b, "%s", c->word(vt_record_u64(rec, c->field)));
+		put_word(b, c, vt_record_u64(rec, c->field));
 		break;
 	case COLUMN_TEXT:
 		bytes = vt_record_bytes(rec, c->field);
