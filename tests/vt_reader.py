@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A reader of vt streams written from formats/vt.md alone; it shares nothing with lib/stream.
 
-usage: vt_reader.py [--kinds | --stages | --blocks] [FILE]
+usage: vt_reader.py [--dump | --kinds | --stages | --blocks] [FILE]
 
 Prints one line for each record, in the stream's order, tab-separated: the name of its kind, then
 field=value for each declared field. U and I are decimal, F is its 64 bits as 16 hexadecimal digits,
 B is hexadecimal digits, A is decimals joined by commas; in S and in all names, line feed, tab and
 backslash are \\n, \\t and \\\\, other control characters and bytes that are not UTF-8 are \\xHH.
+--dump    prints the records as vtrace-dump(1) describes: fields that are 0 or empty are left out,
+          what has one of the units addr, hex and flags is hexadecimal, values of an enumeration
+          are named, F is a decimal fraction
 --kinds   prints the declared kinds instead: NAME, number, then "field TYPE [unit]" for each field
 --stages  prints the provenance chain: program, version, seed, arguments
 --blocks  prints offset, kind, compression, stored size, raw size and records of each block
@@ -256,16 +259,41 @@ def plain(kind_type, value):
     return str(value)
 
 
-def record_lines(kind, block):
+ENUMS = {
+    "enum:policy": ["unknown", "interrupt", "precise", "dispatch", "model", "exact"],
+    "enum:image": ["file", "kernel", "module", "vdso", "anon", "bpf"],
+    "enum:thread": ["comm", "exec", "fork", "exit"],
+}
+
+
+def as_dumped(field, value):
+    """The same as vtrace-dump(1) has it; None for what it leaves out."""
+    if not value:
+        return None
+    names = ENUMS.get(field.unit, ())
+    if field.type == "U" and value < len(names):
+        return names[value]
+    if field.type == "F":
+        return "%.17g" % struct.unpack("<d", struct.pack("<Q", value))
+    if field.type in "UA" and field.unit in ("addr", "hex", "flags"):
+        return ",".join(map(hex, value)) if field.type == "A" else hex(value)
+    return plain(field.type, value)
+
+
+def record_lines(kind, block, dumped):
     c = block.payload()
     columns = [column(c, f.type, block.records) for f in kind.fields]
     c.done()
     for i in range(block.records):
-        cells = [f.name + "=" + plain(f.type, col[i]) for f, col in zip(kind.fields, columns)]
-        yield "\t".join([kind.name] + cells)
+        cells = [kind.name]
+        for f, col in zip(kind.fields, columns):
+            value = as_dumped(f, col[i]) if dumped else plain(f.type, col[i])
+            if value is not None:
+                cells.append(f.name + "=" + value)
+        yield "\t".join(cells)
 
 
-def frame_lines(blocks, kinds):
+def frame_lines(blocks, kinds, dumped):
     """The records of one frame in their order, and how many of each kind."""
     order = blocks.pop(0) if blocks[0].kind == ORDER else None
     check(len(blocks) == 1 or order, "several blocks without an order")
@@ -273,7 +301,7 @@ def frame_lines(blocks, kinds):
     for b in blocks:
         check(b.kind in kinds, "a kind that is not declared")
         check(b.kind not in lines, "two blocks of one kind")
-        lines[b.kind] = record_lines(kinds[b.kind], b)
+        lines[b.kind] = record_lines(kinds[b.kind], b, dumped)
         counts[b.kind] = b.records
     total = sum(counts.values())
     check(total <= MAX_RECORDS, "too many records in a frame")
@@ -299,8 +327,8 @@ def ordered(c, lines, left):
 class Stream:
     """Reads a whole stream: `emit` gets each record's line, `seen` each block."""
 
-    def __init__(self, source, emit, seen):
-        self.source, self.emit, self.seen = source, emit, seen
+    def __init__(self, source, emit, seen, dumped):
+        self.source, self.emit, self.seen, self.dumped = source, emit, seen, dumped
         self.offset = 16
         self.frame = 0
         self.total = 0
@@ -338,7 +366,7 @@ class Stream:
             if blocks[0].kind == END:
                 break
             check(HEADER not in [b.kind for b in blocks], "a second header")
-            lines, counts = frame_lines(blocks, self.kinds)
+            lines, counts = frame_lines(blocks, self.kinds, self.dumped)
             for line in lines:
                 self.emit(line)
             for kind, n in counts.items():
@@ -375,9 +403,12 @@ def show_stages(stream):
         yield "\t".join(cells + [escape(a) for a in s.args])
 
 
+MODES = ("--records", "--dump", "--kinds", "--stages", "--blocks")
+
+
 def main(argv):
     what = argv.pop(1) if len(argv) > 1 and argv[1].startswith("--") else "--records"
-    if len(argv) > 2 or what not in ("--records", "--kinds", "--stages", "--blocks"):
+    if len(argv) > 2 or what not in MODES:
         sys.exit(__doc__)
     sys.stdout.reconfigure(encoding="utf-8")
     nothing = lambda _: None
@@ -388,8 +419,9 @@ def main(argv):
     source = open(name, "rb") if len(argv) == 2 else sys.stdin.buffer
     stream = Stream(
         source,
-        print if what == "--records" else nothing,
+        print if what in ("--records", "--dump") else nothing,
         block if what == "--blocks" else nothing,
+        what == "--dump",
     )
     try:
         stream.start()

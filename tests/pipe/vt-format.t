@@ -32,6 +32,25 @@ for form in $forms; do
 	t_is "$form: a stream of no records" "$(reader empty.vt | wc -l)" 0
 done
 
+# What vtrace dump prints is what that reader gets: of the streams made here, whose GAP and LOST
+# records make for status 1, and of a real trace in each form.
+for form in $forms; do
+	t_status "$form: dump" 1 vtrace dump "$form.vt"
+	cp "$T_OUT" dumped
+	reader --dump "$form.vt" >expected
+	t_same "$form: dump prints every record" dumped expected
+done
+trace=$ROOT/tests/data/demo/perf.data
+t_pipe "decode into a file" "vtrace decode '$trace' -o file.vt"
+t_pipe "decode into a pipe" "vtrace decode '$trace' | cat >pipe.vt"
+for form in file pipe; do
+	t_ok "$form: dump" vtrace dump "$form.vt"
+	cp "$T_OUT" dumped
+	reader --dump "$form.vt" >expected
+	t_same "$form: dump prints every record" dumped expected
+done
+t_is "the trace has records" "$(($(wc -l <expected) > 1000))" 1
+
 # The forms differ on disk: the test above did see three of them.
 compressions()
 {
