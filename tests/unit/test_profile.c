@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/profile.h"
+#include "analysis/proflist.h"
+#include "analysis/ranking.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+#include "tests/unit/streams.h"
+
+#define KERNEL 1
+#define USER   2
+
+static struct vt_error err;
+
+static struct vt_writer *begin(int fd)
+{
+	static char program[] = "test", version[] = "0";
+	static struct vt_stage stage = {.program = program, .version = version};
+	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE, .stage = &stage};
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
+
+	assert_non_null(w);
+	return w;
+}
+
+static void put_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy,
+		      uint64_t period)
+{
+	uint64_t *row = vt_writer_row(w, VT_EVENT);
+
+	row[VT_EVENT_ID] = id;
+	row[VT_EVENT_POLICY] = policy;
+	row[VT_EVENT_PERIOD] = period;
+	vt_writer_text(w, VT_EVENT_NAME, name);
+}
+
+static void put_image(struct vt_writer *w, uint64_t id, unsigned type, const char *path)
+{
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+
+	row[VT_IMAGE_ID] = id;
+	row[VT_IMAGE_TYPE] = type;
+	vt_writer_text(w, VT_IMAGE_PATH, path);
+}
+
+static void put_map(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t length,
+		    uint64_t offset, uint64_t image)
+{
+	uint64_t *row = vt_writer_row(w, VT_MAP);
+
+	row[VT_MAP_PID] = (uint64_t)pid;
+	row[VT_MAP_TID] = (uint64_t)pid;
+	row[VT_MAP_START] = start;
+	row[VT_MAP_LENGTH] = length;
+	row[VT_MAP_OFFSET] = offset;
+	row[VT_MAP_IMAGE] = image;
+	row[VT_MAP_PROT] = 5;
+	row[VT_MAP_MISC] = USER;
+}
+
+static void put_sample(struct vt_writer *w, uint64_t event, int64_t pid, uint64_t ip, uint64_t misc,
+		       uint64_t period)
+{
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+	row[VT_SAMPLE_EVENT] = event;
+	row[VT_SAMPLE_PID] = (uint64_t)pid;
+	row[VT_SAMPLE_TID] = (uint64_t)pid;
+	row[VT_SAMPLE_IP] = ip;
+	row[VT_SAMPLE_MISC] = misc;
+	row[VT_SAMPLE_PERIOD] = period;
+	row[VT_SAMPLE_HAS] = period ? 0x101 : 1;
+}
+
+/* Ends the stream and reads it into a profile. */
+static struct vt_profile *profile_of(struct vt_writer *w, int fd, struct vt_images *images)
+{
+	struct vt_profile *p = vt_profile_new(images);
+	const struct vt_block *block;
+	struct vt_reader *r;
+	uint32_t first, count;
+	int rc;
+
+	assert_non_null(p);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	while ((rc = vt_reader_next_run(r, &block, &first, &count, &err)) == 1)
+		assert_int_equal(vt_profile_feed(p, block, first, count, &err), 0);
+	assert_int_equal(rc, 0);
+	vt_reader_close(r);
+	close(fd);
+	return p;
+}
+
+static const struct vt_place *place(const struct vt_profile *p, uint32_t image, int32_t pid,
+				    uint64_t offset, uint32_t event)
+{
+	size_t i;
+
+	for (i = 0; i < vt_profile_nplaces(p); i++) {
+		const struct vt_place *at = vt_profile_place(p, i);
+
+		if (at->image == image && at->pid == pid && at->offset == offset &&
+		    at->event == event)
+			return at;
+	}
+	return NULL;
+}
+
+static void expect(const struct vt_profile *p, uint32_t image, int32_t pid, uint64_t offset,
+		   uint32_t event, uint64_t samples, uint64_t period)
+{
+	const struct vt_place *at = place(p, image, pid, offset, event);
+
+	assert_non_null(at);
+	assert_int_equal(at->samples, samples);
+	assert_int_equal(at->period, period);
+}
+
+/* The same address is another place after something else was mapped there. */
+static void resolves_at_the_time(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p;
+	uint64_t offset;
+	uint32_t image;
+
+	(void)state;
+	put_event(w, 7, "cycles", VT_POLICY_INTERRUPT, 0);
+	put_image(w, 1, VT_IMAGE_FILE, "/bin/a");
+	put_image(w, 2, VT_IMAGE_FILE, "/bin/b");
+	put_map(w, 10, 0x1000, 0x1000, 0x400, 1);
+	put_sample(w, 7, 10, 0x1010, USER, 5);
+	put_sample(w, 7, 10, 0x1010, USER, 5);
+	put_map(w, 10, 0x1000, 0x1000, 0x800, 2);
+	put_sample(w, 7, 10, 0x1010, USER, 5);
+	p = profile_of(w, fd, NULL);
+	assert_int_equal(vt_profile_nplaces(p), 2);
+	expect(p, 1, 0, 0x410, 0, 2, 10);
+	expect(p, 2, 0, 0x810, 0, 1, 5);
+	assert_int_equal(vt_profile_event(p, 0)->samples, 3);
+	assert_int_equal(vt_profile_event(p, 0)->period, 15);
+	assert_true(vt_profile_find(p, 0x1010, &image, &offset));
+	assert_int_equal(image, 2);
+	assert_int_equal(offset, 0x810);
+	assert_false(vt_profile_find(p, 0x2000, &image, &offset));
+	vt_profile_free(p);
+}
+
+static void tells_causes_apart(void **state)
+{
+	static const struct {
+		uint64_t misc;
+		enum vt_unmapped why;
+	} modes[] = {
+		{0, VT_UNMAPPED_MODE},	       {KERNEL, VT_UNMAPPED_KERNEL},
+		{USER, VT_UNMAPPED_USER},      {3, VT_UNMAPPED_HYPERVISOR},
+		{4, VT_UNMAPPED_GUEST_KERNEL}, {5, VT_UNMAPPED_GUEST_USER},
+	};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p;
+	uint64_t *row;
+	size_t i;
+
+	(void)state;
+	put_event(w, 0, "cycles", VT_POLICY_PRECISE, 1);
+	for (i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		put_sample(w, 0, 10, 0x5000, modes[i].misc, 1);
+	row = vt_writer_row(w, VT_SAMPLE);
+	row[VT_SAMPLE_HAS] = 0x100;
+	row[VT_SAMPLE_PERIOD] = 1;
+	p = profile_of(w, fd, NULL);
+	for (i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		expect(p, VT_UNMAPPED_IMAGE, 0, modes[i].why, 0, 1, 1);
+	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_NO_IP, 0, 1, 1);
+	for (i = 0; i < VT_NUNMAPPED; i++)
+		assert_string_not_equal(vt_unmapped_text(i), "?");
+	assert_string_equal(vt_unmapped_text(VT_NUNMAPPED), "?");
+	vt_profile_free(p);
+}
+
+/* Anonymous code is another in each process, a file's is not. */
+static void keeps_processes_apart_where_it_matters(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p;
+	int pid;
+
+	(void)state;
+	put_event(w, 0, "cycles", VT_POLICY_INTERRUPT, 0);
+	put_image(w, 1, VT_IMAGE_ANON, "//anon");
+	put_image(w, 2, VT_IMAGE_FILE, "/lib/c");
+	for (pid = 10; pid < 12; pid++) {
+		put_map(w, pid, 0x1000, 0x1000, 0, 1);
+		put_map(w, pid, 0x3000, 0x1000, 0, 2);
+		put_sample(w, 0, pid, 0x1020, USER, 1);
+		put_sample(w, 0, pid, 0x3020, USER, 1);
+	}
+	p = profile_of(w, fd, NULL);
+	assert_int_equal(vt_profile_nplaces(p), 3);
+	expect(p, 2, 0, 0x20, 0, 2, 2);
+	assert_non_null(place(p, 1, 10, 0x1020, 0));
+	assert_non_null(place(p, 1, 11, 0x1020, 0));
+	vt_profile_free(p);
+}
+
+/* Events stay apart; a period that was not recorded is the one asked for, or 1. */
+static void keeps_events_apart(void **state)
+{
+	const char *shared[] = {"cycles"}, *one[] = {"cycles#4"}, *none[] = {"imiss"};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_event_choice c;
+	struct vt_profile *p;
+
+	(void)state;
+	put_event(w, 3, "cycles", VT_POLICY_INTERRUPT, 1000);
+	put_event(w, 4, "cycles", VT_POLICY_PRECISE, 0);
+	put_event(w, 5, "idle", VT_POLICY_EXACT, 0);
+	put_sample(w, 4, 1, 0x10, USER, 0);
+	put_sample(w, 3, 1, 0x10, USER, 0);
+	put_sample(w, 9, 1, 0x10, USER, 0);
+	p = profile_of(w, fd, NULL);
+	assert_int_equal(vt_profile_nevents(p), 4);
+	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_USER, 0, 1, 1000);
+	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_USER, 1, 1, 1);
+	assert_string_equal(vt_profile_event(p, 3)->name, "event 9");
+	assert_int_equal(vt_event_choice_init(&c, p, NULL, 0, &err), 0);
+	assert_int_equal(c.count, 3);
+	assert_string_equal(c.label[0], "cycles#3");
+	assert_string_equal(c.label[1], "cycles#4");
+	assert_string_equal(c.label[2], "event 9");
+	vt_event_choice_fini(&c);
+	assert_int_equal(vt_event_choice_init(&c, p, shared, 1, &err), 0);
+	assert_int_equal(c.count, 2);
+	vt_event_choice_fini(&c);
+	assert_int_equal(vt_event_choice_init(&c, p, one, 1, &err), 0);
+	assert_int_equal(c.count, 1);
+	assert_int_equal(c.index[0], 1);
+	vt_event_choice_fini(&c);
+	assert_int_equal(vt_event_choice_init(&c, p, none, 1, &err), -VT_E_NOTFOUND);
+	assert_non_null(strstr(err.text, "cycles#3, cycles#4, idle, event 9"));
+	vt_profile_free(p);
+}
+
+/* A profile written as counts and read again is the same profile; counts add up. */
+static void counts_are_a_profile(void **state)
+{
+	int fd = scratch_file(), fd2 = scratch_file(), turn;
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p, *q;
+	uint64_t i, *row;
+
+	(void)state;
+	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT, 0);
+	put_image(w, 1, VT_IMAGE_FILE, "/bin/a");
+	put_map(w, 10, 0x1000, 0x1000, 0, 1);
+	for (i = 0; i < 5000; i++)
+		put_sample(w, 1, 10, 0x1000 + i % 97, USER, i);
+	put_sample(w, 1, 10, 0x9000, USER, 3);
+	row = vt_writer_row(w, VT_LOST);
+	row[VT_LOST_COUNT] = 12;
+	row = vt_writer_row(w, VT_GAP);
+	row[VT_GAP_BYTES] = 100;
+	row[VT_GAP_RECORDS] = 2;
+	p = profile_of(w, fd, NULL);
+	assert_int_equal(vt_profile_nplaces(p), 98);
+	assert_int_equal(vt_profile_loss(p)->lost, 12);
+	assert_int_equal(vt_profile_loss(p)->gaps, 1);
+	assert_int_equal(vt_profile_loss(p)->gap_bytes, 100);
+	assert_int_equal(vt_profile_loss(p)->gap_records, 2);
+
+	w = begin(fd2);
+	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT, 0);
+	for (turn = 0; turn < 2; turn++)
+		assert_int_equal(vt_profile_write(p, w, &err), 0);
+	q = profile_of(w, fd2, NULL);
+	assert_int_equal(vt_profile_nplaces(q), 98);
+	for (i = 0; i < 98; i++) {
+		const struct vt_place *a = vt_profile_place(p, i);
+
+		expect(q, a->image, 0, a->offset, 0, 2 * a->samples, 2 * a->period);
+	}
+	vt_profile_free(p);
+	vt_profile_free(q);
+}
+
+/* Rows without symbols: one for each cause, all of them unknown; ties in a fixed order. */
+static void ranks_what_is_unknown(void **state)
+{
+	struct vt_images_options o = {.warn = NULL};
+	struct vt_images *images = vt_images_new(&o, &err);
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_ranking *r;
+	struct vt_profile *p;
+	struct vt_buf label = VT_BUF_INIT;
+
+	(void)state;
+	assert_non_null(images);
+	put_event(w, 0, "cycles", VT_POLICY_INTERRUPT, 0);
+	put_image(w, 1, VT_IMAGE_FILE, "/no/such/b");
+	put_image(w, 2, VT_IMAGE_FILE, "/no/such/a");
+	put_map(w, 10, 0x1000, 0x1000, 0, 1);
+	put_map(w, 10, 0x2000, 0x1000, 0, 2);
+	put_sample(w, 0, 10, 0x1010, USER, 1);
+	put_sample(w, 0, 10, 0x1020, USER, 1);
+	put_sample(w, 0, 10, 0x2010, USER, 9);
+	put_sample(w, 0, 10, 0x2030, USER, 1);
+	put_sample(w, 0, 10, 0x7000, USER, 1);
+	p = profile_of(w, fd, images);
+	r = vt_ranking_new(p, images, VT_LEVEL_PROCEDURE, &err);
+	assert_non_null(r);
+	assert_int_equal(vt_ranking_sort(r, 0, false, &err), 0);
+	assert_int_equal(vt_ranking_count(r), 3);
+	assert_string_equal(vt_ranking_at(r, 0)->path, "/no/such/a");
+	assert_string_equal(vt_ranking_at(r, 1)->path, "/no/such/b");
+	assert_string_equal(vt_ranking_at(r, 2)->path, "[unknown]");
+	assert_int_equal(vt_ranking_tally(r, 1, 0).samples, 2);
+	assert_int_equal(vt_ranking_unknown(r, 0).samples, 5);
+	assert_int_equal(vt_ranking_unknown(r, 0).period, 13);
+	vt_rank_label(vt_ranking_at(r, 0), VT_LEVEL_PROCEDURE, &label);
+	assert_string_equal(vt_buf_str(&label), "[file not found]");
+	vt_buf_free(&label);
+	assert_int_equal(vt_ranking_sort(r, 0, true, &err), 0);
+	assert_int_equal(vt_ranking_tally(r, 0, 0).period, 10);
+	vt_ranking_free(r);
+	vt_profile_free(p);
+	vt_images_free(images);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(resolves_at_the_time),
+		cmocka_unit_test(tells_causes_apart),
+		cmocka_unit_test(keeps_processes_apart_where_it_matters),
+		cmocka_unit_test(keeps_events_apart),
+		cmocka_unit_test(counts_are_a_profile),
+		cmocka_unit_test(ranks_what_is_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
