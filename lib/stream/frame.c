@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/bytes.h"
 
@@ -111,16 +112,22 @@ bool vti_decompress(struct vt_buf *out, unsigned how, const void *data, size_t s
 		    size_t raw_size)
 {
 	uLongf zsize = (uLongf)raw_size;
+	size_t n;
+	int code;
 
 	out->size = 0;
 	if (!vt_buf_reserve(out, raw_size ? raw_size : 1))
 		return false;
 	if (how == VT_COMPRESS_ZLIB) {
-		if (uncompress(out->data, &zsize, data, (uLong)size) != Z_OK || zsize != raw_size)
-			return false;
-	} else if (ZSTD_decompress(out->data, raw_size, data, size) != raw_size) {
-		return false;
+		code = uncompress(out->data, &zsize, data, (uLong)size);
+		out->failed = code == Z_MEM_ERROR;
+		n = code == Z_OK ? zsize : SIZE_MAX;
+	} else {
+		n = ZSTD_decompress(out->data, raw_size, data, size);
+		out->failed = ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation;
 	}
+	if (n != raw_size)
+		return false;
 	out->size = raw_size;
 	return true;
 }

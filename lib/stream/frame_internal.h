@@ -67,7 +67,8 @@ bool vti_compress(struct vt_buf *out, enum vt_compression how, int level, const 
 		  size_t size);
 
 /*
- * Decompresses exactly `raw_size` bytes into `out` (emptied first); false if the data are not that.
+ * Decompresses exactly `raw_size` bytes into `out` (emptied first); false if the data are not that,
+ * or memory runs out: then out->failed is set.
  */
 bool vti_decompress(struct vt_buf *out, unsigned how, const void *data, size_t size,
 		    size_t raw_size);

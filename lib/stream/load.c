@@ -274,6 +274,10 @@ static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, st
 								   h->stored_size, h->raw_size)
 			    ? raw.data
 			    : NULL;
+	if (raw.failed) {
+		vt_buf_free(&raw);
+		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", r->in.name);
+	}
 	if (p)
 		read_end(r, p, p == stored ? h->stored_size : h->raw_size, r->chain);
 	else

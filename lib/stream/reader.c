@@ -123,6 +123,8 @@ static int parse_header(struct vt_reader *r, const struct vti_block_head *h, str
 	if (h->compression != VT_COMPRESS_NONE) {
 		if (vti_decompress(&raw, h->compression, stored, h->stored_size, h->raw_size))
 			c = vt_cursor_make(raw.data, raw.size, false);
+		else if (raw.failed)
+			code = vt_error_set(err, VT_E_NOMEM, "out of memory");
 		else
 			code = vt_error_set(err, VT_E_DAMAGED, "the header cannot be decompressed");
 	}
