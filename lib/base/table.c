@@ -301,10 +301,7 @@ static void render(const struct vt_table *t, size_t row, size_t column, enum vt_
 	case VT_CELL_EMPTY:
 		break;
 	case VT_CELL_TEXT:
-		if (form == VT_TABLE_CSV)
-			vt_buf_put(b, c.text, c.size);
-		else
-			vt_escape(b, c.text, c.size);
+		vt_escape(b, c.text, c.size);
 		break;
 	case VT_CELL_NUMBER:
 		if (format == VT_FORMAT_HEX)
@@ -328,7 +325,7 @@ static void put_csv(struct vt_output *out, const char *text, size_t size)
 	size_t i;
 
 	for (i = 0; i < size; i++)
-		if (strchr(",\"\r\n", text[i]) && text[i])
+		if (text[i] == ',' || text[i] == '"')
 			break;
 	if (i == size) {
 		vt_output_put(out, text, size);
@@ -361,10 +358,7 @@ static void print_separated(const struct vt_table *t, struct vt_output *out,
 
 	for (col = 0; col < t->ncolumns; col++) {
 		b->size = 0;
-		if (form == VT_TABLE_CSV)
-			vt_buf_put(b, t->columns[col].key, strlen(t->columns[col].key));
-		else
-			vt_escape_str(b, t->columns[col].key);
+		vt_escape_str(b, t->columns[col].key);
 		put_field(out, form, col, vt_buf_str(b), b->size);
 	}
 	vt_output_put(out, "\n", 1);

@@ -102,7 +102,7 @@ struct vt_cell vt_table_cell(const struct vt_table *t, size_t row, size_t column
 
 enum vt_table_form {
 	VT_TABLE_TEXT,
-	VT_TABLE_CSV, /* RFC 4180 quoting, but lines end in LF */
+	VT_TABLE_CSV, /* RFC 4180 quoting of escaped cells (escape.h); lines end in LF */
 	VT_TABLE_TSV  /* text is escaped as for people */
 };
 

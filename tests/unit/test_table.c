@@ -75,7 +75,7 @@ static void separates_for_programs(void **state)
 	(void)state;
 	assert_string_equal(printed(t, VT_TABLE_CSV, true), "samples,share,name,image\n"
 							    "2064143,33.3333,main,prog\n"
-							    "7,,\"evil\033[2J\n\",\"a,\"\"b\"\"\"\n"
+							    "7,,evil\\x1b[2J\\n,\"a,\"\"b\"\"\"\n"
 							    "0,,,\n");
 	assert_string_equal(printed(t, VT_TABLE_TSV, true), "samples\tshare\tname\timage\n"
 							    "2064143\t33.3333\tmain\tprog\n"
@@ -175,7 +175,7 @@ static void hides_columns_from_people(void **state)
 	vt_table_str(t, "x");
 	assert_string_equal(printed(t, VT_TABLE_TEXT, false), "a,b\\n  name\n"
 							      "    1  x\n");
-	assert_string_equal(printed(t, VT_TABLE_CSV, false), "\"a,b\n\",raw,name\n"
+	assert_string_equal(printed(t, VT_TABLE_CSV, false), "\"a,b\\n\",raw,name\n"
 							     "1,_Zx,x\n");
 	assert_string_equal(printed(t, VT_TABLE_TSV, false), "a,b\\n\traw\tname\n"
 							     "1\t_Zx\tx\n");

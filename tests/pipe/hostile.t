@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What goes wrong around a listing: names that attack the terminal, images that are gone or are
+# others, outputs that are full or closed, folders that may not be read.
+
+. "$(dirname "$0")/../lib.sh"
+t_need perf gcc
+
+escape=$(printf '\033')
+
+# ---- a program whose name holds a newline and a terminal's escape codes ----
+
+cat >spin.c <<'END'
+int main(void)
+{
+	for (volatile long i = 0; i < 100000000; i++)
+		;
+	return 0;
+}
+END
+name=$(printf 'red\033[31m\nname')
+gcc -O1 -g -o "$name" spin.c
+if ! perf record -q -e cpu-clock -F 2000 -o perf.data "./$name" >/dev/null 2>record.err; then
+	t_skip_all "perf cannot record here: $(tail -n 1 record.err)"
+fi
+t_ok "such a trace is decoded" vtrace decode perf.data -o x.vt
+for command in "vprof x.vt" "vprof --csv x.vt" "vprof --tsv x.vt" "vprof --json x.vt" \
+	"vprof --by line x.vt" "vlist -i x.vt main" "vlist -i x.vt --json main" "vtrace info x.vt" \
+	"vtrace info --json x.vt" "vtrace dump x.vt" "vtrace dump --json x.vt"; do
+	# shellcheck disable=SC2086 # words on purpose
+	t_ok "$command" $command
+	t_unlike "$command sends no escape code" "$escape" "$T_OUT"
+	t_is "$command breaks no line" "$(grep -ac '^name' "$T_OUT")" 0
+done
+t_ok "the name is still to be read" vprof x.vt
+t_like "as an escape" 'red\\x1b\[31m\\nname' "$T_OUT"
+
+# ---- images ----
+
+total=$(vtrace info --json x.vt | jq '.events[0].samples')
+in_main=$(vprof --json x.vt | jq '[.rows[] | select(.symbol == "main")][0]["cpu-clock"]')
+
+# perf keeps copies of what it recorded: away with them.
+rm -rf "$HOME/.debug"
+mv "$name" kept
+t_ok "the image is gone: vprof still counts" vprof --json x.vt
+t_is "every sample is in some row" "$(jq '[.rows[]["cpu-clock"]] | add' "$T_OUT")" "$total"
+t_is "those of the image say why" \
+	"$(jq -r '[.rows[] | select(.unknown == "file not found")][0]["cpu-clock"]' "$T_OUT")" "$in_main"
+t_ok "and so does the table" vprof x.vt
+t_like "with the cause as the procedure" '\[file not found\]' "$T_OUT"
+t_like "and the share of unknown samples on top" 'unknown [1-9]' "$T_OUT"
+t_status "vlist knows no such procedure then" 2 vlist -i x.vt main
+
+sed 's/100000000/100000001/' spin.c >other.c
+gcc -O1 -g -o "$name" other.c
+t_ok "another program lies at the path: vprof" vprof --json x.vt
+t_is "its symbols are not taken" "$(jq '[.rows[] | select(.symbol == "main")] | length' "$T_OUT")" 0
+t_is "the samples say so" \
+	"$(jq -r '[.rows[] | select(.unknown == "file has another build-id")][0]["cpu-clock"]' "$T_OUT")" \
+	"$in_main"
+old=$(readelf -n kept | sed -n 's/.*Build ID: //p')
+new=$(readelf -n "$name" | sed -n 's/.*Build ID: //p')
+t_like "the warning names the build-id that was recorded" "$old" "$T_ERR"
+t_like "and the one that was found" "$new" "$T_ERR"
+
+# ---- outputs ----
+
+for command in "vprof x.vt" "vprof --json x.vt" "vlist -i x.vt --all" "vtrace info x.vt" \
+	"vtrace dump x.vt" "vtrace merge x.vt" "vtrace decode perf.data"; do
+	t_status "$command: a full device" 4 bash -c "$command >/dev/full"
+	t_like "$command says so in one line" '^[a-z ]*: standard output: No space left' "$T_ERR"
+	t_ok "$command: a closed pipe ends it quietly" \
+		bash -c "$command 2>err | true; ! grep -aE 'standard output|Broken pipe' err"
+done
+
+# ---- folders ----
+
+t_status "a folder is no stream" 3 vprof .
+t_status "a symfs that is not there" 3 vprof --symfs nowhere x.vt
+if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
+	chmod 755 "$T_DIR"
+	mkdir locked
+	cp x.vt locked/
+	chmod 700 locked
+	nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+	# shellcheck disable=SC2086
+	t_status "a folder that may not be read" 3 $nobody "$VT_BUILD/bin/vprof" locked/x.vt
+	t_like "is named with the reason" 'locked/x.vt: Permission denied' "$T_ERR"
+	chmod 644 x.vt
+	# shellcheck disable=SC2086
+	t_status "a symfs that may not be read" 3 $nobody "$VT_BUILD/bin/vprof" --symfs locked x.vt
+	t_like "is named with the reason, too" 'locked: Permission denied' "$T_ERR"
+else
+	t_skip "folders that may not be read" "needs root and setpriv to become somebody else"
+fi
+t_done
