@@ -56,19 +56,19 @@ void *malloc(size_t size)
 	return p;
 }
 
-void *calloc(size_t n, size_t size)
+void *calloc(size_t nmemb, size_t size)
 {
-	void *p = fails() ? NULL : __libc_calloc(n, size);
+	void *p = fails() ? NULL : __libc_calloc(nmemb, size);
 
 	live += p != NULL;
 	return p;
 }
 
-void *realloc(void *old, size_t size)
+void *realloc(void *ptr, size_t size)
 {
-	void *p = fails() ? NULL : __libc_realloc(old, size);
+	void *p = fails() ? NULL : __libc_realloc(ptr, size);
 
-	live += p && !old;
+	live += p && !ptr;
 	return p;
 }
 
