@@ -239,6 +239,12 @@ static void run(struct app *a, struct options *o)
 	app_profile_end(&s.data);
 }
 
+#define FLAG(letter_, name_, variable, text)                                                       \
+	{                                                                                          \
+		.letter = (letter_), .name = (name_), .type = VT_OPT_FLAG, .value = &(variable),   \
+		.help = (text)                                                                     \
+	}
+
 int main(int argc, char **argv)
 {
 	struct options o = {.source = false};
@@ -250,34 +256,17 @@ int main(int argc, char **argv)
 		 .value = &o.input,
 		 .arg = "FILE",
 		 .help = "read the stream from FILE, not from standard input"},
-		{.letter = 's',
-		 .name = "source",
-		 .type = VT_OPT_FLAG,
-		 .value = &o.source,
-		 .help = "source lines with samples, no assembly"},
-		{.letter = 'a',
-		 .name = "asm",
-		 .type = VT_OPT_FLAG,
-		 .value = &o.assembly,
-		 .help = "assembly only, no source"},
-		{.name = "intel",
-		 .type = VT_OPT_FLAG,
-		 .value = &o.intel,
-		 .help = "x86 assembly in Intel's syntax"},
-		{.name = "att",
-		 .type = VT_OPT_FLAG,
-		 .value = &o.att,
-		 .help = "x86 assembly in AT&T's syntax (default)"},
+		FLAG('s', "source", o.source, "source lines with samples, no assembly"),
+		FLAG('a', "asm", o.assembly, "assembly only, no source"),
+		FLAG(0, "intel", o.intel, "x86 assembly in Intel's syntax"),
+		FLAG(0, "att", o.att, "x86 assembly in AT&T's syntax (default)"),
 		{.letter = 'e',
 		 .name = "event",
 		 .type = VT_OPT_LIST,
 		 .value = &o.events,
 		 .arg = "NAME",
 		 .help = "show this event only; repeat for more"},
-		{.name = "all",
-		 .type = VT_OPT_FLAG,
-		 .value = &o.all,
-		 .help = "list all procedures with samples, the hottest first"},
+		FLAG(0, "all", o.all, "list all procedures with samples, the hottest first"),
 		{.letter = 'n',
 		 .name = "top",
 		 .type = VT_OPT_U64,

@@ -78,7 +78,7 @@ static void print_headers(const struct side *sides, const struct options *o, str
 	static const char *const name[] = {"Before:\n", "After:\n"};
 	int i;
 
-	for (i = 0; i <= o->diff; i++) {
+	for (i = 0; i < (o->diff ? 2 : 1); i++) {
 		if (o->diff)
 			vt_output_text(out, name[i]);
 		vt_proflist_header(sides[i].data.profile, sides[i].ranking, &sides[i].events, out);

@@ -151,7 +151,7 @@ static int name_event(struct vt_profile_event *e, struct vt_bytes name, struct v
 static int take_event(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_profile_event *e;
-	size_t index;
+	size_t index = 0;
 	int code = event_index(p, vt_record_u64(rec, VT_EVENT_ID), &index, err);
 
 	if (code < 0)
@@ -288,7 +288,7 @@ static int take_count(struct vt_profile *p, const struct vt_record *rec, struct 
 {
 	struct vt_place key = {.offset = vt_record_u64(rec, VT_COUNT_OFFSET),
 			       .image = (uint32_t)vt_record_u64(rec, VT_COUNT_IMAGE)};
-	size_t event;
+	size_t event = 0;
 	int code = used_event(p, vt_record_u64(rec, VT_COUNT_EVENT), &event, err);
 
 	if (code < 0)
@@ -425,10 +425,14 @@ bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *ima
 	return best != NULL;
 }
 
+struct order {
+	const struct vt_place *place;
+};
+
 static int compare_places(const void *pa, const void *pb)
 {
-	const struct vt_place *a = *(const struct vt_place *const *)pa;
-	const struct vt_place *b = *(const struct vt_place *const *)pb;
+	const struct vt_place *a = ((const struct order *)pa)->place;
+	const struct vt_place *b = ((const struct order *)pb)->place;
 
 	if (a->event != b->event)
 		return a->event < b->event ? -1 : 1;
@@ -441,22 +445,22 @@ static int compare_places(const void *pa, const void *pb)
 
 int vt_profile_write(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err)
 {
-	const struct vt_place **order = calloc(p->places.count + 1, sizeof(*order));
+	struct order *order = calloc(p->places.count + 1, sizeof(*order));
 	size_t i;
 
 	if (!order)
 		return no_memory(err);
 	for (i = 0; i < p->places.count; i++)
-		order[i] = vt_hash_at(&p->places, i);
+		order[i].place = vt_hash_at(&p->places, i);
 	qsort(order, p->places.count, sizeof(*order), compare_places);
 	for (i = 0; i < p->places.count; i++) {
 		uint64_t *row = vt_writer_row(w, VT_COUNT);
 
-		row[VT_COUNT_IMAGE] = order[i]->image;
-		row[VT_COUNT_OFFSET] = order[i]->offset;
-		row[VT_COUNT_EVENT] = p->events[order[i]->event].id;
-		row[VT_COUNT_SAMPLES] = order[i]->samples;
-		row[VT_COUNT_PERIOD] = order[i]->period;
+		row[VT_COUNT_IMAGE] = order[i].place->image;
+		row[VT_COUNT_OFFSET] = order[i].place->offset;
+		row[VT_COUNT_EVENT] = p->events[order[i].place->event].id;
+		row[VT_COUNT_SAMPLES] = order[i].place->samples;
+		row[VT_COUNT_PERIOD] = order[i].place->period;
 	}
 	free(order);
 	return 0;

@@ -72,6 +72,7 @@ void vt_table_column_max(struct vt_table *t, const char *key, const char *headin
 	size_t key_size = strlen(key) + 1;
 	size_t heading_size = heading ? strlen(heading) + 1 : 0;
 	char *copy = malloc(key_size + heading_size);
+	struct vt_table_column *c;
 
 	if (!copy ||
 	    !vt_array_grow(&t->columns, &t->columns_cap, t->ncolumns + 1, sizeof(*t->columns))) {
@@ -82,8 +83,11 @@ void vt_table_column_max(struct vt_table *t, const char *key, const char *headin
 	memcpy(copy, key, key_size);
 	if (heading)
 		memcpy(copy + key_size, heading, heading_size);
-	t->columns[t->ncolumns++] =
-		(struct vt_table_column){copy, heading ? copy + key_size : NULL, format, max};
+	c = &t->columns[t->ncolumns++];
+	c->key = copy;
+	c->heading = heading ? copy + key_size : NULL;
+	c->format = format;
+	c->max = max;
 }
 
 void vt_table_column(struct vt_table *t, const char *key, const char *heading,

@@ -10,10 +10,10 @@ build=${VT_BUILD:-$here/../../build}
 PATH=$build/bin:$PATH
 dir=$build/bench/bigcxx
 
-command -v perf >/dev/null && command -v g++ >/dev/null || {
+if ! command -v perf >/dev/null || ! command -v g++ >/dev/null; then
 	echo "vlist: perf or g++ is not installed"
 	exit 0
-}
+fi
 [ -x "$dir/big" ] || echo "vlist  building a large C++ program, once"
 "$here/mkbigcxx.sh" "$dir"
 [ -s "$dir/big.data" ] ||

@@ -164,10 +164,10 @@ sed 's/\x1b\[[0-9;]*m//g' colour >stripped
 t_same "and changes nothing else" plain stripped
 t_unlike "no colour into a file" $'\033' plain
 if command -v script >/dev/null; then
-	TERM=xterm script -qec "vlist -i x.vt --symfs '$demo/symfs' smooth" /dev/null >tty
-	t_like "colour on a terminal" $'\033\\[' tty
-	NO_COLOR=1 TERM=xterm script -qec "vlist -i x.vt --symfs '$demo/symfs' smooth" /dev/null >tty
-	t_unlike "NO_COLOR is obeyed" $'\033\\[' tty
+	TERM=xterm script -qec "vlist -i x.vt --symfs '$demo/symfs' smooth" /dev/null >terminal
+	t_like "colour on a terminal" $'\033\\[' terminal
+	NO_COLOR=1 TERM=xterm script -qec "vlist -i x.vt --symfs '$demo/symfs' smooth" /dev/null >terminal
+	t_unlike "NO_COLOR is obeyed" $'\033\\[' terminal
 fi
 t_status "/dev/full" 4 list -o /dev/full smooth
 t_status "an event that is not there" 2 list -e nothing smooth
