@@ -32,6 +32,13 @@ struct row {
 	struct vt_rank rank;
 };
 
+/* The samples of one event in one row. */
+struct cell {
+	uint64_t row; /* with `event`, the key */
+	uint64_t event;
+	struct vt_tally tally;
+};
+
 struct order {
 	uint64_t weight;
 	const struct row *row;
@@ -42,8 +49,7 @@ struct vt_ranking {
 	enum vt_level level;
 	struct vt_images *images;
 	struct vt_hash rows;
-	struct vt_tally *tallies; /* of row i, event e: i * nevents + e */
-	size_t tallies_cap;
+	struct vt_hash cells; /* few rows have samples of all of many events */
 	struct vt_tally *unknown;
 	struct vt_tally *unverified;
 	size_t nevents;
@@ -62,7 +68,7 @@ void vt_ranking_free(struct vt_ranking *r)
 		return;
 	vt_hash_fini(&r->rows);
 	vt_intern_free(r->files);
-	free(r->tallies);
+	vt_hash_fini(&r->cells);
 	free(r->unknown);
 	free(r->unverified);
 	free(r->order);
@@ -184,24 +190,23 @@ static int add_place(struct vt_ranking *r, const struct vt_place *p, struct vt_e
 {
 	struct found f;
 	struct key key;
+	struct cell at, *cell;
 	struct row *row;
 	bool added;
-	size_t index;
 
 	look_up(r, p, &f);
 	key = key_of(r, p, &f);
 	row = vt_hash_add(&r->rows, &key, &added);
 	if (!row || (key.kind == KEY_LINE && key.value == UINT32_MAX))
 		return no_memory(err);
-	index = (size_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
-	if (added) {
-		if (!vt_array_grow(&r->tallies, &r->tallies_cap, r->rows.count * r->nevents,
-				   sizeof(*r->tallies)))
-			return no_memory(err);
-		memset(r->tallies + index * r->nevents, 0, r->nevents * sizeof(*r->tallies));
+	if (added)
 		fill_rank(r, p, &f, &key, &row->rank);
-	}
-	add_tally(&r->tallies[index * r->nevents + p->event], p);
+	at.row = (uint64_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
+	at.event = p->event;
+	cell = vt_hash_add(&r->cells, &at, NULL);
+	if (!cell)
+		return no_memory(err);
+	add_tally(&cell->tally, p);
 	if (!f.loc.symbol)
 		add_tally(&r->unknown[p->event], p);
 	else if (is_unverified(r, p->image))
@@ -223,6 +228,7 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 	r->images = images;
 	r->nevents = vt_profile_nevents(p);
 	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct key));
+	vt_hash_init(&r->cells, sizeof(struct cell), offsetof(struct cell, tally));
 	r->unknown = calloc(r->nevents + 1, sizeof(*r->unknown));
 	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
 	r->files = vt_intern_new();
@@ -238,6 +244,14 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 		}
 	}
 	return r;
+}
+
+static struct vt_tally tally_of(const struct vt_ranking *r, size_t row, size_t event)
+{
+	struct cell at = {.row = row, .event = event};
+	const struct cell *cell = vt_hash_find(&r->cells, &at);
+
+	return cell ? cell->tally : at.tally;
 }
 
 /* ---- order ---- */
@@ -286,7 +300,7 @@ int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct v
 		order[i].row = vt_hash_at(&r->rows, i);
 		order[i].index = i;
 		if (event < r->nevents) {
-			struct vt_tally t = r->tallies[i * r->nevents + event];
+			struct vt_tally t = tally_of(r, i, event);
 
 			order[i].weight = by_period ? t.period : t.samples;
 		}
@@ -321,7 +335,7 @@ const struct vt_rank *vt_ranking_at(const struct vt_ranking *r, size_t i)
 
 struct vt_tally vt_ranking_tally(const struct vt_ranking *r, size_t i, size_t event)
 {
-	return r->tallies[row_index(r, i) * r->nevents + event];
+	return tally_of(r, row_index(r, i), event);
 }
 
 struct vt_tally vt_ranking_unknown(const struct vt_ranking *r, size_t event)
