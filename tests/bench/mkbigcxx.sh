@@ -8,7 +8,7 @@
 
 set -eu
 dir=$1
-units=20
+units=22
 types=5
 [ ! -x "$dir/big" ] || exit 0
 mkdir -p "$dir"
