@@ -72,10 +72,10 @@ void *realloc(void *ptr, size_t size)
 	return p;
 }
 
-void free(void *p)
+void free(void *ptr)
 {
-	live -= p != NULL;
-	__libc_free(p);
+	live -= ptr != NULL;
+	__libc_free(ptr);
 }
 
 /* Copies the stream in `in` to `out`; 0, or the code of what failed. */
