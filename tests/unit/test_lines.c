@@ -105,7 +105,7 @@ static size_t compare_chains(struct subject *s, const char *name, bool names)
 {
 	const struct vt_symbol *sym = function(s, name);
 	char *text, *line, *save = NULL, previous[256] = "";
-	struct vt_frame frames[VT_MAX_INLINE];
+	struct vt_frame frames[VT_MAX_INLINE] = {{0}};
 	size_t n = 0, i = 0, inlined = 0;
 	uint64_t at = 0;
 
@@ -133,6 +133,7 @@ static size_t compare_chains(struct subject *s, const char *name, bool names)
 		}
 	}
 	assert_true(at == sym->end - 1);
+	assert_true(n > 0);
 	assert_string_equal(frames[n - 1].function, name);
 	free(text);
 	return inlined;

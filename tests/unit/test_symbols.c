@@ -323,10 +323,7 @@ static void demangled_as_by_cxxfilt(void **state)
 		"_Z3fooi.constprop.0",
 		"_ZNKSt8functionIFviEEclEi",
 		"_RNvC6_123foo3bar",
-		"_RNvMs0_NtCs5l0EXMQXRMU_21rustc_data_structures17obligation_forestINtB5_"
-		"16Obligation"
-		"ForestNtNtNtCsdozMG8X9FIu_21rustc_trait_selection6traits7fulfill26PendingPredicate"
-		"ObligationE22register_obligation_atB1v_",
+		"_RNvMs_Cs4fqI2P2rA04_13const_genericINtB4_6UnsgndKh3_E3foo",
 	};
 	struct vt_buf b = VT_BUF_INIT;
 	size_t i;
