@@ -214,7 +214,10 @@ void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
 	size_t i;
 
 	vt_output_text(out, color ? vt_style_start(VT_STYLE_HEADING) : "");
-	put_escaped(out, l->proc.symbol ? l->proc.name : vt_unknown_text(l->proc.why));
+	if (l->proc.symbol)
+		put_escaped(out, l->proc.name);
+	else
+		vt_output_printf(out, "[%s]", vt_unknown_text(l->proc.why));
 	vt_output_text(out, color ? VT_STYLE_END " in " : " in ");
 	put_escaped(out, l->image ? l->image->path : "[unknown image]");
 	if (l->image && l->image->buildid_size && l->image->buildid_size <= VT_BUILDID_MAX) {
@@ -235,7 +238,7 @@ void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
 					 100.0 * (double)samples / (double)e->samples, e->samples);
 		vt_output_text(out, "\n");
 	}
-	if (l->missing)
+	if (l->missing && l->proc.symbol)
 		vt_output_printf(out, "(%s)\n", l->missing);
 	vt_output_text(out, "\n");
 }
