@@ -276,16 +276,6 @@ void vt_listing_free(struct vt_listing *l)
 	free(l);
 }
 
-size_t vt_listing_count(const struct vt_listing *l)
-{
-	return l->nrows;
-}
-
-const struct vt_list_row *vt_listing_at(const struct vt_listing *l, size_t i)
-{
-	return &l->rows[i];
-}
-
 struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event)
 {
 	return l->total[event];

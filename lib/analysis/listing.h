@@ -73,8 +73,6 @@ struct vt_listing *vt_listing_new(const struct vt_profile *p, struct vt_images *
 				  const struct vt_listing_options *opt, struct vt_error *err);
 void vt_listing_free(struct vt_listing *l);
 
-size_t vt_listing_count(const struct vt_listing *l);
-const struct vt_list_row *vt_listing_at(const struct vt_listing *l, size_t i);
 struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event);
 
 /* Why there is no code, or no source, although it was asked for; NULL if there is. */

@@ -387,15 +387,6 @@ const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uin
 	return a->map;
 }
 
-void vt_addrspace_walk(const struct vt_addrspace *as, int32_t pid,
-		       void (*fn)(void *arg, const struct vt_map *map), void *arg)
-{
-	const struct space *s = space_of(as, pid);
-
-	if (s)
-		vti_tree_walk(s->root, fn, arg);
-}
-
 size_t vt_addrspace_count(const struct vt_addrspace *as)
 {
 	return as->nodes.count;

@@ -110,10 +110,6 @@ void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid, int32_t tid);
 const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uint64_t address,
 				       uint64_t misc);
 
-/* All maps of a process in address order. */
-void vt_addrspace_walk(const struct vt_addrspace *as, int32_t pid,
-		       void (*fn)(void *arg, const struct vt_map *map), void *arg);
-
 /* Mappings now held, for tests and figures. */
 size_t vt_addrspace_count(const struct vt_addrspace *as);
 

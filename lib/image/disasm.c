@@ -155,12 +155,6 @@ void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *a
 	d->symbols_arg = arg;
 }
 
-void vt_disasm_set_thumb(struct vt_disasm *d, bool thumb)
-{
-	if (d->info.arch == bfd_arch_arm)
-		d->info.disassembler_options = thumb ? "force-thumb" : "no-force-thumb";
-}
-
 /* One line without tabs, line ends, or blanks at its end. */
 static void tidy(struct vt_buf *b)
 {

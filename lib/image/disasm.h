@@ -50,9 +50,6 @@ void vt_disasm_free(struct vt_disasm *d);
 /* How addresses in operands are named; without, they are printed as hexadecimal numbers. */
 void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *arg);
 
-/* ARM only: whether the code that follows is Thumb. */
-void vt_disasm_set_thumb(struct vt_disasm *d, bool thumb);
-
 /* The instruction at the start of `bytes`, which lies at `address`; `size` > 0. */
 void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64_t address,
 		  struct vt_insn *insn);

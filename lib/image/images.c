@@ -211,11 +211,6 @@ size_t vt_images_count(const struct vt_images *im)
 	return im->slots.count;
 }
 
-const struct vt_image *vt_images_at(const struct vt_images *im, size_t i)
-{
-	return &image_at(im, i)->pub;
-}
-
 const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);

@@ -149,13 +149,3 @@ int vti_tree_copy(struct vti_nodes *n, const struct vti_node *t, struct vti_node
 	*to = node;
 	return 0;
 }
-
-void vti_tree_walk(const struct vti_node *t, void (*fn)(void *arg, const struct vt_map *map),
-		   void *arg)
-{
-	if (!t)
-		return;
-	vti_tree_walk(t->left, fn, arg);
-	fn(arg, &t->map);
-	vti_tree_walk(t->right, fn, arg);
-}

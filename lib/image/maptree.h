@@ -38,7 +38,4 @@ void vti_tree_free(struct vti_nodes *n, struct vti_node *root);
 /* A copy in *to; 0, -VT_E_NOMEM or -VT_E_LIMIT with *to NULL. */
 int vti_tree_copy(struct vti_nodes *n, const struct vti_node *root, struct vti_node **to);
 
-void vti_tree_walk(const struct vti_node *root, void (*fn)(void *arg, const struct vt_map *map),
-		   void *arg);
-
 #endif
