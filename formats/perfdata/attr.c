@@ -89,41 +89,43 @@ static int popcount(uint64_t v)
 	return n;
 }
 
-int vti_pd_id_pos(uint64_t t)
+int vti_pd_id_pos(uint64_t sample_type)
 {
-	if (t & PD_SAMPLE_IDENTIFIER)
+	if (sample_type & PD_SAMPLE_IDENTIFIER)
 		return 0;
-	if (!(t & PD_SAMPLE_ID))
+	if (!(sample_type & PD_SAMPLE_ID))
 		return -1;
-	return popcount(t & (PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR));
+	return popcount(sample_type &
+			(PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR));
 }
 
-int vti_pd_id_trailer_pos(uint64_t t)
+int vti_pd_id_trailer_pos(uint64_t sample_type)
 {
-	if (t & PD_SAMPLE_IDENTIFIER)
+	if (sample_type & PD_SAMPLE_IDENTIFIER)
 		return 1;
-	if (!(t & PD_SAMPLE_ID))
+	if (!(sample_type & PD_SAMPLE_ID))
 		return -1;
-	return 1 + popcount(t & (PD_SAMPLE_CPU | PD_SAMPLE_STREAM_ID));
+	return 1 + popcount(sample_type & (PD_SAMPLE_CPU | PD_SAMPLE_STREAM_ID));
 }
 
-int vti_pd_time_pos(uint64_t t)
+int vti_pd_time_pos(uint64_t sample_type)
 {
-	if (!(t & PD_SAMPLE_TIME))
+	if (!(sample_type & PD_SAMPLE_TIME))
 		return -1;
-	return popcount(t & (PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID));
+	return popcount(sample_type & (PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID));
 }
 
-int vti_pd_time_trailer_pos(uint64_t t)
+int vti_pd_time_trailer_pos(uint64_t sample_type)
 {
-	if (!(t & PD_SAMPLE_TIME))
+	if (!(sample_type & PD_SAMPLE_TIME))
 		return -1;
-	return 1 + popcount(t & (PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
-				 PD_SAMPLE_IDENTIFIER));
+	return 1 + popcount(sample_type & (PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
+					   PD_SAMPLE_IDENTIFIER));
 }
 
-unsigned vti_pd_trailer_words(uint64_t t)
+unsigned vti_pd_trailer_words(uint64_t sample_type)
 {
-	return (unsigned)popcount(t & (PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID |
-				       PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU | PD_SAMPLE_IDENTIFIER));
+	return (unsigned)popcount(sample_type &
+				  (PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID |
+				   PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU | PD_SAMPLE_IDENTIFIER));
 }
