@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "image/images.h"
 #include "stream/record.h"
-#include "stream/writer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,13 +96,6 @@ const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
  */
 bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
 		     uint64_t *offset);
-
-/*
- * Writes the places as COUNT records, ordered by event, image, process and offset.  The EVENT and
- * IMAGE records that they refer to are the caller's to pass on before.  Errors stick to the writer.
- * Returns 0 or -VT_E_NOMEM.
- */
-int vt_profile_write(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err);
 
 #ifdef __cplusplus
 }

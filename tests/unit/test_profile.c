@@ -285,8 +285,18 @@ static void counts_are_a_profile(void **state)
 
 	w = begin(fd2);
 	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT, 0);
-	for (turn = 0; turn < 2; turn++)
-		assert_int_equal(vt_profile_write(p, w, &err), 0);
+	for (turn = 0; turn < 2; turn++) {
+		for (i = 0; i < 98; i++) {
+			const struct vt_place *a = vt_profile_place(p, i);
+
+			row = vt_writer_row(w, VT_COUNT);
+			row[VT_COUNT_IMAGE] = a->image;
+			row[VT_COUNT_OFFSET] = a->offset;
+			row[VT_COUNT_EVENT] = 1;
+			row[VT_COUNT_SAMPLES] = a->samples;
+			row[VT_COUNT_PERIOD] = a->period;
+		}
+	}
 	q = profile_of(w, fd2, NULL);
 	assert_int_equal(vt_profile_nplaces(q), 98);
 	for (i = 0; i < 98; i++) {
