@@ -15,7 +15,7 @@ if ! command -v perf >/dev/null || ! command -v g++ >/dev/null; then
 	exit 0
 fi
 [ -x "$dir/big" ] || echo "vlist  building a large C++ program, once"
-"$here/mkbigcxx.sh" "$dir"
+"$here/../tools/mkbigcxx.sh" "$dir"
 [ -s "$dir/big.data" ] ||
 	perf record -q -o "$dir/big.data" -e cpu-clock -F 1000 "$dir/big" >/dev/null || {
 	rm -f "$dir/big.data"
