@@ -296,10 +296,9 @@ int main(int argc, char **argv)
 	const struct vt_opt_page page = {
 		.program = "vlist",
 		.usage = "[options] PROCEDURE...\n[options] --all | --top N",
-		.about = "Lists procedures of a stream: assembly and source with the samples of "
-			 "each "
-			 "instruction.\nA PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or "
-			 "IMAGE:0xADDRESS.",
+		.about = "Lists procedures of a stream: assembly and source, samples of each "
+			 "instruction.\n"
+			 "A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or IMAGE:0xADDRESS.",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};

@@ -58,11 +58,12 @@ struct vt_lines {
 	struct nest nest;      /* of the function asked for last */
 };
 
-/* A walk through one unit for the functions that have code. */
+/* A walk through debugging entries for the code ranges of those that have a certain tag. */
 struct walk {
 	struct ranges *out;
 	size_t budget;
-	bool deep;
+	int wanted;		 /* the tag whose entries are collected */
+	bool (*enters)(int tag); /* whether to look inside an entry */
 };
 
 struct vt_lines *vt_lines_new(const struct vt_elf *elf, struct vt_error *err)
@@ -203,24 +204,27 @@ static bool find_unit(struct vt_lines *l, uint64_t addr, Dwarf_Die *die)
 	return r && dwarf_offdie(l->dwarf, r->die, die) != NULL;
 }
 
-static bool is_container(int tag, bool deep)
+static bool holds_functions(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_module;
+}
+
+/* Local classes' functions, for one, lie inside other functions. */
+static bool holds_hidden_functions(int tag)
 {
 	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-		return true;
 	case DW_TAG_subprogram:
 	case DW_TAG_lexical_block:
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		return deep;
+		return true;
 	default:
-		return false;
+		return holds_functions(tag);
 	}
 }
 
-static void walk_functions(struct walk *w, Dwarf_Die *parent, int depth)
+static void walk_entries(struct walk *w, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Off before = dwarf_dieoffset(parent);
 	Dwarf_Die die;
@@ -235,21 +239,22 @@ static void walk_functions(struct walk *w, Dwarf_Die *parent, int depth)
 			return;
 		before = dwarf_dieoffset(&die);
 		w->budget--;
-		if (tag == DW_TAG_subprogram)
+		if (tag == w->wanted)
 			add_ranges(w->out, &die);
-		if (is_container(tag, w->deep))
-			walk_functions(w, &die, depth + 1);
+		if (w->enters(tag))
+			walk_entries(w, &die, depth + 1);
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
 static void read_functions(struct unit *u, Dwarf_Die *die, bool deep)
 {
-	struct walk w = {&u->functions, WALK_BUDGET, deep};
+	struct walk w = {&u->functions, WALK_BUDGET, DW_TAG_subprogram,
+			 deep ? holds_hidden_functions : holds_functions};
 
 	u->functions_read = true;
 	u->deep = deep;
 	u->functions.count = 0;
-	walk_functions(&w, die, 0);
+	walk_entries(&w, die, 0);
 	sort(&u->functions);
 }
 
@@ -355,39 +360,23 @@ static void call_site(struct vt_lines *l, Dwarf_Die *cu, Dwarf_Die *inlined,
 	caller->line = line <= UINT32_MAX ? (unsigned)line : 0;
 }
 
-static void walk_calls(struct walk *w, Dwarf_Die *parent, int depth)
+static bool holds_calls(int tag)
 {
-	Dwarf_Off before = dwarf_dieoffset(parent);
-	Dwarf_Die die;
-
-	if (depth > MAX_DEPTH || dwarf_child(parent, &die) != 0)
-		return;
-	do {
-		int tag = dwarf_tag(&die);
-
-		if (dwarf_dieoffset(&die) <= before || w->budget == 0)
-			return;
-		before = dwarf_dieoffset(&die);
-		w->budget--;
-		if (tag == DW_TAG_inlined_subroutine)
-			add_ranges(w->out, &die);
-		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block)
-			walk_calls(w, &die, depth + 1);
-	} while (dwarf_siblingof(&die, &die) == 0);
+	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block;
 }
 
 /* Makes l->nest that of the function. */
 static bool read_nest(struct vt_lines *l, Dwarf_Die *function)
 {
 	struct nest *n = &l->nest;
-	struct walk w = {&n->calls, WALK_BUDGET, false};
+	struct walk w = {&n->calls, WALK_BUDGET, DW_TAG_inlined_subroutine, holds_calls};
 	size_t i;
 
 	if (n->function == dwarf_dieoffset(function))
 		return true;
 	n->function = 0;
 	n->calls.count = 0;
-	walk_calls(&w, function, 0);
+	walk_entries(&w, function, 0);
 	sort(&n->calls);
 	free(n->outer);
 	n->outer = malloc((n->calls.count + 1) * sizeof(*n->outer));
