@@ -263,6 +263,10 @@ ENUMS = {
     "enum:policy": ["unknown", "interrupt", "precise", "dispatch", "model", "exact"],
     "enum:image": ["file", "kernel", "module", "vdso", "anon", "bpf"],
     "enum:thread": ["comm", "exec", "fork", "exit"],
+    "enum:blockend": ["fall", "branch", "jump", "jump-indirect", "call", "call-indirect", "return", "syscall", "other"],
+    "enum:what": ["unknown", "load", "store", "load-address", "store-address", "result", "arg", "state", "guard", "target", "return", "ptwrite", "operand", "latency"],
+    "enum:algo": ["exact", "gm", "tnv", "lru", "convergent", "random", "space-saving"],
+    "enum:state": ["start", "window", "signal", "sigreturn"],
 }
 
 

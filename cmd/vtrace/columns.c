@@ -18,6 +18,10 @@ static const struct {
 	{"enum:policy", vt_policy_name},
 	{"enum:image", vt_image_type_name},
 	{"enum:thread", vt_thread_op_name},
+	{"enum:blockend", vt_block_end_name},
+	{"enum:what", vt_what_name},
+	{"enum:algo", vt_algo_name},
+	{"enum:state", vt_state_reason_name},
 };
 
 static bool is_hex(const char *unit)
@@ -331,6 +335,15 @@ static void put_word(struct vt_buf *b, const struct column *c, uint64_t value)
 		vt_buf_printf(b, "%s", word);
 }
 
+/* A NaN may have a sign, of which nobody wants to know. */
+static void put_real(struct vt_buf *b, double d)
+{
+	if (isnan(d))
+		vt_buf_printf(b, "nan");
+	else
+		vt_buf_printf(b, "%.17g", d);
+}
+
 void column_print(struct vt_buf *b, const struct column *c, const struct vt_record *rec,
 		  const struct names *names)
 {
@@ -350,7 +363,7 @@ void column_print(struct vt_buf *b, const struct column *c, const struct vt_reco
 		put_hex(b, vt_record_u64(rec, c->field));
 		break;
 	case COLUMN_REAL:
-		vt_buf_printf(b, "%.17g", as_double(vt_record_u64(rec, c->field)));
+		put_real(b, as_double(vt_record_u64(rec, c->field)));
 		break;
 	case COLUMN_WORD:
 		put_word(b, c, vt_record_u64(rec, c->field));

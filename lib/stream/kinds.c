@@ -19,6 +19,48 @@ static const char *const thread_ops[VT_NOPS] = {
 	[VT_OP_EXIT] = "exit",
 };
 
+static const char *const block_ends[VT_NENDS] = {
+	[VT_END_FALL] = "fall",	    [VT_END_BRANCH] = "branch",
+	[VT_END_JUMP] = "jump",	    [VT_END_JUMP_INDIRECT] = "jump-indirect",
+	[VT_END_CALL] = "call",	    [VT_END_CALL_INDIRECT] = "call-indirect",
+	[VT_END_RETURN] = "return", [VT_END_SYSCALL] = "syscall",
+	[VT_END_OTHER] = "other",
+};
+
+static const char *const whats[VT_NWHATS] = {
+	[VT_WHAT_UNKNOWN] = "unknown",
+	[VT_WHAT_LOAD] = "load",
+	[VT_WHAT_STORE] = "store",
+	[VT_WHAT_LOAD_ADDRESS] = "load-address",
+	[VT_WHAT_STORE_ADDRESS] = "store-address",
+	[VT_WHAT_RESULT] = "result",
+	[VT_WHAT_ARG] = "arg",
+	[VT_WHAT_STATE] = "state",
+	[VT_WHAT_GUARD] = "guard",
+	[VT_WHAT_TARGET] = "target",
+	[VT_WHAT_RETURN] = "return",
+	[VT_WHAT_PTWRITE] = "ptwrite",
+	[VT_WHAT_OPERAND] = "operand",
+	[VT_WHAT_LATENCY] = "latency",
+};
+
+static const char *const algos[VT_NALGOS] = {
+	[VT_ALGO_EXACT] = "exact",
+	[VT_ALGO_GM] = "gm",
+	[VT_ALGO_TNV] = "tnv",
+	[VT_ALGO_LRU] = "lru",
+	[VT_ALGO_CONVERGENT] = "convergent",
+	[VT_ALGO_RANDOM] = "random",
+	[VT_ALGO_SPACE_SAVING] = "space-saving",
+};
+
+static const char *const state_reasons[VT_NSTATES] = {
+	[VT_STATE_START] = "start",
+	[VT_STATE_WINDOW] = "window",
+	[VT_STATE_SIGNAL] = "signal",
+	[VT_STATE_SIGRETURN] = "sigreturn",
+};
+
 const char *vt_policy_name(uint64_t policy)
 {
 	return policy < VT_NPOLICIES ? policies[policy] : "?";
@@ -32,4 +74,24 @@ const char *vt_image_type_name(uint64_t type)
 const char *vt_thread_op_name(uint64_t op)
 {
 	return op < VT_NOPS ? thread_ops[op] : "?";
+}
+
+const char *vt_block_end_name(uint64_t end)
+{
+	return end < VT_NENDS ? block_ends[end] : "?";
+}
+
+const char *vt_what_name(uint64_t what)
+{
+	return what < VT_NWHATS ? whats[what] : "?";
+}
+
+const char *vt_algo_name(uint64_t algo)
+{
+	return algo < VT_NALGOS ? algos[algo] : "?";
+}
+
+const char *vt_state_reason_name(uint64_t reason)
+{
+	return reason < VT_NSTATES ? state_reasons[reason] : "?";
 }

@@ -72,10 +72,68 @@ enum vt_image_type {
 
 enum vt_thread_op { VT_OP_COMM, VT_OP_EXEC, VT_OP_FORK, VT_OP_EXIT, VT_NOPS };
 
+/* How a basic block ends. */
+enum vt_block_end {
+	VT_END_FALL, /* at a limit of length, or where another block begins */
+	VT_END_BRANCH,
+	VT_END_JUMP,
+	VT_END_JUMP_INDIRECT,
+	VT_END_CALL,
+	VT_END_CALL_INDIRECT,
+	VT_END_RETURN,
+	VT_END_SYSCALL,
+	VT_END_OTHER, /* a trap, an instruction that repeats itself, … */
+	VT_NENDS
+};
+
+/* What a value is, seen from the instruction that it belongs to. */
+enum vt_what {
+	VT_WHAT_UNKNOWN,
+	VT_WHAT_LOAD,	      /* what was read from memory */
+	VT_WHAT_STORE,	      /* what was written to memory */
+	VT_WHAT_LOAD_ADDRESS, /* where a load read */
+	VT_WHAT_STORE_ADDRESS,
+	VT_WHAT_RESULT, /* what a register holds afterwards */
+	VT_WHAT_ARG,	/* what a register that passes an argument holds at a call */
+	VT_WHAT_STATE,	/* what a helper of the recorder left in the machine's state */
+	VT_WHAT_GUARD,	/* 1 when the instruction's next load or store happened, 0 when not */
+	VT_WHAT_TARGET, /* where an indirect jump or call went */
+	VT_WHAT_RETURN, /* the return address of the procedure at hand */
+	VT_WHAT_PTWRITE,
+	VT_WHAT_OPERAND, /* what an instruction works on */
+	VT_WHAT_LATENCY, /* of a load, in cycles */
+	VT_NWHATS
+};
+
+/* The algorithms that keep hot lists. */
+enum vt_algo {
+	VT_ALGO_EXACT,
+	VT_ALGO_GM,  /* counting samples: Gibbons and Matias; value sampling 2.2 */
+	VT_ALGO_TNV, /* top-N-value table: value profiling 3 */
+	VT_ALGO_LRU,
+	VT_ALGO_CONVERGENT, /* value profiling 8.1 */
+	VT_ALGO_RANDOM,	    /* value profiling 8.2 */
+	VT_ALGO_SPACE_SAVING,
+	VT_NALGOS
+};
+
+/* Why a thread's registers are told. */
+enum vt_state_reason {
+	VT_STATE_START,	    /* the thread is about to run its first instruction */
+	VT_STATE_WINDOW,    /* recording begins or goes on here */
+	VT_STATE_SIGNAL,    /* a handler is about to run */
+	VT_STATE_SIGRETURN, /* a handler has returned */
+	VT_NSTATES
+};
+
 /* Names for the values above, as `vtrace dump` prints them; "?" for a value that has none. */
 const char *vt_policy_name(uint64_t policy);
 const char *vt_image_type_name(uint64_t type);
 const char *vt_thread_op_name(uint64_t op);
+const char *vt_block_end_name(uint64_t end);
+const char *vt_what_name(uint64_t what);
+const char *vt_algo_name(uint64_t algo);
+const char *vt_state_reason_name(uint64_t reason);
 
 #ifdef __cplusplus
 }

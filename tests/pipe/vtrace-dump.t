@@ -70,7 +70,8 @@ def same(made, got):
     except ValueError:
         return False
 
-ENUMS = {("EVENT", "policy"), ("IMAGE", "type"), ("THREAD", "op")}
+ENUMS = {("EVENT", "policy"), ("IMAGE", "type"), ("THREAD", "op"), ("BLOCK", "end"), ("VALUE", "what"),
+         ("HOT", "what"), ("HOT", "algo"), ("STATE", "reason")}
 checked = 0
 made_lines = open("made").read().split("\n")[:-1]
 got_lines = open("got").read().split("\n")[:-1]

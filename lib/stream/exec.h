@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_STREAM_EXEC_H
+#define VT_STREAM_EXEC_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "stream/bblock.h"
+#include "stream/record.h"
+#include "stream/writer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Walking a run of executed blocks, an EXEC record:
+ *
+ *	vt_exec_open(&x, dict, rec, err);
+ *	while ((r = vt_exec_next(&x, &step, err)) > 0)
+ *		for (i = step.slot; i < step.slot_end; i++)
+ *			... vt_step_value(&step, i) ...
+ */
+
+struct vt_exec {
+	/* The record's fields. */
+	uint64_t time;
+	int64_t pid;
+	int64_t tid;
+	uint64_t first;	 /* the process's instructions before the position at hand */
+	uint64_t caller; /* as recorded, at the start of the run */
+	uint64_t insns;	 /* that are still to come */
+	uint32_t blocks; /* that are still to come, the one at hand included */
+
+	/* Position; not for use by callers. */
+	const struct vt_bblocks *dict;
+	const uint8_t *ids;
+	const uint8_t *data;
+	const uint8_t *data_end;
+	uint64_t base;
+	uint32_t width;
+	uint32_t skip; /* instructions of the block at hand that do not belong or are passed */
+};
+
+/* One execution of a block, or of a part of it. */
+struct vt_step {
+	const struct vt_bblock *block;
+	uint32_t insn;	   /* instructions insn .. insn_end-1 of it were executed */
+	uint32_t insn_end; /* at least one */
+	uint32_t slot;	   /* slots slot .. slot_end-1 have values */
+	uint32_t slot_end;
+	uint32_t data_offset; /* of slot `slot` in the values of the whole block */
+	const uint8_t *data;  /* the value of slot `slot` and those behind it */
+};
+
+/*
+ * Starts at the beginning of an EXEC record, which must stay as long as x is in use.  0, or
+ * -VT_E_FORMAT when its fields contradict each other.
+ */
+int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_record *rec,
+		 struct vt_error *err);
+
+/*
+ * Gives the next block of the run in *step, borrowed as long as the record.  1; 0 at the end;
+ * -VT_E_FORMAT: a block that the stream has not told, or values that do not fit the blocks.
+ */
+int vt_exec_next(struct vt_exec *x, struct vt_step *step, struct vt_error *err);
+
+/*
+ * Passes over `insns` instructions, or all that are left if those are fewer, looking at nothing but
+ * the lengths of the blocks.  Errors as vt_exec_next().
+ */
+int vt_exec_skip(struct vt_exec *x, uint64_t insns, struct vt_error *err);
+
+/* As vt_exec_skip() for whole blocks: the rest of the one at hand is the first. */
+int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err);
+
+/*
+ * Writes the next `insns` instructions (or all that are left, if those are fewer) as an EXEC record
+ * of their own, and passes over them.  The blocks that it uses must have been written already.
+ * `caller` becomes that of the new record.  Errors as vt_exec_next(); those of the writer stick
+ * to it.
+ */
+int vt_exec_cut(struct vt_exec *x, uint64_t insns, uint64_t caller, struct vt_writer *w,
+		struct vt_error *err);
+
+/*
+ * The number in a slot of a step, at most 8 bytes of it: those of lane `lane`, counted from the
+ * lowest.
+ */
+static inline uint64_t vt_step_value(const struct vt_step *s, uint32_t slot, uint32_t lane)
+{
+	const struct vt_slot *t = &s->block->slots[slot];
+	const uint8_t *p = s->data + (t->offset - s->data_offset) + 8 * lane;
+	uint32_t n = t->size - 8 * lane;
+	uint64_t v = 0;
+
+	for (n = n < 8 ? n : 8; n; n--)
+		v = v << 8 | p[n - 1];
+	return v;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
