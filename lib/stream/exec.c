@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stream/exec.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "base/bytes.h"
+#include "stream/bblock_internal.h"
+
+/* So many blocks are passed over between two looks at whether that was too far. */
+#define STRIDE 16
+
+static const char too_many_blocks[] = "more of them than instructions";
+
+static int bad(struct vt_error *err, const char *why)
+{
+	return vt_error_set(err, VT_E_FORMAT, "executed blocks: %s", why);
+}
+
+/* The id of the block that is i behind the one at hand. */
+static inline uint64_t id_at(const struct vt_exec *x, uint32_t i)
+{
+	return x->base +
+	       (x->width == 2 ? vt_le16(x->ids + (size_t)2 * i) : vt_le32(x->ids + (size_t)4 * i));
+}
+
+int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_record *rec,
+		 struct vt_error *err)
+{
+	struct vt_bytes ids = vt_record_bytes(rec, VT_EXEC_IDS);
+	struct vt_bytes data = vt_record_bytes(rec, VT_EXEC_DATA);
+	uint64_t width = vt_record_u64(rec, VT_EXEC_WIDTH);
+	uint64_t blocks = vt_record_u64(rec, VT_EXEC_BLOCKS);
+	uint64_t skip = vt_record_u64(rec, VT_EXEC_SKIP);
+	const struct vt_bblock *b;
+
+	*x = (struct vt_exec){
+		.time = vt_record_u64(rec, VT_EXEC_TIME),
+		.pid = vt_record_i64(rec, VT_EXEC_PID),
+		.tid = vt_record_i64(rec, VT_EXEC_TID),
+		.first = vt_record_u64(rec, VT_EXEC_FIRST),
+		.caller = vt_record_u64(rec, VT_EXEC_CALLER),
+		.insns = vt_record_u64(rec, VT_EXEC_INSNS),
+		.dict = d,
+		.ids = ids.data,
+		.data = data.data,
+		.data_end = data.data + data.size,
+		.base = vt_record_u64(rec, VT_EXEC_BASE),
+		.width = width == 2 ? 2 : 4,
+	};
+	if ((width != 2 && width != 4) || blocks != ids.size / width || ids.size % width)
+		return bad(err, "their number is not that of their ids");
+	if (!blocks)
+		return x->insns || data.size || skip ? bad(err, "none, but instructions") : 0;
+	x->blocks = (uint32_t)blocks;
+	if (x->base >= d->end || x->insns < blocks ||
+	    x->insns > blocks * (uint64_t)VT_MAX_BLOCK_INSNS)
+		return bad(err, "impossible base or number of instructions");
+	b = vt_bblocks_get(d, id_at(x, 0));
+	if (!b || skip >= b->ninsns)
+		return bad(err, b ? "the first is skipped whole" : "an unknown block");
+	x->skip = (uint32_t)skip;
+	return 0;
+}
+
+static int unknown(struct vt_error *err, uint64_t id)
+{
+	return vt_error_set(err, VT_E_FORMAT, "executed blocks: block %" PRIu64 " is not known",
+			    id);
+}
+
+/* The end of the run: everything must be used up. */
+static int finish(const struct vt_exec *x, struct vt_error *err)
+{
+	if (x->insns)
+		return bad(err, "fewer instructions than were said");
+	return x->data == x->data_end ? 0 : bad(err, "more values than their slots");
+}
+
+/* The part of the block at hand that belongs to the run; 1, or a negative error. */
+static int look(const struct vt_exec *x, struct vt_step *s, struct vt_error *err)
+{
+	uint64_t id = id_at(x, 0);
+	const struct vt_bblock *b = vt_bblocks_get(x->dict, id);
+	uint32_t data_end;
+
+	if (!b)
+		return unknown(err, id);
+	s->block = b;
+	s->insn = x->skip;
+	s->insn_end = b->ninsns;
+	s->slot = 0;
+	s->slot_end = b->nslots;
+	s->data_offset = 0;
+	s->data = x->data;
+	data_end = b->data_size;
+	if (x->skip)
+		s->slot = vti_bblock_slot(b, x->skip, &s->data_offset);
+	if (x->insns < b->ninsns - x->skip) {
+		s->insn_end = x->skip + (uint32_t)x->insns;
+		s->slot_end = vti_bblock_slot(b, s->insn_end, &data_end);
+	}
+	if (s->insn == s->insn_end || (s->insn_end < b->ninsns && x->blocks > 1))
+		return bad(err, too_many_blocks);
+	if (data_end - s->data_offset > (size_t)(x->data_end - x->data))
+		return bad(err, "fewer values than their slots");
+	return 1;
+}
+
+/* Passes over the first `n` instructions of the part that look() found. */
+static void pass(struct vt_exec *x, const struct vt_step *s, uint32_t n)
+{
+	uint32_t end;
+
+	vti_bblock_slot(s->block, s->insn + n, &end);
+	x->data += end - s->data_offset;
+	x->insns -= n;
+	x->first += n;
+	x->skip += n;
+	if (s->insn + n == s->insn_end) {
+		x->ids += x->width;
+		x->blocks--;
+		x->skip = 0;
+	}
+}
+
+int vt_exec_next(struct vt_exec *x, struct vt_step *step, struct vt_error *err)
+{
+	int r;
+
+	if (!x->blocks)
+		return finish(x, err);
+	r = look(x, step, err);
+	if (r > 0)
+		pass(x, step, step->insn_end - step->insn);
+	return r;
+}
+
+/* The sum of the weights of the next STRIDE blocks; *known becomes 0 if one of them is unknown. */
+static inline uint64_t sum_stride(const struct vt_exec *x, uint64_t *known)
+{
+	const uint64_t *weights = x->dict->weights + x->base;
+	uint64_t reach = x->dict->cap - x->base;
+	uint64_t sum = 0, all = 1;
+	unsigned i;
+
+	if (x->width == 2) {
+		for (i = 0; i < STRIDE; i++) {
+			uint64_t w = weights[vt_le16(x->ids + (size_t)2 * i)];
+
+			sum += w;
+			all &= w != 0;
+		}
+	} else {
+		for (i = 0; i < STRIDE; i++) {
+			uint32_t id = vt_le32(x->ids + (size_t)4 * i);
+			uint64_t w = id < reach ? weights[id] : 0;
+
+			sum += w;
+			all &= w != 0;
+		}
+	}
+	*known = all;
+	return sum;
+}
+
+/*
+ * Passes over whole strides as long as neither limit is reached; what is left, and what is wrong
+ * with the blocks, is for those who look at each block.
+ */
+static void skip_strides(struct vt_exec *x, uint64_t insns, uint64_t blocks)
+{
+	while (x->blocks > STRIDE && blocks >= STRIDE) {
+		uint64_t known;
+		uint64_t sum = sum_stride(x, &known);
+		uint32_t n = (uint32_t)sum;
+		size_t data = sum >> 32;
+
+		if (!known || n > insns || n >= x->insns || data > (size_t)(x->data_end - x->data))
+			return;
+		insns -= n;
+		blocks -= STRIDE;
+		x->insns -= n;
+		x->first += n;
+		x->data += data;
+		x->ids += (size_t)STRIDE * x->width;
+		x->blocks -= STRIDE;
+	}
+}
+
+/* Passes over instructions and blocks until one of the limits, or the run's end, is reached. */
+static int skip(struct vt_exec *x, uint64_t insns, uint64_t blocks, struct vt_error *err)
+{
+	uint64_t last_insn = insns < x->insns ? x->insns - insns : 0;
+	uint32_t last = blocks < x->blocks ? x->blocks - (uint32_t)blocks : 0;
+	struct vt_step s;
+
+	while (x->insns > last_insn && x->blocks > last) {
+		uint64_t left;
+		int r;
+
+		if (!x->skip)
+			skip_strides(x, x->insns - last_insn, x->blocks - last);
+		left = x->insns - last_insn;
+		if (!left || x->blocks == last)
+			break;
+		r = look(x, &s, err);
+		if (r < 0)
+			return r;
+		pass(x, &s, left < s.insn_end - s.insn ? (uint32_t)left : s.insn_end - s.insn);
+	}
+	if (x->blocks && !x->insns)
+		return bad(err, too_many_blocks);
+	return x->blocks ? 0 : finish(x, err);
+}
+
+int vt_exec_skip(struct vt_exec *x, uint64_t insns, struct vt_error *err)
+{
+	return skip(x, insns, UINT64_MAX, err);
+}
+
+int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err)
+{
+	return skip(x, UINT64_MAX, blocks, err);
+}
+
+int vt_exec_cut(struct vt_exec *x, uint64_t insns, uint64_t caller, struct vt_writer *w,
+		struct vt_error *err)
+{
+	struct vt_exec from = *x;
+	uint32_t blocks;
+	uint64_t *row;
+	int r;
+
+	if (!insns || !x->insns)
+		return 0;
+	r = vt_exec_skip(x, insns, err);
+	if (r < 0)
+		return r;
+	blocks = from.blocks - x->blocks + (x->skip ? 1 : 0);
+	row = vt_writer_row(w, VT_EXEC);
+	row[VT_EXEC_TIME] = from.time;
+	row[VT_EXEC_PID] = (uint64_t)from.pid;
+	row[VT_EXEC_TID] = (uint64_t)from.tid;
+	row[VT_EXEC_FIRST] = from.first;
+	row[VT_EXEC_BLOCKS] = blocks;
+	row[VT_EXEC_INSNS] = x->first - from.first;
+	row[VT_EXEC_SKIP] = from.skip;
+	row[VT_EXEC_CALLER] = caller;
+	row[VT_EXEC_BASE] = from.base;
+	row[VT_EXEC_WIDTH] = from.width;
+	vt_writer_bytes(w, VT_EXEC_IDS, from.ids, (size_t)blocks * from.width);
+	vt_writer_bytes(w, VT_EXEC_DATA, from.data, (size_t)(x->data - from.data));
+	return 0;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "stream/bblock.h"
+#include "stream/exec.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+#include "streams.h"
+
+/* Runs of random blocks, and beside them a list of every instruction with its values. */
+
+#define NBLOCKS 500
+#define NRUN	3000
+
+/* One executed instruction: what a walk must find. */
+struct insn {
+	uint64_t block;
+	uint32_t index;
+	uint32_t nvalues;
+	uint64_t values[3];
+	uint32_t sizes[3];
+};
+
+struct made {
+	struct vt_rng rng;
+	uint64_t base; /* id of the first block */
+	uint32_t ninsns[NBLOCKS];
+	uint32_t nvalues[NBLOCKS][20]; /* of each instruction */
+	uint32_t sizes[NBLOCKS][20][3];
+	struct insn *insns; /* of the run */
+	uint32_t count;
+	uint16_t ids[NRUN];
+	uint8_t *data;
+	size_t data_size;
+};
+
+static void make_block(struct made *m, uint32_t k, struct vt_writer *w)
+{
+	uint64_t slots[60], *row = vt_writer_row(w, VT_BLOCK);
+	uint8_t lengths[20];
+	uint32_t i, j, n = 0;
+
+	m->ninsns[k] = 1 + (uint32_t)vt_rng_below(&m->rng, 20);
+	row[VT_BLOCK_ID] = m->base + k;
+	row[VT_BLOCK_ADDR] = 0x1000 + 64 * k;
+	row[VT_BLOCK_INSNS] = m->ninsns[k];
+	row[VT_BLOCK_SIZE] = 3 * m->ninsns[k];
+	for (i = 0; i < m->ninsns[k]; i++) {
+		m->nvalues[k][i] = (uint32_t)vt_rng_below(&m->rng, 4);
+		lengths[i] = 3;
+		for (j = 0; j < m->nvalues[k][i]; j++) {
+			struct vt_slot s = {.insn = (uint16_t)i, .what = VT_WHAT_LOAD};
+
+			s.size = (uint16_t)(1 << vt_rng_below(&m->rng, 4));
+			m->sizes[k][i][j] = s.size;
+			slots[n++] = vt_slot_pack(&s);
+		}
+	}
+	vt_writer_bytes(w, VT_BLOCK_LENGTHS, lengths, m->ninsns[k]);
+	vt_writer_words(w, VT_BLOCK_SLOTS, slots, n);
+}
+
+static void make_insn(struct made *m, uint32_t k, uint32_t i)
+{
+	struct insn *to = &m->insns[m->count++];
+	uint32_t j;
+
+	to->block = m->base + k;
+	to->index = i;
+	to->nvalues = m->nvalues[k][i];
+	for (j = 0; j < to->nvalues; j++) {
+		uint64_t v = vt_rng_next(&m->rng);
+		uint32_t size = m->sizes[k][i][j];
+
+		to->sizes[j] = size;
+		to->values[j] = size == 8 ? v : v & ((1ULL << 8 * size) - 1);
+		memcpy(m->data + m->data_size, &v, size);
+		m->data_size += size;
+	}
+}
+
+/* Blocks, and a run of them from the skip-th instruction on, without the last `cut`. */
+static int make_stream(struct made *m, uint64_t seed, uint32_t width)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	uint32_t skip, cut, i, k;
+	int fd = scratch_file();
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	uint32_t wide[NRUN];
+	uint64_t *row;
+
+	assert_non_null(w);
+	vt_rng_init(&m->rng, seed);
+	m->base = width == 2 ? 0 : 70000;
+	m->insns = calloc((size_t)NRUN * 20, sizeof(*m->insns));
+	m->data = malloc((size_t)NRUN * 20 * 24);
+	assert_true(m->insns && m->data);
+	for (k = 0; k < NBLOCKS; k++)
+		make_block(m, k, w);
+	for (i = 0; i < NRUN; i++) {
+		m->ids[i] = (uint16_t)vt_rng_below(&m->rng, NBLOCKS);
+		wide[i] = (uint32_t)m->base + m->ids[i];
+	}
+	skip = (uint32_t)vt_rng_below(&m->rng, m->ninsns[m->ids[0]]);
+	cut = (uint32_t)vt_rng_below(&m->rng, m->ninsns[m->ids[NRUN - 1]]);
+	for (i = 0; i < NRUN; i++)
+		for (k = i ? 0 : skip; k < m->ninsns[m->ids[i]] - (i == NRUN - 1 ? cut : 0); k++)
+			make_insn(m, m->ids[i], k);
+	row = vt_writer_row(w, VT_EXEC);
+	row[VT_EXEC_BLOCKS] = NRUN;
+	row[VT_EXEC_INSNS] = m->count;
+	row[VT_EXEC_SKIP] = skip;
+	row[VT_EXEC_WIDTH] = width;
+	row[VT_EXEC_FIRST] = 1000;
+	if (width == 2)
+		vt_writer_bytes(w, VT_EXEC_IDS, m->ids, sizeof(m->ids));
+	else
+		vt_writer_bytes(w, VT_EXEC_IDS, wide, sizeof(wide));
+	vt_writer_bytes(w, VT_EXEC_DATA, m->data, m->data_size);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static void free_made(struct made *m)
+{
+	free(m->insns);
+	free(m->data);
+}
+
+/* Reads up to the EXEC record. */
+static struct vt_reader *open_run(int fd, struct vt_bblocks *d, struct vt_record *rec)
+{
+	struct vt_reader *r = vt_reader_open_fd(fd, "test", NULL);
+
+	assert_non_null(r);
+	for (;;) {
+		assert_int_equal(vt_reader_next(r, rec, NULL), 1);
+		if (rec->kind == VT_EXEC)
+			return r;
+		assert_int_equal(vt_bblocks_add(d, rec, NULL), 0);
+	}
+}
+
+/* Compares one step with the list; returns how many instructions it has. */
+static uint32_t check_step(const struct made *m, const struct vt_step *s, uint32_t at)
+{
+	uint32_t slot = s->slot, i, j;
+
+	for (i = s->insn; i < s->insn_end; i++) {
+		const struct insn *want = &m->insns[at + i - s->insn];
+
+		assert_int_equal(s->block->id, want->block);
+		assert_int_equal(i, want->index);
+		for (j = 0; j < want->nvalues; j++, slot++) {
+			assert_int_equal(s->block->slots[slot].insn, i);
+			assert_int_equal(s->block->slots[slot].size, want->sizes[j]);
+			assert_int_equal(vt_step_value(s, slot, 0), want->values[j]);
+		}
+	}
+	assert_int_equal(slot, s->slot_end);
+	return s->insn_end - s->insn;
+}
+
+/* Walks to the end from instruction `at` of the list on. */
+static void check_walk(const struct made *m, struct vt_exec x, uint32_t at, uint32_t end)
+{
+	struct vt_error err;
+	struct vt_step s;
+	int r;
+
+	while ((r = vt_exec_next(&x, &s, &err)) > 0)
+		at += check_step(m, &s, at);
+	assert_int_equal(r, 0);
+	assert_int_equal(at, end);
+}
+
+static void walk_and_skip(uint64_t seed, uint32_t width)
+{
+	struct vt_bblocks *d = vt_bblocks_new();
+	struct vt_record rec;
+	struct made m = {0};
+	struct vt_exec x;
+	int fd = make_stream(&m, seed, width), i;
+	struct vt_reader *r = open_run(fd, d, &rec);
+
+	assert_int_equal(vt_exec_open(&x, d, &rec, NULL), 0);
+	check_walk(&m, x, 0, m.count);
+	for (i = 0; i < 200; i++) {
+		struct vt_exec y = x;
+		uint32_t n = (uint32_t)vt_rng_below(&m.rng, m.count + 50);
+
+		assert_int_equal(vt_exec_skip(&y, n, NULL), 0);
+		n = n < m.count ? n : m.count;
+		assert_int_equal(y.insns, m.count - n);
+		assert_int_equal(y.first, 1000 + n);
+		check_walk(&m, y, n, m.count);
+	}
+	for (i = 0; i < 50; i++) {
+		struct vt_exec y = x;
+		uint32_t n = (uint32_t)vt_rng_below(&m.rng, NRUN + 10);
+
+		assert_int_equal(vt_exec_skip_blocks(&y, n, NULL), 0);
+		assert_int_equal(y.blocks, n < NRUN ? NRUN - n : 0);
+		check_walk(&m, y, (uint32_t)(y.first - 1000), m.count);
+	}
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	free_made(&m);
+	close(fd);
+}
+
+static void test_walk(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 10; seed++) {
+		walk_and_skip(seed, 2);
+		walk_and_skip(seed, 4);
+	}
+}
+
+/* Pieces that are cut out hold what the whole holds there. */
+static void test_cut(void **state)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	struct vt_bblocks *d = vt_bblocks_new();
+	uint32_t lengths[200], n = 0, at = 0, i;
+	int out = scratch_file(), fd;
+	struct vt_record rec;
+	struct made m = {0};
+	struct vt_writer *w;
+	struct vt_reader *r;
+	struct vt_exec x;
+
+	(void)state;
+	fd = make_stream(&m, 99, 2);
+	r = open_run(fd, d, &rec);
+	assert_int_equal(vt_exec_open(&x, d, &rec, NULL), 0);
+	w = vt_writer_open_fd(out, "out", &opt, NULL);
+	while (x.insns && n < 200) {
+		lengths[n] = 1 + (uint32_t)vt_rng_below(&m.rng, n % 3 ? 30 : 3000);
+		assert_int_equal(vt_exec_cut(&x, lengths[n++], 7, w, NULL), 0);
+	}
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
+	vt_reader_close(r);
+	lseek(out, 0, SEEK_SET);
+	r = vt_reader_open_fd(out, "out", NULL);
+	for (i = 0; i < n; i++) {
+		uint32_t end = at + lengths[i] < m.count ? at + lengths[i] : m.count;
+
+		assert_int_equal(vt_reader_next(r, &rec, NULL), 1);
+		assert_int_equal(vt_exec_open(&x, d, &rec, NULL), 0);
+		assert_int_equal(x.first, 1000 + at);
+		assert_int_equal(x.caller, 7);
+		check_walk(&m, x, at, end);
+		at = end;
+	}
+	assert_int_equal(vt_reader_next(r, &rec, NULL), 0);
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	free_made(&m);
+	close(fd);
+	close(out);
+}
+
+/* A record as another program might write it: walked and skipped to its end or its first error. */
+static int try_run(const struct vt_bblocks *d, const struct vt_record *rec)
+{
+	struct vt_error err;
+	struct vt_exec x, y;
+	struct vt_step s;
+	uint64_t sum = 0;
+	int r = vt_exec_open(&x, d, rec, &err);
+	int skipped;
+	uint32_t i;
+
+	if (r < 0)
+		return r;
+	y = x;
+	while ((r = vt_exec_next(&x, &s, &err)) > 0)
+		for (i = s.slot; i < s.slot_end; i++)
+			sum += vt_step_value(&s, i, 0);
+	skipped = vt_exec_skip(&y, UINT64_MAX, &err);
+	assert_int_equal(skipped < 0, r < 0);
+	return r < 0 ? r : (int)(sum & 0);
+}
+
+/* Whatever the fields say, no byte outside of the record is touched, and lies are found out. */
+static void test_hostile(void **state)
+{
+	struct vt_bblocks *d = vt_bblocks_new();
+	struct vt_column columns[VT_EXEC_NFIELDS];
+	uint64_t values[VT_EXEC_NFIELDS];
+	uint32_t off[2][2];
+	struct vt_block block;
+	struct vt_record rec;
+	struct made m = {0};
+	int fd, i, good = 0;
+	struct vt_reader *r;
+	uint8_t *ids, *data;
+
+	(void)state;
+	fd = make_stream(&m, 5, 2);
+	r = open_run(fd, d, &rec);
+	block = *rec.block;
+	for (i = 0; i < 20000; i++) {
+		size_t nids = vt_rng_below(&m.rng, 3) ? sizeof(m.ids) : vt_rng_below(&m.rng, 6000);
+		size_t ndata = vt_rng_below(&m.rng, 3) ? m.data_size
+						       : vt_rng_below(&m.rng, m.data_size + 1);
+		unsigned field = VT_EXEC_FIRST + (unsigned)vt_rng_below(&m.rng, 7), k;
+
+		ids = malloc(nids + 1);
+		data = malloc(ndata + 1);
+		memcpy(ids, m.ids, nids);
+		memcpy(data, m.data, ndata);
+		if (nids && vt_rng_below(&m.rng, 2))
+			ids[vt_rng_below(&m.rng, nids)] ^= 1 << vt_rng_below(&m.rng, 8);
+		memcpy(columns, rec.block->columns, sizeof(columns));
+		for (k = 0; k < VT_EXEC_IDS; k++) {
+			values[k] = vt_record_u64(&rec, k);
+			columns[k].v = &values[k];
+			columns[k].mask = 0;
+		}
+		if (vt_rng_below(&m.rng, 2))
+			values[field] += 1 + (vt_rng_next(&m.rng) >> vt_rng_below(&m.rng, 64));
+		off[0][0] = off[1][0] = 0;
+		off[0][1] = (uint32_t)nids;
+		off[1][1] = (uint32_t)ndata;
+		columns[VT_EXEC_IDS] = (struct vt_column){.off = off[0], .bytes = ids};
+		columns[VT_EXEC_DATA] = (struct vt_column){.off = off[1], .bytes = data};
+		block.columns = columns;
+		good += try_run(d, &(struct vt_record){.block = &block, .kind = VT_EXEC}) == 0;
+		free(ids);
+		free(data);
+	}
+	assert_in_range(good, 1, 15000);
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	free_made(&m);
+	close(fd);
+}
+
+/* Blocks that contradict themselves are refused, each for its reason. */
+static void test_bad_blocks(void **state)
+{
+	static const struct {
+		uint64_t id, insns, size;
+		const char *lengths;
+		uint64_t slots[2];
+		const char *why;
+	} cases[] = {
+		{0, 2, 5, "\2\3", {0, 0}, "impossible size"},
+		{0, 0, 0, "", {1ULL << 32, 1ULL << 32}, "no or too many instructions"},
+		{0, 2, 2, "\2", {1ULL << 32, 1ULL << 32}, "length for each"},
+		{0, 1, 16, "\20", {1ULL << 32, 1ULL << 32}, "impossible length"},
+		{0, 1, 3, "\2", {1ULL << 32, 1ULL << 32}, "another size"},
+		{0, 2, 5, "\2\3", {1ULL << 32 | 1, 1ULL << 32}, "out of order"},
+		{0, 2, 5, "\2\3", {1ULL << 32, 1ULL << 32 | 2}, "out of order"},
+		{VT_MAX_BLOCK_LEAP + 1, 1, 2, "\2", {1ULL << 32, 1ULL << 32}, "too many ids"},
+	};
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	struct vt_bblocks *d = vt_bblocks_new();
+	int fd = scratch_file();
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	struct vt_reader *r;
+	struct vt_record rec;
+	struct vt_error err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t *row = vt_writer_row(w, VT_BLOCK);
+
+		row[VT_BLOCK_ID] = cases[i].id;
+		row[VT_BLOCK_INSNS] = cases[i].insns;
+		row[VT_BLOCK_SIZE] = cases[i].size;
+		vt_writer_text(w, VT_BLOCK_LENGTHS, cases[i].lengths);
+		vt_writer_words(w, VT_BLOCK_SLOTS, cases[i].slots, 2);
+	}
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
+	lseek(fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(fd, "test", NULL);
+	for (i = 0; vt_reader_next(r, &rec, NULL) > 0; i++) {
+		assert_int_equal(vt_bblocks_add(d, &rec, &err), -VT_E_FORMAT);
+		assert_non_null(strstr(err.text, cases[i].why));
+	}
+	assert_int_equal(i, sizeof(cases) / sizeof(*cases));
+	assert_null(vt_bblocks_get(d, 0));
+	assert_int_equal(vt_bblocks_end(d), 0);
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_bad_blocks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
