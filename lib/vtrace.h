@@ -8,6 +8,8 @@
 #include "base/version.h"
 #include "stream/header.h"
 #include "stream/kinds.h"
+#include "stream/bblock.h"
+#include "stream/exec.h"
 #include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/schema.h"
