@@ -35,8 +35,8 @@ SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fra
 CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
 
-STREAM_LIBS = -lz -lzstd -lm
-LIBS = -ldw -lelf -lopcodes-multiarch -lbfd-multiarch -lZydis -ljansson $(STREAM_LIBS)
+STREAM_LIBS = -ldeflate -lzstd -lm
+LIBS = -ldw -lelf -lopcodes-multiarch -lbfd-multiarch -lZydis -ljansson -lz $(STREAM_LIBS)
 
 # Without -j on the command line, use every processor.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)

@@ -2,11 +2,9 @@
 #include "stream/frame_internal.h"
 
 #include <string.h>
-#include <zlib.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #include "base/bytes.h"
+#include "stream/packer_internal.h"
 
 /* As in PNG: a byte over 127, line ends that text-mode copying would change, Control-Z. */
 static const uint8_t magic[8] = {0x89, 'V', 'T', 'R', '\r', '\n', 0x1a, '\n'};
@@ -78,56 +76,4 @@ size_t vti_find_mark(const uint8_t *data, size_t size)
 		at = (size_t)(p - data) + 1;
 	}
 	return size < 3 ? 0 : size - 3;
-}
-
-uint32_t vti_crc32(uint32_t crc, const void *data, size_t size)
-{
-	return (uint32_t)crc32_z(crc, data, size);
-}
-
-bool vti_compress(struct vt_buf *out, enum vt_compression how, int level, const void *data,
-		  size_t size)
-{
-	uLongf zsize;
-	size_t n;
-
-	out->size = 0;
-	if (!vt_buf_reserve(out, size))
-		return false;
-	if (how == VT_COMPRESS_ZLIB) {
-		zsize = (uLongf)size;
-		if (compress2(out->data, &zsize, data, (uLong)size, level) != Z_OK)
-			return false;
-		n = zsize;
-	} else {
-		n = ZSTD_compress(out->data, size, data, size, level);
-		if (ZSTD_isError(n))
-			return false;
-	}
-	out->size = n;
-	return n < size;
-}
-
-bool vti_decompress(struct vt_buf *out, unsigned how, const void *data, size_t size,
-		    size_t raw_size)
-{
-	uLongf zsize = (uLongf)raw_size;
-	size_t n;
-	int code;
-
-	out->size = 0;
-	if (!vt_buf_reserve(out, raw_size ? raw_size : 1))
-		return false;
-	if (how == VT_COMPRESS_ZLIB) {
-		code = uncompress(out->data, &zsize, data, (uLong)size);
-		out->failed = code == Z_MEM_ERROR;
-		n = code == Z_OK ? zsize : SIZE_MAX;
-	} else {
-		n = ZSTD_decompress(out->data, raw_size, data, size);
-		out->failed = ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation;
-	}
-	if (n != raw_size)
-		return false;
-	out->size = raw_size;
-	return true;
 }

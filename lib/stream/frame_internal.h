@@ -57,20 +57,4 @@ bool vti_block_decode(const uint8_t in[VTI_BLOCK_SIZE], struct vti_block_head *h
 /* The offset of the next sync mark in the data, or `size` less the 3 bytes that may begin one. */
 size_t vti_find_mark(const uint8_t *data, size_t size);
 
-uint32_t vti_crc32(uint32_t crc, const void *data, size_t size);
-
-/*
- * Compresses into `out` (emptied first).  Returns false when memory runs out or nothing would be
- * saved: the block is then stored plain.
- */
-bool vti_compress(struct vt_buf *out, enum vt_compression how, int level, const void *data,
-		  size_t size);
-
-/*
- * Decompresses exactly `raw_size` bytes into `out` (emptied first); false if the data are not that,
- * or memory runs out: then out->failed is set.
- */
-bool vti_decompress(struct vt_buf *out, unsigned how, const void *data, size_t size,
-		    size_t raw_size);
-
 #endif

@@ -9,6 +9,7 @@
 #include "stream/column_internal.h"
 #include "stream/frame_internal.h"
 #include "stream/header_internal.h"
+#include "stream/packer_internal.h"
 
 /*
  * A frame is written when it holds this many rows of one kind, or this many bytes: large
@@ -80,6 +81,7 @@ struct vt_writer {
 	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks so far */
 	struct vt_buf raw;
 	struct vt_buf packed;
+	struct vti_packer packer;
 	uint64_t *scratch;
 	size_t scratch_cap;
 	struct staged *current; /* whose last row vt_writer_bytes() adds to */
@@ -117,7 +119,7 @@ static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, uns
 		return;
 	}
 	if (w->compression != VT_COMPRESS_NONE &&
-	    vti_compress(&w->packed, w->compression, w->level, w->raw.data, w->raw.size)) {
+	    vti_pack(&w->packer, &w->packed, w->compression, w->level, w->raw.data, w->raw.size)) {
 		payload = &w->packed;
 		h.compression = (uint8_t)w->compression;
 	}
@@ -631,6 +633,7 @@ static void free_writer(struct vt_writer *w)
 	free(w->scratch);
 	vt_buf_free(&w->raw);
 	vt_buf_free(&w->packed);
+	vti_packer_fini(&w->packer);
 	vt_schema_fini(&w->schema);
 	free(w);
 }
