@@ -33,10 +33,14 @@ static uint8_t number_of(ZydisRegister reg)
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 	int id = ZydisRegisterGetId(whole);
 
-	if (whole == ZYDIS_REGISTER_RIP)
+	switch (ZydisRegisterGetClass(reg)) {
+	case ZYDIS_REGCLASS_IP:
 		return VT_REG_IP;
-	if (whole == ZYDIS_REGISTER_RFLAGS)
+	case ZYDIS_REGCLASS_FLAGS:
 		return VT_REG_FLAGS;
+	default:
+		break;
+	}
 	switch (ZydisRegisterGetClass(whole)) {
 	case ZYDIS_REGCLASS_GPR64:
 		return id >= 0 && id < 16 ? general[id] : VT_REG_NONE;
