@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "value/hotlist.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "value/hotlist_internal.h"
+
+#define LINE	   64
+#define CHUNK_SIZE ((size_t)1 << 16)
+
+#define DEFAULT_INTERVAL 2000 /* value profiling 3.2 and 8 */
+#define DEFAULT_STEADY	 3
+#define DEFAULT_CLEAR	 3
+#define DEFAULT_LRU	 6
+
+/* N = 16 is that of value sampling 2.2; 10 with their errors take no more than 16 of those. */
+#define DEFAULT_GM	     16
+#define DEFAULT_SPACE_SAVING 10
+
+#define MIN_FACTOR 1.001
+#define MAX_FACTOR 1024.0
+
+_Static_assert(offsetof(struct vt_hotlist, first) == LINE, "the hot part is a cache line");
+_Static_assert(offsetof(struct vt_hotlist, cells) == VT_HOTLIST_HEAD, "the head is two of them");
+
+static vt_hotlist_take_fn *const takes[VT_NALGOS] = {
+	[VT_ALGO_EXACT] = vti_exact_take,
+	[VT_ALGO_GM] = vti_gm_take,
+	[VT_ALGO_TNV] = vti_tnv_take,
+	[VT_ALGO_LRU] = vti_lru_take,
+	[VT_ALGO_CONVERGENT] = vti_convergent_take,
+	[VT_ALGO_RANDOM] = vti_random_take,
+	[VT_ALGO_SPACE_SAVING] = vti_spacesaving_take,
+};
+
+static bool has_table(enum vt_algo algo)
+{
+	return algo == VT_ALGO_TNV || algo == VT_ALGO_CONVERGENT || algo == VT_ALGO_RANDOM;
+}
+
+int vt_algo_parse(const char *name, enum vt_algo *algo)
+{
+	unsigned i;
+
+	for (i = 0; i < VT_NALGOS; i++) {
+		if (strcmp(name, vt_algo_name(i)) == 0) {
+			*algo = (enum vt_algo)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* ---- the set ---- */
+
+static void fill_defaults(struct vt_hotlist_options *o)
+{
+	if (!o->steady)
+		o->steady = DEFAULT_STEADY;
+	if (!o->clear && !o->no_clear)
+		o->clear = DEFAULT_CLEAR;
+	if (o->no_clear)
+		o->clear = 0;
+	if (!o->interval)
+		o->interval = DEFAULT_INTERVAL;
+	if (!o->entries)
+		o->entries = o->algo == VT_ALGO_GM	       ? DEFAULT_GM
+			     : o->algo == VT_ALGO_SPACE_SAVING ? DEFAULT_SPACE_SAVING
+							       : DEFAULT_LRU;
+	if (has_table(o->algo))
+		o->entries = o->steady + o->clear;
+	if (o->factor == 0)
+		o->factor = o->entries > 1 ? o->entries / (o->entries - 1.0) : 2;
+}
+
+static int check_options(const struct vt_hotlist_options *o, struct vt_error *err)
+{
+	if ((unsigned)o->algo >= VT_NALGOS)
+		return vt_error_set(err, VT_E_USAGE, "no such algorithm");
+	if (o->steady > VT_HOTLIST_MAX_ENTRIES || o->clear > VT_HOTLIST_MAX_ENTRIES ||
+	    o->entries > VT_HOTLIST_MAX_ENTRIES)
+		return vt_error_set(err, VT_E_USAGE, "more than %d values in a list",
+				    VT_HOTLIST_MAX_ENTRIES);
+	if (o->algo == VT_ALGO_GM && !(o->factor >= MIN_FACTOR && o->factor <= MAX_FACTOR))
+		return vt_error_set(err, VT_E_USAGE, "factor %g: from %g to %g", o->factor,
+				    MIN_FACTOR, MAX_FACTOR);
+	return 0;
+}
+
+struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, struct vt_error *err)
+{
+	struct vt_hotlist_options o = *options;
+	struct vt_hotlists *s;
+	size_t size;
+
+	fill_defaults(&o);
+	if (check_options(&o, err) < 0)
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	s->options = o;
+	s->take = takes[o.algo];
+	s->capacity = o.algo == VT_ALGO_EXACT ? 0 : o.entries;
+	s->nerrors = o.algo == VT_ALGO_SPACE_SAVING ? o.entries : 0;
+	s->keep = 1 / o.factor;
+	s->log_keep = -log(o.factor);
+	vt_rng_init(&s->rng, o.seed);
+	size = VT_HOTLIST_HEAD + (2 * (size_t)s->capacity + s->nerrors) * sizeof(uint64_t);
+	s->list_size = (size + LINE - 1) / LINE * LINE;
+	return s;
+}
+
+static size_t lists_in_chunk(const struct vt_hotlists *s)
+{
+	return s->list_size < CHUNK_SIZE ? CHUNK_SIZE / s->list_size : 1;
+}
+
+static struct vt_hotlist *list_at(const struct vt_hotlists *s, size_t i)
+{
+	size_t n = lists_in_chunk(s);
+
+	return (struct vt_hotlist *)(void *)(s->chunks[i / n] + i % n * s->list_size);
+}
+
+void vt_hotlists_free(struct vt_hotlists *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	if (s->options.algo == VT_ALGO_EXACT)
+		for (i = 0; i < s->count; i++)
+			vti_exact_free(list_at(s, i));
+	for (i = 0; i < s->nchunks; i++)
+		free(s->chunks[i]);
+	free(s->chunks);
+	free(s);
+}
+
+struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s)
+{
+	if (!s->room) {
+		size_t size = lists_in_chunk(s) * s->list_size;
+		uint8_t *chunk;
+
+		if (!vt_array_grow(&s->chunks, &s->chunks_cap, s->nchunks + 1, sizeof(*s->chunks)))
+			return NULL;
+		chunk = aligned_alloc(LINE, size);
+		if (!chunk)
+			return NULL;
+		memset(chunk, 0, size);
+		s->chunks[s->nchunks++] = chunk;
+		s->room = lists_in_chunk(s);
+	}
+	s->room--;
+	return list_at(s, s->count++);
+}
+
+size_t vt_hotlists_memory(const struct vt_hotlists *s)
+{
+	return s->nchunks * lists_in_chunk(s) * s->list_size + s->exact_bytes;
+}
+
+/* ---- one list ---- */
+
+void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l)
+{
+	uint32_t run = l->run;
+
+	l->run = 0;
+	s->take(s, l, l->last, run);
+}
+
+void vti_hotlist_accepted(struct vt_hotlists *s, struct vt_hotlist *l)
+{
+	if (l->run >> 31)
+		vti_hotlist_flush(s, l);
+	if (l->sampled)
+		vti_gm_skip(s, l);
+}
+
+/* The first value has no difference to another, the second no difference to continue. */
+void vti_hotlist_begin(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value)
+{
+	l->zero += value == 0;
+	if (l->total == 0) {
+		l->first = value;
+	} else {
+		l->delta = value - l->last;
+		l->same += l->delta == 0;
+		if (l->delta && l->run)
+			vti_hotlist_flush(s, l);
+	}
+	l->total++;
+	l->last = value;
+	if (l->skip) {
+		l->skip--;
+		return;
+	}
+	l->run++;
+	if (l->sampled)
+		vti_hotlist_accepted(s, l);
+}
+
+void vt_hotlist_put_many(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
+{
+	/* From the third on, the value and its difference are as those before. */
+	for (; n && (l->total < 2 || l->last != value || l->delta); n--)
+		vt_hotlist_put(s, l, value);
+	if (!n)
+		return;
+	l->total += n;
+	l->zero += value == 0 ? n : 0;
+	l->same += n;
+	l->stride += n;
+	if (l->run)
+		vti_hotlist_flush(s, l);
+	if (s->options.algo == VT_ALGO_GM) {
+		n = vti_gm_accept(s, l, n);
+	} else if (l->skip) {
+		uint64_t skipped = n < l->skip ? n : l->skip;
+
+		l->skip -= skipped;
+		n -= skipped;
+	}
+	if (n)
+		s->take(s, l, value, n);
+}
+
+/* ---- what it has found ---- */
+
+struct found_entry {
+	uint64_t value;
+	uint64_t count;
+	uint64_t error;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct found_entry *x = a;
+	const struct found_entry *y = b;
+	uint64_t nx = x->count - x->error;
+	uint64_t ny = y->count - y->error;
+
+	if (nx != ny)
+		return nx < ny ? 1 : -1;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static struct found_entry *collect(struct vt_hotlists *s, struct vt_hotlist *l, size_t *count)
+{
+	bool exact = s->options.algo == VT_ALGO_EXACT;
+	size_t n = exact ? vti_exact_count(l) : l->count;
+	struct found_entry *e = calloc(n ? n : 1, sizeof(*e));
+	size_t i;
+
+	for (i = 0; e && i < n; i++) {
+		if (exact) {
+			vti_exact_get(l, i, &e[i].value, &e[i].count);
+			continue;
+		}
+		e[i].value = l->cells[i];
+		e[i].count = vti_counts(s, l)[i];
+		e[i].error = s->nerrors ? vti_errors(s, l)[i] : 0;
+	}
+	if (e)
+		qsort(e, n, sizeof(*e), compare_entries);
+	*count = n;
+	return e;
+}
+
+static bool make_room(struct vt_hotlist_found *f, size_t n)
+{
+	size_t cap[3] = {f->cap, f->cap, f->cap};
+	bool ok = vt_array_grow(&f->values, &cap[0], n, sizeof(uint64_t)) &&
+		  vt_array_grow(&f->counts, &cap[1], n, sizeof(uint64_t)) &&
+		  vt_array_grow(&f->errors, &cap[2], n, sizeof(uint64_t));
+
+	if (ok)
+		f->cap = cap[0];
+	return ok;
+}
+
+int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotlist_found *f,
+		    struct vt_error *err)
+{
+	bool pauses = s->options.algo == VT_ALGO_CONVERGENT || s->options.algo == VT_ALGO_RANDOM;
+	struct found_entry *e;
+	size_t i, n;
+
+	if (l->run)
+		vti_hotlist_flush(s, l);
+	e = s->failed ? NULL : collect(s, l, &n);
+	if (!e || n > UINT32_MAX || !make_room(f, n ? n : 1)) {
+		free(e);
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	}
+	for (i = 0; i < n; i++) {
+		f->values[i] = e[i].value;
+		f->counts[i] = e[i].count;
+		f->errors[i] = e[i].error;
+	}
+	free(e);
+	f->count = (uint32_t)n;
+	f->has_errors = s->nerrors > 0;
+	f->steady = s->options.steady;
+	f->capacity = s->capacity;
+	f->level = l->level;
+	f->factor = s->options.algo == VT_ALGO_GM ? s->options.factor : 0;
+	f->total = l->total;
+	f->profiled = l->total - (pauses ? l->left_out - l->skip : 0);
+	f->zero = l->zero;
+	f->same = l->same;
+	f->stride = l->stride;
+	f->first = l->first;
+	f->last = l->last;
+	return 0;
+}
+
+void vt_hotlist_found_fini(struct vt_hotlist_found *f)
+{
+	free(f->values);
+	free(f->counts);
+	free(f->errors);
+	*f = (struct vt_hotlist_found){0};
+}
