@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hots.h"
+#include "streams.h"
+
+static struct vt_error err;
+
+static void test_places(void **state)
+{
+	struct hot_spec s = {.what = VT_WHAT_LOAD, .algo = VT_ALGO_TNV, .total = 10, .steady = 3};
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	int fd = scratch_file();
+	struct vt_writer *w = hot_begin(fd);
+	struct vt_hot_key key = {.offset = 0x20, .what = VT_WHAT_LOAD};
+	const struct vt_hot_image *b;
+	size_t first;
+
+	(void)state;
+	hot_image(w, 7, "/lib/b.so", "\x01\x02");
+	hot_image(w, 0, "/bin/a", "");
+	s.image = 7;
+	s.offset = 0x30;
+	hot_put(w, &s);
+	s.offset = 0x20;
+	s.what = VT_WHAT_RESULT;
+	hot_put(w, &s);
+	s.what = VT_WHAT_LOAD;
+	hot_put(w, &s);
+	s.image = 0;
+	hot_put(w, &s);
+	s.image = VT_HOT_NO_IMAGE;
+	hot_put(w, &s);
+	s.image = 0;
+	s.caller = 0x99;
+	s.caller_image = 7;
+	hot_put(w, &s);
+	s.image = 12;
+	hot_put(w, &s);
+	hot_read(w, fd, p);
+	assert_int_equal(vt_hotprofile_count(p), 7);
+	assert_int_equal(vt_hotprofile_nimages(p), 3);
+	assert_string_equal(vt_hotprofile_image(p, 0)->path, "/bin/a");
+	assert_string_equal(vt_hotprofile_image(p, 1)->path, "/lib/b.so");
+	assert_string_equal(vt_hotprofile_image(p, 2)->path, "[image 12]");
+	assert_null(vt_hotprofile_image(p, 3));
+	b = vt_hotprofile_image(p, 1);
+	assert_string_equal(b->name, "b.so");
+	assert_int_equal(b->buildid_size, 2);
+	assert_int_equal(b->id, 7);
+	assert_int_equal(vt_hotprofile_image_of(p, 7), 1);
+	assert_int_equal(vt_hotprofile_image_of(p, 12), VT_HOT_NO_IMAGE);
+	assert_int_equal(vt_hotprofile_same_image(p, b), 1);
+	assert_int_equal(vt_hotprofile_find(p, 1, 0x20, &first), 2);
+	assert_int_equal(first, 2);
+	assert_int_equal(vt_hotprofile_at(p, 2)->key.what, VT_WHAT_LOAD);
+	assert_int_equal(vt_hotprofile_at(p, 3)->key.what, VT_WHAT_RESULT);
+	assert_int_equal(vt_hotprofile_find(p, 0, 0x20, &first), 2);
+	assert_int_equal(vt_hotprofile_at(p, 1)->key.caller, 0x99);
+	assert_int_equal(vt_hotprofile_at(p, 1)->key.caller_image, 1);
+	assert_int_equal(vt_hotprofile_find(p, 0, 0x21, &first), 0);
+	assert_int_equal(vt_hotprofile_at(p, 6)->key.image, VT_HOT_NO_IMAGE);
+	assert_ptr_equal(vt_hotprofile_get(p, &key), vt_hotprofile_at(p, 0));
+	key.lane = 1;
+	assert_null(vt_hotprofile_get(p, &key));
+	vt_hotprofile_free(p);
+}
+
+static void test_values_in_order(void **state)
+{
+	const struct hot_spec specs[] = {
+		{.offset = 1,
+		 .algo = VT_ALGO_TNV,
+		 .capacity = 6,
+		 .total = 100,
+		 .nvalues = 3,
+		 .values = {5, 4, 9},
+		 .counts = {20, 20, 30}},
+		/* What is certain goes before what may be. */
+		{.offset = 2,
+		 .algo = VT_ALGO_SPACE_SAVING,
+		 .capacity = 3,
+		 .total = 100,
+		 .nvalues = 3,
+		 .nerrors = 3,
+		 .values = {5, 4, 9},
+		 .counts = {40, 30, 30},
+		 .errors = {39, 2, 0}},
+		{.offset = 3,
+		 .algo = VT_ALGO_GM,
+		 .capacity = 3,
+		 .factor = 1.5,
+		 .level = 2,
+		 .total = 100,
+		 .nvalues = 1,
+		 .values = {8},
+		 .counts = {12}},
+	};
+	struct vt_hotprofile *p = hot_profile(specs, 3);
+	const struct vt_hot *h = vt_hotprofile_at(p, 0);
+
+	(void)state;
+	assert_int_equal(h->values[0], 9);
+	assert_int_equal(h->values[1], 4);
+	assert_int_equal(h->values[2], 5);
+	assert_null(h->errors);
+	assert_true(vt_hot_estimate(h, 0) == 30);
+	h = vt_hotprofile_at(p, 1);
+	assert_int_equal(h->values[0], 9);
+	assert_int_equal(h->values[1], 4);
+	assert_int_equal(h->values[2], 5);
+	assert_true(vt_hot_estimate(h, 1) == 28);
+	assert_true(vt_hot_estimate(h, 2) == 1);
+	h = vt_hotprofile_at(p, 2);
+	assert_true(vt_hot_estimate(h, 0) == 27);
+	vt_hotprofile_free(p);
+}
+
+/* Each spoils a sound list in one way. */
+static void spoil(struct hot_spec *s, int how)
+{
+	switch (how) {
+	case 0:
+		s->counts[1] = 71;
+		break;
+	case 1:
+		s->counts[0] = UINT64_MAX - 10;
+		break;
+	case 2:
+		s->nerrors = 1;
+		break;
+	case 3:
+		s->capacity = 1;
+		break;
+	case 4:
+		s->values[1] = s->values[0];
+		break;
+	case 5:
+		s->zero = 101;
+		break;
+	case 6:
+		s->same = 101;
+		break;
+	case 7:
+		s->stride = 101;
+		break;
+	case 8:
+		s->profiled = 101;
+		break;
+	case 9:
+		s->total = VT_HOT_MAX_TOTAL + 1;
+		break;
+	case 10:
+		s->factor = NAN;
+		break;
+	case 11:
+		s->factor = 0.5;
+		break;
+	case 12:
+		s->factor = INFINITY;
+		break;
+	case 13:
+		s->level = 1000;
+		break;
+	case 14:
+		s->level = UINT64_MAX;
+		break;
+	case 15:
+		s->nerrors = 2;
+		s->errors[0] = 31;
+		break;
+	case 16:
+		s->what = UINT64_C(1) << 32;
+		break;
+	case 17:
+		s->image = UINT64_C(1) << 32;
+		break;
+	default:
+		fail();
+	}
+}
+
+static void test_contradictions(void **state)
+{
+	const struct hot_spec sound = {.algo = VT_ALGO_GM,
+				       .capacity = 4,
+				       .factor = 2,
+				       .level = 1,
+				       .total = 100,
+				       .nvalues = 2,
+				       .values = {1, 2},
+				       .counts = {30, 10}};
+	int how;
+
+	(void)state;
+	for (how = -1; how < 18; how++) {
+		struct hot_spec s = sound;
+		struct vt_hotprofile *p = vt_hotprofile_new(1);
+		int fd = scratch_file();
+		struct vt_writer *w = hot_begin(fd);
+
+		if (how >= 0)
+			spoil(&s, how);
+		hot_put(w, &s);
+		s = sound;
+		s.offset = 8;
+		hot_put(w, &s);
+		hot_read(w, fd, p);
+		assert_int_equal(vt_hotprofile_count(p), how >= 0 ? 1 : 2);
+		assert_int_equal(vt_hotprofile_damage(p)->rejected, how >= 0);
+		assert_true((vt_hotprofile_damage(p)->first[0] != '\0') == (how >= 0));
+		vt_hotprofile_free(p);
+	}
+}
+
+/* The sum of two lists of one place. */
+static struct vt_hotprofile *sum(const struct hot_spec *a, const struct hot_spec *b)
+{
+	struct hot_spec both[] = {*a, *b};
+
+	return hot_profile(both, 2);
+}
+
+static void check_list(const struct vt_hot *h, const uint64_t *values, const uint64_t *counts,
+		       uint32_t n)
+{
+	uint32_t i;
+
+	assert_int_equal(h->nvalues, n);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(h->values[i], values[i]);
+		assert_int_equal(h->counts[i], counts[i]);
+	}
+}
+
+static void test_sums(void **state)
+{
+	struct hot_spec a = {.algo = VT_ALGO_EXACT,
+			     .total = 10,
+			     .profiled = 9,
+			     .zero = 1,
+			     .same = 2,
+			     .stride = 3,
+			     .first = 100,
+			     .last = 5,
+			     .nvalues = 3,
+			     .values = {5, 6, 0},
+			     .counts = {4, 3, 1}};
+	struct hot_spec b = {.algo = VT_ALGO_EXACT,
+			     .total = 20,
+			     .profiled = 18,
+			     .zero = 2,
+			     .same = 4,
+			     .stride = 6,
+			     .first = 5,
+			     .last = 200,
+			     .nvalues = 2,
+			     .values = {6, 1},
+			     .counts = {10, 5}};
+	struct vt_hotprofile *p = sum(&a, &b);
+	const struct vt_hot *h = vt_hotprofile_at(p, 0);
+
+	(void)state;
+	check_list(h, (uint64_t[]){6, 1, 5, 0}, (uint64_t[]){13, 5, 4, 1}, 4);
+	assert_int_equal(h->total, 30);
+	assert_int_equal(h->profiled, 27);
+	assert_int_equal(h->zero, 3);
+	assert_int_equal(h->same, 7); /* the 5 of the seam */
+	assert_int_equal(h->stride, 9);
+	assert_int_equal(h->first, 100);
+	assert_int_equal(h->last, 200);
+	vt_hotprofile_free(p);
+
+	a.algo = b.algo = VT_ALGO_TNV;
+	a.capacity = b.capacity = 3;
+	a.steady = 2;
+	b.steady = 1;
+	p = sum(&a, &b);
+	h = vt_hotprofile_at(p, 0);
+	check_list(h, (uint64_t[]){6, 1, 5}, (uint64_t[]){13, 5, 4}, 3);
+	assert_int_equal(h->steady, 2);
+	vt_hotprofile_free(p);
+}
+
+/* "Mergeable summaries": bounds hold, and counts never add up to more than there was. */
+static void test_space_saving_sums(void **state)
+{
+	struct hot_spec a = {.algo = VT_ALGO_SPACE_SAVING,
+			     .capacity = 3,
+			     .total = 20,
+			     .nvalues = 3,
+			     .nerrors = 3,
+			     .values = {1, 2, 3},
+			     .counts = {10, 6, 4},
+			     .errors = {0, 1, 2}};
+	struct hot_spec b = {.algo = VT_ALGO_SPACE_SAVING,
+			     .capacity = 3,
+			     .total = 9,
+			     .nvalues = 3,
+			     .nerrors = 3,
+			     .values = {2, 7, 8},
+			     .counts = {5, 2, 2},
+			     .errors = {0, 0, 1}};
+	struct vt_hotprofile *p = sum(&a, &b);
+	const struct vt_hot *h = vt_hotprofile_at(p, 0);
+
+	(void)state;
+	/* 1: 10+2, error 2; 2: 6+5, error 1; then 3, 7 and 8 have 6 each, errors 4, 4 and 5. */
+	check_list(h, (uint64_t[]){1, 2, 3}, (uint64_t[]){12, 11, 6}, 3);
+	assert_int_equal(h->errors[0], 2);
+	assert_int_equal(h->errors[1], 1);
+	assert_int_equal(h->errors[2], 4);
+	vt_hotprofile_free(p);
+
+	/* A list that is not full has all that there was. */
+	b.nvalues = b.nerrors = 2;
+	p = sum(&a, &b);
+	h = vt_hotprofile_at(p, 0);
+	check_list(h, (uint64_t[]){2, 1, 7}, (uint64_t[]){11, 10, 6}, 3);
+	assert_int_equal(h->errors[1], 0);
+	vt_hotprofile_free(p);
+}
+
+static void test_mismatches(void **state)
+{
+	const struct hot_spec a = {.algo = VT_ALGO_GM, .capacity = 4, .factor = 2, .total = 100};
+	int how;
+
+	(void)state;
+	for (how = 0; how < 4; how++) {
+		struct hot_spec b = a;
+		struct vt_hotprofile *p = vt_hotprofile_new(1);
+		int fd = scratch_file();
+		struct vt_writer *w = hot_begin(fd);
+
+		if (how == 0)
+			b.algo = VT_ALGO_TNV;
+		else if (how == 1)
+			b.capacity = 5;
+		else if (how == 2)
+			b.factor = 3;
+		else
+			b.total = VT_HOT_MAX_TOTAL;
+		hot_put(w, &a);
+		hot_put(w, &b);
+		assert_int_equal(hot_read_code(w, fd, p, &err),
+				 how == 3 ? -VT_E_LIMIT : -VT_E_MISMATCH);
+		vt_hotprofile_free(p);
+	}
+}
+
+/* Two streams: images are told apart by what they are, not by their ids. */
+static void test_two_streams(void **state)
+{
+	struct hot_spec s = {.algo = VT_ALGO_EXACT,
+			     .total = 4,
+			     .nvalues = 1,
+			     .values = {3},
+			     .counts = {4},
+			     .image = 1,
+			     .offset = 0x10};
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	int fd = scratch_file();
+	struct vt_writer *w = hot_begin(fd);
+	size_t first;
+
+	(void)state;
+	hot_image(w, 1, "/bin/b", "\x05");
+	hot_put(w, &s);
+	hot_read(w, fd, p);
+	fd = scratch_file();
+	w = hot_begin(fd);
+	hot_image(w, 1, "/bin/a", "");
+	hot_image(w, 2, "/elsewhere/b", "\x05");
+	hot_put(w, &s);
+	s.image = 2;
+	s.caller_image = 2;
+	s.caller = 7;
+	hot_put(w, &s);
+	s.caller_image = s.caller = 0;
+	hot_put(w, &s);
+	hot_read(w, fd, p);
+	assert_int_equal(vt_hotprofile_count(p), 3);
+	assert_int_equal(vt_hotprofile_nimages(p), 2);
+	assert_string_equal(vt_hotprofile_image(p, 1)->path, "/bin/b");
+	assert_int_equal(vt_hotprofile_image_of(p, 2), 1);
+	assert_int_equal(vt_hotprofile_find(p, 1, 0x10, &first), 2);
+	assert_int_equal(vt_hotprofile_at(p, first)->total, 8);
+	assert_int_equal(vt_hotprofile_at(p, first + 1)->total, 4);
+	assert_int_equal(vt_hotprofile_at(p, first + 1)->key.caller_image, 1);
+	vt_hotprofile_free(p);
+}
+
+/*
+ * Joining samples: over many seeds the mean of the estimates is the number of executions, within
+ * three standard errors, and there are never more values than there is room for.
+ */
+static void test_samples_are_unbiased(void **state)
+{
+	const struct hot_spec a = {.algo = VT_ALGO_GM,
+				   .capacity = 4,
+				   .factor = 4.0 / 3,
+				   .total = 1000,
+				   .nvalues = 4,
+				   .values = {1, 2, 3, 4},
+				   .counts = {700, 200, 60, 40}};
+	const struct hot_spec b = {.algo = VT_ALGO_GM,
+				   .capacity = 4,
+				   .factor = 4.0 / 3,
+				   .level = 3,
+				   .total = 1000,
+				   .nvalues = 3,
+				   .values = {1, 8, 9},
+				   .counts = {27, 100, 9}};
+	const double scale = pow(4.0 / 3, 3);
+	const double truth[] = {700 + 27 * scale, 200, 60, 40, 100 * scale, 9 * scale};
+	const uint64_t value[] = {1, 2, 3, 4, 8, 9};
+	double sums[6] = {0}, squares[6] = {0};
+	const int runs = 2000;
+	int run, i;
+
+	(void)state;
+	for (run = 0; run < runs; run++) {
+		struct vt_hotprofile *p = vt_hotprofile_new((uint64_t)run);
+		int fd = scratch_file();
+		struct vt_writer *w = hot_begin(fd);
+		const struct vt_hot *h;
+		uint32_t k;
+
+		hot_put(w, &a);
+		hot_put(w, &b);
+		hot_read(w, fd, p);
+		h = vt_hotprofile_at(p, 0);
+		assert_true(h->nvalues <= 4);
+		assert_true(h->level >= 3);
+		for (i = 0; i < 6; i++) {
+			double estimate = 0;
+
+			for (k = 0; k < h->nvalues; k++)
+				if (h->values[k] == value[i])
+					estimate = vt_hot_estimate(h, k);
+			sums[i] += estimate;
+			squares[i] += estimate * estimate;
+		}
+		vt_hotprofile_free(p);
+	}
+	for (i = 0; i < 6; i++) {
+		double mean = sums[i] / runs;
+		double error = sqrt((squares[i] / runs - mean * mean) / runs);
+
+		if (fabs(mean - truth[i]) > 3 * error)
+			fail_msg("value %d: mean %g, not %g +- %g", (int)value[i], mean, truth[i],
+				 error);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_values_in_order),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_space_saving_sums),
+		cmocka_unit_test(test_mismatches),
+		cmocka_unit_test(test_two_streams),
+		cmocka_unit_test(test_samples_are_unbiased),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
