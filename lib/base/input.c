@@ -13,6 +13,9 @@
 /* One read() takes up to this much: a pipe seldom has more, a file costs few calls. */
 #define READ_SIZE ((size_t)256 * 1024)
 
+#define LARGE_PIECE ((size_t)64 * 1024)
+#define READ_AHEAD  ((size_t)64)
+
 static int open_any(struct vt_input *in, int fd, bool owned, const char *name, struct vt_error *err)
 {
 	struct stat st;
@@ -84,6 +87,9 @@ int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_erro
 		room = in->cap - in->end;
 		if (room > READ_SIZE && room > missing)
 			room = missing > READ_SIZE ? missing : READ_SIZE;
+		/* Hardly more than is missing of a large piece: what is read behind it is moved. */
+		if (missing >= LARGE_PIECE && room > missing + READ_AHEAD)
+			room = missing + READ_AHEAD;
 		do {
 			n = read(in->fd, in->buf + in->end, room);
 		} while (n < 0 && errno == EINTR);

@@ -9,15 +9,35 @@
 #define MAX_INSN_LENGTH 15 /* Intel SDM volume 2, section 2.3.11 */
 #define MAX_SLOT_SIZE	1024
 
+static bool resize(struct vt_bblocks *d, size_t cap)
+{
+	size_t i, have = d->cap ? d->cap - VTI_BLOCK_REACH : 0;
+	size_t blocks = cap - VTI_BLOCK_REACH;
+	struct vt_bblock **b = blocks ? realloc(d->blocks, blocks * sizeof(*b)) : NULL;
+	uint64_t *w;
+
+	if (blocks && !b)
+		return false;
+	d->blocks = b;
+	w = realloc(d->weights, cap * sizeof(*w));
+	if (!w)
+		return false;
+	for (i = have; i < blocks; i++)
+		b[i] = NULL;
+	for (i = d->cap; i < cap; i++)
+		w[i] = VTI_BLOCK_UNKNOWN;
+	d->weights = w;
+	d->cap = cap;
+	return true;
+}
+
 struct vt_bblocks *vt_bblocks_new(void)
 {
 	struct vt_bblocks *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	d->cap = VTI_BLOCK_REACH;
-	d->weights = calloc(d->cap, sizeof(*d->weights));
-	if (!d->weights) {
+	if (!resize(d, VTI_BLOCK_REACH)) {
 		free(d);
 		return NULL;
 	}
@@ -76,28 +96,11 @@ uint32_t vti_bblock_slot(const struct vt_bblock *b, uint32_t insn, uint32_t *off
 /* Makes room for an id in both tables. */
 static bool reserve(struct vt_bblocks *d, uint64_t id)
 {
-	size_t cap = d->cap, blocks;
-	struct vt_bblock **b;
-	uint64_t *w;
+	size_t cap = d->cap;
 
-	if (id < cap - VTI_BLOCK_REACH)
-		return true;
 	while (id >= cap - VTI_BLOCK_REACH)
 		cap += cap / 2;
-	blocks = cap - VTI_BLOCK_REACH;
-	b = realloc(d->blocks, blocks * sizeof(*b));
-	if (!b)
-		return false;
-	d->blocks = b;
-	w = realloc(d->weights, cap * sizeof(*w));
-	if (!w)
-		return false;
-	memset(w + d->cap, 0, (cap - d->cap) * sizeof(*w));
-	memset(b + (d->cap - VTI_BLOCK_REACH), 0,
-	       (blocks - (d->cap - VTI_BLOCK_REACH)) * sizeof(struct vt_bblock *));
-	d->weights = w;
-	d->cap = cap;
-	return true;
+	return cap == d->cap || resize(d, cap);
 }
 
 static const char *check_insns(const struct vt_record *rec, struct vt_bytes lengths)

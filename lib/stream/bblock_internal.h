@@ -9,10 +9,13 @@
 
 /*
  * Two tables by block id.  Passing over blocks needs only the second, eight bytes for each block:
- * instructions in the low half, bytes of values in the high half, 0 for an id without a block.  It
- * reaches VTI_BLOCK_REACH beyond the last id, so that ids of two bytes need no check.
+ * instructions in the low half, bytes of values above, a bit of its own for an id without a block.
+ * VTI_BLOCK_STRIDE weights can be added up without one of the three reaching into another.  The
+ * table goes VTI_BLOCK_REACH beyond the last id, so that ids of two bytes need no check.
  */
-#define VTI_BLOCK_REACH 65536
+#define VTI_BLOCK_REACH	  65536
+#define VTI_BLOCK_STRIDE  16
+#define VTI_BLOCK_UNKNOWN (1ULL << 56)
 
 struct vt_bblocks {
 	struct vt_bblock **blocks;

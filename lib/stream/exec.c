@@ -4,11 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include "base/bytes.h"
 #include "stream/bblock_internal.h"
-
-/* So many blocks are passed over between two looks at whether that was too far. */
-#define STRIDE 16
 
 static const char too_many_blocks[] = "more of them than instructions";
 
@@ -126,41 +122,52 @@ static void pass(struct vt_exec *x, const struct vt_step *s, uint32_t n)
 
 int vt_exec_next(struct vt_exec *x, struct vt_step *step, struct vt_error *err)
 {
+	const struct vt_bblock *b;
 	int r;
 
 	if (!x->blocks)
 		return finish(x, err);
+	/* Nearly always: a whole block that is there with all its values. */
+	b = vt_bblocks_get(x->dict, id_at(x, 0));
+	if (b && !x->skip && b->ninsns <= x->insns &&
+	    b->data_size <= (size_t)(x->data_end - x->data)) {
+		*step = (struct vt_step){
+			.block = b,
+			.insn_end = b->ninsns,
+			.slot_end = b->nslots,
+			.data = x->data,
+		};
+		x->data += b->data_size;
+		x->insns -= b->ninsns;
+		x->first += b->ninsns;
+		x->ids += x->width;
+		x->blocks--;
+		return 1;
+	}
 	r = look(x, step, err);
 	if (r > 0)
 		pass(x, step, step->insn_end - step->insn);
 	return r;
 }
 
-/* The sum of the weights of the next STRIDE blocks; *known becomes 0 if one of them is unknown. */
-static inline uint64_t sum_stride(const struct vt_exec *x, uint64_t *known)
+/* The sum of the weights of the next VTI_BLOCK_STRIDE blocks. */
+static inline uint64_t sum_stride(const struct vt_exec *x)
 {
 	const uint64_t *weights = x->dict->weights + x->base;
 	uint64_t reach = x->dict->cap - x->base;
-	uint64_t sum = 0, all = 1;
+	uint64_t sum = 0;
 	unsigned i;
 
 	if (x->width == 2) {
-		for (i = 0; i < STRIDE; i++) {
-			uint64_t w = weights[vt_le16(x->ids + (size_t)2 * i)];
-
-			sum += w;
-			all &= w != 0;
-		}
+		for (i = 0; i < VTI_BLOCK_STRIDE; i++)
+			sum += weights[vt_le16(x->ids + (size_t)2 * i)];
 	} else {
-		for (i = 0; i < STRIDE; i++) {
+		for (i = 0; i < VTI_BLOCK_STRIDE; i++) {
 			uint32_t id = vt_le32(x->ids + (size_t)4 * i);
-			uint64_t w = id < reach ? weights[id] : 0;
 
-			sum += w;
-			all &= w != 0;
+			sum += id < reach ? weights[id] : VTI_BLOCK_UNKNOWN;
 		}
 	}
-	*known = all;
 	return sum;
 }
 
@@ -170,21 +177,21 @@ static inline uint64_t sum_stride(const struct vt_exec *x, uint64_t *known)
  */
 static void skip_strides(struct vt_exec *x, uint64_t insns, uint64_t blocks)
 {
-	while (x->blocks > STRIDE && blocks >= STRIDE) {
-		uint64_t known;
-		uint64_t sum = sum_stride(x, &known);
+	while (x->blocks > VTI_BLOCK_STRIDE && blocks >= VTI_BLOCK_STRIDE) {
+		uint64_t sum = sum_stride(x);
 		uint32_t n = (uint32_t)sum;
 		size_t data = sum >> 32;
 
-		if (!known || n > insns || n >= x->insns || data > (size_t)(x->data_end - x->data))
+		if (sum >= VTI_BLOCK_UNKNOWN || n > insns || n >= x->insns ||
+		    data > (size_t)(x->data_end - x->data))
 			return;
 		insns -= n;
-		blocks -= STRIDE;
+		blocks -= VTI_BLOCK_STRIDE;
 		x->insns -= n;
 		x->first += n;
 		x->data += data;
-		x->ids += (size_t)STRIDE * x->width;
-		x->blocks -= STRIDE;
+		x->ids += (size_t)VTI_BLOCK_STRIDE * x->width;
+		x->blocks -= VTI_BLOCK_STRIDE;
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "stream/bblock.h"
 #include "stream/record.h"
@@ -95,7 +96,11 @@ static inline uint64_t vt_step_value(const struct vt_step *s, uint32_t slot, uin
 	uint32_t n = t->size - 8 * lane;
 	uint64_t v = 0;
 
-	for (n = n < 8 ? n : 8; n; n--)
+	if (n >= 8)
+		return vt_le64(p);
+	if (n == 4)
+		return vt_le32(p);
+	for (; n; n--)
 		v = v << 8 | p[n - 1];
 	return v;
 }
