@@ -309,6 +309,27 @@ const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avai
 	return NULL;
 }
 
+bool vt_elf_is_constant(const struct vt_elf *e, uint64_t vaddr)
+{
+	bool constant = false;
+	size_t n, i;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return false;
+	for (i = 0; i < n && i < MAX_SEGMENTS; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(e->elf, (int)i, &p) || vaddr < p.p_vaddr ||
+		    vaddr - p.p_vaddr >= p.p_memsz)
+			continue;
+		if (p.p_type == PT_GNU_RELRO)
+			return true;
+		if (p.p_type == PT_LOAD)
+			constant = !(p.p_flags & PF_W);
+	}
+	return constant;
+}
+
 uint32_t vt_elf_crc(const struct vt_elf *e)
 {
 	return (uint32_t)crc32_z(0, e->data, e->size);
