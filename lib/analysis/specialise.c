@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/specialise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "stream/kinds.h"
+
+/* Where instructions were not counted: how many there are for each load, as a rule. */
+#define INSNS_PER_LOAD 4
+
+/* An address that a program may have for data is above its first pages, and below the kernel. */
+#define MIN_ADDRESS   65536
+#define HIGH_ADDRESS  (UINT64_C(1) << 32)
+#define LIMIT_ADDRESS (UINT64_C(1) << 47)
+
+/* How a procedure was found: by its symbol, by a call to it, or not at all. */
+enum found { BY_SYMBOL, BY_CALL, BY_NOTHING };
+
+/* No padding: the key of a table. */
+struct procedure_key {
+	uint64_t start;
+	uint32_t image;
+	int32_t pid;
+	uint32_t found;
+	uint32_t why;
+};
+
+struct procedure_entry {
+	struct procedure_key key;
+	struct vt_spec_procedure p;
+	bool counted; /* its instructions were */
+	double loads; /* executed */
+};
+
+struct place_key {
+	uint64_t offset;
+	uint64_t image;
+};
+
+struct place_entry {
+	struct place_key key;
+	uint64_t samples;
+};
+
+/* The start of a procedure that was called. */
+struct entry {
+	uint64_t offset;
+	uint32_t image;
+};
+
+struct vt_spec {
+	const struct vt_profile *profile;
+	struct vt_images *images;
+	const struct vt_hotprofile *hot;
+	struct vt_spec_options opt;
+	struct vt_hash procedures; /* struct procedure_entry, in the order of discovery */
+	struct vt_hash places;	   /* struct place_entry */
+	struct entry *entries;	   /* sorted */
+	size_t nentries;
+	size_t entries_cap;
+	struct vt_spec_procedure *list; /* what procedures became, in order */
+	struct vt_spec_row *rows;
+	size_t nrows;
+	size_t rows_cap;
+	uint64_t lists[VT_NWHATS];
+	uint64_t blind;
+};
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+static const uint8_t *elf_bytes(const void *arg, uint64_t vaddr, size_t *avail)
+{
+	return vt_elf_bytes(arg, vaddr, avail);
+}
+
+bool vt_spec_code(struct vt_images *images, uint32_t image, struct vt_code *code)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(images, image, &why);
+
+	*code = (struct vt_code){elf_bytes, elf};
+	return elf && vt_elf_info(elf)->machine == VT_MACHINE_X86_64;
+}
+
+/* The id by which the images know an image of the hot lists. */
+static uint32_t image_id(const struct vt_spec *s, uint32_t hot_image)
+{
+	if (hot_image == VT_HOT_NO_IMAGE)
+		return VT_UNMAPPED_IMAGE;
+	return vt_hotprofile_image(s->hot, hot_image)->id;
+}
+
+/* ---- procedures ---- */
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static bool is_entry(const struct vt_hot *h)
+{
+	return (h->key.what == VT_WHAT_ARG || h->key.what == VT_WHAT_RETURN) &&
+	       h->key.image != VT_HOT_NO_IMAGE;
+}
+
+static int find_entries(struct vt_spec *s, struct vt_error *err)
+{
+	size_t i, n = vt_hotprofile_count(s->hot);
+
+	for (i = 0; i < n; i++) {
+		const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
+
+		if (!is_entry(h))
+			continue;
+		if (!vt_array_grow(&s->entries, &s->entries_cap, s->nentries + 1,
+				   sizeof(*s->entries)))
+			return no_memory(err);
+		s->entries[s->nentries++] =
+			(struct entry){h->key.offset, image_id(s, h->key.image)};
+	}
+	if (s->nentries)
+		qsort(s->entries, s->nentries, sizeof(*s->entries), compare_entries);
+	return 0;
+}
+
+/* The last entry at or before an offset, and where the next procedure begins (0: not known). */
+static const struct entry *entry_before(const struct vt_spec *s, uint32_t image, uint64_t offset,
+					uint64_t *end)
+{
+	size_t low = 0, high = s->nentries;
+	const struct entry at = {offset, image};
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (compare_entries(&s->entries[mid], &at) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*end = 0;
+	if (low < s->nentries && s->entries[low].image == image)
+		*end = s->entries[low].offset;
+	return low && s->entries[low - 1].image == image ? &s->entries[low - 1] : NULL;
+}
+
+static uint64_t offset_to_vaddr(struct vt_images *images, uint32_t image, uint64_t offset)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(images, image, &why);
+	uint64_t vaddr;
+
+	return elf && vt_elf_offset_to_vaddr(elf, offset, &vaddr) ? vaddr : offset;
+}
+
+/* The procedure that holds a place: its index, or -VT_E_NOMEM. */
+static int64_t procedure_at(struct vt_spec *s, uint32_t image, int32_t pid, uint64_t offset)
+{
+	struct procedure_key key = {.image = image, .pid = pid, .found = BY_NOTHING};
+	const struct entry *entry = NULL;
+	struct procedure_entry *e;
+	struct vt_location loc = {.why = VT_UNKNOWN_NO_MAP};
+	uint64_t end = 0;
+	bool added;
+
+	if (image != VT_UNMAPPED_IMAGE)
+		vt_images_symbol(s->images, image, pid, offset, &loc);
+	if (loc.why == VT_KNOWN) {
+		key.found = BY_SYMBOL;
+		key.start = loc.symbol->start;
+		end = loc.symbol->end;
+	} else if (image != VT_UNMAPPED_IMAGE) {
+		key.why = loc.why;
+		entry = entry_before(s, image, offset, &end);
+		if (entry) {
+			key.found = BY_CALL;
+			key.start = offset_to_vaddr(s->images, image, entry->offset);
+			end = end ? offset_to_vaddr(s->images, image, end) : 0;
+		}
+	}
+	e = vt_hash_add(&s->procedures, &key, &added);
+	if (!e)
+		return -VT_E_NOMEM;
+	if (added)
+		e->p = (struct vt_spec_procedure){
+			.image = image,
+			.pid = pid,
+			.start = key.start,
+			.end = key.found == BY_NOTHING ? 0 : end,
+			.why = loc.why,
+			.name = loc.why ? "" : vt_images_display(s->images, image, pid, loc.symbol),
+		};
+	return (int64_t)(((uint8_t *)e - s->procedures.entries) / s->procedures.entry_size);
+}
+
+static struct procedure_entry *procedure(const struct vt_spec *s, size_t i)
+{
+	return vt_hash_at(&s->procedures, i);
+}
+
+/* ---- time ---- */
+
+static bool counts_instructions(const struct vt_profile_event *e)
+{
+	return e->policy == VT_POLICY_EXACT && !strcmp(e->name, "instructions");
+}
+
+static int count_place(struct vt_spec *s, const struct vt_place *place, struct vt_error *err)
+{
+	bool insns = counts_instructions(vt_profile_event(s->profile, place->event));
+	struct place_key key = {place->offset, place->image};
+	struct procedure_entry *p;
+	struct place_entry *e;
+	int64_t i;
+
+	if (place->event != s->opt.event && !insns)
+		return 0;
+	i = procedure_at(s, place->image, place->pid, place->offset);
+	if (i < 0)
+		return no_memory(err);
+	p = procedure(s, (size_t)i);
+	if (insns) {
+		p->counted = true;
+		p->p.insns += (double)place->samples;
+	}
+	if (place->event != s->opt.event)
+		return 0;
+	p->p.samples += place->samples;
+	e = vt_hash_add(&s->places, &key, NULL);
+	if (!e)
+		return no_memory(err);
+	e->samples += place->samples;
+	return 0;
+}
+
+static int count_time(struct vt_spec *s, struct vt_error *err)
+{
+	uint64_t all = vt_profile_event(s->profile, s->opt.event)->samples;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nplaces(s->profile); i++)
+		if (count_place(s, vt_profile_place(s->profile, i), err) < 0)
+			return -VT_E_NOMEM;
+	for (i = 0; i < s->procedures.count; i++) {
+		struct procedure_entry *p = procedure(s, i);
+
+		p->p.time = all ? (double)p->p.samples / (double)all : 0;
+	}
+	return 0;
+}
+
+/* ---- values ---- */
+
+static bool same_but_lane(const struct vt_hot *a, const struct vt_hot *b)
+{
+	struct vt_hot_key k = b->key;
+
+	k.lane = a->key.lane;
+	return !memcmp(&a->key, &k, sizeof(k));
+}
+
+/* The least invariance among the further lanes of a value. */
+static double share_of_others(const struct vt_spec *s, size_t i)
+{
+	const struct vt_hot *first = vt_hotprofile_at(s->hot, i);
+	size_t n = vt_hotprofile_count(s->hot);
+	double least = 1;
+
+	/* Lanes of one place stand near each other: only the caller is behind the lane in the
+	 * order. */
+	for (i++; i < n; i++) {
+		const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
+		double share;
+
+		if (h->key.image != first->key.image || h->key.offset != first->key.offset ||
+		    h->key.what != first->key.what || h->key.reg != first->key.reg)
+			break;
+		if (!same_but_lane(first, h))
+			continue;
+		share = h->nvalues && h->profiled ? vt_hot_estimate(h, 0) / (double)h->profiled : 0;
+		least = share < least ? share : least;
+	}
+	return least;
+}
+
+/* Whether the top value is an address: of an image, or by what the program does with it. */
+static bool is_pointer(const struct vt_spec *s, const struct vt_hot *h, const struct vt_uses *u)
+{
+	uint64_t v = h->nvalues ? h->values[0] : 0;
+	uint64_t offset;
+	uint32_t image;
+
+	if ((h->size != 8 && h->key.what != VT_WHAT_ARG) || v < MIN_ADDRESS || v >= LIMIT_ADDRESS)
+		return false;
+	return v >= HIGH_ADDRESS || (u->uses & VT_USE_ADDRESS) ||
+	       vt_profile_find(s->profile, v, &image, &offset);
+}
+
+static bool is_plt(const struct vt_code *code, uint64_t vaddr)
+{
+	size_t avail = 0;
+	const uint8_t *p = code->bytes(code->arg, vaddr, &avail);
+	int64_t slot;
+
+	return p && vt_code_is_plt(p, avail, &slot);
+}
+
+/* A call or jump whose target the loader chose, not the program. */
+static bool is_linkage(const struct vt_spec *s, const struct vt_spec_row *r,
+		       const struct vt_code *code)
+{
+	const struct vt_spec_procedure *p = &procedure(s, r->procedure)->p;
+	uint64_t from;
+
+	if (vt_load_vaddr(code, r->vaddr, &from) && vt_elf_is_constant(code->arg, from))
+		return true;
+	/* A stub may begin with endbr64, then the list belongs to the jump behind it. */
+	return is_plt(code, r->vaddr) || (p->start < r->vaddr && is_plt(code, p->start));
+}
+
+static void look_at_code(const struct vt_spec *s, struct vt_spec_row *r, const struct vt_code *code)
+{
+	struct vt_spec_value *v = &r->value;
+	const struct vt_hot *h = v->hot;
+	uint64_t from;
+
+	switch (h->key.what) {
+	case VT_WHAT_LOAD:
+		v->source = vt_uses_of_load(code, r->vaddr, &v->uses);
+		v->fixed =
+			vt_load_vaddr(code, r->vaddr, &from) && vt_elf_is_constant(code->arg, from);
+		break;
+	case VT_WHAT_ARG:
+		vt_uses_of_register(code, r->vaddr, h->key.reg, &v->uses);
+		break;
+	case VT_WHAT_RESULT:
+		vt_uses_of_result(code, r->vaddr, h->key.reg, &v->uses);
+		v->fixed = vt_code_knows_result(code, r->vaddr);
+		break;
+	case VT_WHAT_TARGET:
+		v->uses.uses = vt_code_is_call(code, r->vaddr) ? VT_USE_TARGET : 0;
+		v->fixed = is_linkage(s, r, code);
+		break;
+	default:
+		break;
+	}
+}
+
+static void score(struct vt_spec_row *r, const struct procedure_entry *p)
+{
+	double insns = p->counted ? p->p.insns : p->loads * INSNS_PER_LOAD;
+	double part = 1;
+
+	if (!r->verdict.whole && insns > 0)
+		part = r->verdict.cost * (double)r->value.hot->total / insns;
+	r->stake = p->p.time * (part < 1 ? part : 1);
+	r->score = r->stake * r->verdict.low;
+}
+
+static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
+{
+	const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
+	uint32_t image = image_id(s, h->key.image);
+	struct vt_spec_row r = {.value = {.hot = h, .others = share_of_others(s, i)}};
+	struct place_key key = {h->key.offset, image};
+	const struct place_entry *place;
+	struct vt_code code;
+	int64_t p;
+
+	if (h->key.lane || image == VT_UNMAPPED_IMAGE)
+		return 0;
+	p = procedure_at(s, image, 0, h->key.offset);
+	if (p < 0)
+		return no_memory(err);
+	r.procedure = (size_t)p;
+	r.vaddr = offset_to_vaddr(s->images, image, h->key.offset);
+	if (h->key.what == VT_WHAT_LOAD)
+		procedure(s, r.procedure)->loads += (double)h->total;
+	if (vt_spec_code(s->images, image, &code)) {
+		look_at_code(s, &r, &code);
+	} else {
+		s->blind++;
+		r.value.uses.uses = VT_USE_READ;
+	}
+	r.value.pointer = is_pointer(s, h, &r.value.uses);
+	if (procedure(s, r.procedure)->p.time < s->opt.min_time ||
+	    !vt_spec_judge(&r.value, s->opt.min_invariance, &r.verdict))
+		return 0;
+	place = vt_hash_find(&s->places, &key);
+	r.samples = place ? place->samples : 0;
+	if (!vt_array_grow(&s->rows, &s->rows_cap, s->nrows + 1, sizeof(*s->rows)))
+		return no_memory(err);
+	s->rows[s->nrows++] = r;
+	return 0;
+}
+
+static int judge_all(struct vt_spec *s, struct vt_error *err)
+{
+	size_t i, n = vt_hotprofile_count(s->hot);
+
+	for (i = 0; i < n; i++) {
+		uint32_t what = vt_hotprofile_at(s->hot, i)->key.what;
+
+		if (what < VT_NWHATS)
+			s->lists[what]++;
+		if (add_row(s, i, err) < 0)
+			return -VT_E_NOMEM;
+	}
+	/* Only now are the loads of each procedure added up. */
+	for (i = 0; i < s->nrows; i++) {
+		struct procedure_entry *p = procedure(s, s->rows[i].procedure);
+
+		score(&s->rows[i], p);
+		if (s->rows[i].score > p->p.score)
+			p->p.score = s->rows[i].score;
+	}
+	return 0;
+}
+
+/* ---- order ---- */
+
+static int compare_doubles(double a, double b)
+{
+	return a > b ? -1 : a < b;
+}
+
+/* A procedure to be sorted. */
+struct ranked {
+	double score;
+	double time;
+	size_t index; /* in the table, in the order of the input */
+};
+
+static int compare_procedures(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int c = compare_doubles(x->score, y->score);
+
+	if (!c)
+		c = compare_doubles(x->time, y->time);
+	return c ? c : x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct vt_spec_row *x = a, *y = b;
+	int c;
+
+	if (x->procedure != y->procedure)
+		return x->procedure < y->procedure ? -1 : 1;
+	c = compare_doubles(x->score, y->score);
+	if (!c)
+		c = compare_doubles(x->verdict.cost, y->verdict.cost);
+	if (c)
+		return c;
+	if (x->vaddr != y->vaddr)
+		return x->vaddr < y->vaddr ? -1 : 1;
+	/* Lists are in the order of the hot profile. */
+	return x->value.hot < y->value.hot ? -1 : x->value.hot > y->value.hot;
+}
+
+static int put_in_order(struct vt_spec *s, struct vt_error *err)
+{
+	size_t n = s->procedures.count, i;
+	struct ranked *order = calloc(n + 1, sizeof(*order));
+	size_t *rank = calloc(n + 1, sizeof(*rank));
+
+	s->list = calloc(n + 1, sizeof(*s->list));
+	if (!order || !rank || !s->list) {
+		free(order);
+		free(rank);
+		return no_memory(err);
+	}
+	for (i = 0; i < n; i++)
+		order[i] = (struct ranked){procedure(s, i)->p.score, procedure(s, i)->p.time, i};
+	qsort(order, n, sizeof(*order), compare_procedures);
+	for (i = 0; i < n; i++) {
+		rank[order[i].index] = i;
+		s->list[i] = procedure(s, order[i].index)->p;
+	}
+	for (i = 0; i < s->nrows; i++)
+		s->rows[i].procedure = rank[s->rows[i].procedure];
+	if (s->nrows)
+		qsort(s->rows, s->nrows, sizeof(*s->rows), compare_rows);
+	free(order);
+	free(rank);
+	return 0;
+}
+
+struct vt_spec *vt_spec_new(const struct vt_profile *profile, struct vt_images *images,
+			    const struct vt_hotprofile *hot, const struct vt_spec_options *opt,
+			    struct vt_error *err)
+{
+	struct vt_spec *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		no_memory(err);
+		return NULL;
+	}
+	s->profile = profile;
+	s->images = images;
+	s->hot = hot;
+	s->opt = *opt;
+	vt_hash_init(&s->procedures, sizeof(struct procedure_entry), sizeof(struct procedure_key));
+	vt_hash_init(&s->places, sizeof(struct place_entry), sizeof(struct place_key));
+	if (find_entries(s, err) < 0 || count_time(s, err) < 0 || judge_all(s, err) < 0 ||
+	    put_in_order(s, err) < 0) {
+		vt_spec_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void vt_spec_free(struct vt_spec *s)
+{
+	if (!s)
+		return;
+	vt_hash_fini(&s->procedures);
+	vt_hash_fini(&s->places);
+	free(s->entries);
+	free(s->list);
+	free(s->rows);
+	free(s);
+}
+
+size_t vt_spec_nprocedures(const struct vt_spec *s)
+{
+	return s->procedures.count;
+}
+
+const struct vt_spec_procedure *vt_spec_procedure(const struct vt_spec *s, size_t i)
+{
+	return &s->list[i];
+}
+
+size_t vt_spec_nrows(const struct vt_spec *s)
+{
+	return s->nrows;
+}
+
+const struct vt_spec_row *vt_spec_row(const struct vt_spec *s, size_t i)
+{
+	return &s->rows[i];
+}
+
+uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what)
+{
+	return (unsigned)what < VT_NWHATS ? s->lists[what] : 0;
+}
+
+uint64_t vt_spec_blind(const struct vt_spec *s)
+{
+	return s->blind;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/specjudge.h"
+
+#define MIN 0.9
+
+/* A list of up to three values and a value made from it, for one test to alter. */
+struct list {
+	uint64_t values[3];
+	uint64_t counts[3];
+	struct vt_hot hot;
+	struct vt_spec_value value;
+};
+
+static struct list *list_of(struct list *l, enum vt_what what, unsigned uses, uint64_t total,
+			    uint64_t value, uint64_t count)
+{
+	memset(l, 0, sizeof(*l));
+	l->values[0] = value;
+	l->counts[0] = count;
+	l->hot = (struct vt_hot){.key = {.what = what},
+				 .size = 8,
+				 .nvalues = 1,
+				 .scale = 1,
+				 .factor = 1,
+				 .total = total,
+				 .profiled = total,
+				 .values = l->values,
+				 .counts = l->counts};
+	l->value = (struct vt_spec_value){
+		.hot = &l->hot, .uses = {.uses = uses | VT_USE_READ}, .others = 1};
+	if (what == VT_WHAT_ARG)
+		l->hot.key.reg = VT_REG_SI;
+	return l;
+}
+
+static void also(struct list *l, uint64_t value, uint64_t count)
+{
+	l->values[l->hot.nvalues] = value;
+	l->counts[l->hot.nvalues++] = count;
+}
+
+static enum vt_spec_kind judged(const struct list *l)
+{
+	struct vt_spec_verdict v;
+
+	return vt_spec_judge(&l->value, MIN, &v) ? v.kind : VT_SPEC_NONE;
+}
+
+static void assert_advice(const struct list *l, const char *value, const char *text)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_spec_verdict v;
+
+	assert_true(vt_spec_judge(&l->value, MIN, &v));
+	vt_spec_advice(&l->value, &v, value, &b);
+	assert_string_equal(vt_buf_str(&b), text);
+	vt_buf_free(&b);
+}
+
+static void test_kinds(void **state)
+{
+	static const struct {
+		enum vt_what what;
+		unsigned uses;
+		uint64_t value;
+		enum vt_spec_kind kind;
+	} cases[] = {
+		{VT_WHAT_LOAD, 0, 0, VT_SPEC_ZERO},
+		{VT_WHAT_LOAD, 0, 4, VT_SPEC_NUMBER},
+		{VT_WHAT_LOAD, VT_USE_BRANCH, 4, VT_SPEC_NUMBER},
+		{VT_WHAT_LOAD, VT_USE_BOUND, 16, VT_SPEC_BOUND},
+		{VT_WHAT_LOAD, VT_USE_BOUND, 0, VT_SPEC_ZERO},
+		{VT_WHAT_LOAD, VT_USE_DIVISOR, 1, VT_SPEC_DIVISOR_ONE},
+		{VT_WHAT_LOAD, VT_USE_DIVISOR, 8, VT_SPEC_DIVISOR_POWER},
+		{VT_WHAT_LOAD, VT_USE_DIVISOR | VT_USE_FACTOR, 10, VT_SPEC_DIVISOR},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 0, VT_SPEC_FACTOR_ZERO},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 1, VT_SPEC_FACTOR_ONE},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 8, VT_SPEC_FACTOR_POWER},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 9, VT_SPEC_FACTOR},
+		/* The targets of the call say the same with a name. */
+		{VT_WHAT_LOAD, VT_USE_TARGET, 0x400000, VT_SPEC_NONE},
+		{VT_WHAT_TARGET, VT_USE_TARGET, 0x400000, VT_SPEC_CALL},
+		{VT_WHAT_TARGET, 0, 0x400000, VT_SPEC_JUMP},
+		{VT_WHAT_ARG, 0, 1, VT_SPEC_ARGUMENT},
+		{VT_WHAT_ARG, VT_USE_DIVISOR, 8, VT_SPEC_DIVISOR_POWER},
+		{VT_WHAT_ARG, VT_USE_BOUND, 64, VT_SPEC_BOUND},
+		{VT_WHAT_RESULT, VT_USE_BRANCH, 3, VT_SPEC_RESULT},
+		{VT_WHAT_RESULT, 0, 3, VT_SPEC_NONE},
+		{VT_WHAT_STORE, 0, 0, VT_SPEC_NONE},
+		{VT_WHAT_LOAD_ADDRESS, 0, 0, VT_SPEC_NONE},
+		{VT_WHAT_RETURN, 0, 0x400000, VT_SPEC_NONE},
+	};
+	struct list l;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		list_of(&l, cases[i].what, cases[i].uses, 1000, cases[i].value, 1000);
+		if (judged(&l) != cases[i].kind)
+			fail_msg("case %zu: %s", i, vt_spec_name(judged(&l)));
+	}
+}
+
+static void test_pointers(void **state)
+{
+	struct list l;
+
+	(void)state;
+	list_of(&l, VT_WHAT_LOAD, VT_USE_BOUND, 1000, 0x7f0000001000, 1000)->value.pointer = true;
+	assert_int_equal(judged(&l), VT_SPEC_POINTER);
+	list_of(&l, VT_WHAT_ARG, 0, 1000, 0x7f0000001000, 1000)->value.pointer = true;
+	assert_int_equal(judged(&l), VT_SPEC_ARGUMENT_POINTER);
+	list_of(&l, VT_WHAT_RESULT, VT_USE_BRANCH, 1000, 0x7f0000001000, 1000)->value.pointer =
+		true;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+}
+
+/* What no source code has a hold on. */
+static void test_beyond_reach(void **state)
+{
+	struct list l;
+
+	(void)state;
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 1000)->value.fixed = true;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 1000)->value.source = VT_SOURCE_RESTORED;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	list_of(&l, VT_WHAT_TARGET, VT_USE_TARGET, 1000, 5, 1000)->value.fixed = true;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	/* A register that no argument is passed in, and one that the procedure does not look at. */
+	list_of(&l, VT_WHAT_ARG, 0, 1000, 5, 1000)->hot.key.reg = VT_REG_AX;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	list_of(&l, VT_WHAT_ARG, 0, 1000, 5, 1000)->value.uses.uses = 0;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 1000)->hot.nvalues = 0;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+}
+
+static void test_threshold(void **state)
+{
+	struct vt_spec_verdict v;
+	struct list l;
+
+	(void)state;
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 890);
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 950);
+	assert_true(vt_spec_judge(&l.value, MIN, &v));
+	assert_float_equal(v.share, 0.95, 1e-9);
+	/* 95 % of 20 may be 76 % of all; of 1000, 93.5 %: Wilson's interval, by hand. */
+	assert_float_equal(v.low, 0.9346, 1e-4);
+	list_of(&l, VT_WHAT_LOAD, 0, 20, 5, 19);
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	assert_float_equal(vt_share_low(0.95, 20), 0.7639, 1e-4);
+	assert_float_equal(vt_share_low(1, 0), 0, 0);
+	/* A further lane that varies; an estimate above the total; another list's scale. */
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 1000)->value.others = 0.5;
+	assert_int_equal(judged(&l), VT_SPEC_NONE);
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 900)->hot.scale = 1.2;
+	assert_true(vt_spec_judge(&l.value, MIN, &v));
+	assert_float_equal(v.share, 1, 0);
+	/* Whatever is asked for, a value of one execution in ten is no invariant one. */
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 5, 100);
+	assert_false(vt_spec_judge(&l.value, 0, &v));
+}
+
+static void test_powers(void **state)
+{
+	struct vt_spec_verdict v;
+	struct list l;
+
+	(void)state;
+	list_of(&l, VT_WHAT_LOAD, VT_USE_DIVISOR, 1000, 8, 500);
+	also(&l, 16, 480);
+	also(&l, 7, 20);
+	assert_true(vt_spec_judge(&l.value, MIN, &v));
+	assert_int_equal(v.kind, VT_SPEC_DIVISOR_POWERS);
+	assert_float_equal(v.share, 0.98, 1e-9);
+	assert_advice(&l, "8",
+		      "shift instead of dividing: the divisor, the load, is a power of two in "
+		      "98.0 %, mostly 8");
+	l.values[1] = 24;
+	assert_false(vt_spec_judge(&l.value, MIN, &v));
+	/* Not for other uses. */
+	list_of(&l, VT_WHAT_LOAD, VT_USE_FACTOR, 1000, 8, 500);
+	also(&l, 16, 480);
+	assert_false(vt_spec_judge(&l.value, MIN, &v));
+}
+
+static void test_floats(void **state)
+{
+	const struct vt_number_type type = {VT_NUMBER_FLOAT, 8, 1, false};
+	const double values[] = {0, 1, 0.5, 3};
+	const enum vt_spec_kind divisors[] = {VT_SPEC_DIVISOR, VT_SPEC_DIVISOR_ONE, VT_SPEC_DIVISOR,
+					      VT_SPEC_DIVISOR};
+	const enum vt_spec_kind factors[] = {VT_SPEC_FACTOR_ZERO, VT_SPEC_FACTOR_ONE,
+					     VT_SPEC_FACTOR, VT_SPEC_FACTOR};
+	struct list l;
+	uint64_t bits;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		memcpy(&bits, &values[i], sizeof(bits));
+		list_of(&l, VT_WHAT_LOAD, VT_USE_DIVISOR, 1000, bits, 1000)->value.uses.type = type;
+		assert_int_equal(judged(&l), divisors[i]);
+		list_of(&l, VT_WHAT_LOAD, VT_USE_FACTOR, 1000, bits, 1000)->value.uses.type = type;
+		assert_int_equal(judged(&l), factors[i]);
+	}
+}
+
+static void test_advice(void **state)
+{
+	struct list l;
+
+	(void)state;
+	list_of(&l, VT_WHAT_LOAD, 0, 1000, 0, 1000);
+	assert_advice(&l, "0", "test for 0 first: the load is always 0");
+	list_of(&l, VT_WHAT_LOAD, 0, 100000, 0, 99999);
+	assert_advice(&l, "0", "test for 0 first: the load is 0 in 99.9 %");
+	list_of(&l, VT_WHAT_ARG, 0, 1000, 1, 1000);
+	assert_advice(&l, "1", "specialise the procedure: argument 2 (rsi) is always 1");
+	list_of(&l, VT_WHAT_ARG, VT_USE_DIVISOR, 1000, 8, 1000);
+	assert_advice(&l, "8",
+		      "shift instead of dividing: the divisor, argument 2 (rsi), is always 8");
+	list_of(&l, VT_WHAT_TARGET, VT_USE_TARGET, 1000, 8, 998);
+	assert_advice(&l, "foo", "devirtualise: 99.8 % to foo");
+	list_of(&l, VT_WHAT_TARGET, VT_USE_TARGET, 1000, 8, 1000);
+	assert_advice(&l, "foo", "devirtualise: always to foo");
+	list_of(&l, VT_WHAT_RESULT, VT_USE_FACTOR, 1000, 1, 1000);
+	assert_advice(&l, "1",
+		      "leave out the multiplication: the factor, the result (rax), is always 1");
+}
+
+static void assert_number(uint64_t value, unsigned size, enum vt_number number, const char *text)
+{
+	struct vt_number_type type = {number, (uint8_t)size, 1, false};
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_spec_number(value, size, type, &b);
+	assert_string_equal(vt_buf_str(&b), text);
+	vt_buf_free(&b);
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	assert_number(0, 8, VT_NUMBER_INT, "0");
+	assert_number(1048575, 8, VT_NUMBER_INT, "1048575");
+	assert_number(1048576, 8, VT_NUMBER_INT, "0x100000");
+	assert_number(0xffffffff, 4, VT_NUMBER_INT, "-1");
+	assert_number(0xffffffff, 8, VT_NUMBER_INT, "0xffffffff");
+	assert_number(0xff, 1, VT_NUMBER_UNSIGNED, "255");
+	assert_number(0xff, 1, VT_NUMBER_SIGNED, "-1");
+	assert_number(0x80000000, 4, VT_NUMBER_SIGNED, "0x80000000");
+	assert_number(0x3ff8000000000000, 8, VT_NUMBER_FLOAT, "1.5");
+	assert_number(0xbf000000, 4, VT_NUMBER_FLOAT, "-0.5");
+	assert_number(UINT64_MAX, 0, VT_NUMBER_RAW, "-1");
+}
+
+static void test_names(void **state)
+{
+	unsigned i, j;
+
+	(void)state;
+	for (i = 0; i < VT_NSPECS; i++)
+		for (j = 0; j < i; j++)
+			assert_string_not_equal(vt_spec_name(i), vt_spec_name(j));
+	assert_string_equal(vt_spec_name(VT_NSPECS), "?");
+	assert_int_equal(vt_argument_number(VT_REG_DI), 1);
+	assert_int_equal(vt_argument_number(VT_REG_R8 + 1), 6);
+	assert_int_equal(vt_argument_number(VT_REG_AX), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),	     cmocka_unit_test(test_pointers),
+		cmocka_unit_test(test_beyond_reach), cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_powers),	     cmocka_unit_test(test_floats),
+		cmocka_unit_test(test_advice),	     cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
