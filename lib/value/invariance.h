@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_VALUE_INVARIANCE_H
+#define VT_VALUE_INVARIANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "value/hotprofile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What value profiles tell, as "Value Profiling" defines it (B. Calder, P. Feller and A. Eustace,
+ * Journal of Instruction-Level Parallelism 1, 1999), sections 4.2 to 4.4.  What the paper calls an
+ * instruction is a hot list here.  All shares are of 1, not of 100.
+ */
+
+enum vt_inv_metric {
+	VT_INV_TOP,    /* executions that had the most frequent value */
+	VT_INV_ALL,    /* executions that had one of the steady values */
+	VT_INV_LVP,    /* executions with the value of the one before */
+	VT_INV_ZERO,   /* executions with the value 0 */
+	VT_INV_STRIDE, /* executions whose value went on by the difference before */
+	VT_NINVMETRICS
+};
+
+/* "inv-top" …; "?" for other values. */
+const char *vt_inv_metric_name(unsigned metric);
+
+/*
+ * Inv-M of 4.2: the estimates of the M values with the highest ones, divided by the profiled
+ * executions; 1 at most, as estimates of samples may exceed them.  M is UINT32_MAX for all values
+ * that the list has.  A list without profiled executions has 0.
+ */
+double vt_inv_m(const struct vt_hot *h, uint32_t m);
+
+/* How many of a list's values are steady: at most as many as it has. */
+uint32_t vt_inv_steady(const struct vt_hot *h);
+
+/* A metric of one list; LVP, zero and stride are shares of all executions. */
+double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric);
+
+/* Which lists count: those that `what` (enum vt_what) names, or all for VT_INV_EVERY. */
+#define VT_INV_EVERY UINT32_MAX
+
+/* A whole profile: each metric's mean over its lists, weighted by their executions. */
+struct vt_inv_overall {
+	uint64_t lists;
+	uint64_t executions; /* UINT64_MAX at most */
+	uint64_t profiled;
+	double value[VT_NINVMETRICS];
+};
+
+void vt_inv_sum(const struct vt_hotprofile *p, uint32_t what, struct vt_inv_overall *sum);
+
+/* ---- comparing two profiles: 4.3 ---- */
+
+/* The same place in both profiles: indexes of its lists. */
+struct vt_inv_pair {
+	size_t a;
+	size_t b;
+};
+
+struct vt_inv_options {
+	uint32_t what;	  /* or VT_INV_EVERY */
+	double threshold; /* of Find-Top: 0.3 in the paper */
+	uint32_t m;	  /* of Diff-All; 0: as vt_inv_common_m() */
+};
+
+struct vt_inv_comparison {
+	uint64_t lists;	      /* in both profiles, with profiled executions */
+	uint64_t executions;  /* in the first profile, of these */
+	uint64_t of;	      /* executions in the first profile, of all its lists */
+	uint64_t only_first;  /* lists that only the one has, or */
+	uint64_t only_second; /* the other */
+	double profiled;      /* share of its executions that the second profile looked at */
+	uint32_t m;	      /* of Diff-All; UINT32_MAX: all values */
+	/*
+	 * The following are means over the lists in both, weighted by the executions in the first
+	 * profile.
+	 */
+	double diff_top; /* |difference of Inv-Top| */
+	double diff_all; /* |difference of Inv-M| */
+	double rms;	 /* root of the mean of the squared differences of Inv-Top */
+	double diff_lvp;
+	double diff_zero;
+	/* Of the lists whose Inv-Top in the first profile is above the threshold: */
+	uint64_t candidates;
+	double find_top; /* the share whose top value is one of the second's steady values; or 1 */
+	/* Each profile for itself, all its lists. */
+	struct vt_inv_overall first;
+	struct vt_inv_overall second;
+};
+
+/*
+ * Up to which value lists of two profiles can be compared: the smaller one of their steady sizes,
+ * where a profile's is the largest of its lists'; UINT32_MAX when neither has a limit.
+ */
+uint32_t vt_inv_common_m(const struct vt_hotprofile *a, const struct vt_hotprofile *b,
+			 uint32_t what);
+
+/*
+ * The lists of `what` that both profiles have, in a's order; images are the same if their build-ids
+ * are, or, without one, type and path.  Lists without profiled executions are left out.  Returns an
+ * array of *n, owned by the caller (free()), or NULL when memory runs out.
+ */
+struct vt_inv_pair *vt_inv_match(const struct vt_hotprofile *a, const struct vt_hotprofile *b,
+				 uint32_t what, size_t *n);
+
+void vt_inv_compare(const struct vt_hotprofile *a, const struct vt_hotprofile *b,
+		    const struct vt_inv_pair *pairs, size_t n, const struct vt_inv_options *o,
+		    struct vt_inv_comparison *result);
+
+/* ---- curves: 4.4 ---- */
+
+#define VT_INV_BUCKETS 100
+
+/*
+ * Sorts the lists by a metric, the lowest first, and deals their executions out to 100 buckets of 1
+ * % each; a list may fall into several.  curve[i] is the mean of bucket i, weighted by executions.
+ * False when there are no executions, or memory runs out.
+ */
+bool vt_inv_curve(const struct vt_hotprofile *p, uint32_t what, enum vt_inv_metric metric,
+		  double curve[VT_INV_BUCKETS]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

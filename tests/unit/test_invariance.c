@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hots.h"
+#include "value/invariance.h"
+
+#define NEAR(x, y) assert_true(fabs((x) - (y)) < 1e-12)
+
+/* The paper's two examples of 4.2, two made up, and one that was never profiled. */
+static const struct hot_spec lists[] = {
+	/* XYXY...: LVP 0, Inv-Top 50 %, Inv-2 100 %. */
+	{.offset = 0x10,
+	 .what = VT_WHAT_LOAD,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 6,
+	 .steady = 3,
+	 .total = 1000,
+	 .nvalues = 2,
+	 .values = {0xa, 0xb},
+	 .counts = {500, 500}},
+	/* 1000 values, each 100 times in a row: LVP 99 %, Inv-Top 0.1 %. */
+	{.offset = 0x20,
+	 .what = VT_WHAT_LOAD,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 6,
+	 .steady = 3,
+	 .total = 100000,
+	 .same = 99000,
+	 .zero = 100,
+	 .nvalues = 6,
+	 .values = {1, 2, 3, 4, 5, 6},
+	 .counts = {100, 100, 100, 100, 100, 100}},
+	{.offset = 0x30,
+	 .what = VT_WHAT_STORE,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 6,
+	 .steady = 3,
+	 .total = 9000,
+	 .profiled = 4500,
+	 .same = 900,
+	 .stride = 4500,
+	 .zero = 9000,
+	 .nvalues = 1,
+	 .values = {0},
+	 .counts = {4500}},
+	{.offset = 0x40, .what = VT_WHAT_LOAD, .algo = VT_ALGO_TNV, .steady = 3},
+};
+
+static void test_metrics_of_a_list(void **state)
+{
+	struct vt_hotprofile *p = hot_profile(lists, 4);
+	const struct vt_hot *h = vt_hotprofile_at(p, 0);
+
+	(void)state;
+	NEAR(vt_inv_value(h, VT_INV_TOP), 0.5);
+	NEAR(vt_inv_value(h, VT_INV_ALL), 1);
+	NEAR(vt_inv_value(h, VT_INV_LVP), 0);
+	h = vt_hotprofile_at(p, 1);
+	NEAR(vt_inv_value(h, VT_INV_TOP), 0.001);
+	NEAR(vt_inv_value(h, VT_INV_ALL), 0.003);
+	NEAR(vt_inv_m(h, 5), 0.005);
+	NEAR(vt_inv_m(h, UINT32_MAX), 0.006);
+	NEAR(vt_inv_value(h, VT_INV_LVP), 0.99);
+	NEAR(vt_inv_value(h, VT_INV_ZERO), 0.001);
+	h = vt_hotprofile_at(p, 2);
+	NEAR(vt_inv_value(h, VT_INV_TOP), 1);
+	NEAR(vt_inv_value(h, VT_INV_LVP), 0.1);
+	NEAR(vt_inv_value(h, VT_INV_STRIDE), 0.5);
+	NEAR(vt_inv_value(vt_hotprofile_at(p, 3), VT_INV_TOP), 0);
+	NEAR(vt_inv_value(vt_hotprofile_at(p, 3), VT_INV_LVP), 0);
+	vt_hotprofile_free(p);
+}
+
+static void test_overall(void **state)
+{
+	struct vt_hotprofile *p = hot_profile(lists, 4);
+	struct vt_inv_overall sum;
+
+	(void)state;
+	vt_inv_sum(p, VT_INV_EVERY, &sum);
+	assert_int_equal(sum.lists, 3);
+	assert_int_equal(sum.executions, 110000);
+	assert_int_equal(sum.profiled, 105500);
+	NEAR(sum.value[VT_INV_TOP], (500 + 100 + 9000) / 110000.0);
+	NEAR(sum.value[VT_INV_ALL], (1000 + 300 + 9000) / 110000.0);
+	NEAR(sum.value[VT_INV_LVP], (99000 + 900) / 110000.0);
+	NEAR(sum.value[VT_INV_ZERO], (100 + 9000) / 110000.0);
+	NEAR(sum.value[VT_INV_STRIDE], 4500 / 110000.0);
+	vt_inv_sum(p, VT_WHAT_LOAD, &sum);
+	assert_int_equal(sum.lists, 2);
+	NEAR(sum.value[VT_INV_TOP], 600 / 101000.0);
+	vt_inv_sum(p, VT_WHAT_ARG, &sum);
+	assert_int_equal(sum.lists, 0);
+	NEAR(sum.value[VT_INV_TOP], 0);
+	vt_hotprofile_free(p);
+}
+
+/* Estimates of a sample may add up to more than there was. */
+static void test_shares_end_at_one(void **state)
+{
+	const struct hot_spec s = {.algo = VT_ALGO_GM,
+				   .capacity = 4,
+				   .factor = 2,
+				   .level = 3,
+				   .total = 100,
+				   .nvalues = 2,
+				   .values = {1, 2},
+				   .counts = {13, 1}};
+	struct vt_hotprofile *p = hot_profile(&s, 1);
+
+	(void)state;
+	NEAR(vt_inv_m(vt_hotprofile_at(p, 0), 1), 1);
+	NEAR(vt_inv_m(vt_hotprofile_at(p, 0), 2), 1);
+	vt_hotprofile_free(p);
+}
+
+/*
+ * Three lists in both, one in either only, one of the first's below the threshold.  Reference: 25
+ * steady, the other: 2.
+ */
+static const struct hot_spec first_lists[] = {
+	{.offset = 1,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 50,
+	 .steady = 25,
+	 .total = 100,
+	 .same = 30,
+	 .zero = 10,
+	 .nvalues = 4,
+	 .values = {7, 8, 9, 10},
+	 .counts = {50, 20, 10, 5}},
+	{.offset = 2,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 50,
+	 .steady = 25,
+	 .total = 300,
+	 .same = 150,
+	 .nvalues = 3,
+	 .values = {1, 2, 3},
+	 .counts = {120, 90, 30}},
+	{.offset = 3,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 50,
+	 .steady = 25,
+	 .total = 600,
+	 .nvalues = 2,
+	 .values = {4, 5},
+	 .counts = {180, 60}},
+	{.offset = 4,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 50,
+	 .steady = 25,
+	 .total = 1000,
+	 .nvalues = 1,
+	 .values = {4},
+	 .counts = {1000}},
+};
+
+static const struct hot_spec second_lists[] = {
+	{.offset = 1,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 4,
+	 .steady = 2,
+	 .total = 10,
+	 .same = 4,
+	 .zero = 3,
+	 .nvalues = 3,
+	 .values = {8, 7, 11},
+	 .counts = {4, 3, 1}},
+	{.offset = 2,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 4,
+	 .steady = 2,
+	 .total = 40,
+	 .profiled = 20,
+	 .same = 10,
+	 .nvalues = 3,
+	 .values = {2, 3, 1},
+	 .counts = {10, 6, 4}},
+	{.offset = 3,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 4,
+	 .steady = 2,
+	 .total = 60,
+	 .nvalues = 2,
+	 .values = {77, 78},
+	 .counts = {9, 9}},
+	{.offset = 5,
+	 .algo = VT_ALGO_TNV,
+	 .capacity = 4,
+	 .steady = 2,
+	 .total = 90,
+	 .nvalues = 1,
+	 .values = {9},
+	 .counts = {90}},
+};
+
+static void compare(const struct vt_inv_options *o, struct vt_inv_comparison *r)
+{
+	struct vt_hotprofile *a = hot_profile(first_lists, 4);
+	struct vt_hotprofile *b = hot_profile(second_lists, 4);
+	struct vt_inv_pair *pairs;
+	size_t n;
+
+	pairs = vt_inv_match(a, b, o->what, &n);
+	assert_non_null(pairs);
+	vt_inv_compare(a, b, pairs, n, o, r);
+	free(pairs);
+	vt_hotprofile_free(a);
+	vt_hotprofile_free(b);
+}
+
+static void test_comparison(void **state)
+{
+	struct vt_inv_options o = {.what = VT_INV_EVERY, .threshold = 0.3};
+	struct vt_inv_comparison r;
+
+	(void)state;
+	compare(&o, &r);
+	assert_int_equal(r.lists, 3);
+	assert_int_equal(r.executions, 1000);
+	assert_int_equal(r.of, 2000);
+	assert_int_equal(r.only_first, 1);
+	assert_int_equal(r.only_second, 1);
+	assert_int_equal(r.m, 2);
+	NEAR(r.profiled, 180 / 200.0);
+	/* Inv-Top: 50 and 40 %, 40 and 50 %, 30 and 15 %. */
+	NEAR(r.diff_top, (100 * 0.1 + 300 * 0.1 + 600 * 0.15) / 1000);
+	NEAR(r.rms, sqrt((100 * 0.01 + 300 * 0.01 + 600 * 0.0225) / 1000));
+	/* Inv-2: 70 and 70 %; 70 and 80 %; 40 and 30 %. */
+	NEAR(r.diff_all, (100 * 0 + 300 * 0.1 + 600 * 0.1) / 1000);
+	/* 30 and 40 %; 50 and 25 %; 0 and 0. */
+	NEAR(r.diff_lvp, (100 * 0.1 + 300 * 0.25) / 1000);
+	NEAR(r.diff_zero, 100 * 0.2 / 1000);
+	/* 7 is steady there; 1 is not; the third has an Inv-Top of 30 %, which is not above it. */
+	assert_int_equal(r.candidates, 2);
+	NEAR(r.find_top, 100 / 400.0);
+	assert_int_equal(r.first.lists, 4);
+	NEAR(r.first.value[VT_INV_TOP], (50 + 120 + 180 + 1000) / 2000.0);
+	NEAR(r.second.value[VT_INV_TOP], (4 + 20 + 9 + 90) / 200.0);
+
+	o.m = 3;
+	o.threshold = 0.29;
+	compare(&o, &r);
+	/* Inv-3: 80 and 80 %; 80 and 100 %; 40 and 30 %. */
+	NEAR(r.diff_all, (300 * 0.2 + 600 * 0.1) / 1000);
+	assert_int_equal(r.candidates, 3);
+	NEAR(r.find_top, 100 / 1000.0);
+
+	o.what = VT_WHAT_ARG;
+	compare(&o, &r);
+	assert_int_equal(r.lists, 0);
+	NEAR(r.find_top, 1);
+	NEAR(r.diff_top, 0);
+}
+
+static void test_common_m(void **state)
+{
+	struct hot_spec exact = {.algo = VT_ALGO_EXACT, .steady = 2, .total = 5};
+	struct vt_hotprofile *a = hot_profile(first_lists, 4);
+	struct vt_hotprofile *b = hot_profile(&exact, 1);
+
+	(void)state;
+	assert_true(vt_inv_common_m(a, a, VT_INV_EVERY) == 25);
+	assert_true(vt_inv_common_m(a, b, VT_INV_EVERY) == 25);
+	assert_true(vt_inv_common_m(b, a, VT_INV_EVERY) == 25);
+	assert_true(vt_inv_common_m(b, b, VT_INV_EVERY) == UINT32_MAX);
+	vt_hotprofile_free(a);
+	vt_hotprofile_free(b);
+}
+
+static void test_curve(void **state)
+{
+	/* 1.5 % of the executions at 40 %, 0.5 % at 100 %, 98 % at 10 %. */
+	const struct hot_spec s[] = {
+		{.offset = 1,
+		 .total = 15,
+		 .nvalues = 1,
+		 .algo = VT_ALGO_TNV,
+		 .values = {1},
+		 .counts = {6}},
+		{.offset = 2,
+		 .total = 5,
+		 .nvalues = 1,
+		 .algo = VT_ALGO_TNV,
+		 .values = {1},
+		 .counts = {5}},
+		{.offset = 3,
+		 .total = 980,
+		 .nvalues = 1,
+		 .algo = VT_ALGO_TNV,
+		 .values = {1},
+		 .counts = {98}},
+	};
+	struct vt_hotprofile *p = hot_profile(s, 3);
+	double curve[VT_INV_BUCKETS];
+	int i;
+
+	(void)state;
+	assert_true(vt_inv_curve(p, VT_INV_EVERY, VT_INV_TOP, curve));
+	for (i = 0; i < 98; i++)
+		assert_true(fabs(curve[i] - 0.1) < 1e-9);
+	assert_true(fabs(curve[98] - 0.4) < 1e-9);
+	assert_true(fabs(curve[99] - (0.4 + 1.0) / 2) < 1e-9);
+	assert_false(vt_inv_curve(p, VT_WHAT_ARG, VT_INV_TOP, curve));
+	vt_hotprofile_free(p);
+}
+
+static void test_names(void **state)
+{
+	unsigned m;
+
+	(void)state;
+	for (m = 0; m < VT_NINVMETRICS; m++)
+		assert_string_not_equal(vt_inv_metric_name(m), "?");
+	assert_string_equal(vt_inv_metric_name(VT_NINVMETRICS), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_metrics_of_a_list),
+		cmocka_unit_test(test_overall),
+		cmocka_unit_test(test_shares_end_at_one),
+		cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_common_m),
+		cmocka_unit_test(test_curve),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
