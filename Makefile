@@ -24,6 +24,7 @@ DESTDIR ?=
 bindir = $(PREFIX)/bin
 libdir = $(PREFIX)/lib
 includedir = $(PREFIX)/include
+libexecdir = $(PREFIX)/libexec/vtrace
 mandir = $(PREFIX)/share/man
 
 VERSION := $(shell sed -n 's/^.define VT_VERSION "\(.*\)"/\1/p' lib/base/version.h)
@@ -57,6 +58,7 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
+RECORDER_SRC := $(sort $(wildcard cmd/recorder/*.c))
 HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h lib/stream/*.def)))
 MAN := $(sort $(wildcard man/*.[135]))
 
@@ -69,13 +71,17 @@ REPLAYS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC))
 HELPERS := $(patsubst %.c,$(B)/%,$(HELPER_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzzers/%,$(FUZZ_SRC))
 
+# What a Valgrind tool is called and where Valgrind looks for it, with what else it wants to find there.
+RECORDER := $(B)/libexec/vtrace/vtrace-amd64-linux
+RECORDER_FILES := vgpreload_core-amd64-linux.so default.supp
+
 ARCHIVES := $(B)/libvtools.a $(B)/libvtrace.a
 SHARED := $(if $(STREAM_SRC),$(B)/libvtrace.so.$(SOVERSION))
 
 # ---- building ---------------------------------------------------------------
 
 .PHONY: all libs test-programs
-all: libs $(BINS)
+all: libs $(BINS) $(RECORDER)
 libs: $(ARCHIVES) $(SHARED)
 test-programs: $(UNITS) $(REPLAYS) $(HELPERS)
 
@@ -145,6 +151,31 @@ $(HELPERS): $(B)/tests/tools/%: $(B)/obj/tests/tools/%.o $(LINKDEPS)
 $(FUZZERS): $(B)/fuzzers/%: $(B)/obj/tests/fuzz/%.o $(LINKDEPS)
 	$(call link,-fsanitize=fuzzer)
 
+# The recorder runs inside Valgrind, without a C library and at a place of its own, so it is always
+# built by gcc and without sanitizers. Its headers are not of our dialect: they are system headers.
+VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
+VALGRIND_LIBEXEC ?= /usr/libexec/valgrind
+RECORDER_CC ?= gcc
+RECORDER_CPPFLAGS = -DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 \
+	-isystem /usr/include/valgrind -Ilib -I.
+RECORDER_CFLAGS = -std=gnu11 -m64 -O2 -g $(WARN) -fno-strict-aliasing -fno-builtin \
+	-fno-stack-protector -fno-pie -fomit-frame-pointer
+RECORDER_LIBS = $(VALGRIND_LIBS)/libcoregrind-amd64-linux.a $(VALGRIND_LIBS)/libvex-amd64-linux.a \
+	-lgcc $(VALGRIND_LIBS)/libgcc-sup-amd64-linux.a
+$(eval $(call stamp,$(B)/stamp/recorder,$(RECORDER_CC) $(RECORDER_CPPFLAGS) $(RECORDER_CFLAGS) $(RECORDER_SRC)))
+
+$(B)/obj/cmd/recorder/%.o: cmd/recorder/%.c $(B)/stamp/recorder
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(RECORDER_CC) $(RECORDER_CPPFLAGS) $(RECORDER_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(RECORDER): $(call obj,$(RECORDER_SRC)) $(B)/stamp/recorder
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(RECORDER_CC) -m64 -static -nodefaultlibs -nostartfiles -nostdlib -no-pie -u _start \
+		-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -o $@ $(filter %.o,$^) $(RECORDER_LIBS)
+	$(Q)ln -sf $(RECORDER_FILES:%=$(VALGRIND_LIBEXEC)/%) $(@D)/
+
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' 2>/dev/null)
@@ -200,11 +231,15 @@ lint:
 # Checked again only when the file or a header that it includes has changed since.
 TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) \
 	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC)
-tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC))
+tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC) $(RECORDER_SRC))
+# The recorder gets addresses of the program as numbers from Valgrind.
+$(B)/tidy/cmd/recorder/%.ok: TIDY_FLAGS = $(RECORDER_CPPFLAGS) -std=gnu11
+$(B)/tidy/cmd/recorder/%.ok: TIDY_CHECKS = --checks=-performance-no-int-to-ptr
+TIDY_FLAGS = $(CPPFLAGS_ALL) -std=c11
 $(B)/tidy/%.ok: $(B)/obj/%.o .clang-tidy
 	$(call say,TIDY,$*.c)
 	@mkdir -p $(@D)
-	$(Q)clang-tidy --quiet $*.c -- $(CPPFLAGS_ALL) -std=c11 >$(@:.ok=.log) 2>&1 || \
+	$(Q)clang-tidy --quiet $(TIDY_CHECKS) $*.c -- $(TIDY_FLAGS) >$(@:.ok=.log) 2>&1 || \
 		{ grep -A2 -E 'error:|Error' $(@:.ok=.log); exit 1; }
 	@touch $@
 
@@ -218,6 +253,9 @@ install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig \
 		$(DESTDIR)$(includedir)/vtrace/base $(DESTDIR)$(includedir)/vtrace/stream
 	for p in $(BINS); do install -m 755 $$p $(DESTDIR)$(bindir)/ || exit 1; done
+	install -d $(DESTDIR)$(libexecdir)
+	install -m 755 $(RECORDER) $(DESTDIR)$(libexecdir)/
+	ln -sf $(RECORDER_FILES:%=$(VALGRIND_LIBEXEC)/%) $(DESTDIR)$(libexecdir)/
 	for h in $(HEADERS:lib/%=%); do \
 		install -m 644 lib/$$h $(DESTDIR)$(includedir)/vtrace/$$h || exit 1; done
 	install -m 644 lib/vtrace.h $(DESTDIR)$(includedir)/vtrace/vtrace.h
@@ -232,7 +270,7 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS))
-	rm -rf $(DESTDIR)$(includedir)/vtrace
+	rm -rf $(DESTDIR)$(includedir)/vtrace $(DESTDIR)$(libexecdir)
 	rm -f $(DESTDIR)$(libdir)/libvtrace.a $(DESTDIR)$(libdir)/libvtrace.so \
 		$(DESTDIR)$(libdir)/libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/pkgconfig/vtrace.pc
 	for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done

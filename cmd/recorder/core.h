@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VTRACE_CMD_RECORDER_CORE_H
+#define VTRACE_CMD_RECORDER_CORE_H
+
+/*
+ * Functions of Valgrind's core (3.19) that its headers for tools do not declare, but that its
+ * library has: coregrind/pub_core_syscall.h, pub_core_libcfile.h, pub_core_aspacemgr.h,
+ * pub_core_options.h.
+ */
+
+#include <pub_tool_basics.h>
+
+#include <libvex.h>
+
+SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
+
+/* Moves a descriptor out of the program's range and sets close-on-exec; -1 when it cannot. */
+Int VG_(safe_fd)(Int fd);
+
+SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
+
+extern VexControl VG_(clo_vex_control);
+extern Bool VG_(clo_trace_children);
+
+/* Drops all translations, so that code is translated again without instrumentation: main.c. */
+void recorder_uninstrument(void);
+
+#endif

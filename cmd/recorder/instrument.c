@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/recorder/instrument.h"
+
+void pass_add(struct pass *p, IRStmt *st)
+{
+	addStmtToIRSB(p->out, st);
+}
+
+IRExpr *pass_assign(struct pass *p, IRType type, IRExpr *e)
+{
+	IRTemp t = newIRTemp(p->out->tyenv, type);
+
+	pass_add(p, IRStmt_WrTmp(t, e));
+	return IRExpr_RdTmp(t);
+}
+
+IRExpr *pass_u64(ULong x)
+{
+	return IRExpr_Const(IRConst_U64(x));
+}
+
+static IRExpr *plus(struct pass *p, IRExpr *e, UInt n)
+{
+	return n ? pass_assign(p, Ity_I64, IRExpr_Binop(Iop_Add64, e, pass_u64(n))) : e;
+}
+
+static void set_cursor(struct pass *p, Addr cursor, IRExpr *e)
+{
+	pass_add(p, IRStmt_Store(Iend_LE, pass_u64(cursor), e));
+}
+
+static UInt make_id(struct pass *p, UInt ninsns, UInt size, UInt nslots, UInt data_size, UInt end,
+		    Addr target)
+{
+	struct block_key key = {.addr = p->addr,
+				.code = (const UChar *)p->addr,
+				.size = size,
+				.ninsns = ninsns,
+				.nslots = nslots,
+				.data_size = data_size,
+				.end = end,
+				.target = target,
+				.lengths = p->lengths,
+				.slots = p->slots};
+
+	return block_id(&key);
+}
+
+/* Blocks with values look at the data, others at the ids; see ring.c. */
+static void check(struct pass *p, Bool data, IRExpr *cursor, IRExpr *guard)
+{
+	ULong bit = data ? RING_DATA_FULL : RING_IDS_FULL;
+	IRDirty *call;
+	IRExpr *full;
+
+	if (guard)
+		cursor = pass_assign(p, Ity_I64, IRExpr_ITE(guard, cursor, pass_u64(0)));
+	full = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_And64, cursor, pass_u64(bit)));
+	full = pass_assign(p, Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, full));
+	call = unsafeIRDirty_0_N(0, "ring_full", (void *)ring_full, mkIRExprVec_0());
+	call->guard = full;
+	pass_add(p, IRStmt_Dirty(call));
+}
+
+static void open_block(struct pass *p, Addr addr)
+{
+	IRExpr *id = IRExpr_Const(IRConst_U64(0));
+	IRExpr *e;
+
+	e = pass_assign(p, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, pass_u64(ring_data_cursor())));
+	p->data = e->Iex.RdTmp.tmp;
+	e = pass_assign(p, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, pass_u64(ring_ids_cursor())));
+	p->ids = e->Iex.RdTmp.tmp;
+	/* All 8 bytes: the next id is 0 as long as no block is in progress there. */
+	pass_add(p, IRStmt_Store(Iend_LE, e, id));
+	p->id = id->Iex.Const.con;
+	p->open = True;
+	p->addr = addr;
+	p->size = p->ninsns = p->nslots = p->data_size = 0;
+}
+
+/* Ends the block: the code that it has is followed by a side exit, the end, or another block. */
+static void close_block(struct pass *p, const IRSB *in, Bool final)
+{
+	IRExpr *ids, *data = IRExpr_RdTmp(p->data);
+	Addr target;
+	UInt end;
+
+	if (!p->open)
+		return;
+	p->open = False;
+	capture_results(p);
+	end = block_end(p->last, p->last_length, &target);
+	if (final && in->jumpkind == Ijk_Call && recorder_options.args)
+		capture_args(p);
+	if (final && end == VT_END_FALL && in->next->tag == Iex_Const &&
+	    in->next->Iex.Const.con->Ico.U64 != p->addr + p->size)
+		end = VT_END_OTHER;
+	p->id->Ico.U64 = make_id(p, p->ninsns, p->size, p->nslots, p->data_size, end, target);
+	if (p->data_size) {
+		data = plus(p, data, p->data_size);
+		set_cursor(p, ring_data_cursor(), data);
+	}
+	ids = plus(p, IRExpr_RdTmp(p->ids), 4);
+	set_cursor(p, ring_ids_cursor(), ids);
+	check(p, p->data_size != 0, p->data_size ? data : ids, NULL);
+}
+
+/*
+ * A side exit in the middle of an instruction that goes on: a repeated string instruction that has
+ * no more to do, a locked one that lost a race and starts again.  If it is taken, the block that
+ * was executed is another one: up to here, or without the instruction that starts again.
+ */
+static void leave_early(struct pass *p, const IRStmt *st)
+{
+	Bool again = st->Ist.Exit.dst->Ico.U64 == p->last;
+	UInt ninsns = again ? p->ninsns - 1 : p->ninsns;
+	UInt size = again ? p->size - p->last_length : p->size;
+	UInt nslots = again ? p->insn_slots : p->nslots;
+	UInt data_size = again ? p->insn_data : p->data_size;
+	IRExpr *guard = st->Ist.Exit.guard;
+	IRExpr *ids = IRExpr_RdTmp(p->ids), *data = IRExpr_RdTmp(p->data);
+	IRExpr *id, *other;
+
+	if (ninsns == 0)
+		return;
+	id = pass_u64(make_id(p, ninsns, size, nslots, data_size, VT_END_FALL, 0));
+	other = IRExpr_Const(p->id);
+	id = pass_assign(p, Ity_I64, IRExpr_ITE(guard, id, other));
+	pass_add(p, IRStmt_Store(Iend_LE, ids, id));
+	if (data_size) {
+		data = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, data, data_size), data));
+		set_cursor(p, ring_data_cursor(), data);
+	}
+	ids = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, ids, 4), ids));
+	set_cursor(p, ring_ids_cursor(), ids);
+	check(p, data_size != 0, data_size ? data : ids, guard);
+}
+
+/* Whether the instruction of statement `i` does more after it. */
+static Bool goes_on(const IRSB *in, Int i)
+{
+	for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++) {
+		if (capture_matters(in->stmts[i]))
+			return True;
+	}
+	return False;
+}
+
+static void add_insn(struct pass *p, UInt length)
+{
+	p->lengths[p->ninsns++] = length;
+	p->last = p->addr + p->size;
+	p->last_length = length;
+	p->size += length;
+	p->insn_data = p->data_size;
+	p->insn_slots = p->nslots;
+}
+
+static void begin_insn(struct pass *p, const IRSB *in, Addr addr, UInt length)
+{
+	if (p->open)
+		capture_results(p);
+	if (p->open && (addr != p->addr + p->size || p->ninsns + 8 > BLOCK_MAX_INSNS ||
+			p->nslots + 100 > BLOCK_MAX_SLOTS || p->data_size + 2048 > RING_DATA_ROOM ||
+			length == 0))
+		close_block(p, in, False);
+	/* Bytes that are no instruction are never executed. */
+	if (length == 0)
+		return;
+	if (!p->open)
+		open_block(p, addr);
+	VG_(memset)(p->written, 0, sizeof(p->written));
+	p->loaded = False;
+	/* Valgrind takes the five instructions of a client request for one. */
+	for (; length > 15; length -= 4)
+		add_insn(p, 4);
+	add_insn(p, length);
+}
+
+static void add_exit(struct pass *p, const IRSB *in, Int i)
+{
+	if (p->open && goes_on(in, i)) {
+		capture_results(p);
+		leave_early(p, in->stmts[i]);
+	} else {
+		close_block(p, in, False);
+	}
+	pass_add(p, in->stmts[i]);
+}
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		 IRType host_word)
+{
+	static struct pass pass;
+	struct pass *p = &pass;
+	Int i;
+
+	(void)layout;
+	(void)extents;
+	(void)host;
+	(void)guest_word;
+	(void)host_word;
+	if (!ring_recording)
+		return in;
+	p->out = deepCopyIRSBExceptStmts(in);
+	p->open = False;
+	/* What comes first checks that the code is still what was translated. */
+	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		pass_add(p, in->stmts[i]);
+	toggle_instrument(p, closure->readdr);
+	for (; i < in->stmts_used; i++) {
+		IRStmt *st = in->stmts[i];
+
+		switch (st->tag) {
+		case Ist_IMark:
+			begin_insn(p, in, st->Ist.IMark.addr, st->Ist.IMark.len);
+			pass_add(p, st);
+			break;
+		case Ist_Exit:
+			add_exit(p, in, i);
+			break;
+		default:
+			if (p->open)
+				capture_before(p, st);
+			pass_add(p, st);
+			if (p->open)
+				capture_after(p, st);
+			break;
+		}
+	}
+	close_block(p, in, True);
+	return p->out;
+}

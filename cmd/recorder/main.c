@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/recorder/recorder.h"
+
+#include <pub_tool_options.h>
+#include <pub_tool_transtab.h>
+
+#include "base/version.h"
+
+#include "cmd/recorder/core.h"
+
+struct recorder_options recorder_options = {.values = VALUES_LOADS};
+
+static Bool take_option(const HChar *arg)
+{
+	struct recorder_options *o = &recorder_options;
+
+	return VG_STR_CLO(arg, "--dir", o->dir) || VG_STR_CLO(arg, "--toggle", o->toggle) ||
+	       VG_BOOL_CLO(arg, "--mem", o->mem) || VG_BOOL_CLO(arg, "--args", o->args) ||
+	       VG_BOOL_CLO(arg, "--follow", o->follow) ||
+	       VG_XACT_CLO(arg, "--values=none", o->values, VALUES_NONE) ||
+	       VG_XACT_CLO(arg, "--values=loads", o->values, VALUES_LOADS) ||
+	       VG_XACT_CLO(arg, "--values=stores", o->values, VALUES_STORES) ||
+	       VG_XACT_CLO(arg, "--values=all", o->values, VALUES_ALL);
+}
+
+static void print_usage(void)
+{
+	VG_(printf)
+	("    --dir=DIR        where `vtrace record --full' listens\n"
+	 "    --values=none|loads|stores|all\n"
+	 "                     values to record, each with those before it [loads]\n"
+	 "    --mem=no|yes     addresses too, and what the kernel writes [no]\n"
+	 "    --args=no|yes    argument registers at calls [no]\n"
+	 "    --toggle=NAME    mark where this function is entered and left\n"
+	 "    --follow=no|yes  record forked children [no]\n");
+}
+
+static void print_debug_usage(void)
+{
+	VG_(printf)("    (none)\n");
+}
+
+void recorder_uninstrument(void)
+{
+	VG_(discard_translations_safely)(0, ~(SizeT)0, "vtrace: recording has ended");
+}
+
+/* Every result must still be there when instrument() sees the code. */
+static void keep_results(void)
+{
+	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+}
+
+static void post_clo_init(void)
+{
+	if (!recorder_options.dir)
+		VG_(fmsg_bad_option)("--dir", "missing; this tool is for `vtrace record --full'\n");
+	/*
+	 * With chasing, Valgrind lets both sides of a conditional branch run, and mixes what they
+	 * did; control flow cannot be told from that.
+	 */
+	VG_(clo_vex_control).guest_chase = False;
+	if (recorder_options.values == VALUES_ALL)
+		keep_results();
+	threads_init();
+	maps_init();
+	toggle_init();
+	syscalls_init();
+	if (!ring_open())
+		VG_(fmsg_bad_option)(recorder_options.dir, "no reader listens there\n");
+}
+
+static void fini(Int status)
+{
+	threads_fault();
+	toggle_fini();
+	ring_number(VT_RING_EXIT, threads_current(), status);
+	ring_close();
+}
+
+static void pre_clo_init(void)
+{
+	VG_(details_name)("vtrace");
+	VG_(details_version)(VT_VERSION);
+	VG_(details_description)("records what a program executes");
+	VG_(details_copyright_author)("GNU GPL 3 or later");
+	VG_(details_bug_reports_to)("the authors of vtrace");
+	VG_(details_avg_translation_sizeB)(350);
+	VG_(basic_tool_funcs)(post_clo_init, instrument, fini);
+	VG_(needs_command_line_options)(take_option, print_usage, print_debug_usage);
+}
+
+VG_DETERMINE_INTERFACE_VERSION(pre_clo_init)

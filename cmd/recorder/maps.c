@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/recorder/recorder.h"
+
+#include <pub_tool_aspacemgr.h>
+#include <pub_tool_xarray.h>
+
+/*
+ * What the program has mapped where: files, and memory that may be executed.  Other memory is not
+ * told, so what goes away is only told when it was.
+ */
+struct range {
+	Addr start, end;
+};
+
+static XArray *told;
+
+static Bool is_told(Addr start, Addr end)
+{
+	Word i;
+
+	for (i = 0; i < VG_(sizeXA)(told); i++) {
+		const struct range *r = VG_(indexXA)(told, i);
+
+		if (r->start < end && r->end > start)
+			return True;
+	}
+	return False;
+}
+
+/* Takes [start, end) out of the list. */
+static void untell(Addr start, Addr end)
+{
+	Word i;
+
+	for (i = 0; i < VG_(sizeXA)(told);) {
+		struct range *r = VG_(indexXA)(told, i), rest;
+
+		if (r->start >= end || r->end <= start) {
+			i++;
+			continue;
+		}
+		rest = *r;
+		VG_(removeIndexXA)(told, i);
+		if (rest.start < start) {
+			struct range left = {rest.start, start};
+
+			VG_(insertIndexXA)(told, i++, &left);
+		}
+		if (rest.end > end) {
+			struct range right = {end, rest.end};
+
+			VG_(insertIndexXA)(told, i++, &right);
+		}
+	}
+}
+
+static void tell_segment(const NSegment *seg, Addr start, Addr end)
+{
+	const HChar *name = VG_(am_get_filename)(seg);
+	SizeT length = name ? VG_(strlen)(name) : 0;
+	struct range range = {start, end};
+	struct vt_ring_map *m;
+
+	if (!seg->hasX && !name)
+		return;
+	m = ring_event(VT_RING_MAP, threads_current(), sizeof(*m) + length);
+	if (!m)
+		return;
+	m->addr = start;
+	m->length = end - start;
+	m->offset = name ? seg->offset + (start - seg->start) : 0;
+	m->dev = seg->dev;
+	m->ino = seg->ino;
+	m->prot = (seg->hasR ? 1 : 0) | (seg->hasW ? 2 : 0) | (seg->hasX ? 4 : 0);
+	m->name_length = length;
+	VG_(memcpy)(m + 1, name ? name : "", length);
+	ring_done();
+	untell(start, end);
+	VG_(addToXA)(told, &range);
+}
+
+/* A range may lie in several segments, and be a part of a larger one. */
+static void tell(Addr start, SizeT length)
+{
+	Addr end = start + length, at = start;
+
+	while (at < end) {
+		const NSegment *seg = VG_(am_find_nsegment)(at);
+		Addr stop;
+
+		if (!seg)
+			return;
+		stop = seg->end < end - 1 ? seg->end + 1 : end;
+		if (seg->kind & (SkAnonC | SkFileC | SkShmC))
+			tell_segment(seg, at, stop);
+		at = stop;
+	}
+}
+
+static void gone(Addr start, SizeT length)
+{
+	struct vt_ring_map *m;
+
+	if (length == 0 || !is_told(start, start + length))
+		return;
+	untell(start, start + length);
+	block_forget(start, length);
+	m = ring_event(VT_RING_UNMAP, threads_current(), sizeof(*m));
+	if (!m)
+		return;
+	m->addr = start;
+	m->length = length;
+	ring_done();
+}
+
+static void new_startup(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
+{
+	(void)r;
+	(void)w;
+	(void)x;
+	(void)handle;
+	tell(a, length);
+}
+
+/* A mapping may take the place of another. */
+static void new_mmap(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
+{
+	(void)r;
+	(void)w;
+	(void)x;
+	(void)handle;
+	gone(a, length);
+	tell(a, length);
+}
+
+static void new_protection(Addr a, SizeT length, Bool r, Bool w, Bool x)
+{
+	(void)r;
+	(void)w;
+	if (x || is_told(a, a + length))
+		tell(a, length);
+}
+
+static void moved(Addr from, Addr to, SizeT length)
+{
+	(void)from;
+	tell(to, length);
+}
+
+void maps_init(void)
+{
+	told = VG_(newXA)(VG_(malloc), "vtrace.maps", VG_(free), sizeof(struct range));
+	VG_(track_new_mem_startup)(new_startup);
+	VG_(track_new_mem_mmap)(new_mmap);
+	VG_(track_change_mem_mprotect)(new_protection);
+	VG_(track_copy_mem_remap)(moved);
+	VG_(track_die_mem_munmap)(gone);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VTRACE_CMD_RECORDER_RECORDER_H
+#define VTRACE_CMD_RECORDER_RECORDER_H
+
+/*
+ * The recorder: a Valgrind tool that `vtrace record --full` runs the program under.  It runs inside
+ * Valgrind, without a C library.  Valgrind calls it back without any pointer of ours, so what it
+ * knows is in variables of its files; all threads of the program run under Valgrind's one lock.
+ *
+ * What it tells goes through the ring: formats/recording/ring.h.
+ */
+
+#include <pub_tool_basics.h>
+
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcprint.h>
+#include <pub_tool_mallocfree.h>
+#include <pub_tool_tooliface.h>
+
+#include "formats/recording/ring.h"
+#include "stream/kinds.h"
+
+/* ---- options: main.c ---- */
+
+enum recorder_values { VALUES_NONE, VALUES_LOADS, VALUES_STORES, VALUES_ALL };
+
+struct recorder_options {
+	const HChar *dir;    /* the reader's directory */
+	const HChar *toggle; /* name of a function, or NULL */
+	Int values;	     /* enum recorder_values; each has what those before it have */
+	Bool mem;	     /* addresses too, and what the kernel writes */
+	Bool args;	     /* argument registers at calls */
+	Bool follow;	     /* forked children are recorded */
+};
+
+extern struct recorder_options recorder_options;
+
+/* ---- the ring: ring.c ---- */
+
+/* True while something is recorded; false after the reader has gone or has had enough. */
+extern Bool ring_recording;
+
+/* Connects with the reader in the directory and makes a ring; false when that is impossible. */
+Bool ring_open(void);
+
+/* In a forked child: a ring of its own, or none. */
+void ring_reopen(Bool recorded);
+
+/* Hands over what there is; the ring goes on with the next buffer. */
+void ring_flush(void);
+
+/* Hands over what there is and says goodbye. */
+void ring_close(void);
+
+/* A number for a new block. */
+UInt ring_new_id(void);
+
+/*
+ * Room for an event with `bytes` of content, which is returned, zeroed.  It counts when ring_done()
+ * is called, before anything else of the ring is.  `bytes` may be at most RING_MAX_EVENT.  NULL
+ * when nothing is recorded.
+ */
+#define RING_MAX_EVENT (64u << 10)
+void *ring_event(UInt type, Int tid, SizeT bytes);
+void ring_done(void);
+
+/* An event that is just one number; one with a text. */
+void ring_number(UInt type, Int tid, Long number);
+void ring_lost(Int tid, ULong count, const HChar *text);
+
+/* What instrumented code works with: addresses of the cursors, and of what they must not pass. */
+Addr ring_ids_cursor(void);
+Addr ring_data_cursor(void);
+/* Bits of a cursor that say that its area is full. */
+#define RING_IDS_FULL  (1ul << 20)
+#define RING_DATA_FULL (1ul << 18)
+/* Values of this many bytes may follow each other without a look at the bits. */
+#define RING_DATA_ROOM (48u << 10)
+
+/* Called by instrumented code when an area is full. */
+void ring_full(void);
+
+/* The block that is being executed: its id, 0 between blocks. */
+UInt ring_in_progress(void);
+
+/* Takes the block in progress as executed, with this much of its data. */
+void ring_commit(UInt data_size);
+
+/* ---- blocks that have been told: blocks.c ---- */
+
+#define BLOCK_MAX_INSNS 1000
+#define BLOCK_MAX_SLOTS 1000
+
+/* A block about to be told.  An instruction's values start at its slots' offset. */
+struct block_key {
+	Addr addr;
+	const UChar *code; /* `size` bytes */
+	UInt size;
+	UInt ninsns;
+	UInt nslots;
+	UInt data_size;
+	UInt end; /* enum vt_block_end */
+	Addr target;
+	const UChar *lengths;
+	const ULong *slots;
+};
+
+/* The id of this block; tells the reader about it when it is new. */
+UInt block_id(const struct block_key *key);
+
+/*
+ * How many instructions of block `id` lie before `ip`, and how many bytes of data they have; false
+ * when the block is not known or `ip` is not the start of one of its instructions.
+ */
+Bool block_before(UInt id, Addr ip, UInt *insns, UInt *data);
+
+/* Forgets the blocks of this range: other code, of another file, may come there. */
+void block_forget(Addr addr, SizeT length);
+
+/* ---- instrumentation: instrument.c, capture.c, ends.c ---- */
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		 IRType host_word);
+
+/* What ends a block whose last instruction is these bytes at `addr`; `target` when it is direct. */
+UInt block_end(Addr addr, UInt length, Addr *target);
+
+/* ---- events: maps.c, threads.c, syscalls.c, registers.c, toggle.c ---- */
+
+void maps_init(void);
+
+void threads_init(void);
+Int threads_current(void);	   /* linux's id of the running thread */
+Int threads_id(ThreadId tid);	   /* of this one */
+void threads_forked(ThreadId tid); /* the only one that a forked child has */
+void threads_fault(void);	   /* the process ends, perhaps in the middle of a block */
+
+void syscalls_init(void);
+
+void registers_tell(ThreadId tid, Int linux_tid, UInt reason);
+
+void toggle_init(void);
+void toggle_thread_new(ThreadId tid);
+void toggle_thread(ThreadId tid);
+void toggle_fini(void);
+
+#endif

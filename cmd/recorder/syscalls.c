@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/recorder/recorder.h"
+
+#include <pub_tool_aspacemgr.h>
+#include <pub_tool_libcproc.h>
+#include <pub_tool_vki.h>
+#include <pub_tool_vkiscnums.h>
+
+#include "cmd/recorder/core.h"
+
+/* System calls, what the kernel writes, and the processes that they make. */
+
+#define PAGE 4096ul
+
+/* Of the thread that makes a system call now: Valgrind has only one at a time at that point. */
+static Bool forking;
+
+/* The length of the program's string, which may be anywhere, up to `max`. */
+static SizeT safe_length(const HChar *s, SizeT max)
+{
+	SizeT n;
+
+	for (n = 0; n < max; n++) {
+		if ((n == 0 || ((Addr)s + n) % PAGE == 0) &&
+		    !VG_(am_is_valid_for_client)((Addr)s + n, 1, VKI_PROT_READ))
+			return n;
+		if (s[n] == '\0')
+			return n;
+	}
+	return n;
+}
+
+static void tell_exec(ThreadId tid, const HChar *name)
+{
+	SizeT length = safe_length(name, VKI_PATH_MAX);
+	struct vt_ring_exec *e = ring_event(VT_RING_EXEC, threads_id(tid), sizeof(*e) + length);
+
+	if (!e)
+		return;
+	e->recorded = VG_(clo_trace_children);
+	e->name_length = length;
+	VG_(memcpy)(e + 1, name, length);
+	ring_done();
+	/* If it succeeds there is nobody left to hand this over. */
+	ring_flush();
+}
+
+static void before(ThreadId tid, UInt number, UWord *args, UInt nargs)
+{
+	(void)nargs;
+	forking = False;
+	if (number == __NR_execve)
+		tell_exec(tid, (const HChar *)args[0]);
+	else if (number == __NR_execveat)
+		tell_exec(tid, (const HChar *)args[1]);
+}
+
+static void tell_fork(ThreadId tid, Int child)
+{
+	struct vt_ring_fork *f = ring_event(VT_RING_FORK, threads_id(tid), sizeof(*f));
+
+	if (!f)
+		return;
+	f->child = child;
+	f->recorded = recorder_options.follow;
+	ring_done();
+}
+
+static void after(ThreadId tid, UInt number, UWord *args, UInt nargs, SysRes result)
+{
+	struct vt_ring_syscall *s = ring_event(VT_RING_SYSCALL, threads_id(tid), sizeof(*s));
+
+	if (!s)
+		return;
+	VG_(memcpy)(s->args, args, (nargs < 6 ? nargs : 6) * sizeof(s->args[0]));
+	s->result = sr_isError(result) ? -(Long)sr_Err(result) : (Long)sr_Res(result);
+	s->number = number;
+	ring_done();
+	if (forking && !sr_isError(result) && sr_Res(result) != 0)
+		tell_fork(tid, (Int)sr_Res(result));
+	forking = False;
+}
+
+/* The child's blocks may be those that the parent has told: the reader must know them by then. */
+static void before_fork(ThreadId tid)
+{
+	(void)tid;
+	if (recorder_options.follow)
+		ring_flush();
+}
+
+static void in_parent(ThreadId tid)
+{
+	(void)tid;
+	forking = True;
+}
+
+static void in_child(ThreadId tid)
+{
+	threads_forked(tid);
+	ring_reopen(recorder_options.follow);
+}
+
+static void written(CorePart part, ThreadId tid, Addr a, SizeT size)
+{
+	if (part != Vg_CoreSysCall && part != Vg_CoreSignal)
+		return;
+	while (size > 0) {
+		SizeT n = size < RING_MAX_EVENT - 64 ? size : RING_MAX_EVENT - 64;
+		struct vt_ring_memory *m =
+			ring_event(VT_RING_MEMORY, threads_id(tid), sizeof(*m) + n);
+
+		if (!m)
+			return;
+		m->addr = a;
+		m->length = n;
+		VG_(memcpy)(m + 1, (const void *)a, n);
+		ring_done();
+		a += n;
+		size -= n;
+	}
+}
+
+void syscalls_init(void)
+{
+	VG_(atfork)(before_fork, in_parent, in_child);
+	if (recorder_options.mem)
+		VG_(track_post_mem_write)(written);
+	VG_(needs_syscall_wrapper)(before, after);
+}

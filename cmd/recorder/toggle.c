@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/recorder/instrument.h"
+
+#include <stddef.h>
+
+#include <pub_tool_debuginfo.h>
+#include <pub_tool_machine.h>
+#include <pub_tool_threadstate.h>
+
+#include <libvex_guest_amd64.h>
+
+/*
+ * --toggle: marks where a thread enters a function and where it leaves the outermost call of it.
+ * It has left when its stack pointer is above where the return address was, however that came
+ * about: a return, an exception, longjmp.  Every block compares the two.
+ */
+#define OUTSIDE ~0ul
+
+/* A stack pointer further above than this is that of another stack: of a signal or a coroutine. */
+#define FRAMES (64ul << 20)
+
+static Addr *limits; /* by thread; OUTSIDE when the function is not running */
+static Addr limit;   /* that of the running thread */
+static ThreadId running;
+static Bool entered;
+
+static VG_REGPARM(1) void enter(Addr sp)
+{
+	if (limit != OUTSIDE)
+		return;
+	limit = sp;
+	entered = True;
+	ring_number(VT_RING_TOGGLE, threads_current(), 1);
+}
+
+static VG_REGPARM(1) void leave(Addr sp)
+{
+	if (sp - limit > FRAMES)
+		return;
+	limit = OUTSIDE;
+	ring_number(VT_RING_TOGGLE, threads_current(), 0);
+}
+
+static void add_call(struct pass *p, const HChar *name, void *f, IRExpr *sp, IRExpr *guard)
+{
+	IRDirty *d = unsafeIRDirty_0_N(1, name, f, mkIRExprVec_1(sp));
+
+	if (guard)
+		d->guard = guard;
+	pass_add(p, IRStmt_Dirty(d));
+}
+
+void toggle_instrument(struct pass *p, Addr start)
+{
+	const HChar *name;
+	IRExpr *sp, *above;
+
+	if (!recorder_options.toggle)
+		return;
+	sp = pass_assign(p, Ity_I64, IRExpr_Get(offsetof(VexGuestAMD64State, guest_RSP), Ity_I64));
+	above = pass_assign(p, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, pass_u64((Addr)&limit)));
+	above = pass_assign(p, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, above, sp));
+	add_call(p, "leave", (void *)leave, sp, above);
+	if (VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), start, &name) &&
+	    VG_(strcmp)(name, recorder_options.toggle) == 0)
+		add_call(p, "enter", (void *)enter, sp, NULL);
+}
+
+void toggle_thread(ThreadId tid)
+{
+	if (!limits)
+		return;
+	if (running)
+		limits[running] = limit;
+	running = tid;
+	limit = limits[tid];
+}
+
+void toggle_thread_new(ThreadId tid)
+{
+	if (limits)
+		limits[tid] = OUTSIDE;
+	if (running == tid)
+		running = 0;
+}
+
+void toggle_init(void)
+{
+	UInt i;
+
+	if (!recorder_options.toggle)
+		return;
+	limits = VG_(malloc)("vtrace.toggle", (VG_N_THREADS + 1) * sizeof(Addr));
+	for (i = 0; i <= VG_N_THREADS; i++)
+		limits[i] = OUTSIDE;
+	limit = OUTSIDE;
+}
+
+void toggle_fini(void)
+{
+	if (recorder_options.toggle && !entered)
+		ring_lost(threads_current(), 0, "the function of --toggle was not entered");
+}
