@@ -9,7 +9,8 @@
 #include "cmd/common/stream.h"
 #include "stream/kinds.h"
 
-static bool open_images(struct app *a, struct app_profile *p, const char *symfs)
+struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, char **cache,
+				  const char *symfs)
 {
 	static const char *const debugdirs[] = {"/usr/lib/debug"};
 	const char *home = getenv("HOME");
@@ -17,21 +18,25 @@ static bool open_images(struct app *a, struct app_profile *p, const char *symfs)
 		.find = {.symfs = symfs, .debugdirs = debugdirs, .ndebugdirs = 1},
 		.perf_map_dir = symfs ? NULL : "/tmp",
 		.warn = app_warn,
-		.warn_arg = &p->warnings,
+		.warn_arg = warnings,
 	};
 	struct vt_error err = VT_ERROR_INIT;
+	struct vt_images *images;
 
-	p->warnings = (struct app_warnings){a, "warnings about images", 0};
+	*warnings = (struct app_warnings){a, "warnings about images", 0};
+	*cache = NULL;
 	if (home && *home) {
 		size_t size = strlen(home) + sizeof("/.debug");
 
-		p->cache = malloc(size);
-		if (p->cache)
-			snprintf(p->cache, size, "%s/.debug", home);
-		o.find.buildid_cache = p->cache;
+		*cache = malloc(size);
+		if (*cache)
+			snprintf(*cache, size, "%s/.debug", home);
+		o.find.buildid_cache = *cache;
 	}
-	p->images = vt_images_new(&o, &err);
-	return p->images ? true : app_fail(a, &err);
+	images = vt_images_new(&o, &err);
+	if (!images)
+		app_fail(a, &err);
+	return images;
 }
 
 static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
@@ -47,7 +52,8 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 	bool ok;
 
 	*p = (struct app_profile){.cache = NULL};
-	if (!open_images(a, p, symfs))
+	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
+	if (!p->images)
 		return false;
 	p->profile = vt_profile_new(p->images);
 	if (!p->profile) {

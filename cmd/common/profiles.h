@@ -11,6 +11,16 @@
 #include "cmd/common/app.h"
 #include "image/images.h"
 
+/*
+ * A store of images, which are looked for below `symfs` if that is not NULL, in perf's build-id
+ * cache
+ * (~/.debug), and where they were recorded.  `warnings`, which is about them, and `cache`, a path,
+ * live as long as the store.  NULL after app_fail(); in either case: app_warnings_end(),
+ * vt_images_free(), free(*cache).
+ */
+struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, char **cache,
+				  const char *symfs);
+
 /* A stream's profile and the images that its places are in. */
 struct app_profile {
 	struct app_warnings warnings;
@@ -26,10 +36,9 @@ struct app_profile {
 	}
 
 /*
- * Reads all of a stream ("-" or NULL is standard input) into a profile.  Images are looked for
- * below `symfs` if that is not NULL, in perf's build-id cache (~/.debug), and where they were
- * recorded; warnings about them appear on standard error.  False after app_fail().  End with
- * app_profile_end() in either case.
+ * Reads all of a stream ("-" or NULL is standard input) into a profile.  Images as above; warnings
+ * about them appear on standard error.  False after app_fail().  End with app_profile_end() in
+ * either case.
  */
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs);
 void app_profile_end(struct app_profile *p);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/hots.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/common/profiles.h"
+#include "cmd/common/stream.h"
+#include "stream/kinds.h"
+#include "value/invariance.h"
+
+static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		struct vt_error *err)
+{
+	struct app_hots *h = arg;
+	struct vt_record rec = {block, block->kind, first};
+	int code = vt_hotprofile_feed(h->profile, block, first, count, err);
+
+	if (rec.kind != VT_IMAGE && rec.kind != VT_MAP && rec.kind != VT_KSYMBOL &&
+	    rec.kind != VT_META)
+		return code;
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = vt_images_feed(h->images, &rec, err);
+	return code;
+}
+
+static bool check(struct app *a, const struct app_hots *h)
+{
+	const struct vt_hot_damage *d = vt_hotprofile_damage(h->profile);
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (d->rejected) {
+		app_say(a,
+			"%s: %" PRIu64 " hot lists contradict themselves, left out; the first: %s",
+			h->name, d->rejected, d->first);
+		app_raise(a, APP_LOSSY);
+	}
+	if (vt_hotprofile_count(h->profile))
+		return true;
+	vt_error_set(&err, VT_E_FORMAT, "%s: no hot lists (run vhot)", h->name);
+	return app_fail(a, &err);
+}
+
+bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const char *symfs,
+		   uint64_t seed)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_reader *r;
+	bool ok;
+
+	*h = (struct app_hots){.name = path && strcmp(path, "-") != 0 ? path : "standard input"};
+	h->images = app_images_open(a, &h->warnings, &h->cache, symfs);
+	if (!h->images)
+		return false;
+	h->profile = vt_hotprofile_new(seed);
+	if (!h->profile) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(a, &err);
+	}
+	r = app_open_reader(a, path);
+	ok = r && app_each_run(a, r, feed, h);
+	vt_reader_close(r);
+	if (!ok)
+		return false;
+	if (vt_hotprofile_end(h->profile, &err) < 0) {
+		vt_error_prefix(&err, "%s", h->name);
+		return app_fail(a, &err);
+	}
+	return check(a, h);
+}
+
+void app_hots_end(struct app_hots *h)
+{
+	if (h->warnings.app)
+		app_warnings_end(&h->warnings);
+	vt_hotprofile_free(h->profile);
+	vt_images_free(h->images);
+	free(h->cache);
+}
+
+bool app_what(struct app *a, const char *word, uint32_t *what)
+{
+	uint32_t w;
+
+	*what = VT_INV_EVERY;
+	if (!word)
+		return true;
+	for (w = 1; w < VT_NWHATS; w++) {
+		if (strcmp(word, vt_what_name(w)) == 0) {
+			*what = w;
+			return true;
+		}
+	}
+	return app_usage(a, "--what: no kind of value is called \"%s\"", word);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_HOTS_H
+#define CMD_COMMON_HOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/common/app.h"
+#include "image/images.h"
+#include "value/hotprofile.h"
+
+/* A stream's hot lists and the images that their places are in. */
+struct app_hots {
+	struct app_warnings warnings;
+	char *cache;
+	struct vt_images *images;
+	struct vt_hotprofile *profile;
+	const char *name; /* the path, or "standard input" */
+};
+
+/*
+ * Reads all hot lists of a stream ("-" or NULL is standard input); `seed` is for lists of one
+ * place, which are joined.  Images as app_images_open() finds them.  Lists that contradict
+ * themselves are told, and set APP_LOSSY.  False after app_fail(); a stream without any hot list is
+ * an error.  End with app_hots_end() in either case.
+ */
+bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const char *symfs,
+		   uint64_t seed);
+void app_hots_end(struct app_hots *h);
+
+/*
+ * For an option --what: "load" …, as `vtrace dump` names them, or NULL for all.  False after
+ * app_usage().
+ */
+bool app_what(struct app *a, const char *word, uint32_t *what);
+
+#define APP_OPT_WHAT(variable)                                                                     \
+	{                                                                                          \
+		.letter = 'w', .name = "what", .type = VT_OPT_STRING, .value = &(variable),        \
+		.arg = "WHAT", .help = "only values of one kind: load, store, result, arg ..."     \
+	}
+
+#endif
