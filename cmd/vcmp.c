@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/invlist.h"
+#include "cmd/common/app.h"
+#include "cmd/common/hots.h"
+#include "cmd/common/json.h"
+#include "cmd/common/profiles.h"
+#include "cmd/common/stream.h"
+#include "cmd/common/tables.h"
+#include "value/invariance.h"
+
+struct options {
+	const char *what;
+	double threshold; /* percent */
+	uint64_t m;
+	uint64_t worst;
+	struct app_form form;
+	const char *symfs;
+	const char *output;
+	int color;
+};
+
+struct run {
+	struct app *app;
+	const struct options *o;
+	struct vt_inv_options how;
+	struct app_hots first;
+	struct vt_table *table;	 /* one row for each second profile */
+	struct vt_table *inputs; /* the same */
+	struct vt_table **worst; /* one for each second profile; or NULL */
+	int64_t *left_out;
+	size_t n;
+};
+
+static bool no_memory(struct app *a)
+{
+	struct vt_error err;
+
+	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	return app_fail(a, &err);
+}
+
+static bool prepare(struct run *r)
+{
+	r->n = (size_t)r->app->argc - 1;
+	r->table = vt_table_new();
+	r->inputs = vt_table_new();
+	r->worst = calloc(r->n, sizeof(struct vt_table *));
+	r->left_out = calloc(r->n, sizeof(*r->left_out));
+	if (!r->table || !r->inputs || !r->worst || !r->left_out)
+		return no_memory(r->app);
+	vt_invlist_comparison(r->table);
+	vt_invlist_inputs(r->inputs);
+	return true;
+}
+
+static void end(struct run *r)
+{
+	size_t i;
+
+	for (i = 0; r->worst && i < r->n; i++)
+		vt_table_free(r->worst[i]);
+	free(r->worst);
+	free(r->left_out);
+	vt_table_free(r->table);
+	vt_table_free(r->inputs);
+	app_hots_end(&r->first);
+}
+
+/* ---- comparing ---- */
+
+static bool find_worst(struct run *r, size_t i, const struct vt_hotprofile *second,
+		       const struct vt_inv_pair *pairs, size_t n, uint32_t m)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	r->worst[i] = vt_table_new();
+	if (!r->worst[i])
+		return no_memory(r->app);
+	r->left_out[i] = vt_invlist_worst(r->worst[i], r->first.profile, r->first.images, second,
+					  pairs, n, m, r->o->worst, &err);
+	return r->left_out[i] >= 0 || app_fail(r->app, &err);
+}
+
+static bool compare(struct run *r, size_t i, const struct app_hots *second)
+{
+	struct vt_inv_comparison c;
+	struct vt_inv_pair *pairs;
+	bool ok = true;
+	size_t n;
+
+	pairs = vt_inv_match(r->first.profile, second->profile, r->how.what, &n);
+	if (!pairs)
+		return no_memory(r->app);
+	vt_inv_compare(r->first.profile, second->profile, pairs, n, &r->how, &c);
+	vt_invlist_compared(r->table, second->name, &c);
+	vt_invlist_inputs_compared(r->inputs, second->name, &c);
+	if (n == 0) {
+		app_say(r->app, "%s and %s have no instruction in common", r->first.name,
+			second->name);
+		app_raise(r->app, APP_LOSSY);
+	}
+	if (r->o->worst)
+		ok = find_worst(r, i, second->profile, pairs, n, c.m);
+	free(pairs);
+	return ok;
+}
+
+static bool compare_all(struct run *r)
+{
+	bool ok = app_hots_read(r->app, &r->first, r->app->argv[0], r->o->symfs, r->app->seed);
+	size_t i;
+
+	for (i = 0; i < r->n && ok; i++) {
+		struct app_hots second;
+
+		ok = app_hots_read(r->app, &second, r->app->argv[i + 1], r->o->symfs,
+				   r->app->seed) &&
+		     compare(r, i, &second);
+		app_hots_end(&second);
+	}
+	return ok;
+}
+
+/* ---- printing ---- */
+
+/* Both tables' columns in one object; what cannot be told is null. */
+static json_t *json_comparison(const struct run *r, const json_t *rows, const json_t *inputs,
+			       size_t i)
+{
+	json_t *v = json_array_get(rows, i);
+	json_t *doc = json_object();
+
+	if (!json_object_get(v, "find_top"))
+		json_object_set_new(doc, "find_top", json_null());
+	json_object_update(doc, v);
+	json_object_update(doc, json_array_get(inputs, i));
+	json_object_del(doc, "input");
+	if (r->worst[i]) {
+		json_object_set_new(doc, "worst", app_json_table(r->worst[i]));
+		json_object_set_new(doc, "worst_left_out", json_integer(r->left_out[i]));
+	}
+	return doc;
+}
+
+static void print_json(const struct run *r, struct vt_output *out)
+{
+	json_t *rows = app_json_table(r->table), *inputs = app_json_table(r->inputs);
+	json_t *all = json_array();
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		json_array_append_new(all, json_comparison(r, rows, inputs, i));
+	json_decref(rows);
+	json_decref(inputs);
+	if (r->n == 1) {
+		json_t *only = json_incref(json_array_get(all, 0));
+
+		json_decref(all);
+		all = only;
+	}
+	app_json_write(out, all, true);
+}
+
+static bool print_table(struct run *r, const struct vt_table *t, struct vt_output *out)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (vt_table_print(t, out, app_table_form(&r->o->form), app_color(r->app, r->o->color),
+			   &err) < 0)
+		return app_fail(r->app, &err);
+	return true;
+}
+
+static bool print_worst(struct run *r, struct vt_output *out)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		vt_output_text(out, "\nWhat adds most to Diff-Top:\n");
+		if (!print_table(r, r->worst[i], out))
+			return false;
+		if (r->left_out[i])
+			vt_output_printf(out, "(%lld more places)\n", (long long)r->left_out[i]);
+	}
+	return true;
+}
+
+static bool print(struct run *r)
+{
+	struct vt_output *out = app_text(r->app, r->o->output);
+
+	if (!out)
+		return false;
+	if (r->o->form.json) {
+		print_json(r, out);
+		return true;
+	}
+	if (!app_form_is_text(&r->o->form))
+		return print_table(r, r->o->worst ? r->worst[0] : r->table, out);
+	vt_output_printf(out,
+			 "Means over the instructions in both profiles, weighted by executions in "
+			 "%s.\n"
+			 "Find-Top is of instructions with an Inv-Top above %g %% there.\n\n",
+			 r->first.name, r->o->threshold);
+	if (!print_table(r, r->table, out))
+		return false;
+	vt_output_text(out, "\nOver inputs:\n");
+	return print_table(r, r->inputs, out) && (!r->o->worst || print_worst(r, out));
+}
+
+/* ---- the program ---- */
+
+static bool run(struct app *a, const struct options *o)
+{
+	struct run r = {
+		.app = a, .o = o, .how = {.threshold = o->threshold / 100, .m = (uint32_t)o->m}};
+	bool ok;
+
+	if (app_form_count(&o->form) > 1)
+		return app_usage(a, "--json, --csv and --tsv exclude each other");
+	if (o->threshold < 0 || o->threshold > 100)
+		return app_usage(a, "--threshold is a percentage: 0 to 100");
+	if (o->worst && a->argc > 2 && (o->form.csv || o->form.tsv))
+		return app_usage(a, "--worst as one table needs one second profile");
+	if (!app_what(a, o->what, &r.how.what))
+		return false;
+	ok = prepare(&r) && compare_all(&r) && print(&r);
+	end(&r);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.threshold = 30};
+	struct app app;
+	const struct vt_opt opts[] = {
+		APP_OPT_WHAT(o.what),
+		{.letter = 't',
+		 .name = "threshold",
+		 .type = VT_OPT_F64,
+		 .value = &o.threshold,
+		 .arg = "PCT",
+		 .help = "least Inv-Top of instructions in Find-Top (default 30)"},
+		{.letter = 'm',
+		 .name = "values",
+		 .type = VT_OPT_U64,
+		 .value = &o.m,
+		 .min = 1,
+		 .max = UINT32_MAX,
+		 .arg = "M",
+		 .help = "values that Diff-All compares (default: the smaller steady size)"},
+		{.letter = 'n',
+		 .name = "worst",
+		 .type = VT_OPT_U64,
+		 .value = &o.worst,
+		 .arg = "N",
+		 .help = "list the N places that differ most"},
+		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_FORM(o.form),
+		APP_OPT_COLOR(o.color),
+		APP_OPT_OUTPUT(o.output),
+		APP_OPT_SEED(app),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vcmp",
+		.usage = "[options] FIRST SECOND...",
+		.about = "Compares value profiles with the first: how far they find the same\n"
+			 "invariances and top values.",
+		.opts = opts,
+		.min_operands = 2,
+		.max_operands = UINT_MAX,
+		.missing_operand = "which profiles are to be compared?",
+	};
+
+	if (app_start(&app, &page, argc, argv))
+		run(&app, &o);
+	return app_finish(&app);
+}
