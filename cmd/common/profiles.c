@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/common/profiles.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,15 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 	return vt_profile_feed(arg, block, first, count, err);
 }
 
+static void tell_bad(struct app *a, const char *name, const struct vt_profile_loss *loss)
+{
+	if (!loss->bad)
+		return;
+	app_say(a, "%s: %" PRIu64 " record%s of executed code that contradict%s, left out", name,
+		loss->bad, loss->bad == 1 ? "" : "s", loss->bad == 1 ? "s itself" : " themselves");
+	app_raise(a, APP_LOSSY);
+}
+
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -62,6 +72,9 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 	}
 	r = app_open_reader(a, path);
 	ok = r && app_each_run(a, r, feed, p->profile);
+	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
+	if (ok)
+		tell_bad(a, vt_reader_name(r), vt_profile_loss(p->profile));
 	vt_reader_close(r);
 	return ok;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -49,6 +50,12 @@ static bool add_inputs(struct merge *m)
 			return false;
 		if (merger_end(m->merger, &err) < 0)
 			return app_fail(m->app, &err);
+	}
+	if (merger_bad(m->merger)) {
+		app_say(m->app,
+			"%" PRIu64 " records of executed code that contradict themselves, left out",
+			merger_bad(m->merger));
+		app_raise(m->app, APP_LOSSY);
 	}
 	return true;
 }

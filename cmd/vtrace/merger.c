@@ -73,6 +73,7 @@ struct merger {
 	struct vt_hash own_events;
 	struct vt_hash own_images;
 	struct vt_hash own_losses; /* struct loss, with the stream's own event ids */
+	uint64_t bad;
 };
 
 static int no_memory(struct vt_error *err)
@@ -305,12 +306,43 @@ static bool join_loss(struct merger *m, const struct loss *l)
 	return true;
 }
 
+/* Executed code is counted as an event that the stream did not declare. */
+static bool declare_counted(struct merger *m)
+{
+	uint64_t id = VT_PROFILE_EXEC_EVENT;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(m->profile); i++) {
+		const struct vt_profile_event *e = vt_profile_event(m->profile, i);
+		struct declared_event *d;
+
+		if (e->id != id || vt_hash_find(&m->own_events, &id))
+			continue;
+		d = vt_hash_add(&m->own_events, &id, NULL);
+		if (!d)
+			return false;
+		d->event.policy = e->policy;
+		d->event.name = vt_intern_str(m->strings, e->name);
+		d->event.unit = vt_intern_str(m->strings, e->unit);
+		d->event.row[VT_EVENT_POLICY] = e->policy;
+		d->event.row[VT_EVENT_PERIOD] = e->sampling;
+		d->event.known = true;
+		return d->event.name != UINT32_MAX && d->event.unit != UINT32_MAX;
+	}
+	return true;
+}
+
 int merger_end(struct merger *m, struct vt_error *err)
 {
 	bool ok = true;
 	uint32_t index;
 	size_t i;
+	int code = vt_profile_finish(m->profile, err);
 
+	if (code < 0)
+		return code;
+	m->bad += vt_profile_loss(m->profile)->bad;
+	ok = declare_counted(m);
 	for (i = 0; i < m->own_events.count && ok; i++)
 		ok = join_event(m, *(uint64_t *)vt_hash_at(&m->own_events, i), &index);
 	for (i = 0; i < vt_profile_nplaces(m->profile) && ok; i++)
@@ -320,6 +352,11 @@ int merger_end(struct merger *m, struct vt_error *err)
 	vt_profile_free(m->profile);
 	m->profile = NULL;
 	return ok ? 0 : no_memory(err);
+}
+
+uint64_t merger_bad(const struct merger *m)
+{
+	return m->bad;
 }
 
 /* ---- writing the sum ---- */

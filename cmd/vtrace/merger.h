@@ -28,6 +28,9 @@ int merger_end(struct merger *m, struct vt_error *err);
 int merger_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		struct vt_error *err);
 
+/* Records of executed code, of all streams, that contradict themselves and were left out. */
+uint64_t merger_bad(const struct merger *m);
+
 /*
  * Writes EVENT, IMAGE, LOST, GAP and COUNT records, ordered by name, path, image and offset.
  * Errors of the writer stick to it; VT_E_NOMEM.

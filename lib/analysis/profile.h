@@ -27,6 +27,13 @@ struct vt_profile;
 /* The image of samples at whose address nothing is mapped; their offset is an enum vt_unmapped. */
 #define VT_UNMAPPED_IMAGE 0xffffffffu
 
+/*
+ * The event, "instructions", that executed code (BLOCK and EXEC records) is counted as: the
+ * instructions that were executed, every one.  Not in a stream that is a sample (META "sampling"),
+ * whose executed code is just what surrounds its samples.
+ */
+#define VT_PROFILE_EXEC_EVENT 0x76730000u
+
 /* Why a sample lies in no image, by the mode in which the CPU was. */
 enum vt_unmapped {
 	VT_UNMAPPED_USER,
@@ -69,6 +76,7 @@ struct vt_profile_loss {
 	uint64_t gaps;	       /* GAP records, and */
 	uint64_t gap_bytes;    /* what they say is missing, where known */
 	uint64_t gap_records;
+	uint64_t bad; /* records of executed code that contradict themselves: left out */
 };
 
 /* `images` is fed along, borrowed; may be NULL.  Owned by the caller; NULL when memory runs out. */
@@ -81,6 +89,9 @@ void vt_profile_free(struct vt_profile *p);
  */
 int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t first,
 		    uint32_t count, struct vt_error *err);
+
+/* To be called after the last record: until then, executed code is not in the places. */
+int vt_profile_finish(struct vt_profile *p, struct vt_error *err);
 
 /* All borrowed, until the next record. */
 size_t vt_profile_nevents(const struct vt_profile *p);

@@ -231,6 +231,25 @@ int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err
 	return skip(x, UINT64_MAX, blocks, err);
 }
 
+void vt_exec_tally(struct vt_exec *x, uint64_t *counts)
+{
+	unsigned i;
+
+	if (!x->blocks)
+		return;
+	counts += x->base;
+	while (!x->skip && x->blocks > VTI_BLOCK_STRIDE) {
+		const uint8_t *ids = x->ids;
+
+		skip_strides(x, UINT64_MAX, VTI_BLOCK_STRIDE);
+		if (x->ids == ids)
+			return;
+		for (i = 0; i < VTI_BLOCK_STRIDE; i++)
+			counts[x->width == 2 ? vt_le16(ids + (size_t)2 * i)
+					     : vt_le32(ids + (size_t)4 * i)]++;
+	}
+}
+
 int vt_exec_cut(struct vt_exec *x, uint64_t insns, uint64_t caller, struct vt_writer *w,
 		struct vt_error *err)
 {

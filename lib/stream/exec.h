@@ -77,6 +77,13 @@ int vt_exec_skip(struct vt_exec *x, uint64_t insns, struct vt_error *err);
 int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err);
 
 /*
+ * Passes over whole blocks, many at a time, as long as there are many left, and adds 1 to
+ * counts[id] for each; `counts` has vt_bblocks_end() elements.  What is left, errors included, is
+ * for vt_exec_next().
+ */
+void vt_exec_tally(struct vt_exec *x, uint64_t *counts);
+
+/*
  * Writes the next `insns` instructions (or all that are left, if those are fewer) as an EXEC record
  * of their own, and passes over them.  The blocks that it uses must have been written already.
  * `caller` becomes that of the new record.  Errors as vt_exec_next(); those of the writer stick
