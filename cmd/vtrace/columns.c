@@ -15,12 +15,9 @@ static const struct {
 	const char *unit;
 	const char *(*word)(uint64_t value);
 } words[] = {
-	{"enum:policy", vt_policy_name},
-	{"enum:image", vt_image_type_name},
-	{"enum:thread", vt_thread_op_name},
-	{"enum:blockend", vt_block_end_name},
-	{"enum:what", vt_what_name},
-	{"enum:algo", vt_algo_name},
+	{"enum:policy", vt_policy_name},      {"enum:image", vt_image_type_name},
+	{"enum:thread", vt_thread_op_name},   {"enum:blockend", vt_block_end_name},
+	{"enum:what", vt_what_name},	      {"enum:algo", vt_algo_name},
 	{"enum:state", vt_state_reason_name},
 };
 
@@ -63,6 +60,16 @@ struct column column_plain(const struct vt_kind_desc *kind, unsigned field)
 	return c;
 }
 
+struct column column_short(const struct vt_kind_desc *kind, uint32_t number, unsigned field)
+{
+	struct column c = column_plain(kind, field);
+
+	if ((number == VT_EXEC && (field == VT_EXEC_IDS || field == VT_EXEC_DATA)) ||
+	    (number == VT_MEMORY && field == VT_MEMORY_DATA))
+		c.how = COLUMN_SIZE;
+	return c;
+}
+
 bool column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
 		 struct column *c)
 {
@@ -95,6 +102,7 @@ bool column_present(const struct column *c, const struct vt_record *rec)
 	switch (c->how) {
 	case COLUMN_TEXT:
 	case COLUMN_BYTES:
+	case COLUMN_SIZE:
 		return vt_record_bytes(rec, c->field).size > 0;
 	case COLUMN_ARRAY_DECIMAL:
 	case COLUMN_ARRAY_HEX:
@@ -112,7 +120,7 @@ bool column_present(const struct column *c, const struct vt_record *rec)
 /* ---- text ---- */
 
 /* printf() would take most of the time that a dump of a million samples needs. */
-static void put_decimal(struct vt_buf *b, uint64_t v)
+void column_put_decimal(struct vt_buf *b, uint64_t v)
 {
 	char text[20];
 	char *p = text + sizeof(text);
@@ -123,7 +131,7 @@ static void put_decimal(struct vt_buf *b, uint64_t v)
 	vt_buf_put(b, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void put_hex(struct vt_buf *b, uint64_t v)
+void column_put_hex(struct vt_buf *b, uint64_t v)
 {
 	char text[18];
 	char *p = text + sizeof(text);
@@ -142,7 +150,7 @@ static void put_signed(struct vt_buf *b, uint64_t v)
 		vt_buf_put_u8(b, '-');
 		v = 0 - v;
 	}
-	put_decimal(b, v);
+	column_put_decimal(b, v);
 }
 
 static double as_double(uint64_t bits)
@@ -171,9 +179,9 @@ static void put_array(struct vt_buf *b, struct vt_words w, bool hex)
 		if (i)
 			vt_buf_put_u8(b, ',');
 		if (hex)
-			put_hex(b, w.data[i]);
+			column_put_hex(b, w.data[i]);
 		else
-			put_decimal(b, w.data[i]);
+			column_put_decimal(b, w.data[i]);
 	}
 }
 
@@ -239,12 +247,12 @@ static void put_registers(struct vt_buf *b, struct registers r)
 	if (!r.values.count)
 		return;
 	vt_buf_put(b, "ABI:", 4);
-	put_decimal(b, r.abi);
+	column_put_decimal(b, r.abi);
 	for (i = 0; i < r.values.count; i++) {
 		vt_buf_put_u8(b, ' ');
 		put_register_name(b, r.arch, next_register(&r.mask));
 		vt_buf_put_u8(b, ':');
-		put_hex(b, r.values.data[i]);
+		column_put_hex(b, r.values.data[i]);
 	}
 }
 
@@ -295,9 +303,9 @@ static void put_branches(struct vt_buf *b, const struct vt_record *rec)
 	for (i = 0; i < from.count; i++) {
 		if (i)
 			vt_buf_put_u8(b, ' ');
-		put_hex(b, from.data[i]);
+		column_put_hex(b, from.data[i]);
 		vt_buf_put_u8(b, '/');
-		put_hex(b, i < to.count ? to.data[i] : 0);
+		column_put_hex(b, i < to.count ? to.data[i] : 0);
 		put_branch_flags(b, i < flags.count ? flags.data[i] : 0);
 	}
 }
@@ -354,13 +362,13 @@ void column_print(struct vt_buf *b, const struct column *c, const struct vt_reco
 		vt_escape_str(b, rec->block->desc->name);
 		break;
 	case COLUMN_DECIMAL:
-		put_decimal(b, vt_record_u64(rec, c->field));
+		column_put_decimal(b, vt_record_u64(rec, c->field));
 		break;
 	case COLUMN_SIGNED:
 		put_signed(b, vt_record_u64(rec, c->field));
 		break;
 	case COLUMN_HEX:
-		put_hex(b, vt_record_u64(rec, c->field));
+		column_put_hex(b, vt_record_u64(rec, c->field));
 		break;
 	case COLUMN_REAL:
 		put_real(b, as_double(vt_record_u64(rec, c->field)));
@@ -374,6 +382,10 @@ void column_print(struct vt_buf *b, const struct column *c, const struct vt_reco
 		break;
 	case COLUMN_BYTES:
 		put_digits(b, vt_record_bytes(rec, c->field));
+		break;
+	case COLUMN_SIZE:
+		column_put_decimal(b, vt_record_bytes(rec, c->field).size);
+		vt_buf_printf(b, " bytes");
 		break;
 	case COLUMN_ARRAY_DECIMAL:
 	case COLUMN_ARRAY_HEX:

@@ -30,6 +30,7 @@ enum column_how {
 	COLUMN_WORD, /* the number stands for a word: see `word` */
 	COLUMN_TEXT,
 	COLUMN_BYTES,
+	COLUMN_SIZE, /* how many bytes there are */
 	COLUMN_ARRAY_DECIMAL,
 	COLUMN_ARRAY_HEX,
 	COLUMN_EVENT,
@@ -48,6 +49,9 @@ struct column {
 /* A kind's field as it is: ids are numbers, registers an array. */
 struct column column_plain(const struct vt_kind_desc *kind, unsigned field);
 
+/* As column_plain(), but only the size of what is too much to read: the values of executed code. */
+struct column column_short(const struct vt_kind_desc *kind, uint32_t number, unsigned field);
+
 /* The named column `name`, or false: the kind has no such thing.  `name` is borrowed. */
 bool column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
 		 struct column *c);
@@ -61,6 +65,10 @@ void column_print(struct vt_buf *b, const struct column *c, const struct vt_reco
 
 /* The value as JSON; NULL when memory ran out. */
 json_t *column_json(const struct column *c, const struct vt_record *rec, const struct names *names);
+
+/* Append a number. */
+void column_put_decimal(struct vt_buf *b, uint64_t v);
+void column_put_hex(struct vt_buf *b, uint64_t v);
 
 /* The name of register `bit` of a perf register mask on an architecture, or NULL. */
 const char *column_register(const char *arch, unsigned bit);

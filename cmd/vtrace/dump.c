@@ -7,6 +7,7 @@
 #include "cmd/common/json.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/columns.h"
+#include "cmd/vtrace/expand.h"
 #include "cmd/vtrace/names.h"
 #include "cmd/vtrace/subcommands.h"
 
@@ -32,6 +33,7 @@ struct dump {
 	struct layout *layouts; /* one for each kind of the schema */
 	uint32_t nlayouts;
 	struct vt_buf line;
+	struct expander expander;
 };
 
 /* ---- what is to be printed ---- */
@@ -112,7 +114,7 @@ static int lay_out_kind(struct dump *d, struct layout *l, const struct vt_schema
 
 	if (!d->fields) {
 		for (i = 0; i < desc->nfields && rc == 0; i++) {
-			c = column_plain(desc, (unsigned)i);
+			c = column_short(desc, kind, (unsigned)i);
 			rc = add_column(l, &c, err);
 		}
 		return rc;
@@ -165,6 +167,8 @@ static int begin(void *arg, const struct vt_reader *r, struct vt_error *err)
 	uint32_t k;
 	int rc;
 
+	if (d->expander.what != EXPAND_NOTHING)
+		return expander_begin(&d->expander, vt_reader_name(r), err);
 	free_layouts(d);
 	names_fini(&d->names);
 	d->layouts = calloc(s->nkinds, sizeof(*d->layouts));
@@ -229,8 +233,11 @@ static void print_json(struct dump *d, const struct layout *l, const struct vt_r
 static int print_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct dump *d = arg;
-	const struct layout *l = &d->layouts[rec->kind];
+	const struct layout *l;
 
+	if (d->expander.what != EXPAND_NOTHING)
+		return expander_record(&d->expander, rec, err);
+	l = &d->layouts[rec->kind];
 	if (!names_feed(&d->names, rec))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	if (!l->shown)
@@ -258,15 +265,35 @@ static void print_header(struct dump *d)
 	const char *word = d->fields;
 	size_t i;
 
+	if (d->expander.what != EXPAND_NOTHING) {
+		vt_output_printf(d->out, "# %s\n", expander_header(d->expander.what));
+		return;
+	}
 	vt_output_text(d->out, "# ");
 	for (i = 0; i < d->nfields; i++, word = next_word(word))
 		vt_output_printf(d->out, "%s%s", i ? "\t" : "", word);
 	vt_output_text(d->out, "\n");
 }
 
+static void dump_all(struct dump *d, const char *output)
+{
+	d->out = app_text(d->app, output);
+	if (!d->out)
+		return;
+	d->expander.app = d->app;
+	d->expander.out = d->out;
+	d->expander.limit = d->limit;
+	d->expander.json = d->json;
+	if (d->header)
+		print_header(d);
+	app_each_input(d->app, begin, print_record, d);
+	expander_fini(&d->expander);
+}
+
 int cmd_dump(int argc, char **argv)
 {
 	const char *fields = NULL, *kinds = NULL, *output = NULL;
+	bool values = false, blocks = false;
 	struct dump d = {.printed = 0};
 	struct app app;
 	const struct vt_opt opts[] = {
@@ -277,6 +304,10 @@ int cmd_dump(int argc, char **argv)
 		 .help = "only records of these kinds (SAMPLE,MAP,...)"},
 		{'n', "count", VT_OPT_U64, &d.limit, .arg = "N", .min = 1,
 		 .help = "stop after N records"},
+		{0, "values", VT_OPT_FLAG, &values,
+		 .help = "one tab-separated line for each value that was captured"},
+		{0, "blocks", VT_OPT_FLAG, &blocks,
+		 .help = "one tab-separated line for each block that was executed"},
 		{0, "header", VT_OPT_FLAG, &d.header,
 		 .help = "print the names of the fields first"},
 		{'j', "json", VT_OPT_FLAG, &d.json,
@@ -286,7 +317,8 @@ int cmd_dump(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vtrace dump",
-		.usage = "[-F FIELDS] [-k KINDS] [-n N] [options] [FILE]...",
+		.usage = "[-F FIELDS] [-k KINDS] [-n N] [options] [FILE]...\n"
+			 "--values | --blocks [-n N] [options] [FILE]...",
 		.about = "Prints the records of a stream, one a line.",
 		.opts = opts,
 		.max_operands = UINT_MAX,
@@ -297,13 +329,13 @@ int cmd_dump(int argc, char **argv)
 	d.app = &app;
 	d.fields = split(fields, &d.nfields);
 	d.kinds = split(kinds, &d.nkinds);
-	if (d.header && !fields)
-		app_usage(&app, "--header: goes with --fields");
-	else if ((d.out = app_text(&app, output))) {
-		if (d.header)
-			print_header(&d);
-		app_each_input(&app, begin, print_record, &d);
-	}
+	d.expander.what = values ? EXPAND_VALUES : blocks ? EXPAND_BLOCKS : EXPAND_NOTHING;
+	if (values + blocks + (fields || kinds) > 1)
+		app_usage(&app, "--values, --blocks, and --fields or --kinds exclude each other");
+	else if (d.header && !fields && !values && !blocks)
+		app_usage(&app, "--header: goes with --fields, --values or --blocks");
+	else
+		dump_all(&d, output);
 	free_layouts(&d);
 	names_fini(&d.names);
 	vt_buf_free(&d.line);

@@ -237,7 +237,10 @@ int info_print_text(const struct summary *s, const struct vt_reader *r, struct v
 	int rc;
 
 	put_head(s, r, out);
+	executed_print(&s->executed, vt_reader_offset(r), out);
 	rc = put_table(events_table(s), "samples", out, err);
+	if (rc == 0)
+		rc = put_table(executed_values_table(&s->executed), "values", out, err);
 	if (rc == 0)
 		rc = put_table(kinds_table(s, r), "records", out, err);
 	if (rc == 0)
@@ -262,6 +265,11 @@ static void inform(struct app *a, const char *path, bool json, const char *outpu
 	ok = summary_init(&s, vt_reader_schema(r), &err) == 0 || app_fail(a, &err);
 	ok = ok && app_each_run(a, r, summary_feed, &s);
 	ok = ok && (summary_finish(&s, &err) == 0 || app_fail(a, &err));
+	if (ok && s.executed.bad) {
+		app_say(a, "%s: %" PRIu64 " records of executed code contradict themselves",
+			vt_reader_name(r), s.executed.bad);
+		app_raise(a, APP_LOSSY);
+	}
 	out = ok ? app_text(a, output) : NULL;
 	if (out && json)
 		info_print_json(&s, r, out);

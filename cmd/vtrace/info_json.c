@@ -155,6 +155,7 @@ void info_print_json(const struct summary *s, const struct vt_reader *r, struct 
 	json_object_set_new(o, "total", app_json_u64(s->records));
 	json_object_set_new(o, "records", records(s, r));
 	json_object_set_new(o, "events", events(s));
+	json_object_set_new(o, "executed", executed_json(&s->executed, vt_reader_offset(r)));
 	json_object_set_new(o, "lost", losses(s, &s->lost, "source", false));
 	json_object_set_new(o, "gaps", losses(s, &s->gaps, "reason", true));
 	json_object_set_new(o, "damage", damage(r));

@@ -19,6 +19,7 @@ int summary_init(struct summary *s, const struct vt_schema *schema, struct vt_er
 	s->kinds = calloc(s->nkinds, sizeof(*s->kinds));
 	s->strings = vt_intern_new();
 	ok = names_init(&s->names) && s->kinds && s->strings;
+	ok = executed_init(&s->executed) && ok;
 	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
@@ -30,6 +31,7 @@ void summary_fini(struct summary *s)
 	vt_hash_fini(&s->threads);
 	vt_hash_fini(&s->processes);
 	names_fini(&s->names);
+	executed_fini(&s->executed);
 	vt_intern_free(s->strings);
 	free(s->kinds);
 	free(s->facts);
@@ -174,6 +176,17 @@ static bool feed_each(struct summary *s, const struct vt_block *b, uint32_t firs
 	return ok;
 }
 
+static int feed_executed(struct summary *s, const struct vt_block *b, uint32_t first,
+			 uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {b, b->kind, first};
+	int code = 0;
+
+	for (; rec.row < first + count && code == 0; rec.row++)
+		code = executed_feed(&s->executed, &rec, err);
+	return code;
+}
+
 int summary_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		 struct vt_error *err)
 {
@@ -196,6 +209,11 @@ int summary_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t c
 	case VT_IMAGE:
 		ok = ok && feed_each(s, b, first, count);
 		break;
+	case VT_BLOCK:
+	case VT_EXEC:
+	case VT_VALUE:
+		return ok ? feed_executed(s, b, first, count, err)
+			  : vt_error_set(err, VT_E_NOMEM, "out of memory");
 	default:
 		break;
 	}
@@ -209,7 +227,7 @@ int summary_finish(struct summary *s, struct vt_error *err)
 	for (i = 0; i < s->events.count; i++)
 		if (!vt_hash_add(&s->names.events, vt_hash_at(&s->events, i), NULL))
 			return vt_error_set(err, VT_E_NOMEM, "out of memory");
-	return 0;
+	return executed_finish(&s->executed, err);
 }
 
 struct summary_event summary_of_event(const struct summary *s, uint64_t id)

@@ -7,13 +7,15 @@
 
 #include "base/hash.h"
 #include "base/intern.h"
+#include "cmd/vtrace/executed.h"
 #include "cmd/vtrace/names.h"
 #include "stream/reader.h"
 #include "stream/record.h"
 
 /*
- * What a stream holds, gathered in one pass.  Memory grows with the number of events, images, facts
- * and threads, not with the number of records; and not beyond SUMMARY_MAX of each.
+ * What a stream holds, gathered in one pass.  Memory grows with the number of events, images,
+ * facts, threads and instructions of code, not with the number of records; and not beyond
+ * SUMMARY_MAX of each.
  */
 #define SUMMARY_MAX 1000000
 
@@ -57,6 +59,7 @@ struct summary {
 	struct summary_fact *facts;
 	size_t nfacts;
 	size_t facts_cap;
+	struct executed executed;
 	bool timed; /* some record has a time */
 	uint64_t first_time;
 	uint64_t last_time;
@@ -71,7 +74,7 @@ void summary_fini(struct summary *s);
 int summary_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		 struct vt_error *err);
 
-/* To be called at the end: gives events that have samples but were never declared a name. */
+/* To be called at the end: counts what ran, gives events that were never declared a name. */
 int summary_finish(struct summary *s, struct vt_error *err);
 
 /* The event's own, all 0 if nothing was sampled. */
