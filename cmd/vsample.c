@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/sampler.h"
+#include "cmd/common/app.h"
+#include "cmd/common/stream.h"
+
+#define DEFAULT_MEAN 64000 /* instructions: value sampling 2.1 */
+#define DEFAULT_TURN 2000  /* executions: value profiling 8.2 */
+#define MAX_FRACTION 1000000
+
+static const char *const unit_words[] = {"insns",  "loads",  "stores", "branches",
+					 "blocks", "cycles", NULL};
+static const char *const interval_words[] = {"uniform", "geometric", "fixed", NULL};
+
+struct options {
+	uint64_t mean;
+	uint64_t burst;
+	int unit; /* enum vt_sampler_unit */
+	int interval;
+	const char *fraction;
+	bool mean_given;
+	bool burst_given;
+	bool unit_given;
+	bool interval_given;
+	bool per_instruction;
+	bool context;
+	bool keep;
+	const char *output;
+	const char *compress;
+};
+
+/* "1/K" as K. */
+static bool parse_fraction(struct app *a, const char *text, uint64_t *k)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	*k = 1;
+	if (!text)
+		return true;
+	if (strncmp(text, "1/", 2) != 0)
+		return app_usage(a, "--fraction: '%s' is not of the form 1/K", text);
+	if (vt_parse_u64(text + 2, "--fraction", k, &err) < 0)
+		return app_fail(a, &err);
+	if (*k < 1 || *k > MAX_FRACTION)
+		return app_usage(a, "--fraction: 1/1 to 1/%d", MAX_FRACTION);
+	return true;
+}
+
+static bool make_options(struct app *a, const struct options *o, struct vt_sampler_options *s)
+{
+	uint64_t mean = o->mean_given ? o->mean : DEFAULT_MEAN;
+
+	if (o->per_instruction && (o->unit_given || o->interval_given))
+		return app_usage(a, "--per-instruction counts the executions of each instruction: "
+				    "--event and --interval do not go with it");
+	if (o->per_instruction && o->burst_given && !o->burst)
+		return app_usage(a, "--per-instruction: bursts of 0 profile nothing");
+	*s = (struct vt_sampler_options){
+		.unit = (enum vt_sampler_unit)o->unit,
+		.interval = vt_interval_make((enum vt_interval_kind)o->interval, mean),
+		.burst = o->burst_given ? o->burst : 1,
+		.seed = a->seed,
+		.per_instruction = o->per_instruction,
+		.backoff = o->mean_given ? o->mean : DEFAULT_TURN,
+		.context = o->context,
+		.keep = o->keep,
+	};
+	if (o->per_instruction && !o->burst_given)
+		s->burst = DEFAULT_TURN;
+	return parse_fraction(a, o->fraction, &s->fraction);
+}
+
+static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		struct vt_error *err)
+{
+	return vt_sampler_feed(arg, block, first, count, err);
+}
+
+static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
+		   struct vt_sampler_options *o)
+{
+	struct app_warnings warnings = {a, "bad records", 0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_sampler *s;
+	bool ok;
+
+	o->warn = app_warn;
+	o->warn_arg = &warnings;
+	s = vt_sampler_new(o, w, &err);
+	if (!s)
+		return app_fail(a, &err);
+	ok = app_each_run(a, r, feed, s);
+	ok = ok && (vt_sampler_finish(s, &err) == 0 || app_fail(a, &err));
+	app_warnings_end(&warnings);
+	if (vt_sampler_totals(s)->bad)
+		app_raise(a, APP_LOSSY);
+	vt_sampler_free(s);
+	return ok;
+}
+
+static void run(struct app *a, const struct options *o)
+{
+	struct vt_sampler_options so;
+	struct vt_reader *r;
+	struct vt_writer *w;
+
+	if (!make_options(a, o, &so))
+		return;
+	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
+	w = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
+	if (w) {
+		sample(a, r, w, &so);
+		app_close_writer(a, w);
+	}
+	vt_reader_close(r);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.unit = VT_SAMPLER_INSNS};
+	struct app app;
+	const struct vt_opt opts[] = {
+		{.letter = 'n',
+		 .name = "every",
+		 .type = VT_OPT_U64,
+		 .value = &o.mean,
+		 .arg = "N",
+		 .min = 1,
+		 .max = VT_INTERVAL_MAX,
+		 .given = &o.mean_given,
+		 .help = "a sample every N events on average (default 64000)"},
+		{.letter = 'e',
+		 .name = "event",
+		 .type = VT_OPT_CHOICE,
+		 .value = &o.unit,
+		 .arg = "WHAT",
+		 .choices = unit_words,
+		 .given = &o.unit_given,
+		 .help = "count insns (default), loads, stores, branches, blocks, or cycles"},
+		{.name = "interval",
+		 .type = VT_OPT_CHOICE,
+		 .value = &o.interval,
+		 .arg = "HOW",
+		 .choices = interval_words,
+		 .given = &o.interval_given,
+		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
+			 "geometric: each event equally likely; fixed"},
+		{.letter = 'b',
+		 .name = "burst",
+		 .type = VT_OPT_U64,
+		 .value = &o.burst,
+		 .arg = "K",
+		 .max = VT_SAMPLER_MAX_BURST,
+		 .given = &o.burst_given,
+		 .help = "interpret K instructions from each sampled one on (default 1)"},
+		{.letter = 'f',
+		 .name = "fraction",
+		 .type = VT_OPT_STRING,
+		 .value = &o.fraction,
+		 .arg = "1/K",
+		 .help = "interpret one in K samples, chosen at random"},
+		{.name = "per-instruction",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.per_instruction,
+		 .help = "instead profile each instruction for K of its executions (2000),\n"
+			 "leave it alone for N (2000) or a random number up to a bound\n"
+			 "that doubles, and so on"},
+		{.name = "context",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.context,
+		 .help = "follow calls, to know the caller of what is interpreted"},
+		{.name = "keep",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.keep,
+		 .help = "keep the records that only re-execution needs"},
+		APP_OPT_SEED(app),
+		APP_OPT_OUTPUT(o.output),
+		APP_OPT_COMPRESS(o.compress),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vsample",
+		.usage = "[-n N] [-e WHAT] [-b K] [-f 1/K] [options] [FILE]",
+		.about = "Takes samples from a stream of executed code, each with the values of a "
+			 "few\ninstructions, as a processor's counter and an interpreter would.",
+		.opts = opts,
+		.max_operands = 1,
+	};
+
+	if (app_start(&app, &page, argc, argv))
+		run(&app, &o);
+	return app_finish(&app);
+}
