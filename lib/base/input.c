@@ -59,10 +59,17 @@ void vt_input_close(struct vt_input *in)
 	*in = (struct vt_input){.fd = -1};
 }
 
+/*
+ * A buffer grows up to this rather than that a large window is moved to its front again and again.
+ */
+#define ROOMY ((size_t)2 * 1024 * 1024)
+
 /* Moves the window to the front of the buffer and makes room behind it. */
 static int make_room(struct vt_input *in, struct vt_error *err)
 {
-	if (in->start && in->cap - in->end < READ_SIZE) {
+	bool costly = in->end - in->start > in->start / 4 && in->cap < ROOMY;
+
+	if (in->start && !costly && in->cap - in->end < READ_SIZE) {
 		memmove(in->buf, in->buf + in->start, in->end - in->start);
 		in->end -= in->start;
 		in->start = 0;
