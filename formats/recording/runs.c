@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "formats/recording/session.h"
+
+/* What is still to be read of a run. */
+struct cursor {
+	const uint8_t *ids;
+	size_t n;
+	const uint8_t *data;
+	size_t left;
+};
+
+/* What some blocks add up to. */
+struct sum {
+	uint64_t insns;
+	size_t data;
+	uint32_t low, high;
+	bool unknown; /* there is a block among them that was not told */
+};
+
+static const char bad_values[] = "values that do not fit the blocks";
+static const char bad_id[] = "a basic block that was not told";
+
+static int damaged(struct vt_error *err, const char *why)
+{
+	return vt_error_set(err, VT_E_DAMAGED, "%s", why);
+}
+
+static struct sum sum_up(const struct rc_blocks *t, const uint32_t *ids, size_t n)
+{
+	uint32_t low = UINT32_MAX, high = 0, end = (uint32_t)t->end;
+	uint64_t total = 0, unknown = 0;
+	size_t i;
+
+	if (!end)
+		return (struct sum){.unknown = true};
+	for (i = 0; i < n; i++) {
+		uint32_t id = ids[i];
+		uint64_t sum = t->sums[id < end ? id : 0]; /* no block has id 0 */
+
+		total += sum;
+		unknown |= !sum;
+		low = id < low ? id : low;
+		high = id > high ? id : high;
+	}
+	return (struct sum){rc_sum_insns(total), rc_sum_data(total), low, high, unknown};
+}
+
+/* ---- writing ---- */
+
+/* Says that the thread was not recorded until here. */
+static void put_edge(struct vt_recording *r, const struct rc_process *p, struct rc_thread *t)
+{
+	uint64_t *row = vt_writer_row(r->w, VT_STATE);
+
+	row[VT_STATE_PID] = (uint64_t)(int64_t)p->pid;
+	row[VT_STATE_TID] = (uint64_t)(int64_t)t->tid;
+	row[VT_STATE_FIRST] = p->first;
+	row[VT_STATE_REASON] = VT_STATE_WINDOW;
+	t->dropped = false;
+}
+
+static void pack_ids(struct rc_chunk *c, unsigned width)
+{
+	uint32_t i;
+
+	if (width == 2)
+		for (i = 0; i < c->n; i++)
+			vt_put_le16(c->packed + 2 * (size_t)i, (uint16_t)(c->ids[i] - c->low));
+	else
+		for (i = 0; i < c->n; i++)
+			vt_put_le32(c->packed + 4 * (size_t)i, c->ids[i] - c->low);
+}
+
+static void put_chunk(struct vt_recording *r, struct rc_process *p)
+{
+	struct rc_thread *t = &p->threads[p->running];
+	struct rc_chunk *c = r->chunk;
+	unsigned width = c->high - c->low <= UINT16_MAX ? 2 : 4;
+	uint64_t *row;
+
+	if (!c->n)
+		return;
+	if (t->dropped)
+		put_edge(r, p, t);
+	row = vt_writer_row(r->w, VT_EXEC);
+	row[VT_EXEC_TIME] = p->time;
+	row[VT_EXEC_PID] = (uint64_t)(int64_t)p->pid;
+	row[VT_EXEC_TID] = (uint64_t)(int64_t)t->tid;
+	row[VT_EXEC_FIRST] = p->first;
+	row[VT_EXEC_BLOCKS] = c->n;
+	row[VT_EXEC_INSNS] = c->insns;
+	row[VT_EXEC_SKIP] = c->skip;
+	row[VT_EXEC_BASE] = c->low;
+	row[VT_EXEC_WIDTH] = width;
+	pack_ids(c, width);
+	vt_writer_bytes(r->w, VT_EXEC_IDS, c->packed, (size_t)c->n * width);
+	if (c->size)
+		vt_writer_bytes(r->w, VT_EXEC_DATA, c->data, c->size);
+	p->first += c->insns;
+	r->sum.insns += c->insns;
+	r->sum.blocks += c->n;
+	r->sum.data += c->size;
+	c->n = c->skip = 0;
+	c->size = 0;
+}
+
+/* Appends blocks whose values begin at `data`. */
+static void append(struct rc_chunk *c, const uint32_t *ids, size_t n, const struct sum *sum,
+		   const uint8_t *data)
+{
+	if (!c->n) {
+		c->low = sum->low;
+		c->high = sum->high;
+		c->insns = 0;
+		c->data = data;
+	}
+	memcpy(c->ids + c->n, ids, n * sizeof(*ids));
+	c->n += (uint32_t)n;
+	c->low = sum->low < c->low ? sum->low : c->low;
+	c->high = sum->high > c->high ? sum->high : c->high;
+	c->insns += sum->insns;
+	c->size += sum->data;
+}
+
+/* ---- windows ---- */
+
+bool vti_rc_in_window(const struct vt_recording *r, const struct rc_process *p)
+{
+	return !p->skip && p->count && (!r->opt.toggle || p->threads[p->running].inside);
+}
+
+/* What is inside the window is over: nobody needs more unless other processes do. */
+static void note_end(struct vt_recording *r, const struct rc_process *p)
+{
+	if (!p->count && !r->opt.follow)
+		vt_recording_stop(r);
+}
+
+static void consume(struct cursor *c, size_t n, size_t data)
+{
+	c->ids += n * sizeof(uint32_t);
+	c->n -= n;
+	c->data += data;
+	c->left -= data;
+}
+
+/*
+ * One execution of a block, of which the first `insns` instructions were executed and left their
+ * values: the part of it that lies in the window.
+ */
+static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor *cur, uint32_t id,
+		    uint32_t insns, struct vt_error *err)
+{
+	uint64_t sum = rc_block_sum(&r->blocks, id);
+	uint32_t begin, end, data, before;
+	struct sum part = {.low = id, .high = id};
+
+	if (!sum)
+		return damaged(err, bad_id);
+	if (insns > rc_sum_insns(sum))
+		return damaged(err, "part of a block that is longer than it");
+	data = vti_rc_data_before(&r->blocks, id, insns);
+	if (data > cur->left)
+		return damaged(err, bad_values);
+	begin = p->skip < insns ? (uint32_t)p->skip : insns;
+	end = p->count < insns - begin ? begin + (uint32_t)p->count : insns;
+	p->skip -= begin;
+	if (begin || r->chunk->n == RC_CHUNK_IDS)
+		put_chunk(r, p);
+	if (begin)
+		p->threads[p->running].dropped = true;
+	if (begin < end) {
+		before = vti_rc_data_before(&r->blocks, id, begin);
+		part.insns = end - begin;
+		part.data = vti_rc_data_before(&r->blocks, id, end) - before;
+		append(r->chunk, &id, 1, &part, cur->data + before);
+		r->chunk->skip = begin ? begin : r->chunk->skip;
+		if (p->count != UINT64_MAX)
+			p->count -= end - begin;
+	}
+	if (end < rc_sum_insns(sum))
+		put_chunk(r, p);
+	if (end < insns)
+		p->threads[p->running].dropped = true;
+	consume(cur, 1, data);
+	return 0;
+}
+
+/* Takes the first of n blocks, and as many more as the window and the record at hand allow. */
+static int take_some(struct vt_recording *r, struct rc_process *p, struct cursor *cur, size_t n,
+		     struct vt_error *err)
+{
+	struct rc_chunk *c = r->chunk;
+	uint32_t ids[RC_BATCH];
+	uint64_t room = p->skip ? p->skip : p->count;
+	struct sum sum;
+
+	n = n < RC_BATCH ? n : RC_BATCH;
+	if (c->n + n > RC_CHUNK_IDS)
+		put_chunk(r, p);
+	/* The recorded program could change them between a check and their use. */
+	memcpy(ids, cur->ids, n * sizeof(*ids));
+	sum = sum_up(&r->blocks, ids, n);
+	if (!sum.unknown && c->n && c->size + sum.data > RC_CHUNK_DATA)
+		put_chunk(r, p);
+	while (n > 1 && (sum.unknown || sum.data > cur->left || sum.insns > room ||
+			 (!p->skip && sum.data > RC_CHUNK_DATA))) {
+		n /= 2;
+		sum = sum_up(&r->blocks, ids, n);
+	}
+	if (sum.unknown)
+		return damaged(err, bad_id);
+	if (sum.data > cur->left)
+		return damaged(err, bad_values);
+	if (sum.insns > room)
+		return take_one(r, p, cur, ids[0], (uint32_t)sum.insns, err);
+	if (p->skip) {
+		p->skip -= sum.insns;
+		p->threads[p->running].dropped = true;
+	} else {
+		append(c, ids, n, &sum, cur->data);
+		if (p->count != UINT64_MAX)
+			p->count -= sum.insns;
+	}
+	consume(cur, n, sum.data);
+	return 0;
+}
+
+/* The blocks up to a last one of which only a part was executed, or all of them. */
+static int take_all(struct vt_recording *r, struct rc_process *p, struct cursor *cur,
+		    uint32_t partial, struct vt_error *err)
+{
+	size_t last = partial ? 1 : 0;
+	int rc = 0;
+
+	while (rc == 0 && cur->n > last && p->count)
+		rc = take_some(r, p, cur, cur->n - last, err);
+	if (rc == 0 && cur->n && p->count) {
+		uint32_t id;
+
+		memcpy(&id, cur->ids, sizeof(id));
+		rc = take_one(r, p, cur, id, partial, err);
+	}
+	return rc;
+}
+
+int vti_rc_run(struct vt_recording *r, struct rc_process *p, const struct rc_run *run,
+	       struct vt_error *err)
+{
+	struct cursor cur = {run->ids, run->n, run->data, run->size};
+	struct rc_thread *t = &p->threads[p->running];
+	int rc = 0;
+
+	if (run->partial && !run->n)
+		return damaged(err, "part of a block where there is none");
+	if (r->opt.toggle && !t->inside) {
+		t->dropped |= run->n > 0;
+		return 0;
+	}
+	if (p->count)
+		rc = take_all(r, p, &cur, run->partial, err);
+	put_chunk(r, p);
+	if (!p->count) {
+		t->dropped |= cur.n > 0;
+		note_end(r, p);
+	} else if (rc == 0 && cur.left && !run->cut) {
+		rc = damaged(err, bad_values);
+	}
+	/* Of what a dying process wrote, the last may be there in part. */
+	return rc == -VT_E_DAMAGED && run->cut ? 0 : rc;
+}
