@@ -14,6 +14,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/decode.h"
 #include "cmd/vtrace/probe.h"
+#include "cmd/vtrace/record_full.h"
 #include "cmd/vtrace/subcommands.h"
 
 /*
@@ -28,6 +29,7 @@
 
 struct record {
 	struct app *app;
+	struct full_options full;
 	bool regs;
 	bool branch;
 	bool pt;
@@ -192,7 +194,7 @@ static char **list_command(struct record *r)
 
 /* ---- printing it ---- */
 
-static void print_quoted(struct vt_output *out, const char *arg)
+void record_quote(struct vt_output *out, const char *arg)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_-+=./,:@%";
@@ -220,7 +222,7 @@ static void print_command(struct record *r, char **argv)
 		return;
 	for (i = 0; argv[i]; i++) {
 		vt_output_text(out, i ? " " : "");
-		print_quoted(out, argv[i]);
+		record_quote(out, argv[i]);
 	}
 	vt_output_text(out, "\n");
 }
@@ -317,6 +319,12 @@ static int record(struct record *r)
 	const char *output = r->output ? r->output : "perf.data";
 	char **argv;
 
+	if (r->full.full && r->dry_run) {
+		print_full(r->app, &r->full);
+		return 0;
+	}
+	if (r->full.full)
+		return record_full(r->app, &r->full, r->output, r->compress);
 	probe_machine(&r->machine);
 	tell_lacks(r);
 	if (!r->dry_run && wants_stream(r->output))
@@ -332,8 +340,42 @@ static int record(struct record *r)
 	return 0;
 }
 
+/* The first option given that is for perf, or NULL. */
+static const char *perf_option_given(const struct record *r)
+{
+	return r->regs		 ? "--regs"
+	       : r->stack_given	 ? "--stack"
+	       : r->branch	 ? "--branch"
+	       : r->pt		 ? "--pt"
+	       : r->events.count ? "--event"
+	       : r->frequency	 ? "--freq"
+	       : r->period	 ? "--period"
+	       : r->all_cpus	 ? "--all-cpus"
+	       : r->pid		 ? "--pid"
+				 : NULL;
+}
+
+static bool check_full(struct record *r)
+{
+	const char *other = perf_option_given(r);
+
+	if (other)
+		return app_usage(r->app, "%s: not with --full", other);
+	if (r->full.blocks && r->full.values_given)
+		return app_usage(r->app, "--blocks and --values exclude each other");
+	if (!r->app->argc)
+		return app_usage(r->app, "which program?");
+	return true;
+}
+
 static bool check(struct record *r)
 {
+	const char *other = full_option_given(&r->full);
+
+	if (r->full.full)
+		return check_full(r);
+	if (other)
+		return app_usage(r->app, "%s: goes with --full", other);
 	if (r->frequency && r->period)
 		return app_usage(r->app, "--freq and --period exclude each other");
 	if (!r->app->argc && !r->pid && !r->all_cpus)
@@ -352,7 +394,7 @@ static bool check(struct record *r)
 int cmd_record(int argc, char **argv)
 {
 	struct app app;
-	struct record r = {.app = &app};
+	struct record r = {.app = &app, .full = {.values = FULL_LOADS}};
 	const struct vt_opt opts[] = {
 		{'r', "regs", VT_OPT_FLAG, &r.regs, .help = "registers and stack with each sample"},
 		{0, "stack", VT_OPT_U64, &r.stack, .arg = "BYTES", .max = MAX_STACK,
@@ -373,16 +415,19 @@ int cmd_record(int argc, char **argv)
 		{'o', "output", VT_OPT_STRING, &r.output, .arg = "FILE",
 		 .help = "write FILE, not perf.data; a stream if its name ends in .vt"},
 		APP_OPT_COMPRESS(r.compress),
+		FULL_OPTIONS(r.full),
 		{0},
 	};
 	const struct vt_opt_page page = {
 		.program = "vtrace record",
-		.usage = "[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a",
-		.about = "Runs a program and records it with perf, as the analyses want it.",
+		.usage = "[options] [--] PROGRAM [ARGUMENT]...\n[options] -p PID | -a\n"
+			 "--full [options] [--] PROGRAM [ARGUMENT]...",
+		.about = "Runs a program and records it: samples of it with perf, as the analyses\n"
+			 "want them, or with --full all that it executes.",
 		.opts = opts,
 		.notes = "The exit status is that of the program, except that 3 also means that "
-			 "perf could\n"
-			 "not be run.",
+			 "perf or\n"
+			 "valgrind could not be run.",
 		.stop_at_operand = true,
 		.max_operands = UINT_MAX,
 	};

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/vtrace/record_full.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cmd/common/stream.h"
+#include "cmd/vtrace/valgrind.h"
+#include "formats/recording/recording.h"
+
+#define DEFAULT_OUTPUT "vtrace.vt"
+
+/* How often processes that were forked are looked at once the first has ended. */
+#define LOOK_MS 50
+
+const char *const full_value_words[] = {"none", "loads", "stores", "all", NULL};
+
+struct full {
+	struct app *app;
+	const struct full_options *opt;
+	const char *output;
+	bool created; /* the output is a file of ours */
+	bool to_pipe;
+	bool failed; /* the output could not be written; that has been said */
+	bool ended;  /* the program has */
+	bool interrupted;
+	pid_t child;
+	int status; /* as waitpid() gives it */
+	int signals;
+	struct vt_writer *w;
+	struct vt_recording *recording;
+	char *dir;
+};
+
+const char *full_option_given(const struct full_options *o)
+{
+	return o->values_given ? "--values"
+	       : o->blocks     ? "--blocks"
+	       : o->mem	       ? "--mem"
+	       : o->args       ? "--args"
+	       : o->follow     ? "--follow"
+	       : o->skip_given ? "--skip"
+	       : o->count      ? "--count"
+	       : o->toggle     ? "--toggle"
+			       : NULL;
+}
+
+/* ---- the output ---- */
+
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+/* A recording is large, and made while the program waits: zlib would take too long. */
+static const char *choose_compression(struct full *f, const char *asked)
+{
+	struct stat st;
+	int rc;
+
+	if (asked)
+		return asked;
+	if (strcmp(f->output, "-") == 0)
+		rc = fstat(STDOUT_FILENO, &st);
+	else
+		rc = stat(f->output, &st);
+	return rc < 0 || S_ISREG(st.st_mode) ? "zstd:1" : NULL;
+}
+
+static void put_meta(struct full *f, const char *key, const char *value)
+{
+	vt_writer_row(f->w, VT_META);
+	vt_writer_text(f->w, VT_META_KEY, key);
+	vt_writer_text(f->w, VT_META_VALUE, value);
+}
+
+static void put_facts(struct full *f)
+{
+	struct vt_buf line = VT_BUF_INIT;
+	int i;
+
+	for (i = 0; i < f->app->argc; i++) {
+		const char *p = f->app->argv[i];
+
+		if (i)
+			vt_buf_put_u8(&line, ' ');
+		for (; *p; p++) {
+			if (*p == ' ' || *p == '\\')
+				vt_buf_put_u8(&line, '\\');
+			vt_buf_put_u8(&line, (uint8_t)*p);
+		}
+	}
+	put_meta(f, "arch", "x86_64");
+	put_meta(f, "cmdline", vt_buf_str(&line));
+	put_meta(f, "recorder", "valgrind");
+	vt_buf_free(&line);
+}
+
+static bool open_output(struct full *f, const char *output, const char *compress)
+{
+	f->output = output ? output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
+	f->to_pipe = strcmp(f->output, "-") == 0;
+	compress = choose_compression(f, compress);
+	f->created = !f->to_pipe && compress != NULL;
+	f->w = app_open_writer(f->app, f->output, compress, NULL, 0);
+	if (!f->w)
+		return false;
+	put_facts(f);
+	return true;
+}
+
+/* ---- the recorder's directory ---- */
+
+/* Memory is the best place for memory that is shared; /dev/shm need not be there. */
+static bool make_directory(struct full *f)
+{
+	const char *tmp = getenv("TMPDIR");
+	const char *places[] = {"/dev/shm", tmp && *tmp ? tmp : "/tmp"};
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct vt_buf path = VT_BUF_INIT;
+
+		vt_buf_printf(&path, "%s/vtrace.XXXXXX", places[i]);
+		vt_buf_put_u8(&path, 0);
+		if (!path.failed && mkdtemp((char *)path.data)) {
+			f->dir = (char *)path.data;
+			return true;
+		}
+		app_say(f->app, "%s: %s", places[i], strerror(errno));
+		vt_buf_free(&path);
+	}
+	app_raise(f->app, APP_INPUT);
+	return false;
+}
+
+static bool open_recording(struct full *f)
+{
+	struct vt_recording_options opt = {
+		.skip = f->opt->skip,
+		.count = f->opt->count,
+		.toggle = f->opt->toggle != NULL,
+		.follow = f->opt->follow,
+	};
+	struct vt_error err = VT_ERROR_INIT;
+
+	f->recording = vt_recording_open(f->dir, f->w, &opt, &err);
+	return f->recording || app_fail(f->app, &err);
+}
+
+/* ---- while the program runs ---- */
+
+/* Whether a process runs; one that nobody has waited for yet does not. */
+static bool is_alive(pid_t pid)
+{
+	char path[64], text[512], *p;
+	size_t n;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return kill(pid, 0) == 0 || errno == EPERM;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	p = strrchr(text, ')'); /* the name before it may hold anything */
+	return p && p[1] && p[2] != 'Z' && p[2] != 'X';
+}
+
+/* Processes that are dead and have not said so. */
+static int look_for_dead(struct full *f, struct vt_error *err)
+{
+	int32_t pid;
+	size_t i = 0;
+	int rc = 0;
+
+	while (rc == 0 && (pid = vt_recording_running(f->recording, i)) != 0) {
+		if ((f->ended && pid == f->child) || !is_alive(pid)) {
+			rc = vt_recording_read(f->recording, err);
+			rc = rc < 0 ? rc : vt_recording_dead(f->recording, pid, err);
+		} else {
+			i++;
+		}
+	}
+	return rc;
+}
+
+static void on_signal(struct full *f, const struct signalfd_siginfo *s)
+{
+	if (s->ssi_signo == SIGCHLD) {
+		f->ended = f->ended || waitpid(f->child, &f->status, WNOHANG) == f->child;
+		return;
+	}
+	f->interrupted = true;
+	/* What comes from the keyboard, the program gets itself. */
+	if (!f->ended && s->ssi_code != SI_KERNEL)
+		kill(f->child, (int)s->ssi_signo);
+}
+
+static void read_signals(struct full *f)
+{
+	struct signalfd_siginfo s;
+
+	while (read(f->signals, &s, sizeof(s)) == (ssize_t)sizeof(s))
+		on_signal(f, &s);
+}
+
+static void check_output(struct full *f)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (f->failed || vt_writer_error(f->w, &err) == 0)
+		return;
+	f->failed = true;
+	vt_recording_stop(f->recording);
+	if (f->to_pipe && is_pipe(STDOUT_FILENO)) {
+		app_raise(f->app, APP_OUTPUT);
+		return;
+	}
+	app_fail(f->app, &err);
+	if (!f->ended)
+		app_say(f->app, "the program runs on, but is not recorded any more");
+}
+
+/* Takes in the recording until the program and all that are recorded with it have ended. */
+static int receive(struct full *f, struct vt_error *err)
+{
+	struct pollfd fds[] = {
+		{.fd = vt_recording_fd(f->recording), .events = POLLIN},
+		{.fd = f->signals, .events = POLLIN},
+	};
+	int rc = 0;
+
+	while (rc >= 0 && !(f->ended && vt_recording_running(f->recording, 0) == 0)) {
+		if (poll(fds, 2, f->ended ? LOOK_MS : -1) < 0 && errno != EINTR)
+			return vt_error_errno(err, VT_E_SYSTEM, errno, "poll");
+		read_signals(f);
+		rc = vt_recording_read(f->recording, err);
+		if (rc >= 0 && f->ended)
+			rc = look_for_dead(f, err);
+		check_output(f);
+		if (f->ended && f->interrupted)
+			break;
+	}
+	return rc;
+}
+
+/* Runs the program under Valgrind; false when Valgrind could not be run. */
+static bool run(struct full *f)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+	sigset_t set, old_set;
+	bool ok;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, &old_set);
+	/* A reader that goes must not end this process before its directory is removed. */
+	sigaction(SIGPIPE, &ignore, &old);
+	f->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	f->child = valgrind_start(f->app, f->opt, f->dir, f->to_pipe, &old_set);
+	ok = f->signals >= 0 && f->child > 0;
+	if (ok && receive(f, &err) < 0) {
+		/* The program need not suffer from it. */
+		vt_recording_stop(f->recording);
+		app_fail(f->app, &err);
+	}
+	while (f->child > 0 && !f->ended)
+		f->ended = waitpid(f->child, &f->status, 0) == f->child || errno != EINTR;
+	close(f->signals);
+	sigaction(SIGPIPE, &old, NULL);
+	sigprocmask(SIG_SETMASK, &old_set, NULL);
+	return ok;
+}
+
+/* ---- the end ---- */
+
+static void plural(const struct app *a, uint64_t n, const char *one, const char *many)
+{
+	if (n)
+		app_say(a, "%" PRIu64 " %s", n, n == 1 ? one : many);
+}
+
+/* Says what is missing. */
+static void tell(struct full *f)
+{
+	const struct vt_recording_summary *s = vt_recording_summary(f->recording);
+	const struct app *a = f->app;
+
+	if (WIFSIGNALED(f->status))
+		app_say(a, "%s: ended by signal %d (%s)", a->argv[0], WTERMSIG(f->status),
+			strsignal(WTERMSIG(f->status)));
+	plural(a, s->unfollowed, "process or program is not recorded (--follow does)",
+	       "processes or programs are not recorded (--follow does)");
+	plural(a, s->cut, "process was killed: recorded up to there",
+	       "processes were killed: recorded up to there");
+	plural(a, s->gaps, "damaged place in the recording", "damaged places in the recording");
+	if (f->interrupted)
+		app_say(a, "interrupted: recorded up to there");
+}
+
+static void close_output(struct full *f)
+{
+	const struct vt_recording_summary *s = vt_recording_summary(f->recording);
+	struct vt_error err = VT_ERROR_INIT;
+	enum vt_status status = VT_STATUS_COMPLETE;
+
+	if (s->cut || f->interrupted)
+		status = VT_STATUS_INTERRUPTED;
+	else if (s->gaps)
+		status = VT_STATUS_LOSSY;
+	if (status != VT_STATUS_COMPLETE)
+		app_raise(f->app, APP_LOSSY);
+	if (f->failed)
+		vt_writer_abandon(f->w);
+	else if (vt_writer_close(f->w, status, &err) < 0)
+		app_fail(f->app, &err);
+	f->w = NULL;
+}
+
+/* Nothing was recorded at all: Valgrind, or what it was to run, could not be run. */
+static void give_up(struct full *f)
+{
+	app_say(f->app, "nothing was recorded");
+	app_raise(f->app, APP_INPUT);
+	vt_writer_abandon(f->w);
+	f->w = NULL;
+	if (f->created)
+		unlink(f->output);
+}
+
+static void finish(struct full *f, bool ran)
+{
+	if (ran && vt_recording_summary(f->recording)->processes) {
+		tell(f);
+		close_output(f);
+	} else {
+		give_up(f);
+	}
+}
+
+int record_full(struct app *a, const struct full_options *o, const char *output,
+		const char *compress)
+{
+	struct full f = {.app = a, .opt = o, .signals = -1};
+	bool ran = false;
+
+	if (!valgrind_check(a))
+		return 0;
+	if (open_output(&f, output, compress) && make_directory(&f) && open_recording(&f)) {
+		ran = run(&f);
+		finish(&f, ran);
+	}
+	if (f.w)
+		vt_writer_abandon(f.w);
+	vt_recording_close(f.recording);
+	if (f.dir)
+		rmdir(f.dir);
+	free(f.dir);
+	/* As any program whose reader has seen enough. */
+	if (f.failed && f.to_pipe && is_pipe(STDOUT_FILENO))
+		raise(SIGPIPE);
+	if (!ran)
+		return 0;
+	return WIFEXITED(f.status) ? WEXITSTATUS(f.status) : 128 + WTERMSIG(f.status);
+}

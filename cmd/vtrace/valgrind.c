@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/vtrace/valgrind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define RECORDER "vtrace-amd64-linux"
+
+/*
+ * Debian's `valgrind` is a script that sets LD_LIBRARY_PATH for the program, too; what it runs in
+ * the end comes first here.
+ */
+static const char *const launchers[] = {"valgrind.bin", "valgrind"};
+
+/* ---- where the recorder is ---- */
+
+/* Where it was told to be, or beside where this program lies: the same when built and installed. */
+static bool find_directory(struct vt_buf *dir)
+{
+	const char *told = getenv("VTRACE_LIBEXEC");
+	char self[4096];
+	ssize_t n;
+	char *slash;
+
+	if (told && *told) {
+		vt_buf_printf(dir, "%s", told);
+		return !dir->failed;
+	}
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n <= 0)
+		return false;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return false;
+	vt_buf_printf(dir, "%.*s/../libexec/vtrace", (int)(slash - self), self);
+	return !dir->failed;
+}
+
+bool valgrind_check(struct app *a)
+{
+	struct vt_buf path = VT_BUF_INIT;
+	bool there = find_directory(&path);
+
+	vt_buf_printf(&path, "/" RECORDER);
+	if (there && access(vt_buf_str(&path), X_OK) < 0) {
+		app_say(a, "no recorder: %s: %s (it is built where valgrind is installed)",
+			vt_buf_str(&path), strerror(errno));
+		there = false;
+	}
+	if (!there)
+		app_raise(a, APP_INPUT);
+	vt_buf_free(&path);
+	return there;
+}
+
+/* ---- its command line ---- */
+
+static void add(struct vt_buf *b, const char *arg)
+{
+	vt_buf_put(b, arg, strlen(arg) + 1);
+}
+
+static void add_pair(struct vt_buf *b, const char *option, const char *value)
+{
+	vt_buf_printf(b, "%s=%s", option, value);
+	vt_buf_put_u8(b, 0);
+}
+
+/* The arguments one after the other, each zero-terminated; the first is Valgrind's name. */
+static void make_command(struct vt_buf *b, const struct app *a, const struct full_options *o,
+			 const char *dir)
+{
+	int i;
+
+	add(b, "valgrind");
+	/* Neither ~/.valgrindrc nor VALGRIND_OPTS is meant for this tool. */
+	add(b, "--command-line-only=yes");
+	add(b, "--tool=vtrace");
+	add(b, "-q");
+	add(b, "--vgdb=no");
+	add_pair(b, "--trace-children", o->follow ? "yes" : "no");
+	add_pair(b, "--dir", dir);
+	add_pair(b, "--values", o->blocks ? "none" : full_value_words[o->values]);
+	if (o->mem)
+		add(b, "--mem=yes");
+	if (o->args)
+		add(b, "--args=yes");
+	if (o->follow)
+		add(b, "--follow=yes");
+	if (o->toggle)
+		add_pair(b, "--toggle", o->toggle);
+	add(b, "--");
+	for (i = 0; i < a->argc; i++)
+		add(b, a->argv[i]);
+}
+
+static char **list_command(const struct vt_buf *b)
+{
+	char *p = (char *)b->data, *end = p + b->size;
+	char **argv = b->failed ? NULL : calloc(b->size + 1, sizeof(*argv));
+	size_t n = 0;
+
+	for (; argv && p < end; p += strlen(p) + 1)
+		argv[n++] = p;
+	return argv;
+}
+
+void print_full(struct app *a, const struct full_options *o)
+{
+	struct vt_output *out = app_text(a, NULL);
+	struct vt_buf command = VT_BUF_INIT, dir = VT_BUF_INIT;
+	char **argv;
+	size_t i;
+
+	make_command(&command, a, o, "DIR");
+	argv = list_command(&command);
+	find_directory(&dir);
+	if (out && argv) {
+		vt_output_text(out, "VALGRIND_LIB=");
+		record_quote(out, vt_buf_str(&dir));
+		for (i = 0; argv[i]; i++) {
+			vt_output_text(out, " ");
+			record_quote(out, argv[i]);
+		}
+		vt_output_text(out, "\n");
+	}
+	free(argv);
+	vt_buf_free(&command);
+	vt_buf_free(&dir);
+}
+
+/* ---- running it ---- */
+
+/* In the child: becomes Valgrind, or sends errno through the pipe. */
+static void become(char **argv, const char *libexec, bool redirect, const sigset_t *mask,
+		   int report)
+{
+	struct sigaction by_default = {.sa_handler = SIG_DFL};
+	int error;
+	size_t i;
+
+	sigaction(SIGPIPE, &by_default, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (redirect)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	setenv("VALGRIND_LIB", libexec, 1);
+	errno = ENOENT;
+	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]) && errno == ENOENT; i++)
+		execvp(launchers[i], argv);
+	error = errno;
+	(void)!write(report, &error, sizeof(error));
+	_exit(127);
+}
+
+static pid_t start(char **argv, const char *libexec, bool redirect, const sigset_t *mask,
+		   int *error)
+{
+	int report[2], status;
+	pid_t child = -1;
+
+	*error = errno;
+	if (pipe(report) < 0)
+		return -1;
+	fcntl(report[0], F_SETFD, FD_CLOEXEC);
+	fcntl(report[1], F_SETFD, FD_CLOEXEC);
+	child = fork();
+	if (child == 0)
+		become(argv, libexec, redirect, mask, report[1]);
+	*error = errno;
+	close(report[1]);
+	if (child > 0 && read(report[0], error, sizeof(*error)) > 0) {
+		waitpid(child, &status, 0);
+		child = -1;
+	}
+	close(report[0]);
+	return child;
+}
+
+pid_t valgrind_start(struct app *a, const struct full_options *o, const char *dir, bool redirect,
+		     const sigset_t *mask)
+{
+	struct vt_buf command = VT_BUF_INIT, libexec = VT_BUF_INIT;
+	char **argv;
+	pid_t child = -1;
+	int error = ENOMEM;
+
+	make_command(&command, a, o, dir);
+	argv = list_command(&command);
+	if (argv && find_directory(&libexec))
+		child = start(argv, vt_buf_str(&libexec), redirect, mask, &error);
+	if (child < 0)
+		app_say(a, "valgrind: %s%s", strerror(error),
+			error == ENOENT ? " (on Debian: apt-get install valgrind)" : "");
+	free(argv);
+	vt_buf_free(&command);
+	vt_buf_free(&libexec);
+	return child;
+}
