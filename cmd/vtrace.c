@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 			 "  dump    print the records of a stream\n"
 			 "  info    say what is in a stream\n"
 			 "  merge   add up the profiles of several runs\n"
-			 "  record  run a program and record it with perf\n\n"
+			 "  record  run a program and record it\n\n"
 			 "vtrace SUBCOMMAND --help tells more.",
 		.opts = opts,
 		.stop_at_operand = true,

@@ -411,7 +411,7 @@ int cmd_record(int argc, char **argv)
 		{'a', "all-cpus", VT_OPT_FLAG, &r.all_cpus, .help = "the whole machine"},
 		{'p', "pid", VT_OPT_U64, &r.pid, .arg = "PID", .min = 1, .max = INT_MAX,
 		 .help = "a process that runs already"},
-		{'n', "dry-run", VT_OPT_FLAG, &r.dry_run, .help = "only print perf's command line"},
+		{'n', "dry-run", VT_OPT_FLAG, &r.dry_run, .help = "only print the command line of perf or valgrind"},
 		{'o', "output", VT_OPT_STRING, &r.output, .arg = "FILE",
 		 .help = "write FILE, not perf.data; a stream if its name ends in .vt"},
 		APP_OPT_COMPRESS(r.compress),

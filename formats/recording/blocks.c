@@ -72,8 +72,8 @@ static bool grow(struct rc_blocks *t, const struct rc_block *b)
 	if (!vt_array_grow(&t->sums, &t->sums_cap, end, sizeof(*t->sums)) ||
 	    !vt_array_grow(&t->first_slot, &t->first_cap, end, sizeof(*t->first_slot)))
 		return false;
-	memset(t->sums + t->end, 0, (end - t->end) * sizeof(*t->sums));
-	t->end = end;
+	for (; t->end < end; t->end++)
+		t->sums[t->end] = RC_UNKNOWN;
 	return true;
 }
 
@@ -85,7 +85,7 @@ int vti_rc_blocks_add(struct rc_blocks *t, const struct rc_block *b, struct vt_e
 	if (!why)
 		why = check_slots(b);
 	if (!why && (!b->id || b->id > t->known + VT_MAX_BLOCK_LEAP || b->id > UINT32_MAX ||
-		     (b->id < t->end && t->sums[b->id])))
+		     (b->id < t->end && t->sums[b->id] != RC_UNKNOWN)))
 		why = "id";
 	if (!why && t->nslots >= UINT32_MAX - VT_MAX_BLOCK_SLOTS)
 		why = "number of slots of all blocks";

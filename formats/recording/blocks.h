@@ -13,8 +13,8 @@
  * it has and how many bytes of values each of them leaves.
  */
 struct rc_blocks {
-	/* For each id, instructions << 32 | bytes of values, so that one addition sums up both; 0
-	 * for an id that is not known. */
+	/* For each id, instructions << 32 | bytes of values, so that one addition sums up both;
+	 * RC_UNKNOWN for an id that is not known. */
 	uint64_t *sums;
 	uint32_t *first_slot; /* of each id in `slots` */
 	size_t end;	      /* one more than the largest id */
@@ -27,6 +27,16 @@ struct rc_blocks {
 };
 
 #define RC_NO_SLOT UINT32_MAX
+
+/* Blocks whose sums may be added up before anybody looks. */
+#define RC_BATCH 512
+
+/*
+ * More instructions than RC_BATCH blocks can have, so that one unknown block shows in a sum of
+ * them, and so few that the sum of RC_BATCH unknown ones does not overflow.
+ */
+#define RC_UNKNOWN_INSNS (1u << 22)
+#define RC_UNKNOWN	 ((uint64_t)RC_UNKNOWN_INSNS << 32)
 
 void vti_rc_blocks_fini(struct rc_blocks *t);
 
@@ -53,12 +63,6 @@ static inline uint32_t rc_sum_insns(uint64_t sum)
 static inline uint32_t rc_sum_data(uint64_t sum)
 {
 	return (uint32_t)sum;
-}
-
-/* The sum of one id; 0 when it is not known. */
-static inline uint64_t rc_block_sum(const struct rc_blocks *t, uint32_t id)
-{
-	return id < t->end ? t->sums[id] : 0;
 }
 
 /* Bytes of values that the first `insns` instructions of a known block leave. */

@@ -28,24 +28,43 @@ static int damaged(struct vt_error *err, const char *why)
 	return vt_error_set(err, VT_E_DAMAGED, "%s", why);
 }
 
-static struct sum sum_up(const struct rc_blocks *t, const uint32_t *ids, size_t n)
+/* The smallest and the largest id; as signed numbers, which processors compare many at a time. */
+static void find_range(const uint32_t *ids, size_t n, struct sum *sum)
 {
-	uint32_t low = UINT32_MAX, high = 0, end = (uint32_t)t->end;
-	uint64_t total = 0, unknown = 0;
+	int32_t low = INT32_MAX, high = -1, v;
 	size_t i;
 
-	if (!end)
-		return (struct sum){.unknown = true};
 	for (i = 0; i < n; i++) {
-		uint32_t id = ids[i];
-		uint64_t sum = t->sums[id < end ? id : 0]; /* no block has id 0 */
-
-		total += sum;
-		unknown |= !sum;
-		low = id < low ? id : low;
-		high = id > high ? id : high;
+		v = (int32_t)ids[i];
+		low = v < low ? v : low;
+		high = v > high ? v : high;
 	}
-	return (struct sum){rc_sum_insns(total), rc_sum_data(total), low, high, unknown};
+	sum->low = (uint32_t)low;
+	sum->high = (uint32_t)high;
+	sum->unknown = low < 0;
+}
+
+static struct sum sum_up(const struct rc_blocks *t, const uint32_t *ids, size_t n)
+{
+	uint64_t even = 0, odd = 0;
+	struct sum sum;
+	size_t i;
+
+	find_range(ids, n, &sum);
+	sum.unknown |= sum.high >= t->end;
+	if (sum.unknown)
+		return sum;
+	for (i = 0; i + 1 < n; i += 2) {
+		even += t->sums[ids[i]];
+		odd += t->sums[ids[i + 1]];
+	}
+	if (i < n)
+		even += t->sums[ids[i]];
+	even += odd;
+	sum.insns = rc_sum_insns(even);
+	sum.data = rc_sum_data(even);
+	sum.unknown = sum.insns >= RC_UNKNOWN_INSNS;
+	return sum;
 }
 
 /* ---- writing ---- */
@@ -64,14 +83,14 @@ static void put_edge(struct vt_recording *r, const struct rc_process *p, struct 
 
 static void pack_ids(struct rc_chunk *c, unsigned width)
 {
-	uint32_t i;
+	uint32_t n = c->n, low = c->low, i;
 
 	if (width == 2)
-		for (i = 0; i < c->n; i++)
-			vt_put_le16(c->packed + 2 * (size_t)i, (uint16_t)(c->ids[i] - c->low));
+		for (i = 0; i < n; i++)
+			vt_put_le16(c->packed + 2 * (size_t)i, (uint16_t)(c->ids[i] - low));
 	else
-		for (i = 0; i < c->n; i++)
-			vt_put_le32(c->packed + 4 * (size_t)i, c->ids[i] - c->low);
+		for (i = 0; i < n; i++)
+			vt_put_le32(c->packed + 4 * (size_t)i, c->ids[i] - low);
 }
 
 static void put_chunk(struct vt_recording *r, struct rc_process *p)
@@ -107,9 +126,8 @@ static void put_chunk(struct vt_recording *r, struct rc_process *p)
 	c->size = 0;
 }
 
-/* Appends blocks whose values begin at `data`. */
-static void append(struct rc_chunk *c, const uint32_t *ids, size_t n, const struct sum *sum,
-		   const uint8_t *data)
+/* Counts n blocks, whose ids are in their place already and whose values begin at `data`. */
+static void append(struct rc_chunk *c, size_t n, const struct sum *sum, const uint8_t *data)
 {
 	if (!c->n) {
 		c->low = sum->low;
@@ -117,7 +135,6 @@ static void append(struct rc_chunk *c, const uint32_t *ids, size_t n, const stru
 		c->insns = 0;
 		c->data = data;
 	}
-	memcpy(c->ids + c->n, ids, n * sizeof(*ids));
 	c->n += (uint32_t)n;
 	c->low = sum->low < c->low ? sum->low : c->low;
 	c->high = sum->high > c->high ? sum->high : c->high;
@@ -154,11 +171,11 @@ static void consume(struct cursor *c, size_t n, size_t data)
 static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor *cur, uint32_t id,
 		    uint32_t insns, struct vt_error *err)
 {
-	uint64_t sum = rc_block_sum(&r->blocks, id);
+	uint64_t sum = id < r->blocks.end ? r->blocks.sums[id] : RC_UNKNOWN;
 	uint32_t begin, end, data, before;
 	struct sum part = {.low = id, .high = id};
 
-	if (!sum)
+	if (sum == RC_UNKNOWN)
 		return damaged(err, bad_id);
 	if (insns > rc_sum_insns(sum))
 		return damaged(err, "part of a block that is longer than it");
@@ -176,7 +193,8 @@ static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor 
 		before = vti_rc_data_before(&r->blocks, id, begin);
 		part.insns = end - begin;
 		part.data = vti_rc_data_before(&r->blocks, id, end) - before;
-		append(r->chunk, &id, 1, &part, cur->data + before);
+		r->chunk->ids[r->chunk->n] = id;
+		append(r->chunk, 1, &part, cur->data + before);
 		r->chunk->skip = begin ? begin : r->chunk->skip;
 		if (p->count != UINT64_MAX)
 			p->count -= end - begin;
@@ -194,18 +212,21 @@ static int take_some(struct vt_recording *r, struct rc_process *p, struct cursor
 		     struct vt_error *err)
 {
 	struct rc_chunk *c = r->chunk;
-	uint32_t ids[RC_BATCH];
 	uint64_t room = p->skip ? p->skip : p->count;
 	struct sum sum;
+	uint32_t *ids;
 
 	n = n < RC_BATCH ? n : RC_BATCH;
 	if (c->n + n > RC_CHUNK_IDS)
 		put_chunk(r, p);
 	/* The recorded program could change them between a check and their use. */
+	ids = c->ids + c->n;
 	memcpy(ids, cur->ids, n * sizeof(*ids));
 	sum = sum_up(&r->blocks, ids, n);
-	if (!sum.unknown && c->n && c->size + sum.data > RC_CHUNK_DATA)
+	if (!sum.unknown && c->n && c->size + sum.data > RC_CHUNK_DATA) {
 		put_chunk(r, p);
+		ids = memmove(c->ids, ids, n * sizeof(*ids));
+	}
 	while (n > 1 && (sum.unknown || sum.data > cur->left || sum.insns > room ||
 			 (!p->skip && sum.data > RC_CHUNK_DATA))) {
 		n /= 2;
@@ -221,7 +242,7 @@ static int take_some(struct vt_recording *r, struct rc_process *p, struct cursor
 		p->skip -= sum.insns;
 		p->threads[p->running].dropped = true;
 	} else {
-		append(c, ids, n, &sum, cur->data);
+		append(c, n, &sum, cur->data);
 		if (p->count != UINT64_MAX)
 			p->count -= sum.insns;
 	}

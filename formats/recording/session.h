@@ -20,9 +20,6 @@
 #define RC_CHUNK_IDS  49152
 #define RC_CHUNK_DATA ((size_t)256 << 10)
 
-/* Blocks that are summed up at a time. */
-#define RC_BATCH 512
-
 /* A mapped ring; what its header said when it was mapped, checked against the file. */
 struct rc_ring {
 	uint8_t *base;

@@ -137,6 +137,12 @@ for page in "$ROOT"/man/*.[135]; do
 	prepare "$T_DIR/in-$name"
 	while IFS= read -r command <&3; do
 		case $command in
+		*'vtrace record --full'*)
+			if ! vtrace record --full -o probe.vt true >/dev/null 2>&1; then
+				t_skip "$name: $command" "vtrace record --full does not work here"
+				continue
+			fi
+			;;
 		*'vtrace record'* | *'perf record'*)
 			if ! perf record -q -e cpu-clock -o probe.data true >/dev/null 2>&1; then
 				t_skip "$name: $command" "perf record does not work here"
