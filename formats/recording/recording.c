@@ -118,8 +118,8 @@ static struct rc_process *add(struct vt_recording *r, int32_t pid, int32_t ppid,
 {
 	struct rc_process *p = calloc(1, sizeof(*p));
 
-	if (!p || !vt_array_grow(&r->processes, &r->processes_cap, r->nprocesses + 1,
-				 sizeof(*r->processes))) {
+	if (!p ||
+	    !vt_array_grow(&r->processes, &r->processes_cap, r->nprocesses + 1, sizeof(void *))) {
 		free(p);
 		vt_error_set(err, VT_E_NOMEM, "out of memory");
 		return NULL;
@@ -229,8 +229,8 @@ static void remove_process(struct vt_recording *r, struct rc_process *p)
 
 	for (i = 0; r->processes[i] != p; i++)
 		;
-	memmove(r->processes + i, r->processes + i + 1,
-		(r->nprocesses - i - 1) * sizeof(*r->processes));
+	for (; i + 1 < r->nprocesses; i++)
+		r->processes[i] = r->processes[i + 1];
 	r->nprocesses--;
 	free_process(p);
 }
