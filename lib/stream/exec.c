@@ -2,7 +2,6 @@
 #include "stream/exec.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 
 #include "stream/bblock_internal.h"
 
@@ -13,11 +12,9 @@ static int bad(struct vt_error *err, const char *why)
 	return vt_error_set(err, VT_E_FORMAT, "executed blocks: %s", why);
 }
 
-/* The id of the block that is i behind the one at hand. */
-static inline uint64_t id_at(const struct vt_exec *x, uint32_t i)
+static inline const struct vt_bblock *find_block(const struct vt_bblocks *d, uint64_t id)
 {
-	return x->base +
-	       (x->width == 2 ? vt_le16(x->ids + (size_t)2 * i) : vt_le32(x->ids + (size_t)4 * i));
+	return id < d->end ? d->blocks[id] : NULL;
 }
 
 int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_record *rec,
@@ -52,7 +49,7 @@ int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_
 	if (x->base >= d->end || x->insns < blocks ||
 	    x->insns > blocks * (uint64_t)VT_MAX_BLOCK_INSNS)
 		return bad(err, "impossible base or number of instructions");
-	b = vt_bblocks_get(d, id_at(x, 0));
+	b = vt_bblocks_get(d, vt_exec_id(x, 0));
 	if (!b || skip >= b->ninsns)
 		return bad(err, b ? "the first is skipped whole" : "an unknown block");
 	x->skip = (uint32_t)skip;
@@ -76,8 +73,8 @@ static int finish(const struct vt_exec *x, struct vt_error *err)
 /* The part of the block at hand that belongs to the run; 1, or a negative error. */
 static int look(const struct vt_exec *x, struct vt_step *s, struct vt_error *err)
 {
-	uint64_t id = id_at(x, 0);
-	const struct vt_bblock *b = vt_bblocks_get(x->dict, id);
+	uint64_t id = vt_exec_id(x, 0);
+	const struct vt_bblock *b = find_block(x->dict, id);
 	uint32_t data_end;
 
 	if (!b)
@@ -128,7 +125,7 @@ int vt_exec_next(struct vt_exec *x, struct vt_step *step, struct vt_error *err)
 	if (!x->blocks)
 		return finish(x, err);
 	/* Nearly always: a whole block that is there with all its values. */
-	b = vt_bblocks_get(x->dict, id_at(x, 0));
+	b = vt_bblocks_get(x->dict, vt_exec_id(x, 0));
 	if (b && !x->skip && b->ninsns <= x->insns &&
 	    b->data_size <= (size_t)(x->data_end - x->data)) {
 		*step = (struct vt_step){

@@ -43,6 +43,40 @@ struct vt_exec {
 	uint32_t skip; /* instructions of the block at hand that do not belong or are passed */
 };
 
+/*
+ * For those who walk whole blocks themselves, knowing each by its id: that of the block which is i
+ * behind the one at hand, i < x->blocks; and the values that follow, `*size` bytes of them.
+ */
+static inline uint64_t vt_exec_id(const struct vt_exec *x, uint32_t i)
+{
+	const uint8_t *p = x->ids + (size_t)i * x->width;
+
+	return x->base + (x->width == 2 ? vt_le16(p) : vt_le32(p));
+}
+
+static inline const uint8_t *vt_exec_values(const struct vt_exec *x, size_t *size)
+{
+	*size = (size_t)(x->data_end - x->data);
+	return x->data;
+}
+
+/*
+ * Passes over the block at hand, whose length and bytes of values the caller knows.  False, and
+ * nothing is passed, if not all of it belongs to the run: for vt_exec_next() to deal with.
+ */
+static inline bool vt_exec_pass(struct vt_exec *x, uint32_t insns, uint32_t data_size)
+{
+	if (!x->blocks || x->skip || x->insns < insns || (x->insns == insns && x->blocks > 1) ||
+	    (size_t)(x->data_end - x->data) < data_size)
+		return false;
+	x->ids += x->width;
+	x->data += data_size;
+	x->insns -= insns;
+	x->first += insns;
+	x->blocks--;
+	return true;
+}
+
 /* One execution of a block, or of a part of it. */
 struct vt_step {
 	const struct vt_bblock *block;

@@ -7,15 +7,15 @@
 #define MAX_BACK_OFF (UINT64_C(1) << 60)
 
 /* The share of the values profiled so far that the steady part of the table has. */
-static double invariance(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t profiled)
+static double invariance(const struct vt_hotlists *s, const struct vt_hotlist *l,
+			 const struct vti_rest *r)
 {
-	const uint64_t *counts = vti_counts(s, l);
 	uint64_t sum = 0;
 	uint32_t i;
 
 	for (i = 0; i < l->count && i < s->options.steady; i++)
-		sum += counts[i];
-	return (double)sum / (double)profiled;
+		sum += r->cells[i].count;
+	return (double)sum / (double)r->profiled;
 }
 
 /* The fast-converging back-off: what was profiled, by twice the times that it has converged. */
@@ -27,26 +27,25 @@ static uint64_t back_off(uint64_t profiled, uint64_t turns)
 void vti_convergent_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
 {
 	uint64_t interval = s->options.interval;
+	struct vti_rest *r = vti_rest(l);
 
 	while (n) {
-		uint64_t part = n < interval - l->phase ? n : interval - l->phase;
-		uint64_t profiled;
+		uint64_t part = n < interval - r->phase ? n : interval - r->phase;
 		double now, change;
 
-		vti_tnv_add(s, l, value, part);
+		vti_tnv_add(s, l, r, value, part);
 		n -= part;
-		l->phase += part;
-		if (l->phase < interval)
+		r->phase += part;
+		if (r->phase < interval)
 			break;
-		l->phase = 0;
-		l->profiled += interval;
-		profiled = l->profiled;
-		now = invariance(s, l, profiled);
-		change = now - l->u.invariance;
-		l->u.invariance = now;
+		r->phase = 0;
+		r->profiled += interval;
+		now = invariance(s, l, r);
+		change = now - r->u.invariance;
+		r->u.invariance = now;
 		if (change > BOUND || change < -BOUND)
 			continue;
-		l->turns++;
-		n = vti_back_off(l, back_off(profiled, l->turns), n);
+		r->turns++;
+		n = vti_back_off(l, r, back_off(r->profiled, r->turns), n);
 	}
 }

@@ -5,50 +5,45 @@
 
 #include "base/hash.h"
 
-struct entry {
-	uint64_t value;
-	uint64_t count;
-};
-
 void vti_exact_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
 {
-	struct entry *e;
+	struct vti_rest *r = vti_rest(l);
+	struct vti_cell *c;
 	size_t cap;
 
-	if (!l->u.all) {
-		l->u.all = malloc(sizeof(*l->u.all));
-		if (!l->u.all) {
+	if (!r->u.all) {
+		r->u.all = malloc(sizeof(*r->u.all));
+		if (!r->u.all) {
 			s->failed = true;
 			return;
 		}
-		vt_hash_init(l->u.all, sizeof(struct entry), sizeof(uint64_t));
+		vt_hash_init(r->u.all, sizeof(struct vti_cell), sizeof(uint64_t));
 	}
-	cap = l->u.all->cap;
-	e = vt_hash_add(l->u.all, &value, NULL);
-	if (!e) {
+	cap = r->u.all->cap;
+	c = vt_hash_add(r->u.all, &value, NULL);
+	if (!c) {
 		s->failed = true;
 		return;
 	}
-	s->exact_bytes += (l->u.all->cap - cap) * sizeof(*e);
-	e->count += n;
+	s->exact_bytes += (r->u.all->cap - cap) * sizeof(*c);
+	c->count += n;
 }
 
-void vti_exact_free(struct vt_hotlist *l)
+void vti_exact_free(struct vti_rest *r)
 {
-	if (l->u.all)
-		vt_hash_fini(l->u.all);
-	free(l->u.all);
+	if (r->u.all)
+		vt_hash_fini(r->u.all);
+	free(r->u.all);
 }
 
-size_t vti_exact_count(const struct vt_hotlist *l)
+size_t vti_exact_count(const struct vti_rest *r)
 {
-	return l->u.all ? l->u.all->count : 0;
+	return r->u.all ? r->u.all->count : 0;
 }
 
-void vti_exact_get(const struct vt_hotlist *l, size_t i, uint64_t *value, uint64_t *count)
+struct vti_cell vti_exact_get(const struct vti_rest *r, size_t i)
 {
-	const struct entry *e = vt_hash_at(l->u.all, i);
+	const struct vti_cell *c = vt_hash_at(r->u.all, i);
 
-	*value = e->value;
-	*count = e->count;
+	return *c;
 }

@@ -12,79 +12,89 @@
  * enter the table.  That is why occurrences may wait in `run`, and why halves can be joined.
  */
 
-void vti_gm_skip(struct vt_hotlists *s, struct vt_hotlist *l)
+void vti_gm_skip(struct vt_hotlists *s, struct vt_hotlist *l, const struct vti_rest *r)
 {
-	double skip = vt_draw_exponential(&s->rng) * l->u.scale;
+	double skip = vt_draw_exponential(&s->rng) * r->u.scale;
 
 	l->skip = skip < 0x1p63 ? (uint64_t)skip : UINT64_C(1) << 63;
 }
 
 uint64_t vti_gm_accept(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t n)
 {
+	const struct vti_rest *r = vti_rest(l);
 	uint64_t kept;
 
-	if (!l->level)
+	if (!r->level)
 		return n;
 	if (l->skip >= n) {
 		l->skip -= n;
 		return 0;
 	}
-	kept = 1 + vt_draw_binomial(&s->rng, n - l->skip - 1, exp(l->level * s->log_keep));
-	vti_gm_skip(s, l);
+	kept = 1 + vt_draw_binomial(&s->rng, n - l->skip - 1, exp(r->level * s->log_keep));
+	vti_gm_skip(s, l, r);
 	return kept;
 }
 
-/* Keeps each recorded occurrence with probability 1/f, those at hand included.  True if a value
- * has none left. */
-static bool thin(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t *extra)
+/*
+ * Keeps each recorded occurrence with probability 1/f, those at hand included.  True if a value has
+ * none left.
+ */
+static bool thin(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r, uint64_t *extra)
 {
-	uint64_t *counts = vti_counts(s, l);
 	bool gone = false;
 	uint32_t i;
 
-	l->level++;
+	r->level++;
 	for (i = 0; i < l->count; i++) {
-		counts[i] = vt_draw_binomial(&s->rng, counts[i], s->keep);
-		gone |= counts[i] == 0;
+		struct vti_cell *c = &r->cells[i];
+
+		c->count = vt_draw_binomial(&s->rng, c->count, s->keep);
+		gone |= c->count == 0;
 	}
 	*extra = vt_draw_binomial(&s->rng, *extra, s->keep);
 	return gone || *extra == 0;
 }
 
-static void remove_empty(struct vt_hotlists *s, struct vt_hotlist *l)
+static void remove_empty(struct vt_hotlist *l, struct vti_rest *r)
 {
-	uint64_t *counts = vti_counts(s, l);
-	uint32_t i, n = 0;
+	uint16_t n = 0;
+	uint32_t i;
 
-	for (i = 0; i < l->count; i++) {
-		if (!counts[i])
-			continue;
-		l->cells[n] = l->cells[i];
-		counts[n++] = counts[i];
-	}
+	for (i = 0; i < l->count; i++)
+		if (r->cells[i].count)
+			r->cells[n++] = r->cells[i];
 	l->count = n;
 }
 
 void vti_gm_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
 {
-	uint64_t *counts = vti_counts(s, l);
-	uint32_t i = vti_find(l, value);
+	struct vti_rest *r = vti_rest(l);
+	uint32_t i = vti_find(l, r->cells, value);
+	struct vti_cell *c = &r->cells[i];
 
 	if (i < l->count) {
-		counts[i] += n;
+		c->count += n;
+		/* The most frequent come to lie in front, in one cache line. */
+		if (i && c->count > c[-1].count) {
+			struct vti_cell swap = *c;
+
+			*c = c[-1];
+			c[-1] = swap;
+			i--;
+		}
+		vti_set_recent(l, i);
 		return;
 	}
 	if (l->count == s->capacity) {
-		while (!thin(s, l, &n))
+		while (!thin(s, l, r, &n))
 			;
-		remove_empty(s, l);
+		remove_empty(l, r);
 		l->sampled = 1;
-		l->u.scale = -1 / log1p(-exp(l->level * s->log_keep));
-		vti_gm_skip(s, l);
+		r->u.scale = -1 / log1p(-exp(r->level * s->log_keep));
+		vti_gm_skip(s, l, r);
 		if (!n)
 			return;
 	}
-	l->recent = l->count;
-	l->cells[l->count] = value;
-	counts[l->count++] = n;
+	vti_set_recent(l, l->count);
+	r->cells[l->count++] = (struct vti_cell){value, n};
 }

@@ -9,8 +9,10 @@
 #include "base/buf.h"
 #include "value/hotlist_internal.h"
 
-#define LINE	   64
-#define CHUNK_SIZE ((size_t)1 << 16)
+#define LINE 64
+
+/* The lists of a chunk take no more than this beyond it. */
+#define MAX_RESTS ((size_t)1 << 22)
 
 #define DEFAULT_INTERVAL 2000 /* value profiling 3.2 and 8 */
 #define DEFAULT_STEADY	 3
@@ -24,8 +26,9 @@
 #define MIN_FACTOR 1.001
 #define MAX_FACTOR 1024.0
 
-_Static_assert(offsetof(struct vt_hotlist, first) == LINE, "the hot part is a cache line");
-_Static_assert(offsetof(struct vt_hotlist, cells) == VT_HOTLIST_HEAD, "the head is two of them");
+_Static_assert(sizeof(struct vt_hotlist) == LINE, "a cache line");
+_Static_assert(LINE + sizeof(struct vti_rest) == VT_HOTLIST_HEAD, "two of them");
+_Static_assert(sizeof(struct vti_chunk) <= LINE, "takes the place of a list");
 
 static vt_hotlist_take_fn *const takes[VT_NALGOS] = {
 	[VT_ALGO_EXACT] = vti_exact_take,
@@ -95,7 +98,6 @@ struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, st
 {
 	struct vt_hotlist_options o = *options;
 	struct vt_hotlists *s;
-	size_t size;
 
 	fill_defaults(&o);
 	if (check_options(&o, err) < 0)
@@ -112,21 +114,19 @@ struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, st
 	s->keep = 1 / o.factor;
 	s->log_keep = -log(o.factor);
 	vt_rng_init(&s->rng, o.seed);
-	size = VT_HOTLIST_HEAD + (2 * (size_t)s->capacity + s->nerrors) * sizeof(uint64_t);
-	s->list_size = (size + LINE - 1) / LINE * LINE;
+	s->rest_size = sizeof(struct vti_rest) + s->capacity * sizeof(struct vti_cell) +
+		       s->nerrors * sizeof(uint64_t);
+	s->per_chunk = VTI_CHUNK / LINE - 1;
+	if (s->per_chunk > MAX_RESTS / s->rest_size)
+		s->per_chunk = MAX_RESTS / s->rest_size;
 	return s;
-}
-
-static size_t lists_in_chunk(const struct vt_hotlists *s)
-{
-	return s->list_size < CHUNK_SIZE ? CHUNK_SIZE / s->list_size : 1;
 }
 
 static struct vt_hotlist *list_at(const struct vt_hotlists *s, size_t i)
 {
-	size_t n = lists_in_chunk(s);
+	uint8_t *chunk = s->chunks[i / s->per_chunk];
 
-	return (struct vt_hotlist *)(void *)(s->chunks[i / n] + i % n * s->list_size);
+	return (struct vt_hotlist *)(void *)chunk + 1 + i % s->per_chunk;
 }
 
 void vt_hotlists_free(struct vt_hotlists *s)
@@ -137,43 +137,74 @@ void vt_hotlists_free(struct vt_hotlists *s)
 		return;
 	if (s->options.algo == VT_ALGO_EXACT)
 		for (i = 0; i < s->count; i++)
-			vti_exact_free(list_at(s, i));
-	for (i = 0; i < s->nchunks; i++)
+			vti_exact_free(vti_rest(list_at(s, i)));
+	for (i = 0; i < s->nchunks; i++) {
+		const struct vti_chunk *chunk = (const void *)s->chunks[i];
+
+		free(chunk->rests);
 		free(s->chunks[i]);
+	}
 	free(s->chunks);
 	free(s);
 }
 
+static bool add_chunk(struct vt_hotlists *s)
+{
+	struct vti_chunk head = {.rest_size = s->rest_size};
+	uint8_t *chunk;
+
+	if (!vt_array_grow(&s->chunks, &s->chunks_cap, s->nchunks + 1, sizeof(*s->chunks)))
+		return false;
+	chunk = aligned_alloc(VTI_CHUNK, VTI_CHUNK);
+	head.rests = calloc(s->per_chunk, s->rest_size);
+	if (!chunk || !head.rests) {
+		free(chunk);
+		free(head.rests);
+		return false;
+	}
+	memset(chunk, 0, VTI_CHUNK);
+	memcpy(chunk, &head, sizeof(head));
+	s->chunks[s->nchunks++] = chunk;
+	return true;
+}
+
 struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s)
 {
-	if (!s->room) {
-		size_t size = lists_in_chunk(s) * s->list_size;
-		uint8_t *chunk;
-
-		if (!vt_array_grow(&s->chunks, &s->chunks_cap, s->nchunks + 1, sizeof(*s->chunks)))
-			return NULL;
-		chunk = aligned_alloc(LINE, size);
-		if (!chunk)
-			return NULL;
-		memset(chunk, 0, size);
-		s->chunks[s->nchunks++] = chunk;
-		s->room = lists_in_chunk(s);
-	}
-	s->room--;
+	if (s->count == s->nchunks * s->per_chunk && !add_chunk(s))
+		return NULL;
 	return list_at(s, s->count++);
 }
 
 size_t vt_hotlists_memory(const struct vt_hotlists *s)
 {
-	return s->nchunks * lists_in_chunk(s) * s->list_size + s->exact_bytes;
+	return s->nchunks * (VTI_CHUNK + s->per_chunk * s->rest_size) + s->exact_bytes;
 }
 
 /* ---- one list ---- */
+
+/*
+ * The first value was compared with a 0, and the second with the difference to that: takes back
+ * what came of it.  The first value is at hand `run` times; the one that follows, if it has come
+ * yet, is `delta` more.
+ */
+static void begin(struct vt_hotlist *l, struct vti_rest *r)
+{
+	r->begun = true;
+	r->first = l->last;
+	if (r->first == 0) {
+		l->same--;
+		l->stride -= l->total > 1 && (l->run > 1 || l->delta == 0) ? 2 : 1;
+	} else if (l->run == 1 && l->total > 1 && l->delta == r->first) {
+		l->stride--;
+	}
+}
 
 void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l)
 {
 	uint32_t run = l->run;
 
+	if (!vti_rest(l)->begun)
+		begin(l, vti_rest(l));
 	l->run = 0;
 	s->take(s, l, l->last, run);
 }
@@ -183,30 +214,7 @@ void vti_hotlist_accepted(struct vt_hotlists *s, struct vt_hotlist *l)
 	if (l->run >> 31)
 		vti_hotlist_flush(s, l);
 	if (l->sampled)
-		vti_gm_skip(s, l);
-}
-
-/* The first value has no difference to another, the second no difference to continue. */
-void vti_hotlist_begin(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value)
-{
-	l->zero += value == 0;
-	if (l->total == 0) {
-		l->first = value;
-	} else {
-		l->delta = value - l->last;
-		l->same += l->delta == 0;
-		if (l->delta && l->run)
-			vti_hotlist_flush(s, l);
-	}
-	l->total++;
-	l->last = value;
-	if (l->skip) {
-		l->skip--;
-		return;
-	}
-	l->run++;
-	if (l->sampled)
-		vti_hotlist_accepted(s, l);
+		vti_gm_skip(s, l, vti_rest(l));
 }
 
 void vt_hotlist_put_many(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
@@ -254,21 +262,19 @@ static int compare_entries(const void *a, const void *b)
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
-static struct found_entry *collect(struct vt_hotlists *s, struct vt_hotlist *l, size_t *count)
+static struct found_entry *collect(const struct vt_hotlists *s, struct vt_hotlist *l, size_t *count)
 {
+	struct vti_rest *r = vti_rest(l);
 	bool exact = s->options.algo == VT_ALGO_EXACT;
-	size_t n = exact ? vti_exact_count(l) : l->count;
+	size_t n = exact ? vti_exact_count(r) : l->count;
 	struct found_entry *e = calloc(n ? n : 1, sizeof(*e));
 	size_t i;
 
 	for (i = 0; e && i < n; i++) {
-		if (exact) {
-			vti_exact_get(l, i, &e[i].value, &e[i].count);
-			continue;
-		}
-		e[i].value = l->cells[i];
-		e[i].count = vti_counts(s, l)[i];
-		e[i].error = s->nerrors ? vti_errors(s, l)[i] : 0;
+		struct vti_cell cell = exact ? vti_exact_get(r, i) : r->cells[i];
+
+		e[i] = (struct found_entry){cell.value, cell.count,
+					    s->nerrors ? vti_errors(s, r)[i] : 0};
 	}
 	if (e)
 		qsort(e, n, sizeof(*e), compare_entries);
@@ -312,14 +318,14 @@ int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotli
 	f->has_errors = s->nerrors > 0;
 	f->steady = s->options.steady;
 	f->capacity = s->capacity;
-	f->level = l->level;
+	f->level = vti_rest(l)->level;
 	f->factor = s->options.algo == VT_ALGO_GM ? s->options.factor : 0;
 	f->total = l->total;
-	f->profiled = l->total - (pauses ? l->left_out - l->skip : 0);
+	f->profiled = l->total - (pauses ? vti_rest(l)->left_out - l->skip : 0);
 	f->zero = l->zero;
 	f->same = l->same;
 	f->stride = l->stride;
-	f->first = l->first;
+	f->first = vti_rest(l)->first;
 	f->last = l->last;
 	return 0;
 }

@@ -23,13 +23,13 @@ extern "C" {
  *	vt_hotlist_put(s, l, value);		... for each value
  *	vt_hotlist_read(s, l, &list, &err);	... what it has found
  *
- * Memory: VT_HOTLIST_HEAD bytes and 16 for each entry (space-saving: 24) of each list, rounded up
- * to 64; `exact` keeps every distinct value.
+ * Memory: VT_HOTLIST_HEAD bytes and 16 for each entry (space-saving: 24) of each list; `exact`
+ * keeps every distinct value.
  */
 struct vt_hotlists;
 
 #define VT_HOTLIST_HEAD	       128
-#define VT_HOTLIST_MAX_ENTRIES 65536
+#define VT_HOTLIST_MAX_ENTRIES 16384
 
 struct vt_hotlist_options {
 	enum vt_algo algo;
@@ -52,8 +52,8 @@ struct vt_hotlist_options {
 };
 
 /*
- * One list.  The first cache line is all that a value which repeats the one before, or is not
- * looked at, touches.  Not for use by callers.
+ * One list: a cache line that is all a value touches which repeats the one before, or is not looked
+ * at.  The rest lies elsewhere, so that these lines lie close together.  Not for use by callers.
  */
 struct vt_hotlist {
 	uint64_t total;
@@ -61,28 +61,12 @@ struct vt_hotlist {
 	uint64_t same;
 	uint64_t stride;
 	uint64_t last;
-	uint64_t delta;	  /* `last` minus the value before it */
-	uint64_t skip;	  /* so many values are not looked at: rejected (gm), or in a back-off */
-	uint32_t run;	  /* occurrences of `last` that are not yet in the table */
-	uint32_t sampled; /* gm, and its probability is below 1: `skip` is drawn anew each time */
-
-	uint64_t first;
-	uint64_t
-		left_out; /* convergent and random: values in back-offs, the one at hand included */
-	uint64_t age; /* tnv: values since the clear part was cleared; space-saving: lowest count */
-	uint64_t phase; /* convergent, random: values in the interval at hand */
-	union {
-		double scale;	     /* gm: -1/log(1-p) */
-		double invariance;   /* convergent: at the end of the interval before */
-		uint64_t bound;	     /* random: of the next back-off */
-		struct vt_hash *all; /* exact */
-	} u;
-	uint32_t count;	   /* values in the table */
-	uint32_t recent;   /* index of one that is likely to come again */
-	uint32_t level;	   /* gm: how often it was thinned */
-	uint32_t turns;	   /* convergent: how often it has converged */
-	uint64_t profiled; /* convergent: values in the intervals that are over */
-	uint64_t cells[];  /* values, counts and (space-saving) errors */
+	uint64_t delta; /* `last` minus the value before it */
+	uint64_t skip;	/* so many values are not looked at: rejected (gm), or in a back-off */
+	uint32_t run;	/* occurrences of `last` that are not yet in the table */
+	uint16_t count; /* values in the table */
+	uint16_t recent : 15; /* index of one that is likely to come again */
+	uint16_t sampled : 1; /* gm, and its probability is below 1: `skip` is drawn each time */
 };
 
 typedef void vt_hotlist_take_fn(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value,
@@ -93,7 +77,7 @@ struct vt_hotlists {
 	struct vt_hotlist_options options; /* with the defaults filled in */
 	vt_hotlist_take_fn *take;	   /* so many occurrences of a value come in a row */
 	struct vt_rng rng;
-	size_t list_size;
+	size_t rest_size; /* of a list, beyond its struct vt_hotlist */
 	uint32_t capacity;
 	uint32_t nerrors; /* capacity, or 0 when no errors are kept */
 	double keep;	  /* gm: 1/f */
@@ -101,7 +85,7 @@ struct vt_hotlists {
 	uint8_t **chunks;
 	size_t nchunks;
 	size_t chunks_cap;
-	size_t room;	    /* lists that the last chunk has room for */
+	size_t per_chunk;   /* lists */
 	size_t count;	    /* lists */
 	size_t exact_bytes; /* of what `exact` keeps */
 	bool failed;	    /* memory ran out */
@@ -123,8 +107,7 @@ size_t vt_hotlists_memory(const struct vt_hotlists *s);
 /* "gm", "space-saving" …: 0, or -1 for no name of an algorithm. */
 int vt_algo_parse(const char *name, enum vt_algo *algo);
 
-/* For vt_hotlist_put(): the first two values, and what is rare otherwise. */
-void vti_hotlist_begin(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value);
+/* For vt_hotlist_put(): what is not done each time. */
 void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l);
 void vti_hotlist_accepted(struct vt_hotlists *s, struct vt_hotlist *l);
 
@@ -132,28 +115,21 @@ void vti_hotlist_accepted(struct vt_hotlists *s, struct vt_hotlist *l);
 static inline void vt_hotlist_put(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value)
 {
 	uint64_t delta = value - l->last;
+	uint32_t accepted;
 
-	if (l->total < 2) {
-		vti_hotlist_begin(s, l, value);
-		return;
-	}
+	/* As few branches as can be: which way they go depends on the data. */
 	l->total++;
 	l->zero += value == 0;
 	l->stride += delta == l->delta;
+	l->same += delta == 0;
 	l->delta = delta;
-	if (delta == 0) {
-		l->same++;
-	} else {
-		if (l->run)
-			vti_hotlist_flush(s, l);
-		l->last = value;
-	}
-	if (l->skip) {
-		l->skip--;
-		return;
-	}
-	l->run++;
-	if (l->sampled | l->run >> 31)
+	if ((delta != 0) & (l->run != 0))
+		vti_hotlist_flush(s, l);
+	l->last = value;
+	accepted = l->skip == 0;
+	l->skip -= !accepted;
+	l->run += accepted;
+	if (accepted & (l->sampled | l->run >> 31))
 		vti_hotlist_accepted(s, l);
 }
 

@@ -4,60 +4,106 @@
 
 #include "value/hotlist.h"
 
+/* A value of a list, and how often it was counted. */
+struct vti_cell {
+	uint64_t value;
+	uint64_t count;
+};
+
+/* The rest of a list. */
+struct vti_rest {
+	uint64_t first;
+	uint64_t
+		left_out; /* convergent and random: values in back-offs, the one at hand included */
+	uint64_t age; /* tnv: values since the clear part was cleared; space-saving: lowest count */
+	uint64_t phase;	   /* convergent, random: values in the interval at hand */
+	uint64_t profiled; /* convergent: values in the intervals that are over */
+	union {
+		double scale;	     /* gm: -1/log(1-p) */
+		double invariance;   /* convergent: at the end of the interval before */
+		uint64_t bound;	     /* random: of the next back-off */
+		struct vt_hash *all; /* exact */
+	} u;
+	uint32_t level; /* gm: how often it was thinned */
+	uint32_t turns; /* convergent: how often it has converged; space-saving: where to look */
+	bool begun;	/* `first` is set, and `same` and `stride` are right */
+	struct vti_cell cells[]; /* and the errors of space-saving */
+};
+
+/* Lists lie in chunks of this size and alignment; the place of the first is taken by this. */
+#define VTI_CHUNK ((size_t)1 << 16)
+
+struct vti_chunk {
+	uint8_t *rests; /* of its lists, in their order */
+	size_t rest_size;
+};
+
+static inline struct vti_rest *vti_rest(struct vt_hotlist *l)
+{
+	size_t at = (size_t)((uintptr_t)l & (VTI_CHUNK - 1));
+	const struct vti_chunk *chunk = (const void *)((const uint8_t *)l - at);
+
+	return (void *)(chunk->rests + (at / sizeof(*l) - 1) * chunk->rest_size);
+}
+
 /* What follows in each file of an algorithm: its occurrences in a row, vt_hotlist_take_fn. */
 vt_hotlist_take_fn vti_gm_take, vti_tnv_take, vti_lru_take, vti_convergent_take, vti_random_take,
 	vti_spacesaving_take, vti_exact_take;
 
-static inline uint64_t *vti_counts(const struct vt_hotlists *s, struct vt_hotlist *l)
+static inline uint64_t *vti_errors(const struct vt_hotlists *s, struct vti_rest *r)
 {
-	return l->cells + s->capacity;
-}
-
-static inline uint64_t *vti_errors(const struct vt_hotlists *s, struct vt_hotlist *l)
-{
-	return l->cells + 2 * (size_t)s->capacity;
+	return (uint64_t *)(r->cells + s->capacity);
 }
 
 /* The index of a value in the table, or l->count. */
-static inline uint32_t vti_find(struct vt_hotlist *l, uint64_t value)
+static inline uint32_t vti_find(const struct vt_hotlist *l, const struct vti_cell *cells,
+				uint64_t value)
 {
 	uint32_t n = l->count;
 	uint32_t i;
 
-	if (l->recent < n && l->cells[l->recent] == value)
+	if (l->recent < n && cells[l->recent].value == value)
 		return l->recent;
 	/* Four at a time without a branch: which of them it is cannot be foreseen. */
 	for (i = 0; i + 4 <= n; i += 4) {
-		const uint64_t *c = l->cells + i;
-		unsigned hit = (unsigned)(c[0] == value) | (unsigned)(c[1] == value) << 1 |
-			       (unsigned)(c[2] == value) << 2 | (unsigned)(c[3] == value) << 3;
+		const struct vti_cell *c = cells + i;
+		unsigned hit =
+			(unsigned)(c[0].value == value) | (unsigned)(c[1].value == value) << 1 |
+			(unsigned)(c[2].value == value) << 2 | (unsigned)(c[3].value == value) << 3;
 
 		if (hit)
-			return l->recent = i + (hit >> 1) - (hit >> 3);
+			return i + (hit >> 1) - (hit >> 3);
 	}
 	for (; i < n; i++)
-		if (l->cells[i] == value)
-			return l->recent = i;
+		if (cells[i].value == value)
+			return i;
 	return n;
+}
+
+/* Which entry is likely to come again. */
+static inline void vti_set_recent(struct vt_hotlist *l, uint32_t i)
+{
+	l->recent = i & 0x7fff;
 }
 
 /* ---- what algorithms share ---- */
 
 /* A TNV table takes n occurrences in a row: tnv.c. */
-void vti_tnv_add(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n);
+void vti_tnv_add(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r, uint64_t value,
+		 uint64_t n);
 
 /* Turns profiling off for so many values; those of the run at hand come first: tnv.c. */
-uint64_t vti_back_off(struct vt_hotlist *l, uint64_t length, uint64_t run);
+uint64_t vti_back_off(struct vt_hotlist *l, struct vti_rest *r, uint64_t length, uint64_t run);
 
 /* gm.c: draws how many values are rejected before the next one that is kept. */
-void vti_gm_skip(struct vt_hotlists *s, struct vt_hotlist *l);
+void vti_gm_skip(struct vt_hotlists *s, struct vt_hotlist *l, const struct vti_rest *r);
 
 /* gm.c: how many of n values in a row are kept; the skip goes on behind them. */
 uint64_t vti_gm_accept(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t n);
 
 /* exact.c */
-void vti_exact_free(struct vt_hotlist *l);
-size_t vti_exact_count(const struct vt_hotlist *l);
-void vti_exact_get(const struct vt_hotlist *l, size_t i, uint64_t *value, uint64_t *count);
+void vti_exact_free(struct vti_rest *r);
+size_t vti_exact_count(const struct vti_rest *r);
+struct vti_cell vti_exact_get(const struct vti_rest *r, size_t i);
 
 #endif

@@ -4,20 +4,16 @@
 /* The table is kept in the order of use, the last one first. */
 void vti_lru_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
 {
-	uint64_t *counts = vti_counts(s, l);
-	uint32_t i = vti_find(l, value);
+	struct vti_cell *cells = vti_rest(l)->cells;
+	uint32_t i = vti_find(l, cells, value);
 
 	if (i < l->count)
-		n += counts[i];
+		n += cells[i].count;
 	else if (l->count == s->capacity)
 		i--;
 	else
 		l->count++;
-	for (; i > 0; i--) {
-		l->cells[i] = l->cells[i - 1];
-		counts[i] = counts[i - 1];
-	}
-	l->cells[0] = value;
-	counts[0] = n;
-	l->recent = 0;
+	for (; i > 0; i--)
+		cells[i] = cells[i - 1];
+	cells[0] = (struct vti_cell){value, n};
 }

@@ -8,40 +8,39 @@
  */
 
 /*
- * An entry with the lowest count.  Counts only rise, and l->age is the lowest at some time past: as
+ * An entry with the lowest count.  Counts only rise, and r->age is the lowest at some time past: as
  * long as one has it still, that is the lowest, and those before `turns` are known not to have it.
  */
-static uint32_t lowest(struct vt_hotlists *s, struct vt_hotlist *l)
+static uint32_t lowest(const struct vt_hotlist *l, struct vti_rest *r)
 {
-	const uint64_t *counts = vti_counts(s, l);
 	uint32_t n = l->count;
 	uint32_t i;
 
-	for (i = l->turns; i < n; i++)
-		if (counts[i] == l->age)
-			return l->turns = i;
-	l->age = counts[0];
+	for (i = r->turns; i < n; i++)
+		if (r->cells[i].count == r->age)
+			return r->turns = i;
+	r->age = r->cells[0].count;
 	for (i = 1; i < n; i++)
-		if (counts[i] < l->age)
-			l->age = counts[i];
-	for (i = 0; counts[i] != l->age; i++)
+		if (r->cells[i].count < r->age)
+			r->age = r->cells[i].count;
+	for (i = 0; r->cells[i].count != r->age; i++)
 		;
-	return l->turns = i;
+	return r->turns = i;
 }
 
 void vti_spacesaving_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
 {
-	uint64_t *counts = vti_counts(s, l);
-	uint32_t i = vti_find(l, value);
+	struct vti_rest *r = vti_rest(l);
+	uint32_t i = vti_find(l, r->cells, value);
 
 	if (i == l->count && l->count < s->capacity) {
-		l->cells[i] = value;
+		r->cells[i].value = value;
 		l->count++;
 	} else if (i == l->count) {
-		i = lowest(s, l);
-		l->cells[i] = value;
-		vti_errors(s, l)[i] = counts[i];
+		i = lowest(l, r);
+		r->cells[i].value = value;
+		vti_errors(s, r)[i] = r->cells[i].count;
 	}
-	l->recent = i;
-	counts[i] += n;
+	vti_set_recent(l, i);
+	r->cells[i].count += n;
 }

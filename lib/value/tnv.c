@@ -6,29 +6,24 @@
  */
 
 /* Moves an entry up to where its count belongs; among equals, the older one stays ahead. */
-static void rise(struct vt_hotlists *s, struct vt_hotlist *l, uint32_t i)
+static void rise(struct vt_hotlist *l, struct vti_cell *cells, uint32_t i)
 {
-	uint64_t *counts = vti_counts(s, l);
-	uint64_t value = l->cells[i];
-	uint64_t count = counts[i];
+	struct vti_cell cell = cells[i];
 
-	for (; i > 0 && counts[i - 1] < count; i--) {
-		l->cells[i] = l->cells[i - 1];
-		counts[i] = counts[i - 1];
-	}
-	l->cells[i] = value;
-	counts[i] = count;
-	l->recent = i;
+	for (; i > 0 && cells[i - 1].count < cell.count; i--)
+		cells[i] = cells[i - 1];
+	cells[i] = cell;
+	vti_set_recent(l, i);
 }
 
 /* Least frequently encountered replacement, among the entries that may be cleared. */
-static void insert(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
+static void insert(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_cell *cells,
+		   uint64_t value, uint64_t n)
 {
-	uint64_t *counts = vti_counts(s, l);
-	uint32_t i = vti_find(l, value);
+	uint32_t i = vti_find(l, cells, value);
 
 	if (i < l->count) {
-		counts[i] += n;
+		cells[i].count += n;
 	} else {
 		if (l->count == s->capacity) {
 			if (s->options.no_clear)
@@ -37,49 +32,50 @@ static void insert(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, 
 		} else {
 			l->count++;
 		}
-		l->cells[i] = value;
-		counts[i] = n;
+		cells[i] = (struct vti_cell){value, n};
 	}
-	rise(s, l, i);
+	rise(l, cells, i);
 }
 
 /* "The maximum of the minimum clear interval size, and twice [...] the LFU value": 3.2.1. */
-static uint64_t clear_interval(struct vt_hotlists *s, struct vt_hotlist *l)
+static uint64_t clear_interval(const struct vt_hotlists *s, const struct vt_hotlist *l,
+			       const struct vti_rest *r)
 {
 	uint32_t steady = s->options.steady;
-	uint64_t lfu = l->count >= steady ? vti_counts(s, l)[steady - 1] : 0;
+	uint64_t lfu = l->count >= steady ? r->cells[steady - 1].count : 0;
 
 	return 2 * lfu > s->options.interval ? 2 * lfu : s->options.interval;
 }
 
-void vti_tnv_add(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
+void vti_tnv_add(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r, uint64_t value,
+		 uint64_t n)
 {
 	while (n) {
-		uint64_t due = clear_interval(s, l);
-		uint64_t part = l->age + n <= due ? n : due - l->age;
+		uint64_t due = clear_interval(s, l, r);
+		uint64_t part = r->age + n <= due ? n : due - r->age;
 
-		insert(s, l, value, part);
+		insert(s, l, r->cells, value, part);
 		n -= part;
-		l->age += part;
+		r->age += part;
 		/* The count of the LFU value has risen meanwhile, so it may be due later. */
-		if (l->age < due || l->age < clear_interval(s, l))
+		if (r->age < due || r->age < clear_interval(s, l, r))
 			continue;
 		if (l->count > s->options.steady)
-			l->count = s->options.steady;
-		l->age = 0;
+			l->count = (uint16_t)s->options.steady;
+		r->age = 0;
 	}
 }
 
 void vti_tnv_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
 {
-	vti_tnv_add(s, l, value, n);
+	vti_tnv_add(s, l, vti_rest(l), value, n);
 }
 
-uint64_t vti_back_off(struct vt_hotlist *l, uint64_t length, uint64_t run)
+uint64_t vti_back_off(struct vt_hotlist *l, struct vti_rest *r, uint64_t length, uint64_t run)
 {
 	uint64_t now = run < length ? run : length;
 
-	l->left_out += length;
+	r->left_out += length;
 	l->skip = length - now;
 	return run - now;
 }

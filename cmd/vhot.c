@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile.h"
+#include "cmd/common/app.h"
+#include "cmd/common/stream.h"
+#include "value/collect.h"
+#include "value/sites.h"
+
+/* In the order of enum vt_algo. */
+static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",
+					 "convergent", "random", "space-saving", NULL};
+
+enum context { CONTEXT_NONE, CONTEXT_CALLER };
+static const char *const context_words[] = {"none", "caller", NULL};
+
+struct options {
+	int algo;
+	int context;
+	uint64_t entries;
+	uint64_t steady;
+	uint64_t clear;
+	bool clear_given;
+	uint64_t interval;
+	double factor;
+	const char *what;
+	const char *output;
+	const char *compress;
+};
+
+struct hot {
+	struct app *app;
+	struct vt_reader **readers;
+	size_t nreaders;
+	struct vt_writer *writer;
+	struct vt_sites *sites;
+	struct vt_collect *collect;
+	struct vt_profile *profile; /* samples of the stream at hand */
+	struct app_warnings warnings;
+	uint64_t lists; /* in the input */
+};
+
+/* ---- what to do ---- */
+
+/* The bits of one word of --what: a kind's name, perhaps in the plural, or a name for several. */
+static uint32_t kinds_of(const char *word, size_t size)
+{
+	static const struct {
+		const char *name;
+		uint32_t kinds;
+	} more[] = {
+		{"caller", 1u << VT_WHAT_RETURN},
+		{"address", 1u << VT_WHAT_LOAD_ADDRESS | 1u << VT_WHAT_STORE_ADDRESS},
+		{"default", VT_COLLECT_WHAT},
+		{"all", (1u << VT_NWHATS) - 1},
+	};
+	uint32_t what;
+	size_t i;
+
+	for (what = 0; what < VT_NWHATS; what++)
+		if (strlen(vt_what_name(what)) == size &&
+		    memcmp(vt_what_name(what), word, size) == 0)
+			return 1u << what;
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if (strlen(more[i].name) == size && memcmp(more[i].name, word, size) == 0)
+			return more[i].kinds;
+	if (size > 2 && memcmp(word + size - 2, "es", 2) == 0 && kinds_of(word, size - 2))
+		return kinds_of(word, size - 2);
+	return size > 1 && word[size - 1] == 's' ? kinds_of(word, size - 1) : 0;
+}
+
+static bool parse_what(struct app *a, const char *list, uint32_t *what)
+{
+	*what = list ? 0 : VT_COLLECT_WHAT;
+	while (list && *list) {
+		size_t size = strcspn(list, ",");
+		uint32_t kinds = kinds_of(list, size);
+
+		if (!kinds)
+			return app_usage(a, "--what: no kind of value is called '%.*s'", (int)size,
+					 list);
+		*what |= kinds;
+		list += size;
+		list += *list == ',';
+	}
+	return *what || app_usage(a, "--what: no kind of value is named");
+}
+
+static bool check_options(struct app *a, const struct options *o)
+{
+	bool table = o->algo == VT_ALGO_TNV || o->algo == VT_ALGO_CONVERGENT ||
+		     o->algo == VT_ALGO_RANDOM;
+	const char *algo = algo_words[o->algo];
+
+	if (o->entries && (table || o->algo == VT_ALGO_EXACT))
+		return app_usage(a, "%s",
+				 table ? "--entries: of these lists, --steady and --clear "
+					 "are the size"
+				       : "--entries: exact lists have no limit");
+	if (o->clear_given && !table)
+		return app_usage(a, "--clear is not for %s", algo);
+	if (o->interval && !table)
+		return app_usage(a, "--interval is not for %s", algo);
+	if (o->factor != 0 && o->algo != VT_ALGO_GM)
+		return app_usage(a, "--factor is not for %s", algo);
+	return true;
+}
+
+static bool prepare(struct hot *h, const struct options *o)
+{
+	const struct vt_hotlist_options lists = {
+		.algo = (enum vt_algo)o->algo,
+		.entries = (uint32_t)o->entries,
+		.factor = o->factor,
+		.steady = (uint32_t)o->steady,
+		.clear = (uint32_t)o->clear,
+		.no_clear = o->clear_given && !o->clear,
+		.interval = o->interval,
+		.seed = h->app->seed,
+	};
+	struct vt_collect_options how = {.by_caller = o->context == CONTEXT_CALLER,
+					 .warn = app_warn,
+					 .warn_arg = &h->warnings};
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!check_options(h->app, o) || !parse_what(h->app, o->what, &how.what))
+		return false;
+	h->sites = vt_sites_new(&lists, &err);
+	if (!h->sites)
+		return app_fail(h->app, &err);
+	h->collect = vt_collect_new(h->sites, &how);
+	if (!h->collect) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(h->app, &err);
+	}
+	return true;
+}
+
+/* All inputs are opened first: the header of what is written has the provenance of each. */
+static bool open_all(struct hot *h, const struct options *o)
+{
+	size_t n = h->app->argc ? (size_t)h->app->argc : 1;
+	struct vt_error err = VT_ERROR_INIT;
+
+	h->readers = calloc(n, sizeof(struct vt_reader *));
+	if (!h->readers) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(h->app, &err);
+	}
+	for (; h->nreaders < n; h->nreaders++) {
+		const char *path = h->app->argc ? h->app->argv[h->nreaders] : "-";
+
+		h->readers[h->nreaders] = app_open_reader(h->app, path);
+		if (!h->readers[h->nreaders])
+			return false;
+	}
+	h->writer = app_open_writer(h->app, o->output, o->compress, h->readers, h->nreaders);
+	return h->writer != NULL;
+}
+
+/* ---- reading ---- */
+
+/* Events have other numbers in what is written, so a loss is told without its event's. */
+static void copy_loss(struct vt_writer *w, const struct vt_record *rec)
+{
+	struct vt_bytes source = vt_record_bytes(rec, VT_LOST_SOURCE);
+	uint64_t *row = vt_writer_row(w, VT_LOST);
+
+	row[VT_LOST_TIME] = vt_record_u64(rec, VT_LOST_TIME);
+	row[VT_LOST_PID] = vt_record_u64(rec, VT_LOST_PID);
+	row[VT_LOST_TID] = vt_record_u64(rec, VT_LOST_TID);
+	row[VT_LOST_CPU] = vt_record_u64(rec, VT_LOST_CPU);
+	row[VT_LOST_COUNT] = vt_record_u64(rec, VT_LOST_COUNT);
+	vt_writer_bytes(w, VT_LOST_SOURCE, source.data, source.size);
+}
+
+static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	struct vt_record rec = {block, block->kind, first};
+
+	for (; rec.row - first < count; rec.row++) {
+		if (rec.kind == VT_LOST)
+			copy_loss(h->writer, &rec);
+		else
+			vt_writer_copy(h->writer, &rec);
+	}
+}
+
+static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		    struct vt_error *err)
+{
+	struct hot *h = arg;
+	int code = vt_collect_feed(h->collect, block, first, count, err);
+
+	if (code < 0)
+		return code;
+	switch (block->kind) {
+	case VT_META:
+	case VT_GAP:
+	case VT_LOST:
+		pass_on(h, block, first, count);
+		return 0;
+	case VT_EVENT:
+	case VT_IMAGE:
+	case VT_MAP:
+	case VT_THREAD:
+	case VT_KSYMBOL:
+	case VT_SAMPLE:
+	case VT_COUNT:
+		return vt_profile_feed(h->profile, block, first, count, err);
+	case VT_HOT:
+		h->lists += count;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Where time went, as far as the stream itself says so. */
+static int keep_samples(struct hot *h, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < vt_profile_nplaces(h->profile); i++) {
+		const struct vt_place *p = vt_profile_place(h->profile, i);
+		const struct vt_profile_event *e = vt_profile_event(h->profile, p->event);
+		uint32_t event = vt_sites_event(h->sites, e->name, e->policy, e->unit);
+		uint32_t image = p->image == VT_UNMAPPED_IMAGE
+					 ? VT_SITES_NO_IMAGE
+					 : vt_collect_image(h->collect, p->image, p->pid);
+		int code;
+
+		if (event == UINT32_MAX)
+			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		code = vt_sites_count(h->sites, image, p->offset, event, p->samples, p->period,
+				      err);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+static bool read_stream(struct hot *h, struct vt_reader *r)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	bool sampled;
+
+	h->profile = vt_profile_new(NULL);
+	if (!h->profile)
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	if (!h->profile || vt_collect_begin(h->collect, &err) < 0)
+		return app_fail(h->app, &err);
+	if (!app_each_run(h->app, r, take_run, h))
+		return false;
+	sampled = vt_profile_nplaces(h->profile) > 0;
+	if (keep_samples(h, &err) < 0 || vt_collect_end(h->collect, !sampled, &err) < 0)
+		return app_fail(h->app, &err);
+	vt_profile_free(h->profile);
+	h->profile = NULL;
+	return true;
+}
+
+static void tell(struct hot *h)
+{
+	const struct vt_collect_stats *stats = vt_collect_stats(h->collect);
+
+	app_warnings_end(&h->warnings);
+	if (stats->damaged || stats->unmapped)
+		app_raise(h->app, APP_LOSSY);
+	if (stats->damaged)
+		app_say(h->app, "%" PRIu64 " records contradict themselves", stats->damaged);
+	if (stats->unmapped)
+		app_say(h->app,
+			"%" PRIu64 " executed instructions or single values lie in no image that "
+			"is known: listed by address",
+			stats->unmapped);
+	if (h->lists)
+		app_say(h->app,
+			"%" PRIu64 " hot lists of the input are left out: vtrace merge adds such",
+			h->lists);
+}
+
+static void run(struct hot *h, const struct options *o)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	if (!prepare(h, o) || !open_all(h, o))
+		return;
+	for (i = 0; i < h->nreaders; i++)
+		if (!read_stream(h, h->readers[i]))
+			return;
+	tell(h);
+	if (vt_sites_write(h->sites, h->writer, &err) < 0)
+		app_fail(h->app, &err);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.algo = VT_ALGO_GM};
+	struct app app;
+	struct hot h = {.app = &app, .warnings = {&app, "damaged records", 0}};
+	const struct vt_opt opts[] = {
+		{.letter = 'a',
+		 .name = "algo",
+		 .type = VT_OPT_CHOICE,
+		 .value = &o.algo,
+		 .arg = "HOW",
+		 .choices = algo_words,
+		 .help = "gm (default), tnv, lru, convergent, random, space-saving, exact"},
+		{.letter = 'N',
+		 .name = "entries",
+		 .type = VT_OPT_U64,
+		 .value = &o.entries,
+		 .arg = "N",
+		 .min = 1,
+		 .max = VT_HOTLIST_MAX_ENTRIES,
+		 .help = "values in a list (gm: 16, lru: 6, space-saving: 10)"},
+		{.name = "factor",
+		 .type = VT_OPT_F64,
+		 .value = &o.factor,
+		 .arg = "F",
+		 .help = "gm: thin by this factor (default N/(N-1))"},
+		{.name = "steady",
+		 .type = VT_OPT_U64,
+		 .value = &o.steady,
+		 .arg = "N",
+		 .min = 1,
+		 .max = VT_HOTLIST_MAX_ENTRIES,
+		 .help = "values that profiles are compared by; tnv, convergent, random: those\n"
+			 "that are never cleared (default 3)"},
+		{.name = "clear",
+		 .type = VT_OPT_U64,
+		 .value = &o.clear,
+		 .arg = "N",
+		 .max = VT_HOTLIST_MAX_ENTRIES,
+		 .given = &o.clear_given,
+		 .help = "tnv, convergent, random: values that are cleared (default 3)"},
+		{.name = "interval",
+		 .type = VT_OPT_U64,
+		 .value = &o.interval,
+		 .arg = "N",
+		 .min = 1,
+		 .max = 1000000000,
+		 .help = "tnv: clear after N values at least; convergent: look every N values;\n"
+			 "random: N values at a time (default 2000)"},
+		{.name = "context",
+		 .type = VT_OPT_CHOICE,
+		 .value = &o.context,
+		 .arg = "WHAT",
+		 .choices = context_words,
+		 .help = "none (default), or caller: a list for each return address as well"},
+		{.letter = 'w',
+		 .name = "what",
+		 .type = VT_OPT_STRING,
+		 .value = &o.what,
+		 .arg = "LIST",
+		 .help = "kinds of values, as in loads,args,callers (default: all that were\n"
+			 "captured, and targets)"},
+		APP_OPT_SEED(app),
+		APP_OPT_OUTPUT(o.output),
+		APP_OPT_COMPRESS(o.compress),
+		{0}};
+	const struct vt_opt_page page = {
+		.program = "vhot",
+		.usage = "[-a HOW] [-N N] [-w LIST] [--context caller] [-o FILE] [-z HOW] "
+			 "[FILE]...",
+		.about = "Lists the most frequent values of each instruction of a stream, in "
+			 "constant\nspace for each: HOT records, and COUNT records of what was "
+			 "executed.",
+		.opts = opts,
+		.max_operands = UINT_MAX,
+	};
+	size_t i;
+
+	if (app_start(&app, &page, argc, argv))
+		run(&h, &o);
+	if (h.writer)
+		app_close_writer(&app, h.writer);
+	for (i = 0; i < h.nreaders; i++)
+		vt_reader_close(h.readers[i]);
+	free(h.readers);
+	vt_profile_free(h.profile);
+	vt_collect_free(h.collect);
+	vt_sites_free(h.sites);
+	return app_finish(&app);
+}

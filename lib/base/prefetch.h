@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_BASE_PREFETCH_H
+#define VT_BASE_PREFETCH_H
+
+/* Asks for the cache line of an address that is needed soon: a hint, any address is allowed. */
+#if defined(__GNUC__)
+#define VT_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define VT_PREFETCH(address) ((void)(address))
+#endif
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "value/collect.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "value/collect_internal.h"
+
+/* More occurrences of a value in one record are not believed. */
+#define MAX_WEIGHT (UINT64_C(1) << 40)
+
+/* The key of what is remembered of VALUE rows.  No padding. */
+struct value_key {
+	int64_t pid;
+	uint64_t ip;
+	uint64_t caller;
+	uint32_t what;
+	uint32_t reg;
+	uint32_t lane;
+	uint32_t size;
+};
+
+struct value_list {
+	struct value_key key;
+	struct vt_hotlist *list;
+	uint64_t unmapped;
+};
+
+struct image_number {
+	uint64_t id;
+	uint64_t image;
+};
+
+int vti_collect_no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- life ---- */
+
+struct vt_collect *vt_collect_new(struct vt_sites *sites, const struct vt_collect_options *options)
+{
+	struct vt_collect *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->sites = sites;
+	c->lists = vt_sites_lists(sites);
+	c->options = *options;
+	vt_hash_init(&c->images, sizeof(struct image_number), sizeof(uint64_t));
+	vt_hash_init(&c->processes, sizeof(struct process), sizeof(int64_t));
+	vt_hash_init(&c->threads, sizeof(struct thread), offsetof(struct thread, epoch));
+	vt_hash_init(&c->values, sizeof(struct value_list), sizeof(struct value_key));
+	return c;
+}
+
+static void forget_stream(struct vt_collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->nblocks; i++)
+		vti_collect_free_code(c->blocks[i].code);
+	free(c->blocks);
+	c->blocks = NULL;
+	c->nblocks = 0;
+	for (i = 0; i < c->threads.count; i++) {
+		struct thread *t = vt_hash_at(&c->threads, i);
+
+		vt_callstack_fini(&t->stack);
+		free(t->args);
+	}
+	vt_hash_clear(&c->threads);
+	vt_hash_clear(&c->processes);
+	vt_hash_clear(&c->images);
+	vt_hash_clear(&c->values);
+	vt_bblocks_free(c->dict);
+	vt_addrspace_free(c->space);
+	c->dict = NULL;
+	c->space = NULL;
+}
+
+void vt_collect_free(struct vt_collect *c)
+{
+	if (!c)
+		return;
+	forget_stream(c);
+	vt_hash_fini(&c->threads);
+	vt_hash_fini(&c->processes);
+	vt_hash_fini(&c->images);
+	vt_hash_fini(&c->values);
+	free(c);
+}
+
+int vt_collect_begin(struct vt_collect *c, struct vt_error *err)
+{
+	forget_stream(c);
+	c->dict = vt_bblocks_new();
+	c->space = vt_addrspace_new();
+	return c->dict && c->space ? 0 : vti_collect_no_memory(err);
+}
+
+int vt_collect_end(struct vt_collect *c, bool counts, struct vt_error *err)
+{
+	int code = vti_collect_counts(c, counts, err);
+
+	forget_stream(c);
+	return code;
+}
+
+const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c)
+{
+	return &c->stats;
+}
+
+/* ---- places ---- */
+
+/* Code without a file is another one in each process. */
+static uint32_t anonymous(struct vt_collect *c, int64_t pid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "//anon/%" PRId64, pid);
+	return vt_sites_made_image(c->sites, VT_IMAGE_ANON, path);
+}
+
+uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid)
+{
+	const struct image_number *n = vt_hash_find(&c->images, &id);
+
+	if (pid)
+		return anonymous(c, pid);
+	/* One that was never declared has no name, but is one. */
+	return n ? (uint32_t)n->image : vt_sites_made_image(c->sites, VT_IMAGE_FILE, "");
+}
+
+int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struct place *place,
+		      bool *mapped, struct vt_error *err)
+{
+	const struct vt_map *m = vt_addrspace_find(c->space, (int32_t)pid, address, 0);
+
+	*mapped = m != NULL;
+	if (m && m->type != VT_IMAGE_ANON) {
+		place->offset = vt_map_offset(m, address);
+		place->image = vt_collect_image(c, m->image, 0);
+	} else {
+		place->offset = address;
+		place->image = anonymous(c, pid);
+	}
+	return place->image == UINT32_MAX ? vti_collect_no_memory(err) : 0;
+}
+
+struct vt_hotlist *vti_collect_list(struct vt_collect *c, const struct place *at, int64_t pid,
+				    uint64_t caller, const struct vt_slot *slot, uint32_t lane)
+{
+	struct vt_site site = {.offset = at->offset,
+			       .image = at->image,
+			       .what = slot->what,
+			       .reg = slot->reg,
+			       .lane = lane};
+	struct vt_error ignored = VT_ERROR_INIT;
+	struct place from;
+	bool mapped;
+
+	if (caller) {
+		if (vti_collect_place(c, pid, caller, &from, &mapped, &ignored) < 0)
+			return NULL;
+		site.caller = from.offset;
+		site.caller_image = from.image;
+	}
+	return vt_sites_list(c->sites, &site, slot->size);
+}
+
+/* ---- records ---- */
+
+int vti_collect_damaged(struct vt_collect *c, const struct vt_error *why)
+{
+	c->stats.damaged++;
+	if (c->options.warn)
+		c->options.warn(c->options.warn_arg, why->text);
+	return 0;
+}
+
+/* Want of memory ends it; a record that contradicts itself is told and left out. */
+static int survive(struct vt_collect *c, int code, struct vt_error *err)
+{
+	return code < 0 && code != -VT_E_NOMEM ? vti_collect_damaged(c, err) : code;
+}
+
+static int take_image(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
+	struct image_number *n = vt_hash_add(&c->images, &id, NULL);
+	uint32_t image = vt_sites_image(c->sites, rec);
+
+	if (!n || image == UINT32_MAX)
+		return vti_collect_no_memory(err);
+	n->image = image;
+	return vt_addrspace_feed(c->space, rec, err);
+}
+
+static int take_map(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+{
+	uint32_t image = vt_collect_image(c, vt_record_u64(rec, VT_MAP_IMAGE), 0);
+	int code = vt_addrspace_feed(c->space, rec, err);
+
+	vt_hash_clear(&c->values);
+	if (code < 0)
+		return code;
+	if (image == UINT32_MAX)
+		return vti_collect_no_memory(err);
+	return vt_sites_map(c->sites, image, rec, err);
+}
+
+static int take_thread(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+{
+	if (vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXEC) {
+		vti_collect_break(c, vt_record_i64(rec, VT_THREAD_PID));
+		vt_hash_clear(&c->values);
+	}
+	return vt_addrspace_feed(c->space, rec, err);
+}
+
+static void take_state(struct vt_collect *c, const struct vt_record *rec)
+{
+	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
+		vti_collect_break(c, vt_record_i64(rec, VT_STATE_PID));
+}
+
+static void break_all(struct vt_collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->processes.count; i++) {
+		struct process *p = vt_hash_at(&c->processes, i);
+
+		p->epoch++;
+	}
+}
+
+/* The list of a VALUE row that is not remembered yet. */
+static int find_value_list(struct vt_collect *c, struct value_list *v, struct vt_error *err)
+{
+	const struct vt_slot slot = {.what = (uint8_t)v->key.what,
+				     .size = (uint16_t)v->key.size,
+				     .reg = (uint16_t)v->key.reg};
+	struct place at;
+	bool mapped;
+	int code = vti_collect_place(c, v->key.pid, v->key.ip, &at, &mapped, err);
+
+	if (code < 0)
+		return code;
+	v->unmapped = !mapped;
+	v->list = vti_collect_list(c, &at, v->key.pid, v->key.caller, &slot, v->key.lane);
+	return v->list ? 0 : vti_collect_no_memory(err);
+}
+
+static int take_value(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t weight = vt_record_u64(rec, VT_VALUE_WEIGHT);
+	uint64_t what = vt_record_u64(rec, VT_VALUE_WHAT);
+	uint64_t reg = vt_record_u64(rec, VT_VALUE_REG);
+	uint64_t lane = vt_record_u64(rec, VT_VALUE_LANE);
+	uint64_t size = vt_record_u64(rec, VT_VALUE_SIZE);
+	struct value_key key = {.pid = vt_record_i64(rec, VT_VALUE_PID),
+				.ip = vt_record_u64(rec, VT_VALUE_IP)};
+	struct value_list *v;
+	int code;
+
+	if (what >= VT_NWHATS || reg > UINT16_MAX || size > UINT16_MAX || lane > UINT16_MAX ||
+	    weight > MAX_WEIGHT)
+		return vt_error_set(err, VT_E_FORMAT, "a value: impossible %s",
+				    what >= VT_NWHATS	  ? "kind"
+				    : weight > MAX_WEIGHT ? "weight"
+							  : "register, lane or size");
+	if (!vti_collect_wants(c, (uint32_t)what))
+		return 0;
+	key.caller = c->options.by_caller ? vt_record_u64(rec, VT_VALUE_CALLER) : 0;
+	key.what = (uint32_t)what;
+	key.reg = (uint32_t)reg;
+	key.lane = (uint32_t)lane;
+	key.size = (uint32_t)size;
+	v = vt_hash_add(&c->values, &key, NULL);
+	if (!v)
+		return vti_collect_no_memory(err);
+	if (!v->list) {
+		code = find_value_list(c, v, err);
+		if (code < 0)
+			return code;
+	}
+	c->stats.unmapped += v->unmapped;
+	vt_hotlist_put_many(c->lists, v->list, vt_record_u64(rec, VT_VALUE_VALUE),
+			    weight ? weight : 1);
+	return 0;
+}
+
+static int take_record(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_EXEC:
+		return vti_collect_exec(c, rec, err);
+	case VT_VALUE:
+		return take_value(c, rec, err);
+	case VT_BLOCK:
+		return vt_bblocks_add(c->dict, rec, err);
+	case VT_IMAGE:
+		return take_image(c, rec, err);
+	case VT_MAP:
+		return take_map(c, rec, err);
+	case VT_THREAD:
+		return take_thread(c, rec, err);
+	case VT_KSYMBOL:
+		return vt_addrspace_feed(c->space, rec, err);
+	case VT_SIGNAL:
+		vti_collect_signal(c, vt_record_i64(rec, VT_SIGNAL_PID),
+				   vt_record_i64(rec, VT_SIGNAL_TID));
+		return 0;
+	case VT_STATE:
+		take_state(c, rec);
+		return 0;
+	case VT_GAP:
+	case VT_LOST:
+		break_all(c);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int vt_collect_feed(struct vt_collect *c, const struct vt_block *block, uint32_t first,
+		    uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
+
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = survive(c, take_record(c, &rec, err), err);
+	return code;
+}

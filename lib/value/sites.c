@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "value/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+
+/* Strings are numbers of one pool, so that equal keys have equal bytes. */
+struct image {
+	uint32_t buildid; /* if there is one, type and path are no part of the key: 0 */
+	uint32_t type_key;
+	uint32_t path_key;
+	uint32_t path; /* the first that was met */
+	uint64_t type;
+	uint64_t machine;
+	uint32_t id; /* in the stream that is written */
+};
+
+struct event {
+	uint32_t name;
+	uint32_t unit;
+	uint32_t policy;
+};
+
+struct list {
+	struct vt_site site; /* the key */
+	struct vt_hotlist *list;
+	uint64_t size;
+};
+
+struct count {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t event;
+	uint64_t samples;
+	uint64_t period;
+};
+
+/* A mapping, once, however often it was made. */
+struct map {
+	uint64_t start;
+	uint64_t length;
+	uint64_t offset;
+	int64_t pid;
+	uint64_t image;
+	uint64_t prot;
+	uint64_t flags;
+};
+
+struct vt_sites {
+	struct vt_hotlists *lists;
+	struct vt_intern *strings;
+	struct vt_hash images;
+	struct vt_hash events;
+	struct vt_hash places; /* struct list */
+	struct vt_hash counts;
+	struct vt_hash maps;
+};
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct vt_error *err)
+{
+	struct vt_sites *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		no_memory(err);
+		return NULL;
+	}
+	vt_hash_init(&s->images, sizeof(struct image), offsetof(struct image, path));
+	vt_hash_init(&s->events, sizeof(struct event), sizeof(struct event));
+	vt_hash_init(&s->places, sizeof(struct list), sizeof(struct vt_site));
+	vt_hash_init(&s->counts, sizeof(struct count), offsetof(struct count, samples));
+	vt_hash_init(&s->maps, sizeof(struct map), sizeof(struct map));
+	s->strings = vt_intern_new();
+	s->lists = vt_hotlists_new(options, err);
+	if (!s->strings || !s->lists) {
+		if (s->lists)
+			no_memory(err);
+		vt_sites_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void vt_sites_free(struct vt_sites *s)
+{
+	if (!s)
+		return;
+	vt_hash_fini(&s->images);
+	vt_hash_fini(&s->events);
+	vt_hash_fini(&s->places);
+	vt_hash_fini(&s->counts);
+	vt_hash_fini(&s->maps);
+	vt_intern_free(s->strings);
+	vt_hotlists_free(s->lists);
+	free(s);
+}
+
+struct vt_hotlists *vt_sites_lists(struct vt_sites *s)
+{
+	return s->lists;
+}
+
+size_t vt_sites_nlists(const struct vt_sites *s)
+{
+	return s->places.count;
+}
+
+/* ---- filling ---- */
+
+static uint32_t index_of(const struct vt_hash *h, const void *entry)
+{
+	return (uint32_t)(((const uint8_t *)entry - h->entries) / (ptrdiff_t)h->entry_size);
+}
+
+static uint32_t add_image(struct vt_sites *s, const struct image *key)
+{
+	bool added;
+	struct image *i;
+
+	if (key->path == UINT32_MAX || key->buildid == UINT32_MAX)
+		return UINT32_MAX;
+	i = vt_hash_add(&s->images, key, &added);
+	if (!i)
+		return UINT32_MAX;
+	if (added)
+		*i = *key;
+	return index_of(&s->images, i);
+}
+
+uint32_t vt_sites_image(struct vt_sites *s, const struct vt_record *rec)
+{
+	struct vt_bytes path = vt_record_bytes(rec, VT_IMAGE_PATH);
+	struct vt_bytes buildid = vt_record_bytes(rec, VT_IMAGE_BUILDID);
+	struct image key = {
+		.buildid = vt_intern_add(s->strings, buildid.data, buildid.size),
+		.path = vt_intern_add(s->strings, path.data, path.size),
+		.type = vt_record_u64(rec, VT_IMAGE_TYPE),
+		.machine = vt_record_u64(rec, VT_IMAGE_MACHINE),
+	};
+
+	if (!key.buildid) {
+		key.type_key = (uint32_t)key.type;
+		key.path_key = key.path;
+	}
+	return add_image(s, &key);
+}
+
+uint32_t vt_sites_made_image(struct vt_sites *s, enum vt_image_type type, const char *path)
+{
+	struct image key = {.type_key = type, .type = type};
+
+	key.path = key.path_key = vt_intern_str(s->strings, path);
+	return add_image(s, &key);
+}
+
+struct vt_hotlist *vt_sites_list(struct vt_sites *s, const struct vt_site *site, uint32_t size)
+{
+	struct list *l = vt_hash_add(&s->places, site, NULL);
+
+	if (!l)
+		return NULL;
+	/* Also when memory had run out at the first attempt. */
+	if (!l->list) {
+		l->list = vt_hotlists_add(s->lists);
+		l->size = size;
+	}
+	return l->list;
+}
+
+uint32_t vt_sites_event(struct vt_sites *s, const char *name, enum vt_policy policy,
+			const char *unit)
+{
+	struct event key = {vt_intern_str(s->strings, name), vt_intern_str(s->strings, unit),
+			    policy};
+	struct event *e;
+
+	if (key.name == UINT32_MAX || key.unit == UINT32_MAX)
+		return UINT32_MAX;
+	e = vt_hash_add(&s->events, &key, NULL);
+	return e ? index_of(&s->events, e) : UINT32_MAX;
+}
+
+int vt_sites_count(struct vt_sites *s, uint32_t image, uint64_t offset, uint32_t event,
+		   uint64_t samples, uint64_t period, struct vt_error *err)
+{
+	struct count key = {.offset = offset, .image = image, .event = event};
+	struct count *c = vt_hash_add(&s->counts, &key, NULL);
+
+	if (!c)
+		return no_memory(err);
+	c->samples += samples;
+	c->period += period;
+	return 0;
+}
+
+int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map,
+		 struct vt_error *err)
+{
+	struct map key = {
+		.start = vt_record_u64(map, VT_MAP_START),
+		.length = vt_record_u64(map, VT_MAP_LENGTH),
+		.offset = vt_record_u64(map, VT_MAP_OFFSET),
+		.pid = vt_record_i64(map, VT_MAP_PID),
+		.image = image,
+		.prot = vt_record_u64(map, VT_MAP_PROT),
+		.flags = vt_record_u64(map, VT_MAP_FLAGS),
+	};
+
+	return vt_hash_add(&s->maps, &key, NULL) ? 0 : no_memory(err);
+}
+
+/* ---- writing ---- */
+
+/* Entries in order: what sorting needs of each. */
+struct rank {
+	const struct vt_sites *sites;
+	size_t index;
+};
+
+typedef int compare_fn(const void *a, const void *b);
+
+static int by_number(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_string(const struct vt_sites *s, uint32_t a, uint32_t b)
+{
+	size_t na = vt_intern_size(s->strings, a), nb = vt_intern_size(s->strings, b);
+	int c = memcmp(vt_intern_get(s->strings, a), vt_intern_get(s->strings, b),
+		       na < nb ? na : nb);
+
+	return c ? c : by_number(na, nb);
+}
+
+static int compare_images(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+	const struct image *i = vt_hash_at(&x->sites->images, x->index);
+	const struct image *k = vt_hash_at(&y->sites->images, y->index);
+	int c = by_string(x->sites, i->path, k->path);
+
+	if (!c)
+		c = by_string(x->sites, i->buildid, k->buildid);
+	return c ? c : by_number(i->type, k->type);
+}
+
+static uint32_t image_id(const struct vt_sites *s, uint64_t image)
+{
+	const struct image *i;
+
+	if (image == VT_SITES_NO_IMAGE)
+		return VT_SITES_NO_IMAGE;
+	i = vt_hash_at(&s->images, image);
+	return i->id;
+}
+
+static int compare_maps(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+	const struct map *m = vt_hash_at(&x->sites->maps, x->index);
+	const struct map *n = vt_hash_at(&y->sites->maps, y->index);
+	int c = by_number(image_id(x->sites, m->image), image_id(y->sites, n->image));
+
+	if (!c)
+		c = by_number(m->offset, n->offset);
+	/* Of two mappings of one stretch, the later one is to stay the later one. */
+	return c ? c : by_number(x->index, y->index);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+	const struct count *m = vt_hash_at(&x->sites->counts, x->index);
+	const struct count *n = vt_hash_at(&y->sites->counts, y->index);
+	int c = by_number(image_id(x->sites, m->image), image_id(y->sites, n->image));
+
+	if (!c)
+		c = by_number(m->offset, n->offset);
+	return c ? c : by_number(m->event, n->event);
+}
+
+static int compare_lists(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+	const struct vt_site *m = vt_hash_at(&x->sites->places, x->index);
+	const struct vt_site *n = vt_hash_at(&y->sites->places, y->index);
+	const uint64_t p[] = {image_id(x->sites, m->image),
+			      m->offset,
+			      m->what,
+			      m->reg,
+			      m->lane,
+			      m->caller ? image_id(x->sites, m->caller_image) : 0,
+			      m->caller};
+	const uint64_t q[] = {image_id(y->sites, n->image),
+			      n->offset,
+			      n->what,
+			      n->reg,
+			      n->lane,
+			      n->caller ? image_id(y->sites, n->caller_image) : 0,
+			      n->caller};
+	size_t i;
+
+	for (i = 0; i < sizeof(p) / sizeof(p[0]) - 1 && p[i] == q[i]; i++)
+		;
+	return by_number(p[i], q[i]);
+}
+
+static struct rank *sorted(const struct vt_sites *s, const struct vt_hash *h, compare_fn *compare)
+{
+	struct rank *r = calloc(h->count ? h->count : 1, sizeof(*r));
+	size_t i;
+
+	if (!r)
+		return NULL;
+	for (i = 0; i < h->count; i++)
+		r[i] = (struct rank){s, i};
+	qsort(r, h->count, sizeof(*r), compare);
+	return r;
+}
+
+static void write_string(const struct vt_sites *s, struct vt_writer *w, unsigned field, uint32_t id)
+{
+	vt_writer_bytes(w, field, vt_intern_get(s->strings, id), vt_intern_size(s->strings, id));
+}
+
+static void write_events(struct vt_sites *s, struct vt_writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < s->events.count; i++) {
+		const struct event *e = vt_hash_at(&s->events, i);
+		uint64_t *row = vt_writer_row(w, VT_EVENT);
+
+		row[VT_EVENT_ID] = i;
+		row[VT_EVENT_POLICY] = e->policy;
+		row[VT_EVENT_PERIOD] = e->policy == VT_POLICY_EXACT ? 1 : 0;
+		write_string(s, w, VT_EVENT_NAME, e->name);
+		write_string(s, w, VT_EVENT_UNIT, e->unit);
+	}
+}
+
+static int write_images(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
+{
+	struct rank *r = sorted(s, &s->images, compare_images);
+	size_t k;
+
+	if (!r)
+		return no_memory(err);
+	for (k = 0; k < s->images.count; k++) {
+		struct image *i = vt_hash_at(&s->images, r[k].index);
+		uint64_t *row = vt_writer_row(w, VT_IMAGE);
+
+		i->id = (uint32_t)k;
+		row[VT_IMAGE_ID] = k;
+		row[VT_IMAGE_TYPE] = i->type;
+		row[VT_IMAGE_MACHINE] = i->machine;
+		write_string(s, w, VT_IMAGE_PATH, i->path);
+		write_string(s, w, VT_IMAGE_BUILDID, i->buildid);
+	}
+	free(r);
+	return 0;
+}
+
+static int write_maps(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
+{
+	struct rank *r = sorted(s, &s->maps, compare_maps);
+	size_t k;
+
+	if (!r)
+		return no_memory(err);
+	for (k = 0; k < s->maps.count; k++) {
+		const struct map *m = vt_hash_at(&s->maps, r[k].index);
+		uint64_t *row = vt_writer_row(w, VT_MAP);
+
+		row[VT_MAP_PID] = (uint64_t)m->pid;
+		row[VT_MAP_TID] = (uint64_t)m->pid;
+		row[VT_MAP_START] = m->start;
+		row[VT_MAP_LENGTH] = m->length;
+		row[VT_MAP_OFFSET] = m->offset;
+		row[VT_MAP_IMAGE] = image_id(s, m->image);
+		row[VT_MAP_PROT] = m->prot;
+		row[VT_MAP_FLAGS] = m->flags;
+	}
+	free(r);
+	return 0;
+}
+
+static int write_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
+{
+	struct rank *r = sorted(s, &s->counts, compare_counts);
+	size_t k;
+
+	if (!r)
+		return no_memory(err);
+	for (k = 0; k < s->counts.count; k++) {
+		const struct count *c = vt_hash_at(&s->counts, r[k].index);
+		uint64_t *row = vt_writer_row(w, VT_COUNT);
+
+		row[VT_COUNT_IMAGE] = image_id(s, c->image);
+		row[VT_COUNT_OFFSET] = c->offset;
+		row[VT_COUNT_EVENT] = c->event;
+		row[VT_COUNT_SAMPLES] = c->samples;
+		row[VT_COUNT_PERIOD] = c->period;
+	}
+	free(r);
+	return 0;
+}
+
+static void write_list(struct vt_sites *s, struct vt_writer *w, const struct list *l,
+		       const struct vt_hotlist_found *f)
+{
+	uint64_t *row = vt_writer_row(w, VT_HOT);
+
+	row[VT_HOT_IMAGE] = image_id(s, l->site.image);
+	row[VT_HOT_OFFSET] = l->site.offset;
+	row[VT_HOT_WHAT] = l->site.what;
+	row[VT_HOT_REG] = l->site.reg;
+	row[VT_HOT_LANE] = l->site.lane;
+	row[VT_HOT_SIZE] = l->size;
+	row[VT_HOT_CALLER_IMAGE] = l->site.caller ? image_id(s, l->site.caller_image) : 0;
+	row[VT_HOT_CALLER] = l->site.caller;
+	row[VT_HOT_ALGO] = s->lists->options.algo;
+	row[VT_HOT_CAPACITY] = f->capacity;
+	row[VT_HOT_STEADY] = f->steady;
+	memcpy(&row[VT_HOT_FACTOR], &f->factor, sizeof(f->factor));
+	row[VT_HOT_LEVEL] = f->level;
+	row[VT_HOT_TOTAL] = f->total;
+	row[VT_HOT_PROFILED] = f->profiled;
+	row[VT_HOT_ZERO] = f->zero;
+	row[VT_HOT_SAME] = f->same;
+	row[VT_HOT_STRIDE] = f->stride;
+	row[VT_HOT_FIRST] = f->first;
+	row[VT_HOT_LAST] = f->last;
+	vt_writer_words(w, VT_HOT_VALUES, f->values, f->count);
+	vt_writer_words(w, VT_HOT_COUNTS, f->counts, f->count);
+	if (f->has_errors)
+		vt_writer_words(w, VT_HOT_ERRORS, f->errors, f->count);
+}
+
+static int write_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
+{
+	struct rank *r = sorted(s, &s->places, compare_lists);
+	struct vt_hotlist_found found = {0};
+	int code = r ? 0 : no_memory(err);
+	size_t k;
+
+	for (k = 0; k < s->places.count && code == 0; k++) {
+		const struct list *l = vt_hash_at(&s->places, r[k].index);
+
+		if (!l->list || !l->list->total)
+			continue;
+		code = vt_hotlist_read(s->lists, l->list, &found, err);
+		if (code == 0)
+			write_list(s, w, l, &found);
+	}
+	vt_hotlist_found_fini(&found);
+	free(r);
+	return code;
+}
+
+int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
+{
+	/* Images first: the rest has the ids, and the order, that they get here. */
+	int code = write_images(s, w, err);
+
+	write_events(s, w);
+	if (code == 0)
+		code = write_maps(s, w, err);
+	if (code == 0)
+		code = write_counts(s, w, err);
+	return code == 0 ? write_lists(s, w, err) : code;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_VALUE_SITES_H
+#define VT_VALUE_SITES_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "stream/record.h"
+#include "stream/writer.h"
+#include "value/hotlist.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Hot lists by place: image, offset, kind of value, register, lane and, if wanted, where the
+ * procedure returns to; and how often instructions were executed.  Images are known by their
+ * build-id, or, where they have none, by type and path, so that several streams come together.
+ *
+ * Memory: what the places take, however often they are executed.
+ */
+struct vt_sites;
+
+/* The image of counts at no place that is known (VT_UNMAPPED_IMAGE of analysis/profile.h). */
+#define VT_SITES_NO_IMAGE 0xffffffffu
+
+/* No padding: keys are compared as bytes. */
+struct vt_site {
+	uint64_t offset; /* of the instruction in its image; of anonymous code, the address */
+	uint64_t caller; /* as `offset`; 0: not known, or lists are not kept by caller */
+	uint32_t image;	 /* as vt_sites_image() numbers it */
+	uint32_t caller_image;
+	uint32_t what; /* enum vt_what */
+	uint32_t reg;
+	uint32_t lane;
+	uint32_t zero; /* always 0 */
+};
+
+/* The lists are kept as `options` say: errors of vt_hotlists_new().  Owned by the caller. */
+struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct vt_error *err);
+void vt_sites_free(struct vt_sites *s);
+
+/* The set that the lists belong to: for vt_hotlist_put().  Borrowed. */
+struct vt_hotlists *vt_sites_lists(struct vt_sites *s);
+
+/* The number of an image that an IMAGE record declares; UINT32_MAX when memory runs out. */
+uint32_t vt_sites_image(struct vt_sites *s, const struct vt_record *rec);
+
+/* The same of one that has no record: `path` is not recorded text, but the caller's. */
+uint32_t vt_sites_made_image(struct vt_sites *s, enum vt_image_type type, const char *path);
+
+/* The list of a place; `size` is that of the value in bytes.  NULL when memory runs out. */
+struct vt_hotlist *vt_sites_list(struct vt_sites *s, const struct vt_site *site, uint32_t size);
+
+/* An event by its name, policy and unit: its number; UINT32_MAX when memory runs out. */
+uint32_t vt_sites_event(struct vt_sites *s, const char *name, enum vt_policy policy,
+			const char *unit);
+
+/* Adds to the counts of an event at a place.  0 or -VT_E_NOMEM. */
+int vt_sites_count(struct vt_sites *s, uint32_t image, uint64_t offset, uint32_t event,
+		   uint64_t samples, uint64_t period, struct vt_error *err);
+
+/* An image is mapped; mappings tell readers of the profile what a value points to. */
+int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map,
+		 struct vt_error *err);
+
+size_t vt_sites_nlists(const struct vt_sites *s);
+
+/*
+ * Writes EVENT, IMAGE, MAP, COUNT and HOT records: images by path and build-id, places by image
+ * (in that order), offset, what, register, lane, caller.  Lists without a value are left out.
+ * Errors of the writer stick to it; -VT_E_NOMEM.
+ */
+int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
