@@ -78,16 +78,17 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 }
 
 static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
-		   struct vt_sampler_options *o)
+		   const struct vt_sampler_options *options)
 {
+	struct vt_sampler_options o = *options;
 	struct app_warnings warnings = {a, "bad records", 0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_sampler *s;
 	bool ok;
 
-	o->warn = app_warn;
-	o->warn_arg = &warnings;
-	s = vt_sampler_new(o, w, &err);
+	o.warn = app_warn;
+	o.warn_arg = &warnings;
+	s = vt_sampler_new(&o, w, &err);
 	if (!s)
 		return app_fail(a, &err);
 	ok = app_each_run(a, r, feed, s);

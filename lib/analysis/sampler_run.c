@@ -170,8 +170,8 @@ static int take_sample(struct vti_run *r, uint64_t pos, uint64_t caller, struct 
 {
 	const struct vt_sampler_options *o = &r->s->o;
 	struct vti_process *p = r->process;
+	struct vt_step step = {.block = NULL};
 	struct vt_exec here;
-	struct vt_step step;
 	int code = move_to(r, pos, err);
 
 	here = r->at;
