@@ -22,7 +22,8 @@
  *INSN:WHAT:SIZE[:REG] exec PID TID FIRST SKIP INSNS CALLER IDS [HEX]   IDS: 0,1,1,2; HEX: the
  *values' bytes time NS                                          of the EXEC records that follow
  *	signal PID TID NUMBER IP HANDLER
- *	state PID TID
+ *	state PID TID [REASON]
+ *	thread PID TID OP				 OP: comm, exec, fork, exit
  *	gap REASON
  *	meta KEY VALUE
  *	event ID NAME POLICY
@@ -397,7 +398,7 @@ static bool script_small(struct vt_writer *w, char **word)
 				  VT_MAP_OFFSET, VT_MAP_IMAGE, -1};
 	static const int signal[] = {VT_SIGNAL_PID, VT_SIGNAL_TID,     VT_SIGNAL_NUMBER,
 				     VT_SIGNAL_IP,  VT_SIGNAL_HANDLER, -1};
-	static const int state[] = {VT_STATE_PID, VT_STATE_TID, -1};
+	static const int state[] = {VT_STATE_PID, VT_STATE_TID, VT_STATE_REASON, -1};
 	static const int sample[] = {VT_SAMPLE_PID, VT_SAMPLE_TID,    VT_SAMPLE_EVENT,
 				     VT_SAMPLE_IP,  VT_SAMPLE_PERIOD, -1};
 	const char *key = word[0];
@@ -415,6 +416,12 @@ static bool script_small(struct vt_writer *w, char **word)
 		row[VT_EVENT_ID] = number(word[1]);
 		row[VT_EVENT_POLICY] = number_of(vt_policy_name, word[3]);
 		vt_writer_text(w, VT_EVENT_NAME, word[2] ? word[2] : "");
+	} else if (strcmp(key, "thread") == 0) {
+		uint64_t *row = vt_writer_row(w, VT_THREAD);
+
+		row[VT_THREAD_PID] = number(word[1]);
+		row[VT_THREAD_TID] = number(word[2]);
+		row[VT_THREAD_OP] = number_of(vt_thread_op_name, word[3]);
 	} else if (strcmp(key, "gap") == 0) {
 		vt_writer_row(w, VT_GAP);
 		vt_writer_text(w, VT_GAP_REASON, word[1] ? word[1] : "");
