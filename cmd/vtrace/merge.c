@@ -23,7 +23,7 @@ static bool open_inputs(struct merge *m)
 	struct vt_error err = VT_ERROR_INIT;
 
 	m->readers = calloc(n, sizeof(struct vt_reader *));
-	m->merger = merger_new();
+	m->merger = merger_new(m->app->seed);
 	if (!m->readers || !m->merger) {
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 		return app_fail(m->app, &err);
@@ -38,9 +38,16 @@ static bool open_inputs(struct merge *m)
 	return true;
 }
 
+static bool fail_at(struct merge *m, size_t i, struct vt_error *err)
+{
+	vt_error_prefix(err, "%s", vt_reader_name(m->readers[i]));
+	return app_fail(m->app, err);
+}
+
 static bool add_inputs(struct merge *m)
 {
 	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_hot_damage *damage;
 	size_t i;
 
 	for (i = 0; i < m->nreaders; i++) {
@@ -49,7 +56,14 @@ static bool add_inputs(struct merge *m)
 		if (!app_each_run(m->app, m->readers[i], merger_feed, m->merger))
 			return false;
 		if (merger_end(m->merger, &err) < 0)
-			return app_fail(m->app, &err);
+			return fail_at(m, i, &err);
+	}
+	damage = merger_damage(m->merger);
+	if (damage->rejected) {
+		app_say(m->app,
+			"%" PRIu64 " hot lists contradict themselves, left out; the first: %s",
+			damage->rejected, damage->first);
+		app_raise(m->app, APP_LOSSY);
 	}
 	if (merger_bad(m->merger)) {
 		app_say(m->app,
@@ -77,13 +91,15 @@ int cmd_merge(int argc, char **argv)
 {
 	struct app app;
 	struct merge m = {.app = &app};
-	const struct vt_opt opts[] = {APP_OPT_OUTPUT(m.output), APP_OPT_COMPRESS(m.compress), {0}};
+	const struct vt_opt opts[] = {
+		APP_OPT_OUTPUT(m.output), APP_OPT_COMPRESS(m.compress), APP_OPT_SEED(app), {0}};
 	const struct vt_opt_page page = {
 		.program = "vtrace merge",
-		.usage = "[-o FILE] [-z HOW] [FILE]...",
+		.usage = "[-o FILE] [-z HOW] [-s SEED] [FILE]...",
 		.about = "Adds up the profiles of several runs or machines: COUNT records as they "
 			 "are,\n"
-			 "samples by image, offset and event.",
+			 "samples by image, offset and event, hot lists (HOT) by place and kind of "
+			 "value.",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};

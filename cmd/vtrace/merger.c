@@ -9,6 +9,8 @@
 #include "analysis/profile.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "value/hotprofile.h"
+#include "value/hotrecord.h"
 
 /* Strings are numbers of one pool, so that equal keys have equal bytes. */
 struct event {
@@ -69,6 +71,7 @@ struct merger {
 	struct vt_hash places;
 	struct vt_hash losses;
 	struct vt_hash gaps;
+	struct vt_hotprofile *hots; /* of all streams */
 	struct vt_profile *profile; /* of the stream at hand, as the next three */
 	struct vt_hash own_events;
 	struct vt_hash own_images;
@@ -81,7 +84,7 @@ static int no_memory(struct vt_error *err)
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
-struct merger *merger_new(void)
+struct merger *merger_new(uint64_t seed)
 {
 	struct merger *m = calloc(1, sizeof(*m));
 
@@ -96,7 +99,8 @@ struct merger *merger_new(void)
 	vt_hash_init(&m->own_images, sizeof(struct declared_image), sizeof(uint64_t));
 	vt_hash_init(&m->own_losses, sizeof(struct loss), offsetof(struct loss, count));
 	m->strings = vt_intern_new();
-	if (!m->strings) {
+	m->hots = vt_hotprofile_new(seed);
+	if (!m->strings || !m->hots) {
 		merger_free(m);
 		return NULL;
 	}
@@ -116,6 +120,7 @@ void merger_free(struct merger *m)
 	vt_hash_fini(&m->own_images);
 	vt_hash_fini(&m->own_losses);
 	vt_profile_free(m->profile);
+	vt_hotprofile_free(m->hots);
 	vt_intern_free(m->strings);
 	free(m);
 }
@@ -213,6 +218,8 @@ int merger_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t co
 	for (; feed && rec.row < first + count; rec.row++)
 		if (!feed(m, &rec))
 			return no_memory(err);
+	if (vt_hotprofile_feed(m->hots, b, first, count, err) < 0)
+		return -(int)err->code;
 	return vt_profile_feed(m->profile, b, first, count, err);
 }
 
@@ -249,18 +256,11 @@ static bool join_event(struct merger *m, uint64_t id, uint32_t *index)
 	return true;
 }
 
-static bool join_image(struct merger *m, uint64_t id, uint32_t *index)
+static bool add_image(struct merger *m, const struct image *i, uint32_t *index)
 {
-	const struct declared_image *d = vt_hash_find(&m->own_images, &id);
-	static const struct image undeclared = {.type = VT_IMAGE_FILE};
-	const struct image *i = d ? &d->image : &undeclared;
 	struct image *joined;
 	bool added;
 
-	if (id == VT_UNMAPPED_IMAGE) {
-		*index = VT_UNMAPPED_IMAGE;
-		return true;
-	}
 	joined = vt_hash_add(&m->images, i, &added);
 	if (!joined)
 		return false;
@@ -272,6 +272,18 @@ static bool join_image(struct merger *m, uint64_t id, uint32_t *index)
 	}
 	*index = index_of(&m->images, joined);
 	return true;
+}
+
+static bool join_image(struct merger *m, uint64_t id, uint32_t *index)
+{
+	const struct declared_image *d = vt_hash_find(&m->own_images, &id);
+	static const struct image undeclared = {.type = VT_IMAGE_FILE};
+
+	if (id == VT_UNMAPPED_IMAGE) {
+		*index = VT_UNMAPPED_IMAGE;
+		return true;
+	}
+	return add_image(m, d ? &d->image : &undeclared, index);
 }
 
 static bool join_place(struct merger *m, const struct vt_place *p)
@@ -351,7 +363,12 @@ int merger_end(struct merger *m, struct vt_error *err)
 		ok = join_loss(m, vt_hash_at(&m->own_losses, i));
 	vt_profile_free(m->profile);
 	m->profile = NULL;
-	return ok ? 0 : no_memory(err);
+	return ok ? vt_hotprofile_end(m->hots, err) : no_memory(err);
+}
+
+const struct vt_hot_damage *merger_damage(const struct merger *m)
+{
+	return vt_hotprofile_damage(m->hots);
 }
 
 uint64_t merger_bad(const struct merger *m)
@@ -523,6 +540,65 @@ static void write_gap(const struct merger *m, struct vt_writer *w, void *entry, 
 	put_string(m, w, VT_GAP_INPUT, g->input);
 }
 
+/* ---- hot lists ---- */
+
+/* The index of a hot list's image, which may be in no place that was counted. */
+static bool join_hot_image(struct merger *m, uint32_t number, uint32_t *index)
+{
+	const struct vt_hot_image *h = vt_hotprofile_image(m->hots, number);
+	struct image i = {.type = 0};
+
+	if (!h) {
+		*index = VT_UNMAPPED_IMAGE;
+		return true;
+	}
+	i.buildid = vt_intern_add(m->strings, h->buildid, h->buildid_size);
+	i.path = vt_intern_str(m->strings, h->path);
+	i.type = h->type;
+	i.machine = h->machine;
+	i.path_key = i.buildid ? 0 : i.path;
+	i.type_key = i.buildid ? 0 : h->type;
+	return i.buildid != UINT32_MAX && i.path != UINT32_MAX && add_image(m, &i, index);
+}
+
+/* Before images get their ids. */
+static int join_hot_images(struct merger *m, struct vt_error *err)
+{
+	uint32_t index;
+	size_t i;
+
+	for (i = 0; i < vt_hotprofile_count(m->hots); i++) {
+		const struct vt_hot_key *key = &vt_hotprofile_at(m->hots, i)->key;
+
+		if (!join_hot_image(m, key->image, &index) ||
+		    (key->caller && !join_hot_image(m, key->caller_image, &index)))
+			return no_memory(err);
+	}
+	return 0;
+}
+
+static int write_hots(struct merger *m, struct vt_writer *w, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < vt_hotprofile_count(m->hots); i++) {
+		const struct vt_hot *h = vt_hotprofile_at(m->hots, i);
+		uint64_t caller = h->key.caller_image;
+		uint32_t index;
+
+		if (h->key.caller) {
+			if (!join_hot_image(m, h->key.caller_image, &index))
+				return no_memory(err);
+			caller = image_id(m, index);
+		}
+		if (!join_hot_image(m, h->key.image, &index))
+			return no_memory(err);
+		if (vt_hot_write(h, image_id(m, index), caller, w, err) < 0)
+			return -(int)err->code;
+	}
+	return 0;
+}
+
 int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err)
 {
 	/* Events and images first: the rest is ordered by the ids that they get here. */
@@ -540,6 +616,8 @@ int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err)
 	};
 	size_t i, k;
 
+	if (join_hot_images(m, err) < 0)
+		return -(int)err->code;
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct rank *ranks = rank_all(m, parts[i].table, parts[i].describe);
 
@@ -549,5 +627,5 @@ int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err)
 			parts[i].write(m, w, vt_hash_at(parts[i].table, ranks[k].index), k);
 		free(ranks);
 	}
-	return 0;
+	return write_hots(m, w, err);
 }

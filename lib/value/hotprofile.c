@@ -311,6 +311,15 @@ static void unnumber(struct vt_hotprofile *p)
 	}
 }
 
+static int name_place(const struct vt_hotprofile *p, const struct vt_hot_key *key,
+		      struct vt_error *err)
+{
+	const struct vt_hot_image *image = vt_hotprofile_image(p, key->image);
+
+	return vt_error_prefix(err, "%s at 0x%" PRIx64 " of %s", vt_what_name(key->what),
+			       key->offset, image ? image->path : "[unmapped]");
+}
+
 static int compare_lists(const void *a, const void *b)
 {
 	return vt_hot_key_compare(&((const struct vt_hot *)a)->key,
@@ -338,6 +347,8 @@ static int join_lists(struct vt_hotprofile *p, struct vt_error *err)
 			code = vt_hot_merge(&p->lists[kept - 1], h, &p->rng, err);
 			if (code == 0)
 				vt_hot_fini(h);
+			else
+				name_place(p, &h->key, err);
 		} else if (kept++ != i) {
 			p->lists[kept - 1] = *h;
 			*h = (struct vt_hot){.values = NULL};
