@@ -36,6 +36,7 @@ int merger_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t co
 
 /* Records of executed code, of all streams, that contradict themselves and were left out. */
 uint64_t merger_bad(const struct merger *m);
+
 /* The hot lists that were left out. */
 const struct vt_hot_damage *merger_damage(const struct merger *m);
 
