@@ -477,7 +477,7 @@ static struct vt_number_type plain(enum vt_number number, unsigned size)
 		t.size = (uint8_t)size;
 	else if (size <= 512)
 		t.elements = (uint8_t)(size / 8);
-	t.may_point = size == ADDRESS;
+	t.may_point = size == ADDRESS && number != VT_NUMBER_FLOAT;
 	return t;
 }
 
@@ -514,7 +514,9 @@ struct vt_number_type vt_facts_type(const struct vt_facts *f, enum vt_what what,
 	case VT_WHAT_LATENCY:
 		return plain(VT_NUMBER_UNSIGNED, size);
 	case VT_WHAT_ARG:
-		return plain(reg < VT_REG_VECTOR ? VT_NUMBER_INT : VT_NUMBER_RAW, size);
+		/* Of those that pass in vector registers, most are doubles. */
+		return plain(reg < VT_REG_VECTOR || size != 8 ? VT_NUMBER_INT : VT_NUMBER_FLOAT,
+			     size);
 	case VT_WHAT_LOAD:
 		m = f ? accessed(f, false, size) : NULL;
 		break;

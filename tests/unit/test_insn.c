@@ -395,7 +395,7 @@ static void test_types(void **state)
 	expect(type("480fafc3", VT_WHAT_RESULT, VT_REG_AX, 8), VT_NUMBER_SIGNED, 8, 1, false);
 	/* Without an instruction, and with sizes that fit nothing. */
 	expect(vt_facts_type(NULL, VT_WHAT_LOAD, 0, 8), VT_NUMBER_INT, 8, 1, true);
-	expect(vt_facts_type(NULL, VT_WHAT_ARG, VT_REG_VECTOR, 8), VT_NUMBER_RAW, 8, 1, true);
+	expect(vt_facts_type(NULL, VT_WHAT_ARG, VT_REG_VECTOR, 8), VT_NUMBER_FLOAT, 8, 1, false);
 	expect(type("f20f5903", VT_WHAT_LOAD, 0, 3), VT_NUMBER_RAW, 3, 1, false);
 	expect(type("488b03", VT_WHAT_LOAD, 0, 0), VT_NUMBER_INT, 0, 1, false);
 	expect(type("488b03", VT_WHAT_LOAD, 0, 65535), VT_NUMBER_RAW, 8, 1, false);
