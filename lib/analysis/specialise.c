@@ -32,6 +32,7 @@ struct procedure_entry {
 	struct vt_spec_procedure p;
 	bool counted; /* its instructions were */
 	double loads; /* executed */
+	size_t rank;  /* in the list */
 };
 
 struct place_key {
@@ -87,8 +88,7 @@ bool vt_spec_code(struct vt_images *images, uint32_t image, struct vt_code *code
 	return elf && vt_elf_info(elf)->machine == VT_MACHINE_X86_64;
 }
 
-/* The id by which the images know an image of the hot lists. */
-static uint32_t image_id(const struct vt_spec *s, uint32_t hot_image)
+uint32_t vt_spec_image(const struct vt_spec *s, uint32_t hot_image)
 {
 	if (hot_image == VT_HOT_NO_IMAGE)
 		return VT_UNMAPPED_IMAGE;
@@ -125,7 +125,7 @@ static int find_entries(struct vt_spec *s, struct vt_error *err)
 				   sizeof(*s->entries)))
 			return no_memory(err);
 		s->entries[s->nentries++] =
-			(struct entry){h->key.offset, image_id(s, h->key.image)};
+			(struct entry){h->key.offset, vt_spec_image(s, h->key.image)};
 	}
 	if (s->nentries)
 		qsort(s->entries, s->nentries, sizeof(*s->entries), compare_entries);
@@ -153,7 +153,7 @@ static const struct entry *entry_before(const struct vt_spec *s, uint32_t image,
 	return low && s->entries[low - 1].image == image ? &s->entries[low - 1] : NULL;
 }
 
-static uint64_t offset_to_vaddr(struct vt_images *images, uint32_t image, uint64_t offset)
+uint64_t vt_spec_vaddr(struct vt_images *images, uint32_t image, uint64_t offset)
 {
 	enum vt_unknown why;
 	const struct vt_elf *elf = vt_images_elf(images, image, &why);
@@ -162,15 +162,14 @@ static uint64_t offset_to_vaddr(struct vt_images *images, uint32_t image, uint64
 	return elf && vt_elf_offset_to_vaddr(elf, offset, &vaddr) ? vaddr : offset;
 }
 
-/* The procedure that holds a place: its index, or -VT_E_NOMEM. */
-static int64_t procedure_at(struct vt_spec *s, uint32_t image, int32_t pid, uint64_t offset)
+/* What the procedure that holds a place is called in the table; also its symbol, and its end. */
+static struct procedure_key key_of(const struct vt_spec *s, uint32_t image, int32_t pid,
+				   uint64_t offset, struct vt_location *at, uint64_t *end_of)
 {
 	struct procedure_key key = {.image = image, .pid = pid, .found = BY_NOTHING};
-	const struct entry *entry = NULL;
-	struct procedure_entry *e;
 	struct vt_location loc = {.why = VT_UNKNOWN_NO_MAP};
+	const struct entry *entry = NULL;
 	uint64_t end = 0;
-	bool added;
 
 	if (image != VT_UNMAPPED_IMAGE)
 		vt_images_symbol(s->images, image, pid, offset, &loc);
@@ -183,10 +182,24 @@ static int64_t procedure_at(struct vt_spec *s, uint32_t image, int32_t pid, uint
 		entry = entry_before(s, image, offset, &end);
 		if (entry) {
 			key.found = BY_CALL;
-			key.start = offset_to_vaddr(s->images, image, entry->offset);
-			end = end ? offset_to_vaddr(s->images, image, end) : 0;
+			key.start = vt_spec_vaddr(s->images, image, entry->offset);
+			end = end ? vt_spec_vaddr(s->images, image, end) : 0;
 		}
 	}
+	*at = loc;
+	*end_of = key.found == BY_NOTHING ? 0 : end;
+	return key;
+}
+
+/* The procedure that holds a place: its index in the table, or -VT_E_NOMEM. */
+static int64_t procedure_at(struct vt_spec *s, uint32_t image, int32_t pid, uint64_t offset)
+{
+	struct vt_location loc;
+	uint64_t end;
+	struct procedure_key key = key_of(s, image, pid, offset, &loc, &end);
+	struct procedure_entry *e;
+	bool added;
+
 	e = vt_hash_add(&s->procedures, &key, &added);
 	if (!e)
 		return -VT_E_NOMEM;
@@ -195,7 +208,7 @@ static int64_t procedure_at(struct vt_spec *s, uint32_t image, int32_t pid, uint
 			.image = image,
 			.pid = pid,
 			.start = key.start,
-			.end = key.found == BY_NOTHING ? 0 : end,
+			.end = end,
 			.why = loc.why,
 			.name = loc.why ? "" : vt_images_display(s->images, image, pid, loc.symbol),
 		};
@@ -209,9 +222,14 @@ static struct procedure_entry *procedure(const struct vt_spec *s, size_t i)
 
 /* ---- time ---- */
 
+bool vt_spec_is_counted(const struct vt_profile_event *e)
+{
+	return e->policy == VT_POLICY_EXACT && e->samples == e->period;
+}
+
 static bool counts_instructions(const struct vt_profile_event *e)
 {
-	return e->policy == VT_POLICY_EXACT && !strcmp(e->name, "instructions");
+	return vt_spec_is_counted(e) && !strcmp(e->name, "instructions");
 }
 
 static int count_place(struct vt_spec *s, const struct vt_place *place, struct vt_error *err)
@@ -244,7 +262,7 @@ static int count_place(struct vt_spec *s, const struct vt_place *place, struct v
 
 static int count_time(struct vt_spec *s, struct vt_error *err)
 {
-	uint64_t all = vt_profile_event(s->profile, s->opt.event)->samples;
+	uint64_t all = vt_spec_total(s);
 	size_t i;
 
 	for (i = 0; i < vt_profile_nplaces(s->profile); i++)
@@ -369,10 +387,8 @@ static void score(struct vt_spec_row *r, const struct procedure_entry *p)
 static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 {
 	const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
-	uint32_t image = image_id(s, h->key.image);
+	uint32_t image = vt_spec_image(s, h->key.image);
 	struct vt_spec_row r = {.value = {.hot = h, .others = share_of_others(s, i)}};
-	struct place_key key = {h->key.offset, image};
-	const struct place_entry *place;
 	struct vt_code code;
 	int64_t p;
 
@@ -382,7 +398,7 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 	if (p < 0)
 		return no_memory(err);
 	r.procedure = (size_t)p;
-	r.vaddr = offset_to_vaddr(s->images, image, h->key.offset);
+	r.vaddr = vt_spec_vaddr(s->images, image, h->key.offset);
 	if (h->key.what == VT_WHAT_LOAD)
 		procedure(s, r.procedure)->loads += (double)h->total;
 	if (vt_spec_code(s->images, image, &code)) {
@@ -395,8 +411,7 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 	if (procedure(s, r.procedure)->p.time < s->opt.min_time ||
 	    !vt_spec_judge(&r.value, s->opt.min_invariance, &r.verdict))
 		return 0;
-	place = vt_hash_find(&s->places, &key);
-	r.samples = place ? place->samples : 0;
+	r.samples = vt_spec_samples(s, image, h->key.offset);
 	if (!vt_array_grow(&s->rows, &s->rows_cap, s->nrows + 1, sizeof(*s->rows)))
 		return no_memory(err);
 	s->rows[s->nrows++] = r;
@@ -420,8 +435,9 @@ static int judge_all(struct vt_spec *s, struct vt_error *err)
 		struct procedure_entry *p = procedure(s, s->rows[i].procedure);
 
 		score(&s->rows[i], p);
-		if (s->rows[i].score > p->p.score)
-			p->p.score = s->rows[i].score;
+		p->p.score += s->rows[i].score;
+		if (p->p.score > p->p.time)
+			p->p.score = p->p.time;
 	}
 	return 0;
 }
@@ -472,27 +488,24 @@ static int put_in_order(struct vt_spec *s, struct vt_error *err)
 {
 	size_t n = s->procedures.count, i;
 	struct ranked *order = calloc(n + 1, sizeof(*order));
-	size_t *rank = calloc(n + 1, sizeof(*rank));
 
 	s->list = calloc(n + 1, sizeof(*s->list));
-	if (!order || !rank || !s->list) {
+	if (!order || !s->list) {
 		free(order);
-		free(rank);
 		return no_memory(err);
 	}
 	for (i = 0; i < n; i++)
 		order[i] = (struct ranked){procedure(s, i)->p.score, procedure(s, i)->p.time, i};
 	qsort(order, n, sizeof(*order), compare_procedures);
 	for (i = 0; i < n; i++) {
-		rank[order[i].index] = i;
+		procedure(s, order[i].index)->rank = i;
 		s->list[i] = procedure(s, order[i].index)->p;
 	}
 	for (i = 0; i < s->nrows; i++)
-		s->rows[i].procedure = rank[s->rows[i].procedure];
+		s->rows[i].procedure = procedure(s, s->rows[i].procedure)->rank;
 	if (s->nrows)
 		qsort(s->rows, s->nrows, sizeof(*s->rows), compare_rows);
 	free(order);
-	free(rank);
 	return 0;
 }
 
@@ -550,6 +563,29 @@ size_t vt_spec_nrows(const struct vt_spec *s)
 const struct vt_spec_row *vt_spec_row(const struct vt_spec *s, size_t i)
 {
 	return &s->rows[i];
+}
+
+size_t vt_spec_find(const struct vt_spec *s, uint32_t image, uint64_t offset)
+{
+	struct vt_location loc;
+	uint64_t end;
+	struct procedure_key key = key_of(s, image, 0, offset, &loc, &end);
+	const struct procedure_entry *e = vt_hash_find(&s->procedures, &key);
+
+	return e ? e->rank : SIZE_MAX;
+}
+
+uint64_t vt_spec_samples(const struct vt_spec *s, uint32_t image, uint64_t offset)
+{
+	struct place_key key = {offset, image};
+	const struct place_entry *e = vt_hash_find(&s->places, &key);
+
+	return e ? e->samples : 0;
+}
+
+uint64_t vt_spec_total(const struct vt_spec *s)
+{
+	return vt_profile_event(s->profile, s->opt.event)->samples;
 }
 
 uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what)

@@ -34,7 +34,7 @@ struct vt_spec_procedure {
 	uint64_t samples;    /* of the event */
 	double time;	     /* the same as a share of all samples, unknown ones included */
 	double insns;	     /* executed: as counted, or guessed from the number of loads */
-	double score;	     /* of the best of its rows */
+	double score;	     /* of all its rows together, at most its time */
 };
 
 /* A value that hardly changes. */
@@ -67,6 +67,22 @@ size_t vt_spec_nprocedures(const struct vt_spec *s);
 const struct vt_spec_procedure *vt_spec_procedure(const struct vt_spec *s, size_t i);
 size_t vt_spec_nrows(const struct vt_spec *s);
 const struct vt_spec_row *vt_spec_row(const struct vt_spec *s, size_t i);
+
+/* The procedure that holds a place: its number, or SIZE_MAX if it has neither time nor lists. */
+size_t vt_spec_find(const struct vt_spec *s, uint32_t image, uint64_t offset);
+
+/* Samples of the event at an instruction; and all of them, everywhere. */
+uint64_t vt_spec_samples(const struct vt_spec *s, uint32_t image, uint64_t offset);
+uint64_t vt_spec_total(const struct vt_spec *s);
+
+/* Whether an event was counted each time that it happened, not sampled. */
+bool vt_spec_is_counted(const struct vt_profile_event *e);
+
+/* The id by which the images know the image of a hot list's key. */
+uint32_t vt_spec_image(const struct vt_spec *s, uint32_t hot_image);
+
+/* The vaddr of a place of an image, or the offset itself where the file is not there. */
+uint64_t vt_spec_vaddr(struct vt_images *images, uint32_t image, uint64_t offset);
 
 /* How many lists there are of a kind of value, whatever came of them. */
 uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what);

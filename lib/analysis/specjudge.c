@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/specjudge.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -213,24 +212,7 @@ bool vt_spec_judge(const struct vt_spec_value *v, double min, struct vt_spec_ver
 	return out->kind != VT_SPEC_NONE && out->low >= min;
 }
 
-void vt_spec_number(uint64_t value, unsigned size, struct vt_number_type type, struct vt_buf *out)
-{
-	const uint64_t large = 1 << 20; /* from here on, digits tell a person less than bits */
-	unsigned bits = size && size < 8 ? 8 * size : 64;
-	uint64_t sign = (uint64_t)1 << (bits - 1);
-	int64_t v = (int64_t)((value ^ sign) - sign);
-
-	if (is_float(&type) && type.elements <= 1)
-		vt_buf_printf(out, "%g", as_float(value, type.size));
-	else if (type.number != VT_NUMBER_UNSIGNED && (value & sign) && v > -(int64_t)large)
-		vt_buf_printf(out, "%" PRId64, v);
-	else if (value < large)
-		vt_buf_printf(out, "%" PRIu64, value);
-	else
-		vt_buf_printf(out, "0x%" PRIx64, value);
-}
-
-/* "the load", "argument 2 (rsi)", "the result (rax)". */
+/* "the load", "the variable x", "argument 2 (rsi)", "the result (rax)". */
 static void put_subject(const struct vt_spec_value *v, struct vt_buf *out)
 {
 	const struct vt_hot *h = v->hot;
@@ -240,6 +222,8 @@ static void put_subject(const struct vt_spec_value *v, struct vt_buf *out)
 			      vt_reg_name(h->key.reg, 8));
 	else if (h->key.what == VT_WHAT_RESULT)
 		vt_buf_printf(out, "the result (%s)", vt_reg_name(h->key.reg, h->size));
+	else if (v->source == VT_SOURCE_FIXED && v->variable)
+		vt_buf_printf(out, "the variable %s", v->variable);
 	else
 		vt_buf_printf(out, "the load");
 }
@@ -259,6 +243,25 @@ static void put_value(double share, const char *value, struct vt_buf *out)
 		vt_buf_printf(out, "%s in %.1f %%", value, percent(share));
 }
 
+/* " is always 8". */
+static void put_fact(const struct vt_spec_verdict *verdict, const char *value, struct vt_buf *out)
+{
+	vt_buf_printf(out, " is ");
+	if (verdict->kind == VT_SPEC_DIVISOR_POWERS) {
+		put_value(verdict->share, "a power of two", out);
+		vt_buf_printf(out, ", mostly %s", value);
+	} else {
+		put_value(verdict->share, value, out);
+	}
+}
+
+void vt_spec_fact(const struct vt_spec_value *v, const struct vt_spec_verdict *verdict,
+		  const char *value, struct vt_buf *out)
+{
+	put_subject(v, out);
+	put_fact(verdict, value, out);
+}
+
 void vt_spec_advice(const struct vt_spec_value *v, const struct vt_spec_verdict *verdict,
 		    const char *value, struct vt_buf *out)
 {
@@ -272,14 +275,15 @@ void vt_spec_advice(const struct vt_spec_value *v, const struct vt_spec_verdict 
 			vt_buf_printf(out, "%.1f %% to %s", percent(verdict->share), value);
 		return;
 	}
-	if (specs[kind].role)
-		vt_buf_printf(out, "the %s, ", specs[kind].role);
-	put_subject(v, out);
-	vt_buf_printf(out, "%s is ", specs[kind].role ? "," : "");
-	if (kind == VT_SPEC_DIVISOR_POWERS) {
-		put_value(verdict->share, "a power of two", out);
-		vt_buf_printf(out, ", mostly %s", value);
-	} else {
-		put_value(verdict->share, value, out);
+	if (!specs[kind].role) {
+		vt_spec_fact(v, verdict, value, out);
+		return;
 	}
+	vt_buf_printf(out, "the %s", specs[kind].role);
+	if (v->hot->key.what != VT_WHAT_LOAD || v->variable) {
+		vt_buf_printf(out, ", ");
+		put_subject(v, out);
+		vt_buf_printf(out, ",");
+	}
+	put_fact(verdict, value, out);
 }

@@ -46,6 +46,7 @@ struct vt_spec_value {
 	enum vt_source source; /* of a load */
 	bool pointer;	       /* the top value is an address of something */
 	bool fixed;	       /* it lies where nothing changes it: the compiler knew it too */
+	const char *variable;  /* what a load of VT_SOURCE_FIXED reads is called; NULL: nothing */
 	double others;	       /* the least share of a top value in the further lanes; 1: none */
 };
 
@@ -82,11 +83,12 @@ double vt_share_low(double share, double n);
 void vt_spec_advice(const struct vt_spec_value *v, const struct vt_spec_verdict *verdict,
 		    const char *value, struct vt_buf *out);
 
+/* Appends only what is so: "argument 2 (rsi) is always 8". */
+void vt_spec_fact(const struct vt_spec_value *v, const struct vt_spec_verdict *verdict,
+		  const char *value, struct vt_buf *out);
+
 /* The number of a register that passes an argument, from 1; 0 for others (System V ABI, 3.2.3). */
 unsigned vt_argument_number(unsigned reg);
-
-/* Appends a number as a person would write it: "-1", "4096", "0x7f001000", "0.5". */
-void vt_spec_number(uint64_t value, unsigned size, struct vt_number_type type, struct vt_buf *out);
 
 #ifdef __cplusplus
 }

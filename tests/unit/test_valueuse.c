@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -72,7 +72,7 @@ static int setup(void **state)
 
 	f.dir = toolbox_dir();
 	toolbox_write(f.dir, "p.s", source);
-	toolbox_run(f.dir, "gcc -nostdlib -static -no-pie -o p p.s");
+	free(toolbox_run(f.dir, "gcc -nostdlib -static -no-pie -o p p.s"));
 	f.elf = vt_elf_open(toolbox_path(f.dir, "p"), &err);
 	assert_non_null(f.elf);
 	f.symbols = vt_symbols_new();
