@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile.h"
 #include "cmd/common/app.h"
+#include "cmd/common/collect.h"
 #include "cmd/common/stream.h"
-#include "value/collect.h"
-#include "value/sites.h"
 
 /* In the order of enum vt_algo. */
 static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",
@@ -36,11 +34,7 @@ struct hot {
 	struct vt_reader **readers;
 	size_t nreaders;
 	struct vt_writer *writer;
-	struct vt_sites *sites;
-	struct vt_collect *collect;
-	struct vt_profile *profile; /* samples of the stream at hand */
-	struct app_warnings warnings;
-	uint64_t lists; /* in the input */
+	struct app_collect collect;
 };
 
 /* ---- what to do ---- */
@@ -121,22 +115,10 @@ static bool prepare(struct hot *h, const struct options *o)
 		.interval = o->interval,
 		.seed = h->app->seed,
 	};
-	struct vt_collect_options how = {.by_caller = o->context == CONTEXT_CALLER,
-					 .warn = app_warn,
-					 .warn_arg = &h->warnings};
-	struct vt_error err = VT_ERROR_INIT;
+	uint32_t what;
 
-	if (!check_options(h->app, o) || !parse_what(h->app, o->what, &how.what))
-		return false;
-	h->sites = vt_sites_new(&lists, &err);
-	if (!h->sites)
-		return app_fail(h->app, &err);
-	h->collect = vt_collect_new(h->sites, &how);
-	if (!h->collect) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
-		return app_fail(h->app, &err);
-	}
-	return true;
+	return check_options(h->app, o) && parse_what(h->app, o->what, &what) &&
+	       app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER);
 }
 
 /* All inputs are opened first: the header of what is written has the provenance of each. */
@@ -193,94 +175,25 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 		    struct vt_error *err)
 {
 	struct hot *h = arg;
-	int code = vt_collect_feed(h->collect, block, first, count, err);
 
-	if (code < 0)
-		return code;
-	switch (block->kind) {
-	case VT_META:
-	case VT_GAP:
-	case VT_LOST:
+	if (block->kind == VT_META || block->kind == VT_GAP || block->kind == VT_LOST)
 		pass_on(h, block, first, count);
-		return 0;
-	case VT_EVENT:
-	case VT_IMAGE:
-	case VT_MAP:
-	case VT_THREAD:
-	case VT_KSYMBOL:
-	case VT_SAMPLE:
-	case VT_COUNT:
-		return vt_profile_feed(h->profile, block, first, count, err);
-	case VT_HOT:
-		h->lists += count;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-/* Where time went, as far as the stream itself says so. */
-static int keep_samples(struct hot *h, struct vt_error *err)
-{
-	size_t i;
-
-	for (i = 0; i < vt_profile_nplaces(h->profile); i++) {
-		const struct vt_place *p = vt_profile_place(h->profile, i);
-		const struct vt_profile_event *e = vt_profile_event(h->profile, p->event);
-		uint32_t event = vt_sites_event(h->sites, e->name, e->policy, e->unit);
-		uint32_t image = p->image == VT_UNMAPPED_IMAGE
-					 ? VT_SITES_NO_IMAGE
-					 : vt_collect_image(h->collect, p->image, p->pid);
-		int code;
-
-		if (event == UINT32_MAX)
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
-		code = vt_sites_count(h->sites, image, p->offset, event, p->samples, p->period,
-				      err);
-		if (code < 0)
-			return code;
-	}
-	return 0;
+	return app_collect_run(&h->collect, block, first, count, err);
 }
 
 static bool read_stream(struct hot *h, struct vt_reader *r)
 {
-	struct vt_error err = VT_ERROR_INIT;
-	bool sampled;
-
-	h->profile = vt_profile_new(NULL);
-	if (!h->profile)
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
-	if (!h->profile || vt_collect_begin(h->collect, &err) < 0)
-		return app_fail(h->app, &err);
-	if (!app_each_run(h->app, r, take_run, h))
-		return false;
-	sampled = vt_profile_nplaces(h->profile) > 0;
-	if (keep_samples(h, &err) < 0 || vt_collect_end(h->collect, !sampled, &err) < 0)
-		return app_fail(h->app, &err);
-	vt_profile_free(h->profile);
-	h->profile = NULL;
-	return true;
+	return app_collect_begin(&h->collect, NULL) && app_each_run(h->app, r, take_run, h) &&
+	       app_collect_end(&h->collect);
 }
 
 static void tell(struct hot *h)
 {
-	const struct vt_collect_stats *stats = vt_collect_stats(h->collect);
-
-	app_warnings_end(&h->warnings);
-	if (stats->damaged || stats->unmapped)
-		app_raise(h->app, APP_LOSSY);
-	if (stats->damaged)
-		app_say(h->app, "%" PRIu64 " records contradict themselves", stats->damaged);
-	if (stats->unmapped)
-		app_say(h->app,
-			"%" PRIu64 " executed instructions or single values lie in no image that "
-			"is known: listed by address",
-			stats->unmapped);
-	if (h->lists)
+	app_collect_tell(&h->collect);
+	if (h->collect.lists)
 		app_say(h->app,
 			"%" PRIu64 " hot lists of the input are left out: vtrace merge adds such",
-			h->lists);
+			h->collect.lists);
 }
 
 static void run(struct hot *h, const struct options *o)
@@ -294,7 +207,7 @@ static void run(struct hot *h, const struct options *o)
 		if (!read_stream(h, h->readers[i]))
 			return;
 	tell(h);
-	if (vt_sites_write(h->sites, h->writer, &err) < 0)
+	if (vt_sites_write(h->collect.sites, h->writer, &err) < 0)
 		app_fail(h->app, &err);
 }
 
@@ -302,7 +215,7 @@ int main(int argc, char **argv)
 {
 	struct options o = {.algo = VT_ALGO_GM};
 	struct app app;
-	struct hot h = {.app = &app, .warnings = {&app, "damaged records", 0}};
+	struct hot h = {.app = &app};
 	const struct vt_opt opts[] = {
 		{.letter = 'a',
 		 .name = "algo",
@@ -383,8 +296,6 @@ int main(int argc, char **argv)
 	for (i = 0; i < h.nreaders; i++)
 		vt_reader_close(h.readers[i]);
 	free(h.readers);
-	vt_profile_free(h.profile);
-	vt_collect_free(h.collect);
-	vt_sites_free(h.sites);
+	app_collect_close(&h.collect);
 	return app_finish(&app);
 }

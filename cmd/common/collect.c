@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/collect.h"
+
+#include <inttypes.h>
+
+bool app_collect_open(struct app_collect *c, struct app *a, const struct vt_hotlist_options *lists,
+		      uint32_t what, bool by_caller)
+{
+	struct vt_collect_options how = {
+		.what = what, .by_caller = by_caller, .warn = app_warn, .warn_arg = &c->warnings};
+	struct vt_error err = VT_ERROR_INIT;
+
+	*c = (struct app_collect){.app = a, .warnings = {a, "damaged records", 0}};
+	c->sites = vt_sites_new(lists, &err);
+	if (!c->sites)
+		return app_fail(a, &err);
+	c->collect = vt_collect_new(c->sites, &how);
+	if (!c->collect) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(a, &err);
+	}
+	return true;
+}
+
+void app_collect_close(struct app_collect *c)
+{
+	vt_profile_free(c->profile);
+	vt_collect_free(c->collect);
+	vt_sites_free(c->sites);
+	*c = (struct app_collect){0};
+}
+
+bool app_collect_begin(struct app_collect *c, struct vt_images *images)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	vt_profile_free(c->profile);
+	c->profile = vt_profile_new(images);
+	if (!c->profile)
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	if (!c->profile || vt_collect_begin(c->collect, &err) < 0)
+		return app_fail(c->app, &err);
+	return true;
+}
+
+int app_collect_run(struct app_collect *c, const struct vt_block *block, uint32_t first,
+		    uint32_t count, struct vt_error *err)
+{
+	int code = vt_collect_feed(c->collect, block, first, count, err);
+
+	if (code < 0)
+		return code;
+	switch (block->kind) {
+	case VT_EVENT:
+	case VT_IMAGE:
+	case VT_MAP:
+	case VT_THREAD:
+	case VT_KSYMBOL:
+	case VT_META:
+	case VT_GAP:
+	case VT_LOST:
+	case VT_SAMPLE:
+	case VT_COUNT:
+		return vt_profile_feed(c->profile, block, first, count, err);
+	case VT_HOT:
+		c->lists += count;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Where time went, as far as the stream itself says so. */
+static int keep_samples(struct app_collect *c, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < vt_profile_nplaces(c->profile); i++) {
+		const struct vt_place *p = vt_profile_place(c->profile, i);
+		const struct vt_profile_event *e = vt_profile_event(c->profile, p->event);
+		uint32_t event = vt_sites_event(c->sites, e->name, e->policy, e->unit);
+		uint32_t image = p->image == VT_UNMAPPED_IMAGE
+					 ? VT_SITES_NO_IMAGE
+					 : vt_collect_image(c->collect, p->image, p->pid);
+		int code;
+
+		if (event == UINT32_MAX)
+			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		code = vt_sites_count(c->sites, image, p->offset, event, p->samples, p->period,
+				      err);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+bool app_collect_end(struct app_collect *c)
+{
+	bool sampled = vt_profile_nplaces(c->profile) > 0;
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (keep_samples(c, &err) < 0 || vt_collect_end(c->collect, !sampled, &err) < 0)
+		return app_fail(c->app, &err);
+	return true;
+}
+
+void app_collect_tell(struct app_collect *c)
+{
+	const struct vt_collect_stats *stats = vt_collect_stats(c->collect);
+
+	app_warnings_end(&c->warnings);
+	if (stats->damaged || stats->unmapped)
+		app_raise(c->app, APP_LOSSY);
+	if (stats->damaged)
+		app_say(c->app, "%" PRIu64 " records contradict themselves", stats->damaged);
+	if (stats->unmapped)
+		app_say(c->app,
+			"%" PRIu64 " executed instructions or single values lie in no image that "
+			"is known: listed by address",
+			stats->unmapped);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_COLLECT_H
+#define CMD_COMMON_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/profile.h"
+#include "cmd/common/app.h"
+#include "image/images.h"
+#include "value/collect.h"
+#include "value/sites.h"
+
+/* Hot lists of what streams execute, and where their time goes. */
+struct app_collect {
+	struct app *app;
+	struct vt_sites *sites;
+	struct vt_collect *collect;
+	struct vt_profile *profile; /* samples and counts of the stream at hand */
+	struct app_warnings warnings;
+	uint64_t lists; /* HOT records of the streams, which are left alone */
+};
+
+/* False after app_fail(); end with app_collect_close() in either case. */
+bool app_collect_open(struct app_collect *c, struct app *a, const struct vt_hotlist_options *lists,
+		      uint32_t what, bool by_caller);
+void app_collect_close(struct app_collect *c);
+
+/*
+ * Each stream is taken between these two, run by run.  `images` is fed along and may be NULL.  At
+ * the end, samples, or where there are none executed instructions, are added to the sites' counts.
+ */
+bool app_collect_begin(struct app_collect *c, struct vt_images *images);
+bool app_collect_end(struct app_collect *c);
+int app_collect_run(struct app_collect *c, const struct vt_block *block, uint32_t first,
+		    uint32_t count, struct vt_error *err);
+
+/* Says what was damaged or lies nowhere, which sets APP_LOSSY. */
+void app_collect_tell(struct app_collect *c);
+
+#endif
