@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/proflist.h"
+#include "analysis/speclist.h"
+#include "base/escape.h"
+#include "cmd/common/app.h"
+#include "cmd/common/json.h"
+#include "cmd/common/profiles.h"
+#include "cmd/common/stream.h"
+#include "cmd/common/tables.h"
+#include "cmd/common/values.h"
+#include "stream/kinds.h"
+
+/* What is listed, and what the input must hold for it. */
+enum listing { PROCEDURES, ARGUMENTS, CALLERS, BLOCKS, LOADS, NLISTINGS };
+
+typedef int64_t list_fn(struct vt_table *t, const struct vt_spec_view *view,
+			const struct vt_speclist_options *opt, struct vt_error *err);
+
+static const struct {
+	const char *name;
+	list_fn *list;
+	enum vt_what need; /* UNKNOWN: any list will do */
+	const char *missing;
+} listings[NLISTINGS] = {
+	[PROCEDURES] = {"procedures", vt_speclist_procedures, VT_WHAT_UNKNOWN, "values"},
+	[ARGUMENTS] = {"args", vt_speclist_arguments, VT_WHAT_ARG, "arguments of calls"},
+	[CALLERS] = {"callers", vt_speclist_callers, VT_WHAT_RETURN, "callers of procedures"},
+	[BLOCKS] = {"blocks", vt_speclist_blocks, VT_WHAT_LOAD, "values of loads"},
+	[LOADS] = {"loads", vt_speclist_loads, VT_WHAT_LOAD, "values of loads"},
+};
+
+struct options {
+	bool chosen[NLISTINGS];
+	struct vt_speclist_options list;
+	double min_invariance;
+	double min_time;
+	struct vt_opt_list events;
+	struct app_form form;
+	const char *symfs;
+	const char *output;
+	int color;
+	enum listing what;
+};
+
+struct state {
+	struct app_values data;
+	struct vt_event_choice events;
+	struct vt_spec *spec;
+	struct vt_spec_view view;
+};
+
+/* ---- the input ---- */
+
+/* Executed instructions tell time best, unless the user wants another event. */
+static size_t default_event(const struct state *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->events.count; i++)
+		if (strcmp(s->events.label[i], "instructions") == 0)
+			return s->events.index[i];
+	return s->events.index[0];
+}
+
+static bool choose_event(struct app *a, const struct options *o, struct state *s)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (vt_event_choice_init(&s->events, s->data.base.profile, o->events.items, o->events.count,
+				 &err) < 0)
+		return app_fail(a, &err);
+	if (!s->events.count) {
+		app_say(a, "%s: neither samples nor counts tell where time goes", s->data.name);
+		app_raise(a, APP_INPUT);
+		return false;
+	}
+	s->view.opt.event = o->events.count ? s->events.index[0] : default_event(s);
+	return true;
+}
+
+static bool has_lists(const struct state *s, enum vt_what what)
+{
+	return what == VT_WHAT_UNKNOWN ? vt_hotprofile_count(s->data.lists) > 0
+				       : vt_spec_lists(s->spec, what) > 0;
+}
+
+/* What is not in the input cannot be listed; that it was not recorded must not look like none. */
+static bool check_lists(struct app *a, const struct options *o, const struct state *s)
+{
+	if (has_lists(s, listings[o->what].need) ||
+	    (o->what == CALLERS && has_lists(s, VT_WHAT_ARG)))
+		return true;
+	app_say(a, "%s: has no %s: record with vtrace record --full%s%s", s->data.name,
+		listings[o->what].missing,
+		o->what == ARGUMENTS || o->what == CALLERS ? " --args" : "",
+		s->data.collected ? ""
+		: o->what == CALLERS
+			? ", and keep lists with vhot --context caller --what default,callers"
+			: ", and do not let vhot leave them out");
+	app_raise(a, APP_INPUT);
+	return false;
+}
+
+static bool read_input(struct app *a, const struct options *o, struct state *s)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!app_values_read(a, &s->data, a->argc ? a->argv[0] : NULL, o->symfs,
+			     o->what == CALLERS))
+		return false;
+	s->view = (struct vt_spec_view){
+		.profile = s->data.base.profile,
+		.images = s->data.base.images,
+		.hot = s->data.lists,
+		.opt = {.min_invariance = o->min_invariance / 100, .min_time = o->min_time / 100},
+	};
+	if (!choose_event(a, o, s))
+		return false;
+	s->spec = vt_spec_new(s->data.base.profile, s->data.base.images, s->data.lists,
+			      &s->view.opt, &err);
+	s->view.spec = s->spec;
+	return s->spec ? check_lists(a, o, s) : app_fail(a, &err);
+}
+
+/* ---- the output ---- */
+
+static const char *event_label(const struct state *s)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < s->events.count; i++)
+		if (s->events.index[i] == s->view.opt.event)
+			break;
+	return s->events.label[i];
+}
+
+static void print_header(const struct options *o, const struct state *s, struct vt_output *out)
+{
+	const struct vt_profile_event *e =
+		vt_profile_event(s->data.base.profile, s->view.opt.event);
+	static const char *const whose[NLISTINGS] = {
+		[PROCEDURES] = "the procedure's", [ARGUMENTS] = "the procedure's",
+		[CALLERS] = "the procedure's",	  [BLOCKS] = "the block's",
+		[LOADS] = "the load's own",
+	};
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_escape_str(&b, event_label(s));
+	vt_output_printf(out, "Time: %s share of %" PRIu64 " %s %s\n", whose[o->what], e->samples,
+			 vt_spec_is_counted(e) ? "counted" : "samples of", vt_buf_str(&b));
+	vt_output_printf(out,
+			 "Values: lists of loads %" PRIu64 ", arguments %" PRIu64
+			 ", targets %" PRIu64 ", results %" PRIu64 "\n",
+			 vt_spec_lists(s->spec, VT_WHAT_LOAD), vt_spec_lists(s->spec, VT_WHAT_ARG),
+			 vt_spec_lists(s->spec, VT_WHAT_TARGET),
+			 vt_spec_lists(s->spec, VT_WHAT_RESULT));
+	if (vt_spec_blind(s->spec))
+		vt_output_printf(out,
+				 "In images whose code is not there, %" PRIu64
+				 " lists: what becomes of their values is not known\n",
+				 vt_spec_blind(s->spec));
+	vt_output_text(out, "\n");
+	vt_buf_free(&b);
+}
+
+static void print_json(const struct options *o, const struct state *s, const struct vt_table *t,
+		       int64_t left_out, struct vt_output *out)
+{
+	static const enum vt_what kinds[] = {VT_WHAT_LOAD, VT_WHAT_ARG, VT_WHAT_TARGET,
+					     VT_WHAT_RETURN, VT_WHAT_RESULT};
+	json_t *doc = app_json_profile(&s->data.base, &s->events, NULL);
+	json_t *lists = json_object();
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		json_object_set_new(lists, vt_what_name(kinds[i]),
+				    app_json_u64(vt_spec_lists(s->spec, kinds[i])));
+	json_object_set_new(doc, "time", app_json_text(event_label(s), strlen(event_label(s))));
+	json_object_set_new(doc, "lists", lists);
+	json_object_set_new(doc, "lists_without_code", app_json_u64(vt_spec_blind(s->spec)));
+	json_object_set_new(doc, "listing", json_string(listings[o->what].name));
+	json_object_set_new(doc, "rows", app_json_table(t));
+	json_object_set_new(doc, "left_out", json_integer(left_out));
+	app_json_write(out, doc, true);
+}
+
+static bool print(struct app *a, const struct options *o, const struct state *s,
+		  const struct vt_table *t, int64_t left_out)
+{
+	struct vt_output *out = app_text(a, o->output);
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!out)
+		return false;
+	if (o->form.json) {
+		print_json(o, s, t, left_out, out);
+		return true;
+	}
+	if (app_form_is_text(&o->form))
+		print_header(o, s, out);
+	if (vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color), &err) < 0)
+		return app_fail(a, &err);
+	if (left_out && app_form_is_text(&o->form))
+		vt_output_printf(out, "(%" PRId64 " more %s)\n", left_out,
+				 o->what == PROCEDURES ? "procedures" : "rows");
+	return true;
+}
+
+static bool list(struct app *a, const struct options *o, const struct state *s)
+{
+	struct vt_table *t = vt_table_new();
+	struct vt_error err = VT_ERROR_INIT;
+	int64_t left_out;
+	bool ok;
+
+	if (!t)
+		left_out = vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	else
+		left_out = listings[o->what].list(t, &s->view, &o->list, &err);
+	ok = left_out >= 0 ? print(a, o, s, t, left_out) : app_fail(a, &err);
+	vt_table_free(t);
+	return ok;
+}
+
+static bool check_options(struct app *a, struct options *o)
+{
+	int i, n = 0;
+
+	for (i = ARGUMENTS; i < NLISTINGS; i++) {
+		if (o->chosen[i])
+			o->what = (enum listing)i;
+		n += o->chosen[i];
+	}
+	if (n > 1)
+		return app_usage(a, "--args, --callers, --blocks and --loads exclude each other");
+	if (app_form_count(&o->form) > 1)
+		return app_usage(a, "--json, --csv and --tsv exclude each other");
+	if (o->min_invariance < 100 * VT_SPEC_MIN_SHARE || o->min_invariance > 100)
+		return app_usage(a, "--min-invariance is between 30 and 100 percent");
+	if (o->min_time < 0 || o->min_time > 100)
+		return app_usage(a, "--min-time is between 0 and 100 percent");
+	return true;
+}
+
+static bool run(struct app *a, struct options *o)
+{
+	struct state s;
+	bool ok;
+
+	memset(&s, 0, sizeof(s));
+	if (!check_options(a, o))
+		return false;
+	ok = read_input(a, o, &s) && list(a, o, &s);
+	vt_spec_free(s.spec);
+	vt_event_choice_fini(&s.events);
+	app_values_end(&s.data);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.list = {.top = 20, .each = 3}, .min_invariance = 90, .min_time = 0.5};
+	struct app app;
+	const struct vt_opt opts[] = {
+		{.name = "args",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.chosen[ARGUMENTS],
+		 .help = "list arguments of procedures"},
+		{.name = "callers",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.chosen[CALLERS],
+		 .help = "list who calls, and with which arguments that hardly change"},
+		{.name = "blocks",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.chosen[BLOCKS],
+		 .help = "list blocks all of whose loads hardly change"},
+		{.name = "loads",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.chosen[LOADS],
+		 .help = "list loads, by their own time"},
+		{.letter = 'n',
+		 .name = "top",
+		 .type = VT_OPT_U64,
+		 .value = &o.list.top,
+		 .arg = "N",
+		 .help = "the first N procedures (or rows) only; 0: all (default 20)"},
+		{.name = "each",
+		 .type = VT_OPT_U64,
+		 .value = &o.list.each,
+		 .arg = "N",
+		 .help = "so many values of each procedure; 0: all (default 3)"},
+		{.name = "min-invariance",
+		 .type = VT_OPT_F64,
+		 .value = &o.min_invariance,
+		 .arg = "PCT",
+		 .help = "only values that PCT percent of the executions have, for certain\n"
+			 "(with 95 % confidence; default 90)"},
+		{.name = "min-time",
+		 .type = VT_OPT_F64,
+		 .value = &o.min_time,
+		 .arg = "PCT",
+		 .help = "only procedures with PCT percent of the time (default 0.5)"},
+		{.letter = 'e',
+		 .name = "event",
+		 .type = VT_OPT_LIST,
+		 .value = &o.events,
+		 .arg = "NAME",
+		 .help = "what time is counted in (default: instructions)"},
+		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_SEED(app),
+		APP_OPT_FORM(o.form),
+		APP_OPT_COLOR(o.color),
+		APP_OPT_OUTPUT(o.output),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vspec",
+		.usage = "[options] [FILE]",
+		.about = "Lists what to specialise: where time goes and a value hardly changes.",
+		.opts = opts,
+		.max_operands = 1,
+	};
+
+	if (app_start(&app, &page, argc, argv))
+		run(&app, &o);
+	vt_opt_list_fini(&o.events);
+	return app_finish(&app);
+}
