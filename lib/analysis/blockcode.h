@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_BLOCKCODE_H
+#define VT_ANALYSIS_BLOCKCODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/profile.h"
+#include "base/error.h"
+#include "stream/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The machine code that a stream's BLOCK records hold: for listings of code that no file has, as a
+ * just-in-time compiler's, or whose file is gone.  Where two blocks have different code at the same
+ * address, the later counts.
+ */
+struct vt_blockcode;
+
+/* Owned by the caller; NULL when memory runs out. */
+struct vt_blockcode *vt_blockcode_new(void);
+void vt_blockcode_free(struct vt_blockcode *c);
+
+/* Takes one record; only BLOCK matters, and blocks that contradict themselves do not.  -VT_E_NOMEM.
+ */
+int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_record *rec, struct vt_error *err);
+
+/*
+ * After the last record: finds out in which images the blocks lie.  Blocks that lie in none are
+ * found as VT_UNMAPPED_IMAGE and their address.  -VT_E_NOMEM.
+ */
+int vt_blockcode_finish(struct vt_blockcode *c, const struct vt_profile *p, struct vt_error *err);
+
+/* The bytes of the instruction at an offset of an image, or NULL.  Borrowed. */
+const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uint64_t offset,
+			       size_t *size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
