@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/listing.h"
@@ -25,7 +26,13 @@ struct options {
 	const char *symfs;
 	const char *output;
 	int color;
+	bool with_values;
+	bool value_option; /* one that only --values understands was given */
+	struct vt_list_values values;
+	int format;
 };
+
+static const char *const format_words[] = {"auto", "hex", "dec", "float", "char", "symbol", NULL};
 
 /* The profile and what was made of it. */
 struct state {
@@ -39,6 +46,29 @@ struct state {
 
 /* ---- which procedures ---- */
 
+/* Hot lists of code that lies in no image are listed as if that were a procedure. */
+static bool add_unmapped(struct app *a, struct state *s)
+{
+	struct vt_found *f = &s->found;
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(a, &err);
+	}
+	f->list[f->count++] = (struct vt_procedure){
+		.image = VT_UNMAPPED_IMAGE, .name = "", .why = VT_UNKNOWN_NO_MAP};
+	return true;
+}
+
+static bool has_unmapped(const struct state *s)
+{
+	size_t n = s->data.lists ? vt_hotprofile_count(s->data.lists) : 0;
+
+	/* They come last in the order of images. */
+	return n && vt_hotprofile_at(s->data.lists, n - 1)->key.image == VT_HOT_NO_IMAGE;
+}
+
 static bool locate(struct app *a, struct state *s, const char *what)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -47,6 +77,9 @@ static bool locate(struct app *a, struct state *s, const char *what)
 
 	if (rc >= 0)
 		return true;
+	if (rc == -VT_E_NOTFOUND && has_unmapped(s) && strncmp(what, "0x", 2) == 0 &&
+	    vt_hotprofile_find(s->data.lists, VT_HOT_NO_IMAGE, strtoull(what, NULL, 16), &i))
+		return add_unmapped(a, s);
 	app_fail(a, &err);
 	if (rc != -VT_E_AMBIGUOUS)
 		return false;
@@ -80,13 +113,56 @@ static bool add_top(struct app *a, struct state *s, uint64_t top)
 					 &f->list[f->count]))
 			f->count++;
 	}
-	return true;
+	return top == UINT64_MAX && has_unmapped(s) ? add_unmapped(a, s) : true;
 }
 
 /* ---- output ---- */
 
-static json_t *json_listing(const struct state *s, const struct vt_listing *l,
-			    const struct vt_table *t)
+static json_t *json_values(const struct vt_list_row *row, const struct vt_value_style *style)
+{
+	const struct vt_hot *h = row->list;
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; i < h->nvalues; i++) {
+		struct vt_buf b = VT_BUF_INIT;
+		json_t *v = json_object();
+
+		vt_list_value_text(row, h->values[i], style, &b);
+		json_object_set_new(v, "value", app_json_hex(h->values[i]));
+		json_object_set_new(v, "text", app_json_text((const char *)b.data, b.size));
+		json_object_set_new(v, "count", app_json_u64(h->counts[i]));
+		if (h->errors)
+			json_object_set_new(v, "error", app_json_u64(h->errors[i]));
+		if (h->profiled)
+			json_object_set_new(
+				v, "percent",
+				json_real(100 * vt_hot_estimate(h, i) / (double)h->profiled));
+		json_array_append_new(list, v);
+		vt_buf_free(&b);
+	}
+	return list;
+}
+
+/* The rows of the table; hot lists with all their values, not only those that people are shown. */
+static json_t *json_rows(const struct options *o, const struct vt_listing *l,
+			 const struct vt_table *t)
+{
+	json_t *rows = app_json_table(t);
+	size_t i;
+
+	for (i = 0; rows && i < vt_listing_nrows(l); i++) {
+		const struct vt_list_row *row = vt_listing_row(l, i);
+
+		if (row->list)
+			json_object_set_new(json_array_get(rows, i), "list",
+					    json_values(row, &o->values.style));
+	}
+	return rows;
+}
+
+static json_t *json_listing(const struct options *o, const struct state *s,
+			    const struct vt_listing *l, const struct vt_table *t)
 {
 	const struct vt_procedure *p = vt_listing_procedure(l);
 	const struct vt_image *image = vt_listing_image(l);
@@ -110,7 +186,7 @@ static json_t *json_listing(const struct state *s, const struct vt_listing *l,
 	json_object_set_new(v, "samples", samples);
 	if (vt_listing_missing(l))
 		json_object_set_new(v, "missing", json_string(vt_listing_missing(l)));
-	json_object_set_new(v, "rows", app_json_table(t));
+	json_object_set_new(v, "rows", json_rows(o, l, t));
 	return v;
 }
 
@@ -129,7 +205,7 @@ static bool print_listing(struct app *a, const struct options *o, struct state *
 		vt_listing_columns(t, l, o->listing.view, &s->events);
 	vt_listing_rows(t, l, &s->events);
 	if (o->form.json) {
-		json_array_append_new(s->procedures, json_listing(s, l, t));
+		json_array_append_new(s->procedures, json_listing(o, s, l, t));
 	} else if (app_form_is_text(&o->form)) {
 		bool color = app_color(a, o->color);
 
@@ -156,7 +232,9 @@ static bool list(struct app *a, const struct options *o, struct state *s, size_t
 		return app_fail(a, &err);
 	if (vt_listing_missing(l))
 		app_say(a, "%s: %s%s", image ? image->path : "?", vt_listing_missing(l),
-			o->listing.view == VT_LIST_SOURCE ? "" : ": samples by address only");
+			o->listing.view == VT_LIST_SOURCE ? ""
+			: o->with_values		  ? ": values by address only"
+							  : ": samples by address only");
 	ok = print_listing(a, o, s, l, i, out);
 	vt_listing_free(l);
 	return ok;
@@ -197,6 +275,12 @@ static bool check_options(struct app *a, struct options *o)
 		return app_usage(a, "--intel and --att exclude each other");
 	if (!a->argc && !o->all && !o->top)
 		return app_usage(a, "name a procedure, or give --all or --top N");
+	if (o->value_option && !o->with_values)
+		return app_usage(a, "--cutoff, --show and --format go with --values");
+	if (o->with_values && o->source)
+		return app_usage(a, "--values needs assembly, which --source leaves out");
+	if (o->values.cutoff < 0 || o->values.cutoff > 100)
+		return app_usage(a, "--cutoff: a percentage is wanted");
 	if (o->all && !o->top)
 		o->top = UINT64_MAX;
 	o->listing.view = o->source ? VT_LIST_SOURCE : o->assembly ? VT_LIST_ASM : VT_LIST_MIXED;
@@ -209,8 +293,18 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	struct vt_error err = VT_ERROR_INIT;
 	int i;
 
-	if (!app_profile_read(a, &s->data, o->input, o->symfs))
+	if (!(o->with_values ? app_profile_read_values : app_profile_read)(a, &s->data, o->input,
+									   o->symfs))
 		return false;
+	if (o->with_values && !vt_hotprofile_count(s->data.lists)) {
+		vt_error_set(&err, VT_E_NOTFOUND, "no hot lists in the stream; vhot makes them");
+		return app_fail(a, &err);
+	}
+	o->values.lists = s->data.lists;
+	o->values.code = s->data.code;
+	o->values.style = (struct vt_value_style){(enum vt_value_format)o->format, s->data.profile,
+						  s->data.images};
+	o->listing.values = o->with_values ? &o->values : NULL;
 	if (vt_event_choice_init(&s->events, s->data.profile, o->events.items, o->events.count,
 				 &err) < 0)
 		return app_fail(a, &err);
@@ -247,7 +341,7 @@ static void run(struct app *a, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.source = false};
+	struct options o = {.values = {.cutoff = 1, .show = 5}};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{.letter = 'i',
@@ -287,6 +381,26 @@ int main(int argc, char **argv)
 		 .value = &o.dirs,
 		 .arg = "DIR",
 		 .help = "look for source files in DIR first; repeat for more"},
+		FLAG(0, "values", o.with_values, "each instruction's hot lists of values (vhot)"),
+		{.name = "cutoff",
+		 .type = VT_OPT_F64,
+		 .value = &o.values.cutoff,
+		 .arg = "P",
+		 .given = &o.value_option,
+		 .help = "leave out values and callers of less than P percent (default 1)"},
+		{.name = "show",
+		 .type = VT_OPT_U64,
+		 .value = &o.values.show,
+		 .arg = "N",
+		 .given = &o.value_option,
+		 .help = "show the N most frequent values (default 5)"},
+		{.name = "format",
+		 .type = VT_OPT_CHOICE,
+		 .value = &o.format,
+		 .arg = "FORM",
+		 .choices = format_words,
+		 .given = &o.value_option,
+		 .help = "auto (default: by type), hex, dec, float, char, symbol"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COLOR(o.color),

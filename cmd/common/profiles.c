@@ -43,7 +43,16 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		struct vt_error *err)
 {
-	return vt_profile_feed(arg, block, first, count, err);
+	struct app_profile *p = arg;
+	struct vt_record rec = {block, block->kind, first};
+	int code = vt_profile_feed(p->profile, block, first, count, err);
+
+	if (code == 0 && p->lists)
+		code = vt_hotprofile_feed(p->lists, block, first, count, err);
+	for (; p->code && block->kind == VT_BLOCK && rec.row - first < count && code == 0;
+	     rec.row++)
+		code = vt_blockcode_feed(p->code, &rec, err);
+	return code;
 }
 
 static void tell_bad(struct app *a, const char *name, const struct vt_profile_loss *loss)
@@ -55,11 +64,22 @@ static void tell_bad(struct app *a, const char *name, const struct vt_profile_lo
 	app_raise(a, APP_LOSSY);
 }
 
+static bool read_stream(struct app *a, struct app_profile *p, const char *path)
+{
+	struct vt_reader *r = app_open_reader(a, path);
+	struct vt_error err = VT_ERROR_INIT;
+	bool ok = r && app_each_run(a, r, feed, p);
+
+	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
+	if (ok)
+		tell_bad(a, vt_reader_name(r), vt_profile_loss(p->profile));
+	vt_reader_close(r);
+	return ok;
+}
+
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_reader *r;
-	bool ok;
 
 	*p = (struct app_profile){.cache = NULL};
 	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
@@ -70,13 +90,62 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 		return app_fail(a, &err);
 	}
-	r = app_open_reader(a, path);
-	ok = r && app_each_run(a, r, feed, p->profile);
-	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
-	if (ok)
-		tell_bad(a, vt_reader_name(r), vt_profile_loss(p->profile));
-	vt_reader_close(r);
-	return ok;
+	return read_stream(a, p, path);
+}
+
+/* Hot lists say how often their instructions ran, which ranks procedures where no count does. */
+static int count_lists(struct app_profile *p, struct vt_error *err)
+{
+	size_t i, n, first, count = vt_hotprofile_count(p->lists);
+	int code = 0;
+
+	for (i = 0; i < count && code == 0; i = first + n) {
+		const struct vt_hot_key *key = &vt_hotprofile_at(p->lists, i)->key;
+		uint64_t most = 0;
+		size_t k;
+
+		n = vt_hotprofile_find(p->lists, key->image, key->offset, &first);
+		for (k = first; k < first + n; k++)
+			if (vt_hotprofile_at(p->lists, k)->total > most)
+				most = vt_hotprofile_at(p->lists, k)->total;
+		if (key->image != VT_HOT_NO_IMAGE)
+			code = vt_profile_count(p->profile, "executions",
+						vt_hotprofile_image(p->lists, key->image)->id,
+						key->offset, most, err);
+	}
+	return code;
+}
+
+bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs)
+{
+	const struct vt_hot_damage *damage;
+	struct vt_error err = VT_ERROR_INIT;
+
+	*p = (struct app_profile){.cache = NULL};
+	if (!open_images(a, p, symfs))
+		return false;
+	p->profile = vt_profile_new(p->images);
+	p->lists = vt_hotprofile_new(0);
+	p->code = vt_blockcode_new();
+	if (!p->profile || !p->lists || !p->code) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(a, &err);
+	}
+	if (!read_stream(a, p, path))
+		return false;
+	if (vt_hotprofile_end(p->lists, &err) < 0 ||
+	    vt_blockcode_finish(p->code, p->profile, &err) < 0)
+		return app_fail(a, &err);
+	if (!vt_profile_nplaces(p->profile) && count_lists(p, &err) < 0)
+		return app_fail(a, &err);
+	damage = vt_hotprofile_damage(p->lists);
+	if (damage->rejected) {
+		app_say(a, "%llu hot lists left out; the first: %s",
+			(unsigned long long)damage->rejected, damage->first);
+		app_raise(a, APP_LOSSY);
+	}
+	return true;
 }
 
 void app_profile_end(struct app_profile *p)
@@ -84,6 +153,8 @@ void app_profile_end(struct app_profile *p)
 	if (p->warnings.app)
 		app_warnings_end(&p->warnings);
 	vt_profile_free(p->profile);
+	vt_hotprofile_free(p->lists);
+	vt_blockcode_free(p->code);
 	vt_images_free(p->images);
 	free(p->cache);
 }

@@ -5,11 +5,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "analysis/blockcode.h"
 #include "analysis/profile.h"
 #include "analysis/proflist.h"
 #include "analysis/ranking.h"
 #include "cmd/common/app.h"
 #include "image/images.h"
+#include "value/hotprofile.h"
 
 /*
  * A store of images, which are looked for below `symfs` if that is not NULL, in perf's build-id
@@ -27,6 +29,8 @@ struct app_profile {
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
 	struct vt_profile *profile;
+	struct vt_hotprofile *lists; /* NULL unless asked for */
+	struct vt_blockcode *code;
 };
 
 #define APP_OPT_SYMFS(variable)                                                                    \
@@ -41,6 +45,10 @@ struct app_profile {
  * either case.
  */
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs);
+
+/* The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`. */
+bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
+			     const char *symfs);
 void app_profile_end(struct app_profile *p);
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct walk {
 	struct vt_symbols *symbols;
 	struct vt_lines *lines;
 	struct vt_disasm *disasm;
+	bool x86;	   /* what it disassembles */
 	size_t point;	   /* the next whose samples have no row yet */
 	const char *place; /* text of the last PLACE row */
 	bool place_known;  /* what it was made of */
@@ -153,11 +155,32 @@ static struct vt_list_row *put_row(struct walk *w, enum vt_list_kind kind, uint6
 /* The bytes at an address, and how many of them belong to the procedure. */
 static const uint8_t *code_at(const struct walk *w, uint64_t vaddr, size_t *size)
 {
-	const uint8_t *bytes = w->disasm ? vt_elf_bytes(w->elf, vaddr, size) : NULL;
+	const uint8_t *bytes = w->elf && w->disasm ? vt_elf_bytes(w->elf, vaddr, size) : NULL;
 
 	if (bytes && w->l->proc.end && *size > w->l->proc.end - vaddr)
 		*size = (size_t)(w->l->proc.end - vaddr);
 	return bytes && *size ? bytes : NULL;
+}
+
+/* The hot lists of an instruction whose bytes are these, or are not known. */
+static void put_values(struct walk *w, const struct vti_point *point, const uint8_t *bytes,
+		       size_t size)
+{
+	if (w->l->values && point->nlists)
+		vti_listing_values(w->l, point, w->x86 ? bytes : NULL, size);
+}
+
+/* The instruction at a point that no instruction before it leads to. */
+static const uint8_t *raw_code(const struct walk *w, const struct vti_point *point, size_t *size)
+{
+	const struct vt_list_values *v = w->l->values;
+	const uint8_t *bytes = NULL;
+
+	if (!w->l->proc.symbol)
+		bytes = code_at(w, point->vaddr, size);
+	if (!bytes && v && v->code && w->disasm)
+		bytes = vt_blockcode_at(v->code, w->l->proc.image, point->offset, size);
+	return bytes;
 }
 
 /* A row for the samples at an address without code before it. */
@@ -169,7 +192,7 @@ static void put_raw(struct walk *w, const struct vti_point *point)
 	struct vt_insn insn;
 	struct vt_line line;
 	size_t size = 0;
-	const uint8_t *bytes = proc->symbol ? NULL : code_at(w, point->vaddr, &size);
+	const uint8_t *bytes = raw_code(w, point, &size);
 
 	put_source(w, point->vaddr, &line);
 	if (bytes) {
@@ -186,6 +209,7 @@ static void put_raw(struct walk *w, const struct vti_point *point)
 		vt_buf_str(&b), b.size)
 		->tallies = point->tallies;
 	vt_buf_free(&b);
+	put_values(w, point, bytes, size);
 }
 
 static void put_points_below(struct walk *w, uint64_t vaddr)
@@ -212,8 +236,12 @@ static void walk_code(struct walk *w)
 		row = put_row(w, VT_ROW_INSTRUCTION, vaddr, &line, insn.text, strlen(insn.text));
 		row->type = insn.type;
 		row->size = insn.size;
-		if (w->point < w->l->npoints && w->l->points[w->point].vaddr == vaddr)
-			row->tallies = w->l->points[w->point++].tallies;
+		if (w->point < w->l->npoints && w->l->points[w->point].vaddr == vaddr) {
+			const struct vti_point *point = &w->l->points[w->point++];
+
+			row->tallies = point->tallies;
+			put_values(w, point, bytes, size);
+		}
 		vaddr += insn.size;
 		put_points_below(w, vaddr);
 	}
@@ -228,12 +256,21 @@ static void open_code(struct walk *w)
 	const struct vt_elf_info *info;
 	enum vt_unknown why = VT_KNOWN;
 
-	w->elf = vt_images_elf(l->images, l->proc.image, &why);
+	if (l->proc.image == VT_UNMAPPED_IMAGE)
+		why = VT_UNKNOWN_NO_MAP;
+	else
+		w->elf = vt_images_elf(l->images, l->proc.image, &why);
 	if (!w->elf) {
 		l->missing = vt_unknown_text(why);
+		/* Blocks are recorded on x86-64 only. */
+		if (l->values && l->values->code) {
+			w->x86 = true;
+			w->disasm = vt_disasm_new(EM_X86_64, 64, false, w->opt->syntax, &err);
+		}
 		return;
 	}
 	info = vt_elf_info(w->elf);
+	w->x86 = info->machine == EM_X86_64 && info->bits == 64;
 	w->disasm = vt_disasm_new(info->machine, info->bits, info->big, w->opt->syntax, &err);
 	if (!w->disasm)
 		l->missing = "no disassembler for this machine";
@@ -246,10 +283,12 @@ void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt
 	struct walk w = {.l = l, .opt = opt, .place = "", .file = "", .function = ""};
 	enum vt_unknown why;
 
-	w.symbols = vt_images_symbols(l->images, l->proc.image, l->proc.pid, &why);
-	w.lines = vt_images_lines(l->images, l->proc.image);
+	if (l->proc.image != VT_UNMAPPED_IMAGE) {
+		w.symbols = vt_images_symbols(l->images, l->proc.image, l->proc.pid, &why);
+		w.lines = vt_images_lines(l->images, l->proc.image);
+	}
 	open_code(&w);
-	if (w.disasm && l->proc.symbol)
+	if (w.elf && w.disasm && l->proc.symbol)
 		walk_code(&w);
 	put_points_below(&w, UINT64_MAX);
 	if (w.point < l->npoints)

@@ -5,13 +5,6 @@
 #include <string.h>
 
 #include "analysis/listing_internal.h"
-#include "base/hash.h"
-
-/* Where the samples of an address are in `tallies`. */
-struct address {
-	uint64_t vaddr;
-	uint64_t index;
-};
 
 struct vt_list_row *vti_listing_row(struct vt_listing *l, enum vt_list_kind kind)
 {
@@ -21,8 +14,14 @@ struct vt_list_row *vti_listing_row(struct vt_listing *l, enum vt_list_kind kind
 		if (l->nrows)
 			l->nrows--;
 	}
-	l->rows[l->nrows] = (struct vt_list_row){
-		.kind = kind, .file = "", .function = "", .caller = "", .text = ""};
+	l->rows[l->nrows] = (struct vt_list_row){.kind = kind,
+						 .file = "",
+						 .function = "",
+						 .caller = "",
+						 .text = "",
+						 .what = "",
+						 .context = "",
+						 .values = ""};
 	return &l->rows[l->nrows++];
 }
 
@@ -78,89 +77,17 @@ void vti_listing_line(struct vt_listing *l, struct vt_sources *sources, const ch
 	vt_buf_free(&b);
 }
 
-/* ---- the procedure's samples ---- */
-
-static bool is_inside(struct vt_listing *l, const struct vt_place *p, uint64_t *vaddr)
-{
-	struct vt_location loc;
-
-	if (p->image != l->proc.image || p->pid != l->proc.pid)
-		return false;
-	vt_images_symbol(l->images, p->image, p->pid, p->offset, &loc);
-	*vaddr = loc.vaddr;
-	if (!l->proc.symbol)
-		return !loc.symbol;
-	return loc.symbol && loc.symbol->start == l->proc.start;
-}
-
-static bool gather(struct vt_listing *l, const struct vt_profile *p, struct vt_hash *addresses)
-{
-	size_t i, cap = 0, n = vt_profile_nplaces(p);
-
-	for (i = 0; i < n; i++) {
-		const struct vt_place *place = vt_profile_place(p, i);
-		struct address *a;
-		struct vt_tally *t;
-		uint64_t vaddr;
-		bool added;
-
-		if (!is_inside(l, place, &vaddr))
-			continue;
-		a = vt_hash_add(addresses, &vaddr, &added);
-		if (!a || !vt_array_grow(&l->tallies, &cap, addresses->count * l->nevents,
-					 sizeof(*l->tallies)))
-			return false;
-		if (added) {
-			a->index = addresses->count - 1;
-			memset(l->tallies + a->index * l->nevents, 0,
-			       l->nevents * sizeof(*l->tallies));
-		}
-		t = &l->tallies[a->index * l->nevents + place->event];
-		t->samples += place->samples;
-		t->period += place->period;
-		l->total[place->event].samples += place->samples;
-		l->total[place->event].period += place->period;
-	}
-	return true;
-}
-
-static int compare_points(const void *pa, const void *pb)
-{
-	const struct vti_point *a = pa;
-	const struct vti_point *b = pb;
-
-	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
-}
-
-static bool gather_points(struct vt_listing *l, const struct vt_profile *p)
-{
-	struct vt_hash addresses;
-	size_t i;
-	bool ok;
-
-	vt_hash_init(&addresses, sizeof(struct address), sizeof(uint64_t));
-	ok = gather(l, p, &addresses);
-	l->points = calloc(addresses.count + 1, sizeof(*l->points));
-	ok = ok && l->points;
-	for (i = 0; ok && i < addresses.count; i++) {
-		const struct address *a = vt_hash_at(&addresses, i);
-
-		l->points[i].vaddr = a->vaddr;
-		l->points[i].tallies = l->tallies + a->index * l->nevents;
-	}
-	l->npoints = ok ? addresses.count : 0;
-	if (ok)
-		qsort(l->points, l->npoints, sizeof(*l->points), compare_points);
-	vt_hash_fini(&addresses);
-	return ok;
-}
-
 /* ---- leaving out what is far from samples ---- */
 
 static bool counts(const struct vt_list_row *row)
 {
 	return row->kind == VT_ROW_INSTRUCTION || row->kind == VT_ROW_INSIDE ||
 	       row->kind == VT_ROW_RAW;
+}
+
+static bool of_list(const struct vt_list_row *row)
+{
+	return row->kind == VT_ROW_VALUES || row->kind == VT_ROW_CALLERS;
 }
 
 /* Marks the rows within `context` counting rows of one with samples, seen from one direction. */
@@ -185,8 +112,14 @@ static void mark(const struct vt_listing *l, uint64_t context, bool backwards, b
 
 static struct vt_list_row cut_row(struct vt_listing *l, size_t instructions)
 {
-	struct vt_list_row row = {
-		.kind = VT_ROW_CUT, .file = "", .function = "", .caller = "", .text = ""};
+	struct vt_list_row row = {.kind = VT_ROW_CUT,
+				  .file = "",
+				  .function = "",
+				  .caller = "",
+				  .text = "",
+				  .what = "",
+				  .context = "",
+				  .values = ""};
 	struct vt_buf b = VT_BUF_INIT;
 
 	vt_buf_printf(&b, "... %zu instruction%s without samples", instructions,
@@ -197,7 +130,7 @@ static struct vt_list_row cut_row(struct vt_listing *l, size_t instructions)
 	return row;
 }
 
-/* Source lines and places belong to the instruction that follows them. */
+/* Source lines and places belong to the instruction that follows them, hot lists to that before. */
 static void cut(struct vt_listing *l, uint64_t context)
 {
 	bool *keep = calloc(l->nrows + 1, sizeof(*keep));
@@ -210,6 +143,12 @@ static void cut(struct vt_listing *l, uint64_t context)
 	mark(l, context, false, keep);
 	mark(l, context, true, keep);
 	for (i = 0; i < l->nrows; i++) {
+		if (of_list(&l->rows[i])) {
+			l->rows[out] = l->rows[i];
+			out += !gone;
+			from = i + 1;
+			continue;
+		}
 		if (!counts(&l->rows[i]))
 			continue;
 		if (!keep[i]) {
@@ -242,9 +181,10 @@ struct vt_listing *vt_listing_new(const struct vt_profile *p, struct vt_images *
 		l->images = images;
 		l->image = vt_images_get(images, proc->image);
 		l->nevents = vt_profile_nevents(p);
+		l->values = opt->view == VT_LIST_SOURCE ? NULL : opt->values;
 		l->total = calloc(l->nevents + 1, sizeof(*l->total));
 		l->texts = vt_intern_new();
-		l->failed = !l->total || !l->texts || !gather_points(l, p) ||
+		l->failed = !l->total || !l->texts || !vti_listing_gather(l, p) ||
 			    !vt_array_grow(&l->rows, &l->rows_cap, 1, sizeof(*l->rows));
 	}
 	if (l && !l->failed) {
@@ -254,6 +194,8 @@ struct vt_listing *vt_listing_new(const struct vt_profile *p, struct vt_images *
 			vti_listing_code(l, opt);
 		if (opt->partial && opt->view != VT_LIST_SOURCE)
 			cut(l, opt->context);
+		if (l->values)
+			vti_listing_values_finish(l);
 	}
 	if (!l || l->failed) {
 		vt_listing_free(l);
@@ -274,6 +216,16 @@ void vt_listing_free(struct vt_listing *l)
 	free(l->rows);
 	vt_intern_free(l->texts);
 	free(l);
+}
+
+size_t vt_listing_nrows(const struct vt_listing *l)
+{
+	return l->nrows;
+}
+
+const struct vt_list_row *vt_listing_row(const struct vt_listing *l, size_t i)
+{
+	return &l->rows[i];
 }
 
 struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event)

@@ -6,15 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/blockcode.h"
 #include "analysis/locate.h"
 #include "analysis/profile.h"
 #include "analysis/proflist.h"
 #include "analysis/source.h"
+#include "analysis/valuetext.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "base/table.h"
 #include "image/disasm.h"
 #include "image/images.h"
+#include "machine/insn.h"
+#include "value/hotprofile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,12 +33,23 @@ enum vt_list_view {
 	VT_LIST_ASM,	/* assembly */
 };
 
+/* The hot lists that a listing shows below their instructions.  All borrowed, as long as the
+ * listing. */
+struct vt_list_values {
+	const struct vt_hotprofile *lists;
+	const struct vt_blockcode *code; /* where the image has none; may be NULL */
+	struct vt_value_style style;
+	double cutoff; /* values, and callers, of less than so many percent are left out */
+	uint64_t show; /* so many values at most */
+};
+
 struct vt_listing_options {
 	enum vt_list_view view;
 	enum vt_syntax syntax;
 	bool partial; /* only what lies within `context` rows of samples */
 	uint64_t context;
-	struct vt_sources *sources; /* borrowed; NULL: no text */
+	struct vt_sources *sources;	     /* borrowed; NULL: no text */
+	const struct vt_list_values *values; /* NULL: none; not in the source view */
 };
 
 /* What a row is. */
@@ -45,6 +60,8 @@ enum vt_list_kind {
 	VT_ROW_LINE,	    /* a source line: between assembly, or with its samples */
 	VT_ROW_PLACE,	    /* from here on: this function, inlined or not, of this file */
 	VT_ROW_CUT,	    /* rows without samples that were left out */
+	VT_ROW_VALUES,	    /* a hot list of the instruction above */
+	VT_ROW_CALLERS,	    /* hot lists of rare callers that were left out */
 	VT_NROWKINDS
 };
 
@@ -61,6 +78,14 @@ struct vt_list_row {
 	const char *text;	/* instruction, source line, remark */
 	size_t text_size;
 	const struct vt_tally *tallies; /* by event of the profile; NULL: none */
+
+	/* Of a hot list. */
+	const struct vt_hot *list;
+	struct vt_number_type number;
+	const char *what; /* "load", "arg rdi" */
+	const char
+		*context; /* whence the procedure was called; "" if lists are not kept by caller */
+	const char *values; /* the most frequent: "99.8% 0  0.1% 17 ..." */
 };
 
 /*
@@ -72,6 +97,10 @@ struct vt_listing *vt_listing_new(const struct vt_profile *p, struct vt_images *
 				  const struct vt_procedure *proc,
 				  const struct vt_listing_options *opt, struct vt_error *err);
 void vt_listing_free(struct vt_listing *l);
+
+/* Rows, as vt_listing_rows() appends them; borrowed. */
+size_t vt_listing_nrows(const struct vt_listing *l);
+const struct vt_list_row *vt_listing_row(const struct vt_listing *l, size_t i);
 
 struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event);
 
@@ -104,6 +133,10 @@ void vt_listing_rows(struct vt_table *t, const struct vt_listing *l,
 /* The lines above the table: procedure, image, build-id, samples of each event. */
 void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
 		       const struct vt_event_choice *events, bool color, struct vt_output *out);
+
+/* Appends a value of a row's hot list as people read it. */
+void vt_list_value_text(const struct vt_list_row *row, uint64_t value,
+			const struct vt_value_style *style, struct vt_buf *out);
 
 /* What it is a listing of; borrowed. */
 const struct vt_procedure *vt_listing_procedure(const struct vt_listing *l);

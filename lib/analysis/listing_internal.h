@@ -7,14 +7,21 @@
 #include <stdint.h>
 
 #include "analysis/listing.h"
+#include "base/buf.h"
 #include "base/intern.h"
 #include "image/lines.h"
 
-/* The samples at one address of the procedure. */
+/* The samples and hot lists at one address of the procedure. */
 struct vti_point {
 	uint64_t vaddr;
+	uint64_t offset; /* in the image */
 	const struct vt_tally *tallies;
+	size_t list; /* the first of `nlists` */
+	size_t nlists;
 };
+
+/* The parts of a hot list's line before the values; all lists of a listing stand in columns. */
+enum { VTI_WHAT, VTI_VTOT, VTI_THLD, VTI_NV, VTI_NPARTS };
 
 struct vt_listing {
 	struct vt_procedure proc;
@@ -29,10 +36,16 @@ struct vt_listing {
 	struct vt_list_row *rows;
 	size_t nrows;
 	size_t rows_cap;
+	const struct vt_list_values *values;
+	size_t nlists; /* that have rows */
+	unsigned widths[VTI_NPARTS];
 	struct vt_intern *texts;
 	const char *missing;
 	bool failed;
 };
+
+/* Finds what fell in the procedure: points, tallies, totals.  False: memory ran out. */
+bool vti_listing_gather(struct vt_listing *l, const struct vt_profile *p);
 
 /* Appends a row of a kind with nothing in it; never NULL: when memory runs out, `failed` is set
  * and the row goes nowhere. */
@@ -44,6 +57,17 @@ const char *vti_listing_text(struct vt_listing *l, const void *text, size_t size
 /* The row of a source line, its text filled in where the file is at hand. */
 void vti_listing_line(struct vt_listing *l, struct vt_sources *sources, const char *file,
 		      unsigned line, const struct vt_tally *tallies);
+
+/*
+ * The rows of a point's hot lists, for an instruction of these bytes (NULL: they are not known, or
+ * are not x86-64's); and their texts, when all rows are there.
+ */
+void vti_listing_values(struct vt_listing *l, const struct vti_point *point, const uint8_t *bytes,
+			size_t size);
+void vti_listing_values_finish(struct vt_listing *l);
+
+/* One part of a hot list's line; its heading for a row without a list. */
+void vti_listing_values_part(const struct vt_list_row *row, unsigned part, struct vt_buf *out);
 
 /* Rows of the views: assembly (with source between for VT_LIST_MIXED), and source. */
 void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt);

@@ -47,6 +47,8 @@ static void cell_kind(struct vt_table *t, const struct vt_listing *l, const stru
 		[VT_ROW_LINE] = "line",
 		[VT_ROW_PLACE] = "place",
 		[VT_ROW_CUT] = "cut",
+		[VT_ROW_VALUES] = "values",
+		[VT_ROW_CALLERS] = "callers",
 	};
 
 	(void)l;
@@ -105,6 +107,90 @@ static void cell_image(struct vt_table *t, const struct vt_listing *l,
 	vt_table_str(t, l->image ? l->image->path : "");
 }
 
+/* ---- columns of hot lists ---- */
+
+static void text_or_empty(struct vt_table *t, const char *text)
+{
+	if (*text)
+		vt_table_str(t, text);
+	else
+		vt_table_empty(t);
+}
+
+/* The instruction that the list is of: people see it above. */
+static void cell_of(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+{
+	(void)l;
+	if (row->kind == VT_ROW_VALUES || row->kind == VT_ROW_CALLERS)
+		vt_table_number(t, row->address);
+	else
+		vt_table_empty(t);
+}
+
+static void cell_what(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+{
+	(void)l;
+	text_or_empty(t, row->list ? vt_what_name(row->list->key.what) : "");
+}
+
+static void cell_register(struct vt_table *t, const struct vt_listing *l,
+			  const struct vt_list_row *row)
+{
+	const struct vt_hot *h = row->list;
+
+	(void)l;
+	if (h && (h->key.what == VT_WHAT_RESULT || h->key.what == VT_WHAT_ARG ||
+		  h->key.what == VT_WHAT_OPERAND))
+		vt_table_str(t, vt_reg_name(h->key.reg, 8));
+	else
+		vt_table_empty(t);
+}
+
+static void cell_context(struct vt_table *t, const struct vt_listing *l,
+			 const struct vt_list_row *row)
+{
+	(void)l;
+	text_or_empty(t, row->context);
+}
+
+static void cell_values(struct vt_table *t, const struct vt_listing *l,
+			const struct vt_list_row *row)
+{
+	(void)l;
+	text_or_empty(t, row->values + strspn(row->values, " "));
+}
+
+static void cell_thld(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+{
+	(void)l;
+	if (row->list)
+		vt_table_real(t, row->list->scale);
+	else
+		vt_table_empty(t);
+}
+
+#define NUMBER_OF_LIST(name, expression)                                                           \
+	static void cell_##name(struct vt_table *t, const struct vt_listing *l,                    \
+				const struct vt_list_row *row)                                     \
+	{                                                                                          \
+		const struct vt_hot *h = row->list;                                                \
+                                                                                                   \
+		(void)l;                                                                           \
+		if (h)                                                                             \
+			vt_table_number(t, expression);                                            \
+		else                                                                               \
+			vt_table_empty(t);                                                         \
+	}
+
+NUMBER_OF_LIST(lane, h->key.lane)
+NUMBER_OF_LIST(size, h->size)
+NUMBER_OF_LIST(vtot, h->total)
+NUMBER_OF_LIST(nv, h->nvalues)
+NUMBER_OF_LIST(profiled, h->profiled)
+NUMBER_OF_LIST(zero, h->zero)
+NUMBER_OF_LIST(same, h->same)
+NUMBER_OF_LIST(stride, h->stride)
+
 #define MIXED	 (1u << VT_LIST_MIXED)
 #define ASM	 (1u << VT_LIST_ASM)
 #define SOURCE	 (1u << VT_LIST_SOURCE)
@@ -125,27 +211,91 @@ static const struct vt_list_column list_columns[] = {
 
 #define NCOLUMNS (sizeof(list_columns) / sizeof(*list_columns))
 
+/* Of listings with hot lists: for programs, who do not want to take the composed line apart. */
+static const struct vt_list_column value_columns[] = {
+	{"of", NULL, VT_FORMAT_HEX, 0, cell_of},
+	{"what", NULL, VT_FORMAT_TEXT, 0, cell_what},
+	{"register", NULL, VT_FORMAT_TEXT, 0, cell_register},
+	{"lane", NULL, VT_FORMAT_NUMBER, 0, cell_lane},
+	{"size", NULL, VT_FORMAT_NUMBER, 0, cell_size},
+	{"caller", NULL, VT_FORMAT_TEXT, 0, cell_context},
+	{"vtot", NULL, VT_FORMAT_NUMBER, 0, cell_vtot},
+	{"thld", NULL, VT_FORMAT_REAL, 0, cell_thld},
+	{"nv", NULL, VT_FORMAT_NUMBER, 0, cell_nv},
+	{"profiled", NULL, VT_FORMAT_NUMBER, 0, cell_profiled},
+	{"zero", NULL, VT_FORMAT_NUMBER, 0, cell_zero},
+	{"same", NULL, VT_FORMAT_NUMBER, 0, cell_same},
+	{"stride", NULL, VT_FORMAT_NUMBER, 0, cell_stride},
+	{"values", NULL, VT_FORMAT_TEXT, 0, cell_values},
+};
+
+#define NVALUECOLUMNS (sizeof(value_columns) / sizeof(*value_columns))
+
+/* The heading of the code, with those of the hot lists' lines behind it. */
+static void code_heading(const struct vt_listing *l, const char *heading, struct vt_buf *out)
+{
+	unsigned i;
+
+	vt_buf_printf(out, "%s", heading);
+	if (!l || !l->values || !l->nlists)
+		return;
+	for (i = 0; i < VTI_NPARTS; i++) {
+		struct vt_buf part = VT_BUF_INIT;
+
+		vti_listing_values_part(NULL, i, &part);
+		vt_buf_printf(out, i == VTI_WHAT ? "  %-*s" : "  %*s", (int)l->widths[i],
+			      vt_buf_str(&part));
+		vt_buf_free(&part);
+	}
+	vt_buf_printf(out, "  values");
+}
+
+static void add_column(struct vt_table *t, const struct vt_listing *l,
+		       const struct vt_list_column *c, bool shown)
+{
+	struct vt_buf heading = VT_BUF_INIT;
+
+	if (shown && c->cell == cell_code)
+		code_heading(l, c->heading, &heading);
+	else if (shown && c->heading)
+		vt_buf_printf(&heading, "%s", c->heading);
+	vt_table_column(t, c->key, heading.size ? vt_buf_str(&heading) : NULL, c->format);
+	vt_buf_free(&heading);
+}
+
 void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_list_view view,
 			const struct vt_event_choice *events)
 {
 	size_t i;
 
 	for (i = 0; i < events->count; i++) {
+		const char *label = events->label[i];
 		bool shown = !l || l->total[events->index[i]].samples;
+		/* Hot lists count executions themselves; so more of a list fits on a line. */
+		bool counts = !l || !l->values;
 
-		vti_event_column(t, events->label[i], "", shown ? events->label[i] : NULL,
-				 VT_FORMAT_NUMBER);
-		vti_event_column(t, events->label[i], ".percent", shown ? "%" : NULL,
+		vti_event_column(t, label, "", shown && counts ? label : NULL, VT_FORMAT_NUMBER);
+		vti_event_column(t, label, ".percent",
+				 !shown				? NULL
+				 : counts || events->count == 1 ? "%"
+								: label,
 				 VT_FORMAT_PERCENT);
 	}
-	for (i = 0; i < NCOLUMNS; i++) {
-		const struct vt_list_column *c = &list_columns[i];
-
-		vt_table_column(t, c->key, c->views & (1u << view) ? c->heading : NULL, c->format);
-	}
+	for (i = 0; i < NCOLUMNS; i++)
+		add_column(t, l, &list_columns[i], list_columns[i].views & (1u << view));
+	for (i = 0; l && l->values && i < NVALUECOLUMNS; i++)
+		add_column(t, l, &value_columns[i], false);
 }
 
 /* ---- rows ---- */
+
+/* A value that is nearly always the same stands out; values that are all over the place do not. */
+static enum vt_style list_style(const struct vt_hot *h)
+{
+	double top = h->nvalues && h->profiled ? vt_hot_estimate(h, 0) / (double)h->profiled : 0;
+
+	return top >= 0.9 ? VT_STYLE_HEADING : top < 0.1 ? VT_STYLE_FAINT : VT_STYLE_PLAIN;
+}
 
 /* By the event in which the row stands out most. */
 static enum vt_style row_style(const struct vt_listing *l, const struct vt_list_row *row,
@@ -154,8 +304,10 @@ static enum vt_style row_style(const struct vt_listing *l, const struct vt_list_
 	enum vt_style style = VT_STYLE_PLAIN;
 	size_t i;
 
-	if (row->kind == VT_ROW_PLACE || row->kind == VT_ROW_CUT)
+	if (row->kind == VT_ROW_PLACE || row->kind == VT_ROW_CUT || row->kind == VT_ROW_CALLERS)
 		return VT_STYLE_FAINT;
+	if (row->list)
+		return list_style(row->list);
 	for (i = 0; i < events->count && row->tallies; i++) {
 		size_t event = events->index[i];
 		enum vt_style heat = vt_heat(row->tallies[event].samples, l->total[event].samples);
@@ -193,6 +345,8 @@ void vt_listing_rows(struct vt_table *t, const struct vt_listing *l,
 			event_cells(t, l, row, events->index[c]);
 		for (c = 0; c < NCOLUMNS; c++)
 			list_columns[c].cell(t, l, row);
+		for (c = 0; l->values && c < NVALUECOLUMNS; c++)
+			value_columns[c].cell(t, l, row);
 	}
 }
 
@@ -205,6 +359,31 @@ static void put_escaped(struct vt_output *out, const char *text)
 	vt_escape_str(&b, text);
 	vt_output_text(out, vt_buf_str(&b));
 	vt_buf_free(&b);
+}
+
+/* What the columns of the hot lists' lines are, and how the lists were kept. */
+static void values_legend(const struct vt_listing *l, struct vt_output *out)
+{
+	const struct vt_hot *first = NULL;
+	bool same = true;
+	size_t i;
+
+	for (i = 0; i < l->nrows; i++) {
+		const struct vt_hot *h = l->rows[i].list;
+
+		if (h && !first)
+			first = h;
+		same = same && (!h || h->algo == first->algo);
+	}
+	if (!first) {
+		vt_output_text(out, "values: no hot lists\n");
+		return;
+	}
+	vt_output_printf(out,
+			 "values: %zu hot list%s (%s): of vtot executions one in thld enters "
+			 "the list, which has nv values\n",
+			 l->nlists, l->nlists == 1 ? "" : "s",
+			 same ? vt_algo_name(first->algo) : "several algorithms");
 }
 
 void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
@@ -238,6 +417,8 @@ void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
 					 100.0 * (double)samples / (double)e->samples, e->samples);
 		vt_output_text(out, "\n");
 	}
+	if (l->values)
+		values_legend(l, out);
 	if (l->missing && l->proc.symbol)
 		vt_output_printf(out, "(%s)\n", l->missing);
 	vt_output_text(out, "\n");

@@ -431,6 +431,30 @@ int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
 	return code;
 }
 
+int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, uint64_t offset,
+		     uint64_t samples, struct vt_error *err)
+{
+	struct vt_place key = {.offset = offset, .image = image};
+	struct vt_bytes name = {(const uint8_t *)event, strlen(event)};
+	struct vt_bytes none = {(const uint8_t *)"", 0};
+	size_t index;
+	int code = 0;
+
+	for (index = 0; index < p->nevents; index++)
+		if (p->events[index].name && strcmp(p->events[index].name, event) == 0)
+			break;
+	/* An id that no stream is likely to use. */
+	if (index == p->nevents)
+		code = event_index(p, UINT64_MAX - index, &index, err);
+	if (code == 0 && !p->events[index].name)
+		code = name_event(&p->events[index], name, none, err);
+	if (code < 0)
+		return code;
+	p->events[index].policy = VT_POLICY_EXACT;
+	key.event = (uint32_t)index;
+	return add_count(p, &key, samples, samples, err);
+}
+
 /* ---- other records ---- */
 
 static int note_stretch(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
@@ -557,6 +581,26 @@ bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *ima
 		const struct stretch *s = vt_hash_at(&p->stretches, i);
 
 		if (address - s->start < s->length && (!best || s->age > best->age))
+			best = s;
+	}
+	if (best) {
+		*image = (uint32_t)best->image;
+		*offset = address - best->start + best->offset;
+	}
+	return best != NULL;
+}
+
+bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
+			    uint64_t *offset)
+{
+	const struct stretch *best = NULL;
+	size_t i;
+
+	for (i = 0; i < p->stretches.count; i++) {
+		const struct stretch *s = vt_hash_at(&p->stretches, i);
+
+		if (s->start <= address && (!best || s->start > best->start ||
+					    (s->start == best->start && s->age > best->age)))
 			best = s;
 	}
 	if (best) {

@@ -93,6 +93,13 @@ int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t
 /* To be called after the last record: until then, executed code is not in the places. */
 int vt_profile_finish(struct vt_profile *p, struct vt_error *err);
 
+/*
+ * Counts what no record told as samples of an event: `samples` of `event`, counted exactly, at an
+ * offset of an image.  -VT_E_NOMEM.
+ */
+int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, uint64_t offset,
+		     uint64_t samples, struct vt_error *err);
+
 /* All borrowed, until the next record. */
 size_t vt_profile_nevents(const struct vt_profile *p);
 const struct vt_profile_event *vt_profile_event(const struct vt_profile *p, size_t event);
@@ -107,6 +114,13 @@ const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
  */
 bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
 		     uint64_t *offset);
+
+/*
+ * For an address that lies in none: the image whose mapping ends nearest before it, and the offset
+ * as if that went on.  What a program has beyond its file's bytes, .bss, is mapped so.
+ */
+bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
+			    uint64_t *offset);
 
 #ifdef __cplusplus
 }

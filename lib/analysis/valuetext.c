@@ -15,18 +15,26 @@
 
 /* ---- addresses ---- */
 
-bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images)
+static bool symbol_name(struct vt_buf *out, uint32_t image, uint64_t offset,
+			struct vt_images *images)
 {
-	const struct vt_image *im = vt_images_get(images, image);
 	struct vt_location loc;
 
 	vt_images_symbol(images, image, 0, offset, &loc);
-	if (loc.symbol) {
-		vt_buf_printf(out, "%s", vt_images_display(images, image, 0, loc.symbol));
-		if (loc.vaddr != loc.symbol->start)
-			vt_buf_printf(out, "+0x%" PRIx64, loc.vaddr - loc.symbol->start);
+	if (!loc.symbol)
+		return false;
+	vt_buf_printf(out, "%s", vt_images_display(images, image, 0, loc.symbol));
+	if (loc.vaddr != loc.symbol->start)
+		vt_buf_printf(out, "+0x%" PRIx64, loc.vaddr - loc.symbol->start);
+	return true;
+}
+
+bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images)
+{
+	const struct vt_image *im = vt_images_get(images, image);
+
+	if (symbol_name(out, image, offset, images))
 		return true;
-	}
 	if (!im || im->type == VT_IMAGE_ANON)
 		return false;
 	vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
@@ -38,9 +46,12 @@ bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_s
 	uint32_t image;
 	uint64_t offset;
 
-	return style->profile && style->images && address >= LOWEST_ADDRESS &&
-	       vt_profile_find(style->profile, address, &image, &offset) &&
-	       vt_place_name(out, image, offset, style->images);
+	if (!style->profile || !style->images || address < LOWEST_ADDRESS)
+		return false;
+	if (vt_profile_find(style->profile, address, &image, &offset))
+		return vt_place_name(out, image, offset, style->images);
+	return vt_profile_find_before(style->profile, address, &image, &offset) &&
+	       symbol_name(out, image, offset, style->images);
 }
 
 /* ---- numbers ---- */

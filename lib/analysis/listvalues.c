@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The lines of hot lists below their instructions. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/listing_internal.h"
+
+/* ---- what a list is of ---- */
+
+/* "load", "load.1" for its second 8 bytes, "arg rdi", "rax" for what is left there. */
+static void put_what(struct vt_buf *out, const struct vt_hot *h)
+{
+	const char *reg = vt_reg_name(h->key.reg, h->size ? h->size : 8);
+
+	switch (h->key.what) {
+	case VT_WHAT_LOAD_ADDRESS:
+		vt_buf_printf(out, "load at");
+		break;
+	case VT_WHAT_STORE_ADDRESS:
+		vt_buf_printf(out, "store at");
+		break;
+	case VT_WHAT_RESULT:
+		vt_buf_printf(out, "%s", reg);
+		break;
+	case VT_WHAT_ARG:
+	case VT_WHAT_OPERAND:
+		vt_buf_printf(out, "%s %s", h->key.what == VT_WHAT_ARG ? "arg" : "operand", reg);
+		break;
+	case VT_WHAT_RETURN:
+		vt_buf_printf(out, "caller");
+		break;
+	default:
+		vt_buf_printf(out, "%s", vt_what_name(h->key.what));
+		break;
+	}
+	if (h->key.lane || h->size > 8)
+		vt_buf_printf(out, ".%" PRIu32, h->key.lane);
+}
+
+static unsigned value_size(const struct vt_hot *h)
+{
+	uint64_t before = 8 * (uint64_t)h->key.lane;
+
+	return h->size > before && h->size - before < 8 ? (unsigned)(h->size - before) : 8;
+}
+
+void vt_list_value_text(const struct vt_list_row *row, uint64_t value,
+			const struct vt_value_style *style, struct vt_buf *out)
+{
+	vt_value_text(out, value, value_size(row->list), row->number, style);
+}
+
+/* A value's share of the profiled executions in percent; estimates may exceed them. */
+static double share(const struct vt_hot *h, uint32_t i)
+{
+	double percent = h->profiled ? 100 * vt_hot_estimate(h, i) / (double)h->profiled : 0;
+
+	return percent < 100 ? percent : 100;
+}
+
+/* Five columns; nothing is rounded to 100. */
+static void put_share(struct vt_buf *out, double percent)
+{
+	if (percent >= 100)
+		vt_buf_printf(out, " 100%%");
+	else if (percent > 99.9)
+		vt_buf_printf(out, "99.9%%");
+	else
+		vt_buf_printf(out, "%4.1f%%", percent);
+}
+
+static const char *put_values(struct vt_listing *l, const struct vt_hot *h,
+			      struct vt_number_type number)
+{
+	const struct vt_list_values *v = l->values;
+	struct vt_buf b = VT_BUF_INIT;
+	const char *text;
+	double shown = 0;
+	uint32_t i;
+
+	for (i = 0; i < h->nvalues && i < v->show && share(h, i) >= v->cutoff; i++) {
+		vt_buf_printf(&b, i ? "  " : "");
+		shown += share(h, i);
+		put_share(&b, share(h, i));
+		vt_buf_put_u8(&b, ' ');
+		vt_value_text(&b, h->values[i], value_size(h), number, &v->style);
+	}
+	/* What is not shown: values of the list, and executions whose values it does not have. */
+	if (i < h->nvalues || shown < 99.9)
+		vt_buf_printf(&b, "  ...");
+	text = vti_listing_text(l, b.data, b.size);
+	vt_buf_free(&b);
+	return text;
+}
+
+/* ---- rows ---- */
+
+static const char *put_context(struct vt_listing *l, const struct vt_hot *h)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	const struct vt_hot_image *image;
+	const char *text;
+
+	if (!h->key.caller)
+		return "";
+	image = h->key.caller_image == VT_HOT_NO_IMAGE
+			? NULL
+			: vt_hotprofile_image(l->values->lists, h->key.caller_image);
+	if (!image || !vt_place_name(&b, image->id, h->key.caller, l->images))
+		vt_buf_printf(&b, "0x%" PRIx64, h->key.caller);
+	text = vti_listing_text(l, b.data, b.size);
+	vt_buf_free(&b);
+	return text;
+}
+
+static void put_list(struct vt_listing *l, const struct vti_point *point, const struct vt_hot *h,
+		     const struct vt_facts *facts)
+{
+	struct vt_list_row *row;
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_number_type number =
+		vt_facts_type(facts, (enum vt_what)h->key.what, h->key.reg, h->size);
+	const char *what, *context, *values;
+
+	put_what(&b, h);
+	what = vti_listing_text(l, b.data, b.size);
+	vt_buf_free(&b);
+	context = put_context(l, h);
+	values = put_values(l, h, number);
+	row = vti_listing_row(l, VT_ROW_VALUES);
+	row->address = point->vaddr;
+	row->list = h;
+	row->number = number;
+	row->what = what;
+	row->context = context;
+	row->values = values;
+	l->nlists++;
+}
+
+/* Lists of one kind of value, which only their callers tell apart, stand together. */
+static bool same_kind(const struct vt_hot *a, const struct vt_hot *b)
+{
+	return a->key.what == b->key.what && a->key.reg == b->key.reg && a->key.lane == b->key.lane;
+}
+
+static void put_kind(struct vt_listing *l, const struct vti_point *point, size_t first, size_t n,
+		     const struct vt_facts *facts)
+{
+	const struct vt_hotprofile *lists = l->values->lists;
+	double total = 0, rest = 0;
+	size_t i, rare = 0;
+
+	for (i = 0; i < n; i++)
+		total += (double)vt_hotprofile_at(lists, first + i)->total;
+	for (i = 0; i < n && !l->failed; i++) {
+		const struct vt_hot *h = vt_hotprofile_at(lists, first + i);
+
+		if (n == 1 || 100 * (double)h->total >= l->values->cutoff * total) {
+			put_list(l, point, h, facts);
+		} else {
+			rare++;
+			rest += (double)h->total;
+		}
+	}
+	if (rare) {
+		struct vt_buf b = VT_BUF_INIT;
+		const char *text;
+		struct vt_list_row *row;
+
+		vt_buf_printf(&b, "... %zu more caller%s, %.1f%% of the executions", rare,
+			      rare == 1 ? "" : "s", total > 0 ? 100 * rest / total : 0);
+		text = vti_listing_text(l, b.data, b.size);
+		row = vti_listing_row(l, VT_ROW_CALLERS);
+		row->address = point->vaddr;
+		row->values = text;
+		vt_buf_free(&b);
+	}
+}
+
+/*
+ * What comes first at an instruction: that of the procedure which begins there, arguments in the
+ * order of the ABI (System V, 3.2.3); then in the order of enum vt_what.
+ */
+static uint64_t rank(const struct vt_hot_key *key)
+{
+	static const uint8_t arguments[] = {VT_REG_DI, VT_REG_SI, VT_REG_DX,
+					    VT_REG_CX, VT_REG_R8, VT_REG_R8 + 1};
+	uint64_t reg = key->reg + (uint64_t)8, kind = key->what + (uint64_t)2;
+	unsigned i;
+
+	if (key->what == VT_WHAT_ARG) {
+		kind = 0;
+		for (i = 0; i < sizeof(arguments); i++)
+			if (arguments[i] == key->reg)
+				reg = i;
+	} else if (key->what == VT_WHAT_RETURN) {
+		kind = 1;
+	}
+	return kind << 48 | (reg & 0xffff) << 32 | key->lane;
+}
+
+/* Lists of one kind of value. */
+struct kind {
+	size_t first;
+	size_t n; /* 0: none */
+	uint64_t rank;
+};
+
+/* The kind that comes next after another; the first one after none. */
+static struct kind next_kind(const struct vt_hotprofile *lists, const struct vti_point *point,
+			     struct kind last)
+{
+	struct kind best = {0};
+	size_t i, n, end = point->list + point->nlists;
+
+	for (i = point->list; i < end; i += n) {
+		const struct vt_hot *h = vt_hotprofile_at(lists, i);
+		uint64_t r = rank(&h->key);
+
+		for (n = 1; i + n < end; n++)
+			if (!same_kind(h, vt_hotprofile_at(lists, i + n)))
+				break;
+		if (last.n && (r < last.rank || (r == last.rank && i <= last.first)))
+			continue;
+		if (!best.n || r < best.rank)
+			best = (struct kind){i, n, r};
+	}
+	return best;
+}
+
+void vti_listing_values(struct vt_listing *l, const struct vti_point *point, const uint8_t *bytes,
+			size_t size)
+{
+	const struct vt_hotprofile *lists = l->values->lists;
+	struct vt_facts facts;
+	bool known = bytes && vt_facts_decode(bytes, size, &facts);
+	struct kind k = {0};
+
+	for (k = next_kind(lists, point, k); k.n && !l->failed; k = next_kind(lists, point, k))
+		put_kind(l, point, k.first, k.n, known ? &facts : NULL);
+}
+
+/* ---- texts, in columns ---- */
+
+void vti_listing_values_part(const struct vt_list_row *row, unsigned part, struct vt_buf *out)
+{
+	static const char *const heading[VTI_NPARTS] = {"what", "vtot", "thld", "nv"};
+	const struct vt_hot *h = row ? row->list : NULL;
+
+	if (!h)
+		vt_buf_printf(out, "%s", heading[part]);
+	else if (part == VTI_WHAT)
+		vt_buf_printf(out, "%s", row->what);
+	else if (part == VTI_VTOT)
+		vt_buf_printf(out, "%" PRIu64, h->total);
+	else if (part == VTI_THLD)
+		vt_buf_printf(out, h->scale == 1 || h->scale >= 1000 ? "%.0f" : "%.1f", h->scale);
+	else
+		vt_buf_printf(out, "%" PRIu32, h->nvalues);
+}
+
+static size_t part_size(const struct vt_list_row *row, unsigned part)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t size;
+
+	vti_listing_values_part(row, part, &b);
+	size = b.size;
+	vt_buf_free(&b);
+	return size;
+}
+
+static void compose(struct vt_listing *l, struct vt_list_row *row)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	unsigned i;
+
+	vt_buf_printf(&b, "      ");
+	for (i = 0; i < VTI_NPARTS && row->list; i++) {
+		size_t pad = l->widths[i] - part_size(row, i);
+
+		if (i == VTI_WHAT)
+			vti_listing_values_part(row, i, &b);
+		vt_buf_printf(&b, "%*s", (int)pad, "");
+		if (i != VTI_WHAT)
+			vti_listing_values_part(row, i, &b);
+		vt_buf_printf(&b, "  ");
+	}
+	vt_buf_printf(&b, "%s", row->values);
+	if (*row->context)
+		vt_buf_printf(&b, "  from %s", row->context);
+	row->text_size = b.size;
+	row->text = vti_listing_text(l, b.data, b.size);
+	vt_buf_free(&b);
+}
+
+void vti_listing_values_finish(struct vt_listing *l)
+{
+	size_t i;
+	unsigned part;
+
+	for (part = 0; part < VTI_NPARTS; part++) {
+		l->widths[part] = (unsigned)part_size(NULL, part);
+		for (i = 0; i < l->nrows; i++) {
+			size_t size = l->rows[i].list ? part_size(&l->rows[i], part) : 0;
+
+			if (size > l->widths[part])
+				l->widths[part] = (unsigned)size;
+		}
+	}
+	for (i = 0; i < l->nrows && !l->failed; i++)
+		if (l->rows[i].kind == VT_ROW_VALUES || l->rows[i].kind == VT_ROW_CALLERS)
+			compose(l, &l->rows[i]);
+}
