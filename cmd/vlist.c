@@ -6,6 +6,7 @@
 #include "analysis/listing.h"
 #include "analysis/locate.h"
 #include "cmd/common/app.h"
+#include "cmd/common/hots.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
@@ -28,6 +29,7 @@ struct options {
 	int color;
 	bool with_values;
 	bool value_option; /* one that only --values understands was given */
+	const char *what;
 	struct vt_list_values values;
 	int format;
 };
@@ -275,8 +277,10 @@ static bool check_options(struct app *a, struct options *o)
 		return app_usage(a, "--intel and --att exclude each other");
 	if (!a->argc && !o->all && !o->top)
 		return app_usage(a, "name a procedure, or give --all or --top N");
-	if (o->value_option && !o->with_values)
-		return app_usage(a, "--cutoff, --show and --format go with --values");
+	if ((o->value_option || o->what) && !o->with_values)
+		return app_usage(a, "--what, --cutoff, --show and --format go with --values");
+	if (!app_what(a, o->what, &o->values.what))
+		return false;
 	if (o->with_values && o->source)
 		return app_usage(a, "--values needs assembly, which --source leaves out");
 	if (o->values.cutoff < 0 || o->values.cutoff > 100)
@@ -296,10 +300,6 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	if (!(o->with_values ? app_profile_read_values : app_profile_read)(a, &s->data, o->input,
 									   o->symfs))
 		return false;
-	if (o->with_values && !vt_hotprofile_count(s->data.lists)) {
-		vt_error_set(&err, VT_E_NOTFOUND, "no hot lists in the stream; vhot makes them");
-		return app_fail(a, &err);
-	}
 	o->values.lists = s->data.lists;
 	o->values.code = s->data.code;
 	o->values.style = (struct vt_value_style){(enum vt_value_format)o->format, s->data.profile,
@@ -401,6 +401,7 @@ int main(int argc, char **argv)
 		 .choices = format_words,
 		 .given = &o.value_option,
 		 .help = "auto (default: by type), hex, dec, float, char, symbol"},
+		APP_OPT_WHAT(o.what),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COLOR(o.color),

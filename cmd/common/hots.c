@@ -25,20 +25,20 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 	return code;
 }
 
-static bool check(struct app *a, const struct app_hots *h)
+bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name)
 {
-	const struct vt_hot_damage *d = vt_hotprofile_damage(h->profile);
+	const struct vt_hot_damage *d = vt_hotprofile_damage(p);
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (d->rejected) {
 		app_say(a,
 			"%s: %" PRIu64 " hot lists contradict themselves, left out; the first: %s",
-			h->name, d->rejected, d->first);
+			name, d->rejected, d->first);
 		app_raise(a, APP_LOSSY);
 	}
-	if (vt_hotprofile_count(h->profile))
+	if (vt_hotprofile_count(p))
 		return true;
-	vt_error_set(&err, VT_E_FORMAT, "%s: no hot lists (run vhot)", h->name);
+	vt_error_set(&err, VT_E_FORMAT, "%s: no hot lists (run vhot)", name);
 	return app_fail(a, &err);
 }
 
@@ -67,7 +67,7 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 		vt_error_prefix(&err, "%s", h->name);
 		return app_fail(a, &err);
 	}
-	return check(a, h);
+	return app_hots_check(a, h->profile, h->name);
 }
 
 void app_hots_end(struct app_hots *h)

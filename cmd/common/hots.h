@@ -29,6 +29,12 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 void app_hots_end(struct app_hots *h);
 
 /*
+ * Tells which lists of a stream (`name`: its path) were left out, and sets APP_LOSSY.  False, after
+ * app_fail(), when there is no list at all.
+ */
+bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name);
+
+/*
  * For an option --what: "load" …, as `vtrace dump` names them, or NULL for all.  False after
  * app_usage().
  */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/hots.h"
 #include "cmd/common/json.h"
 #include "cmd/common/stream.h"
 #include "stream/kinds.h"
@@ -119,11 +120,11 @@ static int count_lists(struct app_profile *p, struct vt_error *err)
 bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs)
 {
-	const struct vt_hot_damage *damage;
 	struct vt_error err = VT_ERROR_INIT;
 
 	*p = (struct app_profile){.cache = NULL};
-	if (!open_images(a, p, symfs))
+	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
+	if (!p->images)
 		return false;
 	p->profile = vt_profile_new(p->images);
 	p->lists = vt_hotprofile_new(0);
@@ -139,13 +140,8 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 		return app_fail(a, &err);
 	if (!vt_profile_nplaces(p->profile) && count_lists(p, &err) < 0)
 		return app_fail(a, &err);
-	damage = vt_hotprofile_damage(p->lists);
-	if (damage->rejected) {
-		app_say(a, "%llu hot lists left out; the first: %s",
-			(unsigned long long)damage->rejected, damage->first);
-		app_raise(a, APP_LOSSY);
-	}
-	return true;
+	return app_hots_check(a, p->lists,
+			      path && strcmp(path, "-") != 0 ? path : "standard input");
 }
 
 void app_profile_end(struct app_profile *p)

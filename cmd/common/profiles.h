@@ -46,7 +46,10 @@ struct app_profile {
  */
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs);
 
-/* The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`. */
+/*
+ * The same, and keeps the stream's hot lists, and the code of its blocks, in `lists` and `code`.  A
+ * stream without hot lists is an error.
+ */
 bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs);
 void app_profile_end(struct app_profile *p);

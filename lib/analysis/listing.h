@@ -39,6 +39,7 @@ struct vt_list_values {
 	const struct vt_hotprofile *lists;
 	const struct vt_blockcode *code; /* where the image has none; may be NULL */
 	struct vt_value_style style;
+	uint32_t what; /* only lists of this kind (enum vt_what); UINT32_MAX: all */
 	double cutoff; /* values, and callers, of less than so many percent are left out */
 	uint64_t show; /* so many values at most */
 };

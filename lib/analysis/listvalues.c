@@ -208,9 +208,10 @@ struct kind {
 };
 
 /* The kind that comes next after another; the first one after none. */
-static struct kind next_kind(const struct vt_hotprofile *lists, const struct vti_point *point,
+static struct kind next_kind(const struct vt_list_values *values, const struct vti_point *point,
 			     struct kind last)
 {
+	const struct vt_hotprofile *lists = values->lists;
 	struct kind best = {0};
 	size_t i, n, end = point->list + point->nlists;
 
@@ -221,6 +222,8 @@ static struct kind next_kind(const struct vt_hotprofile *lists, const struct vti
 		for (n = 1; i + n < end; n++)
 			if (!same_kind(h, vt_hotprofile_at(lists, i + n)))
 				break;
+		if (values->what != UINT32_MAX && values->what != h->key.what)
+			continue;
 		if (last.n && (r < last.rank || (r == last.rank && i <= last.first)))
 			continue;
 		if (!best.n || r < best.rank)
@@ -232,12 +235,12 @@ static struct kind next_kind(const struct vt_hotprofile *lists, const struct vti
 void vti_listing_values(struct vt_listing *l, const struct vti_point *point, const uint8_t *bytes,
 			size_t size)
 {
-	const struct vt_hotprofile *lists = l->values->lists;
 	struct vt_facts facts;
 	bool known = bytes && vt_facts_decode(bytes, size, &facts);
 	struct kind k = {0};
 
-	for (k = next_kind(lists, point, k); k.n && !l->failed; k = next_kind(lists, point, k))
+	for (k = next_kind(l->values, point, k); k.n && !l->failed;
+	     k = next_kind(l->values, point, k))
 		put_kind(l, point, k.first, k.n, known ? &facts : NULL);
 }
 

@@ -117,6 +117,9 @@ for pair in 'hex 0xfffffffffffffffb' 'dec -5' 'dec 1000000' 'symbol pool\+0x20' 
 	vlist -i vals.vt --values --cutoff 0 --format "${pair%% *}" walk >form
 	t_like "--format ${pair%% *}" "% (${pair#* })( |\$)" form
 done
+vlist -i vals.vt --values --what arg walk >args
+t_is "--what arg shows those lists only" "$(grep -cE '(load|caller) +[0-9]' args)$(grep -c arg args)" 02
+t_status "an unknown kind of value" 2 vlist -i vals.vt --values --what salt walk
 t_status "an unknown format" 2 vlist -i vals.vt --values --format octal walk
 t_status "--format without --values" 2 vlist -i vals.vt --format hex walk
 t_status "--values with --source" 2 vlist -i vals.vt --values --source walk
@@ -201,15 +204,15 @@ t_like "is listed" '700012 +movsd' "$T_OUT"
 
 # ---- bad input ----
 
-t_status "a stream without hot lists" 2 bash -c "'$text' </dev/null | vlist --values walk"
-t_like "tells what makes them" 'no hot lists in the stream; vhot makes them' "$T_ERR"
+t_status "a stream without hot lists" 3 bash -c "'$text' </dev/null | vlist --values walk"
+t_like "tells what makes them" 'standard input: no hot lists \(run vhot\)' "$T_ERR"
 {
 	cat vals.txt
 	hot "offset=$(off "$entry") what=load total=1 profiled=2 values=1,2 counts=5"
 	hot "offset=$(off "$entry") what=load total=10 profiled=10 values=1,1 counts=5,5"
 } | "$text" >bad.vt
 t_status "lists that contradict themselves" 1 vlist -i bad.vt --values walk
-t_like "are counted" '2 hot lists left out; the first: ' "$T_ERR"
+t_like "are counted" '2 hot lists contradict themselves, left out; the first: ' "$T_ERR"
 sed 's/, 2 hot.*//' "$T_OUT" >rest
 t_same "and the others are there" list rest
 {
