@@ -24,9 +24,9 @@ static IRExpr *plus(struct pass *p, IRExpr *e, UInt n)
 	return n ? pass_assign(p, Ity_I64, IRExpr_Binop(Iop_Add64, e, pass_u64(n))) : e;
 }
 
-static void set_cursor(struct pass *p, Addr cursor, IRExpr *e)
+static void set_cursor(struct pass *p, Int cursor, IRExpr *e)
 {
-	pass_add(p, IRStmt_Store(Iend_LE, pass_u64(cursor), e));
+	pass_add(p, IRStmt_Put(p->shadow + cursor, e));
 }
 
 static UInt make_id(struct pass *p, UInt ninsns, UInt size, UInt nslots, UInt data_size, UInt end,
@@ -67,9 +67,9 @@ static void open_block(struct pass *p, Addr addr)
 	IRExpr *id = IRExpr_Const(IRConst_U64(0));
 	IRExpr *e;
 
-	e = pass_assign(p, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, pass_u64(ring_data_cursor())));
+	e = pass_assign(p, Ity_I64, IRExpr_Get(p->shadow + RING_DATA_CURSOR, Ity_I64));
 	p->data = e->Iex.RdTmp.tmp;
-	e = pass_assign(p, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, pass_u64(ring_ids_cursor())));
+	e = pass_assign(p, Ity_I64, IRExpr_Get(p->shadow + RING_IDS_CURSOR, Ity_I64));
 	p->ids = e->Iex.RdTmp.tmp;
 	/* All 8 bytes: the next id is 0 as long as no block is in progress there. */
 	pass_add(p, IRStmt_Store(Iend_LE, e, id));
@@ -79,9 +79,39 @@ static void open_block(struct pass *p, Addr addr)
 	p->size = p->ninsns = p->nslots = p->data_size = 0;
 }
 
-/* Ends the block: the code that it has is followed by a side exit, the end, or another block. */
-static void close_block(struct pass *p, const IRSB *in, Bool final)
+/* Whether this leads forward from the open block, in its page. */
+static Bool is_forward(const struct pass *p, Addr to)
 {
+	return to > p->last && to / RING_PAGE == p->addr / RING_PAGE;
+}
+
+/* Whether everything that statement `i`, a side exit or the end, leads to lies forward. */
+static Bool leads_forward(const struct pass *p, const IRSB *in, Int i)
+{
+	if (p->data_size > p->size * RING_PAGE_FACTOR)
+		return False;
+	if (i < in->stmts_used) {
+		const IRStmt *st = in->stmts[i];
+
+		if (st->Ist.Exit.jk != Ijk_Boring || !is_forward(p, st->Ist.Exit.dst->Ico.U64))
+			return False;
+		for (i++; i < in->stmts_used; i++) {
+			if (in->stmts[i]->tag == Ist_IMark)
+				return is_forward(p, in->stmts[i]->Ist.IMark.addr);
+		}
+	}
+	return in->jumpkind == Ijk_Boring && in->next->tag == Iex_Const &&
+	       is_forward(p, in->next->Iex.Const.con->Ico.U64);
+}
+
+/*
+ * Ends the block before statement `i`: a side exit, the start of an instruction that does not
+ * belong to it, or the end.
+ */
+static void close_block(struct pass *p, const IRSB *in, Int i)
+{
+	Bool final = i == in->stmts_used;
+	Bool begins = !final && in->stmts[i]->tag == Ist_IMark;
 	IRExpr *ids, *data = IRExpr_RdTmp(p->data);
 	Addr target;
 	UInt end;
@@ -99,11 +129,12 @@ static void close_block(struct pass *p, const IRSB *in, Bool final)
 	p->id->Ico.U64 = make_id(p, p->ninsns, p->size, p->nslots, p->data_size, end, target);
 	if (p->data_size) {
 		data = plus(p, data, p->data_size);
-		set_cursor(p, ring_data_cursor(), data);
+		set_cursor(p, RING_DATA_CURSOR, data);
 	}
 	ids = plus(p, IRExpr_RdTmp(p->ids), 4);
-	set_cursor(p, ring_ids_cursor(), ids);
-	check(p, p->data_size != 0, p->data_size ? data : ids, NULL);
+	set_cursor(p, RING_IDS_CURSOR, ids);
+	if (begins || !leads_forward(p, in, i))
+		check(p, p->data_size != 0, p->data_size ? data : ids, NULL);
 }
 
 /*
@@ -130,10 +161,10 @@ static void leave_early(struct pass *p, const IRStmt *st)
 	pass_add(p, IRStmt_Store(Iend_LE, ids, id));
 	if (data_size) {
 		data = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, data, data_size), data));
-		set_cursor(p, ring_data_cursor(), data);
+		set_cursor(p, RING_DATA_CURSOR, data);
 	}
 	ids = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, ids, 4), ids));
-	set_cursor(p, ring_ids_cursor(), ids);
+	set_cursor(p, RING_IDS_CURSOR, ids);
 	check(p, data_size != 0, data_size ? data : ids, guard);
 }
 
@@ -157,14 +188,17 @@ static void add_insn(struct pass *p, UInt length)
 	p->insn_slots = p->nslots;
 }
 
-static void begin_insn(struct pass *p, const IRSB *in, Addr addr, UInt length)
+static void begin_insn(struct pass *p, const IRSB *in, Int i)
 {
+	Addr addr = in->stmts[i]->Ist.IMark.addr;
+	UInt length = in->stmts[i]->Ist.IMark.len;
+
 	if (p->open)
 		capture_results(p);
 	if (p->open && (addr != p->addr + p->size || p->ninsns + 8 > BLOCK_MAX_INSNS ||
 			p->nslots + 100 > BLOCK_MAX_SLOTS || p->data_size + 2048 > RING_DATA_ROOM ||
 			length == 0))
-		close_block(p, in, False);
+		close_block(p, in, i);
 	/* Bytes that are no instruction are never executed. */
 	if (length == 0)
 		return;
@@ -184,7 +218,7 @@ static void add_exit(struct pass *p, const IRSB *in, Int i)
 		capture_results(p);
 		leave_early(p, in->stmts[i]);
 	} else {
-		close_block(p, in, False);
+		close_block(p, in, i);
 	}
 	pass_add(p, in->stmts[i]);
 }
@@ -197,7 +231,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	struct pass *p = &pass;
 	Int i;
 
-	(void)layout;
 	(void)extents;
 	(void)host;
 	(void)guest_word;
@@ -205,6 +238,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	if (!ring_recording)
 		return in;
 	p->out = deepCopyIRSBExceptStmts(in);
+	p->shadow = layout->total_sizeB;
 	p->open = False;
 	/* What comes first checks that the code is still what was translated. */
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
@@ -215,7 +249,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 
 		switch (st->tag) {
 		case Ist_IMark:
-			begin_insn(p, in, st->Ist.IMark.addr, st->Ist.IMark.len);
+			begin_insn(p, in, i);
 			pass_add(p, st);
 			break;
 		case Ist_Exit:
@@ -230,6 +264,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 			break;
 		}
 	}
-	close_block(p, in, True);
+	close_block(p, in, i);
 	return p->out;
 }

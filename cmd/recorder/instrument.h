@@ -11,6 +11,7 @@
  */
 struct pass {
 	IRSB *out;
+	Int shadow;	  /* where the shadow registers begin */
 	Bool open;	  /* a block is being built: */
 	IRTemp data, ids; /* the cursors at its start */
 	IRConst *id;	  /* where its number goes, which is known at its end */

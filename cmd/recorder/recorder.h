@@ -69,14 +69,27 @@ void ring_done(void);
 void ring_number(UInt type, Int tid, Long number);
 void ring_lost(Int tid, ULong count, const HChar *text);
 
-/* What instrumented code works with: addresses of the cursors, and of what they must not pass. */
-Addr ring_ids_cursor(void);
-Addr ring_data_cursor(void);
+/*
+ * While a thread runs, the cursors are in its shadow registers, where instrumented code gets at
+ * them quickest: there, at these offsets.  In between they are in the ring.
+ */
+#define RING_IDS_CURSOR	 0
+#define RING_DATA_CURSOR 8
+void ring_resume(ThreadId tid);
+void ring_pause(ThreadId tid);
+
 /* Bits of a cursor that say that its area is full. */
-#define RING_IDS_FULL  (1ul << 20)
-#define RING_DATA_FULL (1ul << 18)
-/* Values of this many bytes may follow each other without a look at the bits. */
-#define RING_DATA_ROOM (48u << 10)
+#define RING_IDS_FULL  (1ul << 19)
+#define RING_DATA_FULL (1ul << 16)
+/* So many bytes of values may a block have. */
+#define RING_DATA_ROOM (12u << 10)
+/*
+ * Blocks that only lead forward, and not out of their page, need not look at the bits: on the way
+ * to a block that does there are at most a page's bytes of them.  They may have this much data for
+ * each byte of their code.
+ */
+#define RING_PAGE	 4096ul
+#define RING_PAGE_FACTOR 6
 
 /* Called by instrumented code when an area is full. */
 void ring_full(void);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/recorder/recorder.h"
 
+#include <stddef.h>
+
 #include <pub_tool_aspacemgr.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcproc.h>
+#include <pub_tool_machine.h>
+#include <pub_tool_threadstate.h>
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
 
@@ -18,18 +22,24 @@
 #define NBUFFERS      8u
 #define EVENTS_SIZE   (128ul << 10)
 #define DATA_DISTANCE (2 * RING_DATA_FULL)
-#define DATA_SKIPPED  (64ul << 10)
+#define DATA_SKIPPED  (16ul << 10)
 #define IDS_DISTANCE  (2 * RING_IDS_FULL)
 #define EVENTS_START  4096ul
-#define DATA_START    IDS_DISTANCE
+#define DATA_START    (2 * IDS_DISTANCE)
 #define IDS_START     (DATA_START + NBUFFERS * DATA_DISTANCE)
 #define RING_SIZE     (IDS_START + NBUFFERS * IDS_DISTANCE)
 
 _Static_assert(sizeof(struct vt_ring) <= EVENTS_START, "the header has a page");
 _Static_assert(EVENTS_START + NBUFFERS * EVENTS_SIZE <= DATA_START, "events come before the data");
 _Static_assert(DATA_START % DATA_DISTANCE == 0 && IDS_START % IDS_DISTANCE == 0, "alignment");
-_Static_assert(4 * (RING_DATA_FULL - DATA_SKIPPED + RING_DATA_ROOM) + RING_IDS_FULL <= IDS_DISTANCE,
+#define UNCHECKED (RING_PAGE * RING_PAGE_FACTOR)
+#define DATA_MAX  (RING_DATA_FULL - DATA_SKIPPED + RING_DATA_ROOM + UNCHECKED)
+_Static_assert(RING_DATA_ROOM + UNCHECKED < RING_DATA_FULL, "what is written late has room");
+_Static_assert(RING_IDS_FULL + 4 * DATA_MAX + 4 * RING_PAGE < IDS_DISTANCE,
 	       "blocks with values cannot overflow the ids");
+_Static_assert(offsetof(struct vt_ring, ids_next) == RING_IDS_CURSOR &&
+		       offsetof(struct vt_ring, data_next) == RING_DATA_CURSOR,
+	       "cursors are copied in one go");
 _Static_assert(RING_MAX_EVENT + 64 <= EVENTS_SIZE, "an event fits");
 
 /* poll(2): bits that Valgrind's headers lack. */
@@ -167,7 +177,23 @@ void ring_flush(void)
 
 void ring_full(void)
 {
+	ThreadId tid = VG_(get_running_tid)();
+
+	ring_pause(tid);
 	ring_flush();
+	ring_resume(tid);
+}
+
+void ring_pause(ThreadId tid)
+{
+	if (ring)
+		VG_(get_shadow_regs_area)(tid, (UChar *)&ring->ids_next, 1, 0, 2 * sizeof(ULong));
+}
+
+void ring_resume(ThreadId tid)
+{
+	if (ring)
+		VG_(set_shadow_regs_area)(tid, 1, 0, 2 * sizeof(ULong), (UChar *)&ring->ids_next);
 }
 
 void ring_close(void)
@@ -178,16 +204,6 @@ void ring_close(void)
 	if (hand_over())
 		send(VT_RING_BYE, 0);
 	ring_recording = False;
-}
-
-Addr ring_ids_cursor(void)
-{
-	return (Addr)&ring->ids_next;
-}
-
-Addr ring_data_cursor(void)
-{
-	return (Addr)&ring->data_next;
 }
 
 UInt ring_new_id(void)

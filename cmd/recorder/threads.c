@@ -86,13 +86,10 @@ static void exited(ThreadId tid)
 		running = 0;
 }
 
-static void start_running(ThreadId tid, ULong blocks)
+static void tell_running(ThreadId tid)
 {
 	struct thread *t = &threads[tid];
 
-	(void)blocks;
-	if (!ring_recording)
-		return;
 	if (t->fresh) {
 		if (t->linux_tid == 0)
 			t->linux_tid = VG_(gettid)();
@@ -113,6 +110,20 @@ static void start_running(ThreadId tid, ULong blocks)
 					  : VT_STATE_SIGRETURN);
 	t->fresh = t->returned = False;
 	t->signal = 0;
+}
+
+static void start_running(ThreadId tid, ULong blocks)
+{
+	(void)blocks;
+	if (ring_recording)
+		tell_running(tid);
+	ring_resume(tid);
+}
+
+static void stop_running(ThreadId tid, ULong blocks)
+{
+	(void)blocks;
+	ring_pause(tid);
 }
 
 static void deliver(ThreadId tid, Int number, Bool alt_stack)
@@ -141,6 +152,7 @@ void threads_init(void)
 	VG_(track_pre_thread_first_insn)(first_insn);
 	VG_(track_pre_thread_ll_exit)(exited);
 	VG_(track_start_client_code)(start_running);
+	VG_(track_stop_client_code)(stop_running);
 	VG_(track_pre_deliver_signal)(deliver);
 	VG_(track_post_deliver_signal)(handled);
 }
