@@ -147,6 +147,9 @@ $(REPLAYS): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/repla
 $(HELPERS): $(B)/tests/tools/%: $(B)/obj/tests/tools/%.o $(LINKDEPS)
 	$(call link)
 
+# Programs to be recorded run under Valgrind, which sanitizers do not like.
+$(filter $(B)/tests/tools/rec_%,$(HELPERS)): SANFLAGS =
+
 # libFuzzer brings its own main; the objects come from a build with SAN=fuzzer-no-link,...
 $(FUZZERS): $(B)/fuzzers/%: $(B)/obj/tests/fuzz/%.o $(LINKDEPS)
 	$(call link,-fsanitize=fuzzer)

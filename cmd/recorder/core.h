@@ -5,7 +5,7 @@
 /*
  * Functions of Valgrind's core (3.19) that its headers for tools do not declare, but that its
  * library has: coregrind/pub_core_syscall.h, pub_core_libcfile.h, pub_core_aspacemgr.h,
- * pub_core_options.h.
+ * pub_core_options.h, pub_core_transtab.h.
  */
 
 #include <pub_tool_basics.h>
@@ -22,7 +22,7 @@ SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, 
 extern VexControl VG_(clo_vex_control);
 extern Bool VG_(clo_trace_children);
 
-/* Drops all translations, so that code is translated again without instrumentation: main.c. */
-void recorder_uninstrument(void);
+/* Not while translated code runs or is about to: in a system call it is safe. */
+void VG_(discard_translations)(Addr start, ULong length, const HChar *who);
 
 #endif

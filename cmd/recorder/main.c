@@ -2,7 +2,6 @@
 #include "cmd/recorder/recorder.h"
 
 #include <pub_tool_options.h>
-#include <pub_tool_transtab.h>
 
 #include "base/version.h"
 
@@ -40,11 +39,6 @@ static void print_debug_usage(void)
 	VG_(printf)("    (none)\n");
 }
 
-void recorder_uninstrument(void)
-{
-	VG_(discard_translations_safely)(0, ~(SizeT)0, "vtrace: recording has ended");
-}
-
 /* Every result must still be there when instrument() sees the code. */
 static void keep_results(void)
 {
@@ -73,7 +67,6 @@ static void post_clo_init(void)
 
 static void fini(Int status)
 {
-	threads_fault();
 	toggle_fini();
 	ring_number(VT_RING_EXIT, threads_current(), status);
 	ring_close();

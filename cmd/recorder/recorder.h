@@ -71,12 +71,13 @@ void ring_lost(Int tid, ULong count, const HChar *text);
 
 /*
  * While a thread runs, the cursors are in its shadow registers, where instrumented code gets at
- * them quickest: there, at these offsets.  In between they are in the ring.
+ * them quickest: there, at these offsets.  In between they are in the ring.  Valgrind also calls us
+ * while a thread runs: a function that is about the cursors pauses, and resumes what it paused.
  */
 #define RING_IDS_CURSOR	 0
 #define RING_DATA_CURSOR 8
 void ring_resume(ThreadId tid);
-void ring_pause(ThreadId tid);
+ThreadId ring_pause(void);
 
 /* Bits of a cursor that say that its area is full. */
 #define RING_IDS_FULL  (1ul << 19)
@@ -148,7 +149,6 @@ void threads_init(void);
 Int threads_current(void);	   /* linux's id of the running thread */
 Int threads_id(ThreadId tid);	   /* of this one */
 void threads_forked(ThreadId tid); /* the only one that a forked child has */
-void threads_fault(void);	   /* the process ends, perhaps in the middle of a block */
 
 void syscalls_init(void);
 

@@ -7,7 +7,6 @@
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcproc.h>
 #include <pub_tool_machine.h>
-#include <pub_tool_threadstate.h>
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
 
@@ -54,7 +53,8 @@ Bool ring_recording = False;
 static struct vt_ring *ring;
 static struct vt_ring_shared *shared;
 static Int control = -1;
-static UInt pending; /* bytes of the event that ring_done() makes count */
+static ThreadId live; /* whose shadow registers have the cursors */
+static UInt pending;  /* bytes of the event that ring_done() makes count */
 
 static UWord call(UWord number, UWord a, UWord b, UWord c, UWord d, UWord e, UWord f)
 {
@@ -88,7 +88,6 @@ static void give_up(void)
 	if (control >= 0)
 		VG_(close)(control);
 	control = -1;
-	recorder_uninstrument();
 }
 
 static Bool send(UInt type, UInt buffer)
@@ -175,31 +174,36 @@ void ring_flush(void)
 	begin(next, number);
 }
 
-void ring_full(void)
+ThreadId ring_pause(void)
 {
-	ThreadId tid = VG_(get_running_tid)();
+	ThreadId was = live;
 
-	ring_pause(tid);
-	ring_flush();
-	ring_resume(tid);
-}
-
-void ring_pause(ThreadId tid)
-{
-	if (ring)
-		VG_(get_shadow_regs_area)(tid, (UChar *)&ring->ids_next, 1, 0, 2 * sizeof(ULong));
+	if (live)
+		VG_(get_shadow_regs_area)(live, (UChar *)&ring->ids_next, 1, 0, 2 * sizeof(ULong));
+	live = 0;
+	return was;
 }
 
 void ring_resume(ThreadId tid)
 {
-	if (ring)
+	if (tid && ring)
 		VG_(set_shadow_regs_area)(tid, 1, 0, 2 * sizeof(ULong), (UChar *)&ring->ids_next);
+	live = ring ? tid : 0;
+}
+
+void ring_full(void)
+{
+	ThreadId was = ring_pause();
+
+	ring_flush();
+	ring_resume(was);
 }
 
 void ring_close(void)
 {
 	if (!ring_recording)
 		return;
+	ring_pause();
 	ring->ended = 1;
 	if (hand_over())
 		send(VT_RING_BYE, 0);
@@ -230,12 +234,15 @@ void *ring_event(UInt type, Int tid, SizeT bytes)
 	struct vt_ring_buffer *b;
 	struct vt_ring_event *e;
 	SizeT size = (sizeof(*e) + bytes + 7) & ~7ul;
+	ThreadId was;
 
 	if (!ring_recording)
 		return NULL;
 	tl_assert(bytes <= RING_MAX_EVENT);
+	was = ring_pause();
 	if (current()->events + size > EVENTS_SIZE)
 		ring_flush();
+	ring_resume(was);
 	if (!ring_recording)
 		return NULL;
 	b = current();

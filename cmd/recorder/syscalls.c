@@ -45,6 +45,17 @@ static void tell_exec(ThreadId tid, const HChar *name)
 	ring_flush();
 }
 
+/* When nothing is recorded any more, code is translated again without instrumentation. */
+static void uninstrument(void)
+{
+	static Bool done;
+
+	if (!ring_recording && !done) {
+		done = True;
+		VG_(discard_translations)(0, ~0ull, "vtrace");
+	}
+}
+
 static void before(ThreadId tid, UInt number, UWord *args, UInt nargs)
 {
 	(void)nargs;
@@ -70,8 +81,10 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt nargs, SysRes res
 {
 	struct vt_ring_syscall *s = ring_event(VT_RING_SYSCALL, threads_id(tid), sizeof(*s));
 
-	if (!s)
+	if (!s) {
+		uninstrument();
 		return;
+	}
 	VG_(memcpy)(s->args, args, (nargs < 6 ? nargs : 6) * sizeof(s->args[0]));
 	s->result = sr_isError(result) ? -(Long)sr_Err(result) : (Long)sr_Res(result);
 	s->number = number;

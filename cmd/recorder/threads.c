@@ -39,12 +39,14 @@ static Addr ip_of(ThreadId tid)
 /* An instruction that did not end, because of a fault: takes those of its block before it. */
 static void take_partial(ThreadId tid)
 {
+	ThreadId was = ring_pause();
 	UInt id = ring_in_progress(), insns, data;
 
-	if (!id || !block_before(id, ip_of(tid), &insns, &data) || insns == 0)
-		return;
-	ring_commit(data);
-	ring_number(VT_RING_PARTIAL, threads[tid].linux_tid, insns);
+	if (id && block_before(id, ip_of(tid), &insns, &data) && insns != 0) {
+		ring_commit(data);
+		ring_number(VT_RING_PARTIAL, threads[tid].linux_tid, insns);
+	}
+	ring_resume(was);
 }
 
 static void tell_signal(ThreadId tid, UInt number, Addr ip, Addr handler)
@@ -80,6 +82,8 @@ static void exited(ThreadId tid)
 {
 	struct thread *t = &threads[tid];
 
+	/* It may be a signal that ends it. */
+	take_partial(tid);
 	if (ring_event(VT_RING_THREAD_EXIT, t->linux_tid, 0))
 		ring_done();
 	if (running == tid)
@@ -122,8 +126,9 @@ static void start_running(ThreadId tid, ULong blocks)
 
 static void stop_running(ThreadId tid, ULong blocks)
 {
+	(void)tid;
 	(void)blocks;
-	ring_pause(tid);
+	ring_pause();
 }
 
 static void deliver(ThreadId tid, Int number, Bool alt_stack)
@@ -161,11 +166,6 @@ void threads_forked(ThreadId tid)
 {
 	threads[tid].linux_tid = VG_(gettid)();
 	threads[tid].parent = 0;
+	threads[tid].fresh = True;
 	running = 0;
-}
-
-void threads_fault(void)
-{
-	if (running)
-		take_partial(running);
 }

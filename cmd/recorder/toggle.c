@@ -24,20 +24,13 @@ static Addr limit;   /* that of the running thread */
 static ThreadId running;
 static Bool entered;
 
-static void mark(Int on)
-{
-	ring_pause(running);
-	ring_number(VT_RING_TOGGLE, threads_current(), on);
-	ring_resume(running);
-}
-
 static VG_REGPARM(1) void enter(Addr sp)
 {
 	if (limit != OUTSIDE)
 		return;
 	limit = sp;
 	entered = True;
-	mark(1);
+	ring_number(VT_RING_TOGGLE, threads_current(), 1);
 }
 
 static VG_REGPARM(1) void leave(Addr sp)
@@ -45,7 +38,7 @@ static VG_REGPARM(1) void leave(Addr sp)
 	if (sp - limit > FRAMES)
 		return;
 	limit = OUTSIDE;
-	mark(0);
+	ring_number(VT_RING_TOGGLE, threads_current(), 0);
 }
 
 static void add_call(struct pass *p, const HChar *name, void *f, IRExpr *sp, IRExpr *guard)

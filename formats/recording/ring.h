@@ -29,9 +29,12 @@
  * use in the same ring (after a fork: or in the ring of the process that it was forked from, which
  * the reader must read first up to the FORK event).
  *
- * When a process dies without saying so, its last buffer is `current` if that is not FREE or FULL:
- * `ids_next` and `data_next` say up to where it is good, `events` of the buffer likewise.  Buffers
- * that are FULL have not been read, even if their message was lost; `number` orders them.
+ * When a process dies without saying so, its last buffer is `current` if that is not FREE or FULL.
+ * `ids_next` and `data_next` say up to where it was good when the process last stood still, and
+ * `events` of the buffer likewise.  It may have run on: the word after the last id is always 0, so
+ * the ids up to the first 0 were begun after that, and all of them but the last were executed; the
+ * data of each follow each other as ever.  Buffers that are FULL have not been read, even if their
+ * message was lost; `number` orders them.
  */
 
 #include <stdint.h>
