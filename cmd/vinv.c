@@ -6,6 +6,7 @@
 #include "analysis/invlist.h"
 #include "cmd/common/app.h"
 #include "cmd/common/hots.h"
+#include "cmd/common/intervals.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
@@ -30,6 +31,9 @@ struct options {
 	bool summary;
 	int curve; /* enum vt_inv_metric, or -1 */
 	const char *plot;
+	uint64_t intervals;
+	uint64_t min;
+	bool min_given;
 	struct app_form form;
 	const char *symfs;
 	const char *output;
@@ -206,9 +210,19 @@ static bool print_curves(struct run *r, const struct curves *c, enum vt_inv_metr
 	return ok;
 }
 
+static bool draw(struct run *r, const struct vt_chart *chart)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output out;
+
+	if (vt_output_open(&out, r->o->plot, &err) < 0)
+		return app_fail(r->app, &err);
+	vt_chart_write(chart, &out);
+	return vt_output_close(&out, &err) == 0 || app_fail(r->app, &err);
+}
+
 /* A bucket is level: two points for each. */
-static bool draw_curves(struct run *r, const struct curves *c, enum vt_inv_metric metric,
-			struct vt_output *out)
+static bool draw_curves(struct run *r, const struct curves *c, enum vt_inv_metric metric)
 {
 	size_t n = 2 * VT_INV_BUCKETS * r->ninputs, i, k, at = 0;
 	struct vt_chart_series *series = calloc(r->ninputs, sizeof(*series));
@@ -231,26 +245,9 @@ static bool draw_curves(struct run *r, const struct curves *c, enum vt_inv_metri
 			points[n + at] = points[n + at + 1] = 100 * c->value[i][k];
 		}
 	}
-	if (ok)
-		vt_chart_write(&chart, out);
+	ok = ok ? draw(r, &chart) : no_memory(r->app);
 	free(series);
 	free(points);
-	return ok || no_memory(r->app);
-}
-
-static bool plot(struct run *r, const struct curves *c, enum vt_inv_metric metric)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_output out;
-	bool ok;
-
-	if (app_is_input(r->app, r->o->plot))
-		return app_usage(r->app, "%s: input and picture are the same file", r->o->plot);
-	if (vt_output_open(&out, r->o->plot, &err) < 0)
-		return app_fail(r->app, &err);
-	ok = draw_curves(r, c, metric, &out);
-	if (vt_output_close(&out, &err) < 0)
-		ok = app_fail(r->app, &err);
 	return ok;
 }
 
@@ -259,13 +256,100 @@ static bool curves(struct run *r)
 	enum vt_inv_metric metric = r->o->curve >= 0 ? (enum vt_inv_metric)r->o->curve : VT_INV_TOP;
 	struct curves c = {NULL};
 	bool ok = make_curves(r, &c, metric) && print_curves(r, &c, metric) &&
-		  (!r->o->plot || plot(r, &c, metric));
+		  (!r->o->plot || draw_curves(r, &c, metric));
 
 	free(c.value);
 	return ok;
 }
 
+/* ---- intervals ---- */
+
+static bool print_intervals(struct run *r, struct app_intervals *iv,
+			    const struct app_intervals_options *how)
+{
+	struct vt_output *out = app_text(r->app, r->o->output);
+	struct vt_table *t = vt_table_new();
+	bool ok = out != NULL;
+
+	if (!t || !out) {
+		vt_table_free(t);
+		return ok && no_memory(r->app);
+	}
+	app_intervals_fill(iv, how, t);
+	if (r->o->form.json) {
+		json_t *doc = json_object();
+
+		json_object_set_new(doc, "intervals", json_integer(how->k));
+		json_object_set_new(doc, "rows", app_json_table(t));
+		app_json_write(out, doc, true);
+	} else {
+		ok = print_table(r, t, out);
+	}
+	vt_table_free(t);
+	return ok;
+}
+
+static bool draw_intervals(struct run *r, const struct app_intervals *iv, uint32_t k)
+{
+	size_t n = iv->nrows * k, i, j;
+	double *points = malloc((2 * n + 1) * sizeof(*points));
+	struct vt_chart_series series = {"", points, points + n, n};
+	struct vt_chart chart = {.title = "Interval invariance (top value)",
+				 .x_label = "instruction (by mean)",
+				 .y_label = "percent",
+				 .x_max = iv->nrows ? (double)iv->nrows : 1,
+				 .y_max = 100,
+				 .dots = true,
+				 .series = &series,
+				 .nseries = 1};
+	bool ok;
+
+	if (!points)
+		return no_memory(r->app);
+	for (i = 0; i < iv->nrows; i++) {
+		for (j = 0; j < k; j++) {
+			points[i * k + j] = (double)i + 1;
+			points[n + i * k + j] = 100 * (double)iv->rows[i].shares[j];
+		}
+	}
+	ok = draw(r, &chart);
+	free(points);
+	return ok;
+}
+
+static bool intervals(struct run *r)
+{
+	const struct app_intervals_options how = {.k = (uint32_t)r->o->intervals,
+						  .what = r->what,
+						  .min = r->o->min_given ? r->o->min : 100,
+						  .symfs = r->o->symfs};
+	struct app_intervals iv;
+	bool ok;
+
+	if (r->app->argc != 1 || strcmp(r->app->argv[0], "-") == 0)
+		return app_usage(r->app, "--intervals reads a recording twice: it needs one file");
+	ok = app_intervals_read(r->app, &iv, r->app->argv[0], &how) &&
+	     print_intervals(r, &iv, &how) && (!r->o->plot || draw_intervals(r, &iv, how.k));
+	app_intervals_end(&iv);
+	return ok;
+}
+
 /* ---- the program ---- */
+
+static bool check_options(struct app *a, const struct options *o)
+{
+	if (app_form_count(&o->form) > 1)
+		return app_usage(a, "--json, --csv and --tsv exclude each other");
+	if (o->intervals && (o->curve >= 0 || o->summary || o->top || o->by))
+		return app_usage(a, "--intervals excludes --curve, --summary, --top and --by");
+	if (o->min_given && !o->intervals)
+		return app_usage(a, "--min is for --intervals");
+	if (a->argc > 1 && !o->plot && o->curve < 0)
+		return app_usage(a, "one stream at a time; several only for --curve and --plot");
+	if (o->plot && app_is_input(a, o->plot))
+		return app_usage(a, "%s: input and picture are the same file", o->plot);
+	return true;
+}
 
 static bool run(struct app *a, const struct options *o)
 {
@@ -274,12 +358,10 @@ static bool run(struct app *a, const struct options *o)
 	bool ok;
 	size_t i;
 
-	if (app_form_count(&o->form) > 1)
-		return app_usage(a, "--json, --csv and --tsv exclude each other");
-	if (a->argc > 1 && !curve)
-		return app_usage(a, "one stream at a time; several only for --curve and --plot");
-	if (!app_what(a, o->what, &r.what))
+	if (!check_options(a, o) || !app_what(a, o->what, &r.what))
 		return false;
+	if (o->intervals)
+		return intervals(&r);
 	ok = read_inputs(&r) && (curve ? curves(&r) : list(&r));
 	for (i = 0; i < r.ninputs; i++)
 		app_hots_end(&r.inputs[i]);
@@ -322,7 +404,22 @@ int main(int argc, char **argv)
 		 .type = VT_OPT_STRING,
 		 .value = &o.plot,
 		 .arg = "FILE.svg",
-		 .help = "draw the curves as well (default: inv-top)"},
+		 .help = "draw the curves, or with --intervals the instructions, as well"},
+		{.name = "intervals",
+		 .type = VT_OPT_U64,
+		 .value = &o.intervals,
+		 .arg = "K",
+		 .min = 2,
+		 .max = VT_MAX_INTERVALS,
+		 .help = "Inv-Top of K parts of each instruction's executions; FILE is a "
+			 "recording"},
+		{.name = "min",
+		 .type = VT_OPT_U64,
+		 .value = &o.min,
+		 .given = &o.min_given,
+		 .arg = "N",
+		 .max = UINT64_MAX,
+		 .help = "intervals of instructions executed more than N times (default 100)"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COLOR(o.color),
@@ -332,7 +429,8 @@ int main(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vinv",
-		.usage = "[options] [FILE]\n--curve METRIC [options] [FILE]...",
+		.usage = "[options] [FILE]\n--curve METRIC [options] [FILE]...\n"
+			 "--intervals K [options] FILE",
 		.about = "Tells how invariant values are, from the hot lists that vhot makes.",
 		.opts = opts,
 		.max_operands = UINT_MAX,

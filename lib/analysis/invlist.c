@@ -15,25 +15,30 @@ static int no_memory(struct vt_error *err)
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
+void vt_image_place(struct vt_images *im, uint32_t id, uint64_t offset, struct vt_hot_place *place)
+{
+	const struct vt_image *image = vt_images_get(im, id);
+	struct vt_location loc;
+
+	if (image)
+		place->image = image->name;
+	vt_images_symbol(im, id, 0, offset, &loc);
+	place->why = vt_unknown_text(loc.why);
+	place->address = loc.vaddr;
+	place->symbol = loc.symbol ? vt_images_display(im, id, 0, loc.symbol) : NULL;
+	place->start = loc.symbol ? loc.symbol->start : 0;
+}
+
 void vt_hot_place(const struct vt_hotprofile *p, struct vt_images *im, const struct vt_hot_key *key,
 		  struct vt_hot_place *place)
 {
 	const struct vt_hot_image *i = vt_hotprofile_image(p, key->image);
-	struct vt_location loc;
 
-	*place = (struct vt_hot_place){.image = "[unmapped]",
+	*place = (struct vt_hot_place){.image = i ? i->name : "[unmapped]",
 				       .address = key->offset,
 				       .why = vt_unknown_text(VT_UNKNOWN_NO_MAP)};
-	if (!i)
-		return;
-	place->image = i->name;
-	vt_images_symbol(im, i->id, 0, key->offset, &loc);
-	place->why = vt_unknown_text(loc.why);
-	place->address = loc.vaddr;
-	if (!loc.symbol)
-		return;
-	place->symbol = vt_images_display(im, i->id, 0, loc.symbol);
-	place->start = loc.symbol->start;
+	if (i)
+		vt_image_place(im, i->id, key->offset, place);
 }
 
 /* ---- all of a profile ---- */
@@ -202,21 +207,19 @@ static void add_columns(struct vt_table *t, enum vt_invlist_by by)
 	}
 }
 
-/* "procedure+1a", with what tells the list from others of its instruction. */
-static void fill_place(struct vt_table *t, const struct vt_hot_key *key,
-		       const struct vt_hot_place *place)
+void vt_invlist_place(struct vt_table *t, const struct vt_hot_place *place, uint32_t lane)
 {
-	char lane[32] = "";
+	char text[32] = "";
 
-	if (key->lane)
-		snprintf(lane, sizeof(lane), " lane %" PRIu32, key->lane);
+	if (lane)
+		snprintf(text, sizeof(text), " lane %" PRIu32, lane);
 	if (!place->symbol)
-		vt_table_printf(t, "[%s]%s", place->why, lane);
+		vt_table_printf(t, "[%s]%s", place->why, text);
 	else if (place->address == place->start)
-		vt_table_printf(t, "%s%s", place->symbol, lane);
+		vt_table_printf(t, "%s%s", place->symbol, text);
 	else
 		vt_table_printf(t, "%s+%" PRIx64 "%s", place->symbol, place->address - place->start,
-				lane);
+				text);
 }
 
 static void fill_caller(struct vt_table *t, const struct vt_hotprofile *p,
@@ -243,7 +246,7 @@ static void fill_instruction(struct vt_table *t, const struct vt_hotprofile *p,
 		vt_table_empty(t);
 	vt_table_number(t, place.address);
 	vt_table_str(t, place.image);
-	fill_place(t, &h->key, &place);
+	vt_invlist_place(t, &place, h->key.lane);
 	vt_table_number(t, h->key.offset);
 	vt_table_number(t, h->key.reg);
 	vt_table_number(t, h->key.lane);
@@ -456,7 +459,7 @@ int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, stru
 		vt_table_str(t, vt_what_name(x->key.what));
 		vt_table_number(t, place.address);
 		vt_table_str(t, place.image);
-		fill_place(t, &x->key, &place);
+		vt_invlist_place(t, &place, x->key.lane);
 	}
 	free(all);
 	return (int64_t)(n - shown);

@@ -30,11 +30,18 @@ struct vt_hot_place {
 void vt_hot_place(const struct vt_hotprofile *p, struct vt_images *im, const struct vt_hot_key *key,
 		  struct vt_hot_place *place);
 
+/* The same of an image by its id in `im`; `place->image` stays as it is if `im` does not have it.
+ */
+void vt_image_place(struct vt_images *im, uint32_t id, uint64_t offset, struct vt_hot_place *place);
+
 /*
  * Fills a new table with the means over all lists, weighted by executions: a row for each kind of
  * value (or only for that which `what` names), and one for all of them if there are several.
  */
 void vt_invlist_overall(struct vt_table *t, const struct vt_hotprofile *p, uint32_t what);
+
+/* Appends "procedure+1a", or in brackets why there is none, and the lane if it is not the first. */
+void vt_invlist_place(struct vt_table *t, const struct vt_hot_place *place, uint32_t lane);
 
 enum vt_invlist_by { VT_INVLIST_INSTRUCTION, VT_INVLIST_PROCEDURE, VT_INVLIST_IMAGE };
 

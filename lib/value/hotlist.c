@@ -170,9 +170,14 @@ static bool add_chunk(struct vt_hotlists *s)
 
 struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s)
 {
+	struct vt_hotlist *l;
+
 	if (s->count == s->nchunks * s->per_chunk && !add_chunk(s))
 		return NULL;
-	return list_at(s, s->count++);
+	l = list_at(s, s->count++);
+	if (s->intervals)
+		vti_intervals_added(s, l);
+	return l;
 }
 
 size_t vt_hotlists_memory(const struct vt_hotlists *s)

@@ -88,6 +88,8 @@ struct vt_hotlists {
 	size_t per_chunk;   /* lists */
 	size_t count;	    /* lists */
 	size_t exact_bytes; /* of what `exact` keeps */
+	struct vt_intervals
+		*intervals; /* of which the values are told apart (intervals.h), or NULL */
 	bool failed;	    /* memory ran out */
 };
 

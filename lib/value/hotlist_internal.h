@@ -16,8 +16,9 @@ struct vti_rest {
 	uint64_t
 		left_out; /* convergent and random: values in back-offs, the one at hand included */
 	uint64_t age; /* tnv: values since the clear part was cleared; space-saving: lowest count */
-	uint64_t phase;	   /* convergent, random: values in the interval at hand */
-	uint64_t profiled; /* convergent: values in the intervals that are over */
+	uint64_t phase; /* convergent, random: values in the interval at hand; intervals: so far */
+	uint64_t profiled; /* convergent: values in the intervals that are over; intervals: which
+			      list */
 	union {
 		double scale;	     /* gm: -1/log(1-p) */
 		double invariance;   /* convergent: at the end of the interval before */
@@ -25,7 +26,8 @@ struct vti_rest {
 		struct vt_hash *all; /* exact */
 	} u;
 	uint32_t level; /* gm: how often it was thinned */
-	uint32_t turns; /* convergent: how often it has converged; space-saving: where to look */
+	uint32_t turns; /* convergent: how often it has converged; space-saving: where to look;
+			 * intervals: those that are over */
 	bool begun;	/* `first` is set, and `same` and `stride` are right */
 	struct vti_cell cells[]; /* and the errors of space-saving */
 };
@@ -94,6 +96,9 @@ void vti_tnv_add(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r
 
 /* Turns profiling off for so many values; those of the run at hand come first: tnv.c. */
 uint64_t vti_back_off(struct vt_hotlist *l, struct vti_rest *r, uint64_t length, uint64_t run);
+
+/* intervals.c: the list that was added last gets its place. */
+void vti_intervals_added(struct vt_hotlists *s, struct vt_hotlist *l);
 
 /* gm.c: draws how many values are rejected before the next one that is kept. */
 void vti_gm_skip(struct vt_hotlists *s, struct vt_hotlist *l, const struct vti_rest *r);

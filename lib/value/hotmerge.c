@@ -153,19 +153,6 @@ static int check_alike(const struct vt_hot *a, const struct vt_hot *b, struct vt
 	return 0;
 }
 
-/* A list that is all steady stays so; where a part is cleared, short lists do not tell its size. */
-static uint32_t joint_steady(const struct vt_hot *a, const struct vt_hot *b, uint32_t nvalues)
-{
-	bool cleared = a->algo == VT_ALGO_TNV || a->algo == VT_ALGO_CONVERGENT ||
-		       a->algo == VT_ALGO_RANDOM;
-
-	if (a->steady == 0 || b->steady == 0)
-		return 0;
-	if (!cleared && a->steady == a->nvalues && b->steady == b->nvalues)
-		return nvalues;
-	return a->steady > b->steady ? a->steady : b->steady;
-}
-
 static void add_totals(struct vt_hot *a, const struct vt_hot *b)
 {
 	if (a->total && b->total && a->last == b->first)
@@ -241,7 +228,7 @@ int vt_hot_merge(struct vt_hot *a, const struct vt_hot *b, struct vt_rng *rng, s
 		vt_hot_fini(&out);
 		return code;
 	}
-	out.steady = joint_steady(a, b, out.nvalues);
+	out.steady = a->steady && b->steady > a->steady ? b->steady : a->steady;
 	add_totals(&out, b);
 	vt_hot_fini(a);
 	*a = out;

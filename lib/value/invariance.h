@@ -15,8 +15,8 @@ extern "C" {
 
 /*
  * What value profiles tell, as the paper defines it (B. Calder, P. Feller and A. Eustace, "Value
- * Profiling and Optimization", Journal of Instruction-Level Parallelism 1, 1999, 4.2 to 4.4).  What the paper calls an
- * instruction is a hot list here.  All shares are of 1, not of 100.
+ * Profiling and Optimization", Journal of Instruction-Level Parallelism 1, 1999, 4.2 to 4.4).  What
+ * the paper calls an instruction is a hot list here.  All shares are of 1, not of 100.
  */
 
 enum vt_inv_metric {

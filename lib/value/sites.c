@@ -112,6 +112,26 @@ size_t vt_sites_nlists(const struct vt_sites *s)
 	return s->places.count;
 }
 
+struct vt_hotlist *vt_sites_list_at(const struct vt_sites *s, size_t i, const struct vt_site **site,
+				    uint32_t *size)
+{
+	const struct list *l = vt_hash_at(&s->places, i);
+
+	*site = &l->site;
+	*size = (uint32_t)l->size;
+	return l->list;
+}
+
+const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image)
+{
+	const struct image *i;
+
+	if (image >= s->images.count)
+		return "[unmapped]";
+	i = vt_hash_at(&s->images, image);
+	return vt_intern_get(s->strings, i->path);
+}
+
 /* ---- filling ---- */
 
 static uint32_t index_of(const struct vt_hash *h, const void *entry)

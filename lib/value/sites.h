@@ -68,6 +68,16 @@ int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map
 size_t vt_sites_nlists(const struct vt_sites *s);
 
 /*
+ * The i-th list in the order in which they came, its place and the size of its values.  Borrowed,
+ * until the next list.
+ */
+struct vt_hotlist *vt_sites_list_at(const struct vt_sites *s, size_t i, const struct vt_site **site,
+				    uint32_t *size);
+
+/* The path of an image by its number: untrusted text. */
+const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image);
+
+/*
  * Writes EVENT, IMAGE, MAP, COUNT and HOT records: images by path and build-id, places by image
  * (in that order), offset, what, register, lane, caller.  Lists without a value are left out.
  * Errors of the writer stick to it; -VT_E_NOMEM.
