@@ -116,8 +116,45 @@ t_status "other algorithms are refused" 3 vtrace merge a.hot lru.hot -o none.hot
 t_like "with the place and the reason" 'lru.hot: .* at 0x.* of .*: one hot list was kept by' "$T_ERR"
 t_is "and leave nothing" "$([ -e none.hot ] || echo none)" none
 
-# No hot lists; lists that contradict themselves.
+# Interval invariance: what a load saw in each tenth of its executions, of a recording that Python
+# makes up, with chunks that end anywhere.
+cat >recording.py <<'END'
+import collections, json, random, sys
+rng = random.Random(7)
+values = [rng.choice([0, 0, 1, 2] if i < 250 else [5] if i < 400 else [6, 7]) for i in range(503)]
+with open("script", "w") as f:
+    print("image 1 /bin/made\nmap 10 0x400000 0x10000 0 1", file=f)
+    print("block 0 10 0x401000 branch 0x401000 4,2 0:load:8", file=f)
+    print("block 1 10 0x402000 jump 0x401000 4 0:load:8", file=f)
+    first = at = 0
+    while at < len(values):
+        n = min(rng.randrange(1, 90), len(values) - at)
+        data = b"".join(v.to_bytes(8, "little") for v in values[at:at + n])
+        print("exec 10 10 %d 0 %d 0 %s %s" % (first, 2 * n, ",".join(["0"] * n), data.hex()), file=f)
+        first, at = first + 2 * n, at + n
+    print("exec 10 10 %d 0 100 0 %s %s" % (first, ",".join(["1"] * 100), "07" * 800), file=f)
+bounds = [503 * j // 10 for j in range(11)]
+shares = [100 * max(collections.Counter(values[a:b]).values()) / (b - a)
+          for a, b in zip(bounds, bounds[1:])]
+json.dump(shares, open("want", "w"))
+END
+"$PYTHON" recording.py
+"$VT_BUILD/tests/tools/stream_exec" --script <script >made.vt
+vinv --intervals 10 --json --plot f.svg made.vt 2>err | "$PYTHON" -c '
+import json, sys
+rows = json.load(sys.stdin)["rows"]
+assert len(rows) == 1 and rows[0]["executions"] == 503, rows
+print(json.dumps([rows[0][str(i)] for i in range(1, 11)]))' >got
+t_is "each tenth of the executions has its own invariance" "$(metrics same got want 2>&1)" same
+t_is "with a dot for each" "$(grep -o 'h0' f.svg | wc -l)" 10
+t_is "of instructions executed more often than told" \
+	"$(vinv --intervals 10 --csv --min 50 made.vt 2>err | wc -l)" 3
+t_status "a pipe cannot be read twice" 2 bash -c 'vinv --intervals 10 <made.vt'
 vtrace decode "$ROOT/tests/data/demo/perf.data" -o samples.vt
+t_status "no values in it" 3 vinv --intervals 10 samples.vt
+t_like "says what has some" 'samples.vt: no values \(vtrace record --full records them\)' "$T_ERR"
+
+# No hot lists; lists that contradict themselves.
 t_status "a stream without hot lists" 3 vinv samples.vt
 t_like "says what to do" '^vinv: samples.vt: no hot lists \(run vhot\)$' "$T_ERR"
 t_status "nor has vcmp anything to compare" 3 vcmp a.hot samples.vt
