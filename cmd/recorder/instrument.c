@@ -104,6 +104,16 @@ static Bool leads_forward(const struct pass *p, const IRSB *in, Int i)
 	       is_forward(p, in->next->Iex.Const.con->Ico.U64);
 }
 
+/* Where the statement leads to: a side exit, the start of an instruction, the end; 0: unknown. */
+static Addr leads_to(const IRSB *in, Int i)
+{
+	if (i == in->stmts_used)
+		return in->next->tag == Iex_Const ? in->next->Iex.Const.con->Ico.U64 : 0;
+	if (in->stmts[i]->tag == Ist_IMark)
+		return in->stmts[i]->Ist.IMark.addr;
+	return in->stmts[i]->Ist.Exit.dst->Ico.U64;
+}
+
 /*
  * Ends the block before statement `i`: a side exit, the start of an instruction that does not
  * belong to it, or the end.
@@ -113,7 +123,7 @@ static void close_block(struct pass *p, const IRSB *in, Int i)
 	Bool final = i == in->stmts_used;
 	Bool begins = !final && in->stmts[i]->tag == Ist_IMark;
 	IRExpr *ids, *data = IRExpr_RdTmp(p->data);
-	Addr target;
+	Addr target, next = leads_to(in, i);
 	UInt end;
 
 	if (!p->open)
@@ -123,8 +133,7 @@ static void close_block(struct pass *p, const IRSB *in, Int i)
 	end = block_end(p->last, p->last_length, &target);
 	if (final && in->jumpkind == Ijk_Call && recorder_options.args)
 		capture_args(p);
-	if (final && end == VT_END_FALL && in->next->tag == Iex_Const &&
-	    in->next->Iex.Const.con->Ico.U64 != p->addr + p->size)
+	if (end == VT_END_FALL && next && next != p->addr + p->size)
 		end = VT_END_OTHER;
 	p->id->Ico.U64 = make_id(p, p->ninsns, p->size, p->nslots, p->data_size, end, target);
 	if (p->data_size) {

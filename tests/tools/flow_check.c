@@ -30,7 +30,7 @@
 #include "stream/exec.h"
 #include "stream/reader.h"
 
-#define MOST_SHOWN   20
+#define MOST_SHOWN   5	/* of each sort */
 #define MOST_SIGNALS 16 /* handlers within handlers */
 #define SYSCALL_SIZE 2	/* bytes of the instruction */
 
@@ -134,7 +134,6 @@ struct checker {
 	size_t nmaps, maps_cap;
 	bool values;	/* loads are recorded */
 	bool addresses; /* and stores */
-	uint64_t shown;
 	uint64_t n[NCOUNTS];
 };
 
@@ -150,8 +149,7 @@ static void note(struct checker *c, enum count which, const char *fmt, ...)
 {
 	va_list ap;
 
-	c->n[which]++;
-	if (c->shown++ >= MOST_SHOWN)
+	if (c->n[which]++ >= MOST_SHOWN)
 		return;
 	fprintf(stderr, "flow_check: %s: ", counts[which].name);
 	va_start(ap, fmt);

@@ -11,12 +11,14 @@
  * line, and the first differences on standard error.  Exits 1 when there is any, or nothing to
  * check.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -42,6 +44,7 @@ struct page {
 
 struct mapping {
 	uint64_t start, length, offset, image;
+	bool program; /* by whatever executed the program: writable data */
 };
 
 struct process {
@@ -328,12 +331,36 @@ enum { NR_MMAP = 9, NR_MUNMAP = 11, NR_BRK = 12, NR_MREMAP = 25, NR_MADVISE = 28
 #define ANONYMOUS 0x20 /* MAP_ANONYMOUS */
 #define DONTNEED  4    /* MADV_DONTNEED */
 
+/*
+ * How many bytes of a file's mapping are the file's: what executes a program clears what lies
+ * behind the data of its writable segments.
+ */
+static uint64_t data_size(int fd, const struct mapping *map)
+{
+	uint64_t size = map->length, end;
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+	unsigned i;
+
+	if (!map->program || pread(fd, &eh, sizeof(eh), 0) != sizeof(eh))
+		return size;
+	for (i = 0; i < eh.e_phnum; i++) {
+		if (pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + i * sizeof(ph))) != sizeof(ph))
+			break;
+		end = ph.p_offset + ph.p_filesz;
+		if (ph.p_type == PT_LOAD && ph.p_flags & PF_W && end > map->offset &&
+		    end < map->offset + size)
+			size = end - map->offset;
+	}
+	return size;
+}
+
 /* A mapping of a file: what it holds is known until somebody writes there. */
 static void map_file(struct checker *c, struct process *p, const struct mapping *map)
 {
 	const struct image *m = vt_hash_find(&c->images, &map->image);
 	uint8_t data[PAGE];
-	uint64_t got = 0;
+	uint64_t got = 0, size;
 	ssize_t n;
 	int fd;
 
@@ -342,13 +369,15 @@ static void map_file(struct checker *c, struct process *p, const struct mapping 
 	fd = open(m->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	while (got < map->length &&
-	       (n = pread(fd, data, sizeof(data), (off_t)(map->offset + got))) > 0) {
-		uint64_t left = map->length - got;
+	size = data_size(fd, map);
+	while (got < size && (n = pread(fd, data, sizeof(data), (off_t)(map->offset + got))) > 0) {
+		uint64_t left = size - got;
 
 		put(p, map->start + got, data, (uint64_t)n < left ? (uint64_t)n : left, IN_FILE);
 		got += (uint64_t)n;
 	}
+	if (size < map->length)
+		put(p, map->start + size, NULL, map->length - size, FRESH);
 	close(fd);
 }
 
@@ -437,6 +466,7 @@ static void learn_map(struct checker *c, const struct vt_record *rec)
 			    .image = vt_record_u64(rec, VT_MAP_IMAGE)};
 
 	if (!p->begun) {
+		m.program = (vt_record_u64(rec, VT_MAP_PROT) & PROT_WRITE) != 0;
 		map_file(c, p, &m);
 		return;
 	}
