@@ -122,7 +122,7 @@ static void capture_load(struct pass *p, const IRStmt *st)
 {
 	const IRExpr *e = st->Ist.WrTmp.data;
 
-	if (e->tag != Iex_Load || recorder_options.values < VALUES_LOADS)
+	if (e->tag != Iex_Load || p->no_memory || recorder_options.values < VALUES_LOADS)
 		return;
 	put_address(p, VT_WHAT_LOAD_ADDRESS, e->Iex.Load.addr);
 	put_slot(p, VT_WHAT_LOAD, 0, IRExpr_RdTmp(st->Ist.WrTmp.tmp));
@@ -157,7 +157,7 @@ static void capture_loadg(struct pass *p, const IRLoadG *lg)
 
 static void capture_store(struct pass *p, IRExpr *addr, IRExpr *data, IRExpr *guard)
 {
-	if (recorder_options.values < VALUES_STORES)
+	if (p->no_memory || recorder_options.values < VALUES_STORES)
 		return;
 	if (guard)
 		put_guard(p, guard);

@@ -98,3 +98,11 @@ UInt block_end(Addr addr, UInt length, Addr *target)
 	}
 	return VT_END_FALL;
 }
+
+Bool only_in_valgrind(Addr addr, UInt length)
+{
+	const UChar *p = (const UChar *)addr;
+	UInt n = prefixes(p, length);
+
+	return length >= n + 3 && p[n] == 0x0f && (p[n + 1] & 0xe7) == 0xa3 && p[n + 2] >= 0xc0;
+}

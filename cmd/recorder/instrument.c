@@ -192,6 +192,7 @@ static void add_insn(struct pass *p, UInt length)
 	p->lengths[p->ninsns++] = length;
 	p->last = p->addr + p->size;
 	p->last_length = length;
+	p->no_memory = only_in_valgrind(p->last, length);
 	p->size += length;
 	p->insn_data = p->data_size;
 	p->insn_slots = p->nslots;

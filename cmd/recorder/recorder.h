@@ -141,6 +141,12 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 /* What ends a block whose last instruction is these bytes at `addr`; `target` when it is direct. */
 UInt block_end(Addr addr, UInt length, Addr *target);
 
+/*
+ * True for bt, bts, btr and btc of a register by a register, which Valgrind does to a copy on the
+ * program's stack: the accesses to that are not the program's.
+ */
+Bool only_in_valgrind(Addr addr, UInt length);
+
 /* ---- events: maps.c, threads.c, syscalls.c, registers.c, toggle.c ---- */
 
 void maps_init(void);

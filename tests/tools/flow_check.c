@@ -189,11 +189,12 @@ static void check_accesses(struct checker *c, const struct vt_bblock *b, uint32_
 			   const struct vt_facts *f)
 {
 	uint64_t at = vt_bblock_insn_addr(b, i);
+	bool again = f->flags & VT_FACT_REPEATED; /* no more to do */
 	bool load = has_slot(b, i, VT_WHAT_LOAD), store = has_slot(b, i, VT_WHAT_STORE);
 
-	if (c->values && f->flags & VT_FACT_LOAD && !load)
+	if (c->values && f->flags & VT_FACT_LOAD && !load && !again)
 		note(c, LOADS_UNCAUGHT, "%s at %#" PRIx64, f->mnemonic, at);
-	if (c->addresses && f->flags & VT_FACT_STORE && !store)
+	if (c->addresses && f->flags & VT_FACT_STORE && !store && !again)
 		note(c, STORES_UNCAUGHT, "%s at %#" PRIx64, f->mnemonic, at);
 	if (load && !(f->flags & VT_FACT_LOAD) && !(f->flags & VT_FACT_MASKED))
 		note(c, BAD_SLOT, "a load of %s at %#" PRIx64, f->mnemonic, at);

@@ -23,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "machine/insn.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
 #include "stream/reader.h"
@@ -54,6 +55,7 @@ struct process {
 	struct vt_hash pages;
 	size_t last; /* the page that was used last */
 	bool begun;
+	uint64_t brk; /* where the heap ends */
 };
 
 struct image {
@@ -166,6 +168,7 @@ static void copy_process(struct checker *c, int64_t from, int64_t to)
 
 	b = process_of(c, to);
 	b->begun = true;
+	b->brk = a->brk;
 	for (i = 0; i < a->pages.count; i++) {
 		struct page *g = vt_hash_at(&a->pages, i);
 
@@ -255,6 +258,26 @@ static void apply(struct checker *c, struct process *p, const struct vt_exec *x,
 	}
 }
 
+/*
+ * Valgrind does a bit test of a register by a register to a copy of it in memory, 288 bytes below
+ * the stack pointer, and that is not recorded; but there are programs that read such memory later,
+ * of variables that they never set.
+ */
+static void forget_bit_test(struct process *p, const struct vt_step *s, uint32_t slot)
+{
+	const struct vt_bblock *b = s->block;
+	uint32_t insn = b->slots[slot].insn;
+	const uint8_t *code = b->code + (vt_bblock_insn_addr(b, insn) - b->addr);
+	const uint8_t *end = code + b->lengths[insn];
+
+	if (b->slots[slot].what != VT_WHAT_RESULT || b->slots[slot].reg != VT_REG_SP || !b->code)
+		return;
+	while (end - code > 3 && *code != 0x0f)
+		code++;
+	if (end - code == 3 && code[0] == 0x0f && (code[1] & 0xe7) == 0xa3 && code[2] >= 0xc0)
+		put(p, vt_step_value(s, slot, 0) - 288, NULL, 8, UNKNOWN);
+}
+
 /* The slots of one instruction: addresses and values are paired in their order. */
 static void run_insn(struct checker *c, struct process *p, const struct vt_exec *x,
 		     const struct vt_step *s, uint32_t slot, uint32_t end)
@@ -274,6 +297,7 @@ static void run_insn(struct checker *c, struct process *p, const struct vt_exec 
 			happened = data[0] & 1;
 			continue;
 		}
+		forget_bit_test(p, s, slot);
 		if (!store && !addr && t->what != VT_WHAT_LOAD)
 			continue;
 		for (i = done; i < n; i++)
@@ -421,7 +445,9 @@ static void system_call(struct checker *c, const struct vt_record *rec)
 		forget(p, (uint64_t)result, args.data[2]);
 		break;
 	case NR_BRK:
-		forget(p, (uint64_t)result, (uint64_t)1 << 40);
+		if (p->brk && (uint64_t)result > p->brk && (uint64_t)result - p->brk <= 64u << 20)
+			put(p, p->brk, NULL, (uint64_t)result - p->brk, FRESH);
+		p->brk = (uint64_t)result;
 		break;
 	case NR_SHMAT:
 		forget(p, (uint64_t)result, (uint64_t)1 << 40);
