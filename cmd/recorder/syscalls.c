@@ -14,6 +14,7 @@
 
 /* Of the thread that makes a system call now: Valgrind has only one at a time at that point. */
 static Bool forking;
+static Addr child_tid; /* where the kernel writes the child's number, in the child only */
 
 /* The length of the program's string, which may be anywhere, up to `max`. */
 static SizeT safe_length(const HChar *s, SizeT max)
@@ -58,8 +59,10 @@ static void uninstrument(void)
 
 static void before(ThreadId tid, UInt number, UWord *args, UInt nargs)
 {
-	(void)nargs;
 	forking = False;
+	child_tid = 0;
+	if (number == __NR_clone && nargs >= 4 && args[0] & VKI_CLONE_CHILD_SETTID)
+		child_tid = args[3];
 	if (number == __NR_execve)
 		tell_exec(tid, (const HChar *)args[0]);
 	else if (number == __NR_execveat)
@@ -108,12 +111,6 @@ static void in_parent(ThreadId tid)
 	forking = True;
 }
 
-static void in_child(ThreadId tid)
-{
-	threads_forked(tid);
-	ring_reopen(recorder_options.follow);
-}
-
 static void written(CorePart part, ThreadId tid, Addr a, SizeT size)
 {
 	if (part != Vg_CoreSysCall && part != Vg_CoreSignal)
@@ -132,6 +129,14 @@ static void written(CorePart part, ThreadId tid, Addr a, SizeT size)
 		a += n;
 		size -= n;
 	}
+}
+
+static void in_child(ThreadId tid)
+{
+	threads_forked(tid);
+	ring_reopen(recorder_options.follow);
+	if (child_tid && recorder_options.mem)
+		written(Vg_CoreSysCall, tid, child_tid, sizeof(Int));
 }
 
 void syscalls_init(void)

@@ -55,7 +55,8 @@ struct process {
 	struct vt_hash pages;
 	size_t last; /* the page that was used last */
 	bool begun;
-	uint64_t brk; /* where the heap ends */
+	uint64_t brk;	  /* where the heap ends */
+	uint64_t written; /* what the kernel wrote last ends here */
 };
 
 struct image {
@@ -460,12 +461,26 @@ static void system_call(struct checker *c, const struct vt_record *rec)
 
 static void kernel_write(struct checker *c, const struct vt_record *rec)
 {
+	struct process *p = process_of(c, vt_record_i64(rec, VT_MEMORY_PID));
 	struct vt_bytes b = vt_record_bytes(rec, VT_MEMORY_DATA);
+	uint64_t addr = vt_record_u64(rec, VT_MEMORY_ADDR);
 
 	c->kernel_writes++;
 	c->kernel_bytes += b.size;
-	put(process_of(c, vt_record_i64(rec, VT_MEMORY_PID)), vt_record_u64(rec, VT_MEMORY_ADDR),
-	    b.data, b.size, KERNEL);
+	put(p, addr, b.data, b.size, KERNEL);
+	p->written = addr + b.size;
+}
+
+/*
+ * The kernel's frame for a handler is recorded; Valgrind keeps what it needs itself, less than a
+ * page, behind that.  Programs that read variables that they never set find it.
+ */
+static void signal_frame(struct checker *c, const struct vt_record *rec)
+{
+	struct process *p = process_of(c, vt_record_i64(rec, VT_SIGNAL_PID));
+
+	if (vt_record_u64(rec, VT_SIGNAL_HANDLER))
+		put(p, p->written, NULL, PAGE, UNKNOWN);
 }
 
 static void learn_image(struct checker *c, const struct vt_record *rec)
@@ -541,6 +556,9 @@ static int run(struct checker *c, struct vt_reader *r, struct vt_error *err)
 			break;
 		case VT_MEMORY:
 			kernel_write(c, &rec);
+			break;
+		case VT_SIGNAL:
+			signal_frame(c, &rec);
 			break;
 		case VT_SYSCALL:
 			system_call(c, &rec);
