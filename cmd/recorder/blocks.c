@@ -13,6 +13,7 @@ struct block {
 	UInt size;
 	UInt ninsns;
 	UInt nslots;
+	UInt end;
 	/* then the slots, the lengths, the code */
 };
 
@@ -38,7 +39,7 @@ static ULong mix(ULong h, ULong x)
 
 static UInt hash_key(const struct block_key *key)
 {
-	ULong h = mix(key->addr, key->size), x;
+	ULong h = mix(mix(key->addr, key->size), key->end), x;
 	UInt i;
 
 	for (i = 0; i + 8 <= key->size; i += 8) {
@@ -55,7 +56,7 @@ static UInt hash_key(const struct block_key *key)
 static Bool same(const struct block *b, const struct block_key *key, UInt hash)
 {
 	return b->hash == hash && b->addr == key->addr && b->size == key->size &&
-	       b->ninsns == key->ninsns && b->nslots == key->nslots &&
+	       b->ninsns == key->ninsns && b->nslots == key->nslots && b->end == key->end &&
 	       VG_(memcmp)(slots_of(b), key->slots, key->nslots * sizeof(ULong)) == 0 &&
 	       VG_(memcmp)(lengths_of(b), key->lengths, key->ninsns) == 0 &&
 	       VG_(memcmp)(lengths_of(b) + b->ninsns, key->code, key->size) == 0;
@@ -115,6 +116,7 @@ static struct block *add(const struct block_key *key, UInt hash)
 	b->size = key->size;
 	b->ninsns = key->ninsns;
 	b->nslots = key->nslots;
+	b->end = key->end;
 	VG_(memcpy)(p, key->slots, slots);
 	VG_(memcpy)(p + slots, key->lengths, key->ninsns);
 	VG_(memcpy)(p + slots + key->ninsns, key->code, key->size);
