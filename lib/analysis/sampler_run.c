@@ -280,22 +280,44 @@ static int sample_time(struct vti_run *r, struct vt_error *err)
 	return code;
 }
 
-static int walk(struct vti_run *r, struct vt_error *err)
+/* What has less of the unit than is left to the next sample is passed over. */
+static void pass_over(struct vti_run *r, struct vt_exec *x)
+{
+	r->process->left -= vt_exec_skip_weights(x, r->s->units, r->process->left);
+}
+
+static int count_units(struct vti_run *r, struct vt_error *err)
+{
+	struct vt_exec x = r->at;
+	uint64_t first = x.first;
+	struct vt_step step;
+	int code;
+
+	pass_over(r, &x);
+	while ((code = vt_exec_next(&x, &step, err)) > 0) {
+		code = sample_step(r, &step, x.first - first - (step.insn_end - step.insn), err);
+		if (code < 0)
+			return code;
+		pass_over(r, &x);
+	}
+	return code;
+}
+
+/* As count_units(), looking at each block for calls and returns. */
+static int follow_calls(struct vti_run *r, struct vt_error *err)
 {
 	bool by_time = r->s->o.unit == VT_SAMPLER_CYCLES;
+	struct vt_callstack *stack = &r->thread->stack;
 	struct vt_exec x = r->at;
 	struct vt_step step;
 	uint64_t pos = 0;
 	int code;
 
-	if (r->s->o.context)
-		vt_callstack_told(&r->thread->stack, x.caller);
+	vt_callstack_told(stack, x.caller);
 	while ((code = vt_exec_next(&x, &step, err)) > 0) {
-		if (r->s->o.context) {
-			vt_callstack_enter(&r->thread->stack, &step);
-			if (pos == 0 && r->open)
-				r->caller = vt_callstack_caller(&r->thread->stack);
-		}
+		vt_callstack_enter(stack, &step);
+		if (pos == 0 && r->open)
+			r->caller = vt_callstack_caller(stack);
 		if (!by_time)
 			code = sample_step(r, &step, pos, err);
 		else if (pos == 0)
@@ -303,12 +325,23 @@ static int walk(struct vti_run *r, struct vt_error *err)
 		if (code < 0)
 			return code;
 		pos += step.insn_end - step.insn;
-		if (r->s->o.context)
-			vt_callstack_leave(&r->thread->stack, &step);
-		else if (by_time)
-			return 0;
+		vt_callstack_leave(stack, &step);
 	}
 	return code;
+}
+
+static int pick(struct vti_run *r, struct vt_error *err)
+{
+	if (r->s->o.context)
+		return follow_calls(r, err);
+	switch (r->s->o.unit) {
+	case VT_SAMPLER_INSNS:
+		return sample_insns(r, err);
+	case VT_SAMPLER_CYCLES:
+		return sample_time(r, err);
+	default:
+		return count_units(r, err);
+	}
 }
 
 int vti_sample_run(struct vti_run *r, struct vt_error *err)
@@ -318,8 +351,7 @@ int vti_sample_run(struct vti_run *r, struct vt_error *err)
 	if (r->thread->burst && r->total)
 		code = vti_run_take(r, 0, r->thread->burst, 0, err);
 	if (code == 0 && r->total)
-		code = r->s->o.unit == VT_SAMPLER_INSNS && !r->s->o.context ? sample_insns(r, err)
-									    : walk(r, err);
+		code = pick(r, err);
 	if (code == 0)
 		code = vti_run_finish(r, err);
 	return code;

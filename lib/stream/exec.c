@@ -228,6 +228,12 @@ int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err
 	return skip(x, UINT64_MAX, blocks, err);
 }
 
+/* The id, relative to the base, of number i of a stride's blocks. */
+static inline uint32_t stride_id(const uint8_t *ids, uint32_t width, unsigned i)
+{
+	return width == 2 ? vt_le16(ids + (size_t)2 * i) : vt_le32(ids + (size_t)4 * i);
+}
+
 void vt_exec_tally(struct vt_exec *x, uint64_t *counts)
 {
 	unsigned i;
@@ -242,9 +248,34 @@ void vt_exec_tally(struct vt_exec *x, uint64_t *counts)
 		if (x->ids == ids)
 			return;
 		for (i = 0; i < VTI_BLOCK_STRIDE; i++)
-			counts[x->width == 2 ? vt_le16(ids + (size_t)2 * i)
-					     : vt_le32(ids + (size_t)4 * i)]++;
+			counts[stride_id(ids, x->width, i)]++;
 	}
+}
+
+uint64_t vt_exec_skip_weights(struct vt_exec *x, const uint32_t *weights, uint64_t limit)
+{
+	uint64_t all = 0;
+	unsigned i;
+
+	if (!x->blocks)
+		return 0;
+	weights += x->base;
+	while (!x->skip && x->blocks > VTI_BLOCK_STRIDE) {
+		struct vt_exec from = *x;
+		uint64_t sum = 0;
+
+		skip_strides(x, UINT64_MAX, VTI_BLOCK_STRIDE);
+		if (x->ids == from.ids)
+			break;
+		for (i = 0; i < VTI_BLOCK_STRIDE; i++)
+			sum += weights[stride_id(from.ids, x->width, i)];
+		if (sum >= limit - all) {
+			*x = from;
+			break;
+		}
+		all += sum;
+	}
+	return all;
 }
 
 int vt_exec_cut(struct vt_exec *x, uint64_t insns, uint64_t caller, struct vt_writer *w,

@@ -118,6 +118,12 @@ int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err
 void vt_exec_tally(struct vt_exec *x, uint64_t *counts);
 
 /*
+ * Passes over whole blocks likewise, as long as the sum of weights[id] of all that are passed stays
+ * below `limit`; returns it.
+ */
+uint64_t vt_exec_skip_weights(struct vt_exec *x, const uint32_t *weights, uint64_t limit);
+
+/*
  * Writes the next `insns` instructions (or all that are left, if those are fewer) as an EXEC record
  * of their own, and passes over them.  The blocks that it uses must have been written already.
  * `caller` becomes that of the new record.  Errors as vt_exec_next(); those of the writer stick

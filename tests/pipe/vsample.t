@@ -103,6 +103,56 @@ for how in uniform geometric fixed; do
 	esac
 done
 
+# Each event counts once, whatever is passed over between two samples.
+cat >distances.py <<'END'
+import sys
+
+unit, every = sys.argv[1], int(sys.argv[2])
+lengths = {}
+for line in open("all-blocks"):
+    number, _, n = line.rstrip("\n").split("\t")
+    lengths[number] = len(n) // 2
+events = set()
+for line in open("full.blocks"):
+    pid, tid, first, block, ip, skip, insns, caller = line.split()
+    first, skip, insns = int(first), int(skip), int(insns)
+    if unit == "insns":
+        events |= {(pid, first + i) for i in range(insns)}
+    elif unit == "blocks" and skip == 0:
+        events.add((pid, first))
+    elif unit == "branches" and skip + insns == lengths[block]:
+        events.add((pid, first + insns - 1))
+for line in open("full.values"):
+    pid, _, first = line.split("\t")[:3]
+    if unit == "loads":
+        events.add((pid, int(first)))
+number = {e: i for i, e in enumerate(sorted(events))}
+last, good, n = {}, True, 0
+for line in open("samples"):
+    pid, first = line.split()
+    at = number[pid, int(first)]
+    good &= pid not in last or at - last[pid] == every
+    last[pid] = at
+    n += 1
+print(good and n > 100)
+END
+vtrace dump -k BLOCK -F id,addr,lengths full.vt >all-blocks
+for unit in insns loads branches blocks; do
+	for every in 17 100; do
+		vsample -e $unit --interval fixed -n $every full.vt | vtrace dump -k EXEC -F pid,first >samples
+		t_is "$unit: one in $every" "$("$PYTHON" distances.py $unit $every 2>&1)" True
+	done
+done
+"$make_stream" -n 300000 -v 1 --vary -B 50 -c 3000 -w 4 -o random >wide.vt
+vtrace dump --blocks wide.vt >full.blocks.wide
+mv full.blocks full.blocks.kept && mv full.blocks.wide full.blocks
+vtrace dump -k BLOCK -F id,addr,lengths wide.vt >all-blocks
+for unit in insns branches blocks; do
+	vsample -e $unit --interval fixed -n 250 wide.vt | vtrace dump -k EXEC -F pid,first >samples
+	t_is "$unit: one in 250, long runs" "$("$PYTHON" distances.py $unit 250 2>&1)" True
+done
+mv full.blocks.kept full.blocks
+
 # Each instruction of a loop is sampled in proportion to its executions: chi-square over 42
 # instructions, 41 degrees of freedom, whose 0.001 and 0.999 quantiles are 18.6 and 74.7.
 "$make_stream" -n 4200000 -B 7 >loop.vt
