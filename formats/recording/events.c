@@ -150,6 +150,7 @@ static int on_start(struct vt_recording *r, struct rc_process *p, struct event *
 	p->started = true;
 	if (s.forked && !p->forked)
 		vti_rc_put_thread(r, p, VT_OP_FORK, p->pid, p->ppid, NULL);
+	p->forked |= s.forked != 0;
 	if (!s.forked) {
 		vti_rc_put_thread(r, p, VT_OP_EXEC, e->head.tid, e->head.tid, &p->program);
 		r->sum.processes++;
