@@ -208,7 +208,7 @@ static void add_edge(struct vt_table *t, const struct callers *c, const struct e
 	vt_table_number(t, (uint64_t)(e->calls + 0.5));
 	vt_table_real(t, e->score * 100);
 	vti_speclist_place(t, c->view, e->key.image, e->key.entry);
-	vti_speclist_place(t, c->view, e->key.from_image, e->key.from);
+	vti_speclist_return(t, c->view, e->key.from_image, e->key.from);
 	for (i = e->row; i; i = c->arguments[i - 1].next) {
 		const struct vt_spec_row *r = c->arguments[i - 1].row;
 		struct vt_buf value = VT_BUF_INIT;

@@ -54,8 +54,9 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
-			uint64_t offset)
+/* A place; its line is that of the byte `back` before it. */
+static void add_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
+		      uint64_t offset, unsigned back)
 {
 	const struct vt_image *im = vt_images_get(view->images, image);
 	uint64_t vaddr = vt_spec_vaddr(view->images, image, offset);
@@ -68,11 +69,23 @@ void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uin
 	if (!vt_place_name(&b, image, offset, view->images))
 		vt_buf_printf(&b, "0x%llx", (unsigned long long)offset);
 	vt_table_text(t, b.data, b.size);
-	if (lines && vt_lines_at(lines, vaddr, &line) && line.line)
+	if (lines && vt_lines_at(lines, vaddr - back, &line) && line.line)
 		vt_table_printf(t, "%s:%u", base_name(line.file), line.line);
 	else
 		vt_table_empty(t);
 	vt_buf_free(&b);
+}
+
+void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
+			uint64_t offset)
+{
+	add_place(t, view, image, offset, 0);
+}
+
+void vti_speclist_return(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
+			 uint64_t offset)
+{
+	add_place(t, view, image, offset, 1);
 }
 
 void vti_speclist_value(struct vt_buf *out, const struct vt_spec_view *view,

@@ -9,6 +9,10 @@ void vti_speclist_place_columns(struct vt_table *t, const char *key, const char 
 void vti_speclist_place(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
 			uint64_t offset);
 
+/* The same for a return address: the line is that of the call before it. */
+void vti_speclist_return(struct vt_table *t, const struct vt_spec_view *view, uint32_t image,
+			 uint64_t offset);
+
 /* A share of the time, in colour. */
 void vti_speclist_time(struct vt_table *t, double share);
 

@@ -106,7 +106,8 @@ assert "by_any" not in found and "add_any" not in found and "dispatch_any" not i
 vspec --callers --json x.vt >callers.json
 check "--callers: who calls, and with what" callers.json '
 scaled = [r for r in rows if r["procedure"] == "scaled"]
-assert len(scaled) == 1 and scaled[0]["caller"].startswith("call_scaled+0x")
+assert len(scaled) == 1 and scaled[0]["caller.line"] == "planted.c:102"
+assert scaled[0]["caller"].startswith("call_scaled+0x")
 assert scaled[0]["arguments"] == "argument 2 (rsi) is always 1"
 assert scaled[0]["calls"] == 4000 and scaled[0]["calls.percent"] == 100
 twice = {r["caller"].split("+")[0]: r["calls"] for r in rows if r["procedure"] == "twice"}
