@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/specentry_internal.h"
 #include "base/hash.h"
 #include "stream/kinds.h"
 
@@ -15,8 +16,8 @@
 #define HIGH_ADDRESS  (UINT64_C(1) << 32)
 #define LIMIT_ADDRESS (UINT64_C(1) << 47)
 
-/* How a procedure was found: by its symbol, by a call to it, or not at all. */
-enum found { BY_SYMBOL, BY_CALL, BY_NOTHING };
+/* How a procedure was found: by its symbol, by where procedures begin, or not at all. */
+enum found { BY_SYMBOL, BY_ENTRY, BY_NOTHING };
 
 /* No padding: the key of a table. */
 struct procedure_key {
@@ -45,12 +46,6 @@ struct place_entry {
 	uint64_t samples;
 };
 
-/* The start of a procedure that was called. */
-struct entry {
-	uint64_t offset;
-	uint32_t image;
-};
-
 struct vt_spec {
 	const struct vt_profile *profile;
 	struct vt_images *images;
@@ -58,9 +53,7 @@ struct vt_spec {
 	struct vt_spec_options opt;
 	struct vt_hash procedures; /* struct procedure_entry, in the order of discovery */
 	struct vt_hash places;	   /* struct place_entry */
-	struct entry *entries;	   /* sorted */
-	size_t nentries;
-	size_t entries_cap;
+	struct vti_entries entries;
 	struct vt_spec_procedure *list; /* what procedures became, in order */
 	struct vt_spec_row *rows;
 	size_t nrows;
@@ -97,60 +90,32 @@ uint32_t vt_spec_image(const struct vt_spec *s, uint32_t hot_image)
 
 /* ---- procedures ---- */
 
-static int compare_entries(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 static bool is_entry(const struct vt_hot *h)
 {
 	return (h->key.what == VT_WHAT_ARG || h->key.what == VT_WHAT_RETURN) &&
 	       h->key.image != VT_HOT_NO_IMAGE;
 }
 
+/* Where procedures begin that have no symbols: as far as call frames tell, and calls. */
 static int find_entries(struct vt_spec *s, struct vt_error *err)
 {
 	size_t i, n = vt_hotprofile_count(s->hot);
+	uint32_t last = VT_HOT_NO_IMAGE;
+	int code = 0;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && code == 0; i++) {
 		const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
+		uint32_t image = vt_spec_image(s, h->key.image);
 
-		if (!is_entry(h))
-			continue;
-		if (!vt_array_grow(&s->entries, &s->entries_cap, s->nentries + 1,
-				   sizeof(*s->entries)))
-			return no_memory(err);
-		s->entries[s->nentries++] =
-			(struct entry){h->key.offset, vt_spec_image(s, h->key.image)};
+		/* Lists are in the order of images. */
+		if (h->key.image != last && h->key.image != VT_HOT_NO_IMAGE)
+			code = vti_entries_add_image(&s->entries, s->images, image, err);
+		last = h->key.image;
+		if (code == 0 && is_entry(h))
+			code = vti_entries_add(&s->entries, image, h->key.offset, err);
 	}
-	if (s->nentries)
-		qsort(s->entries, s->nentries, sizeof(*s->entries), compare_entries);
-	return 0;
-}
-
-/* The last entry at or before an offset, and where the next procedure begins (0: not known). */
-static const struct entry *entry_before(const struct vt_spec *s, uint32_t image, uint64_t offset,
-					uint64_t *end)
-{
-	size_t low = 0, high = s->nentries;
-	const struct entry at = {offset, image};
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (compare_entries(&s->entries[mid], &at) <= 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	*end = 0;
-	if (low < s->nentries && s->entries[low].image == image)
-		*end = s->entries[low].offset;
-	return low && s->entries[low - 1].image == image ? &s->entries[low - 1] : NULL;
+	vti_entries_sort(&s->entries);
+	return code;
 }
 
 uint64_t vt_spec_vaddr(struct vt_images *images, uint32_t image, uint64_t offset)
@@ -168,7 +133,7 @@ static struct procedure_key key_of(const struct vt_spec *s, uint32_t image, int3
 {
 	struct procedure_key key = {.image = image, .pid = pid, .found = BY_NOTHING};
 	struct vt_location loc = {.why = VT_UNKNOWN_NO_MAP};
-	const struct entry *entry = NULL;
+	const struct vti_entry *entry = NULL;
 	uint64_t end = 0;
 
 	if (image != VT_UNMAPPED_IMAGE)
@@ -179,9 +144,9 @@ static struct procedure_key key_of(const struct vt_spec *s, uint32_t image, int3
 		end = loc.symbol->end;
 	} else if (image != VT_UNMAPPED_IMAGE) {
 		key.why = loc.why;
-		entry = entry_before(s, image, offset, &end);
+		entry = vti_entries_before(&s->entries, image, offset, &end);
 		if (entry) {
-			key.found = BY_CALL;
+			key.found = BY_ENTRY;
 			key.start = vt_spec_vaddr(s->images, image, entry->offset);
 			end = end ? vt_spec_vaddr(s->images, image, end) : 0;
 		}
@@ -362,7 +327,7 @@ static void look_at_code(const struct vt_spec *s, struct vt_spec_row *r, const s
 		break;
 	case VT_WHAT_RESULT:
 		vt_uses_of_result(code, r->vaddr, h->key.reg, &v->uses);
-		v->fixed = vt_code_knows_result(code, r->vaddr);
+		v->fixed = !vt_code_computes(code, r->vaddr);
 		break;
 	case VT_WHAT_TARGET:
 		v->uses.uses = vt_code_is_call(code, r->vaddr) ? VT_USE_TARGET : 0;
@@ -539,7 +504,7 @@ void vt_spec_free(struct vt_spec *s)
 		return;
 	vt_hash_fini(&s->procedures);
 	vt_hash_fini(&s->places);
-	free(s->entries);
+	vti_entries_fini(&s->entries);
 	free(s->list);
 	free(s->rows);
 	free(s);

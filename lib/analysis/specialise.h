@@ -23,7 +23,10 @@ extern "C" {
  */
 struct vt_spec;
 
-/* A procedure.  Where an image has no symbols, one begins at each address that was called. */
+/*
+ * A procedure.  Where an image has no symbols, they begin where its table of call frames says, and
+ * at each address that was called.
+ */
 struct vt_spec_procedure {
 	uint32_t image;
 	int32_t pid;	     /* of anonymous code, else 0 */

@@ -320,11 +320,11 @@ bool vt_code_is_call(const struct vt_code *code, uint64_t vaddr)
 	return decode(code, vaddr, &f) && (f.flags & VT_FACT_CALL);
 }
 
-bool vt_code_knows_result(const struct vt_code *code, uint64_t vaddr)
+bool vt_code_computes(const struct vt_code *code, uint64_t vaddr)
 {
 	struct vt_facts f;
 
-	if (!decode(code, vaddr, &f) || (f.flags & VT_FACT_LOAD))
+	if (!decode(code, vaddr, &f) || (f.flags & VT_FACT_MOVE) || is_zero_idiom(&f))
 		return false;
-	return !(f.reads & ~BIT(VT_REG_IP)) || is_zero_idiom(&f);
+	return (f.flags & VT_FACT_LOAD) || (f.reads & ~BIT(VT_REG_IP));
 }

@@ -71,9 +71,11 @@ void vt_uses_of_result(const struct vt_code *code, uint64_t vaddr, unsigned reg,
 /* True when the instruction at `vaddr` is a call. */
 bool vt_code_is_call(const struct vt_code *code, uint64_t vaddr);
 
-/* True when its results follow from the instruction alone: mov rax, 5; xor eax, eax; lea of a
- * place. */
-bool vt_code_knows_result(const struct vt_code *code, uint64_t vaddr);
+/*
+ * True when the instruction makes a value: it does not only copy one from a register or memory, nor
+ * does the instruction alone say what comes of it (mov rax, 5; xor eax, eax; lea of a fixed place).
+ */
+bool vt_code_computes(const struct vt_code *code, uint64_t vaddr);
 
 #ifdef __cplusplus
 }

@@ -148,6 +148,22 @@ check "without the program's file, places remain" gone.json '
 assert doc["lists_without_code"] > 0
 assert any(r["place.image"].endswith("/planted") and r["value"] == "8" for r in rows)'
 mv gone planted
+cp planted "$(printf 'red\033[31m\nname')"
+vtrace record --full --args -o odd.vt -- "./$(printf 'red\033[31m\nname')" 100 >/dev/null
+t_ok "a name with control characters" vspec --min-time 0 --top 0 odd.vt
+t_unlike "sends no escape code" "$(printf '\033')" "$T_OUT"
+t_status "a full device" 4 bash -c 'vspec x.vt >/dev/full'
+
+strip -o stripped planted
+vtrace record --full --args -o stripped.vt -- ./stripped 1000 >/dev/null
+vspec --json --top 0 stripped.vt >stripped.json
+check "a program without symbols has procedures all the same" stripped.json '
+whole = json.load(open("all.json"))["rows"]
+at = {r["place.address"]: r for r in rows if r["place.image"].endswith("/stripped")}
+for r in whole:
+    if r["procedure"] in ("by_eight", "add_offset", "dispatch") and r["kind"] != "number":
+        other = at[r["place.address"]]
+        assert other["kind"] == r["kind"] and abs(other["time"] - r["time"]) < 0.1, (r, other)'
 head -c $(($(stat -c %s x.vt) * 2 / 3)) x.vt >cut.vt
 t_status "a recording that was cut" 1 vspec cut.vt
 t_done

@@ -45,6 +45,7 @@ static const char source[] =
 	"at plain; mov eax, esi; ret\n"
 	"at unread; mov eax, [rdi]; xor eax, eax; ret\n"
 	"at known; mov eax, 5; ret\n"
+	"at counted; inc eax; ret\n"
 	/* arguments */
 	"at two; xor edx, edx; mov eax, edi; div esi; ret\n"
 	"at passed; sub rsp, 8; call two; add rsp, 8; ret\n"
@@ -199,10 +200,12 @@ static void test_results(void **state)
 	const struct fixture *f = *state;
 	struct vt_uses u;
 
-	assert_true(vt_code_knows_result(&f->code, address(f, "known")));
-	assert_true(vt_code_knows_result(&f->code, address(f, "two")));
-	assert_false(vt_code_knows_result(&f->code, address(f, "plain")));
-	assert_false(vt_code_knows_result(&f->code, address(f, "global")));
+	assert_false(vt_code_computes(&f->code, address(f, "known")));
+	assert_false(vt_code_computes(&f->code, address(f, "two")));
+	assert_false(vt_code_computes(&f->code, address(f, "plain")));
+	assert_false(vt_code_computes(&f->code, address(f, "global")));
+	assert_true(vt_code_computes(&f->code, address(f, "mul_mem")));
+	assert_true(vt_code_computes(&f->code, address(f, "counted")));
 	assert_true(vt_code_is_call(&f->code, address(f, "call_mem")));
 	assert_false(vt_code_is_call(&f->code, address(f, "jumped")));
 	vt_uses_of_result(&f->code, address(f, "div_reg"), VT_REG_CX, &u);
