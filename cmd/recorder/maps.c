@@ -54,23 +54,37 @@ static void untell(Addr start, Addr end)
 	}
 }
 
+/* A program returns from signal handlers, and reads the time, by pieces of Valgrind. */
+static Bool is_own(const HChar *name)
+{
+	const NSegment *seg = VG_(am_find_nsegment)((Addr)is_own);
+	const HChar *own = seg ? VG_(am_get_filename)(seg) : NULL;
+
+	return own && VG_(strcmp)(name, own) == 0;
+}
+
 static void tell_segment(const NSegment *seg, Addr start, Addr end)
 {
 	const HChar *name = VG_(am_get_filename)(seg);
+	Bool own = name && is_own(name);
 	SizeT length = name ? VG_(strlen)(name) : 0;
 	struct range range = {start, end};
 	struct vt_ring_map *m;
 
 	if (!seg->hasX && !name)
 		return;
+	if (own) {
+		name = "[valgrind]";
+		length = VG_(strlen)(name);
+	}
 	m = ring_event(VT_RING_MAP, threads_current(), sizeof(*m) + length);
 	if (!m)
 		return;
 	m->addr = start;
 	m->length = end - start;
 	m->offset = name ? seg->offset + (start - seg->start) : 0;
-	m->dev = seg->dev;
-	m->ino = seg->ino;
+	m->dev = own ? 0 : seg->dev;
+	m->ino = own ? 0 : seg->ino;
 	m->prot = (seg->hasR ? 1 : 0) | (seg->hasW ? 2 : 0) | (seg->hasX ? 4 : 0);
 	m->name_length = length;
 	VG_(memcpy)(m + 1, name ? name : "", length);
