@@ -15,6 +15,9 @@
 /* So many blocks ahead, what a block needs is asked for. */
 #define AHEAD 12
 
+/* With more lists than this, they no longer stay in the caches near to the processor. */
+#define FAR 10000
+
 /* ---- blocks ---- */
 
 void vti_collect_free_code(struct code *code)
@@ -549,26 +552,33 @@ static inline void look_ahead(const struct vt_collect *c, const struct vt_exec *
 		VT_PREFETCH(q->plan->takes[i].list);
 }
 
-/* Takes blocks that are executed whole and wait for nothing, up to the first that is not so. */
-static void take_quick(struct vt_collect *c, struct vt_exec *x)
+/*
+ * Takes blocks that are executed whole and wait for nothing, up to the first that is not so.  `x`
+ * is walked as a copy, which can stay in registers; `far` is a constant where this is called.
+ */
+static inline struct vt_exec take_quick(struct vt_collect *c, struct vt_exec x, bool far)
 {
 	struct vt_hotlists *lists = c->lists;
+	struct quick *blocks = c->blocks;
+	size_t nblocks = c->nblocks;
 
-	while (x->blocks) {
-		uint64_t id = vt_exec_id(x, 0);
-		struct quick *q = id < c->nblocks ? &c->blocks[id] : NULL;
+	while (x.blocks) {
+		uint64_t id = vt_exec_id(&x, 0);
+		struct quick *q = &blocks[id];
 		const uint8_t *data;
 		size_t size;
 
-		look_ahead(c, x);
-		if (!q || !q->plan)
-			return;
-		data = vt_exec_values(x, &size);
-		if (size < (size_t)q->data_size + 8 || !vt_exec_pass(x, q->insns, q->data_size))
-			return;
+		if (far)
+			look_ahead(c, &x);
+		if (id >= nblocks || !q->plan)
+			break;
+		data = vt_exec_values(&x, &size);
+		if (size < (size_t)q->data_size + 8 || !vt_exec_pass(&x, q->insns, q->data_size))
+			break;
 		q->whole++;
 		put_whole(lists, q->plan, data);
 	}
+	return x;
 }
 
 /* The thread of a run, knowing whether the run continues what it did before. */
@@ -596,6 +606,7 @@ static struct thread *find_thread(struct vt_collect *c, const struct vt_exec *x)
 int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_exec x;
+	bool far = vt_sites_nlists(c->sites) > FAR;
 	struct vt_step step;
 	struct thread *t;
 	int r = vt_exec_open(&x, c->dict, rec, err);
@@ -607,7 +618,7 @@ int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct v
 		return vti_collect_no_memory(err);
 	for (;;) {
 		if (!t->target && !t->called)
-			take_quick(c, &x);
+			x = far ? take_quick(c, x, true) : take_quick(c, x, false);
 		r = vt_exec_next(&x, &step, err);
 		if (r <= 0)
 			break;
