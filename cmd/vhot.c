@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 		 .arg = "N",
 		 .min = 1,
 		 .max = VT_HOTLIST_MAX_ENTRIES,
-		 .help = "values in a list (gm: 16, lru: 6, space-saving: 10)"},
+		 .help = "values in a list (gm, space-saving: 16, lru: 6)"},
 		{.name = "factor",
 		 .type = VT_OPT_F64,
 		 .value = &o.factor,

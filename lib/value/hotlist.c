@@ -19,9 +19,8 @@
 #define DEFAULT_CLEAR	 3
 #define DEFAULT_LRU	 6
 
-/* N = 16 is that of value sampling 2.2; 10 with their errors take no more than 16 of those. */
-#define DEFAULT_GM	     16
-#define DEFAULT_SPACE_SAVING 10
+/* That of counting samples in value sampling 2.2. */
+#define DEFAULT_ENTRIES 16
 
 #define MIN_FACTOR 1.001
 #define MAX_FACTOR 1024.0
@@ -71,9 +70,7 @@ static void fill_defaults(struct vt_hotlist_options *o)
 	if (!o->interval)
 		o->interval = DEFAULT_INTERVAL;
 	if (!o->entries)
-		o->entries = o->algo == VT_ALGO_GM	       ? DEFAULT_GM
-			     : o->algo == VT_ALGO_SPACE_SAVING ? DEFAULT_SPACE_SAVING
-							       : DEFAULT_LRU;
+		o->entries = o->algo == VT_ALGO_LRU ? DEFAULT_LRU : DEFAULT_ENTRIES;
 	if (has_table(o->algo))
 		o->entries = o->steady + o->clear;
 	if (o->factor == 0)
@@ -110,12 +107,10 @@ struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, st
 	s->options = o;
 	s->take = takes[o.algo];
 	s->capacity = o.algo == VT_ALGO_EXACT ? 0 : o.entries;
-	s->nerrors = o.algo == VT_ALGO_SPACE_SAVING ? o.entries : 0;
 	s->keep = 1 / o.factor;
 	s->log_keep = -log(o.factor);
 	vt_rng_init(&s->rng, o.seed);
-	s->rest_size = sizeof(struct vti_rest) + s->capacity * sizeof(struct vti_cell) +
-		       s->nerrors * sizeof(uint64_t);
+	s->rest_size = sizeof(struct vti_rest) + s->capacity * sizeof(struct vti_cell);
 	s->per_chunk = VTI_CHUNK / LINE - 1;
 	if (s->per_chunk > MAX_RESTS / s->rest_size)
 		s->per_chunk = MAX_RESTS / s->rest_size;
@@ -278,8 +273,11 @@ static struct found_entry *collect(const struct vt_hotlists *s, struct vt_hotlis
 	for (i = 0; e && i < n; i++) {
 		struct vti_cell cell = exact ? vti_exact_get(r, i) : r->cells[i];
 
-		e[i] = (struct found_entry){cell.value, cell.count,
-					    s->nerrors ? vti_errors(s, r)[i] : 0};
+		e[i] = (struct found_entry){cell.value, cell.count, 0};
+		if (s->options.algo != VT_ALGO_SPACE_SAVING)
+			continue;
+		e[i].count = vti_spacesaving_count(cell);
+		e[i].error = vti_spacesaving_error(cell);
 	}
 	if (e)
 		qsort(e, n, sizeof(*e), compare_entries);
@@ -320,7 +318,7 @@ int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotli
 	}
 	free(e);
 	f->count = (uint32_t)n;
-	f->has_errors = s->nerrors > 0;
+	f->has_errors = s->options.algo == VT_ALGO_SPACE_SAVING;
 	f->steady = s->options.steady;
 	f->capacity = s->capacity;
 	f->level = vti_rest(l)->level;

@@ -23,8 +23,8 @@ extern "C" {
  *	vt_hotlist_put(s, l, value);		... for each value
  *	vt_hotlist_read(s, l, &list, &err);	... what it has found
  *
- * Memory: VT_HOTLIST_HEAD bytes and 16 for each entry (space-saving: 24) of each list; `exact`
- * keeps every distinct value.
+ * Memory: VT_HOTLIST_HEAD bytes and 16 for each entry of each list; `exact` keeps every distinct
+ * value.
  */
 struct vt_hotlists;
 
@@ -35,7 +35,7 @@ struct vt_hotlist_options {
 	enum vt_algo algo;
 	/*
 	 * N, the values that a list has room for (gm, lru, space-saving; the others have `steady`
-	 * + `clear`, exact has no limit).  0: 16 for gm, 6 for lru, 10 for space-saving.
+	 * + `clear`, exact has no limit).  0: 16, or 6 for lru.
 	 */
 	uint32_t entries;
 	double factor; /* f of gm, 1.001 to 1024; 0: N/(N-1), value sampling 2.2 */
@@ -79,9 +79,8 @@ struct vt_hotlists {
 	struct vt_rng rng;
 	size_t rest_size; /* of a list, beyond its struct vt_hotlist */
 	uint32_t capacity;
-	uint32_t nerrors; /* capacity, or 0 when no errors are kept */
-	double keep;	  /* gm: 1/f */
-	double log_keep;  /* gm: log(1/f) */
+	double keep;	 /* gm: 1/f */
+	double log_keep; /* gm: log(1/f) */
 	uint8_t **chunks;
 	size_t nchunks;
 	size_t chunks_cap;

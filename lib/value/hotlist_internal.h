@@ -29,7 +29,7 @@ struct vti_rest {
 	uint32_t turns; /* convergent: how often it has converged; space-saving: where to look;
 			 * intervals: those that are over */
 	bool begun;	/* `first` is set, and `same` and `stride` are right */
-	struct vti_cell cells[]; /* and the errors of space-saving */
+	struct vti_cell cells[];
 };
 
 /* Lists lie in chunks of this size and alignment; the place of the first is taken by this. */
@@ -51,11 +51,6 @@ static inline struct vti_rest *vti_rest(struct vt_hotlist *l)
 /* What follows in each file of an algorithm: its occurrences in a row, vt_hotlist_take_fn. */
 vt_hotlist_take_fn vti_gm_take, vti_tnv_take, vti_lru_take, vti_convergent_take, vti_random_take,
 	vti_spacesaving_take, vti_exact_take;
-
-static inline uint64_t *vti_errors(const struct vt_hotlists *s, struct vti_rest *r)
-{
-	return (uint64_t *)(r->cells + s->capacity);
-}
 
 /* The index of a value in the table, or l->count. */
 static inline uint32_t vti_find(const struct vt_hotlist *l, const struct vti_cell *cells,
@@ -105,6 +100,10 @@ void vti_gm_skip(struct vt_hotlists *s, struct vt_hotlist *l, const struct vti_r
 
 /* gm.c: how many of n values in a row are kept; the skip goes on behind them. */
 uint64_t vti_gm_accept(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t n);
+
+/* spacesaving.c: what the two halves of a cell's count say. */
+uint64_t vti_spacesaving_count(struct vti_cell cell);
+uint64_t vti_spacesaving_error(struct vti_cell cell);
 
 /* exact.c */
 void vti_exact_free(struct vti_rest *r);
