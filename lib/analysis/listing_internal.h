@@ -66,6 +66,10 @@ void vti_listing_values(struct vt_listing *l, const struct vti_point *point, con
 			size_t size);
 void vti_listing_values_finish(struct vt_listing *l);
 
+/* True where too little was counted for the share of the list's i-th value to be more than a guess.
+ */
+bool vti_listing_is_guess(const struct vt_hot *h, uint32_t i);
+
 /* One part of a hot list's line; its heading for a row without a list. */
 void vti_listing_values_part(const struct vt_list_row *row, unsigned part, struct vt_buf *out);
 

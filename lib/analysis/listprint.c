@@ -294,6 +294,8 @@ static enum vt_style list_style(const struct vt_hot *h)
 {
 	double top = h->nvalues && h->profiled ? vt_hot_estimate(h, 0) / (double)h->profiled : 0;
 
+	if (h->nvalues && vti_listing_is_guess(h, 0))
+		return VT_STYLE_FAINT;
 	return top >= 0.9 ? VT_STYLE_HEADING : top < 0.1 ? VT_STYLE_FAINT : VT_STYLE_PLAIN;
 }
 

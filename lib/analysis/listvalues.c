@@ -59,15 +59,28 @@ static double share(const struct vt_hot *h, uint32_t i)
 	return percent < 100 ? percent : 100;
 }
 
-/* Five columns; nothing is rounded to 100. */
-static void put_share(struct vt_buf *out, double percent)
+/* So few counts in a thinned list that the share they stand for is a guess: 1/sqrt(10) either way.
+ */
+#define FEW 10
+
+bool vti_listing_is_guess(const struct vt_hot *h, uint32_t i)
 {
-	if (percent >= 100)
-		vt_buf_printf(out, " 100%%");
-	else if (percent > 99.9)
-		vt_buf_printf(out, "99.9%%");
+	return h->scale > 1 && h->counts[i] < FEW;
+}
+
+/* The first of a list in five columns; nothing is rounded to 100. */
+static void put_share(struct vt_buf *out, const struct vt_hot *h, uint32_t i)
+{
+	double percent = share(h, i);
+	char text[16];
+
+	if (vti_listing_is_guess(h, i))
+		snprintf(text, sizeof(text), "~%.0f%%", percent);
+	else if (percent >= 100)
+		snprintf(text, sizeof(text), "100%%");
 	else
-		vt_buf_printf(out, "%4.1f%%", percent);
+		snprintf(text, sizeof(text), "%.1f%%", percent > 99.9 ? 99.9 : percent);
+	vt_buf_printf(out, "%*s", i ? 0 : 5, text);
 }
 
 static const char *put_values(struct vt_listing *l, const struct vt_hot *h,
@@ -82,7 +95,7 @@ static const char *put_values(struct vt_listing *l, const struct vt_hot *h,
 	for (i = 0; i < h->nvalues && i < v->show && share(h, i) >= v->cutoff; i++) {
 		vt_buf_printf(&b, i ? "  " : "");
 		shown += share(h, i);
-		put_share(&b, share(h, i));
+		put_share(&b, h, i);
 		vt_buf_put_u8(&b, ' ');
 		vt_value_text(&b, h->values[i], value_size(h), number, &v->style);
 	}

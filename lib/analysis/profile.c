@@ -11,6 +11,8 @@
 #include "base/hash.h"
 #include "image/addrspace.h"
 
+#define PROT_EXEC 4u /* of sys/mman.h, on every Linux */
+
 /* Of linux/perf_event.h. */
 #define CPUMODE_MASK	  7u
 #define CPUMODE_USER	  2u
@@ -31,6 +33,7 @@ struct stretch {
 	uint64_t start;
 	uint64_t length;
 	uint64_t age; /* later mappings have greater numbers */
+	bool data;    /* it never was executable */
 };
 
 /* Where a block's first instruction lies. */
@@ -461,10 +464,13 @@ static int note_stretch(struct vt_profile *p, const struct vt_record *rec, struc
 {
 	struct stretch key = {.offset = vt_record_u64(rec, VT_MAP_OFFSET),
 			      .image = vt_record_u64(rec, VT_MAP_IMAGE)};
-	struct stretch *s = vt_hash_add(&p->stretches, &key, NULL);
+	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
+	bool added;
+	struct stretch *s = vt_hash_add(&p->stretches, &key, &added);
 
 	if (!s)
 		return no_memory(err);
+	s->data = (added || s->data) && prot && !(prot & PROT_EXEC);
 	s->start = vt_record_u64(rec, VT_MAP_START);
 	s->length = vt_record_u64(rec, VT_MAP_LENGTH);
 	s->age = ++p->nmaps;
@@ -588,6 +594,19 @@ bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *ima
 		*offset = address - best->start + best->offset;
 	}
 	return best != NULL;
+}
+
+bool vt_profile_has_code(const struct vt_profile *p, uint32_t image)
+{
+	size_t i;
+
+	for (i = 0; i < p->stretches.count; i++) {
+		const struct stretch *s = vt_hash_at(&p->stretches, i);
+
+		if (s->image == image && !s->data)
+			return true;
+	}
+	return false;
 }
 
 bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,

@@ -115,6 +115,9 @@ const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
 bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
 		     uint64_t *offset);
 
+/* Whether any of an image was mapped to be executed, or in a way that was not recorded. */
+bool vt_profile_has_code(const struct vt_profile *p, uint32_t image);
+
 /*
  * For an address that lies in none: the image whose mapping ends nearest before it, and the offset
  * as if that went on.  What a program has beyond its file's bytes, .bss, is mapped so.

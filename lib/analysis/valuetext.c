@@ -15,43 +15,56 @@
 
 /* ---- addresses ---- */
 
-static bool symbol_name(struct vt_buf *out, uint32_t image, uint64_t offset,
-			struct vt_images *images)
+/* What a symbol covers; with `any`, everything in an image. */
+static bool put_place(struct vt_buf *out, uint32_t image, uint64_t offset, bool any,
+		      struct vt_images *images)
 {
+	const struct vt_image *im = vt_images_get(images, image);
 	struct vt_location loc;
 
 	vt_images_symbol(images, image, 0, offset, &loc);
-	if (!loc.symbol)
+	if (loc.symbol) {
+		vt_buf_printf(out, "%s", vt_images_display(images, image, 0, loc.symbol));
+		if (loc.vaddr != loc.symbol->start)
+			vt_buf_printf(out, "+0x%" PRIx64, loc.vaddr - loc.symbol->start);
+		return true;
+	}
+	if (!any || !im || im->type == VT_IMAGE_ANON)
 		return false;
-	vt_buf_printf(out, "%s", vt_images_display(images, image, 0, loc.symbol));
-	if (loc.vaddr != loc.symbol->start)
-		vt_buf_printf(out, "+0x%" PRIx64, loc.vaddr - loc.symbol->start);
+	vt_buf_printf(out, "%s+0x%" PRIx64, im->name, loc.vaddr);
 	return true;
 }
 
 bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images)
 {
+	return put_place(out, image, offset, true, images);
+}
+
+/* A file that is only read may be of any format: it is not opened. */
+static bool put_data(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images)
+{
 	const struct vt_image *im = vt_images_get(images, image);
 
-	if (symbol_name(out, image, offset, images))
-		return true;
-	if (!im || im->type == VT_IMAGE_ANON)
-		return false;
-	vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
-	return true;
+	if (im)
+		vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
+	return im != NULL;
 }
 
 bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_style *style)
 {
+	const struct vt_profile *p = style->profile;
 	uint32_t image;
 	uint64_t offset;
+	bool inside;
 
-	if (!style->profile || !style->images || address < LOWEST_ADDRESS)
+	if (!p || !style->images || address < LOWEST_ADDRESS)
 		return false;
-	if (vt_profile_find(style->profile, address, &image, &offset))
-		return vt_place_name(out, image, offset, style->images);
-	return vt_profile_find_before(style->profile, address, &image, &offset) &&
-	       symbol_name(out, image, offset, style->images);
+	inside = vt_profile_find(p, address, &image, &offset);
+	if (!inside && !vt_profile_find_before(p, address, &image, &offset))
+		return false;
+	if (!vt_profile_has_code(p, image))
+		return inside && put_data(out, image, offset, style->images);
+	return put_place(out, image, offset, inside, style->images);
 }
 
 /* ---- numbers ---- */

@@ -44,7 +44,8 @@ void vt_value_text(struct vt_buf *out, uint64_t value, unsigned size, struct vt_
 
 /*
  * Appends what lies at an address of the recorded processes, as in `main+0x10`, or
- * `libc.so.6+0x1234` where no symbol covers it; false where no image is.
+ * `libc.so.6+0x1234`, by its address in the file's own terms, where no symbol covers it; false
+ * where no image is.
  */
 bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_style *style);
 
