@@ -194,7 +194,8 @@ static void put_packed(struct vt_buf *out, uint64_t value, unsigned size,
 	one.may_point = false;
 	for (i = 0; i < n; i++) {
 		vt_buf_printf(out, i ? ", " : "{");
-		vt_value_text(out, value >> 8 * type.size * i, type.size, one, style);
+		vt_value_text(out, value, type.size, one, style);
+		value >>= 8 * type.size % 64;
 	}
 	vt_buf_put_u8(out, '}');
 }

@@ -31,7 +31,7 @@ static const uint8_t general[16] = {
 static uint8_t number_of(ZydisRegister reg)
 {
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-	int id = ZydisRegisterGetId(whole);
+	const ZyanI8 id = ZydisRegisterGetId(whole);
 
 	switch (ZydisRegisterGetClass(reg)) {
 	case ZYDIS_REGCLASS_IP:
