@@ -35,6 +35,7 @@ struct hot {
 	size_t nreaders;
 	struct vt_writer *writer;
 	struct app_collect collect;
+	uint64_t nblocks; /* whose code was passed on */
 };
 
 /* ---- what to do ---- */
@@ -171,6 +172,33 @@ static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first,
 	}
 }
 
+/*
+ * Code that no file has goes with its lists, so that they can be listed beside it.  Ids are made
+ * new, for those of the other blocks are missed by readers, who take dense ones only.
+ */
+static void pass_code(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	struct vt_record rec = {block, block->kind, first};
+
+	for (; rec.row - first < count; rec.row++) {
+		struct vt_bytes lengths = vt_record_bytes(&rec, VT_BLOCK_LENGTHS);
+		struct vt_bytes code = vt_record_bytes(&rec, VT_BLOCK_CODE);
+		uint64_t *row;
+		unsigned i;
+
+		if (!code.size ||
+		    vt_collect_in_file(h->collect.collect, vt_record_i64(&rec, VT_BLOCK_PID),
+				       vt_record_u64(&rec, VT_BLOCK_ADDR)))
+			continue;
+		row = vt_writer_row(h->writer, VT_BLOCK);
+		for (i = VT_BLOCK_PID; i <= VT_BLOCK_TARGET; i++)
+			row[i] = vt_record_u64(&rec, i);
+		row[VT_BLOCK_ID] = h->nblocks++;
+		vt_writer_bytes(h->writer, VT_BLOCK_LENGTHS, lengths.data, lengths.size);
+		vt_writer_bytes(h->writer, VT_BLOCK_CODE, code.data, code.size);
+	}
+}
+
 static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
@@ -178,6 +206,8 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 
 	if (block->kind == VT_META || block->kind == VT_GAP || block->kind == VT_LOST)
 		pass_on(h, block, first, count);
+	if (block->kind == VT_BLOCK)
+		pass_code(h, block, first, count);
 	return app_collect_run(&h->collect, block, first, count, err);
 }
 

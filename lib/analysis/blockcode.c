@@ -116,7 +116,8 @@ int vt_blockcode_finish(struct vt_blockcode *c, const struct vt_profile *p, stru
 		uint32_t image = VT_UNMAPPED_IMAGE;
 		uint64_t offset = b->addr;
 
-		if (!vt_profile_find(p, b->addr, &image, &offset))
+		/* An offset that is an address is one of code without a file. */
+		if (!vt_profile_find(p, b->addr, &image, &offset) || offset == b->addr)
 			image = VT_UNMAPPED_IMAGE;
 		if (!add_insns(c, b, image, offset))
 			return vt_error_set(err, VT_E_NOMEM, "out of memory");

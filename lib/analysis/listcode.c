@@ -174,12 +174,16 @@ static void put_values(struct walk *w, const struct vti_point *point, const uint
 static const uint8_t *raw_code(const struct walk *w, const struct vti_point *point, size_t *size)
 {
 	const struct vt_list_values *v = w->l->values;
+	const struct vt_image *image = w->l->image;
 	const uint8_t *bytes = NULL;
+	uint32_t id = w->l->proc.image;
 
 	if (!w->l->proc.symbol)
 		bytes = code_at(w, point->vaddr, size);
+	if (image && image->type == VT_IMAGE_ANON)
+		id = VT_UNMAPPED_IMAGE;
 	if (!bytes && v && v->code && w->disasm)
-		bytes = vt_blockcode_at(v->code, w->l->proc.image, point->offset, size);
+		bytes = vt_blockcode_at(v->code, id, point->offset, size);
 	return bytes;
 }
 

@@ -68,6 +68,9 @@ int vt_collect_feed(struct vt_collect *c, const struct vt_block *block, uint32_t
  */
 uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid);
 
+/* Whether an address of a process lies in a file, as far as the stream at hand has told. */
+bool vt_collect_in_file(struct vt_collect *c, int64_t pid, uint64_t address);
+
 const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c);
 
 #ifdef __cplusplus
