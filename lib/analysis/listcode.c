@@ -265,6 +265,8 @@ static void open_code(struct walk *w)
 	else
 		w->elf = vt_images_elf(l->images, l->proc.image, &why);
 	if (!w->elf) {
+		if (l->image && l->image->type == VT_IMAGE_ANON)
+			why = VT_UNKNOWN_NO_JIT_MAP;
 		l->missing = vt_unknown_text(why);
 		/* Blocks are recorded on x86-64 only. */
 		if (l->values && l->values->code) {

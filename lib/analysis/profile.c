@@ -462,8 +462,13 @@ int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, ui
 
 static int note_stretch(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
-	struct stretch key = {.offset = vt_record_u64(rec, VT_MAP_OFFSET),
-			      .image = vt_record_u64(rec, VT_MAP_IMAGE)};
+	const uint64_t id = vt_record_u64(rec, VT_MAP_IMAGE);
+	const struct vt_image *image = p->images ? vt_images_get(p->images, (uint32_t)id) : NULL;
+	/* As vt_map_offset() has it, an offset of anonymous code is an address. */
+	bool anonymous = image && image->type == VT_IMAGE_ANON;
+	struct stretch key = {.offset =
+				      vt_record_u64(rec, anonymous ? VT_MAP_START : VT_MAP_OFFSET),
+			      .image = id};
 	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
 	bool added;
 	struct stretch *s = vt_hash_add(&p->stretches, &key, &added);

@@ -47,7 +47,10 @@ struct map {
 	uint64_t image;
 	uint64_t prot;
 	uint64_t flags;
+	uint64_t last; /* greater than that of mappings made for the last time before it */
 };
+
+#define MAP_KEY_SIZE offsetof(struct map, last)
 
 struct vt_sites {
 	struct vt_hotlists *lists;
@@ -57,6 +60,7 @@ struct vt_sites {
 	struct vt_hash places; /* struct list */
 	struct vt_hash counts;
 	struct vt_hash maps;
+	uint64_t nmaps; /* made so far */
 };
 
 static int no_memory(struct vt_error *err)
@@ -76,7 +80,7 @@ struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct v
 	vt_hash_init(&s->events, sizeof(struct event), sizeof(struct event));
 	vt_hash_init(&s->places, sizeof(struct list), sizeof(struct vt_site));
 	vt_hash_init(&s->counts, sizeof(struct count), offsetof(struct count, samples));
-	vt_hash_init(&s->maps, sizeof(struct map), sizeof(struct map));
+	vt_hash_init(&s->maps, sizeof(struct map), MAP_KEY_SIZE);
 	s->strings = vt_intern_new();
 	s->lists = vt_hotlists_new(options, err);
 	if (!s->strings || !s->lists) {
@@ -233,7 +237,12 @@ int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map
 		.flags = vt_record_u64(map, VT_MAP_FLAGS),
 	};
 
-	return vt_hash_add(&s->maps, &key, NULL) ? 0 : no_memory(err);
+	struct map *m = vt_hash_add(&s->maps, &key, NULL);
+
+	if (!m)
+		return no_memory(err);
+	m->last = ++s->nmaps;
+	return 0;
 }
 
 /* ---- writing ---- */
@@ -287,12 +296,9 @@ static int compare_maps(const void *a, const void *b)
 	const struct rank *x = a, *y = b;
 	const struct map *m = vt_hash_at(&x->sites->maps, x->index);
 	const struct map *n = vt_hash_at(&y->sites->maps, y->index);
-	int c = by_number(image_id(x->sites, m->image), image_id(y->sites, n->image));
 
-	if (!c)
-		c = by_number(m->offset, n->offset);
-	/* Of two mappings of one stretch, the later one is to stay the later one. */
-	return c ? c : by_number(x->index, y->index);
+	/* What is mapped over something else is to stay the later one. */
+	return by_number(m->last, n->last);
 }
 
 static int compare_counts(const void *a, const void *b)

@@ -78,7 +78,8 @@ struct vt_hotlist *vt_sites_list_at(const struct vt_sites *s, size_t i, const st
 const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image);
 
 /*
- * Writes EVENT, IMAGE, MAP, COUNT and HOT records: images by path and build-id, places by image
+ * Writes EVENT, IMAGE, MAP, COUNT and HOT records: images by path and build-id, mappings in the
+ * order in which they were last made, places by image
  * (in that order), offset, what, register, lane, caller.  Lists without a value are left out.
  * Errors of the writer stick to it; -VT_E_NOMEM.
  */

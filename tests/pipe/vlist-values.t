@@ -237,6 +237,85 @@ t_ok "an image with control characters in its name" vlist -i control.vt --values
 t_unlike "does not reach the terminal raw" $'\033' "$T_OUT"
 t_like "not as a value's name either" '100% \\x1b\[31mred\\n\+0x20$' "$T_OUT"
 
+# ---- a program whose values are known, recorded ----
+
+cat >real.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+struct node { long kind; struct node *next; double weight; char tag; };
+static struct node pool[64];
+static const unsigned char code[] = {
+	0x31, 0xc0,			/* xor %eax,%eax */
+	0x48, 0x03, 0x07,		/* 1: add (%rdi),%rax */
+	0x48, 0x8b, 0x7f, 0x08,		/* mov 8(%rdi),%rdi */
+	0x48, 0x85, 0xff,		/* test %rdi,%rdi */
+	0x75, 0xf4,			/* jne 1b */
+	0xc3,				/* ret */
+};
+__attribute__((noipa)) static double walk(struct node *n, long *sum)
+{
+	double w = 0;
+	for (; n; n = n->next) {
+		*sum += n->kind;
+		w += n->weight;
+		if (n->tag == 'x')
+			++*sum;
+	}
+	return w;
+}
+int main(void)
+{
+	long (*generated)(struct node *), sum = 0;
+	double w = 0;
+	void *p = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+	if (p == MAP_FAILED)
+		return 1;
+	memcpy(p, code, sizeof(code));
+	memcpy(&generated, &p, sizeof(p));
+	for (i = 0; i < 64; i++) {
+		pool[i].kind = i % 16 ? 3 : -5;
+		pool[i].weight = i % 8 ? 0.1 : 2.5;
+		pool[i].tag = i % 4 ? 'x' : 10;
+		pool[i].next = i < 63 ? &pool[i + 1] : 0;
+	}
+	for (i = 0; i < 100; i++)
+		w += walk(pool, &sum) + generated(pool);
+	printf("%g %ld\n", w, sum);
+	return 0;
+}
+END
+if ! gcc -g -O1 -o real real.c || ! vtrace record --full --values=loads -o real.vt -- ./real \
+	>/dev/null 2>record.err; then
+	t_skip "a recorded program" "vtrace record --full does not work here: $(head -n 1 record.err)"
+else
+	t_pipe "from a recording to a listing" \
+		"vtrace decode real.vt | vhot --algo exact | vlist --values walk >real.list"
+	t_like "integers" '  load +6400 +1 +2 +93\.8% 3 +6\.2% -5$' real.list
+	t_like "doubles" '  load +6400 +1 +2 +87\.5% 0\.1 +12\.5% 2\.5$' real.list
+	t_like "characters" "  load +6400 +1 +2 +75\\.0% 'x' +25\\.0% 10\$" real.list
+	t_like "addresses of data" '  load +6400 +1 +64 .* 1\.6% pool\+0x[0-9a-f]+' real.list
+	t_like "where it returns to" '  load +100 +1 +1 +100% main\+0x[0-9a-f]+$' real.list
+	t_like "time beside" '^[0-9. ]+%  +[0-9a-f]+ .*addsd' real.list
+	vtrace decode real.vt | vhot --algo exact | vlist --values --json walk >real.json
+	t_ok "every value with its count" "$PYTHON" -c '
+import json
+rows = json.load(open("real.json"))["procedures"][0]["rows"]
+counts = [sorted((v["text"], v["count"]) for v in r["list"]) for r in rows if "list" in r]
+assert [("-5", 400), ("3", 6000)] in counts
+assert [("0.1", 5600), ("2.5", 800)] in counts
+assert [("\x27x\x27", 4800), ("10", 1600)] in counts
+next = [c for c in counts if len(c) == 64 and ("0", 100) in c]
+assert len(next) == 1 and all(n == 100 for _, n in next[0])'
+	vtrace decode real.vt | vhot --algo exact | vlist --values --asm --all >all.list 2>/dev/null
+	sed -n '/generated code/,/^$/p; /generated code/,/ret/p' all.list >generated
+	t_like "generated code is shown as it was recorded" 'add +\(%rdi\),%rax' generated
+	t_like "with its values" '  load +6400 +1 +2 +93\.8% 3 +6\.2% -5$' generated
+fi
+
+# ---- colour, output ----
+
 vlist -i vals.vt --values --color always walk >colour
 t_like "a value that hardly changes stands out" $'\033\\[1m.*93\\.8% 3' colour
 sed 's/\x1b\[[0-9;]*m//g' colour >stripped
