@@ -104,14 +104,24 @@ static Bool leads_forward(const struct pass *p, const IRSB *in, Int i)
 	       is_forward(p, in->next->Iex.Const.con->Ico.U64);
 }
 
-/* Where the statement leads to: a side exit, the start of an instruction, the end; 0: unknown. */
-static Addr leads_to(const IRSB *in, Int i)
+static Addr end_of(const IRSB *in)
 {
-	if (i == in->stmts_used)
-		return in->next->tag == Iex_Const ? in->next->Iex.Const.con->Ico.U64 : 0;
-	if (in->stmts[i]->tag == Ist_IMark)
-		return in->stmts[i]->Ist.IMark.addr;
-	return in->stmts[i]->Ist.Exit.dst->Ico.U64;
+	return in->next->tag == Iex_Const ? in->next->Iex.Const.con->Ico.U64 : 0;
+}
+
+/* Whether statement `i` (a side exit, the start of an instruction, the end) leads only to `next`.
+ */
+static Bool leads_only_to(const IRSB *in, Int i, Addr next)
+{
+	for (; i < in->stmts_used; i++) {
+		const IRStmt *st = in->stmts[i];
+
+		if (st->tag == Ist_IMark)
+			return st->Ist.IMark.addr == next;
+		if (st->tag == Ist_Exit && st->Ist.Exit.dst->Ico.U64 != next)
+			return False;
+	}
+	return end_of(in) == 0 || end_of(in) == next;
 }
 
 /*
@@ -123,7 +133,7 @@ static void close_block(struct pass *p, const IRSB *in, Int i)
 	Bool final = i == in->stmts_used;
 	Bool begins = !final && in->stmts[i]->tag == Ist_IMark;
 	IRExpr *ids, *data = IRExpr_RdTmp(p->data);
-	Addr target, next = leads_to(in, i);
+	Addr target;
 	UInt end;
 
 	if (!p->open)
@@ -133,7 +143,7 @@ static void close_block(struct pass *p, const IRSB *in, Int i)
 	end = block_end(p->last, p->last_length, &target);
 	if (final && in->jumpkind == Ijk_Call && recorder_options.args)
 		capture_args(p);
-	if (end == VT_END_FALL && next && next != p->addr + p->size)
+	if (end == VT_END_FALL && !leads_only_to(in, i, p->addr + p->size))
 		end = VT_END_OTHER;
 	p->id->Ico.U64 = make_id(p, p->ninsns, p->size, p->nslots, p->data_size, end, target);
 	if (p->data_size) {
