@@ -195,7 +195,11 @@ static void capture_cas(struct pass *p, const IRCAS *cas)
 			p, Ity_I1,
 			IRExpr_Binop(compare_of(type), IRExpr_RdTmp(cas->oldHi), cas->expdHi));
 
-		equal = pass_assign(p, Ity_I1, IRExpr_ITE(equal, hi, equal));
+		/* Valgrind has no machine code to choose between conditions. */
+		equal = pass_assign(p, Ity_I64, IRExpr_Unop(Iop_1Uto64, equal));
+		hi = pass_assign(p, Ity_I64, IRExpr_Unop(Iop_1Uto64, hi));
+		equal = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_And64, equal, hi));
+		equal = pass_assign(p, Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, equal));
 	}
 	put_guard(p, equal);
 	put_address(p, VT_WHAT_STORE_ADDRESS, cas->addr);
