@@ -284,55 +284,60 @@ def as_dumped(field, value):
     return plain(field.type, value)
 
 
-def record_lines(kind, block, dumped):
+def record_rows(kind, block):
+    """Of each record: its kind and the list of its values."""
     c = block.payload()
     columns = [column(c, f.type, block.records) for f in kind.fields]
     c.done()
     for i in range(block.records):
-        cells = [kind.name]
-        for f, col in zip(kind.fields, columns):
-            value = as_dumped(f, col[i]) if dumped else plain(f.type, col[i])
-            if value is not None:
-                cells.append(f.name + "=" + value)
-        yield "\t".join(cells)
+        yield kind, [col[i] for col in columns]
 
 
-def frame_lines(blocks, kinds, dumped):
+def as_line(kind, row, dumped):
+    cells = [kind.name]
+    for f, v in zip(kind.fields, row):
+        value = as_dumped(f, v) if dumped else plain(f.type, v)
+        if value is not None:
+            cells.append(f.name + "=" + value)
+    return "\t".join(cells)
+
+
+def frame_rows(blocks, kinds):
     """The records of one frame in their order, and how many of each kind."""
     order = blocks.pop(0) if blocks[0].kind == ORDER else None
     check(len(blocks) == 1 or order, "several blocks without an order")
-    lines, counts = {}, {}
+    rows, counts = {}, {}
     for b in blocks:
         check(b.kind in kinds, "a kind that is not declared")
-        check(b.kind not in lines, "two blocks of one kind")
-        lines[b.kind] = record_lines(kinds[b.kind], b, dumped)
+        check(b.kind not in rows, "two blocks of one kind")
+        rows[b.kind] = record_rows(kinds[b.kind], b)
         counts[b.kind] = b.records
     total = sum(counts.values())
     check(total <= MAX_RECORDS, "too many records in a frame")
     if not order:
-        return lines[blocks[0].kind], counts
+        return rows[blocks[0].kind], counts
     check(order.records == total, "the order counts other records than the frame holds")
-    return ordered(order.payload(), lines, dict(counts)), counts
+    return ordered(order.payload(), rows, dict(counts)), counts
 
 
-def ordered(c, lines, left):
+def ordered(c, rows, left):
     while c.left():
         kind, n = c.varint(), c.varint()
         check(n > 0, "the order takes no record")
         check(left.get(kind, -1) >= n, "the order takes more records than there are")
         left[kind] -= n
         for _ in range(n):
-            yield next(lines[kind])
+            yield next(rows[kind])
     check(not any(left.values()), "the order leaves records over")
-    for it in lines.values():
+    for it in rows.values():
         check(next(it, None) is None, "the order leaves records over")
 
 
 class Stream:
-    """Reads a whole stream: `emit` gets each record's line, `seen` each block."""
+    """Reads a whole stream: `emit` gets each record's kind and values, `seen` each block."""
 
-    def __init__(self, source, emit, seen, dumped):
-        self.source, self.emit, self.seen, self.dumped = source, emit, seen, dumped
+    def __init__(self, source, emit, seen):
+        self.source, self.emit, self.seen = source, emit, seen
         self.offset = 16
         self.frame = 0
         self.total = 0
@@ -370,9 +375,9 @@ class Stream:
             if blocks[0].kind == END:
                 break
             check(HEADER not in [b.kind for b in blocks], "a second header")
-            lines, counts = frame_lines(blocks, self.kinds, self.dumped)
-            for line in lines:
-                self.emit(line)
+            rows, counts = frame_rows(blocks, self.kinds)
+            for kind, row in rows:
+                self.emit(kind, row)
             for kind, n in counts.items():
                 self.counts[kind] = self.counts.get(kind, 0) + n
             self.total += sum(counts.values())
@@ -415,7 +420,8 @@ def main(argv):
     if len(argv) > 2 or what not in MODES:
         sys.exit(__doc__)
     sys.stdout.reconfigure(encoding="utf-8")
-    nothing = lambda _: None
+    line = lambda kind, row: print(as_line(kind, row, what == "--dump"))
+    nothing = lambda *_: None
     block = lambda b: print(
         b.offset, b.kind, b.compression, len(b.stored), b.raw_size, b.records, sep="\t"
     )
@@ -423,9 +429,8 @@ def main(argv):
     source = open(name, "rb") if len(argv) == 2 else sys.stdin.buffer
     stream = Stream(
         source,
-        print if what in ("--records", "--dump") else nothing,
+        line if what in ("--records", "--dump") else nothing,
         block if what == "--blocks" else nothing,
-        what == "--dump",
     )
     try:
         stream.start()

@@ -181,7 +181,6 @@
 	X(stosq, 8, NO_LOAD, "", "stosq")                                                          \
 	X(movs_down, 4, ANY, "std\n\t", "movsl\n\tcld")                                            \
 	EACH_STRING(X, rep_movs, TIMES(5), "mov $5,%%ecx\n\t", "rep movs")                         \
-	EACH_STRING(X, rep_lods, TIMES(3), "mov $3,%%ecx\n\t", "rep lods")                         \
 	X(rep_movs_none, 8, NO_LOAD, "xor %%ecx,%%ecx\n\t", "rep movsq")                           \
 	X(repe_cmps, 1, BOTH | TIMES(4) | LATE,                                                    \
 	  "mov $4,%%ecx\n\tmov (%%rsi),%%eax\n\tmov %%eax,(%%rdi)\n\t", "repe cmpsb")              \
@@ -236,7 +235,7 @@
 	X(cvtsi2sdl, 4, ANY, "", "cvtsi2sdl (%%rsi),%%xmm0")                                       \
 	X(cvtsi2sdq, 8, ANY, "", "cvtsi2sdq (%%rsi),%%xmm0")                                       \
 	X(cvtsi2ssl, 4, ANY, "", "cvtsi2ssl (%%rsi),%%xmm0")                                       \
-	X(cvtps2pd, 8, ANY, "", "cvtps2pd (%%rsi),%%xmm0")                                         \
+	X(cvtps2pd, 8, WITHIN, "", "cvtps2pd (%%rsi),%%xmm0")                                      \
 	X(cvtdq2pd, 8, ANY, "", "cvtdq2pd (%%rsi),%%xmm0")                                         \
 	X(cvtss2sd, 4, ANY, "", "cvtss2sd (%%rsi),%%xmm0")                                         \
 	X(cvttsd2si, 8, ANY, "", "cvttsd2si (%%rsi),%%rax")                                        \
@@ -257,7 +256,7 @@
 	X(pshufd, 16, ALIGNED, "", "pshufd $27,(%%rsi),%%xmm0")                                    \
 	X(pcmpeqb, 16, ALIGNED, "", "pcmpeqb (%%rsi),%%xmm0")                                      \
 	X(paddd, 16, ALIGNED, "", "paddd (%%rsi),%%xmm0")                                          \
-	X(pslld, 16, ALIGNED, "", "pslld (%%rsi),%%xmm0")                                          \
+	X(pslld, 16, ALIGNED | WITHIN, "", "pslld (%%rsi),%%xmm0")                                 \
 	X(punpcklbw, 16, ALIGNED, "", "punpcklbw (%%rsi),%%xmm0")                                  \
 	X(punpckhqdq, 16, ALIGNED, "", "punpckhqdq (%%rsi),%%xmm0")                                \
 	X(pmaddubsw, 16, ALIGNED, "", "pmaddubsw (%%rsi),%%xmm0")                                  \
@@ -285,7 +284,7 @@
 	X(vmovdqu, 32, AVX2, "", "vmovdqu (%%rsi),%%ymm15")                                        \
 	X(vlddqu, 32, AVX2, "", "vlddqu (%%rsi),%%ymm0")                                           \
 	X(vmovntdqa, 32, AVX2 | ALIGNED, "", "vmovntdqa (%%rsi),%%ymm0")                           \
-	X(vmovddup, 32, AVX2, "", "vmovddup (%%rsi),%%ymm0")                                       \
+	X(vmovddup, 32, AVX2 | WITHIN, "", "vmovddup (%%rsi),%%ymm0")                              \
 	X(vmovups_store, 32, AVX2 | NO_LOAD, "", "vmovups %%ymm0,(%%rsi)")                         \
 	X(vmovhps, 8, AVX2, "", "vmovhps (%%rsi),%%xmm1,%%xmm0")                                   \
 	X(vaddps, 32, AVX2, "", "vaddps (%%rsi),%%ymm1,%%ymm0")                                    \
@@ -300,7 +299,7 @@
 	X(vinsertf128, 16, AVX2, "", "vinsertf128 $1,(%%rsi),%%ymm1,%%ymm0")                       \
 	X(vinserti128, 16, AVX2, "", "vinserti128 $0,(%%rsi),%%ymm1,%%ymm0")                       \
 	X(vextractf128, 16, AVX2 | NO_LOAD, "", "vextractf128 $1,%%ymm1,(%%rsi)")                  \
-	X(vperm2f128, 32, AVX2, "", "vperm2f128 $49,(%%rsi),%%ymm1,%%ymm0")                        \
+	X(vperm2f128, 32, AVX2 | WITHIN, "", "vperm2f128 $49,(%%rsi),%%ymm1,%%ymm0")               \
 	X(vpermilps, 32, AVX2, "", "vpermilps $27,(%%rsi),%%ymm0")                                 \
 	X(vpermd, 32, AVX2, "", "vpermd (%%rsi),%%ymm1,%%ymm0")                                    \
 	X(vpermq, 32, AVX2, "", "vpermq $27,(%%rsi),%%ymm0")                                       \
@@ -308,7 +307,7 @@
 	X(vpmovzxbw, 16, AVX2, "", "vpmovzxbw (%%rsi),%%ymm0")                                     \
 	X(vpmovzxbd, 8, AVX2, "", "vpmovzxbd (%%rsi),%%ymm0")                                      \
 	X(vpmovsxbq, 4, AVX2, "", "vpmovsxbq (%%rsi),%%ymm0")                                      \
-	X(vcvtps2pd, 16, AVX2, "", "vcvtps2pd (%%rsi),%%ymm0")                                     \
+	X(vcvtps2pd, 16, AVX2 | WITHIN, "", "vcvtps2pd (%%rsi),%%ymm0")                            \
 	X(vcvtdq2pd, 16, AVX2, "", "vcvtdq2pd (%%rsi),%%ymm0")                                     \
 	X(vcvtpd2ps, 32, AVX2, "", "vcvtpd2psy (%%rsi),%%xmm0")                                    \
 	X(vpbroadcastb, 1, AVX2, "", "vpbroadcastb (%%rsi),%%ymm0")                                \
@@ -322,7 +321,7 @@
 	X(vpcmpeqb, 32, AVX2, "", "vpcmpeqb (%%rsi),%%ymm1,%%ymm0")                                \
 	X(vpshufb, 32, AVX2, "", "vpshufb (%%rsi),%%ymm1,%%ymm0")                                  \
 	X(vpalignr, 32, AVX2, "", "vpalignr $3,(%%rsi),%%ymm1,%%ymm0")                             \
-	X(vfmadd213ps, 32, FMA, "", "vfmadd213ps (%%rsi),%%ymm1,%%ymm0")                           \
+	X(vfmadd213ps, 32, FMA | WITHIN, "", "vfmadd213ps (%%rsi),%%ymm1,%%ymm0")                  \
 	X(vfmadd231sd, 8, FMA, "", "vfmadd231sd (%%rsi),%%xmm1,%%xmm0")                            \
 	X(vcvtph2ps_x, 8, FMA, "", "vcvtph2ps (%%rsi),%%xmm0")                                     \
 	X(vcvtph2ps, 16, FMA, "", "vcvtph2ps (%%rsi),%%ymm0")                                      \
