@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/execcount.h"
+#include "analysis/profcode_internal.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "image/addrspace.h"
@@ -15,7 +15,6 @@
 
 /* Of linux/perf_event.h. */
 #define CPUMODE_MASK	  7u
-#define CPUMODE_USER	  2u
 #define SAMPLE_HAS_IP	  (1u << 0)
 #define SAMPLE_HAS_PERIOD (1u << 8)
 #define PLACE_KEY_SIZE	  offsetof(struct vt_place, samples)
@@ -36,12 +35,6 @@ struct stretch {
 	bool data;    /* it never was executable */
 };
 
-/* Where a block's first instruction lies. */
-struct block_place {
-	bool known;
-	struct vt_place key; /* its event and counts are not used */
-};
-
 struct vt_profile {
 	struct vt_images *images;
 	struct vt_addrspace *space;
@@ -53,10 +46,8 @@ struct vt_profile {
 	size_t nevents;
 	size_t events_cap;
 	struct vt_profile_loss loss;
-	bool sampled;		    /* executed code is not to be counted */
-	struct vt_execcount *exec;  /* NULL: no block yet */
-	struct block_place *blocks; /* by id */
-	size_t blocks_cap;
+	bool sampled;		   /* executed code is not to be counted */
+	struct vti_profcode *code; /* NULL: none yet */
 };
 
 const char *vt_unmapped_text(uint64_t why)
@@ -107,8 +98,7 @@ void vt_profile_free(struct vt_profile *p)
 	vt_hash_fini(&p->ids);
 	vt_hash_fini(&p->stretches);
 	vt_addrspace_free(p->space);
-	vt_execcount_free(p->exec);
-	free(p->blocks);
+	vti_profcode_free(p->code);
 	free(p);
 }
 
@@ -318,85 +308,19 @@ static int take_count(struct vt_profile *p, const struct vt_record *rec, struct 
 /* ---- executed code ---- */
 
 /* What contradicts itself is counted; the rest of the stream is good. */
-static int leave_out(struct vt_profile *p, int code)
+static int take_code(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
-	if (code != -VT_E_FORMAT)
-		return code;
-	p->loss.bad++;
-	return 0;
-}
-
-/* Code that is not mapped when it is told of may be when all is counted. */
-static void place_block(struct vt_profile *p, const struct vt_bblock *b)
-{
-	struct block_place *at = &p->blocks[b->id];
-	const struct vt_map *m =
-		vt_addrspace_find(p->space, (int32_t)b->pid, b->addr, CPUMODE_USER);
-
-	at->known = m != NULL;
-	at->key = (struct vt_place){.image = VT_UNMAPPED_IMAGE, .offset = VT_UNMAPPED_USER};
-	if (!m)
-		return;
-	at->key.image = m->image;
-	at->key.offset = vt_map_offset(m, b->addr);
-	at->key.pid = m->type == VT_IMAGE_ANON ? (int32_t)b->pid : 0;
-}
-
-static int take_block(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
-{
-	const struct vt_bblock *b;
-	size_t old = p->blocks_cap;
 	int code;
 
 	if (p->sampled)
 		return 0;
-	if (!p->exec)
-		p->exec = vt_execcount_new();
-	if (!p->exec)
+	if (!p->code)
+		p->code = vti_profcode_new();
+	if (!p->code)
 		return no_memory(err);
-	code = vt_execcount_block(p->exec, rec, err);
-	if (code < 0)
-		return leave_out(p, code);
-	b = vt_bblocks_get(vt_execcount_blocks(p->exec), vt_record_u64(rec, VT_BLOCK_ID));
-	if (!vt_array_grow(&p->blocks, &p->blocks_cap, b->id + 1, sizeof(*p->blocks)))
-		return no_memory(err);
-	memset(p->blocks + old, 0, (p->blocks_cap - old) * sizeof(*p->blocks));
-	place_block(p, b);
-	return 0;
-}
-
-static int take_exec(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
-{
-	if (p->sampled)
-		return 0;
-	if (!p->exec)
-		p->exec = vt_execcount_new();
-	if (!p->exec)
-		return no_memory(err);
-	return leave_out(p, vt_execcount_exec(p->exec, rec, err));
-}
-
-static int add_block(struct vt_profile *p, const struct vt_bblock *b, uint32_t event,
-		     struct vt_error *err)
-{
-	struct block_place *at = &p->blocks[b->id];
-	struct vt_place key;
-	uint32_t i;
-	int code = 0;
-
-	if (!at->known)
-		place_block(p, b);
-	key = at->key;
-	key.event = event;
-	for (i = 0; i < b->ninsns && code == 0; i++) {
-		uint64_t n = vt_execcount_of(p->exec, b->id, i);
-
-		if (n)
-			code = add_count(p, &key, n, n, err);
-		if (at->known)
-			key.offset += b->lengths[i];
-	}
-	return code;
+	code = vti_profcode_take(p->code, rec, p->space, err);
+	p->loss.bad += code == -VT_E_FORMAT;
+	return code == -VT_E_FORMAT ? 0 : code;
 }
 
 /* The stream may have used the event's id for one of its own, but not with executed code. */
@@ -412,25 +336,36 @@ static int exec_event(struct vt_profile *p, size_t *index, struct vt_error *err)
 	return name_event(&p->events[*index], name, name, err);
 }
 
+/* Where add_executed() counts. */
+struct executed {
+	struct vt_profile *profile;
+	uint32_t event;
+};
+
+static int add_executed(void *arg, const struct vt_place *place, uint64_t count,
+			struct vt_error *err)
+{
+	const struct executed *e = arg;
+	struct vt_place key = *place;
+
+	key.event = e->event;
+	return add_count(e->profile, &key, count, count, err);
+}
+
 int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
 {
-	const struct vt_bblocks *dict;
+	struct executed e = {.profile = p};
 	size_t event = 0;
-	uint64_t id;
 	int code;
 
-	if (!p->exec || !vt_execcount_totals(p->exec)->insns)
+	if (!p->code || !vti_profcode_insns(p->code))
 		return 0;
 	code = exec_event(p, &event, err);
-	dict = vt_execcount_blocks(p->exec);
-	for (id = 0; id < vt_bblocks_end(dict) && code == 0; id++) {
-		const struct vt_bblock *b = vt_bblocks_get(dict, id);
-
-		if (b)
-			code = add_block(p, b, (uint32_t)event, err);
-	}
-	vt_execcount_free(p->exec);
-	p->exec = NULL;
+	e.event = (uint32_t)event;
+	if (code == 0)
+		code = vti_profcode_each(p->code, p->space, add_executed, &e, err);
+	vti_profcode_free(p->code);
+	p->code = NULL;
 	return code;
 }
 
@@ -530,9 +465,8 @@ static int take_record(struct vt_profile *p, const struct vt_record *rec, struct
 	case VT_COUNT:
 		return take_count(p, rec, err);
 	case VT_BLOCK:
-		return take_block(p, rec, err);
 	case VT_EXEC:
-		return take_exec(p, rec, err);
+		return take_code(p, rec, err);
 	case VT_LOST:
 	case VT_GAP:
 		take_loss(&p->loss, rec);

@@ -197,7 +197,7 @@ static int skip(struct vt_exec *x, uint64_t insns, uint64_t blocks, struct vt_er
 {
 	uint64_t last_insn = insns < x->insns ? x->insns - insns : 0;
 	uint32_t last = blocks < x->blocks ? x->blocks - (uint32_t)blocks : 0;
-	struct vt_step s;
+	struct vt_step s = {.block = NULL};
 
 	while (x->insns > last_insn && x->blocks > last) {
 		uint64_t left;

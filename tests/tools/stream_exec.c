@@ -100,6 +100,7 @@ static void write_blocks(struct maker *m, int64_t pid)
 {
 	const struct options *o = &m->o;
 	uint8_t lengths[VT_MAX_BLOCK_INSNS], code[4 * VT_MAX_BLOCK_INSNS];
+	static const uint8_t jump[] = {0x75, 0x00};
 	uint64_t slots[VT_MAX_BLOCK_SLOTS];
 	uint64_t i, k;
 
@@ -123,7 +124,7 @@ static void write_blocks(struct maker *m, int64_t pid)
 			memcpy(code + 4 * k, k < n ? load : nop, 4);
 		}
 		if (k)
-			memcpy(code + 4 * (k - 1), "\x75\x00", 2);
+			memcpy(code + 4 * (k - 1), jump, sizeof(jump));
 		vt_writer_bytes(m->w, VT_BLOCK_LENGTHS, lengths, k);
 		vt_writer_bytes(m->w, VT_BLOCK_CODE, code, 4 * k - 2);
 		for (k = 0; k < n; k++) {
@@ -276,7 +277,7 @@ static bool run_program(struct maker *m)
 		threads[i].tid = threads[i].pid + (int64_t)(i / m->o.processes);
 		threads[i].first = &firsts[p];
 	}
-	for (n = 0; threads && firsts && pool && done < m->o.insns; n++) {
+	for (n = 0; nthreads && threads && firsts && pool && done < m->o.insns; n++) {
 		struct made_thread *t = &threads[n % nthreads];
 		struct chunk *c = &pool[n % npool];
 
@@ -500,16 +501,6 @@ static int run(struct maker *m)
 	return 0;
 }
 
-#define NUMBER(letter_, name_, field, least, most, help_)                                          \
-	{                                                                                          \
-		.letter = letter_, .name = name_, .type = VT_OPT_U64, .value = &m.o.field,         \
-		.arg = "N", .min = least, .max = most, .help = help_                               \
-	}
-#define FLAG(name_, field, help_)                                                                  \
-	{                                                                                          \
-		.name = name_, .type = VT_OPT_FLAG, .value = &m.o.field, .help = help_             \
-	}
-
 int main(int argc, char **argv)
 {
 	struct maker m = {.o = {.insns = 1000000,
@@ -522,20 +513,28 @@ int main(int argc, char **argv)
 				.width = 2,
 				.seed = 1}};
 	const struct vt_opt opts[] = {
-		NUMBER('n', "insns", insns, 1, 0, "instructions to execute (1000000)"),
-		NUMBER('i', "per-block", per_block, 1, VT_MAX_BLOCK_INSNS / 2,
-		       "instructions of a block (6)"),
-		NUMBER('B', "blocks", blocks, 1, 65536, "different blocks (1000)"),
-		NUMBER('v', "values", values, 0, 64, "loads with values in each block (0)"),
-		NUMBER(0, "size", size, 1, 64, "bytes of a value (8)"),
-		NUMBER('c', "chunk", chunk, 1, 1 << 20, "blocks of an EXEC record (4096)"),
-		NUMBER('t', "threads", threads, 1, 64, "threads of a process, in turns (1)"),
-		NUMBER('p', "processes", processes, 1, 64,
-		       "processes, in turns; they share the blocks (1)"),
-		NUMBER(0, "pool", pool, 0, 4096,
-		       "repeat the first N EXEC records for ever: quick; not with --cut"),
-		NUMBER('w', "width", width, 2, 4, "bytes of an id, 2 or 4 (2)"),
-		NUMBER('s', "seed", seed, 0, 0, "seed (1)"),
+		{'n', "insns", VT_OPT_U64, &m.o.insns, "N", "instructions to execute (1000000)",
+		 NULL, 1, 0, NULL, false},
+		{'i', "per-block", VT_OPT_U64, &m.o.per_block, "N", "instructions of a block (6)",
+		 NULL, 1, VT_MAX_BLOCK_INSNS / 2, NULL, false},
+		{'B', "blocks", VT_OPT_U64, &m.o.blocks, "N", "different blocks (1000)", NULL, 1,
+		 65536, NULL, false},
+		{'v', "values", VT_OPT_U64, &m.o.values, "N", "loads with values in each block (0)",
+		 NULL, 0, 64, NULL, false},
+		{0, "size", VT_OPT_U64, &m.o.size, "N", "bytes of a value (8)", NULL, 1, 64, NULL,
+		 false},
+		{'c', "chunk", VT_OPT_U64, &m.o.chunk, "N", "blocks of an EXEC record (4096)", NULL,
+		 1, 1 << 20, NULL, false},
+		{'t', "threads", VT_OPT_U64, &m.o.threads, "N",
+		 "threads of a process, in turns (1)", NULL, 1, 64, NULL, false},
+		{'p', "processes", VT_OPT_U64, &m.o.processes, "N",
+		 "processes, in turns; they share the blocks (1)", NULL, 1, 64, NULL, false},
+		{0, "pool", VT_OPT_U64, &m.o.pool, "N",
+		 "repeat the first N EXEC records for ever: quick; not with --cut", NULL, 0, 4096,
+		 NULL, false},
+		{'w', "width", VT_OPT_U64, &m.o.width, "N", "bytes of an id, 2 or 4 (2)", NULL, 2,
+		 4, NULL, false},
+		{'s', "seed", VT_OPT_U64, &m.o.seed, "N", "seed (1)", NULL, 0, 0, NULL, false},
 		{.letter = 'o',
 		 .name = "order",
 		 .type = VT_OPT_CHOICE,
@@ -543,10 +542,11 @@ int main(int argc, char **argv)
 		 .arg = "HOW",
 		 .choices = orders,
 		 .help = "loop: one block after the other; random"},
-		FLAG("vary", vary, "blocks of 1 to 2 N - 1 instructions"),
-		FLAG("cut", cut, "let EXEC records end within a block"),
-		FLAG("times", times, "times of a nanosecond for each instruction, and TIMECONV"),
-		FLAG("script", script, "write what standard input says"),
+		{0, "vary", VT_OPT_FLAG, &m.o.vary, .help = "blocks of 1 to 2 N - 1 instructions"},
+		{0, "cut", VT_OPT_FLAG, &m.o.cut, .help = "let EXEC records end within a block"},
+		{0, "times", VT_OPT_FLAG, &m.o.times,
+		 .help = "times of a nanosecond for each instruction, and TIMECONV"},
+		{0, "script", VT_OPT_FLAG, &m.o.script, .help = "write what standard input says"},
 		{.letter = 'z',
 		 .name = "compress",
 		 .type = VT_OPT_STRING,

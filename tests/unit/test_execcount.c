@@ -33,7 +33,7 @@ static void write_block(struct vt_writer *w, uint64_t id)
 	uint64_t *row = vt_writer_row(w, VT_BLOCK);
 	uint64_t slots[MOST];
 	uint8_t ones[MOST];
-	uint16_t i;
+	uint64_t i;
 
 	memset(ones, 1, sizeof(ones));
 	row[VT_BLOCK_ID] = id;
@@ -41,7 +41,7 @@ static void write_block(struct vt_writer *w, uint64_t id)
 	row[VT_BLOCK_ADDR] = 0x1000 + 16 * id;
 	row[VT_BLOCK_SIZE] = row[VT_BLOCK_INSNS] = ninsns(id);
 	for (i = 0; i < ninsns(id); i++) {
-		struct vt_slot s = {.insn = i, .what = VT_WHAT_LOAD, .size = 2};
+		struct vt_slot s = {.insn = (uint16_t)i, .what = VT_WHAT_LOAD, .size = 2};
 
 		slots[i] = vt_slot_pack(&s);
 	}
