@@ -11,10 +11,14 @@
 /* Where instructions were not counted: how many there are for each load, as a rule. */
 #define INSNS_PER_LOAD 4
 
-/* An address that a program may have for data is above its first pages, and below the kernel. */
+/*
+ * An address that a program may have for data is above its first pages, and below the kernel.  From
+ * a megabyte on, few numbers of 8 bytes that are aligned like pointers are anything else.
+ */
 #define MIN_ADDRESS   65536
-#define HIGH_ADDRESS  (UINT64_C(1) << 32)
+#define HIGH_ADDRESS  1048576
 #define LIMIT_ADDRESS (UINT64_C(1) << 47)
+#define ALIGNMENT     8
 
 /* How a procedure was found: by its symbol, by where procedures begin, or not at all. */
 enum found { BY_SYMBOL, BY_ENTRY, BY_NOTHING };
@@ -284,7 +288,7 @@ static bool is_pointer(const struct vt_spec *s, const struct vt_hot *h, const st
 
 	if ((h->size != 8 && h->key.what != VT_WHAT_ARG) || v < MIN_ADDRESS || v >= LIMIT_ADDRESS)
 		return false;
-	return v >= HIGH_ADDRESS || (u->uses & VT_USE_ADDRESS) ||
+	return (v >= HIGH_ADDRESS && v % ALIGNMENT == 0) || (u->uses & VT_USE_ADDRESS) ||
 	       vt_profile_find(s->profile, v, &image, &offset);
 }
 
@@ -323,7 +327,7 @@ static void look_at_code(const struct vt_spec *s, struct vt_spec_row *r, const s
 			vt_load_vaddr(code, r->vaddr, &from) && vt_elf_is_constant(code->arg, from);
 		break;
 	case VT_WHAT_ARG:
-		vt_uses_of_register(code, r->vaddr, h->key.reg, &v->uses);
+		vt_uses_of_argument(code, r->vaddr, h->key.reg, &v->uses);
 		break;
 	case VT_WHAT_RESULT:
 		vt_uses_of_result(code, r->vaddr, h->key.reg, &v->uses);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/speclist.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,15 @@ void vti_speclist_value(struct vt_buf *out, const struct vt_spec_view *view,
 		style.format = VT_VALUE_SYMBOL;
 		type.number = VT_NUMBER_ADDRESS;
 	}
+	/* A byte need not be a character: both are told. */
+	if (size == 1 && style.format == VT_VALUE_AUTO &&
+	    isprint((int)(v->hot->values[0] & 0xff))) {
+		vt_buf_printf(out, "%u (", (unsigned)v->hot->values[0] & 0xff);
+		style.format = VT_VALUE_CHAR;
+	}
 	vt_value_text(out, v->hot->values[0], size, type, &style);
+	if (style.format == VT_VALUE_CHAR)
+		vt_buf_printf(out, ")");
 }
 
 static void add_columns(struct vt_table *t)

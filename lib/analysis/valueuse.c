@@ -6,7 +6,8 @@
 /* Bounds on the search; a value is seldom kept in a register for longer. */
 #define MAX_VISITS 256 /* instructions */
 #define MAX_PATHS  32
-#define MAX_DEPTH  3 /* of calls */
+#define MAX_DEPTH  3	/* of calls */
+#define MAX_STEPS  1024 /* instructions, those of called procedures included */
 
 #define BIT(reg) ((uint64_t)1 << (reg))
 
@@ -18,6 +19,8 @@
 	(BIT(VT_REG_BX) | BIT(VT_REG_BP) | BIT(VT_REG_SP) | (uint64_t)0xf << (VT_REG_R8 + 4))
 /* What a system call changes: ibid., A.2.1. */
 #define SYSCALL_CLOBBERS (BIT(VT_REG_AX) | BIT(VT_REG_CX) | BIT(VT_REG_R8 + 3))
+
+#define MAX_PROLOGUE 16 /* instructions before a procedure with variable arguments looks at al */
 
 #define STACK_PROTECTOR 0x28 /* offset from fs: gcc's and clang's, and glibc's tcbhead_t */
 
@@ -31,6 +34,8 @@ struct walk {
 	struct vt_uses *u;
 	enum vt_use best; /* what u->where is of */
 	int depth;
+	bool variadic;	 /* registers are saved for va_arg(), which is no use of them */
+	unsigned *steps; /* that are left */
 	size_t npaths;
 	size_t nvisits;
 	struct path paths[MAX_PATHS]; /* still to be followed */
@@ -180,16 +185,44 @@ static uint64_t registers_after(const struct vt_facts *f, uint64_t regs, uint64_
 	return regs;
 }
 
+/*
+ * A procedure with variable arguments begins by saving the registers that may pass them, those of
+ * vectors if al is not 0 (System V ABI, 3.5.7).
+ */
+static bool is_variadic(const struct vt_code *code, uint64_t vaddr)
+{
+	struct vt_facts f;
+	int i;
+
+	for (i = 0; i < MAX_PROLOGUE && decode(code, vaddr, &f); i++) {
+		if ((f.flags & VT_FACT_COMPARE) && (f.reads & BIT(VT_REG_AX)))
+			return true;
+		if ((f.writes & BIT(VT_REG_AX)) || (f.flags & VT_FACT_BRANCH))
+			return false;
+		vaddr += f.length;
+	}
+	return false;
+}
+
+/* Whether an instruction only saves a register in the procedure's frame. */
+static bool is_save(const struct vt_facts *f)
+{
+	return (f->flags & VT_FACT_MOVE) && f->nmemories == 1 && f->memories[0].written &&
+	       (f->memories[0].base == VT_REG_SP || f->memories[0].base == VT_REG_BP);
+}
+
 static void walk(struct walk *w);
 
 /* Whether a procedure that is called looks at the value; what it does with it is its own affair. */
 static void follow_call(struct walk *w, uint64_t target, uint64_t regs)
 {
 	struct vt_uses inner = {0};
-	struct walk callee = {.code = w->code, .u = &inner, .depth = w->depth + 1};
+	struct walk callee = {
+		.code = w->code, .u = &inner, .depth = w->depth + 1, .steps = w->steps};
 
 	if (w->depth >= MAX_DEPTH || !regs)
 		return;
+	callee.variadic = is_variadic(w->code, target);
 	push_path(&callee, target, regs);
 	walk(&callee);
 	w->u->uses |= inner.uses & VT_USE_READ;
@@ -199,10 +232,12 @@ static void follow_path(struct walk *w, uint64_t vaddr, uint64_t regs)
 {
 	struct vt_facts f;
 
-	while (regs && visit(w, vaddr, regs) && decode(w->code, vaddr, &f)) {
-		uint64_t hit = is_zero_idiom(&f) ? 0 : f.reads & regs;
+	while (regs && *w->steps && visit(w, vaddr, regs) && decode(w->code, vaddr, &f)) {
+		bool saved = w->variadic && is_save(&f);
+		uint64_t hit = saved || is_zero_idiom(&f) ? 0 : f.reads & regs;
 		uint64_t target = vaddr + (uint64_t)f.target;
 
+		--*w->steps;
 		if (hit)
 			follow_register(w, &f, vaddr, hit);
 		if ((f.flags & VT_FACT_CALL) && f.has_target)
@@ -252,7 +287,8 @@ static enum vt_source source_of(const struct vt_facts *f, const struct vt_memory
 
 enum vt_source vt_uses_of_load(const struct vt_code *code, uint64_t vaddr, struct vt_uses *u)
 {
-	struct walk w = {.code = code, .u = u};
+	unsigned steps = MAX_STEPS;
+	struct walk w = {.code = code, .u = u, .steps = &steps};
 	const struct vt_memory *m;
 	struct vt_facts f;
 	unsigned i;
@@ -292,10 +328,11 @@ bool vt_load_vaddr(const struct vt_code *code, uint64_t vaddr, uint64_t *from)
 	return true;
 }
 
-void vt_uses_of_register(const struct vt_code *code, uint64_t vaddr, unsigned reg,
-			 struct vt_uses *u)
+static void follow(const struct vt_code *code, uint64_t vaddr, unsigned reg, bool variadic,
+		   struct vt_uses *u)
 {
-	struct walk w = {.code = code, .u = u};
+	unsigned steps = MAX_STEPS;
+	struct walk w = {.code = code, .u = u, .variadic = variadic, .steps = &steps};
 
 	memset(u, 0, sizeof(*u));
 	if (reg >= VT_NREGS)
@@ -304,13 +341,19 @@ void vt_uses_of_register(const struct vt_code *code, uint64_t vaddr, unsigned re
 	walk(&w);
 }
 
+void vt_uses_of_argument(const struct vt_code *code, uint64_t vaddr, unsigned reg,
+			 struct vt_uses *u)
+{
+	follow(code, vaddr, reg, is_variadic(code, vaddr), u);
+}
+
 void vt_uses_of_result(const struct vt_code *code, uint64_t vaddr, unsigned reg, struct vt_uses *u)
 {
 	struct vt_facts f;
 
 	memset(u, 0, sizeof(*u));
 	if (decode(code, vaddr, &f))
-		vt_uses_of_register(code, vaddr + f.length, reg, u);
+		follow(code, vaddr + f.length, reg, false, u);
 }
 
 bool vt_code_is_call(const struct vt_code *code, uint64_t vaddr)

@@ -59,13 +59,14 @@ enum vt_source vt_uses_of_load(const struct vt_code *code, uint64_t vaddr, struc
 bool vt_load_vaddr(const struct vt_code *code, uint64_t vaddr, uint64_t *from);
 
 /*
- * The uses of a register's value from the instruction at `vaddr` on.  At calls whose target the
- * code tells, registers that pass arguments are followed there.
+ * The uses of a register's value from the entry of the procedure at `vaddr` on.  At calls whose
+ * target the code tells, registers that pass arguments are followed there.  That a procedure with
+ * variable arguments saves all registers that may pass one is no use.
  */
-void vt_uses_of_register(const struct vt_code *code, uint64_t vaddr, unsigned reg,
+void vt_uses_of_argument(const struct vt_code *code, uint64_t vaddr, unsigned reg,
 			 struct vt_uses *u);
 
-/* The same for a register that the instruction at `vaddr` writes. */
+/* The uses of what the instruction at `vaddr` leaves in a register. */
 void vt_uses_of_result(const struct vt_code *code, uint64_t vaddr, unsigned reg, struct vt_uses *u);
 
 /* True when the instruction at `vaddr` is a call. */

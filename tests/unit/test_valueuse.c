@@ -50,6 +50,10 @@ static const char source[] =
 	"at two; xor edx, edx; mov eax, edi; div esi; ret\n"
 	"at passed; sub rsp, 8; call two; add rsp, 8; ret\n"
 	"at jumped; jmp two\n"
+	"at variadic; sub rsp, 88; mov [rsp + 8], rsi; mov [rsp + 16], rdx; test al, al; je 1f\n"
+	"movaps [rsp + 32], xmm0; 1: mov eax, [rdi]; add rsp, 88; ret\n"
+	"at calls_variadic; call variadic; ret\n"
+	"at saves; push rbp; mov rbp, rsp; mov [rbp - 8], rsi; ret\n"
 	"at endless; 1: test edi, edi; jne 1b; jmp 1b\n"
 	".data\nvariable: .long 1\n.section .rodata\nnumber: .long 2\n";
 
@@ -174,7 +178,7 @@ static unsigned uses_of_argument(const struct fixture *f, const char *name, unsi
 {
 	struct vt_uses u;
 
-	vt_uses_of_register(&f->code, address(f, name), reg, &u);
+	vt_uses_of_argument(&f->code, address(f, name), reg, &u);
 	return u.uses;
 }
 
@@ -193,6 +197,12 @@ static void test_arguments(void **state)
 	assert_int_equal(uses_of_argument(f, "jumped", VT_REG_SI), VT_USE_READ | VT_USE_DIVISOR);
 	assert_int_equal(uses_of_argument(f, "endless", VT_REG_DI), VT_USE_READ | VT_USE_BRANCH);
 	assert_int_equal(uses_of_argument(f, "two", 200), 0);
+	/* Saved because it may be an argument; and as code does that is not optimised. */
+	assert_int_equal(uses_of_argument(f, "variadic", VT_REG_SI), 0);
+	assert_int_equal(uses_of_argument(f, "variadic", VT_REG_DI), VT_USE_READ | VT_USE_ADDRESS);
+	assert_int_equal(uses_of_argument(f, "calls_variadic", VT_REG_SI), 0);
+	assert_int_equal(uses_of_argument(f, "calls_variadic", VT_REG_DI), VT_USE_READ);
+	assert_int_equal(uses_of_argument(f, "saves", VT_REG_SI), VT_USE_READ);
 }
 
 static void test_results(void **state)
