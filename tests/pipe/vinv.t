@@ -42,6 +42,19 @@ for seed in 0 1 2 3; do
 	t_is "two values, another threshold" "$(metrics same got want 2>&1)" same
 done
 
+# What vhot makes of a program, by each algorithm.
+"$VT_BUILD/tests/tools/stream_exec" --insns 200000 --blocks 40 --values 3 --order random >made.vt
+vhot --algo exact made.vt -o exact.hot 2>err
+for algo in gm tnv lru convergent random space-saving; do
+	vhot --algo "$algo" made.vt -o other.hot 2>err
+	vinv --json --summary other.hot 2>err | part overall >got
+	metrics invariance other.hot >want
+	t_is "means of what $algo finds" "$(metrics same got want 2>&1)" same
+	vcmp --json -m 3 exact.hot other.hot >got 2>err
+	metrics compare exact.hot other.hot 3 >want
+	t_is "and how far it is from all" "$(metrics same got want 2>&1)" same
+done
+
 # A profile and itself, and of several second profiles each has its row.
 vcmp --json a.hot a.hot >got 2>err
 t_like "finds every top value in itself" '"find_top": 100.0' got
