@@ -293,7 +293,7 @@ static bool draw_intervals(struct run *r, const struct app_intervals *iv, uint32
 {
 	size_t n = iv->nrows * k, i, j;
 	double *points = malloc((2 * n + 1) * sizeof(*points));
-	struct vt_chart_series series = {"", points, points + n, n};
+	struct vt_chart_series series = {.label = ""};
 	struct vt_chart chart = {.title = "Interval invariance (top value)",
 				 .x_label = "instruction (by mean)",
 				 .y_label = "percent",
@@ -306,6 +306,7 @@ static bool draw_intervals(struct run *r, const struct app_intervals *iv, uint32
 
 	if (!points)
 		return no_memory(r->app);
+	series = (struct vt_chart_series){"", points, points + n, n};
 	for (i = 0; i < iv->nrows; i++) {
 		for (j = 0; j < k; j++) {
 			points[i * k + j] = (double)i + 1;

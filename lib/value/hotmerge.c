@@ -155,8 +155,8 @@ static int check_alike(const struct vt_hot *a, const struct vt_hot *b, struct vt
 
 static void add_totals(struct vt_hot *a, const struct vt_hot *b)
 {
-	if (a->total && b->total && a->last == b->first)
-		a->same++;
+	bool seam = a->total && b->total && a->last == b->first;
+
 	if (!a->total)
 		a->first = b->first;
 	if (b->total)
@@ -166,7 +166,7 @@ static void add_totals(struct vt_hot *a, const struct vt_hot *b)
 	a->total += b->total;
 	a->profiled += b->profiled;
 	a->zero += b->zero;
-	a->same += b->same;
+	a->same += b->same + (seam && a->same + b->same < a->total);
 	a->stride += b->stride;
 }
 
