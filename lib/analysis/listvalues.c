@@ -2,6 +2,7 @@
 /* The lines of hot lists below their instructions. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/listing_internal.h"
@@ -157,38 +158,61 @@ static bool same_kind(const struct vt_hot *a, const struct vt_hot *b)
 	return a->key.what == b->key.what && a->key.reg == b->key.reg && a->key.lane == b->key.lane;
 }
 
+/* The busiest caller first; equal ones stay in the order of the value profile. */
+static int compare_totals(const void *pa, const void *pb)
+{
+	const struct vt_hot *a = *(const struct vt_hot *const *)pa;
+	const struct vt_hot *b = *(const struct vt_hot *const *)pb;
+
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	if (a->key.caller_image != b->key.caller_image)
+		return a->key.caller_image < b->key.caller_image ? -1 : 1;
+	return a->key.caller < b->key.caller ? -1 : a->key.caller > b->key.caller;
+}
+
+static void put_rare(struct vt_listing *l, const struct vti_point *point, size_t rare,
+		     double percent)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_list_row *row;
+	const char *text;
+
+	vt_buf_printf(&b, "... %zu more caller%s, %.1f%% of the executions", rare,
+		      rare == 1 ? "" : "s", percent);
+	text = vti_listing_text(l, b.data, b.size);
+	vt_buf_free(&b);
+	row = vti_listing_row(l, VT_ROW_CALLERS);
+	row->address = point->vaddr;
+	row->values = text;
+}
+
 static void put_kind(struct vt_listing *l, const struct vti_point *point, size_t first, size_t n,
 		     const struct vt_facts *facts)
 {
-	const struct vt_hotprofile *lists = l->values->lists;
+	const struct vt_hot **lists = calloc(n, sizeof(struct vt_hot *));
 	double total = 0, rest = 0;
-	size_t i, rare = 0;
+	size_t i, shown = 0;
 
-	for (i = 0; i < n; i++)
-		total += (double)vt_hotprofile_at(lists, first + i)->total;
-	for (i = 0; i < n && !l->failed; i++) {
-		const struct vt_hot *h = vt_hotprofile_at(lists, first + i);
-
-		if (n == 1 || 100 * (double)h->total >= l->values->cutoff * total) {
-			put_list(l, point, h, facts);
-		} else {
-			rare++;
-			rest += (double)h->total;
-		}
+	if (!lists) {
+		l->failed = true;
+		return;
 	}
-	if (rare) {
-		struct vt_buf b = VT_BUF_INIT;
-		const char *text;
-		struct vt_list_row *row;
-
-		vt_buf_printf(&b, "... %zu more caller%s, %.1f%% of the executions", rare,
-			      rare == 1 ? "" : "s", total > 0 ? 100 * rest / total : 0);
-		text = vti_listing_text(l, b.data, b.size);
-		row = vti_listing_row(l, VT_ROW_CALLERS);
-		row->address = point->vaddr;
-		row->values = text;
-		vt_buf_free(&b);
+	for (i = 0; i < n; i++) {
+		lists[i] = vt_hotprofile_at(l->values->lists, first + i);
+		total += (double)lists[i]->total;
 	}
+	qsort(lists, n, sizeof(*lists), compare_totals);
+	for (; shown < n && !l->failed; shown++) {
+		if (n > 1 && 100 * (double)lists[shown]->total < l->values->cutoff * total)
+			break;
+		put_list(l, point, lists[shown], facts);
+	}
+	for (i = shown; i < n; i++)
+		rest += (double)lists[i]->total;
+	if (shown < n && !l->failed)
+		put_rare(l, point, n - shown, total > 0 ? 100 * rest / total : 0);
+	free(lists);
 }
 
 /*

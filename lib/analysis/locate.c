@@ -153,6 +153,19 @@ static void search_vaddr(struct search *s, struct scope at, uint64_t vaddr)
 		add_symbol(s, sym);
 }
 
+/* What of the image lies in no procedure is listed together, if there are samples in it. */
+static void search_vaddr_in(struct search *s, struct scope at, uint64_t vaddr)
+{
+	size_t before = s->found->count;
+
+	search_vaddr(s, at, vaddr);
+	if (s->found->count > before)
+		return;
+	add_rest(s, at, VT_UNKNOWN_NO_SYMBOL);
+	if (s->found->count > before && !s->found->list[before].samples)
+		s->found->count = before;
+}
+
 static void search_address(struct search *s, uint64_t address)
 {
 	uint64_t offset;
@@ -214,7 +227,7 @@ static size_t search_in(struct search *s, const char *what, size_t size)
 		if (!vt_images_symbols(s->images, s->scopes[i].image, s->scopes[i].pid, &why))
 			add_rest(s, s->scopes[i], why);
 		else if (parse_address(name, &vaddr))
-			search_vaddr(s, s->scopes[i], vaddr);
+			search_vaddr_in(s, s->scopes[i], vaddr);
 		else
 			search_name(s, s->scopes[i], name);
 	}

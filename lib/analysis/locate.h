@@ -42,7 +42,8 @@ void vt_found_fini(struct vt_found *f);
  *	NAME            a symbol, mangled or not, as vt_symbols_search() takes it
  *	IMAGE:NAME      the same in one image, named by path or file name
  *	0xADDRESS       the procedure at an address of the recorded process, or of a listing
- *	IMAGE:0xOFFSET  the procedure at an address as a listing prints it
+ *	IMAGE:0xOFFSET  the procedure at an address as a listing prints it; where there is none, all
+ *	                that lies in none
  *
  * in the images in which samples fell; in the kernel and its modules only if nothing else has the
  * name (to read their symbols takes longer than all the rest), or IMAGE names them.  Where only one

@@ -169,6 +169,7 @@ t_is "and keeps the lists of what it keeps" "$(grep -cE '(load|arg rdi|arg rsi|c
 t_ok "lists by caller" vlist -i callers.vt --values --asm walk
 cp "$T_OUT" callers
 t_like "name the caller" '100% 1  from main\+0x1$' callers
+t_is "the busiest comes first" "$(grep -o '100% [123]  from' callers | cut -c6 | tr -d '\n')" 123
 t_like "rare callers are left out and counted" '\.\.\. 1 more caller, 0\.4% of the executions$' callers
 t_like "a stream of lists without counts is listed all the same" 'executions' callers
 vlist -i callers.vt --values --asm --cutoff 0 walk >callers
