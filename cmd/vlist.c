@@ -339,6 +339,12 @@ static void run(struct app *a, struct options *o)
 		.help = (text)                                                                     \
 	}
 
+#define LIST(letter_, name_, variable, arg_, text)                                                 \
+	{                                                                                          \
+		.letter = (letter_), .name = (name_), .type = VT_OPT_LIST, .value = &(variable),   \
+		.arg = (arg_), .help = (text)                                                      \
+	}
+
 int main(int argc, char **argv)
 {
 	struct options o = {.values = {.cutoff = 1, .show = 5}};
@@ -354,12 +360,7 @@ int main(int argc, char **argv)
 		FLAG('a', "asm", o.assembly, "assembly only, no source"),
 		FLAG(0, "intel", o.intel, "x86 assembly in Intel's syntax"),
 		FLAG(0, "att", o.att, "x86 assembly in AT&T's syntax (default)"),
-		{.letter = 'e',
-		 .name = "event",
-		 .type = VT_OPT_LIST,
-		 .value = &o.events,
-		 .arg = "NAME",
-		 .help = "show this event only; repeat for more"},
+		LIST('e', "event", o.events, "NAME", "show this event only; repeat for more"),
 		FLAG(0, "all", o.all, "list all procedures with samples, the hottest first"),
 		{.letter = 'n',
 		 .name = "top",
@@ -375,12 +376,8 @@ int main(int argc, char **argv)
 		 .arg = "N",
 		 .given = &o.listing.partial,
 		 .help = "only what lies within N lines or instructions of samples"},
-		{.letter = 'I',
-		 .name = "source-dir",
-		 .type = VT_OPT_LIST,
-		 .value = &o.dirs,
-		 .arg = "DIR",
-		 .help = "look for source files in DIR first; repeat for more"},
+		LIST('I', "source-dir", o.dirs, "DIR",
+		     "look for source files in DIR first; repeat for more"),
 		FLAG(0, "values", o.with_values, "each instruction's hot lists of values (vhot)"),
 		{.name = "cutoff",
 		 .type = VT_OPT_F64,

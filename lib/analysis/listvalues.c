@@ -202,7 +202,7 @@ static void put_kind(struct vt_listing *l, const struct vti_point *point, size_t
 		lists[i] = vt_hotprofile_at(l->values->lists, first + i);
 		total += (double)lists[i]->total;
 	}
-	qsort(lists, n, sizeof(*lists), compare_totals);
+	qsort(lists, n, sizeof(struct vt_hot *), compare_totals);
 	for (; shown < n && !l->failed; shown++) {
 		if (n > 1 && 100 * (double)lists[shown]->total < l->values->cutoff * total)
 			break;
