@@ -141,6 +141,22 @@ static bool cursor_used(const struct rc_ring *ring, uint64_t cursor, size_t area
 	return n <= size;
 }
 
+/*
+ * The recorder says where it is only when it stands still.  What it has done since then: ids up to
+ * the first 0, of which the last one may not have come to its end.
+ */
+static uint32_t run_on(const struct rc_ring *ring, uint32_t index, uint32_t used)
+{
+	const uint8_t *ids = ring->base + ring->buffers[index].ids;
+	uint32_t end = used, id = 1;
+
+	while (end + sizeof(id) <= ring->buffers[index].ids_size && id) {
+		memcpy(&id, ids + end, sizeof(id));
+		end += id ? sizeof(id) : 0;
+	}
+	return end > used ? end - (uint32_t)sizeof(id) : used;
+}
+
 int vti_rc_ring_current(const struct rc_ring *ring, uint64_t number, struct rc_filled *out)
 {
 	uint32_t index = (uint32_t)(number % ring->nbuffers);
@@ -156,7 +172,8 @@ int vti_rc_ring_current(const struct rc_ring *ring, uint64_t number, struct rc_f
 	    !cursor_used(ring, h.data_next, ring->buffers[index].data,
 			 ring->buffers[index].data_size, &b.data))
 		return -1;
-	b.ids &= ~3u;
+	b.ids = run_on(ring, index, b.ids & ~3u);
+	b.data = ring->buffers[index].data_size; /* as much of it as the ids tell */
 	if (!look(ring, index, &b, out))
 		return -1;
 	out->cut = true;

@@ -19,6 +19,21 @@ static struct vt_ring_buffer *current(const struct rings *r)
 	return &r->ring->buffers[r->number % RINGS_BUFFERS];
 }
 
+static void put(struct rings *r, uint64_t *cursor, const void *data, size_t size)
+{
+	memcpy((uint8_t *)r->ring + (*cursor - r->ring->mapped), data, size);
+	*cursor += size;
+}
+
+/* The word after the last id is 0. */
+static void end_ids(struct rings *r)
+{
+	const uint32_t zero = 0;
+	uint64_t cursor = r->ring->ids_next;
+
+	put(r, &cursor, &zero, sizeof(zero));
+}
+
 static void begin(struct rings *r)
 {
 	struct vt_ring_buffer *b = current(r);
@@ -31,6 +46,7 @@ static void begin(struct rings *r)
 	r->ring->current = (uint32_t)(r->number % RINGS_BUFFERS);
 	r->ring->ids_next = r->ring->mapped + b->ids_offset;
 	r->ring->data_next = r->ring->mapped + b->data_offset;
+	end_ids(r);
 	b->state = VT_RING_FILLING;
 }
 
@@ -126,12 +142,6 @@ void rings_end(struct rings *r)
 	rings_drop(r);
 }
 
-static void put(struct rings *r, uint64_t *cursor, const void *data, size_t size)
-{
-	memcpy((uint8_t *)r->ring + (*cursor - r->ring->mapped), data, size);
-	*cursor += size;
-}
-
 static uint32_t used(const struct rings *r, uint64_t cursor, uint64_t area)
 {
 	return (uint32_t)(cursor - r->ring->mapped - area);
@@ -141,12 +151,13 @@ void rings_run(struct rings *r, uint32_t id, const void *data, size_t size)
 {
 	const struct vt_ring_buffer *b = current(r);
 
-	if (used(r, r->ring->ids_next, b->ids_offset) + sizeof(id) > RINGS_IDS ||
+	if (used(r, r->ring->ids_next, b->ids_offset) + 2 * sizeof(id) > RINGS_IDS ||
 	    used(r, r->ring->data_next, b->data_offset) + size > RINGS_DATA)
 		rings_flush(r);
 	if (size)
 		put(r, &r->ring->data_next, data, size);
 	put(r, &r->ring->ids_next, &id, sizeof(id));
+	end_ids(r);
 }
 
 void rings_event(struct rings *r, unsigned type, int32_t tid, const void *head, size_t head_size,
