@@ -124,11 +124,11 @@ static bool open_output(struct full *f, const char *output, const char *compress
 
 /* ---- the recorder's directory ---- */
 
-/* Memory is the best place for memory that is shared; /dev/shm need not be there. */
+/* Memory is the best place for memory that is shared; /dev/shm need not be there, or large. */
 static bool make_directory(struct full *f)
 {
-	const char *tmp = getenv("TMPDIR");
-	const char *places[] = {"/dev/shm", tmp && *tmp ? tmp : "/tmp"};
+	const char *told = getenv("VTRACE_TMPDIR"), *tmp = getenv("TMPDIR");
+	const char *places[] = {told && *told ? told : "/dev/shm", tmp && *tmp ? tmp : "/tmp"};
 	size_t i;
 
 	for (i = 0; i < 2; i++) {

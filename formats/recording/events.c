@@ -148,10 +148,9 @@ static int on_start(struct vt_recording *r, struct rc_process *p, struct event *
 	if (p->started)
 		return damaged(err, "a second start");
 	p->started = true;
-	if (s.forked && !p->forked)
+	if (s.forked) {
 		vti_rc_put_thread(r, p, VT_OP_FORK, p->pid, p->ppid, NULL);
-	p->forked |= s.forked != 0;
-	if (!s.forked) {
+	} else {
 		vti_rc_put_thread(r, p, VT_OP_EXEC, e->head.tid, e->head.tid, &p->program);
 		r->sum.processes++;
 	}
@@ -297,16 +296,14 @@ static int on_state(struct vt_recording *r, struct rc_process *p, struct event *
 	return 0;
 }
 
-static int on_fork(struct vt_recording *r, struct rc_process *p, struct event *e,
-		   struct vt_error *err)
+static int on_fork(struct vt_recording *r, struct event *e, struct vt_error *err)
 {
 	struct vt_ring_fork f;
 
 	if (!take(e, &f, sizeof(f)) || f.child <= 0)
 		return damaged(err, "a bad fork");
-	if (f.recorded)
-		return vti_rc_forked(r, p, f.child, err);
-	r->sum.unfollowed++;
+	/* One that is recorded tells of itself. */
+	r->sum.unfollowed += !f.recorded;
 	return 0;
 }
 
@@ -408,7 +405,7 @@ static int on_event(struct vt_recording *r, struct rc_process *p, struct event *
 	case VT_RING_STATE:
 		return on_state(r, p, e, err);
 	case VT_RING_FORK:
-		return on_fork(r, p, e, err);
+		return on_fork(r, e, err);
 	case VT_RING_EXEC:
 		return on_exec(p, e, err);
 	case VT_RING_LOST:

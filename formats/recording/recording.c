@@ -150,26 +150,6 @@ static void warn(const struct vt_recording *r, const struct rc_process *p, const
 	r->opt.warn(r->opt.warn_arg, line);
 }
 
-int vti_rc_forked(struct vt_recording *r, struct rc_process *parent, int32_t child,
-		  struct vt_error *err)
-{
-	struct rc_process *p = find(r, child);
-
-	/* The child may have been faster. */
-	if (p && p->forked)
-		return 0;
-	if (!p) {
-		p = add(r, child, parent->pid, err);
-		if (!p)
-			return -VT_E_NOMEM;
-		p->expected = true;
-	}
-	p->time = parent->time;
-	p->forked = true;
-	vti_rc_put_thread(r, p, VT_OP_FORK, child, parent->pid, NULL);
-	return 0;
-}
-
 /* ---- reading buffers ---- */
 
 /* 0, or -VT_E_NOMEM; damage is noted, and nothing more is read from there. */
@@ -208,8 +188,6 @@ static int drain(struct vt_recording *r, struct rc_process *p, struct vt_error *
 	struct rc_filled f;
 	int got, rc = 0;
 
-	if (p->expected)
-		return 0;
 	while (rc == 0 && (got = vti_rc_ring_full(&p->ring, p->next, &f)) != 0) {
 		if (got > 0) {
 			rc = read_one(r, p, &f, err);
@@ -241,7 +219,7 @@ static void drop_files(const struct vt_recording *r, const struct rc_process *p)
 	char name[RING_NAME_SIZE];
 	uint32_t seq;
 
-	for (seq = 0; !p->expected && seq <= p->seq; seq++)
+	for (seq = 0; seq <= p->seq; seq++)
 		unlinkat(r->dirfd, ring_name(name, p->pid, seq), 0);
 }
 
@@ -271,7 +249,7 @@ static int recover(struct vt_recording *r, struct rc_process *p, struct vt_error
 	int rc, got;
 
 	rc = drain(r, p, err);
-	if (rc < 0 || p->expected || p->broken || r->stopped)
+	if (rc < 0 || p->broken || r->stopped)
 		return rc;
 	got = vti_rc_ring_current(&p->ring, p->next, &f);
 	if (got > 0)
@@ -321,7 +299,7 @@ static int take_ring(struct vt_recording *r, struct rc_process *p, uint32_t seq)
 static int on_hello(struct vt_recording *r, const struct vt_ring_message *m, struct vt_error *err)
 {
 	struct rc_process *p = find(r, m->pid);
-	int rc = p && !p->expected ? recover(r, p, err) : 0;
+	int rc = p ? recover(r, p, err) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -329,7 +307,6 @@ static int on_hello(struct vt_recording *r, const struct vt_ring_message *m, str
 		p = add(r, m->pid, m->ppid, err);
 	if (!p)
 		return -VT_E_NOMEM;
-	p->expected = false;
 	if (take_ring(r, p, m->seq) < 0)
 		remove_process(r, p);
 	return 0;
@@ -342,7 +319,7 @@ static int on_message(struct vt_recording *r, const struct vt_ring_message *m, s
 	if (m->type == VT_RING_HELLO && m->pid > 0)
 		return on_hello(r, m, err);
 	p = find(r, m->pid);
-	if (!p || p->expected || p->seq != m->seq)
+	if (!p || p->seq != m->seq)
 		return 0;
 	return m->type == VT_RING_BYE ? end_process(r, p, err) : drain(r, p, err);
 }
@@ -389,7 +366,7 @@ int vt_recording_dead(struct vt_recording *r, int32_t pid, struct vt_error *err)
 	if (!p)
 		return 0;
 	rc = recover(r, p, err);
-	if (!p->expected && !p->exited && !r->stopped && !(p->execs && p->unfollowed)) {
+	if (!p->exited && !r->stopped && !(p->execs && p->unfollowed)) {
 		r->sum.cut++;
 		vti_rc_put_thread(r, p, VT_OP_EXIT, p->pid, p->pid, NULL);
 	}

@@ -43,14 +43,12 @@ struct rc_thread {
 struct rc_process {
 	int32_t pid, ppid;
 	uint32_t seq;
-	bool expected;	 /* its parent's ring says that it was forked; it has not said a word yet */
-	bool bye;	 /* it said that it is through */
-	bool started;	 /* its START event has been read */
-	bool broken;	 /* its ring contradicts itself: nothing more is read from it */
-	bool exited;	 /* its EXIT event has been read */
-	bool execs;	 /* its last event says that it runs another program */
-	bool forked;	 /* its parent's ring has told of it */
-	bool unfollowed; /* that other program is not recorded */
+	bool bye;	       /* it said that it is through */
+	bool started;	       /* its START event has been read */
+	bool broken;	       /* its ring contradicts itself: nothing more is read from it */
+	bool exited;	       /* its EXIT event has been read */
+	bool execs;	       /* its last event says that it runs another program */
+	bool unfollowed;       /* that other program is not recorded */
 	struct vt_buf program; /* its name */
 	struct rc_ring ring;
 	uint64_t next; /* number of the buffer that is to be read next */
@@ -160,11 +158,5 @@ void vti_rc_put_thread(struct vt_recording *r, const struct rc_process *p, enum 
 /* A GAP record; also counted. */
 void vti_rc_gap(struct vt_recording *r, const struct rc_process *p, const char *why,
 		uint64_t bytes);
-
-/* ---- recording.c ---- */
-
-/* A process was forked and will be recorded.  -VT_E_NOMEM. */
-int vti_rc_forked(struct vt_recording *r, struct rc_process *parent, int32_t child,
-		  struct vt_error *err);
 
 #endif

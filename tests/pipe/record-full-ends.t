@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vtrace record --full when things go wrong: crashes, kills, interrupts, full disks. What was
+# recorded is readable, and messages and statuses say what happened.
+
+. "$(dirname "$0")/../lib.sh"
+
+mkdir tmp
+export VTRACE_TMPDIR=$PWD/tmp
+vtrace record --full -o probe.vt true >/dev/null 2>&1 ||
+	t_skip_all "vtrace record --full does not work here"
+programs=$VT_BUILD/tests/tools
+
+insns()
+{
+	vtrace dump -k EXEC -F insns "$1" 2>/dev/null | awk '{ n += $1 } END { printf "%d", n }'
+}
+
+# A program that says when it has begun, and then works for a long time unless it is stopped.
+cat >busy.sh <<'END'
+echo begun
+i=0
+while [ $i -lt "${1:-1000000}" ]; do i=$((i + 1)); done
+echo finished
+END
+
+# Starts a recording of busy.sh and waits until it has begun: its number is in $recorder.
+start()
+{
+	: >out
+	vtrace record --full "$@" -- sh busy.sh >out 2>err &
+	recorder=$!
+	until grep -q begun out; do
+		kill -0 "$recorder" 2>/dev/null || break
+		sleep 0.05
+	done
+	sleep 0.3
+}
+
+program_of()
+{
+	cat "/proc/$1/task/$1/children"
+}
+
+finish()
+{
+	status=0
+	wait "$recorder" || status=$?
+}
+
+for how in load:139:11 abort:134:6 divide:136:8 kill:137:9; do
+	IFS=: read -r what status number <<<"$how"
+	t_status "a program that crashes: $what" "$status" \
+		vtrace record --full -o x.vt -- "$programs/rec_crash" "$what"
+	t_like "is told" "ended by signal $number " "$T_ERR"
+	t_ok "and is a whole recording" vtrace info x.vt
+	t_is "with all its instructions" "$(($(insns x.vt) > 10000))" 1
+done
+
+start -o x.vt
+kill -KILL "$(program_of "$recorder")"
+finish
+t_is "killed" "$status" 137
+t_like "is told" 'ended by signal 9' err
+t_like "and how far it was recorded" '1 process was killed: recorded up to there' err
+t_status "the stream says so" 1 vtrace info x.vt
+t_like "in words" 'interrupted' "$T_OUT"
+t_is "it has what had been executed" "$(($(insns x.vt) > 1000000))" 1
+t_is "and a build-id, a thread, its end" "$(vtrace dump -k THREAD -F op x.vt 2>/dev/null)" "exec
+exit"
+
+start -o x.vt
+kill -INT "$recorder"
+finish
+t_is "an interrupt ends the program" "$status" 130
+t_like "is told" 'interrupted: recorded up to there' err
+t_status "the stream is whole but interrupted" 1 vtrace info x.vt
+t_unlike "not cut" 'truncated|cut' "$T_ERR"
+
+start -o x.vt
+kill -TERM "$recorder"
+finish
+t_is "so does a wish to end" "$status" 143
+
+cat >stubborn.sh <<'END'
+trap 'echo caught' INT
+. ./busy.sh
+END
+: >out
+vtrace record --full -o x.vt -- sh stubborn.sh 300000 >out 2>err &
+recorder=$!
+until grep -q begun out; do sleep 0.05; done
+kill -INT "$recorder"
+finish
+t_is "a program that does not mind goes on" "$status:$(tail -n 1 out)" 1:finished
+
+start -o x.vt
+child=$(program_of "$recorder")
+kill -KILL "$recorder"
+finish 2>/dev/null
+t_is "the recorder's reader killed" "$status" 137
+while kill -0 "$child" 2>/dev/null; do sleep 0.1; done
+t_is "the program runs on" "$(tail -n 1 out)" finished
+t_status "what had been written can be read" 1 vtrace info x.vt
+rm -rf tmp/*
+
+: >hello
+t_status "a full disk" 4 vtrace record --full -o /dev/full -- sh busy.sh 20000
+t_like "is told once" '/dev/full: No space left on device' "$T_ERR"
+t_is "once" "$(grep -c 'No space' "$T_ERR")" 1
+t_is "and does not hold the program up" "$(tail -n 1 "$T_OUT")" finished
+if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
+	t_status "a disk that is full after a while" 4 \
+		vtrace record --full -o small/x.vt -- sh busy.sh 20000
+	t_is "does not hold the program up" "$(tail -n 1 "$T_OUT")" finished
+	t_run vtrace dump small/x.vt
+	t_is "what fitted can be read" "$(($(grep -c '^BLOCK' "$T_OUT") > 100))" 1
+	umount small
+else
+	t_skip "a disk that is full after a while" "only root can make one"
+fi
+
+t_ok "a window ends, the program does not" vtrace record --full --count 1000 -o x.vt -- sh busy.sh 20000
+t_is "to its end" "$(tail -n 1 "$T_OUT")" finished
+t_is "nothing is left" "$(ls tmp)" ""
+t_done
