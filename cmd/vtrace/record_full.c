@@ -32,9 +32,10 @@ struct full {
 	const char *output;
 	bool created; /* the output is a file of ours */
 	bool to_pipe;
-	bool failed; /* the output could not be written; that has been said */
-	bool ended;  /* the program has */
-	bool interrupted;
+	bool failed;	  /* the output could not be written; that has been said */
+	bool ended;	  /* the program has */
+	bool asked;	  /* to end, by a signal */
+	bool interrupted; /* it did */
 	pid_t child;
 	int status; /* as waitpid() gives it */
 	int signals;
@@ -205,7 +206,7 @@ static void on_signal(struct full *f, const struct signalfd_siginfo *s)
 		f->ended = f->ended || waitpid(f->child, &f->status, WNOHANG) == f->child;
 		return;
 	}
-	f->interrupted = true;
+	f->asked = true;
 	/* What comes from the keyboard, the program gets itself. */
 	if (!f->ended && s->ssi_code != SI_KERNEL)
 		kill(f->child, (int)s->ssi_signo);
@@ -253,9 +254,12 @@ static int receive(struct full *f, struct vt_error *err)
 		if (rc >= 0 && f->ended)
 			rc = look_for_dead(f, err);
 		check_output(f);
-		if (f->ended && f->interrupted)
+		if (f->ended && f->asked && vt_recording_running(f->recording, 0))
 			break;
 	}
+	/* A program that does not mind has ended as it would have. */
+	f->interrupted = f->asked && (WIFSIGNALED(f->status) || WEXITSTATUS(f->status) > 128 ||
+				      vt_recording_running(f->recording, 0));
 	return rc;
 }
 
