@@ -137,6 +137,16 @@ static const char *event_label(const struct state *s)
 	return s->events.label[i];
 }
 
+static bool told_by_caller(const struct state *s)
+{
+	size_t i, n = vt_hotprofile_count(s->data.lists);
+
+	for (i = 0; i < n; i++)
+		if (vt_hotprofile_at(s->data.lists, i)->key.caller)
+			return true;
+	return false;
+}
+
 static void print_header(const struct options *o, const struct state *s, struct vt_output *out)
 {
 	const struct vt_profile_event *e =
@@ -157,6 +167,9 @@ static void print_header(const struct options *o, const struct state *s, struct 
 			 vt_spec_lists(s->spec, VT_WHAT_LOAD), vt_spec_lists(s->spec, VT_WHAT_ARG),
 			 vt_spec_lists(s->spec, VT_WHAT_TARGET),
 			 vt_spec_lists(s->spec, VT_WHAT_RESULT));
+	if (o->what == CALLERS && !told_by_caller(s))
+		vt_output_text(out, "Arguments are not told apart by caller: vhot --context caller "
+				    "does that\n");
 	if (vt_spec_blind(s->spec))
 		vt_output_printf(out,
 				 "In images whose code is not there, %" PRIu64

@@ -62,6 +62,8 @@ struct vt_spec {
 	struct vt_spec_row *rows;
 	size_t nrows;
 	size_t rows_cap;
+	struct vt_spec_value
+		last; /* looked at; the next list may be of the same, for another caller */
 	uint64_t lists[VT_NWHATS];
 	uint64_t blind;
 };
@@ -342,6 +344,22 @@ static void look_at_code(const struct vt_spec *s, struct vt_spec_row *r, const s
 	}
 }
 
+/* As look_at_code(), but once for all the callers by which lists of one place are told apart. */
+static void look_once(struct vt_spec *s, struct vt_spec_row *r, const struct vt_code *code)
+{
+	const struct vt_hot *before = s->last.hot, *h = r->value.hot;
+
+	if (before && before->key.image == h->key.image && before->key.offset == h->key.offset &&
+	    before->key.what == h->key.what && before->key.reg == h->key.reg) {
+		r->value.uses = s->last.uses;
+		r->value.source = s->last.source;
+		r->value.fixed = s->last.fixed;
+	} else {
+		look_at_code(s, r, code);
+	}
+	s->last = r->value;
+}
+
 static void score(struct vt_spec_row *r, const struct procedure_entry *p)
 {
 	double insns = p->counted ? p->p.insns : p->loads * INSNS_PER_LOAD;
@@ -371,7 +389,7 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 	if (h->key.what == VT_WHAT_LOAD)
 		procedure(s, r.procedure)->loads += (double)h->total;
 	if (vt_spec_code(s->images, image, &code)) {
-		look_at_code(s, &r, &code);
+		look_once(s, &r, &code);
 	} else {
 		s->blind++;
 		r.value.uses.uses = VT_USE_READ;

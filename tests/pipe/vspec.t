@@ -116,6 +116,9 @@ assert all(r["arguments"] == "" for r in rows if r["procedure"] == "twice")'
 vhot --context caller --what default,callers x.vt | vspec --callers --json >callers-hot.json
 t_same "--callers, from vhot's output" callers-hot.json callers.json
 
+t_ok "--callers, from lists that are not told apart by caller" vspec --callers x.hot
+t_like "says so" '^Arguments are not told apart by caller' "$T_OUT"
+
 # ---- choice ----
 
 t_is "--top and --each" "$(vspec --top 2 --each 1 --csv x.vt | wc -l)" 3
