@@ -79,6 +79,17 @@ void app_hots_end(struct app_hots *h)
 	free(h->cache);
 }
 
+/* "load", "loads"; "load-address", "load-addresses". */
+static bool names(const char *word, const char *what)
+{
+	size_t size = strlen(what);
+
+	if (strncmp(word, what, size) != 0)
+		return false;
+	word += size;
+	return !*word || strcmp(word, "s") == 0 || strcmp(word, "es") == 0;
+}
+
 bool app_what(struct app *a, const char *word, uint32_t *what)
 {
 	uint32_t w;
@@ -87,7 +98,7 @@ bool app_what(struct app *a, const char *word, uint32_t *what)
 	if (!word)
 		return true;
 	for (w = 1; w < VT_NWHATS; w++) {
-		if (strcmp(word, vt_what_name(w)) == 0) {
+		if (names(word, vt_what_name(w))) {
 			*what = w;
 			return true;
 		}

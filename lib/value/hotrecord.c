@@ -9,8 +9,8 @@
 /* A count of a thinned sample stands for at most so many executions: more were never seen. */
 #define MAX_SCALE ((double)VT_HOT_MAX_TOTAL)
 
-/* With a smaller one, thinning a list of 65536 values until one goes would take for ever. */
-#define MIN_FACTOR 1.00001
+/* The least that vt_hotlists_new() takes: with a smaller one, thinning would take for ever. */
+#define MIN_FACTOR 1.001
 
 static int no_memory(struct vt_error *err)
 {

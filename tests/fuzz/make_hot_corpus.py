@@ -52,7 +52,7 @@ CORPUS = {
     "space-saving": lists(6, 4, errors=[800, 0, 100, 3]),
     "callers": lists(2, 6, caller=0x99, caller_image=1) + lists(2, 6, caller=0x99, caller_image=2),
     "mismatch": lists(2, 6) + lists(3, 6),
-    "limits": lists(1, 4, factor=1.00001, level=3) + record(total=1 << 62, profiled=1 << 62,
+    "limits": lists(1, 4, factor=1.001, level=3) + record(total=1 << 62, profiled=1 << 62,
                                                             values=[1], counts=[1 << 62]),
 }
 

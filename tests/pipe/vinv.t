@@ -77,6 +77,7 @@ vinv -n 3 a.hot >text 2>err
 t_like "says how many rows are left out" '^\([0-9]+ more rows\)$' text
 vinv --what arg --csv a.hot 2>err | tail -n +2 | cut -d , -f 8 | sort -u >kinds
 t_is "one kind of value" "$(cat kinds)" arg
+t_same "in the plural" <(vinv --what args a.hot 2>err) <(vinv --what arg a.hot 2>err)
 t_status "no such kind" 2 vinv --what nonsense a.hot
 
 # Pictures: well-formed, the same again, a line for each input.
