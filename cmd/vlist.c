@@ -146,6 +146,21 @@ static json_t *json_values(const struct vt_list_row *row, const struct vt_value_
 	return list;
 }
 
+/* How a list was kept, and what else it knows: the columns have the rest. */
+static void put_list(json_t *row, const struct vt_list_row *of, const struct vt_value_style *style)
+{
+	const struct vt_hot *h = of->list;
+
+	json_object_set_new(row, "algo", json_string(vt_algo_name(h->algo)));
+	json_object_set_new(row, "capacity", app_json_u64(h->capacity));
+	json_object_set_new(row, "steady", app_json_u64(h->steady));
+	json_object_set_new(row, "factor", json_real(h->factor));
+	json_object_set_new(row, "level", app_json_u64(h->level));
+	json_object_set_new(row, "first", app_json_hex(h->first));
+	json_object_set_new(row, "last", app_json_hex(h->last));
+	json_object_set_new(row, "list", json_values(of, style));
+}
+
 /* The rows of the table; hot lists with all their values, not only those that people are shown. */
 static json_t *json_rows(const struct options *o, const struct vt_listing *l,
 			 const struct vt_table *t)
@@ -157,8 +172,7 @@ static json_t *json_rows(const struct options *o, const struct vt_listing *l,
 		const struct vt_list_row *row = vt_listing_row(l, i);
 
 		if (row->list)
-			json_object_set_new(json_array_get(rows, i), "list",
-					    json_values(row, &o->values.style));
+			put_list(json_array_get(rows, i), row, &o->values.style);
 	}
 	return rows;
 }

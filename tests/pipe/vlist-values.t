@@ -142,6 +142,7 @@ assert abs(kind["list"][0]["percent"] - 93.75) < 1e-9
 weight = lists[sys.argv[2], "load", None]
 scale = (16 / 15) ** 12
 assert abs(weight["thld"] - scale) < 1e-6
+assert weight["algo"] == "gm" and weight["capacity"] == 16 and weight["level"] == 12
 assert abs(weight["list"][0]["percent"] - 100 * 1100 * scale / 3000) < 1e-5
 args = [k[2] for k in lists if k[1] == "arg"]
 assert args == ["rdi", "rsi"], args' "$kind" "$weight"
