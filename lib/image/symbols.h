@@ -93,8 +93,9 @@ const char *vt_symbols_display(struct vt_symbols *t, const struct vt_symbol *sym
 
 /*
  * Calls `fn` for each symbol that a user may mean by `name`.  Those whose raw name it is, also as
- * an alias; only if there are none, those whose demangled name it is, whole, without
- * parameters, or without parameters and leading namespaces.  Stops when `fn` returns false.
+ * an alias; only if there are none, those that GCC made of it for some callers (NAME.constprop.0,
+ * .isra, .part, .lto_priv); only if there are none either, those whose demangled name it is, whole,
+ * without parameters, or without parameters and leading namespaces.  Stops when `fn` returns false.
  * Returns how many calls there were, or -VT_E_NOMEM.
  */
 int vt_symbols_search(struct vt_symbols *t, const char *name,

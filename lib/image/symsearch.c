@@ -133,6 +133,36 @@ static int search_raw(struct vt_symbols *t, const char *name,
 	return calls;
 }
 
+/* What GCC makes of a procedure for some of its callers keeps the name, with a reason behind. */
+static bool is_clone(const char *raw, const char *name, size_t size)
+{
+	static const char *const reasons[] = {".constprop.", ".isra.", ".part.", ".lto_priv."};
+	size_t i;
+
+	if (strncmp(raw, name, size) != 0 || raw[size] != '.')
+		return false;
+	for (i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (strncmp(raw + size, reasons[i], strlen(reasons[i])) == 0)
+			return !strstr(raw + size, ".cold");
+	return false;
+}
+
+static int search_clones(struct vt_symbols *t, const char *name, size_t size,
+			 bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
+{
+	int calls = 0;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		if (!is_clone(t->syms[i].name, name, size))
+			continue;
+		calls++;
+		if (!fn(arg, &t->syms[i]))
+			break;
+	}
+	return calls;
+}
+
 int vt_symbols_search(struct vt_symbols *t, const char *name,
 		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
 {
@@ -140,6 +170,9 @@ int vt_symbols_search(struct vt_symbols *t, const char *name,
 	struct vt_buf b = VT_BUF_INIT;
 	int calls = search_raw(t, name, fn, arg);
 	char word[128];
+
+	if (!calls && size)
+		calls = search_clones(t, name, size, fn, arg);
 
 	if (calls || !size)
 		return calls;

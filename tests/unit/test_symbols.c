@@ -314,6 +314,27 @@ static void search_by_readable_name(void **state)
 	vt_symbols_free(t);
 }
 
+static void search_clones(void **state)
+{
+	static const char *const names[] = {"work.constprop.0", "work.part.1.cold", "twice",
+					    "twice.isra.0",	"once.12",	    "worker"};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+	const struct vt_symbol *hit = NULL;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 6; i++)
+		assert_int_equal(vt_symbols_add(t, 0x1000 + i * 16, 16, 0, names[i], &err), 0);
+	assert_int_equal(vt_symbols_finish(t, &err), 0);
+	assert_int_equal(vt_symbols_search(t, "work", count_hit, &hit), 1);
+	assert_string_equal(hit->name, "work.constprop.0");
+	assert_int_equal(vt_symbols_search(t, "twice", count_hit, &hit), 1);
+	assert_string_equal(hit->name, "twice");
+	assert_int_equal(vt_symbols_search(t, "once", count_hit, &hit), 0);
+	vt_symbols_free(t);
+}
+
 static void demangled_as_by_cxxfilt(void **state)
 {
 	static const char *const names[] = {
@@ -498,6 +519,7 @@ int main(void)
 		cmocka_unit_test(kallsyms_by_module),
 		cmocka_unit_test(perf_map_lines),
 		cmocka_unit_test(search_by_readable_name),
+		cmocka_unit_test(search_clones),
 		cmocka_unit_test(demangled_as_by_cxxfilt),
 		cmocka_unit_test(demangling_is_bounded),
 		cmocka_unit_test(elf_tells_what_readelf_tells),
