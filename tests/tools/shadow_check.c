@@ -163,11 +163,12 @@ static void forget(struct process *p, uint64_t addr, uint64_t size)
 
 static void copy_process(struct checker *c, int64_t from, int64_t to)
 {
-	struct process *b = process_of(c, to);
-	struct process *a = process_of(c, from);
+	struct process *a, *b;
 	size_t i;
 
+	process_of(c, from);
 	b = process_of(c, to);
+	a = process_of(c, from);
 	b->begun = true;
 	b->brk = a->brk;
 	for (i = 0; i < a->pages.count; i++) {
@@ -206,7 +207,7 @@ static void check_load(struct checker *c, struct process *p, const struct vt_exe
 		       uint64_t addr)
 {
 	uint8_t want[1024];
-	enum known all = NKNOWN, bad = NKNOWN;
+	enum known all = UNKNOWN, bad = NKNOWN;
 	uint32_t i;
 
 	c->loads++;
@@ -218,7 +219,7 @@ static void check_load(struct checker *c, struct process *p, const struct vt_exe
 
 		want[i] = a->value[i];
 		c->checked[*how]++;
-		all = all == NKNOWN || all == *how ? *how : UNKNOWN;
+		all = i == 0 || all == *how ? *how : UNKNOWN;
 		if (*how != UNKNOWN) {
 			want[i] = *byte;
 			if (*byte != a->value[i])
@@ -268,11 +269,12 @@ static void forget_bit_test(struct process *p, const struct vt_step *s, uint32_t
 {
 	const struct vt_bblock *b = s->block;
 	uint32_t insn = b->slots[slot].insn;
-	const uint8_t *code = b->code + (vt_bblock_insn_addr(b, insn) - b->addr);
-	const uint8_t *end = code + b->lengths[insn];
+	const uint8_t *code, *end;
 
 	if (b->slots[slot].what != VT_WHAT_RESULT || b->slots[slot].reg != VT_REG_SP || !b->code)
 		return;
+	code = b->code + (vt_bblock_insn_addr(b, insn) - b->addr);
+	end = code + b->lengths[insn];
 	while (end - code > 3 && *code != 0x0f)
 		code++;
 	if (end - code == 3 && code[0] == 0x0f && (code[1] & 0xe7) == 0xa3 && code[2] >= 0xc0)
