@@ -20,12 +20,13 @@ typedef uint32_t (*function)(uint32_t);
 /* mov $value, %eax; add %edi, %eax; ret, after `pad` nops */
 static function generate(unsigned char *at, uint32_t value, unsigned pad)
 {
+	static const unsigned char tail[] = {0x01, 0xf8, 0xc3};
 	function f;
 
 	memset(at, 0x90, pad);
 	at[pad] = 0xb8;
 	memcpy(at + pad + 1, &value, 4);
-	memcpy(at + pad + 5, "\x01\xf8\xc3", 3);
+	memcpy(at + pad + 5, tail, sizeof(tail));
 	memcpy(&f, &at, sizeof(f));
 	return f;
 }
