@@ -62,7 +62,8 @@ static void post_clo_init(void)
 	toggle_init();
 	syscalls_init();
 	if (!ring_open())
-		VG_(fmsg_bad_option)(recorder_options.dir, "no reader listens there\n");
+		VG_(fmsg_bad_option)
+		(recorder_options.dir, "no reader listens there, or no room for the ring\n");
 }
 
 static void fini(Int status)

@@ -360,6 +360,19 @@ static void fill_header(UInt seq)
 	__atomic_store_n(&ring->magic, VT_RING_MAGIC, __ATOMIC_RELEASE);
 }
 
+/*
+ * A file system that has no room says so now, where it is an error, and not by a signal when the
+ * ring is written.  One that cannot reserve room may have it all the same.
+ */
+static Bool set_size(Int fd)
+{
+	SysRes r = VG_(do_syscall)(__NR_fallocate, fd, 0, 0, RING_SIZE, 0, 0, 0, 0);
+
+	if (sr_isError(r) && sr_Err(r) == VKI_ENOSPC)
+		return False;
+	return call(__NR_ftruncate, fd, RING_SIZE, 0, 0, 0, 0) == 0;
+}
+
 /* Maps a new ring at `ring` and tells the reader. */
 static Bool make(Bool forked)
 {
@@ -369,7 +382,7 @@ static Bool make(Bool forked)
 
 	if (fd < 0)
 		return False;
-	if (call(__NR_ftruncate, fd, RING_SIZE, 0, 0, 0, 0) != 0) {
+	if (!set_size(fd)) {
 		VG_(close)(fd);
 		return False;
 	}
