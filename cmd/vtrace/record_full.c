@@ -41,6 +41,7 @@ struct full {
 	int signals;
 	struct vt_writer *w;
 	struct vt_recording *recording;
+	struct app_warnings warnings;
 	char *dir;
 };
 
@@ -155,6 +156,8 @@ static bool open_recording(struct full *f)
 		.count = f->opt->count,
 		.toggle = f->opt->toggle != NULL,
 		.follow = f->opt->follow,
+		.warn = app_warn,
+		.warn_arg = &f->warnings,
 	};
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -310,6 +313,7 @@ static void tell(struct full *f)
 	const struct vt_recording_summary *s = vt_recording_summary(f->recording);
 	const struct app *a = f->app;
 
+	app_warnings_end(&f->warnings);
 	if (WIFSIGNALED(f->status))
 		app_say(a, "%s: ended by signal %d (%s)", a->argv[0], WTERMSIG(f->status),
 			strsignal(WTERMSIG(f->status)));
@@ -318,6 +322,8 @@ static void tell(struct full *f)
 	plural(a, s->cut, "process was killed: recorded up to there",
 	       "processes were killed: recorded up to there");
 	plural(a, s->gaps, "damaged place in the recording", "damaged places in the recording");
+	if (f->opt->toggle && !s->insns)
+		app_say(a, "%s: was not executed: nothing is recorded", f->opt->toggle);
 	if (f->interrupted)
 		app_say(a, "interrupted: recorded up to there");
 }
@@ -365,7 +371,7 @@ static void finish(struct full *f, bool ran)
 int record_full(struct app *a, const struct full_options *o, const char *output,
 		const char *compress)
 {
-	struct full f = {.app = a, .opt = o, .signals = -1};
+	struct full f = {.app = a, .opt = o, .signals = -1, .warnings = {a, "things left out", 0}};
 	bool ran = false;
 
 	if (!valgrind_check(a))
