@@ -322,8 +322,6 @@ static void tell(struct full *f)
 	plural(a, s->cut, "process was killed: recorded up to there",
 	       "processes were killed: recorded up to there");
 	plural(a, s->gaps, "damaged place in the recording", "damaged places in the recording");
-	if (f->opt->toggle && !s->insns)
-		app_say(a, "%s: was not executed: nothing is recorded", f->opt->toggle);
 	if (f->interrupted)
 		app_say(a, "interrupted: recorded up to there");
 }

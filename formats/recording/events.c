@@ -337,8 +337,10 @@ static int on_lost(struct vt_recording *r, struct rc_process *p, struct event *e
 	row[VT_LOST_COUNT] = l.count;
 	vt_writer_bytes(r->w, VT_LOST_SOURCE, text, l.text_length);
 	r->sum.left_out++;
-	vt_buf_printf(&line, "process %d: left out: %.*s (%llu)", (int)p->pid, (int)l.text_length,
-		      (const char *)text, (unsigned long long)l.count);
+	vt_buf_printf(&line, "process %d: left out: %.*s", (int)p->pid, (int)l.text_length,
+		      (const char *)text);
+	if (l.count)
+		vt_buf_printf(&line, " (%llu)", (unsigned long long)l.count);
 	if (r->opt.warn)
 		r->opt.warn(r->opt.warn_arg, vt_buf_str(&line));
 	vt_buf_free(&line);
