@@ -46,16 +46,20 @@ static UInt make_id(struct pass *p, UInt ninsns, UInt size, UInt nslots, UInt da
 	return block_id(&key);
 }
 
-/* Blocks with values look at the data, others at the ids; see ring.c. */
-static void check(struct pass *p, Bool data, IRExpr *cursor, IRExpr *guard)
+/*
+ * Looks whether an area is full.  Both are looked at: blocks with values and blocks without them
+ * may have been executed since the last look.
+ */
+static void check(struct pass *p, IRExpr *data, IRExpr *ids, IRExpr *guard)
 {
-	ULong bit = data ? RING_DATA_FULL : RING_IDS_FULL;
 	IRDirty *call;
 	IRExpr *full;
 
+	data = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_And64, data, pass_u64(RING_DATA_FULL)));
+	ids = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_And64, ids, pass_u64(RING_IDS_FULL)));
+	full = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_Or64, data, ids));
 	if (guard)
-		cursor = pass_assign(p, Ity_I64, IRExpr_ITE(guard, cursor, pass_u64(0)));
-	full = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_And64, cursor, pass_u64(bit)));
+		full = pass_assign(p, Ity_I64, IRExpr_ITE(guard, full, pass_u64(0)));
 	full = pass_assign(p, Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, full));
 	call = unsafeIRDirty_0_N(0, "ring_full", (void *)ring_full, mkIRExprVec_0());
 	call->guard = full;
@@ -153,7 +157,7 @@ static void close_block(struct pass *p, const IRSB *in, Int i)
 	ids = plus(p, IRExpr_RdTmp(p->ids), 4);
 	set_cursor(p, RING_IDS_CURSOR, ids);
 	if (begins || !leads_forward(p, in, i))
-		check(p, p->data_size != 0, p->data_size ? data : ids, NULL);
+		check(p, data, ids, NULL);
 }
 
 /*
@@ -184,7 +188,7 @@ static void leave_early(struct pass *p, const IRStmt *st)
 	}
 	ids = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, ids, 4), ids));
 	set_cursor(p, RING_IDS_CURSOR, ids);
-	check(p, data_size != 0, data_size ? data : ids, guard);
+	check(p, data, ids, guard);
 }
 
 /* Whether the instruction of statement `i` does more after it. */

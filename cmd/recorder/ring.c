@@ -15,8 +15,7 @@
 /*
  * Where things are in the ring.  The areas of data (and those of ids) are as far apart as twice
  * what they may hold, and aligned, so that one bit of a cursor says that its area is full, and what
- * is then written until the next look at it still has room.  Blocks with values look only at the
- * data: each has a byte at least, so ids are bounded by what data can hold.
+ * is then written until the next look at it still has room.
  */
 #define NBUFFERS      8u
 #define EVENTS_SIZE   (128ul << 10)
@@ -32,10 +31,8 @@ _Static_assert(sizeof(struct vt_ring) <= EVENTS_START, "the header has a page");
 _Static_assert(EVENTS_START + NBUFFERS * EVENTS_SIZE <= DATA_START, "events come before the data");
 _Static_assert(DATA_START % DATA_DISTANCE == 0 && IDS_START % IDS_DISTANCE == 0, "alignment");
 #define UNCHECKED (RING_PAGE * RING_PAGE_FACTOR)
-#define DATA_MAX  (RING_DATA_FULL - DATA_SKIPPED + RING_DATA_ROOM + UNCHECKED)
 _Static_assert(RING_DATA_ROOM + UNCHECKED < RING_DATA_FULL, "what is written late has room");
-_Static_assert(RING_IDS_FULL + 4 * DATA_MAX + 4 * RING_PAGE < IDS_DISTANCE,
-	       "blocks with values cannot overflow the ids");
+_Static_assert(4 * RING_PAGE < RING_IDS_FULL, "so have their ids");
 _Static_assert(offsetof(struct vt_ring, ids_next) == RING_IDS_CURSOR &&
 		       offsetof(struct vt_ring, data_next) == RING_DATA_CURSOR,
 	       "cursors are copied in one go");
