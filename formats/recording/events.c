@@ -171,7 +171,7 @@ static int on_block(struct vt_recording *r, struct rc_process *p, struct event *
 		return damaged(err, "a bad basic block");
 	lengths = vt_cursor_take(&e->c, b.ninsns);
 	code = vt_cursor_take(&e->c, b.size);
-	if (!code || b.end >= VT_NENDS)
+	if (!lengths || !code || b.end >= VT_NENDS)
 		return damaged(err, "a bad basic block");
 	add = (struct rc_block){b.id, b.size, b.ninsns, b.nslots, b.data_size, slots, lengths};
 	rc = vti_rc_blocks_add(&r->blocks, &add, err);
