@@ -71,10 +71,19 @@ static bool make_options(struct app *a, const struct options *o, struct vt_sampl
 	return parse_fraction(a, o->fraction, &s->fraction);
 }
 
+struct job {
+	struct vt_sampler *sampler;
+	struct vt_writer *writer;
+};
+
 static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		struct vt_error *err)
 {
-	return vt_sampler_feed(arg, block, first, count, err);
+	const struct job *job = arg;
+	int code = vt_sampler_feed(job->sampler, block, first, count, err);
+
+	/* A long recording is not read for nothing. */
+	return code < 0 ? code : vt_writer_error(job->writer, err);
 }
 
 static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
@@ -83,20 +92,20 @@ static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
 	struct vt_sampler_options o = *options;
 	struct app_warnings warnings = {a, "bad records", 0};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_sampler *s;
+	struct job job = {.writer = w};
 	bool ok;
 
 	o.warn = app_warn;
 	o.warn_arg = &warnings;
-	s = vt_sampler_new(&o, w, &err);
-	if (!s)
+	job.sampler = vt_sampler_new(&o, w, &err);
+	if (!job.sampler)
 		return app_fail(a, &err);
-	ok = app_each_run(a, r, feed, s);
-	ok = ok && (vt_sampler_finish(s, &err) == 0 || app_fail(a, &err));
+	ok = app_each_run(a, r, feed, &job);
+	ok = ok && (vt_sampler_finish(job.sampler, &err) == 0 || app_fail(a, &err));
 	app_warnings_end(&warnings);
-	if (vt_sampler_totals(s)->bad)
+	if (vt_sampler_totals(job.sampler)->bad)
 		app_raise(a, APP_LOSSY);
-	vt_sampler_free(s);
+	vt_sampler_free(job.sampler);
 	return ok;
 }
 

@@ -318,6 +318,12 @@ for bad in "-n 0" "-f 2/3" "-f 1/0" "-f x" "-e sheep" "--per-instruction -e load
 	t_status "wrong: $bad" 2 vsample $bad full.vt -o none.vt
 done
 
+if [ -w /dev/full ]; then
+	t_status "a full disk" 4 vsample -n 2 -o /dev/full full.vt
+	t_like "it says so" 'vsample: /dev/full: ' "$T_ERR"
+fi
+t_status "its own input" 2 vsample -o full.vt full.vt
+
 # What re-execution needs is left out, or kept.
 printf 'state 7 7\nsignal 7 7 2 0x1000 0x2000\n' | cat - <(printf 'block 0 7 0x1000 jump 0 4\nexec 7 7 0 0 1 0 0\n') |
 	"$make_stream" --script >state.vt
