@@ -8,7 +8,7 @@ Exit status: 0 equal (the last line says how much was compared), 1 different (ea
 line), 77 perf shows nothing of this file.
 
 Rows that are nobody's symbol are compared by image: perf shows each of their addresses, vprof one
-row with the cause.  The two name some images differently, see image_name().
+row with the cause, or the procedures of a stripped file as sub_ADDRESS.  The two name some images differently, see image_name().
 """
 import argparse
 import collections
@@ -93,7 +93,10 @@ def vprof_totals(path, fold_kernel):
         for row in doc['rows']:
             image = image_name(os.path.basename(row['image']), fold_kernel)
             if row.get(name):
-                totals[image, row['symbol'] or UNKNOWN] += row[name]
+                symbol = row['symbol'] or UNKNOWN
+                if re.fullmatch(r'sub_[0-9a-f]+', symbol):
+                    symbol = UNKNOWN
+                totals[image, symbol] += row[name]
         if sum(totals.values()) != event['samples']:
             sys.exit('%s: rows have %d samples, the header says %d' %
                      (name, sum(totals.values()), event['samples']))

@@ -181,6 +181,8 @@ static void load_elf_symbols(struct vti_finder *f, struct vti_image *image)
 		rc = vt_symbols_add_elf(t, image->elf, NULL, &err);
 	if (t && rc == 0)
 		rc = vt_symbols_add_plt(t, image->elf, &err);
+	if (t && rc == 0 && image->stripped)
+		rc = vt_symbols_add_frames(t, image->elf, &err);
 	if (rc < 0)
 		warn(f, err.text);
 	settle(image, t, rc);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/procedures.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "image/internal.h"
+#include "image/symbols.h"
 
 /* Linux Standard Base, Core, 10.6.2, and the encodings of its 10.5.1 that binutils and lld write.
  */
@@ -40,4 +43,19 @@ int64_t vt_procedure_starts(const struct vt_elf *e, uint64_t **starts, struct vt
 		(*starts)[i] =
 			shdr.sh_addr + (uint64_t)(int32_t)vt_le32(p + HEADER_SIZE + i * ENTRY_SIZE);
 	return (int64_t)count;
+}
+
+int vt_symbols_add_frames(struct vt_symbols *t, const struct vt_elf *elf, struct vt_error *err)
+{
+	uint64_t *starts;
+	int64_t i, n = vt_procedure_starts(elf, &starts, err);
+	char name[32];
+	int rc = 0;
+
+	for (i = 0; i < n && rc == 0; i++) {
+		snprintf(name, sizeof(name), "sub_%" PRIx64, starts[i]);
+		rc = vt_symbols_add(t, starts[i], 0, VT_SYMBOL_FRAME, name, err);
+	}
+	free(starts);
+	return n < 0 ? (int)n : rc;
 }

@@ -144,6 +144,10 @@ static bool first_is_better(const struct vt_symbol *a, const struct vt_symbol *b
 
 	if (x != y)
 		return x;
+	x = (a->flags & VT_SYMBOL_FRAME) != 0;
+	y = (b->flags & VT_SYMBOL_FRAME) != 0;
+	if (x != y)
+		return y;
 	x = (a->flags & VT_SYMBOL_WEAK) != 0;
 	y = (b->flags & VT_SYMBOL_WEAK) != 0;
 	if (x != y)

@@ -19,6 +19,7 @@ enum vt_symbol_flags {
 	VT_SYMBOL_OBJECT = 4, /* data */
 	VT_SYMBOL_PLT = 8,
 	VT_SYMBOL_UNSIZED = 16, /* its end was inferred from the next symbol */
+	VT_SYMBOL_FRAME = 32,	/* no symbol: a procedure of which only the start is known */
 };
 
 struct vt_symbol {
@@ -57,6 +58,12 @@ int vt_symbols_add_elf(struct vt_symbols *t, const struct vt_elf *elf, const str
 /* Adds `name`elf` is its separateplt` for each PLT entry of the file (x86, ARM and AArch64
  * layouts). */
 int vt_symbols_add_plt(struct vt_symbols *t, const struct vt_elf *elf, struct vt_error *err);
+
+/*
+ * Adds `sub_ADDRESS` for each procedure that the file's table of call frames tells: for files that
+ * were stripped.  Where there is a symbol, that is kept.
+ */
+int vt_symbols_add_frames(struct vt_symbols *t, const struct vt_elf *elf, struct vt_error *err);
 
 /*
  * Adds the symbols of a kallsyms text: those of one module, or of the kernel proper for NULL.
