@@ -12,6 +12,9 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 
+/* --values without a procedure: those with the most samples. */
+#define TOP_OF_VALUES 10
+
 struct options {
 	bool source;
 	bool assembly;
@@ -289,7 +292,7 @@ static bool check_options(struct app *a, struct options *o)
 		return app_usage(a, "--source and --asm exclude each other");
 	if (o->intel && o->att)
 		return app_usage(a, "--intel and --att exclude each other");
-	if (!a->argc && !o->all && !o->top)
+	if (!a->argc && !o->all && !o->top && !o->with_values)
 		return app_usage(a, "name a procedure, or give --all or --top N");
 	if ((o->value_option || o->what) && !o->with_values)
 		return app_usage(a, "--what, --cutoff, --show and --format go with --values");
@@ -301,6 +304,8 @@ static bool check_options(struct app *a, struct options *o)
 		return app_usage(a, "--cutoff: a percentage is wanted");
 	if (o->all && !o->top)
 		o->top = UINT64_MAX;
+	if (!a->argc && !o->top)
+		o->top = TOP_OF_VALUES;
 	o->listing.view = o->source ? VT_LIST_SOURCE : o->assembly ? VT_LIST_ASM : VT_LIST_MIXED;
 	o->listing.syntax = o->intel ? VT_SYNTAX_INTEL : VT_SYNTAX_ATT;
 	return true;
@@ -421,7 +426,7 @@ int main(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vlist",
-		.usage = "[options] PROCEDURE...\n[options] --all | --top N",
+		.usage = "[options] PROCEDURE...\n[options] --all | --top N\n[options] --values",
 		.about = "Lists procedures of a stream: assembly and source, samples of each "
 			 "instruction.\n"
 			 "A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or IMAGE:0xADDRESS.",

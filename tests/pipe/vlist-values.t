@@ -316,6 +316,14 @@ assert len(next) == 1 and all(n == 100 for _, n in next[0])'
 	t_like "with its values" '  load +6400 +1 +2 +93\.8% 3 +6\.2% -5$' generated
 fi
 
+# ---- without a procedure ----
+
+vlist -i vals.vt --values >none
+vlist -i vals.vt --values --top 10 >ten
+t_same "no procedure means the ten with the most samples" none ten
+t_like "and there are some" '^walk in ' none
+t_status "but only with --values" 2 vlist -i vals.vt
+
 # ---- colour, output ----
 
 vlist -i vals.vt --values --color always walk >colour
