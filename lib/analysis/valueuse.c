@@ -34,7 +34,7 @@ struct walk {
 	struct vt_uses *u;
 	enum vt_use best; /* what u->where is of */
 	int depth;
-	bool variadic;	 /* registers are saved for va_arg(), which is no use of them */
+	bool saves; /* registers are saved in the frame for va_arg(), which is no use of them */
 	unsigned *steps; /* that are left */
 	size_t npaths;
 	size_t nvisits;
@@ -217,12 +217,18 @@ static void walk(struct walk *w);
 static void follow_call(struct walk *w, uint64_t target, uint64_t regs)
 {
 	struct vt_uses inner = {0};
-	struct walk callee = {
-		.code = w->code, .u = &inner, .depth = w->depth + 1, .steps = w->steps};
+	/*
+	 * Of what is called, a save in the frame alone says nothing: if it takes variable arguments
+	 * but none in vector registers, it does not look at al.
+	 */
+	struct walk callee = {.code = w->code,
+			      .u = &inner,
+			      .depth = w->depth + 1,
+			      .saves = true,
+			      .steps = w->steps};
 
 	if (w->depth >= MAX_DEPTH || !regs)
 		return;
-	callee.variadic = is_variadic(w->code, target);
 	push_path(&callee, target, regs);
 	walk(&callee);
 	w->u->uses |= inner.uses & VT_USE_READ;
@@ -233,7 +239,7 @@ static void follow_path(struct walk *w, uint64_t vaddr, uint64_t regs)
 	struct vt_facts f;
 
 	while (regs && *w->steps && visit(w, vaddr, regs) && decode(w->code, vaddr, &f)) {
-		bool saved = w->variadic && is_save(&f);
+		bool saved = w->saves && is_save(&f);
 		uint64_t hit = saved || is_zero_idiom(&f) ? 0 : f.reads & regs;
 		uint64_t target = vaddr + (uint64_t)f.target;
 
@@ -332,7 +338,7 @@ static void follow(const struct vt_code *code, uint64_t vaddr, unsigned reg, boo
 		   struct vt_uses *u)
 {
 	unsigned steps = MAX_STEPS;
-	struct walk w = {.code = code, .u = u, .variadic = variadic, .steps = &steps};
+	struct walk w = {.code = code, .u = u, .saves = variadic, .steps = &steps};
 
 	memset(u, 0, sizeof(*u));
 	if (reg >= VT_NREGS)
