@@ -17,15 +17,18 @@ double vt_draw_exponential(struct vt_rng *r)
 	return -log(vt_draw_unit(r));
 }
 
-/* Walks the distribution from 0 on; n*p is small, so it ends soon.  p <= 1/2. */
-static uint64_t by_inversion(struct vt_rng *r, uint64_t n, double p)
+uint64_t vt_draw_few(struct vt_rng *r, uint64_t n, double p, double none)
 {
-	double odds = p / (1 - p);
-	double all = (double)n;
 	double u = vt_draw_unit(r);
-	double share = exp(all * log1p(-p));
+	double all = (double)n;
+	double share = none;
+	double odds;
 	uint64_t k;
 
+	if (u <= none)
+		return 0;
+	/* Walks the distribution from 0 on; n*p is small, so it ends soon. */
+	odds = p / (1 - p);
 	for (k = 0; k < n && u > share; k++) {
 		u -= share;
 		share *= (all - (double)k) / (double)(k + 1) * odds;
@@ -100,7 +103,9 @@ static uint64_t by_rejection(struct vt_rng *r, uint64_t n, double p)
 
 static uint64_t minority(struct vt_rng *r, uint64_t n, double p)
 {
-	return (double)n * p < INVERSION_MEAN ? by_inversion(r, n, p) : by_rejection(r, n, p);
+	if ((double)n * p < INVERSION_MEAN)
+		return vt_draw_few(r, n, p, exp((double)n * log1p(-p)));
+	return by_rejection(r, n, p);
 }
 
 uint64_t vt_draw_binomial(struct vt_rng *r, uint64_t n, double p)

@@ -26,6 +26,9 @@ double vt_draw_exponential(struct vt_rng *r);
  */
 uint64_t vt_draw_binomial(struct vt_rng *r, uint64_t n, double p);
 
+/* The same by inversion, for those who know (1-p)^n already; n*p is below 10, p at most 1/2. */
+uint64_t vt_draw_few(struct vt_rng *r, uint64_t n, double p, double none);
+
 #ifdef __cplusplus
 }
 #endif

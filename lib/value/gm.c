@@ -35,6 +35,15 @@ uint64_t vti_gm_accept(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t n)
 	return kept;
 }
 
+/* What is left of a count. */
+static uint64_t thin_count(struct vt_hotlists *s, uint64_t count)
+{
+	/* Most counts are small, and few of their occurrences go. */
+	if (count < VT_HOTLIST_SMALL && s->keep >= 0.9)
+		return count - vt_draw_few(&s->rng, count, 1 - s->keep, s->all_kept[count]);
+	return vt_draw_binomial(&s->rng, count, s->keep);
+}
+
 /*
  * Keeps each recorded occurrence with probability 1/f, those at hand included.  True if a value has
  * none left.
@@ -48,10 +57,10 @@ static bool thin(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r
 	for (i = 0; i < l->count; i++) {
 		struct vti_cell *c = &r->cells[i];
 
-		c->count = vt_draw_binomial(&s->rng, c->count, s->keep);
+		c->count = thin_count(s, c->count);
 		gone |= c->count == 0;
 	}
-	*extra = vt_draw_binomial(&s->rng, *extra, s->keep);
+	*extra = thin_count(s, *extra);
 	return gone || *extra == 0;
 }
 

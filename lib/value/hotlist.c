@@ -95,6 +95,7 @@ struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, st
 {
 	struct vt_hotlist_options o = *options;
 	struct vt_hotlists *s;
+	int i;
 
 	fill_defaults(&o);
 	if (check_options(&o, err) < 0)
@@ -109,6 +110,8 @@ struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, st
 	s->capacity = o.algo == VT_ALGO_EXACT ? 0 : o.entries;
 	s->keep = 1 / o.factor;
 	s->log_keep = -log(o.factor);
+	for (i = 0; i < VT_HOTLIST_SMALL; i++)
+		s->all_kept[i] = exp(i * s->log_keep);
 	vt_rng_init(&s->rng, o.seed);
 	s->rest_size = sizeof(struct vti_rest) + s->capacity * sizeof(struct vti_cell);
 	s->per_chunk = VTI_CHUNK / LINE - 1;

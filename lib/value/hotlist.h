@@ -31,6 +31,9 @@ struct vt_hotlists;
 #define VT_HOTLIST_HEAD	       128
 #define VT_HOTLIST_MAX_ENTRIES 16384
 
+/* Counts below this are thinned in a quick way. */
+#define VT_HOTLIST_SMALL 64
+
 struct vt_hotlist_options {
 	enum vt_algo algo;
 	/*
@@ -79,8 +82,9 @@ struct vt_hotlists {
 	struct vt_rng rng;
 	size_t rest_size; /* of a list, beyond its struct vt_hotlist */
 	uint32_t capacity;
-	double keep;	 /* gm: 1/f */
-	double log_keep; /* gm: log(1/f) */
+	double keep;			   /* gm: 1/f */
+	double log_keep;		   /* gm: log(1/f) */
+	double all_kept[VT_HOTLIST_SMALL]; /* gm: f^-n, the probability that n occurrences stay */
 	uint8_t **chunks;
 	size_t nchunks;
 	size_t chunks_cap;
