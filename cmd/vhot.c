@@ -243,7 +243,7 @@ static void run(struct hot *h, const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.algo = VT_ALGO_GM};
+	struct options o = {.algo = VT_ALGO_SPACE_SAVING};
 	struct app app;
 	struct hot h = {.app = &app};
 	const struct vt_opt opts[] = {
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 		 .value = &o.algo,
 		 .arg = "HOW",
 		 .choices = algo_words,
-		 .help = "gm (default), tnv, lru, convergent, random, space-saving, exact"},
+		 .help = "space-saving (default), gm, tnv, lru, convergent, random, exact"},
 		{.letter = 'N',
 		 .name = "entries",
 		 .type = VT_OPT_U64,

@@ -257,11 +257,9 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct found_entry *x = a;
 	const struct found_entry *y = b;
-	uint64_t nx = x->count - x->error;
-	uint64_t ny = y->count - y->error;
 
-	if (nx != ny)
-		return nx < ny ? 1 : -1;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 

@@ -146,7 +146,7 @@ void vt_hotlist_put_many(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t v
  * zeros, use it again for the next list, free with vt_hotlist_found_fini().
  */
 struct vt_hotlist_found {
-	uint32_t count;	   /* values: the highest count - error first, then the lower value */
+	uint32_t count;	   /* values: the highest count first, then the lower value */
 	uint32_t steady;   /* as in the options */
 	uint32_t capacity; /* 0 when there is no limit */
 	uint32_t level;

@@ -15,7 +15,8 @@ struct vti_rest {
 	uint64_t first;
 	uint64_t
 		left_out; /* convergent and random: values in back-offs, the one at hand included */
-	uint64_t age; /* tnv: values since the clear part was cleared; space-saving: lowest count */
+	uint64_t age;	/* tnv: values since the clear part was cleared; space-saving: highest that
+			   was given up */
 	uint64_t phase; /* convergent, random: values in the interval at hand; intervals: so far */
 	uint64_t profiled; /* convergent: values in the intervals that are over; intervals: which
 			      list */

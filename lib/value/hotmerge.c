@@ -46,23 +46,34 @@ static void thin_to_level(struct vt_hot *h, uint32_t level, struct vt_rng *rng)
 
 /* ---- adding up ---- */
 
-static uint64_t lowest_count(const struct vt_hot *h)
-{
-	uint64_t lowest = UINT64_MAX;
-	uint32_t i;
-
-	for (i = 0; i < h->nvalues; i++)
-		if (h->counts[i] < lowest)
-			lowest = h->counts[i];
-	return lowest;
-}
-
-/* What a value that a list does not have may have had there. */
+/*
+ * What a value that a list does not have may have had there: no more than the count that was given
+ * up last, which is the greatest, and the error of the value that came for it.
+ */
 static uint64_t unseen(const struct vt_hot *h)
 {
-	if (h->algo != VT_ALGO_SPACE_SAVING || !h->capacity || h->nvalues < h->capacity)
-		return 0;
-	return lowest_count(h);
+	uint64_t most = 0;
+	uint32_t i;
+
+	for (i = 0; h->errors && i < h->nvalues; i++)
+		if (h->errors[i] > most)
+			most = h->errors[i];
+	return most;
+}
+
+/* The same of a sum: makes one of its errors at least `bound`, by which its count may be too high.
+ */
+static void tell_unseen(struct vt_hot *out, uint64_t bound)
+{
+	uint32_t i, greatest = 0;
+
+	for (i = 1; i < out->nvalues; i++)
+		if (out->errors[i] >= out->errors[greatest])
+			greatest = i;
+	if (!out->nvalues || out->errors[greatest] >= bound)
+		return;
+	out->counts[greatest] += bound - out->errors[greatest];
+	out->errors[greatest] = bound;
 }
 
 static bool add_list(struct vt_hash *sums, const struct vt_hot *h, uint64_t other_unseen,
@@ -88,14 +99,12 @@ static bool add_list(struct vt_hash *sums, const struct vt_hot *h, uint64_t othe
 	return true;
 }
 
-static int by_count(const void *a, const void *b)
+static int by_estimate(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	if (x->error != y->error)
-		return x->error < y->error ? -1 : 1;
+	if (x->count - x->error != y->count - y->error)
+		return x->count - x->error > y->count - y->error ? -1 : 1;
 	return (x->value > y->value) - (x->value < y->value);
 }
 
@@ -112,7 +121,7 @@ static int add_values(struct vt_hot *out, const struct vt_hot *a, const struct v
 	if (add_list(&sums, a, unseen(b), 0) && add_list(&sums, b, unseen(a), unseen(b)) &&
 	    sums.count <= UINT32_MAX) {
 		if (sums.count)
-			qsort(sums.entries, sums.count, sizeof(struct sum), by_count);
+			qsort(sums.entries, sums.count, sizeof(struct sum), by_estimate);
 		code = vt_hot_alloc(out, most && sums.count > most ? most : (uint32_t)sums.count,
 				    errors, err);
 	} else {
@@ -125,6 +134,18 @@ static int add_values(struct vt_hot *out, const struct vt_hot *a, const struct v
 		out->counts[i] = s->count;
 		if (errors)
 			out->errors[i] = s->error;
+	}
+	if (code == 0 && errors) {
+		uint64_t bound = unseen(a) + unseen(b);
+		size_t k;
+
+		for (k = out->nvalues; k < sums.count; k++) {
+			const struct sum *s = vt_hash_at(&sums, k);
+
+			if (s->count > bound)
+				bound = s->count;
+		}
+		tell_unseen(out, bound);
 	}
 	vt_hash_fini(&sums);
 	return code;

@@ -18,9 +18,9 @@ extern "C" {
  *  - counting samples (VT_ALGO_GM): the list that was thinned less is thinned as often as the
  * other, counts are added, and while there are more than `capacity` values, all are thinned: what
  * comes out has the distribution of a sample of the whole (value sampling 2.2);
- *  - space-saving: counts and errors add up; a value that a full list has not may have been there
- * as often as the list's lowest count, which is added to both; the `capacity` highest counts stay
- *    (Agarwal et al., "Mergeable summaries", 2012);
+ *  - space-saving: counts and errors add up; a value that one list has not may have been there as
+ *    often as its greatest error, which is added to both; the `capacity` values stay that are known
+ *    to have come most often (after Agarwal et al., "Mergeable summaries", 2012);
  *  - the others: counts add up; the `capacity` highest stay.
  *
  * 0; -VT_E_MISMATCH: other algorithm, capacity or factor; -VT_E_LIMIT: a total above

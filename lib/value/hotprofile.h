@@ -70,7 +70,7 @@ struct vt_hot {
 	uint64_t first;
 	uint64_t last;
 	uint64_t *values;
-	uint64_t *counts; /* their sum is at most `profiled` */
+	uint64_t *counts; /* less their errors, their sum is at most `profiled` */
 	uint64_t *errors; /* errors[i] <= counts[i]; NULL: the algorithm knows none */
 };
 

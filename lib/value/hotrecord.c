@@ -204,16 +204,19 @@ static int check_values(const struct vt_hot *h, struct vt_words values, struct v
 		return vt_error_set(err, VT_E_DAMAGED, "%zu values in a list for %" PRIu32,
 				    values.count, h->capacity);
 	for (i = 0; i < values.count; i++) {
-		if (counts.data[i] > h->profiled - sum)
+		uint64_t error = errors.count ? errors.data[i] : 0;
+
+		if (error > counts.data[i])
+			return vt_error_set(err, VT_E_DAMAGED,
+					    "an error of %" PRIu64 " in a count of %" PRIu64, error,
+					    counts.data[i]);
+		/* What is certain adds up; what may be too high need not. */
+		if (counts.data[i] > h->profiled || counts.data[i] - error > h->profiled - sum)
 			return vt_error_set(err, VT_E_DAMAGED,
 					    "counts add up to more than the %" PRIu64
 					    " profiled executions",
 					    h->profiled);
-		if (errors.count && errors.data[i] > counts.data[i])
-			return vt_error_set(err, VT_E_DAMAGED,
-					    "an error of %" PRIu64 " in a count of %" PRIu64,
-					    errors.data[i], counts.data[i]);
-		sum += counts.data[i];
+		sum += counts.data[i] - error;
 	}
 	return 0;
 }

@@ -3,17 +3,21 @@
 
 /*
  * A. Metwally, D. Agrawal, A. El Abbadi: "Efficient computation of frequent and top-k elements in
- * data streams", ICDT 2005.  A new value takes the place of one with the lowest count, and that
+ * data streams", ICDT 2005: a new value takes the place of one with the lowest count, and that
  * count, which is by how much its own may be too high.
- */
-
-/*
+ *
+ * Here half of the entries are safe, those that were seen most often since they came: as the steady
+ * part of a TNV table, they keep counts that a passing crowd would wipe out.  The crowd has the
+ * other k entries.  The highest count that was ever given up is at most n/k after n values, because
+ * k entries must have passed it; so values that come more often are in the list, and both bounds of
+ * each count hold.
+ *
  * A count and its error share 64 bits, so that a list has as many values as other algorithms' lists
- * of its size.  The error has ten significant bits, and is rounded up: so both bounds hold.
+ * of its size.  The error has 16 significant bits, and is rounded up.
  */
-#define COUNT_BITS 48
+#define COUNT_BITS 42
 #define MAX_COUNT  ((UINT64_C(1) << COUNT_BITS) - 1)
-#define DIGITS	   10
+#define DIGITS	   16
 
 static uint64_t pack_error(uint64_t error)
 {
@@ -43,32 +47,47 @@ uint64_t vti_spacesaving_error(struct vti_cell cell)
 	return error < count ? error : count;
 }
 
-static uint64_t add(uint64_t count, uint64_t n)
+/* How often the value has come, at least. */
+static uint64_t seen(struct vti_cell cell)
 {
-	uint64_t low = count & MAX_COUNT;
-
-	return count - low + (n <= MAX_COUNT - low ? low + n : MAX_COUNT);
+	return vti_spacesaving_count(cell) - vti_spacesaving_error(cell);
 }
 
-/*
- * An entry with the lowest count.  Counts only rise, and r->age is the lowest at some time past: as
- * long as one has it still, that is the lowest, and those before `turns` are known not to have it.
- */
-static uint32_t lowest(const struct vt_hotlist *l, struct vti_rest *r)
+static uint64_t add(uint64_t packed, uint64_t n)
 {
-	uint32_t n = l->count;
+	uint64_t count = packed & MAX_COUNT;
+
+	return packed - count + (n <= MAX_COUNT - count ? count + n : MAX_COUNT);
+}
+
+/* The entry with the lowest count of those that are not safe; of several, the one seen least. */
+static uint32_t lowest(const struct vt_hotlist *l, const struct vti_cell *cells, uint32_t safe)
+{
+	uint64_t least = vti_spacesaving_count(cells[l->count - 1u]);
+	uint32_t found = l->count - 1u;
 	uint32_t i;
 
-	for (i = r->turns; i < n; i++)
-		if (vti_spacesaving_count(r->cells[i]) == r->age)
-			return r->turns = i;
-	r->age = vti_spacesaving_count(r->cells[0]);
-	for (i = 1; i < n; i++)
-		if (vti_spacesaving_count(r->cells[i]) < r->age)
-			r->age = vti_spacesaving_count(r->cells[i]);
-	for (i = 0; vti_spacesaving_count(r->cells[i]) != r->age; i++)
-		;
-	return r->turns = i;
+	for (i = found; i-- > safe;) {
+		uint64_t count = vti_spacesaving_count(cells[i]);
+
+		if (count < least) {
+			least = count;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* Entries are kept in the order of what was seen: the safe ones come first. */
+static void rise(struct vt_hotlist *l, struct vti_cell *cells, uint32_t i)
+{
+	struct vti_cell cell = cells[i];
+	uint64_t mine = seen(cell);
+
+	for (; i > 0 && seen(cells[i - 1]) < mine; i--)
+		cells[i] = cells[i - 1];
+	cells[i] = cell;
+	vti_set_recent(l, i);
 }
 
 void vti_spacesaving_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)
@@ -77,12 +96,16 @@ void vti_spacesaving_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t 
 	uint32_t i = vti_find(l, r->cells, value);
 
 	if (i == l->count && l->count < s->capacity) {
-		r->cells[i].value = value;
+		r->cells[i] = (struct vti_cell){value, 0};
 		l->count++;
 	} else if (i == l->count) {
-		i = lowest(l, r);
+		i = lowest(l, r->cells, s->capacity / 2);
+		if (vti_spacesaving_count(r->cells[i]) > r->age)
+			r->age = vti_spacesaving_count(r->cells[i]);
+		for (; i + 1u < l->count; i++)
+			r->cells[i] = r->cells[i + 1];
 		r->cells[i] = (struct vti_cell){value, r->age | pack_error(r->age)};
 	}
-	vti_set_recent(l, i);
 	r->cells[i].count = add(r->cells[i].count, n);
+	rise(l, r->cells, i);
 }

@@ -63,10 +63,10 @@ for algo in gm tnv lru convergent random space-saving; do
 	t_pipe "$algo" "vhot -a $algo made.vt | vtrace dump -k HOT -F $totals"
 	t_same "$algo: totals" "$T_OUT" want
 done
-vhot made.vt >one.vt
-vhot <made.vt >two.vt
+vhot -a gm made.vt >one.vt
+vhot -a gm <made.vt >two.vt
 t_same "the same seed, the same lists" <(lists one.vt) <(lists two.vt)
-vhot -s 2 made.vt >two.vt
+vhot -a gm -s 2 made.vt >two.vt
 t_is "another seed, other lists" "$(cmp -s <(lists one.vt) <(lists two.vt) || echo other)" other
 
 # Two streams at once are as one after the other, and as their profiles joined.

@@ -314,23 +314,29 @@ static void test_random_back_off(void **state)
 	vt_hotlists_free(s);
 }
 
-/* Both bounds hold, for every value; and what comes more often than n/m is there. */
+/*
+ * Both bounds hold, for every value; what comes more often than n/k is there, and what is not there
+ * came no more often than the greatest error.
+ */
 static void test_space_saving_bounds(void **state)
 {
-	enum { M = 10, VALUES = 60, N = 5000 };
+	enum { M = 10, K = M - M / 2, VALUES = 60, N = 5000 };
 	struct vt_hotlist_found f = {0};
 	uint64_t seed, i, v;
 
 	(void)state;
-	for (seed = 1; seed <= 50; seed++) {
+	for (seed = 1; seed <= 200; seed++) {
 		struct vt_hotlists *s = make_lists(VT_ALGO_SPACE_SAVING, M, 1);
 		struct vt_hotlist *l = vt_hotlists_add(s);
-		uint64_t truth[VALUES] = {0}, sum = 0;
+		uint64_t truth[VALUES] = {0}, most = 0;
 		struct vt_rng r;
 
 		vt_rng_init(&r, seed);
 		for (i = 0; i < N; i++) {
-			v = vt_rng_below(&r, 1 + vt_rng_below(&r, VALUES));
+			/* Some come early only, some late, some all the time. */
+			v = vt_rng_below(&r, 1 + vt_rng_below(&r, VALUES / 2));
+			if (i > N / 2 && seed % 2)
+				v = VALUES - 1 - v;
 			truth[v]++;
 			vt_hotlist_put(s, l, v);
 		}
@@ -341,15 +347,40 @@ static void test_space_saving_bounds(void **state)
 			v = f.values[i];
 			assert_true(f.counts[i] >= truth[v]);
 			assert_true(f.counts[i] - f.errors[i] <= truth[v]);
-			sum += f.counts[i];
+			assert_true(f.counts[i] <= f.profiled);
+			if (f.errors[i] > most)
+				most = f.errors[i];
+			truth[v] = 0;
 		}
-		assert_int_equal(sum, N);
+		assert_true(most <= N / K);
 		for (v = 0; v < VALUES; v++)
-			if (truth[v] > N / M)
-				assert_true(found_estimate(&f, v) > 0);
+			assert_true(truth[v] <= most);
 		vt_hotlists_free(s);
 	}
 	vt_hotlist_found_fini(&f);
+}
+
+/* Large counts: the error is rounded, up and by no more than one part in 65536. */
+static void test_space_saving_rounding(void **state)
+{
+	struct vt_hotlists *s = make_lists(VT_ALGO_SPACE_SAVING, 2, 1);
+	struct vt_hotlist *l = vt_hotlists_add(s);
+	struct vt_hotlist_found f = {0};
+	const uint64_t many = 1000000007;
+
+	(void)state;
+	vt_hotlist_put_many(s, l, 1, 3 * many);
+	vt_hotlist_put_many(s, l, 2, many);
+	vt_hotlist_put_many(s, l, 3, many);
+	read_list(s, l, &f);
+	assert_int_equal(f.values[0], 1);
+	assert_int_equal(f.counts[0], 3 * many);
+	assert_int_equal(f.errors[0], 0);
+	assert_int_equal(f.values[1], 3);
+	assert_int_equal(f.counts[1], 2 * many);
+	assert_true(f.errors[1] >= many && f.errors[1] - many <= many >> 15);
+	vt_hotlist_found_fini(&f);
+	vt_hotlists_free(s);
 }
 
 /* ---- all of them ---- */
@@ -444,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_convergent_share),
 		cmocka_unit_test(test_random_back_off),
 		cmocka_unit_test(test_space_saving_bounds),
+		cmocka_unit_test(test_space_saving_rounding),
 		cmocka_unit_test(test_same_seed_same_list),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_refused_options),
