@@ -474,6 +474,19 @@ static void run_thread(struct checker *c, const struct vt_record *rec)
 		die("out of memory");
 }
 
+/* Between windows nothing is recorded. */
+static void run_state(struct checker *c, const struct vt_record *rec)
+{
+	struct thread *t =
+		thread_of(c, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID));
+
+	if (vt_record_u64(rec, VT_STATE_REASON) != VT_STATE_WINDOW)
+		return;
+	t->block = NULL;
+	t->handler = 0;
+	t->nsignals = 0;
+}
+
 static int run(struct checker *c, struct vt_reader *r, struct vt_error *err)
 {
 	struct vt_record rec;
@@ -489,6 +502,9 @@ static int run(struct checker *c, struct vt_reader *r, struct vt_error *err)
 			break;
 		case VT_SIGNAL:
 			run_signal(c, &rec);
+			break;
+		case VT_STATE:
+			run_state(c, &rec);
 			break;
 		case VT_IMAGE:
 			learn_image(c, &rec);

@@ -64,6 +64,12 @@ struct image {
 	char *path;
 };
 
+/* A thread, and its number that the kernel clears some time after its end. */
+struct thread {
+	int64_t tid; /* first: the key */
+	uint64_t clear;
+};
+
 struct access {
 	const uint8_t *addr, *value;
 	uint16_t addr_size, size;
@@ -75,6 +81,7 @@ struct checker {
 	struct vt_bblocks *dict;
 	struct vt_hash processes;
 	struct vt_hash images;
+	struct vt_hash threads;
 	uint64_t loads, stores, no_address, guarded_off, load_bytes, store_bytes;
 	uint64_t kernel_writes, kernel_bytes, instructions;
 	uint64_t checked[NKNOWN]; /* bytes loaded, by what the shadow knew them from */
@@ -169,6 +176,8 @@ static void copy_process(struct checker *c, int64_t from, int64_t to)
 	process_of(c, from);
 	b = process_of(c, to);
 	a = process_of(c, from);
+	if (b->begun)
+		return;
 	b->begun = true;
 	b->brk = a->brk;
 	for (i = 0; i < a->pages.count; i++) {
@@ -353,10 +362,22 @@ static int run_exec(struct checker *c, const struct vt_record *rec, struct vt_er
 /* ---- the kernel ---- */
 
 /* System calls that change what memory holds without writing to it (asm/unistd_64.h). */
-enum { NR_MMAP = 9, NR_MUNMAP = 11, NR_BRK = 12, NR_MREMAP = 25, NR_MADVISE = 28, NR_SHMAT = 30 };
+enum {
+	NR_MMAP = 9,
+	NR_MUNMAP = 11,
+	NR_BRK = 12,
+	NR_MREMAP = 25,
+	NR_MADVISE = 28,
+	NR_SHMAT = 30,
+	NR_CLONE = 56,
+	NR_FORK = 57,
+	NR_VFORK = 58
+};
 
-#define ANONYMOUS 0x20 /* MAP_ANONYMOUS */
-#define DONTNEED  4    /* MADV_DONTNEED */
+#define ANONYMOUS 0x20	   /* MAP_ANONYMOUS */
+#define DONTNEED  4	   /* MADV_DONTNEED */
+#define SHARED	  0x100	   /* CLONE_VM */
+#define CLEAR	  0x200000 /* CLONE_CHILD_CLEARTID */
 
 /*
  * How many bytes of a file's mapping are the file's: what executes a program clears what lies
@@ -421,10 +442,20 @@ static void map_memory(struct checker *c, struct process *p, uint64_t start, uin
 			map_file(c, p, &p->maps[i]);
 }
 
+static void new_thread(struct checker *c, int64_t tid, uint64_t clear)
+{
+	struct thread *t = vt_hash_add(&c->threads, &tid, NULL);
+
+	if (!t)
+		die("out of memory");
+	t->clear = clear;
+}
+
 static void system_call(struct checker *c, const struct vt_record *rec)
 {
 	struct process *p = process_of(c, vt_record_i64(rec, VT_SYSCALL_PID));
 	struct vt_words args = vt_record_words(rec, VT_SYSCALL_ARGS);
+	uint64_t call = vt_record_u64(rec, VT_SYSCALL_NUMBER);
 	int64_t result = vt_record_i64(rec, VT_SYSCALL_RESULT);
 	uint64_t length = args.count > 1 ? (args.data[1] + PAGE - 1) & ~(uint64_t)(PAGE - 1) : 0;
 
@@ -432,7 +463,7 @@ static void system_call(struct checker *c, const struct vt_record *rec)
 		p->nmaps = 0;
 		return;
 	}
-	switch (vt_record_u64(rec, VT_SYSCALL_NUMBER)) {
+	switch (call) {
 	case NR_MMAP:
 		map_memory(c, p, (uint64_t)result, length, args.data[3]);
 		break;
@@ -452,6 +483,18 @@ static void system_call(struct checker *c, const struct vt_record *rec)
 			put(p, p->brk, NULL, (uint64_t)result - p->brk, FRESH);
 		p->brk = (uint64_t)result;
 		break;
+	case NR_CLONE:
+	case NR_FORK:
+	case NR_VFORK:
+		/*
+		 * The child may be told of before this or after it, when its parent has gone on;
+		 * what comes first is where they part.
+		 */
+		if (result > 0 && call == NR_CLONE && args.data[0] & SHARED)
+			new_thread(c, result, args.data[0] & CLEAR ? args.data[3] : 0);
+		else if (result > 0)
+			copy_process(c, p->pid, result);
+		return;
 	case NR_SHMAT:
 		forget(p, (uint64_t)result, (uint64_t)1 << 40);
 		break;
@@ -521,26 +564,33 @@ static void learn_map(struct checker *c, const struct vt_record *rec)
 static void thread_event(struct checker *c, const struct vt_record *rec)
 {
 	int64_t pid = vt_record_i64(rec, VT_THREAD_PID);
+	int64_t tid = vt_record_i64(rec, VT_THREAD_TID);
 	int64_t ppid = vt_record_i64(rec, VT_THREAD_PPID);
-	struct process *p;
-	size_t i;
+	const struct thread *t;
 
 	switch (vt_record_u64(rec, VT_THREAD_OP)) {
 	case VT_OP_FORK:
-		if (ppid != pid && !process_of(c, pid)->begun)
+		if (ppid != pid)
 			copy_process(c, ppid, pid);
 		break;
+	case VT_OP_EXIT:
+		t = vt_hash_find(&c->threads, &tid);
+		if (t && t->clear)
+			put(process_of(c, pid), t->clear, NULL, 4, UNKNOWN);
+		break;
 	case VT_OP_EXEC:
-		p = process_of(c, pid);
-		for (i = 0; i < p->pages.count; i++) {
-			struct page *g = vt_hash_at(&p->pages, i);
-
-			memset(g->data + PAGE, UNKNOWN, PAGE);
-		}
+		forget(process_of(c, pid), 0, UINT64_MAX);
 		break;
 	default:
 		break;
 	}
+}
+
+/* What happened between two windows is not known. */
+static void new_window(struct checker *c, const struct vt_record *rec)
+{
+	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
+		forget(process_of(c, vt_record_i64(rec, VT_STATE_PID)), 0, UINT64_MAX);
 }
 
 static int run(struct checker *c, struct vt_reader *r, struct vt_error *err)
@@ -561,6 +611,9 @@ static int run(struct checker *c, struct vt_reader *r, struct vt_error *err)
 			break;
 		case VT_SIGNAL:
 			signal_frame(c, &rec);
+			break;
+		case VT_STATE:
+			new_window(c, &rec);
 			break;
 		case VT_SYSCALL:
 			system_call(c, &rec);
@@ -624,6 +677,7 @@ static void clear(struct checker *c)
 		free(((struct image *)vt_hash_at(&c->images, i))->path);
 	vt_hash_fini(&c->processes);
 	vt_hash_fini(&c->images);
+	vt_hash_fini(&c->threads);
 	vt_bblocks_free(c->dict);
 }
 
@@ -639,6 +693,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	vt_hash_init(&c.processes, sizeof(struct process), sizeof(int64_t));
+	vt_hash_init(&c.threads, sizeof(struct thread), sizeof(int64_t));
 	vt_hash_init(&c.images, sizeof(struct image), sizeof(uint64_t));
 	code = run(&c, r, &err);
 	if (code < 0)
