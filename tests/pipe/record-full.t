@@ -120,7 +120,7 @@ for what in load store result load-address store-address arg; do
 done
 t_like "images have their build-ids" "^file +[0-9a-f]{40} +/.*/libc.so.6" <(vtrace info x.vt)
 t_is "the thread has the program's name" "$(of x.vt THREAD op,comm | head -n 1)" "exec	true"
-t_like "provenance" '^ +vtrace record --full --output x.vt ' <(vtrace info x.vt)
+t_like "provenance" '^ +vtrace record --full true ' <(vtrace info x.vt)
 
 # ---- threads, signals, code that changes ----
 
