@@ -191,6 +191,12 @@ static bool parse_compression(struct app *a, const char *text, struct vt_writer_
 	uint64_t n = 0;
 	int how;
 
+	if (strcmp(text, "zstd:fast") == 0) {
+		o->compression = VT_COMPRESS_ZSTD;
+		o->level = -1; /* zstd.h: negative levels trade size for speed */
+		return true;
+	}
+
 	for (how = 0; how < 3; how++)
 		if (strlen(names[how]) == length && strncmp(names[how], text, length) == 0)
 			break;

@@ -79,7 +79,7 @@ static const char *choose_compression(struct full *f, const char *asked)
 		rc = fstat(STDOUT_FILENO, &st);
 	else
 		rc = stat(f->output, &st);
-	return rc < 0 || S_ISREG(st.st_mode) ? "zstd:1" : NULL;
+	return rc < 0 || S_ISREG(st.st_mode) ? "zstd:fast" : NULL;
 }
 
 static void put_meta(struct full *f, const char *key, const char *value)
