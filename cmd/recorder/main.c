@@ -62,8 +62,7 @@ static void post_clo_init(void)
 	toggle_init();
 	syscalls_init();
 	if (!ring_open())
-		VG_(fmsg_bad_option)
-		(recorder_options.dir, "no reader listens there, or no room for the ring\n");
+		VG_(fmsg_bad_option)(recorder_options.dir, "no reader there, or no room\n");
 }
 
 static void fini(Int status)

@@ -80,10 +80,23 @@ static void tell_fork(ThreadId tid, Int child)
 	ring_done();
 }
 
+/* A pipe between a child and its parent, which waits at it until the child has said hello. */
+static Int hello[2] = {-1, -1};
+
+static void close_end(Int end)
+{
+	if (hello[end] >= 0)
+		VG_(close)(hello[end]);
+	hello[end] = -1;
+}
+
 static void after(ThreadId tid, UInt number, UWord *args, UInt nargs, SysRes result)
 {
 	struct vt_ring_syscall *s = ring_event(VT_RING_SYSCALL, threads_id(tid), sizeof(*s));
 
+	/* They are open if fork has failed. */
+	close_end(0);
+	close_end(1);
 	if (!s) {
 		uninstrument();
 		return;
@@ -101,14 +114,27 @@ static void after(ThreadId tid, UInt number, UWord *args, UInt nargs, SysRes res
 static void before_fork(ThreadId tid)
 {
 	(void)tid;
-	if (recorder_options.follow)
-		ring_flush();
+	if (!recorder_options.follow || !ring_recording)
+		return;
+	ring_flush();
+	if (VG_(pipe)(hello) != 0)
+		hello[0] = hello[1] = -1;
 }
 
+/*
+ * What the parent does next must come after the child's beginning, which has the memory that the
+ * parent has now.  The pipe ends when the child has got so far, or has died.
+ */
 static void in_parent(ThreadId tid)
 {
+	HChar c;
+
 	(void)tid;
 	forking = True;
+	close_end(1);
+	if (hello[0] >= 0)
+		VG_(read)(hello[0], &c, 1);
+	close_end(0);
 }
 
 static void written(CorePart part, ThreadId tid, Addr a, SizeT size)
@@ -135,6 +161,8 @@ static void in_child(ThreadId tid)
 {
 	threads_forked(tid);
 	ring_reopen(recorder_options.follow);
+	close_end(0);
+	close_end(1);
 	if (child_tid && recorder_options.mem)
 		written(Vg_CoreSysCall, tid, child_tid, sizeof(Int));
 }
