@@ -98,9 +98,9 @@ static void check_list(const struct vt_hot *h)
 		      h->zero <= h->total,
 	      "a part exceeds its whole");
 	for (i = 0; i < h->nvalues; i++) {
-		sum += h->counts[i];
-		check(h->counts[i] <= h->profiled && sum <= h->profiled, "counts exceed the total");
 		check(!h->errors || h->errors[i] <= h->counts[i], "an error exceeds its count");
+		sum += h->counts[i] - (h->errors ? h->errors[i] : 0);
+		check(h->counts[i] <= h->profiled && sum <= h->profiled, "counts exceed the total");
 		check(!i || vt_hot_estimate(h, i) <= vt_hot_estimate(h, i - 1), "not in order");
 		check(isfinite(vt_hot_estimate(h, i)), "no number");
 	}
