@@ -54,6 +54,8 @@ t_status "a reader that has seen enough" 0 bash -c \
 t_is "gets its part" "$(stat -c %s part)" 1000
 t_ok "into a file, compressed" vtrace record --full -o z.vt -- true
 t_ok "not compressed" vtrace record --full -z none -o n.vt -- true
+t_ok "compressed faster" vtrace decode -z zstd:fast -o f.vt n.vt
+t_is "with the same content" "$(vtrace dump f.vt | cksum)" "$(vtrace dump n.vt | cksum)"
 t_is "the first is smaller" "$(($(stat -c %s z.vt) * 2 < $(stat -c %s n.vt)))" 1
 t_is "nothing is left" "$(ls tmp)" ""
 
