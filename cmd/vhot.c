@@ -241,6 +241,18 @@ static void run(struct hot *h, const struct options *o)
 		app_fail(h->app, &err);
 }
 
+static void finish(struct hot *h)
+{
+	size_t i;
+
+	if (h->writer)
+		app_close_writer(h->app, h->writer);
+	for (i = 0; i < h->nreaders; i++)
+		vt_reader_close(h->readers[i]);
+	free(h->readers);
+	app_collect_close(&h->collect);
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {.algo = VT_ALGO_SPACE_SAVING};
@@ -311,21 +323,14 @@ int main(int argc, char **argv)
 		.program = "vhot",
 		.usage = "[-a HOW] [-N N] [-w LIST] [--context caller] [-o FILE] [-z HOW] "
 			 "[FILE]...",
-		.about = "Lists the most frequent values of each instruction of a stream, in "
-			 "constant\nspace for each: HOT records, and COUNT records of what was "
-			 "executed.",
+		.about = "Lists the most frequent values of each instruction, in constant space\n"
+			 "for each: HOT records, and COUNT records of what was executed.",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};
-	size_t i;
 
 	if (app_start(&app, &page, argc, argv))
 		run(&h, &o);
-	if (h.writer)
-		app_close_writer(&app, h.writer);
-	for (i = 0; i < h.nreaders; i++)
-		vt_reader_close(h.readers[i]);
-	free(h.readers);
-	app_collect_close(&h.collect);
+	finish(&h);
 	return app_finish(&app);
 }

@@ -148,21 +148,22 @@ void vt_hotlists_free(struct vt_hotlists *s)
 
 static bool add_chunk(struct vt_hotlists *s)
 {
-	struct vti_chunk head = {.rest_size = s->rest_size};
-	uint8_t *chunk;
+	struct vti_chunk *head;
+	uint8_t *rests;
 
 	if (!vt_array_grow(&s->chunks, &s->chunks_cap, s->nchunks + 1, sizeof(*s->chunks)))
 		return false;
-	chunk = aligned_alloc(VTI_CHUNK, VTI_CHUNK);
-	head.rests = calloc(s->per_chunk, s->rest_size);
-	if (!chunk || !head.rests) {
-		free(chunk);
-		free(head.rests);
+	head = aligned_alloc(VTI_CHUNK, VTI_CHUNK);
+	rests = calloc(s->per_chunk, s->rest_size);
+	if (!head || !rests) {
+		free(head);
+		free(rests);
 		return false;
 	}
-	memset(chunk, 0, VTI_CHUNK);
-	memcpy(chunk, &head, sizeof(head));
-	s->chunks[s->nchunks++] = chunk;
+	memset(head, 0, VTI_CHUNK);
+	head->rests = rests;
+	head->rest_size = s->rest_size;
+	s->chunks[s->nchunks++] = (uint8_t *)head;
 	return true;
 }
 
