@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/version.h"
-#include "stream/header.h"
-#include "stream/kinds.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
+#include "stream/header.h"
+#include "stream/kinds.h"
 #include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/schema.h"

@@ -85,8 +85,8 @@ bool vt_elf_vaddr_to_offset(const struct vt_elf *e, uint64_t vaddr, uint64_t *of
 const uint8_t *vt_elf_bytes(const struct vt_elf *e, uint64_t vaddr, size_t *avail);
 
 /*
- * True where a running program finds what its file or its loader put there, and never anything else:
- * in segments that are not writable, and in what the loader protects once it has relocated it
+ * True where a running program finds what its file or its loader put there, and never anything
+ * else: in segments that are not writable, and in what the loader protects once it has relocated it
  * (PT_GNU_RELRO).
  */
 bool vt_elf_is_constant(const struct vt_elf *e, uint64_t vaddr);

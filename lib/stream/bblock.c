@@ -13,7 +13,7 @@ static bool resize(struct vt_bblocks *d, size_t cap)
 {
 	size_t i, have = d->cap ? d->cap - VTI_BLOCK_REACH : 0;
 	size_t blocks = cap - VTI_BLOCK_REACH;
-	struct vt_bblock **b = blocks ? realloc(d->blocks, blocks * sizeof(*b)) : NULL;
+	struct vt_bblock **b = blocks ? realloc(d->blocks, blocks * sizeof(void *)) : NULL;
 	uint64_t *w;
 
 	if (blocks && !b)
@@ -162,12 +162,14 @@ static struct vt_bblock *make_block(const struct vt_record *rec, struct vt_words
 	uint64_t end = vt_record_u64(rec, VT_BLOCK_END);
 	size_t head = sizeof(struct vt_bblock) + slots.count * sizeof(struct vt_slot);
 	struct vt_bblock *b = malloc(head + lengths.size + code.size);
-	struct vt_slot *s = (struct vt_slot *)(b + 1);
-	uint8_t *bytes = (uint8_t *)b + head;
+	struct vt_slot *s;
+	uint8_t *bytes;
 
 	*why = NULL;
 	if (!b)
 		return NULL;
+	s = (struct vt_slot *)(b + 1);
+	bytes = (uint8_t *)b + head;
 	memcpy(bytes, lengths.data, lengths.size);
 	if (code.size)
 		memcpy(bytes + lengths.size, code.data, code.size);

@@ -143,6 +143,7 @@ static struct vt_reader *open_run(int fd, struct vt_bblocks *d, struct vt_record
 	struct vt_reader *r = vt_reader_open_fd(fd, "test", NULL);
 
 	assert_non_null(r);
+	*rec = (struct vt_record){0};
 	for (;;) {
 		assert_int_equal(vt_reader_next(r, rec, NULL), 1);
 		if (rec->kind == VT_EXEC)
