@@ -270,10 +270,16 @@ ENUMS = {
 }
 
 
-def as_dumped(field, value):
+# Of these only the sizes are dumped.
+LARGE = {("EXEC", "ids"), ("EXEC", "data"), ("MEMORY", "data")}
+
+
+def as_dumped(kind, field, value):
     """The same as vtrace-dump(1) has it; None for what it leaves out."""
     if not value:
         return None
+    if (kind.name, field.name) in LARGE:
+        return "%d bytes" % len(value)
     names = ENUMS.get(field.unit, ())
     if field.type == "U" and value < len(names):
         return names[value]
@@ -296,7 +302,7 @@ def record_rows(kind, block):
 def as_line(kind, row, dumped):
     cells = [kind.name]
     for f, v in zip(kind.fields, row):
-        value = as_dumped(f, v) if dumped else plain(f.type, v)
+        value = as_dumped(kind, f, v) if dumped else plain(f.type, v)
         if value is not None:
             cells.append(f.name + "=" + value)
     return "\t".join(cells)
