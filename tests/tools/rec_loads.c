@@ -55,7 +55,7 @@ struct run {
 
 #define X(name, size, flags, before, insn)                                                         \
 	extern const char at_##name[];                                                             \
-	static __attribute__((noinline)) void run_##name(const struct in *in)             \
+	static __attribute__((noinline)) void run_##name(const struct in *in)                      \
 	{                                                                                          \
 		register const struct in *p __asm__("r8") = in;                                    \
 		__asm__ volatile("mov %%rsp,%%r11\n\t"                                             \
