@@ -37,7 +37,7 @@ CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
 
 STREAM_LIBS = -ldeflate -lzstd -lm
-LIBS = -ldw -lelf -lopcodes-multiarch -lbfd-multiarch -lZydis -ljansson -lz $(STREAM_LIBS)
+LIBS = -ldw -lelf -lopcodes-multiarch -lbfd-multiarch -lZydis -lipt -ljansson -lz $(STREAM_LIBS)
 
 # Without -j on the command line, use every processor.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)

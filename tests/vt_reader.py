@@ -267,6 +267,8 @@ ENUMS = {
     "enum:what": ["unknown", "load", "store", "load-address", "store-address", "result", "arg", "state", "guard", "target", "return", "ptwrite", "operand", "latency"],
     "enum:algo": ["exact", "gm", "tnv", "lru", "convergent", "random", "space-saving"],
     "enum:state": ["start", "window", "signal", "sigreturn"],
+    "enum:trace": ["enabled", "disabled", "async-disabled", "async-branch", "paging", "vmcs", "exec-mode", "tsx",
+                   "stop", "exstop", "mwait", "pwre", "pwrx", "cbr", "mnt"],
 }
 
 

@@ -61,6 +61,24 @@ static const char *const state_reasons[VT_NSTATES] = {
 	[VT_STATE_SIGRETURN] = "sigreturn",
 };
 
+static const char *const trace_events[VT_NTRACES] = {
+	[VT_TRACE_ENABLED] = "enabled",
+	[VT_TRACE_DISABLED] = "disabled",
+	[VT_TRACE_ASYNC_DISABLED] = "async-disabled",
+	[VT_TRACE_ASYNC_BRANCH] = "async-branch",
+	[VT_TRACE_PAGING] = "paging",
+	[VT_TRACE_VMCS] = "vmcs",
+	[VT_TRACE_EXEC_MODE] = "exec-mode",
+	[VT_TRACE_TSX] = "tsx",
+	[VT_TRACE_STOP] = "stop",
+	[VT_TRACE_EXSTOP] = "exstop",
+	[VT_TRACE_MWAIT] = "mwait",
+	[VT_TRACE_PWRE] = "pwre",
+	[VT_TRACE_PWRX] = "pwrx",
+	[VT_TRACE_CBR] = "cbr",
+	[VT_TRACE_MNT] = "mnt",
+};
+
 const char *vt_policy_name(uint64_t policy)
 {
 	return policy < VT_NPOLICIES ? policies[policy] : "?";
@@ -94,4 +112,9 @@ const char *vt_algo_name(uint64_t algo)
 const char *vt_state_reason_name(uint64_t reason)
 {
 	return reason < VT_NSTATES ? state_reasons[reason] : "?";
+}
+
+const char *vt_trace_event_name(uint64_t event)
+{
+	return event < VT_NTRACES ? trace_events[event] : "?";
 }

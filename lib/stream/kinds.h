@@ -126,6 +126,26 @@ enum vt_state_reason {
 	VT_NSTATES
 };
 
+/* What a TRACE record tells. */
+enum vt_trace_event {
+	VT_TRACE_ENABLED,	 /* ip: tracing begins or goes on there */
+	VT_TRACE_DISABLED,	 /* to: the first address that is not traced, 0 where not known */
+	VT_TRACE_ASYNC_DISABLED, /* ip: where an interrupt, exception … ended tracing; to */
+	VT_TRACE_ASYNC_BRANCH, /* ip: where an interrupt, exception … happened; to: its handler */
+	VT_TRACE_PAGING,       /* value: CR3 */
+	VT_TRACE_VMCS,	       /* value: its base */
+	VT_TRACE_EXEC_MODE,    /* value: 16, 32 or 64 bits */
+	VT_TRACE_TSX,	       /* value: bit 0 in a transaction, bit 1 aborted; ip */
+	VT_TRACE_STOP,
+	VT_TRACE_EXSTOP, /* ip: where execution stops for a power state */
+	VT_TRACE_MWAIT,	 /* value: hints; extra: extensions */
+	VT_TRACE_PWRE,	 /* value: power state entered; extra: its sub-state */
+	VT_TRACE_PWRX,	 /* value: last core state, and deepest << 4; extra: wake reason */
+	VT_TRACE_CBR,	 /* value: core to bus ratio from now on */
+	VT_TRACE_MNT,	 /* value */
+	VT_NTRACES
+};
+
 /* Names for the values above, as `vtrace dump` prints them; "?" for a value that has none. */
 const char *vt_policy_name(uint64_t policy);
 const char *vt_image_type_name(uint64_t type);
@@ -134,6 +154,7 @@ const char *vt_block_end_name(uint64_t end);
 const char *vt_what_name(uint64_t what);
 const char *vt_algo_name(uint64_t algo);
 const char *vt_state_reason_name(uint64_t reason);
+const char *vt_trace_event_name(uint64_t event);
 
 #ifdef __cplusplus
 }
