@@ -45,8 +45,8 @@ for set in dwarf-zstd-fork:uregs dwarf-vector_static_gcc:uregs \
 done
 
 # Records of every kind, and of kinds that no program knows.
-"$VT_BUILD/tests/tools/stream_mixed" none 3000 >mixed.vt
-"$VT_BUILD/tests/tools/stream_mixed" lines 3000 >made
+"$VT_BUILD/tests/tools/stream_mixed" none 6000 >mixed.vt
+"$VT_BUILD/tests/tools/stream_mixed" lines 6000 >made
 t_status "a stream of every kind; its producer says it is lossy" 1 vtrace dump mixed.vt
 cp "$T_OUT" got
 t_like "and so does dump" 'vtrace dump: mixed.vt: ' "$T_ERR"
@@ -116,7 +116,7 @@ plain()
 }
 "$PYTHON" lines.py | LC_ALL=C grep -av '^[^A-Z]' | grep -a '^[A-Z]*	' | plain >json.lines
 grep -a '	' got | plain >got.lines
-t_is "JSON has as many records" "$(wc -l <mixed.json)" 3000
+t_is "JSON has as many records" "$(wc -l <mixed.json)" 6000
 t_is "every line of JSON is an object with its kind" \
 	"$("$PYTHON" -c 'import json; print(all("kind" in json.loads(l) for l in open("mixed.json")))')" True
 grep -aE '^(SAMPLE|COUNT|MAP|AUX|THROTTLE|SWITCH)	' json.lines >a
