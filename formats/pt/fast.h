@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FORMATS_PT_FAST_H
+#define FORMATS_PT_FAST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "formats/pt/block.h"
+#include "formats/pt/engine.h"
+#include "formats/pt/packet.h"
+#include "formats/pt/timing.h"
+
+/*
+ * Inside the engine "fast": the state of one walk along a trace, shared by the walker, which knows
+ * everything and does it packet by packet (walk.c), and the accelerator, which knows only runs of
+ * TNT and TIP through straight code, and does nothing that it is not sure of (vti_pt_run()).
+ *
+ * What the two hand to each other is the lazy state: tracing is enabled, no event is pending, `ip`
+ * is where execution goes on behind the last decision taken, nothing of the code behind it has been
+ * put out, `pos` is at a well-formed TNT or TIP packet, and all before it is taken into account.
+ * Decisions of an earlier TNT packet may be left in `tnt`.
+ */
+
+struct vti_pt_walk;
+struct vti_pt_query;
+
+#define VTI_PT_RETURNS 64 /* return addresses: the depth of the processor's return compression */
+
+/* Entries of `ids` that there is always room for behind VT_PT_BATCH. */
+#define VTI_PT_MARGIN 4096
+
+struct vti_pt_walk {
+	/* The trace; `pos` is at the next packet that is not yet taken into account. */
+	const uint8_t *begin;
+	const uint8_t *end;
+	const uint8_t *pos;
+
+	/* The last address that a packet gave. */
+	uint64_t last_ip;
+	bool has_last_ip; /* false: none since the last PSB */
+	bool ip_suppressed;
+
+	/* Where execution stands. */
+	uint64_t ip;
+	uint8_t mode; /* 16, 32, 64; 0: not known */
+	bool enabled;
+	bool speculative;
+
+	/* Decisions that are not used up: the oldest in bit tnt_count-1. */
+	uint8_t tnt_count;
+	uint64_t tnt;
+
+	/*
+	 * A ring of return addresses.  The newest is in (ret_top - 1) % VTI_PT_RETURNS; there are
+	 * ret_count, at most VTI_PT_RETURNS: then the oldest is overwritten.
+	 */
+	uint32_t ret_top;
+	uint32_t ret_count;
+	uint64_t ret[VTI_PT_RETURNS];
+
+	/*
+	 * The clock, as the packets before `pos` have set it.  now_*: at the last decision or
+	 * event. mark_*: what the last time mark says.
+	 */
+	struct vt_pt_timing timing;
+	uint64_t now_tsc;
+	uint64_t now_cycles;
+	uint64_t mark_tsc;
+	uint64_t mark_cycles;
+
+	const struct vt_pt_code *code;
+	struct vt_pt_blocks *blocks;
+
+	/*
+	 * The batch.  `ids` has room for VT_PT_BATCH + VTI_PT_MARGIN; nobody starts anything with
+	 * nids >= VT_PT_BATCH, and what is started puts out less than VTI_PT_MARGIN blocks.
+	 */
+	uint32_t *ids;
+	size_t nids;
+	uint64_t insns;
+	struct vt_pt_note *notes;
+	size_t nnotes;
+	size_t notes_size;
+	struct vt_pt_mark_time *times;
+	size_t ntimes;
+	size_t times_size;
+
+	struct vt_pt_options opt;
+	struct vti_pt_query *query; /* the walker's: packets read ahead, events */
+	void *runs;		    /* the accelerator's, or NULL */
+	bool careful;		    /* do without the accelerator */
+	int error;		    /* 0 or -VT_E_NOMEM: sticks */
+};
+
+/*
+ * A walk along [trace, trace+size), borrowed; nothing is read before the first vti_pt_walk_next().
+ * Owned by the caller; NULL: no memory.
+ */
+struct vti_pt_walk *vti_pt_walk_new(const uint8_t *trace, size_t size,
+				    const struct vt_pt_options *opt);
+void vti_pt_walk_free(struct vti_pt_walk *w);
+
+/* As vt_pt_engine_ops has them. */
+int vti_pt_walk_set_code(struct vti_pt_walk *w, const struct vt_pt_code *code);
+int vti_pt_walk_next(struct vti_pt_walk *w, uint64_t until, struct vt_pt_batch *batch);
+
+/*
+ * The accelerator.  From the lazy state with tnt_count == 0 and nids < VT_PT_BATCH, consumes any
+ * number of packets and comes back in the lazy state: returns how many packets it took, 0 if none,
+ * and then nothing has changed; or -VT_E_NOMEM.  It takes a TNT or TIP only if the next packet but
+ * PAD is a TNT or TIP, too, or one of timing that it takes as well: the reference reads ahead, and
+ * what is wrong behind a packet spoils it.  It never runs into code that is missing or bad, nor
+ * into a loop that leaves no trace, nor past an address that is suppressed: it stops before.
+ * Before the first block behind the first decision of each packet goes vti_pt_walk_mark().
+ */
+int vti_pt_run(struct vti_pt_walk *w);
+
+/* Frees what the accelerator keeps in `runs`; told when blocks get new numbers. */
+void vti_pt_run_free(struct vti_pt_walk *w);
+void vti_pt_run_forget(struct vti_pt_walk *w);
+
+/* Makes room for another time mark; false: no memory, which sticks. */
+bool vti_pt_walk_grow_times(struct vti_pt_walk *w);
+
+/* A decision of a packet has been taken: a time mark before the next block, if time has moved. */
+static inline void vti_pt_walk_mark(struct vti_pt_walk *w, uint64_t tsc, uint64_t cycles)
+{
+	struct vt_pt_mark_time *m;
+
+	if (tsc == w->mark_tsc && cycles == w->mark_cycles)
+		return;
+	if (w->ntimes == w->times_size && !vti_pt_walk_grow_times(w))
+		return;
+	m = &w->times[w->ntimes++];
+	m->at = (uint32_t)w->nids;
+	m->tsc = w->mark_tsc = tsc;
+	m->cycles = w->mark_cycles = cycles;
+}
+
+/* The return stack. */
+static inline void vti_pt_walk_push(struct vti_pt_walk *w, uint64_t ip)
+{
+	w->ret[w->ret_top++ % VTI_PT_RETURNS] = ip;
+	if (w->ret_count < VTI_PT_RETURNS)
+		w->ret_count++;
+}
+
+static inline bool vti_pt_walk_pop(struct vti_pt_walk *w, uint64_t *ip)
+{
+	if (!w->ret_count)
+		return false;
+	w->ret_count--;
+	*ip = w->ret[--w->ret_top % VTI_PT_RETURNS];
+	return true;
+}
+
+#endif
