@@ -193,6 +193,7 @@ static void pass_code(struct hot *h, const struct vt_block *block, uint32_t firs
 		row = vt_writer_row(h->writer, VT_BLOCK);
 		for (i = VT_BLOCK_PID; i <= VT_BLOCK_TARGET; i++)
 			row[i] = vt_record_u64(&rec, i);
+		row[VT_BLOCK_MODE] = vt_record_u64(&rec, VT_BLOCK_MODE);
 		row[VT_BLOCK_ID] = h->nblocks++;
 		vt_writer_bytes(h->writer, VT_BLOCK_LENGTHS, lengths.data, lengths.size);
 		vt_writer_bytes(h->writer, VT_BLOCK_CODE, code.data, code.size);

@@ -41,19 +41,21 @@ struct vt_pt_totals {
 
 struct vt_pt_emit;
 
-/* Owned by the caller; `w` is borrowed, errors of writing stick to it.  NULL: no memory. */
+/* Owned by the caller; `w` is borrowed.  NULL: no memory. */
 struct vt_pt_emit *vt_pt_emit_new(struct vt_writer *w, const struct vt_pt_timeconv *conv);
 void vt_pt_emit_free(struct vt_pt_emit *e);
 
 /*
- * Takes a batch of a trace.  Runs of blocks are kept until they are long enough, so that records
- * of other sources come before what is still kept: vt_pt_emit_flush() first where that matters (a
- * map that changes, another thread).  0 or -VT_E_NOMEM.
+ * Takes a batch of a trace, whose blocks have at least one instruction each.  Runs of blocks are
+ * kept until they are long enough, so that records of other sources come before what is still kept:
+ * vt_pt_emit_flush() first where that matters (a map that changes).  Another thread, and each note
+ * that is not marked as status, ends a run, so that its own records are in order.  0, -VT_E_NOMEM,
+ * or the error that sticks to the writer.
  */
 int vt_pt_emit_batch(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 		     const struct vt_pt_batch *batch, struct vt_error *err);
 
-/* Writes what is kept. */
+/* Writes what is kept; errors likewise. */
 int vt_pt_emit_flush(struct vt_pt_emit *e, struct vt_error *err);
 
 /* TSC to nanoseconds; 0 when the conversion or the time is not known. */

@@ -56,7 +56,7 @@ struct vt_pt_note {
 	uint32_t at;   /* it happened before block number `at` of the batch */
 	uint8_t type;  /* enum vt_pt_note_type */
 	uint8_t error; /* enum vt_pt_error */
-	bool status;   /* told again at a PSB, not new */
+	bool status;   /* told again at a PSB, not new: no record is made of it */
 	bool flag;
 	bool has_ip;
 	bool has_to;

@@ -26,6 +26,7 @@ static void write_block(struct vti_cutter *c, const struct vt_bblock *b, uint32_
 	row[VT_BLOCK_INSNS] = b->ninsns;
 	row[VT_BLOCK_END] = b->end;
 	row[VT_BLOCK_TARGET] = b->target;
+	row[VT_BLOCK_MODE] = b->mode == 64 ? 0 : b->mode;
 	vt_writer_bytes(c->w, VT_BLOCK_LENGTHS, b->lengths, b->ninsns);
 	vt_writer_bytes(c->w, VT_BLOCK_CODE, b->code, b->code ? b->size : 0);
 	for (i = 0; i < b->nslots; i++)

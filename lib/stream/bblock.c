@@ -160,6 +160,7 @@ static struct vt_bblock *make_block(const struct vt_record *rec, struct vt_words
 	struct vt_bytes lengths = vt_record_bytes(rec, VT_BLOCK_LENGTHS);
 	struct vt_bytes code = vt_record_bytes(rec, VT_BLOCK_CODE);
 	uint64_t end = vt_record_u64(rec, VT_BLOCK_END);
+	uint64_t mode = vt_record_u64(rec, VT_BLOCK_MODE);
 	size_t head = sizeof(struct vt_bblock) + slots.count * sizeof(struct vt_slot);
 	struct vt_bblock *b = malloc(head + lengths.size + code.size);
 	struct vt_slot *s;
@@ -182,6 +183,7 @@ static struct vt_bblock *make_block(const struct vt_record *rec, struct vt_words
 		.ninsns = (uint32_t)lengths.size,
 		.nslots = (uint32_t)slots.count,
 		.end = end < VT_NENDS ? (enum vt_block_end)end : VT_END_OTHER,
+		.mode = mode == 16 || mode == 32 ? (uint8_t)mode : 64,
 		.lengths = bytes,
 		.code = code.size ? bytes + lengths.size : NULL,
 		.slots = s,

@@ -42,6 +42,7 @@ struct vt_bblock {
 	uint32_t nslots;
 	uint32_t data_size; /* bytes of values each time it runs */
 	enum vt_block_end end;
+	uint8_t mode;		/* bits of the code: 16, 32 or 64 */
 	const uint8_t *lengths; /* of each instruction */
 	const uint8_t *code;	/* `size` bytes, or NULL if they were not recorded */
 	const struct vt_slot *slots;

@@ -132,7 +132,7 @@ enum vt_trace_event {
 	VT_TRACE_DISABLED,	 /* to: the first address that is not traced, 0 where not known */
 	VT_TRACE_ASYNC_DISABLED, /* ip: where an interrupt, exception … ended tracing; to */
 	VT_TRACE_ASYNC_BRANCH, /* ip: where an interrupt, exception … happened; to: its handler */
-	VT_TRACE_PAGING,       /* value: CR3 */
+	VT_TRACE_PAGING,       /* value: CR3; extra: 1 in a guest of a virtual machine */
 	VT_TRACE_VMCS,	       /* value: its base */
 	VT_TRACE_EXEC_MODE,    /* value: 16, 32 or 64 bits */
 	VT_TRACE_TSX,	       /* value: bit 0 in a transaction, bit 1 aborted; ip */
