@@ -66,17 +66,20 @@ struct vt_pt_packet {
 	uint8_t ipc;  /* of an address: enum vt_pt_ipc */
 	/* TNT: how many decisions; PTW: bytes of the payload; BBP: 1 for small items; else 0. */
 	uint8_t count;
-	bool ip;   /* PTW, EXSTOP, BEP, CFE: a FUP with the address follows */
-	bool flag; /* PIP: nonroot; MODE.EXEC: interrupts are enabled */
+	bool ip; /* PTW, EXSTOP, BEP, CFE, TRIG: a FUP with the address follows */
+	/* PIP: nonroot; MODE.EXEC: interrupts are enabled; PWRE: the hardware did it by itself */
+	bool flag;
 	/*
 	 * TNT: the decisions, the oldest in bit count-1 (taken: 1).  Addresses: the payload as it
-	 * is. MODE.EXEC: 16, 32 or 64, the bits of the code.  MODE.TSX: bit 0 in a transaction, bit
-	 * 1 aborted.  PIP: CR3.  VMCS: its base.  TSC: 56 bits.  TMA: the CTC, in `extra` the fast
-	 * counter.  MTC: 8 bits.  CBR: the ratio.  CYC: cycles.  MNT, PTW: the value.  MWAIT:
-	 * hints, in `extra` the extensions.  PWRE: state, sub-state in `extra`.  PWRX: last and
-	 * deepest core C-state in bits 0-3 and 4-7, in `extra` the wake reason.  BBP: type; BIP:
-	 * id, in `extra` the value.  CFE: type, in `extra` the vector.  EVD: type, in `extra` the
-	 * payload.
+	 * is. MODE.EXEC: 16, 32 or 64, the bits of the code; 0: the packet contradicts itself.
+	 * MODE.TSX: bit 0 in a transaction, bit 1 aborted.  PIP: CR3.  VMCS: its base.  TSC: 56
+	 * bits.  TMA: the CTC, in `extra` the fast counter.  MTC: 8 bits.  CBR: the ratio.  CYC:
+	 * cycles.  MNT, PTW: the value.  MWAIT: hints, in `extra` the extensions.  PWRE: state,
+	 * sub-state in `extra`.  PWRX: last and deepest core C-state in bits 0-3 and 4-7, in
+	 * `extra` the wake reason: bit 0 an interrupt, 1 a timer's deadline, 2 a store to the
+	 * monitored address, 3 the hardware by itself.  BBP: type; BIP: id, in `extra` the value.
+	 * CFE: type, in `extra` the vector.  EVD: type, in `extra` the payload.  TRIG: the trigger,
+	 * in `extra` how many instructions ago.
 	 */
 	uint64_t payload;
 	uint64_t extra;
@@ -93,8 +96,20 @@ struct vt_pt_packet {
  */
 int vt_pt_packet_read(struct vt_pt_packet *out, const uint8_t *p, const uint8_t *end, unsigned bip);
 
+/* `bip` for the packet behind p, before which it was `bip`. */
+unsigned vt_pt_bip_after(unsigned bip, const struct vt_pt_packet *p);
+
 /* "TIP.PGE"; "?" for what is none. */
 const char *vt_pt_kind_name(unsigned kind);
+
+/*
+ * Whether libipt 2.0.5 knows packets of that kind; of all the others (BBP, BIP, BEP, CFE, EVD,
+ * TRIG) it says what vt_pt_packet_read() says with VT_PT_BAD, however few of their bytes there are
+ * once it has seen the opcode.  Of packets that it knows it says the same as vt_pt_packet_read(),
+ * but it takes the hardware's flag of PWRE from another, reserved bit, and leaves out bit 1 of
+ * PWRX's wake reason.
+ */
+bool vt_pt_kind_in_libipt(unsigned kind);
 
 /*
  * The address that a packet gives, from the last one; both are 64 bits.  False when the address is
@@ -102,7 +117,10 @@ const char *vt_pt_kind_name(unsigned kind);
  */
 bool vt_pt_ip_update(uint64_t *last, const struct vt_pt_packet *p);
 
-/* The first PSB at or behind p: NULL if there is none. */
+/*
+ * The first PSB at or behind p: NULL if there is none.  Of a run of the pattern that is longer than
+ * one PSB, the end is taken.
+ */
 const uint8_t *vt_pt_find_psb(const uint8_t *p, const uint8_t *end);
 
 #endif
