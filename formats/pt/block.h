@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "formats/pt/code.h"
+#include "stream/kinds.h"
 
 /*
  * The basic blocks of an address space, decoded once.  A block runs from its entry to the first
@@ -29,7 +30,7 @@ enum vt_pt_end {
 	VT_PT_END_FAR_RET, /* sysret, sysexit, iret, far return, vmlaunch, vmresume, rsm … */
 	VT_PT_END_FAR_JUMP,
 	VT_PT_END_NO_CODE,  /* nothing is known of the code at `next` */
-	VT_PT_END_BAD_CODE, /* the bytes at `next` are no instruction */
+	VT_PT_END_BAD_CODE, /* the bytes at `next` are no instruction, or not the whole of one */
 };
 
 struct vt_pt_block {
@@ -56,7 +57,24 @@ enum vt_pt_mark {
 	VT_PT_MARK_VMPTRLD = 4,
 };
 
-struct vt_pt_blocks;
+/* Its fields are for the functions here, and for those that must be fast to read. */
+struct vt_pt_blocks {
+	struct vt_pt_block *blocks;
+	uint32_t count;
+	const uint8_t **bytes; /* of each block */
+	uint8_t *lengths;
+	size_t nlengths;
+	const struct vt_pt_code *code;
+	uint64_t generation; /* of the code, when something was last looked up */
+	uint32_t epoch;	     /* how often it has changed */
+	struct vti_pt_block_slot *slots;
+	size_t mask;
+	size_t used;
+	struct vti_pt_block_chunk *chunks; /* bytes of blocks that lie in several sections */
+	size_t cap;
+	size_t bytes_cap;
+	size_t lengths_cap;
+};
 
 /* The blocks of `code`, which must outlive them.  Owned by the caller; NULL: no memory. */
 struct vt_pt_blocks *vt_pt_blocks_new(const struct vt_pt_code *code);
@@ -65,7 +83,8 @@ void vt_pt_blocks_free(struct vt_pt_blocks *b);
 /*
  * The block that is entered at an address in code of `mode` bits, decoded if it was not yet.
  * *index is its number.  0 or -VT_E_NOMEM.  When the code has changed (vt_pt_code_generation()),
- * new numbers are given: old ones stay good for looking at.
+ * blocks with other bytes than before get new numbers; old numbers stay good for looking at, and
+ * so must the bytes of the sections that they were decoded from.
  */
 int vt_pt_blocks_at(struct vt_pt_blocks *b, uint64_t ip, unsigned mode, uint32_t *index);
 
@@ -76,16 +95,36 @@ int vt_pt_blocks_at(struct vt_pt_blocks *b, uint64_t ip, unsigned mode, uint32_t
 int vt_pt_blocks_cut(struct vt_pt_blocks *b, uint32_t index, unsigned insns, uint32_t *cut);
 
 /* The block of an index; borrowed until the next block is added. */
-struct vt_pt_block *vt_pt_blocks_get(struct vt_pt_blocks *b, uint32_t index);
-uint32_t vt_pt_blocks_count(const struct vt_pt_blocks *b);
+static inline struct vt_pt_block *vt_pt_blocks_get(const struct vt_pt_blocks *b, uint32_t index)
+{
+	return &b->blocks[index];
+}
+
+static inline uint32_t vt_pt_blocks_count(const struct vt_pt_blocks *b)
+{
+	return b->count;
+}
 
 /* The length in bytes of each instruction of a block, and its code: borrowed likewise. */
-const uint8_t *vt_pt_block_lengths(const struct vt_pt_blocks *b, const struct vt_pt_block *k);
-const uint8_t *vt_pt_block_code(const struct vt_pt_blocks *b, const struct vt_pt_block *k);
+static inline const uint8_t *vt_pt_block_lengths(const struct vt_pt_blocks *b,
+						 const struct vt_pt_block *k)
+{
+	return b->lengths + k->lengths;
+}
+
+static inline const uint8_t *vt_pt_block_code(const struct vt_pt_blocks *b,
+					      const struct vt_pt_block *k)
+{
+	return b->bytes[k - b->blocks];
+}
+
+/* What enum vt_pt_end is in a BLOCK record. */
+enum vt_block_end vt_pt_end_kind(unsigned end);
 
 /*
  * What a single instruction is: its length, end (VT_PT_END_FALL for one that transfers no control),
- * target and mark.  Returns its length, or 0 for what is none.
+ * target and mark.  Returns its length, or 0 for what is none.  It is what libipt 2.0.5 makes of
+ * the same bytes, even where they are no valid instruction.
  */
 unsigned vt_pt_insn_classify(const uint8_t *bytes, size_t size, unsigned mode, uint64_t ip,
 			     uint8_t *end, uint64_t *target, uint8_t *mark);

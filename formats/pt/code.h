@@ -33,7 +33,7 @@ struct vt_pt_code *vt_pt_code_copy(const struct vt_pt_code *c);
  * Adds a section; one that wraps around the end of the address space or is empty is -VT_E_FORMAT.
  * -VT_E_NOMEM; -VT_E_LIMIT: more than VT_PT_MAX_SECTIONS.
  */
-#define VT_PT_MAX_SECTIONS 1048576
+#define VT_PT_MAX_SECTIONS 65536 /* about as many mappings as Linux allows: vm.max_map_count */
 int vt_pt_code_add(struct vt_pt_code *c, const struct vt_pt_section *s, struct vt_error *err);
 
 /* Takes away what lies in [start, start+size). */
