@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/fast.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "formats/pt/runs.h"
+
+/*
+ * The accelerator: a loop over TNT and TIP, and the packets of timing between them, that puts out
+ * what the cache of runs has for them.
+ */
+
+/* What may begin with a byte, as far as this loop cares. */
+enum look { OTHER, TNT, TIP, PAD, EXTENDED, CYC, TSC, MTC };
+
+/* Bytes behind the first of a packet: enough for it and for what is looked at behind it. */
+#define READABLE 32
+
+/* One row for two bits 2-7 of the byte: all even numbers but two are TNT, and so on. */
+#define ROW(odd)  TNT, odd, TNT, CYC
+#define ROWS(odd) ROW(OTHER), ROW(OTHER), ROW(OTHER), ROW(odd), ROW(OTHER), ROW(OTHER)
+#define REST	  ROW(OTHER), ROW(OTHER)
+
+/* clang-format off */
+static const uint8_t looks[256] = {
+	PAD, OTHER, EXTENDED, CYC, ROW(OTHER), ROW(OTHER), ROW(TIP), /* 0x00, 0x0d */
+	ROW(OTHER), ROW(OTHER), ROW(TSC), ROW(OTHER),		     /* 0x19 */
+	ROWS(TIP), REST,					     /* 0x2d */
+	ROWS(TIP), ROW(MTC), ROW(OTHER),			     /* 0x4d, 0x59 */
+	ROWS(TIP), REST,					     /* 0x6d */
+	ROWS(TIP), REST,					     /* 0x8d */
+	ROWS(OTHER), REST,
+	ROWS(TIP), REST,					     /* 0xcd */
+	ROWS(OTHER), REST,
+};
+/* clang-format on */
+
+/* How an address is put together, by its compression: bits of the payload, of the last one, the
+ * sign. */
+struct parts {
+	uint64_t payload;
+	uint64_t last;
+	uint64_t sign;
+	unsigned size;
+};
+
+#define LOW(n) ((UINT64_C(1) << (n)) - 1)
+
+static const struct parts parts[8] = {
+	[VT_PT_IPC_UPDATE16] = {LOW(16), ~LOW(16), 0, 3},
+	[VT_PT_IPC_UPDATE32] = {LOW(32), ~LOW(32), 0, 5},
+	[VT_PT_IPC_SEXT48] = {LOW(48), 0, UINT64_C(1) << 47, 7},
+	[VT_PT_IPC_UPDATE48] = {LOW(48), ~LOW(48), 0, 7},
+	[VT_PT_IPC_FULL] = {UINT64_MAX, 0, 0, 9},
+};
+
+struct cursor {
+	struct vti_pt_runs *r;
+	const uint8_t *p;
+	const uint8_t *safe; /* READABLE bytes can be read of what begins before it */
+	uint32_t *out;
+	uint64_t ip;
+	uint64_t last_ip;
+	uint64_t insns;
+	const struct vti_pt_a_run *tail; /* has what comes next if that is a TIP; NULL: not known */
+	unsigned mode;
+	bool clock; /* time may have moved since the last mark */
+};
+
+static const struct vti_pt_a_run *__attribute__((noinline))
+make(struct vti_pt_walk *w, struct vti_pt_runs *r, uint64_t ip, uint32_t bits)
+{
+	const struct vti_pt_a_run *e = vti_pt_runs_make(r, w->blocks, ip, w->mode, bits);
+
+	if (!e)
+		w->error = -VT_E_NOMEM;
+	return e;
+}
+
+static inline const struct vti_pt_a_run *look_up(struct vti_pt_walk *w, const struct cursor *c,
+						 uint32_t bits)
+{
+	const struct vti_pt_a_run *e = vti_pt_runs_find(c->r, c->ip, vti_pt_run_key(c->mode, bits));
+
+	if (__builtin_expect(!e, 0))
+		e = make(w, c->r, c->ip, bits);
+	return e;
+}
+
+/* The first decision of a packet has been taken: `blocks` of what is put out next lie before it. */
+static void __attribute__((noinline))
+mark(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
+{
+	w->nids = (size_t)(out - w->ids) + blocks;
+	vti_pt_walk_mark(w, w->now_tsc, w->now_cycles);
+}
+
+static inline void tick(struct vti_pt_walk *w, struct cursor *c, uint32_t blocks)
+{
+	if (__builtin_expect(c->clock, 0)) {
+		w->now_tsc = w->timing.tsc;
+		w->now_cycles = w->timing.cycles;
+		mark(w, c->out, blocks);
+		c->clock = false;
+	}
+}
+
+static inline void push(struct vti_pt_walk *w, const uint32_t *words, unsigned n)
+{
+	for (; n; n--, words += 2) {
+		uint64_t ip;
+
+		memcpy(&ip, words, sizeof(ip));
+		vti_pt_walk_push(w, ip);
+	}
+}
+
+/* What a run's first part does to the return stack. False: it returns to what is not there. */
+static bool change_returns(struct vti_pt_walk *w, struct cursor *c, const struct vti_pt_a_run *e)
+{
+	const struct vti_pt_run_rest *rest = vti_pt_run_rest(c->r, e);
+	uint32_t count = w->ret_count;
+
+	if (count > VTI_PT_RETURNS - (uint32_t)rest->depth)
+		count = VTI_PT_RETURNS - (uint32_t)rest->depth;
+	if (e->flags & VTI_PT_RUN_RETURN) {
+		if (!count)
+			return false;
+		w->ret_count = count;
+		vti_pt_walk_pop(w, &c->ip);
+		return true;
+	}
+	w->ret_count = count;
+	push(w, &c->r->pool[e->pool + 1 + e->blocks + e->tail], rest->pushes);
+	c->ip = e->next;
+	return true;
+}
+
+/* Copies the blocks of both parts, and a few more. */
+static inline void copy_blocks(uint32_t *out, const uint32_t *from, unsigned n)
+{
+	unsigned i;
+
+	memcpy(out, from, 16 * sizeof(*out));
+	for (i = 16; i < n; i += 8)
+		memcpy(out + i, from + i, 8 * sizeof(*out));
+}
+
+/* Takes decisions, the oldest in bit count-1 of `tnt`. How many of them are left. */
+static inline unsigned take_decisions(struct vti_pt_walk *w, struct cursor *c, uint64_t tnt,
+				      unsigned count)
+{
+	while (count) {
+		unsigned n = count < VTI_PT_RUN_BITS ? count : VTI_PT_RUN_BITS;
+		uint32_t bits = 1U << n | ((uint32_t)(tnt >> (count - n)) & (uint32_t)LOW(n));
+		const struct vti_pt_a_run *e = look_up(w, c, bits);
+		const uint32_t *pool;
+
+		if (!e || e->flags & VTI_PT_RUN_STOP)
+			break;
+		pool = &c->r->pool[e->pool];
+		if (e->flags & (VTI_PT_RUN_RETURN | VTI_PT_RUN_PUSHES_HEAD)) {
+			if (!change_returns(w, c, e))
+				break;
+		} else {
+			c->ip = e->next;
+		}
+		copy_blocks(c->out, pool + 1, e->blocks + e->tail);
+		tick(w, c, vti_pt_run_rest(c->r, e)->first);
+		c->out += e->blocks;
+		c->insns += e->insns;
+		c->tail = e->flags & VTI_PT_RUN_TAIL ? e : NULL;
+		count -= e->bits;
+	}
+	return count;
+}
+
+/*
+ * The TNT or TIP that comes next, from p on, when nothing but timing and padding is before it: NULL
+ * if not, or if it is malformed.
+ */
+static const uint8_t *look_ahead(const struct cursor *c, const uint8_t *p)
+{
+	while (p < c->safe) {
+		switch (looks[*p]) {
+		case TNT:
+		case TIP:
+			return p;
+		case EXTENDED:
+			/* A long TNT, with at least one decision. */
+			return p[1] == 0xa3 && vt_le64(p) >> 17 ? p : NULL;
+		case PAD:
+			p++;
+			break;
+		case TSC:
+			p += 8;
+			break;
+		case MTC:
+			p += 2;
+			break;
+		case CYC: {
+			const uint8_t *end = p + 9;
+
+			/* Bit 2 of the first byte, bit 0 of the others: another one follows. */
+			if (*p++ & 4)
+				while (*p++ & 1)
+					if (p >= end)
+						return NULL;
+			break;
+		}
+		default:
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+/* Takes the packets of timing from p up to `to` into account. */
+static void __attribute__((noinline))
+take_timing(struct vti_pt_walk *w, const uint8_t *p, const uint8_t *to)
+{
+	while (p < to) {
+		struct vt_pt_packet packet;
+		int size = vt_pt_packet_read(&packet, p, w->end, 0);
+
+		if (size <= 0)
+			break;
+		vt_pt_timing_packet(&w->timing, &packet);
+		p += size;
+	}
+}
+
+/* Where the packet behind the one at hand is, if the one at hand may be taken; else NULL. */
+static inline const uint8_t *next_packet(const struct cursor *c, const uint8_t *p)
+{
+	unsigned look = looks[*p];
+
+	if (__builtin_expect(look == TNT || look == TIP, 1))
+		return p;
+	return look_ahead(c, p);
+}
+
+/* Goes on to the next packet: what is between is time. */
+static inline void advance(struct vti_pt_walk *w, struct cursor *c, const uint8_t *behind,
+			   const uint8_t *to)
+{
+	if (__builtin_expect(behind != to, 0)) {
+		take_timing(w, behind, to);
+		c->clock = true;
+	}
+	c->p = to;
+}
+
+/* Takes a TNT. False: it, or some of it, is for the walker. */
+static inline bool take_tnt(struct vti_pt_walk *w, struct cursor *c, uint64_t tnt, unsigned count,
+			    unsigned size)
+{
+	const uint8_t *to = next_packet(c, c->p + size);
+	unsigned left;
+
+	if (!to)
+		return false;
+	left = take_decisions(w, c, tnt, count);
+	if (left == count)
+		return false;
+	advance(w, c, c->p + size, to);
+	w->tnt = tnt & LOW(left);
+	w->tnt_count = (uint8_t)left;
+	return !left;
+}
+
+static inline bool take_tip(struct vti_pt_walk *w, struct cursor *c)
+{
+	const struct parts *a = &parts[*c->p >> 5];
+	const uint8_t *behind = c->p + a->size;
+	const struct vti_pt_a_run *e = c->tail;
+	const uint8_t *to;
+
+	if (!a->size)
+		return false;
+	to = next_packet(c, behind);
+	if (!to)
+		return false;
+	if (!e) {
+		e = look_up(w, c, 1);
+		if (!e || e->flags & VTI_PT_RUN_STOP)
+			return false;
+		copy_blocks(c->out, &c->r->pool[e->pool + 1], e->tail);
+	}
+	if (e->flags & VTI_PT_RUN_PUSHES_TAIL) {
+		const struct vti_pt_run_rest *rest = vti_pt_run_rest(c->r, e);
+		unsigned at = 1U + e->blocks + e->tail + 2U * rest->pushes;
+
+		push(w, &c->r->pool[e->pool + at], rest->tail_pushes);
+	}
+	tick(w, c, e->tail);
+	c->out += e->tail;
+	c->insns += e->tail_insns;
+	c->ip = (vt_le64(c->p + 1) & a->payload) | (c->last_ip & a->last);
+	c->ip = (c->ip ^ a->sign) - a->sign;
+	c->last_ip = c->ip;
+	c->tail = NULL;
+	w->has_last_ip = true;
+	w->ip_suppressed = false;
+	advance(w, c, behind, to);
+	return true;
+}
+
+/* Takes the packet at hand. False: it is for the walker. */
+static inline bool take_packet(struct vti_pt_walk *w, struct cursor *c)
+{
+	unsigned byte = *c->p;
+	unsigned look = looks[byte];
+
+	if (look == TNT) {
+		unsigned count = 30 - (unsigned)__builtin_clz(byte);
+
+		return take_tnt(w, c, byte >> 1 & LOW(count), count, 1);
+	}
+	if (look == TIP)
+		return take_tip(w, c);
+	if (look == EXTENDED && c->p[1] == 0xa3 && vt_le64(c->p) >> 17) {
+		uint64_t payload = vt_le64(c->p) >> 16;
+		unsigned count = 63 - (unsigned)__builtin_clzll(payload);
+
+		return take_tnt(w, c, payload & LOW(count), count, 8);
+	}
+	return false;
+}
+
+static bool start(struct vti_pt_walk *w, struct cursor *c)
+{
+	if (!w->runs)
+		w->runs = vti_pt_runs_new();
+	if (!w->runs) {
+		w->error = -VT_E_NOMEM;
+		return false;
+	}
+	*c = (struct cursor){
+		.r = w->runs,
+		.p = w->pos,
+		.safe = w->end - READABLE,
+		.out = w->ids + w->nids,
+		.ip = w->ip,
+		.last_ip = w->last_ip,
+		.mode = w->mode,
+		.clock = true,
+	};
+	return true;
+}
+
+int vti_pt_run(struct vti_pt_walk *w)
+{
+	const uint32_t *full = w->ids + VT_PT_BATCH;
+	struct cursor c;
+	int taken = 0;
+
+	if (w->end - w->pos <= READABLE)
+		return 0;
+	if (!start(w, &c))
+		return w->error;
+	while (c.p < c.safe && c.out < full && take_packet(w, &c))
+		taken++;
+	taken += w->tnt_count ? 1 : 0;
+	w->pos = c.p;
+	w->nids = (size_t)(c.out - w->ids);
+	w->ip = c.ip;
+	w->last_ip = c.last_ip;
+	w->insns += c.insns;
+	return w->error ? w->error : taken;
+}
+
+void vti_pt_run_free(struct vti_pt_walk *w)
+{
+	vti_pt_runs_free(w->runs);
+	w->runs = NULL;
+}
+
+void vti_pt_run_forget(struct vti_pt_walk *w)
+{
+	if (w->runs)
+		vti_pt_runs_forget(w->runs);
+}
