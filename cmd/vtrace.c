@@ -9,7 +9,7 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
-	{"decode", cmd_decode}, {"dump", cmd_dump},	{"info", cmd_info},
+	{"decode", cmd_decode}, {"dump", cmd_dump},	{"encode", cmd_encode}, {"info", cmd_info},
 	{"merge", cmd_merge},	{"record", cmd_record}, {NULL, NULL},
 };
 
@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 		.about = "Records, converts and shows traces.  Subcommands:\n\n"
 			 "  decode  make a record stream from a recorded trace\n"
 			 "  dump    print the records of a stream\n"
+			 "  encode  make an Intel PT trace of executed blocks\n"
 			 "  info    say what is in a stream\n"
 			 "  merge   add up the profiles of several runs\n"
 			 "  record  run a program and record it\n\n"
