@@ -18,12 +18,15 @@
 /* Bytes that vt_format_find() wants to see, if the input has as many. */
 #define VT_FORMAT_PROBE_SIZE 64
 
+struct vt_pt_decode_options; /* formats/pt/decode.h */
+
 struct vt_format_options {
 	vt_warn_fn *warn; /* told one line for each damaged place; may be NULL */
 	void *warn_arg;
 	/* Told every now and then how many bytes have been read; may be NULL. */
 	void (*progress)(void *arg, uint64_t bytes);
 	void *progress_arg;
+	const struct vt_pt_decode_options *pt; /* NULL: as if nothing had been said */
 };
 
 /* What was read, and what could not be. */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FORMATS_PT_DECODE_H
+#define FORMATS_PT_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/input.h"
+#include "formats/formats.h"
+#include "stream/writer.h"
+
+/* What the user says about decoding Intel PT, wherever it lies; all of it borrowed. */
+struct vt_pt_decode_options {
+	const char *engine; /* its name; NULL: the default */
+	unsigned jobs;	    /* threads; 0: 1 */
+
+	/* Of raw traces: where code is (formats/pt/rawcode.h), and whose it is. */
+	const char *const *images;
+	size_t nimages;
+	const char *const *pages;
+	size_t npages;
+	int64_t pid; /* of the process, and its only thread; 0: 1 */
+
+	/* Of perf.data. */
+	const char *const *kernels; /* vmlinux, or a kcore */
+	size_t nkernels;
+	const char *symfs;  /* where the recorded paths begin; NULL: at the root */
+	const char *tmpdir; /* where what is too large for memory goes; NULL: /tmp */
+};
+
+/* Whether these are the first bytes of a raw trace: a PSB packet, perhaps behind padding. */
+bool vt_pt_probe(const uint8_t *bytes, size_t size);
+
+/*
+ * Converts a raw trace to records; `in` stands at its first byte.  0 at the end, damage on the way
+ * is in *sum and in GAP records; else a negative error.
+ */
+int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_format_options *opt,
+		 struct vt_format_summary *sum, struct vt_error *err);
+
+#endif
