@@ -13,6 +13,28 @@
 /*
  * A decoder of Intel PT: bytes of a trace and code in, executed blocks out.  There are two, which
  * give the same: "libipt", the reference, and "fast".
+ *
+ * Blocks are those of vt_pt_blocks_at() from an entry on, and are cut (vt_pt_blocks_cut()) where a
+ * note lies inside.  A state that the trace tells again (EXEC_MODE and CBR always, TSX, PAGING and
+ * VMCS in a PSB+) is a note only where it differs from what was told last.
+ *
+ * Decoding begins at the first PSB; what lies before it, if it is not all padding, is a gap from
+ * offset 0 (VT_PT_ERR_BAD_PACKET).  Where it fails, a gap begins at the packet that would have been
+ * read next, packets of no consequence being passed already, and reaches to the next PSB behind
+ * that from which decoding can go on, or to the end; its reason is the first failure.  An overflow
+ * is a gap of no bytes at the OVF packet.
+ *
+ * A block whose entry has been the entry of another one since a packet was last used up (a bit of a
+ * TNT packet, a TIP, an event) is the second turn of a loop that leaves no trace: the gap begins
+ * before it.
+ *
+ * Nothing is executed before a MODE.EXEC behind the PSB where decoding began has told what code it
+ * is: VT_PT_ERR_MISMATCH.
+ *
+ * Times: that of a decision is the clock's at the first decision of its packet, that of an event at
+ * its packet (TIP, TIP.PGE or TIP.PGD where it has one), that of what a PSB+ tells at PSBEND, that
+ * of an error as at the last of these.  Blocks behind a decision, a note, or a gap get a time mark
+ * if the time has moved since the last mark.
  */
 
 /* What happened between two blocks. */
@@ -104,10 +126,13 @@ struct vt_pt_engine;
 
 struct vt_pt_engine_ops {
 	const char *name;
-	/* `trace` is borrowed, as is `code`, which may be NULL until the first call of next. */
+	/* `trace` is borrowed until the engine is closed. */
 	struct vt_pt_engine *(*open)(const uint8_t *trace, size_t size,
 				     const struct vt_pt_options *opt, struct vt_error *err);
-	/* From the next batch on the code is this; for a change of process. */
+	/*
+	 * From the next batch on the code is this, which is borrowed until the engine is closed;
+	 * before the first batch, and for a change of process.
+	 */
 	int (*set_code)(struct vt_pt_engine *e, const struct vt_pt_code *code,
 			struct vt_error *err);
 	/*

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <intel-pt.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "formats/pt/libipt.h"
+
+struct vti_ipt_images {
+	struct pt_image_section_cache *cache;
+	struct vti_ipt_image *all;
+	size_t n;
+	size_t cap;
+};
+
+struct vti_ipt_images *vti_ipt_images_new(void)
+{
+	struct vti_ipt_images *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->cache = pt_iscache_alloc(NULL);
+	/* What was decoded of a section is kept as long as it is mapped: keep all of them so. */
+	if (!s->cache || pt_iscache_set_limit(s->cache, UINT64_MAX) < 0) {
+		vti_ipt_images_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void vti_ipt_images_free(struct vti_ipt_images *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->n; i++) {
+		pt_image_free(s->all[i].image);
+		vt_pt_blocks_free(s->all[i].blocks);
+	}
+	free(s->all);
+	pt_iscache_free(s->cache);
+	free(s);
+}
+
+/* What libipt finds in no file: compressed images, the kernel's code, … */
+static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+		     void *context)
+{
+	size_t n = vt_pt_code_read(context, ip, buffer, size < INT_MAX ? size : INT_MAX);
+
+	(void)asid;
+	return n ? (int)n : -pte_nomap;
+}
+
+static struct pt_image *make_image(struct vti_ipt_images *s, const struct vt_pt_code *code)
+{
+	struct pt_image *image = pt_image_alloc(NULL);
+	size_t i, n = vt_pt_code_count(code);
+
+	if (!image)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		const struct vt_pt_section *k = vt_pt_code_section(code, i);
+		int id;
+
+		if (!k->path)
+			continue;
+		id = pt_iscache_add_file(s->cache, k->path, k->offset, k->size, k->start);
+		/* A file that is gone is no loss: its bytes are in the section. */
+		if (id > 0)
+			pt_image_add_cached(image, s->cache, id, NULL);
+	}
+	pt_image_set_callback(image, read_code, (void *)(uintptr_t)code);
+	return image;
+}
+
+static struct vti_ipt_image *add_image(struct vti_ipt_images *s, const struct vt_pt_code *code)
+{
+	struct vti_ipt_image *m;
+
+	if (!vt_array_grow(&s->all, &s->cap, s->n + 1, sizeof(*s->all)))
+		return NULL;
+	m = &s->all[s->n];
+	*m = (struct vti_ipt_image){.code = code, .blocks = vt_pt_blocks_new(code)};
+	if (!m->blocks)
+		return NULL;
+	s->n++;
+	return m;
+}
+
+struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt_pt_code *code)
+{
+	struct vti_ipt_image *m = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n && !m; i++) {
+		if (s->all[i].code == code)
+			m = &s->all[i];
+	}
+	if (!m)
+		m = add_image(s, code);
+	if (!m || (m->image && m->generation == vt_pt_code_generation(code)))
+		return m;
+	pt_image_free(m->image);
+	m->image = make_image(s, code);
+	m->generation = vt_pt_code_generation(code);
+	return m->image ? m : NULL;
+}
