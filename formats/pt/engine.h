@@ -28,6 +28,9 @@
  * TNT packet, a TIP, an event) is the second turn of a loop that leaves no trace: the gap begins
  * before it.
  *
+ * A FUP in a PSB+ with tracing disabled counts for nothing if a TIP.PGE follows, with no packets
+ * but those of states and times in between: erratum BDM70 is worked around for every processor.
+ *
  * Nothing is executed before a MODE.EXEC behind the PSB where decoding began has told what code it
  * is: VT_PT_ERR_MISMATCH.
  *

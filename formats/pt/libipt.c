@@ -84,6 +84,8 @@ static void configure(struct pt_config *c, const uint8_t *trace, size_t size,
 		/* Of a processor that it does not know it knows no errata. */
 		pt_cpu_errata(&c->errata, &c->cpu);
 	}
+	/* What it is about is wrong on any processor, and processors that have it are many. */
+	c->errata.bdm70 = 1;
 }
 
 static struct vt_pt_engine *open_engine(const uint8_t *trace, size_t size,
