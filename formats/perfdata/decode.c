@@ -53,7 +53,7 @@ static void access_init(struct access *a, const struct vt_input *in)
 	off_t here;
 
 	*a = (struct access){.fd = -1, .end = UINT64_MAX};
-	if (fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (in->pull || fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	here = lseek(in->fd, 0, SEEK_CUR);
 	if (here < 0)

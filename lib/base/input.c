@@ -54,6 +54,8 @@ void vt_input_close(struct vt_input *in)
 {
 	if (in->owned && in->fd >= 0)
 		close(in->fd);
+	if (in->pull_end)
+		in->pull_end(in->pull_arg);
 	free(in->name);
 	free(in->buf);
 	*in = (struct vt_input){.fd = -1};
@@ -80,12 +82,29 @@ static int make_room(struct vt_input *in, struct vt_error *err)
 	return 0;
 }
 
+/* Up to `room` bytes; *n == 0 at the end. */
+static int read_some(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
+		     struct vt_error *err)
+{
+	ssize_t r;
+
+	if (in->pull)
+		return in->pull(in, out, room, n, err);
+	do {
+		r = read(in->fd, out, room);
+	} while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return vt_error_errno(err, VT_E_READ, errno, "%s", in->name);
+	*n = (size_t)r;
+	return 0;
+}
+
 int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_error *err)
 {
 	while (in->end - in->start < need && !in->eof) {
 		size_t missing = need - (in->end - in->start);
-		size_t room;
-		ssize_t n;
+		size_t room, n;
+		int r;
 
 		if (make_room(in, err) < 0)
 			return -VT_E_NOMEM;
@@ -97,13 +116,11 @@ int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_erro
 		/* Hardly more than is missing of a large piece: what is read behind it is moved. */
 		if (missing >= LARGE_PIECE && room > missing + READ_AHEAD)
 			room = missing + READ_AHEAD;
-		do {
-			n = read(in->fd, in->buf + in->end, room);
-		} while (n < 0 && errno == EINTR);
-		if (n < 0)
-			return vt_error_errno(err, VT_E_READ, errno, "%s", in->name);
+		r = read_some(in, in->buf + in->end, room, &n, err);
+		if (r < 0)
+			return r;
 		in->eof = n == 0;
-		in->end += (size_t)n;
+		in->end += n;
 	}
 	*have = in->end - in->start;
 	return 0;

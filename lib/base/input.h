@@ -26,6 +26,14 @@ struct vt_input {
 	size_t end;
 	size_t cap;
 	uint64_t offset; /* of buf[start] in the input */
+	/*
+	 * Where bytes come from instead of read(), of an input that is decompressed: up to `room`
+	 * of them, *n == 0 at the end.  pull_end() frees pull_arg.  All NULL: from fd.
+	 */
+	int (*pull)(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
+		    struct vt_error *err);
+	void (*pull_end)(void *arg);
+	void *pull_arg;
 };
 
 /* Opens a path, "-" meaning standard input.  VT_E_READ, VT_E_NOMEM. */

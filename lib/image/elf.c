@@ -248,6 +248,12 @@ const struct vt_elf_info *vt_elf_info(const struct vt_elf *e)
 	return &e->info;
 }
 
+const struct vt_elf_segment *vt_elf_segments(const struct vt_elf *e, size_t *n)
+{
+	*n = e->nsegments;
+	return e->segments;
+}
+
 bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *vaddr)
 {
 	const struct vt_elf_segment *s;

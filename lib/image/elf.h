@@ -76,6 +76,9 @@ void vt_elf_close(struct vt_elf *e);
 
 /* Borrowed until vt_elf_close(). */
 const struct vt_elf_info *vt_elf_info(const struct vt_elf *e);
+/* The loaded segments in the order of the program headers, *n of them; borrowed likewise. */
+const struct vt_elf_segment *vt_elf_segments(const struct vt_elf *e, size_t *n);
+
 /* False when no loaded segment holds the place. */
 bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *vaddr);
 bool vt_elf_vaddr_to_offset(const struct vt_elf *e, uint64_t vaddr, uint64_t *offset);
