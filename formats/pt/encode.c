@@ -147,6 +147,7 @@ static int out_of_memory(struct vt_error *err)
 static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_BLOCK_ID);
+	const struct vt_bblock *b;
 	int r = vt_bblocks_add(e->dict, rec, err);
 
 	if (r < 0)
@@ -155,7 +156,9 @@ static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct 
 		return out_of_memory(err);
 	for (; e->nblocks <= id; e->nblocks++)
 		e->blocks[e->nblocks] = (struct enc_block){.insns = 0};
-	vti_enc_classify(&e->blocks[id], vt_bblocks_get(e->dict, id), e->mode);
+	b = vt_bblocks_get(e->dict, id);
+	if (vti_enc_piece(&e->blocks[id], b, 0, b->ninsns, e->mode) < b->ninsns)
+		e->blocks[id].insns = 0;
 	return 0;
 }
 
@@ -163,17 +166,13 @@ static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct 
 static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
 		      uint32_t from, uint32_t to)
 {
-	struct enc_block *all = &e->blocks[b->id], part = *all;
+	struct enc_block part;
 
-	all->used = true;
-	part.addr = vt_bblock_insn_addr(b, from);
-	part.insns = to - from;
-	if (to < b->ninsns) {
-		part.next = vt_bblock_insn_addr(b, to);
-		part.end = VT_PT_END_FALL;
-		part.repeats = false;
+	e->blocks[b->id].used = true;
+	while (from < to) {
+		from = vti_enc_piece(&part, b, from, to, e->mode);
+		vti_enc_step(e, t, &part);
 	}
-	vti_enc_step(e, t, &part);
 	t->h.blocks++;
 }
 
@@ -203,15 +202,25 @@ static int take_whole(struct vt_pt_encode *e, struct enc_thread *t, struct vt_ex
 		      struct vt_error *err)
 {
 	uint64_t before = t->h.insns + t->repeated, insns;
-	size_t n = x->blocks - 1;
+	const struct vt_bblock *b;
 
-	if (vti_enc_run(e, t, x->ids, x->width, x->base, n) < n)
-		return contradicts(err, "an unknown block");
+	while (x->blocks > 1) {
+		size_t n = vti_enc_run(e, t, x->ids, x->width, x->base, x->blocks - 1);
+
+		x->ids += n * x->width;
+		x->blocks -= (uint32_t)n;
+		if (x->blocks == 1)
+			break;
+		b = vt_bblocks_get(e->dict, vt_exec_id(x, 0));
+		if (!b)
+			return contradicts(err, "an unknown block");
+		take_part(e, t, b, 0, b->ninsns);
+		x->ids += x->width;
+		x->blocks--;
+	}
 	insns = t->h.insns + t->repeated - before;
 	if (insns >= x->insns)
 		return contradicts(err, "more of them than instructions");
-	x->ids += n * x->width;
-	x->blocks -= (uint32_t)n;
 	x->insns -= insns;
 	return 0;
 }

@@ -12,7 +12,7 @@ struct enc_block {
 	uint64_t addr;
 	uint64_t next; /* behind its last instruction */
 	uint64_t target;
-	uint32_t insns; /* 0: the block is not known */
+	uint32_t insns; /* 0: the block is not known, or has several pieces */
 	uint8_t end;	/* enum vt_pt_end, or ENC_OFF */
 	uint8_t last;	/* bytes of the last instruction */
 	bool repeats;	/* the last instruction is a repeated string instruction */
@@ -90,8 +90,13 @@ struct vt_pt_encode {
 
 /* ---- encodeblock.c ---- */
 
-/* What ends a block. */
-void vti_enc_classify(struct enc_block *to, const struct vt_bblock *b, unsigned mode);
+/*
+ * The piece of a block that begins with instruction `from`: up to the first transfer of control, or
+ * to before `until`.  Returns where the next piece begins.  Instructions whose code is not known
+ * are none, but the block's last is what its producer said.
+ */
+uint32_t vti_enc_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t from,
+		       uint32_t until, unsigned mode);
 
 /* ---- encodeout.c: packets; `h` of the thread is where they go ---- */
 
@@ -132,7 +137,10 @@ void vti_enc_mtc(struct vt_pt_encode *e, struct enc_thread *t);
 /* Goes on from the last block to `next`, which becomes the last. */
 void vti_enc_step(struct vt_pt_encode *e, struct enc_thread *t, const struct enc_block *next);
 
-/* Goes through n blocks by their ids, up to one that is not known; returns how many. */
+/*
+ * Goes through n blocks by their ids, up to one that is not known or has several pieces; returns
+ * how many.
+ */
 size_t vti_enc_run(struct vt_pt_encode *e, struct enc_thread *t, const uint8_t *ids, unsigned width,
 		   uint64_t base, size_t n);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/pt/block.h"
 #include "formats/pt/encode_internal.h"
-#include "machine/insn.h"
 
-/* Of a block whose code is not known: as its producer said. */
+/* How an instruction without code ends a block: as its producer said. */
 static uint8_t end_by_name(enum vt_block_end end)
 {
 	switch (end) {
@@ -26,36 +25,59 @@ static uint8_t end_by_name(enum vt_block_end end)
 	}
 }
 
-static uint8_t end_by_facts(uint32_t flags)
+/* movs, cmps, stos, lods, scas behind a prefix REP, REPE or REPNE. */
+static bool is_repeated_string(const uint8_t *code, unsigned length, unsigned mode)
 {
-	if (flags & VT_FACT_SYSCALL)
-		return VT_PT_END_FAR_CALL;
-	if (!(flags & VT_FACT_BRANCH))
-		return VT_PT_END_FALL;
-	if (flags & VT_FACT_RETURN)
-		return VT_PT_END_RET;
-	if (flags & VT_FACT_CALL)
-		return flags & VT_FACT_INDIRECT ? VT_PT_END_CALL_INDIRECT : VT_PT_END_CALL;
-	if (flags & VT_FACT_INDIRECT)
-		return VT_PT_END_JUMP_INDIRECT;
-	return flags & VT_FACT_CONDITIONAL ? VT_PT_END_COND : VT_PT_END_JUMP;
+	bool repeated = false;
+	unsigned i;
+
+	for (i = 0; i < length; i++) {
+		uint8_t c = code[i];
+
+		if (c == 0xf2 || c == 0xf3)
+			repeated = true;
+		else if (c != 0x66 && c != 0x67 && (c & 0xe7) != 0x26 && c != 0x64 && c != 0x65 &&
+			 !(mode == 64 && (c & 0xf0) == 0x40))
+			break;
+	}
+	return repeated && i + 1 == length &&
+	       ((code[i] & 0xfc) == 0xa4 || (code[i] >= 0xaa && code[i] <= 0xaf));
 }
 
-void vti_enc_classify(struct enc_block *to, const struct vt_bblock *b, unsigned mode)
+/* What the instruction at the end of `to`, whose code is this, makes of the block. */
+static void classify(struct enc_block *to, const uint8_t *code, unsigned length, unsigned mode)
 {
-	unsigned last = b->lengths[b->ninsns - 1];
-	struct vt_facts f;
+	uint64_t target;
+	uint8_t end, mark;
 
-	*to = (struct enc_block){.addr = b->addr,
-				 .next = b->addr + b->size,
-				 .target = b->target,
-				 .insns = b->ninsns,
-				 .end = end_by_name(b->end),
-				 .last = (uint8_t)last};
-	if (!b->code || mode != 64 || !vt_facts_decode(b->code + b->size - last, last, &f) ||
-	    f.length != last)
+	to->repeats = is_repeated_string(code, length, mode);
+	if (vt_pt_insn_classify(code, length, mode, to->next - length, &end, &target, &mark) !=
+	    length)
 		return;
-	to->end = end_by_facts(f.flags);
-	to->target = f.has_target ? to->next - last + (uint64_t)f.target : 0;
-	to->repeats = (f.flags & VT_FACT_STRING) && (f.flags & VT_FACT_REPEATED);
+	to->end = end;
+	to->target = target;
+}
+
+uint32_t vti_enc_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t from,
+		       uint32_t until, unsigned mode)
+{
+	uint64_t addr = vt_bblock_insn_addr(b, from);
+	const uint8_t *code = b->code ? b->code + (addr - b->addr) : NULL;
+	uint32_t i;
+
+	*to = (struct enc_block){.addr = addr, .next = addr, .end = VT_PT_END_FALL};
+	for (i = from; i < until && to->end == VT_PT_END_FALL; i++) {
+		to->last = b->lengths[i];
+		to->next += to->last;
+		to->insns++;
+		if (code) {
+			classify(to, code, to->last, mode);
+			code += to->last;
+		}
+	}
+	if (!code && until == b->ninsns) {
+		to->end = end_by_name(b->end);
+		to->target = b->target;
+	}
+	return i;
 }
