@@ -152,9 +152,11 @@ void vti_enc_set_stop(struct enc_thread *t)
 
 static void begin_loss(struct vt_pt_encode *e, struct enc_thread *t)
 {
+	uint64_t most = e->opt.overflow < ENC_MOST_LOST ? e->opt.overflow : ENC_MOST_LOST;
+
 	vti_enc_drain(e, t);
 	t->losing = t->h.out;
-	t->lost_at = vti_enc_position(t) + 1 + vt_rng_below(&t->rng, ENC_MOST_LOST);
+	t->lost_at = vti_enc_position(t) + 1 + vt_rng_below(&t->rng, most);
 }
 
 void vti_enc_end_loss(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t ip)

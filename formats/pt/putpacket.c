@@ -86,7 +86,7 @@ static uint8_t *put_ptwrite(uint8_t *to, const struct vt_pt_packet *k)
 static uint8_t *put_power(uint8_t *to, const struct vt_pt_packet *k)
 {
 	if (k->kind == VT_PT_MWAIT)
-		return put_long(to, 0xc2, (k->payload & 0xff) | (k->extra & 3) << 32, 8);
+		return put_long(to, 0xc2, (k->payload & 0xffffffff) | k->extra << 32, 8);
 	if (k->kind == VT_PT_PWRE)
 		return put_long(
 			to, 0x22,
@@ -102,10 +102,8 @@ static uint8_t *put_item(uint8_t *to, const struct vt_pt_packet *k)
 	case VT_PT_BBP:
 		return put_long(to, 0x63, (k->count == 1 ? 0x80u : 0) | (k->payload & 31), 1);
 	case VT_PT_BIP:
-		if (k->count != 4 && k->count != 8)
-			return to;
 		*to++ = (uint8_t)((k->payload & 31) << 3 | 4);
-		return put(to, k->extra, k->count);
+		return put(to, k->extra, k->size == 5 ? 4 : 8);
 	case VT_PT_BEP:
 		return put_long(to, k->ip ? 0xb3 : 0x33, 0, 0);
 	case VT_PT_CFE:
@@ -116,6 +114,17 @@ static uint8_t *put_item(uint8_t *to, const struct vt_pt_packet *k)
 		to = put_long(to, 0x53, k->payload & 63, 1);
 		return put(to, k->extra, 8);
 	}
+}
+
+/* With a count of instructions, and without. */
+static uint8_t *put_trigger(uint8_t *to, const struct vt_pt_packet *k)
+{
+	bool counted = k->size == 5;
+
+	*to++ = 0xd9;
+	*to++ = (uint8_t)((k->ip ? 0x80 : 0) | (counted ? 0x40 : 0));
+	to = put(to, k->payload, 1);
+	return counted ? put(to, k->extra, 2) : to;
 }
 
 static uint8_t *put_time(uint8_t *to, const struct vt_pt_packet *k)
@@ -191,6 +200,8 @@ uint8_t *vt_pt_packet_write(uint8_t *to, const struct vt_pt_packet *k)
 	case VT_PT_CFE:
 	case VT_PT_EVD:
 		return put_item(to, k);
+	case VT_PT_TRIG:
+		return put_trigger(to, k);
 	default:
 		return to;
 	}

@@ -13,8 +13,9 @@
 
 /*
  * Writes a packet of any kind; `to` has room for VT_PT_MAX_PACKET bytes.  Of `k`, all fields count
- * that vt_pt_packet_read() sets, but `size`; what does not fit its field in the packet is cut off.
- * Returns where the next one goes; `to` itself when the kind, or the count or compression, is none.
+ * that vt_pt_packet_read() sets; `size` only for BIP and TRIG, which have two.  What does not fit
+ * its field in the packet is cut off.  Returns where the next one goes; `to` itself when the kind,
+ * or the count or compression, is none.
  */
 uint8_t *vt_pt_packet_write(uint8_t *to, const struct vt_pt_packet *k);
 
