@@ -144,5 +144,5 @@ int vti_cutter_write(struct vti_cutter *c, struct vt_exec *from, uint64_t insns,
 	row[VT_EXEC_WIDTH] = width;
 	vt_writer_bytes(c->w, VT_EXEC_IDS, c->ids_buf.data, c->ids_buf.size);
 	vt_writer_bytes(c->w, VT_EXEC_DATA, c->data.data, c->data.size);
-	return 0;
+	return vt_exec_put_times(&head, (uint32_t)n, c->w, row, err);
 }

@@ -2,6 +2,7 @@
 #include "stream/exec.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "stream/bblock_internal.h"
 
@@ -34,7 +35,13 @@ int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_
 		.first = vt_record_u64(rec, VT_EXEC_FIRST),
 		.caller = vt_record_u64(rec, VT_EXEC_CALLER),
 		.insns = vt_record_u64(rec, VT_EXEC_INSNS),
+		.tsc = vt_record_u64(rec, VT_EXEC_TSC),
+		.cycles = vt_record_u64(rec, VT_EXEC_CYCLES),
+		.time_at = vt_record_words(rec, VT_EXEC_TIME_AT),
+		.time_tsc = vt_record_words(rec, VT_EXEC_TIME_TSC),
+		.time_cycles = vt_record_words(rec, VT_EXEC_TIME_CYCLES),
 		.dict = d,
+		.first_id = ids.data,
 		.ids = ids.data,
 		.data = data.data,
 		.data_end = data.data + data.size,
@@ -43,6 +50,9 @@ int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_
 	};
 	if ((width != 2 && width != 4) || blocks != ids.size / width || ids.size % width)
 		return bad(err, "their number is not that of their ids");
+	if (x->time_tsc.count != x->time_at.count ||
+	    (x->time_cycles.count && x->time_cycles.count != x->time_at.count))
+		return bad(err, "times without places");
 	if (!blocks)
 		return x->insns || data.size || skip ? bad(err, "none, but instructions") : 0;
 	x->blocks = (uint32_t)blocks;
@@ -278,6 +288,62 @@ uint64_t vt_exec_skip_weights(struct vt_exec *x, const uint32_t *weights, uint64
 	return all;
 }
 
+/* ---- times ---- */
+
+/* How many blocks of the record are behind. */
+static uint64_t passed(const struct vt_exec *x)
+{
+	return (uint64_t)(x->ids - x->first_id) / x->width;
+}
+
+/* How many times are told for blocks up to number `block` of the record. */
+static size_t times_until(const struct vt_exec *x, uint64_t block)
+{
+	size_t low = 0, high = x->time_at.count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (x->time_at.data[mid] <= block)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void vt_exec_clock(const struct vt_exec *x, uint64_t *tsc, uint64_t *cycles)
+{
+	size_t n = times_until(x, passed(x));
+
+	*tsc = n ? x->time_tsc.data[n - 1] : x->tsc;
+	*cycles = !n ? x->cycles : x->time_cycles.count ? x->time_cycles.data[n - 1] : 0;
+}
+
+int vt_exec_put_times(const struct vt_exec *x, uint32_t blocks, struct vt_writer *w, uint64_t *row,
+		      struct vt_error *err)
+{
+	uint64_t start = passed(x), *at;
+	size_t from = times_until(x, start), n, i;
+
+	vt_exec_clock(x, &row[VT_EXEC_TSC], &row[VT_EXEC_CYCLES]);
+	n = blocks ? times_until(x, start + blocks - 1) : from;
+	if (n <= from)
+		return 0;
+	n -= from;
+	at = malloc(n * sizeof(*at));
+	if (!at)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	for (i = 0; i < n; i++)
+		at[i] = x->time_at.data[from + i] - start;
+	vt_writer_words(w, VT_EXEC_TIME_AT, at, n);
+	vt_writer_words(w, VT_EXEC_TIME_TSC, x->time_tsc.data + from, n);
+	if (x->time_cycles.count)
+		vt_writer_words(w, VT_EXEC_TIME_CYCLES, x->time_cycles.data + from, n);
+	free(at);
+	return 0;
+}
+
 int vt_exec_cut(struct vt_exec *x, uint64_t insns, uint64_t caller, struct vt_writer *w,
 		struct vt_error *err)
 {
@@ -305,5 +371,5 @@ int vt_exec_cut(struct vt_exec *x, uint64_t insns, uint64_t caller, struct vt_wr
 	row[VT_EXEC_WIDTH] = from.width;
 	vt_writer_bytes(w, VT_EXEC_IDS, from.ids, (size_t)blocks * from.width);
 	vt_writer_bytes(w, VT_EXEC_DATA, from.data, (size_t)(x->data - from.data));
-	return 0;
+	return vt_exec_put_times(&from, blocks, w, row, err);
 }

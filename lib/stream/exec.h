@@ -33,7 +33,15 @@ struct vt_exec {
 	uint64_t insns;	 /* that are still to come */
 	uint32_t blocks; /* that are still to come, the one at hand included */
 
+	/* Times, at the start of the run and within it: for vt_exec_clock(). */
+	uint64_t tsc;
+	uint64_t cycles;
+	struct vt_words time_at;
+	struct vt_words time_tsc;
+	struct vt_words time_cycles; /* as many as time_at, or none */
+
 	/* Position; not for use by callers. */
+	const uint8_t *first_id;
 	const struct vt_bblocks *dict;
 	const uint8_t *ids;
 	const uint8_t *data;
@@ -122,6 +130,19 @@ void vt_exec_tally(struct vt_exec *x, uint64_t *counts);
  * below `limit`; returns it.
  */
 uint64_t vt_exec_skip_weights(struct vt_exec *x, const uint32_t *weights, uint64_t limit);
+
+/*
+ * What is known of the time when the block at hand began: 0 where nothing is.  Time is told for
+ * some blocks, and stands still up to the next of them.
+ */
+void vt_exec_clock(const struct vt_exec *x, uint64_t *tsc, uint64_t *cycles);
+
+/*
+ * Sets the fields of times of the EXEC record that was started last in `w`, where `row` is, and
+ * whose blocks are the next ones of x, `blocks` of them.  0 or -VT_E_NOMEM.
+ */
+int vt_exec_put_times(const struct vt_exec *x, uint32_t blocks, struct vt_writer *w, uint64_t *row,
+		      struct vt_error *err);
 
 /*
  * Writes the next `insns` instructions (or all that are left, if those are fewer) as an EXEC record

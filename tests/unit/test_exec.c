@@ -275,6 +275,118 @@ static void test_cut(void **state)
 	close(out);
 }
 
+/* ---- times ---- */
+
+#define NTIMES 400
+
+/* What the record that is made by make_timed() tells of the time of a block. */
+static uint64_t tsc_of(const uint64_t *at, uint32_t block)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < NTIMES; i++)
+		n += at[i] <= block;
+	return 5000 + 10 * n;
+}
+
+/* A run of blocks of one instruction each, some of which have times. */
+static int make_timed(uint64_t *at, struct vt_rng *rng, bool cycles)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	int fd = scratch_file();
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	uint64_t tsc[NTIMES], cyc[NTIMES], *row = vt_writer_row(w, VT_BLOCK);
+	uint16_t ids[NRUN] = {0};
+	uint8_t length = 1;
+	uint32_t i, block = 0;
+
+	row[VT_BLOCK_INSNS] = row[VT_BLOCK_SIZE] = 1;
+	vt_writer_bytes(w, VT_BLOCK_LENGTHS, &length, 1);
+	for (i = 0; i < NTIMES; i++) {
+		at[i] = block += 1 + (uint32_t)vt_rng_below(rng, 7);
+		tsc[i] = 5010 + 10 * (uint64_t)i;
+		cyc[i] = 3 * tsc[i];
+	}
+	row = vt_writer_row(w, VT_EXEC);
+	row[VT_EXEC_BLOCKS] = row[VT_EXEC_INSNS] = NRUN;
+	row[VT_EXEC_WIDTH] = 2;
+	row[VT_EXEC_TSC] = 5000;
+	row[VT_EXEC_CYCLES] = cycles ? 15000 : 0;
+	vt_writer_bytes(w, VT_EXEC_IDS, ids, sizeof(ids));
+	vt_writer_words(w, VT_EXEC_TIME_AT, at, NTIMES);
+	vt_writer_words(w, VT_EXEC_TIME_TSC, tsc, NTIMES);
+	if (cycles)
+		vt_writer_words(w, VT_EXEC_TIME_CYCLES, cyc, NTIMES);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* Walks to the end and looks at the clock before each block; `at` counts blocks of the whole. */
+static uint32_t check_clock(struct vt_exec x, const uint64_t *times, uint32_t at, bool cycles)
+{
+	uint64_t tsc, cyc;
+	struct vt_step s;
+
+	for (;; at++) {
+		vt_exec_clock(&x, &tsc, &cyc);
+		if (vt_exec_next(&x, &s, NULL) <= 0)
+			return at;
+		assert_int_equal(tsc, tsc_of(times, at));
+		assert_int_equal(cyc, cycles ? 3 * tsc : 0);
+	}
+}
+
+static void check_times(uint64_t seed, bool cycles)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	struct vt_bblocks *d = vt_bblocks_new();
+	int out = scratch_file(), fd;
+	uint64_t times[NTIMES];
+	struct vt_record rec;
+	struct vt_writer *w;
+	struct vt_reader *r;
+	struct vt_rng rng;
+	struct vt_exec x;
+	uint32_t at = 0;
+
+	vt_rng_init(&rng, seed);
+	fd = make_timed(times, &rng, cycles);
+	r = open_run(fd, d, &rec);
+	assert_int_equal(vt_exec_open(&x, d, &rec, NULL), 0);
+	assert_int_equal(check_clock(x, times, 0, cycles), NRUN);
+	w = vt_writer_open_fd(out, "out", &opt, NULL);
+	while (x.insns)
+		assert_int_equal(vt_exec_cut(&x, 1 + vt_rng_below(&rng, 40), 0, w, NULL), 0);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
+	vt_reader_close(r);
+	lseek(out, 0, SEEK_SET);
+	r = vt_reader_open_fd(out, "out", NULL);
+	while (vt_reader_next(r, &rec, NULL) > 0) {
+		assert_int_equal(vt_exec_open(&x, d, &rec, NULL), 0);
+		/* A time at its very start is that of the record. */
+		assert_true(!x.time_at.count || x.time_at.data[0] > 0);
+		at = check_clock(x, times, at, cycles);
+	}
+	assert_int_equal(at, NRUN);
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	close(fd);
+	close(out);
+}
+
+/* Pieces know the times that the whole knew there. */
+static void test_times(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 10; seed++) {
+		check_times(seed, true);
+		check_times(seed, false);
+	}
+}
+
 /* A record as another program might write it: walked and skipped to its end or its first error. */
 static int try_run(const struct vt_bblocks *d, const struct vt_record *rec)
 {
@@ -407,9 +519,8 @@ static void test_bad_blocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_walk),	   cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_times),	   cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_bad_blocks),
 	};
 
