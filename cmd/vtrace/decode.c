@@ -11,12 +11,15 @@
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/subcommands.h"
 #include "formats/formats.h"
+#include "formats/gunzip.h"
+#include "formats/pt/decode.h"
 
 struct decode {
 	struct app *app;
 	const char *output;
 	const char *compress;
 	const char *format;
+	struct vt_pt_decode_options pt;
 };
 
 /*
@@ -66,7 +69,8 @@ static void decode_trace(const struct decode *d, const struct vt_format *format,
 	struct vt_format_options o = {.warn = app_warn,
 				      .warn_arg = &warnings,
 				      .progress = show_progress,
-				      .progress_arg = &progress};
+				      .progress_arg = &progress,
+				      .pt = &d->pt};
 	struct vt_format_summary sum = {0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w = app_open_writer(a, d->output, d->compress, NULL, 0);
@@ -139,6 +143,11 @@ static void decode_input(const struct decode *d, const char *path)
 		return;
 	}
 	app_note_input(d->app, path);
+	if (vt_gunzip_input(&in, &err) < 0) {
+		app_fail(d->app, &err);
+		vt_input_close(&in);
+		return;
+	}
 	format = choose_format(d, &in, &err);
 	if (format) {
 		decode_trace(d, format, &in);
@@ -158,7 +167,7 @@ static void decode_input(const struct decode *d, const char *path)
 void decode_file(struct app *a, const char *path, const char *output, const char *compress,
 		 const char *format)
 {
-	struct decode d = {a, output, compress, format};
+	struct decode d = {.app = a, .output = output, .compress = compress, .format = format};
 
 	decode_input(&d, path);
 }
@@ -177,17 +186,27 @@ int cmd_decode(int argc, char **argv)
 {
 	struct app app;
 	struct vt_buf notes = VT_BUF_INIT;
-	const char *output = NULL, *compress = NULL, *format = NULL;
+	struct decode d = {.app = &app};
+	struct vt_opt_list images = {0}, pages = {0};
 	const struct vt_opt opts[] = {
-		APP_OPT_OUTPUT(output),
-		APP_OPT_COMPRESS(compress),
-		{'f', "format", VT_OPT_STRING, &format, .arg = "FORMAT",
+		APP_OPT_OUTPUT(d.output),
+		APP_OPT_COMPRESS(d.compress),
+		{'f', "format", VT_OPT_STRING, &d.format, .arg = "FORMAT",
 		 .help = "take the input to be of this format; else its first\nbytes decide"},
+		{0, "image", VT_OPT_LIST, &images, .arg = "FILE:ADDR",
+		 .help = "raw Intel PT: code of FILE lies at ADDR; also\n"
+			 "FILE:ADDR:OFFSET:SIZE"},
+		{0, "pages", VT_OPT_LIST, &pages, .arg = "DUMP,ADDRS",
+		 .help = "raw Intel PT: code is in the pages of DUMP; ADDRS has\n"
+			 "the address of each"},
+		{0, "pid", VT_OPT_I64, &d.pt.pid, .arg = "PID",
+		 .help = "raw Intel PT: the traced process (default 1)"},
 		{0},
 	};
 	struct vt_opt_page page = {
 		.program = "vtrace decode",
-		.usage = "[-o FILE] [-z HOW] [-f FORMAT] [FILE|-]",
+		.usage = "[-o FILE] [-z HOW] [-f FORMAT] [--image FILE:ADDR]... "
+			 "[--pages DUMP,ADDRS]...\n[--pid PID] [FILE|-]",
 		.about = "Makes a record stream from a recorded trace.  Without FILE it reads what "
 			 "is piped\n"
 			 "in, or else ./perf.data.",
@@ -197,9 +216,15 @@ int cmd_decode(int argc, char **argv)
 
 	append_formats(&notes);
 	page.notes = vt_buf_str(&notes);
-	if (app_start(&app, &page, argc, argv))
-		decode_file(&app, app.argc ? app.argv[0] : default_input(), output, compress,
-			    format);
+	if (app_start(&app, &page, argc, argv)) {
+		d.pt.images = images.items;
+		d.pt.nimages = images.count;
+		d.pt.pages = pages.items;
+		d.pt.npages = pages.count;
+		decode_input(&d, app.argc ? app.argv[0] : default_input());
+	}
+	vt_opt_list_fini(&images);
+	vt_opt_list_fini(&pages);
 	vt_buf_free(&notes);
 	return app_finish(&app);
 }
