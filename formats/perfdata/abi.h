@@ -132,16 +132,24 @@ enum pd_feature {
 #define PD_BRANCH_COUNTERS (1u << 19)
 
 /* Bits of perf_event_attr's flag word, counted from its first declared field. */
+#define PD_ATTR_INHERIT	       (UINT64_C(1) << 1)
 #define PD_ATTR_EXCLUDE_USER   (UINT64_C(1) << 4)
 #define PD_ATTR_EXCLUDE_KERNEL (UINT64_C(1) << 5)
 #define PD_ATTR_EXCLUDE_HV     (UINT64_C(1) << 6)
+#define PD_ATTR_MMAP	       (UINT64_C(1) << 8)
+#define PD_ATTR_COMM	       (UINT64_C(1) << 9)
 #define PD_ATTR_FREQ	       (UINT64_C(1) << 10)
+#define PD_ATTR_TASK	       (UINT64_C(1) << 13)
 #define PD_ATTR_SAMPLE_ID_ALL  (UINT64_C(1) << 18)
 #define PD_ATTR_EXCLUDE_HOST   (UINT64_C(1) << 19)
 #define PD_ATTR_EXCLUDE_GUEST  (UINT64_C(1) << 20)
+#define PD_ATTR_MMAP2	       (UINT64_C(1) << 23)
+#define PD_ATTR_COMM_EXEC      (UINT64_C(1) << 24)
+#define PD_ATTR_CONTEXT_SWITCH (UINT64_C(1) << 26)
 #define PD_ATTR_PRECISE_SHIFT  15
 
-#define PD_ATTR_SIZE_MIN 64 /* PERF_ATTR_SIZE_VER0 */
+#define PD_ATTR_SIZE_MIN  64  /* PERF_ATTR_SIZE_VER0 */
+#define PD_ATTR_SIZE_VER7 128 /* PERF_ATTR_SIZE_VER7: what perf 5.13 to 6.3 write */
 
 enum pd_type {
 	PD_TYPE_HARDWARE = 0,
@@ -154,6 +162,7 @@ enum pd_type {
 
 #define PD_MISC_CPUMODE_MASK	   7
 #define PD_MISC_KERNEL		   1
+#define PD_MISC_USER		   2
 #define PD_MISC_GUEST_KERNEL	   4
 #define PD_MISC_MMAP_DATA	   (1 << 13)
 #define PD_MISC_COMM_EXEC	   (1 << 13)

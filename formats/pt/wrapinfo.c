@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/wrap_internal.h"
+
+/*
+ * What perf must know before it decodes: the events and AUXTRACE_INFO.  The bits of the event's
+ * configuration are those of Linux's driver, /sys/bus/event_source/devices/intel_pt/format; the
+ * words of AUXTRACE_INFO those of perf 6.1, tools/perf/util/intel-pt.h.
+ */
+
+#define PMU_TYPE 8 /* any number that is no other event's type */
+
+#define CONFIG_PT	       (UINT64_C(1) << 0)
+#define CONFIG_CYC	       (UINT64_C(1) << 1)
+#define CONFIG_MTC	       (UINT64_C(1) << 9)
+#define CONFIG_TSC	       (UINT64_C(1) << 10)
+#define CONFIG_NORETCOMP       (UINT64_C(1) << 11)
+#define CONFIG_PTW	       (UINT64_C(1) << 12)
+#define CONFIG_BRANCH	       (UINT64_C(1) << 13)
+#define CONFIG_MTC_PERIOD      (UINT64_C(15) << 14)
+#define CONFIG_MTC_PERIOD_BIT0 14
+
+#define AUXTRACE_INTEL_PT 1
+
+enum priv {
+	PRIV_PMU_TYPE,
+	PRIV_TIME_SHIFT,
+	PRIV_TIME_MULT,
+	PRIV_TIME_ZERO,
+	PRIV_CAP_USER_TIME_ZERO,
+	PRIV_TSC_BIT,
+	PRIV_NORETCOMP_BIT,
+	PRIV_HAVE_SCHED_SWITCH, /* 2: SWITCH records; 3: SWITCH_CPU_WIDE */
+	PRIV_SNAPSHOT_MODE,
+	PRIV_PER_CPU_MMAPS,
+	PRIV_MTC_BIT,
+	PRIV_MTC_FREQ_BITS,
+	PRIV_TSC_CTC_N,
+	PRIV_TSC_CTC_D,
+	PRIV_CYC_BIT,
+	PRIV_MAX_NONTURBO_RATIO,
+	PRIV_FILTER_STR_LEN,
+	PRIV_CAP_EVENT_TRACE,
+	PRIV_COUNT
+};
+
+static uint64_t config(const struct vt_pt_encode_options *o)
+{
+	uint64_t c = CONFIG_PT | CONFIG_BRANCH | CONFIG_PTW;
+
+	if (o->no_retcomp)
+		c |= CONFIG_NORETCOMP;
+	if (o->tsc)
+		c |= CONFIG_TSC;
+	if (o->cyc)
+		c |= CONFIG_CYC;
+	if (o->mtc)
+		c |= CONFIG_MTC | ((uint64_t)o->clock.mtc_period << CONFIG_MTC_PERIOD_BIT0 &
+				   CONFIG_MTC_PERIOD);
+	return c;
+}
+
+static int put_info(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	const struct vt_pt_encode_options *o = &p->opt.encode;
+	uint64_t priv[PRIV_COUNT] = {
+		[PRIV_PMU_TYPE] = PMU_TYPE,
+		[PRIV_TSC_BIT] = CONFIG_TSC,
+		[PRIV_NORETCOMP_BIT] = CONFIG_NORETCOMP,
+		[PRIV_SNAPSHOT_MODE] = p->opt.snapshot != 0,
+		[PRIV_MTC_BIT] = CONFIG_MTC,
+		[PRIV_MTC_FREQ_BITS] = CONFIG_MTC_PERIOD,
+		[PRIV_TSC_CTC_N] = o->clock.ctc_numerator,
+		[PRIV_TSC_CTC_D] = o->clock.ctc_denominator,
+		[PRIV_CYC_BIT] = CONFIG_CYC,
+		[PRIV_MAX_NONTURBO_RATIO] = o->clock.nominal_ratio,
+	};
+
+	if (p->timed) {
+		priv[PRIV_TIME_SHIFT] = p->conv.shift;
+		priv[PRIV_TIME_MULT] = p->conv.mult;
+		priv[PRIV_TIME_ZERO] = p->conv.zero;
+		priv[PRIV_CAP_USER_TIME_ZERO] = 1;
+	}
+	if (p->opt.cpus) {
+		priv[PRIV_HAVE_SCHED_SWITCH] = p->opt.wide ? 3 : 2;
+		priv[PRIV_PER_CPU_MMAPS] = 1;
+	}
+	return vt_perfdata_put_auxtrace_info(w, AUXTRACE_INTEL_PT, priv, PRIV_COUNT, err);
+}
+
+/* One event for the trace; with times another one for all that happens beside it, as perf has it. */
+static struct vt_perfdata_writer *new_writer(struct vt_pt_wrap *p, struct vt_error *err)
+{
+	struct vt_perfdata_about about = {.arch = p->arch.size ? vt_buf_str(&p->arch) : "x86_64",
+					  .version = p->opt.version,
+					  .cmdline = p->cmdline.size ? vt_buf_str(&p->cmdline) : NULL,
+					  .cpus = p->opt.cpus};
+	const uint64_t side = PD_ATTR_MMAP | PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_COMM_EXEC | PD_ATTR_TASK;
+	struct vt_perfdata_event events[2] = {
+		{.name = "intel_pt//u",
+		 .type = PMU_TYPE,
+		 .config = config(&p->opt.encode),
+		 .period = 1,
+		 .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID,
+		 .flags = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV | PD_ATTR_INHERIT},
+		{.name = "dummy:u",
+		 .type = PD_TYPE_SOFTWARE,
+		 .config = 9, /* PERF_COUNT_SW_DUMMY */
+		 .period = 1,
+		 .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID,
+		 .flags = PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV | PD_ATTR_INHERIT | side},
+	};
+	unsigned i;
+
+	if (!p->timed)
+		events[0].flags |= side;
+	for (i = 0; i < 2; i++) {
+		if (p->timed)
+			events[i].sample_type |= PD_SAMPLE_TIME;
+		if (p->opt.cpus)
+			events[i].sample_type |= PD_SAMPLE_CPU;
+	}
+	if (p->opt.cpus)
+		events[1].flags |= PD_ATTR_CONTEXT_SWITCH;
+	return vt_perfdata_writer_new(p->out, events, p->timed ? 2 : 1, &about, err);
+}
+
+struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error *err)
+{
+	uint32_t i;
+
+	if (p->w)
+		return p->w;
+	p->w = new_writer(p, err);
+	if (!p->w || put_info(p, p->w, err) < 0)
+		return NULL;
+	for (i = 0; i < p->opt.cpus; i++) {
+		if (vti_wrap_new_area(p, err) < 0)
+			return NULL;
+	}
+	return p->w;
+}
