@@ -106,7 +106,7 @@ static struct enc_thread *add_thread(struct vt_pt_encode *e, const struct key *k
 	return t;
 }
 
-static struct enc_thread *find_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+struct enc_thread *vti_enc_find(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	struct key key = {.pid = pid, .tid = tid};
 	const struct key *k = vt_hash_find(&e->index, &key);
@@ -118,7 +118,7 @@ static struct enc_thread *find_thread(struct vt_pt_encode *e, int64_t pid, int64
 static struct enc_thread *get_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	struct key key = {.pid = pid, .tid = tid}, *k;
-	struct enc_thread *t = find_thread(e, pid, tid);
+	struct enc_thread *t = vti_enc_find(e, pid, tid);
 
 	if (t)
 		return t;
@@ -127,8 +127,11 @@ static struct enc_thread *get_thread(struct vt_pt_encode *e, int64_t pid, int64_
 		return NULL;
 	k->index = e->nthreads;
 	t = add_thread(e, &key);
-	if (t)
-		vti_enc_psb(e, t, false, 0);
+	if (!t)
+		return NULL;
+	t->away = e->total;
+	t->cycles = vti_enc_cycles(e, t);
+	vti_enc_psb(e, t, false, 0);
 	return t;
 }
 
@@ -174,22 +177,6 @@ static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct
 		vti_enc_step(e, t, &part);
 	}
 	t->h.blocks++;
-}
-
-/* The runs of other threads took their time. */
-static void switch_to(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip)
-{
-	uint64_t away = e->total - t->h.insns;
-
-	if (e->running == t)
-		return;
-	e->running = t;
-	if (!e->timed || away == t->away)
-		return;
-	vti_enc_break(e, t, ip);
-	t->away = away;
-	t->cycles = vti_enc_cycles(e, t);
-	vti_enc_psb(e, t, false, 0);
 }
 
 static int contradicts(struct vt_error *err, const char *why)
@@ -241,7 +228,7 @@ static int walk(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_re
 	if (x.insns < n && x.blocks > 1)
 		return contradicts(err, "more of them than instructions");
 	n = x.insns < n ? (uint32_t)x.insns : n;
-	switch_to(e, t, vt_bblock_insn_addr(b, x.skip));
+	vti_enc_turn(e, t, vt_bblock_insn_addr(b, x.skip));
 	take_part(e, t, b, x.skip, x.skip + n);
 	x.ids += x.width;
 	x.insns -= n;
@@ -289,8 +276,8 @@ static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct v
 
 static int on_signal(struct vt_pt_encode *e, const struct vt_record *rec)
 {
-	struct enc_thread *t = find_thread(e, vt_record_i64(rec, VT_SIGNAL_PID),
-					   vt_record_i64(rec, VT_SIGNAL_TID));
+	struct enc_thread *t = vti_enc_find(e, vt_record_i64(rec, VT_SIGNAL_PID),
+					    vt_record_i64(rec, VT_SIGNAL_TID));
 
 	if (t)
 		vti_enc_break(e, t, vt_record_u64(rec, VT_SIGNAL_IP));
@@ -328,7 +315,7 @@ static int on_gap(struct vt_pt_encode *e, const struct vt_record *rec)
 static int on_trace(struct vt_pt_encode *e, const struct vt_record *rec)
 {
 	struct enc_thread *t =
-		find_thread(e, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID));
+		vti_enc_find(e, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID));
 	uint64_t ip = vt_record_u64(rec, VT_TRACE_IP), to = vt_record_u64(rec, VT_TRACE_TO);
 
 	switch (vt_record_u64(rec, VT_TRACE_EVENT)) {
@@ -358,7 +345,7 @@ static int on_trace(struct vt_pt_encode *e, const struct vt_record *rec)
 static int on_value(struct vt_pt_encode *e, const struct vt_record *rec)
 {
 	struct enc_thread *t =
-		find_thread(e, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID));
+		vti_enc_find(e, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID));
 
 	if (t && vt_record_u64(rec, VT_VALUE_WHAT) == VT_WHAT_PTWRITE)
 		vti_enc_ptwrite(e, t, vt_record_u64(rec, VT_VALUE_IP),

@@ -101,6 +101,24 @@ int vt_pt_encode_record(struct vt_pt_encode *e, const struct vt_record *rec, str
 /* Gives the sink what there is, of all threads; more may follow. */
 int vt_pt_encode_flush(struct vt_pt_encode *e, struct vt_error *err);
 
+/*
+ * For those who let threads take turns on a processor.  A thread that pauses is interrupted before
+ * its last instruction (if where that goes is still to be told), its trace is switched off, and
+ * the sink has all of it.  It goes on with its next block, or by vt_pt_encode_resume(), with a PSB
+ * of its own when other threads or idle time came between.
+ */
+int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct vt_error *err);
+void vt_pt_encode_resume(struct vt_pt_encode *e, int64_t pid, int64_t tid);
+
+/* No thread runs for as long as so many instructions take. */
+void vt_pt_encode_idle(struct vt_pt_encode *e, uint64_t insns);
+
+/* The TSC of the model; 0 without a clock. */
+uint64_t vt_pt_encode_now(const struct vt_pt_encode *e);
+
+/* Something happens to a process: as soon as its threads go on they tell the time, in a PSB+. */
+void vt_pt_encode_sync(struct vt_pt_encode *e, int64_t pid);
+
 /* The end of the stream. */
 int vt_pt_encode_finish(struct vt_pt_encode *e, struct vt_error *err);
 

@@ -43,20 +43,21 @@ struct enc_thread {
 	struct enc_hot h;
 	struct enc_block prev; /* the last block, when no EXEC is at hand */
 	uint8_t *buffer;
-	uint64_t psb_at;      /* position in the trace of the next PSB */
-	uint64_t overflow_at; /* of the next overflow, */
-	uint64_t lost_at;     /* and of the end of what it loses */
-	uint8_t *losing;      /* from here on packets are lost; NULL: they are not */
-	uint64_t full;	      /* decisions are told when they have reached this */
-	uint64_t tick;	      /* instructions at the next MTC */
-	uint64_t next_ctc;    /* that it shows */
-	uint64_t cycles;      /* that CYC packets have told */
-	uint64_t away;	      /* instructions of others while it did not run */
-	unsigned mode;	      /* bits of the code */
-	unsigned told_mode;   /* by MODE.EXEC; 0: not yet */
-	bool off;	      /* tracing is off: `prev` is no block */
-	bool compress;	      /* returns */
-	uint64_t repeated;    /* instructions that were not counted, being repetitions */
+	uint64_t psb_at;       /* position in the trace of the next PSB */
+	uint64_t overflow_at;  /* of the next overflow, */
+	uint64_t lost_at;      /* and of the end of what it loses */
+	uint8_t *losing;       /* from here on packets are lost; NULL: they are not */
+	uint64_t full;	       /* decisions are told when they have reached this */
+	uint64_t tick;	       /* instructions at the next MTC */
+	uint64_t next_ctc;     /* that it shows */
+	uint64_t cycles;       /* that CYC packets have told */
+	uint64_t away;	       /* instructions of others while it did not run */
+	unsigned mode;	       /* bits of the code */
+	unsigned told_mode;    /* by MODE.EXEC; 0: not yet */
+	bool off;	       /* tracing is off: `prev` is no block */
+	bool compress;	       /* returns */
+	struct enc_block held; /* interrupted before its last instruction; `last` 0: none */
+	uint64_t repeated;     /* instructions that were not counted, being repetitions */
 	/* Both stacks hold what was called since the last PSB. */
 	unsigned nreturns, returns_top;
 	unsigned npops, pops_top;
@@ -87,6 +88,16 @@ struct vt_pt_encode {
 	int failed;	      /* the sink's, or want of memory */
 	char bad[VT_ERROR_SIZE];
 };
+
+/* ---- encode.c ---- */
+
+/* The thread, or NULL. */
+struct enc_thread *vti_enc_find(struct vt_pt_encode *e, int64_t pid, int64_t tid);
+
+/* ---- encodeturn.c ---- */
+
+/* It runs now, from `ip` on; the runs of other threads took their time. */
+void vti_enc_turn(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip);
 
 /* ---- encodeblock.c ---- */
 
