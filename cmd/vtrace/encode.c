@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/common/stream.h"
+#include "cmd/vtrace/encode_perf.h"
 #include "cmd/vtrace/subcommands.h"
 #include "formats/pt/encode.h"
 
@@ -18,6 +19,7 @@ struct file {
 struct encode {
 	struct app *app;
 	struct vt_pt_encode_options opt;
+	struct encode_perf perf;
 	const char *output;
 	const char *pages;
 	const char *crystal; /* --cpuid-15h */
@@ -72,6 +74,10 @@ static bool check_options(struct encode *c)
 	if (c->tnt64)
 		c->opt.tnt_bits = 47;
 	c->opt.seed = c->app->seed;
+	if (encode_perf_stray(&c->perf))
+		return app_usage(c->app, "%s needs --perf-data", encode_perf_stray(&c->perf));
+	if (c->perf.on && c->pages)
+		return app_usage(c->app, "--perf-data has no --pages: perf reads the images");
 	if (c->output && app_is_input(c->app, c->output))
 		return app_usage(c->app, "%s is the input", c->output);
 	return true;
@@ -187,13 +193,10 @@ static int on_record(void *arg, const struct vt_record *rec, struct vt_error *er
 	return vt_pt_encode_record(c->encoder, rec, err);
 }
 
-static void tell(struct encode *c)
+static void tell(struct encode *c, const struct vt_pt_encode_totals *s, const char *bad)
 {
-	const struct vt_pt_encode_totals *s = vt_pt_encode_totals(c->encoder);
-
 	if (s->bad) {
-		app_say(c->app, "%" PRIu64 " bad records, left out; the first: %s", s->bad,
-			vt_pt_encode_bad(c->encoder));
+		app_say(c->app, "%" PRIu64 " bad records, left out; the first: %s", s->bad, bad);
 		app_raise(c->app, APP_LOSSY);
 	}
 	if (c->left_out) {
@@ -203,7 +206,7 @@ static void tell(struct encode *c)
 			c->left_out);
 		app_raise(c->app, APP_LOSSY);
 	}
-	if (s->rewritten)
+	if (s->rewritten && !c->perf.on)
 		app_say(c->app,
 			"%" PRIu64 " bytes of code were changed while they were executed: the "
 			"pages have the last ones",
@@ -217,13 +220,19 @@ static void tell(struct encode *c)
 			s->overflows, s->damaged);
 }
 
-static void run(struct encode *c)
+static void run_perf(struct encode *c, struct vt_reader *r)
+{
+	struct vt_pt_encode_totals totals;
+	char bad[VT_ERROR_SIZE];
+
+	if (encode_perf(c->app, r, &c->perf, &c->opt, c->output, &totals, bad))
+		tell(c, &totals, bad);
+}
+
+static void run_raw(struct encode *c, struct vt_reader *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_reader *r = app_open_reader(c->app, c->app->argc ? c->app->argv[0] : "-");
 
-	if (!r)
-		return;
 	c->encoder = vt_pt_encode_new(&c->opt, put_bytes, c);
 	if (!c->encoder) {
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
@@ -237,12 +246,24 @@ static void run(struct encode *c)
 				     vt_reader_name(r));
 			app_fail(c->app, &err);
 		} else if (!c->pages || put_pages(c)) {
-			tell(c);
+			tell(c, vt_pt_encode_totals(c->encoder), vt_pt_encode_bad(c->encoder));
 		}
 	}
 	if (c->encoder)
 		close_files(c);
 	vt_pt_encode_free(c->encoder);
+}
+
+static void run(struct encode *c)
+{
+	struct vt_reader *r = app_open_reader(c->app, c->app->argc ? c->app->argv[0] : "-");
+
+	if (!r)
+		return;
+	if (c->perf.on)
+		run_perf(c, r);
+	else
+		run_raw(c, r);
 	vt_reader_close(r);
 }
 
@@ -251,6 +272,7 @@ int cmd_encode(int argc, char **argv)
 	struct app app;
 	struct encode c = {.app = &app,
 			   .opt = vt_pt_encode_defaults,
+			   .perf = ENCODE_PERF_DEFAULTS,
 			   .cpi = 1,
 			   .nominal_ratio = vt_pt_encode_defaults.clock.nominal_ratio};
 	const struct vt_opt opts[] = {
@@ -347,13 +369,14 @@ int cmd_encode(int argc, char **argv)
 		 .arg = "BYTES",
 		 .help = "change some of the trace's bytes, about every so many"},
 		APP_OPT_SEED(app),
+		ENCODE_PERF_OPTIONS(c.perf),
 		{0}};
 	const struct vt_opt_page page = {
 		.program = "vtrace encode",
 		.usage = "[options] [-o FILE] [FILE]",
 		.about = "Writes an Intel PT trace of the executed blocks (BLOCK and EXEC) of a "
 			 "stream:\n"
-			 "raw packets, a file for each thread.",
+			 "raw packets, a file for each thread, or a perf.data.",
 		.opts = opts,
 		.max_operands = 1,
 	};

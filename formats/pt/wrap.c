@@ -13,10 +13,6 @@
 /* Not 0, so that no time is: perf takes 0 for none. */
 #define TIME_ZERO UINT64_C(1000000000)
 
-const struct vt_pt_wrap_options vt_pt_wrap_defaults = {
-	.slice = 100000,
-};
-
 /* A thread by its numbers. */
 struct key {
 	int64_t pid;
@@ -55,7 +51,8 @@ static bool check_options(const struct vt_pt_wrap_options *opt, struct vt_error 
 		return false;
 	}
 	if (opt->cpus && !opt->encode.tsc) {
-		vt_error_set(err, VT_E_USAGE, "who runs on a CPU when is told by times: TSC packets are needed");
+		vt_error_set(err, VT_E_USAGE,
+			     "who runs on a CPU when is told by times: TSC packets are needed");
 		return false;
 	}
 	return true;
@@ -148,7 +145,8 @@ static struct wrap_thread *add_thread(struct vt_pt_wrap *p, struct key *k)
 {
 	struct wrap_thread *t = NULL;
 
-	if (vt_array_grow(&p->thread, &p->threads_cap, p->nthreads + 1, sizeof(struct wrap_thread *)))
+	if (vt_array_grow(&p->thread, &p->threads_cap, p->nthreads + 1,
+			  sizeof(struct wrap_thread *)))
 		t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;

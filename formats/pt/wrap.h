@@ -21,7 +21,8 @@
  * of the encoder's clock, and the threads may be put on CPUs.
  */
 
-#define VT_PT_WRAP_CPUS	    4096	       /* at most */
+#define VT_PT_WRAP_CPUS	    4096		/* at most */
+#define VT_PT_WRAP_SLICE    100000		/* instructions, unless told otherwise */
 #define VT_PT_WRAP_SNAPSHOT (UINT64_C(1) << 30) /* bytes at most */
 
 struct vt_pt_wrap_options {
@@ -32,13 +33,10 @@ struct vt_pt_wrap_options {
 	 */
 	uint32_t cpus;
 	uint64_t slice;
-	bool wide;	   /* switches are told as for whole CPUs (SWITCH_CPU_WIDE) */
-	uint64_t snapshot; /* of each buffer, only the last so many bytes are kept; 0: all */
+	bool wide;	     /* switches are told as for whole CPUs (SWITCH_CPU_WIDE) */
+	uint64_t snapshot;   /* of each buffer, only the last so many bytes are kept; 0: all */
 	const char *version; /* of what writes the file; borrowed */
 };
-
-/* A slice of 100,000 instructions; everything else is 0, encode as vt_pt_encode_defaults. */
-extern const struct vt_pt_wrap_options vt_pt_wrap_defaults;
 
 struct vt_pt_wrap_totals {
 	uint64_t maps;	   /* written */

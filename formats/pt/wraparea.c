@@ -97,8 +97,8 @@ int vti_wrap_flush(struct vt_pt_wrap *p, uint32_t area, bool end, struct vt_erro
 	x.tid = on_cpu ? -1 : s.tid;
 	x.offset = a->position;
 	x.reference = p->timed ? vt_pt_encode_now(p->enc) : 0;
-	rc = vt_perfdata_put_aux(w, &s, a->position, size,
-				 p->opt.snapshot ? AUX_FLAG_OVERWRITE : 0, err);
+	rc = vt_perfdata_put_aux(w, &s, a->position, size, p->opt.snapshot ? AUX_FLAG_OVERWRITE : 0,
+				 err);
 	if (rc >= 0)
 		rc = vt_perfdata_put_auxtrace(w, &x, a->bytes.data, size, err);
 	if (rc < 0)

@@ -54,8 +54,8 @@ static uint64_t config(const struct vt_pt_encode_options *o)
 	if (o->cyc)
 		c |= CONFIG_CYC;
 	if (o->mtc)
-		c |= CONFIG_MTC | ((uint64_t)o->clock.mtc_period << CONFIG_MTC_PERIOD_BIT0 &
-				   CONFIG_MTC_PERIOD);
+		c |= CONFIG_MTC |
+		     ((uint64_t)o->clock.mtc_period << CONFIG_MTC_PERIOD_BIT0 & CONFIG_MTC_PERIOD);
 	return c;
 }
 
@@ -88,14 +88,17 @@ static int put_info(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct v
 	return vt_perfdata_put_auxtrace_info(w, AUXTRACE_INTEL_PT, priv, PRIV_COUNT, err);
 }
 
-/* One event for the trace; with times another one for all that happens beside it, as perf has it. */
+/* One event for the trace; with times another one for all that happens beside it, as perf has it.
+ */
 static struct vt_perfdata_writer *new_writer(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	struct vt_perfdata_about about = {.arch = p->arch.size ? vt_buf_str(&p->arch) : "x86_64",
 					  .version = p->opt.version,
-					  .cmdline = p->cmdline.size ? vt_buf_str(&p->cmdline) : NULL,
+					  .cmdline =
+						  p->cmdline.size ? vt_buf_str(&p->cmdline) : NULL,
 					  .cpus = p->opt.cpus};
-	const uint64_t side = PD_ATTR_MMAP | PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_COMM_EXEC | PD_ATTR_TASK;
+	const uint64_t side =
+		PD_ATTR_MMAP | PD_ATTR_MMAP2 | PD_ATTR_COMM | PD_ATTR_COMM_EXEC | PD_ATTR_TASK;
 	struct vt_perfdata_event events[2] = {
 		{.name = "intel_pt//u",
 		 .type = PMU_TYPE,

@@ -3,8 +3,8 @@
 
 #include "formats/pt/wrap_internal.h"
 
-#define PROT_EXEC_BIT	4 /* PROT_EXEC of mmap(2) */
-#define BUILDID_MAX	20
+#define PROT_EXEC_BIT 4 /* PROT_EXEC of mmap(2) */
+#define BUILDID_MAX   20
 
 /* ---- images and mappings ---- */
 
@@ -20,7 +20,8 @@ static int on_image(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt
 	i->told = false;
 	i->path = i->buildid = 0;
 	if (path.size > VT_PERFDATA_WRITE_PATH)
-		return vt_error_set(err, VT_E_LIMIT, "an image with a path of %zu bytes", path.size);
+		return vt_error_set(err, VT_E_LIMIT, "an image with a path of %zu bytes",
+				    path.size);
 	i->path = vt_intern_add(p->strings, path.data, path.size);
 	if (buildid.size <= BUILDID_MAX)
 		i->buildid = vt_intern_add(p->strings, buildid.data, buildid.size);
@@ -34,8 +35,7 @@ static int tell_buildid(struct vt_pt_wrap *p, struct wrap_image *i, struct vt_er
 	if (i->told || !i->buildid)
 		return 0;
 	i->told = true;
-	return vt_perfdata_put_buildid(p->w,
-				       (const uint8_t *)vt_intern_get(p->strings, i->buildid),
+	return vt_perfdata_put_buildid(p->w, (const uint8_t *)vt_intern_get(p->strings, i->buildid),
 				       vt_intern_size(p->strings, i->buildid),
 				       vt_intern_get(p->strings, i->path),
 				       vt_intern_size(p->strings, i->path), err);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/vtrace/encode_perf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/version.h"
+#include "cmd/common/stream.h"
+
+const char *encode_perf_stray(const struct encode_perf *o)
+{
+	if (o->on)
+		return NULL;
+	if (o->cpus)
+		return "--cpus";
+	if (o->wide)
+		return "--cpu-wide";
+	if (o->slice != VT_PT_WRAP_SLICE)
+		return "--slice";
+	return o->snapshot ? "--snapshot" : NULL;
+}
+
+static int on_record(void *arg, const struct vt_record *rec, struct vt_error *err)
+{
+	return vt_pt_wrap_record(arg, rec, err);
+}
+
+static void tell(struct app *a, const struct vt_pt_wrap *p)
+{
+	const struct vt_pt_wrap_totals *s = vt_pt_wrap_totals(p);
+
+	if (!s->left_out)
+		return;
+	app_say(a, "%" PRIu64 " mappings or threads are left out; the first: %s", s->left_out,
+		vt_pt_wrap_bad(p));
+	app_raise(a, APP_LOSSY);
+}
+
+static bool wrap(struct app *a, struct vt_reader *r, struct vt_pt_wrap *p)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!app_each_record(a, r, on_record, p))
+		return false;
+	if (!vt_pt_encode_totals(vt_pt_wrap_encode(p))->blocks) {
+		vt_error_set(&err, VT_E_FORMAT, "%s: nothing to encode: no block was executed",
+			     vt_reader_name(r));
+		return app_fail(a, &err);
+	}
+	if (vt_pt_wrap_finish(p, &err) < 0)
+		return app_fail(a, &err);
+	tell(a, p);
+	return true;
+}
+
+static bool open_output(struct app *a, struct vt_output *out, const char *output)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (vt_output_open(out, output ? output : "-", &err) < 0)
+		return app_fail(a, &err);
+	if (!out->tty)
+		return true;
+	vt_output_close(out, &err);
+	return app_usage(a, "perf.data is not written to a terminal: name a file with -o");
+}
+
+bool encode_perf(struct app *a, struct vt_reader *r, const struct encode_perf *o,
+		 const struct vt_pt_encode_options *enc, const char *output,
+		 struct vt_pt_encode_totals *totals, char *bad)
+{
+	struct vt_pt_wrap_options opt = {.encode = *enc,
+					 .cpus = (uint32_t)o->cpus,
+					 .slice = o->slice,
+					 .wide = o->wide,
+					 .snapshot = o->snapshot,
+					 .version = VT_VERSION};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_wrap *p;
+	struct vt_output out;
+	bool done = false;
+
+	if (!open_output(a, &out, output))
+		return false;
+	p = vt_pt_wrap_new(&out, &opt, &err);
+	if (p) {
+		done = wrap(a, r, p);
+		*totals = *vt_pt_encode_totals(vt_pt_wrap_encode(p));
+		snprintf(bad, VT_ERROR_SIZE, "%s", vt_pt_encode_bad(vt_pt_wrap_encode(p)));
+		vt_pt_wrap_free(p);
+	} else {
+		app_fail(a, &err);
+	}
+	if (vt_output_close(&out, &err) < 0 && a->status < APP_OUTPUT)
+		done = app_fail(a, &err);
+	return done;
+}
