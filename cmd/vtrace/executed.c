@@ -68,6 +68,8 @@ static bool finish_block(struct executed *e, const struct vt_bblock *b, struct v
 		add_values(e, b->slots[i].what, vt_execcount_of(e->count, b->id, b->slots[i].insn),
 			   b->slots[i].size);
 	e->blocks += any;
+	if (b->ninsns && b->end < VT_NENDS)
+		e->ends[b->end] += vt_execcount_of(e->count, b->id, b->ninsns - 1);
 	return true;
 }
 
@@ -95,6 +97,23 @@ static double per_instruction(const struct executed *e, uint64_t stream_bytes)
 	return (double)stream_bytes / (double)vt_execcount_totals(e->count)->insns;
 }
 
+/* Blocks that end for want of room transfer no control. */
+static void put_ends(const struct executed *e, struct vt_output *out)
+{
+	static const char *const names[VT_NENDS] = {
+		[VT_END_BRANCH] = "conditional branches",  [VT_END_JUMP] = "jumps",
+		[VT_END_JUMP_INDIRECT] = "indirect jumps", [VT_END_CALL] = "calls",
+		[VT_END_CALL_INDIRECT] = "indirect calls", [VT_END_RETURN] = "returns",
+		[VT_END_SYSCALL] = "system calls",	   [VT_END_OTHER] = "others",
+	};
+	unsigned end;
+
+	for (end = 0; end < VT_NENDS; end++) {
+		if (names[end] && e->ends[end])
+			vt_output_printf(out, "  %" PRIu64 " %s\n", e->ends[end], names[end]);
+	}
+}
+
 void executed_print(const struct executed *e, uint64_t stream_bytes, struct vt_output *out)
 {
 	const struct vt_execcount_totals *t = vt_execcount_totals(e->count);
@@ -107,6 +126,7 @@ void executed_print(const struct executed *e, uint64_t stream_bytes, struct vt_o
 	vt_output_printf(out,
 			 "  %" PRIu64 " different instructions in %" PRIu64 " different blocks\n",
 			 e->insns, e->blocks);
+	put_ends(e, out);
 	vt_output_printf(out, "  %.3f bytes of stream for each instruction\n",
 			 per_instruction(e, stream_bytes));
 	if (e->bad)
@@ -138,8 +158,8 @@ struct vt_table *executed_values_table(const struct executed *e)
 json_t *executed_json(const struct executed *e, uint64_t stream_bytes)
 {
 	const struct vt_execcount_totals *t = vt_execcount_totals(e->count);
-	json_t *o = json_object(), *values = json_object();
-	uint64_t what;
+	json_t *o = json_object(), *values = json_object(), *ends = json_object();
+	uint64_t what, end;
 
 	json_object_set_new(o, "instructions", app_json_u64(t->insns));
 	json_object_set_new(o, "blocks", app_json_u64(t->blocks));
@@ -148,6 +168,12 @@ json_t *executed_json(const struct executed *e, uint64_t stream_bytes)
 	if (t->insns)
 		json_object_set_new(o, "bytes_per_instruction",
 				    json_real(per_instruction(e, stream_bytes)));
+	for (end = 0; end < VT_NENDS; end++) {
+		if (e->ends[end])
+			json_object_set_new(ends, vt_block_end_name(end),
+					    app_json_u64(e->ends[end]));
+	}
+	json_object_set_new(o, "ends", ends);
 	json_object_set_new(o, "bad_records", app_json_u64(e->bad));
 	for (what = 0; what < VT_NWHATS; what++) {
 		json_t *v;

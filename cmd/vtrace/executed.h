@@ -21,6 +21,7 @@ struct executed {
 	uint64_t bad;	 /* records that contradict themselves */
 	uint64_t blocks; /* different ones that were executed, and the instructions in them */
 	uint64_t insns;
+	uint64_t ends[VT_NENDS]; /* how the blocks that were executed to their end ended */
 	struct executed_values values[VT_NWHATS];
 };
 

@@ -6,7 +6,9 @@
 
 #include "base/escape.h"
 #include "base/table.h"
+#include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
+#include "cmd/vtrace/info_input.h"
 #include "cmd/vtrace/subcommands.h"
 
 const char *info_status(const struct vt_reader *r)
@@ -215,7 +217,8 @@ static void put_provenance(const struct vt_reader *r, struct vt_output *out)
 	const struct vt_header *h = vt_reader_header(r);
 	uint32_t i, k;
 
-	vt_output_text(out, "\nmade by\n");
+	if (h->nstages)
+		vt_output_text(out, "\nmade by\n");
 	for (i = 0; i < h->nstages; i++) {
 		const struct vt_stage *st = &h->stages[i];
 
@@ -238,7 +241,9 @@ int info_print_text(const struct summary *s, const struct vt_reader *r, struct v
 
 	put_head(s, r, out);
 	executed_print(&s->executed, vt_reader_offset(r), out);
-	rc = put_table(events_table(s), "samples", out, err);
+	rc = pt_info_print(&s->pt, vt_execcount_totals(s->executed.count)->insns, out, err);
+	if (rc == 0)
+		rc = put_table(events_table(s), "samples", out, err);
 	if (rc == 0)
 		rc = put_table(executed_values_table(&s->executed), "values", out, err);
 	if (rc == 0)
@@ -252,31 +257,119 @@ int info_print_text(const struct summary *s, const struct vt_reader *r, struct v
 	return rc;
 }
 
-static void inform(struct app *a, const char *path, bool json, const char *output)
+int info_raw_text(const struct summary *s, const char *name, uint64_t size, struct vt_output *out,
+		  struct vt_error *err)
 {
-	struct vt_reader *r = app_open_reader(a, path);
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_output *out;
-	struct summary s;
-	bool ok;
+	put_escaped(out, name, strlen(name));
+	vt_output_printf(out, ": %" PRIu64 " bytes\n", size);
+	return pt_info_print(&s->pt, 0, out, err);
+}
 
-	if (!r)
-		return;
-	ok = summary_init(&s, vt_reader_schema(r), &err) == 0 || app_fail(a, &err);
-	ok = ok && app_each_run(a, r, summary_feed, &s);
-	ok = ok && (summary_finish(&s, &err) == 0 || app_fail(a, &err));
-	if (ok && s.executed.bad) {
-		app_say(a, "%s: %" PRIu64 " records of executed code contradict themselves",
-			vt_reader_name(r), s.executed.bad);
+/* ---- the inputs ---- */
+
+struct inform {
+	struct app *app;
+	struct info_input *input;
+	bool json;
+	const char *output;
+};
+
+static void tell_bad(struct app *a, const struct summary *s, const char *name)
+{
+	uint64_t bytes, places = pt_info_places(&s->pt, &bytes);
+
+	if (s->executed.bad) {
+		app_say(a, "%s: %" PRIu64 " records of executed code contradict themselves", name,
+			s->executed.bad);
 		app_raise(a, APP_LOSSY);
 	}
-	out = ok ? app_text(a, output) : NULL;
-	if (out && json)
-		info_print_json(&s, r, out);
-	else if (out && info_print_text(&s, r, out, &err) < 0)
-		app_fail(a, &err);
+	if (places) {
+		app_say(a,
+			"%s: %" PRIu64 " bytes of Intel PT at %" PRIu64 " place%s are no packets",
+			name, bytes, places, places == 1 ? "" : "s");
+		app_raise(a, APP_LOSSY);
+	}
+}
+
+static void inform_stream(const struct inform *i, struct summary *s)
+{
+	struct vt_reader *r = i->input->reader;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output *out;
+
+	if (summary_init(s, vt_reader_schema(r), &err) < 0) {
+		app_fail(i->app, &err);
+		return;
+	}
+	if (!app_each_run(i->app, r, summary_feed, s))
+		return;
+	if (summary_finish(s, &err) < 0) {
+		app_fail(i->app, &err);
+		return;
+	}
+	tell_bad(i->app, s, vt_reader_name(r));
+	out = app_text(i->app, i->output);
+	if (out && i->json)
+		info_print_json(s, r, out);
+	else if (out && info_print_text(s, r, out, &err) < 0)
+		app_fail(i->app, &err);
+}
+
+/* Feeds a raw trace to its end: its size, or a negative error. */
+static int feed_raw(const struct inform *i, struct pt_info *p, struct vt_error *err)
+{
+	struct vt_input *in = &i->input->in;
+	struct pt_trace *t = pt_info_raw(p);
+	struct progress progress;
+	size_t have;
+	int code;
+
+	if (!t)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	progress_start(&progress, i->app->name, in->name);
+	while ((code = vt_input_fill(in, 1, &have, err)) == 0 && have) {
+		vt_pt_scan_feed(&t->scan, vt_input_data(in), have);
+		vt_input_consume(in, have);
+		progress_update(&progress, in->offset);
+	}
+	progress_end(&progress);
+	pt_info_finish(p);
+	return code;
+}
+
+static void inform_raw(const struct inform *i, struct summary *s)
+{
+	const struct vt_input *in = &i->input->in;
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_schema none = {0};
+	struct vt_output *out;
+
+	if (summary_init(s, &none, &err) < 0 || feed_raw(i, &s->pt, &err) < 0) {
+		app_fail(i->app, &err);
+		return;
+	}
+	tell_bad(i->app, s, in->name);
+	out = app_text(i->app, i->output);
+	if (out && i->json)
+		info_raw_json(s, in->name, in->offset, out);
+	else if (out && info_raw_text(s, in->name, in->offset, out, &err) < 0)
+		app_fail(i->app, &err);
+}
+
+static void inform(struct app *a, const char *path, bool json, const char *output)
+{
+	struct info_input input;
+	struct inform i = {a, &input, json, output};
+	struct summary s = {0};
+
+	if (!info_input_open(&input, a, path))
+		return;
+	if (input.format == INFO_PT)
+		inform_raw(&i, &s);
+	else
+		inform_stream(&i, &s);
 	summary_fini(&s);
-	vt_reader_close(r);
+	info_input_close(&input);
 }
 
 int cmd_info(int argc, char **argv)
@@ -292,10 +385,11 @@ int cmd_info(int argc, char **argv)
 	const struct vt_opt_page page = {
 		.program = "vtrace info",
 		.usage = "[--json] [-o FILE] [FILE]",
-		.about =
-			"Says what is in a stream: records, samples of each event, what is "
-			"missing,\n"
-			"images, facts about the recording, and the programs that it went through.",
+		.about = "Says what is in a stream: records, samples of each event, what is "
+			 "missing,\n"
+			 "images, facts about the recording, and the programs that it went "
+			 "through.\n"
+			 "The same of a perf.data; and what packets a raw trace of Intel PT has.",
 		.opts = opts,
 		.max_operands = 1,
 	};

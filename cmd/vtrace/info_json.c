@@ -145,9 +145,20 @@ static json_t *damage(const struct vt_reader *r)
 	return o;
 }
 
+void info_raw_json(const struct summary *s, const char *name, uint64_t size, struct vt_output *out)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "file", json_str(name));
+	json_object_set_new(o, "bytes", app_json_u64(size));
+	json_object_set_new(o, "pt", pt_info_json(&s->pt, 0));
+	app_json_write(out, o, true);
+}
+
 void info_print_json(const struct summary *s, const struct vt_reader *r, struct vt_output *out)
 {
 	json_t *o = json_object();
+	json_t *pt = pt_info_json(&s->pt, vt_execcount_totals(s->executed.count)->insns);
 
 	json_object_set_new(o, "file", json_str(vt_reader_name(r)));
 	json_object_set_new(o, "bytes", app_json_u64(vt_reader_offset(r)));
@@ -156,6 +167,8 @@ void info_print_json(const struct summary *s, const struct vt_reader *r, struct 
 	json_object_set_new(o, "records", records(s, r));
 	json_object_set_new(o, "events", events(s));
 	json_object_set_new(o, "executed", executed_json(&s->executed, vt_reader_offset(r)));
+	if (pt)
+		json_object_set_new(o, "pt", pt);
 	json_object_set_new(o, "lost", losses(s, &s->lost, "source", false));
 	json_object_set_new(o, "gaps", losses(s, &s->gaps, "reason", true));
 	json_object_set_new(o, "damage", damage(r));

@@ -16,10 +16,11 @@ int summary_init(struct summary *s, const struct vt_schema *schema, struct vt_er
 	vt_hash_init(&s->lost, sizeof(struct summary_loss), sizeof(uint64_t));
 	vt_hash_init(&s->threads, sizeof(struct summary_thread), sizeof(struct summary_thread));
 	vt_hash_init(&s->processes, sizeof(int64_t), sizeof(int64_t));
-	s->kinds = calloc(s->nkinds, sizeof(*s->kinds));
+	s->kinds = calloc(s->nkinds + 1, sizeof(*s->kinds));
 	s->strings = vt_intern_new();
 	ok = names_init(&s->names) && s->kinds && s->strings;
 	ok = executed_init(&s->executed) && ok;
+	ok = pt_info_init(&s->pt) && ok;
 	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
@@ -32,6 +33,7 @@ void summary_fini(struct summary *s)
 	vt_hash_fini(&s->processes);
 	names_fini(&s->names);
 	executed_fini(&s->executed);
+	pt_info_fini(&s->pt);
 	vt_intern_free(s->strings);
 	free(s->kinds);
 	free(s->facts);
@@ -176,6 +178,16 @@ static bool feed_each(struct summary *s, const struct vt_block *b, uint32_t firs
 	return ok;
 }
 
+static bool feed_pt(struct summary *s, const struct vt_block *b, uint32_t first, uint32_t count)
+{
+	struct vt_record rec = {b, b->kind, first};
+	bool ok = true;
+
+	for (; rec.row < first + count && ok; rec.row++)
+		ok = pt_info_feed(&s->pt, &rec);
+	return ok;
+}
+
 static int feed_executed(struct summary *s, const struct vt_block *b, uint32_t first,
 			 uint32_t count, struct vt_error *err)
 {
@@ -196,7 +208,7 @@ int summary_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t c
 	s->records += count;
 	s->kinds[b->kind] += count;
 	feed_times(s, b, first, count);
-	ok = feed_threads(s, b, first, count);
+	ok = feed_threads(s, b, first, count) && feed_pt(s, b, first, count);
 	switch (b->kind) {
 	case VT_SAMPLE:
 	case VT_COUNT:
@@ -227,6 +239,7 @@ int summary_finish(struct summary *s, struct vt_error *err)
 	for (i = 0; i < s->events.count; i++)
 		if (!vt_hash_add(&s->names.events, vt_hash_at(&s->events, i), NULL))
 			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	pt_info_finish(&s->pt);
 	return executed_finish(&s->executed, err);
 }
 

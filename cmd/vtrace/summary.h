@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "cmd/vtrace/executed.h"
+#include "cmd/vtrace/info_pt.h"
 #include "cmd/vtrace/names.h"
 #include "stream/reader.h"
 #include "stream/record.h"
@@ -60,6 +61,7 @@ struct summary {
 	size_t nfacts;
 	size_t facts_cap;
 	struct executed executed;
+	struct pt_info pt;
 	bool timed; /* some record has a time */
 	uint64_t first_time;
 	uint64_t last_time;

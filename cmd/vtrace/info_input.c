@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/vtrace/info_input.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/common/stream.h"
+#include "formats/perfdata/perfdata.h"
+#include "formats/pt/packet.h"
+
+/* A raw trace has a PSB this early; the ones of a ring buffer begin anywhere. */
+#define RAW_PROBE_SIZE 65536
+
+/* The first byte of a stream (formats/vt.md), which begins no packet. */
+#define STREAM_BYTE 0x89
+
+static void *make_stream(void *arg)
+{
+	struct info_input *i = arg;
+	const struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
+	const struct vt_format_options fo = {0};
+	struct vt_format_summary sum = {0};
+	struct vt_writer *w = vt_writer_open_fd(i->pipe[1], i->in.name, &wo, &i->err);
+
+	if (w && vt_perfdata_decode(&i->in, w, &fo, &sum, &i->err) < 0)
+		vt_writer_abandon(w);
+	else if (w)
+		vt_writer_close(w, sum.damaged ? VT_STATUS_LOSSY : VT_STATUS_COMPLETE, &i->err);
+	close(i->pipe[1]);
+	return NULL;
+}
+
+static bool open_perf(struct info_input *i)
+{
+	int code;
+
+	i->format = INFO_PERF;
+	if (pipe(i->pipe) < 0) {
+		vt_error_errno(&i->err, VT_E_READ, errno, "a pipe");
+		return app_fail(i->app, &i->err);
+	}
+	code = pthread_create(&i->thread, NULL, make_stream, i);
+	if (code) {
+		vt_error_errno(&i->err, VT_E_NOMEM, code, "a thread");
+		close(i->pipe[0]);
+		close(i->pipe[1]);
+		return app_fail(i->app, &i->err);
+	}
+	return true;
+}
+
+/* Reads the stream that the thread makes; it must be given up on in an orderly way, too. */
+static bool start_perf(struct info_input *i)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!open_perf(i)) {
+		vt_input_close(&i->in);
+		return false;
+	}
+	i->reader = vt_reader_open_fd(i->pipe[0], i->in.name, &err);
+	if (i->reader)
+		return true;
+	if (info_input_close(i))
+		app_fail(i->app, &err);
+	return false;
+}
+
+bool info_input_open(struct info_input *i, struct app *a, const char *path)
+{
+	size_t have;
+
+	memset(i, 0, sizeof(*i));
+	i->app = a;
+	path = path ? path : "-";
+	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+		return app_usage(a,
+				 "standard input is a terminal: name a file, or pipe a stream in");
+	if (vt_input_open(&i->in, path, &i->err) < 0)
+		return app_fail(a, &i->err);
+	if (vt_input_fill(&i->in, 8, &have, &i->err) < 0) {
+		vt_input_close(&i->in);
+		return app_fail(a, &i->err);
+	}
+	if (vt_perfdata_probe(vt_input_data(&i->in), have))
+		return start_perf(i);
+	if (have && *vt_input_data(&i->in) != STREAM_BYTE) {
+		if (vt_input_fill(&i->in, RAW_PROBE_SIZE, &have, &i->err) < 0) {
+			vt_input_close(&i->in);
+			return app_fail(a, &i->err);
+		}
+		i->format = INFO_PT;
+		if (vt_pt_find_psb(vt_input_data(&i->in), vt_input_data(&i->in) + have))
+			return true;
+	}
+	i->format = INFO_STREAM;
+	i->reader = vt_reader_open_input(&i->in, &i->err);
+	if (i->reader)
+		return true;
+	app_fail(a, &i->err);
+	if (i->err.code == VT_E_FORMAT)
+		app_say(a, "(neither a stream, nor perf.data, nor Intel PT)");
+	return false;
+}
+
+bool info_input_close(struct info_input *i)
+{
+	char rest[4096];
+
+	vt_reader_close(i->reader);
+	if (i->format == INFO_STREAM)
+		return true;
+	if (i->format == INFO_PERF) {
+		/* To its end, even if nobody is interested any more: else a signal ends us. */
+		while (read(i->pipe[0], rest, sizeof(rest)) > 0)
+			;
+		pthread_join(i->thread, NULL);
+		close(i->pipe[0]);
+	}
+	vt_input_close(&i->in);
+	return i->err.code ? app_fail(i->app, &i->err) : true;
+}

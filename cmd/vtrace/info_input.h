@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_VTRACE_INFO_INPUT_H
+#define CMD_VTRACE_INFO_INPUT_H
+
+#include <pthread.h>
+
+#include "base/input.h"
+#include "cmd/common/app.h"
+#include "stream/reader.h"
+
+/*
+ * What vtrace info can be asked about: a stream; a perf.data, which is made into a stream on the
+ * way, its AUX areas not decoded; a raw trace of Intel PT.
+ */
+enum info_format { INFO_STREAM, INFO_PERF, INFO_PT };
+
+struct info_input {
+	enum info_format format;
+	struct app *app;
+	struct vt_reader *reader; /* NULL for INFO_PT */
+	struct vt_input in;	  /* of INFO_PT: at its first byte */
+	/* Not for others. */
+	int pipe[2];
+	pthread_t thread; /* which makes the stream */
+	struct vt_error err;
+};
+
+/* `path` NULL or "-" is standard input.  False after app_fail() or app_usage(). */
+bool info_input_open(struct info_input *i, struct app *a, const char *path);
+
+/* False after app_fail(): a perf.data could not be read to its end. */
+bool info_input_close(struct info_input *i);
+
+#endif
