@@ -6,70 +6,8 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/hash.h"
-#include "base/intern.h"
+#include "formats/pt/emit_internal.h"
 #include "stream/kinds.h"
-
-#define RUN_BLOCKS 65536 /* of an EXEC record, at most */
-#define STRIDE	   1024 /* blocks that are looked at together: they stay in the first-level cache */
-
-/* A block that was written: its number in the table of them is its id. */
-struct key {
-	int64_t pid;
-	uint64_t addr;
-	uint32_t size;
-	uint32_t mode;
-	uint32_t code; /* its bytes: what vt_intern_add() gave */
-	uint32_t unused;
-};
-
-struct process {
-	int64_t pid;
-	uint64_t insns;
-};
-
-/* Blocks that wait for being written as one record. */
-struct run {
-	uint32_t n;
-	int32_t low, high; /* of the ids; signed, as processors compare many of those at a time */
-	bool wide;	   /* there is an id above 65535: they are in wide_ids, else packed */
-	uint8_t *packed;   /* as the record has them: 2 or 4 bytes each */
-	uint32_t *wide_ids;
-	uint64_t insns;
-	uint64_t tsc, cycles; /* when it began */
-	uint64_t *at, *at_tsc, *at_cycles;
-	size_t ntimes;
-	size_t at_cap, tsc_cap, cycles_cap;
-	bool has_cycles;
-};
-
-/* Which id an engine's index stands for. */
-struct map {
-	struct vt_pt_blocks *of;
-	uint32_t *ids;	 /* VT_PT_NO_ID: not executed yet */
-	uint16_t *insns; /* of the block */
-	size_t ids_cap, insns_cap;
-	uint32_t n;
-	uint32_t same; /* each index below it is its own id */
-	uint32_t last; /* an index that has an id, if any has */
-};
-
-struct vt_pt_emit {
-	struct vt_writer *w;
-	struct vt_pt_timeconv conv;
-	struct vt_pt_totals totals;
-	struct vt_hash blocks;	  /* struct key */
-	struct vt_intern *code;	  /* of blocks */
-	struct vt_hash processes; /* struct process */
-	bool started;
-	int64_t pid, tid;
-	uint64_t first; /* instructions of the process before the run */
-	struct run run;
-	struct map map;
-	uint64_t tsc, cycles; /* now */
-	bool moved;	      /* and no block has begun since they became so */
-	uint32_t ids[STRIDE];
-};
 
 uint64_t vt_pt_time(const struct vt_pt_timeconv *conv, uint64_t tsc)
 {
@@ -96,10 +34,10 @@ struct vt_pt_emit *vt_pt_emit_new(struct vt_writer *w, const struct vt_pt_timeco
 	e->w = w;
 	if (conv)
 		e->conv = *conv;
-	vt_hash_init(&e->blocks, sizeof(struct key), sizeof(struct key));
-	vt_hash_init(&e->processes, sizeof(struct process), sizeof(int64_t));
+	vt_hash_init(&e->blocks, sizeof(struct vti_emit_key), sizeof(struct vti_emit_key));
+	vt_hash_init(&e->processes, sizeof(struct vti_emit_process), sizeof(int64_t));
 	e->code = vt_intern_new();
-	e->run.packed = malloc((size_t)RUN_BLOCKS * 4);
+	e->run.packed = malloc((size_t)VTI_EMIT_RUN * 4);
 	if (!e->code || !e->run.packed) {
 		vt_pt_emit_free(e);
 		return NULL;
@@ -129,127 +67,19 @@ const struct vt_pt_totals *vt_pt_emit_totals(const struct vt_pt_emit *e)
 	return &e->totals;
 }
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
-/* ---- blocks ---- */
-
-static enum vt_block_end block_end(unsigned end)
-{
-	switch (end) {
-	case VT_PT_END_JUMP:
-		return VT_END_JUMP;
-	case VT_PT_END_CALL:
-		return VT_END_CALL;
-	case VT_PT_END_COND:
-		return VT_END_BRANCH;
-	case VT_PT_END_RET:
-		return VT_END_RETURN;
-	case VT_PT_END_JUMP_INDIRECT:
-		return VT_END_JUMP_INDIRECT;
-	case VT_PT_END_CALL_INDIRECT:
-		return VT_END_CALL_INDIRECT;
-	case VT_PT_END_FAR_CALL:
-		return VT_END_SYSCALL;
-	case VT_PT_END_FAR_RET:
-	case VT_PT_END_FAR_JUMP:
-		return VT_END_OTHER;
-	default:
-		return VT_END_FALL;
-	}
-}
-
-static void put_block(struct vt_pt_emit *e, uint32_t id, const struct vt_pt_block *k)
-{
-	uint64_t *row = vt_writer_row(e->w, VT_BLOCK);
-
-	row[VT_BLOCK_ID] = id;
-	row[VT_BLOCK_PID] = (uint64_t)e->pid;
-	row[VT_BLOCK_ADDR] = k->addr;
-	row[VT_BLOCK_SIZE] = k->size;
-	row[VT_BLOCK_INSNS] = k->insns;
-	row[VT_BLOCK_END] = block_end(k->end);
-	row[VT_BLOCK_TARGET] = k->target;
-	row[VT_BLOCK_MODE] = k->mode == 64 ? 0 : k->mode;
-	vt_writer_bytes(e->w, VT_BLOCK_LENGTHS, vt_pt_block_lengths(e->map.of, k), k->insns);
-	vt_writer_bytes(e->w, VT_BLOCK_CODE, vt_pt_block_code(e->map.of, k), k->size);
-}
-
-/* Whether an id that is in the table of blocks stands for the block in this process. */
-static bool is_ours(const struct vt_pt_emit *e, const struct vt_pt_block *k)
-{
-	const struct key *key;
-
-	if (k->id >= e->blocks.count)
-		return false;
-	key = vt_hash_at(&e->blocks, k->id);
-	return key->pid == e->pid && key->addr == k->addr && key->size == k->size;
-}
-
-/* Gives an index its id; the block is written if it is a new one. */
-static int define(struct vt_pt_emit *e, uint32_t index, struct vt_error *err)
-{
-	struct map *m = &e->map;
-	struct vt_pt_block *k = vt_pt_blocks_get(m->of, index);
-
-	if (!is_ours(e, k)) {
-		struct key key = {e->pid, k->addr, k->size, k->mode, 0, 0};
-		struct key *found;
-		bool added;
-
-		key.code = vt_intern_add(e->code, vt_pt_block_code(m->of, k), k->size);
-		if (key.code == UINT32_MAX)
-			return no_memory(err);
-		found = vt_hash_add(&e->blocks, &key, &added);
-		/* Ids are compared as signed numbers. */
-		if (!found || e->blocks.count >= INT32_MAX)
-			return no_memory(err);
-		k->id = (uint32_t)(((uint8_t *)found - e->blocks.entries) / sizeof(*found));
-		if (added)
-			put_block(e, k->id, k);
-	}
-	m->ids[index] = k->id;
-	m->last = index;
-	if (k->id == index && index == m->same)
-		m->same++;
-	return 0;
-}
-
-/* Makes the map that of a table of blocks, which may have grown. */
-static int set_map(struct vt_pt_emit *e, struct vt_pt_blocks *of, struct vt_error *err)
-{
-	struct map *m = &e->map;
-	uint32_t count = vt_pt_blocks_count(of), i;
-
-	/* Another table may have come to lie where one was that is gone. */
-	if (m->of != of || count < m->n ||
-	    (m->n && m->ids[m->last] != VT_PT_NO_ID &&
-	     vt_pt_blocks_get(of, m->last)->id != m->ids[m->last]))
-		m->n = m->same = m->last = 0;
-	m->of = of;
-	if (count == m->n)
-		return 0;
-	if (!vt_array_grow(&m->ids, &m->ids_cap, count, sizeof(*m->ids)) ||
-	    !vt_array_grow(&m->insns, &m->insns_cap, count, sizeof(*m->insns)))
-		return no_memory(err);
-	for (i = m->n; i < count; i++) {
-		m->ids[i] = VT_PT_NO_ID;
-		m->insns[i] = vt_pt_blocks_get(of, i)->insns;
-	}
-	m->n = count;
-	return 0;
-}
-
 /* ---- runs ---- */
 
 /* Brings ids that may be above 65535 to the form of the record. */
-static unsigned pack_wide(struct run *r, uint32_t base)
+static unsigned pack_wide(struct vti_emit_run *r, uint32_t *base_out)
 {
-	uint32_t i;
+	uint32_t base = UINT32_MAX, high = 0, i;
 
-	if (r->high - r->low <= UINT16_MAX) {
+	for (i = 0; i < r->n; i++) {
+		base = r->wide_ids[i] < base ? r->wide_ids[i] : base;
+		high = r->wide_ids[i] > high ? r->wide_ids[i] : high;
+	}
+	*base_out = base;
+	if (high - base <= UINT16_MAX) {
 		for (i = 0; i < r->n; i++)
 			vt_put_le16(r->packed + 2 * (size_t)i, (uint16_t)(r->wide_ids[i] - base));
 		return 2;
@@ -261,14 +91,14 @@ static unsigned pack_wide(struct run *r, uint32_t base)
 
 static void put_run(struct vt_pt_emit *e)
 {
-	struct run *r = &e->run;
-	uint32_t base = r->wide ? (uint32_t)r->low : 0;
+	struct vti_emit_run *r = &e->run;
+	uint32_t base = 0;
 	unsigned width;
 	uint64_t *row;
 
 	if (!r->n)
 		return;
-	width = r->wide ? pack_wide(r, base) : 2;
+	width = r->wide ? pack_wide(r, &base) : 2;
 	row = vt_writer_row(e->w, VT_EXEC);
 	row[VT_EXEC_TIME] = vt_pt_time(&e->conv, r->tsc);
 	row[VT_EXEC_PID] = (uint64_t)e->pid;
@@ -296,7 +126,7 @@ static void put_run(struct vt_pt_emit *e)
 /* The time is told for the next block: that which the run has as number n. */
 static int note_time(struct vt_pt_emit *e, uint32_t n, struct vt_error *err)
 {
-	struct run *r = &e->run;
+	struct vti_emit_run *r = &e->run;
 
 	e->moved = false;
 	r->has_cycles |= e->cycles != 0;
@@ -308,7 +138,7 @@ static int note_time(struct vt_pt_emit *e, uint32_t n, struct vt_error *err)
 	if (!vt_array_grow(&r->at, &r->at_cap, r->ntimes + 1, sizeof(*r->at)) ||
 	    !vt_array_grow(&r->at_tsc, &r->tsc_cap, r->ntimes + 1, sizeof(*r->at_tsc)) ||
 	    !vt_array_grow(&r->at_cycles, &r->cycles_cap, r->ntimes + 1, sizeof(*r->at_cycles)))
-		return no_memory(err);
+		return vti_emit_no_memory(err);
 	r->at[r->ntimes] = n;
 	r->at_tsc[r->ntimes] = e->tsc;
 	r->at_cycles[r->ntimes++] = e->cycles;
@@ -324,101 +154,78 @@ static void set_time(struct vt_pt_emit *e, uint64_t tsc, uint64_t cycles)
 	e->moved = true;
 }
 
-static void find_range(struct run *r, const uint32_t *ids, size_t n)
-{
-	int32_t low = INT32_MAX, high = -1, v;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		v = (int32_t)ids[i];
-		low = v < low ? v : low;
-		high = v > high ? v : high;
-	}
-	r->low = r->n && r->low < low ? r->low : low;
-	r->high = r->n && r->high > high ? r->high : high;
-}
-
 /* From now on the ids of the run are kept in full. */
-static int widen(struct run *r, struct vt_error *err)
+static int widen(struct vti_emit_run *r, struct vt_error *err)
 {
 	uint32_t i;
 
 	if (!r->wide_ids)
-		r->wide_ids = malloc(RUN_BLOCKS * sizeof(*r->wide_ids));
+		r->wide_ids = malloc(VTI_EMIT_RUN * sizeof(*r->wide_ids));
 	if (!r->wide_ids)
-		return no_memory(err);
+		return vti_emit_no_memory(err);
 	for (i = 0; i < r->n; i++)
 		r->wide_ids[i] = vt_le16(r->packed + 2 * (size_t)i);
 	r->wide = true;
 	return 0;
 }
 
-static int append(struct run *r, const uint32_t *ids, uint32_t n, struct vt_error *err)
+/*
+ * Appends the ids of a few indexes, if all have one and it fits 16 bits; else nothing.  This is
+ * where the time goes: one look-up for each block, and nothing else.
+ */
+static bool append_narrow(struct vti_emit_run *r, const struct vti_emit_map *m,
+			  const uint32_t *indexes, uint32_t n)
 {
+	const uint32_t *ids = m->ids;
 	uint8_t *to = r->packed + 2 * (size_t)r->n;
+	uint32_t bits = 0, i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t id = ids[indexes[i]];
+
+		vt_put_le16(to + 2 * (size_t)i, (uint16_t)id);
+		bits |= id;
+	}
+	if (bits > UINT16_MAX)
+		return false;
+	r->n += n;
+	return true;
+}
+
+/* The same for any ids. */
+static int append_wide(struct vti_emit_run *r, const struct vti_emit_map *m,
+		       const uint32_t *indexes, uint32_t n, struct vt_error *err)
+{
 	uint32_t i;
 
-	find_range(r, ids, n);
-	if (!r->wide && r->high > UINT16_MAX && widen(r, err) < 0)
+	if (!r->wide && widen(r, err) < 0)
 		return -VT_E_NOMEM;
-	if (r->wide) {
-		memcpy(r->wide_ids + r->n, ids, n * sizeof(*ids));
-	} else {
-		for (i = 0; i < n; i++)
-			vt_put_le16(to + 2 * (size_t)i, (uint16_t)ids[i]);
-	}
+	for (i = 0; i < n; i++)
+		r->wide_ids[r->n + i] = m->ids[indexes[i]];
 	r->n += n;
 	return 0;
 }
 
-/* The ids of a few indexes, in e->ids. */
-static int look_up(struct vt_pt_emit *e, const uint32_t *indexes, uint32_t n, struct vt_error *err)
-{
-	uint32_t missing = 0, i;
-
-	for (i = 0; i < n; i++) {
-		e->ids[i] = e->map.ids[indexes[i]];
-		missing |= e->ids[i] == VT_PT_NO_ID;
-	}
-	for (i = 0; missing && i < n; i++) {
-		if (e->map.ids[indexes[i]] == VT_PT_NO_ID && define(e, indexes[i], err) < 0)
-			return -VT_E_NOMEM;
-		e->ids[i] = e->map.ids[indexes[i]];
-	}
-	return 0;
-}
-
-/* Whether each index is its own id, as they mostly are where there is one process. */
-static bool is_same(const struct map *m, const uint32_t *indexes, uint32_t n)
-{
-	uint32_t bits = 0, i;
-
-	/* Their union is at least the largest of them, and quick to have. */
-	for (i = 0; i < n; i++)
-		bits |= indexes[i];
-	if (bits < m->same)
-		return true;
-	for (bits = i = 0; i < n; i++)
-		bits |= (uint32_t)(indexes[i] >= m->same);
-	return !bits;
-}
-
 static int take_ids(struct vt_pt_emit *e, const uint32_t *indexes, uint32_t n, struct vt_error *err)
 {
-	uint32_t i, part;
-	int rc = 0;
+	struct vti_emit_map *m = &e->map;
+	uint32_t i, k, part;
 
-	for (i = 0; i < n && rc == 0; i += part) {
-		part = n - i < STRIDE ? n - i : STRIDE;
-		if (is_same(&e->map, indexes + i, part)) {
-			rc = append(&e->run, indexes + i, part, err);
+	for (i = 0; i < n; i += part) {
+		part = n - i < VTI_EMIT_STRIDE ? n - i : VTI_EMIT_STRIDE;
+		if (!e->run.wide && append_narrow(&e->run, m, indexes + i, part))
 			continue;
+		for (k = 0; k < part; k++) {
+			if (m->ids[indexes[i + k]] == VT_PT_NO_ID &&
+			    vti_emit_define(e, indexes[i + k], err) < 0)
+				return -VT_E_NOMEM;
 		}
-		rc = look_up(e, indexes + i, part, err);
-		if (rc == 0)
-			rc = append(&e->run, e->ids, part, err);
+		if (!e->run.wide && append_narrow(&e->run, m, indexes + i, part))
+			continue;
+		if (append_wide(&e->run, m, indexes + i, part, err) < 0)
+			return -VT_E_NOMEM;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- batches ---- */
@@ -431,7 +238,7 @@ struct rest {
 	size_t time;
 };
 
-static uint64_t sum_insns(const struct map *m, const uint32_t *indexes, size_t n)
+static uint64_t sum_insns(const struct vti_emit_map *m, const uint32_t *indexes, size_t n)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -442,7 +249,7 @@ static uint64_t sum_insns(const struct map *m, const uint32_t *indexes, size_t n
 }
 
 /* The instructions of the next n blocks: the shorter part is added up. */
-static uint64_t count_insns(const struct map *m, const struct rest *rest, uint32_t n)
+static uint64_t count_insns(const struct vti_emit_map *m, const struct rest *rest, uint32_t n)
 {
 	const uint32_t *ids = rest->batch->ids + rest->pos;
 	size_t after = rest->batch->nids - rest->pos - n;
@@ -485,8 +292,8 @@ static int take_blocks(struct vt_pt_emit *e, struct rest *rest, uint32_t end, st
 	int rc = 0;
 
 	while (rc == 0 && rest->pos < end) {
-		struct run *r = &e->run;
-		uint32_t room = RUN_BLOCKS - r->n;
+		struct vti_emit_run *r = &e->run;
+		uint32_t room = VTI_EMIT_RUN - r->n;
 		uint32_t n = end - rest->pos < room ? end - rest->pos : room;
 		uint64_t insns = count_insns(&e->map, rest, n);
 
@@ -500,7 +307,7 @@ static int take_blocks(struct vt_pt_emit *e, struct rest *rest, uint32_t end, st
 		r->insns += insns;
 		rest->insns -= insns;
 		rest->pos += n;
-		if (r->n == RUN_BLOCKS)
+		if (r->n == VTI_EMIT_RUN)
 			put_run(e);
 	}
 	return rc;
@@ -596,17 +403,17 @@ static void take_note(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 
 /* ---- whose blocks they are ---- */
 
-static struct process *find_process(struct vt_pt_emit *e, int64_t pid)
+static struct vti_emit_process *find_process(struct vt_pt_emit *e, int64_t pid)
 {
 	return vt_hash_add(&e->processes, &pid, NULL);
 }
 
 static int keep_process(struct vt_pt_emit *e, struct vt_error *err)
 {
-	struct process *p = e->started ? find_process(e, e->pid) : NULL;
+	struct vti_emit_process *p = e->started ? find_process(e, e->pid) : NULL;
 
 	if (e->started && !p)
-		return no_memory(err);
+		return vti_emit_no_memory(err);
 	if (p)
 		p->insns = e->first;
 	return 0;
@@ -614,7 +421,7 @@ static int keep_process(struct vt_pt_emit *e, struct vt_error *err)
 
 static int set_thread(struct vt_pt_emit *e, const struct vt_pt_context *ctx, struct vt_error *err)
 {
-	struct process *p;
+	struct vti_emit_process *p;
 
 	if (e->started && e->pid == ctx->pid && e->tid == ctx->tid)
 		return 0;
@@ -623,10 +430,10 @@ static int set_thread(struct vt_pt_emit *e, const struct vt_pt_context *ctx, str
 		return -VT_E_NOMEM;
 	p = find_process(e, ctx->pid);
 	if (!p)
-		return no_memory(err);
+		return vti_emit_no_memory(err);
 	/* Ids are of a process: what the map says of another one's is nothing. */
 	if (!e->started || e->pid != ctx->pid)
-		e->map.n = e->map.same = 0;
+		e->map.n = 0;
 	e->started = true;
 	e->pid = ctx->pid;
 	e->tid = ctx->tid;
@@ -643,7 +450,7 @@ int vt_pt_emit_batch(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 	int rc = set_thread(e, ctx, err);
 
 	if (rc == 0 && batch->nids)
-		rc = set_map(e, batch->blocks, err);
+		rc = vti_emit_set_map(e, batch->blocks, err);
 	for (i = 0; i < batch->nnotes && rc == 0; i++) {
 		rc = take_blocks(e, &rest, batch->notes[i].at, err);
 		if (rc == 0)
