@@ -5,7 +5,7 @@
 
 const struct vt_pt_engine_ops *vt_pt_engine_by_name(const char *name)
 {
-	static const struct vt_pt_engine_ops *const all[] = {&vt_pt_libipt, NULL};
+	static const struct vt_pt_engine_ops *const all[] = {&vt_pt_libipt, &vt_pt_fast, NULL};
 	const struct vt_pt_engine_ops *const *e;
 
 	for (e = all; *e; e++) {

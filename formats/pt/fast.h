@@ -61,12 +61,12 @@ struct vti_pt_walk {
 	uint64_t ret[VTI_PT_RETURNS];
 
 	/*
-	 * The clock, as the packets before `pos` have set it.  now_*: at the last decision or
-	 * event. mark_*: what the last time mark says.
+	 * For the accelerator, the clock as the packets before `pos` have set it, and as it was at
+	 * the last packet used up, behind which is `used`.  mark_*: what the last time mark says.
 	 */
 	struct vt_pt_timing timing;
-	uint64_t now_tsc;
-	uint64_t now_cycles;
+	struct vt_pt_timing settled;
+	const uint8_t *used;
 	uint64_t mark_tsc;
 	uint64_t mark_cycles;
 
@@ -79,6 +79,7 @@ struct vti_pt_walk {
 	 */
 	uint32_t *ids;
 	size_t nids;
+	size_t ids_size;
 	uint64_t insns;
 	struct vt_pt_note *notes;
 	size_t nnotes;
@@ -90,7 +91,6 @@ struct vti_pt_walk {
 	struct vt_pt_options opt;
 	struct vti_pt_query *query; /* the walker's: packets read ahead, events */
 	void *runs;		    /* the accelerator's, or NULL */
-	bool careful;		    /* do without the accelerator */
 	int error;		    /* 0 or -VT_E_NOMEM: sticks */
 };
 
@@ -106,6 +106,9 @@ void vti_pt_walk_free(struct vti_pt_walk *w);
 int vti_pt_walk_set_code(struct vti_pt_walk *w, const struct vt_pt_code *code);
 int vti_pt_walk_next(struct vti_pt_walk *w, uint64_t until, struct vt_pt_batch *batch);
 
+/* The engine without the accelerator: what it is to be compared with. */
+extern const struct vt_pt_engine_ops vt_pt_careful;
+
 /*
  * The accelerator.  From the lazy state with tnt_count == 0 and nids < VT_PT_BATCH, consumes any
  * number of packets and comes back in the lazy state: returns how many packets it took, 0 if none,
@@ -113,7 +116,9 @@ int vti_pt_walk_next(struct vti_pt_walk *w, uint64_t until, struct vt_pt_batch *
  * PAD is a TNT or TIP, too, or one of timing that it takes as well: the reference reads ahead, and
  * what is wrong behind a packet spoils it.  It never runs into code that is missing or bad, nor
  * into a loop that leaves no trace, nor past an address that is suppressed: it stops before.
- * Before the first block behind the first decision of each packet goes vti_pt_walk_mark().
+ * At the first decision of each packet it copies `timing` to `settled`, if it has moved, and,
+ * before the first block behind it, calls vti_pt_walk_mark(w, &w->settled); `used` it leaves behind
+ * the last packet of which it took a decision.
  */
 int vti_pt_run(struct vti_pt_walk *w);
 
@@ -124,19 +129,19 @@ void vti_pt_run_forget(struct vti_pt_walk *w);
 /* Makes room for another time mark; false: no memory, which sticks. */
 bool vti_pt_walk_grow_times(struct vti_pt_walk *w);
 
-/* A decision of a packet has been taken: a time mark before the next block, if time has moved. */
-static inline void vti_pt_walk_mark(struct vti_pt_walk *w, uint64_t tsc, uint64_t cycles)
+/* A time mark before the next block, if the time is not that of the last one. */
+static inline void vti_pt_walk_mark(struct vti_pt_walk *w, const struct vt_pt_timing *t)
 {
 	struct vt_pt_mark_time *m;
 
-	if (tsc == w->mark_tsc && cycles == w->mark_cycles)
+	if (t->tsc == w->mark_tsc && t->cycles == w->mark_cycles)
 		return;
 	if (w->ntimes == w->times_size && !vti_pt_walk_grow_times(w))
 		return;
 	m = &w->times[w->ntimes++];
 	m->at = (uint32_t)w->nids;
-	m->tsc = w->mark_tsc = tsc;
-	m->cycles = w->mark_cycles = cycles;
+	m->tsc = w->mark_tsc = t->tsc;
+	m->cycles = w->mark_cycles = t->cycles;
 }
 
 /* The return stack. */

@@ -58,6 +58,7 @@ static const struct parts parts[8] = {
 struct cursor {
 	struct vti_pt_runs *r;
 	const uint8_t *p;
+	const uint8_t *used; /* behind the last packet taken */
 	const uint8_t *safe; /* READABLE bytes can be read of what begins before it */
 	uint32_t *out;
 	uint64_t ip;
@@ -93,14 +94,13 @@ static void __attribute__((noinline))
 mark(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
 {
 	w->nids = (size_t)(out - w->ids) + blocks;
-	vti_pt_walk_mark(w, w->now_tsc, w->now_cycles);
+	vti_pt_walk_mark(w, &w->settled);
 }
 
 static inline void tick(struct vti_pt_walk *w, struct cursor *c, uint32_t blocks)
 {
 	if (__builtin_expect(c->clock, 0)) {
-		w->now_tsc = w->timing.tsc;
-		w->now_cycles = w->timing.cycles;
+		w->settled = w->timing;
 		mark(w, c->out, blocks);
 		c->clock = false;
 	}
@@ -249,6 +249,7 @@ static inline void advance(struct vti_pt_walk *w, struct cursor *c, const uint8_
 		take_timing(w, behind, to);
 		c->clock = true;
 	}
+	c->used = behind;
 	c->p = to;
 }
 
@@ -340,6 +341,7 @@ static bool start(struct vti_pt_walk *w, struct cursor *c)
 	*c = (struct cursor){
 		.r = w->runs,
 		.p = w->pos,
+		.used = w->used,
 		.safe = w->end - READABLE,
 		.out = w->ids + w->nids,
 		.ip = w->ip,
@@ -364,6 +366,7 @@ int vti_pt_run(struct vti_pt_walk *w)
 		taken++;
 	taken += w->tnt_count ? 1 : 0;
 	w->pos = c.p;
+	w->used = c.used;
 	w->nids = (size_t)(c.out - w->ids);
 	w->ip = c.ip;
 	w->last_ip = c.last_ip;
