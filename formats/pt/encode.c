@@ -176,7 +176,7 @@ static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct
 		from = vti_enc_piece(&part, b, from, to, e->mode);
 		vti_enc_step(e, t, &part);
 	}
-	t->h.blocks++;
+	t->blocks++;
 }
 
 static int contradicts(struct vt_error *err, const char *why)
@@ -262,13 +262,13 @@ static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct v
 	if (t->h.out == t->buffer)
 		t->pub.time = vt_record_u64(rec, VT_EXEC_TIME);
 	insns = t->h.insns;
-	blocks = t->h.blocks;
+	blocks = t->blocks;
 	r = walk(e, t, rec, err);
 	if (r < 0)
 		vti_enc_lose(e, t);
 	e->total += t->h.insns - insns;
 	e->sum.insns += t->h.insns - insns;
-	e->sum.blocks += t->h.blocks - blocks;
+	e->sum.blocks += t->blocks - blocks;
 	return r;
 }
 

@@ -10,19 +10,28 @@
 /* What of a block shapes the trace. */
 struct enc_block {
 	uint64_t addr;
-	uint64_t next; /* behind its last instruction */
-	uint64_t target;
-	uint32_t insns; /* 0: the block is not known, or has several pieces */
-	uint8_t end;	/* enum vt_pt_end, or ENC_OFF */
-	uint8_t last;	/* bytes of the last instruction */
-	bool repeats;	/* the last instruction is a repeated string instruction */
+	uint64_t next;	 /* behind its last instruction */
+	uint64_t target; /* of a direct branch, jump or call; else `next` */
+	uint64_t other;	 /* where it goes if not there: `next` of a branch, else the target again */
+	uint32_t insns;	 /* 0: the block is not known, or has several pieces */
+	uint8_t end;	 /* enum vt_pt_end, or ENC_OFF */
+	uint8_t last;	 /* bytes of the last instruction */
+	bool repeats;	 /* the last instruction is a repeated string instruction */
 	bool used;
+	bool direct; /* nothing but, perhaps, a decision tells where it goes: */
+	bool branch; /* which takes one */
+	bool call;   /* which leaves a return address */
 };
 
 #define ENC_OFF 255 /* tracing is off: no block at all */
 
-#define ENC_RETURNS   64   /* entries of the processor's return stack; SDM 3C, "RET compression" */
-#define ENC_POPS      4096 /* entries that count of a decoder's that pops at each return */
+/*
+ * Entries of the processor's return stack (SDM 3C, "RET compression"), and those that count of a
+ * decoder's that pops at each return.  Rings have more room: what lies behind the top is scratch.
+ */
+#define ENC_RETURNS 64
+#define ENC_POPS    4096
+
 #define ENC_BUFFER    (256u << 10)
 #define ENC_SLACK     8192 /* bytes that may be written between two looks at the room */
 #define ENC_MOST_LOST 4096 /* bytes of an overflow */
@@ -34,7 +43,9 @@ struct enc_hot {
 	uint64_t tnt;  /* pending decisions below a 1 */
 	uint64_t last_ip;
 	uint64_t insns;
-	uint64_t blocks;
+	/* Both stacks hold what was called since the last PSB. */
+	uint32_t nreturns, returns_top;
+	uint32_t npops, pops_top;
 };
 
 struct enc_thread {
@@ -51,6 +62,7 @@ struct enc_thread {
 	uint64_t tick;	       /* instructions at the next MTC */
 	uint64_t next_ctc;     /* that it shows */
 	uint64_t cycles;       /* that CYC packets have told */
+	uint64_t blocks;       /* executions */
 	uint64_t away;	       /* instructions of others while it did not run */
 	unsigned mode;	       /* bits of the code */
 	unsigned told_mode;    /* by MODE.EXEC; 0: not yet */
@@ -58,12 +70,9 @@ struct enc_thread {
 	bool compress;	       /* returns */
 	struct enc_block held; /* interrupted before its last instruction; `last` 0: none */
 	uint64_t repeated;     /* instructions that were not counted, being repetitions */
-	/* Both stacks hold what was called since the last PSB. */
-	unsigned nreturns, returns_top;
-	unsigned npops, pops_top;
-	uint64_t returns[ENC_RETURNS]; /* compressed returns pop it */
-	uint64_t pops[ENC_POPS];       /* every return pops it */
-	uint64_t damage_at;	       /* position of the next byte that is changed */
+	uint64_t returns[2 * ENC_RETURNS]; /* compressed returns pop it */
+	uint64_t pops[2 * ENC_POPS];	   /* every return pops it */
+	uint64_t damage_at;		   /* position of the next byte that is changed */
 	struct vt_rng rng;
 };
 

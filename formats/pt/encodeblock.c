@@ -58,6 +58,17 @@ static void classify(struct enc_block *to, const uint8_t *code, unsigned length,
 	to->target = target;
 }
 
+static void finish(struct enc_block *b)
+{
+	b->branch = b->end == VT_PT_END_COND;
+	b->direct = b->end <= VT_PT_END_COND;
+	if (b->end == VT_PT_END_FALL)
+		b->target = b->next;
+	b->other = b->branch ? b->next : b->target;
+	/* Code that finds out where it is calls what is next, and never returns. */
+	b->call = b->end == VT_PT_END_CALL && b->target != b->next;
+}
+
 uint32_t vti_enc_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t from,
 		       uint32_t until, unsigned mode)
 {
@@ -79,5 +90,6 @@ uint32_t vti_enc_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t
 		to->end = end_by_name(b->end);
 		to->target = b->target;
 	}
+	finish(to);
 	return i;
 }

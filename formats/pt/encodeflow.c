@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/prefetch.h"
 #include "formats/pt/block.h"
 #include "formats/pt/encode_internal.h"
 #include "formats/pt/putpacket.h"
@@ -8,32 +9,47 @@
  * before it did.
  */
 
+/* The state of the loop stays in registers only if all of it is one function. */
+#if defined(__GNUC__)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
+
+/* Blocks lie anywhere in their table: those so far ahead are asked for. */
+#define AHEAD 12
+
 /* ---- the return stacks ---- */
 
-static inline void push(struct enc_thread *t, uint64_t to)
+/* Pushes, or not, without a branch. */
+static inline void push(struct enc_thread *t, struct enc_hot *h, uint64_t to, unsigned n)
 {
-	t->returns[t->returns_top++ % ENC_RETURNS] = to;
-	t->nreturns += t->nreturns < ENC_RETURNS;
-	t->pops[t->pops_top++ % ENC_POPS] = to;
-	t->npops += t->npops < ENC_POPS;
+	t->returns[h->returns_top % (2 * ENC_RETURNS)] = to;
+	h->returns_top += n;
+	h->nreturns += n;
+	h->nreturns -= h->nreturns > ENC_RETURNS;
+	t->pops[h->pops_top % (2 * ENC_POPS)] = to;
+	h->pops_top += n;
+	h->npops += n;
+	h->npops -= h->npops > ENC_POPS;
 }
 
 /*
  * Whether a return to `to` may be compressed: decoders do not agree whether a return that is not
  * pops their stack, so both sorts must find it on top.
  */
-static inline bool pop(struct enc_thread *t, uint64_t to)
+static inline bool pop(struct enc_thread *t, struct enc_hot *h, uint64_t to)
 {
-	bool fits = t->npops && t->pops[(t->pops_top - 1) % ENC_POPS] == to && t->nreturns &&
-		    t->returns[(t->returns_top - 1) % ENC_RETURNS] == to;
+	bool fits = h->npops && t->pops[(h->pops_top - 1) % (2 * ENC_POPS)] == to && h->nreturns &&
+		    t->returns[(h->returns_top - 1) % (2 * ENC_RETURNS)] == to;
 
-	if (t->npops) {
-		t->npops--;
-		t->pops_top--;
+	if (h->npops) {
+		h->npops--;
+		h->pops_top--;
 	}
 	if (fits) {
-		t->nreturns--;
-		t->returns_top--;
+		h->nreturns--;
+		h->returns_top--;
 	}
 	return fits;
 }
@@ -43,23 +59,15 @@ static inline bool pop(struct enc_thread *t, uint64_t to)
 /* Where a part of a block, or a place between two, is dealt with as a block of its own. */
 static struct enc_block place(uint64_t ip)
 {
-	return (struct enc_block){.addr = ip, .next = ip, .end = VT_PT_END_FALL};
+	return (struct enc_block){
+		.addr = ip, .next = ip, .target = ip, .other = ip, .direct = true};
 }
 
 /* Whether execution can go on from a block at this address. */
 static bool reaches(const struct enc_block *b, uint64_t ip)
 {
-	switch (b->end) {
-	case VT_PT_END_FALL:
-		return ip == b->next || (b->repeats && ip == b->next - b->last);
-	case VT_PT_END_JUMP:
-	case VT_PT_END_CALL:
-		return ip == b->target;
-	case VT_PT_END_COND:
-		return ip == b->target || ip == b->next;
-	default:
-		return true;
-	}
+	return !b->direct || ip == b->target || ip == b->other ||
+	       (b->repeats && ip == b->next - b->last);
 }
 
 /* Execution leaves user mode and comes back: only the kernel's own code shows what is between. */
@@ -142,63 +150,66 @@ static inline void go_to(struct vt_pt_encode *e, struct enc_thread *t, struct en
 	}
 }
 
-static inline void step(struct vt_pt_encode *e, struct enc_thread *t, struct enc_hot *h,
-			const struct enc_block *prev, const struct enc_block *next)
+/* From one block to the next; `quick`: packets have no times, and TNT packets one byte. */
+ALWAYS_INLINE void step(struct vt_pt_encode *e, struct enc_thread *t, struct enc_hot *h,
+			const struct enc_block *prev, const struct enc_block *next, bool quick)
 {
 	uint64_t ip = next->addr;
 
-	if (h->insns >= t->tick) {
+	if (!quick && h->insns >= t->tick) {
 		t->h = *h;
 		vti_enc_mtc(e, t);
 		*h = t->h;
 	}
+	/* What decides is the program's data: the processor could not guess branches here. */
+	if (prev->direct && (ip == prev->target || ip == prev->other)) {
+		push(t, h, prev->next, prev->call);
+		if (quick) {
+			unsigned full;
+
+			h->tnt = h->tnt << prev->branch | (prev->branch & (ip != prev->other));
+			*h->out = (uint8_t)(h->tnt << 1);
+			full = h->tnt >> 6 & 1;
+			h->out += full;
+			h->tnt = full ? 1 : h->tnt;
+			if (h->out >= h->stop) {
+				t->h = *h;
+				vti_enc_service(e, t, ip);
+				*h = t->h;
+			}
+		} else if (prev->branch) {
+			decide(e, t, h, ip != prev->other, ip);
+		}
+		return;
+	}
 	switch (prev->end) {
-	case VT_PT_END_COND:
-		if (ip == prev->next)
-			decide(e, t, h, false, ip);
-		else if (ip == prev->target)
-			decide(e, t, h, true, ip);
-		else
-			break;
-		return;
-	case VT_PT_END_FALL:
-		if (ip != prev->next)
-			break;
-		return;
-	case VT_PT_END_JUMP:
-		if (ip != prev->target)
-			break;
-		return;
-	case VT_PT_END_CALL:
-		if (ip != prev->target)
-			break;
-		/* Code that finds out where it is calls what is next, and never returns. */
-		if (ip != prev->next)
-			push(t, prev->next);
-		return;
 	case VT_PT_END_RET:
-		if (t->compress && pop(t, ip))
+		if (t->compress && pop(t, h, ip))
 			decide(e, t, h, true, ip);
 		else
 			go_to(e, t, h, ip);
 		return;
 	case VT_PT_END_CALL_INDIRECT:
-		push(t, prev->next);
+		push(t, h, prev->next, 1);
 		go_to(e, t, h, ip);
 		return;
 	case VT_PT_END_JUMP_INDIRECT:
 		go_to(e, t, h, ip);
 		return;
 	default:
-		break;
+		t->h = *h;
+		step_slowly(e, t, prev, next);
+		*h = t->h;
 	}
-	t->h = *h;
-	step_slowly(e, t, prev, next);
-	*h = t->h;
 }
 
-size_t vti_enc_run(struct vt_pt_encode *e, struct enc_thread *t, const uint8_t *ids, unsigned width,
-		   uint64_t base, size_t n)
+static inline uint64_t id_at(const uint8_t *ids, unsigned width, uint64_t base)
+{
+	return base + (width == 2 ? vt_le16(ids) : vt_le32(ids));
+}
+
+ALWAYS_INLINE size_t run(struct vt_pt_encode *e, struct enc_thread *t, const uint8_t *ids,
+			 unsigned width, uint64_t base, size_t n, bool quick)
 {
 	const struct enc_block *prev = &t->prev;
 	struct enc_hot h = t->h;
@@ -206,24 +217,39 @@ size_t vti_enc_run(struct vt_pt_encode *e, struct enc_thread *t, const uint8_t *
 	size_t i;
 
 	for (i = 0; i < n; i++, ids += width) {
-		uint64_t id = base + (width == 2 ? vt_le16(ids) : vt_le32(ids));
+		uint64_t id = id_at(ids, width, base);
 		struct enc_block *next;
 
+		if (i + AHEAD < n) {
+			uint64_t ahead = id_at(ids + (size_t)AHEAD * width, width, base);
+
+			VT_PREFETCH(&e->blocks[ahead < e->nblocks ? ahead : 0]);
+		}
 		if (id >= e->nblocks)
 			break;
 		next = &e->blocks[id];
 		if (!next->insns)
 			break;
 		next->used = true;
-		step(e, t, &h, prev, next);
+		step(e, t, &h, prev, next, quick);
 		h.insns += next->insns;
 		prev = next;
 	}
-	h.blocks += i;
+	t->blocks += i;
 	t->h = h;
 	last = *prev;
 	t->prev = last;
 	return i;
+}
+
+size_t vti_enc_run(struct vt_pt_encode *e, struct enc_thread *t, const uint8_t *ids, unsigned width,
+		   uint64_t base, size_t n)
+{
+	if (e->timed || t->full != 64)
+		return run(e, t, ids, width, base, n, false);
+	if (width == 2)
+		return run(e, t, ids, 2, base, n, true);
+	return run(e, t, ids, 4, base, n, true);
 }
 
 void vti_enc_step(struct vt_pt_encode *e, struct enc_thread *t, const struct enc_block *next)
@@ -231,7 +257,7 @@ void vti_enc_step(struct vt_pt_encode *e, struct enc_thread *t, const struct enc
 	struct enc_hot h = t->h;
 	struct enc_block prev = t->prev;
 
-	step(e, t, &h, &prev, next);
+	step(e, t, &h, &prev, next, false);
 	h.insns += next->insns;
 	t->h = h;
 	t->prev = *next;
