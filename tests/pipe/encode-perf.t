@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vtrace encode --perf-data: perf decodes of it what was recorded.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_need perf valgrind
+[ -z "$VT_SAN" ] || t_skip_all "perf decodes the same bytes whatever the build"
+tools=$VT_BUILD/tests/tools
+
+# record NAME COMMAND...: into NAME.vt
+record()
+{
+	local name=$1
+	shift
+	vtrace record --full --blocks --follow -o "$name.vt" -- "$@" >/dev/null 2>"$name.err" || :
+	t_ok "$name is recorded" vtrace info "$name.vt"
+}
+
+flow()
+{
+	"$PYTHON" "$ROOT/tests/perf_flow.py" "$@"
+}
+
+errors()
+{
+	perf script --itrace=e -i "$1" 2>/dev/null | grep -c 'instruction trace error'
+}
+
+# same NAME OPTION...: perf decodes it without an error, and the same
+same()
+{
+	local name=$1
+	shift
+	t_ok "$name $*: encoded" vtrace encode --perf-data "$@" -o x.data "$name.vt"
+	t_is "$name $*: perf has no error" "$(errors x.data)" 0
+	t_ok "$name $*: the same instructions and branches" flow "$name.vt" x.data
+}
+
+head -c 1000 "$ROOT/LICENSE" >text
+record gzip gzip -c text
+record calls "$tools/rec_calls" 20
+record threads "$tools/rec_threads"
+record signals "$tools/rec_signals"
+record fork "$tools/rec_fork"
+record longjmp "$tools/rec_longjmp"
+record dlopen "$tools/rec_dlopen"
+for p in gzip calls threads signals fork longjmp dlopen; do
+	same $p
+done
+same calls --tnt64 --psb 200
+same calls --no-retcomp --tnt-bits 1
+same fork --tsc
+same signals --mtc 3 --cyc --tnt64
+same dlopen --tsc
+for p in threads signals fork; do
+	same $p --tsc --cpi 2 --cpus 3 --slice 5000
+	same $p --mtc 3 --cyc --cpi 2 --cpus 2 --cpu-wide --slice 20000
+done
+
+# Nothing but the encoder's model and the trace tells perf the time.
+t_ok "timed by TSC and MTC" vtrace encode --perf-data --mtc 3 --cpi 2 -o x.data calls.vt
+t_ok "times lie in the tick" "$PYTHON" "$ROOT/tests/perf_times.py" 2 360 10 calls.vt x.data
+t_ok "timed by CYC" vtrace encode --perf-data --mtc 3 --cyc --tnt-bits 1 --cpi 2 -o x.data calls.vt
+t_ok "times are those of the branches" "$PYTHON" "$ROOT/tests/perf_times.py" 2 40 15 calls.vt x.data
+
+# Parts: perf must find its way again after each.
+t_ok "overflows" vtrace encode --perf-data --overflow 500 -o x.data threads.vt
+lost=$(sed -n 's/.*: \([0-9]*\) overflows made.*/\1/p' "$T_ERR")
+t_is "are many" "$((lost > 20))" 1
+t_ok "pieces of the recording are left" flow $((lost * 4)) threads.vt x.data
+t_is "perf sees them" "$(($(errors x.data) >= lost / 2))" 1
+t_ok "a snapshot" vtrace encode --perf-data --tsc --psb 512 --snapshot 4000 -o x.data threads.vt
+t_ok "has the ends" flow 60 threads.vt x.data
+t_is "and no error" "$(errors x.data)" 0
+t_ok "damage" vtrace encode --perf-data --damage 1000 -o x.data threads.vt
+t_is "is seen by perf" "$(($(errors x.data) > 0))" 1
+
+# Code that is in no file breaks nothing else.
+record jit "$tools/rec_jit"
+t_ok "generated code" vtrace encode --perf-data --tsc --psb 256 -o x.data jit.vt
+t_is "perf has no such code" "$(($(errors x.data) > 0))" 1
+t_ok "and all but it" flow 100 jit.vt x.data
+
+# Through a pipe perf reads the same.
+t_pipe "a pipe" 'vtrace encode --perf-data threads.vt | perf script -i - --itrace=i1i -F tid,ip >piped'
+vtrace encode --perf-data -o x.data threads.vt
+perf script -i x.data --itrace=i1i -F tid,ip >read
+t_is "has as many lines" "$(wc -l <piped)" "$(wc -l <read)"
+sort piped >a && sort read >b
+t_same "and the same ones" a b
+
+# What else perf makes of it.
+t_pipe "a report" 'perf report -i x.data --stdio >report'
+t_like "with names" 'rec_threads' report
+perf script -i x.data --show-mmap-events --show-task-events >events 2>/dev/null
+t_like "mappings" 'PERF_RECORD_MMAP2 .* r-xp .*/rec_threads$' events
+t_is "forks of threads" "$(grep -c PERF_RECORD_FORK events)" 4
+t_pipe "build-ids" 'perf buildid-list -i x.data >ids'
+t_like "of the program" "^[0-9a-f]{40} .*/rec_threads" ids
+t_ok "once more" vtrace encode --perf-data -o y.data threads.vt
+t_same "the same bytes" x.data y.data
+
+t_status "processors need times" 2 vtrace encode --perf-data --cpus 2 -o y.data threads.vt
+t_like "says which" 'TSC' "$T_ERR"
+t_status "processors need perf.data" 2 vtrace encode --cpus 2 -o y.data threads.vt
+t_status "no pages" 2 vtrace encode --perf-data --pages y -o y.data threads.vt
+t_status "nowhere to write" 4 vtrace encode --perf-data -o no/such/y.data threads.vt
+t_done
