@@ -2,6 +2,7 @@
 #include "cmd/vtrace/decode.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "formats/formats.h"
 #include "formats/gunzip.h"
 #include "formats/pt/decode.h"
+#include "formats/pt/engine.h"
 
 struct decode {
 	struct app *app;
@@ -172,6 +174,29 @@ void decode_file(struct app *a, const char *path, const char *output, const char
 	decode_input(&d, path);
 }
 
+/* "2,176": CPUID 15H EAX and EBX. */
+static bool parse_crystal(struct decode *d, const char *text)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	uint64_t a = 0, b = 0;
+	const char *comma;
+	char first[32];
+	int n;
+
+	if (!text)
+		return true;
+	comma = strchr(text, ',');
+	n = comma ? (int)(comma - text) : 0;
+	snprintf(first, sizeof(first), "%.*s", n, text);
+	if (!comma || vt_parse_u64(first, "", &a, &err) < 0 ||
+	    vt_parse_u64(comma + 1, "", &b, &err) < 0 || !a || !b || a > UINT32_MAX ||
+	    b > UINT32_MAX)
+		return app_usage(d->app, "--cpuid-15h: two numbers are wanted, as in 2,256");
+	d->pt.clock.ctc_denominator = (uint32_t)a;
+	d->pt.clock.ctc_numerator = (uint32_t)b;
+	return true;
+}
+
 static void append_formats(struct vt_buf *notes)
 {
 	const struct vt_format *f;
@@ -188,11 +213,18 @@ int cmd_decode(int argc, char **argv)
 	struct vt_buf notes = VT_BUF_INIT;
 	struct decode d = {.app = &app};
 	struct vt_opt_list images = {0}, pages = {0};
+	const char *crystal = NULL;
+	uint64_t jobs = 1, mtc = 0, ratio = 0;
 	const struct vt_opt opts[] = {
 		APP_OPT_OUTPUT(d.output),
 		APP_OPT_COMPRESS(d.compress),
 		{'f', "format", VT_OPT_STRING, &d.format, .arg = "FORMAT",
 		 .help = "take the input to be of this format; else its first\nbytes decide"},
+		{0, "engine", VT_OPT_STRING, &d.pt.engine, .arg = "NAME",
+		 .help = "Intel PT: the decoder, libipt or fast, which give the\nsame",
+		 .unrecorded = true},
+		{'j', "jobs", VT_OPT_U64, &jobs, .arg = "N",
+		 .help = "Intel PT: threads (default 1)", .min = 1, .max = 256, .unrecorded = true},
 		{0, "image", VT_OPT_LIST, &images, .arg = "FILE:ADDR",
 		 .help = "raw Intel PT: code of FILE lies at ADDR; also\n"
 			 "FILE:ADDR:OFFSET:SIZE"},
@@ -201,12 +233,19 @@ int cmd_decode(int argc, char **argv)
 			 "the address of each"},
 		{0, "pid", VT_OPT_I64, &d.pt.pid, .arg = "PID",
 		 .help = "raw Intel PT: the traced process (default 1)"},
+		{0, "mtc", VT_OPT_U64, &mtc, .arg = "PERIOD",
+		 .help = "raw Intel PT: an MTC packet came each 2^PERIOD ticks of\n"
+			 "the crystal clock",
+		 .max = 15},
+		{0, "nom-freq", VT_OPT_U64, &ratio, .arg = "RATIO",
+		 .help = "raw Intel PT: TSC ticks for each tick of the bus clock", .max = 255},
+		{0, "cpuid-15h", VT_OPT_STRING, &crystal, .arg = "EAX,EBX",
+		 .help = "raw Intel PT: TSC ticks are those of the crystal clock\n* EBX / EAX"},
 		{0},
 	};
 	struct vt_opt_page page = {
 		.program = "vtrace decode",
-		.usage = "[-o FILE] [-z HOW] [-f FORMAT] [--image FILE:ADDR]... "
-			 "[--pages DUMP,ADDRS]...\n[--pid PID] [FILE|-]",
+		.usage = "[options] [-o FILE] [FILE|-]",
 		.about = "Makes a record stream from a recorded trace.  Without FILE it reads what "
 			 "is piped\n"
 			 "in, or else ./perf.data.",
@@ -221,7 +260,13 @@ int cmd_decode(int argc, char **argv)
 		d.pt.nimages = images.count;
 		d.pt.pages = pages.items;
 		d.pt.npages = pages.count;
-		decode_input(&d, app.argc ? app.argv[0] : default_input());
+		d.pt.jobs = (unsigned)jobs;
+		d.pt.clock.mtc_period = (uint8_t)mtc;
+		d.pt.clock.nominal_ratio = (uint8_t)ratio;
+		if (d.pt.engine && !vt_pt_engine_by_name(d.pt.engine))
+			app_usage(&app, "--engine: there is no '%s'", d.pt.engine);
+		else if (parse_crystal(&d, crystal))
+			decode_input(&d, app.argc ? app.argv[0] : default_input());
 	}
 	vt_opt_list_fini(&images);
 	vt_opt_list_fini(&pages);

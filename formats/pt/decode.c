@@ -49,7 +49,7 @@ static int decode_batches(struct raw *r, struct vt_pt_engine *e, struct vt_error
 
 static int run_engine(struct raw *r, struct vt_error *err)
 {
-	const struct vt_pt_options options = {.jobs = r->pt->jobs};
+	const struct vt_pt_options options = {.clock = r->pt->clock, .jobs = r->pt->jobs};
 	struct vt_pt_engine *e = r->engine->open(r->trace.bytes, r->trace.size, &options, err);
 	int code;
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/input.h"
 #include "formats/formats.h"
+#include "formats/pt/timing.h"
 #include "stream/writer.h"
 
 /* What the user says about decoding Intel PT, wherever it lies; all of it borrowed. */
@@ -22,6 +23,7 @@ struct vt_pt_decode_options {
 	const char *const *pages;
 	size_t npages;
 	int64_t pid; /* of the process, and its only thread; 0: 1 */
+	struct vt_pt_clock clock;
 
 	/* Of perf.data. */
 	const char *const *kernels; /* vmlinux, or a kcore */
