@@ -144,7 +144,8 @@ static bool is_lazy(const struct vti_pt_walk *w)
 	const struct vti_pt_query *q = w->query;
 
 	return w->enabled && w->mode && !w->tnt_count && !q->open_insns && !q->processing &&
-	       !q->postponed && !q->consume && w->blocks && !(q->flags & VTI_PT_PENDING) &&
+	       !q->postponed && !q->consume && !q->queues[VTI_PT_BIND_TIP].count &&
+	       !q->queues[VTI_PT_BIND_FUP].count && w->blocks && !(q->flags & VTI_PT_PENDING) &&
 	       (q->next == VT_PT_TNT8 || q->next == VT_PT_TNT64 || q->next == VT_PT_TIP);
 }
 
@@ -182,7 +183,7 @@ static bool run(struct vti_pt_walk *w)
 	q->cursor.bip = 0;
 	vti_pt_walk_moved(w);
 	vti_pt_fetch(w->pos, w->end, &q->next);
-	q->flags = 0;
+	q->flags = q->next == VT_PT_TIP_PGD && !w->tnt_count ? VTI_PT_PENDING : 0;
 	q->status = 0;
 	return true;
 }

@@ -20,6 +20,7 @@
  * What the two hand to each other is the lazy state: tracing is enabled, no event is pending, `ip`
  * is where execution goes on behind the last decision taken, nothing of the code behind it has been
  * put out, `pos` is at a well-formed TNT or TIP packet, and all before it is taken into account.
+ * The accelerator may also leave `pos` at a TIP.PGD: then an event is pending.
  * Decisions of an earlier TNT packet may be left in `tnt`.
  */
 
@@ -113,7 +114,7 @@ extern const struct vt_pt_engine_ops vt_pt_careful;
  * The accelerator.  From the lazy state with tnt_count == 0 and nids < VT_PT_BATCH, consumes any
  * number of packets and comes back in the lazy state: returns how many packets it took, 0 if none,
  * and then nothing has changed; or -VT_E_NOMEM.  It takes a TNT or TIP only if the next packet but
- * PAD is a TNT or TIP, too, or one of timing that it takes as well: the reference reads ahead, and
+ * PAD is a TNT, TIP or TIP.PGD, too, or one of timing that it takes as well: the reference reads ahead, and
  * what is wrong behind a packet spoils it.  It never runs into code that is missing or bad, nor
  * into a loop that leaves no trace, nor past an address that is suppressed: it stops before.
  * At the first decision of each packet it copies `timing` to `settled`, if it has moved, and,

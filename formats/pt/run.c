@@ -5,36 +5,54 @@
 
 #include "base/bytes.h"
 #include "formats/pt/runs.h"
+#include "formats/pt/walk.h"
 
 /*
  * The accelerator: a loop over TNT and TIP, and the packets of timing between them, that puts out
- * what the cache of runs has for them.
+ * what the cache of runs has for them.  Of events it knows only that tracing ends and begins again
+ * at once, as it does all the time where addresses are filtered.
  */
 
 /* What may begin with a byte, as far as this loop cares. */
-enum look { OTHER, TNT, TIP, PAD, EXTENDED, CYC, TSC, MTC };
+enum look { OTHER, TNT, TIP, PGD, PGE, PAD, EXTENDED, CYC, TSC, MTC };
 
 /* Bytes behind the first of a packet: enough for it and for what is looked at behind it. */
 #define READABLE 32
 
-/* One row for two bits 2-7 of the byte: all even numbers but two are TNT, and so on. */
-#define ROW(odd)  TNT, odd, TNT, CYC
-#define ROWS(odd) ROW(OTHER), ROW(OTHER), ROW(OTHER), ROW(odd), ROW(OTHER), ROW(OTHER)
-#define REST	  ROW(OTHER), ROW(OTHER)
+/* Four bytes that differ in bits 0 and 1: all that are even are TNT, but for two. */
+#define ROW(odd) TNT, odd, TNT, CYC
 
-/* clang-format off */
+/* Bytes that differ in bits 0 to 4. */
+#define ROWS(pgd, pge, tip)                                                                        \
+	ROW(pgd), ROW(OTHER), ROW(OTHER), ROW(tip), ROW(pge), ROW(OTHER), ROW(OTHER), ROW(OTHER)
+
 static const uint8_t looks[256] = {
-	PAD, OTHER, EXTENDED, CYC, ROW(OTHER), ROW(OTHER), ROW(TIP), /* 0x00, 0x0d */
-	ROW(OTHER), ROW(OTHER), ROW(TSC), ROW(OTHER),		     /* 0x19 */
-	ROWS(TIP), REST,					     /* 0x2d */
-	ROWS(TIP), ROW(MTC), ROW(OTHER),			     /* 0x4d, 0x59 */
-	ROWS(TIP), REST,					     /* 0x6d */
-	ROWS(TIP), REST,					     /* 0x8d */
-	ROWS(OTHER), REST,
-	ROWS(TIP), REST,					     /* 0xcd */
-	ROWS(OTHER), REST,
+	PAD,
+	PGD,
+	EXTENDED,
+	CYC,
+	ROW(OTHER),
+	ROW(OTHER),
+	ROW(TIP), /* 0x00 */
+	ROW(OTHER),
+	ROW(OTHER),
+	ROW(TSC),
+	ROW(OTHER),	     /* 0x10: no PGE without an address */
+	ROWS(PGD, PGE, TIP), /* 0x20 */
+	ROW(PGD),
+	ROW(OTHER),
+	ROW(OTHER),
+	ROW(TIP), /* 0x40 */
+	ROW(PGE),
+	ROW(OTHER),
+	ROW(MTC),
+	ROW(OTHER),
+	ROWS(PGD, PGE, TIP), /* 0x60 */
+	ROWS(PGD, PGE, TIP), /* 0x80 */
+	ROWS(OTHER, OTHER, OTHER),
+	ROWS(PGD, PGE, TIP), /* 0xc0 */
+	ROWS(OTHER, OTHER, OTHER),
 };
-/* clang-format on */
 
 /* How an address is put together, by its compression: bits of the payload, of the last one, the
  * sign. */
@@ -48,6 +66,7 @@ struct parts {
 #define LOW(n) ((UINT64_C(1) << (n)) - 1)
 
 static const struct parts parts[8] = {
+	[VT_PT_IPC_SUPPRESSED] = {0, 0, 0, 1},
 	[VT_PT_IPC_UPDATE16] = {LOW(16), ~LOW(16), 0, 3},
 	[VT_PT_IPC_UPDATE32] = {LOW(32), ~LOW(32), 0, 5},
 	[VT_PT_IPC_SEXT48] = {LOW(48), 0, UINT64_C(1) << 47, 7},
@@ -58,14 +77,15 @@ static const struct parts parts[8] = {
 struct cursor {
 	struct vti_pt_runs *r;
 	const uint8_t *p;
-	const uint8_t *used; /* behind the last packet taken */
 	const uint8_t *safe; /* READABLE bytes can be read of what begins before it */
+	const uint8_t *used; /* behind the last packet that was taken */
 	uint32_t *out;
 	uint64_t ip;
 	uint64_t last_ip;
 	uint64_t insns;
 	const struct vti_pt_a_run *tail; /* has what comes next if that is a TIP; NULL: not known */
 	unsigned mode;
+	bool timed; /* there is timing between the packet at hand and the next */
 	bool clock; /* time may have moved since the last mark */
 };
 
@@ -89,18 +109,18 @@ static inline const struct vti_pt_a_run *look_up(struct vti_pt_walk *w, const st
 	return e;
 }
 
-/* The first decision of a packet has been taken: `blocks` of what is put out next lie before it. */
+/* Time may have moved before a packet, whose effect comes when `blocks` more are put out. */
 static void __attribute__((noinline))
 mark(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
 {
 	w->nids = (size_t)(out - w->ids) + blocks;
+	w->settled = w->timing;
 	vti_pt_walk_mark(w, &w->settled);
 }
 
 static inline void tick(struct vti_pt_walk *w, struct cursor *c, uint32_t blocks)
 {
 	if (__builtin_expect(c->clock, 0)) {
-		w->settled = w->timing;
 		mark(w, c->out, blocks);
 		c->clock = false;
 	}
@@ -177,8 +197,8 @@ static inline unsigned take_decisions(struct vti_pt_walk *w, struct cursor *c, u
 }
 
 /*
- * The TNT or TIP that comes next, from p on, when nothing but timing and padding is before it: NULL
- * if not, or if it is malformed.
+ * The next packet that is no timing and no padding, from p on; NULL if it is none of those that are
+ * taken here, or malformed.
  */
 static const uint8_t *look_ahead(const struct cursor *c, const uint8_t *p)
 {
@@ -186,6 +206,8 @@ static const uint8_t *look_ahead(const struct cursor *c, const uint8_t *p)
 		switch (looks[*p]) {
 		case TNT:
 		case TIP:
+		case PGD:
+		case PGE:
 			return p;
 		case EXTENDED:
 			/* A long TNT, with at least one decision. */
@@ -222,7 +244,13 @@ take_timing(struct vti_pt_walk *w, const uint8_t *p, const uint8_t *to)
 {
 	while (p < to) {
 		struct vt_pt_packet packet;
-		int size = vt_pt_packet_read(&packet, p, w->end, 0);
+		int size;
+
+		if (!*p) {
+			p++;
+			continue;
+		}
+		size = vt_pt_packet_read(&packet, p, w->end, 0);
 
 		if (size <= 0)
 			break;
@@ -231,26 +259,52 @@ take_timing(struct vti_pt_walk *w, const uint8_t *p, const uint8_t *to)
 	}
 }
 
-/* Where the packet behind the one at hand is, if the one at hand may be taken; else NULL. */
-static inline const uint8_t *next_packet(const struct cursor *c, const uint8_t *p)
+/* Passes over padding, to what is none or to where nothing can be read. */
+static inline const uint8_t *skip_padding(const struct cursor *c, const uint8_t *p)
 {
-	unsigned look = looks[*p];
+	uint64_t word = vt_le64(p);
 
-	if (__builtin_expect(look == TNT || look == TIP, 1))
+	while (!word) {
+		p += 8;
+		if (p >= c->safe)
+			return p;
+		word = vt_le64(p);
+	}
+	return p + ((unsigned)__builtin_ctzll(word) >> 3);
+}
+
+/* Where the packet behind the one at hand is, if the one at hand may be taken; else NULL. */
+static inline const uint8_t *next_packet(struct cursor *c, const uint8_t *p)
+{
+	if (!*p)
+		p = skip_padding(c, p);
+	if (__builtin_expect(looks[*p] - 1U < PGD && p < c->safe, 1))
 		return p;
-	return look_ahead(c, p);
+	c->timed = true;
+	p = look_ahead(c, p);
+	return p && looks[*p] != PGE ? p : NULL;
 }
 
 /* Goes on to the next packet: what is between is time. */
 static inline void advance(struct vti_pt_walk *w, struct cursor *c, const uint8_t *behind,
 			   const uint8_t *to)
 {
-	if (__builtin_expect(behind != to, 0)) {
+	if (__builtin_expect(c->timed, 0)) {
 		take_timing(w, behind, to);
+		c->timed = false;
 		c->clock = true;
 	}
 	c->used = behind;
 	c->p = to;
+}
+
+/* The address that a packet has, if it has one. */
+static inline uint64_t address(struct cursor *c, const uint8_t *p, const struct parts *a)
+{
+	uint64_t ip = (vt_le64(p + 1) & a->payload) | (c->last_ip & a->last);
+
+	c->last_ip = (ip ^ a->sign) - a->sign;
+	return c->last_ip;
 }
 
 /* Takes a TNT. False: it, or some of it, is for the walker. */
@@ -271,24 +325,9 @@ static inline bool take_tnt(struct vti_pt_walk *w, struct cursor *c, uint64_t tn
 	return !left;
 }
 
-static inline bool take_tip(struct vti_pt_walk *w, struct cursor *c)
+/* The blocks of a tail have been copied: the rest. */
+static inline void take_tail(struct vti_pt_walk *w, struct cursor *c, const struct vti_pt_a_run *e)
 {
-	const struct parts *a = &parts[*c->p >> 5];
-	const uint8_t *behind = c->p + a->size;
-	const struct vti_pt_a_run *e = c->tail;
-	const uint8_t *to;
-
-	if (!a->size)
-		return false;
-	to = next_packet(c, behind);
-	if (!to)
-		return false;
-	if (!e) {
-		e = look_up(w, c, 1);
-		if (!e || e->flags & VTI_PT_RUN_STOP)
-			return false;
-		copy_blocks(c->out, &c->r->pool[e->pool + 1], e->tail);
-	}
 	if (e->flags & VTI_PT_RUN_PUSHES_TAIL) {
 		const struct vti_pt_run_rest *rest = vti_pt_run_rest(c->r, e);
 		unsigned at = 1U + e->blocks + e->tail + 2U * rest->pushes;
@@ -298,13 +337,98 @@ static inline bool take_tip(struct vti_pt_walk *w, struct cursor *c)
 	tick(w, c, e->tail);
 	c->out += e->tail;
 	c->insns += e->tail_insns;
-	c->ip = (vt_le64(c->p + 1) & a->payload) | (c->last_ip & a->last);
-	c->ip = (c->ip ^ a->sign) - a->sign;
-	c->last_ip = c->ip;
 	c->tail = NULL;
+}
+
+static inline bool take_tip(struct vti_pt_walk *w, struct cursor *c)
+{
+	const struct parts *a = &parts[*c->p >> 5];
+	const uint8_t *behind = c->p + a->size;
+	const struct vti_pt_a_run *e = c->tail;
+	const uint8_t *to;
+
+	if (!a->payload)
+		return false;
+	to = next_packet(c, behind);
+	if (!to)
+		return false;
+	if (!e) {
+		e = look_up(w, c, 1);
+		if (!e || !(e->flags & VTI_PT_RUN_TAIL))
+			return false;
+		copy_blocks(c->out, &c->r->pool[e->pool + 1], e->tail);
+	}
+	take_tail(w, c, e);
+	c->ip = address(c, c->p, a);
 	w->has_last_ip = true;
 	w->ip_suppressed = false;
 	advance(w, c, behind, to);
+	return true;
+}
+
+/* The run to the end of tracing that a TIP.PGD tells; NULL: none that is sure. */
+static const struct vti_pt_a_run *look_up_end(struct vti_pt_walk *w, const struct cursor *c,
+					      bool told, uint64_t to)
+{
+	uint32_t bits = told ? VTI_PT_RUN_TO_ADDRESS : VTI_PT_RUN_TO_NOWHERE;
+	const struct vti_pt_a_run *e = vti_pt_runs_find(c->r, c->ip, vti_pt_run_key(c->mode, bits));
+
+	if (!e || e->next != to) {
+		e = vti_pt_runs_make_end(c->r, w->blocks, c->ip, w->mode, bits, to);
+		if (!e)
+			w->error = -VT_E_NOMEM;
+	}
+	return e && e->flags & VTI_PT_RUN_TAIL ? e : NULL;
+}
+
+/* A note of what the packet at p tells; before the next block. */
+static bool tell(struct vti_pt_walk *w, const struct cursor *c, struct vt_pt_note *n,
+		 const uint8_t *p)
+{
+	w->nids = (size_t)(c->out - w->ids);
+	n->offset = (uint64_t)(p - w->begin);
+	n->tsc = w->timing.tsc;
+	n->cycles = w->timing.cycles;
+	return vti_pt_walk_note(w, n);
+}
+
+/* Takes a TIP.PGD and the TIP.PGE that follows. False: they are for the walker. */
+static bool take_filtered(struct vti_pt_walk *w, struct cursor *c)
+{
+	const struct parts *end = &parts[*c->p >> 5], *start;
+	const uint8_t *pge = look_ahead(c, c->p + end->size), *pgd = c->p, *to;
+	struct vt_pt_note off = {.type = VT_PT_NOTE_DISABLED, .has_to = end->payload != 0};
+	struct vt_pt_note on = {.type = VT_PT_NOTE_ENABLED, .has_ip = true};
+	uint64_t last_ip = c->last_ip;
+	const struct vti_pt_a_run *e;
+
+	if (!pge || looks[*pge] != PGE || w->query->until != UINT64_MAX)
+		return false;
+	start = &parts[*pge >> 5];
+	to = next_packet(c, pge + start->size);
+	if (!to)
+		return false;
+	if (off.has_to)
+		off.to = address(c, c->p, end);
+	e = look_up_end(w, c, off.has_to, off.to);
+	if (!e) {
+		c->last_ip = last_ip;
+		return false;
+	}
+	copy_blocks(c->out, &c->r->pool[e->pool + 1], e->tail);
+	take_tail(w, c, e);
+	if (!tell(w, c, &off, pgd))
+		return false;
+	c->timed = true;
+	advance(w, c, pgd + end->size, pge);
+	on.ip = c->ip = address(c, pge, start);
+	w->has_last_ip = true;
+	w->ip_suppressed = false;
+	if (!tell(w, c, &on, pge))
+		return false;
+	tick(w, c, 0);
+	c->timed = true;
+	advance(w, c, pge + start->size, to);
 	return true;
 }
 
@@ -321,6 +445,8 @@ static inline bool take_packet(struct vti_pt_walk *w, struct cursor *c)
 	}
 	if (look == TIP)
 		return take_tip(w, c);
+	if (look == PGD)
+		return take_filtered(w, c);
 	if (look == EXTENDED && c->p[1] == 0xa3 && vt_le64(c->p) >> 17) {
 		uint64_t payload = vt_le64(c->p) >> 16;
 		unsigned count = 63 - (unsigned)__builtin_clzll(payload);

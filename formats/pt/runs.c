@@ -57,7 +57,7 @@ static size_t places(const struct vti_pt_runs *r)
 static void clear(struct vti_pt_runs *r)
 {
 	memset(r->table, 0, places(r) * sizeof(*r->table));
-	r->used = 0;
+	r->used = r->displaced = 0;
 	r->pool_used = 0;
 }
 
@@ -243,9 +243,9 @@ static struct vti_pt_a_run *place(struct vti_pt_runs *r, uint64_t ip, uint32_t k
 {
 	struct vti_pt_a_run *e = vti_pt_runs_pair(r, ip, key);
 
-	if (e[0].key && !e[1].key)
-		r->used++;
-	else if (!e[0].key)
+	if (e[0].key && e[1].key)
+		r->displaced++;
+	else
 		r->used++;
 	e[1] = e[0];
 	return e;
@@ -259,7 +259,7 @@ static bool grow_table(struct vti_pt_runs *r, uint32_t nblocks)
 	size_t size = 4 * n * sizeof(*old);
 	size_t i;
 
-	if (r->used < n / 2 || 64 - r->shift + 2 > MAX_BITS ||
+	if (r->used + (uint64_t)r->displaced * 16 < n / 2 || 64 - r->shift + 2 > MAX_BITS ||
 	    n > (size_t)nblocks * PLACES_PER_BLOCK)
 		return true;
 	r->table = aligned_alloc(64, size);
@@ -269,7 +269,7 @@ static bool grow_table(struct vti_pt_runs *r, uint32_t nblocks)
 	}
 	memset(r->table, 0, size);
 	r->shift -= 2;
-	r->used = 0;
+	r->used = r->displaced = 0;
 	for (i = n; i-- > 0;)
 		if (old[i].key)
 			*place(r, old[i].ip, old[i].key) = old[i];
@@ -302,6 +302,26 @@ static bool grow_pool(struct vti_pt_runs *r, uint32_t words)
 	return true;
 }
 
+/* Adds a run that has been made. */
+static const struct vti_pt_a_run *add(struct maker *m, struct vti_pt_a_run *e,
+				      const struct vti_pt_run_rest *rest)
+{
+	struct vti_pt_runs *r = m->r;
+	uint32_t words = 1 + m->nids + 2 * m->npushed;
+	struct vti_pt_a_run *at;
+
+	if (m->no_memory || !grow_table(r, vt_pt_blocks_count(m->blocks)) || !grow_pool(r, words))
+		return NULL;
+	e->pool = r->pool_used;
+	memcpy(&r->pool[e->pool], rest, sizeof(*rest));
+	memcpy(&r->pool[e->pool + 1], m->ids, m->nids * sizeof(*m->ids));
+	memcpy(&r->pool[e->pool + 1 + m->nids], m->pushed, m->npushed * sizeof(*m->pushed));
+	r->pool_used += words;
+	at = place(r, e->ip, e->key);
+	*at = *e;
+	return at;
+}
+
 const struct vti_pt_a_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
 					    uint64_t ip, unsigned mode, uint32_t bits)
 {
@@ -309,8 +329,6 @@ const struct vti_pt_a_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_
 	struct vti_pt_a_run e = {.ip = ip, .key = vti_pt_run_key(mode, bits)};
 	struct vti_pt_run_rest rest = {.first = 0};
 	uint32_t index = block_at(&m, ip);
-	struct vti_pt_a_run *at;
-	uint32_t words;
 
 	make_head(&m, &e, &rest, bits, &index);
 	if (m.no_memory)
@@ -319,15 +337,63 @@ const struct vti_pt_a_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_
 		e.next = vt_pt_blocks_get(blocks, index)->addr;
 	if (!(e.flags & VTI_PT_RUN_RETURN) && bits >> e.bits == 1)
 		make_tail(&m, &e, &rest, index);
-	words = 1 + m.nids + 2 * m.npushed;
-	if (m.no_memory || !grow_table(r, vt_pt_blocks_count(blocks)) || !grow_pool(r, words))
-		return NULL;
-	e.pool = r->pool_used;
-	memcpy(&r->pool[e.pool], &rest, sizeof(rest));
-	memcpy(&r->pool[e.pool + 1], m.ids, m.nids * sizeof(*m.ids));
-	memcpy(&r->pool[e.pool + 1 + m.nids], m.pushed, m.npushed * sizeof(*m.pushed));
-	r->pool_used += words;
-	at = place(r, ip, e.key);
-	*at = e;
-	return at;
+	return add(&m, &e, &rest);
+}
+
+/*
+ * Puts out the blocks up to where tracing ends: at an address, or before what takes a decision or
+ * an address.  False if that is not at the end of a block, or is not sure.
+ */
+static bool straight_to_end(struct maker *m, uint32_t index, uint32_t bits, uint64_t to)
+{
+	while (index != VT_PT_NO_ID && m->nids < VTI_PT_RUN_BLOCKS) {
+		const struct vt_pt_block *b = vt_pt_blocks_get(m->blocks, index);
+
+		if (bits == VTI_PT_RUN_TO_ADDRESS && b->addr == to)
+			return true;
+		if (!b->insns || b->marks ||
+		    (bits == VTI_PT_RUN_TO_ADDRESS && to - b->addr < b->size))
+			return false;
+		m->ids[m->nids++] = index;
+		m->insns += b->insns;
+		switch (b->end) {
+		case VT_PT_END_CALL:
+			if (b->target != b->next && !push(m, b->next))
+				return false;
+			index = follow(m, index, true);
+			break;
+		case VT_PT_END_FALL:
+		case VT_PT_END_JUMP:
+			index = follow(m, index, b->end == VT_PT_END_JUMP);
+			break;
+		case VT_PT_END_CALL_INDIRECT:
+			return push(m, b->next);
+		case VT_PT_END_NO_CODE:
+		case VT_PT_END_BAD_CODE:
+			return false;
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct vti_pt_a_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
+						uint64_t ip, unsigned mode, uint32_t bits,
+						uint64_t to)
+{
+	struct maker m = {.r = r, .blocks = blocks, .mode = mode};
+	struct vti_pt_a_run e = {.ip = ip, .next = to, .key = vti_pt_run_key(mode, bits)};
+	struct vti_pt_run_rest rest = {.first = 0};
+
+	if (straight_to_end(&m, block_at(&m, ip), bits, to)) {
+		e.tail = (uint8_t)m.nids;
+		e.tail_insns = (uint16_t)m.insns;
+		e.flags = VTI_PT_RUN_TAIL | (m.npushed ? VTI_PT_RUN_PUSHES_TAIL : 0);
+		rest.tail_pushes = (uint8_t)m.npushed;
+	} else {
+		m.nids = m.npushed = 0;
+		e.flags = VTI_PT_RUN_STOP;
+	}
+	return add(&m, &e, &rest);
 }

@@ -15,10 +15,16 @@
  * A run has two parts.  The first takes decisions, and ends behind the last.  The second, the tail,
  * is the straight code from there to the next branch that takes an address, if there is nothing but
  * that on the way: it is executed if a TIP comes next.
+ *
+ * A run to the end of tracing is a tail alone: the code that is executed before a TIP.PGD.
  */
 
 /* Decisions that a run takes at most. */
 #define VTI_PT_RUN_BITS 6
+
+/* In the place of decisions, for runs to the end of tracing: at an address that is told, or not. */
+#define VTI_PT_RUN_TO_ADDRESS 0
+#define VTI_PT_RUN_TO_NOWHERE 0x80
 
 /* Blocks that a run puts out at most, both parts together. */
 #define VTI_PT_RUN_BLOCKS 120
@@ -40,7 +46,8 @@ enum vti_pt_run_flag {
 /* Two of them fill a cache line. */
 struct vti_pt_a_run {
 	uint64_t ip;   /* key: where it begins */
-	uint64_t next; /* where it goes on behind the first part; not with VTI_PT_RUN_RETURN */
+	uint64_t next; /* where it goes on behind the first part; not with VTI_PT_RUN_RETURN;
+			  of a run to an address: that */
 	uint32_t key;  /* vti_pt_run_key(); 0: an empty place */
 	uint32_t pool; /* where the rest is, struct vti_pt_run_rest */
 	uint16_t insns;
@@ -63,6 +70,7 @@ struct vti_pt_runs {
 	struct vti_pt_a_run *table; /* pairs: 2 << bits of them */
 	unsigned shift;		    /* 64 - bits */
 	uint32_t used;
+	uint32_t displaced; /* runs, by others, since the table has grown */
 	uint32_t *pool;
 	uint32_t pool_used;
 	uint32_t pool_size;
@@ -89,6 +97,11 @@ void vti_pt_runs_forget(struct vti_pt_runs *r);
  */
 const struct vti_pt_a_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
 					    uint64_t ip, unsigned mode, uint32_t bits);
+
+/* The same for a run to the end of tracing: `bits` as above, `to` the address if it is told. */
+const struct vti_pt_a_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
+						uint64_t ip, unsigned mode, uint32_t bits,
+						uint64_t to);
 
 static inline uint32_t vti_pt_run_key(unsigned mode, uint32_t bits)
 {
