@@ -164,27 +164,27 @@ static size_t cut_out(struct sections *s, uint64_t start, uint64_t last)
 	return i;
 }
 
-int vt_pt_code_add(struct vt_pt_code *c, const struct vt_pt_section *new, struct vt_error *err)
+int vt_pt_code_add(struct vt_pt_code *c, const struct vt_pt_section *s, struct vt_error *err)
 {
-	struct sections *s;
+	struct sections *all;
 	size_t at;
 	int r;
 
-	if (!new->size || new->size - 1 > UINT64_MAX - new->start)
+	if (!s->size || s->size - 1 > UINT64_MAX - s->start)
 		return vt_error_set(err, VT_E_FORMAT,
 				    "code of 0x%llx bytes at 0x%llx: not within the address space",
-				    (unsigned long long)new->size, (unsigned long long)new->start);
+				    (unsigned long long)s->size, (unsigned long long)s->start);
 	if (c->sections->count + 2 > VT_PT_MAX_SECTIONS)
 		return vt_error_set(err, VT_E_LIMIT, "more than %d sections of code",
 				    VT_PT_MAX_SECTIONS);
 	r = own_sections(c, err);
 	if (r < 0)
 		return r;
-	s = c->sections;
-	at = cut_out(s, new->start, new->start + (new->size - 1));
-	memmove(&s->all[at + 1], &s->all[at], (s->count - at) * sizeof(*s->all));
-	s->all[at] = *new;
-	s->count++;
+	all = c->sections;
+	at = cut_out(all, s->start, s->start + (s->size - 1));
+	memmove(&all->all[at + 1], &all->all[at], (all->count - at) * sizeof(*all->all));
+	all->all[at] = *s;
+	all->count++;
 	c->generation++;
 	return 0;
 }

@@ -75,7 +75,9 @@ static int add_mapping(struct vt_pt_rawcode *r, uint64_t start, uint64_t length,
 		       struct vt_error *err)
 {
 	const struct source *s = &r->sources[r->nsources - 1];
-	struct vt_pt_section section = {start, length, s->file.bytes + offset, s->path, offset};
+	/* Of a compressed file, or a pipe, others would not find these bytes there. */
+	const char *path = s->file.mapped ? s->path : NULL;
+	struct vt_pt_section section = {start, length, s->file.bytes + offset, path, offset};
 	int code = vt_pt_code_add(r->code, &section, err);
 
 	if (code < 0)
