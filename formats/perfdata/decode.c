@@ -151,6 +151,7 @@ static int auxtrace(struct pd_session *s, const struct pd_rec *r)
 	uint32_t index = vt_cursor_u32(&c), tid = vt_cursor_u32(&c), cpu = vt_cursor_u32(&c);
 	uint64_t at = 0, *row;
 	size_t have, n;
+	int code;
 
 	if (c.bad) {
 		vti_pd_bad_record(s, r, "too short for its type");
@@ -158,6 +159,10 @@ static int auxtrace(struct pd_session *s, const struct pd_rec *r)
 		return 0;
 	}
 	vt_input_consume(s->in, r->size);
+	/* How an area is to be read is in the event's configuration. */
+	code = vti_pd_events_emit(s);
+	if (code < 0)
+		return code;
 	do {
 		n = size - at < PD_PIECE_MAX ? (size_t)(size - at) : PD_PIECE_MAX;
 		if (vt_input_fill(s->in, n, &have, s->err) < 0)
