@@ -241,6 +241,8 @@ int cmd_decode(int argc, char **argv)
 		 .help = "raw Intel PT: TSC ticks for each tick of the bus clock", .max = 255},
 		{0, "cpuid-15h", VT_OPT_STRING, &crystal, .arg = "EAX,EBX",
 		 .help = "raw Intel PT: TSC ticks are those of the crystal clock\n* EBX / EAX"},
+		{0, "packets", VT_OPT_FLAG, &d.pt.packets,
+		 .help = "Intel PT: tell how many packets there are of each kind"},
 		{0},
 	};
 	struct vt_opt_page page = {

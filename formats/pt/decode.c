@@ -103,7 +103,7 @@ int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_forma
 		if (!vt_pt_code_count(vt_pt_rawcode_code(r.code)) && opt->warn)
 			opt->warn(opt->warn_arg, "no code is named: see --image and --pages");
 		vt_pt_rawcode_write(r.code, w, pid);
-		vt_pt_packets_write(w, 0, r.trace.bytes, r.trace.size, false);
+		vt_pt_packets_write(w, 0, r.trace.bytes, r.trace.size, r.pt->packets);
 		code = run_engine(&r, err);
 		sum_up(&r, sum);
 	}

@@ -16,6 +16,7 @@
 struct vt_pt_decode_options {
 	const char *engine; /* its name; NULL: the default */
 	unsigned jobs;	    /* threads; 0: 1 */
+	bool packets;	    /* count the packets by kind, too (formats/pt/scan.h) */
 
 	/* Of raw traces: where code is (formats/pt/rawcode.h), and whose it is. */
 	const char *const *images;
