@@ -89,7 +89,7 @@ static void synchronised(struct vti_pt_walk *w, uint64_t offset)
 {
 	if (w->query->ended)
 		return;
-	vti_ipt_cursor_sync(&w->query->cursor, offset);
+	vti_pt_cursor_sync(&w->query->cursor, offset);
 	vti_pt_walk_mark(w, &w->query->cursor.timing);
 }
 
@@ -111,13 +111,13 @@ static void start(struct vti_pt_walk *w)
 }
 
 /* Nothing could be decoded from here on. */
-static void gap(struct vti_pt_walk *w, int fault)
+static void gap(struct vti_pt_walk *w, int fault, uint64_t offset)
 {
 	struct vti_pt_query *q = w->query;
 	struct vt_pt_note n = {
 		.type = VT_PT_NOTE_ERROR,
 		.error = (uint8_t)error_of(fault),
-		.offset = position(w),
+		.offset = offset,
 		.tsc = q->cursor.timing.tsc,
 		.cycles = q->cursor.timing.cycles,
 	};
@@ -130,6 +130,7 @@ static void gap(struct vti_pt_walk *w, int fault)
 	}
 	if (vti_pt_walk_flush(w))
 		return;
+	w->pos = w->begin + offset;
 	sync = synchronise(w);
 	n.bytes = sync > n.offset ? sync - n.offset : 0;
 	vti_pt_walk_moved(w);
@@ -152,7 +153,7 @@ static bool is_lazy(const struct vti_pt_walk *w)
 /* The clock at w->pos: the cursor stands behind the last packet used up. */
 static bool clock_here(struct vti_pt_walk *w)
 {
-	const struct vti_ipt_cursor *c = &w->query->cursor;
+	const struct vti_pt_cursor *c = &w->query->cursor;
 	const uint8_t *p = c->p;
 	struct vt_pt_packet pkt;
 
@@ -174,6 +175,7 @@ static bool run(struct vti_pt_walk *w)
 
 	if (!clock_here(w))
 		return false;
+	w->saw_tsc = false;
 	r = vti_pt_run(w);
 	if (r <= 0)
 		return false;
@@ -181,6 +183,11 @@ static bool run(struct vti_pt_walk *w)
 	q->cursor.p = w->used;
 	q->cursor.tnt = w->tnt_count;
 	q->cursor.bip = 0;
+	q->cursor.owed = VT_PT_END_FALL;
+	if (w->saw_tsc) {
+		q->has_tsc = true;
+		q->has_tma = false;
+	}
 	vti_pt_walk_moved(w);
 	vti_pt_fetch(w->pos, w->end, &q->next);
 	q->flags = q->next == VT_PT_TIP_PGD && !w->tnt_count ? VTI_PT_PENDING : 0;
@@ -188,20 +195,25 @@ static bool run(struct vti_pt_walk *w)
 	return true;
 }
 
-static int next_block(struct vti_pt_walk *w)
+/* *offset is where the gap begins if the block ends in one. */
+static int next_block(struct vti_pt_walk *w, uint64_t *offset)
 {
 	struct vti_pt_query *q = w->query;
+	unsigned end;
 	int r;
 
 	/* Nothing can be said of code of which the mode is not known. */
 	if (w->enabled && !q->has_mode)
 		return -VTI_PT_STATUS;
-	q->decision = false;
+	q->decision = VT_PT_END_FALL;
 	r = vti_pt_walk_block(w);
-	if (r >= 0 && q->decision) {
-		if (vti_ipt_cursor_decide(&q->cursor, position(w)))
-			vti_pt_walk_mark(w, &q->cursor.timing);
-	}
+	end = q->decision;
+	*offset = position(w);
+	if (end >= VT_PT_END_RET && r != -VTI_PT_NOMEM &&
+	    vti_pt_cursor_suppressed(&q->cursor, position(w), offset))
+		return -VTI_PT_NOIP;
+	if (r >= 0 && end != VT_PT_END_FALL && vti_pt_cursor_decide(&q->cursor, end, position(w)))
+		vti_pt_walk_mark(w, &q->cursor.timing);
 	return r;
 }
 
@@ -209,6 +221,7 @@ static void step(struct vt_pt_engine *e)
 {
 	struct vti_pt_walk *w = &e->walk;
 	struct vti_pt_query *q = w->query;
+	uint64_t offset = position(w);
 	int r = q->status;
 
 	if (!q->started) {
@@ -216,18 +229,19 @@ static void step(struct vt_pt_engine *e)
 		return;
 	}
 	if (r >= 0) {
-		if (r & VTI_PT_PENDING)
+		if (r & VTI_PT_PENDING) {
 			r = vti_pt_walk_take(w);
-		else if (r & VTI_PT_AT_END)
+			offset = position(w);
+		} else if (r & VTI_PT_AT_END)
 			r = -VTI_PT_EOS;
 		else if (!e->careful && is_lazy(w) && w->nids < VT_PT_BATCH && run(w))
 			return;
 		else
-			r = next_block(w);
+			r = next_block(w, &offset);
 		q->status = r;
 	}
 	if (r < 0 && !q->stopped && !w->error)
-		gap(w, -r);
+		gap(w, -r, offset);
 }
 
 /* ---- the engine -------------------------------------------------------------------- */
@@ -269,7 +283,7 @@ static struct vt_pt_engine *open_any(const uint8_t *trace, size_t size,
 		e->query.next = VTI_PT_NONE;
 		e->query.ended = !size;
 		e->query.errata = vti_pt_errata(opt);
-		vti_ipt_cursor_init(&e->query.cursor, trace, size, &opt->clock);
+		vti_pt_cursor_init(&e->query.cursor, trace, size, &opt->clock);
 	}
 	if (!e || !e->walk.ids) {
 		close_engine(e);

@@ -68,6 +68,7 @@ struct vti_pt_walk {
 	struct vt_pt_timing timing;
 	struct vt_pt_timing settled;
 	const uint8_t *used;
+	bool saw_tsc; /* it has taken a TSC packet */
 	uint64_t mark_tsc;
 	uint64_t mark_cycles;
 

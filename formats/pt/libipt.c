@@ -23,7 +23,7 @@ struct vt_pt_engine {
 	struct vti_ipt_images *images;
 	const struct vt_pt_code *code;
 	struct vt_pt_blocks *blocks; /* of the code */
-	struct vti_ipt_cursor cursor;
+	struct vti_pt_cursor cursor;
 	bool started, ended;
 	int status; /* libipt's, of its last call: enum pt_status_flag */
 	uint64_t until;
@@ -31,7 +31,9 @@ struct vt_pt_engine {
 	struct vt_pt_note held;
 	struct open_block open;
 	struct vti_ipt_state state;
-	bool has_mode; /* since the last PSB that decoding went on at */
+	bool has_mode;	     /* since the last PSB that decoding went on at */
+	unsigned mode;	     /* of the image that libipt has */
+	const uint8_t *sync; /* the last PSB that was tried */
 	uint64_t mark_tsc, mark_cycles;
 
 	/* Blocks entered since a packet was used up have its number here. */
@@ -98,7 +100,8 @@ static struct vt_pt_engine *open_engine(const uint8_t *trace, size_t size,
 		configure(&config, trace, size, opt);
 		e->trace = trace;
 		e->size = size;
-		vti_ipt_cursor_init(&e->cursor, trace, size, &opt->clock);
+		e->mode = 64;
+		vti_pt_cursor_init(&e->cursor, trace, size, &opt->clock);
 		e->images = vti_ipt_images_new();
 		e->decoder = size ? pt_blk_alloc_decoder(&config) : NULL;
 		e->ended = !size;
@@ -114,7 +117,8 @@ static struct vt_pt_engine *open_engine(const uint8_t *trace, size_t size,
 
 static int set_code(struct vt_pt_engine *e, const struct vt_pt_code *code, struct vt_error *err)
 {
-	struct vti_ipt_image *m = vti_ipt_image_of(e->images, code);
+	struct pt_image *image;
+	struct vti_ipt_image *m = vti_ipt_image_of(e->images, code, e->mode, &image);
 
 	if (!m)
 		return no_memory(err);
@@ -124,7 +128,7 @@ static int set_code(struct vt_pt_engine *e, const struct vt_pt_code *code, struc
 		e->blocks = m->blocks;
 	}
 	if (e->decoder)
-		pt_blk_set_image(e->decoder, m->image);
+		pt_blk_set_image(e->decoder, image);
 	return 0;
 }
 
@@ -232,27 +236,25 @@ static enum vt_pt_error error_of(int status)
 	}
 }
 
-/* Goes on at the next PSB that is good; *offset is where it lies. */
-static int synchronise(struct vt_pt_engine *e, uint64_t *offset, struct vt_error *err)
+/* Goes on from *offset at the next PSB that is good; *offset is where it lies. */
+static void synchronise(struct vt_pt_engine *e, uint64_t *offset)
 {
-	uint64_t last = 0;
-	bool first = true;
+	const uint8_t *end = e->trace + e->size, *psb = e->trace + *offset;
 
 	e->has_mode = false;
-	for (;;) {
-		e->status = pt_blk_sync_forward(e->decoder);
-		if (e->status == -pte_nomem)
-			return no_memory(err);
-		if (e->status == -pte_eos || pt_blk_get_sync_offset(e->decoder, offset) < 0 ||
-		    (!first && *offset <= last)) {
-			e->ended = true;
-			*offset = e->size;
-			return 0;
+	do {
+		psb = vti_pt_resync(e->trace, end, psb, e->sync);
+		e->status = -pte_eos;
+		if (psb) {
+			e->sync = psb;
+			*offset = (uint64_t)(psb - e->trace);
+			e->status = pt_blk_sync_set(e->decoder, *offset);
+			psb = e->trace + position(e);
 		}
-		if (e->status >= 0)
-			return 0;
-		last = *offset;
-		first = false;
+	} while (e->status < 0 && e->status != -pte_eos);
+	if (e->status < 0) {
+		e->ended = true;
+		*offset = e->size;
 	}
 }
 
@@ -267,18 +269,17 @@ static int put_gap(struct vt_pt_engine *e, enum vt_pt_error why, uint64_t offset
 		.tsc = e->cursor.timing.tsc,
 		.cycles = e->cursor.timing.cycles,
 	};
-	uint64_t sync;
-	int rc = cut_open(e, err);
+	uint64_t sync = offset;
+	int rc;
 
-	if (rc == 0)
-		rc = synchronise(e, &sync, err);
-	if (rc < 0)
-		return rc;
+	if (cut_open(e, err) < 0)
+		return -VT_E_NOMEM;
+	synchronise(e, &sync);
 	n.bytes = sync > offset ? sync - offset : 0;
 	rc = put_note(e, &n, err);
 	next_turn(e);
 	if (rc == 0 && !e->ended) {
-		vti_ipt_cursor_sync(&e->cursor, sync);
+		vti_pt_cursor_sync(&e->cursor, sync);
 		rc = mark_time(e, err);
 	}
 	return rc;
@@ -287,8 +288,6 @@ static int put_gap(struct vt_pt_engine *e, enum vt_pt_error why, uint64_t offset
 /* libipt says that it cannot go on; or that there is nothing more. */
 static int take_error(struct vt_pt_engine *e, int status, struct vt_error *err)
 {
-	if (status == -pte_nomem)
-		return no_memory(err);
 	if (status == -pte_eos) {
 		e->ended = true;
 		return cut_open(e, err);
@@ -299,11 +298,10 @@ static int take_error(struct vt_pt_engine *e, int status, struct vt_error *err)
 /* To the first PSB: what is before it was lost. */
 static int start(struct vt_pt_engine *e, struct vt_error *err)
 {
-	uint64_t sync, i = 0;
+	uint64_t sync = 0, i = 0;
 
 	e->started = true;
-	if (synchronise(e, &sync, err) < 0)
-		return -VT_E_NOMEM;
+	synchronise(e, &sync);
 	while (i < sync && e->trace[i] == 0)
 		i++;
 	if (i < sync) {
@@ -318,7 +316,7 @@ static int start(struct vt_pt_engine *e, struct vt_error *err)
 	}
 	if (e->ended)
 		return 0;
-	vti_ipt_cursor_sync(&e->cursor, sync);
+	vti_pt_cursor_sync(&e->cursor, sync);
 	return mark_time(e, err);
 }
 
@@ -363,9 +361,11 @@ static int finish_open(struct vt_pt_engine *e, unsigned *end, struct vt_error *e
 
 /*
  * Takes what libipt calls a block: the start, a piece, or the end of one of ours, or several that
- * each end at their limit of length.  1 if a decision ends it, 0 if not; VT_PT_NERRS + the reason
- * why it cannot be.
+ * each end at their limit of length.  How the last ends if with a decision, else VT_PT_END_FALL; or
+ * WRONG + the reason why it cannot be.
  */
+#define WRONG 256
+
 static int take_block(struct vt_pt_engine *e, const struct pt_block *b, struct vt_error *err)
 {
 	uint64_t ip = b->ip;
@@ -378,12 +378,12 @@ static int take_block(struct vt_pt_engine *e, const struct pt_block *b, struct v
 		if (!e->open.have) {
 			rc = enter(e, ip, vti_ipt_mode(b->mode), err);
 			if (rc <= 0)
-				return rc < 0 ? rc : VT_PT_NERRS + VT_PT_ERR_LOOP;
+				return rc < 0 ? rc : WRONG + VT_PT_ERR_LOOP;
 		}
 		n = e->open.insns - e->open.have;
 		/* Our own decoder of instructions knows fewer of them. */
 		if (!n)
-			return VT_PT_NERRS + VT_PT_ERR_BAD_CODE;
+			return WRONG + VT_PT_ERR_BAD_CODE;
 		n = n < left ? n : left;
 		e->open.have = (uint16_t)(e->open.have + n);
 		left -= n;
@@ -393,52 +393,85 @@ static int take_block(struct vt_pt_engine *e, const struct pt_block *b, struct v
 		if (finish_open(e, &end, err) < 0)
 			return -VT_E_NOMEM;
 		if (left && end != VT_PT_END_FALL)
-			return VT_PT_NERRS + VT_PT_ERR_BAD_CODE;
+			return WRONG + VT_PT_ERR_BAD_CODE;
 	}
-	return !e->open.have && is_decision(end);
+	return !e->open.have && is_decision(end) ? (int)end : VT_PT_END_FALL;
+}
+
+/* Does a TIP without an address come where one is needed?  libipt may not see that. */
+static bool is_suppressed(const struct vt_pt_engine *e, int end, uint64_t *behind)
+{
+	return end >= VT_PT_END_RET && vti_pt_cursor_suppressed(&e->cursor, position(e), behind);
 }
 
 static int next_block(struct vt_pt_engine *e, struct vt_error *err)
 {
 	struct pt_block b;
 	int status = pt_blk_next(e->decoder, &b, sizeof(b));
-	int rc = take_block(e, &b, err);
+	int end = take_block(e, &b, err);
+	uint64_t behind;
 
 	e->status = status;
-	if (rc < 0)
-		return rc;
-	if (rc >= VT_PT_NERRS)
-		return put_gap(e, (enum vt_pt_error)(rc - VT_PT_NERRS), position(e), err);
+	if (end < 0)
+		return end;
+	if (end >= WRONG)
+		return put_gap(e, (enum vt_pt_error)(end - WRONG), position(e), err);
+	if (is_suppressed(e, end, &behind))
+		return put_gap(e, VT_PT_ERR_NO_IP, behind, err);
 	if (status < 0)
 		return take_error(e, status, err);
-	if (!rc)
+	if (end == VT_PT_END_FALL)
 		return 0;
-	if (vti_ipt_cursor_decide(&e->cursor, position(e)))
-		rc = mark_time(e, err);
-	else
-		rc = 0;
 	next_turn(e);
-	return rc;
+	return vti_pt_cursor_decide(&e->cursor, (unsigned)end, position(e)) ? mark_time(e, err) : 0;
 }
 
 /* ---- events ---- */
 
+/* A mode of code that is told; 0: libipt does not know. */
+static int change_mode(struct vt_pt_engine *e, int told, struct vt_error *err)
+{
+	unsigned mode = vti_ipt_mode(told);
+
+	e->has_mode = mode;
+	if (!mode || mode == e->mode)
+		return 0;
+	e->mode = mode;
+	return set_code(e, e->code, err);
+}
+
+/* libipt looks for it in another bit. */
+static bool is_autonomous(const struct vt_pt_engine *e, const struct vt_pt_note *n)
+{
+	return n->type == VT_PT_NOTE_PWRE && n->offset + 3 < e->size &&
+	       e->trace[n->offset + 1] == 0x22 && e->trace[n->offset + 2] & 0x80;
+}
+
+/* Behind an event that bound to the same instruction, a decision may have been taken. */
+static int pay(struct vt_pt_engine *e, struct vt_error *err)
+{
+	return vti_pt_cursor_pay(&e->cursor, position(e)) ? mark_time(e, err) : 0;
+}
+
 static int take_event(struct vt_pt_engine *e, const struct pt_event *ev, struct vt_error *err)
 {
 	struct vt_pt_note n = {.offset = 0};
+	uint64_t kinds = vti_ipt_packets(ev);
 	bool fresh;
 
 	next_turn(e);
-	e->has_mode |= ev->type == ptev_exec_mode && ev->variant.exec_mode.mode != ptem_unknown;
+	if (ev->type == ptev_exec_mode && change_mode(e, ev->variant.exec_mode.mode, err) < 0)
+		return -VT_E_NOMEM;
 	fresh = vti_ipt_note(&n, ev, &e->state);
-	n.offset = vti_ipt_cursor_seek(&e->cursor, vti_ipt_packets(ev), position(e));
+	n.offset = vti_pt_cursor_seek(&e->cursor, kinds, position(e));
+	n.flag |= is_autonomous(e, &n);
 	if (!fresh)
-		return 0;
+		return pay(e, err);
 	n.tsc = e->cursor.timing.tsc;
 	n.cycles = e->cursor.timing.cycles;
-	if (put_note(e, &n, err) < 0)
+	if (put_note(e, &n, err) < 0 || (!e->stopped && mark_time(e, err) < 0))
 		return -VT_E_NOMEM;
-	return e->stopped ? 0 : mark_time(e, err);
+	return e->stopped ? 0 : pay(e, err);
 }
 
 static int next_event(struct vt_pt_engine *e, struct vt_error *err)

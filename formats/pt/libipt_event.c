@@ -196,13 +196,12 @@ static bool other_note(struct vt_pt_note *n, const struct pt_event *ev)
 		n->type = VT_PT_NOTE_PWRE;
 		n->value = ev->variant.pwre.state;
 		n->extra = ev->variant.pwre.sub_state;
-		n->flag = ev->variant.pwre.hw;
 		return true;
 	case ptev_pwrx:
 		n->type = VT_PT_NOTE_PWRX;
 		n->value = ev->variant.pwrx.last | (uint64_t)ev->variant.pwrx.deepest << 4;
-		n->extra = ev->variant.pwrx.interrupt | ev->variant.pwrx.store << 1 |
-			   ev->variant.pwrx.autonomous << 2;
+		n->extra = ev->variant.pwrx.interrupt | ev->variant.pwrx.store << 2 |
+			   ev->variant.pwrx.autonomous << 3;
 		return true;
 	case ptev_ptwrite:
 		n->type = VT_PT_NOTE_PTWRITE;

@@ -7,7 +7,7 @@
 #include "formats/pt/libipt.h"
 
 struct vti_ipt_images {
-	struct pt_image_section_cache *cache;
+	struct pt_image_section_cache *caches[VTI_IPT_MODES];
 	struct vti_ipt_image *all;
 	size_t n;
 	size_t cap;
@@ -16,16 +16,27 @@ struct vti_ipt_images {
 struct vti_ipt_images *vti_ipt_images_new(void)
 {
 	struct vti_ipt_images *s = calloc(1, sizeof(*s));
+	unsigned i;
 
-	if (!s)
-		return NULL;
-	s->cache = pt_iscache_alloc(NULL);
-	/* What was decoded of a section is kept as long as it is mapped: keep all of them so. */
-	if (!s->cache || pt_iscache_set_limit(s->cache, UINT64_MAX) < 0) {
-		vti_ipt_images_free(s);
-		return NULL;
+	for (i = 0; s && i < VTI_IPT_MODES; i++) {
+		s->caches[i] = pt_iscache_alloc(NULL);
+		/* What was decoded of a section is kept while it is mapped: keep all of them so. */
+		if (!s->caches[i] || pt_iscache_set_limit(s->caches[i], UINT64_MAX) < 0) {
+			vti_ipt_images_free(s);
+			return NULL;
+		}
 	}
 	return s;
+}
+
+static void free_images(struct vti_ipt_image *m)
+{
+	unsigned i;
+
+	for (i = 0; i < VTI_IPT_MODES; i++) {
+		pt_image_free(m->images[i]);
+		m->images[i] = NULL;
+	}
 }
 
 void vti_ipt_images_free(struct vti_ipt_images *s)
@@ -35,11 +46,12 @@ void vti_ipt_images_free(struct vti_ipt_images *s)
 	if (!s)
 		return;
 	for (i = 0; i < s->n; i++) {
-		pt_image_free(s->all[i].image);
+		free_images(&s->all[i]);
 		vt_pt_blocks_free(s->all[i].blocks);
 	}
 	free(s->all);
-	pt_iscache_free(s->cache);
+	for (i = 0; i < VTI_IPT_MODES; i++)
+		pt_iscache_free(s->caches[i]);
 	free(s);
 }
 
@@ -53,7 +65,8 @@ static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, u
 	return n ? (int)n : -pte_nomap;
 }
 
-static struct pt_image *make_image(struct vti_ipt_images *s, const struct vt_pt_code *code)
+static struct pt_image *make_image(struct pt_image_section_cache *cache,
+				   const struct vt_pt_code *code)
 {
 	struct pt_image *image = pt_image_alloc(NULL);
 	size_t i, n = vt_pt_code_count(code);
@@ -66,10 +79,10 @@ static struct pt_image *make_image(struct vti_ipt_images *s, const struct vt_pt_
 
 		if (!k->path)
 			continue;
-		id = pt_iscache_add_file(s->cache, k->path, k->offset, k->size, k->start);
+		id = pt_iscache_add_file(cache, k->path, k->offset, k->size, k->start);
 		/* A file that is gone is no loss: its bytes are in the section. */
 		if (id > 0)
-			pt_image_add_cached(image, s->cache, id, NULL);
+			pt_image_add_cached(image, cache, id, NULL);
 	}
 	pt_image_set_callback(image, read_code, (void *)(uintptr_t)code);
 	return image;
@@ -89,8 +102,10 @@ static struct vti_ipt_image *add_image(struct vti_ipt_images *s, const struct vt
 	return m;
 }
 
-struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt_pt_code *code)
+struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt_pt_code *code,
+				       unsigned mode, struct pt_image **image)
 {
+	unsigned which = mode == 64 ? 2 : mode == 32;
 	struct vti_ipt_image *m = NULL;
 	size_t i;
 
@@ -100,10 +115,13 @@ struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt
 	}
 	if (!m)
 		m = add_image(s, code);
-	if (!m || (m->image && m->generation == vt_pt_code_generation(code)))
-		return m;
-	pt_image_free(m->image);
-	m->image = make_image(s, code);
+	if (!m)
+		return NULL;
+	if (m->generation != vt_pt_code_generation(code))
+		free_images(m);
 	m->generation = vt_pt_code_generation(code);
-	return m->image ? m : NULL;
+	if (!m->images[which])
+		m->images[which] = make_image(s->caches[which], code);
+	*image = m->images[which];
+	return *image ? m : NULL;
 }

@@ -173,6 +173,15 @@ bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 	return true;
 }
 
+/* Behind an event that bound to the same instruction, a decision may have been taken. */
+static void pay(struct vti_pt_walk *w)
+{
+	struct vti_pt_cursor *c = &w->query->cursor;
+
+	if (vti_pt_cursor_pay(c, (uint64_t)(w->pos - w->begin)))
+		vti_pt_walk_mark(w, &c->timing);
+}
+
 static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	const struct telling *t = &tellings[ev->type];
@@ -188,13 +197,17 @@ static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 		n.ip = t->from ? ev->from : ev->ip;
 	if (n.has_to)
 		n.to = ev->ip;
-	n.offset = vti_ipt_cursor_seek(&q->cursor, kinds, (uint64_t)(w->pos - w->begin));
-	if (!news)
+	n.offset = vti_pt_cursor_seek(&q->cursor, kinds, (uint64_t)(w->pos - w->begin));
+	if (!news) {
+		pay(w);
 		return;
+	}
 	n.tsc = q->cursor.timing.tsc;
 	n.cycles = q->cursor.timing.cycles;
-	if (vti_pt_walk_note(w, &n) && !q->stopped)
+	if (vti_pt_walk_note(w, &n) && !q->stopped) {
 		vti_pt_walk_mark(w, &q->cursor.timing);
+		pay(w);
+	}
 }
 
 int vti_pt_walk_take(struct vti_pt_walk *w)
@@ -206,8 +219,8 @@ int vti_pt_walk_take(struct vti_pt_walk *w)
 	if (r < 0)
 		return r;
 	q->processing = false;
-	if (ev.type == VTI_PT_EV_EXEC_MODE && ev.value)
-		q->has_mode = true;
+	if (ev.type == VTI_PT_EV_EXEC_MODE)
+		q->has_mode = ev.value;
 	r = vti_pt_walk_trailing(w, false);
 	/* What libipt tells of an event is where it stands behind it. */
 	vti_pt_walk_moved(w);

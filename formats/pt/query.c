@@ -321,6 +321,20 @@ static int header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, uns
 	return 0;
 }
 
+/* A TMA belongs to a TSC before it. */
+static int check_timing(struct vti_pt_query *q, unsigned kind)
+{
+	if (kind == VT_PT_TSC) {
+		q->has_tsc = true;
+		q->has_tma = false;
+	} else if (kind == VT_PT_TMA) {
+		if (!q->has_tsc || q->has_tma)
+			return -VTI_PT_CONTEXT;
+		q->has_tma = true;
+	}
+	return 0;
+}
+
 static int header_packet(struct vti_pt_walk *w)
 {
 	struct vt_pt_packet p;
@@ -356,6 +370,7 @@ static int header_packet(struct vti_pt_walk *w)
 		r = header_event(w, &p, VTI_PT_EV_MNT);
 		break;
 	default:
+		r = check_timing(w->query, p.kind);
 		break;
 	}
 	if (r < 0)
@@ -620,6 +635,10 @@ static int decode_plain(struct vti_pt_query *q, const struct vt_pt_packet *p, un
 	}
 	ev->value = p->payload;
 	ev->extra = p->kind == VT_PT_PTW ? p->count : p->extra;
+	ev->flag = p->flag;
+	/* libipt does not tell of deadlines. */
+	if (p->kind == VT_PT_PWRX)
+		ev->extra &= ~UINT64_C(2);
 	return 0;
 }
 
@@ -652,7 +671,7 @@ static int decode_event(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	case VT_PT_PWRX:
 		return decode_plain(q, p, VTI_PT_EV_PWRX, false);
 	default:
-		return 0;
+		return check_timing(q, p->kind);
 	}
 }
 
@@ -791,6 +810,7 @@ int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip)
 	int r;
 
 	vti_pt_query_reset(w);
+	q->has_tsc = q->has_tma = false;
 	q->sync = w->pos = psb;
 	r = fetch(w);
 	if (r)

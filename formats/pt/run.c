@@ -254,6 +254,7 @@ take_timing(struct vti_pt_walk *w, const uint8_t *p, const uint8_t *to)
 
 		if (size <= 0)
 			break;
+		w->saw_tsc |= packet.kind == VT_PT_TSC;
 		vt_pt_timing_packet(&w->timing, &packet);
 		p += size;
 	}

@@ -239,13 +239,13 @@ static int walked(struct vti_pt_walk *w, uint32_t index, const struct vt_pt_bloc
 {
 	struct vti_pt_query *q = w->query;
 
-	q->decision = false;
+	q->decision = VT_PT_END_FALL;
 	q->open_index = index;
 	q->open_insns = n;
 	if (n < k->insns)
 		return 0;
 	q->open_insns = 0;
-	q->decision = is_decision(k->end);
+	q->decision = is_decision(k->end) ? k->end : (uint8_t)VT_PT_END_FALL;
 	return n ? put(w, index, n) : 0;
 }
 
@@ -377,8 +377,7 @@ int vti_pt_walk_decide(struct vti_pt_walk *w, const struct vti_pt_insn *insn)
 int vti_pt_walk_sync(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = w->query;
-	const uint8_t *from = w->pos == q->sync ? w->pos + VT_PT_PSB_SIZE : w->pos;
-	const uint8_t *psb = vt_pt_find_psb(from, w->end);
+	const uint8_t *psb = vti_pt_resync(w->begin, w->end, w->pos, q->sync);
 	int r;
 
 	w->mode = 0;

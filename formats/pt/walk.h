@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/pt/cursor.h"
 #include "formats/pt/fast.h"
-#include "formats/pt/libipt.h"
 
 /*
  * Inside the walker: packets become decisions and events (query.c, overflow.c), decisions and
@@ -112,6 +112,8 @@ struct vti_pt_query {
 
 	/* Packets. */
 	uint8_t next; /* kind of the packet at `pos`, or VTI_PT_NONE, VTI_PT_UNKNOWN */
+	bool has_tsc; /* since the trace, or its last damage */
+	bool has_tma; /* since the last TSC */
 	bool enabled;
 	bool consume;	     /* the packet that an event was found at is to be taken, too */
 	bool published;	     /* `event` has been found */
@@ -139,13 +141,13 @@ struct vti_pt_query {
 	size_t nentered;
 	uint64_t turn;
 
-	bool decision; /* the last block put out ends in one */
-	bool has_mode; /* the mode of the code was told since the last gap */
+	uint8_t decision; /* how the last block put out ends, if in one; or VT_PT_END_FALL */
+	bool has_mode;	  /* the mode of the code was told since the last gap */
 	bool started;
 	bool ended;
 	bool stopped; /* by `held`, a note that has to wait */
 	struct vt_pt_note held;
-	struct vti_ipt_cursor cursor; /* the clock */
+	struct vti_pt_cursor cursor; /* the clock */
 	uint64_t until;
 	int status; /* VTI_PT_PENDING, VTI_PT_AT_END */
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/cursor.h"
+
+/* A TIP packet that is nothing but its first byte. */
+#define BYTE_TIP_SUPPRESSED 0x0d
+
+#define BIT(kind) (UINT64_C(1) << (kind))
+
+/* What is looked for in vain so far on is passed over: no trace takes quadratic time. */
+#define MAX_LOOKED 4096
+
+void vti_pt_cursor_init(struct vti_pt_cursor *c, const uint8_t *trace, size_t size,
+			const struct vt_pt_clock *clock)
+{
+	*c = (struct vti_pt_cursor){.begin = trace, .p = trace, .end = trace + size};
+	vt_pt_timing_init(&c->timing, clock);
+}
+
+/*
+ * Reads on to a packet of the wanted kinds, which is returned and passed; NULL when one of the
+ * kinds `stop` comes first, or `limit`.
+ */
+static const uint8_t *read_on(struct vti_pt_cursor *c, uint64_t wanted, uint64_t stop,
+			      const uint8_t *limit, struct vt_pt_packet *packet)
+{
+	while (c->p < limit) {
+		const uint8_t *at = c->p;
+		int size = vt_pt_packet_read(packet, c->p, c->end, c->bip);
+
+		if (size <= 0)
+			return NULL;
+		c->p += size;
+		if (packet->kind == VT_PT_BBP)
+			c->bip = packet->count ? 4 : 8;
+		else if (packet->kind != VT_PT_BIP)
+			c->bip = 0;
+		if (packet->kind == VT_PT_OVF)
+			vt_pt_timing_gap(&c->timing);
+		vt_pt_timing_packet(&c->timing, packet);
+		if (BIT(packet->kind) & wanted)
+			return at;
+		if (BIT(packet->kind) & stop)
+			return NULL;
+	}
+	return NULL;
+}
+
+static const uint8_t *limit_of(const struct vti_pt_cursor *c, uint64_t offset)
+{
+	uint64_t size = (uint64_t)(c->end - c->begin);
+
+	return c->begin + (offset < size ? offset : size);
+}
+
+void vti_pt_cursor_sync(struct vti_pt_cursor *c, uint64_t offset)
+{
+	struct vt_pt_packet packet;
+
+	vt_pt_timing_gap(&c->timing);
+	c->p = limit_of(c, offset);
+	c->bip = c->tnt = 0;
+	c->owed = VT_PT_END_FALL;
+	read_on(c, BIT(VT_PT_PSBEND), 0, c->end, &packet);
+}
+
+/*
+ * To the packet of a decision, or of an address.  A TNT packet may lie before the TIP of a decision
+ * that comes before its own: they are kept.
+ */
+static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *limit)
+{
+	uint64_t tnt = BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64);
+	uint64_t off = BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD);
+	struct vti_pt_cursor saved = *c;
+	struct vt_pt_packet packet;
+
+	while (read_on(c, tnt | BIT(VT_PT_TIP), off, limit, &packet)) {
+		if (packet.kind == VT_PT_TIP)
+			return true;
+		if (c->tnt)
+			break;
+		c->tnt = packet.count;
+		if (address)
+			continue;
+		c->tnt--;
+		return true;
+	}
+	*c = saved;
+	return false;
+}
+
+bool vti_pt_cursor_decide(struct vti_pt_cursor *c, unsigned end, uint64_t limit)
+{
+	bool address = end != VT_PT_END_COND && end != VT_PT_END_RET;
+
+	c->owed = VT_PT_END_FALL;
+	if (c->tnt && !address) {
+		c->tnt--;
+		return false;
+	}
+	if (find_decision(c, address, limit_of(c, limit)))
+		return true;
+	c->owed = (uint8_t)end;
+	return false;
+}
+
+bool vti_pt_cursor_pay(struct vti_pt_cursor *c, uint64_t limit)
+{
+	return c->owed != VT_PT_END_FALL && vti_pt_cursor_decide(c, c->owed, limit);
+}
+
+bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, uint64_t limit, uint64_t *behind)
+{
+	struct vti_pt_cursor ahead = *c;
+
+	if (c->tnt || !find_decision(&ahead, false, limit_of(c, limit)) || ahead.tnt ||
+	    ahead.p[-1] != BYTE_TIP_SUPPRESSED)
+		return false;
+	*behind = (uint64_t)(ahead.p - c->begin);
+	return true;
+}
+
+uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t limit)
+{
+	struct vti_pt_cursor saved = *c;
+	struct vt_pt_packet packet;
+	const uint8_t *at = read_on(c, kinds, 0, limit_of(c, limit), &packet);
+
+	if (!at && c->p - saved.p < MAX_LOOKED)
+		*c = saved;
+	else
+		c->tnt = 0;
+	if (kinds & (BIT(VT_PT_TIP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD) | BIT(VT_PT_OVF)))
+		c->owed = VT_PT_END_FALL;
+	return (uint64_t)((at ? at : c->p) - c->begin);
+}
+
+/* A PSB that is found lies behind the one before: no trace is gone through twice. */
+const uint8_t *vti_pt_resync(const uint8_t *begin, const uint8_t *end, const uint8_t *pos,
+			     const uint8_t *sync)
+{
+	const uint8_t *first = sync ? sync + VT_PT_PSB_SIZE : begin;
+	const uint8_t *from = pos - begin < VT_PT_PSB_SIZE ? begin : pos - VT_PT_PSB_SIZE + 1;
+
+	return vt_pt_find_psb(from < first ? first : from, end);
+}
