@@ -86,9 +86,9 @@ t_ok "and all but it" flow 100 jit.vt x.data
 # Through a pipe perf reads the same.
 t_pipe "a pipe" 'vtrace encode --perf-data threads.vt | perf script -i - --itrace=i1i -F tid,ip >piped'
 vtrace encode --perf-data -o x.data threads.vt
-perf script -i x.data --itrace=i1i -F tid,ip >read
-t_is "has as many lines" "$(wc -l <piped)" "$(wc -l <read)"
-sort piped >a && sort read >b
+perf script -i x.data --itrace=i1i -F tid,ip >file
+t_is "has as many lines" "$(wc -l <piped)" "$(wc -l <file)"
+sort piped >a && sort file >b
 t_same "and the same ones" a b
 
 # What else perf makes of it.
