@@ -32,42 +32,43 @@ def repeats(code):
 
 
 class Recording:
-    """What each thread executed."""
+    """What each thread executed: addresses, and transfers of control by what a trace shows."""
 
     def __init__(self, path):
-        self.threads, self.lengths, self.loops, self.branch = {}, {}, {}, {}
-        self.signals = {}  # by thread: position of a handler's first instruction, where it came
+        self.threads, self.transfers = {}, {}
+        self.positions = {}  # how many instructions were executed up to each transfer
+        self.left = {}  # by thread: its last branch and the address behind it, or None
         vt_exec.Reader(path, self.step, self.record, self.block).read()
 
     def block(self, block):
+        block.loops = []
         for i in range(block.insns):
-            at = block.addrs[i]
-            self.lengths[at] = block.addrs[i + 1] - at
-            begin = at - block.addr
-            self.loops[at] = repeats(block.code[begin : begin + self.lengths[at]])
-            self.branch[at] = i == block.insns - 1 and BRANCH <= block.end <= RETURN
+            at, end = (block.addrs[n] - block.addr for n in (i, i + 1))
+            block.loops.append(repeats(block.code[at:end]))
         return True
 
+    def arrive(self, who, to):
+        """A conditional branch that is not taken is no transfer."""
+        if self.left.get(who):
+            end, branch, behind = self.left[who]
+            if end != BRANCH or to != behind:
+                self.transfers.setdefault(who, []).append((branch, to))
+                self.positions.setdefault(who, []).append(len(self.threads[who]))
+            self.left[who] = None
+
     def step(self, pid, tid, s):
-        out = self.threads.setdefault((pid, tid), [])
-        for a in s.block.addrs[s.first : s.last]:
-            if not (out and out[-1] == a and self.loops[a]):
-                out.append(a)
+        who, b = (pid, tid), s.block
+        out = self.threads.setdefault(who, [])
+        self.arrive(who, b.addrs[s.first])
+        for i in range(s.first, s.last):
+            if not (out and out[-1] == b.addrs[i] and b.loops[i]):
+                out.append(b.addrs[i])
+        if s.last == b.insns and BRANCH <= b.end <= RETURN:
+            self.left[who] = b.end, b.addrs[-2], b.addrs[-1]
 
     def record(self, kind, row):
         if kind == "SIGNAL":
-            who = (row["pid"], row["tid"])
-            self.signals.setdefault(who, {})[len(self.threads.get(who, []))] = row["ip"]
-
-    def transfers(self, who):
-        """Those that a trace shows: not the ones to the next instruction, nor the kernel's."""
-        path, signals = self.threads[who], self.signals.get(who, {})
-        out = []
-        for i in range(1, len(path)):
-            a, b = path[i - 1], signals.get(i, path[i])
-            if self.branch[a] and a + self.lengths[a] != b:
-                out.append((a, b))
-        return out
+            self.arrive((row["pid"], row["tid"]), row["ip"])
 
 
 def perf_lines(data, itrace, fields):
@@ -165,12 +166,10 @@ def main():
     if most:
         return compare_parts(decoded(args[1]), rec.threads, most)
     bad = compare("instructions", decoded(args[1]), rec.threads)
-    taken = {t: [x for x in b if x[0] + rec.lengths.get(x[0], 0) != x[1]]
-             for t, b in branches(args[1]).items()}
-    flow = {t: rec.transfers(t) for t in rec.threads}
-    bad += compare("branches", taken, flow)
+    bad += compare("branches", branches(args[1]), rec.transfers)
     print("%d threads, %d instructions, %d transfers"
-          % (len(flow), sum(map(len, rec.threads.values())), sum(map(len, flow.values()))))
+          % (len(rec.threads), sum(map(len, rec.threads.values())),
+             sum(map(len, rec.transfers.values()))))
     return bad
 
 

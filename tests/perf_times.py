@@ -19,15 +19,13 @@ def main():
     cpi, early, late = (float(a) for a in sys.argv[1:4])
     rec = perf_flow.Recording(sys.argv[4])
     (who,) = rec.threads
-    path = rec.threads[who]
-    model = [(a, b, i) for i, (a, b) in enumerate(zip(path, path[1:]), 1)
-             if rec.branch[a] and a + rec.lengths[a] != b]
+    model = [(a, b, at) for (a, b), at in zip(rec.transfers[who], rec.positions[who])]
     lowest = highest = last = 0
     got = 0
     for line in perf_flow.perf_lines(sys.argv[5], "b", "time,ip,addr"):
         time, rest = line.split(None, 1)
         a, b = (int(x, 16) for x in rest.split("=>"))
-        if not a or not b or a + rec.lengths.get(a, 0) == b:
+        if not a or not b:
             continue
         if got == len(model) or model[got][:2] != (a, b):
             sys.exit("transfer %d is another one" % got)

@@ -33,6 +33,18 @@ static void set_conversion(struct vt_pt_wrap *p)
 	p->conv.zero = TIME_ZERO;
 }
 
+/* What perf.data cannot hold is left out; only want of memory ends it all. */
+static int leave_out(struct vt_pt_wrap *p, int rc, const struct vt_error *err)
+{
+	if (rc >= 0 || rc == -VT_E_NOMEM || rc == -VT_E_WRITE)
+		return rc < 0 ? rc : 0;
+	p->sum.left_out++;
+	if (!p->bad[0])
+		snprintf(p->bad, sizeof(p->bad), "%s", err->text);
+	return 0;
+}
+
+/* A thread that cannot be named has no trace. */
 static int sink(void *arg, struct vt_pt_encode_thread *et, const uint8_t *bytes, size_t size,
 		struct vt_error *err)
 {
@@ -41,7 +53,7 @@ static int sink(void *arg, struct vt_pt_encode_thread *et, const uint8_t *bytes,
 
 	if (!t)
 		et->user = t = vti_wrap_thread(p, et->pid, et->tid, false, err);
-	return t ? vti_wrap_append(p, t, bytes, size, err) : -(int)err->code;
+	return t ? vti_wrap_append(p, t, bytes, size, err) : leave_out(p, -(int)err->code, err);
 }
 
 static bool check_options(const struct vt_pt_wrap_options *opt, struct vt_error *err)
@@ -196,26 +208,22 @@ struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t t
 
 /* ---- records ---- */
 
-/* What perf.data cannot hold is left out; only want of memory ends it all. */
-static int leave_out(struct vt_pt_wrap *p, int rc, const struct vt_error *err)
-{
-	if (rc >= 0 || rc == -VT_E_NOMEM || rc == -VT_E_WRITE)
-		return rc < 0 ? rc : 0;
-	p->sum.left_out++;
-	if (!p->bad[0])
-		snprintf(p->bad, sizeof(p->bad), "%s", err->text);
-	return 0;
-}
-
-static int schedule(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
+/* What a record tells of a thread happens while that has a CPU. */
+static int schedule(struct vt_pt_wrap *p, int64_t pid, int64_t tid, uint64_t insns,
+		    struct vt_error *err)
 {
 	struct wrap_thread *t;
+	int rc;
 
 	if (!p->opt.cpus)
 		return 0;
-	t = vti_wrap_thread(p, vt_record_i64(rec, VT_EXEC_PID), vt_record_i64(rec, VT_EXEC_TID),
-			    false, err);
-	return t ? vti_wrap_run(p, t, vt_record_u64(rec, VT_EXEC_INSNS), err) : -(int)err->code;
+	t = vti_wrap_thread(p, pid, tid, false, err);
+	if (!t)
+		return leave_out(p, -(int)err->code, err);
+	rc = vti_wrap_run(p, t, insns, err);
+	if (rc >= 0 && !insns)
+		vt_pt_encode_resume(p->enc, pid, tid);
+	return rc;
 }
 
 int vt_pt_wrap_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
@@ -230,7 +238,20 @@ int vt_pt_wrap_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct 
 		rc = leave_out(p, vti_wrap_side(p, rec, err), err);
 		break;
 	case VT_EXEC:
-		rc = schedule(p, rec, err);
+		rc = schedule(p, vt_record_i64(rec, VT_EXEC_PID), vt_record_i64(rec, VT_EXEC_TID),
+			      vt_record_u64(rec, VT_EXEC_INSNS), err);
+		break;
+	case VT_SIGNAL:
+		rc = schedule(p, vt_record_i64(rec, VT_SIGNAL_PID),
+			      vt_record_i64(rec, VT_SIGNAL_TID), 0, err);
+		break;
+	case VT_TRACE:
+		rc = schedule(p, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID),
+			      0, err);
+		break;
+	case VT_VALUE:
+		rc = schedule(p, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID),
+			      0, err);
 		break;
 	}
 	return rc < 0 ? rc : vt_pt_encode_record(p->enc, rec, err);

@@ -59,6 +59,10 @@ for p in threads signals fork; do
 	same $p --mtc 3 --cyc --cpi 2 --cpus 2 --cpu-wide --slice 20000
 done
 
+same signals --tsc --cpi 2 --cpus 2 --slice 1
+record exec sh -c '/bin/echo a; exec /bin/true'
+same exec --tsc
+
 # Nothing but the encoder's model and the trace tells perf the time.
 t_ok "timed by TSC and MTC" vtrace encode --perf-data --mtc 3 --cpi 2 -o x.data calls.vt
 t_ok "times lie in the tick" "$PYTHON" "$ROOT/tests/perf_times.py" 2 360 10 calls.vt x.data
@@ -101,6 +105,30 @@ t_pipe "build-ids" 'perf buildid-list -i x.data >ids'
 t_like "of the program" "^[0-9a-f]{40} .*/rec_threads" ids
 t_ok "once more" vtrace encode --perf-data -o y.data threads.vt
 t_same "the same bytes" x.data y.data
+
+# What perf.data cannot hold is left out, and all else is there.
+cat >bad.txt <<'END'
+IMAGE id=1 path=%2fa%00b
+IMAGE id=2 path=/bin/true buildid=0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20
+MAP pid=1 tid=1 start=0xfffffffffffff000 length=0x2000 image=2 prot=5
+MAP pid=1 tid=1 start=0x1000 image=2 prot=5
+MAP pid=1 tid=1 start=0x1000 length=0x1000 image=1 prot=5
+MAP pid=99999999999 tid=1 start=0x1000 length=0x1000 image=2 prot=5
+MAP pid=1 tid=1 start=0x1000 length=0x1000 image=77 prot=5
+THREAD pid=1 tid=99999999999 op=2
+THREAD pid=1 tid=1 op=3 ppid=99999999999
+BLOCK id=1 pid=1 addr=0x1000 size=2 insns=1 end=jump target=0x1000 lengths=02 code=ebfe
+EXEC pid=99999999999 tid=1 blocks=3 insns=3 base=1 width=2 ids=000000000000
+EXEC pid=1 tid=99999999999 blocks=3 insns=3 base=1 width=2 ids=000000000000
+EXEC pid=1 tid=1 blocks=3 insns=3 base=1 width=2 ids=000000000000
+END
+"$VT_BUILD/tests/tools/stream_text" <bad.txt >bad.vt
+for o in --no-retcomp '--tsc --cpus 3'; do
+	# shellcheck disable=SC2086 # words on purpose
+	t_status "absurd mappings and threads, $o" 1 vtrace encode --perf-data $o -o bad.data bad.vt
+	t_like "are told" '^vtrace encode: [79] mappings or threads are left out; the first: .' "$T_ERR"
+	t_pipe "and the rest is there" 'perf script -i bad.data --itrace=b -F tid,ip,addr | grep -q "=> *1000"'
+done
 
 t_status "processors need times" 2 vtrace encode --perf-data --cpus 2 -o y.data threads.vt
 t_like "says which" 'TSC' "$T_ERR"
