@@ -126,6 +126,9 @@ void vti_enc_off(struct vt_pt_encode *e, struct enc_thread *t); /* TIP.PGD witho
 void vti_enc_psb(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t ip);
 void vti_enc_mode(struct enc_thread *t);
 
+/* No return is compressed until its call was seen after this. */
+void vti_enc_forget_calls(struct enc_thread *t);
+
 /* What is due once `stop` has been reached: execution goes on at `ip`. */
 void vti_enc_service(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip);
 

@@ -267,6 +267,9 @@ void vti_enc_step(struct vt_pt_encode *e, struct enc_thread *t, const struct enc
 
 static void switch_off(struct enc_thread *t)
 {
+	/* Decoders do not agree whether a call or return at which tracing ends is one. */
+	if (t->prev.call || t->prev.end == VT_PT_END_RET || t->prev.end == VT_PT_END_CALL_INDIRECT)
+		vti_enc_forget_calls(t);
 	t->off = true;
 	t->prev = (struct enc_block){.end = ENC_OFF};
 }

@@ -49,7 +49,7 @@ void vti_enc_mode(struct enc_thread *t)
 	t->told_mode = t->mode;
 }
 
-static void forget_calls(struct enc_thread *t)
+void vti_enc_forget_calls(struct enc_thread *t)
 {
 	t->h.nreturns = t->h.npops = 0;
 }
@@ -62,7 +62,7 @@ void vti_enc_psb(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t
 	vti_enc_cyc(e, t, vti_enc_cycles(e, t));
 	put_kind(t, VT_PT_PSB);
 	t->h.last_ip = 0;
-	forget_calls(t);
+	vti_enc_forget_calls(t);
 	vti_enc_times(e, t);
 	t->told_mode = 0;
 	vti_enc_mode(t);
@@ -168,7 +168,7 @@ void vti_enc_end_loss(struct vt_pt_encode *e, struct enc_thread *t, bool on, uin
 	t->h.out = t->losing;
 	t->losing = NULL;
 	t->h.tnt = 1;
-	forget_calls(t);
+	vti_enc_forget_calls(t);
 	put_kind(t, VT_PT_OVF);
 	e->sum.overflows++;
 	t->h.last_ip = 0;
