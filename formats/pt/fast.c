@@ -360,7 +360,8 @@ static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batc
 		return 0;
 	q->until = until;
 	begin_batch(w);
-	while (!w->error && !q->ended && !q->stopped && (w->nids < VT_PT_BATCH || q->open_insns))
+	while (!w->error && !q->ended && !q->stopped &&
+	       ((w->nids < VT_PT_BATCH && w->nnotes < VTI_PT_NOTES) || q->open_insns))
 		step(e);
 	if (w->error)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");

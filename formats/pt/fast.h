@@ -32,6 +32,9 @@ struct vti_pt_query;
 /* Entries of `ids` that there is always room for behind VT_PT_BATCH. */
 #define VTI_PT_MARGIN 4096
 
+/* With so many notes a batch is full, too. */
+#define VTI_PT_NOTES 1024
+
 struct vti_pt_walk {
 	/* The trace; `pos` is at the next packet that is not yet taken into account. */
 	const uint8_t *begin;

@@ -489,7 +489,7 @@ int vti_pt_run(struct vti_pt_walk *w)
 		return 0;
 	if (!start(w, &c))
 		return w->error;
-	while (c.p < c.safe && c.out < full && take_packet(w, &c))
+	while (c.p < c.safe && c.out < full && w->nnotes < VTI_PT_NOTES && take_packet(w, &c))
 		taken++;
 	taken += w->tnt_count ? 1 : 0;
 	w->pos = c.p;

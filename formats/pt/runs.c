@@ -282,7 +282,7 @@ static bool grow_pool(struct vti_pt_runs *r, uint32_t words)
 {
 	size_t need = (size_t)r->pool_used + words + VTI_PT_RUN_SLACK;
 	size_t limit = places(r) * POOL_PER_PLACE;
-	size_t size = r->pool_size ? r->pool_size : limit / 8;
+	size_t size = r->pool_size ? r->pool_size : limit / 16;
 	uint32_t *pool;
 
 	if (need <= r->pool_size)
@@ -296,7 +296,6 @@ static bool grow_pool(struct vti_pt_runs *r, uint32_t words)
 	pool = realloc(r->pool, size * sizeof(*pool));
 	if (!pool)
 		return false;
-	memset(pool + r->pool_size, 0, (size - r->pool_size) * sizeof(*pool));
 	r->pool = pool;
 	r->pool_size = (uint32_t)size;
 	return true;
@@ -317,6 +316,8 @@ static const struct vti_pt_a_run *add(struct maker *m, struct vti_pt_a_run *e,
 	memcpy(&r->pool[e->pool + 1], m->ids, m->nids * sizeof(*m->ids));
 	memcpy(&r->pool[e->pool + 1 + m->nids], m->pushed, m->npushed * sizeof(*m->pushed));
 	r->pool_used += words;
+	/* More is copied than is used. */
+	memset(&r->pool[r->pool_used], 0, VTI_PT_RUN_SLACK * sizeof(*r->pool));
 	at = place(r, e->ip, e->key);
 	*at = *e;
 	return at;
