@@ -33,6 +33,7 @@ struct vt_format_options {
 struct vt_format_summary {
 	uint64_t records;      /* records in the input */
 	uint64_t samples;      /* samples among them that were delivered */
+	uint64_t insns;	       /* instructions that a processor's trace tells of */
 	uint64_t lost;	       /* records that the recording side says it lost */
 	uint64_t damaged;      /* damaged places in the input; each is a GAP record, too */
 	uint64_t unread;       /* bytes that could not be made sense of because of damage */

@@ -42,10 +42,13 @@ static const char *default_input(void)
 static void tell_summary(struct app *a, const char *name, const struct vt_format_summary *s)
 {
 	if (s->damaged) {
+		bool code = s->insns && !s->samples;
+
 		app_say(a,
 			"%s: %" PRIu64 " damaged place%s, %" PRIu64
-			" bytes not understood; %" PRIu64 " samples decoded",
-			name, s->damaged, s->damaged == 1 ? "" : "s", s->unread, s->samples);
+			" bytes not understood; %" PRIu64 " %s decoded",
+			name, s->damaged, s->damaged == 1 ? "" : "s", s->unread,
+			code ? s->insns : s->samples, code ? "instructions" : "samples");
 		app_raise(a, APP_LOSSY);
 	}
 	if (s->lost)

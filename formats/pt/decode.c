@@ -88,6 +88,7 @@ static void sum_up(const struct raw *r, struct vt_format_summary *sum)
 
 	sum->damaged = t->gaps;
 	sum->unread = t->skipped;
+	sum->insns = t->insns;
 }
 
 int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_format_options *opt,

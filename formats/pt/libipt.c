@@ -74,7 +74,8 @@ static void configure(struct pt_config *c, const uint8_t *trace, size_t size,
 		      const struct vt_pt_options *opt)
 {
 	pt_config_init(c);
-	c->begin = (uint8_t *)(uintptr_t)trace;
+	/* It does not write to it, but does not say so. */
+	memcpy(&c->begin, &trace, sizeof(trace));
 	c->end = c->begin + size;
 	c->flags.variant.block.end_on_call = 1;
 	c->flags.variant.block.end_on_jump = 1;

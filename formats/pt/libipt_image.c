@@ -2,6 +2,7 @@
 #include <intel-pt.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "formats/pt/libipt.h"
@@ -70,6 +71,7 @@ static struct pt_image *make_image(struct pt_image_section_cache *cache,
 {
 	struct pt_image *image = pt_image_alloc(NULL);
 	size_t i, n = vt_pt_code_count(code);
+	void *context;
 
 	if (!image)
 		return NULL;
@@ -84,7 +86,8 @@ static struct pt_image *make_image(struct pt_image_section_cache *cache,
 		if (id > 0)
 			pt_image_add_cached(image, cache, id, NULL);
 	}
-	pt_image_set_callback(image, read_code, (void *)(uintptr_t)code);
+	memcpy(&context, &code, sizeof(code));
+	pt_image_set_callback(image, read_code, context);
 	return image;
 }
 
