@@ -19,13 +19,14 @@ enum {
 	IMM_Z = 4,     /* 2 or 4, by the operand size */
 	IMM_V = 5,     /* 2, 4 or 8, by the operand size */
 	IMM_ADDR = 6,  /* 2, 4 or 8, by the address size */
-	IMM_FAR = 7,   /* IMM_Z and 2 more */
-	IMM_REL = 8,   /* IMM_Z, but 4 in 64-bit code */
+	IMM_REL = 7,   /* IMM_Z, but 4 in 64-bit code */
+	IMM_FAR = 8,   /* IMM_Z and 2 more */
 	IMM_TEST1 = 9, /* 1 if the register field is 0 or 1 */
 	IMM_TESTZ = 10,
 	IMM_MOVZ = 11,	/* IMM_Z if the register field is 0, or 7 (xbegin) */
 	IMM_SSE4A = 12, /* 2 with a prefix 66 or, the last of its kind, F2 */
 	IMM_MASK = 15,
+	ODD = 16, /* a prefix, or the way to another map */
 	MODRM = 32,
 	NOMEM = 64, /* a ModRM byte whose mod field does not matter */
 	LOOK = 128, /* may be a transfer of control, or be marked */
@@ -39,28 +40,29 @@ enum {
 	AA = IMM_ADDR,
 	MM = MODRM,
 	LL = LOOK,
+	OO = ODD,
+	OM = ODD | MODRM,
 };
 
-/* Prefixes have no entry of their own: they never get here. */
 static const uint8_t one_byte[256] = {
 	/* clang-format off */
-	MM, MM, MM, MM, B1, ZZ, NO, NO, MM, MM, MM, MM, B1, ZZ, NO, NO, /* 00 */
+	MM, MM, MM, MM, B1, ZZ, NO, NO, MM, MM, MM, MM, B1, ZZ, NO, OO, /* 00 */
 	MM, MM, MM, MM, B1, ZZ, NO, NO, MM, MM, MM, MM, B1, ZZ, NO, NO, /* 10 */
-	MM, MM, MM, MM, B1, ZZ, NO, NO, MM, MM, MM, MM, B1, ZZ, NO, NO, /* 20 */
-	MM, MM, MM, MM, B1, ZZ, NO, NO, MM, MM, MM, MM, B1, ZZ, NO, NO, /* 30 */
-	NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, /* 40 */
+	MM, MM, MM, MM, B1, ZZ, OO, NO, MM, MM, MM, MM, B1, ZZ, OO, NO, /* 20 */
+	MM, MM, MM, MM, B1, ZZ, OO, NO, MM, MM, MM, MM, B1, ZZ, OO, NO, /* 30 */
+	OO, OO, OO, OO, OO, OO, OO, OO, OO, OO, OO, OO, OO, OO, OO, OO, /* 40 */
 	NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, /* 50 */
-	NO, NO, MM, MM, NO, NO, NO, NO, ZZ, MZ, B1, MB, NO, NO, NO, NO, /* 60 */
+	NO, NO, OM, MM, OO, OO, OO, OO, ZZ, MZ, B1, MB, NO, NO, NO, NO, /* 60 */
 	BR, BR, BR, BR, BR, BR, BR, BR, BR, BR, BR, BR, BR, BR, BR, BR, /* 70 */
 	MB, MZ, MB, MB, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, /* 80 */
 	NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, LOOK | IMM_FAR, NO, NO, NO, NO, NO, /* 90 */
 	AA, AA, AA, AA, NO, NO, NO, NO, B1, ZZ, NO, NO, NO, NO, NO, NO, /* a0 */
 	B1, B1, B1, B1, B1, B1, B1, B1, VV, VV, VV, VV, VV, VV, VV, VV, /* b0 */
-	MB, MB, LOOK | B2, LL, MM, MM, MB, MODRM | IMM_MOVZ,
+	MB, MB, LOOK | B2, LL, OM, OM, MB, MODRM | IMM_MOVZ,
 	B3, NO, LOOK | B2, LL, LL, BR, LL, LL, /* c0 */
 	MM, MM, MM, MM, B1, B1, NO, NO, MM, MM, MM, MM, MM, MM, MM, MM, /* d0 */
 	BR, BR, BR, BR, B1, B1, B1, B1, JR, JR, LOOK | IMM_FAR, BR, NO, NO, NO, NO, /* e0 */
-	NO, LL, NO, NO, NO, NO, MODRM | IMM_TEST1, MODRM | IMM_TESTZ,
+	OO, LL, OO, OO, NO, NO, MODRM | IMM_TEST1, MODRM | IMM_TESTZ,
 	NO, NO, NO, NO, NO, NO, MM, LOOK | MODRM, /* f0 */
 	/* clang-format on */
 };
@@ -68,10 +70,10 @@ static const uint8_t one_byte[256] = {
 /* Behind 0F; 38 and 3A lead to maps of their own. */
 static const uint8_t two_byte[256] = {
 	/* clang-format off */
-	MM, LOOK | MODRM, MM, MM, NO, LL, NO, LL, NO, NO, NO, NO, NO, MM, NO, NO, /* 00 */
+	MM, LOOK | MODRM, MM, MM, NO, LL, NO, LL, NO, NO, NO, NO, NO, MM, NO, OO, /* 00 */
 	MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, /* 10 */
 	NOMEM, NOMEM, NOMEM | LOOK, NOMEM, NO, NO, NO, NO, MM, MM, MM, MM, MM, MM, MM, MM, /* 20 */
-	NO, NO, NO, NO, LL, LL, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, /* 30 */
+	NO, NO, NO, NO, LL, LL, NO, NO, OO, OO, OO, OO, OO, OO, OO, OO, /* 30 */
 	MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, /* 40 */
 	MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, /* 50 */
 	MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, MM, /* 60 */
@@ -144,6 +146,8 @@ static unsigned immediate_size(const struct scan *s, unsigned form, unsigned dis
 {
 	const unsigned reg = s->modrm >> 3 & 7;
 
+	if ((form & IMM_MASK) <= B3)
+		return form & IMM_MASK;
 	switch (form & IMM_MASK) {
 	case IMM_Z:
 		return size_z(s);
@@ -360,37 +364,84 @@ static unsigned form_of(const struct scan *s)
 	}
 }
 
+/* Goes through the bytes; returns the length, or 0. */
+static unsigned scan_any(struct scan *s, unsigned *form, unsigned *immediate)
+{
+	unsigned at = find_opcode(s), displacement = 0, sib;
+
+	if (at >= s->size)
+		return 0;
+	s->opcode = s->p[at++];
+	*form = form_of(s);
+	if (*form & (MODRM | NOMEM)) {
+		if (at >= s->size)
+			return 0;
+		s->modrm = s->p[at++];
+		if (*form & MODRM) {
+			displacement = displacement_size(s, at, &sib);
+			at += sib + displacement;
+		}
+	}
+	*immediate = immediate_size(s, *form, displacement);
+	at += *immediate;
+	return at > s->size ? 0 : at;
+}
+
+/*
+ * What most of 64-bit code consists of, almost without branches, which nothing could predict: no
+ * prefix but REX, enough bytes.  0: something else.
+ */
+static unsigned scan_usual(struct scan *s, unsigned *form, unsigned *immediate)
+{
+	/* Bytes of ModRM, SIB and displacement, by mod and r/m. */
+	static const uint8_t sizes[32] = {1, 1, 1, 1, 2, 5, 1, 1, 2, 2, 2, 2, 3, 2, 2, 2,
+					  5, 5, 5, 5, 6, 5, 5, 5, 1, 1, 1, 1, 1, 1, 1, 1};
+	static const uint8_t immediates[2][8] = {{0, 1, 2, 3, 4, 4, 8, 4},
+						 {0, 1, 2, 3, 4, 8, 8, 4}};
+	const uint8_t *p = s->p;
+	const unsigned has_rex = (p[0] & 0xf0) == 0x40, rex = p[0] & (0U - has_rex);
+	unsigned memory, at = has_rex;
+
+	s->opcode = p[at++];
+	*form = one_byte[s->opcode];
+	if (s->opcode == 0x0f) {
+		s->opcode = p[at++];
+		s->map = 1;
+		*form = two_byte[s->opcode];
+	}
+	if (*form & (ODD | NOMEM) || (*form & IMM_MASK) > IMM_REL) {
+		s->map = 0;
+		return 0;
+	}
+	s->rex_r = rex >> 2 & 1;
+	s->modrm = p[at];
+	memory = sizes[(s->modrm >> 3 & 0x18) | (s->modrm & 7)];
+	/* A SIB byte without a base: neither part is worth a branch. */
+	memory += ((unsigned)((s->modrm & 0xc7) == 4) & (unsigned)((p[at + 1] & 7) == 5)) * 4;
+	at += memory & (0U - (*form / MODRM & 1));
+	*immediate = immediates[rex >> 3 & 1][*form & IMM_MASK];
+	return at + *immediate;
+}
+
 unsigned vt_pt_insn_classify(const uint8_t *bytes, size_t size, unsigned mode, uint64_t ip,
 			     uint8_t *end, uint64_t *target, uint8_t *mark)
 {
-	struct scan s = {
-		.p = bytes, .size = size < MAX_LENGTH ? (unsigned)size : MAX_LENGTH, .mode = mode};
-	unsigned at = find_opcode(&s), form, displacement = 0, immediate, sib;
+	struct scan s = {.p = bytes, .size = MAX_LENGTH, .mode = mode};
+	unsigned n = 0, form, immediate;
 
 	*end = VT_PT_END_FALL;
 	*target = 0;
 	*mark = 0;
-	if (at >= s.size)
-		return 0;
-	s.opcode = bytes[at++];
-	form = form_of(&s);
-	if (form & (MODRM | NOMEM)) {
-		if (at >= s.size)
-			return 0;
-		s.modrm = bytes[at++];
-		if (form & MODRM) {
-			displacement = displacement_size(&s, at, &sib);
-			at += sib + displacement;
-		}
-	}
-	immediate = immediate_size(&s, form, displacement);
-	at += immediate;
-	if (at > s.size)
-		return 0;
-	if (!(form & LOOK) || s.vex)
-		return at;
+	if (size < MAX_LENGTH)
+		s.size = (unsigned)size;
+	else if (mode == 64)
+		n = scan_usual(&s, &form, &immediate);
+	if (!n)
+		n = scan_any(&s, &form, &immediate);
+	if (!n || !(form & LOOK) || s.vex)
+		return n;
 	*end = s.map ? two_byte_end(&s, mark) : one_byte_end(&s);
 	if (*end == VT_PT_END_JUMP || *end == VT_PT_END_CALL || *end == VT_PT_END_COND)
-		*target = branch_target(bytes + at, immediate, ip + at);
-	return at;
+		*target = branch_target(bytes + n, immediate, ip + n);
+	return n;
 }

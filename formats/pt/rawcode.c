@@ -133,8 +133,9 @@ static int parse_image(struct image_arg *a, const char *text, struct vt_error *e
 	if (count)
 		return 0;
 	free(path);
-	return vt_error_set(err, VT_E_USAGE,
-			    "--image: '%s' is not FILE:ADDR or FILE:ADDR:OFFSET:SIZE", text);
+	vt_error_set(err, VT_E_USAGE, "--image: '%s' is not FILE:ADDR or FILE:ADDR:OFFSET:SIZE",
+		     text);
+	return -VT_E_USAGE;
 }
 
 /* Puts the segments of an ELF file that are executable, or all if none is, to their places. */

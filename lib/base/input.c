@@ -103,7 +103,7 @@ int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_erro
 {
 	while (in->end - in->start < need && !in->eof) {
 		size_t missing = need - (in->end - in->start);
-		size_t room, n;
+		size_t room, n = 0;
 		int r;
 
 		if (make_room(in, err) < 0)
