@@ -394,6 +394,32 @@ static int make_mapping(struct vt_writer *w, struct mapping *m, const struct vt_
 	return 0;
 }
 
+int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct vt_error *err)
+{
+	const struct vt_schema *from = vt_reader_schema(r);
+	struct mapping *more;
+	uint32_t k, f;
+
+	for (k = 0; k < from->nkinds; k++) {
+		const struct vt_kind_desc *theirs = &from->kinds[k];
+		int at = vt_schema_find(&w->schema, theirs->name);
+
+		for (f = 0; at >= 0 && f < theirs->nfields; f++) {
+			if (vt_schema_find_field(&w->schema.kinds[at], theirs->fields[f].name) < 0)
+				at = -1;
+		}
+		if (at < 0)
+			return vt_error_set(err, VT_E_FORMAT, "%s: kind %s is not in the header",
+					    w->out.name, theirs->name);
+	}
+	more = realloc(w->mappings, (w->nmappings + 1) * sizeof(*more));
+	if (!more)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	w->mappings = more;
+	more[w->nmappings] = (struct mapping){NULL};
+	return make_mapping(w, &more[w->nmappings++], from, err);
+}
+
 static int start(struct vt_writer *w, const struct vt_writer_options *opt, struct vt_error *err)
 {
 	uint8_t preamble[VTI_PREAMBLE_SIZE];

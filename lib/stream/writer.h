@@ -86,6 +86,13 @@ void vt_writer_text(struct vt_writer *w, unsigned field, const char *text);
  */
 void vt_writer_copy(struct vt_writer *w, const struct vt_record *rec);
 
+/*
+ * One more input for vt_writer_copy(), after the header was written: its kinds and fields must be in
+ * that already (-VT_E_FORMAT), as those of every stream without foreign ones are.  Its schema must
+ * stay as long as its records are copied.
+ */
+int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct vt_error *err);
+
 /* The writer's kinds: the known ones at their enum vt_kind. */
 const struct vt_schema *vt_writer_schema(const struct vt_writer *w);
 
