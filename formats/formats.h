@@ -20,12 +20,29 @@
 
 struct vt_pt_decode_options; /* formats/pt/decode.h */
 
+/* A piece of the bytes of an AUX area: the fields of an AUXTRACE record. */
+struct vt_format_auxtrace {
+	uint32_t index;
+	int64_t cpu;
+	int64_t tid;
+	uint64_t offset;
+	uint64_t reference;
+	uint64_t position;
+	uint64_t total;
+	const uint8_t *bytes; /* borrowed */
+	size_t size;
+};
+
 struct vt_format_options {
 	vt_warn_fn *warn; /* told one line for each damaged place; may be NULL */
 	void *warn_arg;
 	/* Told every now and then how many bytes have been read; may be NULL. */
 	void (*progress)(void *arg, uint64_t bytes);
 	void *progress_arg;
+	/* Gets the bytes of AUX areas in place of the writer, which is told nothing of them; may be
+	 * NULL. */
+	int (*auxtrace)(void *arg, const struct vt_format_auxtrace *piece, struct vt_error *err);
+	void *auxtrace_arg;
 	const struct vt_pt_decode_options *pt; /* NULL: as if nothing had been said */
 };
 

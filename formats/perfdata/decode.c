@@ -143,52 +143,6 @@ static int cut(struct pd_session *s, uint64_t have, const char *what)
 	return 0;
 }
 
-/* The bytes that follow an AUXTRACE record. */
-static int auxtrace(struct pd_session *s, const struct pd_rec *r)
-{
-	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
-	uint64_t size = vt_cursor_u64(&c), offset = vt_cursor_u64(&c), ref = vt_cursor_u64(&c);
-	uint32_t index = vt_cursor_u32(&c), tid = vt_cursor_u32(&c), cpu = vt_cursor_u32(&c);
-	uint64_t at = 0, *row;
-	size_t have, n;
-	int code;
-
-	if (c.bad) {
-		vti_pd_bad_record(s, r, "too short for its type");
-		vt_input_consume(s->in, r->size);
-		return 0;
-	}
-	vt_input_consume(s->in, r->size);
-	/* How an area is to be read is in the event's configuration. */
-	code = vti_pd_events_emit(s);
-	if (code < 0)
-		return code;
-	do {
-		n = size - at < PD_PIECE_MAX ? (size_t)(size - at) : PD_PIECE_MAX;
-		if (vt_input_fill(s->in, n, &have, s->err) < 0)
-			return -(int)s->err->code;
-		have = have < n ? have : n;
-		row = vt_writer_row(s->w, VT_AUXTRACE);
-		row[VT_AUXTRACE_INDEX] = index;
-		row[VT_AUXTRACE_CPU] = (uint64_t)(int64_t)(int32_t)cpu;
-		row[VT_AUXTRACE_TID] = (uint64_t)(int64_t)(int32_t)tid;
-		row[VT_AUXTRACE_OFFSET] = offset;
-		row[VT_AUXTRACE_REFERENCE] = ref;
-		row[VT_AUXTRACE_POSITION] = at;
-		row[VT_AUXTRACE_TOTAL] = size;
-		vt_writer_bytes(s->w, VT_AUXTRACE_DATA, vt_input_data(s->in), have);
-		vt_input_consume(s->in, have);
-		at += have;
-		if (have < n) {
-			vti_pd_damage(s, s->in->offset, 0,
-				      "AUX data end after %" PRIu64 " of %" PRIu64 " bytes", at,
-				      size);
-			return 0;
-		}
-	} while (at < size);
-	return 0;
-}
-
 /* The bytes that follow a TRACING_DATA record, padded to a multiple of 8. */
 static int tracing_data(struct pd_session *s, const struct pd_rec *r)
 {
@@ -268,7 +222,7 @@ static int read_records(struct pd_session *s, uint64_t end)
 		r = vti_pd_rec(s, vt_input_data(in), in->offset);
 		if (r.type == PD_AUXTRACE) {
 			s->sum->records++;
-			code = auxtrace(s, &r);
+			code = vti_pd_auxtrace(s, &r);
 		} else if (r.type == PD_TRACING_DATA && s->pipe) {
 			s->sum->records++;
 			code = tracing_data(s, &r);

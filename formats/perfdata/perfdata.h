@@ -55,6 +55,14 @@
 bool vt_perfdata_probe(const uint8_t *bytes, size_t size);
 
 /*
+ * What AUX areas hold according to the AUXTRACE_INFO record, an input at its first byte, which is
+ * looked at and not consumed: PERF_AUXTRACE_* of tools/perf/util/auxtrace.h; 0: there is none where
+ * perf puts it.  0 or -VT_E_READ, -VT_E_NOMEM.
+ */
+#define VT_PERFDATA_AUX_INTEL_PT 1
+int vt_perfdata_auxtrace_type(struct vt_input *in, uint32_t *type, struct vt_error *err);
+
+/*
  * Converts a whole perf.data to stream records; `in` stands at its first byte.  Regular files are
  * also read out of order through in->fd with pread().
  *

@@ -218,6 +218,12 @@ int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t e
  */
 int vti_pd_user(struct pd_session *s, const struct pd_rec *r);
 
+/* ---- auxtrace.c ---- */
+
+/* An AUXTRACE record, at which the input stands, and the bytes that follow it: both are consumed.
+ */
+int vti_pd_auxtrace(struct pd_session *s, const struct pd_rec *r);
+
 /* ---- features.c, tracing.c ---- */
 
 int vti_pd_feature(struct pd_session *s, unsigned feature, const uint8_t *data, size_t size,

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* AUXTRACE records, which are followed by foreign bytes, and a look ahead for what they hold. */
+#include "formats/perfdata/perfdata.h"
+
+#include <inttypes.h>
+
+#include "formats/perfdata/session.h"
+
+#define PIPE_HEADER_SIZE 16
+#define LOOK_AHEAD	 (4u << 20) /* bytes of records: what perf puts before AUXTRACE_INFO */
+
+static int put_piece(struct pd_session *s, const struct vt_format_auxtrace *x)
+{
+	uint64_t *row;
+
+	if (s->opt->auxtrace)
+		return s->opt->auxtrace(s->opt->auxtrace_arg, x, s->err);
+	row = vt_writer_row(s->w, VT_AUXTRACE);
+	row[VT_AUXTRACE_INDEX] = x->index;
+	row[VT_AUXTRACE_CPU] = (uint64_t)x->cpu;
+	row[VT_AUXTRACE_TID] = (uint64_t)x->tid;
+	row[VT_AUXTRACE_OFFSET] = x->offset;
+	row[VT_AUXTRACE_REFERENCE] = x->reference;
+	row[VT_AUXTRACE_POSITION] = x->position;
+	row[VT_AUXTRACE_TOTAL] = x->total;
+	vt_writer_bytes(s->w, VT_AUXTRACE_DATA, x->bytes, x->size);
+	return 0;
+}
+
+int vti_pd_auxtrace(struct pd_session *s, const struct pd_rec *r)
+{
+	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
+	struct vt_format_auxtrace x = {.total = vt_cursor_u64(&c)};
+	size_t have, n;
+	int code;
+
+	x.offset = vt_cursor_u64(&c);
+	x.reference = vt_cursor_u64(&c);
+	x.index = vt_cursor_u32(&c);
+	x.tid = (int32_t)vt_cursor_u32(&c);
+	x.cpu = (int32_t)vt_cursor_u32(&c);
+	if (c.bad)
+		vti_pd_bad_record(s, r, "too short for its type");
+	vt_input_consume(s->in, r->size);
+	if (c.bad)
+		return 0;
+	/* How an area is to be read is in the event's configuration. */
+	code = vti_pd_events_emit(s);
+	if (code < 0)
+		return code;
+	do {
+		n = x.total - x.position < PD_PIECE_MAX ? (size_t)(x.total - x.position)
+							: PD_PIECE_MAX;
+		if (vt_input_fill(s->in, n, &have, s->err) < 0)
+			return -(int)s->err->code;
+		x.size = have < n ? have : n;
+		x.bytes = vt_input_data(s->in);
+		code = put_piece(s, &x);
+		if (code < 0)
+			return code;
+		vt_input_consume(s->in, x.size);
+		x.position += x.size;
+		if (x.size < n) {
+			vti_pd_damage(s, s->in->offset, 0,
+				      "AUX data end after %" PRIu64 " of %" PRIu64 " bytes",
+				      x.position, x.total);
+			return 0;
+		}
+	} while (x.position < x.total);
+	return 0;
+}
+
+/* ---- looking ahead ---- */
+
+/* Where the first record is; 0: this is nothing that has records. */
+static uint64_t first_record(const uint8_t *p, size_t have, bool big)
+{
+	uint64_t size;
+
+	if (have < PIPE_HEADER_SIZE || !vt_perfdata_probe(p, have))
+		return 0;
+	size = big ? vt_be64(p + 8) : vt_le64(p + 8);
+	if (size == PIPE_HEADER_SIZE)
+		return PIPE_HEADER_SIZE;
+	return have < 48 ? 0 : big ? vt_be64(p + 40) : vt_le64(p + 40);
+}
+
+/* Records behind which there is no AUXTRACE_INFO any more. */
+static bool is_late(uint32_t type)
+{
+	return type == PD_SAMPLE || type == PD_FINISHED_ROUND || type == PD_AUXTRACE ||
+	       type == PD_COMPRESSED || type == PD_COMPRESSED2;
+}
+
+int vt_perfdata_auxtrace_type(struct vt_input *in, uint32_t *type, struct vt_error *err)
+{
+	uint64_t at;
+	bool big;
+	size_t have;
+
+	*type = 0;
+	if (vt_input_fill(in, VT_FORMAT_PROBE_SIZE, &have, err) < 0)
+		return -(int)err->code;
+	big = have && *vt_input_data(in) == '2';
+	at = first_record(vt_input_data(in), have, big);
+	while (at && at <= LOOK_AHEAD) {
+		const uint8_t *p;
+		uint32_t kind, size;
+
+		if (vt_input_fill(in, (size_t)at + PD_HEADER_SIZE + 4, &have, err) < 0)
+			return -(int)err->code;
+		if (have < at + PD_HEADER_SIZE + 4)
+			return 0;
+		p = vt_input_data(in) + at;
+		kind = big ? vt_be32(p) : vt_le32(p);
+		size = big ? vt_be16(p + 6) : vt_le16(p + 6);
+		if (size < PD_HEADER_SIZE || is_late(kind))
+			return 0;
+		at += size;
+		p += PD_HEADER_SIZE;
+		if (kind == PD_AUXTRACE_INFO) {
+			*type = big ? vt_be32(p) : vt_le32(p);
+			return 0;
+		}
+		if (kind == PD_TRACING_DATA)
+			at += ((uint64_t)(big ? vt_be32(p) : vt_le32(p)) + 7) & ~UINT64_C(7);
+	}
+	return 0;
+}
