@@ -63,6 +63,16 @@ enum vt_pt_note_type {
 	VT_PT_NNOTES
 };
 
+/*
+ * Types of notes that may be of another process than what was before them: tracing goes on, the
+ * address space changes, or they come without any code.
+ */
+static inline bool vt_pt_note_waits(unsigned type)
+{
+	return type == VT_PT_NOTE_ENABLED || type == VT_PT_NOTE_PAGING ||
+	       type == VT_PT_NOTE_PTWRITE || (type >= VT_PT_NOTE_EXSTOP && type <= VT_PT_NOTE_MNT);
+}
+
 /* Why decoding failed: the reason of a gap. */
 enum vt_pt_error {
 	VT_PT_ERR_NONE,
@@ -141,7 +151,7 @@ struct vt_pt_engine_ops {
 	/*
 	 * The next piece.  1; 0: the trace is at its end; negative: out of memory.  Damage is no
 	 * error but a note.  It stops early, with whatever it has, perhaps nothing, before the
-	 * first note of type enabled or paging whose time is `until` or later.
+	 * first note for which vt_pt_note_waits() whose time is `until` or later.
 	 */
 	int (*next)(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
 		    struct vt_error *err);
