@@ -100,7 +100,7 @@ static void put_run(struct vt_pt_emit *e)
 		return;
 	width = r->wide ? pack_wide(r, &base) : 2;
 	row = vt_writer_row(e->w, VT_EXEC);
-	row[VT_EXEC_TIME] = vt_pt_time(&e->conv, r->tsc);
+	row[VT_EXEC_TIME] = r->tsc ? vt_pt_time(&e->conv, r->tsc) : e->time;
 	row[VT_EXEC_PID] = (uint64_t)e->pid;
 	row[VT_EXEC_TID] = (uint64_t)e->tid;
 	row[VT_EXEC_FIRST] = e->first;
@@ -449,6 +449,8 @@ int vt_pt_emit_batch(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 	size_t i;
 	int rc = set_thread(e, ctx, err);
 
+	if (!e->run.n)
+		e->time = ctx->time;
 	if (rc == 0 && batch->nids)
 		rc = vti_emit_set_map(e, batch->blocks, err);
 	for (i = 0; i < batch->nnotes && rc == 0; i++) {

@@ -27,6 +27,7 @@ struct vt_pt_context {
 	int64_t pid;
 	int64_t tid;
 	int64_t cpu;	   /* -1: not known */
+	uint64_t time;	   /* ns, for what has no TSC; 0: not known */
 	const char *input; /* for GAP records */
 	uint64_t offset;   /* of the trace's first byte in `input` */
 };

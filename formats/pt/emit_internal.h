@@ -68,6 +68,7 @@ struct vt_pt_emit {
 	struct vti_emit_run run;
 	struct vti_emit_map map;
 	uint64_t tsc, cycles; /* now */
+	uint64_t time;	      /* ns, where there is no TSC */
 	bool moved;	      /* and no block has begun since they became so */
 };
 
