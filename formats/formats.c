@@ -8,7 +8,7 @@
 
 const struct vt_format vt_formats[] = {
 	{"perf", "perf.data of Linux perf record, file or pipe", vt_perfdata_probe,
-	 vt_perfdata_decode},
+	 vt_pt_perfdata_decode},
 	{"pt", "raw packets of Intel PT; the code comes from --image and --pages", vt_pt_probe,
 	 vt_pt_decode},
 	{NULL, NULL, NULL, NULL},

@@ -10,6 +10,7 @@
 #include "base/input.h"
 #include "formats/formats.h"
 #include "formats/pt/timing.h"
+#include "stream/reader.h"
 #include "stream/writer.h"
 
 /* What the user says about decoding Intel PT, wherever it lies; all of it borrowed. */
@@ -26,11 +27,13 @@ struct vt_pt_decode_options {
 	int64_t pid; /* of the process, and its only thread; 0: 1 */
 	struct vt_pt_clock clock;
 
-	/* Of perf.data. */
+	/* Of perf.data, and streams with what was in one. */
 	const char *const *kernels; /* vmlinux, or a kcore */
 	size_t nkernels;
 	const char *symfs;  /* where the recorded paths begin; NULL: at the root */
 	const char *tmpdir; /* where what is too large for memory goes; NULL: /tmp */
+	const char *cache;  /* perf's build-id cache; NULL: none */
+	bool lbr;	    /* make EXEC records of branch stacks, too */
 };
 
 /* Whether these are the first bytes of a raw trace: a PSB packet, perhaps behind padding. */
@@ -42,5 +45,24 @@ bool vt_pt_probe(const uint8_t *bytes, size_t size);
  */
 int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_format_options *opt,
 		 struct vt_format_summary *sum, struct vt_error *err);
+
+/*
+ * Converts a perf.data, as vt_perfdata_decode() does, and decodes the Intel PT in it; with an
+ * engine "none" its bytes are passed on as AUXTRACE records.
+ */
+int vt_pt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
+			  const struct vt_format_options *opt, struct vt_format_summary *sum,
+			  struct vt_error *err);
+
+/*
+ * Copies the records of `r`, one of the inputs of `w`, and decodes the Intel PT in them if it is
+ * there still raw.  Likewise.
+ */
+int vt_pt_stream_decode(struct vt_reader *r, struct vt_writer *w,
+			const struct vt_format_options *opt, struct vt_format_summary *sum,
+			struct vt_error *err);
+
+/* The name of the engine that keeps traces as they are. */
+#define VT_PT_ENGINE_NONE "none"
 
 #endif

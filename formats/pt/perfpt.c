@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Intel PT in a perf.data, or in a stream that was made from one: decoding in two passes. */
+#include <string.h>
+
+#include "formats/perfdata/perfdata.h"
+#include "formats/pt/decode.h"
+#include "formats/pt/session.h"
+#include "formats/pt/spool.h"
+#include "stream/kinds.h"
+
+#define DEFAULT_ENGINE "libipt"
+#define DEFAULT_TMPDIR "/tmp"
+
+/* What both ways share. */
+struct job {
+	struct vt_pt_session *session;
+	struct vt_pt_spool spool;
+	struct vt_writer *w;
+	struct vt_format_summary *sum;
+	bool raw; /* traces stay as they are */
+};
+
+static int choose(struct job *j, const struct vt_format_options *opt, const char *input,
+		  struct vt_error *err)
+{
+	static const char *const debugdirs[] = {"/usr/lib/debug"};
+	static const struct vt_pt_decode_options none;
+	const struct vt_pt_decode_options *pt = opt->pt ? opt->pt : &none;
+	const char *name = pt->engine ? pt->engine : DEFAULT_ENGINE;
+	struct vt_pt_session_options o = {
+		.jobs = pt->jobs,
+		.lbr = pt->lbr,
+		.find = {.symfs = pt->symfs,
+			 .debugdirs = debugdirs,
+			 .ndebugdirs = 1,
+			 .buildid_cache = pt->cache},
+		.kernels = pt->kernels,
+		.nkernels = pt->nkernels,
+		.tmpdir = pt->tmpdir ? pt->tmpdir : DEFAULT_TMPDIR,
+		.input = input,
+		.warn = opt->warn,
+		.warn_arg = opt->warn_arg,
+	};
+
+	j->raw = strcmp(name, VT_PT_ENGINE_NONE) == 0;
+	if (!j->raw) {
+		o.engine = vt_pt_engine_by_name(name);
+		if (!o.engine)
+			return vt_error_set(err, VT_E_USAGE, "--engine: '%s' is not known", name);
+	}
+	if (vt_find_check(&o.find, err) < 0)
+		return -(int)err->code;
+	j->session = vt_pt_session_new(&o, err);
+	return j->session ? 0 : -(int)err->code;
+}
+
+static int end(struct job *j, int code)
+{
+	vt_pt_session_free(j->session);
+	vt_pt_spool_close(&j->spool);
+	return code;
+}
+
+/* Calls a step of the session with each record that was put aside. */
+static int each(struct job *j,
+		int (*step)(struct vt_pt_session *s, const struct vt_record *rec,
+			    struct vt_error *err),
+		struct vt_error *err)
+{
+	struct vt_record rec;
+	int r;
+
+	while ((r = vt_reader_next(j->spool.r, &rec, err)) > 0) {
+		r = step(j->session, &rec, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+/* All records are put aside: looks at them as a whole, then goes through them. */
+static int decode_spool(struct job *j, struct vt_error *err)
+{
+	const struct vt_pt_totals *t;
+	int code = vt_pt_spool_rewind(&j->spool, err);
+
+	if (code == 0)
+		code = each(j, vt_pt_session_scan, err);
+	if (code == 0)
+		code = vt_pt_spool_rewind(&j->spool, err);
+	if (code == 0)
+		code = vt_writer_add_input(j->w, j->spool.r, err);
+	if (code == 0)
+		code = vt_pt_session_begin(j->session, j->w, err);
+	if (code == 0)
+		code = each(j, vt_pt_session_record, err);
+	if (code == 0)
+		code = vt_pt_session_end(j->session, err);
+	t = vt_pt_session_totals(j->session);
+	j->sum->damaged += t->gaps;
+	j->sum->unread += t->skipped;
+	return code;
+}
+
+/* ---- perf.data ---- */
+
+static int take_piece(void *arg, const struct vt_format_auxtrace *piece, struct vt_error *err)
+{
+	struct job *j = arg;
+
+	return vt_pt_session_piece(j->session, piece, err);
+}
+
+int vt_pt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
+			  const struct vt_format_options *opt, struct vt_format_summary *sum,
+			  struct vt_error *err)
+{
+	struct vt_format_options inner = *opt;
+	struct job j = {.w = w, .sum = sum, .spool = {.fd = -1}};
+	const char *tmpdir = opt->pt && opt->pt->tmpdir ? opt->pt->tmpdir : DEFAULT_TMPDIR;
+	uint32_t type;
+	int code = choose(&j, opt, in->name, err);
+
+	if (code < 0 || vt_perfdata_auxtrace_type(in, &type, err) < 0)
+		return end(&j, -(int)err->code);
+	if ((j.raw || type != VT_PERFDATA_AUX_INTEL_PT) && !(opt->pt && opt->pt->lbr))
+		return end(&j, vt_perfdata_decode(in, w, opt, sum, err));
+	code = vt_pt_spool_open(&j.spool, tmpdir, NULL, err);
+	if (code < 0)
+		return end(&j, code);
+	if (!j.raw && type == VT_PERFDATA_AUX_INTEL_PT) {
+		inner.auxtrace = take_piece;
+		inner.auxtrace_arg = &j;
+	}
+	code = vt_perfdata_decode(in, j.spool.w, &inner, sum, err);
+	return end(&j, code < 0 ? code : decode_spool(&j, err));
+}
+
+/* ---- a stream ---- */
+
+/* Kinds that come after the AUXINFO of a recording, if it has one. */
+static bool is_late(uint32_t kind)
+{
+	return kind == VT_SAMPLE || kind == VT_EXEC || kind == VT_AUXTRACE || kind == VT_HOT ||
+	       kind == VT_COUNT || kind == VT_VALUE || kind == VT_STATE || kind == VT_PACKETS;
+}
+
+/* Copies what was put aside, and the rest of the stream from a record on. */
+static int copy_all(struct job *j, struct vt_reader *r, const struct vt_record *from,
+		    struct vt_error *err)
+{
+	struct vt_record rec;
+	int code = vt_pt_spool_rewind(&j->spool, err);
+
+	if (code == 0)
+		code = vt_writer_add_input(j->w, j->spool.r, err);
+	while (code == 0 && (code = vt_reader_next(j->spool.r, &rec, err)) > 0) {
+		vt_writer_copy(j->w, &rec);
+		code = vt_writer_error(j->w, err);
+	}
+	if (code < 0 || !from)
+		return code;
+	rec = *from;
+	do {
+		vt_writer_copy(j->w, &rec);
+		code = vt_writer_error(j->w, err);
+	} while (code == 0 && (code = vt_reader_next(r, &rec, err)) > 0);
+	return code;
+}
+
+/* Puts the rest of the stream aside, from a record on, but the traces. */
+static int put_aside(struct job *j, struct vt_reader *r, const struct vt_record *from,
+		     struct vt_error *err)
+{
+	struct vt_record rec = *from;
+	int code = 1;
+
+	for (; code > 0; code = vt_reader_next(r, &rec, err)) {
+		if (rec.kind == VT_AUXTRACE && !j->raw) {
+			code = vt_pt_session_scan(j->session, &rec, err);
+		} else {
+			vt_writer_copy(j->spool.w, &rec);
+			code = vt_writer_error(j->spool.w, err);
+		}
+		if (code < 0)
+			return code;
+	}
+	return code;
+}
+
+int vt_pt_stream_decode(struct vt_reader *r, struct vt_writer *w,
+			const struct vt_format_options *opt, struct vt_format_summary *sum,
+			struct vt_error *err)
+{
+	struct job j = {.w = w, .sum = sum, .spool = {.fd = -1}};
+	const char *tmpdir = opt->pt && opt->pt->tmpdir ? opt->pt->tmpdir : DEFAULT_TMPDIR;
+	bool decode = opt->pt && opt->pt->lbr, copy = false;
+	struct vt_record rec;
+	int code = choose(&j, opt, vt_reader_name(r), err), end_code = 0;
+
+	if (code == 0)
+		code = vt_pt_spool_open(&j.spool, tmpdir, r, err);
+	if (code < 0)
+		return end(&j, code);
+	while (!decode && !copy && (code = vt_reader_next(r, &rec, err)) > 0) {
+		decode = !j.raw && vt_pt_session_is_pt(&rec);
+		copy = is_late(rec.kind);
+		if (decode || copy)
+			break;
+		vt_writer_copy(j.spool.w, &rec);
+	}
+	if (code > 0 && copy)
+		return end(&j, copy_all(&j, r, &rec, err));
+	if (decode && !copy && code == 0)
+		code = vt_reader_next(r, &rec, err);
+	if (decode && code > 0)
+		end_code = put_aside(&j, r, &rec, err);
+	else if (code < 0)
+		end_code = code;
+	/* A stream that breaks off gives all that came before. */
+	if (end_code < 0 && end_code != -VT_E_TRUNC)
+		return end(&j, end_code);
+	code = decode ? decode_spool(&j, err) : copy_all(&j, r, NULL, err);
+	return end(&j, code < 0 ? code : end_code);
+}
