@@ -15,7 +15,6 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 				  const char *symfs)
 {
 	static const char *const debugdirs[] = {"/usr/lib/debug"};
-	const char *home = getenv("HOME");
 	struct vt_images_options o = {
 		.find = {.symfs = symfs, .debugdirs = debugdirs, .ndebugdirs = 1},
 		.perf_map_dir = symfs ? NULL : "/tmp",
@@ -26,15 +25,8 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 	struct vt_images *images;
 
 	*warnings = (struct app_warnings){a, "warnings about images", 0};
-	*cache = NULL;
-	if (home && *home) {
-		size_t size = strlen(home) + sizeof("/.debug");
-
-		*cache = malloc(size);
-		if (*cache)
-			snprintf(*cache, size, "%s/.debug", home);
-		o.find.buildid_cache = *cache;
-	}
+	*cache = app_buildid_cache();
+	o.find.buildid_cache = *cache;
 	images = vt_images_new(&o, &err);
 	if (!images)
 		app_fail(a, &err);

@@ -10,6 +10,7 @@
 #include "analysis/proflist.h"
 #include "analysis/ranking.h"
 #include "cmd/common/app.h"
+#include "cmd/common/find.h"
 #include "image/images.h"
 #include "value/hotprofile.h"
 
@@ -32,12 +33,6 @@ struct app_profile {
 	struct vt_hotprofile *lists; /* NULL unless asked for */
 	struct vt_blockcode *code;
 };
-
-#define APP_OPT_SYMFS(variable)                                                                    \
-	{                                                                                          \
-		.name = "symfs", .type = VT_OPT_STRING, .value = &(variable), .arg = "DIR",        \
-		.help = "look for the images below DIR, a copy of the recorded machine's /"        \
-	}
 
 /*
  * Reads all of a stream ("-" or NULL is standard input) into a profile.  Images as above; warnings

@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/input.h"
+#include "cmd/common/find.h"
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/subcommands.h"
@@ -96,15 +98,31 @@ static void decode_trace(const struct decode *d, const struct vt_format *format,
 
 /* ---- a stream, written anew ---- */
 
-static int copy_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+static int take_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
-	struct vt_writer *w = arg;
-	struct vt_record rec = {b, b->kind, first};
+	return vt_pt_stream_run(arg, b, first, count, err);
+}
 
-	for (; rec.row < first + count; rec.row++)
-		vt_writer_copy(w, &rec);
-	return vt_writer_error(w, err);
+static void decode_records(const struct decode *d, struct vt_reader *r, struct vt_writer *w)
+{
+	struct app *a = d->app;
+	struct app_warnings warnings = {a, "warnings about images", 0};
+	struct vt_format_options o = {.warn = app_warn, .warn_arg = &warnings, .pt = &d->pt};
+	struct vt_format_summary sum = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_stream *s = vt_pt_stream_new(r, w, &o, &err);
+
+	if (!s) {
+		app_fail(a, &err);
+		return;
+	}
+	if (app_each_run(a, r, take_run, s) && vt_pt_stream_end(s, &sum, &err) < 0)
+		app_fail(a, &err);
+	app_warnings_end(&warnings);
+	if (a->status <= APP_LOSSY)
+		tell_summary(a, vt_reader_name(r), &sum);
+	vt_pt_stream_free(s);
 }
 
 static void decode_stream(const struct decode *d, struct vt_reader *r)
@@ -113,7 +131,7 @@ static void decode_stream(const struct decode *d, struct vt_reader *r)
 
 	if (!w)
 		return;
-	app_each_run(d->app, r, copy_run, w);
+	decode_records(d, r, w);
 	app_close_writer(d->app, w);
 }
 
@@ -218,16 +236,25 @@ int cmd_decode(int argc, char **argv)
 	struct vt_opt_list images = {0}, pages = {0};
 	const char *crystal = NULL;
 	uint64_t jobs = 1, mtc = 0, ratio = 0;
+	const char *tmp = getenv("TMPDIR");
+	char *cache = NULL;
+	struct vt_opt_list images = {0}, pages = {0}, kernels = {0};
 	const struct vt_opt opts[] = {
 		APP_OPT_OUTPUT(d.output),
 		APP_OPT_COMPRESS(d.compress),
 		{'f', "format", VT_OPT_STRING, &d.format, .arg = "FORMAT",
 		 .help = "take the input to be of this format; else its first\nbytes decide"},
 		{0, "engine", VT_OPT_STRING, &d.pt.engine, .arg = "NAME",
-		 .help = "Intel PT: the decoder, libipt or fast, which give the\nsame",
+		 .help = "Intel PT: the decoder, libipt or fast, which give the\n"
+			 "same, or none to keep the bytes of a perf.data",
 		 .unrecorded = true},
 		{'j', "jobs", VT_OPT_U64, &jobs, .arg = "N",
 		 .help = "Intel PT: threads (default 1)", .min = 1, .max = 256, .unrecorded = true},
+		APP_OPT_SYMFS(d.pt.symfs),
+		{0, "kernel", VT_OPT_LIST, &kernels, .arg = "FILE",
+		 .help = "the recorded kernel's code: vmlinux, or a copy of kcore"},
+		{0, "lbr", VT_OPT_FLAG, &d.pt.lbr,
+		 .help = "make executed code of the branch stacks of samples, too"},
 		{0, "image", VT_OPT_LIST, &images, .arg = "FILE:ADDR",
 		 .help = "raw Intel PT: code of FILE lies at ADDR; also\n"
 			 "FILE:ADDR:OFFSET:SIZE"},
@@ -268,13 +295,20 @@ int cmd_decode(int argc, char **argv)
 		d.pt.jobs = (unsigned)jobs;
 		d.pt.clock.mtc_period = (uint8_t)mtc;
 		d.pt.clock.nominal_ratio = (uint8_t)ratio;
-		if (d.pt.engine && !vt_pt_engine_by_name(d.pt.engine))
+		d.pt.kernels = kernels.items;
+		d.pt.nkernels = kernels.count;
+		d.pt.tmpdir = tmp && *tmp ? tmp : NULL;
+		d.pt.cache = cache = app_buildid_cache();
+		if (d.pt.engine && strcmp(d.pt.engine, VT_PT_ENGINE_NONE) != 0 &&
+		    !vt_pt_engine_by_name(d.pt.engine))
 			app_usage(&app, "--engine: there is no '%s'", d.pt.engine);
 		else if (parse_crystal(&d, crystal))
 			decode_input(&d, app.argc ? app.argv[0] : default_input());
 	}
 	vt_opt_list_fini(&images);
 	vt_opt_list_fini(&pages);
+	vt_opt_list_fini(&kernels);
+	free(cache);
 	vt_buf_free(&notes);
 	return app_finish(&app);
 }

@@ -100,7 +100,8 @@ int vt_pt_decode(struct vt_input *in, struct vt_writer *w, const struct vt_forma
 	int code = open_all(&r, in, w, err);
 
 	if (code >= 0) {
-		r.context = (struct vt_pt_context){pid, pid, -1, in->name, 0};
+		r.context = (struct vt_pt_context){
+			.pid = pid, .tid = pid, .cpu = -1, .input = in->name};
 		if (!vt_pt_code_count(vt_pt_rawcode_code(r.code)) && opt->warn)
 			opt->warn(opt->warn_arg, "no code is named: see --image and --pages");
 		vt_pt_rawcode_write(r.code, w, pid);

@@ -55,12 +55,17 @@ int vt_pt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 			  struct vt_error *err);
 
 /*
- * Copies the records of `r`, one of the inputs of `w`, and decodes the Intel PT in them if it is
- * there still raw.  Likewise.
+ * Copies the records of a stream, which is one of the inputs of `w`, and decodes the Intel PT in
+ * them if it is there still raw.  All but `sum` borrowed and kept; owned by the caller, NULL and
+ * *err on failure.  Each run of records in order, then the end; negative errors.
  */
-int vt_pt_stream_decode(struct vt_reader *r, struct vt_writer *w,
-			const struct vt_format_options *opt, struct vt_format_summary *sum,
-			struct vt_error *err);
+struct vt_pt_stream;
+struct vt_pt_stream *vt_pt_stream_new(const struct vt_reader *r, struct vt_writer *w,
+				      const struct vt_format_options *opt, struct vt_error *err);
+int vt_pt_stream_run(struct vt_pt_stream *s, const struct vt_block *b, uint32_t first,
+		     uint32_t count, struct vt_error *err);
+int vt_pt_stream_end(struct vt_pt_stream *s, struct vt_format_summary *sum, struct vt_error *err);
+void vt_pt_stream_free(struct vt_pt_stream *s);
 
 /* The name of the engine that keeps traces as they are. */
 #define VT_PT_ENGINE_NONE "none"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intel PT in a perf.data, or in a stream that was made from one: decoding in two passes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/perfdata/perfdata.h"
@@ -138,6 +139,15 @@ int vt_pt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 
 /* ---- a stream ---- */
 
+struct vt_pt_stream {
+	struct job job;
+	enum {
+		UNDECIDED, /* records are put aside until it is clear whether there is PT */
+		DECODE,	   /* there is: they all are */
+		COPY	   /* there is none: they are passed on */
+	} state;
+};
+
 /* Kinds that come after the AUXINFO of a recording, if it has one. */
 static bool is_late(uint32_t kind)
 {
@@ -145,81 +155,74 @@ static bool is_late(uint32_t kind)
 	       kind == VT_COUNT || kind == VT_VALUE || kind == VT_STATE || kind == VT_PACKETS;
 }
 
-/* Copies what was put aside, and the rest of the stream from a record on. */
-static int copy_all(struct job *j, struct vt_reader *r, const struct vt_record *from,
-		    struct vt_error *err)
+struct vt_pt_stream *vt_pt_stream_new(const struct vt_reader *r, struct vt_writer *w,
+				      const struct vt_format_options *opt, struct vt_error *err)
 {
-	struct vt_record rec;
-	int code = vt_pt_spool_rewind(&j->spool, err);
-
-	if (code == 0)
-		code = vt_writer_add_input(j->w, j->spool.r, err);
-	while (code == 0 && (code = vt_reader_next(j->spool.r, &rec, err)) > 0) {
-		vt_writer_copy(j->w, &rec);
-		code = vt_writer_error(j->w, err);
-	}
-	if (code < 0 || !from)
-		return code;
-	rec = *from;
-	do {
-		vt_writer_copy(j->w, &rec);
-		code = vt_writer_error(j->w, err);
-	} while (code == 0 && (code = vt_reader_next(r, &rec, err)) > 0);
-	return code;
-}
-
-/* Puts the rest of the stream aside, from a record on, but the traces. */
-static int put_aside(struct job *j, struct vt_reader *r, const struct vt_record *from,
-		     struct vt_error *err)
-{
-	struct vt_record rec = *from;
-	int code = 1;
-
-	for (; code > 0; code = vt_reader_next(r, &rec, err)) {
-		if (rec.kind == VT_AUXTRACE && !j->raw) {
-			code = vt_pt_session_scan(j->session, &rec, err);
-		} else {
-			vt_writer_copy(j->spool.w, &rec);
-			code = vt_writer_error(j->spool.w, err);
-		}
-		if (code < 0)
-			return code;
-	}
-	return code;
-}
-
-int vt_pt_stream_decode(struct vt_reader *r, struct vt_writer *w,
-			const struct vt_format_options *opt, struct vt_format_summary *sum,
-			struct vt_error *err)
-{
-	struct job j = {.w = w, .sum = sum, .spool = {.fd = -1}};
 	const char *tmpdir = opt->pt && opt->pt->tmpdir ? opt->pt->tmpdir : DEFAULT_TMPDIR;
-	bool decode = opt->pt && opt->pt->lbr, copy = false;
-	struct vt_record rec;
-	int code = choose(&j, opt, vt_reader_name(r), err), end_code = 0;
+	struct vt_pt_stream *s = calloc(1, sizeof(*s));
 
-	if (code == 0)
-		code = vt_pt_spool_open(&j.spool, tmpdir, r, err);
-	if (code < 0)
-		return end(&j, code);
-	while (!decode && !copy && (code = vt_reader_next(r, &rec, err)) > 0) {
-		decode = !j.raw && vt_pt_session_is_pt(&rec);
-		copy = is_late(rec.kind);
-		if (decode || copy)
-			break;
-		vt_writer_copy(j.spool.w, &rec);
+	if (!s) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return NULL;
 	}
-	if (code > 0 && copy)
-		return end(&j, copy_all(&j, r, &rec, err));
-	if (decode && !copy && code == 0)
-		code = vt_reader_next(r, &rec, err);
-	if (decode && code > 0)
-		end_code = put_aside(&j, r, &rec, err);
-	else if (code < 0)
-		end_code = code;
-	/* A stream that breaks off gives all that came before. */
-	if (end_code < 0 && end_code != -VT_E_TRUNC)
-		return end(&j, end_code);
-	code = decode ? decode_spool(&j, err) : copy_all(&j, r, NULL, err);
-	return end(&j, code < 0 ? code : end_code);
+	s->job.w = w;
+	s->job.spool.fd = -1;
+	s->state = opt->pt && opt->pt->lbr ? DECODE : UNDECIDED;
+	if (choose(&s->job, opt, vt_reader_name(r), err) == 0 &&
+	    vt_pt_spool_open(&s->job.spool, tmpdir, r, err) == 0)
+		return s;
+	vt_pt_stream_free(s);
+	return NULL;
+}
+
+void vt_pt_stream_free(struct vt_pt_stream *s)
+{
+	if (s)
+		end(&s->job, 0);
+	free(s);
+}
+
+/* There is nothing to decode: what was put aside is passed on. */
+static int copy_spool(struct vt_pt_stream *s, struct vt_error *err)
+{
+	struct vt_record rec;
+	int code = vt_pt_spool_rewind(&s->job.spool, err);
+
+	s->state = COPY;
+	if (code == 0)
+		code = vt_writer_add_input(s->job.w, s->job.spool.r, err);
+	while (code == 0 && (code = vt_reader_next(s->job.spool.r, &rec, err)) > 0) {
+		vt_writer_copy(s->job.w, &rec);
+		code = vt_writer_error(s->job.w, err);
+	}
+	return code;
+}
+
+int vt_pt_stream_run(struct vt_pt_stream *s, const struct vt_block *b, uint32_t first,
+		     uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {b, b->kind, first};
+	struct vt_writer *to;
+	int code = 0;
+
+	if (s->state == UNDECIDED && is_late(b->kind))
+		code = copy_spool(s, err);
+	to = s->state == COPY ? s->job.w : s->job.spool.w;
+	for (; rec.row < first + count && code == 0; rec.row++) {
+		if (s->state == UNDECIDED && !s->job.raw && vt_pt_session_is_pt(&rec))
+			s->state = DECODE;
+		if (s->state == DECODE && rec.kind == VT_AUXTRACE && !s->job.raw)
+			code = vt_pt_session_scan(s->job.session, &rec, err);
+		else
+			vt_writer_copy(to, &rec);
+	}
+	return code < 0 ? code : vt_writer_error(to, err);
+}
+
+int vt_pt_stream_end(struct vt_pt_stream *s, struct vt_format_summary *sum, struct vt_error *err)
+{
+	s->job.sum = sum;
+	if (s->state == COPY)
+		return 0;
+	return s->state == DECODE ? decode_spool(&s->job, err) : copy_spool(s, err);
 }

@@ -32,7 +32,7 @@ records()
 for form in "" -b -z -p "-b -p" "-p -z" "-b -p -z" "-a 200" "-a 112" "-n 200" "-b -n 200 -z"; do
 	# shellcheck disable=SC2086 # a list of options
 	make $form -t x.data >want
-	t_ok "[$form] is decoded without complaint" vtrace decode -o x.vt x.data
+	t_ok "[$form] is decoded without complaint" vtrace decode --engine=none -o x.vt x.data
 	t_is "[$form] nothing on standard error but what was lost" \
 		"$(grep -cv -e 'lost while recording' -e 'unknown kinds' "$T_ERR")" 0
 	vtrace dump -F "$fields" x.vt | plain >got
@@ -49,7 +49,7 @@ for form in "" -b -z -p "-b -p" "-p -z" "-b -p -z" "-a 200" "-a 112" "-n 200" "-
 done
 
 make x.data
-vtrace decode -o x.vt x.data 2>/dev/null
+vtrace decode --engine=none -o x.vt x.data 2>/dev/null
 vtrace dump x.vt >all
 for fact in 'META	key=hostname	value=testhost' 'META	key=cmdline	value=perf record a\\\\ b' \
 	'META	key=nrcpus.online	value=4' 'META	key=total_mem	value=16777216 kB' \
@@ -77,7 +77,7 @@ for form in "" -b; do
 		printf PERFFILE
 		tail -c +9 x.data
 	} >old.data
-	t_ok "[$form] version 1 is decoded" vtrace decode -o x.vt old.data
+	t_ok "[$form] version 1 is decoded" vtrace decode --engine=none -o x.vt old.data
 	vtrace dump -F "$fields" x.vt | plain >got
 	t_same "[$form] version 1: each field of each sample" got want
 done
@@ -85,7 +85,7 @@ done
 # A pipe that carries a file: features come last, and correct what was written before.
 make x.data
 # shellcheck disable=SC2002 # it has to be a pipe
-cat x.data | vtrace decode -o y.vt - 2>/dev/null
+cat x.data | vtrace decode --engine=none -o y.vt - 2>/dev/null
 vtrace dump -k EVENT -F id,name y.vt | sort >events
 t_like "late names are written again" "0	cycles:pp$" events
 vtrace dump -k IMAGE -F path,buildid y.vt >images
@@ -93,24 +93,24 @@ t_like "late build-ids are written again" "/bin/prog	0001020304" images
 
 # Damage.
 make -u x.data
-t_status "an unfinished recording is read, with status 1" 1 vtrace decode -o x.vt x.data
+t_status "an unfinished recording is read, with status 1" 1 vtrace decode --engine=none -o x.vt x.data
 t_like "and said to be one" "x.data: damage at 0x30: .*not finished" "$T_ERR"
 t_is "with all of its samples" "$(vtrace dump -F time x.vt | wc -l)" 16
 make -p x.data
 head -c 8000 x.data >cut.data
-t_status "a cut recording has status 1" 1 vtrace decode -o x.vt cut.data
+t_status "a cut recording has status 1" 1 vtrace decode --engine=none -o x.vt cut.data
 t_like "and a message with the place" "cut.data: damage at 0x1[ef][0-9a-f]+: the input ends inside" "$T_ERR"
 vtrace dump -k GAP x.vt >gaps
 t_like "and a GAP record" "reason=the input ends inside a record.*input=cut.data.*bytes=" gaps
 printf 'PERFILE2\150\0\0\0\0\0\0\0' >short.data
-t_status "a header alone is no trace" 3 vtrace decode -o x.vt short.data
-t_status "a directory is no trace" 3 vtrace decode -o x.vt .
+t_status "a header alone is no trace" 3 vtrace decode --engine=none -o x.vt short.data
+t_status "a directory is no trace" 3 vtrace decode --engine=none -o x.vt .
 : >empty
-t_status "nor is an empty file" 3 vtrace decode -o x.vt empty
+t_status "nor is an empty file" 3 vtrace decode --engine=none -o x.vt empty
 
 # The longest wait for order, and the memory of a file of any length.
 make -s -n 400000 -c 4 long.data
-t_ok "a long file is decoded" vtrace decode -o x.vt long.data
+t_ok "a long file is decoded" vtrace decode --engine=none -o x.vt long.data
 t_is "every sample" "$(vtrace dump -F time x.vt | wc -l)" 400000
 vtrace dump -F time x.vt >order
 t_ok "in order" sort -n -c order

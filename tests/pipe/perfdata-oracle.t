@@ -23,7 +23,7 @@ one()
 	local file=$1 perf_file=$1 name=${1#"$VT_DATA"/} how
 	shift
 	[ ! -e "${file%/*}/perf61.data" ] || perf_file=${file%/*}/perf61.data
-	t_ok "$name is decoded" vtrace decode -o x.vt "$file"
+	t_ok "$name is decoded" vtrace decode --engine=none -o x.vt "$file"
 	for how; do
 		case $how in
 		raw) t_ok "$name: raw" check raw x.vt "$file" ;;
@@ -54,7 +54,7 @@ done
 # How each event chose its pc: AMD's precise events are IBS, Intel's PEBS, Arm's have skid.
 policy()
 {
-	vtrace decode -o x.vt "$VT_DATA/perf/$1/perf.data" 2>/dev/null
+	vtrace decode --engine=none -o x.vt "$VT_DATA/perf/$1/perf.data" 2>/dev/null
 	t_is "$1: $2" "$(vtrace dump -k EVENT -F policy x.vt | sort -u | paste -sd ' ')" "$2"
 }
 policy fp-amd-zen4-main dispatch
@@ -66,21 +66,21 @@ policy tp-probe-stream exact
 
 # Through a pipe, where nothing can be read out of order, the same samples come out.
 for f in "$VT_DATA"/perf/cpuclock*/perf.data "$VT_DATA"/perf/dwarf-zstd*/perf.data; do
-	vtrace decode -o x.vt "$f"
+	vtrace decode --engine=none -o x.vt "$f"
 	# Names of registers and events are known to a pipe only at its end.
 	vtrace dump -F pid,tid,time,ip,period,uregs,stack x.vt | sed 's/[A-Za-z0-9]*:/:/g' >direct
 	# shellcheck disable=SC2002 # it has to be a pipe
-	cat "$f" | vtrace decode -o y.vt -
+	cat "$f" | vtrace decode --engine=none -o y.vt -
 	vtrace dump -F pid,tid,time,ip,period,uregs,stack y.vt | sed 's/[A-Za-z0-9]*:/:/g' >piped
 	t_same "${f#"$VT_DATA"/}: the same from a pipe" direct piped
-	vtrace decode -o z.vt "$f"
+	vtrace decode --engine=none -o z.vt "$f"
 	t_same "${f#"$VT_DATA"/}: equal input gives equal bytes" x.vt z.vt
 done
 
 # Damaged files: never worse than status 1 or 3, and the message names the file and an offset.
 for f in "$VT_DATA"/bad/*; do
 	name=${f##*/}
-	t_run vtrace decode -o x.vt "$f"
+	t_run vtrace decode --engine=none -o x.vt "$f"
 	case $T_STATUS in
 	1) t_like "$name: the damage is told" "$name.* at 0x[0-9a-f]+: " "$T_ERR" ;;
 	3) t_like "$name: the cause is told" "$name: " "$T_ERR" ;;
@@ -89,7 +89,7 @@ for f in "$VT_DATA"/bad/*; do
 done
 for f in "$VT_DATA"/bad/unfinished-spinner* "$VT_DATA"/bad/unfinished-Hash*; do
 	[ -e "$f" ] || continue
-	vtrace decode -o x.vt "$f" 2>/dev/null
+	vtrace decode --engine=none -o x.vt "$f" 2>/dev/null
 	vtrace dump -k MAP -F image x.vt >maps 2>/dev/null
 	t_like "${f##*/}: what was recorded is there" . maps
 done

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_FIND_H
+#define CMD_COMMON_FIND_H
+
+#include "base/opt.h"
+
+/* Where image files are looked for. */
+
+/* perf's build-id cache, ~/.debug; NULL: no home, or no memory.  Owned by the caller (free()). */
+char *app_buildid_cache(void);
+
+#define APP_OPT_SYMFS(variable)                                                                    \
+	{                                                                                          \
+		.name = "symfs", .type = VT_OPT_STRING, .value = &(variable), .arg = "DIR",        \
+		.help = "look for the images below DIR, a copy of the recorded machine's /"        \
+	}
+
+#endif
