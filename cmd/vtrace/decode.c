@@ -233,7 +233,6 @@ int cmd_decode(int argc, char **argv)
 	struct app app;
 	struct vt_buf notes = VT_BUF_INIT;
 	struct decode d = {.app = &app};
-	struct vt_opt_list images = {0}, pages = {0};
 	const char *crystal = NULL;
 	uint64_t jobs = 1, mtc = 0, ratio = 0;
 	const char *tmp = getenv("TMPDIR");
