@@ -4,7 +4,10 @@
 
 #include <intel-pt.h>
 
+#include <string.h>
+
 #include "formats/pt/packet.h"
+#include "formats/pt/scan.h"
 
 /*
  * One packet as libipt reads it against the same as we do.  libipt's decoder is the caller's, and
@@ -135,6 +138,25 @@ static inline bool pt_same(struct pt_packet_decoder *d, const uint8_t *p, const 
 	if (*size != want)
 		return false;
 	return *size < 0 || (v->size == *size && pt_same_content(v, &packet));
+}
+
+/* Whether two ways of counting came to the same. */
+static inline bool pt_same_scan(const struct vt_pt_scan *a, const struct vt_pt_scan *b)
+{
+	size_t i;
+
+	for (i = 0; i < VT_PT_SCAN_PLACES; i++) {
+		if (a->bad[i].offset != b->bad[i].offset || a->bad[i].bytes != b->bad[i].bytes ||
+		    a->bad[i].cut != b->bad[i].cut)
+			return false;
+	}
+	return !memcmp(a->count, b->count, sizeof(a->count)) &&
+	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes)) && a->packets == b->packets &&
+	       a->size == b->size && a->before == b->before && a->places == b->places &&
+	       a->bad_bytes == b->bad_bytes && a->decisions == b->decisions &&
+	       a->taken == b->taken && a->first_tsc == b->first_tsc && a->min_cbr == b->min_cbr &&
+	       a->max_cbr == b->max_cbr && a->timing.tsc == b->timing.tsc &&
+	       a->timing.cycles == b->timing.cycles && a->timing.lost == b->timing.lost;
 }
 
 #endif
