@@ -62,7 +62,7 @@ round signals --mtc 3 --cyc --psb 300
 round threads --tsc --cpi 0.25 --tnt64
 t_like "an unknown way on is told" 'does not tell how execution went on' \
 	<(vtrace encode handlers.vt 2>&1 >/dev/null)
-[ "$(stat -c %s window.pt)" -lt 1000 ] && t_pass "a trace is small" || t_fail "a trace is small"
+t_ok "a trace is small" test "$(stat -c %s window.pt)" -lt 1000
 
 # The encoder takes what a decoder found, too.
 vtrace encode --pages a -o a.pt calls.vt
@@ -79,8 +79,8 @@ vtrace encode --pid "$pid" --tid "$tid" --pages one -o one.pt forks.vt
 t_same "a thread alone" got want
 t_status "standard output has room for one thread" 1 bash -c 'vtrace encode threads.vt >one.pt'
 t_like "the others are told" 'more threads are left out' "$T_ERR"
-cmp -s one.pt <(vtrace encode -o - --tid "$(files threads | sed -n '1s/ .*//p')" threads.vt) &&
-	t_pass "it is the first" || t_fail "it is the first"
+vtrace encode --tid "$(files threads | sed -n '1s/ .*//p')" threads.vt >first.pt
+t_same "it is the first" one.pt first.pt
 
 # ---- time ----
 
@@ -92,8 +92,7 @@ times()
 	vtrace decode --mtc 3 --nom-freq 20 --cpuid-15h 2,256 --pages calls.dump,calls.addr \
 		-o time.vt time.pt
 	t_ok "$name" "$PYTHON" "$ROOT/tests/pt_times.py" time.vt "$@"
-	[ "$(cat "$T_OUT")" -ge "$least" ] && t_pass "and it is told often enough" ||
-		t_fail "and it is told often enough" "$(cat "$T_OUT") times"
+	t_ok "and it is told often enough" test "$(cat "$T_OUT")" -ge "$least"
 }
 
 least=20000
@@ -112,15 +111,15 @@ times "or from MTC alone" \
 
 vtrace encode --overflow 300 -s 3 --pages calls -o lost.pt calls.vt 2>lost.err
 t_like "overflows are told" '^vtrace encode: [1-9][0-9]* overflows made' lost.err
-vtrace info lost.pt >info
-t_like "and are in the trace" '[1-9][0-9]* overflows' info
+vtrace info lost.pt >told
+t_like "and are in the trace" '[1-9][0-9]* overflows' told
 "$tools/pt_ips" lost.pt calls >got
 t_is "a decoder goes on behind them" "$(wc -l <got)" 1
-[ "$(cut -d ' ' -f 1 got)" -gt 10000 ] && t_pass "and finds most" || t_fail "and finds most" "$(cat got)"
+t_ok "and finds a lot" test "$(cut -d ' ' -f 1 got)" -gt 10000
 vtrace encode --overflow 300 -s 3 -o again.pt calls.vt 2>again.err
 t_same "the same seed loses the same" again.pt lost.pt
 vtrace encode --overflow 300 -s 4 -o again.pt calls.vt 2>again.err
-cmp -s again.pt lost.pt && t_fail "another seed loses others" || t_pass "another seed loses others"
+t_status "another seed loses others" 1 cmp again.pt lost.pt
 vtrace encode -o whole.pt calls.vt
 vtrace encode --damage 500 -o bad.pt calls.vt 2>bad.err
 t_is "damage keeps the length" "$(stat -c %s bad.pt)" "$(stat -c %s whole.pt)"

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "formats/pt/encode.h"
+#include "formats/pt/packet.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+#include "streams.h"
+
+/* Streams of a few made-up blocks, and the packets that each must give, written as text. */
+
+#define PID 7
+
+struct made {
+	int fd;
+	struct vt_writer *w;
+	struct vt_buf trace;
+	struct vt_buf text;
+};
+
+static void begin(struct made *m)
+{
+	struct vt_writer_options none = {.compression = VT_COMPRESS_NONE};
+	struct vt_error err = VT_ERROR_INIT;
+
+	*m = (struct made){.fd = scratch_file()};
+	m->w = vt_writer_open_fd(m->fd, "made", &none, &err);
+	assert_non_null(m->w);
+}
+
+/* A block of instructions of these lengths, 0 at the end. */
+static void put_block(struct made *m, uint64_t id, uint64_t addr, const char *lengths,
+		      const char *code)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_BLOCK), size = 0;
+	size_t n;
+
+	for (n = 0; lengths[n]; n++)
+		size += (uint8_t)lengths[n];
+	row[VT_BLOCK_ID] = id;
+	row[VT_BLOCK_PID] = PID;
+	row[VT_BLOCK_ADDR] = addr;
+	row[VT_BLOCK_SIZE] = size;
+	row[VT_BLOCK_INSNS] = n;
+	vt_writer_bytes(m->w, VT_BLOCK_LENGTHS, lengths, n);
+	vt_writer_bytes(m->w, VT_BLOCK_CODE, code, size);
+}
+
+/* A run of blocks, ids of two bytes; `insns` in all, of the first `skip` are left out. */
+static void put_exec(struct made *m, const uint16_t *ids, size_t n, uint64_t insns, uint64_t skip)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_EXEC);
+
+	row[VT_EXEC_PID] = row[VT_EXEC_TID] = PID;
+	row[VT_EXEC_BLOCKS] = n;
+	row[VT_EXEC_INSNS] = insns;
+	row[VT_EXEC_SKIP] = skip;
+	row[VT_EXEC_WIDTH] = 2;
+	vt_writer_bytes(m->w, VT_EXEC_IDS, ids, 2 * n);
+}
+
+static void put_signal(struct made *m, uint64_t ip, uint64_t handler)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_SIGNAL);
+
+	row[VT_SIGNAL_PID] = row[VT_SIGNAL_TID] = PID;
+	row[VT_SIGNAL_IP] = ip;
+	row[VT_SIGNAL_HANDLER] = handler;
+}
+
+static void put_trace(struct made *m, enum vt_trace_event event, uint64_t ip, uint64_t to,
+		      uint64_t value)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_TRACE);
+
+	row[VT_TRACE_PID] = row[VT_TRACE_TID] = PID;
+	row[VT_TRACE_EVENT] = event;
+	row[VT_TRACE_IP] = ip;
+	row[VT_TRACE_TO] = to;
+	row[VT_TRACE_VALUE] = value;
+}
+
+/* ---- packets as text ---- */
+
+static void put_packet(struct vt_buf *to, const struct vt_pt_packet *k, uint64_t *last)
+{
+	unsigned i;
+
+	switch (k->kind) {
+	case VT_PT_PSB:
+		*last = 0;
+		break;
+	case VT_PT_TNT8:
+	case VT_PT_TNT64:
+		for (i = k->count; i; i--)
+			vt_buf_put_u8(to, k->payload >> (i - 1) & 1 ? 'T' : 'N');
+		vt_buf_put_u8(to, ' ');
+		return;
+	default:
+		break;
+	}
+	vt_buf_printf(to, "%s", vt_pt_kind_name(k->kind));
+	if (k->kind == VT_PT_TIP || k->kind == VT_PT_TIP_PGE || k->kind == VT_PT_TIP_PGD ||
+	    k->kind == VT_PT_FUP) {
+		if (vt_pt_ip_update(last, k))
+			vt_buf_printf(to, "=%llx", (unsigned long long)*last);
+	} else if (k->kind != VT_PT_PSB && k->kind != VT_PT_PSBEND) {
+		vt_buf_printf(to, "=%llx", (unsigned long long)k->payload);
+	}
+	vt_buf_put_u8(to, ' ');
+}
+
+static int keep(void *arg, struct vt_pt_encode_thread *t, const uint8_t *bytes, size_t size,
+		struct vt_error *err)
+{
+	struct made *m = arg;
+
+	(void)err;
+	assert_int_equal(t->pid, PID);
+	assert_int_equal(t->bytes, m->trace.size);
+	vt_buf_put(&m->trace, bytes, size);
+	return 0;
+}
+
+static void encode(struct made *m, const struct vt_pt_encode_options *opt)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_encode *e = vt_pt_encode_new(opt, keep, m);
+	struct vt_reader *r;
+	struct vt_record rec;
+
+	assert_int_equal(vt_writer_close(m->w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(lseek(m->fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(m->fd, "made", &err);
+	assert_non_null(r);
+	assert_non_null(e);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_pt_encode_record(e, &rec, &err), 0);
+	assert_int_equal(vt_pt_encode_finish(e, &err), 0);
+	assert_int_equal(vt_pt_encode_totals(e)->bad, 0);
+	assert_int_equal(vt_pt_encode_totals(e)->bytes, m->trace.size);
+	vt_pt_encode_free(e);
+	vt_reader_close(r);
+	close(m->fd);
+}
+
+/* Checks the packets, and ends. */
+static void expect(struct made *m, const struct vt_pt_encode_options *opt, const char *text)
+{
+	const uint8_t *p, *end;
+	struct vt_pt_packet k;
+	uint64_t last = 0;
+	int n;
+
+	encode(m, opt);
+	p = m->trace.data;
+	end = p + m->trace.size;
+	for (; p < end; p += n) {
+		n = vt_pt_packet_read(&k, p, end, 0);
+		assert_true(n > 0);
+		put_packet(&m->text, &k, &last);
+	}
+	assert_string_equal(vt_buf_str(&m->text), text);
+	vt_buf_free(&m->text);
+	vt_buf_free(&m->trace);
+}
+
+#define BEGIN "PSB MODE.Exec=40 PSBEND "
+
+/* je +0x10; jmp *%rax; nop */
+static void test_branches(void **state)
+{
+	static const uint16_t ids[] = {1, 2, 1, 3, 1, 2, 3};
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\x74\x0d"); /* to 1010 */
+	put_block(&m, 2, 0x1003, "\2", "\xff\xe0");
+	put_block(&m, 3, 0x1010, "\2", "\xeb\xee"); /* to 1000 */
+	put_exec(&m, ids, 7, 10, 0);
+	expect(&m, &vt_pt_encode_defaults,
+	       BEGIN "TIP.PGE=1000 N TIP=1000 TN TIP=1010 FUP=1000 TIP.PGD ");
+}
+
+/* Of a branch nobody knows what it did; an unknown target has an address of its own. */
+static void test_end(void **state)
+{
+	static const uint16_t ids[] = {1, 2};
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\x74\x0d");
+	put_block(&m, 2, 0x1003, "\2", "\xff\xe0");
+	put_exec(&m, ids, 1, 2, 0);
+	expect(&m, &vt_pt_encode_defaults, BEGIN "TIP.PGE=1000 N FUP=1003 TIP.PGD ");
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\x74\x0d");
+	put_block(&m, 2, 0x1003, "\2", "\xff\xe0");
+	put_exec(&m, ids, 2, 2, 1);
+	expect(&m, &vt_pt_encode_defaults, BEGIN "TIP.PGE=1001 N TIP.PGD=0 ");
+}
+
+/* A return is compressed, except when it goes elsewhere, or it is not wanted. */
+static void test_returns(void **state)
+{
+	static const uint16_t ids[] = {1, 3, 2, 3, 4};
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct made m;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		begin(&m);
+		put_block(&m, 1, 0x1000, "\5", "\xe8\x0b\x01\x00\x00"); /* call 1110 */
+		put_block(&m, 2, 0x1005, "\5", "\xe8\x06\x01\x00\x00");
+		put_block(&m, 3, 0x1110, "\1", "\xc3");
+		put_block(&m, 4, 0x2000, "\2", "\x0f\x05"); /* syscall */
+		put_exec(&m, ids, 5, 5, 0);
+		opt.no_retcomp = i;
+		expect(&m, &opt,
+		       i ? BEGIN "TIP.PGE=1000 TIP=1005 TIP=2000 TIP.PGD "
+			 : BEGIN "TIP.PGE=1000 T TIP=2000 TIP.PGD ");
+	}
+}
+
+/* System calls, of which one goes on in the kernel. */
+static void test_far(void **state)
+{
+	static const uint16_t ids[] = {1, 1, 2, 1};
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\2", "\x0f\x05");
+	put_block(&m, 2, 0xffffffff81000000, "\3", "\x48\x0f\x07"); /* sysretq */
+	put_exec(&m, ids, 4, 4, 0);
+	expect(&m, &vt_pt_encode_defaults,
+	       BEGIN "TIP.PGE=1000 TIP.PGD TIP.PGE=1000 TIP=ffffffff81000000 TIP=1000 TIP.PGD ");
+}
+
+/* A signal before the jump; and one where a repeated instruction goes on. */
+static void test_signals(void **state)
+{
+	static const uint16_t ids[] = {1, 2, 1, 3, 3};
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\xeb\xfd");
+	put_block(&m, 2, 0x3000, "\2", "\x0f\x05");
+	put_block(&m, 3, 0x4000, "\2", "\xf3\xa4");
+	put_exec(&m, ids, 1, 1, 0);
+	put_signal(&m, 0x1001, 0x3000);
+	put_exec(&m, ids + 1, 1, 1, 0);
+	put_exec(&m, ids, 1, 1, 1);
+	put_signal(&m, 0x1000, 0x4000);
+	put_exec(&m, ids + 3, 2, 2, 0);
+	put_signal(&m, 0x4000, 0);
+	expect(&m, &vt_pt_encode_defaults,
+	       BEGIN "TIP.PGE=1000 FUP=1001 TIP.PGD TIP.PGE=3000 TIP.PGD TIP.PGE=1001 "
+		     "FUP=1000 TIP.PGD TIP.PGE=4000 FUP=4000 TIP.PGD ");
+}
+
+/* What the recorder tells as one block may be several to a processor. */
+static void test_pieces(void **state)
+{
+	static const uint16_t ids[] = {1, 1, 1};
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	/* je; ret; jne to the beginning */
+	put_block(&m, 1, 0x1000, "\2\1\2", "\x74\x10\xc3\x75\xfb");
+	put_exec(&m, ids, 3, 9, 0);
+	expect(&m, &vt_pt_encode_defaults,
+	       BEGIN "TIP.PGE=1000 N TIP=1003 TN TIP=1003 TN TIP=1003 N FUP=1005 TIP.PGD ");
+}
+
+/* ptwrite %eax, of a stream that a decoder wrote. */
+static void test_ptwrite(void **state)
+{
+	static const uint16_t ids[] = {1, 2};
+	uint64_t *row;
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\2\4", "\x74\x10\xf3\x0f\xae\xe0");
+	put_block(&m, 2, 0x1006, "\2", "\x0f\x05");
+	put_exec(&m, ids, 1, 2, 0);
+	row = vt_writer_row(m.w, VT_VALUE);
+	row[VT_VALUE_PID] = row[VT_VALUE_TID] = PID;
+	row[VT_VALUE_IP] = 0x1002;
+	row[VT_VALUE_WHAT] = VT_WHAT_PTWRITE;
+	row[VT_VALUE_SIZE] = 4;
+	row[VT_VALUE_VALUE] = 0x1234;
+	put_exec(&m, ids + 1, 1, 1, 0);
+	expect(&m, &vt_pt_encode_defaults, BEGIN "TIP.PGE=1000 N PTW=1234 FUP=1002 TIP.PGD ");
+}
+
+/* 32-bit code; tracing that ends at a branch, at an instruction, and an interrupt. */
+static void test_trace(void **state)
+{
+	static const uint16_t ids[] = {1, 2};
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	opt.cr3 = 0x12340000;
+	put_trace(&m, VT_TRACE_EXEC_MODE, 0, 0, 32);
+	/* In 64-bit code it would be no instruction but a prefix. */
+	put_block(&m, 1, 0x1000, "\1\2", "\x40\x74\x05");
+	put_block(&m, 2, 0x1003, "\1", "\x48");
+	put_exec(&m, ids, 1, 2, 0);
+	put_trace(&m, VT_TRACE_DISABLED, 0, 0x1008, 0);
+	put_exec(&m, ids, 2, 3, 0);
+	put_trace(&m, VT_TRACE_ASYNC_BRANCH, 0x1004, 0x1000, 0);
+	put_exec(&m, ids, 1, 2, 0);
+	put_trace(&m, VT_TRACE_ASYNC_DISABLED, 0x1003, 0, 0);
+	expect(&m, &opt,
+	       "PSB MODE.Exec=20 PIP=12340000 PSBEND TIP.PGE=1000 TIP.PGD=1008 TIP.PGE=1000 N "
+	       "FUP=1004 TIP=1000 N FUP=1003 TIP.PGD ");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_branches), cmocka_unit_test(test_end),
+		cmocka_unit_test(test_returns),	 cmocka_unit_test(test_far),
+		cmocka_unit_test(test_signals),	 cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_ptwrite),	 cmocka_unit_test(test_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
