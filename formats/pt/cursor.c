@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/pt/cursor.h"
 
-/* A TIP packet that is nothing but its first byte. */
-#define BYTE_TIP_SUPPRESSED 0x0d
-
 #define BIT(kind) (UINT64_C(1) << (kind))
 
 /* What is looked for in vain so far on is passed over: no trace takes quadratic time. */
@@ -67,19 +64,19 @@ void vti_pt_cursor_sync(struct vti_pt_cursor *c, uint64_t offset)
  * To the packet of a decision, or of an address.  A TNT packet may lie before the TIP of a decision
  * that comes before its own: they are kept.
  */
-static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *limit)
+static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *limit,
+			  struct vt_pt_packet *packet)
 {
 	uint64_t tnt = BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64);
 	uint64_t off = BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD);
 	struct vti_pt_cursor saved = *c;
-	struct vt_pt_packet packet;
 
-	while (read_on(c, tnt | BIT(VT_PT_TIP), off, limit, &packet)) {
-		if (packet.kind == VT_PT_TIP)
+	while (read_on(c, tnt | BIT(VT_PT_TIP), off, limit, packet)) {
+		if (packet->kind == VT_PT_TIP)
 			return true;
 		if (c->tnt)
 			break;
-		c->tnt = packet.count;
+		c->tnt = packet->count;
 		if (address)
 			continue;
 		c->tnt--;
@@ -92,13 +89,14 @@ static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *
 bool vti_pt_cursor_decide(struct vti_pt_cursor *c, unsigned end, uint64_t limit)
 {
 	bool address = end != VT_PT_END_COND && end != VT_PT_END_RET;
+	struct vt_pt_packet packet;
 
 	c->owed = VT_PT_END_FALL;
 	if (c->tnt && !address) {
 		c->tnt--;
 		return false;
 	}
-	if (find_decision(c, address, limit_of(c, limit)))
+	if (find_decision(c, address, limit_of(c, limit), &packet))
 		return true;
 	c->owed = (uint8_t)end;
 	return false;
@@ -112,9 +110,10 @@ bool vti_pt_cursor_pay(struct vti_pt_cursor *c, uint64_t limit)
 bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, uint64_t limit, uint64_t *behind)
 {
 	struct vti_pt_cursor ahead = *c;
+	struct vt_pt_packet packet;
 
-	if (c->tnt || !find_decision(&ahead, false, limit_of(c, limit)) || ahead.tnt ||
-	    ahead.p[-1] != BYTE_TIP_SUPPRESSED)
+	if (c->tnt || !find_decision(&ahead, false, limit_of(c, limit), &packet) ||
+	    packet.kind != VT_PT_TIP || packet.ipc != VT_PT_IPC_SUPPRESSED)
 		return false;
 	*behind = (uint64_t)(ahead.p - c->begin);
 	return true;
