@@ -36,7 +36,10 @@ struct vt_pt_decode_options {
 	bool lbr;	    /* make EXEC records of branch stacks, too */
 };
 
-/* Whether these are the first bytes of a raw trace: a PSB packet, perhaps behind padding. */
+/*
+ * Whether these are the first bytes of a raw trace: there is a PSB packet among them, perhaps
+ * behind the end of a packet whose beginning a ring of buffers has lost.
+ */
 bool vt_pt_probe(const uint8_t *bytes, size_t size);
 
 /*
