@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Both engines on traces of a few packets, written by hand together with what must come of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/pt/engine.h"
+#include "formats/pt/packet.h"
+#include "formats/pt/putpacket.h"
+
+#define BASE 0x400000
+
+/* ---- making traces ---- */
+
+struct trace {
+	uint8_t bytes[8192];
+	uint8_t *end;
+};
+
+static void put(struct trace *t, struct vt_pt_packet k)
+{
+	uint8_t *end = vt_pt_packet_write(t->end, &k);
+
+	assert_true(end > t->end);
+	t->end = end;
+}
+
+static void put_kind(struct trace *t, unsigned kind, uint64_t payload)
+{
+	put(t, (struct vt_pt_packet){.kind = (uint8_t)kind, .payload = payload});
+}
+
+static void put_ip(struct trace *t, unsigned kind, uint64_t ip)
+{
+	put(t,
+	    (struct vt_pt_packet){.kind = (uint8_t)kind, .ipc = VT_PT_IPC_SEXT48, .payload = ip});
+}
+
+static void put_no_ip(struct trace *t, unsigned kind)
+{
+	put(t, (struct vt_pt_packet){.kind = (uint8_t)kind, .ipc = VT_PT_IPC_SUPPRESSED});
+}
+
+/* Decisions: '1' is taken. */
+static void put_tnt(struct trace *t, const char *bits)
+{
+	struct vt_pt_packet k = {.kind = VT_PT_TNT8, .count = (uint8_t)strlen(bits)};
+
+	for (; *bits; bits++)
+		k.payload = k.payload << 1 | (*bits == '1');
+	put(t, k);
+}
+
+/* A PSB+ in 64-bit code; ip 0: tracing is off. */
+static void put_psb(struct trace *t, uint64_t ip)
+{
+	put_kind(t, VT_PT_PSB, 0);
+	if (ip) {
+		put_ip(t, VT_PT_FUP, ip);
+		put_kind(t, VT_PT_MODE_EXEC, 64);
+	}
+	put_kind(t, VT_PT_PSBEND, 0);
+}
+
+static struct trace *start(struct trace *t)
+{
+	t->end = t->bytes;
+	return t;
+}
+
+static size_t size_of(const struct trace *t)
+{
+	return (size_t)(t->end - t->bytes);
+}
+
+/* ---- what comes of them ---- */
+
+struct text {
+	char text[4096];
+	size_t size;
+};
+
+static void say(struct text *to, const char *fmt, ...) VT_PRINTF(2, 3);
+
+static void say(struct text *to, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	to->size += (size_t)vsnprintf(to->text + to->size, sizeof(to->text) - to->size, fmt, ap);
+	va_end(ap);
+	assert_true(to->size < sizeof(to->text));
+}
+
+static void say_note(struct text *to, const struct vt_pt_note *n)
+{
+	static const char *const names[VT_PT_NNOTES] = {
+		"enabled", "disabled", "async-disabled", "async", "paging", "vmcs", "mode",
+		"tsx",	   "stop",     "exstop",	 "mwait", "pwre",   "pwrx", "ptwrite",
+		"cbr",	   "mnt",      "overflow",	 "error",
+	};
+
+	if (n->type == VT_PT_NOTE_ERROR) {
+		say(to, "[%s %u+%u]", vt_pt_error_text(n->error), (unsigned)n->offset,
+		    (unsigned)n->bytes);
+		return;
+	}
+	say(to, "<%s", names[n->type]);
+	if (n->has_ip)
+		say(to, " %x", (unsigned)n->ip);
+	if (n->has_to)
+		say(to, " to %x", (unsigned)n->to);
+	if (n->value)
+		say(to, " =%x", (unsigned)n->value);
+	say(to, ">");
+}
+
+/* Blocks as ADDRESS/INSTRUCTIONS, times as @TSC, in their order. */
+static void say_batch(struct text *to, const struct vt_pt_batch *b)
+{
+	size_t i, note = 0, time = 0;
+	uint64_t insns = 0;
+
+	for (i = 0; i <= b->nids; i++) {
+		const struct vt_pt_block *k;
+
+		for (; note < b->nnotes && b->notes[note].at == i; note++)
+			say_note(to, &b->notes[note]);
+		for (; time < b->ntimes && b->times[time].at == i; time++)
+			say(to, "@%u ", (unsigned)b->times[time].tsc);
+		if (i == b->nids)
+			break;
+		k = vt_pt_blocks_get(b->blocks, b->ids[i]);
+		say(to, "%x/%u ", (unsigned)k->addr, k->insns);
+		insns += k->insns;
+	}
+	assert_int_equal(note, b->nnotes);
+	assert_int_equal(time, b->ntimes);
+	assert_int_equal(insns, b->insns);
+}
+
+static const struct vt_pt_engine_ops *const engines[] = {&vt_pt_libipt, &vt_pt_fast};
+
+static void check_code(const struct trace *t, const struct vt_pt_code *code, const char *want)
+{
+	const struct vt_pt_options opt = {.jobs = 1};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_batch batch;
+	size_t i;
+	int r;
+
+	for (i = 0; i < 2; i++) {
+		struct vt_pt_engine *e = engines[i]->open(t->bytes, size_of(t), &opt, &err);
+		struct text got = {.size = 0};
+
+		assert_non_null(e);
+		assert_int_equal(engines[i]->set_code(e, code, &err), 0);
+		while ((r = engines[i]->next(e, UINT64_MAX, &batch, &err)) > 0)
+			say_batch(&got, &batch);
+		assert_int_equal(r, 0);
+		if (strcmp(got.text, want) != 0)
+			fail_msg("%s: got %s\n  wanted %s", engines[i]->name, got.text, want);
+		engines[i]->close(e);
+	}
+}
+
+static void add(struct vt_pt_code *c, uint64_t start_at, const void *bytes, size_t size)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_section s = {start_at, size, bytes, NULL, 0};
+
+	assert_int_equal(vt_pt_code_add(c, &s, &err), 0);
+}
+
+static void check(const struct trace *t, const void *bytes, size_t size, const char *want)
+{
+	struct vt_pt_code *code = vt_pt_code_new();
+
+	assert_non_null(code);
+	add(code, BASE, bytes, size);
+	check_code(t, code, want);
+	vt_pt_code_free(code);
+}
+
+/* ---- flow ---- */
+
+static const uint8_t flow[] = {
+	0x90, /* 400000: nop */
+	0xe8,
+	0x0a,
+	0,
+	0,
+	0, /* 400001: call 400010 */
+	0x74,
+	0xf8, /* 400006: je 400000 */
+	0xff,
+	0xe0, /* 400008: jmp *%rax */
+	0xcc,
+	0xcc,
+	0xcc,
+	0xcc,
+	0xcc,
+	0xcc, /* 40000a */
+	0xc3, /* 400010: ret */
+	0xeb,
+	0xfe, /* 400011: jmp 400011 */
+	0xf3,
+	0x48,
+	0x0f,
+	0xae,
+	0xe0, /* 400013: ptwrite %rax */
+	0x90, /* 400018: nop */
+	0xeb,
+	0xe5, /* 400019: jmp 400000 */
+	0x0f,
+	0x05, /* 40001b: syscall */
+	/* 40001d: too long for an instruction */
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x66,
+	0x90,
+};
+
+static void test_flow(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_psb(start(&t), BASE);
+	put_tnt(&t, "10");
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_tnt(&t, "1");
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>400000/2 400010/1 400006/1 400008/1 400000/2 400010/1 400006/1 ");
+	/* A return that goes elsewhere is told by its address, and leaves the stack alone. */
+	put_psb(start(&t), BASE);
+	put_ip(&t, VT_PT_TIP, BASE + 0x10);
+	put_tnt(&t, "1");
+	put_tnt(&t, "0");
+	check(&t, flow, sizeof(flow), "<mode 400000 =40>400000/2 400010/1 400010/1 400006/1 ");
+}
+
+static void test_events(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_psb(start(&t), 0);
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_ip(&t, VT_PT_TIP_PGE, BASE + 0x1b);
+	put_no_ip(&t, VT_PT_TIP_PGD);
+	put_ip(&t, VT_PT_TIP_PGE, BASE);
+	/* An interrupt before the call. */
+	put_ip(&t, VT_PT_FUP, BASE + 1);
+	put_ip(&t, VT_PT_TIP, BASE + 8);
+	put_ip(&t, VT_PT_TIP, BASE + 6);
+	/* And one that is not traced. */
+	put_ip(&t, VT_PT_FUP, BASE + 6);
+	put_no_ip(&t, VT_PT_TIP_PGD);
+	put_kind(&t, VT_PT_PIP, 0x1000);
+	check(&t, flow, sizeof(flow),
+	      "<enabled 40001b><mode 40001b =40>40001b/1 <disabled><enabled 400000>400000/1 "
+	      "<async 400001 to 400008>400008/1 <async-disabled 400006><paging =1000>");
+	/* A value in the middle of a block, which is cut behind it. */
+	put_psb(start(&t), BASE + 0x13);
+	put(&t, (struct vt_pt_packet){.kind = VT_PT_PTW, .count = 8, .payload = 0x77});
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow),
+	      "<mode 400013 =40>400013/1 <ptwrite 400013 =77>400018/2 400000/2 400010/1 ");
+	/* Told again at the next PSB: nothing new. */
+	put_psb(start(&t), BASE);
+	put_tnt(&t, "1");
+	put_psb(&t, BASE + 6);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow), "<mode 400000 =40>400000/2 400010/1 400006/1 ");
+}
+
+static void test_errata(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	/* A FUP in the PSB+ though tracing is off: BDM70. */
+	put_psb(start(&t), BASE);
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_ip(&t, VT_PT_TIP_PGE, BASE);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow), "<mode =40><enabled 400000>400000/2 400010/1 ");
+}
+
+/* ---- gaps ---- */
+
+static void test_gaps(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_psb(start(&t), BASE + 0x10);
+	put_tnt(&t, "1"); /* at 27: a return without its call; the next PSB+ is read already */
+	put_psb(&t, BASE);
+	put_psb(&t, BASE);
+	put_tnt(&t, "1");
+	put_ip(&t, VT_PT_TIP, BASE); /* where a decision is wanted */
+	check(&t, flow, sizeof(flow),
+	      "<mode 400010 =40>400010/1 [return without its call 53+2]400000/2 400010/1 "
+	      "400006/1 [trace and code contradict each other 83+7]");
+	put_psb(start(&t), BASE + 8);
+	put_ip(&t, VT_PT_TIP, 0x500000);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow), "<mode 400008 =40>400008/1 [no code 34+1]");
+	put_psb(start(&t), BASE + 8);
+	put_ip(&t, VT_PT_TIP, BASE + 0x1d);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow), "<mode 400008 =40>400008/1 [bad code 34+1]");
+	put_psb(start(&t), BASE + 8);
+	put_no_ip(&t, VT_PT_TIP);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow), "<mode 400008 =40>400008/1 [suppressed address 28+1]");
+	put_psb(start(&t), BASE);
+	t.bytes[size_of(&t)] = t.bytes[size_of(&t) + 1] = 0xd9;
+	t.end += 2;
+	check(&t, flow, sizeof(flow), "[bad packet 0+29]");
+}
+
+static void test_start(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	memset(start(&t)->bytes, 0, 24);
+	t.end += 24;
+	put_psb(&t, BASE);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow), "<mode 400000 =40>400000/2 400010/1 ");
+	t.bytes[7] = 0xd9;
+	check(&t, flow, sizeof(flow), "[bad packet 0+24]<mode 400000 =40>400000/2 400010/1 ");
+	memset(start(&t)->bytes, 0x55, 100);
+	t.end += 100;
+	check(&t, flow, sizeof(flow), "[bad packet 0+100]");
+	memset(t.bytes, 0, 100);
+	check(&t, flow, sizeof(flow), "");
+	check(start(&t), flow, sizeof(flow), "");
+	/* Nobody says what code it is. */
+	put_kind(start(&t), VT_PT_PSB, 0);
+	put_ip(&t, VT_PT_FUP, BASE);
+	put_kind(&t, VT_PT_PSBEND, 0);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow), "[trace and code contradict each other 25+1]");
+}
+
+static void test_overflow(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_psb(start(&t), BASE);
+	put_tnt(&t, "1");
+	put_kind(&t, VT_PT_OVF, 0);
+	put_ip(&t, VT_PT_FUP, BASE + 0x19);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>400000/2 400010/1 <overflow 400019>400019/1 400000/2 400010/1 ");
+	put_psb(start(&t), BASE);
+	put_tnt(&t, "1");
+	put_kind(&t, VT_PT_OVF, 0);
+	put_ip(&t, VT_PT_TIP_PGE, BASE + 8);
+	put_ip(&t, VT_PT_TIP, BASE);
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>400000/2 400010/1 <overflow><enabled 400008>400008/1 ");
+}
+
+/* `jmp .` leaves no trace: it is told once, and then what ends it, or that nothing does. */
+static void test_loops(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_psb(start(&t), BASE + 0x11);
+	put_tnt(&t, "1");
+	put_psb(&t, BASE);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow),
+	      "<mode 400011 =40>400011/1 [loop without trace 27+1]400000/2 400010/1 ");
+	put_psb(start(&t), BASE + 0x11);
+	put_ip(&t, VT_PT_FUP, BASE + 0x11);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow),
+	      "<mode 400011 =40><async 400011 to 400000>400000/2 400010/1 ");
+	/* An event that does not lie in the loop does not end it. */
+	put_psb(start(&t), BASE + 0x11);
+	put_ip(&t, VT_PT_FUP, BASE + 0x10);
+	put_ip(&t, VT_PT_TIP, BASE);
+	check(&t, flow, sizeof(flow), "<mode 400011 =40>400011/1 [loop without trace 41+0]");
+}
+
+/* ---- time and processes ---- */
+
+static void test_times(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_kind(start(&t), VT_PT_PSB, 0);
+	put_kind(&t, VT_PT_TSC, 1000);
+	put_ip(&t, VT_PT_FUP, BASE);
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_kind(&t, VT_PT_PSBEND, 0);
+	put_kind(&t, VT_PT_TSC, 2000);
+	put_tnt(&t, "10");
+	put_kind(&t, VT_PT_TSC, 3000);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_kind(&t, VT_PT_TSC, 4000);
+	put_kind(&t, VT_PT_TSC, 5000);
+	put_tnt(&t, "1");
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>@1000 400000/2 400010/1 @2000 400006/1 400008/1 @3000 400000/2 "
+	      "400010/1 @5000 ");
+}
+
+/* Between two processes the engine stops, and goes on in other code at the same place. */
+static void test_until(void **state)
+{
+	static const uint8_t other[] = {0x90, 0x90, 0x90, 0xc3};
+	const struct vt_pt_options opt = {.jobs = 1};
+	struct vt_pt_code *a = vt_pt_code_new(), *b = vt_pt_code_new();
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_batch batch;
+	struct trace t;
+	size_t i;
+
+	(void)state;
+	add(a, BASE, flow, sizeof(flow));
+	add(b, BASE, other, sizeof(other));
+	put_psb(start(&t), 0);
+	put_kind(&t, VT_PT_TSC, 1000);
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_ip(&t, VT_PT_TIP_PGE, BASE + 0x1b);
+	put_no_ip(&t, VT_PT_TIP_PGD);
+	put_kind(&t, VT_PT_TSC, 2000);
+	put_ip(&t, VT_PT_TIP_PGE, BASE);
+	put_ip(&t, VT_PT_TIP_PGD, BASE + 0x1000);
+	for (i = 0; i < 2; i++) {
+		struct vt_pt_engine *e = engines[i]->open(t.bytes, size_of(&t), &opt, &err);
+		struct text got = {.size = 0};
+
+		assert_int_equal(engines[i]->set_code(e, a, &err), 0);
+		assert_int_equal(engines[i]->next(e, 1500, &batch, &err), 1);
+		say_batch(&got, &batch);
+		say(&got, "| ");
+		assert_int_equal(engines[i]->set_code(e, b, &err), 0);
+		while (engines[i]->next(e, UINT64_MAX, &batch, &err) > 0)
+			say_batch(&got, &batch);
+		assert_string_equal(got.text,
+				    "<enabled 40001b><mode 40001b =40>@1000 40001b/1 <disabled>| "
+				    "<enabled 400000>@2000 400000/4 <disabled to 401000>");
+		engines[i]->close(e);
+	}
+	vt_pt_code_free(a);
+	vt_pt_code_free(b);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_ptr_equal(vt_pt_engine_by_name("libipt"), &vt_pt_libipt);
+	assert_ptr_equal(vt_pt_engine_by_name("fast"), &vt_pt_fast);
+	assert_null(vt_pt_engine_by_name("fas"));
+	assert_string_equal(vt_pt_error_text(VT_PT_ERR_NO_CODE), "no code");
+	assert_non_null(vt_pt_error_text(1000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flow),   cmocka_unit_test(test_events),
+		cmocka_unit_test(test_errata), cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_start),  cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_loops),  cmocka_unit_test(test_times),
+		cmocka_unit_test(test_until),  cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
