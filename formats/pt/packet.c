@@ -90,12 +90,11 @@ static int read_ip(struct vt_pt_packet *out, uint8_t kind, const uint8_t *p, con
 /* The highest bit that is set ends the decisions; there is at least one. */
 static int read_tnt(struct vt_pt_packet *out, uint8_t kind, uint64_t bits, int size)
 {
-	unsigned n = 0;
+	unsigned n;
 
-	while (bits >> n > 1)
-		n++;
-	if (!n)
+	if (bits < 2)
 		return VT_PT_BAD;
+	n = 63 - (unsigned)__builtin_clzll(bits);
 	out->kind = kind;
 	out->count = (uint8_t)n;
 	out->payload = bits & ~(UINT64_C(1) << n);

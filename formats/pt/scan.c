@@ -43,8 +43,6 @@ static void settle(struct vt_pt_scan *s)
 
 static void count(struct vt_pt_scan *s, const struct vt_pt_packet *p)
 {
-	uint64_t bits;
-
 	s->count[p->kind]++;
 	s->bytes[p->kind] += p->size;
 	s->packets++;
@@ -53,8 +51,7 @@ static void count(struct vt_pt_scan *s, const struct vt_pt_packet *p)
 	case VT_PT_TNT8:
 	case VT_PT_TNT64:
 		s->decisions += p->count;
-		for (bits = p->payload; bits; bits &= bits - 1)
-			s->taken++;
+		s->taken += (unsigned)__builtin_popcountll(p->payload);
 		return;
 	case VT_PT_CBR:
 		if (!s->min_cbr || p->payload < s->min_cbr)
@@ -106,6 +103,14 @@ static size_t run(struct vt_pt_scan *s, const uint8_t *p, size_t size, bool fina
 				return done;
 			settle(s);
 		}
+		/* There may be a lot of padding; it changes nothing, not even inside a block. */
+		for (n = 0; done + n < size && !p[done + n]; n++)
+			;
+		s->count[VT_PT_PAD] += n;
+		s->bytes[VT_PT_PAD] += n;
+		s->packets += n;
+		s->at += n;
+		done += n;
 		got = vt_pt_packet_read(&packet, p + done, p + size, s->bip);
 		if (got == VT_PT_CUT && (!final || done == size))
 			return done;
