@@ -107,12 +107,16 @@ bool vti_pt_cursor_pay(struct vti_pt_cursor *c, uint64_t limit)
 	return c->owed != VT_PT_END_FALL && vti_pt_cursor_decide(c, c->owed, limit);
 }
 
-bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, uint64_t limit, uint64_t *behind)
+bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint64_t limit,
+			      uint64_t *behind)
 {
 	struct vti_pt_cursor ahead = *c;
+	bool address = end != VT_PT_END_COND && end != VT_PT_END_RET;
 	struct vt_pt_packet packet;
 
-	if (c->tnt || !find_decision(&ahead, false, limit_of(c, limit), &packet) ||
+	if (end < VT_PT_END_RET || (c->tnt && !address))
+		return false;
+	if (!find_decision(&ahead, address, limit_of(c, limit), &packet) ||
 	    packet.kind != VT_PT_TIP || packet.ipc != VT_PT_IPC_SUPPRESSED)
 		return false;
 	*behind = (uint64_t)(ahead.p - c->begin);

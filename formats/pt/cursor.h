@@ -38,8 +38,12 @@ bool vti_pt_cursor_decide(struct vti_pt_cursor *c, unsigned end, uint64_t limit)
 /* The same for a decision that is owed, if one is: behind an event. */
 bool vti_pt_cursor_pay(struct vti_pt_cursor *c, uint64_t limit);
 
-/* Is the next decision a TIP without address?  *behind is the offset behind it. */
-bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, uint64_t limit, uint64_t *behind);
+/*
+ * Is the next decision, that of a block that ends in `end`, a TIP without address?  *behind is the
+ * offset behind it.
+ */
+bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint64_t limit,
+			      uint64_t *behind);
 
 /*
  * To the next packet of one of the kinds (bit n: enum vt_pt_kind n), if it lies before offset

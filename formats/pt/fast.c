@@ -209,8 +209,7 @@ static int next_block(struct vti_pt_walk *w, uint64_t *offset)
 	r = vti_pt_walk_block(w);
 	end = q->decision;
 	*offset = position(w);
-	if (end >= VT_PT_END_RET && r != -VTI_PT_NOMEM &&
-	    vti_pt_cursor_suppressed(&q->cursor, position(w), offset))
+	if (r != -VTI_PT_NOMEM && vti_pt_cursor_suppressed(&q->cursor, end, position(w), offset))
 		return -VTI_PT_NOIP;
 	if (r >= 0 && end != VT_PT_END_FALL && vti_pt_cursor_decide(&q->cursor, end, position(w)))
 		vti_pt_walk_mark(w, &q->cursor.timing);

@@ -402,7 +402,7 @@ static int take_block(struct vt_pt_engine *e, const struct pt_block *b, struct v
 /* Does a TIP without an address come where one is needed?  libipt may not see that. */
 static bool is_suppressed(const struct vt_pt_engine *e, int end, uint64_t *behind)
 {
-	return end >= VT_PT_END_RET && vti_pt_cursor_suppressed(&e->cursor, position(e), behind);
+	return vti_pt_cursor_suppressed(&e->cursor, (unsigned)end, position(e), behind);
 }
 
 static int next_block(struct vt_pt_engine *e, struct vt_error *err)

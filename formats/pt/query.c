@@ -317,22 +317,22 @@ static int header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, uns
 	if (!ev)
 		return -VTI_PT_FULL;
 	ev->value = p->payload;
-	ev->flag = p->flag;
+	ev->flag = p->kind == VT_PT_PIP && p->flag;
 	return 0;
 }
 
-/* A TMA belongs to a TSC before it. */
-static int check_timing(struct vti_pt_query *q, unsigned kind)
+/* A TMA belongs to a TSC before it; no clock stands still. */
+static int check_timing(struct vti_pt_query *q, const struct vt_pt_packet *p)
 {
-	if (kind == VT_PT_TSC) {
+	if (p->kind == VT_PT_TSC) {
 		q->has_tsc = true;
 		q->has_tma = false;
-	} else if (kind == VT_PT_TMA) {
+	} else if (p->kind == VT_PT_TMA) {
 		if (!q->has_tsc || q->has_tma)
 			return -VTI_PT_CONTEXT;
 		q->has_tma = true;
 	}
-	return 0;
+	return p->kind == VT_PT_CBR && !p->payload ? -VTI_PT_PACKET : 0;
 }
 
 static int header_packet(struct vti_pt_walk *w)
@@ -347,6 +347,9 @@ static int header_packet(struct vti_pt_walk *w)
 		w->pos++;
 		return 0;
 	}
+	r = check_timing(w->query, &p);
+	if (r < 0)
+		return r;
 	switch (p.kind) {
 	case VT_PT_FUP:
 		r = header_fup(w, &p);
@@ -370,7 +373,6 @@ static int header_packet(struct vti_pt_walk *w)
 		r = header_event(w, &p, VTI_PT_EV_MNT);
 		break;
 	default:
-		r = check_timing(w->query, p.kind);
 		break;
 	}
 	if (r < 0)
@@ -671,7 +673,7 @@ static int decode_event(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	case VT_PT_PWRX:
 		return decode_plain(q, p, VTI_PT_EV_PWRX, false);
 	default:
-		return check_timing(q, p->kind);
+		return 0;
 	}
 }
 
@@ -726,7 +728,9 @@ static int decode(struct vti_pt_walk *w)
 	default:
 		break;
 	}
-	r = decode_event(w, &p);
+	r = check_timing(w->query, &p);
+	if (!r)
+		r = decode_event(w, &p);
 	if (r < 0)
 		return r;
 	w->pos += p.size;
