@@ -70,7 +70,8 @@ enum vt_pt_note_type {
 static inline bool vt_pt_note_waits(unsigned type)
 {
 	return type == VT_PT_NOTE_ENABLED || type == VT_PT_NOTE_PAGING ||
-	       type == VT_PT_NOTE_PTWRITE || (type >= VT_PT_NOTE_EXSTOP && type <= VT_PT_NOTE_MNT);
+	       type == VT_PT_NOTE_EXEC_MODE || type == VT_PT_NOTE_PTWRITE ||
+	       (type >= VT_PT_NOTE_EXSTOP && type <= VT_PT_NOTE_MNT);
 }
 
 /* Why decoding failed: the reason of a gap. */

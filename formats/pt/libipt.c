@@ -525,7 +525,9 @@ static int begin_batch(struct vt_pt_engine *e, struct vt_error *err)
 	e->stopped = false;
 	if (put_note(e, &n, err) < 0)
 		return -VT_E_NOMEM;
-	return e->stopped ? 0 : mark_time(e, err);
+	if (e->stopped)
+		return 0;
+	return mark_time(e, err) < 0 ? -VT_E_NOMEM : pay(e, err);
 }
 
 static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,

@@ -152,7 +152,7 @@ bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 
 	if (vti_pt_walk_flush(w))
 		return false;
-	if ((n->type == VT_PT_NOTE_ENABLED || n->type == VT_PT_NOTE_PAGING) && n->tsc >= q->until) {
+	if (vt_pt_note_waits(n->type) && n->tsc >= q->until) {
 		q->held = *n;
 		q->stopped = true;
 		return true;

@@ -151,6 +151,10 @@ void vti_pt_info_feed(struct vti_pt_info *i, const struct vt_record *rec)
 		break;
 	case VT_MAP:
 		feed_map(i, rec);
+		i->has_times |= vt_record_u64(rec, VT_MAP_TIME) != 0;
+		break;
+	case VT_THREAD:
+		i->has_times |= vt_record_u64(rec, VT_THREAD_TIME) != 0;
 		break;
 	case VT_SWITCH:
 	case VT_ITRACE:

@@ -20,10 +20,11 @@
 #define VTI_PT_EVENTS 64 /* of PMUs, that are looked at */
 
 struct vti_pt_info {
-	bool found;    /* there is a description of Intel PT */
-	bool snapshot; /* areas were overwritten; each AUXTRACE record is a snapshot */
-	bool timed;    /* the traces have times that those of records can be compared with */
-	bool switches; /* something tells who runs on a processor */
+	bool found;	/* there is a description of Intel PT */
+	bool snapshot;	/* areas were overwritten; each AUXTRACE record is a snapshot */
+	bool timed;	/* the traces have times that those of records can be compared with */
+	bool has_times; /* records have */
+	bool switches;	/* something tells who runs on a processor */
 	struct vt_pt_timeconv conv;
 	struct vt_pt_options options;
 	uint64_t sched_switch; /* id of the event sched:sched_switch; UINT64_MAX: none */

@@ -53,6 +53,7 @@ struct vt_pt_spaces {
 	struct vt_hash threads;
 	uint64_t generations;
 	uint64_t jit_time;
+	bool timed;
 };
 
 static int no_memory(struct vt_error *err)
@@ -67,7 +68,7 @@ static int only_memory(int code)
 }
 
 struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_code *kernel,
-				      const char *symfs)
+				      const char *symfs, bool timed)
 {
 	struct vt_pt_spaces *s = calloc(1, sizeof(*s));
 
@@ -76,6 +77,7 @@ struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_co
 	s->files = files;
 	s->kernel = kernel;
 	s->symfs = symfs;
+	s->timed = timed;
 	vt_hash_init(&s->spaces, sizeof(struct row), sizeof(int64_t));
 	vt_hash_init(&s->threads, sizeof(struct row), sizeof(int64_t));
 	return s;
@@ -313,7 +315,7 @@ static int feed_fork(struct vt_pt_spaces *s, const struct vt_record *rec, struct
 	if (note_thread(s, vt_record_i64(rec, VT_THREAD_TID), pid, err) < 0)
 		return -VT_E_NOMEM;
 	/* What a recorder writes of processes that it found running carries no time. */
-	if (pid == ppid || !vt_record_u64(rec, VT_THREAD_TIME))
+	if (pid == ppid || (s->timed && !vt_record_u64(rec, VT_THREAD_TIME)))
 		return 0;
 	p = get(s, pid, p != NULL, err);
 	if (!p)

@@ -21,11 +21,12 @@ struct vt_pt_spaces;
 
 /*
  * `files`, `kernel` and `symfs` (where dumps of generated code are looked for) are borrowed and
- * outlive it; the latter two may be NULL.  Owned by the caller; NULL:
+ * outlive it; the latter two may be NULL.  `timed`: records of the kernel's have times, so that a
+ * process without one was found running and inherits nothing.  Owned by the caller; NULL:
  * no memory.
  */
 struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_code *kernel,
-				      const char *symfs);
+				      const char *symfs, bool timed);
 void vt_pt_spaces_free(struct vt_pt_spaces *s);
 
 /*
