@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FORMATS_PT_WRAP_INTERNAL_H
-#define FORMATS_PT_WRAP_INTERNAL_H
+#ifndef FORMATS_PTWRAP_INTERNAL_H
+#define FORMATS_PTWRAP_INTERNAL_H
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "formats/perfdata/write.h"
-#include "formats/pt/wrap.h"
+#include "formats/ptwrap.h"
 
 /* An AUX area: the buffer of a CPU or of a thread. */
 struct wrap_area {
@@ -64,23 +64,23 @@ uint64_t vti_wrap_now(const struct vt_pt_wrap *p);
 /* The event for what is not trace: the last one. */
 unsigned vti_wrap_side_event(const struct vt_pt_wrap *p);
 
-/* The writer, begun if it was not: wrapinfo.c.  NULL with *err set. */
+/* The writer, begun if it was not: ptwrap_info.c.  NULL with *err set. */
 struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error *err);
 
 /* The thread, known to perf from now on; NULL with *err set. */
 struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t tid, bool told,
 				    struct vt_error *err);
 
-/* IMAGE, MAP, THREAD and META: wrapside.c. */
+/* IMAGE, MAP, THREAD and META: ptwrap_side.c. */
 int vti_wrap_side(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err);
 
-/* Areas: wraparea.c.  Appends bytes; writes what is held of one, at the end with padding. */
+/* Areas: ptwrap_area.c.  Appends bytes; writes what is held of one, at the end with padding. */
 int vti_wrap_append(struct vt_pt_wrap *p, struct wrap_thread *t, const uint8_t *bytes, size_t size,
 		    struct vt_error *err);
 int vti_wrap_flush(struct vt_pt_wrap *p, uint32_t area, bool end, struct vt_error *err);
 int vti_wrap_new_area(struct vt_pt_wrap *p, struct vt_error *err);
 
-/* CPUs: wrapcpu.c.  The thread runs `insns` instructions from now on; it is gone. */
+/* CPUs: ptwrap_cpu.c.  The thread runs `insns` instructions from now on; it is gone. */
 int vti_wrap_run(struct vt_pt_wrap *p, struct wrap_thread *t, uint64_t insns, struct vt_error *err);
 int vti_wrap_leave(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_error *err);
 

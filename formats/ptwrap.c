@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/pt/wrap.h"
+#include "formats/ptwrap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/pt/wrap_internal.h"
+#include "formats/ptwrap_internal.h"
 
 #define TSC_SHIFT 31
 #define BUS_HZ	  UINT64_C(100000000) /* the bus clock that ratios are multiples of */

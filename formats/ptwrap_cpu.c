@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/pt/wrap_internal.h"
+#include "formats/ptwrap_internal.h"
 
 /*
  * The scheduler: it gives threads CPUs as they run in the stream, where one runs at a time.  A

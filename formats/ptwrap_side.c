@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "formats/pt/wrap_internal.h"
+#include "formats/ptwrap_internal.h"
 
 #define PROT_EXEC_BIT 4 /* PROT_EXEC of mmap(2) */
 #define BUILDID_MAX   20

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/pt/wrap_internal.h"
+#include "formats/ptwrap_internal.h"
 
 /*
  * What perf must know before it decodes: the events and AUXTRACE_INFO.  The bits of the event's

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/pt/wrap_internal.h"
+#include "formats/ptwrap_internal.h"
 
 #define PIECE (256u << 10) /* bytes of an area that are held before they are written */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FORMATS_PT_WRAP_H
-#define FORMATS_PT_WRAP_H
+#ifndef FORMATS_PTWRAP_H
+#define FORMATS_PTWRAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "stream/record.h"
 
 /*
- * Executed blocks to a perf.data with Intel PT: the packets of encode.h, and beside them what perf
+ * Executed blocks to a perf.data with Intel PT: the packets of formats/pt/encode.h, and beside them what perf
  * needs to know to decode them: mappings, threads, and, where several threads share the buffer of
  * a CPU, who runs when.
  *
