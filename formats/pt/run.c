@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/pt/fast.h"
+#include "formats/pt/runcursor.h"
 
-#include <string.h>
-
-#include "base/bytes.h"
-#include "formats/pt/runs.h"
 #include "formats/pt/walk.h"
 
 /*
@@ -13,12 +9,6 @@
  * at once, as it does all the time where addresses are filtered.
  */
 
-/* What may begin with a byte, as far as this loop cares. */
-enum look { OTHER, TNT, TIP, PGD, PGE, PAD, EXTENDED, CYC, TSC, MTC };
-
-/* Bytes behind the first of a packet: enough for it and for what is looked at behind it. */
-#define READABLE 32
-
 /* Four bytes that differ in bits 0 and 1: all that are even are TNT, but for two. */
 #define ROW(odd) TNT, odd, TNT, CYC
 
@@ -26,7 +16,7 @@ enum look { OTHER, TNT, TIP, PGD, PGE, PAD, EXTENDED, CYC, TSC, MTC };
 #define ROWS(pgd, pge, tip)                                                                        \
 	ROW(pgd), ROW(OTHER), ROW(OTHER), ROW(tip), ROW(pge), ROW(OTHER), ROW(OTHER), ROW(OTHER)
 
-static const uint8_t looks[256] = {
+const uint8_t vti_pt_looks[256] = {
 	PAD,
 	PGD,
 	EXTENDED,
@@ -54,18 +44,7 @@ static const uint8_t looks[256] = {
 	ROWS(OTHER, OTHER, OTHER),
 };
 
-/* How an address is put together, by its compression: bits of the payload, of the last one, the
- * sign. */
-struct parts {
-	uint64_t payload;
-	uint64_t last;
-	uint64_t sign;
-	unsigned size;
-};
-
-#define LOW(n) ((UINT64_C(1) << (n)) - 1)
-
-static const struct parts parts[8] = {
+const struct vti_pt_parts vti_pt_parts[8] = {
 	[VT_PT_IPC_SUPPRESSED] = {0, 0, 0, 1},
 	[VT_PT_IPC_UPDATE16] = {LOW(16), ~LOW(16), 0, 3},
 	[VT_PT_IPC_UPDATE32] = {LOW(32), ~LOW(32), 0, 5},
@@ -74,23 +53,8 @@ static const struct parts parts[8] = {
 	[VT_PT_IPC_FULL] = {UINT64_MAX, 0, 0, 9},
 };
 
-struct cursor {
-	struct vti_pt_runs *r;
-	const uint8_t *p;
-	const uint8_t *safe; /* READABLE bytes can be read of what begins before it */
-	const uint8_t *used; /* behind the last packet that was taken */
-	uint32_t *out;
-	uint64_t ip;
-	uint64_t last_ip;
-	uint64_t insns;
-	const struct vti_pt_a_run *tail; /* has what comes next if that is a TIP; NULL: not known */
-	unsigned mode;
-	bool timed; /* there is timing between the packet at hand and the next */
-	bool clock; /* time may have moved since the last mark */
-};
-
-static const struct vti_pt_a_run *__attribute__((noinline))
-make(struct vti_pt_walk *w, struct vti_pt_runs *r, uint64_t ip, uint32_t bits)
+const struct vti_pt_a_run *vti_pt_run_make(struct vti_pt_walk *w, struct vti_pt_runs *r,
+					   uint64_t ip, uint32_t bits)
 {
 	const struct vti_pt_a_run *e = vti_pt_runs_make(r, w->blocks, ip, w->mode, bits);
 
@@ -99,13 +63,13 @@ make(struct vti_pt_walk *w, struct vti_pt_runs *r, uint64_t ip, uint32_t bits)
 	return e;
 }
 
-static inline const struct vti_pt_a_run *look_up(struct vti_pt_walk *w, const struct cursor *c,
-						 uint32_t bits)
+static inline const struct vti_pt_a_run *look_up(struct vti_pt_walk *w,
+						 const struct vti_pt_course *c, uint32_t bits)
 {
 	const struct vti_pt_a_run *e = vti_pt_runs_find(c->r, c->ip, vti_pt_run_key(c->mode, bits));
 
 	if (__builtin_expect(!e, 0))
-		e = make(w, c->r, c->ip, bits);
+		e = vti_pt_run_make(w, c->r, c->ip, bits);
 	return e;
 }
 
@@ -118,7 +82,7 @@ mark(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
 	vti_pt_walk_mark(w, &w->settled);
 }
 
-static inline void tick(struct vti_pt_walk *w, struct cursor *c, uint32_t blocks)
+static inline void tick(struct vti_pt_walk *w, struct vti_pt_course *c, uint32_t blocks)
 {
 	if (__builtin_expect(c->clock, 0)) {
 		mark(w, c->out, blocks);
@@ -126,49 +90,8 @@ static inline void tick(struct vti_pt_walk *w, struct cursor *c, uint32_t blocks
 	}
 }
 
-static inline void push(struct vti_pt_walk *w, const uint32_t *words, unsigned n)
-{
-	for (; n; n--, words += 2) {
-		uint64_t ip;
-
-		memcpy(&ip, words, sizeof(ip));
-		vti_pt_walk_push(w, ip);
-	}
-}
-
-/* What a run's first part does to the return stack. False: it returns to what is not there. */
-static bool change_returns(struct vti_pt_walk *w, struct cursor *c, const struct vti_pt_a_run *e)
-{
-	const struct vti_pt_run_rest *rest = vti_pt_run_rest(c->r, e);
-	uint32_t count = w->ret_count;
-
-	if (count > VTI_PT_RETURNS - (uint32_t)rest->depth)
-		count = VTI_PT_RETURNS - (uint32_t)rest->depth;
-	if (e->flags & VTI_PT_RUN_RETURN) {
-		if (!count)
-			return false;
-		w->ret_count = count;
-		vti_pt_walk_pop(w, &c->ip);
-		return true;
-	}
-	w->ret_count = count;
-	push(w, &c->r->pool[e->pool + 1 + e->blocks + e->tail], rest->pushes);
-	c->ip = e->next;
-	return true;
-}
-
-/* Copies the blocks of both parts, and a few more. */
-static inline void copy_blocks(uint32_t *out, const uint32_t *from, unsigned n)
-{
-	unsigned i;
-
-	memcpy(out, from, 16 * sizeof(*out));
-	for (i = 16; i < n; i += 8)
-		memcpy(out + i, from + i, 8 * sizeof(*out));
-}
-
 /* Takes decisions, the oldest in bit count-1 of `tnt`. How many of them are left. */
-static inline unsigned take_decisions(struct vti_pt_walk *w, struct cursor *c, uint64_t tnt,
+static inline unsigned take_decisions(struct vti_pt_walk *w, struct vti_pt_course *c, uint64_t tnt,
 				      unsigned count)
 {
 	while (count) {
@@ -181,12 +104,12 @@ static inline unsigned take_decisions(struct vti_pt_walk *w, struct cursor *c, u
 			break;
 		pool = &c->r->pool[e->pool];
 		if (e->flags & (VTI_PT_RUN_RETURN | VTI_PT_RUN_PUSHES_HEAD)) {
-			if (!change_returns(w, c, e))
+			if (!vti_pt_run_returns(w, c->r, e, &c->ip))
 				break;
 		} else {
 			c->ip = e->next;
 		}
-		copy_blocks(c->out, pool + 1, e->blocks + e->tail);
+		vti_pt_run_copy(c->out, pool + 1, e->blocks + e->tail);
 		tick(w, c, vti_pt_run_rest(c->r, e)->first);
 		c->out += e->blocks;
 		c->insns += e->insns;
@@ -200,10 +123,10 @@ static inline unsigned take_decisions(struct vti_pt_walk *w, struct cursor *c, u
  * The next packet that is no timing and no padding, from p on; NULL if it is none of those that are
  * taken here, or malformed.
  */
-static const uint8_t *look_ahead(const struct cursor *c, const uint8_t *p)
+static const uint8_t *look_ahead(const struct vti_pt_course *c, const uint8_t *p)
 {
 	while (p < c->safe) {
-		switch (looks[*p]) {
+		switch (vti_pt_looks[*p]) {
 		case TNT:
 		case TIP:
 		case PGD:
@@ -261,7 +184,7 @@ take_timing(struct vti_pt_walk *w, const uint8_t *p, const uint8_t *to)
 }
 
 /* Passes over padding, to what is none or to where nothing can be read. */
-static inline const uint8_t *skip_padding(const struct cursor *c, const uint8_t *p)
+static inline const uint8_t *skip_padding(const struct vti_pt_course *c, const uint8_t *p)
 {
 	uint64_t word = vt_le64(p);
 
@@ -275,19 +198,19 @@ static inline const uint8_t *skip_padding(const struct cursor *c, const uint8_t 
 }
 
 /* Where the packet behind the one at hand is, if the one at hand may be taken; else NULL. */
-static inline const uint8_t *next_packet(struct cursor *c, const uint8_t *p)
+static inline const uint8_t *next_packet(struct vti_pt_course *c, const uint8_t *p)
 {
 	if (!*p)
 		p = skip_padding(c, p);
-	if (__builtin_expect(looks[*p] - 1U < PGD && p < c->safe, 1))
+	if (__builtin_expect(vti_pt_looks[*p] - 1U < PGD && p < c->safe, 1))
 		return p;
 	c->timed = true;
 	p = look_ahead(c, p);
-	return p && looks[*p] != PGE ? p : NULL;
+	return p && vti_pt_looks[*p] != PGE ? p : NULL;
 }
 
 /* Goes on to the next packet: what is between is time. */
-static inline void advance(struct vti_pt_walk *w, struct cursor *c, const uint8_t *behind,
+static inline void advance(struct vti_pt_walk *w, struct vti_pt_course *c, const uint8_t *behind,
 			   const uint8_t *to)
 {
 	if (__builtin_expect(c->timed, 0)) {
@@ -300,7 +223,8 @@ static inline void advance(struct vti_pt_walk *w, struct cursor *c, const uint8_
 }
 
 /* The address that a packet has, if it has one. */
-static inline uint64_t address(struct cursor *c, const uint8_t *p, const struct parts *a)
+static inline uint64_t address(struct vti_pt_course *c, const uint8_t *p,
+			       const struct vti_pt_parts *a)
 {
 	uint64_t ip = (vt_le64(p + 1) & a->payload) | (c->last_ip & a->last);
 
@@ -309,8 +233,8 @@ static inline uint64_t address(struct cursor *c, const uint8_t *p, const struct 
 }
 
 /* Takes a TNT. False: it, or some of it, is for the walker. */
-static inline bool take_tnt(struct vti_pt_walk *w, struct cursor *c, uint64_t tnt, unsigned count,
-			    unsigned size)
+static inline bool take_tnt(struct vti_pt_walk *w, struct vti_pt_course *c, uint64_t tnt,
+			    unsigned count, unsigned size)
 {
 	const uint8_t *to = next_packet(c, c->p + size);
 	unsigned left;
@@ -327,23 +251,20 @@ static inline bool take_tnt(struct vti_pt_walk *w, struct cursor *c, uint64_t tn
 }
 
 /* The blocks of a tail have been copied: the rest. */
-static inline void take_tail(struct vti_pt_walk *w, struct cursor *c, const struct vti_pt_a_run *e)
+static inline void take_tail(struct vti_pt_walk *w, struct vti_pt_course *c,
+			     const struct vti_pt_a_run *e)
 {
-	if (e->flags & VTI_PT_RUN_PUSHES_TAIL) {
-		const struct vti_pt_run_rest *rest = vti_pt_run_rest(c->r, e);
-		unsigned at = 1U + e->blocks + e->tail + 2U * rest->pushes;
-
-		push(w, &c->r->pool[e->pool + at], rest->tail_pushes);
-	}
+	if (e->flags & VTI_PT_RUN_PUSHES_TAIL)
+		vti_pt_run_push_tail(w, c->r, e);
 	tick(w, c, e->tail);
 	c->out += e->tail;
 	c->insns += e->tail_insns;
 	c->tail = NULL;
 }
 
-static inline bool take_tip(struct vti_pt_walk *w, struct cursor *c)
+static inline bool take_tip(struct vti_pt_walk *w, struct vti_pt_course *c)
 {
-	const struct parts *a = &parts[*c->p >> 5];
+	const struct vti_pt_parts *a = &vti_pt_parts[*c->p >> 5];
 	const uint8_t *behind = c->p + a->size;
 	const struct vti_pt_a_run *e = c->tail;
 	const uint8_t *to;
@@ -357,7 +278,7 @@ static inline bool take_tip(struct vti_pt_walk *w, struct cursor *c)
 		e = look_up(w, c, 1);
 		if (!e || !(e->flags & VTI_PT_RUN_TAIL))
 			return false;
-		copy_blocks(c->out, &c->r->pool[e->pool + 1], e->tail);
+		vti_pt_run_copy(c->out, &c->r->pool[e->pool + 1], e->tail);
 	}
 	take_tail(w, c, e);
 	c->ip = address(c, c->p, a);
@@ -368,7 +289,7 @@ static inline bool take_tip(struct vti_pt_walk *w, struct cursor *c)
 }
 
 /* The run to the end of tracing that a TIP.PGD tells; NULL: none that is sure. */
-static const struct vti_pt_a_run *look_up_end(struct vti_pt_walk *w, const struct cursor *c,
+static const struct vti_pt_a_run *look_up_end(struct vti_pt_walk *w, const struct vti_pt_course *c,
 					      bool told, uint64_t to)
 {
 	uint32_t bits = told ? VTI_PT_RUN_TO_ADDRESS : VTI_PT_RUN_TO_NOWHERE;
@@ -383,7 +304,7 @@ static const struct vti_pt_a_run *look_up_end(struct vti_pt_walk *w, const struc
 }
 
 /* A note of what the packet at p tells; before the next block. */
-static bool tell(struct vti_pt_walk *w, const struct cursor *c, struct vt_pt_note *n,
+static bool tell(struct vti_pt_walk *w, const struct vti_pt_course *c, struct vt_pt_note *n,
 		 const uint8_t *p)
 {
 	w->nids = (size_t)(c->out - w->ids);
@@ -394,18 +315,18 @@ static bool tell(struct vti_pt_walk *w, const struct cursor *c, struct vt_pt_not
 }
 
 /* Takes a TIP.PGD and the TIP.PGE that follows. False: they are for the walker. */
-static bool take_filtered(struct vti_pt_walk *w, struct cursor *c)
+static bool take_filtered(struct vti_pt_walk *w, struct vti_pt_course *c)
 {
-	const struct parts *end = &parts[*c->p >> 5], *start;
+	const struct vti_pt_parts *end = &vti_pt_parts[*c->p >> 5], *start;
 	const uint8_t *pge = look_ahead(c, c->p + end->size), *pgd = c->p, *to;
 	struct vt_pt_note off = {.type = VT_PT_NOTE_DISABLED, .has_to = end->payload != 0};
 	struct vt_pt_note on = {.type = VT_PT_NOTE_ENABLED, .has_ip = true};
 	uint64_t last_ip = c->last_ip;
 	const struct vti_pt_a_run *e;
 
-	if (!pge || looks[*pge] != PGE || w->query->until != UINT64_MAX)
+	if (!pge || vti_pt_looks[*pge] != PGE || w->query->until != UINT64_MAX)
 		return false;
-	start = &parts[*pge >> 5];
+	start = &vti_pt_parts[*pge >> 5];
 	to = next_packet(c, pge + start->size);
 	if (!to)
 		return false;
@@ -416,7 +337,7 @@ static bool take_filtered(struct vti_pt_walk *w, struct cursor *c)
 		c->last_ip = last_ip;
 		return false;
 	}
-	copy_blocks(c->out, &c->r->pool[e->pool + 1], e->tail);
+	vti_pt_run_copy(c->out, &c->r->pool[e->pool + 1], e->tail);
 	take_tail(w, c, e);
 	if (!tell(w, c, &off, pgd))
 		return false;
@@ -434,10 +355,10 @@ static bool take_filtered(struct vti_pt_walk *w, struct cursor *c)
 }
 
 /* Takes the packet at hand. False: it is for the walker. */
-static inline bool take_packet(struct vti_pt_walk *w, struct cursor *c)
+static inline bool take_packet(struct vti_pt_walk *w, struct vti_pt_course *c)
 {
 	unsigned byte = *c->p;
-	unsigned look = looks[byte];
+	unsigned look = vti_pt_looks[byte];
 
 	if (look == TNT) {
 		unsigned count = 30 - (unsigned)__builtin_clz(byte);
@@ -457,7 +378,7 @@ static inline bool take_packet(struct vti_pt_walk *w, struct cursor *c)
 	return false;
 }
 
-static bool start(struct vti_pt_walk *w, struct cursor *c)
+static bool start(struct vti_pt_walk *w, struct vti_pt_course *c)
 {
 	if (!w->runs)
 		w->runs = vti_pt_runs_new();
@@ -465,7 +386,7 @@ static bool start(struct vti_pt_walk *w, struct cursor *c)
 		w->error = -VT_E_NOMEM;
 		return false;
 	}
-	*c = (struct cursor){
+	*c = (struct vti_pt_course){
 		.r = w->runs,
 		.p = w->pos,
 		.used = w->used,
@@ -482,15 +403,20 @@ static bool start(struct vti_pt_walk *w, struct cursor *c)
 int vti_pt_run(struct vti_pt_walk *w)
 {
 	const uint32_t *full = w->ids + VT_PT_BATCH;
-	struct cursor c;
+	struct vti_pt_course c;
 	int taken = 0;
 
 	if (w->end - w->pos <= READABLE)
 		return 0;
 	if (!start(w, &c))
 		return w->error;
-	while (c.p < c.safe && c.out < full && w->nnotes < VTI_PT_NOTES && take_packet(w, &c))
+	while (c.p < c.safe && c.out < full && w->nnotes < VTI_PT_NOTES) {
+		if (!c.clock)
+			taken += vti_pt_run_hot(w, &c, full);
+		if (w->tnt_count || c.out >= full || !take_packet(w, &c))
+			break;
 		taken++;
+	}
 	taken += w->tnt_count ? 1 : 0;
 	w->pos = c.p;
 	w->used = c.used;
