@@ -30,6 +30,7 @@ static int choose(struct job *j, const struct vt_format_options *opt, const char
 	const char *name = pt->engine ? pt->engine : DEFAULT_ENGINE;
 	struct vt_pt_session_options o = {
 		.jobs = pt->jobs,
+		.packets = pt->packets,
 		.lbr = pt->lbr,
 		.find = {.symfs = pt->symfs,
 			 .debugdirs = debugdirs,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "formats/pt/scan.h"
 #include "formats/pt/session_internal.h"
 #include "stream/kinds.h"
 
@@ -83,6 +84,33 @@ int vt_pt_session_scan(struct vt_pt_session *s, const struct vt_record *rec, str
 	return 0;
 }
 
+/* What each trace consists of. */
+static void tell_packets(const struct vt_pt_session *s)
+{
+	struct vt_pt_scan scan;
+	size_t i, k;
+
+	for (i = 0; i < vt_pt_buffers_count(s->buffers); i++) {
+		const struct vt_pt_queue *q = vt_pt_buffers_queue(s->buffers, i);
+		uint64_t bytes = 0;
+
+		vt_pt_scan_init(&scan, NULL);
+		for (k = 0; k < q->nsegments; k++) {
+			bytes += q->segments[k].size;
+			if (!s->opt.packets)
+				continue;
+			if (k)
+				vt_pt_scan_break(&scan);
+			vt_pt_scan_feed(&scan, q->segments[k].bytes, q->segments[k].size);
+		}
+		vt_pt_scan_end(&scan);
+		if (s->opt.packets)
+			vt_pt_scan_write(&scan, q->index, s->w);
+		else
+			vt_pt_packets_total(s->w, q->index, 0, bytes);
+	}
+}
+
 int vt_pt_session_begin(struct vt_pt_session *s, struct vt_writer *w, struct vt_error *err)
 {
 	int code;
@@ -107,7 +135,10 @@ int vt_pt_session_begin(struct vt_pt_session *s, struct vt_writer *w, struct vt_
 	if (!s->opt.engine || !s->info.found)
 		return 0;
 	code = vt_pt_buffers_seal(s->buffers, s->info.snapshot, err);
-	return code == 0 ? vti_pt_runners_make(s, err) : code;
+	if (code < 0)
+		return code;
+	tell_packets(s);
+	return vti_pt_runners_make(s, err);
 }
 
 /* ---- gaps ---- */

@@ -28,6 +28,7 @@
 struct vt_pt_session_options {
 	const struct vt_pt_engine_ops *engine; /* NULL: AUXTRACE is passed on as it is */
 	unsigned jobs;			       /* as in struct vt_pt_options */
+	bool packets;			       /* count the packets by kind, not only their bytes */
 	bool lbr; /* make EXEC records of the branch stacks of samples, too */
 	struct vt_find_options find;
 	const char *const *kernels; /* the kernel's ELF file, a copy of its core; or both */

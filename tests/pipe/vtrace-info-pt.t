@@ -98,6 +98,13 @@ t_is "its records are counted as well" "$(get perf.json 'o["records"]["AUXTRACE"
 t_ok "through a pipe" bash -c 'vtrace info <pipe.data | grep -q "Intel PT of processor 3: 110 bytes, 24 packets"'
 head -c $(($(wc -c <pipe.data) - 5)) pipe.data >cut.data
 t_status "a cut one" 1 vtrace info cut.data
+vtrace decode --packets -o counted.vt pipe.data 2>/dev/null
+vtrace info --json counted.vt >counted.json 2>/dev/null
+t_is "decoding counts the same" "$(get counted.json 'sorted((k, v["count"]) for k, v in p["decoded"]["packets"].items() if k != "none")')" \
+	"$(get perf.json 'sorted((k, sum(x["packets"].get(k, {}).get("count", 0) for x in p["traces"])) for k in set(k for x in p["traces"] for k in x["packets"]))')"
+t_is "and bytes" "$(get counted.json 'p["decoded"]["bytes"]')" 151
+vtrace decode pipe.data 2>/dev/null | vtrace info --json >uncounted.json 2>/dev/null
+t_is "uncounted, there are the bytes" "$(get uncounted.json '[p["decoded"][k] for k in ("bytes", "packets")]')" '[151, {}]'
 "$PYTHON" -c "
 import sys
 d = bytearray(open('pipe.data', 'rb').read())
