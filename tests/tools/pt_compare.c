@@ -11,47 +11,14 @@
  *	--window BYTES		how long these pieces may be; 16384
  *	--only N		of the variants only that one
  *	--write FILE		leaves the last variant there
+ *	--corpus FILE		leaves it there for the fuzz targets, with the code it ran through
  */
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
-#include "formats/pt/engine.h"
-#include "formats/pt/fast.h"
 #include "formats/pt/packet.h"
 #include "formats/pt/rawcode.h"
+#include "tests/tools/pt_engines.h"
 
 #define MAX_SPECS 64
-
-struct block {
-	uint64_t addr;
-	uint32_t size;
-	uint32_t insns;
-};
-
-struct note {
-	uint64_t at;
-	struct vt_pt_note note;
-};
-
-struct mark {
-	uint64_t at;
-	uint64_t tsc;
-	uint64_t cycles;
-};
-
-/* What an engine made of a trace. */
-struct result {
-	struct block *blocks;
-	struct note *notes;
-	struct mark *marks;
-	size_t nblocks, nnotes, nmarks;
-	size_t blocks_cap, notes_cap, marks_cap;
-	uint64_t insns;
-};
 
 struct job {
 	const struct vt_pt_engine_ops *engines[2];
@@ -62,71 +29,6 @@ struct job {
 	uint64_t insns;
 	uint64_t gaps;
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "pt_compare: %s\n", what);
-	exit(2);
-}
-
-static void *grow(void *p, size_t *cap, size_t n, size_t size)
-{
-	if (n <= *cap)
-		return p;
-	*cap = n + n / 2 + 64;
-	p = realloc(p, *cap * size);
-	if (!p)
-		die("no memory");
-	return p;
-}
-
-static void take_batch(struct result *r, const struct vt_pt_batch *b)
-{
-	uint64_t base = r->nblocks;
-	size_t i;
-
-	r->blocks = grow(r->blocks, &r->blocks_cap, r->nblocks + b->nids, sizeof(*r->blocks));
-	r->notes = grow(r->notes, &r->notes_cap, r->nnotes + b->nnotes, sizeof(*r->notes));
-	r->marks = grow(r->marks, &r->marks_cap, r->nmarks + b->ntimes, sizeof(*r->marks));
-	for (i = 0; i < b->nids; i++) {
-		const struct vt_pt_block *k = vt_pt_blocks_get(b->blocks, b->ids[i]);
-
-		r->blocks[r->nblocks++] = (struct block){k->addr, k->size, k->insns};
-		r->insns += k->insns;
-	}
-	for (i = 0; i < b->nnotes; i++)
-		r->notes[r->nnotes++] = (struct note){base + b->notes[i].at, b->notes[i]};
-	for (i = 0; i < b->ntimes; i++)
-		r->marks[r->nmarks++] =
-			(struct mark){base + b->times[i].at, b->times[i].tsc, b->times[i].cycles};
-}
-
-static void decode(struct job *j, unsigned which, const uint8_t *trace, size_t size)
-{
-	const struct vt_pt_engine_ops *ops = j->engines[which];
-	struct result *r = &j->results[which];
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_engine *e = ops->open(trace, size, &j->opt, &err);
-	struct vt_pt_batch batch;
-	uint64_t insns = 0;
-	int rc;
-
-	r->nblocks = r->nnotes = r->nmarks = 0;
-	r->insns = 0;
-	if (!e || ops->set_code(e, j->code, &err) < 0)
-		die(err.text);
-	while ((rc = ops->next(e, UINT64_MAX, &batch, &err)) > 0) {
-		take_batch(r, &batch);
-		insns += batch.insns;
-	}
-	if (rc < 0) {
-		fprintf(stderr, "pt_compare: %s: %s\n", ops->name, err.text);
-		exit(1);
-	}
-	if (insns != r->insns)
-		die("the batches' counts of instructions are wrong");
-	ops->close(e);
-}
 
 static void print_note(const char *name, const struct result *r, size_t i)
 {
@@ -161,17 +63,6 @@ static void print_mark(const char *name, const struct result *r, size_t i)
 		       i, r->marks[i].at, r->marks[i].tsc, r->marks[i].cycles);
 }
 
-static bool same_note(const struct note *a, const struct note *b)
-{
-	const struct vt_pt_note *m = &a->note, *n = &b->note;
-
-	return a->at == b->at && m->type == n->type && m->error == n->error &&
-	       m->status == n->status && m->flag == n->flag && m->has_ip == n->has_ip &&
-	       m->has_to == n->has_to && m->offset == n->offset && m->bytes == n->bytes &&
-	       m->ip == n->ip && m->to == n->to && m->value == n->value && m->extra == n->extra &&
-	       m->tsc == n->tsc && m->cycles == n->cycles;
-}
-
 static void print_around(const struct job *j,
 			 void (*print)(const char *name, const struct result *r, size_t i),
 			 size_t i, size_t before)
@@ -184,47 +75,14 @@ static void print_around(const struct job *j,
 	}
 }
 
-static size_t first_note(const struct result *a, const struct result *b)
-{
-	size_t i;
-
-	for (i = 0; i < a->nnotes && i < b->nnotes; i++) {
-		if (!same_note(&a->notes[i], &b->notes[i]))
-			return i;
-	}
-	return a->nnotes == b->nnotes ? SIZE_MAX : i;
-}
-
-static size_t first_block(const struct result *a, const struct result *b)
-{
-	size_t i;
-
-	for (i = 0; i < a->nblocks && i < b->nblocks; i++) {
-		if (memcmp(&a->blocks[i], &b->blocks[i], sizeof(a->blocks[i])) != 0)
-			return i;
-	}
-	return a->nblocks == b->nblocks ? SIZE_MAX : i;
-}
-
-static size_t first_mark(const struct result *a, const struct result *b)
-{
-	size_t i;
-
-	for (i = 0; i < a->nmarks && i < b->nmarks; i++) {
-		if (memcmp(&a->marks[i], &b->marks[i], sizeof(a->marks[i])) != 0)
-			return i;
-	}
-	return a->nmarks == b->nmarks ? SIZE_MAX : i;
-}
-
 /* True if both engines make the same of a trace. */
 static bool compare(struct job *j, const uint8_t *trace, size_t size)
 {
 	const struct result *a = &j->results[0], *b = &j->results[1];
 	size_t note, block, mark, i;
 
-	decode(j, 0, trace, size);
-	decode(j, 1, trace, size);
+	for (i = 0; i < 2; i++)
+		run_engine(j->engines[i], j->code, &j->opt, trace, size, false, &j->results[i]);
 	j->variants++;
 	j->insns += a->insns;
 	for (i = 0; i < a->nnotes; i++)
@@ -436,6 +294,7 @@ struct mutation {
 	uint64_t only; /* UINT64_MAX: all */
 	size_t window;
 	const char *write;
+	const char *corpus;
 };
 
 /* A piece of the trace, from a PSB on. */
@@ -460,6 +319,49 @@ static void make_variant(struct victim *v, const uint8_t *trace, size_t size,
 		damage(v, &rng);
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* As fuzz_pt_both wants it: sections of code, then the trace. */
+static void write_corpus(struct job *j, const struct victim *v, const char *path)
+{
+	struct result *r = &j->results[0];
+	FILE *f = fopen(path, "wb");
+	uint8_t bytes[4096 + 10];
+	uint64_t end;
+	size_t i = 0, n;
+	unsigned k;
+
+	if (!f)
+		die("a corpus cannot be written");
+	fputc(0, f);
+	qsort(r->blocks, r->nblocks, sizeof(*r->blocks), by_address);
+	while (i < r->nblocks) {
+		uint64_t addr = r->blocks[i].addr;
+
+		for (end = addr; i < r->nblocks && r->blocks[i].addr <= end + 16 &&
+				 r->blocks[i].addr + r->blocks[i].size - addr < 4000;
+		     i++) {
+			if (r->blocks[i].addr + r->blocks[i].size > end)
+				end = r->blocks[i].addr + r->blocks[i].size;
+		}
+		n = vt_pt_code_read(j->code, addr, bytes + 10, end + 16 - addr);
+		for (k = 0; k < 8; k++)
+			bytes[k] = (uint8_t)(addr >> 8 * k);
+		bytes[8] = (uint8_t)n;
+		bytes[9] = (uint8_t)(n >> 8);
+		fwrite(bytes, 1, n + 10, f);
+	}
+	memset(bytes, 0, 10);
+	fwrite(bytes, 1, 10, f);
+	fwrite(v->data, 1, v->size, f);
+	fclose(f);
+}
+
 static int mutate(struct job *j, const uint8_t *trace, size_t size, const struct mutation *m)
 {
 	struct victim v = {.size = 0};
@@ -481,6 +383,8 @@ static int mutate(struct job *j, const uint8_t *trace, size_t size, const struct
 		if (!f || fwrite(v.data, 1, v.size, f) != v.size || fclose(f))
 			die("a variant cannot be written");
 	}
+	if (m->corpus)
+		write_corpus(j, &v, m->corpus);
 	free(v.data);
 	free(v.starts);
 	free(v.ips);
@@ -553,6 +457,8 @@ static void take_option(struct job *j, struct command *c, char ***arg)
 		c->m.only = strtoull(value, NULL, 0);
 	} else if (!strcmp(name, "--write")) {
 		c->m.write = value;
+	} else if (!strcmp(name, "--corpus")) {
+		c->m.corpus = value;
 	} else if (!strcmp(name, "--mutate") && **arg) {
 		c->m.seed = strtoull(value, NULL, 0);
 		c->m.count = strtoull(*(*arg)++, NULL, 0);
@@ -588,11 +494,8 @@ int main(int argc, char **argv)
 		rc = 1;
 	printf("%" PRIu64 " traces, %" PRIu64 " instructions, %" PRIu64 " gaps: %s\n", j.variants,
 	       j.insns, j.gaps, rc ? "different" : "the same");
-	for (i = 0; i < 2; i++) {
-		free(j.results[i].blocks);
-		free(j.results[i].notes);
-		free(j.results[i].marks);
-	}
+	for (i = 0; i < 2; i++)
+		free_result(&j.results[i]);
 	free(trace);
 	vt_pt_rawcode_free(code);
 	return rc;
