@@ -1,42 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
-
 #include "formats/pt/walk.h"
 
-/* What a packet may be good for, by its kind. */
-enum { TAKES_TNT = 1, TAKES_TIP = 2, EVENT = 4, EVENT_FUP = 8, EVENT_PSBEND = 16, HEADER = 32 };
-
 static const uint8_t uses[VT_PT_NKINDS] = {
-	[VT_PT_PAD] = HEADER,
-	[VT_PT_PSBEND] = EVENT_PSBEND,
-	[VT_PT_TNT8] = TAKES_TNT,
-	[VT_PT_TNT64] = TAKES_TNT,
-	[VT_PT_TIP] = TAKES_TIP,
-	[VT_PT_TIP_PGE] = EVENT,
-	[VT_PT_TIP_PGD] = EVENT,
-	[VT_PT_FUP] = EVENT_FUP | HEADER,
-	[VT_PT_MODE_EXEC] = EVENT | HEADER,
-	[VT_PT_PIP] = EVENT | HEADER,
-	[VT_PT_VMCS] = EVENT | HEADER,
-	[VT_PT_TSC] = HEADER,
-	[VT_PT_TMA] = HEADER,
-	[VT_PT_MTC] = HEADER,
-	[VT_PT_CBR] = EVENT | HEADER,
-	[VT_PT_CYC] = HEADER,
-	[VT_PT_OVF] = EVENT | EVENT_PSBEND,
-	[VT_PT_STOP] = EVENT,
-	[VT_PT_MNT] = EVENT | HEADER,
-	[VT_PT_PTW] = EVENT,
-	[VT_PT_EXSTOP] = EVENT,
-	[VT_PT_MWAIT] = EVENT,
-	[VT_PT_PWRE] = EVENT,
-	[VT_PT_PWRX] = EVENT,
+	[VT_PT_PAD] = VTI_PT_IN_HEADER,
+	[VT_PT_PSBEND] = VTI_PT_EVENT_PSBEND,
+	[VT_PT_TNT8] = VTI_PT_TAKES_TNT,
+	[VT_PT_TNT64] = VTI_PT_TAKES_TNT,
+	[VT_PT_TIP] = VTI_PT_TAKES_TIP,
+	[VT_PT_TIP_PGE] = VTI_PT_EVENT,
+	[VT_PT_TIP_PGD] = VTI_PT_EVENT,
+	[VT_PT_FUP] = VTI_PT_EVENT_FUP | VTI_PT_IN_HEADER,
+	[VT_PT_MODE_EXEC] = VTI_PT_EVENT | VTI_PT_IN_HEADER,
+	[VT_PT_PIP] = VTI_PT_EVENT | VTI_PT_IN_HEADER,
+	[VT_PT_VMCS] = VTI_PT_EVENT | VTI_PT_IN_HEADER,
+	[VT_PT_TSC] = VTI_PT_IN_HEADER,
+	[VT_PT_TMA] = VTI_PT_IN_HEADER,
+	[VT_PT_MTC] = VTI_PT_IN_HEADER,
+	[VT_PT_CBR] = VTI_PT_EVENT | VTI_PT_IN_HEADER,
+	[VT_PT_CYC] = VTI_PT_IN_HEADER,
+	[VT_PT_OVF] = VTI_PT_EVENT | VTI_PT_EVENT_PSBEND,
+	[VT_PT_STOP] = VTI_PT_EVENT,
+	[VT_PT_MNT] = VTI_PT_EVENT | VTI_PT_IN_HEADER,
+	[VT_PT_PTW] = VTI_PT_EVENT,
+	[VT_PT_EXSTOP] = VTI_PT_EVENT,
+	[VT_PT_MWAIT] = VTI_PT_EVENT,
+	[VT_PT_PWRE] = VTI_PT_EVENT,
+	[VT_PT_PWRX] = VTI_PT_EVENT,
 };
 
-static unsigned uses_of(uint8_t kind)
+unsigned vti_pt_uses(uint8_t kind)
 {
 	if (kind == VTI_PT_UNKNOWN)
-		return HEADER;
+		return VTI_PT_IN_HEADER;
 	return kind < VT_PT_NKINDS ? uses[kind] : 0;
 }
 
@@ -139,12 +134,12 @@ int vti_pt_packet(struct vt_pt_packet *out, const uint8_t *p, const uint8_t *end
 	return size < 0 ? -VTI_PT_PACKET : size;
 }
 
-static int fetch(struct vti_pt_walk *w)
+int vti_pt_fetch_next(struct vti_pt_walk *w)
 {
 	return vti_pt_fetch(w->pos, w->end, &w->query->next);
 }
 
-static int read_packet(struct vti_pt_walk *w, struct vt_pt_packet *p)
+int vti_pt_read(struct vti_pt_walk *w, struct vt_pt_packet *p)
 {
 	if (w->query->next == VTI_PT_UNKNOWN)
 		return -VTI_PT_OPCODE;
@@ -173,568 +168,11 @@ int vti_pt_last_ip(const struct vti_pt_walk *w, uint64_t *ip)
 	return 0;
 }
 
-static void forget_ip(struct vti_pt_walk *w)
+void vti_pt_forget_ip(struct vti_pt_walk *w)
 {
 	w->last_ip = 0;
 	w->has_last_ip = false;
 	w->ip_suppressed = false;
-}
-
-/* ---- events ----------------------------------------------------------------- */
-
-struct vti_pt_event *vti_pt_enqueue(struct vti_pt_query *q, enum vti_pt_binding b, unsigned type)
-{
-	struct vti_pt_queue *l = &q->queues[b];
-	struct vti_pt_event *ev;
-
-	if (l->count == VTI_PT_QUEUE)
-		return NULL;
-	ev = &l->at[l->count++];
-	memset(ev, 0, sizeof(*ev));
-	ev->type = (uint8_t)type;
-	return ev;
-}
-
-/* Moves the oldest event that waits for b to q->event. */
-static bool dequeue(struct vti_pt_query *q, enum vti_pt_binding b)
-{
-	struct vti_pt_queue *l = &q->queues[b];
-
-	if (!l->count)
-		return false;
-	q->event = l->at[0];
-	memmove(&l->at[0], &l->at[1], --l->count * sizeof(l->at[0]));
-	return true;
-}
-
-static struct vti_pt_event *find(struct vti_pt_query *q, unsigned type)
-{
-	struct vti_pt_queue *l = &q->queues[VTI_PT_BIND_TIP];
-	unsigned i;
-
-	for (i = 0; i < l->count; i++) {
-		if (l->at[i].type == type)
-			return &l->at[i];
-	}
-	return NULL;
-}
-
-struct vti_pt_event *vti_pt_publish(struct vti_pt_query *q, unsigned type)
-{
-	memset(&q->event, 0, sizeof(q->event));
-	q->event.type = (uint8_t)type;
-	q->published = true;
-	return &q->event;
-}
-
-static void bind_ip(const struct vti_pt_walk *w, struct vti_pt_event *ev)
-{
-	if (vti_pt_last_ip(w, &ev->ip))
-		ev->suppressed = true;
-}
-
-static bool will_event(const struct vti_pt_query *q)
-{
-	unsigned u = uses_of(q->next);
-
-	if (u & EVENT)
-		return true;
-	if (u & EVENT_PSBEND)
-		return q->queues[VTI_PT_BIND_PSBEND].count;
-	if (u & TAKES_TIP)
-		return q->queues[VTI_PT_BIND_TIP].count;
-	if (u & EVENT_FUP)
-		return q->queues[VTI_PT_BIND_FUP].count;
-	return false;
-}
-
-/* ---- the header of a PSB ------------------------------------------------------ */
-
-/* With this fault a FUP in a header may be left over from before tracing was disabled. */
-static int bdm70_applies(const struct vti_pt_walk *w, const uint8_t *p)
-{
-	struct vt_pt_packet pkt;
-	uint8_t kind;
-	int n;
-
-	for (;; p += n) {
-		if (vti_pt_fetch(p, w->end, &kind))
-			return 0;
-		n = kind == VTI_PT_UNKNOWN ? -VTI_PT_OPCODE : vti_pt_packet(&pkt, p, w->end);
-		if (n < 0)
-			return n == -VTI_PT_EOS ? 0 : n;
-		switch (pkt.kind) {
-		case VT_PT_TIP_PGE:
-			return 1;
-		case VT_PT_PAD:
-		case VT_PT_TSC:
-		case VT_PT_CBR:
-		case VT_PT_PSBEND:
-		case VT_PT_PIP:
-		case VT_PT_MODE_EXEC:
-		case VT_PT_MODE_TSX:
-		case VT_PT_VMCS:
-		case VT_PT_TMA:
-		case VT_PT_MTC:
-		case VT_PT_CYC:
-		case VT_PT_MNT:
-			break;
-		default:
-			return 0;
-		}
-	}
-}
-
-static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	struct vti_pt_query *q = w->query;
-
-	if (q->errata & VTI_PT_BDM70 && !q->enabled) {
-		int r = bdm70_applies(w, w->pos + p->size);
-
-		if (r)
-			return r < 0 ? r : 0;
-	}
-	if (p->ipc != VT_PT_IPC_SUPPRESSED)
-		q->enabled = true;
-	return vti_pt_take_ip(w, p);
-}
-
-/* A two-byte CYC and the OVF that it hides: the reference takes the OVF. */
-static bool skd007_applies(const struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	if (!(w->query->errata & VTI_PT_SKD007) || p->size != 2)
-		return false;
-	if ((p->payload & 0xffe0) != 0x20)
-		return false;
-	return w->pos + 2 < w->end && w->pos[2] == 0xf3;
-}
-
-static int header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, unsigned type)
-{
-	struct vti_pt_event *ev = vti_pt_enqueue(w->query, VTI_PT_BIND_PSBEND, type);
-
-	if (!ev)
-		return -VTI_PT_FULL;
-	ev->value = p->payload;
-	ev->flag = p->kind == VT_PT_PIP && p->flag;
-	return 0;
-}
-
-/* A TMA belongs to a TSC before it; no clock stands still. */
-static int check_timing(struct vti_pt_query *q, const struct vt_pt_packet *p)
-{
-	if (p->kind == VT_PT_TSC) {
-		q->has_tsc = true;
-		q->has_tma = false;
-	} else if (p->kind == VT_PT_TMA) {
-		if (!q->has_tsc || q->has_tma)
-			return -VTI_PT_CONTEXT;
-		q->has_tma = true;
-	}
-	return p->kind == VT_PT_CBR && !p->payload ? -VTI_PT_PACKET : 0;
-}
-
-static int header_packet(struct vti_pt_walk *w)
-{
-	struct vt_pt_packet p;
-	int r = 0;
-	int n = read_packet(w, &p);
-
-	if (n < 0)
-		return n;
-	if (p.kind == VT_PT_CYC && skd007_applies(w, &p)) {
-		w->pos++;
-		return 0;
-	}
-	r = check_timing(w->query, &p);
-	if (r < 0)
-		return r;
-	switch (p.kind) {
-	case VT_PT_FUP:
-		r = header_fup(w, &p);
-		break;
-	case VT_PT_MODE_EXEC:
-		r = header_event(w, &p, VTI_PT_EV_EXEC_MODE);
-		break;
-	case VT_PT_MODE_TSX:
-		r = header_event(w, &p, VTI_PT_EV_TSX);
-		break;
-	case VT_PT_PIP:
-		r = header_event(w, &p, VTI_PT_EV_ASYNC_PAGING);
-		break;
-	case VT_PT_VMCS:
-		r = header_event(w, &p, VTI_PT_EV_ASYNC_VMCS);
-		break;
-	case VT_PT_CBR:
-		r = header_event(w, &p, VTI_PT_EV_CBR);
-		break;
-	case VT_PT_MNT:
-		r = header_event(w, &p, VTI_PT_EV_MNT);
-		break;
-	default:
-		break;
-	}
-	if (r < 0)
-		return r;
-	w->pos += n;
-	return 0;
-}
-
-static int read_header(struct vti_pt_walk *w)
-{
-	forget_ip(w);
-	for (;;) {
-		int r = fetch(w);
-		unsigned u;
-
-		if (r)
-			return r;
-		u = uses_of(w->query->next);
-		if (u & EVENT_PSBEND)
-			return 0;
-		if (!(u & HEADER))
-			return -VTI_PT_CONTEXT;
-		r = header_packet(w);
-		if (r)
-			return r;
-	}
-}
-
-static int decode_psb(struct vti_pt_walk *w)
-{
-	const uint8_t *psb = w->pos;
-	struct vt_pt_packet p;
-	int r = read_packet(w, &p);
-
-	if (r < 0)
-		return r;
-	w->pos += r;
-	r = read_header(w);
-	if (r < 0) {
-		w->pos = psb;
-		w->query->queues[VTI_PT_BIND_PSBEND].count = 0;
-		w->query->next = VT_PT_PSB;
-	}
-	return r;
-}
-
-/* What a PSB has told is told again before the PSBEND itself, or the OVF, is taken. */
-static bool psb_event(struct vti_pt_walk *w)
-{
-	struct vti_pt_query *q = w->query;
-
-	if (!dequeue(q, VTI_PT_BIND_PSBEND))
-		return false;
-	q->event.status = q->event.type != VTI_PT_EV_MNT;
-	if (q->event.type != VTI_PT_EV_MNT && q->event.type != VTI_PT_EV_CBR)
-		bind_ip(w, &q->event);
-	q->published = true;
-	return true;
-}
-
-/* ---- packets that addresses come in -------------------------------------------- */
-
-static int decode_tip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	struct vti_pt_query *q = w->query;
-	int r = vti_pt_take_ip(w, p);
-
-	if (r < 0)
-		return r;
-	if (dequeue(q, VTI_PT_BIND_TIP)) {
-		if (q->event.type == VTI_PT_EV_ASYNC_BRANCH)
-			q->consume = true;
-		bind_ip(w, &q->event);
-		q->published = true;
-		if (q->queues[VTI_PT_BIND_TIP].count || !q->consume)
-			return 0;
-		q->consume = false;
-	}
-	w->pos += p->size;
-	return 0;
-}
-
-static int decode_tip_pge(struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	struct vti_pt_query *q = w->query;
-	int r = vti_pt_take_ip(w, p);
-
-	if (r < 0)
-		return r;
-	/* That tracing is enabled comes before what else binds to the packet. */
-	if (!q->consume) {
-		struct vti_pt_event *ev = vti_pt_publish(q, VTI_PT_EV_ENABLED);
-
-		if (vti_pt_last_ip(w, &ev->ip))
-			return -VTI_PT_PACKET;
-		w->tnt_count = 0;
-		q->consume = true;
-		q->enabled = true;
-	} else {
-		if (!dequeue(q, VTI_PT_BIND_TIP))
-			return -VTI_PT_INTERNAL;
-		if (q->event.type != VTI_PT_EV_EXEC_MODE)
-			return -VTI_PT_CONTEXT;
-		bind_ip(w, &q->event);
-		q->published = true;
-	}
-	if (q->queues[VTI_PT_BIND_TIP].count)
-		return 0;
-	q->consume = false;
-	w->pos += p->size;
-	return 0;
-}
-
-static int decode_tip_pgd(struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	struct vti_pt_query *q = w->query;
-	int r = vti_pt_take_ip(w, p);
-
-	if (r < 0)
-		return r;
-	if (!dequeue(q, VTI_PT_BIND_TIP)) {
-		bind_ip(w, vti_pt_publish(q, VTI_PT_EV_DISABLED));
-	} else if (q->event.type == VTI_PT_EV_ASYNC_BRANCH) {
-		q->event.type = VTI_PT_EV_ASYNC_DISABLED;
-		bind_ip(w, &q->event);
-	} else {
-		/* It comes behind the end of tracing, where no address is known. */
-		q->event.suppressed = true;
-	}
-	q->published = true;
-	if (q->queues[VTI_PT_BIND_TIP].count)
-		return 0;
-	q->enabled = false;
-	w->pos += p->size;
-	return 0;
-}
-
-static int fup_event(struct vti_pt_walk *w)
-{
-	struct vti_pt_query *q = w->query;
-
-	switch (q->event.type) {
-	case VTI_PT_EV_OVERFLOW:
-		q->consume = true;
-		return vti_pt_last_ip(w, &q->event.ip);
-	case VTI_PT_EV_TSX:
-		/* Of an abort the FUP also says where it was left. */
-		if (!(q->event.value & 2))
-			q->consume = true;
-		break;
-	default:
-		q->consume = true;
-		break;
-	}
-	bind_ip(w, &q->event);
-	return 0;
-}
-
-static int decode_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	struct vti_pt_query *q = w->query;
-	struct vti_pt_event *ev;
-	uint64_t ip;
-	int r = vti_pt_take_ip(w, p);
-
-	if (r < 0)
-		return r;
-	if (dequeue(q, VTI_PT_BIND_FUP)) {
-		r = fup_event(w);
-		if (r < 0)
-			return r;
-		q->published = true;
-		if (q->queues[VTI_PT_BIND_FUP].count || !q->consume)
-			return 0;
-		q->consume = false;
-	} else {
-		r = vti_pt_last_ip(w, &ip);
-		if (r < 0)
-			return r;
-		ev = vti_pt_enqueue(q, VTI_PT_BIND_TIP, VTI_PT_EV_ASYNC_BRANCH);
-		if (!ev)
-			return -VTI_PT_FULL;
-		ev->from = ip;
-	}
-	w->pos += p->size;
-	return 0;
-}
-
-/* ---- packets that are events ----------------------------------------------------- */
-
-static int decode_pip(struct vti_pt_query *q, const struct vt_pt_packet *p)
-{
-	struct vti_pt_event *ev;
-
-	if (!find(q, VTI_PT_EV_ASYNC_BRANCH)) {
-		ev = vti_pt_publish(q, VTI_PT_EV_PAGING);
-	} else {
-		ev = vti_pt_enqueue(q, VTI_PT_BIND_TIP, VTI_PT_EV_ASYNC_PAGING);
-		if (!ev)
-			return -VTI_PT_FULL;
-	}
-	ev->value = p->payload;
-	ev->flag = p->flag;
-	return 0;
-}
-
-static int decode_vmcs(struct vti_pt_query *q, const struct vt_pt_packet *p)
-{
-	struct vti_pt_event *paging = find(q, VTI_PT_EV_ASYNC_PAGING);
-	struct vti_pt_event *ev;
-
-	if (!paging && !find(q, VTI_PT_EV_ASYNC_BRANCH)) {
-		vti_pt_publish(q, VTI_PT_EV_VMCS)->value = p->payload;
-		return 0;
-	}
-	ev = vti_pt_enqueue(q, VTI_PT_BIND_TIP, VTI_PT_EV_ASYNC_VMCS);
-	if (!ev)
-		return -VTI_PT_FULL;
-	/* It comes before the CR3 that it goes with. */
-	if (paging) {
-		*ev = *paging;
-		memset(paging, 0, sizeof(*paging));
-		paging->type = VTI_PT_EV_ASYNC_VMCS;
-		ev = paging;
-	}
-	ev->value = p->payload;
-	return 0;
-}
-
-static int decode_mode(struct vti_pt_query *q, const struct vt_pt_packet *p)
-{
-	struct vti_pt_event *ev;
-
-	if (p->kind == VT_PT_MODE_EXEC) {
-		ev = vti_pt_enqueue(q, VTI_PT_BIND_TIP, VTI_PT_EV_EXEC_MODE);
-	} else if (q->enabled) {
-		ev = vti_pt_enqueue(q, VTI_PT_BIND_FUP, VTI_PT_EV_TSX);
-	} else {
-		ev = vti_pt_publish(q, VTI_PT_EV_TSX);
-		ev->suppressed = true;
-	}
-	if (!ev)
-		return -VTI_PT_FULL;
-	ev->value = p->payload;
-	return 0;
-}
-
-/* Events of one packet, with or without a FUP that says where. */
-static int decode_plain(struct vti_pt_query *q, const struct vt_pt_packet *p, unsigned type,
-			bool has_fup)
-{
-	struct vti_pt_event *ev;
-
-	if (has_fup) {
-		ev = vti_pt_enqueue(q, VTI_PT_BIND_FUP, type);
-		if (!ev)
-			return -VTI_PT_INTERNAL;
-	} else {
-		ev = vti_pt_publish(q, type);
-		if (type == VTI_PT_EV_EXSTOP || type == VTI_PT_EV_PTWRITE)
-			ev->suppressed = true;
-	}
-	ev->value = p->payload;
-	ev->extra = p->kind == VT_PT_PTW ? p->count : p->extra;
-	ev->flag = p->flag;
-	/* libipt does not tell of deadlines. */
-	if (p->kind == VT_PT_PWRX)
-		ev->extra &= ~UINT64_C(2);
-	return 0;
-}
-
-static int decode_event(struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	struct vti_pt_query *q = w->query;
-
-	switch (p->kind) {
-	case VT_PT_PIP:
-		return decode_pip(q, p);
-	case VT_PT_VMCS:
-		return decode_vmcs(q, p);
-	case VT_PT_MODE_EXEC:
-	case VT_PT_MODE_TSX:
-		return decode_mode(q, p);
-	case VT_PT_CBR:
-		return decode_plain(q, p, VTI_PT_EV_CBR, false);
-	case VT_PT_STOP:
-		return decode_plain(q, p, VTI_PT_EV_STOP, false);
-	case VT_PT_MNT:
-		return decode_plain(q, p, VTI_PT_EV_MNT, false);
-	case VT_PT_PTW:
-		return decode_plain(q, p, VTI_PT_EV_PTWRITE, p->ip);
-	case VT_PT_EXSTOP:
-		return decode_plain(q, p, VTI_PT_EV_EXSTOP, p->ip);
-	case VT_PT_MWAIT:
-		return decode_plain(q, p, VTI_PT_EV_MWAIT, true);
-	case VT_PT_PWRE:
-		return decode_plain(q, p, VTI_PT_EV_PWRE, false);
-	case VT_PT_PWRX:
-		return decode_plain(q, p, VTI_PT_EV_PWRX, false);
-	default:
-		return 0;
-	}
-}
-
-static int decode_tnt(struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	if (w->tnt_count)
-		return -VTI_PT_CONTEXT;
-	w->tnt = p->payload;
-	w->tnt_count = p->count;
-	w->pos += p->size;
-	return 0;
-}
-
-/* Takes the packet at w->pos, or an event from it.  0 or a negative fault. */
-static int decode(struct vti_pt_walk *w)
-{
-	struct vt_pt_packet p;
-	int r;
-
-	switch (w->query->next) {
-	case VT_PT_PSB:
-		return decode_psb(w);
-	case VT_PT_OVF:
-		return psb_event(w) ? 0 : vti_pt_overflow(w);
-	case VT_PT_PSBEND:
-		if (!psb_event(w))
-			w->pos += 2;
-		return 0;
-	default:
-		break;
-	}
-	r = read_packet(w, &p);
-	if (r < 0)
-		return r;
-	switch (p.kind) {
-	case VT_PT_TNT8:
-	case VT_PT_TNT64:
-		return decode_tnt(w, &p);
-	case VT_PT_TIP:
-		return decode_tip(w, &p);
-	case VT_PT_TIP_PGE:
-		return decode_tip_pge(w, &p);
-	case VT_PT_TIP_PGD:
-		return decode_tip_pgd(w, &p);
-	case VT_PT_FUP:
-		return decode_fup(w, &p);
-	case VT_PT_CYC:
-		if (!skd007_applies(w, &p))
-			break;
-		w->pos++;
-		return 0;
-	default:
-		break;
-	}
-	r = check_timing(w->query, &p);
-	if (!r)
-		r = decode_event(w, &p);
-	if (r < 0)
-		return r;
-	w->pos += p.size;
-	return 0;
 }
 
 /* ---- queries ------------------------------------------------------------------------ */
@@ -745,13 +183,14 @@ static int read_ahead(struct vti_pt_walk *w)
 	struct vti_pt_query *q = w->query;
 
 	for (;;) {
-		int r = fetch(w);
+		int r = vti_pt_fetch_next(w);
 
 		if (r)
 			return r;
-		if (uses_of(q->next) & (TAKES_TIP | TAKES_TNT) || will_event(q))
+		if (vti_pt_uses(q->next) & (VTI_PT_TAKES_TIP | VTI_PT_TAKES_TNT) ||
+		    vti_pt_will_event(q))
 			return 0;
-		r = decode(w);
+		r = vti_pt_take_packet(w);
 		if (r == -VTI_PT_EOS) {
 			w->pos = w->end;
 			q->next = VTI_PT_NONE;
@@ -778,7 +217,7 @@ static int flags(const struct vti_pt_walk *w)
 	/* Decisions that are left come before events. */
 	if (w->tnt_count)
 		return 0;
-	if (will_event(q))
+	if (vti_pt_will_event(q))
 		f |= VTI_PT_PENDING;
 	if (q->next == VTI_PT_NONE && vti_pt_fetch(w->pos, w->end, &kind))
 		f |= VTI_PT_AT_END;
@@ -801,7 +240,7 @@ void vti_pt_query_reset(struct vti_pt_walk *w)
 	q->enabled = false;
 	q->consume = false;
 	q->published = false;
-	forget_ip(w);
+	vti_pt_forget_ip(w);
 	w->tnt_count = 0;
 	for (i = 0; i < VTI_PT_NBINDINGS; i++)
 		q->queues[i].count = 0;
@@ -816,12 +255,12 @@ int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip)
 	vti_pt_query_reset(w);
 	q->has_tsc = q->has_tma = false;
 	q->sync = w->pos = psb;
-	r = fetch(w);
+	r = vti_pt_fetch_next(w);
 	if (r)
 		return r;
 	if (q->next != VT_PT_PSB)
 		return -VTI_PT_NOSYNC;
-	r = decode_psb(w);
+	r = vti_pt_take_packet(w);
 	if (r < 0)
 		return r;
 	/* Another PSB, right behind this one, does not change where this one is. */
@@ -840,20 +279,20 @@ static int take_tnt(struct vti_pt_walk *w)
 	struct vti_pt_query *q = w->query;
 
 	for (;;) {
-		unsigned u = uses_of(q->next);
+		unsigned u = vti_pt_uses(q->next);
 		int r;
 
 		if (q->next == VTI_PT_NONE)
 			return no_packet(w);
-		if (will_event(q) || u & TAKES_TIP)
+		if (vti_pt_will_event(q) || u & VTI_PT_TAKES_TIP)
 			return -VTI_PT_QUERY;
 		q->published = false;
-		r = decode(w);
+		r = vti_pt_take_packet(w);
 		if (r)
 			return r;
 		if (q->published)
 			return -VTI_PT_IGNORED;
-		if (u & TAKES_TNT)
+		if (u & VTI_PT_TAKES_TNT)
 			break;
 		r = read_ahead(w);
 		if (r)
@@ -879,21 +318,21 @@ int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip)
 	int r;
 
 	for (;;) {
-		unsigned u = uses_of(q->next);
+		unsigned u = vti_pt_uses(q->next);
 
 		if (q->next == VTI_PT_NONE)
 			return no_packet(w);
-		if (will_event(q))
+		if (vti_pt_will_event(q))
 			return -VTI_PT_QUERY;
-		if (u & TAKES_TNT && w->tnt_count)
+		if (u & VTI_PT_TAKES_TNT && w->tnt_count)
 			return -VTI_PT_QUERY;
 		q->published = false;
-		r = decode(w);
+		r = vti_pt_take_packet(w);
 		if (r)
 			return r;
 		if (q->published)
 			return -VTI_PT_IGNORED;
-		if (u & TAKES_TIP)
+		if (u & VTI_PT_TAKES_TIP)
 			break;
 		r = read_ahead(w);
 		if (r)
@@ -917,10 +356,11 @@ int vti_pt_query_event(struct vti_pt_walk *w, struct vti_pt_event *ev)
 	for (;;) {
 		if (q->next == VTI_PT_NONE)
 			return no_packet(w);
-		if (uses_of(q->next) & (TAKES_TIP | TAKES_TNT) && !will_event(q))
+		if (vti_pt_uses(q->next) & (VTI_PT_TAKES_TIP | VTI_PT_TAKES_TNT) &&
+		    !vti_pt_will_event(q))
 			return -VTI_PT_QUERY;
 		q->published = false;
-		r = decode(w);
+		r = vti_pt_take_packet(w);
 		if (r)
 			return r;
 		if (q->published)

@@ -9,9 +9,9 @@
 #include "formats/pt/fast.h"
 
 /*
- * Inside the walker: packets become decisions and events (query.c, overflow.c), decisions and
- * events lead through code (walk.c, bind.c).  The rules, and what is wrong with a trace that does
- * not keep them, are those of libipt 2.0.5's block decoder.
+ * Inside the walker: packets become decisions and events (query.c, take.c, overflow.c), decisions
+ * and events lead through code (walk.c, bind.c).  The rules, and what is wrong with a trace that
+ * does not keep them, are those of libipt 2.0.5's block decoder.
  */
 
 /* Why a walk cannot go on; functions return them negative. */
@@ -168,11 +168,32 @@ int vti_pt_query_cond(struct vti_pt_walk *w, bool *taken);
 int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip);
 int vti_pt_query_event(struct vti_pt_walk *w, struct vti_pt_event *ev);
 
+/* What a packet may be good for, by its kind. */
+enum vti_pt_use {
+	VTI_PT_TAKES_TNT = 1,
+	VTI_PT_TAKES_TIP = 2,
+	VTI_PT_EVENT = 4,	  /* by itself, */
+	VTI_PT_EVENT_FUP = 8,	  /* if one waits for it */
+	VTI_PT_EVENT_PSBEND = 16, /* if one is left of a PSB+ */
+	VTI_PT_IN_HEADER = 32,	  /* it may be in a PSB+ */
+};
+unsigned vti_pt_uses(uint8_t kind);
+
 /* The kind of the packet at p by its opcode alone, into *kind; 0 or -VTI_PT_EOS. */
 int vti_pt_fetch(const uint8_t *p, const uint8_t *end, uint8_t *kind);
 
 /* The packet at p; its size, or a negative fault. */
 int vti_pt_packet(struct vt_pt_packet *out, const uint8_t *p, const uint8_t *end);
+
+/* The same for the packet at w->pos. */
+int vti_pt_fetch_next(struct vti_pt_walk *w);
+int vti_pt_read(struct vti_pt_walk *w, struct vt_pt_packet *p);
+
+/* take.c: takes the packet at w->pos, or an event from it.  0 or a negative fault. */
+int vti_pt_take_packet(struct vti_pt_walk *w);
+
+/* Does an event come with the packet at w->pos? */
+bool vti_pt_will_event(const struct vti_pt_query *q);
 
 /* Enters an event in a queue; NULL if it is full. */
 struct vti_pt_event *vti_pt_enqueue(struct vti_pt_query *q, enum vti_pt_binding b, unsigned type);
@@ -189,6 +210,7 @@ int vti_pt_overflow(struct vti_pt_walk *w);
 /* Takes an address from a packet; 0 or a negative fault. */
 int vti_pt_take_ip(struct vti_pt_walk *w, const struct vt_pt_packet *p);
 int vti_pt_last_ip(const struct vti_pt_walk *w, uint64_t *ip);
+void vti_pt_forget_ip(struct vti_pt_walk *w);
 
 /* bind.c */
 int vti_pt_walk_event(struct vti_pt_walk *w);
