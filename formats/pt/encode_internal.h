@@ -27,7 +27,7 @@ struct enc_block {
 
 /*
  * Entries of the processor's return stack (SDM 3C, "RET compression"), and those that count of a
- * decoder's that pops at each return.  Rings have more room: what lies behind the top is scratch.
+ * decoder's that pops at each return.
  */
 #define ENC_RETURNS 64
 #define ENC_POPS    4096
@@ -43,9 +43,6 @@ struct enc_hot {
 	uint64_t tnt;  /* pending decisions below a 1 */
 	uint64_t last_ip;
 	uint64_t insns;
-	/* Both stacks hold what was called since the last PSB. */
-	uint32_t nreturns, returns_top;
-	uint32_t npops, pops_top;
 };
 
 struct enc_thread {
@@ -70,9 +67,12 @@ struct enc_thread {
 	bool compress;	       /* returns */
 	struct enc_block held; /* interrupted before its last instruction; `last` 0: none */
 	uint64_t repeated;     /* instructions that were not counted, being repetitions */
-	uint64_t returns[2 * ENC_RETURNS]; /* compressed returns pop it */
-	uint64_t pops[2 * ENC_POPS];	   /* every return pops it */
-	uint64_t damage_at;		   /* position of the next byte that is changed */
+	/* Both stacks hold what was called since the last PSB. */
+	uint32_t nreturns, returns_top;
+	uint32_t npops, pops_top;
+	uint64_t returns[ENC_RETURNS]; /* compressed returns pop it */
+	uint64_t pops[ENC_POPS];       /* every return pops it */
+	uint64_t damage_at;	       /* position of the next byte that is changed */
 	struct vt_rng rng;
 };
 

@@ -21,35 +21,30 @@
 
 /* ---- the return stacks ---- */
 
-/* Pushes, or not, without a branch. */
-static inline void push(struct enc_thread *t, struct enc_hot *h, uint64_t to, unsigned n)
+static inline void push(struct enc_thread *t, uint64_t to)
 {
-	t->returns[h->returns_top % (2 * ENC_RETURNS)] = to;
-	h->returns_top += n;
-	h->nreturns += n;
-	h->nreturns -= h->nreturns > ENC_RETURNS;
-	t->pops[h->pops_top % (2 * ENC_POPS)] = to;
-	h->pops_top += n;
-	h->npops += n;
-	h->npops -= h->npops > ENC_POPS;
+	t->returns[t->returns_top++ % ENC_RETURNS] = to;
+	t->nreturns += t->nreturns < ENC_RETURNS;
+	t->pops[t->pops_top++ % ENC_POPS] = to;
+	t->npops += t->npops < ENC_POPS;
 }
 
 /*
  * Whether a return to `to` may be compressed: decoders do not agree whether a return that is not
  * pops their stack, so both sorts must find it on top.
  */
-static inline bool pop(struct enc_thread *t, struct enc_hot *h, uint64_t to)
+static inline bool pop(struct enc_thread *t, uint64_t to)
 {
-	bool fits = h->npops && t->pops[(h->pops_top - 1) % (2 * ENC_POPS)] == to && h->nreturns &&
-		    t->returns[(h->returns_top - 1) % (2 * ENC_RETURNS)] == to;
+	bool fits = t->npops && t->pops[(t->pops_top - 1) % ENC_POPS] == to && t->nreturns &&
+		    t->returns[(t->returns_top - 1) % ENC_RETURNS] == to;
 
-	if (h->npops) {
-		h->npops--;
-		h->pops_top--;
+	if (t->npops) {
+		t->npops--;
+		t->pops_top--;
 	}
 	if (fits) {
-		h->nreturns--;
-		h->returns_top--;
+		t->nreturns--;
+		t->returns_top--;
 	}
 	return fits;
 }
@@ -163,7 +158,8 @@ ALWAYS_INLINE void step(struct vt_pt_encode *e, struct enc_thread *t, struct enc
 	}
 	/* What decides is the program's data: the processor could not guess branches here. */
 	if (prev->direct && (ip == prev->target || ip == prev->other)) {
-		push(t, h, prev->next, prev->call);
+		if (prev->call)
+			push(t, prev->next);
 		if (quick) {
 			unsigned full;
 
@@ -184,13 +180,13 @@ ALWAYS_INLINE void step(struct vt_pt_encode *e, struct enc_thread *t, struct enc
 	}
 	switch (prev->end) {
 	case VT_PT_END_RET:
-		if (t->compress && pop(t, h, ip))
+		if (t->compress && pop(t, ip))
 			decide(e, t, h, true, ip);
 		else
 			go_to(e, t, h, ip);
 		return;
 	case VT_PT_END_CALL_INDIRECT:
-		push(t, h, prev->next, 1);
+		push(t, prev->next);
 		go_to(e, t, h, ip);
 		return;
 	case VT_PT_END_JUMP_INDIRECT:

@@ -51,7 +51,7 @@ void vti_enc_mode(struct enc_thread *t)
 
 void vti_enc_forget_calls(struct enc_thread *t)
 {
-	t->h.nreturns = t->h.npops = 0;
+	t->nreturns = t->npops = 0;
 }
 
 void vti_enc_psb(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t ip)
