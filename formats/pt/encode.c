@@ -92,7 +92,7 @@ static struct enc_thread *add_thread(struct vt_pt_encode *e, const struct key *k
 		return NULL;
 	t->buffer = malloc(ENC_BUFFER + ENC_SLACK);
 	if (!t->buffer ||
-	    !vt_array_grow(&e->threads, &e->threads_cap, e->nthreads + 1, sizeof(*e->threads))) {
+	    !vt_array_grow(&e->threads, &e->threads_cap, e->nthreads + 1, sizeof(void *))) {
 		free(t->buffer);
 		free(t);
 		return NULL;

@@ -60,7 +60,7 @@ static int by_address(const void *a, const void *b)
 
 static bool put_pages(const struct vt_hash *pages, struct vt_output *dump, struct vt_output *addr)
 {
-	const struct page **sorted = calloc(pages->count + 1, sizeof(*sorted));
+	const struct page **sorted = calloc(pages->count + 1, sizeof(void *));
 	uint8_t word[8];
 	size_t i;
 
