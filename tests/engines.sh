@@ -24,17 +24,19 @@ engines_ways=(
 
 engines_clock=(--mtc 3 --nom-freq 32 --cpuid-15h 2,256)
 
-# Decodes a trace by both engines: the records must be the same, to the byte.
+# Decodes a trace by both engines, and by two threads: the records must be the same, to the byte.
 engines_same()
 {
-	local trace=$1 pages=$2 engine status
-	for engine in libipt fast; do
+	local trace=$1 pages=$2 how status
+	for how in libipt fast "fast -j2"; do
 		status=0
-		vtrace decode --engine=$engine "${engines_clock[@]}" --pages "$pages.dump,$pages.addr" -z none \
-			-o "$engine.vt" "$trace" 2>"$engine.err" || status=$?
+		# shellcheck disable=SC2086 # words
+		vtrace decode --engine=$how "${engines_clock[@]}" --pages "$pages.dump,$pages.addr" -z none \
+			-o "$how.vt" "$trace" 2>"$how.err" || status=$?
 		[ $status -le 1 ] || return 1
 	done
-	"$PYTHON" "$ROOT/tests/vt_same.py" libipt.vt fast.vt
+	"$PYTHON" "$ROOT/tests/vt_same.py" libipt.vt fast.vt &&
+		"$PYTHON" "$ROOT/tests/vt_same.py" fast.vt "fast -j2.vt"
 }
 
 engines_on()
