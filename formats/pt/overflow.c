@@ -11,10 +11,10 @@
 static int look(const struct vti_pt_walk *w, const uint8_t **p, struct vt_pt_packet *pkt)
 {
 	uint8_t kind;
-	int r = vti_pt_fetch(*p, w->end, &kind);
+	int r;
 
-	if (r)
-		return r;
+	if (vti_pt_fetch(*p, w->end, &kind))
+		return -VTI_PT_EOS;
 	if (kind == VTI_PT_UNKNOWN)
 		return -VTI_PT_OPCODE;
 	r = vti_pt_packet(pkt, *p, w->end);
@@ -37,7 +37,7 @@ static int overflow_disabled(struct vti_pt_walk *w)
 /* Is there a FUP in the header of a PSB, *p being behind it?  1, 0 or a negative fault. */
 static int header_has_fup(const struct vti_pt_walk *w, const uint8_t *p, struct vt_pt_packet *pkt)
 {
-	for (;; p += pkt->size) {
+	for (;;) {
 		int r = look(w, &p, pkt);
 
 		if (r < 0)
@@ -46,6 +46,7 @@ static int header_has_fup(const struct vti_pt_walk *w, const uint8_t *p, struct 
 			return 1;
 		if (pkt->kind == VT_PT_PSBEND)
 			return 0;
+		p += pkt->size;
 	}
 }
 

@@ -404,7 +404,6 @@ static const struct vt_pt_engine_ops *engine_named(const char *name, size_t len)
 			return all[i];
 	}
 	die("no such engine");
-	return NULL;
 }
 
 static uint8_t *load(const char *path, size_t *size)

@@ -41,7 +41,7 @@ struct result {
 	uint64_t insns;
 };
 
-static inline void die(const char *what)
+static inline _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "pt: %s\n", what);
 	abort();
