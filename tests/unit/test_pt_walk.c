@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <intel-pt.h>
+
+#include "formats/pt/walk.h"
+
+#define PSB 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82
+/* A PSB+ of 64-bit code that is at 0x1000 + n. */
+#define HEADER(n) PSB, 0x99, 1, 0x7d, (n), 0x10, 0, 0, 0, 0, 2, 0x23
+
+/* The errata of each processor are those that libipt knows, and BDM70. */
+static void knows_the_errata(void **state)
+{
+	unsigned model;
+
+	(void)state;
+	for (model = 0; model < 256; model++) {
+		struct pt_cpu cpu = {pcv_intel, 6, (uint8_t)model, 0};
+		struct vt_pt_options opt = {.family = 6, .model = (uint8_t)model};
+		struct pt_errata e;
+		unsigned want;
+
+		pt_cpu_errata(&e, &cpu);
+		want = VTI_PT_BDM70 | (e.bdm64 ? VTI_PT_BDM64 : 0) |
+		       (e.skd007 ? VTI_PT_SKD007 : 0) | (e.skd022 ? VTI_PT_SKD022 : 0) |
+		       (e.skd010 ? VTI_PT_SKD010 : 0) | (e.apl11 ? VTI_PT_APL11 : 0) |
+		       (e.apl12 ? VTI_PT_APL12 : 0);
+		assert_int_equal(vti_pt_errata(&opt), want);
+	}
+}
+
+/* Of more than 64 return addresses the oldest are forgotten. */
+static void forgets_old_returns(void **state)
+{
+	struct vti_pt_walk w = {.pos = NULL};
+	uint64_t ip, i;
+
+	(void)state;
+	for (i = 0; i < 70; i++)
+		vti_pt_walk_push(&w, i);
+	for (i = 70; i-- > 6;) {
+		assert_true(vti_pt_walk_pop(&w, &ip));
+		assert_int_equal(ip, i);
+	}
+	assert_false(vti_pt_walk_pop(&w, &ip));
+}
+
+struct story {
+	struct vt_pt_code *code;
+	struct vt_pt_engine *engine;
+	struct vt_pt_batch batch;
+};
+
+static void tell(struct story *s, const struct vt_pt_engine_ops *ops, const uint8_t *code,
+		 size_t code_size, const uint8_t *trace, size_t size)
+{
+	struct vt_pt_section section = {.start = 0x1000, .size = code_size, .bytes = code};
+	struct vt_pt_options opt = {.jobs = 0};
+	struct vt_error err = VT_ERROR_INIT;
+
+	s->code = vt_pt_code_new();
+	assert_non_null(s->code);
+	assert_int_equal(vt_pt_code_add(s->code, &section, &err), 0);
+	s->engine = ops->open(trace, size, &opt, &err);
+	assert_non_null(s->engine);
+	assert_int_equal(ops->set_code(s->engine, s->code, &err), 0);
+	assert_int_equal(ops->next(s->engine, UINT64_MAX, &s->batch, &err), 1);
+}
+
+static void forget(struct story *s, const struct vt_pt_engine_ops *ops)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	assert_int_equal(ops->next(s->engine, UINT64_MAX, &s->batch, &err), 0);
+	ops->close(s->engine);
+	vt_pt_code_free(s->code);
+}
+
+static const struct vt_pt_engine_ops *const engines[] = {&vt_pt_libipt, &vt_pt_careful,
+							 &vt_pt_fast};
+#define NENGINES (sizeof(engines) / sizeof(engines[0]))
+
+/* A jump to itself ends in a gap, whoever decodes it. */
+static void ends_loops(void **state)
+{
+	static const uint8_t code[] = {0x90, 0xeb, 0xfe};
+	static const uint8_t trace[] = {HEADER(0), 0x04};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < NENGINES; i++) {
+		const struct vt_pt_note *last;
+		struct story s;
+
+		tell(&s, engines[i], code, sizeof(code), trace, sizeof(trace));
+		assert_int_equal(s.batch.insns, 3);
+		last = &s.batch.notes[s.batch.nnotes - 1];
+		assert_int_equal(last->type, VT_PT_NOTE_ERROR);
+		assert_int_equal(last->error, VT_PT_ERR_LOOP);
+		assert_int_equal(last->bytes, 1);
+		forget(&s, engines[i]);
+	}
+}
+
+/* What a FUP and a TIP leave in straight code cuts a block: an interrupt. */
+static void cuts_at_interrupts(void **state)
+{
+	/* nop; nop; nop; nop; jmp *%rax */
+	static const uint8_t code[] = {0x90, 0x90, 0x90, 0x90, 0xff, 0xe0};
+	static const uint8_t trace[] = {HEADER(0), 0x3d, 0x02, 0x10, 0x2d, 0x03, 0x10};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < NENGINES; i++) {
+		const struct vt_pt_block *k;
+		struct story s;
+
+		tell(&s, engines[i], code, sizeof(code), trace, sizeof(trace));
+		assert_int_equal(s.batch.nids, 1);
+		k = vt_pt_blocks_get(s.batch.blocks, s.batch.ids[0]);
+		assert_int_equal(k->addr, 0x1000);
+		assert_int_equal(k->insns, 2);
+		assert_int_equal(s.batch.notes[s.batch.nnotes - 1].type, VT_PT_NOTE_ASYNC_BRANCH);
+		assert_int_equal(s.batch.notes[s.batch.nnotes - 1].ip, 0x1002);
+		assert_int_equal(s.batch.notes[s.batch.nnotes - 1].to, 0x1003);
+		forget(&s, engines[i]);
+	}
+}
+
+/* What is wrong behind a packet spoils it: the reference reads ahead. */
+static void reads_ahead(void **state)
+{
+	/* jz +0; nop; jz +0; nop */
+	static const uint8_t code[] = {0x74, 0x00, 0x90, 0x74, 0x00, 0x90};
+	static const uint8_t trace[] = {HEADER(0), 0x04, 0x04, 0x05};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < NENGINES; i++) {
+		struct story s;
+
+		tell(&s, engines[i], code, sizeof(code), trace, sizeof(trace));
+		assert_int_equal(s.batch.nids, 2);
+		assert_int_equal(s.batch.notes[s.batch.nnotes - 1].error, VT_PT_ERR_BAD_PACKET);
+		forget(&s, engines[i]);
+	}
+}
+
+/* A PSB of which a bad packet takes the first bytes is found all the same. */
+static void finds_eaten_psbs(void **state)
+{
+	static const uint8_t code[] = {0x90, 0x74, 0x00, 0x90, 0x74, 0x00};
+	static const uint8_t trace[] = {HEADER(0), 0x71, 0, 0, 0, 0, HEADER(3), 0x06};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < NENGINES; i++) {
+		struct story s;
+
+		tell(&s, engines[i], code, sizeof(code), trace, sizeof(trace));
+		assert_int_equal(
+			vt_pt_blocks_get(s.batch.blocks, s.batch.ids[s.batch.nids - 1])->addr,
+			0x1003);
+		forget(&s, engines[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_the_errata), cmocka_unit_test(forgets_old_returns),
+		cmocka_unit_test(ends_loops),	    cmocka_unit_test(cuts_at_interrupts),
+		cmocka_unit_test(reads_ahead),	    cmocka_unit_test(finds_eaten_psbs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
