@@ -416,7 +416,7 @@ int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct v
 	if (!more)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	w->mappings = more;
-	more[w->nmappings] = (struct mapping){NULL};
+	more[w->nmappings] = (struct mapping){0};
 	return make_mapping(w, &more[w->nmappings++], from, err);
 }
 
