@@ -267,6 +267,76 @@ static void run(struct encode *c)
 	vt_reader_close(r);
 }
 
+/* Rows of the option table. */
+#define PACKET_OPTIONS(c)                                                                          \
+	{.name = "psb",                                                                            \
+	 .type = VT_OPT_U64,                                                                       \
+	 .value = &(c).opt.psb_bytes,                                                              \
+	 .arg = "BYTES",                                                                           \
+	 .help = "a PSB each so many bytes of trace (default 4096)",                               \
+	 .min = 64},                                                                               \
+		{.name = "tnt-bits",                                                               \
+		 .type = VT_OPT_U64,                                                               \
+		 .value = &(c).opt.tnt_bits,                                                       \
+		 .arg = "N",                                                                       \
+		 .help = "decisions of a TNT packet, 1 to 47 (default 6)",                         \
+		 .min = 1,                                                                         \
+		 .max = 47},                                                                       \
+		{.name = "tnt64",                                                                  \
+		 .type = VT_OPT_FLAG,                                                              \
+		 .value = &(c).tnt64,                                                              \
+		 .help = "long TNT packets: the same as --tnt-bits 47"},                           \
+		{.name = "no-retcomp",                                                             \
+		 .type = VT_OPT_FLAG,                                                              \
+		 .value = &(c).opt.no_retcomp,                                                     \
+		 .help = "do not compress returns"},                                               \
+	{                                                                                          \
+		.name = "cr3", .type = VT_OPT_U64, .value = &(c).opt.cr3, .arg = "CR3",            \
+		.help = "PIP packets with this base of the page tables"                            \
+	}
+
+#define CLOCK_OPTIONS(c)                                                                           \
+	{.name = "tsc", .type = VT_OPT_FLAG, .value = &(c).opt.tsc, .help = "TSC packets"},        \
+		{.name = "mtc",                                                                    \
+		 .type = VT_OPT_U64,                                                               \
+		 .value = &(c).mtc_period,                                                         \
+		 .arg = "PERIOD",                                                                  \
+		 .given = &(c).mtc,                                                                \
+		 .max = 15,                                                                        \
+		 .help = "MTC packets each 2^PERIOD ticks of the crystal clock, and TSC packets"}, \
+		{.name = "cyc",                                                                    \
+		 .type = VT_OPT_FLAG,                                                              \
+		 .value = &(c).opt.cyc,                                                            \
+		 .help = "CYC packets"},                                                           \
+		{.name = "cpi",                                                                    \
+		 .type = VT_OPT_F64,                                                               \
+		 .value = &(c).cpi,                                                                \
+		 .arg = "CYCLES",                                                                  \
+		 .help = "cycles that an instruction takes (default 1)"},                          \
+		{.name = "nom-freq",                                                               \
+		 .type = VT_OPT_U64,                                                               \
+		 .value = &(c).nominal_ratio,                                                      \
+		 .arg = "RATIO",                                                                   \
+		 .help = "TSC ticks for each tick of the bus clock (default 32)",                  \
+		 .min = 1,                                                                         \
+		 .max = 255},                                                                      \
+		{.name = "cbr",                                                                    \
+		 .type = VT_OPT_U64,                                                               \
+		 .value = &(c).cbr,                                                                \
+		 .arg = "RATIO",                                                                   \
+		 .help = "core cycles for each tick of the bus clock (default: as --nom-freq)",    \
+		 .min = 1,                                                                         \
+		 .max = 255},                                                                      \
+		{.name = "cpuid-15h",                                                              \
+		 .type = VT_OPT_STRING,                                                            \
+		 .value = &(c).crystal,                                                            \
+		 .arg = "EAX,EBX",                                                                 \
+		 .help = "TSC ticks are those of the crystal clock * EBX / EAX (default 2,256)"},  \
+	{                                                                                          \
+		.name = "start-tsc", .type = VT_OPT_U64, .value = &(c).opt.start_tsc,              \
+		.arg = "TSC", .help = "the TSC when the stream begins", .max = VT_PT_MAX_START     \
+	}
+
 int cmd_encode(int argc, char **argv)
 {
 	struct app app;
@@ -293,71 +363,8 @@ int cmd_encode(int argc, char **argv)
 		 .value = &c.opt.tid,
 		 .arg = "TID",
 		 .help = "only this thread"},
-		{.name = "psb",
-		 .type = VT_OPT_U64,
-		 .value = &c.opt.psb_bytes,
-		 .arg = "BYTES",
-		 .help = "a PSB each so many bytes of trace (default 4096)",
-		 .min = 64},
-		{.name = "tnt-bits",
-		 .type = VT_OPT_U64,
-		 .value = &c.opt.tnt_bits,
-		 .arg = "N",
-		 .help = "decisions of a TNT packet, 1 to 47 (default 6)",
-		 .min = 1,
-		 .max = 47},
-		{.name = "tnt64",
-		 .type = VT_OPT_FLAG,
-		 .value = &c.tnt64,
-		 .help = "long TNT packets: the same as --tnt-bits 47"},
-		{.name = "no-retcomp",
-		 .type = VT_OPT_FLAG,
-		 .value = &c.opt.no_retcomp,
-		 .help = "do not compress returns"},
-		{.name = "cr3",
-		 .type = VT_OPT_U64,
-		 .value = &c.opt.cr3,
-		 .arg = "CR3",
-		 .help = "PIP packets with this base of the page tables"},
-		{.name = "tsc", .type = VT_OPT_FLAG, .value = &c.opt.tsc, .help = "TSC packets"},
-		{.name = "mtc",
-		 .type = VT_OPT_U64,
-		 .value = &c.mtc_period,
-		 .arg = "PERIOD",
-		 .given = &c.mtc,
-		 .max = 15,
-		 .help = "MTC packets each 2^PERIOD ticks of the crystal clock, and TSC packets"},
-		{.name = "cyc", .type = VT_OPT_FLAG, .value = &c.opt.cyc, .help = "CYC packets"},
-		{.name = "cpi",
-		 .type = VT_OPT_F64,
-		 .value = &c.cpi,
-		 .arg = "CYCLES",
-		 .help = "cycles that an instruction takes (default 1)"},
-		{.name = "nom-freq",
-		 .type = VT_OPT_U64,
-		 .value = &c.nominal_ratio,
-		 .arg = "RATIO",
-		 .help = "TSC ticks for each tick of the bus clock (default 32)",
-		 .min = 1,
-		 .max = 255},
-		{.name = "cbr",
-		 .type = VT_OPT_U64,
-		 .value = &c.cbr,
-		 .arg = "RATIO",
-		 .help = "core cycles for each tick of the bus clock (default: as --nom-freq)",
-		 .min = 1,
-		 .max = 255},
-		{.name = "cpuid-15h",
-		 .type = VT_OPT_STRING,
-		 .value = &c.crystal,
-		 .arg = "EAX,EBX",
-		 .help = "TSC ticks are those of the crystal clock * EBX / EAX (default 2,256)"},
-		{.name = "start-tsc",
-		 .type = VT_OPT_U64,
-		 .value = &c.opt.start_tsc,
-		 .arg = "TSC",
-		 .help = "the TSC when the stream begins",
-		 .max = VT_PT_MAX_START},
+		PACKET_OPTIONS(c),
+		CLOCK_OPTIONS(c),
 		{.name = "overflow",
 		 .type = VT_OPT_U64,
 		 .value = &c.opt.overflow,
