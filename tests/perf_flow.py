@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# usage: perf_flow.py [PIECES] RECORDING.vt TRACE.perf.data
+# usage: perf_flow.py [PIECES] RECORDING.vt TRACE.perf.data|STREAM.vt
 #
 # Compares what perf decodes of an encoded trace with the recording it was encoded from: for each
 # thread the address of every instruction, and every transfer of control, in their order.
+#
+# A second stream (.vt) is compared instead of what perf decodes.
 #
 # With PIECES, only a part of the trace is there, but at least a tenth of it: what perf decodes of a
 # thread must be at most so many pieces of the recording, more than one in all, in its order.
@@ -165,8 +167,13 @@ def main():
     rec = Recording(args[0])
     if most:
         return compare_parts(decoded(args[1]), rec.threads, most)
-    bad = compare("instructions", decoded(args[1]), rec.threads)
-    bad += compare("branches", branches(args[1]), rec.transfers)
+    if args[1].endswith(".vt"):
+        other = Recording(args[1])
+        insns, flow = other.threads, other.transfers
+    else:
+        insns, flow = decoded(args[1]), branches(args[1])
+    bad = compare("instructions", insns, rec.threads)
+    bad += compare("branches", flow, rec.transfers)
     print("%d threads, %d instructions, %d transfers"
           % (len(rec.threads), sum(map(len, rec.threads.values())),
              sum(map(len, rec.transfers.values()))))

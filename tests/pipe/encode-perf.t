@@ -38,6 +38,16 @@ same()
 	t_ok "$name $*: the same instructions and branches" flow "$name.vt" x.data
 }
 
+# ours NAME OPTION...: our own reader of perf.data decodes it, and the same
+ours()
+{
+	local name=$1
+	shift
+	vtrace encode --perf-data "$@" -o x.data "$name.vt"
+	t_ok "$name $*: vtrace decodes it" vtrace decode -o z.vt x.data
+	t_ok "$name $*: likewise" flow "$name.vt" z.vt
+}
+
 head -c 1000 "$ROOT/LICENSE" >text
 record gzip gzip -c text
 record calls "$tools/rec_calls" 20
@@ -63,6 +73,11 @@ same signals --tsc --cpi 2 --cpus 2 --slice 1
 record exec sh -c '/bin/echo a; exec /bin/true'
 same exec --tsc
 
+ours threads
+ours fork --tsc
+ours signals --tsc --cpus 3 --slice 5000
+ours threads --mtc 3 --cyc --cpus 2 --cpu-wide --slice 1000
+
 # Nothing but the encoder's model and the trace tells perf the time.
 t_ok "timed by TSC and MTC" vtrace encode --perf-data --mtc 3 --cpi 2 -o x.data calls.vt
 t_ok "times lie in the tick" "$PYTHON" "$ROOT/tests/perf_times.py" 2 360 10 calls.vt x.data
@@ -86,6 +101,20 @@ record jit "$tools/rec_jit"
 t_ok "generated code" vtrace encode --perf-data --tsc --psb 256 -o x.data jit.vt
 t_is "perf has no such code" "$(($(errors x.data) > 0))" 1
 t_ok "and all but it" flow 100 jit.vt x.data
+
+# What a decoder has made of a trace can be encoded again.
+vtrace encode --tnt64 -o raw.pt calls.vt
+vtrace dump -k IMAGE,MAP calls.vt | tr '\t' ' ' >maps
+images=()
+while IFS='|' read -r id path; do
+	pattern=$([ "$id" = 0 ] && echo '^[^@]*$' || echo "^[^@]*@$id\$")
+	map=$(sed -n 's/ image=\([0-9]*\)\(.*\)/\2@\1/; /^MAP.*prot=0x5/p' maps | grep -m 1 "$pattern") || continue
+	start=$(sed -n 's/.* start=\(0x[0-9a-f]*\).*/\1/p' <<<"$map")
+	offset=$(sed -n 's/.* offset=\(0x[0-9a-f]*\).*/\1/p' <<<"$map")
+	images+=(--image "$path:$((start - ${offset:-0}))")
+done < <(sed -n 's/^IMAGE id=\([0-9]*\) path=\(\/[^ ]*\).*/\1|\2/p; s/^IMAGE path=\(\/[^ ]*\).*/0|\1/p' maps)
+t_ok "a raw trace is decoded" vtrace decode "${images[@]}" -o decoded.vt raw.pt
+same decoded
 
 # Through a pipe perf reads the same.
 t_pipe "a pipe" 'vtrace encode --perf-data threads.vt | perf script -i - --itrace=i1i -F tid,ip >piped'
