@@ -22,7 +22,7 @@ engines_ways=(
 	"timed --mtc 3 --cyc --overflow 20000"
 )
 
-engines_clock=(--mtc 3 --nom-freq 32 --cpuid-15h 2,256)
+engines_clock=(--mtc 3 --nom-freq 32 "--cpuid-15h" "2,256")
 
 # Decodes a trace by both engines, and by two threads: the records must be the same, to the byte.
 engines_same()

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Both engines on more than 50 traces of real programs, as they are and damaged.
+#
+# Programs in other languages have variables of their own.
+# shellcheck disable=SC2016
 . "$(dirname "$0")/../lib.sh"
 . "$ROOT/tests/engines.sh"
 t_need valgrind
