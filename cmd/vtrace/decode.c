@@ -244,8 +244,8 @@ int cmd_decode(int argc, char **argv)
 		{'f', "format", VT_OPT_STRING, &d.format, .arg = "FORMAT",
 		 .help = "take the input to be of this format; else its first\nbytes decide"},
 		{0, "engine", VT_OPT_STRING, &d.pt.engine, .arg = "NAME",
-		 .help = "Intel PT: the decoder, libipt or fast, which give the\n"
-			 "same, or none to keep the bytes of a perf.data",
+		 .help = "Intel PT: the decoder, fast (default) or libipt, which\n"
+			 "give the same, or none to keep the bytes",
 		 .unrecorded = true},
 		{'j', "jobs", VT_OPT_U64, &jobs, .arg = "N",
 		 .help = "Intel PT: threads (default 1)", .min = 1, .max = 256, .unrecorded = true},

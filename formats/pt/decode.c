@@ -11,8 +11,6 @@
 #include "formats/pt/scan.h"
 #include "formats/wholefile.h"
 
-#define DEFAULT_ENGINE "libipt"
-
 /* A raw trace on its way to records. */
 struct raw {
 	const struct vt_format_options *opt;
@@ -62,7 +60,7 @@ static int run_engine(struct raw *r, struct vt_error *err)
 
 static int open_all(struct raw *r, struct vt_input *in, struct vt_writer *w, struct vt_error *err)
 {
-	const char *name = r->pt->engine ? r->pt->engine : DEFAULT_ENGINE;
+	const char *name = r->pt->engine ? r->pt->engine : VT_PT_DEFAULT_ENGINE;
 	int code;
 
 	r->engine = vt_pt_engine_by_name(name);

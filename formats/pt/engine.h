@@ -162,6 +162,9 @@ struct vt_pt_engine_ops {
 extern const struct vt_pt_engine_ops vt_pt_libipt;
 extern const struct vt_pt_engine_ops vt_pt_fast;
 
+/* The engine of who names none. */
+#define VT_PT_DEFAULT_ENGINE "fast"
+
 /* The engine of that name, or NULL. */
 const struct vt_pt_engine_ops *vt_pt_engine_by_name(const char *name);
 

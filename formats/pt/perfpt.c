@@ -9,7 +9,6 @@
 #include "formats/pt/spool.h"
 #include "stream/kinds.h"
 
-#define DEFAULT_ENGINE "libipt"
 #define DEFAULT_TMPDIR "/tmp"
 
 /* What both ways share. */
@@ -27,7 +26,7 @@ static int choose(struct job *j, const struct vt_format_options *opt, const char
 	static const char *const debugdirs[] = {"/usr/lib/debug"};
 	static const struct vt_pt_decode_options none;
 	const struct vt_pt_decode_options *pt = opt->pt ? opt->pt : &none;
-	const char *name = pt->engine ? pt->engine : DEFAULT_ENGINE;
+	const char *name = pt->engine ? pt->engine : VT_PT_DEFAULT_ENGINE;
 	struct vt_pt_session_options o = {
 		.jobs = pt->jobs,
 		.packets = pt->packets,
