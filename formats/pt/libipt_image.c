@@ -86,7 +86,7 @@ static struct pt_image *make_image(struct pt_image_section_cache *cache,
 		if (id > 0)
 			pt_image_add_cached(image, cache, id, NULL);
 	}
-	memcpy(&context, &code, sizeof(code));
+	memcpy(&context, &code, sizeof(context));
 	pt_image_set_callback(image, read_code, context);
 	return image;
 }
