@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/pt/packet.h"
 #include "formats/pt/session_internal.h"
 
 struct row {
@@ -101,10 +102,21 @@ struct vti_pt_runner *vti_pt_runner_of_tid(const struct vt_pt_session *s, int64_
 
 /* ---- decoding ---- */
 
+/* The process whose code is to be looked at. */
+static int64_t process_of(const struct vt_pt_session *s, struct vti_pt_runner *r)
+{
+	if (r->pid >= 0 || r->tid < 0)
+		return r->pid;
+	r->pid = vt_pt_spaces_process_of(s->spaces, r->tid);
+	return r->pid;
+}
+
 /* Opens the next segment; 0: there is none. */
 static int open_segment(struct vt_pt_session *s, struct vti_pt_runner *r, struct vt_error *err)
 {
 	const struct vt_pt_segment *g;
+	const uint8_t *first;
+	size_t skip;
 
 	if (r->engine)
 		return 1;
@@ -113,24 +125,19 @@ static int open_segment(struct vt_pt_session *s, struct vti_pt_runner *r, struct
 		return 0;
 	}
 	g = &r->queue->segments[r->segment++];
+	first = s->info.snapshot ? vt_pt_find_psb(g->bytes, g->bytes + g->size) : g->bytes;
+	skip = first ? (size_t)(first - g->bytes) : g->size;
+	process_of(s, r);
 	if (g->missing)
 		vti_pt_session_gap(s, r, vt_pt_time(&s->info.conv, r->tsc),
 				   "bytes of the trace are missing", 0, g->missing);
-	else if (g->apart)
+	/* A ring buffer's oldest bytes are the rest of what was overwritten. */
+	else if (g->apart || skip)
 		vti_pt_session_gap(s, r, vt_pt_time(&s->info.conv, r->tsc),
-				   "overwritten between two snapshots", 0, 0);
-	r->engine = s->opt.engine->open(g->bytes, g->size, &s->info.options, err);
+				   "overwritten before the snapshot", 0, skip);
+	r->engine = s->opt.engine->open(g->bytes + skip, g->size - skip, &s->info.options, err);
 	r->generation = 0;
 	return r->engine ? 1 : -(int)err->code;
-}
-
-/* The process whose code is to be looked at. */
-static int64_t process_of(const struct vt_pt_session *s, struct vti_pt_runner *r)
-{
-	if (r->pid >= 0 || r->tid < 0)
-		return r->pid;
-	r->pid = vt_pt_spaces_process_of(s->spaces, r->tid);
-	return r->pid;
 }
 
 static int set_code(struct vt_pt_session *s, struct vti_pt_runner *r, struct vt_error *err)

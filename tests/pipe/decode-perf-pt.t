@@ -80,10 +80,23 @@ for kind in BLOCK EXEC TRACE; do
 done
 
 # A program that is not there, or another one of the same name, gives gaps and no code.
-mkdir empty
-t_status "no image" 1 vtrace decode --symfs empty -o x.vt x.data
+cp "$tools/rec_threads" prog
+record prog ./prog
+vtrace encode --perf-data --tsc -o x.data prog.vt
+rm prog
+t_status "no image" 1 vtrace decode -o x.vt x.data
 t_is "gaps say so" "$(vtrace dump -k GAP -F reason x.vt 2>/dev/null | sort -u)" "no code"
-t_is "nothing was executed" "$(vtrace dump -k EXEC x.vt 2>/dev/null | wc -l)" 0
+vtrace decode -o x.vt x.data 2>err
+t_like "and the warning" err 'prog: no code'
+vtrace dump -k GAP x.vt >want 2>/dev/null
+cp "$tools/rec_calls" prog
+t_status "another image" 1 vtrace decode -o y.vt x.data
+vtrace dump -k GAP y.vt >got 2>/dev/null
+t_same "is none" got want
+mkdir symfs
+cp "$tools/rec_threads" "symfs/prog"
+t_status "an image below symfs" 0 vtrace decode --symfs symfs -o y.vt x.data
+t_is "has the code" "$(vtrace dump -k GAP y.vt | wc -l)" 0
 t_status "a symfs that is none" 3 vtrace decode --symfs nowhere -o x.vt x.data
 t_status "a kernel that is none" 3 vtrace decode --kernel "$ROOT/LICENSE" -o x.vt x.data
 
@@ -93,7 +106,8 @@ t_run vtrace decode -o x.vt x.data
 t_is "the end of each thread is there" \
 	"$(vtrace dump -k EXEC -F tid x.vt 2>/dev/null | sort -u)" \
 	"$(vtrace dump -k EXEC -F tid threads.vt | sort -u)"
-t_is "and no gap" "$(vtrace dump -k GAP x.vt 2>/dev/null | wc -l)" 0
+t_is "what came before is a gap" "$(vtrace dump -k GAP -F reason x.vt 2>/dev/null | sort -u)" \
+	"overwritten before the snapshot"
 
 # Real recordings.
 data=$VT_DATA/perf
