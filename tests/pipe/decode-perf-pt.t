@@ -87,7 +87,7 @@ rm prog
 t_status "no image" 1 vtrace decode -o x.vt x.data
 t_is "gaps say so" "$(vtrace dump -k GAP -F reason x.vt 2>/dev/null | sort -u)" "no code"
 vtrace decode -o x.vt x.data 2>err
-t_like "and the warning" err 'prog: no code'
+t_like "and the warning" 'prog: no code' err
 vtrace dump -k GAP x.vt >want 2>/dev/null
 cp "$tools/rec_calls" prog
 t_status "another image" 1 vtrace decode -o y.vt x.data
