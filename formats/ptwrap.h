@@ -12,9 +12,9 @@
 #include "stream/record.h"
 
 /*
- * Executed blocks to a perf.data with Intel PT: the packets of formats/pt/encode.h, and beside them what perf
- * needs to know to decode them: mappings, threads, and, where several threads share the buffer of
- * a CPU, who runs when.
+ * Executed blocks to a perf.data with Intel PT: the packets of formats/pt/encode.h, and beside them
+ * what perf needs to know to decode them: mappings, threads, and, where several threads share the
+ * buffer of a CPU, who runs when.
  *
  * Without TSC packets (encode.tsc) each thread has a buffer of its own and nothing has a time: perf
  * decodes a thread with the mappings that there are at its end.  With them, all records have times
