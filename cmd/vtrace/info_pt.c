@@ -83,7 +83,8 @@ static bool feed_aux(struct pt_info *p, const struct vt_record *rec)
 	t = trace_of(p, index);
 	if (!t)
 		return false;
-	if (t->scan.size && at != t->next)
+	/* perf pads each record's bytes to a multiple of 8; the area goes on where these began. */
+	if (t->scan.size && (at > t->next || t->next - at >= 8))
 		vt_pt_scan_break(&t->scan);
 	t->cpu = vt_record_i64(rec, VT_AUXTRACE_CPU);
 	t->tid = vt_record_i64(rec, VT_AUXTRACE_TID);

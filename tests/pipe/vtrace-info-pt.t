@@ -83,18 +83,21 @@ out += record(64, attr + struct.pack("<Q", 1))
 out += record(70, struct.pack("<II17Q", 1, 0, *info))
 out += aux(0, 2, 0, mtc) + aux(1, 3, 0, good[:30]) + aux(1, 3, 30, good[30:])
 out += aux(1, 3, 1000, b"\x06\x06" + good)
+out += aux(2, 4, 0, mtc + bytes(7)) + aux(2, 4, len(mtc), b"\x59\x03" + bytes(6))
 sys.stdout.buffer.write(out)
 END
 "$PYTHON" make.py >pipe.data
 t_ok "a perf.data" vtrace info --json -o perf.json pipe.data
 t_is "its traces" "$(get perf.json '[(x["index"], x["cpu"], x["bytes"], x["total"]) for x in p["traces"]]')" \
-	'[(0, 2, 41, 7), (1, 3, 110, 24)]'
+	'[(0, 2, 41, 7), (1, 3, 110, 24), (2, 4, 56, 21)]'
+t_is "padding does not interrupt an area" \
+	"$(get perf.json '[p["traces"][2][k] for k in ("before_psb", "last_tsc", "lost_mtc")]')" '[0, 1048, 0]'
 # 16 ticks of the crystal are 32 of the TSC; one of the TSC is a nanosecond.
 t_is "MTC moves its clock" "$(get perf.json '[t[k] for k in ("first_tsc", "last_tsc", "first_time", "last_time")]')" \
 	'[1000, 1032, 6000, 6032]'
 t_is "pieces are joined unless something is missing" \
 	"$(get perf.json '[p["traces"][1][k] for k in ("before_psb", "psb")] + [p["traces"][1]["no_packets"]["places"]]')" '[2, 2, 0]'
-t_is "its records are counted as well" "$(get perf.json 'o["records"]["AUXTRACE"]')" 4
+t_is "its records are counted as well" "$(get perf.json 'o["records"]["AUXTRACE"]')" 6
 t_ok "through a pipe" bash -c 'vtrace info <pipe.data | grep -q "Intel PT of processor 3: 110 bytes, 24 packets"'
 head -c $(($(wc -c <pipe.data) - 5)) pipe.data >cut.data
 t_status "a cut one" 1 vtrace info cut.data
@@ -102,9 +105,9 @@ vtrace decode --packets -o counted.vt pipe.data 2>/dev/null
 vtrace info --json counted.vt >counted.json 2>/dev/null
 t_is "decoding counts the same" "$(get counted.json 'sorted((k, v["count"]) for k, v in p["decoded"]["packets"].items() if k != "none")')" \
 	"$(get perf.json 'sorted((k, sum(x["packets"].get(k, {}).get("count", 0) for x in p["traces"])) for k in set(k for x in p["traces"] for k in x["packets"]))')"
-t_is "and bytes" "$(get counted.json 'p["decoded"]["bytes"]')" 151
+t_is "and bytes" "$(get counted.json 'p["decoded"]["bytes"]')" 207
 vtrace decode pipe.data 2>/dev/null | vtrace info --json >uncounted.json 2>/dev/null
-t_is "uncounted, there are the bytes" "$(get uncounted.json '[p["decoded"][k] for k in ("bytes", "packets")]')" '[151, {}]'
+t_is "uncounted, there are the bytes" "$(get uncounted.json '[p["decoded"][k] for k in ("bytes", "packets")]')" '[207, {}]'
 "$PYTHON" -c "
 import sys
 d = bytearray(open('pipe.data', 'rb').read())
