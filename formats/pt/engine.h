@@ -28,6 +28,9 @@
  * TNT packet, a TIP, an event) is the second turn of a loop that leaves no trace: the gap begins
  * before it.
  *
+ * A PSB of which a bad packet took the first bytes is one to go on at, too.  Where an address is
+ * needed and a TIP without one comes, the gap begins behind that TIP (VT_PT_ERR_NO_IP).
+ *
  * A FUP in a PSB+ with tracing disabled counts for nothing if a TIP.PGE follows, with no packets
  * but those of states and times in between: erratum BDM70 is worked around for every processor.
  *
@@ -52,9 +55,10 @@ enum vt_pt_note_type {
 	VT_PT_NOTE_TSX,		   /* value: bit 0 in a transaction, bit 1 aborted */
 	VT_PT_NOTE_STOP,
 	VT_PT_NOTE_EXSTOP,
-	VT_PT_NOTE_MWAIT,    /* value: hints; extra: extensions */
-	VT_PT_NOTE_PWRE,     /* value: state; extra: sub-state */
-	VT_PT_NOTE_PWRX,     /* value: last and deepest core state (packet.h); extra: wake reason */
+	VT_PT_NOTE_MWAIT, /* value: hints; extra: extensions */
+	VT_PT_NOTE_PWRE,  /* value: state; extra: sub-state */
+	VT_PT_NOTE_PWRX,  /* value: last and deepest core state (packet.h); extra: wake reason, not
+			     bit 1 */
 	VT_PT_NOTE_PTWRITE,  /* value; extra: its bytes */
 	VT_PT_NOTE_CBR,	     /* value: core to bus ratio */
 	VT_PT_NOTE_MNT,	     /* value */

@@ -118,12 +118,12 @@ extern const struct vt_pt_engine_ops vt_pt_careful;
  * The accelerator.  From the lazy state with tnt_count == 0 and nids < VT_PT_BATCH, consumes any
  * number of packets and comes back in the lazy state: returns how many packets it took, 0 if none,
  * and then nothing has changed; or -VT_E_NOMEM.  It takes a TNT or TIP only if the next packet but
- * PAD is a TNT, TIP or TIP.PGD, too, or one of timing that it takes as well: the reference reads ahead, and
- * what is wrong behind a packet spoils it.  It never runs into code that is missing or bad, nor
- * into a loop that leaves no trace, nor past an address that is suppressed: it stops before.
- * At the first decision of each packet it copies `timing` to `settled`, if it has moved, and,
- * before the first block behind it, calls vti_pt_walk_mark(w, &w->settled); `used` it leaves behind
- * the last packet of which it took a decision.
+ * PAD is a TNT, TIP or TIP.PGD, too, or one of timing that it takes as well: the reference reads
+ * ahead, and what is wrong behind a packet spoils it.  It never runs into code that is missing or
+ * bad, nor into a loop that leaves no trace, nor past an address that is suppressed: it stops
+ * before. At the first decision of each packet it copies `timing` to `settled`, if it has moved,
+ * and, before the first block behind it, calls vti_pt_walk_mark(w, &w->settled); `used` it leaves
+ * behind the last packet of which it took a decision.
  */
 int vti_pt_run(struct vti_pt_walk *w);
 
