@@ -197,16 +197,28 @@ static inline const uint8_t *skip_padding(const struct vti_pt_course *c, const u
 	return p + ((unsigned)__builtin_ctzll(word) >> 3);
 }
 
+/*
+ * The end of tracing at p is looked at together with what is before it: a good packet must follow.
+ */
+static inline const uint8_t *check_end(const struct vti_pt_course *c, const uint8_t *p)
+{
+	unsigned size = vti_pt_parts[*p >> 5].size;
+
+	if (vti_pt_looks[*p] != PGD)
+		return p;
+	return look_ahead(c, p + (size ? size : 1)) ? p : NULL;
+}
+
 /* Where the packet behind the one at hand is, if the one at hand may be taken; else NULL. */
 static inline const uint8_t *next_packet(struct vti_pt_course *c, const uint8_t *p)
 {
 	if (!*p)
 		p = skip_padding(c, p);
 	if (__builtin_expect(vti_pt_looks[*p] - 1U < PGD && p < c->safe, 1))
-		return p;
+		return check_end(c, p);
 	c->timed = true;
 	p = look_ahead(c, p);
-	return p && vti_pt_looks[*p] != PGE ? p : NULL;
+	return p && vti_pt_looks[*p] != PGE ? check_end(c, p) : NULL;
 }
 
 /* Goes on to the next packet: what is between is time. */
