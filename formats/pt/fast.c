@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/pt/parallel.h"
 #include "formats/pt/walk.h"
 
 /* ---- the walk -------------------------------------------------------------------- */
@@ -18,6 +19,8 @@ struct vt_pt_engine {
 	struct space *spaces;
 	size_t nspaces;
 	bool careful; /* do without the accelerator */
+	struct vti_pt_parallel *parallel;
+	bool begun;
 };
 
 bool vti_pt_walk_grow_times(struct vti_pt_walk *w)
@@ -176,7 +179,11 @@ static bool run(struct vti_pt_walk *w)
 	if (!clock_here(w))
 		return false;
 	w->saw_tsc = false;
+	if (w->lock)
+		pthread_mutex_unlock(w->lock);
 	r = vti_pt_run(w);
+	if (w->lock)
+		pthread_mutex_lock(w->lock);
 	if (r <= 0)
 		return false;
 	q->cursor.timing = w->settled;
@@ -233,7 +240,10 @@ static void step(struct vt_pt_engine *e)
 			offset = position(w);
 		} else if (r & VTI_PT_AT_END)
 			r = -VTI_PT_EOS;
-		else if (!e->careful && is_lazy(w) && w->nids < VT_PT_BATCH && run(w))
+		else if (w->stop && w->pos >= w->stop && is_lazy(w)) {
+			w->reached = true;
+			return;
+		} else if (!e->careful && is_lazy(w) && w->nids < VT_PT_BATCH && run(w))
 			return;
 		else
 			r = next_block(w, &offset);
@@ -251,6 +261,7 @@ static void close_engine(struct vt_pt_engine *e)
 
 	if (!e)
 		return;
+	vti_pt_parallel_free(e->parallel);
 	vti_pt_run_free(&e->walk);
 	for (i = 0; i < e->nspaces; i++)
 		vt_pt_blocks_free(e->spaces[i].blocks);
@@ -359,7 +370,8 @@ static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batc
 		return 0;
 	q->until = until;
 	begin_batch(w);
-	while (!w->error && !q->ended && !q->stopped &&
+	w->reached = false;
+	while (!w->error && !q->ended && !q->stopped && !w->reached &&
 	       ((w->nids < VT_PT_BATCH && w->nnotes < VTI_PT_NOTES) || q->open_insns))
 		step(e);
 	if (w->error)
@@ -377,11 +389,35 @@ static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batc
 	return 1;
 }
 
+/* The same by several threads, where there is nothing to stop for. */
+static int next_of_many(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
+			struct vt_error *err)
+{
+	struct vti_pt_walk *w = &e->walk;
+
+	if (!e->begun && w->opt.jobs > 1 && until == UINT64_MAX && w->blocks)
+		e->parallel = vti_pt_parallel_new(e, w, w->opt.jobs);
+	e->begun = true;
+	if (!e->parallel)
+		return next(e, until, batch, err);
+	return vti_pt_parallel_next(e->parallel, batch, err);
+}
+
+struct vti_pt_walk *vti_pt_fast_walk(struct vt_pt_engine *e)
+{
+	return &e->walk;
+}
+
+int vti_pt_fast_next(struct vt_pt_engine *e, struct vt_pt_batch *batch, struct vt_error *err)
+{
+	return next(e, UINT64_MAX, batch, err);
+}
+
 const struct vt_pt_engine_ops vt_pt_fast = {
 	.name = "fast",
 	.open = open_engine,
 	.set_code = set_code,
-	.next = next,
+	.next = next_of_many,
 	.close = close_engine,
 };
 

@@ -2,6 +2,7 @@
 #ifndef FORMATS_PT_FAST_H
 #define FORMATS_PT_FAST_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,6 +64,7 @@ struct vti_pt_walk {
 	uint32_t ret_top;
 	uint32_t ret_count;
 	uint64_t ret[VTI_PT_RETURNS];
+	uint32_t ret_high; /* the most that ret_count has been */
 
 	/*
 	 * For the accelerator, the clock as the packets before `pos` have set it, and as it was at
@@ -92,6 +94,14 @@ struct vti_pt_walk {
 	struct vt_pt_mark_time *times;
 	size_t ntimes;
 	size_t times_size;
+
+	/*
+	 * With several threads (parallel.h).  stop: go no further than the lazy state at or behind
+	 * it, if not NULL; reached: it is there.  lock: who uses blocks holds it, or NULL.
+	 */
+	const uint8_t *stop;
+	bool reached;
+	pthread_mutex_t *lock;
 
 	struct vt_pt_options opt;
 	struct vti_pt_query *query; /* the walker's: packets read ahead, events */
@@ -155,6 +165,8 @@ static inline void vti_pt_walk_push(struct vti_pt_walk *w, uint64_t ip)
 	w->ret[w->ret_top++ % VTI_PT_RETURNS] = ip;
 	if (w->ret_count < VTI_PT_RETURNS)
 		w->ret_count++;
+	if (w->ret_high < w->ret_count)
+		w->ret_high = w->ret_count;
 }
 
 static inline bool vti_pt_walk_pop(struct vti_pt_walk *w, uint64_t *ip)

@@ -56,7 +56,13 @@ const struct vti_pt_parts vti_pt_parts[8] = {
 const struct vti_pt_a_run *vti_pt_run_make(struct vti_pt_walk *w, struct vti_pt_runs *r,
 					   uint64_t ip, uint32_t bits)
 {
-	const struct vti_pt_a_run *e = vti_pt_runs_make(r, w->blocks, ip, w->mode, bits);
+	const struct vti_pt_a_run *e;
+
+	if (w->lock)
+		pthread_mutex_lock(w->lock);
+	e = vti_pt_runs_make(r, w->blocks, ip, w->mode, bits);
+	if (w->lock)
+		pthread_mutex_unlock(w->lock);
 
 	if (!e)
 		w->error = -VT_E_NOMEM;
@@ -308,7 +314,11 @@ static const struct vti_pt_a_run *look_up_end(struct vti_pt_walk *w, const struc
 	const struct vti_pt_a_run *e = vti_pt_runs_find(c->r, c->ip, vti_pt_run_key(c->mode, bits));
 
 	if (!e || e->next != to) {
+		if (w->lock)
+			pthread_mutex_lock(w->lock);
 		e = vti_pt_runs_make_end(c->r, w->blocks, c->ip, w->mode, bits, to);
+		if (w->lock)
+			pthread_mutex_unlock(w->lock);
 		if (!e)
 			w->error = -VT_E_NOMEM;
 	}
@@ -401,6 +411,7 @@ static bool start(struct vti_pt_walk *w, struct vti_pt_course *c)
 	*c = (struct vti_pt_course){
 		.r = w->runs,
 		.p = w->pos,
+		.limit = w->stop && w->stop < w->end - READABLE ? w->stop : w->end - READABLE,
 		.used = w->used,
 		.safe = w->end - READABLE,
 		.out = w->ids + w->nids,
@@ -422,7 +433,7 @@ int vti_pt_run(struct vti_pt_walk *w)
 		return 0;
 	if (!start(w, &c))
 		return w->error;
-	while (c.p < c.safe && c.out < full && w->nnotes < VTI_PT_NOTES) {
+	while (c.p < c.limit && c.out < full && w->nnotes < VTI_PT_NOTES) {
 		if (!c.clock)
 			taken += vti_pt_run_hot(w, &c, full);
 		if (w->tnt_count || c.out >= full || !take_packet(w, &c))

@@ -35,8 +35,9 @@ extern const struct vti_pt_parts vti_pt_parts[8];
 struct vti_pt_course {
 	struct vti_pt_runs *r;
 	const uint8_t *p;
-	const uint8_t *safe; /* READABLE bytes can be read of what begins before it */
-	const uint8_t *used; /* behind the last packet that was taken */
+	const uint8_t *safe;  /* READABLE bytes can be read of what begins before it */
+	const uint8_t *limit; /* nothing is taken that begins at or behind it */
+	const uint8_t *used;  /* behind the last packet that was taken */
 	uint32_t *out;
 	uint64_t ip;
 	uint64_t last_ip;
@@ -85,6 +86,8 @@ static inline bool vti_pt_run_returns(struct vti_pt_walk *w, const struct vti_pt
 
 	if (count > VTI_PT_RETURNS - (uint32_t)rest->depth)
 		count = VTI_PT_RETURNS - (uint32_t)rest->depth;
+	if (w->ret_high < count + rest->depth)
+		w->ret_high = count + rest->depth;
 	if (e->flags & VTI_PT_RUN_RETURN) {
 		if (!count)
 			return false;

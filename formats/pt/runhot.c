@@ -88,11 +88,11 @@ int vti_pt_run_hot(struct vti_pt_walk *w, struct vti_pt_course *c, const uint32_
 {
 	struct vti_pt_runs *r = c->r;
 	struct hot h = {c->p, c->out, c->ip, c->last_ip, c->insns, c->tail};
-	const uint8_t *safe = c->safe;
+	const uint8_t *limit = c->limit;
 	unsigned mode = c->mode;
 	int taken = 0;
 
-	while (h.p < safe && h.out < full) {
+	while (h.p < limit && h.out < full) {
 		if (vti_pt_looks[*h.p] == TNT) {
 			uint32_t bits = *h.p >> 1, left;
 
