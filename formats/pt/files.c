@@ -175,7 +175,11 @@ static bool map_plain(struct vt_pt_files *f, struct image *image, const char *pa
  */
 static bool map_vdso(struct image *image)
 {
-	const uint8_t *p = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	union {
+		unsigned long number;
+		const uint8_t *bytes;
+	} at = {getauxval(AT_SYSINFO_EHDR)};
+	const uint8_t *p = at.bytes;
 	struct vt_error err = VT_ERROR_INIT;
 	const struct vt_elf_info *info;
 	struct vt_elf *elf;

@@ -38,11 +38,11 @@ int vt_pt_files_image(struct vt_pt_files *f, const struct vt_record *rec, struct
  * The file of an image; NULL when there is none that can be used, which is told once.  Borrowed
  * until `f` is freed.
  */
-const struct vt_pt_file *vt_pt_files_get(struct vt_pt_files *f, uint64_t image);
+const struct vt_pt_file *vt_pt_files_get(struct vt_pt_files *f, uint64_t id);
 
 /* The path of an image as recorded, untrusted; NULL for ids that are not known.  *type: its type.
  */
-const char *vt_pt_files_path(const struct vt_pt_files *f, uint64_t image, unsigned *type);
+const char *vt_pt_files_path(const struct vt_pt_files *f, uint64_t id, unsigned *type);
 
 /* Maps a whole regular file; `path` is copied.  -VT_E_READ, -VT_E_NOMEM.  End with unmap(). */
 int vti_pt_file_map(struct vt_pt_file *file, const char *path, struct vt_error *err);

@@ -240,7 +240,7 @@ static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 	int code = blocks ? 0 : no_memory(err);
 
 	for (; i-- > 1 && code == 0;) {
-		enum why why;
+		enum why why = WHY_NONE;
 
 		code = note_time(l, err);
 		if (code == 0)

@@ -14,16 +14,14 @@
 #include "formats/pt/overlap.h"
 #include "formats/pt/ptinfo.h"
 
-#define PSB "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
-
 /* A trace: a PSB with a TSC each 64 bytes, in between short TNT packets. */
 static size_t make_trace(uint8_t *out, size_t stretches)
 {
 	size_t i, k, n = 0;
 
 	for (i = 0; i < stretches; i++) {
-		memcpy(out + n, PSB, 16);
-		n += 16;
+		for (k = 0; k < 16; k++)
+			out[n++] = k & 1 ? 0x82 : 0x02;
 		out[n++] = 0x19;
 		for (k = 0; k < 7; k++)
 			out[n++] = (uint8_t)((i + 1) * 3 >> 8 * k);
