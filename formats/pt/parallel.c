@@ -214,7 +214,6 @@ static bool cut(struct vti_pt_parallel *p)
 static bool start(struct vti_pt_parallel *p, unsigned threads)
 {
 	const struct vti_pt_walk *w = p->w;
-	struct vti_pt_walk *mine;
 	struct vt_error err;
 
 	if (!cut(p))
@@ -223,6 +222,7 @@ static bool start(struct vti_pt_parallel *p, unsigned threads)
 	p->limit = (size_t)threads * AHEAD < p->njobs ? (size_t)threads * AHEAD : p->njobs;
 	while (p->nthreads < threads) {
 		struct worker *self = &p->workers[p->nthreads];
+		struct vti_pt_walk *mine;
 
 		self->p = p;
 		self->e = vt_pt_fast.open(w->begin, (size_t)(w->end - w->begin), &w->opt, &err);

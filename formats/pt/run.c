@@ -339,7 +339,7 @@ static bool tell(struct vti_pt_walk *w, const struct vti_pt_course *c, struct vt
 /* Takes a TIP.PGD and the TIP.PGE that follows. False: they are for the walker. */
 static bool take_filtered(struct vti_pt_walk *w, struct vti_pt_course *c)
 {
-	const struct vti_pt_parts *end = &vti_pt_parts[*c->p >> 5], *start;
+	const struct vti_pt_parts *end = &vti_pt_parts[*c->p >> 5], *begin;
 	const uint8_t *pge = look_ahead(c, c->p + end->size), *pgd = c->p, *to;
 	struct vt_pt_note off = {.type = VT_PT_NOTE_DISABLED, .has_to = end->payload != 0};
 	struct vt_pt_note on = {.type = VT_PT_NOTE_ENABLED, .has_ip = true};
@@ -348,8 +348,8 @@ static bool take_filtered(struct vti_pt_walk *w, struct vti_pt_course *c)
 
 	if (!pge || vti_pt_looks[*pge] != PGE || w->query->until != UINT64_MAX)
 		return false;
-	start = &vti_pt_parts[*pge >> 5];
-	to = next_packet(c, pge + start->size);
+	begin = &vti_pt_parts[*pge >> 5];
+	to = next_packet(c, pge + begin->size);
 	if (!to)
 		return false;
 	if (off.has_to)
@@ -365,14 +365,14 @@ static bool take_filtered(struct vti_pt_walk *w, struct vti_pt_course *c)
 		return false;
 	c->timed = true;
 	advance(w, c, pgd + end->size, pge);
-	on.ip = c->ip = address(c, pge, start);
+	on.ip = c->ip = address(c, pge, begin);
 	w->has_last_ip = true;
 	w->ip_suppressed = false;
 	if (!tell(w, c, &on, pge))
 		return false;
 	tick(w, c, 0);
 	c->timed = true;
-	advance(w, c, pge + start->size, to);
+	advance(w, c, pge + begin->size, to);
 	return true;
 }
 
