@@ -59,6 +59,7 @@ struct enc_thread {
 	uint64_t tick;	       /* instructions at the next MTC */
 	uint64_t next_ctc;     /* that it shows */
 	uint64_t cycles;       /* that CYC packets have told */
+	uint64_t decided;      /* instructions at the first of the pending decisions */
 	uint64_t blocks;       /* executions */
 	uint64_t away;	       /* instructions of others while it did not run */
 	unsigned mode;	       /* bits of the code */
@@ -143,7 +144,9 @@ uint64_t vti_enc_some(struct enc_thread *t, uint64_t mean);
 
 /* ---- encodeclock.c ---- */
 
+/* Now, and when the first of the pending decisions was taken. */
 uint64_t vti_enc_cycles(const struct vt_pt_encode *e, const struct enc_thread *t);
+uint64_t vti_enc_decided(const struct vt_pt_encode *e, const struct enc_thread *t);
 uint64_t vti_enc_tsc(const struct vt_pt_encode *e, uint64_t cycles);
 
 /* CYC with the cycles since the last one; `now`: vti_enc_cycles(). */

@@ -27,6 +27,11 @@ uint64_t vti_enc_cycles(const struct vt_pt_encode *e, const struct enc_thread *t
 	return scale(t->h.insns + t->away, e->opt.cpi, MILLION);
 }
 
+uint64_t vti_enc_decided(const struct vt_pt_encode *e, const struct enc_thread *t)
+{
+	return scale(t->decided + t->away, e->opt.cpi, MILLION);
+}
+
 uint64_t vti_enc_tsc(const struct vt_pt_encode *e, uint64_t cycles)
 {
 	return e->opt.start_tsc + scale(cycles, e->opt.clock.nominal_ratio, e->opt.cbr);
@@ -96,9 +101,8 @@ void vti_enc_mtc(struct vt_pt_encode *e, struct enc_thread *t)
 		struct vt_pt_packet k = {.kind = VT_PT_MTC,
 					 .payload = t->next_ctc >> e->opt.clock.mtc_period};
 
+		vti_enc_tnt(e, t);
 		vti_enc_cyc(e, t, at);
-		t->h.out = vt_pt_put_tnt(t->h.out, t->h.tnt);
-		t->h.tnt = 1;
 		t->h.out = vt_pt_packet_write(t->h.out, &k);
 		t->next_ctc += 1ull << e->opt.clock.mtc_period;
 		if (t->h.out >= t->buffer + ENC_BUFFER + ENC_SLACK / 2)

@@ -108,6 +108,9 @@ static void step_slowly(struct vt_pt_encode *e, struct enc_thread *t, const stru
 static inline void decide(struct vt_pt_encode *e, struct enc_thread *t, struct enc_hot *h,
 			  bool taken, uint64_t ip)
 {
+	/* The time of a packet is that of its first decision. */
+	if (h->tnt == 1)
+		t->decided = h->insns;
 	h->tnt = h->tnt << 1 | taken;
 	if (h->tnt < t->full)
 		return;

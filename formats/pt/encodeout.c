@@ -20,7 +20,7 @@ void vti_enc_tnt(struct vt_pt_encode *e, struct enc_thread *t)
 {
 	if (t->h.tnt == 1)
 		return;
-	vti_enc_cyc(e, t, vti_enc_cycles(e, t));
+	vti_enc_cyc(e, t, vti_enc_decided(e, t));
 	t->h.out = vt_pt_put_tnt(t->h.out, t->h.tnt);
 	t->h.tnt = 1;
 }

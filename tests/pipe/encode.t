@@ -99,7 +99,7 @@ least=20000
 times "cycles are exact at each decision" "--cyc --tnt-bits 1" 1 0 1
 times "fractions of them, too" "--cyc --tnt-bits 1 --cpi 0.37" 0.37 0 1
 least=4000
-times "they are those of the last decision in a packet" "--cyc --cpi 3" 3 0 1 2000
+times "they are those of the first decision in a packet" "--cyc --cpi 3" 3 0 1
 least=20000
 times "the TSC follows from MTC and CYC" \
 	"--cyc --mtc 3 --cpi 1.5 --tnt-bits 1 --nom-freq 20 --cbr 30" 1.5 4294967296 2/3 1000 1024
