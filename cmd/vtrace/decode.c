@@ -228,16 +228,43 @@ static void append_formats(struct vt_buf *notes)
 	vt_buf_printf(notes, "and vt, a stream, which is written anew");
 }
 
+/* Options as they are written. */
+struct arguments {
+	const char *crystal;
+	uint64_t jobs, mtc, ratio;
+	struct vt_opt_list images, pages, kernels;
+};
+
+static void decode_as_told(struct decode *d, const struct arguments *args)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *cache = app_buildid_cache();
+
+	d->pt.images = args->images.items;
+	d->pt.nimages = args->images.count;
+	d->pt.pages = args->pages.items;
+	d->pt.npages = args->pages.count;
+	d->pt.jobs = (unsigned)args->jobs;
+	d->pt.clock.mtc_period = (uint8_t)args->mtc;
+	d->pt.clock.nominal_ratio = (uint8_t)args->ratio;
+	d->pt.kernels = args->kernels.items;
+	d->pt.nkernels = args->kernels.count;
+	d->pt.tmpdir = tmp && *tmp ? tmp : NULL;
+	d->pt.cache = cache;
+	if (d->pt.engine && strcmp(d->pt.engine, VT_PT_ENGINE_NONE) != 0 &&
+	    !vt_pt_engine_by_name(d->pt.engine))
+		app_usage(d->app, "--engine: there is no '%s'", d->pt.engine);
+	else if (parse_crystal(d, args->crystal))
+		decode_input(d, d->app->argc ? d->app->argv[0] : default_input());
+	free(cache);
+}
+
 int cmd_decode(int argc, char **argv)
 {
 	struct app app;
 	struct vt_buf notes = VT_BUF_INIT;
 	struct decode d = {.app = &app};
-	const char *crystal = NULL;
-	uint64_t jobs = 1, mtc = 0, ratio = 0;
-	const char *tmp = getenv("TMPDIR");
-	char *cache = NULL;
-	struct vt_opt_list images = {0}, pages = {0}, kernels = {0};
+	struct arguments args = {.jobs = 1};
 	const struct vt_opt opts[] = {
 		APP_OPT_OUTPUT(d.output),
 		APP_OPT_COMPRESS(d.compress),
@@ -247,28 +274,28 @@ int cmd_decode(int argc, char **argv)
 		 .help = "Intel PT: the decoder, fast (default) or libipt, which\n"
 			 "give the same, or none to keep the bytes",
 		 .unrecorded = true},
-		{'j', "jobs", VT_OPT_U64, &jobs, .arg = "N",
+		{'j', "jobs", VT_OPT_U64, &args.jobs, .arg = "N",
 		 .help = "Intel PT: threads (default 1)", .min = 1, .max = 256, .unrecorded = true},
 		APP_OPT_SYMFS(d.pt.symfs),
-		{0, "kernel", VT_OPT_LIST, &kernels, .arg = "FILE",
+		{0, "kernel", VT_OPT_LIST, &args.kernels, .arg = "FILE",
 		 .help = "the recorded kernel's code: vmlinux, or a copy of kcore"},
 		{0, "lbr", VT_OPT_FLAG, &d.pt.lbr,
 		 .help = "make executed code of the branch stacks of samples, too"},
-		{0, "image", VT_OPT_LIST, &images, .arg = "FILE:ADDR",
+		{0, "image", VT_OPT_LIST, &args.images, .arg = "FILE:ADDR",
 		 .help = "raw Intel PT: code of FILE lies at ADDR; also\n"
 			 "FILE:ADDR:OFFSET:SIZE"},
-		{0, "pages", VT_OPT_LIST, &pages, .arg = "DUMP,ADDRS",
+		{0, "pages", VT_OPT_LIST, &args.pages, .arg = "DUMP,ADDRS",
 		 .help = "raw Intel PT: code is in the pages of DUMP; ADDRS has\n"
 			 "the address of each"},
 		{0, "pid", VT_OPT_I64, &d.pt.pid, .arg = "PID",
 		 .help = "raw Intel PT: the traced process (default 1)"},
-		{0, "mtc", VT_OPT_U64, &mtc, .arg = "PERIOD",
+		{0, "mtc", VT_OPT_U64, &args.mtc, .arg = "PERIOD",
 		 .help = "raw Intel PT: an MTC packet came each 2^PERIOD ticks of\n"
 			 "the crystal clock",
 		 .max = 15},
-		{0, "nom-freq", VT_OPT_U64, &ratio, .arg = "RATIO",
+		{0, "nom-freq", VT_OPT_U64, &args.ratio, .arg = "RATIO",
 		 .help = "raw Intel PT: TSC ticks for each tick of the bus clock", .max = 255},
-		{0, "cpuid-15h", VT_OPT_STRING, &crystal, .arg = "EAX,EBX",
+		{0, "cpuid-15h", VT_OPT_STRING, &args.crystal, .arg = "EAX,EBX",
 		 .help = "raw Intel PT: TSC ticks are those of the crystal clock\n* EBX / EAX"},
 		{0, "packets", VT_OPT_FLAG, &d.pt.packets,
 		 .help = "Intel PT: tell how many packets there are of each kind"},
@@ -286,28 +313,11 @@ int cmd_decode(int argc, char **argv)
 
 	append_formats(&notes);
 	page.notes = vt_buf_str(&notes);
-	if (app_start(&app, &page, argc, argv)) {
-		d.pt.images = images.items;
-		d.pt.nimages = images.count;
-		d.pt.pages = pages.items;
-		d.pt.npages = pages.count;
-		d.pt.jobs = (unsigned)jobs;
-		d.pt.clock.mtc_period = (uint8_t)mtc;
-		d.pt.clock.nominal_ratio = (uint8_t)ratio;
-		d.pt.kernels = kernels.items;
-		d.pt.nkernels = kernels.count;
-		d.pt.tmpdir = tmp && *tmp ? tmp : NULL;
-		d.pt.cache = cache = app_buildid_cache();
-		if (d.pt.engine && strcmp(d.pt.engine, VT_PT_ENGINE_NONE) != 0 &&
-		    !vt_pt_engine_by_name(d.pt.engine))
-			app_usage(&app, "--engine: there is no '%s'", d.pt.engine);
-		else if (parse_crystal(&d, crystal))
-			decode_input(&d, app.argc ? app.argv[0] : default_input());
-	}
-	vt_opt_list_fini(&images);
-	vt_opt_list_fini(&pages);
-	vt_opt_list_fini(&kernels);
-	free(cache);
+	if (app_start(&app, &page, argc, argv))
+		decode_as_told(&d, &args);
+	vt_opt_list_fini(&args.images);
+	vt_opt_list_fini(&args.pages);
+	vt_opt_list_fini(&args.kernels);
 	vt_buf_free(&notes);
 	return app_finish(&app);
 }
