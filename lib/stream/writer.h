@@ -87,9 +87,9 @@ void vt_writer_text(struct vt_writer *w, unsigned field, const char *text);
 void vt_writer_copy(struct vt_writer *w, const struct vt_record *rec);
 
 /*
- * One more input for vt_writer_copy(), after the header was written: its kinds and fields must be in
- * that already (-VT_E_FORMAT), as those of every stream without foreign ones are.  Its schema must
- * stay as long as its records are copied.
+ * One more input for vt_writer_copy(), after the header was written: its kinds and fields must be
+ * in that already (-VT_E_FORMAT), as those of every stream without foreign ones are.  Its schema
+ * must stay as long as its records are copied.
  */
 int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct vt_error *err);
 

@@ -74,6 +74,7 @@ t_is "and are not passed on" "$(grep -c ^AUXTRACE want)" 0
 for kind in BLOCK EXEC TRACE; do
 	vtrace dump -k $kind a.vt >want
 	vtrace decode - <x.data | vtrace dump -k $kind >got
+	# shellcheck disable=SC2002 # a pipe, not the file
 	cat x.data | vtrace decode | vtrace dump -k $kind >got2
 	t_same "$kind of a redirected file" got want
 	t_same "$kind out of a pipe" got2 want

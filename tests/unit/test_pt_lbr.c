@@ -16,185 +16,189 @@
 
 /* 0: nop; jz 6.  3: nop; jmp 0.  6: call 12; jmp 3.  12: ret */
 static const uint8_t code[] = {0x90, 0x74, 0x03, 0x90, 0xeb, 0xfa, 0xe8,
-                               0x01, 0x00, 0x00, 0x00, 0xeb, 0xc3};
+			       0x01, 0x00, 0x00, 0x00, 0xeb, 0xc3};
 
-#define BASE 0x10000
-#define CODE_PATH "/tmp/vtrace-test-lbr-code"
+#define BASE	   0x10000
+#define CODE_PATH  "/tmp/vtrace-test-lbr-code"
 #define BRANCH_ANY 8
 
-static void put_maps(struct vt_writer *w, uint64_t branch_type) {
-  uint64_t *row = vt_writer_row(w, VT_EVENT);
+static void put_maps(struct vt_writer *w, uint64_t branch_type)
+{
+	uint64_t *row = vt_writer_row(w, VT_EVENT);
 
-  row[VT_EVENT_BRANCH_TYPE] = branch_type;
-  vt_writer_row(w, VT_IMAGE);
-  vt_writer_text(w, VT_IMAGE_PATH, CODE_PATH);
-  row = vt_writer_row(w, VT_MAP);
-  row[VT_MAP_PID] = 5;
-  row[VT_MAP_TID] = 5;
-  row[VT_MAP_START] = BASE;
-  row[VT_MAP_LENGTH] = 4096;
-  row[VT_MAP_PROT] = 5;
+	row[VT_EVENT_BRANCH_TYPE] = branch_type;
+	vt_writer_row(w, VT_IMAGE);
+	vt_writer_text(w, VT_IMAGE_PATH, CODE_PATH);
+	row = vt_writer_row(w, VT_MAP);
+	row[VT_MAP_PID] = 5;
+	row[VT_MAP_TID] = 5;
+	row[VT_MAP_START] = BASE;
+	row[VT_MAP_LENGTH] = 4096;
+	row[VT_MAP_PROT] = 5;
 }
 
-/* A sample whose stack, the oldest branch first, went from `at[2i]` to
- * `at[2i+1]`. */
-static void put_sample(struct vt_writer *w, const unsigned *at, size_t n) {
-  uint64_t *row = vt_writer_row(w, VT_SAMPLE), from[8], to[8], flags[8];
-  size_t i;
+/* A sample whose stack, the oldest branch first, went from `at[2i]` to `at[2i+1]`. */
+static void put_sample(struct vt_writer *w, const unsigned *at, size_t n)
+{
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE), from[8], to[8], flags[8];
+	size_t i;
 
-  row[VT_SAMPLE_TIME] = 1000;
-  row[VT_SAMPLE_PID] = 5;
-  row[VT_SAMPLE_TID] = 6;
-  for (i = 0; i < n; i++) {
-    from[n - 1 - i] = BASE + at[2 * i];
-    to[n - 1 - i] = BASE + at[2 * i + 1];
-    flags[n - 1 - i] = (10 + i) << 4;
-  }
-  vt_writer_words(w, VT_SAMPLE_BR_FROM, from, n);
-  vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);
-  vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, n);
+	row[VT_SAMPLE_TIME] = 1000;
+	row[VT_SAMPLE_PID] = 5;
+	row[VT_SAMPLE_TID] = 6;
+	for (i = 0; i < n; i++) {
+		from[n - 1 - i] = BASE + at[2 * i];
+		to[n - 1 - i] = BASE + at[2 * i + 1];
+		flags[n - 1 - i] = (10 + i) << 4;
+	}
+	vt_writer_words(w, VT_SAMPLE_BR_FROM, from, n);
+	vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);
+	vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, n);
 }
 
 struct result {
-  unsigned execs, gaps;
-  uint64_t blocks, insns, time, tid, ntimes;
-  char reason[80];
+	unsigned execs, gaps;
+	uint64_t blocks, insns, time, tid, ntimes;
+	char reason[80];
 };
 
-static void take(struct result *r, const struct vt_record *rec) {
-  if (rec->kind == VT_EXEC) {
-    r->execs++;
-    r->blocks += vt_record_u64(rec, VT_EXEC_BLOCKS);
-    r->insns += vt_record_u64(rec, VT_EXEC_INSNS);
-    r->time = vt_record_u64(rec, VT_EXEC_TIME);
-    r->tid = vt_record_u64(rec, VT_EXEC_TID);
-    r->ntimes += vt_record_words(rec, VT_EXEC_TIME_CYCLES).count;
-  } else if (rec->kind == VT_GAP) {
-    struct vt_bytes b = vt_record_bytes(rec, VT_GAP_REASON);
+static void take(struct result *r, const struct vt_record *rec)
+{
+	if (rec->kind == VT_EXEC) {
+		r->execs++;
+		r->blocks += vt_record_u64(rec, VT_EXEC_BLOCKS);
+		r->insns += vt_record_u64(rec, VT_EXEC_INSNS);
+		r->time = vt_record_u64(rec, VT_EXEC_TIME);
+		r->tid = vt_record_u64(rec, VT_EXEC_TID);
+		r->ntimes += vt_record_words(rec, VT_EXEC_TIME_CYCLES).count;
+	} else if (rec->kind == VT_GAP) {
+		struct vt_bytes b = vt_record_bytes(rec, VT_GAP_REASON);
 
-    r->gaps += (unsigned)vt_record_u64(rec, VT_GAP_RECORDS);
-    memcpy(r->reason, b.data, b.size < 79 ? b.size : 79);
-  }
+		r->gaps += (unsigned)vt_record_u64(rec, VT_GAP_RECORDS);
+		memcpy(r->reason, b.data, b.size < 79 ? b.size : 79);
+	}
 }
 
 /* Both passes over a stream of one sample. */
-static struct result run(uint64_t branch_type, const unsigned *at, size_t n) {
-  const struct vt_pt_session_options o = {.lbr = true, .tmpdir = "/tmp"};
-  struct vt_error err = VT_ERROR_INIT;
-  struct vt_pt_session *s = vt_pt_session_new(&o, &err);
-  int in = scratch_file(), out = scratch_file(), pass;
-  struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
-  struct vt_writer *w = vt_writer_open_fd(in, "in", &wo, &err);
-  struct result result = {0};
-  struct vt_record rec;
-  struct vt_reader *r;
+static struct result run(uint64_t branch_type, const unsigned *at, size_t n)
+{
+	const struct vt_pt_session_options o = {.lbr = true, .tmpdir = "/tmp"};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_session *s = vt_pt_session_new(&o, &err);
+	int in = scratch_file(), out = scratch_file(), pass;
+	struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
+	struct vt_writer *w = vt_writer_open_fd(in, "in", &wo, &err);
+	struct result result = {0};
+	struct vt_record rec;
+	struct vt_reader *r;
 
-  put_maps(w, branch_type);
-  put_sample(w, at, n);
-  assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-  for (pass = 0; pass < 2; pass++) {
-    assert_int_equal(lseek(in, 0, SEEK_SET), 0);
-    r = vt_reader_open_fd(in, "in", &err);
-    assert_non_null(r);
-    if (pass == 1) {
-      w = vt_writer_open_fd(out, "out", &wo, &err);
-      assert_int_equal(vt_writer_add_input(w, r, &err), 0);
-      assert_int_equal(vt_pt_session_begin(s, w, &err), 0);
-    }
-    while (vt_reader_next(r, &rec, &err) > 0)
-      assert_int_equal(pass ? vt_pt_session_record(s, &rec, &err)
-                            : vt_pt_session_scan(s, &rec, &err),
-                       0);
-    if (pass == 1)
-      assert_int_equal(vt_pt_session_end(s, &err), 0);
-    vt_reader_close(r);
-  }
-  assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-  vt_pt_session_free(s);
-  assert_int_equal(lseek(out, 0, SEEK_SET), 0);
-  r = vt_reader_open_fd(out, "out", &err);
-  assert_non_null(r);
-  while (vt_reader_next(r, &rec, &err) > 0)
-    take(&result, &rec);
-  vt_reader_close(r);
-  close(in);
-  close(out);
-  return result;
+	put_maps(w, branch_type);
+	put_sample(w, at, n);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	for (pass = 0; pass < 2; pass++) {
+		assert_int_equal(lseek(in, 0, SEEK_SET), 0);
+		r = vt_reader_open_fd(in, "in", &err);
+		assert_non_null(r);
+		if (pass == 1) {
+			w = vt_writer_open_fd(out, "out", &wo, &err);
+			assert_int_equal(vt_writer_add_input(w, r, &err), 0);
+			assert_int_equal(vt_pt_session_begin(s, w, &err), 0);
+		}
+		while (vt_reader_next(r, &rec, &err) > 0)
+			assert_int_equal(pass ? vt_pt_session_record(s, &rec, &err)
+					      : vt_pt_session_scan(s, &rec, &err),
+					 0);
+		if (pass == 1)
+			assert_int_equal(vt_pt_session_end(s, &err), 0);
+		vt_reader_close(r);
+	}
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	vt_pt_session_free(s);
+	assert_int_equal(lseek(out, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(out, "out", &err);
+	assert_non_null(r);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		take(&result, &rec);
+	vt_reader_close(r);
+	close(in);
+	close(out);
+	return result;
 }
 
-/* jz not taken, jmp 0, jz taken, call, ret, jmp 3: what lies between is
- * straight. */
-static void test_straight(void **state) {
-  static const unsigned at[] = {4, 0, 4, 0, 1, 6, 6, 12, 12, 11};
-  struct result r = run(BRANCH_ANY, at, 5);
+/* jz not taken, jmp 0, jz taken, call, ret, jmp 3: what lies between is straight. */
+static void test_straight(void **state)
+{
+	static const unsigned at[] = {4, 0, 4, 0, 1, 6, 6, 12, 12, 11};
+	struct result r = run(BRANCH_ANY, at, 5);
 
-  (void)state;
-  assert_int_equal(r.execs, 1);
-  assert_int_equal(r.gaps, 0);
-  /* nop jz, nop jmp; nop jz; call; ret */
-  assert_int_equal(r.blocks, 5);
-  assert_int_equal(r.insns, 8);
-  assert_int_equal(r.time, 1000);
-  assert_int_equal(r.tid, 6);
-  assert_true(r.ntimes > 0);
+	(void)state;
+	assert_int_equal(r.execs, 1);
+	assert_int_equal(r.gaps, 0);
+	/* nop jz, nop jmp; nop jz; call; ret */
+	assert_int_equal(r.blocks, 5);
+	assert_int_equal(r.insns, 8);
+	assert_int_equal(r.time, 1000);
+	assert_int_equal(r.tid, 6);
+	assert_true(r.ntimes > 0);
 }
 
-static void test_contradictions(void **state) {
-  /* The source is no branch; a jump lies between; the branch goes elsewhere; no
-   * code. */
-  static const unsigned no_branch[] = {4, 0, 0, 6}, jump[] = {4, 0, 12, 11};
-  static const unsigned elsewhere[] = {4, 0, 1, 9},
-                        nothing[] = {4, 900, 910, 0};
-  static const unsigned broken[] = {4, 0, 4, 0, 0, 6, 6, 12, 12, 11};
-  struct result r;
+static void test_contradictions(void **state)
+{
+	/* The source is no branch; a jump lies between; the branch goes elsewhere; no code. */
+	static const unsigned no_branch[] = {4, 0, 0, 6}, jump[] = {4, 0, 12, 11};
+	static const unsigned elsewhere[] = {4, 0, 1, 9}, nothing[] = {4, 900, 910, 0};
+	static const unsigned broken[] = {4, 0, 4, 0, 0, 6, 6, 12, 12, 11};
+	struct result r;
 
-  (void)state;
-  r = run(BRANCH_ANY, no_branch, 2);
-  assert_int_equal(r.execs, 0);
-  assert_int_equal(r.gaps, 1);
-  assert_string_equal(r.reason,
-                      "branch stacks: no straight code between two branches");
-  r = run(BRANCH_ANY, jump, 2);
-  assert_string_equal(r.reason,
-                      "branch stacks: no straight code between two branches");
-  r = run(BRANCH_ANY, elsewhere, 2);
-  assert_string_equal(r.reason, "branch stacks: the branch goes elsewhere");
-  r = run(BRANCH_ANY, nothing, 2);
-  assert_string_equal(r.reason, "branch stacks: no code");
-  /* What is before and behind the contradiction counts. */
-  r = run(BRANCH_ANY, broken, 5);
-  assert_int_equal(r.execs, 2);
-  assert_int_equal(r.gaps, 1);
-  assert_int_equal(r.insns, 6);
+	(void)state;
+	r = run(BRANCH_ANY, no_branch, 2);
+	assert_int_equal(r.execs, 0);
+	assert_int_equal(r.gaps, 1);
+	assert_string_equal(r.reason, "branch stacks: no straight code between two branches");
+	r = run(BRANCH_ANY, jump, 2);
+	assert_string_equal(r.reason, "branch stacks: no straight code between two branches");
+	r = run(BRANCH_ANY, elsewhere, 2);
+	assert_string_equal(r.reason, "branch stacks: the branch goes elsewhere");
+	r = run(BRANCH_ANY, nothing, 2);
+	assert_string_equal(r.reason, "branch stacks: no code");
+	/* What is before and behind the contradiction counts. */
+	r = run(BRANCH_ANY, broken, 5);
+	assert_int_equal(r.execs, 2);
+	assert_int_equal(r.gaps, 1);
+	assert_int_equal(r.insns, 6);
 }
 
-static void test_filtered(void **state) {
-  static const unsigned at[] = {4, 0, 1, 6};
-  struct result r = run(16, at, 2);
+static void test_filtered(void **state)
+{
+	static const unsigned at[] = {4, 0, 1, 6};
+	struct result r = run(16, at, 2);
 
-  (void)state;
-  assert_int_equal(r.execs, 0);
-  assert_string_equal(r.reason, "branch stacks without all branches");
+	(void)state;
+	assert_int_equal(r.execs, 0);
+	assert_string_equal(r.reason, "branch stacks without all branches");
 }
 
-static int make_code(void **state) {
-  FILE *f = fopen(CODE_PATH, "w");
+static int make_code(void **state)
+{
+	FILE *f = fopen(CODE_PATH, "w");
 
-  (void)state;
-  return !f || fwrite(code, 1, sizeof(code), f) != sizeof(code) || fclose(f);
+	(void)state;
+	return !f || fwrite(code, 1, sizeof(code), f) != sizeof(code) || fclose(f);
 }
 
-static int remove_code(void **state) {
-  (void)state;
-  return unlink(CODE_PATH);
+static int remove_code(void **state)
+{
+	(void)state;
+	return unlink(CODE_PATH);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_straight),
-      cmocka_unit_test(test_contradictions),
-      cmocka_unit_test(test_filtered),
-  };
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_filtered),
+	};
 
-  return cmocka_run_group_tests(tests, make_code, remove_code);
+	return cmocka_run_group_tests(tests, make_code, remove_code);
 }
