@@ -22,7 +22,7 @@ struct ips {
 	int first_error;
 };
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "pt_ips: %s\n", what);
 	exit(1);
@@ -45,10 +45,9 @@ static uint8_t *load(const char *path, size_t *size)
 	return data;
 }
 
-static struct pt_image *load_pages(const char *prefix)
+static void load_pages(struct pt_image *image, struct pt_image_section_cache *cache,
+		       const char *prefix)
 {
-	struct pt_image_section_cache *cache = pt_iscache_alloc("pages");
-	struct pt_image *image = pt_image_alloc("pages");
 	char dump[1024], addr[1024];
 	uint64_t *addresses;
 	size_t size, i;
@@ -56,8 +55,6 @@ static struct pt_image *load_pages(const char *prefix)
 	snprintf(dump, sizeof(dump), "%s.dump", prefix);
 	snprintf(addr, sizeof(addr), "%s.addr", prefix);
 	addresses = (uint64_t *)(void *)load(addr, &size);
-	if (!image || !cache)
-		fail("out of memory");
 	for (i = 0; i < size / sizeof(*addresses); i++) {
 		int id = pt_iscache_add_file(cache, dump, i * PAGE, PAGE, addresses[i]);
 
@@ -65,7 +62,6 @@ static struct pt_image *load_pages(const char *prefix)
 			fail("pages cannot be added");
 	}
 	free(addresses);
-	return image;
 }
 
 /* From one PSB to the next error; 0 at the end of the trace. */
@@ -97,6 +93,8 @@ static int decode(struct pt_insn_decoder *d, struct ips *s)
 
 int main(int argc, char **argv)
 {
+	struct pt_image_section_cache *cache = pt_iscache_alloc("pages");
+	struct pt_image *image = pt_image_alloc("pages");
 	struct pt_insn_decoder *d;
 	struct pt_config config;
 	struct ips s = {0};
@@ -105,12 +103,15 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
+	if (!image || !cache)
+		fail("out of memory");
+	load_pages(image, cache, argv[2]);
 	trace = load(argv[1], &size);
 	pt_config_init(&config);
 	config.begin = trace;
 	config.end = trace + size;
 	d = pt_insn_alloc_decoder(&config);
-	if (!d || pt_insn_set_image(d, load_pages(argv[2])) < 0)
+	if (!d || pt_insn_set_image(d, image) < 0)
 		fail("no decoder");
 	while (decode(d, &s))
 		;
@@ -119,6 +120,8 @@ int main(int argc, char **argv)
 		printf("%" PRIu64 " errors; the first: %s\n", s.errors,
 		       pt_errstr((enum pt_error_code)s.first_error));
 	pt_insn_free_decoder(d);
+	pt_image_free(image);
+	pt_iscache_free(cache);
 	free(trace);
 	return 0;
 }

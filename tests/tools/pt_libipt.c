@@ -23,7 +23,7 @@ struct count {
 	uint64_t errors;
 };
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "pt_libipt: %s\n", what);
 	exit(1);
