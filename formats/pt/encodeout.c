@@ -107,7 +107,7 @@ static void spoil(struct vt_pt_encode *e, struct enc_thread *t, size_t size)
 			break;
 		default:
 			for (n = 1 + vt_rng_below(&t->rng, 16); n && left; n--, left--) {
-				*p++ = (uint8_t)vt_rng_next(&t->rng);
+				*p++ ^= (uint8_t)(1 + vt_rng_below(&t->rng, 255));
 				e->sum.damaged++;
 			}
 			break;

@@ -81,7 +81,11 @@ static int decode(struct state *s, const uint8_t *data, size_t size, bool piped,
 		  struct vt_format_summary *sum)
 {
 	struct vt_writer_options wopt = {.compression = VT_COMPRESS_NONE};
-	struct vt_format_options opt = {.warn = count_warning, .warn_arg = s};
+	/* Made-up files have no real trace: where one is kept as it is, all warnings are the
+	 * reader's. */
+	static const struct vt_pt_decode_options kept = {.engine = "none"};
+	struct vt_format_options opt = {
+		.warn = count_warning, .warn_arg = s, .pt = s->pt ? NULL : &kept};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w;
 	struct vt_input in;
