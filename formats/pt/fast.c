@@ -5,6 +5,8 @@
 #include "formats/pt/parallel.h"
 #include "formats/pt/walk.h"
 
+#define LOCK_TRIES 1000
+
 /* ---- the walk -------------------------------------------------------------------- */
 
 /* Blocks of the code of one address space. */
@@ -35,6 +37,26 @@ bool vti_pt_walk_grow_times(struct vti_pt_walk *w)
 	w->times = times;
 	w->times_size = size;
 	return true;
+}
+
+void vti_pt_walk_lock(struct vti_pt_walk *w)
+{
+	unsigned tries = LOCK_TRIES;
+
+	if (!w->lock)
+		return;
+	while (pthread_mutex_trylock(w->lock) != 0) {
+		if (!tries--) {
+			pthread_mutex_lock(w->lock);
+			return;
+		}
+	}
+}
+
+void vti_pt_walk_unlock(struct vti_pt_walk *w)
+{
+	if (w->lock)
+		pthread_mutex_unlock(w->lock);
 }
 
 static enum vt_pt_error error_of(int fault)
@@ -179,11 +201,9 @@ static bool run(struct vti_pt_walk *w)
 	if (!clock_here(w))
 		return false;
 	w->saw_tsc = false;
-	if (w->lock)
-		pthread_mutex_unlock(w->lock);
+	vti_pt_walk_unlock(w);
 	r = vti_pt_run(w);
-	if (w->lock)
-		pthread_mutex_lock(w->lock);
+	vti_pt_walk_lock(w);
 	if (r <= 0)
 		return false;
 	q->cursor.timing = w->settled;

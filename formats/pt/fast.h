@@ -110,6 +110,13 @@ struct vti_pt_walk {
 };
 
 /*
+ * Takes and leaves w->lock, if there is one.  It is held for so short a time that who finds it
+ * taken tries for a while before it sleeps.
+ */
+void vti_pt_walk_lock(struct vti_pt_walk *w);
+void vti_pt_walk_unlock(struct vti_pt_walk *w);
+
+/*
  * A walk along [trace, trace+size), borrowed; nothing is read before the first vti_pt_walk_next().
  * Owned by the caller; NULL: no memory.
  */

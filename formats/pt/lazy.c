@@ -89,10 +89,8 @@ void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *at)
 	w->ret_high = w->ret_count = w->ret_top = 0;
 }
 
-bool vti_pt_lazy_timed(const struct vti_pt_lazy *s)
+bool vti_pt_lazy_timed(const struct vt_pt_timing *t)
 {
-	const struct vt_pt_timing *t = &s->cursor.timing;
-
 	return t->has_tsc || t->has_cycles || t->has_ctc || t->has_mtc || t->tsc || t->cycles;
 }
 
@@ -137,8 +135,8 @@ bool vti_pt_lazy_join(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
 	struct vti_pt_lazy joined = *to;
 	unsigned i;
 
-	if (vti_pt_lazy_timed(now) || vti_pt_lazy_timed(to) || !same_place(now, from) ||
-	    !same_told(now, from, to))
+	if (vti_pt_lazy_timed(&now->cursor.timing) || vti_pt_lazy_timed(&to->cursor.timing) ||
+	    !same_place(now, from) || !same_told(now, from, to))
 		return false;
 	memcpy(joined.returns, now->returns, sizeof(joined.returns));
 	joined.nreturns = now->nreturns;

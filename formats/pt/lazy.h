@@ -41,8 +41,8 @@ void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s);
 /* Makes a walk begin at the first PSB at or behind `at`, knowing nothing. */
 void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *at);
 
-/* Has the trace told times so far?  Then a walk that began later knows less of them. */
-bool vti_pt_lazy_timed(const struct vti_pt_lazy *s);
+/* Has the trace told a clock times so far?  Then a walk that began later knows less of them. */
+bool vti_pt_lazy_timed(const struct vt_pt_timing *t);
 
 /*
  * A walk that began at a PSB without knowing what was before it was in the state `from`, with no

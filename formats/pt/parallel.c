@@ -7,11 +7,25 @@
 
 #include "base/buf.h"
 #include "formats/pt/lazy.h"
+#include "formats/pt/walk.h"
 
-#define JOB_SIZE    (512 << 10) /* bytes of trace, at least */
-#define JOB_BLOCKS  (16 << 20)	/* a job that puts out more is left to the single walk */
+#define JOB_SIZE    (128 << 10) /* bytes of trace, at least: what it gives fits a cache */
+#define JOB_BLOCKS  (4 << 20)	/* a job that puts out more is left to the single walk */
 #define MAX_THREADS 64
-#define AHEAD	    2 /* jobs for each thread that may be done and not yet taken */
+#define AHEAD	    4	 /* jobs for each thread that may be done and not yet taken */
+#define SMALL	    1024 /* blocks that are rather copied than given a piece of their own */
+
+/* What a walk has put out in one go: the arrays it wrote, which it has got others for. */
+struct piece {
+	struct piece *next;
+	uint32_t *ids;
+	size_t nids, ids_cap;
+	struct vt_pt_note *notes;
+	size_t nnotes, notes_cap;
+	struct vt_pt_mark_time *times;
+	size_t ntimes, times_cap;
+	uint64_t insns;
+};
 
 struct job {
 	const uint8_t *begin; /* a PSB; of the first one, the beginning of the trace */
@@ -22,13 +36,9 @@ struct job {
 	struct vti_pt_lazy from;
 	struct vti_pt_lazy to;
 
-	uint32_t *ids;
-	size_t nids, ids_cap;
-	struct vt_pt_note *notes;
-	size_t nnotes, notes_cap;
-	struct vt_pt_mark_time *times;
-	size_t ntimes, times_cap;
-	uint64_t insns;
+	struct piece *first;
+	struct piece *last;
+	size_t nids;
 };
 
 struct vti_pt_parallel {
@@ -44,7 +54,9 @@ struct vti_pt_parallel {
 
 	struct job *jobs;
 	size_t njobs;
-	size_t at; /* the job that is taken next */
+	size_t at;	     /* the job that is taken next */
+	struct piece *given; /* of the job at hand: what was given last */
+	bool shared;	     /* others may walk jobs: there are no times */
 
 	struct worker {
 		struct vti_pt_parallel *p;
@@ -52,8 +64,10 @@ struct vti_pt_parallel {
 		pthread_t thread;
 	} workers[MAX_THREADS];
 	unsigned nthreads;
+	size_t ahead;	       /* jobs that may be begun at a time */
 	pthread_mutex_t code;  /* who holds it may use blocks */
 	pthread_mutex_t mutex; /* for what follows, and for the states of jobs */
+	struct piece *pool;    /* to be used again */
 	pthread_cond_t work;
 	pthread_cond_t done;
 	size_t begun;
@@ -74,42 +88,120 @@ static bool append(void *array, size_t *n, size_t *cap, const void *from, size_t
 	return true;
 }
 
-/* Keeps what a walk has put out. False: no memory. */
-static bool keep(struct job *j, const struct vt_pt_batch *b)
+/* Adds a little to a piece.  False: no memory. */
+static bool keep_small(struct piece *k, const struct vt_pt_batch *b)
 {
-	uint32_t base = (uint32_t)j->nids;
-	size_t note = j->nnotes, time = j->ntimes;
+	uint32_t base = (uint32_t)k->nids;
+	size_t note = k->nnotes, time = k->ntimes;
 
-	if (!append(&j->ids, &j->nids, &j->ids_cap, b->ids, b->nids, sizeof(*b->ids)) ||
-	    !append(&j->notes, &j->nnotes, &j->notes_cap, b->notes, b->nnotes, sizeof(*b->notes)) ||
-	    !append(&j->times, &j->ntimes, &j->times_cap, b->times, b->ntimes, sizeof(*b->times)))
+	if (!append(&k->ids, &k->nids, &k->ids_cap, b->ids, b->nids, sizeof(*b->ids)) ||
+	    !append(&k->notes, &k->nnotes, &k->notes_cap, b->notes, b->nnotes, sizeof(*b->notes)) ||
+	    !append(&k->times, &k->ntimes, &k->times_cap, b->times, b->ntimes, sizeof(*b->times)))
 		return false;
-	for (; note < j->nnotes; note++)
-		j->notes[note].at += base;
-	for (; time < j->ntimes; time++)
-		j->times[time].at += base;
-	j->insns += b->insns;
+	for (; note < k->nnotes; note++)
+		k->notes[note].at += base;
+	for (; time < k->ntimes; time++)
+		k->times[time].at += base;
+	k->insns += b->insns;
 	return true;
 }
 
-static void drop(struct job *j)
+static void free_piece(struct piece *k)
 {
-	free(j->ids);
-	free(j->notes);
-	free(j->times);
-	j->ids = NULL;
-	j->notes = NULL;
-	j->times = NULL;
-	j->nids = j->nnotes = j->ntimes = 0;
-	j->ids_cap = j->notes_cap = j->times_cap = 0;
-	j->insns = 0;
+	free(k->ids);
+	free(k->notes);
+	free(k->times);
+	free(k);
+}
+
+/* A piece with room for what a walk may put out; NULL: no memory. */
+static struct piece *new_piece(struct vti_pt_parallel *p)
+{
+	struct piece *k;
+
+	pthread_mutex_lock(&p->mutex);
+	k = p->pool;
+	if (k)
+		p->pool = k->next;
+	pthread_mutex_unlock(&p->mutex);
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	k->ids_cap = VT_PT_BATCH + VTI_PT_MARGIN;
+	k->ids = malloc(k->ids_cap * sizeof(*k->ids));
+	if (!k->ids) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+static void drop(struct vti_pt_parallel *p, struct job *j)
+{
+	if (!j->first)
+		return;
+	pthread_mutex_lock(&p->mutex);
+	j->last->next = p->pool;
+	p->pool = j->first;
+	pthread_mutex_unlock(&p->mutex);
+	j->first = j->last = NULL;
+	j->nids = 0;
+}
+
+static void swap_arrays(struct piece *k, struct vti_pt_walk *w)
+{
+	const struct piece old = *k;
+
+	k->ids = w->ids;
+	k->ids_cap = w->ids_size;
+	k->notes = w->notes;
+	k->notes_cap = w->notes_size;
+	k->times = w->times;
+	k->times_cap = w->times_size;
+	w->ids = old.ids;
+	w->ids_size = old.ids_cap;
+	w->notes = old.notes;
+	w->notes_size = old.notes_cap;
+	w->times = old.times;
+	w->times_size = old.times_cap;
+}
+
+/* Keeps what a walk has put out.  False: no memory. */
+static bool keep(struct vti_pt_parallel *p, struct job *j, struct vti_pt_walk *w,
+		 const struct vt_pt_batch *b)
+{
+	struct piece *k = j->last;
+
+	if (!b->nids && !b->nnotes && !b->ntimes)
+		return true;
+	j->nids += b->nids;
+	if (k && b->nids <= SMALL && k->nids + b->nids <= k->ids_cap)
+		return keep_small(k, b);
+	k = new_piece(p);
+	if (!k)
+		return false;
+	swap_arrays(k, w);
+	k->nids = b->nids;
+	k->nnotes = b->nnotes;
+	k->ntimes = b->ntimes;
+	k->insns = b->insns;
+	k->next = NULL;
+	if (j->last)
+		j->last->next = k;
+	else
+		j->first = k;
+	j->last = k;
+	return true;
 }
 
 /*
  * Walks until the lazy state at or behind `stop`; what is put out goes to the job, or nowhere.  1,
  * 0: the trace has ended before; negative: no memory, or too much.
  */
-static int walk_to(struct vt_pt_engine *e, const uint8_t *stop, struct job *j)
+static int walk_to(struct vti_pt_parallel *p, struct vt_pt_engine *e, const uint8_t *stop,
+		   struct job *j)
 {
 	struct vti_pt_walk *w = vti_pt_fast_walk(e);
 	struct vt_error err;
@@ -119,52 +211,66 @@ static int walk_to(struct vt_pt_engine *e, const uint8_t *stop, struct job *j)
 	w->stop = stop;
 	do {
 		r = vti_pt_fast_next(e, &b, &err);
-		if (r > 0 && j && (j->nids > JOB_BLOCKS || !keep(j, &b)))
+		if (r > 0 && j && (j->nids > JOB_BLOCKS || !keep(p, j, w, &b)))
 			return -VT_E_NOMEM;
 	} while (r > 0 && !w->reached);
 	return r;
 }
 
 /* To the first packet behind a PSB that takes a decision or an address, and past it. */
-static int walk_past(struct vt_pt_engine *e, const uint8_t *psb, struct job *j)
+static int walk_past(struct vti_pt_parallel *p, struct vt_pt_engine *e, const uint8_t *psb,
+		     struct job *j)
 {
 	struct vti_pt_walk *w = vti_pt_fast_walk(e);
-	int r = walk_to(e, psb == w->end ? NULL : psb + 1, j);
+	int r = walk_to(p, e, psb == w->end ? NULL : psb + 1, j);
 
-	return r > 0 ? walk_to(e, w->pos + 1, j) : r;
+	return r > 0 ? walk_to(p, e, w->pos + 1, j) : r;
 }
 
 static bool is_damaged(const struct job *j)
 {
+	const struct piece *k;
 	size_t i;
 
-	for (i = 0; i < j->nnotes; i++)
-		if (j->notes[i].type == VT_PT_NOTE_ERROR)
-			return true;
+	for (k = j->first; k; k = k->next)
+		for (i = 0; i < k->nnotes; i++)
+			if (k->notes[i].type == VT_PT_NOTE_ERROR)
+				return true;
 	return false;
 }
 
-static void walk_job(const struct vti_pt_parallel *p, struct vt_pt_engine *e, struct job *j)
+static void walk_job(struct vti_pt_parallel *p, struct vt_pt_engine *e, struct job *j)
 {
 	struct vti_pt_walk *w = vti_pt_fast_walk(e);
-	int r = 1;
+	int r;
 
 	vti_pt_lazy_restart(w, j->begin);
-	if (j != p->jobs) {
-		r = walk_past(e, j->begin, NULL);
-		vti_pt_lazy_get(w, &j->from);
-		j->from.nreturns = j->from.high = 0;
-		if (r > 0)
-			vti_pt_lazy_set(w, &j->from);
-	}
+	r = walk_past(p, e, j->begin, NULL);
+	vti_pt_lazy_get(w, &j->from);
+	j->from.nreturns = j->from.high = 0;
 	if (r > 0) {
-		r = walk_past(e, j->next, j);
-		j->good = r >= 0 && (j == p->jobs || !is_damaged(j));
+		vti_pt_lazy_set(w, &j->from);
+		r = walk_past(p, e, j->next, j);
+		j->good = r >= 0 && !is_damaged(j);
 		j->ended = r == 0;
 	}
 	vti_pt_lazy_get(w, &j->to);
 	if (!j->good)
-		drop(j);
+		drop(p, j);
+}
+
+/* Walks the next job that nobody has begun; with p->mutex, which it leaves for a while. */
+static void walk_next(struct vti_pt_parallel *p, struct vt_pt_engine *e)
+{
+	struct job *j = &p->jobs[p->begun++];
+
+	pthread_mutex_unlock(&p->mutex);
+	vti_pt_walk_lock(vti_pt_fast_walk(e));
+	walk_job(p, e, j);
+	pthread_mutex_unlock(&p->code);
+	pthread_mutex_lock(&p->mutex);
+	j->done = true;
+	pthread_cond_signal(&p->done);
 }
 
 /* A thread, with a walk of its own. */
@@ -175,23 +281,23 @@ static void *work(void *arg)
 
 	pthread_mutex_lock(&p->mutex);
 	while (!p->quit) {
-		struct job *j;
-
-		if (p->begun == p->limit) {
+		if (p->begun < p->limit)
+			walk_next(p, self->e);
+		else
 			pthread_cond_wait(&p->work, &p->mutex);
-			continue;
-		}
-		j = &p->jobs[p->begun++];
-		pthread_mutex_unlock(&p->mutex);
-		pthread_mutex_lock(&p->code);
-		walk_job(p, self->e, j);
-		pthread_mutex_unlock(&p->code);
-		pthread_mutex_lock(&p->mutex);
-		j->done = true;
-		pthread_cond_signal(&p->done);
 	}
 	pthread_mutex_unlock(&p->mutex);
 	return NULL;
+}
+
+/* The single walk does the part of a job, from where it is known to be. */
+static void walk_instead(struct vti_pt_parallel *p, const struct job *j)
+{
+	if (j != p->jobs)
+		vti_pt_lazy_set(p->w, &p->state);
+	p->walking = true;
+	p->past_psb = false;
+	p->w->stop = j->next == p->w->end ? NULL : j->next + 1;
 }
 
 /* ---- setting up ------------------------------------------------------------------ */
@@ -218,9 +324,12 @@ static bool start(struct vti_pt_parallel *p, unsigned threads)
 
 	if (!cut(p))
 		return false;
+	p->at = 1;
 	threads = threads < MAX_THREADS ? threads : MAX_THREADS;
-	p->limit = (size_t)threads * AHEAD < p->njobs ? (size_t)threads * AHEAD : p->njobs;
-	while (p->nthreads < threads) {
+	p->ahead = (size_t)threads * AHEAD;
+	/* The caller is one of them, and does the first job. */
+	p->begun = p->limit = 1;
+	while (p->nthreads + 1 < threads) {
 		struct worker *self = &p->workers[p->nthreads];
 		struct vti_pt_walk *mine;
 
@@ -234,10 +343,11 @@ static bool start(struct vti_pt_parallel *p, unsigned threads)
 		mine->lock = &p->code;
 		if (pthread_create(&self->thread, NULL, work, self) != 0) {
 			vt_pt_fast.close(self->e);
-			return p->nthreads != 0;
+			break;
 		}
 		p->nthreads++;
 	}
+	walk_instead(p, p->jobs);
 	return true;
 }
 
@@ -264,6 +374,7 @@ struct vti_pt_parallel *vti_pt_parallel_new(struct vt_pt_engine *e, struct vti_p
 
 void vti_pt_parallel_free(struct vti_pt_parallel *p)
 {
+	struct piece *k;
 	unsigned i;
 	size_t j;
 
@@ -278,7 +389,11 @@ void vti_pt_parallel_free(struct vti_pt_parallel *p)
 		vt_pt_fast.close(p->workers[i].e);
 	}
 	for (j = 0; j < p->njobs; j++)
-		drop(&p->jobs[j]);
+		drop(p, &p->jobs[j]);
+	while ((k = p->pool) != NULL) {
+		p->pool = k->next;
+		free_piece(k);
+	}
 	free(p->jobs);
 	free(p->shown.blocks);
 	free(p->shown.bytes);
@@ -316,71 +431,84 @@ static bool show_blocks(struct vti_pt_parallel *p)
 	return true;
 }
 
+/* Lets jobs be begun as far as they may. */
+static void go_ahead(struct vti_pt_parallel *p)
+{
+	size_t limit = p->at + p->ahead;
+
+	p->limit = limit < p->njobs ? limit : p->njobs;
+	pthread_cond_broadcast(&p->work);
+}
+
+/* Once the single walk has seen whether there are times: jobs cannot know what was before them. */
+static void share(struct vti_pt_parallel *p)
+{
+	if (vti_pt_lazy_timed(&p->w->query->cursor.timing))
+		return;
+	p->shared = true;
+	pthread_mutex_lock(&p->mutex);
+	go_ahead(p);
+	pthread_mutex_unlock(&p->mutex);
+}
+
+/* The single walk is behind the job at hand: with times it does the rest, too. */
+static void end_walk(struct vti_pt_parallel *p)
+{
+	struct vti_pt_walk *w = p->w;
+
+	if (vti_pt_lazy_timed(&w->query->cursor.timing)) {
+		pthread_mutex_lock(&p->mutex);
+		p->limit = p->begun;
+		pthread_mutex_unlock(&p->mutex);
+		w->stop = NULL;
+		return;
+	}
+	p->walking = false;
+	vti_pt_lazy_get(w, &p->state);
+}
+
 /* Another piece of the job at hand by the single walk; sets p->walking to false behind the last. */
 static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
 	struct vti_pt_walk *w = p->w;
 	int r;
 
-	pthread_mutex_lock(&p->code);
+	vti_pt_walk_lock(p->w);
 	r = vti_pt_fast_next(p->e, batch, err);
 	if (r > 0 && !show_blocks(p))
 		r = vt_error_set(err, VT_E_NOMEM, "out of memory");
 	pthread_mutex_unlock(&p->code);
 	batch->blocks = &p->shown;
-	if (r <= 0 || !w->reached)
+	if (r <= 0)
 		return r;
-	if (!p->past_psb) {
+	if (!p->shared)
+		share(p);
+	if (w->reached && p->past_psb) {
+		end_walk(p);
+	} else if (w->reached) {
 		p->past_psb = true;
 		w->stop = w->pos + 1;
-	} else {
-		p->walking = false;
-		vti_pt_lazy_get(w, &p->state);
 	}
 	return r;
 }
 
-static void walk_instead(struct vti_pt_parallel *p, struct job *j)
+static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
-	if (j != p->jobs)
-		vti_pt_lazy_set(p->w, &p->state);
-	p->walking = true;
-	p->past_psb = false;
-	p->w->stop = j->next == p->w->end ? NULL : j->next + 1;
-}
-
-/* Jobs cannot know the time that those before them have measured: no more of them. */
-static void walk_rest(struct vti_pt_parallel *p)
-{
-	pthread_mutex_lock(&p->mutex);
-	p->limit = p->begun;
-	pthread_mutex_unlock(&p->mutex);
-	if (p->jobs[p->at - 1].ended)
-		return;
-	pthread_mutex_lock(&p->code);
-	vti_pt_lazy_set(p->w, &p->state);
-	pthread_mutex_unlock(&p->code);
-	p->walking = true;
-	p->w->stop = NULL;
-}
-
-static int give(struct vti_pt_parallel *p, struct job *j, struct vt_pt_batch *batch,
-		struct vt_error *err)
-{
+	const struct piece *k = p->given;
 	bool ok;
 
-	pthread_mutex_lock(&p->code);
+	vti_pt_walk_lock(p->w);
 	ok = show_blocks(p);
 	pthread_mutex_unlock(&p->code);
 	*batch = (struct vt_pt_batch){
 		.blocks = &p->shown,
-		.ids = j->ids,
-		.nids = j->nids,
-		.insns = j->insns,
-		.notes = j->notes,
-		.nnotes = j->nnotes,
-		.times = j->times,
-		.ntimes = j->ntimes,
+		.ids = k->ids,
+		.nids = k->nids,
+		.insns = k->insns,
+		.notes = k->notes,
+		.nnotes = k->nnotes,
+		.times = k->times,
+		.ntimes = k->ntimes,
 	};
 	return ok ? 1 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
@@ -388,37 +516,40 @@ static int give(struct vti_pt_parallel *p, struct job *j, struct vt_pt_batch *ba
 /* What a job has found follows what is known.  False: it does not. */
 static bool join(struct vti_pt_parallel *p, struct job *j)
 {
-	if (!j->good)
-		return false;
-	if (j == p->jobs) {
-		p->state = j->to;
-		return true;
-	}
-	return vti_pt_lazy_join(&p->state, &j->from, &j->to);
+	return j->good && vti_pt_lazy_join(&p->state, &j->from, &j->to);
 }
 
-/* Waits for the next job; the one before it is not needed any more. */
+/*
+ * The next job, the one before it not being needed any more.  If nobody has begun it, nobody will;
+ * while another thread is at it there are others to be walked.
+ */
 static struct job *next_job(struct vti_pt_parallel *p)
 {
 	struct job *j = &p->jobs[p->at];
+	bool begun;
 
-	if (p->at)
-		drop(j - 1);
+	drop(p, j - 1);
 	pthread_mutex_lock(&p->mutex);
-	while (!j->done)
-		pthread_cond_wait(&p->done, &p->mutex);
-	if (p->limit < p->njobs) {
-		p->limit++;
-		pthread_cond_signal(&p->work);
+	begun = p->begun > p->at;
+	if (!begun)
+		p->begun++;
+	p->at++;
+	go_ahead(p);
+	while (begun && !j->done) {
+		if (p->begun < p->limit)
+			walk_next(p, p->e);
+		else
+			pthread_cond_wait(&p->done, &p->mutex);
 	}
 	pthread_mutex_unlock(&p->mutex);
-	p->at++;
 	return j;
 }
 
 int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
-	for (;;) {
+	if (p->given)
+		p->given = p->given->next;
+	while (!p->given) {
 		struct job *j;
 
 		if (p->walking)
@@ -427,11 +558,11 @@ int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch, s
 			return 0;
 		j = next_job(p);
 		if (join(p, j)) {
-			if (vti_pt_lazy_timed(&p->state))
-				walk_rest(p);
+			p->given = j->first;
 			p->ended = j->ended;
-			return give(p, j, batch, err);
+		} else {
+			walk_instead(p, j);
 		}
-		walk_instead(p, j);
 	}
+	return give(p, batch, err);
 }

@@ -11,6 +11,10 @@
  * what a single walk would have given is seen when all before it is known: the single walk's state
  * behind the PSB must be that which the job had there.  If it is not, or the job met with damage,
  * the single walk does the job's part itself.  What comes out is always what one thread gives.
+ *
+ * The caller's thread is one of them: it does the first job, those that nobody has begun when they
+ * are wanted, and others while it would have to wait.  A trace with times is left to it alone: what
+ * the clock says behind a PSB depends on all that was measured before, and so do the marks.
  */
 struct vti_pt_parallel;
 

@@ -58,11 +58,9 @@ const struct vti_pt_a_run *vti_pt_run_make(struct vti_pt_walk *w, struct vti_pt_
 {
 	const struct vti_pt_a_run *e;
 
-	if (w->lock)
-		pthread_mutex_lock(w->lock);
+	vti_pt_walk_lock(w);
 	e = vti_pt_runs_make(r, w->blocks, ip, w->mode, bits);
-	if (w->lock)
-		pthread_mutex_unlock(w->lock);
+	vti_pt_walk_unlock(w);
 
 	if (!e)
 		w->error = -VT_E_NOMEM;
@@ -314,11 +312,9 @@ static const struct vti_pt_a_run *look_up_end(struct vti_pt_walk *w, const struc
 	const struct vti_pt_a_run *e = vti_pt_runs_find(c->r, c->ip, vti_pt_run_key(c->mode, bits));
 
 	if (!e || e->next != to) {
-		if (w->lock)
-			pthread_mutex_lock(w->lock);
+		vti_pt_walk_lock(w);
 		e = vti_pt_runs_make_end(c->r, w->blocks, c->ip, w->mode, bits, to);
-		if (w->lock)
-			pthread_mutex_unlock(w->lock);
+		vti_pt_walk_unlock(w);
 		if (!e)
 			w->error = -VT_E_NOMEM;
 	}
