@@ -36,28 +36,36 @@ static struct pt_packet_decoder *libipt(uint8_t *p, uint8_t *end)
 	return d;
 }
 
-/* All PSBs, one after the other. */
-static void find(uint8_t *begin, uint8_t *end)
+/*
+ * All PSBs, one after the other.  libipt looks at the byte behind a PSB's pattern even when that is
+ * the end, so it gets a copy with a byte to spare.
+ */
+static void find(const uint8_t *bytes, size_t size)
 {
 	struct pt_packet_decoder *d;
 	const uint8_t *ours;
-	uint8_t *p = begin;
+	uint8_t *spare = malloc(size + 1), *p = spare, *end = spare + size;
 	uint64_t offset = 0;
 	int tries;
 
+	check(spare, "no memory");
+	memcpy(spare, bytes, size);
+	*end = 0;
 	for (tries = 0; p < end && tries < 64; tries++) {
 		d = libipt(p, end);
-		ours = vt_pt_find_psb(p, end);
+		ours = vt_pt_find_psb(bytes + (p - spare), bytes + size);
 		if (pt_pkt_sync_forward(d) < 0) {
 			check(!ours, "a PSB that libipt does not find");
 			p = end;
 		} else {
 			check(pt_pkt_get_offset(d, &offset) == 0, "no offset");
-			check(ours == p + offset, "another PSB than libipt finds");
+			check(ours == bytes + (p - spare) + offset,
+			      "another PSB than libipt finds");
 			p += offset + 1;
 		}
 		pt_pkt_free_decoder(d);
 	}
+	free(spare);
 }
 
 static void read_all(uint8_t *begin, uint8_t *end, const struct vt_pt_clock *clock)
@@ -126,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	copy = malloc(size);
 	check(copy, "no memory");
 	memcpy(copy, data + HEAD, size);
-	find(copy, copy + size);
+	find(copy, size);
 	read_all(copy, copy + size, &clock);
 	count(copy, size, &clock, 1 + vt_le16(data + 6) % 300);
 	free(copy);
