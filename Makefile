@@ -31,13 +31,16 @@ VERSION := $(shell sed -n 's/^.define VT_VERSION "\(.*\)"/\1/p' lib/base/version
 SOVERSION = 0
 
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla
-CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L -Ilib -I. $(CPPFLAGS)
+CPPFLAGS_ALL = -D_POSIX_C_SOURCE=200809L -Ilib -I. $(VEX_CPPFLAGS) $(CPPFLAGS)
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS_ALL = -std=c11 $(OPT) -g $(WARN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
 
 STREAM_LIBS = -ldeflate -lzstd -lm
-LIBS = -ldw -lelf -lopcodes-multiarch -lbfd-multiarch -lZydis -lipt -ljansson -lz $(STREAM_LIBS)
+# VEX as a library, for the interpreter: a part of Valgrind.
+VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
+VEX_CPPFLAGS = -isystem /usr/include/valgrind
+LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -ldw -lelf -lopcodes-multiarch -lbfd-multiarch -lZydis -lipt -ljansson -lz $(STREAM_LIBS)
 
 # Without -j on the command line, use every processor.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -156,7 +159,6 @@ $(FUZZERS): $(B)/fuzzers/%: $(B)/obj/tests/fuzz/%.o $(LINKDEPS)
 
 # The recorder runs inside Valgrind, without a C library and at a place of its own, so it is always
 # built by gcc and without sanitizers. Its headers are not of our dialect: they are system headers.
-VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
 VALGRIND_LIBEXEC ?= /usr/libexec/valgrind
 RECORDER_CC ?= gcc
 RECORDER_CPPFLAGS = -DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 \

@@ -264,11 +264,12 @@ ENUMS = {
     "enum:image": ["file", "kernel", "module", "vdso", "anon", "bpf"],
     "enum:thread": ["comm", "exec", "fork", "exit"],
     "enum:blockend": ["fall", "branch", "jump", "jump-indirect", "call", "call-indirect", "return", "syscall", "other"],
-    "enum:what": ["unknown", "load", "store", "load-address", "store-address", "result", "arg", "state", "guard", "target", "return", "ptwrite", "operand", "latency"],
+    "enum:what": ["unknown", "load", "store", "load-address", "store-address", "result", "arg", "state", "guard", "target", "return", "ptwrite", "operand", "latency", "module"],
     "enum:algo": ["exact", "gm", "tnv", "lru", "convergent", "random", "space-saving"],
     "enum:state": ["start", "window", "signal", "sigreturn"],
     "enum:trace": ["enabled", "disabled", "async-disabled", "async-branch", "paging", "vmcs", "exec-mode", "tsx",
                    "stop", "exstop", "mwait", "pwre", "pwrx", "cbr", "mnt"],
+    "enum:conflict": ["unknown", "forward", "alias-4k", "order", "size", "synonym"],
 }
 
 

@@ -42,6 +42,7 @@ static const char *const whats[VT_NWHATS] = {
 	[VT_WHAT_PTWRITE] = "ptwrite",
 	[VT_WHAT_OPERAND] = "operand",
 	[VT_WHAT_LATENCY] = "latency",
+	[VT_WHAT_MODULE] = "module",
 };
 
 static const char *const algos[VT_NALGOS] = {
@@ -77,6 +78,12 @@ static const char *const trace_events[VT_NTRACES] = {
 	[VT_TRACE_PWRX] = "pwrx",
 	[VT_TRACE_CBR] = "cbr",
 	[VT_TRACE_MNT] = "mnt",
+};
+
+static const char *const conflicts[VT_NCONFLICTS] = {
+	[VT_CONFLICT_UNKNOWN] = "unknown",   [VT_CONFLICT_FORWARD] = "forward",
+	[VT_CONFLICT_ALIAS_4K] = "alias-4k", [VT_CONFLICT_ORDER] = "order",
+	[VT_CONFLICT_SIZE] = "size",	     [VT_CONFLICT_SYNONYM] = "synonym",
 };
 
 const char *vt_policy_name(uint64_t policy)
@@ -117,4 +124,9 @@ const char *vt_state_reason_name(uint64_t reason)
 const char *vt_trace_event_name(uint64_t event)
 {
 	return event < VT_NTRACES ? trace_events[event] : "?";
+}
+
+const char *vt_conflict_name(uint64_t conflict)
+{
+	return conflict < VT_NCONFLICTS ? conflicts[conflict] : "?";
 }

@@ -102,6 +102,7 @@ enum vt_what {
 	VT_WHAT_PTWRITE,
 	VT_WHAT_OPERAND, /* what an instruction works on */
 	VT_WHAT_LATENCY, /* of a load, in cycles */
+	VT_WHAT_MODULE,	 /* what customisation module number `reg` says it is */
 	VT_NWHATS
 };
 
@@ -146,6 +147,17 @@ enum vt_trace_event {
 	VT_NTRACES
 };
 
+/* Why two memory accesses conflict; value sampling 3.2, and Intel's optimisation manual. */
+enum vt_conflict {
+	VT_CONFLICT_UNKNOWN,
+	VT_CONFLICT_FORWARD,  /* a load overlaps an earlier store that does not hold all of it */
+	VT_CONFLICT_ALIAS_4K, /* a load equals an earlier store elsewhere in the low 12 bits */
+	VT_CONFLICT_ORDER,    /* a load may pass an earlier store to the same bytes */
+	VT_CONFLICT_SIZE,     /* a load follows a narrower store to some of its bytes */
+	VT_CONFLICT_SYNONYM,  /* two accesses want the same place of the cache */
+	VT_NCONFLICTS
+};
+
 /* Names for the values above, as `vtrace dump` prints them; "?" for a value that has none. */
 const char *vt_policy_name(uint64_t policy);
 const char *vt_image_type_name(uint64_t type);
@@ -155,6 +167,7 @@ const char *vt_what_name(uint64_t what);
 const char *vt_algo_name(uint64_t algo);
 const char *vt_state_reason_name(uint64_t reason);
 const char *vt_trace_event_name(uint64_t event);
+const char *vt_conflict_name(uint64_t conflict);
 
 #ifdef __cplusplus
 }

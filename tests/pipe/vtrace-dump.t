@@ -73,7 +73,8 @@ def same(made, got):
         return False
 
 ENUMS = {("EVENT", "policy"), ("IMAGE", "type"), ("THREAD", "op"), ("BLOCK", "end"), ("VALUE", "what"),
-         ("HOT", "what"), ("HOT", "algo"), ("STATE", "reason"), ("TRACE", "event")}
+         ("HOT", "what"), ("HOT", "algo"), ("STATE", "reason"), ("TRACE", "event"),
+         ("CONFLICT", "type")}
 checked = 0
 made_lines = open("made").read().split("\n")[:-1]
 got_lines = open("got").read().split("\n")[:-1]

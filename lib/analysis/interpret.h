@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_INTERPRET_H
+#define VT_ANALYSIS_INTERPRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "image/images.h"
+#include "machine/interp.h"
+#include "stream/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * From a stream to runs of interpreted instructions: from each sample's registers and stack (value
+ * sampling 2.1), or along executed blocks.
+ */
+struct vt_interpret;
+
+struct vt_interpret_options {
+	bool path;	    /* along EXEC; else from SAMPLEs */
+	uint32_t length;    /* instructions in a run from a sample, at least 1 */
+	uint32_t frequency; /* one sample in so many is interpreted (by chance), at least 1 */
+	bool skip_random;   /* 0 to length - 1 instructions first, of which nothing is captured:
+			     * value sampling 5 */
+	uint32_t piece;	    /* along a path: how many instructions are told at a time */
+	uint32_t capture;   /* bits 1 << VT_WHAT_…, as in vt_interp_options */
+	bool caller;	    /* find the return address of the procedure of each run's start */
+	uint64_t seed;
+};
+
+/* A run, or a piece of a path. */
+struct vt_run {
+	uint64_t time; /* ns */
+	int64_t pid;
+	int64_t tid;
+	uint64_t event;	  /* id:EVENT of the sample */
+	uint64_t weight;  /* how many samples, or executions, it stands for */
+	uint64_t caller;  /* return address of the procedure at its start, or 0 */
+	uint64_t latency; /* cycles, of the instruction that was sampled, where has_latency */
+	bool has_latency;
+	bool begins; /* it does not go on where the last run of the thread ended */
+	uint32_t insns;
+	enum vt_stop stop;
+	const struct vt_capture *captures; /* in the order in which they happened */
+	size_t ncaptures;
+};
+
+/* Called for each run; negative ends the feeding.  The run is borrowed for the call. */
+typedef int vt_run_fn(void *arg, const struct vt_run *run, struct vt_error *err);
+
+struct vt_interpret_totals {
+	uint64_t samples;      /* seen */
+	uint64_t left_out;     /* by frequency */
+	uint64_t no_registers; /* samples without user registers, or of another ABI */
+	uint64_t no_code;      /* at the sample's own address */
+	uint64_t runs;
+	uint64_t insns;
+	uint64_t results; /* of registers, and of these: */
+	uint64_t results_known;
+	uint64_t values; /* of any kind that was captured */
+	uint64_t values_known;
+	uint64_t stops[VT_NSTOPS];
+	uint64_t unlifted; /* instructions of lifted code that VEX does not know */
+};
+
+/* `images` is borrowed, and fed by the caller with the same stream, before this. */
+struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
+				      struct vt_images *images, vt_run_fn *fn, void *arg,
+				      struct vt_error *err);
+void vt_interpret_free(struct vt_interpret *in);
+
+/* Takes one record of a stream. */
+int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, struct vt_error *err);
+
+/* At the end of the stream: tells what is still pending. */
+int vt_interpret_end(struct vt_interpret *in, struct vt_error *err);
+
+const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret *in);
+
+/* The bytes of an instruction of a run, at most `size` of them: for its facts. */
+size_t vt_interpret_code(struct vt_interpret *in, int64_t pid, uint64_t ip, uint8_t *bytes,
+			 size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
