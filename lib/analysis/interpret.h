@@ -57,6 +57,7 @@ struct vt_interpret_totals {
 	uint64_t samples;      /* seen */
 	uint64_t left_out;     /* by frequency */
 	uint64_t no_registers; /* samples without user registers, or of another ABI */
+	uint64_t elsewhere;    /* whose registers are of another moment than their address */
 	uint64_t no_code;      /* at the sample's own address */
 	uint64_t runs;
 	uint64_t insns;

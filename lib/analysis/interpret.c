@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/interpret.h"
+
+#include <stdlib.h>
+
+#include "analysis/interpret_internal.h"
+
+struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
+				      struct vt_images *images, vt_run_fn *fn, void *arg,
+				      struct vt_error *err)
+{
+	struct vt_interpret *in = calloc(1, sizeof(*in));
+
+	if (!in || !vti_spaces_init(&in->spaces, images)) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_interpret_free(in);
+		return NULL;
+	}
+	in->o = *opt;
+	in->fn = fn;
+	in->arg = arg;
+	if (opt->path)
+		in->path = vti_path_new(in, err);
+	else
+		in->samples = vti_samples_new(in, err);
+	if (in->path || in->samples)
+		return in;
+	vt_interpret_free(in);
+	return NULL;
+}
+
+void vt_interpret_free(struct vt_interpret *in)
+{
+	if (!in)
+		return;
+	vti_path_free(in->path);
+	vti_samples_free(in->samples);
+	vti_spaces_fini(&in->spaces);
+	free(in);
+}
+
+int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = vti_spaces_feed(&in->spaces, rec, err);
+
+	if (code < 0)
+		return code;
+	return in->path ? vti_path_feed(in->path, rec, err)
+			: vti_samples_feed(in->samples, rec, err);
+}
+
+int vt_interpret_end(struct vt_interpret *in, struct vt_error *err)
+{
+	int code = in->path ? vti_path_end(in->path, err) : 0;
+
+	in->totals.unlifted =
+		in->path ? vti_path_unlifted(in->path) : vti_samples_unlifted(in->samples);
+	return code;
+}
+
+const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret *in)
+{
+	return &in->totals;
+}
+
+size_t vt_interpret_code(struct vt_interpret *in, int64_t pid, uint64_t ip, uint8_t *bytes,
+			 size_t size)
+{
+	return in->path ? vti_path_code(in->path, pid, ip, bytes, size)
+			: vti_spaces_code(&in->spaces, pid, ip, bytes, size);
+}
+
+int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err)
+{
+	struct vt_interpret_totals *t = &in->totals;
+	uint64_t results = 0, results_known = 0, values = 0, values_known = 0;
+	size_t i;
+
+	for (i = 0; i < run->ncaptures; i++) {
+		const struct vt_capture *c = &run->captures[i];
+		bool result = c->what == VT_WHAT_RESULT;
+
+		if (c->what == VT_WHAT_UNKNOWN)
+			continue;
+		values++;
+		values_known += c->known;
+		results += result;
+		results_known += result && c->known;
+	}
+	t->runs++;
+	t->insns += run->insns;
+	t->results += results;
+	t->results_known += results_known;
+	t->values += values;
+	t->values_known += values_known;
+	t->stops[run->stop]++;
+	return in->fn ? in->fn(in->arg, run, err) : 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_INTERPRET_INTERNAL_H
+#define VT_ANALYSIS_INTERPRET_INTERNAL_H
+
+#include "analysis/interpret.h"
+#include "base/hash.h"
+#include "image/addrspace.h"
+
+/* Lifted code, and what is known of memory, of one interpreter; bytes. */
+#define VTI_MAX_CODE   ((size_t)512 << 20)
+#define VTI_MAX_MEMORY ((size_t)16 << 20)
+
+/*
+ * The address spaces of a stream's processes, each with a number that lifted code is kept under: a
+ * number is never used again for other code.
+ */
+struct vti_spaces {
+	struct vt_images *images;  /* borrowed */
+	struct vt_addrspace *maps; /* fed here */
+	struct vt_hash processes;  /* private */
+	struct vt_hash seen;	   /* ids of images */
+	uint64_t next;
+};
+
+/* False when memory runs out; vti_spaces_fini() in either case. */
+bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images);
+void vti_spaces_fini(struct vti_spaces *s);
+
+/* Takes one record: IMAGE, MAP, THREAD, KSYMBOL count.  -VT_E_NOMEM, -VT_E_LIMIT. */
+int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err);
+
+/* The number of a process's code as it is mapped now. */
+uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *err);
+
+/*
+ * Copies at most `size` bytes of code at an address of a process, as its image has them, and says
+ * how many there are: 0 where nothing is mapped that has a file, or where the program can write.
+ */
+size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
+		       size_t size);
+
+struct vti_samples; /* interpret_sample.c */
+struct vti_path;    /* interpret_path.c */
+
+struct vt_interpret {
+	struct vt_interpret_options o;
+	vt_run_fn *fn;
+	void *arg;
+	struct vti_spaces spaces;
+	struct vt_interpret_totals totals;
+	struct vti_samples *samples; /* NULL along a path */
+	struct vti_path *path;	     /* NULL otherwise */
+};
+
+/*
+ * Counts a run (runs, insns, results, values, stops) and tells it.  `run->captures` holds what the
+ * interpreter captured, those of whole instructions (VT_WHAT_UNKNOWN) included.
+ */
+int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err);
+
+/* From samples.  `new` gives NULL on error; the others as those of vt_interpret. */
+struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *err);
+void vti_samples_free(struct vti_samples *s);
+int vti_samples_feed(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err);
+/* Instructions in lifted code that VEX does not know. */
+uint64_t vti_samples_unlifted(const struct vti_samples *s);
+
+/* Along executed blocks: the same.  The spaces were fed with the record before. */
+struct vti_path *vti_path_new(struct vt_interpret *in, struct vt_error *err);
+void vti_path_free(struct vti_path *p);
+int vti_path_feed(struct vti_path *p, const struct vt_record *rec, struct vt_error *err);
+int vti_path_end(struct vti_path *p, struct vt_error *err);
+uint64_t vti_path_unlifted(const struct vti_path *p);
+size_t vti_path_code(struct vti_path *p, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/interpret_internal.h"
+
+#define PROT_W	  2 /* PROT_WRITE of linux/mman.h */
+#define MODE_USER 2 /* PERF_RECORD_MISC_USER of linux/perf_event.h */
+
+struct process {
+	int64_t pid;
+	uint64_t number; /* 0: not given yet */
+	bool shared;	 /* with a parent or child: until either changes its maps */
+};
+
+bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images)
+{
+	*s = (struct vti_spaces){.images = images, .maps = vt_addrspace_new()};
+	vt_hash_init(&s->processes, sizeof(struct process), sizeof(int64_t));
+	vt_hash_init(&s->seen, sizeof(uint64_t), sizeof(uint64_t));
+	return s->maps != NULL;
+}
+
+void vti_spaces_fini(struct vti_spaces *s)
+{
+	vt_addrspace_free(s->maps);
+	vt_hash_fini(&s->processes);
+	vt_hash_fini(&s->seen);
+}
+
+static void renumber(struct vti_spaces *s, int64_t pid)
+{
+	struct process *p = vt_hash_find(&s->processes, &pid);
+
+	if (p) {
+		p->number = ++s->next;
+		p->shared = false;
+	}
+}
+
+static struct process *process_of(struct vti_spaces *s, int64_t pid, struct vt_error *err)
+{
+	struct process *p = vt_hash_add(&s->processes, &pid, NULL);
+
+	if (!p)
+		vt_error_set(err, VT_E_NOMEM, "out of memory for processes");
+	else if (!p->number)
+		p->number = ++s->next;
+	return p;
+}
+
+uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *err)
+{
+	const struct process *p = process_of(s, pid, err);
+
+	return p ? p->number : 0;
+}
+
+/* An image that is told of anew may be another file. */
+static int feed_image(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
+	bool added;
+	size_t i;
+
+	if (!vt_hash_add(&s->seen, &id, &added))
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
+	for (i = 0; !added && i < s->processes.count; i++)
+		renumber(s, ((const struct process *)vt_hash_at(&s->processes, i))->pid);
+	return vt_addrspace_feed(s->maps, rec, err);
+}
+
+/* What was lifted stays good as long as maps only come where there was none. */
+static int feed_map(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+{
+	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
+	uint64_t start = vt_record_u64(rec, VT_MAP_START);
+	uint64_t length = vt_record_u64(rec, VT_MAP_LENGTH);
+	const struct process *p = vt_hash_find(&s->processes, &pid);
+	size_t before = vt_addrspace_count(s->maps);
+	bool over = false;
+	int code;
+
+	if (p && length)
+		over = vt_addrspace_find(s->maps, (int32_t)pid, start, MODE_USER) ||
+		       vt_addrspace_find(s->maps, (int32_t)pid, start + length - 1, MODE_USER);
+	code = vt_addrspace_feed(s->maps, rec, err);
+	if (p && (over || p->shared || vt_addrspace_count(s->maps) != before + 1))
+		renumber(s, pid);
+	return code;
+}
+
+static int feed_fork(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+{
+	int64_t pid = vt_record_i64(rec, VT_THREAD_PID), ppid = vt_record_i64(rec, VT_THREAD_PPID);
+	struct process *parent, *child;
+	uint64_t number;
+
+	if (pid == ppid)
+		return 0;
+	parent = process_of(s, ppid, err);
+	if (!parent)
+		return -VT_E_NOMEM;
+	parent->shared = true;
+	number = parent->number;
+	child = process_of(s, pid, err);
+	if (!child)
+		return -VT_E_NOMEM;
+	child->shared = true;
+	/* Without a time, it is told of as found running: its maps come by themselves. */
+	child->number = vt_record_u64(rec, VT_THREAD_TIME) ? number : ++s->next;
+	return 0;
+}
+
+static int feed_thread(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t op = vt_record_u64(rec, VT_THREAD_OP);
+	int code = vt_addrspace_feed(s->maps, rec, err);
+
+	if (code == 0 && op == VT_OP_FORK)
+		code = feed_fork(s, rec, err);
+	if (op == VT_OP_EXEC)
+		renumber(s, vt_record_i64(rec, VT_THREAD_PID));
+	return code;
+}
+
+int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_IMAGE:
+		return feed_image(s, rec, err);
+	case VT_MAP:
+		return feed_map(s, rec, err);
+	case VT_THREAD:
+		return feed_thread(s, rec, err);
+	case VT_KSYMBOL:
+		return vt_addrspace_feed(s->maps, rec, err);
+	default:
+		return 0;
+	}
+}
+
+/* The bytes of one mapping. */
+static size_t map_code(struct vti_spaces *s, const struct vt_map *m, uint64_t addr, uint8_t *bytes,
+		       size_t size)
+{
+	const struct vt_elf *elf;
+	enum vt_unknown why;
+	const uint8_t *code;
+	uint64_t vaddr;
+	size_t avail;
+
+	if (m->prot & PROT_W)
+		return 0;
+	elf = m->type == VT_IMAGE_ANON ? NULL : vt_images_elf(s->images, m->image, &why);
+	if (!elf || vt_elf_info(elf)->machine != VT_MACHINE_X86_64 ||
+	    !vt_elf_offset_to_vaddr(elf, vt_map_offset(m, addr), &vaddr))
+		return 0;
+	code = vt_elf_bytes(elf, vaddr, &avail);
+	if (!code)
+		return 0;
+	if (avail > m->end - addr)
+		avail = m->end - addr;
+	if (avail > size)
+		avail = size;
+	memcpy(bytes, code, avail);
+	return avail;
+}
+
+size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
+		       size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		const struct vt_map *m =
+			vt_addrspace_find(s->maps, (int32_t)pid, addr + done, MODE_USER);
+		size_t n;
+
+		if (!m || addr + done < addr)
+			break;
+		n = map_code(s, m, addr + done, bytes + done, size - done);
+		if (!n)
+			break;
+		done += n;
+	}
+	return done;
+}
