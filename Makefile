@@ -62,6 +62,7 @@ UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
 RECORDER_SRC := $(sort $(wildcard cmd/recorder/*.c))
+PLUGIN_SRC := $(sort $(wildcard cmd/plugins/*.c))
 HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h lib/stream/*.def)))
 MAN := $(sort $(wildcard man/*.[135]))
 
@@ -74,6 +75,9 @@ REPLAYS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC))
 HELPERS := $(patsubst %.c,$(B)/%,$(HELPER_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzzers/%,$(FUZZ_SRC))
 
+# Modules that vinterp loads.
+PLUGINS := $(patsubst cmd/plugins/%.c,$(B)/lib/vtrace/%.so,$(PLUGIN_SRC))
+
 # What a Valgrind tool is called and where Valgrind looks for it, with what else it wants to find there.
 RECORDER := $(B)/libexec/vtrace/vtrace-amd64-linux
 RECORDER_FILES := vgpreload_core-amd64-linux.so default.supp
@@ -84,7 +88,7 @@ SHARED := $(if $(STREAM_SRC),$(B)/libvtrace.so.$(SOVERSION))
 # ---- building ---------------------------------------------------------------
 
 .PHONY: all libs test-programs
-all: libs $(BINS) $(RECORDER)
+all: libs $(BINS) $(RECORDER) $(PLUGINS)
 libs: $(ARCHIVES) $(SHARED)
 test-programs: $(UNITS) $(REPLAYS) $(HELPERS)
 
@@ -152,6 +156,13 @@ $(HELPERS): $(B)/tests/tools/%: $(B)/obj/tests/tools/%.o $(LINKDEPS)
 
 # Programs to be recorded run under Valgrind, which sanitizers do not like.
 $(filter $(B)/tests/tools/rec_%,$(HELPERS)): SANFLAGS =
+
+# A module is built as its users build theirs: from one public header and the C library.
+$(B)/lib/vtrace/%.so: cmd/plugins/%.c lib/vtrace/plugin.h $(B)/stamp/compile $(B)/stamp/link
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_POSIX_C_SOURCE=200809L -Ilib $(CFLAGS_ALL) -fvisibility=hidden -fPIC \
+		$(LDFLAGS_ALL) -shared -o $@ $< -lm
 
 # libFuzzer brings its own main; the objects come from a build with SAN=fuzzer-no-link,...
 $(FUZZERS): $(B)/fuzzers/%: $(B)/obj/tests/fuzz/%.o $(LINKDEPS)
@@ -235,7 +246,7 @@ lint:
 
 # Checked again only when the file or a header that it includes has changed since.
 TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) \
-	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC)
+	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC) $(PLUGIN_SRC)
 tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC) $(RECORDER_SRC))
 # The recorder gets addresses of the program as numbers from Valgrind.
 $(B)/tidy/cmd/recorder/%.ok: TIDY_FLAGS = $(RECORDER_CPPFLAGS) -std=gnu11
@@ -258,7 +269,9 @@ install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig \
 		$(DESTDIR)$(includedir)/vtrace/base $(DESTDIR)$(includedir)/vtrace/stream
 	for p in $(BINS); do install -m 755 $$p $(DESTDIR)$(bindir)/ || exit 1; done
-	install -d $(DESTDIR)$(libexecdir)
+	install -m 644 lib/vtrace/plugin.h $(DESTDIR)$(includedir)/vtrace/plugin.h
+	install -d $(DESTDIR)$(libexecdir) $(DESTDIR)$(libdir)/vtrace
+	for p in $(PLUGINS); do install -m 644 $$p $(DESTDIR)$(libdir)/vtrace/ || exit 1; done
 	install -m 755 $(RECORDER) $(DESTDIR)$(libexecdir)/
 	ln -sf $(RECORDER_FILES:%=$(VALGRIND_LIBEXEC)/%) $(DESTDIR)$(libexecdir)/
 	for h in $(HEADERS:lib/%=%); do \
@@ -275,7 +288,7 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS))
-	rm -rf $(DESTDIR)$(includedir)/vtrace $(DESTDIR)$(libexecdir)
+	rm -rf $(DESTDIR)$(includedir)/vtrace $(DESTDIR)$(libexecdir) $(DESTDIR)$(libdir)/vtrace
 	rm -f $(DESTDIR)$(libdir)/libvtrace.a $(DESTDIR)$(libdir)/libvtrace.so \
 		$(DESTDIR)$(libdir)/libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/pkgconfig/vtrace.pc
 	for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
