@@ -7,6 +7,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/collect.h"
 #include "cmd/common/stream.h"
+#include "cmd/common/what.h"
 
 /* In the order of enum vt_algo. */
 static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",
@@ -39,50 +40,6 @@ struct hot {
 };
 
 /* ---- what to do ---- */
-
-/* The bits of one word of --what: a kind's name, perhaps in the plural, or a name for several. */
-static uint32_t kinds_of(const char *word, size_t size)
-{
-	static const struct {
-		const char *name;
-		uint32_t kinds;
-	} more[] = {
-		{"caller", 1u << VT_WHAT_RETURN},
-		{"address", 1u << VT_WHAT_LOAD_ADDRESS | 1u << VT_WHAT_STORE_ADDRESS},
-		{"default", VT_COLLECT_WHAT},
-		{"all", (1u << VT_NWHATS) - 1},
-	};
-	uint32_t what;
-	size_t i;
-
-	for (what = 0; what < VT_NWHATS; what++)
-		if (strlen(vt_what_name(what)) == size &&
-		    memcmp(vt_what_name(what), word, size) == 0)
-			return 1u << what;
-	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++)
-		if (strlen(more[i].name) == size && memcmp(more[i].name, word, size) == 0)
-			return more[i].kinds;
-	if (size > 2 && memcmp(word + size - 2, "es", 2) == 0 && kinds_of(word, size - 2))
-		return kinds_of(word, size - 2);
-	return size > 1 && word[size - 1] == 's' ? kinds_of(word, size - 1) : 0;
-}
-
-static bool parse_what(struct app *a, const char *list, uint32_t *what)
-{
-	*what = list ? 0 : VT_COLLECT_WHAT;
-	while (list && *list) {
-		size_t size = strcspn(list, ",");
-		uint32_t kinds = kinds_of(list, size);
-
-		if (!kinds)
-			return app_usage(a, "--what: no kind of value is called '%.*s'", (int)size,
-					 list);
-		*what |= kinds;
-		list += size;
-		list += *list == ',';
-	}
-	return *what || app_usage(a, "--what: no kind of value is named");
-}
 
 static bool check_options(struct app *a, const struct options *o)
 {
@@ -118,7 +75,8 @@ static bool prepare(struct hot *h, const struct options *o)
 	};
 	uint32_t what;
 
-	return check_options(h->app, o) && parse_what(h->app, o->what, &what) &&
+	return check_options(h->app, o) &&
+	       app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) &&
 	       app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER);
 }
 
