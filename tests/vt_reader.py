@@ -8,8 +8,8 @@ Prints one line for each record, in the stream's order, tab-separated: the name 
 field=value for each declared field. U and I are decimal, F is its 64 bits as 16 hexadecimal digits,
 B is hexadecimal digits, A is decimals joined by commas; in S and in all names, line feed, tab and
 backslash are \\n, \\t and \\\\, other control characters and bytes that are not UTF-8 are \\xHH.
---dump    prints the records as vtrace-dump(1) describes: fields that are 0 or empty are left out,
-          what has one of the units addr, hex and flags is hexadecimal, values of an enumeration
+--dump    prints the records as vtrace-dump(1) describes: fields that are 0 or empty are left out
+          if their values have no names, what has one of the units addr, hex and flags is hexadecimal, values of an enumeration
           are named, F is a decimal fraction
 --kinds   prints the declared kinds instead: NAME, number, then "field TYPE [unit]" for each field
 --stages  prints the provenance chain: program, version, seed, arguments
@@ -279,11 +279,11 @@ LARGE = {("EXEC", "ids"), ("EXEC", "data"), ("MEMORY", "data")}
 
 def as_dumped(kind, field, value):
     """The same as vtrace-dump(1) has it; None for what it leaves out."""
-    if not value:
+    names = ENUMS.get(field.unit, ())
+    if not value and not names:
         return None
     if (kind.name, field.name) in LARGE:
         return "%d bytes" % len(value)
-    names = ENUMS.get(field.unit, ())
     if field.type == "U" and value < len(names):
         return names[value]
     if field.type == "F":

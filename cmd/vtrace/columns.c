@@ -112,6 +112,7 @@ bool column_present(const struct column *c, const struct vt_record *rec)
 	case COLUMN_BRANCHES:
 		return vt_record_words(rec, VT_SAMPLE_BR_FROM).count > 0;
 	case COLUMN_KIND:
+	case COLUMN_WORD: /* the word for 0 says as much as any other */
 		return true;
 	default:
 		return vt_record_u64(rec, c->field) != 0;

@@ -112,7 +112,7 @@ while IFS='|' read -r id path; do
 	start=$(sed -n 's/.* start=\(0x[0-9a-f]*\).*/\1/p' <<<"$map")
 	offset=$(sed -n 's/.* offset=\(0x[0-9a-f]*\).*/\1/p' <<<"$map")
 	images+=(--image "$path:$((start - ${offset:-0}))")
-done < <(sed -n 's/^IMAGE id=\([0-9]*\) path=\(\/[^ ]*\).*/\1|\2/p; s/^IMAGE path=\(\/[^ ]*\).*/0|\1/p' maps)
+done < <(sed -n 's/^IMAGE id=\([0-9]*\) type=file path=\(\/[^ ]*\).*/\1|\2/p; s/^IMAGE type=file path=\(\/[^ ]*\).*/0|\1/p' maps)
 t_ok "a raw trace is decoded" vtrace decode "${images[@]}" -o decoded.vt raw.pt
 same decoded
 
