@@ -40,7 +40,7 @@ STREAM_LIBS = -ldeflate -lzstd -lm
 # VEX as a library, for the interpreter: a part of Valgrind.
 VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
 VEX_CPPFLAGS = -isystem /usr/include/valgrind
-LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -ldw -lelf -lopcodes-multiarch -lbfd-multiarch -lZydis -lipt -ljansson -lz $(STREAM_LIBS)
+LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -ldw -lelf -lopcodes-multiarch -liberty -lbfd-multiarch -lZydis -lipt -ljansson -lz $(STREAM_LIBS)
 
 # Without -j on the command line, use every processor.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
