@@ -37,7 +37,7 @@ enum vti_opcode {
 	VTI_ITE,     /* dst = a ? b : c, of aux words */
 	VTI_GETI,    /* dst = element a of imm, a struct vti_array */
 	VTI_PUTI,    /* element a of imm = b */
-	VTI_IROP,    /* dst = imm, a struct vti_irop, of a, b, c, d */
+	VTI_IROP,    /* dst = imm, a struct vti_irop, of a, b, c, d; aux: IROp */
 	VTI_UNKNOWN, /* dst, of aux bytes, is unknown */
 	VTI_CCALL,   /* imm: struct vti_call */
 	VTI_DIRTY,   /* imm: struct vti_call */
@@ -48,7 +48,7 @@ enum vti_opcode {
 	VTI_CAPTURE,	   /* a: value; aux: enum vt_what; b: register; c: bytes */
 	VTI_CAPTURE_STATE, /* the same of guest state at imm */
 	VTI_CAPTURE_INSN,
-	VTI_FAST, /* from here on: the operators that have an operation of their own */
+	VTI_FAST, /* from here on: the operators that have an operation of their own; aux: IROp */
 };
 
 struct vti_op {
