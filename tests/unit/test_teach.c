@@ -263,7 +263,7 @@ static void add_operator(struct world *w, uint16_t dst)
 	const struct operator* o = & operators[below(w, NOPERATORS)];
 	int a = any_slot(w, o->a), b = o->b ? any_slot(w, o->b) : 0;
 	struct vti_op op = {.op = VTI_IROP, .dst = dst, .aux = o->irop};
-	const struct vti_irop *p = &one_word;
+	const void *p = &one_word;
 
 	if (a < 0 || b < 0 || a == dst || b == dst)
 		return;
