@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_MODULES_INTERNAL_H
+#define VT_ANALYSIS_MODULES_INTERNAL_H
+
+#include "analysis/modules.h"
+#include "base/hash.h"
+#include "machine/insn.h"
+
+/* From the captures of a run to the tuples that a module asked for. */
+
+/* What is remembered of an instruction. */
+struct vti_module_insn {
+	int64_t pid; /* the key: pid and ip */
+	uint64_t ip;
+	uint64_t code;
+	uint32_t classes;
+	bool known; /* `facts` is set */
+	struct vt_facts facts;
+};
+
+struct vti_module_tuples {
+	struct vt_hash insns;
+	struct vtrace_tuple *list;
+	size_t count;
+	size_t cap;
+};
+
+void vti_module_tuples_init(struct vti_module_tuples *t);
+void vti_module_tuples_fini(struct vti_module_tuples *t);
+
+/* Fills t->list as the module's rules say.  -VT_E_NOMEM. */
+int vti_module_tuples_make(struct vti_module_tuples *t, const struct vtrace_plugin *plugin,
+			   const struct vt_run *run, vt_modules_code_fn *code, void *arg,
+			   struct vt_error *err);
+
+/* The bits 1 << VT_WHAT_… that make what a rule wants, VTRACE_BIT(…). */
+uint32_t vti_module_wants(uint32_t what);
+
+#endif
