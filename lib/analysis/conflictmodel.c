@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/conflict.h"
+
+#define FORWARD	 (1u << VT_CONFLICT_FORWARD)
+#define ALIAS_4K (1u << VT_CONFLICT_ALIAS_4K)
+#define ORDER	 (1u << VT_CONFLICT_ORDER)
+#define SIZE	 (1u << VT_CONFLICT_SIZE)
+#define SYNONYM	 (1u << VT_CONFLICT_SYNONYM)
+
+const struct vt_conflict_model *vt_conflict_model(const char *name)
+{
+	static const struct vt_conflict_model models[] = {
+		{.name = "generic",
+		 .types = FORWARD | ALIAS_4K | ORDER,
+		 .distance = 224,
+		 .stores = 56,
+		 .late_address = true,
+		 .youngest = true,
+		 .cache_size = 32768,
+		 .cache_ways = 8,
+		 .cache_line = 64},
+		{.name = "skylake",
+		 .types = FORWARD | ALIAS_4K | ORDER,
+		 .distance = 224,
+		 .stores = 56,
+		 .late_address = true,
+		 .youngest = true,
+		 .cache_size = 32768,
+		 .cache_ways = 8,
+		 .cache_line = 64},
+		{.name = "zen4",
+		 .types = FORWARD | ORDER,
+		 .distance = 320,
+		 .stores = 64,
+		 .late_address = true,
+		 .youngest = true,
+		 .cache_size = 32768,
+		 .cache_ways = 8,
+		 .cache_line = 64},
+		{.name = "alpha",
+		 .types = ORDER | SIZE | SYNONYM,
+		 .distance = 80,
+		 .loads_distance = 128,
+		 .cache_size = 65536,
+		 .cache_ways = 2,
+		 .cache_line = 64},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+		if (strcmp(models[i].name, name) == 0)
+			return &models[i];
+	return NULL;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_REPLAY_INTERNAL_H
+#define VT_ANALYSIS_REPLAY_INTERNAL_H
+
+#include "analysis/profile.h"
+#include "analysis/replay.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "image/addrspace.h"
+#include "stream/bblock.h"
+
+/* An instruction's place: the key has no padding. */
+struct vti_place {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t pid; /* of code that lies in no image */
+};
+
+/* One access of an instruction of a block, as its slots tell it. */
+struct vti_access {
+	uint32_t address; /* slot, or UINT32_MAX */
+	uint32_t guard;	  /* slot, or UINT32_MAX */
+	uint16_t insn;
+	uint16_t size;
+	bool store;
+};
+
+/* What is known of a block. */
+struct vti_block {
+	struct vt_conflict_code *code; /* of each instruction */
+	struct vti_access *accesses;   /* in the order of instructions */
+	uint32_t naccesses;
+	uint32_t most; /* of one instruction */
+};
+
+/* An instruction that was interpreted. */
+struct vti_insn {
+	uint64_t ip;
+	int64_t pid;
+	struct vt_conflict_code code;
+};
+
+struct vti_replay_image {
+	uint64_t id;
+	uint32_t path;
+};
+
+struct vt_replay {
+	struct vt_replay_options o;
+	struct vt_conflicts *conflicts;
+	struct vt_profile *profile;
+	struct vt_addrspace *space;
+	struct vt_bblocks *dict;
+	struct vt_intern *strings;
+	struct vt_hash places;
+	struct vt_hash insns;
+	struct vt_hash images;
+	enum vt_replay_source source;
+	bool has_addresses;	  /* a block has, that is */
+	struct vti_block *blocks; /* by id */
+	size_t nblocks;
+	struct vt_access *accesses; /* of the instruction at hand */
+	size_t accesses_cap;
+	/* Where the last run ended. */
+	bool runs;
+	int64_t pid;
+	int64_t tid;
+	uint64_t next;
+	struct vt_replay_pair *pairs;
+	size_t npairs;
+	struct vt_replay_totals totals;
+};
+
+int vti_replay_no_memory(struct vt_error *err);
+
+/* The number of an instruction's place, or UINT32_MAX when memory ran out. */
+uint32_t vti_replay_place(struct vt_replay *rp, int64_t pid, uint64_t ip);
+
+/* Takes an EXEC record whose addresses are known.  Negative: as vt_replay_feed(), -VT_E_FORMAT. */
+int vti_replay_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
+void vti_replay_free_blocks(struct vt_replay *rp);
+
+#endif

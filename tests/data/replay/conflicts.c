@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Runs a procedure of conflicts.S: argv[1] is its name, argv[2] how often.
+ */
+#define PROCEDURES                                                                                 \
+	X(narrow)                                                                                  \
+	X(partial)                                                                                 \
+	X(twice) X(vector) X(alias) X(order) X(divided) X(same) X(synonym) X(dependent)            \
+		X(together) X(clean)
+
+#define X(name) void name(uint8_t *memory);
+PROCEDURES
+#undef X
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*call)(uint8_t *memory);
+	} all[] = {
+#define X(name) {#name, name},
+		PROCEDURES
+#undef X
+	};
+	static uint8_t memory[65536] __attribute__((aligned(4096)));
+	int times = argc > 2 ? atoi(argv[2]) : 0, i;
+	uint8_t *p = memory;
+	size_t k;
+
+	memcpy(memory + 256, &p, sizeof(p));
+	for (k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
+		if (argc < 2 || strcmp(argv[1], all[k].name) != 0)
+			continue;
+		for (i = 0; i < times; i++)
+			all[k].call(memory);
+	}
+	return 0;
+}
