@@ -51,7 +51,6 @@ struct vt_interp {
 	struct vti_code *code; /* the block */
 	uint64_t insns;	       /* instructions before the block, since vt_interp_clear() */
 	uint64_t left;	       /* how many may still be run, the block's not counted */
-	uint64_t left_blocks;  /* and how many blocks */
 	uint32_t piece;	       /* of a path: number of the block's first instruction */
 	bool following;	       /* a path; else free */
 	const struct vt_interp_hooks *hooks; /* empty in a free run */
@@ -76,5 +75,9 @@ void vti_state_get(const struct vt_interp *m, unsigned offset, unsigned size,
 void vti_state_put(struct vt_interp *m, unsigned offset, unsigned size,
 		   const struct vt_word *words);
 void vti_state_forget(struct vt_interp *m, unsigned offset, unsigned size);
+
+/* What is known of MXCSR; of its rounding control alone. */
+void vti_set_mxcsr(struct vt_interp *m, struct vt_word mxcsr);
+void vti_round(struct vt_interp *m, struct vt_word rounding);
 
 #endif
