@@ -339,12 +339,15 @@ static void take_register(const struct decoded *d, const ZydisDecodedOperand *o,
 		f->writes |= bit(r.reg);
 	if (r.reg >= VT_REG_VECTOR && r.reg != VT_REG_NONE && !hidden)
 		f->flags |= VT_FACT_VECTOR;
-	if (!(o->actions & WRITE) || r.reg >= VT_NREGS || r.reg == VT_REG_FLAGS ||
-	    r.reg == VT_REG_IP || (r.reg == VT_REG_SP && hidden) || f->nresults == VT_FACT_RESULTS)
+	if (r.reg >= VT_NREGS || r.reg == VT_REG_FLAGS || r.reg == VT_REG_IP ||
+	    (r.reg == VT_REG_SP && hidden))
 		return;
 	if (f->flags & (VT_FACT_DIVIDE | VT_FACT_MULTIPLY))
 		r.type.may_point = false;
-	f->results[f->nresults++] = r;
+	if ((o->actions & READ) && f->nsources < VT_FACT_SOURCES)
+		f->sources[f->nsources++] = r;
+	if ((o->actions & WRITE) && f->nresults < VT_FACT_RESULTS)
+		f->results[f->nresults++] = r;
 }
 
 static void take_immediate(const ZydisDecodedOperand *o, struct vt_facts *f)

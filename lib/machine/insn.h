@@ -120,6 +120,7 @@ struct vt_operand {
 #define VT_MAX_INSN	 15 /* bytes of an instruction */
 #define VT_FACT_MEMORIES 4
 #define VT_FACT_RESULTS	 4
+#define VT_FACT_SOURCES	 4
 
 struct vt_facts {
 	uint8_t length;	 /* bytes */
@@ -132,9 +133,12 @@ struct vt_facts {
 	int64_t immediate; /* the last, sign-extended where the instruction does */
 	uint8_t nmemories;
 	uint8_t nresults;
+	uint8_t nsources;
 	struct vt_memory memories[VT_FACT_MEMORIES];
 	/* Registers written that are no flags, nor the stack pointer of a push or pop. */
 	struct vt_operand results[VT_FACT_RESULTS];
+	/* Registers read, but flags, those of addresses only, and the stack pointer of a push. */
+	struct vt_operand sources[VT_FACT_SOURCES];
 	struct vt_operand divisor; /* of VT_FACT_DIVIDE; x87's register divisions have none */
 	const char *mnemonic;	   /* Intel's, lower case; static */
 };
