@@ -71,8 +71,9 @@ struct vti_array {
 	int16_t bias;
 };
 
-#define VTI_CALL_ARGS 8
-#define VTI_NO_SLOT   UINT16_MAX
+#define VTI_CALL_ARGS  8
+#define VTI_CALL_STATE 32
+#define VTI_NO_SLOT    UINT16_MAX
 
 /* A call of one of VEX's helpers. */
 struct vti_call {
@@ -80,7 +81,7 @@ struct vti_call {
 	const char *name;
 	uint8_t nargs;
 	uint8_t result_size; /* bytes; 0: none */
-	bool passes_state;   /* its first argument is the guest state */
+	bool passes_state;   /* its first argument is the guest state, those in args[] follow */
 	uint16_t args[VTI_CALL_ARGS];
 	uint16_t dst;
 	uint16_t guard;	  /* VTI_NO_SLOT: always */
@@ -92,7 +93,7 @@ struct vti_call {
 		uint16_t offset;
 		uint16_t size;
 		uint8_t effect;
-	} state[16];
+	} state[VTI_CALL_STATE];
 };
 
 struct vti_cas {
@@ -126,7 +127,8 @@ struct vti_block {
 	uint32_t ninsns;
 	uint32_t nops;
 	uint32_t nslots;
-	uint32_t nunlifted;
+	uint32_t nunlifted; /* instructions that VEX does not know */
+	uint32_t nunknown;  /* operators that nobody computes */
 	struct vti_op *ops; /* the last is VTI_END or VTI_STOP */
 	struct vt_word *slots;
 	uint32_t *first;  /* of each instruction, its first operation; one more: nops */

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/lift.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libvex_guest_amd64.h>
+
+#include "machine/lift_build.h"
+#include "machine/lift_vex.h"
+
+/* Where a straight piece of code ends. */
+#define ENDS (VT_FACT_BRANCH | VT_FACT_SYSCALL)
+
+static bool is_cut_off(const uint8_t *bytes, size_t size)
+{
+	uint8_t padded[VT_MAX_INSN] = {0};
+	struct vt_facts f;
+
+	if (size >= VT_MAX_INSN)
+		return false;
+	memcpy(padded, bytes, size);
+	return vt_facts_decode(padded, sizeof(padded), &f) && f.length > size;
+}
+
+/* Finds the instructions: Zydis, not VEX, says where they are. */
+static void scan(struct vti_build *b, const uint8_t *bytes, size_t size, unsigned max_insns)
+{
+	b->ninsns = b->length = 0;
+	b->bad = b->no_code = false;
+	while (b->ninsns < max_insns) {
+		struct vti_build_insn *n = &b->insns[b->ninsns];
+		size_t left = size - b->length;
+
+		if (!left) {
+			b->no_code = true;
+			return;
+		}
+		if (!vt_facts_decode(bytes + b->length, left, &n->facts)) {
+			b->no_code = is_cut_off(bytes + b->length, left);
+			b->bad = !b->no_code;
+			n->offset = b->length;
+			return;
+		}
+		n->offset = b->length;
+		b->length += n->facts.length;
+		b->ninsns++;
+		if (n->facts.flags & ENDS)
+			return;
+	}
+}
+
+/* ---- instructions that VEX does not know ---- */
+
+static void forget_state(struct vti_build *b, size_t offset, unsigned size)
+{
+	vti_build_add(b,
+		      (struct vti_op){.op = (uint16_t)vti_sized(VTI_PUT1, size),
+				      .a = vti_build_unknown(b, size),
+				      .imm = offset},
+		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
+}
+
+/* What facts do not tell: the x87 and MMX registers, the rounding mode. */
+static void forget_floating_point(struct vti_build *b)
+{
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		forget_state(b, offsetof(VexGuestAMD64State, guest_FPREG) + 8 * i, 8);
+	forget_state(b, offsetof(VexGuestAMD64State, guest_FPTAG), 8);
+	forget_state(b, offsetof(VexGuestAMD64State, guest_FTOP), 4);
+	forget_state(b, offsetof(VexGuestAMD64State, guest_FPROUND), 8);
+	forget_state(b, offsetof(VexGuestAMD64State, guest_FC3210), 8);
+	forget_state(b, offsetof(VexGuestAMD64State, guest_SSEROUND), 8);
+}
+
+/* True: the block ends with it. */
+static bool add_unlifted(struct vti_build *b)
+{
+	const struct vt_facts *f = &b->insns[b->emitted].facts;
+	struct vti_unlifted u;
+
+	vti_insn_begin(b);
+	memset(&u, 0, sizeof(u));
+	u.writes = f->writes & ~(UINT64_C(1) << VT_REG_IP | UINT64_C(1) << VT_REG_FLAGS);
+	u.writes_flags = f->writes >> VT_REG_FLAGS & 1;
+	u.writes_memory = f->flags & VT_FACT_STORE;
+	if (strcmp(f->mnemonic, "xbegin") == 0)
+		u.writes |= UINT64_C(1) << VT_REG_AX;
+	/* Under Valgrind, the answer is there behind the request. */
+	if (b->request)
+		u.writes |= UINT64_C(1) << VT_REG_AX | UINT64_C(1) << VT_REG_DX;
+	b->request = false;
+	if (strcmp(f->mnemonic, "wrfsbase") == 0)
+		u.writes |= UINT64_C(1) << VT_REG_FS;
+	if (strcmp(f->mnemonic, "wrgsbase") == 0)
+		u.writes |= UINT64_C(1) << VT_REG_GS;
+	b->nunlifted++;
+	vti_build_add(b,
+		      (struct vti_op){.op = VTI_UNLIFTED, .imm = vti_build_more(b, &u, sizeof(u))},
+		      (struct vti_widths){0});
+	if (!(f->flags & VT_FACT_NOP))
+		forget_floating_point(b);
+	vti_capture_unlifted(b);
+	if (!(f->flags & ENDS))
+		return false;
+	vti_build_add(b,
+		      (struct vti_op){.op = VTI_END,
+				      .a = vti_build_unknown(b, 8),
+				      .aux = (uint16_t)Ijk_Boring},
+		      (struct vti_widths){.a = 1});
+	return true;
+}
+
+/* ---- the block ---- */
+
+/* One piece from instruction b->emitted on. */
+static enum vti_piece add_piece(struct vti_build *b, const uint8_t *bytes)
+{
+	uint32_t at = b->insns[b->emitted].offset;
+	IRSB *in = vti_vex_lift(b->addr + at, bytes + at, b->length - at);
+
+	/* One instruction that VEX gives up at does not cost the others. */
+	if (!in)
+		in = vti_vex_lift(b->addr + at, bytes + at, b->insns[b->emitted].facts.length);
+	return in ? vti_flatten(b, in) : VTI_PIECE_UNLIFTED;
+}
+
+static void add_all(struct vti_build *b, const uint8_t *bytes)
+{
+	while (b->emitted < b->ninsns && !b->failed && !b->full) {
+		enum vti_piece what = add_piece(b, bytes);
+
+		if (what == VTI_PIECE_END || (what == VTI_PIECE_UNLIFTED && add_unlifted(b))) {
+			b->bad = b->no_code = false;
+			return;
+		}
+	}
+	b->insn = b->emitted;
+	if (b->bad || b->no_code)
+		vti_build_add(b, (struct vti_op){.op = VTI_STOP}, (struct vti_widths){0});
+	else
+		vti_build_add(b,
+			      (struct vti_op){.op = VTI_END,
+					      .a = vti_build_u64(b, b->addr + b->length),
+					      .aux = (uint16_t)Ijk_Boring},
+			      (struct vti_widths){.a = 1});
+}
+
+static void restart(struct vti_build *b)
+{
+	b->nops = b->nslots = b->more.size = 0;
+	b->emitted = b->insn = b->nunlifted = b->nunknown = 0;
+	b->full = b->request = false;
+}
+
+struct vti_block *vti_lift(uint64_t addr, const uint8_t *bytes, size_t size, unsigned max_insns,
+			   uint32_t capture, struct vt_error *err)
+{
+	struct vti_build *b = calloc(1, sizeof(*b));
+	struct vti_block *k = NULL;
+
+	if (!b) {
+		vt_error_set(err, VT_E_NOMEM, "no memory to lift code");
+		return NULL;
+	}
+	b->addr = addr;
+	b->capture = capture;
+	if (max_insns > VTI_LIFT_INSNS)
+		max_insns = VTI_LIFT_INSNS;
+	do {
+		restart(b);
+		scan(b, bytes, size, max_insns);
+		add_all(b, bytes);
+		max_insns = b->ninsns / 2;
+	} while (b->full && !b->failed && max_insns);
+	if (b->full) {
+		vt_error_set(err, VT_E_SYSTEM, "an instruction is too long in VEX's code");
+	} else {
+		k = vti_build_finish(b);
+		if (!k)
+			vt_error_set(err, VT_E_NOMEM, "no memory to lift code");
+	}
+	vti_build_free(b);
+	return k;
+}
+
+void vti_block_free(struct vti_block *b)
+{
+	if (b)
+		free(b->arena);
+}
