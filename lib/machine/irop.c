@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/irop.h"
+
+#include <stddef.h>
+
+#include "machine/iroplanes.h"
+
+const struct vti_irop *vti_irop_find(unsigned irop)
+{
+	const struct vti_irop *op = vti_irop_scalar(irop);
+
+	if (op == NULL)
+		op = vti_irop_vector(irop);
+	if (op == NULL)
+		op = vti_irop_shuffle(irop);
+	if (op == NULL)
+		op = vti_irop_float(irop);
+	if (op == NULL)
+		op = vti_irop_convert(irop);
+	return op;
+}
