@@ -290,21 +290,21 @@ static bool call_load_f80(struct vt_interp *m, const struct vti_op *op, const st
 	return true;
 }
 
-/* Nothing is known of what it wrote. */
-static void forget_effects(struct vt_interp *m, const struct vti_call *c, struct vt_word *slots)
+/* A store to who knows where, when `slots` do not tell. */
+static void forget_effects(struct vt_interp *m, const struct vti_call *c,
+			   const struct vt_word *slots)
 {
 	unsigned i;
 
 	for (i = 0; i < c->nstate; i++)
 		if (c->state[i].effect & EFFECT_WRITE)
 			vti_state_forget(m, c->state[i].offset, c->state[i].size);
-	if (c->memory & EFFECT_WRITE) {
-		if (vt_word_is_known(slots[c->address]))
-			vt_kmem_forget_range(m->mem, slots[c->address].value, c->size);
-		else
-			vt_kmem_forget(m->mem);
-	}
-	unknown_result(c, slots);
+	if (!(c->memory & EFFECT_WRITE))
+		return;
+	if (slots && vt_word_is_known(slots[c->address]))
+		vt_kmem_forget_range(m->mem, slots[c->address].value, c->size);
+	else
+		vt_kmem_forget(m->mem);
 }
 
 /* Whoever recorded the run knows what it left. */
@@ -365,9 +365,17 @@ void vti_call_dirty(struct vt_interp *m, const struct vti_op *op, struct vt_word
 		unknown_result(c, slots);
 		return;
 	}
-	if (!vt_word_is_known(guard) || !call_helper(m, op, c, slots))
+	if (!vt_word_is_known(guard) || !call_helper(m, op, c, slots)) {
 		forget_effects(m, c, slots);
+		unknown_result(c, slots);
+	}
 	if (m->hooks->state)
 		ask_state(m, op, c);
+	sync_rounding(m, c);
+}
+
+void vti_call_forget(struct vt_interp *m, const struct vti_call *c)
+{
+	forget_effects(m, c, NULL);
 	sync_rounding(m, c);
 }

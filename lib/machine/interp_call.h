@@ -12,4 +12,7 @@ unsigned vti_call_kind(const struct vti_call *call);
 void vti_call_pure(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots);
 void vti_call_dirty(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots);
 
+/* Perhaps it was called, nobody knows with what: what it writes is unknown. */
+void vti_call_forget(struct vt_interp *m, const struct vti_call *c);
+
 #endif

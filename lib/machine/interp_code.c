@@ -18,6 +18,7 @@
 struct kept {
 	uint64_t space;
 	uint64_t addr;
+	uint64_t max_insns;
 	struct vti_code *code; /* NULL: it was forgotten */
 };
 
@@ -144,10 +145,10 @@ static struct vti_code *no_memory(struct vt_error *err)
 	return NULL;
 }
 
-static struct vti_code *add_block(struct vt_interp *m, uint64_t addr, struct vti_block *block,
-				  struct vt_error *err)
+static struct vti_code *add_block(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
+				  struct vti_block *block, struct vt_error *err)
 {
-	const uint64_t key[2] = {m->space, addr};
+	const uint64_t key[3] = {m->space, addr, max_insns};
 	struct vti_code *code = calloc(1, sizeof(*code));
 	struct kept *k = code ? vt_hash_add(&m->blocks, key, NULL) : NULL;
 
@@ -166,7 +167,8 @@ static struct vti_code *add_block(struct vt_interp *m, uint64_t addr, struct vti
 	return code;
 }
 
-static struct vti_code *lift(struct vt_interp *m, uint64_t addr, struct vt_error *err)
+static struct vti_code *lift(struct vt_interp *m, uint64_t addr, uint32_t max_insns,
+			     struct vt_error *err)
 {
 	size_t max = m->opt.max_code ? m->opt.max_code : DEFAULT_MAX_CODE;
 	uint8_t bytes[VTI_LIFT_BYTES];
@@ -180,14 +182,14 @@ static struct vti_code *lift(struct vt_interp *m, uint64_t addr, struct vt_error
 	}
 	if (m->code_size >= max)
 		vt_interp_forget_code(m);
-	block = vti_lift(addr, bytes, size, VTI_LIFT_INSNS, m->opt.capture, err);
-	return block ? add_block(m, addr, block, err) : NULL;
+	block = vti_lift(addr, bytes, size, max_insns, m->opt.capture, err);
+	return block ? add_block(m, addr, max_insns, block, err) : NULL;
 }
 
 struct vti_code *vti_code_near(struct vt_interp *m, uint64_t addr)
 {
 	struct vti_near *near = near_of(m, m->space, addr);
-	const uint64_t key[2] = {m->space, addr};
+	const uint64_t key[3] = {m->space, addr, VTI_LIFT_INSNS};
 	struct kept *k;
 
 	if (near->code && near->addr == addr && near->space == m->space)
@@ -203,5 +205,18 @@ struct vti_code *vti_code_find(struct vt_interp *m, uint64_t addr, struct vt_err
 {
 	struct vti_code *code = vti_code_near(m, addr);
 
-	return code ? code : lift(m, addr, err);
+	return code ? code : lift(m, addr, VTI_LIFT_INSNS, err);
+}
+
+struct vti_code *vti_code_part(struct vt_interp *m, uint64_t addr, uint32_t insns,
+			       struct vt_error *err)
+{
+	const uint64_t key[3] = {m->space, addr, insns};
+	struct vti_code *code = vti_code_find(m, addr, err);
+	struct kept *k;
+
+	if (!code || code->block->ninsns <= insns)
+		return code;
+	k = vt_hash_find(&m->blocks, key);
+	return k && k->code ? k->code : lift(m, addr, insns, err);
 }

@@ -18,4 +18,8 @@ struct vti_code *vti_code_near(struct vt_interp *m, uint64_t addr);
  */
 struct vti_code *vti_code_find(struct vt_interp *m, uint64_t addr, struct vt_error *err);
 
+/* The same of at most `insns` instructions: its end is right for a piece of a path. */
+struct vti_code *vti_code_part(struct vt_interp *m, uint64_t addr, uint32_t insns,
+			       struct vt_error *err);
+
 #endif
