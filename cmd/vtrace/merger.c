@@ -627,5 +627,6 @@ int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err)
 			parts[i].write(m, w, vt_hash_at(parts[i].table, ranks[k].index), k);
 		free(ranks);
 	}
+	vt_module_names_write(vt_hotprofile_modules(m->hots), w);
 	return write_hots(m, w, err);
 }

@@ -82,6 +82,7 @@ struct vt_list_row {
 
 	/* Of a hot list. */
 	const struct vt_hot *list;
+	const struct vt_module_names *modules;
 	struct vt_number_type number;
 	const char *what; /* "load", "arg rdi" */
 	const char

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "analysis/listing_internal.h"
+#include "base/escape.h"
 
 /* ---- what a list is of ---- */
 
 /* "load", "load.1" for its second 8 bytes, "arg rdi", "rax" for what is left there. */
-static void put_what(struct vt_buf *out, const struct vt_hot *h)
+static void put_what(struct vt_buf *out, const struct vt_hot *h,
+		     const struct vt_module_names *modules)
 {
 	const char *reg = vt_reg_name(h->key.reg, h->size ? h->size : 8);
 
@@ -31,6 +33,9 @@ static void put_what(struct vt_buf *out, const struct vt_hot *h)
 	case VT_WHAT_RETURN:
 		vt_buf_printf(out, "caller");
 		break;
+	case VT_WHAT_MODULE:
+		vt_escape_str(out, vt_module_name(modules, h->key.reg));
+		break;
 	default:
 		vt_buf_printf(out, "%s", vt_what_name(h->key.what));
 		break;
@@ -46,10 +51,47 @@ static unsigned value_size(const struct vt_hot *h)
 	return h->size > before && h->size - before < 8 ? (unsigned)(h->size - before) : 8;
 }
 
+/* What a module calls a value, unless another form is wanted; else the value itself. */
+static void put_value(struct vt_buf *out, const struct vt_hot *h, uint64_t value,
+		      struct vt_number_type number, const struct vt_module_names *modules,
+		      const struct vt_value_style *style)
+{
+	const char *label =
+		modules && h->key.what == VT_WHAT_MODULE && style->format == VT_VALUE_AUTO
+			? vt_module_label(modules, h->key.reg, value)
+			: NULL;
+
+	if (label)
+		vt_escape_str(out, label);
+	else
+		vt_value_text(out, value, value_size(h), number, style);
+}
+
 void vt_list_value_text(const struct vt_list_row *row, uint64_t value,
 			const struct vt_value_style *style, struct vt_buf *out)
 {
-	vt_value_text(out, value, value_size(row->list), row->number, style);
+	put_value(out, row->list, value, row->number, row->modules, style);
+}
+
+/* What sort of number the values of a module are, by the format that it names. */
+static struct vt_number_type module_type(const char *format, unsigned size)
+{
+	static const struct {
+		const char *format;
+		enum vt_number number;
+	} numbers[] = {{"unsigned", VT_NUMBER_UNSIGNED},
+		       {"signed", VT_NUMBER_SIGNED},
+		       {"float", VT_NUMBER_FLOAT},
+		       {"address", VT_NUMBER_ADDRESS}};
+	struct vt_number_type type = {
+		.number = VT_NUMBER_RAW, .size = (uint8_t)size, .elements = 1};
+	size_t i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (strcmp(format, numbers[i].format) == 0)
+			type.number = numbers[i].number;
+	type.may_point = type.number == VT_NUMBER_ADDRESS;
+	return type;
 }
 
 /* A value's share of the profiled executions in percent; estimates may exceed them. */
@@ -98,7 +140,7 @@ static const char *put_values(struct vt_listing *l, const struct vt_hot *h,
 		shown += share(h, i);
 		put_share(&b, h, i);
 		vt_buf_put_u8(&b, ' ');
-		vt_value_text(&b, h->values[i], value_size(h), number, &v->style);
+		put_value(&b, h, h->values[i], number, vt_hotprofile_modules(v->lists), &v->style);
 	}
 	/* What is not shown: values of the list, and executions whose values it does not have. */
 	if (i < h->nvalues || shown < 99.9)
@@ -135,9 +177,12 @@ static void put_list(struct vt_listing *l, const struct vti_point *point, const 
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_number_type number =
 		vt_facts_type(facts, (enum vt_what)h->key.what, h->key.reg, h->size);
+	const struct vt_module_names *modules = vt_hotprofile_modules(l->values->lists);
 	const char *what, *context, *values;
 
-	put_what(&b, h);
+	if (h->key.what == VT_WHAT_MODULE)
+		number = module_type(vt_module_format(modules, h->key.reg), value_size(h));
+	put_what(&b, h, modules);
 	what = vti_listing_text(l, b.data, b.size);
 	vt_buf_free(&b);
 	context = put_context(l, h);
@@ -146,6 +191,7 @@ static void put_list(struct vt_listing *l, const struct vti_point *point, const 
 	row->address = point->vaddr;
 	row->list = h;
 	row->number = number;
+	row->modules = modules;
 	row->what = what;
 	row->context = context;
 	row->values = values;

@@ -99,6 +99,7 @@ int vt_collect_begin(struct vt_collect *c, struct vt_error *err)
 	forget_stream(c);
 	c->dict = vt_bblocks_new();
 	c->space = vt_addrspace_new();
+	vt_module_names_begin(vt_sites_modules(c->sites));
 	return c->dict && c->space ? 0 : vti_collect_no_memory(err);
 }
 
@@ -284,6 +285,14 @@ static int take_value(struct vt_collect *c, const struct vt_record *rec, struct 
 							  : "register, lane or size");
 	if (!vti_collect_wants(c, (uint32_t)what))
 		return 0;
+	/* The same module has other numbers in other streams. */
+	if (what == VT_WHAT_MODULE) {
+		reg = vt_module_names_number(vt_sites_modules(c->sites), reg);
+		if (reg == UINT32_MAX)
+			return vti_collect_no_memory(err);
+		if (reg > UINT16_MAX)
+			return vt_error_set(err, VT_E_FORMAT, "a value: too many modules");
+	}
 	key.caller = c->options.by_caller ? vt_record_u64(rec, VT_VALUE_CALLER) : 0;
 	key.what = (uint32_t)what;
 	key.reg = (uint32_t)reg;
@@ -318,6 +327,9 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 		return take_map(c, rec, err);
 	case VT_THREAD:
 		return take_thread(c, rec, err);
+	case VT_MODULE:
+	case VT_LABEL:
+		return vt_module_names_feed(vt_sites_modules(c->sites), rec, err);
 	case VT_KSYMBOL:
 		return vt_addrspace_feed(c->space, rec, err);
 	case VT_SIGNAL:

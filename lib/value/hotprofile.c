@@ -34,6 +34,7 @@ struct declared_image {
 
 struct vt_hotprofile {
 	struct vt_intern *strings;
+	struct vt_module_names *modules;
 	struct vt_rng rng;
 	struct vt_hash known;	 /* struct known_image */
 	struct vt_hash declared; /* struct declared_image of the stream at hand */
@@ -63,8 +64,9 @@ struct vt_hotprofile *vt_hotprofile_new(uint64_t seed)
 	vt_hash_init(&p->known, sizeof(struct known_image), IMAGE_KEY_SIZE);
 	vt_hash_init(&p->declared, sizeof(struct declared_image), sizeof(uint64_t));
 	p->strings = vt_intern_new();
-	if (!p->strings) {
-		free(p);
+	p->modules = vt_module_names_new();
+	if (!p->strings || !p->modules) {
+		vt_hotprofile_free(p);
 		return NULL;
 	}
 	return p;
@@ -84,6 +86,7 @@ void vt_hotprofile_free(struct vt_hotprofile *p)
 	vt_hash_fini(&p->known);
 	vt_hash_fini(&p->declared);
 	vt_intern_free(p->strings);
+	vt_module_names_free(p->modules);
 	free(p);
 }
 
@@ -133,19 +136,28 @@ static int take_list(struct vt_hotprofile *p, const struct vt_record *rec, struc
 	return p->nown < UINT32_MAX ? 0 : vt_error_set(err, VT_E_LIMIT, "too many hot lists");
 }
 
+static void begin(struct vt_hotprofile *p)
+{
+	vt_hash_clear(&p->declared);
+	vt_module_names_begin(p->modules);
+}
+
 int vt_hotprofile_feed(struct vt_hotprofile *p, const struct vt_block *block, uint32_t first,
 		       uint32_t count, struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
 	int code = 0;
 
-	if (block->kind != VT_IMAGE && block->kind != VT_HOT)
+	if (block->kind != VT_IMAGE && block->kind != VT_HOT && block->kind != VT_MODULE &&
+	    block->kind != VT_LABEL)
 		return 0;
 	if (p->ended)
-		vt_hash_clear(&p->declared);
+		begin(p);
 	p->ended = false;
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = block->kind == VT_IMAGE ? take_image(p, &rec, err) : take_list(p, &rec, err);
+		code = block->kind == VT_IMAGE ? take_image(p, &rec, err)
+		       : block->kind == VT_HOT ? take_list(p, &rec, err)
+					       : vt_module_names_feed(p->modules, &rec, err);
 	return code;
 }
 
@@ -202,6 +214,10 @@ static int know_own_images(struct vt_hotprofile *p, struct vt_error *err)
 		struct vt_hot_key *key = &p->lists[i].key;
 		bool called = has_caller(key);
 
+		if (key->what == VT_WHAT_MODULE)
+			key->reg = vt_module_names_number(p->modules, key->reg);
+		if (key->what == VT_WHAT_MODULE && key->reg == UINT32_MAX)
+			return no_memory(err);
 		code = know_place(p, &key->image, err);
 		if (code == 0 && called)
 			code = know_place(p, &key->caller_image, err);
@@ -364,7 +380,7 @@ int vt_hotprofile_end(struct vt_hotprofile *p, struct vt_error *err)
 	int code;
 
 	if (p->ended)
-		vt_hash_clear(&p->declared);
+		begin(p);
 	p->ended = true;
 	unnumber(p);
 	code = know_own_images(p, err);
@@ -456,6 +472,11 @@ uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt
 		key.type_key = image->type;
 	}
 	return number_of(p, &key);
+}
+
+const struct vt_module_names *vt_hotprofile_modules(const struct vt_hotprofile *p)
+{
+	return p->modules;
 }
 
 const struct vt_hot_damage *vt_hotprofile_damage(const struct vt_hotprofile *p)

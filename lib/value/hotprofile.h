@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "stream/kinds.h"
 #include "stream/record.h"
+#include "value/modulenames.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,7 +96,8 @@ struct vt_hotprofile *vt_hotprofile_new(uint64_t seed);
 void vt_hotprofile_free(struct vt_hotprofile *p);
 
 /*
- * Takes rows first .. first+count-1 of a block; only IMAGE and HOT records matter.  A list that
+ * Takes rows first .. first+count-1 of a block; only IMAGE, MODULE, LABEL and HOT records
+ * matter.  A list that
  * contradicts itself is counted and left out.  0 or -VT_E_NOMEM.
  */
 int vt_hotprofile_feed(struct vt_hotprofile *p, const struct vt_block *block, uint32_t first,
@@ -135,6 +137,9 @@ uint32_t vt_hotprofile_image_of(const struct vt_hotprofile *p, uint64_t id);
  * images without one, path and type.  VT_HOT_NO_IMAGE if p has no such image.
  */
 uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt_hot_image *image);
+
+/* The customisation modules of the streams; `reg` of a list of theirs is the number.  Borrowed. */
+const struct vt_module_names *vt_hotprofile_modules(const struct vt_hotprofile *p);
 
 const struct vt_hot_damage *vt_hotprofile_damage(const struct vt_hotprofile *p);
 

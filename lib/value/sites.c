@@ -55,6 +55,7 @@ struct map {
 struct vt_sites {
 	struct vt_hotlists *lists;
 	struct vt_intern *strings;
+	struct vt_module_names *modules;
 	struct vt_hash images;
 	struct vt_hash events;
 	struct vt_hash places; /* struct list */
@@ -82,8 +83,9 @@ struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct v
 	vt_hash_init(&s->counts, sizeof(struct count), offsetof(struct count, samples));
 	vt_hash_init(&s->maps, sizeof(struct map), MAP_KEY_SIZE);
 	s->strings = vt_intern_new();
+	s->modules = vt_module_names_new();
 	s->lists = vt_hotlists_new(options, err);
-	if (!s->strings || !s->lists) {
+	if (!s->strings || !s->modules || !s->lists) {
 		if (s->lists)
 			no_memory(err);
 		vt_sites_free(s);
@@ -102,6 +104,7 @@ void vt_sites_free(struct vt_sites *s)
 	vt_hash_fini(&s->counts);
 	vt_hash_fini(&s->maps);
 	vt_intern_free(s->strings);
+	vt_module_names_free(s->modules);
 	vt_hotlists_free(s->lists);
 	free(s);
 }
@@ -109,6 +112,11 @@ void vt_sites_free(struct vt_sites *s)
 struct vt_hotlists *vt_sites_lists(struct vt_sites *s)
 {
 	return s->lists;
+}
+
+struct vt_module_names *vt_sites_modules(struct vt_sites *s)
+{
+	return s->modules;
 }
 
 size_t vt_sites_nlists(const struct vt_sites *s)
@@ -498,6 +506,7 @@ int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err
 	int code = write_images(s, w, err);
 
 	write_events(s, w);
+	vt_module_names_write(s->modules, w);
 	if (code == 0)
 		code = write_maps(s, w, err);
 	if (code == 0)

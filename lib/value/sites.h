@@ -8,6 +8,7 @@
 #include "stream/record.h"
 #include "stream/writer.h"
 #include "value/hotlist.h"
+#include "value/modulenames.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,6 +54,12 @@ uint32_t vt_sites_made_image(struct vt_sites *s, enum vt_image_type type, const 
 /* The list of a place; `size` is that of the value in bytes.  NULL when memory runs out. */
 struct vt_hotlist *vt_sites_list(struct vt_sites *s, const struct vt_site *site, uint32_t size);
 
+/*
+ * The customisation modules whose values there are: `reg` of such a list's place is the module's
+ * number.  Borrowed.
+ */
+struct vt_module_names *vt_sites_modules(struct vt_sites *s);
+
 /* An event by its name, policy and unit: its number; UINT32_MAX when memory runs out. */
 uint32_t vt_sites_event(struct vt_sites *s, const char *name, enum vt_policy policy,
 			const char *unit);
@@ -78,10 +85,10 @@ struct vt_hotlist *vt_sites_list_at(const struct vt_sites *s, size_t i, const st
 const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image);
 
 /*
- * Writes EVENT, IMAGE, MAP, COUNT and HOT records: images by path and build-id, mappings in the
- * order in which they were last made, places by image
- * (in that order), offset, what, register, lane, caller.  Lists without a value are left out.
- * Errors of the writer stick to it; -VT_E_NOMEM.
+ * Writes EVENT, IMAGE, MODULE, LABEL, MAP, COUNT and HOT records: images by path and build-id,
+ * mappings in the order in which they were last made, places by image (in that order), offset,
+ * what, register, lane, caller.  Lists without a value are left out. Errors of the writer stick to
+ * it; -VT_E_NOMEM.
  */
 int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err);
 

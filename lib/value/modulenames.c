@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "value/modulenames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+
+/* Strings are numbers of one pool.  No padding: all of it is the key. */
+struct module {
+	uint32_t name;
+	uint32_t format;
+};
+
+struct own {
+	uint64_t id;
+	uint64_t number;
+};
+
+struct label {
+	uint64_t module;
+	uint64_t value;
+	uint64_t text;
+};
+
+struct vt_module_names {
+	struct vt_intern *strings;
+	struct vt_hash modules;
+	struct vt_hash own; /* of the stream at hand */
+	struct vt_hash labels;
+};
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+struct vt_module_names *vt_module_names_new(void)
+{
+	struct vt_module_names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	vt_hash_init(&n->modules, sizeof(struct module), sizeof(struct module));
+	vt_hash_init(&n->own, sizeof(struct own), sizeof(uint64_t));
+	vt_hash_init(&n->labels, sizeof(struct label), offsetof(struct label, text));
+	n->strings = vt_intern_new();
+	if (!n->strings) {
+		free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void vt_module_names_free(struct vt_module_names *n)
+{
+	if (!n)
+		return;
+	vt_hash_fini(&n->modules);
+	vt_hash_fini(&n->own);
+	vt_hash_fini(&n->labels);
+	vt_intern_free(n->strings);
+	free(n);
+}
+
+void vt_module_names_begin(struct vt_module_names *n)
+{
+	vt_hash_clear(&n->own);
+}
+
+/* ---- filling ---- */
+
+/* The stream at hand calls a module of this name and format `id`. */
+static uint32_t declare(struct vt_module_names *n, uint64_t id, uint32_t name, uint32_t format)
+{
+	const struct module key = {name, format};
+	struct own *own;
+	struct module *m;
+
+	if (name == UINT32_MAX || format == UINT32_MAX)
+		return UINT32_MAX;
+	own = vt_hash_add(&n->own, &id, NULL);
+	m = own ? vt_hash_add(&n->modules, &key, NULL) : NULL;
+	if (!m)
+		return UINT32_MAX;
+	own->number = (uint64_t)(m - (struct module *)vt_hash_at(&n->modules, 0));
+	return (uint32_t)own->number;
+}
+
+static int feed_module(struct vt_module_names *n, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes name = vt_record_bytes(rec, VT_MODULE_NAME);
+	struct vt_bytes format = vt_record_bytes(rec, VT_MODULE_FORMAT);
+	uint32_t number = declare(n, vt_record_u64(rec, VT_MODULE_ID),
+				  vt_intern_add(n->strings, name.data, name.size),
+				  vt_intern_add(n->strings, format.data, format.size));
+
+	return number == UINT32_MAX ? no_memory(err) : 0;
+}
+
+static int feed_label(struct vt_module_names *n, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes text = vt_record_bytes(rec, VT_LABEL_TEXT);
+	struct label key = {.value = vt_record_u64(rec, VT_LABEL_VALUE)};
+	uint32_t number = vt_module_names_number(n, vt_record_u64(rec, VT_LABEL_MODULE));
+	uint32_t string = vt_intern_add(n->strings, text.data, text.size);
+	struct label *l;
+
+	if (number == UINT32_MAX || string == UINT32_MAX)
+		return no_memory(err);
+	key.module = number;
+	if (vt_hash_find(&n->labels, &key) || n->labels.count >= VT_MODULE_NAMES_MAX_LABELS)
+		return 0;
+	l = vt_hash_add(&n->labels, &key, NULL);
+	if (!l)
+		return no_memory(err);
+	l->text = string;
+	return 0;
+}
+
+int vt_module_names_feed(struct vt_module_names *n, const struct vt_record *rec,
+			 struct vt_error *err)
+{
+	if (rec->kind == VT_MODULE)
+		return feed_module(n, rec, err);
+	return rec->kind == VT_LABEL ? feed_label(n, rec, err) : 0;
+}
+
+uint32_t vt_module_names_number(struct vt_module_names *n, uint64_t id)
+{
+	const struct own *own = vt_hash_find(&n->own, &id);
+	char name[40];
+
+	if (own)
+		return (uint32_t)own->number;
+	snprintf(name, sizeof(name), "module %" PRIu64, id);
+	return declare(n, id, vt_intern_str(n->strings, name), vt_intern_str(n->strings, "hex"));
+}
+
+/* ---- what there is ---- */
+
+size_t vt_module_names_count(const struct vt_module_names *n)
+{
+	return n->modules.count;
+}
+
+static const struct module *at(const struct vt_module_names *n, uint32_t number)
+{
+	return number < n->modules.count ? vt_hash_at(&n->modules, number) : NULL;
+}
+
+const char *vt_module_name(const struct vt_module_names *n, uint32_t number)
+{
+	const struct module *m = at(n, number);
+
+	return m ? vt_intern_get(n->strings, m->name) : "?";
+}
+
+const char *vt_module_format(const struct vt_module_names *n, uint32_t number)
+{
+	const struct module *m = at(n, number);
+
+	return m ? vt_intern_get(n->strings, m->format) : "?";
+}
+
+const char *vt_module_label(const struct vt_module_names *n, uint32_t number, uint64_t value)
+{
+	const struct label key = {.module = number, .value = value};
+	const struct label *l = vt_hash_find(&n->labels, &key);
+
+	return l ? vt_intern_get(n->strings, (uint32_t)l->text) : NULL;
+}
+
+static void put_string(const struct vt_module_names *n, struct vt_writer *w, unsigned field,
+		       uint32_t string)
+{
+	vt_writer_bytes(w, field, vt_intern_get(n->strings, string),
+			vt_intern_size(n->strings, string));
+}
+
+void vt_module_names_write(const struct vt_module_names *n, struct vt_writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < n->modules.count; i++) {
+		const struct module *m = vt_hash_at(&n->modules, i);
+
+		vt_writer_row(w, VT_MODULE)[VT_MODULE_ID] = i;
+		put_string(n, w, VT_MODULE_NAME, m->name);
+		put_string(n, w, VT_MODULE_FORMAT, m->format);
+	}
+	for (i = 0; i < n->labels.count; i++) {
+		const struct label *l = vt_hash_at(&n->labels, i);
+		uint64_t *row = vt_writer_row(w, VT_LABEL);
+
+		row[VT_LABEL_MODULE] = l->module;
+		row[VT_LABEL_VALUE] = l->value;
+		put_string(n, w, VT_LABEL_TEXT, (uint32_t)l->text);
+	}
+}
