@@ -9,6 +9,7 @@
 #include "cmd/common/hots.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
+#include "cmd/common/replays.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 
@@ -31,6 +32,7 @@ struct options {
 	const char *output;
 	int color;
 	bool with_values;
+	bool replay;	   /* --replay: pairs of accesses, no procedures */
 	bool value_option; /* one that only --values understands was given */
 	const char *what;
 	struct vt_list_values values;
@@ -292,7 +294,9 @@ static bool check_options(struct app *a, struct options *o)
 		return app_usage(a, "--source and --asm exclude each other");
 	if (o->intel && o->att)
 		return app_usage(a, "--intel and --att exclude each other");
-	if (!a->argc && !o->all && !o->top && !o->with_values)
+	if (o->replay && (a->argc || o->all || o->with_values || o->source || o->events.count))
+		return app_usage(a, "--replay lists pairs of accesses, not procedures");
+	if (!a->argc && !o->all && !o->top && !o->with_values && !o->replay)
 		return app_usage(a, "name a procedure, or give --all or --top N");
 	if ((o->value_option || o->what) && !o->with_values)
 		return app_usage(a, "--what, --cutoff, --show and --format go with --values");
@@ -340,6 +344,18 @@ static void run(struct app *a, struct options *o)
 	memset(&s, 0, sizeof(s));
 	if (!check_options(a, o))
 		return;
+	if (o->replay) {
+		const struct app_replays pairs = {.input = o->input,
+						  .symfs = o->symfs,
+						  .output = o->output,
+						  .top = o->top,
+						  .syntax = o->listing.syntax,
+						  .form = o->form,
+						  .color = o->color};
+
+		app_replays_list(a, &pairs);
+		return;
+	}
 	o->listing.sources = vt_sources_new(o->dirs.items, o->dirs.count);
 	if (prepare(a, o, &s))
 		list_all(a, o, &s);
@@ -398,6 +414,7 @@ int main(int argc, char **argv)
 		LIST('I', "source-dir", o.dirs, "DIR",
 		     "look for source files in DIR first; repeat for more"),
 		FLAG(0, "values", o.with_values, "each instruction's hot lists of values (vhot)"),
+		FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
 		{.name = "cutoff",
 		 .type = VT_OPT_F64,
 		 .value = &o.values.cutoff,
@@ -426,7 +443,8 @@ int main(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vlist",
-		.usage = "[options] PROCEDURE...\n[options] --all | --top N\n[options] --values",
+		.usage = "[options] PROCEDURE...\n[options] --all | --top N\n[options] --values\n"
+			 "[options] --replay",
 		.about = "Lists procedures of a stream: assembly and source, samples of each "
 			 "instruction.\n"
 			 "A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or IMAGE:0xADDRESS.",

@@ -138,8 +138,8 @@ static bool check(struct job *j)
 	if (err.code)
 		return app_fail(j->app, &err);
 	if (t->of.known < t->of.accesses)
-		app_say(j->app, "%s: %.2f%% of %" PRIu64 " accesses have known addresses", name,
-			100.0 * (double)t->of.known / (double)t->of.accesses, t->of.accesses);
+		app_say(j->app, "%s: %" PRIu64 " of %" PRIu64 " accesses have no known address",
+			name, t->of.accesses - t->of.known, t->of.accesses);
 	return true;
 }
 

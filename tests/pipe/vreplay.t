@@ -22,22 +22,118 @@ record()
 	vtrace record --full --mem --values=stores -o "$1.vt" -- ./conflicts "$1" 1000 >/dev/null 2>&1
 }
 
-# pairs STREAM [OPTIONS]: the pairs in the procedures of the program, "TYPE EARLIER LATER COUNT".
+# pairs STREAM [OPTIONS]: those in the procedures of the assembly, "TYPE EARLIER LATER COUNT".
 first=$(at narrow)
 pairs()
 {
-	local stream=$1
+	local stream=$1 type earlier later count
 	shift
-	vreplay --image conflicts "$@" "$stream" 2>/dev/null | vtrace dump -k CONFLICT --tsv - |
-		awk -v first="$first" '
-			function field(name,   i) {
-				for (i = 1; i <= NF; i++)
-					if (index($i, name "=") == 1)
-						return substr($i, length(name) + 2)
-				return "?"
-			}
-			length(field("offset")) > length(first) ||
-			(length(field("offset")) == length(first) && field("offset") >= first) {
-				print field("type"), field("earlier"), field("offset"), field("count")
-			}'
+	vreplay --image conflicts "$@" "$stream" 2>/dev/null |
+		vtrace dump -k CONFLICT -F type,earlier,offset,count - |
+		while read -r type earlier later count; do
+			((later < first)) || echo "$type $earlier $later $count"
+		done
 }
+
+# planted NAME TYPE [OPTIONS]: the pair is found each time it runs, and nothing else.
+planted()
+{
+	local name=$1 type=$2
+	shift 2
+	t_is "$name: $type, each time${*:+ ($*)}" "$(pairs "$name.vt" "$@")" \
+		"$type $(at "$name.E") $(at "$name.L") 1000"
+}
+
+for name in narrow partial twice vector alias order divided same synonym dependent together clean; do
+	record "$name" || t_fail "recording $name"
+done
+
+for model in generic skylake zen4; do
+	for name in narrow partial twice vector; do
+		planted "$name" forward -m "$model"
+	done
+	planted order order -m "$model"
+	planted divided order -m "$model"
+	for name in same synonym dependent together clean; do
+		t_is "$name: nothing ($model)" "$(pairs "$name.vt" -m "$model")" ""
+	done
+done
+planted alias alias-4k
+planted alias alias-4k -m skylake
+t_is "alias: nothing on zen4" "$(pairs alias.vt -m zen4)" ""
+
+# A distance of 101 instructions, and less.
+planted alias alias-4k -d 101
+t_is "alias: too far apart" "$(pairs alias.vt -d 100)" ""
+t_is "narrow: no store may wait" "$(pairs twice.vt --stores 1)" \
+	"forward $(at twice.E) $(at twice.L) 1000"
+
+# What depends on the earlier one, with --dependent.
+planted dependent alias-4k --dependent
+
+# The paper's traps.
+t_like "alpha: order" "^order $(at same.E) $(at same.L) 1000\$" <(pairs same.vt -m alpha)
+t_like "alpha: size" "^size $(at narrow.E) $(at narrow.L) 1000\$" <(pairs narrow.vt -m alpha)
+t_like "alpha: synonym" "^synonym $(at synonym.E) $(at synonym.L) 1000\$" <(pairs synonym.vt -m alpha)
+pairs dependent.vt -m alpha -d 5 -l 5 >found
+t_unlike "alpha: no pair of what depends on the other" "$(at dependent.E) $(at dependent.L) " found
+pairs same.vt -m alpha >found
+t_unlike "alpha: no size, no synonym of one store and load" "^(size|synonym)" found
+pairs synonym.vt -m alpha --cache 128k:2:64 >found
+t_unlike "alpha: no synonym in a larger cache" "^synonym $(at synonym.E)" found
+
+# A line, crossed by a store of 8 bytes at 60: only where that is asked for.
+t_is "same: crossing nothing" "$(pairs same.vt --crossing 64)" ""
+
+# Samples of the recording: bursts around one instruction in 50 or so.
+for name in narrow partial twice vector alias order divided; do
+	vsample -n 200 -b 128 "$name.vt" -o bursts.vt
+	t_like "$name: found in bursts" "^[a-z0-9-]+ $(at "$name.E") $(at "$name.L") [1-9]" <(pairs bursts.vt)
+done
+for name in same synonym dependent together clean; do
+	vsample -n 200 -b 128 "$name.vt" -o bursts.vt
+	t_is "$name: nothing in bursts" "$(pairs bursts.vt)" ""
+done
+vsample -n 13 -b 1 narrow.vt -o single.vt
+t_is "a pair never spans a gap" "$(pairs single.vt)" ""
+
+# The stream that is written, and the summary.
+t_pipe "twice the same" 'vreplay narrow.vt >a.vt; vreplay narrow.vt >b.vt; cmp a.vt b.vt'
+t_ok "summary" vreplay --summary --json narrow.vt
+cp "$T_OUT" summary.json
+t_is "summary: all accesses have addresses" "$("$PYTHON" -c '
+import json
+s = json.load(open("summary.json"))
+print(s["known"] > 0.99 * s["accesses"] > 10000, s["model"], s["distance"])')" "True generic 224"
+
+# Executions of a known number: nm and the argument say how often the load runs.
+vreplay --image conflicts narrow.vt 2>/dev/null | vtrace dump -k CONFLICT -F offset,executions,nearest,distance - >found
+t_like "executions, nearest, distance" "^$(at narrow.L)	1000	1	1000\$" found
+
+# The list of pairs.
+t_pipe "vlist --replay" 'vsample -n 200 -b 128 narrow.vt | vreplay --image conflicts | vlist --replay --json >list.json'
+t_is "the planted pair is the first of the list" "$("$PYTHON" -c '
+import json
+p = json.load(open("list.json"))["pairs"][0]
+print(p["type"], p["procedure"], p["earlier_procedure"], p["distance"], p["instruction"].split()[0], p["earlier_instruction"].split()[0])')" \
+	"forward narrow.L narrow 1.0 mov movb"
+t_ok "vlist --replay for people" bash -c 'vreplay --image conflicts narrow.vt | vlist --replay --top 1'
+t_like "with a header" "^[0-9]+ pairs of accesses that may conflict, in [0-9]+ instructions; [0-9.]+% of" "$T_OUT"
+t_like "and the pair" " 1000 +1000\.00 +1\.00 +1 +forward .*movb" "$T_OUT"
+t_status "vlist --replay of a recording" 3 vlist --replay -i narrow.vt
+t_status "vlist --replay main" 2 vlist --replay main -i narrow.vt
+
+# Input that will not do.
+vtrace record --full --values=none -o none.vt -- ./conflicts narrow 10 >/dev/null 2>&1
+t_status "no addresses" 3 vreplay none.vt
+t_like "says how they are recorded" "vtrace record --full --mem" "$T_ERR"
+t_status "an empty stream" 3 vreplay /dev/null
+head -c -1000 narrow.vt >cut.vt
+t_status "a truncated stream" 1 vreplay -o cut.pairs cut.vt
+t_like "says so" 'cut\.vt' "$T_ERR"
+t_status "--cache without a cache" 2 vreplay --cache 64k:2:64 narrow.vt
+t_status "a cache that makes no sense" 2 vreplay -m alpha --cache 64k:0:64 narrow.vt
+t_status "an event that is not there" 2 vreplay -e nonsense -o x.vt narrow.vt
+t_status "--json without --summary" 2 vreplay --json narrow.vt
+
+t_done

@@ -10,8 +10,9 @@
 #define PROCEDURES                                                                                 \
 	X(narrow)                                                                                  \
 	X(partial)                                                                                 \
-	X(twice) X(vector) X(alias) X(order) X(divided) X(same) X(synonym) X(dependent)            \
-		X(together) X(clean)
+	X(twice)                                                                                   \
+	X(vector) X(alias) X(order) X(divided) X(same) X(synonym) X(dependent) X(together)         \
+		X(clean)
 
 #define X(name) void name(uint8_t *memory);
 PROCEDURES
@@ -29,10 +30,14 @@ int main(int argc, char **argv)
 	};
 	static uint8_t memory[65536] __attribute__((aligned(4096)));
 	int times = argc > 2 ? atoi(argv[2]) : 0, i;
+	volatile int idle;
 	uint8_t *p = memory;
 	size_t k;
 
 	memcpy(memory + 256, &p, sizeof(p));
+	/* The store is long written when the address is loaded. */
+	for (idle = 0; idle < 1000; idle++)
+		;
 	for (k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
 		if (argc < 2 || strcmp(argv[1], all[k].name) != 0)
 			continue;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/replays.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/listreplay.h"
+#include "cmd/common/json.h"
+#include "cmd/common/profiles.h"
+#include "cmd/common/stream.h"
+
+struct state {
+	struct app_warnings warnings;
+	char *cache;
+	struct vt_images *images;
+	struct vt_listreplay *list;
+	bool replayed; /* the stream comes from vreplay */
+};
+
+static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
+{
+	struct state *s = arg;
+	int code = vt_images_feed(s->images, rec, err);
+
+	s->replayed = s->replayed || rec->kind == VT_CONFLICT;
+	if (rec->kind == VT_META) {
+		struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+
+		s->replayed =
+			s->replayed || (key.size == 12 && !memcmp(key.data, "replay.model", 12));
+	}
+	return code < 0 ? code : vt_listreplay_feed(s->list, rec, err);
+}
+
+static bool print(struct app *a, const struct app_replays *o, struct state *s)
+{
+	struct vt_output *out = app_text(a, o->output);
+	struct vt_table *t = out ? vt_table_new() : NULL;
+	struct vt_error err = VT_ERROR_INIT;
+	size_t n, rows;
+	bool ok = true;
+
+	if (!t) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return out ? app_fail(a, &err) : false;
+	}
+	n = vt_listreplay_fill(s->list, t, o->top);
+	rows = vt_table_rows(t);
+	if (o->form.json) {
+		json_t *v = json_object();
+
+		json_object_set_new(v, "pairs", app_json_table(t));
+		json_object_set_new(v, "pairs_left_out", app_json_u64(n - rows));
+		app_json_write(out, v, true);
+	} else {
+		if (app_form_is_text(&o->form))
+			vt_listreplay_header(s->list, out);
+		ok = vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color),
+				    &err) == 0 ||
+		     app_fail(a, &err);
+		if (rows < n && app_form_is_text(&o->form))
+			vt_output_printf(out, "(%zu more pairs)\n", n - rows);
+	}
+	vt_table_free(t);
+	return ok;
+}
+
+bool app_replays_list(struct app *a, const struct app_replays *o)
+{
+	struct vt_reader *r = app_open_reader(a, o->input);
+	struct state s = {.cache = NULL};
+	struct vt_error err = VT_ERROR_INIT;
+	bool ok = r != NULL;
+
+	if (ok) {
+		s.images = app_images_open(a, &s.warnings, &s.cache, o->symfs);
+		ok = s.images != NULL;
+	}
+	if (ok) {
+		s.list = vt_listreplay_new(s.images, o->syntax);
+		ok = s.list || (vt_error_set(&err, VT_E_NOMEM, "out of memory"), app_fail(a, &err));
+	}
+	ok = ok && app_each_record(a, r, take, &s);
+	if (ok && !s.replayed) {
+		vt_error_set(&err, VT_E_FORMAT,
+			     "%s: no pairs of conflicting accesses: vreplay finds them",
+			     vt_reader_name(r));
+		ok = app_fail(a, &err);
+	}
+	ok = ok && print(a, o, &s);
+	if (s.warnings.app)
+		app_warnings_end(&s.warnings);
+	vt_listreplay_free(s.list);
+	vt_images_free(s.images);
+	free(s.cache);
+	vt_reader_close(r);
+	return ok;
+}
