@@ -76,7 +76,7 @@ static bool add_chunk(struct vt_kmem *m)
 {
 	struct page *chunk;
 
-	if (!vt_array_grow(&m->chunks, &m->chunks_cap, m->nchunks + 1, sizeof(*m->chunks)))
+	if (!vt_array_grow(&m->chunks, &m->chunks_cap, m->nchunks + 1, sizeof(struct page *)))
 		return false;
 	chunk = malloc(CHUNK_PAGES * sizeof(*chunk));
 	if (!chunk)
@@ -321,6 +321,8 @@ static void load_across(struct vt_kmem *m, uint64_t addr, unsigned size, struct 
 	uint64_t mask = 0;
 	unsigned done, n;
 
+	if (!size)
+		return;
 	for (done = 0; done < size; done += n) {
 		struct page *p = touch(m, addr + done);
 
