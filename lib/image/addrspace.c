@@ -387,6 +387,16 @@ const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uin
 	return a->map;
 }
 
+void vt_addrspace_around(struct vt_addrspace *as, int32_t pid, uint64_t address,
+			 const struct vt_map **below, const struct vt_map **above)
+{
+	const struct space *s = space_of(as, pid);
+
+	*below = *above = NULL;
+	if (s)
+		vti_tree_around(s->root, address, below, above);
+}
+
 size_t vt_addrspace_count(const struct vt_addrspace *as)
 {
 	return as->nodes.count;

@@ -110,6 +110,13 @@ void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid, int32_t tid);
 const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uint64_t address,
 				       uint64_t misc);
 
+/*
+ * The mappings of a process (not of the kernel) next to an address that none holds: the last below
+ * it and the first above it, each NULL if there is none.  Borrowed as above.
+ */
+void vt_addrspace_around(struct vt_addrspace *as, int32_t pid, uint64_t address,
+			 const struct vt_map **below, const struct vt_map **above);
+
 /* Mappings now held, for tests and figures. */
 size_t vt_addrspace_count(const struct vt_addrspace *as);
 

@@ -76,7 +76,7 @@ Elf_Scn *vti_elf_section(const struct vt_elf *e, const char *name, GElf_Shdr *sh
 }
 
 static bool add_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint64_t filesz,
-			uint64_t memsz, bool exec)
+			uint64_t memsz, bool exec, bool write)
 {
 	if (!vt_array_grow(&e->segments, &e->segments_cap, e->nsegments + 1, sizeof(*e->segments)))
 		return false;
@@ -88,7 +88,8 @@ static bool add_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint6
 		memsz = UINT64_MAX - vaddr;
 	if (filesz > memsz)
 		filesz = memsz;
-	e->segments[e->nsegments++] = (struct vt_elf_segment){vaddr, offset, filesz, memsz, exec};
+	e->segments[e->nsegments++] =
+		(struct vt_elf_segment){vaddr, offset, filesz, memsz, exec, write};
 	return true;
 }
 
@@ -103,7 +104,7 @@ static bool read_segments(struct vt_elf *e)
 
 		if (gelf_getphdr(e->elf, (int)i, &p) && p.p_type == PT_LOAD &&
 		    !add_segment(e, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz,
-				 (p.p_flags & PF_X) != 0))
+				 (p.p_flags & PF_X) != 0, (p.p_flags & PF_W) != 0))
 			return false;
 	}
 	return true;
@@ -137,7 +138,7 @@ static bool read_sections(struct vt_elf *e)
 			e->text_offset = s.sh_offset;
 		if (e->nsegments < MAX_SEGMENTS &&
 		    !add_segment(e, s.sh_offset, s.sh_offset, s.sh_size, s.sh_size,
-				 (s.sh_flags & SHF_EXECINSTR) != 0))
+				 (s.sh_flags & SHF_EXECINSTR) != 0, (s.sh_flags & SHF_WRITE) != 0))
 			return false;
 	}
 	return true;

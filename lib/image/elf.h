@@ -61,6 +61,7 @@ struct vt_elf_segment {
 	uint64_t filesz; /* all of it lies inside the file */
 	uint64_t memsz;
 	bool exec;
+	bool write;
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "image/imagedata.h"
 #include "image/lines.h"
 
 /* A long-lived runtime's perf map has some 10 MB. */
@@ -64,6 +65,7 @@ void vti_image_free(struct vti_image *image)
 	if (!image)
 		return;
 	vt_lines_free(image->lines);
+	vt_imagedata_free(image->data);
 	vt_symbols_free(image->symbols);
 	vt_elf_close(image->debug);
 	vt_elf_close(image->elf);
@@ -432,4 +434,16 @@ void vti_image_remember(struct vti_image *image, const struct vt_symbol *sym)
 	image->last_end = sym->end;
 	if (next < vt_symbols_count(image->symbols) && sym[1].start < sym->end)
 		image->last_end = sym[1].start;
+}
+
+void vti_image_load_data(struct vti_finder *f, struct vti_image *image)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (image->data_tried)
+		return;
+	image->data_tried = true;
+	vti_image_load_elf(f, image);
+	if (image->elf)
+		image->data = vt_imagedata_new(image->elf, &err);
 }

@@ -33,6 +33,9 @@ struct vti_image {
 	struct vt_symbols *symbols;
 	uint64_t delta; /* kernel and its modules: vaddr - offset */
 
+	bool data_tried;
+	struct vt_imagedata *data;
+
 	bool lines_tried;
 	struct vt_lines *lines;
 
@@ -63,6 +66,7 @@ void vti_image_free(struct vti_image *image);
 void vti_image_load_elf(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_lines(struct vti_finder *f, struct vti_image *image);
+void vti_image_load_data(struct vti_finder *f, struct vti_image *image);
 void vti_jit_load(struct vti_finder *f, struct vti_jit *jit);
 
 /* Once symbols were loaded: offset to vaddr and back; not for anonymous code. */

@@ -317,6 +317,16 @@ bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_
 	return vti_image_offset(image, vaddr, offset);
 }
 
+const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image)
+		return NULL;
+	vti_image_load_data(&im->finder, image);
+	return image->data;
+}
+
 struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);

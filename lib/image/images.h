@@ -22,6 +22,7 @@ extern "C" {
  */
 struct vt_images;
 struct vt_lines;
+struct vt_imagedata;
 
 struct vt_images_options {
 	struct vt_find_options find;
@@ -114,6 +115,12 @@ bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_
  * is no debug information.  Borrowed from the store.
  */
 struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id);
+
+/*
+ * The bytes of an image that do not change (imagedata.h), or NULL: no file, or no memory.
+ * Borrowed from the store.
+ */
+const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id);
 
 /* True when the image's file was checked against a recorded build-id. */
 bool vt_images_verified(struct vt_images *im, uint32_t id);

@@ -104,6 +104,21 @@ int vti_tree_put(struct vti_nodes *n, struct vti_node **root, uint64_t start, ui
 	return rc;
 }
 
+void vti_tree_around(const struct vti_node *t, uint64_t address, const struct vt_map **below,
+		     const struct vt_map **above)
+{
+	*below = *above = NULL;
+	while (t) {
+		if (address < t->map.start) {
+			*above = &t->map;
+			t = t->left;
+		} else {
+			*below = &t->map;
+			t = t->right;
+		}
+	}
+}
+
 const struct vt_map *vti_tree_find(const struct vti_node *t, uint64_t address)
 {
 	while (t) {

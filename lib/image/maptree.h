@@ -33,6 +33,10 @@ int vti_tree_put(struct vti_nodes *n, struct vti_node **root, uint64_t start, ui
 		 const struct vt_map *map);
 
 const struct vt_map *vti_tree_find(const struct vti_node *root, uint64_t address);
+
+/* The last mapping that starts at or below the address, the first above it; NULL: none. */
+void vti_tree_around(const struct vti_node *root, uint64_t address, const struct vt_map **below,
+		     const struct vt_map **above);
 void vti_tree_free(struct vti_nodes *n, struct vti_node *root);
 
 /* A copy in *to; 0, -VT_E_NOMEM or -VT_E_LIMIT with *to NULL. */

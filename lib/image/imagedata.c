@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "image/imagedata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "image/internal.h"
+
+#define PAGE 4096
+
+/* Real images have about five segments; each hole in protected data makes one more piece. */
+#define MAX_PIECES 64
+
+/* A large browser has some 1,000,000. */
+#define MAX_RELOCS ((size_t)1 << 22)
+
+/* The most that one relocation writes: a TLS descriptor's two words. */
+#define MAX_WIDTH 16
+
+/* Addresses of user space end here; what is below cannot wrap around. */
+#define USER_END (UINT64_C(1) << 47)
+
+/* ELF gABI and GNU: entries that <elf.h> of an older C library may lack. */
+#define TAG_RELRSZ	 35
+#define TAG_RELR	 36
+#define TAG_RELRENT	 37
+#define TAG_ANDROID_REL	 0x6000000f
+#define TAG_ANDROID_RELA 0x60000011
+
+/* The words that the linker keeps at the start of the global offset table: its own structure and
+ * its resolver, after the address of _DYNAMIC (System V ABI for AMD64, 5.2). */
+#define GOT_RESERVED 24
+
+/* Bytes of the file that do not change, but for what relocations say. */
+struct piece {
+	uint64_t first;
+	uint64_t end;
+	const uint8_t *bytes;
+	bool relro;
+	bool exec;
+};
+
+/* What is written to a place: bias + value, or nobody knows. */
+struct reloc {
+	uint64_t place;
+	uint64_t value;
+	uint32_t width;
+	bool relative;
+};
+
+struct vt_imagedata {
+	const struct vt_elf *elf;
+	uint64_t first;
+	uint64_t end;
+	size_t npieces;
+	struct piece pieces[MAX_PIECES]; /* in order, and apart */
+	size_t nrelocs;
+	size_t relocs_cap;
+	struct reloc *relocs; /* in order; those that are relative do not overlap any other */
+};
+
+/* What PT_DYNAMIC says of relocations. */
+struct dynamic {
+	bool there;
+	bool bad; /* there are relocations that we cannot read */
+	bool textrel;
+	bool linked; /* by a dynamic linker, which is another image */
+	uint64_t rela, rela_size;
+	uint64_t jmprel, jmprel_size;
+	uint64_t relr, relr_size;
+	uint64_t got;
+};
+
+static bool header(const struct vt_imagedata *d, uint32_t type, GElf_Phdr *out, size_t *count)
+{
+	size_t n, i;
+
+	*count = 0;
+	if (elf_getphdrnum(vti_elf_handle(d->elf), &n) != 0)
+		return false;
+	for (i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(vti_elf_handle(d->elf), (int)i, &p) || p.p_type != type)
+			continue;
+		if (!(*count)++)
+			*out = p;
+	}
+	return *count != 0;
+}
+
+static void take_entry(struct dynamic *y, uint64_t tag, uint64_t value)
+{
+	switch (tag) {
+	case DT_NEEDED:
+		y->linked = true;
+		break;
+	case DT_RELA:
+		y->rela = value;
+		break;
+	case DT_RELASZ:
+		y->rela_size = value;
+		break;
+	case DT_JMPREL:
+		y->jmprel = value;
+		break;
+	case DT_PLTRELSZ:
+		y->jmprel_size = value;
+		break;
+	case TAG_RELR:
+		y->relr = value;
+		break;
+	case TAG_RELRSZ:
+		y->relr_size = value;
+		break;
+	case DT_PLTGOT:
+		y->got = value;
+		break;
+	case DT_TEXTREL:
+		y->textrel = true;
+		break;
+	case DT_FLAGS:
+		y->textrel |= (value & DF_TEXTREL) != 0;
+		break;
+	case DT_RELAENT:
+		y->bad |= value != sizeof(Elf64_Rela);
+		break;
+	case TAG_RELRENT:
+		y->bad |= value != 8;
+		break;
+	case DT_PLTREL:
+		y->bad |= value != DT_RELA;
+		break;
+	case DT_REL:
+	case DT_RELSZ:
+	case TAG_ANDROID_REL:
+	case TAG_ANDROID_RELA:
+		y->bad = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_dynamic(const struct vt_imagedata *d, const GElf_Phdr *p, struct dynamic *y)
+{
+	size_t avail, i;
+	const uint8_t *bytes = vt_elf_bytes(d->elf, p->p_vaddr, &avail);
+
+	y->there = true;
+	if (avail > p->p_memsz)
+		avail = p->p_memsz;
+	for (i = 0; bytes && avail - i >= 16; i += 16) {
+		uint64_t tag = vt_le64(bytes + i);
+
+		if (tag == DT_NULL)
+			return;
+		take_entry(y, tag, vt_le64(bytes + i + 8));
+	}
+	y->bad = true;
+}
+
+/* The piece that holds a place, or NULL. */
+static const struct piece *piece_at(const struct vt_imagedata *d, uint64_t place)
+{
+	size_t i;
+
+	for (i = 0; i < d->npieces; i++)
+		if (place >= d->pieces[i].first && place < d->pieces[i].end)
+			return &d->pieces[i];
+	return NULL;
+}
+
+static bool touches(const struct vt_imagedata *d, uint64_t place, uint64_t width)
+{
+	size_t i;
+
+	for (i = 0; i < d->npieces; i++)
+		if (place < d->pieces[i].end && d->pieces[i].first < place + width)
+			return true;
+	return false;
+}
+
+/* 0, -1: no more memory.  Too many relocations are as bad as none that can be read. */
+static int add_reloc(struct vt_imagedata *d, struct dynamic *y, struct reloc r)
+{
+	const struct piece *p;
+
+	if (r.place >= USER_END || !touches(d, r.place, r.width))
+		return 0;
+	if (d->nrelocs == MAX_RELOCS) {
+		y->bad = true;
+		return 0;
+	}
+	if (!vt_array_grow(&d->relocs, &d->relocs_cap, d->nrelocs + 1, sizeof(r)))
+		return -1;
+	/* Text is relocated while other threads may run it: only what is protected is certain. */
+	p = piece_at(d, r.place);
+	r.relative &= p && p->relro;
+	d->relocs[d->nrelocs++] = r;
+	return 0;
+}
+
+static int read_rela(struct vt_imagedata *d, struct dynamic *y, uint64_t vaddr, uint64_t size)
+{
+	size_t avail, i;
+	const uint8_t *bytes;
+
+	if (!size)
+		return 0;
+	bytes = vt_elf_bytes(d->elf, vaddr, &avail);
+	if (!bytes || size > avail || size % sizeof(Elf64_Rela)) {
+		y->bad = true;
+		return 0;
+	}
+	for (i = 0; i < size; i += sizeof(Elf64_Rela)) {
+		uint32_t type = (uint32_t)vt_le64(bytes + i + 8);
+		struct reloc r = {.place = vt_le64(bytes + i), .width = MAX_WIDTH};
+
+		if (type == R_X86_64_NONE)
+			continue;
+		if (type == R_X86_64_RELATIVE) {
+			r.value = vt_le64(bytes + i + 16);
+			r.relative = true;
+		}
+		/* A copy is as long as its symbol; it belongs into what the file has no bytes for.
+		 */
+		if (type == R_X86_64_COPY)
+			y->bad |= touches(d, r.place, 1);
+		else if (type != R_X86_64_TLSDESC && type <= R_X86_64_RELATIVE64)
+			r.width = 8;
+		if (add_reloc(d, y, r) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_relr(struct vt_imagedata *d, struct dynamic *y, uint64_t place)
+{
+	struct reloc r = {.place = place, .width = 8, .relative = true};
+	size_t avail;
+	const uint8_t *bytes = vt_elf_bytes(d->elf, place, &avail);
+
+	if (bytes && avail >= 8)
+		r.value = vt_le64(bytes);
+	else
+		r.relative = false;
+	return add_reloc(d, y, r);
+}
+
+/* ELF gABI, "Relative Relocation Table": an even word is a place, an odd one says by its bits which
+ * of the 63 words that come next are places, too. */
+static int read_relr(struct vt_imagedata *d, struct dynamic *y)
+{
+	size_t avail, i;
+	const uint8_t *bytes;
+	uint64_t next = 0;
+	unsigned bit;
+
+	if (!y->relr_size)
+		return 0;
+	bytes = vt_elf_bytes(d->elf, y->relr, &avail);
+	if (!bytes || y->relr_size > avail || y->relr_size % 8) {
+		y->bad = true;
+		return 0;
+	}
+	for (i = 0; i < y->relr_size; i += 8) {
+		uint64_t word = vt_le64(bytes + i);
+
+		if (!(word & 1)) {
+			if (add_relr(d, y, word) < 0)
+				return -1;
+			next = word + 8;
+			continue;
+		}
+		for (bit = 0; bit < 63; bit++)
+			if (word >> (bit + 1) & 1 && add_relr(d, y, next + 8 * (uint64_t)bit) < 0)
+				return -1;
+		next += 63 * 8;
+	}
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct reloc *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void sort_relocs(struct vt_imagedata *d)
+{
+	size_t i;
+
+	if (d->nrelocs)
+		qsort(d->relocs, d->nrelocs, sizeof(*d->relocs), by_place);
+	/* Which of two comes first is the linker's choice.  Unknown ones win over what they reach.
+	 */
+	for (i = 0; i + 1 < d->nrelocs; i++)
+		if (d->relocs[i + 1].place - d->relocs[i].place < d->relocs[i].width)
+			d->relocs[i].relative = d->relocs[i + 1].relative = false;
+}
+
+static void add_piece(struct vt_imagedata *d, const struct vt_elf_segment *s, uint64_t first,
+		      uint64_t end, bool relro)
+{
+	size_t avail;
+	const uint8_t *bytes = vt_elf_bytes(d->elf, s->vaddr, &avail);
+
+	if (end > s->vaddr + avail)
+		end = s->vaddr + avail;
+	if (!bytes || first < s->vaddr || first >= end || d->npieces == MAX_PIECES)
+		return;
+	d->pieces[d->npieces++] =
+		(struct piece){first, end, bytes + (first - s->vaddr), relro, s->exec};
+}
+
+/* Takes a range out of what is protected. */
+static void cut(struct vt_imagedata *d, uint64_t first, uint64_t size)
+{
+	uint64_t end = size > UINT64_MAX - first ? UINT64_MAX : first + size;
+	size_t i;
+
+	for (i = 0; i < d->npieces; i++) {
+		struct piece *p = &d->pieces[i], rest = *p;
+
+		if (!p->relro || end <= p->first || first >= p->end)
+			continue;
+		rest.first = end < p->end ? end : p->end;
+		rest.bytes += rest.first - p->first;
+		p->end = first > p->first ? first : p->first;
+		if (rest.first < rest.end && d->npieces < MAX_PIECES) {
+			memmove(p + 2, p + 1, (d->npieces - i - 1) * sizeof(*p));
+			p[1] = rest;
+			d->npieces++;
+			i++;
+		}
+	}
+}
+
+/* Drops what is protected, or what is not. */
+static void drop(struct vt_imagedata *d, bool relro)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < d->npieces; i++)
+		if (d->pieces[i].relro != relro)
+			d->pieces[n++] = d->pieces[i];
+	d->npieces = n;
+}
+
+/* False when segments are not as a loader wants them: in order, each on pages of its own. */
+static bool lay_out(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
+{
+	size_t headers, i;
+
+	if (elf_getphdrnum(vti_elf_handle(d->elf), &headers) != 0 || headers > MAX_PIECES || !n ||
+	    n > MAX_PIECES / 2)
+		return false;
+	for (i = 0; i < n; i++) {
+		if (s[i].vaddr >= USER_END || s[i].memsz >= USER_END ||
+		    s[i].vaddr % PAGE != s[i].offset % PAGE)
+			return false;
+		if (i && s[i].vaddr / PAGE * PAGE < d->end)
+			return false;
+		if (!i)
+			d->first = s[i].vaddr / PAGE * PAGE;
+		d->end = (s[i].vaddr + s[i].memsz + PAGE - 1) / PAGE * PAGE;
+	}
+	return true;
+}
+
+static void add_pieces(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
+{
+	GElf_Phdr p = {0};
+	uint64_t end = 0;
+	size_t count, i;
+
+	/* The linker protects whole pages: the last one only if the range fills it. */
+	if (header(d, PT_GNU_RELRO, &p, &count) && count == 1 && p.p_vaddr < USER_END &&
+	    p.p_memsz < USER_END)
+		end = (p.p_vaddr + p.p_memsz) / PAGE * PAGE;
+	for (i = 0; i < n; i++) {
+		if (!s[i].write)
+			add_piece(d, &s[i], s[i].vaddr, s[i].vaddr + s[i].filesz, false);
+		else if (p.p_vaddr >= s[i].vaddr && p.p_vaddr - s[i].vaddr < s[i].memsz)
+			add_piece(d, &s[i], p.p_vaddr, end, true);
+	}
+}
+
+static int prepare(struct vt_imagedata *d, const struct vt_elf_segment *s, size_t n)
+{
+	struct dynamic y = {.there = false};
+	GElf_Phdr p, interp;
+	size_t count, ninterp;
+
+	add_pieces(d, s, n);
+	if (header(d, PT_DYNAMIC, &p, &count))
+		read_dynamic(d, &p, &y);
+	y.linked |= header(d, PT_INTERP, &interp, &ninterp);
+	if (!y.there || !y.linked || count != 1)
+		drop(d, true);
+	if (y.there) {
+		cut(d, p.p_vaddr, p.p_memsz);
+		cut(d, y.got, y.got ? GOT_RESERVED : 0);
+	}
+	if (read_rela(d, &y, y.rela, y.rela_size) < 0 ||
+	    read_rela(d, &y, y.jmprel, y.jmprel_size) < 0 || read_relr(d, &y) < 0)
+		return -1;
+	if (y.bad)
+		drop(d, true);
+	/* Without that mark, a relocation of text would have killed the program. */
+	if (y.bad && y.textrel)
+		drop(d, false);
+	sort_relocs(d);
+	return 0;
+}
+
+struct vt_imagedata *vt_imagedata_new(const struct vt_elf *e, struct vt_error *err)
+{
+	const struct vt_elf_info *info = vt_elf_info(e);
+	struct vt_imagedata *d = calloc(1, sizeof(*d));
+	const struct vt_elf_segment *s;
+	size_t n;
+
+	if (!d) {
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", info->path);
+		return NULL;
+	}
+	d->elf = e;
+	s = vt_elf_segments(e, &n);
+	if (info->machine != VT_MACHINE_X86_64 || info->bits != 64 || info->big ||
+	    (info->type != ET_EXEC && info->type != ET_DYN) || !lay_out(d, s, n)) {
+		d->first = d->end = 0;
+		return d;
+	}
+	if (prepare(d, s, n) < 0) {
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", info->path);
+		vt_imagedata_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void vt_imagedata_free(struct vt_imagedata *d)
+{
+	if (!d)
+		return;
+	free(d->relocs);
+	free(d);
+}
+
+bool vt_imagedata_bias(const struct vt_imagedata *d, uint64_t address, uint64_t offset,
+		       uint64_t *bias)
+{
+	const struct vt_elf_segment *s;
+	unsigned found = 0;
+	size_t n, i;
+
+	s = vt_elf_segments(d->elf, &n);
+	for (i = 0; d->end && i < n; i++) {
+		uint64_t first = s[i].offset / PAGE * PAGE, b;
+
+		if (!s[i].exec || offset < first ||
+		    offset - first >= (s[i].offset - first + s[i].filesz + PAGE - 1) / PAGE * PAGE)
+			continue;
+		b = address - (s[i].vaddr + (offset - s[i].offset));
+		/* Two segments may share a page of the file: then either may be mapped there. */
+		if (found && b != *bias)
+			return false;
+		found++;
+		*bias = b;
+	}
+	return found && !(*bias % PAGE) && (vt_elf_info(d->elf)->type != ET_EXEC || !*bias);
+}
+
+void vt_imagedata_span(const struct vt_imagedata *d, uint64_t *first, uint64_t *end)
+{
+	*first = d->first;
+	*end = d->end;
+}
+
+/* The first relocation that can reach beyond `vaddr`. */
+static size_t first_reloc(const struct vt_imagedata *d, uint64_t vaddr)
+{
+	uint64_t from = vaddr < MAX_WIDTH ? 0 : vaddr - (MAX_WIDTH - 1);
+	size_t low = 0, high = d->nrelocs;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (d->relocs[mid].place < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Applies a relocation to the line at `vaddr`. */
+static void relocate(const struct reloc *r, uint64_t bias, uint64_t vaddr, uint64_t *known,
+		     uint8_t bytes[VT_IMAGEDATA_LINE])
+{
+	uint8_t value[8];
+	unsigned i;
+
+	vt_put_le64(value, bias + r->value);
+	for (i = 0; i < r->width; i++) {
+		uint64_t at = r->place + i - vaddr;
+
+		if (at >= VT_IMAGEDATA_LINE)
+			continue;
+		if (!r->relative)
+			*known &= ~(UINT64_C(1) << at);
+		bytes[at] = r->relative && *known >> at & 1 ? value[i] : 0;
+	}
+}
+
+uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t address,
+			   bool relro, uint8_t bytes[VT_IMAGEDATA_LINE])
+{
+	uint64_t vaddr = address - bias, known = 0;
+	size_t i;
+
+	memset(bytes, 0, VT_IMAGEDATA_LINE);
+	if (vaddr < d->first || vaddr >= d->end)
+		return 0;
+	for (i = 0; i < d->npieces; i++) {
+		const struct piece *p = &d->pieces[i];
+		uint64_t first = p->first > vaddr ? p->first : vaddr;
+		uint64_t end =
+			p->end < vaddr + VT_IMAGEDATA_LINE ? p->end : vaddr + VT_IMAGEDATA_LINE;
+
+		if (first >= end || (p->relro && !relro))
+			continue;
+		memcpy(bytes + (first - vaddr), p->bytes + (first - p->first), end - first);
+		known |= ~UINT64_C(0) >> (VT_IMAGEDATA_LINE - (end - first)) << (first - vaddr);
+	}
+	for (i = known ? first_reloc(d, vaddr) : d->nrelocs;
+	     i < d->nrelocs && d->relocs[i].place < vaddr + VT_IMAGEDATA_LINE; i++)
+		relocate(&d->relocs[i], bias, vaddr, &known, bytes);
+	return known;
+}
+
+size_t vt_imagedata_code(const struct vt_imagedata *d, uint64_t vaddr, uint8_t *bytes, size_t size)
+{
+	const struct piece *p = piece_at(d, vaddr);
+	size_t i;
+
+	if (!p || !p->exec)
+		return 0;
+	if (size > p->end - vaddr)
+		size = (size_t)(p->end - vaddr);
+	for (i = first_reloc(d, vaddr); i < d->nrelocs && d->relocs[i].place < vaddr + size; i++) {
+		if (d->relocs[i].place + d->relocs[i].width <= vaddr)
+			continue;
+		size = d->relocs[i].place > vaddr ? (size_t)(d->relocs[i].place - vaddr) : 0;
+		break;
+	}
+	memcpy(bytes, p->bytes + (vaddr - p->first), size);
+	return size;
+}
