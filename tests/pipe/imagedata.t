@@ -44,9 +44,12 @@ check()
 	shift 3
 	for mode in all code; do
 		t_ok "$name: known bytes are right, told of $mode mappings" "$truth" $mode "$@"
-		[ "$(count text)" -ge "$text" ] && [ "$(count relro)" -ge "$relro" ] &&
-			[ "$(count code)" -gt 100 ] && t_pass "$name: enough is known" ||
+		if [ "$(count text)" -ge "$text" ] && [ "$(count relro)" -ge "$relro" ] &&
+			[ "$(count code)" -gt 100 ]; then
+			t_pass "$name: enough is known"
+		else
 			t_fail "$name: enough is known" "$(cat "$T_OUT")"
+		fi
 	done
 }
 

@@ -187,7 +187,7 @@ static struct vt_word random_word(struct vt_rng *r)
 		w.known = 0;
 		break;
 	case 1:
-		w.known = ~(vt_rng_next(r) & vt_rng_next(r) & vt_rng_next(r));
+		w.known = ~(UINT64_C(1) << vt_rng_below(r, 64));
 		break;
 	case 2:
 		w.known = ~(UINT64_C(0xff) << 8 * vt_rng_below(r, 8));
