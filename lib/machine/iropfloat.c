@@ -169,6 +169,12 @@ void vti_fp_lane(const struct vti_fpmode *mode, int rounding, const struct vti_f
 			vti_fp_lane(mode, mode->rounding, &(operation), dst, args + 1, i);         \
 	}
 #define SQUARE_ROOT(op, operation, lanes, words) ARITHMETIC(op, operation, lanes, words)
+#define SQUARE_ROOT_ALONE(op, operation, lanes, words)                                             \
+	VTI_OPERATOR(op)                                                                           \
+	{                                                                                          \
+		for (unsigned i = 0; i < (lanes); i++)                                             \
+			vti_fp_lane(mode, mode->rounding, &(operation), dst, args, i);             \
+	}
 #define LOWEST(op, operation)                                                                      \
 	VTI_OPERATOR(op)                                                                           \
 	{                                                                                          \
@@ -255,6 +261,7 @@ static struct vt_word choose(const struct vti_fpmode *mode, struct vt_word a, st
 #include "machine/iropfloat.def"
 #undef ARITHMETIC
 #undef SQUARE_ROOT
+#undef SQUARE_ROOT_ALONE
 #undef LOWEST
 #undef LOWEST_ROOT
 #undef CHOICE
@@ -301,12 +308,13 @@ VTI_OPERATOR(MAddF64)
 	vti_fp_lane(mode, mode->rounding, &fused_64, dst, args + 1, 0);
 }
 
-#define ARITHMETIC(op, operation, lanes, words)	 VTI_IROP_SLOT(op) = {op_##op, 3, words},
-#define SQUARE_ROOT(op, operation, lanes, words) VTI_IROP_SLOT(op) = {op_##op, 2, words},
-#define LOWEST(op, operation)			 VTI_IROP_SLOT(op) = {op_##op, 2, 2},
-#define LOWEST_ROOT(op, operation)		 VTI_IROP_SLOT(op) = {op_##op, 1, 2},
-#define CHOICE(op, bits, lanes, words, better)	 VTI_IROP_SLOT(op) = {op_##op, 2, words},
-#define COMPARE(op, bits, lanes, relations)	 VTI_IROP_SLOT(op) = {op_##op, 2, 2},
+#define ARITHMETIC(op, operation, lanes, words)	       VTI_IROP_SLOT(op) = {op_##op, 3, words},
+#define SQUARE_ROOT(op, operation, lanes, words)       VTI_IROP_SLOT(op) = {op_##op, 2, words},
+#define SQUARE_ROOT_ALONE(op, operation, lanes, words) VTI_IROP_SLOT(op) = {op_##op, 1, words},
+#define LOWEST(op, operation)			       VTI_IROP_SLOT(op) = {op_##op, 2, 2},
+#define LOWEST_ROOT(op, operation)		       VTI_IROP_SLOT(op) = {op_##op, 1, 2},
+#define CHOICE(op, bits, lanes, words, better)	       VTI_IROP_SLOT(op) = {op_##op, 2, words},
+#define COMPARE(op, bits, lanes, relations)	       VTI_IROP_SLOT(op) = {op_##op, 2, 2},
 
 static const struct vti_irop floats[VTI_IROP_COUNT] = {
 #include "machine/iropfloat.def"
