@@ -177,6 +177,8 @@ static enum vt_stop look_at(struct vt_interp *m, const struct vti_op *op)
 		return after_jump(m, op->aux);
 	case VTI_STOP:
 		stop_inside(m, op->insn);
+		if (!m->left)
+			return VT_STOP_LENGTH;
 		return b->bad ? VT_STOP_BAD : b->no_code ? VT_STOP_CODE : VT_STOP_LENGTH;
 	default:
 		stop_inside(m, op->insn);

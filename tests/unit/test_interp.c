@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "machine/fastop.h"
+#include "machine/interp.h"
+
+#define BASE  0x401000u
+#define STACK 0x7fff0000u
+
+struct program {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+struct machine {
+	struct program program;
+	struct vt_kmem *mem;
+	struct vt_interp *m;
+	struct vt_error err;
+};
+
+static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
+{
+	const struct program *p = arg;
+
+	(void)space;
+	if (addr < BASE || addr - BASE >= p->size)
+		return 0;
+	if (size > p->size - (addr - BASE))
+		size = p->size - (addr - BASE);
+	memcpy(bytes, p->bytes + (addr - BASE), size);
+	return size;
+}
+
+static void start(struct machine *t, const uint8_t *bytes, size_t size, uint32_t capture)
+{
+	struct vt_interp_options opt = {.fetch = fetch, .fetch_arg = &t->program};
+
+	opt.capture = capture;
+	t->program = (struct program){bytes, size};
+	t->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	assert_non_null(t->mem);
+	t->m = vt_interp_new(&opt, t->mem, &t->err);
+	assert_non_null(t->m);
+	vt_interp_set(t->m, VT_REG_IP, 0, vt_word_of(BASE));
+}
+
+static void finish(struct machine *t)
+{
+	vt_interp_free(t->m);
+	vt_kmem_free(t->mem);
+}
+
+static enum vt_stop run(struct machine *t, uint64_t max, uint64_t *done)
+{
+	return vt_interp_run(t->m, 1, max, done, &t->err);
+}
+
+static void set(struct machine *t, unsigned reg, uint64_t value)
+{
+	vt_interp_set(t->m, reg, 0, vt_word_of(value));
+}
+
+static void assert_reg(const struct machine *t, unsigned reg, uint64_t value)
+{
+	struct vt_word w = vt_interp_get(t->m, reg, 0);
+
+	assert_true(vt_word_is_known(w));
+	assert_int_equal(w.value, value);
+}
+
+static void assert_unknown(const struct machine *t, unsigned reg)
+{
+	assert_false(vt_word_is_known(vt_interp_get(t->m, reg, 0)));
+}
+
+#define START(t, bytes, capture) start(t, bytes, sizeof(bytes), capture)
+
+/* xor eax,eax; 1: add rax,rcx; dec rcx; jne 1b; syscall */
+static const uint8_t loop[] = {0x31, 0xc0, 0x48, 0x01, 0xc8, 0x48, 0xff, 0xc9, 0x75, 0xf8, 0x0f, 5};
+
+static void test_loop(void **state)
+{
+	struct machine t;
+	uint64_t done;
+
+	(void)state;
+	START(&t, loop, 0);
+	set(&t, VT_REG_CX, 1000);
+	assert_int_equal(run(&t, 1000000, &done), VT_STOP_SYSCALL);
+	assert_int_equal(done, 3002);
+	assert_reg(&t, VT_REG_AX, 500500);
+	assert_reg(&t, VT_REG_IP, BASE + sizeof(loop));
+	finish(&t);
+}
+
+/* Each length ends in front of the next instruction, with the registers as they are there. */
+static void test_length(void **state)
+{
+	static const unsigned at[] = {0, 2, 5, 8, 2, 5, 8};
+	unsigned n;
+
+	(void)state;
+	for (n = 0; n < 7; n++) {
+		struct machine t;
+		uint64_t done;
+
+		START(&t, loop, 0);
+		set(&t, VT_REG_CX, 10);
+		assert_int_equal(run(&t, n, &done), VT_STOP_LENGTH);
+		assert_int_equal(done, n);
+		assert_reg(&t, VT_REG_IP, BASE + at[n]);
+		assert_reg(&t, VT_REG_CX, 10u - n / 3);
+		finish(&t);
+	}
+}
+
+static void test_unknown_branch(void **state)
+{
+	struct machine t;
+	uint64_t done;
+
+	(void)state;
+	START(&t, loop, 0);
+	assert_int_equal(run(&t, 100, &done), VT_STOP_BRANCH);
+	assert_int_equal(done, 4);
+	assert_unknown(&t, VT_REG_AX);
+	assert_unknown(&t, VT_REG_IP);
+	finish(&t);
+}
+
+/* push rbx; mov [rax],ecx; pop rdx; ret */
+static const uint8_t memory[] = {0x53, 0x89, 0x08, 0x5a, 0xc3};
+
+static void test_memory(void **state)
+{
+	struct machine t;
+	uint64_t done;
+
+	(void)state;
+	START(&t, memory, 0);
+	set(&t, VT_REG_SP, STACK);
+	set(&t, VT_REG_BX, 0x1122334455667788);
+	set(&t, VT_REG_AX, STACK - 6);
+	set(&t, VT_REG_CX, 0xaabbccdd);
+	assert_int_equal(run(&t, 100, &done), VT_STOP_TARGET);
+	assert_int_equal(done, 4);
+	assert_reg(&t, VT_REG_DX, 0x1122aabbccdd7788);
+	assert_reg(&t, VT_REG_SP, STACK + 8);
+	finish(&t);
+
+	/* Through an address that is not known, anything may have been overwritten. */
+	START(&t, memory, 0);
+	set(&t, VT_REG_SP, STACK);
+	set(&t, VT_REG_BX, 1);
+	assert_int_equal(run(&t, 100, &done), VT_STOP_TARGET);
+	assert_unknown(&t, VT_REG_DX);
+	finish(&t);
+}
+
+static void test_flags(void **state)
+{
+	/* cmp eax,ebx; pushfq; pop rcx; setl dl */
+	static const uint8_t code[] = {0x39, 0xd8, 0x9c, 0x59, 0x0f, 0x9c, 0xc2};
+	struct machine t;
+	uint64_t done;
+
+	(void)state;
+	START(&t, code, 0);
+	set(&t, VT_REG_SP, STACK);
+	set(&t, VT_REG_FLAGS, 0x246);
+	set(&t, VT_REG_AX, 5);
+	set(&t, VT_REG_BX, 7);
+	set(&t, VT_REG_DX, 0xff00);
+	assert_int_equal(run(&t, 4, &done), VT_STOP_LENGTH);
+	assert_reg(&t, VT_REG_DX, 0xff01);
+	assert_int_equal(vt_interp_get(t.m, VT_REG_CX, 0).value & 0x8d5, 0x91);
+	finish(&t);
+}
+
+static void test_stops(void **state)
+{
+	static const uint8_t trap[] = {0xcc};
+	static const uint8_t divide[] = {0x31, 0xc9, 0xf7, 0xf1}; /* xor ecx,ecx; div ecx */
+	static const uint8_t jump[] = {0xff, 0xe0};
+	static const uint8_t bad[] = {0x90, 0x06};
+	struct machine t;
+	uint64_t done;
+
+	(void)state;
+	START(&t, trap, 0);
+	assert_int_equal(run(&t, 9, &done), VT_STOP_TRAP);
+	finish(&t);
+	START(&t, divide, 0);
+	assert_int_equal(run(&t, 9, &done), VT_STOP_TRAP);
+	assert_int_equal(done, 1);
+	finish(&t);
+	START(&t, jump, 0);
+	assert_int_equal(run(&t, 9, &done), VT_STOP_TARGET);
+	set(&t, VT_REG_IP, BASE);
+	set(&t, VT_REG_AX, 0x1234);
+	assert_int_equal(run(&t, 9, &done), VT_STOP_CODE);
+	assert_int_equal(done, 1);
+	assert_reg(&t, VT_REG_IP, 0x1234);
+	finish(&t);
+	START(&t, bad, 0);
+	assert_int_equal(run(&t, 9, &done), VT_STOP_BAD);
+	assert_int_equal(done, 1);
+	finish(&t);
+}
+
+/* What was loaded is not known, and yet an atomic addition goes on. */
+static void test_atomic(void **state)
+{
+	static const uint8_t code[] = {0xf0, 0x48, 0x01, 0x08, 0x90}; /* lock add [rax],rcx; nop */
+	struct machine t;
+	struct vt_word w;
+	uint64_t done;
+
+	(void)state;
+	START(&t, code, 0);
+	set(&t, VT_REG_AX, STACK);
+	set(&t, VT_REG_CX, 3);
+	assert_int_equal(run(&t, 2, &done), VT_STOP_LENGTH);
+	assert_int_equal(done, 2);
+	vt_kmem_set(t.mem, STACK, (const uint8_t *)"\4\0\0\0\0\0\0\0", 8);
+	set(&t, VT_REG_IP, BASE);
+	assert_int_equal(run(&t, 1, &done), VT_STOP_LENGTH);
+	vt_kmem_load(t.mem, STACK, 8, &w);
+	assert_true(vt_word_is_known(w));
+	assert_int_equal(w.value, 7);
+	finish(&t);
+}
+
+static void test_follow(void **state)
+{
+	/* test rax,rax; jne +2; mov ecx,eax; nop */
+	static const uint8_t code[] = {0x48, 0x85, 0xc0, 0x75, 2, 0x89, 0xc1, 0x90};
+	struct machine t;
+
+	(void)state;
+	START(&t, code, 0);
+	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 3, BASE + 7, &t.err), VT_STOP_LENGTH);
+	set(&t, VT_REG_AX, 1);
+	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 3, BASE + 7, &t.err), VT_STOP_PATH);
+	assert_unknown(&t, VT_REG_CX);
+	set(&t, VT_REG_AX, 1);
+	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, BASE + 7, &t.err), VT_STOP_LENGTH);
+	finish(&t);
+}
+
+static void test_follow_string(void **state)
+{
+	static const uint8_t code[] = {0xf3, 0xaa, 0x90}; /* rep stosb; nop */
+	struct machine t;
+	struct vt_word w;
+
+	(void)state;
+	START(&t, code, 0);
+	set(&t, VT_REG_FLAGS, 2);
+	set(&t, VT_REG_AX, 0x41);
+	set(&t, VT_REG_DI, STACK);
+	set(&t, VT_REG_CX, 4);
+	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, 0, &t.err), VT_STOP_LENGTH);
+	assert_reg(&t, VT_REG_DI, STACK + 4);
+	assert_reg(&t, VT_REG_CX, 0);
+	vt_kmem_load(t.mem, STACK, 4, &w);
+	assert_int_equal(w.value, 0x41414141);
+	vt_interp_set(t.m, VT_REG_CX, 0, vt_word_unknown(64));
+	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, 0, &t.err), VT_STOP_LENGTH);
+	assert_unknown(&t, VT_REG_DI);
+	vt_kmem_load(t.mem, STACK, 4, &w);
+	assert_int_equal(w.known & 0xffffffff, 0);
+	finish(&t);
+}
+
+static void test_captures(void **state)
+{
+	struct machine t;
+	const struct vt_capture *c;
+	uint64_t done;
+	size_t n, i;
+	unsigned seen = 0;
+
+	(void)state;
+	START(&t, loop, 1u << VT_WHAT_RESULT | 1u);
+	set(&t, VT_REG_CX, 3);
+	assert_int_equal(run(&t, 100, &done), VT_STOP_SYSCALL);
+	c = vt_interp_captures(t.m, &n);
+	for (i = 0; i < n; i++) {
+		seen += c[i].what == VT_WHAT_UNKNOWN;
+		if (c[i].what != VT_WHAT_RESULT || c[i].reg != VT_REG_AX || c[i].insn != 4)
+			continue;
+		assert_true(c[i].known);
+		assert_int_equal(c[i].value, 5);
+		assert_int_equal(c[i].ip, BASE + 2);
+	}
+	assert_int_equal(seen, done);
+	finish(&t);
+}
+
+/* ---- operators: what is known holds for every choice of what is not ---- */
+
+static struct vt_word some_word(struct vt_rng *rng, unsigned bits)
+{
+	uint64_t unknown = vt_rng_next(rng);
+	struct vt_word w;
+
+	if (vt_rng_next(rng) % 4)
+		unknown &= vt_rng_next(rng) & vt_rng_next(rng);
+	if (vt_rng_next(rng) % 3 == 0)
+		unknown = 0;
+	w.known = ~(unknown & vt_low_bits(bits));
+	w.value = vt_rng_next(rng) >> vt_rng_next(rng) % 64 & vt_low_bits(bits) & w.known;
+	return w;
+}
+
+static struct vt_word choose(struct vt_rng *rng, struct vt_word w)
+{
+	return vt_word_of(w.value | (vt_rng_next(rng) & ~w.known));
+}
+
+static void check(struct vt_word w, struct vt_word one)
+{
+	assert_int_equal(w.value & ~w.known, 0);
+	if (vt_word_is_known(one))
+		assert_int_equal((w.value ^ one.value) & w.known, 0);
+}
+
+#define OP(name, call)                                                                             \
+	static struct vt_word name(struct vt_word a, struct vt_word b, unsigned bits)              \
+	{                                                                                          \
+		(void)b;                                                                           \
+		(void)bits;                                                                        \
+		return call;                                                                       \
+	}
+
+OP(do_and, vti_fast_and(a, b))
+OP(do_or, vti_fast_or(a, b))
+OP(do_xor, vti_fast_xor(a, b))
+OP(do_not, vti_fast_not(a, bits))
+OP(do_equal, vti_fast_equal(a, b))
+OP(do_below, vti_fast_below(a, b))
+OP(do_extend, vti_fast_extend(a, bits, 64))
+OP(do_cut, vti_fast_cut(a, bits / 2))
+
+typedef struct vt_word op_fn(struct vt_word a, struct vt_word b, unsigned bits);
+
+static void check_op(struct vt_rng *rng, op_fn *f, unsigned bits, uint64_t below)
+{
+	struct vt_word a = some_word(rng, bits), b = some_word(rng, bits), part;
+	unsigned k;
+
+	if (below && b.known == ~UINT64_C(0))
+		b.value %= below;
+	part = f(a, b, bits);
+	assert_int_equal(part.value & ~part.known, 0);
+	for (k = 0; k < 8; k++) {
+		struct vt_word x = choose(rng, a), y = choose(rng, b);
+
+		check(part, f(x, y, bits));
+	}
+}
+
+static void test_operators(void **state)
+{
+	static op_fn *const ops[] = {vti_fast_add, vti_fast_sub, vti_fast_mul, vti_fast_less,
+				     do_and,	   do_or,	 do_xor,       do_not,
+				     do_equal,	   do_below,	 do_extend,    do_cut};
+	static op_fn *const shifts[] = {vti_fast_shl, vti_fast_shr, vti_fast_sar};
+	static const unsigned sizes[] = {8, 16, 32, 64};
+	struct vt_rng rng;
+	unsigned i, k, s;
+
+	(void)state;
+	vt_rng_init(&rng, 5);
+	for (i = 0; i < 5000; i++) {
+		for (s = 0; s < 4; s++) {
+			for (k = 0; k < sizeof(ops) / sizeof(ops[0]); k++)
+				check_op(&rng, ops[k], sizes[s], 0);
+			for (k = 0; k < 3; k++)
+				check_op(&rng, shifts[k], sizes[s], sizes[s]);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loop),	       cmocka_unit_test(test_length),
+		cmocka_unit_test(test_unknown_branch), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_flags),	       cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_atomic),	       cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_follow_string),  cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_operators),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
