@@ -19,11 +19,8 @@ struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
 	in->o = *opt;
 	in->fn = fn;
 	in->arg = arg;
-	if (opt->path)
-		in->path = vti_path_new(in, err);
-	else
-		in->samples = vti_samples_new(in, err);
-	if (in->path || in->samples)
+	in->samples = vti_samples_new(in, err);
+	if (in->samples)
 		return in;
 	vt_interpret_free(in);
 	return NULL;
@@ -33,7 +30,6 @@ void vt_interpret_free(struct vt_interpret *in)
 {
 	if (!in)
 		return;
-	vti_path_free(in->path);
 	vti_samples_free(in->samples);
 	vti_spaces_fini(&in->spaces);
 	free(in);
@@ -45,17 +41,12 @@ int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, stru
 
 	if (code < 0)
 		return code;
-	return in->path ? vti_path_feed(in->path, rec, err)
-			: vti_samples_feed(in->samples, rec, err);
+	return vti_samples_feed(in->samples, rec, err);
 }
 
-int vt_interpret_end(struct vt_interpret *in, struct vt_error *err)
+void vt_interpret_end(struct vt_interpret *in)
 {
-	int code = in->path ? vti_path_end(in->path, err) : 0;
-
-	in->totals.unlifted =
-		in->path ? vti_path_unlifted(in->path) : vti_samples_unlifted(in->samples);
-	return code;
+	in->totals.unlifted = vti_samples_unlifted(in->samples);
 }
 
 const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret *in)
@@ -66,8 +57,7 @@ const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret 
 size_t vt_interpret_code(struct vt_interpret *in, int64_t pid, uint64_t ip, uint8_t *bytes,
 			 size_t size)
 {
-	return in->path ? vti_path_code(in->path, pid, ip, bytes, size)
-			: vti_spaces_code(&in->spaces, pid, ip, bytes, size);
+	return vti_spaces_code(&in->spaces, pid, ip, bytes, size);
 }
 
 int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err)

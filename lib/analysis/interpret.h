@@ -17,23 +17,20 @@ extern "C" {
 
 /*
  * From a stream to runs of interpreted instructions: from each sample's registers and stack (value
- * sampling 2.1), or along executed blocks.
+ * sampling 2.1).
  */
 struct vt_interpret;
 
 struct vt_interpret_options {
-	bool path;	    /* along EXEC; else from SAMPLEs */
 	uint32_t length;    /* instructions in a run from a sample, at least 1 */
 	uint32_t frequency; /* one sample in so many is interpreted (by chance), at least 1 */
 	bool skip_random;   /* 0 to length - 1 instructions first, of which nothing is captured:
 			     * value sampling 5 */
-	uint32_t piece;	    /* along a path: how many instructions are told at a time */
 	uint32_t capture;   /* bits 1 << VT_WHAT_…, as in vt_interp_options */
-	bool caller;	    /* find the return address of the procedure of each run's start */
 	uint64_t seed;
 };
 
-/* A run, or a piece of a path. */
+/* A run of instructions. */
 struct vt_run {
 	uint64_t time; /* ns */
 	int64_t pid;
@@ -78,8 +75,8 @@ void vt_interpret_free(struct vt_interpret *in);
 /* Takes one record of a stream. */
 int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, struct vt_error *err);
 
-/* At the end of the stream: tells what is still pending. */
-int vt_interpret_end(struct vt_interpret *in, struct vt_error *err);
+/* At the end of the stream: completes the totals. */
+void vt_interpret_end(struct vt_interpret *in);
 
 const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret *in);
 

@@ -39,8 +39,7 @@ uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *e
 size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
 		       size_t size);
 
-struct vti_samples; /* interpret_sample.c */
-struct vti_path;    /* interpret_path.c */
+struct vti_samples;
 
 struct vt_interpret {
 	struct vt_interpret_options o;
@@ -48,8 +47,7 @@ struct vt_interpret {
 	void *arg;
 	struct vti_spaces spaces;
 	struct vt_interpret_totals totals;
-	struct vti_samples *samples; /* NULL along a path */
-	struct vti_path *path;	     /* NULL otherwise */
+	struct vti_samples *samples;
 };
 
 /*
@@ -64,13 +62,5 @@ void vti_samples_free(struct vti_samples *s);
 int vti_samples_feed(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err);
 /* Instructions in lifted code that VEX does not know. */
 uint64_t vti_samples_unlifted(const struct vti_samples *s);
-
-/* Along executed blocks: the same.  The spaces were fed with the record before. */
-struct vti_path *vti_path_new(struct vt_interpret *in, struct vt_error *err);
-void vti_path_free(struct vti_path *p);
-int vti_path_feed(struct vti_path *p, const struct vt_record *rec, struct vt_error *err);
-int vti_path_end(struct vti_path *p, struct vt_error *err);
-uint64_t vti_path_unlifted(const struct vti_path *p);
-size_t vti_path_code(struct vti_path *p, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size);
 
 #endif

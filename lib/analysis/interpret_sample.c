@@ -4,6 +4,7 @@
 
 #include "analysis/interpret_internal.h"
 #include "base/rng.h"
+#include "image/procdata.h"
 
 /* Of linux/perf_event.h: PERF_RECORD_MISC_* and PERF_SAMPLE_*, and PERF_SAMPLE_REGS_ABI_64. */
 #define MISC_MODE     7
@@ -54,16 +55,22 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 	return vti_spaces_code(&s->in->spaces, s->at.pid, addr, bytes, size);
 }
 
-/* The part of the sample's stack that is in the line. */
+/*
+ * What images hold for good, and the stack.  Data that the dynamic linker makes read-only when it
+ * is done does not count: it may be at work yet.
+ */
 static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
 {
-	const struct start *at = &((const struct vti_samples *)arg)->at;
+	struct vti_samples *s = arg;
+	const struct start *at = &s->at;
+	uint64_t known = vt_procdata_line(s->in->spaces.images, s->in->spaces.maps,
+					  (int32_t)at->pid, addr, false, bytes);
 	uint64_t from = at->stack_addr - addr; /* of the stack in the line, or */
 	uint64_t skip = addr - at->stack_addr; /* of the line in the stack */
 	uint64_t n;
 
-	if (lasting || !at->stack.size)
-		return 0;
+	if (known || lasting || !at->stack.size)
+		return known;
 	if (skip < at->stack.size) {
 		n = at->stack.size - skip;
 		n = n < VT_KMEM_LINE ? n : VT_KMEM_LINE;

@@ -110,11 +110,11 @@ examples()
 		}'
 }
 
-# A directory for one page: perf.data, and ~/.debug with each image under its build-id.
+# A directory for one page: perf.data and regs.data, and ~/.debug with each image under its build-id.
 prepare()
 {
 	local demo=$ROOT/tests/data/demo image id
-	mkdir -p "$1" && cp "$demo/perf.data" "$1/" && chmod u+w "$1/perf.data"
+	mkdir -p "$1" && cp "$demo/perf.data" "$demo/regs.data" "$1/" && chmod u+w "$1"/*.data
 	[ -d "$demo/symfs" ] || return 0
 	cp -r "$demo/symfs" "$1/"
 	while read -r image; do

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/interpret.h"
+#include "cmd/common/app.h"
+#include "cmd/common/find.h"
+#include "cmd/common/json.h"
+#include "cmd/common/profiles.h"
+#include "cmd/common/stream.h"
+#include "cmd/common/tables.h"
+#include "cmd/common/what.h"
+
+#define DEFAULT_LENGTH 4 /* instructions: value sampling 2.1 */
+#define MAX_LENGTH     1000000
+#define MAX_FREQUENCY  1000000
+
+#define BIT(what) (1u << VT_WHAT_##what)
+
+/* What interpreting can find out; and what is told unless --what says otherwise. */
+#define ALL_WHAT                                                                                   \
+	(BIT(LOAD) | BIT(STORE) | BIT(LOAD_ADDRESS) | BIT(STORE_ADDRESS) | BIT(RESULT) |           \
+	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND))
+#define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET))
+
+/* Of linux/perf_event.h: what a SAMPLE has no more when its registers and stack are left out. */
+#define HAS_STATE ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
+
+struct options {
+	uint64_t length;
+	const char *frequency;
+	int skip;
+	bool skip_given;
+	const char *what;
+	bool keep;
+	bool summary;
+	struct app_form form;
+	const char *symfs;
+	const char *output;
+	const char *compress;
+};
+
+static const char *const skip_words[] = {"random", NULL};
+
+struct interp {
+	struct app *app;
+	const struct options *o;
+	uint32_t what;
+	struct app_warnings warnings;
+	char *cache; /* perf's build-id cache */
+	struct vt_images *images;
+	struct vt_interpret *in;
+	struct vt_writer *writer; /* NULL for a summary */
+	uint64_t limited;	  /* records beyond some limit, left out */
+	uint64_t told;		  /* VALUE records */
+};
+
+/* ---- what goes through ---- */
+
+/* Registers and stack have served, and are most of a sample. */
+static void copy_sample(struct vt_writer *w, const struct vt_record *rec)
+{
+	const struct vt_kind_desc *desc = rec->block->desc;
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+	unsigned i;
+
+	for (i = 0; i < VT_SAMPLE_NFIELDS; i++)
+		if (desc->fields[i].type == VT_TYPE_U || desc->fields[i].type == VT_TYPE_I)
+			row[i] = vt_record_u64(rec, i);
+	row[VT_SAMPLE_HAS] &= ~HAS_STATE;
+	row[VT_SAMPLE_UREGS_ABI] = row[VT_SAMPLE_IREGS_ABI] = row[VT_SAMPLE_STACK_DYN_SIZE] = 0;
+	for (i = 0; i < VT_SAMPLE_NFIELDS; i++) {
+		if (i == VT_SAMPLE_UREGS || i == VT_SAMPLE_IREGS || i == VT_SAMPLE_STACK)
+			continue;
+		if (desc->fields[i].type == VT_TYPE_A) {
+			struct vt_words v = vt_record_words(rec, i);
+
+			if (v.count)
+				vt_writer_words(w, i, v.data, v.count);
+		} else if (desc->fields[i].type == VT_TYPE_B) {
+			struct vt_bytes v = vt_record_bytes(rec, i);
+
+			if (v.size)
+				vt_writer_bytes(w, i, v.data, v.size);
+		}
+	}
+}
+
+static void pass_on(struct interp *p, const struct vt_record *rec)
+{
+	if (rec->kind == VT_SAMPLE && !p->o->keep)
+		copy_sample(p->writer, rec);
+	else
+		vt_writer_copy(p->writer, rec);
+}
+
+/* ---- values ---- */
+
+static void tell(struct interp *p, const struct vt_run *run, const struct vt_capture *c)
+{
+	uint64_t *row = vt_writer_row(p->writer, VT_VALUE);
+
+	row[VT_VALUE_TIME] = run->time;
+	row[VT_VALUE_PID] = (uint64_t)run->pid;
+	row[VT_VALUE_TID] = (uint64_t)run->tid;
+	row[VT_VALUE_IP] = c->ip;
+	row[VT_VALUE_WHAT] = c->what;
+	row[VT_VALUE_REG] = c->reg;
+	row[VT_VALUE_LANE] = c->lane;
+	row[VT_VALUE_SIZE] = c->size;
+	row[VT_VALUE_VALUE] = c->value;
+	row[VT_VALUE_CALLER] = run->caller;
+	row[VT_VALUE_WEIGHT] = run->weight;
+	p->told++;
+}
+
+static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
+{
+	struct interp *p = arg;
+	size_t i;
+
+	if (!p->writer)
+		return 0;
+	for (i = 0; i < run->ncaptures; i++)
+		if (run->captures[i].known && p->what >> run->captures[i].what & 1)
+			tell(p, run, &run->captures[i]);
+	return vt_writer_error(p->writer, err);
+}
+
+/* ---- the stream ---- */
+
+static int take_record(struct interp *p, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = vt_images_feed(p->images, rec, err);
+
+	if (p->writer)
+		pass_on(p, rec);
+	if (code == 0)
+		code = vt_interpret_feed(p->in, rec, err);
+	if (code == -VT_E_LIMIT || code == -VT_E_FORMAT || code == -VT_E_DAMAGED) {
+		p->limited++;
+		app_warn(&p->warnings, err->text);
+		return 0;
+	}
+	return code;
+}
+
+static int take_rows(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		     struct vt_error *err)
+{
+	struct interp *p = arg;
+	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
+
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = take_record(p, &rec, err);
+	return code < 0 || !p->writer ? code : vt_writer_error(p->writer, err);
+}
+
+/* ---- totals ---- */
+
+static const char *key_of(enum vt_stop stop)
+{
+	static const char *const keys[VT_NSTOPS] = {
+		[VT_STOP_LENGTH] = "length", [VT_STOP_BRANCH] = "branch",
+		[VT_STOP_TARGET] = "target", [VT_STOP_SYSCALL] = "syscall",
+		[VT_STOP_CODE] = "code",     [VT_STOP_BAD] = "bad",
+		[VT_STOP_TRAP] = "trap",     [VT_STOP_PATH] = "path",
+		[VT_STOP_MEMORY] = "memory"};
+
+	return keys[stop];
+}
+
+/* One figure of the summary. */
+struct figure {
+	const char *key;
+	const char *text;
+	uint64_t count;
+	uint64_t of; /* its share of this; 0: none */
+};
+
+#define NFIGURES 12
+
+static void list_figures(const struct vt_interpret_totals *t, uint64_t length,
+			 struct figure f[NFIGURES])
+{
+	const struct figure all[NFIGURES] = {
+		{"samples", "samples", t->samples, 0},
+		{"left_out", "left out by chance", t->left_out, t->samples},
+		{"no_registers", "without registers", t->no_registers, t->samples},
+		{"elsewhere", "registers of another moment", t->elsewhere, t->samples},
+		{"no_code", "no code is known there", t->no_code, t->samples},
+		{"runs", "runs", t->runs, t->samples},
+		{"insns", "instructions", t->insns, t->runs * length},
+		{"results", "register results", t->results, 0},
+		{"results_known", "of these, known", t->results_known, t->results},
+		{"values", "values", t->values, 0},
+		{"values_known", "of these, known", t->values_known, t->values},
+		{"unlifted", "unknown instructions lifted", t->unlifted, 0},
+	};
+
+	memcpy(f, all, sizeof(all));
+}
+
+static void fill_figures(struct vt_table *t, const struct figure f[NFIGURES])
+{
+	size_t i;
+
+	vt_table_column(t, "what", "", VT_FORMAT_TEXT);
+	vt_table_column(t, "count", "count", VT_FORMAT_NUMBER);
+	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
+	for (i = 0; i < NFIGURES; i++) {
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_str(t, f[i].text);
+		vt_table_number(t, f[i].count);
+		vt_table_percent(t, f[i].count, f[i].of);
+	}
+}
+
+static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *totals)
+{
+	int i;
+
+	vt_table_column(t, "stop", "why runs ended", VT_FORMAT_TEXT);
+	vt_table_column(t, "runs", "runs", VT_FORMAT_NUMBER);
+	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
+	for (i = 0; i < VT_NSTOPS; i++) {
+		if (!totals->stops[i])
+			continue;
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_str(t, vt_stop_name((enum vt_stop)i));
+		vt_table_number(t, totals->stops[i]);
+		vt_table_percent(t, totals->stops[i], totals->runs);
+	}
+}
+
+static json_t *json_summary(const struct figure f[NFIGURES], const struct vt_interpret_totals *t)
+{
+	json_t *doc = json_object();
+	json_t *stops = json_object();
+	size_t i;
+
+	for (i = 0; i < NFIGURES; i++)
+		json_object_set_new(doc, f[i].key, app_json_u64(f[i].count));
+	for (i = 0; i < VT_NSTOPS; i++)
+		json_object_set_new(stops, key_of((enum vt_stop)i), app_json_u64(t->stops[i]));
+	json_object_set_new(doc, "stops", stops);
+	return doc;
+}
+
+static bool print_summary(struct interp *p)
+{
+	const struct vt_interpret_totals *totals = vt_interpret_totals(p->in);
+	struct vt_output *out = app_text(p->app, p->o->output);
+	struct vt_table *figures = vt_table_new(), *stops = vt_table_new();
+	struct vt_error err = VT_ERROR_INIT;
+	struct figure f[NFIGURES];
+	bool ok = out != NULL;
+
+	list_figures(totals, p->o->length, f);
+	if (ok && p->o->form.json) {
+		app_json_write(out, json_summary(f, totals), true);
+	} else if (ok && (!figures || !stops)) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		ok = app_fail(p->app, &err);
+	} else if (ok) {
+		fill_figures(figures, f);
+		fill_stops(stops, totals);
+		ok = vt_table_print(figures, out, VT_TABLE_TEXT, false, &err) == 0;
+		vt_output_text(out, "\n");
+		ok = (ok && vt_table_print(stops, out, VT_TABLE_TEXT, false, &err) == 0) ||
+		     app_fail(p->app, &err);
+	}
+	vt_table_free(figures);
+	vt_table_free(stops);
+	return ok;
+}
+
+static void write_meta(struct vt_writer *w, const char *group, const char *key, uint64_t count)
+{
+	char name[64], value[24];
+
+	snprintf(name, sizeof(name), "vinterp.%s%s", group, key);
+	snprintf(value, sizeof(value), "%" PRIu64, count);
+	vt_writer_row(w, VT_META);
+	vt_writer_text(w, VT_META_KEY, name);
+	vt_writer_text(w, VT_META_VALUE, value);
+}
+
+static void write_totals(struct interp *p)
+{
+	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
+	struct figure f[NFIGURES];
+	size_t i;
+
+	list_figures(t, p->o->length, f);
+	for (i = 0; i < NFIGURES; i++)
+		write_meta(p->writer, "", f[i].key, f[i].count);
+	for (i = 0; i < VT_NSTOPS; i++)
+		if (t->stops[i])
+			write_meta(p->writer, "stop.", key_of((enum vt_stop)i), t->stops[i]);
+}
+
+/* ---- what to do ---- */
+
+/* "1/K" as K. */
+static bool parse_frequency(struct app *a, const char *text, uint64_t *k)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	*k = 1;
+	if (!text)
+		return true;
+	if (strncmp(text, "1/", 2) != 0)
+		return app_usage(a, "--frequency: '%s' is not of the form 1/K", text);
+	if (vt_parse_u64(text + 2, "--frequency", k, &err) < 0)
+		return app_fail(a, &err);
+	if (*k < 1 || *k > MAX_FREQUENCY)
+		return app_usage(a, "--frequency: 1/1 to 1/%d", MAX_FREQUENCY);
+	return true;
+}
+
+static bool prepare(struct interp *p)
+{
+	const struct options *o = p->o;
+	struct vt_interpret_options io = {
+		.length = (uint32_t)o->length,
+		.skip_random = o->skip_given,
+		.seed = p->app->seed,
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	uint64_t frequency;
+
+	if (o->form.json && !o->summary)
+		return app_usage(p->app, "--json is for --summary");
+	if (!app_parse_what(p->app, o->what, DEFAULT_WHAT, &p->what) ||
+	    !parse_frequency(p->app, o->frequency, &frequency))
+		return false;
+	p->what &= ALL_WHAT;
+	if (!p->what)
+		return app_usage(p->app, "--what: interpreting finds no values of that kind");
+	/* The summary says how many results were known, whatever is told. */
+	io.capture = p->what | BIT(RESULT);
+	io.frequency = (uint32_t)frequency;
+	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
+	if (!p->images)
+		return false;
+	p->in = vt_interpret_new(&io, p->images, take_run, p, &err);
+	return p->in || app_fail(p->app, &err);
+}
+
+/* Says what came of it where that is not what was wanted. */
+static bool check(struct interp *p, const char *name)
+{
+	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (p->limited) {
+		app_say(p->app, "%" PRIu64 " records were left out", p->limited);
+		app_raise(p->app, APP_LOSSY);
+	}
+	if (t->runs || t->left_out)
+		return true;
+	if (!t->samples) {
+		app_say(p->app, "%s: no samples", name);
+		return true;
+	}
+	if (t->samples == t->no_registers) {
+		vt_error_set(&err, VT_E_FORMAT,
+			     "%s: no sample has registers (vtrace record --regs records them)",
+			     name);
+		return app_fail(p->app, &err);
+	}
+	app_say(p->app, "%s: nothing could be interpreted: vinterp --summary says why", name);
+	return true;
+}
+
+static void run(struct interp *p)
+{
+	const char *path = p->app->argc ? p->app->argv[0] : NULL;
+	struct vt_reader *r = NULL;
+	bool ok = prepare(p);
+
+	if (ok)
+		r = app_open_reader(p->app, path);
+	if (r && !p->o->summary)
+		p->writer = app_open_writer(p->app, p->o->output, p->o->compress, &r, 1);
+	ok = r && (p->o->summary || p->writer) && app_each_run(p->app, r, take_rows, p);
+	if (ok)
+		vt_interpret_end(p->in);
+	ok = ok && check(p, vt_reader_name(r));
+	if (ok && p->writer)
+		write_totals(p);
+	else if (ok)
+		print_summary(p);
+	if (p->writer)
+		app_close_writer(p->app, p->writer);
+	vt_reader_close(r);
+}
+
+static void finish(struct interp *p)
+{
+	if (p->warnings.app)
+		app_warnings_end(&p->warnings);
+	vt_interpret_free(p->in);
+	vt_images_free(p->images);
+	free(p->cache);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.length = DEFAULT_LENGTH};
+	struct app app;
+	struct interp p = {.app = &app, .o = &o};
+	const struct vt_opt opts[] = {
+		{.letter = 'l',
+		 .name = "length",
+		 .type = VT_OPT_U64,
+		 .value = &o.length,
+		 .arg = "N",
+		 .min = 1,
+		 .max = MAX_LENGTH,
+		 .help = "interpret N instructions from each sample on (default 4)"},
+		{.letter = 'f',
+		 .name = "frequency",
+		 .type = VT_OPT_STRING,
+		 .value = &o.frequency,
+		 .arg = "1/K",
+		 .help = "interpret one in K samples, chosen at random"},
+		{.name = "skip",
+		 .type = VT_OPT_CHOICE,
+		 .value = &o.skip,
+		 .arg = "random",
+		 .choices = skip_words,
+		 .given = &o.skip_given,
+		 .help = "run 0 to N-1 instructions before those whose values count"},
+		{.letter = 'w',
+		 .name = "what",
+		 .type = VT_OPT_STRING,
+		 .value = &o.what,
+		 .arg = "LIST",
+		 .help = "kinds of values, as in loads,results (default: loads, stores, results,\n"
+			 "arguments, targets)"},
+		{.name = "keep",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.keep,
+		 .help = "keep what was interpreted from: registers, stacks, recorded values"},
+		{.name = "summary",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.summary,
+		 .help = "print what was interpreted, how much of it is known, why runs ended"},
+		{.name = "json",
+		 .type = VT_OPT_FLAG,
+		 .value = &o.form.json,
+		 .help = "print the summary as JSON"},
+		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_SEED(app),
+		APP_OPT_OUTPUT(o.output),
+		APP_OPT_COMPRESS(o.compress),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vinterp",
+		.usage = "[-l N] [-f 1/K] [--skip random] [-w LIST] [options] [FILE]",
+		.about = "Interprets the instructions that follow each sample, from its registers "
+			 "and stack,\nand tells the values that it finds.",
+		.opts = opts,
+		.max_operands = 1,
+	};
+
+	if (app_start(&app, &page, argc, argv))
+		run(&p);
+	finish(&p);
+	return app_finish(&app);
+}
