@@ -41,7 +41,8 @@ uint64_t merger_bad(const struct merger *m);
 const struct vt_hot_damage *merger_damage(const struct merger *m);
 
 /*
- * Writes EVENT, IMAGE, MODULE, LABEL, LOST, GAP, COUNT and HOT records, ordered by name, path, image and offset.
+ * Writes EVENT, IMAGE, MODULE, LABEL, LOST, GAP, COUNT and HOT records, ordered by name, path,
+ * image and offset.
  * Errors of the writer stick to it; VT_E_NOMEM.
  */
 int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err);

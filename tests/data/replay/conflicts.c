@@ -7,12 +7,11 @@
 /*
  * Runs a procedure of conflicts.S: argv[1] is its name, argv[2] how often.
  */
-#define PROCEDURES                                                                                 \
-	X(narrow)                                                                                  \
-	X(partial)                                                                                 \
-	X(twice)                                                                                   \
-	X(vector) X(alias) X(order) X(divided) X(same) X(synonym) X(dependent) X(together)         \
-		X(clean)
+/* clang-format off */
+#define PROCEDURES \
+	X(narrow) X(partial) X(twice) X(vector) X(alias) X(order) X(divided) X(same) X(synonym) \
+	X(dependent) X(together) X(clean)
+/* clang-format on */
 
 #define X(name) void name(uint8_t *memory);
 PROCEDURES
