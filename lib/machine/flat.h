@@ -60,7 +60,10 @@ struct vti_op {
 	uint16_t d;
 	uint16_t insn; /* number of its instruction in the block */
 	uint16_t aux;
-	uint64_t imm;
+	union {
+		uint64_t imm;
+		const void *data; /* where imm is said to be a struct */
+	};
 };
 
 /* A part of the guest state that is addressed as a ring: x87's registers and their tags. */

@@ -157,7 +157,7 @@ static bool may_call(struct vt_interp *m, unsigned kind, const uint64_t *args)
 
 void vti_call_pure(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots)
 {
-	const struct vti_call *c = (const struct vti_call *)(uintptr_t)op->imm;
+	const struct vti_call *c = (const struct vti_call *)op->data;
 	const uint16_t *a = c->args;
 	uint64_t args[VTI_CALL_ARGS];
 
@@ -357,7 +357,7 @@ static bool call_helper(struct vt_interp *m, const struct vti_op *op, const stru
 
 void vti_call_dirty(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots)
 {
-	const struct vti_call *c = (const struct vti_call *)(uintptr_t)op->imm;
+	const struct vti_call *c = (const struct vti_call *)op->data;
 	struct vt_word guard =
 		c->guard == VTI_NO_SLOT ? vt_word_of(1) : vti_guard(m, op, slots[c->guard]);
 

@@ -94,7 +94,7 @@ static bool divides(const struct vti_op *op)
 	unsigned i;
 
 	for (i = 0; i < sizeof(irops) / sizeof(irops[0]); i++)
-		if ((const struct vti_irop *)(uintptr_t)op->imm == vti_irop_find(irops[i]))
+		if ((const struct vti_irop *)op->data == vti_irop_find(irops[i]))
 			return true;
 	return false;
 }
@@ -123,8 +123,7 @@ static void prepare(struct vti_block *b)
 		switch (op->op) {
 		case VTI_CCALL:
 		case VTI_DIRTY:
-			op->aux = (uint16_t)vti_call_kind(
-				(const struct vti_call *)(uintptr_t)op->imm);
+			op->aux = (uint16_t)vti_call_kind((const struct vti_call *)op->data);
 			break;
 		case VTI_CAS:
 			op->aux = tries_again(b, op);

@@ -47,7 +47,7 @@ static void run_irop(const struct vt_interp *m, const struct vti_op *op, struct 
 	const struct vt_word *args[4] = {&slots[op->a], &slots[op->b], &slots[op->c],
 					 &slots[op->d]};
 
-	((const struct vti_irop *)(uintptr_t)op->imm)->fn(&m->fp, &slots[op->dst], args);
+	((const struct vti_irop *)op->data)->fn(&m->fp, &slots[op->dst], args);
 }
 
 static void set_unknown(const struct vti_op *op, struct vt_word *slots)
@@ -225,7 +225,7 @@ struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
 			vti_store_guarded(m, op, s);
 			break;
 		case VTI_UNLIFTED:
-			vti_run_unlifted(m, (const struct vti_unlifted *)(uintptr_t)op->imm);
+			vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
 			break;
 		case VTI_CAPTURE:
 			capture(m, op, &s[op->a]);

@@ -72,7 +72,7 @@ static void forget_op(struct vt_interp *m, const struct vti_op *op)
 		vti_state_forget(m, (unsigned)op->imm, 1u << (op->op - VTI_PUT1));
 		break;
 	case VTI_PUTI: {
-		const struct vti_array *a = (const struct vti_array *)(uintptr_t)op->imm;
+		const struct vti_array *a = (const struct vti_array *)op->data;
 
 		vti_state_forget(m, a->base, (unsigned)a->count * a->size);
 		break;
@@ -88,10 +88,10 @@ static void forget_op(struct vt_interp *m, const struct vti_op *op)
 		vt_kmem_forget(m->mem);
 		break;
 	case VTI_DIRTY:
-		vti_call_forget(m, (const struct vti_call *)(uintptr_t)op->imm);
+		vti_call_forget(m, (const struct vti_call *)op->data);
 		break;
 	case VTI_UNLIFTED:
-		vti_run_unlifted(m, (const struct vti_unlifted *)(uintptr_t)op->imm);
+		vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
 		break;
 	default:
 		break;

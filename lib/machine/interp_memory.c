@@ -116,10 +116,10 @@ static void take_apart(const struct vti_cas *cas, struct vt_word *slots,
  */
 void vti_compare_and_swap(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots)
 {
-	const struct vti_cas *cas = (const struct vti_cas *)(uintptr_t)op->imm;
+	const struct vti_cas *cas = (const struct vti_cas *)op->data;
 	bool two = cas->expected[1] != VTI_NO_SLOT;
 	unsigned size = two ? 2u * cas->size : cas->size;
-	struct vt_word expected[2], data[2], old[2], guard;
+	struct vt_word expected[2], data[2], old[2] = {{0, 0}, {0, 0}}, guard;
 	struct vt_word addr = slots[cas->address];
 
 	put_together(cas, slots, cas->expected, expected);
@@ -154,7 +154,7 @@ static struct vt_word widen(struct vt_word w, unsigned conversion)
 
 void vti_load_guarded(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots)
 {
-	const struct vti_guarded *g = (const struct vti_guarded *)(uintptr_t)op->imm;
+	const struct vti_guarded *g = (const struct vti_guarded *)op->data;
 	unsigned n = (g->size + 7u) / 8, i;
 	struct vt_word guard = vti_guard(m, op, slots[g->guard]);
 	const struct vt_word *instead = &slots[g->value];
@@ -173,7 +173,7 @@ void vti_load_guarded(struct vt_interp *m, const struct vti_op *op, struct vt_wo
 
 void vti_store_guarded(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots)
 {
-	const struct vti_guarded *g = (const struct vti_guarded *)(uintptr_t)op->imm;
+	const struct vti_guarded *g = (const struct vti_guarded *)op->data;
 
 	store_if(m, vti_guard(m, op, slots[g->guard]), slots[g->address], g->size,
 		 &slots[g->value]);
@@ -190,7 +190,7 @@ static unsigned element(const struct vti_array *a, struct vt_word index)
 
 void vti_get_element(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots)
 {
-	const struct vti_array *a = (const struct vti_array *)(uintptr_t)op->imm;
+	const struct vti_array *a = (const struct vti_array *)op->data;
 
 	if (vt_word_is_known(slots[op->a]))
 		vti_state_get(m, element(a, slots[op->a]), a->size, &slots[op->dst]);
@@ -200,7 +200,7 @@ void vti_get_element(struct vt_interp *m, const struct vti_op *op, struct vt_wor
 
 void vti_put_element(struct vt_interp *m, const struct vti_op *op, const struct vt_word *slots)
 {
-	const struct vti_array *a = (const struct vti_array *)(uintptr_t)op->imm;
+	const struct vti_array *a = (const struct vti_array *)op->data;
 
 	if (vt_word_is_known(slots[op->a]))
 		vti_state_put(m, element(a, slots[op->a]), a->size, &slots[op->b]);

@@ -261,7 +261,7 @@ static struct vti_block *pack(const struct vti_build *b, const struct placing *p
 		case VTI_LOADG:
 		case VTI_STOREG:
 		case VTI_UNLIFTED:
-			op.imm = (uint64_t)(uintptr_t)(arena + more + op.imm);
+			op.data = arena + more + op.imm;
 			break;
 		default:
 			break;

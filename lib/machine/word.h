@@ -25,7 +25,7 @@ struct vt_word {
 /* The lowest `bits` bits, 1 to 64. */
 static inline uint64_t vt_low_bits(unsigned bits)
 {
-	return ~UINT64_C(0) >> (64 - bits);
+	return ~UINT64_C(0) >> ((64 - bits) & 63);
 }
 
 static inline struct vt_word vt_word_of(uint64_t value)

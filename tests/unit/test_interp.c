@@ -314,7 +314,7 @@ static struct vt_word some_word(struct vt_rng *rng, unsigned bits)
 	struct vt_word w;
 
 	if (vt_rng_next(rng) % 4)
-		unknown &= vt_rng_next(rng) & vt_rng_next(rng);
+		unknown &= vt_rng_next(rng);
 	if (vt_rng_next(rng) % 3 == 0)
 		unknown = 0;
 	w.known = ~(unknown & vt_low_bits(bits));

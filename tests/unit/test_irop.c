@@ -95,11 +95,12 @@ static void blur(struct vt_rng *rng, const struct shape *s, unsigned nargs,
 			if (how == 0)
 				hide = ~UINT64_C(0);
 			else if (how == 1)
-				hide = vt_rng_next(rng) & vt_rng_next(rng);
-			else if (how == 2)
-				hide = vt_rng_next(rng) & vt_rng_next(rng) & vt_rng_next(rng) &
-				       vt_rng_next(rng);
-			else if (how == 3)
+				hide = vt_rng_next(rng);
+			else if (how == 2) {
+				hide = vt_rng_next(rng);
+				hide &= vt_rng_next(rng);
+				hide &= vt_rng_next(rng);
+			} else if (how == 3)
 				hide = UINT64_C(0xff) << 8 * vt_rng_below(rng, 8);
 			if (bits < 64)
 				hide &= vt_low_bits(bits);
