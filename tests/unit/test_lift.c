@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lifted code: its shape for bytes written by hand, and that no bytes whatever break it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <libvex_basictypes.h>
+#include <libvex_guest_amd64.h>
+#include <libvex_ir.h>
+
+#include "base/rng.h"
+#include "machine/insn.h"
+#include "machine/lift.h"
+
+#define AT	 0x401000
+#define BIT(w)	 (1u << (w))
+#define ALL_BITS 0xffffffffu
+
+static struct vti_block *lift_some(const char *hex, unsigned max_insns, uint32_t capture)
+{
+	size_t n = strlen(hex) / 2, i;
+	/* As long as the code, so that a sanitizer sees who reads behind it. */
+	uint8_t *bytes = malloc(n ? n : 1);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vti_block *b;
+
+	assert_non_null(bytes);
+	for (i = 0; i < n; i++) {
+		char two[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		bytes[i] = (uint8_t)strtoul(two, NULL, 16);
+	}
+	b = vti_lift(AT, bytes, n, max_insns, capture, &err);
+	free(bytes);
+	if (!b)
+		fail_msg("%s: %s", hex, err.text);
+	return b;
+}
+
+static struct vti_block *lift(const char *hex, uint32_t capture)
+{
+	return lift_some(hex, VTI_LIFT_INSNS, capture);
+}
+
+static unsigned count(const struct vti_block *b, unsigned op)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < b->nops; i++)
+		n += b->ops[i].op == op;
+	return n;
+}
+
+static unsigned count_put(const struct vti_block *b, size_t offset)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < b->nops; i++)
+		n += b->ops[i].op == VTI_PUT8 && b->ops[i].imm == offset;
+	return n;
+}
+
+/* The captures of one sort: how many there are, and the first. */
+static unsigned captures(const struct vti_block *b, unsigned what, const struct vti_op **first)
+{
+	unsigned i, n = 0;
+
+	*first = NULL;
+	for (i = 0; i < b->nops; i++) {
+		const struct vti_op *op = &b->ops[i];
+
+		if ((op->op != VTI_CAPTURE && op->op != VTI_CAPTURE_STATE) || op->aux != what)
+			continue;
+		if (!n++)
+			*first = op;
+	}
+	return n;
+}
+
+/* What is true of any block. */
+static void check_shape(const struct vti_block *b, size_t size)
+{
+	uint32_t i;
+
+	assert_true(b->nops > 0 && b->ninsns <= VTI_LIFT_INSNS);
+	assert_true(b->ops[b->nops - 1].op == VTI_END || b->ops[b->nops - 1].op == VTI_STOP);
+	assert_int_equal(b->first[b->ninsns], b->nops);
+	assert_int_equal(b->offset[0], 0);
+	assert_true(b->offset[b->ninsns] <= size);
+	for (i = 0; i < b->ninsns; i++) {
+		assert_true(b->first[i] <= b->first[i + 1]);
+		assert_true(b->offset[i] < b->offset[i + 1]);
+		assert_true(b->offset[i + 1] - b->offset[i] <= VT_MAX_INSN);
+	}
+	for (i = 0; i < b->nops; i++)
+		assert_true(b->ops[i].insn <= b->ninsns);
+	assert_false(b->bad && b->no_code);
+}
+
+static const struct vti_op *last(const struct vti_block *b)
+{
+	return &b->ops[b->nops - 1];
+}
+
+/* ---- cases ---- */
+
+static void test_straight(void **state)
+{
+	/* add rax, rbx; xor rbx, rbx; cmp rcx, rax; jne .-0xb */
+	struct vti_block *b = lift("4801d84831db4839c175f5", 0);
+
+	(void)state;
+	check_shape(b, 11);
+	assert_int_equal(b->ninsns, 4);
+	assert_int_equal(b->offset[1], 3);
+	assert_int_equal(b->offset[4], 11);
+	assert_false(b->bad || b->no_code);
+	assert_int_equal(count(b, VTI_EXIT), 1);
+	assert_int_equal(last(b)->op, VTI_END);
+	assert_int_equal(last(b)->aux, Ijk_Boring);
+	/* Of three instructions that set flags, the last counts; nobody keeps the address. */
+	assert_int_equal(count_put(b, offsetof(VexGuestAMD64State, guest_CC_OP)), 1);
+	assert_int_equal(count_put(b, offsetof(VexGuestAMD64State, guest_RIP)), 0);
+	assert_int_equal(count_put(b, offsetof(VexGuestAMD64State, guest_RAX)), 1);
+	vti_block_free(b);
+
+	/* Each of these is needed: setc reads what add left. */
+	b = lift("4801d80f92c14801d8c3", 0);
+	assert_int_equal(b->ninsns, 4);
+	assert_int_equal(last(b)->aux, Ijk_Ret);
+	vti_block_free(b);
+}
+
+static void test_limits(void **state)
+{
+	struct vti_block *b = lift_some("4801d84831db4839c1", 2, 0);
+
+	(void)state;
+	check_shape(b, 9);
+	assert_int_equal(b->ninsns, 2);
+	assert_int_equal(last(b)->op, VTI_END);
+	assert_true(b->slots[last(b)->a].value == AT + 6);
+	assert_true(vt_word_is_known(b->slots[last(b)->a]));
+	vti_block_free(b);
+
+	/* Code that ends between instructions, and inside of one. */
+	b = lift("4801d84831db", 0);
+	assert_true(b->no_code && !b->bad && b->ninsns == 2 && last(b)->op == VTI_STOP);
+	assert_int_equal(last(b)->insn, 2);
+	vti_block_free(b);
+	b = lift("4801d848b80102", 0);
+	assert_true(b->no_code && !b->bad && b->ninsns == 1 && b->offset[1] == 3);
+	vti_block_free(b);
+	b = lift("48", 0);
+	assert_true(b->no_code && b->ninsns == 0 && b->nops == 1);
+	vti_block_free(b);
+
+	b = lift("4801d806909090909090909090909090909090", 0);
+	check_shape(b, 19);
+	assert_true(b->bad && !b->no_code && b->ninsns == 1 && last(b)->op == VTI_STOP);
+	vti_block_free(b);
+}
+
+static void test_unlifted(void **state)
+{
+	/* vaddps zmm1, zmm2, zmm3; add rax, rbx; ret */
+	struct vti_block *b = lift("62f16c4858cb4801d8c3", BIT(VT_WHAT_RESULT));
+	const struct vti_unlifted *u = NULL;
+	unsigned i;
+
+	(void)state;
+	check_shape(b, 10);
+	assert_int_equal(b->ninsns, 3);
+	assert_int_equal(b->nunlifted, 1);
+	for (i = 0; i < b->nops; i++)
+		if (b->ops[i].op == VTI_UNLIFTED)
+			u = b->ops[i].data;
+	assert_non_null(u);
+	assert_true(u->writes == UINT64_C(1) << (VT_REG_VECTOR + 1));
+	assert_false(u->writes_memory || u->writes_flags);
+	assert_int_equal(last(b)->aux, Ijk_Ret);
+	vti_block_free(b);
+
+	/* xbegin: VEX would have it fail. */
+	b = lift("c7f800000000", 0);
+	assert_int_equal(b->nunlifted, 1);
+	assert_int_equal(last(b)->op, VTI_END);
+	assert_false(vt_word_is_known(b->slots[last(b)->a]));
+	vti_block_free(b);
+}
+
+static void test_special(void **state)
+{
+	/* syscall */
+	struct vti_block *b = lift("0f05", 0);
+
+	(void)state;
+	assert_int_equal(last(b)->aux, Ijk_Sys_syscall);
+	vti_block_free(b);
+	/* lock add [rdi], rax: a load and a store, no matter what others do. */
+	b = lift("f0480107c3", ALL_BITS);
+	assert_int_equal(count(b, VTI_CAS), 0);
+	assert_int_equal(count(b, VTI_STORE8), 1);
+	assert_int_equal(count(b, VTI_EXIT), 0);
+	vti_block_free(b);
+	b = lift("f0480fb10fc3", 0); /* lock cmpxchg [rdi], rcx */
+	assert_int_equal(count(b, VTI_CAS), 1);
+	vti_block_free(b);
+	b = lift("0fae16c3", 0); /* ldmxcsr [rsi]: no warning stops it */
+	assert_int_equal(count(b, VTI_EXIT), 0);
+	assert_int_equal(b->ninsns, 2);
+	vti_block_free(b);
+	b = lift("480fa3c8c3", 0); /* bt rax, rcx: not by way of memory */
+	assert_int_equal(count(b, VTI_STORE8), 0);
+	assert_int_equal(b->nunlifted, 1);
+	vti_block_free(b);
+	/* Valgrind's own requests: five instructions, none of them of 19 bytes. */
+	b = lift("48c1c70348c1c70d48c1c73d48c1c7334887dbc3", 0);
+	check_shape(b, 20);
+	assert_int_equal(b->ninsns, 6);
+	assert_int_equal(last(b)->aux, Ijk_Ret);
+	vti_block_free(b);
+}
+
+static void test_captures(void **state)
+{
+	/* add rax, [rbx+8]; mov [rcx], eax; mov ah, 1; call [rdx] */
+	const char *code = "480343088901b401ff12";
+	struct vti_block *b = lift(code, ALL_BITS);
+	const struct vti_op *op;
+
+	(void)state;
+	check_shape(b, 10);
+	assert_int_equal(count(b, VTI_CAPTURE_INSN), 4);
+	assert_int_equal(b->ops[b->first[2]].op, VTI_CAPTURE_INSN);
+	assert_int_equal(captures(b, VT_WHAT_LOAD, &op), 2);
+	assert_int_equal(op->c, 8);
+	assert_int_equal(captures(b, VT_WHAT_LOAD_ADDRESS, &op), 2);
+	assert_int_equal(captures(b, VT_WHAT_STORE, &op), 2);
+	assert_int_equal(op->c, 4);
+	assert_int_equal(op->insn, 1);
+	assert_int_equal(captures(b, VT_WHAT_RESULT, &op), 2);
+	assert_int_equal(op->b, VT_REG_AX);
+	assert_int_equal(op->c, 8);
+	assert_int_equal(op->insn, 0);
+	assert_int_equal(captures(b, VT_WHAT_ARG, &op), 6);
+	assert_int_equal(op->b, VT_REG_DI);
+	assert_int_equal(captures(b, VT_WHAT_TARGET, &op), 1);
+	assert_int_equal(op->insn, 3);
+	assert_int_equal(captures(b, VT_WHAT_OPERAND, &op), 2);
+	assert_int_equal(op->b, VT_REG_AX);
+	vti_block_free(b);
+
+	b = lift(code, BIT(VT_WHAT_STORE));
+	assert_int_equal(count(b, VTI_CAPTURE), 2);
+	assert_int_equal(count(b, VTI_CAPTURE_STATE) + count(b, VTI_CAPTURE_INSN), 0);
+	vti_block_free(b);
+	b = lift("f20f58c1c3", ALL_BITS); /* addsd xmm0, xmm1 */
+	assert_int_equal(captures(b, VT_WHAT_RESULT, &op), 1);
+	assert_int_equal(op->b, VT_REG_VECTOR);
+	assert_int_equal(op->c, 16);
+	vti_block_free(b);
+}
+
+/* ---- any bytes ---- */
+
+static void test_random(void **state)
+{
+	struct vt_rng rng;
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned i, insns = 0, bad = 0, unlifted = 0;
+
+	(void)state;
+	vt_rng_init(&rng, 5);
+	for (i = 0; i < 100000; i++) {
+		size_t size = 1 + vt_rng_below(&rng, 40), k;
+		uint8_t *bytes = malloc(size);
+		struct vti_block *b;
+
+		assert_non_null(bytes);
+		for (k = 0; k < size; k++)
+			bytes[k] = (uint8_t)vt_rng_next(&rng);
+		b = vti_lift(AT, bytes, size, VTI_LIFT_INSNS, i % 2 ? ALL_BITS : 0, &err);
+		free(bytes);
+		if (!b)
+			fail_msg("%s", err.text);
+		check_shape(b, size);
+		insns += b->ninsns;
+		bad += b->bad;
+		unlifted += b->nunlifted;
+		vti_block_free(b);
+	}
+	print_message("%u instructions, %u of them not lifted, %u blocks end badly\n", insns,
+		      unlifted, bad);
+	assert_true(insns > 200000 && bad > 10000 && unlifted > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_straight), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_unlifted), cmocka_unit_test(test_special),
+		cmocka_unit_test(test_captures), cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
