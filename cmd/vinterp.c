@@ -8,6 +8,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
 #include "cmd/common/json.h"
+#include "cmd/common/plugin.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
@@ -34,6 +35,7 @@ struct options {
 	int skip;
 	bool skip_given;
 	const char *what;
+	struct vt_opt_list plugins;
 	bool keep;
 	bool summary;
 	struct app_form form;
@@ -46,15 +48,17 @@ static const char *const skip_words[] = {"random", NULL};
 
 struct interp {
 	struct app *app;
-	const struct options *o;
+	struct options *o;
 	uint32_t what;
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
 	struct vt_interpret *in;
 	struct vt_writer *writer; /* NULL for a summary */
-	uint64_t limited;	  /* records beyond some limit, left out */
-	uint64_t told;		  /* VALUE records */
+	struct app_plugins plugins;
+	bool failed;	  /* what went wrong is not the stream's fault */
+	uint64_t limited; /* records beyond some limit, left out */
+	uint64_t told;	  /* VALUE records */
 };
 
 /* ---- what goes through ---- */
@@ -116,6 +120,11 @@ static void tell(struct interp *p, const struct vt_run *run, const struct vt_cap
 	p->told++;
 }
 
+static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size)
+{
+	return vt_interpret_code(arg, pid, ip, bytes, size);
+}
+
 static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 {
 	struct interp *p = arg;
@@ -126,10 +135,33 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 	for (i = 0; i < run->ncaptures; i++)
 		if (run->captures[i].known && p->what >> run->captures[i].what & 1)
 			tell(p, run, &run->captures[i]);
-	return vt_writer_error(p->writer, err);
+	p->failed = vt_modules_run(p->plugins.modules, run, code_at, p->in, p->writer, err) < 0 ||
+		    vt_writer_error(p->writer, err) < 0;
+	return p->failed ? -(int)err->code : 0;
 }
 
 /* ---- the stream ---- */
+
+/* What concerns modules of a record besides its run. */
+static bool feed_modules(struct interp *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_modules *m = p->plugins.modules;
+	struct vt_error why = VT_ERROR_INIT;
+
+	if (!vt_modules_count(m))
+		return true;
+	if (rec->kind == VT_IMAGE || rec->kind == VT_MAP || rec->kind == VT_THREAD)
+		vt_modules_forget_code(m);
+	/* Both would count theirs from 0. */
+	if (rec->kind == VT_MODULE)
+		vt_error_set(&why, VT_E_USAGE,
+			     "the stream has values of modules already; name all modules at once");
+	else if (vt_modules_sample(m, rec, code_at, p->in, p->writer, &why) == 0)
+		return true;
+	*err = why;
+	p->failed = true;
+	return false;
+}
 
 static int take_record(struct interp *p, const struct vt_record *rec, struct vt_error *err)
 {
@@ -139,6 +171,8 @@ static int take_record(struct interp *p, const struct vt_record *rec, struct vt_
 		pass_on(p, rec);
 	if (code == 0)
 		code = vt_interpret_feed(p->in, rec, err);
+	if (p->failed || !feed_modules(p, rec, err))
+		return -(int)err->code;
 	if (code == -VT_E_LIMIT || code == -VT_E_FORMAT || code == -VT_E_DAMAGED) {
 		p->limited++;
 		app_warn(&p->warnings, err->text);
@@ -335,14 +369,18 @@ static bool prepare(struct interp *p)
 
 	if (o->form.json && !o->summary)
 		return app_usage(p->app, "--json is for --summary");
+	if (o->plugins.count && o->summary)
+		return app_usage(p->app, "--plugin makes values, and --summary writes none");
 	if (!app_parse_what(p->app, o->what, DEFAULT_WHAT, &p->what) ||
-	    !parse_frequency(p->app, o->frequency, &frequency))
+	    !parse_frequency(p->app, o->frequency, &frequency) ||
+	    !app_plugins_open(&p->plugins, p->app, &o->plugins))
 		return false;
-	p->what &= ALL_WHAT;
-	if (!p->what)
+	/* Modules take the place of what is told by default. */
+	p->what &= o->plugins.count && !o->what ? 0 : ALL_WHAT;
+	if (!p->what && !o->plugins.count)
 		return app_usage(p->app, "--what: interpreting finds no values of that kind");
 	/* The summary says how many results were known, whatever is told. */
-	io.capture = p->what | BIT(RESULT);
+	io.capture = p->what | BIT(RESULT) | vt_modules_capture(p->plugins.modules);
 	io.frequency = (uint32_t)frequency;
 	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
 	if (!p->images)
@@ -361,7 +399,7 @@ static bool check(struct interp *p, const char *name)
 		app_say(p->app, "%" PRIu64 " records were left out", p->limited);
 		app_raise(p->app, APP_LOSSY);
 	}
-	if (t->runs || t->left_out)
+	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values)
 		return true;
 	if (!t->samples) {
 		app_say(p->app, "%s: no samples", name);
@@ -369,34 +407,45 @@ static bool check(struct interp *p, const char *name)
 	}
 	if (t->samples == t->no_registers) {
 		vt_error_set(&err, VT_E_FORMAT,
-			     "%s: no sample has registers (vtrace record --regs records them)",
-			     name);
+			     "%s: no sample has registers (vtrace record --regs records them)%s",
+			     name, p->o->plugins.count ? ", nor a latency (perf mem record)" : "");
 		return app_fail(p->app, &err);
 	}
 	app_say(p->app, "%s: nothing could be interpreted: vinterp --summary says why", name);
 	return true;
 }
 
+/* All of a stream, into `out`; NULL for a summary. */
+static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *out)
+{
+	if (out)
+		p->writer = app_plugins_begin(&p->plugins, out, &r, 1);
+	if ((out && !p->writer) || !app_each_run(p->app, r, take_rows, p))
+		return false;
+	vt_interpret_end(p->in);
+	if (!check(p, vt_reader_name(r)))
+		return false;
+	if (!out)
+		return print_summary(p);
+	p->writer = out;
+	if (!app_plugins_end(&p->plugins, out))
+		return false;
+	write_totals(p);
+	return true;
+}
+
 static void run(struct interp *p)
 {
 	const char *path = p->app->argc ? p->app->argv[0] : NULL;
-	struct vt_reader *r = NULL;
-	bool ok = prepare(p);
+	struct vt_writer *out = NULL;
+	struct vt_reader *r = prepare(p) ? app_open_reader(p->app, path) : NULL;
 
-	if (ok)
-		r = app_open_reader(p->app, path);
 	if (r && !p->o->summary)
-		p->writer = app_open_writer(p->app, p->o->output, p->o->compress, &r, 1);
-	ok = r && (p->o->summary || p->writer) && app_each_run(p->app, r, take_rows, p);
-	if (ok)
-		vt_interpret_end(p->in);
-	ok = ok && check(p, vt_reader_name(r));
-	if (ok && p->writer)
-		write_totals(p);
-	else if (ok)
-		print_summary(p);
-	if (p->writer)
-		app_close_writer(p->app, p->writer);
+		out = app_open_writer(p->app, p->o->output, p->o->compress, &r, 1);
+	if (r && (out || p->o->summary))
+		interpret(p, r, out);
+	if (out)
+		app_close_writer(p->app, out);
 	vt_reader_close(r);
 }
 
@@ -404,6 +453,8 @@ static void finish(struct interp *p)
 {
 	if (p->warnings.app)
 		app_warnings_end(&p->warnings);
+	app_plugins_close(&p->plugins);
+	vt_opt_list_fini(&p->o->plugins);
 	vt_interpret_free(p->in);
 	vt_images_free(p->images);
 	free(p->cache);
@@ -425,6 +476,7 @@ int main(int argc, char **argv)
 		{'w', "what", VT_OPT_STRING, &o.what, .arg = "LIST",
 		 .help = "kinds of values, as in loads,results (default: loads, stores, results,\n"
 			 "arguments, targets)"},
+		APP_OPT_PLUGIN(o.plugins),
 		{0, "keep", VT_OPT_FLAG, &o.keep,
 		 .help = "keep what was interpreted from: registers, stacks, recorded values"},
 		{0, "summary", VT_OPT_FLAG, &o.summary,
@@ -438,7 +490,8 @@ int main(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vinterp",
-		.usage = "[-l N] [-f 1/K] [--skip random] [-w LIST] [options] [FILE]",
+		.usage = "[-l N] [-f 1/K] [--skip random] [-w LIST] [-p MODULE]... [options] "
+			 "[FILE]",
 		.about = "Interprets the instructions that follow each sample, from its registers "
 			 "and stack,\nand tells the values that it finds.",
 		.opts = opts,
