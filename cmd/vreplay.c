@@ -5,9 +5,14 @@
 
 #include "analysis/replay.h"
 #include "cmd/common/app.h"
+#include "cmd/common/find.h"
 #include "cmd/common/json.h"
+#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+
+#define DEFAULT_LENGTH 128 /* instructions: those in flight, and some */
+#define MAX_LENGTH     1000000
 
 static const char *const model_words[] = {"generic", "skylake", "zen4", "alpha", NULL};
 
@@ -16,13 +21,15 @@ struct options {
 	uint64_t distance;
 	bool distance_given;
 	uint64_t length;
-	bool length_given;
+	uint64_t loads;
+	bool loads_given;
 	uint64_t stores;
 	bool stores_given;
 	uint64_t crossing;
 	const char *cache;
 	bool dependent;
 	const char *image;
+	const char *symfs;
 	struct vt_opt_list events;
 	bool summary;
 	bool json;
@@ -35,6 +42,8 @@ struct job {
 	const struct options *o;
 	struct vt_conflict_model model;
 	struct app_warnings warnings;
+	char *cache; /* perf's build-id cache */
+	struct vt_images *images;
 	struct vt_reader *reader;
 	struct vt_writer *writer; /* NULL for a summary */
 	struct vt_replay *replay;
@@ -78,8 +87,8 @@ static bool make_model(struct app *a, const struct options *o, struct vt_conflic
 		m->distance = (uint32_t)o->distance;
 	if (o->stores_given)
 		m->stores = (uint32_t)o->stores;
-	if (o->length_given && m->loads_distance)
-		m->loads_distance = (uint32_t)o->length;
+	if (o->loads_given && m->loads_distance)
+		m->loads_distance = (uint32_t)o->loads;
 	m->crossing = (uint32_t)o->crossing;
 	if (o->cache && !(m->types & 1u << VT_CONFLICT_SYNONYM))
 		return app_usage(a, "--cache: the model %s has no conflicts of its cache", m->name);
@@ -118,6 +127,21 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 	return code == 0 && j->writer ? vt_writer_error(j->writer, err) : code;
 }
 
+/* What to do about a source of which no access is known. */
+static const char *remedy(enum vt_replay_source source)
+{
+	switch (source) {
+	case VT_REPLAY_NOTHING:
+		return "neither executed code nor samples with registers";
+	case VT_REPLAY_SAMPLES:
+		return "no address of any access is known behind the samples: vinterp --summary "
+		       "says how far they were interpreted";
+	default:
+		return "no address of any access of memory is known: vtrace record --full --mem "
+		       "records them";
+	}
+}
+
 /* Whether anything could be looked at; says why not. */
 static bool check(struct job *j)
 {
@@ -127,14 +151,9 @@ static bool check(struct job *j)
 
 	if (t->bad)
 		app_raise(j->app, APP_LOSSY);
-	if (vt_replay_source(j->replay) == VT_REPLAY_NOTHING)
-		vt_error_set(&err, VT_E_FORMAT,
-			     "%s: neither executed code nor samples with registers", name);
-	else if (!t->of.known)
-		vt_error_set(&err, VT_E_FORMAT,
-			     "%s: no address of any access of memory is known: vtrace record "
-			     "--full --mem records them",
-			     name);
+	if (!t->of.known)
+		vt_error_set(&err, VT_E_FORMAT, "%s: %s", name,
+			     remedy(vt_replay_source(j->replay)));
 	if (err.code)
 		return app_fail(j->app, &err);
 	if (t->of.known < t->of.accesses)
@@ -145,11 +164,24 @@ static bool check(struct job *j)
 
 /* ---- the summary ---- */
 
+static const char *source_name(const struct job *j)
+{
+	static const char *const names[] = {
+		[VT_REPLAY_NOTHING] = "nothing",
+		[VT_REPLAY_RECORDED] = "recorded addresses",
+		[VT_REPLAY_PATH] = "the path, interpreted",
+		[VT_REPLAY_SAMPLES] = "samples, interpreted",
+	};
+
+	return names[vt_replay_source(j->replay)];
+}
+
 static json_t *json_totals(const struct job *j)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
 	json_t *v = json_object();
 
+	json_object_set_new(v, "from", json_string(source_name(j)));
 	json_object_set_new(v, "model", json_string(j->model.name));
 	json_object_set_new(v, "distance", app_json_u64(j->model.distance));
 	json_object_set_new(v, "runs", app_json_u64(t->of.runs));
@@ -166,6 +198,7 @@ static void print_totals(const struct job *j, struct vt_output *out)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
 
+	vt_output_printf(out, "from          %s\n", source_name(j));
 	vt_output_printf(out, "model         %s, %u instructions apart at most\n", j->model.name,
 			 j->model.distance);
 	vt_output_printf(out, "instructions  %" PRIu64 " in %" PRIu64 " runs\n", t->of.insns,
@@ -254,6 +287,7 @@ static void run(struct app *a, const struct options *o)
 	struct vt_replay_options ro = {.model = &j.model,
 				       .dependent = o->dependent,
 				       .image = o->image,
+				       .length = (uint32_t)o->length,
 				       .events = o->events.items,
 				       .nevents = o->events.count,
 				       .warn = app_warn,
@@ -266,10 +300,11 @@ static void run(struct app *a, const struct options *o)
 	}
 	if (!make_model(a, o, &j.model))
 		return;
-	j.replay = vt_replay_new(&ro, &err);
-	if (!j.replay)
+	ro.images = j.images = app_images_open(a, &j.warnings, &j.cache, o->symfs);
+	j.replay = j.images ? vt_replay_new(&ro, &err) : NULL;
+	if (j.images && !j.replay)
 		app_fail(a, &err);
-	else
+	if (j.replay)
 		j.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (j.reader && !o->summary)
 		j.writer = app_open_writer(a, o->output, o->compress, &j.reader, 1);
@@ -279,11 +314,13 @@ static void run(struct app *a, const struct options *o)
 	app_close_writer(a, j.writer);
 	vt_reader_close(j.reader);
 	vt_replay_free(j.replay);
+	vt_images_free(j.images);
+	free(j.cache);
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {.model = 0};
+	struct options o = {.length = DEFAULT_LENGTH};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{'m', "model", VT_OPT_CHOICE, &o.model, .arg = "CORE", .choices = model_words,
@@ -291,8 +328,10 @@ int main(int argc, char **argv)
 		{'d', "distance", VT_OPT_U64, &o.distance, .arg = "N", .min = 1,
 		 .max = VT_CONFLICT_MAX_DISTANCE, .given = &o.distance_given,
 		 .help = "instructions that a pair is apart at most (default: the core's)"},
-		{'l', "length", VT_OPT_U64, &o.length, .arg = "N", .min = 1,
-		 .max = VT_CONFLICT_MAX_DISTANCE, .given = &o.length_given,
+		{'l', "length", VT_OPT_U64, &o.length, .arg = "N", .min = 1, .max = MAX_LENGTH,
+		 .help = "interpret N instructions from each sample on (default 128)"},
+		{0, "loads", VT_OPT_U64, &o.loads, .arg = "N", .min = 1,
+		 .max = VT_CONFLICT_MAX_DISTANCE, .given = &o.loads_given,
 		 .help = "alpha: instructions that two loads are apart at most (default 128)"},
 		{0, "stores", VT_OPT_U64, &o.stores, .arg = "N", .max = VT_CONFLICT_MAX_DISTANCE,
 		 .given = &o.stores_given,
@@ -311,6 +350,7 @@ int main(int argc, char **argv)
 		{0, "summary", VT_OPT_FLAG, &o.summary,
 		 .help = "print how much was looked at and found, no stream"},
 		{0, "json", VT_OPT_FLAG, &o.json, .help = "print the summary as JSON"},
+		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
 		{0},

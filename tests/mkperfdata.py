@@ -405,4 +405,5 @@ def main():
     out.close()
 
 
-main()
+if __name__ == '__main__':
+    main()

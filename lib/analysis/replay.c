@@ -26,7 +26,7 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 	}
 	rp->o = *opt;
 	vt_hash_init(&rp->places, sizeof(struct vti_place), sizeof(struct vti_place));
-	vt_hash_init(&rp->insns, sizeof(struct vti_insn), offsetof(struct vti_insn, code));
+	vti_replay_insns_init(&rp->insns);
 	vt_hash_init(&rp->images, sizeof(struct vti_replay_image), sizeof(uint64_t));
 	rp->conflicts = vt_conflicts_new(opt->model, opt->dependent, err);
 	rp->profile = vt_profile_new(NULL);
@@ -35,7 +35,7 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 	rp->strings = vt_intern_new();
 	if (rp->conflicts && (!rp->profile || !rp->space || !rp->dict || !rp->strings))
 		vti_replay_no_memory(err);
-	else if (rp->conflicts)
+	else if (rp->conflicts && vti_replay_interpreter(rp, err))
 		return rp;
 	vt_replay_free(rp);
 	return NULL;
@@ -50,6 +50,7 @@ void vt_replay_free(struct vt_replay *rp)
 	vt_hash_fini(&rp->insns);
 	vt_hash_fini(&rp->images);
 	vt_conflicts_free(rp->conflicts);
+	vt_interpret_free(rp->interpret);
 	vt_profile_free(rp->profile);
 	vt_addrspace_free(rp->space);
 	vt_bblocks_free(rp->dict);
@@ -145,6 +146,8 @@ int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t 
 		code = vt_profile_feed(rp->profile, block, first, count, err);
 	for (; rec.row - first < count && code == 0; rec.row++) {
 		code = take_record(rp, &rec, err);
+		if (code == 0)
+			code = vti_replay_interpret(rp, &rec, err);
 		if (code == -VT_E_FORMAT) {
 			rp->totals.bad++;
 			if (rp->o.warn)
@@ -158,31 +161,6 @@ int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t 
 enum vt_replay_source vt_replay_source(const struct vt_replay *rp)
 {
 	return rp->source;
-}
-
-void vt_replay_begin(struct vt_replay *rp)
-{
-	vt_conflicts_begin(rp->conflicts);
-}
-
-int vt_replay_insn(struct vt_replay *rp, int64_t pid, uint64_t ip, const uint8_t *code, size_t size,
-		   const struct vt_access *accesses, size_t n, struct vt_error *err)
-{
-	const struct vti_insn key = {.ip = ip, .pid = pid};
-	bool added;
-	struct vti_insn *insn = vt_hash_add(&rp->insns, &key, &added);
-	struct vt_facts f;
-
-	if (!insn)
-		return vti_replay_no_memory(err);
-	if (added) {
-		vt_facts_decode(code, size, &f);
-		vt_conflict_code_make(&insn->code, &f);
-		insn->code.place = vti_replay_place(rp, pid, ip);
-	}
-	if (insn->code.place == UINT32_MAX)
-		return vti_replay_no_memory(err);
-	return vt_conflicts_insn(rp->conflicts, &insn->code, accesses, n, err);
 }
 
 /* ---- the pairs ---- */
@@ -313,6 +291,7 @@ int vt_replay_finish(struct vt_replay *rp, struct vt_error *err)
 	int code = vt_profile_finish(rp->profile, err);
 	size_t i;
 
+	vt_interpret_end(rp->interpret);
 	rp->totals.of = *vt_conflicts_totals(rp->conflicts);
 	if (code == 0 && !gather_pairs(rp))
 		code = vti_replay_no_memory(err);
@@ -339,6 +318,11 @@ const struct vt_replay_pair *vt_replay_at(const struct vt_replay *rp, size_t i)
 const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp)
 {
 	return &rp->totals;
+}
+
+const struct vt_interpret_totals *vt_replay_interpreted(const struct vt_replay *rp)
+{
+	return vt_interpret_totals(rp->interpret);
 }
 
 /* ---- writing ---- */

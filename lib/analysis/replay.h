@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 #include "analysis/conflict.h"
+#include "analysis/interpret.h"
 #include "base/error.h"
+#include "image/images.h"
 #include "stream/record.h"
 #include "stream/writer.h"
 
@@ -16,8 +18,8 @@ extern "C" {
 
 /*
  * From a stream to pairs of conflicting accesses: vreplay of value sampling 3.2, afterwards.  Fed
- * with a stream's records in order, it looks at executed code whose addresses were recorded, and
- * at runs that the caller interprets.
+ * with a stream's records in order, it looks at executed code whose addresses were recorded, or
+ * interprets the code behind samples with registers.
  */
 struct vt_replay;
 
@@ -27,6 +29,8 @@ struct vt_replay_options {
 	const char *image; /* only pairs whose later instruction lies in it: path or file name */
 	const char *const *events; /* whose samples rank the pairs; none: those known to fit */
 	size_t nevents;
+	struct vt_images *images; /* borrowed, fed by vt_replay_feed() */
+	uint32_t length;	  /* instructions in a run from a sample, at least 1 */
 	/* Told of records that contradict themselves, which are left out; may be NULL. */
 	void (*warn)(void *arg, const char *text);
 	void *warn_arg;
@@ -38,8 +42,8 @@ struct vt_replay_options {
 enum vt_replay_source {
 	VT_REPLAY_NOTHING,  /* neither executed code nor samples with registers so far */
 	VT_REPLAY_RECORDED, /* executed code with addresses */
-	VT_REPLAY_PATH,	    /* executed code without: to be interpreted along its path */
-	VT_REPLAY_SAMPLES,  /* samples with registers: to be interpreted from there */
+	VT_REPLAY_PATH,	    /* executed code without */
+	VT_REPLAY_SAMPLES,  /* samples with registers: interpreted from there */
 };
 
 /* Strings of the options are borrowed.  Owned by the caller; NULL: VT_E_NOMEM, VT_E_USAGE. */
@@ -50,12 +54,6 @@ void vt_replay_free(struct vt_replay *rp);
 int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t first,
 		   uint32_t count, struct vt_error *err);
 enum vt_replay_source vt_replay_source(const struct vt_replay *rp);
-
-/* For a run that was interpreted: it begins; it goes on with the instruction at `ip`, `code` of so
- * many bytes, and its accesses.  0 or -VT_E_NOMEM. */
-void vt_replay_begin(struct vt_replay *rp);
-int vt_replay_insn(struct vt_replay *rp, int64_t pid, uint64_t ip, const uint8_t *code, size_t size,
-		   const struct vt_access *accesses, size_t n, struct vt_error *err);
 
 /*
  * After the last record: the pairs are put in order and get their samples.  -VT_E_NOMEM;
@@ -89,6 +87,9 @@ struct vt_replay_totals {
 };
 
 const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp);
+
+/* What came of interpreting; complete after vt_replay_finish(). */
+const struct vt_interpret_totals *vt_replay_interpreted(const struct vt_replay *rp);
 
 /*
  * Writes the pairs as CONFLICT records, what samples fell where as COUNT records, and the totals as

@@ -2,6 +2,7 @@
 #ifndef VT_ANALYSIS_REPLAY_INTERNAL_H
 #define VT_ANALYSIS_REPLAY_INTERNAL_H
 
+#include "analysis/interpret.h"
 #include "analysis/profile.h"
 #include "analysis/replay.h"
 #include "base/hash.h"
@@ -33,13 +34,6 @@ struct vti_block {
 	uint32_t most; /* of one instruction */
 };
 
-/* An instruction that was interpreted. */
-struct vti_insn {
-	uint64_t ip;
-	int64_t pid;
-	struct vt_conflict_code code;
-};
-
 struct vti_replay_image {
 	uint64_t id;
 	uint32_t path;
@@ -49,11 +43,12 @@ struct vt_replay {
 	struct vt_replay_options o;
 	struct vt_conflicts *conflicts;
 	struct vt_profile *profile;
+	struct vt_interpret *interpret;
 	struct vt_addrspace *space;
 	struct vt_bblocks *dict;
 	struct vt_intern *strings;
 	struct vt_hash places;
-	struct vt_hash insns;
+	struct vt_hash insns; /* that were interpreted */
 	struct vt_hash images;
 	enum vt_replay_source source;
 	bool has_addresses;	  /* a block has, that is */
@@ -79,5 +74,18 @@ uint32_t vti_replay_place(struct vt_replay *rp, int64_t pid, uint64_t ip);
 /* Takes an EXEC record whose addresses are known.  Negative: as vt_replay_feed(), -VT_E_FORMAT. */
 int vti_replay_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
 void vti_replay_free_blocks(struct vt_replay *rp);
+
+/* The bytes that an instruction's load or store covers, where nothing was recorded of it. */
+uint16_t vti_replay_size(const struct vt_facts *f, bool store);
+
+/* ---- replayrun.c: interpreted runs ---- */
+
+void vti_replay_insns_init(struct vt_hash *insns);
+
+/* Makes the interpreter; false on error. */
+bool vti_replay_interpreter(struct vt_replay *rp, struct vt_error *err);
+
+/* Takes any record.  Negative: as vt_replay_feed(), -VT_E_FORMAT. */
+int vti_replay_interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
 
 #endif

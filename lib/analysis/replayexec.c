@@ -31,8 +31,7 @@ static bool is_address(const struct vt_slot *s)
 	return s->what == VT_WHAT_LOAD_ADDRESS || s->what == VT_WHAT_STORE_ADDRESS;
 }
 
-/* The bytes that an instruction's load or store covers, where no slot tells. */
-static uint16_t size_of(const struct vt_facts *f, bool store)
+uint16_t vti_replay_size(const struct vt_facts *f, bool store)
 {
 	unsigned i;
 
@@ -72,18 +71,18 @@ static uint32_t take_slots(struct vti_block *k, const struct vt_bblock *b, uint3
 		if (!is_value(s) && !(is_address(s) && last))
 			continue;
 		a.store = s->what == VT_WHAT_STORE || s->what == VT_WHAT_STORE_ADDRESS;
-		a.size = is_value(s) ? s->size : size_of(f, a.store);
+		a.size = is_value(s) ? s->size : vti_replay_size(f, a.store);
 		loaded = loaded || !a.store;
 		stored = stored || a.store;
 		add_access(k, a);
 		a.address = a.guard = NONE;
 	}
 	if ((f->flags & VT_FACT_LOAD) && !loaded)
-		add_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn, size_of(f, false),
-						  false});
+		add_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn,
+						  vti_replay_size(f, false), false});
 	if ((f->flags & VT_FACT_STORE) && !stored)
-		add_access(k,
-			   (struct vti_access){NONE, NONE, (uint16_t)insn, size_of(f, true), true});
+		add_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn,
+						  vti_replay_size(f, true), true});
 	return slot;
 }
 

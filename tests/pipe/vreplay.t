@@ -75,7 +75,7 @@ planted dependent alias-4k --dependent
 t_like "alpha: order" "^order $(at same.E) $(at same.L) 1000\$" <(pairs same.vt -m alpha)
 t_like "alpha: size" "^size $(at narrow.E) $(at narrow.L) 1000\$" <(pairs narrow.vt -m alpha)
 t_like "alpha: synonym" "^synonym $(at synonym.E) $(at synonym.L) 1000\$" <(pairs synonym.vt -m alpha)
-pairs dependent.vt -m alpha -d 5 -l 5 >found
+pairs dependent.vt -m alpha -d 5 --loads 5 >found
 t_unlike "alpha: no pair of what depends on the other" "$(at dependent.E) $(at dependent.L) " found
 pairs same.vt -m alpha >found
 t_unlike "alpha: no size, no synonym of one store and load" "^(size|synonym)" found

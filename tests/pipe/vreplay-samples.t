@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vreplay on samples: each planted pair of tests/data/replay/conflicts.S is found by interpreting from
+# the procedure's first instruction, with made-up registers and stack; events rank the pairs.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_need gcc nm "$PYTHON"
+
+gcc -O1 -Wl,-z,now -o conflicts "$ROOT/tests/data/replay/conflicts.c" \
+	"$ROOT/tests/data/replay/conflicts.S" || t_skip_all "the program with planted pairs does not compile"
+
+base=0x555555554000
+page=0x7fff00010000 # where rdi points to: the stack
+
+# at LABEL: its address in the file's terms, in hexadecimal; text is mapped where its offset is.
+at()
+{
+	nm conflicts | awk -v l="$1" '$3 == l { sub(/^0+/, "", $1); print "0x" $1 }'
+}
+
+# in_process LABEL: where it is mapped
+in_process()
+{
+	printf '0x%x' $(($(at "$1") + base))
+}
+
+text=$(printf '0x%x' $(($(at narrow) & ~4095)))
+
+# The page holds its own address at 256, and the process returns to nowhere.
+stack=$("$PYTHON" -c "
+import struct
+print((bytes(256) + struct.pack('<Q', $page) + bytes(16)).hex())")
+
+# make OUT: from lines of "sample" and "event"
+make()
+{
+	{
+		echo "map $(printf '%x' $((base + text))) 1000 ${text#0x} $PWD/conflicts"
+		cat
+	} | "$ROOT/tests/mksamples.py" made.data
+	vtrace decode -o "$1" made.data
+}
+
+# sampled NAME [COUNT]: so many samples at the procedure's start
+sampled()
+{
+	local i
+	echo 'event cycles regs'
+	for ((i = 1; i <= ${2:-1}; i++)); do
+		echo "sample cycles $i $(in_process "$1") di=$page sp=$page stack=$stack"
+	done
+}
+
+# pairs STREAM [OPTIONS]: "TYPE EARLIER LATER COUNT"
+pairs()
+{
+	local stream=$1
+	shift
+	vreplay "$@" "$stream" 2>/dev/null |
+		vtrace dump -k CONFLICT -F type,earlier,offset,count - | tr '\t' ' '
+}
+
+planted()
+{
+	local name=$1 type=$2
+	shift 2
+	t_is "$name: $type${*:+ ($*)}" "$(pairs "$name.vt" "$@")" "$type $(at "$name.E") $(at "$name.L") 7"
+}
+
+for name in narrow partial twice vector alias order divided same synonym dependent together clean; do
+	sampled "$name" 7 | make "$name.vt" || t_fail "making samples of $name"
+done
+
+for model in generic skylake zen4; do
+	for name in narrow partial twice vector; do
+		planted "$name" forward -m "$model"
+	done
+	planted order order -m "$model"
+	planted divided order -m "$model"
+	for name in same synonym dependent together clean; do
+		t_is "$name: nothing ($model)" "$(pairs "$name.vt" -m "$model")" ""
+	done
+done
+planted alias alias-4k
+t_is "alias: nothing on zen4" "$(pairs alias.vt -m zen4)" ""
+planted synonym synonym -m alpha
+t_is "alpha: order" "$(pairs same.vt -m alpha)" "order $(at same.E) $(at same.L) 7"
+
+# The run is as long as -l says: the 102nd instruction is the later one.
+planted alias alias-4k -l 102
+t_is "alias: the run ends before" "$(pairs alias.vt -l 101)" ""
+
+# Without its stack, the pointer that order's store goes through is not known.
+sampled order 7 | sed 's/ stack=.*//' | make bare.vt
+t_is "order: not without the pointer" "$(pairs bare.vt)" ""
+t_ok "what is known is told" vreplay -o x.vt bare.vt
+t_like "as a count" ' 7 of 28 accesses have no known address' "$T_ERR"
+
+t_ok "summary" vreplay --summary --json order.vt
+cp "$T_OUT" summary.json
+t_is "from samples" "$("$PYTHON" -c '
+import json
+s = json.load(open("summary.json"))
+print(s["from"], s["runs"], s["instructions"], s["accesses"], s["known"])')" "samples, interpreted 7 28 28 28"
+
+# What cannot be interpreted.
+{
+	echo 'event cycles'
+	echo "sample cycles 1 $(in_process narrow)"
+} | make none.vt
+t_status "samples without registers" 3 vreplay none.vt
+t_like "say so" "neither executed code nor samples with registers" "$T_ERR"
+{
+	echo 'event cycles regs'
+	echo 'sample cycles 1 1234 di=1000'
+} | make nowhere.vt
+t_status "registers that point nowhere" 3 vreplay nowhere.vt
+t_like "say so" "no address of any access is known behind the samples" "$T_ERR"
+
+t_done
