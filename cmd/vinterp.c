@@ -381,6 +381,7 @@ static bool prepare(struct interp *p)
 		return app_usage(p->app, "--what: interpreting finds no values of that kind");
 	/* The summary says how many results were known, whatever is told. */
 	io.capture = p->what | BIT(RESULT) | vt_modules_capture(p->plugins.modules);
+	io.registers = vt_modules_want_registers(p->plugins.modules);
 	io.frequency = (uint32_t)frequency;
 	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
 	if (!p->images)

@@ -19,17 +19,10 @@ static const struct vtrace_kind kinds[ARGUMENTS] = {
 	{"argument 3", VTRACE_ADDRESS}, {"argument 4", VTRACE_ADDRESS},
 	{"argument 5", VTRACE_ADDRESS}, {"argument 6", VTRACE_ADDRESS}};
 
-static const uint32_t registers[ARGUMENTS] = {VTRACE_REG_DI, VTRACE_REG_SI, VTRACE_REG_DX,
+static const uint16_t registers[ARGUMENTS] = {VTRACE_REG_DI, VTRACE_REG_SI, VTRACE_REG_DX,
 					      VTRACE_REG_CX, VTRACE_REG_R8, VTRACE_REG_R9};
 
-#define RULE(reg)                                                                                  \
-	{                                                                                          \
-		VTRACE_CALL, 0, VTRACE_BIT(VTRACE_REGISTER), reg                                   \
-	}
-
-static const struct vtrace_rule rules[ARGUMENTS] = {RULE(VTRACE_REG_DI), RULE(VTRACE_REG_SI),
-						    RULE(VTRACE_REG_DX), RULE(VTRACE_REG_CX),
-						    RULE(VTRACE_REG_R8), RULE(VTRACE_REG_R9)};
+static const struct vtrace_rule rules[] = {{VTRACE_CALL, 0, VTRACE_BIT(VTRACE_ARGUMENT), 0}};
 
 struct state {
 	uint32_t wanted;
@@ -78,7 +71,7 @@ const struct vtrace_plugin vtrace_plugin = {
 	.kinds = kinds,
 	.nkinds = ARGUMENTS,
 	.rules = rules,
-	.nrules = ARGUMENTS,
+	.nrules = 1,
 	.create = create,
 	.destroy = free,
 	.process = process,

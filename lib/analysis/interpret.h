@@ -27,8 +27,12 @@ struct vt_interpret_options {
 	bool skip_random;   /* 0 to length - 1 instructions first, of which nothing is captured:
 			     * value sampling 5 */
 	uint32_t capture;   /* bits 1 << VT_WHAT_…, as in vt_interp_options */
+	bool registers;	    /* tell those that each run begins with */
 	uint64_t seed;
 };
+
+/* General registers: VT_REG_AX and up, some of them no registers. */
+#define VT_RUN_REGS 24
 
 /* A run of instructions. */
 struct vt_run {
@@ -43,6 +47,7 @@ struct vt_run {
 	bool begins; /* it does not go on where the last run of the thread ended */
 	uint32_t insns;
 	enum vt_stop stop;
+	const struct vt_word *regs;	   /* VT_RUN_REGS, before the first one; or NULL */
 	const struct vt_capture *captures; /* in the order in which they happened */
 	size_t ncaptures;
 };

@@ -253,8 +253,17 @@ static enum vt_stop skip(struct vti_samples *s, uint64_t space, struct vt_error 
 	return stop;
 }
 
+static void get_registers(struct vti_samples *s, struct vt_word regs[VT_RUN_REGS])
+{
+	unsigned i;
+
+	for (i = 0; i < VT_RUN_REGS; i++)
+		regs[i] = vt_interp_get(s->machine, i, 0);
+}
+
 static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)
 {
+	struct vt_word regs[VT_RUN_REGS];
 	const struct vt_interpret_options *o = &s->in->o;
 	uint64_t space = vti_spaces_number(&s->in->spaces, s->at.pid, err), done = 0;
 	struct vt_run r = {
@@ -274,6 +283,10 @@ static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_err
 	set_registers(s);
 	vt_interp_clear(s->machine);
 	r.stop = o->skip_random ? skip(s, space, err) : VT_STOP_LENGTH;
+	if (o->registers) {
+		get_registers(s, regs);
+		r.regs = regs;
+	}
 	if (r.stop == VT_STOP_LENGTH)
 		r.stop = vt_interp_run(s->machine, space, o->length, &done, err);
 	if (r.stop == VT_STOP_MEMORY)

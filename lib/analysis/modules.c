@@ -240,6 +240,11 @@ bool vt_modules_want_caller(const struct vt_modules *m)
 	return wants(m) & VTRACE_BIT(VTRACE_RETURN_ADDRESS);
 }
 
+bool vt_modules_want_registers(const struct vt_modules *m)
+{
+	return wants(m) & VTRACE_BIT(VTRACE_REGISTER);
+}
+
 bool vt_modules_settle(const struct vt_modules *m)
 {
 	size_t i;

@@ -8,7 +8,7 @@
 /* Instructions that are remembered; when there are more, all are forgotten. */
 #define MAX_INSNS 65536
 
-#define GENERAL 24 /* general registers are those below */
+#define GENERAL VT_RUN_REGS
 
 /* A register whose content the captures of a run tell. */
 struct reg {
@@ -291,6 +291,22 @@ static void put_all(struct making *k, const struct vti_module_insn *i, const str
 			    .value = next->ip, .size = 8, .known = 1, .format = VTRACE_ADDRESS});
 }
 
+/* Segments, flags and the instruction pointer are no general registers. */
+static bool is_general(unsigned reg)
+{
+	return reg <= VT_REG_SP || reg >= VT_REG_R8;
+}
+
+static void begin(struct making *k)
+{
+	unsigned r;
+
+	for (r = 0; k->run->regs && r < GENERAL; r++)
+		if (is_general(r))
+			k->regs[r] = (struct reg){k->run->regs[r].value,
+						  vt_word_is_known(k->run->regs[r])};
+}
+
 int vti_module_tuples_make(struct vti_module_tuples *t, const struct vtrace_plugin *plugin,
 			   const struct vt_run *run, vt_modules_code_fn *code, void *arg,
 			   struct vt_error *err)
@@ -300,6 +316,7 @@ int vti_module_tuples_make(struct vti_module_tuples *t, const struct vtrace_plug
 	size_t i, n;
 
 	t->count = 0;
+	begin(&k);
 	for (i = 0; i < run->ncaptures && !k.failed; i += n) {
 		const struct vt_capture *c = &run->captures[i];
 

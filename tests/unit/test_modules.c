@@ -50,6 +50,9 @@ static struct vt_capture capture(uint32_t insn, unsigned what, unsigned reg, uin
 
 #define NCAPTURES 11
 
+/* What is known of the registers when the run begins. */
+static struct vt_word initial[VT_RUN_REGS];
+
 static void make_run(struct vt_run *run, struct vt_capture c[NCAPTURES])
 {
 	c[0] = capture(0, VT_WHAT_UNKNOWN, 0, 0);
@@ -73,6 +76,7 @@ static void make_run(struct vt_run *run, struct vt_capture c[NCAPTURES])
 			       .has_latency = true,
 			       .begins = true,
 			       .insns = 5,
+			       .regs = initial,
 			       .captures = c,
 			       .ncaptures = NCAPTURES};
 }
@@ -250,6 +254,13 @@ static void test_registers(void **state)
 			    "0:3.0=0? 1:3.0=2a 2:3.0=2a 3:3.0=2a 4:3.0=2a ");
 	assert_string_equal(tuples(VTRACE_ANY, 0, what, VTRACE_REG_DX),
 			    "0:3.3=0? 1:3.3=0? 2:3.3=0? 3:3.3=0? 4:3.3=0? ");
+	/* Known from the start, until an instruction writes what nobody knows; or half known. */
+	initial[VT_REG_DX] = vt_word_of(5);
+	initial[VT_REG_BX] = (struct vt_word){6, 0xff};
+	assert_string_equal(tuples(VTRACE_ANY, 0, what, VTRACE_REG_DX),
+			    "0:3.3=5 1:3.3=5 2:3.3=5 3:3.3=0? 4:3.3=0? ");
+	assert_string_equal(tuples(VTRACE_LOAD, 0, what, VTRACE_REG_BX), "0:3.1=0? ");
+	memset(initial, 0, sizeof(initial));
 }
 
 static void test_wants(void **state)
