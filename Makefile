@@ -61,6 +61,7 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HELPER_SRC := $(sort $(wildcard tests/tools/*.c))
+HELPER_COMMON_SRC := $(sort $(wildcard tests/tools/common/*.c))
 RECORDER_SRC := $(sort $(wildcard cmd/recorder/*.c))
 PLUGIN_SRC := $(sort $(wildcard cmd/plugins/*.c))
 HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h lib/stream/*.def)))
@@ -103,6 +104,7 @@ $(eval $(call stamp,$(B)/stamp/compile,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)))
 $(eval $(call stamp,$(B)/stamp/link,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(LIBS)))
 $(eval $(call stamp,$(B)/stamp/libvtrace,$(STREAM_SRC)))
 $(eval $(call stamp,$(B)/stamp/libvtools,$(TOOLS_SRC)))
+$(eval $(call stamp,$(B)/stamp/helpers,$(HELPER_COMMON_SRC)))
 $(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) : $(SUBCMD_SRC)))
 
 $(B)/obj/%.o: %.c $(B)/stamp/compile
@@ -136,7 +138,7 @@ $(B)/libvtrace.so.$(SOVERSION): $(call pic,$(STREAM_SRC)) lib/libvtrace.map $(B)
 define link
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(1) -o $@ $(filter %.o,$^) $(ARCHIVES) $(2) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(1) -o $@ $(filter %.o %/common.a,$^) $(ARCHIVES) $(2) $(LIBS)
 endef
 
 LINKDEPS := $(ARCHIVES) $(B)/stamp/link
@@ -151,8 +153,14 @@ $(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SR
 $(REPLAYS): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(LINKDEPS)
 	$(call link)
 
+# What several of them share is an archive: each takes only what it calls.
+HELPER_COMMON := $(if $(HELPER_COMMON_SRC),$(B)/tests/common.a)
+$(HELPER_COMMON): $(call obj,$(HELPER_COMMON_SRC)) $(B)/stamp/helpers
+	$(archive)
+
 $(HELPERS): $(B)/tests/tools/%: $(B)/obj/tests/tools/%.o $(LINKDEPS)
 	$(call link)
+$(filter-out $(B)/tests/tools/rec_%,$(HELPERS)): $(HELPER_COMMON)
 
 # Programs to be recorded run under Valgrind, which sanitizers do not like.
 $(filter $(B)/tests/tools/rec_%,$(HELPERS)): SANFLAGS =
@@ -246,7 +254,7 @@ lint:
 
 # Checked again only when the file or a header that it includes has changed since.
 TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) \
-	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC) $(PLUGIN_SRC)
+	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC) $(HELPER_COMMON_SRC) $(PLUGIN_SRC)
 tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC) $(RECORDER_SRC))
 # The recorder gets addresses of the program as numbers from Valgrind.
 $(B)/tidy/cmd/recorder/%.ok: TIDY_FLAGS = $(RECORDER_CPPFLAGS) -std=gnu11

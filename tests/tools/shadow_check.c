@@ -23,25 +23,20 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "machine/insn.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
 #include "stream/reader.h"
+#include "tests/tools/common/accesses.h"
+#include "tests/tools/common/shadow.h"
 
-#define PAGE	   4096u
+#define PAGE	   SHADOW_PAGE
 #define MOST_SHOWN 20
-#define MOST_PAIRS 64 /* accesses of one instruction */
 
 /* Where a byte of the shadow comes from. */
 enum known { UNKNOWN, STORED, KERNEL, FRESH, IN_FILE, LOADED, NKNOWN };
 
 static const char *const known_names[NKNOWN] = {"unknown", "stored",  "kernel",
 						"fresh",   "in-file", "loaded"};
-
-struct page {
-	uint64_t number; /* first: the key */
-	uint8_t *data;	 /* PAGE bytes, then PAGE of enum known */
-};
 
 struct mapping {
 	uint64_t start, length, offset, image;
@@ -52,8 +47,7 @@ struct process {
 	int64_t pid;	      /* first: the key */
 	struct mapping *maps; /* told since the last system call */
 	size_t nmaps, maps_cap;
-	struct vt_hash pages;
-	size_t last; /* the page that was used last */
+	struct shadow memory;
 	bool begun;
 	uint64_t brk;	  /* where the heap ends */
 	uint64_t written; /* what the kernel wrote last ends here */
@@ -68,13 +62,6 @@ struct image {
 struct thread {
 	int64_t tid; /* first: the key */
 	uint64_t clear;
-};
-
-struct access {
-	const uint8_t *addr, *value;
-	uint16_t addr_size, size;
-	bool store;
-	bool happened;
 };
 
 struct checker {
@@ -105,73 +92,13 @@ static struct process *process_of(struct checker *c, int64_t pid)
 	if (!p)
 		die("out of memory");
 	if (added)
-		vt_hash_init(&p->pages, sizeof(struct page), sizeof(uint64_t));
+		shadow_init(&p->memory);
 	return p;
-}
-
-static struct page *page_of(struct process *p, uint64_t number, bool make)
-{
-	struct page *g;
-	bool added;
-
-	if (p->last < p->pages.count) {
-		g = vt_hash_at(&p->pages, p->last);
-		if (g->number == number)
-			return g;
-	}
-	if (!make) {
-		g = vt_hash_find(&p->pages, &number);
-	} else {
-		g = vt_hash_add(&p->pages, &number, &added);
-		if (g && added)
-			g->data = calloc(2, PAGE);
-		if (!g || !g->data)
-			die("out of memory");
-	}
-	if (g)
-		p->last = (size_t)((uint8_t *)g - p->pages.entries) / sizeof(*g);
-	return g;
-}
-
-static void put(struct process *p, uint64_t addr, const uint8_t *data, uint64_t size,
-		enum known how)
-{
-	while (size) {
-		struct page *g = page_of(p, addr / PAGE, true);
-		uint64_t at = addr % PAGE;
-		uint64_t n = size < PAGE - at ? size : PAGE - at;
-
-		if (data)
-			memcpy(g->data + at, data, n);
-		else
-			memset(g->data + at, 0, n);
-		memset(g->data + PAGE + at, how, n);
-		addr += n;
-		size -= n;
-		data = data ? data + n : NULL;
-	}
-}
-
-/* Forgets what is known of these bytes. */
-static void forget(struct process *p, uint64_t addr, uint64_t size)
-{
-	uint64_t first = addr / PAGE, last = (addr + size - 1) / PAGE;
-	size_t i;
-
-	if (!size || last < first)
-		return;
-	for (i = 0; i < p->pages.count; i++) {
-		struct page *g = vt_hash_at(&p->pages, i);
-
-		if (g->number >= first && g->number <= last)
-			memset(g->data + PAGE, UNKNOWN, PAGE);
-	}
 }
 
 static void copy_process(struct checker *c, int64_t from, int64_t to)
 {
 	struct process *a, *b;
-	size_t i;
 
 	process_of(c, from);
 	b = process_of(c, to);
@@ -180,11 +107,7 @@ static void copy_process(struct checker *c, int64_t from, int64_t to)
 		return;
 	b->begun = true;
 	b->brk = a->brk;
-	for (i = 0; i < a->pages.count; i++) {
-		struct page *g = vt_hash_at(&a->pages, i);
-
-		memcpy(page_of(b, g->number, true)->data, g->data, 2 * (size_t)PAGE);
-	}
+	shadow_copy(&b->memory, &a->memory);
 }
 
 /* ---- loads and stores ---- */
@@ -222,7 +145,7 @@ static void check_load(struct checker *c, struct process *p, const struct vt_exe
 	c->loads++;
 	c->load_bytes += a->size;
 	for (i = 0; i < a->size; i++) {
-		struct page *g = page_of(p, (addr + i) / PAGE, true);
+		struct shadow_page *g = shadow_page(&p->memory, (addr + i) / PAGE, true);
 		uint8_t *byte = &g->data[(addr + i) % PAGE];
 		uint8_t *how = byte + PAGE;
 
@@ -244,15 +167,6 @@ static void check_load(struct checker *c, struct process *p, const struct vt_exe
 		differ(c, x, s, insn, addr, a, want, bad);
 }
 
-static uint64_t number(const uint8_t *p, unsigned size)
-{
-	uint64_t v = 0;
-
-	for (; size; size--)
-		v = v << 8 | p[size - 1];
-	return v;
-}
-
 static void apply(struct checker *c, struct process *p, const struct vt_exec *x,
 		  const struct vt_step *s, uint32_t insn, const struct access *a)
 {
@@ -263,76 +177,25 @@ static void apply(struct checker *c, struct process *p, const struct vt_exec *x,
 	} else if (a->store) {
 		c->stores++;
 		c->store_bytes += a->size;
-		put(p, number(a->addr, a->addr_size), a->value, a->size, STORED);
+		shadow_put(&p->memory, bytes_number(a->addr, a->addr_size), a->value, a->size,
+			   STORED);
 	} else {
-		check_load(c, p, x, s, insn, a, number(a->addr, a->addr_size));
+		check_load(c, p, x, s, insn, a, bytes_number(a->addr, a->addr_size));
 	}
 }
 
-/*
- * Valgrind does a bit test of a register by a register to a copy of it in memory, 288 bytes below
- * the stack pointer, and that is not recorded; but there are programs that read such memory later,
- * of variables that they never set.
- */
-static void forget_bit_test(struct process *p, const struct vt_step *s, uint32_t slot)
-{
-	const struct vt_bblock *b = s->block;
-	uint32_t insn = b->slots[slot].insn;
-	const uint8_t *code, *end;
-
-	if (b->slots[slot].what != VT_WHAT_RESULT || b->slots[slot].reg != VT_REG_SP || !b->code)
-		return;
-	code = b->code + (vt_bblock_insn_addr(b, insn) - b->addr);
-	end = code + b->lengths[insn];
-	while (end - code > 3 && *code != 0x0f)
-		code++;
-	if (end - code == 3 && code[0] == 0x0f && (code[1] & 0xe7) == 0xa3 && code[2] >= 0xc0)
-		put(p, vt_step_value(s, slot, 0) - 288, NULL, 8, UNKNOWN);
-}
-
-/* The slots of one instruction: addresses and values are paired in their order. */
 static void run_insn(struct checker *c, struct process *p, const struct vt_exec *x,
 		     const struct vt_step *s, uint32_t slot, uint32_t end)
 {
-	struct access list[MOST_PAIRS];
-	bool happened = true;
-	size_t n = 0, done = 0, i;
-	uint32_t insn = s->block->slots[slot].insn;
+	struct access list[MOST_ACCESSES];
+	size_t n = accesses_of(s, slot, end, list), i;
+	uint64_t addr;
 
-	for (; slot < end; slot++) {
-		const struct vt_slot *t = &s->block->slots[slot];
-		const uint8_t *data = s->data + (t->offset - s->data_offset);
-		bool store = t->what == VT_WHAT_STORE || t->what == VT_WHAT_STORE_ADDRESS;
-		bool addr = t->what == VT_WHAT_LOAD_ADDRESS || t->what == VT_WHAT_STORE_ADDRESS;
-
-		if (t->what == VT_WHAT_GUARD) {
-			happened = data[0] & 1;
-			continue;
-		}
-		forget_bit_test(p, s, slot);
-		if (!store && !addr && t->what != VT_WHAT_LOAD)
-			continue;
-		for (i = done; i < n; i++)
-			if (list[i].store == store && !(addr ? list[i].addr : list[i].value))
-				break;
-		if (i == n) {
-			if (n == MOST_PAIRS)
-				die("too many accesses of one instruction");
-			list[n++] = (struct access){.store = store, .happened = happened};
-			happened = true;
-		}
-		if (addr) {
-			list[i].addr = data;
-			list[i].addr_size = t->size;
-		} else {
-			list[i].value = data;
-			list[i].size = t->size;
-		}
-		for (; done < n && list[done].addr && list[done].value; done++)
-			apply(c, p, x, s, insn, &list[done]);
-	}
-	for (; done < n; done++)
-		apply(c, p, x, s, insn, &list[done]);
+	for (i = 0; i < n; i++)
+		apply(c, p, x, s, list[i].insn, &list[i]);
+	for (; slot < end; slot++)
+		if (is_bit_test(s, slot, &addr))
+			shadow_put(&p->memory, addr, NULL, 8, UNKNOWN);
 }
 
 static int run_exec(struct checker *c, const struct vt_record *rec, struct vt_error *err)
@@ -421,11 +284,12 @@ static void map_file(struct checker *c, struct process *p, const struct mapping 
 	while (got < size && (n = pread(fd, data, sizeof(data), (off_t)(map->offset + got))) > 0) {
 		uint64_t left = size - got;
 
-		put(p, map->start + got, data, (uint64_t)n < left ? (uint64_t)n : left, IN_FILE);
+		shadow_put(&p->memory, map->start + got, data,
+			   (uint64_t)n < left ? (uint64_t)n : left, IN_FILE);
 		got += (uint64_t)n;
 	}
 	if (size < map->length)
-		put(p, map->start + size, NULL, map->length - size, FRESH);
+		shadow_put(&p->memory, map->start + size, NULL, map->length - size, FRESH);
 	close(fd);
 }
 
@@ -434,9 +298,9 @@ static void map_memory(struct checker *c, struct process *p, uint64_t start, uin
 {
 	size_t i;
 
-	forget(p, start, length);
+	shadow_forget(&p->memory, start, length);
 	if (flags & ANONYMOUS && length <= 64u << 20)
-		put(p, start, NULL, length, FRESH);
+		shadow_put(&p->memory, start, NULL, length, FRESH);
 	for (i = 0; i < p->nmaps; i++)
 		if (p->maps[i].start >= start && p->maps[i].start - start < length)
 			map_file(c, p, &p->maps[i]);
@@ -468,19 +332,19 @@ static void system_call(struct checker *c, const struct vt_record *rec)
 		map_memory(c, p, (uint64_t)result, length, args.data[3]);
 		break;
 	case NR_MUNMAP:
-		forget(p, args.data[0], length);
+		shadow_forget(&p->memory, args.data[0], length);
 		break;
 	case NR_MADVISE:
 		if (args.data[2] == DONTNEED)
-			forget(p, args.data[0], length);
+			shadow_forget(&p->memory, args.data[0], length);
 		break;
 	case NR_MREMAP:
-		forget(p, args.data[0], length);
-		forget(p, (uint64_t)result, args.data[2]);
+		shadow_forget(&p->memory, args.data[0], length);
+		shadow_forget(&p->memory, (uint64_t)result, args.data[2]);
 		break;
 	case NR_BRK:
 		if (p->brk && (uint64_t)result > p->brk && (uint64_t)result - p->brk <= 64u << 20)
-			put(p, p->brk, NULL, (uint64_t)result - p->brk, FRESH);
+			shadow_put(&p->memory, p->brk, NULL, (uint64_t)result - p->brk, FRESH);
 		p->brk = (uint64_t)result;
 		break;
 	case NR_CLONE:
@@ -496,7 +360,7 @@ static void system_call(struct checker *c, const struct vt_record *rec)
 			copy_process(c, p->pid, result);
 		return;
 	case NR_SHMAT:
-		forget(p, (uint64_t)result, (uint64_t)1 << 40);
+		shadow_forget(&p->memory, (uint64_t)result, (uint64_t)1 << 40);
 		break;
 	default:
 		break;
@@ -512,7 +376,7 @@ static void kernel_write(struct checker *c, const struct vt_record *rec)
 
 	c->kernel_writes++;
 	c->kernel_bytes += b.size;
-	put(p, addr, b.data, b.size, KERNEL);
+	shadow_put(&p->memory, addr, b.data, b.size, KERNEL);
 	p->written = addr + b.size;
 }
 
@@ -525,7 +389,7 @@ static void signal_frame(struct checker *c, const struct vt_record *rec)
 	struct process *p = process_of(c, vt_record_i64(rec, VT_SIGNAL_PID));
 
 	if (vt_record_u64(rec, VT_SIGNAL_HANDLER))
-		put(p, p->written, NULL, PAGE, UNKNOWN);
+		shadow_put(&p->memory, p->written, NULL, PAGE, UNKNOWN);
 }
 
 static void learn_image(struct checker *c, const struct vt_record *rec)
@@ -576,10 +440,10 @@ static void thread_event(struct checker *c, const struct vt_record *rec)
 	case VT_OP_EXIT:
 		t = vt_hash_find(&c->threads, &tid);
 		if (t && t->clear)
-			put(process_of(c, pid), t->clear, NULL, 4, UNKNOWN);
+			shadow_put(&process_of(c, pid)->memory, t->clear, NULL, 4, UNKNOWN);
 		break;
 	case VT_OP_EXEC:
-		forget(process_of(c, pid), 0, UINT64_MAX);
+		shadow_forget(&process_of(c, pid)->memory, 0, UINT64_MAX);
 		break;
 	default:
 		break;
@@ -590,7 +454,8 @@ static void thread_event(struct checker *c, const struct vt_record *rec)
 static void new_window(struct checker *c, const struct vt_record *rec)
 {
 	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
-		forget(process_of(c, vt_record_i64(rec, VT_STATE_PID)), 0, UINT64_MAX);
+		shadow_forget(&process_of(c, vt_record_i64(rec, VT_STATE_PID))->memory, 0,
+			      UINT64_MAX);
 }
 
 static int run(struct checker *c, struct vt_reader *r, struct vt_error *err)
@@ -663,14 +528,12 @@ static void report(const struct checker *c)
 
 static void clear(struct checker *c)
 {
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < c->processes.count; i++) {
 		struct process *p = vt_hash_at(&c->processes, i);
 
-		for (k = 0; k < p->pages.count; k++)
-			free(((struct page *)vt_hash_at(&p->pages, k))->data);
-		vt_hash_fini(&p->pages);
+		shadow_fini(&p->memory);
 		free(p->maps);
 	}
 	for (i = 0; i < c->images.count; i++)
