@@ -210,9 +210,18 @@ static enum step take_exit(struct vt_interp *m, const struct piece *p, const str
 
 /* ---- ends ---- */
 
+/* The one system call that sets the bases of fs and gs: asm/unistd_64.h. */
+#define ARCH_PRCTL 158
+
 /* What the kernel did, only the caller can tell. */
 static void after_syscall(struct vt_interp *m)
 {
+	struct vt_word number = vt_interp_get(m, VT_REG_AX, 0);
+
+	if (!vt_word_is_known(number) || number.value == ARCH_PRCTL) {
+		vt_interp_set(m, VT_REG_FS, 0, vt_word_unknown(64));
+		vt_interp_set(m, VT_REG_GS, 0, vt_word_unknown(64));
+	}
 	vt_interp_set(m, VT_REG_AX, 0, vt_word_unknown(64));
 	vt_interp_set(m, VT_REG_CX, 0, vt_word_unknown(64));
 	vt_interp_set(m, VT_REG_R8 + 3, 0, vt_word_unknown(64));
