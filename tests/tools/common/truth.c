@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <libvex_guest_amd64.h>
+
 #include "tests/tools/common/accesses.h"
 
 #define MOST_SHOWN 20
@@ -33,8 +35,34 @@ void registers_set(struct vt_interp *m, const struct registers *r)
 			vt_interp_set(m, reg, lane, r->w[reg][lane]);
 }
 
-/* The upper half of a vector register is recorded only where it is written, not where cleared. */
-static void learn_vector(struct vt_word *lanes, const struct vt_step *s, uint32_t slot)
+/* perf's numbers of VEX's general registers, which are in the order of their encoding. */
+static const uint8_t perf_number[16] = {
+	VT_REG_AX,     VT_REG_CX,     VT_REG_DX,     VT_REG_BX,	    VT_REG_SP,	   VT_REG_BP,
+	VT_REG_SI,     VT_REG_DI,     VT_REG_R8,     VT_REG_R8 + 1, VT_REG_R8 + 2, VT_REG_R8 + 3,
+	VT_REG_R8 + 4, VT_REG_R8 + 5, VT_REG_R8 + 6, VT_REG_R15,
+};
+
+#define GENERAL offsetof(VexGuestAMD64State, guest_RAX)
+#define VECTOR	offsetof(VexGuestAMD64State, guest_YMM0)
+
+unsigned slot_register(const struct vt_slot *t, unsigned *lane)
+{
+	*lane = 0;
+	if (t->what == VT_WHAT_RESULT)
+		return t->reg < VT_NREGS ? t->reg : VT_NREGS;
+	if (t->what != VT_WHAT_STATE || t->reg % 8)
+		return VT_NREGS;
+	if (t->reg >= GENERAL && t->reg < GENERAL + 8 * 16 && t->size == 8)
+		return perf_number[(t->reg - GENERAL) / 8];
+	if (t->reg < VECTOR || t->reg >= VECTOR + 32 * 16 || t->size % 8)
+		return VT_NREGS;
+	*lane = (unsigned)((t->reg - VECTOR) % 32 / 8);
+	return VT_REG_VECTOR + (unsigned)(t->reg - VECTOR) / 32;
+}
+
+/* Of the upper half of a vector register it is not recorded when it is cleared. */
+static void learn_vector(struct vt_word *lanes, const struct vt_step *s, uint32_t slot,
+			 unsigned first)
 {
 	unsigned size = s->block->slots[slot].size, lane;
 	uint64_t low;
@@ -44,23 +72,21 @@ static void learn_vector(struct vt_word *lanes, const struct vt_step *s, uint32_
 		lanes[0].value = (lanes[0].value & ~low) | (vt_step_value(s, slot, 0) & low);
 		lanes[0].known |= low;
 	}
-	for (lane = 0; lane < size / 8 && lane < 4; lane++)
-		lanes[lane] = vt_word_of(vt_step_value(s, slot, lane));
-	if (size < 32)
-		lanes[2] = lanes[3] = vt_word_unknown(64);
+	for (lane = 0; lane < size / 8 && first + lane < 2; lane++)
+		lanes[first + lane] = vt_word_of(vt_step_value(s, slot, lane));
+	lanes[2] = lanes[3] = vt_word_unknown(64);
 }
 
 void registers_learn(struct registers *r, const struct vt_step *s, uint32_t slot, uint32_t end)
 {
-	for (; slot < end; slot++) {
-		const struct vt_slot *t = &s->block->slots[slot];
+	unsigned reg, lane;
 
-		if (t->what != VT_WHAT_RESULT || t->reg >= VT_NREGS)
-			continue;
-		if (t->reg >= VT_REG_VECTOR)
-			learn_vector(r->w[t->reg], s, slot);
-		else
-			r->w[t->reg][0] = vt_word_of(vt_step_value(s, slot, 0));
+	for (; slot < end; slot++) {
+		reg = slot_register(&s->block->slots[slot], &lane);
+		if (reg >= VT_REG_VECTOR && reg < VT_NREGS)
+			learn_vector(r->w[reg], s, slot, lane);
+		else if (reg < VT_NREGS)
+			r->w[reg][0] = vt_word_of(vt_step_value(s, slot, 0));
 	}
 }
 
@@ -105,31 +131,28 @@ struct insn {
 	uint32_t slot, slot_end;
 	const struct vt_capture *captures;
 	size_t ncaptures;
-	struct access accesses[MOST_ACCESSES];
+	struct access *accesses;
 	size_t naccesses;
 	uint64_t next; /* where it leads, or 0 */
 	const struct registers *before;
 };
 
-static bool is_same(const struct vt_capture *a, const struct vt_capture *b)
-{
-	return a->what == b->what && a->reg == b->reg && a->lane == b->lane;
-}
-
-/* How many captures like this one stand before it, and in all. */
+/* How many values like this one stand before it, and in all; wide ones are several captures. */
 static unsigned ordinal(const struct insn *n, const struct vt_capture *c, unsigned *all)
 {
-	unsigned before = 0;
+	unsigned upto = 0;
 	size_t i;
 
 	*all = 0;
 	for (i = 0; i < n->ncaptures; i++) {
-		if (!is_same(&n->captures[i], c))
+		const struct vt_capture *d = &n->captures[i];
+
+		if (d->what != c->what || d->reg != c->reg || d->lane)
 			continue;
-		before += &n->captures[i] < c;
+		upto += d <= c;
 		++*all;
 	}
-	return before;
+	return upto - 1;
 }
 
 static void compare(const struct insn *n, const struct vt_capture *c, uint64_t recorded,
@@ -176,15 +199,15 @@ static bool compare_access(const struct insn *n, const struct vt_capture *c)
 	for (i = 0; i < n->naccesses; i++)
 		if (n->accesses[i].store == store && count++ == nth)
 			found = &n->accesses[i];
-	if (!found || (c->lane == 0 && all != count))
+	if (!found || all != count)
 		return false;
 	bytes = addr ? found->addr : found->value;
 	size = addr ? found->addr_size : found->size;
 	if (!bytes || size != c->size)
 		return false;
 	if (!found->happened) {
-		tally_differ(n->tally, n->step, n->number, "an access that did not happen:",
-			     VT_NREGS, c->value, 0);
+		tally_differ(n->tally, n->step, n->number,
+			     "an access that did not happen:", VT_NREGS, c->value, 0);
 		return true;
 	}
 	size -= 8u * c->lane;
@@ -234,9 +257,8 @@ static bool compare_insn(struct insn *n)
 	struct tally *t = n->tally;
 	size_t i;
 
-	n->naccesses = n->slot < n->slot_end
-			       ? accesses_of(n->step, n->slot, n->slot_end, n->accesses)
-			       : 0;
+	n->naccesses =
+		n->slot < n->slot_end ? accesses_of(n->step, n->slot, n->slot_end, n->accesses) : 0;
 	for (i = 0; i < n->ncaptures; i++) {
 		const struct vt_capture *c = &n->captures[i];
 
@@ -267,6 +289,7 @@ void compare_captures(struct tally *t, const struct vt_capture *captures, size_t
 		      const struct vt_step *steps, size_t nsteps, uint64_t next,
 		      struct registers *r)
 {
+	struct access accesses[MOST_ACCESSES];
 	uint32_t number = 0;
 	size_t at = 0, i;
 
@@ -277,6 +300,7 @@ void compare_captures(struct tally *t, const struct vt_capture *captures, size_t
 		for (insn = s->insn; insn < s->insn_end; insn++, number++) {
 			struct insn in = {.tally = t, .step = s, .number = insn, .before = r};
 
+			in.accesses = accesses;
 			in.slot = slot;
 			while (slot < s->slot_end && s->block->slots[slot].insn == insn)
 				slot++;

@@ -18,6 +18,9 @@ struct registers {
 void registers_get(struct registers *r, const struct vt_interp *m);
 void registers_set(struct vt_interp *m, const struct registers *r);
 
+/* The register that a slot tells the content of, from a lane on, or VT_NREGS. */
+unsigned slot_register(const struct vt_slot *t, unsigned *lane);
+
 /* Takes the results of a recorded instruction, whose slots are `slot` to `end` - 1. */
 void registers_learn(struct registers *r, const struct vt_step *s, uint32_t slot, uint32_t end);
 
@@ -26,10 +29,10 @@ struct tally {
 	const char *name;
 	bool loads_given; /* they are what was recorded, and are not compared */
 	uint64_t runs, insns;
-	uint64_t captured;	       /* values, known or not */
-	uint64_t compared[VT_NWHATS];  /* known ones that have a recorded value beside them */
-	uint64_t uncompared;	       /* known ones that have none */
-	uint64_t registers;	       /* looked at where runs end */
+	uint64_t captured;	      /* values, known or not */
+	uint64_t compared[VT_NWHATS]; /* known ones that have a recorded value beside them */
+	uint64_t uncompared;	      /* known ones that have none */
+	uint64_t registers;	      /* looked at where runs end */
 	uint64_t differences;
 	uint64_t shown;
 	uint64_t stops[VT_NSTOPS];

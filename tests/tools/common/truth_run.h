@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TOOLS_TRUTH_RUN_H
+#define TOOLS_TRUTH_RUN_H
+
+#include "base/buf.h"
+#include "base/rng.h"
+#include "tests/tools/common/accesses.h"
+#include "tests/tools/common/shadow.h"
+#include "tests/tools/common/truth.h"
+
+/* Interpreters beside a recording: see interp_truth.c. */
+
+/* The ways of running. */
+enum way {
+	WAY_FOLLOW,   /* along the recording, told what loads read */
+	WAY_FREE,     /* with all registers and all memory that the recording tells */
+	WAY_VALGRIND, /* the same, by Valgrind's rules */
+	WAY_SAMPLE,   /* with what a sample has: general registers and the stack */
+	WAY_PART,     /* with some registers and some memory */
+	WAY_PATH,     /* the same, along the recording, told nothing */
+	NWAYS
+};
+
+/* A store within the window, to be undone. */
+struct stored {
+	uint64_t addr;
+	const uint8_t *value;
+	uint32_t size;
+	size_t old; /* bytes and their marks, in truth.old */
+};
+
+struct runner {
+	struct truth *truth;
+	struct vt_kmem *mem;
+	struct vt_interp *m;
+};
+
+struct truth {
+	int64_t pid, tid; /* whose registers the follower has */
+	struct shadow *memory, *code;
+	struct vt_kmem *known; /* the follower's memory */
+	struct vt_interp *follower;
+	struct registers recorded;
+	struct runner runners[NWAYS];
+	struct tally tallies[NWAYS];
+	struct vt_rng rng;
+	uint64_t countdown; /* instructions up to the next window */
+
+	/* the step at hand, for hooks */
+	const struct vt_step *step;
+	struct access *accesses;
+	size_t naccesses, accesses_cap;
+	bool *taken;
+	size_t taken_cap;
+	uint32_t guard_insn, guards; /* how many guards of which instruction were asked for */
+
+	/* the window */
+	bool open;
+	enum way way;
+	uint64_t length, insns;
+	size_t first; /* step */
+	struct registers start, start_recorded;
+	struct stored *stored;
+	size_t nstored, stored_cap;
+	struct vt_buf old;
+	uint64_t secret; /* by which parts are hidden */
+};
+
+bool truth_init(struct truth *t, uint64_t seed, struct vt_error *err);
+void truth_fini(struct truth *t);
+
+/* Where a step begins. */
+uint64_t truth_addr(const struct vt_step *s);
+
+/* Steps of one thread, one after the other; `next` is where they lead, or 0.  May split them. */
+void truth_steps(struct truth *t, struct vt_step *steps, size_t n, uint64_t next);
+
+void truth_forget_code(struct truth *t, int64_t pid);
+
+/* False when there was a difference, or nothing to compare. */
+bool truth_report(const struct truth *t, bool verbose);
+
+#endif
