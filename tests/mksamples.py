@@ -6,14 +6,14 @@
 # Writes a perf.data (in the form that perf writes into pipes) with samples of a process 100 as lines of
 # standard input tell:
 #
-#	map START LENGTH OFFSET PATH	code of a file is mapped
+#	map START LENGTH OFFSET PATH [BUILDID]
+#					code of a file is mapped
 #	event NAME [regs]		the next event; its samples have registers and stack
 #	sample NAME TIME IP [REG=VALUE ...] [stack=HEX]
 #
 # Numbers are hexadecimal but for TIME; registers that are not given are 0.
 
 import argparse
-import os
 import sys
 
 from mkperfdata import IDENTIFIER, IP, PERIOD, REGS_USER, STACK_USER, TID, TIME, Writer
@@ -30,12 +30,12 @@ class Samples:
         self.events = {}
         self.body = b''
 
-    def map(self, start, length, offset, path):
-        st = os.stat(path)
+    def map(self, start, length, offset, path, buildid=''):
+        id = bytes.fromhex(buildid)
+        file = self.w.pack('I', len(id)) + id.ljust(20, b'\0') if id else bytes(24)
         self.body += self.w.record(10, self.w.pack(
-            'iiQQQIIQQII', 100, 100, int(start, 16), int(length, 16), int(offset, 16),
-            os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, 0, 5, 2) + self.w.text(path),
-            misc=2)
+            'iiQQQ', 100, 100, int(start, 16), int(length, 16), int(offset, 16)) + file +
+            self.w.pack('II', 5, 2) + self.w.text(path), misc=2 | (1 << 14 if id else 0))
 
     def event(self, name, regs=None):
         type = PLAIN | (REGS_USER | STACK_USER if regs else 0)

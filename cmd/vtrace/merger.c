@@ -6,80 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile.h"
-#include "base/hash.h"
-#include "base/intern.h"
-#include "value/hotprofile.h"
-#include "value/hotrecord.h"
+#include "cmd/vtrace/merger_internal.h"
 
-/* Strings are numbers of one pool, so that equal keys have equal bytes. */
-struct event {
-	uint64_t policy;
-	uint32_t name;
-	uint32_t unit;
-	uint64_t row[VT_EVENT_NFIELDS]; /* the numbers on which all streams agree, else 0 */
-	uint32_t id;			/* in the stream that is written */
-	bool known;			/* `row` is set */
-};
-
-struct image {
-	uint32_t buildid; /* if there is one, type and path are no part of the key: 0 */
-	uint32_t type_key;
-	uint64_t path_key;
-	uint32_t path; /* of several paths of one build-id the first in the alphabet */
-	uint32_t id;
-	uint64_t type;
-	uint64_t machine;
-};
-
-struct place {
-	uint64_t offset;
-	uint32_t image; /* index, or VT_UNMAPPED_IMAGE */
-	uint32_t event; /* index */
-	uint64_t samples;
-	uint64_t period;
-};
-
-struct loss {
-	uint64_t event; /* index, or the stream's own id */
-	uint64_t source;
-	uint64_t count;
-};
-
-struct gap {
-	uint32_t reason;
-	uint32_t input;
-	uint64_t bytes;
-	uint64_t records;
-};
-
-/* An EVENT, IMAGE or LOST record of the stream at hand, kept until all its names are known. */
-struct declared_event {
-	uint64_t id;
-	struct event event;
-};
-
-struct declared_image {
-	uint64_t id;
-	struct image image;
-};
-
-struct merger {
-	struct vt_intern *strings;
-	struct vt_hash events;
-	struct vt_hash images;
-	struct vt_hash places;
-	struct vt_hash losses;
-	struct vt_hash gaps;
-	struct vt_hotprofile *hots; /* of all streams */
-	struct vt_profile *profile; /* of the stream at hand, as the next three */
-	struct vt_hash own_events;
-	struct vt_hash own_images;
-	struct vt_hash own_losses; /* struct loss, with the stream's own event ids */
-	uint64_t bad;
-};
-
-static int no_memory(struct vt_error *err)
+int merger_no_memory(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
@@ -100,7 +29,8 @@ struct merger *merger_new(uint64_t seed)
 	vt_hash_init(&m->own_losses, sizeof(struct loss), offsetof(struct loss, count));
 	m->strings = vt_intern_new();
 	m->hots = vt_hotprofile_new(seed);
-	if (!m->strings || !m->hots) {
+	m->conflicts = merge_conflicts_new();
+	if (!m->strings || !m->hots || !m->conflicts) {
 		merger_free(m);
 		return NULL;
 	}
@@ -121,6 +51,7 @@ void merger_free(struct merger *m)
 	vt_hash_fini(&m->own_losses);
 	vt_profile_free(m->profile);
 	vt_hotprofile_free(m->hots);
+	merge_conflicts_free(m->conflicts);
 	vt_intern_free(m->strings);
 	free(m);
 }
@@ -134,7 +65,7 @@ int merger_begin(struct merger *m, struct vt_error *err)
 	vt_hash_clear(&m->own_images);
 	vt_hash_clear(&m->own_losses);
 	m->profile = vt_profile_new(NULL);
-	return m->profile ? 0 : no_memory(err);
+	return m->profile ? 0 : merger_no_memory(err);
 }
 
 static uint32_t string_of(struct merger *m, const struct vt_record *rec, unsigned field)
@@ -214,10 +145,15 @@ int merger_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t co
 		: b->kind == VT_GAP   ? feed_gap
 				      : NULL;
 	struct vt_record rec = {b, b->kind, first};
+	int code = 0;
 
 	for (; feed && rec.row < first + count; rec.row++)
 		if (!feed(m, &rec))
-			return no_memory(err);
+			return merger_no_memory(err);
+	for (; !feed && rec.row < first + count && code == 0; rec.row++)
+		code = merge_conflicts_feed(m->conflicts, &rec, err);
+	if (code < 0)
+		return code;
 	if (vt_hotprofile_feed(m->hots, b, first, count, err) < 0)
 		return -(int)err->code;
 	return vt_profile_feed(m->profile, b, first, count, err);
@@ -256,7 +192,7 @@ static bool join_event(struct merger *m, uint64_t id, uint32_t *index)
 	return true;
 }
 
-static bool add_image(struct merger *m, const struct image *i, uint32_t *index)
+bool merger_add_image(struct merger *m, const struct image *i, uint32_t *index)
 {
 	struct image *joined;
 	bool added;
@@ -274,7 +210,7 @@ static bool add_image(struct merger *m, const struct image *i, uint32_t *index)
 	return true;
 }
 
-static bool join_image(struct merger *m, uint64_t id, uint32_t *index)
+bool merger_join_image(struct merger *m, uint64_t id, uint32_t *index)
 {
 	const struct declared_image *d = vt_hash_find(&m->own_images, &id);
 	static const struct image undeclared = {.type = VT_IMAGE_FILE};
@@ -283,7 +219,7 @@ static bool join_image(struct merger *m, uint64_t id, uint32_t *index)
 		*index = VT_UNMAPPED_IMAGE;
 		return true;
 	}
-	return add_image(m, d ? &d->image : &undeclared, index);
+	return merger_add_image(m, d ? &d->image : &undeclared, index);
 }
 
 static bool join_place(struct merger *m, const struct vt_place *p)
@@ -292,7 +228,7 @@ static bool join_place(struct merger *m, const struct vt_place *p)
 	struct place key = {.offset = p->offset};
 	struct place *joined;
 
-	if (!join_event(m, e->id, &key.event) || !join_image(m, p->image, &key.image))
+	if (!join_event(m, e->id, &key.event) || !merger_join_image(m, p->image, &key.image))
 		return false;
 	joined = vt_hash_add(&m->places, &key, NULL);
 	if (!joined)
@@ -363,7 +299,8 @@ int merger_end(struct merger *m, struct vt_error *err)
 		ok = join_loss(m, vt_hash_at(&m->own_losses, i));
 	vt_profile_free(m->profile);
 	m->profile = NULL;
-	return ok ? vt_hotprofile_end(m->hots, err) : no_memory(err);
+	code = ok ? merge_conflicts_end(m, err) : merger_no_memory(err);
+	return code < 0 ? code : vt_hotprofile_end(m->hots, err);
 }
 
 const struct vt_hot_damage *merger_damage(const struct merger *m)
@@ -374,259 +311,4 @@ const struct vt_hot_damage *merger_damage(const struct merger *m)
 uint64_t merger_bad(const struct merger *m)
 {
 	return m->bad;
-}
-
-/* ---- writing the sum ---- */
-
-/* A thing to be put in order by up to three texts, then by numbers. */
-struct rank {
-	const char *text[3];
-	uint64_t number[3];
-	size_t index;
-};
-
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-	int i, c = 0;
-
-	for (i = 0; i < 3 && c == 0; i++)
-		c = strcmp(x->text[i], y->text[i]);
-	for (i = 0; i < 3 && c == 0; i++)
-		c = (x->number[i] > y->number[i]) - (x->number[i] < y->number[i]);
-	return c ? c : (x->index > y->index) - (x->index < y->index);
-}
-
-/* The entries of a table, in order; the caller frees it.  NULL when memory ran out. */
-static struct rank *rank_all(const struct merger *m, const struct vt_hash *h,
-			     void (*describe)(const struct merger *m, const void *entry,
-					      struct rank *r))
-{
-	struct rank *ranks = malloc((h->count + 1) * sizeof(*ranks));
-	size_t i;
-
-	for (i = 0; ranks && i < h->count; i++) {
-		ranks[i] = (struct rank){{"", "", ""}, {0, 0, 0}, i};
-		describe(m, vt_hash_at(h, i), &ranks[i]);
-	}
-	if (ranks)
-		qsort(ranks, h->count, sizeof(*ranks), compare_ranks);
-	return ranks;
-}
-
-static void describe_event(const struct merger *m, const void *entry, struct rank *r)
-{
-	const struct event *e = entry;
-
-	r->text[0] = vt_intern_get(m->strings, e->name);
-	r->text[1] = vt_intern_get(m->strings, e->unit);
-	r->number[0] = e->policy;
-}
-
-static void describe_image(const struct merger *m, const void *entry, struct rank *r)
-{
-	const struct image *i = entry;
-
-	r->text[0] = vt_intern_get(m->strings, i->path);
-	r->text[1] = vt_intern_get(m->strings, i->buildid);
-	r->number[0] = i->type;
-}
-
-static uint32_t event_id(const struct merger *m, uint32_t index)
-{
-	return ((const struct event *)vt_hash_at(&m->events, index))->id;
-}
-
-static uint32_t image_id(const struct merger *m, uint32_t index)
-{
-	if (index == VT_UNMAPPED_IMAGE)
-		return index;
-	return ((const struct image *)vt_hash_at(&m->images, index))->id;
-}
-
-static void describe_place(const struct merger *m, const void *entry, struct rank *r)
-{
-	const struct place *p = entry;
-
-	r->number[0] = image_id(m, p->image);
-	r->number[1] = p->offset;
-	r->number[2] = event_id(m, p->event);
-}
-
-static void describe_loss(const struct merger *m, const void *entry, struct rank *r)
-{
-	const struct loss *l = entry;
-
-	r->text[0] = vt_intern_get(m->strings, (uint32_t)l->source);
-	r->number[0] = event_id(m, (uint32_t)l->event);
-}
-
-static void describe_gap(const struct merger *m, const void *entry, struct rank *r)
-{
-	const struct gap *g = entry;
-
-	r->text[0] = vt_intern_get(m->strings, g->input);
-	r->text[1] = vt_intern_get(m->strings, g->reason);
-}
-
-static void put_string(const struct merger *m, struct vt_writer *w, unsigned field, uint32_t string)
-{
-	vt_writer_bytes(w, field, vt_intern_get(m->strings, string),
-			vt_intern_size(m->strings, string));
-}
-
-static void write_event(const struct merger *m, struct vt_writer *w, void *entry, size_t number)
-{
-	struct event *e = entry;
-	uint64_t *row = vt_writer_row(w, VT_EVENT);
-	unsigned f;
-
-	e->id = (uint32_t)number;
-	for (f = 0; f < VT_EVENT_NFIELDS; f++)
-		if (f != VT_EVENT_NAME && f != VT_EVENT_UNIT)
-			row[f] = e->row[f];
-	row[VT_EVENT_ID] = number;
-	row[VT_EVENT_POLICY] = e->policy;
-	put_string(m, w, VT_EVENT_NAME, e->name);
-	put_string(m, w, VT_EVENT_UNIT, e->unit);
-}
-
-static void write_image(const struct merger *m, struct vt_writer *w, void *entry, size_t number)
-{
-	struct image *i = entry;
-	uint64_t *row = vt_writer_row(w, VT_IMAGE);
-
-	i->id = (uint32_t)number;
-	row[VT_IMAGE_ID] = number;
-	row[VT_IMAGE_TYPE] = i->type;
-	row[VT_IMAGE_MACHINE] = i->machine;
-	put_string(m, w, VT_IMAGE_PATH, i->path);
-	put_string(m, w, VT_IMAGE_BUILDID, i->buildid);
-}
-
-static void write_place(const struct merger *m, struct vt_writer *w, void *entry, size_t number)
-{
-	const struct place *p = entry;
-	uint64_t *row = vt_writer_row(w, VT_COUNT);
-
-	(void)number;
-	row[VT_COUNT_IMAGE] = image_id(m, p->image);
-	row[VT_COUNT_OFFSET] = p->offset;
-	row[VT_COUNT_EVENT] = event_id(m, p->event);
-	row[VT_COUNT_SAMPLES] = p->samples;
-	row[VT_COUNT_PERIOD] = p->period;
-}
-
-static void write_loss(const struct merger *m, struct vt_writer *w, void *entry, size_t number)
-{
-	const struct loss *l = entry;
-	uint64_t *row = vt_writer_row(w, VT_LOST);
-
-	(void)number;
-	row[VT_LOST_EVENT] = event_id(m, (uint32_t)l->event);
-	row[VT_LOST_COUNT] = l->count;
-	put_string(m, w, VT_LOST_SOURCE, (uint32_t)l->source);
-}
-
-static void write_gap(const struct merger *m, struct vt_writer *w, void *entry, size_t number)
-{
-	const struct gap *g = entry;
-	uint64_t *row = vt_writer_row(w, VT_GAP);
-
-	(void)number;
-	row[VT_GAP_BYTES] = g->bytes;
-	row[VT_GAP_RECORDS] = g->records;
-	put_string(m, w, VT_GAP_REASON, g->reason);
-	put_string(m, w, VT_GAP_INPUT, g->input);
-}
-
-/* ---- hot lists ---- */
-
-/* The index of a hot list's image, which may be in no place that was counted. */
-static bool join_hot_image(struct merger *m, uint32_t number, uint32_t *index)
-{
-	const struct vt_hot_image *h = vt_hotprofile_image(m->hots, number);
-	struct image i = {.type = 0};
-
-	if (!h) {
-		*index = VT_UNMAPPED_IMAGE;
-		return true;
-	}
-	i.buildid = vt_intern_add(m->strings, h->buildid, h->buildid_size);
-	i.path = vt_intern_str(m->strings, h->path);
-	i.type = h->type;
-	i.machine = h->machine;
-	i.path_key = i.buildid ? 0 : i.path;
-	i.type_key = i.buildid ? 0 : h->type;
-	return i.buildid != UINT32_MAX && i.path != UINT32_MAX && add_image(m, &i, index);
-}
-
-/* Before images get their ids. */
-static int join_hot_images(struct merger *m, struct vt_error *err)
-{
-	uint32_t index;
-	size_t i;
-
-	for (i = 0; i < vt_hotprofile_count(m->hots); i++) {
-		const struct vt_hot_key *key = &vt_hotprofile_at(m->hots, i)->key;
-
-		if (!join_hot_image(m, key->image, &index) ||
-		    (key->caller && !join_hot_image(m, key->caller_image, &index)))
-			return no_memory(err);
-	}
-	return 0;
-}
-
-static int write_hots(struct merger *m, struct vt_writer *w, struct vt_error *err)
-{
-	size_t i;
-
-	for (i = 0; i < vt_hotprofile_count(m->hots); i++) {
-		const struct vt_hot *h = vt_hotprofile_at(m->hots, i);
-		uint64_t caller = h->key.caller_image;
-		uint32_t index;
-
-		if (h->key.caller) {
-			if (!join_hot_image(m, h->key.caller_image, &index))
-				return no_memory(err);
-			caller = image_id(m, index);
-		}
-		if (!join_hot_image(m, h->key.image, &index))
-			return no_memory(err);
-		if (vt_hot_write(h, image_id(m, index), caller, w, err) < 0)
-			return -(int)err->code;
-	}
-	return 0;
-}
-
-int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err)
-{
-	/* Events and images first: the rest is ordered by the ids that they get here. */
-	const struct {
-		struct vt_hash *table;
-		void (*describe)(const struct merger *m, const void *entry, struct rank *r);
-		void (*write)(const struct merger *m, struct vt_writer *w, void *entry,
-			      size_t number);
-	} parts[] = {
-		{&m->events, describe_event, write_event},
-		{&m->images, describe_image, write_image},
-		{&m->losses, describe_loss, write_loss},
-		{&m->gaps, describe_gap, write_gap},
-		{&m->places, describe_place, write_place},
-	};
-	size_t i, k;
-
-	if (join_hot_images(m, err) < 0)
-		return -(int)err->code;
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		struct rank *ranks = rank_all(m, parts[i].table, parts[i].describe);
-
-		if (!ranks)
-			return no_memory(err);
-		for (k = 0; k < parts[i].table->count; k++)
-			parts[i].write(m, w, vt_hash_at(parts[i].table, ranks[k].index), k);
-		free(ranks);
-	}
-	vt_module_names_write(vt_hotprofile_modules(m->hots), w);
-	return write_hots(m, w, err);
 }

@@ -14,8 +14,8 @@
  * summed by event and source, gaps by reason and input.
  *
  * The sum of counts does not depend on the order of the streams, nor on how samples are spread over
- * them.  Hot lists are joined as value/hotmerge.h says, which takes the streams for parts of one
- * run, in their order.
+ * them.  So do pairs of conflicting accesses (CONFLICT).  Hot lists are joined as value/hotmerge.h
+ * says, which takes the streams for parts of one run, in their order.
  */
 struct merger;
 
@@ -41,9 +41,8 @@ uint64_t merger_bad(const struct merger *m);
 const struct vt_hot_damage *merger_damage(const struct merger *m);
 
 /*
- * Writes EVENT, IMAGE, MODULE, LABEL, LOST, GAP, COUNT and HOT records, ordered by name, path,
- * image and offset.
- * Errors of the writer stick to it; VT_E_NOMEM.
+ * Writes EVENT, IMAGE, MODULE, LABEL, LOST, GAP, COUNT, CONFLICT and HOT records, ordered by name,
+ * path, image and offset. Errors of the writer stick to it; VT_E_NOMEM.
  */
 int merger_write(struct merger *m, struct vt_writer *w, struct vt_error *err);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/proflist.h"
 #include "analysis/replay_internal.h"
@@ -222,11 +223,19 @@ static bool gather_pairs(struct vt_replay *rp)
 
 /* ---- their samples ---- */
 
-/*
- * Events that count what a type of conflict costs: Intel's and AMD's event lists, and the generic
- * name of none.
- */
-static bool fits(enum vt_conflict type, const char *event)
+/* Whether a text holds a name, in capitals or not. */
+static bool holds(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *text; text++)
+		if (strncasecmp(text, name, n) == 0)
+			return true;
+	return false;
+}
+
+/* Intel's and AMD's event lists. */
+bool vt_conflict_event_fits(enum vt_conflict type, const char *event)
 {
 	static const struct {
 		enum vt_conflict type;
@@ -238,11 +247,12 @@ static bool fits(enum vt_conflict type, const char *event)
 		{VT_CONFLICT_ALIAS_4K, "ld_blocks_partial.address_alias"},
 		{VT_CONFLICT_ALIAS_4K, "ld_blocks.address_alias"},
 		{VT_CONFLICT_ORDER, "machine_clears.memory_ordering"},
+		{VT_CONFLICT_ORDER, "machine_clears.disambiguation"},
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (known[i].type == type && strstr(event, known[i].event))
+		if (known[i].type == type && holds(event, known[i].event))
 			return true;
 	return false;
 }
@@ -253,7 +263,7 @@ static bool is_chosen(const struct vt_replay *rp, const struct vt_event_choice *
 	size_t i;
 
 	if (!rp->o.nevents)
-		return fits(type, vt_profile_event(rp->profile, event)->name);
+		return vt_conflict_event_fits(type, vt_profile_event(rp->profile, event)->name);
 	for (i = 0; i < chosen->count; i++)
 		if (chosen->index[i] == event)
 			return true;
@@ -377,6 +387,11 @@ void vt_replay_write(const struct vt_replay *rp, struct vt_writer *w)
 	vt_writer_text(w, VT_META_KEY, "replay.model");
 	vt_writer_text(w, VT_META_VALUE, rp->o.model->name);
 	write_meta(w, "replay.distance", rp->o.model->distance);
+	for (i = 0; i < rp->o.nevents; i++) {
+		vt_writer_row(w, VT_META);
+		vt_writer_text(w, VT_META_KEY, "replay.event");
+		vt_writer_text(w, VT_META_VALUE, rp->o.events[i]);
+	}
 	write_meta(w, "replay.runs", t->of.runs);
 	write_meta(w, "replay.insns", t->of.insns);
 	write_meta(w, "replay.accesses", t->of.accesses);

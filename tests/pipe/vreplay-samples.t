@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need gcc nm "$PYTHON"
+t_need gcc nm readelf "$PYTHON"
 
 gcc -O1 -Wl,-z,now -o conflicts "$ROOT/tests/data/replay/conflicts.c" \
 	"$ROOT/tests/data/replay/conflicts.S" || t_skip_all "the program with planted pairs does not compile"
@@ -26,6 +26,7 @@ in_process()
 	printf '0x%x' $(($(at "$1") + base))
 }
 
+buildid=$(readelf -n conflicts | sed -n 's/.*Build ID: //p')
 text=$(printf '0x%x' $(($(at narrow) & ~4095)))
 
 # The page holds its own address at 256, and the process returns to nowhere.
@@ -37,7 +38,7 @@ print((bytes(256) + struct.pack('<Q', $page) + bytes(16)).hex())")
 make()
 {
 	{
-		echo "map $(printf '%x' $((base + text))) 1000 ${text#0x} $PWD/conflicts"
+		echo "map $(printf '%x' $((base + text))) 1000 ${text#0x} $PWD/conflicts $buildid"
 		cat
 	} | "$ROOT/tests/mksamples.py" made.data
 	vtrace decode -o "$1" made.data
@@ -118,5 +119,84 @@ t_like "say so" "neither executed code nor samples with registers" "$T_ERR"
 } | make nowhere.vt
 t_status "registers that point nowhere" 3 vreplay nowhere.vt
 t_like "say so" "no address of any access is known behind the samples" "$T_ERR"
+
+# ---- merging: two halves give the whole ----
+
+{
+	echo 'event cycles regs'
+	for name in narrow partial twice vector alias order divided; do
+		sampled "$name" 8 | grep -v '^event'
+	done
+} >whole
+grep -v '[13579] 0x[0-9a-f]* di' whole >even
+grep -v '[02468] 0x[0-9a-f]* di' whole >odd
+for part in whole even odd; do
+	make "$part.vt" <"$part"
+	vreplay -o "$part.pairs" "$part.vt" 2>/dev/null
+done
+rest='IMAGE,EVENT,COUNT,CONFLICT,META'
+t_ok "merging halves" vtrace merge -o sum.vt even.pairs odd.pairs
+t_ok "merging the whole" vtrace merge -o one.vt whole.pairs
+vtrace dump -k "$rest" sum.vt >sum
+vtrace dump -k "$rest" one.vt >one
+t_same "two halves give the whole" sum one
+t_is "with all its pairs" "$(pairs_of() { vtrace dump -k CONFLICT -F type,earlier,offset,count,executions,distance,nearest "$1"; }
+	pairs_of one.vt | sort >a; pairs_of whole.pairs | sort >b; cmp a b && wc -l <a)" 7
+vreplay -m zen4 -o zen4.pairs even.vt 2>/dev/null
+t_status "pairs of another core" 3 vtrace merge -o x.vt odd.pairs zen4.pairs
+t_like "say so" "zen4.pairs: its pairs are of another model of a core than those before" "$T_ERR"
+
+# ---- ranking ----
+
+# ranked: the pairs as vlist lists them, "TYPE LATER SAMPLES"
+ranked()
+{
+	vlist --replay --json -i - | "$PYTHON" -c '
+import json, sys
+for p in json.load(sys.stdin)["pairs"]:
+    print(p["type"], p["procedure"], p["samples"])'
+}
+
+# Samples of events that count conflicts, and some of one that does not.
+{
+	cat whole
+	n=100
+	while read -r event label count; do
+		echo "event $event"
+		for ((i = 0; i < count; i++)); do
+			echo "sample $event $((n++)) $(in_process "$label")"
+		done
+	done <<-END
+		cpu/ld_blocks.store_forward/u partial.L 5
+		LD_BLOCKS_PARTIAL.ADDRESS_ALIAS:u alias.L 3
+		machine_clears.memory_ordering divided.L 2
+		l1d.replacement narrow.L 40
+	END
+	echo "sample machine_clears.memory_ordering $((n++)) $(in_process alias.L)"
+} | make events.vt
+t_is "samples of the events that fit rank the pairs" "$(vreplay events.vt 2>/dev/null | ranked | head -4 | tr '\n' ' ')" \
+	"forward partial.L 5 alias-4k alias.L 3 order divided.L 2 forward narrow.L 0 "
+t_is "or those that are asked for" "$(vreplay -e l1d.replacement events.vt 2>/dev/null | ranked | head -2 | tr '\n' ' ')" \
+	"forward narrow.L 40 forward partial.L 0 "
+t_is "the summary counts them" "$(vreplay --summary --json events.vt 2>/dev/null |
+	"$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["samples"])')" 10
+t_status "an event that is not there" 2 vreplay -e cache-misses -o x.vt events.vt
+
+# The events were counted in another run than the one that was interpreted.
+vtrace merge -o both.vt whole.pairs events.vt
+t_is "samples of a stream that is merged" "$(ranked <both.vt | head -3 | tr '\n' ' ')" \
+	"forward partial.L 5 alias-4k alias.L 3 order divided.L 2 "
+t_status "the event to rank by is in no stream of pairs" 2 vreplay -e l1d.replacement -o x.vt whole.vt
+
+# A recording of all accesses, and events of another run.
+if command -v valgrind >/dev/null; then
+	vtrace record --full --mem --values=stores -o recorded.vt -- ./conflicts partial 1000 >/dev/null 2>&1
+	vreplay --image conflicts -o recorded.pairs recorded.vt 2>/dev/null
+	vtrace merge -o both.vt recorded.pairs events.vt
+	t_is "a recording's pairs, ranked by samples of another run" \
+		"$(ranked <both.vt | head -1)" "forward partial.L 5"
+else
+	t_skip "a recording's pairs, ranked by samples of another run" "valgrind is not there"
+fi
 
 t_done
