@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "image/imagedata.h"
 #include "image/lines.h"
+#include "image/unwind.h"
 
 /* A long-lived runtime's perf map has some 10 MB. */
 #define PERF_MAP_LIMIT ((size_t)256 << 20)
@@ -66,6 +67,7 @@ void vti_image_free(struct vti_image *image)
 		return;
 	vt_lines_free(image->lines);
 	vt_imagedata_free(image->data);
+	vt_unwind_free(image->unwind);
 	vt_symbols_free(image->symbols);
 	vt_elf_close(image->debug);
 	vt_elf_close(image->elf);
@@ -446,4 +448,16 @@ void vti_image_load_data(struct vti_finder *f, struct vti_image *image)
 	vti_image_load_elf(f, image);
 	if (image->elf)
 		image->data = vt_imagedata_new(image->elf, &err);
+}
+
+void vti_image_load_unwind(struct vti_finder *f, struct vti_image *image)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (image->unwind_tried)
+		return;
+	image->unwind_tried = true;
+	vti_image_load_elf(f, image);
+	if (image->elf)
+		image->unwind = vt_unwind_new(image->elf, &err);
 }

@@ -36,6 +36,9 @@ struct vti_image {
 	bool data_tried;
 	struct vt_imagedata *data;
 
+	bool unwind_tried;
+	struct vt_unwind *unwind;
+
 	bool lines_tried;
 	struct vt_lines *lines;
 
@@ -67,6 +70,7 @@ void vti_image_load_elf(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_lines(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_data(struct vti_finder *f, struct vti_image *image);
+void vti_image_load_unwind(struct vti_finder *f, struct vti_image *image);
 void vti_jit_load(struct vti_finder *f, struct vti_jit *jit);
 
 /* Once symbols were loaded: offset to vaddr and back; not for anonymous code. */

@@ -327,6 +327,16 @@ const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id)
 	return image->data;
 }
 
+struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image)
+		return NULL;
+	vti_image_load_unwind(&im->finder, image);
+	return image->unwind;
+}
+
 struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);

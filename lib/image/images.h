@@ -23,6 +23,7 @@ extern "C" {
 struct vt_images;
 struct vt_lines;
 struct vt_imagedata;
+struct vt_unwind;
 
 struct vt_images_options {
 	struct vt_find_options find;
@@ -121,6 +122,9 @@ struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id);
  * Borrowed from the store.
  */
 const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id);
+
+/* The call frame information of an image (unwind.h); NULL and borrowed likewise. */
+struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id);
 
 /* True when the image's file was checked against a recorded build-id. */
 bool vt_images_verified(struct vt_images *im, uint32_t id);

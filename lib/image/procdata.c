@@ -113,3 +113,18 @@ bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid
 	*bias = p.bias;
 	return true;
 }
+
+bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t pc,
+			const struct vt_unwind_state *s, struct vt_return *f)
+{
+	struct vt_unwind *u;
+	struct place p;
+
+	if (!find_place(im, as, pid, pc, &p))
+		return false;
+	u = vt_images_unwind(im, p.image);
+	if (!u || !vt_unwind_find(u, pc - p.bias, p.bias, s, f))
+		return false;
+	f->entry += p.bias;
+	return true;
+}

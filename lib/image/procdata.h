@@ -9,6 +9,7 @@
 #include "image/addrspace.h"
 #include "image/imagedata.h"
 #include "image/images.h"
+#include "image/unwind.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +32,13 @@ uint64_t vt_procdata_line(struct vt_images *im, struct vt_addrspace *as, int32_t
  */
 bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t address,
 		      uint32_t *image, uint64_t *bias);
+
+/*
+ * Where the procedure returns to that has the instruction at `pc`, which comes next (unwind.h);
+ * `entry` is an address.  False: unknown.
+ */
+bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t pc,
+			const struct vt_unwind_state *s, struct vt_return *f);
 
 #ifdef __cplusplus
 }

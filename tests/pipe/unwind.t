@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Return addresses by call frame information, against a stack of calls kept while stepping.
+
+. "$(dirname "$0")/../lib.sh"
+
+head -c 100000 /usr/bin/bash >in
+
+# follow NAME CALLS STEPS PROGRAM...: none is wrong, and nearly all are known.
+follow()
+{
+	local name=$1
+
+	shift
+	if "$VT_BUILD/tests/tools/unwind_steps" "$@" >out 2>errors; then
+		t_is "$name: nearly all are known" \
+			"$(awk '{ print ($2 > 10000 && $4 >= $2 * 0.99) ? "yes" : $0 }' out)" yes
+	elif [ $? = 3 ]; then
+		t_skip "$name" "$(cat errors)"
+	else
+		cat out errors >&2
+		t_ok "$name: none is wrong" false
+	fi
+}
+
+follow "the dynamic linker, and ls" 0 50000 ls -l /usr/lib
+follow gzip 45 40000 gzip -c in
+follow perl 60 60000 perl -e 'print join q(,), sort reverse 1 .. 3000'
+follow "openssl's own assembly" 60 50000 openssl dgst -sha256 in
+t_done
