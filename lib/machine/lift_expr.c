@@ -226,6 +226,7 @@ uint16_t vti_operator(struct vti_build *b, IROp op, IRType type, const uint16_t 
 				      .b = args[1],
 				      .c = args[2],
 				      .d = args[3],
+				      .aux = (uint16_t)op,
 				      .data = irop},
 		      (struct vti_widths){(uint8_t)vti_type_words(type), words[0], words[1],
 					  words[2], words[3]});
