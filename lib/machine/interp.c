@@ -81,6 +81,11 @@ void vt_interp_lifted(const struct vt_interp *m, uint64_t *blocks, uint64_t *unl
 	*unlifted = m->nunlifted;
 }
 
+uint64_t vt_interp_taught(const struct vt_interp *m)
+{
+	return m->ntaught;
+}
+
 /* ---- a free run ---- */
 
 static void set_ip(struct vt_interp *m, uint64_t addr)

@@ -113,6 +113,17 @@ void vt_interp_forget_space(struct vt_interp *m, uint64_t space);
 struct vt_word vt_interp_get(const struct vt_interp *m, unsigned reg, unsigned lane);
 void vt_interp_set(struct vt_interp *m, unsigned reg, unsigned lane, struct vt_word w);
 
+/*
+ * All registers together, in vt_interp_state_size() bytes: to go on with another thread.  Nothing
+ * else may read or write them.
+ */
+size_t vt_interp_state_size(void);
+void vt_interp_save(const struct vt_interp *m, void *state);
+void vt_interp_restore(struct vt_interp *m, const void *state);
+
+/* From now on this is the memory; borrowed as that of vt_interp_new(). */
+void vt_interp_set_memory(struct vt_interp *m, struct vt_kmem *mem);
+
 /* MXCSR's rounding control and whether denormals are honoured, where it is known. */
 void vt_interp_set_mxcsr(struct vt_interp *m, uint32_t mxcsr);
 
@@ -137,6 +148,9 @@ enum vt_stop vt_interp_follow(struct vt_interp *m, uint64_t space, uint64_t addr
 /* What was captured since the last vt_interp_clear(), in order; borrowed until the next run. */
 const struct vt_capture *vt_interp_captures(const struct vt_interp *m, size_t *count);
 void vt_interp_clear(struct vt_interp *m);
+
+/* How often so far the way that a path took made something known of a register or of memory. */
+uint64_t vt_interp_taught(const struct vt_interp *m);
 
 /* Blocks that were lifted so far, and instructions in them that VEX could not lift. */
 void vt_interp_lifted(const struct vt_interp *m, uint64_t *blocks, uint64_t *unlifted);

@@ -205,3 +205,36 @@ void vt_interp_forget(struct vt_interp *m)
 	memset(m->state, 0, sizeof(m->state));
 	vti_set_mxcsr(m, vt_word_unknown(64));
 }
+
+/* ---- threads ---- */
+
+struct saved {
+	struct vt_word state[VTI_STATE_WORDS];
+	struct vti_fpmode fp;
+};
+
+size_t vt_interp_state_size(void)
+{
+	return sizeof(struct saved);
+}
+
+void vt_interp_save(const struct vt_interp *m, void *state)
+{
+	struct saved *s = state;
+
+	memcpy(s->state, m->state, sizeof(s->state));
+	s->fp = m->fp;
+}
+
+void vt_interp_restore(struct vt_interp *m, const void *state)
+{
+	const struct saved *s = state;
+
+	memcpy(m->state, s->state, sizeof(m->state));
+	m->fp = s->fp;
+}
+
+void vt_interp_set_memory(struct vt_interp *m, struct vt_kmem *mem)
+{
+	m->mem = mem;
+}

@@ -59,6 +59,7 @@ struct vt_kmem {
 	vt_kmem_fill_fn *fill;
 	void *arg;
 	bool lasting;	/* only this is filled in */
+	bool shared;	/* what is stored is not kept */
 	uint32_t stamp; /* its tag is never 0: that marks what is free */
 	struct slot *slots;
 	unsigned slot_bits;
@@ -138,7 +139,7 @@ static void drop_pages(struct vt_kmem *m)
 void vt_kmem_reset(struct vt_kmem *m)
 {
 	drop_pages(m);
-	m->lasting = false;
+	m->lasting = m->shared = false;
 	m->ngone = 0;
 }
 
@@ -146,6 +147,12 @@ void vt_kmem_forget(struct vt_kmem *m)
 {
 	drop_pages(m);
 	m->lasting = true;
+}
+
+void vt_kmem_share(struct vt_kmem *m)
+{
+	vt_kmem_forget(m);
+	m->shared = true;
 }
 
 /* The i-th page that is in use. */
@@ -363,6 +370,8 @@ static inline void put(struct vt_kmem *m, uint64_t addr, const uint8_t *bytes, u
 	uint64_t *known = known_of(p, addr);
 	uint64_t place = vt_low_bits(size) << at;
 
+	if (m->shared)
+		mask = 0;
 	memcpy(p->bytes + addr % PAGE_SIZE, bytes, size);
 	*known = (*known & ~place) | (mask << at & place);
 }
@@ -406,7 +415,9 @@ void vt_kmem_store(struct vt_kmem *m, uint64_t addr, unsigned size, const struct
 		memcpy(to, &words->value, 4);
 	else
 		memcpy(to, &words->value, size);
-	if (vt_word_is_known(*words))
+	if (m->shared)
+		*known &= ~place;
+	else if (vt_word_is_known(*words))
 		*known |= place;
 	else
 		*known = (*known & ~place) | (gather(words->known) << at & place);

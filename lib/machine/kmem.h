@@ -36,6 +36,12 @@ void vt_kmem_free(struct vt_kmem *m);
 /* Back to what `fill` says: cheap, for it is done for each sample. */
 void vt_kmem_reset(struct vt_kmem *m);
 
+/*
+ * Others store to the same memory at any time, unseen: of what can be stored to, nothing is known
+ * from now on, whatever is stored; until vt_kmem_reset().
+ */
+void vt_kmem_share(struct vt_kmem *m);
+
 /* Something was stored nobody knows where: of what can be stored to, nothing is known any more. */
 void vt_kmem_forget(struct vt_kmem *m);
 

@@ -301,6 +301,7 @@ static void teach_state(struct vti_lesson *l, struct vt_interp *m, const struct 
 		if ((s->value ^ f->word.value << shift) & s->known & known)
 			l->wrong = true;
 		known &= ~s->known;
+		m->ntaught += known != 0;
 		s->known |= known;
 		s->value |= f->word.value << shift & known;
 	}
@@ -357,6 +358,7 @@ static void teach_memory(struct vti_lesson *l, struct vt_interp *m, const struct
 		words[i].value |= f->word.value & ~words[i].known;
 		words[i].known |= f->word.known;
 	}
+	m->ntaught += !l->wrong;
 	if (!l->wrong)
 		vt_kmem_store(m->mem, addr.value, size, words);
 }

@@ -321,6 +321,42 @@ static void test_full(void **state)
 	against_model(0, 1 << 15, false, 300000);
 }
 
+/* Where others store too, only what no store changes is known. */
+static void test_share(void **state)
+{
+	uint64_t filled = 0, addr;
+	struct vt_kmem *k = vt_kmem_new(fill, &filled, 1 << 20);
+	struct model m = {.lasting = true};
+	struct vt_word w[4] = {vt_word_of(1), vt_word_of(2), vt_word_of(3), vt_word_of(4)};
+	const uint8_t bytes[100] = {0};
+
+	(void)state;
+	assert_non_null(k);
+	vt_hash_init(&m.bytes, sizeof(struct byte), sizeof(uint64_t));
+	vt_kmem_store(k, 0x401c00, 32, w);
+	vt_kmem_share(k);
+	for (addr = 0x400000; addr < 0x402000; addr += 32)
+		check_load(k, &m, addr, 32, true);
+	for (addr = 0x400400; addr < 0x400800; addr += 64) {
+		vt_kmem_store(k, addr, 8, w);
+		vt_kmem_store(k, addr + 17, 32, w);
+		check_load(k, &m, addr, 32, true);
+		check_load(k, &m, addr + 32, 32, true);
+	}
+	vt_kmem_set(k, 0x400900, bytes, sizeof(bytes));
+	check_load(k, &m, 0x400900, 32, true);
+	vt_kmem_forget(k);
+	vt_kmem_store(k, 0x400900, 8, w);
+	check_load(k, &m, 0x400900, 8, true);
+	vt_kmem_reset(k);
+	m.lasting = false;
+	vt_kmem_store(k, 0x400908, 8, w);
+	model_store(&m, 0x400908, 8, w);
+	check_load(k, &m, 0x400900, 32, true);
+	vt_hash_fini(&m.bytes);
+	vt_kmem_free(k);
+}
+
 /* Ranges are merged when there are too many: less is known, but nothing wrong. */
 static void test_many_gone(void **state)
 {
@@ -404,9 +440,13 @@ static void test_everything_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random), cmocka_unit_test(test_random_pages),
-		cmocka_unit_test(test_full),   cmocka_unit_test(test_many_gone),
-		cmocka_unit_test(test_resets), cmocka_unit_test(test_everything_gone),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_random_pages),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_many_gone),
+		cmocka_unit_test(test_resets),
+		cmocka_unit_test(test_everything_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
