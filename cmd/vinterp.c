@@ -30,6 +30,7 @@
 #define HAS_STATE ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
 
 struct options {
+	bool path;
 	uint64_t length;
 	const char *frequency;
 	int skip;
@@ -63,20 +64,20 @@ struct interp {
 
 /* ---- what goes through ---- */
 
-/* Registers and stack have served, and are most of a sample. */
-static void copy_sample(struct vt_writer *w, const struct vt_record *rec)
+/* Copies a record but for some fields of variable length: bits 1 << field. */
+static uint64_t *copy_without(struct vt_writer *w, const struct vt_record *rec, uint64_t without)
 {
 	const struct vt_kind_desc *desc = rec->block->desc;
-	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
-	unsigned i;
+	uint64_t *row = vt_writer_row(w, rec->kind);
+	unsigned i, n = rec->kind == VT_SAMPLE ? VT_SAMPLE_NFIELDS
+			: rec->kind == VT_EXEC ? VT_EXEC_NFIELDS
+					       : VT_BLOCK_NFIELDS;
 
-	for (i = 0; i < VT_SAMPLE_NFIELDS; i++)
+	for (i = 0; i < n; i++)
 		if (desc->fields[i].type == VT_TYPE_U || desc->fields[i].type == VT_TYPE_I)
 			row[i] = vt_record_u64(rec, i);
-	row[VT_SAMPLE_HAS] &= ~HAS_STATE;
-	row[VT_SAMPLE_UREGS_ABI] = row[VT_SAMPLE_IREGS_ABI] = row[VT_SAMPLE_STACK_DYN_SIZE] = 0;
-	for (i = 0; i < VT_SAMPLE_NFIELDS; i++) {
-		if (i == VT_SAMPLE_UREGS || i == VT_SAMPLE_IREGS || i == VT_SAMPLE_STACK)
+	for (i = 0; i < n; i++) {
+		if (without >> i & 1)
 			continue;
 		if (desc->fields[i].type == VT_TYPE_A) {
 			struct vt_words v = vt_record_words(rec, i);
@@ -90,14 +91,33 @@ static void copy_sample(struct vt_writer *w, const struct vt_record *rec)
 				vt_writer_bytes(w, i, v.data, v.size);
 		}
 	}
+	return row;
 }
 
+#define FIELD(field) (UINT64_C(1) << (field))
+
+/*
+ * Registers and stacks have served, and are most of a sample; what was recorded along a path would
+ * be counted twice.
+ */
 static void pass_on(struct interp *p, const struct vt_record *rec)
 {
-	if (rec->kind == VT_SAMPLE && !p->o->keep)
-		copy_sample(p->writer, rec);
-	else
+	uint64_t *row;
+
+	if (rec->kind == VT_SAMPLE && !p->o->keep) {
+		row = copy_without(p->writer, rec,
+				   FIELD(VT_SAMPLE_UREGS) | FIELD(VT_SAMPLE_IREGS) |
+					   FIELD(VT_SAMPLE_STACK));
+		row[VT_SAMPLE_HAS] &= ~HAS_STATE;
+		row[VT_SAMPLE_UREGS_ABI] = row[VT_SAMPLE_IREGS_ABI] =
+			row[VT_SAMPLE_STACK_DYN_SIZE] = 0;
+	} else if (rec->kind == VT_BLOCK && p->o->path && !p->o->keep) {
+		copy_without(p->writer, rec, FIELD(VT_BLOCK_SLOTS));
+	} else if (rec->kind == VT_EXEC && p->o->path && !p->o->keep) {
+		copy_without(p->writer, rec, FIELD(VT_EXEC_DATA));
+	} else {
 		vt_writer_copy(p->writer, rec);
+	}
 }
 
 /* ---- values ---- */
@@ -215,12 +235,54 @@ struct figure {
 	uint64_t of; /* its share of this; 0: none */
 };
 
-#define NFIGURES 12
+#define NFIGURES 32
 
-static void list_figures(const struct vt_interpret_totals *t, uint64_t length,
-			 struct figure f[NFIGURES])
+static size_t list_path(const struct vt_interpret_totals *t, struct figure *f)
 {
-	const struct figure all[NFIGURES] = {
+	static const struct {
+		unsigned what;
+		const char *key, *known_key, *text;
+	} kinds[] = {
+		{VT_WHAT_LOAD, "loads", "loads_known", "loads"},
+		{VT_WHAT_STORE, "stores", "stores_known", "stores"},
+		{VT_WHAT_LOAD_ADDRESS, "load_addresses", "load_addresses_known", "load addresses"},
+		{VT_WHAT_STORE_ADDRESS, "store_addresses", "store_addresses_known",
+		 "store addresses"},
+		{VT_WHAT_ARG, "args", "args_known", "arguments"},
+		{VT_WHAT_TARGET, "targets", "targets_known", "targets"},
+		{VT_WHAT_OPERAND, "operands", "operands_known", "operands"},
+	};
+	const struct figure all[] = {
+		{"pieces", "pieces of path", t->execs, 0},
+		{"begun", "begun with nothing known", t->begun, 0},
+		{"insns", "instructions", t->insns, 0},
+		{"foreign", "of the kernel or another mode", t->foreign, t->insns},
+		{"taught", "taught by the way taken", t->taught, 0},
+		{"contradictions", "contradictions", t->stops[VT_STOP_PATH], 0},
+		{"results", "register results", t->results, 0},
+		{"results_known", "of these, known", t->results_known, t->results},
+		{"values", "values", t->values, 0},
+		{"values_known", "of these, known", t->values_known, t->values},
+		{"unlifted", "unknown instructions lifted", t->unlifted, 0},
+	};
+	size_t n = sizeof(all) / sizeof(all[0]), i;
+
+	memcpy(f, all, sizeof(all));
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint64_t count = t->values_of[kinds[i].what];
+
+		if (!count)
+			continue;
+		f[n++] = (struct figure){kinds[i].key, kinds[i].text, count, 0};
+		f[n++] = (struct figure){kinds[i].known_key, "of these, known",
+					 t->known_of[kinds[i].what], count};
+	}
+	return n;
+}
+
+static size_t list_samples(const struct vt_interpret_totals *t, uint64_t length, struct figure *f)
+{
+	const struct figure all[] = {
 		{"samples", "samples", t->samples, 0},
 		{"left_out", "left out by chance", t->left_out, t->samples},
 		{"no_registers", "without registers", t->no_registers, t->samples},
@@ -236,16 +298,25 @@ static void list_figures(const struct vt_interpret_totals *t, uint64_t length,
 	};
 
 	memcpy(f, all, sizeof(all));
+	return sizeof(all) / sizeof(all[0]);
 }
 
-static void fill_figures(struct vt_table *t, const struct figure f[NFIGURES])
+/* How many there are. */
+static size_t list_figures(const struct interp *p, struct figure f[NFIGURES])
+{
+	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
+
+	return p->o->path ? list_path(t, f) : list_samples(t, p->o->length, f);
+}
+
+static void fill_figures(struct vt_table *t, const struct figure *f, size_t n)
 {
 	size_t i;
 
 	vt_table_column(t, "what", "", VT_FORMAT_TEXT);
 	vt_table_column(t, "count", "count", VT_FORMAT_NUMBER);
 	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
-	for (i = 0; i < NFIGURES; i++) {
+	for (i = 0; i < n; i++) {
 		vt_table_row(t, VT_STYLE_PLAIN);
 		vt_table_str(t, f[i].text);
 		vt_table_number(t, f[i].count);
@@ -270,13 +341,13 @@ static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *tot
 	}
 }
 
-static json_t *json_summary(const struct figure f[NFIGURES], const struct vt_interpret_totals *t)
+static json_t *json_summary(const struct figure *f, size_t n, const struct vt_interpret_totals *t)
 {
 	json_t *doc = json_object();
 	json_t *stops = json_object();
 	size_t i;
 
-	for (i = 0; i < NFIGURES; i++)
+	for (i = 0; i < n; i++)
 		json_object_set_new(doc, f[i].key, app_json_u64(f[i].count));
 	for (i = 0; i < VT_NSTOPS; i++)
 		json_object_set_new(stops, key_of((enum vt_stop)i), app_json_u64(t->stops[i]));
@@ -291,16 +362,16 @@ static bool print_summary(struct interp *p)
 	struct vt_table *figures = vt_table_new(), *stops = vt_table_new();
 	struct vt_error err = VT_ERROR_INIT;
 	struct figure f[NFIGURES];
+	size_t n = list_figures(p, f);
 	bool ok = out != NULL;
 
-	list_figures(totals, p->o->length, f);
 	if (ok && p->o->form.json) {
-		app_json_write(out, json_summary(f, totals), true);
+		app_json_write(out, json_summary(f, n, totals), true);
 	} else if (ok && (!figures || !stops)) {
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 		ok = app_fail(p->app, &err);
 	} else if (ok) {
-		fill_figures(figures, f);
+		fill_figures(figures, f, n);
 		fill_stops(stops, totals);
 		ok = vt_table_print(figures, out, VT_TABLE_TEXT, false, &err) == 0;
 		vt_output_text(out, "\n");
@@ -327,10 +398,9 @@ static void write_totals(struct interp *p)
 {
 	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
 	struct figure f[NFIGURES];
-	size_t i;
+	size_t n = list_figures(p, f), i;
 
-	list_figures(t, p->o->length, f);
-	for (i = 0; i < NFIGURES; i++)
+	for (i = 0; i < n; i++)
 		write_meta(p->writer, "", f[i].key, f[i].count);
 	for (i = 0; i < VT_NSTOPS; i++)
 		if (t->stops[i])
@@ -360,6 +430,7 @@ static bool prepare(struct interp *p)
 {
 	const struct options *o = p->o;
 	struct vt_interpret_options io = {
+		.path = o->path,
 		.length = (uint32_t)o->length,
 		.skip_random = o->skip_given,
 		.seed = p->app->seed,
@@ -369,6 +440,8 @@ static bool prepare(struct interp *p)
 
 	if (o->form.json && !o->summary)
 		return app_usage(p->app, "--json is for --summary");
+	if (o->path && (o->frequency || o->skip_given))
+		return app_usage(p->app, "--frequency and --skip are of samples, not of a path");
 	if (o->plugins.count && o->summary)
 		return app_usage(p->app, "--plugin makes values, and --summary writes none");
 	if (!app_parse_what(p->app, o->what, DEFAULT_WHAT, &p->what) ||
@@ -402,8 +475,8 @@ static bool check(struct interp *p, const char *name)
 	}
 	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values)
 		return true;
-	if (!t->samples) {
-		app_say(p->app, "%s: no samples", name);
+	if (p->o->path || !t->samples) {
+		app_say(p->app, "%s: no %s", name, p->o->path ? "executed code" : "samples");
 		return true;
 	}
 	if (t->samples == t->no_registers) {
@@ -469,6 +542,8 @@ int main(int argc, char **argv)
 	const struct vt_opt opts[] = {
 		{'l', "length", VT_OPT_U64, &o.length, .arg = "N", .min = 1, .max = MAX_LENGTH,
 		 .help = "interpret N instructions from each sample on (default 4)"},
+		{0, "path", VT_OPT_FLAG, &o.path,
+		 .help = "interpret what was executed: a decoded trace, a full recording"},
 		{'f', "frequency", VT_OPT_STRING, &o.frequency, .arg = "1/K",
 		 .help = "interpret one in K samples, chosen at random"},
 		{0, "skip", VT_OPT_CHOICE, &o.skip, .arg = "random", .choices = skip_words,
@@ -494,7 +569,7 @@ int main(int argc, char **argv)
 		.usage = "[-l N] [-f 1/K] [--skip random] [-w LIST] [-p MODULE]... [options] "
 			 "[FILE]",
 		.about = "Interprets the instructions that follow each sample, from its registers "
-			 "and stack,\nand tells the values that it finds.",
+			 "and stack,\nor that were executed, and tells the values that it finds.",
 		.opts = opts,
 		.max_operands = 1,
 	};

@@ -19,8 +19,11 @@ struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
 	in->o = *opt;
 	in->fn = fn;
 	in->arg = arg;
-	in->samples = vti_samples_new(in, err);
-	if (in->samples)
+	if (in->o.path)
+		in->paths = vti_paths_new(in, err);
+	else
+		in->samples = vti_samples_new(in, err);
+	if (in->samples || in->paths)
 		return in;
 	vt_interpret_free(in);
 	return NULL;
@@ -31,6 +34,7 @@ void vt_interpret_free(struct vt_interpret *in)
 	if (!in)
 		return;
 	vti_samples_free(in->samples);
+	vti_paths_free(in->paths);
 	vti_spaces_fini(&in->spaces);
 	free(in);
 }
@@ -41,12 +45,16 @@ int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, stru
 
 	if (code < 0)
 		return code;
-	return vti_samples_feed(in->samples, rec, err);
+	return in->paths ? vti_paths_feed(in->paths, rec, err)
+			 : vti_samples_feed(in->samples, rec, err);
 }
 
 void vt_interpret_end(struct vt_interpret *in)
 {
-	in->totals.unlifted = vti_samples_unlifted(in->samples);
+	if (in->paths)
+		vti_paths_end(in->paths);
+	else
+		in->totals.unlifted = vti_samples_unlifted(in->samples);
 }
 
 const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret *in)
@@ -63,26 +71,24 @@ size_t vt_interpret_code(struct vt_interpret *in, int64_t pid, uint64_t ip, uint
 int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err)
 {
 	struct vt_interpret_totals *t = &in->totals;
-	uint64_t results = 0, results_known = 0, values = 0, values_known = 0;
+	uint64_t all[VT_NWHATS] = {0}, known[VT_NWHATS] = {0};
 	size_t i;
 
 	for (i = 0; i < run->ncaptures; i++) {
-		const struct vt_capture *c = &run->captures[i];
-		bool result = c->what == VT_WHAT_RESULT;
-
-		if (c->what == VT_WHAT_UNKNOWN)
-			continue;
-		values++;
-		values_known += c->known;
-		results += result;
-		results_known += result && c->known;
+		all[run->captures[i].what]++;
+		known[run->captures[i].what] += run->captures[i].known;
+	}
+	/* The captures of whole instructions are no values. */
+	for (i = VT_WHAT_UNKNOWN + 1; i < VT_NWHATS; i++) {
+		t->values_of[i] += all[i];
+		t->known_of[i] += known[i];
+		t->values += all[i];
+		t->values_known += known[i];
 	}
 	t->runs++;
 	t->insns += run->insns;
-	t->results += results;
-	t->results_known += results_known;
-	t->values += values;
-	t->values_known += values_known;
+	t->results += all[VT_WHAT_RESULT];
+	t->results_known += known[VT_WHAT_RESULT];
 	t->stops[run->stop]++;
 	return in->fn ? in->fn(in->arg, run, err) : 0;
 }

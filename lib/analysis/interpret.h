@@ -17,11 +17,12 @@ extern "C" {
 
 /*
  * From a stream to runs of interpreted instructions: from each sample's registers and stack (value
- * sampling 2.1).
+ * sampling 2.1), or along the path that EXEC records tell.
  */
 struct vt_interpret;
 
 struct vt_interpret_options {
+	bool path;	    /* along EXEC records; what is said of samples does not count then */
 	uint32_t length;    /* instructions in a run from a sample, at least 1 */
 	uint32_t frequency; /* one sample in so many is interpreted (by chance), at least 1 */
 	bool skip_random;   /* 0 to length - 1 instructions first, of which nothing is captured:
@@ -67,8 +68,15 @@ struct vt_interpret_totals {
 	uint64_t results_known;
 	uint64_t values; /* of any kind that was captured */
 	uint64_t values_known;
-	uint64_t stops[VT_NSTOPS];
-	uint64_t unlifted; /* instructions of lifted code that VEX does not know */
+	uint64_t values_of[VT_NWHATS]; /* of each kind, and of these: */
+	uint64_t known_of[VT_NWHATS];
+	uint64_t stops[VT_NSTOPS]; /* along a path, but for the first, why its state was lost */
+	uint64_t unlifted;	   /* instructions of lifted code that VEX does not know */
+	/* Along a path: */
+	uint64_t execs;	  /* records */
+	uint64_t begun;	  /* how often it began with nothing known */
+	uint64_t foreign; /* instructions of the kernel, and of 16 and 32 bits: left out */
+	uint64_t taught;  /* how often the way that was taken made something known */
 };
 
 /* `images` is borrowed, and fed by the caller with the same stream, before this. */

@@ -40,6 +40,7 @@ size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t
 		       size_t size);
 
 struct vti_samples;
+struct vti_paths;
 
 struct vt_interpret {
 	struct vt_interpret_options o;
@@ -47,7 +48,8 @@ struct vt_interpret {
 	void *arg;
 	struct vti_spaces spaces;
 	struct vt_interpret_totals totals;
-	struct vti_samples *samples;
+	struct vti_samples *samples; /* one of these two */
+	struct vti_paths *paths;
 };
 
 /*
@@ -62,5 +64,11 @@ void vti_samples_free(struct vti_samples *s);
 int vti_samples_feed(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err);
 /* Instructions in lifted code that VEX does not know. */
 uint64_t vti_samples_unlifted(const struct vti_samples *s);
+
+/* Along a path, likewise; `end` completes the totals. */
+struct vti_paths *vti_paths_new(struct vt_interpret *in, struct vt_error *err);
+void vti_paths_free(struct vti_paths *p);
+int vti_paths_feed(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err);
+void vti_paths_end(const struct vti_paths *p);
 
 #endif
