@@ -340,7 +340,7 @@ static void take_register(const struct decoded *d, const ZydisDecodedOperand *o,
 	if (r.reg >= VT_REG_VECTOR && r.reg != VT_REG_NONE && !hidden)
 		f->flags |= VT_FACT_VECTOR;
 	if (r.reg >= VT_NREGS || r.reg == VT_REG_FLAGS || r.reg == VT_REG_IP ||
-	    (r.reg == VT_REG_SP && hidden))
+	    (r.reg == VT_REG_SP && hidden) || (f->flags & VT_FACT_NOP))
 		return;
 	if (f->flags & (VT_FACT_DIVIDE | VT_FACT_MULTIPLY))
 		r.type.may_point = false;
@@ -472,6 +472,19 @@ static const struct vt_operand *result(const struct vt_facts *f, unsigned reg)
 	return NULL;
 }
 
+/* Of general registers the whole is captured, whatever the instruction reads of it. */
+static const struct vt_operand *source(const struct vt_facts *f, unsigned reg)
+{
+	unsigned i;
+
+	if (f->divisor.where == VT_WHERE_REGISTER && f->divisor.reg == reg)
+		return &f->divisor;
+	for (i = 0; i < f->nsources && reg >= VT_REG_VECTOR; i++)
+		if (f->sources[i].reg == reg)
+			return &f->sources[i];
+	return NULL;
+}
+
 static struct vt_number_type plain(enum vt_number number, unsigned size)
 {
 	struct vt_number_type t = {.number = number, .size = 8, .elements = 1};
@@ -530,8 +543,7 @@ struct vt_number_type vt_facts_type(const struct vt_facts *f, enum vt_what what,
 		r = f ? result(f, reg) : NULL;
 		break;
 	case VT_WHAT_OPERAND:
-		if (f && f->divisor.where == VT_WHERE_REGISTER && f->divisor.reg == reg)
-			r = &f->divisor;
+		r = f ? source(f, reg) : NULL;
 		break;
 	default:
 		break;

@@ -393,6 +393,13 @@ static void test_types(void **state)
 	expect(type("488b03", VT_WHAT_LOAD_ADDRESS, 0, 8), VT_NUMBER_ADDRESS, 8, 1, true);
 	/* imul rax, rbx: a product is no address */
 	expect(type("480fafc3", VT_WHAT_RESULT, VT_REG_AX, 8), VT_NUMBER_SIGNED, 8, 1, false);
+	/* addsd xmm1, xmm0; addpd; add al, bl: operands, of which general ones are whole */
+	expect(type("f20f58c8", VT_WHAT_OPERAND, VT_REG_VECTOR, 8), VT_NUMBER_FLOAT, 8, 1, false);
+	expect(type("660f58c8", VT_WHAT_OPERAND, VT_REG_VECTOR + 1, 16), VT_NUMBER_FLOAT, 8, 2,
+	       false);
+	expect(type("00d8", VT_WHAT_OPERAND, VT_REG_BX, 8), VT_NUMBER_INT, 8, 1, true);
+	/* nop word [rax], ax works on nothing */
+	assert_int_equal(facts("660f1f00").nsources, 0);
 	/* Without an instruction, and with sizes that fit nothing. */
 	expect(vt_facts_type(NULL, VT_WHAT_LOAD, 0, 8), VT_NUMBER_INT, 8, 1, true);
 	expect(vt_facts_type(NULL, VT_WHAT_ARG, VT_REG_VECTOR, 8), VT_NUMBER_FLOAT, 8, 1, false);
