@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Load latencies in bins, as in figure 1 of value sampling (3.3).  Where the bins end is found from
- * the data: a processor's loads take the times of the levels of its memory, so the histogram of
- * their logarithms has a heap for each level, and valleys between.  The histogram is parted where
- * that lowers the variance within the parts most (Fisher's natural breaks), as long as another part
- * lowers it noticeably.
+ * the data: a processor's loads take the times of the levels of its memory, so the density of their
+ * logarithms has a hill for each level.  Bins end in the valleys between hills that stand out.
  *
  * Options: "bins=A,B,C" sets the upper ends of all bins but the last instead, in cycles; "max=N"
  * allows at most N bins (2 to 6, default 4).
@@ -28,8 +26,23 @@ static const struct vtrace_rule rules[] = {{VTRACE_ANY, 0, VTRACE_BIT(VTRACE_LAT
 #define STEPS 16
 #define CELLS (EXACT + 59 * STEPS)
 
-/* Another bin must take away this share of what variance is left. */
-#define WORTH 0.5
+/* The density is taken at so many points for each power of two, by a Gaussian kernel. */
+#define POINTS (64 * STEPS)
+#define WIDTH  (STEPS / 4.0)
+#define REACH  (3 * STEPS / 4)
+
+/*
+ * A valley counts when it is at most half as high as the lower one of its two hills, and that hill
+ * is no chance: higher than the valley by so many standard deviations.
+ */
+#define DEPTH  0.5
+#define SURELY 3.0
+
+/* Of the lowest stretch of a valley the middle is taken; what is that low there. */
+#define FLAT 0.02
+
+/* Hills are at least two points apart. */
+#define MAX_HILLS (POINTS / 2)
 
 struct state {
 	uint64_t counts[CELLS];
@@ -102,13 +115,13 @@ static uint32_t cell_of(uint64_t latency)
 	return EXACT + (power - 5) * STEPS + (uint32_t)(latency >> (power - 4) & (STEPS - 1));
 }
 
-static uint64_t lowest_of(uint32_t cell)
+static double middle_of(uint32_t cell)
 {
 	uint32_t power = 5 + (cell - EXACT) / STEPS;
 
 	if (cell < EXACT)
 		return cell;
-	return (UINT64_C(1) << power) | (uint64_t)((cell - EXACT) % STEPS) << (power - 4);
+	return ldexp(1 + ((cell - EXACT) % STEPS + 0.5) / STEPS, (int)power);
 }
 
 static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit, void *host)
@@ -131,99 +144,127 @@ static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit,
 
 /* ---- where bins end ---- */
 
-/* The cells that have something in them, and sums over those before each. */
-struct sums {
-	uint32_t cell[CELLS];
-	double n[CELLS + 1];
-	double x[CELLS + 1];
-	double xx[CELLS + 1];
-	double best[MAX_BINS][CELLS + 1];  /* variance of the first i cells in k + 1 parts */
-	uint32_t cut[MAX_BINS][CELLS + 1]; /* where the last part begins */
+/* Hills of the density from left to right, and the lowest point behind each but the last. */
+struct hills {
+	double density[POINTS];
+	uint32_t top[MAX_HILLS];
+	uint32_t valley[MAX_HILLS];
 	uint32_t count;
 };
 
-static double variance(const struct sums *s, uint32_t from, uint32_t to)
-{
-	double n = s->n[to] - s->n[from], x = s->x[to] - s->x[from];
-	double v = s->xx[to] - s->xx[from] - x * x / n;
-
-	return v > 0 ? v : 0;
-}
-
-static void fill_sums(struct sums *s, const uint64_t *counts)
+/* How many latencies are near each point: one that is right there counts as 1. */
+static void spread(struct hills *h, const uint64_t *counts)
 {
 	uint32_t c;
 
-	for (c = 0; c < CELLS; c++) {
-		double x = log2((double)lowest_of(c) + 1), n = (double)counts[c];
-		uint32_t i = s->count;
+	for (c = 1; c < CELLS; c++) {
+		double x = log2(middle_of(c)) * STEPS;
+		int from = (int)x - REACH, to = (int)x + REACH, i;
 
-		if (!counts[c])
-			continue;
-		s->cell[i] = c;
-		s->n[i + 1] = s->n[i] + n;
-		s->x[i + 1] = s->x[i] + n * x;
-		s->xx[i + 1] = s->xx[i] + n * x * x;
-		s->count++;
+		for (i = from < 0 ? 0 : from; counts[c] && i <= to && i < POINTS; i++)
+			h->density[i] +=
+				(double)counts[c] * exp(-0.5 * (i - x) * (i - x) / (WIDTH * WIDTH));
 	}
 }
 
-/* The best parting of all first cells into each number of parts (Fisher 1958). */
-static void part(struct sums *s, uint32_t max)
+static void find_hills(struct hills *h)
 {
-	uint32_t k, i, from;
+	const double *d = h->density;
+	uint32_t i, lowest = 0;
+	bool rising = true;
 
-	for (i = 1; i <= s->count; i++)
-		s->best[0][i] = variance(s, 0, i);
-	for (k = 1; k < max; k++) {
-		for (i = k + 1; i <= s->count; i++) {
-			s->best[k][i] = INFINITY;
-			for (from = k; from < i; from++) {
-				double v = s->best[k - 1][from] + variance(s, from, i);
-
-				if (v < s->best[k][i]) {
-					s->best[k][i] = v;
-					s->cut[k][i] = from;
-				}
-			}
+	for (i = 1; i < POINTS; i++) {
+		if (d[i] < d[i - 1]) {
+			rising = false;
+			lowest = i;
+		} else if (d[i] > d[i - 1]) {
+			if (!rising)
+				h->valley[h->count++] = lowest;
+			rising = true;
+			h->top[h->count] = i;
 		}
 	}
+	h->count++;
 }
 
-/* A variance of rounding alone: a 16th of a power of two either way. */
-static uint32_t choose(const struct sums *s, uint32_t max)
+static double lower_top(const struct hills *h, uint32_t i)
 {
-	double noise = s->n[s->count] / (12.0 * STEPS * STEPS);
-	uint32_t k = 0;
+	double a = h->density[h->top[i]], b = h->density[h->top[i + 1]];
 
-	while (k + 1 < max && k + 1 < s->count && s->best[k][s->count] > noise &&
-	       s->best[k + 1][s->count] < WORTH * s->best[k][s->count])
-		k++;
-	return k + 1;
+	return a < b ? a : b;
+}
+
+/* How little a valley parts its hills: 0 is all, 1 nothing. */
+static double weakness(const struct hills *h, uint32_t i)
+{
+	double top = lower_top(h, i), low = h->density[h->valley[i]];
+
+	return top - low < SURELY * sqrt(top) ? 1 : low / top;
+}
+
+/* The two hills beside a valley become one. */
+static void join(struct hills *h, uint32_t i)
+{
+	uint32_t k;
+
+	if (h->density[h->top[i + 1]] < h->density[h->top[i]])
+		h->top[i + 1] = h->top[i];
+	for (k = i; k + 1 < h->count; k++) {
+		h->top[k] = h->top[k + 1];
+		h->valley[k] = h->valley[k + 1];
+	}
+	h->count--;
+}
+
+/* Leaves no valley that does not count, and at most `max` hills: the weakest go first. */
+static void choose(struct hills *h, uint32_t max)
+{
+	while (h->count > 1) {
+		uint32_t i, weakest = 0;
+
+		for (i = 1; i + 1 < h->count; i++) {
+			double a = weakness(h, i), b = weakness(h, weakest);
+
+			if (a > b || (a == b && lower_top(h, i) < lower_top(h, weakest)))
+				weakest = i;
+		}
+		if (weakness(h, weakest) <= DEPTH && h->count <= max)
+			return;
+		join(h, weakest);
+	}
+}
+
+/* Where a valley is lowest; in the middle of that when it is wide. */
+static uint64_t edge_of(const struct hills *h, uint32_t i)
+{
+	double low = h->density[h->valley[i]] + FLAT * lower_top(h, i);
+	uint32_t from = h->valley[i], to = from;
+
+	while (h->density[from - 1] <= low)
+		from--;
+	while (h->density[to + 1] <= low)
+		to++;
+	return (uint64_t)ceil(exp2((from + to) / 2.0 / STEPS));
 }
 
 static int finish(void *state)
 {
 	struct state *s = state;
-	struct sums *sums;
-	uint32_t k, at;
+	struct hills *h;
+	uint32_t i;
 
 	if (s->given)
 		return 0;
-	sums = calloc(1, sizeof(*sums));
-	if (!sums)
+	h = calloc(1, sizeof(*h));
+	if (!h)
 		return -1;
-	fill_sums(sums, s->counts);
-	s->nbins = 1;
-	if (sums->count) {
-		part(sums, s->max);
-		s->nbins = choose(sums, s->max);
-	}
-	for (k = s->nbins - 1, at = sums->count; k > 0; k--) {
-		at = sums->cut[k][at];
-		s->ends[k - 1] = lowest_of(sums->cell[at]);
-	}
-	free(sums);
+	spread(h, s->counts);
+	find_hills(h);
+	choose(h, s->max);
+	s->nbins = h->count;
+	for (i = 0; i + 1 < s->nbins; i++)
+		s->ends[i] = edge_of(h, i);
+	free(h);
 	return 0;
 }
 
