@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# usage: mkperfdata.py [-b] [-p] [-z] [-u] [-a SIZE] [-n SAMPLES] [-c CPUS] [-s] OUT
+# usage: mkperfdata.py [-b] [-p] [-z] [-u] [-a SIZE] [-n SAMPLES] [-c CPUS] [-s] [-d FILE] OUT
 #
 # Writes a small perf.data with every record type, sample field and feature section that there is,
 # made up from nothing but linux/perf_event.h and the kernel's perf.data-file-format.txt.
@@ -11,10 +11,17 @@
 #	-u	unfinished: data size 0, no features
 #	-a SIZE	size of the attributes (default 136)
 #	-s	simple: plain samples of one event only, SAMPLES on CPUS processors
+#	-d FILE	described: one process, of which FILE says in JSON
+#			"maps": [[START, LENGTH, OFFSET, PATH], ...]
+#			"samples": [{"ip": ..., and any of "weight", "weight2", "weight3",
+#				"data_src", "addr", "regs": [24 values by perf's numbers],
+#				"stack": "hexadecimal"}, ...]: all samples the same ones
+#		addresses are of user code; times are 1000, 1001, ...
 #	-t	prints what the samples hold, as `vtrace dump` would: time, pid, tid, ip, and for
 #		full samples every field, one line for each sample, in the order of their times
 
 import argparse
+import json
 import struct
 import subprocess
 import sys
@@ -299,11 +306,47 @@ def simple(w, out, n, cpus):
         out.write(part + mark)
 
 
+# General registers, flags, and two segments: those that samples of user code have.
+REGS_MASK = 0xff0fff
+
+
+def described(w, out, name):
+    with open(name) as f:
+        spec = json.load(f)
+    samples = spec['samples']
+    fields = set(samples[0])
+    sample_type = IP | TID | TIME | CPU | PERIOD
+    for bit, field in ((ADDR, 'addr'), (REGS_USER, 'regs'), (STACK_USER, 'stack'),
+                       (DATA_SRC, 'data_src')):
+        sample_type |= bit if field in fields else 0
+    if 'weight2' in fields:
+        sample_type |= WEIGHT_STRUCT
+    elif 'weight' in fields:
+        sample_type |= WEIGHT
+    flags = ('sample_id_all', 'mmap', 'comm', 'task', 'mmap2')
+    a = w.attr(4, 0x1cd, sample_type, 1000, flags, uregs=REGS_MASK if 'regs' in fields else 0,
+               stack=8192 if 'stack' in fields else 0)
+    tail = w.pack('IIQII', 100, 100, 0, 0, 0)
+    body = w.record(3, w.pack('ii', 100, 100) + w.text('described') + tail, misc=1 << 13)
+    for start, length, offset, path in spec['maps']:
+        body += w.record(10, w.pack('iiQQQIIQQII', 100, 100, start, length, offset, 8, 1, 42, 1,
+                                    5, 2) + w.text(path) + tail, misc=2)
+    for i, d in enumerate(samples):
+        d = dict(d, sample_type=sample_type, pid=100, tid=100, time=1000 + i, cpu=0, period=1000,
+                 uregs_abi=2, stack=bytes.fromhex(d.get('stack', '')))
+        regs = d.get('regs', [0] * 24)
+        d['uregs'] = [v for n, v in enumerate(regs) if REGS_MASK >> n & 1]
+        d.setdefault('weight3', 0)
+        body += w.sample(d)
+    header_size = 104 + w.opt.attr_size + 16
+    out.write(header(w, 104, 0, header_size, len(body), 0) + a + w.pack('QQ', 0, 0) + body)
+
+
 def header(w, ids_at, ids_size, data_at, data_size, bits):
     words = [bits >> (64 * i) & (2**64 - 1) for i in range(4)]
     magic = b'2ELIFREP' if w.opt.big else b'PERFILE2'
     asize = w.opt.attr_size + 16
-    nattrs = 1 if w.opt.simple else 4
+    nattrs = 1 if w.opt.simple or w.opt.described else 4
     return magic + w.pack('QQQQQQQQ', 104, asize, ids_at + ids_size, nattrs * asize, data_at,
                           0 if w.opt.unfinished else data_size, 0, 0) + w.u64s(words)
 
@@ -354,6 +397,7 @@ def main():
     p.add_argument('-n', dest='n', type=int, default=12)
     p.add_argument('-c', dest='cpus', type=int, default=4)
     p.add_argument('-s', dest='simple', action='store_true')
+    p.add_argument('-d', dest='described')
     p.add_argument('-t', dest='show', action='store_true')
     p.add_argument('out')
     opt = p.parse_args()
@@ -361,6 +405,10 @@ def main():
     out = open(opt.out, 'wb')
     if opt.simple:
         simple(w, out, opt.n, opt.cpus)
+        out.close()
+        return
+    if opt.described:
+        described(w, out, opt.described)
         out.close()
         return
     samples = make_samples(opt.n)
