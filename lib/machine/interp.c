@@ -127,18 +127,11 @@ static enum vt_stop after_jump(struct vt_interp *m, unsigned kind)
 	case Ijk_EmWarn:
 	case Ijk_NoRedir:
 		return VT_STOP_LENGTH;
-	case Ijk_Sys_syscall:
-	case Ijk_Sys_int32:
-	case Ijk_Sys_int128:
-	case Ijk_Sys_int129:
-	case Ijk_Sys_int130:
-	case Ijk_Sys_int145:
-	case Ijk_Sys_int210:
-	case Ijk_Sys_sysenter:
-		return VT_STOP_SYSCALL;
 	case Ijk_NoDecode:
 		return VT_STOP_BAD;
 	default:
+		if (vti_system_call(kind))
+			return VT_STOP_SYSCALL;
 		return vti_plain_jump(kind) ? VT_STOP_LENGTH : VT_STOP_TRAP;
 	}
 }

@@ -17,6 +17,23 @@ bool vti_plain_jump(unsigned kind)
 	return kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret || kind == Ijk_Yield;
 }
 
+bool vti_system_call(unsigned kind)
+{
+	switch (kind) {
+	case Ijk_Sys_syscall:
+	case Ijk_Sys_int32:
+	case Ijk_Sys_int128:
+	case Ijk_Sys_int129:
+	case Ijk_Sys_int130:
+	case Ijk_Sys_int145:
+	case Ijk_Sys_int210:
+	case Ijk_Sys_sysenter:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The block that is reached by this link, when nothing stands against going on there at once. */
 static struct vti_code *chain(struct vt_interp *m, struct vti_link *link, uint64_t addr,
 			      uint64_t insns)

@@ -22,4 +22,7 @@ struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op);
 /* A jump of this kind (IRJumpKind) is one like any other. */
 bool vti_plain_jump(unsigned kind);
 
+/* One of this kind enters the kernel. */
+bool vti_system_call(unsigned kind);
+
 #endif

@@ -254,16 +254,6 @@ static enum step take_end(struct vt_interp *m, struct piece *p, const struct vti
 	if (vti_plain_jump(op->aux))
 		return plain_end(m, p, op);
 	switch (op->aux) {
-	case Ijk_Sys_syscall:
-	case Ijk_Sys_int32:
-	case Ijk_Sys_int128:
-	case Ijk_Sys_int129:
-	case Ijk_Sys_int130:
-	case Ijk_Sys_int145:
-	case Ijk_Sys_int210:
-	case Ijk_Sys_sysenter:
-		after_syscall(m);
-		break;
 	case Ijk_ClientReq:
 		vt_interp_set(m, VT_REG_DX, 0, vt_word_unknown(64));
 		break;
@@ -273,6 +263,8 @@ static enum step take_end(struct vt_interp *m, struct piece *p, const struct vti
 	case Ijk_NoDecode:
 		return BAD;
 	default:
+		if (vti_system_call(op->aux))
+			after_syscall(m);
 		break;
 	}
 	return ARRIVED;

@@ -103,7 +103,9 @@ static inline bool amount_is_good(struct vt_word n, size_t lane)
 	return vt_word_is_known(n) && n.value < 8 * lane;
 }
 
-#define LEFT(op, type, bytes)                                                                      \
+/* What comes in from the right is a known 0, from the left as known as the sign is, or a known 0.
+ */
+#define SHIFT(op, type, bytes, shift)                                                              \
 	VTI_OPERATOR(op)                                                                           \
 	{                                                                                          \
 		type a[(bytes) / sizeof(type)];                                                    \
@@ -116,28 +118,8 @@ static inline bool amount_is_good(struct vt_word n, size_t lane)
 		}                                                                                  \
 		vti_split(args[0], bytes, a, known);                                               \
 		for (unsigned i = 0; i < (bytes) / sizeof(type); i++) {                            \
-			a[i] = (type)(a[i] << n);                                                  \
-			known[i] = (type) ~((type)~known[i] << n);                                 \
-		}                                                                                  \
-		vti_join(dst, bytes, a, known);                                                    \
-	}
-
-/* What comes in from above is as known as the sign is, or a known 0. */
-#define RIGHT(op, type, bytes)                                                                     \
-	VTI_OPERATOR(op)                                                                           \
-	{                                                                                          \
-		type a[(bytes) / sizeof(type)];                                                    \
-		type known[(bytes) / sizeof(type)];                                                \
-		const unsigned n = (unsigned)args[1]->value;                                       \
-                                                                                                   \
-		if (!amount_is_good(*args[1], sizeof(type))) {                                     \
-			all_unknown(dst, (bytes) / 8);                                             \
-			return;                                                                    \
-		}                                                                                  \
-		vti_split(args[0], bytes, a, known);                                               \
-		for (unsigned i = 0; i < (bytes) / sizeof(type); i++) {                            \
-			a[i] = (type)(a[i] >> n);                                                  \
-			known[i] = (type) ~((type)~known[i] >> n);                                 \
+			a[i] = (type)(a[i] shift n);                                               \
+			known[i] = (type) ~((type)~known[i] shift n);                              \
 		}                                                                                  \
 		vti_join(dst, bytes, a, known);                                                    \
 	}
@@ -153,8 +135,7 @@ static inline bool amount_is_good(struct vt_word n, size_t lane)
 #undef BINARY
 #undef EQUAL
 #undef GREATER
-#undef LEFT
-#undef RIGHT
+#undef SHIFT
 #undef BITWISE
 
 VTI_OPERATOR(NotV128)
@@ -194,8 +175,7 @@ VTI_OPERATOR(PwExtUSMulQAdd8x16)
 #define BINARY(op, type, bytes, result) VTI_IROP_SLOT(op) = {op_##op, 2, (bytes) / 8},
 #define EQUAL(op, type, bytes)		VTI_IROP_SLOT(op) = {op_##op, 2, (bytes) / 8},
 #define GREATER(op, type, utype, bytes) VTI_IROP_SLOT(op) = {op_##op, 2, (bytes) / 8},
-#define LEFT(op, type, bytes)		VTI_IROP_SLOT(op) = {op_##op, 2, (bytes) / 8},
-#define RIGHT(op, type, bytes)		VTI_IROP_SLOT(op) = {op_##op, 2, (bytes) / 8},
+#define SHIFT(op, type, bytes, shift)	VTI_IROP_SLOT(op) = {op_##op, 2, (bytes) / 8},
 #define BITWISE(op, words, function)	VTI_IROP_SLOT(op) = {op_##op, 2, words},
 
 static const struct vti_irop vectors[VTI_IROP_COUNT] = {
