@@ -38,20 +38,19 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 	struct vt_output *out = app_text(a, o->output);
 	struct vt_table *t = out ? vt_table_new() : NULL;
 	struct vt_error err = VT_ERROR_INIT;
-	size_t n, rows;
+	size_t left_out;
 	bool ok = true;
 
 	if (!t) {
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 		return out ? app_fail(a, &err) : false;
 	}
-	n = vt_listreplay_fill(s->list, t, o->top);
-	rows = vt_table_rows(t);
+	left_out = vt_listreplay_fill(s->list, t, o->top, app_form_is_text(&o->form));
 	if (o->form.json) {
 		json_t *v = json_object();
 
 		json_object_set_new(v, "pairs", app_json_table(t));
-		json_object_set_new(v, "pairs_left_out", app_json_u64(n - rows));
+		json_object_set_new(v, "pairs_left_out", app_json_u64(left_out));
 		app_json_write(out, v, true);
 	} else {
 		if (app_form_is_text(&o->form))
@@ -59,8 +58,8 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 		ok = vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color),
 				    &err) == 0 ||
 		     app_fail(a, &err);
-		if (rows < n && app_form_is_text(&o->form))
-			vt_output_printf(out, "(%zu more pairs)\n", n - rows);
+		if (left_out && app_form_is_text(&o->form))
+			vt_output_printf(out, "(%zu more pairs)\n", left_out);
 	}
 	vt_table_free(t);
 	return ok;

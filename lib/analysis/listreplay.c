@@ -20,6 +20,8 @@ struct vt_listreplay {
 	struct pair *pairs;
 	size_t npairs;
 	size_t cap;
+	const struct vt_elf *elf; /* that `disasm` is for */
+	struct vt_disasm *disasm;
 	uint64_t insns;
 	uint64_t accesses;
 	uint64_t known;
@@ -40,6 +42,7 @@ void vt_listreplay_free(struct vt_listreplay *l)
 {
 	if (!l)
 		return;
+	vt_disasm_free(l->disasm);
 	free(l->pairs);
 	free(l);
 }
@@ -104,80 +107,135 @@ static int compare(const void *pa, const void *pb)
 
 /* ---- a place ---- */
 
-static void put_insn(struct vt_listreplay *l, struct vt_table *t, uint32_t image, uint64_t vaddr)
-{
+/* An instruction as it is shown. */
+struct place {
+	const char *procedure; /* NULL: `why` tells */
+	const char *file;      /* NULL: no line is known */
+	unsigned line;
+	uint64_t address;
+	const char *image; /* NULL: in none */
 	enum vt_unknown why;
-	const struct vt_elf *elf = vt_images_elf(l->images, image, &why);
-	struct vt_error ignored = VT_ERROR_INIT;
-	const struct vt_elf_info *info = elf ? vt_elf_info(elf) : NULL;
-	size_t size = 0;
-	const uint8_t *bytes = elf ? vt_elf_bytes(elf, vaddr, &size) : NULL;
-	struct vt_disasm *d = bytes && size ? vt_disasm_new(info->machine, info->bits, info->big,
-							    l->syntax, &ignored)
-					    : NULL;
-	struct vt_insn insn;
+};
 
-	if (!d) {
-		vt_table_empty(t);
-		return;
-	}
-	vt_disasm_at(d, bytes, size, vaddr, &insn);
-	vt_table_str(t, insn.text);
-	vt_disasm_free(d);
-}
-
-/* Five cells: procedure, file and line, instruction, address, image. */
-static void put_place(struct vt_listreplay *l, struct vt_table *t, uint32_t image, uint64_t offset)
+static struct place find_place(struct vt_listreplay *l, uint32_t image, uint64_t offset)
 {
 	const struct vt_image *i = vt_images_get(l->images, image);
 	struct vt_location loc = {.vaddr = offset};
+	struct place p = {.address = offset, .why = VT_UNKNOWN_NO_MAP};
 	struct vt_lines *lines;
 	struct vt_line line;
 
-	if (!i) {
-		vt_table_str(t, "?");
-		vt_table_empty(t);
-		vt_table_empty(t);
-		vt_table_number(t, offset);
-		vt_table_empty(t);
-		return;
-	}
-	if (vt_images_symbol(l->images, image, 0, offset, &loc) == VT_KNOWN)
-		vt_table_str(t, vt_images_display(l->images, image, 0, loc.symbol));
-	else
-		vt_table_printf(t, "[%s]", vt_unknown_text(loc.why));
+	if (!i)
+		return p;
+	p.image = i->name;
+	p.why = vt_images_symbol(l->images, image, 0, offset, &loc);
+	p.address = loc.vaddr;
+	if (p.why == VT_KNOWN)
+		p.procedure = vt_images_display(l->images, image, 0, loc.symbol);
 	lines = vt_images_lines(l->images, image);
 	if (lines && vt_lines_at(lines, loc.vaddr, &line) && line.line) {
 		const char *name = strrchr(line.file, '/');
 
-		vt_table_printf(t, "%s:%u", name ? name + 1 : line.file, line.line);
-	} else {
-		vt_table_empty(t);
+		p.file = name ? name + 1 : line.file;
+		p.line = line.line;
 	}
-	put_insn(l, t, image, loc.vaddr);
-	vt_table_number(t, loc.vaddr);
-	vt_table_str(t, i->name);
+	return p;
+}
+
+/* Keeps the disassembler of the last image that was asked for. */
+static struct vt_disasm *disasm_of(struct vt_listreplay *l, const struct vt_elf *elf)
+{
+	const struct vt_elf_info *info = vt_elf_info(elf);
+	struct vt_error ignored = VT_ERROR_INIT;
+
+	if (l->elf != elf) {
+		vt_disasm_free(l->disasm);
+		l->disasm =
+			vt_disasm_new(info->machine, info->bits, info->big, l->syntax, &ignored);
+		l->elf = elf;
+	}
+	return l->disasm;
+}
+
+/* False when its bytes are not there.  The text holds until the next call. */
+static bool disassemble(struct vt_listreplay *l, uint32_t image, uint64_t vaddr,
+			struct vt_insn *insn)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(l->images, image, &why);
+	size_t size = 0;
+	const uint8_t *bytes = elf ? vt_elf_bytes(elf, vaddr, &size) : NULL;
+	struct vt_disasm *d = bytes && size ? disasm_of(l, elf) : NULL;
+
+	if (d)
+		vt_disasm_at(d, bytes, size, vaddr, insn);
+	return d != NULL;
+}
+
+static void put_procedure(struct vt_table *t, const struct place *p)
+{
+	if (p->procedure)
+		vt_table_str(t, p->procedure);
+	else if (p->image)
+		vt_table_printf(t, "[%s]", vt_unknown_text(p->why));
+	else
+		vt_table_str(t, "?");
+}
+
+static void put_line(struct vt_table *t, const struct place *p)
+{
+	if (p->file)
+		vt_table_printf(t, "%s:%u", p->file, p->line);
+	else
+		vt_table_empty(t);
+}
+
+static void put_image(struct vt_table *t, const struct place *p)
+{
+	if (p->image)
+		vt_table_str(t, p->image);
+	else
+		vt_table_empty(t);
+}
+
+/* ---- for programs ---- */
+
+/* Five cells: procedure, file and line, instruction, address, image. */
+static void put_place(struct vt_listreplay *l, struct vt_table *t, uint32_t image, uint64_t offset)
+{
+	struct place p = find_place(l, image, offset);
+	struct vt_insn insn;
+
+	put_procedure(t, &p);
+	put_line(t, &p);
+	if (disassemble(l, image, p.address, &insn))
+		vt_table_str(t, insn.text);
+	else
+		vt_table_empty(t);
+	vt_table_number(t, p.address);
+	put_image(t, &p);
 }
 
 static void add_columns(struct vt_table *t)
 {
-	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
-	vt_table_column(t, "count", "count", VT_FORMAT_NUMBER);
-	vt_table_column(t, "per_1000", "per 1000", VT_FORMAT_REAL);
-	vt_table_column(t, "distance", "apart", VT_FORMAT_REAL);
-	vt_table_column(t, "nearest", "nearest", VT_FORMAT_NUMBER);
-	vt_table_column(t, "type", "type", VT_FORMAT_TEXT);
-	vt_table_column_max(t, "procedure", "later", VT_FORMAT_TEXT, 32);
-	vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, 24);
-	vt_table_column_max(t, "instruction", "instruction", VT_FORMAT_TEXT, 36);
-	vt_table_column(t, "address", "address", VT_FORMAT_HEX);
-	vt_table_column(t, "image", NULL, VT_FORMAT_TEXT);
-	vt_table_column_max(t, "earlier_procedure", "earlier", VT_FORMAT_TEXT, 32);
-	vt_table_column_max(t, "earlier_line", "line", VT_FORMAT_TEXT, 24);
-	vt_table_column_max(t, "earlier_instruction", "instruction", VT_FORMAT_TEXT, 36);
-	vt_table_column(t, "earlier_address", "address", VT_FORMAT_HEX);
-	vt_table_column(t, "earlier_image", NULL, VT_FORMAT_TEXT);
-	vt_table_column(t, "executions", NULL, VT_FORMAT_NUMBER);
+	static const struct {
+		const char *key;
+		enum vt_format format;
+	} columns[] = {
+		{"samples", VT_FORMAT_NUMBER},	    {"count", VT_FORMAT_NUMBER},
+		{"per_1000", VT_FORMAT_REAL},	    {"distance", VT_FORMAT_REAL},
+		{"nearest", VT_FORMAT_NUMBER},	    {"type", VT_FORMAT_TEXT},
+		{"procedure", VT_FORMAT_TEXT},	    {"line", VT_FORMAT_TEXT},
+		{"instruction", VT_FORMAT_TEXT},    {"address", VT_FORMAT_HEX},
+		{"image", VT_FORMAT_TEXT},	    {"earlier_procedure", VT_FORMAT_TEXT},
+		{"earlier_line", VT_FORMAT_TEXT},   {"earlier_instruction", VT_FORMAT_TEXT},
+		{"earlier_address", VT_FORMAT_HEX}, {"earlier_image", VT_FORMAT_TEXT},
+		{"executions", VT_FORMAT_NUMBER},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		vt_table_column(t, columns[i].key, NULL, columns[i].format);
 }
 
 static void add_row(struct vt_listreplay *l, struct vt_table *t, const uint64_t *row)
@@ -203,25 +261,132 @@ static void add_row(struct vt_listreplay *l, struct vt_table *t, const uint64_t 
 	vt_table_number(t, row[VT_CONFLICT_EXECUTIONS]);
 }
 
-size_t vt_listreplay_fill(struct vt_listreplay *l, struct vt_table *t, uint64_t top)
+/* ---- for people ---- */
+
+/* Two rows for a pair, so that it fits a terminal; columns that say nothing are left out. */
+struct layout {
+	bool samples;
+	bool lines;
+	bool images; /* there are several */
+};
+
+static void see_place(struct vt_listreplay *l, struct layout *k, uint32_t image, uint64_t offset,
+		      uint32_t first)
 {
+	struct place p = find_place(l, image, offset);
+
+	k->lines = k->lines || p.file;
+	k->images = k->images || image != first;
+}
+
+static struct layout lay_out(struct vt_listreplay *l, size_t n)
+{
+	struct layout k = {.samples = false};
 	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const uint64_t *row = l->pairs[i].row;
+		uint32_t first = (uint32_t)l->pairs[0].row[VT_CONFLICT_IMAGE];
+
+		k.samples = k.samples || row[VT_CONFLICT_SAMPLES];
+		see_place(l, &k, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET], first);
+		see_place(l, &k, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE], row[VT_CONFLICT_EARLIER],
+			  first);
+	}
+	return k;
+}
+
+static void add_text_columns(struct vt_table *t, const struct layout *k)
+{
+	vt_table_column(t, "samples", k->samples ? "samples" : NULL, VT_FORMAT_NUMBER);
+	vt_table_column(t, "count", "count", VT_FORMAT_RIGHT_TEXT);
+	vt_table_column(t, "distance", "apart", VT_FORMAT_RIGHT_TEXT);
+	vt_table_column(t, "type", "type", VT_FORMAT_RIGHT_TEXT);
+	vt_table_column(t, "address", "address", VT_FORMAT_HEX);
+	vt_table_column_max(t, "instruction", "instruction", VT_FORMAT_TEXT, 26);
+	vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, 32);
+	vt_table_column_max(t, "line", k->lines ? "line" : NULL, VT_FORMAT_TEXT, 24);
+	vt_table_column(t, "image", k->images ? "image" : NULL, VT_FORMAT_TEXT);
+}
+
+/* The mnemonic, one space, operands: listings align these. */
+static void put_insn(struct vt_listreplay *l, struct vt_table *t, uint32_t image, uint64_t vaddr)
+{
+	struct vt_insn insn;
+	size_t mnemonic, blanks;
+
+	if (!disassemble(l, image, vaddr, &insn)) {
+		vt_table_empty(t);
+		return;
+	}
+	mnemonic = strcspn(insn.text, " ");
+	blanks = strspn(insn.text + mnemonic, " ");
+	vt_table_printf(t, "%.*s%s%s", (int)mnemonic, insn.text, blanks ? " " : "",
+			insn.text + mnemonic + blanks);
+}
+
+/* The cells from the address on. */
+static void put_text_place(struct vt_listreplay *l, struct vt_table *t, uint32_t image,
+			   uint64_t offset)
+{
+	struct place p = find_place(l, image, offset);
+
+	vt_table_number(t, p.address);
+	put_insn(l, t, image, p.address);
+	put_procedure(t, &p);
+	put_line(t, &p);
+	put_image(t, &p);
+}
+
+static void add_text_rows(struct vt_listreplay *l, struct vt_table *t, const uint64_t *row)
+{
+	uint64_t count = row[VT_CONFLICT_COUNT];
+	double apart = count ? (double)row[VT_CONFLICT_DISTANCE] / (double)count : 0;
+
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_number(t, row[VT_CONFLICT_SAMPLES]);
+	vt_table_printf(t, "%" PRIu64, count);
+	vt_table_printf(t, "%.*f", apart < 10 ? 1 : 0, apart);
+	vt_table_str(t, vt_conflict_name(row[VT_CONFLICT_TYPE]));
+	put_text_place(l, t, (uint32_t)row[VT_CONFLICT_IMAGE], row[VT_CONFLICT_OFFSET]);
+	vt_table_row(t, VT_STYLE_FAINT);
+	vt_table_empty(t);
+	vt_table_printf(t, "of %" PRIu64, row[VT_CONFLICT_EXECUTIONS]);
+	vt_table_printf(t, "from %" PRIu64, row[VT_CONFLICT_NEAREST]);
+	vt_table_str(t, "after");
+	put_text_place(l, t, (uint32_t)row[VT_CONFLICT_EARLIER_IMAGE], row[VT_CONFLICT_EARLIER]);
+}
+
+size_t vt_listreplay_fill(struct vt_listreplay *l, struct vt_table *t, uint64_t top, bool people)
+{
+	size_t n = top && top < l->npairs ? (size_t)top : l->npairs, i;
+	struct layout k;
 
 	if (l->npairs)
 		qsort(l->pairs, l->npairs, sizeof(*l->pairs), compare);
-	add_columns(t);
-	for (i = 0; i < l->npairs && (!top || i < top); i++)
-		add_row(l, t, l->pairs[i].row);
-	return l->npairs;
+	if (people) {
+		k = lay_out(l, n);
+		add_text_columns(t, &k);
+	} else {
+		add_columns(t);
+	}
+	for (i = 0; i < n; i++)
+		(people ? add_text_rows : add_row)(l, t, l->pairs[i].row);
+	return l->npairs - n;
 }
 
 void vt_listreplay_header(const struct vt_listreplay *l, struct vt_output *out)
 {
-	vt_output_printf(out, "%zu pairs of accesses that may conflict", l->npairs);
+	vt_output_printf(out, "%zu pair%s of accesses that may conflict", l->npairs,
+			 l->npairs == 1 ? "" : "s");
 	if (l->insns)
 		vt_output_printf(out, ", in %" PRIu64 " instructions", l->insns);
 	if (l->accesses)
-		vt_output_printf(out, "; %.2f%% of %" PRIu64 " accesses had known addresses",
+		vt_output_printf(out, ";\n%.2f%% of %" PRIu64 " accesses had known addresses",
 				 100.0 * (double)l->known / (double)l->accesses, l->accesses);
 	vt_output_text(out, "\n\n");
+	if (l->npairs)
+		vt_output_text(out, "Above is the later access, below the earlier one: how often "
+				    "they met, of how\nmany executions; how many instructions "
+				    "apart, on the mean and at least.\n\n");
 }

@@ -2,6 +2,7 @@
 #ifndef VT_ANALYSIS_LISTREPLAY_H
 #define VT_ANALYSIS_LISTREPLAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,10 +29,11 @@ int vt_listreplay_feed(struct vt_listreplay *l, const struct vt_record *rec, str
 
 /*
  * Adds columns and rows to an empty table: by samples, then by how often the pair met; at most
- * `top` pairs, 0: all.  Returns how many there are; want of memory shows when the
+ * `top` pairs, 0: all.  For programs a row has all that is known of a pair; for people it has two
+ * rows, which fit a terminal.  Returns how many pairs were left out; want of memory shows when the
  * table is printed.
  */
-size_t vt_listreplay_fill(struct vt_listreplay *l, struct vt_table *t, uint64_t top);
+size_t vt_listreplay_fill(struct vt_listreplay *l, struct vt_table *t, uint64_t top, bool people);
 
 /* What was looked at: the lines above the table. */
 void vt_listreplay_header(const struct vt_listreplay *l, struct vt_output *out);
