@@ -206,7 +206,7 @@ $(RECORDER): $(call obj,$(RECORDER_SRC)) $(B)/stamp/recorder
 
 # ---- set-up, demonstration, tests -------------------------------------------
 
-.PHONY: setup demo unit check check-long bench
+.PHONY: setup demo unit check check-long truth bench
 setup:
 	@scripts/setup
 
@@ -229,6 +229,10 @@ check-long:
 	@scripts/setup
 	@$(MAKE) --no-print-directory all test-programs
 	@$(RUN) unit pipe long
+
+# Values of the interpreter against recordings and against the processor; prints tables.
+truth: all test-programs
+	@set -e; for f in tests/long/truth*.t; do VT_BUILD=$(abspath $(B)) VT_SAN=$(SAN) "$$f"; done
 
 bench: all test-programs
 	@set -e; for f in tests/bench/*.sh; do [ -e "$$f" ] || continue; \
@@ -309,6 +313,7 @@ help:
 	@echo 'demo          set up, build, run the main pipelines on a saved trace'
 	@echo 'check         set up, build, run every test (check-long: also the long ones)'
 	@echo 'unit          build and run the unit tests only'
+	@echo 'truth         compare what the interpreter says with recordings and the processor'
 	@echo 'bench         measure speed and memory against perf'
 	@echo 'fuzz          run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'lint          formatting, static analysis, layers, shell scripts, man pages'

@@ -2,7 +2,7 @@
 /*
  * Compares what the interpreter says with a recording of what was executed.
  *
- *	interp_truth [-s SEED] [-v] [STREAM]
+ *	interp_truth [-s SEED] [-v] [-w N] [STREAM]
  *
  * Needs addresses (record --full --values=all --mem).  The interpreter follows the recording, told
  * what loads read.  From random places on, others run for 16 to 128 instructions: freely or along
@@ -11,8 +11,8 @@
  *
  * Prints for each way of running its name, instructions, runs, those of full length, values
  * captured, values compared, and differences, and their sums; with -v also why runs ended and
- * values by their kind.  The first differences are on standard error.  Exits 1 when there is any,
- * or nothing to compare.
+ * values by their kind.  With -w, one result in N is falsified first.  The first differences are on
+ *standard error.  Exits 1 when there is any, or nothing to compare.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -336,7 +336,7 @@ static void clear(struct replay *p)
 	truth_fini(&p->truth);
 }
 
-static int replay(const char *path, uint64_t seed, bool verbose)
+static int replay(const char *path, uint64_t seed, uint64_t falsify, bool verbose)
 {
 	static struct replay p;
 	struct vt_error err = VT_ERROR_INIT;
@@ -347,6 +347,7 @@ static int replay(const char *path, uint64_t seed, bool verbose)
 	p.dict = vt_bblocks_new();
 	if (!r || !p.dict || !truth_init(&p.truth, seed, &err))
 		die(err.text);
+	p.truth.falsify = falsify;
 	vt_hash_init(&p.processes, sizeof(struct process), sizeof(int64_t));
 	vt_hash_init(&p.threads, sizeof(struct thread), sizeof(int64_t));
 	vt_hash_init(&p.images, sizeof(struct image), sizeof(uint64_t));
@@ -363,22 +364,25 @@ static int replay(const char *path, uint64_t seed, bool verbose)
 
 int main(int argc, char **argv)
 {
-	uint64_t seed = 1;
+	uint64_t seed = 1, falsify = 0;
 	bool verbose = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:v")) != -1) {
+	while ((c = getopt(argc, argv, "s:vw:")) != -1) {
 		switch (c) {
 		case 's':
 			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'w':
+			falsify = strtoull(optarg, NULL, 0);
 			break;
 		case 'v':
 			verbose = true;
 			break;
 		default:
-			fprintf(stderr, "usage: interp_truth [-s SEED] [-v] [STREAM]\n");
+			fprintf(stderr, "usage: interp_truth [-s SEED] [-v] [-w N] [STREAM]\n");
 			return 2;
 		}
 	}
-	return replay(optind < argc ? argv[optind] : "-", seed, verbose);
+	return replay(optind < argc ? argv[optind] : "-", seed, falsify, verbose);
 }

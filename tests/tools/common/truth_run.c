@@ -35,11 +35,9 @@ uint64_t truth_addr(const struct vt_step *s)
 
 /* ---- what interpreters ask ---- */
 
-/* Code that is in no file's mapping is that of the block at hand. */
 static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
 {
 	struct truth *t = arg;
-	const struct vt_bblock *b = t->step ? t->step->block : NULL;
 	uint8_t marks[1024];
 	size_t n;
 
@@ -50,13 +48,22 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 	shadow_get(t->code, addr, bytes, marks, size);
 	for (n = 0; n < size && marks[n]; n++)
 		;
-	if (n || !b || !b->code || addr < b->addr || addr - b->addr >= b->size)
-		return n;
-	n = b->size - (addr - b->addr);
-	if (n > size)
-		n = size;
-	memcpy(bytes, b->code + (addr - b->addr), n);
 	return n;
+}
+
+/* Code that is in no file's mapping, or is other than it was. */
+static void learn_code(struct truth *t, const struct vt_bblock *b)
+{
+	uint8_t bytes[VT_MAX_BLOCK_INSNS * VT_MAX_INSN], marks[sizeof(bytes)];
+
+	if (!b->code || b->size > sizeof(bytes))
+		return;
+	shadow_get(t->code, b->addr, bytes, marks, b->size);
+	if (!memcmp(bytes, b->code, b->size) && !memchr(marks, 0, b->size))
+		return;
+	shadow_put(t->code, b->addr, b->code, b->size, 1);
+	truth_forget_code(t, t->pid);
+	t->spoilt = true;
 }
 
 static void load_hook(void *arg, uint32_t insn, struct vt_word addr, unsigned size,
@@ -281,6 +288,28 @@ static void tell_registers(struct truth *t, const struct vt_step *s)
 	}
 }
 
+/* What was captured; some of it falsified, when that is wanted, in one bit. */
+static const struct vt_capture *captures_of(struct truth *t, const struct vt_interp *m, size_t *n)
+{
+	const struct vt_capture *captures = vt_interp_captures(m, n);
+	size_t i;
+
+	if (!t->falsify)
+		return captures;
+	if (!vt_array_grow(&t->false_captures, &t->false_cap, *n + 1, sizeof(*captures)))
+		no_memory();
+	memcpy(t->false_captures, captures, *n * sizeof(*captures));
+	for (i = 0; i < *n; i++) {
+		struct vt_capture *c = &t->false_captures[i];
+
+		if (c->what != VT_WHAT_RESULT || !c->known || vt_rng_below(&t->rng, t->falsify))
+			continue;
+		c->value ^= UINT64_C(1) << vt_rng_below(&t->rng, 8);
+		t->falsified++;
+	}
+	return t->false_captures;
+}
+
 static void follow(struct truth *t, const struct vt_step *s, uint64_t next)
 {
 	struct tally *y = &t->tallies[WAY_FOLLOW];
@@ -289,6 +318,7 @@ static void follow(struct truth *t, const struct vt_step *s, uint64_t next)
 	enum vt_stop why;
 	size_t n;
 
+	learn_code(t, s->block);
 	find_accesses(t, s);
 	vt_interp_clear(t->follower);
 	why = vt_interp_follow(t->follower, (uint64_t)t->pid, truth_addr(s), s->insn_end - s->insn,
@@ -299,7 +329,7 @@ static void follow(struct truth *t, const struct vt_step *s, uint64_t next)
 		no_memory();
 	if (why == VT_STOP_PATH)
 		tally_differ(y, s, s->insn_end - 1, "a contradiction", VT_NREGS, 0, next);
-	captures = vt_interp_captures(t->follower, &n);
+	captures = captures_of(t, t->follower, &n);
 	compare_captures(y, captures, n, s, 1, next, &t->recorded);
 	keep_accesses(t);
 	forget_bit_tests(t, s);
@@ -383,7 +413,7 @@ static bool run_free(struct truth *t, struct vt_interp *m, const struct vt_step 
 	y->stops[why]++;
 	if (why == VT_STOP_MEMORY)
 		no_memory();
-	if (done != t->insns)
+	if (why != VT_STOP_LENGTH || done != t->insns)
 		return false;
 	ip = vt_interp_get(m, VT_REG_IP, 0);
 	if (next && vt_word_is_known(ip) && ip.value != next)
@@ -413,7 +443,7 @@ static void try_window(struct truth *t, const struct vt_step *steps, size_t n, u
 		full = run_along(t, m, steps, n, next);
 	else
 		full = run_free(t, m, &steps[n - 1], next);
-	captures = vt_interp_captures(m, &count);
+	captures = captures_of(t, m, &count);
 	compare_captures(y, captures, count, steps, n, next, &t->start_recorded);
 	if (!full)
 		return;
@@ -428,6 +458,7 @@ static void open_window(struct truth *t, size_t at)
 					 WAY_FREE, WAY_SAMPLE, WAY_PART, WAY_PATH};
 
 	t->open = true;
+	t->spoilt = false;
 	t->first = at;
 	t->insns = 0;
 	t->length = LEAST_LENGTH + vt_rng_below(&t->rng, MOST_LENGTH - LEAST_LENGTH + 1);
@@ -444,7 +475,8 @@ static void close_window(struct truth *t, const struct vt_step *steps, size_t la
 {
 	t->start.w[VT_REG_IP][0] = vt_word_of(truth_addr(&steps[t->first]));
 	undo(t);
-	try_window(t, steps + t->first, last - t->first + 1, next);
+	if (!t->spoilt)
+		try_window(t, steps + t->first, last - t->first + 1, next);
 	redo(t);
 	t->open = false;
 	t->countdown = vt_rng_below(&t->rng, MOST_GAP);
@@ -553,6 +585,7 @@ void truth_fini(struct truth *t)
 	}
 	free(t->accesses);
 	free(t->taken);
+	free(t->false_captures);
 	free(t->stored);
 	vt_buf_free(&t->old);
 }
@@ -596,5 +629,7 @@ bool truth_report(const struct truth *t, bool verbose)
 			all[k] += n[k];
 	}
 	report_line("all", all);
+	if (t->falsify)
+		printf("falsified %" PRIu64 "\n", t->falsified);
 	return all[4] && !all[5];
 }

@@ -45,6 +45,10 @@ struct truth {
 	struct tally tallies[NWAYS];
 	struct vt_rng rng;
 	uint64_t countdown; /* instructions up to the next window */
+	uint64_t falsify;   /* one result in so many is made wrong, or 0 */
+	uint64_t falsified;
+	struct vt_capture *false_captures;
+	size_t false_cap;
 
 	/* the step at hand, for hooks */
 	const struct vt_step *step;
@@ -56,6 +60,7 @@ struct truth {
 
 	/* the window */
 	bool open;
+	bool spoilt; /* code has changed within it */
 	enum way way;
 	uint64_t length, insns;
 	size_t first; /* step */

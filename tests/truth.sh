@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# The interpreter against recordings of real programs. Sourced after lib.sh.
+
+truth_values=0 # compared so far
+truth_free=0   # those of runs that know all registers and all recorded memory
+truth_programs=' '
+
+truth_header()
+{
+	printf '# %-12s %12s %8s %12s %12s %5s %8s\n' program instructions runs 'free values' \
+		'all values' wrong seconds
+}
+
+# usage: truth_field WAY NAME: a number that interp_truth has printed.
+truth_field()
+{
+	awk -v way="$1" -v name="$2" '$1 == way { for (i = 2; i < NF; i += 2) if ($i == name) print $(i + 1) }' "$T_OUT"
+}
+
+# usage: truth NAME SKIP COUNT LEAST COMMAND...: at least so many values of it are compared.
+truth()
+{
+	local name=$1 skip=$2 count=$3 least=$4 free all insns start=$SECONDS
+	shift 4
+	# shellcheck disable=SC2016 # for the inner shell
+	t_run env -i PATH=/usr/bin:/bin LC_ALL=C.UTF-8 HOME="$HOME" VT_BUILD="$VT_BUILD" \
+		${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} \
+		bash -c 'skip=$1 count=$2; shift 2; set -o pipefail
+			"$VT_BUILD/bin/vtrace" record --full --values=all --mem --args --follow -z none \
+				--skip "$skip" --count "$count" -o - -- "$@" 2>recorder.log |
+				"$VT_BUILD/tests/tools/interp_truth"' - "$skip" "$count" "$@"
+	free=$(($(truth_field free values) + $(truth_field valgrind values)))
+	all=$(truth_field all values)
+	insns=$(truth_field followed insns)
+	printf '# %-12s %12d %8d %12d %12d %5d %8d\n' "$name" "$insns" "$(truth_field all runs)" "$free" \
+		"$all" "$(truth_field all differences)" $((SECONDS - start))
+	truth_values=$((truth_values + all))
+	truth_free=$((truth_free + free))
+	[[ $truth_programs == *" $name "* ]] || truth_programs+="$name "
+	t_is "$name: is recorded, and no value is wrong" \
+		"$T_STATUS $(truth_field all differences) $(head -n 20 "$T_ERR")" '0 0 '
+	t_is "$name: enough values" "$((all >= least))" 1
+}
