@@ -10,7 +10,7 @@ t_need valgrind
 
 cat "$ROOT"/man/*.[135] "$ROOT"/formats/vt.md "$ROOT"/README.md | head -c 400000 >in.txt
 head -c 120000 in.txt >small.txt
-gzip -c in.txt >in.gz
+cat in.txt in.txt in.txt | gzip -c >big.gz
 cp "$ROOT/lib/machine/insn.c" "$ROOT/tests/unit/test_interp.c" .
 gcc -S -O2 -I"$ROOT/lib" -o insn.s insn.c
 gcc -c -o insn.o insn.s
@@ -54,7 +54,7 @@ shell='f() { local i=$1; while [ "$i" -gt 0 ]; do s=${s//a/bb}x$((i * 7919 % 101
 
 truth_header
 program gzip 20000000 gzip -9 -c in.txt
-program gunzip 4000000 gzip -d -c in.gz
+program gunzip 3000000 gzip -d -c big.gz
 program xz 30000000 xz -6 -T1 -c small.txt
 program bzip2 20000000 bzip2 -9 -c in.txt
 program zstd 10000000 zstd -12 --single-thread -q -c in.txt

@@ -15,85 +15,27 @@
  *written mADDR=BYTES	what the instruction found in memory, where it reads; "~" instead of "m": it
  *may read only a part of that, or nothing All numbers are hexadecimal without 0x.
  */
-#define _GNU_SOURCE /* process_vm_readv() */
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "machine/insn.h"
+#include "tests/tools/common/tracee.h"
 
-#define MOST_BYTES 64	/* of a memory operand */
-#define XMM_AT	   160	/* in the standard form of XSAVE's area: Intel SDM volume 1, 13.4 */
-#define YMM_AT	   576	/* the upper halves */
-#define XSTATE	   4096 /* bytes that are asked for */
+#define MOST_BYTES 64 /* of a memory operand */
 
 struct stepper {
-	pid_t pid;
+	struct tracee t;
 	FILE *out;
-	uint64_t gpr[VT_REG_R15 + 1];
-	uint64_t fs_base, gs_base;
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "ptrace_steps: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-/* A number as the pointer that a system call takes. */
-static void *pointer(uint64_t number)
-{
-	void *p;
-
-	memcpy(&p, &number, sizeof(p));
-	return p;
-}
-
-static void get_registers(struct stepper *s)
-{
-	struct user_regs_struct u;
-
-	if (ptrace(PTRACE_GETREGS, s->pid, NULL, &u) < 0)
-		die("registers");
-	s->gpr[VT_REG_AX] = u.rax;
-	s->gpr[VT_REG_BX] = u.rbx;
-	s->gpr[VT_REG_CX] = u.rcx;
-	s->gpr[VT_REG_DX] = u.rdx;
-	s->gpr[VT_REG_SI] = u.rsi;
-	s->gpr[VT_REG_DI] = u.rdi;
-	s->gpr[VT_REG_BP] = u.rbp;
-	s->gpr[VT_REG_SP] = u.rsp;
-	s->gpr[VT_REG_IP] = u.rip;
-	s->gpr[VT_REG_R8] = u.r8;
-	s->gpr[VT_REG_R8 + 1] = u.r9;
-	s->gpr[VT_REG_R8 + 2] = u.r10;
-	s->gpr[VT_REG_R8 + 3] = u.r11;
-	s->gpr[VT_REG_R8 + 4] = u.r12;
-	s->gpr[VT_REG_R8 + 5] = u.r13;
-	s->gpr[VT_REG_R8 + 6] = u.r14;
-	s->gpr[VT_REG_R8 + 7] = u.r15;
-	s->fs_base = u.fs_base;
-	s->gs_base = u.gs_base;
-}
-
-static size_t read_memory(const struct stepper *s, uint64_t addr, void *data, size_t size)
-{
-	struct iovec here = {data, size}, there = {pointer(addr), size};
-	ssize_t n = process_vm_readv(s->pid, &here, 1, &there, 1, 0);
-
-	return n < 0 ? 0 : (size_t)n;
-}
 
 static void put_bytes(const struct stepper *s, const uint8_t *data, size_t size)
 {
@@ -108,13 +50,13 @@ static uint64_t address_of(const struct stepper *s, const struct vt_memory *m, u
 	uint64_t addr = (uint64_t)m->displacement;
 
 	if (m->base <= VT_REG_R15)
-		addr += s->gpr[m->base] + (m->base == VT_REG_IP ? length : 0);
+		addr += s->t.gpr[m->base] + (m->base == VT_REG_IP ? length : 0);
 	if (m->scale && m->index <= VT_REG_R15)
-		addr += s->gpr[m->index] * m->scale;
+		addr += s->t.gpr[m->index] * m->scale;
 	if (m->segment == VT_REG_FS)
-		addr += s->fs_base;
+		addr += s->t.fs_base;
 	else if (m->segment == VT_REG_GS)
-		addr += s->gs_base;
+		addr += s->t.gs_base;
 	return addr;
 }
 
@@ -123,7 +65,7 @@ static void put_loads(const struct stepper *s, const struct vt_facts *f)
 	uint8_t data[MOST_BYTES];
 	unsigned i;
 
-	if (f->flags & VT_FACT_REPEATED && s->gpr[VT_REG_CX] == 0)
+	if (f->flags & VT_FACT_REPEATED && s->t.gpr[VT_REG_CX] == 0)
 		return;
 	for (i = 0; i < f->nmemories; i++) {
 		const struct vt_memory *m = &f->memories[i];
@@ -131,17 +73,17 @@ static void put_loads(const struct stepper *s, const struct vt_facts *f)
 		bool vague = f->flags & VT_FACT_MASKED || f->mnemonic[0] == 'b';
 
 		if (!m->read || m->gather || m->size > sizeof(data) ||
-		    read_memory(s, addr, data, m->size) != m->size)
+		    tracee_read(&s->t, addr, data, m->size) != m->size)
 			continue;
 		fprintf(s->out, " %c%" PRIx64 "=", vague ? '~' : 'm', addr);
 		put_bytes(s, data, m->size);
 	}
 }
 
-static void put_vectors(const struct stepper *s, const struct vt_facts *f)
+static void put_vectors(struct stepper *s, const struct vt_facts *f)
 {
-	static uint8_t area[XSTATE];
-	struct iovec v = {area, sizeof(area)};
+	const uint8_t *area = s->t.xstate;
+	bool read = false;
 	unsigned i, r;
 
 	for (i = 0; i < f->nresults; i++) {
@@ -149,12 +91,12 @@ static void put_vectors(const struct stepper *s, const struct vt_facts *f)
 		if (f->results[i].where != VT_WHERE_REGISTER || r < VT_REG_VECTOR ||
 		    r >= VT_REG_VECTOR + 16)
 			continue;
-		if (v.iov_len == sizeof(area) &&
-		    ptrace(PTRACE_GETREGSET, s->pid, pointer(NT_X86_XSTATE), &v) < 0)
-			die("vector registers");
+		if (!read)
+			tracee_vectors(&s->t);
+		read = true;
 		fprintf(s->out, " v%x=", r);
-		put_bytes(s, area + XMM_AT + (size_t)16 * (r - VT_REG_VECTOR), 16);
-		put_bytes(s, area + YMM_AT + (size_t)16 * (r - VT_REG_VECTOR), 16);
+		put_bytes(s, area + TRACEE_XMM_AT + (size_t)16 * (r - VT_REG_VECTOR), 16);
+		put_bytes(s, area + TRACEE_YMM_AT + (size_t)16 * (r - VT_REG_VECTOR), 16);
 	}
 }
 
@@ -164,20 +106,18 @@ static void step(struct stepper *s)
 	uint8_t code[VT_MAX_INSN];
 	struct vt_facts f;
 	unsigned r;
-	int status;
 
-	if (!vt_facts_decode(code, read_memory(s, s->gpr[VT_REG_IP], code, sizeof(code)), &f))
-		die("an instruction that is none");
-	fprintf(s->out, "%" PRIx64 " %s", s->gpr[VT_REG_IP], f.mnemonic);
+	if (!vt_facts_decode(code, tracee_read(&s->t, s->t.gpr[VT_REG_IP], code, sizeof(code)), &f))
+		tracee_die("an instruction that is none");
+	fprintf(s->out, "%" PRIx64 " %s", s->t.gpr[VT_REG_IP], f.mnemonic);
 	put_loads(s, &f);
-	memcpy(before, s->gpr, sizeof(before));
-	if (ptrace(PTRACE_SINGLESTEP, s->pid, NULL, NULL) < 0 || waitpid(s->pid, &status, 0) < 0 ||
-	    !WIFSTOPPED(status))
-		die("the program has ended");
-	get_registers(s);
+	memcpy(before, s->t.gpr, sizeof(before));
+	if (!tracee_step(&s->t))
+		tracee_die("the program has ended");
+	tracee_registers(&s->t);
 	for (r = 0; r <= VT_REG_R15; r++)
-		if (r != VT_REG_IP && s->gpr[r] != before[r])
-			fprintf(s->out, " %x=%" PRIx64, r, s->gpr[r]);
+		if (r != VT_REG_IP && s->t.gpr[r] != before[r])
+			fprintf(s->out, " %x=%" PRIx64, r, s->t.gpr[r]);
 	put_vectors(s, &f);
 	fputc('\n', s->out);
 }
@@ -191,10 +131,10 @@ static uint64_t read_maps(const struct stepper *s, const char *program, uint64_t
 	char path[64], line[4096], name[4096];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->t.pid);
 	f = fopen(path, "r");
 	if (!f)
-		die(path);
+		tracee_die(path);
 	while (fgets(line, sizeof(line), f)) {
 		name[0] = 0;
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095s", &start,
@@ -216,52 +156,32 @@ static void run_to(struct stepper *s, uint64_t addr, unsigned long times)
 	int status;
 
 	errno = 0;
-	code = (uint64_t)ptrace(PTRACE_PEEKTEXT, s->pid, pointer(addr), NULL);
+	code = (uint64_t)ptrace(PTRACE_PEEKTEXT, s->t.pid, tracee_pointer(addr), NULL);
 	trap = (code & ~UINT64_C(0xff)) | 0xcc;
 	while (!errno) {
 		struct user_regs_struct u;
 
-		ptrace(PTRACE_POKETEXT, s->pid, pointer(addr), pointer(trap));
-		ptrace(PTRACE_CONT, s->pid, NULL, NULL);
-		if (waitpid(s->pid, &status, 0) < 0 || !WIFSTOPPED(status))
-			die("the program has ended before the window");
+		ptrace(PTRACE_POKETEXT, s->t.pid, tracee_pointer(addr), tracee_pointer(trap));
+		ptrace(PTRACE_CONT, s->t.pid, NULL, NULL);
+		if (waitpid(s->t.pid, &status, 0) < 0 || !WIFSTOPPED(status))
+			tracee_die("the program has ended before the window");
 		if (WSTOPSIG(status) != SIGTRAP)
-			die("a signal before the window");
-		ptrace(PTRACE_GETREGS, s->pid, NULL, &u);
+			tracee_die("a signal before the window");
+		ptrace(PTRACE_GETREGS, s->t.pid, NULL, &u);
 		u.rip = addr;
-		ptrace(PTRACE_SETREGS, s->pid, NULL, &u);
-		ptrace(PTRACE_POKETEXT, s->pid, pointer(addr), pointer(code));
+		ptrace(PTRACE_SETREGS, s->t.pid, NULL, &u);
+		ptrace(PTRACE_POKETEXT, s->t.pid, tracee_pointer(addr), tracee_pointer(code));
 		if (--times == 0)
 			return;
-		ptrace(PTRACE_SINGLESTEP, s->pid, NULL, NULL);
-		waitpid(s->pid, &status, 0);
+		ptrace(PTRACE_SINGLESTEP, s->t.pid, NULL, NULL);
+		waitpid(s->t.pid, &status, 0);
 	}
-	die("the place");
-}
-
-static pid_t start(char **argv)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		personality(ADDR_NO_RANDOMIZE);
-		if (!freopen("/dev/null", "w", stdout) || ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
-			_exit(126);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status)) {
-		fprintf(stderr, "ptrace_steps: ptrace is not permitted, or no program %s\n",
-			argv[0]);
-		exit(3);
-	}
-	return pid;
+	tracee_die("the place");
 }
 
 int main(int argc, char **argv)
 {
-	struct stepper s = {.pid = -1};
+	static struct stepper s;
 	unsigned long steps;
 	uint64_t offset, addr;
 	unsigned r;
@@ -273,22 +193,22 @@ int main(int argc, char **argv)
 	}
 	s.out = fopen(argv[1], "we");
 	if (!s.out)
-		die(argv[1]);
+		tracee_die(argv[1]);
 	offset = strtoull(argv[2], NULL, 0);
 	steps = strtoul(argv[4], NULL, 0);
-	s.pid = start(argv + 5);
+	tracee_start(&s.t, argv + 5);
 	addr = read_maps(&s, argv[5], offset, NULL);
 	if (!addr)
-		die("no such offset in the program");
+		tracee_die("no such offset in the program");
 	run_to(&s, addr, strtoul(argv[3], NULL, 0));
 	read_maps(&s, argv[5], offset, s.out);
-	get_registers(&s);
-	fprintf(s.out, "start fsbase=%" PRIx64 " pid=%x", s.fs_base, (unsigned)s.pid);
+	tracee_registers(&s.t);
+	fprintf(s.out, "start fsbase=%" PRIx64 " pid=%x", s.t.fs_base, (unsigned)s.t.pid);
 	for (r = 0; r <= VT_REG_R15; r++)
-		fprintf(s.out, " %x=%" PRIx64, r, s.gpr[r]);
+		fprintf(s.out, " %x=%" PRIx64, r, s.t.gpr[r]);
 	fputc('\n', s.out);
 	while (steps--)
 		step(&s);
-	kill(s.pid, SIGKILL);
+	tracee_kill(&s.t);
 	return fclose(s.out) ? 1 : 0;
 }
