@@ -12,7 +12,7 @@ unsigned vti_fast_op(unsigned irop)
 #define FAST1(name, irop, result)                                                                  \
 	case irop:                                                                                 \
 		return VTI_FAST_##name;
-#define FASTN(name, irop, statement)                                                               \
+#define FASTN(name, irop, words, statement)                                                        \
 	case irop:                                                                                 \
 		return VTI_FAST_##name;
 #define ALIAS(irop, opcode)                                                                        \
@@ -21,6 +21,18 @@ unsigned vti_fast_op(unsigned irop)
 #include "machine/fastop.def"
 	default:
 		return 0;
+	}
+}
+
+unsigned vti_fast_words(unsigned opcode)
+{
+	switch (opcode) {
+#define FASTN(name, irop, words, statement)                                                        \
+	case VTI_FAST_##name:                                                                      \
+		return words;
+#include "machine/fastop.def"
+	default:
+		return 1;
 	}
 }
 

@@ -16,11 +16,14 @@ extern "C" {
 
 enum vti_fast_opcode {
 	VTI_FAST_FIRST = VTI_FAST - 1,
-#define FAST1(name, irop, result)    VTI_FAST_##name,
-#define FASTN(name, irop, statement) VTI_FAST_##name,
+#define FAST1(name, irop, result)	    VTI_FAST_##name,
+#define FASTN(name, irop, words, statement) VTI_FAST_##name,
 #include "machine/fastop.def"
 	VTI_FAST_END
 };
+
+/* How many words the result of such an operation has. */
+unsigned vti_fast_words(unsigned opcode);
 
 /* The greatest number that a may be; the least is its value. */
 static inline uint64_t vti_fast_max(struct vt_word a)

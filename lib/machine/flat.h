@@ -45,8 +45,8 @@ enum vti_opcode {
 	VTI_LOADG,   /* imm: struct vti_guarded */
 	VTI_STOREG,
 	VTI_UNLIFTED,	   /* imm: struct vti_unlifted */
-	VTI_CAPTURE,	   /* a: value; aux: enum vt_what; b: register; c: bytes */
-	VTI_CAPTURE_STATE, /* the same of guest state at imm */
+	VTI_CAPTURE,	   /* a: value; aux: enum vt_what; b: register; c: bytes; imm: address */
+	VTI_CAPTURE_STATE, /* the same of guest state at a */
 	VTI_CAPTURE_INSN,
 	VTI_FAST, /* from here on: the operators that have an operation of their own; aux: IROp */
 };
@@ -64,6 +64,7 @@ struct vti_op {
 		uint64_t imm;
 		const void *data; /* where imm is said to be a struct */
 	};
+	uint16_t run; /* how the interpreter's loop runs it, perhaps together with the next ones */
 };
 
 /* A part of the guest state that is addressed as a ring: x87's registers and their tags. */

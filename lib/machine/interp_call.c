@@ -65,6 +65,11 @@ unsigned vti_call_kind(const struct vti_call *call)
 	return UNKNOWN;
 }
 
+bool vti_call_is_condition(const struct vti_op *op)
+{
+	return op->op == VTI_CCALL && op->aux == CONDITION;
+}
+
 /* ---- calling them ---- */
 
 typedef unsigned long fn1(unsigned long);

@@ -9,6 +9,9 @@
 /* What is known of a helper, by its name: what op->aux of a call is. */
 unsigned vti_call_kind(const struct vti_call *call);
 
+/* It computes a condition from the flags. */
+bool vti_call_is_condition(const struct vti_op *op);
+
 void vti_call_pure(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots);
 void vti_call_dirty(struct vt_interp *m, const struct vti_op *op, struct vt_word *slots);
 

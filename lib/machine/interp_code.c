@@ -85,20 +85,6 @@ void vt_interp_forget_space(struct vt_interp *m, uint64_t space)
 
 /* ---- a new block ---- */
 
-static bool divides(const struct vti_op *op)
-{
-	static const unsigned irops[] = {
-		Iop_DivModU64to32, Iop_DivModS64to32, Iop_DivModU128to64, Iop_DivModS128to64,
-		Iop_DivModU32to32, Iop_DivModS32to32, Iop_DivModU64to64,  Iop_DivModS64to64,
-	};
-	unsigned i;
-
-	for (i = 0; i < sizeof(irops) / sizeof(irops[0]); i++)
-		if ((const struct vti_irop *)op->data == vti_irop_find(irops[i]))
-			return true;
-	return false;
-}
-
 /*
  * An instruction that loads, computes and exchanges if nothing has changed meanwhile, again and
  * again: VEX's way to say that it is atomic.
@@ -128,10 +114,6 @@ static void prepare(struct vti_block *b)
 		case VTI_CAS:
 			op->aux = tries_again(b, op);
 			break;
-		case VTI_IROP:
-			if (divides(op))
-				op->op = VTI_DIVIDE;
-			break;
 		default:
 			break;
 		}
@@ -158,6 +140,7 @@ static struct vti_code *add_block(struct vt_interp *m, uint64_t addr, uint32_t m
 	}
 	block->space = m->space;
 	prepare(block);
+	vti_eval_prepare(block);
 	code->block = block;
 	k->code = code;
 	m->code_size += block->memory + sizeof(*code);

@@ -7,10 +7,11 @@
 #include <libvex_ir.h>
 
 #include "base/buf.h"
-#include "machine/fastop.h"
 #include "machine/interp_call.h"
 #include "machine/interp_code.h"
+#include "machine/interp_flags.h"
 #include "machine/interp_memory.h"
+#include "machine/kmem_fast.h"
 
 bool vti_plain_jump(unsigned kind)
 {
@@ -77,202 +78,345 @@ static void set_unknown(const struct vti_op *op, struct vt_word *slots)
 		slots[op->dst + i] = vt_word_unknown(64);
 }
 
-static void choose(const struct vti_op *op, struct vt_word *slots)
+static inline struct vt_word choose(struct vt_word by, struct vt_word yes, struct vt_word no)
+{
+	if (!vt_word_is_known(by))
+		return vti_fast_either(yes, no);
+	return by.value ? yes : no;
+}
+
+static void choose_words(const struct vti_op *op, struct vt_word *slots)
 {
 	struct vt_word by = slots[op->a];
 	unsigned i;
 
-	for (i = 0; i < op->aux; i++) {
-		struct vt_word yes = slots[op->b + i], no = slots[op->c + i];
+	for (i = 0; i < op->aux; i++)
+		slots[op->dst + i] = choose(by, slots[op->b + i], slots[op->c + i]);
+}
 
-		if (!vt_word_is_known(by))
-			slots[op->dst + i] = vti_fast_either(yes, no);
-		else
-			slots[op->dst + i] = by.value ? yes : no;
-	}
+static void condition(const struct vti_op *op, struct vt_word *slots)
+{
+	const struct vti_call *c = (const struct vti_call *)op->data;
+	const uint16_t *a = c->args;
+
+	slots[c->dst] = vti_flags_condition(slots[a[0]], slots[a[1]], slots[a[2]], slots[a[3]],
+					    slots[a[4]]);
+}
+
+/* ---- the guest state and memory ---- */
+
+/* A word has twice the bytes that it stands for. */
+static inline struct vt_word *state_at(struct vt_interp *m, const struct vti_op *op)
+{
+	return (struct vt_word *)(void *)((uint8_t *)m->state + 2 * op->imm);
+}
+
+/* Up to 8 bytes, of which each is known; else there is more to it. */
+static inline bool load_known(const struct vt_interp *m, struct vt_word addr, unsigned size,
+			      struct vt_word *w)
+{
+	const uint8_t *p;
+
+	if (!vt_word_is_known(addr) || m->hooks->load)
+		return false;
+	p = vti_kmem_at(m->mem, addr.value, size);
+	if (!p)
+		return false;
+	*w = vt_word_of(0);
+	memcpy(&w->value, p, size);
+	return true;
+}
+
+static inline bool store_known(const struct vt_interp *m, struct vt_word addr, unsigned size,
+			       struct vt_word w)
+{
+	uint8_t *p;
+
+	if (!vt_word_is_known((struct vt_word){0, addr.known & w.known}))
+		return false;
+	p = vti_kmem_at(m->mem, addr.value, size);
+	if (!p)
+		return false;
+	memcpy(p, &w.value, size);
+	return true;
 }
 
 /* ---- captures ---- */
 
-static void capture(struct vt_interp *m, const struct vti_op *op, const struct vt_word *words)
+static bool add_room(struct vt_interp *m)
 {
-	const struct vti_block *b = m->code->block;
-	unsigned n = op->c > 8 ? (op->c + 7u) / 8 : 1, i;
+	if (vt_array_grow(&m->captures, &m->captures_cap, m->ncaptures + 1, sizeof(*m->captures)))
+		return true;
+	m->no_memory = true;
+	return false;
+}
 
-	if (m->ncaptures + n > m->captures_cap &&
-	    !vt_array_grow(&m->captures, &m->captures_cap, m->ncaptures + n,
-			   sizeof(*m->captures))) {
-		m->no_memory = true;
+static inline void capture(struct vt_interp *m, const struct vti_op *op, struct vt_word w,
+			   unsigned lane)
+{
+	if (m->ncaptures == m->captures_cap && !add_room(m))
 		return;
-	}
-	for (i = 0; i < n; i++)
-		m->captures[m->ncaptures++] = (struct vt_capture){
-			.ip = b->addr + b->offset[op->insn],
-			.value = words ? words[i].value : 0,
-			.insn = (uint32_t)(m->insns + op->insn),
-			.size = op->c,
-			.what = (uint8_t)op->aux,
-			.reg = (uint8_t)op->b,
-			.lane = (uint8_t)i,
-			.known = words && vt_word_is_known(words[i]),
-		};
+	m->captures[m->ncaptures++] = (struct vt_capture){
+		.ip = op->imm,
+		.value = w.value,
+		.insn = (uint32_t)(m->insns + op->insn),
+		.size = op->c,
+		.what = (uint8_t)op->aux,
+		.reg = (uint8_t)op->b,
+		.lane = (uint8_t)lane,
+		.known = vt_word_is_known(w),
+	};
+}
+
+static void capture_words(struct vt_interp *m, const struct vti_op *op, const struct vt_word *words)
+{
+	unsigned i;
+
+	for (i = 0; i < op->c / 8u; i++)
+		capture(m, op, words[i], i);
+	if (op->c % 8)
+		capture(m, op, words[i], i);
 }
 
 static void capture_state(struct vt_interp *m, const struct vti_op *op)
 {
 	struct vt_word words[4];
 
-	vti_state_get(m, (unsigned)op->imm, op->c, words);
-	capture(m, op, words);
+	vti_state_get(m, op->a, op->c, words);
+	capture_words(m, op, words);
 }
 
 static void capture_insn(struct vt_interp *m, const struct vti_op *op)
 {
-	struct vti_op plain = {.insn = op->insn};
-
-	capture(m, &plain, NULL);
+	capture(m, op, vt_word_unknown(1), 0);
 }
 
 /* ---- the loop ---- */
 
+/* Each operation goes on to the next by itself, which processors learn to foresee. */
+#define GO_ON(n)                                                                                   \
+	do {                                                                                       \
+		op += (n);                                                                         \
+		goto *labels[op->run];                                                             \
+	} while (0)
+
+#define LABEL(name) [VTI_##name] = &&do_##name
+#define LABELS(name)                                                                               \
+	LABEL(name##1), LABEL(name##2), LABEL(name##4), LABEL(name##8), LABEL(name##16),           \
+		LABEL(name##32)
+
 #define SMALL_STATE(n)                                                                             \
-	case VTI_GET##n:                                                                           \
-		vti_state_get(m, (unsigned)op->imm, n, &s[op->dst]);                               \
-		break;                                                                             \
-	case VTI_PUT##n:                                                                           \
-		vti_state_put(m, (unsigned)op->imm, n, &s[op->a]);                                 \
-		break;
+	do_GET##n : vti_state_get(m, (unsigned)op->imm, n, &s[op->dst]);                           \
+	GO_ON(1);                                                                                  \
+	do_PUT##n : vti_state_put(m, (unsigned)op->imm, n, &s[op->a]);                             \
+	GO_ON(1);
 
 #define WIDE_STATE(n)                                                                              \
-	case VTI_GET##n:                                                                           \
-		memcpy(&s[op->dst], &m->state[op->imm / 8], (n) / 8 * sizeof(*s));                 \
-		break;                                                                             \
-	case VTI_PUT##n:                                                                           \
-		memcpy(&m->state[op->imm / 8], &s[op->a], (n) / 8 * sizeof(*s));                   \
-		break;
+	do_GET##n : memcpy(&s[op->dst], state_at(m, op), (n) / 8 * sizeof(*s));                    \
+	GO_ON(1);                                                                                  \
+	do_PUT##n : memcpy(state_at(m, op), &s[op->a], (n) / 8 * sizeof(*s));                      \
+	GO_ON(1);
 
 #define MEMORY(n)                                                                                  \
-	case VTI_LOAD##n:                                                                          \
-		vti_load(m, op, s[op->a], n, &s[op->dst]);                                         \
-		break;                                                                             \
-	case VTI_STORE##n:                                                                         \
-		vti_store(m, s[op->a], n, &s[op->b]);                                              \
-		break;
+	do_LOAD##n : if (!load_known(m, s[op->a], n, &s[op->dst]))                                 \
+			     vti_load(m, op, s[op->a], n, &s[op->dst]);                            \
+	GO_ON(1);                                                                                  \
+	do_STORE##n : if (!store_known(m, s[op->a], n, s[op->b]))                                  \
+			      vti_store(m, s[op->a], n, &s[op->b]);                                \
+	GO_ON(1);
+
+#define WIDE_MEMORY(n)                                                                             \
+	do_LOAD##n : vti_load(m, op, s[op->a], n, &s[op->dst]);                                    \
+	GO_ON(1);                                                                                  \
+	do_STORE##n : vti_store(m, s[op->a], n, &s[op->b]);                                        \
+	GO_ON(1);
 
 struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
 {
+	static const void *const labels[VTI_RUN_END] = {
+		LABEL(STOP),
+		LABEL(END),
+		LABEL(EXIT),
+		LABELS(GET),
+		LABELS(PUT),
+		LABELS(LOAD),
+		LABELS(STORE),
+		LABEL(MOVE1),
+		LABEL(MOVE2),
+		LABEL(MOVE4),
+		LABEL(ITE),
+		LABEL(GETI),
+		LABEL(PUTI),
+		LABEL(IROP),
+		LABEL(UNKNOWN),
+		LABEL(CCALL),
+		LABEL(DIRTY),
+		LABEL(CAS),
+		LABEL(LOADG),
+		LABEL(STOREG),
+		LABEL(UNLIFTED),
+		LABEL(CAPTURE),
+		LABEL(CAPTURE_STATE),
+		LABEL(CAPTURE_INSN),
+		LABEL(RUN_DIVIDE),
+		LABEL(RUN_ITE),
+		LABEL(RUN_CONDITION),
+		LABEL(RUN_GETS),
+		LABEL(RUN_PUTS),
+		LABEL(RUN_CAPTURE),
+		LABEL(RUN_CAPTURE_STATE),
+#define FAST1(name, irop, result)                                                                  \
+	[VTI_FAST_##name] = &&do_##name,                                                           \
+	[VTI_RUN_PUT + VTI_FAST_##name - VTI_FAST] = &&put_##name,                                 \
+	[VTI_RUN_EXIT + VTI_FAST_##name - VTI_FAST] = &&exit_##name,
+#define FASTN(name, irop, words, statement) [VTI_FAST_##name] = &&do_##name,
+#include "machine/fastop.def"
+	};
 	struct vt_word *s = m->code->block->slots;
 
-	for (;; op++) {
-		switch (op->op) {
-		case VTI_STOP:
-			return op;
-		case VTI_END:
-			if (m->following || !vti_plain_jump(op->aux) ||
-			    !vt_word_is_known(s[op->a]) ||
-			    !chain(m, &m->code->end, s[op->a].value, m->code->block->ninsns))
-				return op;
-			op = m->code->block->ops - 1;
-			s = m->code->block->slots;
-			break;
-		case VTI_EXIT:
-			if (vt_word_is_known(s[op->a]) && !s[op->a].value)
-				break;
-			if (m->following || !vti_plain_jump(op->aux) ||
-			    !vt_word_is_known(s[op->a]) ||
-			    !chain(m, &m->code->exit, op->imm, op->insn))
-				return op;
-			op = m->code->block->ops - 1;
-			s = m->code->block->slots;
-			break;
-			SMALL_STATE(1)
-			SMALL_STATE(2)
-			SMALL_STATE(4)
-			WIDE_STATE(8)
-			WIDE_STATE(16)
-			WIDE_STATE(32)
-			MEMORY(1)
-			MEMORY(2)
-			MEMORY(4)
-			MEMORY(8)
-			MEMORY(16)
-			MEMORY(32)
-		case VTI_MOVE1:
-			s[op->dst] = s[op->a];
-			break;
-		case VTI_MOVE2:
-			memmove(&s[op->dst], &s[op->a], 2 * sizeof(*s));
-			break;
-		case VTI_MOVE4:
-			memmove(&s[op->dst], &s[op->a], 4 * sizeof(*s));
-			break;
-		case VTI_ITE:
-			choose(op, s);
-			break;
-		case VTI_GETI:
-			vti_get_element(m, op, s);
-			break;
-		case VTI_PUTI:
-			vti_put_element(m, op, s);
-			break;
-		case VTI_DIVIDE:
-			if (divides_by_zero(op, s))
-				return op;
-			run_irop(m, op, s);
-			break;
-		case VTI_IROP:
-			run_irop(m, op, s);
-			break;
-		case VTI_UNKNOWN:
-			set_unknown(op, s);
-			break;
-		case VTI_CCALL:
-			vti_call_pure(m, op, s);
-			break;
-		case VTI_DIRTY:
-			vti_call_dirty(m, op, s);
-			break;
-		case VTI_CAS:
-			vti_compare_and_swap(m, op, s);
-			break;
-		case VTI_LOADG:
-			vti_load_guarded(m, op, s);
-			break;
-		case VTI_STOREG:
-			vti_store_guarded(m, op, s);
-			break;
-		case VTI_UNLIFTED:
-			vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
-			break;
-		case VTI_CAPTURE:
-			capture(m, op, &s[op->a]);
-			break;
-		case VTI_CAPTURE_STATE:
-			capture_state(m, op);
-			break;
-		case VTI_CAPTURE_INSN:
-			capture_insn(m, op);
-			break;
+	GO_ON(0);
+
+do_STOP:
+	return op;
+do_END:
+	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(s[op->a]) ||
+	    !chain(m, &m->code->end, s[op->a].value, m->code->block->ninsns))
+		return op;
+	op = m->code->block->ops;
+	s = m->code->block->slots;
+	GO_ON(0);
+do_EXIT:
+	if (vt_word_is_known(s[op->a]) && !s[op->a].value)
+		GO_ON(1);
+	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(s[op->a]) ||
+	    !chain(m, &m->code->exit, op->imm, op->insn))
+		return op;
+	op = m->code->block->ops;
+	s = m->code->block->slots;
+	GO_ON(0);
+	SMALL_STATE(1)
+	SMALL_STATE(2)
+	SMALL_STATE(4)
+	WIDE_STATE(8)
+	WIDE_STATE(16)
+	WIDE_STATE(32)
+do_RUN_GETS:
+	s[op->dst] = *state_at(m, op);
+	s[op[1].dst] = *state_at(m, &op[1]);
+	GO_ON(2);
+do_RUN_PUTS:
+	*state_at(m, op) = s[op->a];
+	*state_at(m, &op[1]) = s[op[1].a];
+	GO_ON(2);
+	MEMORY(1)
+	MEMORY(2)
+	MEMORY(4)
+	MEMORY(8)
+	WIDE_MEMORY(16)
+	WIDE_MEMORY(32)
+do_MOVE1:
+	s[op->dst] = s[op->a];
+	GO_ON(1);
+do_MOVE2:
+	memmove(&s[op->dst], &s[op->a], 2 * sizeof(*s));
+	GO_ON(1);
+do_MOVE4:
+	memmove(&s[op->dst], &s[op->a], 4 * sizeof(*s));
+	GO_ON(1);
+do_ITE:
+	choose_words(op, s);
+	GO_ON(1);
+do_RUN_ITE:
+	s[op->dst] = choose(s[op->a], s[op->b], s[op->c]);
+	GO_ON(1);
+do_GETI:
+	vti_get_element(m, op, s);
+	GO_ON(1);
+do_PUTI:
+	vti_put_element(m, op, s);
+	GO_ON(1);
+do_RUN_DIVIDE:
+	if (divides_by_zero(op, s))
+		return op;
+do_IROP:
+	run_irop(m, op, s);
+	GO_ON(1);
+do_UNKNOWN:
+	set_unknown(op, s);
+	GO_ON(1);
+do_CCALL:
+	vti_call_pure(m, op, s);
+	GO_ON(1);
+do_RUN_CONDITION:
+	condition(op, s);
+	GO_ON(1);
+do_DIRTY:
+	vti_call_dirty(m, op, s);
+	GO_ON(1);
+do_CAS:
+	vti_compare_and_swap(m, op, s);
+	GO_ON(1);
+do_LOADG:
+	vti_load_guarded(m, op, s);
+	GO_ON(1);
+do_STOREG:
+	vti_store_guarded(m, op, s);
+	GO_ON(1);
+do_UNLIFTED:
+	vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
+	GO_ON(1);
+do_RUN_CAPTURE:
+	capture(m, op, s[op->a], 0);
+	GO_ON(1);
+do_RUN_CAPTURE_STATE:
+	capture(m, op, m->state[op->a / 8], 0);
+	GO_ON(1);
+do_CAPTURE:
+	capture_words(m, op, &s[op->a]);
+	GO_ON(1);
+do_CAPTURE_STATE:
+	capture_state(m, op);
+	GO_ON(1);
+do_CAPTURE_INSN:
+	capture_insn(m, op);
+	GO_ON(1);
 #define FAST1(name, irop, result)                                                                  \
-	case VTI_FAST_##name: {                                                                    \
+	do_##name:                                                                                 \
+	{                                                                                          \
 		struct vt_word a = s[op->a], b = s[op->b];                                         \
                                                                                                    \
 		(void)b;                                                                           \
 		s[op->dst] = result;                                                               \
-		break;                                                                             \
-	}
-#define FASTN(name, irop, statement)                                                               \
-	case VTI_FAST_##name: {                                                                    \
+	}                                                                                          \
+	GO_ON(1);                                                                                  \
+	put_##name:                                                                                \
+	{                                                                                          \
+		struct vt_word a = s[op->a], b = s[op->b];                                         \
+                                                                                                   \
+		(void)b;                                                                           \
+		s[op->dst] = *state_at(m, &op[1]) = result;                                        \
+	}                                                                                          \
+	GO_ON(2);                                                                                  \
+	exit_##name:                                                                               \
+	{                                                                                          \
+		struct vt_word a = s[op->a], b = s[op->b], r = result;                             \
+                                                                                                   \
+		(void)b;                                                                           \
+		s[op->dst] = r;                                                                    \
+		op++;                                                                              \
+		if (!vt_word_is_known(r) || r.value)                                               \
+			goto do_EXIT;                                                              \
+	}                                                                                          \
+	GO_ON(1);
+#define FASTN(name, irop, words, statement)                                                        \
+	do_##name:                                                                                 \
+	{                                                                                          \
 		struct vt_word *d = &s[op->dst];                                                   \
 		const struct vt_word *p = &s[op->a], *q = &s[op->b];                               \
                                                                                                    \
 		(void)q;                                                                           \
 		statement;                                                                         \
-		break;                                                                             \
-	}
+	}                                                                                          \
+	GO_ON(1);
 #include "machine/fastop.def"
-		default:
-			return op;
-		}
-	}
 }

@@ -15,16 +15,27 @@ static void set_unknown(struct vt_word *words, unsigned size)
 	*words = vt_word_unknown(8 * size);
 }
 
+static bool same(const struct vt_word *a, const struct vt_word *b, unsigned size)
+{
+	uint64_t differ = 0;
+	unsigned i;
+
+	for (i = 0; i < (size + 7) / 8; i++)
+		differ |= (a[i].value ^ b[i].value) | (a[i].known ^ b[i].known);
+	return !differ;
+}
+
 /* What a recording knows of a load is remembered: another will find it. */
 static void ask_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr,
 		     unsigned size, struct vt_word *words)
 {
 	struct vt_word before[4];
-	size_t bytes = (size + 7) / 8 * sizeof(*words);
+	unsigned i;
 
-	memcpy(before, words, bytes);
+	for (i = 0; i < (size + 7) / 8; i++)
+		before[i] = words[i];
 	m->hooks->load(m->hooks->arg, m->piece + op->insn, addr, size, words);
-	if (vt_word_is_known(addr) && memcmp(before, words, bytes) != 0)
+	if (vt_word_is_known(addr) && !same(before, words, size))
 		vt_kmem_store(m->mem, addr.value, size, words);
 }
 

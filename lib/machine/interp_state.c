@@ -23,14 +23,27 @@ static uint64_t byte_of(uint64_t word, unsigned i)
 	return word >> (8 * (i % 8)) & 0xff;
 }
 
+/* It lies in one word, or is whole words. */
+static bool is_plain(unsigned offset, unsigned size)
+{
+	return size <= 8 ? offset % 8 + size <= 8 : !(offset % 8 || size % 8);
+}
+
 void vti_state_get(const struct vt_interp *m, unsigned offset, unsigned size, struct vt_word *words)
 {
+	const struct vt_word *w = &m->state[offset / 8];
 	unsigned i;
 
+	if (is_plain(offset, size)) {
+		if (size < 8)
+			*words = vti_fast_field(*w, 8 * (offset % 8), 8 * size);
+		else
+			memcpy(words, w, size / 8 * sizeof(*words));
+		return;
+	}
 	memset(words, 0, (size + 7) / 8 * sizeof(*words));
 	for (i = 0; i < size; i++) {
-		const struct vt_word *w = &m->state[(offset + i) / 8];
-
+		w = &m->state[(offset + i) / 8];
 		words[i / 8].value |= byte_of(w->value, offset + i) << (8 * (i % 8));
 		words[i / 8].known |= byte_of(w->known, offset + i) << (8 * (i % 8));
 	}
@@ -38,18 +51,31 @@ void vti_state_get(const struct vt_interp *m, unsigned offset, unsigned size, st
 		words[size / 8].known |= ~vt_low_bits(8 * (size % 8));
 }
 
+static void put_part(struct vt_word *to, struct vt_word from, unsigned at, unsigned bits)
+{
+	uint64_t place = vt_low_bits(bits) << at;
+
+	to->value = (to->value & ~place) | (from.value << at & place);
+	to->known = (to->known & ~place) | (from.known << at & place);
+}
+
 void vti_state_put(struct vt_interp *m, unsigned offset, unsigned size, const struct vt_word *words)
 {
+	struct vt_word *w = &m->state[offset / 8];
 	unsigned i;
 
+	if (is_plain(offset, size)) {
+		if (size < 8)
+			put_part(w, *words, 8 * (offset % 8), 8 * size);
+		else
+			memcpy(w, words, size / 8 * sizeof(*words));
+		return;
+	}
 	for (i = 0; i < size; i++) {
-		struct vt_word *w = &m->state[(offset + i) / 8];
-		unsigned at = 8 * ((offset + i) % 8);
+		struct vt_word byte = {byte_of(words[i / 8].value, i),
+				       byte_of(words[i / 8].known, i)};
 
-		w->value &= ~(UINT64_C(0xff) << at);
-		w->known &= ~(UINT64_C(0xff) << at);
-		w->value |= byte_of(words[i / 8].value, i) << at;
-		w->known |= byte_of(words[i / 8].known, i) << at;
+		put_part(&m->state[(offset + i) / 8], byte, 8 * ((offset + i) % 8), 8);
 	}
 }
 

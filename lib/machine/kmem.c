@@ -5,21 +5,19 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "machine/kmem_fast.h"
 
-#define PAGE_BITS  12
-#define PAGE_SIZE  (UINT64_C(1) << PAGE_BITS)
+#define PAGE_BITS  VTI_KMEM_PAGE_BITS
+#define PAGE_SIZE  VTI_KMEM_PAGE
 #define LINE_BITS  6
-#define PAGE_LINES (PAGE_SIZE / VT_KMEM_LINE)
-
-/* A word is read with one access, which may reach beyond the last byte. */
-#define PAD 8
+#define PAGE_LINES VTI_KMEM_LINES
+#define PAD	   VTI_KMEM_PAD
 
 /* Pages are allocated so many at once; there are at least these. */
 #define CHUNK_PAGES   32
 #define MIN_SLOT_BITS 8
 
-/* The pages found last, by a tag: the page's number, and above it the stamp of its time. */
-#define CACHE	    128
+/* A tag is a page's number, and above it the stamp. */
 #define NUMBER_BITS (64 - PAGE_BITS)
 #define STAMP_MASK  ((UINT32_C(1) << PAGE_BITS) - 1)
 
@@ -29,22 +27,10 @@
 /* What is longer is not forgotten line by line. */
 #define SMALL_RANGE (16 * PAGE_SIZE)
 
-struct page {
-	uint64_t number;
-	uint64_t present;	    /* bit i: line i was filled */
-	uint64_t known[PAGE_LINES]; /* of lines that are present */
-	uint8_t bytes[PAGE_SIZE + PAD];
-};
-
 struct slot {
 	uint64_t number;
 	uint32_t stamp; /* in use where it is the memory's */
 	uint32_t page;
-};
-
-struct cached {
-	uint64_t tag;
-	struct page *page;
 };
 
 /* From the first to the last byte. */
@@ -54,8 +40,7 @@ struct range {
 };
 
 struct vt_kmem {
-	uint64_t tag; /* of the stamp */
-	struct cached cache[CACHE];
+	struct vti_kmem_head head;
 	vt_kmem_fill_fn *fill;
 	void *arg;
 	bool lasting;	/* only this is filled in */
@@ -65,7 +50,7 @@ struct vt_kmem {
 	unsigned slot_bits;
 	size_t npages; /* in use */
 	size_t max_pages;
-	struct page **chunks;
+	struct vti_kmem_page **chunks;
 	size_t nchunks;
 	size_t chunks_cap;
 	/* Never to be filled; in order, and apart.  One more for a range that is being added. */
@@ -75,9 +60,10 @@ struct vt_kmem {
 
 static bool add_chunk(struct vt_kmem *m)
 {
-	struct page *chunk;
+	struct vti_kmem_page *chunk;
 
-	if (!vt_array_grow(&m->chunks, &m->chunks_cap, m->nchunks + 1, sizeof(struct page *)))
+	if (!vt_array_grow(&m->chunks, &m->chunks_cap, m->nchunks + 1,
+			   sizeof(struct vti_kmem_page *)))
 		return false;
 	chunk = malloc(CHUNK_PAGES * sizeof(*chunk));
 	if (!chunk)
@@ -94,7 +80,7 @@ struct vt_kmem *vt_kmem_new(vt_kmem_fill_fn *fill, void *arg, size_t max_bytes)
 		return NULL;
 	m->fill = fill;
 	m->arg = arg;
-	m->max_pages = max_bytes / sizeof(struct page);
+	m->max_pages = max_bytes / sizeof(struct vti_kmem_page);
 	if (m->max_pages < CHUNK_PAGES)
 		m->max_pages = CHUNK_PAGES;
 	if (m->max_pages > UINT32_MAX / 4)
@@ -128,12 +114,12 @@ static void drop_pages(struct vt_kmem *m)
 	m->npages = 0;
 	m->stamp++;
 	if (!(m->stamp & STAMP_MASK)) {
-		memset(m->cache, 0, sizeof(m->cache));
+		memset(m->head.cache, 0, sizeof(m->head.cache));
 		if (!m->stamp)
 			memset(m->slots, 0, sizeof(*m->slots) << m->slot_bits);
 		m->stamp++;
 	}
-	m->tag = (uint64_t)(m->stamp & STAMP_MASK) << NUMBER_BITS;
+	m->head.tag = (uint64_t)(m->stamp & STAMP_MASK) << NUMBER_BITS;
 }
 
 void vt_kmem_reset(struct vt_kmem *m)
@@ -156,7 +142,7 @@ void vt_kmem_share(struct vt_kmem *m)
 }
 
 /* The i-th page that is in use. */
-static struct page *page_at(const struct vt_kmem *m, size_t i)
+static struct vti_kmem_page *page_at(const struct vt_kmem *m, size_t i)
 {
 	return &m->chunks[i / CHUNK_PAGES][i % CHUNK_PAGES];
 }
@@ -197,9 +183,9 @@ static bool has_room(struct vt_kmem *m)
 	       (m->npages < ((size_t)1 << m->slot_bits) / 2 || grow_slots(m));
 }
 
-static struct page *add_page(struct vt_kmem *m, uint64_t number)
+static struct vti_kmem_page *add_page(struct vt_kmem *m, uint64_t number)
 {
-	struct page *p;
+	struct vti_kmem_page *p;
 
 	/* What was stored would be lost with a page, and must not come back as it was before. */
 	if (!has_room(m))
@@ -211,16 +197,16 @@ static struct page *add_page(struct vt_kmem *m, uint64_t number)
 	return p;
 }
 
-static struct page *find_page(struct vt_kmem *m, uint64_t number)
+static struct vti_kmem_page *find_page(struct vt_kmem *m, uint64_t number)
 {
-	struct cached *c = &m->cache[number % CACHE];
+	struct vti_kmem_cached *c = &m->head.cache[number % VTI_KMEM_CACHE];
 	const struct slot *s;
 
-	if (c->tag == (m->tag | number))
+	if (c->tag == (m->head.tag | number))
 		return c->page;
 	s = find_slot(m, number);
 	c->page = s->stamp == m->stamp ? page_at(m, s->page) : add_page(m, number);
-	c->tag = m->tag | number;
+	c->tag = m->head.tag | number;
 	return c->page;
 }
 
@@ -246,7 +232,7 @@ static uint64_t gone_of(const struct vt_kmem *m, uint64_t addr)
 	return mask;
 }
 
-static void fill_line(struct vt_kmem *m, struct page *p, unsigned line)
+static void fill_line(struct vt_kmem *m, struct vti_kmem_page *p, unsigned line)
 {
 	uint64_t addr = p->number << PAGE_BITS | (uint64_t)line << LINE_BITS;
 	uint64_t known = 0;
@@ -260,9 +246,9 @@ static void fill_line(struct vt_kmem *m, struct page *p, unsigned line)
 }
 
 /* The page that holds `addr`, with its line filled. */
-static inline struct page *touch(struct vt_kmem *m, uint64_t addr)
+static inline struct vti_kmem_page *touch(struct vt_kmem *m, uint64_t addr)
 {
-	struct page *p = find_page(m, addr >> PAGE_BITS);
+	struct vti_kmem_page *p = find_page(m, addr >> PAGE_BITS);
 	unsigned line = (unsigned)(addr >> LINE_BITS) % PAGE_LINES;
 
 	if (!(p->present >> line & 1))
@@ -270,7 +256,7 @@ static inline struct page *touch(struct vt_kmem *m, uint64_t addr)
 	return p;
 }
 
-static inline uint64_t *known_of(struct page *p, uint64_t addr)
+static inline uint64_t *known_of(struct vti_kmem_page *p, uint64_t addr)
 {
 	return &p->known[(addr >> LINE_BITS) % PAGE_LINES];
 }
@@ -331,7 +317,7 @@ static void load_across(struct vt_kmem *m, uint64_t addr, unsigned size, struct 
 	if (!size)
 		return;
 	for (done = 0; done < size; done += n) {
-		struct page *p = touch(m, addr + done);
+		struct vti_kmem_page *p = touch(m, addr + done);
 
 		n = line_part(addr + done, size - done);
 		memcpy(bytes + done, p->bytes + (addr + done) % PAGE_SIZE, n);
@@ -345,7 +331,7 @@ void vt_kmem_load(struct vt_kmem *m, uint64_t addr, unsigned size, struct vt_wor
 {
 	unsigned at = (unsigned)(addr % VT_KMEM_LINE);
 	const uint8_t *bytes;
-	struct page *p;
+	struct vti_kmem_page *p;
 	uint64_t mask;
 
 	if (at + size > VT_KMEM_LINE) {
@@ -366,7 +352,7 @@ static inline void put(struct vt_kmem *m, uint64_t addr, const uint8_t *bytes, u
 		       uint64_t mask)
 {
 	unsigned at = (unsigned)(addr % VT_KMEM_LINE);
-	struct page *p = touch(m, addr);
+	struct vti_kmem_page *p = touch(m, addr);
 	uint64_t *known = known_of(p, addr);
 	uint64_t place = vt_low_bits(size) << at;
 
@@ -397,7 +383,7 @@ void vt_kmem_store(struct vt_kmem *m, uint64_t addr, unsigned size, const struct
 {
 	unsigned at = (unsigned)(addr % VT_KMEM_LINE);
 	uint64_t *known, place;
-	struct page *p;
+	struct vti_kmem_page *p;
 	uint8_t *to;
 
 	if (size > 8 || at + size > VT_KMEM_LINE) {
@@ -475,7 +461,7 @@ static void forget_pages(struct vt_kmem *m, uint64_t first, uint64_t last)
 	size_t i;
 
 	for (i = 0; i < m->npages; i++) {
-		struct page *p = page_at(m, i);
+		struct vti_kmem_page *p = page_at(m, i);
 		uint64_t addr = p->number << PAGE_BITS;
 		unsigned line;
 

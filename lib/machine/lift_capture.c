@@ -43,6 +43,12 @@ bool vti_wants(const struct vti_build *b, enum vt_what what)
 	return b->capture >> what & 1;
 }
 
+/* Of the instruction at hand. */
+static uint64_t address(const struct vti_build *b)
+{
+	return b->addr + b->insns[b->insn].offset;
+}
+
 void vti_capture(struct vti_build *b, enum vt_what what, unsigned reg, uint16_t slot, unsigned size)
 {
 	if (!vti_wants(b, what))
@@ -52,7 +58,8 @@ void vti_capture(struct vti_build *b, enum vt_what what, unsigned reg, uint16_t 
 				      .a = slot,
 				      .b = (uint16_t)reg,
 				      .c = (uint16_t)size,
-				      .aux = (uint16_t)what},
+				      .aux = (uint16_t)what,
+				      .imm = address(b)},
 		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
 }
 
@@ -87,10 +94,11 @@ static void capture_state(struct vti_build *b, enum vt_what what, unsigned reg, 
 		return;
 	vti_build_add(b,
 		      (struct vti_op){.op = VTI_CAPTURE_STATE,
+				      .a = (uint16_t)offset,
 				      .b = (uint16_t)reg,
 				      .c = (uint16_t)size,
 				      .aux = (uint16_t)what,
-				      .imm = offset},
+				      .imm = address(b)},
 		      (struct vti_widths){0});
 }
 
@@ -107,7 +115,9 @@ void vti_capture_begin(struct vti_build *b)
 
 	b->written = b->written_vectors = 0;
 	if (vti_wants(b, VT_WHAT_UNKNOWN))
-		vti_build_add(b, (struct vti_op){.op = VTI_CAPTURE_INSN}, (struct vti_widths){0});
+		vti_build_add(b,
+			      (struct vti_op){.op = VTI_CAPTURE_INSN, .imm = address(b)},
+			      (struct vti_widths){0});
 	if (!vti_wants(b, VT_WHAT_OPERAND))
 		return;
 	for (i = 0; i < f->nsources; i++) {

@@ -64,7 +64,7 @@ static unsigned flags_before(const struct vti_build *b, const struct vti_op *op,
 	case VTI_PUT8:
 		return live & ~flags_in(op->imm, 8);
 	case VTI_CAPTURE_STATE:
-		return live | flags_in(op->imm, op->c);
+		return live | flags_in(op->a, op->c);
 	case VTI_UNLIFTED:
 		return ((const struct vti_unlifted *)(const void *)(b->more.data + op->imm))
 				       ->writes_flags

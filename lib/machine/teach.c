@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "machine/fastop.h"
 #include "machine/teach_internal.h"
 
 #define MOST_STORES 16 /* later stores that are kept in mind; with more, memory is not taught */
@@ -94,7 +95,7 @@ static unsigned written_by(const struct vti_op *op, unsigned *dst)
 		break;
 	}
 	if (op->op >= VTI_FAST)
-		return 1;
+		return vti_fast_words(op->op);
 	if (op->op >= VTI_GET1 && op->op <= VTI_GET32)
 		return ((1u << (op->op - VTI_GET1)) + 7) / 8;
 	if (op->op >= VTI_LOAD1 && op->op <= VTI_LOAD32)
