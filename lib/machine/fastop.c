@@ -12,6 +12,7 @@ unsigned vti_fast_op(unsigned irop)
 #define FAST1(name, irop, result)                                                                  \
 	case irop:                                                                                 \
 		return VTI_FAST_##name;
+#define FAST2(name, irop, result) FAST1(name, irop, result)
 #define FASTN(name, irop, words, statement)                                                        \
 	case irop:                                                                                 \
 		return VTI_FAST_##name;

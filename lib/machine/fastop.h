@@ -17,10 +17,29 @@ extern "C" {
 enum vti_fast_opcode {
 	VTI_FAST_FIRST = VTI_FAST - 1,
 #define FAST1(name, irop, result)	    VTI_FAST_##name,
+#define FAST2(name, irop, result)	    VTI_FAST_##name,
 #define FASTN(name, irop, words, statement) VTI_FAST_##name,
 #include "machine/fastop.def"
 	VTI_FAST_END
 };
+
+/*
+ * Reads a word by halves, never at once: words are written so, often right before, and processors
+ * wait when a read is wider than the write that it meets.
+ */
+static inline struct vt_word vti_word_at(const struct vt_word *w)
+{
+	return (struct vt_word){*(const volatile uint64_t *)&w->value,
+				*(const volatile uint64_t *)&w->known};
+}
+
+static inline void vti_words_copy(struct vt_word *to, const struct vt_word *from, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		to[i] = vti_word_at(&from[i]);
+}
 
 /* How many words the result of such an operation has. */
 unsigned vti_fast_words(unsigned opcode);

@@ -173,9 +173,9 @@ static void capture_words(struct vt_interp *m, const struct vti_op *op, const st
 	unsigned i;
 
 	for (i = 0; i < op->c / 8u; i++)
-		capture(m, op, words[i], i);
+		capture(m, op, vti_word_at(&words[i]), i);
 	if (op->c % 8)
-		capture(m, op, words[i], i);
+		capture(m, op, vti_word_at(&words[i]), i);
 }
 
 static void capture_state(struct vt_interp *m, const struct vti_op *op)
@@ -212,23 +212,23 @@ static void capture_insn(struct vt_interp *m, const struct vti_op *op)
 	GO_ON(1);
 
 #define WIDE_STATE(n)                                                                              \
-	do_GET##n : memcpy(&s[op->dst], state_at(m, op), (n) / 8 * sizeof(*s));                    \
+	do_GET##n : vti_words_copy(&s[op->dst], state_at(m, op), (n) / 8);                         \
 	GO_ON(1);                                                                                  \
-	do_PUT##n : memcpy(state_at(m, op), &s[op->a], (n) / 8 * sizeof(*s));                      \
+	do_PUT##n : vti_words_copy(state_at(m, op), &s[op->a], (n) / 8);                           \
 	GO_ON(1);
 
 #define MEMORY(n)                                                                                  \
-	do_LOAD##n : if (!load_known(m, s[op->a], n, &s[op->dst]))                                 \
-			     vti_load(m, op, s[op->a], n, &s[op->dst]);                            \
+	do_LOAD##n : if (!load_known(m, vti_word_at(&s[op->a]), n, &s[op->dst]))                   \
+			     vti_load(m, op, vti_word_at(&s[op->a]), n, &s[op->dst]);              \
 	GO_ON(1);                                                                                  \
-	do_STORE##n : if (!store_known(m, s[op->a], n, s[op->b]))                                  \
-			      vti_store(m, s[op->a], n, &s[op->b]);                                \
+	do_STORE##n : if (!store_known(m, vti_word_at(&s[op->a]), n, vti_word_at(&s[op->b])))      \
+			      vti_store(m, vti_word_at(&s[op->a]), n, &s[op->b]);                  \
 	GO_ON(1);
 
 #define WIDE_MEMORY(n)                                                                             \
-	do_LOAD##n : vti_load(m, op, s[op->a], n, &s[op->dst]);                                    \
+	do_LOAD##n : vti_load(m, op, vti_word_at(&s[op->a]), n, &s[op->dst]);                      \
 	GO_ON(1);                                                                                  \
-	do_STORE##n : vti_store(m, s[op->a], n, &s[op->b]);                                        \
+	do_STORE##n : vti_store(m, vti_word_at(&s[op->a]), n, &s[op->b]);                          \
 	GO_ON(1);
 
 struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
@@ -269,6 +269,7 @@ struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
 	[VTI_FAST_##name] = &&do_##name,                                                           \
 	[VTI_RUN_PUT + VTI_FAST_##name - VTI_FAST] = &&put_##name,                                 \
 	[VTI_RUN_EXIT + VTI_FAST_##name - VTI_FAST] = &&exit_##name,
+#define FAST2(name, irop, result)	    FAST1(name, irop, result)
 #define FASTN(name, irop, words, statement) [VTI_FAST_##name] = &&do_##name,
 #include "machine/fastop.def"
 	};
@@ -301,12 +302,12 @@ do_EXIT:
 	WIDE_STATE(16)
 	WIDE_STATE(32)
 do_RUN_GETS:
-	s[op->dst] = *state_at(m, op);
-	s[op[1].dst] = *state_at(m, &op[1]);
+	s[op->dst] = vti_word_at(state_at(m, op));
+	s[op[1].dst] = vti_word_at(state_at(m, &op[1]));
 	GO_ON(2);
 do_RUN_PUTS:
-	*state_at(m, op) = s[op->a];
-	*state_at(m, &op[1]) = s[op[1].a];
+	*state_at(m, op) = vti_word_at(&s[op->a]);
+	*state_at(m, &op[1]) = vti_word_at(&s[op[1].a]);
 	GO_ON(2);
 	MEMORY(1)
 	MEMORY(2)
@@ -315,19 +316,19 @@ do_RUN_PUTS:
 	WIDE_MEMORY(16)
 	WIDE_MEMORY(32)
 do_MOVE1:
-	s[op->dst] = s[op->a];
+	s[op->dst] = vti_word_at(&s[op->a]);
 	GO_ON(1);
 do_MOVE2:
-	memmove(&s[op->dst], &s[op->a], 2 * sizeof(*s));
+	vti_words_copy(&s[op->dst], &s[op->a], 2);
 	GO_ON(1);
 do_MOVE4:
-	memmove(&s[op->dst], &s[op->a], 4 * sizeof(*s));
+	vti_words_copy(&s[op->dst], &s[op->a], 4);
 	GO_ON(1);
 do_ITE:
 	choose_words(op, s);
 	GO_ON(1);
 do_RUN_ITE:
-	s[op->dst] = choose(s[op->a], s[op->b], s[op->c]);
+	s[op->dst] = choose(vti_word_at(&s[op->a]), vti_word_at(&s[op->b]), vti_word_at(&s[op->c]));
 	GO_ON(1);
 do_GETI:
 	vti_get_element(m, op, s);
@@ -366,10 +367,10 @@ do_UNLIFTED:
 	vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
 	GO_ON(1);
 do_RUN_CAPTURE:
-	capture(m, op, s[op->a], 0);
+	capture(m, op, vti_word_at(&s[op->a]), 0);
 	GO_ON(1);
 do_RUN_CAPTURE_STATE:
-	capture(m, op, m->state[op->a / 8], 0);
+	capture(m, op, vti_word_at(&m->state[op->a / 8]), 0);
 	GO_ON(1);
 do_CAPTURE:
 	capture_words(m, op, &s[op->a]);
@@ -380,34 +381,34 @@ do_CAPTURE_STATE:
 do_CAPTURE_INSN:
 	capture_insn(m, op);
 	GO_ON(1);
-#define FAST1(name, irop, result)                                                                  \
+#define VARIANTS(name, operands, result)                                                           \
 	do_##name:                                                                                 \
 	{                                                                                          \
-		struct vt_word a = s[op->a], b = s[op->b];                                         \
-                                                                                                   \
-		(void)b;                                                                           \
+		operands;                                                                          \
 		s[op->dst] = result;                                                               \
 	}                                                                                          \
 	GO_ON(1);                                                                                  \
 	put_##name:                                                                                \
 	{                                                                                          \
-		struct vt_word a = s[op->a], b = s[op->b];                                         \
-                                                                                                   \
-		(void)b;                                                                           \
+		operands;                                                                          \
 		s[op->dst] = *state_at(m, &op[1]) = result;                                        \
 	}                                                                                          \
 	GO_ON(2);                                                                                  \
 	exit_##name:                                                                               \
 	{                                                                                          \
-		struct vt_word a = s[op->a], b = s[op->b], r = result;                             \
+		operands;                                                                          \
+		struct vt_word r = result;                                                         \
                                                                                                    \
-		(void)b;                                                                           \
 		s[op->dst] = r;                                                                    \
 		op++;                                                                              \
 		if (!vt_word_is_known(r) || r.value)                                               \
 			goto do_EXIT;                                                              \
 	}                                                                                          \
 	GO_ON(1);
+#define FAST1(name, irop, result) VARIANTS(name, struct vt_word a = vti_word_at(&s[op->a]), result)
+#define FAST2(name, irop, result)                                                                  \
+	VARIANTS(name, struct vt_word a = vti_word_at(&s[op->a]);                                  \
+		 struct vt_word b = vti_word_at(&s[op->b]), result)
 #define FASTN(name, irop, words, statement)                                                        \
 	do_##name:                                                                                 \
 	{                                                                                          \

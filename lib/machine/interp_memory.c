@@ -30,10 +30,8 @@ static void ask_load(struct vt_interp *m, const struct vti_op *op, struct vt_wor
 		     unsigned size, struct vt_word *words)
 {
 	struct vt_word before[4];
-	unsigned i;
 
-	for (i = 0; i < (size + 7) / 8; i++)
-		before[i] = words[i];
+	vti_words_copy(before, words, (size + 7) / 8);
 	m->hooks->load(m->hooks->arg, m->piece + op->insn, addr, size, words);
 	if (vt_word_is_known(addr) && !same(before, words, size))
 		vt_kmem_store(m->mem, addr.value, size, words);

@@ -30,6 +30,7 @@ static bool has_variants(const struct vti_op *op)
 {
 	switch (op->op) {
 #define FAST1(name, irop, result) case VTI_FAST_##name:
+#define FAST2(name, irop, result) case VTI_FAST_##name:
 #include "machine/fastop.def"
 		return true;
 	default:

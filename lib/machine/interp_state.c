@@ -36,9 +36,9 @@ void vti_state_get(const struct vt_interp *m, unsigned offset, unsigned size, st
 
 	if (is_plain(offset, size)) {
 		if (size < 8)
-			*words = vti_fast_field(*w, 8 * (offset % 8), 8 * size);
+			*words = vti_fast_field(vti_word_at(w), 8 * (offset % 8), 8 * size);
 		else
-			memcpy(words, w, size / 8 * sizeof(*words));
+			vti_words_copy(words, w, size / 8);
 		return;
 	}
 	memset(words, 0, (size + 7) / 8 * sizeof(*words));
@@ -68,7 +68,7 @@ void vti_state_put(struct vt_interp *m, unsigned offset, unsigned size, const st
 		if (size < 8)
 			put_part(w, *words, 8 * (offset % 8), 8 * size);
 		else
-			memcpy(w, words, size / 8 * sizeof(*words));
+			vti_words_copy(w, words, size / 8);
 		return;
 	}
 	for (i = 0; i < size; i++) {
