@@ -238,6 +238,11 @@ bench: all test-programs
 	@set -e; for f in tests/bench/*.sh; do [ -e "$$f" ] || continue; \
 		echo "== $$f"; VT_BUILD=$(abspath $(B)) "$$f"; done
 
+# How much of what programs do vinterp knows from samples: needs perf events.
+.PHONY: coverage
+coverage: all
+	@VT_BUILD=$(abspath $(B)) scripts/coverage
+
 # ---- fuzzing ----------------------------------------------------------------
 
 .PHONY: fuzz fuzzers
@@ -315,6 +320,7 @@ help:
 	@echo 'unit          build and run the unit tests only'
 	@echo 'truth         compare what the interpreter says with recordings and the processor'
 	@echo 'bench         measure speed and memory against perf'
+	@echo 'coverage      measure how much vinterp knows of what programs do, from samples'
 	@echo 'fuzz          run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'lint          formatting, static analysis, layers, shell scripts, man pages'
 	@echo 'install       into DESTDIR=$(DESTDIR) PREFIX=$(PREFIX); uninstall removes it'

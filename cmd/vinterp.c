@@ -7,7 +7,7 @@
 #include "analysis/interpret.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
-#include "cmd/common/json.h"
+#include "cmd/common/interpreted.h"
 #include "cmd/common/plugin.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
@@ -23,11 +23,20 @@
 /* What interpreting can find out; and what is told unless --what says otherwise. */
 #define ALL_WHAT                                                                                   \
 	(BIT(LOAD) | BIT(STORE) | BIT(LOAD_ADDRESS) | BIT(STORE_ADDRESS) | BIT(RESULT) |           \
-	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND))
-#define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET))
+	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND) | BIT(LATENCY))
+#define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET) | BIT(LATENCY))
 
-/* Of linux/perf_event.h: what a SAMPLE has no more when its registers and stack are left out. */
-#define HAS_STATE ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
+/*
+ * Of linux/perf_event.h: what a SAMPLE has no more when its registers and stack are left out;
+ * PERF_SAMPLE_WEIGHT and WEIGHT_STRUCT, PERF_SAMPLE_DATA_SRC; PERF_RECORD_MISC_EXACT_IP;
+ * PERF_MEM_OP_NA and PERF_MEM_OP_LOAD, in the lowest bits of data_src.
+ */
+#define HAS_STATE  ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
+#define HAS_WEIGHT (1u << 14 | 1u << 24)
+#define HAS_SOURCE (1u << 15)
+#define EXACT_IP   (1u << 14)
+#define OP_NA	   1
+#define OP_LOAD	   2
 
 struct options {
 	bool path;
@@ -140,6 +149,28 @@ static void tell(struct interp *p, const struct vt_run *run, const struct vt_cap
 	p->told++;
 }
 
+/* A sample's weight is a latency in cycles: of the sampled load, if it is known which that is. */
+static void tell_latency(struct interp *p, const struct vt_record *rec)
+{
+	uint64_t has = vt_record_u64(rec, VT_SAMPLE_HAS);
+	uint64_t latency = vt_record_u64(rec, VT_SAMPLE_WEIGHT), *row;
+
+	if (!(has & HAS_WEIGHT) || !latency || !(vt_record_u64(rec, VT_SAMPLE_MISC) & EXACT_IP))
+		return;
+	if (has & HAS_SOURCE && !(vt_record_u64(rec, VT_SAMPLE_DATA_SRC) & (OP_NA | OP_LOAD)))
+		return;
+	row = vt_writer_row(p->writer, VT_VALUE);
+	row[VT_VALUE_TIME] = vt_record_u64(rec, VT_SAMPLE_TIME);
+	row[VT_VALUE_PID] = vt_record_u64(rec, VT_SAMPLE_PID);
+	row[VT_VALUE_TID] = vt_record_u64(rec, VT_SAMPLE_TID);
+	row[VT_VALUE_IP] = vt_record_u64(rec, VT_SAMPLE_IP);
+	row[VT_VALUE_WHAT] = VT_WHAT_LATENCY;
+	row[VT_VALUE_SIZE] = sizeof(latency);
+	row[VT_VALUE_VALUE] = latency;
+	row[VT_VALUE_WEIGHT] = 1;
+	p->told++;
+}
+
 static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size)
 {
 	return vt_interpret_code(arg, pid, ip, bytes, size);
@@ -189,6 +220,8 @@ static int take_record(struct interp *p, const struct vt_record *rec, struct vt_
 
 	if (p->writer)
 		pass_on(p, rec);
+	if (p->writer && rec->kind == VT_SAMPLE && p->what & BIT(LATENCY))
+		tell_latency(p, rec);
 	if (code == 0)
 		code = vt_interpret_feed(p->in, rec, err);
 	if (p->failed || !feed_modules(p, rec, err))
@@ -211,200 +244,6 @@ static int take_rows(void *arg, const struct vt_block *block, uint32_t first, ui
 	for (; rec.row - first < count && code == 0; rec.row++)
 		code = take_record(p, &rec, err);
 	return code < 0 || !p->writer ? code : vt_writer_error(p->writer, err);
-}
-
-/* ---- totals ---- */
-
-static const char *key_of(enum vt_stop stop)
-{
-	static const char *const keys[VT_NSTOPS] = {
-		[VT_STOP_LENGTH] = "length", [VT_STOP_BRANCH] = "branch",
-		[VT_STOP_TARGET] = "target", [VT_STOP_SYSCALL] = "syscall",
-		[VT_STOP_CODE] = "code",     [VT_STOP_BAD] = "bad",
-		[VT_STOP_TRAP] = "trap",     [VT_STOP_PATH] = "path",
-		[VT_STOP_MEMORY] = "memory"};
-
-	return keys[stop];
-}
-
-/* One figure of the summary. */
-struct figure {
-	const char *key;
-	const char *text;
-	uint64_t count;
-	uint64_t of; /* its share of this; 0: none */
-};
-
-#define NFIGURES 32
-
-static size_t list_path(const struct vt_interpret_totals *t, struct figure *f)
-{
-	static const struct {
-		unsigned what;
-		const char *key, *known_key, *text;
-	} kinds[] = {
-		{VT_WHAT_LOAD, "loads", "loads_known", "loads"},
-		{VT_WHAT_STORE, "stores", "stores_known", "stores"},
-		{VT_WHAT_LOAD_ADDRESS, "load_addresses", "load_addresses_known", "load addresses"},
-		{VT_WHAT_STORE_ADDRESS, "store_addresses", "store_addresses_known",
-		 "store addresses"},
-		{VT_WHAT_ARG, "args", "args_known", "arguments"},
-		{VT_WHAT_TARGET, "targets", "targets_known", "targets"},
-		{VT_WHAT_OPERAND, "operands", "operands_known", "operands"},
-	};
-	const struct figure all[] = {
-		{"pieces", "pieces of path", t->execs, 0},
-		{"begun", "begun with nothing known", t->begun, 0},
-		{"insns", "instructions", t->insns, 0},
-		{"foreign", "of the kernel or another mode", t->foreign, t->insns},
-		{"taught", "taught by the way taken", t->taught, 0},
-		{"contradictions", "contradictions", t->stops[VT_STOP_PATH], 0},
-		{"results", "register results", t->results, 0},
-		{"results_known", "of these, known", t->results_known, t->results},
-		{"values", "values", t->values, 0},
-		{"values_known", "of these, known", t->values_known, t->values},
-		{"unlifted", "unknown instructions lifted", t->unlifted, 0},
-	};
-	size_t n = sizeof(all) / sizeof(all[0]), i;
-
-	memcpy(f, all, sizeof(all));
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		uint64_t count = t->values_of[kinds[i].what];
-
-		if (!count)
-			continue;
-		f[n++] = (struct figure){kinds[i].key, kinds[i].text, count, 0};
-		f[n++] = (struct figure){kinds[i].known_key, "of these, known",
-					 t->known_of[kinds[i].what], count};
-	}
-	return n;
-}
-
-static size_t list_samples(const struct vt_interpret_totals *t, uint64_t length, struct figure *f)
-{
-	const struct figure all[] = {
-		{"samples", "samples", t->samples, 0},
-		{"left_out", "left out by chance", t->left_out, t->samples},
-		{"no_registers", "without registers", t->no_registers, t->samples},
-		{"elsewhere", "registers of another moment", t->elsewhere, t->samples},
-		{"no_code", "no code is known there", t->no_code, t->samples},
-		{"runs", "runs", t->runs, t->samples},
-		{"insns", "instructions", t->insns, t->runs * length},
-		{"results", "register results", t->results, 0},
-		{"results_known", "of these, known", t->results_known, t->results},
-		{"values", "values", t->values, 0},
-		{"values_known", "of these, known", t->values_known, t->values},
-		{"unlifted", "unknown instructions lifted", t->unlifted, 0},
-	};
-
-	memcpy(f, all, sizeof(all));
-	return sizeof(all) / sizeof(all[0]);
-}
-
-/* How many there are. */
-static size_t list_figures(const struct interp *p, struct figure f[NFIGURES])
-{
-	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
-
-	return p->o->path ? list_path(t, f) : list_samples(t, p->o->length, f);
-}
-
-static void fill_figures(struct vt_table *t, const struct figure *f, size_t n)
-{
-	size_t i;
-
-	vt_table_column(t, "what", "", VT_FORMAT_TEXT);
-	vt_table_column(t, "count", "count", VT_FORMAT_NUMBER);
-	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
-	for (i = 0; i < n; i++) {
-		vt_table_row(t, VT_STYLE_PLAIN);
-		vt_table_str(t, f[i].text);
-		vt_table_number(t, f[i].count);
-		vt_table_percent(t, f[i].count, f[i].of);
-	}
-}
-
-static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *totals)
-{
-	int i;
-
-	vt_table_column(t, "stop", "why runs ended", VT_FORMAT_TEXT);
-	vt_table_column(t, "runs", "runs", VT_FORMAT_NUMBER);
-	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
-	for (i = 0; i < VT_NSTOPS; i++) {
-		if (!totals->stops[i])
-			continue;
-		vt_table_row(t, VT_STYLE_PLAIN);
-		vt_table_str(t, vt_stop_name((enum vt_stop)i));
-		vt_table_number(t, totals->stops[i]);
-		vt_table_percent(t, totals->stops[i], totals->runs);
-	}
-}
-
-static json_t *json_summary(const struct figure *f, size_t n, const struct vt_interpret_totals *t)
-{
-	json_t *doc = json_object();
-	json_t *stops = json_object();
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		json_object_set_new(doc, f[i].key, app_json_u64(f[i].count));
-	for (i = 0; i < VT_NSTOPS; i++)
-		json_object_set_new(stops, key_of((enum vt_stop)i), app_json_u64(t->stops[i]));
-	json_object_set_new(doc, "stops", stops);
-	return doc;
-}
-
-static bool print_summary(struct interp *p)
-{
-	const struct vt_interpret_totals *totals = vt_interpret_totals(p->in);
-	struct vt_output *out = app_text(p->app, p->o->output);
-	struct vt_table *figures = vt_table_new(), *stops = vt_table_new();
-	struct vt_error err = VT_ERROR_INIT;
-	struct figure f[NFIGURES];
-	size_t n = list_figures(p, f);
-	bool ok = out != NULL;
-
-	if (ok && p->o->form.json) {
-		app_json_write(out, json_summary(f, n, totals), true);
-	} else if (ok && (!figures || !stops)) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
-		ok = app_fail(p->app, &err);
-	} else if (ok) {
-		fill_figures(figures, f, n);
-		fill_stops(stops, totals);
-		ok = vt_table_print(figures, out, VT_TABLE_TEXT, false, &err) == 0;
-		vt_output_text(out, "\n");
-		ok = (ok && vt_table_print(stops, out, VT_TABLE_TEXT, false, &err) == 0) ||
-		     app_fail(p->app, &err);
-	}
-	vt_table_free(figures);
-	vt_table_free(stops);
-	return ok;
-}
-
-static void write_meta(struct vt_writer *w, const char *group, const char *key, uint64_t count)
-{
-	char name[64], value[24];
-
-	snprintf(name, sizeof(name), "vinterp.%s%s", group, key);
-	snprintf(value, sizeof(value), "%" PRIu64, count);
-	vt_writer_row(w, VT_META);
-	vt_writer_text(w, VT_META_KEY, name);
-	vt_writer_text(w, VT_META_VALUE, value);
-}
-
-static void write_totals(struct interp *p)
-{
-	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
-	struct figure f[NFIGURES];
-	size_t n = list_figures(p, f), i;
-
-	for (i = 0; i < n; i++)
-		write_meta(p->writer, "", f[i].key, f[i].count);
-	for (i = 0; i < VT_NSTOPS; i++)
-		if (t->stops[i])
-			write_meta(p->writer, "stop.", key_of((enum vt_stop)i), t->stops[i]);
 }
 
 /* ---- what to do ---- */
@@ -473,7 +312,7 @@ static bool check(struct interp *p, const char *name)
 		app_say(p->app, "%" PRIu64 " records were left out", p->limited);
 		app_raise(p->app, APP_LOSSY);
 	}
-	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values)
+	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values || p->told)
 		return true;
 	if (p->o->path || !t->samples) {
 		app_say(p->app, "%s: no %s", name, p->o->path ? "executed code" : "samples");
@@ -481,8 +320,9 @@ static bool check(struct interp *p, const char *name)
 	}
 	if (t->samples == t->no_registers) {
 		vt_error_set(&err, VT_E_FORMAT,
-			     "%s: no sample has registers (vtrace record --regs records them)%s",
-			     name, p->o->plugins.count ? ", nor a latency (perf mem record)" : "");
+			     "%s: no sample has registers (vtrace record --regs records them) or a "
+			     "latency (perf mem record)",
+			     name);
 		return app_fail(p->app, &err);
 	}
 	app_say(p->app, "%s: nothing could be interpreted: vinterp --summary says why", name);
@@ -500,11 +340,12 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 	if (!check(p, vt_reader_name(r)))
 		return false;
 	if (!out)
-		return print_summary(p);
+		return app_interpreted_print(p->app, vt_interpret_totals(p->in), p->o->path,
+					     &p->o->form, p->o->output);
 	p->writer = out;
 	if (!app_plugins_end(&p->plugins, out))
 		return false;
-	write_totals(p);
+	app_interpreted_write(vt_interpret_totals(p->in), p->o->path, out);
 	return true;
 }
 

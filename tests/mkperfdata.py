@@ -144,7 +144,7 @@ class Writer:
                 b += self.pack('Q', d[name])
         if t & AUX:
             b += self.pack('Q', len(d['aux'])) + d['aux']
-        return self.record(9, b, misc=2)
+        return self.record(9, b, misc=d['misc'])
 
 
 def make_samples(n):
@@ -152,7 +152,8 @@ def make_samples(n):
     for i in range(n):
         kind = i % 3
         d = {'time': 5000 + 10 * i, 'ip': 0x401000 + 16 * i, 'pid': 100, 'tid': 101 + i % 2,
-             'cpu': i % 4, 'period': 1000 + i, 'addr': 0x7fff0000 + i, 'stream_id': 7}
+             'cpu': i % 4, 'period': 1000 + i, 'addr': 0x7fff0000 + i, 'stream_id': 7,
+             'misc': 0x4002 if i % 4 < 2 else 2}
         d['sample_type'] = (FULL, STRUCT, GROUP)[kind]
         d['event'] = kind
         d['id'] = 11 + kind
@@ -165,8 +166,8 @@ def make_samples(n):
                      br_counters=[k * 3 for k in range(i % 4)], br_hw_idx=i,
                      uregs_abi=2, uregs=[i, i + 1, 2**64 - 1], iregs_abi=2, iregs=[i * 2, 5],
                      stack=bytes((i + k) % 256 for k in range(i % 3 * 8)) if i % 3 else b'\1' * 8,
-                     weight=i * 1000, data_src=0x68100142, transaction=i << 32 | 3,
-                     phys_addr=0x123456000 + i, cgroup=77, data_page_size=4096,
+                     weight=i * 1000, data_src=(0x68100142, 0x68100144)[i // 3 % 2],
+                     transaction=i << 32 | 3, phys_addr=0x123456000 + i, cgroup=77, data_page_size=4096,
                      code_page_size=2 << 20, aux=b'\2\x82' * 8)
         elif kind == 1:
             d.update(weight=70000 + i, weight2=i, weight3=i + 9)
@@ -384,6 +385,7 @@ def show(samples, out):
             fields.append(','.join(flags))
             for name in ('stack', 'raw', 'aux'):
                 fields.append(d.get(name, b'').hex())
+            fields.append('%x' % d['misc'])
             out.write('\t'.join(fields) + '\n')
 
 

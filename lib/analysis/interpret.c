@@ -68,27 +68,54 @@ size_t vt_interpret_code(struct vt_interpret *in, int64_t pid, uint64_t ip, uint
 	return vti_spaces_code(&in->spaces, pid, ip, bytes, size);
 }
 
+/* What an instruction leaves behind. */
+static bool is_left(unsigned what)
+{
+	return what == VT_WHAT_RESULT || what == VT_WHAT_STORE;
+}
+
+/* Counts one value and says where the next begins. */
+static size_t count_value(struct vt_interpret_totals *t, const struct vt_run *run, size_t i,
+			  bool *known)
+{
+	const struct vt_capture *c = &run->captures[i];
+
+	for (*known = c->known; ++i < run->ncaptures && run->captures[i].lane;)
+		*known &= run->captures[i].known;
+	if (c->what != VT_WHAT_UNKNOWN) {
+		t->values[c->what]++;
+		t->known[c->what] += *known;
+	}
+	return i;
+}
+
+static void count_values(struct vt_interpret_totals *t, const struct vt_run *run)
+{
+	size_t i, next;
+
+	for (i = 0; i < run->ncaptures;) {
+		uint32_t insn = run->captures[i].insn;
+		bool leaves = false, all = true, known;
+
+		for (; i < run->ncaptures && run->captures[i].insn == insn; i = next) {
+			bool left = is_left(run->captures[i].what);
+
+			next = count_value(t, run, i, &known);
+			leaves |= left;
+			all &= known || !left;
+		}
+		t->leaving += leaves;
+		t->leaving_known += leaves && all;
+	}
+}
+
 int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct vt_error *err)
 {
 	struct vt_interpret_totals *t = &in->totals;
-	uint64_t all[VT_NWHATS] = {0}, known[VT_NWHATS] = {0};
-	size_t i;
 
-	for (i = 0; i < run->ncaptures; i++) {
-		all[run->captures[i].what]++;
-		known[run->captures[i].what] += run->captures[i].known;
-	}
-	/* The captures of whole instructions are no values. */
-	for (i = VT_WHAT_UNKNOWN + 1; i < VT_NWHATS; i++) {
-		t->values_of[i] += all[i];
-		t->known_of[i] += known[i];
-		t->values += all[i];
-		t->values_known += known[i];
-	}
 	t->runs++;
 	t->insns += run->insns;
-	t->results += all[VT_WHAT_RESULT];
-	t->results_known += known[VT_WHAT_RESULT];
 	t->stops[run->stop]++;
+	count_values(t, run);
 	return in->fn ? in->fn(in->arg, run, err) : 0;
 }

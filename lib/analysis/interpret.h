@@ -64,12 +64,11 @@ struct vt_interpret_totals {
 	uint64_t no_code;      /* at the sample's own address */
 	uint64_t runs;
 	uint64_t insns;
-	uint64_t results; /* of registers, and of these: */
-	uint64_t results_known;
-	uint64_t values; /* of any kind that was captured */
-	uint64_t values_known;
-	uint64_t values_of[VT_NWHATS]; /* of each kind, and of these: */
-	uint64_t known_of[VT_NWHATS];
+	uint64_t leaving; /* instructions that leave something in a register or memory, captured */
+	uint64_t leaving_known; /* all of it is known */
+	/* Values that were captured, by enum vt_what; those of several lanes are one. */
+	uint64_t values[VT_NWHATS];
+	uint64_t known[VT_NWHATS]; /* each bit of them is */
 	uint64_t stops[VT_NSTOPS]; /* along a path, but for the first, why its state was lost */
 	uint64_t unlifted;	   /* instructions of lifted code that VEX does not know */
 	/* Along a path: */

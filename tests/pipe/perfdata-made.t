@@ -12,7 +12,7 @@ make()
 }
 fields=time,pid,tid,cpu,event,ip,period,addr,id,weight,weight2,weight3,br_hw_idx,data_src
 fields=$fields,transaction,phys_addr,data_page_size,code_page_size,cgroup,callchain,uregs,iregs
-fields=$fields,br_counters,br_from,br_to,br_flags,stack,raw,aux
+fields=$fields,br_counters,br_from,br_to,br_flags,stack,raw,aux,misc
 
 # As the generator writes it: events by number, plain hexadecimal, registers without names.
 plain()

@@ -58,8 +58,9 @@ vinterp --path -o one.vt gzip.pt.vt
 vinterp --path -o two.vt gzip.pt.vt
 t_same "twice the same" one.vt two.vt
 summary() { vinterp --path --summary --json "$@"; }
-t_is "a value record for each known value" "$(vtrace dump -k VALUE one.vt | wc -l)" \
-	"$(summary gzip.pt.vt | jq .values_known)"
+t_is "every word of each known value is told" \
+	"$(vtrace dump -k VALUE -F what,size,lane one.vt | awk -f "$ROOT/tests/told.awk")" \
+	"$(summary gzip.pt.vt | jq .values.all.known)"
 t_is "all instructions" "$(summary gzip.pt.vt | jq .insns)" \
 	"$(vtrace dump -k EXEC -F insns gzip.pt.vt | awk '{ n += $1 } END { print n }')"
 t_is "totals are in the stream" "$(vtrace dump -k META -F key,value one.vt | awk '$1 == "vinterp.insns" { print $2 }')" \

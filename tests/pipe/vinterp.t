@@ -31,6 +31,27 @@ summary() { vinterp --symfs symfs --summary --json "$@" regs.vt; }
 t_is "all samples are interpreted" "$(summary | jq .runs)" "$(vtrace dump -k SAMPLE regs.vt | wc -l)"
 t_is "a run is as long as was asked for" "$(summary -l 1 | jq '.insns == .runs')" true
 t_is "one in four" "$(summary -f 1/4 | jq '.runs > 120 and .runs < 260 and .runs + .left_out == .samples')" true
+told() { vtrace dump -k VALUE -F what,size,lane one.vt | awk -f "$ROOT/tests/told.awk" -v kind="$1"; }
+
+summary -l 16 >all.json
+for kind in load store result arg target; do
+	t_is "the summary counts each ${kind} that is told" \
+		"$(jq ".values[\"$kind\"].known // 0" all.json)" "$(told $kind)"
+done
+t_is "all kinds together" "$(jq '([.values | del(.all)[].known] | add) == .values.all.known' all.json)" true
+t_is "and how each run ended" "$(jq '([.stops[]] | add) == .runs' all.json)" true
+t_is "what is left is at most one thing an instruction" \
+	"$(jq '.leaving_known <= .leaving and .leaving < .insns and .leaving_known > .insns / 4' all.json)" true
+
+# Weights of samples: of loads, where the sample's address is exact.
+"$PYTHON" "$ROOT/tests/mkperfdata.py" -n 200 -t weights.data |
+	awk -F '\t' '$10 && $NF == "4002" && $14 !~ /4$/ { printf "%s\t0x%s\t%s\n", $1, $6, $10 }' >want
+vtrace decode --engine=none weights.data 2>errors | vinterp -w latency 2>>errors |
+	vtrace dump -k VALUE -F time,ip,what,value 2>>errors |
+	while read -r time ip what value; do printf '%s\t%s\t%s\n' "$time" "$ip" "$((value))"; done >got
+t_is "there are latencies of loads" $(($(wc -l <want) > 40)) 1
+t_same "all of them are told" got want
+
 t_status "samples without registers" 3 sh -c 'vtrace decode perf.data | vinterp >none.vt 2>errors'
 t_like "say what is missing" 'no sample has registers .vtrace record --regs records them' errors
 t_status "no such kind of value" 2 vinterp --what colour regs.vt

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/interpreted.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/common/json.h"
+
+static const char *key_of(enum vt_stop stop)
+{
+	static const char *const keys[VT_NSTOPS] = {
+		[VT_STOP_LENGTH] = "length", [VT_STOP_BRANCH] = "branch",
+		[VT_STOP_TARGET] = "target", [VT_STOP_SYSCALL] = "syscall",
+		[VT_STOP_CODE] = "code",     [VT_STOP_BAD] = "bad",
+		[VT_STOP_TRAP] = "trap",     [VT_STOP_PATH] = "path",
+		[VT_STOP_MEMORY] = "memory"};
+
+	return keys[stop];
+}
+
+/* One figure of the summary. */
+struct figure {
+	const char *key;
+	const char *text;
+	uint64_t count;
+	uint64_t of; /* its share of this; 0: none */
+};
+
+#define NFIGURES 10
+
+static void list_samples(const struct vt_interpret_totals *t, struct figure f[NFIGURES])
+{
+	const struct figure all[NFIGURES] = {
+		{"samples", "samples", t->samples, 0},
+		{"left_out", "left out by chance", t->left_out, t->samples},
+		{"no_registers", "without registers", t->no_registers, t->samples},
+		{"elsewhere", "with registers of another moment", t->elsewhere, t->samples},
+		{"no_code", "where no code is known", t->no_code, t->samples},
+		{"runs", "runs", t->runs, t->samples},
+		{"insns", "instructions run", t->insns, 0},
+		{"leaving", "that leave something in a register or memory", t->leaving, t->insns},
+		{"leaving_known", "and all of that is known", t->leaving_known, t->leaving},
+		{"unlifted", "seen in code, and not understood", t->unlifted, 0},
+	};
+
+	memcpy(f, all, sizeof(all));
+}
+
+static void list_path(const struct vt_interpret_totals *t, struct figure f[NFIGURES])
+{
+	const struct figure all[NFIGURES] = {
+		{"pieces", "pieces of path", t->execs, 0},
+		{"begun", "begun with nothing known", t->begun, 0},
+		{"insns", "instructions run", t->insns, 0},
+		{"leaving", "that leave something in a register or memory", t->leaving, t->insns},
+		{"leaving_known", "and all of that is known", t->leaving_known, t->leaving},
+		{"foreign", "left out: of the kernel or another mode", t->foreign, 0},
+		{"taught", "taught by the way taken", t->taught, 0},
+		{"contradictions", "contradictions", t->stops[VT_STOP_PATH], 0},
+		{"unlifted", "seen in code, and not understood", t->unlifted, 0},
+	};
+
+	memset(f, 0, NFIGURES * sizeof(*f));
+	memcpy(f, all, sizeof(all));
+}
+
+/* Those that there are have a key. */
+static void list_figures(const struct vt_interpret_totals *t, bool path, struct figure f[NFIGURES])
+{
+	if (path)
+		list_path(t, f);
+	else
+		list_samples(t, f);
+}
+
+static uint64_t sum(const uint64_t counts[VT_NWHATS])
+{
+	uint64_t all = 0;
+	unsigned i;
+
+	for (i = 0; i < VT_NWHATS; i++)
+		all += counts[i];
+	return all;
+}
+
+/* ---- tables ---- */
+
+/* What did not happen goes without saying, but that there was nothing to begin with. */
+static void fill_figures(struct vt_table *t, const struct figure f[NFIGURES])
+{
+	size_t i;
+
+	vt_table_column(t, "what", "what", VT_FORMAT_TEXT);
+	vt_table_column(t, "count", "count", VT_FORMAT_NUMBER);
+	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
+	for (i = 0; i < NFIGURES; i++) {
+		if (!f[i].count && strcmp(f[i].key, "samples") != 0 &&
+		    strcmp(f[i].key, "runs") != 0)
+			continue;
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_str(t, f[i].text);
+		vt_table_number(t, f[i].count);
+		vt_table_percent(t, f[i].count, f[i].of);
+	}
+}
+
+static void add_values(struct vt_table *t, const char *name, uint64_t values, uint64_t known)
+{
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_str(t, name);
+	vt_table_number(t, values);
+	vt_table_number(t, known);
+	vt_table_percent(t, known, values);
+}
+
+static void fill_values(struct vt_table *t, const struct vt_interpret_totals *totals)
+{
+	unsigned i;
+
+	vt_table_column(t, "values", "values", VT_FORMAT_TEXT);
+	vt_table_column(t, "count", "count", VT_FORMAT_NUMBER);
+	vt_table_column(t, "known", "known", VT_FORMAT_NUMBER);
+	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
+	for (i = 0; i < VT_NWHATS; i++)
+		if (totals->values[i])
+			add_values(t, vt_what_name(i), totals->values[i], totals->known[i]);
+	add_values(t, "all", sum(totals->values), sum(totals->known));
+}
+
+static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *totals)
+{
+	int i;
+
+	vt_table_column(t, "stop", "why runs ended", VT_FORMAT_TEXT);
+	vt_table_column(t, "runs", "runs", VT_FORMAT_NUMBER);
+	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
+	for (i = 0; i < VT_NSTOPS; i++) {
+		if (!totals->stops[i])
+			continue;
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_str(t, vt_stop_name((enum vt_stop)i));
+		vt_table_number(t, totals->stops[i]);
+		vt_table_percent(t, totals->stops[i], totals->runs);
+	}
+}
+
+static json_t *json_known(uint64_t values, uint64_t known)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "count", app_json_u64(values));
+	json_object_set_new(o, "known", app_json_u64(known));
+	return o;
+}
+
+static json_t *json_summary(const struct vt_interpret_totals *t, bool path)
+{
+	json_t *doc = json_object(), *values = json_object(), *stops = json_object();
+	struct figure f[NFIGURES];
+	unsigned i;
+
+	list_figures(t, path, f);
+	for (i = 0; i < NFIGURES && f[i].key; i++)
+		json_object_set_new(doc, f[i].key, app_json_u64(f[i].count));
+	for (i = 0; i < VT_NWHATS; i++)
+		if (t->values[i])
+			json_object_set_new(values, vt_what_name(i),
+					    json_known(t->values[i], t->known[i]));
+	json_object_set_new(values, "all", json_known(sum(t->values), sum(t->known)));
+	json_object_set_new(doc, "values", values);
+	for (i = 0; i < VT_NSTOPS; i++)
+		json_object_set_new(stops, key_of((enum vt_stop)i), app_json_u64(t->stops[i]));
+	json_object_set_new(doc, "stops", stops);
+	return doc;
+}
+
+static int print_tables(const struct vt_interpret_totals *totals, bool path, struct vt_output *out,
+			struct vt_error *err)
+{
+	struct vt_table *t[3] = {NULL, NULL, NULL};
+	struct figure f[NFIGURES];
+	int rc = 0;
+	size_t i;
+
+	list_figures(totals, path, f);
+	for (i = 0; i < 3 && rc == 0; i++) {
+		t[i] = vt_table_new();
+		if (!t[i])
+			rc = vt_error_set(err, VT_E_NOMEM, "out of memory");
+		else if (i == 0)
+			fill_figures(t[i], f);
+		else if (i == 1)
+			fill_values(t[i], totals);
+		else
+			fill_stops(t[i], totals);
+	}
+	for (i = 0; i < 3 && rc == 0; i++) {
+		if (i && vt_table_rows(t[i]))
+			vt_output_text(out, "\n");
+		if (vt_table_rows(t[i]))
+			rc = vt_table_print(t[i], out, VT_TABLE_TEXT, false, err);
+	}
+	for (i = 0; i < 3; i++)
+		vt_table_free(t[i]);
+	return rc;
+}
+
+bool app_interpreted_print(struct app *a, const struct vt_interpret_totals *t, bool path,
+			   const struct app_form *form, const char *output)
+{
+	struct vt_output *out = app_text(a, output);
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!out)
+		return false;
+	if (form->json) {
+		app_json_write(out, json_summary(t, path), true);
+		return true;
+	}
+	return print_tables(t, path, out, &err) == 0 || app_fail(a, &err);
+}
+
+/* ---- records ---- */
+
+static void write_meta(struct vt_writer *w, const char *group, const char *key, uint64_t count)
+{
+	char name[64], value[24];
+
+	snprintf(name, sizeof(name), "vinterp.%s%s", group, key);
+	snprintf(value, sizeof(value), "%" PRIu64, count);
+	vt_writer_row(w, VT_META);
+	vt_writer_text(w, VT_META_KEY, name);
+	vt_writer_text(w, VT_META_VALUE, value);
+}
+
+void app_interpreted_write(const struct vt_interpret_totals *t, bool path, struct vt_writer *w)
+{
+	struct figure f[NFIGURES];
+	unsigned i;
+
+	list_figures(t, path, f);
+	for (i = 0; i < NFIGURES && f[i].key; i++)
+		write_meta(w, "", f[i].key, f[i].count);
+	for (i = 0; i < VT_NWHATS; i++) {
+		if (!t->values[i])
+			continue;
+		write_meta(w, "values.", vt_what_name(i), t->values[i]);
+		write_meta(w, "known.", vt_what_name(i), t->known[i]);
+	}
+	for (i = 0; i < VT_NSTOPS; i++)
+		if (t->stops[i])
+			write_meta(w, "stop.", key_of((enum vt_stop)i), t->stops[i]);
+}
