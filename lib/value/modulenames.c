@@ -4,9 +4,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/intern.h"
+
+#define OR	" or "
+#define OR_SIZE (sizeof(OR) - 1)
 
 /* Strings are numbers of one pool.  No padding: all of it is the key. */
 struct module {
@@ -100,6 +105,43 @@ static int feed_module(struct vt_module_names *n, const struct vt_record *rec, s
 	return number == UINT32_MAX ? no_memory(err) : 0;
 }
 
+static bool has_part(const char *all, size_t size, struct vt_bytes part)
+{
+	size_t at, end;
+
+	for (at = 0; at + part.size <= size; at++) {
+		end = at + part.size;
+		if ((at == 0 || (at >= OR_SIZE && memcmp(all + at - OR_SIZE, OR, OR_SIZE) == 0)) &&
+		    (end == size ||
+		     (size - end >= OR_SIZE && memcmp(all + end, OR, OR_SIZE) == 0)) &&
+		    (!part.size || memcmp(all + at, part.data, part.size) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Another stream calls the value so. */
+static int add_text(struct vt_module_names *n, struct label *l, struct vt_bytes text,
+		    struct vt_error *err)
+{
+	const char *old = vt_intern_get(n->strings, (uint32_t)l->text);
+	size_t size = vt_intern_size(n->strings, (uint32_t)l->text);
+	struct vt_buf both = VT_BUF_INIT;
+	uint32_t string;
+
+	if (has_part(old, size, text) || size + OR_SIZE + text.size > VT_MODULE_NAMES_MAX_TEXT)
+		return 0;
+	vt_buf_put(&both, old, size);
+	vt_buf_put(&both, OR, OR_SIZE);
+	vt_buf_put(&both, text.data, text.size);
+	string = both.failed ? UINT32_MAX : vt_intern_add(n->strings, both.data, both.size);
+	vt_buf_free(&both);
+	if (string == UINT32_MAX)
+		return no_memory(err);
+	l->text = string;
+	return 0;
+}
+
 static int feed_label(struct vt_module_names *n, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_bytes text = vt_record_bytes(rec, VT_LABEL_TEXT);
@@ -111,7 +153,10 @@ static int feed_label(struct vt_module_names *n, const struct vt_record *rec, st
 	if (number == UINT32_MAX || string == UINT32_MAX)
 		return no_memory(err);
 	key.module = number;
-	if (vt_hash_find(&n->labels, &key) || n->labels.count >= VT_MODULE_NAMES_MAX_LABELS)
+	l = vt_hash_find(&n->labels, &key);
+	if (l && l->text != string)
+		return add_text(n, l, text, err);
+	if (l || n->labels.count >= VT_MODULE_NAMES_MAX_LABELS)
 		return 0;
 	l = vt_hash_add(&n->labels, &key, NULL);
 	if (!l)

@@ -21,6 +21,7 @@ struct vt_module_names;
 
 /* More labels than these are left out. */
 #define VT_MODULE_NAMES_MAX_LABELS 1000000
+#define VT_MODULE_NAMES_MAX_TEXT   250
 
 /* NULL when memory runs out. */
 struct vt_module_names *vt_module_names_new(void);
@@ -30,8 +31,9 @@ void vt_module_names_free(struct vt_module_names *n);
 void vt_module_names_begin(struct vt_module_names *n);
 
 /*
- * Takes a MODULE or LABEL record; others do nothing.  Of two labels of one value, the first counts.
- * 0 or -VT_E_NOMEM.
+ * Takes a MODULE or LABEL record; others do nothing.  Where streams call one value of a module
+ * differently, as when bins are found from the data, it is called "this or that", up to
+ * VT_MODULE_NAMES_MAX_TEXT bytes.  0 or -VT_E_NOMEM.
  */
 int vt_module_names_feed(struct vt_module_names *n, const struct vt_record *rec,
 			 struct vt_error *err);

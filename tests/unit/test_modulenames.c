@@ -162,7 +162,7 @@ static void check_profile(const struct vt_hotprofile *p)
 		assert_int_equal(h->total, 4);
 		assert_int_equal(h->values[0], 3);
 		assert_int_equal(h->counts[0], 3);
-		assert_string_equal(vt_module_label(m, h->key.reg, 3), "M (>=180)");
+		assert_string_equal(vt_module_label(m, h->key.reg, 3), "M (>=180) or another name");
 		assert_null(vt_module_label(m, h->key.reg, 4));
 	}
 }
@@ -195,6 +195,47 @@ static void test_two_profiles(void **state)
 	vt_hotprofile_free(p);
 }
 
+static void feed_labels(struct vt_module_names *n, const char *const *texts, size_t count)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	int fd = scratch_file();
+	struct vt_writer *w = open_writer(fd);
+	struct vt_record rec;
+	struct vt_reader *r;
+	size_t i;
+
+	put_module(w, 0, "latency");
+	for (i = 0; i < count; i++)
+		put_label(w, 0, 1, texts[i]);
+	end_writer(w);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	vt_module_names_begin(n);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_module_names_feed(n, &rec, &err), 0);
+	vt_reader_close(r);
+	close(fd);
+}
+
+static void test_two_labels(void **state)
+{
+	static const char *const texts[] = {"L2 (5-9)", "L2 (5-90)", "L2 (5-9)", "", "2", "L2"};
+	static char longer[VT_MODULE_NAMES_MAX_TEXT + 1];
+	const char *const more[] = {memset(longer, 'x', sizeof(longer) - 1)};
+	const char *want = "L2 (5-9) or L2 (5-90) or  or 2 or L2";
+	struct vt_module_names *n = vt_module_names_new();
+
+	(void)state;
+	feed_labels(n, texts, 2);
+	assert_string_equal(vt_module_label(n, 0, 1), "L2 (5-9) or L2 (5-90)");
+	feed_labels(n, texts, sizeof(texts) / sizeof(texts[0]));
+	assert_string_equal(vt_module_label(n, 0, 1), want);
+	feed_labels(n, more, 1);
+	assert_string_equal(vt_module_label(n, 0, 1), want);
+	vt_module_names_free(n);
+}
+
 static void test_undeclared(void **state)
 {
 	struct vt_module_names *n = vt_module_names_new();
@@ -214,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_streams_at_once),
 		cmocka_unit_test(test_two_profiles),
+		cmocka_unit_test(test_two_labels),
 		cmocka_unit_test(test_undeclared),
 	};
 
