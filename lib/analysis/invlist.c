@@ -233,6 +233,15 @@ static void fill_caller(struct vt_table *t, const struct vt_hotprofile *p,
 	vt_table_str(t, image ? image->name : "[unmapped]");
 }
 
+/* Modules' kinds of values have names of their own. */
+static void fill_what(struct vt_table *t, const struct vt_hotprofile *p,
+		      const struct vt_hot_key *key)
+{
+	vt_table_str(t, key->what == VT_WHAT_MODULE
+				? vt_module_name(vt_hotprofile_modules(p), key->reg)
+				: vt_what_name(key->what));
+}
+
 static void fill_instruction(struct vt_table *t, const struct vt_hotprofile *p,
 			     struct vt_images *im, const struct vt_hot *h)
 {
@@ -264,7 +273,10 @@ static void fill_row(struct vt_table *t, const struct vt_hotprofile *p, struct v
 	vt_table_percent(t, r->executions, all);
 	for (m = 0; m < VT_NINVMETRICS; m++)
 		vt_table_real(t, 100 * r->value[m] / r->weight);
-	vt_table_str(t, vt_what_name(r->key.what));
+	if (by == VT_INVLIST_INSTRUCTION)
+		fill_what(t, p, &vt_hotprofile_at(p, r->first)->key);
+	else
+		vt_table_str(t, vt_what_name(r->key.what));
 	if (by == VT_INVLIST_INSTRUCTION) {
 		fill_instruction(t, p, im, vt_hotprofile_at(p, r->first));
 		return;
@@ -456,7 +468,7 @@ int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, stru
 		share(t, vt_inv_m(y, m));
 		fill_top(t, x);
 		fill_top(t, y);
-		vt_table_str(t, vt_what_name(x->key.what));
+		fill_what(t, a, &x->key);
 		vt_table_number(t, place.address);
 		vt_table_str(t, place.image);
 		vt_invlist_place(t, &place, x->key.lane);

@@ -146,6 +146,17 @@ static void cell_register(struct vt_table *t, const struct vt_listing *l,
 		vt_table_empty(t);
 }
 
+static void cell_module(struct vt_table *t, const struct vt_listing *l,
+			const struct vt_list_row *row)
+{
+	const struct vt_hot *h = row->list;
+
+	(void)l;
+	text_or_empty(t, h && h->key.what == VT_WHAT_MODULE
+				 ? vt_module_name(row->modules, h->key.reg)
+				 : "");
+}
+
 static void cell_context(struct vt_table *t, const struct vt_listing *l,
 			 const struct vt_list_row *row)
 {
@@ -216,6 +227,7 @@ static const struct vt_list_column value_columns[] = {
 	{"of", NULL, VT_FORMAT_HEX, 0, cell_of},
 	{"what", NULL, VT_FORMAT_TEXT, 0, cell_what},
 	{"register", NULL, VT_FORMAT_TEXT, 0, cell_register},
+	{"module", NULL, VT_FORMAT_TEXT, 0, cell_module},
 	{"lane", NULL, VT_FORMAT_NUMBER, 0, cell_lane},
 	{"size", NULL, VT_FORMAT_NUMBER, 0, cell_size},
 	{"caller", NULL, VT_FORMAT_TEXT, 0, cell_context},

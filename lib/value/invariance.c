@@ -121,11 +121,18 @@ uint32_t vt_inv_common_m(const struct vt_hotprofile *a, const struct vt_hotprofi
 
 /* The list of profile `to` for a key of profile `from`; `images` maps the one's images to the
  * other's. */
-static const struct vt_hot *counterpart(const struct vt_hotprofile *to, const uint32_t *images,
+static const struct vt_hot *counterpart(const struct vt_hotprofile *to,
+					const struct vt_hotprofile *from, const uint32_t *images,
 					const struct vt_hot_key *key)
 {
 	struct vt_hot_key k = *key;
 
+	if (k.what == VT_WHAT_MODULE) {
+		k.reg = vt_module_names_same(vt_hotprofile_modules(to), vt_hotprofile_modules(from),
+					     k.reg);
+		if (k.reg == UINT32_MAX)
+			return NULL;
+	}
 	if (k.image != VT_HOT_NO_IMAGE) {
 		k.image = images[k.image];
 		if (k.image == VT_HOT_NO_IMAGE)
@@ -159,7 +166,7 @@ struct vt_inv_pair *vt_inv_match(const struct vt_hotprofile *a, const struct vt_
 
 		if (!counts(h, what))
 			continue;
-		other = counterpart(b, images, &h->key);
+		other = counterpart(b, a, images, &h->key);
 		if (other && other->profiled)
 			pairs[(*n)++] =
 				(struct vt_inv_pair){i, (size_t)(other - vt_hotprofile_at(b, 0))};

@@ -196,6 +196,28 @@ static const struct module *at(const struct vt_module_names *n, uint32_t number)
 	return number < n->modules.count ? vt_hash_at(&n->modules, number) : NULL;
 }
 
+static uint32_t same_string(const struct vt_module_names *n, const struct vt_module_names *of,
+			    uint32_t string)
+{
+	return vt_intern_find(n->strings, vt_intern_get(of->strings, string),
+			      vt_intern_size(of->strings, string));
+}
+
+uint32_t vt_module_names_same(const struct vt_module_names *n, const struct vt_module_names *of,
+			      uint32_t number)
+{
+	const struct module *m = at(of, number), *found = NULL;
+	struct module key;
+
+	if (m) {
+		key.name = same_string(n, of, m->name);
+		key.format = same_string(n, of, m->format);
+		found = vt_hash_find(&n->modules, &key);
+	}
+	return found ? (uint32_t)(found - (const struct module *)vt_hash_at(&n->modules, 0))
+		     : UINT32_MAX;
+}
+
 const char *vt_module_name(const struct vt_module_names *n, uint32_t number)
 {
 	const struct module *m = at(n, number);

@@ -46,6 +46,10 @@ uint32_t vt_module_names_number(struct vt_module_names *n, uint64_t id);
 
 size_t vt_module_names_count(const struct vt_module_names *n);
 
+/* The number that `n` gives to module `number` of `of`; UINT32_MAX: it does not have it. */
+uint32_t vt_module_names_same(const struct vt_module_names *n, const struct vt_module_names *of,
+			      uint32_t number);
+
 /* Untrusted text, borrowed; "?" for a number that there is not. */
 const char *vt_module_name(const struct vt_module_names *n, uint32_t number);
 const char *vt_module_format(const struct vt_module_names *n, uint32_t number);

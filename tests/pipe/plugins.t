@@ -286,6 +286,48 @@ t_like "which is told" 'module latency.so: .bins=10,5.: neither bins=' "$T_ERR"
 t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp -p latency.so >none.vt 2>errors"
 t_like "is no recording for modules" 'no sample has registers .*nor a latency' errors
 
+# ---- several streams: each counts its modules from 0 ----
+
+vinterp -l 64 -p operands.so:float -p callargs.so runs.vt | vhot -o args.hot
+vinterp -l 64 -p callargs.so:2 -p strides.so:strides runs.vt | vhot -o strides.hot
+vinterp -p latency.so levels.vt | vhot -o levels.hot
+vinterp -p latency.so few.vt | vhot -o few.hot
+# "OFFSET KIND TOTAL" for each list of a stream.
+lists()
+{
+	vtrace dump "$@" | awk -F '\t' '
+		{ delete f; for (i = 2; i <= NF; i++) { k = index($i, "="); f[substr($i, 1, k - 1)] = substr($i, k + 1) } }
+		$1 == "MODULE" { name[f["id"] + 0] = f["name"] }
+		$1 == "HOT" { print f["offset"], name[f["reg"] + 0], f["total"] }' | sort
+}
+t_ok "merge them" vtrace merge -o all.hot args.hot strides.hot levels.hot few.hot
+lists all.hot >all.got
+for h in args strides levels few; do
+	lists $h.hot
+done | awk '{ sum[$1 " " substr($0, length($1) + 2, length($0) - length($1) - length($NF) - 2)] += $NF }
+	END { for (i in sum) print i, sum[i] }' | sort >all.want
+t_same "each kind of value of each is there, added up" all.got all.want
+t_is "with one name for each" "$(vtrace dump -k MODULE all.hot | grep -o 'name=[^	]*' | sort | uniq -d)" ''
+vlist --values -i all.hot >all.list
+t_like "listings tell them apart" ' argument 1 .* 100% 0x7$' all.list
+t_like "with the formats of each" ' stride .* 100% -1$' all.list
+t_like "and with all names of a bin" '% L1 \(<[0-9]*\) or L1 \(<[0-9]*\) ' all.list
+vlist --values -i all.hot --json >all.json
+t_is "JSON names the kinds" "$("$PYTHON" -c '
+import json
+rows = [r for p in json.load(open("all.json"))["procedures"] for r in p["rows"] if "list" in r]
+print(*sorted({r["what"] + ":" + r["module"].split()[0] for r in rows}))')" "module:argument module:float module:latency module:stride"
+vtrace merge -o again.hot few.hot levels.hot strides.hot args.hot
+vcmp -n 100 --tsv all.hot again.hot >cmp.tsv
+t_is "in whatever order they came" "$(lists again.hot | cmp - all.got && echo same)" same
+t_is "profiles are compared by name, not by number" \
+	"$(vcmp --json all.hot again.hot | grep -oE '"(diff_top|diff_all|instructions|only_first|only_second)": [0-9.]+' | sort -u | tr '\n' ' ')" \
+	"\"diff_all\": 0.0 \"diff_top\": 0.0 \"instructions\": $(wc -l <all.got) \"only_first\": 0 \"only_second\": 0 "
+vcmp -n 100 all.hot again.hot >cmp.list
+t_like "and called so" ' 0 +0 +latency ' cmp.list
+t_pipe "values of modules can be asked for" 'vlist --values -w module -i all.hot | grep -q " stride "'
+t_is "and left out" "$(vlist --values -w load -i all.hot | grep -cE ' (stride|latency) ')" 0
+
 # ---- a recording ----
 
 cp -r "$ROOT/tests/data/demo/symfs" .
