@@ -95,6 +95,35 @@ t_status "a stream that is cut" 1 sh -c "./onepid $pid <cut.vt >some.vt"
 t_like "is told" "onepid: standard input: truncated at 0x4e20" "$T_ERR"
 t_status "no stream at all" 3 sh -c "./onepid 1 </dev/null"
 
+# Modules: those that come along, and the one in vtrace-plugin(5), from the installed header alone.
+prefix=$T_DIR/dest/opt/vt
+t_is "every module is there" "$(ls "$prefix/lib/vtrace")" \
+	"$(cd "$ROOT/cmd/plugins" && find . -name '*.c' | sed 's|^./||; s/\.c$/.so/' | sort)"
+mandoc -T ascii -O width=200 "$ROOT/man/vtrace-plugin.5" | sed 's/.\x08//g' |
+	sed -n '/^EXAMPLES/,/^SEE ALSO/p' | sed -n '/#include/,/It is built by/p' | sed '$d' >line.c
+command=$(mandoc -T ascii -O width=200 "$ROOT/man/vtrace-plugin.5" | sed 's/.\x08//g' |
+	sed -n "s/.*It is built by .\\(cc [^'’]*\.c\).*/\1/p")
+t_like "the page tells how to build it" '^cc .*line\.so' <(echo "$command")
+t_ok "its example is built so" env CPATH="$prefix/include" sh -c "$command"
+t_ok "and without a warning" gcc -std=c11 -Wall -Wextra -Werror -pedantic -D_POSIX_C_SOURCE=200809L \
+	-fsyntax-only -I "$prefix/include" line.c
+vtrace decode -o regs.vt "$ROOT/tests/data/demo/regs.data"
+interpret="$prefix/bin/vinterp --symfs $ROOT/tests/data/demo/symfs -l 16"
+t_ok "the installed program runs it" sh -c "$interpret -p ./line.so regs.vt >line.vt"
+sh -c "$interpret -w load-address regs.vt" | vtrace dump -k VALUE -F ip,value |
+	while read -r ip value; do echo "$ip $((value & 63))"; done >line.want
+vtrace dump -k VALUE -F ip,value line.vt |
+	while read -r ip value; do echo "$ip $((value))"; done >line.got
+t_is "on some loads" "$(($(wc -l <line.want) > 1000))" 1
+t_same "and gets each one's place in its line" line.got line.want
+t_is "which is written as it says" \
+	"$(vtrace dump -k LABEL -F value,text line.vt | while read -r value text; do
+		[ "$((value)) of 64" = "$text" ] || echo "$value $text"; done)" ''
+mv "$prefix/lib/vtrace/strides.so" "$prefix/lib/vtrace/steps.so"
+t_ok "it finds modules by their names where they were installed" \
+	sh -c "$interpret -p steps.so regs.vt >steps.vt"
+t_status "and nowhere else" 2 sh -c "$interpret -p strides.so regs.vt >steps.vt"
+
 t_is "the shared library shows nothing but vt_ names" \
 	"$(nm -D --defined-only "dest/opt/vt/lib/libvtrace.so.0" | awk '{ print $3 }' |
 		grep -Ev '^(vt_|VTRACE_0)')" ""
