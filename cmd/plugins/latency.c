@@ -135,6 +135,9 @@ static int process(void *state, const struct vtrace_run *run, vtrace_emit *emit,
 
 		if (t->what != VTRACE_LATENCY || !t->known)
 			continue;
+		/* Some processors measure stores as well. */
+		if ((t->classes & (VTRACE_LOAD | VTRACE_STORE)) == VTRACE_STORE)
+			continue;
 		s->counts[cell_of(t->value)] += run->weight;
 		if (emit(host, &v) < 0)
 			return -1;
