@@ -77,6 +77,15 @@ void vt_module_names_begin(struct vt_module_names *n)
 
 /* ---- filling ---- */
 
+/* For what has no name. */
+static uint32_t make_name(struct vt_module_names *n, uint64_t id)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "module %" PRIu64, id);
+	return vt_intern_str(n->strings, name);
+}
+
 /* The stream at hand calls a module of this name and format `id`. */
 static uint32_t declare(struct vt_module_names *n, uint64_t id, uint32_t name, uint32_t format)
 {
@@ -98,8 +107,10 @@ static int feed_module(struct vt_module_names *n, const struct vt_record *rec, s
 {
 	struct vt_bytes name = vt_record_bytes(rec, VT_MODULE_NAME);
 	struct vt_bytes format = vt_record_bytes(rec, VT_MODULE_FORMAT);
-	uint32_t number = declare(n, vt_record_u64(rec, VT_MODULE_ID),
-				  vt_intern_add(n->strings, name.data, name.size),
+	uint64_t id = vt_record_u64(rec, VT_MODULE_ID);
+	uint32_t number = declare(n, id,
+				  name.size ? vt_intern_add(n->strings, name.data, name.size)
+					    : make_name(n, id),
 				  vt_intern_add(n->strings, format.data, format.size));
 
 	return number == UINT32_MAX ? no_memory(err) : 0;
@@ -176,12 +187,10 @@ int vt_module_names_feed(struct vt_module_names *n, const struct vt_record *rec,
 uint32_t vt_module_names_number(struct vt_module_names *n, uint64_t id)
 {
 	const struct own *own = vt_hash_find(&n->own, &id);
-	char name[40];
 
 	if (own)
 		return (uint32_t)own->number;
-	snprintf(name, sizeof(name), "module %" PRIu64, id);
-	return declare(n, id, vt_intern_str(n->strings, name), vt_intern_str(n->strings, "hex"));
+	return declare(n, id, make_name(n, id), vt_intern_str(n->strings, "hex"));
 }
 
 /* ---- what there is ---- */

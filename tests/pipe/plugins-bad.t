@@ -245,4 +245,40 @@ build -DOTHER= -DFINISH=-1
 t_status "one of two modules" 3 vinterp --symfs symfs -p strides.so -p "./bad$modules.so" -o out.vt regs.vt
 t_like "is named" "module ./bad$modules.so: gives up" "$T_ERR"
 
+# ---- streams with kinds and labels that nobody checked ----
+
+text=$VT_BUILD/tests/tools/stream_text
+{
+	echo "IMAGE id=1 path=/x/prog machine=62"
+	echo "MAP pid=7 tid=7 start=0x500000 length=0x1000 offset=0 image=1 prot=5"
+	printf 'MODULE id=3 name=%%1b[31mred%%0a format=%%1b[2J\n'
+	echo "MODULE id=3 name=again format=signed"
+	echo "MODULE id=18446744073709551615 name=last format=float"
+	echo "MODULE id=5 name= format="
+	printf 'LABEL module=3 value=9 text=%%1b]0;title%%07\n'
+	echo "LABEL module=77 value=9 text=undeclared"
+	echo "LABEL module=18446744073709551615 value=0xffffffffffffffff text="
+	for id in 3 5 77 78; do
+		echo "VALUE pid=7 tid=7 ip=0x500010 what=module reg=$id size=8 value=9 weight=1"
+		echo "VALUE pid=7 tid=7 ip=0x500010 what=module reg=$id size=77 lane=200 value=0xffffffffffffffff weight=1"
+	done
+} >odd.txt
+"$text" <odd.txt >odd.vt
+t_ok "vhot takes them" vhot -o odd.hot odd.vt
+for command in "vlist --values --all -i odd.hot" "vlist --values --all --json -i odd.hot" \
+	"vlist --values --all --csv -i odd.hot" "vtrace dump odd.hot" "vcmp -n 9 odd.hot odd.hot" \
+	"vinv odd.hot"; do
+	t_ok "$command" sh -c "$command"
+	t_is "$command: nothing reaches a terminal raw" "$(LC_ALL=C tr -d '\n\t -~' <"$T_OUT" | wc -c)" 0
+done
+t_ok "merging them" vtrace merge -o odd2.hot odd.hot odd.hot
+t_like "odd kinds are listed, escaped" 'again' <(vlist --values --all -i odd2.hot)
+t_like "and those without a name" 'module 5' <(vlist --values --all -i odd2.hot)
+t_like "and undeclared ones by their number" 'module 78' <(vlist --values --all -i odd2.hot)
+{
+	cat odd.txt
+	echo "VALUE pid=7 tid=7 ip=0x500010 what=module reg=18446744073709551615 size=8 value=9 weight=1"
+} | "$text" >huge.vt
+t_status "a number that no module has" 1 vhot -o huge.hot huge.vt
+t_like "contradicts" 'impossible register' "$T_ERR"
 t_done
