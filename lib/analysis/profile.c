@@ -557,8 +557,10 @@ bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32
 	for (i = 0; i < p->stretches.count; i++) {
 		const struct stretch *s = vt_hash_at(&p->stretches, i);
 
-		if (s->start <= address && (!best || s->start > best->start ||
-					    (s->start == best->start && s->age > best->age)))
+		if (s->start > address || !vt_profile_has_code(p, (uint32_t)s->image))
+			continue;
+		if (!best || s->start > best->start ||
+		    (s->start == best->start && s->age > best->age))
 			best = s;
 	}
 	if (best) {

@@ -119,8 +119,8 @@ bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *ima
 bool vt_profile_has_code(const struct vt_profile *p, uint32_t image);
 
 /*
- * For an address that lies in none: the image whose mapping ends nearest before it, and the offset
- * as if that went on.  What a program has beyond its file's bytes, .bss, is mapped so.
+ * For an address that lies in no image: the one with code whose mapping begins nearest before it,
+ * and the offset as if that went on.  What a program has beyond its file's bytes, .bss, lies so.
  */
 bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
 			    uint64_t *offset);

@@ -41,30 +41,31 @@ bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct v
 }
 
 /* A file that is only read may be of any format: it is not opened. */
-static bool put_data(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images)
+static bool put_data(struct vt_buf *out, const struct vt_image *im, uint64_t offset)
 {
-	const struct vt_image *im = vt_images_get(images, image);
-
-	if (im)
-		vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
-	return im != NULL;
+	vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
+	return true;
 }
 
 bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_style *style)
 {
 	const struct vt_profile *p = style->profile;
+	const struct vt_image *im;
 	uint32_t image;
 	uint64_t offset;
-	bool inside;
 
 	if (!p || !style->images || address < LOWEST_ADDRESS)
 		return false;
-	inside = vt_profile_find(p, address, &image, &offset);
-	if (!inside && !vt_profile_find_before(p, address, &image, &offset))
-		return false;
-	if (!vt_profile_has_code(p, image))
-		return inside && put_data(out, image, offset, style->images);
-	return put_place(out, image, offset, inside, style->images);
+	if (vt_profile_find(p, address, &image, &offset)) {
+		if (vt_profile_has_code(p, image))
+			return put_place(out, image, offset, true, style->images);
+		im = vt_images_get(style->images, image);
+		if (im && im->type != VT_IMAGE_ANON)
+			return put_data(out, im, offset);
+	}
+	/* What is mapped to no file may be the .bss of what is mapped before it. */
+	return vt_profile_find_before(p, address, &image, &offset) &&
+	       put_place(out, image, offset, false, style->images);
 }
 
 /* ---- numbers ---- */
