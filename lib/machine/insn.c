@@ -391,6 +391,24 @@ static bool is_float(const ZydisDecodedOperand *o)
 	       o->element_type == ZYDIS_ELEMENT_TYPE_FLOAT80;
 }
 
+/* What Zydis does not have among the operands: flags, and the pointers of string instructions. */
+static void take_unnamed(const struct decoded *d, struct vt_facts *f)
+{
+	const ZydisAccessedFlags *flags = d->insn.cpu_flags;
+	unsigned i;
+
+	if (flags && flags->tested)
+		f->reads |= bit(VT_REG_FLAGS);
+	if (flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined))
+		f->writes |= bit(VT_REG_FLAGS);
+	if (!(f->flags & VT_FACT_STRING))
+		return;
+	for (i = 0; i < f->nmemories; i++)
+		f->writes |= bit(f->memories[i].base);
+	if (f->flags & VT_FACT_REPEATED)
+		f->writes |= bit(VT_REG_CX);
+}
+
 static void take_operands(const struct decoded *d, struct vt_facts *f)
 {
 	unsigned i;
@@ -417,6 +435,7 @@ static void take_operands(const struct decoded *d, struct vt_facts *f)
 		f->flags |= VT_FACT_COMPARE;
 	if (f->flags & VT_FACT_DIVIDE)
 		take_divisor(d, f);
+	take_unnamed(d, f);
 }
 
 bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
