@@ -295,17 +295,27 @@ VTI_OPERATOR(AbsF64)
 	*dst = vti_word_make(args[0]->value & INT64_MAX, args[0]->known | UINT64_C(1) << 63, 64);
 }
 
-/* ---- fused multiplication and addition: how to round is told as by ARITHMETIC ---- */
+/*
+ * ---- fused multiplication and addition ----
+ *
+ * How to round is told as by ARITHMETIC, but that an operand that is unknown asks for what holds
+ * however it is rounded.
+ */
+
+static int fused_rounding(const struct vti_fpmode *mode, struct vt_word operand)
+{
+	return vt_word_is_known(operand) ? mode->rounding : -1;
+}
 
 VTI_OPERATOR(MAddF32)
 {
-	vti_fp_lane(mode, mode->rounding, &fused_32, dst, args + 1, 0);
+	vti_fp_lane(mode, fused_rounding(mode, *args[0]), &fused_32, dst, args + 1, 0);
 	dst[0] = vti_word_make(dst[0].value, dst[0].known, 32);
 }
 
 VTI_OPERATOR(MAddF64)
 {
-	vti_fp_lane(mode, mode->rounding, &fused_64, dst, args + 1, 0);
+	vti_fp_lane(mode, fused_rounding(mode, *args[0]), &fused_64, dst, args + 1, 0);
 }
 
 #define ARITHMETIC(op, operation, lanes, words)	       VTI_IROP_SLOT(op) = {op_##op, 3, words},

@@ -7,8 +7,7 @@
 
 #include <libvex_guest_amd64.h>
 
-#include "machine/lift_build.h"
-#include "machine/lift_vex.h"
+#include "machine/lift_amend.h"
 
 /* Where a straight piece of code ends. */
 #define ENDS (VT_FACT_BRANCH | VT_FACT_SYSCALL)
@@ -76,6 +75,14 @@ static void forget_floating_point(struct vti_build *b)
 	forget_state(b, offsetof(VexGuestAMD64State, guest_SSEROUND), 8);
 }
 
+/* Those that are not a result's. */
+static void forget_other_flags(struct vti_build *b)
+{
+	forget_state(b, offsetof(VexGuestAMD64State, guest_DFLAG), 8);
+	forget_state(b, offsetof(VexGuestAMD64State, guest_ACFLAG), 8);
+	forget_state(b, offsetof(VexGuestAMD64State, guest_IDFLAG), 8);
+}
+
 /* True: the block ends with it. */
 static bool add_unlifted(struct vti_build *b)
 {
@@ -97,6 +104,9 @@ static bool add_unlifted(struct vti_build *b)
 		u.writes |= UINT64_C(1) << VT_REG_FS;
 	if (strcmp(f->mnemonic, "wrgsbase") == 0)
 		u.writes |= UINT64_C(1) << VT_REG_GS;
+	if (strcmp(f->mnemonic, "std") == 0 || strcmp(f->mnemonic, "cld") == 0 ||
+	    strncmp(f->mnemonic, "popf", 4) == 0)
+		forget_other_flags(b);
 	b->nunlifted++;
 	vti_build_add(b,
 		      (struct vti_op){.op = VTI_UNLIFTED, .imm = vti_build_more(b, &u, sizeof(u))},
@@ -119,9 +129,14 @@ static bool add_unlifted(struct vti_build *b)
 /* One piece from instruction b->emitted on. */
 static enum vti_piece add_piece(struct vti_build *b, const uint8_t *bytes)
 {
-	uint32_t at = b->insns[b->emitted].offset;
-	IRSB *in = vti_vex_lift(b->addr + at, bytes + at, b->length - at);
+	uint32_t at = b->insns[b->emitted].offset, end;
+	IRSB *in;
 
+	for (b->limit = b->emitted + 1; b->limit < b->ninsns; b->limit++)
+		if (vti_ends_piece(&b->insns[b->limit - 1].facts))
+			break;
+	end = b->limit < b->ninsns ? b->insns[b->limit].offset : b->length;
+	in = vti_vex_lift(b->addr + at, bytes + at, end - at);
 	/* One instruction that VEX gives up at does not cost the others. */
 	if (!in)
 		in = vti_vex_lift(b->addr + at, bytes + at, b->insns[b->emitted].facts.length);
@@ -167,6 +182,7 @@ struct vti_block *vti_lift(uint64_t addr, const uint8_t *bytes, size_t size, uns
 		return NULL;
 	}
 	b->addr = addr;
+	b->bytes = bytes;
 	b->capture = capture;
 	if (max_insns > VTI_LIFT_INSNS)
 		max_insns = VTI_LIFT_INSNS;

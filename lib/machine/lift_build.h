@@ -46,9 +46,11 @@ struct vti_build_insn {
 
 struct vti_build {
 	uint64_t addr;
+	const uint8_t *bytes; /* of the code; borrowed */
 	uint32_t capture;
 	uint32_t insn;	  /* number of the one at hand */
 	uint32_t ninsns;  /* in insns[] */
+	uint32_t limit;	  /* where the piece at hand ends, as such a number */
 	uint32_t length;  /* of all of them, in bytes */
 	uint32_t emitted; /* of them are in ops[] */
 	uint32_t nunlifted;
@@ -68,8 +70,10 @@ struct vti_build {
 	uint16_t written;
 	uint16_t written_vectors;
 	uint8_t extent[16]; /* bytes of each vector register, from its lowest */
-	bool failed;	    /* memory ran out */
-	bool full;	    /* more slots than a number of 16 bits can tell apart */
+	/* What results of the instruction at hand were before it, where lift_amend.c needs it. */
+	uint16_t old[VT_FACT_RESULTS];
+	bool failed; /* memory ran out */
+	bool full;   /* more slots than a number of 16 bits can tell apart */
 };
 
 /* What is dropped at an error is the caller's to see: in failed and full. */

@@ -5,6 +5,7 @@
 #include <libvex_guest_amd64.h>
 
 #include "machine/irop.h"
+#include "machine/lift_amend.h"
 #include "machine/lift_vex.h"
 
 #define RIP_AT	    ((unsigned)offsetof(VexGuestAMD64State, guest_RIP))
@@ -38,6 +39,13 @@ static uint64_t spread(unsigned bits)
 	return v;
 }
 
+/* VEX's NaN, of an x87 register that is empty: the machine's has a sign. */
+static uint16_t number(struct vti_build *b, uint64_t f64)
+{
+	return f64 == UINT64_C(0x7ff8000000000000) ? vti_build_unknown(b, 8)
+						   : vti_build_u64(b, f64);
+}
+
 static uint16_t constant(struct vti_build *b, const IRConst *c)
 {
 	struct vt_word w[4];
@@ -63,9 +71,9 @@ static uint16_t constant(struct vti_build *b, const IRConst *c)
 		return vti_build_u64(b, c->Ico.F32i);
 	case Ico_F64:
 		memcpy(&v, &c->Ico.F64, sizeof(v));
-		return vti_build_u64(b, v);
+		return number(b, v);
 	case Ico_F64i:
-		return vti_build_u64(b, c->Ico.F64i);
+		return number(b, c->Ico.F64i);
 	case Ico_U128:
 	case Ico_V128:
 		for (i = 0; i < 2; i++)
@@ -265,6 +273,11 @@ static bool rounds_as_mxcsr_says(IROp op)
 	}
 }
 
+static bool is_fused(IROp op)
+{
+	return op == Iop_MAddF32 || op == Iop_MSubF32 || op == Iop_MAddF64 || op == Iop_MSubF64;
+}
+
 static uint16_t get(struct vti_build *b, unsigned offset, unsigned size)
 {
 	uint8_t words = (uint8_t)((size + 7) / 8);
@@ -287,6 +300,7 @@ static uint16_t operator(struct vti_flat *f, const IRExpr *e)
 	uint16_t args[4] = {0, 0, 0, 0};
 	uint8_t words[4] = {0, 0, 0, 0};
 	unsigned i, n = 0;
+	uint16_t slot;
 	IROp op;
 
 	if (e->tag == Iex_Unop) {
@@ -314,7 +328,14 @@ static uint16_t operator(struct vti_flat *f, const IRExpr *e)
 	}
 	if (rounds_as_mxcsr_says(op) && in[0]->tag == Iex_Const)
 		args[0] = get(f->b, SSEROUND_AT, 4);
-	return vti_operator(f->b, op, typeOfIRExpr(f->in->tyenv, e), args, words, n);
+	if (is_fused(op))
+		args[0] = vti_amend_rounding(f, args[0]);
+	slot = vti_operator(f->b, op, typeOfIRExpr(f->in->tyenv, e), args, words, n);
+	if (op == Iop_NegF32 || op == Iop_NegF64)
+		slot = vti_amend_negation(f, op, args[0], slot);
+	if (is_fused(op))
+		f->fused = slot;
+	return slot;
 }
 
 /* ---- the others ---- */
@@ -332,7 +353,7 @@ static uint16_t load(struct vti_flat *f, const IRExpr *e)
 		(struct vti_widths){.dst = (uint8_t)words, .a = 1});
 	vti_capture(f->b, VT_WHAT_LOAD_ADDRESS, 0, addr, 8);
 	vti_capture(f->b, VT_WHAT_LOAD, 0, dst, size);
-	return dst;
+	return vti_amend_load(f, e->Iex.Load.ty, dst);
 }
 
 static uint16_t geti(struct vti_flat *f, const IRExpr *e)

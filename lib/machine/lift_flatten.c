@@ -5,6 +5,7 @@
 
 #include <libvex_guest_amd64.h>
 
+#include "machine/lift_amend.h"
 #include "machine/lift_vex.h"
 
 #define RIP_AT ((int)offsetof(VexGuestAMD64State, guest_RIP))
@@ -23,6 +24,7 @@ void vti_insn_begin(struct vti_build *b)
 
 void vti_insn_end(struct vti_build *b)
 {
+	vti_amend_end(b);
 	vti_capture_results(b);
 }
 
@@ -32,12 +34,14 @@ static void put(struct vti_flat *f, const IRStmt *st)
 {
 	const IRExpr *data = st->Ist.Put.data;
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
+	uint16_t slot;
 
 	if (st->Ist.Put.offset == RIP_AT)
 		return;
+	slot = vti_amend_put(f, data, (unsigned)st->Ist.Put.offset, vti_atom(f, data));
 	vti_build_add(f->b,
 		      (struct vti_op){.op = (uint16_t)vti_sized(VTI_PUT1, size),
-				      .a = vti_atom(f, data),
+				      .a = slot,
 				      .imm = (uint64_t)st->Ist.Put.offset},
 		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
 	vti_capture_put(f->b, (unsigned)st->Ist.Put.offset, size, data->tag == Iex_Const);
@@ -61,7 +65,7 @@ static void puti(struct vti_flat *f, const IRPutI *p)
 static void store(struct vti_flat *f, const IRExpr *to, const IRExpr *data)
 {
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
-	uint16_t addr = vti_atom(f, to), value = vti_atom(f, data);
+	uint16_t addr = vti_atom(f, to), value = vti_amend_store(f, vti_atom(f, data));
 
 	vti_build_add(
 		f->b,
@@ -340,26 +344,6 @@ static void end(struct vti_flat *f)
 
 /* ---- a piece ---- */
 
-/*
- * VEX takes these for what they are not: it lets every transaction fail at once, where the machine
- * may run it, and tests a register's bits in memory below the stack, where the machine writes
- * nothing.
- */
-static bool is_mistaken(const struct vt_facts *f)
-{
-	static const char *const names[] = {"xbegin", "xabort", "xtest"};
-	static const char *const bits[] = {"bt", "bts", "btr", "btc"};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(f->mnemonic, names[i]) == 0)
-			return true;
-	for (i = 0; i < sizeof(bits) / sizeof(*bits); i++)
-		if (strcmp(f->mnemonic, bits[i]) == 0)
-			return !f->nmemories && !f->has_immediate;
-	return false;
-}
-
 /* False where VEX's view of the next instruction is not to be had or not to be used. */
 static bool begin(struct vti_build *b, const IRStmt *mark)
 {
@@ -367,9 +351,10 @@ static bool begin(struct vti_build *b, const IRStmt *mark)
 
 	b->request = mark->Ist.IMark.len > VT_MAX_INSN;
 	if (mark->Ist.IMark.addr != b->addr + n->offset || mark->Ist.IMark.len != n->facts.length ||
-	    is_mistaken(&n->facts))
+	    vti_is_mistaken(&n->facts, b->bytes + n->offset))
 		return false;
 	vti_insn_begin(b);
+	vti_amend_begin(b);
 	return true;
 }
 
@@ -434,7 +419,7 @@ static enum vti_piece run(struct vti_flat *f)
 		if (st->tag == Ist_IMark) {
 			if (begun)
 				vti_insn_end(b);
-			if (b->emitted == b->ninsns)
+			if (b->emitted == b->limit)
 				return VTI_PIECE_ON;
 			if (!begin(b, st))
 				return VTI_PIECE_UNLIFTED;
@@ -457,7 +442,7 @@ static enum vti_piece run(struct vti_flat *f)
 enum vti_piece vti_flatten(struct vti_build *b, const IRSB *in)
 {
 	size_t n = (size_t)in->tyenv->types_used;
-	struct vti_flat f = {.b = b, .in = in};
+	struct vti_flat f = {.b = b, .in = in, .fused = VTI_NO_SLOT};
 	enum vti_piece what;
 
 	f.temps = malloc((n + 1) * sizeof(*f.temps));

@@ -43,6 +43,7 @@ struct vti_flat {
 	struct vti_build *b;
 	const IRSB *in;
 	uint16_t *temps;
+	uint16_t fused; /* the last slot with a fused product and sum, or VTI_NO_SLOT */
 };
 
 /* The slot of a constant or temporary. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MACHINE_LIFT_AMEND_H
+#define VT_MACHINE_LIFT_AMEND_H
+
+#include "machine/lift_vex.h"
+
+/*
+ * Where VEX and a processor differ, and where two processors may: what the manual leaves undefined
+ * (Intel SDM volume 2; "Flags Affected" of each instruction) and what VEX computes in another way
+ * is unknown, so that what is known holds for all of them.  Flags that VEX computes only when they
+ * are asked for are interp_flags.c's business.  Private to lift*.c.
+ */
+
+/* VEX takes the instruction for what it is not: it is as if it did not know it. */
+bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes);
+
+/*
+ * What the next instruction does with the flags must not be known when this one is lifted: VEX
+ * would not see that they are amended.
+ */
+bool vti_ends_piece(const struct vt_facts *f);
+
+/* What is written instead of `slot` to `size` bytes of the guest state or memory. */
+uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, uint16_t slot);
+uint16_t vti_amend_store(struct vti_flat *f, uint16_t slot);
+
+/* What is loaded from memory. */
+uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot);
+
+/* The result of an operator that negates `arg`. */
+uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t slot);
+
+/* The rounding mode of a fused operator, from what MXCSR says. */
+uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot);
+
+/* In front of an instruction, and behind it. */
+void vti_amend_begin(struct vti_build *b);
+void vti_amend_end(struct vti_build *b);
+
+#endif
