@@ -234,37 +234,14 @@ static void capture_insn(struct vt_interp *m, const struct vti_op *op)
 struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
 {
 	static const void *const labels[VTI_RUN_END] = {
-		LABEL(STOP),
-		LABEL(END),
-		LABEL(EXIT),
-		LABELS(GET),
-		LABELS(PUT),
-		LABELS(LOAD),
-		LABELS(STORE),
-		LABEL(MOVE1),
-		LABEL(MOVE2),
-		LABEL(MOVE4),
-		LABEL(ITE),
-		LABEL(GETI),
-		LABEL(PUTI),
-		LABEL(IROP),
-		LABEL(UNKNOWN),
-		LABEL(CCALL),
-		LABEL(DIRTY),
-		LABEL(CAS),
-		LABEL(LOADG),
-		LABEL(STOREG),
-		LABEL(UNLIFTED),
-		LABEL(CAPTURE),
-		LABEL(CAPTURE_STATE),
-		LABEL(CAPTURE_INSN),
-		LABEL(RUN_DIVIDE),
-		LABEL(RUN_ITE),
-		LABEL(RUN_CONDITION),
-		LABEL(RUN_GETS),
-		LABEL(RUN_PUTS),
-		LABEL(RUN_CAPTURE),
-		LABEL(RUN_CAPTURE_STATE),
+		LABEL(STOP),	   LABEL(END),	     LABEL(EXIT),	   LABELS(GET),
+		LABELS(PUT),	   LABELS(LOAD),     LABELS(STORE),	   LABEL(MOVE1),
+		LABEL(MOVE2),	   LABEL(MOVE4),     LABEL(ITE),	   LABEL(GETI),
+		LABEL(PUTI),	   LABEL(IROP),	     LABEL(UNKNOWN),	   LABEL(CCALL),
+		LABEL(DIRTY),	   LABEL(CAS),	     LABEL(LOADG),	   LABEL(STOREG),
+		LABEL(UNLIFTED),   LABEL(CAPTURE),   LABEL(CAPTURE_STATE), LABEL(CAPTURE_INSN),
+		LABEL(RUN_DIVIDE), LABEL(RUN_ITE),   LABEL(RUN_CONDITION), LABEL(RUN_GETS),
+		LABEL(RUN_PUTS),   LABEL(RUN_PUTS4), LABEL(RUN_CAPTURE),   LABEL(RUN_CAPTURE_STATE),
 #define FAST1(name, irop, result)                                                                  \
 	[VTI_FAST_##name] = &&do_##name,                                                           \
 	[VTI_RUN_PUT + VTI_FAST_##name - VTI_FAST] = &&put_##name,                                 \
@@ -309,6 +286,12 @@ do_RUN_PUTS:
 	*state_at(m, op) = vti_word_at(&s[op->a]);
 	*state_at(m, &op[1]) = vti_word_at(&s[op[1].a]);
 	GO_ON(2);
+do_RUN_PUTS4:
+	*state_at(m, op) = vti_word_at(&s[op->a]);
+	*state_at(m, &op[1]) = vti_word_at(&s[op[1].a]);
+	*state_at(m, &op[2]) = vti_word_at(&s[op[2].a]);
+	*state_at(m, &op[3]) = vti_word_at(&s[op[3].a]);
+	GO_ON(4);
 	MEMORY(1)
 	MEMORY(2)
 	MEMORY(4)

@@ -255,6 +255,18 @@ static struct vt_word from_flags(unsigned condition, struct vt_word flags)
 	}
 }
 
+/* Zero or not, of a result that is in the thunk: the condition asked for most. */
+static bool asks_for_zero(struct vt_word condition, struct vt_word op, struct vt_word dep1,
+			  struct vt_word *is_zero)
+{
+	unsigned bits = 8u << ((op.value - 1) % 4);
+
+	if ((condition.value & ~UINT64_C(1)) != 4 || op.value < OP_LOGIC || op.value >= OP_SHL)
+		return false;
+	*is_zero = vti_fast_equal(operand(dep1, bits), vt_word_of(0));
+	return true;
+}
+
 struct vt_word vti_flags_condition(struct vt_word condition, struct vt_word op, struct vt_word dep1,
 				   struct vt_word dep2, struct vt_word ndep)
 {
@@ -262,6 +274,8 @@ struct vt_word vti_flags_condition(struct vt_word condition, struct vt_word op, 
 
 	if (!vt_word_is_known(condition) || condition.value > 15 || !vt_word_is_known(op))
 		return vt_word_unknown(1);
+	if (asks_for_zero(condition, op, dep1, &yes))
+		return condition.value & 1 ? vti_fast_invert(yes) : yes;
 	if ((dep1.known & dep2.known & ndep.known) == ~UINT64_C(0) && op.value < OP_SHL)
 		return vt_word_of(amd64g_calculate_condition(condition.value, op.value, dep1.value,
 							     dep2.value, ndep.value) &

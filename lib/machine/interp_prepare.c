@@ -50,13 +50,28 @@ static unsigned with_next(const struct vti_op *op, const struct vti_op *next)
 	return 0;
 }
 
-/* Two in one go; `next` is of the same instruction. */
-static unsigned of_two(const struct vti_op *op, const struct vti_op *next)
+/* How many writes of words stand there. */
+static unsigned puts_at(const struct vti_op *op, const struct vti_op *end)
 {
+	unsigned n = 0;
+
+	while (op + n < end && n < 4 && is_word(op + n, VTI_PUT8))
+		n++;
+	return n;
+}
+
+/* Several in one go, up to the end of the instruction; 0: there is no way to. */
+static unsigned of_several(const struct vti_op *op, const struct vti_op *end)
+{
+	const struct vti_op *next = op + 1;
+	unsigned puts = puts_at(op, end);
+
+	if (puts > 1)
+		return puts == 4 ? VTI_RUN_PUTS4 : VTI_RUN_PUTS;
+	if (next == end)
+		return 0;
 	if (is_word(op, VTI_GET8) && is_word(next, VTI_GET8))
 		return VTI_RUN_GETS;
-	if (is_word(op, VTI_PUT8) && is_word(next, VTI_PUT8))
-		return VTI_RUN_PUTS;
 	return with_next(op, next);
 }
 
@@ -80,16 +95,16 @@ static unsigned of_one(const struct vti_op *op)
 
 void vti_eval_prepare(struct vti_block *b)
 {
-	uint32_t insn, i;
+	const struct vti_op *end = b->ops + b->nops;
+	struct vti_op *op;
+	uint32_t insn = 0;
 
-	for (insn = 0; insn < b->ninsns; insn++) {
-		for (i = b->first[insn]; i < b->first[insn + 1]; i++) {
-			struct vti_op *op = &b->ops[i];
-			unsigned two = i + 1 < b->first[insn + 1] ? of_two(op, op + 1) : 0;
+	for (op = b->ops; op < end; op++) {
+		unsigned run;
 
-			op->run = (uint16_t)(two ? two : of_one(op));
-		}
+		while (insn < b->ninsns && op >= b->ops + b->first[insn + 1])
+			insn++;
+		run = of_several(op, insn < b->ninsns ? b->ops + b->first[insn + 1] : end);
+		op->run = (uint16_t)(run ? run : of_one(op));
 	}
-	for (i = b->first[b->ninsns]; i < b->nops; i++)
-		b->ops[i].run = (uint16_t)of_one(&b->ops[i]);
 }

@@ -39,6 +39,12 @@ uint16_t vti_build_temp(struct vti_build *b, unsigned words)
 	return first;
 }
 
+void vti_build_narrow(struct vti_build *b, uint16_t slot, unsigned bits)
+{
+	if (slot < b->nslots && b->slots[slot].words == 1 && bits < 64)
+		b->slots[slot].bits = (uint8_t)bits;
+}
+
 uint16_t vti_build_const(struct vti_build *b, const struct vt_word *value, unsigned words)
 {
 	struct vti_build_slot *s;

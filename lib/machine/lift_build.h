@@ -35,6 +35,7 @@ struct vti_build_slot {
 	struct vt_word preset;
 	uint16_t base; /* first slot of the value that this one belongs to */
 	uint8_t words; /* of that value */
+	uint8_t bits;  /* if not 0: above them are zeros */
 	bool constant;
 };
 
@@ -78,6 +79,8 @@ struct vti_build {
 
 /* What is dropped at an error is the caller's to see: in failed and full. */
 uint16_t vti_build_temp(struct vti_build *b, unsigned words);
+/* Notes that a temporary of one word never has more than so many bits. */
+void vti_build_narrow(struct vti_build *b, uint16_t slot, unsigned bits);
 uint16_t vti_build_const(struct vti_build *b, const struct vt_word *value, unsigned words);
 uint16_t vti_build_u64(struct vti_build *b, uint64_t value);
 uint16_t vti_build_unknown(struct vti_build *b, unsigned size);

@@ -115,8 +115,7 @@ void vti_capture_begin(struct vti_build *b)
 
 	b->written = b->written_vectors = 0;
 	if (vti_wants(b, VT_WHAT_UNKNOWN))
-		vti_build_add(b,
-			      (struct vti_op){.op = VTI_CAPTURE_INSN, .imm = address(b)},
+		vti_build_add(b, (struct vti_op){.op = VTI_CAPTURE_INSN, .imm = address(b)},
 			      (struct vti_widths){0});
 	if (!vti_wants(b, VT_WHAT_OPERAND))
 		return;

@@ -209,6 +209,39 @@ static uint16_t unknown(struct vti_build *b, IRType type)
 	return dst;
 }
 
+/* Operators that only keep so many of the lowest bits; else 0. */
+static unsigned kept_by(IROp op)
+{
+	switch (op) {
+	case Iop_64to1:
+	case Iop_32to1:
+		return 1;
+	case Iop_64to8:
+	case Iop_32to8:
+	case Iop_16to8:
+		return 8;
+	case Iop_64to16:
+	case Iop_32to16:
+		return 16;
+	case Iop_64to32:
+		return 32;
+	default:
+		return 0;
+	}
+}
+
+static bool changes_nothing(const struct vti_build *b, IROp op, uint16_t arg)
+{
+	unsigned bits = arg < b->nslots ? b->slots[arg].bits : 0;
+
+	return bits && bits <= kept_by(op);
+}
+
+static unsigned type_bits(IRType type)
+{
+	return type == Ity_I1 ? 1 : 8 * (unsigned)sizeofIRType(type);
+}
+
 uint16_t vti_operator(struct vti_build *b, IROp op, IRType type, const uint16_t *args,
 		      const uint8_t *words, unsigned nargs)
 {
@@ -218,6 +251,8 @@ uint16_t vti_operator(struct vti_build *b, IROp op, IRType type, const uint16_t 
 
 	if (part_of(op) >= 0)
 		return (uint16_t)(args[0] + (unsigned)part_of(op));
+	if (changes_nothing(b, op, args[0]))
+		return args[0];
 	if (is_join(op))
 		return join(b, op, type, args);
 	fast = vti_fast_op(op);
@@ -227,6 +262,7 @@ uint16_t vti_operator(struct vti_build *b, IROp op, IRType type, const uint16_t 
 		return unknown(b, type);
 	}
 	dst = vti_build_temp(b, vti_type_words(type));
+	vti_build_narrow(b, dst, type_bits(type));
 	vti_build_add(b,
 		      (struct vti_op){.op = (uint16_t)(fast ? fast : VTI_IROP),
 				      .dst = dst,
@@ -287,6 +323,7 @@ static uint16_t get(struct vti_build *b, unsigned offset, unsigned size)
 	if (offset == RIP_AT && size == 8)
 		return vti_build_u64(b, b->addr + b->insns[b->insn].offset);
 	dst = vti_build_temp(b, words);
+	vti_build_narrow(b, dst, 8 * size);
 	vti_build_add(b,
 		      (struct vti_op){
 			      .op = (uint16_t)vti_sized(VTI_GET1, size), .dst = dst, .imm = offset},
@@ -347,6 +384,7 @@ static uint16_t load(struct vti_flat *f, const IRExpr *e)
 	uint16_t addr = vti_atom(f, e->Iex.Load.addr);
 	uint16_t dst = vti_build_temp(f->b, words);
 
+	vti_build_narrow(f->b, dst, 8 * size);
 	vti_build_add(
 		f->b,
 		(struct vti_op){.op = (uint16_t)vti_sized(VTI_LOAD1, size), .dst = dst, .a = addr},
@@ -410,6 +448,8 @@ static uint16_t call(struct vti_flat *f, const IRExpr *e)
 		c.args[c.nargs++] = vti_atom(f, *arg);
 	}
 	c.dst = vti_build_temp(f->b, vti_type_words(type));
+	if (strcmp(c.name, "amd64g_calculate_condition") == 0)
+		vti_build_narrow(f->b, c.dst, 1);
 	vti_build_add(f->b,
 		      (struct vti_op){.op = VTI_CCALL,
 				      .dst = c.dst,
