@@ -65,6 +65,10 @@ struct vti_op {
 		const void *data; /* where imm is said to be a struct */
 	};
 	uint16_t run; /* how the interpreter's loop runs it, perhaps together with the next ones */
+	/* Twice dst, a and b: processors multiply by 8, not by the 16 of a slot. */
+	uint16_t dst2;
+	uint16_t a2;
+	uint16_t b2;
 };
 
 /* A part of the guest state that is addressed as a ring: x87's registers and their tags. */

@@ -105,40 +105,64 @@ static void condition(const struct vti_op *op, struct vt_word *slots)
 
 /* ---- the guest state and memory ---- */
 
+static inline struct vt_word *slot(struct vt_word *slots, unsigned twice)
+{
+	return (struct vt_word *)(void *)((uint8_t *)slots + 8 * (size_t)twice);
+}
+
 /* A word has twice the bytes that it stands for. */
 static inline struct vt_word *state_at(struct vt_interp *m, const struct vti_op *op)
 {
 	return (struct vt_word *)(void *)((uint8_t *)m->state + 2 * op->imm);
 }
 
-/* Up to 8 bytes, of which each is known; else there is more to it. */
+/* Known bytes at hand are loaded and stored at once; `size` is a constant where this is used. */
 static inline bool load_known(const struct vt_interp *m, struct vt_word addr, unsigned size,
-			      struct vt_word *w)
+			      struct vt_word *words)
 {
 	const uint8_t *p;
+	unsigned i;
 
-	if (!vt_word_is_known(addr) || m->hooks->load)
+	if (!vt_word_is_known(addr))
 		return false;
 	p = vti_kmem_at(m->mem, addr.value, size);
 	if (!p)
 		return false;
-	*w = vt_word_of(0);
-	memcpy(&w->value, p, size);
+	for (i = 0; i < (size + 7) / 8; i++) {
+		words[i] = vt_word_of(0);
+		memcpy(&words[i].value, p + 8 * (size_t)i, size < 8 ? size : 8);
+	}
 	return true;
 }
 
-static inline bool store_known(const struct vt_interp *m, struct vt_word addr, unsigned size,
-			       struct vt_word w)
+static inline void load(struct vt_interp *m, const struct vti_op *op, unsigned size,
+			struct vt_word *slots, bool asks)
 {
-	uint8_t *p;
+	struct vt_word addr = vti_word_at(slot(slots, op->a2));
 
-	if (!vt_word_is_known((struct vt_word){0, addr.known & w.known}))
-		return false;
-	p = vti_kmem_at(m->mem, addr.value, size);
+	if (!load_known(m, addr, size, slot(slots, op->dst2)))
+		vti_load(m, op, addr, size, slot(slots, op->dst2));
+	else if (asks)
+		vti_ask_load(m, op, addr, size, slot(slots, op->dst2));
+}
+
+static inline void store(struct vt_interp *m, const struct vti_op *op, unsigned size,
+			 struct vt_word *slots)
+{
+	struct vt_word addr = vti_word_at(slot(slots, op->a2));
+	const struct vt_word *words = slot(slots, op->b2);
+	uint64_t known = addr.known;
+	uint8_t *p = NULL;
+	unsigned i;
+
+	for (i = 0; i < (size + 7) / 8; i++)
+		known &= words[i].known;
+	if (known == ~UINT64_C(0))
+		p = vti_kmem_at(m->mem, addr.value, size);
+	for (i = 0; p && i < (size + 7) / 8; i++)
+		memcpy(p + 8 * (size_t)i, &words[i].value, size < 8 ? size : 8);
 	if (!p)
-		return false;
-	memcpy(p, &w.value, size);
-	return true;
+		vti_store(m, addr, size, words);
 }
 
 /* ---- captures ---- */
@@ -206,29 +230,21 @@ static void capture_insn(struct vt_interp *m, const struct vti_op *op)
 		LABEL(name##32)
 
 #define SMALL_STATE(n)                                                                             \
-	do_GET##n : vti_state_get(m, (unsigned)op->imm, n, &s[op->dst]);                           \
+	do_GET##n : vti_state_get(m, (unsigned)op->imm, n, slot(s, op->dst2));                     \
 	GO_ON(1);                                                                                  \
-	do_PUT##n : vti_state_put(m, (unsigned)op->imm, n, &s[op->a]);                             \
+	do_PUT##n : vti_state_put(m, (unsigned)op->imm, n, slot(s, op->a2));                       \
 	GO_ON(1);
 
 #define WIDE_STATE(n)                                                                              \
-	do_GET##n : vti_words_copy(&s[op->dst], state_at(m, op), (n) / 8);                         \
+	do_GET##n : vti_words_copy(slot(s, op->dst2), state_at(m, op), (n) / 8);                   \
 	GO_ON(1);                                                                                  \
-	do_PUT##n : vti_words_copy(state_at(m, op), &s[op->a], (n) / 8);                           \
+	do_PUT##n : vti_words_copy(state_at(m, op), slot(s, op->a2), (n) / 8);                     \
 	GO_ON(1);
 
 #define MEMORY(n)                                                                                  \
-	do_LOAD##n : if (!load_known(m, vti_word_at(&s[op->a]), n, &s[op->dst]))                   \
-			     vti_load(m, op, vti_word_at(&s[op->a]), n, &s[op->dst]);              \
+	do_LOAD##n : load(m, op, n, s, asks);                                                      \
 	GO_ON(1);                                                                                  \
-	do_STORE##n : if (!store_known(m, vti_word_at(&s[op->a]), n, vti_word_at(&s[op->b])))      \
-			      vti_store(m, vti_word_at(&s[op->a]), n, &s[op->b]);                  \
-	GO_ON(1);
-
-#define WIDE_MEMORY(n)                                                                             \
-	do_LOAD##n : vti_load(m, op, vti_word_at(&s[op->a]), n, &s[op->dst]);                      \
-	GO_ON(1);                                                                                  \
-	do_STORE##n : vti_store(m, vti_word_at(&s[op->a]), n, &s[op->b]);                          \
+	do_STORE##n : store(m, op, n, s);                                                          \
 	GO_ON(1);
 
 struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
@@ -251,22 +267,23 @@ struct vti_op *vti_eval(struct vt_interp *m, struct vti_op *op)
 #include "machine/fastop.def"
 	};
 	struct vt_word *s = m->code->block->slots;
+	const bool asks = m->hooks->load;
 
 	GO_ON(0);
 
 do_STOP:
 	return op;
 do_END:
-	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(s[op->a]) ||
-	    !chain(m, &m->code->end, s[op->a].value, m->code->block->ninsns))
+	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(*slot(s, op->a2)) ||
+	    !chain(m, &m->code->end, slot(s, op->a2)->value, m->code->block->ninsns))
 		return op;
 	op = m->code->block->ops;
 	s = m->code->block->slots;
 	GO_ON(0);
 do_EXIT:
-	if (vt_word_is_known(s[op->a]) && !s[op->a].value)
+	if (vt_word_is_known(*slot(s, op->a2)) && !slot(s, op->a2)->value)
 		GO_ON(1);
-	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(s[op->a]) ||
+	if (m->following || !vti_plain_jump(op->aux) || !vt_word_is_known(*slot(s, op->a2)) ||
 	    !chain(m, &m->code->exit, op->imm, op->insn))
 		return op;
 	op = m->code->block->ops;
@@ -279,39 +296,40 @@ do_EXIT:
 	WIDE_STATE(16)
 	WIDE_STATE(32)
 do_RUN_GETS:
-	s[op->dst] = vti_word_at(state_at(m, op));
-	s[op[1].dst] = vti_word_at(state_at(m, &op[1]));
+	*slot(s, op->dst2) = vti_word_at(state_at(m, op));
+	*slot(s, op[1].dst2) = vti_word_at(state_at(m, &op[1]));
 	GO_ON(2);
 do_RUN_PUTS:
-	*state_at(m, op) = vti_word_at(&s[op->a]);
-	*state_at(m, &op[1]) = vti_word_at(&s[op[1].a]);
+	*state_at(m, op) = vti_word_at(slot(s, op->a2));
+	*state_at(m, &op[1]) = vti_word_at(slot(s, op[1].a2));
 	GO_ON(2);
 do_RUN_PUTS4:
-	*state_at(m, op) = vti_word_at(&s[op->a]);
-	*state_at(m, &op[1]) = vti_word_at(&s[op[1].a]);
-	*state_at(m, &op[2]) = vti_word_at(&s[op[2].a]);
-	*state_at(m, &op[3]) = vti_word_at(&s[op[3].a]);
+	*state_at(m, op) = vti_word_at(slot(s, op->a2));
+	*state_at(m, &op[1]) = vti_word_at(slot(s, op[1].a2));
+	*state_at(m, &op[2]) = vti_word_at(slot(s, op[2].a2));
+	*state_at(m, &op[3]) = vti_word_at(slot(s, op[3].a2));
 	GO_ON(4);
 	MEMORY(1)
 	MEMORY(2)
 	MEMORY(4)
 	MEMORY(8)
-	WIDE_MEMORY(16)
-	WIDE_MEMORY(32)
+	MEMORY(16)
+	MEMORY(32)
 do_MOVE1:
-	s[op->dst] = vti_word_at(&s[op->a]);
+	*slot(s, op->dst2) = vti_word_at(slot(s, op->a2));
 	GO_ON(1);
 do_MOVE2:
-	vti_words_copy(&s[op->dst], &s[op->a], 2);
+	vti_words_copy(slot(s, op->dst2), slot(s, op->a2), 2);
 	GO_ON(1);
 do_MOVE4:
-	vti_words_copy(&s[op->dst], &s[op->a], 4);
+	vti_words_copy(slot(s, op->dst2), slot(s, op->a2), 4);
 	GO_ON(1);
 do_ITE:
 	choose_words(op, s);
 	GO_ON(1);
 do_RUN_ITE:
-	s[op->dst] = choose(vti_word_at(&s[op->a]), vti_word_at(&s[op->b]), vti_word_at(&s[op->c]));
+	*slot(s, op->dst2) = choose(vti_word_at(slot(s, op->a2)), vti_word_at(slot(s, op->b2)),
+				    vti_word_at(&s[op->c]));
 	GO_ON(1);
 do_GETI:
 	vti_get_element(m, op, s);
@@ -350,13 +368,13 @@ do_UNLIFTED:
 	vti_run_unlifted(m, (const struct vti_unlifted *)op->data);
 	GO_ON(1);
 do_RUN_CAPTURE:
-	capture(m, op, vti_word_at(&s[op->a]), 0);
+	capture(m, op, vti_word_at(slot(s, op->a2)), 0);
 	GO_ON(1);
 do_RUN_CAPTURE_STATE:
 	capture(m, op, vti_word_at(&m->state[op->a / 8]), 0);
 	GO_ON(1);
 do_CAPTURE:
-	capture_words(m, op, &s[op->a]);
+	capture_words(m, op, slot(s, op->a2));
 	GO_ON(1);
 do_CAPTURE_STATE:
 	capture_state(m, op);
@@ -368,13 +386,13 @@ do_CAPTURE_INSN:
 	do_##name:                                                                                 \
 	{                                                                                          \
 		operands;                                                                          \
-		s[op->dst] = result;                                                               \
+		*slot(s, op->dst2) = result;                                                       \
 	}                                                                                          \
 	GO_ON(1);                                                                                  \
 	put_##name:                                                                                \
 	{                                                                                          \
 		operands;                                                                          \
-		s[op->dst] = *state_at(m, &op[1]) = result;                                        \
+		*slot(s, op->dst2) = *state_at(m, &op[1]) = result;                                \
 	}                                                                                          \
 	GO_ON(2);                                                                                  \
 	exit_##name:                                                                               \
@@ -382,21 +400,22 @@ do_CAPTURE_INSN:
 		operands;                                                                          \
 		struct vt_word r = result;                                                         \
                                                                                                    \
-		s[op->dst] = r;                                                                    \
+		*slot(s, op->dst2) = r;                                                            \
 		op++;                                                                              \
 		if (!vt_word_is_known(r) || r.value)                                               \
 			goto do_EXIT;                                                              \
 	}                                                                                          \
 	GO_ON(1);
-#define FAST1(name, irop, result) VARIANTS(name, struct vt_word a = vti_word_at(&s[op->a]), result)
+#define FAST1(name, irop, result)                                                                  \
+	VARIANTS(name, struct vt_word a = vti_word_at(slot(s, op->a2)), result)
 #define FAST2(name, irop, result)                                                                  \
-	VARIANTS(name, struct vt_word a = vti_word_at(&s[op->a]);                                  \
-		 struct vt_word b = vti_word_at(&s[op->b]), result)
+	VARIANTS(name, struct vt_word a = vti_word_at(slot(s, op->a2));                            \
+		 struct vt_word b = vti_word_at(slot(s, op->b2)), result)
 #define FASTN(name, irop, words, statement)                                                        \
 	do_##name:                                                                                 \
 	{                                                                                          \
-		struct vt_word *d = &s[op->dst];                                                   \
-		const struct vt_word *p = &s[op->a], *q = &s[op->b];                               \
+		struct vt_word *d = slot(s, op->dst2);                                             \
+		const struct vt_word *p = slot(s, op->a2), *q = slot(s, op->b2);                   \
                                                                                                    \
 		(void)q;                                                                           \
 		statement;                                                                         \

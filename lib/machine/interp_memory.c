@@ -26,8 +26,8 @@ static bool same(const struct vt_word *a, const struct vt_word *b, unsigned size
 }
 
 /* What a recording knows of a load is remembered: another will find it. */
-static void ask_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr,
-		     unsigned size, struct vt_word *words)
+void vti_ask_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr, unsigned size,
+		  struct vt_word *words)
 {
 	struct vt_word before[4];
 
@@ -45,7 +45,7 @@ void vti_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr,
 	else
 		set_unknown(words, size);
 	if (m->hooks->load)
-		ask_load(m, op, addr, size, words);
+		vti_ask_load(m, op, addr, size, words);
 }
 
 void vti_store(struct vt_interp *m, struct vt_word addr, unsigned size, const struct vt_word *words)

@@ -8,6 +8,9 @@
 
 void vti_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr, unsigned size,
 	      struct vt_word *words);
+/* Lets a recording, which there is, correct what was loaded. */
+void vti_ask_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr, unsigned size,
+		  struct vt_word *words);
 void vti_store(struct vt_interp *m, struct vt_word addr, unsigned size,
 	       const struct vt_word *words);
 

@@ -106,5 +106,8 @@ void vti_eval_prepare(struct vti_block *b)
 			insn++;
 		run = of_several(op, insn < b->ninsns ? b->ops + b->first[insn + 1] : end);
 		op->run = (uint16_t)(run ? run : of_one(op));
+		op->dst2 = (uint16_t)(2 * op->dst);
+		op->a2 = (uint16_t)(2 * op->a);
+		op->b2 = (uint16_t)(2 * op->b);
 	}
 }

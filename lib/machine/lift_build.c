@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SLOTS 65000
+/* Twice a slot's number has 16 bits. */
+#define MAX_SLOTS 32000
 
 static struct vti_build_slot *new_slots(struct vti_build *b, unsigned words, uint16_t *first)
 {
