@@ -136,6 +136,9 @@ static const char *remedy(enum vt_replay_source source)
 	case VT_REPLAY_SAMPLES:
 		return "no address of any access is known behind the samples: vinterp --summary "
 		       "says how far they were interpreted";
+	case VT_REPLAY_PATH:
+		return "no address of any access is known along the path: vtrace record --full "
+		       "--mem records them";
 	default:
 		return "no address of any access of memory is known: vtrace record --full --mem "
 		       "records them";
@@ -149,6 +152,11 @@ static bool check(struct job *j)
 	const char *name = vt_reader_name(j->reader);
 	struct vt_error err = VT_ERROR_INIT;
 
+	if (t->ignored)
+		app_say(j->app,
+			"%s: %" PRIu64 " pieces of executed code are not looked at, as "
+			"samples with registers came first",
+			name, t->ignored);
 	if (t->bad)
 		app_raise(j->app, APP_LOSSY);
 	if (!t->of.known)
@@ -157,8 +165,11 @@ static bool check(struct job *j)
 	if (err.code)
 		return app_fail(j->app, &err);
 	if (t->of.known < t->of.accesses)
-		app_say(j->app, "%s: %" PRIu64 " of %" PRIu64 " accesses have no known address",
-			name, t->of.accesses - t->of.known, t->of.accesses);
+		app_say(j->app, "%s: %" PRIu64 " of %" PRIu64 " accesses have no known address%s",
+			name, t->of.accesses - t->of.known, t->of.accesses,
+			vt_replay_source(j->replay) == VT_REPLAY_PATH
+				? " (vtrace record --full --mem records them)"
+				: "");
 	return true;
 }
 

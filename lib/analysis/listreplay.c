@@ -309,11 +309,11 @@ static void add_text_columns(struct vt_table *t, const struct layout *k)
 	vt_table_column(t, "image", k->images ? "image" : NULL, VT_FORMAT_TEXT);
 }
 
-/* The mnemonic, one space, operands: listings align these. */
+/* The mnemonic, one space, operands: listings align these, and say in a comment what rip is. */
 static void put_insn(struct vt_listreplay *l, struct vt_table *t, uint32_t image, uint64_t vaddr)
 {
 	struct vt_insn insn;
-	size_t mnemonic, blanks;
+	size_t mnemonic, blanks, operands;
 
 	if (!disassemble(l, image, vaddr, &insn)) {
 		vt_table_empty(t);
@@ -321,8 +321,11 @@ static void put_insn(struct vt_listreplay *l, struct vt_table *t, uint32_t image
 	}
 	mnemonic = strcspn(insn.text, " ");
 	blanks = strspn(insn.text + mnemonic, " ");
-	vt_table_printf(t, "%.*s%s%s", (int)mnemonic, insn.text, blanks ? " " : "",
-			insn.text + mnemonic + blanks);
+	operands = strcspn(insn.text + mnemonic + blanks, "#");
+	while (operands && insn.text[mnemonic + blanks + operands - 1] == ' ')
+		operands--;
+	vt_table_printf(t, "%.*s%s%.*s", (int)mnemonic, insn.text, operands ? " " : "",
+			(int)operands, insn.text + mnemonic + blanks);
 }
 
 /* The cells from the address on. */

@@ -36,7 +36,7 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 	rp->strings = vt_intern_new();
 	if (rp->conflicts && (!rp->profile || !rp->space || !rp->dict || !rp->strings))
 		vti_replay_no_memory(err);
-	else if (rp->conflicts && vti_replay_interpreter(rp, err))
+	else if (rp->conflicts && vti_replay_interpreters(rp, err))
 		return rp;
 	vt_replay_free(rp);
 	return NULL;
@@ -46,12 +46,12 @@ void vt_replay_free(struct vt_replay *rp)
 {
 	if (!rp)
 		return;
+	vti_replay_decide(rp, VT_REPLAY_NOTHING);
 	vti_replay_free_blocks(rp);
 	vt_hash_fini(&rp->places);
 	vt_hash_fini(&rp->insns);
 	vt_hash_fini(&rp->images);
 	vt_conflicts_free(rp->conflicts);
-	vt_interpret_free(rp->interpret);
 	vt_profile_free(rp->profile);
 	vt_addrspace_free(rp->space);
 	vt_bblocks_free(rp->dict);
@@ -105,7 +105,8 @@ static int take_block(struct vt_replay *rp, const struct vt_record *rec, struct 
 static int take_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
 {
 	if (rp->source == VT_REPLAY_NOTHING)
-		rp->source = rp->has_addresses ? VT_REPLAY_RECORDED : VT_REPLAY_PATH;
+		vti_replay_decide(rp, rp->has_addresses ? VT_REPLAY_RECORDED : VT_REPLAY_PATH);
+	rp->totals.ignored += rp->source == VT_REPLAY_SAMPLES;
 	return rp->source == VT_REPLAY_RECORDED ? vti_replay_exec(rp, rec, err) : 0;
 }
 
@@ -125,7 +126,7 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 	case VT_SAMPLE:
 		if (rp->source == VT_REPLAY_NOTHING && !rp->has_addresses &&
 		    vt_record_words(rec, VT_SAMPLE_UREGS).count)
-			rp->source = VT_REPLAY_SAMPLES;
+			vti_replay_decide(rp, VT_REPLAY_SAMPLES);
 		return 0;
 	case VT_GAP:
 	case VT_LOST:
@@ -301,7 +302,6 @@ int vt_replay_finish(struct vt_replay *rp, struct vt_error *err)
 	int code = vt_profile_finish(rp->profile, err);
 	size_t i;
 
-	vt_interpret_end(rp->interpret);
 	rp->totals.of = *vt_conflicts_totals(rp->conflicts);
 	if (code == 0 && !gather_pairs(rp))
 		code = vti_replay_no_memory(err);
@@ -328,11 +328,6 @@ const struct vt_replay_pair *vt_replay_at(const struct vt_replay *rp, size_t i)
 const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp)
 {
 	return &rp->totals;
-}
-
-const struct vt_interpret_totals *vt_replay_interpreted(const struct vt_replay *rp)
-{
-	return vt_interpret_totals(rp->interpret);
 }
 
 /* ---- writing ---- */

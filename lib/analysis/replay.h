@@ -19,7 +19,7 @@ extern "C" {
 /*
  * From a stream to pairs of conflicting accesses: vreplay of value sampling 3.2, afterwards.  Fed
  * with a stream's records in order, it looks at executed code whose addresses were recorded, or
- * interprets the code behind samples with registers.
+ * interprets it along its path, or from samples with registers on.
  */
 struct vt_replay;
 
@@ -42,8 +42,9 @@ struct vt_replay_options {
 enum vt_replay_source {
 	VT_REPLAY_NOTHING,  /* neither executed code nor samples with registers so far */
 	VT_REPLAY_RECORDED, /* executed code with addresses */
-	VT_REPLAY_PATH,	    /* executed code without */
+	VT_REPLAY_PATH,	    /* executed code without: interpreted along its path */
 	VT_REPLAY_SAMPLES,  /* samples with registers: interpreted from there */
+	VT_REPLAY_NSOURCES
 };
 
 /*
@@ -86,16 +87,14 @@ const struct vt_replay_pair *vt_replay_at(const struct vt_replay *rp, size_t i);
 
 struct vt_replay_totals {
 	struct vt_conflict_totals of;
-	uint64_t bad; /* records that were left out */
+	uint64_t bad;	  /* records that were left out */
+	uint64_t ignored; /* records of executed code, as samples came first */
 	uint64_t pairs[VT_NCONFLICTS];
 	uint64_t met[VT_NCONFLICTS];
 	uint64_t samples; /* of the events that rank the pairs, on later instructions */
 };
 
 const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp);
-
-/* What came of interpreting; complete after vt_replay_finish(). */
-const struct vt_interpret_totals *vt_replay_interpreted(const struct vt_replay *rp);
 
 /*
  * Writes the pairs as CONFLICT records, what samples fell where as COUNT records, and the totals as

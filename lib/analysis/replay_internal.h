@@ -43,7 +43,7 @@ struct vt_replay {
 	struct vt_replay_options o;
 	struct vt_conflicts *conflicts;
 	struct vt_profile *profile;
-	struct vt_interpret *interpret;
+	struct vt_interpret *interpret[VT_REPLAY_NSOURCES]; /* those that may be needed, or NULL */
 	struct vt_addrspace *space;
 	struct vt_bblocks *dict;
 	struct vt_intern *strings;
@@ -82,10 +82,14 @@ uint16_t vti_replay_size(const struct vt_facts *f, bool store);
 
 void vti_replay_insns_init(struct vt_hash *insns);
 
-/* Makes the interpreter; false on error. */
-bool vti_replay_interpreter(struct vt_replay *rp, struct vt_error *err);
+/* Makes the interpreters; false on error. */
+bool vti_replay_interpreters(struct vt_replay *rp, struct vt_error *err);
 
-/* Takes any record.  Negative: as vt_replay_feed(), -VT_E_FORMAT. */
+/* From now on it is clear how accesses come to be known. */
+void vti_replay_decide(struct vt_replay *rp, enum vt_replay_source source);
+
+/* Takes any record, a block after it is in the dictionary.  Negative: as vt_replay_feed(),
+ * -VT_E_FORMAT. */
 int vti_replay_interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
 
 #endif

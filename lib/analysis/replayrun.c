@@ -23,24 +23,48 @@ void vti_replay_insns_init(struct vt_hash *insns)
 	vt_hash_init(insns, sizeof(struct insn), KEY_SIZE);
 }
 
-static const struct insn *insn_of(struct vt_replay *rp, int64_t pid, uint64_t ip)
+static void decode(struct vt_replay *rp, struct insn *insn, const uint8_t *bytes, size_t size)
 {
-	const struct insn key = {.ip = ip, .pid = pid};
-	uint8_t bytes[VT_MAX_INSN];
 	struct vt_facts f;
-	bool added;
-	struct insn *insn = vt_hash_add(&rp->insns, &key, &added);
-	size_t size;
 
-	if (!insn || !added)
-		return insn;
-	size = vt_interpret_code(rp->interpret, pid, ip, bytes, sizeof(bytes));
 	vt_facts_decode(bytes, size, &f);
 	vt_conflict_code_make(&insn->code, &f);
 	insn->load_size = vti_replay_size(&f, false);
 	insn->store_size = vti_replay_size(&f, true);
-	insn->code.place = vti_replay_place(rp, pid, ip);
+	insn->code.place = vti_replay_place(rp, insn->pid, insn->ip);
+}
+
+static const struct insn *insn_of(struct vt_replay *rp, int64_t pid, uint64_t ip)
+{
+	const struct insn key = {.ip = ip, .pid = pid};
+	uint8_t bytes[VT_MAX_INSN];
+	bool added;
+	struct insn *insn = vt_hash_add(&rp->insns, &key, &added);
+
+	if (insn && added)
+		decode(rp, insn, bytes,
+		       vt_interpret_code(rp->interpret[rp->source], pid, ip, bytes, sizeof(bytes)));
 	return insn;
+}
+
+/* Blocks have their code with them, as it was when they were executed. */
+static int take_block(struct vt_replay *rp, uint32_t id, struct vt_error *err)
+{
+	const struct vt_bblock *b = vt_bblocks_get(rp->dict, id);
+	uint32_t i, at = 0;
+
+	if (!b || !b->code || b->mode != 64)
+		return 0;
+	for (i = 0; i < b->ninsns; i++) {
+		const struct insn key = {.ip = b->addr + at, .pid = b->pid};
+		struct insn *insn = vt_hash_add(&rp->insns, &key, NULL);
+
+		if (!insn)
+			return vti_replay_no_memory(err);
+		decode(rp, insn, b->code + at, b->lengths[i]);
+		at += b->lengths[i];
+	}
+	return 0;
 }
 
 /* The accesses that the captures of one instruction tell of: an address, then its value. */
@@ -98,42 +122,69 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 	return code;
 }
 
-bool vti_replay_interpreter(struct vt_replay *rp, struct vt_error *err)
+bool vti_replay_interpreters(struct vt_replay *rp, struct vt_error *err)
 {
-	const struct vt_interpret_options o = {
+	struct vt_interpret_options o = {
 		.length = rp->o.length, .frequency = 1, .capture = CAPTURE};
 
-	rp->interpret = vt_interpret_new(&o, rp->o.images, take_run, rp, err);
-	return rp->interpret != NULL;
+	rp->interpret[VT_REPLAY_SAMPLES] = vt_interpret_new(&o, rp->o.images, take_run, rp, err);
+	o.path = true;
+	if (rp->interpret[VT_REPLAY_SAMPLES])
+		rp->interpret[VT_REPLAY_PATH] =
+			vt_interpret_new(&o, rp->o.images, take_run, rp, err);
+	return rp->interpret[VT_REPLAY_PATH] != NULL;
 }
 
-/*
- * What tells of processes and their code is for the interpreter at any rate; samples are if there
- * is no executed code.
- */
-int vti_replay_interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+void vti_replay_decide(struct vt_replay *rp, enum vt_replay_source source)
 {
-	int code;
+	int i;
 
+	rp->source = source;
+	for (i = 0; i < VT_REPLAY_NSOURCES; i++) {
+		if (i == (int)source)
+			continue;
+		vt_interpret_free(rp->interpret[i]);
+		rp->interpret[i] = NULL;
+	}
+	if (source != VT_REPLAY_PATH)
+		vt_hash_clear(&rp->insns);
+}
+
+/* What a record means for the code that is known.  False: the interpreters do not need it. */
+static bool look_at(struct vt_replay *rp, const struct vt_record *rec, int *code,
+		    struct vt_error *err)
+{
 	switch (rec->kind) {
 	case VT_IMAGE:
 	case VT_MAP:
 	case VT_THREAD:
 		/* Other code may be where this was. */
-		vt_hash_clear(&rp->insns);
-		break;
-	case VT_SAMPLE:
-		if (rp->source != VT_REPLAY_SAMPLES)
-			return 0;
-		break;
+		if (rp->source == VT_REPLAY_SAMPLES)
+			vt_hash_clear(&rp->insns);
+		return true;
 	case VT_BLOCK:
+		if (rp->source == VT_REPLAY_PATH || rp->source == VT_REPLAY_NOTHING)
+			*code = take_block(rp, (uint32_t)vt_record_u64(rec, VT_BLOCK_ID), err);
+		return true;
+	case VT_SAMPLE:
+		return rp->source == VT_REPLAY_SAMPLES;
 	case VT_EXEC:
-		return 0;
+		return rp->source == VT_REPLAY_PATH;
 	default:
-		break;
+		return true;
 	}
-	code = vt_images_feed(rp->o.images, rec, err);
+}
+
+int vti_replay_interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = 0, i;
+
+	if (!look_at(rp, rec, &code, err))
+		return 0;
 	if (code == 0)
-		code = vt_interpret_feed(rp->interpret, rec, err);
+		code = vt_images_feed(rp->o.images, rec, err);
+	for (i = 0; i < VT_REPLAY_NSOURCES && code == 0; i++)
+		if (rp->interpret[i])
+			code = vt_interpret_feed(rp->interpret[i], rec, err);
 	return code == -VT_E_LIMIT || code == -VT_E_DAMAGED ? -VT_E_FORMAT : code;
 }
