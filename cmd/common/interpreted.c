@@ -94,7 +94,7 @@ static void fill_figures(struct vt_table *t, const struct figure f[NFIGURES])
 	vt_table_column(t, "what", "what", VT_FORMAT_TEXT);
 	vt_table_column(t, "count", "count", VT_FORMAT_NUMBER);
 	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
-	for (i = 0; i < NFIGURES; i++) {
+	for (i = 0; i < NFIGURES && f[i].key; i++) {
 		if (!f[i].count && strcmp(f[i].key, "samples") != 0 &&
 		    strcmp(f[i].key, "runs") != 0)
 			continue;

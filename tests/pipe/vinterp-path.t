@@ -65,6 +65,8 @@ t_is "all instructions" "$(summary gzip.pt.vt | jq .insns)" \
 	"$(vtrace dump -k EXEC -F insns gzip.pt.vt | awk '{ n += $1 } END { print n }')"
 t_is "totals are in the stream" "$(vtrace dump -k META -F key,value one.vt | awk '$1 == "vinterp.insns" { print $2 }')" \
 	"$(summary gzip.pt.vt | jq -r .insns)"
+t_is "the table has the same numbers" "$(vinterp --path --summary gzip.pt.vt | awk '$1 == "all" { print $2, $3 }')" \
+	"$(summary gzip.pt.vt | jq -r '.values.all | "\(.count) \(.known)"')"
 vinterp --path -o values.vt gzip.vt
 t_is "recorded values go, for they would count twice" "$(vtrace dump -k BLOCK values.vt | grep -c slots=)" 0
 t_is "the path stays" "$(vtrace dump -k EXEC -F insns values.vt | cksum)" "$(vtrace dump -k EXEC -F insns gzip.vt | cksum)"

@@ -281,10 +281,10 @@ static void print_totals(const struct checker *c, const struct vt_interpret_tota
 	       "\ncontradictions %" PRIu64 "\n",
 	       c->insns, c->lost, t->begun, t->taught, t->stops[VT_STOP_PATH]);
 	for (i = 0; i < VT_NWHATS; i++)
-		if (t->values_of[i])
+		if (t->values[i])
 			printf("%s %" PRIu64 "\n%s-known %" PRIu64 "\n%s-compared %" PRIu64
 			       "\n%s-alone %" PRIu64 "\n",
-			       vt_what_name(i), t->values_of[i], vt_what_name(i), t->known_of[i],
+			       vt_what_name(i), t->values[i], vt_what_name(i), t->known[i],
 			       vt_what_name(i), c->compared[i], vt_what_name(i), c->alone[i]);
 	printf("differences %" PRIu64 "\n", c->differences);
 }
