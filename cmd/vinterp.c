@@ -73,32 +73,60 @@ struct interp {
 
 /* ---- what goes through ---- */
 
-/* Copies a record but for some fields of variable length: bits 1 << field. */
-static uint64_t *copy_without(struct vt_writer *w, const struct vt_record *rec, uint64_t without)
+/* The fields of a block's records that are to be copied: bits 1 << field. */
+struct fields {
+	uint64_t numbers;
+	uint64_t arrays;
+	uint64_t bytes;
+};
+
+/* All but those of `without`, and those that are nothing in all records. */
+static struct fields fields_of(const struct vt_block *block, uint64_t without)
 {
-	const struct vt_kind_desc *desc = rec->block->desc;
-	uint64_t *row = vt_writer_row(w, rec->kind);
-	unsigned i, n = rec->kind == VT_SAMPLE ? VT_SAMPLE_NFIELDS
-			: rec->kind == VT_EXEC ? VT_EXEC_NFIELDS
-					       : VT_BLOCK_NFIELDS;
+	unsigned i, n = block->kind == VT_SAMPLE ? VT_SAMPLE_NFIELDS
+			: block->kind == VT_EXEC ? VT_EXEC_NFIELDS
+						 : VT_BLOCK_NFIELDS;
+	struct fields f = {0, 0, 0};
 
-	for (i = 0; i < n; i++)
-		if (desc->fields[i].type == VT_TYPE_U || desc->fields[i].type == VT_TYPE_I)
-			row[i] = vt_record_u64(rec, i);
 	for (i = 0; i < n; i++) {
-		if (without >> i & 1)
-			continue;
-		if (desc->fields[i].type == VT_TYPE_A) {
-			struct vt_words v = vt_record_words(rec, i);
+		const struct vt_column *c = &block->columns[i];
+		unsigned type = block->desc->fields[i].type;
+		uint64_t bit = UINT64_C(1) << i;
 
-			if (v.count)
-				vt_writer_words(w, i, v.data, v.count);
-		} else if (desc->fields[i].type == VT_TYPE_B) {
-			struct vt_bytes v = vt_record_bytes(rec, i);
+		if (type == VT_TYPE_U || type == VT_TYPE_I)
+			f.numbers |= c->mask || c->v[0] ? bit : 0;
+		else if (!(without & bit) && type == VT_TYPE_A)
+			f.arrays |= bit;
+		else if (!(without & bit) && type == VT_TYPE_B)
+			f.bytes |= bit;
+	}
+	return f;
+}
 
-			if (v.size)
-				vt_writer_bytes(w, i, v.data, v.size);
-		}
+static uint64_t *copy_fields(struct vt_writer *w, const struct vt_record *rec,
+			     const struct fields *f)
+{
+	uint64_t *row = vt_writer_row(w, rec->kind);
+	uint64_t left;
+
+	for (left = f->numbers; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		row[i] = vt_record_u64(rec, i);
+	}
+	for (left = f->arrays; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct vt_words v = vt_record_words(rec, i);
+
+		if (v.count)
+			vt_writer_words(w, i, v.data, v.count);
+	}
+	for (left = f->bytes; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct vt_bytes v = vt_record_bytes(rec, i);
+
+		if (v.size)
+			vt_writer_bytes(w, i, v.data, v.size);
 	}
 	return row;
 }
@@ -107,26 +135,33 @@ static uint64_t *copy_without(struct vt_writer *w, const struct vt_record *rec, 
 
 /*
  * Registers and stacks have served, and are most of a sample; what was recorded along a path would
- * be counted twice.
+ * be counted twice.  0: it goes through as it is.
  */
-static void pass_on(struct interp *p, const struct vt_record *rec)
+static uint64_t without(const struct interp *p, unsigned kind)
+{
+	if (p->o->keep)
+		return 0;
+	if (kind == VT_SAMPLE)
+		return FIELD(VT_SAMPLE_UREGS) | FIELD(VT_SAMPLE_IREGS) | FIELD(VT_SAMPLE_STACK);
+	if (kind == VT_BLOCK && p->o->path)
+		return FIELD(VT_BLOCK_SLOTS);
+	return kind == VT_EXEC && p->o->path ? FIELD(VT_EXEC_DATA) : 0;
+}
+
+/* `f` as fields_of() has it, or NULL for all. */
+static void pass_on(struct interp *p, const struct vt_record *rec, const struct fields *f)
 {
 	uint64_t *row;
 
-	if (rec->kind == VT_SAMPLE && !p->o->keep) {
-		row = copy_without(p->writer, rec,
-				   FIELD(VT_SAMPLE_UREGS) | FIELD(VT_SAMPLE_IREGS) |
-					   FIELD(VT_SAMPLE_STACK));
-		row[VT_SAMPLE_HAS] &= ~HAS_STATE;
-		row[VT_SAMPLE_UREGS_ABI] = row[VT_SAMPLE_IREGS_ABI] =
-			row[VT_SAMPLE_STACK_DYN_SIZE] = 0;
-	} else if (rec->kind == VT_BLOCK && p->o->path && !p->o->keep) {
-		copy_without(p->writer, rec, FIELD(VT_BLOCK_SLOTS));
-	} else if (rec->kind == VT_EXEC && p->o->path && !p->o->keep) {
-		copy_without(p->writer, rec, FIELD(VT_EXEC_DATA));
-	} else {
+	if (!f) {
 		vt_writer_copy(p->writer, rec);
+		return;
 	}
+	row = copy_fields(p->writer, rec, f);
+	if (rec->kind != VT_SAMPLE)
+		return;
+	row[VT_SAMPLE_HAS] &= ~HAS_STATE;
+	row[VT_SAMPLE_UREGS_ABI] = row[VT_SAMPLE_IREGS_ABI] = row[VT_SAMPLE_STACK_DYN_SIZE] = 0;
 }
 
 /* ---- values ---- */
@@ -214,12 +249,13 @@ static bool feed_modules(struct interp *p, const struct vt_record *rec, struct v
 	return false;
 }
 
-static int take_record(struct interp *p, const struct vt_record *rec, struct vt_error *err)
+static int take_record(struct interp *p, const struct vt_record *rec, const struct fields *f,
+		       struct vt_error *err)
 {
 	int code = vt_images_feed(p->images, rec, err);
 
 	if (p->writer)
-		pass_on(p, rec);
+		pass_on(p, rec, f);
 	if (p->writer && rec->kind == VT_SAMPLE && p->what & BIT(LATENCY))
 		tell_latency(p, rec);
 	if (code == 0)
@@ -239,10 +275,14 @@ static int take_rows(void *arg, const struct vt_block *block, uint32_t first, ui
 {
 	struct interp *p = arg;
 	struct vt_record rec = {block, block->kind, first};
+	uint64_t left_out = without(p, block->kind);
+	struct fields f = {0, 0, 0};
 	int code = 0;
 
+	if (left_out)
+		f = fields_of(block, left_out);
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_record(p, &rec, err);
+		code = take_record(p, &rec, left_out ? &f : NULL, err);
 	return code < 0 || !p->writer ? code : vt_writer_error(p->writer, err);
 }
 

@@ -20,6 +20,8 @@ struct vti_spaces {
 	struct vt_hash processes;  /* private */
 	struct vt_hash seen;	   /* ids of images */
 	uint64_t next;
+	uint64_t changes; /* records that may have changed what is mapped, and 1 */
+	struct vti_line *lines;
 };
 
 /* False when memory runs out; vti_spaces_fini() in either case. */
@@ -38,6 +40,10 @@ uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *e
  */
 size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
 		       size_t size);
+
+/* What images hold for good of a line at an address of a process: vt_procdata_line(), no RELRO. */
+uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
+			 uint8_t bytes[VT_KMEM_LINE]);
 
 struct vti_samples;
 struct vti_paths;

@@ -4,7 +4,6 @@
 
 #include "analysis/interpret_internal.h"
 #include "base/rng.h"
-#include "image/procdata.h"
 
 /* Of linux/perf_event.h: PERF_RECORD_MISC_* and PERF_SAMPLE_*, and PERF_SAMPLE_REGS_ABI_64. */
 #define MISC_MODE     7
@@ -55,6 +54,27 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 	return vti_spaces_code(&s->in->spaces, s->at.pid, addr, bytes, size);
 }
 
+/* What the line at an address has of the sample's stack; what is not stack is left as it is. */
+static uint64_t fill_stack(const struct start *at, uint64_t addr, uint8_t bytes[VT_KMEM_LINE])
+{
+	uint64_t from = at->stack_addr - addr; /* of the stack in the line, or */
+	uint64_t skip = addr - at->stack_addr; /* of the line in the stack */
+	uint64_t n;
+
+	if (skip < at->stack.size) {
+		n = at->stack.size - skip;
+		n = n < VT_KMEM_LINE ? n : VT_KMEM_LINE;
+		memcpy(bytes, at->stack.data + skip, n);
+		return vt_low_bits((unsigned)n);
+	}
+	if (from >= VT_KMEM_LINE || !at->stack.size)
+		return 0;
+	n = VT_KMEM_LINE - from;
+	n = n < at->stack.size ? n : at->stack.size;
+	memcpy(bytes + from, at->stack.data, n);
+	return vt_low_bits((unsigned)n) << from;
+}
+
 /*
  * What images hold for good, and the stack.  Data that the dynamic linker makes read-only when it
  * is done does not count: it may be at work yet.
@@ -62,27 +82,9 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
 {
 	struct vti_samples *s = arg;
-	const struct start *at = &s->at;
-	uint64_t known = vt_procdata_line(s->in->spaces.images, s->in->spaces.maps,
-					  (int32_t)at->pid, addr, false, bytes);
-	uint64_t from = at->stack_addr - addr; /* of the stack in the line, or */
-	uint64_t skip = addr - at->stack_addr; /* of the line in the stack */
-	uint64_t n;
+	uint64_t known = lasting ? 0 : fill_stack(&s->at, addr, bytes);
 
-	if (known || lasting || !at->stack.size)
-		return known;
-	if (skip < at->stack.size) {
-		n = at->stack.size - skip;
-		n = n < VT_KMEM_LINE ? n : VT_KMEM_LINE;
-		memcpy(bytes, at->stack.data + skip, n);
-		return vt_low_bits((unsigned)n);
-	}
-	if (from >= VT_KMEM_LINE)
-		return 0;
-	n = VT_KMEM_LINE - from;
-	n = n < at->stack.size ? n : at->stack.size;
-	memcpy(bytes + from, at->stack.data, n);
-	return vt_low_bits((unsigned)n) << from;
+	return known ? known : vti_spaces_line(&s->in->spaces, s->at.pid, addr, bytes);
 }
 
 /* ---- life ---- */
@@ -218,26 +220,24 @@ static bool find_start(struct vti_samples *s, const struct vt_record *rec)
 	return true;
 }
 
+/* The selectors in the places of FS and GS are not their bases. */
 static void set_registers(struct vti_samples *s)
 {
 	const struct start *at = &s->at;
-	uint64_t mask = at->mask & ~((UINT64_C(1) << VT_REG_IP) | (UINT64_C(1) << VT_REG_FS) |
-				     (UINT64_C(1) << VT_REG_GS));
-	const uint64_t *v;
+	uint64_t flags, vectors = at->mask >> MASK_VECTOR;
+	const uint64_t *v = at->regs + __builtin_popcountll(at->mask & UINT32_MAX);
 	unsigned bit;
 
 	vt_interp_forget(s->machine);
-	for (bit = 0, v = at->regs; bit < 64; bit++) {
-		if (!(at->mask >> bit & 1))
-			continue;
-		if (bit >= MASK_VECTOR)
-			vt_interp_set(s->machine, VT_REG_VECTOR + (bit - MASK_VECTOR) / 2, bit % 2,
-				      vt_word_of(*v));
-		else if (bit == VT_REG_FLAGS)
-			vt_interp_set(s->machine, bit, 0, vt_word_of(*v & ~(uint64_t)FLAGS_EXACT));
-		else if (mask >> bit & 1)
-			vt_interp_set(s->machine, bit, 0, vt_word_of(*v));
-		v++;
+	vt_interp_set_general(s->machine, at->mask & UINT32_MAX, at->regs);
+	vt_interp_set(s->machine, VT_REG_FS, 0, vt_word_unknown(64));
+	vt_interp_set(s->machine, VT_REG_GS, 0, vt_word_unknown(64));
+	if (reg_of(at, VT_REG_FLAGS, &flags))
+		vt_interp_set(s->machine, VT_REG_FLAGS, 0,
+			      vt_word_of(flags & ~(uint64_t)FLAGS_EXACT));
+	for (; vectors; vectors &= vectors - 1) {
+		bit = (unsigned)__builtin_ctzll(vectors);
+		vt_interp_set(s->machine, VT_REG_VECTOR + bit / 2, bit % 2, vt_word_of(*v++));
 	}
 	vt_interp_set(s->machine, VT_REG_IP, 0, vt_word_of(at->ip));
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/interpret_internal.h"
+#include "image/procdata.h"
 
 #define PROT_W	  2 /* PROT_WRITE of linux/mman.h */
 #define MODE_USER 2 /* PERF_RECORD_MISC_USER of linux/perf_event.h */
@@ -12,12 +14,25 @@ struct process {
 	bool shared;	 /* with a parent or child: until either changes its maps */
 };
 
+/* Lines that were asked for lately, most often found unknown, are asked for again. */
+#define LINES 2048
+
+struct vti_line {
+	uint64_t changes; /* when it was found; 0: never */
+	int64_t pid;
+	uint64_t addr;
+	uint64_t known;
+	uint8_t bytes[VT_KMEM_LINE];
+};
+
 bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images)
 {
 	*s = (struct vti_spaces){.images = images, .maps = vt_addrspace_new()};
 	vt_hash_init(&s->processes, sizeof(struct process), sizeof(int64_t));
 	vt_hash_init(&s->seen, sizeof(uint64_t), sizeof(uint64_t));
-	return s->maps != NULL;
+	s->changes = 1;
+	s->lines = calloc(LINES, sizeof(*s->lines));
+	return s->maps && s->lines;
 }
 
 void vti_spaces_fini(struct vti_spaces *s)
@@ -25,6 +40,7 @@ void vti_spaces_fini(struct vti_spaces *s)
 	vt_addrspace_free(s->maps);
 	vt_hash_fini(&s->processes);
 	vt_hash_fini(&s->seen);
+	free(s->lines);
 }
 
 static void renumber(struct vti_spaces *s, int64_t pid)
@@ -127,10 +143,13 @@ int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt
 {
 	switch (rec->kind) {
 	case VT_IMAGE:
+		s->changes++;
 		return feed_image(s, rec, err);
 	case VT_MAP:
+		s->changes++;
 		return feed_map(s, rec, err);
 	case VT_THREAD:
+		s->changes++;
 		return feed_thread(s, rec, err);
 	case VT_KSYMBOL:
 		return vt_addrspace_feed(s->maps, rec, err);
@@ -184,4 +203,22 @@ size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t
 		done += n;
 	}
 	return done;
+}
+
+uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
+			 uint8_t bytes[VT_KMEM_LINE])
+{
+	uint64_t number = addr / VT_KMEM_LINE ^ (uint64_t)pid << 5;
+	struct vti_line *line = &s->lines[(number ^ number >> 11) % LINES];
+
+	if (line->changes != s->changes || line->pid != pid || line->addr != addr) {
+		line->known = vt_procdata_line(s->images, s->maps, (int32_t)pid, addr, false,
+					       line->bytes);
+		line->changes = s->changes;
+		line->pid = pid;
+		line->addr = addr;
+	}
+	if (line->known)
+		memcpy(bytes, line->bytes, VT_KMEM_LINE);
+	return line->known;
 }

@@ -124,6 +124,12 @@ void vt_interp_restore(struct vt_interp *m, const void *state);
 /* From now on this is the memory; borrowed as that of vt_interp_new(). */
 void vt_interp_set_memory(struct vt_interp *m, struct vt_kmem *mem);
 
+/*
+ * The general registers of a mask (bit n: register n, up to VT_REG_R15), known, from `values`,
+ * which has one for each bit of the mask.  VT_REG_FLAGS and what does not exist are passed over.
+ */
+void vt_interp_set_general(struct vt_interp *m, uint64_t mask, const uint64_t *values);
+
 /* MXCSR's rounding control and whether denormals are honoured, where it is known. */
 void vt_interp_set_mxcsr(struct vt_interp *m, uint32_t mxcsr);
 

@@ -95,34 +95,20 @@ void vti_state_forget(struct vt_interp *m, unsigned offset, unsigned size)
 /* Index of a general register in the guest state, or 0. */
 static unsigned general(unsigned reg)
 {
-	switch (reg) {
-	case VT_REG_AX:
-		return VTI_STATE(RAX);
-	case VT_REG_BX:
-		return VTI_STATE(RBX);
-	case VT_REG_CX:
-		return VTI_STATE(RCX);
-	case VT_REG_DX:
-		return VTI_STATE(RDX);
-	case VT_REG_SI:
-		return VTI_STATE(RSI);
-	case VT_REG_DI:
-		return VTI_STATE(RDI);
-	case VT_REG_BP:
-		return VTI_STATE(RBP);
-	case VT_REG_SP:
-		return VTI_STATE(RSP);
-	case VT_REG_IP:
-		return VTI_STATE(RIP);
-	case VT_REG_FS:
-		return VTI_STATE(FS_CONST);
-	case VT_REG_GS:
-		return VTI_STATE(GS_CONST);
-	default:
-		if (reg >= VT_REG_R8 && reg <= VT_REG_R15)
-			return (unsigned)(VTI_STATE(R8) + (reg - VT_REG_R8));
-		return 0;
-	}
+	static const uint16_t at[VT_REG_R15 + 1] = {
+		[VT_REG_AX] = VTI_STATE(RAX),	   [VT_REG_BX] = VTI_STATE(RBX),
+		[VT_REG_CX] = VTI_STATE(RCX),	   [VT_REG_DX] = VTI_STATE(RDX),
+		[VT_REG_SI] = VTI_STATE(RSI),	   [VT_REG_DI] = VTI_STATE(RDI),
+		[VT_REG_BP] = VTI_STATE(RBP),	   [VT_REG_SP] = VTI_STATE(RSP),
+		[VT_REG_IP] = VTI_STATE(RIP),	   [VT_REG_FS] = VTI_STATE(FS_CONST),
+		[VT_REG_GS] = VTI_STATE(GS_CONST), [VT_REG_R8] = VTI_STATE(R8),
+		[VT_REG_R8 + 1] = VTI_STATE(R9),   [VT_REG_R8 + 2] = VTI_STATE(R10),
+		[VT_REG_R8 + 3] = VTI_STATE(R11),  [VT_REG_R8 + 4] = VTI_STATE(R12),
+		[VT_REG_R8 + 5] = VTI_STATE(R13),  [VT_REG_R8 + 6] = VTI_STATE(R14),
+		[VT_REG_R15] = VTI_STATE(R15),
+	};
+
+	return reg <= VT_REG_R15 ? at[reg] : 0;
 }
 
 /* Index of a register's lane, or 0. */
@@ -201,6 +187,16 @@ void vt_interp_set(struct vt_interp *m, unsigned reg, unsigned lane, struct vt_w
 		set_flags(m, w);
 	else if (at)
 		m->state[at] = w;
+}
+
+void vt_interp_set_general(struct vt_interp *m, uint64_t mask, const uint64_t *values)
+{
+	for (mask &= vt_low_bits(VT_REG_R15 + 1); mask; mask &= mask - 1, values++) {
+		unsigned at = general((unsigned)__builtin_ctzll(mask));
+
+		if (at)
+			m->state[at] = vt_word_of(*values);
+	}
 }
 
 void vti_round(struct vt_interp *m, struct vt_word rounding)
