@@ -32,7 +32,7 @@ struct vti_code {
 	struct vti_link exit;
 };
 
-#define VTI_NEAR 4096 /* blocks that are found without the table */
+#define VTI_NEAR 16384 /* blocks that are found without the table */
 
 struct vti_near {
 	uint64_t space;
