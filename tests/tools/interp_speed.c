@@ -373,6 +373,7 @@ static void follow(struct replay *r, const struct vt_step *step, const struct vt
 	stop = vt_interp_follow(r->m, 1, vt_bblock_insn_addr(step->block, step->insn),
 				step->insn_end - step->insn,
 				then ? vt_bblock_insn_addr(then->block, then->insn) : 0, &err);
+	r->step = NULL;
 	r->stops[stop]++;
 	vt_interp_clear(r->m);
 }
