@@ -26,17 +26,8 @@
 	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND) | BIT(LATENCY))
 #define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET) | BIT(LATENCY))
 
-/*
- * Of linux/perf_event.h: what a SAMPLE has no more when its registers and stack are left out;
- * PERF_SAMPLE_WEIGHT and WEIGHT_STRUCT, PERF_SAMPLE_DATA_SRC; PERF_RECORD_MISC_EXACT_IP;
- * PERF_MEM_OP_NA and PERF_MEM_OP_LOAD, in the lowest bits of data_src.
- */
-#define HAS_STATE  ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
-#define HAS_WEIGHT (1u << 14 | 1u << 24)
-#define HAS_SOURCE (1u << 15)
-#define EXACT_IP   (1u << 14)
-#define OP_NA	   1
-#define OP_LOAD	   2
+/* Of linux/perf_event.h: what a SAMPLE has no more when its registers and stack are left out. */
+#define HAS_STATE ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
 
 struct options {
 	bool path;
@@ -184,15 +175,11 @@ static void tell(struct interp *p, const struct vt_run *run, const struct vt_cap
 	p->told++;
 }
 
-/* A sample's weight is a latency in cycles: of the sampled load, if it is known which that is. */
 static void tell_latency(struct interp *p, const struct vt_record *rec)
 {
-	uint64_t has = vt_record_u64(rec, VT_SAMPLE_HAS);
-	uint64_t latency = vt_record_u64(rec, VT_SAMPLE_WEIGHT), *row;
+	uint64_t latency, *row;
 
-	if (!(has & HAS_WEIGHT) || !latency || !(vt_record_u64(rec, VT_SAMPLE_MISC) & EXACT_IP))
-		return;
-	if (has & HAS_SOURCE && !(vt_record_u64(rec, VT_SAMPLE_DATA_SRC) & (OP_NA | OP_LOAD)))
+	if (!vt_sample_latency(rec, &latency))
 		return;
 	row = vt_writer_row(p->writer, VT_VALUE);
 	row[VT_VALUE_TIME] = vt_record_u64(rec, VT_SAMPLE_TIME);

@@ -15,7 +15,7 @@
 #			"maps": [[START, LENGTH, OFFSET, PATH], ...]
 #			"samples": [{"ip": ..., and any of "weight", "weight2", "weight3",
 #				"data_src", "addr", "regs": [24 values by perf's numbers],
-#				"stack": "hexadecimal"}, ...]: all samples the same ones
+#				"stack": "hexadecimal", "misc": ...}, ...]: all samples the same ones
 #		addresses are of user code; times are 1000, 1001, ...
 #	-t	prints what the samples hold, as `vtrace dump` would: time, pid, tid, ip, and for
 #		full samples every field, one line for each sample, in the order of their times
@@ -338,6 +338,7 @@ def described(w, out, name):
         regs = d.get('regs', [0] * 24)
         d['uregs'] = [v for n, v in enumerate(regs) if REGS_MASK >> n & 1]
         d.setdefault('weight3', 0)
+        d.setdefault('misc', 2)
         body += w.sample(d)
     header_size = 104 + w.opt.attr_size + 16
     out.write(header(w, 104, 0, header_size, len(body), 0) + a + w.pack('QQ', 0, 0) + body)

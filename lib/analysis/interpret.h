@@ -53,6 +53,12 @@ struct vt_run {
 	size_t ncaptures;
 };
 
+/*
+ * The latency of a SAMPLE record's weight, in cycles: of the load at the sample's address.  False:
+ * there is none, the address is not surely that of the sampled instruction, or that is no load.
+ */
+bool vt_sample_latency(const struct vt_record *rec, uint64_t *latency);
+
 /* Called for each run; negative ends the feeding.  The run is borrowed for the call. */
 typedef int vt_run_fn(void *arg, const struct vt_run *run, struct vt_error *err);
 

@@ -10,6 +10,9 @@
 #define MISC_USER     2
 #define MISC_EXACT_IP (1u << 14)
 #define HAS_WEIGHTS   (1u << 14 | 1u << 24)
+#define HAS_SOURCE    (1u << 15)
+#define SOURCE_NA     1 /* PERF_MEM_OP_NA and PERF_MEM_OP_LOAD, lowest in data_src */
+#define SOURCE_LOAD   2
 #define ABI_64	      2
 
 /* Bits of a mask of asm/perf_regs.h from which on there are two for each vector register. */
@@ -251,6 +254,17 @@ static enum vt_stop skip(struct vti_samples *s, uint64_t space, struct vt_error 
 
 	vt_interp_clear(s->machine);
 	return stop;
+}
+
+bool vt_sample_latency(const struct vt_record *rec, uint64_t *latency)
+{
+	uint64_t has = vt_record_u64(rec, VT_SAMPLE_HAS);
+
+	*latency = vt_record_u64(rec, VT_SAMPLE_WEIGHT);
+	return has & HAS_WEIGHTS && *latency &&
+	       vt_record_u64(rec, VT_SAMPLE_MISC) & MISC_EXACT_IP &&
+	       (!(has & HAS_SOURCE) ||
+		vt_record_u64(rec, VT_SAMPLE_DATA_SRC) & (SOURCE_NA | SOURCE_LOAD));
 }
 
 static void get_registers(struct vti_samples *s, struct vt_word regs[VT_RUN_REGS])

@@ -16,9 +16,8 @@
 #define GUARD	   192
 #define GUARD_BYTE 0xa5
 
-/* What samples' `has` says of a weight, whole or in parts (linux/perf_event.h). */
-#define HAS_ADDR   (UINT64_C(1) << 3)
-#define HAS_WEIGHT (UINT64_C(1) << 14 | UINT64_C(1) << 24)
+/* What samples' `has` says of an address (linux/perf_event.h). */
+#define HAS_ADDR (UINT64_C(1) << 3)
 
 /* The key of a distinct value.  No padding. */
 struct label {
@@ -427,12 +426,10 @@ int vt_modules_sample(struct vt_modules *m, const struct vt_record *rec, vt_modu
 			     .ncaptures = 1};
 	uint64_t has;
 
-	if (rec->kind != VT_SAMPLE || !(wants(m) & VTRACE_BIT(VTRACE_LATENCY)))
+	if (rec->kind != VT_SAMPLE || !(wants(m) & VTRACE_BIT(VTRACE_LATENCY)) ||
+	    !vt_sample_latency(rec, &run.latency))
 		return 0;
 	has = vt_record_u64(rec, VT_SAMPLE_HAS);
-	run.latency = vt_record_u64(rec, VT_SAMPLE_WEIGHT);
-	if (!(has & HAS_WEIGHT) || !run.latency)
-		return 0;
 	run.time = vt_record_u64(rec, VT_SAMPLE_TIME);
 	run.pid = vt_record_i64(rec, VT_SAMPLE_PID);
 	run.tid = vt_record_i64(rec, VT_SAMPLE_TID);

@@ -207,10 +207,13 @@ for name, (mix, n) in levels.items():
             weight = random.randrange(100, 400)
         label = 'load' if weight < 100 or random.random() < 0.5 else 'minus'
         samples.append({'ip': at[label], 'weight': weight, 'addr': 0x600000 + 8 * i,
-                        'data_src': 0x68100142})
+                        'data_src': 0x68100142, 'misc': 0x4002})
         if name == 'spikes':
             samples[-1].update(weight2=3, weight3=9)
-    stores = [dict(samples[0], ip=at['store'], weight=5000) for _ in range(50)]
+    stores = [dict(samples[0], ip=at['store'], weight=5000) for _ in range(20)]
+    stores += [dict(samples[0], data_src=0x68100144, weight=5000) for _ in range(15)]
+    # The address is perhaps that of an instruction behind it.
+    stores += [dict(samples[0], misc=2, weight=5000) for _ in range(15)]
     json.dump({'maps': [[text, 0x1000, 0x1000, path]], 'samples': samples + stores},
               open(name + '.json', 'w'))
     with open(name + '.plain', 'w') as f:
@@ -286,7 +289,7 @@ t_is "or how many" "$(vtrace dump -k LABEL two.bins | wc -l)" 2
 t_status "or be nonsense" 2 vinterp -p latency.so:bins=10,5 levels.vt
 t_like "which is told" 'module latency.so: .bins=10,5.: neither bins=' "$T_ERR"
 t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp -p latency.so >none.vt 2>errors"
-t_like "is no recording for modules" 'no sample has registers .*nor a latency' errors
+t_like "is no recording for modules" 'no sample has registers .*or a latency' errors
 
 # ---- several streams: each counts its modules from 0 ----
 
