@@ -384,4 +384,49 @@ for m in strides callargs operands; do
 	t_is "$m of the recording: there are some" "$(($(wc -l <$m.want) > 30))" 1
 	t_same "and they follow from what was captured" $m.got $m.want
 done
+
+# ---- a path whose every address was recorded ----
+
+head -c 300 "$ROOT/LICENSE" >text
+if command -v valgrind >/dev/null &&
+	vtrace record --full --mem --values stores -o path.vt -- gzip -c text >/dev/null 2>record.err; then
+	t_ok "strides along a path" vinterp --path -p strides.so -o path.strides path.vt
+	values path.strides >path.got
+	cat >path.py <<'END'
+import collections
+import os
+import sys
+
+sys.path.insert(0, os.environ['ROOT'] + '/tests')
+import vt_exec
+
+last, addresses, strides = {}, collections.Counter(), collections.Counter()
+
+
+def step(pid, tid, s):
+    for slot, data in s.slots():
+        if slot.what not in (vt_exec.LOAD_ADDRESS, vt_exec.STORE_ADDRESS):
+            continue
+        at, value = s.block.addrs[slot.insn], int.from_bytes(data, 'little')
+        addresses[at, value] += 1
+        if (at, slot.what) in last:
+            strides[at, value - last[at, slot.what] & (2**64 - 1)] += 1
+        last[at, slot.what] = value
+
+
+vt_exec.Reader('path.vt', step).read()
+got = {'address': collections.Counter(), 'stride': collections.Counter()}
+for line in open('path.got'):
+    at, kind, value = line.split()
+    got[kind][int(at, 16), int(value, 16)] += 1
+print('told', *('%s: %d' % (k, sum(c.values())) for k, c in sorted(got.items())))
+print('wrong', sum((got['address'] - addresses).values()), sum((got['stride'] - strides).values()))
+END
+	t_ok "are compared with those recorded" "$PYTHON" path.py
+	cp "$T_OUT" path.out
+	t_is "none is wrong" "$(grep wrong path.out)" "wrong 0 0"
+	t_is "many are told" "$(awk '/^told/ { print ($3 > 10000), ($5 > 1000) }' path.out)" "1 1"
+else
+	t_skip "strides along a path" "vtrace record --full does not work here"
+fi
 t_done
