@@ -23,6 +23,13 @@ static bool is_cut_off(const uint8_t *bytes, size_t size)
 	return vt_facts_decode(padded, sizeof(padded), &f) && f.length > size;
 }
 
+/* ud0, ud1, ud2: no instruction on purpose, of which VEX knows nothing. */
+static bool is_undefined(const struct vt_facts *f)
+{
+	return f->mnemonic[0] == 'u' && f->mnemonic[1] == 'd' && f->mnemonic[2] >= '0' &&
+	       f->mnemonic[2] <= '2' && !f->mnemonic[3];
+}
+
 /* Finds the instructions: Zydis, not VEX, says where they are. */
 static void scan(struct vti_build *b, const uint8_t *bytes, size_t size, unsigned max_insns)
 {
@@ -36,7 +43,8 @@ static void scan(struct vti_build *b, const uint8_t *bytes, size_t size, unsigne
 			b->no_code = true;
 			return;
 		}
-		if (!vt_facts_decode(bytes + b->length, left, &n->facts)) {
+		if (!vt_facts_decode(bytes + b->length, left, &n->facts) ||
+		    is_undefined(&n->facts)) {
 			b->no_code = is_cut_off(bytes + b->length, left);
 			b->bad = !b->no_code;
 			n->offset = b->length;

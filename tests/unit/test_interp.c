@@ -191,6 +191,7 @@ static void test_stops(void **state)
 	static const uint8_t divide[] = {0x31, 0xc9, 0xf7, 0xf1}; /* xor ecx,ecx; div ecx */
 	static const uint8_t jump[] = {0xff, 0xe0};
 	static const uint8_t bad[] = {0x90, 0x06};
+	static const uint8_t undefined[] = {0x90, 0x0f, 0x0b, 0x90}; /* nop; ud2; nop */
 	struct machine t;
 	uint64_t done;
 
@@ -211,6 +212,10 @@ static void test_stops(void **state)
 	assert_reg(&t, VT_REG_IP, 0x1234);
 	finish(&t);
 	START(&t, bad, 0);
+	assert_int_equal(run(&t, 9, &done), VT_STOP_BAD);
+	assert_int_equal(done, 1);
+	finish(&t);
+	START(&t, undefined, 0);
 	assert_int_equal(run(&t, 9, &done), VT_STOP_BAD);
 	assert_int_equal(done, 1);
 	finish(&t);
