@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The most frequent values found by interpreting samples of gzip are those of a full recording. The
+# long test of this name looks at more programs.
+
+. "$(dirname "$0")/../lib.sh"
+. "$ROOT/tests/find-top.sh"
+
+top_needs
+top_input 3000
+result=$(top_compare 60 gzip -6 -c text)
+echo "# gzip: $result"
+t_is "values are compared" "$(echo "$result" | awk '{ print $1, ($4 > 50), (substr($8, 2) > 12) }')" "find-top 1 1"
+t_is "at least 95 % of the most frequent values are found" "$(echo "$result" | awk '{ print ($2 >= 95) }')" 1
+
+
+# Of a program that works on something else, they would not be.
+tr 0-9 a-j <text >other
+vtrace record --full --values=all -o other.vt -- gzip -1 -c other >out 2>errors
+vhot -o other.hot other.vt
+t_is "those of another input are not" \
+	"$("$PYTHON" "$ROOT/tests/find_top.py" other.hot other.hot samples.hot | awk '{ print ($2 < 90) }')" 1
+t_done
