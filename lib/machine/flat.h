@@ -135,6 +135,7 @@ struct vti_block {
 	uint32_t ninsns;
 	uint32_t nops;
 	uint32_t nslots;
+	uint32_t nconstants; /* of the slots; they are the first */
 	uint32_t nunlifted; /* instructions that VEX does not know */
 	uint32_t nunknown;  /* operators that nobody computes */
 	struct vti_op *ops; /* the last is VTI_END or VTI_STOP */

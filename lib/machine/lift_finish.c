@@ -140,6 +140,7 @@ struct placing {
 	uint16_t *idle[5]; /* places of values of so many words that are over */
 	size_t nidle[5];
 	uint32_t nslots;
+	uint32_t nconstants;
 };
 
 static void place_constants(const struct vti_build *b, const bool *live, struct placing *p)
@@ -237,6 +238,7 @@ static struct vti_block *pack(const struct vti_build *b, const struct placing *p
 				.ninsns = b->emitted,
 				.nops = (uint32_t)b->nops,
 				.nslots = p->nslots,
+				.nconstants = p->nconstants,
 				.nunlifted = b->nunlifted,
 				.nunknown = b->nunknown,
 				.ops = (struct vti_op *)(void *)(arena + ops),
@@ -301,6 +303,7 @@ struct vti_block *vti_build_finish(struct vti_build *b)
 		drop_dead(b, live);
 		close_ranks(b);
 		place_constants(b, live, &p);
+		p.nconstants = p.nslots;
 		find_last_uses(b, &p);
 		place_temps(b, &p);
 		k = pack(b, &p);

@@ -139,7 +139,8 @@ void vti_lesson_learn(struct vti_lesson *l, unsigned slot, uint64_t value, uint6
 		l->wrong = true;
 		return;
 	}
-	if (!news)
+	/* What is unknown of a constant is so each time: it is another number then. */
+	if (!news || slot < l->block->nconstants)
 		return;
 	w.known |= news;
 	w.value |= value & news;
