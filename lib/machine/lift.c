@@ -151,11 +151,23 @@ static enum vti_piece add_piece(struct vti_build *b, const uint8_t *bytes)
 	return in ? vti_flatten(b, in) : VTI_PIECE_UNLIFTED;
 }
 
+static bool is_bit_test(const struct vti_build *b)
+{
+	const struct vti_build_insn *n = &b->insns[b->emitted];
+
+	return vti_is_register_bit_test(&n->facts) &&
+	       !vti_has_idle_prefix(b->bytes + n->offset, n->facts.length);
+}
+
 static void add_all(struct vti_build *b, const uint8_t *bytes)
 {
 	while (b->emitted < b->ninsns && !b->failed && !b->full) {
 		enum vti_piece what = add_piece(b, bytes);
 
+		if (what == VTI_PIECE_UNLIFTED && is_bit_test(b)) {
+			vti_lift_bit_test(b);
+			continue;
+		}
 		if (what == VTI_PIECE_END || (what == VTI_PIECE_UNLIFTED && add_unlifted(b))) {
 			b->bad = b->no_code = false;
 			return;

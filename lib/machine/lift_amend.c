@@ -74,18 +74,16 @@ static struct prefixes prefixes_of(const uint8_t *bytes, size_t size)
 	return p;
 }
 
+bool vti_has_idle_prefix(const uint8_t *bytes, size_t size)
+{
+	return prefixes_of(bytes, size).idle_rex;
+}
+
 static bool is_narrow(const struct vt_facts *f)
 {
 	if (f->nresults)
 		return f->results[0].size < 4;
 	return f->nmemories && f->memories[0].size < 4;
-}
-
-/* It tests a register's bits in memory below the stack, where the machine writes nothing. */
-static bool is_register_bit_test(const struct vt_facts *f)
-{
-	return (is(f, "bt") || is(f, "bts") || is(f, "btr") || is(f, "btc")) && !f->nmemories &&
-	       !f->has_immediate;
 }
 
 /* It has no selectors of segments, and takes them for zero. */
@@ -132,7 +130,7 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	/* It leaves the registers that this empties. */
 	if (is(f, "fnsave"))
 		return true;
-	return is_register_bit_test(f) || reads_selector(f);
+	return vti_is_register_bit_test(f) || reads_selector(f);
 }
 
 bool vti_ends_piece(const struct vt_facts *f)
@@ -142,7 +140,7 @@ bool vti_ends_piece(const struct vt_facts *f)
 
 /* ---- operations ---- */
 
-static uint16_t operate(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
+uint16_t vti_emit_operator(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
 {
 	static const uint8_t words[4] = {1, 1, 0, 0};
 	const uint16_t args[4] = {x, y, 0, 0};
@@ -186,10 +184,10 @@ static uint16_t blur(struct vti_build *b, uint16_t slot, uint64_t bits)
 {
 	const struct vt_word unknown = {0, ~bits};
 
-	return operate(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
+	return vti_emit_operator(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
 }
 
-static uint16_t get(struct vti_build *b, unsigned offset)
+uint16_t vti_emit_get(struct vti_build *b, unsigned offset)
 {
 	uint16_t dst = vti_build_temp(b, 1);
 
@@ -198,13 +196,13 @@ static uint16_t get(struct vti_build *b, unsigned offset)
 	return dst;
 }
 
-static void put(struct vti_build *b, unsigned offset, uint16_t slot)
+void vti_emit_put(struct vti_build *b, unsigned offset, uint16_t slot)
 {
 	vti_build_add(b, (struct vti_op){.op = VTI_PUT8, .a = slot, .imm = offset},
 		      (struct vti_widths){.a = 1});
 }
 
-static unsigned place_of(unsigned reg)
+unsigned vti_register_at(unsigned reg)
 {
 	static const uint8_t order[16] = {
 		VT_REG_AX,     VT_REG_CX,     VT_REG_DX,     VT_REG_BX,
@@ -291,7 +289,7 @@ uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot)
 
 	if (type != Ity_F64 || !(at_hand(b)->flags & VT_FACT_X87))
 		return slot;
-	magnitude = operate(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
+	magnitude = vti_emit_operator(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
 	return choose(b, compare(b, Iop_CmpLT64U, vti_build_u64(b, infinity), magnitude),
 		      blur(b, slot, UINT64_C(1) << 51), slot);
 }
@@ -315,7 +313,7 @@ uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t 
 
 	if (arg != f->fused || !negates(at_hand(b)))
 		return slot;
-	zero = same(b, operate(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
+	zero = same(b, vti_emit_operator(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
 	return choose(b, zero, blur(b, slot, sign), slot);
 }
 
@@ -351,55 +349,58 @@ void vti_amend_begin(struct vti_build *b)
 	unsigned i;
 
 	if (is_scalar_fused(f)) {
-		b->old[0] = get(b, place_of(f->results[0].reg));
-		b->old[1] = get(b, place_of(f->results[0].reg) + 8);
+		b->old[0] = vti_emit_get(b, vti_register_at(f->results[0].reg));
+		b->old[1] = vti_emit_get(b, vti_register_at(f->results[0].reg) + 8);
 	}
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
-			b->old[i] = get(b, place_of(f->results[i].reg));
+			b->old[i] = vti_emit_get(b, vti_register_at(f->results[i].reg));
 }
 
 static void end_scalar_fused(struct vti_build *b, const struct vt_facts *f)
 {
-	unsigned at = place_of(f->results[0].reg);
+	unsigned at = vti_register_at(f->results[0].reg);
 	uint64_t high = UINT64_MAX << 32;
 	uint16_t now;
 
 	if (f->mnemonic[strlen(f->mnemonic) - 1] == 's') {
-		now = get(b, at);
-		put(b, at,
-		    either(b, now,
-			   operate(b, Iop_Or64, now,
-				   operate(b, Iop_And64, b->old[0], vti_build_u64(b, high)))));
+		now = vti_emit_get(b, at);
+		vti_emit_put(b, at,
+			     either(b, now,
+				    vti_emit_operator(b, Iop_Or64, now,
+						      vti_emit_operator(b, Iop_And64, b->old[0],
+									vti_build_u64(b, high)))));
 	}
-	put(b, at + 8, either(b, get(b, at + 8), b->old[1]));
+	vti_emit_put(b, at + 8, either(b, vti_emit_get(b, at + 8), b->old[1]));
 }
 
 static void end_exchange(struct vti_build *b, unsigned at, uint16_t old)
 {
-	uint16_t now = get(b, at);
-	uint16_t high = operate(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
+	uint16_t now = vti_emit_get(b, at);
+	uint16_t high = vti_emit_operator(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
 
-	put(b, at, either(b, now, operate(b, Iop_Or64, now, high)));
+	vti_emit_put(b, at, either(b, now, vti_emit_operator(b, Iop_Or64, now, high)));
 }
 
 /* Of a zero, there is no bit to be found: the manual leaves the result undefined. */
 static void end_bit_scan(struct vti_build *b, const struct vt_facts *f)
 {
-	unsigned at = place_of(f->results[0].reg);
-	uint16_t none = same(b, operate(b, Iop_And64, get(b, CC_DEP1), vti_build_u64(b, Z)), Z);
+	unsigned at = vti_register_at(f->results[0].reg);
+	uint16_t none = same(
+		b, vti_emit_operator(b, Iop_And64, vti_emit_get(b, CC_DEP1), vti_build_u64(b, Z)),
+		Z);
 
-	put(b, at, choose(b, none, vti_build_unknown(b, 8), get(b, at)));
+	vti_emit_put(b, at, choose(b, none, vti_build_unknown(b, 8), vti_emit_get(b, at)));
 }
 
 static void end_division(struct vti_build *b)
 {
 	const struct vt_word undefined = {0, ~(uint64_t)(C | P | A | Z | S | O)};
 
-	put(b, CC_OP, vti_build_u64(b, 0)); /* the flags themselves are in the next one */
-	put(b, CC_DEP1, vti_build_const(b, &undefined, 1));
-	put(b, CC_DEP2, vti_build_u64(b, 0));
-	put(b, CC_NDEP, vti_build_u64(b, 0));
+	vti_emit_put(b, CC_OP, vti_build_u64(b, 0)); /* the flags themselves are in the next one */
+	vti_emit_put(b, CC_DEP1, vti_build_const(b, &undefined, 1));
+	vti_emit_put(b, CC_DEP2, vti_build_u64(b, 0));
+	vti_emit_put(b, CC_NDEP, vti_build_u64(b, 0));
 }
 
 void vti_amend_end(struct vti_build *b)
@@ -411,7 +412,7 @@ void vti_amend_end(struct vti_build *b)
 		end_scalar_fused(b, f);
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
-			end_exchange(b, place_of(f->results[i].reg), b->old[i]);
+			end_exchange(b, vti_register_at(f->results[i].reg), b->old[i]);
 	if ((is(f, "bsf") || is(f, "bsr")) && f->nresults)
 		end_bit_scan(b, f);
 	else if (is(f, "div") || is(f, "idiv"))

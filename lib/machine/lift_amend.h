@@ -14,6 +14,9 @@
 /* VEX takes the instruction for what it is not: it is as if it did not know it. */
 bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes);
 
+/* A REX prefix that others follow, so that it counts for nothing. */
+bool vti_has_idle_prefix(const uint8_t *bytes, size_t size);
+
 /*
  * What the next instruction does with the flags must not be known when this one is lifted: VEX
  * would not see that they are amended.
@@ -32,6 +35,20 @@ uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t 
 
 /* The rounding mode of a fused operator, from what MXCSR says. */
 uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot);
+
+/* ---- operations of our own ---- */
+
+/* An operator of two words; 8 bytes of the guest state, read and written. */
+uint16_t vti_emit_operator(struct vti_build *b, IROp op, uint16_t x, uint16_t y);
+uint16_t vti_emit_get(struct vti_build *b, unsigned offset);
+void vti_emit_put(struct vti_build *b, unsigned offset, uint16_t slot);
+
+/* Where a general or vector register is in the guest state. */
+unsigned vti_register_at(unsigned reg);
+
+/* bt, bts, btr, btc of a register, by a register: lift_bits.c does those from b->emitted on. */
+bool vti_is_register_bit_test(const struct vt_facts *f);
+void vti_lift_bit_test(struct vti_build *b);
 
 /* In front of an instruction, and behind it. */
 void vti_amend_begin(struct vti_build *b);
