@@ -45,7 +45,7 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 	return size;
 }
 
-/* Every other line is known, in part. */
+/* Every other line is known, but for its first bytes. */
 static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
 {
 	struct code *c = arg;
@@ -55,7 +55,7 @@ static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool
 		return 0;
 	for (i = 0; i < VT_KMEM_LINE; i++)
 		bytes[i] = (uint8_t)vt_rng_next(&c->rng);
-	return vt_rng_next(&c->rng) | vt_rng_next(&c->rng);
+	return UINT64_MAX << vt_rng_below(&c->rng, VT_KMEM_LINE);
 }
 
 static struct vt_word draw(struct vt_rng *rng)
