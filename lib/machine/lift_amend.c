@@ -122,7 +122,7 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	     ((begins(f, "movs") || begins(f, "stos")) && p.repne && !p.rep)))
 		return true;
 	/* It writes more of rax than these 16 bits. */
-	if (is(f, "xchg") && !f->nmemories && is_narrow(f))
+	if (is(f, "xchg") && !f->nmemories && f->nresults && f->results[0].size == 2)
 		return true;
 	/* "Equal or unordered", "not equal but ordered": it takes no heed of what is unordered. */
 	if (begins(f, "vcmp") && ((f->immediate & 0x0f) == 0x8 || (f->immediate & 0x0f) == 0xc))
