@@ -113,6 +113,11 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	/* It takes this for adcx. */
 	if (is(f, "adox") && p.operand)
 		return true;
+	/* "Equal ordered": it stops where the text ends, though an empty word is found behind it.
+	 */
+	if ((begins(f, "pcmp") || begins(f, "vpcmp")) && strstr(f->mnemonic, "str") &&
+	    (f->immediate & 0x0c) == 0x0c)
+		return true;
 	/* It takes lengths of 64 bits for such of 32. */
 	if ((begins(f, "pcmpestr") || begins(f, "vpcmpestr")) && p.wide)
 		return true;
