@@ -592,6 +592,15 @@ static void put_before(const struct native *n, struct vt_rng *rng, struct insn_c
 	}
 }
 
+/* Sometimes a condition is asked for, so that flags are used where they are computed. */
+static void put_test(const struct native *n, struct vt_rng *rng, struct insn_case *c)
+{
+	if (is_branch(c) || c->ninsns > 1 || !once_in(rng, 4))
+		return;
+	put_access(c, 0x0f, 0x90 | (unsigned)vt_rng_below(rng, 16), 0, n->data_addr + OUTPUTS);
+	c->tests_flags = true;
+}
+
 static void put_after(const struct native *n, struct insn_case *c)
 {
 	uint64_t to = n->data_addr + OUTPUTS;
@@ -646,5 +655,6 @@ bool insn_case_make(const struct native *n, struct vt_rng *rng, unsigned form, u
 	c->ninsns++;
 	place_relative(n, c, target);
 	put_after(n, c);
+	put_test(n, rng, c);
 	return direct(n, c, target);
 }

@@ -32,6 +32,7 @@ struct insn_case {
 	struct native_state in;
 	uint8_t data[NATIVE_DATA];
 	uint32_t addressing; /* bit n: general register n is a part of an address */
+	bool tests_flags;    /* a setcc to memory follows */
 	bool repeats;	     /* a string instruction with a prefix to repeat it */
 };
 

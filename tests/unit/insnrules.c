@@ -145,6 +145,10 @@ unsigned insn_may_be_unknown(const struct insn_case *c, const struct native_stat
 	for (i = 0; i < sizeof(exceptions) / sizeof(*exceptions); i++)
 		if (strncmp(exceptions[i].begins, c->mnemonic, strlen(exceptions[i].begins)) == 0)
 			what |= exceptions[i].what;
+	/* What a condition is that depends on flags that are not known. */
+	if (c->tests_flags &&
+	    (insn_undefined_flags(c) || insn_unknown_flags(c) || (what & RULE_FLAGS)))
+		what |= RULE_MEMORY;
 	/* VEX clears what is above the scalar, the processor leaves it. */
 	if (scalar_fused)
 		what |= RULE_VECTOR;
