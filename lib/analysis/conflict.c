@@ -6,10 +6,14 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-/* Accesses of the window are counted by where in their page they lie: most loads meet none. */
+/*
+ * Accesses of the window are chained by where they lie, modulo a page or a cache's way: those that
+ * may conflict with one share a chain with it, and most loads meet none.
+ */
 #define CHUNK	   64
-#define NCHUNKS	   64
-#define PAGE_MASK  4095u
+#define PAGE	   4096
+#define MAX_CHUNKS 1024
+#define PAGE_MASK  (PAGE - 1u)
 #define MAX_WINDOW 4096 /* accesses, a power of 2; older ones are forgotten */
 
 /* An access in the window. */
@@ -20,21 +24,22 @@ struct access {
 	uint16_t size;
 	bool store;
 	uint64_t store_number; /* stores before it */
+	uint64_t before[2];    /* the chains of its first and last byte go on there */
 };
 
 struct vt_conflicts {
 	struct vt_conflict_model model;
 	bool dependent;
 	bool keep_loads; /* loads are among the earlier ones, too */
-	bool chunked;	 /* accesses that conflict share a chunk */
 	uint64_t sets;	 /* of the cache */
 	uint64_t window; /* instructions */
 	uint64_t number; /* of the next instruction of the run */
 	uint64_t serial; /* of executions, all runs */
 	uint64_t nstores;
-	uint64_t first, end; /* of `accesses`, modulo MAX_WINDOW */
+	uint64_t first, end; /* of `accesses`, modulo MAX_WINDOW; the first that ever was is 1 */
 	struct access *accesses;
-	uint32_t chunks[NCHUNKS];
+	uint64_t nchunks;	     /* a power of 2; 1: one chain of all */
+	uint64_t chains[MAX_CHUNKS]; /* the youngest, by the number that counts in first and end */
 	struct vti_depends depends;
 	struct vt_hash pairs;
 	uint64_t *executions; /* by place */
@@ -54,6 +59,22 @@ static bool is_sensible(const struct vt_conflict_model *m)
 	       way % m->cache_line == 0;
 }
 
+/* Bytes of one page offset share a chunk, and so do lines of one set of the cache. */
+static uint64_t count_chunks(const struct vt_conflicts *c)
+{
+	uint64_t n = PAGE / CHUNK;
+
+	if (!c->keep_loads)
+		return n;
+	if (c->model.cache_line != CHUNK)
+		return 1;
+	if (c->model.types & 1u << VT_CONFLICT_ALIAS_4K)
+		return c->sets % n ? 1 : n;
+	for (n = MAX_CHUNKS; c->sets % n; n /= 2)
+		;
+	return n;
+}
+
 struct vt_conflicts *vt_conflicts_new(const struct vt_conflict_model *m, bool dependent,
 				      struct vt_error *err)
 {
@@ -69,14 +90,14 @@ struct vt_conflicts *vt_conflicts_new(const struct vt_conflict_model *m, bool de
 		c->dependent = dependent;
 		c->keep_loads = m->types & 1u << VT_CONFLICT_SYNONYM;
 		c->sets = m->cache_size / m->cache_ways / m->cache_line;
-		c->chunked = !c->keep_loads || (m->cache_line == CHUNK && c->sets % NCHUNKS == 0);
+		c->nchunks = count_chunks(c);
+		c->first = c->end = 1;
 		c->window = m->distance > m->loads_distance ? m->distance : m->loads_distance;
 		c->accesses = calloc(MAX_WINDOW, sizeof(*c->accesses));
 		vt_hash_init(&c->pairs, sizeof(struct vt_conflict_pair),
 			     offsetof(struct vt_conflict_pair, count));
 	}
-	if (!c || !c->accesses ||
-	    !vti_depends_init(&c->depends, (unsigned)((c->window + 63) / 64 + 1))) {
+	if (!c || !c->accesses || !vti_depends_init(&c->depends, c->window)) {
 		vt_conflicts_free(c);
 		vt_error_set(err, VT_E_NOMEM, "out of memory");
 		return NULL;
@@ -97,51 +118,33 @@ void vt_conflicts_free(struct vt_conflicts *c)
 
 /* ---- the window ---- */
 
-static unsigned chunk_of(uint64_t addr)
+static uint64_t *chain_of(struct vt_conflicts *c, uint64_t addr)
 {
-	return (unsigned)(addr / CHUNK % NCHUNKS);
-}
-
-static void count_chunks(struct vt_conflicts *c, const struct access *a, bool add)
-{
-	unsigned first = chunk_of(a->addr), last = chunk_of(a->addr + a->size - 1);
-
-	c->chunks[first] += add ? 1u : -1u;
-	if (last != first)
-		c->chunks[last] += add ? 1u : -1u;
-}
-
-static void forget_oldest(struct vt_conflicts *c)
-{
-	count_chunks(c, &c->accesses[c->first++ % MAX_WINDOW], false);
-}
-
-static void forget_all(struct vt_conflicts *c)
-{
-	memset(c->chunks, 0, sizeof(c->chunks));
-	c->first = c->end;
+	return &c->chains[addr / CHUNK & (c->nchunks - 1)];
 }
 
 static void remember(struct vt_conflicts *c, const struct vt_access *a, uint32_t place)
 {
+	uint64_t *first = chain_of(c, a->addr), *last = chain_of(c, a->addr + a->size - 1);
 	struct access *kept;
 
 	if (c->end - c->first == MAX_WINDOW)
-		forget_oldest(c);
-	kept = &c->accesses[c->end++ % MAX_WINDOW];
+		c->first++;
+	kept = &c->accesses[c->end % MAX_WINDOW];
 	*kept = (struct access){.addr = a->addr,
 				.number = c->number,
 				.place = place,
 				.size = a->size,
 				.store = a->store,
-				.store_number = c->nstores};
+				.store_number = c->nstores,
+				.before = {*first, *last}};
+	*first = *last = c->end++;
 	c->nstores += a->store;
-	count_chunks(c, kept, true);
 }
 
 void vt_conflicts_begin(struct vt_conflicts *c)
 {
-	forget_all(c);
+	c->first = c->end;
 	c->number = 0;
 	c->totals.runs++;
 	vti_depends_begin(&c->depends);
@@ -292,23 +295,25 @@ static bool meet(struct vt_conflicts *c, struct later *l, const struct access *e
 static bool look_back(struct vt_conflicts *c, const struct vt_access *a, uint32_t place,
 		      bool *forwarded)
 {
+	const uint64_t *const chains[] = {chain_of(c, a->addr), chain_of(c, a->addr + a->size - 1)};
+	uint64_t at[] = {*chains[0], *chains[1]}, i;
 	struct later l = {.access = a, .place = place};
-	uint64_t i;
 
 	l.left = a->size < 64 ? (UINT64_C(1) << a->size) - 1 : UINT64_MAX;
 	*forwarded = false;
 	if (a->store && !c->keep_loads)
 		return true;
-	if (c->chunked && !c->chunks[chunk_of(a->addr)] &&
-	    !c->chunks[chunk_of(a->addr + a->size - 1)])
-		return true;
-	for (i = c->end; i-- > c->first;) {
+	while ((i = at[0] > at[1] ? at[0] : at[1]) >= c->first) {
 		const struct access *e = &c->accesses[i % MAX_WINDOW];
+		int k;
 
 		if (e->number != c->number && !meet(c, &l, e))
 			return false;
 		if (!l.left && c->model.youngest)
 			break;
+		for (k = 0; k < 2; k++)
+			if (at[k] == i)
+				at[k] = e->before[chain_of(c, e->addr) != chains[k]];
 	}
 	*forwarded = !l.left;
 	return true;
@@ -366,13 +371,13 @@ int vt_conflicts_insn(struct vt_conflicts *c, const struct vt_conflict_code *cod
 	c->serial++;
 	while (c->first < c->end &&
 	       c->number - c->accesses[c->first % MAX_WINDOW].number > c->window)
-		forget_oldest(c);
-	vti_depends_open(&c->depends, c->number, code);
+		c->first++;
+	vti_depends_open(&c->depends, c->number, code, n);
 	if (n)
 		ok = count_execution(c, code->place) && take_accesses(c, code, accesses, n);
 	vti_depends_close(&c->depends, code);
 	if (code->barrier)
-		forget_all(c);
+		c->first = c->end;
 	c->number++;
 	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }

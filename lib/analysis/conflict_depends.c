@@ -8,23 +8,30 @@ static void join(const struct vti_depends *d, struct vti_set *to, const struct v
 {
 	unsigned i;
 
-	for (i = 0; i < d->words; i++)
-		to->w[i] |= from->w[i];
+	for (i = 0; i < d->words / VTI_FOUR; i++)
+		to->v[i] |= from->v[i];
 }
 
 static void copy(const struct vti_depends *d, struct vti_set *to, const struct vti_set *from)
 {
-	memcpy(to->w, from->w, d->words * sizeof(to->w[0]));
+	unsigned i;
+
+	for (i = 0; i < d->words / VTI_FOUR; i++)
+		to->v[i] = from->v[i];
 }
 
 static void clear(const struct vti_depends *d, struct vti_set *s)
 {
-	memset(s->w, 0, d->words * sizeof(s->w[0]));
+	const vti_four none = {0};
+	unsigned i;
+
+	for (i = 0; i < d->words / VTI_FOUR; i++)
+		s->v[i] = none;
 }
 
 static void add(const struct vti_depends *d, struct vti_set *s, uint64_t number)
 {
-	s->w[number / 64 % d->words] |= UINT64_C(1) << number % 64;
+	s->w[number / 64 & (d->words - 1)] |= UINT64_C(1) << number % 64;
 }
 
 /* As join(), of a set made when instruction `then` was at hand: words used anew since do not count.
@@ -32,22 +39,23 @@ static void add(const struct vti_depends *d, struct vti_set *s, uint64_t number)
 static void join_past(const struct vti_depends *d, struct vti_set *to, const struct vti_set *from,
 		      uint64_t then)
 {
-	uint64_t word = then / 64, now = d->number / 64;
-	unsigned i;
+	uint64_t last = then / 64, now = d->number / 64, word;
 
-	for (i = 0; i < d->words; i++) {
-		/* Word i was used for the last time, seen from `then`, so many words ago. */
-		uint64_t ago = (word % d->words + d->words - i) % d->words;
-
-		if (ago <= word && now - (word - ago) < d->words)
-			to->w[i] |= from->w[i];
+	if (now == last) {
+		join(d, to, from);
+		return;
 	}
+	for (word = now < d->words ? 0 : now - d->words + 1; word <= last; word++)
+		to->w[word & (d->words - 1)] |= from->w[word & (d->words - 1)];
 }
 
-bool vti_depends_init(struct vti_depends *d, unsigned words)
+bool vti_depends_init(struct vti_depends *d, uint64_t window)
 {
-	d->words = words;
-	d->past = calloc((size_t)words * 64, sizeof(*d->past));
+	/* The word that is used anew has none of the window. */
+	for (d->words = VTI_FOUR; 64 * (uint64_t)(d->words - 1) < window; d->words *= 2)
+		;
+	d->window = window;
+	d->past = calloc(64 * (size_t)d->words, sizeof(*d->past));
 	vti_depends_begin(d);
 	return d->past != NULL;
 }
@@ -78,35 +86,44 @@ static void gather(const struct vti_depends *d, uint64_t regs, struct vti_set *a
 
 static void use_word_anew(struct vti_depends *d)
 {
-	unsigned word = (unsigned)(d->number / 64 % d->words);
+	unsigned word = (unsigned)(d->number / 64 & (d->words - 1));
 	int r;
 
 	for (r = 0; r < VT_NREGS; r++)
 		d->access[r].w[word] = d->late[r].w[word] = 0;
 }
 
-void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code)
+void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code,
+		      bool memory)
 {
 	struct vti_set unused;
 
 	d->number = number;
+	d->loads = d->stores = false;
 	if (number % 64 == 0)
 		use_word_anew(d);
-	d->loads = d->stores = false;
+	if (!memory && !code->results)
+		return;
 	clear(d, &d->all_access);
 	clear(d, &d->all_late);
+	gather(d, code->reads, &d->all_access, &d->all_late);
+	if (!memory)
+		return;
 	clear(d, &d->loaded);
 	clear(d, &d->loaded_late);
 	clear(d, &d->load_access);
 	clear(d, &d->load_late);
+	gather(d, code->loads, &d->load_access, &d->load_late);
 	clear(d, &d->store_late);
-	gather(d, code->reads, &d->all_access, &d->all_late);
-	if (code->loads)
-		gather(d, code->loads, &d->load_access, &d->load_late);
 	if (code->stores) {
 		clear(d, &unused);
 		gather(d, code->stores, &unused, &d->store_late);
 	}
+}
+
+static struct vti_past *past(const struct vti_depends *d, uint64_t number)
+{
+	return &d->past[number & ((uint64_t)d->words * 64 - 1)];
 }
 
 /*
@@ -125,20 +142,14 @@ void vti_depends_load(struct vti_depends *d, const struct vt_access *a, bool for
 	if (!a->known)
 		return;
 	if (l->used && l->line == line && d->number > l->number &&
-	    d->number - l->number < (uint64_t)(d->words - 1) * 64)
-		join_past(d, &d->loaded_late,
-			  &d->past[l->number % ((uint64_t)d->words * 64)].result_late, l->number);
+	    d->number - l->number <= d->window)
+		join_past(d, &d->loaded_late, &past(d, l->number)->data_late, l->number);
 	*l = (struct vti_line){line, d->number, true};
 }
 
 void vti_depends_store(struct vti_depends *d)
 {
 	d->stores = true;
-}
-
-static const struct vti_past *past(const struct vti_depends *d, uint64_t number)
-{
-	return &d->past[number % ((uint64_t)d->words * 64)];
 }
 
 void vti_depends_forward(struct vti_depends *d, uint64_t number)
@@ -186,37 +197,50 @@ static void move_registers(struct vti_depends *d, const struct vt_conflict_code 
 	}
 }
 
+/* What the window remembers of an instruction at hand that accesses memory. */
+static void remember(struct vti_depends *d)
+{
+	struct vti_past *p = past(d, d->number);
+
+	copy(d, &p->data_late, &d->all_late);
+	if (!d->stores)
+		return;
+	copy(d, &p->data, &d->all_access);
+	copy(d, &p->address_late, &d->store_late);
+}
+
 void vti_depends_close(struct vti_depends *d, const struct vt_conflict_code *code)
 {
+	bool memory = d->loads || d->stores;
+
 	if (code->updates)
 		move_registers(d, code);
-	join(d, &d->all_access, &d->loaded);
-	join(d, &d->all_late, &d->loaded_late);
-	if (d->loads)
+	if (!memory && !code->results)
+		return;
+	if (d->loads) {
+		join(d, &d->all_access, &d->loaded);
+		join(d, &d->all_late, &d->loaded_late);
 		add(d, &d->all_access, d->number);
+	}
 	if (code->slow)
 		add(d, &d->all_late, d->number);
-	if (d->loads || d->stores) {
-		struct vti_past *p = &d->past[d->number % ((uint64_t)d->words * 64)];
-
-		p->number = d->number;
-		copy(d, &p->data, &d->all_access);
-		copy(d, &p->data_late, &d->all_late);
-		copy(d, &p->address_late, &d->store_late);
-		copy(d, &p->result_late, &d->all_late);
-	}
+	if (memory)
+		remember(d);
 	write_registers(d, code, &d->all_access, &d->all_late);
 }
 
 bool vti_depends_may_pass(const struct vti_depends *d, uint64_t number)
 {
-	struct vti_set waits;
-	unsigned i;
+	const struct vti_set *store = &past(d, number)->address_late;
+	uint64_t oldest = d->number > d->window ? d->number - d->window : 0, word;
 
-	clear(d, &waits);
-	join_past(d, &waits, &past(d, number)->address_late, number);
-	for (i = 0; i < d->words; i++)
-		if (waits.w[i] & ~d->load_late.w[i])
+	for (word = oldest / 64; word <= number / 64; word++) {
+		uint64_t i = word & (d->words - 1), waits = store->w[i] & ~d->load_late.w[i];
+
+		if (word == oldest / 64)
+			waits &= UINT64_MAX << oldest % 64;
+		if (waits)
 			return true;
+	}
 	return false;
 }

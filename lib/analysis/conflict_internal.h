@@ -11,17 +11,23 @@
  */
 #define VTI_MAX_WORDS 16
 
+/* Sets are joined four words at a time; they need not be aligned for that. */
+#define VTI_FOUR 4
+typedef uint64_t vti_four
+	__attribute__((vector_size(VTI_FOUR * sizeof(uint64_t)), aligned(sizeof(uint64_t))));
+
 struct vti_set {
-	uint64_t w[VTI_MAX_WORDS];
+	union {
+		uint64_t w[VTI_MAX_WORDS];
+		vti_four v[VTI_MAX_WORDS / VTI_FOUR];
+	};
 };
 
 /* What the window remembers of an instruction that accessed memory. */
 struct vti_past {
-	uint64_t number;
 	struct vti_set data;	  /* what it stored depends on these accesses */
-	struct vti_set data_late; /* … and was not there before these were done */
+	struct vti_set data_late; /* … and was not there before these were done, as its results */
 	struct vti_set address_late;
-	struct vti_set result_late;
 };
 
 /* A line of memory, and the instruction that loaded from it last. */
@@ -35,7 +41,8 @@ struct vti_line {
 #define VTI_LINE_SIZE 64
 
 struct vti_depends {
-	unsigned words;
+	uint64_t window; /* instructions: what is further back is done */
+	unsigned words;	 /* a power of 2, at least VTI_FOUR */
 	uint64_t number; /* of the instruction at hand */
 	struct vti_set access[VT_NREGS];
 	struct vti_set late[VT_NREGS];
@@ -54,12 +61,17 @@ struct vti_depends {
 	bool stores;
 };
 
-bool vti_depends_init(struct vti_depends *d, unsigned words);
+/* A window of so many instructions, at most VT_CONFLICT_MAX_DISTANCE. */
+bool vti_depends_init(struct vti_depends *d, uint64_t window);
 void vti_depends_fini(struct vti_depends *d);
 void vti_depends_begin(struct vti_depends *d);
 
-/* Instruction `number` comes, one more than the last; its operands are looked up. */
-void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code);
+/*
+ * Instruction `number` comes, one more than the last; its operands are looked up.  `memory`: it has
+ * accesses.
+ */
+void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code,
+		      bool memory);
 
 /* It loads, or stores. */
 void vti_depends_load(struct vti_depends *d, const struct vt_access *a, bool forwarded);
@@ -74,7 +86,7 @@ void vti_depends_close(struct vti_depends *d, const struct vt_conflict_code *cod
 static inline bool vti_set_has(const struct vti_depends *d, const struct vti_set *s,
 			       uint64_t number)
 {
-	return s->w[number / 64 % d->words] >> number % 64 & 1;
+	return s->w[number / 64 & (d->words - 1)] >> number % 64 & 1;
 }
 
 /* Whether a load at hand may be done before the address of the store of `number` is known. */

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Random code with random accesses, against an oracle that keeps for each register and each
+ * instruction, however long ago, what they depend on and wait for, and looks at all pairs byte by
+ * byte.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/conflict.h"
+#include "base/rng.h"
+
+#define NINSNS 500
+#define NREGS  6
+#define LINE   64
+
+struct step {
+	struct vt_conflict_code code;
+	struct vt_access accesses[2];
+	size_t n;
+};
+
+/* A set of instructions. */
+struct set {
+	uint8_t has[NINSNS];
+};
+
+struct oracle {
+	const struct vt_conflict_model *m;
+	const struct step *steps;
+	int at;
+	int floor; /* nothing before it is in flight */
+	struct set access[NREGS];
+	struct set late[NREGS];
+	struct set data[NINSNS];
+	struct set data_late[NINSNS];
+	struct set address_late[NINSNS];
+	uint8_t told[VT_NCONFLICTS][NINSNS][NINSNS];
+	uint64_t ruled_out;
+	/* Of the instruction at hand. */
+	struct set load_access, load_late, store_late, all, all_late, loaded, loaded_late;
+};
+
+static void join(struct set *to, const struct set *from)
+{
+	int i;
+
+	for (i = 0; i < NINSNS; i++)
+		to->has[i] |= from->has[i];
+}
+
+static struct set gather(const struct set *of, uint64_t regs)
+{
+	struct set s = {{0}};
+	int r;
+
+	for (r = 0; r < NREGS; r++)
+		if (regs >> r & 1)
+			join(&s, &of[r]);
+	return s;
+}
+
+/* ---- code ---- */
+
+static uint64_t some_registers(struct vt_rng *rng)
+{
+	return UINT64_C(1) << vt_rng_below(rng, NREGS);
+}
+
+static struct vt_access some_access(struct vt_rng *rng, uint64_t pages, bool store)
+{
+	return (struct vt_access){.addr = 0x10000 + 4096 * vt_rng_below(rng, pages) +
+					  vt_rng_below(rng, 2) * 64 + vt_rng_below(rng, 72),
+				  .size = (uint16_t)(1u << vt_rng_below(rng, 6)),
+				  .store = store,
+				  .known = vt_rng_below(rng, 10) != 0};
+}
+
+static void make_step(struct step *s, uint32_t place, uint64_t pages, struct vt_rng *rng)
+{
+	struct vt_conflict_code *c = &s->code;
+	uint64_t kind = vt_rng_below(rng, 12);
+	bool loads = kind < 4 || kind == 8, stores = (kind >= 4 && kind < 7) || kind == 8;
+
+	memset(s, 0, sizeof(*s));
+	c->place = place;
+	c->loads = loads ? some_registers(rng) : 0;
+	c->stores = stores ? (loads ? c->loads : some_registers(rng)) : 0;
+	c->reads = c->loads | c->stores | some_registers(rng);
+	c->slow = kind == 9;
+	c->barrier = kind == 11 && vt_rng_below(rng, 10) == 0;
+	if (kind == 6)
+		c->updates = c->stores;
+	else if (!stores)
+		c->results = some_registers(rng);
+	c->replaced = vt_rng_below(rng, 4) ? c->results : 0;
+	if (loads)
+		s->accesses[s->n++] = some_access(rng, pages, false);
+	if (stores) {
+		s->accesses[s->n] = some_access(rng, pages, true);
+		/* What is changed in place. */
+		if (loads)
+			s->accesses[s->n].addr = s->accesses[0].addr;
+		s->n++;
+	}
+}
+
+/* ---- the oracle ---- */
+
+static bool crosses(const struct oracle *o, const struct vt_access *a)
+{
+	uint32_t unit = o->m->crossing;
+
+	return unit && a->addr / unit != (a->addr + a->size - 1) / unit;
+}
+
+static void tell(struct oracle *o, enum vt_conflict type, int earlier, bool stores)
+{
+	const struct set *waits = stores ? &o->all : &o->load_access;
+
+	if (!(o->m->types >> type & 1))
+		return;
+	if (waits->has[earlier])
+		o->ruled_out++;
+	else
+		o->told[type][o->at][earlier] = 1;
+}
+
+/* Whether the store of `earlier` may still not know where, when the load at hand does. */
+static bool may_pass(const struct oracle *o, int window, int earlier)
+{
+	int i;
+
+	for (i = 0; i < NINSNS; i++)
+		if (o->address_late[earlier].has[i] && !o->load_late.has[i] && i >= o->at - window)
+			return true;
+	return false;
+}
+
+static bool has_byte(const struct vt_access *a, uint64_t addr)
+{
+	return addr >= a->addr && addr < a->addr + a->size;
+}
+
+static int window_of(const struct oracle *o)
+{
+	uint32_t d = o->m->distance, l = o->m->loads_distance;
+
+	return (int)(d > l ? d : l);
+}
+
+/* A load against one store: `got` says which of its bytes younger ones have. */
+static void meet_store(struct oracle *o, const struct vt_access *l, const struct vt_access *e,
+		       int earlier, uint8_t *got, bool *seen)
+{
+	bool within = o->at - earlier <= (int)o->m->distance, shares = false, contains = true;
+	bool gets = false;
+	int i;
+
+	for (i = 0; i < l->size; i++) {
+		bool has = has_byte(e, l->addr + (unsigned)i);
+
+		shares = shares || has;
+		contains = contains && has;
+		gets = gets || (has && !got[i]);
+		got[i] |= has;
+	}
+	if (gets) {
+		join(&o->loaded, &o->data[earlier]);
+		join(&o->loaded_late, &o->data_late[earlier]);
+		o->loaded.has[earlier] = 1;
+	}
+	if (!shares || (o->m->youngest && !gets))
+		return;
+	if (within && !*seen && (!contains || crosses(o, e) || crosses(o, l)))
+		tell(o, VT_CONFLICT_FORWARD, earlier, false);
+	*seen = true;
+	if (within && e->size < l->size)
+		tell(o, VT_CONFLICT_SIZE, earlier, false);
+	if (within && (!o->m->late_address || may_pass(o, window_of(o), earlier)))
+		tell(o, VT_CONFLICT_ORDER, earlier, false);
+}
+
+static void meet_synonym(struct oracle *o, const struct vt_access *l, const struct vt_access *e,
+			 int earlier)
+{
+	uint64_t way = o->m->cache_size / o->m->cache_ways, a = l->addr, b = e->addr;
+	bool loads = !l->store && !e->store;
+	uint32_t bound = loads && o->m->loads_distance ? o->m->loads_distance : o->m->distance;
+
+	if (a / LINE != b / LINE && a % way / LINE == b % way / LINE &&
+	    o->at - earlier <= (int)bound)
+		tell(o, VT_CONFLICT_SYNONYM, earlier, l->store);
+}
+
+static void wait_for_line(struct oracle *o, const struct vt_access *l)
+{
+	int i, k;
+
+	o->loaded_late.has[o->at] = 1;
+	if (!l->known)
+		return;
+	for (i = o->at - 1; i >= 0; i--) {
+		for (k = 0; k < (int)o->steps[i].n; k++) {
+			const struct vt_access *e = &o->steps[i].accesses[k];
+
+			if (e->store || !e->known || e->addr / LINE != l->addr / LINE ||
+			    !o->data_late[i].has[i])
+				continue;
+			if (o->at - i <= window_of(o))
+				join(&o->loaded_late, &o->data_late[i]);
+			return;
+		}
+	}
+}
+
+static void take_access(struct oracle *o, const struct vt_access *a)
+{
+	uint8_t got[VT_CONFLICT_MAX_ACCESS] = {0};
+	bool seen = false, all = true, looked = a->known && !o->steps[o->at].code.barrier;
+	int i, k;
+
+	for (i = o->at - 1; looked && i >= o->floor && o->at - i <= window_of(o); i--) {
+		for (k = (int)o->steps[i].n - 1; k >= 0; k--) {
+			const struct vt_access *e = &o->steps[i].accesses[k];
+
+			if (!e->known)
+				continue;
+			meet_synonym(o, a, e, i);
+			if (e->store && !a->store)
+				meet_store(o, a, e, i, got, &seen);
+		}
+	}
+	for (i = 0; i < a->size; i++)
+		all = all && got[i];
+	if (!a->store && !(looked && all))
+		wait_for_line(o, a);
+}
+
+static void close_step(struct oracle *o, const struct step *s)
+{
+	const struct vt_conflict_code *c = &s->code;
+	struct set moved = gather(o->access, c->loads | c->stores);
+	struct set moved_late = gather(o->late, c->loads | c->stores);
+	int r;
+
+	if (c->loads) {
+		join(&o->all, &o->loaded);
+		join(&o->all_late, &o->loaded_late);
+		o->all.has[o->at] = 1;
+	}
+	o->all_late.has[o->at] |= c->slow;
+	o->data[o->at] = o->all;
+	o->data_late[o->at] = o->all_late;
+	o->address_late[o->at] = o->store_late;
+	for (r = 0; r < NREGS; r++) {
+		if (c->updates >> r & 1) {
+			o->access[r] = moved;
+			o->late[r] = moved_late;
+		}
+		if (!(c->results >> r & 1))
+			continue;
+		if (c->replaced >> r & 1)
+			memset(&o->access[r], 0, sizeof(o->access[r]));
+		if (c->replaced >> r & 1)
+			memset(&o->late[r], 0, sizeof(o->late[r]));
+		join(&o->access[r], &o->all);
+		join(&o->late[r], &o->all_late);
+	}
+	if (c->barrier)
+		o->floor = o->at + 1;
+}
+
+static void take_step(struct oracle *o, int at)
+{
+	const struct step *s = &o->steps[at];
+	const struct set none = {{0}};
+	size_t i;
+
+	o->at = at;
+	o->load_access = gather(o->access, s->code.loads);
+	o->load_late = gather(o->late, s->code.loads);
+	o->store_late = gather(o->late, s->code.stores);
+	o->all = gather(o->access, s->code.reads);
+	o->all_late = gather(o->late, s->code.reads);
+	o->loaded = o->loaded_late = none;
+	for (i = 0; i < s->n; i++)
+		take_access(o, &s->accesses[i]);
+	close_step(o, s);
+}
+
+/* ---- */
+
+/* Every step is a place of its own: each pair that is told, and no other, is in the oracle. */
+static void compare(const struct vt_conflicts *c, const struct oracle *o,
+		    uint64_t told[VT_NCONFLICTS])
+{
+	uint64_t pairs = 0;
+	size_t i;
+	int type, k, e;
+
+	for (i = 0; i < vt_conflicts_count(c); i++) {
+		const struct vt_conflict_pair *p = vt_conflicts_at(c, i);
+
+		assert_true(o->told[p->type][p->later][p->earlier]);
+		assert_int_equal(p->count, 1);
+		assert_int_equal(p->nearest, p->later - p->earlier);
+		told[p->type]++;
+	}
+	for (type = 0; type < VT_NCONFLICTS; type++)
+		for (k = 0; k < NINSNS; k++)
+			for (e = 0; e < NINSNS; e++)
+				pairs += o->told[type][k][e];
+	assert_int_equal(vt_conflicts_count(c), pairs);
+	assert_int_equal(vt_conflicts_totals(c)->ruled_out, o->ruled_out);
+}
+
+static void run(const struct vt_conflict_model *m, uint64_t seed, uint64_t told[VT_NCONFLICTS],
+		uint64_t *ruled_out)
+{
+	static struct step steps[NINSNS];
+	static struct oracle o;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_conflicts *c = vt_conflicts_new(m, false, &err);
+	/* Ways of a cache, or lines that are all remembered. */
+	uint64_t pages = m->types & 1u << VT_CONFLICT_SYNONYM ? 20 : 3;
+	struct vt_rng rng;
+	int i;
+
+	assert_non_null(c);
+	memset(&o, 0, sizeof(o));
+	o.m = m;
+	o.steps = steps;
+	vt_rng_init(&rng, seed);
+	vt_conflicts_begin(c);
+	for (i = 0; i < NINSNS; i++) {
+		make_step(&steps[i], (uint32_t)i, pages, &rng);
+		assert_int_equal(
+			vt_conflicts_insn(c, &steps[i].code, steps[i].accesses, steps[i].n, &err),
+			0);
+		take_step(&o, i);
+	}
+	compare(c, &o, told);
+	*ruled_out += o.ruled_out;
+	vt_conflicts_free(c);
+}
+
+static void against_oracle(const char *model, uint32_t crossing, uint32_t types)
+{
+	static const uint32_t distances[] = {3, 40, 64, 130, 224};
+	uint64_t told[VT_NCONFLICTS] = {0}, ruled_out = 0;
+	size_t i;
+	int type;
+
+	for (i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+		struct vt_conflict_model m = *vt_conflict_model(model);
+
+		/* Aliases are looked for in test_conflict.c; a bound of stores is none of time. */
+		m.types &= ~(1u << VT_CONFLICT_ALIAS_4K);
+		m.distance = distances[i];
+		m.stores = 0;
+		m.crossing = crossing;
+		run(&m, i, told, &ruled_out);
+	}
+	for (type = 1; type < VT_NCONFLICTS; type++)
+		assert_int_equal(told[type] > 0, types >> type & 1);
+	assert_true(ruled_out > 0);
+}
+
+static void today(void **state)
+{
+	(void)state;
+	against_oracle("generic", 0, 1u << VT_CONFLICT_FORWARD | 1u << VT_CONFLICT_ORDER);
+}
+
+static void crossing_lines(void **state)
+{
+	(void)state;
+	against_oracle("generic", LINE, 1u << VT_CONFLICT_FORWARD | 1u << VT_CONFLICT_ORDER);
+}
+
+static void traps_of_alpha(void **state)
+{
+	(void)state;
+	against_oracle("alpha", 0,
+		       1u << VT_CONFLICT_SIZE | 1u << VT_CONFLICT_ORDER |
+			       1u << VT_CONFLICT_SYNONYM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(today),
+		cmocka_unit_test(crossing_lines),
+		cmocka_unit_test(traps_of_alpha),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
