@@ -9,44 +9,25 @@
 #define SIZE	 (1u << VT_CONFLICT_SIZE)
 #define SYNONYM	 (1u << VT_CONFLICT_SYNONYM)
 
+/* What x86 processors of today have in common: each core's first cache, too. */
+/* clang-format off */
+#define TODAY \
+	.late_address = true, .youngest = true, \
+	.cache_size = 32768, .cache_ways = 8, .cache_line = 64
+
 const struct vt_conflict_model *vt_conflict_model(const char *name)
 {
 	static const struct vt_conflict_model models[] = {
-		{.name = "generic",
-		 .types = FORWARD | ALIAS_4K | ORDER,
-		 .distance = 224,
-		 .stores = 56,
-		 .late_address = true,
-		 .youngest = true,
-		 .cache_size = 32768,
-		 .cache_ways = 8,
-		 .cache_line = 64},
-		{.name = "skylake",
-		 .types = FORWARD | ALIAS_4K | ORDER,
-		 .distance = 224,
-		 .stores = 56,
-		 .late_address = true,
-		 .youngest = true,
-		 .cache_size = 32768,
-		 .cache_ways = 8,
-		 .cache_line = 64},
-		{.name = "zen4",
-		 .types = FORWARD | ORDER,
-		 .distance = 320,
-		 .stores = 64,
-		 .late_address = true,
-		 .youngest = true,
-		 .cache_size = 32768,
-		 .cache_ways = 8,
-		 .cache_line = 64},
-		{.name = "alpha",
-		 .types = ORDER | SIZE | SYNONYM,
-		 .distance = 80,
-		 .loads_distance = 128,
-		 .cache_size = 65536,
-		 .cache_ways = 2,
-		 .cache_line = 64},
+		{.name = "generic", .types = FORWARD | ALIAS_4K | ORDER,
+		 .distance = 224, .stores = 56, TODAY},
+		{.name = "skylake", .types = FORWARD | ALIAS_4K | ORDER,
+		 .distance = 224, .stores = 56, TODAY},
+		{.name = "zen4", .types = FORWARD | ORDER, .distance = 320, .stores = 64, TODAY},
+		{.name = "alpha", .types = ORDER | SIZE | SYNONYM,
+		 .distance = 80, .loads_distance = 128,
+		 .cache_size = 65536, .cache_ways = 2, .cache_line = 64},
 	};
+	/* clang-format on */
 	size_t i;
 
 	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++)

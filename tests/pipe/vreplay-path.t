@@ -6,44 +6,18 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need gcc nm valgrind
-
-gcc -O1 -Wl,-z,now -o conflicts "$ROOT/tests/data/replay/conflicts.c" \
-	"$ROOT/tests/data/replay/conflicts.S" || t_skip_all "the program with planted pairs does not compile"
-
-# at LABEL: its address in the file's terms, in hexadecimal; text is mapped where its offset is.
-at()
-{
-	nm conflicts | awk -v l="$1" '$3 == l { sub(/^0+/, "", $1); print "0x" $1 }'
-}
-
-# pairs STREAM [OPTIONS]: those in the procedures of the assembly, "TYPE EARLIER LATER COUNT".
-first=$(at narrow)
-pairs()
-{
-	local stream=$1 type earlier later count
-	shift
-	vreplay --image conflicts "$@" "$stream" 2>/dev/null |
-		vtrace dump -k CONFLICT -F type,earlier,offset,count - |
-		while read -r type earlier later count; do
-			((later < first)) || echo "$type $earlier $later $count"
-		done
-}
-
-planted()
-{
-	t_is "$1: $2, each time${3:+ ($3)}" "$(pairs "$1.vt")" "$2 $(at "$1.E") $(at "$1.L") 1000"
-}
+t_need valgrind
+. "$ROOT/tests/replay.sh"
 
 for name in narrow partial twice vector alias divided same synonym dependent together clean; do
 	vtrace record --full --values=none -o "$name.vt" -- ./conflicts "$name" 1000 >/dev/null 2>&1 ||
 		t_fail "recording $name"
 done
 for name in narrow partial twice vector; do
-	planted "$name" forward
+	planted 1000 "$name" forward
 done
-planted alias alias-4k
-planted divided order
+planted 1000 alias alias-4k
+planted 1000 divided order
 for name in same synonym dependent together clean; do
 	t_is "$name: nothing" "$(pairs "$name.vt")" ""
 done
@@ -53,7 +27,8 @@ t_like "how accesses came to be known" '"from": "the path, interpreted"' "$T_OUT
 # The same of a processor's trace, made from the recording.
 vtrace encode --perf-data -o narrow.data narrow.vt 2>/dev/null
 vtrace decode -o narrow.vt narrow.data
-planted narrow forward "a processor's trace"
+t_is "narrow: in a processor's trace" "$(pairs narrow.vt)" \
+	"forward $(at narrow.E) $(at narrow.L) 1000"
 
 # The interpreter's addresses are those that are recorded: with both, only pairs that both find.
 vtrace record --full --mem --values=stores -o recorded.vt -- ./conflicts order 1000 >/dev/null 2>&1

@@ -6,19 +6,11 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need gcc nm readelf "$PYTHON"
-
-gcc -O1 -Wl,-z,now -o conflicts "$ROOT/tests/data/replay/conflicts.c" \
-	"$ROOT/tests/data/replay/conflicts.S" || t_skip_all "the program with planted pairs does not compile"
+t_need readelf
+. "$ROOT/tests/replay.sh"
 
 base=0x555555554000
 page=0x7fff00010000 # where rdi points to: the stack
-
-# at LABEL: its address in the file's terms, in hexadecimal; text is mapped where its offset is.
-at()
-{
-	nm conflicts | awk -v l="$1" '$3 == l { sub(/^0+/, "", $1); print "0x" $1 }'
-}
 
 # in_process LABEL: where it is mapped
 in_process()
@@ -54,43 +46,27 @@ sampled()
 	done
 }
 
-# pairs STREAM [OPTIONS]: "TYPE EARLIER LATER COUNT"
-pairs()
-{
-	local stream=$1
-	shift
-	vreplay "$@" "$stream" 2>/dev/null |
-		vtrace dump -k CONFLICT -F type,earlier,offset,count - | tr '\t' ' '
-}
-
-planted()
-{
-	local name=$1 type=$2
-	shift 2
-	t_is "$name: $type${*:+ ($*)}" "$(pairs "$name.vt" "$@")" "$type $(at "$name.E") $(at "$name.L") 7"
-}
-
 for name in narrow partial twice vector alias order divided same synonym dependent together clean; do
 	sampled "$name" 7 | make "$name.vt" || t_fail "making samples of $name"
 done
 
 for model in generic skylake zen4; do
 	for name in narrow partial twice vector; do
-		planted "$name" forward -m "$model"
+		planted 7 "$name" forward -m "$model"
 	done
-	planted order order -m "$model"
-	planted divided order -m "$model"
+	planted 7 order order -m "$model"
+	planted 7 divided order -m "$model"
 	for name in same synonym dependent together clean; do
 		t_is "$name: nothing ($model)" "$(pairs "$name.vt" -m "$model")" ""
 	done
 done
-planted alias alias-4k
+planted 7 alias alias-4k
 t_is "alias: nothing on zen4" "$(pairs alias.vt -m zen4)" ""
-planted synonym synonym -m alpha
+planted 7 synonym synonym -m alpha
 t_is "alpha: order" "$(pairs same.vt -m alpha)" "order $(at same.E) $(at same.L) 7"
 
 # The run is as long as -l says: the 102nd instruction is the later one.
-planted alias alias-4k -l 102
+planted 7 alias alias-4k -l 102
 t_is "alias: the run ends before" "$(pairs alias.vt -l 101)" ""
 
 # Without its stack, the pointer that order's store goes through is not known.

@@ -6,70 +6,40 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need gcc nm valgrind
-
-gcc -O1 -Wl,-z,now -o conflicts "$ROOT/tests/data/replay/conflicts.c" \
-	"$ROOT/tests/data/replay/conflicts.S" || t_skip_all "the program with planted pairs does not compile"
-
-# at LABEL: its address in the file's terms, in hexadecimal; text is mapped where its offset is.
-at()
-{
-	nm conflicts | awk -v l="$1" '$3 == l { sub(/^0+/, "", $1); print "0x" $1 }'
-}
+t_need valgrind
+. "$ROOT/tests/replay.sh"
 
 record()
 {
 	vtrace record --full --mem --values=stores -o "$1.vt" -- ./conflicts "$1" 1000 >/dev/null 2>&1
 }
 
-# pairs STREAM [OPTIONS]: those in the procedures of the assembly, "TYPE EARLIER LATER COUNT".
-first=$(at narrow)
-pairs()
-{
-	local stream=$1 type earlier later count
-	shift
-	vreplay --image conflicts "$@" "$stream" 2>/dev/null |
-		vtrace dump -k CONFLICT -F type,earlier,offset,count - |
-		while read -r type earlier later count; do
-			((later < first)) || echo "$type $earlier $later $count"
-		done
-}
-
-# planted NAME TYPE [OPTIONS]: the pair is found each time it runs, and nothing else.
-planted()
-{
-	local name=$1 type=$2
-	shift 2
-	t_is "$name: $type, each time${*:+ ($*)}" "$(pairs "$name.vt" "$@")" \
-		"$type $(at "$name.E") $(at "$name.L") 1000"
-}
-
-for name in narrow partial twice vector alias order divided same synonym dependent together clean; do
+for name in narrow partial twice vector alias order divided same synonym dependent together clean line page half apart; do
 	record "$name" || t_fail "recording $name"
 done
 
 for model in generic skylake zen4; do
 	for name in narrow partial twice vector; do
-		planted "$name" forward -m "$model"
+		planted 1000 "$name" forward -m "$model"
 	done
-	planted order order -m "$model"
-	planted divided order -m "$model"
+	planted 1000 order order -m "$model"
+	planted 1000 divided order -m "$model"
 	for name in same synonym dependent together clean; do
 		t_is "$name: nothing ($model)" "$(pairs "$name.vt" -m "$model")" ""
 	done
 done
-planted alias alias-4k
-planted alias alias-4k -m skylake
+planted 1000 alias alias-4k
+planted 1000 alias alias-4k -m skylake
 t_is "alias: nothing on zen4" "$(pairs alias.vt -m zen4)" ""
 
 # A distance of 101 instructions, and less.
-planted alias alias-4k -d 101
+planted 1000 alias alias-4k -d 101
 t_is "alias: too far apart" "$(pairs alias.vt -d 100)" ""
 t_is "narrow: no store may wait" "$(pairs twice.vt --stores 1)" \
 	"forward $(at twice.E) $(at twice.L) 1000"
 
 # What depends on the earlier one, with --dependent.
-planted dependent alias-4k --dependent
+planted 1000 dependent alias-4k --dependent
 
 # The paper's traps.
 t_like "alpha: order" "^order $(at same.E) $(at same.L) 1000\$" <(pairs same.vt -m alpha)
@@ -82,8 +52,30 @@ t_unlike "alpha: no size, no synonym of one store and load" "^(size|synonym)" fo
 pairs synonym.vt -m alpha --cache 128k:2:64 >found
 t_unlike "alpha: no synonym in a larger cache" "^synonym $(at synonym.E)" found
 
-# A line, crossed by a store of 8 bytes at 60: only where that is asked for.
-t_is "same: crossing nothing" "$(pairs same.vt --crossing 64)" ""
+# What crosses a line or a page: only where that is asked for.
+for name in line page half; do
+	t_is "$name: forwarded" "$(pairs "$name.vt")" ""
+	planted 1000 "$name" forward --crossing 64
+done
+planted 1000 page forward --crossing 4096 -m zen4
+for name in line half same; do
+	t_is "$name: crosses no page" "$(pairs "$name.vt" --crossing 4096)" ""
+done
+t_is "same: crosses no line" "$(pairs same.vt --crossing 64)" ""
+
+# Nothing in what has none, whatever is asked.
+for model in generic skylake zen4; do
+	for how in '-d 960' '-d 1' '--stores 0' '--stores 1' '--crossing 64' '--crossing 4096' '--dependent'; do
+		for name in clean apart; do
+			# shellcheck disable=SC2086 # an option and its value
+			t_is "$name: nothing ($model $how)" "$(pairs "$name.vt" -m "$model" $how)" ""
+		done
+	done
+done
+for how in '' '--stores 5' '--crossing 64' '-d 150 --loads 150' '--cache 64k:1:64' '--dependent'; do
+	# shellcheck disable=SC2086 # options and their values, or none
+	t_is "apart: nothing (alpha $how)" "$(pairs apart.vt -m alpha $how)" ""
+done
 
 # Samples of the recording: bursts around one instruction in 50 or so.
 for name in narrow partial twice vector alias order divided; do
@@ -121,7 +113,7 @@ t_ok "vlist --replay for people" bash -c 'vreplay --image conflicts narrow.vt 2>
 t_like "with a header" "^1 pair of accesses that may conflict, in [0-9]+ instructions;\$" "$T_OUT"
 t_like "of two lines" "^100\.00% of [0-9]+ accesses had known addresses\$" "$T_OUT"
 t_like "the later access" '^ +1000 +1\.0 +forward +[0-9a-f]+  mov 0x40\(%rdi\),%rax +narrow\.L$' "$T_OUT"
-t_like "and the earlier one" '^of 1000 +from 1 +after +[0-9a-f]+  movb \$0x1,0x40\(%rdi\) +narrow$' "$T_OUT"
+t_like "and the earlier one" "^of 1000 +from 1 +after +[0-9a-f]+  movb .0x1,0x40\\(%rdi\\) +narrow\$" "$T_OUT"
 t_is "without columns that say nothing" "$(grep -c samples "$T_OUT")" 0
 for name in narrow partial twice vector alias order divided; do
 	vlist --replay --top 100 -i <(vreplay --image conflicts "$name.vt" 2>/dev/null)

@@ -159,4 +159,42 @@
 	movq	264(%rcx), %rax
 	end	clean
 
+/* A load of what was stored across a line; across a page; the half of it that crosses nothing. */
+	begin	line
+	E	line
+	movq	$1, 60(%rdi)
+	L	line
+	movq	60(%rdi), %rax
+	end	line
+
+	begin	page
+	E	page
+	movq	$1, 4092(%rdi)
+	L	page
+	movq	4092(%rdi), %rax
+	end	page
+
+	begin	half
+	E	half
+	movdqu	%xmm0, 56(%rdi)
+	L	half
+	movq	56(%rdi), %rax
+	end	half
+
+/* For alpha: accesses of other bytes and other lines, apart from those of the caller. */
+	begin	apart
+	.rept	150
+	nop
+	.endr
+	movq	$1, 64(%rdi)
+	movb	$1, 72(%rdi)
+	movq	80(%rdi), %rax
+	movq	1024(%rdi), %rax
+	movq	%rax, 16384(%rdi)
+	movq	16640(%rdi), %rcx
+	.rept	150
+	nop
+	.endr
+	end	apart
+
 	.section .note.GNU-stack, "", @progbits

@@ -10,7 +10,7 @@
 /* clang-format off */
 #define PROCEDURES \
 	X(narrow) X(partial) X(twice) X(vector) X(alias) X(order) X(divided) X(same) X(synonym) \
-	X(dependent) X(together) X(clean)
+	X(dependent) X(together) X(clean) X(line) X(page) X(half) X(apart)
 /* clang-format on */
 
 #define X(name) void name(uint8_t *memory);
