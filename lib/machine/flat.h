@@ -24,9 +24,13 @@ extern "C" {
 #define VTI_SIZES(NAME) NAME##1, NAME##2, NAME##4, NAME##8, NAME##16, NAME##32
 
 enum vti_opcode {
-	VTI_STOP,	      /* the run ends in front of instruction number `insn` */
-	VTI_END,	      /* a: address that comes next; aux: IRJumpKind */
-	VTI_EXIT,	      /* to imm if a; aux: IRJumpKind; insn: how many were run then */
+	VTI_STOP, /* the run ends in front of instruction number `insn` */
+	VTI_END,  /* a: address that comes next; aux: IRJumpKind */
+	/*
+	 * to imm if a; aux: IRJumpKind; insn: how many were run then; d: enum vti_exit_condition,
+	 * of b and c (VTI_NO_SLOT: of 0), of which the lowest dst bits count
+	 */
+	VTI_EXIT,
 	VTI_SIZES(VTI_GET),   /* dst = guest state at imm */
 	VTI_SIZES(VTI_PUT),   /* guest state at imm = a */
 	VTI_SIZES(VTI_LOAD),  /* dst = memory at a */
@@ -49,6 +53,14 @@ enum vti_opcode {
 	VTI_CAPTURE_STATE, /* the same of guest state at a */
 	VTI_CAPTURE_INSN,
 	VTI_FAST, /* from here on: the operators that have an operation of their own; aux: IROp */
+};
+
+/* What the condition of an exit is: it is left if two numbers are … */
+enum vti_exit_condition {
+	VTI_EXIT_OTHER,
+	VTI_EXIT_EQUAL,
+	VTI_EXIT_DIFFERENT,
+	VTI_EXIT_ORDERED, /* in some way */
 };
 
 struct vti_op {

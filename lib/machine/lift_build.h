@@ -101,6 +101,11 @@ struct vti_use {
 
 unsigned vti_op_uses(struct vti_build_op *op, uint8_t *more, struct vti_use uses[VTI_MAX_USES]);
 
+/* ---- lift_exits.c ---- */
+
+/* Notes at each exit what its condition compares. */
+void vti_build_note_exits(const struct vti_build *b);
+
 /* ---- lift_capture.c ---- */
 
 /* Whether a sort of value is wanted. */

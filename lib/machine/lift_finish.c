@@ -300,6 +300,7 @@ struct vti_block *vti_build_finish(struct vti_build *b)
 		enough = enough && p.idle[i];
 	}
 	if (enough && !b->failed && !b->more.failed) {
+		vti_build_note_exits(b);
 		drop_dead(b, live);
 		close_ranks(b);
 		place_constants(b, live, &p);

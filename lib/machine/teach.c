@@ -427,11 +427,20 @@ static void tell_op(struct vti_lesson *l, struct vt_interp *m, struct overwritte
 	}
 }
 
+/* Nothing has been written yet, seen from the exit backwards. */
+static void clear_written(struct vti_lesson *l)
+{
+	size_t n = (l->block->nslots + 63u) / 64;
+
+	memset(l->written, 0,
+	       (n < VTI_LESSON_SLOTS / 64 ? n : VTI_LESSON_SLOTS / 64) * sizeof(*l->written));
+}
+
 static void tell(struct vti_lesson *l, struct vt_interp *m)
 {
 	struct overwritten o = {.nstores = 0};
 
-	memset(l->written, 0, sizeof(l->written));
+	clear_written(l);
 	l->nopen = 0;
 	for (l->at = l->exit; l->at && !l->wrong;) {
 		const struct vti_op *op = &l->block->ops[--l->at];
@@ -439,6 +448,23 @@ static void tell(struct vti_lesson *l, struct vt_interp *m)
 		tell_op(l, m, &o, l->at);
 		note_written(l, op);
 	}
+}
+
+/* More was learned than the condition and what it was computed from bit by bit. */
+static bool is_news(const struct vti_lesson *l)
+{
+	unsigned i, bits;
+
+	for (i = 0; i < l->nfacts; i++) {
+		const struct vti_fact *f = &l->facts[i];
+		const struct vti_op *op = &l->block->ops[f->from];
+
+		if (f->open ||
+		    (op->op != VTI_MOVE1 &&
+		     (op->op < VTI_FAST || vti_lesson_compare(op, &bits) == VTI_COMPARE_OTHER)))
+			return true;
+	}
+	return false;
 }
 
 bool vti_teach_slot(struct vt_interp *m, struct vti_block *b, uint32_t op, uint16_t slot,
@@ -450,15 +476,43 @@ bool vti_teach_slot(struct vt_interp *m, struct vti_block *b, uint32_t op, uint1
 	l.exit = l.at = op;
 	l.nfacts = l.nopen = 0;
 	l.wrong = false;
-	memset(l.written, 0, sizeof(l.written));
+	clear_written(&l);
 	learn_word(&l, slot, w);
 	walk_back(&l);
-	if (!l.wrong && l.nfacts > 1)
+	if (!l.wrong && is_news(&l))
 		tell(&l, m);
 	return !l.wrong;
 }
 
+/* ---- exits ---- */
+
+/*
+ * Whether nothing follows from the way that was taken, in the common cases: of both numbers the
+ * same bits are known, or they are different and could be so in several bits.
+ */
+static bool teaches_nothing(const struct vti_block *b, const struct vti_op *exit, bool taken)
+{
+	uint64_t all = vt_low_bits(exit->dst), unknown;
+	struct vt_word x, y = vt_word_of(0);
+	bool several;
+
+	if (exit->d == VTI_EXIT_OTHER)
+		return false;
+	x = b->slots[exit->b];
+	if (exit->c != VTI_NO_SLOT)
+		y = b->slots[exit->c];
+	unknown = all & ~(x.known & y.known);
+	several = unknown & (unknown - 1);
+	if (exit->d == (taken ? VTI_EXIT_DIFFERENT : VTI_EXIT_EQUAL))
+		return several;
+	if ((x.known ^ y.known) & all)
+		return false;
+	return exit->d != VTI_EXIT_ORDERED || (several && !((x.value ^ y.value) & all));
+}
+
 bool vti_teach(struct vt_interp *m, struct vti_block *b, uint32_t op, bool taken)
 {
+	if (teaches_nothing(b, &b->ops[op], taken))
+		return true;
 	return vti_teach_slot(m, b, op, b->ops[op].a, (struct vt_word){taken, 1});
 }

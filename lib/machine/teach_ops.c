@@ -309,6 +309,32 @@ static void learn_compared(struct vti_lesson *l, const struct vti_op *op, enum r
 	}
 }
 
+enum vti_compare vti_lesson_compare(const struct vti_op *op, unsigned *bits)
+{
+	struct inverse how = inverse_of(op->aux);
+
+	*bits = how.bits;
+	switch (how.rule) {
+	case LOW:
+		return how.bits == 1 ? VTI_COMPARE_BIT : VTI_COMPARE_OTHER;
+	case NOT:
+		return how.bits == 1 ? VTI_COMPARE_NOT : VTI_COMPARE_OTHER;
+	case EQ:
+		return VTI_COMPARE_EQUAL;
+	case NE:
+		return VTI_COMPARE_DIFFERENT;
+	case NEZ:
+		return VTI_COMPARE_ZERO;
+	case LTS:
+	case LES:
+	case LTU:
+	case LEU:
+		return VTI_COMPARE_ORDER;
+	default:
+		return VTI_COMPARE_OTHER;
+	}
+}
+
 void vti_lesson_operator(struct vti_lesson *l, const struct vti_op *op)
 {
 	struct inverse how = inverse_of(op->aux);
