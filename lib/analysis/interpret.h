@@ -81,6 +81,8 @@ struct vt_interpret_totals {
 	uint64_t execs;	  /* records */
 	uint64_t begun;	  /* how often it began with nothing known */
 	uint64_t foreign; /* instructions of the kernel, and of 16 and 32 bits: left out */
+	uint64_t told;	  /* values that ptwrite told of operands */
+	uint64_t stale;	  /* numbers that were known otherwise than recorded: never, that is */
 	uint64_t taught;  /* how often the way that was taken made something known */
 };
 

@@ -9,8 +9,6 @@
 
 #define KERNEL (UINT64_C(1) << 63) /* addresses from here on are the kernel's */
 
-#define NR_RT_SIGRETURN 15 /* asm/unistd_64.h */
-
 /* ---- life ---- */
 
 /* The code of the block at hand: the stream has it as it was run. */
@@ -51,6 +49,7 @@ void vti_paths_free(struct vti_paths *p)
 		return;
 	vt_interp_free(p->machine);
 	vti_path_free_state(p);
+	vti_path_free_slots(p);
 	vt_hash_fini(&p->processes);
 	vt_bblocks_free(p->dict);
 	free(p);
@@ -78,6 +77,8 @@ static int begin(struct vti_paths *p, struct vt_error *err)
 		.max_code = VTI_MAX_CODE,
 	};
 
+	if (p->valgrind)
+		o.hooks = vti_path_hooks(p);
 	if (!p->machine)
 		p->machine = vt_interp_new(&o, NULL, err);
 	return p->machine ? 0 : -VT_E_NOMEM;
@@ -199,6 +200,8 @@ static int take_step(struct vti_paths *p, const struct vt_step *s, const struct 
 	note_end(t, s);
 	next = after && after->block->addr < KERNEL && !t->in_syscall ? start_of(after)
 								      : only_next(t);
+	p->step = s;
+	p->asked = UINT32_MAX;
 	stop = vt_interp_follow(p->machine, s->block->id + 1, addr, s->insn_end - s->insn, next,
 				err);
 	if (stop == VT_STOP_MEMORY)
@@ -376,6 +379,15 @@ int vti_paths_feed(struct vti_paths *p, const struct vt_record *rec, struct vt_e
 		return feed_exec(p, rec, err);
 	case VT_BLOCK:
 		return vt_bblocks_add(p->dict, rec, err);
+	case VT_STATE:
+		return begin(p, err) < 0 ? -VT_E_NOMEM : vti_path_state(p, rec, err);
+	case VT_SYSCALL:
+		return begin(p, err) < 0 ? -VT_E_NOMEM : vti_path_syscall(p, rec, err);
+	case VT_MEMORY:
+		return begin(p, err) < 0 ? -VT_E_NOMEM : vti_path_written(p, rec, err);
+	case VT_VALUE:
+		vti_path_value(p, rec);
+		return 0;
 	case VT_TRACE:
 		return feed_trace(p, rec);
 	case VT_THREAD:

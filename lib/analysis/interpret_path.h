@@ -68,6 +68,12 @@ struct vti_paths {
 	struct vti_path_thread *at; /* whose registers the machine has, or NULL */
 	struct vti_path_memory *memory;
 	uint64_t clock;
+	/* What the recording has of the step at hand. */
+	const struct vt_step *step;
+	uint32_t asked;	 /* the instruction of which loads were asked for, */
+	uint32_t nasked; /* and how many */
+	uint8_t **loads; /* by block: of each instruction */
+	size_t nloads;
 	struct vti_path_thread threads[VTI_PATH_THREADS];
 	struct vti_path_memory memories[VTI_PATH_MEMORIES];
 };
@@ -92,5 +98,18 @@ void vti_path_lose_all(struct vti_paths *p);
 void vti_path_lose_memory(struct vti_paths *p, int64_t pid);
 
 void vti_path_free_state(struct vti_paths *p);
+
+/* Answers from the slots of p->step: interpret_slots.c. */
+struct vt_interp_hooks vti_path_hooks(struct vti_paths *p);
+void vti_path_free_slots(struct vti_paths *p);
+
+/*
+ * Records beside those of what was executed: registers, memory, system calls, what a program wrote
+ * with ptwrite: interpret_facts.c.
+ */
+int vti_path_state(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err);
+int vti_path_syscall(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err);
+int vti_path_written(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err);
+void vti_path_value(struct vti_paths *p, const struct vt_record *rec);
 
 #endif
