@@ -119,14 +119,33 @@ static bool is_constant(const struct vti_block *b, uint16_t slot)
 	return true;
 }
 
-/* The block's last instruction is one that is run again and again: a string instruction. */
-static bool repeats(const struct vti_block *b)
+static bool ends_at(const struct vti_block *b, uint64_t addr)
 {
 	const struct vti_op *end = &b->ops[b->nops - 1];
 
 	return end->op == VTI_END && vti_plain_jump(end->aux) && is_constant(b, end->a) &&
-	       vt_word_is_known(b->slots[end->a]) &&
-	       b->slots[end->a].value == addr_of(b, b->ninsns - 1);
+	       vt_word_is_known(b->slots[end->a]) && b->slots[end->a].value == addr;
+}
+
+/*
+ * The block's last instruction is one that is run again and again: a string instruction.  What
+ * compares leaves when there is no more to do, and otherwise goes back to itself, or else on.
+ */
+static bool repeats(const struct vti_block *b)
+{
+	uint64_t self = addr_of(b, b->ninsns - 1);
+	const struct vti_op *op, *first = NULL;
+
+	if (ends_at(b, self))
+		return true;
+	for (op = b->ops + b->first[b->ninsns - 1]; op < b->ops + b->nops; op++) {
+		if (op->op != VTI_EXIT || !vti_plain_jump(op->aux))
+			continue;
+		if (first && first->imm != self && op->imm == self)
+			return ends_at(b, first->imm);
+		first = op;
+	}
+	return false;
 }
 
 /* Behind this exit, the instruction may come to the same address in another way. */
@@ -174,18 +193,32 @@ static bool tries_again(const struct vti_block *b, const struct vti_op *exit, ui
 	return false;
 }
 
-static enum step plain_exit(struct vt_interp *m, const struct piece *p, const struct vti_op *op)
+/* Once more what repeats, or never again. */
+static enum step repeat(struct vt_interp *m, struct piece *p)
+{
+	const struct vti_block *b = m->code->block;
+
+	if (p->repeats++ < MAX_REPEATS)
+		return REPEAT;
+	forget_ops(m, b->first[b->ninsns - 1], b->nops);
+	return ARRIVED;
+}
+
+static enum step plain_exit(struct vt_interp *m, struct piece *p, const struct vti_op *op)
 {
 	const struct vti_block *b = m->code->block;
 	struct vt_word guard = b->slots[op->a];
 	uint32_t insn = insn_of(b, op);
 	uint64_t want = after(m, p, insn);
+	bool again = !m->opt.valgrind && insn + 1 == b->ninsns && repeats(b);
 
 	if (tries_again(b, op, insn) && want != op->imm)
 		return GO_ON;
+	if (vt_word_is_known(guard) && again && op->imm == addr_of(b, insn))
+		return repeat(m, p);
 	if (vt_word_is_known(guard))
 		return !want || want == op->imm ? ARRIVED : CONTRADICTION;
-	if (!m->opt.valgrind && insn + 1 == b->ninsns && repeats(b)) {
+	if (again) {
 		forget_ops(m, b->first[insn], b->nops);
 		return ARRIVED;
 	}
@@ -196,7 +229,7 @@ static enum step plain_exit(struct vt_interp *m, const struct piece *p, const st
 	return other_way(b, op) ? leave_unknown(m, op) : teach(m, op, true);
 }
 
-static enum step take_exit(struct vt_interp *m, const struct piece *p, const struct vti_op *op)
+static enum step take_exit(struct vt_interp *m, struct piece *p, const struct vti_op *op)
 {
 	const struct vti_block *b = m->code->block;
 
@@ -235,12 +268,8 @@ static enum step plain_end(struct vt_interp *m, struct piece *p, const struct vt
 	uint32_t insn = b->ninsns - 1;
 	uint64_t want = after(m, p, insn);
 
-	if (!m->opt.valgrind && target.value != want && repeats(b)) {
-		if (p->repeats++ < MAX_REPEATS)
-			return REPEAT;
-		forget_ops(m, b->first[insn], b->nops);
-		return ARRIVED;
-	}
+	if (!m->opt.valgrind && want != addr_of(b, insn) && ends_at(b, addr_of(b, insn)))
+		return repeat(m, p);
 	if (!want)
 		return ARRIVED;
 	if (vt_word_is_known(target))

@@ -286,6 +286,39 @@ static void test_follow_string(void **state)
 	finish(&t);
 }
 
+/* Until bytes differ, or none are left: an instruction of the path in all. */
+static void test_follow_compare(void **state)
+{
+	static const uint8_t code[] = {0xf3, 0xa6, 0x90}; /* repe cmpsb; nop */
+	struct machine t;
+	unsigned differ, next;
+
+	(void)state;
+	START(&t, code, 0);
+	vt_kmem_set(t.mem, STACK, (const uint8_t *)"abcdefgh", 8);
+	for (differ = 0; differ <= 8; differ++) {
+		for (next = 0; next < 2; next++) {
+			vt_kmem_set(t.mem, STACK + 64, (const uint8_t *)"abcdefgh", 8);
+			vt_kmem_set(t.mem, STACK + 64 + differ, (const uint8_t *)"x", 1);
+			set(&t, VT_REG_FLAGS, 2);
+			set(&t, VT_REG_SI, STACK);
+			set(&t, VT_REG_DI, STACK + 64);
+			set(&t, VT_REG_CX, 7);
+			assert_int_equal(
+				vt_interp_follow(t.m, 1, BASE, 1, next ? BASE + 2 : 0, &t.err),
+				VT_STOP_LENGTH);
+			assert_reg(&t, VT_REG_SI, STACK + (differ < 7 ? differ + 1 : 7));
+			assert_reg(&t, VT_REG_CX, differ < 7 ? 6 - differ : 0);
+		}
+	}
+	set(&t, VT_REG_SI, STACK + 1000);
+	set(&t, VT_REG_CX, 7);
+	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 1, BASE + 2, &t.err), VT_STOP_LENGTH);
+	assert_unknown(&t, VT_REG_SI);
+	assert_unknown(&t, VT_REG_CX);
+	finish(&t);
+}
+
 /* What the kernel may have changed is unknown: of the segments' bases, only arch_prctl's. */
 static void test_follow_syscall(void **state)
 {
@@ -426,7 +459,8 @@ int main(void)
 		cmocka_unit_test(test_flags),	       cmocka_unit_test(test_stops),
 		cmocka_unit_test(test_atomic),	       cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_follow_string),  cmocka_unit_test(test_follow_syscall),
-		cmocka_unit_test(test_captures),       cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_follow_compare), cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_operators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
