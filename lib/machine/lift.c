@@ -104,6 +104,9 @@ static bool add_unlifted(struct vti_build *b)
 	u.writes_memory = f->flags & VT_FACT_STORE;
 	if (strcmp(f->mnemonic, "xbegin") == 0)
 		u.writes |= UINT64_C(1) << VT_REG_AX;
+	/* Facts tell no registers of these. */
+	if (strncmp(f->mnemonic, "xrstor", 6) == 0)
+		u.writes |= UINT64_C(0xffff) << VT_REG_VECTOR;
 	/* Under Valgrind, the answer is there behind the request. */
 	if (b->request)
 		u.writes |= UINT64_C(1) << VT_REG_AX | UINT64_C(1) << VT_REG_DX;

@@ -107,6 +107,12 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	/* It lets every transaction fail at once, where the machine may run it. */
 	if (is(f, "xbegin") || is(f, "xabort") || is(f, "xtest"))
 		return true;
+	/* It says what its own machine has. */
+	if (is(f, "xgetbv"))
+		return true;
+	/* It traps at what xsavec leaves. */
+	if (begins(f, "xrstor"))
+		return true;
 	/* Undefined: the result of these for 16 bits, of the double shifts by more than that. */
 	if ((is(f, "shld") || is(f, "shrd") || is(f, "bswap")) && is_narrow(f))
 		return true;
