@@ -43,3 +43,42 @@ truth()
 		"$T_STATUS $(truth_field all differences) $(head -n 20 "$T_ERR")" '0 0 '
 	t_is "$name: enough values" "$((all >= least))" 1
 }
+
+steps_made=0
+
+steps_header()
+{
+	printf '# %-12s %9s %12s %14s %9s %5s %8s\n' program steps registers 'known bits' stores wrong \
+		seconds
+}
+
+# usage: steps_field NAME: a number that interp_steps has printed.
+steps_field()
+{
+	sed -n "s/^$1 //p" "$T_OUT"
+}
+
+# usage: steps NAME STEPS COMMAND...: steps through it; if it is there, and if that is permitted.
+steps()
+{
+	local name=$1 steps=$2 program start=$SECONDS
+	shift 2
+	program=$(readlink -f "$(command -v "$1")")
+	if [ -z "$program" ]; then
+		t_skip "$name: steps" "$1 is not installed"
+		return
+	fi
+	shift
+	t_run "$VT_BUILD/tests/tools/interp_steps" "$steps" "$program" "$@"
+	if [ "$T_STATUS" = 3 ]; then
+		t_skip "$name: steps" "ptrace is not permitted"
+		return
+	fi
+	steps_made=$((steps_made + $(steps_field steps)))
+	printf '# %-12s %9d %12d %14d %9d %5d %8d\n' "$name" "$(steps_field steps)" \
+		"$(($(steps_field registers) + $(steps_field values)))" "$(steps_field bits)" \
+		"$(steps_field stores)" "$(steps_field differences)" $((SECONDS - start))
+	t_is "$name: nothing that is known is wrong" \
+		"$T_STATUS $(steps_field differences) $(head -n 20 "$T_ERR")" '0 0 '
+	t_is "$name: enough is known" "$(($(steps_field registers) > 20 * steps))" 1
+}

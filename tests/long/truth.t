@@ -11,8 +11,9 @@ t_need valgrind
 cat "$ROOT"/man/*.[135] "$ROOT"/formats/vt.md "$ROOT"/README.md | head -c 400000 >in.txt
 head -c 120000 in.txt >small.txt
 cat in.txt in.txt in.txt | gzip -c >big.gz
-cp "$ROOT/lib/machine/insn.c" "$ROOT/tests/unit/test_interp.c" .
-gcc -S -O2 -I"$ROOT/lib" -o insn.s insn.c
+cp "$ROOT/lib/machine/insn.c" .
+gcc -E -I"$ROOT/lib" -o insn.i insn.c
+gcc -S -O2 -o insn.s insn.i
 gcc -c -o insn.o insn.s
 cc1=$(gcc -print-prog-name=cc1)
 
@@ -49,6 +50,12 @@ cat >work.awk <<'EOF'
 { for (i = 1; i <= NF; i++) { n[$i]++; s += length($i) ^ 0.5 * cos(NR) } }
 END { for (w in n) t += n[w] * log(n[w]); printf "%.10f %.10f\n", s, t }
 EOF
+cat >work.bc <<'EOF'
+scale = 120
+for (i = 1; i < 60; i++) x = x + s(i) * l(i) / sqrt(i) + e(1 / i)
+x; 3 ^ 2000 % 1000003
+quit
+EOF
 # shellcheck disable=SC2016 # for the recorded shell
 shell='f() { local i=$1; while [ "$i" -gt 0 ]; do s=${s//a/bb}x$((i * 7919 % 101)); i=$((i - 1)); s=${s:0:40}; done; }; f 1500; echo "$s"; for w in *; do case $w in *.txt) echo "${w^^}" ;; esac; done; (echo sub) | cat'
 
@@ -65,16 +72,16 @@ program grep 5000000 grep -c -i -E '(recor|interpret)[a-z]*.*value|^.{3,9}x' in.
 program perl 10000000 perl work.pl in.txt
 program python3 60000000 /usr/bin/python3 -I math.py
 program bash 5000000 bash -c "$shell"
-program cc1 60000000 "$cc1" -quiet -O2 -I"$ROOT/lib" -o /dev/null insn.c
+program cc1 60000000 "$cc1" -quiet -fpreprocessed -O2 -o /dev/null insn.i
 program as 10000000 as -o /dev/null insn.s
 program objdump 10000000 objdump -d insn.o
 program tar 3000000 tar -c -f - "$ROOT/tests" "$ROOT/lib"
 program find 4000000 find /usr/share/doc -name '*.gz' -newer /etc/passwd
 program sha256sum 4000000 sha256sum in.txt in.txt
 program jq 8000000 jq -n '[range(3000) | {a: (. * 1.5), b: "\(.)"}] | map(.a | sqrt) | add'
-program openssl 10000000 openssl enc -aes-256-gcm -pbkdf2 -iter 2000 -k x -in in.txt -out /dev/null
+program openssl 10000000 openssl enc -aes-256-cbc -pbkdf2 -iter 20000 -k x -in in.txt -out /dev/null
 program sqlite3 10000000 sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x+1 from c where x<20000) select sum(x*1.5), count(distinct x%97), avg(length(hex(x))) from c'
-program bc 10000000 bc -l -q /dev/null
+program bc 3000000 bc -l -q work.bc
 truth threads 0 10000000 100000 "$VT_BUILD/tests/tools/rec_threads"
 truth signals 0 10000000 100000 "$VT_BUILD/tests/tools/rec_signals"
 

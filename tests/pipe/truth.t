@@ -13,6 +13,7 @@ head -c 30000 in.txt >small.txt
 truth_header
 truth gzip 4000000 250000 400000 gzip -6 -c in.txt
 truth sort 0 350000 400000 sort in.txt
+# shellcheck disable=SC2016 # for perl
 truth perl 1500000 250000 400000 perl -ne '$n{length $_} += 1.5; END { print sqrt $n{$_} for keys %n }' small.txt
 truth sha256sum 0 300000 400000 sha256sum in.txt
 truth jit 0 10000000 20000 "$VT_BUILD/tests/tools/rec_jit"
