@@ -139,6 +139,7 @@ struct vti_unlifted {
 	uint64_t writes; /* bit n: register n */
 	bool writes_memory;
 	bool writes_flags;
+	bool writes_fp; /* perhaps the state of x87, MXCSR */
 };
 
 struct vti_block {

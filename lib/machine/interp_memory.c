@@ -227,7 +227,6 @@ static void forget_flags(struct vt_interp *m)
 	vti_state_forget(m, AT(CC_OP), 4 * 8);
 }
 
-/* Its facts say nothing of the state of x87 and MXCSR: that may be another, too. */
 void vti_run_unlifted(struct vt_interp *m, const struct vti_unlifted *u)
 {
 	unsigned reg, lane;
@@ -240,8 +239,10 @@ void vti_run_unlifted(struct vt_interp *m, const struct vti_unlifted *u)
 	}
 	if (u->writes_flags || u->writes >> VT_REG_FLAGS & 1)
 		forget_flags(m);
-	vti_state_forget(m, AT(FTOP), AT(EMNOTE) - AT(FTOP));
-	vti_set_mxcsr(m, vt_word_unknown(64));
+	if (u->writes_fp) {
+		vti_state_forget(m, AT(FTOP), AT(EMNOTE) - AT(FTOP));
+		vti_set_mxcsr(m, vt_word_unknown(64));
+	}
 	if (u->writes_memory)
 		vt_kmem_forget(m->mem);
 }

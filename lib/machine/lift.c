@@ -83,6 +83,19 @@ static void forget_floating_point(struct vti_build *b)
 	forget_state(b, offsetof(VexGuestAMD64State, guest_SSEROUND), 8);
 }
 
+/*
+ * Facts say nothing of the state of x87 and MXCSR.  What came with AVX and later leaves it alone,
+ * but for vldmxcsr: those are the names that begin with v, and the masks' with k.
+ */
+static bool may_write_fp(const struct vt_facts *f)
+{
+	const char *m = f->mnemonic;
+
+	if ((f->flags & VT_FACT_NOP) || strncmp(m, "sha", 3) == 0)
+		return false;
+	return (m[0] != 'v' && m[0] != 'k') || strcmp(m, "vldmxcsr") == 0;
+}
+
 /* Those that are not a result's. */
 static void forget_other_flags(struct vti_build *b)
 {
@@ -102,6 +115,7 @@ static bool add_unlifted(struct vti_build *b)
 	u.writes = f->writes & ~(UINT64_C(1) << VT_REG_IP | UINT64_C(1) << VT_REG_FLAGS);
 	u.writes_flags = f->writes >> VT_REG_FLAGS & 1;
 	u.writes_memory = f->flags & VT_FACT_STORE;
+	u.writes_fp = may_write_fp(f);
 	if (strcmp(f->mnemonic, "xbegin") == 0)
 		u.writes |= UINT64_C(1) << VT_REG_AX;
 	/* Facts tell no registers of these. */
@@ -122,7 +136,7 @@ static bool add_unlifted(struct vti_build *b)
 	vti_build_add(b,
 		      (struct vti_op){.op = VTI_UNLIFTED, .imm = vti_build_more(b, &u, sizeof(u))},
 		      (struct vti_widths){0});
-	if (!(f->flags & VT_FACT_NOP))
+	if (u.writes_fp)
 		forget_floating_point(b);
 	vti_capture_unlifted(b);
 	if (!(f->flags & ENDS))
