@@ -23,7 +23,7 @@
 /* What interpreting can find out; and what is told unless --what says otherwise. */
 #define ALL_WHAT                                                                                   \
 	(BIT(LOAD) | BIT(STORE) | BIT(LOAD_ADDRESS) | BIT(STORE_ADDRESS) | BIT(RESULT) |           \
-	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND) | BIT(LATENCY))
+	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND) | BIT(LATENCY) | BIT(RETURN))
 #define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET) | BIT(LATENCY))
 
 /* Of linux/perf_event.h: what a SAMPLE has no more when its registers and stack are left out. */
@@ -157,7 +157,8 @@ static void pass_on(struct interp *p, const struct vt_record *rec, const struct 
 
 /* ---- values ---- */
 
-static void tell(struct interp *p, const struct vt_run *run, const struct vt_capture *c)
+static void tell(struct interp *p, const struct vt_run *run, const struct vt_capture *c,
+		 uint64_t caller)
 {
 	uint64_t *row = vt_writer_row(p->writer, VT_VALUE);
 
@@ -170,7 +171,7 @@ static void tell(struct interp *p, const struct vt_run *run, const struct vt_cap
 	row[VT_VALUE_LANE] = c->lane;
 	row[VT_VALUE_SIZE] = c->size;
 	row[VT_VALUE_VALUE] = c->value;
-	row[VT_VALUE_CALLER] = run->caller;
+	row[VT_VALUE_CALLER] = caller;
 	row[VT_VALUE_WEIGHT] = run->weight;
 	p->told++;
 }
@@ -193,6 +194,21 @@ static void tell_latency(struct interp *p, const struct vt_record *rec)
 	p->told++;
 }
 
+/* As recordings have it: at the first instruction of each procedure that is called. */
+static void tell_entries(struct interp *p, const struct vt_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->ncallers && run->callers[i].insn < run->insns; i++) {
+		const struct vt_run_caller *c = &run->callers[i];
+		const struct vt_capture value = {
+			.ip = c->ip, .value = c->caller, .size = 8, .what = VT_WHAT_RETURN};
+
+		if (c->entered)
+			tell(p, run, &value, c->caller);
+	}
+}
+
 static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size)
 {
 	return vt_interpret_code(arg, pid, ip, bytes, size);
@@ -201,13 +217,16 @@ static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_
 static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 {
 	struct interp *p = arg;
-	size_t i;
+	size_t i, at = 0;
 
 	if (!p->writer)
 		return 0;
 	for (i = 0; i < run->ncaptures; i++)
 		if (run->captures[i].known && p->what >> run->captures[i].what & 1)
-			tell(p, run, &run->captures[i]);
+			tell(p, run, &run->captures[i],
+			     vt_run_caller(run, run->captures[i].insn, &at));
+	if (p->what & BIT(RETURN))
+		tell_entries(p, run);
 	p->failed = vt_modules_run(p->plugins.modules, run, code_at, p->in, p->writer, err) < 0 ||
 		    vt_writer_error(p->writer, err) < 0;
 	return p->failed ? -(int)err->code : 0;
@@ -319,7 +338,9 @@ static bool prepare(struct interp *p)
 	if (!p->what && !o->plugins.count)
 		return app_usage(p->app, "--what: interpreting finds no values of that kind");
 	/* The summary says how many results were known, whatever is told. */
-	io.capture = p->what | BIT(RESULT) | vt_modules_capture(p->plugins.modules);
+	io.callers = !o->summary;
+	io.capture =
+		(p->what & ~BIT(RETURN)) | BIT(RESULT) | vt_modules_capture(p->plugins.modules);
 	io.registers = vt_modules_want_registers(p->plugins.modules);
 	io.frequency = (uint32_t)frequency;
 	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);

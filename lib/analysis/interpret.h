@@ -28,12 +28,21 @@ struct vt_interpret_options {
 	bool skip_random;   /* 0 to length - 1 instructions first, of which nothing is captured:
 			     * value sampling 5 */
 	uint32_t capture;   /* bits 1 << VT_WHAT_…, as in vt_interp_options */
+	bool callers;	    /* tell return addresses */
 	bool registers;	    /* tell those that each run begins with */
 	uint64_t seed;
 };
 
 /* General registers: VT_REG_AX and up, some of them no registers. */
 #define VT_RUN_REGS 24
+
+/* From an instruction of a run on, the procedure at hand returns to an address. */
+struct vt_run_caller {
+	uint64_t ip;	 /* of the instruction */
+	uint64_t caller; /* 0: unknown */
+	uint32_t insn;	 /* its number, perhaps beyond the run's last */
+	bool entered;	 /* it is the first of its procedure, which was just called */
+};
 
 /* A run of instructions. */
 struct vt_run {
@@ -51,6 +60,8 @@ struct vt_run {
 	const struct vt_word *regs;	   /* VT_RUN_REGS, before the first one; or NULL */
 	const struct vt_capture *captures; /* in the order in which they happened */
 	size_t ncaptures;
+	const struct vt_run_caller *callers; /* in order, from the first instruction on */
+	size_t ncallers;		     /* 0: `caller` is all that is known */
 };
 
 /*
@@ -58,6 +69,9 @@ struct vt_run {
  * there is none, the address is not surely that of the sampled instruction, or that is no load.
  */
 bool vt_sample_latency(const struct vt_record *rec, uint64_t *latency);
+
+/* The return address at an instruction of a run, or 0.  *at is 0 at first, and helps to go on. */
+uint64_t vt_run_caller(const struct vt_run *run, uint32_t insn, size_t *at);
 
 /* Called for each run; negative ends the feeding.  The run is borrowed for the call. */
 typedef int vt_run_fn(void *arg, const struct vt_run *run, struct vt_error *err);

@@ -45,6 +45,29 @@ size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t
 uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
 			 uint8_t bytes[VT_KMEM_LINE]);
 
+/* Follows the callers of the procedures that a run is in. */
+struct vti_callers {
+	struct vti_spaces *spaces; /* borrowed, as are the next two */
+	struct vt_interp *machine;
+	struct vt_kmem *memory;
+	int64_t pid;
+	struct vt_run_caller *list;
+	size_t count;
+	size_t cap;
+	bool in_stub; /* of a procedure linkage table, from a call on */
+	bool no_memory;
+};
+
+void vti_callers_init(struct vti_callers *c, struct vti_spaces *spaces, struct vt_interp *machine,
+		      struct vt_kmem *memory);
+void vti_callers_fini(struct vti_callers *c);
+
+/* What counts begins at the machine's instruction pointer. */
+void vti_callers_begin(struct vti_callers *c, int64_t pid);
+
+/* As vt_interp_options.turn: `arg` is the struct vti_callers. */
+void vti_callers_turn(void *arg, uint32_t insn, bool call);
+
 struct vti_samples;
 struct vti_paths;
 

@@ -41,6 +41,7 @@ struct vti_samples {
 	struct vt_interpret *in;
 	struct vt_interp *machine;
 	struct vt_kmem *memory;
+	struct vti_callers callers;
 	struct vt_rng rng;
 	struct vt_hash events;
 	bool intel; /* the recording machine is */
@@ -102,6 +103,10 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 		.max_code = VTI_MAX_CODE,
 	};
 
+	if (s && in->o.callers) {
+		o.turn = vti_callers_turn;
+		o.turn_arg = &s->callers;
+	}
 	if (!s) {
 		vt_error_set(err, VT_E_NOMEM, "out of memory");
 		return NULL;
@@ -114,6 +119,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 		vt_error_set(err, VT_E_NOMEM, "out of memory");
 	else
 		s->machine = vt_interp_new(&o, s->memory, err);
+	vti_callers_init(&s->callers, &in->spaces, s->machine, s->memory);
 	if (s->machine)
 		return s;
 	vti_samples_free(s);
@@ -124,6 +130,7 @@ void vti_samples_free(struct vti_samples *s)
 {
 	if (!s)
 		return;
+	vti_callers_fini(&s->callers);
 	vt_interp_free(s->machine);
 	vt_kmem_free(s->memory);
 	vt_hash_fini(&s->events);
@@ -296,20 +303,28 @@ static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_err
 	vt_kmem_reset(s->memory);
 	set_registers(s);
 	vt_interp_clear(s->machine);
+	s->callers.count = 0;
 	r.stop = o->skip_random ? skip(s, space, err) : VT_STOP_LENGTH;
 	if (o->registers) {
 		get_registers(s, regs);
 		r.regs = regs;
 	}
+	if (o->callers && r.stop == VT_STOP_LENGTH)
+		vti_callers_begin(&s->callers, s->at.pid);
 	if (r.stop == VT_STOP_LENGTH)
 		r.stop = vt_interp_run(s->machine, space, o->length, &done, err);
 	if (r.stop == VT_STOP_MEMORY)
 		return -VT_E_NOMEM;
+	if (s->callers.no_memory)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for return addresses");
 	if (r.stop == VT_STOP_CODE && !done) {
 		s->in->totals.no_code++;
 		return 0;
 	}
 	r.insns = (uint32_t)done;
+	r.callers = s->callers.list;
+	r.ncallers = s->callers.count;
+	r.caller = r.ncallers ? r.callers[0].caller : 0;
 	r.captures = vt_interp_captures(s->machine, &r.ncaptures);
 	return vti_interpret_tell(s->in, &r, err);
 }

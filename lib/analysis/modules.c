@@ -51,6 +51,7 @@ struct emitting {
 	struct vt_writer *writer;
 	uint64_t left; /* values that it may still emit */
 	size_t at;     /* the tuple whose address was emitted last */
+	size_t caller; /* for vt_run_caller() */
 	bool refused;
 	struct vt_error *err;
 };
@@ -330,7 +331,7 @@ static void write_value(struct emitting *e, const struct vtrace_value *v)
 	row[VT_VALUE_REG] = e->module->first + v->kind;
 	row[VT_VALUE_SIZE] = v->size;
 	row[VT_VALUE_VALUE] = v->value;
-	row[VT_VALUE_CALLER] = e->run->caller;
+	row[VT_VALUE_CALLER] = vt_run_caller(e->run, e->all->tuples.list[e->at].insn, &e->caller);
 	row[VT_VALUE_WEIGHT] = e->run->weight;
 	e->all->totals.values++;
 }

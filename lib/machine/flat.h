@@ -25,7 +25,11 @@ extern "C" {
 
 enum vti_opcode {
 	VTI_STOP, /* the run ends in front of instruction number `insn` */
-	VTI_END,  /* a: address that comes next; aux: IRJumpKind */
+	/*
+	 * a: address that comes next; aux: IRJumpKind; imm: 1 for a call, a return, a jump to an
+	 * address that is computed
+	 */
+	VTI_END,
 	/*
 	 * to imm if a; aux: IRJumpKind; insn: how many were run then; d: enum vti_exit_condition,
 	 * of b and c (VTI_NO_SLOT: of 0), of which the lowest dst bits count
@@ -149,9 +153,9 @@ struct vti_block {
 	uint32_t nops;
 	uint32_t nslots;
 	uint32_t nconstants; /* of the slots; they are the first */
-	uint32_t nunlifted; /* instructions that VEX does not know */
-	uint32_t nunknown;  /* operators that nobody computes */
-	struct vti_op *ops; /* the last is VTI_END or VTI_STOP */
+	uint32_t nunlifted;  /* instructions that VEX does not know */
+	uint32_t nunknown;   /* operators that nobody computes */
+	struct vti_op *ops;  /* the last is VTI_END or VTI_STOP */
 	struct vt_word *slots;
 	uint32_t *first;  /* of each instruction, its first operation; one more: nops */
 	uint32_t *offset; /* of each instruction, its distance from addr; one more: the end */

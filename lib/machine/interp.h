@@ -52,6 +52,13 @@ struct vt_interp_options {
 	vt_fetch_fn *fetch;
 	void *fetch_arg;
 	struct vt_interp_hooks hooks;
+	/*
+	 * In a free run: a call, a return, or a jump to an address that is not in the instruction
+	 * was run.  `insn` is the number of the instruction that comes next, at VT_REG_IP; all
+	 * registers and memory are as they are then.  May be NULL.
+	 */
+	void (*turn)(void *arg, uint32_t insn, bool call);
+	void *turn_arg;
 	/* Bits 1 << VT_WHAT_…: what is captured; bit 0: also one capture for each instruction. */
 	uint32_t capture;
 	/*

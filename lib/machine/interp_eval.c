@@ -39,8 +39,11 @@ bool vti_system_call(unsigned kind)
 static struct vti_code *chain(struct vt_interp *m, struct vti_link *link, uint64_t addr,
 			      uint64_t insns)
 {
+	const struct vti_block *b = m->code->block;
 	struct vti_code *code = link->code;
 
+	if (m->opt.turn && link == &m->code->end && b->ops[b->nops - 1].imm)
+		return NULL;
 	if (!code || link->addr != addr) {
 		code = vti_code_near(m, addr);
 		if (!code)

@@ -327,6 +327,12 @@ static void leave(struct vti_flat *f, const IRStmt *st)
 		      (struct vti_widths){.a = 1});
 }
 
+static bool is_turn(const struct vti_flat *f)
+{
+	return f->in->jumpkind == Ijk_Call || f->in->jumpkind == Ijk_Ret ||
+	       f->in->next->tag != Iex_Const;
+}
+
 static void end(struct vti_flat *f)
 {
 	struct vti_build *b = f->b;
@@ -338,7 +344,11 @@ static void end(struct vti_flat *f)
 		vti_capture_args(b);
 	if ((flags & VT_FACT_INDIRECT) && (flags & (VT_FACT_CALL | VT_FACT_JUMP)))
 		vti_capture(b, VT_WHAT_TARGET, 0, to, 8);
-	vti_build_add(b, (struct vti_op){.op = VTI_END, .a = to, .aux = (uint16_t)f->in->jumpkind},
+	vti_build_add(b,
+		      (struct vti_op){.op = VTI_END,
+				      .a = to,
+				      .aux = (uint16_t)f->in->jumpkind,
+				      .imm = is_turn(f)},
 		      (struct vti_widths){.a = 1});
 }
 
