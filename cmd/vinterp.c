@@ -337,8 +337,8 @@ static bool prepare(struct interp *p)
 	p->what &= o->plugins.count && !o->what ? 0 : ALL_WHAT;
 	if (!p->what && !o->plugins.count)
 		return app_usage(p->app, "--what: interpreting finds no values of that kind");
-	/* The summary says how many results were known, whatever is told. */
 	io.callers = !o->summary;
+	/* The summary says how many results were known, whatever is told. */
 	io.capture =
 		(p->what & ~BIT(RETURN)) | BIT(RESULT) | vt_modules_capture(p->plugins.modules);
 	io.registers = vt_modules_want_registers(p->plugins.modules);

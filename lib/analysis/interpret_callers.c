@@ -52,8 +52,8 @@ static bool is_behind_call(const struct vti_callers *c, uint64_t address)
 	struct vt_facts f;
 	size_t size;
 
-	if (address < MAX_CALL || vti_spaces_code(c->spaces, c->pid, address - MAX_CALL, code,
-						  MAX_CALL) != MAX_CALL)
+	if (address < MAX_CALL ||
+	    vti_spaces_code(c->spaces, c->pid, address - MAX_CALL, code, MAX_CALL) != MAX_CALL)
 		return false;
 	if (code[MAX_CALL - 5] == NEAR_CALL)
 		return true;
@@ -90,6 +90,12 @@ static void add(struct vti_callers *c, struct vt_run_caller one)
 		c->list[c->count++] = one;
 	else
 		c->no_memory = true;
+}
+
+void vti_callers_note(struct vti_callers *c, uint32_t insn, uint64_t ip, uint64_t caller)
+{
+	if (!c->count || c->list[c->count - 1].caller != caller)
+		add(c, (struct vt_run_caller){.ip = ip, .caller = caller, .insn = insn});
 }
 
 void vti_callers_begin(struct vti_callers *c, int64_t pid)

@@ -65,6 +65,9 @@ void vti_callers_fini(struct vti_callers *c);
 /* What counts begins at the machine's instruction pointer. */
 void vti_callers_begin(struct vti_callers *c, int64_t pid);
 
+/* For a path: from this instruction on, that is the caller. */
+void vti_callers_note(struct vti_callers *c, uint32_t insn, uint64_t ip, uint64_t caller);
+
 /* As vt_interp_options.turn: `arg` is the struct vti_callers. */
 void vti_callers_turn(void *arg, uint32_t insn, bool call);
 

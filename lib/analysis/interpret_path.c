@@ -50,6 +50,7 @@ void vti_paths_free(struct vti_paths *p)
 	vt_interp_free(p->machine);
 	vti_path_free_state(p);
 	vti_path_free_slots(p);
+	vti_callers_fini(&p->callers);
 	vt_hash_fini(&p->processes);
 	vt_bblocks_free(p->dict);
 	free(p);
@@ -176,8 +177,22 @@ static void pass_foreign(struct vti_paths *p, const struct vt_step *s)
 static void count_stop(struct vti_paths *p, enum vt_stop stop)
 {
 	p->in->totals.stops[stop]++;
+	p->broken = true;
 	if (stop != VT_STOP_LENGTH)
 		vti_path_lose(p);
+}
+
+/* Who called the procedure that a step is in. */
+static void note_caller(struct vti_paths *p, const struct vt_step *s, uint64_t addr)
+{
+	struct vt_callstack *stack = &p->at->stack;
+
+	if (!p->in->o.callers)
+		return;
+	vt_callstack_told(stack, p->told);
+	p->told = 0;
+	vt_callstack_enter(stack, s);
+	vti_callers_note(&p->callers, p->numbered, addr, vt_callstack_caller(stack));
 }
 
 static int take_step(struct vti_paths *p, const struct vt_step *s, const struct vt_step *after,
@@ -202,10 +217,13 @@ static int take_step(struct vti_paths *p, const struct vt_step *s, const struct 
 								      : only_next(t);
 	p->step = s;
 	p->asked = UINT32_MAX;
+	note_caller(p, s, addr);
 	stop = vt_interp_follow(p->machine, s->block->id + 1, addr, s->insn_end - s->insn, next,
 				err);
 	if (stop == VT_STOP_MEMORY)
 		return -VT_E_NOMEM;
+	vt_callstack_leave(&t->stack, s);
+	p->numbered += s->insn_end - s->insn;
 	if (stop != VT_STOP_LENGTH)
 		count_stop(p, stop);
 	return 0;
@@ -219,8 +237,16 @@ static int tell(struct vti_paths *p, struct vt_run *r, struct vt_error *err)
 	int code;
 
 	r->captures = vt_interp_captures(p->machine, &r->ncaptures);
+	r->callers = p->callers.list;
+	r->ncallers = p->callers.count;
+	r->caller = r->ncallers ? r->callers[0].caller : 0;
 	code = r->insns ? vti_interpret_tell(p->in, r, err) : 0;
+	if (p->callers.no_memory)
+		code = vt_error_set(err, VT_E_NOMEM, "out of memory for return addresses");
 	vt_interp_clear(p->machine);
+	p->callers.count = 0;
+	p->numbered = 0;
+	p->broken = false;
 	r->insns = 0;
 	r->begins = false;
 	return code;
@@ -239,7 +265,7 @@ static int take_steps(struct vti_paths *p, struct vt_exec *x, struct vt_run *r,
 			break;
 		code = take_step(p, &step, more ? &after : NULL, err);
 		r->insns += step.insn_end - step.insn;
-		if (code == 0 && (r->insns >= TOGETHER || !more))
+		if (code == 0 && (r->insns >= TOGETHER || p->broken || !more))
 			code = tell(p, r, err);
 		/* Behind a block from which there are several ways, what follows says which. */
 		if (more && step.block->end != VT_END_SYSCALL &&
@@ -281,7 +307,7 @@ static int feed_exec(struct vti_paths *p, const struct vt_record *rec, struct vt
 	r.time = x.time;
 	r.pid = x.pid;
 	r.tid = x.tid;
-	r.caller = x.caller;
+	p->told = x.caller;
 	r.begins = p->at->goes_on == VTI_GOES_NOWHERE;
 	vt_interp_clear(p->machine);
 	process = vti_path_process(p, x.pid, err);

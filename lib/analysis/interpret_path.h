@@ -3,6 +3,7 @@
 #define VT_ANALYSIS_INTERPRET_PATH_H
 
 #include "analysis/interpret_internal.h"
+#include "flow/callstack.h"
 #include "stream/exec.h"
 
 /*
@@ -40,6 +41,7 @@ struct vti_path_thread {
 	/* The block at hand, or that was run last, up to instruction `insn_end`. */
 	const struct vt_bblock *block;
 	uint32_t insn_end;
+	struct vt_callstack stack; /* empty where its registers are lost */
 };
 
 struct vti_path_memory {
@@ -67,6 +69,10 @@ struct vti_paths {
 	bool sampled;		    /* runs are samples of what was executed */
 	struct vti_path_thread *at; /* whose registers the machine has, or NULL */
 	struct vti_path_memory *memory;
+	struct vti_callers callers;
+	uint64_t told;	   /* what the stream says of the caller where a run begins, or 0 */
+	uint32_t numbered; /* instructions of the run that the machine has counted */
+	bool broken;	   /* it does not count those any more */
 	uint64_t clock;
 	/* What the recording has of the step at hand. */
 	const struct vt_step *step;

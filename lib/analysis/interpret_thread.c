@@ -24,6 +24,8 @@ void vti_path_free_state(struct vti_paths *p)
 
 	for (i = 0; i < VTI_PATH_THREADS; i++)
 		free(p->threads[i].registers);
+	for (i = 0; i < VTI_PATH_THREADS; i++)
+		vt_callstack_fini(&p->threads[i].stack);
 	for (i = 0; i < VTI_PATH_MEMORIES; i++)
 		vt_kmem_free(p->memories[i].known);
 }
@@ -124,6 +126,7 @@ static struct vti_path_thread *thread_of(struct vti_paths *p, int64_t pid, int64
 	registers = t->registers ? t->registers : malloc(vt_interp_state_size());
 	if (!registers)
 		return NULL;
+	vt_callstack_fini(&t->stack);
 	*t = (struct vti_path_thread){.pid = pid, .tid = tid, .registers = registers};
 	return t;
 }
@@ -175,6 +178,7 @@ int vti_path_turn(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_error
 void vti_path_lose(struct vti_paths *p)
 {
 	p->at->goes_on = VTI_GOES_NOWHERE;
+	vt_callstack_clear(&p->at->stack);
 	vt_interp_forget(p->machine);
 	vt_kmem_forget(p->memory->known);
 }
@@ -189,6 +193,7 @@ static void lose(struct vti_paths *p, bool all, int64_t pid)
 		if (!t->used || (!all && t->pid != pid))
 			continue;
 		t->goes_on = VTI_GOES_NOWHERE;
+		vt_callstack_clear(&t->stack);
 		t->in_syscall = t->in_kernel = false;
 		if (t == p->at)
 			vt_interp_forget(p->machine);
