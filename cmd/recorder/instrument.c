@@ -188,6 +188,8 @@ static void leave_early(struct pass *p, const IRStmt *st)
 	}
 	ids = pass_assign(p, Ity_I64, IRExpr_ITE(guard, plus(p, ids, 4), ids));
 	set_cursor(p, RING_IDS_CURSOR, ids);
+	if (again)
+		window_instrument_again(p, guard);
 	check(p, data, ids, guard);
 }
 
@@ -215,7 +217,7 @@ static void add_insn(struct pass *p, UInt length)
 static void begin_insn(struct pass *p, const IRSB *in, Int i)
 {
 	Addr addr = in->stmts[i]->Ist.IMark.addr;
-	UInt length = in->stmts[i]->Ist.IMark.len;
+	UInt length = in->stmts[i]->Ist.IMark.len, first;
 
 	if (p->open)
 		capture_results(p);
@@ -231,9 +233,11 @@ static void begin_insn(struct pass *p, const IRSB *in, Int i)
 	VG_(memset)(p->written, 0, sizeof(p->written));
 	p->loaded = False;
 	/* Valgrind takes the five instructions of a client request for one. */
+	first = p->ninsns;
 	for (; length > 15; length -= 4)
 		add_insn(p, 4);
 	add_insn(p, length);
+	window_instrument(p, addr, p->ninsns - first);
 }
 
 static void add_exit(struct pass *p, const IRSB *in, Int i)

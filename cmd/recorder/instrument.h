@@ -52,4 +52,10 @@ Bool capture_matters(const IRStmt *st);
 /* Marks of --toggle, at the start of the translation of this address: toggle.c. */
 void toggle_instrument(struct pass *p, Addr start);
 
+/* In front of an instruction, which counts as `ninsns`, for --skip: window.c. */
+void window_instrument(struct pass *p, Addr ip, UInt ninsns);
+
+/* It starts again if the guard is true. */
+void window_instrument_again(struct pass *p, IRExpr *guard);
+
 #endif

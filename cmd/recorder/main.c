@@ -14,6 +14,7 @@ static Bool take_option(const HChar *arg)
 	struct recorder_options *o = &recorder_options;
 
 	return VG_STR_CLO(arg, "--dir", o->dir) || VG_STR_CLO(arg, "--toggle", o->toggle) ||
+	       VG_BINT_CLO(arg, "--skip", o->skip, 0, 1ll << 61) ||
 	       VG_BOOL_CLO(arg, "--mem", o->mem) || VG_BOOL_CLO(arg, "--args", o->args) ||
 	       VG_BOOL_CLO(arg, "--follow", o->follow) ||
 	       VG_XACT_CLO(arg, "--values=none", o->values, VALUES_NONE) ||
@@ -31,6 +32,7 @@ static void print_usage(void)
 	 "    --mem=no|yes     addresses too, and what the kernel writes [no]\n"
 	 "    --args=no|yes    argument registers at calls [no]\n"
 	 "    --toggle=NAME    mark where this function is entered and left\n"
+	 "    --skip=N         tell the registers behind N instructions\n"
 	 "    --follow=no|yes  record forked children [no]\n");
 }
 
@@ -39,7 +41,8 @@ static void print_debug_usage(void)
 	VG_(printf)("    (none)\n");
 }
 
-/* Every result must still be there when instrument() sees the code. */
+/* Every result must still be there when instrument() sees the code, and when it asks for registers.
+ */
 static void keep_results(void)
 {
 	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
@@ -55,11 +58,12 @@ static void post_clo_init(void)
 	 * did; control flow cannot be told from that.
 	 */
 	VG_(clo_vex_control).guest_chase = False;
-	if (recorder_options.values == VALUES_ALL)
+	if (recorder_options.values == VALUES_ALL || recorder_options.skip)
 		keep_results();
 	threads_init();
 	maps_init();
 	toggle_init();
+	window_init();
 	syscalls_init();
 	if (!ring_open())
 		VG_(fmsg_bad_option)(recorder_options.dir, "no reader there, or no room\n");

@@ -28,6 +28,7 @@ enum recorder_values { VALUES_NONE, VALUES_LOADS, VALUES_STORES, VALUES_ALL };
 struct recorder_options {
 	const HChar *dir;    /* the reader's directory */
 	const HChar *toggle; /* name of a function, or NULL */
+	ULong skip;	     /* instructions before the window */
 	Int values;	     /* enum recorder_values; each has what those before it have */
 	Bool mem;	     /* addresses too, and what the kernel writes */
 	Bool args;	     /* argument registers at calls */
@@ -147,7 +148,7 @@ UInt block_end(Addr addr, UInt length, Addr *target);
  */
 Bool only_in_valgrind(Addr addr, UInt length);
 
-/* ---- events: maps.c, threads.c, syscalls.c, registers.c, toggle.c ---- */
+/* ---- events: maps.c, threads.c, syscalls.c, registers.c, toggle.c, window.c ---- */
 
 void maps_init(void);
 
@@ -158,7 +159,19 @@ void threads_forked(ThreadId tid); /* the only one that a forked child has */
 
 void syscalls_init(void);
 
-void registers_tell(ThreadId tid, Int linux_tid, UInt reason);
+/* At the instruction `ip`, in front of which the program's registers are where Valgrind keeps them.
+ */
+void registers_tell(ThreadId tid, Int linux_tid, UInt reason, Addr ip);
+
+/* The window begins at the running thread's instruction `ip`; the others tell when they run. */
+void threads_window(Addr ip);
+
+/* window.c: an instruction that was begun did not end; a system call is made; a forked child,
+ * in which a window of its own is to begin. */
+void window_init(void);
+void window_undo(void);
+void window_settle(void);
+void window_forked(void);
 
 void toggle_init(void);
 void toggle_thread_new(ThreadId tid);

@@ -11,7 +11,7 @@
 #define MXCSR_MASKED 0x1f80u
 #define MXCSR_ROUND  13
 
-void registers_tell(ThreadId tid, Int linux_tid, UInt reason)
+void registers_tell(ThreadId tid, Int linux_tid, UInt reason, Addr ip)
 {
 	/* AX BX CX DX SI DI BP SP of asm/perf_regs.h, in Valgrind's order. */
 	static const UChar order[8] = {0, 3, 1, 2, 6, 7, 5, 4};
@@ -25,7 +25,7 @@ void registers_tell(ThreadId tid, Int linux_tid, UInt reason)
 	VG_(get_shadow_regs_area)(tid, (UChar *)&g, 0, 0, sizeof(g));
 	for (i = 0; i < 8; i++)
 		r->regs[i] = general[order[i]];
-	r->regs[8] = g.guest_RIP;
+	r->regs[8] = ip;
 	r->regs[9] = LibVEX_GuestAMD64_get_rflags(&g);
 	r->regs[14] = g.guest_FS_CONST;
 	r->regs[15] = g.guest_GS_CONST;

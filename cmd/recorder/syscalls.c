@@ -60,6 +60,7 @@ static void uninstrument(void)
 static void before(ThreadId tid, UInt number, UWord *args, UInt nargs)
 {
 	forking = False;
+	window_settle();
 	child_tid = 0;
 	if (number == __NR_clone && nargs >= 4 && args[0] & VKI_CLONE_CHILD_SETTID)
 		child_tid = args[3];
@@ -161,6 +162,7 @@ static void in_child(ThreadId tid)
 {
 	threads_forked(tid);
 	ring_reopen(recorder_options.follow);
+	window_forked();
 	close_end(0);
 	close_end(1);
 	if (child_tid && recorder_options.mem)

@@ -16,6 +16,7 @@ struct thread {
 	UInt signal;	/* its handler runs next */
 	Addr signal_ip; /* where it hit */
 	Bool returned;	/* from a handler, so its registers are the old ones again */
+	Bool resumes;	/* it has run before the window, and not yet in it */
 };
 
 static struct thread *threads; /* by Valgrind's numbers */
@@ -42,6 +43,8 @@ static void take_partial(ThreadId tid)
 	ThreadId was = ring_pause();
 	UInt id = ring_in_progress(), insns, data;
 
+	if (id)
+		window_undo();
 	if (id && block_before(id, ip_of(tid), &insns, &data) && insns != 0) {
 		ring_commit(data);
 		ring_number(VT_RING_PARTIAL, threads[tid].linux_tid, insns);
@@ -61,6 +64,15 @@ static void tell_signal(ThreadId tid, UInt number, Addr ip, Addr handler)
 	ring_done();
 }
 
+void threads_window(Addr ip)
+{
+	ThreadId i;
+
+	for (i = 1; i < VG_N_THREADS; i++)
+		threads[i].resumes = i != running;
+	registers_tell(running, threads_current(), VT_STATE_WINDOW, ip);
+}
+
 /* ---- Valgrind's callbacks ---- */
 
 static void created(ThreadId tid, ThreadId child)
@@ -68,7 +80,7 @@ static void created(ThreadId tid, ThreadId child)
 	threads[child].parent = tid ? threads[tid].linux_tid : 0;
 	threads[child].fresh = True;
 	threads[child].signal = 0;
-	threads[child].returned = False;
+	threads[child].returned = threads[child].resumes = False;
 	toggle_thread_new(child);
 }
 
@@ -107,12 +119,14 @@ static void tell_running(ThreadId tid)
 	}
 	if (t->signal)
 		tell_signal(tid, t->signal, t->signal_ip, ip_of(tid));
-	if (t->fresh || t->signal || t->returned)
+	if (t->fresh || t->signal || t->returned || t->resumes)
 		registers_tell(tid, t->linux_tid,
-			       t->signal  ? VT_STATE_SIGNAL
-			       : t->fresh ? VT_STATE_START
-					  : VT_STATE_SIGRETURN);
-	t->fresh = t->returned = False;
+			       t->signal     ? VT_STATE_SIGNAL
+			       : t->fresh    ? VT_STATE_START
+			       : t->returned ? VT_STATE_SIGRETURN
+					     : VT_STATE_WINDOW,
+			       ip_of(tid));
+	t->fresh = t->returned = t->resumes = False;
 	t->signal = 0;
 }
 

@@ -24,13 +24,14 @@ static Addr limit;   /* that of the running thread */
 static ThreadId running;
 static Bool entered;
 
-static VG_REGPARM(1) void enter(Addr sp)
+static VG_REGPARM(2) void enter(Addr sp, Addr ip)
 {
 	if (limit != OUTSIDE)
 		return;
 	limit = sp;
 	entered = True;
 	ring_number(VT_RING_TOGGLE, threads_current(), 1);
+	registers_tell(running, threads_current(), VT_STATE_WINDOW, ip);
 }
 
 static VG_REGPARM(1) void leave(Addr sp)
@@ -41,29 +42,26 @@ static VG_REGPARM(1) void leave(Addr sp)
 	ring_number(VT_RING_TOGGLE, threads_current(), 0);
 }
 
-static void add_call(struct pass *p, const HChar *name, void *f, IRExpr *sp, IRExpr *guard)
-{
-	IRDirty *d = unsafeIRDirty_0_N(1, name, f, mkIRExprVec_1(sp));
-
-	if (guard)
-		d->guard = guard;
-	pass_add(p, IRStmt_Dirty(d));
-}
-
 void toggle_instrument(struct pass *p, Addr start)
 {
 	const HChar *name;
 	IRExpr *sp, *above;
+	IRDirty *call;
 
 	if (!recorder_options.toggle)
 		return;
 	sp = pass_assign(p, Ity_I64, IRExpr_Get(offsetof(VexGuestAMD64State, guest_RSP), Ity_I64));
 	above = pass_assign(p, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, pass_u64((Addr)&limit)));
 	above = pass_assign(p, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, above, sp));
-	add_call(p, "leave", (void *)leave, sp, above);
+	call = unsafeIRDirty_0_N(1, "leave", (void *)leave, mkIRExprVec_1(sp));
+	call->guard = above;
+	pass_add(p, IRStmt_Dirty(call));
 	if (VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), start, &name) &&
-	    VG_(strcmp)(name, recorder_options.toggle) == 0)
-		add_call(p, "enter", (void *)enter, sp, NULL);
+	    VG_(strcmp)(name, recorder_options.toggle) == 0) {
+		call = unsafeIRDirty_0_N(2, "enter", (void *)enter,
+					 mkIRExprVec_2(sp, pass_u64(start)));
+		pass_add(p, IRStmt_Dirty(call));
+	}
 }
 
 void toggle_thread(ThreadId tid)

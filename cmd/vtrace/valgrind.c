@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ static void add_pair(struct vt_buf *b, const char *option, const char *value)
 static void make_command(struct vt_buf *b, const struct app *a, const struct full_options *o,
 			 const char *dir)
 {
+	char skip[24];
 	int i;
 
 	add(b, "valgrind");
@@ -97,6 +99,10 @@ static void make_command(struct vt_buf *b, const struct app *a, const struct ful
 		add(b, "--follow=yes");
 	if (o->toggle)
 		add_pair(b, "--toggle", o->toggle);
+	if (o->skip) {
+		snprintf(skip, sizeof(skip), "%" PRIu64, o->skip);
+		add_pair(b, "--skip", skip);
+	}
 	add(b, "--");
 	for (i = 0; i < a->argc; i++)
 		add(b, a->argv[i]);

@@ -281,18 +281,26 @@ static int on_state(struct vt_recording *r, struct rc_process *p, struct event *
 		    struct vt_error *err)
 {
 	struct vt_ring_registers s;
-	uint64_t *row;
+	struct rc_thread *t;
 
 	if (!take(e, &s, sizeof(s)) || s.reason >= VT_NSTATES)
 		return damaged(err, "a bad state");
+	if (s.reason == VT_STATE_WINDOW && p->skip && !r->opt.toggle) {
+		p->window = s;
+		p->window_skip = p->skip;
+		p->window_tid = e->head.tid;
+	}
 	if (!vti_rc_in_window(r, p))
 		return 0;
-	row = put_state_kind(r, p, VT_STATE, VT_STATE_PID, VT_STATE_TID, VT_STATE_FIRST,
-			     e->head.tid);
-	row[VT_STATE_REASON] = s.reason;
-	row[VT_STATE_MXCSR] = s.mxcsr;
-	vt_writer_words(r->w, VT_STATE_REGS, s.regs, VT_RING_REGS);
-	vt_writer_bytes(r->w, VT_STATE_VECTOR, s.vector, sizeof(s.vector));
+	if (s.reason == VT_STATE_WINDOW) {
+		t = find_thread(p, e->head.tid, err);
+		if (!t)
+			return -(int)err->code;
+		if (!t->dropped)
+			return 0;
+		t->dropped = false;
+	}
+	vti_rc_put_state(r, p, e->head.tid, &s);
 	return 0;
 }
 

@@ -72,13 +72,32 @@ static struct sum sum_up(const struct rc_blocks *t, const uint32_t *ids, size_t 
 /* Says that the thread was not recorded until here. */
 static void put_edge(struct vt_recording *r, const struct rc_process *p, struct rc_thread *t)
 {
-	uint64_t *row = vt_writer_row(r->w, VT_STATE);
+	uint64_t *row;
 
+	t->dropped = false;
+	if (p->window_tid == t->tid) {
+		vti_rc_put_state(r, p, t->tid, &p->window);
+		return;
+	}
+	row = vt_writer_row(r->w, VT_STATE);
 	row[VT_STATE_PID] = (uint64_t)(int64_t)p->pid;
 	row[VT_STATE_TID] = (uint64_t)(int64_t)t->tid;
 	row[VT_STATE_FIRST] = p->first;
 	row[VT_STATE_REASON] = VT_STATE_WINDOW;
-	t->dropped = false;
+}
+
+void vti_rc_put_state(struct vt_recording *r, const struct rc_process *p, int32_t tid,
+		      const struct vt_ring_registers *s)
+{
+	uint64_t *row = vt_writer_row(r->w, VT_STATE);
+
+	row[VT_STATE_PID] = (uint64_t)(int64_t)p->pid;
+	row[VT_STATE_TID] = (uint64_t)(int64_t)tid;
+	row[VT_STATE_FIRST] = p->first;
+	row[VT_STATE_REASON] = s->reason;
+	row[VT_STATE_MXCSR] = s->mxcsr;
+	vt_writer_words(r->w, VT_STATE_REGS, s->regs, VT_RING_REGS);
+	vt_writer_bytes(r->w, VT_STATE_VECTOR, s->vector, sizeof(s->vector));
 }
 
 static void pack_ids(struct rc_chunk *c, unsigned width)
@@ -118,6 +137,7 @@ static void put_chunk(struct vt_recording *r, struct rc_process *p)
 	vt_writer_bytes(r->w, VT_EXEC_IDS, c->packed, (size_t)c->n * width);
 	if (c->size)
 		vt_writer_bytes(r->w, VT_EXEC_DATA, c->data, c->size);
+	p->window_tid = 0;
 	p->first += c->insns;
 	r->sum.insns += c->insns;
 	r->sum.blocks += c->n;
@@ -185,6 +205,8 @@ static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor 
 	begin = p->skip < insns ? (uint32_t)p->skip : insns;
 	end = p->count < insns - begin ? begin + (uint32_t)p->count : insns;
 	p->skip -= begin;
+	if (begin ? begin != p->window_skip : !r->chunk->n)
+		p->window_tid = 0;
 	if (begin || r->chunk->n == RC_CHUNK_IDS)
 		put_chunk(r, p);
 	if (begin)
@@ -240,6 +262,7 @@ static int take_some(struct vt_recording *r, struct rc_process *p, struct cursor
 		return take_one(r, p, cur, ids[0], (uint32_t)sum.insns, err);
 	if (p->skip) {
 		p->skip -= sum.insns;
+		p->window_tid = 0;
 		p->threads[p->running].dropped = true;
 	} else {
 		append(c, n, &sum, cur->data);

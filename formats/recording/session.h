@@ -60,6 +60,11 @@ struct rc_process {
 	size_t nthreads;
 	size_t threads_cap;
 	size_t running; /* index of the thread that runs */
+	/* The registers at the window's first instruction, if that is `window_skip` instructions
+	 * into the block that comes next; window_tid: of this thread, 0: there are none. */
+	struct vt_ring_registers window;
+	uint64_t window_skip;
+	int32_t window_tid;
 };
 
 /* The EXEC record that is being put together; its values lie in the ring, one after the other. */
@@ -138,6 +143,10 @@ struct rc_run {
  */
 int vti_rc_run(struct vt_recording *r, struct rc_process *p, const struct rc_run *run,
 	       struct vt_error *err);
+
+/* A STATE record. */
+void vti_rc_put_state(struct vt_recording *r, const struct rc_process *p, int32_t tid,
+		      const struct vt_ring_registers *s);
 
 /* Whether what the running thread does now is recorded. */
 bool vti_rc_in_window(const struct vt_recording *r, const struct rc_process *p);
