@@ -5,6 +5,7 @@
 #include "analysis/interpret.h"
 #include "base/hash.h"
 #include "image/addrspace.h"
+#include "image/imagedata.h"
 
 /* Lifted code, and what is known of memory, of one interpreter; bytes. */
 #define VTI_MAX_CODE   ((size_t)512 << 20)
@@ -19,6 +20,9 @@ struct vti_spaces {
 	struct vt_addrspace *maps; /* fed here */
 	struct vt_hash processes;  /* private */
 	struct vt_hash seen;	   /* ids of images */
+	struct vt_hash relocated;  /* images of address spaces: private */
+	uint64_t ran_space;	   /* where code ran last: there, in the mapping */
+	uint64_t ran_start;	   /* that starts here */
 	uint64_t next;
 	uint64_t changes; /* records that may have changed what is mapped, and 1 */
 	struct vti_line *lines;
@@ -41,9 +45,22 @@ uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *e
 size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
 		       size_t size);
 
-/* What images hold for good of a line at an address of a process: vt_procdata_line(), no RELRO. */
+/*
+ * What images hold for good of a line at an address of a process: vt_procdata_line(), with what the
+ * dynamic linker relocates where vti_spaces_ran() has shown that it has.
+ */
 uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
 			 uint8_t bytes[VT_KMEM_LINE]);
+
+/*
+ * The process was seen to run code at this address.  The dynamic linker lets no code of an image
+ * run before the image's own relative relocations are done: not constructors, and neither
+ * procedures that choose others (R_X86_64_IRELATIVE), which come behind them in the tables that
+ * linkers sort.  What these relocations fill in, and the linker then protects (PT_GNU_RELRO), stays
+ * as it is from then on.  Of other images that is not known: the linker may be at work on them, and
+ * call procedures of the C library while it is.  0 or -VT_E_NOMEM.
+ */
+int vti_spaces_ran(struct vti_spaces *s, int64_t pid, uint64_t addr, struct vt_error *err);
 
 /* Follows the callers of the procedures that a run is in. */
 struct vti_callers {

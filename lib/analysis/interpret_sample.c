@@ -79,10 +79,7 @@ static uint64_t fill_stack(const struct start *at, uint64_t addr, uint8_t bytes[
 	return vt_low_bits((unsigned)n) << from;
 }
 
-/*
- * What images hold for good, and the stack.  Data that the dynamic linker makes read-only when it
- * is done does not count: it may be at work yet.
- */
+/* What images hold for good, and the stack. */
 static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
 {
 	struct vti_samples *s = arg;
@@ -298,7 +295,7 @@ static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_err
 		.begins = true,
 	};
 
-	if (!space)
+	if (!space || vti_spaces_ran(&s->in->spaces, s->at.pid, s->at.ip, err) < 0)
 		return -VT_E_NOMEM;
 	vt_kmem_reset(s->memory);
 	set_registers(s);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/interpret_internal.h"
+#include "image/imagedata.h"
 #include "image/procdata.h"
 
 #define PROT_W	  2 /* PROT_WRITE of linux/mman.h */
@@ -25,10 +26,18 @@ struct vti_line {
 	uint8_t bytes[VT_KMEM_LINE];
 };
 
+/* An image at its place in an address space, whose relocations that are relative are done. */
+struct relocated {
+	uint64_t space;
+	uint64_t image;
+	uint64_t bias;
+};
+
 bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images)
 {
 	*s = (struct vti_spaces){.images = images, .maps = vt_addrspace_new()};
 	vt_hash_init(&s->processes, sizeof(struct process), sizeof(int64_t));
+	vt_hash_init(&s->relocated, sizeof(struct relocated), sizeof(struct relocated));
 	vt_hash_init(&s->seen, sizeof(uint64_t), sizeof(uint64_t));
 	s->changes = 1;
 	s->lines = calloc(LINES, sizeof(*s->lines));
@@ -39,6 +48,7 @@ void vti_spaces_fini(struct vti_spaces *s)
 {
 	vt_addrspace_free(s->maps);
 	vt_hash_fini(&s->processes);
+	vt_hash_fini(&s->relocated);
 	vt_hash_fini(&s->seen);
 	free(s->lines);
 }
@@ -158,31 +168,66 @@ int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt
 	}
 }
 
+/* ---- what does not change ---- */
+
+int vti_spaces_ran(struct vti_spaces *s, int64_t pid, uint64_t addr, struct vt_error *err)
+{
+	const struct vt_map *m = vt_addrspace_find(s->maps, (int32_t)pid, addr, MODE_USER);
+	struct relocated key = {.space = vti_spaces_number(s, pid, err)};
+	uint32_t image;
+	bool added;
+
+	if (!key.space)
+		return -VT_E_NOMEM;
+	if (!m || (s->ran_space == key.space && s->ran_start == m->start))
+		return 0;
+	s->ran_space = key.space;
+	s->ran_start = m->start;
+	if (!vt_procdata_find(s->images, s->maps, (int32_t)pid, addr, &image, &key.bias))
+		return 0;
+	key.image = image;
+	if (!vt_hash_add(&s->relocated, &key, &added))
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
+	s->changes += added;
+	return 0;
+}
+
+static uint64_t find_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
+			  uint8_t bytes[VT_KMEM_LINE])
+{
+	const struct process *p = vt_hash_find(&s->processes, &pid);
+	const struct vt_imagedata *data;
+	struct relocated key;
+	uint32_t image;
+	uint64_t bias;
+
+	memset(bytes, 0, VT_KMEM_LINE);
+	if (!vt_procdata_find(s->images, s->maps, (int32_t)pid, addr, &image, &bias))
+		return 0;
+	data = vt_images_data(s->images, image);
+	key = (struct relocated){p ? p->number : 0, image, bias};
+	return data ? vt_imagedata_line(data, bias, addr, vt_hash_find(&s->relocated, &key) != NULL,
+					bytes)
+		    : 0;
+}
+
+/* ---- code ---- */
+
 /* The bytes of one mapping. */
 static size_t map_code(struct vti_spaces *s, const struct vt_map *m, uint64_t addr, uint8_t *bytes,
 		       size_t size)
 {
-	const struct vt_elf *elf;
-	enum vt_unknown why;
-	const uint8_t *code;
-	uint64_t vaddr;
-	size_t avail;
+	const struct vt_imagedata *data;
+	uint64_t bias;
 
 	if (m->prot & PROT_W)
 		return 0;
-	elf = m->type == VT_IMAGE_ANON ? NULL : vt_images_elf(s->images, m->image, &why);
-	if (!elf || vt_elf_info(elf)->machine != VT_MACHINE_X86_64 ||
-	    !vt_elf_offset_to_vaddr(elf, vt_map_offset(m, addr), &vaddr))
+	data = m->type == VT_IMAGE_ANON ? NULL : vt_images_data(s->images, m->image);
+	if (!data || !vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias))
 		return 0;
-	code = vt_elf_bytes(elf, vaddr, &avail);
-	if (!code)
-		return 0;
-	if (avail > m->end - addr)
-		avail = m->end - addr;
-	if (avail > size)
-		avail = size;
-	memcpy(bytes, code, avail);
-	return avail;
+	if (size > m->end - addr)
+		size = (size_t)(m->end - addr);
+	return vt_imagedata_code(data, addr - bias, bytes, size);
 }
 
 size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
@@ -212,8 +257,7 @@ uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
 	struct vti_line *line = &s->lines[(number ^ number >> 11) % LINES];
 
 	if (line->changes != s->changes || line->pid != pid || line->addr != addr) {
-		line->known = vt_procdata_line(s->images, s->maps, (int32_t)pid, addr, false,
-					       line->bytes);
+		line->known = find_line(s, pid, addr, line->bytes);
 		line->changes = s->changes;
 		line->pid = pid;
 		line->addr = addr;
