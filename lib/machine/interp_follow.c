@@ -123,8 +123,8 @@ static bool ends_at(const struct vti_block *b, uint64_t addr)
 {
 	const struct vti_op *end = &b->ops[b->nops - 1];
 
-	return end->op == VTI_END && vti_plain_jump(end->aux) && is_constant(b, end->a) &&
-	       vt_word_is_known(b->slots[end->a]) && b->slots[end->a].value == addr;
+	return end->op == VTI_END && b->slots[end->a].value == addr && vti_plain_jump(end->aux) &&
+	       vt_word_is_known(b->slots[end->a]) && is_constant(b, end->a);
 }
 
 /*
@@ -274,6 +274,9 @@ static enum step plain_end(struct vt_interp *m, struct piece *p, const struct vt
 		return ARRIVED;
 	if (vt_word_is_known(target))
 		return target.value == want ? ARRIVED : CONTRADICTION;
+	/* It came from the stack, nobody knows from where. */
+	if (op->aux == Ijk_Ret && !vt_word_is_known(m->state[VTI_STATE(RSP)]))
+		return ARRIVED;
 	return vti_teach_slot(m, b, op_number(b, op), op->a, vt_word_of(want)) ? ARRIVED
 									       : CONTRADICTION;
 }

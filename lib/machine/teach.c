@@ -103,13 +103,20 @@ static unsigned written_by(const struct vti_op *op, unsigned *dst)
 	return 0;
 }
 
+/* Whether an operation that writes `words` slots from `dst` on writes this one. */
+static bool writes_to(const struct vti_op *op, unsigned dst, unsigned words, unsigned slot)
+{
+	const struct vti_cas *cas = op->op == VTI_CAS ? data_of(op) : NULL;
+
+	return slot - dst < words ||
+	       (cas && cas->expected[1] != VTI_NO_SLOT && slot == cas->old[1]);
+}
+
 static bool writes(const struct vti_op *op, unsigned slot)
 {
 	unsigned dst, words = written_by(op, &dst);
-	const struct vti_cas *cas = op->op == VTI_CAS ? data_of(op) : NULL;
 
-	return (slot >= dst && slot - dst < words) ||
-	       (cas && cas->expected[1] != VTI_NO_SLOT && slot == cas->old[1]);
+	return writes_to(op, dst, words, slot);
 }
 
 static void add_fact(struct vti_lesson *l, unsigned slot, struct vt_word w)
@@ -228,8 +235,11 @@ static void walk_back(struct vti_lesson *l)
 	while (l->at && l->nopen && !l->wrong) {
 		const struct vti_op *op = &l->block->ops[--l->at];
 		unsigned i, dst, words = written_by(op, &dst);
+		unsigned all = words;
 		bool found = false;
 
+		if (!words)
+			continue;
 		if (words > 4)
 			words = 4;
 		for (i = 0; i < words; i++)
@@ -237,7 +247,7 @@ static void walk_back(struct vti_lesson *l)
 		for (i = 0; i < l->nfacts; i++) {
 			struct vti_fact *f = &l->facts[i];
 
-			if (!f->open || !writes(op, f->slot))
+			if (!f->open || !writes_to(op, dst, all, f->slot))
 				continue;
 			f->open = false;
 			f->from = l->at;
@@ -273,6 +283,8 @@ static bool state_kept(const struct overwritten *o, unsigned offset, unsigned si
 {
 	if (o->all_state)
 		return false;
+	if (offset % 64 + size <= 64)
+		return !(o->state[offset / 64] & vt_low_bits(size) << offset % 64);
 	for (; size; size--, offset++) {
 		if (o->state[offset / 64] >> offset % 64 & 1)
 			return false;
@@ -282,6 +294,10 @@ static bool state_kept(const struct overwritten *o, unsigned offset, unsigned si
 
 static void state_lost(struct overwritten *o, unsigned offset, unsigned size)
 {
+	if (offset % 64 + size <= 64 && offset < 64 * (sizeof(o->state) / sizeof(*o->state))) {
+		o->state[offset / 64] |= vt_low_bits(size) << offset % 64;
+		return;
+	}
 	for (; size && offset < 64 * (sizeof(o->state) / sizeof(*o->state)); size--, offset++)
 		o->state[offset / 64] |= UINT64_C(1) << offset % 64;
 }

@@ -3,7 +3,7 @@
 #
 # Samples a second that vinterp interprets, 16 instructions each, of its own processor time, reading
 # included (the best of five runs, so that other work on the machine does not count): a recording of
-# gzip, many times over. The code is lifted once.
+# gzip, many times over. The code is lifted once. And instructions a second along a path.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -42,3 +42,25 @@ figure "registers, -l 16, summary" 0 "$samples" -l 16 --summary
 figure "registers, -l 16, values written" 0 "$samples" -l 16
 figure "registers and 256 bytes of stack, -l 16" 256 "$((samples / 2))" -l 16
 figure "registers and 8 KB of stack, -l 16" 8192 "$((samples / 20))" -l 16
+
+# path WHAT FILE: instructions a second along a path
+path()
+{
+	local n best=0
+	n=$(vinterp --path --summary --json "$2" | sed -n 's/^ *"insns": \([0-9]*\),$/\1/p')
+	for _ in 1 2 3 4 5; do
+		"$here/cputime.py" vinterp --path --summary "$2" >"$dir/time"
+		best=$(awk -v n="$n" -v best="$best" '{ g = n / $1; print (g > best) ? g : best }' "$dir/time")
+	done
+	printf 'vinterp %-44s %8.1f million instructions a second (aim: 30)\n' "$1" \
+		"$(awk -v b="$best" 'BEGIN { print b / 1e6 }')"
+}
+
+if command -v valgrind >/dev/null; then
+	seq 1 30000 >"$dir/numbers"
+	vtrace record --full -z none -o "$dir/gzip.vt" -- gzip -c "$dir/numbers" >/dev/null 2>&1
+	vtrace encode --perf-data -o "$dir/gzip.data" "$dir/gzip.vt"
+	vtrace decode -z none -o "$dir/gzip.pt.vt" "$dir/gzip.data"
+	path "--path, a trace of gzip" "$dir/gzip.pt.vt"
+	path "--path, a recording of gzip" "$dir/gzip.vt"
+fi
