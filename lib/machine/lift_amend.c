@@ -141,6 +141,9 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	/* It leaves the registers that this empties. */
 	if (is(f, "fnsave"))
 		return true;
+	/* It knows but the first components, and says that each is in use. */
+	if (begins(f, "xsave"))
+		return true;
 	return vti_is_register_bit_test(f) || reads_selector(f);
 }
 

@@ -165,6 +165,27 @@ static void test_memory(void **state)
 	finish(&t);
 }
 
+/* push rbx; xsave [rdi]; pop rdx; ret: how much is saved is the machine's affair. */
+static const uint8_t saving[] = {0x53, 0x0f, 0xae, 0x27, 0x5a, 0xc3};
+
+static void test_saving(void **state)
+{
+	struct machine t;
+	uint64_t done;
+
+	(void)state;
+	START(&t, saving, 0);
+	set(&t, VT_REG_SP, STACK);
+	set(&t, VT_REG_DI, STACK - 4096);
+	set(&t, VT_REG_AX, 7);
+	set(&t, VT_REG_DX, 0);
+	set(&t, VT_REG_BX, 1);
+	assert_int_equal(run(&t, 100, &done), VT_STOP_TARGET);
+	assert_int_equal(done, 4);
+	assert_unknown(&t, VT_REG_DX);
+	finish(&t);
+}
+
 static void test_flags(void **state)
 {
 	/* cmp eax,ebx; lahf; setl dl */
@@ -456,11 +477,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop),	       cmocka_unit_test(test_length),
 		cmocka_unit_test(test_unknown_branch), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_flags),	       cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_atomic),	       cmocka_unit_test(test_follow),
-		cmocka_unit_test(test_follow_string),  cmocka_unit_test(test_follow_syscall),
-		cmocka_unit_test(test_follow_compare), cmocka_unit_test(test_captures),
-		cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_saving),	       cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_stops),	       cmocka_unit_test(test_atomic),
+		cmocka_unit_test(test_follow),	       cmocka_unit_test(test_follow_string),
+		cmocka_unit_test(test_follow_syscall), cmocka_unit_test(test_follow_compare),
+		cmocka_unit_test(test_captures),       cmocka_unit_test(test_operators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
