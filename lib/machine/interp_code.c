@@ -24,7 +24,9 @@ struct kept {
 
 static struct vti_near *near_of(struct vt_interp *m, uint64_t space, uint64_t addr)
 {
-	return &m->near[(addr ^ addr >> 12 ^ space << 7) % VTI_NEAR];
+	/* 2^64 / golden ratio: Fibonacci hashing, Knuth's The Art of Computer Programming 6.4. */
+	return &m->near[(addr + (space << 48)) * UINT64_C(0x9e3779b97f4a7c15) >>
+			(64 - VTI_NEAR_BITS)];
 }
 
 bool vti_code_init(struct vt_interp *m)
@@ -199,6 +201,13 @@ struct vti_code *vti_code_part(struct vt_interp *m, uint64_t addr, uint32_t insn
 
 	if (!code || code->block->ninsns <= insns)
 		return code;
+	if (code->part && code->part_insns == insns)
+		return code->part;
 	k = vt_hash_find(&m->blocks, key);
-	return k && k->code ? k->code : lift(m, addr, insns, err);
+	if (!k || !k->code)
+		return lift(m, addr, insns, err);
+	/* Both are forgotten together. */
+	code->part = k->code;
+	code->part_insns = insns;
+	return k->code;
 }

@@ -30,9 +30,12 @@ struct vti_code {
 	struct vti_block *block;
 	struct vti_link end;
 	struct vti_link exit;
+	uint32_t part_insns; /* the most that a part of it has, which was asked for last */
+	struct vti_code *part;
 };
 
-#define VTI_NEAR 16384 /* blocks that are found without the table */
+#define VTI_NEAR_BITS 15 /* 2^this blocks are found without the table */
+#define VTI_NEAR      ((size_t)1 << VTI_NEAR_BITS)
 
 struct vti_near {
 	uint64_t space;

@@ -300,13 +300,15 @@ static void keep_code(struct replay *r, const struct vt_bblock *b)
 static size_t fetch_page(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
 {
 	struct replay *r = arg;
+	const struct code_page *p = NULL;
 	size_t i;
 
 	(void)space;
 	for (i = 0; i < size; i++, addr++) {
 		uint64_t number = addr / PAGE;
-		const struct code_page *p = vt_hash_find(&r->pages, &number);
 
+		if (!p || p->number != number)
+			p = vt_hash_find(&r->pages, &number);
 		if (!p || !p->present[addr % PAGE])
 			break;
 		bytes[i] = p->bytes[addr % PAGE];
