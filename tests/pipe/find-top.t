@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$ROOT/tests/find-top.sh"
 
+[ -z "$VT_SAN" ] || t_skip_all "compares figures: takes long with sanitizers"
 top_needs
 top_input 3000
 result=$(top_compare 60 gzip -6 -c text)
