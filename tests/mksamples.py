@@ -53,7 +53,7 @@ class Samples:
         assert set(regs) <= set(REGS)
         self.body += self.w.sample({
             'sample_type': type, 'id': id, 'ip': int(ip, 16), 'pid': 100, 'tid': 100,
-            'time': int(time), 'period': 1000, 'uregs_abi': 2,
+            'time': int(time), 'period': 1000, 'misc': 2, 'uregs_abi': 2,
             'uregs': [regs.get(r, 0) for r in REGS], 'stack': stack})
 
     def write(self, out):
