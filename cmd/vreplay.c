@@ -150,6 +150,7 @@ static bool check(struct job *j)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
 	const char *name = vt_reader_name(j->reader);
+	uint64_t told = t->of.known + t->of.relative;
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (t->ignored)
@@ -159,14 +160,14 @@ static bool check(struct job *j)
 			name, t->ignored);
 	if (t->bad)
 		app_raise(j->app, APP_LOSSY);
-	if (!t->of.known)
+	if (!told)
 		vt_error_set(&err, VT_E_FORMAT, "%s: %s", name,
 			     remedy(vt_replay_source(j->replay)));
 	if (err.code)
 		return app_fail(j->app, &err);
-	if (t->of.known < t->of.accesses)
+	if (told < t->of.accesses)
 		app_say(j->app, "%s: %" PRIu64 " of %" PRIu64 " accesses have no known address%s",
-			name, t->of.accesses - t->of.known, t->of.accesses,
+			name, t->of.accesses - told, t->of.accesses,
 			vt_replay_source(j->replay) == VT_REPLAY_PATH
 				? " (vtrace record --full --mem records them)"
 				: "");
@@ -199,6 +200,7 @@ static json_t *json_totals(const struct job *j)
 	json_object_set_new(v, "instructions", app_json_u64(t->of.insns));
 	json_object_set_new(v, "accesses", app_json_u64(t->of.accesses));
 	json_object_set_new(v, "known", app_json_u64(t->of.known));
+	json_object_set_new(v, "relative", app_json_u64(t->of.relative));
 	json_object_set_new(v, "apart", app_json_u64(t->of.apart));
 	json_object_set_new(v, "dependent", app_json_u64(t->of.ruled_out));
 	json_object_set_new(v, "samples", app_json_u64(t->samples));
@@ -218,6 +220,9 @@ static void print_totals(const struct job *j, struct vt_output *out)
 	if (t->of.accesses)
 		vt_output_printf(out, ", %.2f%% of them with known addresses",
 				 100.0 * (double)t->of.known / (double)t->of.accesses);
+	if (t->of.relative)
+		vt_output_printf(out, ",\n              %.2f%% relative to an unknown register",
+				 100.0 * (double)t->of.relative / (double)t->of.accesses);
 	vt_output_printf(out, "\nleft out      %" PRIu64 " repeated, wide or locked accesses\n",
 			 t->of.apart);
 	vt_output_printf(out, "ruled out     %" PRIu64 " times, as one depends on the other\n",

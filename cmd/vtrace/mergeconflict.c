@@ -15,8 +15,9 @@
 #define DISTANCE "replay.distance"
 #define EVENT	 "replay.event"
 
-static const char *const sums[] = {"replay.runs",  "replay.insns", "replay.accesses",
-				   "replay.known", "replay.apart", "replay.dependent"};
+static const char *const sums[] = {"replay.runs",     "replay.insns",	 "replay.accesses",
+				   "replay.known",    "replay.relative", "replay.apart",
+				   "replay.dependent"};
 
 #define NSUMS (sizeof(sums) / sizeof(sums[0]))
 

@@ -19,6 +19,7 @@
 /* An access in the window. */
 struct access {
 	uint64_t addr;
+	uint64_t base;
 	uint64_t number; /* of its instruction */
 	uint32_t place;
 	uint16_t size;
@@ -118,20 +119,22 @@ void vt_conflicts_free(struct vt_conflicts *c)
 
 /* ---- the window ---- */
 
-static uint64_t *chain_of(struct vt_conflicts *c, uint64_t addr)
+static uint64_t *chain_of(struct vt_conflicts *c, uint64_t addr, uint64_t base)
 {
-	return &c->chains[addr / CHUNK & (c->nchunks - 1)];
+	return &c->chains[(addr / CHUNK + base) & (c->nchunks - 1)];
 }
 
 static void remember(struct vt_conflicts *c, const struct vt_access *a, uint32_t place)
 {
-	uint64_t *first = chain_of(c, a->addr), *last = chain_of(c, a->addr + a->size - 1);
+	uint64_t *first = chain_of(c, a->addr, a->base);
+	uint64_t *last = chain_of(c, a->addr + a->size - 1, a->base);
 	struct access *kept;
 
 	if (c->end - c->first == MAX_WINDOW)
 		c->first++;
 	kept = &c->accesses[c->end % MAX_WINDOW];
 	*kept = (struct access){.addr = a->addr,
+				.base = a->base,
 				.number = c->number,
 				.place = place,
 				.size = a->size,
@@ -255,8 +258,9 @@ static bool load_meets_bytes(struct vt_conflicts *c, struct later *l, const stru
 		vti_depends_forward(&c->depends, e->number);
 	if (!is_within(c, e, false))
 		return true;
-	if (first && (!contains(e, l->access) || crosses(e->addr, e->size, m->crossing) ||
-		      crosses(l->access->addr, l->access->size, m->crossing)))
+	if (first &&
+	    (!contains(e, l->access) || crosses(e->addr, e->size, e->base ? 0 : m->crossing) ||
+	     crosses(l->access->addr, l->access->size, e->base ? 0 : m->crossing)))
 		ok = tell(c, l, e, VT_CONFLICT_FORWARD);
 	if (ok && e->size < l->access->size)
 		ok = tell(c, l, e, VT_CONFLICT_SIZE);
@@ -269,6 +273,9 @@ static bool meet_synonym(struct vt_conflicts *c, const struct later *l, const st
 {
 	uint64_t line = c->model.cache_line, a = e->addr / line, b = l->access->addr / line;
 
+	/* Where lines begin is not known of what is relative: only ways apart are certain. */
+	if (e->base && (e->addr - l->access->addr) % line)
+		return true;
 	if (a == b || a % c->sets != b % c->sets || !is_within(c, e, l->access->store))
 		return true;
 	return tell(c, l, e, VT_CONFLICT_SYNONYM);
@@ -295,7 +302,8 @@ static bool meet(struct vt_conflicts *c, struct later *l, const struct access *e
 static bool look_back(struct vt_conflicts *c, const struct vt_access *a, uint32_t place,
 		      bool *forwarded)
 {
-	const uint64_t *const chains[] = {chain_of(c, a->addr), chain_of(c, a->addr + a->size - 1)};
+	const uint64_t *const chains[] = {chain_of(c, a->addr, a->base),
+					  chain_of(c, a->addr + a->size - 1, a->base)};
 	uint64_t at[] = {*chains[0], *chains[1]}, i;
 	struct later l = {.access = a, .place = place};
 
@@ -307,13 +315,13 @@ static bool look_back(struct vt_conflicts *c, const struct vt_access *a, uint32_
 		const struct access *e = &c->accesses[i % MAX_WINDOW];
 		int k;
 
-		if (e->number != c->number && !meet(c, &l, e))
+		if (e->number != c->number && e->base == a->base && !meet(c, &l, e))
 			return false;
 		if (!l.left && c->model.youngest)
 			break;
 		for (k = 0; k < 2; k++)
 			if (at[k] == i)
-				at[k] = e->before[chain_of(c, e->addr) != chains[k]];
+				at[k] = e->before[chain_of(c, e->addr, e->base) != chains[k]];
 	}
 	*forwarded = !l.left;
 	return true;
@@ -347,7 +355,8 @@ static bool take_accesses(struct vt_conflicts *c, const struct vt_conflict_code 
 			     !a->size;
 
 		c->totals.accesses++;
-		c->totals.known += a->known;
+		c->totals.known += a->known && !a->base;
+		c->totals.relative += a->known && a->base;
 		c->totals.apart += a->known && apart;
 		forwarded = false;
 		if (a->known && !apart && !look_back(c, a, code->place, &forwarded))

@@ -72,9 +72,10 @@ void vt_conflict_code_make(struct vt_conflict_code *code, const struct vt_facts 
 
 struct vt_access {
 	uint64_t addr; /* 0 if not known */
+	uint64_t base; /* 0, or the number of what is not known that `addr` is relative to */
 	uint16_t size; /* bytes */
 	bool store;
-	bool known;
+	bool known; /* as far as `base` says */
 };
 
 struct vt_conflict_pair {
@@ -93,6 +94,7 @@ struct vt_conflict_totals {
 	uint64_t insns;
 	uint64_t accesses;
 	uint64_t known;	    /* whose address is known */
+	uint64_t relative;  /* whose address is known relative to something */
 	uint64_t apart;	    /* left out: repeated, or wider than any access of a core */
 	uint64_t ruled_out; /* conflicts, but one depends on the other */
 };

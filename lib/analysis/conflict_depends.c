@@ -139,7 +139,7 @@ void vti_depends_load(struct vti_depends *d, const struct vt_access *a, bool for
 	if (forwarded)
 		return;
 	add(d, &d->loaded_late, d->number);
-	if (!a->known)
+	if (!a->known || a->base)
 		return;
 	if (l->used && l->line == line && d->number > l->number &&
 	    d->number - l->number <= d->window)

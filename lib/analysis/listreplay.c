@@ -25,6 +25,7 @@ struct vt_listreplay {
 	uint64_t insns;
 	uint64_t accesses;
 	uint64_t known;
+	uint64_t relative;
 };
 
 struct vt_listreplay *vt_listreplay_new(struct vt_images *images, enum vt_syntax syntax)
@@ -54,7 +55,8 @@ static void take_meta(struct vt_listreplay *l, const struct vt_record *rec)
 		uint64_t *sum;
 	} known[] = {{"replay.insns", &l->insns},
 		     {"replay.accesses", &l->accesses},
-		     {"replay.known", &l->known}};
+		     {"replay.known", &l->known},
+		     {"replay.relative", &l->relative}};
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	char text[NUMBER_SIZE];
@@ -387,6 +389,9 @@ void vt_listreplay_header(const struct vt_listreplay *l, struct vt_output *out)
 	if (l->accesses)
 		vt_output_printf(out, ";\n%.2f%% of %" PRIu64 " accesses had known addresses",
 				 100.0 * (double)l->known / (double)l->accesses, l->accesses);
+	if (l->accesses && l->relative)
+		vt_output_printf(out, ", %.2f%% relative to a register",
+				 100.0 * (double)l->relative / (double)l->accesses);
 	vt_output_text(out, "\n\n");
 	if (l->npairs)
 		vt_output_text(out, "Above is the later access, below the earlier one: how often "

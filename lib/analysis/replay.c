@@ -28,6 +28,7 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 	rp->o = *opt;
 	vt_hash_init(&rp->places, sizeof(struct vti_place), sizeof(struct vti_place));
 	vti_replay_insns_init(&rp->insns);
+	vti_bases_init(&rp->bases);
 	vt_hash_init(&rp->images, sizeof(struct vti_replay_image), sizeof(uint64_t));
 	rp->conflicts = vt_conflicts_new(opt->model, opt->dependent, err);
 	rp->profile = vt_profile_new(NULL);
@@ -50,6 +51,7 @@ void vt_replay_free(struct vt_replay *rp)
 	vti_replay_free_blocks(rp);
 	vt_hash_fini(&rp->places);
 	vt_hash_fini(&rp->insns);
+	vti_bases_fini(&rp->bases);
 	vt_hash_fini(&rp->images);
 	vt_conflicts_free(rp->conflicts);
 	vt_profile_free(rp->profile);
@@ -391,6 +393,7 @@ void vt_replay_write(const struct vt_replay *rp, struct vt_writer *w)
 	write_meta(w, "replay.insns", t->of.insns);
 	write_meta(w, "replay.accesses", t->of.accesses);
 	write_meta(w, "replay.known", t->of.known);
+	write_meta(w, "replay.relative", t->of.relative);
 	write_meta(w, "replay.apart", t->of.apart);
 	write_meta(w, "replay.dependent", t->of.ruled_out);
 }

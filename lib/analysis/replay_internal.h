@@ -10,6 +10,54 @@
 #include "image/addrspace.h"
 #include "stream/bblock.h"
 
+/*
+ * Where addresses are not known, what they are relative to may be: what a register held at some
+ * moment has a symbol of its own, and an address is a symbol and an offset.
+ */
+#define VTI_BASED 24 /* general registers: VT_REG_AX and up, some of them no registers */
+
+struct vti_based {
+	uint64_t symbol; /* from 1 on */
+	uint64_t offset;
+};
+
+struct vti_bases {
+	struct vti_based regs[VTI_BASED];
+	uint64_t next;
+	struct vt_hash pairs; /* symbols of a base and an index */
+};
+
+/* An instruction's operand in memory; base VT_REG_NONE: it is not of that kind. */
+struct vti_base_operand {
+	uint8_t base;
+	uint8_t index; /* VT_REG_NONE: it has none */
+	uint8_t scale;
+	int64_t displacement;
+};
+
+/* What an instruction does: `to` becomes `from` and a step, all others of `lost` something new. */
+struct vti_base_code {
+	uint32_t lost;
+	uint8_t to; /* VT_REG_NONE: nothing is kept */
+	uint8_t from;
+	int64_t step;
+};
+
+void vti_bases_init(struct vti_bases *b);
+void vti_bases_fini(struct vti_bases *b);
+
+/* Nothing is known of registers: a run begins. */
+void vti_bases_begin(struct vti_bases *b);
+
+void vti_bases_operand(const struct vt_facts *f, bool store, struct vti_base_operand *o);
+void vti_bases_make(struct vti_base_code *c, const struct vt_facts *f);
+
+/* Sets an access's base and address, if it can be told.  False: no memory. */
+bool vti_bases_find(struct vti_bases *b, const struct vti_base_operand *o, struct vt_access *a);
+
+/* The instruction is done. */
+void vti_bases_step(struct vti_bases *b, const struct vti_base_code *c);
+
 /* An instruction's place: the key has no padding. */
 struct vti_place {
 	uint64_t offset;
@@ -49,6 +97,7 @@ struct vt_replay {
 	struct vt_intern *strings;
 	struct vt_hash places;
 	struct vt_hash insns; /* that were interpreted */
+	struct vti_bases bases;
 	struct vt_hash images;
 	enum vt_replay_source source;
 	bool has_addresses;	  /* a block has, that is */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
 #include "analysis/replay_internal.h"
 #include "base/buf.h"
 
@@ -13,6 +15,8 @@ struct insn {
 	int64_t pid;
 	uint16_t load_size; /* bytes of its first load, where no capture tells */
 	uint16_t store_size;
+	struct vti_base_operand load, store;
+	struct vti_base_code moves;
 	struct vt_conflict_code code;
 };
 
@@ -23,12 +27,31 @@ void vti_replay_insns_init(struct vt_hash *insns)
 	vt_hash_init(insns, sizeof(struct insn), KEY_SIZE);
 }
 
+/* Whether there is a prefix 67 before the opcode. */
+static bool has_short_addresses(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t prefixes[] = {0x66, 0x67, 0xf2, 0xf3, 0xf0, 0x2e,
+					   0x36, 0x3e, 0x26, 0x64, 0x65};
+	size_t i;
+
+	for (i = 0; i < size && memchr(prefixes, bytes[i], sizeof(prefixes)); i++)
+		if (bytes[i] == 0x67)
+			return true;
+	return false;
+}
+
 static void decode(struct vt_replay *rp, struct insn *insn, const uint8_t *bytes, size_t size)
 {
 	struct vt_facts f;
 
 	vt_facts_decode(bytes, size, &f);
 	vt_conflict_code_make(&insn->code, &f);
+	vti_bases_make(&insn->moves, &f);
+	vti_bases_operand(&f, false, &insn->load);
+	vti_bases_operand(&f, true, &insn->store);
+	/* Addresses of 32 bits are only a part of their registers. */
+	if (has_short_addresses(bytes, size))
+		insn->load.base = insn->store.base = VT_REG_NONE;
 	insn->load_size = vti_replay_size(&f, false);
 	insn->store_size = vti_replay_size(&f, true);
 	insn->code.place = vti_replay_place(rp, insn->pid, insn->ip);
@@ -90,16 +113,37 @@ static size_t gather(const struct insn *insn, const struct vt_capture *c, size_t
 	return count;
 }
 
+/* Unknown addresses may be known relative to a register, if it is clear which is which. */
+static bool add_bases(struct vti_bases *b, const struct insn *insn, struct vt_access *a, size_t n)
+{
+	size_t loads = 0, i;
+
+	for (i = 0; i < n; i++)
+		loads += !a[i].store;
+	for (i = 0; i < n; i++) {
+		if (a[i].known || (a[i].store ? n - loads : loads) > 1)
+			continue;
+		if (!vti_bases_find(b, a[i].store ? &insn->store : &insn->load, &a[i]))
+			return false;
+		a[i].known = a[i].base;
+	}
+	return true;
+}
+
 static int take_insn(struct vt_replay *rp, const struct vt_run *run, const struct vt_capture *c,
 		     size_t n, struct vt_error *err)
 {
 	const struct insn *insn = insn_of(rp, run->pid, c->ip);
+	size_t count;
 
 	if (!insn || insn->code.place == UINT32_MAX ||
 	    !vt_array_grow(&rp->accesses, &rp->accesses_cap, n, sizeof(*rp->accesses)))
 		return vti_replay_no_memory(err);
-	return vt_conflicts_insn(rp->conflicts, &insn->code, rp->accesses,
-				 gather(insn, c, n, rp->accesses), err);
+	count = gather(insn, c, n, rp->accesses);
+	if (!add_bases(&rp->bases, insn, rp->accesses, count))
+		return vti_replay_no_memory(err);
+	vti_bases_step(&rp->bases, &insn->moves);
+	return vt_conflicts_insn(rp->conflicts, &insn->code, rp->accesses, count, err);
 }
 
 /* A run of the interpreter: what one instruction captured begins with itself. */
@@ -109,8 +153,11 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 	size_t i, end;
 	int code = 0;
 
-	if (run->begins || run->pid != rp->pid || run->tid != rp->tid)
+	if (run->begins || !rp->runs || run->pid != rp->pid || run->tid != rp->tid) {
 		vt_conflicts_begin(rp->conflicts);
+		vti_bases_begin(&rp->bases);
+	}
+	rp->runs = true;
 	rp->pid = run->pid;
 	rp->tid = run->tid;
 	for (i = 0; i < run->ncaptures && code == 0; i = end) {

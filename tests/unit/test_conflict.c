@@ -125,7 +125,8 @@ static void against_all_pairs(void **state)
 /* A load whose address comes from the load before it, or does not. */
 static void dependence(void **state)
 {
-	const struct vt_access accesses[] = {{0x1040, 8, false, true}, {0x9040, 8, false, true}};
+	const struct vt_access accesses[] = {{.addr = 0x1040, .size = 8, .known = true},
+					     {.addr = 0x9040, .size = 8, .known = true}};
 	int depends;
 
 	(void)state;
