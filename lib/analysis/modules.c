@@ -40,7 +40,14 @@ struct vt_modules {
 	size_t cap;
 	uint64_t nkinds; /* of all */
 	struct vti_module_tuples tuples;
+	struct vt_hash callers; /* of the run at hand, where it has several */
 	struct vt_modules_totals totals;
+};
+
+/* The caller at an address; 0: unknown, or the run came there by several. */
+struct caller {
+	uint64_t pc; /* the key */
+	uint64_t caller;
 };
 
 /* What a module's emit() calls lead to. */
@@ -51,7 +58,6 @@ struct emitting {
 	struct vt_writer *writer;
 	uint64_t left; /* values that it may still emit */
 	size_t at;     /* the tuple whose address was emitted last */
-	size_t caller; /* for vt_run_caller() */
 	bool refused;
 	struct vt_error *err;
 };
@@ -65,8 +71,10 @@ struct vt_modules *vt_modules_new(void)
 {
 	struct vt_modules *m = calloc(1, sizeof(*m));
 
-	if (m)
+	if (m) {
 		vti_module_tuples_init(&m->tuples);
+		vt_hash_init(&m->callers, sizeof(struct caller), sizeof(uint64_t));
+	}
 	return m;
 }
 
@@ -86,6 +94,7 @@ void vt_modules_free(struct vt_modules *m)
 	}
 	free(m->list);
 	vti_module_tuples_fini(&m->tuples);
+	vt_hash_fini(&m->callers);
 	free(m);
 }
 
@@ -235,11 +244,6 @@ uint32_t vt_modules_capture(const struct vt_modules *m)
 	return m->count ? vti_module_wants(wants(m)) : 0;
 }
 
-bool vt_modules_want_caller(const struct vt_modules *m)
-{
-	return wants(m) & VTRACE_BIT(VTRACE_RETURN_ADDRESS);
-}
-
 bool vt_modules_want_registers(const struct vt_modules *m)
 {
 	return wants(m) & VTRACE_BIT(VTRACE_REGISTER);
@@ -319,6 +323,38 @@ static int note_value(struct vt_modules *all, struct module *m, uint32_t kind, u
 	return vt_hash_add(&m->labels, &key, NULL) ? 0 : no_memory(err);
 }
 
+/* A value has an address, which may have been executed for several callers. */
+static int note_callers(struct vt_modules *m, const struct vt_run *run, struct vt_error *err)
+{
+	const struct vti_module_tuples *t = &m->tuples;
+	size_t i, from = 0;
+	bool added;
+
+	vt_hash_clear(&m->callers);
+	for (i = 0; run->ncallers > 1 && i < t->count; i++) {
+		uint64_t caller = vt_run_caller(run, t->list[i].insn, &from);
+		struct caller *c = vt_hash_add(&m->callers, &t->list[i].pc, &added);
+
+		if (!c)
+			return no_memory(err);
+		if (added)
+			c->caller = caller;
+		else if (c->caller != caller)
+			c->caller = 0;
+	}
+	return 0;
+}
+
+static uint64_t caller_at(const struct emitting *e, uint64_t pc)
+{
+	const struct caller *c = vt_hash_find(&e->all->callers, &pc);
+	size_t from = 0;
+
+	if (e->run->ncallers > 1)
+		return c ? c->caller : 0;
+	return vt_run_caller(e->run, 0, &from);
+}
+
 static void write_value(struct emitting *e, const struct vtrace_value *v)
 {
 	uint64_t *row = vt_writer_row(e->writer, VT_VALUE);
@@ -331,7 +367,7 @@ static void write_value(struct emitting *e, const struct vtrace_value *v)
 	row[VT_VALUE_REG] = e->module->first + v->kind;
 	row[VT_VALUE_SIZE] = v->size;
 	row[VT_VALUE_VALUE] = v->value;
-	row[VT_VALUE_CALLER] = vt_run_caller(e->run, e->all->tuples.list[e->at].insn, &e->caller);
+	row[VT_VALUE_CALLER] = caller_at(e, v->pc);
 	row[VT_VALUE_WEIGHT] = e->run->weight;
 	e->all->totals.values++;
 }
@@ -378,6 +414,8 @@ static int run_one(struct vt_modules *m, struct module *one, const struct vt_run
 				     .weight = run->weight};
 	int code;
 
+	if (note_callers(m, run, err) < 0)
+		return -VT_E_NOMEM;
 	m->totals.tuples += t->count;
 	e.left = (uint64_t)VTRACE_MAX_EMIT * run->insns;
 	code = one->plugin->process(one->state, &r, emit, &e);

@@ -52,11 +52,10 @@ int vt_modules_add(struct vt_modules *m, const struct vtrace_plugin *plugin, con
 size_t vt_modules_count(const struct vt_modules *m);
 
 /*
- * What they want: bits 1 << VT_WHAT_… for vt_interpret_options.capture; the return address; the
- * registers that a run begins with.
+ * What they want: bits 1 << VT_WHAT_… for vt_interpret_options.capture; the registers that a run
+ * begins with.  Callers count where they are told.
  */
 uint32_t vt_modules_capture(const struct vt_modules *m);
-bool vt_modules_want_caller(const struct vt_modules *m);
 bool vt_modules_want_registers(const struct vt_modules *m);
 
 /* Some module settles values when all were seen: until then those written are provisional. */

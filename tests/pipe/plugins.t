@@ -57,7 +57,8 @@ leave:	mov %rsi, %rdi
 to_h:	call *%r11
 	syscall
 	.size pass, . - pass
-g:	ret
+g:	test %r12, %r12
+	ret
 	.size g, . - g
 	.section .rodata
 	.balign 16
@@ -116,7 +117,8 @@ write('operands.want',
        ('mul_f', 'float operand', single(1.5)), ('mul_f', 'float operand', single(4))] +
       [('add_p', 'float operand', double(v)) for v in (1, -2, 1, -2)] +
       [('times', 'operand', 0x1111), ('plus', 'operand', 0x3333), ('plus', 'operand', 0x1111),
-       ('minus', 'operand', 0x4444), ('minus', 'operand', 5)])
+       ('minus', 'operand', 0x4444), ('minus', 'operand', 5)] +
+      [('g', 'operand', 0x1000 + 20)] * 4)
 strides = []
 for i in range(5):
     for label, base, step in (('load', 0x600000, 24), ('store', 0x700000, -1)):
@@ -140,7 +142,13 @@ loop=$(awk '$1 == "load" || $1 == "pass" { print $2 }' symbols | sort)
 awk -v from="$(head -1 <<<"$loop")" -v to="$(tail -1 <<<"$loop")" '$1 < from || $1 >= to' operands.got >outside.got
 sort operands.want >operands.sorted
 t_same "operands: as the program's text says" outside.got operands.sorted
-t_is "and of its loop" "$(awk -v from="$(head -1 <<<"$loop")" '$1 >= from' operands.got | wc -l)" 15
+t_is "and of its loop" "$(awk -v from="$(head -1 <<<"$loop")" -v to="$(tail -1 <<<"$loop")" '$1 >= from && $1 < to' operands.got | wc -l)" 15
+called=$(awk '$1 == "g" { print $2 }' symbols)
+t_is "whose caller is told where there is one" \
+	"$(vinterp -l 5 -p operands.so runs.vt | vtrace dump -k VALUE -F ip,caller | grep "^$called" | sort -u | cut -f 2)" \
+	"$(awk '$1 == "leave" { print $2 }' symbols)"
+t_is "and none where there are two" \
+	"$(vtrace dump -k VALUE -F ip,caller operands.vt | grep "^$called" | sort -u | cut -f 2)" 0x0
 vhot operands.vt | vlist --values >operands.list
 t_like "listings show floating-point operands as such" ' float operand .* 50\.0% 0\.25  50\.0% 2\.5$|50\.0% 2\.5  50\.0% 0\.25$' operands.list
 t_like "single ones, too" ' float operand .*50\.0% 1\.5' operands.list

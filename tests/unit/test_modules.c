@@ -273,7 +273,6 @@ static void test_wants(void **state)
 	assert_int_equal(vt_modules_capture(m), 1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD |
 							1u << VT_WHAT_OPERAND |
 							1u << VT_WHAT_RESULT);
-	assert_false(vt_modules_want_caller(m));
 	assert_false(vt_modules_settle(m));
 	assert_int_equal(vt_modules_count(m), 2);
 	vt_modules_free(m);
