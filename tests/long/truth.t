@@ -11,9 +11,9 @@ t_need valgrind
 cat "$ROOT"/man/*.[135] "$ROOT"/formats/vt.md "$ROOT"/README.md | head -c 400000 >in.txt
 head -c 120000 in.txt >small.txt
 cat in.txt in.txt in.txt | gzip -c >big.gz
-cp "$ROOT/lib/machine/insn.c" .
-gcc -E -I"$ROOT/lib" -o insn.i insn.c
-gcc -S -O2 -o insn.s insn.i
+cp "$ROOT/lib/machine/insn.c" "$ROOT/lib/base/hash.c" .
+gcc -E -I"$ROOT/lib" -o hash.i hash.c
+gcc -S -O2 -I"$ROOT/lib" -o insn.s insn.c
 gcc -c -o insn.o insn.s
 cc1=$(gcc -print-prog-name=cc1)
 
@@ -72,7 +72,7 @@ program grep 5000000 grep -c -i -E '(recor|interpret)[a-z]*.*value|^.{3,9}x' in.
 program perl 10000000 perl work.pl in.txt
 program python3 60000000 /usr/bin/python3 -I math.py
 program bash 5000000 bash -c "$shell"
-program cc1 60000000 "$cc1" -quiet -fpreprocessed -O2 -o /dev/null insn.i
+program cc1 60000000 "$cc1" -quiet -fpreprocessed -O2 -o /dev/null hash.i
 program as 10000000 as -o /dev/null insn.s
 program objdump 10000000 objdump -d insn.o
 program tar 3000000 tar -c -f - "$ROOT/tests" "$ROOT/lib"

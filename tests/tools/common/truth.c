@@ -305,10 +305,9 @@ void compare_captures(struct tally *t, const struct vt_capture *captures, size_t
 			while (slot < s->slot_end && s->block->slots[slot].insn == insn)
 				slot++;
 			in.slot_end = slot;
-			in.captures = captures + at;
-			while (at < n && captures[at].insn == number)
-				at++;
-			in.ncaptures = (size_t)(captures + at - in.captures);
+			in.captures = at < n ? &captures[at] : NULL;
+			for (in.ncaptures = 0; at < n && captures[at].insn == number; at++)
+				in.ncaptures++;
 			if (insn + 1 == s->insn_end)
 				in.next = after_step(steps, i, nsteps, next);
 			else

@@ -14,7 +14,6 @@
 #define MXCSR_DEFAULT 0x1f80
 #define MEMORY	      (256u << 20)
 #define CODE	      (256u << 20)
-#define SAMPLE_STACK  8192
 #define MOST_LENGTH   128
 #define LEAST_LENGTH  16
 #define MOST_GAP      96 /* instructions between windows */
@@ -31,141 +30,6 @@ static void no_memory(void)
 uint64_t truth_addr(const struct vt_step *s)
 {
 	return vt_bblock_insn_addr(s->block, s->insn);
-}
-
-/* ---- what interpreters ask ---- */
-
-static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
-{
-	struct truth *t = arg;
-	uint8_t marks[1024];
-	size_t n;
-
-	if (size > sizeof(marks))
-		size = sizeof(marks);
-	if ((int64_t)space != t->pid)
-		return 0;
-	shadow_get(t->code, addr, bytes, marks, size);
-	for (n = 0; n < size && marks[n]; n++)
-		;
-	return n;
-}
-
-/* Code that is in no file's mapping, or is other than it was. */
-static void learn_code(struct truth *t, const struct vt_bblock *b)
-{
-	uint8_t bytes[VT_MAX_BLOCK_INSNS * VT_MAX_INSN], marks[sizeof(bytes)];
-
-	if (!b->code || b->size > sizeof(bytes))
-		return;
-	shadow_get(t->code, b->addr, bytes, marks, b->size);
-	if (!memcmp(bytes, b->code, b->size) && !memchr(marks, 0, b->size))
-		return;
-	shadow_put(t->code, b->addr, b->code, b->size, 1);
-	truth_forget_code(t, t->pid);
-	t->spoilt = true;
-}
-
-static void load_hook(void *arg, uint32_t insn, struct vt_word addr, unsigned size,
-		      struct vt_word *words)
-{
-	struct truth *t = arg;
-	size_t i;
-	unsigned k;
-
-	insn += t->step->insn;
-	for (i = 0; i < t->naccesses; i++) {
-		const struct access *a = &t->accesses[i];
-
-		if (a->insn != insn || a->store || t->taken[i] || !a->happened || !a->addr ||
-		    !a->value || a->size != size)
-			continue;
-		if (vt_word_is_known(addr) && addr.value != bytes_number(a->addr, a->addr_size))
-			continue;
-		t->taken[i] = true;
-		for (k = 0; 8 * k < size; k++) {
-			unsigned n = size - 8 * k < 8 ? size - 8 * k : 8;
-			uint64_t v = bytes_number(a->value + 8 * (size_t)k, n);
-
-			if ((words[k].value ^ v) & words[k].known)
-				tally_differ(&t->tallies[WAY_FOLLOW], t->step, insn, "memory",
-					     VT_NREGS, words[k].value, v & words[k].known);
-			words[k] = vt_word_of(v);
-		}
-		return;
-	}
-}
-
-static void state_hook(void *arg, uint32_t insn, unsigned offset, unsigned size,
-		       struct vt_word *words)
-{
-	const struct truth *t = arg;
-	const struct vt_step *s = t->step;
-	uint32_t i;
-	unsigned k;
-
-	for (i = s->slot; i < s->slot_end; i++) {
-		const struct vt_slot *slot = &s->block->slots[i];
-
-		if (slot->insn != insn + s->insn || slot->what != VT_WHAT_STATE ||
-		    slot->reg != offset || slot->size != size)
-			continue;
-		for (k = 0; 8 * k < size; k++)
-			words[k] = vt_word_of(vt_step_value(s, i, k));
-		return;
-	}
-}
-
-static bool guard_hook(void *arg, uint32_t insn, bool *done)
-{
-	struct truth *t = arg;
-	const struct vt_step *s = t->step;
-	uint32_t i, nth;
-
-	insn += s->insn;
-	if (t->guard_insn != insn)
-		t->guards = 0;
-	t->guard_insn = insn;
-	nth = t->guards++;
-	for (i = s->slot; i < s->slot_end; i++) {
-		const struct vt_slot *slot = &s->block->slots[i];
-
-		if (slot->insn != insn || slot->what != VT_WHAT_GUARD || nth--)
-			continue;
-		*done = vt_step_value(s, i, 0) & 1;
-		return true;
-	}
-	return false;
-}
-
-/* A mask of the parts of memory that are not hidden from a run that knows only some. */
-static uint64_t shown(const struct truth *t, uint64_t addr)
-{
-	uint64_t h = (addr + t->secret) * UINT64_C(0x9e3779b97f4a7c15), mask = 0;
-	unsigned i;
-
-	for (i = 0; i < 8; i++)
-		if (h >> (8 * i) & 7)
-			mask |= UINT64_C(0xff) << 8 * i;
-	return mask;
-}
-
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
-{
-	struct truth *t = ((struct runner *)arg)->truth;
-	uint64_t sp = t->start.w[VT_REG_SP][0].value, mask = 0;
-	uint8_t marks[VT_KMEM_LINE];
-	unsigned i;
-
-	if (lasting)
-		return 0;
-	shadow_get(t->memory, addr, bytes, marks, VT_KMEM_LINE);
-	for (i = 0; i < VT_KMEM_LINE; i++)
-		if (marks[i] && (t->way != WAY_SAMPLE || addr + i - sp < SAMPLE_STACK))
-			mask |= UINT64_C(1) << i;
-	if (t->way == WAY_PART || t->way == WAY_PATH)
-		mask &= shown(t, addr);
-	return mask;
 }
 
 /* ---- the shadow of memory ---- */
@@ -294,7 +158,7 @@ static const struct vt_capture *captures_of(struct truth *t, const struct vt_int
 	const struct vt_capture *captures = vt_interp_captures(m, n);
 	size_t i;
 
-	if (!t->falsify)
+	if (!t->falsify || !*n)
 		return captures;
 	if (!vt_array_grow(&t->false_captures, &t->false_cap, *n + 1, sizeof(*captures)))
 		no_memory();
@@ -318,7 +182,7 @@ static void follow(struct truth *t, const struct vt_step *s, uint64_t next)
 	enum vt_stop why;
 	size_t n;
 
-	learn_code(t, s->block);
+	truth_learn_code(t, s->block);
 	find_accesses(t, s);
 	vt_interp_clear(t->follower);
 	why = vt_interp_follow(t->follower, (uint64_t)t->pid, truth_addr(s), s->insn_end - s->insn,
@@ -546,7 +410,7 @@ void truth_forget_code(struct truth *t, int64_t pid)
 bool truth_init(struct truth *t, uint64_t seed, struct vt_error *err)
 {
 	struct vt_interp_options opt = {
-		.fetch = fetch, .fetch_arg = t, .capture = CAPTURE, .max_code = CODE};
+		.fetch = truth_fetch, .fetch_arg = t, .capture = CAPTURE, .max_code = CODE};
 	unsigned i;
 
 	memset(t, 0, sizeof(*t));
@@ -558,10 +422,11 @@ bool truth_init(struct truth *t, uint64_t seed, struct vt_error *err)
 		*r = (struct runner){.truth = t};
 		opt.valgrind = i == WAY_FOLLOW || i == WAY_VALGRIND || i == WAY_PATH;
 		if (i == WAY_FOLLOW)
-			opt.hooks = (struct vt_interp_hooks){t, load_hook, state_hook, guard_hook};
+			opt.hooks =
+				(struct vt_interp_hooks){t, truth_load, truth_state, truth_guard};
 		else
 			memset(&opt.hooks, 0, sizeof(opt.hooks));
-		r->mem = vt_kmem_new(i == WAY_FOLLOW ? NULL : fill, r, MEMORY);
+		r->mem = vt_kmem_new(i == WAY_FOLLOW ? NULL : truth_fill, r, MEMORY);
 		if (!r->mem)
 			no_memory();
 		r->m = vt_interp_new(&opt, r->mem, err);

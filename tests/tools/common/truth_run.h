@@ -82,6 +82,19 @@ void truth_steps(struct truth *t, struct vt_step *steps, size_t n, uint64_t next
 
 void truth_forget_code(struct truth *t, int64_t pid);
 
+/* ---- what interpreters ask (interp.h, kmem.h); arg: struct truth, of truth_fill struct runner
+ * ---- */
+
+size_t truth_fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size);
+void truth_load(void *arg, uint32_t insn, struct vt_word addr, unsigned size,
+		struct vt_word *words);
+void truth_state(void *arg, uint32_t insn, unsigned offset, unsigned size, struct vt_word *words);
+bool truth_guard(void *arg, uint32_t insn, bool *done);
+uint64_t truth_fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting);
+
+/* Takes code that is in no file's mapping, or is other than it was. */
+void truth_learn_code(struct truth *t, const struct vt_bblock *b);
+
 /* False when there was a difference, or nothing to compare. */
 bool truth_report(const struct truth *t, bool verbose);
 
