@@ -119,6 +119,7 @@ $(B)/pic/%.o: %.c $(B)/stamp/compile
 
 define archive
 	$(call say,AR,$@)
+	@mkdir -p $(@D)
 	@rm -f $@
 	$(Q)ar rcs $@ $(filter %.o,$^)
 endef
