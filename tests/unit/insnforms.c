@@ -455,11 +455,13 @@ static void draw_compared(const struct native *n, struct vt_rng *rng, struct ins
 			  uint64_t target)
 {
 	const uint8_t *at = data_at(n, c, target);
+	int reg;
 
 	if (once_in(rng, 2))
 		return;
 	if (c->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		c->in.gpr[RAX] = c->in.gpr[number_of(c->operands[0].reg.value)];
+		reg = number_of(c->operands[0].reg.value);
+		c->in.gpr[RAX] = c->in.gpr[reg < 0 ? RAX : reg];
 		return;
 	}
 	if (c->addressing & (1u << RAX | 1u << RDX))
@@ -480,7 +482,7 @@ static bool draw_bit(struct vt_rng *rng, struct insn_case *c)
 	    c->operands[1].type != ZYDIS_OPERAND_TYPE_REGISTER)
 		return true;
 	reg = number_of(c->operands[1].reg.value);
-	if (c->addressing >> reg & 1)
+	if (reg < 0 || c->addressing >> reg & 1)
 		return false;
 	c->in.gpr[reg] = vt_rng_below(rng, 2048) - 1024;
 	return true;
@@ -523,6 +525,7 @@ static bool direct(const struct native *n, struct insn_case *c, uint64_t target)
 {
 	const ZydisDecodedOperand *o = &c->operands[0];
 	uint64_t to = native_branch(n, c->size);
+	int reg;
 
 	if (!is_branch(c))
 		return true;
@@ -534,9 +537,10 @@ static bool direct(const struct native *n, struct insn_case *c, uint64_t target)
 		patch(c, c->insn.raw.imm[0].offset, c->insn.raw.imm[0].size / 8,
 		      to - (n->code_addr + c->at + c->insn.length));
 	} else if (o->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		if (number_of(o->reg.value) == RSP)
+		reg = number_of(o->reg.value);
+		if (reg < 0 || reg == RSP)
 			return false;
-		c->in.gpr[number_of(o->reg.value)] = to;
+		c->in.gpr[reg] = to;
 	} else {
 		memcpy(data_at(n, c, target), &to, sizeof(to));
 	}
