@@ -171,9 +171,9 @@ t_status "the event to rank by is in no stream of pairs" 2 vreplay -e l1d.replac
 if command -v valgrind >/dev/null; then
 	vtrace record --full --mem --values=stores -o recorded.vt -- ./conflicts partial 1000 >/dev/null 2>&1
 	vreplay --image conflicts -o recorded.pairs recorded.vt 2>/dev/null
-	vtrace merge -o both.vt recorded.pairs events.vt
+	vtrace merge -o ranked.vt recorded.pairs events.vt
 	t_is "a recording's pairs, ranked by samples of another run" \
-		"$(ranked <both.vt | sed -n 1,1p)" "forward partial.L 5"
+		"$(ranked <ranked.vt | sed -n 1,1p)" "forward partial.L 5"
 else
 	t_skip "a recording's pairs, ranked by samples of another run" "valgrind is not there"
 fi
