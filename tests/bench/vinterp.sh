@@ -20,21 +20,32 @@ if ! perf record -q -e cpu-clock -o "$dir/probe.data" true >/dev/null 2>&1; then
 fi
 seq 1 1500000 >"$dir/numbers"
 
-# figure WHAT STACK AIM SAMPLES OPTIONS...
+# seconds FILE OPTIONS...: the least of five runs
+seconds()
+{
+	local file=$1
+	shift
+	for _ in 1 2 3 4 5; do
+		"$here/cputime.py" vinterp "$@" -o /dev/null "$file"
+	done | sort -g | head -n 1
+}
+
+# figure WHAT STACK SAMPLES OPTIONS...
 figure()
 {
-	local what=$1 stack=$2 samples=$3 n best=0
+	local what=$1 stack=$2 samples=$3 n cold all
 	shift 3
 	vtrace record --regs --stack "$stack" -o "$dir/one.data" -- gzip -c "$dir/numbers" >/dev/null 2>&1
 	"$here/multiply.py" "$samples" "$dir/one.data" "$dir/many.data"
-	vtrace decode -z none -o "$dir/many.vt" "$dir/many.data" 2>/dev/null
-	n=$(vinterp --summary --json "$dir/many.vt" | sed -n 's/^ *"samples": \([0-9]*\),$/\1/p')
-	for _ in 1 2 3 4 5; do
-		"$here/cputime.py" vinterp "$@" -o /dev/null "$dir/many.vt" >"$dir/time"
-		best=$(awk -v n="$n" -v best="$best" '{ g = n / $1; print (g > best) ? g : best }' "$dir/time")
+	for n in one many; do
+		vtrace decode -z none -o "$dir/$n.vt" "$dir/$n.data" 2>/dev/null
+		vinterp --summary --json "$dir/$n.vt" | sed -n 's/^ *"samples": \([0-9]*\),$/\1/p' >"$dir/$n"
 	done
+	cold=$(seconds "$dir/one.vt" "$@")
+	all=$(seconds "$dir/many.vt" "$@")
+	n=$(($(cat "$dir/many") - $(cat "$dir/one")))
 	printf 'vinterp %-44s %8.0f thousand samples a second (aim: 500)\n' "$what" \
-		"$(awk -v b="$best" 'BEGIN { print b / 1000 }')"
+		"$(awk -v n="$n" -v all="$all" -v cold="$cold" 'BEGIN { print n / (all - cold) / 1000 }')"
 	rm -f "$dir"/*.data "$dir"/*.vt
 }
 
