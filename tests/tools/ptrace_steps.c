@@ -116,7 +116,7 @@ static void step(struct stepper *s)
 		tracee_die("the program has ended");
 	tracee_registers(&s->t);
 	for (r = 0; r <= VT_REG_R15; r++)
-		if (r != VT_REG_IP && s->t.gpr[r] != before[r])
+		if (r != VT_REG_IP && r != VT_REG_FLAGS && s->t.gpr[r] != before[r])
 			fprintf(s->out, " %x=%" PRIx64, r, s->t.gpr[r]);
 	put_vectors(s, &f);
 	fputc('\n', s->out);
