@@ -77,8 +77,10 @@ static volatile sig_atomic_t caught;
 	DO(1, rcx)                                                                                 \
 	DO(2, rdx)                                                                                 \
 	DO(3, rbx)                                                                                 \
-	DO(5, rbp) DO(6, rsi) DO(7, rdi) DO(8, r8) DO(9, r9) DO(10, r10) DO(11, r11) DO(12, r12)   \
-		DO(13, r13) DO(14, r14) DO(15, r15)
+	DO(5, rbp)                                                                                 \
+	DO(6, rsi)                                                                                 \
+	DO(7, rdi)                                                                                 \
+	DO(8, r8) DO(9, r9) DO(10, r10) DO(11, r11) DO(12, r12) DO(13, r13) DO(14, r14) DO(15, r15)
 
 /* Of these, only moves come behind the flags. */
 __asm__(".text\n"
