@@ -10,8 +10,11 @@
 #include "machine/interp_memory.h"
 #include "machine/teach.h"
 
-/* So often is a string instruction repeated; what more of them write is unknown. */
-#define MAX_REPEATS (1u << 22)
+/*
+ * So often is a string instruction repeated in a piece of a path; what more of them write is
+ * unknown.  It bounds the values captured in a piece to some 20 MB.
+ */
+#define MAX_REPEATS (1u << 18)
 
 /* The piece of a path that is being followed. */
 struct piece {

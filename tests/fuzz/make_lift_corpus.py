@@ -27,14 +27,18 @@ CODE = {
     'request': '48c1c703 48c1c70d 48c1c73d 48c1c733 4887db c3',
     'prefixes': '664c404426 90 f2f3660f10c1 6667488d0403 f0f00f0b',
     'cut': '48b80102030405',
+    'forever': '0f60fcf348a5a2d0310f0f05000000000000ccf40f1a',
 }
+
+# How an input is run, and its seed, where a finding hangs on them: followed, repeated very often.
+HOW = {'forever': (0x28, 0x0f)}
 
 
 def main():
     os.makedirs(sys.argv[1], exist_ok=True)
     for number, (name, code) in enumerate(CODE.items()):
         with open(os.path.join(sys.argv[1], name), 'wb') as f:
-            f.write(bytes([(0xfd + 37 * number) & 0xff, number]) +
+            f.write(bytes(HOW.get(name, ((0xfd + 37 * number) & 0xff, number))) +
                     bytes.fromhex(code.replace(' ', '')))
 
 
