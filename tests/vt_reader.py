@@ -270,6 +270,9 @@ ENUMS = {
     "enum:trace": ["enabled", "disabled", "async-disabled", "async-branch", "paging", "vmcs", "exec-mode", "tsx",
                    "stop", "exstop", "mwait", "pwre", "pwrx", "cbr", "mnt"],
     "enum:conflict": ["unknown", "forward", "alias-4k", "order", "size", "synonym"],
+    "enum:confidence": ["none", "low", "medium", "high", "exact"],
+    "enum:method": ["unknown", "naive", "paper", "flow", "branches", "counted", "model"],
+    "enum:stall": ["unexplained", "gain", "icache", "itlb", "dcache", "dtlb", "write-buffer", "forward", "mispredict", "sync", "multiplier", "divider", "unit", "dependency", "queue", "other", "slotting", "operand-a", "operand-b", "operand-c", "unit-static"],
 }
 
 

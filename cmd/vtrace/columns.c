@@ -19,7 +19,8 @@ static const struct {
 	{"enum:thread", vt_thread_op_name},   {"enum:blockend", vt_block_end_name},
 	{"enum:what", vt_what_name},	      {"enum:algo", vt_algo_name},
 	{"enum:state", vt_state_reason_name}, {"enum:trace", vt_trace_event_name},
-	{"enum:conflict", vt_conflict_name},
+	{"enum:conflict", vt_conflict_name},  {"enum:confidence", vt_confidence_name},
+	{"enum:method", vt_method_name},      {"enum:stall", vt_stall_name},
 };
 
 static bool is_hex(const char *unit)

@@ -86,6 +86,43 @@ static const char *const conflicts[VT_NCONFLICTS] = {
 	[VT_CONFLICT_SIZE] = "size",	     [VT_CONFLICT_SYNONYM] = "synonym",
 };
 
+static const char *const confidences[VT_NCONFIDENCES] = {
+	[VT_CONFIDENCE_NONE] = "none",	   [VT_CONFIDENCE_LOW] = "low",
+	[VT_CONFIDENCE_MEDIUM] = "medium", [VT_CONFIDENCE_HIGH] = "high",
+	[VT_CONFIDENCE_EXACT] = "exact",
+};
+
+static const char *const methods[VT_NMETHODS] = {
+	[VT_METHOD_UNKNOWN] = "unknown",   [VT_METHOD_NAIVE] = "naive",
+	[VT_METHOD_PAPER] = "paper",	   [VT_METHOD_FLOW] = "flow",
+	[VT_METHOD_BRANCHES] = "branches", [VT_METHOD_COUNTED] = "counted",
+	[VT_METHOD_MODEL] = "model",
+};
+
+static const char *const stalls[VT_NSTALLS] = {
+	[VT_STALL_UNEXPLAINED] = "unexplained",
+	[VT_STALL_GAIN] = "gain",
+	[VT_STALL_ICACHE] = "icache",
+	[VT_STALL_ITLB] = "itlb",
+	[VT_STALL_DCACHE] = "dcache",
+	[VT_STALL_DTLB] = "dtlb",
+	[VT_STALL_WRITE_BUFFER] = "write-buffer",
+	[VT_STALL_FORWARD] = "forward",
+	[VT_STALL_MISPREDICT] = "mispredict",
+	[VT_STALL_SYNC] = "sync",
+	[VT_STALL_MULTIPLIER] = "multiplier",
+	[VT_STALL_DIVIDER] = "divider",
+	[VT_STALL_UNIT] = "unit",
+	[VT_STALL_DEPENDENCY] = "dependency",
+	[VT_STALL_QUEUE] = "queue",
+	[VT_STALL_OTHER] = "other",
+	[VT_STALL_SLOTTING] = "slotting",
+	[VT_STALL_OPERAND_A] = "operand-a",
+	[VT_STALL_OPERAND_B] = "operand-b",
+	[VT_STALL_OPERAND_C] = "operand-c",
+	[VT_STALL_UNIT_STATIC] = "unit-static",
+};
+
 const char *vt_policy_name(uint64_t policy)
 {
 	return policy < VT_NPOLICIES ? policies[policy] : "?";
@@ -129,4 +166,19 @@ const char *vt_trace_event_name(uint64_t event)
 const char *vt_conflict_name(uint64_t conflict)
 {
 	return conflict < VT_NCONFLICTS ? conflicts[conflict] : "?";
+}
+
+const char *vt_confidence_name(uint64_t confidence)
+{
+	return confidence < VT_NCONFIDENCES ? confidences[confidence] : "?";
+}
+
+const char *vt_method_name(uint64_t method)
+{
+	return method < VT_NMETHODS ? methods[method] : "?";
+}
+
+const char *vt_stall_name(uint64_t cause)
+{
+	return cause < VT_NSTALLS ? stalls[cause] : "?";
 }

@@ -158,6 +158,54 @@ enum vt_conflict {
 	VT_NCONFLICTS
 };
 
+/* How far an estimate can be trusted: DCPI 6.1.5. */
+enum vt_confidence {
+	VT_CONFIDENCE_NONE, /* nothing is known */
+	VT_CONFIDENCE_LOW,
+	VT_CONFIDENCE_MEDIUM,
+	VT_CONFIDENCE_HIGH,
+	VT_CONFIDENCE_EXACT, /* it was counted */
+	VT_NCONFIDENCES
+};
+
+/* How a frequency was found. */
+enum vt_method {
+	VT_METHOD_UNKNOWN,
+	VT_METHOD_NAIVE,    /* samples by the instruction's own best case */
+	VT_METHOD_PAPER,    /* DCPI 6.1: clusters of ratios, local propagation */
+	VT_METHOD_FLOW,	    /* the same, and a minimum-cost flow */
+	VT_METHOD_BRANCHES, /* from branch stacks */
+	VT_METHOD_COUNTED,  /* from executed code */
+	VT_METHOD_MODEL,    /* a simulator knows */
+	VT_NMETHODS
+};
+
+/* What an issue slot is lost to.  DCPI 6.3, figures 2 and 4; from SLOTTING on they are static. */
+enum vt_stall_cause {
+	VT_STALL_UNEXPLAINED,  /* everything has been ruled out */
+	VT_STALL_GAIN,	       /* less time than the static schedule takes */
+	VT_STALL_ICACHE,       /* instruction cache miss */
+	VT_STALL_ITLB,	       /* instruction TLB miss */
+	VT_STALL_DCACHE,       /* data cache miss */
+	VT_STALL_DTLB,	       /* data TLB miss */
+	VT_STALL_WRITE_BUFFER, /* the write or store buffer is full */
+	VT_STALL_FORWARD,      /* a load waits for a store that cannot be forwarded */
+	VT_STALL_MISPREDICT,   /* a mispredicted branch before */
+	VT_STALL_SYNC,	       /* a fence, an atomic or a serialising instruction */
+	VT_STALL_MULTIPLIER,   /* the multiplier is busy */
+	VT_STALL_DIVIDER,      /* the divider is busy */
+	VT_STALL_UNIT,	       /* another functional unit is busy */
+	VT_STALL_DEPENDENCY,   /* an operand from an instruction of unpredictable latency */
+	VT_STALL_QUEUE,	       /* no room in a queue or among the registers for renaming */
+	VT_STALL_OTHER,	       /* system calls, interrupts, … */
+	VT_STALL_SLOTTING,     /* not to be issued together with its neighbours */
+	VT_STALL_OPERAND_A,    /* its first, second, further operand is not ready */
+	VT_STALL_OPERAND_B,
+	VT_STALL_OPERAND_C,
+	VT_STALL_UNIT_STATIC, /* a functional unit is busy with an instruction before */
+	VT_NSTALLS
+};
+
 /* Names for the values above, as `vtrace dump` prints them; "?" for a value that has none. */
 const char *vt_policy_name(uint64_t policy);
 const char *vt_image_type_name(uint64_t type);
@@ -168,6 +216,9 @@ const char *vt_algo_name(uint64_t algo);
 const char *vt_state_reason_name(uint64_t reason);
 const char *vt_trace_event_name(uint64_t event);
 const char *vt_conflict_name(uint64_t conflict);
+const char *vt_confidence_name(uint64_t confidence);
+const char *vt_method_name(uint64_t method);
+const char *vt_stall_name(uint64_t cause);
 
 #ifdef __cplusplus
 }

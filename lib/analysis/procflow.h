@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_PROCFLOW_H
+#define VT_ANALYSIS_PROCFLOW_H
+
+#include <stdint.h>
+
+#include "analysis/blockcode.h"
+#include "analysis/locate.h"
+#include "base/error.h"
+#include "flow/cfg.h"
+#include "flow/classes.h"
+#include "image/images.h"
+#include "machine/core.h"
+#include "machine/schedule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A procedure as the analyses of cycles see it: its graph, the classes of equal frequency, and what
+ * a machine's static schedule says of each instruction.
+ */
+struct vt_procflow {
+	struct vt_procedure proc;
+	struct vt_cfg *cfg;
+	struct vt_classes *classes;
+	struct vt_mop *ops;		/* by instruction of the graph */
+	struct vt_schedule_cost *costs; /* likewise; indices in them are of the graph's
+					   instructions, VT_SCHEDULE_NONE for other ones */
+	uint32_t *block;		/* the block of each instruction */
+};
+
+/*
+ * Owned by the caller.  `code` has what no file has, and may be NULL.  A block that begins a loop
+ * is scheduled in the steady state of the loop, another after its most likely predecessor.  NULL:
+ * VT_E_NOTFOUND, there is no code; VT_E_NOMEM; VT_E_LIMIT.
+ */
+struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
+				    const struct vt_procedure *proc, const struct vt_core *m,
+				    struct vt_error *err);
+void vt_procflow_free(struct vt_procflow *f);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
