@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/procflow.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/*
+ * How many instructions before a block are scheduled with it: so many that on the machines
+ * described what is before them hardly matters any more.
+ */
+#define WARM_IN_ORDER	  40
+#define WARM_OUT_OF_ORDER 160
+
+/* int3, which padding is made of, and which ends what control can reach. */
+#define NO_CODE 0xcc
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- the code ---- */
+
+/* What a procedure is made of; `owned` if there is no file that has it. */
+struct code {
+	const uint8_t *bytes;
+	size_t size;
+	uint8_t *owned;
+};
+
+static bool code_of_file(struct vt_images *images, const struct vt_procedure *proc, struct code *c)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(images, proc->image, &why);
+	size_t avail = 0;
+
+	if (!elf || vt_elf_info(elf)->machine != VT_MACHINE_X86_64)
+		return false;
+	c->bytes = vt_elf_bytes(elf, proc->start, &avail);
+	c->size = avail < proc->end - proc->start ? avail : (size_t)(proc->end - proc->start);
+	return c->bytes && c->size;
+}
+
+static bool code_of_blocks(struct vt_images *images, const struct vt_blockcode *blocks,
+			   const struct vt_procedure *proc, struct code *c)
+{
+	const struct vt_image *image = vt_images_get(images, proc->image);
+	bool anonymous = image && image->type == VT_IMAGE_ANON;
+	uint64_t offset = proc->start, i = 0;
+	bool any = false;
+
+	if (!anonymous && !vt_images_offset(images, proc->image, proc->start, &offset))
+		return false;
+	memset(c->owned, NO_CODE, c->size);
+	while (i < c->size) {
+		size_t size = 0;
+		const uint8_t *bytes = vt_blockcode_at(
+			blocks, anonymous ? VT_UNMAPPED_IMAGE : proc->image, offset + i, &size);
+
+		if (!bytes || !size || size > c->size - i) {
+			i++;
+			continue;
+		}
+		memcpy(c->owned + i, bytes, size);
+		any = true;
+		i += size;
+	}
+	c->bytes = c->owned;
+	return any;
+}
+
+/* More than any compiler makes of one procedure: for code without a file all of it is copied. */
+#define MAX_PROCEDURE (UINT64_C(64) << 20)
+
+static int find_code(struct vt_images *images, const struct vt_blockcode *blocks,
+		     const struct vt_procedure *proc, struct code *c, struct vt_error *err)
+{
+	if (proc->end <= proc->start)
+		return vt_error_set(err, VT_E_NOTFOUND, "no procedure");
+	if (proc->end - proc->start > MAX_PROCEDURE)
+		return vt_error_set(err, VT_E_LIMIT, "%s: a procedure of %" PRIu64 " bytes",
+				    proc->name, proc->end - proc->start);
+	if (code_of_file(images, proc, c))
+		return 0;
+	if (blocks) {
+		c->size = (size_t)(proc->end - proc->start);
+		c->owned = malloc(c->size);
+		if (!c->owned)
+			return no_memory(err);
+		if (code_of_blocks(images, blocks, proc, c))
+			return 0;
+	}
+	return vt_error_set(err, VT_E_NOTFOUND, "%s: its code is not there", proc->name);
+}
+
+/* ---- which block comes before which ---- */
+
+enum { WHITE, OPEN, DONE };
+
+struct order {
+	const struct vt_cfg *g;
+	uint8_t *color; /* by block */
+	uint32_t *next; /* by block: out edges that were followed */
+	uint32_t *stack;
+	uint32_t *before;   /* by block: the edge that control most likely comes by */
+	uint8_t *preferred; /* how good that one is */
+};
+
+/* A loop goes on more often than it begins, and branches fall through where compilers can help. */
+static uint8_t likelihood(const struct order *o, const struct vt_cfg_edge *e)
+{
+	if (e->from < VT_CFG_FIRST)
+		return 0;
+	if (o->color[e->to] == OPEN)
+		return 3;
+	return e->kind == VT_EDGE_FALL ? 2 : 1;
+}
+
+static void follow(struct order *o, uint32_t edge)
+{
+	const struct vt_cfg_edge *e = &o->g->edges[edge];
+	uint8_t how = likelihood(o, e);
+
+	if (how > o->preferred[e->to]) {
+		o->preferred[e->to] = how;
+		o->before[e->to] = edge;
+	}
+}
+
+/* Depth first, so that edges to a block whose successors are being visited close loops. */
+static void visit(struct order *o, uint32_t root)
+{
+	uint32_t depth = 0;
+
+	if (o->color[root] != WHITE)
+		return;
+	o->color[root] = OPEN;
+	o->stack[depth++] = root;
+	while (depth) {
+		uint32_t b = o->stack[depth - 1];
+		const struct vt_cfg_block *block = &o->g->blocks[b];
+		uint32_t to;
+
+		if (o->next[b] == block->nout) {
+			o->color[b] = DONE;
+			depth--;
+			continue;
+		}
+		follow(o, block->out + o->next[b]);
+		to = o->g->edges[block->out + o->next[b]++].to;
+		if (o->color[to] == WHITE) {
+			o->color[to] = OPEN;
+			o->stack[depth++] = to;
+		}
+	}
+}
+
+static bool find_order(struct order *o, const struct vt_cfg *g)
+{
+	uint32_t b, n = g->nblocks;
+
+	*o = (struct order){
+		.g = g,
+		.color = calloc(n, 1),
+		.next = calloc(n, sizeof(uint32_t)),
+		.stack = calloc(n, sizeof(uint32_t)),
+		.before = calloc(n, sizeof(uint32_t)),
+		.preferred = calloc(n, 1),
+	};
+	if (!o->color || !o->next || !o->stack || !o->before || !o->preferred)
+		return false;
+	for (b = 0; b < n; b++)
+		o->before[b] = UINT32_MAX;
+	visit(o, VT_CFG_ENTRY);
+	for (b = VT_CFG_FIRST; b < n; b++)
+		visit(o, b);
+	return true;
+}
+
+static void order_fini(struct order *o)
+{
+	free(o->color);
+	free(o->next);
+	free(o->stack);
+	free(o->before);
+	free(o->preferred);
+}
+
+/* ---- schedules ---- */
+
+struct scheduler {
+	struct vt_procflow *f;
+	const struct vt_core *m;
+	const uint32_t *before;
+	uint32_t warm;			/* the most instructions before a block */
+	uint32_t *path;			/* instructions of the graph, `cap` of them */
+	const struct vt_mop **ops;	/* theirs */
+	struct vt_schedule_cost *costs; /* of the block's */
+	size_t cap;
+};
+
+/* The instructions that come before a block, the nearest last, in path[0..n). */
+static uint32_t gather_before(const struct scheduler *s, uint32_t block)
+{
+	const struct vt_cfg *g = s->f->cfg;
+	uint32_t n = 0, edge = s->before[block], i;
+
+	while (n < s->warm && edge != UINT32_MAX) {
+		const struct vt_cfg_block *b = &g->blocks[g->edges[edge].from];
+
+		for (i = b->ninsns; i > 0 && n < s->warm; i--)
+			s->path[n++] = b->insn + i - 1;
+		edge = s->before[g->edges[edge].from];
+	}
+	for (i = 0; i < n / 2; i++) {
+		uint32_t t = s->path[i];
+
+		s->path[i] = s->path[n - 1 - i];
+		s->path[n - 1 - i] = t;
+	}
+	return n;
+}
+
+static int32_t graph_index(const struct scheduler *s, uint32_t warm, uint32_t n, int32_t index)
+{
+	int64_t at = (int64_t)warm + index;
+
+	if (index == VT_SCHEDULE_NONE || at < 0 || at >= (int64_t)warm + n)
+		return VT_SCHEDULE_NONE;
+	return (int32_t)s->path[at];
+}
+
+static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *err)
+{
+	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
+	uint32_t warm = gather_before(s, block), i, j;
+	int code;
+
+	for (i = 0; i < b->ninsns; i++)
+		s->path[warm + i] = b->insn + i;
+	for (i = 0; i < warm + b->ninsns; i++)
+		s->ops[i] = &s->f->ops[s->path[i]];
+	code = vt_schedule(s->m, s->ops, warm + b->ninsns, warm, s->costs, err);
+	for (i = 0; i < b->ninsns && code == 0; i++) {
+		struct vt_schedule_cost *c = &s->f->costs[b->insn + i];
+
+		*c = s->costs[i];
+		c->depends = graph_index(s, warm, b->ninsns, c->depends);
+		for (j = 0; j < c->nstalls; j++)
+			c->stalls[j].culprit =
+				graph_index(s, warm, b->ninsns, c->stalls[j].culprit);
+	}
+	return code;
+}
+
+static int schedule(struct vt_procflow *f, const struct vt_core *m, struct vt_error *err)
+{
+	const struct vt_cfg *g = f->cfg;
+	struct scheduler s = {
+		.f = f,
+		.m = m,
+		.warm = m->order == VT_OUT_OF_ORDER ? WARM_OUT_OF_ORDER : WARM_IN_ORDER,
+	};
+	struct order o;
+	uint32_t b;
+	int code = 0;
+
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		if (g->blocks[b].ninsns > s.cap)
+			s.cap = g->blocks[b].ninsns;
+	s.cap += s.warm;
+	s.path = calloc(s.cap, sizeof(*s.path));
+	s.ops = calloc(s.cap, sizeof(const struct vt_mop *));
+	s.costs = calloc(s.cap, sizeof(*s.costs));
+	if (!find_order(&o, g) || !s.path || !s.ops || !s.costs)
+		code = no_memory(err);
+	s.before = o.before;
+	for (b = VT_CFG_FIRST; b < g->nblocks && code == 0; b++)
+		code = schedule_block(&s, b, err);
+	order_fini(&o);
+	free(s.path);
+	free(s.ops);
+	free(s.costs);
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static int decode(struct vt_procflow *f, const struct code *c, const struct vt_core *m,
+		  struct vt_error *err)
+{
+	const struct vt_cfg *g = f->cfg;
+	uint32_t b, i;
+
+	f->ops = calloc((size_t)g->ninsns + 1, sizeof(*f->ops));
+	f->costs = calloc((size_t)g->ninsns + 1, sizeof(*f->costs));
+	f->block = calloc((size_t)g->ninsns + 1, sizeof(*f->block));
+	if (!f->ops || !f->costs || !f->block)
+		return no_memory(err);
+	for (i = 0; i < g->ninsns; i++) {
+		uint64_t at = g->insns[i].addr - f->proc.start;
+
+		vt_core_op(m, c->bytes + at, at < c->size ? c->size - (size_t)at : 0, &f->ops[i]);
+	}
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		for (i = 0; i < g->blocks[b].ninsns; i++)
+			f->block[g->blocks[b].insn + i] = b;
+	return 0;
+}
+
+static int make(struct vt_procflow *f, struct vt_images *images, const struct code *c,
+		const struct vt_core *m, struct vt_error *err)
+{
+	const struct vt_cfg_source src = {
+		.code = c->bytes,
+		.size = c->size,
+		.start = f->proc.start,
+		.images = images,
+		.image = f->proc.image,
+	};
+	int code;
+
+	f->cfg = vt_cfg_new(&src, err);
+	if (!f->cfg)
+		return -(int)err->code;
+	f->classes = vt_classes_new(f->cfg, err);
+	if (!f->classes)
+		return -(int)err->code;
+	code = decode(f, c, m, err);
+	return code < 0 ? code : schedule(f, m, err);
+}
+
+struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
+				    const struct vt_procedure *proc, const struct vt_core *m,
+				    struct vt_error *err)
+{
+	struct vt_procflow *f = calloc(1, sizeof(*f));
+	struct code c = {0};
+	int failed;
+
+	if (!f) {
+		no_memory(err);
+		return NULL;
+	}
+	f->proc = *proc;
+	failed = find_code(images, code, proc, &c, err);
+	if (failed == 0)
+		failed = make(f, images, &c, m, err);
+	free(c.owned);
+	if (failed < 0) {
+		vt_procflow_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void vt_procflow_free(struct vt_procflow *f)
+{
+	if (!f)
+		return;
+	vt_cfg_free(f->cfg);
+	vt_classes_free(f->classes);
+	free(f->ops);
+	free(f->costs);
+	free(f->block);
+	free(f);
+}
