@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/intern.h"
+
+struct row_key {
+	uint32_t image; /* ids of the texts */
+	uint32_t label;
+};
+
+struct row {
+	struct row_key key;
+	uint32_t path;
+};
+
+/* Of one run: tallies[row * nevents + event]; rows that came later have none. */
+struct run {
+	struct vt_tally *tallies;
+	size_t rows;
+	size_t cap;
+};
+
+struct vt_runs {
+	size_t nevents;
+	struct vt_hash rows;
+	struct vt_intern *texts;
+	struct run *runs;
+	size_t nruns;
+	size_t runs_cap;
+};
+
+struct vt_runs *vt_runs_new(size_t nevents)
+{
+	struct vt_runs *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->nevents = nevents;
+	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct row_key));
+	r->texts = vt_intern_new();
+	if (!r->texts) {
+		vt_runs_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void vt_runs_free(struct vt_runs *r)
+{
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->nruns; i++)
+		free(r->runs[i].tallies);
+	free(r->runs);
+	vt_hash_fini(&r->rows);
+	vt_intern_free(r->texts);
+	free(r);
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The number of a ranking's row among all runs'; SIZE_MAX: no memory. */
+static size_t find_row(struct vt_runs *r, const struct vt_rank *k, const struct vt_buf *label)
+{
+	uint32_t path = vt_intern_str(r->texts, k->path);
+	struct row_key key = {vt_intern_str(r->texts, file_name(k->path)),
+			      vt_intern_add(r->texts, label->data, label->size)};
+	struct row *row;
+
+	if (label->failed || path == UINT32_MAX || key.image == UINT32_MAX ||
+	    key.label == UINT32_MAX)
+		return SIZE_MAX;
+	row = vt_hash_add(&r->rows, &key, NULL);
+	if (!row)
+		return SIZE_MAX;
+	row->path = path;
+	return (size_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
+}
+
+static bool make_room(const struct vt_runs *r, struct run *run, size_t rows)
+{
+	size_t had = run->rows * r->nevents;
+	size_t want = rows * r->nevents;
+
+	if (want <= had)
+		return true;
+	if (!vt_array_grow(&run->tallies, &run->cap, want, sizeof(*run->tallies)))
+		return false;
+	memset(run->tallies + had, 0, (want - had) * sizeof(*run->tallies));
+	run->rows = rows;
+	return true;
+}
+
+/* Several rows of a ranking may have one name: they add up. */
+static bool add_row(struct vt_runs *r, struct run *run, const struct vt_ranking *ranking, size_t i,
+		    const size_t *events, struct vt_buf *label)
+{
+	const struct vt_rank *k = vt_ranking_at(ranking, i);
+	size_t row, e;
+
+	label->size = 0;
+	vt_rank_label(k, vt_ranking_level(ranking), label);
+	row = find_row(r, k, label);
+	if (row == SIZE_MAX || !make_room(r, run, r->rows.count))
+		return false;
+	for (e = 0; e < r->nevents; e++) {
+		struct vt_tally *sum = &run->tallies[row * r->nevents + e];
+		struct vt_tally t;
+
+		if (events[e] == SIZE_MAX)
+			continue;
+		t = vt_ranking_tally(ranking, i, events[e]);
+		sum->samples += t.samples;
+		sum->period += t.period;
+	}
+	return true;
+}
+
+int vt_runs_add(struct vt_runs *r, const struct vt_ranking *ranking, const size_t *events,
+		struct vt_error *err)
+{
+	struct vt_buf label = VT_BUF_INIT;
+	struct run *run;
+	bool ok;
+	size_t i;
+
+	ok = vt_array_grow(&r->runs, &r->runs_cap, r->nruns + 1, sizeof(*r->runs));
+	if (ok) {
+		run = &r->runs[r->nruns++];
+		*run = (struct run){0};
+		for (i = 0; i < vt_ranking_count(ranking) && ok; i++)
+			ok = add_row(r, run, ranking, i, events, &label);
+	}
+	vt_buf_free(&label);
+	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+size_t vt_runs_count(const struct vt_runs *r)
+{
+	return r->nruns;
+}
+
+size_t vt_runs_rows(const struct vt_runs *r)
+{
+	return r->rows.count;
+}
+
+static const struct row *row_at(const struct vt_runs *r, size_t row)
+{
+	return vt_hash_at(&r->rows, row);
+}
+
+const char *vt_runs_label(const struct vt_runs *r, size_t row)
+{
+	return vt_intern_get(r->texts, row_at(r, row)->key.label);
+}
+
+const char *vt_runs_image(const struct vt_runs *r, size_t row)
+{
+	return vt_intern_get(r->texts, row_at(r, row)->key.image);
+}
+
+const char *vt_runs_path(const struct vt_runs *r, size_t row)
+{
+	return vt_intern_get(r->texts, row_at(r, row)->path);
+}
+
+struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event)
+{
+	static const struct vt_tally none = {0, 0};
+	const struct run *of = &r->runs[run];
+
+	return row < of->rows ? of->tallies[row * r->nevents + event] : none;
+}
