@@ -13,7 +13,8 @@ extern "C" {
 
 /*
  * The branch predictor of a modelled machine: directions (by the machine's `predictor`), targets of
- * indirect jumps and calls (a branch target buffer), returns (a stack).
+ * indirect jumps and calls (a branch target buffer), returns (a stack).  Without a predictor no
+ * conditional branch is predicted to be taken.
  */
 struct vt_simbranch;
 

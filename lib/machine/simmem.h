@@ -13,7 +13,9 @@ extern "C" {
 
 /*
  * The memory of a modelled machine: caches (set-associative, least recently used, write-allocate),
- * TLBs, the write buffer.  It tells how many cycles an access takes, not what it reads.
+ * TLBs, the write buffer.  It tells how many cycles an access takes, not what it reads.  A cache's
+ * latency counts from the start of the access, as that of `memory` does.  What comes to a line that
+ * is still under way waits for the rest, and missed what the first one missed.
  */
 struct vt_simmem;
 

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/simmem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What crosses more lines than this (no instruction's access does) counts as if it did not. */
+#define MAX_LINES 128
+
+/*
+ * One line of a cache, or one page of a TLB.  A line is there from the moment it is asked for, but
+ * its data only from `ready` on: who comes before then waits for the rest, and missed what the
+ * first one did.
+ */
+struct line {
+	uint64_t number; /* address divided by the line's size */
+	uint64_t ready : 56;
+	uint64_t missed : 8;
+};
+
+#define NO_LINE UINT64_MAX
+
+struct cache {
+	uint32_t sets; /* 0: there is no such cache */
+	uint32_t ways;
+	uint32_t shift;	   /* log2 of the line's size */
+	uint32_t mask;	   /* sets - 1 where that is a power of 2, else 0 */
+	uint32_t latency;  /* until data can be used, if it hits */
+	uint32_t bit;	   /* what missing it is called */
+	struct line *line; /* of each set, the most recently used first */
+	uint32_t nbusy;
+	uint64_t *busy; /* until when each of its misses is under way */
+};
+
+struct vt_simmem {
+	const struct vt_core *m;
+	struct cache icache;
+	struct cache dcache;
+	struct cache l2;
+	struct cache l3;
+	struct cache itlb;
+	struct cache dtlb;
+	struct cache stlb;
+	uint64_t horizon; /* cycles that nothing is under way for longer than */
+	/* The write buffer: a ring, the oldest first. */
+	uint32_t first;
+	uint32_t held;
+	uint64_t written; /* when the latest that went in will be out */
+	struct waiting {
+		uint64_t number;
+		uint64_t begin; /* of writing it out */
+		uint64_t end;
+	} * buffer;
+};
+
+/* ---- set-associative tables ---- */
+
+static uint32_t log2_of(uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (n >>= 1)
+		i++;
+	return i;
+}
+
+static bool cache_init(struct cache *c, uint32_t lines, uint32_t ways, uint32_t line)
+{
+	size_t i;
+
+	if (lines == 0)
+		return true;
+	c->ways = ways == 0 ? 1 : ways > lines ? lines : ways;
+	c->sets = lines / c->ways;
+	c->mask = (c->sets & (c->sets - 1)) == 0 ? c->sets - 1 : 0;
+	/* With lines of two bytes at least, no line's number is NO_LINE. */
+	c->shift = line < 2 ? 1 : log2_of(line);
+	c->line = malloc((size_t)c->sets * c->ways * sizeof(*c->line));
+	if (!c->line)
+		return false;
+	for (i = 0; i < (size_t)c->sets * c->ways; i++)
+		c->line[i] = (struct line){.number = NO_LINE};
+	return true;
+}
+
+static bool cache_of(struct cache *c, const struct vt_cache_shape *shape, uint32_t bit)
+{
+	c->latency = shape->size ? shape->latency : 0;
+	c->bit = bit;
+	if (!cache_init(c, shape->size / (shape->line < 2 ? 2 : shape->line), shape->ways,
+			shape->line))
+		return false;
+	c->nbusy = c->sets ? shape->misses : 0;
+	c->busy = c->nbusy ? calloc(c->nbusy, sizeof(*c->busy)) : NULL;
+	return !c->nbusy || c->busy;
+}
+
+static bool tlb_of(struct cache *c, const struct vt_tlb_shape *shape, uint32_t bit)
+{
+	c->latency = shape->latency;
+	c->bit = bit;
+	return cache_init(c, shape->entries, shape->ways, shape->page);
+}
+
+static void cache_done(struct cache *c)
+{
+	free(c->line);
+	free(c->busy);
+}
+
+static struct line *set_of(const struct cache *c, uint64_t number)
+{
+	uint64_t set = c->mask || c->sets == 1 ? number & c->mask : number % c->sets;
+
+	return c->line + (size_t)set * c->ways;
+}
+
+/* The line of this number, now the most recently used of its set; NULL if it is not there. */
+static struct line *find(const struct cache *c, uint64_t number)
+{
+	struct line *set = set_of(c, number);
+	struct line found;
+	uint32_t i;
+
+	if (set->number == number)
+		return set;
+	for (i = 1; i < c->ways; i++)
+		if (set[i].number == number) {
+			found = set[i];
+			memmove(set + 1, set, i * sizeof(*set));
+			*set = found;
+			return set;
+		}
+	return NULL;
+}
+
+/* Puts a line in the place of the least recently used. */
+static struct line *put(const struct cache *c, uint64_t number)
+{
+	struct line *set = set_of(c, number);
+
+	memmove(set + 1, set, (c->ways - 1) * sizeof(*set));
+	*set = (struct line){.number = number};
+	return set;
+}
+
+/* ---- the hierarchy ---- */
+
+/*
+ * Cycles from `cycle` to `until`.  Threads that share a memory have clocks of their own: what one
+ * of them has under way further ahead than anything takes was long ago for the other.
+ */
+static uint64_t remaining(const struct vt_simmem *s, uint64_t until, uint64_t cycle)
+{
+	return until > cycle && until - cycle <= s->horizon ? until - cycle : 0;
+}
+
+/* The place of a miss that begins at *cycle, which becomes later if all are taken. */
+static uint64_t *take_miss(const struct vt_simmem *s, struct cache *c, uint64_t *cycle)
+{
+	uint64_t *best = NULL;
+	uint64_t wait, least = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < c->nbusy; i++) {
+		wait = remaining(s, c->busy[i], *cycle);
+		if (wait < least) {
+			least = wait;
+			best = &c->busy[i];
+			if (wait == 0)
+				break;
+		}
+	}
+	if (best)
+		*cycle += least;
+	return best;
+}
+
+/*
+ * When the data at `addr` can be used by an access that begins at `cycle`, looked for in `c` and
+ * then behind it.  *missed gets the bits of what it was not in.
+ */
+static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint64_t addr,
+		      uint32_t *missed)
+{
+	struct cache *next = c == &s->l2 ? &s->l3 : c == &s->l3 ? NULL : &s->l2;
+	uint64_t ready, wait, *busy;
+	uint32_t below = 0;
+	struct line *line;
+
+	if (c->sets == 0)
+		return next ? reach(s, next, cycle, addr, missed) : cycle + s->m->memory;
+	line = find(c, addr >> c->shift);
+	if (line) {
+		wait = remaining(s, line->ready, cycle);
+		if (wait <= c->latency)
+			return cycle + c->latency;
+		*missed |= line->missed;
+		return cycle + wait;
+	}
+	busy = take_miss(s, c, &cycle);
+	below = c->bit;
+	ready = next ? reach(s, next, cycle, addr, &below) : cycle + s->m->memory;
+	if (busy)
+		*busy = ready;
+	line = put(c, addr >> c->shift);
+	line->ready = ready;
+	line->missed = below & UINT8_MAX;
+	*missed |= below;
+	return ready;
+}
+
+/* Cycles for the translation of an address. */
+static uint32_t translate(const struct vt_simmem *s, const struct cache *tlb, uint64_t addr,
+			  uint32_t *missed)
+{
+	uint32_t cycles = tlb->latency;
+
+	if (tlb->sets == 0 || find(tlb, addr >> tlb->shift))
+		return 0;
+	put(tlb, addr >> tlb->shift);
+	*missed |= VT_MISS_TLB;
+	if (s->stlb.sets && !find(&s->stlb, addr >> s->stlb.shift)) {
+		put(&s->stlb, addr >> s->stlb.shift);
+		*missed |= VT_MISS_STLB;
+		cycles += s->stlb.latency;
+	}
+	return cycles;
+}
+
+static uint32_t clip(uint64_t n)
+{
+	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+/* The part of an access that lies in one line. */
+static struct vt_simmem_access access_line(struct vt_simmem *s, struct cache *cache,
+					   struct cache *tlb, uint64_t cycle, uint64_t addr)
+{
+	struct vt_simmem_access a = {0};
+	uint64_t ready;
+
+	a.tlb = translate(s, tlb, addr, &a.missed);
+	cycle += a.tlb;
+	ready = reach(s, cache, cycle, addr, &a.missed);
+	cycle += cache->latency;
+	a.cache = ready > cycle ? clip(ready - cycle) : 0;
+	a.cycles = a.tlb + a.cache;
+	return a;
+}
+
+/*
+ * Room in the write buffer for the line `number`, whose data is in the cache at `ready`.  Stores to
+ * a line that waits there go along with it.  Lines are written in order, one at a time.
+ */
+static uint32_t buffer_store(struct vt_simmem *s, uint64_t cycle, uint64_t number, uint64_t ready)
+{
+	uint32_t size = s->m->write_buffer;
+	struct waiting *w;
+	uint64_t begin, wait = 0;
+	uint32_t i;
+
+	while (s->held && remaining(s, s->buffer[s->first].end, cycle) == 0) {
+		s->first = (s->first + 1) % size;
+		s->held--;
+	}
+	for (i = 0; i < s->held; i++) {
+		w = &s->buffer[(s->first + i) % size];
+		if (w->number == number && w->begin > cycle)
+			return 0;
+	}
+	if (s->held == size) {
+		wait = remaining(s, s->buffer[s->first].end, cycle);
+		s->first = (s->first + 1) % size;
+		s->held--;
+	}
+	cycle += wait;
+	begin = cycle + remaining(s, s->written, cycle);
+	w = &s->buffer[(s->first + s->held++) % size];
+	w->number = number;
+	w->begin = begin;
+	w->end = begin + s->m->drain;
+	if (remaining(s, ready, w->end))
+		w->end = ready;
+	s->written = w->end;
+	return clip(wait);
+}
+
+/* Stores hang on the buffer and the TLB alone: the buffer, not the processor, waits for the line.
+ */
+static struct vt_simmem_access store_line(struct vt_simmem *s, struct cache *cache,
+					  struct cache *tlb, uint64_t cycle, uint64_t addr)
+{
+	struct vt_simmem_access a = access_line(s, cache, tlb, cycle, addr);
+
+	if (s->m->write_buffer) {
+		a.buffer = buffer_store(s, cycle + a.tlb, addr >> cache->shift,
+					cycle + a.cycles + cache->latency);
+		if (a.buffer)
+			a.missed |= VT_MISS_BUFFER;
+	}
+	a.cache = 0;
+	a.cycles = a.tlb + a.buffer;
+	return a;
+}
+
+typedef struct vt_simmem_access access_fn(struct vt_simmem *s, struct cache *cache,
+					  struct cache *tlb, uint64_t cycle, uint64_t addr);
+
+/* An access to however many lines: as long as the slowest takes, but it missed all they missed. */
+static struct vt_simmem_access access_all(struct vt_simmem *s, struct cache *cache,
+					  struct cache *tlb, access_fn *one, uint64_t cycle,
+					  uint64_t addr, uint32_t size)
+{
+	uint32_t shift = cache->shift ? cache->shift : 6;
+	struct vt_simmem_access a = one(s, cache, tlb, cycle, addr), b;
+	uint64_t last = addr + (size ? size - 1 : 0);
+	uint64_t n, lines;
+	uint32_t missed;
+
+	if (last < addr)
+		last = UINT64_MAX;
+	lines = (last >> shift) - (addr >> shift);
+	if (lines > MAX_LINES)
+		lines = MAX_LINES;
+	for (n = 1; n <= lines; n++) {
+		b = one(s, cache, tlb, cycle, ((addr >> shift) + n) << shift);
+		missed = a.missed | b.missed;
+		if (b.cycles > a.cycles)
+			a = b;
+		a.missed = missed;
+	}
+	return a;
+}
+
+struct vt_simmem_access vt_simmem_fetch(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
+					uint32_t size)
+{
+	return access_all(s, &s->icache, &s->itlb, access_line, cycle, addr, size);
+}
+
+struct vt_simmem_access vt_simmem_load(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
+				       uint32_t size)
+{
+	return access_all(s, &s->dcache, &s->dtlb, access_line, cycle, addr, size);
+}
+
+struct vt_simmem_access vt_simmem_store(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
+					uint32_t size)
+{
+	return access_all(s, &s->dcache, &s->dtlb, store_line, cycle, addr, size);
+}
+
+/* ---- making and freeing ---- */
+
+struct vt_simmem *vt_simmem_new(const struct vt_core *m)
+{
+	struct vt_simmem *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->m = m;
+	/* A queue of misses, each as long as the longest: further ahead nothing can be. */
+	s->horizon = 64 * ((uint64_t)m->memory + m->l2.latency + m->l3.latency + m->drain + 1);
+	if (!cache_of(&s->icache, &m->icache, VT_MISS_L1) ||
+	    !cache_of(&s->dcache, &m->dcache, VT_MISS_L1) ||
+	    !cache_of(&s->l2, &m->l2, VT_MISS_L2) || !cache_of(&s->l3, &m->l3, VT_MISS_L3) ||
+	    !tlb_of(&s->itlb, &m->itlb, VT_MISS_TLB) || !tlb_of(&s->dtlb, &m->dtlb, VT_MISS_TLB) ||
+	    !tlb_of(&s->stlb, &m->stlb, VT_MISS_STLB))
+		goto fail;
+	if (m->write_buffer) {
+		s->buffer = calloc(m->write_buffer, sizeof(*s->buffer));
+		if (!s->buffer)
+			goto fail;
+	}
+	return s;
+fail:
+	vt_simmem_free(s);
+	return NULL;
+}
+
+void vt_simmem_free(struct vt_simmem *s)
+{
+	if (!s)
+		return;
+	cache_done(&s->icache);
+	cache_done(&s->dcache);
+	cache_done(&s->l2);
+	cache_done(&s->l3);
+	cache_done(&s->itlb);
+	cache_done(&s->dtlb);
+	cache_done(&s->stlb);
+	free(s->buffer);
+	free(s);
+}
