@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Flows of minimum cost: against all flows of small graphs, and by their residual cycles. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "flow/mincost.h"
+
+#define MAX_ARCS 8
+
+static int64_t cost_of(const struct vt_mincost_arc *a, int64_t flow)
+{
+	return flow < a->want ? (a->want - flow) * a->less : (flow - a->want) * a->more;
+}
+
+static struct vt_mincost *build(uint32_t nodes, const struct vt_mincost_arc *arcs, size_t n)
+{
+	struct vt_mincost *f = vt_mincost_new(nodes);
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	assert_non_null(f);
+	for (i = 0; i < n; i++)
+		assert_int_equal(vt_mincost_add(f, &arcs[i], &err), i);
+	return f;
+}
+
+/* Fails unless the flow is within bounds and as much flows into each node as out of it; its cost.
+ */
+static int64_t check_flow(const struct vt_mincost *f, uint32_t nodes,
+			  const struct vt_mincost_arc *arcs, size_t n)
+{
+	int64_t *sum = calloc(nodes, sizeof(*sum));
+	int64_t cost = 0;
+	size_t i;
+
+	assert_non_null(sum);
+	for (i = 0; i < n; i++) {
+		int64_t flow = vt_mincost_flow(f, (uint32_t)i);
+
+		assert_in_range(flow, 0, arcs[i].at_most);
+		sum[arcs[i].from] -= flow;
+		sum[arcs[i].to] += flow;
+		cost += cost_of(&arcs[i], flow);
+	}
+	for (i = 0; i < nodes; i++)
+		assert_int_equal(sum[i], 0);
+	free(sum);
+	return cost;
+}
+
+/* The least cost of all flows of a small graph. */
+static int64_t brute_force(uint32_t nodes, const struct vt_mincost_arc *arcs, size_t n,
+			   int64_t *sums)
+{
+	int64_t best = INT64_MAX;
+	int64_t flow;
+	uint32_t i;
+
+	if (n == 0) {
+		for (i = 0; i < nodes; i++)
+			if (sums[i])
+				return INT64_MAX;
+		return 0;
+	}
+	for (flow = 0; flow <= arcs[n - 1].at_most; flow++) {
+		int64_t rest;
+
+		sums[arcs[n - 1].from] -= flow;
+		sums[arcs[n - 1].to] += flow;
+		rest = brute_force(nodes, arcs, n - 1, sums);
+		if (rest != INT64_MAX && rest + cost_of(&arcs[n - 1], flow) < best)
+			best = rest + cost_of(&arcs[n - 1], flow);
+		sums[arcs[n - 1].from] += flow;
+		sums[arcs[n - 1].to] -= flow;
+	}
+	return best;
+}
+
+static void every_flow_of_small_graphs(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_rng rng;
+	int round;
+
+	(void)state;
+	vt_rng_init(&rng, 1);
+	for (round = 0; round < 2000; round++) {
+		uint32_t nodes = 1 + (uint32_t)vt_rng_below(&rng, 5);
+		size_t n = vt_rng_below(&rng, MAX_ARCS);
+		struct vt_mincost_arc arcs[MAX_ARCS];
+		int64_t sums[5] = {0};
+		struct vt_mincost *f;
+		size_t i;
+
+		for (i = 0; i < n; i++) {
+			arcs[i].from = (uint32_t)vt_rng_below(&rng, nodes);
+			arcs[i].to = (uint32_t)vt_rng_below(&rng, nodes);
+			arcs[i].at_most = (int64_t)vt_rng_below(&rng, 4);
+			arcs[i].want = (int64_t)vt_rng_below(&rng, (uint64_t)arcs[i].at_most + 1);
+			arcs[i].less = (int64_t)vt_rng_below(&rng, 5);
+			arcs[i].more = (int64_t)vt_rng_below(&rng, 5);
+		}
+		f = build(nodes, arcs, n);
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		assert_int_equal(check_flow(f, nodes, arcs, n), brute_force(nodes, arcs, n, sums));
+		vt_mincost_free(f);
+	}
+}
+
+/* Something like a procedure: blocks fall through, branch forwards and back, and return. */
+static struct vt_mincost_arc *procedure(uint32_t nodes, size_t *n, uint64_t seed)
+{
+	struct vt_mincost_arc *arcs = calloc((size_t)nodes * 3, sizeof(*arcs));
+	struct vt_rng rng;
+	size_t i;
+	uint32_t b;
+
+	assert_non_null(arcs);
+	vt_rng_init(&rng, seed);
+	*n = 0;
+	for (b = 0; b < nodes; b++) {
+		uint32_t reach = vt_rng_below(&rng, 10) ? 8 : nodes;
+
+		arcs[*n].from = b;
+		arcs[(*n)++].to = (b + 1) % nodes;
+		arcs[*n].from = b;
+		arcs[(*n)++].to = (b + nodes - (uint32_t)vt_rng_below(&rng, reach)) % nodes;
+		if (vt_rng_below(&rng, 4))
+			continue;
+		arcs[*n].from = b;
+		arcs[(*n)++].to = (uint32_t)vt_rng_below(&rng, nodes);
+	}
+	for (i = 0; i < *n; i++) {
+		arcs[i].at_most = vt_rng_below(&rng, 20) ? VT_MINCOST_MAX : 100000;
+		arcs[i].want = (int64_t)vt_rng_below(&rng, 100000);
+		arcs[i].less = (int64_t)(vt_rng_below(&rng, 3) ? vt_rng_below(&rng, 1000) : 0);
+		arcs[i].more = (int64_t)(vt_rng_below(&rng, 3) ? vt_rng_below(&rng, 1000) : 0);
+	}
+	return arcs;
+}
+
+/* Shortens the way to an arc's end; true if it did. */
+static bool relax(int64_t *distance, uint32_t from, uint32_t to, int64_t cost)
+{
+	if (distance[from] + cost >= distance[to])
+		return false;
+	distance[to] = distance[from] + cost;
+	return true;
+}
+
+/* A flow is the cheapest when no cycle of changes makes it cheaper (Bellman, Ford). */
+static bool can_be_cheaper(const struct vt_mincost *f, uint32_t nodes,
+			   const struct vt_mincost_arc *arcs, size_t n)
+{
+	int64_t *distance = calloc(nodes, sizeof(*distance));
+	bool changed = true;
+	uint32_t round;
+	size_t i;
+
+	assert_non_null(distance);
+	for (round = 0; changed && round <= nodes; round++) {
+		changed = false;
+		for (i = 0; i < n; i++) {
+			const struct vt_mincost_arc *a = &arcs[i];
+			int64_t flow = vt_mincost_flow(f, (uint32_t)i);
+
+			if (flow < a->at_most)
+				changed |= relax(distance, a->from, a->to,
+						 flow < a->want ? -a->less : a->more);
+			if (flow > 0)
+				changed |= relax(distance, a->to, a->from,
+						 flow > a->want ? -a->more : a->less);
+		}
+	}
+	free(distance);
+	return changed;
+}
+
+static void procedures_cannot_be_cheaper(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	uint32_t sizes[] = {2, 10, 50, 200, 1000, 2000};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t n;
+		struct vt_mincost_arc *arcs = procedure(sizes[i], &n, 7 + i);
+		struct vt_mincost *f = build(sizes[i], arcs, n);
+
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		check_flow(f, sizes[i], arcs, n);
+		assert_false(can_be_cheaper(f, sizes[i], arcs, n));
+		vt_mincost_free(f);
+		free(arcs);
+	}
+}
+
+/* A thousand nodes take a few milliseconds; the limit leaves room for sanitizers. */
+static void large_procedures_are_quick(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	size_t n;
+	struct vt_mincost_arc *arcs = procedure(1000, &n, 99);
+	struct vt_mincost *f = build(1000, arcs, n);
+	clock_t start = clock();
+
+	(void)state;
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	assert_true(clock() - start < CLOCKS_PER_SEC / 2);
+	vt_mincost_free(f);
+	free(arcs);
+}
+
+/* Two parallel arcs make a convex cost with two corners. */
+static void parallel_arcs_share(void **state)
+{
+	struct vt_mincost_arc arcs[] = {
+		{.from = 0, .to = 1, .want = 10, .less = 100, .more = 100, .at_most = 1000},
+		{.from = 1, .to = 0, .want = 0, .more = 1, .at_most = 4},
+		{.from = 1, .to = 0, .want = 0, .more = 50, .at_most = 3},
+		{.from = 1, .to = 0, .want = 0, .more = 200, .at_most = 1000},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_mincost *f = build(2, arcs, 4);
+
+	(void)state;
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	assert_int_equal(vt_mincost_flow(f, 0), 7);
+	assert_int_equal(vt_mincost_flow(f, 1), 4);
+	assert_int_equal(vt_mincost_flow(f, 2), 3);
+	assert_int_equal(vt_mincost_flow(f, 3), 0);
+	vt_mincost_free(f);
+}
+
+static void arcs_may_be_added_to_a_flow(void **state)
+{
+	struct vt_mincost_arc out = {.to = 1, .want = 10, .less = 9, .more = 9, .at_most = 99};
+	struct vt_mincost_arc back = {.from = 1, .want = 4, .less = 1, .more = 1, .at_most = 99};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_mincost *f = build(2, &out, 1);
+
+	(void)state;
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	assert_int_equal(vt_mincost_flow(f, 0), 0);
+	assert_int_equal(vt_mincost_add(f, &back, &err), 1);
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	assert_int_equal(vt_mincost_flow(f, 0), 10);
+	assert_int_equal(vt_mincost_flow(f, 1), 10);
+	vt_mincost_free(f);
+}
+
+static void what_is_out_of_range(void **state)
+{
+	struct vt_mincost_arc arc = {.from = 2, .at_most = 1};
+	struct vt_mincost_arc huge = {
+		.to = 1, .want = INT64_MAX, .less = INT64_MAX, .more = -3, .at_most = INT64_MAX};
+	struct vt_mincost_arc back = {.from = 1, .want = -5, .more = 1, .at_most = INT64_MAX};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_mincost *f = build(2, NULL, 0);
+	int64_t got = 0;
+	int i;
+
+	(void)state;
+	assert_int_equal(vt_mincost_add(f, &arc, &err), -VT_E_USAGE);
+	assert_int_equal(vt_mincost_add(f, &huge, &err), 0);
+	assert_int_equal(vt_mincost_add(f, &back, &err), 1);
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	assert_int_equal(vt_mincost_flow(f, 0), VT_MINCOST_MAX);
+	assert_int_equal(vt_mincost_flow(f, 1), VT_MINCOST_MAX);
+	for (i = 0; i < 20000 && got >= 0; i++)
+		got = vt_mincost_add(f, &huge, &err);
+	assert_int_equal(got, -VT_E_LIMIT);
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	vt_mincost_free(f);
+	assert_null(vt_mincost_new(UINT32_MAX));
+	vt_mincost_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_flow_of_small_graphs),
+		cmocka_unit_test(procedures_cannot_be_cheaper),
+		cmocka_unit_test(large_procedures_are_quick),
+		cmocka_unit_test(parallel_arcs_share),
+		cmocka_unit_test(arcs_may_be_added_to_a_flow),
+		cmocka_unit_test(what_is_out_of_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
