@@ -127,7 +127,23 @@ endef
 $(B)/libvtrace.a: $(call obj,$(STREAM_SRC)) $(B)/stamp/libvtrace
 	$(archive)
 
-$(B)/libvtools.a: $(call obj,$(TOOLS_SRC)) $(B)/stamp/libvtools
+# Descriptions of processors and tables of timings become strings of the library.
+CORE_TEXTS := $(sort $(wildcard lib/machine/cores/*.core))
+TIMING_TEXTS := $(sort $(wildcard lib/machine/timing/*.tsv))
+EMBED = scripts/embed vti_core_texts $(CORE_TEXTS) -- vti_timing_texts $(TIMING_TEXTS)
+$(eval $(call stamp,$(B)/stamp/embed,$(EMBED)))
+
+$(B)/gen/coretext.c: scripts/embed $(CORE_TEXTS) $(TIMING_TEXTS) $(B)/stamp/embed
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)$(EMBED) >$@
+
+$(B)/obj/gen/coretext.o: $(B)/gen/coretext.c lib/machine/coretext.h $(B)/stamp/compile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+
+$(B)/libvtools.a: $(call obj,$(TOOLS_SRC)) $(B)/obj/gen/coretext.o $(B)/stamp/libvtools
 	$(archive)
 
 $(B)/libvtrace.so.$(SOVERSION): $(call pic,$(STREAM_SRC)) lib/libvtrace.map $(B)/stamp/link $(B)/stamp/libvtrace

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "machine/core.h"
+
+/* Registers whose values no schedule follows. */
+#define UNFOLLOWED                                                                                 \
+	(UINT64_C(1) << VT_REG_IP | UINT64_C(1) << VT_REG_CS | UINT64_C(1) << VT_REG_SS |          \
+	 UINT64_C(1) << VT_REG_DS | UINT64_C(1) << VT_REG_ES | UINT64_C(1) << VT_REG_FS |          \
+	 UINT64_C(1) << VT_REG_GS)
+#define STACK (UINT64_C(1) << VT_REG_SP)
+
+static uint64_t bit(unsigned reg)
+{
+	return reg < VT_NREGS ? UINT64_C(1) << reg : 0;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* True if `text` begins with one of the words, which blanks separate. */
+static bool begins_one(const char *text, const char *words)
+{
+	while (*words) {
+		size_t n = strcspn(words, " ");
+
+		if (strncmp(text, words, n) == 0)
+			return true;
+		words += n + strspn(words + n, " ");
+	}
+	return false;
+}
+
+static bool is_one(const char *text, const char *words)
+{
+	size_t length = strlen(text);
+
+	while (*words) {
+		size_t n = strcspn(words, " ");
+
+		if (n == length && strncmp(text, words, n) == 0)
+			return true;
+		words += n + strspn(words + n, " ");
+	}
+	return false;
+}
+
+static const char *stem(const struct vt_facts *f)
+{
+	return f->mnemonic[0] == 'v' ? f->mnemonic + 1 : f->mnemonic;
+}
+
+/* ---- the class of the operation proper ---- */
+
+static enum vt_op_class vector_class(const char *m, uint32_t flags)
+{
+	if (flags & VT_FACT_DIVIDE || begins_one(m, "sqrt"))
+		return VT_OP_FDIV;
+	if (begins_one(m, "shuf pshuf unpck punpck perm broadcast pbroadcast insert pinsr extract "
+			  "pextr pack movddup movshdup movsldup palignr align psrldq pslldq "
+			  "compress expand movhlps movlhps"))
+		return VT_OP_SHUFFLE;
+	if (flags & VT_FACT_MULTIPLY ||
+	    begins_one(m, "aes pclmul gf2 sha pmadd dp psadbw rcp rsqrt"))
+		return VT_OP_FMUL;
+	if (begins_one(m, "and or xor blend mov"))
+		return VT_OP_VINT;
+	return flags & VT_FACT_FLOAT ? VT_OP_FADD : VT_OP_VINT;
+}
+
+static enum vt_op_class x87_class(const char *m, uint32_t flags)
+{
+	if (flags & VT_FACT_DIVIDE || is_one(m, "fsqrt"))
+		return VT_OP_FDIV;
+	if (flags & VT_FACT_MULTIPLY)
+		return VT_OP_FMUL;
+	if (is_one(m, "fxch fnop ffree fincstp fdecstp"))
+		return VT_OP_NOP;
+	if (begins_one(m, "fsin fcos fptan fpatan f2xm1 fyl2x fscale fprem fbld fbstp fxtract "
+			  "frstor fnsave fldenv fnstenv fninit fldcw fxsave fxrstor"))
+		return VT_OP_SLOW;
+	return VT_OP_FADD;
+}
+
+static bool is_microcode(const char *m)
+{
+	return is_one(m, "in out insb insd insw outsb outsd outsw hlt iret iretd iretq enter ud0 "
+			 "ud1 ud2 stmxcsr ldmxcsr vstmxcsr vldmxcsr") ||
+	       begins_one(m, "cpuid rdtsc rdpmc rdpid xgetbv xsetbv xsave xrstor rdrand rdseed "
+			     "rdfsbase rdgsbase wrfsbase wrgsbase rdmsr wrmsr sysret swapgs "
+			     "wbinvd invlpg clflush clwb xbegin xend xabort xtest vmcall");
+}
+
+static enum vt_op_class class_of(const struct vt_facts *f)
+{
+	const char *m = f->mnemonic;
+
+	if (f->flags & VT_FACT_NOP || is_one(m, "vzeroupper vzeroall emms"))
+		return VT_OP_NOP;
+	if (f->flags & VT_FACT_SYSCALL || is_microcode(m))
+		return VT_OP_SLOW;
+	if (is_one(m, "mfence lfence sfence") || f->flags & VT_FACT_ATOMIC)
+		return VT_OP_SYNC;
+	if (f->flags & VT_FACT_REPEATED && f->flags & VT_FACT_STRING)
+		return VT_OP_SLOW;
+	if (f->flags & VT_FACT_BRANCH)
+		return VT_OP_BRANCH;
+	if (f->flags & VT_FACT_X87)
+		return x87_class(m, f->flags);
+	if (f->flags & VT_FACT_VECTOR)
+		return vector_class(stem(f), f->flags);
+	if (f->flags & VT_FACT_DIVIDE)
+		return VT_OP_DIVIDE;
+	if (f->flags & VT_FACT_MULTIPLY || is_one(m, "popcnt lzcnt tzcnt bsf bsr pdep pext crc32"))
+		return VT_OP_MULTIPLY;
+	if (begins_one(m, "shl shr sal sar rol ror rcl rcr"))
+		return VT_OP_SHIFT;
+	return VT_OP_INT;
+}
+
+/* ---- registers ---- */
+
+/* What an instruction writes a part of, so that it must wait for the rest. */
+static uint64_t merged(const struct vt_facts *f)
+{
+	uint64_t regs = 0;
+	unsigned i;
+
+	for (i = 0; i < f->nresults; i++)
+		if (f->results[i].reg < VT_REG_VECTOR && f->results[i].size < 4)
+			regs |= bit(f->results[i].reg);
+	/* Those of SSE that compute one element leave the others as they are. */
+	if (begins_one(f->mnemonic, "cvtsi2s cvtss2sd cvtsd2ss sqrts rcps rsqrts rounds") &&
+	    f->nresults)
+		regs |= bit(f->results[0].reg);
+	return regs;
+}
+
+/* x ^ x and x - x are 0 whatever x is. */
+static bool is_zeroing(const struct vt_facts *f)
+{
+	const struct vt_operand *a = NULL, *b = NULL;
+	unsigned first = f->nsources == 3 ? 1 : 0; /* of EVEX, behind a mask: then never zeroing */
+
+	if (f->nmemories || f->has_immediate || f->nsources < 1 || f->nsources > 2 || first ||
+	    !f->nresults)
+		return false;
+	a = &f->sources[0];
+	b = &f->sources[f->nsources - 1];
+	if (a->reg != b->reg || a->size != b->size || a->high || b->high || a->size < 4 ||
+	    f->nsources == 1)
+		return false;
+	return is_one(stem(f), "xor sub pxor xorps xorpd psubb psubw psubd psubq pxord pxorq "
+			       "pandn pandnd pandnq andnps andnpd");
+}
+
+static void take_registers(const struct vt_facts *f, struct vt_mop *op)
+{
+	uint64_t addresses = 0, named = 0;
+	unsigned i;
+
+	for (i = 0; i < f->nmemories; i++)
+		addresses |= bit(f->memories[i].base) | bit(f->memories[i].index);
+	for (i = 0; i < f->nsources; i++)
+		named |= bit(f->sources[i].reg);
+	op->address_reads = addresses & ~UNFOLLOWED;
+	op->reads = ((f->reads & ~addresses) | named | merged(f)) & ~UNFOLLOWED;
+	op->writes = f->writes & ~UNFOLLOWED;
+	/*
+	 * Of pushes and pops, calls and returns, the stack pointer is known in the front end (or is
+	 * moved by an addition of its own): who uses it next does not wait for their memory.
+	 */
+	if (f->flags & (VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN)) {
+		op->reads &= ~STACK | (named & STACK);
+		op->writes &= ~STACK;
+	}
+	if (is_zeroing(f))
+		op->reads = 0;
+}
+
+/* ---- micro-operations ---- */
+
+static void add(const struct vt_core *m, struct vt_mop *op, enum vt_op_class c, unsigned operands)
+{
+	struct vt_uop *u = &op->uops[op->nuops++];
+	unsigned i;
+
+	u->op_class = (uint8_t)c;
+	u->operands = (uint8_t)operands;
+	u->latency = m->classes[c].latency;
+	u->busy = m->classes[c].busy;
+	for (i = 0; i < m->nunits && c != VT_OP_NOP; i++)
+		if (m->units[i].classes & 1u << c)
+			u->units |= 1u << i;
+	if (c == VT_OP_NOP)
+		u->latency = u->busy = 0;
+}
+
+/* True if the memory operand's value is the whole result: nothing is computed. */
+static bool only_moves(const struct vt_facts *f)
+{
+	if (f->flags & (VT_FACT_ATOMIC | VT_FACT_REPEATED))
+		return false;
+	if (f->flags & VT_FACT_X87)
+		return is_one(f->mnemonic, "fld fst fstp");
+	return f->flags & (VT_FACT_MOVE | VT_FACT_PUSH | VT_FACT_POP) ||
+	       is_one(f->mnemonic, "lddqu movbe leave stosb stosw stosd stosq lodsb lodsw lodsd "
+				   "lodsq movsb movsw movsq") ||
+	       begins(f->mnemonic, "vbroadcast");
+}
+
+static void crack(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
+{
+	const bool load = f->flags & VT_FACT_LOAD, store = f->flags & VT_FACT_STORE;
+	const enum vt_op_class c = class_of(f);
+	unsigned previous = 0;
+
+	if (c == VT_OP_NOP && !load && !store) {
+		add(m, op, c, 0);
+		op->reads = op->writes = 0;
+		return;
+	}
+	/* The branch is what needs the loaded target, so the load stands right before it. */
+	if (f->flags & VT_FACT_BRANCH && store)
+		add(m, op, VT_OP_STORE, VT_UOP_ADDRESS);
+	if (load) {
+		bool last = only_moves(f) && !store;
+
+		/* Parts of the result that come from elsewhere than memory are in its reads. */
+		add(m, op, VT_OP_LOAD,
+		    VT_UOP_ADDRESS | (last ? VT_UOP_WRITES | (op->reads ? VT_UOP_READS : 0u) : 0u));
+		previous = VT_UOP_PREVIOUS;
+		if (last)
+			return;
+	}
+	if (f->flags & VT_FACT_BRANCH) {
+		add(m, op, VT_OP_BRANCH, VT_UOP_READS | VT_UOP_WRITES | previous);
+		return;
+	}
+	if (!only_moves(f) || (!load && !store)) {
+		add(m, op, c, VT_UOP_READS | VT_UOP_WRITES | previous);
+		previous = VT_UOP_PREVIOUS;
+	}
+	if (store)
+		add(m, op, VT_OP_STORE,
+		    VT_UOP_ADDRESS | (previous ? previous | (only_moves(f) ? VT_UOP_WRITES : 0u)
+					       : VT_UOP_READS | VT_UOP_WRITES));
+}
+
+bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op)
+{
+	struct vt_facts f;
+	bool known = vt_facts_decode(code, size, &f);
+
+	memset(op, 0, sizeof(*op));
+	op->estimated = true;
+	op->slots = 1;
+	if (!known) {
+		add(m, op, VT_OP_NOP, 0);
+		return false;
+	}
+	op->flags = f.flags;
+	op->length = f.length;
+	take_registers(&f, op);
+	crack(m, &f, op);
+	op->slots = op->nuops;
+	return true;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Descriptions of machines, and what instructions need of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "machine/core.h"
+
+#define REG(name) (UINT64_C(1) << VT_REG_##name)
+#define XMM(n)	  (UINT64_C(1) << (VT_REG_VECTOR + (n)))
+
+/* ---- descriptions ---- */
+
+static void all_of_them_load(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; vt_core_name(i); i++) {
+		if (vt_core_load(&m, vt_core_name(i), &err) != 0)
+			fail_msg("%s: %s", vt_core_name(i), err.text);
+		assert_string_equal(m.name, vt_core_name(i));
+		assert_true(m.issue >= 2 && m.dcache.size >= 8192 && m.memory > m.l2.latency);
+	}
+	assert_true(i >= 4);
+}
+
+static void numbers_are_those_of_the_text(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "alpha21164", &err), 0);
+	assert_int_equal(m.order, VT_IN_ORDER);
+	assert_int_equal(m.attribution, VT_ATTRIBUTE_ISSUE);
+	assert_int_equal(m.skid, 6);
+	assert_int_equal(m.issue, 4);
+	assert_int_equal(m.nunits, 4);
+	assert_string_equal(m.units[1].name, "E1");
+	assert_int_equal(m.units[1].classes, 1 << VT_OP_INT | 1 << VT_OP_LOAD | 1 << VT_OP_BRANCH);
+	assert_int_equal(m.classes[VT_OP_FADD].latency, 4);
+	assert_int_equal(m.classes[VT_OP_MULTIPLY].busy, 4);
+	assert_int_equal(m.dcache.size, 8192);
+	assert_int_equal(m.l2.ways, 3);
+	assert_int_equal(m.l3.size, 2 << 20);
+	assert_int_equal(m.write_buffer, 6);
+	assert_int_equal(m.itlb.entries, 48);
+	assert_int_equal(m.dtlb.entries, 64);
+	assert_int_equal(m.dtlb.page, 8192);
+	assert_int_equal(m.mispredict, 5);
+	assert_int_equal(m.predictor, VT_PREDICT_BIMODAL);
+}
+
+static void an_unknown_name_tells_the_known(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "pentium", &err), -VT_E_NOTFOUND);
+	assert_non_null(strstr(err.text, "alpha21164"));
+	assert_non_null(strstr(err.text, "skylake"));
+	assert_int_equal(vt_core_load(&m, "/nonexistent/x.core", &err), -VT_E_READ);
+}
+
+/* A description that is complete, with `more` behind it. */
+static int load_text(struct vt_core *m, const char *more, struct vt_error *err)
+{
+	static const char base[] =
+		"order in\nfetch 2\ndecode 2\nissue 2\nretire 2\n"
+		"unit a int shift multiply divide load store branch fadd fmul fdiv vint shuffle\n"
+		"unit b sync slow # comment\n";
+	char path[] = "/tmp/vt-core-XXXXXX";
+	int fd = mkstemp(path), e;
+	FILE *f;
+
+	assert_true(fd >= 0);
+	f = fdopen(fd, "w");
+	assert_non_null(f);
+	fprintf(f, "%s%s", base, more);
+	fclose(f);
+	e = vt_core_load(m, path, err);
+	remove(path);
+	return e;
+}
+
+static void faults_are_told_with_their_line(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *told;
+	} cases[] = {
+		{"speed 4\n", "line 8: unknown: \"speed\""},
+		{"issue\n", "line 8: a value is missing"},
+		{"\nissue x\n", "line 9: not a number: \"x\""},
+		{"issue 65\n", "line 8: too large"},
+		{"issue 99999999999999999999\n", "line 8: too large"},
+		{"dcache size 8K colour 3\n", "line 8: unknown: \"colour\""},
+		{"dcache size\n", "unknown: \"dcache\""},
+		{"dcache size 8K line\n", "line 8: a value is missing after \"line\""},
+		{"dcache size 8K line 48 ways 1\n", "no power of 2"},
+		{"dcache size 8K line 32 ways 3\n", "no multiple"},
+		{"dcache size 8K line 32\n", "no multiple"},
+		{"itlb entries 8 page 5000 ways 1\n", "no power of 2"},
+		{"itlb entries 8 page 4K ways 3\n", "no multiple"},
+		{"branch clever bits 3\n", "line 8: not one of the choices: \"clever\""},
+		{"unit a\n", "line 8: a second unit \"a\""},
+		{"unit c fly\n", "line 8: not a class of operations: \"fly\""},
+		{"class int\n", "line 8: a class has"},
+		{"order out\n", "out of order needs"},
+		{"issue \xff\n", "line 8: a byte is not"},
+		{"x123456789012345678901234567890123 1\n", "line 8: a word is too long"},
+		{"issue 0\n", "at least 1"},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(load_text(&m, "", &err), 0);
+	assert_int_equal(m.units[1].classes, 1 << VT_OP_SYNC | 1 << VT_OP_SLOW);
+	assert_memory_equal(m.name, "vt-core-", 8);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (load_text(&m, cases[i].text, &err) != -VT_E_FORMAT)
+			fail_msg("accepted: %s", cases[i].text);
+		if (!strstr(err.text, cases[i].told))
+			fail_msg("%s: told \"%s\"", cases[i].text, err.text);
+	}
+}
+
+static void cpus_find_their_machines(void **state)
+{
+	(void)state;
+	assert_string_equal(vt_core_for_cpu("alpha21264", NULL, NULL), "alpha21264");
+	assert_string_equal(vt_core_for_cpu("nonsense", "GenuineIntel,6,85,7", NULL), "skylake");
+	assert_string_equal(vt_core_for_cpu(NULL, "GenuineIntel,6,28", NULL), "inorder");
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6,1,7", NULL));
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6", NULL));
+	assert_null(vt_core_for_cpu(NULL, "GenuineIntel", "QEMU Virtual CPU version 2.5+"));
+	assert_null(vt_core_for_cpu(NULL, NULL, NULL));
+	assert_string_equal(vt_core_for_cpu(NULL, NULL, "Intel Xeon Processor (Skylake, IBRS)"),
+			    "skylake");
+}
+
+/* ---- instructions ---- */
+
+struct want {
+	const char *text;
+	uint8_t code[12];
+	uint8_t size;
+	uint8_t nuops;
+	uint8_t classes[VT_MOP_UOPS];
+	uint8_t operands[VT_MOP_UOPS];
+	uint64_t reads;
+	uint64_t address_reads;
+	uint64_t writes;
+};
+
+#define R VT_UOP_READS
+#define A VT_UOP_ADDRESS
+#define P VT_UOP_PREVIOUS
+#define W VT_UOP_WRITES
+
+/* Bytes from GNU as; what they need, by the manual's words for each. */
+static const struct want wants[] = {
+	{"add %rcx,%rax",
+	 {0x48, 0x01, 0xc8},
+	 3,
+	 1,
+	 {VT_OP_INT},
+	 {R | W},
+	 REG(AX) | REG(CX),
+	 0,
+	 REG(AX) | REG(FLAGS)},
+	{"add (%rdi),%rax",
+	 {0x48, 0x03, 0x07},
+	 3,
+	 2,
+	 {VT_OP_LOAD, VT_OP_INT},
+	 {A, R | W | P},
+	 REG(AX),
+	 REG(DI),
+	 REG(AX) | REG(FLAGS)},
+	{"add (%rax),%rax",
+	 {0x48, 0x03, 0x00},
+	 3,
+	 2,
+	 {VT_OP_LOAD, VT_OP_INT},
+	 {A, R | W | P},
+	 REG(AX),
+	 REG(AX),
+	 REG(AX) | REG(FLAGS)},
+	{"add %rax,(%rdi,%rsi,8)",
+	 {0x48, 0x01, 0x04, 0xf7},
+	 4,
+	 3,
+	 {VT_OP_LOAD, VT_OP_INT, VT_OP_STORE},
+	 {A, R | W | P, A | P},
+	 REG(AX),
+	 REG(DI) | REG(SI),
+	 REG(FLAGS)},
+	{"lock add %rax,(%rdi)",
+	 {0xf0, 0x48, 0x01, 0x07},
+	 4,
+	 3,
+	 {VT_OP_LOAD, VT_OP_SYNC, VT_OP_STORE},
+	 {A, R | W | P, A | P},
+	 REG(AX),
+	 REG(DI),
+	 REG(FLAGS)},
+	{"mov (%rdi),%rax", {0x48, 0x8b, 0x07}, 3, 1, {VT_OP_LOAD}, {A | W}, 0, REG(DI), REG(AX)},
+	{"mov (%rdi),%al",
+	 {0x8a, 0x07},
+	 2,
+	 1,
+	 {VT_OP_LOAD},
+	 {A | W | R},
+	 REG(AX),
+	 REG(DI),
+	 REG(AX)},
+	{"mov %rax,(%rdi)",
+	 {0x48, 0x89, 0x07},
+	 3,
+	 1,
+	 {VT_OP_STORE},
+	 {A | R | W},
+	 REG(AX),
+	 REG(DI),
+	 0},
+	{"lea (%rdi,%rsi,4),%rax",
+	 {0x48, 0x8d, 0x04, 0xb7},
+	 4,
+	 1,
+	 {VT_OP_INT},
+	 {R | W},
+	 REG(DI) | REG(SI),
+	 0,
+	 REG(AX)},
+	{"xor %eax,%eax", {0x31, 0xc0}, 2, 1, {VT_OP_INT}, {R | W}, 0, 0, REG(AX) | REG(FLAGS)},
+	{"imul %rcx,%rax",
+	 {0x48, 0x0f, 0xaf, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_MULTIPLY},
+	 {R | W},
+	 REG(AX) | REG(CX),
+	 0,
+	 REG(AX) | REG(FLAGS)},
+	{"div %rcx",
+	 {0x48, 0xf7, 0xf1},
+	 3,
+	 1,
+	 {VT_OP_DIVIDE},
+	 {R | W},
+	 REG(AX) | REG(CX) | REG(DX),
+	 0,
+	 REG(AX) | REG(DX) | REG(FLAGS)},
+	{"push %rbx", {0x53}, 1, 1, {VT_OP_STORE}, {A | R | W}, REG(BX), REG(SP), 0},
+	{"pop %rbx", {0x5b}, 1, 1, {VT_OP_LOAD}, {A | W}, 0, REG(SP), REG(BX)},
+	{"call", {0xe8, 0, 0, 0, 0}, 5, 2, {VT_OP_STORE, VT_OP_BRANCH}, {A, R | W}, 0, REG(SP), 0},
+	{"ret", {0xc3}, 1, 2, {VT_OP_LOAD, VT_OP_BRANCH}, {A, R | W | P}, 0, REG(SP), 0},
+	{"jmp *(%rax)",
+	 {0xff, 0x20},
+	 2,
+	 2,
+	 {VT_OP_LOAD, VT_OP_BRANCH},
+	 {A, R | W | P},
+	 0,
+	 REG(AX),
+	 0},
+	{"call *8(%rax)",
+	 {0xff, 0x50, 0x08},
+	 3,
+	 3,
+	 {VT_OP_STORE, VT_OP_LOAD, VT_OP_BRANCH},
+	 {A, A, R | W | P},
+	 0,
+	 REG(AX) | REG(SP),
+	 0},
+	{"jne", {0x75, 0x00}, 2, 1, {VT_OP_BRANCH}, {R | W}, REG(FLAGS), 0, 0},
+	{"nopw 0(%rax,%rax,1)", {0x66, 0x0f, 0x1f, 0x44, 0, 0}, 6, 1, {VT_OP_NOP}, {0}, 0, 0, 0},
+	{"addsd %xmm1,%xmm0",
+	 {0xf2, 0x0f, 0x58, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_FADD},
+	 {R | W},
+	 XMM(0) | XMM(1),
+	 0,
+	 XMM(0)},
+	{"mulsd (%rdi),%xmm0",
+	 {0xf2, 0x0f, 0x59, 0x07},
+	 4,
+	 2,
+	 {VT_OP_LOAD, VT_OP_FMUL},
+	 {A, R | W | P},
+	 XMM(0),
+	 REG(DI),
+	 XMM(0)},
+	{"sqrtsd %xmm1,%xmm0",
+	 {0xf2, 0x0f, 0x51, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_FDIV},
+	 {R | W},
+	 XMM(0) | XMM(1),
+	 0,
+	 XMM(0)},
+	{"paddd %xmm1,%xmm0",
+	 {0x66, 0x0f, 0xfe, 0xc1},
+	 4,
+	 1,
+	 {VT_OP_VINT},
+	 {R | W},
+	 XMM(0) | XMM(1),
+	 0,
+	 XMM(0)},
+	{"pxor %xmm3,%xmm3", {0x66, 0x0f, 0xef, 0xdb}, 4, 1, {VT_OP_VINT}, {R | W}, 0, 0, XMM(3)},
+	{"movups %xmm0,(%rdi)",
+	 {0x0f, 0x11, 0x07},
+	 3,
+	 1,
+	 {VT_OP_STORE},
+	 {A | R | W},
+	 XMM(0),
+	 REG(DI),
+	 0},
+	{"inc %eax", {0xff, 0xc0}, 2, 1, {VT_OP_INT}, {R | W}, REG(AX), 0, REG(AX) | REG(FLAGS)},
+	{"mfence", {0x0f, 0xae, 0xf0}, 3, 1, {VT_OP_SYNC}, {R | W}, 0, 0, 0},
+	{"sete %al",
+	 {0x0f, 0x94, 0xc0},
+	 3,
+	 1,
+	 {VT_OP_INT},
+	 {R | W},
+	 REG(FLAGS) | REG(AX),
+	 0,
+	 REG(AX)},
+};
+
+static void instructions_are_cracked(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+	size_t i;
+	unsigned k;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "alpha21164", &err), 0);
+	for (i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
+		const struct want *w = &wants[i];
+
+		if (!vt_core_op(&m, w->code, w->size, &op) || op.length != w->size)
+			fail_msg("%s: not decoded", w->text);
+		if (op.nuops != w->nuops || op.slots != w->nuops)
+			fail_msg("%s: %u micro-operations", w->text, op.nuops);
+		for (k = 0; k < op.nuops; k++)
+			if (op.uops[k].op_class != w->classes[k] ||
+			    op.uops[k].operands != w->operands[k])
+				fail_msg("%s: operation %u is %s %x", w->text, k,
+					 vt_op_class_name(op.uops[k].op_class),
+					 op.uops[k].operands);
+		if (op.reads != w->reads || op.address_reads != w->address_reads ||
+		    op.writes != w->writes)
+			fail_msg("%s: %jx %jx %jx", w->text, (uintmax_t)op.reads,
+				 (uintmax_t)op.address_reads, (uintmax_t)op.writes);
+	}
+}
+
+static void operations_get_units_and_latencies(void **state)
+{
+	static const uint8_t load[] = {0x48, 0x8b, 0x07}, mul[] = {0xf2, 0x0f, 0x59, 0xc1};
+	static const uint8_t nop[] = {0x90};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "alpha21164", &err), 0);
+	assert_true(vt_core_op(&m, load, sizeof(load), &op));
+	assert_int_equal(op.uops[0].units, 3);
+	assert_int_equal(op.uops[0].latency, 2);
+	assert_true(vt_core_op(&m, mul, sizeof(mul), &op));
+	assert_int_equal(op.uops[0].units, 8);
+	assert_int_equal(op.uops[0].latency, 4);
+	assert_int_equal(op.uops[0].busy, 1);
+	assert_true(vt_core_op(&m, nop, sizeof(nop), &op));
+	assert_int_equal(op.uops[0].units, 0);
+}
+
+static void what_is_no_instruction_takes_a_slot(void **state)
+{
+	static const uint8_t bad[] = {0x06, 0x06}, cut[] = {0x48};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+
+	(void)state;
+	assert_int_equal(vt_core_load(&m, "skylake", &err), 0);
+	assert_false(vt_core_op(&m, bad, sizeof(bad), &op));
+	assert_int_equal(op.length, 0);
+	assert_int_equal(op.slots, 1);
+	assert_int_equal(op.nuops, 1);
+	assert_false(vt_core_op(&m, cut, sizeof(cut), &op));
+	assert_false(vt_core_op(&m, cut, 0, &op));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_them_load),
+		cmocka_unit_test(numbers_are_those_of_the_text),
+		cmocka_unit_test(an_unknown_name_tells_the_known),
+		cmocka_unit_test(faults_are_told_with_their_line),
+		cmocka_unit_test(cpus_find_their_machines),
+		cmocka_unit_test(instructions_are_cracked),
+		cmocka_unit_test(operations_get_units_and_latencies),
+		cmocka_unit_test(what_is_no_instruction_takes_a_slot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
