@@ -13,7 +13,9 @@ extern "C" {
 
 /*
  * Frequency equivalence: blocks and edges that are executed the same number of times whatever way
- * control takes.  DCPI 6.1.2; Johnson, Pearson, Pingali: The program structure tree, PLDI 1994.
+ * control takes.  DCPI 6.1.2, and its cycle equivalence: Johnson, Pearson, Pingali, The program
+ * structure tree, PLDI 1994; found by labels of 128 random bits that tell the cycles which an edge
+ * lies on: Pritchard, Thurimella, Fast computation of small cuts via cycle space sampling, 2011.
  */
 struct vt_classes {
 	uint32_t *block; /* class of each block of the graph; ENTRY and EXIT have one, too */
@@ -22,8 +24,9 @@ struct vt_classes {
 };
 
 /*
- * In time linear in the graph.  Code from which EXIT cannot be reached is taken to leave it at some
- * time.  In a graph that is not complete, each block and each edge is a class of its own.
+ * In time linear in the graph.  A loop that nothing leaves has classes of its own, as if it had
+ * always gone round; for what leads into it, it is as good as EXIT.  In a graph that is not
+ * complete, each block and each edge is a class of its own.
  * NULL: VT_E_NOMEM.  Owned by the caller.
  */
 struct vt_classes *vt_classes_new(const struct vt_cfg *g, struct vt_error *err);

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "flow/classes.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+
+#define NONE UINT32_MAX
+
+/* Any number will do; a fixed one makes runs repeatable. */
+#define SEED 0x6379636c6573
+
+/*
+ * The graph as cycle equivalence wants it: undirected, each block split into an edge from its
+ * entrance (node 2 b) to its way out (2 b + 1), an edge of the graph from a way out to an entrance,
+ * and one from EXIT back to ENTRY.  Links are numbered: blocks, edges of the graph, the one back.
+ */
+struct split {
+	uint32_t nnodes;
+	uint32_t nlinks;
+	uint32_t *from; /* nodes, by link */
+	uint32_t *to;
+	uint32_t *first; /* by node: its first in `links`; one more at the end */
+	uint32_t *links; /* those of each node */
+};
+
+/* What two links have in common that lie on the same cycles; none: both zero. */
+struct label {
+	uint64_t a;
+	uint64_t b;
+};
+
+static void mix(struct label *l, const struct label *other)
+{
+	l->a ^= other->a;
+	l->b ^= other->b;
+}
+
+/* ---- loops that are never left ---- */
+
+/* Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion. */
+struct components {
+	const struct vt_cfg *g;
+	uint32_t *of;	 /* by block: number of its strongly connected component, or NONE yet */
+	uint32_t *order; /* by block: when it was found, from 1; 0: not yet */
+	uint32_t *low;
+	uint32_t *stack; /* blocks without a component yet */
+	uint32_t *path;	 /* blocks being visited */
+	uint32_t *next;	 /* by block: its next edge to follow */
+	uint32_t nstack;
+	uint32_t npath;
+	uint32_t norder;
+	uint32_t count;
+	bool *left; /* by component: some edge leaves it */
+};
+
+static void begin(struct components *c, uint32_t block)
+{
+	c->order[block] = c->low[block] = ++c->norder;
+	c->stack[c->nstack++] = block;
+	c->path[c->npath++] = block;
+}
+
+static void end(struct components *c, uint32_t block)
+{
+	uint32_t member;
+
+	c->npath--;
+	if (c->npath && c->low[block] < c->low[c->path[c->npath - 1]])
+		c->low[c->path[c->npath - 1]] = c->low[block];
+	if (c->low[block] != c->order[block])
+		return;
+	do {
+		member = c->stack[--c->nstack];
+		c->of[member] = c->count;
+	} while (member != block);
+	c->count++;
+}
+
+/* EXIT leads back to ENTRY. */
+static void visit(struct components *c, uint32_t root)
+{
+	begin(c, root);
+	while (c->npath) {
+		uint32_t block = c->path[c->npath - 1], i = c->next[block]++, to;
+		uint32_t n = block == VT_CFG_EXIT ? 1 : c->g->blocks[block].nout;
+
+		if (i >= n) {
+			end(c, block);
+			continue;
+		}
+		to = block == VT_CFG_EXIT ? VT_CFG_ENTRY
+					  : c->g->edges[c->g->blocks[block].out + i].to;
+		if (!c->order[to])
+			begin(c, to);
+		else if (c->of[to] == NONE && c->order[to] < c->low[block])
+			c->low[block] = c->order[to];
+	}
+}
+
+static bool components_find(struct components *c, const struct vt_cfg *g)
+{
+	uint32_t n = g->nblocks, i;
+
+	c->g = g;
+	c->of = malloc(n * sizeof(*c->of));
+	c->order = calloc(n, sizeof(*c->order));
+	c->low = calloc(n, sizeof(*c->low));
+	c->stack = calloc(n, sizeof(*c->stack));
+	c->path = calloc(n, sizeof(*c->path));
+	c->next = calloc(n, sizeof(*c->next));
+	c->left = calloc(n, sizeof(*c->left));
+	if (!c->of || !c->order || !c->low || !c->stack || !c->path || !c->next || !c->left)
+		return false;
+	memset(c->of, 0xff, n * sizeof(*c->of));
+	for (i = 0; i < n; i++)
+		if (!c->order[i])
+			visit(c, i);
+	for (i = 0; i < g->nedges; i++)
+		if (c->of[g->edges[i].from] != c->of[g->edges[i].to])
+			c->left[c->of[g->edges[i].from]] = true;
+	return true;
+}
+
+static void components_free(struct components *c)
+{
+	free(c->of);
+	free(c->order);
+	free(c->low);
+	free(c->stack);
+	free(c->path);
+	free(c->next);
+	free(c->left);
+}
+
+/*
+ * A loop that nothing leaves is a graph of its own: how often control comes into it says nothing of
+ * how often it goes round.  For what leads there, it is as good as EXIT.
+ */
+static uint32_t goes_to(const struct components *c, const struct vt_cfg_edge *e)
+{
+	uint32_t into = c->of[e->to];
+
+	if (into != c->of[e->from] && !c->left[into] && into != c->of[VT_CFG_EXIT])
+		return VT_CFG_EXIT;
+	return e->to;
+}
+
+/* ---- the split graph ---- */
+
+static void split_free(struct split *s)
+{
+	free(s->from);
+	free(s->to);
+	free(s->first);
+	free(s->links);
+}
+
+static void put_links(struct split *s, const struct vt_cfg *g, const struct components *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nblocks; i++) {
+		s->from[i] = 2 * i;
+		s->to[i] = 2 * i + 1;
+	}
+	for (i = 0; i < g->nedges; i++) {
+		s->from[g->nblocks + i] = 2 * g->edges[i].from + 1;
+		s->to[g->nblocks + i] = 2 * goes_to(c, &g->edges[i]);
+	}
+	s->from[s->nlinks - 1] = 2 * VT_CFG_EXIT + 1;
+	s->to[s->nlinks - 1] = 2 * VT_CFG_ENTRY;
+}
+
+static bool split_make(struct split *s, const struct vt_cfg *g, const struct components *c)
+{
+	uint32_t i, *fill;
+
+	s->nnodes = 2 * g->nblocks;
+	s->nlinks = g->nblocks + g->nedges + 1;
+	s->from = calloc(s->nlinks, sizeof(*s->from));
+	s->to = calloc(s->nlinks, sizeof(*s->to));
+	s->first = calloc(s->nnodes + 2, sizeof(*s->first));
+	s->links = calloc(2 * (size_t)s->nlinks, sizeof(*s->links));
+	if (!s->from || !s->to || !s->first || !s->links)
+		return false;
+	put_links(s, g, c);
+	/* Counted two places further on, so that filling leaves each where it begins. */
+	for (i = 0; i < s->nlinks; i++) {
+		s->first[s->from[i] + 2]++;
+		s->first[s->to[i] + 2]++;
+	}
+	for (i = 2; i < s->nnodes + 2; i++)
+		s->first[i] += s->first[i - 1];
+	fill = s->first + 1;
+	for (i = 0; i < s->nlinks; i++) {
+		s->links[fill[s->from[i]]++] = i;
+		s->links[fill[s->to[i]]++] = i;
+	}
+	return true;
+}
+
+/* ---- labels ---- */
+
+/* A spanning forest: nodes in the order in which they were met, and the link each was met by. */
+struct forest {
+	uint32_t *order;
+	uint32_t *by;
+	bool *met;
+};
+
+static void grow(struct forest *f, const struct split *s)
+{
+	uint32_t root, at = 0, n = 0, k;
+
+	for (root = 0; root < s->nnodes; root++) {
+		if (f->met[root])
+			continue;
+		f->met[root] = true;
+		f->by[root] = NONE;
+		f->order[n++] = root;
+		for (; at < n; at++) {
+			uint32_t node = f->order[at];
+
+			for (k = s->first[node]; k < s->first[node + 1]; k++) {
+				uint32_t link = s->links[k],
+					 other = s->from[link] ^ s->to[link] ^ node;
+
+				if (f->met[other])
+					continue;
+				f->met[other] = true;
+				f->by[other] = link;
+				f->order[n++] = other;
+			}
+		}
+	}
+}
+
+/*
+ * Each link outside the forest closes a cycle and gets a number; a link of the forest has the sum
+ * (exclusive or) of the numbers of the cycles that it lies on.
+ */
+static void sum(const struct forest *f, const struct split *s, struct label *links,
+		struct label *nodes)
+{
+	struct vt_rng rng;
+	uint32_t i;
+
+	vt_rng_init(&rng, SEED);
+	for (i = 0; i < s->nnodes; i++)
+		if (f->by[i] != NONE)
+			links[f->by[i]].a = 1; /* of the forest */
+	for (i = 0; i < s->nlinks; i++) {
+		if (links[i].a) {
+			links[i].a = 0;
+			continue;
+		}
+		links[i].a = vt_rng_next(&rng);
+		links[i].b = vt_rng_next(&rng) | 1; /* never as if it lay on no cycle */
+		mix(&nodes[s->from[i]], &links[i]);
+		mix(&nodes[s->to[i]], &links[i]);
+	}
+	for (i = s->nnodes; i-- > 0;) {
+		uint32_t node = f->order[i], link = f->by[node];
+
+		if (link == NONE)
+			continue;
+		links[link] = nodes[node];
+		mix(&nodes[s->from[link] ^ s->to[link] ^ node], &nodes[node]);
+	}
+}
+
+static bool labels_make(const struct split *s, struct label *links)
+{
+	struct forest f = {.order = calloc(s->nnodes, sizeof(*f.order)),
+			   .by = calloc(s->nnodes, sizeof(*f.by)),
+			   .met = calloc(s->nnodes, sizeof(*f.met))};
+	struct label *nodes = calloc(s->nnodes, sizeof(*nodes));
+	bool ok = f.order && f.by && f.met && nodes;
+
+	if (ok) {
+		grow(&f, s);
+		sum(&f, s, links, nodes);
+	}
+	free(f.order);
+	free(f.by);
+	free(f.met);
+	free(nodes);
+	return ok;
+}
+
+/* ---- classes ---- */
+
+struct named {
+	struct label label;
+	uint64_t class;
+};
+
+static bool number(struct vt_classes *c, const struct label *links, uint32_t nblocks, uint32_t n)
+{
+	struct vt_hash seen;
+	struct named *entry;
+	uint32_t i;
+	bool added, ok = true;
+
+	vt_hash_init(&seen, sizeof(struct named), sizeof(struct label));
+	for (i = 0; i < n && ok; i++) {
+		uint32_t *out = i < nblocks ? &c->block[i] : &c->edge[i - nblocks];
+
+		*out = c->count;
+		if (!links[i].a && !links[i].b) {
+			c->count++;
+			continue;
+		}
+		entry = vt_hash_add(&seen, &links[i], &added);
+		ok = entry != NULL;
+		if (ok && added)
+			entry->class = c->count++;
+		if (ok)
+			*out = (uint32_t)entry->class;
+	}
+	vt_hash_fini(&seen);
+	return ok;
+}
+
+static bool find_classes(struct vt_classes *c, const struct vt_cfg *g)
+{
+	struct components parts = {.g = g};
+	struct split s = {0};
+	struct label *links = NULL;
+	bool ok = components_find(&parts, g) && split_make(&s, g, &parts);
+
+	if (ok) {
+		links = calloc(s.nlinks, sizeof(*links));
+		ok = links && labels_make(&s, links) &&
+		     number(c, links, g->nblocks, g->nblocks + g->nedges);
+	}
+	free(links);
+	split_free(&s);
+	components_free(&parts);
+	return ok;
+}
+
+static void all_apart(struct vt_classes *c, const struct vt_cfg *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nblocks; i++)
+		c->block[i] = c->count++;
+	for (i = 0; i < g->nedges; i++)
+		c->edge[i] = c->count++;
+}
+
+struct vt_classes *vt_classes_new(const struct vt_cfg *g, struct vt_error *err)
+{
+	struct vt_classes *c = calloc(1, sizeof(*c));
+
+	if (c) {
+		c->block = calloc(g->nblocks + 1, sizeof(*c->block));
+		c->edge = calloc(g->nedges + 1, sizeof(*c->edge));
+	}
+	if (c && c->block && c->edge) {
+		if (!g->complete) {
+			all_apart(c, g);
+			return c;
+		}
+		if (find_classes(c, g))
+			return c;
+	}
+	vt_classes_free(c);
+	vt_error_set(err, VT_E_NOMEM, "out of memory for classes of equal frequency");
+	return NULL;
+}
+
+void vt_classes_free(struct vt_classes *c)
+{
+	if (!c)
+		return;
+	free(c->block);
+	free(c->edge);
+	free(c);
+}
