@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/schedule.h"
+
+#include <stdlib.h>
+
+#include "machine/inorder.h"
+
+/* In a schedule nothing is dynamic: causes have the names of static ones. */
+static uint8_t static_cause(uint8_t cause)
+{
+	return cause >= VT_STALL_SLOTTING ? cause : VT_STALL_UNIT_STATIC;
+}
+
+/* By the latency or the unit of an instruction before, which may end while others stall. */
+static bool is_dependence(uint8_t cause)
+{
+	return cause != VT_STALL_SLOTTING;
+}
+
+/* Adds a stall to those of its cause, of which the first names the culprit. */
+static void add_stall(struct vt_schedule_cost *c, uint8_t cause, int32_t culprit, float cycles)
+{
+	unsigned i, least = 0;
+
+	for (i = 0; i < c->nstalls; i++) {
+		if (c->stalls[i].cause == cause) {
+			c->stalls[i].cycles += cycles;
+			return;
+		}
+		if (c->stalls[i].cycles < c->stalls[least].cycles)
+			least = i;
+	}
+	if (c->nstalls < VT_SCHEDULE_CAUSES)
+		i = c->nstalls++;
+	else if (c->stalls[least].cycles < cycles)
+		i = least;
+	else
+		return;
+	c->stalls[i] = (struct vt_schedule_stall){cause, culprit, cycles};
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct vt_schedule_stall *x = a, *y = b;
+
+	return (y->cycles > x->cycles) - (y->cycles < x->cycles);
+}
+
+static int by_slots(const void *a, const void *b)
+{
+	const struct vt_inorder_stall *x = a, *y = b;
+
+	return (y->slots > x->slots) - (y->slots < x->slots);
+}
+
+/* `at` is the instruction's index, as culprits' are counted. */
+static void tell_cost(struct vt_inorder_cost *c, uint32_t width, int64_t at, int64_t warm,
+		      struct vt_schedule_cost *out)
+{
+	uint32_t i;
+
+	*out = (struct vt_schedule_cost){
+		.head = (float)c->head,
+		.best = (float)c->used / (float)width,
+		.depends = VT_SCHEDULE_NONE,
+	};
+	qsort(c->stalls, c->nstalls, sizeof(c->stalls[0]), by_slots);
+	for (i = 0; i < c->nstalls; i++) {
+		const struct vt_inorder_stall *s = &c->stalls[i];
+		int64_t by = (int64_t)s->by - warm;
+
+		add_stall(out, static_cause(s->cause), (int32_t)by, (float)s->slots / (float)width);
+		if (is_dependence(s->cause) && by < at && by > out->depends)
+			out->depends = (int32_t)by;
+	}
+	qsort(out->stalls, out->nstalls, sizeof(out->stalls[0]), by_length);
+}
+
+int vt_schedule(const struct vt_core *m, const struct vt_mop *const *ops, size_t n, size_t warm,
+		struct vt_schedule_cost *costs, struct vt_error *err)
+{
+	struct vt_inorder_cost cost;
+	struct vt_inorder e;
+	size_t i;
+
+	if (n > INT32_MAX || warm > n)
+		return vt_error_set(err, VT_E_LIMIT, "a schedule of %zu instructions", n);
+	vt_inorder_init(&e, m);
+	for (i = 0; i < n; i++) {
+		vt_inorder_issue(&e, ops[i], i, NULL, NULL, &cost);
+		if (i >= warm)
+			tell_cost(&cost, e.width, (int64_t)(i - warm), (int64_t)warm,
+				  &costs[i - warm]);
+	}
+	return 0;
+}
