@@ -3,17 +3,20 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 
 /*
- * Every arc starts with the flow that it wants, which leaves nodes with more or less than they can
- * pass on; from each that has too much, the cheapest path to one that has too little takes it away,
- * until none is left: successive shortest paths (Ahuja, Magnanti, Orlin, "Network Flows",
- * 1993, 9.7), with node potentials so that no cost is negative, which Dijkstra's algorithm needs.
- * The search ends at the first node that lacks something, so that it mostly sees a small
- * neighbourhood.
+ * The network simplex algorithm (Ahuja, Magnanti, Orlin, "Network Flows", 1993, chapter 11).  Every
+ * arc starts with the flow that it wants, which leaves nodes with more or less than they can pass
+ * on; a root outside, and an arc between it and each node so dear that it is used by none in the
+ * end, takes the difference.  A tree of arcs gives each node a price; an arc that is a bargain at
+ * these prices takes over flow along the circle that it closes in the tree, until another arc of
+ * the circle can give no more and leaves the tree.
+ *
+ * Ties at leaving are broken so that every node could always send a bit more towards the root
+ * ("strongly feasible" trees, 11.6), so that the algorithm ends though many such steps move
+ * nothing.
  */
 
 #define NONE UINT32_MAX
@@ -21,25 +24,26 @@
 /* All wants together: what can gather in one node. */
 #define TOTAL_MAX (INT64_C(1) << 62)
 
-/* Room to change an arc's flow in one direction; the opposite direction is edge `e ^ 1`. */
+/* Room to change an arc's flow in one direction. */
 struct edge {
+	uint32_t from;
 	uint32_t to;
-	int64_t room;
+	int64_t room; /* at most this change */
+	int64_t flow; /* the change */
 	int64_t cost;
+	int8_t side; /* outside the tree: 1 with no flow, -1 with all its room; else 0 */
 };
 
-/* A node's part in the search. */
+/* A node in the tree. */
 struct node {
+	uint32_t parent;
+	uint32_t pred; /* the edge to the parent */
+	uint32_t child;
+	uint32_t next; /* sibling */
+	uint32_t prev;
+	uint32_t depth;
+	int64_t price;
 	int64_t excess;
-	int64_t potential;
-	int64_t distance;
-	uint32_t via;  /* the edge by which the search came */
-	uint32_t heap; /* position in the heap, if open */
-	enum {
-		UNSEEN,
-		OPEN,
-		DONE,
-	} state;
 };
 
 struct vt_mincost {
@@ -48,52 +52,32 @@ struct vt_mincost {
 	size_t cap;
 	int64_t total; /* of what all arcs want */
 	uint32_t nnodes;
-	struct node *nodes;
 	int64_t *flow; /* of each arc; NULL until solved */
+};
 
-	/* while solving: */
-	struct edge *edges; /* four for each arc */
-	uint32_t *first;    /* node's first in `adjacent`, and behind the last one's end */
-	uint32_t *adjacent; /* edges, by the node that they leave */
-	uint32_t *heap;	    /* open nodes */
-	uint32_t *touched;  /* nodes that the search has seen */
-	uint32_t nheap;
-	uint32_t ntouched;
+/* What is there while it is solved. */
+struct simplex {
+	struct edge *edges; /* two for each arc, then one for each node */
+	struct node *nodes; /* and the root */
+	size_t nedges;
+	size_t scan; /* where the search for bargains goes on */
+	uint32_t root;
 };
 
 struct vt_mincost *vt_mincost_new(uint32_t nodes)
 {
 	struct vt_mincost *f = nodes <= VT_MINCOST_NODES ? calloc(1, sizeof(*f)) : NULL;
 
-	if (!f)
-		return NULL;
-	f->nnodes = nodes;
-	f->nodes = calloc((size_t)nodes + 1, sizeof(*f->nodes));
-	if (!f->nodes) {
-		vt_mincost_free(f);
-		return NULL;
-	}
+	if (f)
+		f->nnodes = nodes;
 	return f;
-}
-
-static void free_search(struct vt_mincost *f)
-{
-	free(f->edges);
-	free(f->first);
-	free(f->adjacent);
-	free(f->heap);
-	free(f->touched);
-	f->edges = NULL;
-	f->first = f->adjacent = f->heap = f->touched = NULL;
 }
 
 void vt_mincost_free(struct vt_mincost *f)
 {
 	if (!f)
 		return;
-	free_search(f);
 	free(f->arcs);
-	free(f->nodes);
 	free(f->flow);
 	free(f);
 }
@@ -122,205 +106,262 @@ int64_t vt_mincost_add(struct vt_mincost *f, const struct vt_mincost_arc *arc, s
 	return (int64_t)f->narcs++;
 }
 
-/* ---- the heap of open nodes, the nearest first ---- */
+/* ---- the tree ---- */
 
-static void heap_put(struct vt_mincost *f, uint32_t at, uint32_t node)
+static void unlink_child(struct simplex *s, uint32_t node)
 {
-	f->heap[at] = node;
-	f->nodes[node].heap = at;
+	struct node *n = &s->nodes[node];
+
+	if (n->prev != NONE)
+		s->nodes[n->prev].next = n->next;
+	else
+		s->nodes[n->parent].child = n->next;
+	if (n->next != NONE)
+		s->nodes[n->next].prev = n->prev;
 }
 
-static void heap_up(struct vt_mincost *f, uint32_t node)
+static void link_child(struct simplex *s, uint32_t node, uint32_t parent, uint32_t pred)
 {
-	int64_t distance = f->nodes[node].distance;
-	uint32_t at = f->nodes[node].heap;
+	struct node *n = &s->nodes[node];
 
-	while (at > 0 && distance < f->nodes[f->heap[(at - 1) / 2]].distance) {
-		heap_put(f, at, f->heap[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-	heap_put(f, at, node);
+	n->parent = parent;
+	n->pred = pred;
+	n->prev = NONE;
+	n->next = s->nodes[parent].child;
+	if (n->next != NONE)
+		s->nodes[n->next].prev = node;
+	s->nodes[parent].child = node;
 }
 
-static uint32_t heap_pop(struct vt_mincost *f)
-{
-	uint32_t nearest = f->heap[0];
-	uint32_t last = f->heap[--f->nheap];
-	uint32_t at = 0;
-
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child >= f->nheap)
-			break;
-		if (child + 1 < f->nheap &&
-		    f->nodes[f->heap[child + 1]].distance < f->nodes[f->heap[child]].distance)
-			child++;
-		if (f->nodes[last].distance <= f->nodes[f->heap[child]].distance)
-			break;
-		heap_put(f, at, f->heap[child]);
-		at = child;
-	}
-	if (f->nheap)
-		heap_put(f, at, last);
-	return nearest;
-}
-
-/* ---- the search ---- */
-
-static void reach(struct vt_mincost *f, uint32_t node, int64_t distance, uint32_t via)
-{
-	struct node *n = &f->nodes[node];
-
-	if (n->state == UNSEEN) {
-		n->state = OPEN;
-		n->heap = f->nheap++;
-		f->touched[f->ntouched++] = node;
-	} else if (n->state == DONE || distance >= n->distance) {
-		return;
-	}
-	n->distance = distance;
-	n->via = via;
-	heap_up(f, node);
-}
-
-static void look_around(struct vt_mincost *f, uint32_t node)
-{
-	const struct node *n = &f->nodes[node];
-	uint32_t i;
-
-	for (i = f->first[node]; i < f->first[node + 1]; i++) {
-		const struct edge *e = &f->edges[f->adjacent[i]];
-
-		if (e->room > 0)
-			reach(f, e->to,
-			      n->distance + e->cost + n->potential - f->nodes[e->to].potential,
-			      f->adjacent[i]);
-	}
-}
-
-/*
- * The nearest node that lacks something; distances become part of the potentials.  There is one in
- * reach: the flow that is left in the arcs can be undone back to where it came from.
+/* The node after this one in the subtree of `top`, parents before their children; NONE at its end.
  */
-static uint32_t nearest_lack(struct vt_mincost *f, uint32_t source)
+static uint32_t next_below(const struct simplex *s, uint32_t node, uint32_t top)
 {
-	uint32_t found = NONE;
-	uint32_t i;
-
-	f->nheap = f->ntouched = 0;
-	reach(f, source, 0, NONE);
-	while (f->nheap && found == NONE) {
-		uint32_t node = heap_pop(f);
-
-		f->nodes[node].state = DONE;
-		if (f->nodes[node].excess < 0)
-			found = node;
-		else
-			look_around(f, node);
-	}
-	for (i = 0; i < f->ntouched; i++) {
-		struct node *n = &f->nodes[f->touched[i]];
-
-		if (n->state == DONE && found != NONE)
-			n->potential += n->distance - f->nodes[found].distance;
-		n->state = UNSEEN;
-	}
-	return found;
+	if (s->nodes[node].child != NONE)
+		return s->nodes[node].child;
+	while (node != top && s->nodes[node].next == NONE)
+		node = s->nodes[node].parent;
+	return node == top ? NONE : s->nodes[node].next;
 }
 
-static void send(struct vt_mincost *f, uint32_t source, uint32_t sink)
+/* Makes `node` the top of the subtree of `top`, which is cut off, and hangs it below `parent`. */
+static void hang(struct simplex *s, uint32_t node, uint32_t top, uint32_t parent, uint32_t pred)
 {
-	int64_t amount = f->nodes[source].excess;
+	const struct edge *e = &s->edges[pred];
+	int64_t change = (e->from == node ? s->nodes[parent].price - e->cost
+					  : s->nodes[parent].price + e->cost) -
+			 s->nodes[node].price;
+	uint32_t at = node;
+	bool last;
+
+	do {
+		uint32_t up = s->nodes[at].parent;
+		uint32_t edge = s->nodes[at].pred;
+
+		last = at == top;
+		unlink_child(s, at);
+		link_child(s, at, parent, pred);
+		parent = at;
+		pred = edge;
+		at = up;
+	} while (!last);
+	for (at = node; at != NONE; at = next_below(s, at, node)) {
+		s->nodes[at].price += change;
+		s->nodes[at].depth = s->nodes[s->nodes[at].parent].depth + 1;
+	}
+}
+
+/* ---- one step ---- */
+
+/* How much more can flow from a node to its parent (up), or from there to it. */
+static int64_t room_to_parent(const struct simplex *s, uint32_t node, bool up)
+{
+	const struct edge *e = &s->edges[s->nodes[node].pred];
+
+	return up == (e->from == node) ? e->room - e->flow : e->flow;
+}
+
+static void move_to_parent(struct simplex *s, uint32_t node, int64_t amount)
+{
+	struct edge *e = &s->edges[s->nodes[node].pred];
+
+	e->flow += e->from == node ? amount : -amount;
+}
+
+static uint32_t meeting(const struct simplex *s, uint32_t a, uint32_t b)
+{
+	while (a != b) {
+		if (s->nodes[a].depth >= s->nodes[b].depth)
+			a = s->nodes[a].parent;
+		else
+			b = s->nodes[b].parent;
+	}
+	return a;
+}
+
+static int64_t bargain(const struct simplex *s, const struct edge *e)
+{
+	return e->side * (e->cost + s->nodes[e->from].price - s->nodes[e->to].price);
+}
+
+/* The best bargain of some edges, the search going on where it ended last; NONE if there is none.
+ */
+static uint32_t find_bargain(struct simplex *s, size_t block)
+{
+	uint32_t best = NONE;
+	int64_t best_value = 0;
+	size_t left = block;
+	size_t n;
+
+	for (n = 0; n < s->nedges; n++) {
+		int64_t value = bargain(s, &s->edges[s->scan]);
+
+		if (value < best_value) {
+			best_value = value;
+			best = (uint32_t)s->scan;
+		}
+		s->scan = s->scan + 1 < s->nedges ? s->scan + 1 : 0;
+		if (--left == 0) {
+			if (best != NONE)
+				return best;
+			left = block;
+		}
+	}
+	return best;
+}
+
+static void step(struct simplex *s, uint32_t entering)
+{
+	struct edge *e = &s->edges[entering];
+	uint32_t tail = e->side > 0 ? e->from : e->to;
+	uint32_t head = e->side > 0 ? e->to : e->from;
+	uint32_t top = meeting(s, tail, head);
+	int64_t amount = e->room;
+	uint32_t leaving = NONE; /* the node whose edge to its parent leaves */
+	bool below_tail = true;
 	uint32_t node;
 
-	if (amount > -f->nodes[sink].excess)
-		amount = -f->nodes[sink].excess;
-	for (node = sink; node != source; node = f->edges[f->nodes[node].via ^ 1].to)
-		if (amount > f->edges[f->nodes[node].via].room)
-			amount = f->edges[f->nodes[node].via].room;
-	for (node = sink; node != source; node = f->edges[f->nodes[node].via ^ 1].to) {
-		f->edges[f->nodes[node].via].room -= amount;
-		f->edges[f->nodes[node].via ^ 1].room += amount;
+	/* Of edges that limit alike, the last on the way from the top along the circle. */
+	for (node = tail; node != top; node = s->nodes[node].parent)
+		if (room_to_parent(s, node, false) < amount) {
+			amount = room_to_parent(s, node, false);
+			leaving = node;
+		}
+	for (node = head; node != top; node = s->nodes[node].parent)
+		if (room_to_parent(s, node, true) <= amount) {
+			amount = room_to_parent(s, node, true);
+			leaving = node;
+			below_tail = false;
+		}
+	for (node = tail; node != top; node = s->nodes[node].parent)
+		move_to_parent(s, node, -amount);
+	for (node = head; node != top; node = s->nodes[node].parent)
+		move_to_parent(s, node, amount);
+	e->flow += e->side * amount;
+	if (leaving == NONE) {
+		e->side = (int8_t)-e->side;
+		return;
 	}
-	f->nodes[source].excess -= amount;
-	f->nodes[sink].excess += amount;
+	e->side = 0;
+	e = &s->edges[s->nodes[leaving].pred];
+	e->side = e->flow == 0 ? 1 : -1;
+	hang(s, below_tail ? tail : head, leaving, below_tail ? head : tail, entering);
 }
 
 /* ---- setting up ---- */
 
-/* Edges e and e + 1: from `from` to `to`, and undoing that. */
-static void set_edges(struct vt_mincost *f, size_t e, uint32_t from, uint32_t to, int64_t room,
-		      int64_t cost)
+static void set_edge(struct simplex *s, size_t i, uint32_t from, uint32_t to, int64_t room,
+		     int64_t cost)
 {
-	f->edges[e] = (struct edge){.to = to, .room = room, .cost = cost};
-	f->edges[e + 1] = (struct edge){.to = from, .cost = -cost};
+	/* What cannot change, and what flows from a node to itself, is never a bargain. */
+	s->edges[i] = (struct edge){
+		.from = from, .to = to, .room = room, .cost = cost, .side = room > 0 && from != to};
 }
 
-static void index_edges(struct vt_mincost *f, size_t nedges)
+/* All nodes below the root. */
+static void plant(struct simplex *s, size_t first_edge)
 {
-	uint32_t node;
-	size_t e;
+	/* Dearer than any way through all nodes. */
+	int64_t dear = VT_MINCOST_COST * ((int64_t)s->root + 1);
+	struct node *root = &s->nodes[s->root];
+	uint32_t i;
 
-	for (e = 0; e < nedges; e++)
-		f->first[f->edges[e ^ 1].to + 1]++;
-	for (node = 0; node < f->nnodes; node++)
-		f->first[node + 1] += f->first[node];
-	/* Backwards, so that each node's edges come in their order. */
-	for (e = nedges; e-- > 0;)
-		f->adjacent[--f->first[f->edges[e ^ 1].to + 1]] = (uint32_t)e;
-	/* first[n + 1] now says where node n starts. */
-	memmove(f->first, f->first + 1, (size_t)f->nnodes * sizeof(*f->first));
-	f->first[f->nnodes] = (uint32_t)nedges;
+	*root = (struct node){
+		.parent = NONE, .pred = NONE, .child = NONE, .next = NONE, .prev = NONE};
+	for (i = 0; i < s->root; i++) {
+		struct node *n = &s->nodes[i];
+		size_t e = first_edge + i;
+
+		n->child = NONE;
+		n->depth = 1;
+		if (n->excess >= 0) {
+			set_edge(s, e, i, s->root, INT64_MAX, dear);
+			s->edges[e].flow = n->excess;
+			n->price = -dear;
+		} else {
+			set_edge(s, e, s->root, i, INT64_MAX, dear);
+			s->edges[e].flow = -n->excess;
+			n->price = dear;
+		}
+		s->edges[e].side = 0;
+		link_child(s, i, s->root, (uint32_t)e);
+	}
 }
 
-static bool prepare(struct vt_mincost *f)
+static bool prepare(struct simplex *s, const struct vt_mincost *f)
 {
-	size_t nedges = 4 * f->narcs;
 	size_t i;
 
-	f->edges = calloc(nedges + 1, sizeof(*f->edges));
-	f->adjacent = calloc(nedges + 1, sizeof(*f->adjacent));
-	f->first = calloc((size_t)f->nnodes + 1, sizeof(*f->first));
-	f->heap = calloc((size_t)f->nnodes + 1, sizeof(*f->heap));
-	f->touched = calloc((size_t)f->nnodes + 1, sizeof(*f->touched));
-	if (!f->edges || !f->adjacent || !f->first || !f->heap || !f->touched)
+	s->root = f->nnodes;
+	s->nedges = 2 * f->narcs + f->nnodes;
+	s->edges = calloc(s->nedges + 1, sizeof(*s->edges));
+	s->nodes = calloc((size_t)f->nnodes + 1, sizeof(*s->nodes));
+	if (!s->edges || !s->nodes)
 		return false;
-	memset(f->nodes, 0, f->nnodes * sizeof(*f->nodes));
 	for (i = 0; i < f->narcs; i++) {
 		const struct vt_mincost_arc *a = &f->arcs[i];
-		/* The flow of an arc from a node to itself matters to nobody. */
-		bool fixed = a->from == a->to;
 
-		set_edges(f, 4 * i, a->from, a->to, fixed ? 0 : a->at_most - a->want, a->more);
-		set_edges(f, 4 * i + 2, a->to, a->from, fixed ? 0 : a->want, a->less);
-		f->nodes[a->from].excess -= a->want;
-		f->nodes[a->to].excess += a->want;
+		set_edge(s, 2 * i, a->from, a->to, a->at_most - a->want, a->more);
+		set_edge(s, 2 * i + 1, a->to, a->from, a->want, a->less);
+		s->nodes[a->from].excess -= a->want;
+		s->nodes[a->to].excess += a->want;
 	}
-	index_edges(f, nedges);
+	plant(s, 2 * f->narcs);
 	return true;
+}
+
+/* About the square root of the number of edges, which is what works well in practice. */
+static size_t block_size(size_t nedges)
+{
+	size_t n = 16;
+
+	while (n * n < nedges)
+		n++;
+	return n;
 }
 
 int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err)
 {
+	struct simplex s = {0};
 	int64_t *flow = calloc(f->narcs + 1, sizeof(*flow));
-	uint32_t node;
+	bool ok = flow && prepare(&s, f);
+	size_t block = block_size(s.nedges);
+	uint32_t entering;
 	size_t i;
 
-	if (!flow || !prepare(f)) {
+	if (ok) {
+		while ((entering = find_bargain(&s, block)) != NONE)
+			step(&s, entering);
+		for (i = 0; i < f->narcs; i++)
+			flow[i] = f->arcs[i].want + s.edges[2 * i].flow - s.edges[2 * i + 1].flow;
+		free(f->flow);
+		f->flow = flow;
+	} else {
 		free(flow);
-		free_search(f);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	}
-	for (node = 0; node < f->nnodes; node++)
-		while (f->nodes[node].excess > 0)
-			send(f, node, nearest_lack(f, node));
-	for (i = 0; i < f->narcs; i++)
-		flow[i] = f->arcs[i].want + f->edges[4 * i + 1].room - f->edges[4 * i + 3].room;
-	free_search(f);
-	free(f->flow);
-	f->flow = flow;
-	return 0;
+	free(s.edges);
+	free(s.nodes);
+	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
 int64_t vt_mincost_flow(const struct vt_mincost *f, uint32_t arc)
