@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "analysis/proflist.h"
+#include "base/buf.h"
+#include "base/escape.h"
 #include "cmd/common/app.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
@@ -16,6 +21,9 @@ struct options {
 	struct vt_opt_list events;
 	struct app_form form;
 	bool diff;
+	struct vt_opt_list before;
+	double rate;
+	double check;
 	const char *symfs;
 	const char *output;
 	int color;
@@ -52,42 +60,116 @@ static void end_side(struct side *s)
 	app_profile_end(&s->data);
 }
 
-static void print_json(const struct side *sides, const struct options *o, const struct vt_table *t,
-		       int64_t left_out, struct vt_output *out)
+/* All inputs: those of the set before, then those of the set after, or the one that is listed. */
+struct sides {
+	struct side *list;
+	struct vt_proflist_side *parts;
+	size_t before;
+	size_t count;
+};
+
+static bool make_room(struct app *a, struct sides *s, size_t count)
 {
-	json_t *doc =
-		o->diff ? json_object()
-			: app_json_profile(&sides[0].data, &sides[0].events, sides[0].ranking);
+	struct vt_error err = VT_ERROR_INIT;
+
+	s->list = calloc(count, sizeof(*s->list));
+	s->parts = calloc(count, sizeof(*s->parts));
+	if (s->list && s->parts)
+		return true;
+	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	return app_fail(a, &err);
+}
+
+static void end_sides(struct sides *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		end_side(&s->list[i]);
+	free(s->list);
+	free(s->parts);
+}
+
+static bool add_side(struct app *a, const struct options *o, struct sides *s, const char *path)
+{
+	struct side *side = &s->list[s->count++];
+
+	if (!read_side(a, o, path, side))
+		return false;
+	s->parts[s->count - 1] = (struct vt_proflist_side){side->data.profile, side->ranking,
+							   side->data.images, &side->events};
+	return true;
+}
+
+/* ---- output ---- */
+
+/* What there is above a table of differences, for a program: one object for each run. */
+static json_t *json_set(const struct sides *s, size_t first, size_t end)
+{
+	json_t *runs = json_array();
+	size_t i;
+
+	for (i = first; i < end; i++)
+		json_array_append_new(runs, app_json_profile(&s->list[i].data, &s->list[i].events,
+							     s->list[i].ranking));
+	if (end - first == 1) {
+		json_t *only = json_incref(json_array_get(runs, 0));
+
+		json_decref(runs);
+		return only;
+	}
+	return runs;
+}
+
+static void print_json(const struct sides *s, const struct options *o, const struct vt_table *t,
+		       const struct vt_profdiff_result *result, struct vt_output *out)
+{
+	json_t *doc = o->diff ? json_object() : json_set(s, 0, 1);
 
 	if (o->diff) {
-		json_object_set_new(
-			doc, "before",
-			app_json_profile(&sides[0].data, &sides[0].events, sides[0].ranking));
-		json_object_set_new(
-			doc, "after",
-			app_json_profile(&sides[1].data, &sides[1].events, sides[1].ranking));
+		json_object_set_new(doc, "before", json_set(s, 0, s->before));
+		json_object_set_new(doc, "after", json_set(s, s->before, s->count));
+		json_object_set_new(doc, "significant",
+				    json_integer((json_int_t)result->significant));
+		if (!isnan(o->check))
+			json_object_set_new(doc, "grown", json_integer((json_int_t)result->grown));
 	}
 	json_object_set_new(doc, "by", json_string(level_words[o->level]));
 	json_object_set_new(doc, "rows", app_json_table(t));
-	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
+	json_object_set_new(doc, "rows_left_out", json_integer((json_int_t)result->left_out));
 	app_json_write(out, doc, true);
 }
 
-static void print_headers(const struct side *sides, const struct options *o, struct vt_output *out)
+static void print_headers(const struct sides *s, const struct options *o, struct vt_output *out)
 {
-	static const char *const name[] = {"Before:\n", "After:\n"};
-	int i;
+	size_t i;
 
-	for (i = 0; i < (o->diff ? 2 : 1); i++) {
+	for (i = 0; i < s->count; i++) {
 		if (o->diff)
-			vt_output_text(out, name[i]);
-		vt_proflist_header(sides[i].data.profile, sides[i].ranking, &sides[i].events, out);
+			vt_output_text(out, i < s->before ? "Before:\n" : "After:\n");
+		vt_proflist_header(s->parts[i].profile, s->parts[i].ranking, s->parts[i].events,
+				   out);
 	}
 	vt_proflist_legend(o->list.by_period, o->diff, out);
 }
 
-static bool print(struct app *a, const struct options *o, const struct side *sides,
-		  const struct vt_table *t, int64_t left_out)
+static void print_footers(const struct sides *s, const struct options *o,
+			  const struct vt_profdiff_result *result, struct vt_output *out)
+{
+	struct vt_buf name = VT_BUF_INIT;
+
+	if (result->left_out)
+		vt_output_printf(out, "(%" PRIu64 " more rows)\n", result->left_out);
+	if (!o->diff || !s->list[0].events.count)
+		return;
+	vt_escape_str(&name, s->list[0].events.label[0]);
+	vt_output_printf(out, "%" PRIu64 " changes of %s are significant (*)\n",
+			 result->significant, vt_buf_str(&name));
+	vt_buf_free(&name);
+}
+
+static bool print(struct app *a, const struct options *o, const struct sides *s,
+		  const struct vt_table *t, const struct vt_profdiff_result *result)
 {
 	struct vt_output *out = app_text(a, o->output);
 	struct vt_error err = VT_ERROR_INIT;
@@ -95,65 +177,81 @@ static bool print(struct app *a, const struct options *o, const struct side *sid
 	if (!out)
 		return false;
 	if (o->form.json) {
-		print_json(sides, o, t, left_out, out);
+		print_json(s, o, t, result, out);
 		return true;
 	}
 	if (app_form_is_text(&o->form))
-		print_headers(sides, o, out);
+		print_headers(s, o, out);
 	if (vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color), &err) < 0)
 		return app_fail(a, &err);
-	if (left_out && app_form_is_text(&o->form))
-		vt_output_printf(out, "(%lld more rows)\n", (long long)left_out);
+	if (app_form_is_text(&o->form))
+		print_footers(s, o, result, out);
 	return true;
 }
 
-static bool list(struct app *a, const struct options *o, const struct side *sides)
+static bool list(struct app *a, const struct options *o, const struct sides *s)
 {
-	struct vt_proflist_side part[2];
+	const struct vt_profdiff_set sets[2] = {{s->parts, s->before},
+						{s->parts + s->before, s->count - s->before}};
+	const struct vt_profdiff_options opt = {o->list, o->rate, o->check};
+	struct vt_profdiff_result result = {0};
 	struct vt_table *t = vt_table_new();
 	struct vt_error err = VT_ERROR_INIT;
-	int64_t left_out;
-	bool ok;
-	int i;
+	bool ok = t != NULL;
 
-	for (i = 0; i < 2; i++)
-		part[i] = (struct vt_proflist_side){sides[i].data.profile, sides[i].ranking,
-						    sides[i].data.images, &sides[i].events};
 	if (!t)
-		left_out = vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 	else if (o->diff)
-		left_out = vt_proflist_diff(t, &part[0], &part[1], &o->list, &err);
+		ok = vt_proflist_diff(t, sets, &opt, &result, &err) == 0;
 	else
-		left_out = (int64_t)vt_proflist_fill(t, &part[0], &o->list);
-	ok = left_out >= 0 ? print(a, o, sides, t, left_out) : app_fail(a, &err);
+		result.left_out = vt_proflist_fill(t, &s->parts[0], &o->list);
+	ok = ok ? print(a, o, s, t, &result) : app_fail(a, &err);
 	vt_table_free(t);
+	if (ok && result.grown) {
+		app_say(a, "%" PRIu64 " of the rows and their total grew by %g%% of it or more",
+			result.grown, o->check);
+		app_raise(a, APP_FOUND);
+	}
 	return ok;
+}
+
+static bool check_usage(struct app *a, const struct options *o)
+{
+	if (app_form_count(&o->form) > 1)
+		return app_usage(a, "--json, --csv and --tsv exclude each other");
+	if (!o->diff && (o->before.count || !isnan(o->check)))
+		return app_usage(a, "--before and --check belong to --diff");
+	if (o->diff && o->before.count && !a->argc)
+		return app_usage(a, "--diff needs a stream of after, too");
+	if (o->diff && !o->before.count && a->argc != 2)
+		return app_usage(a, "--diff needs two streams, before and after; --before FILE "
+				    "for each of several");
+	if (!o->diff && a->argc > 1)
+		return app_usage(a, "one stream at a time; vtrace merge adds several");
+	if (!(o->rate > 0 && o->rate < 1))
+		return app_usage(a, "--false-rate takes a number between 0 and 1");
+	return true;
 }
 
 static bool run(struct app *a, const struct options *o)
 {
-	struct side sides[2];
-	bool ok;
+	struct sides s = {.before = o->before.count ? o->before.count : o->diff};
+	bool ok = check_usage(a, o) && make_room(a, &s, o->before.count + (size_t)a->argc + 1);
+	size_t i;
+	int arg;
 
-	memset(sides, 0, sizeof(sides));
-	if (app_form_count(&o->form) > 1)
-		return app_usage(a, "--json, --csv and --tsv exclude each other");
-	if (o->diff && a->argc != 2)
-		return app_usage(a, "--diff needs two streams: before and after");
-	if (!o->diff && a->argc > 1)
-		return app_usage(a, "one stream at a time; vtrace merge adds several");
-	ok = read_side(a, o, a->argc ? a->argv[0] : NULL, &sides[0]);
-	if (ok && o->diff)
-		ok = read_side(a, o, a->argv[1], &sides[1]);
-	ok = ok && list(a, o, sides);
-	end_side(&sides[0]);
-	end_side(&sides[1]);
+	for (i = 0; i < o->before.count && ok; i++)
+		ok = add_side(a, o, &s, o->before.items[i]);
+	for (arg = 0; (arg < a->argc || (!o->diff && arg == 0)) && ok; arg++)
+		ok = add_side(a, o, &s, a->argc ? a->argv[arg] : NULL);
+	ok = ok && list(a, o, &s);
+	end_sides(&s);
 	return ok;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {.level = VT_LEVEL_PROCEDURE};
+	struct options o = {.level = VT_LEVEL_PROCEDURE, .rate = 0.05, .check = NAN};
 	struct app app;
 	const struct vt_opt opts[] = {
 		{.letter = 'b',
@@ -188,7 +286,23 @@ int main(int argc, char **argv)
 		{.name = "diff",
 		 .type = VT_OPT_FLAG,
 		 .value = &o.diff,
-		 .help = "compare two streams: before and after"},
+		 .help = "compare two streams, or sets of them: before and after"},
+		{.name = "before",
+		 .type = VT_OPT_LIST,
+		 .value = &o.before,
+		 .arg = "FILE",
+		 .help = "a stream of the set before; repeat for more; operands are those after"},
+		{.name = "check",
+		 .type = VT_OPT_F64,
+		 .value = &o.check,
+		 .arg = "PCT",
+		 .help = "exit status 5 if a significant change is a growth of the first event\n"
+			 "by PCT percent of its total or more"},
+		{.name = "false-rate",
+		 .type = VT_OPT_F64,
+		 .value = &o.rate,
+		 .arg = "P",
+		 .help = "so many of the significant changes may be chance (default 0.05)"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COLOR(o.color),
@@ -197,14 +311,17 @@ int main(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vprof",
-		.usage = "[options] [FILE]\n--diff [options] BEFORE AFTER",
+		.usage = "[options] [FILE]\n--diff [options] BEFORE AFTER\n"
+			 "--diff --before FILE... [options] FILE...",
 		.about = "Lists where the samples of a stream fell, by procedure.",
 		.opts = opts,
-		.max_operands = 2,
+		.notes = "exit status 5: done, and what --check looks for was found",
+		.max_operands = UINT_MAX,
 	};
 
 	if (app_start(&app, &page, argc, argv))
 		run(&app, &o);
 	vt_opt_list_fini(&o.events);
+	vt_opt_list_fini(&o.before);
 	return app_finish(&app);
 }

@@ -46,9 +46,15 @@ void app_say(const struct app *a, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* A check that failed is graver than lost input, but means nothing when anything else failed. */
+static int gravity(enum app_status status)
+{
+	return status == APP_FOUND ? 2 * APP_LOSSY + 1 : 2 * (int)status;
+}
+
 void app_raise(struct app *a, enum app_status status)
 {
-	if (status > a->status)
+	if (gravity(status) > gravity(a->status))
 		a->status = status;
 }
 
@@ -174,7 +180,7 @@ int app_finish(struct app *a)
 	if (a->text_open && vt_output_close(&a->text, &err) < 0)
 		app_fail(a, &err);
 	/* Some file systems tell of a failed write only here. */
-	if (close(STDOUT_FILENO) < 0 && a->status < APP_OUTPUT) {
+	if (close(STDOUT_FILENO) < 0 && a->status != APP_OUTPUT) {
 		vt_error_errno(&err, VT_E_WRITE, errno, "standard output");
 		app_fail(a, &err);
 	}

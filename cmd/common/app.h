@@ -29,6 +29,7 @@ enum app_status {
 	APP_USAGE,  /* the command line asks for nonsense */
 	APP_INPUT,  /* the input could not be read at all */
 	APP_OUTPUT, /* the output could not be written */
+	APP_FOUND,  /* done, and a check that was asked for failed */
 };
 
 /* A file that was opened as input: it is not overwritten. */

@@ -1,40 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/proflist.h"
 #include "analysis/proflist_internal.h"
+#include "analysis/runs.h"
+#include "analysis/significance.h"
 #include "base/buf.h"
-#include "base/hash.h"
-#include "base/intern.h"
-
-/* What a row is called, which is how the two sides match. */
-struct pair_key {
-	uint32_t image; /* ids of the texts */
-	uint32_t label;
-};
-
-struct pair {
-	struct pair_key key;
-	size_t row[2]; /* in its ranking, plus 1; 0: not there */
-	uint64_t change;
-};
 
 struct diff {
-	const struct vt_proflist_side *side[2];
-	const struct vt_proflist_options *opt;
-	struct vt_hash pairs;
-	struct vt_intern *texts;
-	struct vt_tally *sums; /* of each pair, side and event: several rows may share a name */
-	size_t sums_cap;
-	size_t *event[2]; /* of each shown event, the index in the side's profile, or SIZE_MAX */
+	const struct vt_profdiff_set *sets;
+	const struct vt_profdiff_options *opt;
+	struct vt_runs *runs; /* those before, then those after */
+	size_t nruns;
+	const char **label; /* of each event that is shown */
 	size_t nevents;
-	const char **label;
+	size_t *event; /* [run * nevents + e]: the index in the run's profile, or SIZE_MAX */
+	bool many;     /* means are shown */
 };
 
-static int no_memory(struct vt_error *err)
+/* One event of one row. */
+struct change {
+	double before; /* weighed, of a run on the average */
+	double after;
+	struct vt_tally tally[2]; /* of all runs */
+	double p;
+};
+
+struct order {
+	double change;
+	const char *image, *label;
+	size_t row;
+};
+
+static const struct vt_proflist_side *run_of(const struct diff *d, size_t run)
 {
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	size_t before = d->sets[0].count;
+
+	return run < before ? &d->sets[0].runs[run] : &d->sets[1].runs[run - before];
 }
 
 static size_t find_label(const struct vt_event_choice *c, const char *label)
@@ -47,113 +51,137 @@ static size_t find_label(const struct vt_event_choice *c, const char *label)
 	return SIZE_MAX;
 }
 
-/* The events of both sides: those of the first, then what only the second has. */
-static bool match_events(struct diff *d)
+static bool knows_label(const struct diff *d, const char *label)
 {
-	const struct vt_event_choice *a = d->side[0]->events;
-	const struct vt_event_choice *b = d->side[1]->events;
-	size_t i, at, max = a->count + b->count + 1;
-
-	d->event[0] = calloc(max, sizeof(size_t));
-	d->event[1] = calloc(max, sizeof(size_t));
-	d->label = calloc(max, sizeof(*d->label));
-	if (!d->event[0] || !d->event[1] || !d->label)
-		return false;
-	for (i = 0; i < a->count; i++) {
-		at = find_label(b, a->label[i]);
-		d->label[d->nevents] = a->label[i];
-		d->event[0][d->nevents] = a->index[i];
-		d->event[1][d->nevents++] = at == SIZE_MAX ? SIZE_MAX : b->index[at];
-	}
-	for (i = 0; i < b->count; i++) {
-		if (find_label(a, b->label[i]) != SIZE_MAX)
-			continue;
-		d->label[d->nevents] = b->label[i];
-		d->event[0][d->nevents] = SIZE_MAX;
-		d->event[1][d->nevents++] = b->index[i];
-	}
-	return true;
-}
-
-static struct vt_tally *sum_at(const struct diff *d, size_t pair, int side, size_t event)
-{
-	return &d->sums[(pair * 2 + (size_t)side) * d->nevents + event];
-}
-
-static struct vt_tally total_of(const struct diff *d, int side, size_t event)
-{
-	size_t index = d->event[side][event];
-	struct vt_tally none = {0, 0};
-
-	if (index == SIZE_MAX)
-		return none;
-	none.samples = vt_profile_event(d->side[side]->profile, index)->samples;
-	none.period = vt_profile_event(d->side[side]->profile, index)->period;
-	return none;
-}
-
-/* The two recordings may have been made in different folders. */
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-static bool add_row(struct diff *d, int side, size_t row, struct vt_buf *label)
-{
-	const struct vt_ranking *r = d->side[side]->ranking;
-	const struct vt_rank *k = vt_ranking_at(r, row);
-	struct pair_key key;
-	struct pair *pair;
-	size_t index, e;
-	bool added;
-
-	label->size = 0;
-	vt_rank_label(k, vt_ranking_level(r), label);
-	key.image = vt_intern_str(d->texts, file_name(k->path));
-	key.label = vt_intern_add(d->texts, label->data, label->size);
-	pair = vt_hash_add(&d->pairs, &key, &added);
-	if (!pair || label->failed || key.image == UINT32_MAX || key.label == UINT32_MAX ||
-	    !vt_array_grow(&d->sums, &d->sums_cap, d->pairs.count * 2 * (d->nevents + 1),
-			   sizeof(*d->sums)))
-		return false;
-	index = (size_t)((uint8_t *)pair - d->pairs.entries) / sizeof(*pair);
-	if (added)
-		memset(sum_at(d, index, 0, 0), 0, 2 * d->nevents * sizeof(*d->sums));
-	if (!pair->row[side])
-		pair->row[side] = row + 1;
-	for (e = 0; e < d->nevents; e++) {
-		struct vt_tally t, *sum = sum_at(d, index, side, e);
-
-		if (d->event[side][e] == SIZE_MAX)
-			continue;
-		t = vt_ranking_tally(r, row, d->event[side][e]);
-		sum->samples += t.samples;
-		sum->period += t.period;
-	}
-	return true;
-}
-
-static bool add_rows(struct diff *d, int side)
-{
-	struct vt_buf label = VT_BUF_INIT;
-	bool ok = true;
 	size_t i;
 
-	for (i = 0; i < vt_ranking_count(d->side[side]->ranking) && ok; i++)
-		ok = add_row(d, side, i, &label);
-	vt_buf_free(&label);
-	return ok;
+	for (i = 0; i < d->nevents; i++)
+		if (strcmp(d->label[i], label) == 0)
+			return true;
+	return false;
+}
+
+/* The events of all runs: those of the first, then what only later ones have. */
+static bool match_events(struct diff *d)
+{
+	size_t run, e, at, max = 1;
+
+	for (run = 0; run < d->nruns; run++)
+		max += run_of(d, run)->events->count;
+	d->label = calloc(max, sizeof(*d->label));
+	d->event = calloc(d->nruns, max * sizeof(*d->event));
+	if (!d->label || !d->event)
+		return false;
+	for (run = 0; run < d->nruns; run++) {
+		const struct vt_event_choice *c = run_of(d, run)->events;
+
+		for (e = 0; e < c->count; e++)
+			if (!knows_label(d, c->label[e]))
+				d->label[d->nevents++] = c->label[e];
+	}
+	for (run = 0; run < d->nruns; run++) {
+		const struct vt_event_choice *c = run_of(d, run)->events;
+
+		for (e = 0; e < d->nevents; e++) {
+			at = find_label(c, d->label[e]);
+			d->event[run * d->nevents + e] = at == SIZE_MAX ? SIZE_MAX : c->index[at];
+		}
+	}
+	return true;
+}
+
+static bool add_runs(struct diff *d, struct vt_error *err)
+{
+	size_t run;
+
+	d->runs = vt_runs_new(d->nevents);
+	if (!d->runs)
+		return false;
+	for (run = 0; run < d->nruns; run++)
+		if (vt_runs_add(d->runs, run_of(d, run)->ranking, d->event + run * d->nevents,
+				err) < 0)
+			return false;
+	return true;
+}
+
+static struct vt_tally total_of(const struct diff *d, size_t run, size_t event)
+{
+	size_t index = d->event[run * d->nevents + event];
+	struct vt_tally t = {0, 0};
+
+	if (index != SIZE_MAX) {
+		t.samples = vt_profile_event(run_of(d, run)->profile, index)->samples;
+		t.period = vt_profile_event(run_of(d, run)->profile, index)->period;
+	}
+	return t;
+}
+
+/* ---- changes ---- */
+
+/* The share of the samples that would be before if nothing had changed. */
+static double exposure_before(const struct diff *d, const struct vt_tally total[2])
+{
+	double each[2] = {1, 1};
+	int side;
+
+	for (side = 0; side < 2 && d->opt->list.by_period; side++)
+		if (total[side].period && total[side].samples)
+			each[side] = (double)total[side].samples / (double)total[side].period;
+	each[0] *= (double)d->sets[0].count;
+	each[1] *= (double)d->sets[1].count;
+	return each[0] / (each[0] + each[1]);
+}
+
+/* What tells of a run's row, or with `row` SIZE_MAX of the run, to gather the change from. */
+static struct change gather(const struct diff *d, size_t row, size_t event)
+{
+	struct vt_moments set[2] = {{0}, {0}};
+	struct vt_tally total[2] = {{0, 0}, {0, 0}};
+	struct change c = {0};
+	size_t run;
+
+	for (run = 0; run < d->nruns; run++) {
+		int side = run >= d->sets[0].count;
+		struct vt_tally all = total_of(d, run, event);
+		struct vt_tally t = row == SIZE_MAX ? all : vt_runs_tally(d->runs, row, run, event);
+
+		vt_moments_add(&set[side], (double)vti_weigh(t, d->opt->list.by_period));
+		c.tally[side].samples += t.samples;
+		c.tally[side].period += t.period;
+		total[side].samples += all.samples;
+		total[side].period += all.period;
+	}
+	c.before = set[0].mean;
+	c.after = set[1].mean;
+	if (set[0].count > 1 && set[1].count > 1)
+		c.p = vt_mean_test(&set[0], &set[1]);
+	else
+		c.p = vt_count_test(c.tally[0].samples, c.tally[1].samples,
+				    exposure_before(d, total));
+	return c;
+}
+
+/* Up to which probability the changes of an event are significant. */
+static bool find_threshold(const struct diff *d, size_t event, double *threshold)
+{
+	size_t rows = vt_runs_rows(d->runs), i;
+	double *p = calloc(rows + 1, sizeof(*p));
+
+	if (!p)
+		return false;
+	for (i = 0; i < rows; i++)
+		p[i] = gather(d, i, event).p;
+	*threshold = vt_discovery_threshold(p, rows, d->opt->rate);
+	free(p);
+	return true;
+}
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
 }
 
 /* ---- order and rows ---- */
-
-struct order {
-	uint64_t change;
-	const char *image, *label;
-	size_t pair;
-};
 
 static int compare(const void *pa, const void *pb)
 {
@@ -169,46 +197,41 @@ static int compare(const void *pa, const void *pb)
 
 static struct order *put_in_order(const struct diff *d)
 {
-	struct order *order = calloc(d->pairs.count + 1, sizeof(*order));
-	size_t i;
+	size_t rows = vt_runs_rows(d->runs), i;
+	struct order *order = calloc(rows + 1, sizeof(*order));
 
-	for (i = 0; order && i < d->pairs.count; i++) {
-		const struct pair *p = vt_hash_at(&d->pairs, i);
-		uint64_t a = 0, b = 0;
-
+	for (i = 0; order && i < rows; i++) {
+		order[i].row = i;
+		order[i].image = vt_runs_image(d->runs, i);
+		order[i].label = vt_runs_label(d->runs, i);
 		if (d->nevents) {
-			a = vti_weigh(*sum_at(d, i, 0, 0), d->opt->by_period);
-			b = vti_weigh(*sum_at(d, i, 1, 0), d->opt->by_period);
+			struct change c = gather(d, i, 0);
+
+			order[i].change = fabs(c.after - c.before);
 		}
-		order[i].change = a > b ? a - b : b - a;
-		order[i].image = vt_intern_get(d->texts, p->key.image);
-		order[i].label = vt_intern_get(d->texts, p->key.label);
-		order[i].pair = i;
 	}
 	if (order)
-		qsort(order, d->pairs.count, sizeof(*order), compare);
+		qsort(order, rows, sizeof(*order), compare);
 	return order;
-}
-
-static const struct vt_rank *rank_of(const struct diff *d, const struct pair *p)
-{
-	int side = p->row[1] ? 1 : 0;
-
-	return vt_ranking_at(d->side[side]->ranking, p->row[side] - 1);
 }
 
 static void columns(struct vt_table *t, const struct diff *d)
 {
-	enum vt_level level = vt_ranking_level(d->side[0]->ranking);
+	enum vt_level level = vt_ranking_level(run_of(d, 0)->ranking);
+	enum vt_format count = d->many ? VT_FORMAT_REAL : VT_FORMAT_NUMBER;
+	enum vt_format delta = d->many ? VT_FORMAT_REAL : VT_FORMAT_SIGNED;
 	size_t e;
 
 	for (e = 0; e < d->nevents; e++) {
-		vti_event_column(t, d->label[e], ".before", "before", VT_FORMAT_NUMBER);
+		vti_event_column(t, d->label[e], ".before", "before", count);
 		vti_event_column(t, d->label[e], ".before_percent", "%", VT_FORMAT_PERCENT);
-		vti_event_column(t, d->label[e], ".after", "after", VT_FORMAT_NUMBER);
+		vti_event_column(t, d->label[e], ".after", "after", count);
 		vti_event_column(t, d->label[e], ".after_percent", "%", VT_FORMAT_PERCENT);
-		vti_event_column(t, d->label[e], ".delta", d->label[e], VT_FORMAT_SIGNED);
+		vti_event_column(t, d->label[e], ".delta", d->label[e], delta);
 		vti_event_column(t, d->label[e], ".points", "points", VT_FORMAT_POINTS);
+		vti_event_column(t, d->label[e], ".p", NULL, VT_FORMAT_REAL);
+		vti_event_column(t, d->label[e], ".significant", NULL, VT_FORMAT_NUMBER);
+		vti_event_column(t, d->label[e], ".chance", "chance", VT_FORMAT_RIGHT_TEXT);
 	}
 	if (level == VT_LEVEL_LINE)
 		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
@@ -217,81 +240,137 @@ static void columns(struct vt_table *t, const struct diff *d)
 	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+/* "12%", "0.3% *": the star stands for what is significant. */
+static void chance_cell(struct vt_table *t, double p, bool significant)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	const char *star = significant ? " *" : "  ";
+
+	if (p >= 0.1)
+		vt_table_printf(t, "%.0f%%%s", 100 * p, star);
+	else if (p >= 0.0001)
+		vt_table_printf(t, "%.2f%%%s", 100 * p, star);
+	else
+		vt_table_printf(t, "<0.01%%%s", star);
 }
 
-static void event_cells(struct vt_table *t, const struct diff *d, size_t pair, size_t event)
+static void event_cells(struct vt_table *t, const struct diff *d, const struct change *c,
+			const struct change *all, bool significant)
 {
-	struct vt_tally before = *sum_at(d, pair, 0, event);
-	struct vt_tally after = *sum_at(d, pair, 1, event);
-	double was = percent(vti_weigh(before, d->opt->by_period),
-			     vti_weigh(total_of(d, 0, event), d->opt->by_period));
-	double is = percent(vti_weigh(after, d->opt->by_period),
-			    vti_weigh(total_of(d, 1, event), d->opt->by_period));
+	double was = percent(c->before, all->before);
+	double is = percent(c->after, all->after);
 
-	vt_table_number(t, before.samples);
-	vt_table_real(t, was);
-	vt_table_number(t, after.samples);
-	vt_table_real(t, is);
-	vt_table_signed(t, (int64_t)(after.samples - before.samples));
+	if (d->many) {
+		double n[2] = {(double)d->sets[0].count, (double)d->sets[1].count};
+		double before = (double)c->tally[0].samples / n[0];
+		double after = (double)c->tally[1].samples / n[1];
+
+		vt_table_real(t, before);
+		vt_table_real(t, was);
+		vt_table_real(t, after);
+		vt_table_real(t, is);
+		vt_table_real(t, after - before);
+	} else {
+		vt_table_number(t, c->tally[0].samples);
+		vt_table_real(t, was);
+		vt_table_number(t, c->tally[1].samples);
+		vt_table_real(t, is);
+		vt_table_signed(t, (int64_t)(c->tally[1].samples - c->tally[0].samples));
+	}
 	vt_table_real(t, is - was);
 	vt_table_cell_style(t, is - was >= 1	? VT_STYLE_HOT
 			       : is - was <= -1 ? VT_STYLE_SOURCE
 						: VT_STYLE_PLAIN);
+	vt_table_real(t, c->p);
+	vt_table_number(t, significant);
+	chance_cell(t, c->p, significant);
 }
 
-static int64_t fill(struct vt_table *t, const struct diff *d, const struct order *order)
+static void name_cells(struct vt_table *t, const struct diff *d, const struct order *o)
 {
-	enum vt_level level = vt_ranking_level(d->side[0]->ranking);
-	uint64_t left_out = 0, all = 0;
+	bool images = vt_ranking_level(run_of(d, 0)->ranking) == VT_LEVEL_IMAGE;
+
+	if (!images)
+		vt_table_str(t, o->label);
+	vt_table_str(t, images && *o->label ? o->label : vt_runs_path(d->runs, o->row));
+}
+
+/* Whether what was asked to be checked has grown: by a share of what all was before. */
+static bool has_grown(const struct diff *d, const struct change *c, const struct change *all)
+{
+	return !isnan(d->opt->check) && percent(c->after - c->before, all->before) >= d->opt->check;
+}
+
+static void fill(struct vt_table *t, const struct diff *d, const struct order *order,
+		 const struct change *all, const double *threshold,
+		 struct vt_profdiff_result *result)
+{
 	size_t i, e;
 
-	if (d->nevents)
-		all = vti_weigh(total_of(d, 0, 0), d->opt->by_period) +
-		      vti_weigh(total_of(d, 1, 0), d->opt->by_period);
-	for (i = 0; i < d->pairs.count; i++) {
-		if ((d->opt->top && i >= d->opt->top) ||
-		    percent(order[i].change, all) < d->opt->min_percent) {
-			left_out++;
-			continue;
+	if (d->nevents && all[0].p <= d->opt->rate && has_grown(d, &all[0], &all[0]))
+		result->grown++;
+	for (i = 0; i < vt_runs_rows(d->runs); i++) {
+		double share =
+			d->nevents ? percent(order[i].change, all[0].before + all[0].after) : 0;
+		struct change first = {0};
+		bool shown;
+
+		if (d->nevents)
+			first = gather(d, order[i].row, 0);
+		if (d->nevents && first.p <= threshold[0]) {
+			result->significant++;
+			result->grown += has_grown(d, &first, &all[0]);
 		}
+		shown = (!d->opt->list.top || i - result->left_out < d->opt->list.top) &&
+			share >= d->opt->list.min_percent;
+		result->left_out += !shown;
+		if (!shown)
+			continue;
 		vt_table_row(t, VT_STYLE_PLAIN);
-		for (e = 0; e < d->nevents; e++)
-			event_cells(t, d, order[i].pair, e);
-		if (level != VT_LEVEL_IMAGE)
-			vt_table_str(t, order[i].label);
-		if (level == VT_LEVEL_IMAGE && *order[i].label)
-			vt_table_str(t, order[i].label);
-		else
-			vt_table_str(t, rank_of(d, vt_hash_at(&d->pairs, order[i].pair))->path);
+		for (e = 0; e < d->nevents; e++) {
+			struct change c = gather(d, order[i].row, e);
+
+			event_cells(t, d, &c, &all[e], c.p <= threshold[e]);
+		}
+		name_cells(t, d, &order[i]);
 	}
-	return (int64_t)left_out;
 }
 
-int64_t vt_proflist_diff(struct vt_table *t, const struct vt_proflist_side *before,
-			 const struct vt_proflist_side *after,
-			 const struct vt_proflist_options *opt, struct vt_error *err)
+static bool list(struct vt_table *t, const struct diff *d, struct vt_profdiff_result *result)
 {
-	struct diff d = {.side = {before, after}, .opt = opt};
-	struct order *order = NULL;
-	int64_t left_out = -1;
+	struct change *all = calloc(d->nevents + 1, sizeof(*all));
+	double *threshold = calloc(d->nevents + 1, sizeof(*threshold));
+	struct order *order = put_in_order(d);
+	bool ok = all && threshold && order;
+	size_t e;
 
-	vt_hash_init(&d.pairs, sizeof(struct pair), sizeof(struct pair_key));
-	d.texts = vt_intern_new();
-	if (d.texts && match_events(&d) && add_rows(&d, 0) && add_rows(&d, 1))
-		order = put_in_order(&d);
-	if (order) {
-		columns(t, &d);
-		left_out = fill(t, &d, order);
+	for (e = 0; e < d->nevents && ok; e++) {
+		all[e] = gather(d, SIZE_MAX, e);
+		ok = find_threshold(d, e, &threshold[e]);
+	}
+	if (ok) {
+		columns(t, d);
+		fill(t, d, order, all, threshold, result);
 	}
 	free(order);
-	free(d.sums);
-	free(d.event[0]);
-	free(d.event[1]);
+	free(threshold);
+	free(all);
+	return ok;
+}
+
+int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
+		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
+		     struct vt_error *err)
+{
+	struct diff d = {.sets = sets,
+			 .opt = opt,
+			 .nruns = sets[0].count + sets[1].count,
+			 .many = sets[0].count > 1 || sets[1].count > 1};
+	bool ok;
+
+	*result = (struct vt_profdiff_result){0};
+	ok = match_events(&d) && add_runs(&d, err) && list(t, &d, result);
+	vt_runs_free(d.runs);
 	free(d.label);
-	vt_hash_fini(&d.pairs);
-	vt_intern_free(d.texts);
-	return left_out < 0 ? no_memory(err) : left_out;
+	free(d.event);
+	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }

@@ -194,10 +194,12 @@ void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 
 void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
 {
-	vt_output_printf(out, "\nA column counts the samples of its event%s.\n",
-			 diff ? ",\nbefore and after, with the change in samples and in percentage "
-				"points"
-			      : "");
+	vt_output_printf(
+		out, "\nA column counts the samples of its event%s.\n",
+		diff ? ",\nbefore and after, with the change in samples and in percentage "
+		       "points,\nand how likely chance alone makes such a change; a star if "
+		       "it is significant"
+		     : "");
 	if (by_period)
 		vt_output_text(out, "The percentages weigh each sample by its period.\n");
 	vt_output_text(out, "============================================================="

@@ -65,14 +65,35 @@ void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out);
 uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *side,
 			  const struct vt_proflist_options *opt);
 
+/* How two sets of profiles are compared. */
+struct vt_profdiff_options {
+	struct vt_proflist_options list;
+	double rate;  /* of false discoveries among the changes that are called significant */
+	double check; /* percent of the total before; NaN: nothing is checked */
+};
+
+/* One set of profiles: of one run, or of several of the same work. */
+struct vt_profdiff_set {
+	const struct vt_proflist_side *runs; /* borrowed; their rankings are of one level */
+	size_t count;
+};
+
+struct vt_profdiff_result {
+	uint64_t left_out;    /* rows */
+	uint64_t significant; /* rows whose first event changed by more than chance */
+	uint64_t grown; /* rows of them that grew by `check` or more; 1 more if the total did */
+};
+
 /*
- * Fills an empty table with the differences of two rankings of the same level: rows match by the
- * image's file name and what they are called, events by label.  The greatest difference of the
- * first event, of either sign, comes first.  Returns how many rows were left out, or -VT_E_NOMEM.
+ * Fills an empty table with the differences of two sets of rankings: rows match by the image's file
+ * name and what they are called, events by label.  Of several runs, the means are shown.  The
+ * greatest difference of the first event, of either sign, comes first.  How likely chance alone
+ * makes such a difference is tested with vt_mean_test() where both sets have several runs, and with
+ * vt_count_test() else.  -VT_E_NOMEM.
  */
-int64_t vt_proflist_diff(struct vt_table *t, const struct vt_proflist_side *before,
-			 const struct vt_proflist_side *after,
-			 const struct vt_proflist_options *opt, struct vt_error *err);
+int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
+		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
+		     struct vt_error *err);
 
 /* How hot a share of the samples is. */
 enum vt_style vt_heat(uint64_t part, uint64_t whole);

@@ -108,7 +108,7 @@ double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b)
 	freedom = (va + vb) * (va + vb) /
 		  (va * va / (double)(a->count - 1) + vb * vb / (double)(b->count - 1));
 	/* Student's distribution: DLMF 8.17(ii), I_x(v/2, 1/2) with x = v / (v + t^2). */
-	return vt_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t2));
+	return fmin(1, vt_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t2)));
 }
 
 static int ascending(const void *pa, const void *pb)

@@ -122,6 +122,42 @@ for r in rows:
     assert r["cpu-clock.delta"] == b.get(key, 0) - a.get(key, 0)
 deltas = [abs(r["cpu-clock.delta"]) for r in rows]
 assert deltas == sorted(deltas, reverse=True) and deltas[0] > 0'
+check "chance is the binomial test of the two counts" diff.json '
+import math
+def at_most(n, all):
+    return sum(math.exp(math.lgamma(all + 1) - math.lgamma(k + 1) - math.lgamma(all - k + 1) -
+                        all * math.log(2)) for k in range(n + 1))
+ps = []
+for r in rows:
+    n, all = min(r["cpu-clock.before"], r["cpu-clock.after"]), r["cpu-clock.before"] + r["cpu-clock.after"]
+    p = min(1, 2 * at_most(n, all))
+    assert abs(r["cpu-clock.p"] - p) < 1e-6, (r, p)
+    ps.append(p)
+ps.sort()
+limit = max([p for i, p in enumerate(ps) if p <= 0.05 * (i + 1) / len(ps)], default=-1)
+for r in rows:
+    assert r["cpu-clock.significant"] == (r["cpu-clock.p"] <= limit + 1e-9), r
+assert doc["significant"] == sum(p <= limit for p in ps) > 0'
+t_ok "two streams in one" vtrace merge x.vt x.vt -o twice.vt
+prof --diff --json --before x.vt --before half.vt twice.vt x.vt x.vt >sets.json 2>/dev/null
+check "sets are compared by their means" sets.json '
+def load(path):
+    return {(r["image"], r["procedure"]): r["cpu-clock"] for r in json.load(open(path))["rows"]}
+a, b = load("whole.json"), load("half.json")
+assert len(doc["before"]) == 2 and len(doc["after"]) == 3
+for r in rows:
+    key = r["image"], r["procedure"]
+    assert abs(r["cpu-clock.before"] - (a.get(key, 0) + b.get(key, 0)) / 2) < 1e-6
+    assert abs(r["cpu-clock.after"] - a.get(key, 0) * 4 / 3) < 1e-5
+    assert 0 <= r["cpu-clock.p"] <= 1, r'
+t_status "--check: nothing grew" 0 prof --diff --check 1 x.vt x.vt
+t_status "--check: what shrank did not grow" 0 prof --diff --check 1 x.vt half.vt
+t_status "--check: all grew" 5 prof --diff --check 1 x.vt twice.vt
+t_status "--check: not by so much" 0 prof --diff --check 101 x.vt twice.vt
+t_status "--check: an output that cannot be written is graver" 4 prof --diff --check 1 -o /dev/full x.vt twice.vt
+t_status "--check without --diff" 2 prof --check 1 x.vt
+t_status "--false-rate 2" 2 prof --diff --false-rate 2 x.vt x.vt
+t_status "--before and nothing after" 2 prof --diff --before x.vt
 t_status "--diff of one stream" 2 prof --diff x.vt
 
 # ---- what is not known, lost, damaged, hostile ----
