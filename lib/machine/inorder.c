@@ -22,23 +22,26 @@ void vt_inorder_init(struct vt_inorder *e, const struct vt_core *m)
 	e->core = m;
 	e->width = m->issue ? m->issue : 1;
 	e->used = e->width;
-	e->hold_cause = VT_STALL_OTHER;
 }
 
 void vt_inorder_drain(struct vt_inorder *e)
 {
 	memset(e->values, 0, sizeof(e->values));
 	memset(e->units, 0, sizeof(e->units));
-	e->hold = e->latest = 0;
+	e->latest = 0;
+	e->nholds = 0;
 }
 
 void vt_inorder_hold(struct vt_inorder *e, uint64_t cycle, enum vt_stall_cause cause, uint64_t by)
 {
-	if (cycle <= e->hold)
+	uint32_t n = e->nholds;
+
+	if (cycle <= e->cycle || (n && cycle <= e->holds[n - 1].cycle))
 		return;
-	e->hold = cycle;
-	e->hold_cause = (uint8_t)cause;
-	e->hold_by = by;
+	if (n == VT_INORDER_HOLDS)
+		n--;
+	e->holds[n] = (struct vti_inorder_hold){cycle, by, (uint8_t)cause};
+	e->nholds = n + 1;
 }
 
 static void add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t by, uint64_t slots)
@@ -220,6 +223,16 @@ static void wait_for_store(struct issue *x)
 			   a.buffer ? VT_STALL_WRITE_BUFFER : VT_STALL_DCACHE, x->tag);
 }
 
+static void wait_for_holds(struct issue *x)
+{
+	struct vt_inorder *e = x->e;
+	uint32_t i;
+
+	for (i = 0; i < e->nholds; i++)
+		wait_until(x, e->holds[i].cycle, e->holds[i].cause, e->holds[i].by);
+	e->nholds = 0;
+}
+
 static void make_results(struct issue *x, const struct vt_uop *u)
 {
 	struct vt_inorder *e = x->e;
@@ -260,7 +273,8 @@ static void issue_uop(struct issue *x, const struct vt_uop *u)
 	struct vt_inorder *e = x->e;
 	bool waits = u->op_class == VT_OP_SYNC || u->op_class == VT_OP_SLOW;
 
-	wait_until(x, e->hold, e->hold_cause, e->hold_by);
+	if (e->nholds)
+		wait_for_holds(x);
 	wait_for_operands(x, u);
 	if (waits)
 		wait_until(x, e->latest, VT_STALL_SYNC, e->latest_by);
@@ -291,5 +305,6 @@ void vt_inorder_issue(struct vt_inorder *e, const struct vt_mop *op, uint64_t ta
 	for (i = 0; i < n; i++)
 		issue_uop(&x, &op->uops[i]);
 	move_stack_pointer(&x);
+	e->done = x.own.ready;
 	cost->cycle = e->cycle;
 }

@@ -68,15 +68,23 @@ struct vti_inorder_unit {
 	uint8_t op_class;
 };
 
+struct vti_inorder_hold {
+	uint64_t cycle; /* nothing more is issued before it */
+	uint64_t by;
+	uint8_t cause;
+};
+
+#define VT_INORDER_HOLDS 4
+
 struct vt_inorder {
 	const struct vt_core *core; /* borrowed */
 	uint32_t width;
 	uint32_t used;	/* slots of the cycle at hand */
 	uint64_t cycle; /* at hand: that of the last issue */
-	uint64_t hold;	/* nothing more is issued before it, */
-	uint64_t hold_by;
-	uint8_t hold_cause; /* for this reason */
-	uint64_t latest;    /* when all that has been issued is done */
+	uint64_t done;	/* when the results of the last instruction are there */
+	struct vti_inorder_hold holds[VT_INORDER_HOLDS]; /* the earliest first */
+	uint32_t nholds;
+	uint64_t latest; /* when all that has been issued is done */
 	uint64_t latest_by;
 	struct vti_inorder_value values[VT_NREGS];
 	struct vti_inorder_unit units[VT_CORE_UNITS];
@@ -88,7 +96,9 @@ void vt_inorder_init(struct vt_inorder *e, const struct vt_core *m);
 /* All that is under way is done: what happens when another thread's turn comes. */
 void vt_inorder_drain(struct vt_inorder *e);
 
-/* The next instruction is not issued before `cycle`, for this reason; the latest such word counts.
+/*
+ * The next instruction is not issued before `cycle`.  It is for this reason that it waits from the
+ * latest cycle that was given before.
  */
 void vt_inorder_hold(struct vt_inorder *e, uint64_t cycle, enum vt_stall_cause cause, uint64_t by);
 
