@@ -190,7 +190,7 @@ static int used_event(struct vt_profile *p, uint64_t id, size_t *index, struct v
 
 /* ---- samples ---- */
 
-static enum vt_unmapped unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has)
+enum vt_unmapped vt_unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has)
 {
 	static const enum vt_unmapped by_mode[CPUMODE_MASK + 1] = {
 		VT_UNMAPPED_MODE,	VT_UNMAPPED_KERNEL,	  VT_UNMAPPED_USER,
@@ -277,7 +277,7 @@ static int take_samples(struct vt_profile *p, const struct vt_block *block, uint
 			key.offset = vt_map_offset(m, ip);
 			key.pid = m->type == VT_IMAGE_ANON ? pid : 0;
 		} else {
-			key.offset = unmapped_cause(ip, misc, has);
+			key.offset = vt_unmapped_cause(ip, misc, has);
 		}
 		key.event = (uint32_t)last.event;
 		/* Recorders leave the period out when it is the same for all samples. */

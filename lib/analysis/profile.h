@@ -49,6 +49,9 @@ enum vt_unmapped {
 /* "no mapping, user mode" …; "?" for other values. */
 const char *vt_unmapped_text(uint64_t why);
 
+/* Why a sample with these fields, at whose address nothing is mapped, lies in no image. */
+enum vt_unmapped vt_unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has);
+
 struct vt_profile_event {
 	uint64_t id; /* of its EVENT record */
 	char *name;
