@@ -5,7 +5,9 @@
 
 #include "analysis/listing.h"
 #include "analysis/locate.h"
+#include "analysis/stallcause.h"
 #include "cmd/common/app.h"
+#include "cmd/common/cycles.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
@@ -37,6 +39,12 @@ struct options {
 	const char *what;
 	struct vt_list_values values;
 	int format;
+	bool calc;
+	bool summary;
+	bool graph;
+	bool has_cutoff;
+	double cutoff;
+	struct app_cycles cycles;
 };
 
 static const char *const format_words[] = {"auto", "hex", "dec", "float", "char", "symbol", NULL};
@@ -284,10 +292,60 @@ static bool list_all(struct app *a, const struct options *o, struct state *s)
 	return ok;
 }
 
+/* ---- where cycles went ---- */
+
+static bool check_cycles(struct app *a, struct options *o)
+{
+	struct app_cycles *c = &o->cycles;
+
+	if (o->calc + o->summary + o->graph + (c->stall != NULL) > 1)
+		return app_usage(a, "--calc, --summary, --stall and --cfg exclude each other");
+	if (o->with_values || o->replay || o->source || o->events.count || o->listing.partial)
+		return app_usage(a,
+				 "--calc, --summary, --stall and --cfg go with no other listing");
+	if ((o->form.csv || o->form.tsv) && !c->stall)
+		return app_usage(a, "--csv and --tsv go with --stall; there is --json");
+	if (c->stall && vt_stall_find(c->stall) == VT_NSTALLS)
+		return app_usage(a, "--stall %s: no such cause; vlist(1) has them", c->stall);
+	if (c->images.count && (o->calc || o->graph || a->argc))
+		return app_usage(a, "--image goes with --summary and --stall, without procedures");
+	if (c->stall && a->argc)
+		return app_usage(a, "--stall lists procedures and takes none");
+	if ((o->calc || o->graph) && !a->argc && !o->all && !o->top)
+		return app_usage(a, "name a procedure, or give --all or --top N");
+	c->view = o->calc      ? APP_CYCLES_CALC
+		  : o->summary ? APP_CYCLES_SUMMARY
+		  : c->stall   ? APP_CYCLES_STALL
+			       : APP_CYCLES_GRAPH;
+	return true;
+}
+
+static bool is_cycles(const struct options *o)
+{
+	return o->calc || o->summary || o->graph || o->cycles.stall;
+}
+
+static void list_cycles(struct app *a, struct options *o, struct state *s)
+{
+	struct app_cycles *c = &o->cycles;
+
+	c->cutoff = o->has_cutoff ? o->cutoff : 0;
+	c->top = o->top == UINT64_MAX ? 0 : o->top;
+	c->syntax = o->listing.syntax;
+	c->form = o->form;
+	c->output = o->output;
+	c->color = o->color;
+	app_cycles_list(a, c, &s->data, &s->found);
+}
+
 /* ---- */
 
 static bool check_options(struct app *a, struct options *o)
 {
+	if (o->has_cutoff && (o->cutoff < 0 || o->cutoff > 100))
+		return app_usage(a, "--cutoff: a percentage is wanted");
+	if (o->has_cutoff && !o->with_values && !is_cycles(o))
+		return app_usage(a, "--cutoff goes with --values, --calc and --stall");
 	if (app_form_count(&o->form) > 1)
 		return app_usage(a, "--json, --csv and --tsv exclude each other");
 	if (o->source && o->assembly)
@@ -296,19 +354,21 @@ static bool check_options(struct app *a, struct options *o)
 		return app_usage(a, "--intel and --att exclude each other");
 	if (o->replay && (a->argc || o->all || o->with_values || o->source || o->events.count))
 		return app_usage(a, "--replay lists pairs of accesses, not procedures");
-	if (!a->argc && !o->all && !o->top && !o->with_values && !o->replay)
+	if (is_cycles(o) && !check_cycles(a, o))
+		return false;
+	if (!a->argc && !o->all && !o->top && !o->with_values && !o->replay && !is_cycles(o))
 		return app_usage(a, "name a procedure, or give --all or --top N");
 	if ((o->value_option || o->what) && !o->with_values)
-		return app_usage(a, "--what, --cutoff, --show and --format go with --values");
+		return app_usage(a, "--what, --show and --format go with --values");
 	if (!app_what(a, o->what, &o->values.what))
 		return false;
 	if (o->with_values && o->source)
 		return app_usage(a, "--values needs assembly, which --source leaves out");
-	if (o->values.cutoff < 0 || o->values.cutoff > 100)
-		return app_usage(a, "--cutoff: a percentage is wanted");
+	if (o->has_cutoff)
+		o->values.cutoff = o->cutoff;
 	if (o->all && !o->top)
 		o->top = UINT64_MAX;
-	if (!a->argc && !o->top)
+	if (!a->argc && !o->top && o->with_values)
 		o->top = TOP_OF_VALUES;
 	o->listing.view = o->source ? VT_LIST_SOURCE : o->assembly ? VT_LIST_ASM : VT_LIST_MIXED;
 	o->listing.syntax = o->intel ? VT_SYNTAX_INTEL : VT_SYNTAX_ATT;
@@ -320,8 +380,9 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	struct vt_error err = VT_ERROR_INIT;
 	int i;
 
-	if (!(o->with_values ? app_profile_read_values : app_profile_read)(a, &s->data, o->input,
-									   o->symfs))
+	if (!(is_cycles(o)     ? app_profile_read_freqs
+	      : o->with_values ? app_profile_read_values
+			       : app_profile_read)(a, &s->data, o->input, o->symfs))
 		return false;
 	o->values.lists = s->data.lists;
 	o->values.code = s->data.code;
@@ -334,7 +395,7 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	for (i = 0; i < a->argc; i++)
 		if (!locate(a, s, a->argv[i]))
 			return false;
-	return !o->top || add_top(a, s, o->top);
+	return !o->top || o->cycles.stall || add_top(a, s, o->top);
 }
 
 static void run(struct app *a, struct options *o)
@@ -357,8 +418,12 @@ static void run(struct app *a, struct options *o)
 		return;
 	}
 	o->listing.sources = vt_sources_new(o->dirs.items, o->dirs.count);
-	if (prepare(a, o, &s))
-		list_all(a, o, &s);
+	if (prepare(a, o, &s)) {
+		if (is_cycles(o))
+			list_cycles(a, o, &s);
+		else
+			list_all(a, o, &s);
+	}
 	vt_sources_free(o->listing.sources);
 	json_decref(s.procedures);
 	vt_table_free(s.table);
@@ -415,12 +480,21 @@ int main(int argc, char **argv)
 		     "look for source files in DIR first; repeat for more"),
 		FLAG(0, "values", o.with_values, "each instruction's hot lists of values (vhot)"),
 		FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
+		FLAG(0, "calc", o.calc, "cycles, stalls and culprits, block by block (vculprit)"),
+		FLAG(0, "summary", o.summary, "where the cycles of procedures or images went"),
+		LIST(0, "image", o.cycles.images, "FILE",
+		     "with --summary and --stall: this image; repeat for more"),
+		{.name = "stall",
+		 .type = VT_OPT_STRING,
+		 .value = &o.cycles.stall,
+		 .arg = "KIND",
+		 .help = "the procedures that lose most to one cause: dcache, dtlb, …"},
 		{.name = "cutoff",
 		 .type = VT_OPT_F64,
-		 .value = &o.values.cutoff,
+		 .value = &o.cutoff,
 		 .arg = "P",
-		 .given = &o.value_option,
-		 .help = "leave out values and callers of less than P percent (default 1)"},
+		 .given = &o.has_cutoff,
+		 .help = "leave out what has less than P percent: values (default 1), blocks"},
 		{.name = "show",
 		 .type = VT_OPT_U64,
 		 .value = &o.values.show,
@@ -444,7 +518,8 @@ int main(int argc, char **argv)
 	const struct vt_opt_page page = {
 		.program = "vlist",
 		.usage = "[options] PROCEDURE...\n[options] --all | --top N\n[options] --values\n"
-			 "[options] --replay",
+			 "[options] --replay\n[options] --calc|--summary PROCEDURE...\n"
+			 "[options] --summary|--stall KIND [--image FILE]",
 		.about = "Lists procedures of a stream: assembly and source, samples of each "
 			 "instruction.\n"
 			 "A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or IMAGE:0xADDRESS.",
@@ -456,5 +531,6 @@ int main(int argc, char **argv)
 		run(&app, &o);
 	vt_opt_list_fini(&o.events);
 	vt_opt_list_fini(&o.dirs);
+	vt_opt_list_fini(&o.cycles.images);
 	return app_finish(&app);
 }

@@ -33,6 +33,19 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 	return images;
 }
 
+static int feed_freq(struct app_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	uint32_t image;
+
+	if (rec->kind == VT_FREQ) {
+		image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE);
+		if (!vt_hash_add(&p->freq_images, &image, NULL))
+			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	}
+	p->stalls = p->stalls || rec->kind == VT_STALL;
+	return vt_freqprofile_feed(p->freqs, rec, err);
+}
+
 static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		struct vt_error *err)
 {
@@ -42,6 +55,9 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 
 	if (code == 0 && p->lists)
 		code = vt_hotprofile_feed(p->lists, block, first, count, err);
+	for (; p->freqs && rec.row - first < count && code == 0; rec.row++)
+		code = feed_freq(p, &rec, err);
+	rec.row = first;
 	for (; p->code && block->kind == VT_BLOCK && rec.row - first < count && code == 0;
 	     rec.row++)
 		code = vt_blockcode_feed(p->code, &rec, err);
@@ -136,8 +152,61 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 			      path && strcmp(path, "-") != 0 ? path : "standard input");
 }
 
+/* Where no samples were taken, what names procedures and ranks them is the cycles. */
+static int count_cycles(struct app_profile *p, struct vt_error *err)
+{
+	size_t i, k, n;
+
+	for (i = 0; i < p->freq_images.count; i++) {
+		uint32_t image = *(const uint32_t *)vt_hash_at(&p->freq_images, i);
+		const struct vt_freq *f = vt_freqprofile_freqs(p->freqs, image, 0, UINT64_MAX, &n);
+
+		for (k = 0; k < n; k++) {
+			double cycles = f[k].executions * f[k].cycles;
+			uint64_t count = cycles > 0 && cycles < 1e18 ? (uint64_t)cycles : 0;
+			int code = vt_profile_count(p->profile, "estimated cycles", image,
+						    f[k].offset, count, err);
+
+			if (code < 0)
+				return code;
+		}
+	}
+	return 0;
+}
+
+bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
+			    const char *symfs)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	*p = (struct app_profile){.cache = NULL};
+	vt_hash_init(&p->freq_images, sizeof(uint32_t), sizeof(uint32_t));
+	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
+	if (!p->images)
+		return false;
+	p->profile = vt_profile_new(p->images);
+	p->freqs = vt_freqprofile_new();
+	if (!p->profile || !p->freqs) {
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		return app_fail(a, &err);
+	}
+	if (!read_stream(a, p, path))
+		return false;
+	if (!p->freq_images.count) {
+		vt_error_set(&err, VT_E_FORMAT, "%s: no frequencies: vfreq estimates them",
+			     path && strcmp(path, "-") != 0 ? path : "standard input");
+		return app_fail(a, &err);
+	}
+	if (vt_freqprofile_finish(p->freqs, &err) < 0 ||
+	    (!vt_profile_nplaces(p->profile) && count_cycles(p, &err) < 0))
+		return app_fail(a, &err);
+	return true;
+}
+
 void app_profile_end(struct app_profile *p)
 {
+	vt_freqprofile_free(p->freqs);
+	vt_hash_fini(&p->freq_images);
 	if (p->warnings.app)
 		app_warnings_end(&p->warnings);
 	vt_profile_free(p->profile);

@@ -6,9 +6,11 @@
 #include <stdbool.h>
 
 #include "analysis/blockcode.h"
+#include "analysis/freqprofile.h"
 #include "analysis/profile.h"
 #include "analysis/proflist.h"
 #include "analysis/ranking.h"
+#include "base/hash.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
 #include "image/images.h"
@@ -32,6 +34,9 @@ struct app_profile {
 	struct vt_profile *profile;
 	struct vt_hotprofile *lists; /* NULL unless asked for */
 	struct vt_blockcode *code;
+	struct vt_freqprofile *freqs; /* NULL unless asked for */
+	struct vt_hash freq_images;   /* uint32_t: the images that they are of */
+	bool stalls;		      /* the stream has STALL records */
 };
 
 /*
@@ -47,6 +52,14 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
  */
 bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs);
+
+/*
+ * The same, and keeps the stream's frequencies, edges and stalls in `freqs`.  A stream without
+ * frequencies is an error.  Where there are no samples, as in what a simulator knows, cycles stand
+ * for them in `profile`.
+ */
+bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
+			    const char *symfs);
 void app_profile_end(struct app_profile *p);
 
 /*

@@ -28,15 +28,14 @@ struct walk {
 	const char *shown;    /* and for people: demangling takes time */
 };
 
-/* What an address in an operand is called: names within the procedure itself say least. */
-static void name_address(void *arg, uint64_t address, struct vt_buf *out)
+void vti_listing_name(void *arg, uint64_t address, struct vt_buf *out)
 {
-	const struct walk *w = arg;
-	const struct vt_symbol *sym = vt_symbols_find(w->symbols, address);
+	struct vt_symbols *symbols = arg;
+	const struct vt_symbol *sym = symbols ? vt_symbols_find(symbols, address) : NULL;
 
 	if (!sym)
 		return;
-	vt_buf_printf(out, "%s", vt_symbols_display(w->symbols, sym));
+	vt_buf_printf(out, "%s", vt_symbols_display(symbols, sym));
 	if (address != sym->start)
 		vt_buf_printf(out, "+0x%" PRIx64, address - sym->start);
 }
@@ -281,7 +280,7 @@ static void open_code(struct walk *w)
 	if (!w->disasm)
 		l->missing = "no disassembler for this machine";
 	else if (w->symbols)
-		vt_disasm_set_symbols(w->disasm, name_address, w);
+		vt_disasm_set_symbols(w->disasm, vti_listing_name, w->symbols);
 }
 
 void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt)

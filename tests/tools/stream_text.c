@@ -5,8 +5,9 @@
  *
  *	HOT image=1 offset=0x1180 what=load size=8 total=10 profiled=10 values=0,7 counts=9,1
  *
- * Numbers as in C, or what `vtrace dump` prints for `what`, `algo`, `policy` and `end`; arrays with
- * commas; bytes in hexadecimal; in texts, %41 is A.  Nothing is checked: it may contradict itself.
+ * Numbers as in C, or what `vtrace dump` prints for `what`, `algo`, `policy`, `end`, `confidence`,
+ * `method` and `cause`; arrays with commas; bytes in hexadecimal; in texts, %41 is A.  Nothing is
+ * checked: it may contradict itself.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,10 @@ static uint64_t word_number(const char *field, const char *text)
 	} names[] = {{"what", vt_what_name},
 		     {"algo", vt_algo_name},
 		     {"policy", vt_policy_name},
-		     {"end", vt_block_end_name}};
+		     {"end", vt_block_end_name},
+		     {"confidence", vt_confidence_name},
+		     {"method", vt_method_name},
+		     {"cause", vt_stall_name}};
 	uint64_t i, v;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/cycles.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/cyclerank.h"
+#include "analysis/listcalc.h"
+#include "analysis/stallcause.h"
+#include "base/escape.h"
+#include "cmd/common/cyclesjson.h"
+#include "cmd/common/json.h"
+
+struct state {
+	struct app *app;
+	const struct app_cycles *o;
+	const struct app_profile *data;
+	struct vt_calc_source src;
+	struct vt_output *out;
+	json_t *list; /* of procedures or images, for --json */
+};
+
+static bool no_memory(struct app *a)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	return app_fail(a, &err);
+}
+
+/* ---- images ---- */
+
+static bool is_named(const struct vt_image *image, const char *name)
+{
+	return image && (strcmp(image->path, name) == 0 || strcmp(image->name, name) == 0);
+}
+
+/* Whether the image is one of those that were asked for. */
+static bool is_wanted(const struct state *s, uint32_t id)
+{
+	const struct vt_image *image = vt_images_get(s->data->images, id);
+	size_t i;
+
+	for (i = 0; i < s->o->images.count; i++)
+		if (is_named(image, s->o->images.items[i]))
+			return true;
+	return !s->o->images.count;
+}
+
+static bool check_images(const struct state *s)
+{
+	const struct vt_hash *h = &s->data->freq_images;
+	size_t i, k;
+
+	for (i = 0; i < s->o->images.count; i++) {
+		const char *name = s->o->images.items[i];
+
+		for (k = 0; k < h->count; k++)
+			if (is_named(vt_images_get(s->data->images,
+						   *(const uint32_t *)vt_hash_at(h, k)),
+				     name))
+				break;
+		if (k == h->count)
+			return app_usage(
+				s->app, "--image %s: nothing was estimated of such an image", name);
+	}
+	return true;
+}
+
+/* ---- block by block ---- */
+
+static bool print_calc(struct state *s, const struct vt_calc *c, size_t number)
+{
+	json_t *v;
+
+	if (s->o->form.json) {
+		v = app_json_calc(c, s->o->cutoff);
+		return json_array_append_new(s->list, v) == 0 || no_memory(s->app);
+	}
+	vt_output_text(s->out, number ? "\n" : "");
+	vt_calc_print(c, s->o->cutoff, app_color(s->app, s->o->color), s->out);
+	return true;
+}
+
+/* A procedure without code is told, and the others are listed. */
+static bool list_calc(struct state *s, const struct vt_procedure *proc, size_t number)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_calc *c = vt_calc_new(&s->src, proc, &err);
+	bool ok;
+
+	if (!c)
+		return app_fail(s->app, &err);
+	ok = print_calc(s, c, number);
+	vt_calc_free(c);
+	return ok;
+}
+
+/* ---- summaries ---- */
+
+static void print_summary(struct state *s, const char *what, const char *where,
+			  const struct vt_cyclesum *sum, size_t number)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	bool color = app_color(s->app, s->o->color);
+
+	vt_escape_str(&b, what);
+	if (*where) {
+		vt_buf_printf(&b, "  ");
+		vt_escape_str(&b, where);
+	}
+	vt_output_printf(s->out, "%s%s%s%s\n", number ? "\n" : "",
+			 color ? vt_style_start(VT_STYLE_HEADING) : "", vt_buf_str(&b),
+			 color ? VT_STYLE_END : "");
+	vt_buf_free(&b);
+	vt_cyclesum_print(sum, s->out);
+}
+
+static bool put_summary(struct state *s, const char *key, const char *what, const char *where,
+			const struct vt_cyclesum *sum, size_t number)
+{
+	json_t *v;
+
+	if (!s->o->form.json) {
+		print_summary(s, what, where, sum, number);
+		return true;
+	}
+	v = json_object();
+	app_json_set(v, key, app_json_text(what, strlen(what)));
+	if (*where)
+		json_object_set_new(v, "image", app_json_text(where, strlen(where)));
+	json_object_set_new(v, "summary", app_json_cyclesum(sum));
+	return json_array_append_new(s->list, v) == 0 || no_memory(s->app);
+}
+
+static bool list_summary(struct state *s, const struct vt_procedure *proc, size_t number)
+{
+	const struct vt_image *image = vt_images_get(s->data->images, proc->image);
+	struct vt_cyclesum sum = {0};
+
+	vt_calc_add(&s->src, proc, &sum);
+	return put_summary(s, "procedure", proc->symbol ? proc->name : "[no procedure]",
+			   image ? image->path : "?", &sum, number);
+}
+
+static void add_image(const struct state *s, uint32_t id, struct vt_cyclesum *sum)
+{
+	struct vt_procedure all = {.image = id};
+
+	vt_calc_add(&s->src, &all, sum);
+}
+
+/* Each image that was named, or all of them together. */
+static bool list_images(struct state *s)
+{
+	const struct vt_hash *h = &s->data->freq_images;
+	struct vt_cyclesum all = {0};
+	size_t i, n = 0;
+
+	for (i = 0; i < h->count; i++) {
+		uint32_t id = *(const uint32_t *)vt_hash_at(h, i);
+		const struct vt_image *image = vt_images_get(s->data->images, id);
+		struct vt_cyclesum one = {0};
+
+		if (!is_wanted(s, id))
+			continue;
+		add_image(s, id, s->o->images.count ? &one : &all);
+		if (s->o->images.count &&
+		    !put_summary(s, "image", image ? image->path : "?", "", &one, n++))
+			return false;
+	}
+	return s->o->images.count || put_summary(s, "image", "All images", "", &all, 0);
+}
+
+/* ---- what one cause costs ---- */
+
+static bool list_stall(struct state *s)
+{
+	const struct vt_hash *h = &s->data->freq_images;
+	struct vt_cyclerank_options r = {
+		.cause = vt_stall_find(s->o->stall), .cutoff = s->o->cutoff, .top = s->o->top};
+	struct vt_cyclerank *rank = vt_cyclerank_new(&s->src);
+	struct vt_table *t = vt_table_new();
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_cyclesum all = {0};
+	bool ok = rank && t;
+	size_t i;
+
+	for (i = 0; i < h->count && ok; i++) {
+		uint32_t id = *(const uint32_t *)vt_hash_at(h, i);
+
+		if (!is_wanted(s, id))
+			continue;
+		add_image(s, id, &all);
+		ok = vt_cyclerank_add(rank, id);
+	}
+	ok = ok && vt_cyclerank_fill(rank, &r, t);
+	if (!ok) {
+		no_memory(s->app);
+	} else {
+		if (s->o->form.json) {
+			json_t *v = json_object();
+
+			json_object_set_new(v, "stall", json_string(vt_stall_name(r.cause)));
+			json_object_set_new(v, "summary", app_json_cyclesum(&all));
+			json_object_set_new(v, "procedures", app_json_table(t));
+			app_json_write(s->out, v, true);
+		} else {
+			if (app_form_is_text(&s->o->form))
+				vt_cyclerank_header(&r, &all, s->out);
+			ok = vt_table_print(t, s->out, app_table_form(&s->o->form),
+					    app_color(s->app, s->o->color), &err) == 0 ||
+			     app_fail(s->app, &err);
+		}
+	}
+	vt_table_free(t);
+	vt_cyclerank_free(rank);
+	return ok;
+}
+
+/* ---- */
+
+static void tell_stalls(const struct state *s)
+{
+	if (!s->data->stalls)
+		app_say(s->app, "the stream explains no stalls: vculprit does");
+}
+
+static bool list_procedures(struct state *s, const struct vt_found *found)
+{
+	size_t i;
+	bool ok = true;
+
+	for (i = 0; i < found->count && ok; i++)
+		ok = s->o->view == APP_CYCLES_CALC ? list_calc(s, &found->list[i], i)
+						   : list_summary(s, &found->list[i], i);
+	return ok;
+}
+
+bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app_profile *p,
+		     const struct vt_found *found)
+{
+	struct state s = {.app = a, .o = o, .data = p};
+	bool whole = o->view == APP_CYCLES_SUMMARY && !found->count;
+	json_t *v;
+	bool ok;
+
+	s.src = (struct vt_calc_source){p->profile, p->images, p->freqs, o->syntax};
+	if (!check_images(&s))
+		return false;
+	s.out = app_text(a, o->output);
+	if (!s.out)
+		return false;
+	tell_stalls(&s);
+	if (o->view == APP_CYCLES_STALL)
+		return list_stall(&s);
+	s.list = json_array();
+	ok = whole ? list_images(&s) : list_procedures(&s, found);
+	if (ok && o->form.json) {
+		v = json_object();
+		json_object_set(v, whole ? "images" : "procedures", s.list);
+		app_json_write(s.out, v, true);
+	}
+	json_decref(s.list);
+	return ok;
+}

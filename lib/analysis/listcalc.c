@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/listcalc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/listing_internal.h"
+#include "analysis/stallcause.h"
+#include "base/intern.h"
+
+/* Samples at the same places as in the cyclesum: those of the event that the frequencies rest on.
+ */
+static void add_samples(const struct vt_calc_source *src, uint32_t image, uint64_t first,
+			uint64_t end, struct vt_cyclesum *sum)
+{
+	size_t n;
+	const struct vt_freq *f = vt_freqprofile_freqs(src->freqs, image, first, end, &n);
+
+	if (n)
+		vt_cyclesum_samples(sum, src->profile, vt_cyclesum_event(src->profile, f->event),
+				    image, first, end);
+}
+
+bool vt_calc_range(const struct vt_calc_source *src, const struct vt_procedure *proc,
+		   uint64_t *first, uint64_t *end)
+{
+	*first = 0;
+	*end = UINT64_MAX;
+	if (proc->image == VT_UNMAPPED_IMAGE)
+		return false;
+	if (!proc->symbol)
+		return true;
+	if (!vt_images_offset(src->images, proc->image, proc->start, first) ||
+	    proc->end < proc->start || proc->end - proc->start > UINT64_MAX - *first)
+		return false;
+	*end = *first + (proc->end - proc->start);
+	return true;
+}
+
+void vt_calc_add(const struct vt_calc_source *src, const struct vt_procedure *proc,
+		 struct vt_cyclesum *sum)
+{
+	uint64_t first, end;
+
+	if (!vt_calc_range(src, proc, &first, &end))
+		return;
+	vt_cyclesum_add(sum, src->freqs, proc->image, first, end);
+	add_samples(src, proc->image, first, end, sum);
+}
+
+/* ---- instructions ---- */
+
+static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src, struct vt_error *err)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(src->images, c->proc.image, &why);
+	const struct vt_elf_info *info = elf ? vt_elf_info(elf) : NULL;
+	struct vt_disasm *d;
+	uint32_t i;
+
+	if (!info) {
+		vt_error_set(err, VT_E_NOTFOUND, "%s: %s", c->proc.name, vt_unknown_text(why));
+		return false;
+	}
+	d = vt_disasm_new(info->machine, info->bits, info->big, src->syntax, err);
+	if (!d)
+		return false;
+	vt_disasm_set_symbols(d, vti_listing_name,
+			      vt_images_symbols(src->images, c->proc.image, c->proc.pid, &why));
+	for (i = 0; i < c->cfg->ninsns; i++) {
+		const struct vt_cfg_insn *in = &c->cfg->insns[i];
+		struct vt_insn insn = {.text = ""};
+		size_t size = 0;
+		const uint8_t *bytes = vt_elf_bytes(elf, in->addr, &size);
+		uint32_t id;
+
+		if (bytes && size)
+			vt_disasm_at(d, bytes, size, in->addr, &insn);
+		id = vt_intern_str(c->texts, insn.text);
+		c->insns[i].address = in->addr;
+		c->insns[i].text = id == UINT32_MAX ? "" : vt_intern_get(c->texts, id);
+		c->insns[i].size = strlen(c->insns[i].text);
+	}
+	vt_disasm_free(d);
+	return true;
+}
+
+static int by_address(const void *key, const void *insn)
+{
+	uint64_t a = *(const uint64_t *)key, b = ((const struct vt_calc_insn *)insn)->address;
+
+	return a < b ? -1 : a > b;
+}
+
+static struct vt_calc_insn *insn_at(const struct vt_calc *c, uint64_t offset)
+{
+	uint64_t address = offset + c->base;
+
+	return bsearch(&address, c->insns, c->cfg->ninsns, sizeof(*c->insns), by_address);
+}
+
+static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
+{
+	uint64_t first = c->cfg->start - c->base, end = c->cfg->end - c->base;
+	size_t i, k, n;
+	const struct vt_freq *f = vt_freqprofile_freqs(src->freqs, c->proc.image, first, end, &n);
+	const struct vt_stall *s;
+
+	for (i = 0; i < n; i++) {
+		struct vt_calc_insn *insn = insn_at(c, f[i].offset);
+
+		if (insn)
+			insn->freq = &f[i];
+	}
+	s = vt_freqprofile_stalls(src->freqs, c->proc.image, first, end, &n);
+	for (i = 0; i < n; i = k) {
+		struct vt_calc_insn *insn = insn_at(c, s[i].offset);
+
+		for (k = i; k < n && s[k].offset == s[i].offset; k++)
+			continue;
+		if (insn) {
+			insn->stalls = &s[i];
+			insn->nstalls = k - i;
+		}
+	}
+}
+
+/* ---- blocks ---- */
+
+static void sum_blocks(struct vt_calc *c)
+{
+	uint32_t b, i;
+
+	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++) {
+		struct vt_calc_block *block = &c->blocks[b];
+
+		for (i = 0; i < block->block->ninsns; i++) {
+			const struct vt_calc_insn *insn = &block->insns[i];
+
+			if (!insn->freq)
+				continue;
+			if (!block->freq)
+				block->freq = insn->freq;
+			vt_cyclesum_insn(&block->sum, insn->freq, insn->stalls, insn->nstalls);
+		}
+	}
+}
+
+/* The record of an edge says where the jump is, and where it goes. */
+static void place_edges(struct vt_calc *c, const struct vt_calc_source *src)
+{
+	uint32_t e;
+
+	for (e = 0; e < c->cfg->nedges; e++) {
+		const struct vt_cfg_edge *edge = &c->cfg->edges[e];
+		const struct vt_cfg_block *from = &c->cfg->blocks[edge->from];
+		const struct vt_edgefreq *f;
+		uint64_t offset;
+		size_t i, n;
+
+		c->edges[e].edge = edge;
+		if (!from->ninsns || edge->to < VT_CFG_FIRST)
+			continue;
+		offset = c->insns[from->insn + from->ninsns - 1].address - c->base;
+		f = vt_freqprofile_edges(src->freqs, c->proc.image, offset, offset + 1, &n);
+		for (i = 0; i < n && !c->edges[e].freq; i++)
+			if (f[i].to + c->base == c->cfg->blocks[edge->to].start)
+				c->edges[e].freq = &f[i];
+	}
+}
+
+static bool fill(struct vt_calc *c, const struct vt_calc_source *src, struct vt_error *err)
+{
+	uint32_t b;
+
+	c->insns = calloc((size_t)c->cfg->ninsns + 1, sizeof(*c->insns));
+	c->blocks = calloc((size_t)c->cfg->nblocks + 1, sizeof(*c->blocks));
+	c->edges = calloc((size_t)c->cfg->nedges + 1, sizeof(*c->edges));
+	c->texts = vt_intern_new();
+	if (!c->insns || !c->blocks || !c->edges || !c->texts) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return false;
+	}
+	if (!disassemble(c, src, err))
+		return false;
+	for (b = 0; b < c->cfg->nblocks; b++) {
+		c->blocks[b].block = &c->cfg->blocks[b];
+		c->blocks[b].insns = c->insns + c->cfg->blocks[b].insn;
+	}
+	place_records(c, src);
+	sum_blocks(c);
+	place_edges(c, src);
+	return true;
+}
+
+struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_procedure *proc,
+			    struct vt_error *err)
+{
+	struct vt_calc *c = calloc(1, sizeof(*c));
+	uint64_t first, end;
+
+	if (!c) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	c->proc = *proc;
+	c->image = vt_images_get(src->images, proc->image);
+	if (!proc->symbol || !vt_calc_range(src, proc, &first, &end)) {
+		vt_error_set(err, VT_E_NOTFOUND, "%s: no procedure: %s",
+			     c->image ? c->image->path : "?", vt_unknown_text(proc->why));
+		free(c);
+		return NULL;
+	}
+	c->base = proc->start - first;
+	c->cfg = vt_cfg_of_image(src->images, proc->image, proc->start, proc->end, err);
+	if (!c->cfg || !fill(c, src, err)) {
+		vt_calc_free(c);
+		return NULL;
+	}
+	vt_calc_add(src, proc, &c->sum);
+	return c;
+}
+
+void vt_calc_free(struct vt_calc *c)
+{
+	if (!c)
+		return;
+	vt_cfg_free(c->cfg);
+	vt_intern_free(c->texts);
+	free(c->insns);
+	free(c->blocks);
+	free(c->edges);
+	free(c);
+}
+
+double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *b)
+{
+	return c->sum.cycles > 0 ? 100 * b->sum.cycles / c->sum.cycles : 0;
+}
+
+double vt_calc_dynamic(const struct vt_calc_insn *insn)
+{
+	struct vt_cyclesum sum = {0};
+	double v;
+
+	if (!insn->freq || insn->freq->executions <= 0)
+		return 0;
+	vt_cyclesum_insn(&sum, insn->freq, insn->stalls, insn->nstalls);
+	v = (sum.dynamic - (sum.low[VT_STALL_GAIN] + sum.high[VT_STALL_GAIN]) / 2) /
+	    insn->freq->executions;
+	return v > 0 && isfinite(v) ? v : 0;
+}
