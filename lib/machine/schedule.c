@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "machine/inorder.h"
+#include "machine/ooo.h"
 
 /* In a schedule nothing is dynamic: causes have the names of static ones. */
 static uint8_t static_cause(uint8_t cause)
@@ -76,15 +77,13 @@ static void tell_cost(struct vt_inorder_cost *c, uint32_t width, int64_t at, int
 	qsort(out->stalls, out->nstalls, sizeof(out->stalls[0]), by_length);
 }
 
-int vt_schedule(const struct vt_core *m, const struct vt_mop *const *ops, size_t n, size_t warm,
-		struct vt_schedule_cost *costs, struct vt_error *err)
+static int schedule_in_order(const struct vt_core *m, const struct vt_mop *const *ops, size_t n,
+			     size_t warm, struct vt_schedule_cost *costs)
 {
 	struct vt_inorder_cost cost;
 	struct vt_inorder e;
 	size_t i;
 
-	if (n > INT32_MAX || warm > n)
-		return vt_error_set(err, VT_E_LIMIT, "a schedule of %zu instructions", n);
 	vt_inorder_init(&e, m);
 	for (i = 0; i < n; i++) {
 		vt_inorder_issue(&e, ops[i], i, NULL, NULL, &cost);
@@ -93,4 +92,44 @@ int vt_schedule(const struct vt_core *m, const struct vt_mop *const *ops, size_t
 				  &costs[i - warm]);
 	}
 	return 0;
+}
+
+static bool is_taken(const struct vt_mop *const *op, bool last)
+{
+	if (op[0]->flags & (VT_FACT_JUMP | VT_FACT_CALL | VT_FACT_RETURN))
+		return true;
+	return op[0]->flags & VT_FACT_CONDITIONAL && !last && op[1] != op[0] + 1;
+}
+
+static int schedule_out_of_order(const struct vt_core *m, const struct vt_mop *const *ops, size_t n,
+				 size_t warm, struct vt_schedule_cost *costs, struct vt_error *err)
+{
+	struct vt_ooo *e = vt_ooo_new(m, NULL);
+	struct vt_inorder_cost cost;
+	struct vt_ooo_insn in = {0};
+	size_t i;
+
+	if (!e)
+		return vt_error_set(err, VT_E_NOMEM, "no memory for a schedule");
+	for (i = 0; i < n; i++) {
+		in.op = ops[i];
+		in.tag = i;
+		in.taken = is_taken(&ops[i], i + 1 == n);
+		vt_ooo_run(e, &in, &cost, NULL);
+		if (i >= warm)
+			tell_cost(&cost, m->retire ? m->retire : 1, (int64_t)(i - warm),
+				  (int64_t)warm, &costs[i - warm]);
+	}
+	vt_ooo_free(e);
+	return 0;
+}
+
+int vt_schedule(const struct vt_core *m, const struct vt_mop *const *ops, size_t n, size_t warm,
+		struct vt_schedule_cost *costs, struct vt_error *err)
+{
+	if (n > INT32_MAX || warm > n)
+		return vt_error_set(err, VT_E_LIMIT, "a schedule of %zu instructions", n);
+	if (m->order == VT_OUT_OF_ORDER)
+		return schedule_out_of_order(m, ops, n, warm, costs, err);
+	return schedule_in_order(m, ops, n, warm, costs);
 }

@@ -41,7 +41,8 @@ struct vt_schedule_cost {
  * Schedules ops[0..n) one after the other on an empty machine, and tells the costs of
  * ops[warm..n) in costs[0..n-warm); indices in them count from `warm`, those of instructions before
  * it are negative: -1-k is the k-th before.  For a loop's steady state: its body twice or more, the
- * last copy reported.  -VT_E_NOMEM.
+ * last copy reported.  A conditional branch is taken where ops[i + 1] is not the operation behind
+ * it in an array.  -VT_E_NOMEM.
  */
 int vt_schedule(const struct vt_core *m, const struct vt_mop *const *ops, size_t n, size_t warm,
 		struct vt_schedule_cost *costs, struct vt_error *err);

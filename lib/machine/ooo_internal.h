@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MACHINE_OOO_INTERNAL_H
+#define VT_MACHINE_OOO_INTERNAL_H
+
+#include "machine/ooo.h"
+
+/* Something of which so many are taken in a cycle, in order. */
+struct lane {
+	uint64_t cycle; /* at hand */
+	uint32_t used;	/* of it */
+	uint32_t width;
+};
+
+/* Places that are given in order and given back in order: when each was, or will be. */
+struct places {
+	uint64_t *free; /* NULL: any number */
+	uint32_t size;
+	uint32_t next;
+};
+
+/* When a value is there, and by whom. */
+struct value {
+	uint64_t ready;
+	uint64_t by;
+	bool dynamic; /* it took longer than it must */
+};
+
+/* What a micro-operation's issue waited for last. */
+enum bound { BOUND_FRONT, BOUND_OPERAND, BOUND_PREVIOUS, BOUND_ORDER };
+
+struct running {
+	enum bound bound;
+	unsigned reg;	      /* BOUND_OPERAND: the latest */
+	struct value operand; /* likewise, or what came before in the instruction */
+	uint64_t ready;	      /* all operands are there */
+	uint64_t issued;
+	uint64_t made; /* if nothing dynamic had happened */
+	uint32_t tlb;  /* and what has */
+	uint32_t cache;
+	uint32_t forward;
+	uint64_t done;
+};
+
+/* The instruction at hand. */
+struct step {
+	const struct vt_ooo_insn *in;
+	uint64_t begun; /* its fetch */
+	uint64_t translated;
+	uint64_t fetched;
+	uint64_t placed;
+	uint8_t late; /* why it was placed later than it came: enum vt_stall_cause */
+	unsigned nuops;
+	struct running uops[VT_MOP_UOPS];
+	uint64_t done;
+};
+
+/* What the front end was emptied by lately. */
+struct front {
+	uint8_t cause; /* enum vt_stall_cause */
+	uint64_t by;
+	uint64_t until; /* those that get their places before may feel it */
+};
+
+/* Tells what the slots between two retirements were lost to. */
+void vti_ooo_explain(const struct step *x, const struct front *front, const struct lane *before,
+		     uint64_t first, struct vt_inorder_cost *cost);
+
+#endif
