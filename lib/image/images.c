@@ -218,6 +218,11 @@ const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id)
 	return image ? &image->pub : NULL;
 }
 
+const struct vt_image *vt_images_at(const struct vt_images *im, size_t i)
+{
+	return &((const struct vti_image *)vt_hash_at(&im->slots, i))->pub;
+}
+
 /* The symbols of a process's generated code. */
 static struct vt_symbols *jit_symbols(struct vt_images *im, int32_t pid, enum vt_unknown *why)
 {

@@ -86,8 +86,9 @@ int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *
 /* Where the recorded machine's kernel had loaded a module. */
 void vt_images_set_base(struct vt_images *im, uint32_t id, uint64_t address);
 
-/* How many images there are; the one with an id, or NULL. */
+/* How many images there are, and the i-th that was told of; the one with an id, or NULL. */
 size_t vt_images_count(const struct vt_images *im);
+const struct vt_image *vt_images_at(const struct vt_images *im, size_t i);
 const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id);
 
 /*

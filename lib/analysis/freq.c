@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/freq.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/freq_internal.h"
+
+/* Deviations, of a frequency, up to which it is trusted so far. */
+#define HIGH_TRUST   0.06
+#define MEDIUM_TRUST 0.15
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+static int list_members(struct vti_freqwork *w, struct vt_error *err)
+{
+	const struct vt_procflow *f = w->in->flow;
+	struct vti_freq_members *m = &w->members;
+	uint32_t i;
+
+	m->first = calloc((size_t)f->classes->count + 2, sizeof(*m->first));
+	m->insns = calloc((size_t)w->g->ninsns + 1, sizeof(*m->insns));
+	if (!m->first || !m->insns)
+		return no_memory(err);
+	for (i = 0; i < w->g->ninsns; i++)
+		m->first[f->classes->block[f->block[i]] + 2]++;
+	for (i = 2; i < f->classes->count + 2; i++)
+		m->first[i] += m->first[i - 1];
+	for (i = 0; i < w->g->ninsns; i++)
+		m->insns[m->first[f->classes->block[f->block[i]] + 1]++] = i;
+	return 0;
+}
+
+static int prepare(struct vti_freqwork *w, struct vt_error *err)
+{
+	double samples = 0, cycles = 0;
+	uint32_t i;
+
+	w->classes = calloc((size_t)w->in->flow->classes->count + 1, sizeof(*w->classes));
+	w->blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*w->blocks));
+	w->edges = calloc((size_t)w->g->nedges + 1, sizeof(*w->edges));
+	if (!w->classes || !w->blocks || !w->edges)
+		return no_memory(err);
+	for (i = 0; i < w->g->ninsns; i++) {
+		samples += (double)w->in->samples[i];
+		cycles += w->in->cycles[i];
+	}
+	w->period = samples > 0 ? cycles / samples : 1;
+	return list_members(w, err);
+}
+
+static void end(struct vti_freqwork *w)
+{
+	free(w->members.first);
+	free(w->members.insns);
+	free(w->classes);
+	free(w->blocks);
+	free(w->edges);
+}
+
+/* ---- results ---- */
+
+static enum vt_confidence trust(const struct vti_estimate *e)
+{
+	if (!e->known)
+		return VT_CONFIDENCE_NONE;
+	if (!(e->f > 0) || !isfinite(e->sigma) || e->sigma > MEDIUM_TRUST * e->f)
+		return VT_CONFIDENCE_LOW;
+	return e->sigma > HIGH_TRUST * e->f ? VT_CONFIDENCE_MEDIUM : VT_CONFIDENCE_HIGH;
+}
+
+static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_method method)
+{
+	struct vt_freq_value v = {
+		.executions = e->f,
+		.low = fmax(e->f - 2 * e->sigma, 0),
+		.high = e->f + 2 * e->sigma,
+		.confidence = trust(e),
+		.method = method,
+	};
+
+	if (!e->known) {
+		v.executions = v.low = 0;
+		v.high = INFINITY;
+	}
+	return v;
+}
+
+static struct vt_freq_value counted(double f)
+{
+	return (struct vt_freq_value){f, f, f, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED};
+}
+
+static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
+{
+	const struct vt_freq_input *in = w->in;
+	uint32_t i;
+
+	for (i = 0; i < w->g->ninsns; i++)
+		out->insn[i] = in->exact && in->exact[i] >= 0
+				       ? counted(in->exact[i])
+				       : value_of(&w->blocks[in->flow->block[i]], in->method);
+	for (i = 0; i < w->g->nedges; i++)
+		out->edge[i] = in->exact_edges && in->exact_edges[i] >= 0
+				       ? counted(in->exact_edges[i])
+				       : value_of(&w->edges[i], in->method);
+}
+
+/* ---- methods ---- */
+
+/* Each instruction on its own; what needs no cycle takes part in its neighbour's before it. */
+static void be_naive(const struct vti_freqwork *w, struct vt_freqs *out)
+{
+	const struct vt_procflow *f = w->in->flow;
+	struct vti_estimate e = {.sigma = INFINITY};
+	uint32_t i;
+
+	for (i = 0; i < w->g->ninsns; i++) {
+		double best = (double)f->costs[i].head;
+
+		if (best > 0) {
+			e.known = true;
+			e.f = w->in->cycles[i] / best;
+			e.sigma = w->in->samples[i] ? e.f / sqrt((double)w->in->samples[i])
+						    : w->period / best;
+			e.points = 1;
+		} else if (!i || f->block[i] != f->block[i - 1]) {
+			e = (struct vti_estimate){.sigma = INFINITY};
+		}
+		out->insn[i] = value_of(&e, VT_METHOD_NAIVE);
+		if (e.known)
+			out->insn[i].confidence = VT_CONFIDENCE_LOW;
+	}
+}
+
+/* What was found by the paper's steps; those of propagation have no points. */
+static void doubt_all(struct vti_freqwork *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->g->nblocks; i++)
+		w->blocks[i].sigma = vti_freq_doubt(&w->blocks[i]);
+	for (i = 0; i < w->g->nedges; i++)
+		w->edges[i].sigma = vti_freq_doubt(&w->edges[i]);
+}
+
+static int estimate(struct vti_freqwork *w, struct vt_freqs *out, struct vt_error *err)
+{
+	int code;
+
+	if (w->in->method == VT_METHOD_NAIVE) {
+		be_naive(w, out);
+		return 0;
+	}
+	if (w->in->method == VT_METHOD_PAPER) {
+		code = vti_freq_paper(w, err);
+		if (code == 0)
+			code = vti_freq_propagate(w, err);
+		if (code == 0)
+			doubt_all(w);
+	} else {
+		code = vti_freq_likely(w, err);
+		if (code == 0)
+			code = vti_freq_solve(w, err);
+		if (code == 0)
+			vti_freq_trust(w);
+	}
+	if (code == 0)
+		take_results(w, out);
+	return code;
+}
+
+struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err)
+{
+	struct vti_freqwork w = {.in = in, .g = in->flow->cfg};
+	struct vt_freqs *out = calloc(1, sizeof(*out));
+	int code = -VT_E_NOMEM;
+
+	if (out) {
+		out->insn = calloc((size_t)w.g->ninsns + 1, sizeof(*out->insn));
+		out->edge = calloc((size_t)w.g->nedges + 1, sizeof(*out->edge));
+	}
+	if (out && out->insn && out->edge)
+		code = prepare(&w, err);
+	else
+		no_memory(err);
+	if (code == 0)
+		code = estimate(&w, out, err);
+	end(&w);
+	if (code < 0) {
+		vt_freqs_free(out);
+		return NULL;
+	}
+	return out;
+}
+
+void vt_freqs_free(struct vt_freqs *f)
+{
+	if (!f)
+		return;
+	free(f->insn);
+	free(f->edge);
+	free(f);
+}

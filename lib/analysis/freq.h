@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_FREQ_H
+#define VT_ANALYSIS_FREQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/procflow.h"
+#include "base/error.h"
+#include "stream/kinds.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * How often the instructions and edges of a procedure were executed, from samples of the time that
+ * each instruction spent at the head of the queue: DCPI 6.1.
+ */
+struct vt_freq_input {
+	const struct vt_procflow *flow;
+	const uint64_t *samples; /* by instruction of the graph */
+	const double *cycles;	 /* the time that they stand for */
+	/*
+	 * Executions that were counted, by instruction and by edge; negative where they were not.
+	 * Each may be NULL.
+	 */
+	const double *exact;
+	const double *exact_edges;
+	enum vt_method method; /* NAIVE, PAPER or FLOW */
+	/*
+	 * Samples fall behind the instruction that they belong to, or are spread unevenly over
+	 * those in flight: only sums over classes are to be trusted.
+	 */
+	bool skewed;
+};
+
+struct vt_freq_value {
+	double executions;
+	double low; /* 95 % of the time, if the confidence is right */
+	double high;
+	enum vt_confidence confidence;
+	enum vt_method method;
+};
+
+struct vt_freqs {
+	struct vt_freq_value *insn; /* by instruction of the graph */
+	struct vt_freq_value *edge; /* by edge; NONE with the naive method */
+};
+
+/* Owned by the caller.  NULL: VT_E_NOMEM. */
+struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err);
+void vt_freqs_free(struct vt_freqs *f);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/freq_internal.h"
+#include "base/buf.h"
+
+/* DCPI 6.1.3 names the 1.5 and no other number; the rest was chosen on programs. */
+#define CLUSTER_RATIO 1.5
+#define MIN_FRACTION  0.25   /* of a class's points that a cluster has */
+#define MAX_STALL     2000.0 /* cycles; longer than any miss: a stall that is not reasonable */
+#define FEW_SAMPLES   10.0   /* for each point: fewer are summed up over the class */
+
+/* What a point with fewer samples is merged with its neighbours for. */
+#define MERGE_SAMPLES 6.0
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- the points of a class ---- */
+
+/* How likely an instruction never stalls: loads make those wait that use them. */
+static double prior_of(const struct vti_freqwork *w, uint32_t insn)
+{
+	const struct vt_procflow *f = w->in->flow;
+	const struct vt_cfg_block *b = &w->g->blocks[f->block[insn]];
+	int32_t depends = f->costs[insn].depends;
+
+	if (insn == b->insn)
+		return 0.4;
+	if (depends >= 0 && (uint32_t)depends < w->g->ninsns &&
+	    w->g->insns[depends].flags & VT_FACT_LOAD)
+		return 0.5;
+	return 0.7;
+}
+
+/* The point that an instruction is: with what lies between it and what it depends on. */
+static struct vti_freq_point point_of(const struct vti_freqwork *w, uint32_t insn)
+{
+	const struct vt_procflow *f = w->in->flow;
+	const struct vt_cfg_block *b = &w->g->blocks[f->block[insn]];
+	int32_t depends = f->costs[insn].depends;
+	struct vti_freq_point p = {.prior = prior_of(w, insn)};
+	uint32_t i = insn;
+
+	if (depends >= (int32_t)b->insn && (uint32_t)depends < insn)
+		i = (uint32_t)depends + 1;
+	for (; i <= insn; i++) {
+		p.samples += (double)w->in->samples[i];
+		p.cycles += w->in->cycles[i];
+		p.best += (double)f->costs[i].head;
+	}
+	return p;
+}
+
+/* Neighbours are taken together until they have some samples. */
+static void merge_points(struct vti_freq_point *points, size_t *n)
+{
+	size_t i, k = 0;
+
+	for (i = 0; i < *n; i++) {
+		struct vti_freq_point *last = k ? &points[k - 1] : NULL;
+
+		if (last && (last->samples < MERGE_SAMPLES ||
+			     (i + 1 == *n && points[i].samples < MERGE_SAMPLES))) {
+			last->samples += points[i].samples;
+			last->cycles += points[i].cycles;
+			last->best += points[i].best;
+			last->prior = fmin(last->prior, points[i].prior);
+		} else {
+			points[k++] = points[i];
+		}
+	}
+	*n = k;
+}
+
+/* The same without what lies before: no two of these points share samples. */
+static struct vti_freq_point lone_point(const struct vti_freqwork *w, uint32_t insn)
+{
+	return (struct vti_freq_point){
+		.samples = (double)w->in->samples[insn],
+		.cycles = w->in->cycles[insn],
+		.best = (double)w->in->flow->costs[insn].head,
+		.prior = prior_of(w, insn),
+	};
+}
+
+int64_t vti_freq_points(const struct vti_freqwork *w, uint32_t class_,
+			struct vti_freq_point **points, struct vt_error *err)
+{
+	uint32_t i, first = w->members.first[class_], end = w->members.first[class_ + 1];
+	struct vti_freq_point *list = malloc((end - first + 1) * sizeof(*list));
+	double samples = 0;
+	size_t n = 0;
+	bool few;
+
+	if (!list)
+		return no_memory(err);
+	/* What is issued along with another instruction gets no samples unless it stalls. */
+	for (i = first; i < end; i++)
+		if (w->in->flow->costs[w->members.insns[i]].head > 0) {
+			samples += (double)w->in->samples[w->members.insns[i]];
+			n++;
+		}
+	few = samples < FEW_SAMPLES * (double)n;
+	n = 0;
+	for (i = first; i < end; i++) {
+		uint32_t insn = w->members.insns[i];
+
+		if (w->in->flow->costs[insn].head > 0)
+			list[n++] = few ? lone_point(w, insn) : point_of(w, insn);
+	}
+	if (few)
+		merge_points(list, &n);
+	*points = list;
+	return (int64_t)n;
+}
+
+struct vti_estimate vti_freq_sum(const struct vti_freqwork *w, uint32_t class_)
+{
+	const struct vt_procflow *f = w->in->flow;
+	double cycles = 0, best = 0, samples = 0, points = 0;
+	uint32_t i;
+
+	for (i = w->members.first[class_]; i < w->members.first[class_ + 1]; i++) {
+		uint32_t insn = w->members.insns[i];
+
+		samples += (double)w->in->samples[insn];
+		cycles += w->in->cycles[insn];
+		best += (double)f->costs[insn].head;
+		points += f->costs[insn].head > 0;
+	}
+	if (!(best > 0))
+		return (struct vti_estimate){.sigma = INFINITY};
+	return (struct vti_estimate){
+		.known = true,
+		.f = cycles / best,
+		.sigma = samples > 0 ? cycles / best / sqrt(samples) : w->period / best,
+		.points = points,
+	};
+}
+
+/* ---- clusters ---- */
+
+static double ratio(const struct vti_freq_point *p)
+{
+	return p->cycles / p->best;
+}
+
+static int by_ratio(const void *x, const void *y)
+{
+	const struct vti_freq_point *a = x, *b = y;
+	double ra = ratio(a), rb = ratio(b);
+
+	return ra != rb ? (ra > rb) - (ra < rb) : (a->best > b->best) - (a->best < b->best);
+}
+
+static double mean_ratio(const struct vti_freq_point *points, size_t n, double *spread)
+{
+	double sum = 0, squares = 0, mean;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += ratio(&points[i]);
+	mean = sum / (double)n;
+	for (i = 0; i < n; i++)
+		squares += (ratio(&points[i]) - mean) * (ratio(&points[i]) - mean);
+	*spread = mean > 0 ? sqrt(squares / (double)n) / mean : 0;
+	return mean;
+}
+
+/* Whether some point would have stalled for longer than anything can. */
+static bool is_unreasonable(const struct vti_freq_point *points, size_t n, double f)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (points[i].cycles - f * points[i].best > MAX_STALL * f)
+			return true;
+	return false;
+}
+
+struct vti_estimate vti_freq_cluster(struct vti_freq_point *points, size_t n)
+{
+	struct vti_estimate e = {.sigma = INFINITY};
+	size_t first, end, i;
+
+	qsort(points, n, sizeof(*points), by_ratio);
+	for (first = 0; first < n; first = end) {
+		double low = ratio(&points[first]), samples = 0, spread, f;
+
+		for (end = first + 1; end < n && ratio(&points[end]) <= CLUSTER_RATIO * low; end++)
+			;
+		f = mean_ratio(points + first, end - first, &spread);
+		if ((double)(end - first) < MIN_FRACTION * (double)n || f <= 0 ||
+		    is_unreasonable(points, n, f))
+			continue;
+		for (i = first; i < end; i++)
+			samples += points[i].samples;
+		e = (struct vti_estimate){
+			.known = true,
+			.f = f,
+			.sigma = f * sqrt(1 / fmax(samples, 1) +
+					  spread * spread / (double)(end - first)),
+			.points = (double)(end - first),
+			.spread = spread,
+		};
+		break;
+	}
+	return e;
+}
+
+int vti_freq_paper(struct vti_freqwork *w, struct vt_error *err)
+{
+	uint32_t c;
+
+	for (c = 0; c < w->in->flow->classes->count; c++) {
+		struct vti_estimate e = vti_freq_sum(w, c), cluster;
+		struct vti_freq_point *points;
+		int64_t n;
+
+		w->classes[c] = e;
+		/* A class with few samples; e.f / e.sigma is the root of their number. */
+		if (w->in->skewed || !e.known ||
+		    (e.f / e.sigma) * (e.f / e.sigma) < FEW_SAMPLES * e.points)
+			continue;
+		n = vti_freq_points(w, c, &points, err);
+		if (n < 0)
+			return (int)n;
+		cluster = vti_freq_cluster(points, (size_t)n);
+		if (cluster.known)
+			w->classes[c] = cluster;
+		free(points);
+	}
+	return 0;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/freq_internal.h"
+
+/*
+ * A point without stalls has its class's frequency for a ratio, but for the chance of sampling and
+ * for what the schedule does not know.  One with stalls has a larger one, by any factor: that of
+ * its logarithm falls off exponentially.  A few have a smaller one, where a stall before them hides
+ * what the schedule has them wait for.  The frequency is the one that makes the ratios seen most
+ * likely.
+ */
+#define ABOVE	   1.0	 /* mean of the logarithm of stalled points' ratios */
+#define BELOW	   0.25	 /* and of points that waited before */
+#define BELOW_PART 0.06	 /* how many points there are of these */
+#define MODEL	   0.015 /* of the ratio: what the schedule is wrong by */
+#define MAX_STARTS 48
+#define ROUNDS	   6
+
+/* Logarithm of the ratio of each point and its deviation. */
+struct seen {
+	double log;
+	double sigma;
+	const struct vti_freq_point *p;
+};
+
+static double normal(double x, double sigma)
+{
+	return exp(-0.5 * (x / sigma) * (x / sigma)) / (2.5066282746310002 * sigma);
+}
+
+/* A side of a distribution that falls off, blurred by what sampling blurs. */
+static double tail(double x, double mean, double sigma)
+{
+	double rise = 0.5 * erfc(-x / (sigma * 1.4142135623730951));
+
+	return rise * exp(-fmax(x, 0) / mean) / mean;
+}
+
+/* How likely a point's ratio is at a frequency; *here: the part of it that has no stall. */
+static double density(const struct seen *s, double log_f, double *here)
+{
+	double x = s->log - log_f;
+
+	*here = (1 - BELOW_PART) * s->p->prior * normal(x, s->sigma);
+	return *here + (1 - BELOW_PART) * (1 - s->p->prior) * tail(x, ABOVE, s->sigma) +
+	       BELOW_PART * tail(-x, BELOW, s->sigma);
+}
+
+/* Climbs to a maximum from a frequency. */
+static double climb(const struct seen *seen, size_t n, double log_f, struct vti_estimate *e)
+{
+	double likelihood = 0, here;
+	size_t i;
+	int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		double cycles = 0, best = 0, samples = 0, points = 0, squares = 0;
+
+		for (i = 0; i < n; i++) {
+			double all = density(&seen[i], log_f, &here),
+			       part = all > 0 ? here / all : 0;
+			double x = seen[i].log - log_f;
+
+			cycles += part * seen[i].p->cycles;
+			best += part * seen[i].p->best;
+			samples += part * seen[i].p->samples;
+			points += part;
+			squares += part * x * x;
+		}
+		if (!(cycles > 0) || !(best > 0))
+			return -INFINITY;
+		e->f = cycles / best;
+		e->points = points;
+		e->spread = sqrt(squares / points);
+		e->sigma = e->f * sqrt(1 / fmax(samples, 1) + MODEL * MODEL / fmax(points, 1));
+		log_f = log(e->f);
+	}
+	for (i = 0; i < n; i++)
+		likelihood += log(fmax(density(&seen[i], log_f, &here), 1e-30));
+	e->known = true;
+	return likelihood;
+}
+
+static int by_log(const void *x, const void *y)
+{
+	const struct seen *a = x, *b = y;
+
+	return (a->log > b->log) - (a->log < b->log);
+}
+
+static size_t look(const struct vti_freq_point *points, size_t n, struct seen *seen)
+{
+	size_t i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!(points[i].cycles > 0) || !(points[i].samples > 0))
+			continue;
+		seen[k].p = &points[i];
+		seen[k].log = log(points[i].cycles / points[i].best);
+		seen[k].sigma = sqrt(1 / points[i].samples + MODEL * MODEL);
+		k++;
+	}
+	qsort(seen, k, sizeof(*seen), by_log);
+	return k;
+}
+
+struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
+{
+	struct vti_estimate best = {.sigma = INFINITY};
+	struct seen *seen = malloc((n + 1) * sizeof(*seen));
+	double most = -INFINITY;
+	size_t i, step;
+
+	if (!seen)
+		return best;
+	n = look(points, n, seen);
+	step = n / MAX_STARTS + 1;
+	for (i = 0; i < n; i += step) {
+		struct vti_estimate e = {.sigma = INFINITY};
+		double likelihood = climb(seen, n, seen[i].log, &e);
+
+		if (likelihood > most) {
+			most = likelihood;
+			best = e;
+		}
+	}
+	free(seen);
+	return best;
+}
+
+int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err)
+{
+	uint32_t c;
+
+	for (c = 0; c < w->in->flow->classes->count; c++) {
+		struct vti_freq_point *points;
+		struct vti_estimate mode;
+		int64_t n;
+
+		w->classes[c] = vti_freq_sum(w, c);
+		if (w->in->skewed || !w->classes[c].known || !(w->classes[c].f > 0))
+			continue;
+		n = vti_freq_points(w, c, &points, err);
+		if (n < 0)
+			return (int)n;
+		mode = vti_freq_mode(points, (size_t)n);
+		if (mode.known)
+			w->classes[c] = mode;
+		free(points);
+	}
+	return 0;
+}

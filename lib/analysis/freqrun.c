@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/freqrun.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/freq.h"
+#include "analysis/procflow.h"
+#include "analysis/sameimage.h"
+#include "base/buf.h"
+#include "base/hash.h"
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- the event ---- */
+
+static const char *const time_events[] = {
+	"cycles", "cpu-cycles", "cpu/cycles", "cpu_core/cycles", "cpu-clock", "task-clock",
+};
+
+/* "cycles" is cycles, cycles:u, cycles:upp, cpu/cycles/. */
+static bool has_name(const struct vt_profile_event *e, const char *name)
+{
+	size_t n = strlen(name);
+
+	return e->name && strncmp(e->name, name, n) == 0 &&
+	       (!e->name[n] || e->name[n] == ':' || e->name[n] == '/' || e->name[n] == ',');
+}
+
+static bool find_event(const struct vt_profile *p, const char *name, size_t *event)
+{
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (has_name(vt_profile_event(p, i), name)) {
+			*event = i;
+			return true;
+		}
+	return false;
+}
+
+bool vt_freqrun_is_clock(const struct vt_profile_event *e)
+{
+	return e->unit && strcmp(e->unit, "ns") == 0;
+}
+
+static int no_event(const struct vt_profile *p, const char *name, struct vt_error *err)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (vt_profile_event(p, i)->samples)
+			vt_buf_printf(&b, "%s%.60s", b.size ? ", " : "",
+				      vt_profile_event(p, i)->name);
+	vt_error_set(err, VT_E_NOTFOUND, "no event %s; samples there are of: %s",
+		     name ? name : "that tells time", b.size ? vt_buf_str(&b) : "nothing");
+	vt_buf_free(&b);
+	return -VT_E_NOTFOUND;
+}
+
+int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event,
+		     struct vt_error *err)
+{
+	size_t i;
+
+	if (name)
+		return find_event(p, name, event) ? 0 : no_event(p, name, err);
+	for (i = 0; i < sizeof(time_events) / sizeof(time_events[0]); i++)
+		if (find_event(p, time_events[i], event) && vt_profile_event(p, *event)->samples)
+			return 0;
+	for (i = 0; i < vt_profile_nevents(p); i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, i);
+
+		if (e->samples && (vt_freqrun_is_clock(e) || strcmp(e->unit, "cycles") == 0)) {
+			*event = i;
+			return 0;
+		}
+	}
+	return no_event(p, NULL, err);
+}
+
+/* ---- places in order ---- */
+
+static int by_place(const void *x, const void *y)
+{
+	const struct vt_place *a = x, *b = y;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+int vt_freqrun_counts(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err)
+{
+	size_t i, n = vt_profile_nplaces(p);
+	struct vt_place *all = malloc((n + 1) * sizeof(*all));
+
+	if (!all)
+		return no_memory(err);
+	for (i = 0; i < n; i++)
+		all[i] = *vt_profile_place(p, i);
+	qsort(all, n, sizeof(*all), by_place);
+	for (i = 0; i < n; i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, all[i].event);
+		uint64_t *row;
+
+		/* What was executed is told by other records. */
+		if (e->id == VT_PROFILE_EXEC_EVENT)
+			continue;
+		row = vt_writer_row(w, VT_COUNT);
+		row[VT_COUNT_IMAGE] = all[i].image;
+		row[VT_COUNT_OFFSET] = all[i].offset;
+		row[VT_COUNT_EVENT] = e->id;
+		row[VT_COUNT_SAMPLES] = all[i].samples;
+		row[VT_COUNT_PERIOD] = all[i].period;
+	}
+	free(all);
+	return 0;
+}
+
+/* A place and the procedure that it is in, if any. */
+struct spot {
+	struct vt_place place;
+	uint64_t vaddr;
+	const struct vt_symbol *symbol;
+};
+
+static int by_procedure(const void *x, const void *y)
+{
+	const struct spot *a = x, *b = y;
+	uint64_t p = a->symbol ? a->symbol->start : 0, q = b->symbol ? b->symbol->start : 0;
+
+	if (a->place.image != b->place.image)
+		return a->place.image < b->place.image ? -1 : 1;
+	if (a->place.pid != b->place.pid)
+		return a->place.pid < b->place.pid ? -1 : 1;
+	if (!a->symbol != !b->symbol)
+		return a->symbol ? 1 : -1;
+	if (p != q)
+		return p < q ? -1 : 1;
+	return (a->place.offset > b->place.offset) - (a->place.offset < b->place.offset);
+}
+
+static int find_spots(const struct vt_freqrun_options *o, struct spot **spots, size_t *count,
+		      struct vt_error *err)
+{
+	size_t i, n = vt_profile_nplaces(o->profile), k = 0;
+	struct spot *list = malloc((n + 1) * sizeof(*list));
+
+	if (!list)
+		return no_memory(err);
+	for (i = 0; i < n; i++) {
+		struct spot s = {.place = *vt_profile_place(o->profile, i)};
+		struct vt_location loc = {.symbol = NULL};
+
+		if (s.place.event != o->event)
+			continue;
+		if (s.place.image != VT_UNMAPPED_IMAGE)
+			vt_images_symbol(o->images, s.place.image, s.place.pid, s.place.offset,
+					 &loc);
+		s.symbol = loc.symbol;
+		s.vaddr = loc.symbol ? loc.vaddr : 0;
+		list[k++] = s;
+	}
+	qsort(list, k, sizeof(*list), by_procedure);
+	*spots = list;
+	*count = k;
+	return 0;
+}
+
+static uint64_t samples_in(const struct spot *spots, size_t n)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += spots[i].place.samples;
+	return sum;
+}
+
+/* ---- what was counted ---- */
+
+struct exact_count {
+	uint64_t image;
+	uint64_t offset;
+	uint64_t count;
+};
+
+struct exact {
+	struct vt_hash counts;
+	struct vt_hash images; /* ids of images that were executed */
+};
+
+static int gather_exact(const struct vt_freqrun_options *o, struct exact *x, struct vt_error *err)
+{
+	size_t i, n = o->exact ? vt_profile_nplaces(o->exact) : 0;
+	uint32_t last = 0, image = 0;
+	bool same = false;
+
+	vt_hash_init(&x->counts, sizeof(struct exact_count), 2 * sizeof(uint64_t));
+	vt_hash_init(&x->images, sizeof(uint64_t), sizeof(uint64_t));
+	for (i = 0; i < n; i++) {
+		const struct vt_place *place = vt_profile_place(o->exact, i);
+		const struct vt_profile_event *e = vt_profile_event(o->exact, place->event);
+		struct exact_count key = {.offset = place->offset}, *count;
+
+		if (e->policy != VT_POLICY_EXACT || strcmp(e->name, "instructions") != 0)
+			continue;
+		/* Neighbouring places mostly are of one image. */
+		if (place->image != last || !x->counts.count)
+			same = vt_same_image(o->exact_images, place->image, o->images, &image);
+		last = place->image;
+		if (!same)
+			continue;
+		key.image = image;
+		count = vt_hash_add(&x->counts, &key, NULL);
+		if (!count || !vt_hash_add(&x->images, &key.image, NULL))
+			return no_memory(err);
+		count->count += place->samples;
+	}
+	return 0;
+}
+
+static void exact_fini(struct exact *x)
+{
+	vt_hash_fini(&x->counts);
+	vt_hash_fini(&x->images);
+}
+
+/* ---- one procedure ---- */
+
+struct run {
+	const struct vt_freqrun_options *o;
+	struct vt_writer *w;
+	struct vt_freqrun_totals *totals;
+	struct exact exact;
+	struct vt_symbols *symbols; /* of the procedure's image */
+};
+
+/* A procedure's numbers, by instruction of its graph. */
+struct numbers {
+	uint64_t *samples;
+	uint64_t *period;
+	double *cycles;
+	double *exact; /* NULL: not counted */
+};
+
+static void numbers_fini(struct numbers *n)
+{
+	free(n->samples);
+	free(n->period);
+	free(n->cycles);
+	free(n->exact);
+}
+
+/* The instruction that holds an address; samples may fall inside of one. */
+static uint32_t insn_of(const struct vt_cfg *g, uint64_t addr)
+{
+	uint32_t low = 0, high = g->ninsns;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (g->insns[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || addr - g->insns[low - 1].addr >= g->insns[low - 1].length)
+		return UINT32_MAX;
+	return low - 1;
+}
+
+static void count_exact(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+			double *exact)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->cfg->ninsns; i++) {
+		struct exact_count key = {.image = f->proc.image};
+		const struct exact_count *c;
+
+		key.offset = f->cfg->insns[i].addr - f->proc.start + offset;
+		c = vt_hash_find(&r->exact.counts, &key);
+		exact[i] = c ? (double)c->count : 0;
+	}
+}
+
+static int fill(const struct run *r, const struct vt_procflow *f, const struct spot *spots,
+		size_t nspots, uint64_t offset, struct numbers *n, struct vt_error *err)
+{
+	uint64_t image = f->proc.image;
+	uint32_t i, count = f->cfg->ninsns + 1;
+	size_t k;
+
+	n->samples = calloc(count, sizeof(*n->samples));
+	n->period = calloc(count, sizeof(*n->period));
+	n->cycles = calloc(count, sizeof(*n->cycles));
+	if (vt_hash_find(&r->exact.images, &image)) {
+		n->exact = calloc(count, sizeof(*n->exact));
+		if (!n->exact)
+			return no_memory(err);
+		count_exact(r, f, offset, n->exact);
+	}
+	if (!n->samples || !n->period || !n->cycles)
+		return no_memory(err);
+	for (k = 0; k < nspots; k++) {
+		i = insn_of(f->cfg, spots[k].vaddr);
+		if (i == UINT32_MAX) {
+			r->totals->stray += spots[k].place.samples;
+			continue;
+		}
+		n->samples[i] += spots[k].place.samples;
+		n->period[i] += spots[k].place.period;
+		if (f->ops[i].estimated)
+			r->totals->estimated += spots[k].place.samples;
+	}
+	for (i = 0; i < f->cfg->ninsns; i++)
+		n->cycles[i] = (double)n->period[i] * r->o->scale;
+	return 0;
+}
+
+static void put_f64(uint64_t *field, double v)
+{
+	memcpy(field, &v, sizeof(v));
+}
+
+/* Code in another symbol within this one is that one's. */
+static bool is_own(const struct run *r, const struct vt_procflow *f, uint64_t addr)
+{
+	const struct vt_symbol *sym = r->symbols ? vt_symbols_find(r->symbols, addr) : NULL;
+
+	return !sym || sym->start == f->proc.start;
+}
+
+static void write_freqs(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+			const struct numbers *n, const struct vt_freqs *freqs)
+{
+	uint64_t event = vt_profile_event(r->o->profile, r->o->event)->id;
+	uint32_t i;
+
+	for (i = 0; i < f->cfg->ninsns; i++) {
+		const struct vt_freq_value *v = &freqs->insn[i];
+		uint64_t addr = f->cfg->insns[i].addr;
+		uint64_t *row;
+
+		if (!is_own(r, f, addr))
+			continue;
+		r->totals->by_confidence[v->confidence] += n->samples[i];
+		if (!r->w)
+			continue;
+		row = vt_writer_row(r->w, VT_FREQ);
+		row[VT_FREQ_IMAGE] = f->proc.image;
+		row[VT_FREQ_OFFSET] = addr - f->proc.start + offset;
+		row[VT_FREQ_EVENT] = event;
+		row[VT_FREQ_SAMPLES] = n->samples[i];
+		row[VT_FREQ_PERIOD] = n->period[i];
+		put_f64(&row[VT_FREQ_EXECUTIONS], v->executions);
+		put_f64(&row[VT_FREQ_LOW], v->low);
+		put_f64(&row[VT_FREQ_HIGH], v->high);
+		put_f64(&row[VT_FREQ_CYCLES],
+			v->executions > 0 ? n->cycles[i] / v->executions : NAN);
+		put_f64(&row[VT_FREQ_ISSUE], (double)f->costs[i].head);
+		row[VT_FREQ_CONFIDENCE] = v->confidence;
+		row[VT_FREQ_METHOD] = v->method;
+	}
+}
+
+static void write_edges(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+			const struct vt_freqs *freqs)
+{
+	const struct vt_cfg *g = f->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedges && r->w; i++) {
+		const struct vt_cfg_edge *e = &g->edges[i];
+		const struct vt_cfg_block *from = &g->blocks[e->from];
+		const struct vt_freq_value *v = &freqs->edge[i];
+		uint64_t *row, last;
+
+		if (e->from < VT_CFG_FIRST || e->to < VT_CFG_FIRST || !from->ninsns ||
+		    v->confidence == VT_CONFIDENCE_NONE)
+			continue;
+		last = g->insns[from->insn + from->ninsns - 1].addr;
+		if (!is_own(r, f, last))
+			continue;
+		row = vt_writer_row(r->w, VT_EDGE);
+		row[VT_EDGE_IMAGE] = f->proc.image;
+		row[VT_EDGE_FROM] = last - f->proc.start + offset;
+		row[VT_EDGE_TO] = g->blocks[e->to].start - f->proc.start + offset;
+		put_f64(&row[VT_EDGE_EXECUTIONS], v->executions);
+		put_f64(&row[VT_EDGE_LOW], v->low);
+		put_f64(&row[VT_EDGE_HIGH], v->high);
+		row[VT_EDGE_CONFIDENCE] = v->confidence;
+		row[VT_EDGE_METHOD] = v->method;
+	}
+}
+
+static bool is_skewed(const struct run *r)
+{
+	enum vt_policy policy = vt_profile_event(r->o->profile, r->o->event)->policy;
+
+	return policy == VT_POLICY_INTERRUPT || policy == VT_POLICY_UNKNOWN;
+}
+
+static int analyse(struct run *r, const struct vt_procflow *f, const struct spot *spots,
+		   size_t nspots, struct vt_error *err)
+{
+	uint64_t offset = spots->place.offset - (spots->vaddr - f->proc.start);
+	struct vt_freq_input in = {.flow = f, .method = r->o->method, .skewed = is_skewed(r)};
+	struct numbers n = {0};
+	struct vt_freqs *freqs = NULL;
+	int code = fill(r, f, spots, nspots, offset, &n, err);
+
+	if (code == 0) {
+		in.samples = n.samples;
+		in.cycles = n.cycles;
+		in.exact = n.exact;
+		freqs = vt_freqs_new(&in, err);
+		code = freqs ? 0 : -VT_E_NOMEM;
+	}
+	if (code == 0) {
+		write_freqs(r, f, offset, &n, freqs);
+		write_edges(r, f, offset, freqs);
+		r->totals->procedures++;
+		r->totals->complete += f->cfg->complete;
+	}
+	vt_freqs_free(freqs);
+	numbers_fini(&n);
+	return code;
+}
+
+/* ---- all of them ---- */
+
+/* What cannot be analysed is counted; only want of memory ends the run. */
+static int do_procedure(struct run *r, const struct spot *spots, size_t n, struct vt_error *err)
+{
+	const struct vt_symbol *sym = spots->symbol;
+	struct vt_procedure proc = {
+		.image = spots->place.image,
+		.pid = spots->place.pid,
+		.start = sym->start,
+		.end = sym->end,
+		.symbol = sym->name,
+		.name = vt_images_display(r->o->images, spots->place.image, spots->place.pid, sym),
+	};
+	struct vt_procflow *f = vt_procflow_new(r->o->images, r->o->code, &proc, r->o->core, err);
+	enum vt_unknown why;
+	int code;
+
+	if (!f) {
+		r->totals->no_code += samples_in(spots, n);
+		return err->code == VT_E_NOMEM ? -VT_E_NOMEM : 0;
+	}
+	r->symbols = vt_images_symbols(r->o->images, proc.image, proc.pid, &why);
+	code = analyse(r, f, spots, n, err);
+	vt_procflow_free(f);
+	return code;
+}
+
+/* Those at the start of `spots` that are of one procedure. */
+static size_t count_alike(const struct spot *spots, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if (spots[i].symbol != spots->symbol ||
+		    spots[i].place.image != spots->place.image ||
+		    spots[i].place.pid != spots->place.pid)
+			break;
+	return i;
+}
+
+static int each_procedure(struct run *r, const struct spot *spots, size_t count,
+			  struct vt_error *err)
+{
+	size_t i, n;
+	int code = 0;
+
+	for (i = 0; i < count && code == 0; i += n) {
+		n = count_alike(spots + i, count - i);
+		r->totals->samples += samples_in(spots + i, n);
+		if (spots[i].symbol)
+			code = do_procedure(r, spots + i, n, err);
+		else if (spots[i].place.image == VT_UNMAPPED_IMAGE)
+			r->totals->unmapped += samples_in(spots + i, n);
+		else
+			r->totals->outside += samples_in(spots + i, n);
+	}
+	return code;
+}
+
+int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
+	       struct vt_freqrun_totals *totals, struct vt_error *err)
+{
+	struct run r = {.o = o, .w = w, .totals = totals};
+	struct spot *spots = NULL;
+	size_t count = 0;
+	int code;
+
+	*totals = (struct vt_freqrun_totals){0};
+	code = gather_exact(o, &r.exact, err);
+	if (code == 0)
+		code = find_spots(o, &spots, &count, err);
+	if (code == 0)
+		code = each_procedure(&r, spots, count, err);
+	free(spots);
+	exact_fini(&r.exact);
+	return code;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/freq_internal.h"
+#include "flow/mincost.h"
+
+/*
+ * The frequencies that add up, and that the estimates of the classes speak least against: a
+ * circulation over the graph, in which one block of each class pays for being far from the class's
+ * estimate, as the negative logarithm of its likelihood does.  That is a parabola; but further out
+ * it is straight, for points that stall, or that waited before, are no miracle.  It costs more to
+ * be above the estimate than below: stalls raise it.
+ */
+#define STALL_COST 2.5 /* logarithms that a stalled point costs, before half of the estimate */
+#define WAIT_COST  4.0 /* that a point with too little time costs, a quarter above it */
+
+/* The flow of the most frequent block in units, and logarithms of likelihood in units of cost. */
+#define MOST_UNITS 4194304.0
+#define COST_UNITS 268435456.0
+
+/* Control that comes or goes unseen, where jumps have unknown targets. */
+#define HIDDEN_COST 20.0
+
+/* Corners of the parabola, in standard deviations. */
+static const double corners[] = {0, 1, 2, 4};
+#define NCORNERS (sizeof(corners) / sizeof(corners[0]))
+
+struct solver {
+	struct vti_freqwork *w;
+	struct vt_mincost *flow;
+	double unit;	     /* executions in one of flow */
+	uint32_t narcs;	     /* so far; arcs are numbered as they come */
+	uint32_t *blocks;    /* by block: the first of its arcs; behind the last block, their end */
+	uint32_t first_edge; /* the arc of the first edge */
+};
+
+static uint32_t node_in(uint32_t block)
+{
+	return 2 * block;
+}
+
+static uint32_t node_out(uint32_t block)
+{
+	return 2 * block + 1;
+}
+
+/* The cost of a unit for a slope in logarithms for each execution. */
+static int64_t cost_of(const struct solver *s, double slope)
+{
+	double cost = slope * s->unit * COST_UNITS;
+
+	if (!(cost > 1))
+		return 1;
+	return cost < (double)VT_MINCOST_COST ? (int64_t)cost : VT_MINCOST_COST;
+}
+
+static int64_t units(const struct solver *s, double f)
+{
+	double v = f / s->unit + 0.5;
+
+	return v < (double)VT_MINCOST_MAX ? (int64_t)v : VT_MINCOST_MAX;
+}
+
+static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_mincost_arc *how,
+	       struct vt_error *err)
+{
+	struct vt_mincost_arc arc = *how;
+	int64_t code;
+
+	arc.from = from;
+	arc.to = to;
+	code = vt_mincost_add(s->flow, &arc, err);
+	s->narcs++;
+	return code < 0 ? (int)code : 0;
+}
+
+/* ---- what a class costs ---- */
+
+/* From the outermost corner below the estimate up to it. */
+static int add_below(struct solver *s, uint32_t block, const struct vti_estimate *e,
+		     struct vt_error *err)
+{
+	double cap = STALL_COST * fmax(e->points, 0.3) / (0.5 * e->f), below = 0;
+	size_t i;
+	int code = 0;
+
+	for (i = NCORNERS; i-- > 0 && code == 0;) {
+		double at = fmax(e->f - corners[i] * e->sigma, 0);
+		double middle = i + 1 < NCORNERS ? (corners[i] + corners[i + 1]) / 2 : 6;
+		int64_t size = units(s, at) - units(s, below);
+		struct vt_mincost_arc arc = {
+			.want = size,
+			.at_most = size,
+			.less = cost_of(s, fmin(middle / e->sigma, cap)),
+		};
+
+		if (size > 0)
+			code = add(s, node_in(block), node_out(block), &arc, err);
+		below = fmax(at, below);
+	}
+	return code;
+}
+
+static int add_above(struct solver *s, uint32_t block, const struct vti_estimate *e,
+		     struct vt_error *err)
+{
+	double cap = e->f > 0 ? WAIT_COST * fmax(e->points, 0.5) / (0.25 * e->f) : INFINITY;
+	size_t i;
+	int code = 0;
+
+	for (i = 0; i < NCORNERS && code == 0; i++) {
+		bool last = i + 1 == NCORNERS;
+		double middle = last ? 6 : (corners[i] + corners[i + 1]) / 2;
+		int64_t size = last ? VT_MINCOST_MAX
+				    : units(s, e->f + corners[i + 1] * e->sigma) -
+					       units(s, e->f + corners[i] * e->sigma);
+		struct vt_mincost_arc arc = {
+			.at_most = size,
+			.more = cost_of(s, fmin(middle / e->sigma, cap)),
+		};
+
+		if (size > 0)
+			code = add(s, node_in(block), node_out(block), &arc, err);
+	}
+	return code;
+}
+
+static int add_exact(struct solver *s, uint32_t block, double f, struct vt_error *err)
+{
+	struct vt_mincost_arc arc = {
+		.want = units(s, f),
+		.less = VT_MINCOST_COST,
+		.more = VT_MINCOST_COST,
+		.at_most = VT_MINCOST_MAX,
+	};
+
+	return add(s, node_in(block), node_out(block), &arc, err);
+}
+
+static double exact_of(const struct vti_freqwork *w, uint32_t block)
+{
+	const struct vt_cfg_block *b = &w->g->blocks[block];
+
+	return w->in->exact && b->ninsns ? w->in->exact[b->insn] : -1;
+}
+
+static int add_block(struct solver *s, uint32_t block, bool first_of_class, struct vt_error *err)
+{
+	const struct vti_freqwork *w = s->w;
+	const struct vti_estimate *e = &w->classes[w->in->flow->classes->block[block]];
+	static const struct vt_mincost_arc any = {.more = 1, .at_most = VT_MINCOST_MAX};
+	int code;
+
+	if (exact_of(w, block) >= 0)
+		return add_exact(s, block, exact_of(w, block), err);
+	if (!first_of_class || !e->known || !isfinite(e->sigma) || !(e->sigma > 0))
+		return add(s, node_in(block), node_out(block), &any, err);
+	code = e->f > 0 ? add_below(s, block, e, err) : 0;
+	return code < 0 ? code : add_above(s, block, e, err);
+}
+
+/* ---- the graph ---- */
+
+static int add_blocks(struct solver *s, struct vt_error *err)
+{
+	const struct vt_classes *c = s->w->in->flow->classes;
+	bool *seen = calloc((size_t)c->count + 1, sizeof(bool));
+	uint32_t b;
+	int code = seen ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+
+	for (b = 0; b < s->w->g->nblocks && code == 0; b++) {
+		s->blocks[b] = s->narcs;
+		code = add_block(s, b, !seen[c->block[b]], err);
+		seen[c->block[b]] = true;
+	}
+	s->blocks[s->w->g->nblocks] = s->narcs;
+	free(seen);
+	return code;
+}
+
+static int add_edges(struct solver *s, struct vt_error *err)
+{
+	const struct vt_cfg *g = s->w->g;
+	static const struct vt_mincost_arc any = {.more = 1, .at_most = VT_MINCOST_MAX};
+	uint32_t i;
+	int code = 0;
+
+	s->first_edge = s->narcs;
+	for (i = 0; i < g->nedges && code == 0; i++)
+		code = add(s, node_out(g->edges[i].from), node_in(g->edges[i].to), &any, err);
+	/* What leaves the procedure enters it again. */
+	return code < 0 ? code : add(s, node_out(VT_CFG_EXIT), node_in(VT_CFG_ENTRY), &any, err);
+}
+
+/* Of a jump to unknown places it is known whence, but not whither. */
+static int add_hidden(struct solver *s, double most, struct vt_error *err)
+{
+	const struct vt_cfg *g = s->w->g;
+	const struct vt_mincost_arc arrive = {.more = cost_of(s, HIDDEN_COST / most),
+					      .at_most = VT_MINCOST_MAX};
+	const struct vt_mincost_arc leave = {.more = 1, .at_most = VT_MINCOST_MAX};
+	uint32_t b;
+	int code = 0;
+
+	for (b = VT_CFG_FIRST; b < g->nblocks && code == 0 && !g->complete; b++) {
+		if (g->blocks[b].incomplete)
+			code = add(s, node_out(b), node_in(VT_CFG_EXIT), &leave, err);
+		if (code == 0)
+			code = add(s, node_out(VT_CFG_ENTRY), node_in(b), &arrive, err);
+	}
+	return code;
+}
+
+/* ---- the solution ---- */
+
+static void take_flow(const struct solver *s)
+{
+	const struct vt_cfg *g = s->w->g;
+	uint32_t i, b;
+
+	for (b = 0; b < g->nblocks; b++) {
+		int64_t sum = 0;
+
+		for (i = s->blocks[b]; i < s->blocks[b + 1]; i++)
+			sum += vt_mincost_flow(s->flow, i);
+		s->w->blocks[b].f = (double)sum * s->unit;
+		s->w->blocks[b].known = true;
+	}
+	for (i = 0; i < g->nedges; i++) {
+		s->w->edges[i].f = (double)vt_mincost_flow(s->flow, s->first_edge + i) * s->unit;
+		s->w->edges[i].known = true;
+	}
+}
+
+static double most_frequent(const struct vti_freqwork *w)
+{
+	double most = 0;
+	uint32_t i;
+
+	for (i = 0; i < w->in->flow->classes->count; i++)
+		if (w->classes[i].known && w->classes[i].f > most)
+			most = w->classes[i].f;
+	for (i = 0; i < w->g->nblocks; i++)
+		most = fmax(most, exact_of(w, i));
+	return most;
+}
+
+int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
+{
+	struct solver s = {.w = w};
+	double most = most_frequent(w);
+	int code;
+
+	s.unit = w->in->exact || most <= 0 ? 1 : most / MOST_UNITS;
+	s.flow = vt_mincost_new(2 * w->g->nblocks);
+	s.blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*s.blocks));
+	code = s.flow && s.blocks ? add_blocks(&s, err)
+				  : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	if (code == 0)
+		code = add_edges(&s, err);
+	if (code == 0)
+		code = add_hidden(&s, fmax(most, 1), err);
+	if (code == 0)
+		code = vt_mincost_solve(s.flow, err);
+	if (code == 0)
+		take_flow(&s);
+	free(s.blocks);
+	vt_mincost_free(s.flow);
+	return code;
+}
