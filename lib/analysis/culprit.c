@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/culprit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/culprit_internal.h"
+#include "base/buf.h"
+
+/*
+ * A stall below so many standard errors of its samples may well be none; below so many cycles each
+ * time nobody can do anything about it.
+ */
+#define NOISE	   1.0
+#define MIN_CYCLES 0.02
+
+/* What could account for less than this share of a stall is no explanation of it. */
+#define NEGLIGIBLE 0.02
+
+/* Every dynamic cause and the rule that may rule it out. */
+static const struct {
+	enum vt_stall_cause cause;
+	vti_culprit_rule *rule;
+} rules[] = {
+	{VT_STALL_ICACHE, vti_rule_icache},
+	{VT_STALL_ITLB, vti_rule_itlb},
+	{VT_STALL_DCACHE, vti_rule_dcache},
+	{VT_STALL_DTLB, vti_rule_dtlb},
+	{VT_STALL_WRITE_BUFFER, vti_rule_write_buffer},
+	{VT_STALL_FORWARD, vti_rule_forward},
+	{VT_STALL_MISPREDICT, vti_rule_mispredict},
+	{VT_STALL_SYNC, vti_rule_sync},
+	{VT_STALL_MULTIPLIER, vti_rule_multiplier},
+	{VT_STALL_DIVIDER, vti_rule_divider},
+	{VT_STALL_UNIT, vti_rule_unit},
+	{VT_STALL_DEPENDENCY, vti_rule_dependency},
+	{VT_STALL_QUEUE, vti_rule_queue},
+	{VT_STALL_OTHER, vti_rule_other},
+	{VT_STALL_SLOTTING, vti_rule_slotting},
+};
+
+#define NRULES (sizeof(rules) / sizeof(rules[0]))
+
+struct finder {
+	struct vti_culprit c;
+	struct vt_culprit_stalls *out;
+	struct vt_error *err;
+};
+
+static int add(struct finder *f, const struct vt_culprit_stall *stall)
+{
+	struct vt_culprit_stalls *s = f->out;
+
+	if (!vt_array_grow(&s->list, &s->cap, s->count + 1, sizeof(*s->list)))
+		return vt_error_set(f->err, VT_E_NOMEM, "out of memory");
+	s->list[s->count++] = *stall;
+	return 0;
+}
+
+/* ---- how control arrives ---- */
+
+static void arrive(struct vti_stalled *st, enum vti_arrival how, uint32_t insn, uint32_t edge,
+		   double executions)
+{
+	struct vti_before *b;
+
+	/* Too many ways: what is left of them is the last one's, of which nothing is assumed. */
+	if (st->nbefore == VTI_BEFORES) {
+		b = &st->before[VTI_BEFORES - 1];
+		b->how = VTI_OUTSIDE;
+		b->executions += executions;
+		return;
+	}
+	b = &st->before[st->nbefore++];
+	*b = (struct vti_before){how, insn, edge, executions};
+}
+
+/*
+ * Of the graph's edges, how often each is taken is an estimate, or not known: at most as often as
+ * its ends.
+ */
+static double edge_executions(const struct vti_culprit *c, uint32_t edge, double limit)
+{
+	const struct vt_cfg_edge *e = &c->cfg->edges[edge];
+	double n = c->in->edges ? c->in->edges[edge] : NAN;
+
+	if (isnan(n) && e->from >= VT_CFG_FIRST) {
+		const struct vt_cfg_block *from = &c->cfg->blocks[e->from];
+
+		n = c->in->insns[from->insn + from->ninsns - 1].executions;
+	}
+	return !(n < limit) ? limit : n < 0 ? 0 : n;
+}
+
+/*
+ * Edges that are hardly ever taken are left out, as the paper does; what the others do not account
+ * for comes from nobody knows where.
+ */
+#define RARE 0.01
+
+static void arrive_at_block(struct vti_stalled *st, uint32_t block)
+{
+	const struct vt_cfg *g = st->c->cfg;
+	const struct vt_cfg_block *b = &g->blocks[block];
+	double known = 0;
+	uint32_t i;
+
+	for (i = 0; i < b->nin; i++) {
+		uint32_t edge = g->in[b->in + i];
+		const struct vt_cfg_edge *e = &g->edges[edge];
+		const struct vt_cfg_block *from = &g->blocks[e->from];
+		double n = edge_executions(st->c, edge, st->executions);
+
+		known += n;
+		if (n < RARE * st->executions)
+			continue;
+		if (e->from < VT_CFG_FIRST || !from->ninsns)
+			arrive(st, VTI_OUTSIDE, UINT32_MAX, edge, n);
+		else if (e->kind == VT_EDGE_FALL &&
+			 (st->c->ops[from->insn + from->ninsns - 1].flags & VT_FACT_CALL))
+			arrive(st, VTI_RETURN, from->insn + from->ninsns - 1, edge, n);
+		else
+			arrive(st, VTI_BRANCH, from->insn + from->ninsns - 1, edge, n);
+	}
+	if (!g->complete && known < 0.9 * st->executions)
+		arrive(st, VTI_OUTSIDE, UINT32_MAX, UINT32_MAX, st->executions - known);
+}
+
+static void find_arrivals(struct vti_stalled *st)
+{
+	const struct vt_cfg *g = st->c->cfg;
+	uint32_t block = st->c->block[st->insn];
+
+	st->nbefore = 0;
+	if (g->blocks[block].insn == st->insn)
+		arrive_at_block(st, block);
+	else
+		arrive(st, st->c->ops[st->insn - 1].flags & VT_FACT_CALL ? VTI_RETURN : VTI_NEXT,
+		       st->insn - 1, UINT32_MAX, st->executions);
+}
+
+/* ---- one instruction ---- */
+
+void vti_suspect_blame(struct vti_suspect *s, uint32_t insn)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->nguilty; i++)
+		if (s->guilty[i] == insn)
+			return;
+	if (s->nguilty < VT_CULPRIT_GUILTY)
+		s->guilty[s->nguilty++] = insn;
+}
+
+static int add_static(struct finder *f, uint32_t insn, double executions)
+{
+	const struct vt_schedule_cost *cost = &f->c.costs[insn];
+	uint32_t i;
+	int code = 0;
+
+	for (i = 0; i < cost->nstalls && i < VT_SCHEDULE_CAUSES && code == 0; i++) {
+		const struct vt_schedule_stall *s = &cost->stalls[i];
+		struct vt_culprit_stall stall = {
+			.insn = insn,
+			.cause = (enum vt_stall_cause)s->cause,
+			.low = (double)s->cycles * executions,
+			.high = (double)s->cycles * executions,
+			.confidence = f->c.in->insns[insn].confidence,
+		};
+
+		if (!(s->cycles > 0))
+			continue;
+		if (s->culprit >= 0 && (uint32_t)s->culprit < f->c.cfg->ninsns)
+			stall.guilty[stall.nguilty++] = (uint32_t)s->culprit;
+		code = add(f, &stall);
+	}
+	return code;
+}
+
+/*
+ * A cause's least is what all others together cannot account for, as each of them is no more than
+ * its bound.
+ */
+static int add_dynamic(struct finder *f, const struct vti_stalled *st,
+		       const struct vti_suspect *suspects)
+{
+	double all = 0, left;
+	uint32_t i;
+	int code = 0;
+
+	for (i = 0; i < NRULES; i++)
+		all += suspects[i].bound;
+	left = st->cycles - all;
+	for (i = 0; i < NRULES && code == 0; i++) {
+		const struct vti_suspect *s = &suspects[i];
+		double others = all - s->bound;
+		struct vt_culprit_stall stall = {
+			.insn = st->insn,
+			.cause = rules[i].cause,
+			.low = st->cycles > others ? st->cycles - others : 0,
+			.high = s->bound,
+			.nguilty = s->nguilty,
+			.confidence = f->c.in->insns[st->insn].confidence,
+		};
+
+		if (!(s->bound > 0))
+			continue;
+		if (stall.low > stall.high)
+			stall.low = stall.high;
+		memcpy(stall.guilty, s->guilty, sizeof(stall.guilty));
+		code = add(f, &stall);
+	}
+	if (code == 0 && left > NEGLIGIBLE * st->cycles) {
+		struct vt_culprit_stall stall = {
+			.insn = st->insn,
+			.cause = VT_STALL_UNEXPLAINED,
+			.low = left,
+			.high = left,
+			.confidence = f->c.in->insns[st->insn].confidence,
+		};
+
+		code = add(f, &stall);
+	}
+	return code;
+}
+
+/* Guilty until proven innocent. */
+static void judge(const struct vti_stalled *st, struct vti_suspect *suspects)
+{
+	uint32_t i;
+
+	for (i = 0; i < NRULES; i++) {
+		struct vti_suspect *s = &suspects[i];
+
+		*s = (struct vti_suspect){.bound = INFINITY};
+		rules[i].rule(st, s);
+		if (!(s->bound >= NEGLIGIBLE * st->cycles))
+			s->bound = 0;
+		else if (s->bound > st->cycles)
+			s->bound = st->cycles;
+	}
+}
+
+static int find_at(struct finder *f, uint32_t insn)
+{
+	const struct vt_culprit_insn *in = &f->c.in->insns[insn];
+	double head = (double)f->c.costs[insn].head, cycles;
+	struct vti_suspect suspects[NRULES];
+	struct vti_stalled st;
+	int code;
+
+	if (!(in->executions > 0) || !(in->cycles >= 0) || isinf(in->executions))
+		return 0;
+	code = add_static(f, insn, in->executions);
+	cycles = (in->cycles - head) * in->executions;
+	if (code < 0 || !(fabs(in->cycles - head) > MIN_CYCLES) ||
+	    !(fabs(cycles) > NOISE * in->noise))
+		return code;
+	if (cycles < 0) {
+		const struct vt_culprit_stall gain = {
+			.insn = insn,
+			.cause = VT_STALL_GAIN,
+			.low = -cycles,
+			.high = -cycles,
+			.confidence = in->confidence,
+		};
+
+		return add(f, &gain);
+	}
+	st.c = &f->c;
+	st.insn = insn;
+	st.executions = in->executions;
+	st.cycles = cycles;
+	find_arrivals(&st);
+	judge(&st, suspects);
+	return add_dynamic(f, &st, suspects);
+}
+
+static int by_place(const void *va, const void *vb)
+{
+	const struct vt_culprit_stall *a = va, *b = vb;
+
+	if (a->insn != b->insn)
+		return a->insn < b->insn ? -1 : 1;
+	return (int)a->cause - (int)b->cause;
+}
+
+int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls *out,
+		    struct vt_error *err)
+{
+	struct finder f = {.out = out, .err = err};
+	size_t first = out->count;
+	uint32_t i;
+	int code = vti_culprit_init(&f.c, in, err);
+
+	for (i = 0; i < in->flow->cfg->ninsns && code == 0; i++)
+		code = find_at(&f, i);
+	vti_culprit_fini(&f.c);
+	if (code == 0 && out->count > first)
+		qsort(out->list + first, out->count - first, sizeof(*out->list), by_place);
+	return code;
+}
+
+void vt_culprit_stalls_fini(struct vt_culprit_stalls *s)
+{
+	free(s->list);
+	memset(s, 0, sizeof(*s));
+}
+
+/* ---- what all rules need ---- */
+
+int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, struct vt_error *err)
+{
+	uint32_t n = in->flow->cfg->nblocks;
+
+	*c = (struct vti_culprit){
+		.in = in,
+		.core = in->core,
+		.cfg = in->flow->cfg,
+		.ops = in->flow->ops,
+		.costs = in->flow->costs,
+		.block = in->flow->block,
+		.line_entries = calloc(n, sizeof(double)),
+		.page_entries = calloc(n, sizeof(double)),
+		.sought = calloc(n, sizeof(uint64_t)),
+		.queue = calloc(n, sizeof(uint32_t)),
+	};
+	if (!c->line_entries || !c->page_entries || !c->sought || !c->queue)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return vti_culprit_regions(c, err);
+}
+
+void vti_culprit_fini(struct vti_culprit *c)
+{
+	free(c->line_entries);
+	free(c->page_entries);
+	free(c->sought);
+	free(c->queue);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "analysis/culprit_internal.h"
+
+/* What keeps instructions from arriving: caches and TLBs for them, and mispredicted branches. */
+
+double vti_culprit_miss(const struct vt_core *m)
+{
+	/* As if the request were turned away by each cache in turn. */
+	return (double)m->l2.latency + m->l3.latency + m->memory;
+}
+
+double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t)
+{
+	return (double)t->latency + m->stlb.latency;
+}
+
+static bool touches(const struct vt_cfg_insn *i, uint64_t number, uint32_t size)
+{
+	return i->addr / size <= number && (i->addr + i->length - 1) / size >= number;
+}
+
+/* Whether any part of an instruction lies in a line (or page) that the one before it does not. */
+static bool enters(const struct vt_cfg_insn *i, const struct vt_cfg_insn *before, uint32_t size)
+{
+	uint64_t first = i->addr / size, last = (i->addr + (i->length ? i->length - 1U : 0)) / size;
+
+	return !touches(before, first, size) || !touches(before, last, size);
+}
+
+/* How often control comes to an instruction from another line (or page). */
+static double entered(const struct vti_stalled *st, uint32_t size)
+{
+	const struct vt_cfg *g = st->c->cfg;
+	double n = 0;
+	uint32_t i;
+
+	if (!size)
+		return 0;
+	for (i = 0; i < st->nbefore; i++) {
+		const struct vti_before *b = &st->before[i];
+
+		if (b->how == VTI_OUTSIDE || b->how == VTI_RETURN ||
+		    enters(&g->insns[st->insn], &g->insns[b->insn], size))
+			n += b->executions;
+	}
+	return n;
+}
+
+/*
+ * An instruction in the same line as all that can be executed just before it has been fetched with
+ * them: DCPI 6.3.  If it is not, it can miss as often as control comes from another line; but where
+ * control stays in code that calls nothing and all of which the cache can hold, only once for each
+ * time that it gets there.  Each miss costs a fill from memory at most.
+ */
+void vti_rule_icache(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	const struct vti_culprit *c = st->c;
+	const struct vt_core *m = c->core;
+	double often = m->icache.size ? entered(st, m->icache.line) : 0;
+	double resident = c->line_entries[c->block[st->insn]];
+	double events = vti_culprit_events(st, VT_CULPRIT_IMISS, st->insn);
+	unsigned lines = 1;
+
+	if (often > 0) {
+		const struct vt_cfg_insn *i = &c->cfg->insns[st->insn];
+
+		lines = i->length && !touches(i, (i->addr + i->length - 1U) / m->icache.line,
+					      m->icache.line)
+				? 2
+				: 1;
+	}
+	often = fmin(often, resident);
+	s->bound = fmin(often, events) * vti_culprit_miss(m) * lines;
+}
+
+/* The same with pages, which the TLB holds. */
+void vti_rule_itlb(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	const struct vti_culprit *c = st->c;
+	const struct vt_core *m = c->core;
+	double often = m->itlb.entries ? entered(st, m->itlb.page) : 0;
+	double resident = c->page_entries[c->block[st->insn]];
+	double events = vti_culprit_events(st, VT_CULPRIT_ITBMISS, st->insn);
+
+	s->bound = fmin(fmin(often, resident), events) * vti_culprit_tlb(m, &m->itlb);
+}
+
+/* ---- branches ---- */
+
+/*
+ * How often a conditional branch can have been mispredicted on its way along one of its edges.  A
+ * predictor that learns is wrong on the rarer way each time it is taken, and, having learnt from
+ * that, once or twice on the other one.
+ */
+static double mispredicted(const struct vti_culprit *c, const struct vti_before *b)
+{
+	const struct vt_cfg_block *from = &c->cfg->blocks[c->block[b->insn]];
+	double other = 0;
+	uint32_t i;
+
+	for (i = 0; i < from->nout; i++) {
+		double n = c->in->edges ? c->in->edges[from->out + i] : NAN;
+
+		if (from->out + i == b->edge)
+			continue;
+		if (isnan(n))
+			return b->executions;
+		other += n;
+	}
+	return fmin(b->executions, 2 * other);
+}
+
+/*
+ * In order, branches are resolved when they are issued, and nothing comes between.  Out of order,
+ * the pipeline has to be filled again, and the first results to be awaited.
+ */
+static double penalty(const struct vt_core *m)
+{
+	double n = m->mispredict;
+
+	if (m->order == VT_OUT_OF_ORDER)
+		n += (double)m->front + m->classes[VT_OP_LOAD].latency;
+	return n;
+}
+
+/*
+ * Only where control was transferred in a way that is not known beforehand: behind conditional and
+ * indirect branches, at a procedure's entry, which may have been called or jumped to indirectly,
+ * and behind calls, whose return may have been mispredicted.
+ */
+void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	const struct vti_culprit *c = st->c;
+	double often = 0, events = 0;
+	uint32_t i;
+
+	for (i = 0; i < st->nbefore; i++) {
+		const struct vti_before *b = &st->before[i];
+		uint32_t flags = b->how == VTI_OUTSIDE ? 0 : c->ops[b->insn].flags;
+		double n = 0;
+
+		if (b->how == VTI_OUTSIDE || b->how == VTI_RETURN)
+			n = b->executions;
+		else if (b->how == VTI_BRANCH && (flags & VT_FACT_CONDITIONAL))
+			n = c->core->predictor == VT_PREDICT_NONE ? b->executions
+								  : mispredicted(c, b);
+		else if (b->how == VTI_BRANCH && (flags & VT_FACT_INDIRECT))
+			n = b->executions;
+		if (!(n > 0))
+			continue;
+		often += n;
+		if (b->how == VTI_BRANCH) {
+			vti_suspect_blame(s, b->insn);
+			events += fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP, b->insn));
+		} else {
+			events += n;
+		}
+	}
+	s->bound = fmin(often, events) * penalty(c->core);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_CULPRIT_INTERNAL_H
+#define VT_ANALYSIS_CULPRIT_INTERNAL_H
+
+#include "analysis/culprit.h"
+
+/* What the rules look at. */
+struct vti_culprit {
+	const struct vt_culprit_input *in;
+	const struct vt_core *core;
+	const struct vt_cfg *cfg;
+	const struct vt_mop *ops;
+	const struct vt_schedule_cost *costs;
+	const uint32_t *block;
+	/*
+	 * By block: how often control enters the largest stretch of code around it that calls
+	 * nothing and whose lines (pages) the instruction cache (TLB) holds all at a time.
+	 * INFINITY: there is none.
+	 */
+	double *line_entries;
+	double *page_entries;
+	uint64_t *sought; /* by block; scratch of vti_culprit_reach() */
+	uint32_t *queue;  /* blocks; scratch */
+};
+
+/* 0 or -VT_E_NOMEM; vti_culprit_fini() in either case. */
+int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in,
+		     struct vt_error *err);
+void vti_culprit_fini(struct vti_culprit *c);
+
+/* Fills line_entries and page_entries. */
+int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err);
+
+/* How control may arrive at an instruction. */
+enum vti_arrival {
+	VTI_NEXT,    /* from the one before it */
+	VTI_BRANCH,  /* from the last of another block, which may be the one before it, too */
+	VTI_RETURN,  /* from what the call before it called */
+	VTI_OUTSIDE, /* from another procedure, or nobody knows from where */
+};
+
+struct vti_before {
+	enum vti_arrival how;
+	uint32_t insn; /* the one before it, the branch, the call; not of OUTSIDE */
+	uint32_t edge; /* of BRANCH */
+	double executions;
+};
+
+#define VTI_BEFORES 32
+
+/* One instruction's stall beyond its static ones. */
+struct vti_stalled {
+	const struct vti_culprit *c;
+	uint32_t insn;
+	double executions;
+	double cycles;			       /* lost on all of them together */
+	struct vti_before before[VTI_BEFORES]; /* all ways by which control arrives */
+	uint32_t nbefore;
+};
+
+/* A cause that has not been ruled out: the most cycles that it may account for. */
+struct vti_suspect {
+	double bound;
+	uint32_t nguilty;
+	uint32_t guilty[VT_CULPRIT_GUILTY];
+};
+
+void vti_suspect_blame(struct vti_suspect *s, uint32_t insn);
+
+/*
+ * The rules: each takes a suspect whose bound is INFINITY and leaves it so, makes it finite, or 0:
+ * innocent.
+ */
+typedef void vti_culprit_rule(const struct vti_stalled *st, struct vti_suspect *s);
+
+vti_culprit_rule vti_rule_icache;
+vti_culprit_rule vti_rule_itlb;
+vti_culprit_rule vti_rule_mispredict;
+vti_culprit_rule vti_rule_dcache;
+vti_culprit_rule vti_rule_dtlb;
+vti_culprit_rule vti_rule_write_buffer;
+vti_culprit_rule vti_rule_forward;
+vti_culprit_rule vti_rule_sync;
+vti_culprit_rule vti_rule_multiplier;
+vti_culprit_rule vti_rule_divider;
+vti_culprit_rule vti_rule_unit;
+vti_culprit_rule vti_rule_dependency;
+vti_culprit_rule vti_rule_queue;
+vti_culprit_rule vti_rule_other;
+vti_culprit_rule vti_rule_slotting;
+
+/*
+ * The most that samples of an event at an instruction, or just behind it, say of how often it
+ * happened; INFINITY when it was not sampled.
+ */
+double vti_culprit_events(const struct vti_stalled *st, enum vt_culprit_event event, uint32_t insn);
+
+/* The most cycles that it takes to get a line from wherever it is. */
+double vti_culprit_miss(const struct vt_core *m);
+double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t);
+
+/* Where the values that an instruction waits for may come from. */
+struct vti_definer {
+	uint32_t insn;
+	uint32_t slots; /* micro-operations between the two, at least */
+};
+
+#define VTI_DEFINERS 16
+
+struct vti_definers {
+	struct vti_definer list[VTI_DEFINERS];
+	uint32_t count;
+	bool outside; /* some come from other procedures, or from too far to tell */
+};
+
+/*
+ * The instructions that define registers `regs` as the stalled instruction finds them, and for
+ * which nothing before it has waited.
+ */
+void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_definers *d);
+
+/*
+ * Calls `fn` for the instructions that are executed before the stalled one, not more than `slots`
+ * micro-operations ago, and with UINT32_MAX where that is another procedure's code.  `far`: how
+ * many are between.
+ */
+typedef void vti_culprit_visit(void *arg, uint32_t insn, uint32_t far);
+void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_visit *fn,
+		      void *arg);
+
+/* Whether it has a micro-operation of these classes (bit n: class n). */
+bool vti_mop_has(const struct vt_mop *op, uint32_t classes);
+
+/* Whether it goes on without what it has loaded, which others wait for. */
+bool vti_mop_is_load(const struct vt_mop *op);
+
+/* Whether it waits for what it loads itself. */
+bool vti_mop_waits(const struct vt_mop *op);
+
+/* Its longest latency. */
+unsigned vti_mop_latency(const struct vt_mop *op);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "analysis/culprit_internal.h"
+
+/* What waits for other instructions: units, operands, order. */
+
+#define BIT(c) (UINT32_C(1) << (c))
+
+static const struct vt_mop *stalled_op(const struct vti_stalled *st)
+{
+	return &st->c->ops[st->insn];
+}
+
+/* Cycles that the static schedule has the instruction wait beyond issue width. */
+static double scheduled(const struct vti_stalled *st)
+{
+	const struct vt_schedule_cost *c = &st->c->costs[st->insn];
+
+	return fmax(0, (double)c->head - (double)c->best);
+}
+
+static double width(const struct vti_stalled *st)
+{
+	return st->c->core->issue ? st->c->core->issue : 1;
+}
+
+/* ---- units ---- */
+
+struct busy {
+	const struct vti_stalled *st;
+	struct vti_suspect *s;
+	uint32_t classes; /* of those that may occupy the unit */
+	double most;	  /* cycles that it may have to wait for */
+};
+
+static uint32_t units_of(const struct vt_core *m, unsigned op_class)
+{
+	uint32_t units = 0, i;
+
+	for (i = 0; i < m->nunits && i < VT_CORE_UNITS; i++)
+		if (m->units[i].classes & BIT(op_class))
+			units |= BIT(i);
+	return units;
+}
+
+/*
+ * Whether those who use `units` can keep one of the instruction's micro-operations from them all.
+ * Where it has a choice of units, they must have the same.
+ */
+static bool may_block(const struct vt_mop *op, uint32_t units)
+{
+	unsigned i;
+
+	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++)
+		if (op->uops[i].units && !(op->uops[i].units & ~units))
+			return true;
+	return false;
+}
+
+static void see_user(void *arg, uint32_t insn, uint32_t far)
+{
+	struct busy *x = arg;
+	const struct vt_mop *op = stalled_op(x->st);
+	const struct vt_core *m = x->st->c->core;
+	double since = floor(far / width(x->st)), left = 0;
+	unsigned i;
+
+	if (insn == UINT32_MAX) {
+		/* Any code may have been there. */
+		for (i = 0; i < VT_NOPCLASSES; i++)
+			if ((x->classes & BIT(i)) && m->classes[i].busy > 1 &&
+			    may_block(op, units_of(m, i)))
+				left = fmax(left, m->classes[i].busy - since);
+	} else {
+		const struct vt_mop *by = &x->st->c->ops[insn];
+
+		for (i = 0; i < by->nuops && i < VT_MOP_UOPS; i++)
+			if ((x->classes & BIT(by->uops[i].op_class)) && by->uops[i].busy > 1 &&
+			    may_block(op, by->uops[i].units))
+				left = fmax(left, by->uops[i].busy - since);
+		if (left > 0)
+			vti_suspect_blame(x->s, insn);
+	}
+	x->most = fmax(x->most, left);
+}
+
+/*
+ * A unit makes wait only who needs it, and only if somebody who occupies it for more than a cycle
+ * was issued less than that long ago.  How long ago is at least what issue width takes for those
+ * between.  What the schedule knows of it is no dynamic stall.
+ */
+static void busy_unit(const struct vti_stalled *st, uint32_t classes, struct vti_suspect *s)
+{
+	struct busy x = {.st = st, .s = s, .classes = classes};
+	unsigned i, longest = 1;
+
+	for (i = 0; i < VT_NOPCLASSES; i++)
+		if ((classes & BIT(i)) && st->c->core->classes[i].busy > longest)
+			longest = st->c->core->classes[i].busy;
+	if (longest > 1)
+		vti_culprit_back(st, longest * (unsigned)width(st), see_user, &x);
+	s->bound = st->executions * fmax(0, x.most - scheduled(st));
+}
+
+#define MULTIPLIES (BIT(VT_OP_MULTIPLY) | BIT(VT_OP_FMUL))
+#define DIVIDES	   (BIT(VT_OP_DIVIDE) | BIT(VT_OP_FDIV))
+#define APART	   (BIT(VT_OP_SLOW) | BIT(VT_OP_SYNC))
+
+void vti_rule_multiplier(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	busy_unit(st, MULTIPLIES, s);
+}
+
+void vti_rule_divider(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	busy_unit(st, DIVIDES, s);
+}
+
+/* Also those after which nothing is issued until they are done: whoever comes next waits. */
+void vti_rule_unit(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	double most = 0;
+	uint32_t i;
+
+	busy_unit(st, ~(MULTIPLIES | DIVIDES), s);
+	for (i = 0; i < st->nbefore; i++) {
+		const struct vti_before *b = &st->before[i];
+		double wait = 0;
+
+		if (b->how == VTI_OUTSIDE || b->how == VTI_RETURN)
+			continue;
+		if (!vti_mop_has(&st->c->ops[b->insn], APART))
+			continue;
+		wait = vti_mop_latency(&st->c->ops[b->insn]) - scheduled(st);
+		if (wait > 0) {
+			vti_suspect_blame(s, b->insn);
+			most += b->executions * wait;
+		}
+	}
+	s->bound = fmax(s->bound, most);
+}
+
+/* ---- operands ---- */
+
+/*
+ * A value takes its maker's latency, which the schedule knows; but which instructions were issued
+ * how long before is another thing after each stall and on each way to here.  They are at least as
+ * far away as issue width makes them.  What comes from other procedures takes what most of their
+ * instructions take at most: divisions just before a return are not assumed.
+ */
+void vti_rule_dependency(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	const struct vt_mop *op = stalled_op(st);
+	const struct vt_core *m = st->c->core;
+	double most = 0,
+	       elsewhere = fmax(m->classes[VT_OP_LOAD].latency, m->classes[VT_OP_MULTIPLY].latency);
+	struct vti_definers d;
+	uint32_t i;
+
+	vti_culprit_reach(st, op->reads | op->address_reads, &d);
+	for (i = 0; i < d.count; i++) {
+		const struct vt_mop *by = &st->c->ops[d.list[i].insn];
+		double wait = vti_mop_latency(by);
+
+		if (by->flags & (VT_FACT_CALL | VT_FACT_SYSCALL))
+			wait = elsewhere;
+		wait -= floor(d.list[i].slots / width(st)) + scheduled(st);
+		if (wait > 0)
+			vti_suspect_blame(s, d.list[i].insn);
+		most = fmax(most, wait);
+	}
+	if (d.outside)
+		most = fmax(most, elsewhere - scheduled(st));
+	s->bound = st->executions * fmax(0, most);
+}
+
+/*
+ * A group of instructions that are issued together begins elsewhere than in the schedule if
+ * something before has stalled, or control came another way: that makes a cycle at most, and the
+ * stall's own instruction could have shared it with those before.
+ */
+void vti_rule_slotting(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	s->bound = st->c->core->order == VT_IN_ORDER ? st->executions : 0;
+}
+
+/* ---- order ---- */
+
+/* Fences, atomics and microcode wait for all that is under way; nothing else does. */
+void vti_rule_sync(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	const struct vt_core *m = st->c->core;
+
+	s->bound = vti_mop_has(stalled_op(st), APART)
+			   ? st->executions * (2 * vti_culprit_miss(m) + m->drain +
+					       m->classes[VT_OP_FDIV].latency)
+			   : 0;
+}
+
+/*
+ * Queues fill up behind an instruction that waits for something else, and that one is the one which
+ * is charged: in order there are none, and at the head of the reorder buffer only what had to be
+ * let in first can have been kept out.
+ */
+void vti_rule_queue(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	(void)st;
+	s->bound = 0;
+}
+
+/* System calls and interrupts: of what happens there nothing is known, so it may take any time. */
+void vti_rule_other(const struct vti_stalled *st, struct vti_suspect *s)
+{
+	uint32_t i;
+
+	s->bound = 0;
+	for (i = 0; i < st->nbefore; i++) {
+		const struct vti_before *b = &st->before[i];
+
+		if (b->how != VTI_OUTSIDE && (st->c->ops[b->insn].flags & VT_FACT_SYSCALL)) {
+			vti_suspect_blame(s, b->insn);
+			s->bound = INFINITY;
+		}
+	}
+	if (stalled_op(st)->flags & VT_FACT_SYSCALL)
+		s->bound = INFINITY;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/culprits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* Samples of an event that bounds a cause. */
+struct event_place {
+	uint64_t offset;
+	uint32_t image;
+	enum vt_culprit_event event;
+	uint64_t samples;
+};
+
+struct run {
+	const struct vt_culprits_source *src;
+	vt_culprits_fn *fn;
+	void *arg;
+	struct vt_culprits_totals *t;
+	struct vt_error *err;
+	struct event_place *events; /* by image and offset */
+	size_t nevents;
+	size_t events_cap;
+	double period[VT_NCULPRIT_EVENTS];
+};
+
+/* What is made for one procedure. */
+struct work {
+	struct vt_procflow *flow;
+	uint64_t offset;
+	struct vt_culprit_insn *insns;
+	const struct vt_freq **freqs;
+	double *edges;
+};
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- samples of events ---- */
+
+static int by_place(const void *va, const void *vb)
+{
+	const struct event_place *a = va, *b = vb;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (int)a->event - (int)b->event;
+}
+
+/* How many events a sample of it stands for; several events of one sort: the best of them. */
+static void take_period(struct run *r, const struct vt_profile_event *e)
+{
+	enum vt_culprit_event event = e->name ? vt_culprit_event_of(e->name) : VT_NCULPRIT_EVENTS;
+	double period = e->samples ? (double)e->period / (double)e->samples : (double)e->sampling;
+
+	if (event < VT_NCULPRIT_EVENTS && period > r->period[event])
+		r->period[event] = period;
+}
+
+static int take_events(struct run *r)
+{
+	const struct vt_profile *p = r->src->profile;
+	size_t i, n = vt_profile_nplaces(p);
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		take_period(r, vt_profile_event(p, i));
+	for (i = 0; i < n; i++) {
+		const struct vt_place *at = vt_profile_place(p, i);
+		const char *name = vt_profile_event(p, at->event)->name;
+		enum vt_culprit_event event = name ? vt_culprit_event_of(name) : VT_NCULPRIT_EVENTS;
+
+		if (event == VT_NCULPRIT_EVENTS || at->image == VT_UNMAPPED_IMAGE)
+			continue;
+		if (!vt_array_grow(&r->events, &r->events_cap, r->nevents + 1, sizeof(*r->events)))
+			return no_memory(r->err);
+		r->events[r->nevents++] =
+			(struct event_place){at->offset, at->image, event, at->samples};
+	}
+	if (r->nevents)
+		qsort(r->events, r->nevents, sizeof(*r->events), by_place);
+	return 0;
+}
+
+/* The first of them that is not before a place. */
+static size_t find_event(const struct run *r, uint32_t image, uint64_t offset)
+{
+	const struct event_place key = {.image = image, .offset = offset};
+	size_t low = 0, high = r->nevents;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_place(&r->events[mid], &key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* ---- one procedure ---- */
+
+static uint32_t insn_at(const struct work *w, uint64_t offset)
+{
+	return vt_cfg_insn_at(w->flow->cfg, w->flow->proc.start + (offset - w->offset));
+}
+
+static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
+{
+	uint32_t i = insn_at(w, f->offset);
+	double period = f->samples ? (double)f->period / (double)f->samples : (double)f->period;
+
+	if (i == UINT32_MAX) {
+		r->t->outside++;
+		return;
+	}
+	w->freqs[i] = f;
+	w->insns[i].executions = f->executions;
+	w->insns[i].cycles = f->cycles;
+	w->insns[i].confidence = f->confidence;
+	/* A simulator tells how it was. */
+	if (f->method != VT_METHOD_MODEL)
+		w->insns[i].noise = period * sqrt((double)f->samples);
+	r->t->samples += f->samples;
+	if ((unsigned)f->confidence < VT_NCONFIDENCES)
+		r->t->by_confidence[f->confidence] += f->samples;
+	if (f->executions > 0 && f->cycles > 0)
+		r->t->cycles += f->executions * f->cycles;
+}
+
+static void take_procedure_events(const struct run *r, struct work *w, uint32_t image, uint64_t end)
+{
+	size_t e;
+
+	for (e = find_event(r, image, w->offset);
+	     e < r->nevents && r->events[e].image == image && r->events[e].offset < end; e++) {
+		uint32_t i = insn_at(w, r->events[e].offset);
+
+		if (i != UINT32_MAX)
+			w->insns[i].samples[r->events[e].event] += (float)r->events[e].samples;
+	}
+}
+
+/* The executions of an edge, from records sorted by `from` and `to`; NAN: there is none. */
+static double edge_value(const struct vt_edgefreq *list, size_t n, uint64_t from, uint64_t to)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct vt_edgefreq *e = &list[mid];
+
+		if (e->from < from || (e->from == from && e->to < to))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n && list[low].from == from && list[low].to == to ? list[low].executions : NAN;
+}
+
+static void take_edges(const struct run *r, struct work *w, uint32_t image, uint64_t end)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	size_t n;
+	const struct vt_edgefreq *list =
+		vt_freqprofile_edges(r->src->freq, image, w->offset, end, &n);
+	uint64_t shift = w->offset - w->flow->proc.start;
+	uint32_t i, k;
+
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
+		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
+
+		w->edges[i] = NAN;
+		if (g->edges[i].from >= VT_CFG_FIRST && g->edges[i].to >= VT_CFG_FIRST &&
+		    from->ninsns)
+			w->edges[i] = edge_value(
+				list, n, g->insns[from->insn + from->ninsns - 1].addr + shift,
+				to->start + shift);
+	}
+	/* What gets into a block by no edge comes from outside. */
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
+		double left;
+
+		if (g->edges[i].from != VT_CFG_ENTRY || g->edges[i].to < VT_CFG_FIRST)
+			continue;
+		left = w->insns[to->insn].executions;
+		for (k = 0; k < to->nin; k++)
+			if (g->in[to->in + k] != i)
+				left -= w->edges[g->in[to->in + k]];
+		w->edges[i] = left < 0 ? 0 : left;
+	}
+}
+
+static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		t->low[s->list[i].cause] += s->list[i].low;
+		t->high[s->list[i].cause] += s->list[i].high;
+	}
+}
+
+static int judge(struct run *r, const struct work *w)
+{
+	struct vt_culprit_input in = {
+		.core = r->src->core,
+		.flow = w->flow,
+		.insns = w->insns,
+		.edges = w->edges,
+	};
+	struct vt_culprit_stalls stalls = {0};
+	struct vt_culprits_proc p = {.flow = w->flow, .offset = w->offset, .freqs = w->freqs};
+	uint32_t i, e;
+	int code;
+
+	memcpy(in.period, r->period, sizeof(in.period));
+	for (i = 0; i < w->flow->cfg->ninsns; i++)
+		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
+			p.events[e] += (double)w->insns[i].samples[e] * r->period[e];
+	code = vt_culprit_find(&in, &stalls, r->err);
+	if (code == 0) {
+		add_up(r->t, &stalls);
+		p.stalls = stalls.list;
+		p.nstalls = stalls.count;
+		code = r->fn(r->arg, &p, r->err);
+	}
+	vt_culprit_stalls_fini(&stalls);
+	return code;
+}
+
+/* The procedure's instructions begin with freqs[0], and n records lie in it. */
+static int take_procedure(struct run *r, struct work *w, const struct vt_freq *freqs, size_t n)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	uint64_t end = w->offset + (w->flow->proc.end - w->flow->proc.start);
+	uint32_t image = freqs->image;
+	size_t i;
+
+	w->insns = calloc((size_t)g->ninsns + 1, sizeof(*w->insns));
+	w->freqs = calloc((size_t)g->ninsns + 1, sizeof(struct vt_freq *));
+	w->edges = calloc((size_t)g->nedges + 1, sizeof(*w->edges));
+	if (!w->insns || !w->freqs || !w->edges)
+		return no_memory(r->err);
+	for (i = 0; i < g->ninsns; i++)
+		w->insns[i].executions = NAN;
+	for (i = 0; i < n; i++)
+		take_freq(r, w, &freqs[i]);
+	take_procedure_events(r, w, image, end);
+	take_edges(r, w, image, end);
+	r->t->procedures++;
+	return judge(r, w);
+}
+
+static void work_fini(struct work *w)
+{
+	vt_procflow_free(w->flow);
+	free(w->insns);
+	free(w->freqs);
+	free(w->edges);
+}
+
+/* ---- all of them ---- */
+
+/* The procedure that holds a record's place; its offset in *offset. */
+static bool find_procedure(const struct run *r, const struct vt_freq *f, struct vt_procedure *proc,
+			   uint64_t *offset)
+{
+	struct vt_images *images = r->src->images;
+	struct vt_location loc;
+
+	if (vt_images_symbol(images, f->image, 0, f->offset, &loc) != VT_KNOWN ||
+	    loc.symbol->end <= loc.symbol->start)
+		return false;
+	*proc = (struct vt_procedure){
+		.image = f->image,
+		.start = loc.symbol->start,
+		.end = loc.symbol->end,
+		.symbol = loc.symbol->name,
+		.name = vt_images_display(images, f->image, 0, loc.symbol),
+	};
+	*offset = f->offset - (loc.vaddr - loc.symbol->start);
+	return true;
+}
+
+/* Takes the procedure at freqs[0]; returns how many records are done with, or an error. */
+static int64_t run_one(struct run *r, const struct vt_freq *freqs, size_t n)
+{
+	struct vt_error why = VT_ERROR_INIT;
+	struct vt_procedure proc;
+	struct work w = {0};
+	size_t count = 0;
+	int code = 0;
+
+	if (!find_procedure(r, freqs, &proc, &w.offset)) {
+		r->t->outside++;
+		return 1;
+	}
+	while (count < n && freqs[count].offset - w.offset < proc.end - proc.start)
+		count++;
+	w.flow = vt_procflow_new(r->src->images, r->src->code, &proc, r->src->core, &why);
+	if (w.flow) {
+		code = take_procedure(r, &w, freqs, count);
+	} else if (why.code == VT_E_NOMEM) {
+		*r->err = why;
+		code = -VT_E_NOMEM;
+	} else {
+		r->t->without_code++;
+	}
+	work_fini(&w);
+	return code < 0 ? code : (int64_t)count;
+}
+
+static int run_image(struct run *r, uint32_t image)
+{
+	size_t n, i = 0;
+	const struct vt_freq *freqs = vt_freqprofile_freqs(r->src->freq, image, 0, UINT64_MAX, &n);
+
+	r->t->places += n;
+	while (i < n) {
+		int64_t took = run_one(r, freqs + i, n - i);
+
+		if (took < 0)
+			return (int)took;
+		i += (size_t)took;
+	}
+	return 0;
+}
+
+int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
+		    struct vt_culprits_totals *t, struct vt_error *err)
+{
+	struct run r = {.src = src, .fn = fn, .arg = arg, .t = t, .err = err};
+	size_t i;
+	int code;
+
+	memset(t, 0, sizeof(*t));
+	code = take_events(&r);
+	for (i = 0; i < src->nids && code == 0; i++)
+		code = run_image(&r, src->ids[i]);
+	free(r.events);
+	return code;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/culprit.h"
+#include "flow/cfg.h"
+#include "machine/core.h"
+#include "machine/schedule.h"
+
+#define START 0x401000
+#define MAX   64
+#define EACH  1000.0 /* executions */
+
+static struct vt_error err;
+
+/* A procedure of hand-written code, each block scheduled for itself, and nothing stalls in it. */
+struct proc {
+	struct vt_core core;
+	struct vt_procflow flow;
+	struct vt_mop ops[MAX];
+	struct vt_schedule_cost costs[MAX];
+	uint32_t block[MAX];
+	struct vt_culprit_insn insns[MAX];
+	double edges[MAX];
+	struct vt_culprit_input in;
+	struct vt_culprit_stalls stalls;
+};
+
+static void schedule(struct proc *p, const struct vt_cfg_block *b)
+{
+	const struct vt_mop *ops[MAX];
+	uint32_t i, k;
+
+	for (i = 0; i < b->ninsns; i++)
+		ops[i] = &p->ops[b->insn + i];
+	assert_int_equal(vt_schedule(&p->core, ops, b->ninsns, 0, p->costs + b->insn, &err), 0);
+	for (i = 0; i < b->ninsns; i++)
+		for (k = 0; k < p->costs[b->insn + i].nstalls; k++)
+			if (p->costs[b->insn + i].stalls[k].culprit >= 0)
+				p->costs[b->insn + i].stalls[k].culprit += (int32_t)b->insn;
+}
+
+static struct proc *make(const char *core, const uint8_t *code, size_t size)
+{
+	struct vt_cfg_source src = {.code = code, .size = size, .start = START};
+	struct proc *p = calloc(1, sizeof(*p));
+	struct vt_cfg *g;
+	uint32_t b, i;
+
+	assert_non_null(p);
+	assert_int_equal(vt_core_load(&p->core, core, &err), 0);
+	g = vt_cfg_new(&src, &err);
+	assert_non_null(g);
+	assert_true(g->ninsns <= MAX && g->nedges <= MAX && g->complete);
+	for (i = 0; i < g->ninsns; i++) {
+		uint64_t at = g->insns[i].addr - START;
+
+		assert_true(vt_core_op(&p->core, code + at, size - at, &p->ops[i]));
+	}
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++) {
+		schedule(p, &g->blocks[b]);
+		for (i = 0; i < g->blocks[b].ninsns; i++)
+			p->block[g->blocks[b].insn + i] = b;
+	}
+	for (i = 0; i < g->nedges; i++)
+		p->edges[i] = NAN;
+	for (i = 0; i < g->ninsns; i++)
+		p->insns[i] = (struct vt_culprit_insn){
+			.executions = EACH,
+			.cycles = (double)p->costs[i].head,
+			.confidence = VT_CONFIDENCE_HIGH,
+		};
+	p->flow =
+		(struct vt_procflow){.cfg = g, .ops = p->ops, .costs = p->costs, .block = p->block};
+	p->in = (struct vt_culprit_input){
+		.core = &p->core, .flow = &p->flow, .insns = p->insns, .edges = p->edges};
+	return p;
+}
+
+static void drop(struct proc *p)
+{
+	vt_culprit_stalls_fini(&p->stalls);
+	vt_cfg_free(p->flow.cfg);
+	free(p);
+}
+
+/* Which instruction is at an offset. */
+static uint32_t at(const struct proc *p, uint64_t offset)
+{
+	uint32_t i = vt_cfg_insn_at(p->flow.cfg, START + offset);
+
+	assert_int_not_equal(i, UINT32_MAX);
+	return i;
+}
+
+static void judge(struct proc *p)
+{
+	vt_culprit_stalls_fini(&p->stalls);
+	assert_int_equal(vt_culprit_find(&p->in, &p->stalls, &err), 0);
+}
+
+/* Lets one instruction, and no other, take so many cycles more than its schedule says. */
+static void stall(struct proc *p, uint64_t offset, double cycles)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->flow.cfg->ninsns; i++)
+		p->insns[i].cycles = (double)p->costs[i].head;
+	p->insns[at(p, offset)].cycles += cycles;
+	judge(p);
+}
+
+static const struct vt_culprit_stall *find(const struct proc *p, uint64_t offset,
+					   enum vt_stall_cause cause)
+{
+	uint32_t insn = at(p, offset);
+	size_t i;
+
+	for (i = 0; i < p->stalls.count; i++)
+		if (p->stalls.list[i].insn == insn && p->stalls.list[i].cause == cause)
+			return &p->stalls.list[i];
+	return NULL;
+}
+
+/* How many dynamic causes an instruction has been given. */
+static unsigned suspects(const struct proc *p, uint64_t offset)
+{
+	uint32_t insn = at(p, offset);
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < p->stalls.count; i++)
+		n += p->stalls.list[i].insn == insn && p->stalls.list[i].cause > VT_STALL_GAIN &&
+		     p->stalls.list[i].cause < VT_STALL_SLOTTING;
+	return n;
+}
+
+static void set_edge(struct proc *p, uint64_t from, uint64_t to, double n)
+{
+	const struct vt_cfg *g = p->flow.cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_block *b = &g->blocks[g->edges[i].from];
+
+		if (b->ninsns && p->block[at(p, from)] == g->edges[i].from &&
+		    g->blocks[g->edges[i].to].start == START + to) {
+			p->edges[i] = n;
+			return;
+		}
+	}
+	fail();
+}
+
+/*
+ *  0: 48 8b 07        mov (%rdi),%rax
+ *  3: 48 8d 58 01     lea 1(%rax),%rbx
+ *  7: 48 8d 48 02     lea 2(%rax),%rcx
+ *  b: 48 89 06        mov %rax,(%rsi)
+ *  e: 90              nop
+ *  f: 90              nop
+ * 10: c3              ret
+ */
+static const uint8_t load_use[] = {0x48, 0x8b, 0x07, 0x48, 0x8d, 0x58, 0x01, 0x48, 0x8d,
+				   0x48, 0x02, 0x48, 0x89, 0x06, 0x90, 0x90, 0xc3};
+
+static void test_load(void **state)
+{
+	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	const struct vt_culprit_stall *s;
+
+	(void)state;
+	/* The first that uses the value waits for the load; nothing else can be the reason. */
+	stall(p, 3, 40);
+	s = find(p, 3, VT_STALL_DCACHE);
+	assert_non_null(s);
+	assert_int_equal(s->nguilty, 1);
+	assert_int_equal(s->guilty[0], at(p, 0));
+	assert_float_equal(s->high, 40 * EACH, 1);
+	assert_non_null(find(p, 3, VT_STALL_DTLB));
+	assert_null(find(p, 3, VT_STALL_ICACHE));
+	assert_null(find(p, 3, VT_STALL_MISPREDICT));
+	assert_null(find(p, 3, VT_STALL_WRITE_BUFFER));
+	assert_null(find(p, 3, VT_STALL_UNEXPLAINED));
+	/* More than a translation takes is the cache's for certain. */
+	stall(p, 3, 70);
+	s = find(p, 3, VT_STALL_DCACHE);
+	assert_non_null(s);
+	assert_true(s->low >= 15 * EACH && s->low < 70 * EACH);
+	/* Who comes second finds the value there. */
+	stall(p, 7, 40);
+	assert_null(find(p, 7, VT_STALL_DCACHE));
+	s = find(p, 7, VT_STALL_UNEXPLAINED);
+	assert_non_null(s);
+	assert_true(s->low >= 38 * EACH && s->low == s->high);
+	drop(p);
+}
+
+static void test_store(void **state)
+{
+	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+
+	(void)state;
+	stall(p, 0xb, 5);
+	assert_non_null(find(p, 0xb, VT_STALL_WRITE_BUFFER));
+	assert_non_null(find(p, 0xb, VT_STALL_DTLB));
+	stall(p, 0xe, 5);
+	assert_null(find(p, 0xe, VT_STALL_WRITE_BUFFER));
+	assert_null(find(p, 0xe, VT_STALL_DTLB));
+	assert_int_equal(suspects(p, 0xe), 0);
+	drop(p);
+}
+
+static void test_events(void **state)
+{
+	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	const struct vt_culprit_stall *s;
+
+	(void)state;
+	p->in.period[VT_CULPRIT_DTBMISS] = 1;
+	stall(p, 3, 40);
+	assert_null(find(p, 3, VT_STALL_DTLB));
+	s = find(p, 3, VT_STALL_DCACHE);
+	assert_non_null(s);
+	assert_float_equal(s->low, s->high, EACH);
+	/* Without a single miss sampled, neither can have been. */
+	p->in.period[VT_CULPRIT_DMISS] = 1;
+	judge(p);
+	s = find(p, 3, VT_STALL_DCACHE);
+	assert_true(!s || s->high < 5 * EACH);
+	assert_non_null(find(p, 3, VT_STALL_UNEXPLAINED));
+	p->insns[at(p, 0)].samples[VT_CULPRIT_DMISS] = 2000;
+	judge(p);
+	assert_non_null(find(p, 3, VT_STALL_DCACHE));
+	assert_null(find(p, 3, VT_STALL_UNEXPLAINED));
+	drop(p);
+}
+
+static void test_measured(void **state)
+{
+	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	const struct vt_culprit_stall *s;
+
+	(void)state;
+	/* Within the samples' noise there is no stall. */
+	p->insns[at(p, 3)].noise = 50 * EACH;
+	stall(p, 3, 40);
+	assert_int_equal(suspects(p, 3), 0);
+	/* Less time than scheduled. */
+	p->insns[at(p, 3)].noise = 0;
+	stall(p, 3, -0.5);
+	s = find(p, 3, VT_STALL_GAIN);
+	assert_non_null(s);
+	assert_float_equal(s->low, 0.5 * EACH, 1);
+	/* What the schedule knows: the addition waits for the load's two cycles. */
+	s = find(p, 3, VT_STALL_OPERAND_A);
+	if (!s)
+		s = find(p, 3, VT_STALL_OPERAND_B);
+	assert_non_null(s);
+	assert_true(s->low == s->high && s->low > 0);
+	assert_int_equal(s->nguilty, 1);
+	assert_int_equal(s->guilty[0], at(p, 0));
+	/* Nothing is known of it. */
+	p->insns[at(p, 3)].executions = NAN;
+	stall(p, 3, 40);
+	assert_int_equal(suspects(p, 3), 0);
+	assert_null(find(p, 3, VT_STALL_OPERAND_A));
+	drop(p);
+}
+
+/*
+ *  0: 85 ff           test %edi,%edi
+ *  2: 74 0a           je e
+ *  4: 90 x 8          nop
+ *  c: eb 20           jmp 2e
+ *  e: 90 x 32         nop
+ * 2e: 90              nop
+ * 2f: c3              ret
+ */
+static void test_fetch(void **state)
+{
+	uint8_t code[0x30];
+	struct proc *p;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, "\x85\xff\x74\x0a", 4);
+	memcpy(code + 0xc, "\xeb\x20", 2);
+	code[0x2f] = 0xc3;
+	p = make("alpha21164", code, sizeof(code));
+	set_edge(p, 2, 4, EACH / 2);
+	set_edge(p, 2, 0xe, EACH / 2);
+	set_edge(p, 0xc, 0x2e, EACH / 2);
+	set_edge(p, 0x2d, 0x2e, EACH / 2);
+	/* Where control comes from elsewhere, anything about it may be. */
+	stall(p, 0, 3);
+	assert_non_null(find(p, 0, VT_STALL_ICACHE));
+	assert_non_null(find(p, 0, VT_STALL_ITLB));
+	assert_non_null(find(p, 0, VT_STALL_MISPREDICT));
+	/* In the line of all before it; behind a branch. */
+	stall(p, 4, 3);
+	assert_null(find(p, 4, VT_STALL_ICACHE));
+	assert_non_null(find(p, 4, VT_STALL_MISPREDICT));
+	assert_int_equal(find(p, 4, VT_STALL_MISPREDICT)->guilty[0], at(p, 2));
+	assert_int_equal(suspects(p, 4), 1);
+	/* The first of a line, that nothing jumps to. */
+	stall(p, 0x20, 3);
+	assert_non_null(find(p, 0x20, VT_STALL_ICACHE));
+	assert_float_equal(find(p, 0x20, VT_STALL_ICACHE)->low, 3 * EACH, EACH);
+	assert_null(find(p, 0x20, VT_STALL_ITLB));
+	assert_null(find(p, 0x20, VT_STALL_MISPREDICT));
+	stall(p, 0x21, 3);
+	assert_null(find(p, 0x21, VT_STALL_ICACHE));
+	assert_non_null(find(p, 0x21, VT_STALL_UNEXPLAINED));
+	/* From another line on one of two ways, by a jump that needs no prediction. */
+	stall(p, 0x2e, 3);
+	assert_non_null(find(p, 0x2e, VT_STALL_ICACHE));
+	assert_null(find(p, 0x2e, VT_STALL_MISPREDICT));
+	/* A way that is hardly ever taken does not count. */
+	set_edge(p, 0xc, 0x2e, EACH / 1000);
+	set_edge(p, 0x2d, 0x2e, EACH);
+	judge(p);
+	assert_null(find(p, 0x2e, VT_STALL_ICACHE));
+	drop(p);
+}
+
+/*
+ *  0: 90 x 30         nop
+ * 1e: 90 90 90 90     nop         (the loop: 1e to 27)
+ * 22: ff cf           dec %edi
+ * 24: 75 f8           jne 1e
+ * 26: c3              ret
+ */
+static void test_resident(void **state)
+{
+	uint8_t code[0x27];
+	struct proc *p;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 0x22, "\xff\xcf\x75\xf8\xc3", 5);
+	p = make("alpha21164", code, sizeof(code));
+	set_edge(p, 0x24, 0x1e, EACH - 1);
+	set_edge(p, 0x1d, 0x1e, 1);
+	/* The loop lies in two lines, but both stay in the cache. */
+	stall(p, 0x20, 30);
+	assert_null(find(p, 0x20, VT_STALL_ICACHE));
+	assert_non_null(find(p, 0x20, VT_STALL_UNEXPLAINED));
+	/* Entered often, it may miss as often. */
+	set_edge(p, 0x1d, 0x1e, EACH / 2);
+	set_edge(p, 0x24, 0x1e, EACH / 2);
+	judge(p);
+	assert_non_null(find(p, 0x20, VT_STALL_ICACHE));
+	drop(p);
+}
+
+/*
+ *  0: f2 0f 5e c1     divsd %xmm1,%xmm0
+ *  4: f2 0f 5e d3     divsd %xmm3,%xmm2
+ *  8: 0f 28 e5        movaps %xmm5,%xmm4
+ *  b: c3              ret
+ */
+static void test_units(void **state)
+{
+	static const uint8_t code[] = {0xf2, 0x0f, 0x5e, 0xc1, 0xf2, 0x0f,
+				       0x5e, 0xd3, 0x0f, 0x28, 0xe5, 0xc3};
+	struct proc *p = make("alpha21164", code, sizeof(code));
+	const struct vt_culprit_stall *s;
+
+	(void)state;
+	judge(p);
+	s = find(p, 4, VT_STALL_UNIT_STATIC);
+	assert_non_null(s);
+	assert_int_equal(s->guilty[0], at(p, 0));
+	/* Somebody who called it may have left the divider busy. */
+	stall(p, 0, 10);
+	assert_non_null(find(p, 0, VT_STALL_DIVIDER));
+	stall(p, 8, 10);
+	assert_null(find(p, 8, VT_STALL_MULTIPLIER));
+	drop(p);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_int_equal(vt_culprit_event_of("imiss"), VT_CULPRIT_IMISS);
+	assert_int_equal(vt_culprit_event_of("branch-misses:pp"), VT_CULPRIT_BRANCHMP);
+	assert_int_equal(vt_culprit_event_of("cpu/cache-misses/u"), VT_CULPRIT_LLCMISS);
+	assert_int_equal(vt_culprit_event_of("dTLB-load-misses:u"), VT_CULPRIT_DTBMISS);
+	assert_int_equal(vt_culprit_event_of("cycles"), VT_NCULPRIT_EVENTS);
+	assert_int_equal(vt_culprit_event_of("branch-misses2"), VT_NCULPRIT_EVENTS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_load),   cmocka_unit_test(test_store),
+		cmocka_unit_test(test_events), cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_fetch),  cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_units),  cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
