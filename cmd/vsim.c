@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/simulate.h"
+#include "cmd/common/app.h"
+#include "cmd/common/stream.h"
+
+#define DEFAULT_MODEL "alpha21164"
+
+/* DCPI 4.1.1: between 60K and 64K cycles. */
+#define DEFAULT_PERIOD 62000
+
+static const char *const interval_words[] = {"uniform", "geometric", "fixed", NULL};
+
+struct options {
+	const char *model;
+	struct vt_opt_list samples;
+	int interval;
+	const char *truth;
+	const char *output;
+	const char *compress;
+};
+
+struct job {
+	struct vt_simulate *simulate;
+	struct vt_writer *writer;
+	struct vt_writer *truth;
+};
+
+/* ---- the command line ---- */
+
+static bool find_kind(struct app *a, const char *text, size_t size, enum vt_simulate_kind *kind)
+{
+	unsigned i;
+
+	for (i = 0; i < VT_NSIMULATE; i++) {
+		const char *name = vt_simulate_name((enum vt_simulate_kind)i);
+
+		if (strlen(name) == size && memcmp(name, text, size) == 0) {
+			*kind = (enum vt_simulate_kind)i;
+			return true;
+		}
+	}
+	return app_usage(a, "--sample: '%s': no such event: see vsim(1)", text);
+}
+
+/* "EVENT" or "EVENT:PERIOD". */
+static bool parse_event(struct app *a, const char *text, int interval, struct vt_simulate_event *e)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	const char *colon = strchr(text, ':');
+	uint64_t period = DEFAULT_PERIOD;
+
+	if (!find_kind(a, text, colon ? (size_t)(colon - text) : strlen(text), &e->kind))
+		return false;
+	if (colon && vt_parse_u64(colon + 1, "--sample", &period, &err) < 0)
+		return app_fail(a, &err);
+	if (period < 1 || period > VT_INTERVAL_MAX)
+		return app_usage(a, "--sample: '%s': a period of 1 to 2^48", text);
+	e->interval = vt_interval_make((enum vt_interval_kind)interval, period);
+	return true;
+}
+
+static bool parse_events(struct app *a, const struct options *o, struct vt_simulate_event *events,
+			 size_t *count)
+{
+	size_t i, k;
+
+	*count = 0;
+	if (!o->samples.count) {
+		*count = 1;
+		return parse_event(a, "cycles", o->interval, events);
+	}
+	if (o->samples.count > VT_SIMULATE_EVENTS)
+		return app_usage(a, "--sample: at most %d", VT_SIMULATE_EVENTS);
+	for (i = 0; i < o->samples.count; i++) {
+		if (!parse_event(a, o->samples.items[i], o->interval, &events[i]))
+			return false;
+		for (k = 0; k < i; k++)
+			if (events[k].kind == events[i].kind)
+				return app_usage(a, "--sample: %s twice",
+						 vt_simulate_name(events[i].kind));
+	}
+	*count = i;
+	return true;
+}
+
+/* ---- the work ---- */
+
+static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		struct vt_error *err)
+{
+	const struct job *job = arg;
+	int code = vt_simulate_feed(job->simulate, block, first, count, err);
+
+	/* A long recording is not read for nothing. */
+	if (code >= 0)
+		code = vt_writer_error(job->writer, err);
+	if (code >= 0 && job->truth)
+		code = vt_writer_error(job->truth, err);
+	return code;
+}
+
+/* What the recording lacks, so that nobody takes it for the machine's doing. */
+static void tell(struct app *a, const struct vt_simulate_totals *t)
+{
+	if (t->loads && !t->addressed)
+		app_say(a, "the recording has no addresses of loads and stores (vtrace record "
+			   "--full --mem): all of them hit");
+	else if (t->loads - t->addressed > t->loads / 10)
+		app_say(a,
+			"of %" PRIu64 " instructions that load or store, %" PRIu64
+			" have no address: they hit",
+			t->loads, t->loads - t->addressed);
+	if (t->undecoded)
+		app_say(a, "%" PRIu64 " executed instructions could not be decoded", t->undecoded);
+	if (t->bad)
+		app_raise(a, APP_LOSSY);
+}
+
+static bool simulate(struct app *a, struct vt_reader *r, struct job *job,
+		     const struct vt_simulate_options *options)
+{
+	struct vt_simulate_options o = *options;
+	struct app_warnings warnings = {a, "bad records", 0};
+	struct vt_error err = VT_ERROR_INIT;
+	bool ok;
+
+	o.warn = app_warn;
+	o.warn_arg = &warnings;
+	o.truth = job->truth;
+	job->simulate = vt_simulate_new(&o, job->writer, &err);
+	if (!job->simulate)
+		return app_fail(a, &err);
+	ok = app_each_run(a, r, feed, job);
+	ok = ok && (vt_simulate_finish(job->simulate, &err) == 0 || app_fail(a, &err));
+	app_warnings_end(&warnings);
+	if (ok)
+		tell(a, vt_simulate_totals(job->simulate));
+	vt_simulate_free(job->simulate);
+	return ok;
+}
+
+static void run(struct app *a, const struct options *o)
+{
+	struct vt_simulate_event events[VT_SIMULATE_EVENTS];
+	struct vt_simulate_options so = {.events = events, .seed = a->seed};
+	struct vt_error err = VT_ERROR_INIT;
+	struct job job = {.writer = NULL};
+	struct vt_core core;
+	struct vt_reader *r;
+
+	if (!parse_events(a, o, events, &so.nevents))
+		return;
+	if (vt_core_load(&core, o->model ? o->model : DEFAULT_MODEL, &err) < 0) {
+		app_fail(a, &err);
+		return;
+	}
+	so.core = &core;
+	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
+	job.writer = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
+	if (job.writer && o->truth)
+		job.truth = app_open_writer(a, o->truth, o->compress, &r, 1);
+	if (job.writer && (job.truth || !o->truth))
+		simulate(a, r, &job, &so);
+	if (job.truth)
+		app_close_writer(a, job.truth);
+	if (job.writer)
+		app_close_writer(a, job.writer);
+	vt_reader_close(r);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.interval = VT_INTERVAL_UNIFORM};
+	struct app app;
+	const struct vt_opt opts[] = {
+		{.letter = 'm',
+		 .name = "model",
+		 .type = VT_OPT_STRING,
+		 .value = &o.model,
+		 .arg = "NAME",
+		 .help = "the machine: alpha21164 (default), skylake ..., or a description's\n"
+			 "./FILE: vt-core(5)"},
+		{.letter = 'S',
+		 .name = "sample",
+		 .type = VT_OPT_LIST,
+		 .value = &o.samples,
+		 .arg = "EVENT[:N]",
+		 .help = "a sample every N events on average (62000): cycles (default),\n"
+			 "imiss, dmiss, itbmiss, dtbmiss, branchmp, l2miss, wbfull, retired;\n"
+			 "may be repeated"},
+		{.name = "interval",
+		 .type = VT_OPT_CHOICE,
+		 .value = &o.interval,
+		 .arg = "HOW",
+		 .choices = interval_words,
+		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
+			 "geometric: each event equally likely; fixed"},
+		{.letter = 't',
+		 .name = "truth",
+		 .type = VT_OPT_STRING,
+		 .value = &o.truth,
+		 .arg = "FILE",
+		 .unrecorded = true,
+		 .help = "write a second stream: exact executions, cycles and stalls"},
+		APP_OPT_SEED(app),
+		APP_OPT_OUTPUT(o.output),
+		APP_OPT_COMPRESS(o.compress),
+		{.name = NULL},
+	};
+	const struct vt_opt_page page = {
+		.program = "vsim",
+		.usage = "[-m NAME] [-S EVENT:N] [-t FILE] [options] [FILE]",
+		.about = "Runs a recording of executed code on a modelled processor, and takes the "
+			 "samples\nthat its counters would have taken.",
+		.opts = opts,
+		.max_operands = 1,
+	};
+
+	if (app_start(&app, &page, argc, argv))
+		run(&app, &o);
+	return app_finish(&app);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/simulate_internal.h"
+
+/* Of linux/perf_event.h: PERF_RECORD_MISC_USER, and PERF_SAMPLE_IP, _TID, _TIME, _PERIOD. */
+#define MISC_USER     2
+#define SAMPLE_IP     (1u << 0)
+#define SAMPLE_TID    (1u << 1)
+#define SAMPLE_TIME   (1u << 2)
+#define SAMPLE_PERIOD (1u << 8)
+
+struct process_entry {
+	int64_t pid;
+	struct vti_simprocess *process;
+};
+
+struct thread_entry {
+	int64_t pid;
+	int64_t tid;
+	struct vti_simthread *thread;
+};
+
+/* ---- what retires ---- */
+
+static void write_sample(void *arg, const struct vt_sim_retired *r, uint32_t event, uint64_t period)
+{
+	const struct vti_simprocess *p = arg;
+	const struct vti_simthread *t = p->thread;
+	struct vt_simulate *s = p->s;
+	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
+
+	row[VT_SAMPLE_TIME] = t->time;
+	row[VT_SAMPLE_PID] = (uint64_t)t->pid;
+	row[VT_SAMPLE_TID] = (uint64_t)t->tid;
+	row[VT_SAMPLE_EVENT] = VTI_SIMULATE_EVENT + event;
+	row[VT_SAMPLE_IP] = r->addr;
+	row[VT_SAMPLE_PERIOD] = period;
+	row[VT_SAMPLE_MISC] = MISC_USER;
+	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (t->time ? SAMPLE_TIME : 0);
+	s->totals.taken++;
+	if (s->events[event].kind == VT_SIMULATE_CYCLES) {
+		struct vti_simplace *place = vti_simplace_at(&s->truth, r->tag);
+
+		place->samples++;
+		place->period += period;
+	}
+}
+
+static void retire(void *arg, const struct vt_sim_retired *r)
+{
+	struct vti_simprocess *p = arg;
+
+	p->s->totals.cycles += r->head;
+	vti_simtruth_retire(&p->s->truth, r);
+	vti_simcounters_retire(&p->counters, r, write_sample, p);
+}
+
+/* ---- who runs ---- */
+
+/*
+ * Counters draw from generators of their own, seeded in the order in which processes appear: what
+ * is sampled of one does not depend on how it is mixed with the others.
+ */
+static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, struct vt_error *err)
+{
+	struct process_entry *e = vt_hash_add(&s->processes, &pid, NULL);
+	struct vti_simprocess *p;
+	struct vt_sim_hooks hooks = {.retire = retire};
+
+	if (e && e->process)
+		return e->process;
+	p = e ? calloc(1, sizeof(*p)) : NULL;
+	if (!p) {
+		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return NULL;
+	}
+	hooks.arg = p;
+	p->pid = pid;
+	p->s = s;
+	p->core = vt_simcore_new(s->o.core, &hooks, err);
+	if (!p->core) {
+		free(p);
+		return NULL;
+	}
+	vti_simcounters_init(&p->counters, &s->o,
+			     s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u);
+	e->process = p;
+	return p;
+}
+
+struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t tid,
+				     struct vt_error *err)
+{
+	const int64_t key[2] = {pid, tid};
+	struct vti_simprocess *p;
+	struct thread_entry *e;
+
+	if (s->thread && s->thread->pid == pid && s->thread->tid == tid)
+		return s->thread;
+	p = find_process(s, pid, err);
+	e = p ? vt_hash_add(&s->threads, key, NULL) : NULL;
+	if (e && !e->thread) {
+		e->thread = calloc(1, sizeof(*e->thread));
+		if (e->thread) {
+			e->thread->pid = pid;
+			e->thread->tid = tid;
+			e->thread->process = p;
+		}
+	}
+	if (e && e->thread)
+		return s->thread = e->thread;
+	if (p)
+		vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return NULL;
+}
+
+void vti_sim_free_threads(struct vt_simulate *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->threads.count; i++)
+		free(((struct thread_entry *)vt_hash_at(&s->threads, i))->thread);
+	for (i = 0; i < s->processes.count; i++) {
+		struct process_entry *e = vt_hash_at(&s->processes, i);
+
+		if (e->process)
+			vt_simcore_free(e->process->core);
+		free(e->process);
+	}
+	vt_hash_fini(&s->threads);
+	vt_hash_fini(&s->processes);
+}
+
+/* ---- executing ---- */
+
+/* Where control went from the block's last instruction. */
+static void count_edge(struct vt_simulate *s, struct vti_simblock *k, uint32_t from, uint32_t to)
+{
+	uint32_t i = k->edge_to[0] == to ? 0 : 1, edge;
+
+	if (k->edge_to[i] != to || k->edge[i] == VTI_NONE) {
+		edge = vti_simtruth_edge(&s->truth, from, to);
+		if (edge == VTI_NONE)
+			return;
+		k->edge[1] = k->edge[0];
+		k->edge_to[1] = k->edge_to[0];
+		k->edge[0] = edge;
+		k->edge_to[0] = to;
+		i = 0;
+	}
+	((struct vti_simedge *)vt_hash_at(&s->truth.edges, k->edge[i]))->executions++;
+}
+
+/* The instruction that a thread holds is executed, and goes on to `next`. */
+static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t next, uint32_t to)
+{
+	struct vti_simblock *k = t->block;
+
+	if (!k)
+		return;
+	t->block = NULL;
+	t->insn.next = next;
+	vt_simcore_run(t->process->core, &t->insn);
+	count_edge(s, k, (uint32_t)t->insn.tag, to);
+}
+
+/* What the block's slots say of where this instruction went in memory. */
+static void find_accesses(const struct vti_simblock *k, const struct vti_siminsn *insn,
+			  const struct vt_step *step, struct vti_simthread *t)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < insn->naccesses && n < VTI_SIM_ACCESSES; i++) {
+		const struct vti_simslot *a = &k->slots[insn->access + i];
+
+		if (a->slot < step->slot || a->slot >= step->slot_end)
+			continue;
+		if (a->guard != UINT16_MAX && a->guard >= step->slot &&
+		    !vt_step_value(step, a->guard, 0))
+			continue;
+		t->accesses[n++] = (struct vt_sim_access){.addr = vt_step_value(step, a->slot, 0),
+							  .size = a->size,
+							  .store = a->store};
+	}
+	t->insn.naccesses = n;
+}
+
+static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struct vt_step *step)
+{
+	struct vti_simblock *k = s->blocks[step->block->id];
+	uint64_t addr = vt_bblock_insn_addr(step->block, step->insn);
+	uint32_t i;
+
+	release(s, t, addr, k->insns[step->insn].place);
+	t->insn.accesses = t->accesses;
+	for (i = step->insn; i < step->insn_end; i++) {
+		const struct vti_siminsn *insn = &k->insns[i];
+
+		t->insn.op = &insn->op;
+		t->insn.tag = insn->place;
+		t->insn.addr = addr;
+		t->insn.target = 0;
+		t->insn.naccesses = 0;
+		addr += step->block->lengths[i];
+		if (insn->naccesses)
+			find_accesses(k, insn, step, t);
+		s->totals.insns++;
+		s->totals.loads += insn->loads;
+		s->totals.addressed += insn->loads && insn->naccesses;
+		s->totals.undecoded += !insn->op.length;
+		if (i + 1 < step->insn_end) {
+			t->insn.next = addr;
+			vt_simcore_run(t->process->core, &t->insn);
+		}
+	}
+	if (step->insn_end == step->block->ninsns)
+		t->insn.target = step->block->target;
+	t->block = k;
+}
+
+/* Another thread takes over its process's processor. */
+static void take_turn(struct vti_simthread *t)
+{
+	struct vti_simprocess *p = t->process;
+
+	if (p->thread != t && p->thread)
+		vt_simcore_drain(p->core);
+	p->thread = t;
+}
+
+int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vti_simthread *t = vti_sim_thread(s, vt_record_i64(rec, VT_EXEC_PID),
+						 vt_record_i64(rec, VT_EXEC_TID), err);
+	struct vt_step step;
+	struct vt_exec x;
+	int code;
+
+	if (!t)
+		return -(int)err->code;
+	s->totals.execs++;
+	code = vt_exec_open(&x, s->dict, rec, err);
+	if (code < 0)
+		return code;
+	take_turn(t);
+	t->time = x.time;
+	while ((code = vt_exec_next(&x, &step, err)) > 0)
+		run_step(s, t, &step);
+	return code;
+}
+
+static void interrupt(struct vt_simulate *s, struct vti_simthread *t)
+{
+	if (!t->block)
+		return;
+	take_turn(t);
+	release(s, t, 0, VTI_NONE);
+}
+
+void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t)
+{
+	size_t i;
+
+	if (t) {
+		interrupt(s, t);
+		return;
+	}
+	for (i = 0; i < s->threads.count; i++) {
+		struct thread_entry *e = vt_hash_at(&s->threads, i);
+
+		if (e->thread)
+			interrupt(s, e->thread);
+	}
+}
+
+void vti_sim_finish(struct vt_simulate *s)
+{
+	size_t i;
+
+	vti_sim_interrupt(s, NULL);
+	for (i = 0; i < s->processes.count; i++) {
+		struct process_entry *e = vt_hash_at(&s->processes, i);
+
+		if (e->process)
+			vt_simcore_drain(e->process->core);
+	}
+}
