@@ -99,6 +99,7 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 		return app_fail(a, &err);
 	}
+	vt_profile_estimates(p->profile);
 	return read_stream(a, p, path);
 }
 

@@ -15,9 +15,10 @@ struct diff {
 	struct vt_runs *runs; /* those before, then those after */
 	size_t nruns;
 	const char **label; /* of each event that is shown */
-	size_t nevents;
-	size_t *event; /* [run * nevents + e]: the index in the run's profile, or SIZE_MAX */
-	bool many;     /* means are shown */
+	size_t nshown;
+	size_t nevents; /* those, and two that cpi follows from: executions, cycles at the head */
+	size_t *event;	/* [run * nevents + e]: the index in the run's profile, or SIZE_MAX */
+	bool many;	/* means are shown */
 };
 
 /* One event of one row. */
@@ -55,7 +56,7 @@ static bool knows_label(const struct diff *d, const char *label)
 {
 	size_t i;
 
-	for (i = 0; i < d->nevents; i++)
+	for (i = 0; i < d->nshown; i++)
 		if (strcmp(d->label[i], label) == 0)
 			return true;
 	return false;
@@ -64,7 +65,7 @@ static bool knows_label(const struct diff *d, const char *label)
 /* The events of all runs: those of the first, then what only later ones have. */
 static bool match_events(struct diff *d)
 {
-	size_t run, e, at, max = 1;
+	size_t run, e, at, max = 2;
 
 	for (run = 0; run < d->nruns; run++)
 		max += run_of(d, run)->events->count;
@@ -77,15 +78,20 @@ static bool match_events(struct diff *d)
 
 		for (e = 0; e < c->count; e++)
 			if (!knows_label(d, c->label[e]))
-				d->label[d->nevents++] = c->label[e];
+				d->label[d->nshown++] = c->label[e];
 	}
+	d->nevents = d->nshown + 2;
 	for (run = 0; run < d->nruns; run++) {
 		const struct vt_event_choice *c = run_of(d, run)->events;
 
-		for (e = 0; e < d->nevents; e++) {
+		for (e = 0; e < d->nshown; e++) {
 			at = find_label(c, d->label[e]);
 			d->event[run * d->nevents + e] = at == SIZE_MAX ? SIZE_MAX : c->index[at];
 		}
+		d->event[run * d->nevents + e] =
+			vt_profile_estimate_event(run_of(d, run)->profile, VT_ESTIMATE_EXECUTIONS);
+		d->event[run * d->nevents + e + 1] =
+			vt_profile_estimate_event(run_of(d, run)->profile, VT_ESTIMATE_CYCLES);
 	}
 	return true;
 }
@@ -132,6 +138,20 @@ static double exposure_before(const struct diff *d, const struct vt_tally total[
 	return each[0] / (each[0] + each[1]);
 }
 
+/* Numbers of executions that follow from samples are no counts of anything. */
+static bool is_estimate(const struct diff *d, size_t event)
+{
+	size_t run;
+
+	for (run = 0; run < d->nruns; run++) {
+		size_t index = d->event[run * d->nevents + event];
+
+		if (index != SIZE_MAX)
+			return vt_profile_event(run_of(d, run)->profile, index)->estimate;
+	}
+	return false;
+}
+
 /* What tells of a run's row, or with `row` SIZE_MAX of the run, to gather the change from. */
 static struct change gather(const struct diff *d, size_t row, size_t event)
 {
@@ -155,6 +175,8 @@ static struct change gather(const struct diff *d, size_t row, size_t event)
 	c.after = set[1].mean;
 	if (set[0].count > 1 && set[1].count > 1)
 		c.p = vt_mean_test(&set[0], &set[1]);
+	else if (is_estimate(d, event))
+		c.p = NAN;
 	else
 		c.p = vt_count_test(c.tally[0].samples, c.tally[1].samples,
 				    exposure_before(d, total));
@@ -164,14 +186,16 @@ static struct change gather(const struct diff *d, size_t row, size_t event)
 /* Up to which probability the changes of an event are significant. */
 static bool find_threshold(const struct diff *d, size_t event, double *threshold)
 {
-	size_t rows = vt_runs_rows(d->runs), i;
+	size_t rows = vt_runs_rows(d->runs), i, count = 0;
 	double *p = calloc(rows + 1, sizeof(*p));
 
 	if (!p)
 		return false;
-	for (i = 0; i < rows; i++)
-		p[i] = gather(d, i, event).p;
-	*threshold = vt_discovery_threshold(p, rows, d->opt->rate);
+	for (i = 0; i < rows; i++) {
+		p[count] = gather(d, i, event).p;
+		count += !isnan(p[count]);
+	}
+	*threshold = vt_discovery_threshold(p, count, d->opt->rate);
 	free(p);
 	return true;
 }
@@ -204,7 +228,7 @@ static struct order *put_in_order(const struct diff *d)
 		order[i].row = i;
 		order[i].image = vt_runs_image(d->runs, i);
 		order[i].label = vt_runs_label(d->runs, i);
-		if (d->nevents) {
+		if (d->nshown) {
 			struct change c = gather(d, i, 0);
 
 			order[i].change = fabs(c.after - c.before);
@@ -215,6 +239,20 @@ static struct order *put_in_order(const struct diff *d)
 	return order;
 }
 
+static bool has_cpi(const struct diff *d)
+{
+	return is_estimate(d, d->nshown) && is_estimate(d, d->nshown + 1);
+}
+
+static void cpi_cells(struct vt_table *t, const struct diff *d, size_t row)
+{
+	struct change executions = gather(d, row, d->nshown);
+	struct change cycles = gather(d, row, d->nshown + 1);
+
+	vti_cpi_cell(t, cycles.tally[0], executions.tally[0]);
+	vti_cpi_cell(t, cycles.tally[1], executions.tally[1]);
+}
+
 static void columns(struct vt_table *t, const struct diff *d)
 {
 	enum vt_level level = vt_ranking_level(run_of(d, 0)->ranking);
@@ -222,7 +260,7 @@ static void columns(struct vt_table *t, const struct diff *d)
 	enum vt_format delta = d->many ? VT_FORMAT_REAL : VT_FORMAT_SIGNED;
 	size_t e;
 
-	for (e = 0; e < d->nevents; e++) {
+	for (e = 0; e < d->nshown; e++) {
 		vti_event_column(t, d->label[e], ".before", "before", count);
 		vti_event_column(t, d->label[e], ".before_percent", "%", VT_FORMAT_PERCENT);
 		vti_event_column(t, d->label[e], ".after", "after", count);
@@ -232,6 +270,10 @@ static void columns(struct vt_table *t, const struct diff *d)
 		vti_event_column(t, d->label[e], ".p", NULL, VT_FORMAT_REAL);
 		vti_event_column(t, d->label[e], ".significant", NULL, VT_FORMAT_NUMBER);
 		vti_event_column(t, d->label[e], ".chance", "chance", VT_FORMAT_RIGHT_TEXT);
+	}
+	if (has_cpi(d)) {
+		vt_table_column(t, "cpi.before", "cpi before", VT_FORMAT_REAL);
+		vt_table_column(t, "cpi.after", "after", VT_FORMAT_REAL);
 	}
 	if (level == VT_LEVEL_LINE)
 		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
@@ -245,7 +287,9 @@ static void chance_cell(struct vt_table *t, double p, bool significant)
 {
 	const char *star = significant ? " *" : "  ";
 
-	if (p >= 0.1)
+	if (isnan(p))
+		vt_table_empty(t);
+	else if (p >= 0.1)
 		vt_table_printf(t, "%.0f%%%s", 100 * p, star);
 	else if (p >= 0.0001)
 		vt_table_printf(t, "%.2f%%%s", 100 * p, star);
@@ -280,7 +324,10 @@ static void event_cells(struct vt_table *t, const struct diff *d, const struct c
 	vt_table_cell_style(t, is - was >= 1	? VT_STYLE_HOT
 			       : is - was <= -1 ? VT_STYLE_SOURCE
 						: VT_STYLE_PLAIN);
-	vt_table_real(t, c->p);
+	if (isnan(c->p))
+		vt_table_empty(t);
+	else
+		vt_table_real(t, c->p);
 	vt_table_number(t, significant);
 	chance_cell(t, c->p, significant);
 }
@@ -306,17 +353,17 @@ static void fill(struct vt_table *t, const struct diff *d, const struct order *o
 {
 	size_t i, e;
 
-	if (d->nevents && all[0].p <= d->opt->rate && has_grown(d, &all[0], &all[0]))
+	if (d->nshown && all[0].p <= d->opt->rate && has_grown(d, &all[0], &all[0]))
 		result->grown++;
 	for (i = 0; i < vt_runs_rows(d->runs); i++) {
 		double share =
-			d->nevents ? percent(order[i].change, all[0].before + all[0].after) : 0;
+			d->nshown ? percent(order[i].change, all[0].before + all[0].after) : 0;
 		struct change first = {0};
 		bool shown;
 
-		if (d->nevents)
+		if (d->nshown)
 			first = gather(d, order[i].row, 0);
-		if (d->nevents && first.p <= threshold[0]) {
+		if (d->nshown && first.p <= threshold[0]) {
 			result->significant++;
 			result->grown += has_grown(d, &first, &all[0]);
 		}
@@ -326,24 +373,26 @@ static void fill(struct vt_table *t, const struct diff *d, const struct order *o
 		if (!shown)
 			continue;
 		vt_table_row(t, VT_STYLE_PLAIN);
-		for (e = 0; e < d->nevents; e++) {
+		for (e = 0; e < d->nshown; e++) {
 			struct change c = gather(d, order[i].row, e);
 
 			event_cells(t, d, &c, &all[e], c.p <= threshold[e]);
 		}
+		if (has_cpi(d))
+			cpi_cells(t, d, order[i].row);
 		name_cells(t, d, &order[i]);
 	}
 }
 
 static bool list(struct vt_table *t, const struct diff *d, struct vt_profdiff_result *result)
 {
-	struct change *all = calloc(d->nevents + 1, sizeof(*all));
-	double *threshold = calloc(d->nevents + 1, sizeof(*threshold));
+	struct change *all = calloc(d->nshown + 1, sizeof(*all));
+	double *threshold = calloc(d->nshown + 1, sizeof(*threshold));
 	struct order *order = put_in_order(d);
 	bool ok = all && threshold && order;
 	size_t e;
 
-	for (e = 0; e < d->nevents && ok; e++) {
+	for (e = 0; e < d->nshown && ok; e++) {
 		all[e] = gather(d, SIZE_MAX, e);
 		ok = find_threshold(d, e, &threshold[e]);
 	}

@@ -47,6 +47,7 @@ struct vt_profile {
 	size_t events_cap;
 	struct vt_profile_loss loss;
 	bool sampled;		   /* executed code is not to be counted */
+	bool estimates;		   /* FREQ records are */
 	struct vti_profcode *code; /* NULL: none yet */
 };
 
@@ -305,6 +306,77 @@ static int take_count(struct vt_profile *p, const struct vt_record *rec, struct 
 			 vt_record_u64(rec, VT_COUNT_PERIOD), err);
 }
 
+/* ---- estimates ---- */
+
+/* Their events' ids, one after the other: as VT_PROFILE_EXEC_EVENT, no stream is likely to use
+ * them. */
+#define ESTIMATE_EVENTS (VT_PROFILE_EXEC_EVENT + 1)
+
+void vt_profile_estimates(struct vt_profile *p)
+{
+	p->estimates = true;
+}
+
+size_t vt_profile_estimate_event(const struct vt_profile *p, enum vt_estimate estimate)
+{
+	uint64_t id = ESTIMATE_EVENTS + (uint64_t)estimate;
+	const struct event_entry *e = vt_hash_find(&p->ids, &id);
+
+	return e && p->events[e->index].estimate ? e->index : SIZE_MAX;
+}
+
+static int add_estimate(struct vt_profile *p, struct vt_place *key, enum vt_estimate estimate,
+			double amount, struct vt_error *err)
+{
+	static const char *const names[VT_NESTIMATES] = {"executions", "head cycles",
+							 "stall cycles"};
+	struct vt_bytes name = {(const uint8_t *)names[estimate], strlen(names[estimate])};
+	struct vt_bytes none = {(const uint8_t *)"", 0};
+	size_t index = 0;
+	int code;
+
+	/* What cannot be, no number stands for. */
+	if (!(amount >= 0.5 && amount < 9e18))
+		return 0;
+	code = event_index(p, ESTIMATE_EVENTS + (uint64_t)estimate, &index, err);
+	if (code == 0 && !p->events[index].name)
+		code = name_event(&p->events[index], name, none, err);
+	if (code < 0)
+		return code;
+	p->events[index].policy = VT_POLICY_MODEL;
+	p->events[index].estimate = true;
+	key->event = (uint32_t)index;
+	return add_count(p, key, (uint64_t)(amount + 0.5), (uint64_t)(amount + 0.5), err);
+}
+
+static double f64(const struct vt_record *rec, unsigned field)
+{
+	uint64_t bits = vt_record_u64(rec, field);
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static int take_freq(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_place key = {.offset = vt_record_u64(rec, VT_FREQ_OFFSET),
+			       .image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE)};
+	double executions = f64(rec, VT_FREQ_EXECUTIONS);
+	double cycles = f64(rec, VT_FREQ_CYCLES);
+	double issue = f64(rec, VT_FREQ_ISSUE);
+	int code;
+
+	if (!p->estimates)
+		return 0;
+	code = add_estimate(p, &key, VT_ESTIMATE_EXECUTIONS, executions, err);
+	if (code == 0)
+		code = add_estimate(p, &key, VT_ESTIMATE_CYCLES, executions * cycles, err);
+	if (code == 0)
+		code = add_estimate(p, &key, VT_ESTIMATE_STALL, executions * (cycles - issue), err);
+	return code;
+}
+
 /* ---- executed code ---- */
 
 /* What contradicts itself is counted; the rest of the stream is good. */
@@ -464,6 +536,8 @@ static int take_record(struct vt_profile *p, const struct vt_record *rec, struct
 		return take_meta(p, rec, err);
 	case VT_COUNT:
 		return take_count(p, rec, err);
+	case VT_FREQ:
+		return take_freq(p, rec, err);
 	case VT_BLOCK:
 	case VT_EXEC:
 		return take_code(p, rec, err);

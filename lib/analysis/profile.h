@@ -34,6 +34,17 @@ struct vt_profile;
  */
 #define VT_PROFILE_EXEC_EVENT 0x76730000u
 
+/*
+ * Events that estimates of frequency (FREQ records) are counted as, if vt_profile_estimates() was
+ * called: what each instruction adds, rounded to whole ones.
+ */
+enum vt_estimate {
+	VT_ESTIMATE_EXECUTIONS,
+	VT_ESTIMATE_CYCLES, /* at the head of the queue, all executions together */
+	VT_ESTIMATE_STALL,  /* of them those beyond what the processor needs at best */
+	VT_NESTIMATES
+};
+
 /* Why a sample lies in no image, by the mode in which the CPU was. */
 enum vt_unmapped {
 	VT_UNMAPPED_USER,
@@ -60,6 +71,7 @@ struct vt_profile_event {
 	uint64_t sampling; /* the period asked for, 0 if a frequency was */
 	uint64_t samples;
 	uint64_t period; /* sum of the samples' periods */
+	bool estimate;	 /* no count of anything: enum vt_estimate */
 };
 
 struct vt_place {
@@ -85,6 +97,12 @@ struct vt_profile_loss {
 /* `images` is fed along, borrowed; may be NULL.  Owned by the caller; NULL when memory runs out. */
 struct vt_profile *vt_profile_new(struct vt_images *images);
 void vt_profile_free(struct vt_profile *p);
+
+/* From now on, FREQ records count as events, too. */
+void vt_profile_estimates(struct vt_profile *p);
+
+/* The index of the event of an estimate; SIZE_MAX: there is none. */
+size_t vt_profile_estimate_event(const struct vt_profile *p, enum vt_estimate estimate);
 
 /*
  * Takes rows first .. first+count-1 of a block.  Kinds that do not matter are ignored.  Returns 0,

@@ -103,7 +103,8 @@ int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
 	for (i = 0; i < nnames && code == 0; i++)
 		code = choose_by_name(c, p, names[i], err);
 	for (i = 0; i < n && !nnames && code == 0; i++)
-		if (vt_profile_event(p, i)->samples && !choose(c, p, i))
+		if (vt_profile_event(p, i)->samples &&
+		    i != vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) && !choose(c, p, i))
 			code = no_memory(err);
 	if (code < 0)
 		vt_event_choice_fini(c);
@@ -152,6 +153,12 @@ static void header_share(const char *what, uint64_t part, uint64_t whole, struct
 		vt_output_printf(out, " (%.2f%%)", 100.0 * (double)part / (double)whole);
 }
 
+/* "executions (estimated) = 1200" */
+static void header_estimate(const struct vt_profile_event *e, struct vt_output *out)
+{
+	vt_output_printf(out, "Estimated %s = %" PRIu64 "\n", e->name, e->samples);
+}
+
 static void header_event(const struct vt_profile *p, const struct vt_ranking *r, size_t event,
 			 const char *label, struct vt_output *out)
 {
@@ -185,8 +192,14 @@ void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 {
 	size_t i;
 
-	for (i = 0; i < events->count; i++)
-		header_event(p, r, events->index[i], events->label[i], out);
+	for (i = 0; i < events->count; i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, events->index[i]);
+
+		if (e->estimate)
+			header_estimate(e, out);
+		else
+			header_event(p, r, events->index[i], events->label[i], out);
+	}
 	if (!events->count)
 		vt_output_text(out, "No samples\n");
 	header_loss(vt_profile_loss(p), out);
@@ -276,7 +289,23 @@ static void name_cells(struct vt_table *t, const struct vt_rank *k, enum vt_leve
 	vt_buf_free(&label);
 }
 
-static void columns(struct vt_table *t, const struct vt_event_choice *events, enum vt_level level)
+/* Cycles that an execution spends at the head of the queue; empty if that is not known. */
+void vti_cpi_cell(struct vt_table *t, struct vt_tally cycles, struct vt_tally executions)
+{
+	if (executions.samples)
+		vt_table_real(t, (double)cycles.samples / (double)executions.samples);
+	else
+		vt_table_empty(t);
+}
+
+static bool has_cpi(const struct vt_profile *p)
+{
+	return vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS) != SIZE_MAX &&
+	       vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) != SIZE_MAX;
+}
+
+static void columns(struct vt_table *t, const struct vt_profile *p,
+		    const struct vt_event_choice *events, enum vt_level level)
 {
 	size_t i;
 
@@ -287,6 +316,8 @@ static void columns(struct vt_table *t, const struct vt_event_choice *events, en
 			vti_event_column(t, events->label[i], ".cumulative", "cum%",
 					 VT_FORMAT_PERCENT);
 	}
+	if (has_cpi(p))
+		vt_table_column(t, "cpi", "cpi", VT_FORMAT_REAL);
 	name_columns(t, level);
 }
 
@@ -308,6 +339,16 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 		if (i == 0)
 			vt_table_percent(t, cumulative, whole);
 	}
+	if (has_cpi(side->profile)) {
+		const struct vt_profile *p = side->profile;
+
+		vti_cpi_cell(
+			t,
+			vt_ranking_tally(side->ranking, row,
+					 vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES)),
+			vt_ranking_tally(side->ranking, row,
+					 vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS)));
+	}
 }
 
 /* An event that was not chosen may be all that a row has. */
@@ -328,7 +369,7 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 	size_t row, first, n = vt_ranking_count(side->ranking);
 	uint64_t all, cumulative = 0, left_out = 0;
 
-	columns(t, side->events, level);
+	columns(t, side->profile, side->events, level);
 	if (!side->events->count)
 		return 0;
 	first = side->events->index[0];

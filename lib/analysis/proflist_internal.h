@@ -15,6 +15,9 @@
 void vti_event_column(struct vt_table *t, const char *label, const char *suffix,
 		      const char *heading, enum vt_format format);
 
+/* Cycles by executions: empty if there are none. */
+void vti_cpi_cell(struct vt_table *t, struct vt_tally cycles, struct vt_tally executions);
+
 static inline uint64_t vti_weigh(struct vt_tally t, bool by_period)
 {
 	return by_period ? t.period : t.samples;
