@@ -176,9 +176,10 @@ static void fetch(struct vt_ooo *e, struct step *x)
 	if (e->redirect > e->fetch.cycle && at == e->redirect) {
 		e->front.cause = e->redirect_cause;
 		e->front.by = e->redirect_by;
-		e->front.until = at + 3 * (uint64_t)e->depth;
+		e->front.until = at + 2 * (uint64_t)e->depth;
 	}
 	x->begun = take(&e->fetch, at, 1);
+	x->front = e->front;
 	if (e->hooks.fetch)
 		a = e->hooks.fetch(e->hooks.arg, x->begun);
 	x->translated = x->begun + a.tlb;
@@ -188,7 +189,7 @@ static void fetch(struct vt_ooo *e, struct step *x)
 		e->fetch.used = 1;
 		e->front.cause = a.cache ? VT_STALL_ICACHE : VT_STALL_ITLB;
 		e->front.by = x->in->tag;
-		e->front.until = x->fetched + 3 * (uint64_t)e->depth;
+		e->front.until = x->fetched + 2 * (uint64_t)e->depth;
 	}
 	if (x->in->taken)
 		e->fetch.used = e->fetch.width;
@@ -501,7 +502,7 @@ static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cos
 	cost->head = e->retire.cycle - before.cycle;
 	cost->nstalls = 0;
 	cost->used = cost->head * e->retire.width;
-	vti_ooo_explain(x, &e->front, &before, first, cost);
+	vti_ooo_explain(x, &before, first, cost);
 	for (i = 0; i < x->nuops; i++)
 		loads += op->uops[i].op_class == VT_OP_LOAD;
 	places_take(&e->rob, op->slots ? op->slots : 1, cost->cycle + 1);

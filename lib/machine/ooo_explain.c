@@ -93,8 +93,8 @@ static void tell_uop(struct account *a, const struct step *x, unsigned n, uint8_
 	tell(a, r->done, VT_STALL_FORWARD, x->in->tag);
 }
 
-void vti_ooo_explain(const struct step *x, const struct front *front, const struct lane *before,
-		     uint64_t first, struct vt_inorder_cost *cost)
+void vti_ooo_explain(const struct step *x, const struct lane *before, uint64_t first,
+		     struct vt_inorder_cost *cost)
 {
 	struct account a = {
 		.cost = cost,
@@ -109,13 +109,17 @@ void vti_ooo_explain(const struct step *x, const struct front *front, const stru
 
 	if (first == before->cycle)
 		return;
-	if (front->until > x->placed) {
-		why = front->cause;
-		whose = front->by;
+	if (x->front.until > x->begun) {
+		why = x->front.cause;
+		whose = x->front.by;
 	}
 	tell(&a, x->begun, why, whose);
 	tell(&a, x->translated, VT_STALL_ITLB, x->in->tag);
 	tell(&a, x->fetched, VT_STALL_ICACHE, x->in->tag);
+	if (x->fetched > x->begun) {
+		why = x->fetched > x->translated ? VT_STALL_ICACHE : VT_STALL_ITLB;
+		whose = x->in->tag;
+	}
 	if (x->late != VT_STALL_SLOTTING) {
 		why = x->late;
 		whose = x->in->tag;

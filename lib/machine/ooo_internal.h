@@ -41,10 +41,18 @@ struct running {
 	uint64_t done;
 };
 
+/* What the front end was emptied by lately. */
+struct front {
+	uint8_t cause; /* enum vt_stall_cause */
+	uint64_t by;
+	uint64_t until; /* those that are fetched before may feel it */
+};
+
 /* The instruction at hand. */
 struct step {
 	const struct vt_ooo_insn *in;
-	uint64_t begun; /* its fetch */
+	uint64_t begun;	    /* its fetch */
+	struct front front; /* before that */
 	uint64_t translated;
 	uint64_t fetched;
 	uint64_t placed;
@@ -54,15 +62,8 @@ struct step {
 	uint64_t done;
 };
 
-/* What the front end was emptied by lately. */
-struct front {
-	uint8_t cause; /* enum vt_stall_cause */
-	uint64_t by;
-	uint64_t until; /* those that get their places before may feel it */
-};
-
 /* Tells what the slots between two retirements were lost to. */
-void vti_ooo_explain(const struct step *x, const struct front *front, const struct lane *before,
-		     uint64_t first, struct vt_inorder_cost *cost);
+void vti_ooo_explain(const struct step *x, const struct lane *before, uint64_t first,
+		     struct vt_inorder_cost *cost);
 
 #endif

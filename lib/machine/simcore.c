@@ -5,18 +5,68 @@
 
 #include "machine/simcore_internal.h"
 
+/* One of them is NULL. */
 struct vt_simcore {
 	struct vti_siminorder *inorder;
+	struct vti_simooo *ooo;
 };
+
+/* How many of its micro-operations are loads, or stores. */
+static unsigned count_accesses(const struct vt_mop *op, bool store)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++)
+		n += op->uops[i].op_class == (store ? VT_OP_STORE : VT_OP_LOAD);
+	return n;
+}
+
+struct vt_simmem_access vti_sim_access(struct vt_simmem *mem, const struct vt_sim_insn *insn,
+				       bool store, unsigned nth, uint64_t cycle,
+				       struct vt_sim_retired *out)
+{
+	bool last = nth + 1 >= count_accesses(insn->op, store);
+	struct vt_simmem_access a, slowest = {0};
+	uint32_t i, n = 0;
+
+	for (i = 0; i < insn->naccesses; i++) {
+		const struct vt_sim_access *at = &insn->accesses[i];
+
+		if (at->store != store || n++ < nth)
+			continue;
+		a = store ? vt_simmem_store(mem, cycle, at->addr, at->size)
+			  : vt_simmem_load(mem, cycle, at->addr, at->size);
+		if (!out->access_cycle)
+			out->access_cycle = cycle;
+		out->data_missed |= a.missed;
+		if (a.cycles >= slowest.cycles)
+			slowest = a;
+		if (!last)
+			break;
+	}
+	return slowest;
+}
+
+unsigned vti_sim_line_shift(const struct vt_core *m)
+{
+	uint32_t line = m->icache.size ? m->icache.line : 0;
+	unsigned shift = 0;
+
+	while (shift < 31 && (1u << (shift + 1)) <= line)
+		shift++;
+	return shift;
+}
 
 struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_hooks *hooks,
 				  struct vt_error *err)
 {
 	struct vt_simcore *c = calloc(1, sizeof(*c));
 
-	if (c)
+	if (c && m->order == VT_OUT_OF_ORDER)
+		c->ooo = vti_simooo_new(m, hooks);
+	else if (c)
 		c->inorder = vti_siminorder_new(m, hooks);
-	if (c && c->inorder)
+	if (c && (c->ooo || c->inorder))
 		return c;
 	vt_simcore_free(c);
 	vt_error_set(err, VT_E_NOMEM, "out of memory");
@@ -25,22 +75,29 @@ struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_h
 
 void vt_simcore_free(struct vt_simcore *c)
 {
-	if (c)
+	if (c) {
 		vti_siminorder_free(c->inorder);
+		vti_simooo_free(c->ooo);
+	}
 	free(c);
 }
 
 void vt_simcore_run(struct vt_simcore *c, const struct vt_sim_insn *insn)
 {
-	vti_siminorder_run(c->inorder, insn);
+	if (c->ooo)
+		vti_simooo_run(c->ooo, insn);
+	else
+		vti_siminorder_run(c->inorder, insn);
 }
 
 void vt_simcore_drain(struct vt_simcore *c)
 {
-	vti_siminorder_drain(c->inorder);
+	/* Out of order, all that has been given is retired, and nothing hangs on what comes. */
+	if (c->inorder)
+		vti_siminorder_drain(c->inorder);
 }
 
 uint64_t vt_simcore_cycle(const struct vt_simcore *c)
 {
-	return vti_siminorder_cycle(c->inorder);
+	return c->ooo ? vti_simooo_cycle(c->ooo) : vti_siminorder_cycle(c->inorder);
 }

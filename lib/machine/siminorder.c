@@ -35,7 +35,6 @@ static uint32_t fetched_ahead(const struct vt_core *m)
 struct vti_siminorder *vti_siminorder_new(const struct vt_core *m, const struct vt_sim_hooks *hooks)
 {
 	struct vti_siminorder *s = calloc(1, sizeof(*s));
-	uint32_t line = m->icache.size ? m->icache.line : 0;
 
 	if (!s)
 		return NULL;
@@ -48,8 +47,7 @@ struct vti_siminorder *vti_siminorder_new(const struct vt_core *m, const struct 
 		return NULL;
 	}
 	vt_inorder_init(&s->engine, m);
-	while (s->line_shift < 31 && (1u << (s->line_shift + 1)) <= line)
-		s->line_shift++;
+	s->line_shift = vti_sim_line_shift(m);
 	s->line = UINT64_MAX;
 	s->ahead = fetched_ahead(m);
 	return s;
@@ -96,41 +94,11 @@ static void fetch(struct vti_siminorder *s, const struct vt_sim_insn *insn)
 	vt_inorder_hold(&s->engine, s->front, VT_STALL_ICACHE, insn->tag);
 }
 
-/* How many of its micro-operations are loads, or stores. */
-static unsigned count_accesses(const struct vt_mop *op, bool store)
-{
-	unsigned i, n = 0;
-
-	for (i = 0; i < op->nuops; i++)
-		n += op->uops[i].op_class == (store ? VT_OP_STORE : VT_OP_LOAD);
-	return n;
-}
-
-/* Accesses that there are no micro-operations for go with the last one. */
 static struct vt_simmem_access go_to_memory(void *arg, bool store, unsigned nth, uint64_t cycle)
 {
 	struct vti_siminorder *s = arg;
-	const struct vt_sim_insn *insn = s->insn;
-	bool last = nth + 1 >= count_accesses(insn->op, store);
-	struct vt_simmem_access a, slowest = {0};
-	uint32_t i, n = 0;
 
-	for (i = 0; i < insn->naccesses; i++) {
-		const struct vt_sim_access *at = &insn->accesses[i];
-
-		if (at->store != store || n++ < nth)
-			continue;
-		a = store ? vt_simmem_store(s->mem, cycle, at->addr, at->size)
-			  : vt_simmem_load(s->mem, cycle, at->addr, at->size);
-		if (!s->out.access_cycle)
-			s->out.access_cycle = cycle;
-		s->out.data_missed |= a.missed;
-		if (a.cycles >= slowest.cycles)
-			slowest = a;
-		if (!last)
-			break;
-	}
-	return slowest;
+	return vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
 }
 
 static void branch(struct vti_siminorder *s, const struct vt_sim_insn *insn, uint64_t cycle)

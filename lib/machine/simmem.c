@@ -14,11 +14,17 @@
  */
 struct line {
 	uint64_t number; /* address divided by the line's size */
-	uint64_t ready : 56;
-	uint64_t missed : 8;
+	uint64_t ready;
+	uint32_t took; /* cycles */
+	uint32_t missed;
 };
 
 #define NO_LINE UINT64_MAX
+
+struct miss {
+	uint64_t asked; /* when the access began that wanted it */
+	uint64_t end;
+};
 
 struct cache {
 	uint32_t sets; /* 0: there is no such cache */
@@ -29,7 +35,7 @@ struct cache {
 	uint32_t bit;	   /* what missing it is called */
 	struct line *line; /* of each set, the most recently used first */
 	uint32_t nbusy;
-	uint64_t *busy; /* until when each of its misses is under way */
+	struct miss *busy; /* each that can be under way */
 };
 
 struct vt_simmem {
@@ -146,6 +152,11 @@ static struct line *put(const struct cache *c, uint64_t number)
 
 /* ---- the hierarchy ---- */
 
+static uint32_t clip(uint64_t n)
+{
+	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
 /*
  * Cycles from `cycle` to `until`.  Threads that share a memory have clocks of their own: what one
  * of them has under way further ahead than anything takes was long ago for the other.
@@ -155,25 +166,42 @@ static uint64_t remaining(const struct vt_simmem *s, uint64_t until, uint64_t cy
 	return until > cycle && until - cycle <= s->horizon ? until - cycle : 0;
 }
 
-/* The place of a miss that begins at *cycle, which becomes later if all are taken. */
-static uint64_t *take_miss(const struct vt_simmem *s, struct cache *c, uint64_t *cycle)
+/*
+ * The place of a miss that begins at *cycle, which becomes later if all are taken.  Accesses out of
+ * order come in any order: the miss of a later one is not in its way.
+ */
+static struct miss *take_miss(const struct vt_simmem *s, struct cache *c, uint64_t *cycle)
 {
-	uint64_t *best = NULL;
+	struct miss *best = NULL;
 	uint64_t wait, least = UINT64_MAX;
 	uint32_t i;
 
-	for (i = 0; i < c->nbusy; i++) {
-		wait = remaining(s, c->busy[i], *cycle);
-		if (wait < least) {
-			least = wait;
-			best = &c->busy[i];
-			if (wait == 0)
-				break;
-		}
+	for (i = 0; i < c->nbusy && least; i++) {
+		wait = c->busy[i].asked > *cycle ? 0 : remaining(s, c->busy[i].end, *cycle);
+		if (wait >= least)
+			continue;
+		least = wait;
+		best = &c->busy[i];
 	}
 	if (best)
 		*cycle += least;
 	return best;
+}
+
+/* When a line that is there can be used by an access at `cycle`. */
+static uint64_t await_line(const struct vt_simmem *s, const struct cache *c, struct line *line,
+			   uint64_t cycle, uint32_t *missed)
+{
+	uint64_t wait = remaining(s, line->ready, cycle);
+
+	if (wait <= c->latency)
+		return cycle + c->latency;
+	*missed |= line->missed;
+	if (wait <= line->took)
+		return cycle + wait;
+	/* Out of order, this access comes first, though it is told second. */
+	line->ready = cycle + line->took;
+	return line->ready;
 }
 
 /*
@@ -184,28 +212,25 @@ static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint
 		      uint32_t *missed)
 {
 	struct cache *next = c == &s->l2 ? &s->l3 : c == &s->l3 ? NULL : &s->l2;
-	uint64_t ready, wait, *busy;
+	uint64_t ready, begin = cycle;
 	uint32_t below = 0;
 	struct line *line;
+	struct miss *busy;
 
 	if (c->sets == 0)
 		return next ? reach(s, next, cycle, addr, missed) : cycle + s->m->memory;
 	line = find(c, addr >> c->shift);
-	if (line) {
-		wait = remaining(s, line->ready, cycle);
-		if (wait <= c->latency)
-			return cycle + c->latency;
-		*missed |= line->missed;
-		return cycle + wait;
-	}
+	if (line)
+		return await_line(s, c, line, cycle, missed);
 	busy = take_miss(s, c, &cycle);
 	below = c->bit;
 	ready = next ? reach(s, next, cycle, addr, &below) : cycle + s->m->memory;
 	if (busy)
-		*busy = ready;
+		*busy = (struct miss){begin, ready};
 	line = put(c, addr >> c->shift);
 	line->ready = ready;
-	line->missed = below & UINT8_MAX;
+	line->took = clip(ready - begin);
+	line->missed = below;
 	*missed |= below;
 	return ready;
 }
@@ -226,11 +251,6 @@ static uint32_t translate(const struct vt_simmem *s, const struct cache *tlb, ui
 		cycles += s->stlb.latency;
 	}
 	return cycles;
-}
-
-static uint32_t clip(uint64_t n)
-{
-	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
 /* The part of an access that lies in one line. */

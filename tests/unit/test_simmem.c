@@ -279,6 +279,22 @@ static void test_nothing_there(void **state)
 	vt_simmem_free(s);
 }
 
+static void test_out_of_order(void **state)
+{
+	struct vt_core m = flat();
+	struct vt_simmem *s = vt_simmem_new(&m);
+
+	(void)state;
+	assert_int_equal(vt_simmem_load(s, 1000, 0, 8).cycles, 98);
+	assert_int_equal(vt_simmem_load(s, 1000, 0x1000, 8).cycles, 98);
+	/* Told later, but earlier: it waits neither for that line nor for room, */
+	assert_int_equal(vt_simmem_load(s, 900, 0, 8).cycles, 98);
+	assert_int_equal(vt_simmem_load(s, 900, 0x2000, 8).cycles, 98);
+	/* and brought the line for the first. */
+	assert_int_equal(vt_simmem_load(s, 1000, 8, 8).cycles, 0);
+	vt_simmem_free(s);
+}
+
 /* ---- the write buffer ---- */
 
 static void test_write_buffer(void **state)
@@ -392,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_two_misses_at_a_time),
 		cmocka_unit_test(test_across_lines),
 		cmocka_unit_test(test_clocks_apart),
+		cmocka_unit_test(test_out_of_order),
 		cmocka_unit_test(test_nothing_there),
 		cmocka_unit_test(test_write_buffer),
 		cmocka_unit_test(test_write_misses),
