@@ -129,42 +129,16 @@ static bool add_edge_to(struct build *b, uint32_t from, int64_t offset, enum vt_
 	return add_edge(b, from, to, kind);
 }
 
-static int by_jump(const void *x, const void *y)
-{
-	const struct vti_jump *a = x, *b = y;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->to < b->to ? -1 : a->to > b->to;
-}
-
-static size_t jumps_from(const struct vti_walk *w, uint32_t offset)
-{
-	size_t low = 0, high = w->njumps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->jumps[middle].from < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool add_switch(struct build *b, uint32_t from, const struct vti_node *n)
 {
 	const struct vti_walk *w = &b->w;
 	size_t i;
 
 	b->g->blocks[from].incomplete = n->unknown;
-	for (i = jumps_from(w, n->offset); i < w->njumps && w->jumps[i].from == n->offset; i++) {
-		if (i && by_jump(&w->jumps[i - 1], &w->jumps[i]) == 0)
-			continue;
+	for (i = vti_jumps_at(w, w->njumps, n->offset);
+	     i < w->njumps && w->jumps[i].from == n->offset; i++)
 		if (!add_edge_to(b, from, w->jumps[i].to, VT_EDGE_SWITCH))
 			return false;
-	}
 	return !n->leaves || add_edge(b, from, VT_CFG_EXIT, VT_EDGE_EXIT);
 }
 
@@ -192,8 +166,6 @@ static int make_edges(struct build *b, struct vt_error *err)
 {
 	uint32_t i;
 
-	if (b->w.njumps)
-		qsort(b->w.jumps, b->w.njumps, sizeof(*b->w.jumps), by_jump);
 	for (i = VT_CFG_FIRST; i < b->g->nblocks; i++)
 		if ((b->w.mark[b->g->blocks[i].start - b->g->start] & VTI_ENTRY) &&
 		    !add_edge(b, VT_CFG_ENTRY, i, VT_EDGE_ENTRY))

@@ -59,10 +59,14 @@ void vti_walk_free(struct vti_walk *w);
 bool vti_walk_queue(struct vti_walk *w, uint32_t offset);
 
 /*
- * Finds the targets of the indirect jumps found since node `from`, adds them to w->jumps and queues
- * them; jumps whose targets are not known are marked so.  -VT_E_NOMEM.
+ * Finds the targets of the indirect jumps among the nodes from number `first` on, adds them to
+ * w->jumps, which are then sorted, and queues them; jumps whose targets are not all known are
+ * marked so.  -VT_E_NOMEM.
  */
-int vti_jumps_find(struct vti_walk *w, size_t from, struct vt_error *err);
+int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err);
+
+/* The first of the first `n` jumps from this offset or a later one. */
+size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset);
 
 /* Whether the procedure that a call at `addr` (a vaddr) calls never comes back. */
 bool vti_call_ends(const struct vt_cfg_source *src, uint64_t target);

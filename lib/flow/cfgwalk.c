@@ -136,16 +136,15 @@ static int walk(struct vti_walk *w, struct vt_error *err)
 	return 0;
 }
 
-/* Follows indirect jumps, too, those of nodes from number `from` on, and what is found behind. */
-static int walk_jumps(struct vti_walk *w, size_t from, struct vt_error *err)
+/* Follows indirect jumps, too, those of nodes from number `first` on, and what is found behind. */
+static int walk_jumps(struct vti_walk *w, size_t first, struct vt_error *err)
 {
+	size_t before = SIZE_MAX;
 	int rc = walk(w, err);
 
-	while (rc == 0 && from < w->nnodes) {
-		size_t upto = w->nnodes;
-
-		rc = vti_jumps_find(w, from, err);
-		from = upto;
+	while (rc == 0 && w->nnodes != before) {
+		before = w->nnodes;
+		rc = vti_jumps_find(w, first, err);
 		if (rc == 0)
 			rc = walk(w, err);
 	}

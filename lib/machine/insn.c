@@ -113,9 +113,19 @@ static uint64_t bit(unsigned reg)
 
 /* ---- types ---- */
 
-static bool begins(const char *text, const char *with)
+/* Inline, since decoding compares a lot of short names, and nearly all differ early. */
+static inline bool begins(const char *text, const char *with)
 {
-	return strncmp(text, with, strlen(with)) == 0;
+	while (*with && *text == *with) {
+		text++;
+		with++;
+	}
+	return !*with;
+}
+
+static inline bool equals(const char *text, const char *with)
+{
+	return *text == *with && strcmp(text, with) == 0;
 }
 
 /* The mnemonic without the v of VEX and EVEX. */
@@ -133,7 +143,7 @@ static void note_signs(struct decoded *d)
 		       begins(m, "fist") || begins(m, "sar") || begins(m, "cdq") ||
 		       begins(m, "cqo") || begins(m, "cwd") || begins(m, "cbw");
 	d->is_unsigned = begins(m, "movzx") || begins(m, "pmovzx") || begins(m, "cvtusi2") ||
-			 strcmp(m, "div") == 0 || strcmp(m, "mul") == 0 || strcmp(m, "mulx") == 0 ||
+			 equals(m, "div") || equals(m, "mul") || equals(m, "mulx") ||
 			 begins(m, "set") || begins(m, "popcnt") || begins(m, "lzcnt") ||
 			 begins(m, "tzcnt");
 	d->is_opaque = begins(m, "movups") || begins(m, "movaps") || begins(m, "movdq") ||
@@ -283,6 +293,13 @@ static void take_memory(const struct decoded *d, const ZydisDecodedOperand *o, s
 {
 	struct vt_memory *m = &f->memories[f->nmemories];
 
+	if (d->insn.mnemonic == ZYDIS_MNEMONIC_LEA && o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+		*m = (struct vt_memory){
+			.base = number_of(o->mem.base),
+			.index = number_of(o->mem.index),
+			.scale = o->mem.scale,
+			.segment = VT_REG_NONE,
+			.displacement = o->mem.disp.has_displacement ? o->mem.disp.value : 0};
 	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM && o->mem.type != ZYDIS_MEMOP_TYPE_VSIB)
 		return;
 	if ((f->flags & VT_FACT_NOP) || !(o->actions & (READ | WRITE)) ||

@@ -134,6 +134,7 @@ struct vt_facts {
 	uint8_t nmemories;
 	uint8_t nresults;
 	uint8_t nsources;
+	/* Of lea, which accesses none, the first is the address that it computes. */
 	struct vt_memory memories[VT_FACT_MEMORIES];
 	/* Registers written that are no flags, nor the stack pointer of a push or pop. */
 	struct vt_operand results[VT_FACT_RESULTS];
