@@ -32,6 +32,7 @@ struct options {
 
 /* META records that tell which machine it was. */
 struct cpu {
+	char *chosen; /* by vfreq: the model's name or path */
 	char *model;
 	char *cpuid;
 	char *description;
@@ -91,6 +92,7 @@ static int note_cpu(struct job *j, const struct vt_record *rec, struct vt_error 
 		const char *key;
 		char **value;
 	} facts[] = {
+		{"vfreq.model", &j->cpu.chosen},
 		{"cpu.model", &j->cpu.model},
 		{"cpuid", &j->cpu.cpuid},
 		{"cpudesc", &j->cpu.description},
@@ -184,7 +186,9 @@ static bool choose_core(struct job *j)
 	const char *name = j->o->cpu;
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (strcmp(name, "auto") == 0)
+	if (strcmp(name, "auto") == 0 && j->cpu.chosen)
+		name = j->cpu.chosen;
+	else if (strcmp(name, "auto") == 0)
 		name = vt_core_for_cpu(j->cpu.model, j->cpu.cpuid, j->cpu.description);
 	if (!name && j->nids) {
 		app_say(j->app, "%s: no model is known for its processor: name one with --cpu",
@@ -487,6 +491,7 @@ static void stop(struct job *j)
 	vt_reader_close(j->reader);
 	free(j->cache);
 	free(j->ids);
+	free(j->cpu.chosen);
 	free(j->cpu.model);
 	free(j->cpu.cpuid);
 	free(j->cpu.description);
@@ -523,7 +528,7 @@ int main(int argc, char **argv)
 		 .value = &o.cpu,
 		 .arg = "NAME",
 		 .help = "the machine: a name or a file, as in vsim --model; auto (default):\n"
-			 "by what the stream says of its processor"},
+			 "vfreq's, or by what the stream says of its processor"},
 		{.name = "truth",
 		 .type = VT_OPT_STRING,
 		 .value = &o.truth,
