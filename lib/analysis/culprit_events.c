@@ -63,21 +63,74 @@ static double at_most(double n)
 	return n + 2 * sqrt(n) + 4;
 }
 
+/* How far behind the instruction samples of its events are looked for, in cycles and blocks. */
+#define BEHIND	   2
+#define MAX_BLOCKS 12
+
+struct ahead {
+	const struct vti_culprit *c;
+	enum vt_culprit_event event;
+	double samples;
+	double cycles; /* how far to go */
+};
+
+/* Adds up a block's from an instruction on; returns the time at its end, INFINITY: far enough. */
+static double go_on(struct ahead *a, uint32_t insn, uint32_t block, double time)
+{
+	const struct vt_cfg_block *b = &a->c->cfg->blocks[block];
+	uint32_t i;
+
+	for (i = insn; i < b->insn + b->ninsns; i++) {
+		const struct vt_culprit_insn *in = &a->c->in->insns[i];
+
+		a->samples += (double)in->samples[a->event];
+		time += in->cycles > 0 ? in->cycles : 0;
+		if (time > a->cycles && i > insn)
+			return INFINITY;
+	}
+	return time;
+}
+
 /*
- * A sample falls on the instruction at which the event is noticed, or on one shortly behind it: so
- * those of a few more instructions count, too.
+ * A sample falls on the instruction that is at the head some cycles after the event: one that waits
+ * for what was missed, or one on the way that control has taken since.
  */
-#define SKID 6
+static double samples_behind(const struct vti_culprit *c, enum vt_culprit_event event,
+			     uint32_t insn)
+{
+	const struct vt_cfg *g = c->cfg;
+	struct ahead a = {.c = c, .event = event, .cycles = (double)c->core->skid + BEHIND};
+	uint32_t blocks[MAX_BLOCKS], n = 1, at, i, k;
+	double time[MAX_BLOCKS] = {0};
+
+	blocks[0] = c->block[insn];
+	for (at = 0; at < n; at++) {
+		const struct vt_cfg_block *b = &g->blocks[blocks[at]];
+		double end = go_on(&a, at ? b->insn : insn, blocks[at], time[at]);
+
+		for (i = 0; i < b->nout && end <= a.cycles && n < MAX_BLOCKS; i++) {
+			uint32_t to = g->edges[b->out + i].to;
+
+			for (k = 0; k < n && blocks[k] != to; k++)
+				continue;
+			if (to >= VT_CFG_FIRST && k == n) {
+				time[n] = end;
+				blocks[n++] = to;
+			}
+		}
+	}
+	return a.samples;
+}
 
 double vti_culprit_events(const struct vti_stalled *st, enum vt_culprit_event event, uint32_t insn)
 {
 	const struct vti_culprit *c = st->c;
-	double n = 0, period = c->in->period[event];
-	uint32_t i;
+	double n, period = c->in->period[event];
 
 	if (!(period > 0))
 		return INFINITY;
-	for (i = insn; i < c->cfg->ninsns && i <= insn + SKID; i++)
-		n += (double)c->in->insns[i].samples[event];
+	n = samples_behind(c, event, insn);
+	if (insn != st->insn)
+		n += samples_behind(c, event, st->insn);
 	return at_most(n) * period;
 }

@@ -67,7 +67,12 @@ static void see_user(void *arg, uint32_t insn, uint32_t far)
 	unsigned i;
 
 	if (insn == UINT32_MAX) {
-		/* Any code may have been there. */
+		/*
+		 * Any code may have been there; but that somebody divides just before a return or a
+		 * call is assumed only where the results of divisions meet.
+		 */
+		if (!vti_mop_has(op, x->classes))
+			return;
 		for (i = 0; i < VT_NOPCLASSES; i++)
 			if ((x->classes & BIT(i)) && m->classes[i].busy > 1 &&
 			    may_block(op, units_of(m, i)))

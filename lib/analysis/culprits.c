@@ -54,7 +54,7 @@ static int by_place(const void *va, const void *vb)
 	return (int)a->event - (int)b->event;
 }
 
-/* How many events a sample of it stands for; several events of one sort: the best of them. */
+/* How many events a sample of it stands for; several events of one sort: the most. */
 static void take_period(struct run *r, const struct vt_profile_event *e)
 {
 	enum vt_culprit_event event = e->name ? vt_culprit_event_of(e->name) : VT_NCULPRIT_EVENTS;
@@ -64,12 +64,23 @@ static void take_period(struct run *r, const struct vt_profile_event *e)
 		r->period[event] = period;
 }
 
+/* A stream with samples of some event has those of all its events: what has none did not happen. */
+static bool has_samples(const struct vt_profile *p)
+{
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (vt_profile_event(p, i)->samples)
+			return true;
+	return false;
+}
+
 static int take_events(struct run *r)
 {
 	const struct vt_profile *p = r->src->profile;
 	size_t i, n = vt_profile_nplaces(p);
 
-	for (i = 0; i < vt_profile_nevents(p); i++)
+	for (i = 0; i < vt_profile_nevents(p) && has_samples(p); i++)
 		take_period(r, vt_profile_event(p, i));
 	for (i = 0; i < n; i++) {
 		const struct vt_place *at = vt_profile_place(p, i);
@@ -165,6 +176,42 @@ static double edge_value(const struct vt_edgefreq *list, size_t n, uint64_t from
 	return low < n && list[low].from == from && list[low].to == to ? list[low].executions : NAN;
 }
 
+/* What a block's edges leave to this one of them; NAN: another is unknown, too. */
+static double left_over(const struct work *w, uint32_t edge, bool in)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	const struct vt_cfg_edge *e = &g->edges[edge];
+	const struct vt_cfg_block *b = &g->blocks[in ? e->to : e->from];
+	uint32_t k, n = in ? b->nin : b->nout;
+	double left;
+
+	if (!b->ninsns)
+		return NAN;
+	left = w->insns[in ? b->insn : b->insn + b->ninsns - 1].executions;
+	for (k = 0; k < n; k++) {
+		uint32_t other = in ? g->in[b->in + k] : b->out + k;
+
+		if (other != edge)
+			left -= w->edges[other];
+	}
+	return left < 0 ? 0 : left;
+}
+
+/* Edges without a record: what gets into a block by no other comes by this one. */
+static void infer_edges(const struct work *w)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedges; i++) {
+		if (!isnan(w->edges[i]))
+			continue;
+		w->edges[i] = left_over(w, i, true);
+		if (isnan(w->edges[i]))
+			w->edges[i] = left_over(w, i, false);
+	}
+}
+
 static void take_edges(const struct run *r, struct work *w, uint32_t image, uint64_t end)
 {
 	const struct vt_cfg *g = w->flow->cfg;
@@ -172,7 +219,7 @@ static void take_edges(const struct run *r, struct work *w, uint32_t image, uint
 	const struct vt_edgefreq *list =
 		vt_freqprofile_edges(r->src->freq, image, w->offset, end, &n);
 	uint64_t shift = w->offset - w->flow->proc.start;
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < g->nedges; i++) {
 		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
@@ -185,19 +232,8 @@ static void take_edges(const struct run *r, struct work *w, uint32_t image, uint
 				list, n, g->insns[from->insn + from->ninsns - 1].addr + shift,
 				to->start + shift);
 	}
-	/* What gets into a block by no edge comes from outside. */
-	for (i = 0; i < g->nedges; i++) {
-		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
-		double left;
-
-		if (g->edges[i].from != VT_CFG_ENTRY || g->edges[i].to < VT_CFG_FIRST)
-			continue;
-		left = w->insns[to->insn].executions;
-		for (k = 0; k < to->nin; k++)
-			if (g->in[to->in + k] != i)
-				left -= w->edges[g->in[to->in + k]];
-		w->edges[i] = left < 0 ? 0 : left;
-	}
+	for (i = 0; i < 2; i++)
+		infer_edges(w);
 }
 
 static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls *s)
