@@ -322,6 +322,37 @@ int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls 
 	return code;
 }
 
+int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
+		     struct vt_error *err)
+{
+	const struct vt_cfg *g = in->flow->cfg;
+	const struct vti_culprit c = {
+		.in = in,
+		.core = in->core,
+		.cfg = g,
+		.ops = in->flow->ops,
+		.block = in->flow->block,
+	};
+	uint32_t size = in->core->icache.size ? in->core->icache.line : in->core->itlb.page, i;
+	struct vti_stalled st = {.c = &c};
+	int code = 0;
+
+	for (i = 0; i < g->ninsns && code == 0; i++) {
+		double n;
+
+		if (!(in->insns[i].executions > 0))
+			continue;
+		st.insn = i;
+		st.executions = in->insns[i].executions;
+		find_arrivals(&st);
+		n = vti_culprit_entered(&st, size);
+		if (n > 0)
+			code = vt_footprint_enter(f, in->flow->proc.image, g->insns[i].addr,
+						  g->insns[i].length, n, err);
+	}
+	return code;
+}
+
 void vt_culprit_stalls_fini(struct vt_culprit_stalls *s)
 {
 	free(s->list);

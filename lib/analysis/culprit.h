@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/footprint.h"
 #include "analysis/procflow.h"
 #include "base/error.h"
 #include "stream/kinds.h"
@@ -51,6 +52,7 @@ struct vt_culprit_input {
 	const double *edges;		     /* executions by edge of the graph; NaN: unknown */
 	/* How many events a sample stands for; 0: there was no such event. */
 	double period[VT_NCULPRIT_EVENTS];
+	const struct vt_footprint *footprint; /* of all code; may be NULL */
 };
 
 #define VT_CULPRIT_GUILTY 8
@@ -78,6 +80,10 @@ struct vt_culprit_stalls {
  */
 int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls *out,
 		    struct vt_error *err);
+
+/* Adds a procedure's instructions to a footprint.  -VT_E_NOMEM. */
+int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
+		     struct vt_error *err);
 void vt_culprit_stalls_fini(struct vt_culprit_stalls *s);
 
 #ifdef __cplusplus

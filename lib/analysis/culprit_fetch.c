@@ -29,8 +29,7 @@ static bool enters(const struct vt_cfg_insn *i, const struct vt_cfg_insn *before
 	return !touches(before, first, size) || !touches(before, last, size);
 }
 
-/* How often control comes to an instruction from another line (or page). */
-static double entered(const struct vti_stalled *st, uint32_t size)
+double vti_culprit_entered(const struct vti_stalled *st, uint32_t size)
 {
 	const struct vt_cfg *g = st->c->cfg;
 	double n = 0;
@@ -48,19 +47,38 @@ static double entered(const struct vti_stalled *st, uint32_t size)
 	return n;
 }
 
+/* How often others can have displaced an instruction's line (or page). */
+static double competed(const struct vti_stalled *st,
+		       double (*misses)(const struct vt_footprint *f, uint32_t image,
+					uint64_t vaddr))
+{
+	const struct vti_culprit *c = st->c;
+	const struct vt_cfg_insn *i = &c->cfg->insns[st->insn];
+	uint32_t image = c->in->flow->proc.image;
+	double first, last;
+
+	if (!c->in->footprint)
+		return INFINITY;
+	first = misses(c->in->footprint, image, i->addr);
+	last = misses(c->in->footprint, image, i->addr + (i->length ? i->length - 1U : 0));
+	return first + last;
+}
+
 /*
  * An instruction in the same line as all that can be executed just before it has been fetched with
  * them: DCPI 6.3.  If it is not, it can miss as often as control comes from another line; but where
  * control stays in code that calls nothing and all of which the cache can hold, only once for each
- * time that it gets there.  Each miss costs a fill from memory at most.
+ * time that it gets there; and only as often as other code that has been executed can have taken
+ * the line's place.  Each miss costs a fill from memory at most.
  */
 void vti_rule_icache(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vti_culprit *c = st->c;
 	const struct vt_core *m = c->core;
-	double often = m->icache.size ? entered(st, m->icache.line) : 0;
+	double often = m->icache.size ? vti_culprit_entered(st, m->icache.line) : 0;
 	double resident = c->line_entries[c->block[st->insn]];
 	double events = vti_culprit_events(st, VT_CULPRIT_IMISS, st->insn);
+	double contested = competed(st, vt_footprint_lines);
 	unsigned lines = 1;
 
 	if (often > 0) {
@@ -71,7 +89,7 @@ void vti_rule_icache(const struct vti_stalled *st, struct vti_suspect *s)
 				? 2
 				: 1;
 	}
-	often = fmin(often, resident);
+	often = fmin(fmin(often, contested), resident);
 	s->bound = fmin(often, events) * vti_culprit_miss(m) * lines;
 }
 
@@ -80,10 +98,11 @@ void vti_rule_itlb(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vti_culprit *c = st->c;
 	const struct vt_core *m = c->core;
-	double often = m->itlb.entries ? entered(st, m->itlb.page) : 0;
+	double often = m->itlb.entries ? vti_culprit_entered(st, m->itlb.page) : 0;
 	double resident = c->page_entries[c->block[st->insn]];
 	double events = vti_culprit_events(st, VT_CULPRIT_ITBMISS, st->insn);
 
+	often = fmin(often, competed(st, vt_footprint_pages));
 	s->bound = fmin(fmin(often, resident), events) * vti_culprit_tlb(m, &m->itlb);
 }
 

@@ -95,6 +95,9 @@ vti_culprit_rule vti_rule_slotting;
  */
 double vti_culprit_events(const struct vti_stalled *st, enum vt_culprit_event event, uint32_t insn);
 
+/* How often control comes to an instruction from another line (or page) of `size` bytes. */
+double vti_culprit_entered(const struct vti_stalled *st, uint32_t size);
+
 /* The most cycles that it takes to get a line from wherever it is. */
 double vti_culprit_miss(const struct vt_core *m);
 double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t);

@@ -25,6 +25,8 @@ struct run {
 	size_t nevents;
 	size_t events_cap;
 	double period[VT_NCULPRIT_EVENTS];
+	struct vt_footprint *footprint;
+	bool first; /* of the two times that all procedures are gone through */
 };
 
 /* What is made for one procedure. */
@@ -259,6 +261,9 @@ static int judge(struct run *r, const struct work *w)
 	uint32_t i, e;
 	int code;
 
+	if (r->first)
+		return vt_culprit_enter(&in, r->footprint, r->err);
+	in.footprint = r->footprint;
 	memcpy(in.period, r->period, sizeof(in.period));
 	for (i = 0; i < w->flow->cfg->ninsns; i++)
 		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
@@ -372,17 +377,36 @@ static int run_image(struct run *r, uint32_t image)
 	return 0;
 }
 
+static int run_images(struct run *r)
+{
+	size_t i;
+	int code = 0;
+
+	memset(r->t, 0, sizeof(*r->t));
+	for (i = 0; i < r->src->nids && code == 0; i++)
+		code = run_image(r, r->src->ids[i]);
+	return code;
+}
+
 int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
 		    struct vt_culprits_totals *t, struct vt_error *err)
 {
 	struct run r = {.src = src, .fn = fn, .arg = arg, .t = t, .err = err};
-	size_t i;
 	int code;
 
-	memset(t, 0, sizeof(*t));
-	code = take_events(&r);
-	for (i = 0; i < src->nids && code == 0; i++)
-		code = run_image(&r, src->ids[i]);
+	r.footprint = vt_footprint_new(src->core);
+	if (!r.footprint)
+		return no_memory(err);
+	r.first = true;
+	code = run_images(&r);
+	if (code == 0)
+		code = vt_footprint_finish(r.footprint, err);
+	r.first = false;
+	if (code == 0)
+		code = take_events(&r);
+	if (code == 0)
+		code = run_images(&r);
+	vt_footprint_free(r.footprint);
 	free(r.events);
 	return code;
 }

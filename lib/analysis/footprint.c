@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/footprint.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/*
+ * Images are loaded at multiples of a page, so that lines of two images fall into the same set only
+ * if their places in a page are the same (or, of caches whose ways are smaller, fewer bits of
+ * them).
+ */
+#define PAGE 4096
+
+struct place {
+	uint64_t number; /* of the line or page in its image */
+	uint64_t image;
+	double often;
+	double misses; /* at most */
+};
+
+struct vt_footprint {
+	uint32_t line;
+	uint32_t sets;
+	uint32_t ways;
+	uint32_t page;
+	uint32_t entries;
+	double wrong; /* how many more fetches there are than by instructions that were executed */
+	struct vt_hash lines;
+	struct vt_hash pages;
+};
+
+struct vt_footprint *vt_footprint_new(const struct vt_core *m)
+{
+	struct vt_footprint *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->line = m->icache.size ? m->icache.line : 0;
+	f->ways = m->icache.ways ? m->icache.ways : 1;
+	f->sets = f->line ? m->icache.size / f->line / f->ways : 0;
+	f->page = m->itlb.entries ? m->itlb.page : 0;
+	f->entries = m->itlb.entries;
+	/* Out of order, wrong ways are fetched from, too: a guess that has been generous so far. */
+	f->wrong = m->order == VT_OUT_OF_ORDER ? 2 : 1;
+	vt_hash_init(&f->lines, sizeof(struct place), 2 * sizeof(uint64_t));
+	vt_hash_init(&f->pages, sizeof(struct place), 2 * sizeof(uint64_t));
+	return f;
+}
+
+void vt_footprint_free(struct vt_footprint *f)
+{
+	if (!f)
+		return;
+	vt_hash_fini(&f->lines);
+	vt_hash_fini(&f->pages);
+	free(f);
+}
+
+static bool enter(struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr, uint32_t size,
+		  double often)
+{
+	uint64_t number, last;
+
+	if (!unit)
+		return true;
+	last = (vaddr + (size ? size - 1 : 0)) / unit;
+	for (number = vaddr / unit; number <= last; number++) {
+		const uint64_t key[2] = {number, image};
+		struct place *p = vt_hash_add(h, key, NULL);
+
+		if (!p)
+			return false;
+		p->often += often;
+	}
+	return true;
+}
+
+int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, uint32_t size,
+		       double often, struct vt_error *err)
+{
+	if (enter(&f->lines, f->line, image, vaddr, size, often) &&
+	    enter(&f->pages, f->page, image, vaddr, size, often))
+		return 0;
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- lines ---- */
+
+/* What all images' lines at one place in a page are entered, and those of one image in a set. */
+struct sum {
+	uint64_t set;
+	uint64_t image; /* or ALL */
+	double often;
+};
+
+#define ALL UINT64_MAX
+
+static uint32_t sets_in_page(const struct vt_footprint *f)
+{
+	uint32_t n = PAGE / f->line;
+
+	return n && n < f->sets ? n : f->sets;
+}
+
+static bool add_sum(struct vt_hash *h, uint64_t set, uint64_t image, double often)
+{
+	const uint64_t key[2] = {set, image};
+	struct sum *s = vt_hash_add(h, key, NULL);
+
+	if (s)
+		s->often += often;
+	return s != NULL;
+}
+
+static double sum_of(const struct vt_hash *h, uint64_t set, uint64_t image)
+{
+	const uint64_t key[2] = {set, image};
+	const struct sum *s = vt_hash_find(h, key);
+
+	return s ? s->often : 0;
+}
+
+/*
+ * A line that is used again is missed only if at least as many others as the set has ways were
+ * fetched into it in between.
+ */
+static bool judge_lines(struct vt_footprint *f)
+{
+	struct vt_hash exact, coarse;
+	size_t i;
+	bool ok = true;
+
+	vt_hash_init(&exact, sizeof(struct sum), 2 * sizeof(uint64_t));
+	vt_hash_init(&coarse, sizeof(struct sum), 2 * sizeof(uint64_t));
+	for (i = 0; i < f->lines.count && ok; i++) {
+		const struct place *p = vt_hash_at(&f->lines, i);
+		uint64_t part = p->number % sets_in_page(f);
+
+		ok = add_sum(&exact, p->number % f->sets, p->image, p->often) &&
+		     add_sum(&coarse, part, p->image, p->often) &&
+		     add_sum(&coarse, part, ALL, p->often);
+	}
+	for (i = 0; i < f->lines.count && ok; i++) {
+		struct place *p = vt_hash_at(&f->lines, i);
+		uint64_t part = p->number % sets_in_page(f);
+		double others = sum_of(&exact, p->number % f->sets, p->image) - p->often;
+
+		others += sum_of(&coarse, part, ALL) - sum_of(&coarse, part, p->image);
+		p->misses = 1 + fmax(0, others) * f->wrong / f->ways;
+	}
+	vt_hash_fini(&exact);
+	vt_hash_fini(&coarse);
+	return ok;
+}
+
+/* ---- pages ---- */
+
+static int most_first(const void *va, const void *vb)
+{
+	const struct place *a = *(struct place *const *)va, *b = *(struct place *const *)vb;
+
+	if (a->often != b->often)
+		return a->often > b->often ? -1 : 1;
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/*
+ * If three quarters of the TLB are thought of as the most used pages', one of these is missed only
+ * after as many others were entered as the rest has room for.
+ */
+static bool judge_pages(struct vt_footprint *f)
+{
+	size_t i, n = f->pages.count, hot = f->entries - f->entries / 4;
+	struct place **order = calloc(n + 1, sizeof(struct place *));
+	double rest = 0;
+
+	if (!order)
+		return false;
+	for (i = 0; i < n; i++)
+		order[i] = vt_hash_at(&f->pages, i);
+	if (n)
+		qsort(order, n, sizeof(struct place *), most_first);
+	for (i = hot; i < n; i++)
+		rest += order[i]->often;
+	for (i = 0; i < n; i++)
+		order[i]->misses =
+			i < hot ? 1 + rest * f->wrong / (f->entries / 4 + 1) : order[i]->often;
+	free(order);
+	return true;
+}
+
+int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)
+{
+	if ((!f->sets || judge_lines(f)) && (!f->page || judge_pages(f)))
+		return 0;
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+static double misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr)
+{
+	const uint64_t key[2] = {unit ? vaddr / unit : 0, image};
+	const struct place *p = unit ? vt_hash_find(h, key) : NULL;
+
+	return p ? p->misses : INFINITY;
+}
+
+double vt_footprint_lines(const struct vt_footprint *f, uint32_t image, uint64_t vaddr)
+{
+	return misses(&f->lines, f->line, image, vaddr);
+}
+
+double vt_footprint_pages(const struct vt_footprint *f, uint32_t image, uint64_t vaddr)
+{
+	return misses(&f->pages, f->page, image, vaddr);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_FOOTPRINT_H
+#define VT_ANALYSIS_FOOTPRINT_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "machine/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Which lines and pages of code are fetched how often, and what that means for the instruction
+ * cache and its TLB: what nothing else competes with is missed once.
+ */
+struct vt_footprint;
+
+/* `m` is copied as far as it matters.  Owned by the caller; NULL when memory runs out. */
+struct vt_footprint *vt_footprint_new(const struct vt_core *m);
+void vt_footprint_free(struct vt_footprint *f);
+
+/*
+ * Control comes `often` from elsewhere to code at [vaddr, vaddr + size) of an image, size being
+ * less than a line.  -VT_E_NOMEM.
+ */
+int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, uint32_t size,
+		       double often, struct vt_error *err);
+
+/* After the last of them: finds who competes with whom.  -VT_E_NOMEM. */
+int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err);
+
+/*
+ * How often the line (page) of an address can have been missed, at most; INFINITY: nothing is known
+ * of it.
+ */
+double vt_footprint_lines(const struct vt_footprint *f, uint32_t image, uint64_t vaddr);
+double vt_footprint_pages(const struct vt_footprint *f, uint32_t image, uint64_t vaddr);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
