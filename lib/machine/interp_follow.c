@@ -12,9 +12,9 @@
 
 /*
  * So often is a string instruction repeated in a piece of a path; what more of them write is
- * unknown.  It bounds the values captured in a piece to some 20 MB.
+ * unknown.  It bounds the values captured in a piece to some 5 MB.
  */
-#define MAX_REPEATS (1u << 18)
+#define MAX_REPEATS (1u << 16)
 
 /* The piece of a path that is being followed. */
 struct piece {
