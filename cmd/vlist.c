@@ -10,6 +10,7 @@
 #include "cmd/common/cycles.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/json.h"
+#include "cmd/common/listdiffs.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/replays.h"
 #include "cmd/common/stream.h"
@@ -45,6 +46,7 @@ struct options {
 	bool has_cutoff;
 	double cutoff;
 	struct app_cycles cycles;
+	const char *before; /* --diff: the other stream */
 };
 
 static const char *const format_words[] = {"auto", "hex", "dec", "float", "char", "symbol", NULL};
@@ -338,6 +340,31 @@ static void list_cycles(struct app *a, struct options *o, struct state *s)
 	app_cycles_list(a, c, &s->data, &s->found);
 }
 
+/* ---- before and after ---- */
+
+static bool check_diff(struct app *a, const struct options *o)
+{
+	if (is_cycles(o) || o->with_values || o->replay)
+		return app_usage(a, "--diff goes with no other listing");
+	if (o->listing.partial)
+		return app_usage(a, "--context does not go with --diff");
+	return true;
+}
+
+static void list_diffs(struct app *a, const struct options *o, struct state *s)
+{
+	struct app_listdiffs d = {.before = o->before,
+				  .symfs = o->symfs,
+				  .listing = o->listing,
+				  .form = o->form,
+				  .output = o->output,
+				  .color = o->color};
+
+	if (!o->source)
+		d.listing.view = VT_LIST_ASM;
+	app_listdiffs_print(a, &d, &s->data, &s->events, &s->found);
+}
+
 /* ---- */
 
 static bool check_options(struct app *a, struct options *o)
@@ -355,6 +382,8 @@ static bool check_options(struct app *a, struct options *o)
 	if (o->replay && (a->argc || o->all || o->with_values || o->source || o->events.count))
 		return app_usage(a, "--replay lists pairs of accesses, not procedures");
 	if (is_cycles(o) && !check_cycles(a, o))
+		return false;
+	if (o->before && !check_diff(a, o))
 		return false;
 	if (!a->argc && !o->all && !o->top && !o->with_values && !o->replay && !is_cycles(o))
 		return app_usage(a, "name a procedure, or give --all or --top N");
@@ -421,6 +450,8 @@ static void run(struct app *a, struct options *o)
 	if (prepare(a, o, &s)) {
 		if (is_cycles(o))
 			list_cycles(a, o, &s);
+		else if (o->before)
+			list_diffs(a, o, &s);
 		else
 			list_all(a, o, &s);
 	}
@@ -489,6 +520,11 @@ int main(int argc, char **argv)
 		 .value = &o.cycles.stall,
 		 .arg = "KIND",
 		 .help = "the procedures that lose most to one cause: dcache, dtlb, …"},
+		{.name = "diff",
+		 .type = VT_OPT_STRING,
+		 .value = &o.before,
+		 .arg = "FILE",
+		 .help = "row by row beside what FILE, a stream of before, has"},
 		{.name = "cutoff",
 		 .type = VT_OPT_F64,
 		 .value = &o.cutoff,
@@ -518,6 +554,7 @@ int main(int argc, char **argv)
 	const struct vt_opt_page page = {
 		.program = "vlist",
 		.usage = "[options] PROCEDURE...\n[options] --all | --top N\n[options] --values\n"
+			 "[options] --diff FILE PROCEDURE...\n"
 			 "[options] --replay\n[options] --calc|--summary PROCEDURE...\n"
 			 "[options] --summary|--stall KIND [--image FILE]",
 		.about = "Lists procedures of a stream: assembly and source, samples of each "

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/listdiffs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/listdiff.h"
+#include "base/buf.h"
+#include "base/escape.h"
+#include "cmd/common/json.h"
+
+/* Of the changes that are called significant, so many may be chance. */
+#define FALSE_RATE 0.05
+
+struct diffs {
+	struct app *app;
+	const struct app_listdiffs *o;
+	struct app_profile *data[2]; /* before, after */
+	const struct vt_event_choice *events;
+	struct vt_table *table; /* of all procedures, for programs */
+	json_t *list;
+	struct vt_output *out;
+	size_t done;
+};
+
+static bool fail(const struct diffs *d, const struct vt_error *err)
+{
+	return app_fail(d->app, err);
+}
+
+/* The procedure of the same name in the stream of before. */
+static bool find_before(const struct diffs *d, const struct vt_procedure *after,
+			struct vt_found *found)
+{
+	const struct vt_image *image = vt_images_get(d->data[1]->images, after->image);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf what = VT_BUF_INIT;
+	bool ok;
+
+	if (!after->symbol) {
+		vt_error_set(&err, VT_E_NOTFOUND, "what lies in no procedure is not compared");
+		return fail(d, &err);
+	}
+	vt_buf_printf(&what, "%s:%s", image ? image->name : "", after->symbol);
+	ok = vt_locate(d->data[0]->profile, d->data[0]->images, vt_buf_str(&what), found, &err) >=
+	     0;
+	if (!ok)
+		vt_error_prefix(&err, "%s", d->o->before);
+	vt_buf_free(&what);
+	return ok || fail(d, &err);
+}
+
+static json_t *json_of(const struct vt_procedure *p, const struct vt_table *t,
+		       const struct vt_listdiff_result *r)
+{
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "procedure", app_json_text(p->name, strlen(p->name)));
+	json_object_set_new(doc, "rows", app_json_table(t));
+	json_object_set_new(doc, "only_before", app_json_u64(r->only[0]));
+	json_object_set_new(doc, "only_after", app_json_u64(r->only[1]));
+	json_object_set_new(doc, "significant", app_json_u64(r->significant));
+	json_object_set_new(doc, "aligned", json_boolean(!r->rough));
+	return doc;
+}
+
+static void print_header(const struct diffs *d, const struct vt_procedure *p,
+			 const struct vt_listdiff_side sides[2])
+{
+	static const char *const names[2] = {"Before:", "After:"};
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+	int side;
+
+	vt_escape_str(&b, p->name);
+	vt_output_printf(d->out, "%s%s\n", d->done ? "\n" : "", vt_buf_str(&b));
+	for (side = 0; side < 2; side++) {
+		vt_output_printf(d->out, "%-7s", names[side]);
+		for (i = 0; i < vt_profile_nevents(sides[side].profile); i++) {
+			const struct vt_profile_event *e = vt_profile_event(sides[side].profile, i);
+			struct vt_tally t = vt_listing_total(sides[side].listing, i);
+
+			b.size = 0;
+			vt_escape_str(&b, e->name ? e->name : "?");
+			if (t.samples)
+				vt_output_printf(d->out, "  %s %" PRIu64, vt_buf_str(&b),
+						 t.samples);
+		}
+		vt_output_text(d->out, "\n");
+	}
+	vt_buf_free(&b);
+}
+
+static void print_footer(const struct diffs *d, const struct vt_listdiff_result *r)
+{
+	vt_output_printf(d->out,
+			 "%" PRIu64 " changes are significant (*); %" PRIu64
+			 " rows only before (<), %" PRIu64 " only after (>)\n",
+			 r->significant, r->only[0], r->only[1]);
+	if (r->rough)
+		vt_output_text(d->out, "The code differs in so much that only its beginning and "
+				       "end were compared.\n");
+}
+
+static bool print(struct diffs *d, const struct vt_procedure *p,
+		  const struct vt_listdiff_side sides[2])
+{
+	enum vt_list_view view = d->o->listing.view;
+	bool programs = d->o->form.csv || d->o->form.tsv;
+	struct vt_table *t = programs ? d->table : vt_table_new();
+	struct vt_listdiff_result r;
+	struct vt_error err = VT_ERROR_INIT;
+	bool ok = t != NULL;
+
+	if (!ok)
+		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	if (ok && !vt_table_columns(t))
+		vt_listdiff_columns(t, sides, d->events, view);
+	ok = ok && vt_listdiff_rows(t, sides, d->events, view, FALSE_RATE, &r, &err) == 0;
+	if (ok && d->o->form.json) {
+		json_array_append_new(d->list, json_of(p, t, &r));
+	} else if (ok && !programs) {
+		print_header(d, p, sides);
+		ok = vt_table_print(t, d->out, VT_TABLE_TEXT, app_color(d->app, d->o->color),
+				    &err) == 0;
+		print_footer(d, &r);
+	}
+	if (!programs)
+		vt_table_free(t);
+	d->done++;
+	return ok || fail(d, &err);
+}
+
+static bool diff(struct diffs *d, const struct vt_procedure *after)
+{
+	struct vt_listdiff_side sides[2] = {{d->data[0]->profile, NULL},
+					    {d->data[1]->profile, NULL}};
+	struct vt_listing *listings[2] = {NULL, NULL};
+	struct vt_found found = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	bool ok = find_before(d, after, &found);
+	int side;
+
+	for (side = 0; side < 2 && ok; side++) {
+		const struct vt_procedure *p = side ? after : &found.list[0];
+
+		listings[side] = vt_listing_new(d->data[side]->profile, d->data[side]->images, p,
+						&d->o->listing, &err);
+		sides[side].listing = listings[side];
+		ok = listings[side] || fail(d, &err);
+		if (ok && vt_listing_missing(listings[side]))
+			app_say(d->app, "%s: %s", p->name, vt_listing_missing(listings[side]));
+	}
+	ok = ok && print(d, after, sides);
+	vt_listing_free(listings[0]);
+	vt_listing_free(listings[1]);
+	vt_found_fini(&found);
+	return ok;
+}
+
+bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct app_profile *after,
+			 const struct vt_event_choice *events, const struct vt_found *found)
+{
+	struct app_profile before = {0};
+	struct diffs d = {.app = a, .o = o, .data = {&before, after}, .events = events};
+	struct vt_error err = VT_ERROR_INIT;
+	bool ok = app_profile_read(a, &before, o->before, o->symfs);
+	size_t i;
+
+	d.table = vt_table_new();
+	d.list = json_array();
+	d.out = ok ? app_text(a, o->output) : NULL;
+	ok = ok && d.out;
+	for (i = 0; i < found->count && ok; i++)
+		ok = diff(&d, &found->list[i]);
+	if (ok && o->form.json)
+		app_json_write(d.out, json_incref(d.list), true);
+	else if (ok && !app_form_is_text(&o->form) && d.table)
+		ok = vt_table_print(d.table, d.out, app_table_form(&o->form), false, &err) == 0 ||
+		     app_fail(a, &err);
+	json_decref(d.list);
+	vt_table_free(d.table);
+	app_profile_end(&before);
+	return ok;
+}
