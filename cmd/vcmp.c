@@ -10,9 +10,11 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/common/truth.h"
 #include "value/invariance.h"
 
 struct options {
+	const char *truth;
 	const char *what;
 	double threshold; /* percent */
 	uint64_t m;
@@ -214,6 +216,24 @@ static bool print(struct run *r)
 
 /* ---- the program ---- */
 
+static bool compare_with_truth(struct app *a, const struct options *o)
+{
+	const struct app_truth t = {
+		.truth = o->truth,
+		.estimate = a->argc ? a->argv[0] : NULL,
+		.symfs = o->symfs,
+		.output = o->output,
+		.json = o->form.json,
+	};
+
+	if (a->argc > 1)
+		return app_usage(a, "--truth: which one stream of frequencies is to be compared?");
+	if (o->what || o->worst || o->m || o->form.csv || o->form.tsv)
+		return app_usage(a, "--truth: --what, --worst, --values, --csv and --tsv are for "
+				    "value profiles");
+	return app_truth(a, &t);
+}
+
 static bool run(struct app *a, const struct options *o)
 {
 	struct run r = {
@@ -238,6 +258,11 @@ int main(int argc, char **argv)
 	struct options o = {.threshold = 30};
 	struct app app;
 	const struct vt_opt opts[] = {
+		{.name = "truth",
+		 .type = VT_OPT_STRING,
+		 .value = &o.truth,
+		 .arg = "FILE",
+		 .help = "compare frequencies with FILE: a recording, or a simulator's truth"},
 		APP_OPT_WHAT(o.what),
 		{.letter = 't',
 		 .name = "threshold",
@@ -268,16 +293,21 @@ int main(int argc, char **argv)
 	};
 	const struct vt_opt_page page = {
 		.program = "vcmp",
-		.usage = "[options] FIRST SECOND...",
+		.usage = "[options] FIRST SECOND...\n--truth FILE [--json] [FREQUENCIES]",
 		.about = "Compares value profiles with the first: how far they find the same\n"
-			 "invariances and top values.",
+			 "invariances and top values.  Or compares frequencies that vfreq has\n"
+			 "estimated with what was counted.",
 		.opts = opts,
-		.min_operands = 2,
 		.max_operands = UINT_MAX,
-		.missing_operand = "which profiles are to be compared?",
 	};
 
-	if (app_start(&app, &page, argc, argv))
-		run(&app, &o);
+	if (app_start(&app, &page, argc, argv)) {
+		if (o.truth)
+			compare_with_truth(&app, &o);
+		else if (app.argc < 2)
+			app_usage(&app, "which profiles are to be compared?");
+		else
+			run(&app, &o);
+	}
 	return app_finish(&app);
 }

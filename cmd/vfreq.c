@@ -7,6 +7,7 @@
 #include "analysis/freqrun.h"
 #include "base/buf.h"
 #include "cmd/common/app.h"
+#include "cmd/common/counts.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
@@ -41,7 +42,7 @@ struct state {
 	const struct options *o;
 	struct vt_writer *writer; /* NULL: --json */
 	struct app_profile in;
-	struct app_profile exact;
+	struct app_counts exact;
 	struct cpu cpu;
 	struct vt_core core;
 	size_t event;
@@ -207,23 +208,6 @@ static bool choose_event(struct state *s)
 	return true;
 }
 
-static bool read_exact(struct state *s)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	size_t event;
-
-	if (!s->o->exact)
-		return true;
-	if (!app_profile_read(s->app, &s->exact, s->o->exact, s->o->symfs))
-		return false;
-	if (vt_freqrun_event(s->exact.profile, "instructions", &event, &err) == 0 &&
-	    vt_profile_event(s->exact.profile, event)->policy == VT_POLICY_EXACT)
-		return true;
-	app_say(s->app, "%s: has no count of executed instructions", s->o->exact);
-	app_raise(s->app, APP_INPUT);
-	return false;
-}
-
 /* ---- the output ---- */
 
 static void put_meta(struct state *s, const char *key, const char *value)
@@ -306,7 +290,7 @@ static bool estimate(struct state *s)
 		.event = s->event,
 		.scale = s->scale,
 		.method = methods[s->o->method],
-		.exact = s->exact.profile,
+		.exact = s->exact.counts,
 		.exact_images = s->exact.images,
 	};
 
@@ -328,7 +312,7 @@ static void state_fini(struct state *s)
 	vt_buf_free(&s->cpu.id);
 	vt_buf_free(&s->cpu.description);
 	app_profile_end(&s->in);
-	app_profile_end(&s->exact);
+	app_counts_end(&s->exact);
 }
 
 static void run(struct app *a, const struct options *o)
@@ -344,7 +328,8 @@ static void run(struct app *a, const struct options *o)
 	if (r && !o->json)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);
 	if (r && (s.writer || o->json) && start(&s) && read_input(&s, r) && choose_core(&s) &&
-	    choose_event(&s) && read_exact(&s) && estimate(&s) && o->json)
+	    choose_event(&s) && (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) &&
+	    estimate(&s) && o->json)
 		print_json(&s);
 	if (s.writer)
 		app_close_writer(a, s.writer);

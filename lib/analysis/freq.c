@@ -111,28 +111,27 @@ static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
 
 /* ---- methods ---- */
 
-/* Each instruction on its own; what needs no cycle takes part in its neighbour's before it. */
+/*
+ * Each instruction on its own, as if nothing stalled.  What is issued with another instruction has
+ * no time of its own at best; if it has samples, it is taken to need a slot, a quarter of a cycle.
+ */
+#define SLOT 0.25
+
 static void be_naive(const struct vti_freqwork *w, struct vt_freqs *out)
 {
-	const struct vt_procflow *f = w->in->flow;
-	struct vti_estimate e = {.sigma = INFINITY};
 	uint32_t i;
 
 	for (i = 0; i < w->g->ninsns; i++) {
-		double best = (double)f->costs[i].head;
+		double best = fmax((double)w->in->flow->costs[i].head, SLOT);
+		double samples = fmax((double)w->in->samples[i], 1);
+		struct vti_estimate e = {
+			.known = true,
+			.f = w->in->cycles[i] / best,
+			.sigma = fmax(w->in->cycles[i], w->period) / best / sqrt(samples),
+		};
 
-		if (best > 0) {
-			e.known = true;
-			e.f = w->in->cycles[i] / best;
-			e.sigma = w->in->samples[i] ? e.f / sqrt((double)w->in->samples[i])
-						    : w->period / best;
-			e.points = 1;
-		} else if (!i || f->block[i] != f->block[i - 1]) {
-			e = (struct vti_estimate){.sigma = INFINITY};
-		}
 		out->insn[i] = value_of(&e, VT_METHOD_NAIVE);
-		if (e.known)
-			out->insn[i].confidence = VT_CONFIDENCE_LOW;
+		out->insn[i].confidence = VT_CONFIDENCE_LOW;
 	}
 }
 

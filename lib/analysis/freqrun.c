@@ -9,7 +9,6 @@
 #include "analysis/procflow.h"
 #include "analysis/sameimage.h"
 #include "base/buf.h"
-#include "base/hash.h"
 
 static int no_memory(struct vt_error *err)
 {
@@ -187,62 +186,12 @@ static uint64_t samples_in(const struct spot *spots, size_t n)
 	return sum;
 }
 
-/* ---- what was counted ---- */
-
-struct exact_count {
-	uint64_t image;
-	uint64_t offset;
-	uint64_t count;
-};
-
-struct exact {
-	struct vt_hash counts;
-	struct vt_hash images; /* ids of images that were executed */
-};
-
-static int gather_exact(const struct vt_freqrun_options *o, struct exact *x, struct vt_error *err)
-{
-	size_t i, n = o->exact ? vt_profile_nplaces(o->exact) : 0;
-	uint32_t last = 0, image = 0;
-	bool same = false;
-
-	vt_hash_init(&x->counts, sizeof(struct exact_count), 2 * sizeof(uint64_t));
-	vt_hash_init(&x->images, sizeof(uint64_t), sizeof(uint64_t));
-	for (i = 0; i < n; i++) {
-		const struct vt_place *place = vt_profile_place(o->exact, i);
-		const struct vt_profile_event *e = vt_profile_event(o->exact, place->event);
-		struct exact_count key = {.offset = place->offset}, *count;
-
-		if (e->policy != VT_POLICY_EXACT || strcmp(e->name, "instructions") != 0)
-			continue;
-		/* Neighbouring places mostly are of one image. */
-		if (place->image != last || !x->counts.count)
-			same = vt_same_image(o->exact_images, place->image, o->images, &image);
-		last = place->image;
-		if (!same)
-			continue;
-		key.image = image;
-		count = vt_hash_add(&x->counts, &key, NULL);
-		if (!count || !vt_hash_add(&x->images, &key.image, NULL))
-			return no_memory(err);
-		count->count += place->samples;
-	}
-	return 0;
-}
-
-static void exact_fini(struct exact *x)
-{
-	vt_hash_fini(&x->counts);
-	vt_hash_fini(&x->images);
-}
-
 /* ---- one procedure ---- */
 
 struct run {
 	const struct vt_freqrun_options *o;
 	struct vt_writer *w;
 	struct vt_freqrun_totals *totals;
-	struct exact exact;
 	struct vt_symbols *symbols; /* of the procedure's image */
 };
 
@@ -252,6 +201,7 @@ struct numbers {
 	uint64_t *period;
 	double *cycles;
 	double *exact; /* NULL: not counted */
+	double *edges; /* by edge, likewise */
 };
 
 static void numbers_fini(struct numbers *n)
@@ -260,6 +210,7 @@ static void numbers_fini(struct numbers *n)
 	free(n->period);
 	free(n->cycles);
 	free(n->exact);
+	free(n->edges);
 }
 
 /* The instruction that holds an address; samples may fall inside of one. */
@@ -280,37 +231,45 @@ static uint32_t insn_of(const struct vt_cfg *g, uint64_t addr)
 	return low - 1;
 }
 
-static void count_exact(const struct run *r, const struct vt_procflow *f, uint64_t offset,
-			double *exact)
+static int count_exact(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+		       struct numbers *n, struct vt_error *err)
 {
-	uint32_t i;
+	const struct vt_flowcount *c = r->o->exact;
+	const struct vt_cfg *g = f->cfg;
+	uint32_t i, image;
 
-	for (i = 0; i < f->cfg->ninsns; i++) {
-		struct exact_count key = {.image = f->proc.image};
-		const struct exact_count *c;
+	if (!c || !vt_same_image(r->o->images, f->proc.image, r->o->exact_images, &image) ||
+	    !vt_flowcount_has(c, image))
+		return 0;
+	n->exact = calloc((size_t)g->ninsns + 1, sizeof(*n->exact));
+	n->edges = calloc((size_t)g->nedges + 1, sizeof(*n->edges));
+	if (!n->exact || !n->edges)
+		return no_memory(err);
+	offset -= f->proc.start;
+	for (i = 0; i < g->ninsns; i++)
+		n->exact[i] = vt_flowcount_insn(c, image, g->insns[i].addr + offset);
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
+		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
 
-		key.offset = f->cfg->insns[i].addr - f->proc.start + offset;
-		c = vt_hash_find(&r->exact.counts, &key);
-		exact[i] = c ? (double)c->count : 0;
+		if (!from->ninsns || !to->ninsns ||
+		    !vt_flowcount_edge(c, image,
+				       g->insns[from->insn + from->ninsns - 1].addr + offset,
+				       to->start + offset, &n->edges[i]))
+			n->edges[i] = -1;
 	}
+	return 0;
 }
 
 static int fill(const struct run *r, const struct vt_procflow *f, const struct spot *spots,
 		size_t nspots, uint64_t offset, struct numbers *n, struct vt_error *err)
 {
-	uint64_t image = f->proc.image;
 	uint32_t i, count = f->cfg->ninsns + 1;
 	size_t k;
 
 	n->samples = calloc(count, sizeof(*n->samples));
 	n->period = calloc(count, sizeof(*n->period));
 	n->cycles = calloc(count, sizeof(*n->cycles));
-	if (vt_hash_find(&r->exact.images, &image)) {
-		n->exact = calloc(count, sizeof(*n->exact));
-		if (!n->exact)
-			return no_memory(err);
-		count_exact(r, f, offset, n->exact);
-	}
 	if (!n->samples || !n->period || !n->cycles)
 		return no_memory(err);
 	for (k = 0; k < nspots; k++) {
@@ -326,7 +285,7 @@ static int fill(const struct run *r, const struct vt_procflow *f, const struct s
 	}
 	for (i = 0; i < f->cfg->ninsns; i++)
 		n->cycles[i] = (double)n->period[i] * r->o->scale;
-	return 0;
+	return count_exact(r, f, offset, n, err);
 }
 
 static void put_f64(uint64_t *field, double v)
@@ -425,6 +384,7 @@ static int analyse(struct run *r, const struct vt_procflow *f, const struct spot
 		in.samples = n.samples;
 		in.cycles = n.cycles;
 		in.exact = n.exact;
+		in.exact_edges = n.edges;
 		freqs = vt_freqs_new(&in, err);
 		code = freqs ? 0 : -VT_E_NOMEM;
 	}
@@ -508,12 +468,9 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	int code;
 
 	*totals = (struct vt_freqrun_totals){0};
-	code = gather_exact(o, &r.exact, err);
-	if (code == 0)
-		code = find_spots(o, &spots, &count, err);
+	code = find_spots(o, &spots, &count, err);
 	if (code == 0)
 		code = each_procedure(&r, spots, count, err);
 	free(spots);
-	exact_fini(&r.exact);
 	return code;
 }

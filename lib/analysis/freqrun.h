@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/blockcode.h"
+#include "analysis/flowcount.h"
 #include "analysis/profile.h"
 #include "base/error.h"
 #include "image/images.h"
@@ -37,9 +38,9 @@ struct vt_freqrun_options {
 	size_t event;
 	double scale; /* cycles in a unit of the event's period */
 	enum vt_method method;
-	/* Executed instructions of the same program, counted; NULL: none. */
-	const struct vt_profile *exact;
-	struct vt_images *exact_images;
+	/* What was counted of the same program; NULL: nothing. */
+	const struct vt_flowcount *exact;
+	const struct vt_images *exact_images;
 };
 
 /* Samples of the event: all, and what came of them. */

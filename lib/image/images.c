@@ -220,7 +220,7 @@ const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id)
 
 const struct vt_image *vt_images_at(const struct vt_images *im, size_t i)
 {
-	return &((const struct vti_image *)vt_hash_at(&im->slots, i))->pub;
+	return &((const struct slot *)vt_hash_at(&im->slots, i))->image->pub;
 }
 
 /* The symbols of a process's generated code. */

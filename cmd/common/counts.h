@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_COUNTS_H
+#define CMD_COMMON_COUNTS_H
+
+#include "analysis/flowcount.h"
+#include "analysis/profile.h"
+#include "cmd/common/app.h"
+#include "image/images.h"
+
+/* What a stream has counted exactly, and the images that it is in. */
+struct app_counts {
+	struct app_warnings warnings;
+	char *cache;
+	struct vt_images *images;
+	struct vt_profile *profile;
+	struct vt_flowcount *counts;
+};
+
+/*
+ * Reads all of a stream: a recording, a simulator's truth, or counts.  A stream without any is an
+ * error.  False after app_fail().  End with app_counts_end() in either case.
+ */
+bool app_counts_read(struct app *a, struct app_counts *c, const char *path, const char *symfs);
+void app_counts_end(struct app_counts *c);
+
+#endif
