@@ -11,6 +11,9 @@
 /* Larger tables than interpreters and parsers have. */
 #define MAX_ENTRIES 65536
 
+/* Compilers align procedures so, and hardly anything else that is not a loop. */
+#define ALIGNED 16
+
 /* A place is visited so often before what differs there is given up, and at the very most. */
 #define WIDEN_AT   6
 #define MAX_VISITS 24
@@ -132,35 +135,51 @@ static uint64_t entry_target(const struct vti_value *v, uint64_t word)
 }
 
 /*
- * Takes the entries of a table.  When its size is not known, it ends before the first entry that
- * leads to no instruction of the procedure.
+ * Takes the entries of a table, `count` of them; when that is not known, up to the first that leads
+ * to no instruction of the procedure.
  */
-static bool take_table(struct search *s, struct vti_node *n, const struct vti_value *v)
+static bool take_entries(struct search *s, struct vti_node *n, const struct vti_value *v,
+			 uint64_t count, bool known)
 {
-	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1, i, word, target;
-	bool sized = count <= MAX_ENTRIES;
 	size_t before = s->w->njumps;
+	uint64_t i, word, target = 0;
 
-	for (i = 0; i < count && i < MAX_ENTRIES; i++) {
+	for (i = 0; i < count; i++) {
 		if (!read_word(s, v->lo + i * v->stride, v->size, &word))
 			break;
 		target = entry_target(v, word);
-		if (in_procedure(s, target) && (sized || is_insn(s, target))) {
+		if (in_procedure(s, target) && (known || is_insn(s, target))) {
 			if (!add_jump(s, n->offset, target)) {
 				s->failed = true;
 				return false;
 			}
-		} else if (sized && in_code(s, target)) {
+		} else if (known && in_code(s, target)) {
 			n->leaves = true;
 		} else {
 			break;
 		}
 	}
-	if (sized ? i < count : i < 2) {
-		s->w->njumps = before;
-		return false;
+	if (known && i == count)
+		return true;
+	if (!known && i > 1) {
+		/* It may go on, with what another part of the procedure does. */
+		n->unknown = i < count && in_code(s, target);
+		return true;
 	}
-	return true;
+	s->w->njumps = before;
+	n->leaves = false;
+	return false;
+}
+
+static bool take_table(struct search *s, struct vti_node *n, const struct vti_value *v)
+{
+	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1;
+	/* All that fits a byte or two may be more than the program has in mind. */
+	bool natural = count == 256 || count == 65536;
+
+	if (count <= MAX_ENTRIES && take_entries(s, n, v, count, true))
+		return true;
+	return (count > MAX_ENTRIES || natural) && take_entries(s, n, v, MAX_ENTRIES, false);
 }
 
 /* Targets that are computed: a place, or several at equal distances. */
@@ -356,8 +375,8 @@ static void start_places(struct search *s)
 	for (i = 0; i < s->w->src->size && !s->failed; i++)
 		if (s->w->mark[i] & VTI_ENTRY) {
 			vti_state_start(&state);
-			/* Elsewhere than at its start, control may come with any stack. */
-			if (i)
+			/* Elsewhere than where procedures start, control comes with any stack. */
+			if ((s->w->src->start + i) % ALIGNED)
 				state.regs[VT_REG_SP] = vti_value_unknown(0);
 			arrive(s, (int64_t)i, &state);
 		}

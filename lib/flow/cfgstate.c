@@ -41,10 +41,13 @@ bool vti_state_at_start(const struct vti_state *s)
 
 /* ---- what comparisons told ---- */
 
+/* Of another width, too, as long as neither has more bits than the narrower. */
 static bool is_about(const struct vti_known *k, const struct vti_value *v)
 {
-	return !v->entry && v->sym && k->sym == v->sym && k->off == v->off &&
-	       (k->width == v->width || (k->width > v->width && k->hi <= vti_mask(v->width)));
+	if (v->entry || !v->sym || k->sym != v->sym || k->off != v->off)
+		return false;
+	return k->width == v->width || (k->width > v->width && k->hi <= vti_mask(v->width)) ||
+	       (k->width < v->width && v->hi <= vti_mask(k->width));
 }
 
 /* Cuts a range down. */
@@ -193,7 +196,7 @@ static struct vti_value address_of(struct vti_state *s, const struct vt_memory *
 	reg = get(s, a->index, 64);
 	index = vti_value_times(&reg, a->scale, 64, 0);
 	r = vti_value_add(&base, &index, 64, 0);
-	if (r.stride && r.hi - r.lo < ANY_INDEX)
+	if (r.entry || (r.stride && r.hi - r.lo < ANY_INDEX))
 		return r;
 	/* A table and an index of which nothing is known. */
 	if (base.lo == base.hi && !base.entry && m->is_constant(m->arg, base.lo)) {
@@ -507,6 +510,9 @@ static struct vti_value worked(struct step *t, enum op op)
 			       ? vti_value_times(&a, b.lo, t->width, made(t))
 			       : r;
 	case OP_XOR:
+		/* The C library's pointers are stored so, and are pointers again afterwards. */
+		if (read_memory(t->f) && read_memory(t->f)->segment != VT_REG_NONE)
+			r.computed = false;
 		if (t->f->nsources == 2 && !t->f->has_immediate &&
 		    t->f->sources[0].reg == t->f->sources[1].reg)
 			return vti_value_constant(0);
@@ -548,6 +554,21 @@ static struct vti_value result(struct step *t, enum op op)
 	}
 }
 
+/* What is compared gets a name, if it has none, for what follows to know it by. */
+static struct vti_value name_register(struct step *t, const struct vt_operand *o)
+{
+	int i = index_of(o->reg);
+	struct vti_value *v = &t->s->regs[i < 0 ? 0 : i];
+
+	if (i >= 0 && !v->sym && !v->entry && v->lo != v->hi) {
+		v->sym = rename_all(t->s, made(t));
+		v->off = 0;
+		v->width = 64;
+		v->sext = false;
+	}
+	return get_operand(t->s, o);
+}
+
 static void set_compare(struct step *t, enum op op)
 {
 	struct vti_compare *c = &t->s->compare;
@@ -575,6 +596,8 @@ static void set_compare(struct step *t, enum op op)
 		return;
 	}
 	c->valid = b.lo == b.hi && !b.entry && !(f->nsources && f->sources[0].high);
+	if (c->valid && !c->value.sym && f->nsources && !a)
+		c->value = name_register(t, &f->sources[0]);
 	c->with = b.lo;
 	c->width = (uint8_t)t->width;
 }

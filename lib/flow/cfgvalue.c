@@ -257,7 +257,7 @@ struct vti_value vti_value_join(const struct vti_value *a, const struct vti_valu
 	}
 	if (!vti_value_same(a, b)) {
 		r = vti_value_range(sym, UINT64_MAX);
-		r.computed = a->computed || b->computed || is_constant(a) || is_constant(b);
+		r.computed = a->computed || b->computed;
 	}
 	r.stride =
 		common(common(a->stride, b->stride), a->lo > b->lo ? a->lo - b->lo : b->lo - a->lo);
