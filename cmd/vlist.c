@@ -407,11 +407,13 @@ static bool check_options(struct app *a, struct options *o)
 static bool prepare(struct app *a, struct options *o, struct state *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
+	bool ok;
 	int i;
 
-	if (!(is_cycles(o)     ? app_profile_read_freqs
-	      : o->with_values ? app_profile_read_values
-			       : app_profile_read)(a, &s->data, o->input, o->symfs))
+	ok = is_cycles(o)     ? app_profile_read_freqs(a, &s->data, o->input, o->symfs, o->graph)
+	     : o->with_values ? app_profile_read_values(a, &s->data, o->input, o->symfs)
+			      : app_profile_read(a, &s->data, o->input, o->symfs);
+	if (!ok)
 		return false;
 	o->values.lists = s->data.lists;
 	o->values.code = s->data.code;
@@ -513,6 +515,13 @@ int main(int argc, char **argv)
 		FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
 		FLAG(0, "calc", o.calc, "cycles, stalls and culprits, block by block (vculprit)"),
 		FLAG(0, "summary", o.summary, "where the cycles of procedures or images went"),
+		{.name = "cfg",
+		 .type = VT_OPT_CHOICE_OR_NOT,
+		 .value = &o.cycles.graph,
+		 .arg = "FORM",
+		 .choices = app_graph_words,
+		 .given = &o.graph,
+		 .help = "the flow graph: svg (default) or dot"},
 		LIST(0, "image", o.cycles.images, "FILE",
 		     "with --summary and --stall: this image; repeat for more"),
 		{.name = "stall",
@@ -555,7 +564,7 @@ int main(int argc, char **argv)
 		.program = "vlist",
 		.usage = "[options] PROCEDURE...\n[options] --all | --top N\n[options] --values\n"
 			 "[options] --diff FILE PROCEDURE...\n"
-			 "[options] --replay\n[options] --calc|--summary PROCEDURE...\n"
+			 "[options] --replay\n[options] --calc|--summary|--cfg PROCEDURE...\n"
 			 "[options] --summary|--stall KIND [--image FILE]",
 		.about = "Lists procedures of a stream: assembly and source, samples of each "
 			 "instruction.\n"

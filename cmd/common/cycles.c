@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/calcgraph.h"
 #include "analysis/cyclerank.h"
 #include "analysis/listcalc.h"
 #include "analysis/stallcause.h"
@@ -19,6 +20,8 @@ struct state {
 	struct vt_output *out;
 	json_t *list; /* of procedures or images, for --json */
 };
+
+const char *const app_graph_words[] = {"svg", "dot", NULL};
 
 static bool no_memory(struct app *a)
 {
@@ -71,11 +74,18 @@ static bool check_images(const struct state *s)
 
 static bool print_calc(struct state *s, const struct vt_calc *c, size_t number)
 {
+	struct vt_error err = VT_ERROR_INIT;
 	json_t *v;
+	int rc;
 
 	if (s->o->form.json) {
 		v = app_json_calc(c, s->o->cutoff);
 		return json_array_append_new(s->list, v) == 0 || no_memory(s->app);
+	}
+	if (s->o->view == APP_CYCLES_GRAPH) {
+		rc = s->o->graph == APP_GRAPH_DOT ? vt_calc_dot(c, s->o->cutoff, s->out, &err)
+						  : vt_calc_svg(c, s->o->cutoff, s->out, &err);
+		return rc == 0 || app_fail(s->app, &err);
 	}
 	vt_output_text(s->out, number ? "\n" : "");
 	vt_calc_print(c, s->o->cutoff, app_color(s->app, s->o->color), s->out);
@@ -222,7 +232,7 @@ static bool list_stall(struct state *s)
 
 static void tell_stalls(const struct state *s)
 {
-	if (!s->data->stalls)
+	if (!s->data->stalls && s->o->view != APP_CYCLES_GRAPH)
 		app_say(s->app, "the stream explains no stalls: vculprit does");
 }
 
@@ -232,8 +242,8 @@ static bool list_procedures(struct state *s, const struct vt_found *found)
 	bool ok = true;
 
 	for (i = 0; i < found->count && ok; i++)
-		ok = s->o->view == APP_CYCLES_CALC ? list_calc(s, &found->list[i], i)
-						   : list_summary(s, &found->list[i], i);
+		ok = s->o->view == APP_CYCLES_SUMMARY ? list_summary(s, &found->list[i], i)
+						      : list_calc(s, &found->list[i], i);
 	return ok;
 }
 
@@ -248,6 +258,9 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 	s.src = (struct vt_calc_source){p->profile, p->images, p->freqs, o->syntax};
 	if (!check_images(&s))
 		return false;
+	if (o->view == APP_CYCLES_GRAPH && o->graph == APP_GRAPH_SVG && !o->form.json &&
+	    found->count != 1)
+		return app_usage(a, "--cfg=svg draws one procedure");
 	s.out = app_text(a, o->output);
 	if (!s.out)
 		return false;

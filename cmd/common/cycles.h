@@ -19,7 +19,9 @@ enum app_cycles_view {
 	APP_CYCLES_GRAPH,   /* the flow graph */
 };
 
+/* For a CHOICE option --cfg: the words of enum app_cycles_graph. */
 enum app_cycles_graph { APP_GRAPH_SVG, APP_GRAPH_DOT };
+extern const char *const app_graph_words[];
 
 struct app_cycles {
 	enum app_cycles_view view;
@@ -35,7 +37,8 @@ struct app_cycles {
 };
 
 /*
- * Prints a view of these procedures; SUMMARY and STALL need none.  `p` was read by
+ * Prints a view of these procedures; SUMMARY and STALL need none, and only GRAPH does without
+ * frequencies.  `p` was read by
  * app_profile_read_freqs().  False after app_fail() or app_usage().
  */
 bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app_profile *p,

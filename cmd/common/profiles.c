@@ -176,7 +176,7 @@ static int count_cycles(struct app_profile *p, struct vt_error *err)
 }
 
 bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
-			    const char *symfs)
+			    const char *symfs, bool none)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -193,7 +193,7 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 	}
 	if (!read_stream(a, p, path))
 		return false;
-	if (!p->freq_images.count) {
+	if (!p->freq_images.count && !none) {
 		vt_error_set(&err, VT_E_FORMAT, "%s: no frequencies: vfreq estimates them",
 			     path && strcmp(path, "-") != 0 ? path : "standard input");
 		return app_fail(a, &err);

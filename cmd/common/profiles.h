@@ -55,11 +55,11 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 
 /*
  * The same, and keeps the stream's frequencies, edges and stalls in `freqs`.  A stream without
- * frequencies is an error.  Where there are no samples, as in what a simulator knows, cycles stand
- * for them in `profile`.
+ * frequencies is an error, unless `none` allows it.  Where there are no samples, as in what a
+ * simulator knows, cycles stand for them in `profile`.
  */
 bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
-			    const char *symfs);
+			    const char *symfs, bool none);
 void app_profile_end(struct app_profile *p);
 
 /*

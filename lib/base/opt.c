@@ -157,6 +157,8 @@ static int set_value(const struct vt_opt *o, const char *text, struct vt_error *
 		return 0;
 	case VT_OPT_CHOICE:
 		return set_choice(o, what, text, err);
+	case VT_OPT_CHOICE_OR_NOT:
+		return text ? set_choice(o, what, text, err) : 0;
 	case VT_OPT_LIST:
 		return set_list(o, what, text, err);
 	}
@@ -197,9 +199,11 @@ static int make_tables(struct tables *t, const struct vt_opt_page *page, struct 
 	for (i = 0; i < n; i++) {
 		const struct vt_opt *o = &page->opts[i];
 		bool flag = o->type == VT_OPT_FLAG;
+		int has = flag				    ? no_argument
+			  : o->type == VT_OPT_CHOICE_OR_NOT ? optional_argument
+							    : required_argument;
 
-		t->longs[i] = (struct option){o->name, flag ? no_argument : required_argument, NULL,
-					      FIRST_CODE + (int)i};
+		t->longs[i] = (struct option){o->name, has, NULL, FIRST_CODE + (int)i};
 		if (o->letter)
 			*s++ = o->letter;
 		if (o->letter && !flag)
@@ -318,7 +322,9 @@ static void put_option(struct vt_buf *out, const struct vt_opt *o)
 		vt_buf_printf(out, "  -%c, --%s", o->letter, o->name);
 	else
 		vt_buf_printf(out, "      --%s", o->name);
-	if (o->type != VT_OPT_FLAG)
+	if (o->type == VT_OPT_CHOICE_OR_NOT)
+		vt_buf_printf(out, "[=%s]", o->arg);
+	else if (o->type != VT_OPT_FLAG)
 		vt_buf_printf(out, " %s", o->arg);
 	width = out->size - start;
 	if (width + 2 > HELP_COLUMN)

@@ -24,7 +24,8 @@ enum vt_opt_type {
 	VT_OPT_F64,    /* double: finite, in decimal; min and max do not count */
 	VT_OPT_STRING, /* const char *: borrowed from argv */
 	VT_OPT_CHOICE, /* int: the index of the word in `choices` */
-	VT_OPT_LIST,   /* struct vt_opt_list: one more string each time it is given */
+	VT_OPT_CHOICE_OR_NOT, /* the same as --name=WORD; --name alone leaves the default */
+	VT_OPT_LIST,	      /* struct vt_opt_list: one more string each time it is given */
 };
 
 /* The strings of a repeated option in the order given; free with vt_opt_list_fini(). */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# vlist --calc, --summary, --stall: a copy loop with the cycles and culprits of DCPI's figure 2, as
+# vlist --calc, --summary, --stall, --cfg: a copy loop with the cycles and culprits of DCPI's figure 2, as
 # hand-written FREQ, EDGE and STALL records tell them.
 
 . "$(dirname "$0")/../lib.sh"
@@ -214,9 +214,67 @@ t_is "the summary's parts make up all" "$(jqs summary.json \
 t_is "confidence" "$(jqs summary.json '.procedures[0].summary.confidence.high | round')" 70
 t_is "--stall" "$(list --stall dtlb --json | jq -r '.procedures[0].high_cycles')" 58000000
 
+# ---- flow graphs ----
+
+t_ok "SVG" list --cfg copy
+cp "$T_OUT" copy.svg
+cat >svg.py <<'END'
+import sys
+import xml.etree.ElementTree as et
+ns = '{http://www.w3.org/2000/svg}'
+root = et.parse(sys.argv[1]).getroot()
+assert root.tag == ns + 'svg'
+for g in root.iter(ns + 'g'):
+    if g.get('class') == 'block':
+        print('block', *(t.text for t in g.iter(ns + 'text')), sep='|')
+for t in root.iter(ns + 'text'):
+    print('text', t.text)
+print('paths', sum(p.get('marker-end') is not None for p in root.iter(ns + 'path')))
+END
+t_pipe "it is XML" "'$PYTHON' svg.py copy.svg >svg.txt"
+t_is "blocks, entry and exit" "$(grep -c '^block' svg.txt)" 5
+# entry, test's two ways, the loop, its end, ret's
+t_like "an arrow for each edge" '^paths 6$' svg.txt
+t_like "instructions with cycles and letters" "\\|${at[8]} mov .* 18\\.0cy d(Dw|wD)\\|" svg.txt
+t_like "executions of blocks" "^block\\|${at[2]} +x 1\\.0M \\(high\\)\\|100\\.0% of cycles, CPI 10\\.77, best 0\\.62" svg.txt
+t_like "and of edges" '^text 998\.0k$' svg.txt
+t_like "the confidence" '^text samples: high 70\.0%' svg.txt
+t_ok "DOT" list --cfg=dot copy
+cp "$T_OUT" copy.dot
+t_is "has the same blocks" "$(grep -c 'label=.*fillcolor' copy.dot)" 5
+t_is "and edges" "$(grep -c -- '->' copy.dot)" 6
+if command -v dot >/dev/null; then
+	t_ok "Graphviz reads it" dot -Tplain copy.dot
+else
+	t_skip "Graphviz reads it" "no dot"
+fi
+t_ok "--cutoff" list --cfg=dot --cutoff 1 copy
+t_is "leaves blocks out" "$(grep -c 'label=.*fillcolor' "$T_OUT")" 3
+t_status "a form that is none" 2 list --cfg=gif copy
+t_status "SVG of no procedure" 2 list --cfg
+vtrace decode "$ROOT/tests/data/demo/perf.data" -o demo.vt
+demo() { vlist -i demo.vt --symfs "$ROOT/tests/data/demo/symfs" "$@"; }
+t_ok "the graph of a procedure without frequencies" demo --cfg smooth
+cp "$T_OUT" smooth.svg
+t_pipe "is XML" "'$PYTHON' svg.py smooth.svg >smooth.txt"
+jumps=$(objdump -d --no-show-raw-insn --disassemble=smooth "$(find "$ROOT/tests/data/demo/symfs" -name heat)" |
+	grep -cE '^ .*\bj[a-z]+ ')
+t_ok "a block for each jump at least" test "$(grep -c '^block' smooth.txt)" -gt "$jumps"
+
+# Names in assembly may hold anything.
+sed 's/\bcopy\b/"a<b\&\\"c>\\\\d"/' copy.s >odd.s
+if cc -nostdlib -static -Wl,-e,_start,--build-id=none -o root/opt/odd odd.s 2>/dev/null &&
+	readelf -sW root/opt/odd | grep -q 'a<b&"c'; then
+	sed 's|path=/opt/copy|path=/opt/odd|' <(frequencies) | "$text" >odd.vt
+	t_pipe "names of odd characters in SVG" \
+		"vlist -i odd.vt --symfs root --cfg --top 1 >odd.svg; '$PYTHON' svg.py odd.svg | grep -qF 'a<b&\"c>'"
+	t_pipe "and in DOT" "vlist -i odd.vt --symfs root --cfg=dot --top 1 >odd.dot; grep -qF 'digraph \"a<b&\\\"c>' odd.dot"
+else
+	t_skip "names of odd characters" "this assembler has none"
+fi
+
 # ---- what it cannot do ----
 
-vtrace decode "$ROOT/tests/data/demo/perf.data" -o demo.vt
 t_status "a stream without frequencies" 3 vlist -i demo.vt --calc smooth
 t_like "tells what makes them" 'vfreq' "$T_ERR"
 t_status "two views" 2 list --calc --summary copy

@@ -114,6 +114,30 @@ static void test_every_type(void **state)
 	tear_down(&f);
 }
 
+static void test_choice_or_not(void **state)
+{
+	char with[] = "--colour=green blue", without[] = "--colour green", bad[] = "--colour=pink";
+	struct fixture f;
+	bool given = false;
+
+	(void)state;
+	set_up(&f);
+	f.opts[5].type = VT_OPT_CHOICE_OR_NOT;
+	f.opts[5].letter = 0;
+	f.opts[5].given = &given;
+	f.choice = 2;
+	assert_int_equal(parse(&f, without), VT_OPT_RUN);
+	assert_true(given);
+	assert_int_equal(f.choice, 2);
+	assert_string_equal(f.argv[f.first], "green");
+	assert_int_equal(f.record.size, sizeof("--colour"));
+	assert_int_equal(parse(&f, with), VT_OPT_RUN);
+	assert_int_equal(f.choice, 1);
+	assert_string_equal(f.argv[f.first], "blue");
+	assert_int_equal(parse(&f, bad), -VT_E_USAGE);
+	tear_down(&f);
+}
+
 static void test_defaults_stay(void **state)
 {
 	char line[] = "-- -f";
@@ -238,9 +262,13 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_type), cmocka_unit_test(test_defaults_stay),
-		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_limits_of_numbers),
-		cmocka_unit_test(test_operands),   cmocka_unit_test(test_help),
+		cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_choice_or_not),
+		cmocka_unit_test(test_defaults_stay),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_limits_of_numbers),
+		cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_ANALYSIS_CALCGRAPH_H
+#define VT_ANALYSIS_CALCGRAPH_H
+
+#include "analysis/listcalc.h"
+#include "base/error.h"
+#include "base/output.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The flow graph of a procedure as a picture, after dcpi2ps: the more often a block is executed,
+ * the larger its letters; the more cycles it takes, the darker it is; and the more often control
+ * takes an edge, the thicker that is.  Blocks with less than `cutoff` percent of the cycles, and
+ * what leads to them, are left out.
+ */
+
+/* For Graphviz. */
+int vt_calc_dot(const struct vt_calc *c, double cutoff, struct vt_output *out,
+		struct vt_error *err);
+
+/* As an SVG document that needs nothing else.  -VT_E_NOMEM; -VT_E_LIMIT: the graph is too large. */
+int vt_calc_svg(const struct vt_calc *c, double cutoff, struct vt_output *out,
+		struct vt_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

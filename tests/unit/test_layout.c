@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Layered pictures of graphs: nothing overlaps, edges arrive, trees do not cross, size is bounded.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "flow/layout.h"
+
+#define NEAR 1e-6
+
+struct graph {
+	struct vt_layout l;
+	struct vt_layout_node nodes[400];
+	struct vt_layout_edge edges[1000];
+};
+
+static void place(struct graph *g)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	g->l.nodes = g->nodes;
+	g->l.edges = g->edges;
+	g->l.gap = 10;
+	assert_int_equal(vt_layout_place(&g->l, &err), 0);
+}
+
+static void size_nodes(struct graph *g, uint32_t n, struct vt_rng *rng)
+{
+	uint32_t i;
+
+	memset(g, 0, sizeof(*g));
+	g->l.nnodes = n;
+	for (i = 0; i < n; i++) {
+		g->nodes[i].width = 10 + (double)vt_rng_below(rng, 90);
+		g->nodes[i].height = 5 + (double)vt_rng_below(rng, 60);
+	}
+}
+
+static void add_edge(struct graph *g, uint32_t from, uint32_t to)
+{
+	g->edges[g->l.nedges++] = (struct vt_layout_edge){.from = from, .to = to};
+}
+
+static void assert_apart(const struct vt_layout *l)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < l->nnodes; i++) {
+		const struct vt_layout_node *a = &l->nodes[i];
+
+		assert_true(a->x >= -NEAR && a->x + a->width <= l->width + NEAR);
+		assert_true(a->y >= -NEAR && a->y + a->height <= l->height + NEAR);
+		for (k = 0; k < i; k++) {
+			const struct vt_layout_node *b = &l->nodes[k];
+
+			assert_true(
+				a->x + a->width <= b->x + NEAR || b->x + b->width <= a->x + NEAR ||
+				a->y + a->height <= b->y + NEAR || b->y + b->height <= a->y + NEAR);
+		}
+	}
+}
+
+/* On the upper or lower side of a node. */
+static bool touches(const struct vt_layout_node *n, struct vt_layout_point p)
+{
+	return p.x >= n->x - NEAR && p.x <= n->x + n->width + NEAR &&
+	       (fabs(p.y - n->y) < NEAR || fabs(p.y - n->y - n->height) < NEAR);
+}
+
+static void assert_routed(const struct vt_layout *l)
+{
+	uint32_t e;
+	size_t i;
+
+	for (e = 0; e < l->nedges; e++) {
+		const struct vt_layout_edge *edge = &l->edges[e];
+		const struct vt_layout_point *p = l->points + edge->first;
+		bool down;
+
+		assert_true(edge->npoints >= 2 && edge->npoints % 2 == 0);
+		assert_true(edge->first + edge->npoints <= l->npoints);
+		if (edge->from == edge->to)
+			continue;
+		assert_true(touches(&l->nodes[edge->from], p[0]));
+		assert_true(touches(&l->nodes[edge->to], p[edge->npoints - 1]));
+		down = p[edge->npoints - 1].y > p[0].y;
+		for (i = 1; i < edge->npoints; i++)
+			assert_true(down ? p[i].y >= p[i - 1].y - NEAR
+					 : p[i].y <= p[i - 1].y + NEAR);
+		for (i = 2; i < edge->npoints; i += 2)
+			assert_true(fabs(p[i].x - p[i - 1].x) < NEAR);
+	}
+}
+
+static void random_graphs(void **state)
+{
+	static struct graph g;
+	struct vt_rng rng;
+	int round;
+
+	(void)state;
+	vt_rng_init(&rng, 1);
+	for (round = 0; round < 300; round++) {
+		uint32_t n = 1 + (uint32_t)vt_rng_below(&rng, 40);
+		uint32_t m = (uint32_t)vt_rng_below(&rng, 2 * n), i;
+
+		size_nodes(&g, n, &rng);
+		for (i = 0; i < m; i++)
+			add_edge(&g, (uint32_t)vt_rng_below(&rng, n),
+				 (uint32_t)vt_rng_below(&rng, n));
+		place(&g);
+		assert_apart(&g.l);
+		assert_routed(&g.l);
+		vt_layout_fini(&g.l);
+	}
+}
+
+/* Without loops, every edge leads down. */
+static void no_loops(void **state)
+{
+	static struct graph g;
+	struct vt_rng rng;
+	int round;
+
+	(void)state;
+	vt_rng_init(&rng, 2);
+	for (round = 0; round < 100; round++) {
+		uint32_t i, e;
+
+		size_nodes(&g, 30, &rng);
+		for (i = 0; i < 50; i++) {
+			uint32_t to = 1 + (uint32_t)vt_rng_below(&rng, 29);
+
+			add_edge(&g, (uint32_t)vt_rng_below(&rng, to), to);
+		}
+		place(&g);
+		for (e = 0; e < g.l.nedges; e++)
+			assert_true(g.nodes[g.edges[e].from].y + g.nodes[g.edges[e].from].height <
+				    g.nodes[g.edges[e].to].y);
+		vt_layout_fini(&g.l);
+	}
+}
+
+/* Whether two straight lines between the same two layers cross. */
+static bool cross(const struct vt_layout *l, const struct vt_layout_edge *a,
+		  const struct vt_layout_edge *b)
+{
+	const struct vt_layout_node *n = l->nodes;
+	double from = n[a->from].x + n[a->from].width / 2 - n[b->from].x - n[b->from].width / 2;
+	double to = n[a->to].x + n[a->to].width / 2 - n[b->to].x - n[b->to].width / 2;
+
+	return fabs(n[a->from].y - n[b->from].y) < NEAR && from * to < -NEAR;
+}
+
+/* Trees can be drawn without crossings, and parents above the middle of their children. */
+static void trees(void **state)
+{
+	static struct graph g;
+	struct vt_rng rng;
+	int round, clean = 0;
+
+	(void)state;
+	vt_rng_init(&rng, 3);
+	for (round = 0; round < 100; round++) {
+		uint32_t i, k, crossed = 0;
+
+		size_nodes(&g, 25, &rng);
+		for (i = 1; i < 25; i++)
+			add_edge(&g, (i - 1) / (2 + (uint32_t)round % 3), i);
+		place(&g);
+		for (i = 0; i < g.l.nedges; i++)
+			for (k = 0; k < i; k++)
+				crossed += cross(&g.l, &g.edges[i], &g.edges[k]);
+		clean += !crossed;
+		assert_apart(&g.l);
+		vt_layout_fini(&g.l);
+	}
+	assert_int_equal(clean, 100);
+}
+
+/* K2,2 laid out the wrong way round is turned: of two layers joined in opposite order, none cross.
+ */
+static void untangled(void **state)
+{
+	static struct graph g;
+	struct vt_rng rng;
+	uint32_t i, k, crossed = 0;
+
+	(void)state;
+	vt_rng_init(&rng, 4);
+	size_nodes(&g, 21, &rng);
+	for (i = 1; i <= 10; i++) {
+		add_edge(&g, 0, i);
+		add_edge(&g, i, 21 - i);
+	}
+	place(&g);
+	for (i = 0; i < g.l.nedges; i++)
+		for (k = 0; k < i; k++)
+			crossed += cross(&g.l, &g.edges[i], &g.edges[k]);
+	assert_int_equal(crossed, 0);
+	vt_layout_fini(&g.l);
+}
+
+static void a_chain_is_straight(void **state)
+{
+	static struct graph g;
+	struct vt_rng rng;
+	uint32_t i;
+
+	(void)state;
+	vt_rng_init(&rng, 5);
+	size_nodes(&g, 50, &rng);
+	for (i = 1; i < 50; i++)
+		add_edge(&g, i - 1, i);
+	place(&g);
+	for (i = 1; i < 50; i++)
+		assert_true(fabs(g.nodes[i].x + g.nodes[i].width / 2 - g.nodes[0].x -
+				 g.nodes[0].width / 2) < NEAR);
+	vt_layout_fini(&g.l);
+}
+
+static void too_large(void **state)
+{
+	enum { N = 3000 };
+	struct vt_layout_node *nodes = calloc(N, sizeof(*nodes));
+	struct vt_layout_edge *edges = calloc(2 * N, sizeof(*edges));
+	struct vt_layout l = {.nodes = nodes, .nnodes = N, .edges = edges};
+	struct vt_error err = VT_ERROR_INIT;
+	uint32_t i;
+
+	(void)state;
+	for (i = 1; i < N; i++) {
+		edges[l.nedges++] = (struct vt_layout_edge){.from = i - 1, .to = i};
+		edges[l.nedges++] = (struct vt_layout_edge){.from = 0, .to = i};
+	}
+	assert_int_equal(vt_layout_place(&l, &err), -VT_E_LIMIT);
+	vt_layout_fini(&l);
+	free(nodes);
+	free(edges);
+}
+
+static void nothing(void **state)
+{
+	static struct graph g;
+
+	(void)state;
+	place(&g);
+	assert_true(g.l.width == 0 && g.l.height == 0);
+	vt_layout_fini(&g.l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(no_loops),
+		cmocka_unit_test(trees),
+		cmocka_unit_test(untangled),
+		cmocka_unit_test(a_chain_is_straight),
+		cmocka_unit_test(too_large),
+		cmocka_unit_test(nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
