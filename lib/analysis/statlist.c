@@ -58,8 +58,8 @@ static struct stat_row gather(const struct vt_runs *r, size_t row,
 	}
 	s.mean = m.mean;
 	s.deviation = vt_moments_deviation(&m);
-	if (counts.mean > 0)
-		s.noise = vt_moments_deviation(&counts) / sqrt(counts.mean);
+	if (counts.mean > 0 && m.mean > 0)
+		s.noise = s.deviation / m.mean * sqrt(counts.mean);
 	if (s.sum)
 		s.key = key_of(&s, opt->order);
 	return s;
