@@ -7,6 +7,7 @@
 
 #include "base/input.h"
 #include "machine/coretext.h"
+#include "machine/timing.h"
 
 #define MAX_TEXT  (64u << 10) /* bytes of a description */
 #define MAX_WORDS 24	      /* of a line: a unit and all classes fit */
@@ -41,15 +42,6 @@ struct field {
 	{                                                                                          \
 		row, key, offsetof(struct vt_core, member), max                                    \
 	}
-#define CACHE(row, member)                                                                         \
-	FIELD(row, "size", member.size, 1u << 30), FIELD(row, "line", member.line, 4096),          \
-		FIELD(row, "ways", member.ways, 1024),                                             \
-		FIELD(row, "latency", member.latency, 10000),                                      \
-		FIELD(row, "misses", member.misses, 1024)
-#define TLB(row, member)                                                                           \
-	FIELD(row, "entries", member.entries, 1u << 16), FIELD(row, "ways", member.ways, 1024),    \
-		FIELD(row, "page", member.page, 1u << 30),                                         \
-		FIELD(row, "latency", member.latency, 10000)
 
 static const struct field fields[] = {
 	FIELD("skid", NULL, skid, 1000),
@@ -73,14 +65,39 @@ static const struct field fields[] = {
 	FIELD("branch", "targets", btb, 1u << 16),
 	FIELD("branch", "returns", returns, 1024),
 	FIELD("branch", "penalty", mispredict, 1000),
-	CACHE("icache", icache),
-	CACHE("dcache", dcache),
-	CACHE("l2", l2),
-	CACHE("l3", l3),
+	FIELD("icache", "size", icache.size, 1u << 30),
+	FIELD("icache", "line", icache.line, 4096),
+	FIELD("icache", "ways", icache.ways, 1024),
+	FIELD("icache", "latency", icache.latency, 10000),
+	FIELD("icache", "misses", icache.misses, 1024),
+	FIELD("dcache", "size", dcache.size, 1u << 30),
+	FIELD("dcache", "line", dcache.line, 4096),
+	FIELD("dcache", "ways", dcache.ways, 1024),
+	FIELD("dcache", "latency", dcache.latency, 10000),
+	FIELD("dcache", "misses", dcache.misses, 1024),
+	FIELD("l2", "size", l2.size, 1u << 30),
+	FIELD("l2", "line", l2.line, 4096),
+	FIELD("l2", "ways", l2.ways, 1024),
+	FIELD("l2", "latency", l2.latency, 10000),
+	FIELD("l2", "misses", l2.misses, 1024),
+	FIELD("l3", "size", l3.size, 1u << 30),
+	FIELD("l3", "line", l3.line, 4096),
+	FIELD("l3", "ways", l3.ways, 1024),
+	FIELD("l3", "latency", l3.latency, 10000),
+	FIELD("l3", "misses", l3.misses, 1024),
 	FIELD("memory", "latency", memory, 100000),
-	TLB("itlb", itlb),
-	TLB("dtlb", dtlb),
-	TLB("stlb", stlb),
+	FIELD("itlb", "entries", itlb.entries, 1u << 16),
+	FIELD("itlb", "ways", itlb.ways, 1024),
+	FIELD("itlb", "page", itlb.page, 1u << 30),
+	FIELD("itlb", "latency", itlb.latency, 10000),
+	FIELD("dtlb", "entries", dtlb.entries, 1u << 16),
+	FIELD("dtlb", "ways", dtlb.ways, 1024),
+	FIELD("dtlb", "page", dtlb.page, 1u << 30),
+	FIELD("dtlb", "latency", dtlb.latency, 10000),
+	FIELD("stlb", "entries", stlb.entries, 1u << 16),
+	FIELD("stlb", "ways", stlb.ways, 1024),
+	FIELD("stlb", "page", stlb.page, 1u << 30),
+	FIELD("stlb", "latency", stlb.latency, 10000),
 };
 
 /* ---- reading lines ---- */
@@ -196,7 +213,7 @@ static int parse_unit(struct reader *r)
 /* class NAME LATENCY [BUSY] */
 static int parse_class(struct reader *r)
 {
-	uint32_t latency, busy = 1;
+	uint32_t latency = 0, busy = 1;
 	unsigned c;
 	int e;
 
@@ -213,6 +230,22 @@ static int parse_class(struct reader *r)
 	r->m->classes[c].latency = (uint16_t)latency;
 	r->m->classes[c].busy = (uint16_t)busy;
 	return 0;
+}
+
+/* eliminate [int] [vector] */
+static int parse_eliminate(struct reader *r)
+{
+	static const char *const kinds[] = {"int", "vector", NULL};
+	unsigned i, chosen;
+	int e = 0;
+
+	r->m->eliminates = 0;
+	for (i = 1; e == 0 && i < r->nwords; i++) {
+		e = parse_choice(r, r->words[i], kinds, &chosen);
+		if (e == 0)
+			r->m->eliminates |= chosen ? VT_ELIMINATE_VECTOR : VT_ELIMINATE_INT;
+	}
+	return e;
 }
 
 /* What is neither a number nor starts a list; 1: it is none of these. */
@@ -239,6 +272,9 @@ static int parse_word(struct reader *r)
 		return e;
 	}
 	if (strcmp(key, "timing") == 0) {
+		r->m->table = vt_timing_table(word);
+		if (!r->m->table)
+			return complain(r, "no such table of timings:", word);
 		memset(r->m->timing, 0, sizeof(r->m->timing));
 		memcpy(r->m->timing, word, strlen(word));
 		return 0;
@@ -275,6 +311,8 @@ static int parse_line(struct reader *r)
 		return parse_unit(r);
 	if (strcmp(r->words[0], "class") == 0)
 		return parse_class(r);
+	if (strcmp(r->words[0], "eliminate") == 0)
+		return parse_eliminate(r);
 	e = parse_word(r);
 	if (e != 1)
 		return e;
@@ -341,8 +379,8 @@ static const char *queue_fault(const struct vt_core *m)
 
 static int check(const struct vt_core *m, const char *name, struct vt_error *err)
 {
-	const struct vt_cache_shape *caches[] = {&m->icache, &m->dcache, &m->l2, &m->l3};
-	const struct vt_tlb_shape *tlbs[] = {&m->itlb, &m->dtlb, &m->stlb};
+	const struct vt_cache_shape caches[] = {m->icache, m->dcache, m->l2, m->l3};
+	const struct vt_tlb_shape tlbs[] = {m->itlb, m->dtlb, m->stlb};
 	const char *fault = queue_fault(m);
 	uint32_t classes = 0;
 	unsigned i;
@@ -350,9 +388,9 @@ static int check(const struct vt_core *m, const char *name, struct vt_error *err
 	if (!m->fetch || !m->decode || !m->issue || !m->retire)
 		fault = "fetch, decode, issue and retire must be at least 1";
 	for (i = 0; !fault && i < sizeof(caches) / sizeof(*caches); i++)
-		fault = cache_fault(caches[i]);
+		fault = cache_fault(&caches[i]);
 	for (i = 0; !fault && i < sizeof(tlbs) / sizeof(*tlbs); i++)
-		fault = tlb_fault(tlbs[i]);
+		fault = tlb_fault(&tlbs[i]);
 	if (fault)
 		return vt_error_set(err, VT_E_FORMAT, "%s: %s", name, fault);
 	for (i = 0; i < m->nunits; i++)

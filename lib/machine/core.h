@@ -104,15 +104,18 @@ struct vt_unit {
 #define VT_CORE_UNITS 32
 #define VT_CORE_NAME  32
 
+/* Bits of vt_core.eliminates: copies between registers of 4 bytes or more. */
+enum { VT_ELIMINATE_INT = 1, VT_ELIMINATE_VECTOR = 2 };
+
 struct vt_core {
 	char name[VT_CORE_NAME];
 	char timing[VT_CORE_NAME]; /* the table of timings (timing.h); "": by class alone */
 	enum vt_order order;
 	enum vt_attribution attribution;
-	uint32_t skid;	/* cycles between a counter's overflow and the sample */
-	uint32_t fetch; /* instructions a cycle, each */
-	uint32_t decode;
-	uint32_t issue;	 /* micro-operations a cycle */
+	uint32_t skid;	 /* cycles between a counter's overflow and the sample */
+	uint32_t fetch;	 /* instructions a cycle, each */
+	uint32_t decode; /* out of order: into the reorder buffer, by vt_mop.slots */
+	uint32_t issue;	 /* micro-operations a cycle, to the units */
 	uint32_t retire; /* instructions a cycle */
 	uint32_t front;	 /* stages from fetch to issue */
 	uint32_t rob;	 /* micro-operations; of out-of-order machines, as the next five */
@@ -123,6 +126,7 @@ struct vt_core {
 	uint32_t fp_registers;
 	uint32_t write_buffer; /* lines; 0: stores never wait */
 	uint32_t drain;	       /* cycles that the write buffer takes to write a line out */
+	uint8_t eliminates;    /* moves that renaming does, with no unit: VT_ELIMINATE_… */
 	uint32_t forward;      /* cycles from a store to a load of the same bytes */
 	uint32_t blocked;      /* and if the store does not hold all of them */
 	enum vt_predictor predictor;
@@ -144,8 +148,8 @@ struct vt_core {
 	uint32_t memory; /* latency in cycles */
 	struct vt_tlb_shape itlb;
 	struct vt_tlb_shape dtlb;
-	struct vt_tlb_shape stlb;      /* behind both */
-	const struct vt_timing *table; /* borrowed, static; NULL: none */
+	struct vt_tlb_shape stlb;     /* behind both */
+	const struct vti_text *table; /* borrowed, static; NULL: none */
 };
 
 /*

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "machine/core.h"
+#include "machine/timing.h"
 
 /* Registers whose values no schedule follows. */
 #define UNFOLLOWED                                                                                 \
@@ -249,6 +250,141 @@ static void crack(const struct vt_core *m, const struct vt_facts *f, struct vt_m
 					       : VT_UOP_READS | VT_UOP_WRITES));
 }
 
+/* ---- what the table knows better ---- */
+
+/* Registers of vectors are farther from the cache: by how much, the table's loads tell. */
+static uint16_t load_latency(const struct vt_core *m, const struct vt_facts *f)
+{
+	const uint16_t latency = m->classes[VT_OP_LOAD].latency;
+	const unsigned size = f->memories[0].size;
+	struct vt_timing_row general, row;
+	const char *form;
+
+	if (f->flags & VT_FACT_X87)
+		form = "load st";
+	else if (f->flags & VT_FACT_VECTOR)
+		form = size > 32 ? "load z" : size > 16 ? "load y" : "load x";
+	else
+		return latency;
+	if (!vt_timing_find(m, "load r", &general) || !vt_timing_find(m, form, &row) ||
+	    row.latency < general.latency)
+		return latency;
+	return (uint16_t)(latency + row.latency - general.latency);
+}
+
+/* The micro-operation that does the work; -1: there is none, or its class tells all there is. */
+static int proper(const struct vt_mop *op)
+{
+	unsigned i;
+
+	for (i = 0; i < op->nuops; i++)
+		switch (op->uops[i].op_class) {
+		case VT_OP_LOAD:
+		case VT_OP_STORE:
+		case VT_OP_NOP:
+			break;
+		default:
+			return (int)i;
+		}
+	return -1;
+}
+
+static void insert(struct vt_mop *op, struct vt_uop u)
+{
+	memmove(&op->uops[1], &op->uops[0], op->nuops * sizeof(u));
+	op->uops[0] = u;
+	op->nuops++;
+}
+
+/*
+ * Only the first set makes the result.  The others stand before the load, as what they do does not
+ * follow from it alone; those that there is no room for count as slots only.
+ */
+static void apply(const struct vt_core *m, const struct vt_timing_row *row, struct vt_mop *op,
+		  unsigned at)
+{
+	struct vt_uop *u = &op->uops[at], other = *u;
+	unsigned i;
+
+	/* A division takes longer for larger numbers: what is known of all is the least. */
+	if (u->op_class != VT_OP_DIVIDE || row->latency < m->classes[VT_OP_DIVIDE].latency)
+		u->latency = row->latency;
+	u->units = row->nsets ? row->sets[0].units : 0;
+	u->busy = row->nsets ? row->sets[0].busy : 0;
+	if (u->op_class == VT_OP_DIVIDE && u->busy > m->classes[VT_OP_DIVIDE].busy)
+		u->busy = m->classes[VT_OP_DIVIDE].busy;
+	other.operands = VT_UOP_READS;
+	other.latency = 1;
+	for (i = 1; i < row->nsets && op->nuops < VT_MOP_UOPS; i++) {
+		other.units = row->sets[i].units;
+		other.busy = row->sets[i].busy;
+		insert(op, other);
+	}
+}
+
+/* Copies that renaming does, and zeros that nothing need compute. */
+static bool is_free(const struct vt_core *m, const struct vt_facts *f)
+{
+	const bool vector = f->flags & VT_FACT_VECTOR;
+
+	if (m->order != VT_OUT_OF_ORDER || f->nmemories)
+		return false;
+	if (is_zeroing(f))
+		return true;
+	if (!(f->flags & VT_FACT_MOVE) || f->nsources != 1 || f->nresults != 1 ||
+	    f->results[0].size < 4)
+		return false;
+	if (!vector)
+		return m->eliminates & VT_ELIMINATE_INT && is_one(f->mnemonic, "mov");
+	return m->eliminates & VT_ELIMINATE_VECTOR && f->sources[0].reg >= VT_REG_VECTOR &&
+	       f->results[0].reg >= VT_REG_VECTOR &&
+	       begins_one(stem(f), "movaps movapd movups movupd movdqa movdqu");
+}
+
+/* In the reorder buffer, an operation stands together with its load. */
+static void count_slots(const struct vt_core *m, const struct vt_timing_row *row, int at,
+			struct vt_mop *op)
+{
+	unsigned slots = row->uops > 200 ? 200 : row->uops, i;
+
+	if (m->order != VT_OUT_OF_ORDER || !m->table) {
+		op->slots = op->nuops;
+		return;
+	}
+	if (at >= 0 && !slots)
+		slots = 1;
+	for (i = 0; i < op->nuops; i++)
+		slots += op->uops[i].op_class == VT_OP_STORE;
+	op->slots = slots ? (uint8_t)slots : 1;
+}
+
+static void look_up(const struct vt_core *m, const struct vt_facts *f, const uint8_t *code,
+		    struct vt_mop *op)
+{
+	struct vt_timing_row row = {0};
+	int at = proper(op);
+	unsigned i;
+
+	for (i = 0; i < op->nuops && m->table; i++)
+		if (op->uops[i].op_class == VT_OP_LOAD)
+			op->uops[i].latency = load_latency(m, f);
+	if (at < 0) {
+		op->estimated = !m->table;
+	} else if (is_free(m, f)) {
+		op->uops[0] =
+			(struct vt_uop){.op_class = VT_OP_NOP, .operands = op->uops[0].operands};
+		op->estimated = false;
+		at = -1;
+	} else if (f->flags & (VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_INDIRECT)) {
+		op->estimated = !m->table;
+	} else if (op->uops[at].op_class != VT_OP_SLOW && op->uops[at].op_class != VT_OP_SYNC &&
+		   vt_timing_of(m, code, f->length, &row)) {
+		apply(m, &row, op, (unsigned)at);
+		op->estimated = false;
+	}
+	count_slots(m, &row, at, op);
+}
+
 bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op)
 {
 	struct vt_facts f;
@@ -265,6 +401,6 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 	op->length = f.length;
 	take_registers(&f, op);
 	crack(m, &f, op);
-	op->slots = op->nuops;
+	look_up(m, &f, code, op);
 	return true;
 }
