@@ -5,29 +5,25 @@
 #include "base/buf.h"
 #include "flow/cfg_internal.h"
 #include "flow/cfgstate.h"
-#include "image/imagedata.h"
+#include "flow/cfgtable.h"
 #include "machine/insn.h"
-
-/* Larger tables than interpreters and parsers have. */
-#define MAX_ENTRIES 65536
 
 /* Compilers align procedures so, and hardly anything else that is not a loop. */
 #define ALIGNED 16
 
 /* A place is visited so often before what differs there is given up, and at the very most. */
-#define WIDEN_AT   6
+#define WIDEN_AT   3
 #define MAX_VISITS 24
+
+/* The instructions before a jump that are looked at first. */
+#define PATH 96
 
 /* The search for the targets of a procedure's indirect jumps. */
 struct search {
 	struct vti_walk *w;
-	struct vti_memory memory;
-	const struct vt_imagedata *data;
-	const struct vt_elf *elf;
-	uint64_t line_at; /* the line of data read last: */
-	uint64_t line_known;
-	uint8_t line[VT_IMAGEDATA_LINE];
-	uint32_t *place; /* by offset: number of the state there, from 1 */
+	struct vti_targets t;
+	uint32_t *before; /* by offset: the node from which alone control comes, from 1; or 0 */
+	uint32_t *place;  /* by offset: number of the state there, from 1 */
 	struct vti_state *states;
 	uint16_t *visits;
 	bool *queued;
@@ -43,202 +39,6 @@ struct search {
 	size_t njumps; /* what of w->jumps was there before */
 	bool failed;   /* no memory */
 };
-
-/* ---- the image's constants ---- */
-
-static bool is_constant(void *arg, uint64_t vaddr)
-{
-	struct search *s = arg;
-
-	return s->elf && vt_elf_is_constant(s->elf, vaddr);
-}
-
-static bool read_byte(struct search *s, uint64_t vaddr, uint8_t *byte)
-{
-	uint64_t line = vaddr / VT_IMAGEDATA_LINE * VT_IMAGEDATA_LINE;
-
-	if (line != s->line_at) {
-		s->line_known = vt_imagedata_line(s->data, 0, line, true, s->line);
-		s->line_at = line;
-	}
-	*byte = s->line[vaddr - line];
-	return s->line_known >> (vaddr - line) & 1;
-}
-
-static bool read_word(void *arg, uint64_t vaddr, unsigned size, uint64_t *value)
-{
-	struct search *s = arg;
-	uint8_t byte;
-	unsigned i;
-
-	*value = 0;
-	for (i = 0; i < size; i++) {
-		if (!s->data || !read_byte(s, vaddr + i, &byte))
-			return false;
-		*value |= (uint64_t)byte << 8 * i;
-	}
-	return true;
-}
-
-/* ---- tables ---- */
-
-static bool in_procedure(const struct search *s, uint64_t target)
-{
-	return target - s->w->src->start < s->w->src->size;
-}
-
-static bool in_code(const struct search *s, uint64_t target)
-{
-	size_t n, i;
-	const struct vt_elf_segment *g = vt_elf_segments(s->elf, &n);
-
-	for (i = 0; i < n; i++)
-		if (g[i].exec && target >= g[i].vaddr && target - g[i].vaddr < g[i].filesz)
-			return true;
-	return false;
-}
-
-/* Whether an instruction begins there, as far as is known. */
-static bool is_insn(const struct search *s, uint64_t target)
-{
-	uint32_t offset = (uint32_t)(target - s->w->src->start), back;
-
-	if (s->w->at[offset])
-		return true;
-	for (back = 1; back < VT_MAX_INSN && back <= offset; back++) {
-		uint32_t at = s->w->at[offset - back];
-
-		if (at)
-			return s->w->nodes[at - 1].length <= back;
-	}
-	return true;
-}
-
-static bool add_jump(struct search *s, uint32_t from, uint64_t target)
-{
-	struct vti_walk *w = s->w;
-	uint32_t to = (uint32_t)(target - w->src->start);
-
-	if (!vt_array_grow(&w->jumps, &w->jumps_cap, w->njumps + 1, sizeof(*w->jumps)))
-		return false;
-	w->jumps[w->njumps++] = (struct vti_jump){from, to};
-	return vti_walk_queue(w, to);
-}
-
-static uint64_t entry_target(const struct vti_value *v, uint64_t word)
-{
-	uint64_t sign = v->size < 8 ? UINT64_C(1) << (8 * v->size - 1) : 0;
-
-	if (v->is_signed)
-		word = (word ^ sign) - sign;
-	return word + v->add;
-}
-
-/*
- * Takes the entries of a table, `count` of them; when that is not known, up to the first that leads
- * to no instruction of the procedure.
- */
-static bool take_entries(struct search *s, struct vti_node *n, const struct vti_value *v,
-			 uint64_t count, bool known)
-{
-	size_t before = s->w->njumps;
-	uint64_t i, word, target = 0;
-
-	for (i = 0; i < count; i++) {
-		if (!read_word(s, v->lo + i * v->stride, v->size, &word))
-			break;
-		target = entry_target(v, word);
-		if (in_procedure(s, target) && (known || is_insn(s, target))) {
-			if (!add_jump(s, n->offset, target)) {
-				s->failed = true;
-				return false;
-			}
-		} else if (known && in_code(s, target)) {
-			n->leaves = true;
-		} else {
-			break;
-		}
-	}
-	if (known && i == count)
-		return true;
-	if (!known && i > 1) {
-		/* It may go on, with what another part of the procedure does. */
-		n->unknown = i < count && in_code(s, target);
-		return true;
-	}
-	s->w->njumps = before;
-	n->leaves = false;
-	return false;
-}
-
-static bool take_table(struct search *s, struct vti_node *n, const struct vti_value *v)
-{
-	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1;
-	/* All that fits a byte or two may be more than the program has in mind. */
-	bool natural = count == 256 || count == 65536;
-
-	if (count <= MAX_ENTRIES && take_entries(s, n, v, count, true))
-		return true;
-	return (count > MAX_ENTRIES || natural) && take_entries(s, n, v, MAX_ENTRIES, false);
-}
-
-/* Targets that are computed: a place, or several at equal distances. */
-static bool take_places(struct search *s, struct vti_node *n, const struct vti_value *v)
-{
-	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1, i;
-
-	if (count > 256 || v->stride == 1)
-		return false;
-	for (i = 0; i < count; i++)
-		if (!in_procedure(s, v->lo + i * v->stride))
-			return false;
-	for (i = 0; i < count; i++)
-		if (!add_jump(s, n->offset, v->lo + i * v->stride)) {
-			s->failed = true;
-			return false;
-		}
-	return true;
-}
-
-static void take_target(struct search *s, struct vti_node *n, const struct vti_value *v,
-			bool at_start)
-{
-	n->unknown = false;
-	n->leaves = false;
-	if (v->entry && take_table(s, n, v))
-		return;
-	if (!v->entry && take_places(s, n, v))
-		return;
-	/* With the stack as it was, what a pointer leads to is another procedure. */
-	n->leaves = true;
-	n->unknown = v->entry || v->computed || !at_start;
-	if (!v->entry && v->lo == v->hi && s->elf && in_code(s, v->lo))
-		n->unknown = false;
-}
-
-/*
- * Through one fixed word: a stub of a procedure linkage table, which goes on behind the jump while
- * the word has not been set yet; or a call of what it calls.
- */
-static void take_fixed(struct search *s, struct vti_node *n, const struct vt_facts *f)
-{
-	uint64_t next = s->w->src->start + n->offset + n->length, word = 0;
-	const uint8_t *bytes = NULL;
-	size_t avail, i;
-
-	n->leaves = true;
-	if (s->elf)
-		bytes = vt_elf_bytes(s->elf, next + (uint64_t)f->memories[0].displacement, &avail);
-	for (i = 0; bytes && avail >= 8 && i < 8; i++)
-		word |= (uint64_t)bytes[i] << 8 * i;
-	if (word == next && in_procedure(s, next) && !add_jump(s, n->offset, next))
-		s->failed = true;
-}
-
-static bool is_fixed(const struct vt_facts *f)
-{
-	return f->nmemories && f->memories[0].base == VT_REG_IP;
-}
 
 /* ---- the states of places ---- */
 
@@ -327,10 +127,10 @@ static void take(struct search *s, struct vti_node *n, const struct vt_facts *f,
 	uint64_t vaddr = s->w->src->start + n->offset;
 	struct vti_value v;
 
-	if (n->next != VTI_NEXT_INDIRECT || is_fixed(f) || (size_t)(n - s->w->nodes) < s->first)
+	if (n->next != VTI_NEXT_INDIRECT || !n->unknown || (size_t)(n - s->w->nodes) < s->first)
 		return;
-	v = vti_state_target(state, f, vaddr, n->offset, &s->memory);
-	take_target(s, n, &v, vti_state_at_start(state));
+	v = vti_state_target(state, f, vaddr, n->offset, &s->t.memory);
+	vti_targets_take(&s->t, n, &v, vti_state_at_start(state) || vti_targets_at_start(&s->t, n));
 }
 
 /*
@@ -361,7 +161,7 @@ static void follow(struct search *s, uint32_t at, bool taking)
 				leave_node(s, n, &f, &state);
 			return;
 		}
-		vti_state_step(&state, &f, src->start + at, at, &s->memory);
+		vti_state_step(&state, &f, src->start + at, at, &s->t.memory);
 	}
 }
 
@@ -394,48 +194,6 @@ static void find_states(struct search *s)
 	}
 }
 
-/* Whether any jump needs a search, rather than a look at it alone. */
-static bool take_simple(struct search *s)
-{
-	const struct vt_cfg_source *src = s->w->src;
-	bool more = false;
-	struct vt_facts f;
-	size_t i;
-
-	for (i = s->first; i < s->w->nnodes && !s->failed; i++) {
-		struct vti_node *n = &s->w->nodes[i];
-
-		if (n->next != VTI_NEXT_INDIRECT ||
-		    !vt_facts_decode(src->code + n->offset, src->size - n->offset, &f))
-			continue;
-		n->unknown = !is_fixed(&f);
-		more |= n->unknown;
-		if (!n->unknown)
-			take_fixed(s, n, &f);
-	}
-	return more;
-}
-
-static void search_all(struct search *s)
-{
-	size_t i;
-
-	s->njumps = s->w->njumps;
-	find_states(s);
-	for (i = 0; i < s->w->src->size && !s->failed; i++)
-		if (s->place[i])
-			follow(s, (uint32_t)i, true);
-}
-
-static void search_free(struct search *s)
-{
-	free(s->place);
-	free(s->states);
-	free(s->visits);
-	free(s->queued);
-	free(s->todo);
-}
-
 static int by_jump(const void *x, const void *y)
 {
 	const struct vti_jump *a = x, *b = y;
@@ -457,6 +215,139 @@ static void sort_jumps(struct vti_walk *w)
 	w->njumps = n;
 }
 
+static void search_all(struct search *s)
+{
+	size_t i;
+
+	sort_jumps(s->w);
+	s->njumps = s->w->njumps;
+	s->place = calloc(s->w->src->size, sizeof(*s->place));
+	if (!s->place) {
+		s->failed = true;
+		return;
+	}
+	find_states(s);
+	for (i = 0; i < s->w->src->size && !s->failed && !s->t.failed; i++)
+		if (s->place[i])
+			follow(s, (uint32_t)i, true);
+}
+
+/* ---- jumps by what comes right before ---- */
+
+#define MANY UINT32_MAX
+
+static void comes_from(struct search *s, int64_t to, size_t node)
+{
+	if (to >= 0 && (uint64_t)to < s->w->src->size)
+		s->before[to] = s->before[to] ? MANY : (uint32_t)node + 1;
+}
+
+static void find_before(struct search *s)
+{
+	const struct vti_walk *w = s->w;
+	size_t i;
+
+	for (i = 0; i < w->nnodes; i++) {
+		const struct vti_node *n = &w->nodes[i];
+
+		if (n->next == VTI_NEXT_FALL || n->next == VTI_NEXT_CONDITIONAL)
+			comes_from(s, (int64_t)n->offset + n->length, i);
+		if (n->next == VTI_NEXT_JUMP || n->next == VTI_NEXT_CONDITIONAL)
+			comes_from(s, n->target, i);
+	}
+	for (i = 0; i < w->njumps; i++)
+		s->before[w->jumps[i].to] = MANY;
+	for (i = 0; i < w->src->size; i++)
+		if (w->mark[i] & VTI_ENTRY)
+			s->before[i] = MANY;
+}
+
+/* Does what the nodes do, path[n - 1] first, up to path[0], which it does not do. */
+static bool go_along(struct search *s, const uint32_t *path, unsigned n, struct vti_state *state,
+		     struct vt_facts *f)
+{
+	const struct vt_cfg_source *src = s->w->src;
+
+	vti_state_start(state);
+	state->regs[VT_REG_SP] = vti_value_unknown(0);
+	while (n--) {
+		const struct vti_node *node = &s->w->nodes[path[n]];
+
+		if (!vt_facts_decode(src->code + node->offset, src->size - node->offset, f))
+			return false;
+		if (n && node->next == VTI_NEXT_CONDITIONAL)
+			vti_state_branch(state, f, s->w->nodes[path[n - 1]].offset == node->target);
+		else if (n && node->next == VTI_NEXT_FALL)
+			vti_state_step(state, f, src->start + node->offset, node->offset,
+				       &s->t.memory);
+	}
+	return true;
+}
+
+/* Most compilers put all that a jump depends on right before it: much less work than a search. */
+static void take_by_path(struct search *s, size_t node)
+{
+	struct vti_node *n = &s->w->nodes[node];
+	uint32_t path[PATH], length = 0, at = (uint32_t)node;
+	struct vti_state state;
+	struct vti_value v;
+	struct vt_facts f;
+
+	path[length++] = at;
+	while (length < PATH) {
+		uint32_t before = s->before[s->w->nodes[at].offset];
+
+		if (!before || before == MANY)
+			break;
+		at = before - 1;
+		path[length++] = at;
+	}
+	n->unknown = true;
+	if (!go_along(s, path, length, &state, &f))
+		return;
+	v = vti_state_target(&state, &f, s->w->src->start + n->offset, n->offset, &s->t.memory);
+	if (v.entry || v.lo == v.hi || vti_state_is_loaded(&v))
+		vti_targets_take(&s->t, n, &v, vti_targets_at_start(&s->t, n));
+}
+
+/* Whether any jump needs a search. */
+static bool take_easy(struct search *s)
+{
+	const struct vt_cfg_source *src = s->w->src;
+	bool more = false;
+	struct vt_facts f;
+	size_t i;
+
+	for (i = s->first; i < s->w->nnodes && !s->failed && !s->t.failed; i++) {
+		struct vti_node *n = &s->w->nodes[i];
+
+		if (n->next != VTI_NEXT_INDIRECT ||
+		    !vt_facts_decode(src->code + n->offset, src->size - n->offset, &f) ||
+		    vti_targets_fixed(&s->t, n, &f))
+			continue;
+		if (!s->before) {
+			s->before = calloc(src->size, sizeof(*s->before));
+			s->failed = !s->before;
+			if (s->before)
+				find_before(s);
+		}
+		if (s->before)
+			take_by_path(s, i);
+		more |= n->unknown;
+	}
+	return more;
+}
+
+static void search_free(struct search *s)
+{
+	free(s->before);
+	free(s->place);
+	free(s->states);
+	free(s->visits);
+	free(s->queued);
+	free(s->todo);
+}
+
 size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset)
 {
 	size_t low = 0, high = n;
@@ -474,23 +365,18 @@ size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset)
 
 int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err)
 {
-	struct search s = {.w = w, .line_at = UINT64_MAX, .first = first};
-	enum vt_unknown why;
+	struct search s = {.w = w, .first = first};
+	size_t i;
 
-	s.memory = (struct vti_memory){&s, is_constant, read_word};
-	if (w->src->images)
-		s.elf = vt_images_elf(w->src->images, w->src->image, &why);
-	if (take_simple(&s)) {
-		if (w->src->images)
-			s.data = vt_images_data(w->src->images, w->src->image);
-		s.place = calloc(w->src->size, sizeof(*s.place));
-		if (s.place)
-			search_all(&s);
-		else
-			s.failed = true;
-	}
+	for (i = first; i < w->nnodes && w->nodes[i].next != VTI_NEXT_INDIRECT; i++)
+		;
+	if (i == w->nnodes)
+		return 0;
+	vti_targets_open(&s.t, w);
+	if (take_easy(&s))
+		search_all(&s);
 	search_free(&s);
-	if (s.failed)
+	if (s.failed || s.t.failed)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for a control-flow graph");
 	sort_jumps(w);
 	return 0;

@@ -39,6 +39,11 @@ bool vti_state_at_start(const struct vti_state *s)
 	return v->sym == NAME_STACK && v->off == 0 && v->width == 64;
 }
 
+bool vti_state_is_loaded(const struct vti_value *v)
+{
+	return !v->entry && !v->computed && !v->off && v->sym >> 60 == NAME_LOAD >> 60;
+}
+
 /* ---- what comparisons told ---- */
 
 /* Of another width, too, as long as neither has more bits than the narrower. */

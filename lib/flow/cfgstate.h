@@ -62,6 +62,9 @@ struct vti_memory {
 /* At the procedure's first instruction, or where nothing is known but the stack pointer's name. */
 void vti_state_start(struct vti_state *s);
 
+/* True for a value as it was in memory, or as a procedure returned it. */
+bool vti_state_is_loaded(const struct vti_value *v);
+
 /* True when the stack is as at the procedure's first instruction. */
 bool vti_state_at_start(const struct vti_state *s);
 
