@@ -40,7 +40,7 @@ STREAM_LIBS = -ldeflate -lzstd -lm
 # VEX as a library, for the interpreter: a part of Valgrind.
 VALGRIND_LIBS ?= /usr/lib/x86_64-linux-gnu/valgrind
 VEX_CPPFLAGS = -isystem /usr/include/valgrind
-LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -ldw -lelf -lopcodes-multiarch -liberty -lbfd-multiarch -lZydis -lipt -ljansson -lz $(STREAM_LIBS)
+LIBS = $(VALGRIND_LIBS)/libvex-amd64-linux.a -ldw -lelf -lopcodes-multiarch -liberty -lbfd-multiarch -lZydis -lipt -lsqlite3 -ljansson -lz $(STREAM_LIBS)
 
 # Without -j on the command line, use every processor.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -57,6 +57,7 @@ TOOLS_SRC := $(sort $(filter-out $(STREAM_SRC),$(shell find lib formats -name '*
 COMMON_SRC := $(sort $(wildcard cmd/common/*.c))
 PROGRAMS := $(sort $(basename $(notdir $(wildcard cmd/*.c))))
 SUBCMD_SRC := $(sort $(wildcard cmd/vtrace/*.c))
+VDB_SRC := $(sort $(wildcard cmd/vdb/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_COMMON_SRC := $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -105,7 +106,7 @@ $(eval $(call stamp,$(B)/stamp/link,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(LIBS)))
 $(eval $(call stamp,$(B)/stamp/libvtrace,$(STREAM_SRC)))
 $(eval $(call stamp,$(B)/stamp/libvtools,$(TOOLS_SRC)))
 $(eval $(call stamp,$(B)/stamp/helpers,$(HELPER_COMMON_SRC)))
-$(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) : $(SUBCMD_SRC)))
+$(eval $(call stamp,$(B)/stamp/cmd,$(COMMON_SRC) : $(SUBCMD_SRC) : $(VDB_SRC)))
 
 $(B)/obj/%.o: %.c $(B)/stamp/compile
 	$(call say,CC,$<)
@@ -161,6 +162,7 @@ endef
 LINKDEPS := $(ARCHIVES) $(B)/stamp/link
 
 $(B)/bin/vtrace: $(call obj,$(SUBCMD_SRC))
+$(B)/bin/vdb: $(call obj,$(VDB_SRC))
 $(B)/bin/%: $(B)/obj/cmd/%.o $(call obj,$(COMMON_SRC)) $(LINKDEPS) $(B)/stamp/cmd
 	$(call link)
 
@@ -279,7 +281,7 @@ lint:
 	@B=$(B) scripts/lint
 
 # Checked again only when the file or a header that it includes has changed since.
-TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) \
+TIDY_SRC := $(STREAM_SRC) $(TOOLS_SRC) $(wildcard cmd/*.c) $(COMMON_SRC) $(SUBCMD_SRC) $(VDB_SRC) \
 	$(UNIT_SRC) $(UNIT_COMMON_SRC) $(wildcard tests/fuzz/*.c) $(HELPER_SRC) $(HELPER_COMMON_SRC) $(PLUGIN_SRC)
 tidy: $(patsubst %.c,$(B)/tidy/%.ok,$(TIDY_SRC) $(RECORDER_SRC))
 # The recorder gets addresses of the program as numbers from Valgrind.

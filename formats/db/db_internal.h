@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FORMATS_DB_INTERNAL_H
+#define VT_FORMATS_DB_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "formats/db/store.h"
+
+struct vt_db {
+	sqlite3 *sql;
+	char *path;
+};
+
+/* Sets an error from what SQLite said last, for a call that returned `rc`; its negative code. */
+int vti_db_error(struct vt_db *db, int rc, struct vt_error *err);
+int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err);
+int vti_db_no_memory(struct vt_error *err);
+
+/* Statements without parameters and results. */
+int vti_db_exec(struct vt_db *db, const char *sql, struct vt_error *err);
+
+/* BEGIN for reading, or for writing, which waits for its turn. */
+int vti_db_begin(struct vt_db *db, bool write, struct vt_error *err);
+
+/* COMMIT if `code` is not negative; else, or when that fails, ROLLBACK.  The code. */
+int vti_db_end(struct vt_db *db, int code, struct vt_error *err);
+
+/*
+ * A statement with its parameters, one for each character of `types`: 'i' an int64_t, 't' a struct
+ * vt_bytes as text, 'b' one as a blob; texts must stay.  NULL after an error.
+ */
+sqlite3_stmt *vti_db_prepare(struct vt_db *db, struct vt_error *err, const char *sql,
+			     const char *types, ...);
+
+/* 1: a row; 0: no more; or an error.  Unless it is 1, the statement is gone. */
+int vti_db_step(struct vt_db *db, sqlite3_stmt *s, struct vt_error *err);
+
+/* Prepares it and steps to its end.  0 or an error; the parameters as above. */
+#define vti_db_run(db, err, ...) vti_db_step(db, vti_db_prepare(db, err, __VA_ARGS__), err)
+
+/* The first column of its only row; *found false and *value 0 if there is none. */
+int vti_db_number(struct vt_db *db, sqlite3_stmt *s, int64_t *value, bool *found,
+		  struct vt_error *err);
+
+/* A column: text or blob; and a number that is not to be negative. */
+struct vt_bytes vti_db_bytes(sqlite3_stmt *s, int column);
+uint64_t vti_db_u64(sqlite3_stmt *s, int column);
+
+struct vt_bytes vti_db_str(const char *text);
+
+/*
+ * Makes the temporary tables chosen_section, chosen_image and chosen_event (column id) from a
+ * selection, within a transaction.  -VT_E_NOTFOUND.
+ */
+int vti_db_choose(struct vt_db *db, const struct vt_db_selection *sel, struct vt_error *err);
+
+/* The numbers of an event as bytes: how many, then each as a varint; and back. */
+int vti_db_fields_pack(const uint64_t fields[VT_EVENT_NFIELDS], struct vt_buf *out,
+		       struct vt_error *err);
+bool vti_db_fields_unpack(struct vt_bytes bytes, uint64_t fields[VT_EVENT_NFIELDS]);
+
+/* Sets to 0 what differs. */
+void vti_db_fields_join(uint64_t fields[VT_EVENT_NFIELDS], const uint64_t more[VT_EVENT_NFIELDS]);
+
+#endif

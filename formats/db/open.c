@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/db/db_internal.h"
+
+/* "vtdb": SQLite keeps it in the file's head, where file(1) finds it. */
+#define APPLICATION_ID 0x76746462
+#define VERSION	       1
+
+/* Milliseconds: how long to wait for other writers, and between attempts where SQLite does not. */
+#define BUSY_WAIT  600000
+#define RETRY_WAIT 5
+
+/* Image 0 is what lies in no image. */
+static const char *const schema =
+	"CREATE TABLE epoch(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"
+	" begun INTEGER NOT NULL);"
+	"CREATE TABLE section(id INTEGER PRIMARY KEY,"
+	" epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE, label TEXT NOT NULL,"
+	" UNIQUE(epoch, label));"
+	"CREATE TABLE input(id INTEGER PRIMARY KEY,"
+	" section INTEGER NOT NULL REFERENCES section ON DELETE CASCADE, digest BLOB NOT NULL,"
+	" name TEXT NOT NULL, added INTEGER NOT NULL, samples INTEGER NOT NULL);"
+	"CREATE INDEX input_digest ON input(digest);"
+	"CREATE INDEX input_section ON input(section);"
+	"CREATE TABLE event(id INTEGER PRIMARY KEY, name TEXT NOT NULL, policy INTEGER NOT NULL,"
+	" unit TEXT NOT NULL, UNIQUE(name, policy, unit));"
+	"CREATE TABLE image(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, path TEXT NOT NULL,"
+	" buildid BLOB NOT NULL, type INTEGER NOT NULL, machine INTEGER NOT NULL);"
+	"CREATE TABLE declared(section INTEGER NOT NULL REFERENCES section ON DELETE CASCADE,"
+	" event INTEGER NOT NULL REFERENCES event, fields BLOB NOT NULL,"
+	" PRIMARY KEY(section, event)) WITHOUT ROWID;"
+	"CREATE TABLE profile(section INTEGER NOT NULL REFERENCES section ON DELETE CASCADE,"
+	" image INTEGER NOT NULL, event INTEGER NOT NULL REFERENCES event,"
+	" places INTEGER NOT NULL, samples INTEGER NOT NULL, period INTEGER NOT NULL,"
+	" data BLOB NOT NULL, PRIMARY KEY(section, image, event));"
+	"CREATE TABLE loss(section INTEGER NOT NULL REFERENCES section ON DELETE CASCADE,"
+	" event INTEGER NOT NULL REFERENCES event, source TEXT NOT NULL, count INTEGER NOT NULL,"
+	" PRIMARY KEY(section, event, source)) WITHOUT ROWID;"
+	"CREATE TABLE gap(section INTEGER NOT NULL REFERENCES section ON DELETE CASCADE,"
+	" reason TEXT NOT NULL, input TEXT NOT NULL, bytes INTEGER NOT NULL,"
+	" records INTEGER NOT NULL, PRIMARY KEY(section, reason, input)) WITHOUT ROWID;"
+	"CREATE TABLE meta(section INTEGER NOT NULL REFERENCES section ON DELETE CASCADE,"
+	" key TEXT NOT NULL, value TEXT, PRIMARY KEY(section, key)) WITHOUT ROWID;";
+
+static int pragma(struct vt_db *db, const char *sql, int64_t *value, struct vt_error *err)
+{
+	return vti_db_number(db, vti_db_prepare(db, err, sql, ""), value, NULL, err);
+}
+
+static int create(struct vt_db *db, struct vt_error *err)
+{
+	char numbers[80];
+
+	sqlite3_snprintf(sizeof(numbers), numbers,
+			 "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
+			 VERSION);
+	if (vti_db_exec(db, numbers, err) < 0)
+		return -(int)err->code;
+	return vti_db_exec(db, schema, err);
+}
+
+/* 1: it is a database of ours; 0: it is empty. */
+static int identify(struct vt_db *db, struct vt_error *err)
+{
+	int64_t application, version, tables;
+
+	if (pragma(db, "PRAGMA application_id", &application, err) < 0 ||
+	    pragma(db, "PRAGMA user_version", &version, err) < 0 ||
+	    pragma(db, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
+		return -(int)err->code;
+	if (application == 0 && version == 0 && tables == 0)
+		return 0;
+	if (application != APPLICATION_ID)
+		return vt_error_set(err, VT_E_FORMAT, "%s: not a database of profiles", db->path);
+	if (version != VERSION)
+		return vt_error_set(err, VT_E_VERSION, "%s: a database of version %lld", db->path,
+				    (long long)version);
+	return 1;
+}
+
+/* SQLite does not wait by itself when others turn the log on, too. */
+static int use_log(struct vt_db *db, struct vt_error *err)
+{
+	int waited = 0;
+	int rc;
+
+	do {
+		rc = sqlite3_exec(db->sql, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+		if (rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
+			break;
+		waited += sqlite3_sleep(RETRY_WAIT);
+	} while (waited < BUSY_WAIT);
+	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
+}
+
+static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
+{
+	int code;
+
+	sqlite3_busy_timeout(db->sql, BUSY_WAIT);
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	code = vti_db_exec(db,
+			   "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
+			   "PRAGMA temp_store = MEMORY;",
+			   err);
+	if (code == 0)
+		code = identify(db, err);
+	if (code < 0 || mode == VT_DB_READ)
+		return code < 0 ? code : code == 1 ? 0 : vti_db_damaged(db, "it is empty", err);
+	if (use_log(db, err) < 0)
+		return -(int)err->code;
+	if (code == 1)
+		return 0;
+	/* Somebody else may have made it in the meantime. */
+	if (vti_db_begin(db, true, err) < 0)
+		return -(int)err->code;
+	code = identify(db, err);
+	return vti_db_end(db, code == 0 ? create(db, err) : code < 0 ? code : 0, err);
+}
+
+/* A path as SQLite takes none for something else: it has a slash. */
+static char *plain_path(const char *path)
+{
+	size_t size = strlen(path) + 3;
+	char *s = malloc(size);
+
+	if (s)
+		sqlite3_snprintf((int)size, s, "%s%s", strchr(path, '/') ? "" : "./", path);
+	return s;
+}
+
+/* What SQLite would call "unable to open database file", or make. */
+static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		if (errno == ENOENT && mode == VT_DB_CREATE)
+			return 0;
+		return vt_error_errno(err, VT_E_READ, errno, "%s", path);
+	}
+	if (!S_ISREG(st.st_mode))
+		return vt_error_set(err, VT_E_FORMAT, "%s: not a database of profiles", path);
+	return 0;
+}
+
+struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error *err)
+{
+	int flags = SQLITE_OPEN_READWRITE | (mode == VT_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
+	struct vt_db *db;
+	char *plain;
+	int rc;
+
+	if (look(path, mode, err) < 0)
+		return NULL;
+	db = calloc(1, sizeof(*db));
+	plain = plain_path(path);
+	if (!db || !plain) {
+		free(db);
+		free(plain);
+		vti_db_no_memory(err);
+		return NULL;
+	}
+	db->path = plain;
+	rc = sqlite3_open_v2(plain, &db->sql, flags, NULL);
+	/* For messages, as it was given. */
+	memmove(plain, path, strlen(path) + 1);
+	if (!db->sql)
+		vti_db_no_memory(err);
+	else if (rc != SQLITE_OK)
+		vti_db_error(db, rc, err);
+	else if (set_up(db, mode, err) == 0)
+		return db;
+	vt_db_close(db);
+	return NULL;
+}
+
+void vt_db_close(struct vt_db *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->sql);
+	free(db->path);
+	free(db);
+}

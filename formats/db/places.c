@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/db/places.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+
+#define PACKED_VERSION 1
+
+/* Bytes that a packed place has at least. */
+#define PACKED_MIN 2
+
+static int no_memory(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* Adds within what a database holds: a signed number of 64 bits. */
+static bool add_to(uint64_t *sum, uint64_t v)
+{
+	if (v > INT64_MAX || *sum > INT64_MAX - v)
+		return false;
+	*sum += v;
+	return true;
+}
+
+static int too_high(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_LIMIT, "more samples than can be counted");
+}
+
+void vt_db_places_fini(struct vt_db_places *p)
+{
+	free(p->items);
+	*p = (struct vt_db_places){.items = NULL};
+}
+
+int vt_db_places_add(struct vt_db_places *p, const struct vt_db_place *place, struct vt_error *err)
+{
+	struct vt_db_place *last = p->count ? &p->items[p->count - 1] : NULL;
+
+	if (last && last->offset == place->offset) {
+		if (!add_to(&last->samples, place->samples) ||
+		    !add_to(&last->period, place->period))
+			return too_high(err);
+		return 0;
+	}
+	if (!vt_array_grow(&p->items, &p->cap, p->count + 1, sizeof(*p->items)))
+		return no_memory(err);
+	p->items[p->count++] = *place;
+	return 0;
+}
+
+int vt_db_places_sum(const struct vt_db_places *p, uint64_t *samples, uint64_t *period,
+		     struct vt_error *err)
+{
+	size_t i;
+
+	*samples = *period = 0;
+	for (i = 0; i < p->count; i++)
+		if (!add_to(samples, p->items[i].samples) || !add_to(period, p->items[i].period))
+			return too_high(err);
+	return 0;
+}
+
+int vt_db_places_merge(struct vt_db_places *p, const struct vt_db_places *more,
+		       struct vt_error *err)
+{
+	struct vt_db_places sum = {.items = NULL};
+	size_t i = 0, k = 0;
+	int code = 0;
+
+	while (code == 0 && (i < p->count || k < more->count)) {
+		bool mine = k == more->count ||
+			    (i < p->count && p->items[i].offset <= more->items[k].offset);
+
+		code = vt_db_places_add(&sum, mine ? &p->items[i++] : &more->items[k++], err);
+	}
+	if (code < 0) {
+		vt_db_places_fini(&sum);
+		return code;
+	}
+	vt_db_places_fini(p);
+	*p = sum;
+	return 0;
+}
+
+/* The period of each sample, if it is one and not 0; else 0. */
+static uint64_t common_period(const struct vt_db_places *p)
+{
+	uint64_t period = 0;
+	size_t i;
+
+	for (i = 0; i < p->count; i++) {
+		const struct vt_db_place *at = &p->items[i];
+
+		if (at->samples == 0 || at->period % at->samples != 0)
+			return 0;
+		if (i == 0)
+			period = at->period / at->samples;
+		else if (at->period / at->samples != period)
+			return 0;
+	}
+	return period;
+}
+
+void vt_db_places_pack(const struct vt_db_places *p, struct vt_buf *out)
+{
+	uint64_t common = common_period(p);
+	uint64_t offset = 0;
+	size_t i;
+
+	vt_buf_put_varint(out, PACKED_VERSION);
+	vt_buf_put_varint(out, p->count);
+	vt_buf_put_varint(out, common);
+	for (i = 0; i < p->count; i++) {
+		vt_buf_put_varint(out, p->items[i].offset - offset);
+		vt_buf_put_varint(out, p->items[i].samples);
+		if (!common)
+			vt_buf_put_varint(out, p->items[i].period);
+		offset = p->items[i].offset;
+	}
+}
+
+static bool unpack_place(struct vt_cursor *c, uint64_t common, uint64_t *offset,
+			 struct vt_db_place *place)
+{
+	uint64_t distance = vt_cursor_varint(c);
+
+	place->offset = *offset + distance;
+	place->samples = vt_cursor_varint(c);
+	if (common && place->samples > UINT64_MAX / common)
+		return false;
+	place->period = common ? place->samples * common : vt_cursor_varint(c);
+	if (c->bad || place->offset < *offset)
+		return false;
+	*offset = place->offset;
+	return true;
+}
+
+int vt_db_places_unpack(struct vt_db_places *p, const void *data, size_t size, struct vt_error *err)
+{
+	struct vt_cursor c = vt_cursor_make(data, size, false);
+	uint64_t version = vt_cursor_varint(&c);
+	uint64_t count = vt_cursor_varint(&c);
+	uint64_t common = vt_cursor_varint(&c);
+	uint64_t offset = 0, i;
+
+	*p = (struct vt_db_places){.items = NULL};
+	if (!c.bad && version != PACKED_VERSION)
+		return vt_error_set(err, VT_E_VERSION, "a profile in a later version's format");
+	if (c.bad || count > vt_cursor_left(&c) / PACKED_MIN)
+		return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
+	if (!vt_array_grow(&p->items, &p->cap, count, sizeof(*p->items)))
+		return no_memory(err);
+	for (i = 0; i < count; i++) {
+		struct vt_db_place place;
+		bool ok = unpack_place(&c, common, &offset, &place);
+
+		if (!ok || (i > 0 && place.offset == p->items[i - 1].offset)) {
+			vt_db_places_fini(p);
+			return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
+		}
+		p->items[p->count++] = place;
+	}
+	if (vt_cursor_left(&c) == 0)
+		return 0;
+	vt_db_places_fini(p);
+	return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
+}

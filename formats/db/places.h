@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FORMATS_DB_PLACES_H
+#define VT_FORMATS_DB_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* The samples of one event at one offset of an image. */
+struct vt_db_place {
+	uint64_t offset;
+	uint64_t samples;
+	uint64_t period; /* the sum of theirs */
+};
+
+/* A profile: places in the order of their offsets, each once. */
+struct vt_db_places {
+	struct vt_db_place *items; /* owned */
+	size_t count;
+	size_t cap;
+};
+
+void vt_db_places_fini(struct vt_db_places *p);
+
+/* Appends one, behind or at the last offset.  -VT_E_NOMEM; -VT_E_LIMIT if a sum is too high. */
+int vt_db_places_add(struct vt_db_places *p, const struct vt_db_place *place, struct vt_error *err);
+
+/* All samples and periods; -VT_E_LIMIT if a sum is more than a database holds, INT64_MAX. */
+int vt_db_places_sum(const struct vt_db_places *p, uint64_t *samples, uint64_t *period,
+		     struct vt_error *err);
+
+/* Adds the places of `more`.  Errors as above; then `p` is as it was. */
+int vt_db_places_merge(struct vt_db_places *p, const struct vt_db_places *more,
+		       struct vt_error *err);
+
+/*
+ * As bytes: the format's number, 1; how many there are; the period of each sample, if that is the
+ * same for all, else 0; then for each the distance to the offset before, the samples, and the
+ * period if it is not told by those.  All are varints.  Sticks to `out` when memory runs out.
+ */
+void vt_db_places_pack(const struct vt_db_places *p, struct vt_buf *out);
+
+/* The reverse, from bytes that nobody vouches for: -VT_E_DAMAGED, -VT_E_VERSION, -VT_E_NOMEM. */
+int vt_db_places_unpack(struct vt_db_places *p, const void *data, size_t size,
+			struct vt_error *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+
+#include "formats/db/db_internal.h"
+
+/* ---- what goes ---- */
+
+/* Leaves those of the chosen sections that are old enough. */
+static int choose_old(struct vt_db *db, const struct vt_db_prune *how, struct vt_error *err)
+{
+	int64_t keep = how->keep > INT64_MAX ? INT64_MAX : (int64_t)how->keep;
+
+	if (how->keep == UINT64_MAX && how->before == INT64_MIN)
+		return 0;
+	return vti_db_run(
+		db, err,
+		"DELETE FROM chosen_section WHERE id NOT IN (SELECT section.id FROM"
+		" section JOIN epoch ON epoch.id = section.epoch WHERE"
+		" (?1 AND epoch.id NOT IN (SELECT id FROM epoch ORDER BY id DESC LIMIT ?2))"
+		" OR (?3 AND begun < ?4))",
+		"iiii", (int64_t)(how->keep != UINT64_MAX), keep,
+		(int64_t)(how->before != INT64_MIN), how->before);
+}
+
+static int tell_chosen(struct vt_db *db, vt_db_section_fn *fn, void *arg, struct vt_error *err)
+{
+	sqlite3_stmt *s = vti_db_prepare(
+		db, err,
+		"SELECT name, label, (SELECT count(*) FROM input WHERE section = section.id),"
+		" (SELECT coalesce(sum(samples), 0) FROM profile WHERE section = section.id)"
+		" FROM section JOIN epoch ON epoch.id = epoch"
+		" WHERE section.id IN (SELECT id FROM chosen_section) ORDER BY epoch.id, label",
+		"");
+	int code;
+
+	while ((code = vti_db_step(db, s, err)) == 1) {
+		const struct vt_db_section_row row = {vti_db_bytes(s, 0), vti_db_bytes(s, 1),
+						      vti_db_u64(s, 2), vti_db_u64(s, 3)};
+
+		code = fn(arg, &row);
+		if (code != 0) {
+			sqlite3_finalize(s);
+			return code;
+		}
+	}
+	return code;
+}
+
+/* The latest epoch stays, though it be empty: it is what is added to. */
+static int delete_chosen(struct vt_db *db, struct vt_error *err)
+{
+	return vti_db_exec(db,
+			   "DELETE FROM section WHERE id IN (SELECT id FROM chosen_section);"
+			   "DELETE FROM epoch WHERE id NOT IN (SELECT epoch FROM section)"
+			   " AND id <> (SELECT max(id) FROM epoch);"
+			   "DELETE FROM image WHERE id NOT IN (SELECT image FROM profile);"
+			   "DELETE FROM event WHERE id NOT IN (SELECT event FROM profile UNION"
+			   " SELECT event FROM declared UNION SELECT event FROM loss);",
+			   err);
+}
+
+int vt_db_prune(struct vt_db *db, const struct vt_db_prune *how, vt_db_section_fn *fn, void *arg,
+		struct vt_error *err)
+{
+	int code = vti_db_begin(db, true, err);
+
+	if (code < 0)
+		return code;
+	code = vti_db_choose(db, &how->sel, err);
+	if (code == 0)
+		code = choose_old(db, how, err);
+	if (code == 0)
+		code = tell_chosen(db, fn, arg, err);
+	if (code == 0 && !how->dry)
+		code = delete_chosen(db, err);
+	code = vti_db_end(db, code, err);
+	if (code < 0 || how->dry)
+		return code;
+	return vti_db_exec(db, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE);", err);
+}
+
+/* ---- whether all is well ---- */
+
+static int check_file(struct vt_db *db, struct vt_error *err)
+{
+	sqlite3_stmt *s = vti_db_prepare(db, err, "PRAGMA integrity_check(1)", "");
+	int code = vti_db_step(db, s, err);
+
+	if (code != 1)
+		return code;
+	if (sqlite3_stricmp((const char *)sqlite3_column_text(s, 0), "ok") != 0)
+		code = vti_db_damaged(db, (const char *)sqlite3_column_text(s, 0), err);
+	sqlite3_finalize(s);
+	return code < 0 ? code : 0;
+}
+
+static int check_profile(struct vt_db *db, sqlite3_stmt *s, struct vt_error *err)
+{
+	struct vt_bytes data = vti_db_bytes(s, 0);
+	struct vt_db_places p;
+	uint64_t samples = 0, period = 0;
+	int code = vt_db_places_unpack(&p, data.data, data.size, err);
+
+	if (code == 0)
+		code = vt_db_places_sum(&p, &samples, &period, err);
+	if (code < 0)
+		vt_error_prefix(err, "%s", db->path);
+	else if (p.count != vti_db_u64(s, 1) || samples != vti_db_u64(s, 2) ||
+		 period != vti_db_u64(s, 3))
+		code = vti_db_damaged(db, "a profile has not the samples that its row says", err);
+	vt_db_places_fini(&p);
+	return code;
+}
+
+static int check_profiles(struct vt_db *db, struct vt_error *err)
+{
+	sqlite3_stmt *s = vti_db_prepare(
+		db, err, "SELECT data, places, samples, period FROM profile ORDER BY rowid", "");
+	int code;
+
+	while ((code = vti_db_step(db, s, err)) == 1) {
+		code = check_profile(db, s, err);
+		if (code < 0) {
+			sqlite3_finalize(s);
+			return code;
+		}
+	}
+	return code;
+}
+
+/* Whether a statement finds nothing. */
+static int check_none(struct vt_db *db, const char *sql, const char *what, struct vt_error *err)
+{
+	int64_t count;
+	int code = vti_db_number(db, vti_db_prepare(db, err, sql, ""), &count, NULL, err);
+
+	return code < 0 || !count ? code : vti_db_damaged(db, what, err);
+}
+
+static int check_all(struct vt_db *db, struct vt_error *err)
+{
+	int code = check_file(db, err);
+
+	if (code == 0)
+		code = check_none(db, "SELECT count(*) FROM pragma_foreign_key_check",
+				  "rows refer to others that are not there", err);
+	if (code == 0)
+		code = check_none(db,
+				  "SELECT count(*) FROM profile WHERE image <> 0"
+				  " AND image NOT IN (SELECT id FROM image)",
+				  "a profile's image is not there", err);
+	if (code == 0)
+		code = check_profiles(db, err);
+	if (code == 0)
+		code = check_none(
+			db,
+			"SELECT count(*) FROM section WHERE"
+			" (SELECT total(samples) FROM input WHERE section = section.id) <>"
+			" (SELECT total(samples) FROM profile WHERE section = section.id)",
+			"an epoch has not the samples of its inputs", err);
+	return code;
+}
+
+int vt_db_check(struct vt_db *db, struct vt_error *err)
+{
+	int code = vti_db_begin(db, false, err);
+
+	return code < 0 ? code : vti_db_end(db, check_all(db, err), err);
+}

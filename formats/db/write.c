@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "formats/db/db_internal.h"
+
+/* Sections that were chosen. */
+#define CHOSEN "section IN (SELECT id FROM chosen_section)"
+
+/* The number that an event or image of the database has in the stream. */
+struct number {
+	int64_t id;
+	uint64_t number;
+};
+
+struct place {
+	uint64_t offset;
+	uint64_t event; /* as the stream calls it */
+	uint64_t samples;
+	uint64_t period;
+};
+
+struct sum {
+	struct vt_db *db;
+	struct vt_writer *w;
+	struct vt_hash events; /* struct number */
+	struct vt_hash images;
+	int64_t *listed; /* the images of the sum at hand, in their order */
+	size_t nlisted;
+	size_t listed_cap;
+	struct place *places; /* of one image */
+	size_t nplaces;
+	size_t places_cap;
+};
+
+static void put(struct vt_writer *w, unsigned field, struct vt_bytes b)
+{
+	vt_writer_bytes(w, field, b.data, b.size);
+}
+
+/* The number of an event or image; `*added` if the stream has not seen it yet.  NULL: no memory. */
+static struct number *number_of(struct vt_hash *h, int64_t id, bool *added)
+{
+	struct number *n = vt_hash_add(h, &id, added);
+
+	if (n && *added)
+		n->number = h->count - 1;
+	return n;
+}
+
+/* ---- events, images, facts ---- */
+
+static int read_fields(struct sum *s, int64_t event, uint64_t fields[VT_EVENT_NFIELDS],
+		       struct vt_error *err)
+{
+	uint64_t more[VT_EVENT_NFIELDS];
+	sqlite3_stmt *q = vti_db_prepare(
+		s->db, err, "SELECT fields FROM declared WHERE event = ? AND " CHOSEN, "i", event);
+	bool first = true;
+	int code;
+
+	memset(fields, 0, VT_EVENT_NFIELDS * sizeof(*fields));
+	while ((code = vti_db_step(s->db, q, err)) == 1) {
+		if (!vti_db_fields_unpack(vti_db_bytes(q, 0), more)) {
+			sqlite3_finalize(q);
+			return vti_db_damaged(s->db, "an event is damaged", err);
+		}
+		if (first)
+			memcpy(fields, more, sizeof(more));
+		else
+			vti_db_fields_join(fields, more);
+		first = false;
+	}
+	return code;
+}
+
+static int write_events(struct sum *s, struct vt_error *err)
+{
+	sqlite3_stmt *q = vti_db_prepare(
+		s->db, err,
+		"SELECT id, name, unit, policy FROM event WHERE id IN (SELECT id FROM chosen_event)"
+		" AND id IN (SELECT event FROM declared WHERE " CHOSEN
+		") ORDER BY name, unit, policy",
+		"");
+	uint64_t fields[VT_EVENT_NFIELDS];
+	int code;
+
+	while ((code = vti_db_step(s->db, q, err)) == 1) {
+		int64_t id = sqlite3_column_int64(q, 0);
+		bool added;
+		struct number *n = number_of(&s->events, id, &added);
+		uint64_t *row;
+
+		if (!n || read_fields(s, id, fields, err) < 0) {
+			sqlite3_finalize(q);
+			return n ? -(int)err->code : vti_db_no_memory(err);
+		}
+		row = vt_writer_row(s->w, VT_EVENT);
+		memcpy(row, fields, sizeof(fields));
+		row[VT_EVENT_ID] = n->number;
+		row[VT_EVENT_POLICY] = (uint64_t)sqlite3_column_int64(q, 3);
+		put(s->w, VT_EVENT_NAME, vti_db_bytes(q, 1));
+		put(s->w, VT_EVENT_UNIT, vti_db_bytes(q, 2));
+	}
+	return code;
+}
+
+static bool list_image(struct sum *s, int64_t id)
+{
+	if (!vt_array_grow(&s->listed, &s->listed_cap, s->nlisted + 1, sizeof(*s->listed)))
+		return false;
+	s->listed[s->nlisted++] = id;
+	return true;
+}
+
+static int write_images(struct sum *s, struct vt_error *err)
+{
+	sqlite3_stmt *q = vti_db_prepare(
+		s->db, err,
+		"SELECT id, path, buildid, type, machine FROM image WHERE id IN (SELECT id FROM"
+		" chosen_image) AND id IN (SELECT image FROM profile WHERE " CHOSEN
+		" AND event IN (SELECT id FROM chosen_event)) ORDER BY path, buildid, type",
+		"");
+	int code;
+
+	s->nlisted = 0;
+	while ((code = vti_db_step(s->db, q, err)) == 1) {
+		int64_t id = sqlite3_column_int64(q, 0);
+		bool added;
+		struct number *n = number_of(&s->images, id, &added);
+		uint64_t *row;
+
+		if (!n || !list_image(s, id)) {
+			sqlite3_finalize(q);
+			return vti_db_no_memory(err);
+		}
+		row = vt_writer_row(s->w, VT_IMAGE);
+		row[VT_IMAGE_ID] = n->number;
+		row[VT_IMAGE_TYPE] = vti_db_u64(q, 3);
+		row[VT_IMAGE_MACHINE] = vti_db_u64(q, 4);
+		put(s->w, VT_IMAGE_PATH, vti_db_bytes(q, 1));
+		put(s->w, VT_IMAGE_BUILDID, vti_db_bytes(q, 2));
+	}
+	return code;
+}
+
+static void write_fact(struct vt_writer *w, struct vt_bytes key, struct vt_bytes value)
+{
+	vt_writer_row(w, VT_META);
+	put(w, VT_META_KEY, key);
+	put(w, VT_META_VALUE, value);
+}
+
+/* Facts on which all agree who tell any. */
+static int write_facts(struct sum *s, struct vt_error *err)
+{
+	sqlite3_stmt *q =
+		vti_db_prepare(s->db, err,
+			       "SELECT key, min(value) FROM meta WHERE " CHOSEN
+			       " GROUP BY key HAVING min(value) = max(value) AND count(*) ="
+			       " count(value) ORDER BY key",
+			       "");
+	int code;
+
+	while ((code = vti_db_step(s->db, q, err)) == 1)
+		write_fact(s->w, vti_db_bytes(q, 0), vti_db_bytes(q, 1));
+	return code;
+}
+
+static int write_losses(struct sum *s, struct vt_error *err)
+{
+	sqlite3_stmt *q = vti_db_prepare(
+		s->db, err,
+		"SELECT event, source, sum(count) FROM loss JOIN event ON event.id = loss.event"
+		" WHERE event IN (SELECT id FROM chosen_event) AND " CHOSEN
+		" GROUP BY event, source ORDER BY source, name, unit, policy",
+		"");
+	int code;
+
+	while ((code = vti_db_step(s->db, q, err)) == 1) {
+		int64_t event = sqlite3_column_int64(q, 0);
+		const struct number *n = vt_hash_find(&s->events, &event);
+		uint64_t *row = vt_writer_row(s->w, VT_LOST);
+
+		row[VT_LOST_EVENT] = n ? n->number : 0;
+		row[VT_LOST_COUNT] = vti_db_u64(q, 2);
+		put(s->w, VT_LOST_SOURCE, vti_db_bytes(q, 1));
+	}
+	return code;
+}
+
+static int write_gaps(struct sum *s, struct vt_error *err)
+{
+	sqlite3_stmt *q = vti_db_prepare(
+		s->db, err,
+		"SELECT reason, input, sum(bytes), sum(records) FROM gap WHERE " CHOSEN
+		" GROUP BY reason, input ORDER BY input, reason",
+		"");
+	int code;
+
+	while ((code = vti_db_step(s->db, q, err)) == 1) {
+		uint64_t *row = vt_writer_row(s->w, VT_GAP);
+
+		row[VT_GAP_BYTES] = vti_db_u64(q, 2);
+		row[VT_GAP_RECORDS] = vti_db_u64(q, 3);
+		put(s->w, VT_GAP_REASON, vti_db_bytes(q, 0));
+		put(s->w, VT_GAP_INPUT, vti_db_bytes(q, 1));
+	}
+	return code;
+}
+
+/* ---- counts ---- */
+
+static int take_places(struct sum *s, int64_t event, const struct vt_db_places *p,
+		       struct vt_error *err)
+{
+	const struct number *n = vt_hash_find(&s->events, &event);
+	size_t i;
+
+	if (!n)
+		return vti_db_damaged(s->db, "a profile of an event that is not declared", err);
+	if (!vt_array_grow(&s->places, &s->places_cap, s->nplaces + p->count, sizeof(*s->places)))
+		return vti_db_no_memory(err);
+	for (i = 0; i < p->count; i++)
+		s->places[s->nplaces++] = (struct place){p->items[i].offset, n->number,
+							 p->items[i].samples, p->items[i].period};
+	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Puts them in order and adds up those of one offset and event. */
+static int sum_places(struct sum *s, struct vt_error *err)
+{
+	size_t i, n = 0;
+
+	if (s->nplaces == 0)
+		return 0;
+	qsort(s->places, s->nplaces, sizeof(*s->places), compare_places);
+	for (i = 1; i < s->nplaces; i++) {
+		struct place *last = &s->places[n];
+
+		if (compare_places(last, &s->places[i]) != 0) {
+			s->places[++n] = s->places[i];
+			continue;
+		}
+		if (last->samples > UINT64_MAX - s->places[i].samples ||
+		    last->period > UINT64_MAX - s->places[i].period)
+			return vt_error_set(err, VT_E_LIMIT, "%s: a sum is too high", s->db->path);
+		last->samples += s->places[i].samples;
+		last->period += s->places[i].period;
+	}
+	s->nplaces = n + 1;
+	return 0;
+}
+
+static int read_places(struct sum *s, int64_t image, struct vt_error *err)
+{
+	sqlite3_stmt *q =
+		vti_db_prepare(s->db, err,
+			       "SELECT event, data FROM profile WHERE image = ? AND " CHOSEN
+			       " AND event IN (SELECT id FROM chosen_event)",
+			       "i", image);
+	struct vt_db_places places = {.items = NULL};
+	int code;
+
+	s->nplaces = 0;
+	while ((code = vti_db_step(s->db, q, err)) == 1) {
+		struct vt_bytes data = vti_db_bytes(q, 1);
+
+		code = vt_db_places_unpack(&places, data.data, data.size, err);
+		if (code < 0)
+			vt_error_prefix(err, "%s", s->db->path);
+		else
+			code = take_places(s, sqlite3_column_int64(q, 0), &places, err);
+		vt_db_places_fini(&places);
+		if (code < 0) {
+			sqlite3_finalize(q);
+			return code;
+		}
+	}
+	return code < 0 ? code : sum_places(s, err);
+}
+
+static int write_counts(struct sum *s, int64_t id, uint64_t image, struct vt_error *err)
+{
+	size_t i;
+
+	if (read_places(s, id, err) < 0)
+		return -(int)err->code;
+	for (i = 0; i < s->nplaces; i++) {
+		uint64_t *row = vt_writer_row(s->w, VT_COUNT);
+
+		row[VT_COUNT_IMAGE] = image;
+		row[VT_COUNT_OFFSET] = s->places[i].offset;
+		row[VT_COUNT_EVENT] = s->places[i].event;
+		row[VT_COUNT_SAMPLES] = s->places[i].samples;
+		row[VT_COUNT_PERIOD] = s->places[i].period;
+	}
+	return 0;
+}
+
+static int write_unmapped(struct sum *s, struct vt_error *err)
+{
+	int64_t chosen;
+	int code = vti_db_number(
+		s->db,
+		vti_db_prepare(s->db, err, "SELECT count(*) FROM chosen_image WHERE id = 0", ""),
+		&chosen, NULL, err);
+
+	return code < 0 || !chosen ? code : write_counts(s, 0, VT_DB_UNMAPPED, err);
+}
+
+/* ---- all of it ---- */
+
+static int write_sum(struct sum *s, struct vt_error *err)
+{
+	int code = write_facts(s, err);
+	size_t i;
+
+	if (code == 0)
+		code = write_events(s, err);
+	if (code == 0)
+		code = write_images(s, err);
+	if (code == 0)
+		code = write_losses(s, err);
+	if (code == 0)
+		code = write_gaps(s, err);
+	for (i = 0; i < s->nlisted && code == 0; i++) {
+		const struct number *n = vt_hash_find(&s->images, &s->listed[i]);
+
+		code = write_counts(s, s->listed[i], n->number, err);
+	}
+	return code < 0 ? code : write_unmapped(s, err);
+}
+
+static void sum_init(struct sum *s, struct vt_db *db, struct vt_writer *w)
+{
+	*s = (struct sum){.db = db, .w = w};
+	vt_hash_init(&s->events, sizeof(struct number), sizeof(int64_t));
+	vt_hash_init(&s->images, sizeof(struct number), sizeof(int64_t));
+}
+
+static void sum_fini(struct sum *s)
+{
+	vt_hash_fini(&s->events);
+	vt_hash_fini(&s->images);
+	free(s->listed);
+	free(s->places);
+}
+
+int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, struct vt_writer *w,
+		struct vt_error *err)
+{
+	struct sum s;
+	int code;
+
+	if (vti_db_begin(db, false, err) < 0)
+		return -(int)err->code;
+	sum_init(&s, db, w);
+	code = vti_db_choose(db, sel, err);
+	if (code == 0)
+		code = write_sum(&s, err);
+	sum_fini(&s);
+	return vti_db_end(db, code, err);
+}
+
+/* ---- section by section ---- */
+
+static int write_inputs(struct sum *s, int64_t section, struct vt_error *err)
+{
+	sqlite3_stmt *q = vti_db_prepare(
+		s->db, err,
+		"SELECT lower(hex(digest)), added, samples, name FROM input WHERE section = ?"
+		" ORDER BY id",
+		"i", section);
+	int code;
+
+	while ((code = vti_db_step(s->db, q, err)) == 1) {
+		struct vt_bytes name = vti_db_bytes(q, 3);
+		struct vt_buf b = VT_BUF_INIT;
+
+		vt_buf_printf(&b, "%s %" PRId64 " %" PRIu64 " ",
+			      (const char *)sqlite3_column_text(q, 0),
+			      (int64_t)sqlite3_column_int64(q, 1), vti_db_u64(q, 2));
+		vt_buf_put(&b, name.data, name.size);
+		write_fact(s->w, vti_db_str(VT_DB_META_INPUT), (struct vt_bytes){b.data, b.size});
+		vt_buf_free(&b);
+	}
+	return code;
+}
+
+static int write_section(struct sum *s, int64_t section, struct vt_error *err)
+{
+	sqlite3_stmt *q =
+		vti_db_prepare(s->db, err,
+			       "SELECT name, label, begun FROM section JOIN epoch ON epoch.id ="
+			       " section.epoch WHERE section.id = ?",
+			       "i", section);
+	int code = vti_db_step(s->db, q, err);
+
+	if (code != 1)
+		return code;
+	write_fact(s->w, vti_db_str(VT_DB_META_EPOCH), vti_db_bytes(q, 0));
+	write_fact(s->w, vti_db_str(VT_DB_META_LABEL), vti_db_bytes(q, 1));
+	write_fact(s->w, vti_db_str(VT_DB_META_BEGUN), vti_db_bytes(q, 2));
+	sqlite3_finalize(q);
+	code = vti_db_exec(s->db, "DELETE FROM chosen_section", err);
+	if (code == 0)
+		code = vti_db_run(s->db, err, "INSERT INTO chosen_section VALUES(?)", "i", section);
+	if (code == 0)
+		code = write_inputs(s, section, err);
+	return code < 0 ? code : write_sum(s, err);
+}
+
+/* The sections chosen; the caller frees *sections. */
+static int list_sections(struct vt_db *db, int64_t **sections, size_t *n, struct vt_error *err)
+{
+	sqlite3_stmt *q =
+		vti_db_prepare(db, err,
+			       "SELECT id FROM section WHERE id IN (SELECT id FROM chosen_section)"
+			       " ORDER BY epoch, label",
+			       "");
+	size_t cap = 0;
+	int code;
+
+	*sections = NULL;
+	*n = 0;
+	while ((code = vti_db_step(db, q, err)) == 1) {
+		if (!vt_array_grow(sections, &cap, *n + 1, sizeof(**sections))) {
+			sqlite3_finalize(q);
+			return vti_db_no_memory(err);
+		}
+		(*sections)[(*n)++] = sqlite3_column_int64(q, 0);
+	}
+	return code;
+}
+
+int vt_db_export(struct vt_db *db, const struct vt_db_selection *sel, struct vt_writer *w,
+		 struct vt_error *err)
+{
+	int64_t *sections = NULL;
+	size_t n = 0, i;
+	struct sum s;
+	int code;
+
+	if (vti_db_begin(db, false, err) < 0)
+		return -(int)err->code;
+	sum_init(&s, db, w);
+	code = vti_db_choose(db, sel, err);
+	if (code == 0)
+		code = list_sections(db, &sections, &n, err);
+	for (i = 0; i < n && code == 0; i++)
+		code = write_section(&s, sections[i], err);
+	free(sections);
+	sum_fini(&s);
+	return vti_db_end(db, code, err);
+}
