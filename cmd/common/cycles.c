@@ -85,7 +85,13 @@ static bool print_calc(struct state *s, const struct vt_calc *c, size_t number)
 	if (s->o->view == APP_CYCLES_GRAPH) {
 		rc = s->o->graph == APP_GRAPH_DOT ? vt_calc_dot(c, s->o->cutoff, s->out, &err)
 						  : vt_calc_svg(c, s->o->cutoff, s->out, &err);
-		return rc == 0 || app_fail(s->app, &err);
+		if (rc == 0)
+			return true;
+		app_fail(s->app, &err);
+		if (rc == -VT_E_LIMIT)
+			app_say(s->app,
+				"--cutoff leaves cold blocks out; --cfg=dot knows no limit");
+		return false;
 	}
 	vt_output_text(s->out, number ? "\n" : "");
 	vt_calc_print(c, s->o->cutoff, app_color(s->app, s->o->color), s->out);

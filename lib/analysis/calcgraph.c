@@ -186,7 +186,8 @@ static bool add_nodes(struct vti_graph *g, double cutoff, uint32_t *number)
 	return true;
 }
 
-static void add_edges(struct vti_graph *g, const uint32_t *number)
+/* Where cold blocks are left out, so are edges that are never taken: a switch has hundreds. */
+static void add_edges(struct vti_graph *g, bool cold, const uint32_t *number)
 {
 	const struct vt_calc *c = g->calc;
 	double most = 0;
@@ -200,6 +201,8 @@ static void add_edges(struct vti_graph *g, const uint32_t *number)
 		if (out->from == VTI_GRAPH_NONE || out->to == VTI_GRAPH_NONE)
 			continue;
 		count_edge(c, e, out);
+		if (!cold && out->executions >= 0 && out->executions < 0.5)
+			continue;
 		most = out->executions > most ? out->executions : most;
 		g->nedges++;
 	}
@@ -217,7 +220,7 @@ bool vti_graph_init(struct vti_graph *g, const struct vt_calc *c, double cutoff)
 	g->edges = calloc((size_t)c->cfg->nedges + 1, sizeof(*g->edges));
 	ok = number && g->nodes && g->edges && add_nodes(g, cutoff, number);
 	if (ok) {
-		add_edges(g, number);
+		add_edges(g, cutoff <= 0, number);
 		vt_escape_str(&g->title, c->proc.name);
 		if (c->image) {
 			vt_buf_printf(&g->title, "  ");

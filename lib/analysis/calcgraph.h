@@ -13,8 +13,8 @@ extern "C" {
 /*
  * The flow graph of a procedure as a picture, after dcpi2ps: the more often a block is executed,
  * the larger its letters; the more cycles it takes, the darker it is; and the more often control
- * takes an edge, the thicker that is.  Blocks with less than `cutoff` percent of the cycles, and
- * what leads to them, are left out.
+ * takes an edge, the thicker that is.  If `cutoff` is more than 0, blocks with less than so many
+ * percent of the cycles, the edges there, and edges that are never taken, are left out.
  */
 
 /* For Graphviz. */
