@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/simulate.h"
 #include "cmd/common/app.h"
+#include "cmd/common/find.h"
+#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 
 #define DEFAULT_MODEL "alpha21164"
@@ -18,6 +21,7 @@ struct options {
 	struct vt_opt_list samples;
 	int interval;
 	const char *truth;
+	const char *symfs;
 	const char *output;
 	const char *compress;
 };
@@ -142,14 +146,31 @@ static bool simulate(struct app *a, struct vt_reader *r, struct job *job,
 	return ok;
 }
 
+static void run_on(struct app *a, const struct options *o, const struct vt_simulate_options *so)
+{
+	struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
+	struct job job = {.writer = NULL};
+
+	job.writer = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
+	if (job.writer && o->truth)
+		job.truth = app_open_writer(a, o->truth, o->compress, &r, 1);
+	if (job.writer && (job.truth || !o->truth))
+		simulate(a, r, &job, so);
+	if (job.truth)
+		app_close_writer(a, job.truth);
+	if (job.writer)
+		app_close_writer(a, job.writer);
+	vt_reader_close(r);
+}
+
 static void run(struct app *a, const struct options *o)
 {
 	struct vt_simulate_event events[VT_SIMULATE_EVENTS];
 	struct vt_simulate_options so = {.events = events, .seed = a->seed};
+	struct app_warnings warnings = {a, "images", 0};
 	struct vt_error err = VT_ERROR_INIT;
-	struct job job = {.writer = NULL};
 	struct vt_core core;
-	struct vt_reader *r;
+	char *cache = NULL;
 
 	if (!parse_events(a, o, events, &so.nevents))
 		return;
@@ -158,17 +179,14 @@ static void run(struct app *a, const struct options *o)
 		return;
 	}
 	so.core = &core;
-	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
-	job.writer = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
-	if (job.writer && o->truth)
-		job.truth = app_open_writer(a, o->truth, o->compress, &r, 1);
-	if (job.writer && (job.truth || !o->truth))
-		simulate(a, r, &job, &so);
-	if (job.truth)
-		app_close_writer(a, job.truth);
-	if (job.writer)
-		app_close_writer(a, job.writer);
-	vt_reader_close(r);
+	/* Only such machines go wrong paths. */
+	if (core.order == VT_OUT_OF_ORDER)
+		so.images = app_images_open(a, &warnings, &cache, o->symfs);
+	if (so.images || core.order != VT_OUT_OF_ORDER)
+		run_on(a, o, &so);
+	app_warnings_end(&warnings);
+	vt_images_free(so.images);
+	free(cache);
 }
 
 int main(int argc, char **argv)
@@ -205,6 +223,7 @@ int main(int argc, char **argv)
 		 .arg = "FILE",
 		 .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},
+		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_SEED(app),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),

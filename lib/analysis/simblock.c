@@ -7,9 +7,6 @@
 #include "base/buf.h"
 #include "machine/insn.h"
 
-/* The CPU's mode in linux/perf_event.h (PERF_RECORD_MISC_USER): only user code is recorded so. */
-#define CPUMODE_USER 2u
-
 /* What a store writes if nothing tells. */
 #define USUAL_SIZE 8
 
@@ -84,7 +81,7 @@ static bool add_accesses(struct vti_simblock *k)
 
 static uint32_t place_of(struct vt_simulate *s, int64_t pid, uint64_t addr)
 {
-	const struct vt_map *m = vt_addrspace_find(s->space, (int32_t)pid, addr, CPUMODE_USER);
+	const struct vt_map *m = vt_addrspace_find(s->space, (int32_t)pid, addr, VTI_SIM_MODE);
 
 	return vti_simtruth_place(&s->truth, m ? m->image : VT_UNMAPPED_IMAGE,
 				  m ? vt_map_offset(m, addr) : addr);
@@ -149,9 +146,9 @@ int vti_sim_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_
 	if (code < 0)
 		return code;
 	b = vt_bblocks_get(s->dict, vt_record_u64(rec, VT_BLOCK_ID));
-	if (!vt_array_grow(&s->blocks, &s->nblocks, b->id + 1, sizeof(*s->blocks)))
+	if (!vt_array_grow(&s->blocks, &s->nblocks, b->id + 1, sizeof(void *)))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");
-	memset(s->blocks + had, 0, (s->nblocks - had) * sizeof(*s->blocks));
+	memset(s->blocks + had, 0, (s->nblocks - had) * sizeof(void *));
 	s->blocks[b->id] = new_block(s, b);
 	return s->blocks[b->id] ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
 }

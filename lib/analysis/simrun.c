@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "analysis/simulate_internal.h"
+#include "image/imagedata.h"
 
-/* Of linux/perf_event.h: PERF_RECORD_MISC_USER, and PERF_SAMPLE_IP, _TID, _TIME, _PERIOD. */
-#define MISC_USER     2
+/* Of linux/perf_event.h: PERF_SAMPLE_IP, _TID, _TIME, _PERIOD. */
 #define SAMPLE_IP     (1u << 0)
 #define SAMPLE_TID    (1u << 1)
 #define SAMPLE_TIME   (1u << 2)
@@ -37,7 +37,7 @@ static void write_sample(void *arg, const struct vt_sim_retired *r, uint32_t eve
 	row[VT_SAMPLE_EVENT] = VTI_SIMULATE_EVENT + event;
 	row[VT_SAMPLE_IP] = r->addr;
 	row[VT_SAMPLE_PERIOD] = period;
-	row[VT_SAMPLE_MISC] = MISC_USER;
+	row[VT_SAMPLE_MISC] = VTI_SIM_MODE;
 	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (t->time ? SAMPLE_TIME : 0);
 	s->totals.taken++;
 	if (s->events[event].kind == VT_SIMULATE_CYCLES) {
@@ -55,6 +55,23 @@ static void retire(void *arg, const struct vt_sim_retired *r)
 	p->s->totals.cycles += r->head;
 	vti_simtruth_retire(&p->s->truth, r);
 	vti_simcounters_retire(&p->counters, r, write_sample, p);
+}
+
+/* What the front end finds where no instruction was executed. */
+static size_t read_code(void *arg, uint64_t addr, uint8_t *code, size_t size)
+{
+	const struct vti_simprocess *p = arg;
+	const struct vt_map *m =
+		vt_addrspace_find(p->s->space, (int32_t)p->pid, addr, VTI_SIM_MODE);
+	const struct vt_imagedata *data;
+	uint64_t bias;
+
+	if (!m || m->type != VT_IMAGE_FILE)
+		return 0;
+	data = vt_images_data(p->s->o.images, m->image);
+	if (!data || !vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias))
+		return 0;
+	return vt_imagedata_code(data, addr - bias, code, size);
 }
 
 /* ---- who runs ---- */
@@ -77,6 +94,7 @@ static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, s
 		return NULL;
 	}
 	hooks.arg = p;
+	hooks.code = s->o.images ? read_code : NULL;
 	p->pid = pid;
 	p->s = s;
 	p->core = vt_simcore_new(s->o.core, &hooks, err);

@@ -247,7 +247,7 @@ static int by_place(const void *a, const void *b)
 /* What was executed in images, in order; owned by the caller. */
 static const struct vti_simplace **sort_places(const struct vti_simtruth *t, size_t *count)
 {
-	const struct vti_simplace **list = calloc(t->places.count + 1, sizeof(*list));
+	const struct vti_simplace **list = calloc(t->places.count + 1, sizeof(void *));
 	size_t i;
 
 	*count = 0;
@@ -258,7 +258,7 @@ static const struct vti_simplace **sort_places(const struct vti_simtruth *t, siz
 			list[(*count)++] = p;
 	}
 	if (list)
-		qsort(list, *count, sizeof(*list), by_place);
+		qsort(list, *count, sizeof(void *), by_place);
 	return list;
 }
 

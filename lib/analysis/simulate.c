@@ -174,8 +174,10 @@ static int take_state(struct vt_simulate *s, const struct vt_record *rec, struct
 
 static int take_record(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
-	int code;
+	int code = s->o.images ? vt_images_feed(s->o.images, rec, err) : 0;
 
+	if (code == -VT_E_NOMEM)
+		return code;
 	switch (rec->kind) {
 	case VT_BLOCK:
 		return take_block(s, rec, err);

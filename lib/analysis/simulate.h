@@ -7,6 +7,7 @@
 
 #include "analysis/interval.h"
 #include "base/error.h"
+#include "image/images.h"
 #include "machine/core.h"
 #include "stream/reader.h"
 #include "stream/record.h"
@@ -59,6 +60,11 @@ struct vt_simulate_options {
 	 * passes on.  Borrowed; may be NULL.
 	 */
 	struct vt_writer *truth;
+	/*
+	 * The files of images: what is fetched on the wrong path.  Fed along, borrowed; may be
+	 * NULL, and then nothing is fetched there.  Matters to machines that issue out of order.
+	 */
+	struct vt_images *images;
 	vt_warn_fn *warn; /* told of records that contradict themselves; may be NULL */
 	void *warn_arg;
 };

@@ -16,6 +16,9 @@
  */
 #define VTI_SIMULATE_EVENT 0x76740001u
 
+/* The CPU's mode in linux/perf_event.h (PERF_RECORD_MISC_USER): only user code is recorded so. */
+#define VTI_SIM_MODE 2u
+
 /* Nothing: no place, no stall. */
 #define VTI_NONE UINT32_MAX
 

@@ -317,7 +317,8 @@ static struct vt_mop random_mop(struct vt_rng *rng)
 	unsigned i;
 
 	op.nuops = (uint8_t)(1 + vt_rng_below(rng, 3));
-	op.reads = BIT(vt_rng_below(rng, 6)) | BIT(vt_rng_below(rng, 6));
+	op.reads = BIT(vt_rng_below(rng, 6));
+	op.reads |= BIT(vt_rng_below(rng, 6));
 	op.address_reads = BIT(vt_rng_below(rng, 6));
 	op.writes = BIT(vt_rng_below(rng, 6));
 	for (i = 0; i < op.nuops; i++) {
