@@ -98,7 +98,8 @@ static bool add_insns(struct vt_simulate *s, struct vti_simblock *k)
 
 		vt_core_op(s->o.core, b->code ? b->code + at : NULL, b->code ? b->size - at : 0,
 			   &insn->op);
-		insn->loads = insn->op.flags & (VT_FACT_LOAD | VT_FACT_STORE);
+		insn->counts =
+			!insn->op.length || (insn->op.flags & (VT_FACT_LOAD | VT_FACT_STORE));
 		insn->place = place_of(s, b->pid, b->addr + at);
 		if (insn->place == VTI_NONE)
 			return false;

@@ -213,6 +213,7 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 
 	release(s, t, addr, k->insns[step->insn].place);
 	t->insn.accesses = t->accesses;
+	s->totals.insns += step->insn_end - step->insn;
 	for (i = step->insn; i < step->insn_end; i++) {
 		const struct vti_siminsn *insn = &k->insns[i];
 
@@ -224,10 +225,11 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 		addr += step->block->lengths[i];
 		if (insn->naccesses)
 			find_accesses(k, insn, step, t);
-		s->totals.insns++;
-		s->totals.loads += insn->loads;
-		s->totals.addressed += insn->loads && insn->naccesses;
-		s->totals.undecoded += !insn->op.length;
+		if (insn->counts) {
+			s->totals.undecoded += !insn->op.length;
+			s->totals.loads += insn->op.length != 0;
+			s->totals.addressed += insn->naccesses != 0;
+		}
 		if (i + 1 < step->insn_end) {
 			t->insn.next = addr;
 			vt_simcore_run(t->process->core, &t->insn);

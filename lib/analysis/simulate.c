@@ -252,8 +252,8 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	if (!s->o.truth)
 		return 0;
-	return vti_simtruth_write(&s->truth, s->o.core->issue ? s->o.core->issue : 1, time_event(s),
-				  s->o.truth, err);
+	return vti_simtruth_write(&s->truth, vt_sim_slots(s->o.core), time_event(s), s->o.truth,
+				  err);
 }
 
 const struct vt_simulate_totals *vt_simulate_totals(const struct vt_simulate *s)

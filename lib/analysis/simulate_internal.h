@@ -69,7 +69,7 @@ uint32_t vti_simtruth_place(struct vti_simtruth *t, uint32_t image, uint64_t off
 
 static inline struct vti_simplace *vti_simplace_at(const struct vti_simtruth *t, uint64_t place)
 {
-	return vt_hash_at(&t->places, (size_t)place);
+	return (struct vti_simplace *)(void *)t->places.entries + place;
 }
 
 /* An instruction was executed; its stalls. */
@@ -131,7 +131,7 @@ struct vti_siminsn {
 	uint32_t place;
 	uint32_t access; /* its first in vti_simblock.slots */
 	uint32_t naccesses;
-	bool loads; /* or stores */
+	bool counts; /* it loads or stores, or is unknown */
 };
 
 struct vti_simblock {

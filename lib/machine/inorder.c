@@ -22,6 +22,7 @@ void vt_inorder_init(struct vt_inorder *e, const struct vt_core *m)
 	e->core = m;
 	e->width = m->issue ? m->issue : 1;
 	e->used = e->width;
+	e->known = m->nunits < VT_CORE_UNITS ? (1u << m->nunits) - 1 : UINT32_MAX;
 }
 
 void vt_inorder_drain(struct vt_inorder *e)
@@ -185,30 +186,38 @@ static struct vti_inorder_unit *find_unit(struct vt_inorder *e, uint32_t units)
 	return u;
 }
 
+/* Of those, that which is free first. */
+static const struct vti_inorder_unit *first_unit(const struct vt_inorder *e, uint32_t units)
+{
+	const struct vti_inorder_unit *first = &e->units[__builtin_ctz(units)];
+
+	for (units &= units - 1; units; units &= units - 1) {
+		const struct vti_inorder_unit *u = &e->units[__builtin_ctz(units)];
+
+		if (u->free < first->free)
+			first = u;
+	}
+	return first;
+}
+
 static void wait_for_unit(struct issue *x, const struct vt_uop *uop)
 {
 	struct vt_inorder *e = x->e;
-	uint32_t known = e->core->nunits < VT_CORE_UNITS ? (1u << e->core->nunits) - 1 : UINT32_MAX;
-	uint32_t units = uop->units & known, i;
+	uint32_t units = uop->units & e->known;
 	struct vti_inorder_unit *u;
 
-	while (units && !(u = find_unit(e, units))) {
-		const struct vti_inorder_unit *first = NULL;
-
-		for (i = 0; i < VT_CORE_UNITS; i++)
-			if ((units >> i & 1) && (!first || e->units[i].free < first->free))
-				first = &e->units[i];
-		wait_until(x, first->free, unit_cause(e, first), first->by);
-	}
 	if (!units)
 		return;
-	*u = (struct vti_inorder_unit){
-		.free = e->cycle + (uop->busy ? uop->busy : 1),
-		.last = e->cycle,
-		.by = x->tag,
-		.could = units,
-		.op_class = uop->op_class,
-	};
+	while (!(u = find_unit(e, units))) {
+		const struct vti_inorder_unit *first = first_unit(e, units);
+
+		wait_until(x, first->free, unit_cause(e, first), first->by);
+	}
+	u->free = e->cycle + (uop->busy ? uop->busy : 1);
+	u->last = e->cycle;
+	u->by = x->tag;
+	u->could = units;
+	u->op_class = uop->op_class;
 }
 
 /* ---- an instruction ---- */

@@ -79,6 +79,7 @@ struct vti_inorder_hold {
 struct vt_inorder {
 	const struct vt_core *core; /* borrowed */
 	uint32_t width;
+	uint32_t known; /* units that there are */
 	uint32_t used;	/* slots of the cycle at hand */
 	uint64_t cycle; /* at hand: that of the last issue */
 	uint64_t done;	/* when the results of the last instruction are there */

@@ -55,6 +55,14 @@ struct vt_sim_retired {
 	const struct vt_inorder_stall *stalls; /* to what the other slots were lost */
 };
 
+/* The slots of a cycle: micro-operations that can be issued in it, or out of order, retired. */
+static inline uint32_t vt_sim_slots(const struct vt_core *m)
+{
+	uint32_t n = m->order == VT_OUT_OF_ORDER ? m->retire : m->issue;
+
+	return n ? n : 1;
+}
+
 /* Told of each instruction, in program order, perhaps some time after it was given. */
 typedef void vt_sim_retire_fn(void *arg, const struct vt_sim_retired *r);
 

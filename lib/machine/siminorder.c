@@ -76,14 +76,16 @@ static void fetch(struct vti_siminorder *s, const struct vt_sim_insn *insn)
 	uint32_t length = insn->op->length ? insn->op->length : 1;
 	uint64_t first = insn->addr >> s->line_shift;
 	uint64_t last = (insn->addr + length - 1) >> s->line_shift;
-	uint64_t ago = s->issued[(s->at - s->ahead) % RING];
-	uint64_t start = ago > s->front ? ago : s->front;
 	struct vt_simmem_access a;
+	uint64_t start;
 
-	s->out.fetch_cycle = start;
 	s->out.fetch_missed = 0;
 	if (first == s->line && last == first)
 		return;
+	start = s->issued[(s->at - s->ahead) % RING];
+	if (start < s->front)
+		start = s->front;
+	s->out.fetch_cycle = start;
 	s->line = last;
 	a = vt_simmem_fetch(s->mem, start, insn->addr, length);
 	s->out.fetch_missed = a.missed;
