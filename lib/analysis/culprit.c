@@ -16,7 +16,7 @@
 #define MIN_CYCLES 0.02
 
 /* What could account for less than this share of a stall is no explanation of it. */
-#define NEGLIGIBLE 0.02
+#define NEGLIGIBLE 0.1
 
 /* Every dynamic cause and the rule that may rule it out. */
 static const struct {
@@ -363,7 +363,7 @@ void vt_culprit_stalls_fini(struct vt_culprit_stalls *s)
 
 int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, struct vt_error *err)
 {
-	uint32_t n = in->flow->cfg->nblocks;
+	uint32_t n = in->flow->cfg->nblocks, i;
 
 	*c = (struct vti_culprit){
 		.in = in,
@@ -374,11 +374,15 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 		.block = in->flow->block,
 		.line_entries = calloc(n, sizeof(double)),
 		.page_entries = calloc(n, sizeof(double)),
+		.data_pages = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(double)),
 		.sought = calloc(n, sizeof(uint64_t)),
 		.queue = calloc(n, sizeof(uint32_t)),
 	};
-	if (!c->line_entries || !c->page_entries || !c->sought || !c->queue)
+	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->sought || !c->queue)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	for (i = 0; i < c->cfg->ninsns; i++)
+		c->data_pages[i] = INFINITY;
+	vti_culprit_stack(c);
 	return vti_culprit_regions(c, err);
 }
 
@@ -386,6 +390,7 @@ void vti_culprit_fini(struct vti_culprit *c)
 {
 	free(c->line_entries);
 	free(c->page_entries);
+	free(c->data_pages);
 	free(c->sought);
 	free(c->queue);
 }

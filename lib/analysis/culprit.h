@@ -49,7 +49,9 @@ struct vt_culprit_input {
 	const struct vt_core *core;
 	const struct vt_procflow *flow;
 	const struct vt_culprit_insn *insns; /* by instruction of the graph */
-	const double *edges;		     /* executions by edge of the graph; NaN: unknown */
+	const uint8_t *code;		     /* of the procedure, from its start on; may be NULL */
+	size_t code_size;
+	const double *edges; /* executions by edge of the graph; NaN: unknown */
 	/* How many events a sample stands for; 0: there was no such event. */
 	double period[VT_NCULPRIT_EVENTS];
 	const struct vt_footprint *footprint; /* of all code; may be NULL */

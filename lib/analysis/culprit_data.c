@@ -31,6 +31,12 @@ struct loads {
 	bool any;
 };
 
+/* How often an instruction's data can have missed the TLB. */
+static double new_pages(const struct vti_stalled *st, uint32_t insn)
+{
+	return fmin(st->c->data_pages[insn], vti_culprit_events(st, VT_CULPRIT_DTBMISS, insn));
+}
+
 static void take_load(const struct vti_stalled *st, uint32_t insn, struct loads *l,
 		      struct vti_suspect *s)
 {
@@ -38,7 +44,7 @@ static void take_load(const struct vti_stalled *st, uint32_t insn, struct loads 
 	l->any = true;
 	l->events += vti_culprit_events(st, VT_CULPRIT_DMISS, insn);
 	l->last += vti_culprit_events(st, VT_CULPRIT_LLCMISS, insn);
-	l->pages += vti_culprit_events(st, VT_CULPRIT_DTBMISS, insn);
+	l->pages += new_pages(st, insn);
 }
 
 /*
@@ -125,7 +131,7 @@ void vti_rule_dtlb(const struct vti_stalled *st, struct vti_suspect *s)
 	often = l.any ? l.pages : 0;
 	if (vti_mop_has(op, 1U << VT_OP_STORE)) {
 		vti_suspect_blame(s, st->insn);
-		often += vti_culprit_events(st, VT_CULPRIT_DTBMISS, st->insn);
+		often += new_pages(st, st->insn);
 	}
 	s->bound = m->dtlb.entries ? fmin(often, st->executions) * vti_culprit_tlb(m, &m->dtlb) : 0;
 }

@@ -19,8 +19,9 @@ struct vti_culprit {
 	 */
 	double *line_entries;
 	double *page_entries;
-	uint64_t *sought; /* by block; scratch of vti_culprit_reach() */
-	uint32_t *queue;  /* blocks; scratch */
+	double *data_pages; /* by instruction: how often its data can miss the TLB, at most */
+	uint64_t *sought;   /* by block; scratch of vti_culprit_reach() */
+	uint32_t *queue;    /* blocks; scratch */
 };
 
 /* 0 or -VT_E_NOMEM; vti_culprit_fini() in either case. */
@@ -30,6 +31,11 @@ void vti_culprit_fini(struct vti_culprit *c);
 
 /* Fills line_entries and page_entries. */
 int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err);
+
+/* Fills data_pages: for what uses the stack; for a loop that calls nothing, entered so often. */
+void vti_culprit_stack(struct vti_culprit *c);
+void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t nbody,
+			   double entries);
 
 /* How control may arrive at an instruction. */
 enum vti_arrival {

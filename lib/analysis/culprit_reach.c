@@ -47,19 +47,28 @@ unsigned vti_mop_latency(const struct vt_mop *op)
 	return max;
 }
 
-/* Adds the blocks before one to the queue; true if control may come from elsewhere, too. */
+/* What a procedure is called with: registers that it may find loaded just before (System V ABI). */
+#define BIT(reg) (UINT64_C(1) << (reg))
+#define ARGUMENTS                                                                                  \
+	(BIT(VT_REG_AX) | BIT(VT_REG_CX) | BIT(VT_REG_DX) | BIT(VT_REG_SI) | BIT(VT_REG_DI) |      \
+	 UINT64_C(15) << VT_REG_R8 | UINT64_C(255) << VT_REG_VECTOR)
+
+/*
+ * Adds the blocks before one to the queue; true if control may come from elsewhere, too, and the
+ * registers with it.
+ */
 static bool push_before(const struct vti_culprit *c, uint32_t block, uint64_t regs, uint32_t *n)
 {
 	const struct vt_cfg *g = c->cfg;
 	const struct vt_cfg_block *b = &g->blocks[block];
-	bool outside = !b->nin || !g->complete;
+	bool outside = !b->nin || (!g->complete && regs);
 	uint32_t i;
 
 	for (i = 0; i < b->nin; i++) {
 		uint32_t from = g->edges[g->in[b->in + i]].from;
 
 		if (from < VT_CFG_FIRST) {
-			outside = true;
+			outside = outside || (regs & ARGUMENTS);
 		} else if (regs & ~c->sought[from]) {
 			if (*n == MAX_BLOCKS)
 				return true;
@@ -199,7 +208,7 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 
 	if (d == UINT32_MAX)
 		return;
-	if (push_before(c, block, 1, &n))
+	if (push_before(c, block, BIT(VT_REG_AX), &n))
 		fn(arg, UINT32_MAX, d);
 	for (i = 0; i < n; i++)
 		far[i] = d;
@@ -210,7 +219,7 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 		d = go_back(&k, b->insn, b->insn + b->ninsns, far[at]);
 		if (d == UINT32_MAX)
 			continue;
-		if (push_before(c, c->queue[at], 1, &n))
+		if (push_before(c, c->queue[at], BIT(VT_REG_AX), &n))
 			fn(arg, UINT32_MAX, d);
 		for (i = had; i < n; i++)
 			far[i] = d;

@@ -155,6 +155,7 @@ static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 	if (r->loops >= MAX_LOOPS || !gather(r, head, tail))
 		return;
 	n = entries(r);
+	vti_culprit_take_loop(c, r->body, r->nbody, n);
 	lines = r->nsets && fits(r, &m->icache);
 	pages = m->itlb.entries && m->itlb.page && pages_fit(r, &m->itlb);
 	for (at = 0; at < r->nbody; at++) {

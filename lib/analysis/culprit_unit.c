@@ -12,12 +12,13 @@ static const struct vt_mop *stalled_op(const struct vti_stalled *st)
 	return &st->c->ops[st->insn];
 }
 
-/* Cycles that the static schedule has the instruction wait beyond issue width. */
+/*
+ * Cycles that the static schedule gives the instruction anyway: one that waits for another has been
+ * at the head no longer than since that was issued.
+ */
 static double scheduled(const struct vti_stalled *st)
 {
-	const struct vt_schedule_cost *c = &st->c->costs[st->insn];
-
-	return fmax(0, (double)c->head - (double)c->best);
+	return (double)st->c->costs[st->insn].head;
 }
 
 static double width(const struct vti_stalled *st)
@@ -33,16 +34,6 @@ struct busy {
 	uint32_t classes; /* of those that may occupy the unit */
 	double most;	  /* cycles that it may have to wait for */
 };
-
-static uint32_t units_of(const struct vt_core *m, unsigned op_class)
-{
-	uint32_t units = 0, i;
-
-	for (i = 0; i < m->nunits && i < VT_CORE_UNITS; i++)
-		if (m->units[i].classes & BIT(op_class))
-			units |= BIT(i);
-	return units;
-}
 
 /*
  * Whether those who use `units` can keep one of the instruction's micro-operations from them all.
@@ -71,11 +62,9 @@ static void see_user(void *arg, uint32_t insn, uint32_t far)
 		 * Any code may have been there; but that somebody divides just before a return or a
 		 * call is assumed only where the results of divisions meet.
 		 */
-		if (!vti_mop_has(op, x->classes))
-			return;
 		for (i = 0; i < VT_NOPCLASSES; i++)
 			if ((x->classes & BIT(i)) && m->classes[i].busy > 1 &&
-			    may_block(op, units_of(m, i)))
+			    vti_mop_has(op, BIT(i)))
 				left = fmax(left, m->classes[i].busy - since);
 	} else {
 		const struct vt_mop *by = &x->st->c->ops[insn];
@@ -151,15 +140,14 @@ void vti_rule_unit(const struct vti_stalled *st, struct vti_suspect *s)
 /*
  * A value takes its maker's latency, which the schedule knows; but which instructions were issued
  * how long before is another thing after each stall and on each way to here.  They are at least as
- * far away as issue width makes them.  What comes from other procedures takes what most of their
- * instructions take at most: divisions just before a return are not assumed.
+ * far away as issue width makes them.  What comes from other procedures takes what a load does:
+ * multiplications and divisions just before a return or a call are not assumed.
  */
 void vti_rule_dependency(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vt_mop *op = stalled_op(st);
 	const struct vt_core *m = st->c->core;
-	double most = 0,
-	       elsewhere = fmax(m->classes[VT_OP_LOAD].latency, m->classes[VT_OP_MULTIPLY].latency);
+	double most = 0, elsewhere = m->classes[VT_OP_LOAD].latency;
 	struct vti_definers d;
 	uint32_t i;
 

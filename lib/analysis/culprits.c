@@ -256,11 +256,16 @@ static int judge(struct run *r, const struct work *w)
 		.insns = w->insns,
 		.edges = w->edges,
 	};
+	const struct vt_procedure *proc = &w->flow->proc;
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(r->src->images, proc->image, &why);
 	struct vt_culprit_stalls stalls = {0};
 	struct vt_culprits_proc p = {.flow = w->flow, .offset = w->offset, .freqs = w->freqs};
 	uint32_t i, e;
 	int code;
 
+	if (elf)
+		in.code = vt_elf_bytes(elf, proc->start, &in.code_size);
 	if (r->first)
 		return vt_culprit_enter(&in, r->footprint, r->err);
 	in.footprint = r->footprint;
