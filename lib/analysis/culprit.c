@@ -37,7 +37,6 @@ static const struct {
 	{VT_STALL_DEPENDENCY, vti_rule_dependency},
 	{VT_STALL_QUEUE, vti_rule_queue},
 	{VT_STALL_OTHER, vti_rule_other},
-	{VT_STALL_SLOTTING, vti_rule_slotting},
 };
 
 #define NRULES (sizeof(rules) / sizeof(rules[0]))
@@ -153,18 +152,6 @@ void vti_suspect_blame(struct vti_suspect *s, uint32_t insn)
 		s->guilty[s->nguilty++] = insn;
 }
 
-/* A cause that is both a static and a dynamic one is told once. */
-static struct vt_culprit_stall *find_static(const struct finder *f, size_t first,
-					    enum vt_stall_cause cause)
-{
-	size_t i;
-
-	for (i = first; i < f->out->count; i++)
-		if (f->out->list[i].cause == cause)
-			return &f->out->list[i];
-	return NULL;
-}
-
 static int add_static(struct finder *f, uint32_t insn, double executions)
 {
 	const struct vt_schedule_cost *cost = &f->c.costs[insn];
@@ -195,9 +182,8 @@ static int add_static(struct finder *f, uint32_t insn, double executions)
  * its bound.
  */
 static int add_dynamic(struct finder *f, const struct vti_stalled *st,
-		       const struct vti_suspect *suspects, size_t first)
+		       const struct vti_suspect *suspects)
 {
-	struct vt_culprit_stall *known;
 	double all = 0, left;
 	uint32_t i;
 	int code = 0;
@@ -222,13 +208,7 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 		if (stall.low > stall.high)
 			stall.low = stall.high;
 		memcpy(stall.guilty, s->guilty, sizeof(stall.guilty));
-		known = find_static(f, first, stall.cause);
-		if (known) {
-			known->low += stall.low;
-			known->high += stall.high;
-		} else {
-			code = add(f, &stall);
-		}
+		code = add(f, &stall);
 	}
 	if (code == 0 && left > NEGLIGIBLE * st->cycles) {
 		struct vt_culprit_stall stall = {
@@ -267,7 +247,6 @@ static int find_at(struct finder *f, uint32_t insn)
 	double head = (double)f->c.costs[insn].head, cycles;
 	struct vti_suspect suspects[NRULES];
 	struct vti_stalled st;
-	size_t first = f->out->count;
 	int code;
 
 	if (!(in->executions > 0) || !(in->cycles >= 0) || isinf(in->executions))
@@ -294,7 +273,7 @@ static int find_at(struct finder *f, uint32_t insn)
 	st.cycles = cycles;
 	find_arrivals(&st);
 	judge(&st, suspects);
-	return add_dynamic(f, &st, suspects, first);
+	return add_dynamic(f, &st, suspects);
 }
 
 static int by_place(const void *va, const void *vb)

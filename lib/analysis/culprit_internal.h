@@ -93,7 +93,6 @@ vti_culprit_rule vti_rule_unit;
 vti_culprit_rule vti_rule_dependency;
 vti_culprit_rule vti_rule_queue;
 vti_culprit_rule vti_rule_other;
-vti_culprit_rule vti_rule_slotting;
 
 /*
  * The most that samples of an event at an instruction, or just behind it, say of how often it

@@ -111,6 +111,16 @@ void vti_rule_divider(const struct vti_stalled *st, struct vti_suspect *s)
 	busy_unit(st, DIVIDES, s);
 }
 
+/*
+ * A group of instructions that are issued together ends elsewhere than in the schedule if something
+ * before has stalled, or control came another way: who finds no slot or unit left waits for the
+ * next cycle.  Who begins a cycle in the schedule anyway finds all of them free.
+ */
+static double next_cycle(const struct vti_stalled *st)
+{
+	return st->c->core->order == VT_IN_ORDER ? fmax(0, 1 - scheduled(st)) : 0;
+}
+
 /* Also those after which nothing is issued until they are done: whoever comes next waits. */
 void vti_rule_unit(const struct vti_stalled *st, struct vti_suspect *s)
 {
@@ -132,7 +142,7 @@ void vti_rule_unit(const struct vti_stalled *st, struct vti_suspect *s)
 			most += b->executions * wait;
 		}
 	}
-	s->bound = fmax(s->bound, most);
+	s->bound = fmax(fmax(s->bound, most), st->executions * next_cycle(st));
 }
 
 /* ---- operands ---- */
@@ -166,16 +176,6 @@ void vti_rule_dependency(const struct vti_stalled *st, struct vti_suspect *s)
 	if (d.outside)
 		most = fmax(most, elsewhere - scheduled(st));
 	s->bound = st->executions * fmax(0, most);
-}
-
-/*
- * A group of instructions that are issued together begins elsewhere than in the schedule if
- * something before has stalled, or control came another way: that makes a cycle at most, and the
- * stall's own instruction could have shared it with those before.
- */
-void vti_rule_slotting(const struct vti_stalled *st, struct vti_suspect *s)
-{
-	s->bound = st->c->core->order == VT_IN_ORDER ? st->executions : 0;
 }
 
 /* ---- order ---- */

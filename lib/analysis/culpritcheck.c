@@ -50,6 +50,7 @@ static unsigned kin(unsigned cause)
 	case VT_STALL_OPERAND_B:
 	case VT_STALL_OPERAND_C:
 		return VT_STALL_DEPENDENCY;
+	case VT_STALL_SLOTTING:
 	case VT_STALL_UNIT_STATIC:
 	case VT_STALL_MULTIPLIER:
 	case VT_STALL_DIVIDER:
@@ -63,8 +64,8 @@ static unsigned kin(unsigned cause)
 static bool is_dynamic(unsigned cause)
 {
 	cause = kin(cause);
-	return !vt_stall_is_static(cause) && cause != VT_STALL_DEPENDENCY &&
-	       cause != VT_STALL_UNIT && cause != VT_STALL_GAIN && cause != VT_STALL_UNEXPLAINED;
+	return cause != VT_STALL_DEPENDENCY && cause != VT_STALL_UNIT && cause != VT_STALL_GAIN &&
+	       cause != VT_STALL_UNEXPLAINED;
 }
 
 /* The stalls that have been told of one instruction. */
