@@ -211,7 +211,7 @@ static void test_store(void **state)
 	stall(p, 0xb, 5);
 	assert_non_null(find(p, 0xb, VT_STALL_WRITE_BUFFER));
 	assert_non_null(find(p, 0xb, VT_STALL_DTLB));
-	stall(p, 0xe, 5);
+	stall(p, 0xe, 15);
 	assert_null(find(p, 0xe, VT_STALL_WRITE_BUFFER));
 	assert_null(find(p, 0xe, VT_STALL_DTLB));
 	assert_int_equal(suspects(p, 0xe), 0);
