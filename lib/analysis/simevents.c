@@ -66,7 +66,7 @@ static bool happened(enum vt_simulate_kind kind, const struct vt_sim_retired *r,
 	}
 }
 
-static void count(struct vti_simcounters *c, const struct vt_sim_retired *r)
+void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retired *r)
 {
 	uint32_t i;
 
@@ -85,8 +85,8 @@ static void count(struct vti_simcounters *c, const struct vt_sim_retired *r)
 	}
 }
 
-static void deliver(struct vti_simcounters *c, const struct vt_sim_retired *r,
-		    vti_simsample_fn *sample, void *arg)
+void vti_simcounters_deliver(struct vti_simcounters *c, const struct vt_sim_retired *r,
+			     vti_simsample_fn *sample, void *arg)
 {
 	uint32_t i;
 
@@ -102,13 +102,4 @@ static void deliver(struct vti_simcounters *c, const struct vt_sim_retired *r,
 		}
 		c->due = t->due < c->due ? t->due : c->due;
 	}
-}
-
-void vti_simcounters_retire(struct vti_simcounters *c, const struct vt_sim_retired *r,
-			    vti_simsample_fn *sample, void *arg)
-{
-	if (c->events)
-		count(c, r);
-	if (c->due <= r->cycle)
-		deliver(c, r, sample, arg);
 }

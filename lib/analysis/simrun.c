@@ -53,7 +53,8 @@ static void retire(void *arg, const struct vt_sim_retired *r)
 	struct vti_simprocess *p = arg;
 
 	p->s->totals.cycles += r->head;
-	vti_simtruth_retire(&p->s->truth, r);
+	if (p->s->o.truth)
+		vti_simtruth_retire(&p->s->truth, r);
 	vti_simcounters_retire(&p->counters, r, write_sample, p);
 }
 
@@ -181,7 +182,8 @@ static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t nex
 	t->block = NULL;
 	t->insn.next = next;
 	vt_simcore_run(t->process->core, &t->insn);
-	count_edge(s, k, (uint32_t)t->insn.tag, to);
+	if (s->o.truth)
+		count_edge(s, k, (uint32_t)t->insn.tag, to);
 }
 
 /* What the block's slots say of where this instruction went in memory. */

@@ -110,8 +110,18 @@ void vti_simcounters_init(struct vti_simcounters *c, const struct vt_simulate_op
  */
 typedef void vti_simsample_fn(void *arg, const struct vt_sim_retired *r, uint32_t event,
 			      uint64_t period);
-void vti_simcounters_retire(struct vti_simcounters *c, const struct vt_sim_retired *r,
-			    vti_simsample_fn *sample, void *arg);
+void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retired *r);
+void vti_simcounters_deliver(struct vti_simcounters *c, const struct vt_sim_retired *r,
+			     vti_simsample_fn *sample, void *arg);
+
+static inline void vti_simcounters_retire(struct vti_simcounters *c, const struct vt_sim_retired *r,
+					  vti_simsample_fn *sample, void *arg)
+{
+	if (c->events)
+		vti_simcounters_count(c, r);
+	if (c->due <= r->cycle)
+		vti_simcounters_deliver(c, r, sample, arg);
+}
 
 /* ---- simrun.c: executing ---- */
 

@@ -304,9 +304,17 @@ void vt_inorder_issue(struct vt_inorder *e, const struct vt_mop *op, uint64_t ta
 		      vt_inorder_access_fn *access, void *arg, struct vt_inorder_cost *cost)
 {
 	static const struct vt_uop nop = {.op_class = VT_OP_NOP, .latency = 1, .busy = 1};
-	struct issue x = {.e = e, .op = op, .tag = tag, .access = access, .arg = arg, .cost = cost};
+	struct issue x;
 	unsigned i, n = op->nuops < VT_MOP_UOPS ? op->nuops : VT_MOP_UOPS;
 
+	x.e = e;
+	x.op = op;
+	x.tag = tag;
+	x.access = access;
+	x.arg = arg;
+	x.cost = cost;
+	x.own.ready = 0;
+	x.loads = x.stores = 0;
 	cost->head = cost->used = 0;
 	cost->nstalls = 0;
 	if (!n)
