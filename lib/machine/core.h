@@ -114,7 +114,7 @@ struct vt_core {
 	enum vt_attribution attribution;
 	uint32_t skid;	 /* cycles between a counter's overflow and the sample */
 	uint32_t fetch;	 /* instructions a cycle, each */
-	uint32_t decode; /* out of order: into the reorder buffer, by vt_mop.slots */
+	uint32_t decode; /* out of order by vt_mop.slots, as `retire` */
 	uint32_t issue;	 /* micro-operations a cycle, to the units */
 	uint32_t retire; /* instructions a cycle */
 	uint32_t front;	 /* stages from fetch to issue */

@@ -104,8 +104,6 @@ static enum vt_op_class class_of(const struct vt_facts *f)
 		return VT_OP_SLOW;
 	if (is_one(m, "mfence lfence sfence") || f->flags & VT_FACT_ATOMIC)
 		return VT_OP_SYNC;
-	if (f->flags & VT_FACT_REPEATED && f->flags & VT_FACT_STRING)
-		return VT_OP_SLOW;
 	if (f->flags & VT_FACT_BRANCH)
 		return VT_OP_BRANCH;
 	if (f->flags & VT_FACT_X87)
@@ -309,8 +307,11 @@ static void apply(const struct vt_core *m, const struct vt_timing_row *row, stru
 	/* A division takes longer for larger numbers: what is known of all is the least. */
 	if (u->op_class != VT_OP_DIVIDE || row->latency < m->classes[VT_OP_DIVIDE].latency)
 		u->latency = row->latency;
-	u->units = row->nsets ? row->sets[0].units : 0;
-	u->busy = row->nsets ? row->sets[0].busy : 0;
+	/* Some models leave jumps without a port; they have one all the same. */
+	if (row->nsets || u->op_class != VT_OP_BRANCH) {
+		u->units = row->nsets ? row->sets[0].units : 0;
+		u->busy = row->nsets ? row->sets[0].busy : 0;
+	}
 	if (u->op_class == VT_OP_DIVIDE && u->busy > m->classes[VT_OP_DIVIDE].busy)
 		u->busy = m->classes[VT_OP_DIVIDE].busy;
 	other.operands = VT_UOP_READS;

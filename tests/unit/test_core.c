@@ -144,7 +144,15 @@ static void cpus_find_their_machines(void **state)
 	assert_string_equal(vt_core_for_cpu("alpha21264", NULL, NULL), "alpha21264");
 	assert_string_equal(vt_core_for_cpu("nonsense", "GenuineIntel,6,85,7", NULL), "skylake");
 	assert_string_equal(vt_core_for_cpu(NULL, "GenuineIntel,6,28", NULL), "inorder");
+	assert_string_equal(vt_core_for_cpu(NULL, "GenuineIntel,6,143,8", NULL), "alderlake");
+	assert_string_equal(vt_core_for_cpu(NULL, "GenuineIntel,6,106,6", NULL), "icelake");
+	assert_string_equal(vt_core_for_cpu(NULL, "AuthenticAMD,23,49,0", NULL), "zen2");
+	assert_string_equal(vt_core_for_cpu(NULL, "AuthenticAMD,25,1,1", NULL), "zen3");
+	assert_string_equal(vt_core_for_cpu(NULL, "AuthenticAMD,25,97,2", NULL), "zen4");
+	assert_string_equal(vt_core_for_cpu(NULL, NULL, "13th Gen Intel(R) Core(TM) i7-13700"),
+			    "alderlake");
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6,1,7", NULL));
+	assert_null(vt_core_for_cpu(NULL, "AuthenticAMD,23,1,2", NULL));
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel,6", NULL));
 	assert_null(vt_core_for_cpu(NULL, "GenuineIntel", "QEMU Virtual CPU version 2.5+"));
 	assert_null(vt_core_for_cpu(NULL, NULL, NULL));

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables of timings: whole, and in agreement with what the processors' makers say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/coretext.h"
+#include "machine/form.h"
+#include "machine/timing.h"
+
+static struct vt_core load(const char *name)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+
+	if (vt_core_load(&m, name, &err) < 0)
+		fail_msg("%s", err.text);
+	return m;
+}
+
+/* Each line must be found under its form: they are sorted, and name units that the core has. */
+static void every_row_is_found(void **state)
+{
+	const struct vti_text *t;
+	unsigned tables = 0;
+
+	(void)state;
+	for (t = vti_timing_texts; t->name; t++, tables++) {
+		struct vt_core m = load(t->name);
+		const char *p = t->text;
+		unsigned rows = 0;
+
+		assert_string_equal(m.timing, t->name);
+		assert_ptr_equal(m.table, t);
+		assert_int_equal(strlen(t->text), t->size);
+		for (; *p; p = strchr(p, '\n') + 1) {
+			struct vt_timing_row row;
+			char form[VT_FORM_SIZE];
+			unsigned latency, uops;
+
+			if (*p == '#')
+				continue;
+			assert_int_equal(sscanf(p, "%63[^\t]\t%u\t%u", form, &latency, &uops), 3);
+			if (!vt_timing_find(&m, form, &row) || row.latency != latency ||
+			    row.uops != uops)
+				fail_msg("%s: %s", t->name, form);
+			rows++;
+		}
+		assert_true(rows > 1500);
+		assert_non_null(strstr(t->text, "Apache License v2.0 with LLVM"));
+	}
+	assert_true(tables >= 6);
+}
+
+static void what_is_not_there_is_not_found(void **state)
+{
+	struct vt_timing_row row;
+	struct vt_core m = load("skylake"), alpha = load("alpha21164");
+
+	(void)state;
+	assert_false(vt_timing_find(&m, "", &row));
+	assert_false(vt_timing_find(&m, "add", &row));
+	assert_false(vt_timing_find(&m, "add r64,r6", &row));
+	assert_false(vt_timing_find(&m, "add r64,r64,r64", &row));
+	assert_false(vt_timing_find(&m, "zzz", &row));
+	assert_false(vt_timing_find(&m, "#", &row));
+	assert_false(vt_timing_find(&alpha, "add r64,r64", &row));
+	assert_null(vt_timing_table("pentium"));
+}
+
+/*
+ * Latencies of operations between registers. Intel: Optimization Reference Manual, 2.6.1 and table
+ * of latencies of appendix D; AMD: the optimization guides' spreadsheets of instruction latencies.
+ */
+static void makers_say_the_same(void **state)
+{
+	static const struct {
+		const char *core;
+		const char *form;
+		unsigned latency;
+		unsigned nunits; /* that can do it */
+	} wants[] = {
+		{"skylake", "add r64,r64", 1, 4},
+		{"skylake", "imul r64,r64", 3, 1},
+		{"skylake", "addpd x,x", 4, 2},
+		{"skylake", "mulpd x,x", 4, 2},
+		{"skylake", "vfmadd231pd y,y,y", 4, 2},
+		{"skylake", "pshufd x,x,i", 1, 1},
+		{"skylake", "popcnt r64,r64", 3, 1},
+		{"skylake", "paddd x,x", 1, 3},
+		{"skylake", "shl r64,i", 1, 2},
+		{"icelake", "imul r64,r64", 3, 1},
+		{"alderlake", "addpd x,x", 3, 2},
+		{"alderlake", "add r64,r64", 1, 5},
+		{"icelake", "vfmadd231pd y,y,y", 4, 2},
+		{"zen2", "add r64,r64", 1, 4},
+		{"zen2", "imul r32,r32", 3, 1},
+		{"zen2", "addpd x,x", 3, 2},
+		{"zen2", "mulpd x,x", 3, 2},
+		{"zen2", "vfmadd231pd y,y,y", 5, 2},
+		{"zen3", "vfmadd231pd y,y,y", 4, 2},
+		{"zen3", "addpd x,x", 3, 2},
+		{"zen4", "imul r64,r64", 3, 1},
+		{"zen4", "vfmadd231pd z,z,z", 4, 2},
+		{"inorder", "addsd x,x", 5, 1},
+		{"inorder", "mulsd x,x", 5, 1},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
+		struct vt_core m = load(wants[i].core);
+		struct vt_timing_row row;
+
+		if (!vt_timing_find(&m, wants[i].form, &row))
+			fail_msg("%s: no %s", wants[i].core, wants[i].form);
+		if (row.latency != wants[i].latency || row.nsets != 1 ||
+		    __builtin_popcount(row.sets[0].units) != (int)wants[i].nunits)
+			fail_msg("%s: %s has latency %u, %u sets, units %x", wants[i].core,
+				 wants[i].form, row.latency, row.nsets, row.sets[0].units);
+	}
+}
+
+/* ---- forms ---- */
+
+static void forms_are_named(void **state)
+{
+	static const struct {
+		const char *form;
+		uint8_t code[12];
+		uint8_t size;
+	} cases[] = {
+		{"add r64,r64", {0x48, 0x01, 0xc8}, 3},
+		{"add r64,i", {0x48, 0x83, 0xc0, 0x01}, 4},
+		{"add r32,m32", {0x03, 0x07}, 2},
+		{"lock add m64,r64", {0xf0, 0x48, 0x01, 0x07}, 4},
+		{"rep movsb", {0xf3, 0xa4}, 2},
+		{"shl r64,r8", {0x48, 0xd3, 0xe0}, 3},
+		{"lea r64,a", {0x48, 0x8d, 0x04, 0xb7}, 4},
+		{"lea.3 r64,a", {0x48, 0x8d, 0x44, 0xb7, 0x08}, 5},
+		{"lea.ip r64,a", {0x48, 0x8d, 0x05, 0, 0, 0, 0}, 7},
+		{"jnz i", {0x75, 0x00}, 2},
+		{"vaddps y,y,m256", {0xc5, 0xf4, 0x58, 0x07}, 4},
+		{"movsd x,m64", {0xf2, 0x0f, 0x10, 0x07}, 4},
+		{"vpcmpeqb k,y,y", {0x62, 0xf1, 0x75, 0x28, 0x74, 0xc2}, 6},
+		{"fadd st,st", {0xd8, 0xc1}, 2},
+	};
+	char form[VT_FORM_SIZE];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_true(vt_form_of(cases[i].code, cases[i].size, form));
+		assert_string_equal(form, cases[i].form);
+	}
+	assert_false(vt_form_of(cases[0].code, 1, form));
+}
+
+static void twins_use_registers(void **state)
+{
+	char twin[VT_FORM_SIZE];
+
+	(void)state;
+	assert_true(vt_form_twin("add r32,m32", 0, twin));
+	assert_string_equal(twin, "add r32,r32");
+	assert_true(vt_form_twin("addsd x,m64", 1, twin));
+	assert_string_equal(twin, "addsd x,x");
+	assert_true(vt_form_twin("add m64,i", 0, twin));
+	assert_string_equal(twin, "add r64,i");
+	assert_true(vt_form_twin("vpshufb y,y,m256", 0, twin));
+	assert_string_equal(twin, "vpshufb y,y,y");
+	assert_false(vt_form_twin("vpshufb y,y,m256", 1, twin));
+	assert_false(vt_form_twin("add r64,r64", 0, twin));
+	assert_false(vt_form_twin("psubb mm,mm", 0, twin));
+	assert_false(vt_form_twin("cpuid", 0, twin));
+	assert_false(vt_form_twin("lock add m64,r64", 0, twin));
+	assert_false(vt_form_twin("fbld m80", 0, twin));
+}
+
+/* ---- instructions ---- */
+
+static void tables_shape_instructions(void **state)
+{
+	static const uint8_t load_add[] = {0x48, 0x03, 0x07}, add_store[] = {0x48, 0x01, 0x07};
+	static const uint8_t move[] = {0x48, 0x89, 0xd8}, zero[] = {0x31, 0xc0};
+	static const uint8_t vload[] = {0xc5, 0xfc, 0x10, 0x07}, div[] = {0x48, 0xf7, 0xf1};
+	static const uint8_t divsd[] = {0xf2, 0x0f, 0x5e, 0xc1}, cpuid[] = {0x0f, 0xa2};
+	struct vt_core m = load("skylake");
+	struct vt_mop op;
+
+	(void)state;
+	assert_true(vt_core_op(&m, load_add, sizeof(load_add), &op));
+	assert_false(op.estimated);
+	assert_int_equal(op.nuops, 2);
+	assert_int_equal(op.slots, 1);
+	assert_int_equal(op.uops[0].latency, 5);
+	assert_int_equal(op.uops[1].latency, 1);
+	assert_true(vt_core_op(&m, add_store, sizeof(add_store), &op));
+	assert_int_equal(op.slots, 2);
+	/* Renaming does these. */
+	assert_true(vt_core_op(&m, move, sizeof(move), &op));
+	assert_int_equal(op.uops[0].units, 0);
+	assert_int_equal(op.uops[0].latency, 0);
+	assert_true(op.reads);
+	assert_true(vt_core_op(&m, zero, sizeof(zero), &op));
+	assert_int_equal(op.uops[0].units, 0);
+	assert_false(op.reads);
+	/* Loads of vectors take longer. */
+	assert_true(vt_core_op(&m, vload, sizeof(vload), &op));
+	assert_int_equal(op.uops[0].latency, 7);
+	/* The least of what divisions take. */
+	assert_true(vt_core_op(&m, div, sizeof(div), &op));
+	assert_int_equal(op.uops[0].latency, 26);
+	/* A second micro-operation, which keeps the divider busy. */
+	assert_true(vt_core_op(&m, divsd, sizeof(divsd), &op));
+	assert_int_equal(op.nuops, 2);
+	assert_int_equal(op.uops[1].latency, 14);
+	assert_int_equal(op.uops[1].busy, 4);
+	assert_string_equal(m.units[__builtin_ctz(op.uops[1].units)].name, "fdiv");
+	assert_true(vt_core_op(&m, cpuid, sizeof(cpuid), &op));
+	assert_true(op.estimated);
+	assert_int_equal(op.uops[0].op_class, VT_OP_SLOW);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row_is_found),
+		cmocka_unit_test(what_is_not_there_is_not_found),
+		cmocka_unit_test(makers_say_the_same),
+		cmocka_unit_test(forms_are_named),
+		cmocka_unit_test(twins_use_registers),
+		cmocka_unit_test(tables_shape_instructions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
