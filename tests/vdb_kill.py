@@ -164,7 +164,7 @@ def one_database(db, pool, rounds, opt, rng, tally):
         # So that some end and most are killed, however fast the machine is just now.
         within *= 1.5 if killed > 0.75 * len(writers) else 0.8
         tally["killed"] += killed
-        there = present(db) if os.path.exists(db) and os.path.getsize(db) else {}
+        there = present(db) if os.path.exists(db) else {}
         for name, times in there.items():
             if times != 1 or name not in begun:
                 sys.exit("%s is there %d times" % (name, times))

@@ -97,6 +97,19 @@ static int use_log(struct vt_db *db, struct vt_error *err)
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
+/* Who was to make it was killed before: there is nothing in it, and reading does not change it. */
+static int read_empty(struct vt_db *db, struct vt_error *err)
+{
+	int rc;
+
+	sqlite3_close(db->sql);
+	db->sql = NULL;
+	rc = sqlite3_open_v2(":memory:", &db->sql, SQLITE_OPEN_READWRITE, NULL);
+	if (!db->sql)
+		return vti_db_no_memory(err);
+	return rc == SQLITE_OK ? create(db, err) : vti_db_error(db, rc, err);
+}
+
 static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 {
 	int code;
@@ -111,7 +124,7 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 	if (code == 0)
 		code = identify(db, err);
 	if (code < 0 || mode == VT_DB_READ)
-		return code < 0 ? code : code == 1 ? 0 : vti_db_damaged(db, "it is empty", err);
+		return code < 0 ? code : code == 1 ? 0 : read_empty(db, err);
 	if (use_log(db, err) < 0)
 		return -(int)err->code;
 	if (code == 1)

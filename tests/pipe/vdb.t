@@ -193,6 +193,11 @@ t_status "a name with a control character" 2 vdb -d bad.vdb add -E $'a\nb' whole
 t_status "no name" 2 vdb -d bad.vdb epoch ''
 t_status "the output is the database" 2 vdb -d bad.vdb cat -o bad.vdb
 t_status "a full disk" 4 bash -c 'vdb -d bad.vdb cat >/dev/full'
+: >empty.vdb
+t_ok "what was killed before it was made" vdb -d empty.vdb check
+t_is "is an empty database" "$(vdb -d empty.vdb list --tsv | wc -l)" 1
+t_is "that reading leaves alone" "$(stat -c %s empty.vdb)" 0
+t_ok "and can be added to" vdb -d empty.vdb add perf.data
 t_status "an empty file" 3 vdb -d bad.vdb add /dev/null
 
 # Each profile's bytes, changed: an error or a difference, never a crash.
