@@ -94,15 +94,42 @@ static struct vt_freq_value counted(double f)
 	return (struct vt_freq_value){f, f, f, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED};
 }
 
+/* An instruction on its own, as if it never stalled; it is taken to need a slot at least. */
+#define SLOT 0.25 /* cycles */
+
+static struct vti_estimate lone_estimate(const struct vti_freqwork *w, uint32_t insn)
+{
+	double best = fmax((double)w->in->flow->costs[insn].head, SLOT);
+	double samples = fmax((double)w->in->samples[insn], 1);
+
+	return (struct vti_estimate){
+		.known = true,
+		.f = w->in->cycles[insn] / best,
+		.sigma = fmax(w->in->cycles[insn], w->period) / best / sqrt(samples),
+		.points = 1,
+	};
+}
+
+static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t insn)
+{
+	const struct vt_freq_input *in = w->in;
+	struct vti_estimate e;
+
+	if (in->exact && in->exact[insn] >= 0)
+		return counted(in->exact[insn]);
+	if (!vti_freq_repeats(w, insn))
+		return value_of(&w->blocks[in->flow->block[insn]], in->method);
+	e = lone_estimate(w, insn);
+	return value_of(&e, in->method);
+}
+
 static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
 {
 	const struct vt_freq_input *in = w->in;
 	uint32_t i;
 
 	for (i = 0; i < w->g->ninsns; i++)
-		out->insn[i] = in->exact && in->exact[i] >= 0
-				       ? counted(in->exact[i])
-				       : value_of(&w->blocks[in->flow->block[i]], in->method);
+		out->insn[i] = value_of_insn(w, i);
 	for (i = 0; i < w->g->nedges; i++)
 		out->edge[i] = in->exact_edges && in->exact_edges[i] >= 0
 				       ? counted(in->exact_edges[i])
@@ -111,24 +138,12 @@ static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
 
 /* ---- methods ---- */
 
-/*
- * Each instruction on its own, as if nothing stalled.  What is issued with another instruction has
- * no time of its own at best; if it has samples, it is taken to need a slot, a quarter of a cycle.
- */
-#define SLOT 0.25
-
 static void be_naive(const struct vti_freqwork *w, struct vt_freqs *out)
 {
 	uint32_t i;
 
 	for (i = 0; i < w->g->ninsns; i++) {
-		double best = fmax((double)w->in->flow->costs[i].head, SLOT);
-		double samples = fmax((double)w->in->samples[i], 1);
-		struct vti_estimate e = {
-			.known = true,
-			.f = w->in->cycles[i] / best,
-			.sigma = fmax(w->in->cycles[i], w->period) / best / sqrt(samples),
-		};
+		struct vti_estimate e = lone_estimate(w, i);
 
 		out->insn[i] = value_of(&e, VT_METHOD_NAIVE);
 		out->insn[i].confidence = VT_CONFIDENCE_LOW;

@@ -42,12 +42,15 @@ struct vti_freq_point {
 	double prior; /* how likely it has none */
 };
 
+/* Whether an instruction is executed any number of times for one of its block. */
+bool vti_freq_repeats(const struct vti_freqwork *w, uint32_t insn);
+
 /*
- * The points of a class; where there are few samples, neighbours are taken together.  *points is
- * the caller's (free()).  How many, or -VT_E_NOMEM.
+ * The code of a class as stretches with times of their own.  *points is the caller's (free()).  How
+ * many, or -VT_E_NOMEM.
  */
-int64_t vti_freq_points(const struct vti_freqwork *w, uint32_t class_,
-			struct vti_freq_point **points, struct vt_error *err);
+int64_t vti_freq_stretches(const struct vti_freqwork *w, uint32_t class_,
+			   struct vti_freq_point **points, struct vt_error *err);
 
 /* All samples of a class by all its cycles. */
 struct vti_estimate vti_freq_sum(const struct vti_freqwork *w, uint32_t class_);

@@ -11,9 +11,6 @@
 #define MAX_STALL     2000.0 /* cycles; longer than any miss: a stall that is not reasonable */
 #define FEW_SAMPLES   10.0   /* for each point: fewer are summed up over the class */
 
-/* What a point with fewer samples is merged with its neighbours for. */
-#define MERGE_SAMPLES 6.0
-
 static int no_memory(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
@@ -21,19 +18,15 @@ static int no_memory(struct vt_error *err)
 
 /* ---- the points of a class ---- */
 
-/* How likely an instruction never stalls: loads make those wait that use them. */
-static double prior_of(const struct vti_freqwork *w, uint32_t insn)
+/* A repeated instruction is executed once for each repetition: its block's frequency is another. */
+bool vti_freq_repeats(const struct vti_freqwork *w, uint32_t insn)
 {
-	const struct vt_procflow *f = w->in->flow;
-	const struct vt_cfg_block *b = &w->g->blocks[f->block[insn]];
-	int32_t depends = f->costs[insn].depends;
+	return w->g->insns[insn].flags & VT_FACT_REPEATED;
+}
 
-	if (insn == b->insn)
-		return 0.4;
-	if (depends >= 0 && (uint32_t)depends < w->g->ninsns &&
-	    w->g->insns[depends].flags & VT_FACT_LOAD)
-		return 0.5;
-	return 0.7;
+static bool is_point(const struct vti_freqwork *w, uint32_t insn)
+{
+	return w->in->flow->costs[insn].head > 0 && !vti_freq_repeats(w, insn);
 }
 
 /* The point that an instruction is: with what lies between it and what it depends on. */
@@ -42,11 +35,12 @@ static struct vti_freq_point point_of(const struct vti_freqwork *w, uint32_t ins
 	const struct vt_procflow *f = w->in->flow;
 	const struct vt_cfg_block *b = &w->g->blocks[f->block[insn]];
 	int32_t depends = f->costs[insn].depends;
-	struct vti_freq_point p = {.prior = prior_of(w, insn)};
+	struct vti_freq_point p = {.prior = 1};
 	uint32_t i = insn;
 
 	if (depends >= (int32_t)b->insn && (uint32_t)depends < insn)
-		i = (uint32_t)depends + 1;
+		while (i > (uint32_t)depends + 1 && !vti_freq_repeats(w, i - 1))
+			i--;
 	for (; i <= insn; i++) {
 		p.samples += (double)w->in->samples[i];
 		p.cycles += w->in->cycles[i];
@@ -55,65 +49,19 @@ static struct vti_freq_point point_of(const struct vti_freqwork *w, uint32_t ins
 	return p;
 }
 
-/* Neighbours are taken together until they have some samples. */
-static void merge_points(struct vti_freq_point *points, size_t *n)
-{
-	size_t i, k = 0;
-
-	for (i = 0; i < *n; i++) {
-		struct vti_freq_point *last = k ? &points[k - 1] : NULL;
-
-		if (last && (last->samples < MERGE_SAMPLES ||
-			     (i + 1 == *n && points[i].samples < MERGE_SAMPLES))) {
-			last->samples += points[i].samples;
-			last->cycles += points[i].cycles;
-			last->best += points[i].best;
-			last->prior = fmin(last->prior, points[i].prior);
-		} else {
-			points[k++] = points[i];
-		}
-	}
-	*n = k;
-}
-
-/* The same without what lies before: no two of these points share samples. */
-static struct vti_freq_point lone_point(const struct vti_freqwork *w, uint32_t insn)
-{
-	return (struct vti_freq_point){
-		.samples = (double)w->in->samples[insn],
-		.cycles = w->in->cycles[insn],
-		.best = (double)w->in->flow->costs[insn].head,
-		.prior = prior_of(w, insn),
-	};
-}
-
-int64_t vti_freq_points(const struct vti_freqwork *w, uint32_t class_,
-			struct vti_freq_point **points, struct vt_error *err)
+static int64_t list_points(const struct vti_freqwork *w, uint32_t class_,
+			   struct vti_freq_point **points, struct vt_error *err)
 {
 	uint32_t i, first = w->members.first[class_], end = w->members.first[class_ + 1];
 	struct vti_freq_point *list = malloc((end - first + 1) * sizeof(*list));
-	double samples = 0;
 	size_t n = 0;
-	bool few;
 
 	if (!list)
 		return no_memory(err);
 	/* What is issued along with another instruction gets no samples unless it stalls. */
 	for (i = first; i < end; i++)
-		if (w->in->flow->costs[w->members.insns[i]].head > 0) {
-			samples += (double)w->in->samples[w->members.insns[i]];
-			n++;
-		}
-	few = samples < FEW_SAMPLES * (double)n;
-	n = 0;
-	for (i = first; i < end; i++) {
-		uint32_t insn = w->members.insns[i];
-
-		if (w->in->flow->costs[insn].head > 0)
-			list[n++] = few ? lone_point(w, insn) : point_of(w, insn);
-	}
-	if (few)
-		merge_points(list, &n);
+		if (is_point(w, w->members.insns[i]))
+			list[n++] = point_of(w, w->members.insns[i]);
 	*points = list;
 	return (int64_t)n;
 }
@@ -127,6 +75,8 @@ struct vti_estimate vti_freq_sum(const struct vti_freqwork *w, uint32_t class_)
 	for (i = w->members.first[class_]; i < w->members.first[class_ + 1]; i++) {
 		uint32_t insn = w->members.insns[i];
 
+		if (vti_freq_repeats(w, insn))
+			continue;
 		samples += (double)w->in->samples[insn];
 		cycles += w->in->cycles[insn];
 		best += (double)f->costs[insn].head;
@@ -218,7 +168,7 @@ int vti_freq_paper(struct vti_freqwork *w, struct vt_error *err)
 
 	for (c = 0; c < w->in->flow->classes->count; c++) {
 		struct vti_estimate e = vti_freq_sum(w, c), cluster;
-		struct vti_freq_point *points;
+		struct vti_freq_point *points = NULL;
 		int64_t n;
 
 		w->classes[c] = e;
@@ -226,7 +176,7 @@ int vti_freq_paper(struct vti_freqwork *w, struct vt_error *err)
 		if (w->in->skewed || !e.known ||
 		    (e.f / e.sigma) * (e.f / e.sigma) < FEW_SAMPLES * e.points)
 			continue;
-		n = vti_freq_points(w, c, &points, err);
+		n = list_points(w, c, &points, err);
 		if (n < 0)
 			return (int)n;
 		cluster = vti_freq_cluster(points, (size_t)n);

@@ -135,14 +135,14 @@ int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err)
 	uint32_t c;
 
 	for (c = 0; c < w->in->flow->classes->count; c++) {
-		struct vti_freq_point *points;
+		struct vti_freq_point *points = NULL;
 		struct vti_estimate mode;
 		int64_t n;
 
 		w->classes[c] = vti_freq_sum(w, c);
 		if (w->in->skewed || !w->classes[c].known || !(w->classes[c].f > 0))
 			continue;
-		n = vti_freq_points(w, c, &points, err);
+		n = vti_freq_stretches(w, c, &points, err);
 		if (n < 0)
 			return (int)n;
 		mode = vti_freq_mode(points, (size_t)n);

@@ -8,12 +8,16 @@
 /*
  * The frequencies that add up, and that the estimates of the classes speak least against: a
  * circulation over the graph, in which one block of each class pays for being far from the class's
- * estimate, as the negative logarithm of its likelihood does.  That is a parabola; but further out
- * it is straight, for points that stall, or that waited before, are no miracle.  It costs more to
- * be above the estimate than below: stalls raise it.
+ * estimate, as the negative logarithm of its likelihood does.  That is a parabola near the
+ * estimate; but it levels off, for points that stall, or that waited before, are no miracle.  It
+ * costs more to be above the estimate than below: stalls raise it.
+ *
+ * A flow of minimum cost wants costs that grow straight on.  So it is found several times: each
+ * time, what was far from its estimate is made to cost no more in all than what it may.
  */
-#define STALL_COST 2.5 /* logarithms that a stalled point costs, before half of the estimate */
-#define WAIT_COST  4.0 /* that a point with too little time costs, a quarter above it */
+#define STALL_COST 2.5 /* logarithms of likelihood that a stalled point costs, and */
+#define WAIT_COST  4.0 /* that a point with too little time does */
+#define ROUNDS	   3
 
 /* The flow of the most frequent block in units, and logarithms of likelihood in units of cost. */
 #define MOST_UNITS 4194304.0
@@ -81,7 +85,8 @@ static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_min
 static int add_below(struct solver *s, uint32_t block, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
-	double cap = STALL_COST * fmax(e->points, 0.3) / (0.5 * e->f), below = 0;
+	double far = fmax(e->f - s->w->blocks[block].f, 0.5 * e->f);
+	double cap = STALL_COST * fmax(e->points, 0.3) / far, below = 0;
 	size_t i;
 	int code = 0;
 
@@ -105,7 +110,8 @@ static int add_below(struct solver *s, uint32_t block, const struct vti_estimate
 static int add_above(struct solver *s, uint32_t block, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
-	double cap = e->f > 0 ? WAIT_COST * fmax(e->points, 0.5) / (0.25 * e->f) : INFINITY;
+	double far = fmax(s->w->blocks[block].f - e->f, fmax(0.25 * e->f, 2 * e->sigma));
+	double cap = WAIT_COST * fmax(e->points, 0.5) / far;
 	size_t i;
 	int code = 0;
 
@@ -246,10 +252,9 @@ static double most_frequent(const struct vti_freqwork *w)
 	return most;
 }
 
-int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
+static int solve_once(struct vti_freqwork *w, double most, struct vt_error *err)
 {
 	struct solver s = {.w = w};
-	double most = most_frequent(w);
 	int code;
 
 	s.unit = w->in->exact || most <= 0 ? 1 : most / MOST_UNITS;
@@ -267,5 +272,19 @@ int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 		take_flow(&s);
 	free(s.blocks);
 	vt_mincost_free(s.flow);
+	return code;
+}
+
+int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
+{
+	const uint32_t *classes = w->in->flow->classes->block;
+	double most = most_frequent(w);
+	uint32_t b;
+	int round, code = 0;
+
+	for (b = 0; b < w->g->nblocks; b++)
+		w->blocks[b].f = w->classes[classes[b]].f;
+	for (round = 0; round < ROUNDS && code == 0; round++)
+		code = solve_once(w, most, err);
 	return code;
 }
