@@ -69,8 +69,8 @@ static bool new_place(struct search *s, uint32_t offset, const struct vti_state 
 	return queue(s, (uint32_t)n, offset);
 }
 
-/* Control gets to an offset with this state. */
-static void arrive(struct search *s, int64_t offset, const struct vti_state *state)
+/* Control gets to an offset with this state; `widen`: what differs there is given up at once. */
+static void arrive(struct search *s, int64_t offset, const struct vti_state *state, bool widen)
 {
 	uint32_t number;
 
@@ -82,19 +82,19 @@ static void arrive(struct search *s, int64_t offset, const struct vti_state *sta
 	}
 	number = s->place[offset] - 1;
 	if (vti_state_join(&s->states[number], state, (uint32_t)offset,
-			   s->visits[number] >= WIDEN_AT) &&
+			   widen || s->visits[number] >= WIDEN_AT) &&
 	    s->visits[number] < MAX_VISITS)
 		s->failed = !queue(s, number, (uint32_t)offset);
 }
 
-/* The table that a jump is known to have so far. */
+/* The table that a jump is known to have so far; interpreters have many and large ones. */
 static void arrive_jumps(struct search *s, uint32_t from, const struct vti_state *state)
 {
 	size_t i;
 
 	for (i = vti_jumps_at(s->w, s->njumps, from); i < s->njumps && s->w->jumps[i].from == from;
 	     i++)
-		arrive(s, s->w->jumps[i].to, state);
+		arrive(s, s->w->jumps[i].to, state, true);
 }
 
 static void leave_node(struct search *s, const struct vti_node *n, const struct vt_facts *f,
@@ -105,13 +105,13 @@ static void leave_node(struct search *s, const struct vti_node *n, const struct 
 	switch ((enum vti_next)n->next) {
 	case VTI_NEXT_CONDITIONAL:
 		vti_state_branch(&other, f, true);
-		arrive(s, n->target, &other);
+		arrive(s, n->target, &other, false);
 		other = *state;
 		vti_state_branch(&other, f, false);
-		arrive(s, (int64_t)n->offset + n->length, &other);
+		arrive(s, (int64_t)n->offset + n->length, &other, false);
 		break;
 	case VTI_NEXT_JUMP:
-		arrive(s, n->target, state);
+		arrive(s, n->target, state, false);
 		break;
 	case VTI_NEXT_INDIRECT:
 		arrive_jumps(s, n->offset, state);
@@ -149,7 +149,7 @@ static void follow(struct search *s, uint32_t at, bool taking)
 		n = &s->w->nodes[s->w->at[at] - 1];
 		if (at != first && (s->w->mark[at] & VTI_LEADER)) {
 			if (!taking)
-				arrive(s, at, &state);
+				arrive(s, at, &state, false);
 			return;
 		}
 		if (n->next == VTI_NEXT_BAD || !vt_facts_decode(src->code + at, src->size - at, &f))
@@ -178,7 +178,7 @@ static void start_places(struct search *s)
 			/* Elsewhere than where procedures start, control comes with any stack. */
 			if ((s->w->src->start + i) % ALIGNED)
 				state.regs[VT_REG_SP] = vti_value_unknown(0);
-			arrive(s, (int64_t)i, &state);
+			arrive(s, (int64_t)i, &state, false);
 		}
 }
 

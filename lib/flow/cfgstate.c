@@ -1007,8 +1007,13 @@ bool vti_state_join(struct vti_state *s, const struct vti_state *other, uint32_t
 	unsigned i;
 
 	for (i = 0; i < VTI_STATE_REGS; i++) {
-		struct vti_value b = evaluate(other, &other->regs[i]);
+		struct vti_value b;
 
+		/* What comparisons told of the other only makes it less. */
+		if (!differs(&s->regs[i], &other->regs[i]) &&
+		    s->regs[i].add == other->regs[i].add && s->regs[i].size == other->regs[i].size)
+			continue;
+		b = evaluate(other, &other->regs[i]);
 		changed |= join_value(&s->regs[i], &b, NAME_JOIN | (uint64_t)place << 8 | i, widen);
 	}
 	changed |= join_cells(s, other, widen);

@@ -12,8 +12,8 @@
  */
 
 #define VTI_STATE_REGS	16
-#define VTI_STATE_CELLS 24
-#define VTI_STATE_FACTS 12
+#define VTI_STATE_CELLS 16
+#define VTI_STATE_FACTS 8
 
 /* A word of memory. */
 struct vti_cell {

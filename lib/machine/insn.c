@@ -28,7 +28,21 @@ static const uint8_t general[16] = {
 	VT_REG_R8 + 4, VT_REG_R8 + 5, VT_REG_R8 + 6, VT_REG_R15,
 };
 
-static uint8_t number_of(ZydisRegister reg)
+/* Those that nearly all operands are, which Zydis numbers in a row. */
+static uint8_t common_number(ZydisRegister reg)
+{
+	if (reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15)
+		return general[reg - ZYDIS_REGISTER_RAX];
+	if (reg >= ZYDIS_REGISTER_EAX && reg <= ZYDIS_REGISTER_R15D)
+		return general[reg - ZYDIS_REGISTER_EAX];
+	if (reg >= ZYDIS_REGISTER_XMM0 && reg <= ZYDIS_REGISTER_XMM31)
+		return (uint8_t)(VT_REG_VECTOR + reg - ZYDIS_REGISTER_XMM0);
+	return reg == ZYDIS_REGISTER_RIP      ? VT_REG_IP
+	       : reg == ZYDIS_REGISTER_RFLAGS ? VT_REG_FLAGS
+					      : VT_REG_NONE;
+}
+
+static uint8_t other_number(ZydisRegister reg)
 {
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 	const ZyanI8 id = ZydisRegisterGetId(whole);
@@ -67,6 +81,15 @@ static uint8_t number_of(ZydisRegister reg)
 	default:
 		return VT_REG_NONE;
 	}
+}
+
+static uint8_t number_of(ZydisRegister reg)
+{
+	uint8_t number = VT_REG_NONE;
+
+	if (reg != ZYDIS_REGISTER_NONE)
+		number = common_number(reg);
+	return number == VT_REG_NONE && reg != ZYDIS_REGISTER_NONE ? other_number(reg) : number;
 }
 
 static bool is_high_byte(ZydisRegister reg)
@@ -121,6 +144,14 @@ static inline bool begins(const char *text, const char *with)
 		with++;
 	}
 	return !*with;
+}
+
+static inline bool has(const char *text, const char *part)
+{
+	for (; *text; text++)
+		if (begins(text, part))
+			return true;
+	return false;
 }
 
 static inline bool equals(const char *text, const char *with)
@@ -247,12 +278,12 @@ static uint32_t name_flags(const struct decoded *d)
 	uint32_t flags = 0;
 
 	/* Carry-less and Galois-field products are not numbers' products. */
-	if (strstr(m, "mul") && !strstr(m, "clmul") && !strstr(m, "gf2"))
+	if (has(m, "mul") && !has(m, "clmul") && !has(m, "gf2"))
 		flags |= VT_FACT_MULTIPLY;
 	if (begins(stem(m), "fmadd") || begins(stem(m), "fmsub") || begins(stem(m), "fnmadd") ||
 	    begins(stem(m), "fnmsub"))
 		flags |= VT_FACT_MULTIPLY;
-	if (strstr(m, "div"))
+	if (has(m, "div"))
 		flags |= VT_FACT_DIVIDE;
 	if (begins(m, "push"))
 		flags |= VT_FACT_PUSH;
