@@ -68,7 +68,14 @@ int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err);
 /* The first of the first `n` jumps from this offset or a later one. */
 size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset);
 
-/* Whether the procedure that a call at `addr` (a vaddr) calls never comes back. */
+/* Whether the procedure at `target`, a vaddr, never returns. */
 bool vti_call_ends(const struct vt_cfg_source *src, uint64_t target);
+
+/*
+ * Calls `fn` for each place of the procedure that another procedure of the image jumps to.  False
+ * when `fn` did.
+ */
+bool vti_calls_into(const struct vt_cfg_source *src, bool (*fn)(void *arg, uint64_t vaddr),
+		    void *arg);
 
 #endif

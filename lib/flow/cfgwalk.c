@@ -230,6 +230,13 @@ static int walk_gaps(struct vti_walk *w, uint8_t *covered, struct vt_error *err)
 	return rc;
 }
 
+static bool mark_entry(void *arg, uint64_t vaddr)
+{
+	struct vti_walk *w = arg;
+
+	return mark(w, (uint32_t)(vaddr - w->src->start), VTI_ENTRY);
+}
+
 static int start(struct vti_walk *w, struct vt_error *err)
 {
 	const struct vt_cfg_source *src = w->src;
@@ -241,6 +248,8 @@ static int start(struct vti_walk *w, struct vt_error *err)
 	w->at = calloc(src->size + 1, sizeof(*w->at));
 	w->mark = calloc(src->size + 1, 1);
 	if (!w->at || !w->mark || (src->size && !mark(w, 0, VTI_ENTRY)))
+		return no_memory(err);
+	if (!vti_calls_into(src, mark_entry, w))
 		return no_memory(err);
 	for (i = 0; i < src->nentries; i++)
 		if (inside(w, (int64_t)(src->entries[i] - src->start)) &&

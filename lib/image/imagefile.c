@@ -65,6 +65,8 @@ void vti_image_free(struct vti_image *image)
 {
 	if (!image)
 		return;
+	if (image->kept)
+		image->kept_free(image->kept);
 	vt_lines_free(image->lines);
 	vt_imagedata_free(image->data);
 	vt_unwind_free(image->unwind);

@@ -42,6 +42,9 @@ struct vti_image {
 	bool lines_tried;
 	struct vt_lines *lines;
 
+	void *kept; /* vt_images_keep() */
+	void (*kept_free)(void *kept);
+
 	/* The symbol found last, and up to where it is the innermost. */
 	const struct vt_symbol *last;
 	uint64_t last_end;

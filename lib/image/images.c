@@ -352,6 +352,26 @@ struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id)
 	return image->lines;
 }
 
+void *vt_images_kept(const struct vt_images *im, uint32_t id)
+{
+	const struct vti_image *image = find(im, id);
+
+	return image ? image->kept : NULL;
+}
+
+bool vt_images_keep(struct vt_images *im, uint32_t id, void *what, void (*free_fn)(void *what))
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image)
+		return false;
+	if (image->kept)
+		image->kept_free(image->kept);
+	image->kept = what;
+	image->kept_free = free_fn;
+	return true;
+}
+
 bool vt_images_verified(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);

@@ -127,6 +127,14 @@ const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id);
 /* The call frame information of an image (unwind.h); NULL and borrowed likewise. */
 struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id);
 
+/*
+ * What an analysis has found out of an image as a whole, for as long as the image is there: NULL
+ * when nothing has been kept yet.  free_fn is called at its end.  An image that is not there keeps
+ * nothing, and false says so.
+ */
+void *vt_images_kept(const struct vt_images *im, uint32_t id);
+bool vt_images_keep(struct vt_images *im, uint32_t id, void *what, void (*free_fn)(void *what));
+
 /* True when the image's file was checked against a recorded build-id. */
 bool vt_images_verified(struct vt_images *im, uint32_t id);
 

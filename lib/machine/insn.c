@@ -223,16 +223,12 @@ static struct vt_number_type type_of(const struct decoded *d, const ZydisDecoded
 
 /* ---- what kind of instruction it is ---- */
 
-static uint32_t branch_flags(const struct decoded *d)
+/* `direct`: the instruction itself tells where it goes. */
+static uint32_t control_flags(ZydisInstructionCategory category, bool direct)
 {
-	const ZydisDecodedOperand *o = &d->operands[0];
-	bool relative = d->insn.operand_count && o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-			o->imm.is_relative;
-	bool direct = relative || (d->insn.operand_count && o->type == ZYDIS_OPERAND_TYPE_POINTER);
-
-	switch (d->insn.meta.category) {
+	switch (category) {
 	case ZYDIS_CATEGORY_COND_BR:
-		return relative ? VT_FACT_BRANCH | VT_FACT_CONDITIONAL : 0;
+		return direct ? VT_FACT_BRANCH | VT_FACT_CONDITIONAL : 0;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return VT_FACT_BRANCH | VT_FACT_JUMP | (direct ? 0 : VT_FACT_INDIRECT);
 	case ZYDIS_CATEGORY_CALL:
@@ -245,6 +241,18 @@ static uint32_t branch_flags(const struct decoded *d)
 	default:
 		return 0;
 	}
+}
+
+static uint32_t branch_flags(const struct decoded *d)
+{
+	const ZydisDecodedOperand *o = &d->operands[0];
+	bool relative = d->insn.operand_count && o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+			o->imm.is_relative;
+	bool pointer = d->insn.operand_count && o->type == ZYDIS_OPERAND_TYPE_POINTER;
+
+	if (d->insn.meta.category == ZYDIS_CATEGORY_COND_BR)
+		pointer = false;
+	return control_flags(d->insn.meta.category, relative || pointer);
 }
 
 static bool is_nop(const struct decoded *d)
@@ -505,6 +513,33 @@ bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
 	note_signs(&d);
 	f->flags = branch_flags(&d) | name_flags(&d) | attribute_flags(&d);
 	take_operands(&d, f);
+	return true;
+}
+
+static bool stops(ZydisMnemonic m)
+{
+	return m == ZYDIS_MNEMONIC_HLT || m == ZYDIS_MNEMONIC_INT3 || m == ZYDIS_MNEMONIC_UD0 ||
+	       m == ZYDIS_MNEMONIC_UD1 || m == ZYDIS_MNEMONIC_UD2;
+}
+
+bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction insn;
+	bool relative;
+
+	memset(f, 0, sizeof(*f));
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &insn)))
+		return false;
+	f->length = insn.length;
+	f->stops = stops(insn.mnemonic);
+	relative = insn.raw.imm[0].size && insn.raw.imm[0].is_relative;
+	f->flags = control_flags(insn.meta.category, relative);
+	f->has_target = relative && (f->flags & VT_FACT_BRANCH);
+	if (f->has_target)
+		f->target = insn.length + insn.raw.imm[0].value.s;
 	return true;
 }
 
