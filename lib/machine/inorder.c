@@ -49,32 +49,35 @@ static void add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t by, uin
 {
 	uint32_t n = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots, i;
 
-	for (i = 0; i < c->nstalls; i++)
-		if (c->stalls[i].cause == cause && c->stalls[i].by == by)
-			break;
-	if (i == VT_INORDER_STALLS)
-		i--;
-	if (i == c->nstalls)
-		c->stalls[c->nstalls++] = (struct vt_inorder_stall){.cause = cause, .by = by};
-	c->stalls[i].slots += n;
+	for (i = 0; i < c->nstalls; i++) {
+		if ((c->stalls[i].cause != cause || c->stalls[i].by != by) &&
+		    i + 1 < VT_INORDER_STALLS)
+			continue;
+		c->stalls[i].slots += n;
+		return;
+	}
+	c->stalls[c->nstalls++] = (struct vt_inorder_stall){cause, n, by};
 }
 
-/* Nothing is issued before `cycle`: what is left of the one at hand, and those between, are lost.
- */
-static void wait_until(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
+/* What is left of the cycle at hand is lost, and those up to `cycle`, which is a later one. */
+static void pass(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
 {
 	struct vt_inorder *e = x->e;
-	uint64_t lost;
+	uint64_t lost = (cycle - e->cycle) * e->width - e->used;
 
-	if (cycle <= e->cycle)
-		return;
-	lost = (cycle - e->cycle) * e->width - e->used;
 	if (lost)
 		add_stall(x->cost, cause, by, lost);
 	x->cost->head += cycle - e->cycle;
 	x->cost->used += e->used;
 	e->cycle = cycle;
 	e->used = 0;
+}
+
+/* Nothing is issued before `cycle`. */
+static inline void wait_until(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
+{
+	if (cycle > x->e->cycle)
+		pass(x, cycle, cause, by);
 }
 
 /* ---- operands ---- */
@@ -269,11 +272,10 @@ static void make_results(struct issue *x, const struct vt_uop *u)
 /* The stack pointer is moved by an adder of its own, not when the load is done. */
 static void move_stack_pointer(struct issue *x)
 {
-	const uint32_t moves = VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN;
 	struct vti_inorder_value *v = &x->e->values[VT_REG_SP];
 	uint64_t at = x->e->cycle + 1;
 
-	if ((x->op->flags & moves) && v->by == x->tag && v->ready > at)
+	if (v->by == x->tag && v->ready > at)
 		v->made = v->tlb = v->ready = at;
 }
 
@@ -321,7 +323,8 @@ void vt_inorder_issue(struct vt_inorder *e, const struct vt_mop *op, uint64_t ta
 		issue_uop(&x, &nop);
 	for (i = 0; i < n; i++)
 		issue_uop(&x, &op->uops[i]);
-	move_stack_pointer(&x);
+	if (op->flags & (VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN))
+		move_stack_pointer(&x);
 	e->done = x.own.ready;
 	cost->cycle = e->cycle;
 }

@@ -21,24 +21,36 @@ static unsigned count_accesses(const struct vt_mop *op, bool store)
 	return n;
 }
 
+static struct vt_simmem_access go(struct vt_simmem *mem, const struct vt_sim_access *at,
+				  uint64_t cycle, struct vt_sim_retired *out)
+{
+	struct vt_simmem_access a = at->store ? vt_simmem_store(mem, cycle, at->addr, at->size)
+					      : vt_simmem_load(mem, cycle, at->addr, at->size);
+
+	if (!out->access_cycle)
+		out->access_cycle = cycle;
+	out->data_missed |= a.missed;
+	return a;
+}
+
 struct vt_simmem_access vti_sim_access(struct vt_simmem *mem, const struct vt_sim_insn *insn,
 				       bool store, unsigned nth, uint64_t cycle,
 				       struct vt_sim_retired *out)
 {
-	bool last = nth + 1 >= count_accesses(insn->op, store);
 	struct vt_simmem_access a, slowest = {0};
 	uint32_t i, n = 0;
+	bool last;
 
+	/* Nearly always there is just one. */
+	if (insn->naccesses == 1 && insn->accesses->store == store && nth == 0)
+		return go(mem, insn->accesses, cycle, out);
+	last = nth + 1 >= count_accesses(insn->op, store);
 	for (i = 0; i < insn->naccesses; i++) {
 		const struct vt_sim_access *at = &insn->accesses[i];
 
 		if (at->store != store || n++ < nth)
 			continue;
-		a = store ? vt_simmem_store(mem, cycle, at->addr, at->size)
-			  : vt_simmem_load(mem, cycle, at->addr, at->size);
-		if (!out->access_cycle)
-			out->access_cycle = cycle;
-		out->data_missed |= a.missed;
+		a = go(mem, at, cycle, out);
 		if (a.cycles >= slowest.cycles)
 			slowest = a;
 		if (!last)
