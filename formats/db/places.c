@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/db/places.h"
 
+#include <libdeflate.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 
-#define PACKED_VERSION 1
+#define PACKED_VERSION	   1
+#define COMPRESSED_VERSION 2
 
 /* Bytes that a packed place has at least. */
 #define PACKED_MIN 2
+
+/* zlib's best that is not slow. */
+#define LEVEL 9
+
+/* RFC 1951: 258 bytes take 2 bits at least, so that a promise of more is none. */
+#define MAX_RATIO 1032
 
 static int no_memory(struct vt_error *err)
 {
@@ -105,7 +113,7 @@ static uint64_t common_period(const struct vt_db_places *p)
 	return period;
 }
 
-void vt_db_places_pack(const struct vt_db_places *p, struct vt_buf *out)
+static void pack_plain(const struct vt_db_places *p, struct vt_buf *out)
 {
 	uint64_t common = common_period(p);
 	uint64_t offset = 0;
@@ -121,6 +129,43 @@ void vt_db_places_pack(const struct vt_db_places *p, struct vt_buf *out)
 			vt_buf_put_varint(out, p->items[i].period);
 		offset = p->items[i].offset;
 	}
+}
+
+/* Appends the bytes compressed, if that is shorter; else, or without memory, nothing. */
+static bool compress(const struct vt_buf *plain, struct vt_buf *out)
+{
+	struct libdeflate_compressor *c = libdeflate_alloc_compressor(LEVEL);
+	struct vt_buf packed = VT_BUF_INIT;
+	uint8_t *room;
+	size_t size = 0;
+
+	if (!c)
+		return false;
+	vt_buf_put_varint(&packed, COMPRESSED_VERSION);
+	vt_buf_put_varint(&packed, plain->size);
+	/* It fails if there is not enough room: then it is no use. */
+	room = vt_buf_reserve(&packed, plain->size);
+	if (room)
+		size = libdeflate_zlib_compress(c, plain->data, plain->size, room, plain->size);
+	libdeflate_free_compressor(c);
+	packed.size += size;
+	if (size && packed.size >= plain->size)
+		size = 0;
+	if (size)
+		vt_buf_put(out, packed.data, packed.size);
+	vt_buf_free(&packed);
+	return size;
+}
+
+void vt_db_places_pack(const struct vt_db_places *p, struct vt_buf *out)
+{
+	struct vt_buf plain = VT_BUF_INIT;
+
+	pack_plain(p, &plain);
+	out->failed |= plain.failed;
+	if (!plain.failed && !compress(&plain, out))
+		vt_buf_put(out, plain.data, plain.size);
+	vt_buf_free(&plain);
 }
 
 static bool unpack_place(struct vt_cursor *c, uint64_t common, uint64_t *offset,
@@ -139,33 +184,80 @@ static bool unpack_place(struct vt_cursor *c, uint64_t common, uint64_t *offset,
 	return true;
 }
 
-int vt_db_places_unpack(struct vt_db_places *p, const void *data, size_t size, struct vt_error *err)
+static int damaged(struct vt_error *err)
 {
-	struct vt_cursor c = vt_cursor_make(data, size, false);
-	uint64_t version = vt_cursor_varint(&c);
-	uint64_t count = vt_cursor_varint(&c);
-	uint64_t common = vt_cursor_varint(&c);
+	return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
+}
+
+static int unpack_plain(struct vt_db_places *p, struct vt_cursor *c, struct vt_error *err)
+{
+	uint64_t count = vt_cursor_varint(c);
+	uint64_t common = vt_cursor_varint(c);
 	uint64_t offset = 0, i;
 
-	*p = (struct vt_db_places){.items = NULL};
-	if (!c.bad && version != PACKED_VERSION)
-		return vt_error_set(err, VT_E_VERSION, "a profile in a later version's format");
-	if (c.bad || count > vt_cursor_left(&c) / PACKED_MIN)
-		return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
+	if (c->bad || count > vt_cursor_left(c) / PACKED_MIN)
+		return damaged(err);
 	if (!vt_array_grow(&p->items, &p->cap, count, sizeof(*p->items)))
 		return no_memory(err);
 	for (i = 0; i < count; i++) {
 		struct vt_db_place place;
-		bool ok = unpack_place(&c, common, &offset, &place);
 
-		if (!ok || (i > 0 && place.offset == p->items[i - 1].offset)) {
-			vt_db_places_fini(p);
-			return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
-		}
+		if (!unpack_place(c, common, &offset, &place) ||
+		    (i > 0 && place.offset == p->items[i - 1].offset))
+			return damaged(err);
 		p->items[p->count++] = place;
 	}
-	if (vt_cursor_left(&c) == 0)
-		return 0;
-	vt_db_places_fini(p);
-	return vt_error_set(err, VT_E_DAMAGED, "a profile is damaged");
+	return vt_cursor_left(c) ? damaged(err) : 0;
+}
+
+static int unpack_compressed(struct vt_db_places *p, struct vt_cursor *c, struct vt_error *err)
+{
+	uint64_t size = vt_cursor_varint(c);
+	struct libdeflate_decompressor *d;
+	enum libdeflate_result result;
+	struct vt_cursor plain;
+	uint8_t *bytes;
+	size_t taken;
+	int code;
+
+	if (c->bad || size / MAX_RATIO > vt_cursor_left(c))
+		return damaged(err);
+	d = libdeflate_alloc_decompressor();
+	bytes = malloc(size + 1);
+	if (!d || !bytes) {
+		libdeflate_free_decompressor(d);
+		free(bytes);
+		return no_memory(err);
+	}
+	result = libdeflate_zlib_decompress_ex(d, c->p, vt_cursor_left(c), bytes, size, &taken,
+					       NULL);
+	libdeflate_free_decompressor(d);
+	plain = vt_cursor_make(bytes, size, false);
+	if (result != LIBDEFLATE_SUCCESS || taken != vt_cursor_left(c) ||
+	    vt_cursor_varint(&plain) != PACKED_VERSION)
+		code = damaged(err);
+	else
+		code = unpack_plain(p, &plain, err);
+	free(bytes);
+	return code;
+}
+
+int vt_db_places_unpack(struct vt_db_places *p, const void *data, size_t size, struct vt_error *err)
+{
+	struct vt_cursor c = vt_cursor_make(data, size, false);
+	uint64_t version = vt_cursor_varint(&c);
+	int code;
+
+	*p = (struct vt_db_places){.items = NULL};
+	if (c.bad)
+		return damaged(err);
+	if (version == PACKED_VERSION)
+		code = unpack_plain(p, &c, err);
+	else if (version == COMPRESSED_VERSION)
+		code = unpack_compressed(p, &c, err);
+	else
+		return vt_error_set(err, VT_E_VERSION, "a profile in a later version's format");
+	if (code < 0)
+		vt_db_places_fini(p);
+	return code;
 }

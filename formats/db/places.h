@@ -38,7 +38,8 @@ int vt_db_places_merge(struct vt_db_places *p, const struct vt_db_places *more,
 /*
  * As bytes: the format's number, 1; how many there are; the period of each sample, if that is the
  * same for all, else 0; then for each the distance to the offset before, the samples, and the
- * period if it is not told by those.  All are varints.  Sticks to `out` when memory runs out.
+ * period if it is not told by those.  All are varints.  Or, where it is shorter: 2, how many bytes
+ * that would be, and these compressed (zlib, RFC 1950).  Sticks to `out` when memory runs out.
  */
 void vt_db_places_pack(const struct vt_db_places *p, struct vt_buf *out);
 

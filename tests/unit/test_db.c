@@ -168,10 +168,42 @@ static void sums_that_are_too_high(void **state)
 	vt_db_places_fini(&q);
 }
 
+/* Procedures that are alike: the bytes repeat, and so do not take their room. */
+static void compressed(void **state)
+{
+	struct vt_db_places p = {.items = NULL}, q;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf b = VT_BUF_INIT;
+	uint64_t i;
+	size_t cut;
+
+	(void)state;
+	for (i = 0; i < 10000; i++)
+		add(&p, 16 * i, 1 + i % 7, 62000 * (1 + i % 7));
+	vt_db_places_pack(&p, &b);
+	assert_true(b.size < 1000);
+	assert_int_equal(vt_db_places_unpack(&q, b.data, b.size, &err), 0);
+	same_places(&p, &q);
+	vt_db_places_fini(&q);
+	for (cut = 0; cut < b.size; cut++) {
+		assert_int_equal(vt_db_places_unpack(&q, b.data, cut, &err), -VT_E_DAMAGED);
+		b.data[cut] ^= 0x10;
+		assert_true(vt_db_places_unpack(&q, b.data, b.size, &err) < 0);
+		b.data[cut] ^= 0x10;
+	}
+	/* A promise of a terabyte. */
+	b.size = 1;
+	vt_buf_put_varint(&b, UINT64_C(1) << 40);
+	vt_buf_put(&b, "\x78\x9c", 2);
+	assert_int_equal(vt_db_places_unpack(&q, b.data, b.size, &err), -VT_E_DAMAGED);
+	vt_buf_free(&b);
+	vt_db_places_fini(&p);
+}
+
 static void damaged_bytes(void **state)
 {
 	/* Version, count, period, then distance and samples of each. */
-	static const uint8_t later[] = {2, 0, 0}, many[] = {1, 0xff, 0xff, 0x7f, 1, 0, 1},
+	static const uint8_t later[] = {3, 0, 0}, many[] = {1, 0xff, 0xff, 0x7f, 1, 0, 1},
 			     twice[] = {1, 2, 1, 5, 1, 0, 1},
 			     wraps[] = {1,    2,    1,	  5,	1,    0xff, 0xff, 0xff,
 					0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,	  1},
@@ -195,6 +227,7 @@ int main(void)
 		cmocka_unit_test(packed_and_unpacked),
 		cmocka_unit_test(merged_as_added_one_by_one),
 		cmocka_unit_test(sums_that_are_too_high),
+		cmocka_unit_test(compressed),
 		cmocka_unit_test(damaged_bytes),
 	};
 
