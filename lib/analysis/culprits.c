@@ -15,6 +15,24 @@ struct event_place {
 	uint64_t samples;
 };
 
+/*
+ * Instructions of which all that is known is kept from one time to the other; more are made twice.
+ * About 400 bytes each.
+ */
+#define KEPT 1000000
+
+/* What is made for one procedure. */
+struct work {
+	struct vt_procedure proc;
+	const struct vt_freq *records; /* that lie in it */
+	size_t nrecords;
+	struct vt_procflow *flow; /* NULL: it is not kept, nor is anything behind it */
+	uint64_t offset;
+	struct vt_culprit_insn *insns;
+	const struct vt_freq **freqs;
+	double *edges;
+};
+
 struct run {
 	const struct vt_culprits_source *src;
 	vt_culprits_fn *fn;
@@ -26,16 +44,10 @@ struct run {
 	size_t events_cap;
 	double period[VT_NCULPRIT_EVENTS];
 	struct vt_footprint *footprint;
-	bool first; /* of the two times that all procedures are gone through */
-};
-
-/* What is made for one procedure. */
-struct work {
-	struct vt_procflow *flow;
-	uint64_t offset;
-	struct vt_culprit_insn *insns;
-	const struct vt_freq **freqs;
-	double *edges;
+	struct work *list; /* by procedure */
+	size_t count;
+	size_t cap;
+	uint64_t kept; /* instructions */
 };
 
 static int no_memory(struct vt_error *err)
@@ -122,7 +134,7 @@ static size_t find_event(const struct run *r, uint32_t image, uint64_t offset)
 
 static uint32_t insn_at(const struct work *w, uint64_t offset)
 {
-	return vt_cfg_insn_at(w->flow->cfg, w->flow->proc.start + (offset - w->offset));
+	return vt_cfg_insn_at(w->flow->cfg, w->proc.start + (offset - w->offset));
 }
 
 static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
@@ -220,7 +232,7 @@ static void take_edges(const struct run *r, struct work *w, uint32_t image, uint
 	size_t n;
 	const struct vt_edgefreq *list =
 		vt_freqprofile_edges(r->src->freq, image, w->offset, end, &n);
-	uint64_t shift = w->offset - w->flow->proc.start;
+	uint64_t shift = w->offset - w->proc.start;
 	uint32_t i;
 
 	for (i = 0; i < g->nedges; i++) {
@@ -248,28 +260,32 @@ static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls 
 	}
 }
 
-static int judge(struct run *r, const struct work *w)
+static void make_input(const struct run *r, const struct work *w, struct vt_culprit_input *in)
 {
-	struct vt_culprit_input in = {
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(r->src->images, w->proc.image, &why);
+
+	*in = (struct vt_culprit_input){
 		.core = r->src->core,
 		.flow = w->flow,
 		.insns = w->insns,
 		.edges = w->edges,
+		.footprint = r->footprint,
 	};
-	const struct vt_procedure *proc = &w->flow->proc;
-	enum vt_unknown why;
-	const struct vt_elf *elf = vt_images_elf(r->src->images, proc->image, &why);
+	if (elf)
+		in->code = vt_elf_bytes(elf, w->proc.start, &in->code_size);
+	memcpy(in->period, r->period, sizeof(in->period));
+}
+
+static int judge(struct run *r, const struct work *w)
+{
 	struct vt_culprit_stalls stalls = {0};
 	struct vt_culprits_proc p = {.flow = w->flow, .offset = w->offset, .freqs = w->freqs};
+	struct vt_culprit_input in;
 	uint32_t i, e;
 	int code;
 
-	if (elf)
-		in.code = vt_elf_bytes(elf, proc->start, &in.code_size);
-	if (r->first)
-		return vt_culprit_enter(&in, r->footprint, r->err);
-	in.footprint = r->footprint;
-	memcpy(in.period, r->period, sizeof(in.period));
+	make_input(r, w, &in);
 	for (i = 0; i < w->flow->cfg->ninsns; i++)
 		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
 			p.events[e] += (double)w->insns[i].samples[e] * r->period[e];
@@ -284,12 +300,23 @@ static int judge(struct run *r, const struct work *w)
 	return code;
 }
 
-/* The procedure's instructions begin with freqs[0], and n records lie in it. */
-static int take_procedure(struct run *r, struct work *w, const struct vt_freq *freqs, size_t n)
+static void work_fini(struct work *w)
+{
+	vt_procflow_free(w->flow);
+	free(w->insns);
+	free(w->freqs);
+	free(w->edges);
+	w->flow = NULL;
+	w->insns = NULL;
+	w->freqs = NULL;
+	w->edges = NULL;
+}
+
+/* Brings what was measured to the instructions and edges of a procedure's graph. */
+static int fill(struct run *r, struct work *w)
 {
 	const struct vt_cfg *g = w->flow->cfg;
-	uint64_t end = w->offset + (w->flow->proc.end - w->flow->proc.start);
-	uint32_t image = freqs->image;
+	uint64_t end = w->offset + (w->proc.end - w->proc.start);
 	size_t i;
 
 	w->insns = calloc((size_t)g->ninsns + 1, sizeof(*w->insns));
@@ -299,20 +326,26 @@ static int take_procedure(struct run *r, struct work *w, const struct vt_freq *f
 		return no_memory(r->err);
 	for (i = 0; i < g->ninsns; i++)
 		w->insns[i].executions = NAN;
-	for (i = 0; i < n; i++)
-		take_freq(r, w, &freqs[i]);
-	take_procedure_events(r, w, image, end);
-	take_edges(r, w, image, end);
-	r->t->procedures++;
-	return judge(r, w);
+	for (i = 0; i < w->nrecords; i++)
+		take_freq(r, w, &w->records[i]);
+	take_procedure_events(r, w, w->proc.image, end);
+	take_edges(r, w, w->proc.image, end);
+	return 0;
 }
 
-static void work_fini(struct work *w)
+/* 1; 0: its code is not there. */
+static int make(struct run *r, struct work *w)
 {
-	vt_procflow_free(w->flow);
-	free(w->insns);
-	free(w->freqs);
-	free(w->edges);
+	struct vt_error why = VT_ERROR_INIT;
+	int code;
+
+	w->flow = vt_procflow_new(r->src->images, r->src->code, &w->proc, r->src->core, &why);
+	if (!w->flow && why.code != VT_E_NOMEM)
+		return 0;
+	code = w->flow ? fill(r, w) : no_memory(r->err);
+	if (code < 0)
+		work_fini(w);
+	return code < 0 ? code : 1;
 }
 
 /* ---- all of them ---- */
@@ -338,42 +371,53 @@ static bool find_procedure(const struct run *r, const struct vt_freq *f, struct 
 	return true;
 }
 
-/* Takes the procedure at freqs[0]; returns how many records are done with, or an error. */
-static int64_t run_one(struct run *r, const struct vt_freq *freqs, size_t n)
+/* The first time: what it fetches, and the rest if there is room for that. */
+static int take_procedure(struct run *r, struct work *w)
 {
-	struct vt_error why = VT_ERROR_INIT;
-	struct vt_procedure proc;
-	struct work w = {0};
-	size_t count = 0;
-	int code = 0;
+	struct vt_culprit_input in;
+	int code;
 
-	if (!find_procedure(r, freqs, &proc, &w.offset)) {
+	if (!vt_array_grow(&r->list, &r->cap, r->count + 1, sizeof(*r->list)))
+		return no_memory(r->err);
+	code = make(r, w);
+	if (code <= 0) {
+		r->t->without_code += code == 0;
+		return code;
+	}
+	r->t->procedures++;
+	make_input(r, w, &in);
+	code = vt_culprit_enter(&in, r->footprint, r->err);
+	r->kept += w->flow->cfg->ninsns;
+	if (code < 0 || r->kept > KEPT)
+		work_fini(w);
+	r->list[r->count++] = *w;
+	return code;
+}
+
+/* Takes the procedure at freqs[0]; returns how many records are done with, or an error. */
+static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
+{
+	struct work w = {.records = freqs};
+	int code;
+
+	if (!find_procedure(r, freqs, &w.proc, &w.offset)) {
 		r->t->outside++;
 		return 1;
 	}
-	while (count < n && freqs[count].offset - w.offset < proc.end - proc.start)
-		count++;
-	w.flow = vt_procflow_new(r->src->images, r->src->code, &proc, r->src->core, &why);
-	if (w.flow) {
-		code = take_procedure(r, &w, freqs, count);
-	} else if (why.code == VT_E_NOMEM) {
-		*r->err = why;
-		code = -VT_E_NOMEM;
-	} else {
-		r->t->without_code++;
-	}
-	work_fini(&w);
-	return code < 0 ? code : (int64_t)count;
+	while (w.nrecords < n && freqs[w.nrecords].offset - w.offset < w.proc.end - w.proc.start)
+		w.nrecords++;
+	code = take_procedure(r, &w);
+	return code < 0 ? code : (int64_t)w.nrecords;
 }
 
-static int run_image(struct run *r, uint32_t image)
+static int take_image(struct run *r, uint32_t image)
 {
 	size_t n, i = 0;
 	const struct vt_freq *freqs = vt_freqprofile_freqs(r->src->freq, image, 0, UINT64_MAX, &n);
 
 	r->t->places += n;
 	while (i < n) {
-		int64_t took = run_one(r, freqs + i, n - i);
+		int64_t took = take_first(r, freqs + i, n - i);
 
 		if (took < 0)
 			return (int)took;
@@ -382,14 +426,26 @@ static int run_image(struct run *r, uint32_t image)
 	return 0;
 }
 
-static int run_images(struct run *r)
+/* The second time: who is guilty, now that it is known what competes with whom. */
+static int judge_all(struct run *r)
 {
+	struct vt_culprits_totals again, *t = r->t;
 	size_t i;
 	int code = 0;
 
-	memset(r->t, 0, sizeof(*r->t));
-	for (i = 0; i < r->src->nids && code == 0; i++)
-		code = run_image(r, r->src->ids[i]);
+	for (i = 0; i < r->count && code == 0; i++) {
+		struct work *w = &r->list[i];
+
+		/* It has been counted. */
+		r->t = &again;
+		memset(&again, 0, sizeof(again));
+		if (!w->flow)
+			code = make(r, w);
+		r->t = t;
+		if (code >= 0)
+			code = judge(r, w);
+		work_fini(w);
+	}
 	return code;
 }
 
@@ -397,21 +453,22 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 		    struct vt_culprits_totals *t, struct vt_error *err)
 {
 	struct run r = {.src = src, .fn = fn, .arg = arg, .t = t, .err = err};
+	size_t i;
 	int code;
 
+	memset(t, 0, sizeof(*t));
 	r.footprint = vt_footprint_new(src->core);
-	if (!r.footprint)
-		return no_memory(err);
-	r.first = true;
-	code = run_images(&r);
+	code = r.footprint ? take_events(&r) : no_memory(err);
+	for (i = 0; i < src->nids && code == 0; i++)
+		code = take_image(&r, src->ids[i]);
 	if (code == 0)
 		code = vt_footprint_finish(r.footprint, err);
-	r.first = false;
 	if (code == 0)
-		code = take_events(&r);
-	if (code == 0)
-		code = run_images(&r);
+		code = judge_all(&r);
+	for (i = 0; i < r.count; i++)
+		work_fini(&r.list[i]);
 	vt_footprint_free(r.footprint);
+	free(r.list);
 	free(r.events);
 	return code;
 }
