@@ -301,6 +301,26 @@ int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls 
 	return code;
 }
 
+/* A conditional branch at a block's end, of whose edges one may not be known: then it is both. */
+static int enter_branch(const struct vt_culprit_input *in, const struct vt_cfg_block *b,
+			struct vt_footprint *f, struct vt_error *err)
+{
+	const struct vt_cfg *g = in->flow->cfg;
+	uint32_t last = b->insn + b->ninsns - 1, i;
+	double all = in->insns[last].executions, n, taken = 0, fallen = 0;
+
+	if (!(in->flow->ops[last].flags & VT_FACT_CONDITIONAL) || !(all > 0))
+		return 0;
+	for (i = b->out; i < b->out + b->nout; i++) {
+		n = in->edges && !isnan(in->edges[i]) ? fmin(in->edges[i], all) : all;
+		if (g->edges[i].kind == VT_EDGE_FALL)
+			fallen += n;
+		else
+			taken += n;
+	}
+	return vt_footprint_branch(f, g->insns[last].addr, taken, fallen, err);
+}
+
 int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 		     struct vt_error *err)
 {
@@ -316,6 +336,8 @@ int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 	struct vti_stalled st = {.c = &c};
 	int code = 0;
 
+	for (i = VT_CFG_FIRST; i < g->nblocks && code == 0; i++)
+		code = enter_branch(in, &g->blocks[i], f, err);
 	for (i = 0; i < g->ninsns && code == 0; i++) {
 		double n;
 

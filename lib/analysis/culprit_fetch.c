@@ -109,17 +109,25 @@ void vti_rule_itlb(const struct vti_stalled *st, struct vti_suspect *s)
 /* ---- branches ---- */
 
 /*
- * How often a conditional branch can have been mispredicted on its way along one of its edges.  A
- * predictor that learns is wrong on the rarer way each time it is taken, and, having learnt from
- * that, once or twice on the other one.
+ * How often a conditional branch can have been mispredicted on its way along one of its edges.  Of
+ * a predictor that is a table of counters, that is known (footprint.h).  Others learn, too: they
+ * are wrong on the rarer way each time it is taken, and, having learnt from that, once more on the
+ * other one.
  */
 static double mispredicted(const struct vti_culprit *c, const struct vti_before *b)
 {
 	const struct vt_cfg_block *from = &c->cfg->blocks[c->block[b->insn]];
-	double other = 0;
+	double other = INFINITY;
 	uint32_t i;
 
-	for (i = 0; i < from->nout; i++) {
+	if (c->core->predictor == VT_PREDICT_NONE)
+		return b->executions;
+	if (c->in->footprint)
+		other = vt_footprint_mispredicted(c->in->footprint, c->cfg->insns[b->insn].addr,
+						  c->cfg->edges[b->edge].kind == VT_EDGE_TAKEN);
+	if (!isinf(other))
+		return fmin(b->executions, other);
+	for (i = 0, other = 0; i < from->nout; i++) {
 		double n = c->in->edges ? c->in->edges[from->out + i] : NAN;
 
 		if (from->out + i == b->edge)
@@ -163,8 +171,7 @@ void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 		if (b->how == VTI_OUTSIDE || b->how == VTI_RETURN)
 			n = b->executions;
 		else if (b->how == VTI_BRANCH && (flags & VT_FACT_CONDITIONAL))
-			n = c->core->predictor == VT_PREDICT_NONE ? b->executions
-								  : mispredicted(c, b);
+			n = mispredicted(c, b);
 		else if (b->how == VTI_BRANCH && (flags & VT_FACT_INDIRECT))
 			n = b->executions;
 		if (!(n > 0))

@@ -11,13 +11,20 @@
  * if their places in a page are the same (or, of caches whose ways are smaller, fewer bits of
  * them).
  */
-#define PAGE 4096
+#define PAGE_BITS 12
+#define PAGE	  (1 << PAGE_BITS)
 
 struct place {
 	uint64_t number; /* of the line or page in its image */
 	uint64_t image;
 	double often;
 	double misses; /* at most */
+};
+
+/* What all branches do that share a counter. */
+struct counter {
+	double taken;
+	double fallen;
 };
 
 struct vt_footprint {
@@ -29,6 +36,8 @@ struct vt_footprint {
 	double wrong; /* how many more fetches there are than by instructions that were executed */
 	struct vt_hash lines;
 	struct vt_hash pages;
+	uint64_t counters;	 /* of a bimodal predictor; 0: it is another */
+	struct counter *counter; /* NULL until there is a branch */
 };
 
 struct vt_footprint *vt_footprint_new(const struct vt_core *m)
@@ -44,6 +53,9 @@ struct vt_footprint *vt_footprint_new(const struct vt_core *m)
 	f->entries = m->itlb.entries;
 	/* Out of order, wrong ways are fetched from, too: a guess that has been generous so far. */
 	f->wrong = m->order == VT_OUT_OF_ORDER ? 2 : 1;
+	if (m->predictor == VT_PREDICT_BIMODAL)
+		f->counters = UINT64_C(1)
+			      << (m->predictor_bits < PAGE_BITS ? m->predictor_bits : PAGE_BITS);
 	vt_hash_init(&f->lines, sizeof(struct place), 2 * sizeof(uint64_t));
 	vt_hash_init(&f->pages, sizeof(struct place), 2 * sizeof(uint64_t));
 	return f;
@@ -55,6 +67,7 @@ void vt_footprint_free(struct vt_footprint *f)
 		return;
 	vt_hash_fini(&f->lines);
 	vt_hash_fini(&f->pages);
+	free(f->counter);
 	free(f);
 }
 
@@ -84,6 +97,37 @@ int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, u
 	    enter(&f->pages, f->page, image, vaddr, size, often))
 		return 0;
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+/* ---- branches ---- */
+
+int vt_footprint_branch(struct vt_footprint *f, uint64_t vaddr, double taken, double fallen,
+			struct vt_error *err)
+{
+	if (!f->counters)
+		return 0;
+	if (!f->counter)
+		f->counter = calloc((size_t)f->counters, sizeof(*f->counter));
+	if (!f->counter)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	f->counter[vaddr % f->counters].taken += taken;
+	f->counter[vaddr % f->counters].fallen += fallen;
+	return 0;
+}
+
+/*
+ * A counter that saturates at 3 says "taken" from 2 on.  Each branch that is not taken although it
+ * said so has taken one off that a taken one had put there: so they are not more than those, and
+ * three that were there at first.  Images are loaded at multiples of a page, so that it is known
+ * which branches meet in a counter.
+ */
+double vt_footprint_mispredicted(const struct vt_footprint *f, uint64_t vaddr, bool taken)
+{
+	const struct counter *c = f->counter ? &f->counter[vaddr % f->counters] : NULL;
+
+	if (!c)
+		return INFINITY;
+	return (taken ? c->fallen : c->taken) + 3;
 }
 
 /* ---- lines ---- */

@@ -2,6 +2,7 @@
 #ifndef VT_ANALYSIS_FOOTPRINT_H
 #define VT_ANALYSIS_FOOTPRINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -13,7 +14,8 @@ extern "C" {
 
 /*
  * Which lines and pages of code are fetched how often, and what that means for the instruction
- * cache and its TLB: what nothing else competes with is missed once.
+ * cache and its TLB: what nothing else competes with is missed once.  Likewise, which conditional
+ * branches share a counter of the branch predictor.
  */
 struct vt_footprint;
 
@@ -28,6 +30,10 @@ void vt_footprint_free(struct vt_footprint *f);
 int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, uint32_t size,
 		       double often, struct vt_error *err);
 
+/* A conditional branch was taken so often, and so often not.  -VT_E_NOMEM. */
+int vt_footprint_branch(struct vt_footprint *f, uint64_t vaddr, double taken, double fallen,
+			struct vt_error *err);
+
 /* After the last of them: finds who competes with whom.  -VT_E_NOMEM. */
 int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err);
 
@@ -37,6 +43,12 @@ int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err);
  */
 double vt_footprint_lines(const struct vt_footprint *f, uint32_t image, uint64_t vaddr);
 double vt_footprint_pages(const struct vt_footprint *f, uint32_t image, uint64_t vaddr);
+
+/*
+ * How often a branch that was taken (or was not) can have been predicted to go the other way, at
+ * most; INFINITY: the predictor is not of a kind for which that is known.
+ */
+double vt_footprint_mispredicted(const struct vt_footprint *f, uint64_t vaddr, bool taken);
 
 #ifdef __cplusplus
 }
