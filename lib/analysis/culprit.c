@@ -15,8 +15,12 @@
 #define NOISE	   1.0
 #define MIN_CYCLES 0.02
 
-/* What could account for less than this share of a stall is no explanation of it. */
-#define NEGLIGIBLE 0.1
+/*
+ * What could account for less than this share of a stall is no explanation of it; nor, if others
+ * can account for all of it, is what could for less than the second.
+ */
+#define NEGLIGIBLE 0.02
+#define MINOR	   0.2
 
 /* Every dynamic cause and the rule that may rule it out. */
 static const struct {
@@ -227,6 +231,7 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 /* Guilty until proven innocent. */
 static void judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 {
+	double major = 0;
 	uint32_t i;
 
 	for (i = 0; i < NRULES; i++) {
@@ -238,7 +243,12 @@ static void judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 			s->bound = 0;
 		else if (s->bound > st->cycles)
 			s->bound = st->cycles;
+		if (s->bound >= MINOR * st->cycles)
+			major += s->bound;
 	}
+	for (i = 0; i < NRULES && major >= st->cycles; i++)
+		if (suspects[i].bound < MINOR * st->cycles)
+			suspects[i].bound = 0;
 }
 
 static int find_at(struct finder *f, uint32_t insn)
@@ -384,6 +394,7 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 	for (i = 0; i < c->cfg->ninsns; i++)
 		c->data_pages[i] = INFINITY;
 	vti_culprit_stack(c);
+	vti_culprit_neighbours(c);
 	return vti_culprit_regions(c, err);
 }
 

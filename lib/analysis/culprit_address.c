@@ -163,6 +163,72 @@ void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t
 		}
 }
 
+/* ---- neighbours ---- */
+
+static const struct vt_memory *only_memory(const struct vt_facts *f)
+{
+	const struct vt_memory *m = &f->memories[0];
+
+	if (f->nmemories != 1 || m->gather || (f->flags & VT_FACT_STRING) ||
+	    (m->base == VT_REG_NONE && m->index == VT_REG_NONE) || m->base == VT_REG_IP)
+		return NULL;
+	return m;
+}
+
+static bool is_near(const struct vt_memory *a, const struct vt_memory *b, double *far)
+{
+	*far = fabs((double)a->displacement - (double)b->displacement);
+	return a->base == b->base && a->index == b->index && a->segment == b->segment &&
+	       (a->index == VT_REG_NONE || a->scale == b->scale);
+}
+
+static uint64_t registers(const struct vt_memory *m)
+{
+	return (m->base < VT_NREGS ? UINT64_C(1) << m->base : 0) |
+	       (m->index < VT_NREGS ? UINT64_C(1) << m->index : 0);
+}
+
+/*
+ * Where the same registers have just been the address of another access of the block, the page is
+ * there, unless the few bytes between the two are those at its end.
+ */
+static void find_neighbour(struct vti_culprit *c, uint32_t insn)
+{
+	uint32_t first = c->cfg->blocks[c->block[insn]].insn, i;
+	struct vt_facts f, g;
+	const struct vt_memory *m, *before;
+	double far, pages;
+
+	if (!decode(c, insn, &f))
+		return;
+	m = only_memory(&f);
+	for (i = insn; m && i > first; i--) {
+		const struct vt_mop *op = &c->ops[i - 1];
+
+		if ((op->flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) || (op->writes & registers(m)))
+			return;
+		if (!has_access(op) || !decode(c, i - 1, &g))
+			continue;
+		before = only_memory(&g);
+		if (!before || !is_near(m, before, &far))
+			continue;
+		pages = executions(c, insn) * fmin(1, far / c->core->dtlb.page);
+		c->data_pages[insn] = fmin(c->data_pages[insn], pages);
+		return;
+	}
+}
+
+void vti_culprit_neighbours(struct vti_culprit *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->cfg->ninsns && c->core->dtlb.page && c->in->code; i++)
+		if (has_access(&c->ops[i]) && executions(c, i) > 0)
+			find_neighbour(c, i);
+}
+
+/* ---- the stack ---- */
+
 /*
  * The stack's top is used by every call, return and push, so that its page is the last one that a
  * TLB would give up.

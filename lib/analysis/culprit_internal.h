@@ -32,8 +32,12 @@ void vti_culprit_fini(struct vti_culprit *c);
 /* Fills line_entries and page_entries. */
 int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err);
 
-/* Fills data_pages: for what uses the stack; for a loop that calls nothing, entered so often. */
+/*
+ * Fills data_pages: for what uses the stack; for what is near another access; for a loop that calls
+ * nothing, entered so often.
+ */
 void vti_culprit_stack(struct vti_culprit *c);
+void vti_culprit_neighbours(struct vti_culprit *c);
 void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t nbody,
 			   double entries);
 

@@ -112,13 +112,37 @@ void vti_rule_divider(const struct vti_stalled *st, struct vti_suspect *s)
 }
 
 /*
+ * Whether the instructions before this one have been issued as in the schedule: then so is it. What
+ * was before the last of them that waited for two cycles does not matter any more.
+ */
+static bool undisturbed(const struct vti_stalled *st)
+{
+	const struct vti_culprit *c = st->c;
+	const struct vt_cfg_block *b = &c->cfg->blocks[c->block[st->insn]];
+	uint32_t i;
+
+	for (i = st->insn; i > b->insn; i--) {
+		const struct vt_culprit_insn *in = &c->in->insns[i - 1];
+		double head = (double)c->costs[i - 1].head;
+
+		if (!(fabs(in->cycles - head) < 0.02) || (c->ops[i - 1].flags & VT_FACT_CALL))
+			return false;
+		if (head >= 2)
+			return true;
+	}
+	return false;
+}
+
+/*
  * A group of instructions that are issued together ends elsewhere than in the schedule if something
  * before has stalled, or control came another way: who finds no slot or unit left waits for the
  * next cycle.  Who begins a cycle in the schedule anyway finds all of them free.
  */
 static double next_cycle(const struct vti_stalled *st)
 {
-	return st->c->core->order == VT_IN_ORDER ? fmax(0, 1 - scheduled(st)) : 0;
+	if (st->c->core->order != VT_IN_ORDER || undisturbed(st))
+		return 0;
+	return fmax(0, 1 - scheduled(st));
 }
 
 /* Also those after which nothing is issued until they are done: whoever comes next waits. */
