@@ -20,7 +20,7 @@
  * can account for all of it, is what could for less than the second.
  */
 #define NEGLIGIBLE 0.02
-#define MINOR	   0.2
+#define MINOR	   (1.0 / 3)
 
 /* Every dynamic cause and the rule that may rule it out. */
 static const struct {
@@ -186,9 +186,9 @@ static int add_static(struct finder *f, uint32_t insn, double executions)
  * its bound.
  */
 static int add_dynamic(struct finder *f, const struct vti_stalled *st,
-		       const struct vti_suspect *suspects)
+		       const struct vti_suspect *suspects, double minor)
 {
-	double all = 0, left;
+	double all = minor, left;
 	uint32_t i;
 	int code = 0;
 
@@ -228,10 +228,13 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 	return code;
 }
 
-/* Guilty until proven innocent. */
-static void judge(const struct vti_stalled *st, struct vti_suspect *suspects)
+/*
+ * Guilty until proven innocent.  Returns what those could account for that are left out as minor:
+ * the least that others must have done does not become more by it.
+ */
+static double judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 {
-	double major = 0;
+	double major = 0, minor = 0;
 	uint32_t i;
 
 	for (i = 0; i < NRULES; i++) {
@@ -247,14 +250,17 @@ static void judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 			major += s->bound;
 	}
 	for (i = 0; i < NRULES && major >= st->cycles; i++)
-		if (suspects[i].bound < MINOR * st->cycles)
+		if (suspects[i].bound < MINOR * st->cycles) {
+			minor += suspects[i].bound;
 			suspects[i].bound = 0;
+		}
+	return minor;
 }
 
 static int find_at(struct finder *f, uint32_t insn)
 {
 	const struct vt_culprit_insn *in = &f->c.in->insns[insn];
-	double head = (double)f->c.costs[insn].head, cycles;
+	double head = (double)f->c.costs[insn].head, cycles, minor;
 	struct vti_suspect suspects[NRULES];
 	struct vti_stalled st;
 	int code;
@@ -282,8 +288,8 @@ static int find_at(struct finder *f, uint32_t insn)
 	st.executions = in->executions;
 	st.cycles = cycles;
 	find_arrivals(&st);
-	judge(&st, suspects);
-	return add_dynamic(f, &st, suspects);
+	minor = judge(&st, suspects);
+	return add_dynamic(f, &st, suspects, minor);
 }
 
 static int by_place(const void *va, const void *vb)
