@@ -52,7 +52,7 @@ struct vt_ooo {
 	struct places stores;
 	struct places ints;
 	struct places fps;
-	/* The queue: a heap of when they leave it, the first on top. */
+	/* The queue: when each leaves it, in no order. */
 	uint64_t *queue;
 	uint32_t queued;
 	uint32_t room;
@@ -125,41 +125,41 @@ static void places_take(struct places *p, uint32_t n, uint64_t free)
 
 static void queue_push(struct vt_ooo *e, uint64_t leaves)
 {
-	uint32_t i = e->queued, up;
-
-	if (e->queued == e->room)
-		return;
-	e->queued++;
-	for (; i && e->queue[up = (i - 1) / 2] > leaves; i = up)
-		e->queue[i] = e->queue[up];
-	e->queue[i] = leaves;
+	if (e->queued < e->room)
+		e->queue[e->queued++] = leaves;
 }
 
-static void queue_pop(struct vt_ooo *e)
+/* Those that have left at `at` are gone; when the first of the others will. */
+static uint64_t queue_leave(struct vt_ooo *e, uint64_t at)
 {
-	uint64_t last = e->queue[--e->queued];
-	uint32_t i = 0, down;
+	uint64_t first = UINT64_MAX;
+	uint32_t i, n = 0;
 
-	while ((down = 2 * i + 1) < e->queued) {
-		if (down + 1 < e->queued && e->queue[down + 1] < e->queue[down])
-			down++;
-		if (e->queue[down] >= last)
-			break;
-		e->queue[i] = e->queue[down];
-		i = down;
+	for (i = 0; i < e->queued; i++) {
+		uint64_t leaves = e->queue[i];
+		bool stays = leaves > at;
+
+		e->queue[n] = leaves;
+		n += stays;
+		if (stays && leaves < first)
+			first = leaves;
 	}
-	e->queue[i] = last;
+	e->queued = n;
+	return first;
 }
 
-/* When there is room for `n` in the queue, at `at` or later. */
+/* When there is room for `n` in the queue, at `at` or later.  Who has left is noticed when needed.
+ */
 static uint64_t queue_when(struct vt_ooo *e, uint64_t at, uint32_t n)
 {
-	if (!e->room)
+	uint64_t first;
+
+	if (!e->room || e->queued + n <= e->room)
 		return at;
-	while (e->queued && (e->queue[0] <= at || e->queued + n > e->room)) {
-		if (e->queue[0] > at)
-			at = e->queue[0];
-		queue_pop(e);
+	first = queue_leave(e, at);
+	while (e->queued && e->queued + n > e->room) {
+		at = first;
+		first = queue_leave(e, at);
 	}
 	return at;
 }
@@ -195,31 +195,48 @@ static void fetch(struct vt_ooo *e, struct step *x)
 		e->fetch.used = e->fetch.width;
 }
 
-/* When there is room everywhere; *cause becomes why it is later than `at`. */
-static uint64_t when_room(struct vt_ooo *e, const struct vt_mop *op, uint64_t at, uint8_t *cause)
+static uint32_t count_bits(uint64_t bits)
 {
-	uint32_t loads = 0, stores = 0, queued = 0, i;
+	uint32_t n = 0;
+
+	for (; bits; bits &= bits - 1)
+		n++;
+	return n;
+}
+
+static void count_needs(struct step *x)
+{
+	const struct vt_mop *op = x->in->op;
+	struct needs n = {.slots = op->slots ? op->slots : 1};
+	unsigned i;
+
+	for (i = 0; i < x->nuops; i++) {
+		n.loads += op->uops[i].op_class == VT_OP_LOAD;
+		n.stores += op->uops[i].op_class == VT_OP_STORE;
+		n.queued += op->uops[i].op_class != VT_OP_NOP;
+	}
+	n.ints = count_bits(op->writes & INTS);
+	n.fps = count_bits(op->writes & VECTORS);
+	x->needs = n;
+}
+
+/* When there is room everywhere; *cause becomes why it is later than `at`. */
+static uint64_t when_room(struct vt_ooo *e, const struct needs *n, uint64_t at, uint8_t *cause)
+{
 	uint64_t when = at, t;
 
-	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++) {
-		loads += op->uops[i].op_class == VT_OP_LOAD;
-		stores += op->uops[i].op_class == VT_OP_STORE;
-		queued += op->uops[i].op_class != VT_OP_NOP;
-	}
-	t = places_when(&e->rob, op->slots ? op->slots : 1);
+	t = places_when(&e->rob, n->slots);
 	when = t > when ? t : when;
-	t = places_when(&e->loads, loads);
+	t = places_when(&e->loads, n->loads);
 	when = t > when ? t : when;
-	t = places_when(&e->ints, (uint32_t)__builtin_popcountll(op->writes & INTS));
+	t = places_when(&e->ints, n->ints);
 	when = t > when ? t : when;
-	if (op->writes & VECTORS) {
-		t = places_when(&e->fps, (uint32_t)__builtin_popcountll(op->writes & VECTORS));
-		when = t > when ? t : when;
-	}
-	when = queue_when(e, when, queued);
+	t = places_when(&e->fps, n->fps);
+	when = t > when ? t : when;
+	when = queue_when(e, when, n->queued);
 	if (when > at)
 		*cause = VT_STALL_QUEUE;
-	t = places_when(&e->stores, stores);
+	t = places_when(&e->stores, n->stores);
 	if (t > when) {
 		*cause = VT_STALL_WRITE_BUFFER;
 		when = t;
@@ -229,16 +246,16 @@ static uint64_t when_room(struct vt_ooo *e, const struct vt_mop *op, uint64_t at
 
 static void place(struct vt_ooo *e, struct step *x)
 {
-	const struct vt_mop *op = x->in->op;
 	uint64_t came = x->fetched + e->depth - 1;
 	uint64_t at = came > e->place.cycle ? came : e->place.cycle;
 
 	x->late = VT_STALL_SLOTTING;
-	at = when_room(e, op, at, &x->late);
+	count_needs(x);
+	at = when_room(e, &x->needs, at, &x->late);
 	if (x->late != VT_STALL_SLOTTING)
 		/* The window is full: whatever had emptied the front end is made up for. */
 		e->front.until = 0;
-	take(&e->place, at, op->slots ? op->slots : 1);
+	take(&e->place, at, x->needs.slots);
 	x->placed = e->place.cycle;
 	places_take(&e->fetched, 1, x->placed);
 }
@@ -487,31 +504,27 @@ static void write_stores(struct vt_ooo *e, const struct step *x)
 
 static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cost *cost)
 {
-	const struct vt_mop *op = x->in->op;
 	struct lane before = e->retire;
-	uint64_t first;
-	unsigned i, loads = 0;
+	uint64_t first, free;
 
 	if (!e->started) {
 		/* The first one would have come right behind others. */
 		before = e->retire = (struct lane){x->done - 1, before.width, before.width};
 		e->started = true;
 	}
-	first = take(&e->retire, x->done, op->slots ? op->slots : 1);
+	first = take(&e->retire, x->done, x->needs.slots);
 	cost->cycle = e->retire.cycle;
 	cost->head = e->retire.cycle - before.cycle;
 	cost->nstalls = 0;
 	cost->used = cost->head * e->retire.width;
 	vti_ooo_explain(x, &before, first, cost);
-	for (i = 0; i < x->nuops; i++)
-		loads += op->uops[i].op_class == VT_OP_LOAD;
-	places_take(&e->rob, op->slots ? op->slots : 1, cost->cycle + 1);
-	places_take(&e->loads, loads, cost->cycle + 1);
-	places_take(&e->ints, (uint32_t)__builtin_popcountll(op->writes & INTS), cost->cycle + 1);
-	if (op->writes & VECTORS)
-		places_take(&e->fps, (uint32_t)__builtin_popcountll(op->writes & VECTORS),
-			    cost->cycle + 1);
-	write_stores(e, x);
+	free = cost->cycle + 1;
+	places_take(&e->rob, x->needs.slots, free);
+	places_take(&e->loads, x->needs.loads, free);
+	places_take(&e->ints, x->needs.ints, free);
+	places_take(&e->fps, x->needs.fps, free);
+	if (x->needs.stores)
+		write_stores(e, x);
 }
 
 static void redirect(struct vt_ooo *e, const struct step *x)

@@ -48,9 +48,20 @@ struct front {
 	uint64_t until; /* those that are fetched before may feel it */
 };
 
+/* What an instruction takes up until it retires, or leaves the queue. */
+struct needs {
+	uint32_t slots;
+	uint32_t loads;
+	uint32_t stores;
+	uint32_t queued;
+	uint32_t ints;
+	uint32_t fps;
+};
+
 /* The instruction at hand. */
 struct step {
 	const struct vt_ooo_insn *in;
+	struct needs needs;
 	uint64_t begun;	    /* its fetch */
 	struct front front; /* before that */
 	uint64_t translated;
