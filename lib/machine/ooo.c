@@ -428,7 +428,10 @@ static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *load
 	const struct vt_uop *u = &x->in->op->uops[n];
 	struct running *r = &x->uops[n];
 
-	*r = (struct running){.ready = x->placed + 1};
+	/* The rest is only looked at where `bound` says so. */
+	r->bound = BOUND_FRONT;
+	r->ready = x->placed + 1;
+	r->tlb = r->cache = r->forward = 0;
 	await_operands(e, x, u, n, r);
 	r->issued = u->op_class == VT_OP_NOP ? r->ready : issue(e, u, r->ready);
 	if (u->op_class != VT_OP_NOP)
@@ -517,7 +520,8 @@ static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cos
 	cost->head = e->retire.cycle - before.cycle;
 	cost->nstalls = 0;
 	cost->used = cost->head * e->retire.width;
-	vti_ooo_explain(x, &before, first, cost);
+	if (first > before.cycle)
+		vti_ooo_explain(x, &before, first, cost);
 	free = cost->cycle + 1;
 	places_take(&e->rob, x->needs.slots, free);
 	places_take(&e->loads, x->needs.loads, free);

@@ -107,8 +107,6 @@ void vti_ooo_explain(const struct step *x, const struct lane *before, uint64_t f
 	uint64_t whose = x->in->tag;
 	unsigned last = 0, i;
 
-	if (first == before->cycle)
-		return;
 	if (x->front.until > x->begun) {
 		why = x->front.cause;
 		whose = x->front.by;

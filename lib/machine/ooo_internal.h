@@ -73,7 +73,7 @@ struct step {
 	uint64_t done;
 };
 
-/* Tells what the slots between two retirements were lost to. */
+/* Tells what the slots between two retirements were lost to; `first` is after `before`. */
 void vti_ooo_explain(const struct step *x, const struct lane *before, uint64_t first,
 		     struct vt_inorder_cost *cost);
 
