@@ -107,6 +107,8 @@ static int schedule_out_of_order(const struct vt_core *m, const struct vt_mop *c
 	struct vt_ooo *e = vt_ooo_new(m, NULL);
 	struct vt_inorder_cost cost;
 	struct vt_ooo_insn in = {0};
+	uint32_t width = m->retire ? m->retire : 1;
+	float own;
 	size_t i;
 
 	if (!e)
@@ -116,9 +118,16 @@ static int schedule_out_of_order(const struct vt_core *m, const struct vt_mop *c
 		in.tag = i;
 		in.taken = is_taken(&ops[i], i + 1 == n);
 		vt_ooo_run(e, &in, &cost, NULL);
-		if (i >= warm)
-			tell_cost(&cost, m->retire ? m->retire : 1, (int64_t)(i - warm),
-				  (int64_t)warm, &costs[i - warm]);
+		if (i < warm)
+			continue;
+		tell_cost(&cost, width, (int64_t)(i - warm), (int64_t)warm, &costs[i - warm]);
+		/*
+		 * Which of those retired together is the first changes from time to time, so that
+		 * each has its slots' part of the cycle.
+		 */
+		own = (float)(ops[i]->slots ? ops[i]->slots : 1) / (float)width;
+		costs[i - warm].head -= costs[i - warm].best - own;
+		costs[i - warm].best = own;
 	}
 	vt_ooo_free(e);
 	return 0;

@@ -30,7 +30,11 @@ struct vt_schedule_stall {
 };
 
 struct vt_schedule_cost {
-	float head;	 /* M_i, cycles; 0 for all but the first of those issued together */
+	/*
+	 * M_i, cycles; in order 0 for all but the first of those issued together.  Out of order,
+	 * where those retired together do not stay so, each has its slots' part of a cycle.
+	 */
+	float head;
 	float best;	 /* of them, what it would take if only issue width mattered */
 	int32_t depends; /* index of the latest earlier instruction whose latency `head` hangs on */
 	uint8_t nstalls;

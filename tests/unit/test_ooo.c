@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "machine/ooo.h"
+#include "machine/schedule.h"
 
 #define INSNS 400
 
@@ -556,6 +557,64 @@ static void test_forwarding(void **state)
 	assert_true((int64_t)load_takes(0xff8, 8, &c) < 0);
 }
 
+/* ---- static schedules ---- */
+
+/* What the last copy of a loop of `n` takes, and each part of it. */
+static float loop_takes(const struct vt_mop *body, size_t n, struct vt_schedule_cost *costs)
+{
+	enum { COPIES = 40 };
+	struct vt_core m = machine();
+	const struct vt_mop *ops[COPIES * 8];
+	struct vt_error err = VT_ERROR_INIT;
+	float sum = 0;
+	size_t i;
+
+	assert_true(n <= 8);
+	for (i = 0; i < COPIES * n; i++)
+		ops[i] = &body[i % n];
+	assert_int_equal(vt_schedule(&m, ops, COPIES * n, (COPIES - 1) * n, costs, &err), 0);
+	for (i = 0; i < n; i++)
+		sum += costs[i].head;
+	return sum;
+}
+
+static void test_schedules(void **state)
+{
+	struct vt_schedule_cost costs[8];
+	struct vt_mop body[4];
+	size_t i;
+
+	(void)state;
+	/* Nothing but width: a third of a cycle each. */
+	for (i = 0; i < 3; i++)
+		body[i] = simple(0, 1, VT_OP_INT, 1);
+	assert_float_equal(loop_takes(body, 3, costs), 1, 1e-5);
+	assert_float_equal(costs[1].head, 1.0 / 3, 1e-5);
+	assert_int_equal(costs[1].nstalls, 0);
+	/* One of them waits for what it made itself in the last round. */
+	body[1] = simple(2, 2, VT_OP_FADD, 5);
+	assert_float_equal(loop_takes(body, 3, costs), 5, 1e-5);
+	assert_float_equal(costs[0].head, 1.0 / 3, 1e-5);
+	assert_int_equal(costs[1].stalls[0].cause, VT_STALL_OPERAND_A);
+	assert_int_equal(costs[1].stalls[0].culprit, 1 - 3);
+	assert_int_equal(costs[1].depends, 1 - 3);
+	/* And one that is not pipelined takes even longer. */
+	body[2] = simple(0, 4, VT_OP_DIVIDE, 9);
+	body[2].uops[0].units = 1;
+	body[2].uops[0].busy = 7;
+	assert_float_equal(loop_takes(body, 3, costs), 7, 1e-5);
+	assert_int_equal(costs[2].stalls[0].cause, VT_STALL_UNIT_STATIC);
+	/* A branch that is taken ends what is fetched in a cycle. */
+	for (i = 0; i < 4; i++)
+		body[i] = simple(0, 1, VT_OP_INT, 1);
+	body[1].flags = VT_FACT_BRANCH | VT_FACT_CONDITIONAL;
+	body[3].flags = VT_FACT_BRANCH | VT_FACT_JUMP;
+	assert_float_equal(loop_takes(body, 2, costs), 1, 1e-5);
+	/* A conditional one is not taken where the next one is behind it. */
+	assert_float_equal(loop_takes(body + 2, 2, costs), 1, 1e-5);
+	assert_true(loop_takes(body, 4, costs) < 2);
+}
+
 /* ---- whatever a description says ---- */
 
 static void test_odd_machines(void **state)
@@ -594,7 +653,7 @@ int main(void)
 		cmocka_unit_test(test_width),	     cmocka_unit_test(test_unit),
 		cmocka_unit_test(test_misses),	     cmocka_unit_test(test_fetch_misses),
 		cmocka_unit_test(test_mispredicted), cmocka_unit_test(test_forwarding),
-		cmocka_unit_test(test_odd_machines),
+		cmocka_unit_test(test_odd_machines), cmocka_unit_test(test_schedules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
