@@ -44,6 +44,14 @@ bool vti_state_is_loaded(const struct vti_value *v)
 	return !v->entry && !v->computed && !v->off && v->sym >> 60 == NAME_LOAD >> 60;
 }
 
+bool vti_state_switched(const struct vti_state *s)
+{
+	const struct vti_value *v = &s->regs[VT_REG_SP];
+
+	return !v->entry && !v->computed && !v->off && v->sym && v->sym != NAME_STACK &&
+	       v->sym >> 60 != NAME_JOIN >> 60;
+}
+
 /* ---- what comparisons told ---- */
 
 /* Of another width, too, as long as neither has more bits than the narrower. */
@@ -300,9 +308,10 @@ static struct vti_value load(struct vti_state *s, const struct vti_value *addres
 	const struct vti_cell *found;
 	uint64_t n;
 
-	if (is_table(address, m) && size <= 8) {
-		if (address->lo == address->hi && m->read(m->arg, address->lo, size, &n))
-			return vti_value_constant(n);
+	if (is_table(address, m) && size <= 8 && address->lo == address->hi &&
+	    m->read(m->arg, address->lo, size, &n))
+		return vti_value_constant(n);
+	if (is_table(address, m) && size <= 8 && address->lo != address->hi) {
 		v = *address;
 		v.sym = v.off = 0;
 		v.width = 64;
@@ -552,7 +561,7 @@ static struct vti_value result(struct step *t, enum op op)
 		one = vti_value_constant(op == OP_INC ? 1 : vti_mask(t->width));
 		return vti_value_add(&v, &one, t->width, made(t));
 	case OP_COUNT:
-		v.hi = 64;
+		v.hi = 63;
 		return v;
 	default:
 		return t->f->nsources ? worked(t, op) : v;

@@ -68,6 +68,9 @@ bool vti_state_is_loaded(const struct vti_value *v);
 /* True when the stack is as at the procedure's first instruction. */
 bool vti_state_at_start(const struct vti_state *s);
 
+/* True when there is another stack than at the start: longjmp() does that. */
+bool vti_state_switched(const struct vti_state *s);
+
 /* Does what the instruction at `vaddr` does; `offset` names it in the procedure. */
 void vti_state_step(struct vti_state *s, const struct vt_facts *f, uint64_t vaddr, uint32_t offset,
 		    const struct vti_memory *m);

@@ -139,8 +139,8 @@ static bool take_entries(struct vti_targets *t, struct vti_node *n, const struct
 static bool take_table(struct vti_targets *t, struct vti_node *n, const struct vti_value *v)
 {
 	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1;
-	/* All that fits a byte or two may be more than the program has in mind. */
-	bool natural = count == 256 || count == 65536;
+	/* All that fits a byte or two, or counts bits, may be more than the program has in mind. */
+	bool natural = count == 64 || count == 256 || count == 65536;
 
 	if (count <= MAX_ENTRIES && take_entries(t, n, v, count, true))
 		return true;

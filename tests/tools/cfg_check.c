@@ -285,7 +285,9 @@ static void check_within(struct checker *c, const struct place *from, const stru
 	}
 	if (g->blocks[ablock].incomplete)
 		c->n[INCOMPLETE]++;
-	else
+	/* A tail call of itself through a pointer. */
+	else if (to->vaddr != to->sym->start || !(g->insns[a].flags & VT_FACT_INDIRECT) ||
+		 !leads(g, ablock, VT_CFG_EXIT))
 		fault(c, MISSING, from, to);
 }
 
