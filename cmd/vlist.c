@@ -40,11 +40,6 @@ struct options {
 	const char *what;
 	struct vt_list_values values;
 	int format;
-	bool calc;
-	bool summary;
-	bool graph;
-	bool has_cutoff;
-	double cutoff;
 	struct app_cycles cycles;
 	const char *before; /* --diff: the other stream */
 };
@@ -300,7 +295,7 @@ static bool check_cycles(struct app *a, struct options *o)
 {
 	struct app_cycles *c = &o->cycles;
 
-	if (o->calc + o->summary + o->graph + (c->stall != NULL) > 1)
+	if (c->calc + c->summary + c->draw + (c->stall != NULL) > 1)
 		return app_usage(a, "--calc, --summary, --stall and --cfg exclude each other");
 	if (o->with_values || o->replay || o->source || o->events.count || o->listing.partial)
 		return app_usage(a,
@@ -309,14 +304,15 @@ static bool check_cycles(struct app *a, struct options *o)
 		return app_usage(a, "--csv and --tsv go with --stall; there is --json");
 	if (c->stall && vt_stall_find(c->stall) == VT_NSTALLS)
 		return app_usage(a, "--stall %s: no such cause; vlist(1) has them", c->stall);
-	if (c->images.count && (o->calc || o->graph || a->argc))
+	if (c->images.count &&
+	    (c->calc || c->draw || a->argc || (c->summary && (o->all || o->top))))
 		return app_usage(a, "--image goes with --summary and --stall, without procedures");
 	if (c->stall && a->argc)
 		return app_usage(a, "--stall lists procedures and takes none");
-	if ((o->calc || o->graph) && !a->argc && !o->all && !o->top)
+	if ((c->calc || c->draw) && !a->argc && !o->all && !o->top)
 		return app_usage(a, "name a procedure, or give --all or --top N");
-	c->view = o->calc      ? APP_CYCLES_CALC
-		  : o->summary ? APP_CYCLES_SUMMARY
+	c->view = c->calc      ? APP_CYCLES_CALC
+		  : c->summary ? APP_CYCLES_SUMMARY
 		  : c->stall   ? APP_CYCLES_STALL
 			       : APP_CYCLES_GRAPH;
 	return true;
@@ -324,14 +320,15 @@ static bool check_cycles(struct app *a, struct options *o)
 
 static bool is_cycles(const struct options *o)
 {
-	return o->calc || o->summary || o->graph || o->cycles.stall;
+	const struct app_cycles *c = &o->cycles;
+
+	return c->calc || c->summary || c->draw || c->stall;
 }
 
 static void list_cycles(struct app *a, struct options *o, struct state *s)
 {
 	struct app_cycles *c = &o->cycles;
 
-	c->cutoff = o->has_cutoff ? o->cutoff : 0;
 	c->top = o->top == UINT64_MAX ? 0 : o->top;
 	c->syntax = o->listing.syntax;
 	c->form = o->form;
@@ -369,9 +366,9 @@ static void list_diffs(struct app *a, const struct options *o, struct state *s)
 
 static bool check_options(struct app *a, struct options *o)
 {
-	if (o->has_cutoff && (o->cutoff < 0 || o->cutoff > 100))
+	if (o->cycles.has_cutoff && (o->cycles.cutoff < 0 || o->cycles.cutoff > 100))
 		return app_usage(a, "--cutoff: a percentage is wanted");
-	if (o->has_cutoff && !o->with_values && !is_cycles(o))
+	if (o->cycles.has_cutoff && !o->with_values && !is_cycles(o))
 		return app_usage(a, "--cutoff goes with --values, --calc and --stall");
 	if (app_form_count(&o->form) > 1)
 		return app_usage(a, "--json, --csv and --tsv exclude each other");
@@ -393,8 +390,8 @@ static bool check_options(struct app *a, struct options *o)
 		return false;
 	if (o->with_values && o->source)
 		return app_usage(a, "--values needs assembly, which --source leaves out");
-	if (o->has_cutoff)
-		o->values.cutoff = o->cutoff;
+	if (o->cycles.has_cutoff)
+		o->values.cutoff = o->cycles.cutoff;
 	if (o->all && !o->top)
 		o->top = UINT64_MAX;
 	if (!a->argc && !o->top && o->with_values)
@@ -410,7 +407,7 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	bool ok;
 	int i;
 
-	ok = is_cycles(o)     ? app_profile_read_freqs(a, &s->data, o->input, o->symfs, o->graph)
+	ok = is_cycles(o) ? app_profile_read_freqs(a, &s->data, o->input, o->symfs, o->cycles.draw)
 	     : o->with_values ? app_profile_read_values(a, &s->data, o->input, o->symfs)
 			      : app_profile_read(a, &s->data, o->input, o->symfs);
 	if (!ok)
@@ -478,17 +475,19 @@ static void run(struct app *a, struct options *o)
 		.arg = (arg_), .help = (text)                                                      \
 	}
 
+#define STRING(letter_, name_, variable, arg_, text)                                               \
+	{                                                                                          \
+		.letter = (letter_), .name = (name_), .type = VT_OPT_STRING, .value = &(variable), \
+		.arg = (arg_), .help = (text)                                                      \
+	}
+
 int main(int argc, char **argv)
 {
 	struct options o = {.values = {.cutoff = 1, .show = 5}};
 	struct app app;
 	const struct vt_opt opts[] = {
-		{.letter = 'i',
-		 .name = "input",
-		 .type = VT_OPT_STRING,
-		 .value = &o.input,
-		 .arg = "FILE",
-		 .help = "read the stream from FILE, not from standard input"},
+		STRING('i', "input", o.input, "FILE",
+		       "read the stream from FILE, not from standard input"),
 		FLAG('s', "source", o.source, "source lines with samples, no assembly"),
 		FLAG('a', "asm", o.assembly, "assembly only, no source"),
 		FLAG(0, "intel", o.intel, "x86 assembly in Intel's syntax"),
@@ -513,33 +512,9 @@ int main(int argc, char **argv)
 		     "look for source files in DIR first; repeat for more"),
 		FLAG(0, "values", o.with_values, "each instruction's hot lists of values (vhot)"),
 		FLAG(0, "replay", o.replay, "pairs of accesses that conflict (vreplay)"),
-		FLAG(0, "calc", o.calc, "cycles, stalls and culprits, block by block (vculprit)"),
-		FLAG(0, "summary", o.summary, "where the cycles of procedures or images went"),
-		{.name = "cfg",
-		 .type = VT_OPT_CHOICE_OR_NOT,
-		 .value = &o.cycles.graph,
-		 .arg = "FORM",
-		 .choices = app_graph_words,
-		 .given = &o.graph,
-		 .help = "the flow graph: svg (default) or dot"},
-		LIST(0, "image", o.cycles.images, "FILE",
-		     "with --summary and --stall: this image; repeat for more"),
-		{.name = "stall",
-		 .type = VT_OPT_STRING,
-		 .value = &o.cycles.stall,
-		 .arg = "KIND",
-		 .help = "the procedures that lose most to one cause: dcache, dtlb, …"},
-		{.name = "diff",
-		 .type = VT_OPT_STRING,
-		 .value = &o.before,
-		 .arg = "FILE",
-		 .help = "row by row beside what FILE, a stream of before, has"},
-		{.name = "cutoff",
-		 .type = VT_OPT_F64,
-		 .value = &o.cutoff,
-		 .arg = "P",
-		 .given = &o.has_cutoff,
-		 .help = "leave out what has less than P percent: values (default 1), blocks"},
+		APP_OPT_CYCLES(o.cycles),
+		STRING(0, "diff", o.before, "FILE",
+		       "row by row beside what FILE, a stream of before, has"),
 		{.name = "show",
 		 .type = VT_OPT_U64,
 		 .value = &o.values.show,

@@ -24,9 +24,13 @@ enum app_cycles_graph { APP_GRAPH_SVG, APP_GRAPH_DOT };
 extern const char *const app_graph_words[];
 
 struct app_cycles {
+	bool calc; /* which view was asked for; and by `stall` */
+	bool summary;
+	bool draw;
 	enum app_cycles_view view;
 	struct vt_opt_list images; /* of a summary, and of the procedures of STALL; empty: all */
 	const char *stall;	   /* the cause, by name or letter */
+	bool has_cutoff;	   /* it was given */
 	double cutoff; /* percent: blocks, and procedures of STALL, with less are left out */
 	uint64_t top;  /* procedures of STALL; 0: all */
 	int graph;     /* enum app_cycles_graph */
@@ -35,6 +39,39 @@ struct app_cycles {
 	const char *output;
 	int color;
 };
+
+/* The rows for an option table. */
+#define APP_OPT_CYCLES(cycles)                                                                     \
+	{.name = "calc",                                                                           \
+	 .type = VT_OPT_FLAG,                                                                      \
+	 .value = &(cycles).calc,                                                                  \
+	 .help = "cycles, stalls and culprits, block by block (vculprit)"},                        \
+		{.name = "summary",                                                                \
+		 .type = VT_OPT_FLAG,                                                              \
+		 .value = &(cycles).summary,                                                       \
+		 .help = "where the cycles of procedures or images went"},                         \
+		{.name = "cfg",                                                                    \
+		 .type = VT_OPT_CHOICE_OR_NOT,                                                     \
+		 .value = &(cycles).graph,                                                         \
+		 .arg = "FORM",                                                                    \
+		 .choices = app_graph_words,                                                       \
+		 .given = &(cycles).draw,                                                          \
+		 .help = "the flow graph: svg (default) or dot"},                                  \
+		{.name = "image",                                                                  \
+		 .type = VT_OPT_LIST,                                                              \
+		 .value = &(cycles).images,                                                        \
+		 .arg = "FILE",                                                                    \
+		 .help = "with --summary and --stall: this image; repeat for more"},               \
+		{.name = "cutoff",                                                                 \
+		 .type = VT_OPT_F64,                                                               \
+		 .value = &(cycles).cutoff,                                                        \
+		 .arg = "P",                                                                       \
+		 .given = &(cycles).has_cutoff,                                                    \
+		 .help = "leave out what has less than P percent: values (default 1), blocks"},    \
+	{                                                                                          \
+		.name = "stall", .type = VT_OPT_STRING, .value = &(cycles).stall, .arg = "KIND",   \
+		.help = "the procedures that lose most to one cause: dcache, dtlb, …"            \
+	}
 
 /*
  * Prints a view of these procedures; SUMMARY and STALL need none, and only GRAPH does without
