@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "machine/core.h"
+#include "machine/form_internal.h"
+#include "machine/opclass.h"
 #include "machine/timing.h"
 
 /* Registers whose values no schedule follows. */
@@ -16,108 +18,51 @@ static uint64_t bit(unsigned reg)
 	return reg < VT_NREGS ? UINT64_C(1) << reg : 0;
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
+/* ---- mnemonics ---- */
 
-/* True if `text` begins with one of the words, which blanks separate. */
-static bool begins_one(const char *text, const char *words)
-{
-	while (*words) {
-		size_t n = strcspn(words, " ");
+#define FITS(words, mnemonic)                                                                      \
+	(vti_word_find(words, sizeof(words) / sizeof((words)[0]), mnemonic) >= 0)
 
-		if (strncmp(text, words, n) == 0)
-			return true;
-		words += n + strspn(words + n, " ");
-	}
-	return false;
-}
+/* Those of SSE that compute one element leave the others of the register as they are. */
+static const struct vti_word merging[] = {
+	VTI_BEGINS("cvtsi2s", 1), VTI_BEGINS("cvtss2sd", 1), VTI_BEGINS("cvtsd2ss", 1),
+	VTI_BEGINS("sqrts", 1),	  VTI_BEGINS("rcps", 1),     VTI_BEGINS("rsqrts", 1),
+	VTI_BEGINS("rounds", 1),
+};
 
-static bool is_one(const char *text, const char *words)
-{
-	size_t length = strlen(text);
+/* Without the v of VEX: x ^ x, x - x and x > x are 0 whatever x is, and decoders know it. */
+static const struct vti_word zeroing[] = {
+	VTI_IS("xor", 1),     VTI_IS("sub", 1),	    VTI_IS("pxor", 1),	VTI_IS("xorps", 1),
+	VTI_IS("xorpd", 1),   VTI_IS("psubb", 1),   VTI_IS("psubw", 1), VTI_IS("psubd", 1),
+	VTI_IS("psubq", 1),   VTI_IS("pxord", 1),   VTI_IS("pxorq", 1), VTI_IS("pcmpgtb", 1),
+	VTI_IS("pcmpgtw", 1), VTI_IS("pcmpgtd", 1),
+};
 
-	while (*words) {
-		size_t n = strcspn(words, " ");
+/* What only loads or stores, beside moves, pushes and pops. */
+static const struct vti_word moving[] = {
+	VTI_IS("lddqu", 1), VTI_IS("vlddqu", 1),	 VTI_IS("movbe", 1),
+	VTI_IS("leave", 1), VTI_IS("stosb", 1),		 VTI_IS("stosw", 1),
+	VTI_IS("stosd", 1), VTI_IS("stosq", 1),		 VTI_IS("lodsb", 1),
+	VTI_IS("lodsw", 1), VTI_IS("lodsd", 1),		 VTI_IS("lodsq", 1),
+	VTI_IS("movsb", 1), VTI_IS("movsw", 1),		 VTI_IS("movsq", 1),
+	VTI_IS("movsd", 1), VTI_BEGINS("vbroadcast", 1), VTI_BEGINS("vpbroadcast", 1),
+};
 
-		if (n == length && strncmp(text, words, n) == 0)
-			return true;
-		words += n + strspn(words + n, " ");
-	}
-	return false;
-}
+static const struct vti_word x87_moving[] = {
+	VTI_IS("fld", 1),
+	VTI_IS("fst", 1),
+	VTI_IS("fstp", 1),
+};
 
-static const char *stem(const struct vt_facts *f)
-{
-	return f->mnemonic[0] == 'v' ? f->mnemonic + 1 : f->mnemonic;
-}
+/* Without the v of VEX: copies between vector registers. */
+static const struct vti_word vector_copies[] = {
+	VTI_BEGINS("movaps", 1), VTI_BEGINS("movapd", 1), VTI_BEGINS("movups", 1),
+	VTI_BEGINS("movupd", 1), VTI_BEGINS("movdqa", 1), VTI_BEGINS("movdqu", 1),
+};
 
-/* ---- the class of the operation proper ---- */
-
-static enum vt_op_class vector_class(const char *m, uint32_t flags)
-{
-	if (flags & VT_FACT_DIVIDE || begins_one(m, "sqrt"))
-		return VT_OP_FDIV;
-	if (begins_one(m, "shuf pshuf unpck punpck perm broadcast pbroadcast insert pinsr extract "
-			  "pextr pack movddup movshdup movsldup palignr align psrldq pslldq "
-			  "compress expand movhlps movlhps"))
-		return VT_OP_SHUFFLE;
-	if (flags & VT_FACT_MULTIPLY ||
-	    begins_one(m, "aes pclmul gf2 sha pmadd dp psadbw rcp rsqrt"))
-		return VT_OP_FMUL;
-	if (begins_one(m, "and or xor blend mov"))
-		return VT_OP_VINT;
-	return flags & VT_FACT_FLOAT ? VT_OP_FADD : VT_OP_VINT;
-}
-
-static enum vt_op_class x87_class(const char *m, uint32_t flags)
-{
-	if (flags & VT_FACT_DIVIDE || is_one(m, "fsqrt"))
-		return VT_OP_FDIV;
-	if (flags & VT_FACT_MULTIPLY)
-		return VT_OP_FMUL;
-	if (is_one(m, "fxch fnop ffree fincstp fdecstp"))
-		return VT_OP_NOP;
-	if (begins_one(m, "fsin fcos fptan fpatan f2xm1 fyl2x fscale fprem fbld fbstp fxtract "
-			  "frstor fnsave fldenv fnstenv fninit fldcw fxsave fxrstor"))
-		return VT_OP_SLOW;
-	return VT_OP_FADD;
-}
-
-static bool is_microcode(const char *m)
-{
-	return is_one(m, "in out insb insd insw outsb outsd outsw hlt iret iretd iretq enter ud0 "
-			 "ud1 ud2 stmxcsr ldmxcsr vstmxcsr vldmxcsr") ||
-	       begins_one(m, "cpuid rdtsc rdpmc rdpid xgetbv xsetbv xsave xrstor rdrand rdseed "
-			     "rdfsbase rdgsbase wrfsbase wrgsbase rdmsr wrmsr sysret swapgs "
-			     "wbinvd invlpg clflush clwb xbegin xend xabort xtest vmcall");
-}
-
-static enum vt_op_class class_of(const struct vt_facts *f)
-{
-	const char *m = f->mnemonic;
-
-	if (f->flags & VT_FACT_NOP || is_one(m, "vzeroupper vzeroall emms"))
-		return VT_OP_NOP;
-	if (f->flags & VT_FACT_SYSCALL || is_microcode(m))
-		return VT_OP_SLOW;
-	if (is_one(m, "mfence lfence sfence") || f->flags & VT_FACT_ATOMIC)
-		return VT_OP_SYNC;
-	if (f->flags & VT_FACT_BRANCH)
-		return VT_OP_BRANCH;
-	if (f->flags & VT_FACT_X87)
-		return x87_class(m, f->flags);
-	if (f->flags & VT_FACT_VECTOR)
-		return vector_class(stem(f), f->flags);
-	if (f->flags & VT_FACT_DIVIDE)
-		return VT_OP_DIVIDE;
-	if (f->flags & VT_FACT_MULTIPLY || is_one(m, "popcnt lzcnt tzcnt bsf bsr pdep pext crc32"))
-		return VT_OP_MULTIPLY;
-	if (begins_one(m, "shl shr sal sar rol ror rcl rcr"))
-		return VT_OP_SHIFT;
-	return VT_OP_INT;
-}
+static const struct vti_word copies[] = {
+	VTI_IS("mov", 1),
+};
 
 /* ---- registers ---- */
 
@@ -130,29 +75,21 @@ static uint64_t merged(const struct vt_facts *f)
 	for (i = 0; i < f->nresults; i++)
 		if (f->results[i].reg < VT_REG_VECTOR && f->results[i].size < 4)
 			regs |= bit(f->results[i].reg);
-	/* Those of SSE that compute one element leave the others as they are. */
-	if (begins_one(f->mnemonic, "cvtsi2s cvtss2sd cvtsd2ss sqrts rcps rsqrts rounds") &&
-	    f->nresults)
+	if (f->nresults && f->flags & VT_FACT_FLOAT && FITS(merging, f->mnemonic))
 		regs |= bit(f->results[0].reg);
 	return regs;
 }
 
-/* x ^ x and x - x are 0 whatever x is. */
 static bool is_zeroing(const struct vt_facts *f)
 {
-	const struct vt_operand *a = NULL, *b = NULL;
-	unsigned first = f->nsources == 3 ? 1 : 0; /* of EVEX, behind a mask: then never zeroing */
+	const struct vt_operand *a = &f->sources[0], *b = &f->sources[1];
 
-	if (f->nmemories || f->has_immediate || f->nsources < 1 || f->nsources > 2 || first ||
-	    !f->nresults)
+	/* With a mask, there are three sources, and not all of the register is cleared. */
+	if (f->nmemories || f->has_immediate || f->nsources != 2 || !f->nresults)
 		return false;
-	a = &f->sources[0];
-	b = &f->sources[f->nsources - 1];
-	if (a->reg != b->reg || a->size != b->size || a->high || b->high || a->size < 4 ||
-	    f->nsources == 1)
+	if (a->reg != b->reg || a->size != b->size || a->size < 4)
 		return false;
-	return is_one(stem(f), "xor sub pxor xorps xorpd psubb psubw psubd psubq pxord pxorq "
-			       "pandn pandnd pandnq andnps andnpd");
+	return FITS(zeroing, vti_stem(f));
 }
 
 static void take_registers(const struct vt_facts *f, struct vt_mop *op)
@@ -203,17 +140,14 @@ static bool only_moves(const struct vt_facts *f)
 	if (f->flags & (VT_FACT_ATOMIC | VT_FACT_REPEATED))
 		return false;
 	if (f->flags & VT_FACT_X87)
-		return is_one(f->mnemonic, "fld fst fstp");
-	return f->flags & (VT_FACT_MOVE | VT_FACT_PUSH | VT_FACT_POP) ||
-	       is_one(f->mnemonic, "lddqu movbe leave stosb stosw stosd stosq lodsb lodsw lodsd "
-				   "lodsq movsb movsw movsq") ||
-	       begins(f->mnemonic, "vbroadcast");
+		return FITS(x87_moving, f->mnemonic);
+	return f->flags & (VT_FACT_MOVE | VT_FACT_PUSH | VT_FACT_POP) || FITS(moving, f->mnemonic);
 }
 
 static void crack(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
 {
 	const bool load = f->flags & VT_FACT_LOAD, store = f->flags & VT_FACT_STORE;
-	const enum vt_op_class c = class_of(f);
+	const enum vt_op_class c = vti_op_class(f);
 	unsigned previous = 0;
 
 	if (c == VT_OP_NOP && !load && !store) {
@@ -238,7 +172,7 @@ static void crack(const struct vt_core *m, const struct vt_facts *f, struct vt_m
 		add(m, op, VT_OP_BRANCH, VT_UOP_READS | VT_UOP_WRITES | previous);
 		return;
 	}
-	if (!only_moves(f) || (!load && !store)) {
+	if ((!load && !store) || !only_moves(f)) {
 		add(m, op, c, VT_UOP_READS | VT_UOP_WRITES | previous);
 		previous = VT_UOP_PREVIOUS;
 	}
@@ -336,10 +270,9 @@ static bool is_free(const struct vt_core *m, const struct vt_facts *f)
 	    f->results[0].size < 4)
 		return false;
 	if (!vector)
-		return m->eliminates & VT_ELIMINATE_INT && is_one(f->mnemonic, "mov");
+		return m->eliminates & VT_ELIMINATE_INT && FITS(copies, f->mnemonic);
 	return m->eliminates & VT_ELIMINATE_VECTOR && f->sources[0].reg >= VT_REG_VECTOR &&
-	       f->results[0].reg >= VT_REG_VECTOR &&
-	       begins_one(stem(f), "movaps movapd movups movupd movdqa movdqu");
+	       f->results[0].reg >= VT_REG_VECTOR && FITS(vector_copies, vti_stem(f));
 }
 
 /* In the reorder buffer, an operation stands together with its load. */
@@ -359,7 +292,7 @@ static void count_slots(const struct vt_core *m, const struct vt_timing_row *row
 	op->slots = slots ? (uint8_t)slots : 1;
 }
 
-static void look_up(const struct vt_core *m, const struct vt_facts *f, const uint8_t *code,
+static void look_up(const struct vt_core *m, const struct vt_facts *f, const char *form,
 		    struct vt_mop *op)
 {
 	struct vt_timing_row row = {0};
@@ -379,7 +312,7 @@ static void look_up(const struct vt_core *m, const struct vt_facts *f, const uin
 	} else if (f->flags & (VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_INDIRECT)) {
 		op->estimated = !m->table;
 	} else if (op->uops[at].op_class != VT_OP_SLOW && op->uops[at].op_class != VT_OP_SYNC &&
-		   vt_timing_of(m, code, f->length, &row)) {
+		   vt_timing_of(m, form, &row)) {
 		apply(m, &row, op, (unsigned)at);
 		op->estimated = false;
 	}
@@ -388,8 +321,9 @@ static void look_up(const struct vt_core *m, const struct vt_facts *f, const uin
 
 bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op)
 {
+	char form[VT_FORM_SIZE] = "";
 	struct vt_facts f;
-	bool known = vt_facts_decode(code, size, &f);
+	bool known = vti_facts_decode_form(code, size, &f, m->table ? form : NULL);
 
 	memset(op, 0, sizeof(*op));
 	op->estimated = true;
@@ -402,6 +336,6 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 	op->length = f.length;
 	take_registers(&f, op);
 	crack(m, &f, op);
-	look_up(m, &f, code, op);
+	look_up(m, &f, form, op);
 	return true;
 }

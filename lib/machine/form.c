@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <Zydis/Zydis.h>
+#include "machine/form_internal.h"
 
 /* What an operand is called in a form; NULL: it is not named. */
 static const char *register_kind(ZydisRegister reg)
@@ -73,36 +73,42 @@ static size_t put_operand(char *form, size_t at, const ZydisDecodedOperand *o)
 	}
 }
 
-bool vt_form_of(const uint8_t *code, size_t size, char form[VT_FORM_SIZE])
+void vti_form_write(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
+		    char *form)
 {
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction insn;
-	ZydisDecoder decoder;
-	const char *mnemonic, *between = " ";
+	const char *mnemonic = ZydisMnemonicGetString(insn->mnemonic), *between = " ";
 	size_t at = 0;
 	unsigned i;
 
-	form[0] = 0;
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &insn, operands)))
-		return false;
-	mnemonic = ZydisMnemonicGetString(insn.mnemonic);
-	if (insn.attributes & ZYDIS_ATTRIB_HAS_LOCK)
+	if (insn->attributes & ZYDIS_ATTRIB_HAS_LOCK)
 		at = put(form, at, "lock ");
-	if (insn.attributes &
+	if (insn->attributes &
 	    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
 		at = put(form, at, "rep ");
 	at = put(form, at, mnemonic ? mnemonic : "?");
-	if (insn.mnemonic == ZYDIS_MNEMONIC_LEA)
+	if (insn->mnemonic == ZYDIS_MNEMONIC_LEA)
 		at = put(form, at, lea_kind(&operands[1]));
-	for (i = 0; i < insn.operand_count_visible; i++) {
+	for (i = 0; i < insn->operand_count_visible; i++) {
 		if (operands[i].encoding == ZYDIS_OPERAND_ENCODING_MASK)
 			continue;
 		at = put(form, at, between);
 		at = put_operand(form, at, &operands[i]);
 		between = ",";
 	}
+}
+
+bool vt_form_of(const uint8_t *code, size_t size, char form[VT_FORM_SIZE])
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+	ZydisDecoder decoder;
+
+	form[0] = 0;
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &insn, operands)))
+		return false;
+	vti_form_write(&insn, operands, form);
 	return true;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <Zydis/Zydis.h>
+#include "machine/form_internal.h"
 
 #define READ	(ZYDIS_OPERAND_ACTION_READ | ZYDIS_OPERAND_ACTION_CONDREAD)
 #define WRITE	(ZYDIS_OPERAND_ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE)
@@ -494,7 +494,7 @@ static void take_operands(const struct decoded *d, struct vt_facts *f)
 	take_unnamed(d, f);
 }
 
-bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
+bool vti_facts_decode_form(const uint8_t *bytes, size_t size, struct vt_facts *f, char *form)
 {
 	ZydisDecoder decoder;
 	struct decoded d;
@@ -513,7 +513,14 @@ bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
 	note_signs(&d);
 	f->flags = branch_flags(&d) | name_flags(&d) | attribute_flags(&d);
 	take_operands(&d, f);
+	if (form)
+		vti_form_write(&d.insn, d.operands, form);
 	return true;
+}
+
+bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
+{
+	return vti_facts_decode_form(bytes, size, f, NULL);
 }
 
 static bool stops(ZydisMnemonic m)

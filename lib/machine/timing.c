@@ -121,19 +121,14 @@ bool vt_timing_find(const struct vt_core *m, const char *form, struct vt_timing_
 	return true;
 }
 
-bool vt_timing_of(const struct vt_core *m, const uint8_t *code, size_t size,
-		  struct vt_timing_row *row)
+bool vt_timing_of(const struct vt_core *m, const char *form, struct vt_timing_row *row)
 {
-	char form[VT_FORM_SIZE], twin[VT_FORM_SIZE];
-	const char *p;
+	/* What a lock adds is the machine's class of operations that wait for all others. */
+	const char *p = strncmp(form, "lock ", 5) == 0 ? form + 5 : form;
+	char twin[VT_FORM_SIZE];
 	unsigned n;
 
-	memset(row, 0, sizeof(*row));
-	if (!m->table || !vt_form_of(code, size, form))
-		return false;
-	/* What a lock adds is the machine's class of operations that wait for all others. */
-	p = strncmp(form, "lock ", 5) == 0 ? form + 5 : form;
-	for (n = 0; vt_form_twin(p, n, twin); n++)
+	for (n = 0; m->table && vt_form_twin(p, n, twin); n++)
 		if (vt_timing_find(m, twin, row))
 			return true;
 	return vt_timing_find(m, p, row);

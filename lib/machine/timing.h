@@ -39,9 +39,8 @@ const struct vti_text *vt_timing_table(const char *name);
  */
 bool vt_timing_find(const struct vt_core *m, const char *form, struct vt_timing_row *row);
 
-/* The row of the instruction at the start of `code`, by its form or the nearest twin of that. */
-bool vt_timing_of(const struct vt_core *m, const uint8_t *code, size_t size,
-		  struct vt_timing_row *row);
+/* The same for a form that may use memory: the row of the nearest twin that has one, or its own. */
+bool vt_timing_of(const struct vt_core *m, const char *form, struct vt_timing_row *row);
 
 #ifdef __cplusplus
 }

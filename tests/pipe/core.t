@@ -22,6 +22,7 @@ record gzip gzip -c text
 record sort sort -R text
 record grep grep -E -c '(so|te)m.*9.*k' text
 record sed sed -E 's/([a-z]+)m/\1/g' text
+# shellcheck disable=SC2016 # of awk's, not the shell's
 record awk awk '{ c[$2] += $1 } END { print c["some"] }' text
 record perl perl -e 'print scalar reverse <>' text
 record python3 /usr/bin/python3 -c 'print(sum(x * 1.5 for x in range(10000)))'
