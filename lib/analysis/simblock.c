@@ -47,7 +47,13 @@ static void add_access(struct vti_simblock *k, uint32_t slot, uint16_t guard, ui
 	if (!insn->naccesses)
 		insn->access = *count;
 	insn->naccesses++;
-	k->slots[(*count)++] = (struct vti_simslot){(uint16_t)slot, guard, size, store};
+	k->slots[(*count)++] = (struct vti_simslot){
+		.slot = (uint16_t)slot,
+		.guard = guard,
+		.offset = a->offset,
+		.size = size,
+		.store = store,
+	};
 }
 
 /* Slots come in the order of instructions, which the dictionary has checked. */
@@ -67,7 +73,8 @@ static bool add_accesses(struct vti_simblock *k)
 			guard = (uint16_t)i;
 			continue;
 		}
-		if (s->what != VT_WHAT_LOAD_ADDRESS && s->what != VT_WHAT_STORE_ADDRESS)
+		if ((s->what != VT_WHAT_LOAD_ADDRESS && s->what != VT_WHAT_STORE_ADDRESS) ||
+		    s->size != sizeof(uint64_t))
 			continue;
 		if (guard != UINT16_MAX && b->slots[guard].insn != s->insn)
 			guard = UINT16_MAX;

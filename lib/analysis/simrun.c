@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/simulate_internal.h"
+#include "base/bytes.h"
 #include "image/imagedata.h"
 
 /* Of linux/perf_event.h: PERF_SAMPLE_IP, _TID, _TIME, _PERIOD. */

@@ -131,7 +131,8 @@ static inline void vti_simcounters_retire(struct vti_simcounters *c, const struc
 /* An access as the block's slots have it. */
 struct vti_simslot {
 	uint16_t slot;
-	uint16_t guard; /* of the block's slots; UINT16_MAX: it is always made */
+	uint16_t guard;	 /* of the block's slots; UINT16_MAX: it is always made */
+	uint32_t offset; /* of the address in the values of the block */
 	uint32_t size;
 	bool store;
 };

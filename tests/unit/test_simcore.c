@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What dynamic events cost a machine that issues in order, and whose they are: kernels of a few
+ * instructions whose times were worked out by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/simcore.h"
+#include "machine/simmem.h"
+
+#define BIT(reg) ((uint64_t)1 << (reg))
+#define MEMORY	 20
+#define PENALTY	 7
+
+/* What came out, in order. */
+struct log {
+	struct vt_sim_retired r[32];
+	struct vt_inorder_stall stalls[32][VT_INORDER_STALLS];
+	unsigned n;
+};
+
+static void retire(void *arg, const struct vt_sim_retired *r)
+{
+	struct log *log = arg;
+
+	assert_true(log->n < 32);
+	log->r[log->n] = *r;
+	memcpy(log->stalls[log->n], r->stalls, r->nstalls * sizeof(*r->stalls));
+	log->n++;
+}
+
+static void make_core(struct vt_core *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->order = VT_IN_ORDER;
+	m->fetch = m->decode = m->issue = m->retire = 1;
+	m->mispredict = PENALTY;
+	m->memory = MEMORY;
+	m->icache = (struct vt_cache_shape){.size = 4096, .line = 4096, .ways = 1};
+	m->dcache = (struct vt_cache_shape){.size = 64, .line = 32, .ways = 1};
+}
+
+static struct vt_mop make_op(enum vt_op_class op_class, uint64_t reads, uint64_t writes)
+{
+	struct vt_mop op = {.length = 4, .nuops = 1, .slots = 1, .writes = writes};
+
+	op.reads = op_class == VT_OP_LOAD ? 0 : reads;
+	op.address_reads = op_class == VT_OP_LOAD ? reads : 0;
+	op.uops[0] = (struct vt_uop){
+		.op_class = (uint8_t)op_class,
+		.operands = VT_UOP_READS | VT_UOP_ADDRESS | VT_UOP_WRITES,
+		.latency = 1,
+		.busy = 1,
+	};
+	return op;
+}
+
+/* Runs ops[i] as instruction i, four bytes each from 0x1000 on, with one access each or none. */
+static void run(const struct vt_core *m, const struct vt_mop *ops, const uint64_t *addresses,
+		unsigned n, struct log *log)
+{
+	struct vt_sim_hooks hooks = {.retire = retire, .arg = log};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_simcore *c = vt_simcore_new(m, &hooks, &err);
+	unsigned i;
+
+	assert_non_null(c);
+	memset(log, 0, sizeof(*log));
+	for (i = 0; i < n; i++) {
+		bool store = ops[i].uops[0].op_class == VT_OP_STORE;
+		struct vt_sim_access access = {addresses ? addresses[i] : 0, 8, store};
+		struct vt_sim_insn insn = {
+			.op = &ops[i],
+			.tag = i,
+			.addr = 0x1000 + 4 * (uint64_t)i,
+			.next = 0x1004 + 4 * (uint64_t)i,
+			.naccesses = access.addr ? 1 : 0,
+			.accesses = &access,
+		};
+
+		vt_simcore_run(c, &insn);
+	}
+	vt_simcore_drain(c);
+	assert_int_equal(log->n, n);
+	vt_simcore_free(c);
+}
+
+static void assert_stall(const struct log *log, unsigned i, enum vt_stall_cause cause, uint64_t by,
+			 uint32_t cycles)
+{
+	unsigned k;
+
+	for (k = 0; k < log->r[i].nstalls; k++)
+		if (log->stalls[i][k].cause == cause) {
+			assert_int_equal(log->stalls[i][k].slots, cycles);
+			assert_int_equal(log->stalls[i][k].by, by);
+			return;
+		}
+	fail_msg("no such stall");
+}
+
+/* Who needs the data waits, not the load, nor what comes between. */
+static void load_misses(void **state)
+{
+	struct vt_mop ops[4] = {make_op(VT_OP_LOAD, 0, BIT(1)), make_op(VT_OP_INT, BIT(2), BIT(2)),
+				make_op(VT_OP_INT, BIT(1), BIT(3)), make_op(VT_OP_LOAD, 0, BIT(1))};
+	const uint64_t addresses[4] = {0x100, 0, 0, 0x108};
+	struct vt_core m;
+	struct log log;
+
+	(void)state;
+	make_core(&m);
+	run(&m, ops, addresses, 4, &log);
+	assert_int_equal(log.r[1].head, 1);
+	/* The data was there MEMORY cycles late; the one between took the first of them. */
+	assert_int_equal(log.r[2].cycle, log.r[0].cycle + 1 + MEMORY);
+	assert_stall(&log, 2, VT_STALL_DCACHE, 0, MEMORY - 1);
+	assert_int_equal(log.r[0].data_missed, VT_MISS_L1);
+	assert_int_equal(log.r[3].data_missed, 0);
+	assert_int_equal(log.r[3].head, 1);
+}
+
+/* Both parts of what a page that is not known, and a line that is not there, cost. */
+static void pages(void **state)
+{
+	struct vt_mop ops[2] = {make_op(VT_OP_LOAD, 0, BIT(1)), make_op(VT_OP_INT, BIT(1), BIT(3))};
+	const uint64_t addresses[2] = {0x5000, 0};
+	struct vt_core m;
+	struct log log;
+
+	(void)state;
+	make_core(&m);
+	m.dtlb = (struct vt_tlb_shape){.entries = 2, .ways = 2, .page = 4096, .latency = 9};
+	run(&m, ops, addresses, 2, &log);
+	assert_stall(&log, 1, VT_STALL_DTLB, 0, 9);
+	assert_stall(&log, 1, VT_STALL_DCACHE, 0, MEMORY);
+	assert_int_equal(log.r[1].head, 1 + 9 + MEMORY);
+}
+
+/* The first instruction of each line waits for it, from when the one before was issued. */
+static void fetch_misses(void **state)
+{
+	struct vt_mop ops[17];
+	struct vt_core m;
+	struct log log;
+	unsigned i;
+
+	(void)state;
+	make_core(&m);
+	m.icache = (struct vt_cache_shape){.size = 64, .line = 32, .ways = 1};
+	for (i = 0; i < 17; i++)
+		ops[i] = make_op(VT_OP_INT, 0, 0);
+	run(&m, ops, NULL, 17, &log);
+	for (i = 1; i < 17; i++) {
+		assert_int_equal(log.r[i].head, i % 8 ? 1 : MEMORY);
+		assert_int_equal(log.r[i].fetch_missed, i % 8 ? 0 : VT_MISS_L1);
+		if (i % 8 == 0)
+			assert_stall(&log, i, VT_STALL_ICACHE, i, MEMORY - 1);
+	}
+}
+
+/* A miss behind a mispredicted branch begins when the right path is known. */
+static void wrong_path(void **state)
+{
+	struct vt_mop ops[10];
+	struct vt_core m;
+	struct log log;
+	unsigned i;
+
+	(void)state;
+	make_core(&m);
+	m.icache = (struct vt_cache_shape){.size = 64, .line = 32, .ways = 1};
+	for (i = 0; i < 10; i++)
+		ops[i] = make_op(VT_OP_INT, 0, 0);
+	/* A return with no stack of return addresses is predicted to go nowhere near. */
+	ops[7] = make_op(VT_OP_BRANCH, 0, 0);
+	ops[7].flags = VT_FACT_BRANCH | VT_FACT_RETURN;
+	ops[7].length = 2;
+	run(&m, ops, NULL, 10, &log);
+	assert_true(log.r[7].mispredicted);
+	assert_stall(&log, 8, VT_STALL_MISPREDICT, 7, PENALTY - 1);
+	assert_stall(&log, 8, VT_STALL_ICACHE, 8, MEMORY);
+	assert_int_equal(log.r[8].head, PENALTY + MEMORY);
+	assert_int_equal(log.r[9].head, 1);
+}
+
+/* One line is in the buffer, and being written, when the next store comes. */
+static void write_buffer(void **state)
+{
+	struct vt_mop ops[2] = {make_op(VT_OP_STORE, 0, 0), make_op(VT_OP_STORE, 0, 0)};
+	const uint64_t addresses[2] = {0x100, 0x200};
+	struct vt_core m;
+	struct log log;
+
+	(void)state;
+	make_core(&m);
+	m.dcache.size = 0;
+	m.memory = 0;
+	m.write_buffer = 1;
+	m.drain = 10;
+	run(&m, ops, addresses, 2, &log);
+	/* The first went in at 1 and is out at 11; the second came at 2. */
+	assert_int_equal(log.r[0].cycle, 1);
+	assert_int_equal(log.r[1].cycle, 11);
+	assert_stall(&log, 1, VT_STALL_WRITE_BUFFER, 1, 9);
+	assert_int_equal(log.r[1].data_missed, VT_MISS_BUFFER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(load_misses),	cmocka_unit_test(pages),
+		cmocka_unit_test(fetch_misses), cmocka_unit_test(wrong_path),
+		cmocka_unit_test(write_buffer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
