@@ -23,13 +23,19 @@ static uint64_t awaited(const struct vt_mop *op)
 	return op->reads | op->address_reads;
 }
 
-/* How often the loads behind a stall can have missed, by their samples. */
+/* How often the loads behind a stall can have missed: how often they were executed, and sampled. */
 struct loads {
 	double events;
 	double last; /* the last cache */
 	double pages;
-	bool any;
 };
+
+static double executions(const struct vti_stalled *st, uint32_t insn)
+{
+	double n = st->c->in->insns[insn].executions;
+
+	return n >= 0 ? n : INFINITY;
+}
 
 /* How often an instruction's data can have missed the TLB. */
 static double new_pages(const struct vti_stalled *st, uint32_t insn)
@@ -37,14 +43,23 @@ static double new_pages(const struct vti_stalled *st, uint32_t insn)
 	return fmin(st->c->data_pages[insn], vti_culprit_events(st, VT_CULPRIT_DTBMISS, insn));
 }
 
+/* Of somebody else's loads nothing is known but how often they can be what is waited for. */
+static void take_others(double often, struct loads *l)
+{
+	l->events += often;
+	l->last += often;
+	l->pages += often;
+}
+
 static void take_load(const struct vti_stalled *st, uint32_t insn, struct loads *l,
 		      struct vti_suspect *s)
 {
+	double n = executions(st, insn);
+
 	vti_suspect_blame(s, insn);
-	l->any = true;
-	l->events += vti_culprit_events(st, VT_CULPRIT_DMISS, insn);
-	l->last += vti_culprit_events(st, VT_CULPRIT_LLCMISS, insn);
-	l->pages += new_pages(st, insn);
+	l->events += fmin(n, vti_culprit_events(st, VT_CULPRIT_DMISS, insn));
+	l->last += fmin(n, vti_culprit_events(st, VT_CULPRIT_LLCMISS, insn));
+	l->pages += fmin(n, new_pages(st, insn));
 }
 
 /*
@@ -73,16 +88,12 @@ static void find_loads(const struct vti_stalled *st, struct loads *l, struct vti
 
 		if (by->flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) {
 			vti_suspect_blame(s, d.list[i].insn);
-			l->any = true;
-			l->events = l->last = l->pages = INFINITY;
+			take_others(executions(st, d.list[i].insn), l);
 		} else if (vti_mop_is_load(by)) {
 			take_load(st, d.list[i].insn, l, s);
 		}
 	}
-	if (d.outside) {
-		l->any = true;
-		l->events = l->last = l->pages = INFINITY;
-	}
+	take_others(d.outside, l);
 }
 
 /* The most cycles that a load takes, when all misses that may be under way are before it. */
@@ -105,7 +116,7 @@ void vti_rule_dcache(const struct vti_stalled *st, struct vti_suspect *s)
 	double bound;
 
 	find_loads(st, &l, s);
-	if (!l.any || !m->dcache.size) {
+	if (!m->dcache.size) {
 		s->bound = 0;
 		return;
 	}
@@ -128,7 +139,7 @@ void vti_rule_dtlb(const struct vti_stalled *st, struct vti_suspect *s)
 	double often;
 
 	find_loads(st, &l, s);
-	often = l.any ? l.pages : 0;
+	often = l.pages;
 	if (vti_mop_has(op, 1U << VT_OP_STORE)) {
 		vti_suspect_blame(s, st->insn);
 		often += new_pages(st, st->insn);

@@ -122,7 +122,7 @@ struct vti_definer {
 struct vti_definers {
 	struct vti_definer list[VTI_DEFINERS];
 	uint32_t count;
-	bool outside; /* some come from other procedures, or from too far to tell */
+	double outside; /* how often some may come from other procedures, or too far away to tell */
 };
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <string.h>
 
 #include "analysis/culprit_internal.h"
@@ -53,25 +54,34 @@ unsigned vti_mop_latency(const struct vt_mop *op)
 	(BIT(VT_REG_AX) | BIT(VT_REG_CX) | BIT(VT_REG_DX) | BIT(VT_REG_SI) | BIT(VT_REG_DI) |      \
 	 UINT64_C(15) << VT_REG_R8 | UINT64_C(255) << VT_REG_VECTOR)
 
+/* How often control comes by an edge; INFINITY: it is not known. */
+static double comes(const struct vti_culprit *c, uint32_t edge)
+{
+	double n = c->in->edges ? c->in->edges[edge] : NAN;
+
+	return n >= 0 ? n : INFINITY;
+}
+
 /*
- * Adds the blocks before one to the queue; true if control may come from elsewhere, too, and the
- * registers with it.
+ * Adds the blocks before one to the queue; returns how often control, and the registers with it,
+ * may come from elsewhere.
  */
-static bool push_before(const struct vti_culprit *c, uint32_t block, uint64_t regs, uint32_t *n)
+static double push_before(const struct vti_culprit *c, uint32_t block, uint64_t regs, uint32_t *n)
 {
 	const struct vt_cfg *g = c->cfg;
 	const struct vt_cfg_block *b = &g->blocks[block];
-	bool outside = !b->nin || (!g->complete && regs);
+	double outside = !b->nin || (!g->complete && regs) ? INFINITY : 0;
 	uint32_t i;
 
 	for (i = 0; i < b->nin; i++) {
 		uint32_t from = g->edges[g->in[b->in + i]].from;
 
 		if (from < VT_CFG_FIRST) {
-			outside = outside || (regs & ARGUMENTS);
+			if (regs & ARGUMENTS)
+				outside += comes(c, g->in[b->in + i]);
 		} else if (regs & ~c->sought[from]) {
 			if (*n == MAX_BLOCKS)
-				return true;
+				return INFINITY;
 			c->sought[from] |= regs;
 			c->queue[(*n)++] = from;
 		}
@@ -101,7 +111,7 @@ static void define(struct vti_definers *d, uint32_t insn, uint32_t slots)
 			return;
 		}
 	if (d->count == VTI_DEFINERS)
-		d->outside = true;
+		d->outside = INFINITY;
 	else
 		d->list[d->count++] = (struct vti_definer){insn, slots};
 }
@@ -152,7 +162,7 @@ void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_d
 	regs = search(st, c->cfg->blocks[block].insn, st->insn, regs, &far, d);
 	if (!regs)
 		return;
-	d->outside = push_before(c, block, regs, &n);
+	d->outside += push_before(c, block, regs, &n);
 	for (i = 0; i < n; i++)
 		slots[i] = far;
 	for (at = 0; at < n; at++) {
@@ -162,8 +172,8 @@ void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_d
 
 		far = slots[at];
 		left = search(st, b->insn, b->insn + b->ninsns, c->sought[c->queue[at]], &far, d);
-		if (left && push_before(c, c->queue[at], left, &n))
-			d->outside = true;
+		if (left)
+			d->outside += push_before(c, c->queue[at], left, &n);
 		for (i = had; i < n; i++)
 			slots[i] = far;
 	}
@@ -208,7 +218,7 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 
 	if (d == UINT32_MAX)
 		return;
-	if (push_before(c, block, BIT(VT_REG_AX), &n))
+	if (push_before(c, block, BIT(VT_REG_AX), &n) > 0)
 		fn(arg, UINT32_MAX, d);
 	for (i = 0; i < n; i++)
 		far[i] = d;
@@ -219,7 +229,7 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 		d = go_back(&k, b->insn, b->insn + b->ninsns, far[at]);
 		if (d == UINT32_MAX)
 			continue;
-		if (push_before(c, c->queue[at], BIT(VT_REG_AX), &n))
+		if (push_before(c, c->queue[at], BIT(VT_REG_AX), &n) > 0)
 			fn(arg, UINT32_MAX, d);
 		for (i = had; i < n; i++)
 			far[i] = d;

@@ -181,25 +181,31 @@ void vti_rule_dependency(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vt_mop *op = stalled_op(st);
 	const struct vt_core *m = st->c->core;
-	double most = 0, elsewhere = m->classes[VT_OP_LOAD].latency;
+	double most = 0, sum = 0, elsewhere = m->classes[VT_OP_LOAD].latency;
 	struct vti_definers d;
 	uint32_t i;
 
 	vti_culprit_reach(st, op->reads | op->address_reads, &d);
 	for (i = 0; i < d.count; i++) {
 		const struct vt_mop *by = &st->c->ops[d.list[i].insn];
+		double often = st->c->in->insns[d.list[i].insn].executions;
 		double wait = vti_mop_latency(by);
 
 		if (by->flags & (VT_FACT_CALL | VT_FACT_SYSCALL))
 			wait = elsewhere;
 		wait -= floor(d.list[i].slots / width(st)) + scheduled(st);
-		if (wait > 0)
-			vti_suspect_blame(s, d.list[i].insn);
+		if (!(wait > 0))
+			continue;
+		vti_suspect_blame(s, d.list[i].insn);
 		most = fmax(most, wait);
+		sum += wait * (often >= 0 ? often : INFINITY);
 	}
-	if (d.outside)
-		most = fmax(most, elsewhere - scheduled(st));
-	s->bound = st->executions * fmax(0, most);
+	elsewhere -= scheduled(st);
+	if (d.outside > 0 && elsewhere > 0) {
+		most = fmax(most, elsewhere);
+		sum += elsewhere * d.outside;
+	}
+	s->bound = fmin(st->executions * most, sum);
 }
 
 /* ---- order ---- */
