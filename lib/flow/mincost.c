@@ -28,10 +28,12 @@
 struct edge {
 	uint32_t from;
 	uint32_t to;
+	uint32_t arc; /* whose flow it changes */
+	bool less;    /* in which direction */
+	int8_t side;  /* outside the tree: 1 with no flow, -1 with all its room; else 0 */
 	int64_t room; /* at most this change */
 	int64_t flow; /* the change */
 	int64_t cost;
-	int8_t side; /* outside the tree: 1 with no flow, -1 with all its room; else 0 */
 };
 
 /* A node in the tree. */
@@ -57,10 +59,10 @@ struct vt_mincost {
 
 /* What is there while it is solved. */
 struct simplex {
-	struct edge *edges; /* two for each arc, then one for each node */
+	struct edge *edges; /* up to two for each arc, then one for each node */
 	struct node *nodes; /* and the root */
-	size_t nedges;
-	size_t scan; /* where the search for bargains goes on */
+	size_t nedges;	    /* those of arcs */
+	size_t scan;	    /* where the search for bargains goes on */
 	uint32_t root;
 };
 
@@ -270,16 +272,17 @@ static void step(struct simplex *s, uint32_t entering)
 
 /* ---- setting up ---- */
 
-static void set_edge(struct simplex *s, size_t i, uint32_t from, uint32_t to, int64_t room,
-		     int64_t cost)
+/* What cannot change, and what flows from a node to itself, is never a bargain. */
+static void add_edge(struct simplex *s, const struct edge *e)
 {
-	/* What cannot change, and what flows from a node to itself, is never a bargain. */
-	s->edges[i] = (struct edge){
-		.from = from, .to = to, .room = room, .cost = cost, .side = room > 0 && from != to};
+	if (e->room == 0 || e->from == e->to)
+		return;
+	s->edges[s->nedges] = *e;
+	s->edges[s->nedges++].side = 1;
 }
 
 /* All nodes below the root. */
-static void plant(struct simplex *s, size_t first_edge)
+static void plant(struct simplex *s)
 {
 	/* Dearer than any way through all nodes. */
 	int64_t dear = VT_MINCOST_COST * ((int64_t)s->root + 1);
@@ -290,21 +293,21 @@ static void plant(struct simplex *s, size_t first_edge)
 		.parent = NONE, .pred = NONE, .child = NONE, .next = NONE, .prev = NONE};
 	for (i = 0; i < s->root; i++) {
 		struct node *n = &s->nodes[i];
-		size_t e = first_edge + i;
+		size_t number = s->nedges + i;
+		struct edge *e = &s->edges[number];
 
 		n->child = NONE;
 		n->depth = 1;
-		if (n->excess >= 0) {
-			set_edge(s, e, i, s->root, INT64_MAX, dear);
-			s->edges[e].flow = n->excess;
-			n->price = -dear;
-		} else {
-			set_edge(s, e, s->root, i, INT64_MAX, dear);
-			s->edges[e].flow = -n->excess;
+		*e = (struct edge){.from = i, .to = s->root, .room = INT64_MAX, .cost = dear};
+		e->flow = n->excess;
+		n->price = -dear;
+		if (n->excess < 0) {
+			e->from = s->root;
+			e->to = i;
+			e->flow = -n->excess;
 			n->price = dear;
 		}
-		s->edges[e].side = 0;
-		link_child(s, i, s->root, (uint32_t)e);
+		link_child(s, i, s->root, (uint32_t)number);
 	}
 }
 
@@ -313,20 +316,30 @@ static bool prepare(struct simplex *s, const struct vt_mincost *f)
 	size_t i;
 
 	s->root = f->nnodes;
-	s->nedges = 2 * f->narcs + f->nnodes;
-	s->edges = calloc(s->nedges + 1, sizeof(*s->edges));
+	s->edges = calloc(2 * f->narcs + f->nnodes + 1, sizeof(*s->edges));
 	s->nodes = calloc((size_t)f->nnodes + 1, sizeof(*s->nodes));
 	if (!s->edges || !s->nodes)
 		return false;
 	for (i = 0; i < f->narcs; i++) {
 		const struct vt_mincost_arc *a = &f->arcs[i];
+		const struct edge more = {.from = a->from,
+					  .to = a->to,
+					  .arc = (uint32_t)i,
+					  .room = a->at_most - a->want,
+					  .cost = a->more};
+		const struct edge less = {.from = a->to,
+					  .to = a->from,
+					  .arc = (uint32_t)i,
+					  .less = true,
+					  .room = a->want,
+					  .cost = a->less};
 
-		set_edge(s, 2 * i, a->from, a->to, a->at_most - a->want, a->more);
-		set_edge(s, 2 * i + 1, a->to, a->from, a->want, a->less);
+		add_edge(s, &more);
+		add_edge(s, &less);
 		s->nodes[a->from].excess -= a->want;
 		s->nodes[a->to].excess += a->want;
 	}
-	plant(s, 2 * f->narcs);
+	plant(s);
 	return true;
 }
 
@@ -353,7 +366,10 @@ int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err)
 		while ((entering = find_bargain(&s, block)) != NONE)
 			step(&s, entering);
 		for (i = 0; i < f->narcs; i++)
-			flow[i] = f->arcs[i].want + s.edges[2 * i].flow - s.edges[2 * i + 1].flow;
+			flow[i] = f->arcs[i].want;
+		for (i = 0; i < s.nedges; i++)
+			flow[s.edges[i].arc] +=
+				s.edges[i].less ? -s.edges[i].flow : s.edges[i].flow;
 		free(f->flow);
 		f->flow = flow;
 	} else {
