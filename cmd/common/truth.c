@@ -143,6 +143,8 @@ static void print_json(struct vt_output *out, const struct vt_freqcompare *c)
 			    json_real(percent(c->edges.within[1], c->edges.weight)));
 	json_object_set_new(doc, "weighted_error",
 			    json_real(percent(c->insns.error, c->insns.weight)));
+	json_object_set_new(doc, "weighted_distance",
+			    json_real(percent(c->insns.distance, c->insns.weight)));
 	json_object_set_new(doc, "samples", app_json_u64(c->samples));
 	json_object_set_new(doc, "samples_not_counted", app_json_u64(c->not_counted));
 	json_object_set_new(doc, "samples_without_estimate", app_json_u64(c->missing));
@@ -154,6 +156,8 @@ static void print_json(struct vt_output *out, const struct vt_freqcompare *c)
 	json_object_set_new(doc, "edges_within", json_within(&c->edges));
 	json_object_set_new(doc, "edges_weighted_error",
 			    json_real(percent(c->edges.error, c->edges.weight)));
+	json_object_set_new(doc, "edges_weighted_distance",
+			    json_real(percent(c->edges.distance, c->edges.weight)));
 	json_object_set_new(doc, "edges_by_confidence",
 			    json_confidences(c->edges_by_confidence, c->edges.weight));
 	json_object_set_new(doc, "edge_errors", json_buckets(&c->edges));
@@ -165,10 +169,10 @@ static void print_part(struct vt_output *out, const char *name, const struct vt_
 {
 	if (!(p->weight > 0))
 		return;
-	vt_output_printf(out, "%-18s %6.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%%\n", name,
+	vt_output_printf(out, "%-18s %6.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%%\n", name,
 			 percent(p->weight, all), percent(p->within[0], p->weight),
 			 percent(p->within[1], p->weight), percent(p->within[2], p->weight),
-			 percent(p->error, p->weight));
+			 percent(p->error, p->weight), percent(p->distance, p->weight));
 }
 
 static void print_text(struct vt_output *out, const struct vt_freqcompare *c)
@@ -185,8 +189,8 @@ static void print_text(struct vt_output *out, const struct vt_freqcompare *c)
 	if (c->scale != 1)
 		vt_output_printf(out, "; estimates times %.4g, which fits best", c->scale);
 	vt_output_text(out, "\n\n");
-	vt_output_printf(out, "%-18s %7s %8s %8s %8s %8s\n", "estimates", "share", "to 5%",
-			 "to 10%", "to 15%", "error");
+	vt_output_printf(out, "%-18s %7s %8s %8s %8s %8s %8s\n", "estimates", "share", "to 5%",
+			 "to 10%", "to 15%", "error", "distance");
 	print_part(out, "instructions", &c->insns, c->insns.weight);
 	for (i = VT_NCONFIDENCES; i-- > VT_CONFIDENCE_LOW;) {
 		snprintf(name, sizeof(name), "  %s", vt_confidence_name(i));

@@ -161,6 +161,29 @@ static void doubt_all(struct vti_freqwork *w)
 		w->edges[i].sigma = vti_freq_doubt(&w->edges[i]);
 }
 
+static int find_flow(struct vti_freqwork *w, struct vt_error *err)
+{
+	int code = vti_freq_likely(w, err);
+
+	return code < 0 ? code : vti_freq_solve(w, err);
+}
+
+/* How long a block takes hangs on where control comes from, which is known by now. */
+static int weigh(struct vti_freqwork *w, struct vt_error *err)
+{
+	double *edges = malloc(((size_t)w->g->nedges + 1) * sizeof(*edges));
+	uint32_t i;
+	int code;
+
+	if (!edges)
+		return no_memory(err);
+	for (i = 0; i < w->g->nedges; i++)
+		edges[i] = w->edges[i].f;
+	code = vt_procflow_weigh(w->in->flow, w->in->core, edges, err);
+	free(edges);
+	return code;
+}
+
 static int estimate(struct vti_freqwork *w, struct vt_freqs *out, struct vt_error *err)
 {
 	int code;
@@ -176,9 +199,11 @@ static int estimate(struct vti_freqwork *w, struct vt_freqs *out, struct vt_erro
 		if (code == 0)
 			doubt_all(w);
 	} else {
-		code = vti_freq_likely(w, err);
-		if (code == 0)
-			code = vti_freq_solve(w, err);
+		code = find_flow(w, err);
+		if (code == 0 && w->in->core)
+			code = weigh(w, err);
+		if (code == 0 && w->in->core)
+			code = find_flow(w, err);
 		if (code == 0)
 			vti_freq_trust(w);
 	}

@@ -18,9 +18,11 @@ extern "C" {
  * each instruction spent at the head of the queue: DCPI 6.1.
  */
 struct vt_freq_input {
-	const struct vt_procflow *flow;
-	const uint64_t *samples; /* by instruction of the graph */
-	const double *cycles;	 /* the time that they stand for */
+	/* By the method FLOW, it is scheduled anew for `core` as soon as edges are known. */
+	struct vt_procflow *flow;
+	const struct vt_core *core; /* NULL: it is not */
+	const uint64_t *samples;    /* by instruction of the graph */
+	const double *cycles;	    /* the time that they stand for */
 	/*
 	 * Executions that were counted, by instruction and by edge; negative where they were not.
 	 * Each may be NULL.

@@ -55,8 +55,11 @@ static void add(struct vt_freqcompare_part *p, double estimate, double truth, do
 	for (i = 0; i < 3; i++)
 		if (fabs(off) <= limits[i])
 			p->within[i] += weight;
-	if (larger > 0)
-		p->error += weight * fabs(estimate - truth) / larger;
+	/* What never was executed has no relative error: it counts as one of all. */
+	if (larger > 0) {
+		p->distance += weight * fabs(estimate - truth) / larger;
+		p->error += weight * (truth > 0 ? fabs(off) : 1);
+	}
 	p->buckets[(size_t)fmin(fmax(at, 0), VT_FREQCOMPARE_BUCKETS - 1)] += weight;
 }
 
@@ -184,6 +187,7 @@ static void count_samples(struct comparison *c)
 	if (paired > c->out->insns.weight) {
 		c->out->missing = (uint64_t)(paired - c->out->insns.weight);
 		c->out->insns.error += paired - c->out->insns.weight;
+		c->out->insns.distance += paired - c->out->insns.weight;
 		c->out->insns.weight = paired;
 	}
 }

@@ -23,7 +23,8 @@ extern "C" {
 struct vt_freqcompare_part {
 	double weight;	  /* samples; of edges, executions */
 	double within[3]; /* of them, off by at most 5, 10, 15 % */
-	double error;	  /* sum of |estimate - truth| / the larger of both, weighted */
+	double error;	  /* sum of |estimate - truth| / the truth, weighted */
+	double distance;  /* sum of |estimate - truth| / the larger of both */
 	double buckets[VT_FREQCOMPARE_BUCKETS];
 };
 

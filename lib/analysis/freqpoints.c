@@ -16,7 +16,8 @@
  *     (DCPI 6.1.3);
  *   - if it has too few samples to tell anything.
  */
-#define FEW 4.0 /* samples */
+#define FEW   4.0 /* samples */
+#define ISSUE 0.5 /* cycles on the average, from which on an instruction is an issue point */
 #define SHIFTED                                                                                    \
 	0.12 /* the part of a stretch's samples that instructions may have that should not */
 
@@ -56,7 +57,7 @@ static void join(struct vti_freq_point *to, const struct vti_freq_point *p)
 
 static bool is_whole(const struct walk *k)
 {
-	return k->at.best > 0 && k->at.samples >= FEW &&
+	return k->at.best >= ISSUE && k->at.samples >= FEW &&
 	       k->extra <= fmax(2, SHIFTED * k->at.samples);
 }
 
@@ -99,18 +100,18 @@ static void step(struct walk *k, uint32_t insn)
 		push(k);
 		return;
 	}
-	if (head > 0 && k->open && is_whole(k))
+	if (head >= ISSUE && k->open && is_whole(k))
 		push(k);
 	if (!k->open)
 		begin(k, insn);
 	k->at.samples += (double)in->samples[insn];
 	k->at.cycles += in->cycles[insn];
 	k->at.best += head;
-	if (head > 0) {
+	if (head >= ISSUE) {
 		k->at.prior = fmin(k->at.prior, prior_of(k->w, insn));
 		reach_back(k, insn);
 	} else {
-		k->extra += (double)in->samples[insn];
+		k->extra += (1 - head) * (double)in->samples[insn];
 	}
 }
 

@@ -371,11 +371,12 @@ static bool is_skewed(const struct run *r)
 	return policy == VT_POLICY_INTERRUPT || policy == VT_POLICY_UNKNOWN;
 }
 
-static int analyse(struct run *r, const struct vt_procflow *f, const struct spot *spots,
-		   size_t nspots, struct vt_error *err)
+static int analyse(struct run *r, struct vt_procflow *f, const struct spot *spots, size_t nspots,
+		   struct vt_error *err)
 {
 	uint64_t offset = spots->place.offset - (spots->vaddr - f->proc.start);
-	struct vt_freq_input in = {.flow = f, .method = r->o->method, .skewed = is_skewed(r)};
+	struct vt_freq_input in = {
+		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
 	struct numbers n = {0};
 	struct vt_freqs *freqs = NULL;
 	int code = fill(r, f, spots, nspots, offset, &n, err);

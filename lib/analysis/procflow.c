@@ -202,13 +202,13 @@ struct scheduler {
 	size_t cap;
 };
 
-/* The instructions that come before a block, the nearest last, in path[0..n). */
-static uint32_t gather_before(const struct scheduler *s, uint32_t block)
+/* The instructions that come before an edge's target, the nearest last, in path[0..n). */
+static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
 {
 	const struct vt_cfg *g = s->f->cfg;
-	uint32_t n = 0, edge = s->before[block], i;
+	uint32_t n = 0, i;
 
-	while (n < s->warm && edge != UINT32_MAX) {
+	while (n < s->warm && edge != UINT32_MAX && g->edges[edge].from >= VT_CFG_FIRST) {
 		const struct vt_cfg_block *b = &g->blocks[g->edges[edge].from];
 
 		for (i = b->ninsns; i > 0 && n < s->warm; i--)
@@ -233,10 +233,11 @@ static int32_t graph_index(const struct scheduler *s, uint32_t warm, uint32_t n,
 	return (int32_t)s->path[at];
 }
 
-static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *err)
+/* Puts the costs of a block behind an edge (UINT32_MAX: on an empty machine) into s->costs. */
+static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
 {
 	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
-	uint32_t warm = gather_before(s, block), i, j;
+	uint32_t warm = gather_before(s, edge), i, j;
 	int code;
 
 	for (i = 0; i < b->ninsns; i++)
@@ -245,9 +246,8 @@ static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *
 		s->ops[i] = &s->f->ops[s->path[i]];
 	code = vt_schedule(s->m, s->ops, warm + b->ninsns, warm, s->costs, err);
 	for (i = 0; i < b->ninsns && code == 0; i++) {
-		struct vt_schedule_cost *c = &s->f->costs[b->insn + i];
+		struct vt_schedule_cost *c = &s->costs[i];
 
-		*c = s->costs[i];
 		c->depends = graph_index(s, warm, b->ninsns, c->depends);
 		for (j = 0; j < c->nstalls; j++)
 			c->stalls[j].culprit =
@@ -256,34 +256,146 @@ static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *
 	return code;
 }
 
-static int schedule(struct vt_procflow *f, const struct vt_core *m, struct vt_error *err)
+static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *err)
+{
+	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
+	int code = schedule_behind(s, block, s->before[block], err);
+
+	if (code == 0)
+		memcpy(s->f->costs + b->insn, s->costs, b->ninsns * sizeof(*s->costs));
+	return code;
+}
+
+static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const struct vt_core *m,
+			  struct vt_error *err)
 {
 	const struct vt_cfg *g = f->cfg;
-	struct scheduler s = {
+	uint32_t b;
+
+	*s = (struct scheduler){
 		.f = f,
 		.m = m,
 		.warm = m->order == VT_OUT_OF_ORDER ? WARM_OUT_OF_ORDER : WARM_IN_ORDER,
 	};
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		if (g->blocks[b].ninsns > s->cap)
+			s->cap = g->blocks[b].ninsns;
+	s->cap += s->warm;
+	s->path = calloc(s->cap, sizeof(*s->path));
+	s->ops = calloc(s->cap, sizeof(const struct vt_mop *));
+	s->costs = calloc(s->cap, sizeof(*s->costs));
+	return s->path && s->ops && s->costs ? 0 : no_memory(err);
+}
+
+static void scheduler_fini(struct scheduler *s)
+{
+	free(s->path);
+	free(s->ops);
+	free(s->costs);
+}
+
+static int schedule(struct vt_procflow *f, const struct vt_core *m, struct vt_error *err)
+{
+	struct scheduler s;
 	struct order o;
 	uint32_t b;
-	int code = 0;
+	int code = scheduler_init(&s, f, m, err);
 
-	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
-		if (g->blocks[b].ninsns > s.cap)
-			s.cap = g->blocks[b].ninsns;
-	s.cap += s.warm;
-	s.path = calloc(s.cap, sizeof(*s.path));
-	s.ops = calloc(s.cap, sizeof(const struct vt_mop *));
-	s.costs = calloc(s.cap, sizeof(*s.costs));
-	if (!find_order(&o, g) || !s.path || !s.ops || !s.costs)
+	if (!find_order(&o, f->cfg))
 		code = no_memory(err);
 	s.before = o.before;
-	for (b = VT_CFG_FIRST; b < g->nblocks && code == 0; b++)
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
 		code = schedule_block(&s, b, err);
 	order_fini(&o);
-	free(s.path);
-	free(s.ops);
-	free(s.costs);
+	scheduler_fini(&s);
+	return code;
+}
+
+/* ---- the same, knowing how often control comes by each edge ---- */
+
+/* Ways into a block that are looked at: the most frequent ones. */
+#define MAX_WAYS 4
+
+struct ways {
+	uint32_t edge[MAX_WAYS];
+	double weight[MAX_WAYS];
+	uint32_t n;
+	double sum;
+};
+
+static struct ways find_ways(const struct vt_cfg *g, uint32_t block, const double *weights)
+{
+	const struct vt_cfg_block *b = &g->blocks[block];
+	struct ways w = {.n = 0};
+	uint32_t i, k;
+
+	for (i = 0; i < b->nin; i++) {
+		uint32_t edge = g->in[b->in + i];
+
+		if (!(weights[edge] > 0) ||
+		    (w.n == MAX_WAYS && weights[edge] <= w.weight[MAX_WAYS - 1]))
+			continue;
+		w.n += w.n < MAX_WAYS;
+		for (k = w.n - 1; k > 0 && w.weight[k - 1] < weights[edge]; k--) {
+			w.edge[k] = w.edge[k - 1];
+			w.weight[k] = w.weight[k - 1];
+		}
+		w.edge[k] = edge;
+		w.weight[k] = weights[edge];
+	}
+	for (k = 0; k < w.n; k++)
+		w.sum += w.weight[k];
+	return w;
+}
+
+/* What the head waits for is told as of the most frequent way; how long, on the average. */
+static int weigh_block(struct scheduler *s, uint32_t block, const struct ways *w,
+		       struct vt_error *err)
+{
+	struct vt_schedule_cost *costs = s->f->costs + s->f->cfg->blocks[block].insn;
+	uint32_t k, i, n = s->f->cfg->blocks[block].ninsns;
+	int code = 0;
+
+	for (k = 0; k < w->n && code == 0; k++) {
+		float part = (float)(w->weight[k] / w->sum);
+
+		code = schedule_behind(s, block, w->edge[k], err);
+		for (i = 0; i < n && code == 0; i++) {
+			float head = k ? costs[i].head : 0, best = k ? costs[i].best : 0;
+
+			if (k == 0)
+				costs[i] = s->costs[i];
+			costs[i].head = head + part * s->costs[i].head;
+			costs[i].best = best + part * s->costs[i].best;
+		}
+	}
+	return code;
+}
+
+int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+		      struct vt_error *err)
+{
+	uint32_t b, n = f->cfg->nblocks;
+	uint32_t *before = malloc(((size_t)n + 1) * sizeof(*before));
+	struct ways *ways = calloc((size_t)n + 1, sizeof(*ways));
+	struct scheduler s;
+	int code = scheduler_init(&s, f, m, err);
+
+	if (!before || !ways)
+		code = no_memory(err);
+	for (b = 0; b < n && code == 0; b++) {
+		ways[b] = find_ways(f->cfg, b, edges);
+		before[b] = ways[b].n && f->cfg->edges[ways[b].edge[0]].from >= VT_CFG_FIRST
+				    ? ways[b].edge[0]
+				    : UINT32_MAX;
+	}
+	s.before = before;
+	for (b = VT_CFG_FIRST; b < n && code == 0; b++)
+		if (ways[b].n)
+			code = weigh_block(&s, b, &ways[b], err);
+	scheduler_fini(&s);
+	free(before);
+	free(ways);
 	return code;
 }
 

@@ -39,6 +39,13 @@ struct vt_procflow {
 struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
 				    const struct vt_procedure *proc, const struct vt_core *m,
 				    struct vt_error *err);
+
+/*
+ * Schedules anew, knowing how often control comes by each edge of the graph: what a block costs is
+ * the mean over the ways into it.  -VT_E_NOMEM.
+ */
+int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+		      struct vt_error *err);
 void vt_procflow_free(struct vt_procflow *f);
 
 #ifdef __cplusplus
