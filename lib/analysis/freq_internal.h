@@ -38,7 +38,10 @@ struct vti_freqwork {
 struct vti_freq_point {
 	double samples;
 	double cycles;
-	double best;  /* cycles of one execution without dynamic stalls */
+	double best; /* cycles of one execution without dynamic stalls */
+	/* Of these, on instructions that should get none: they stall, or it is another's time. */
+	double extra_samples;
+	double extra_cycles;
 	double prior; /* how likely it has none */
 };
 

@@ -18,11 +18,20 @@
 #define MAX_STARTS 48
 #define ROUNDS	   6
 
-/* Logarithm of the ratio of each point and its deviation. */
+/* Logarithm of the ratio of each point and its deviation; and without its extra samples. */
 struct seen {
 	double log;
 	double sigma;
+	double log_less;
+	double sigma_less;
 	const struct vti_freq_point *p;
+};
+
+/* How likely a point is at a frequency: in all; and the parts of it that have no stall. */
+struct density {
+	double all;
+	double whole; /* all of its samples, or */
+	double less;  /* without the extra ones, are at the frequency */
 };
 
 static double normal(double x, double sigma)
@@ -38,20 +47,22 @@ static double tail(double x, double mean, double sigma)
 	return rise * exp(-fmax(x, 0) / mean) / mean;
 }
 
-/* How likely a point's ratio is at a frequency; *here: the part of it that has no stall. */
-static double density(const struct seen *s, double log_f, double *here)
+static struct density density(const struct seen *s, double log_f)
 {
-	double x = s->log - log_f;
+	double x = s->log - log_f, known = 1 - BELOW_PART;
+	struct density d;
 
-	*here = (1 - BELOW_PART) * s->p->prior * normal(x, s->sigma);
-	return *here + (1 - BELOW_PART) * (1 - s->p->prior) * tail(x, ABOVE, s->sigma) +
-	       BELOW_PART * tail(-x, BELOW, s->sigma);
+	d.whole = 0.5 * known * s->p->prior * normal(x, s->sigma);
+	d.less = 0.5 * known * s->p->prior * normal(s->log_less - log_f, s->sigma_less);
+	d.all = d.whole + d.less + known * (1 - s->p->prior) * tail(x, ABOVE, s->sigma) +
+		BELOW_PART * tail(-x, BELOW, s->sigma);
+	return d;
 }
 
 /* Climbs to a maximum from a frequency. */
 static double climb(const struct seen *seen, size_t n, double log_f, struct vti_estimate *e)
 {
-	double likelihood = 0, here;
+	double likelihood = 0;
 	size_t i;
 	int round;
 
@@ -59,15 +70,17 @@ static double climb(const struct seen *seen, size_t n, double log_f, struct vti_
 		double cycles = 0, best = 0, samples = 0, points = 0, squares = 0;
 
 		for (i = 0; i < n; i++) {
-			double all = density(&seen[i], log_f, &here),
-			       part = all > 0 ? here / all : 0;
-			double x = seen[i].log - log_f;
+			const struct vti_freq_point *p = seen[i].p;
+			struct density d = density(&seen[i], log_f);
+			double whole = d.all > 0 ? d.whole / d.all : 0;
+			double less = d.all > 0 ? d.less / d.all : 0;
+			double x = seen[i].log - log_f, y = seen[i].log_less - log_f;
 
-			cycles += part * seen[i].p->cycles;
-			best += part * seen[i].p->best;
-			samples += part * seen[i].p->samples;
-			points += part;
-			squares += part * x * x;
+			cycles += whole * p->cycles + less * (p->cycles - p->extra_cycles);
+			samples += whole * p->samples + less * (p->samples - p->extra_samples);
+			best += (whole + less) * p->best;
+			points += whole + less;
+			squares += whole * x * x + less * y * y;
 		}
 		if (!(cycles > 0) || !(best > 0))
 			return -INFINITY;
@@ -78,7 +91,7 @@ static double climb(const struct seen *seen, size_t n, double log_f, struct vti_
 		log_f = log(e->f);
 	}
 	for (i = 0; i < n; i++)
-		likelihood += log(fmax(density(&seen[i], log_f, &here), 1e-30));
+		likelihood += log(fmax(density(&seen[i], log_f).all, 1e-30));
 	e->known = true;
 	return likelihood;
 }
@@ -90,16 +103,26 @@ static int by_log(const void *x, const void *y)
 	return (a->log > b->log) - (a->log < b->log);
 }
 
+static double deviation(double samples)
+{
+	return sqrt(1 / fmax(samples, 1) + MODEL * MODEL);
+}
+
 static size_t look(const struct vti_freq_point *points, size_t n, struct seen *seen)
 {
 	size_t i, k = 0;
 
 	for (i = 0; i < n; i++) {
-		if (!(points[i].cycles > 0) || !(points[i].samples > 0))
+		const struct vti_freq_point *p = &points[i];
+		double less = p->cycles - p->extra_cycles;
+
+		if (!(p->cycles > 0) || !(p->samples > 0))
 			continue;
-		seen[k].p = &points[i];
-		seen[k].log = log(points[i].cycles / points[i].best);
-		seen[k].sigma = sqrt(1 / points[i].samples + MODEL * MODEL);
+		seen[k].p = p;
+		seen[k].log = log(p->cycles / p->best);
+		seen[k].sigma = deviation(p->samples);
+		seen[k].log_less = less > 0 ? log(less / p->best) : seen[k].log;
+		seen[k].sigma_less = deviation(p->samples - p->extra_samples);
 		k++;
 	}
 	qsort(seen, k, sizeof(*seen), by_log);
@@ -118,12 +141,17 @@ struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
 	n = look(points, n, seen);
 	step = n / MAX_STARTS + 1;
 	for (i = 0; i < n; i += step) {
-		struct vti_estimate e = {.sigma = INFINITY};
-		double likelihood = climb(seen, n, seen[i].log, &e);
+		int way;
 
-		if (likelihood > most) {
-			most = likelihood;
-			best = e;
+		for (way = 0; way < 2; way++) {
+			struct vti_estimate e = {.sigma = INFINITY};
+			double likelihood =
+				climb(seen, n, way ? seen[i].log_less : seen[i].log, &e);
+
+			if (likelihood > most) {
+				most = likelihood;
+				best = e;
+			}
 		}
 	}
 	free(seen);

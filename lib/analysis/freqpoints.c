@@ -11,7 +11,7 @@
  *   - if what is issued along with the first, and so should get no samples, has some: either it
  *     stalls, or the groups of instructions that are issued together are other ones than the
  *     schedule has, for control came from elsewhere.  What one of them gets too much then is what
- *     the next one lacks;
+ *     the next one lacks.  Which it is, the other stretches of the class tell;
  *   - if the next one waits for something before this one: of this stall, stalls between are a part
  *     (DCPI 6.1.3);
  *   - if it has too few samples to tell anything.
@@ -52,6 +52,8 @@ static void join(struct vti_freq_point *to, const struct vti_freq_point *p)
 	to->samples += p->samples;
 	to->cycles += p->cycles;
 	to->best += p->best;
+	to->extra_samples += p->extra_samples;
+	to->extra_cycles += p->extra_cycles;
 	to->prior = fmin(to->prior, p->prior);
 }
 
@@ -108,10 +110,13 @@ static void step(struct walk *k, uint32_t insn)
 	k->at.cycles += in->cycles[insn];
 	k->at.best += head;
 	if (head >= ISSUE) {
+		k->extra = 0;
 		k->at.prior = fmin(k->at.prior, prior_of(k->w, insn));
 		reach_back(k, insn);
 	} else {
 		k->extra += (1 - head) * (double)in->samples[insn];
+		k->at.extra_samples += (1 - head) * (double)in->samples[insn];
+		k->at.extra_cycles += (1 - head) * in->cycles[insn];
 	}
 }
 

@@ -1,0 +1,205 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vfreq and vcmp --truth: frequencies from a simulator's samples against counts that Python makes
+# from the recording's dump, and what cannot be estimated.
+
+. "$(dirname "$0")/../lib.sh"
+t_need "$PYTHON" gcc
+vtrace record --full -o probe.vt true >/dev/null 2>&1 ||
+	t_skip_all "vtrace record --full does not work here"
+
+cat >loops.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned rows[256];
+
+__attribute__((noinline)) unsigned sum(unsigned n)
+{
+	unsigned i, s = 0;
+
+	for (i = 0; i < n; i++)
+		s += rows[i & 255] ^ i;
+	return s;
+}
+
+__attribute__((noinline)) unsigned odd(unsigned n)
+{
+	unsigned s = 1, k = 0;
+
+	while (n--) {
+		s = s * 1103515245u + 12345u;
+		if (s >> 16 & 3)
+			k += s >> 20;
+		else
+			rows[s >> 24] += k;
+	}
+	return k;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned i, s = 0, n = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
+
+	for (i = 0; i < n; i++)
+		s += sum(i % 50) + odd(i % 20);
+	printf("%u\n", s);
+	return 0;
+}
+END
+t_ok "the program is compiled" gcc -O1 -o loops loops.c
+t_ok "and recorded" vtrace record --full -o run.vt -- ./loops 4000
+t_ok "it runs on the model" vsim -m alpha21164 -S cycles:40 -t truth.vt -o samples.vt run.vt
+t_ok "frequencies are estimated" vfreq -o flow.vt samples.vt
+t_ok "as the paper does" vfreq --method paper -o paper.vt samples.vt
+t_ok "and naively" vfreq -m naive -o naive.vt samples.vt
+
+# ---- against counts made by others ----
+
+cat >check.py <<'END'
+import json, math, subprocess, sys
+from collections import Counter
+
+def dump(*args):
+    text = subprocess.run(["vtrace", "dump", *args], capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in text.stdout.splitlines()]
+
+run, estimate = sys.argv[1:3]
+maps = [(int(s, 16), int(n), int(o, 16), i) for s, n, o, i in
+        dump("-k", "MAP", "-F", "start,length,offset,image", run)]
+
+def place(addr):
+    for start, length, offset, image in reversed(maps):
+        if start <= addr < start + length:
+            return image, addr - start + offset
+    return None
+
+blocks = {}
+for number, addr, lengths in dump("-k", "BLOCK", "-F", "id,addr,lengths", run):
+    at, addrs = int(addr, 16), []
+    for n in bytes.fromhex(lengths):
+        addrs.append(at)
+        at += n
+    blocks[int(number)] = addrs
+
+counts = Counter()
+for base, width, skip, insns, ids in dump("-k", "EXEC", "-F", "base,width,skip,insns,ids", run):
+    raw, width, left = bytes.fromhex(ids), int(width), int(insns)
+    for i in range(0, len(raw), width):
+        addrs = blocks[int(base) + int.from_bytes(raw[i:i + width], "little")]
+        skipped = int(skip) if i == 0 else 0
+        for a in addrs[skipped:skipped + left]:
+            counts[place(a)] += 1
+        left -= len(addrs[skipped:skipped + left])
+
+# The images of both streams have the same numbers: one was made of the other.
+within, all_samples = Counter(), 0
+for image, offset, samples, executions, low, high in dump(
+        "-k", "FREQ", "-F", "image,offset,samples,executions,low,high", estimate):
+    samples, f, truth = int(samples), float(executions), counts[image, int(offset, 16)]
+    assert 0 <= float(low) <= f <= float(high), (offset, low, f, high)
+    all_samples += samples
+    for limit in 5, 10, 15:
+        if samples and truth and abs(f / truth - 1) <= limit / 100:
+            within[limit] += samples
+total = sum(int(n) for (n,) in dump("-k", "COUNT", "-F", "samples", estimate))
+print(json.dumps({"samples": all_samples, "total": total,
+                  "within": {str(k): 100 * within[k] / total for k in (5, 10, 15)}}))
+END
+
+for m in flow paper naive; do
+	t_ok "$m: instructions are counted" "$PYTHON" check.py run.vt $m.vt
+	cp "$T_OUT" $m.counted
+	t_ok "$m: compared with the recording" vcmp --json --truth run.vt $m.vt
+	cp "$T_OUT" $m.json
+	t_ok "$m: the same by an independent count" "$PYTHON" -c '
+import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:])
+assert b["total"] == a["samples"], (a, b)
+for k in "5", "10", "15":
+    assert abs(a["within"][k] - b["within"][k]) < 0.01, (a["within"], b["within"])' $m.json $m.counted
+	vcmp --json --truth truth.vt $m.vt >model.json
+	t_ok "$m: and as the model knows it" "$PYTHON" -c '
+import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:])
+for k in a["within"]:
+    assert abs(a["within"][k] - b["within"][k]) < 0.5, k' $m.json model.json
+done
+t_ok "flow is near the truth" "$PYTHON" -c '
+import json
+f, p, n = (json.load(open(m + ".json")) for m in ("flow", "paper", "naive"))
+assert f["within"]["15"] > 85 and f["edges_within_10"] > 75, f
+assert f["weighted_error"] < n["weighted_error"] / 2, (f["weighted_error"], n["weighted_error"])
+assert p["weighted_error"] < n["weighted_error"], (p["weighted_error"], n["weighted_error"])'
+
+# ---- what flows in flows out ----
+
+t_ok "frequencies add up" "$PYTHON" -c '
+import subprocess
+from collections import defaultdict
+def dump(kind, fields):
+    text = subprocess.run(["vtrace", "dump", "-k", kind, "-F", fields, "flow.vt"],
+                          capture_output=True, text=True, check=True).stdout
+    return [l.split("\t") for l in text.splitlines()]
+freq = {(i, o): float(x) for i, o, x in dump("FREQ", "image,offset,executions")}
+into = defaultdict(float)
+for i, a, b, x in dump("EDGE", "image,from,to,executions"):
+    into[i, b] += float(x)
+# Control may enter by other ways, too: no more goes along edges than is executed.
+assert into and all(x <= freq[k] * 1.001 + 1 for k, x in into.items())'
+
+# ---- counts instead of estimates ----
+
+t_ok "with counts" vfreq --exact run.vt -o exact.vt samples.vt
+vcmp --json --truth run.vt exact.vt >exact.json
+t_ok "everything is exact" "$PYTHON" -c '
+import json
+d = json.load(open("exact.json"))
+assert d["within"]["5"] == 100 and d["edges_within_10"] == 100 and d["weighted_error"] == 0, d
+assert abs(d["by_confidence"]["exact"]["share"] - 100) < 1e-6'
+t_pipe "the model's truth will do as well" 'vfreq --exact truth.vt samples.vt | vcmp --truth run.vt >text'
+t_like "people can read it" '^instructions +100.0% +100.0%' text
+
+# ---- what it says of itself ----
+
+t_ok "a summary" vfreq --json samples.vt
+cp "$T_OUT" summary.json
+t_ok "accounts for all samples" "$PYTHON" -c '
+import json
+d = json.load(open("summary.json"))
+known = sum(d["by_confidence"].values())
+assert d["cpu"] == "alpha21164" and d["event"] == "cycles" and d["procedures"] >= 3, d
+assert known + d["unmapped"] + d["outside"] + d["no_code"] + d["stray"] == d["samples"], d'
+vfreq flow.vt >again.vt
+t_is "frequencies of a stream that has some are made anew" \
+	"$(vtrace dump -k FREQ -k EDGE again.vt | cksum)" "$(vtrace dump -k FREQ -k EDGE flow.vt | cksum)"
+t_is "and its counts are kept" \
+	"$(vtrace dump -k COUNT again.vt | cksum)" "$(vtrace dump -k COUNT flow.vt | cksum)"
+t_is "the same input gives the same output" \
+	"$(vfreq samples.vt | vtrace dump - | cksum)" "$(vfreq samples.vt | vtrace dump - | cksum)"
+
+# ---- what cannot be estimated ----
+
+cp loops stripped
+strip -s stripped
+vtrace record --full -o bare.vt -- ./stripped 500 >/dev/null 2>&1
+t_pipe "a stripped program" 'vsim -S cycles:50 bare.vt | vfreq | vtrace dump -k FREQ - >bare.txt'
+t_like "has frequencies, too" '^FREQ' bare.txt
+mkdir nothing
+t_pipe "without files" 'vfreq --symfs nothing --json samples.vt 2>err >none.json'
+t_like "it is said that there is no code" 'no procedure with samples has its code' err
+t_status "an event that is not there" 3 vfreq -e dmiss samples.vt
+t_like "is named, and those that are" 'no event dmiss; samples there are of: cycles' "$T_ERR"
+t_status "a processor that nobody knows" 3 vfreq --cpu z80 samples.vt
+t_status "a clock that none has" 2 vfreq --clock 0 samples.vt
+head -c 3000 samples.vt >cut.vt
+t_status "half a stream" 1 vfreq -o half.vt cut.vt
+t_status "nothing to compare" 3 vcmp --truth run.vt samples.vt
+t_like "and what would make it" 'has no frequencies: vfreq estimates them' "$T_ERR"
+t_status "no truth" 3 vcmp --truth samples.vt flow.vt
+vsim -S cycles:1000000000 -o empty.vt run.vt
+t_pipe "no samples at all" 'vfreq -o none.vt empty.vt 2>err'
+t_like "is said" 'no samples' err
+
+t_done
