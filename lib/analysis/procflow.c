@@ -191,12 +191,20 @@ static void order_fini(struct order *o)
 
 /* ---- schedules ---- */
 
+/*
+ * Behind a call, what the called procedure ends with is issued: its return, and some cycles' worth
+ * of other instructions, which returns stand for as well.
+ */
+#define RETURN	UINT32_MAX /* in `path` */
+#define RETURNS 3
+
 struct scheduler {
 	struct vt_procflow *f;
 	const struct vt_core *m;
 	const uint32_t *before;
-	uint32_t warm;			/* the most instructions before a block */
-	uint32_t *path;			/* instructions of the graph, `cap` of them */
+	uint32_t warm; /* the most instructions before a block */
+	struct vt_mop ret;
+	uint32_t *path;			/* instructions of the graph and RETURNs, `cap` of them */
 	const struct vt_mop **ops;	/* theirs */
 	struct vt_schedule_cost *costs; /* of the block's */
 	size_t cap;
@@ -206,13 +214,16 @@ struct scheduler {
 static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
 {
 	const struct vt_cfg *g = s->f->cfg;
-	uint32_t n = 0, i;
+	uint32_t n = 0, i, k;
 
 	while (n < s->warm && edge != UINT32_MAX && g->edges[edge].from >= VT_CFG_FIRST) {
 		const struct vt_cfg_block *b = &g->blocks[g->edges[edge].from];
 
-		for (i = b->ninsns; i > 0 && n < s->warm; i--)
-			s->path[n++] = b->insn + i - 1;
+		for (i = b->insn + b->ninsns; i > b->insn && n < s->warm; i--) {
+			for (k = 0; k < RETURNS && g->insns[i - 1].flags & VT_FACT_CALL; k++)
+				s->path[n++] = RETURN;
+			s->path[n++] = i - 1;
+		}
 		edge = s->before[g->edges[edge].from];
 	}
 	for (i = 0; i < n / 2; i++) {
@@ -228,30 +239,43 @@ static int32_t graph_index(const struct scheduler *s, uint32_t warm, uint32_t n,
 {
 	int64_t at = (int64_t)warm + index;
 
-	if (index == VT_SCHEDULE_NONE || at < 0 || at >= (int64_t)warm + n)
+	if (index == VT_SCHEDULE_NONE || at < 0 || at >= n || s->path[at] == RETURN)
 		return VT_SCHEDULE_NONE;
 	return (int32_t)s->path[at];
+}
+
+/* Puts a block's instructions behind path[0..n); the new n. */
+static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_block *b, uint32_t n)
+{
+	uint32_t i, k;
+
+	for (i = b->insn; i < b->insn + b->ninsns; i++) {
+		s->path[n++] = i;
+		for (k = 0; k < RETURNS && s->f->cfg->insns[i].flags & VT_FACT_CALL; k++)
+			s->path[n++] = RETURN;
+	}
+	return n;
 }
 
 /* Puts the costs of a block behind an edge (UINT32_MAX: on an empty machine) into s->costs. */
 static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
 {
 	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
-	uint32_t warm = gather_before(s, edge), i, j;
+	uint32_t warm = gather_before(s, edge), n = append_block(s, b, warm), i, j, k = 0;
 	int code;
 
-	for (i = 0; i < b->ninsns; i++)
-		s->path[warm + i] = b->insn + i;
-	for (i = 0; i < warm + b->ninsns; i++)
-		s->ops[i] = &s->f->ops[s->path[i]];
-	code = vt_schedule(s->m, s->ops, warm + b->ninsns, warm, s->costs, err);
-	for (i = 0; i < b->ninsns && code == 0; i++) {
-		struct vt_schedule_cost *c = &s->costs[i];
+	for (i = 0; i < n; i++)
+		s->ops[i] = s->path[i] == RETURN ? &s->ret : &s->f->ops[s->path[i]];
+	code = vt_schedule(s->m, s->ops, n, warm, s->costs, err);
+	for (i = 0; i < n - warm && code == 0; i++) {
+		struct vt_schedule_cost *c = &s->costs[k];
 
-		c->depends = graph_index(s, warm, b->ninsns, c->depends);
+		if (s->path[warm + i] == RETURN)
+			continue;
+		s->costs[k++] = s->costs[i];
+		c->depends = graph_index(s, warm, n, c->depends);
 		for (j = 0; j < c->nstalls; j++)
-			c->stalls[j].culprit =
-				graph_index(s, warm, b->ninsns, c->stalls[j].culprit);
+			c->stalls[j].culprit = graph_index(s, warm, n, c->stalls[j].culprit);
 	}
 	return code;
 }
@@ -269,6 +293,7 @@ static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *
 static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const struct vt_core *m,
 			  struct vt_error *err)
 {
+	static const uint8_t ret[] = {0xc3};
 	const struct vt_cfg *g = f->cfg;
 	uint32_t b;
 
@@ -280,7 +305,8 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
 		if (g->blocks[b].ninsns > s->cap)
 			s->cap = g->blocks[b].ninsns;
-	s->cap += s->warm;
+	s->cap = (s->cap + s->warm + 1) * (RETURNS + 1);
+	vt_core_op(m, ret, sizeof(ret), &s->ret);
 	s->path = calloc(s->cap, sizeof(*s->path));
 	s->ops = calloc(s->cap, sizeof(const struct vt_mop *));
 	s->costs = calloc(s->cap, sizeof(*s->costs));
