@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "flow/cfgstate.h"
+#include "flow/cfgstate_internal.h"
 
 #include <string.h>
-
-/* Sorts of names, above any offset in a procedure. */
-#define NAME_START (UINT64_C(1) << 60) /* what a register had at the start, by number */
-#define NAME_MADE  (UINT64_C(2) << 60) /* an instruction's result, by offset */
-#define NAME_LOAD  (UINT64_C(3) << 60) /* what it loaded */
-#define NAME_JOIN  (UINT64_C(4) << 60) /* what is in a place where ways meet */
-
-#define NAME_STACK (NAME_START | VT_REG_SP)
 
 /* An index of which nothing is known: the table's own entries tell how long it is. */
 #define ANY_INDEX UINT64_C(0xffffffff)
 
-static int index_of(unsigned reg)
+int vti_state_index(unsigned reg)
 {
 	if (reg <= VT_REG_SP)
 		return (int)reg;
@@ -29,27 +21,27 @@ void vti_state_start(struct vti_state *s)
 
 	memset(s, 0, sizeof(*s));
 	for (i = 0; i < VTI_STATE_REGS; i++)
-		s->regs[i] = vti_value_unknown(NAME_START | i);
+		s->regs[i] = vti_value_unknown(VTI_NAME_START | i);
 }
 
 bool vti_state_at_start(const struct vti_state *s)
 {
 	const struct vti_value *v = &s->regs[VT_REG_SP];
 
-	return v->sym == NAME_STACK && v->off == 0 && v->width == 64;
+	return v->sym == VTI_NAME_STACK && v->off == 0 && v->width == 64;
 }
 
 bool vti_state_is_loaded(const struct vti_value *v)
 {
-	return !v->entry && !v->computed && !v->off && v->sym >> 60 == NAME_LOAD >> 60;
+	return !v->entry && !v->computed && !v->off && v->sym >> 60 == VTI_NAME_LOAD >> 60;
 }
 
 bool vti_state_switched(const struct vti_state *s)
 {
 	const struct vti_value *v = &s->regs[VT_REG_SP];
 
-	return !v->entry && !v->computed && !v->off && v->sym && v->sym != NAME_STACK &&
-	       v->sym >> 60 != NAME_JOIN >> 60;
+	return !v->entry && !v->computed && !v->off && v->sym && v->sym != VTI_NAME_STACK &&
+	       v->sym >> 60 != VTI_NAME_JOIN >> 60;
 }
 
 /* ---- what comparisons told ---- */
@@ -78,7 +70,7 @@ static void limit(struct vti_value *v, uint64_t lo, uint64_t hi)
 	}
 }
 
-static struct vti_value evaluate(const struct vti_state *s, const struct vti_value *v)
+struct vti_value vti_state_evaluate(const struct vti_state *s, const struct vti_value *v)
 {
 	struct vti_value r = *v, plain = *v;
 	unsigned i;
@@ -88,7 +80,7 @@ static struct vti_value evaluate(const struct vti_state *s, const struct vti_val
 		plain.lo = 0;
 		plain.hi = vti_mask(v->width);
 		plain.stride = 1;
-		plain = evaluate(s, &plain);
+		plain = vti_state_evaluate(s, &plain);
 		return plain.hi <= vti_mask(v->width) / 2 ? plain : r;
 	}
 	for (i = 0; i < s->nfacts; i++)
@@ -97,7 +89,7 @@ static struct vti_value evaluate(const struct vti_state *s, const struct vti_val
 	return r;
 }
 
-static void learn(struct vti_state *s, const struct vti_value *v, uint64_t lo, uint64_t hi)
+void vti_state_learn(struct vti_state *s, const struct vti_value *v, uint64_t lo, uint64_t hi)
 {
 	struct vti_known k = {v->sym, v->off, v->width, lo, hi};
 	unsigned i;
@@ -123,8 +115,7 @@ static void learn(struct vti_state *s, const struct vti_value *v, uint64_t lo, u
 	s->facts[i] = k;
 }
 
-/* A name is given anew: whatever still has the old value of that name has none any more. */
-static uint64_t rename_all(struct vti_state *s, uint64_t sym)
+uint64_t vti_state_rename(struct vti_state *s, uint64_t sym)
 {
 	unsigned i, n = 0;
 
@@ -150,49 +141,47 @@ static uint64_t rename_all(struct vti_state *s, uint64_t sym)
 
 /* ---- registers and memory ---- */
 
-static struct vti_value get(const struct vti_state *s, unsigned reg, unsigned width)
+struct vti_value vti_state_get(const struct vti_state *s, unsigned reg, unsigned width)
 {
-	int i = index_of(reg);
+	int i = vti_state_index(reg);
 	struct vti_value v;
 
 	if (i < 0)
 		return vti_value_range(0, vti_mask(width));
 	v = vti_value_low(&s->regs[i], width);
-	return evaluate(s, &v);
+	return vti_state_evaluate(s, &v);
 }
 
-static struct vti_value get_operand(const struct vti_state *s, const struct vt_operand *o)
+struct vti_value vti_state_get_operand(const struct vti_state *s, const struct vt_operand *o)
 {
 	if (o->high || o->size > 8)
 		return vti_value_range(0, UINT64_MAX);
-	return get(s, o->reg, 8u * o->size);
+	return vti_state_get(s, o->reg, 8u * o->size);
 }
 
-static void put(struct vti_state *s, unsigned reg, const struct vti_value *v)
+void vti_state_put(struct vti_state *s, unsigned reg, const struct vti_value *v)
 {
-	int i = index_of(reg);
+	int i = vti_state_index(reg);
 
 	if (i >= 0)
 		s->regs[i] = *v;
 }
 
-/* What an instruction writes; to a part of a register, it changes all of it. */
-static void put_operand(struct vti_state *s, const struct vt_operand *o, const struct vti_value *v,
-			uint32_t offset)
+void vti_state_put_operand(struct vti_state *s, const struct vt_operand *o,
+			   const struct vti_value *v, uint32_t offset)
 {
 	struct vti_value other;
 
 	if (o->size >= 4 && o->size <= 8) {
-		put(s, o->reg, v);
+		vti_state_put(s, o->reg, v);
 		return;
 	}
-	other = vti_value_unknown(rename_all(s, NAME_MADE | offset));
+	other = vti_value_unknown(vti_state_rename(s, VTI_NAME_MADE | offset));
 	other.computed = true;
-	put(s, o->reg, &other);
+	vti_state_put(s, o->reg, &other);
 }
 
-/* The address of a memory operand. */
-static struct vti_value address_of(struct vti_state *s, const struct vt_memory *a, uint64_t next,
+struct vti_value vti_state_address(struct vti_state *s, const struct vt_memory *a, uint64_t next,
 				   const struct vti_memory *m)
 {
 	struct vti_value base = vti_value_constant((uint64_t)a->displacement), index, r;
@@ -201,12 +190,12 @@ static struct vti_value address_of(struct vti_state *s, const struct vt_memory *
 	if (a->base == VT_REG_IP) {
 		base.lo = base.hi = next + (uint64_t)a->displacement;
 	} else if (a->base != VT_REG_NONE) {
-		reg = get(s, a->base, 64);
+		reg = vti_state_get(s, a->base, 64);
 		base = vti_value_add(&reg, &base, 64, 0);
 	}
 	if (a->index == VT_REG_NONE)
 		return base;
-	reg = get(s, a->index, 64);
+	reg = vti_state_get(s, a->index, 64);
 	index = vti_value_times(&reg, a->scale, 64, 0);
 	r = vti_value_add(&base, &index, 64, 0);
 	if (r.entry || (r.stride && r.hi - r.lo < ANY_INDEX))
@@ -268,12 +257,11 @@ static void keep_cell(struct vti_state *s, const struct vti_cell *c)
 /* Compilers keep the address of a table on the stack, which nothing else changes. */
 static bool is_saved_table(const struct vti_cell *c, const struct vti_memory *m)
 {
-	return c->sym == NAME_STACK && c->size == 8 && !c->value.entry &&
+	return c->sym == VTI_NAME_STACK && c->size == 8 && !c->value.entry &&
 	       c->value.lo == c->value.hi && m->is_constant(m->arg, c->value.lo);
 }
 
-/* Memory changes that is not at `c`, or anywhere (NULL). */
-static void forget_cells(struct vti_state *s, const struct vti_cell *c, const struct vti_memory *m)
+void vti_state_forget(struct vti_state *s, const struct vti_cell *c, const struct vti_memory *m)
 {
 	unsigned i, n = 0;
 
@@ -284,7 +272,7 @@ static void forget_cells(struct vti_state *s, const struct vti_cell *c, const st
 		/* On the stack, a place is known by its distance. */
 		if (c && c->sym == o->sym)
 			keep = o->off - c->off >= c->size && c->off - o->off >= o->size;
-		else if (c && c->sym == NAME_STACK)
+		else if (c && c->sym == VTI_NAME_STACK)
 			keep = true;
 		if (keep)
 			s->cells[n++] = *o;
@@ -300,8 +288,8 @@ static bool is_table(const struct vti_value *address, const struct vti_memory *m
 	       m->is_constant(m->arg, address->lo);
 }
 
-static struct vti_value load(struct vti_state *s, const struct vti_value *address, unsigned size,
-			     bool is_signed, uint32_t offset, const struct vti_memory *m)
+struct vti_value vti_state_load(struct vti_state *s, const struct vti_value *address, unsigned size,
+				bool is_signed, uint32_t offset, const struct vti_memory *m)
 {
 	struct vti_value v;
 	struct vti_cell c;
@@ -327,9 +315,9 @@ static struct vti_value load(struct vti_state *s, const struct vti_value *addres
 		c = cell_at(address, size);
 		found = same_cell(s, &c);
 		if (found)
-			return evaluate(s, &found->value);
+			return vti_state_evaluate(s, &found->value);
 	}
-	v = vti_value_range(rename_all(s, NAME_LOAD | offset),
+	v = vti_value_range(vti_state_rename(s, VTI_NAME_LOAD | offset),
 			    size < 8 ? vti_mask(8 * size) : UINT64_MAX);
 	v.width = size < 8 ? (uint8_t)(8 * size) : 64;
 	/* The address may have had the name. */
@@ -341,568 +329,19 @@ static struct vti_value load(struct vti_state *s, const struct vti_value *addres
 	return v;
 }
 
-static void store(struct vti_state *s, const struct vti_value *address, unsigned size,
-		  const struct vti_value *v, const struct vti_memory *m)
+void vti_state_store(struct vti_state *s, const struct vti_value *address, unsigned size,
+		     const struct vti_value *v, const struct vti_memory *m)
 {
 	struct vti_cell c;
 
 	if (!is_cell(address) || size > 8) {
-		forget_cells(s, NULL, m);
+		vti_state_forget(s, NULL, m);
 		return;
 	}
 	c = cell_at(address, size);
-	forget_cells(s, &c, m);
+	vti_state_forget(s, &c, m);
 	c.value = vti_value_low(v, 8 * size);
 	keep_cell(s, &c);
-}
-
-/* ---- instructions ---- */
-
-enum op {
-	OP_OTHER,
-	OP_MOV,
-	OP_MOVZX,
-	OP_MOVSX,
-	OP_LEA,
-	OP_ADD,
-	OP_SUB,
-	OP_AND,
-	OP_SHL,
-	OP_SHR,
-	OP_IMUL,
-	OP_XOR,
-	OP_INC,
-	OP_DEC,
-	OP_PUSH,
-	OP_POP,
-	OP_LEAVE,
-	OP_CDQE,
-	OP_CMP,
-	OP_TEST,
-	OP_COUNT,
-};
-
-static const struct {
-	const char *name;
-	enum op op;
-} ops[] = {
-	{"mov", OP_MOV},      {"lea", OP_LEA},	   {"cmp", OP_CMP},	 {"test", OP_TEST},
-	{"add", OP_ADD},      {"sub", OP_SUB},	   {"and", OP_AND},	 {"xor", OP_XOR},
-	{"push", OP_PUSH},    {"pop", OP_POP},	   {"movzx", OP_MOVZX},	 {"movsx", OP_MOVSX},
-	{"movsxd", OP_MOVSX}, {"shl", OP_SHL},	   {"shr", OP_SHR},	 {"imul", OP_IMUL},
-	{"inc", OP_INC},      {"dec", OP_DEC},	   {"leave", OP_LEAVE},	 {"cdqe", OP_CDQE},
-	{"bsf", OP_COUNT},    {"tzcnt", OP_COUNT}, {"popcnt", OP_COUNT}, {"bsr", OP_COUNT},
-	{"lzcnt", OP_COUNT},
-};
-
-static enum op op_of(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (ops[i].name[0] == name[0] && strcmp(ops[i].name, name) == 0)
-			return ops[i].op;
-	return OP_OTHER;
-}
-
-/* An instruction at work. */
-struct step {
-	struct vti_state *s;
-	const struct vt_facts *f;
-	const struct vti_memory *m;
-	uint64_t next; /* vaddr behind it */
-	uint32_t offset;
-	unsigned width; /* of what it works on */
-};
-
-static const struct vt_memory *read_memory(const struct vt_facts *f)
-{
-	unsigned i;
-
-	for (i = 0; i < f->nmemories; i++)
-		if (f->memories[i].read && !f->memories[i].gather)
-			return &f->memories[i];
-	return NULL;
-}
-
-static const struct vt_memory *written_memory(const struct vt_facts *f)
-{
-	unsigned i;
-
-	for (i = 0; i < f->nmemories; i++)
-		if (f->memories[i].written)
-			return &f->memories[i];
-	return NULL;
-}
-
-static struct vti_value load_operand(struct step *t, const struct vt_memory *a, bool is_signed)
-{
-	struct vti_value address;
-
-	if (a->segment != VT_REG_NONE)
-		address = vti_value_unknown(0);
-	else
-		address = address_of(t->s, a, t->next, t->m);
-	return load(t->s, &address, a->size, is_signed, t->offset, t->m);
-}
-
-static struct vti_value immediate(const struct step *t)
-{
-	return vti_value_constant((uint64_t)t->f->immediate & vti_mask(t->width));
-}
-
-/* What an instruction reads last: the one operand of a move, the second of a sum. */
-static struct vti_value last_source(struct step *t)
-{
-	const struct vt_memory *a = read_memory(t->f);
-
-	if (t->f->has_immediate)
-		return immediate(t);
-	if (a && !a->written)
-		return load_operand(t, a, false);
-	if (t->f->nsources)
-		return get_operand(t->s, &t->f->sources[t->f->nsources - 1]);
-	return vti_value_unknown(0);
-}
-
-static uint64_t made(struct step *t)
-{
-	return NAME_MADE | t->offset;
-}
-
-static struct vti_value extended(struct step *t)
-{
-	const struct vt_memory *a = read_memory(t->f);
-	struct vti_value v;
-	unsigned from;
-
-	if (a) {
-		v = load_operand(t, a, true);
-		from = 8u * a->size;
-	} else {
-		v = last_source(t);
-		from = t->f->nsources ? 8u * t->f->sources[0].size : 0;
-	}
-	if (!from || from >= 64)
-		return v;
-	if (v.entry && a)
-		return v;
-	return vti_value_sign_extend(&v, from, t->width, made(t));
-}
-
-static struct vti_value minus(const struct vti_value *v, unsigned width)
-{
-	return vti_value_constant((0 - v->lo) & vti_mask(width));
-}
-
-/* The result of an instruction that works on the register that it writes. */
-static struct vti_value worked(struct step *t, enum op op)
-{
-	struct vti_value a = get_operand(t->s, &t->f->sources[0]), b = last_source(t);
-	struct vti_value r = vti_value_range(made(t), vti_mask(t->width));
-	bool constant = !b.entry && b.lo == b.hi;
-
-	r.computed = true;
-	switch (op) {
-	case OP_ADD:
-		return vti_value_add(&a, &b, t->width, made(t));
-	case OP_SUB:
-		if (!constant)
-			return r;
-		b = minus(&b, t->width);
-		return vti_value_add(&a, &b, t->width, made(t));
-	case OP_AND:
-		return constant ? vti_value_and(&a, b.lo, t->width, made(t)) : r;
-	case OP_SHL:
-		return constant && b.lo < 32
-			       ? vti_value_times(&a, UINT64_C(1) << b.lo, t->width, made(t))
-			       : r;
-	case OP_SHR:
-		return constant ? vti_value_shift_right(&a, (unsigned)b.lo, t->width, made(t)) : r;
-	case OP_IMUL:
-		return t->f->has_immediate && !read_memory(t->f) && b.lo < 4096
-			       ? vti_value_times(&a, b.lo, t->width, made(t))
-			       : r;
-	case OP_XOR:
-		/* The C library's pointers are stored so, and are pointers again afterwards. */
-		if (read_memory(t->f) && read_memory(t->f)->segment != VT_REG_NONE)
-			r.computed = false;
-		if (t->f->nsources == 2 && !t->f->has_immediate &&
-		    t->f->sources[0].reg == t->f->sources[1].reg)
-			return vti_value_constant(0);
-		return r;
-	default:
-		return r;
-	}
-}
-
-static struct vti_value result(struct step *t, enum op op)
-{
-	struct vti_value v = vti_value_range(made(t), vti_mask(t->width)), one;
-
-	v.computed = true;
-	switch (op) {
-	case OP_MOV:
-	case OP_MOVZX:
-		return last_source(t);
-	case OP_MOVSX:
-		return extended(t);
-	case OP_LEA:
-		one = address_of(t->s, &t->f->memories[0], t->next, t->m);
-		return vti_value_low(&one, t->width);
-	case OP_CDQE:
-		one = get(t->s, VT_REG_AX, t->width / 2);
-		return vti_value_sign_extend(&one, t->width / 2, t->width, made(t));
-	case OP_INC:
-	case OP_DEC:
-		if (!t->f->nsources)
-			return v;
-		v = get_operand(t->s, &t->f->sources[0]);
-		one = vti_value_constant(op == OP_INC ? 1 : vti_mask(t->width));
-		return vti_value_add(&v, &one, t->width, made(t));
-	case OP_COUNT:
-		v.hi = 63;
-		return v;
-	default:
-		return t->f->nsources ? worked(t, op) : v;
-	}
-}
-
-/* What is compared gets a name, if it has none, for what follows to know it by. */
-static struct vti_value name_register(struct step *t, const struct vt_operand *o)
-{
-	int i = index_of(o->reg);
-	struct vti_value *v = &t->s->regs[i < 0 ? 0 : i];
-
-	if (i >= 0 && !v->sym && !v->entry && v->lo != v->hi) {
-		v->sym = rename_all(t->s, made(t));
-		v->off = 0;
-		v->width = 64;
-		v->sext = false;
-	}
-	return get_operand(t->s, o);
-}
-
-static void set_compare(struct step *t, enum op op)
-{
-	struct vti_compare *c = &t->s->compare;
-	const struct vt_facts *f = t->f;
-	const struct vt_memory *a = read_memory(f);
-	struct vti_value b;
-
-	c->valid = false;
-	t->width = f->nsources ? 8u * f->sources[0].size : a ? 8u * a->size : 0;
-	if (!t->width || t->width > 64)
-		return;
-	if (op == OP_TEST) {
-		if (f->nsources != 2 || f->has_immediate ||
-		    f->sources[0].reg != f->sources[1].reg || f->sources[0].high)
-			return;
-		b = vti_value_constant(0);
-		c->value = get_operand(t->s, &f->sources[0]);
-	} else if (f->has_immediate) {
-		b = immediate(t);
-		c->value = a ? load_operand(t, a, false) : get_operand(t->s, &f->sources[0]);
-	} else if (f->nsources == 2 && !a) {
-		b = get_operand(t->s, &f->sources[1]);
-		c->value = get_operand(t->s, &f->sources[0]);
-	} else {
-		return;
-	}
-	c->valid = b.lo == b.hi && !b.entry && !(f->nsources && f->sources[0].high);
-	if (c->valid && !c->value.sym && f->nsources && !a)
-		c->value = name_register(t, &f->sources[0]);
-	c->with = b.lo;
-	c->width = (uint8_t)t->width;
-}
-
-/* Registers that a procedure may change: System V ABI for AMD64, 3.2.1. */
-static void call(struct step *t)
-{
-	static const uint8_t changed[] = {VT_REG_AX,	 VT_REG_CX,	VT_REG_DX,
-					  VT_REG_SI,	 VT_REG_DI,	VT_REG_R8,
-					  VT_REG_R8 + 1, VT_REG_R8 + 2, VT_REG_R8 + 3};
-	struct vti_value v;
-	size_t i;
-
-	forget_cells(t->s, NULL, t->m);
-	for (i = 0; i < sizeof(changed); i++) {
-		v = vti_value_unknown(i ? 0 : rename_all(t->s, NAME_LOAD | t->offset));
-		put(t->s, changed[i], &v);
-	}
-	t->s->compare.valid = false;
-}
-
-static void move_stack(struct step *t, uint64_t by)
-{
-	struct vti_value n = vti_value_constant(by), v = get(t->s, VT_REG_SP, 64);
-
-	v = vti_value_add(&v, &n, 64, made(t));
-	put(t->s, VT_REG_SP, &v);
-}
-
-static void push(struct step *t)
-{
-	struct vti_value v = vti_value_unknown(0), sp;
-
-	if (t->f->nsources == 1 && !read_memory(t->f))
-		v = get_operand(t->s, &t->f->sources[0]);
-	move_stack(t, 0 - UINT64_C(8));
-	sp = get(t->s, VT_REG_SP, 64);
-	store(t->s, &sp, 8, &v, t->m);
-}
-
-static void pop(struct step *t)
-{
-	struct vti_value sp = get(t->s, VT_REG_SP, 64);
-	struct vti_value v = load(t->s, &sp, 8, false, t->offset, t->m);
-
-	move_stack(t, 8);
-	if (t->f->nresults)
-		put_operand(t->s, &t->f->results[0], &v, t->offset);
-}
-
-static void leave(struct step *t)
-{
-	struct vti_value bp = get(t->s, VT_REG_BP, 64);
-	struct vti_value v;
-
-	put(t->s, VT_REG_SP, &bp);
-	v = load(t->s, &bp, 8, false, t->offset, t->m);
-	move_stack(t, 8);
-	put(t->s, VT_REG_BP, &v);
-}
-
-static void write_memory(struct step *t, enum op op)
-{
-	const struct vt_memory *a = written_memory(t->f);
-	struct vti_value v = vti_value_unknown(0), address;
-
-	if (!a)
-		return;
-	if (a->segment != VT_REG_NONE || a->gather || (t->f->flags & VT_FACT_REPEATED)) {
-		forget_cells(t->s, NULL, t->m);
-		return;
-	}
-	t->width = 8u * a->size;
-	if (op == OP_MOV && t->width <= 64)
-		v = last_source(t);
-	address = address_of(t->s, a, t->next, t->m);
-	store(t->s, &address, a->size, &v, t->m);
-}
-
-/* Either operand, by a condition. */
-static struct vti_value moved_if(struct step *t)
-{
-	struct vti_value a = get_operand(t->s, &t->f->results[0]), b = last_source(t);
-
-	return vti_value_join(&a, &b, made(t));
-}
-
-static void write_registers(struct step *t, enum op op)
-{
-	const struct vt_facts *f = t->f;
-	struct vti_value v;
-	unsigned i;
-
-	if (!f->nresults)
-		return;
-	t->width = 8u * f->results[0].size;
-	if (f->nresults == 1 && t->width && t->width <= 64 && !f->results[0].high) {
-		if (strncmp(f->mnemonic, "cmov", 4) == 0)
-			v = moved_if(t);
-		else
-			v = result(t, op);
-		if (v.sym == made(t))
-			rename_all(t->s, v.sym);
-		put_operand(t->s, &f->results[0], &v, t->offset);
-		return;
-	}
-	for (i = 0; i < f->nresults; i++) {
-		v = vti_value_unknown(0);
-		v.computed = true;
-		put_operand(t->s, &f->results[i], &v, t->offset);
-	}
-}
-
-/* Registers that change without being results: the pointers of string instructions, cpuid's. */
-static void forget_written(struct step *t)
-{
-	struct vti_value v = vti_value_unknown(0);
-	unsigned reg, i;
-
-	v.computed = true;
-	for (reg = 0; reg <= VT_REG_R15; reg++) {
-		bool named = reg == VT_REG_SP || index_of(reg) < 0;
-
-		for (i = 0; i < t->f->nresults && !named; i++)
-			named = t->f->results[i].reg == reg;
-		if (!named && (t->f->writes >> reg & 1))
-			put(t->s, reg, &v);
-	}
-}
-
-void vti_state_step(struct vti_state *s, const struct vt_facts *f, uint64_t vaddr, uint32_t offset,
-		    const struct vti_memory *m)
-{
-	struct step t = {s, f, m, vaddr + f->length, offset, 0};
-	enum op op = op_of(f->mnemonic);
-
-	if (f->flags & VT_FACT_NOP)
-		return;
-	if (f->flags & VT_FACT_CALL) {
-		call(&t);
-		return;
-	}
-	switch (op) {
-	case OP_CMP:
-	case OP_TEST:
-		set_compare(&t, op);
-		return;
-	case OP_PUSH:
-		push(&t);
-		return;
-	case OP_POP:
-		pop(&t);
-		return;
-	case OP_LEAVE:
-		leave(&t);
-		return;
-	default:
-		break;
-	}
-	if (f->writes >> VT_REG_FLAGS & 1)
-		s->compare.valid = false;
-	write_memory(&t, op);
-	write_registers(&t, op);
-	forget_written(&t);
-}
-
-struct vti_value vti_state_target(struct vti_state *s, const struct vt_facts *f, uint64_t vaddr,
-				  uint32_t offset, const struct vti_memory *m)
-{
-	struct step t = {s, f, m, vaddr + f->length, offset, 64};
-	const struct vt_memory *a = read_memory(f);
-
-	if (a)
-		return load_operand(&t, a, false);
-	if (f->nsources)
-		return get_operand(s, &f->sources[0]);
-	return vti_value_unknown(0);
-}
-
-/* ---- conditional branches ---- */
-
-enum condition {
-	IF_NONE,
-	IF_ABOVE,
-	IF_NOT_BELOW,
-	IF_BELOW,
-	IF_NOT_ABOVE,
-	IF_EQUAL,
-	IF_NOT_EQUAL,
-	IF_GREATER,
-	IF_NOT_LESS,
-	IF_LESS,
-	IF_NOT_GREATER,
-	IF_SIGN,
-	IF_NO_SIGN
-};
-
-static const struct {
-	const char *name; /* Zydis's */
-	enum condition taken;
-	enum condition not_taken;
-} branches[] = {
-	{"jnbe", IF_ABOVE, IF_NOT_ABOVE},     {"jnb", IF_NOT_BELOW, IF_BELOW},
-	{"jb", IF_BELOW, IF_NOT_BELOW},	      {"jbe", IF_NOT_ABOVE, IF_ABOVE},
-	{"jz", IF_EQUAL, IF_NOT_EQUAL},	      {"jnz", IF_NOT_EQUAL, IF_EQUAL},
-	{"jnle", IF_GREATER, IF_NOT_GREATER}, {"jnl", IF_NOT_LESS, IF_LESS},
-	{"jl", IF_LESS, IF_NOT_LESS},	      {"jle", IF_NOT_GREATER, IF_GREATER},
-	{"js", IF_SIGN, IF_NO_SIGN},	      {"jns", IF_NO_SIGN, IF_SIGN},
-};
-
-/* The range of what satisfies a condition, given that it is in [*lo, *hi]. */
-static void satisfy(enum condition c, uint64_t with, unsigned width, uint64_t *lo, uint64_t *hi)
-{
-	uint64_t most = vti_mask(width) / 2; /* as signed */
-	uint64_t above = with < vti_mask(width) ? with + 1 : with, below = with ? with - 1 : 0;
-	bool positive = with <= most;
-
-	switch (c) {
-	case IF_ABOVE:
-		*lo = above;
-		break;
-	case IF_NOT_BELOW:
-		*lo = with;
-		break;
-	case IF_BELOW:
-		*hi = below;
-		break;
-	case IF_NOT_ABOVE:
-		*hi = with;
-		break;
-	case IF_EQUAL:
-		*lo = *hi = with;
-		break;
-	case IF_NOT_EQUAL:
-		if (*lo == with && *lo < *hi)
-			++*lo;
-		else if (*hi == with && *lo < *hi)
-			--*hi;
-		break;
-	case IF_GREATER:
-	case IF_NOT_LESS:
-		if (positive) {
-			*lo = c == IF_GREATER ? above : with;
-			*hi = most;
-		}
-		break;
-	case IF_LESS:
-	case IF_NOT_GREATER:
-		if (positive && *hi <= most)
-			*hi = c == IF_LESS ? below : with;
-		break;
-	case IF_SIGN:
-		if (!with)
-			*lo = most + 1;
-		break;
-	case IF_NO_SIGN:
-		if (!with)
-			*hi = most;
-		break;
-	default:
-		break;
-	}
-}
-
-void vti_state_branch(struct vti_state *s, const struct vt_facts *f, bool taken)
-{
-	const struct vti_compare *c = &s->compare;
-	struct vti_value v = c->value;
-	uint64_t lo, hi;
-	size_t i;
-
-	if (!c->valid || v.entry)
-		return;
-	for (i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
-		if (strcmp(branches[i].name, f->mnemonic) == 0)
-			break;
-	if (i == sizeof(branches) / sizeof(branches[0]))
-		return;
-	v = evaluate(s, &v);
-	lo = v.lo;
-	hi = v.hi;
-	satisfy(taken ? branches[i].taken : branches[i].not_taken, c->with, c->width, &lo, &hi);
-	if (lo < v.lo)
-		lo = v.lo;
-	if (hi > v.hi)
-		hi = v.hi;
-	/* Below half its range, it is the same with and without sign. */
-	if (v.sext && hi > vti_mask(v.width) / 2)
-		return;
-	v.sext = false;
-	learn(s, &v, lo, hi);
 }
 
 /* ---- where ways meet ---- */
@@ -955,7 +394,7 @@ static bool join_cells(struct vti_state *s, const struct vti_state *o, bool wide
 			changed = true;
 			continue;
 		}
-		v = evaluate(o, &other->value);
+		v = vti_state_evaluate(o, &other->value);
 		changed |= join_value(&c.value, &v, 0, widen);
 		s->cells[n++] = c;
 	}
@@ -975,7 +414,7 @@ static bool join_facts(struct vti_state *s, const struct vti_state *o, bool wide
 
 		v.off = k.off;
 		v.width = k.width;
-		v = evaluate(o, &v);
+		v = vti_state_evaluate(o, &v);
 		if (v.lo < k.lo || v.hi > k.hi) {
 			changed = true;
 			k.lo = v.lo < k.lo ? v.lo : k.lo;
@@ -1005,9 +444,9 @@ void vti_state_settle(struct vti_state *s)
 	unsigned i;
 
 	for (i = 0; i < VTI_STATE_REGS; i++)
-		s->regs[i] = evaluate(s, &s->regs[i]);
+		s->regs[i] = vti_state_evaluate(s, &s->regs[i]);
 	for (i = 0; i < s->ncells; i++)
-		s->cells[i].value = evaluate(s, &s->cells[i].value);
+		s->cells[i].value = vti_state_evaluate(s, &s->cells[i].value);
 }
 
 bool vti_state_join(struct vti_state *s, const struct vti_state *other, uint32_t place, bool widen)
@@ -1022,8 +461,9 @@ bool vti_state_join(struct vti_state *s, const struct vti_state *other, uint32_t
 		if (!differs(&s->regs[i], &other->regs[i]) &&
 		    s->regs[i].add == other->regs[i].add && s->regs[i].size == other->regs[i].size)
 			continue;
-		b = evaluate(other, &other->regs[i]);
-		changed |= join_value(&s->regs[i], &b, NAME_JOIN | (uint64_t)place << 8 | i, widen);
+		b = vti_state_evaluate(other, &other->regs[i]);
+		changed |= join_value(&s->regs[i], &b, VTI_NAME_JOIN | (uint64_t)place << 8 | i,
+				      widen);
 	}
 	changed |= join_cells(s, other, widen);
 	changed |= join_facts(s, other, widen);
