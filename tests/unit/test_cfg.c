@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 #include "flow/cfg.h"
 #include "machine/insn.h"
+#include "tests/unit/toolbox.h"
 
 #define START 0x401000
 
@@ -142,13 +144,272 @@ static void test_bad(void **state)
 	vt_cfg_free(g);
 }
 
+/* ---- compiled code ---- */
+
+/* A program's procedures, by name. */
+struct program {
+	char *dir;
+	struct vt_images *images;
+};
+
+static void compile(struct program *p, const char *options, const char *text)
+{
+	const struct vt_images_options o = {.warn = NULL};
+	char command[256];
+	const char *path;
+
+	p->dir = toolbox_dir();
+	toolbox_write(p->dir, "p.c", text);
+	snprintf(command, sizeof(command), "gcc %s -o p p.c", options);
+	free(toolbox_run(p->dir, command));
+	p->images = vt_images_new(&o, &err);
+	assert_non_null(p->images);
+	path = toolbox_path(p->dir, "p");
+	assert_int_equal(
+		vt_images_add(p->images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err), 0);
+}
+
+static void discard(struct program *p)
+{
+	vt_images_free(p->images);
+	toolbox_remove(p->dir);
+}
+
+static bool keep_symbol(void *arg, const struct vt_symbol *sym)
+{
+	*(const struct vt_symbol **)arg = sym;
+	return false;
+}
+
+static struct vt_cfg *graph_of(struct program *p, const char *name)
+{
+	const struct vt_symbol *sym = NULL;
+	enum vt_unknown why;
+	struct vt_symbols *symbols = vt_images_symbols(p->images, 1, 0, &why);
+	struct vt_cfg *g;
+
+	assert_non_null(symbols);
+	vt_symbols_search(symbols, name, keep_symbol, (void *)&sym);
+	assert_non_null(sym);
+	g = vt_cfg_of_image(p->images, 1, sym->start, sym->end, &err);
+	assert_non_null(g);
+	check(g);
+	return g;
+}
+
+static uint32_t count(const struct vt_cfg *g, enum vt_cfg_edge_kind kind)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < g->nedges; i++)
+		n += g->edges[i].kind == kind;
+	return n;
+}
+
+/* How many procedures are called, from blocks that an indirect jump leads to. */
+static uint32_t called_by_switch(const struct vt_cfg *g)
+{
+	uint32_t i, k, n = 0;
+
+	for (i = VT_CFG_FIRST; i < g->nblocks; i++) {
+		bool led = false, calls = false;
+
+		for (k = 0; k < g->blocks[i].nin; k++)
+			led |= g->edges[g->in[g->blocks[i].in + k]].kind == VT_EDGE_SWITCH;
+		for (k = 0; k < g->blocks[i].ninsns; k++)
+			calls |= (g->insns[g->blocks[i].insn + k].flags & VT_FACT_CALL) != 0;
+		n += led && calls;
+	}
+	return n;
+}
+
+/* Nine cases, each a call; the second switch hoists its table out of a loop, or spills it. */
+static const char switches[] =
+	"#include <stdio.h>\n"
+	"int one(int x)\n"
+	"{\n"
+	"	switch (x) {\n"
+	"	case 20: return puts(\"a\") + 1;\n"
+	"	case 21: return puts(\"b\") + 4;\n"
+	"	case 22: return puts(\"c\") + 9;\n"
+	"	case 23: return puts(\"d\") + 16;\n"
+	"	case 24: return puts(\"e\") + 25;\n"
+	"	case 25: return puts(\"f\") + 36;\n"
+	"	case 26: return puts(\"g\") + 49;\n"
+	"	case 27: return puts(\"h\") + 64;\n"
+	"	case 28: return puts(\"i\") + 81;\n"
+	"	}\n"
+	"	return 0;\n"
+	"}\n"
+	"int all(const char *s)\n"
+	"{\n"
+	"	int n = 0;\n"
+	"	for (; *s; s++) {\n"
+	"		switch (*s) {\n"
+	"		case 'a': n += puts(\"a\") + 1; break;\n"
+	"		case 'b': n -= puts(\"b\") * 4; break;\n"
+	"		case 'c': n *= puts(\"c\") - 9; break;\n"
+	"		case 'd': n ^= puts(\"d\") + 16; break;\n"
+	"		case 'e': n |= puts(\"e\") + 25; break;\n"
+	"		case 'f': n += puts(\"f\") * 36; break;\n"
+	"		case 'g': n -= puts(\"g\") + 49; break;\n"
+	"		case 'h': n *= puts(\"h\") + 64; break;\n"
+	"		case 'i': n ^= puts(\"i\") * 81; break;\n"
+	"		default: n++;\n"
+	"		}\n"
+	"		n += puts(s);\n"
+	"	}\n"
+	"	return n;\n"
+	"}\n"
+	"int main(int argc, char **argv) { return one(argc) + all(argv[0]); }\n";
+
+static void test_switch(void **state)
+{
+	static const char *const options[] = {
+		"-O0 -fPIE -pie",	"-O1 -fPIE -pie",	"-O2 -fPIE -pie",
+		"-O3 -fPIE -pie",	"-Os -fPIE -pie",	"-O0 -fno-pie -no-pie",
+		"-O2 -fno-pie -no-pie", "-O3 -fno-pie -no-pie", "-O2 -fPIE -pie -fcf-protection",
+	};
+	struct program p;
+	struct vt_cfg *g;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		compile(&p, options[i], switches);
+		g = graph_of(&p, "one");
+		assert_true(g->complete);
+		assert_int_equal(called_by_switch(g), 9);
+		vt_cfg_free(g);
+		g = graph_of(&p, "all");
+		assert_true(g->complete);
+		assert_int_equal(called_by_switch(g), 9);
+		vt_cfg_free(g);
+		discard(&p);
+	}
+}
+
+/* An interpreter by computed goto, whose index is any byte. */
+static void test_goto(void **state)
+{
+	struct program p;
+	struct vt_cfg *g;
+	uint32_t i, n = 0;
+
+	(void)state;
+	compile(&p, "-O2 -fno-pie -no-pie",
+		"#include <stdio.h>\n"
+		"int run(const unsigned char *s)\n"
+		"{\n"
+		"	static const void *const ops[4] = {&&end, &&more, &&less, &&tell};\n"
+		"	int n = 0;\n"
+		"	goto *ops[*s++];\n"
+		"more:	n++; goto *ops[*s++];\n"
+		"less:	n--; goto *ops[*s++];\n"
+		"tell:	printf(\"%d\", n); goto *ops[*s++];\n"
+		"end:	return n;\n"
+		"}\n"
+		"int main(int argc, char **argv) { return argc + run((unsigned char *)argv[0]); "
+		"}\n");
+	g = graph_of(&p, "run");
+	for (i = VT_CFG_FIRST; i < g->nblocks; i++) {
+		const struct vt_cfg_insn *last =
+			&g->insns[g->blocks[i].insn + g->blocks[i].ninsns - 1];
+
+		if (!(last->flags & VT_FACT_INDIRECT) || !(last->flags & VT_FACT_JUMP))
+			continue;
+		n++;
+		assert_true(g->blocks[i].nout >= 4);
+	}
+	assert_true(n >= 1);
+	vt_cfg_free(g);
+	discard(&p);
+}
+
+/* Calls that do not return: by name, and because what is called calls such. */
+static void test_noreturn(void **state)
+{
+	struct program p;
+	struct vt_cfg *g;
+
+	(void)state;
+	compile(&p, "-O2 -fno-reorder-blocks-and-partition",
+		"#include <stdio.h>\n#include <stdlib.h>\n"
+		"__attribute__((noinline)) void stop(int x) { printf(\"%d\", x); exit(x); }\n"
+		"__attribute__((noinline)) int twice(int x)\n"
+		"{ if (x < 0) stop(x); if (x > 99) abort(); return puts(\"x\") + 2 * x; }\n"
+		"int main(int argc, char **argv) { (void)argv; return twice(argc); }\n");
+	g = graph_of(&p, "stop");
+	assert_true(g->complete);
+	assert_int_equal(g->nblocks, VT_CFG_FIRST + 1);
+	assert_int_equal(count(g, VT_EDGE_EXIT), 1);
+	vt_cfg_free(g);
+	g = graph_of(&p, "twice");
+	assert_true(g->complete);
+	assert_int_equal(count(g, VT_EDGE_EXIT), 3);
+	assert_int_equal(count(g, VT_EDGE_ENTRY), 1);
+	vt_cfg_free(g);
+	discard(&p);
+}
+
+/* Parts that the compiler moves away jump back into the middle. */
+static void test_cold(void **state)
+{
+	struct program p;
+	struct vt_cfg *g;
+
+	(void)state;
+	compile(&p, "-O2",
+		"#include <stdio.h>\n"
+		"__attribute__((cold, noinline)) int rare(int x) { return puts(\"r\") + x; }\n"
+		"__attribute__((noinline)) int often(int x)\n"
+		"{\n"
+		"	int n = puts(\"o\");\n"
+		"	if (x > 5) n += rare(n) * puts(\"x\");\n"
+		"	return puts(\"p\") * n + putchar(n);\n"
+		"}\n"
+		"int main(int argc, char **argv) { (void)argv; return often(argc); }\n");
+	g = graph_of(&p, "often");
+	assert_true(g->complete);
+	assert_int_equal(count(g, VT_EDGE_ENTRY), 2);
+	vt_cfg_free(g);
+	g = graph_of(&p, "often.cold");
+	assert_true(g->complete);
+	assert_int_equal(count(g, VT_EDGE_EXIT), 1);
+	vt_cfg_free(g);
+	discard(&p);
+}
+
+/* A jump through a pointer with the stack as it was is a call whose return is the caller's. */
+static void test_tail_call(void **state)
+{
+	struct program p;
+	struct vt_cfg *g;
+
+	(void)state;
+	compile(&p, "-O2",
+		"#include <stdio.h>\n"
+		"struct s { int (*f)(int); int n; };\n"
+		"__attribute__((noinline)) int call(struct s *s, int x)\n"
+		"{ int n = puts(\"c\"); if (n < x) return n; return s->f(n + s->n); }\n"
+		"int main(int argc, char **argv)\n"
+		"{ struct s s = {putchar, argc}; return call(&s, **argv); }\n");
+	g = graph_of(&p, "call");
+	assert_true(g->complete);
+	assert_int_equal(count(g, VT_EDGE_SWITCH), 0);
+	assert_int_equal(count(g, VT_EDGE_EXIT), 2);
+	vt_cfg_free(g);
+	discard(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branch),
-		cmocka_unit_test(test_unreached),
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_branch),	  cmocka_unit_test(test_unreached),
+		cmocka_unit_test(test_overlap),	  cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_switch),	  cmocka_unit_test(test_goto),
+		cmocka_unit_test(test_noreturn),  cmocka_unit_test(test_cold),
+		cmocka_unit_test(test_tail_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
