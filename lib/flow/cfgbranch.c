@@ -86,7 +86,7 @@ static void satisfy(enum condition c, uint64_t with, unsigned width, uint64_t *l
 	}
 }
 
-void vti_state_branch(struct vti_state *s, const struct vt_facts *f, bool taken)
+void vti_flowstate_branch(struct vti_flowstate *s, const struct vt_facts *f, bool taken)
 {
 	const struct vti_compare *c = &s->compare;
 	struct vti_value v = c->value;
@@ -100,7 +100,7 @@ void vti_state_branch(struct vti_state *s, const struct vt_facts *f, bool taken)
 			break;
 	if (i == sizeof(branches) / sizeof(branches[0]))
 		return;
-	v = vti_state_evaluate(s, &v);
+	v = vti_flowstate_evaluate(s, &v);
 	lo = v.lo;
 	hi = v.hi;
 	satisfy(taken ? branches[i].taken : branches[i].not_taken, c->with, c->width, &lo, &hi);
@@ -112,5 +112,5 @@ void vti_state_branch(struct vti_state *s, const struct vt_facts *f, bool taken)
 	if (v.sext && hi > vti_mask(v.width) / 2)
 		return;
 	v.sext = false;
-	vti_state_learn(s, &v, lo, hi);
+	vti_flowstate_learn(s, &v, lo, hi);
 }

@@ -52,7 +52,7 @@ static enum op op_of(const char *name)
 
 /* An instruction at work. */
 struct step {
-	struct vti_state *s;
+	struct vti_flowstate *s;
 	const struct vt_facts *f;
 	const struct vti_memory *m;
 	uint64_t next; /* vaddr behind it */
@@ -87,8 +87,8 @@ static struct vti_value load_operand(struct step *t, const struct vt_memory *a, 
 	if (a->segment != VT_REG_NONE)
 		address = vti_value_unknown(0);
 	else
-		address = vti_state_address(t->s, a, t->next, t->m);
-	return vti_state_load(t->s, &address, a->size, is_signed, t->offset, t->m);
+		address = vti_flowstate_address(t->s, a, t->next, t->m);
+	return vti_flowstate_load(t->s, &address, a->size, is_signed, t->offset, t->m);
 }
 
 static struct vti_value immediate(const struct step *t)
@@ -106,7 +106,7 @@ static struct vti_value last_source(struct step *t)
 	if (a && !a->written)
 		return load_operand(t, a, false);
 	if (t->f->nsources)
-		return vti_state_get_operand(t->s, &t->f->sources[t->f->nsources - 1]);
+		return vti_flowstate_get_operand(t->s, &t->f->sources[t->f->nsources - 1]);
 	return vti_value_unknown(0);
 }
 
@@ -143,7 +143,7 @@ static struct vti_value minus(const struct vti_value *v, unsigned width)
 /* The result of an instruction that works on the register that it writes. */
 static struct vti_value worked(struct step *t, enum op op)
 {
-	struct vti_value a = vti_state_get_operand(t->s, &t->f->sources[0]), b = last_source(t);
+	struct vti_value a = vti_flowstate_get_operand(t->s, &t->f->sources[0]), b = last_source(t);
 	struct vti_value r = vti_value_range(made(t), vti_mask(t->width));
 	bool constant = !b.entry && b.lo == b.hi;
 
@@ -193,16 +193,16 @@ static struct vti_value result(struct step *t, enum op op)
 	case OP_MOVSX:
 		return extended(t);
 	case OP_LEA:
-		one = vti_state_address(t->s, &t->f->memories[0], t->next, t->m);
+		one = vti_flowstate_address(t->s, &t->f->memories[0], t->next, t->m);
 		return vti_value_low(&one, t->width);
 	case OP_CDQE:
-		one = vti_state_get(t->s, VT_REG_AX, t->width / 2);
+		one = vti_flowstate_get(t->s, VT_REG_AX, t->width / 2);
 		return vti_value_sign_extend(&one, t->width / 2, t->width, made(t));
 	case OP_INC:
 	case OP_DEC:
 		if (!t->f->nsources)
 			return v;
-		v = vti_state_get_operand(t->s, &t->f->sources[0]);
+		v = vti_flowstate_get_operand(t->s, &t->f->sources[0]);
 		one = vti_value_constant(op == OP_INC ? 1 : vti_mask(t->width));
 		return vti_value_add(&v, &one, t->width, made(t));
 	case OP_COUNT:
@@ -216,16 +216,16 @@ static struct vti_value result(struct step *t, enum op op)
 /* What is compared gets a name, if it has none, for what follows to know it by. */
 static struct vti_value name_register(struct step *t, const struct vt_operand *o)
 {
-	int i = vti_state_index(o->reg);
+	int i = vti_flowstate_index(o->reg);
 	struct vti_value *v = &t->s->regs[i < 0 ? 0 : i];
 
 	if (i >= 0 && !v->sym && !v->entry && v->lo != v->hi) {
-		v->sym = vti_state_rename(t->s, made(t));
+		v->sym = vti_flowstate_rename(t->s, made(t));
 		v->off = 0;
 		v->width = 64;
 		v->sext = false;
 	}
-	return vti_state_get_operand(t->s, o);
+	return vti_flowstate_get_operand(t->s, o);
 }
 
 static void set_compare(struct step *t, enum op op)
@@ -244,14 +244,14 @@ static void set_compare(struct step *t, enum op op)
 		    f->sources[0].reg != f->sources[1].reg || f->sources[0].high)
 			return;
 		b = vti_value_constant(0);
-		c->value = vti_state_get_operand(t->s, &f->sources[0]);
+		c->value = vti_flowstate_get_operand(t->s, &f->sources[0]);
 	} else if (f->has_immediate) {
 		b = immediate(t);
-		c->value =
-			a ? load_operand(t, a, false) : vti_state_get_operand(t->s, &f->sources[0]);
+		c->value = a ? load_operand(t, a, false)
+			     : vti_flowstate_get_operand(t->s, &f->sources[0]);
 	} else if (f->nsources == 2 && !a) {
-		b = vti_state_get_operand(t->s, &f->sources[1]);
-		c->value = vti_state_get_operand(t->s, &f->sources[0]);
+		b = vti_flowstate_get_operand(t->s, &f->sources[1]);
+		c->value = vti_flowstate_get_operand(t->s, &f->sources[0]);
 	} else {
 		return;
 	}
@@ -271,20 +271,21 @@ static void call(struct step *t)
 	struct vti_value v;
 	size_t i;
 
-	vti_state_forget(t->s, NULL, t->m);
+	vti_flowstate_forget(t->s, NULL, t->m);
 	for (i = 0; i < sizeof(changed); i++) {
-		v = vti_value_unknown(i ? 0 : vti_state_rename(t->s, VTI_NAME_LOAD | t->offset));
-		vti_state_put(t->s, changed[i], &v);
+		v = vti_value_unknown(i ? 0
+					: vti_flowstate_rename(t->s, VTI_NAME_LOAD | t->offset));
+		vti_flowstate_put(t->s, changed[i], &v);
 	}
 	t->s->compare.valid = false;
 }
 
 static void move_stack(struct step *t, uint64_t by)
 {
-	struct vti_value n = vti_value_constant(by), v = vti_state_get(t->s, VT_REG_SP, 64);
+	struct vti_value n = vti_value_constant(by), v = vti_flowstate_get(t->s, VT_REG_SP, 64);
 
 	v = vti_value_add(&v, &n, 64, made(t));
-	vti_state_put(t->s, VT_REG_SP, &v);
+	vti_flowstate_put(t->s, VT_REG_SP, &v);
 }
 
 static void push(struct step *t)
@@ -292,31 +293,31 @@ static void push(struct step *t)
 	struct vti_value v = vti_value_unknown(0), sp;
 
 	if (t->f->nsources == 1 && !read_memory(t->f))
-		v = vti_state_get_operand(t->s, &t->f->sources[0]);
+		v = vti_flowstate_get_operand(t->s, &t->f->sources[0]);
 	move_stack(t, 0 - UINT64_C(8));
-	sp = vti_state_get(t->s, VT_REG_SP, 64);
-	vti_state_store(t->s, &sp, 8, &v, t->m);
+	sp = vti_flowstate_get(t->s, VT_REG_SP, 64);
+	vti_flowstate_store(t->s, &sp, 8, &v, t->m);
 }
 
 static void pop(struct step *t)
 {
-	struct vti_value sp = vti_state_get(t->s, VT_REG_SP, 64);
-	struct vti_value v = vti_state_load(t->s, &sp, 8, false, t->offset, t->m);
+	struct vti_value sp = vti_flowstate_get(t->s, VT_REG_SP, 64);
+	struct vti_value v = vti_flowstate_load(t->s, &sp, 8, false, t->offset, t->m);
 
 	move_stack(t, 8);
 	if (t->f->nresults)
-		vti_state_put_operand(t->s, &t->f->results[0], &v, t->offset);
+		vti_flowstate_put_operand(t->s, &t->f->results[0], &v, t->offset);
 }
 
 static void leave(struct step *t)
 {
-	struct vti_value bp = vti_state_get(t->s, VT_REG_BP, 64);
+	struct vti_value bp = vti_flowstate_get(t->s, VT_REG_BP, 64);
 	struct vti_value v;
 
-	vti_state_put(t->s, VT_REG_SP, &bp);
-	v = vti_state_load(t->s, &bp, 8, false, t->offset, t->m);
+	vti_flowstate_put(t->s, VT_REG_SP, &bp);
+	v = vti_flowstate_load(t->s, &bp, 8, false, t->offset, t->m);
 	move_stack(t, 8);
-	vti_state_put(t->s, VT_REG_BP, &v);
+	vti_flowstate_put(t->s, VT_REG_BP, &v);
 }
 
 static void write_memory(struct step *t, enum op op)
@@ -327,20 +328,20 @@ static void write_memory(struct step *t, enum op op)
 	if (!a)
 		return;
 	if (a->segment != VT_REG_NONE || a->gather || (t->f->flags & VT_FACT_REPEATED)) {
-		vti_state_forget(t->s, NULL, t->m);
+		vti_flowstate_forget(t->s, NULL, t->m);
 		return;
 	}
 	t->width = 8u * a->size;
 	if (op == OP_MOV && t->width <= 64)
 		v = last_source(t);
-	address = vti_state_address(t->s, a, t->next, t->m);
-	vti_state_store(t->s, &address, a->size, &v, t->m);
+	address = vti_flowstate_address(t->s, a, t->next, t->m);
+	vti_flowstate_store(t->s, &address, a->size, &v, t->m);
 }
 
 /* Either operand, by a condition. */
 static struct vti_value moved_if(struct step *t)
 {
-	struct vti_value a = vti_state_get_operand(t->s, &t->f->results[0]), b = last_source(t);
+	struct vti_value a = vti_flowstate_get_operand(t->s, &t->f->results[0]), b = last_source(t);
 
 	return vti_value_join(&a, &b, made(t));
 }
@@ -360,14 +361,14 @@ static void write_registers(struct step *t, enum op op)
 		else
 			v = result(t, op);
 		if (v.sym == made(t))
-			vti_state_rename(t->s, v.sym);
-		vti_state_put_operand(t->s, &f->results[0], &v, t->offset);
+			vti_flowstate_rename(t->s, v.sym);
+		vti_flowstate_put_operand(t->s, &f->results[0], &v, t->offset);
 		return;
 	}
 	for (i = 0; i < f->nresults; i++) {
 		v = vti_value_unknown(0);
 		v.computed = true;
-		vti_state_put_operand(t->s, &f->results[i], &v, t->offset);
+		vti_flowstate_put_operand(t->s, &f->results[i], &v, t->offset);
 	}
 }
 
@@ -379,17 +380,17 @@ static void forget_written(struct step *t)
 
 	v.computed = true;
 	for (reg = 0; reg <= VT_REG_R15; reg++) {
-		bool named = reg == VT_REG_SP || vti_state_index(reg) < 0;
+		bool named = reg == VT_REG_SP || vti_flowstate_index(reg) < 0;
 
 		for (i = 0; i < t->f->nresults && !named; i++)
 			named = t->f->results[i].reg == reg;
 		if (!named && (t->f->writes >> reg & 1))
-			vti_state_put(t->s, reg, &v);
+			vti_flowstate_put(t->s, reg, &v);
 	}
 }
 
-void vti_state_step(struct vti_state *s, const struct vt_facts *f, uint64_t vaddr, uint32_t offset,
-		    const struct vti_memory *m)
+void vti_flowstate_step(struct vti_flowstate *s, const struct vt_facts *f, uint64_t vaddr,
+			uint32_t offset, const struct vti_memory *m)
 {
 	struct step t = {s, f, m, vaddr + f->length, offset, 0};
 	enum op op = op_of(f->mnemonic);
@@ -424,8 +425,8 @@ void vti_state_step(struct vti_state *s, const struct vt_facts *f, uint64_t vadd
 	forget_written(&t);
 }
 
-struct vti_value vti_state_target(struct vti_state *s, const struct vt_facts *f, uint64_t vaddr,
-				  uint32_t offset, const struct vti_memory *m)
+struct vti_value vti_flowstate_target(struct vti_flowstate *s, const struct vt_facts *f,
+				      uint64_t vaddr, uint32_t offset, const struct vti_memory *m)
 {
 	struct step t = {s, f, m, vaddr + f->length, offset, 64};
 	const struct vt_memory *a = read_memory(f);
@@ -433,6 +434,6 @@ struct vti_value vti_state_target(struct vti_state *s, const struct vt_facts *f,
 	if (a)
 		return load_operand(&t, a, false);
 	if (f->nsources)
-		return vti_state_get_operand(s, &f->sources[0]);
+		return vti_flowstate_get_operand(s, &f->sources[0]);
 	return vti_value_unknown(0);
 }

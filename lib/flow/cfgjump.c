@@ -24,7 +24,7 @@ struct search {
 	struct vti_targets t;
 	uint32_t *before; /* by offset: the node from which alone control comes, from 1; or 0 */
 	uint32_t *place;  /* by offset: number of the state there, from 1 */
-	struct vti_state *states;
+	struct vti_flowstate *states;
 	uint16_t *visits;
 	bool *queued;
 	size_t nstates;
@@ -53,7 +53,7 @@ static bool queue(struct search *s, uint32_t number, uint32_t offset)
 	return true;
 }
 
-static bool new_place(struct search *s, uint32_t offset, const struct vti_state *state)
+static bool new_place(struct search *s, uint32_t offset, const struct vti_flowstate *state)
 {
 	size_t n = s->nstates;
 
@@ -62,7 +62,7 @@ static bool new_place(struct search *s, uint32_t offset, const struct vti_state 
 	    !vt_array_grow(&s->queued, &s->queued_cap, n + 1, sizeof(*s->queued)))
 		return false;
 	s->states[n] = *state;
-	vti_state_settle(&s->states[n]);
+	vti_flowstate_settle(&s->states[n]);
 	s->visits[n] = 0;
 	s->queued[n] = false;
 	s->place[offset] = (uint32_t)++s->nstates;
@@ -70,7 +70,7 @@ static bool new_place(struct search *s, uint32_t offset, const struct vti_state 
 }
 
 /* Control gets to an offset with this state; `widen`: what differs there is given up at once. */
-static void arrive(struct search *s, int64_t offset, const struct vti_state *state, bool widen)
+static void arrive(struct search *s, int64_t offset, const struct vti_flowstate *state, bool widen)
 {
 	uint32_t number;
 
@@ -81,14 +81,14 @@ static void arrive(struct search *s, int64_t offset, const struct vti_state *sta
 		return;
 	}
 	number = s->place[offset] - 1;
-	if (vti_state_join(&s->states[number], state, (uint32_t)offset,
-			   widen || s->visits[number] >= WIDEN_AT) &&
+	if (vti_flowstate_join(&s->states[number], state, (uint32_t)offset,
+			       widen || s->visits[number] >= WIDEN_AT) &&
 	    s->visits[number] < MAX_VISITS)
 		s->failed = !queue(s, number, (uint32_t)offset);
 }
 
 /* The table that a jump is known to have so far; interpreters have many and large ones. */
-static void arrive_jumps(struct search *s, uint32_t from, const struct vti_state *state)
+static void arrive_jumps(struct search *s, uint32_t from, const struct vti_flowstate *state)
 {
 	size_t i;
 
@@ -98,16 +98,16 @@ static void arrive_jumps(struct search *s, uint32_t from, const struct vti_state
 }
 
 static void leave_node(struct search *s, const struct vti_node *n, const struct vt_facts *f,
-		       const struct vti_state *state)
+		       const struct vti_flowstate *state)
 {
-	struct vti_state other = *state;
+	struct vti_flowstate other = *state;
 
 	switch ((enum vti_next)n->next) {
 	case VTI_NEXT_CONDITIONAL:
-		vti_state_branch(&other, f, true);
+		vti_flowstate_branch(&other, f, true);
 		arrive(s, n->target, &other, false);
 		other = *state;
-		vti_state_branch(&other, f, false);
+		vti_flowstate_branch(&other, f, false);
 		arrive(s, (int64_t)n->offset + n->length, &other, false);
 		break;
 	case VTI_NEXT_JUMP:
@@ -122,15 +122,16 @@ static void leave_node(struct search *s, const struct vti_node *n, const struct 
 }
 
 static void take(struct search *s, struct vti_node *n, const struct vt_facts *f,
-		 struct vti_state *state)
+		 struct vti_flowstate *state)
 {
 	uint64_t vaddr = s->w->src->start + n->offset;
 	struct vti_value v;
 
 	if (n->next != VTI_NEXT_INDIRECT || !n->unknown || (size_t)(n - s->w->nodes) < s->first)
 		return;
-	v = vti_state_target(state, f, vaddr, n->offset, &s->t.memory);
-	vti_targets_take(&s->t, n, &v, vti_state_at_start(state) || vti_targets_at_start(&s->t, n));
+	v = vti_flowstate_target(state, f, vaddr, n->offset, &s->t.memory);
+	vti_targets_take(&s->t, n, &v,
+			 vti_flowstate_at_start(state) || vti_targets_at_start(&s->t, n));
 }
 
 /*
@@ -139,7 +140,7 @@ static void take(struct search *s, struct vti_node *n, const struct vt_facts *f,
  */
 static void follow(struct search *s, uint32_t at, bool taking)
 {
-	struct vti_state state = s->states[s->place[at] - 1];
+	struct vti_flowstate state = s->states[s->place[at] - 1];
 	const struct vt_cfg_source *src = s->w->src;
 	struct vt_facts f;
 	struct vti_node *n;
@@ -161,7 +162,7 @@ static void follow(struct search *s, uint32_t at, bool taking)
 				leave_node(s, n, &f, &state);
 			return;
 		}
-		vti_state_step(&state, &f, src->start + at, at, &s->t.memory);
+		vti_flowstate_step(&state, &f, src->start + at, at, &s->t.memory);
 	}
 }
 
@@ -169,12 +170,12 @@ static void follow(struct search *s, uint32_t at, bool taking)
 
 static void start_places(struct search *s)
 {
-	struct vti_state state;
+	struct vti_flowstate state;
 	size_t i;
 
 	for (i = 0; i < s->w->src->size && !s->failed; i++)
 		if (s->w->mark[i] & VTI_ENTRY) {
-			vti_state_start(&state);
+			vti_flowstate_start(&state);
 			/* Elsewhere than where procedures start, control comes with any stack. */
 			if ((s->w->src->start + i) % ALIGNED)
 				state.regs[VT_REG_SP] = vti_value_unknown(0);
@@ -263,12 +264,12 @@ static void find_before(struct search *s)
 }
 
 /* Does what the nodes do, path[n - 1] first, up to path[0], which it does not do. */
-static bool go_along(struct search *s, const uint32_t *path, unsigned n, struct vti_state *state,
-		     struct vt_facts *f)
+static bool go_along(struct search *s, const uint32_t *path, unsigned n,
+		     struct vti_flowstate *state, struct vt_facts *f)
 {
 	const struct vt_cfg_source *src = s->w->src;
 
-	vti_state_start(state);
+	vti_flowstate_start(state);
 	state->regs[VT_REG_SP] = vti_value_unknown(0);
 	while (n--) {
 		const struct vti_node *node = &s->w->nodes[path[n]];
@@ -276,10 +277,11 @@ static bool go_along(struct search *s, const uint32_t *path, unsigned n, struct 
 		if (!vt_facts_decode(src->code + node->offset, src->size - node->offset, f))
 			return false;
 		if (n && node->next == VTI_NEXT_CONDITIONAL)
-			vti_state_branch(state, f, s->w->nodes[path[n - 1]].offset == node->target);
+			vti_flowstate_branch(state, f,
+					     s->w->nodes[path[n - 1]].offset == node->target);
 		else if (n && node->next == VTI_NEXT_FALL)
-			vti_state_step(state, f, src->start + node->offset, node->offset,
-				       &s->t.memory);
+			vti_flowstate_step(state, f, src->start + node->offset, node->offset,
+					   &s->t.memory);
 	}
 	return true;
 }
@@ -289,7 +291,7 @@ static void take_by_path(struct search *s, size_t node)
 {
 	struct vti_node *n = &s->w->nodes[node];
 	uint32_t path[PATH], length = 0, at = (uint32_t)node;
-	struct vti_state state;
+	struct vti_flowstate state;
 	struct vti_value v;
 	struct vt_facts f;
 
@@ -305,8 +307,8 @@ static void take_by_path(struct search *s, size_t node)
 	n->unknown = true;
 	if (!go_along(s, path, length, &state, &f))
 		return;
-	v = vti_state_target(&state, &f, s->w->src->start + n->offset, n->offset, &s->t.memory);
-	if (v.entry || v.lo == v.hi || vti_state_is_loaded(&v))
+	v = vti_flowstate_target(&state, &f, s->w->src->start + n->offset, n->offset, &s->t.memory);
+	if (v.entry || v.lo == v.hi || vti_flowstate_is_loaded(&v))
 		vti_targets_take(&s->t, n, &v, vti_targets_at_start(&s->t, n));
 }
 

@@ -6,7 +6,7 @@
 /* An index of which nothing is known: the table's own entries tell how long it is. */
 #define ANY_INDEX UINT64_C(0xffffffff)
 
-int vti_state_index(unsigned reg)
+int vti_flowstate_index(unsigned reg)
 {
 	if (reg <= VT_REG_SP)
 		return (int)reg;
@@ -15,7 +15,7 @@ int vti_state_index(unsigned reg)
 	return -1;
 }
 
-void vti_state_start(struct vti_state *s)
+void vti_flowstate_start(struct vti_flowstate *s)
 {
 	unsigned i;
 
@@ -24,19 +24,19 @@ void vti_state_start(struct vti_state *s)
 		s->regs[i] = vti_value_unknown(VTI_NAME_START | i);
 }
 
-bool vti_state_at_start(const struct vti_state *s)
+bool vti_flowstate_at_start(const struct vti_flowstate *s)
 {
 	const struct vti_value *v = &s->regs[VT_REG_SP];
 
 	return v->sym == VTI_NAME_STACK && v->off == 0 && v->width == 64;
 }
 
-bool vti_state_is_loaded(const struct vti_value *v)
+bool vti_flowstate_is_loaded(const struct vti_value *v)
 {
 	return !v->entry && !v->computed && !v->off && v->sym >> 60 == VTI_NAME_LOAD >> 60;
 }
 
-bool vti_state_switched(const struct vti_state *s)
+bool vti_flowstate_switched(const struct vti_flowstate *s)
 {
 	const struct vti_value *v = &s->regs[VT_REG_SP];
 
@@ -70,7 +70,7 @@ static void limit(struct vti_value *v, uint64_t lo, uint64_t hi)
 	}
 }
 
-struct vti_value vti_state_evaluate(const struct vti_state *s, const struct vti_value *v)
+struct vti_value vti_flowstate_evaluate(const struct vti_flowstate *s, const struct vti_value *v)
 {
 	struct vti_value r = *v, plain = *v;
 	unsigned i;
@@ -80,7 +80,7 @@ struct vti_value vti_state_evaluate(const struct vti_state *s, const struct vti_
 		plain.lo = 0;
 		plain.hi = vti_mask(v->width);
 		plain.stride = 1;
-		plain = vti_state_evaluate(s, &plain);
+		plain = vti_flowstate_evaluate(s, &plain);
 		return plain.hi <= vti_mask(v->width) / 2 ? plain : r;
 	}
 	for (i = 0; i < s->nfacts; i++)
@@ -89,7 +89,8 @@ struct vti_value vti_state_evaluate(const struct vti_state *s, const struct vti_
 	return r;
 }
 
-void vti_state_learn(struct vti_state *s, const struct vti_value *v, uint64_t lo, uint64_t hi)
+void vti_flowstate_learn(struct vti_flowstate *s, const struct vti_value *v, uint64_t lo,
+			 uint64_t hi)
 {
 	struct vti_known k = {v->sym, v->off, v->width, lo, hi};
 	unsigned i;
@@ -115,7 +116,7 @@ void vti_state_learn(struct vti_state *s, const struct vti_value *v, uint64_t lo
 	s->facts[i] = k;
 }
 
-uint64_t vti_state_rename(struct vti_state *s, uint64_t sym)
+uint64_t vti_flowstate_rename(struct vti_flowstate *s, uint64_t sym)
 {
 	unsigned i, n = 0;
 
@@ -141,48 +142,49 @@ uint64_t vti_state_rename(struct vti_state *s, uint64_t sym)
 
 /* ---- registers and memory ---- */
 
-struct vti_value vti_state_get(const struct vti_state *s, unsigned reg, unsigned width)
+struct vti_value vti_flowstate_get(const struct vti_flowstate *s, unsigned reg, unsigned width)
 {
-	int i = vti_state_index(reg);
+	int i = vti_flowstate_index(reg);
 	struct vti_value v;
 
 	if (i < 0)
 		return vti_value_range(0, vti_mask(width));
 	v = vti_value_low(&s->regs[i], width);
-	return vti_state_evaluate(s, &v);
+	return vti_flowstate_evaluate(s, &v);
 }
 
-struct vti_value vti_state_get_operand(const struct vti_state *s, const struct vt_operand *o)
+struct vti_value vti_flowstate_get_operand(const struct vti_flowstate *s,
+					   const struct vt_operand *o)
 {
 	if (o->high || o->size > 8)
 		return vti_value_range(0, UINT64_MAX);
-	return vti_state_get(s, o->reg, 8u * o->size);
+	return vti_flowstate_get(s, o->reg, 8u * o->size);
 }
 
-void vti_state_put(struct vti_state *s, unsigned reg, const struct vti_value *v)
+void vti_flowstate_put(struct vti_flowstate *s, unsigned reg, const struct vti_value *v)
 {
-	int i = vti_state_index(reg);
+	int i = vti_flowstate_index(reg);
 
 	if (i >= 0)
 		s->regs[i] = *v;
 }
 
-void vti_state_put_operand(struct vti_state *s, const struct vt_operand *o,
-			   const struct vti_value *v, uint32_t offset)
+void vti_flowstate_put_operand(struct vti_flowstate *s, const struct vt_operand *o,
+			       const struct vti_value *v, uint32_t offset)
 {
 	struct vti_value other;
 
 	if (o->size >= 4 && o->size <= 8) {
-		vti_state_put(s, o->reg, v);
+		vti_flowstate_put(s, o->reg, v);
 		return;
 	}
-	other = vti_value_unknown(vti_state_rename(s, VTI_NAME_MADE | offset));
+	other = vti_value_unknown(vti_flowstate_rename(s, VTI_NAME_MADE | offset));
 	other.computed = true;
-	vti_state_put(s, o->reg, &other);
+	vti_flowstate_put(s, o->reg, &other);
 }
 
-struct vti_value vti_state_address(struct vti_state *s, const struct vt_memory *a, uint64_t next,
-				   const struct vti_memory *m)
+struct vti_value vti_flowstate_address(struct vti_flowstate *s, const struct vt_memory *a,
+				       uint64_t next, const struct vti_memory *m)
 {
 	struct vti_value base = vti_value_constant((uint64_t)a->displacement), index, r;
 	struct vti_value reg;
@@ -190,12 +192,12 @@ struct vti_value vti_state_address(struct vti_state *s, const struct vt_memory *
 	if (a->base == VT_REG_IP) {
 		base.lo = base.hi = next + (uint64_t)a->displacement;
 	} else if (a->base != VT_REG_NONE) {
-		reg = vti_state_get(s, a->base, 64);
+		reg = vti_flowstate_get(s, a->base, 64);
 		base = vti_value_add(&reg, &base, 64, 0);
 	}
 	if (a->index == VT_REG_NONE)
 		return base;
-	reg = vti_state_get(s, a->index, 64);
+	reg = vti_flowstate_get(s, a->index, 64);
 	index = vti_value_times(&reg, a->scale, 64, 0);
 	r = vti_value_add(&base, &index, 64, 0);
 	if (r.entry || (r.stride && r.hi - r.lo < ANY_INDEX))
@@ -230,7 +232,7 @@ static struct vti_cell cell_at(const struct vti_value *address, unsigned size)
 				 .size = (uint8_t)size};
 }
 
-static const struct vti_cell *same_cell(const struct vti_state *s, const struct vti_cell *c)
+static const struct vti_cell *same_cell(const struct vti_flowstate *s, const struct vti_cell *c)
 {
 	unsigned i;
 
@@ -241,7 +243,7 @@ static const struct vti_cell *same_cell(const struct vti_state *s, const struct 
 	return NULL;
 }
 
-static void keep_cell(struct vti_state *s, const struct vti_cell *c)
+static void keep_cell(struct vti_flowstate *s, const struct vti_cell *c)
 {
 	unsigned i = s->ncells;
 
@@ -261,7 +263,8 @@ static bool is_saved_table(const struct vti_cell *c, const struct vti_memory *m)
 	       c->value.lo == c->value.hi && m->is_constant(m->arg, c->value.lo);
 }
 
-void vti_state_forget(struct vti_state *s, const struct vti_cell *c, const struct vti_memory *m)
+void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_cell *c,
+			  const struct vti_memory *m)
 {
 	unsigned i, n = 0;
 
@@ -288,8 +291,9 @@ static bool is_table(const struct vti_value *address, const struct vti_memory *m
 	       m->is_constant(m->arg, address->lo);
 }
 
-struct vti_value vti_state_load(struct vti_state *s, const struct vti_value *address, unsigned size,
-				bool is_signed, uint32_t offset, const struct vti_memory *m)
+struct vti_value vti_flowstate_load(struct vti_flowstate *s, const struct vti_value *address,
+				    unsigned size, bool is_signed, uint32_t offset,
+				    const struct vti_memory *m)
 {
 	struct vti_value v;
 	struct vti_cell c;
@@ -315,9 +319,9 @@ struct vti_value vti_state_load(struct vti_state *s, const struct vti_value *add
 		c = cell_at(address, size);
 		found = same_cell(s, &c);
 		if (found)
-			return vti_state_evaluate(s, &found->value);
+			return vti_flowstate_evaluate(s, &found->value);
 	}
-	v = vti_value_range(vti_state_rename(s, VTI_NAME_LOAD | offset),
+	v = vti_value_range(vti_flowstate_rename(s, VTI_NAME_LOAD | offset),
 			    size < 8 ? vti_mask(8 * size) : UINT64_MAX);
 	v.width = size < 8 ? (uint8_t)(8 * size) : 64;
 	/* The address may have had the name. */
@@ -329,17 +333,17 @@ struct vti_value vti_state_load(struct vti_state *s, const struct vti_value *add
 	return v;
 }
 
-void vti_state_store(struct vti_state *s, const struct vti_value *address, unsigned size,
-		     const struct vti_value *v, const struct vti_memory *m)
+void vti_flowstate_store(struct vti_flowstate *s, const struct vti_value *address, unsigned size,
+			 const struct vti_value *v, const struct vti_memory *m)
 {
 	struct vti_cell c;
 
 	if (!is_cell(address) || size > 8) {
-		vti_state_forget(s, NULL, m);
+		vti_flowstate_forget(s, NULL, m);
 		return;
 	}
 	c = cell_at(address, size);
-	vti_state_forget(s, &c, m);
+	vti_flowstate_forget(s, &c, m);
 	c.value = vti_value_low(v, 8 * size);
 	keep_cell(s, &c);
 }
@@ -380,7 +384,7 @@ static bool join_value(struct vti_value *a, const struct vti_value *b, uint64_t 
 }
 
 /* Only words that have the same value on both ways stay known. */
-static bool join_cells(struct vti_state *s, const struct vti_state *o, bool widen)
+static bool join_cells(struct vti_flowstate *s, const struct vti_flowstate *o, bool widen)
 {
 	bool changed = false;
 	unsigned i, n = 0;
@@ -394,7 +398,7 @@ static bool join_cells(struct vti_state *s, const struct vti_state *o, bool wide
 			changed = true;
 			continue;
 		}
-		v = vti_state_evaluate(o, &other->value);
+		v = vti_flowstate_evaluate(o, &other->value);
 		changed |= join_value(&c.value, &v, 0, widen);
 		s->cells[n++] = c;
 	}
@@ -403,7 +407,7 @@ static bool join_cells(struct vti_state *s, const struct vti_state *o, bool wide
 	return changed;
 }
 
-static bool join_facts(struct vti_state *s, const struct vti_state *o, bool widen)
+static bool join_facts(struct vti_flowstate *s, const struct vti_flowstate *o, bool widen)
 {
 	bool changed = false;
 	unsigned i, n = 0;
@@ -414,7 +418,7 @@ static bool join_facts(struct vti_state *s, const struct vti_state *o, bool wide
 
 		v.off = k.off;
 		v.width = k.width;
-		v = vti_state_evaluate(o, &v);
+		v = vti_flowstate_evaluate(o, &v);
 		if (v.lo < k.lo || v.hi > k.hi) {
 			changed = true;
 			k.lo = v.lo < k.lo ? v.lo : k.lo;
@@ -428,7 +432,7 @@ static bool join_facts(struct vti_state *s, const struct vti_state *o, bool wide
 	return changed;
 }
 
-static bool join_compare(struct vti_state *s, const struct vti_state *o)
+static bool join_compare(struct vti_flowstate *s, const struct vti_flowstate *o)
 {
 	struct vti_compare *a = &s->compare;
 
@@ -439,17 +443,18 @@ static bool join_compare(struct vti_state *s, const struct vti_state *o)
 	return !a->valid;
 }
 
-void vti_state_settle(struct vti_state *s)
+void vti_flowstate_settle(struct vti_flowstate *s)
 {
 	unsigned i;
 
 	for (i = 0; i < VTI_STATE_REGS; i++)
-		s->regs[i] = vti_state_evaluate(s, &s->regs[i]);
+		s->regs[i] = vti_flowstate_evaluate(s, &s->regs[i]);
 	for (i = 0; i < s->ncells; i++)
-		s->cells[i].value = vti_state_evaluate(s, &s->cells[i].value);
+		s->cells[i].value = vti_flowstate_evaluate(s, &s->cells[i].value);
 }
 
-bool vti_state_join(struct vti_state *s, const struct vti_state *other, uint32_t place, bool widen)
+bool vti_flowstate_join(struct vti_flowstate *s, const struct vti_flowstate *other, uint32_t place,
+			bool widen)
 {
 	bool changed = false;
 	unsigned i;
@@ -461,7 +466,7 @@ bool vti_state_join(struct vti_state *s, const struct vti_state *other, uint32_t
 		if (!differs(&s->regs[i], &other->regs[i]) &&
 		    s->regs[i].add == other->regs[i].add && s->regs[i].size == other->regs[i].size)
 			continue;
-		b = vti_state_evaluate(other, &other->regs[i]);
+		b = vti_flowstate_evaluate(other, &other->regs[i]);
 		changed |= join_value(&s->regs[i], &b, VTI_NAME_JOIN | (uint64_t)place << 8 | i,
 				      widen);
 	}

@@ -40,7 +40,7 @@ struct vti_compare {
 	struct vti_value value;
 };
 
-struct vti_state {
+struct vti_flowstate {
 	struct vti_value regs[VTI_STATE_REGS]; /* by number in machine facts, gaps left out */
 	struct vti_cell cells[VTI_STATE_CELLS];
 	struct vti_known facts[VTI_STATE_FACTS];
@@ -60,35 +60,36 @@ struct vti_memory {
 };
 
 /* At the procedure's first instruction, or where nothing is known but the stack pointer's name. */
-void vti_state_start(struct vti_state *s);
+void vti_flowstate_start(struct vti_flowstate *s);
 
 /* True for a value as it was in memory, or as a procedure returned it. */
-bool vti_state_is_loaded(const struct vti_value *v);
+bool vti_flowstate_is_loaded(const struct vti_value *v);
 
 /* True when the stack is as at the procedure's first instruction. */
-bool vti_state_at_start(const struct vti_state *s);
+bool vti_flowstate_at_start(const struct vti_flowstate *s);
 
 /* True when there is another stack than at the start: longjmp() does that. */
-bool vti_state_switched(const struct vti_state *s);
+bool vti_flowstate_switched(const struct vti_flowstate *s);
 
 /* Does what the instruction at `vaddr` does; `offset` names it in the procedure. */
-void vti_state_step(struct vti_state *s, const struct vt_facts *f, uint64_t vaddr, uint32_t offset,
-		    const struct vti_memory *m);
+void vti_flowstate_step(struct vti_flowstate *s, const struct vt_facts *f, uint64_t vaddr,
+			uint32_t offset, const struct vti_memory *m);
 
 /* Takes into account that the conditional branch `f` was taken, or was not. */
-void vti_state_branch(struct vti_state *s, const struct vt_facts *f, bool taken);
+void vti_flowstate_branch(struct vti_flowstate *s, const struct vt_facts *f, bool taken);
 
 /* Where the indirect jump `f` goes, as a value. */
-struct vti_value vti_state_target(struct vti_state *s, const struct vt_facts *f, uint64_t vaddr,
-				  uint32_t offset, const struct vti_memory *m);
+struct vti_value vti_flowstate_target(struct vti_flowstate *s, const struct vt_facts *f,
+				      uint64_t vaddr, uint32_t offset, const struct vti_memory *m);
 
 /* What comparisons told becomes part of the values: before others are joined. */
-void vti_state_settle(struct vti_state *s);
+void vti_flowstate_settle(struct vti_flowstate *s);
 
 /*
  * Adds what is known on another way to the place called `place`, and says whether that changed
  * anything.  With `widen`, what differs is given up at once.
  */
-bool vti_state_join(struct vti_state *s, const struct vti_state *other, uint32_t place, bool widen);
+bool vti_flowstate_join(struct vti_flowstate *s, const struct vti_flowstate *other, uint32_t place,
+			bool widen);
 
 #endif

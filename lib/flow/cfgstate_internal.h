@@ -12,36 +12,40 @@
 
 #define VTI_NAME_STACK (VTI_NAME_START | VT_REG_SP)
 
-/* Where a register is in vti_state.regs; -1: nowhere. */
-int vti_state_index(unsigned reg);
+/* Where a register is in vti_flowstate.regs; -1: nowhere. */
+int vti_flowstate_index(unsigned reg);
 
 /* With what comparisons told of it. */
-struct vti_value vti_state_evaluate(const struct vti_state *s, const struct vti_value *v);
-void vti_state_learn(struct vti_state *s, const struct vti_value *v, uint64_t lo, uint64_t hi);
+struct vti_value vti_flowstate_evaluate(const struct vti_flowstate *s, const struct vti_value *v);
+void vti_flowstate_learn(struct vti_flowstate *s, const struct vti_value *v, uint64_t lo,
+			 uint64_t hi);
 
 /*
  * Says that a name is given anew: whatever still has the old value of that name has none any more.
  * Returns the name.
  */
-uint64_t vti_state_rename(struct vti_state *s, uint64_t sym);
+uint64_t vti_flowstate_rename(struct vti_flowstate *s, uint64_t sym);
 
-struct vti_value vti_state_get(const struct vti_state *s, unsigned reg, unsigned width);
-struct vti_value vti_state_get_operand(const struct vti_state *s, const struct vt_operand *o);
-void vti_state_put(struct vti_state *s, unsigned reg, const struct vti_value *v);
+struct vti_value vti_flowstate_get(const struct vti_flowstate *s, unsigned reg, unsigned width);
+struct vti_value vti_flowstate_get_operand(const struct vti_flowstate *s,
+					   const struct vt_operand *o);
+void vti_flowstate_put(struct vti_flowstate *s, unsigned reg, const struct vti_value *v);
 
 /* What an instruction writes; writing a part of a register, it changes all of it. */
-void vti_state_put_operand(struct vti_state *s, const struct vt_operand *o,
-			   const struct vti_value *v, uint32_t offset);
+void vti_flowstate_put_operand(struct vti_flowstate *s, const struct vt_operand *o,
+			       const struct vti_value *v, uint32_t offset);
 
 /* The address of a memory operand of the instruction before the vaddr `next`. */
-struct vti_value vti_state_address(struct vti_state *s, const struct vt_memory *a, uint64_t next,
-				   const struct vti_memory *m);
-struct vti_value vti_state_load(struct vti_state *s, const struct vti_value *address, unsigned size,
-				bool is_signed, uint32_t offset, const struct vti_memory *m);
-void vti_state_store(struct vti_state *s, const struct vti_value *address, unsigned size,
-		     const struct vti_value *v, const struct vti_memory *m);
+struct vti_value vti_flowstate_address(struct vti_flowstate *s, const struct vt_memory *a,
+				       uint64_t next, const struct vti_memory *m);
+struct vti_value vti_flowstate_load(struct vti_flowstate *s, const struct vti_value *address,
+				    unsigned size, bool is_signed, uint32_t offset,
+				    const struct vti_memory *m);
+void vti_flowstate_store(struct vti_flowstate *s, const struct vti_value *address, unsigned size,
+			 const struct vti_value *v, const struct vti_memory *m);
 
 /* Memory changes that is not at `c`, or anywhere (NULL). */
-void vti_state_forget(struct vti_state *s, const struct vti_cell *c, const struct vti_memory *m);
+void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_cell *c,
+			  const struct vti_memory *m);
 
 #endif

@@ -92,7 +92,7 @@ static bool add_jump(struct vti_targets *t, uint32_t from, uint64_t target)
 
 static uint64_t entry_target(const struct vti_value *v, uint64_t word)
 {
-	uint64_t sign = v->size < 8 ? UINT64_C(1) << (8 * v->size - 1) : 0;
+	uint64_t sign = v->size && v->size < 8 ? UINT64_C(1) << (8 * v->size - 1) : 0;
 
 	if (v->is_signed)
 		word = (word ^ sign) - sign;
