@@ -15,6 +15,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "machine/opcache.h"
 
 #define DEFAULT_TOP 20
 
@@ -196,8 +197,11 @@ static bool choose_core(struct job *j)
 		app_raise(j->app, APP_INPUT);
 		return false;
 	}
-	return vt_core_load(&j->core, name ? name : vt_core_name(0), &err) == 0 ||
-	       app_fail(j->app, &err);
+	if (vt_core_load(&j->core, name ? name : vt_core_name(0), &err) < 0)
+		return app_fail(j->app, &err);
+	/* Without one, it only takes longer. */
+	j->core.cache = vt_opcache_new();
+	return true;
 }
 
 /* ---- writing ---- */
@@ -492,6 +496,7 @@ static void stop(struct job *j)
 	free(j->cache);
 	free(j->ids);
 	free(j->cpu.chosen);
+	vt_opcache_free(j->core.cache);
 	free(j->cpu.model);
 	free(j->cpu.cpuid);
 	free(j->cpu.description);

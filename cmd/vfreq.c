@@ -12,6 +12,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "machine/core.h"
+#include "machine/opcache.h"
 #include "stream/kinds.h"
 
 static const char *const method_words[] = {"flow", "paper", "naive", NULL};
@@ -161,7 +162,11 @@ static bool choose_core(struct state *s)
 				name);
 		}
 	}
-	return vt_core_load(&s->core, name, &err) == 0 || app_fail(s->app, &err);
+	if (vt_core_load(&s->core, name, &err) < 0)
+		return app_fail(s->app, &err);
+	/* Without one, it only takes longer. */
+	s->core.cache = vt_opcache_new();
+	return true;
 }
 
 /* "... CPU @ 2.50GHz" */
@@ -334,6 +339,7 @@ static void run(struct app *a, const struct options *o)
 	if (s.writer)
 		app_close_writer(a, s.writer);
 	vt_reader_close(r);
+	vt_opcache_free(s.core.cache);
 	state_fini(&s);
 }
 

@@ -441,7 +441,10 @@ static int decode(struct vt_procflow *f, const struct code *c, const struct vt_c
 	for (i = 0; i < g->ninsns; i++) {
 		uint64_t at = g->insns[i].addr - f->proc.start;
 
-		vt_core_op(m, c->bytes + at, at < c->size ? c->size - (size_t)at : 0, &f->ops[i]);
+		size_t left = at < c->size ? c->size - (size_t)at : 0;
+		size_t length = g->insns[i].length;
+
+		vt_core_op(m, c->bytes + at, length && length < left ? length : left, &f->ops[i]);
 	}
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
 		for (i = 0; i < g->blocks[b].ninsns; i++)

@@ -107,6 +107,8 @@ struct vt_unit {
 /* Bits of vt_core.eliminates: copies between registers of 4 bytes or more. */
 enum { VT_ELIMINATE_INT = 1, VT_ELIMINATE_VECTOR = 2 };
 
+struct vt_opcache;
+
 struct vt_core {
 	char name[VT_CORE_NAME];
 	char timing[VT_CORE_NAME]; /* the table of timings (timing.h); "": by class alone */
@@ -150,6 +152,7 @@ struct vt_core {
 	struct vt_tlb_shape dtlb;
 	struct vt_tlb_shape stlb;     /* behind both */
 	const struct vti_text *table; /* borrowed, static; NULL: none */
+	struct vt_opcache *cache;     /* borrowed (opcache.h); NULL: none */
 };
 
 /*

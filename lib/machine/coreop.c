@@ -3,6 +3,7 @@
 
 #include "machine/core.h"
 #include "machine/form_internal.h"
+#include "machine/opcache.h"
 #include "machine/opclass.h"
 #include "machine/timing.h"
 
@@ -323,8 +324,11 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 {
 	char form[VT_FORM_SIZE] = "";
 	struct vt_facts f;
-	bool known = vti_facts_decode_form(code, size, &f, m->table ? form : NULL);
+	bool known;
 
+	if (m->cache && vt_opcache_get(m->cache, code, size, op))
+		return true;
+	known = vti_facts_decode_form(code, size, &f, m->table ? form : NULL);
 	memset(op, 0, sizeof(*op));
 	op->estimated = true;
 	op->slots = 1;
@@ -337,5 +341,7 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 	take_registers(&f, op);
 	crack(m, &f, op);
 	look_up(m, &f, form, op);
+	if (m->cache)
+		vt_opcache_put(m->cache, code, size, op);
 	return true;
 }
