@@ -240,5 +240,6 @@ int main(int argc, char **argv)
 
 	if (app_start(&app, &page, argc, argv))
 		run(&app, &o);
+	vt_opt_list_fini(&o.samples);
 	return app_finish(&app);
 }
