@@ -621,7 +621,7 @@ static void test_odd_machines(void **state)
 {
 	struct vt_core m = {.order = VT_OUT_OF_ORDER};
 	struct vt_mop op = simple(1, UINT32_MAX, VT_OP_STORE, 65535);
-	struct vt_inorder_cost c = {0};
+	struct vt_inorder_cost c;
 	struct vt_ooo *e;
 	unsigned i;
 
