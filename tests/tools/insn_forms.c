@@ -149,8 +149,15 @@ static void try_one(struct list *l, ZydisMnemonic mnemonic, const enum kind *kin
 	req.operand_count = (ZyanU8)n;
 	for (i = 0; i < n; i++)
 		req.operands[i] = operand(kinds[i], i);
-	if (!ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&req, f.code, &size)))
-		return;
+	if (!ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&req, f.code, &size))) {
+		/* A fourth register may be one that stands in the bits of an immediate number. */
+		if (n != 4)
+			return;
+		req.operands[3].reg.is4 = true;
+		size = sizeof(f.code);
+		if (!ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&req, f.code, &size)))
+			return;
+	}
 	f.size = (uint8_t)size;
 	if (vt_form_of(f.code, size, f.form) && !has(l, f.form))
 		*append(l) = f;

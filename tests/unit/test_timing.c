@@ -85,6 +85,8 @@ static void makers_say_the_same(void **state)
 		unsigned latency;
 		unsigned nunits; /* that can do it */
 	} wants[] = {
+		{"skylake", "lea.3 r64,a", 3, 1},
+		{"skylake", "lea r64,a", 1, 2},
 		{"skylake", "add r64,r64", 1, 4},
 		{"skylake", "imul r64,r64", 3, 1},
 		{"skylake", "addpd x,x", 4, 2},
