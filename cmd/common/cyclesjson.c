@@ -101,6 +101,10 @@ static json_t *instruction(const struct vt_calc *c, const struct vt_calc_insn *i
 
 	json_object_set_new(v, "address", app_json_hex(in->address));
 	json_object_set_new(v, "code", app_json_text(in->text, in->size));
+	if (in->line) {
+		json_object_set_new(v, "file", app_json_text(in->file, strlen(in->file)));
+		json_object_set_new(v, "line", app_json_u64(in->line));
+	}
 	if (in->freq) {
 		json_object_set_new(v, "samples", app_json_u64(in->freq->samples));
 		set_freq(v, in->freq);

@@ -8,6 +8,7 @@
 #include "analysis/listing_internal.h"
 #include "analysis/stallcause.h"
 #include "base/intern.h"
+#include "image/lines.h"
 
 /* Samples at the same places as in the cyclesum: those of the event that the frequencies rest on.
  */
@@ -51,11 +52,19 @@ void vt_calc_add(const struct vt_calc_source *src, const struct vt_procedure *pr
 
 /* ---- instructions ---- */
 
+static const char *keep(struct vt_calc *c, const char *text)
+{
+	uint32_t id = vt_intern_str(c->texts, text);
+
+	return id == UINT32_MAX ? "" : vt_intern_get(c->texts, id);
+}
+
 static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src, struct vt_error *err)
 {
 	enum vt_unknown why;
 	const struct vt_elf *elf = vt_images_elf(src->images, c->proc.image, &why);
 	const struct vt_elf_info *info = elf ? vt_elf_info(elf) : NULL;
+	struct vt_lines *lines = vt_images_lines(src->images, c->proc.image);
 	struct vt_disasm *d;
 	uint32_t i;
 
@@ -73,13 +82,16 @@ static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src, str
 		struct vt_insn insn = {.text = ""};
 		size_t size = 0;
 		const uint8_t *bytes = vt_elf_bytes(elf, in->addr, &size);
-		uint32_t id;
+		struct vt_line line = {.file = ""};
 
 		if (bytes && size)
 			vt_disasm_at(d, bytes, size, in->addr, &insn);
-		id = vt_intern_str(c->texts, insn.text);
-		c->insns[i].address = in->addr;
-		c->insns[i].text = id == UINT32_MAX ? "" : vt_intern_get(c->texts, id);
+		if (lines && !vt_lines_at(lines, in->addr, &line))
+			line = (struct vt_line){.file = ""};
+		c->insns[i] = (struct vt_calc_insn){.address = in->addr,
+						    .text = keep(c, insn.text),
+						    .file = keep(c, line.file),
+						    .line = line.line};
 		c->insns[i].size = strlen(c->insns[i].text);
 	}
 	vt_disasm_free(d);

@@ -29,6 +29,8 @@ struct vt_calc_insn {
 	uint64_t address; /* vaddr */
 	const char *text; /* assembly; untrusted */
 	size_t size;
+	const char *file; /* of the source; untrusted; "" where it is not known */
+	unsigned line;
 	const struct vt_freq *freq; /* NULL: nothing is known */
 	const struct vt_stall *stalls;
 	size_t nstalls;

@@ -14,6 +14,9 @@
 /* A stall that would take more lines is cut short: the first, its length, and the last. */
 #define MAX_BUBBLES 4
 
+/* More guilty instructions of one cause are only hinted at. */
+#define MAX_CULPRITS 6
+
 /* Stalls of at least so many percent of the procedure's cycles stand out on a terminal. */
 #define WARM 2
 #define HOT  10
@@ -170,9 +173,10 @@ static void print_culprits(const struct printer *p, const struct vt_calc_insn *i
 		vt_output_text(p->out, " ");
 		if (several)
 			vt_output_printf(p->out, "%c:", vt_stall_letter(s->cause));
-		for (k = 0; k < s->nculprits; k++)
+		for (k = 0; k < s->nculprits && k < MAX_CULPRITS; k++)
 			vt_output_printf(p->out, "%s%" PRIx64, k ? "," : "",
 					 s->culprits[k] + p->c->base);
+		vt_output_text(p->out, k < s->nculprits ? ",..." : "");
 	}
 }
 
@@ -260,6 +264,21 @@ static void print_next(struct printer *p, uint32_t block)
 		vt_output_text(p->out, "\n");
 }
 
+/* "  smooth.c:41": where the block's code begins in the source. */
+static void print_source(struct printer *p, const struct vt_calc_block *b)
+{
+	const struct vt_calc_insn *insn = b->insns;
+	struct vt_buf text = VT_BUF_INIT;
+	const char *name;
+
+	if (!b->block->ninsns || !insn->line)
+		return;
+	name = strrchr(insn->file, '/');
+	vt_escape_str(&text, name ? name + 1 : insn->file);
+	vt_output_printf(p->out, "*** Source      %s:%u\n", vt_buf_str(&text), insn->line);
+	vt_buf_free(&text);
+}
+
 static void print_block(struct printer *p, uint32_t number)
 {
 	const struct vt_calc_block *b = &p->c->blocks[number];
@@ -282,6 +301,7 @@ static void print_block(struct printer *p, uint32_t number)
 		vt_output_printf(p->out, "*** Actual      %.1f/%.0f = %.2fCPI\n", b->sum.cycles / n,
 				 m, b->sum.cycles / b->sum.executions);
 	}
+	print_source(p, b);
 	print_next(p, number);
 	vt_output_text(p->out, "\n");
 	for (i = 0; i < b->block->ninsns; i++)

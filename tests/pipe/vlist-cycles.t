@@ -214,6 +214,18 @@ t_is "the summary's parts make up all" "$(jqs summary.json \
 t_is "confidence" "$(jqs summary.json '.procedures[0].summary.confidence.high | round')" 70
 t_is "--stall" "$(list --stall dtlb --json | jq -r '.procedures[0].high_cycles')" 58000000
 
+# ---- source ----
+
+if cc -g -nostdlib -static -Wl,-e,_start,--build-id=none -o root/opt/lines copy.s 2>/dev/null; then
+	sed 's|path=/opt/copy|path=/opt/lines|' <(frequencies) | "$text" >lines.vt
+	t_ok "a program with line numbers" vlist -i lines.vt --symfs root --calc copy
+	t_like "says where a block begins" '^\*\*\* Source +copy\.s:7$' "$T_OUT"
+	t_is "and JSON each instruction's" "$(vlist -i lines.vt --symfs root --calc --json copy |
+		jq -c '[.procedures[0].blocks[1].instructions[].line]')" "[7,8,9,10,11,12,13,14,15,16,17,18,19]"
+else
+	t_skip "line numbers" "no debug information"
+fi
+
 # ---- flow graphs ----
 
 t_ok "SVG" list --cfg copy
