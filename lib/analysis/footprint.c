@@ -218,7 +218,7 @@ static int most_first(const void *va, const void *vb)
  */
 static bool judge_pages(struct vt_footprint *f)
 {
-	size_t i, n = f->pages.count, hot = f->entries - f->entries / 4;
+	size_t i, n = f->pages.count, spare = f->entries / 4, hot = f->entries - spare;
 	struct place **order = calloc(n + 1, sizeof(struct place *));
 	double rest = 0;
 
@@ -232,7 +232,7 @@ static bool judge_pages(struct vt_footprint *f)
 		rest += order[i]->often;
 	for (i = 0; i < n; i++)
 		order[i]->misses =
-			i < hot ? 1 + rest * f->wrong / (f->entries / 4 + 1) : order[i]->often;
+			i < hot ? 1 + rest * f->wrong / (double)(spare + 1) : order[i]->often;
 	free(order);
 	return true;
 }

@@ -286,13 +286,15 @@ static void test_measured(void **state)
  */
 static void test_fetch(void **state)
 {
+	static const uint8_t branch[] = {0x85, 0xff, 0x74, 0x0a};
+	static const uint8_t jump[] = {0xeb, 0x20};
 	uint8_t code[0x30];
 	struct proc *p;
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	memcpy(code, "\x85\xff\x74\x0a", 4);
-	memcpy(code + 0xc, "\xeb\x20", 2);
+	memcpy(code, branch, sizeof(branch));
+	memcpy(code + 0xc, jump, sizeof(jump));
 	code[0x2f] = 0xc3;
 	p = make("alpha21164", code, sizeof(code));
 	set_edge(p, 2, 4, EACH / 2);
@@ -340,12 +342,13 @@ static void test_fetch(void **state)
  */
 static void test_resident(void **state)
 {
+	static const uint8_t end[] = {0xff, 0xcf, 0x75, 0xf8, 0xc3};
 	uint8_t code[0x27];
 	struct proc *p;
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	memcpy(code + 0x22, "\xff\xcf\x75\xf8\xc3", 5);
+	memcpy(code + 0x22, end, sizeof(end));
 	p = make("alpha21164", code, sizeof(code));
 	set_edge(p, 0x24, 0x1e, EACH - 1);
 	set_edge(p, 0x1d, 0x1e, 1);
