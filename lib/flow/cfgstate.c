@@ -223,16 +223,17 @@ static bool is_cell(const struct vti_value *address)
 	       (address->sym || address->lo == address->hi);
 }
 
-static struct vti_cell cell_at(const struct vti_value *address, unsigned size)
+static struct vti_flowcell cell_at(const struct vti_value *address, unsigned size)
 {
 	bool constant = address->lo == address->hi;
 
-	return (struct vti_cell){.sym = constant ? 0 : address->sym,
-				 .off = constant ? address->lo : address->off,
-				 .size = (uint8_t)size};
+	return (struct vti_flowcell){.sym = constant ? 0 : address->sym,
+				     .off = constant ? address->lo : address->off,
+				     .size = (uint8_t)size};
 }
 
-static const struct vti_cell *same_cell(const struct vti_flowstate *s, const struct vti_cell *c)
+static const struct vti_flowcell *same_cell(const struct vti_flowstate *s,
+					    const struct vti_flowcell *c)
 {
 	unsigned i;
 
@@ -243,7 +244,7 @@ static const struct vti_cell *same_cell(const struct vti_flowstate *s, const str
 	return NULL;
 }
 
-static void keep_cell(struct vti_flowstate *s, const struct vti_cell *c)
+static void keep_cell(struct vti_flowstate *s, const struct vti_flowcell *c)
 {
 	unsigned i = s->ncells;
 
@@ -257,19 +258,19 @@ static void keep_cell(struct vti_flowstate *s, const struct vti_cell *c)
 }
 
 /* Compilers keep the address of a table on the stack, which nothing else changes. */
-static bool is_saved_table(const struct vti_cell *c, const struct vti_memory *m)
+static bool is_saved_table(const struct vti_flowcell *c, const struct vti_memory *m)
 {
 	return c->sym == VTI_NAME_STACK && c->size == 8 && !c->value.entry &&
 	       c->value.lo == c->value.hi && m->is_constant(m->arg, c->value.lo);
 }
 
-void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_cell *c,
+void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_flowcell *c,
 			  const struct vti_memory *m)
 {
 	unsigned i, n = 0;
 
 	for (i = 0; i < s->ncells; i++) {
-		const struct vti_cell *o = &s->cells[i];
+		const struct vti_flowcell *o = &s->cells[i];
 		bool keep = is_saved_table(o, m);
 
 		/* On the stack, a place is known by its distance. */
@@ -296,8 +297,8 @@ struct vti_value vti_flowstate_load(struct vti_flowstate *s, const struct vti_va
 				    const struct vti_memory *m)
 {
 	struct vti_value v;
-	struct vti_cell c;
-	const struct vti_cell *found;
+	struct vti_flowcell c;
+	const struct vti_flowcell *found;
 	uint64_t n;
 
 	if (is_table(address, m) && size <= 8 && address->lo == address->hi &&
@@ -336,7 +337,7 @@ struct vti_value vti_flowstate_load(struct vti_flowstate *s, const struct vti_va
 void vti_flowstate_store(struct vti_flowstate *s, const struct vti_value *address, unsigned size,
 			 const struct vti_value *v, const struct vti_memory *m)
 {
-	struct vti_cell c;
+	struct vti_flowcell c;
 
 	if (!is_cell(address) || size > 8) {
 		vti_flowstate_forget(s, NULL, m);
@@ -390,8 +391,8 @@ static bool join_cells(struct vti_flowstate *s, const struct vti_flowstate *o, b
 	unsigned i, n = 0;
 
 	for (i = 0; i < s->ncells; i++) {
-		struct vti_cell c = s->cells[i];
-		const struct vti_cell *other = same_cell(o, &c);
+		struct vti_flowcell c = s->cells[i];
+		const struct vti_flowcell *other = same_cell(o, &c);
 		struct vti_value v;
 
 		if (!other || !vti_value_same(&c.value, &other->value)) {

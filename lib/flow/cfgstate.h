@@ -16,7 +16,7 @@
 #define VTI_STATE_FACTS 8
 
 /* A word of memory. */
-struct vti_cell {
+struct vti_flowcell {
 	uint64_t sym; /* its address is sym + off; 0: off */
 	uint64_t off;
 	uint8_t size; /* bytes */
@@ -42,7 +42,7 @@ struct vti_compare {
 
 struct vti_flowstate {
 	struct vti_value regs[VTI_STATE_REGS]; /* by number in machine facts, gaps left out */
-	struct vti_cell cells[VTI_STATE_CELLS];
+	struct vti_flowcell cells[VTI_STATE_CELLS];
 	struct vti_known facts[VTI_STATE_FACTS];
 	struct vti_compare compare;
 	uint8_t ncells;

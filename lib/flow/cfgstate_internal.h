@@ -45,7 +45,7 @@ void vti_flowstate_store(struct vti_flowstate *s, const struct vti_value *addres
 			 const struct vti_value *v, const struct vti_memory *m);
 
 /* Memory changes that is not at `c`, or anywhere (NULL). */
-void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_cell *c,
+void vti_flowstate_forget(struct vti_flowstate *s, const struct vti_flowcell *c,
 			  const struct vti_memory *m);
 
 #endif

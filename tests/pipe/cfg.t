@@ -42,44 +42,43 @@ fi
 seq 1 4000 | sed 's/$/ line of text with a word or two, and a number/' >text.txt
 sort -R --random-source=text.txt text.txt >mixed.txt
 gzip -k text.txt
-echo 'for (i = 0; i < 300; i++) { s += sqrt(i) }; s' >sum.bc
+cat >words.awk <<'END'
+{ n[$5]++ } END { for (i in n) print i, n[i] }
+END
+cat >words.pl <<'END'
+while (<>) { $n{$1}++ if /(w\w+)/ }
+print %n
+END
 
-# All of a run, from its first instruction on, up to so many.
-runs=(
-	"gzip -9 -c text.txt"
-	"gzip -dc text.txt.gz"
-	"bzip2 -c text.txt"
-	"xz -T1 -c text.txt"
-	"sort mixed.txt"
-	"grep -E -c (word|text).*[0-9]{3} text.txt"
-	"sed -E s/([a-z]+)ord/\\1ing/g text.txt"
-	"awk { n[\$5]++ } END { for (i in n) print i, n[i] } text.txt"
-	"sha256sum text.txt"
-	"diff text.txt mixed.txt"
-	"tar cf - text.txt mixed.txt"
-	"perl -ne \$n{\$1}++ if /(w\\w+)/; END { print %n }"
-	"od -c text.txt"
-	"find / -maxdepth 1 -newer text.txt"
-)
 recorded=0
-for run in "${runs[@]}"; do
-	name=${run%% *}
-	command -v "$name" >/dev/null || continue
-	# The words of awk's and perl's programs are one argument.
-	case $run in
-	awk*) set -- awk '{ n[$5]++ } END { for (i in n) print i, n[i] }' text.txt ;;
-	perl*) set -- perl -ne '$n{$1}++ if /(w\w+)/; END { print %n }' text.txt ;;
-	# shellcheck disable=SC2086 # words are wanted
-	*) set -- $run ;;
-	esac
+
+# So many instructions of a program from its first on.
+run_of()
+{
+	command -v "$1" >/dev/null || return
 	vtrace record --full --count 3000000 -o run.vt -- "$@" >/dev/null 2>&1
-	[ -s run.vt ] || continue
+	[ -s run.vt ] || return
 	recorded=$((recorded + 1))
-	t_ok "every step of $name is an edge" "$check" run.vt
-	echo "# $name: $(number within "$T_OUT") edges within $(number procedures "$T_OUT") procedures," \
+	t_ok "every step of $1 is an edge" "$check" run.vt
+	echo "# $1: $(number within "$T_OUT") edges within $(number procedures "$T_OUT") procedures," \
 		"$(number incomplete "$T_OUT") from incomplete blocks"
 	rm run.vt
-done
+}
+
+run_of gzip -9 -c text.txt
+run_of gzip -dc text.txt.gz
+run_of bzip2 -c text.txt
+run_of xz -T1 -c text.txt
+run_of sort mixed.txt
+run_of grep -E -c '(word|text).*[0-9]{3}' text.txt
+run_of sed -E 's/([a-z]+)ord/\1ing/g' text.txt
+run_of awk -f words.awk text.txt
+run_of sha256sum text.txt
+run_of diff text.txt mixed.txt
+run_of tar cf - text.txt mixed.txt
+run_of perl words.pl text.txt
+run_of od -c text.txt
+run_of find / -maxdepth 1 -newer text.txt
 if [ "$recorded" -ge 12 ]; then
 	t_pass "twelve programs or more"
 else
