@@ -220,7 +220,7 @@ if cc -g -nostdlib -static -Wl,-e,_start,--build-id=none -o root/opt/lines copy.
 	sed 's|path=/opt/copy|path=/opt/lines|' <(frequencies) | "$text" >lines.vt
 	t_ok "a program with line numbers" vlist -i lines.vt --symfs root --calc copy
 	t_like "says where a block begins" '^\*\*\* Source +copy\.s:7$' "$T_OUT"
-	t_is "and JSON each instruction's" "$(vlist -i lines.vt --symfs root --calc --json copy |
+	t_is "and JSON each instruction's" "$(vlist -i lines.vt --symfs root --calc --json copy 2>/dev/null |
 		jq -c '[.procedures[0].blocks[1].instructions[].line]')" "[7,8,9,10,11,12,13,14,15,16,17,18,19]"
 else
 	t_skip "line numbers" "no debug information"
