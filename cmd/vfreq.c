@@ -307,7 +307,7 @@ static bool estimate(struct state *s)
 		return app_fail(s->app, &err);
 	write_meta(s);
 	if (s->totals.procedures == 0 && s->totals.samples)
-		app_say(s->app, "no procedure with samples has its code at hand");
+		app_say(s->app, "no procedure with samples is known with its code");
 	return true;
 }
 

@@ -17,14 +17,14 @@
  */
 #define STALL_COST 2.5 /* logarithms of likelihood that a stalled point costs, and */
 #define WAIT_COST  4.0 /* that a point with too little time does */
-#define ROUNDS	   3
+#define ROUNDS	   4
 
 /* The flow of the most frequent block in units, and logarithms of likelihood in units of cost. */
 #define MOST_UNITS 4194304.0
 #define COST_UNITS 268435456.0
 
 /* Control that comes or goes unseen, where jumps have unknown targets. */
-#define HIDDEN_COST 20.0
+#define HIDDEN_COST 1.0
 
 /* Corners of the parabola, in standard deviations. */
 static const double corners[] = {0, 1, 2, 4};
@@ -33,6 +33,7 @@ static const double corners[] = {0, 1, 2, 4};
 struct solver {
 	struct vti_freqwork *w;
 	struct vt_mincost *flow;
+	bool first;	     /* nothing is known yet of how far from its estimate what will be */
 	double unit;	     /* executions in one of flow */
 	uint32_t narcs;	     /* so far; arcs are numbered as they come */
 	uint32_t *blocks;    /* by block: the first of its arcs; behind the last block, their end */
@@ -85,7 +86,7 @@ static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_min
 static int add_below(struct solver *s, uint32_t block, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
-	double far = fmax(e->f - s->w->blocks[block].f, 0.5 * e->f);
+	double far = s->first ? e->f : fmax(e->f - s->w->blocks[block].f, 0.5 * e->f);
 	double cap = STALL_COST * fmax(e->points, 0.3) / far, below = 0;
 	size_t i;
 	int code = 0;
@@ -110,7 +111,8 @@ static int add_below(struct solver *s, uint32_t block, const struct vti_estimate
 static int add_above(struct solver *s, uint32_t block, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
-	double far = fmax(s->w->blocks[block].f - e->f, fmax(0.25 * e->f, 2 * e->sigma));
+	double near = fmax(0.25 * e->f, 2 * e->sigma);
+	double far = s->first ? 16 * near : fmax(s->w->blocks[block].f - e->f, near);
 	double cap = WAIT_COST * fmax(e->points, 0.5) / far;
 	size_t i;
 	int code = 0;
@@ -252,9 +254,9 @@ static double most_frequent(const struct vti_freqwork *w)
 	return most;
 }
 
-static int solve_once(struct vti_freqwork *w, double most, struct vt_error *err)
+static int solve_once(struct vti_freqwork *w, double most, bool first, struct vt_error *err)
 {
-	struct solver s = {.w = w};
+	struct solver s = {.w = w, .first = first};
 	int code;
 
 	s.unit = w->in->exact || most <= 0 ? 1 : most / MOST_UNITS;
@@ -277,14 +279,10 @@ static int solve_once(struct vti_freqwork *w, double most, struct vt_error *err)
 
 int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 {
-	const uint32_t *classes = w->in->flow->classes->block;
 	double most = most_frequent(w);
-	uint32_t b;
 	int round, code = 0;
 
-	for (b = 0; b < w->g->nblocks; b++)
-		w->blocks[b].f = w->classes[classes[b]].f;
 	for (round = 0; round < ROUNDS && code == 0; round++)
-		code = solve_once(w, most, err);
+		code = solve_once(w, most, round == 0, err);
 	return code;
 }
