@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Frequencies of graphs made by hand whose truth is known: from exact time, from time with stalls,
+ * with edges of which nothing but the sums tells, by each method; and records of them by place.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/freq.h"
+#include "analysis/freqprofile.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+#include "tests/unit/streams.h"
+
+#define PERIOD	   100.0
+#define EACH	   6 /* instructions of a block, one cycle each */
+#define MAX_BLOCKS 8
+#define MAX_EDGES  16
+
+static struct vt_error err;
+
+struct graph {
+	struct vt_procflow flow;
+	struct vt_cfg cfg;
+	struct vt_cfg_block blocks[MAX_BLOCKS];
+	struct vt_cfg_edge edges[MAX_EDGES];
+	uint32_t in[MAX_EDGES];
+	struct vt_cfg_insn insns[MAX_BLOCKS * EACH];
+	struct vt_mop ops[MAX_BLOCKS * EACH];
+	struct vt_schedule_cost costs[MAX_BLOCKS * EACH];
+	uint32_t block[MAX_BLOCKS * EACH];
+	double truth[MAX_BLOCKS];
+	double through[MAX_EDGES];
+	uint64_t samples[MAX_BLOCKS * EACH];
+	double cycles[MAX_BLOCKS * EACH];
+};
+
+/* Edges come in order of their first block. */
+static void edge(struct graph *g, uint32_t from, uint32_t to, double through)
+{
+	g->through[g->cfg.nedges] = through;
+	g->edges[g->cfg.nedges++] = (struct vt_cfg_edge){from, to, VT_EDGE_FALL};
+	g->truth[to] += through;
+}
+
+static void link_blocks(struct graph *g, uint32_t nblocks)
+{
+	uint32_t b, i, n = 0;
+
+	for (b = 0; b < nblocks; b++) {
+		g->blocks[b].in = n;
+		for (i = 0; i < g->cfg.nedges; i++) {
+			if (g->edges[i].from == b && !g->blocks[b].nout++)
+				g->blocks[b].out = i;
+			if (g->edges[i].to == b)
+				g->in[n++] = i;
+		}
+		g->blocks[b].nin = n - g->blocks[b].in;
+	}
+}
+
+/* What takes one cycle each time it is executed, sampled without chance. */
+static void finish(struct graph *g, uint32_t nblocks)
+{
+	uint32_t b, i;
+
+	g->cfg.blocks = g->blocks;
+	g->cfg.edges = g->edges;
+	g->cfg.in = g->in;
+	g->cfg.insns = g->insns;
+	g->cfg.nblocks = nblocks;
+	g->cfg.complete = true;
+	link_blocks(g, nblocks);
+	for (b = VT_CFG_FIRST; b < nblocks; b++) {
+		g->blocks[b].insn = g->cfg.ninsns;
+		g->blocks[b].ninsns = EACH;
+		for (i = 0; i < EACH; i++) {
+			uint32_t n = g->cfg.ninsns++;
+
+			g->insns[n] = (struct vt_cfg_insn){.addr = 0x1000 + n, .length = 1};
+			g->costs[n].head = 1;
+			g->costs[n].depends = VT_SCHEDULE_NONE;
+			g->block[n] = b;
+			g->samples[n] = (uint64_t)(g->truth[b] / PERIOD);
+			g->cycles[n] = (double)g->samples[n] * PERIOD;
+		}
+	}
+	g->flow = (struct vt_procflow){
+		.cfg = &g->cfg, .ops = g->ops, .costs = g->costs, .block = g->block};
+	g->flow.classes = vt_classes_new(&g->cfg, &err);
+	assert_non_null(g->flow.classes);
+}
+
+/* Makes an instruction of a block stall for so many cycles each time. */
+static void stall(struct graph *g, uint32_t block, uint32_t insn, double cycles)
+{
+	uint32_t n = g->blocks[block].insn + insn;
+
+	g->samples[n] = (uint64_t)(g->truth[block] * (1 + cycles) / PERIOD);
+	g->cycles[n] = (double)g->samples[n] * PERIOD;
+}
+
+static struct vt_freqs *run(struct graph *g, enum vt_method method, const double *exact)
+{
+	const struct vt_freq_input in = {
+		.flow = &g->flow,
+		.samples = g->samples,
+		.cycles = g->cycles,
+		.exact = exact,
+		.method = method,
+	};
+	struct vt_freqs *f = vt_freqs_new(&in, &err);
+
+	assert_non_null(f);
+	return f;
+}
+
+static void check_near(const struct graph *g, const struct vt_freqs *f, double part)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->cfg.ninsns; i++) {
+		double truth = g->truth[g->block[i]];
+
+		if (fabs(f->insn[i].executions - truth) > part * truth)
+			fail_msg("instruction %u: %g, not %g", i, f->insn[i].executions, truth);
+		assert_true(f->insn[i].low <= f->insn[i].executions);
+		assert_true(f->insn[i].executions <= f->insn[i].high);
+	}
+	for (i = 0; i < g->cfg.nedges; i++)
+		if (fabs(f->edge[i].executions - g->through[i]) > part * g->through[i] + PERIOD)
+			fail_msg("edge %u: %g, not %g", i, f->edge[i].executions, g->through[i]);
+}
+
+/* entry -> 2 -> 3; 3 -> 4 or 5; both -> 6; 6 -> 3 or 7 -> exit: a loop over an if. */
+static void make_loop(struct graph *g)
+{
+	memset(g, 0, sizeof(*g));
+	g->truth[VT_CFG_ENTRY] = 20000;
+	edge(g, VT_CFG_ENTRY, 2, 20000);
+	edge(g, 2, 3, 20000);
+	edge(g, 3, 4, 300000);
+	edge(g, 3, 5, 700000);
+	edge(g, 4, 6, 300000);
+	edge(g, 5, 6, 700000);
+	edge(g, 6, 3, 980000);
+	edge(g, 6, 7, 20000);
+	edge(g, 7, VT_CFG_EXIT, 20000);
+	finish(g, 8);
+}
+
+static void test_exact_time(void **state)
+{
+	struct graph g;
+	struct vt_freqs *f;
+
+	(void)state;
+	make_loop(&g);
+	f = run(&g, VT_METHOD_FLOW, NULL);
+	check_near(&g, f, 0.01);
+	assert_int_equal(f->insn[0].method, VT_METHOD_FLOW);
+	vt_freqs_free(f);
+	f = run(&g, VT_METHOD_PAPER, NULL);
+	check_near(&g, f, 0.01);
+	vt_freqs_free(f);
+	f = run(&g, VT_METHOD_NAIVE, NULL);
+	assert_true(fabs(f->insn[0].executions - g.truth[2]) < PERIOD);
+	assert_int_equal(f->edge[0].confidence, VT_CONFIDENCE_NONE);
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+}
+
+static void test_stalls(void **state)
+{
+	struct graph g;
+	struct vt_freqs *f;
+	uint32_t i;
+
+	(void)state;
+	make_loop(&g);
+	stall(&g, 3, 3, 40);
+	stall(&g, 4, 0, 9);
+	stall(&g, 5, 5, 100);
+	f = run(&g, VT_METHOD_FLOW, NULL);
+	check_near(&g, f, 0.02);
+	vt_freqs_free(f);
+	f = run(&g, VT_METHOD_PAPER, NULL);
+	check_near(&g, f, 0.02);
+	vt_freqs_free(f);
+	/* A block all of whose instructions stall: only what flows through it tells. */
+	for (i = 0; i < EACH; i++)
+		stall(&g, 4, i, 3);
+	f = run(&g, VT_METHOD_FLOW, NULL);
+	check_near(&g, f, 0.05);
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+}
+
+/* Flows add up even where estimates do not. */
+static void test_sums(void **state)
+{
+	struct graph g;
+	struct vt_freqs *f;
+	double in = 0, out = 0;
+	uint32_t i;
+
+	(void)state;
+	make_loop(&g);
+	for (i = 0; i < g.cfg.ninsns; i++) {
+		g.samples[i] = g.samples[i] * (90 + 7 * (i % 5)) / 100;
+		g.cycles[i] = (double)g.samples[i] * PERIOD;
+	}
+	f = run(&g, VT_METHOD_FLOW, NULL);
+	for (i = 0; i < g.cfg.nedges; i++) {
+		in += g.edges[i].to == 6 ? f->edge[i].executions : 0;
+		out += g.edges[i].from == 6 ? f->edge[i].executions : 0;
+	}
+	assert_true(in > 0 && fabs(in - out) < 2);
+	assert_true(fabs(in - f->insn[g.blocks[6].insn].executions) < 2);
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+}
+
+static void test_counts(void **state)
+{
+	struct graph g;
+	struct vt_freqs *f;
+	double exact[MAX_BLOCKS * EACH];
+	uint32_t i;
+
+	(void)state;
+	make_loop(&g);
+	for (i = 0; i < g.cfg.ninsns; i++) {
+		exact[i] = g.truth[g.block[i]];
+		g.samples[i] = 7 * i % 11;
+		g.cycles[i] = (double)g.samples[i] * PERIOD;
+	}
+	f = run(&g, VT_METHOD_FLOW, exact);
+	check_near(&g, f, 0);
+	for (i = 0; i < g.cfg.ninsns; i++)
+		assert_int_equal(f->insn[i].confidence, VT_CONFIDENCE_EXACT);
+	for (i = 0; i < g.cfg.nedges; i++)
+		assert_true(f->edge[i].executions == g.through[i]);
+	vt_freqs_free(f);
+	vt_classes_free(g.flow.classes);
+}
+
+static void test_nothing(void **state)
+{
+	static const enum vt_method methods[] = {VT_METHOD_FLOW, VT_METHOD_PAPER, VT_METHOD_NAIVE};
+	struct graph g;
+	size_t m;
+	uint32_t i;
+
+	(void)state;
+	make_loop(&g);
+	memset(g.samples, 0, sizeof(g.samples));
+	memset(g.cycles, 0, sizeof(g.cycles));
+	for (m = 0; m < 3; m++) {
+		struct vt_freqs *f = run(&g, methods[m], NULL);
+
+		for (i = 0; i < g.cfg.ninsns; i++) {
+			assert_true(f->insn[i].executions == 0);
+			assert_true(f->insn[i].confidence <= VT_CONFIDENCE_LOW);
+		}
+		vt_freqs_free(f);
+	}
+	vt_classes_free(g.flow.classes);
+}
+
+/* ---- records ---- */
+
+static void put_f64(uint64_t *field, double v)
+{
+	memcpy(field, &v, sizeof(v));
+}
+
+static void write_freq(struct vt_writer *w, uint64_t image, uint64_t offset, double executions)
+{
+	uint64_t *row = vt_writer_row(w, VT_FREQ);
+
+	row[VT_FREQ_IMAGE] = image;
+	row[VT_FREQ_OFFSET] = offset;
+	put_f64(&row[VT_FREQ_EXECUTIONS], executions);
+	put_f64(&row[VT_FREQ_HIGH], fabs(executions) * 2);
+	put_f64(&row[VT_FREQ_CYCLES], NAN);
+}
+
+static void write_edge(struct vt_writer *w, uint64_t image, uint64_t from, uint64_t to)
+{
+	uint64_t *row = vt_writer_row(w, VT_EDGE);
+
+	row[VT_EDGE_IMAGE] = image;
+	row[VT_EDGE_FROM] = from;
+	row[VT_EDGE_TO] = to;
+	put_f64(&row[VT_EDGE_HIGH], INFINITY);
+}
+
+static void write_stall(struct vt_writer *w, uint64_t offset, uint64_t cause)
+{
+	const uint64_t culprits[2] = {offset + 1, cause};
+	uint64_t *row = vt_writer_row(w, VT_STALL);
+
+	row[VT_STALL_IMAGE] = 1;
+	row[VT_STALL_OFFSET] = offset;
+	row[VT_STALL_CAUSE] = cause;
+	vt_writer_words(w, VT_STALL_CULPRITS, culprits, 2);
+}
+
+/* Takes all of a stream; how many records were refused. */
+static unsigned feed(struct vt_freqprofile *p, int fd)
+{
+	struct vt_reader *r;
+	struct vt_record rec;
+	unsigned refused = 0;
+
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		refused += vt_freqprofile_feed(p, &rec, &err) == -VT_E_FORMAT;
+	vt_reader_close(r);
+	assert_int_equal(vt_freqprofile_finish(p, &err), 0);
+	return refused;
+}
+
+static void test_records(void **state)
+{
+	const struct vt_writer_options options = {.compression = VT_COMPRESS_NONE};
+	struct vt_freqprofile *p = vt_freqprofile_new();
+	const struct vt_freq *f;
+	const struct vt_edgefreq *e;
+	const struct vt_stall *s;
+	int fd = scratch_file();
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &options, &err);
+	size_t n;
+
+	(void)state;
+	assert_non_null(p);
+	assert_non_null(w);
+	write_freq(w, 1, 0x30, 3);
+	write_freq(w, 1, 0x10, 1);
+	write_freq(w, 2, 0x10, 7);
+	write_freq(w, 1, 0x20, 2);
+	write_freq(w, 1, 0x21, NAN);
+	write_freq(w, 1, 0x22, -1);
+	write_edge(w, 1, 0x20, 0x30);
+	write_edge(w, 1, 0x20, 0x10);
+	write_stall(w, 0x40, VT_STALL_DTLB);
+	write_stall(w, 0x40, VT_STALL_ICACHE);
+	write_stall(w, 0x40, VT_NSTALLS);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(feed(p, fd), 3);
+	f = vt_freqprofile_freqs(p, 1, 0x10, 0x30, &n);
+	assert_int_equal(n, 2);
+	assert_true(f[0].executions == 1 && f[1].executions == 2 && isnan(f[1].cycles));
+	f = vt_freqprofile_freqs(p, 2, 0, UINT64_MAX, &n);
+	assert_true(n == 1 && f->executions == 7);
+	assert_null(vt_freqprofile_freqs(p, 3, 0, UINT64_MAX, &n));
+	assert_int_equal(n, 0);
+	e = vt_freqprofile_edges(p, 1, 0x20, 0x21, &n);
+	assert_true(n == 2 && e[0].to == 0x10 && e[1].to == 0x30);
+	s = vt_freqprofile_stalls(p, 1, 0x40, 0x41, &n);
+	assert_true(n == 2 && s[0].cause == VT_STALL_ICACHE && s[1].cause == VT_STALL_DTLB);
+	assert_true(s[1].nculprits == 2 && s[1].culprits[0] == 0x41);
+	assert_true(s[1].culprits[1] == VT_STALL_DTLB);
+	vt_freqprofile_free(p);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exact_time), cmocka_unit_test(test_stalls),
+		cmocka_unit_test(test_sums),	   cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
