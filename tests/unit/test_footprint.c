@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/footprint.h"
+#include "base/rng.h"
+#include "machine/core.h"
+
+/*
+ * Random fetches through caches, TLBs and counters of which nothing is shared with the code under
+ * test: none may miss more often than it says.
+ */
+#define LINES 64
+#define STEPS 20000
+#define LINE  32
+
+static struct vt_error err;
+
+/* Least recently used, the slow way: when each was used last, in a list of all. */
+struct lru {
+	uint32_t ways;
+	uint32_t sets;
+	uint64_t held[LINES]; /* by set and way; 0: nothing */
+	uint64_t used[LINES];
+	uint64_t clock;
+};
+
+static bool hits(struct lru *c, uint64_t number)
+{
+	uint64_t *held = c->held + (number % c->sets) * c->ways;
+	uint64_t *used = c->used + (number % c->sets) * c->ways;
+	uint32_t i, oldest = 0;
+
+	c->clock++;
+	for (i = 0; i < c->ways; i++) {
+		if (held[i] == number + 1) {
+			used[i] = c->clock;
+			return true;
+		}
+		if (used[i] < used[oldest])
+			oldest = i;
+	}
+	held[oldest] = number + 1;
+	used[oldest] = c->clock;
+	return false;
+}
+
+/* Mostly a few units, the others now and then. */
+static uint64_t next(struct vt_rng *rng)
+{
+	uint64_t r = vt_rng_below(rng, 100);
+
+	return r < 90 ? vt_rng_below(rng, 5) * 3 : vt_rng_below(rng, LINES);
+}
+
+static void run(struct vt_core *m, uint32_t unit, uint32_t sets, uint32_t ways, uint64_t seed,
+		double (*bound)(const struct vt_footprint *, uint32_t, uint64_t))
+{
+	struct vt_footprint *f = vt_footprint_new(m);
+	struct lru cache = {.ways = ways, .sets = sets};
+	uint64_t misses[LINES] = {0}, all = 0, i, n, last = LINES;
+	struct vt_rng rng;
+
+	assert_non_null(f);
+	vt_rng_init(&rng, seed);
+	for (i = 0; i < STEPS; i++) {
+		n = next(&rng);
+		if (n != last)
+			assert_int_equal(vt_footprint_enter(f, 7, n * unit + 3, 4, 1, &err), 0);
+		last = n;
+		misses[n] += !hits(&cache, n);
+	}
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	for (i = 0; i < LINES; i++) {
+		double most = bound(f, 7, i * unit);
+
+		if (isinf(most)) {
+			assert_int_equal(misses[i], 0);
+			continue;
+		}
+		assert_true((double)misses[i] <= most);
+		all += misses[i];
+	}
+	assert_true(all > 0);
+	vt_footprint_free(f);
+}
+
+static void test_lines(void **state)
+{
+	struct vt_core m = {.icache = {.size = 16 * LINE, .line = LINE, .ways = 1}};
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed < 20; seed++) {
+		m.icache.ways = 1;
+		run(&m, LINE, 16, 1, seed, vt_footprint_lines);
+		m.icache.ways = 2;
+		run(&m, LINE, 8, 2, seed, vt_footprint_lines);
+	}
+}
+
+static void test_pages(void **state)
+{
+	const struct vt_core m = {.itlb = {.entries = 16, .ways = 16, .page = 4096}};
+	struct vt_core copy = m;
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed < 20; seed++)
+		run(&copy, 4096, 1, 16, seed, vt_footprint_pages);
+}
+
+/* Nothing else in its set: missed once.  Another image may lie anywhere in a page. */
+static void test_alone(void **state)
+{
+	const struct vt_core m = {.icache = {.size = 8192, .line = LINE, .ways = 1}};
+	struct vt_footprint *f = vt_footprint_new(&m);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(vt_footprint_enter(f, 1, 0, 4, 1000, &err), 0);
+	assert_int_equal(vt_footprint_enter(f, 1, 4096, 4, 500, &err), 0);
+	assert_int_equal(vt_footprint_enter(f, 1, 8192 + 64, 4, 300, &err), 0);
+	assert_int_equal(vt_footprint_enter(f, 2, 4096 + 64, 4, 200, &err), 0);
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	assert_float_equal(vt_footprint_lines(f, 1, 0), 1, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 1, 4100), 1, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 1, 8192 + 64), 201, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 2, 4096 + 64), 301, 1e-9);
+	assert_true(isinf(vt_footprint_lines(f, 2, 0)));
+	assert_true(isinf(vt_footprint_pages(f, 1, 0)));
+	vt_footprint_free(f);
+}
+
+/* Branches that share counters, each with a bias of its own. */
+static void test_branches(void **state)
+{
+	const struct vt_core m = {.predictor = VT_PREDICT_BIMODAL, .predictor_bits = 4};
+	uint64_t wrong[40][2] = {{0}}, count[40][2] = {{0}}, i, k;
+	struct vt_footprint *f = vt_footprint_new(&m);
+	uint8_t counter[16];
+	struct vt_rng rng;
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(isinf(vt_footprint_mispredicted(f, 0, true)));
+	memset(counter, 1, sizeof(counter));
+	vt_rng_init(&rng, 5);
+	for (i = 0; i < STEPS; i++) {
+		uint64_t b = vt_rng_below(&rng, 40);
+		bool taken = vt_rng_below(&rng, 40) < b;
+		uint8_t *n = &counter[b % 16];
+
+		count[b][taken]++;
+		wrong[b][taken] += (*n >= 2) != taken;
+		if (taken && *n < 3)
+			++*n;
+		else if (!taken && *n > 0)
+			--*n;
+	}
+	for (i = 0; i < 40; i++)
+		assert_int_equal(
+			vt_footprint_branch(f, i, (double)count[i][1], (double)count[i][0], &err),
+			0);
+	for (i = 0; i < 40; i++)
+		for (k = 0; k < 2; k++)
+			assert_true((double)wrong[i][k] <= vt_footprint_mispredicted(f, i, k));
+	/* One that is alone with its counter and goes one way is learnt. */
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	vt_footprint_free(f);
+	f = vt_footprint_new(&m);
+	assert_non_null(f);
+	assert_int_equal(vt_footprint_branch(f, 3, 1000, 0, &err), 0);
+	assert_float_equal(vt_footprint_mispredicted(f, 3, true), 3, 1e-9);
+	vt_footprint_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_branches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
