@@ -48,7 +48,8 @@ struct vti_walk {
 	struct vti_jump *jumps;
 	size_t njumps;
 	size_t jumps_cap;
-	bool bad; /* control reaches what is no code */
+	uint32_t searches; /* for targets of jumps, so far */
+	bool bad;	   /* control reaches what is no code */
 };
 
 /* Finds all instructions.  -VT_E_NOMEM, -VT_E_LIMIT. */

@@ -15,6 +15,9 @@
 #define WIDEN_AT   3
 #define MAX_VISITS 24
 
+/* Searches of one procedure.  Data that looks like code full of jumps could want any number. */
+#define MAX_SEARCHES 64
+
 /* The instructions before a jump that are looked at first. */
 #define PATH 96
 
@@ -327,6 +330,9 @@ static bool take_easy(struct search *s)
 		    !vt_facts_decode(src->code + n->offset, src->size - n->offset, &f) ||
 		    vti_targets_fixed(&s->t, n, &f))
 			continue;
+		n->unknown = true;
+		if (!s->before && s->w->searches++ >= MAX_SEARCHES)
+			continue;
 		if (!s->before) {
 			s->before = calloc(src->size, sizeof(*s->before));
 			s->failed = !s->before;
@@ -337,7 +343,7 @@ static bool take_easy(struct search *s)
 			take_by_path(s, i);
 		more |= n->unknown;
 	}
-	return more;
+	return more && s->before;
 }
 
 static void search_free(struct search *s)

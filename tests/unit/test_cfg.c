@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "flow/cfg.h"
 #include "machine/insn.h"
 #include "tests/unit/toolbox.h"
@@ -142,6 +143,32 @@ static void test_bad(void **state)
 	check(g);
 	assert_int_equal(g->nblocks, VT_CFG_FIRST);
 	vt_cfg_free(g);
+}
+
+/* Whatever the bytes are, there is a graph of them. */
+static void test_random(void **state)
+{
+	/* Starts of instructions that go somewhere, and what makes addresses of tables. */
+	static const uint8_t favours[] = {0x74, 0xeb, 0xe9, 0xe8, 0xff, 0xe0, 0x24, 0xc3,
+					  0x0f, 0x48, 0x8d, 0x63, 0x83, 0x77, 0x5d, 0x55};
+	uint8_t code[300];
+	struct vt_rng rng;
+	uint32_t round, i;
+
+	(void)state;
+	vt_rng_init(&rng, 3);
+	for (round = 0; round < 2000; round++) {
+		size_t size = vt_rng_below(&rng, sizeof(code)) + 1;
+		struct vt_cfg *g;
+
+		for (i = 0; i < size; i++)
+			code[i] = vt_rng_below(&rng, 2)
+					  ? (uint8_t)vt_rng_next(&rng)
+					  : favours[vt_rng_below(&rng, sizeof(favours))];
+		g = graph(code, size);
+		check(g);
+		vt_cfg_free(g);
+	}
 }
 
 /* ---- compiled code ---- */
@@ -405,11 +432,11 @@ static void test_tail_call(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branch),	  cmocka_unit_test(test_unreached),
-		cmocka_unit_test(test_overlap),	  cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_switch),	  cmocka_unit_test(test_goto),
-		cmocka_unit_test(test_noreturn),  cmocka_unit_test(test_cold),
-		cmocka_unit_test(test_tail_call),
+		cmocka_unit_test(test_branch),	cmocka_unit_test(test_unreached),
+		cmocka_unit_test(test_overlap), cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_random),	cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_goto),	cmocka_unit_test(test_noreturn),
+		cmocka_unit_test(test_cold),	cmocka_unit_test(test_tail_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
