@@ -24,13 +24,10 @@ static int no_memory(struct vt_error *err)
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
-static int pair_images(struct comparison *c, struct vt_error *err)
+static void pair_images(struct comparison *c)
 {
 	size_t i, n = vt_images_count(c->in->images);
 
-	c->images = calloc(n + 1, sizeof(*c->images));
-	if (!c->images)
-		return no_memory(err);
 	for (i = 0; i < n; i++) {
 		struct pair p = {.estimate = vt_images_at(c->in->images, i)->id};
 
@@ -38,7 +35,6 @@ static int pair_images(struct comparison *c, struct vt_error *err)
 		    vt_flowcount_has(c->in->truth, p.truth))
 			c->images[c->nimages++] = p;
 	}
-	return 0;
 }
 
 /* ---- errors ---- */
@@ -195,18 +191,21 @@ static void count_samples(struct comparison *c)
 int vt_freqcompare(const struct vt_freqcompare_input *in, struct vt_freqcompare *out,
 		   struct vt_error *err)
 {
-	struct comparison c = {.in = in, .out = out};
+	struct pair *images = calloc(vt_images_count(in->images) + 1, sizeof(*images));
+	struct comparison c = {.in = in, .out = out, .images = images};
 	size_t i;
-	int code;
+	int code = 0;
 
 	*out = (struct vt_freqcompare){.scale = 1};
-	code = pair_images(&c, err);
-	if (code == 0 && in->fit)
+	if (!images)
+		return no_memory(err);
+	pair_images(&c);
+	if (in->fit)
 		code = fit(&c, &out->scale, err);
 	for (i = 0; i < c.nimages && code == 0; i++)
 		compare_image(&c, &c.images[i]);
 	if (code == 0)
 		count_samples(&c);
-	free(c.images);
+	free(images);
 	return code;
 }
