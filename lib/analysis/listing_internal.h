@@ -73,8 +73,8 @@ bool vti_listing_is_guess(const struct vt_hot *h, uint32_t i);
 /* One part of a hot list's line; its heading for a row without a list. */
 void vti_listing_values_part(const struct vt_list_row *row, unsigned part, struct vt_buf *out);
 
-/* What an address in an operand is called; `symbols` is the image's struct vt_symbols, or NULL. */
-void vti_listing_name(void *symbols, uint64_t address, struct vt_buf *out);
+/* What an address in an operand is called; `arg` is the image's struct vt_symbols, or NULL. */
+void vti_listing_name(void *arg, uint64_t address, struct vt_buf *out);
 
 /* Rows of the views: assembly (with source between for VT_LIST_MIXED), and source. */
 void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt);
