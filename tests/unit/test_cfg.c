@@ -188,7 +188,7 @@ static void compile(struct program *p, const char *options, const char *text)
 	p->dir = toolbox_dir();
 	toolbox_write(p->dir, "p.c", text);
 	snprintf(command, sizeof(command), "gcc %s -o p p.c", options);
-	free(toolbox_run(p->dir, command));
+	free(toolbox_run(p->dir, "%s", command));
 	p->images = vt_images_new(&o, &err);
 	assert_non_null(p->images);
 	path = toolbox_path(p->dir, "p");
