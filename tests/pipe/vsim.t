@@ -173,14 +173,18 @@ import subprocess
 text = subprocess.run(["vtrace", "dump", "--values", "small.vt"], capture_output=True, text=True)
 lines, missed = {}, set()
 rows = [line.split("\t") for line in text.stdout.splitlines()]
+accesses = []
 for i, (pid, tid, at, ip, what, *_, value) in enumerate(rows):
-    if not what.endswith("-address"):
-        continue
-    size = int(rows[i + 1][6])
-    for line in range(int(value, 16) // 32, (int(value, 16) + size - 1) // 32 + 1):
+    if what.endswith("-address"):
+        size, stored = int(rows[i + 1][6]), rows[i + 1][-1]
+        # What a call stores is the address behind it; the model does that before all else of it.
+        call = what[0] == "s" and size == 8 and 0 < int(stored, 16) - int(ip, 16) <= 15
+        accesses.append((int(at), not call, i, int(value, 16), size, ip))
+for at, _, _, address, size, ip in sorted(accesses):
+    for line in range(address // 32, (address + size - 1) // 32 + 1):
         if lines.get(line % 32) != line:
             lines[line % 32] = line
-            missed.add((int(at), ip))
+            missed.add((at, ip))
 for at, ip in sorted(missed):
     print(ip)
 END
