@@ -63,7 +63,7 @@ struct vt_sampletable_counts vt_collector_table_counts(const struct vt_collector
  * default configuration: 430 for a hit, 654 for a miss, and in the daemon 245 for each sample
  * when 9.5 % of them become entries of their own.
  */
-double vt_collector_cost(const struct vt_sampletable_counts *counts);
+double vt_collector_cost(const struct vt_sampletable_counts *n);
 
 #ifdef __cplusplus
 }

@@ -93,7 +93,7 @@ static bool gather(struct rows *r, const struct vt_listing *l, enum vt_list_view
 	struct vt_buf b = VT_BUF_INIT;
 	bool ok;
 
-	r->row = calloc(n + 1, sizeof(*r->row));
+	r->row = calloc(n + 1, sizeof(const struct vt_list_row *));
 	r->key = calloc(n + 1, sizeof(*r->key));
 	ok = r->row && r->key;
 	for (i = 0; i < n && ok; i++) {

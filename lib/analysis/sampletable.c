@@ -65,7 +65,11 @@ static uint32_t make_room(struct vt_sampletable *t, struct vt_sample_entry *buck
 	uint32_t way = used;
 
 	if (used == t->shape.ways) {
-		way = t->shape.victim == VT_VICTIM_LAST ? used - 1 : t->turn++ % used;
+		way = used - 1;
+		if (t->shape.victim == VT_VICTIM_ROUND_ROBIN) {
+			way = t->turn;
+			t->turn = t->turn + 1 < used ? t->turn + 1 : 0;
+		}
 		*evicted = bucket[way];
 		t->counts.evictions++;
 	}
