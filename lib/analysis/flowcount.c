@@ -140,15 +140,6 @@ static int take_exec(struct vt_flowcount *c, const struct vt_record *rec, struct
 
 /* ---- what was counted already ---- */
 
-static double f64(const struct vt_record *rec, unsigned field)
-{
-	uint64_t bits = vt_record_u64(rec, field);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return isfinite(v) && v > 0 ? v : 0;
-}
-
 static struct insn *insn_at(struct vt_flowcount *c, uint64_t image, uint64_t offset)
 {
 	const struct insn key = {.image = image, .offset = offset};
@@ -212,14 +203,14 @@ int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struc
 			return 0;
 		return add_executions(c, vt_record_u64(rec, VT_FREQ_IMAGE),
 				      vt_record_u64(rec, VT_FREQ_OFFSET),
-				      f64(rec, VT_FREQ_EXECUTIONS), err);
+				      vt_record_f64(rec, VT_FREQ_EXECUTIONS), err);
 	case VT_EDGE:
 		if (vt_record_u64(rec, VT_EDGE_CONFIDENCE) != VT_CONFIDENCE_EXACT)
 			return 0;
 		c->edged = true;
 		return add_edge(c, vt_record_u64(rec, VT_EDGE_IMAGE),
 				vt_record_u64(rec, VT_EDGE_FROM), vt_record_u64(rec, VT_EDGE_TO),
-				f64(rec, VT_EDGE_EXECUTIONS), err);
+				vt_record_f64(rec, VT_EDGE_EXECUTIONS), err);
 	case VT_BLOCK:
 		code = vt_execcount_block(c->exec, rec, err);
 		break;

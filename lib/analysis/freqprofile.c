@@ -50,15 +50,6 @@ static int no_memory(struct vt_error *err)
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
 }
 
-static double f64(const struct vt_record *rec, unsigned field)
-{
-	uint64_t bits = vt_record_u64(rec, field);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
 /* A number of executions or cycles. */
 static bool is_amount(double v)
 {
@@ -83,11 +74,11 @@ static int take_freq(struct vt_freqprofile *p, const struct vt_record *rec, stru
 		.event = vt_record_u64(rec, VT_FREQ_EVENT),
 		.samples = vt_record_u64(rec, VT_FREQ_SAMPLES),
 		.period = vt_record_u64(rec, VT_FREQ_PERIOD),
-		.executions = f64(rec, VT_FREQ_EXECUTIONS),
-		.low = f64(rec, VT_FREQ_LOW),
-		.high = f64(rec, VT_FREQ_HIGH),
-		.cycles = f64(rec, VT_FREQ_CYCLES),
-		.issue = f64(rec, VT_FREQ_ISSUE),
+		.executions = vt_record_f64(rec, VT_FREQ_EXECUTIONS),
+		.low = vt_record_f64(rec, VT_FREQ_LOW),
+		.high = vt_record_f64(rec, VT_FREQ_HIGH),
+		.cycles = vt_record_f64(rec, VT_FREQ_CYCLES),
+		.issue = vt_record_f64(rec, VT_FREQ_ISSUE),
 	};
 	uint64_t confidence = vt_record_u64(rec, VT_FREQ_CONFIDENCE);
 	uint64_t method = vt_record_u64(rec, VT_FREQ_METHOD);
@@ -110,9 +101,9 @@ static int take_edge(struct vt_freqprofile *p, const struct vt_record *rec, stru
 		.image = (uint32_t)vt_record_u64(rec, VT_EDGE_IMAGE),
 		.from = vt_record_u64(rec, VT_EDGE_FROM),
 		.to = vt_record_u64(rec, VT_EDGE_TO),
-		.executions = f64(rec, VT_EDGE_EXECUTIONS),
-		.low = f64(rec, VT_EDGE_LOW),
-		.high = f64(rec, VT_EDGE_HIGH),
+		.executions = vt_record_f64(rec, VT_EDGE_EXECUTIONS),
+		.low = vt_record_f64(rec, VT_EDGE_LOW),
+		.high = vt_record_f64(rec, VT_EDGE_HIGH),
 	};
 	uint64_t confidence = vt_record_u64(rec, VT_EDGE_CONFIDENCE);
 	uint64_t method = vt_record_u64(rec, VT_EDGE_METHOD);
@@ -133,8 +124,8 @@ static int take_stall(struct vt_freqprofile *p, const struct vt_record *rec, str
 	struct vt_stall s = {
 		.image = (uint32_t)vt_record_u64(rec, VT_STALL_IMAGE),
 		.offset = vt_record_u64(rec, VT_STALL_OFFSET),
-		.low = f64(rec, VT_STALL_LOW),
-		.high = f64(rec, VT_STALL_HIGH),
+		.low = vt_record_f64(rec, VT_STALL_LOW),
+		.high = vt_record_f64(rec, VT_STALL_HIGH),
 	};
 	uint64_t cause = vt_record_u64(rec, VT_STALL_CAUSE);
 	uint64_t confidence = vt_record_u64(rec, VT_STALL_CONFIDENCE);

@@ -349,22 +349,13 @@ static int add_estimate(struct vt_profile *p, struct vt_place *key, enum vt_esti
 	return add_count(p, key, (uint64_t)(amount + 0.5), (uint64_t)(amount + 0.5), err);
 }
 
-static double f64(const struct vt_record *rec, unsigned field)
-{
-	uint64_t bits = vt_record_u64(rec, field);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
 static int take_freq(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_place key = {.offset = vt_record_u64(rec, VT_FREQ_OFFSET),
 			       .image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE)};
-	double executions = f64(rec, VT_FREQ_EXECUTIONS);
-	double cycles = f64(rec, VT_FREQ_CYCLES);
-	double issue = f64(rec, VT_FREQ_ISSUE);
+	double executions = vt_record_f64(rec, VT_FREQ_EXECUTIONS);
+	double cycles = vt_record_f64(rec, VT_FREQ_CYCLES);
+	double issue = vt_record_f64(rec, VT_FREQ_ISSUE);
 	int code;
 
 	if (!p->estimates)

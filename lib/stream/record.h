@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "stream/kinds.h"
 #include "stream/schema.h"
@@ -62,6 +63,16 @@ static inline uint64_t vt_record_u64(const struct vt_record *rec, unsigned field
 static inline int64_t vt_record_i64(const struct vt_record *rec, unsigned field)
 {
 	return (int64_t)vt_record_u64(rec, field);
+}
+
+/* The number in a field of type F. */
+static inline double vt_record_f64(const struct vt_record *rec, unsigned field)
+{
+	uint64_t bits = vt_record_u64(rec, field);
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
 }
 
 /* The bytes of a field of type S or B; borrowed, as long as the record. */
