@@ -10,11 +10,13 @@ void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s)
 
 	*s = (struct vti_pt_lazy){
 		.pos = w->pos,
+		.sync = q->sync,
 		.ip = w->ip,
 		.last_ip = w->last_ip,
 		.has_last_ip = w->has_last_ip,
 		.ip_suppressed = w->ip_suppressed,
 		.speculative = w->speculative,
+		.branched = q->branched,
 		.has_mode = q->has_mode,
 		.mode = w->mode,
 		.cursor = q->cursor,
@@ -49,12 +51,12 @@ static void forget(struct vti_pt_walk *w)
 void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 {
 	struct vti_pt_query *q = w->query;
-	const uint8_t *sync = q->sync;
 
 	forget(w);
-	q->sync = sync;
+	q->sync = s->sync;
 	q->started = true;
 	q->enabled = true;
+	q->branched = s->branched;
 	q->has_mode = s->has_mode;
 	q->cursor = s->cursor;
 	q->told = s->told;
@@ -113,9 +115,10 @@ static bool same_place(const struct vti_pt_lazy *a, const struct vti_pt_lazy *b)
 {
 	return a->pos == b->pos && a->ip == b->ip && a->last_ip == b->last_ip &&
 	       a->has_last_ip == b->has_last_ip && a->ip_suppressed == b->ip_suppressed &&
-	       a->speculative == b->speculative && a->has_mode == b->has_mode &&
-	       a->mode == b->mode && a->cursor.p == b->cursor.p && a->cursor.bip == b->cursor.bip &&
-	       a->cursor.tnt == b->cursor.tnt && a->cursor.owed == b->cursor.owed;
+	       a->speculative == b->speculative && a->branched == b->branched &&
+	       a->has_mode == b->has_mode && a->mode == b->mode && a->cursor.p == b->cursor.p &&
+	       a->cursor.bip == b->cursor.bip && a->cursor.tnt == b->cursor.tnt &&
+	       a->cursor.owed == b->cursor.owed;
 }
 
 /* Puts what one walk has pushed above what the one before it left. */
@@ -141,6 +144,7 @@ bool vti_pt_lazy_join(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
 	memcpy(joined.returns, now->returns, sizeof(joined.returns));
 	joined.nreturns = now->nreturns;
 	join_returns(&joined, to);
+	joined.sync = now->sync;
 	joined.mark_tsc = now->mark_tsc;
 	joined.mark_cycles = now->mark_cycles;
 	joined.told |= now->told;

@@ -13,11 +13,13 @@
  */
 struct vti_pt_lazy {
 	const uint8_t *pos;
+	const uint8_t *sync; /* the PSB that all began at: no earlier one is tried */
 	uint64_t ip;
 	uint64_t last_ip;
 	bool has_last_ip;
 	bool ip_suppressed;
 	bool speculative;
+	bool branched;
 	bool has_mode;
 	uint8_t mode;
 	struct vti_pt_cursor cursor;

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <intel-pt.h>
 
+#include "formats/pt/lazy.h"
+#include "formats/pt/parallel.h"
 #include "formats/pt/walk.h"
 
 #define PSB 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82
@@ -171,12 +173,61 @@ static void finds_eaten_psbs(void **state)
 	}
 }
 
+/* A walk that was lent to a later part of the trace looks for PSBs where it was, not there. */
+static void goes_on_where_it_was(void **state)
+{
+	/* jz to itself */
+	static const uint8_t code[] = {0x74, 0xfe};
+	/* Four decisions, something that is no packet, and two more PSBs. */
+	static const uint8_t trace[] = {HEADER(0), 0x06, 0x06, 0x06, 0x06,	2,    0xff, 0xff,
+					HEADER(0), 0x06, 0x06, 0x06, HEADER(0), 0x06, 0x06};
+	const size_t header = sizeof((uint8_t[]){HEADER(0)}), gap = header + 4;
+	const struct vt_pt_engine_ops *ops = &vt_pt_fast;
+	struct vt_pt_section section = {.start = 0x1000, .size = sizeof(code), .bytes = code};
+	struct vt_pt_options opt = {.jobs = 0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vti_pt_lazy was;
+	struct vti_pt_walk *w;
+	struct vt_pt_batch b;
+	struct story s;
+	size_t i;
+
+	(void)state;
+	s.code = vt_pt_code_new();
+	assert_non_null(s.code);
+	assert_int_equal(vt_pt_code_add(s.code, &section, &err), 0);
+	s.engine = ops->open(trace, sizeof(trace), &opt, &err);
+	assert_non_null(s.engine);
+	assert_int_equal(ops->set_code(s.engine, s.code, &err), 0);
+	w = vti_pt_fast_walk(s.engine);
+
+	w->stop = w->begin + header + 1;
+	while (!w->reached)
+		assert_int_equal(vti_pt_fast_next(s.engine, &b, &err), 1);
+	vti_pt_lazy_get(w, &was);
+	w->stop = NULL;
+	vti_pt_lazy_restart(w, trace + gap + 3 + header + 3);
+	while (vti_pt_fast_next(s.engine, &b, &err) > 0)
+		;
+	assert_ptr_equal(w->query->sync, trace + gap + 3 + header + 3);
+
+	vti_pt_lazy_set(w, &was);
+	assert_int_equal(vti_pt_fast_next(s.engine, &b, &err), 1);
+	for (i = 0; i < b.nnotes && b.notes[i].type != VT_PT_NOTE_ERROR; i++)
+		;
+	assert_true(i < b.nnotes);
+	assert_int_equal(b.notes[i].offset, gap);
+	assert_int_equal(b.notes[i].bytes, 3);
+	forget(&s, ops);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_the_errata), cmocka_unit_test(forgets_old_returns),
-		cmocka_unit_test(ends_loops),	    cmocka_unit_test(cuts_at_interrupts),
-		cmocka_unit_test(reads_ahead),	    cmocka_unit_test(finds_eaten_psbs),
+		cmocka_unit_test(knows_the_errata),	cmocka_unit_test(forgets_old_returns),
+		cmocka_unit_test(ends_loops),		cmocka_unit_test(cuts_at_interrupts),
+		cmocka_unit_test(reads_ahead),		cmocka_unit_test(finds_eaten_psbs),
+		cmocka_unit_test(goes_on_where_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
