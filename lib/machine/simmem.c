@@ -8,12 +8,10 @@
 #define MAX_LINES 128
 
 /*
- * One line of a cache, or one page of a TLB.  A line is there from the moment it is asked for, but
- * its data only from `ready` on: who comes before then waits for the rest, and missed what the
- * first one did.
+ * One line of a cache.  It is there from the moment it is asked for, but its data only from `ready`
+ * on: who comes before then waits for the rest, and missed what the first one did.
  */
 struct line {
-	uint64_t number; /* address divided by the line's size */
 	uint64_t ready;
 	uint32_t took; /* cycles */
 	uint32_t missed;
@@ -29,11 +27,13 @@ struct miss {
 struct cache {
 	uint32_t sets; /* 0: there is no such cache */
 	uint32_t ways;
-	uint32_t shift;	   /* log2 of the line's size */
-	uint32_t mask;	   /* sets - 1 where that is a power of 2, else 0 */
-	uint32_t latency;  /* until data can be used, if it hits */
-	uint32_t bit;	   /* what missing it is called */
-	struct line *line; /* of each set, the most recently used first */
+	uint32_t shift;	  /* log2 of the line's size */
+	uint32_t mask;	  /* sets - 1 where that is a power of 2, else 0 */
+	uint32_t latency; /* until data can be used, if it hits */
+	uint32_t bit;	  /* what missing it is called */
+	/* Address divided by the line's size; of each set, the most recently used first. */
+	uint64_t *number;
+	struct line *line; /* in the same order; of TLBs NULL */
 	uint32_t nbusy;
 	struct miss *busy; /* each that can be under way */
 };
@@ -72,7 +72,7 @@ static uint32_t log2_of(uint32_t n)
 
 static bool cache_init(struct cache *c, uint32_t lines, uint32_t ways, uint32_t line)
 {
-	size_t i;
+	size_t n;
 
 	if (lines == 0)
 		return true;
@@ -81,12 +81,11 @@ static bool cache_init(struct cache *c, uint32_t lines, uint32_t ways, uint32_t 
 	c->mask = (c->sets & (c->sets - 1)) == 0 ? c->sets - 1 : 0;
 	/* With lines of two bytes at least, no line's number is NO_LINE. */
 	c->shift = line < 2 ? 1 : log2_of(line);
-	c->line = malloc((size_t)c->sets * c->ways * sizeof(*c->line));
-	if (!c->line)
-		return false;
-	for (i = 0; i < (size_t)c->sets * c->ways; i++)
-		c->line[i] = (struct line){.number = NO_LINE};
-	return true;
+	n = (size_t)c->sets * c->ways;
+	c->number = malloc(n * sizeof(*c->number));
+	if (c->number)
+		memset(c->number, 0xff, n * sizeof(*c->number));
+	return c->number;
 }
 
 static bool cache_of(struct cache *c, const struct vt_cache_shape *shape, uint32_t bit)
@@ -98,7 +97,8 @@ static bool cache_of(struct cache *c, const struct vt_cache_shape *shape, uint32
 		return false;
 	c->nbusy = c->sets ? shape->misses : 0;
 	c->busy = c->nbusy ? calloc(c->nbusy, sizeof(*c->busy)) : NULL;
-	return !c->nbusy || c->busy;
+	c->line = c->sets ? calloc((size_t)c->sets * c->ways, sizeof(*c->line)) : NULL;
+	return (!c->nbusy || c->busy) && (!c->sets || c->line);
 }
 
 static bool tlb_of(struct cache *c, const struct vt_tlb_shape *shape, uint32_t bit)
@@ -110,44 +110,60 @@ static bool tlb_of(struct cache *c, const struct vt_tlb_shape *shape, uint32_t b
 
 static void cache_done(struct cache *c)
 {
+	free(c->number);
 	free(c->line);
 	free(c->busy);
 }
 
-static struct line *set_of(const struct cache *c, uint64_t number)
+/* The place of a set's first line. */
+static inline size_t set_of(const struct cache *c, uint64_t number)
 {
 	uint64_t set = c->mask || c->sets == 1 ? number & c->mask : number % c->sets;
 
-	return c->line + (size_t)set * c->ways;
+	return (size_t)set * c->ways;
 }
 
-/* The line of this number, now the most recently used of its set; NULL if it is not there. */
-static struct line *find(const struct cache *c, uint64_t number)
+/* Puts a line of a set, which is at its i-th place or not there at all, at the first one. */
+static void move_up(const struct cache *c, size_t set, uint32_t i, uint64_t number,
+		    struct line line)
 {
-	struct line *set = set_of(c, number);
-	struct line found;
+	uint64_t *n = c->number + set;
+	struct line *l;
+	uint32_t k;
+
+	for (k = i; k; k--)
+		n[k] = n[k - 1];
+	*n = number;
+	if (!c->line)
+		return;
+	l = c->line + set;
+	for (k = i; k; k--)
+		l[k] = l[k - 1];
+	*l = line;
+}
+
+/* Whether the line of this number is there: then it is now the first of its set. */
+static bool find(const struct cache *c, uint64_t number)
+{
+	size_t set = set_of(c, number);
+	const uint64_t *n = c->number + set;
+	const struct line none = {0};
 	uint32_t i;
 
-	if (set->number == number)
-		return set;
+	if (*n == number)
+		return true;
 	for (i = 1; i < c->ways; i++)
-		if (set[i].number == number) {
-			found = set[i];
-			memmove(set + 1, set, i * sizeof(*set));
-			*set = found;
-			return set;
+		if (n[i] == number) {
+			move_up(c, set, i, number, c->line ? c->line[set + i] : none);
+			return true;
 		}
-	return NULL;
+	return false;
 }
 
 /* Puts a line in the place of the least recently used. */
-static struct line *put(const struct cache *c, uint64_t number)
+static void put(const struct cache *c, uint64_t number, struct line line)
 {
-	struct line *set = set_of(c, number);
-
-	memmove(set + 1, set, (c->ways - 1) * sizeof(*set));
-	*set = (struct line){.number = number};
-	return set;
+	move_up(c, set_of(c, number), c->ways - 1, number, line);
 }
 
 /* ---- the hierarchy ---- */
@@ -213,24 +229,20 @@ static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint
 {
 	struct cache *next = c == &s->l2 ? &s->l3 : c == &s->l3 ? NULL : &s->l2;
 	uint64_t ready, begin = cycle;
+	uint64_t number = addr >> c->shift;
 	uint32_t below = 0;
-	struct line *line;
 	struct miss *busy;
 
 	if (c->sets == 0)
 		return next ? reach(s, next, cycle, addr, missed) : cycle + s->m->memory;
-	line = find(c, addr >> c->shift);
-	if (line)
-		return await_line(s, c, line, cycle, missed);
+	if (find(c, number))
+		return await_line(s, c, &c->line[set_of(c, number)], cycle, missed);
 	busy = take_miss(s, c, &cycle);
 	below = c->bit;
 	ready = next ? reach(s, next, cycle, addr, &below) : cycle + s->m->memory;
 	if (busy)
 		*busy = (struct miss){begin, ready};
-	line = put(c, addr >> c->shift);
-	line->ready = ready;
-	line->took = clip(ready - begin);
-	line->missed = below;
+	put(c, number, (struct line){ready, clip(ready - begin), below});
 	*missed |= below;
 	return ready;
 }
@@ -239,14 +251,15 @@ static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint
 static uint32_t translate(const struct vt_simmem *s, const struct cache *tlb, uint64_t addr,
 			  uint32_t *missed)
 {
+	const struct line none = {0};
 	uint32_t cycles = tlb->latency;
 
 	if (tlb->sets == 0 || find(tlb, addr >> tlb->shift))
 		return 0;
-	put(tlb, addr >> tlb->shift);
+	put(tlb, addr >> tlb->shift, none);
 	*missed |= VT_MISS_TLB;
 	if (s->stlb.sets && !find(&s->stlb, addr >> s->stlb.shift)) {
-		put(&s->stlb, addr >> s->stlb.shift);
+		put(&s->stlb, addr >> s->stlb.shift, none);
 		*missed |= VT_MISS_STLB;
 		cycles += s->stlb.latency;
 	}
@@ -269,34 +282,42 @@ static struct vt_simmem_access access_line(struct vt_simmem *s, struct cache *ca
 	return a;
 }
 
+static inline struct waiting *buffer_at(const struct vt_simmem *s, uint32_t i)
+{
+	i += s->first;
+	return &s->buffer[i < s->m->write_buffer ? i : i - s->m->write_buffer];
+}
+
+static inline void buffer_leave(struct vt_simmem *s)
+{
+	s->first = s->first + 1 < s->m->write_buffer ? s->first + 1 : 0;
+	s->held--;
+}
+
 /*
  * Room in the write buffer for the line `number`, whose data is in the cache at `ready`.  Stores to
  * a line that waits there go along with it.  Lines are written in order, one at a time.
  */
 static uint32_t buffer_store(struct vt_simmem *s, uint64_t cycle, uint64_t number, uint64_t ready)
 {
-	uint32_t size = s->m->write_buffer;
 	struct waiting *w;
 	uint64_t begin, wait = 0;
 	uint32_t i;
 
-	while (s->held && remaining(s, s->buffer[s->first].end, cycle) == 0) {
-		s->first = (s->first + 1) % size;
-		s->held--;
-	}
+	while (s->held && remaining(s, s->buffer[s->first].end, cycle) == 0)
+		buffer_leave(s);
 	for (i = 0; i < s->held; i++) {
-		w = &s->buffer[(s->first + i) % size];
+		w = buffer_at(s, i);
 		if (w->number == number && w->begin > cycle)
 			return 0;
 	}
-	if (s->held == size) {
+	if (s->held == s->m->write_buffer) {
 		wait = remaining(s, s->buffer[s->first].end, cycle);
-		s->first = (s->first + 1) % size;
-		s->held--;
+		buffer_leave(s);
 	}
 	cycle += wait;
 	begin = cycle + remaining(s, s->written, cycle);
-	w = &s->buffer[(s->first + s->held++) % size];
+	w = buffer_at(s, s->held++);
 	w->number = number;
 	w->begin = begin;
 	w->end = begin + s->m->drain;
@@ -353,22 +374,56 @@ static struct vt_simmem_access access_all(struct vt_simmem *s, struct cache *cac
 	return a;
 }
 
+/*
+ * Nearly all accesses are of this kind: within a line that is the last one of its set that was
+ * used, as its page is, and whose data is there.  They change nothing, and take nothing.
+ */
+static inline bool at_hand(const struct cache *cache, const struct cache *tlb, uint64_t cycle,
+			   uint64_t addr, uint32_t size)
+{
+	uint64_t number = addr >> cache->shift, last = addr + size - (size != 0);
+	size_t set;
+
+	if (!cache->sets || last >> cache->shift != number)
+		return false;
+	if (tlb->sets && tlb->number[set_of(tlb, addr >> tlb->shift)] != addr >> tlb->shift)
+		return false;
+	set = set_of(cache, number);
+	return cache->number[set] == number && cache->line[set].ready <= cycle + cache->latency;
+}
+
 struct vt_simmem_access vt_simmem_fetch(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
 					uint32_t size)
 {
+	const struct vt_simmem_access none = {0};
+
+	if (at_hand(&s->icache, &s->itlb, cycle, addr, size))
+		return none;
 	return access_all(s, &s->icache, &s->itlb, access_line, cycle, addr, size);
 }
 
 struct vt_simmem_access vt_simmem_load(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
 				       uint32_t size)
 {
+	const struct vt_simmem_access none = {0};
+
+	if (at_hand(&s->dcache, &s->dtlb, cycle, addr, size))
+		return none;
 	return access_all(s, &s->dcache, &s->dtlb, access_line, cycle, addr, size);
 }
 
 struct vt_simmem_access vt_simmem_store(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
 					uint32_t size)
 {
-	return access_all(s, &s->dcache, &s->dtlb, store_line, cycle, addr, size);
+	struct vt_simmem_access a = {0};
+
+	if (!at_hand(&s->dcache, &s->dtlb, cycle, addr, size))
+		return access_all(s, &s->dcache, &s->dtlb, store_line, cycle, addr, size);
+	if (s->m->write_buffer)
+		a.cycles = a.buffer =
+			buffer_store(s, cycle, addr >> s->dcache.shift, cycle + s->dcache.latency);
+	a.missed = a.buffer ? VT_MISS_BUFFER : 0;
+	return a;
 }
 
 /* ---- making and freeing ---- */
