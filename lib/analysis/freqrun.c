@@ -126,7 +126,7 @@ int vt_freqrun_counts(const struct vt_profile *p, struct vt_writer *w, struct vt
 	return 0;
 }
 
-/* A place and the procedure that it is in, if any. */
+/* A place and the procedure that it is in, if any: not a label or a procedure within that. */
 struct spot {
 	struct vt_place place;
 	uint64_t vaddr;
@@ -149,6 +149,22 @@ static int by_procedure(const void *x, const void *y)
 	return (a->place.offset > b->place.offset) - (a->place.offset < b->place.offset);
 }
 
+static void find_symbol(const struct vt_freqrun_options *o, struct spot *s)
+{
+	struct vt_location loc = {.symbol = NULL};
+	const struct vt_symbols *symbols;
+	enum vt_unknown why;
+
+	if (s->place.image == VT_UNMAPPED_IMAGE)
+		return;
+	vt_images_symbol(o->images, s->place.image, s->place.pid, s->place.offset, &loc);
+	symbols = vt_images_symbols(o->images, s->place.image, s->place.pid, &why);
+	if (!loc.symbol || !symbols)
+		return;
+	s->symbol = vt_symbols_outermost(symbols, loc.symbol);
+	s->vaddr = loc.vaddr;
+}
+
 static int find_spots(const struct vt_freqrun_options *o, struct spot **spots, size_t *count,
 		      struct vt_error *err)
 {
@@ -159,15 +175,10 @@ static int find_spots(const struct vt_freqrun_options *o, struct spot **spots, s
 		return no_memory(err);
 	for (i = 0; i < n; i++) {
 		struct spot s = {.place = *vt_profile_place(o->profile, i)};
-		struct vt_location loc = {.symbol = NULL};
 
 		if (s.place.event != o->event)
 			continue;
-		if (s.place.image != VT_UNMAPPED_IMAGE)
-			vt_images_symbol(o->images, s.place.image, s.place.pid, s.place.offset,
-					 &loc);
-		s.symbol = loc.symbol;
-		s.vaddr = loc.symbol ? loc.vaddr : 0;
+		find_symbol(o, &s);
 		list[k++] = s;
 	}
 	qsort(list, k, sizeof(*list), by_procedure);
@@ -261,9 +272,17 @@ static int count_exact(const struct run *r, const struct vt_procflow *f, uint64_
 	return 0;
 }
 
-static int fill(const struct run *r, const struct vt_procflow *f, const struct spot *spots,
-		size_t nspots, uint64_t offset, struct numbers *n, struct vt_error *err)
+/* A procedure's places, and behind them those of procedures that begin before it ends. */
+struct part {
+	const struct spot *spots;
+	size_t own;
+	size_t all;
+};
+
+static int fill(const struct run *r, const struct vt_procflow *f, const struct part *part,
+		uint64_t offset, struct numbers *n, struct vt_error *err)
 {
+	const struct spot *spots = part->spots;
 	uint32_t i, count = f->cfg->ninsns + 1;
 	size_t k;
 
@@ -272,15 +291,15 @@ static int fill(const struct run *r, const struct vt_procflow *f, const struct s
 	n->cycles = calloc(count, sizeof(*n->cycles));
 	if (!n->samples || !n->period || !n->cycles)
 		return no_memory(err);
-	for (k = 0; k < nspots; k++) {
+	for (k = 0; k < part->all; k++) {
 		i = insn_of(f->cfg, spots[k].vaddr);
 		if (i == UINT32_MAX) {
-			r->totals->stray += spots[k].place.samples;
+			r->totals->stray += k < part->own ? spots[k].place.samples : 0;
 			continue;
 		}
 		n->samples[i] += spots[k].place.samples;
 		n->period[i] += spots[k].place.period;
-		if (f->ops[i].estimated)
+		if (f->ops[i].estimated && k < part->own)
 			r->totals->estimated += spots[k].place.samples;
 	}
 	for (i = 0; i < f->cfg->ninsns; i++)
@@ -293,12 +312,12 @@ static void put_f64(uint64_t *field, double v)
 	memcpy(field, &v, sizeof(v));
 }
 
-/* Code in another symbol within this one is that one's. */
+/* Code in a symbol that begins in this one and ends behind it is that one's. */
 static bool is_own(const struct run *r, const struct vt_procflow *f, uint64_t addr)
 {
 	const struct vt_symbol *sym = r->symbols ? vt_symbols_find(r->symbols, addr) : NULL;
 
-	return !sym || sym->start == f->proc.start;
+	return !sym || vt_symbols_outermost(r->symbols, sym)->start == f->proc.start;
 }
 
 static void write_freqs(const struct run *r, const struct vt_procflow *f, uint64_t offset,
@@ -371,15 +390,16 @@ static bool is_skewed(const struct run *r)
 	return policy == VT_POLICY_INTERRUPT || policy == VT_POLICY_UNKNOWN;
 }
 
-static int analyse(struct run *r, struct vt_procflow *f, const struct spot *spots, size_t nspots,
+static int analyse(struct run *r, struct vt_procflow *f, const struct part *part,
 		   struct vt_error *err)
 {
-	uint64_t offset = spots->place.offset - (spots->vaddr - f->proc.start);
+	const struct spot *first = part->spots;
+	uint64_t offset = first->place.offset - (first->vaddr - f->proc.start);
 	struct vt_freq_input in = {
 		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
 	struct numbers n = {0};
 	struct vt_freqs *freqs = NULL;
-	int code = fill(r, f, spots, nspots, offset, &n, err);
+	int code = fill(r, f, part, offset, &n, err);
 
 	if (code == 0) {
 		in.samples = n.samples;
@@ -403,8 +423,9 @@ static int analyse(struct run *r, struct vt_procflow *f, const struct spot *spot
 /* ---- all of them ---- */
 
 /* What cannot be analysed is counted; only want of memory ends the run. */
-static int do_procedure(struct run *r, const struct spot *spots, size_t n, struct vt_error *err)
+static int do_procedure(struct run *r, const struct part *part, struct vt_error *err)
 {
+	const struct spot *spots = part->spots;
 	const struct vt_symbol *sym = spots->symbol;
 	struct vt_procedure proc = {
 		.image = spots->place.image,
@@ -419,11 +440,11 @@ static int do_procedure(struct run *r, const struct spot *spots, size_t n, struc
 	int code;
 
 	if (!f) {
-		r->totals->no_code += samples_in(spots, n);
+		r->totals->no_code += samples_in(spots, part->own);
 		return err->code == VT_E_NOMEM ? -VT_E_NOMEM : 0;
 	}
 	r->symbols = vt_images_symbols(r->o->images, proc.image, proc.pid, &why);
-	code = analyse(r, f, spots, n, err);
+	code = analyse(r, f, part, err);
 	vt_procflow_free(f);
 	return code;
 }
@@ -441,6 +462,19 @@ static size_t count_alike(const struct spot *spots, size_t n)
 	return i;
 }
 
+/* Symbols may overlap: what was sampled in both tells of both. */
+static size_t count_overlapping(const struct spot *spots, size_t own, size_t n)
+{
+	size_t i;
+
+	for (i = own; i < n; i++)
+		if (!spots[i].symbol || spots[i].symbol->start >= spots->symbol->end ||
+		    spots[i].place.image != spots->place.image ||
+		    spots[i].place.pid != spots->place.pid)
+			break;
+	return i;
+}
+
 static int each_procedure(struct run *r, const struct spot *spots, size_t count,
 			  struct vt_error *err)
 {
@@ -450,12 +484,16 @@ static int each_procedure(struct run *r, const struct spot *spots, size_t count,
 	for (i = 0; i < count && code == 0; i += n) {
 		n = count_alike(spots + i, count - i);
 		r->totals->samples += samples_in(spots + i, n);
-		if (spots[i].symbol)
-			code = do_procedure(r, spots + i, n, err);
-		else if (spots[i].place.image == VT_UNMAPPED_IMAGE)
+		if (spots[i].symbol) {
+			struct part part = {spots + i, n,
+					    count_overlapping(spots + i, n, count - i)};
+
+			code = do_procedure(r, &part, err);
+		} else if (spots[i].place.image == VT_UNMAPPED_IMAGE) {
 			r->totals->unmapped += samples_in(spots + i, n);
-		else
+		} else {
 			r->totals->outside += samples_in(spots + i, n);
+		}
 	}
 	return code;
 }

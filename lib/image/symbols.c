@@ -264,3 +264,19 @@ const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t add
 			return &t->syms[i];
 	return NULL;
 }
+
+/* Deeper nesting is not followed: files can be made in which it has no end to speak of. */
+#define MAX_NESTING 64
+
+const struct vt_symbol *vt_symbols_outermost(const struct vt_symbols *t,
+					     const struct vt_symbol *sym)
+{
+	uint32_t o = t->outer[sym - t->syms];
+	int depth;
+
+	for (depth = 0; o != NONE && depth < MAX_NESTING; depth++, o = t->outer[o])
+		if (t->syms[o].end >= sym->end &&
+		    !(t->syms[o].flags & (VT_SYMBOL_UNSIZED | VT_SYMBOL_FRAME | VT_SYMBOL_OBJECT)))
+			sym = &t->syms[o];
+	return sym;
+}

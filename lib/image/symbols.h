@@ -89,6 +89,14 @@ const struct vt_symbol *vt_symbols_at(const struct vt_symbols *t, size_t i);
 /* The symbol that holds an address, or NULL. */
 const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t addr);
 
+/*
+ * The procedure that a symbol is a part of: the outermost symbol with a size of its own that holds
+ * all of it, else the symbol itself.  Labels and procedures within procedures are what people wrote
+ * in assembly language; control goes in and out of them as it does between blocks.
+ */
+const struct vt_symbol *vt_symbols_outermost(const struct vt_symbols *t,
+					     const struct vt_symbol *sym);
+
 /* The address of the first symbol with this raw name, kept or lost to another at its address. */
 bool vt_symbols_address_of(const struct vt_symbols *t, const char *name, uint64_t *addr);
 

@@ -223,6 +223,27 @@ static void innermost_of_nested(void **state)
 	vt_symbols_free(t);
 }
 
+static void outermost_has_a_size_and_holds_all(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+
+	(void)state;
+	assert_int_equal(vt_symbols_add(t, 0xf00, 0, 0, "unsized", &err), 0);
+	assert_int_equal(vt_symbols_add(t, 0x1000, 0x100, 0, "outer", &err), 0);
+	assert_int_equal(vt_symbols_add(t, 0x1020, 0x40, 0, "inner", &err), 0);
+	assert_int_equal(vt_symbols_add(t, 0x1030, 0x10, 0, "innermost", &err), 0);
+	assert_int_equal(vt_symbols_add(t, 0x1080, 0, 0, "label", &err), 0);
+	assert_int_equal(vt_symbols_add(t, 0x10f0, 0x20, 0, "astride", &err), 0);
+	assert_int_equal(vt_symbols_finish(t, &err), 0);
+	assert_string_equal(vt_symbols_outermost(t, vt_symbols_find(t, 0x1035))->name, "outer");
+	assert_string_equal(vt_symbols_outermost(t, vt_symbols_find(t, 0x1005))->name, "outer");
+	assert_string_equal(vt_symbols_outermost(t, vt_symbols_find(t, 0x1081))->name, "outer");
+	assert_string_equal(vt_symbols_outermost(t, vt_symbols_find(t, 0x10f5))->name, "astride");
+	assert_string_equal(vt_symbols_outermost(t, vt_symbols_find(t, 0xf00))->name, "unsized");
+	vt_symbols_free(t);
+}
+
 static void kallsyms_by_module(void **state)
 {
 	static const char text[] = "0000000000000000 A fixed\n"
@@ -516,6 +537,7 @@ int main(void)
 		cmocka_unit_test(plt_names_are_those_of_objdump),
 		cmocka_unit_test(unknown_after_strip),
 		cmocka_unit_test(innermost_of_nested),
+		cmocka_unit_test(outermost_has_a_size_and_holds_all),
 		cmocka_unit_test(kallsyms_by_module),
 		cmocka_unit_test(perf_map_lines),
 		cmocka_unit_test(search_by_readable_name),
