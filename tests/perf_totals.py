@@ -104,6 +104,14 @@ def vprof_totals(path, fold_kernel):
     return events
 
 
+def fold_stubs(their, our):
+    """The linker's stubs: perf gives all those of a library's own resolvers one name, which is "@plt",
+    and those in .plt.got none."""
+    for image, symbol in [k for k in our if k[1].endswith('@plt') and k not in their]:
+        name = '@plt' if symbol.startswith('*ABS*') else UNKNOWN
+        our[image, name] += our.pop((image, symbol))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--fold-kernel', action='store_true',
@@ -135,6 +143,7 @@ def main():
                 for image, symbol in [k for k in totals if k[0] == '[kernel.kallsyms]']:
                     if symbol != UNKNOWN:
                         totals[image, UNKNOWN] += totals.pop((image, symbol))
+        fold_stubs(their, our)
         for key in sorted(set(their) | set(our)):
             rows += 1
             if their[key] != our[key]:

@@ -17,13 +17,25 @@ insns()
 	vtrace dump -k EXEC -F insns "$1" 2>/dev/null | awk '{ n += $1 } END { printf "%d", n }'
 }
 
-# A program that says when it has begun, and then works for a long time unless it is stopped.
+# A program that says when millions of instructions are behind it, and then works for a long time
+# unless it is stopped.
 cat >busy.sh <<'END'
-echo begun
 i=0
-while [ $i -lt "${1:-200000}" ]; do i=$((i + 1)); done
+while [ $i -lt "${1:-150000}" ]; do
+	i=$((i + 1))
+	[ $i != 1000 ] || echo begun
+done
 echo finished
 END
+
+# Waits until the program that $recorder records has begun.
+until_begun()
+{
+	until grep -q begun out; do
+		kill -0 "$recorder" 2>/dev/null || break
+		sleep 0.05
+	done
+}
 
 # Starts a recording of busy.sh and waits until it has begun: its number is in $recorder.
 start()
@@ -32,11 +44,7 @@ start()
 	# A shell's background commands ignore interrupts.
 	env --default-signal=INT vtrace record --full "$@" -- sh busy.sh >out 2>err &
 	recorder=$!
-	until grep -q begun out; do
-		kill -0 "$recorder" 2>/dev/null || break
-		sleep 0.05
-	done
-	sleep 0.3
+	until_begun
 }
 
 program_of()
@@ -91,7 +99,7 @@ END
 : >out
 env --default-signal=INT vtrace record --full -o x.vt -- sh stubborn.sh 50000 >out 2>err &
 recorder=$!
-until grep -q begun out; do sleep 0.05; done
+until_begun
 kill -INT "$recorder"
 finish
 t_is "a program that does not mind goes on" "$status:$(grep -c caught out):$(tail -n 1 out)" 0:1:finished
@@ -101,7 +109,10 @@ child=$(program_of "$recorder")
 kill -KILL "$recorder"
 finish 2>/dev/null
 t_is "the recorder's reader killed" "$status" 137
-while kill -0 "$child" 2>/dev/null; do sleep 0.1; done
+# It may stay as a zombie where nobody waits for orphans.
+while kill -0 "$child" 2>/dev/null && ! grep -q '^State:[[:space:]]*Z' "/proc/$child/status"; do
+	sleep 0.1
+done
 t_is "the program runs on" "$(tail -n 1 out)" finished
 t_status "what had been written can be read" 1 vtrace info x.vt
 rm -rf tmp/*
