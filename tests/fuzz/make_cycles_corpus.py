@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the kept corpora of fuzz_core, fuzz_cycles and fuzz_records.
+
+usage: make_cycles_corpus.py CORPUS CORE.core...
+
+CORPUS is the folder of all corpora; descriptions of machines, without their comments, begin inputs
+of fuzz_core.
+"""
+import os
+import struct
+import sys
+import zlib
+
+# A loop of loads, a divide and a store with a branch in it; a jump table; a call; odd bytes.
+CODE = {
+    "loop": "31c9 488b04cf 4801c2 48f7f6 4889 04cf a801 7403 480fafd0 48ffc1 4839d1 75e5 c3",
+    "vector": "660f6f07 660ffec1 f20f5ec1 660f7f06 0f28c8 660f70c01b 4883c710 4839f7 72e2 c3",
+    "switch": "83ff03 7709 ff24fd00204000 c3 b801000000 c3 31c0 c3 90 0faef0 0fa2 0f05 c3",
+    "call": "4157 4883ec08 e800000000 85c0 7405 e8f0ffffff 4883c408 415f c3 cc cc 0f0b",
+    "odd": "0606 c5f877 c4e2 f30f1efa 48 e2fe 67e300 eb00 ffe0",
+}
+CODE = {name: bytes.fromhex(text) for name, text in CODE.items()}
+
+
+def number(v):
+    if isinstance(v, float):
+        v = struct.unpack("<Q", struct.pack("<d", v))[0]
+    if v < 200:
+        return bytes([v + 9])
+    size = (v.bit_length() + 7) // 8
+    return bytes([size]) + v.to_bytes(size, "big")
+
+
+def record(kind, *fields):
+    # A first byte of zero would be a profile.
+    return bytes([kind + 3]) + b"".join(
+        bytes([len(v)]) + b"".join(number(x) for x in v) if isinstance(v, list) else number(v)
+        for v in fields)
+
+
+def varint(v):
+    out = b""
+    while v > 127:
+        out += bytes([v & 127 | 128])
+        v >>= 7
+    return out + bytes([v])
+
+
+def profile(period, places):
+    out = varint(1) + varint(len(places)) + varint(period)
+    before = 0
+    for offset, samples in places:
+        out += varint(offset - before) + varint(samples)
+        if not period:
+            out += varint(samples * 7 + 1)
+        before = offset
+    return out
+
+
+def core(path):
+    lines = (line.split("#")[0].split() for line in open(path, encoding="ascii"))
+    return "".join(" ".join(words) + "\n" for words in lines if words).encode()
+
+
+def corpora(cores):
+    codes = list(CODE.values())
+    yield "fuzz_core", {
+        os.path.splitext(os.path.basename(path))[0]: core(path) + b"\0" + codes[i % len(codes)]
+        for i, path in enumerate(cores)}
+    yield "fuzz_cycles", {
+        name: bytes([how, len(code) - 1]) + code + bytes((37 * i + 0x51) & 255 for i in range(24))
+        for how, (name, code) in zip((0x04, 0x15, 0x26, 0x3c, 0x1c), CODE.items())}
+    freqs = [record(0, i & 1, 0x1000 + 4 * i, 0, 50, 50000, 1000.0, 900.0, 1100.0, 2.5, 1.0, 3, 4)
+             for i in range(8)]
+    edges = [record(1, i & 1, 0x1000 + 4 * i, 0x1000, 900.0, 0.0, float("inf"), 2, 4)
+             for i in range(8, 0, -1)]
+    stalls = [record(2, 1, 0x1000 + i // 2, i, 0.0, 5000.0, [0x1000 + k for k in range(i)], 1)
+              for i in range(8)]
+    places = [(0x1000 + 3 * i, 5 + i % 9) for i in range(200)]
+    plain = profile(62000, places)
+    yield "fuzz_records", {
+        "freqs": b"".join(freqs),
+        "mixed": b"".join(x for three in zip(stalls, edges, freqs) for x in three),
+        "odd-numbers": record(0, 1, 2, 3, 4, 5, float("nan"), -1.0, 2.0) + freqs[0],
+        "places": b"\0" + profile(62000, places[:20]),
+        "periods": b"\0" + profile(0, places[:20]),
+        "packed": b"\0" + varint(2) + varint(len(plain)) + zlib.compress(plain),
+    }
+
+
+def main():
+    for target, inputs in corpora(sys.argv[2:]):
+        folder = os.path.join(sys.argv[1], target)
+        os.makedirs(folder, exist_ok=True)
+        for name, data in inputs.items():
+            with open(os.path.join(folder, name), "wb") as out:
+                out.write(data)
+
+
+main()
