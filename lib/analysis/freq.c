@@ -120,6 +120,8 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 	if (!vti_freq_repeats(w, insn))
 		return value_of(&w->blocks[in->flow->block[insn]], in->method);
 	e = lone_estimate(w, insn);
+	/* Nothing tells its stalls from its repetitions. */
+	e.sigma = vti_freq_doubt(&e);
 	return value_of(&e, in->method);
 }
 

@@ -198,6 +198,9 @@ static void order_fini(struct order *o)
 #define RETURN	UINT32_MAX /* in `path` */
 #define RETURNS 3
 
+/* A repeated instruction is one execution each time, of which all but the first follow another. */
+#define REPEATS 4
+
 struct scheduler {
 	struct vt_procflow *f;
 	const struct vt_core *m;
@@ -253,6 +256,8 @@ static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_bloc
 		s->path[n++] = i;
 		for (k = 0; k < RETURNS && s->f->cfg->insns[i].flags & VT_FACT_CALL; k++)
 			s->path[n++] = RETURN;
+		for (k = 1; k < REPEATS && s->f->cfg->insns[i].flags & VT_FACT_REPEATED; k++)
+			s->path[n++] = i;
 	}
 	return n;
 }
@@ -270,7 +275,9 @@ static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, s
 	for (i = 0; i < n - warm && code == 0; i++) {
 		struct vt_schedule_cost *c = &s->costs[k];
 
-		if (s->path[warm + i] == RETURN)
+		/* Of one that is repeated, the last is in the steady state. */
+		if (s->path[warm + i] == RETURN ||
+		    (warm + i + 1 < n && s->path[warm + i + 1] == s->path[warm + i]))
 			continue;
 		s->costs[k++] = s->costs[i];
 		c->depends = graph_index(s, warm, n, c->depends);
@@ -305,7 +312,7 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
 		if (g->blocks[b].ninsns > s->cap)
 			s->cap = g->blocks[b].ninsns;
-	s->cap = (s->cap + s->warm + 1) * (RETURNS + 1);
+	s->cap = (s->cap + s->warm + 1) * (RETURNS + REPEATS);
 	vt_core_op(m, ret, sizeof(ret), &s->ret);
 	s->path = calloc(s->cap, sizeof(*s->path));
 	s->ops = calloc(s->cap, sizeof(const struct vt_mop *));
