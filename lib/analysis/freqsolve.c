@@ -73,6 +73,11 @@ static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_min
 	struct vt_mincost_arc arc = *how;
 	int64_t code;
 
+	/* Each time, the same arcs come in the same order. */
+	if (!s->first) {
+		vt_mincost_price(s->flow, s->narcs++, arc.less, arc.more);
+		return 0;
+	}
 	arc.from = from;
 	arc.to = to;
 	code = vt_mincost_add(s->flow, &arc, err);
@@ -254,35 +259,39 @@ static double most_frequent(const struct vti_freqwork *w)
 	return most;
 }
 
-static int solve_once(struct vti_freqwork *w, double most, bool first, struct vt_error *err)
+static int solve_once(struct solver *s, double most, struct vt_error *err)
 {
-	struct solver s = {.w = w, .first = first};
 	int code;
 
-	s.unit = w->in->exact || most <= 0 ? 1 : most / MOST_UNITS;
-	s.flow = vt_mincost_new(2 * w->g->nblocks);
-	s.blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*s.blocks));
-	code = s.flow && s.blocks ? add_blocks(&s, err)
-				  : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	s->narcs = 0;
+	code = add_blocks(s, err);
 	if (code == 0)
-		code = add_edges(&s, err);
+		code = add_edges(s, err);
 	if (code == 0)
-		code = add_hidden(&s, fmax(most, 1), err);
+		code = add_hidden(s, fmax(most, 1), err);
 	if (code == 0)
-		code = vt_mincost_solve(s.flow, err);
+		code = vt_mincost_solve(s->flow, err);
 	if (code == 0)
-		take_flow(&s);
-	free(s.blocks);
-	vt_mincost_free(s.flow);
+		take_flow(s);
 	return code;
 }
 
 int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 {
 	double most = most_frequent(w);
+	struct solver s = {.w = w};
 	int round, code = 0;
 
-	for (round = 0; round < ROUNDS && code == 0; round++)
-		code = solve_once(w, most, round == 0, err);
+	s.unit = w->in->exact || most <= 0 ? 1 : most / MOST_UNITS;
+	s.flow = vt_mincost_new(2 * w->g->nblocks);
+	s.blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*s.blocks));
+	if (!s.flow || !s.blocks)
+		code = vt_error_set(err, VT_E_NOMEM, "out of memory");
+	for (round = 0; round < ROUNDS && code == 0; round++) {
+		s.first = round == 0;
+		code = solve_once(&s, most, err);
+	}
+	free(s.blocks);
+	vt_mincost_free(s.flow);
 	return code;
 }

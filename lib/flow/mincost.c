@@ -3,8 +3,10 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "flow/mincost_internal.h"
 
 /*
  * The network simplex algorithm (Ahuja, Magnanti, Orlin, "Network Flows", 1993, chapter 11).  Every
@@ -44,8 +46,18 @@ struct node {
 	uint32_t next; /* sibling */
 	uint32_t prev;
 	uint32_t depth;
-	int64_t price;
-	int64_t excess;
+};
+
+/* What is there while it is solved, and kept for when prices change. */
+struct simplex {
+	struct edge *edges; /* up to two for each arc, then one for each node */
+	struct node *nodes; /* and the root */
+	int64_t *price;	    /* by node */
+	size_t nedges;	    /* those of arcs */
+	size_t scan;	    /* where the search for bargains goes on */
+	uint32_t root;
+	size_t narcs;		  /* which it was made of */
+	struct vti_shrink shrunk; /* its nodes are those of this */
 };
 
 struct vt_mincost {
@@ -54,16 +66,8 @@ struct vt_mincost {
 	size_t cap;
 	int64_t total; /* of what all arcs want */
 	uint32_t nnodes;
-	int64_t *flow; /* of each arc; NULL until solved */
-};
-
-/* What is there while it is solved. */
-struct simplex {
-	struct edge *edges; /* up to two for each arc, then one for each node */
-	struct node *nodes; /* and the root */
-	size_t nedges;	    /* those of arcs */
-	size_t scan;	    /* where the search for bargains goes on */
-	uint32_t root;
+	int64_t *flow;	  /* of each arc; NULL until solved */
+	struct simplex s; /* without edges until solved */
 };
 
 struct vt_mincost *vt_mincost_new(uint32_t nodes)
@@ -75,10 +79,20 @@ struct vt_mincost *vt_mincost_new(uint32_t nodes)
 	return f;
 }
 
+static void simplex_fini(struct simplex *s)
+{
+	free(s->edges);
+	free(s->nodes);
+	free(s->price);
+	vti_shrink_fini(&s->shrunk);
+	memset(s, 0, sizeof(*s));
+}
+
 void vt_mincost_free(struct vt_mincost *f)
 {
 	if (!f)
 		return;
+	simplex_fini(&f->s);
 	free(f->arcs);
 	free(f->flow);
 	free(f);
@@ -106,6 +120,20 @@ int64_t vt_mincost_add(struct vt_mincost *f, const struct vt_mincost_arc *arc, s
 	f->total += a.want;
 	f->arcs[f->narcs] = a;
 	return (int64_t)f->narcs++;
+}
+
+void vt_mincost_price(struct vt_mincost *f, uint32_t arc, int64_t less, int64_t more)
+{
+	struct vt_mincost_arc *a = &f->arcs[arc];
+
+	less = between(less, VT_MINCOST_COST);
+	more = between(more, VT_MINCOST_COST);
+	/* Others have its price in theirs. */
+	if (f->s.edges && arc < f->s.narcs && vti_shrink_implies(&f->s.shrunk, arc) &&
+	    more != a->more)
+		simplex_fini(&f->s);
+	a->less = less;
+	a->more = more;
 }
 
 /* ---- the tree ---- */
@@ -146,13 +174,18 @@ static uint32_t next_below(const struct simplex *s, uint32_t node, uint32_t top)
 	return node == top ? NONE : s->nodes[node].next;
 }
 
+/* The price of a node below another one by an edge. */
+static int64_t price_below(const struct simplex *s, uint32_t parent, const struct edge *e,
+			   uint32_t node)
+{
+	return e->from == node ? s->price[parent] - e->cost : s->price[parent] + e->cost;
+}
+
 /* Makes `node` the top of the subtree of `top`, which is cut off, and hangs it below `parent`. */
 static void hang(struct simplex *s, uint32_t node, uint32_t top, uint32_t parent, uint32_t pred)
 {
 	const struct edge *e = &s->edges[pred];
-	int64_t change = (e->from == node ? s->nodes[parent].price - e->cost
-					  : s->nodes[parent].price + e->cost) -
-			 s->nodes[node].price;
+	int64_t change = price_below(s, parent, e, node) - s->price[node];
 	uint32_t at = node;
 	bool last;
 
@@ -168,7 +201,7 @@ static void hang(struct simplex *s, uint32_t node, uint32_t top, uint32_t parent
 		at = up;
 	} while (!last);
 	for (at = node; at != NONE; at = next_below(s, at, node)) {
-		s->nodes[at].price += change;
+		s->price[at] += change;
 		s->nodes[at].depth = s->nodes[s->nodes[at].parent].depth + 1;
 	}
 }
@@ -203,7 +236,7 @@ static uint32_t meeting(const struct simplex *s, uint32_t a, uint32_t b)
 
 static int64_t bargain(const struct simplex *s, const struct edge *e)
 {
-	return e->side * (e->cost + s->nodes[e->from].price - s->nodes[e->to].price);
+	return e->side * (e->cost + s->price[e->from] - s->price[e->to]);
 }
 
 /* The best bargain of some edges, the search going on where it ended last; NONE if there is none.
@@ -281,66 +314,106 @@ static void add_edge(struct simplex *s, const struct edge *e)
 	s->edges[s->nedges++].side = 1;
 }
 
-/* All nodes below the root. */
-static void plant(struct simplex *s)
+/* All nodes below the root; `excess` by node: more flow comes than goes. */
+static void plant(struct simplex *s, uint32_t before, const int64_t *excess)
 {
-	/* Dearer than any way through all nodes. */
-	int64_t dear = VT_MINCOST_COST * ((int64_t)s->root + 1);
+	/* Dearer than any way through all nodes, even those there were before. */
+	int64_t dear = (VT_MINCOST_COST + before) * ((int64_t)before + 1);
 	struct node *root = &s->nodes[s->root];
 	uint32_t i;
 
 	*root = (struct node){
 		.parent = NONE, .pred = NONE, .child = NONE, .next = NONE, .prev = NONE};
 	for (i = 0; i < s->root; i++) {
-		struct node *n = &s->nodes[i];
 		size_t number = s->nedges + i;
 		struct edge *e = &s->edges[number];
 
-		n->child = NONE;
-		n->depth = 1;
+		s->nodes[i].child = NONE;
+		s->nodes[i].depth = 1;
 		*e = (struct edge){.from = i, .to = s->root, .room = INT64_MAX, .cost = dear};
-		e->flow = n->excess;
-		n->price = -dear;
-		if (n->excess < 0) {
+		e->flow = excess[i];
+		s->price[i] = -dear;
+		if (excess[i] < 0) {
 			e->from = s->root;
 			e->to = i;
-			e->flow = -n->excess;
-			n->price = dear;
+			e->flow = -excess[i];
+			s->price[i] = dear;
 		}
 		link_child(s, i, s->root, (uint32_t)number);
 	}
 }
 
+static void add_arc(struct simplex *s, const struct vt_mincost_arc *a, uint32_t arc,
+		    int64_t *excess)
+{
+	uint32_t from = s->shrunk.node[a->from], to = s->shrunk.node[a->to];
+	int64_t carry = s->shrunk.carry[arc];
+	const struct edge more = {
+		.from = from,
+		.to = to,
+		.arc = arc,
+		.room = a->at_most - a->want,
+		.cost = a->more + carry,
+	};
+	const struct edge less = {
+		.from = to,
+		.to = from,
+		.arc = arc,
+		.less = true,
+		.room = a->want,
+		.cost = a->less - carry,
+	};
+
+	add_edge(s, &more);
+	add_edge(s, &less);
+	excess[from] -= a->want;
+	excess[to] += a->want;
+}
+
 static bool prepare(struct simplex *s, const struct vt_mincost *f)
 {
+	int64_t *excess;
+	uint32_t i;
+
+	if (!vti_shrink_init(&s->shrunk, f->arcs, f->narcs, f->nnodes))
+		return false;
+	s->root = s->shrunk.nnodes;
+	s->narcs = f->narcs;
+	s->edges = calloc(2 * f->narcs + s->root + 1, sizeof(*s->edges));
+	s->nodes = calloc((size_t)s->root + 1, sizeof(*s->nodes));
+	s->price = calloc((size_t)s->root + 1, sizeof(*s->price));
+	excess = calloc((size_t)s->root + 1, sizeof(*excess));
+	if (!s->edges || !s->nodes || !s->price || !excess) {
+		free(excess);
+		return false;
+	}
+	for (i = 0; i < f->narcs; i++)
+		if (!vti_shrink_implies(&s->shrunk, i))
+			add_arc(s, &f->arcs[i], i, excess);
+	plant(s, f->nnodes, excess);
+	free(excess);
+	return true;
+}
+
+/* The flow is still one, and the tree is: only what they cost is new. */
+static void reprice(struct simplex *s, const struct vt_mincost *f)
+{
+	uint32_t node;
 	size_t i;
 
-	s->root = f->nnodes;
-	s->edges = calloc(2 * f->narcs + f->nnodes + 1, sizeof(*s->edges));
-	s->nodes = calloc((size_t)f->nnodes + 1, sizeof(*s->nodes));
-	if (!s->edges || !s->nodes)
-		return false;
-	for (i = 0; i < f->narcs; i++) {
-		const struct vt_mincost_arc *a = &f->arcs[i];
-		const struct edge more = {.from = a->from,
-					  .to = a->to,
-					  .arc = (uint32_t)i,
-					  .room = a->at_most - a->want,
-					  .cost = a->more};
-		const struct edge less = {.from = a->to,
-					  .to = a->from,
-					  .arc = (uint32_t)i,
-					  .less = true,
-					  .room = a->want,
-					  .cost = a->less};
+	for (i = 0; i < s->nedges; i++) {
+		struct edge *e = &s->edges[i];
+		const struct vt_mincost_arc *a = &f->arcs[e->arc];
+		int64_t carry = s->shrunk.carry[e->arc];
 
-		add_edge(s, &more);
-		add_edge(s, &less);
-		s->nodes[a->from].excess -= a->want;
-		s->nodes[a->to].excess += a->want;
+		e->cost = e->less ? a->less - carry : a->more + carry;
 	}
-	plant(s);
-	return true;
+	for (node = next_below(s, s->root, s->root); node != NONE;
+	     node = next_below(s, node, s->root)) {
+		const struct node *n = &s->nodes[node];
+
+		s->price[node] = price_below(s, n->parent, &s->edges[n->pred], node);
+	}
 }
 
 /* About the square root of the number of edges, which is what works well in practice. */
@@ -353,31 +426,47 @@ static size_t block_size(size_t nedges)
 	return n;
 }
 
-int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err)
+static void take_flow(const struct vt_mincost *f)
 {
-	struct simplex s = {0};
-	int64_t *flow = calloc(f->narcs + 1, sizeof(*flow));
-	bool ok = flow && prepare(&s, f);
-	size_t block = block_size(s.nedges);
-	uint32_t entering;
+	const struct simplex *s = &f->s;
+	const struct vti_shrink *k = &s->shrunk;
 	size_t i;
 
-	if (ok) {
-		while ((entering = find_bargain(&s, block)) != NONE)
-			step(&s, entering);
-		for (i = 0; i < f->narcs; i++)
-			flow[i] = f->arcs[i].want;
-		for (i = 0; i < s.nedges; i++)
-			flow[s.edges[i].arc] +=
-				s.edges[i].less ? -s.edges[i].flow : s.edges[i].flow;
-		free(f->flow);
-		f->flow = flow;
-	} else {
-		free(flow);
+	for (i = 0; i < f->narcs; i++) {
+		const struct vt_mincost_arc *a = &f->arcs[i];
+
+		/* What flows in a circle does so for what it costs along its way. */
+		f->flow[i] =
+			k->node[a->from] == k->node[a->to] && a->less < k->carry[i] ? 0 : a->want;
 	}
-	free(s.edges);
-	free(s.nodes);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	for (i = 0; i < s->nedges; i++)
+		f->flow[s->edges[i].arc] += s->edges[i].less ? -s->edges[i].flow : s->edges[i].flow;
+	vti_shrink_flow(k, f->flow);
+}
+
+int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err)
+{
+	struct simplex *s = &f->s;
+	int64_t *flow = realloc(f->flow, (f->narcs + 1) * sizeof(*flow));
+	uint32_t entering;
+	size_t block;
+
+	if (!flow)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	f->flow = flow;
+	if (s->narcs != f->narcs)
+		simplex_fini(s);
+	if (s->edges)
+		reprice(s, f);
+	else if (!prepare(s, f)) {
+		simplex_fini(s);
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	}
+	block = block_size(s->nedges);
+	while ((entering = find_bargain(s, block)) != NONE)
+		step(s, entering);
+	take_flow(f);
+	return 0;
 }
 
 int64_t vt_mincost_flow(const struct vt_mincost *f, uint32_t arc)

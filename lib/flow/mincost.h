@@ -48,9 +48,13 @@ void vt_mincost_free(struct vt_mincost *f);
 int64_t vt_mincost_add(struct vt_mincost *f, const struct vt_mincost_arc *arc,
 		       struct vt_error *err);
 
+/* Changes what units less and more cost, within the same bounds. */
+void vt_mincost_price(struct vt_mincost *f, uint32_t arc, int64_t less, int64_t more);
+
 /*
  * Finds the flow.  There is always one, for no flow at all is one.  Among flows of the same cost
- * the same arcs always give the same.  More arcs may be added after, and solved again. -VT_E_NOMEM.
+ * the same arcs and steps always give the same.  Prices may be changed and more arcs be added
+ * after, and solved again; with other prices alone that is quick.  -VT_E_NOMEM.
  */
 int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err);
 

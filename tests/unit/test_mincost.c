@@ -114,8 +114,10 @@ static void every_flow_of_small_graphs(void **state)
 	}
 }
 
-/* Something like a procedure: blocks fall through, branch forwards and back, and return. */
-static struct vt_mincost_arc *procedure(uint32_t nodes, size_t *n, uint64_t seed)
+/* Something like a procedure: blocks fall through, branch forwards and back, and return; of ten
+ * arcs, `free_arcs` take any flow. */
+static struct vt_mincost_arc *procedure(uint32_t nodes, unsigned free_arcs, size_t *n,
+					uint64_t seed)
 {
 	struct vt_mincost_arc *arcs = calloc((size_t)nodes * 3, sizeof(*arcs));
 	struct vt_rng rng;
@@ -142,6 +144,12 @@ static struct vt_mincost_arc *procedure(uint32_t nodes, size_t *n, uint64_t seed
 		arcs[i].want = (int64_t)vt_rng_below(&rng, 100000);
 		arcs[i].less = (int64_t)(vt_rng_below(&rng, 3) ? vt_rng_below(&rng, 1000) : 0);
 		arcs[i].more = (int64_t)(vt_rng_below(&rng, 3) ? vt_rng_below(&rng, 1000) : 0);
+		/* Most of a graph's edges take any flow, and next to no cost. */
+		if (vt_rng_below(&rng, 10) < free_arcs)
+			arcs[i] = (struct vt_mincost_arc){.from = arcs[i].from,
+							  .to = arcs[i].to,
+							  .at_most = VT_MINCOST_MAX,
+							  .more = 1};
 	}
 	return arcs;
 }
@@ -183,24 +191,59 @@ static bool can_be_cheaper(const struct vt_mincost *f, uint32_t nodes,
 	return changed;
 }
 
-static void procedures_cannot_be_cheaper(void **state)
+static void check_cheapest(struct vt_mincost *f, uint32_t nodes, const struct vt_mincost_arc *arcs,
+			   size_t n)
 {
 	struct vt_error err = VT_ERROR_INIT;
+
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	check_flow(f, nodes, arcs, n);
+	assert_false(can_be_cheaper(f, nodes, arcs, n));
+}
+
+static void change_price(struct vt_mincost *f, struct vt_mincost_arc *arcs, uint32_t arc,
+			 int64_t less, int64_t more)
+{
+	vt_mincost_price(f, arc, less, more);
+	arcs[arc].less = less;
+	arcs[arc].more = more;
+}
+
+/* Solved, solved again with other prices for what costs something, then for all. */
+static void check_procedure(uint32_t nodes, unsigned free_arcs, uint64_t seed)
+{
+	size_t n;
+	struct vt_mincost_arc *arcs = procedure(nodes, free_arcs, &n, seed);
+	struct vt_mincost *f = build(nodes, arcs, n);
+	struct vt_rng rng;
+	uint32_t i;
+
+	vt_rng_init(&rng, seed);
+	check_cheapest(f, nodes, arcs, n);
+	for (i = 0; i < n; i++)
+		if (arcs[i].want && vt_rng_below(&rng, 2))
+			change_price(f, arcs, i, (int64_t)vt_rng_below(&rng, 1000),
+				     (int64_t)vt_rng_below(&rng, 1000));
+	check_cheapest(f, nodes, arcs, n);
+	for (i = 0; i < n; i++)
+		change_price(f, arcs, i, arcs[i].more, arcs[i].less);
+	check_cheapest(f, nodes, arcs, n);
+	vt_mincost_free(f);
+	free(arcs);
+}
+
+static void procedures_cannot_be_cheaper(void **state)
+{
 	uint32_t sizes[] = {2, 10, 50, 200, 1000, 2000};
+	unsigned free_arcs;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		size_t n;
-		struct vt_mincost_arc *arcs = procedure(sizes[i], &n, 7 + i);
-		struct vt_mincost *f = build(sizes[i], arcs, n);
-
-		assert_int_equal(vt_mincost_solve(f, &err), 0);
-		check_flow(f, sizes[i], arcs, n);
-		assert_false(can_be_cheaper(f, sizes[i], arcs, n));
-		vt_mincost_free(f);
-		free(arcs);
-	}
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (free_arcs = 0; free_arcs < 10; free_arcs += 3)
+			check_procedure(sizes[i], free_arcs, 7 + i);
+	for (i = 0; i < 200; i++)
+		check_procedure(2 + (uint32_t)i / 10, 5, 100 + i);
 }
 
 /* A thousand nodes take a few milliseconds; the limit leaves room for sanitizers. */
@@ -208,7 +251,7 @@ static void large_procedures_are_quick(void **state)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t n;
-	struct vt_mincost_arc *arcs = procedure(1000, &n, 99);
+	struct vt_mincost_arc *arcs = procedure(1000, 0, &n, 99);
 	struct vt_mincost *f = build(1000, arcs, n);
 	clock_t start = clock();
 
