@@ -63,6 +63,7 @@ static bool add_accesses(struct vti_simblock *k)
 	uint16_t guard = UINT16_MAX;
 	uint32_t i, count = 0;
 
+	k->whole = true;
 	k->slots = calloc((size_t)b->nslots + 1, sizeof(*k->slots));
 	if (!k->slots)
 		return false;
@@ -79,7 +80,46 @@ static bool add_accesses(struct vti_simblock *k)
 		if (guard != UINT16_MAX && b->slots[guard].insn != s->insn)
 			guard = UINT16_MAX;
 		add_access(k, i, guard, &count);
+		k->whole &= guard == UINT16_MAX;
 		guard = UINT16_MAX;
+	}
+	k->nslots = count;
+	return true;
+}
+
+/* Makes the block ready to be run as a whole. */
+static bool add_run(struct vti_simblock *k)
+{
+	const struct vt_bblock *b = k->b;
+	uint64_t addr = b->addr;
+	uint32_t i;
+
+	for (i = 0; i < b->ninsns; i++)
+		k->whole &= k->insns[i].naccesses <= VTI_SIM_ACCESSES;
+	if (!k->whole)
+		return true;
+	k->run.ninsns = b->ninsns;
+	k->run.insns = calloc(b->ninsns, sizeof(*k->run.insns));
+	k->accesses = calloc((size_t)k->nslots + 1, sizeof(*k->accesses));
+	if (!k->run.insns || !k->accesses)
+		return false;
+	for (i = 0; i < k->nslots; i++)
+		k->accesses[i] = (struct vt_sim_access){.size = k->slots[i].size,
+							.store = k->slots[i].store};
+	for (i = 0; i < b->ninsns; i++) {
+		const struct vti_siminsn *insn = &k->insns[i];
+
+		k->run.insns[i] = (struct vt_sim_insn){
+			.op = &insn->op,
+			.tag = insn->place,
+			.addr = addr,
+			.next = addr + b->lengths[i],
+			.target = i + 1 == b->ninsns ? b->target : 0,
+			.naccesses = insn->naccesses,
+			.accesses = k->accesses + insn->access,
+		};
+		addr += b->lengths[i];
+		vti_sim_count(insn, insn->naccesses != 0, &k->totals);
 	}
 	return true;
 }
@@ -125,8 +165,12 @@ static bool add_insns(struct vt_simulate *s, struct vti_simblock *k)
 
 static void free_block(struct vti_simblock *k)
 {
-	if (k)
+	if (k) {
+		vt_sim_block_fini(&k->run);
+		free(k->run.insns);
+		free(k->accesses);
 		free(k->slots);
+	}
 	free(k);
 }
 
@@ -139,7 +183,7 @@ static struct vti_simblock *new_block(struct vt_simulate *s, const struct vt_bbl
 	k->b = b;
 	k->edge_to[0] = k->edge_to[1] = VTI_NONE;
 	k->edge[0] = k->edge[1] = VTI_NONE;
-	if (add_insns(s, k) && add_accesses(k))
+	if (add_insns(s, k) && add_accesses(k) && add_run(k))
 		return k;
 	free_block(k);
 	return NULL;

@@ -173,7 +173,13 @@ static void count_edge(struct vt_simulate *s, struct vti_simblock *k, uint32_t f
 	((struct vti_simedge *)vt_hash_at(&s->truth.edges, k->edge[i]))->executions++;
 }
 
-/* The instruction that a thread holds is executed, and goes on to `next`. */
+/* What the processor need not tell: all before the next sample of cycles. */
+static uint64_t next_due(const struct vt_simulate *s, const struct vti_simprocess *p)
+{
+	return s->o.truth || p->counters.events ? 0 : p->counters.due;
+}
+
+/* What a thread holds is executed, and goes on to `next`. */
 static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t next, uint32_t to)
 {
 	struct vti_simblock *k = t->block;
@@ -181,10 +187,49 @@ static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t nex
 	if (!k)
 		return;
 	t->block = NULL;
-	t->insn.next = next;
-	vt_simcore_run(t->process->core, &t->insn);
+	if (t->whole) {
+		s->totals.cycles += vt_simcore_run_block(t->process->core, &k->run, next,
+							 next_due(s, t->process));
+	} else {
+		t->insn.next = next;
+		vt_simcore_run(t->process->core, &t->insn);
+	}
 	if (s->o.truth)
-		count_edge(s, k, (uint32_t)t->insn.tag, to);
+		count_edge(s, k,
+			   (uint32_t)(t->whole ? k->run.insns[k->run.ninsns - 1].tag : t->insn.tag),
+			   to);
+}
+
+/* Of what a thread holds, all but the last instruction is executed. */
+static void release_most(struct vti_simthread *t)
+{
+	const struct vt_sim_block *b = t->block ? &t->block->run : NULL;
+	uint32_t i;
+
+	if (!b || !t->whole)
+		return;
+	for (i = 0; i + 1 < b->ninsns; i++)
+		vt_simcore_run(t->process->core, &b->insns[i]);
+	t->insn = b->insns[i];
+	memcpy(t->accesses, t->insn.accesses, t->insn.naccesses * sizeof(t->accesses[0]));
+	t->insn.accesses = t->accesses;
+	t->whole = false;
+}
+
+/* A whole block is held, with the addresses of its accesses. */
+static void hold(struct vt_simulate *s, struct vti_simthread *t, struct vti_simblock *k,
+		 const uint8_t *data)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->nslots; i++)
+		k->accesses[i].addr = vt_le64(data + k->slots[i].offset);
+	s->totals.insns += k->totals.insns;
+	s->totals.loads += k->totals.loads;
+	s->totals.addressed += k->totals.addressed;
+	s->totals.undecoded += k->totals.undecoded;
+	t->block = k;
+	t->whole = true;
 }
 
 /* What the block's slots say of where this instruction went in memory. */
@@ -215,8 +260,12 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 	uint32_t i;
 
 	release(s, t, addr, k->insns[step->insn].place);
+	if (k->whole && step->insn_end - step->insn == step->block->ninsns) {
+		hold(s, t, k, step->data);
+		return;
+	}
+	t->whole = false;
 	t->insn.accesses = t->accesses;
-	s->totals.insns += step->insn_end - step->insn;
 	for (i = step->insn; i < step->insn_end; i++) {
 		const struct vti_siminsn *insn = &k->insns[i];
 
@@ -228,11 +277,7 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 		addr += step->block->lengths[i];
 		if (insn->naccesses)
 			find_accesses(k, insn, step, t);
-		if (insn->counts) {
-			s->totals.undecoded += !insn->op.length;
-			s->totals.loads += insn->op.length != 0;
-			s->totals.addressed += insn->naccesses != 0;
-		}
+		vti_sim_count(insn, insn->naccesses != 0, &s->totals);
 		if (i + 1 < step->insn_end) {
 			t->insn.next = addr;
 			vt_simcore_run(t->process->core, &t->insn);
@@ -271,6 +316,8 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 	t->time = x.time;
 	while ((code = vt_exec_next(&x, &step, err)) > 0)
 		run_step(s, t, &step);
+	/* Whatever comes between this record and the thread's next one comes after all this. */
+	release_most(t);
 	return code;
 }
 

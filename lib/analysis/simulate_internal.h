@@ -148,10 +148,27 @@ struct vti_siminsn {
 struct vti_simblock {
 	const struct vt_bblock *b;
 	struct vti_simslot *slots;
-	uint32_t edge[2];    /* the edges it was left by last, */
-	uint32_t edge_to[2]; /* and where to */
+	uint32_t nslots;
+	bool whole; /* `run` is there: every time it makes the same accesses, but for addresses */
+	struct vt_sim_block run;
+	struct vt_sim_access *accesses;	  /* one for each of the slots */
+	struct vt_simulate_totals totals; /* what a run of all of it adds to them */
+	uint32_t edge[2];		  /* the edges it was left by last, */
+	uint32_t edge_to[2];		  /* and where to */
 	struct vti_siminsn insns[];
 };
+
+/* Counts an instruction that is executed; `addressed`: where it goes in memory is known. */
+static inline void vti_sim_count(const struct vti_siminsn *insn, bool addressed,
+				 struct vt_simulate_totals *t)
+{
+	t->insns++;
+	if (!insn->counts)
+		return;
+	t->undecoded += !insn->op.length;
+	t->loads += insn->op.length != 0;
+	t->addressed += addressed;
+}
 
 struct vti_simprocess {
 	int64_t pid;
@@ -161,13 +178,17 @@ struct vti_simprocess {
 	struct vti_simcounters counters;
 };
 
-/* A thread's last instruction is held until it is known where the next one is. */
+/*
+ * A thread's last instruction is held until it is known where the next one is, and with it all its
+ * block if nothing of that has been run.
+ */
 struct vti_simthread {
 	int64_t pid;
 	int64_t tid;
 	uint64_t time;
 	struct vti_simprocess *process;
 	struct vti_simblock *block; /* of the one that is held; NULL: none is */
+	bool whole;		    /* all of the block is held */
 	struct vt_sim_insn insn;
 	struct vt_sim_access accesses[VTI_SIM_ACCESSES];
 };

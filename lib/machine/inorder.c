@@ -323,7 +323,8 @@ void vt_inorder_issue(struct vt_inorder *e, const struct vt_mop *op, uint64_t ta
 		issue_uop(&x, &nop);
 	for (i = 0; i < n; i++)
 		issue_uop(&x, &op->uops[i]);
-	if (op->flags & (VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN))
+	if ((op->writes & (uint64_t)1 << VT_REG_SP) &&
+	    (op->flags & (VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN)))
 		move_stack_pointer(&x);
 	e->done = x.own.ready;
 	cost->cycle = e->cycle;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "machine/simcore_internal.h"
+#include "machine/simmemo.h"
 
 /* One of them is NULL. */
 struct vt_simcore {
@@ -100,6 +101,25 @@ void vt_simcore_run(struct vt_simcore *c, const struct vt_sim_insn *insn)
 		vti_simooo_run(c->ooo, insn);
 	else
 		vti_siminorder_run(c->inorder, insn);
+}
+
+uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint64_t next,
+			      uint64_t due)
+{
+	uint32_t i;
+
+	b->insns[b->ninsns - 1].next = next;
+	if (c->inorder && due)
+		return vti_siminorder_run_block(c->inorder, b, due);
+	for (i = 0; i < b->ninsns; i++)
+		vt_simcore_run(c, &b->insns[i]);
+	return 0;
+}
+
+void vt_sim_block_fini(struct vt_sim_block *b)
+{
+	vti_simmemo_free(b->memo);
+	b->memo = NULL;
 }
 
 void vt_simcore_drain(struct vt_simcore *c)

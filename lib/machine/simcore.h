@@ -87,6 +87,29 @@ void vt_simcore_free(struct vt_simcore *c);
 /* Executes the next instruction.  *insn and its accesses need not stay, insn->op must. */
 void vt_simcore_run(struct vt_simcore *c, const struct vt_sim_insn *insn);
 
+/*
+ * A block of instructions that is run as a whole, again and again.  The caller sets all but what is
+ * said to be the core's own, which is 0 at first.
+ */
+struct vt_sim_block {
+	struct vt_sim_insn *insns; /* owned by the caller; `next` of the last is not looked at */
+	uint32_t ninsns;	   /* at least 1 */
+	uint32_t runs;		   /* the core's own, as what follows */
+	struct vti_simmemo *memo;
+};
+
+/*
+ * Executes a block, whose last instruction goes on to `next` (0: not known).  From one time to the
+ * next nothing of its instructions may change but the addresses of their accesses.  Instructions
+ * that are done before cycle `due` need not be told to `retire`: their head times are returned, all
+ * together.  Unless `due` is 0, what is told of others is without stalls.
+ */
+uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint64_t next,
+			      uint64_t due);
+
+/* Frees what is the core's own. */
+void vt_sim_block_fini(struct vt_sim_block *b);
+
 /* All that is under way is done and retired: another thread's turn comes, or the end. */
 void vt_simcore_drain(struct vt_simcore *c);
 

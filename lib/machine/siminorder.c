@@ -4,9 +4,36 @@
 #include "machine/simbranch.h"
 #include "machine/simcore_internal.h"
 #include "machine/simmem.h"
+#include "machine/simmemo.h"
 
 /* A power of 2, more than instructions are fetched ahead. */
 #define RING 64
+
+/* A block that ran this often will run again. */
+#define WORTH 8
+
+/* More of what a block asks of memory is not remembered. */
+#define EVENTS 256
+
+/* What memory has answered. */
+struct answer {
+	struct vt_simmem_access access;
+	bool went; /* an access was made */
+};
+
+/* A block is tried by what is known of it, or run to know more. */
+struct trial {
+	struct vti_simentry entry;
+	uint32_t nanswers; /* of memory, so far */
+	uint32_t given;	   /* of these again */
+	struct answer answers[EVENTS];
+	uint64_t front;	  /* of the machine, as far as it has been tried */
+	uint64_t fetched; /* the cycle of the last fetch, likewise */
+	bool failed;	  /* it is not to be remembered */
+	uint32_t nevents;
+	struct vti_simevent events[EVENTS];
+	uint64_t issued[VTI_SIMMEMO_INSNS];
+};
 
 struct vti_siminorder {
 	const struct vt_core *core; /* borrowed */
@@ -22,6 +49,10 @@ struct vti_siminorder {
 	uint32_t at;
 	const struct vt_sim_insn *insn; /* at hand */
 	struct vt_sim_retired out;
+	struct trial *trial; /* at hand; NULL: none is */
+	uint32_t nth;	     /* instruction of its block */
+	struct trial room;
+	struct vt_inorder before;
 };
 
 /* Instructions are fetched a group ahead. */
@@ -67,6 +98,75 @@ uint64_t vti_siminorder_cycle(const struct vti_siminorder *s)
 	return s->engine.cycle;
 }
 
+/* ---- what memory is asked ---- */
+
+/* What it answered when the block was tried. */
+static const struct answer *again(struct trial *t)
+{
+	return t->given < t->nanswers ? &t->answers[t->given++] : NULL;
+}
+
+static void note(struct vti_siminorder *s, uint8_t kind, unsigned nth, uint64_t cycle,
+		 uint64_t answer)
+{
+	struct trial *t = s->trial;
+
+	if (answer > UINT16_MAX || t->nevents == EVENTS || cycle - t->entry.base > UINT16_MAX)
+		t->failed = true;
+	else
+		t->events[t->nevents++] = (struct vti_simevent){
+			.insn = (uint16_t)s->nth,
+			.cycle = (uint16_t)(cycle - t->entry.base),
+			.answer = (uint16_t)answer,
+			.kind = kind,
+			.nth = (uint8_t)nth,
+		};
+}
+
+/* What a fetch that begins at `start` means to an instruction before which it is `cycle`. */
+static uint64_t answer_of(uint64_t start, uint32_t cycles, uint64_t cycle, uint64_t base)
+{
+	uint64_t end = start + cycles;
+
+	return cycles && end > cycle ? end - base : 0;
+}
+
+static struct vt_simmem_access ask_fetch(struct vti_siminorder *s, uint64_t start, uint64_t addr,
+					 uint32_t length)
+{
+	const struct answer *known = s->trial ? again(s->trial) : NULL;
+	struct vt_simmem_access a;
+	uint64_t base, cycle = s->engine.cycle;
+
+	a = known ? known->access : vt_simmem_fetch(s->mem, start, addr, length);
+	if (!s->trial)
+		return a;
+	base = s->trial->entry.base;
+	note(s, VTI_SIM_FETCH, 0, base,
+	     answer_of(start, a.cycles, cycle > base ? cycle : base, base));
+	return a;
+}
+
+static struct vt_simmem_access ask_access(struct vti_siminorder *s, bool store, unsigned nth,
+					  uint64_t cycle)
+{
+	const struct answer *known = again(s->trial);
+	struct vt_simmem_access a;
+
+	if (known) {
+		a = known->access;
+		if (known->went && !s->out.access_cycle)
+			s->out.access_cycle = cycle;
+		s->out.data_missed |= a.missed;
+	} else {
+		a = vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
+	}
+	note(s, store ? VTI_SIM_STORE : VTI_SIM_LOAD, nth, cycle, a.cycles);
+	return a;
+}
+
+/* ---- an instruction ---- */
+
 /*
  * The front end keeps ahead of the instruction that is issued by a group, so that a miss costs what
  * is left when all before it has been issued.  Only the first fetch from a line can miss.
@@ -87,7 +187,7 @@ static void fetch(struct vti_siminorder *s, const struct vt_sim_insn *insn)
 		start = s->front;
 	s->out.fetch_cycle = start;
 	s->line = last;
-	a = vt_simmem_fetch(s->mem, start, insn->addr, length);
+	a = ask_fetch(s, start, insn->addr, length);
 	s->out.fetch_missed = a.missed;
 	if (!a.cycles)
 		return;
@@ -100,6 +200,8 @@ static struct vt_simmem_access go_to_memory(void *arg, bool store, unsigned nth,
 {
 	struct vti_siminorder *s = arg;
 
+	if (s->trial)
+		return ask_access(s, store, nth, cycle);
 	return vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
 }
 
@@ -139,6 +241,152 @@ void vti_siminorder_run(struct vti_siminorder *s, const struct vt_sim_insn *insn
 	s->out.nstalls = cost.nstalls;
 	s->out.stalls = cost.stalls;
 	s->hooks.retire(s->hooks.arg, &s->out);
+}
+
+/* ---- a block ---- */
+
+/* Fetches an instruction of a block, and tells what it waits for that. */
+static uint64_t try_fetch(struct vti_siminorder *s, const struct vt_sim_insn *insn, uint32_t i,
+			  const struct vti_simrun *r, struct answer *a)
+{
+	struct trial *t = &s->room;
+	uint64_t base = t->entry.base, start;
+
+	start = i < s->ahead ? s->issued[(s->at + i - s->ahead) % RING]
+			     : base + r->issued[i - s->ahead];
+	if (start < t->front)
+		start = t->front;
+	a->access =
+		vt_simmem_fetch(s->mem, start, insn->addr, insn->op->length ? insn->op->length : 1);
+	t->fetched = start;
+	if (a->access.cycles)
+		t->front = start + a->access.cycles;
+	return answer_of(start, a->access.cycles, base + (i ? r->issued[i - 1] : 0), base);
+}
+
+static uint64_t try_access(struct vti_siminorder *s, const struct vt_sim_insn *insn,
+			   const struct vti_simevent *e, struct answer *a)
+{
+	struct vt_sim_retired out;
+
+	out.access_cycle = 0;
+	out.data_missed = 0;
+	a->access = vti_sim_access(s->mem, insn, e->kind == VTI_SIM_STORE, e->nth,
+				   s->room.entry.base + e->cycle, &out);
+	a->access.missed = out.data_missed;
+	a->went = out.access_cycle != 0;
+	return a->access.cycles;
+}
+
+/* Asks memory all that the block asks it, in order.  NULL if it is not known how that goes on. */
+static const struct vti_simrun *try_run(struct vti_siminorder *s, const struct vt_sim_block *b)
+{
+	const struct vti_simrun *r = vti_simmemo_find(b->memo, &s->room.entry);
+	uint64_t answer;
+	uint32_t i;
+
+	s->room.front = s->front;
+	s->room.fetched = s->out.fetch_cycle;
+	for (i = 0; r && i < r->nevents; i++) {
+		const struct vti_simevent *e = &r->events[i];
+		const struct vt_sim_insn *insn = &b->insns[e->insn];
+		struct answer *a = &s->room.answers[i];
+
+		if (e->kind == VTI_SIM_FETCH)
+			answer = try_fetch(s, insn, e->insn, r, a);
+		else
+			answer = try_access(s, insn, e, a);
+		s->room.nanswers = i + 1;
+		if (answer > UINT16_MAX)
+			return NULL;
+		if (answer != e->answer)
+			r = vti_simmemo_other(b->memo, &s->room.entry, r, i, (uint16_t)answer);
+	}
+	return r;
+}
+
+static void finish(struct vti_siminorder *s, const struct vt_sim_block *b,
+		   const struct vti_simrun *r)
+{
+	const struct vt_sim_insn *last = &b->insns[b->ninsns - 1];
+	uint32_t length = last->op->length ? last->op->length : 1;
+	uint32_t i = b->ninsns > s->ahead ? b->ninsns - s->ahead : 0;
+
+	vti_simmemo_apply(b->memo, &s->room.entry, r, &s->engine);
+	for (; i < b->ninsns; i++)
+		s->issued[(s->at + i) % RING] = s->room.entry.base + r->issued[i];
+	s->at += b->ninsns;
+	s->front = s->room.front;
+	s->out.fetch_cycle = s->room.fetched;
+	s->line = (last->addr + length - 1) >> s->line_shift;
+	if ((last->op->flags & VT_FACT_BRANCH) && last->next)
+		branch(s, last, s->engine.cycle);
+}
+
+static void run_each(struct vti_siminorder *s, const struct vt_sim_block *b)
+{
+	for (s->nth = 0; s->nth < b->ninsns; s->nth++) {
+		vti_siminorder_run(s, &b->insns[s->nth]);
+		if (s->trial)
+			s->trial->issued[s->nth] = s->engine.cycle;
+	}
+}
+
+/* Runs a block in a way that is not known yet, and remembers it. */
+static void learn(struct vti_siminorder *s, const struct vt_sim_block *b)
+{
+	struct vt_inorder *before = &s->before;
+	uint64_t latest = s->engine.latest;
+
+	*before = s->engine;
+	s->engine.latest = 0;
+	run_each(s, b);
+	if (!s->room.failed)
+		vti_simmemo_add(b->memo, &s->room.entry, before, &s->engine, s->room.issued,
+				s->room.events, s->room.nevents);
+	if (s->engine.latest < latest) {
+		s->engine.latest = latest;
+		s->engine.latest_by = before->latest_by;
+	}
+}
+
+static bool remembers(struct vti_siminorder *s, struct vt_sim_block *b)
+{
+	const struct vt_sim_insn *first = b->insns;
+	uint32_t length = first->op->length ? first->op->length : 1;
+	bool fetches = first->addr >> s->line_shift != s->line ||
+		       (first->addr + length - 1) >> s->line_shift != s->line;
+
+	if (b->runs < WORTH && ++b->runs == WORTH)
+		b->memo = vti_simmemo_new(s->core, b->insns, b->ninsns);
+	return b->memo && vti_simmemo_entry(b->memo, &s->engine, fetches, &s->room.entry);
+}
+
+uint64_t vti_siminorder_run_block(struct vti_siminorder *s, struct vt_sim_block *b, uint64_t due)
+{
+	uint64_t before = s->engine.cycle;
+	const struct vti_simrun *r;
+
+	if (!remembers(s, b)) {
+		run_each(s, b);
+		return 0;
+	}
+	s->room.nanswers = s->room.given = s->room.nevents = 0;
+	s->room.failed = false;
+	r = try_run(s, b);
+	if (r && s->room.entry.base + r->end < due) {
+		finish(s, b, r);
+		return s->engine.cycle - before;
+	}
+	s->trial = &s->room;
+	if (r)
+		run_each(s, b);
+	else
+		learn(s, b);
+	s->trial = NULL;
+	if (!vti_simmemo_pays(b->memo))
+		vt_sim_block_fini(b);
+	return 0;
 }
 
 void vti_siminorder_drain(struct vti_siminorder *s)

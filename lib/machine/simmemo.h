@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MACHINE_SIMMEMO_H
+#define VT_MACHINE_SIMMEMO_H
+
+#include "machine/inorder.h"
+#include "machine/simcore.h"
+
+/*
+ * How a block runs in order, remembered by the state of the machine that it finds and by how long
+ * memory makes it wait: when each instruction is issued, when it goes to memory, and what it leaves
+ * behind, all in cycles from its beginning.  Nothing else than registers, units and the slots left
+ * of the cycle at hand decides on that; of registers, those that the block reads before it writes
+ * them, and of these only how long it must wait for them.
+ *
+ * That tells when instructions are issued, not what they wait for.
+ */
+struct vti_simmemo;
+
+/* Machines with more units, and longer blocks, are not remembered. */
+#define VTI_SIMMEMO_UNITS 8
+#define VTI_SIMMEMO_INSNS 256
+
+enum vti_simevent_kind { VTI_SIM_FETCH, VTI_SIM_LOAD, VTI_SIM_STORE };
+
+/* What a block asks of memory, in order. */
+struct vti_simevent {
+	uint16_t insn;
+	uint16_t cycle; /* from the beginning; not of fetches */
+	/*
+	 * What it waits: cycles, or of a fetch, the cycle before which nothing is issued; 0 if
+	 * nothing was to be issued so early.
+	 */
+	uint16_t answer;
+	uint8_t kind;
+	uint8_t nth; /* of the instruction's loads or stores */
+};
+
+/* The state that a block finds. */
+struct vti_simentry {
+	uint64_t base;		 /* the cycle it begins in */
+	uint64_t free;		 /* cycles from then until each unit is free, a byte each */
+	uint64_t could;		 /* of units that began in that cycle, what could have too */
+	uint8_t used;		 /* slots of that cycle */
+	bool fetches;		 /* its first instruction is not in the line at hand */
+	uint8_t ready[VT_NREGS]; /* cycles until the registers it reads are there */
+};
+
+/* One way in which the block ran. */
+struct vti_simrun {
+	struct vti_simrun *next;
+	uint64_t free; /* as in the entry */
+	uint64_t could;
+	uint8_t used;
+	bool fetches;
+	uint8_t end_used;
+	uint16_t end;	 /* cycles until the last is issued */
+	uint16_t latest; /* and until all it does is done */
+	uint32_t nevents;
+	struct vti_simevent *events;
+	uint16_t *issued;  /* each instruction's cycle */
+	uint16_t *written; /* each register's that it writes */
+	uint8_t *least;	   /* of the entry's `ready`: it fits if it is in this range */
+	uint8_t *most;
+	uint8_t touched; /* bit n: unit n has done something */
+	uint8_t now;	 /* and that in the cycle at hand */
+	uint16_t unit_free[VTI_SIMMEMO_UNITS];
+	uint32_t unit_could[VTI_SIMMEMO_UNITS];
+};
+
+/* NULL: it cannot be remembered how these instructions run; or memory ran out. */
+struct vti_simmemo *vti_simmemo_new(const struct vt_core *m, const struct vt_sim_insn *insns,
+				    uint32_t n);
+void vti_simmemo_free(struct vti_simmemo *m);
+
+/* The state of the machine.  False: it is too far from what can be remembered. */
+bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, bool fetches,
+		       struct vti_simentry *entry);
+
+/* What the block does from there; NULL if it is not known. */
+const struct vti_simrun *vti_simmemo_find(struct vti_simmemo *m, const struct vti_simentry *entry);
+
+/* The same as `run` up to its i-th event, but with this answer to it; NULL if it is not known. */
+const struct vti_simrun *vti_simmemo_other(struct vti_simmemo *m, const struct vti_simentry *entry,
+					   const struct vti_simrun *run, uint32_t i,
+					   uint16_t answer);
+
+/* False: that block hardly ever does the same again. */
+bool vti_simmemo_pays(const struct vti_simmemo *m);
+
+/* Remembers what it did: `before` and `after` are the machine, the cycles those of issue. */
+void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
+		     const struct vt_inorder *before, const struct vt_inorder *after,
+		     const uint64_t *issued, const struct vti_simevent *events, uint32_t nevents);
+
+/* The machine has run the block. */
+void vti_simmemo_apply(struct vti_simmemo *m, const struct vti_simentry *entry,
+		       const struct vti_simrun *run, struct vt_inorder *e);
+
+#endif
