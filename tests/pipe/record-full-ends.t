@@ -49,7 +49,9 @@ start()
 
 program_of()
 {
-	cat "/proc/$1/task/$1/children"
+	local child
+	read -r child _ <"/proc/$1/task/$1/children"
+	echo "$child"
 }
 
 finish()
