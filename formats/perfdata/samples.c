@@ -127,10 +127,11 @@ static void emit_read(struct pd_session *s, const struct pd_rec *r, uint64_t for
 
 static inline uint64_t plain_word(const struct pd_session *s, const struct pd_rec *r, int at)
 {
-	const uint8_t *p = r->payload + 8 * (size_t)at;
+	const uint8_t *p;
 
 	if (at < 0)
 		return 0;
+	p = r->payload + 8 * (size_t)at;
 	return s->big ? vt_be64(p) : vt_le64(p);
 }
 
