@@ -8,6 +8,7 @@
 #include "analysis/culpritcheck.h"
 #include "analysis/culprits.h"
 #include "analysis/culprittop.h"
+#include "analysis/cyclesum.h"
 #include "analysis/stallcause.h"
 #include "base/buf.h"
 #include "cmd/common/app.h"
@@ -59,6 +60,8 @@ struct job {
 	struct vt_culprits_totals totals;
 	struct vt_reader *reader;
 	struct vt_writer *writer; /* NULL for a listing */
+	bool estimated;		  /* vfreq was here */
+	uint64_t event;		  /* that the frequencies rest on */
 };
 
 static bool lists(const struct options *o)
@@ -118,8 +121,11 @@ static int take(struct job *j, const struct vt_record *rec, struct vt_error *err
 {
 	int code = vt_freqprofile_feed(j->freq, rec, err);
 
-	if (code == 0 && rec->kind == VT_FREQ)
+	if (code == 0 && rec->kind == VT_FREQ) {
 		code = note_image(j, (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE), err);
+		j->event = vt_record_u64(rec, VT_FREQ_EVENT);
+	}
+	j->estimated = j->estimated || app_is_estimated(rec);
 	if (code == 0 && rec->kind == VT_META)
 		code = note_cpu(j, rec, err);
 	if (code == 0 && rec->kind == VT_BLOCK)
@@ -175,8 +181,9 @@ static bool finish_reading(struct job *j)
 	    vt_blockcode_finish(j->code, j->profile, &err) < 0)
 		return app_fail(j->app, &err);
 	if (!j->nids)
-		app_say(j->app, "%s: has no frequencies: vfreq finds them",
-			vt_reader_name(j->reader));
+		app_say(j->app, "%s: has no frequencies: %s", vt_reader_name(j->reader),
+			j->estimated ? "vfreq had no samples that it could use"
+				     : "vfreq finds them");
 	return true;
 }
 
@@ -274,6 +281,19 @@ static void tell_left_out(const struct job *j)
 		app_say(j->app, "%s: the code of %" PRIu64 " procedure%s is not there",
 			vt_reader_name(j->reader), t->without_code,
 			t->without_code == 1 ? "" : "s");
+	if (t->outside)
+		app_say(j->app,
+			"%s: %" PRIu64 " of %" PRIu64
+			" places with frequencies are in no procedure",
+			vt_reader_name(j->reader), t->outside, t->places);
+}
+
+/* Those of the event that frequencies rest on; a simulator's truth rests on none. */
+static uint64_t all_samples(const struct job *j)
+{
+	size_t event = j->nids ? vt_cyclesum_event(j->profile, j->event) : SIZE_MAX;
+
+	return event == SIZE_MAX ? 0 : vt_profile_event(j->profile, event)->samples;
 }
 
 static bool judge(struct job *j)
@@ -291,6 +311,8 @@ static bool judge(struct job *j)
 
 	if (vt_culprits_run(&src, take_stalls, j, &j->totals, &err) < 0)
 		return app_fail(j->app, &err);
+	if (all_samples(j) > j->totals.samples)
+		j->totals.unknown = all_samples(j) - j->totals.samples;
 	tell_left_out(j);
 	if (!j->writer)
 		return true;
@@ -357,15 +379,15 @@ static json_t *json_summary(const struct job *j)
 	unsigned i;
 
 	for (i = 0; i < VT_NCONFIDENCES; i++)
-		json_object_set_new(
-			coverage, vt_confidence_name(i),
-			json_real(percent((double)t->by_confidence[i], (double)t->samples)));
+		json_object_set_new(coverage, vt_confidence_name(i),
+				    json_real(percent((double)vt_culprits_samples(t, i),
+						      (double)(t->samples + t->unknown))));
 	json_object_set_new(doc, "cpu", app_json_text(j->core.name, strlen(j->core.name)));
 	json_object_set_new(doc, "procedures", app_json_u64(t->procedures));
 	json_object_set_new(doc, "procedures_without_code", app_json_u64(t->without_code));
 	json_object_set_new(doc, "places", app_json_u64(t->places));
 	json_object_set_new(doc, "places_outside", app_json_u64(t->outside));
-	json_object_set_new(doc, "samples", app_json_u64(t->samples));
+	json_object_set_new(doc, "samples", app_json_u64(t->samples + t->unknown));
 	json_object_set_new(doc, "cycles", real(t->cycles));
 	json_object_set_new(doc, "coverage", coverage);
 	json_object_set_new(doc, "unexplained", real(percent(c->unexplained, t->cycles)));

@@ -41,6 +41,7 @@ struct cpu {
 struct state {
 	struct app *app;
 	const struct options *o;
+	struct vt_reader *reader;
 	struct vt_writer *writer; /* NULL: --json */
 	struct app_profile in;
 	struct app_counts exact;
@@ -189,7 +190,7 @@ static bool choose_event(struct state *s)
 		/* An empty profile is one, too. */
 		if (s->o->event || vt_profile_nplaces(s->in.profile))
 			return app_fail(s->app, &err);
-		app_say(s->app, "no samples");
+		app_say(s->app, "%s: no samples: nothing is estimated", vt_reader_name(s->reader));
 		s->event = SIZE_MAX;
 		return true;
 	}
@@ -284,6 +285,40 @@ static bool print_json(struct state *s)
 	return true;
 }
 
+/* Fewer are what every program has: its loader, a signal. */
+#define TELL_FROM 0.01
+
+static void tell_left_out(struct state *s)
+{
+	const struct vt_freqrun_totals *t = &s->totals;
+	const struct {
+		uint64_t samples;
+		const char *where;
+	} parts[] = {
+		{t->unmapped, "in no known memory"},
+		{t->no_code, "in procedures whose code is not there"},
+		{t->stray, "at no instruction"},
+		{t->outside, "in no procedure"},
+	};
+	uint64_t sum = t->unmapped + t->outside + t->no_code + t->stray;
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	if (!sum || (double)sum < TELL_FROM * (double)t->samples)
+		return;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].samples)
+			vt_buf_printf(&b, "%s%" PRIu64 " %s", b.size ? ", " : "", parts[i].samples,
+				      parts[i].where);
+	if (t->outside) {
+		vt_buf_printf(&b, "; most of those: ");
+		app_unknown_image(&s->in, s->event, &b);
+	}
+	app_say(s->app, "%" PRIu64 " of %" PRIu64 " samples are left out: %s", sum, t->samples,
+		vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
 static bool estimate(struct state *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -299,15 +334,16 @@ static bool estimate(struct state *s)
 		.exact_images = s->exact.images,
 	};
 
-	if (s->event == SIZE_MAX)
+	if (s->event == SIZE_MAX) {
+		put_number(s, "vfreq.samples", 0);
 		return true;
+	}
 	if (s->writer && vt_freqrun_counts(s->in.profile, s->writer, &err) < 0)
 		return app_fail(s->app, &err);
 	if (vt_freqrun(&how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
 	write_meta(s);
-	if (s->totals.procedures == 0 && s->totals.samples)
-		app_say(s->app, "no procedure with samples is known with its code");
+	tell_left_out(s);
 	return true;
 }
 
@@ -329,7 +365,7 @@ static void run(struct app *a, const struct options *o)
 		app_usage(a, "--clock: a frequency in GHz");
 		return;
 	}
-	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
+	r = s.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (r && !o->json)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);
 	if (r && (s.writer || o->json) && start(&s) && read_input(&s, r) && choose_core(&s) &&

@@ -81,6 +81,16 @@ static bool has_unmapped(const struct state *s)
 	return n && vt_hotprofile_at(s->data.lists, n - 1)->key.image == VT_HOT_NO_IMAGE;
 }
 
+/* What was not found may be in a file that is gone. */
+static void tell_unknown(struct app *a, const struct state *s)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	if (app_unknown_image(&s->data, APP_ANY_EVENT, &b))
+		app_say(a, "samples in no procedure are there of %s", vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
 static bool locate(struct app *a, struct state *s, const char *what)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -93,6 +103,8 @@ static bool locate(struct app *a, struct state *s, const char *what)
 	    vt_hotprofile_find(s->data.lists, VT_HOT_NO_IMAGE, strtoull(what, NULL, 16), &i))
 		return add_unmapped(a, s);
 	app_fail(a, &err);
+	if (rc == -VT_E_NOTFOUND)
+		tell_unknown(a, s);
 	if (rc != -VT_E_AMBIGUOUS)
 		return false;
 	for (i = first; i < s->found.count; i++) {

@@ -18,7 +18,8 @@ struct state {
 	const struct app_profile *data;
 	struct vt_calc_source src;
 	struct vt_output *out;
-	json_t *list; /* of procedures or images, for --json */
+	json_t *list;  /* of procedures or images, for --json */
+	size_t listed; /* procedures, block by block */
 };
 
 const char *const app_graph_words[] = {"svg", "dot", NULL};
@@ -52,7 +53,7 @@ static bool is_wanted(const struct state *s, uint32_t id)
 
 static bool check_images(const struct state *s)
 {
-	const struct vt_hash *h = &s->data->freq_images;
+	const struct vt_hash *h = &s->data->seen_images;
 	size_t i, k;
 
 	for (i = 0; i < s->o->images.count; i++) {
@@ -64,10 +65,30 @@ static bool check_images(const struct state *s)
 				     name))
 				break;
 		if (k == h->count)
-			return app_usage(
-				s->app, "--image %s: nothing was estimated of such an image", name);
+			return app_usage(s->app, "--image %s: no samples are of such an image",
+					 name);
 	}
 	return true;
+}
+
+/* The event that the frequencies rest on. */
+static size_t event_of(const struct app_profile *p)
+{
+	size_t n;
+	const struct vt_freq *f;
+
+	if (!p->freq_images.count)
+		return SIZE_MAX;
+	f = vt_freqprofile_freqs(p->freqs, *(const uint32_t *)vt_hash_at(&p->freq_images, 0), 0,
+				 UINT64_MAX, &n);
+	return n ? vt_cyclesum_event(p->profile, f->event) : SIZE_MAX;
+}
+
+/* All samples, also those that are in no image. */
+static void count_all(const struct state *s, struct vt_cyclesum *sum)
+{
+	if (s->src.event != SIZE_MAX)
+		sum->samples = (double)vt_profile_event(s->data->profile, s->src.event)->samples;
 }
 
 /* ---- block by block ---- */
@@ -98,16 +119,21 @@ static bool print_calc(struct state *s, const struct vt_calc *c, size_t number)
 	return true;
 }
 
-/* A procedure without code is told, and the others are listed. */
-static bool list_calc(struct state *s, const struct vt_procedure *proc, size_t number)
+/* Of several procedures, one without code is told, and the others are listed. */
+static bool list_calc(struct state *s, const struct vt_procedure *proc, bool only)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_calc *c = vt_calc_new(&s->src, proc, &err);
 	bool ok;
 
-	if (!c)
+	if (!c && (only || err.code != VT_E_NOTFOUND))
 		return app_fail(s->app, &err);
-	ok = print_calc(s, c, number);
+	if (!c) {
+		app_say(s->app, "%s", err.text);
+		app_raise(s->app, APP_LOSSY);
+		return true;
+	}
+	ok = print_calc(s, c, s->listed++);
 	vt_calc_free(c);
 	return ok;
 }
@@ -169,7 +195,7 @@ static void add_image(const struct state *s, uint32_t id, struct vt_cyclesum *su
 /* Each image that was named, or all of them together. */
 static bool list_images(struct state *s)
 {
-	const struct vt_hash *h = &s->data->freq_images;
+	const struct vt_hash *h = &s->data->seen_images;
 	struct vt_cyclesum all = {0};
 	size_t i, n = 0;
 
@@ -185,6 +211,7 @@ static bool list_images(struct state *s)
 		    !put_summary(s, "image", image ? image->path : "?", "", &one, n++))
 			return false;
 	}
+	count_all(s, &all);
 	return s->o->images.count || put_summary(s, "image", "All images", "", &all, 0);
 }
 
@@ -192,7 +219,7 @@ static bool list_images(struct state *s)
 
 static bool list_stall(struct state *s)
 {
-	const struct vt_hash *h = &s->data->freq_images;
+	const struct vt_hash *h = &s->data->seen_images;
 	struct vt_cyclerank_options r = {
 		.cause = vt_stall_find(s->o->stall), .cutoff = s->o->cutoff, .top = s->o->top};
 	struct vt_cyclerank *rank = vt_cyclerank_new(&s->src);
@@ -210,6 +237,8 @@ static bool list_stall(struct state *s)
 		add_image(s, id, &all);
 		ok = vt_cyclerank_add(rank, id);
 	}
+	if (!s->o->images.count)
+		count_all(s, &all);
 	ok = ok && vt_cyclerank_fill(rank, &r, t);
 	if (!ok) {
 		no_memory(s->app);
@@ -248,8 +277,9 @@ static bool list_procedures(struct state *s, const struct vt_found *found)
 	bool ok = true;
 
 	for (i = 0; i < found->count && ok; i++)
-		ok = s->o->view == APP_CYCLES_SUMMARY ? list_summary(s, &found->list[i], i)
-						      : list_calc(s, &found->list[i], i);
+		ok = s->o->view == APP_CYCLES_SUMMARY
+			     ? list_summary(s, &found->list[i], i)
+			     : list_calc(s, &found->list[i], found->count == 1);
 	return ok;
 }
 
@@ -261,7 +291,7 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 	json_t *v;
 	bool ok;
 
-	s.src = (struct vt_calc_source){p->profile, p->images, p->freqs, o->syntax};
+	s.src = (struct vt_calc_source){p->profile, p->images, p->freqs, o->syntax, event_of(p)};
 	if (!check_images(&s))
 		return false;
 	if (o->view == APP_CYCLES_GRAPH && o->graph == APP_GRAPH_SVG && !o->form.json &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/json.h"
 #include "cmd/common/stream.h"
@@ -33,6 +34,16 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 	return images;
 }
 
+bool app_is_estimated(const struct vt_record *rec)
+{
+	static const char key[] = "vfreq.samples";
+	struct vt_bytes b = {.size = 0};
+
+	if (rec->kind == VT_META)
+		b = vt_record_bytes(rec, VT_META_KEY);
+	return b.size == strlen(key) && memcmp(b.data, key, b.size) == 0;
+}
+
 static int feed_freq(struct app_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	uint32_t image;
@@ -43,6 +54,7 @@ static int feed_freq(struct app_profile *p, const struct vt_record *rec, struct 
 			return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	}
 	p->stalls = p->stalls || rec->kind == VT_STALL;
+	p->estimated = p->estimated || app_is_estimated(rec);
 	return vt_freqprofile_feed(p->freqs, rec, err);
 }
 
@@ -175,6 +187,22 @@ static int count_cycles(struct app_profile *p, struct vt_error *err)
 	return 0;
 }
 
+static int note_images(struct app_profile *p, struct vt_error *err)
+{
+	size_t i, n = vt_profile_nplaces(p->profile);
+	bool ok = true;
+
+	for (i = 0; i < p->freq_images.count && ok; i++)
+		ok = vt_hash_add(&p->seen_images, vt_hash_at(&p->freq_images, i), NULL) != NULL;
+	for (i = 0; i < n && ok; i++) {
+		uint32_t image = vt_profile_place(p->profile, i)->image;
+
+		ok = image == VT_UNMAPPED_IMAGE ||
+		     vt_hash_add(&p->seen_images, &image, NULL) != NULL;
+	}
+	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
 bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
 			    const char *symfs, bool none)
 {
@@ -182,6 +210,7 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 
 	*p = (struct app_profile){.cache = NULL};
 	vt_hash_init(&p->freq_images, sizeof(uint32_t), sizeof(uint32_t));
+	vt_hash_init(&p->seen_images, sizeof(uint32_t), sizeof(uint32_t));
 	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
 	if (!p->images)
 		return false;
@@ -194,11 +223,13 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 	if (!read_stream(a, p, path))
 		return false;
 	if (!p->freq_images.count && !none) {
-		vt_error_set(&err, VT_E_FORMAT, "%s: no frequencies: vfreq estimates them",
-			     path && strcmp(path, "-") != 0 ? path : "standard input");
+		vt_error_set(&err, VT_E_FORMAT, "%s: no frequencies: %s",
+			     path && strcmp(path, "-") != 0 ? path : "standard input",
+			     p->estimated ? "vfreq had no samples that it could use"
+					  : "vfreq estimates them");
 		return app_fail(a, &err);
 	}
-	if (vt_freqprofile_finish(p->freqs, &err) < 0 ||
+	if (vt_freqprofile_finish(p->freqs, &err) < 0 || note_images(p, &err) < 0 ||
 	    (!vt_profile_nplaces(p->profile) && count_cycles(p, &err) < 0))
 		return app_fail(a, &err);
 	return true;
@@ -208,6 +239,7 @@ void app_profile_end(struct app_profile *p)
 {
 	vt_freqprofile_free(p->freqs);
 	vt_hash_fini(&p->freq_images);
+	vt_hash_fini(&p->seen_images);
 	if (p->warnings.app)
 		app_warnings_end(&p->warnings);
 	vt_profile_free(p->profile);
@@ -258,4 +290,60 @@ json_t *app_json_profile(const struct app_profile *p, const struct vt_event_choi
 	json_object_set_new(v, "lost", app_json_u64(loss->lost));
 	json_object_set_new(v, "gaps", gaps);
 	return v;
+}
+
+/* Samples of an image that lie in no procedure. */
+struct unknown {
+	uint64_t image;
+	uint64_t samples;
+	enum vt_unknown why;
+};
+
+static const struct unknown *most_unknown(const struct app_profile *p, size_t event,
+					  struct vt_hash *images)
+{
+	const struct unknown *most = NULL;
+	size_t i, n = vt_profile_nplaces(p->profile);
+
+	for (i = 0; i < n; i++) {
+		const struct vt_place *place = vt_profile_place(p->profile, i);
+		uint64_t image = place->image;
+		struct vt_location loc;
+		struct unknown *u;
+		bool added = false;
+
+		if ((event != APP_ANY_EVENT && place->event != event) || image == VT_UNMAPPED_IMAGE)
+			continue;
+		vt_images_symbol(p->images, place->image, place->pid, place->offset, &loc);
+		u = loc.symbol ? NULL : vt_hash_add(images, &image, &added);
+		if (!u)
+			continue;
+		if (added)
+			*u = (struct unknown){image, 0, loc.why};
+		u->samples += place->samples;
+	}
+	for (i = 0; i < images->count; i++) {
+		const struct unknown *u = vt_hash_at(images, i);
+
+		if (!most || u->samples > most->samples)
+			most = u;
+	}
+	return most;
+}
+
+bool app_unknown_image(const struct app_profile *p, size_t event, struct vt_buf *b)
+{
+	const struct vt_image *image;
+	const struct unknown *most;
+	struct vt_hash images;
+
+	vt_hash_init(&images, sizeof(struct unknown), sizeof(uint64_t));
+	most = most_unknown(p, event, &images);
+	if (most) {
+		image = vt_images_get(p->images, (uint32_t)most->image);
+		vt_escape_str(b, image ? image->path : "?");
+		vt_buf_printf(b, ": %s", vt_unknown_text(most->why));
+	}
+	vt_hash_fini(&images);
+	return most != NULL;
 }

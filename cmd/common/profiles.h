@@ -10,6 +10,7 @@
 #include "analysis/profile.h"
 #include "analysis/proflist.h"
 #include "analysis/ranking.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
@@ -36,7 +37,9 @@ struct app_profile {
 	struct vt_blockcode *code;
 	struct vt_freqprofile *freqs; /* NULL unless asked for */
 	struct vt_hash freq_images;   /* uint32_t: the images that they are of */
+	struct vt_hash seen_images;   /* those, and then others with samples */
 	bool stalls;		      /* the stream has STALL records */
+	bool estimated; /* vfreq was here, whether or not there was something to estimate from */
 };
 
 /*
@@ -61,6 +64,16 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
 			    const char *symfs, bool none);
 void app_profile_end(struct app_profile *p);
+
+/*
+ * The image with most of an event's samples (APP_ANY_EVENT: of all) that lie in no procedure, and
+ * why, appended to *b: "PATH: file not found".  False: there is none.
+ */
+#define APP_ANY_EVENT SIZE_MAX
+bool app_unknown_image(const struct app_profile *p, size_t event, struct vt_buf *b);
+
+/* Whether a record tells that vfreq was here. */
+bool app_is_estimated(const struct vt_record *rec);
 
 /*
  * {"events": [...], "lost": N, "gaps": {...}}: what the header of a listing tells.  The share of

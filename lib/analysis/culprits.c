@@ -449,6 +449,11 @@ static int judge_all(struct run *r)
 	return code;
 }
 
+uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence)
+{
+	return t->by_confidence[confidence] + (confidence == VT_CONFIDENCE_NONE ? t->unknown : 0);
+}
+
 int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
 		    struct vt_culprits_totals *t, struct vt_error *err)
 {

@@ -47,10 +47,14 @@ struct vt_culprits_totals {
 	uint64_t outside;      /* of them in no procedure, or at no instruction of it */
 	uint64_t samples;      /* of the time event, at the places in procedures */
 	uint64_t by_confidence[VT_NCONFIDENCES];
+	uint64_t unknown;	/* other samples of that event: 0 unless the caller tells */
 	double cycles;		/* executions times cycles */
 	double low[VT_NSTALLS]; /* cycles lost to each cause */
 	double high[VT_NSTALLS];
 };
+
+/* Samples with a confidence: those that nothing was estimated of have none. */
+uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence);
 
 /*
  * Calls `fn` for each procedure, in order of image and address, and adds all up in *t.  `fn`

@@ -262,16 +262,20 @@ static void print_letters(const struct vt_culprits_totals *totals, struct vt_out
 
 void vt_culprittop_header(const struct vt_culprits_totals *totals, struct vt_output *out)
 {
+	uint64_t all = totals->samples + totals->unknown;
 	int i, n = 0;
 
 	vt_output_printf(out, "Procedures %" PRIu64 ", cycles %.0f, samples %" PRIu64,
-			 totals->procedures, totals->cycles, totals->samples);
-	for (i = VT_NCONFIDENCES - 1; i >= 0 && totals->samples; i--)
-		if (totals->by_confidence[i])
+			 totals->procedures, totals->cycles, all);
+	for (i = VT_NCONFIDENCES - 1; i >= 0 && all; i--) {
+		uint64_t samples = vt_culprits_samples(totals, (enum vt_confidence)i);
+
+		if (samples)
 			vt_output_printf(out, "%s%.1f %% %s", n++ ? ", " : ": ",
-					 100.0 * (double)totals->by_confidence[i] /
-						 (double)totals->samples,
-					 vt_confidence_name((uint64_t)i));
+					 100.0 * (double)samples / (double)all,
+					 i == VT_CONFIDENCE_NONE ? "without an estimate"
+								 : vt_confidence_name((uint64_t)i));
+	}
 	vt_output_text(out, "\n");
 	if (totals->without_code)
 		vt_output_printf(out, "Procedures whose code is not there: %" PRIu64 "\n",

@@ -179,7 +179,7 @@ void vt_cyclesum_print_shares(const struct vt_cyclesum *s, struct vt_output *out
 	}
 	vt_output_printf(out, ", no estimate %.1f%% of ", none);
 	if (samples > 0)
-		vt_output_printf(out, "%.0f samples\n", samples);
+		vt_output_printf(out, "%.0f sample%s\n", samples, samples == 1 ? "" : "s");
 	else
 		vt_output_text(out, "the cycles\n");
 }

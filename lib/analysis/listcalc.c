@@ -10,19 +10,6 @@
 #include "base/intern.h"
 #include "image/lines.h"
 
-/* Samples at the same places as in the cyclesum: those of the event that the frequencies rest on.
- */
-static void add_samples(const struct vt_calc_source *src, uint32_t image, uint64_t first,
-			uint64_t end, struct vt_cyclesum *sum)
-{
-	size_t n;
-	const struct vt_freq *f = vt_freqprofile_freqs(src->freqs, image, first, end, &n);
-
-	if (n)
-		vt_cyclesum_samples(sum, src->profile, vt_cyclesum_event(src->profile, f->event),
-				    image, first, end);
-}
-
 bool vt_calc_range(const struct vt_calc_source *src, const struct vt_procedure *proc,
 		   uint64_t *first, uint64_t *end)
 {
@@ -47,7 +34,7 @@ void vt_calc_add(const struct vt_calc_source *src, const struct vt_procedure *pr
 	if (!vt_calc_range(src, proc, &first, &end))
 		return;
 	vt_cyclesum_add(sum, src->freqs, proc->image, first, end);
-	add_samples(src, proc->image, first, end, sum);
+	vt_cyclesum_samples(sum, src->profile, src->event, proc->image, first, end);
 }
 
 /* ---- instructions ---- */

@@ -66,6 +66,7 @@ struct vt_calc_source {
 	struct vt_images *images;
 	const struct vt_freqprofile *freqs;
 	enum vt_syntax syntax;
+	size_t event; /* of the profile: that the frequencies rest on; SIZE_MAX: none */
 };
 
 /*
