@@ -205,7 +205,7 @@ int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err)
 	size_t i;
 
 	(void)err;
-	for (i = 0; i < p->nstalls; i++)
+	for (i = 0; p->culprits && i < p->nstalls; i++)
 		p->stalls[i].culprits = p->culprits + p->first[i];
 	if (p->nfreqs)
 		qsort(p->freqs, p->nfreqs, sizeof(*p->freqs), by_offset);

@@ -85,6 +85,7 @@ def corpora(cores):
     yield "fuzz_records", {
         "freqs": b"".join(freqs),
         "mixed": b"".join(x for three in zip(stalls, edges, freqs) for x in three),
+        "no-culprits": record(2, 1, 0x1000, 1, 0.0, 5.0, [], 1),
         "odd-numbers": record(0, 1, 2, 3, 4, 5, float("nan"), -1.0, 2.0) + freqs[0],
         "places": b"\0" + profile(62000, places[:20]),
         "periods": b"\0" + profile(0, places[:20]),

@@ -18,7 +18,7 @@
 #include "formats/pt/decode.h"
 #include "stream/reader.h"
 
-#define SECONDS_EACH 10
+#define SECONDS_EACH 60
 #define PIPE_ROOM    60000
 
 struct state {

@@ -246,7 +246,7 @@ static void procedures_cannot_be_cheaper(void **state)
 		check_procedure(2 + (uint32_t)i / 10, 5, 100 + i);
 }
 
-/* A thousand nodes take a few milliseconds; the limit leaves room for sanitizers. */
+/* A thousand nodes take a few milliseconds; the limit leaves room for sanitizers and load. */
 static void large_procedures_are_quick(void **state)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -257,7 +257,7 @@ static void large_procedures_are_quick(void **state)
 
 	(void)state;
 	assert_int_equal(vt_mincost_solve(f, &err), 0);
-	assert_true(clock() - start < CLOCKS_PER_SEC / 2);
+	assert_true(clock() - start < 4 * CLOCKS_PER_SEC);
 	vt_mincost_free(f);
 	free(arcs);
 }
