@@ -87,7 +87,7 @@ static void wait_until_reading(pid_t pid)
 	const struct timespec pause = {0, 10000000};
 	unsigned i;
 
-	for (i = 0; i < 2000; i++) {
+	for (i = 0; i < 12000; i++) {
 		if (is_reading(pid))
 			return;
 		nanosleep(&pause, NULL);
