@@ -121,7 +121,7 @@ static void arrive_at_block(struct vti_stalled *st, uint32_t block)
 		if (e->from < VT_CFG_FIRST || !from->ninsns)
 			arrive(st, VTI_OUTSIDE, UINT32_MAX, edge, n);
 		else if (e->kind == VT_EDGE_FALL &&
-			 (st->c->ops[from->insn + from->ninsns - 1].flags & VT_FACT_CALL))
+			 (g->insns[from->insn + from->ninsns - 1].flags & VT_FACT_CALL))
 			arrive(st, VTI_RETURN, from->insn + from->ninsns - 1, edge, n);
 		else
 			arrive(st, VTI_BRANCH, from->insn + from->ninsns - 1, edge, n);
@@ -139,7 +139,7 @@ static void find_arrivals(struct vti_stalled *st)
 	if (g->blocks[block].insn == st->insn)
 		arrive_at_block(st, block);
 	else
-		arrive(st, st->c->ops[st->insn - 1].flags & VT_FACT_CALL ? VTI_RETURN : VTI_NEXT,
+		arrive(st, g->insns[st->insn - 1].flags & VT_FACT_CALL ? VTI_RETURN : VTI_NEXT,
 		       st->insn - 1, UINT32_MAX, st->executions);
 }
 
@@ -325,7 +325,7 @@ static int enter_branch(const struct vt_culprit_input *in, const struct vt_cfg_b
 	uint32_t last = b->insn + b->ninsns - 1, i;
 	double all = in->insns[last].executions, n, taken = 0, fallen = 0;
 
-	if (!(in->flow->ops[last].flags & VT_FACT_CONDITIONAL) || !(all > 0))
+	if (!(g->insns[last].flags & VT_FACT_CONDITIONAL) || !(all > 0))
 		return 0;
 	for (i = b->out; i < b->out + b->nout; i++) {
 		n = in->edges && !isnan(in->edges[i]) ? fmin(in->edges[i], all) : all;
@@ -345,7 +345,6 @@ int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 		.in = in,
 		.core = in->core,
 		.cfg = g,
-		.ops = in->flow->ops,
 		.block = in->flow->block,
 	};
 	uint32_t size = in->core->icache.size ? in->core->icache.line : in->core->itlb.page, i;
@@ -399,6 +398,7 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	for (i = 0; i < c->cfg->ninsns; i++)
 		c->data_pages[i] = INFINITY;
+	vti_culprit_units(c);
 	vti_culprit_stack(c);
 	vti_culprit_neighbours(c);
 	return vti_culprit_regions(c, err);

@@ -83,7 +83,7 @@ struct vt_culprit_stalls {
 int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls *out,
 		    struct vt_error *err);
 
-/* Adds a procedure's instructions to a footprint.  -VT_E_NOMEM. */
+/* Adds a procedure's instructions, for which its graph is enough, to a footprint.  -VT_E_NOMEM. */
 int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 		     struct vt_error *err);
 void vt_culprit_stalls_fini(struct vt_culprit_stalls *s);

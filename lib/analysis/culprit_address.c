@@ -182,12 +182,6 @@ static bool is_near(const struct vt_memory *a, const struct vt_memory *b, double
 	       (a->index == VT_REG_NONE || a->scale == b->scale);
 }
 
-static uint64_t registers(const struct vt_memory *m)
-{
-	return (m->base < VT_NREGS ? UINT64_C(1) << m->base : 0) |
-	       (m->index < VT_NREGS ? UINT64_C(1) << m->index : 0);
-}
-
 /*
  * Where the same registers have just been the address of another access of the block, the page is
  * there, unless the few bytes between the two are those at its end.
@@ -195,19 +189,23 @@ static uint64_t registers(const struct vt_memory *m)
 static void find_neighbour(struct vti_culprit *c, uint32_t insn)
 {
 	uint32_t first = c->cfg->blocks[c->block[insn]].insn, i;
+	uint64_t regs = c->ops[insn].address_reads;
 	struct vt_facts f, g;
-	const struct vt_memory *m, *before;
+	const struct vt_memory *m = NULL, *before;
 	double far, pages;
 
-	if (!decode(c, insn, &f))
-		return;
-	m = only_memory(&f);
-	for (i = insn; m && i > first; i--) {
+	for (i = insn; i > first; i--) {
 		const struct vt_mop *op = &c->ops[i - 1];
 
-		if ((op->flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) || (op->writes & registers(m)))
+		if ((op->flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) || (op->writes & regs))
 			return;
-		if (!has_access(op) || !decode(c, i - 1, &g))
+		if (!has_access(op) || op->address_reads != regs)
+			continue;
+		if (!m)
+			m = decode(c, insn, &f) ? only_memory(&f) : NULL;
+		if (!m)
+			return;
+		if (!decode(c, i - 1, &g))
 			continue;
 		before = only_memory(&g);
 		if (!before || !is_near(m, before, &far))

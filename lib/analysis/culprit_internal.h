@@ -4,6 +4,8 @@
 
 #include "analysis/culprit.h"
 
+#define VTI_LONGS 16
+
 /* What the rules look at. */
 struct vti_culprit {
 	const struct vt_culprit_input *in;
@@ -20,8 +22,17 @@ struct vti_culprit {
 	double *line_entries;
 	double *page_entries;
 	double *data_pages; /* by instruction: how often its data can miss the TLB, at most */
-	uint64_t *sought;   /* by block; scratch of vti_culprit_reach() */
-	uint32_t *queue;    /* blocks; scratch */
+	/*
+	 * Micro-operations of the procedure that occupy a unit for more than a cycle: each sort
+	 * once.  More than there is room for: `nlongs` is higher.
+	 */
+	struct {
+		uint32_t units;
+		uint8_t op_class;
+	} longs[VTI_LONGS];
+	uint32_t nlongs;
+	uint64_t *sought; /* by block; scratch of vti_culprit_reach() */
+	uint32_t *queue;  /* blocks; scratch */
 };
 
 /* 0 or -VT_E_NOMEM; vti_culprit_fini() in either case. */
@@ -40,6 +51,9 @@ void vti_culprit_stack(struct vti_culprit *c);
 void vti_culprit_neighbours(struct vti_culprit *c);
 void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t nbody,
 			   double entries);
+
+/* Fills longs. */
+void vti_culprit_units(struct vti_culprit *c);
 
 /* How control may arrive at an instruction. */
 enum vti_arrival {

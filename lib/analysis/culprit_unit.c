@@ -79,6 +79,46 @@ static void see_user(void *arg, uint32_t insn, uint32_t far)
 	x->most = fmax(x->most, left);
 }
 
+static void note_long(struct vti_culprit *c, const struct vt_uop *u)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->nlongs && i < VTI_LONGS; i++)
+		if (c->longs[i].units == u->units && c->longs[i].op_class == u->op_class)
+			return;
+	if (i < VTI_LONGS) {
+		c->longs[i].units = u->units;
+		c->longs[i].op_class = u->op_class;
+	}
+	c->nlongs = i + 1;
+}
+
+void vti_culprit_units(struct vti_culprit *c)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < c->cfg->ninsns; i++)
+		for (k = 0; k < c->ops[i].nuops && k < VT_MOP_UOPS; k++)
+			if (c->ops[i].uops[k].busy > 1)
+				note_long(c, &c->ops[i].uops[k]);
+}
+
+/* Whether see_user() can find anything at all: most code has nothing that occupies a unit. */
+static bool can_wait(const struct vti_stalled *st, uint32_t classes)
+{
+	const struct vti_culprit *c = st->c;
+	const struct vt_mop *op = stalled_op(st);
+	uint32_t i;
+
+	for (i = 0; i < VT_NOPCLASSES; i++)
+		if ((classes & BIT(i)) && c->core->classes[i].busy > 1 && vti_mop_has(op, BIT(i)))
+			return true;
+	for (i = 0; i < c->nlongs && i < VTI_LONGS; i++)
+		if ((classes & BIT(c->longs[i].op_class)) && may_block(op, c->longs[i].units))
+			return true;
+	return c->nlongs > VTI_LONGS;
+}
+
 /*
  * A unit makes wait only who needs it, and only if somebody who occupies it for more than a cycle
  * was issued less than that long ago.  How long ago is at least what issue width takes for those
@@ -92,7 +132,7 @@ static void busy_unit(const struct vti_stalled *st, uint32_t classes, struct vti
 	for (i = 0; i < VT_NOPCLASSES; i++)
 		if ((classes & BIT(i)) && st->c->core->classes[i].busy > longest)
 			longest = st->c->core->classes[i].busy;
-	if (longest > 1)
+	if (longest > 1 && can_wait(st, classes))
 		vti_culprit_back(st, longest * (unsigned)width(st), see_user, &x);
 	s->bound = st->executions * fmax(0, x.most - scheduled(st));
 }

@@ -16,10 +16,10 @@ struct event_place {
 };
 
 /*
- * Instructions of which all that is known is kept from one time to the other; more are made twice.
- * About 400 bytes each.
+ * Instructions whose graph and measurements are kept from one time to the other; more are made
+ * twice.  About 100 bytes each.
  */
-#define KEPT 1000000
+#define KEPT 4000000
 
 /* What is made for one procedure. */
 struct work {
@@ -339,7 +339,7 @@ static int make(struct run *r, struct work *w)
 	struct vt_error why = VT_ERROR_INIT;
 	int code;
 
-	w->flow = vt_procflow_new(r->src->images, r->src->code, &w->proc, r->src->core, &why);
+	w->flow = vt_procflow_graph(r->src->images, r->src->code, &w->proc, &why);
 	if (!w->flow && why.code != VT_E_NOMEM)
 		return 0;
 	code = w->flow ? fill(r, w) : no_memory(r->err);
@@ -442,7 +442,10 @@ static int judge_all(struct run *r)
 		if (!w->flow)
 			code = make(r, w);
 		r->t = t;
-		if (code >= 0)
+		if (code >= 0 && w->flow)
+			code = vt_procflow_schedule(w->flow, r->src->images, r->src->code,
+						    r->src->core, r->err);
+		if (code >= 0 && w->flow)
 			code = judge(r, w);
 		work_fini(w);
 	}

@@ -200,6 +200,18 @@ static int by_cause(const void *x, const void *y)
 	return c ? c : compare((uintptr_t)a->culprits, (uintptr_t)b->culprits);
 }
 
+/* Most streams have them in order. */
+static void sort(void *list, size_t n, size_t size, int (*by)(const void *x, const void *y))
+{
+	const char *at = list;
+	size_t i;
+
+	for (i = 1; i < n && by(at + (i - 1) * size, at + i * size) <= 0; i++)
+		;
+	if (i < n)
+		qsort(list, n, size, by);
+}
+
 int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err)
 {
 	size_t i;
@@ -207,12 +219,9 @@ int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err)
 	(void)err;
 	for (i = 0; p->culprits && i < p->nstalls; i++)
 		p->stalls[i].culprits = p->culprits + p->first[i];
-	if (p->nfreqs)
-		qsort(p->freqs, p->nfreqs, sizeof(*p->freqs), by_offset);
-	if (p->nedges)
-		qsort(p->edges, p->nedges, sizeof(*p->edges), by_ends);
-	if (p->nstalls)
-		qsort(p->stalls, p->nstalls, sizeof(*p->stalls), by_cause);
+	sort(p->freqs, p->nfreqs, sizeof(*p->freqs), by_offset);
+	sort(p->edges, p->nedges, sizeof(*p->edges), by_ends);
+	sort(p->stalls, p->nstalls, sizeof(*p->stalls), by_cause);
 	return 0;
 }
 

@@ -438,12 +438,11 @@ static int decode(struct vt_procflow *f, const struct code *c, const struct vt_c
 		  struct vt_error *err)
 {
 	const struct vt_cfg *g = f->cfg;
-	uint32_t b, i;
+	uint32_t i;
 
-	f->ops = calloc((size_t)g->ninsns + 1, sizeof(*f->ops));
-	f->costs = calloc((size_t)g->ninsns + 1, sizeof(*f->costs));
-	f->block = calloc((size_t)g->ninsns + 1, sizeof(*f->block));
-	if (!f->ops || !f->costs || !f->block)
+	f->ops = malloc(((size_t)g->ninsns + 1) * sizeof(*f->ops));
+	f->costs = malloc(((size_t)g->ninsns + 1) * sizeof(*f->costs));
+	if (!f->ops || !f->costs)
 		return no_memory(err);
 	for (i = 0; i < g->ninsns; i++) {
 		uint64_t at = g->insns[i].addr - f->proc.start;
@@ -452,15 +451,13 @@ static int decode(struct vt_procflow *f, const struct code *c, const struct vt_c
 		size_t length = g->insns[i].length;
 
 		vt_core_op(m, c->bytes + at, length && length < left ? length : left, &f->ops[i]);
+		f->cfg->insns[i].flags = f->ops[i].flags;
 	}
-	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
-		for (i = 0; i < g->blocks[b].ninsns; i++)
-			f->block[g->blocks[b].insn + i] = b;
 	return 0;
 }
 
-static int make(struct vt_procflow *f, struct vt_images *images, const struct code *c,
-		const struct vt_core *m, struct vt_error *err)
+static int make_graph(struct vt_procflow *f, struct vt_images *images, const struct code *c,
+		      struct vt_error *err)
 {
 	const struct vt_cfg_source src = {
 		.code = c->bytes,
@@ -469,21 +466,35 @@ static int make(struct vt_procflow *f, struct vt_images *images, const struct co
 		.images = images,
 		.image = f->proc.image,
 	};
-	int code;
+	uint32_t b, i;
 
 	f->cfg = vt_cfg_new(&src, err);
 	if (!f->cfg)
 		return -(int)err->code;
-	f->classes = vt_classes_new(f->cfg, err);
-	if (!f->classes)
-		return -(int)err->code;
-	code = decode(f, c, m, err);
-	return code < 0 ? code : schedule(f, m, err);
+	f->block = malloc(((size_t)f->cfg->ninsns + 1) * sizeof(*f->block));
+	if (!f->block)
+		return no_memory(err);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+		for (i = 0; i < f->cfg->blocks[b].ninsns; i++)
+			f->block[f->cfg->blocks[b].insn + i] = b;
+	return 0;
 }
 
-struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
-				    const struct vt_procedure *proc, const struct vt_core *m,
-				    struct vt_error *err)
+int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
+			 const struct vt_blockcode *code, const struct vt_core *m,
+			 struct vt_error *err)
+{
+	struct code c = {0};
+	int failed = find_code(images, code, &f->proc, &c, err);
+
+	if (failed == 0)
+		failed = decode(f, &c, m, err);
+	free(c.owned);
+	return failed < 0 ? failed : schedule(f, m, err);
+}
+
+struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
+				      const struct vt_procedure *proc, struct vt_error *err)
 {
 	struct vt_procflow *f = calloc(1, sizeof(*f));
 	struct code c = {0};
@@ -496,9 +507,25 @@ struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_bl
 	f->proc = *proc;
 	failed = find_code(images, code, proc, &c, err);
 	if (failed == 0)
-		failed = make(f, images, &c, m, err);
+		failed = make_graph(f, images, &c, err);
 	free(c.owned);
 	if (failed < 0) {
+		vt_procflow_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
+				    const struct vt_procedure *proc, const struct vt_core *m,
+				    struct vt_error *err)
+{
+	struct vt_procflow *f = vt_procflow_graph(images, code, proc, err);
+
+	if (!f)
+		return NULL;
+	f->classes = vt_classes_new(f->cfg, err);
+	if (!f->classes || vt_procflow_schedule(f, images, code, m, err) < 0) {
 		vt_procflow_free(f);
 		return NULL;
 	}

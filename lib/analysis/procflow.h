@@ -23,8 +23,8 @@ extern "C" {
  */
 struct vt_procflow {
 	struct vt_procedure proc;
-	struct vt_cfg *cfg;
-	struct vt_classes *classes;
+	struct vt_cfg *cfg;		/* once there are ops, with all of their flags */
+	struct vt_classes *classes;	/* NULL of a graph alone, as the next two */
 	struct vt_mop *ops;		/* by instruction of the graph */
 	struct vt_schedule_cost *costs; /* likewise; indices in them are of the graph's
 					   instructions, VT_SCHEDULE_NONE for other ones */
@@ -39,6 +39,15 @@ struct vt_procflow {
 struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
 				    const struct vt_procedure *proc, const struct vt_core *m,
 				    struct vt_error *err);
+
+/* The graph alone, and what blocks its instructions are in. */
+struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
+				      const struct vt_procedure *proc, struct vt_error *err);
+
+/* Adds ops and costs to a graph; classes stay NULL.  An error as above, negative. */
+int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
+			 const struct vt_blockcode *code, const struct vt_core *m,
+			 struct vt_error *err);
 
 /*
  * Schedules anew, knowing how often control comes by each edge of the graph: what a block costs is

@@ -51,7 +51,7 @@ struct vt_cfg_block {
 
 struct vt_cfg_insn {
 	uint64_t addr;	/* vaddr */
-	uint32_t flags; /* enum vt_fact; 0 for bytes that are no instruction */
+	uint32_t flags; /* enum vt_fact, those of control (vt_flow); 0: bytes that are none */
 	uint8_t length;
 };
 

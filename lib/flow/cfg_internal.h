@@ -17,7 +17,7 @@ enum vti_next {
 /* An instruction on the way to a graph. */
 struct vti_node {
 	uint32_t offset; /* in the procedure */
-	uint32_t flags;	 /* enum vt_fact */
+	uint32_t flags;	 /* as vt_flow.flags */
 	uint8_t length;
 	uint8_t next;	/* enum vti_next */
 	bool unknown;	/* not all its targets are known */

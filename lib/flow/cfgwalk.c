@@ -39,22 +39,7 @@ bool vti_walk_queue(struct vti_walk *w, uint32_t offset)
 
 /* ---- single instructions ---- */
 
-static bool is_stop(const struct vt_facts *f)
-{
-	static const char *const names[] = {"hlt",  "ud0",   "ud1",   "ud2",	"int3",
-					    "iret", "iretd", "iretq", "sysret", "sysexit"};
-	size_t i;
-
-	/* Nothing that moves data or computes ends anything. */
-	if (f->nresults && !(f->flags & VT_FACT_BRANCH))
-		return false;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(f->mnemonic, names[i]) == 0)
-			return true;
-	return false;
-}
-
-static enum vti_next next_of(struct vti_walk *w, const struct vt_facts *f, const struct vti_node *n)
+static enum vti_next next_of(struct vti_walk *w, const struct vt_flow *f, const struct vti_node *n)
 {
 	if (f->flags & VT_FACT_RETURN)
 		return VTI_NEXT_LEAVE;
@@ -67,18 +52,18 @@ static enum vti_next next_of(struct vti_walk *w, const struct vt_facts *f, const
 				       vti_call_ends(w->src, w->src->start + (uint64_t)n->target)
 			       ? VTI_NEXT_LEAVE
 			       : VTI_NEXT_FALL;
-	return is_stop(f) ? VTI_NEXT_LEAVE : VTI_NEXT_FALL;
+	return f->stops ? VTI_NEXT_LEAVE : VTI_NEXT_FALL;
 }
 
 static void decode(struct vti_walk *w, uint32_t offset, struct vti_node *n)
 {
-	struct vt_facts f;
+	struct vt_flow f;
 
 	memset(n, 0, sizeof(*n));
 	n->offset = offset;
 	n->length = 1;
 	n->next = VTI_NEXT_BAD;
-	if (!vt_facts_decode(w->src->code + offset, w->src->size - offset, &f) || !f.length)
+	if (!vt_flow_decode(w->src->code + offset, w->src->size - offset, &f) || !f.length)
 		return;
 	n->length = f.length;
 	n->flags = f.flags;

@@ -526,7 +526,8 @@ bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
 static bool stops(ZydisMnemonic m)
 {
 	return m == ZYDIS_MNEMONIC_HLT || m == ZYDIS_MNEMONIC_INT3 || m == ZYDIS_MNEMONIC_UD0 ||
-	       m == ZYDIS_MNEMONIC_UD1 || m == ZYDIS_MNEMONIC_UD2;
+	       m == ZYDIS_MNEMONIC_UD1 || m == ZYDIS_MNEMONIC_UD2 || m == ZYDIS_MNEMONIC_SYSRET ||
+	       m == ZYDIS_MNEMONIC_SYSEXIT;
 }
 
 bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f)

@@ -154,7 +154,7 @@ bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f);
 struct vt_flow {
 	uint8_t length; /* bytes */
 	uint32_t flags; /* as vt_facts.flags, from VT_FACT_BRANCH to VT_FACT_SYSCALL */
-	bool stops;	/* hlt, ud2, int3: nothing comes after it */
+	bool stops;	/* hlt, ud2, int3, sysret: nothing comes after it */
 	bool has_target;
 	int64_t target; /* as in vt_facts */
 };
