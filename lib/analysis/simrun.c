@@ -256,10 +256,11 @@ static void find_accesses(const struct vti_simblock *k, const struct vti_siminsn
 static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struct vt_step *step)
 {
 	struct vti_simblock *k = s->blocks[step->block->id];
-	uint64_t addr = vt_bblock_insn_addr(step->block, step->insn);
+	uint64_t addr =
+		step->insn ? vt_bblock_insn_addr(step->block, step->insn) : step->block->addr;
 	uint32_t i;
 
-	release(s, t, addr, k->insns[step->insn].place);
+	release(s, t, addr, s->o.truth ? k->insns[step->insn].place : VTI_NONE);
 	if (k->whole && step->insn_end - step->insn == step->block->ninsns) {
 		hold(s, t, k, step->data);
 		return;

@@ -27,9 +27,11 @@ struct trial {
 	uint32_t nanswers; /* of memory, so far */
 	uint32_t given;	   /* of these again */
 	struct answer answers[EVENTS];
-	uint64_t front;	  /* of the machine, as far as it has been tried */
-	uint64_t fetched; /* the cycle of the last fetch, likewise */
-	bool failed;	  /* it is not to be remembered */
+	uint64_t front;		 /* of the machine, as far as it has been tried */
+	uint64_t fetched;	 /* the cycle of the last fetch, likewise */
+	struct vti_simrun *from; /* the last that was known, up to an event, */
+	uint32_t at;		 /* which */
+	bool failed;		 /* it is not to be remembered */
 	uint32_t nevents;
 	struct vti_simevent events[EVENTS];
 	uint64_t issued[VTI_SIMMEMO_INSNS];
@@ -281,10 +283,11 @@ static uint64_t try_access(struct vti_siminorder *s, const struct vt_sim_insn *i
 /* Asks memory all that the block asks it, in order.  NULL if it is not known how that goes on. */
 static const struct vti_simrun *try_run(struct vti_siminorder *s, const struct vt_sim_block *b)
 {
-	const struct vti_simrun *r = vti_simmemo_find(b->memo, &s->room.entry);
+	struct vti_simrun *r = vti_simmemo_find(b->memo, &s->room.entry);
 	uint64_t answer;
 	uint32_t i;
 
+	s->room.from = NULL;
 	s->room.front = s->front;
 	s->room.fetched = s->out.fetch_cycle;
 	for (i = 0; r && i < r->nevents; i++) {
@@ -299,8 +302,11 @@ static const struct vti_simrun *try_run(struct vti_siminorder *s, const struct v
 		s->room.nanswers = i + 1;
 		if (answer > UINT16_MAX)
 			return NULL;
-		if (answer != e->answer)
-			r = vti_simmemo_other(b->memo, &s->room.entry, r, i, (uint16_t)answer);
+		if (answer == e->answer)
+			continue;
+		s->room.from = r;
+		s->room.at = i;
+		r = vti_simmemo_other(b->memo, &s->room.entry, r, i, (uint16_t)answer);
 	}
 	return r;
 }
@@ -335,18 +341,20 @@ static void run_each(struct vti_siminorder *s, const struct vt_sim_block *b)
 /* Runs a block in a way that is not known yet, and remembers it. */
 static void learn(struct vti_siminorder *s, const struct vt_sim_block *b)
 {
-	struct vt_inorder *before = &s->before;
+	struct trial *t = &s->room;
+	struct vti_simdone done = {.before = &s->before, .after = &s->engine, .issued = t->issued};
 	uint64_t latest = s->engine.latest;
 
-	*before = s->engine;
+	s->before = s->engine;
 	s->engine.latest = 0;
 	run_each(s, b);
-	if (!s->room.failed)
-		vti_simmemo_add(b->memo, &s->room.entry, before, &s->engine, s->room.issued,
-				s->room.events, s->room.nevents);
+	done.events = t->events;
+	done.nevents = t->nevents;
+	if (!t->failed)
+		vti_simmemo_add(b->memo, &t->entry, &done, t->from, t->at);
 	if (s->engine.latest < latest) {
 		s->engine.latest = latest;
-		s->engine.latest_by = before->latest_by;
+		s->engine.latest_by = s->before.latest_by;
 	}
 }
 

@@ -376,20 +376,21 @@ static struct vt_simmem_access access_all(struct vt_simmem *s, struct cache *cac
 
 /*
  * Nearly all accesses are of this kind: within a line that is the last one of its set that was
- * used, as its page is, and whose data is there.  They change nothing, and take nothing.
+ * used and whose data is there, on a page that is known.  They take nothing.
  */
 static inline bool at_hand(const struct cache *cache, const struct cache *tlb, uint64_t cycle,
 			   uint64_t addr, uint32_t size)
 {
 	uint64_t number = addr >> cache->shift, last = addr + size - (size != 0);
+	uint64_t page = addr >> tlb->shift;
 	size_t set;
 
 	if (!cache->sets || last >> cache->shift != number)
 		return false;
-	if (tlb->sets && tlb->number[set_of(tlb, addr >> tlb->shift)] != addr >> tlb->shift)
-		return false;
 	set = set_of(cache, number);
-	return cache->number[set] == number && cache->line[set].ready <= cycle + cache->latency;
+	if (cache->number[set] != number || cache->line[set].ready > cycle + cache->latency)
+		return false;
+	return !tlb->sets || tlb->number[set_of(tlb, page)] == page || find(tlb, page);
 }
 
 struct vt_simmem_access vt_simmem_fetch(struct vt_simmem *s, uint64_t cycle, uint64_t addr,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ways that are remembered of each block; the one used longest ago makes room. */
-#define RUNS 32
+/* Ways that are remembered of each block; then all are forgotten. */
+#define RUNS 64
 
 /* When so many have been remembered, it is asked whether it pays. */
 #define MANY 128
@@ -25,7 +25,8 @@ struct vti_simmemo {
 	uint16_t reader[VT_NREGS]; /* the first that reads each, */
 	uint8_t written[VT_NREGS]; /* those it writes, */
 	uint64_t writer[VT_NREGS]; /* and the tag of the last that does */
-	struct vti_simrun *runs;   /* the one used last first */
+	struct vti_simrun *first;  /* that depart from no other, the one used last first */
+	struct vti_simrun *runs[RUNS];
 };
 
 /* ---- what a block reads and writes ---- */
@@ -103,14 +104,20 @@ struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_
 	return NULL;
 }
 
+static void forget(struct vti_simmemo *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nruns; i++)
+		free(m->runs[i]);
+	m->nruns = 0;
+	m->first = NULL;
+}
+
 void vti_simmemo_free(struct vti_simmemo *m)
 {
-	struct vti_simrun *r, *next;
-
-	for (r = m ? m->runs : NULL; r; r = next) {
-		next = r->next;
-		free(r);
-	}
+	if (m)
+		forget(m);
 	free(m);
 }
 
@@ -165,56 +172,38 @@ static inline bool fits(const struct vti_simmemo *m, const struct vti_simrun *r,
 	    r->fetches != entry->fetches)
 		return false;
 	for (i = 0; i < m->nread; i++)
-		if (entry->ready[i] > r->most[i] || entry->ready[i] < r->least[i])
+		if (entry->ready[i] < r->range[2 * i] || entry->ready[i] > r->range[2 * i + 1])
 			return false;
 	return true;
 }
 
-static void put_first(struct vti_simmemo *m, struct vti_simrun **at)
+static struct vti_simrun *put_first(struct vti_simrun **list, struct vti_simrun **at)
 {
 	struct vti_simrun *r = *at;
 
 	*at = r->next;
-	r->next = m->runs;
-	m->runs = r;
+	r->next = *list;
+	return *list = r;
 }
 
-const struct vti_simrun *vti_simmemo_find(struct vti_simmemo *m, const struct vti_simentry *entry)
+struct vti_simrun *vti_simmemo_find(struct vti_simmemo *m, const struct vti_simentry *entry)
 {
 	struct vti_simrun **at;
 
-	for (at = &m->runs; *at; at = &(*at)->next)
-		if (fits(m, *at, entry)) {
-			put_first(m, at);
-			return m->runs;
-		}
+	for (at = &m->first; *at; at = &(*at)->next)
+		if (fits(m, *at, entry))
+			return put_first(&m->first, at);
 	return NULL;
 }
 
-static bool is_other(const struct vti_simrun *a, const struct vti_simrun *b, uint32_t i,
-		     uint16_t answer)
-{
-	uint32_t k;
-
-	if (b->nevents <= i || b->events[i].answer != answer)
-		return false;
-	for (k = 0; k < i; k++)
-		if (a->events[k].answer != b->events[k].answer)
-			return false;
-	return true;
-}
-
-const struct vti_simrun *vti_simmemo_other(struct vti_simmemo *m, const struct vti_simentry *entry,
-					   const struct vti_simrun *run, uint32_t i,
-					   uint16_t answer)
+struct vti_simrun *vti_simmemo_other(const struct vti_simmemo *m, const struct vti_simentry *entry,
+				     struct vti_simrun *run, uint32_t i, uint16_t answer)
 {
 	struct vti_simrun **at;
 
-	for (at = &m->runs; *at; at = &(*at)->next)
-		if (is_other(run, *at, i, answer) && fits(m, *at, entry)) {
-			put_first(m, at);
-			return m->runs;
-		}
+	for (at = &run->others; *at; at = &(*at)->next)
+		if ((*at)->at == i && (*at)->answer == answer && fits(m, *at, entry))
+			return put_first(&run->others, at);
 	return NULL;
 }
 
@@ -225,27 +214,18 @@ bool vti_simmemo_pays(const struct vti_simmemo *m)
 
 /* ---- remembering ---- */
 
-static struct vti_simrun *make_room(struct vti_simmemo *m, uint32_t nevents)
+static struct vti_simrun *make_run(struct vti_simmemo *m, uint32_t nevents)
 {
 	size_t size = sizeof(struct vti_simrun) + nevents * sizeof(struct vti_simevent) +
 		      (m->ninsns + m->nwritten) * sizeof(uint16_t) + 2 * (size_t)m->nread;
-	struct vti_simrun **last = &m->runs, *r;
+	struct vti_simrun *r = calloc(1, size);
 
-	while (m->nruns == RUNS && (*last)->next)
-		last = &(*last)->next;
-	if (m->nruns == RUNS) {
-		free(*last);
-		*last = NULL;
-		m->nruns--;
-	}
-	r = calloc(1, size);
 	if (!r)
 		return NULL;
 	r->events = (struct vti_simevent *)(r + 1);
 	r->issued = (uint16_t *)(r->events + nevents);
 	r->written = r->issued + m->ninsns;
-	r->least = (uint8_t *)(r->written + m->nwritten);
-	r->most = r->least + m->nread;
+	r->range = (uint8_t *)(r->written + m->nwritten);
 	return r;
 }
 
@@ -260,11 +240,11 @@ static void set_range(const struct vti_simmemo *m, const struct vti_simentry *en
 
 	for (i = 0; i < m->nread; i++) {
 		before = m->reader[i] ? r->issued[m->reader[i] - 1] : 0;
-		r->least[i] = r->most[i] = entry->ready[i];
+		r->range[2 * i] = r->range[2 * i + 1] = entry->ready[i];
 		if (entry->ready[i] > before)
 			continue;
-		r->least[i] = 0;
-		r->most[i] = before < LONG ? (uint8_t)before : LONG - 1;
+		r->range[2 * i] = 0;
+		r->range[2 * i + 1] = before < LONG ? (uint8_t)before : LONG - 1;
 	}
 }
 
@@ -281,7 +261,7 @@ static void set_units(struct vti_simrun *r, uint64_t base, uint32_t n,
 		r->touched |= (uint8_t)(1u << i);
 		r->now |= (uint8_t)((u->last == after->cycle) << i);
 		r->unit_free[i] = (uint16_t)(u->free > base ? u->free - base : 0);
-		r->unit_could[i] = u->could;
+		r->unit_could[i] = (uint8_t)u->could;
 	}
 }
 
@@ -304,16 +284,13 @@ static bool is_short(const struct vti_simmemo *m, const struct vti_simentry *ent
 	return after->cycle <= most && after->latest <= most;
 }
 
-void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
-		     const struct vt_inorder *before, const struct vt_inorder *after,
-		     const uint64_t *issued, const struct vti_simevent *events, uint32_t nevents)
+static void set_run(const struct vti_simmemo *m, const struct vti_simentry *entry,
+		    const struct vti_simdone *done, struct vti_simrun *r)
 {
+	const struct vt_inorder *after = done->after;
 	uint64_t base = entry->base;
-	struct vti_simrun *r = is_short(m, entry, after) ? make_room(m, nevents) : NULL;
 	uint32_t i;
 
-	if (!r)
-		return;
 	r->free = entry->free;
 	r->could = entry->could;
 	r->used = entry->used;
@@ -321,18 +298,40 @@ void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
 	r->end = (uint16_t)(after->cycle - base);
 	r->end_used = (uint8_t)after->used;
 	r->latest = (uint16_t)(after->latest > base ? after->latest - base : 0);
-	r->nevents = nevents;
-	if (nevents)
-		memcpy(r->events, events, nevents * sizeof(*events));
+	r->nevents = done->nevents;
+	if (r->nevents)
+		memcpy(r->events, done->events, r->nevents * sizeof(*r->events));
 	for (i = 0; i < m->ninsns; i++)
-		r->issued[i] = (uint16_t)(issued[i] - base);
+		r->issued[i] = (uint16_t)(done->issued[i] - base);
 	for (i = 0; i < m->nwritten; i++)
 		r->written[i] = (uint16_t)(after->values[m->written[i]].ready - base);
 	set_range(m, entry, r);
-	set_units(r, base, m->nunits, before, after);
-	r->next = m->runs;
-	m->runs = r;
-	m->nruns++;
+	set_units(r, base, m->nunits, done->before, after);
+}
+
+void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
+		     const struct vti_simdone *done, struct vti_simrun *from, uint32_t at)
+{
+	struct vti_simrun *r, **list;
+
+	if (!is_short(m, entry, done->after))
+		return;
+	r = make_run(m, done->nevents);
+	if (!r)
+		return;
+	if (m->nruns == RUNS) {
+		forget(m);
+		from = NULL;
+	}
+	set_run(m, entry, done, r);
+	if (from && at < r->nevents) {
+		r->at = (uint16_t)at;
+		r->answer = r->events[at].answer;
+	}
+	list = from ? &from->others : &m->first;
+	r->next = *list;
+	*list = r;
+	m->runs[m->nruns++] = r;
 	m->learned++;
 }
 

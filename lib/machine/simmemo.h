@@ -45,26 +45,31 @@ struct vti_simentry {
 	uint8_t ready[VT_NREGS]; /* cycles until the registers it reads are there */
 };
 
-/* One way in which the block ran. */
+/*
+ * One way in which the block ran.  What finding it takes comes first, and what it points to is in
+ * the same piece of memory.
+ */
 struct vti_simrun {
-	struct vti_simrun *next;
-	uint64_t free; /* as in the entry */
+	struct vti_simrun *next; /* that begins, or departs from another, likewise */
+	uint64_t free;		 /* as in the entry */
 	uint64_t could;
 	uint8_t used;
 	bool fetches;
-	uint8_t end_used;
-	uint16_t end;	 /* cycles until the last is issued */
-	uint16_t latest; /* and until all it does is done */
-	uint32_t nevents;
+	uint16_t at;	 /* the event where it departs from the one it is listed with, */
+	uint16_t answer; /* by this answer */
+	uint8_t touched; /* bit n: unit n has done something */
+	uint8_t now;	 /* and that in the cycle at hand */
+	uint8_t *range;	 /* of the entry's `ready`, two for each: it fits if it is in this range */
+	struct vti_simrun *others; /* that depart from it */
 	struct vti_simevent *events;
 	uint16_t *issued;  /* each instruction's cycle */
 	uint16_t *written; /* each register's that it writes */
-	uint8_t *least;	   /* of the entry's `ready`: it fits if it is in this range */
-	uint8_t *most;
-	uint8_t touched; /* bit n: unit n has done something */
-	uint8_t now;	 /* and that in the cycle at hand */
+	uint32_t nevents;
+	uint16_t end;	 /* cycles until the last is issued */
+	uint16_t latest; /* and until all it does is done */
+	uint8_t end_used;
+	uint8_t unit_could[VTI_SIMMEMO_UNITS];
 	uint16_t unit_free[VTI_SIMMEMO_UNITS];
-	uint32_t unit_could[VTI_SIMMEMO_UNITS];
 };
 
 /* NULL: it cannot be remembered how these instructions run; or memory ran out. */
@@ -77,20 +82,27 @@ bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, 
 		       struct vti_simentry *entry);
 
 /* What the block does from there; NULL if it is not known. */
-const struct vti_simrun *vti_simmemo_find(struct vti_simmemo *m, const struct vti_simentry *entry);
+struct vti_simrun *vti_simmemo_find(struct vti_simmemo *m, const struct vti_simentry *entry);
 
 /* The same as `run` up to its i-th event, but with this answer to it; NULL if it is not known. */
-const struct vti_simrun *vti_simmemo_other(struct vti_simmemo *m, const struct vti_simentry *entry,
-					   const struct vti_simrun *run, uint32_t i,
-					   uint16_t answer);
+struct vti_simrun *vti_simmemo_other(const struct vti_simmemo *m, const struct vti_simentry *entry,
+				     struct vti_simrun *run, uint32_t i, uint16_t answer);
 
 /* False: that block hardly ever does the same again. */
 bool vti_simmemo_pays(const struct vti_simmemo *m);
 
-/* Remembers what it did: `before` and `after` are the machine, the cycles those of issue. */
+/* What a block did: the machine before and after, its instructions' cycles of issue, its events. */
+struct vti_simdone {
+	const struct vt_inorder *before;
+	const struct vt_inorder *after;
+	const uint64_t *issued;
+	const struct vti_simevent *events;
+	uint32_t nevents;
+};
+
+/* Remembers that: it departs from `from` at its event `at`, or NULL. */
 void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
-		     const struct vt_inorder *before, const struct vt_inorder *after,
-		     const uint64_t *issued, const struct vti_simevent *events, uint32_t nevents);
+		     const struct vti_simdone *done, struct vti_simrun *from, uint32_t at);
 
 /* The machine has run the block. */
 void vti_simmemo_apply(struct vti_simmemo *m, const struct vti_simentry *entry,
