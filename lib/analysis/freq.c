@@ -42,7 +42,8 @@ static int prepare(struct vti_freqwork *w, struct vt_error *err)
 	w->classes = calloc((size_t)w->in->flow->classes->count + 1, sizeof(*w->classes));
 	w->blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*w->blocks));
 	w->edges = calloc((size_t)w->g->nedges + 1, sizeof(*w->edges));
-	if (!w->classes || !w->blocks || !w->edges)
+	w->seen = calloc((size_t)w->in->flow->classes->count + 1, sizeof(struct vti_freq_seen *));
+	if (!w->classes || !w->blocks || !w->edges || !w->seen)
 		return no_memory(err);
 	for (i = 0; i < w->g->ninsns; i++) {
 		samples += (double)w->in->samples[i];
@@ -54,6 +55,7 @@ static int prepare(struct vti_freqwork *w, struct vt_error *err)
 
 static void end(struct vti_freqwork *w)
 {
+	vti_freq_forget(w);
 	free(w->members.first);
 	free(w->members.insns);
 	free(w->classes);
@@ -163,10 +165,32 @@ static void doubt_all(struct vti_freqwork *w)
 		w->edges[i].sigma = vti_freq_doubt(&w->edges[i]);
 }
 
+/*
+ * What callers tell is taken for what the class of the entry is executed, unless even without a
+ * stall its samples would be fewer: stalls only add.
+ */
+#define CALLERS 4 /* points that they count as */
+
+static void ask_callers(struct vti_freqwork *w)
+{
+	const struct vt_freq_entries *n = &w->in->entries;
+	struct vti_estimate *own = &w->classes[w->in->flow->classes->block[VT_CFG_ENTRY]];
+
+	if (!(n->executions > 0) || (own->known && n->executions > own->f + 2 * own->sigma))
+		return;
+	*own = (struct vti_estimate){
+		.known = true,
+		.f = n->executions,
+		.sigma = fmax(n->sigma, 0.01 * n->executions),
+		.points = CALLERS,
+	};
+}
+
 static int find_flow(struct vti_freqwork *w, struct vt_error *err)
 {
 	int code = vti_freq_likely(w, err);
 
+	ask_callers(w);
 	return code < 0 ? code : vti_freq_solve(w, err);
 }
 

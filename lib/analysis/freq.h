@@ -17,6 +17,11 @@ extern "C" {
  * How often the instructions and edges of a procedure were executed, from samples of the time that
  * each instruction spent at the head of the queue: DCPI 6.1.
  */
+struct vt_freq_entries {
+	double executions; /* negative: not known */
+	double sigma;	   /* their standard deviation */
+};
+
 struct vt_freq_input {
 	/* By the method FLOW, it is scheduled anew for `core` as soon as edges are known. */
 	struct vt_procflow *flow;
@@ -29,6 +34,8 @@ struct vt_freq_input {
 	 */
 	const double *exact;
 	const double *exact_edges;
+	/* How often control came to its start, by the method FLOW. */
+	struct vt_freq_entries entries;
 	enum vt_method method; /* NAIVE, PAPER or FLOW */
 	/*
 	 * Samples fall behind the instruction that they belong to, or are spread unevenly over

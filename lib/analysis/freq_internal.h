@@ -23,6 +23,9 @@ struct vti_freq_members {
 	uint32_t *insns;
 };
 
+/* What a class's points say of its frequency, for the likelihood. */
+struct vti_freq_seen;
+
 /* What all steps work on; `classes` are those of the graph. */
 struct vti_freqwork {
 	const struct vt_freq_input *in;
@@ -30,6 +33,7 @@ struct vti_freqwork {
 	double period; /* cycles for each sample, on the average */
 	struct vti_freq_members members;
 	struct vti_estimate *classes; /* by class */
+	struct vti_freq_seen **seen;  /* by class; NULL: nothing */
 	struct vti_estimate *blocks;  /* results */
 	struct vti_estimate *edges;
 };
@@ -61,8 +65,15 @@ struct vti_estimate vti_freq_sum(const struct vti_freqwork *w, uint32_t class_);
 /* DCPI 6.1.3: estimates of all classes.  -VT_E_NOMEM. */
 int vti_freq_paper(struct vti_freqwork *w, struct vt_error *err);
 
-/* The same from the likelihood of all points together. */
+/* The same from the likelihood of all points together, which is kept in `seen`. */
 int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err);
+void vti_freq_forget(struct vti_freqwork *w);
+
+/*
+ * The negative logarithm of how likely a class is executed so often; NAN if its points say nothing,
+ * or were not kept.
+ */
+double vti_freq_unlikely(const struct vti_freqwork *w, uint32_t class_, double f);
 
 /*
  * The frequency of one class from its points, for these: by the paper's clusters, which sorts

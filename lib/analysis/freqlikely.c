@@ -12,7 +12,7 @@
  * likely.
  */
 #define ABOVE	   1.0	 /* mean of the logarithm of stalled points' ratios */
-#define BELOW	   0.25	 /* and of points that waited before */
+#define BELOW	   1.0	 /* and of points that waited before: any part of their time is as likely */
 #define BELOW_PART 0.06	 /* how many points there are of these */
 #define MODEL	   0.015 /* of the ratio: what the schedule is wrong by */
 #define MAX_STARTS 48
@@ -25,6 +25,12 @@ struct seen {
 	double log_less;
 	double sigma_less;
 	const struct vti_freq_point *p;
+};
+
+struct vti_freq_seen {
+	struct vti_freq_point *points;
+	struct seen *list;
+	size_t n;
 };
 
 /* How likely a point is at a frequency: in all; and the parts of it that have no stall. */
@@ -59,10 +65,19 @@ static struct density density(const struct seen *s, double log_f)
 	return d;
 }
 
+static double likelihood_at(const struct seen *seen, size_t n, double log_f)
+{
+	double likelihood = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		likelihood += log(fmax(density(&seen[i], log_f).all, 1e-30));
+	return likelihood;
+}
+
 /* Climbs to a maximum from a frequency. */
 static double climb(const struct seen *seen, size_t n, double log_f, struct vti_estimate *e)
 {
-	double likelihood = 0;
 	size_t i;
 	int round;
 
@@ -90,10 +105,8 @@ static double climb(const struct seen *seen, size_t n, double log_f, struct vti_
 		e->sigma = e->f * sqrt(1 / fmax(samples, 1) + MODEL * MODEL / fmax(points, 1));
 		log_f = log(e->f);
 	}
-	for (i = 0; i < n; i++)
-		likelihood += log(fmax(density(&seen[i], log_f).all, 1e-30));
 	e->known = true;
-	return likelihood;
+	return likelihood_at(seen, n, log_f);
 }
 
 static int by_log(const void *x, const void *y)
@@ -129,17 +142,13 @@ static size_t look(const struct vti_freq_point *points, size_t n, struct seen *s
 	return k;
 }
 
-struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
+/* The likeliest frequency of seen[0..n). */
+static struct vti_estimate likeliest(const struct seen *seen, size_t n)
 {
 	struct vti_estimate best = {.sigma = INFINITY};
-	struct seen *seen = malloc((n + 1) * sizeof(*seen));
 	double most = -INFINITY;
-	size_t i, step;
+	size_t i, step = n / MAX_STARTS + 1;
 
-	if (!seen)
-		return best;
-	n = look(points, n, seen);
-	step = n / MAX_STARTS + 1;
 	for (i = 0; i < n; i += step) {
 		int way;
 
@@ -154,8 +163,48 @@ struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
 			}
 		}
 	}
+	return best;
+}
+
+struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
+{
+	struct vti_estimate best = {.sigma = INFINITY};
+	struct seen *seen = malloc((n + 1) * sizeof(*seen));
+
+	if (!seen)
+		return best;
+	n = look(points, n, seen);
+	best = likeliest(seen, n);
 	free(seen);
 	return best;
+}
+
+/* ---- all classes ---- */
+
+static void seen_free(struct vti_freq_seen *s)
+{
+	if (!s)
+		return;
+	free(s->points);
+	free(s->list);
+	free(s);
+}
+
+static int see(struct vti_freqwork *w, uint32_t class_, struct vt_error *err)
+{
+	struct vti_freq_seen *s = calloc(1, sizeof(*s));
+	int64_t n = s ? vti_freq_stretches(w, class_, &s->points, err) : -VT_E_NOMEM;
+
+	if (n >= 0)
+		s->list = malloc(((size_t)n + 1) * sizeof(*s->list));
+	if (n < 0 || !s->list) {
+		seen_free(s);
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	}
+	s->n = look(s->points, (size_t)n, s->list);
+	seen_free(w->seen[class_]);
+	w->seen[class_] = s;
+	return 0;
 }
 
 int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err)
@@ -163,20 +212,36 @@ int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err)
 	uint32_t c;
 
 	for (c = 0; c < w->in->flow->classes->count; c++) {
-		struct vti_freq_point *points = NULL;
 		struct vti_estimate mode;
-		int64_t n;
+		int code;
 
 		w->classes[c] = vti_freq_sum(w, c);
 		if (w->in->skewed || !w->classes[c].known || !(w->classes[c].f > 0))
 			continue;
-		n = vti_freq_stretches(w, c, &points, err);
-		if (n < 0)
-			return (int)n;
-		mode = vti_freq_mode(points, (size_t)n);
+		code = see(w, c, err);
+		if (code < 0)
+			return code;
+		mode = likeliest(w->seen[c]->list, w->seen[c]->n);
 		if (mode.known)
 			w->classes[c] = mode;
-		free(points);
 	}
 	return 0;
+}
+
+void vti_freq_forget(struct vti_freqwork *w)
+{
+	uint32_t c;
+
+	for (c = 0; w->seen && c < w->in->flow->classes->count; c++)
+		seen_free(w->seen[c]);
+	free(w->seen);
+}
+
+double vti_freq_unlikely(const struct vti_freqwork *w, uint32_t class_, double f)
+{
+	const struct vti_freq_seen *s = w->seen[class_];
+
+	if (!s || !s->n || !(f > 0))
+		return NAN;
+	return -likelihood_at(s->list, s->n, log(f));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/freq.h"
+#include "analysis/freqcalls.h"
 #include "analysis/procflow.h"
 #include "analysis/sameimage.h"
 #include "base/buf.h"
@@ -204,6 +205,8 @@ struct run {
 	struct vt_writer *w;
 	struct vt_freqrun_totals *totals;
 	struct vt_symbols *symbols; /* of the procedure's image */
+	struct vt_freqcalls calls;  /* of the image, so far */
+	bool stubs;		    /* whose turn it is now */
 };
 
 /* A procedure's numbers, by instruction of its graph. */
@@ -406,9 +409,13 @@ static int analyse(struct run *r, struct vt_procflow *f, const struct part *part
 		in.cycles = n.cycles;
 		in.exact = n.exact;
 		in.exact_edges = n.edges;
+		in.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
+				      : (struct vt_freq_entries){.executions = -1};
 		freqs = vt_freqs_new(&in, err);
 		code = freqs ? 0 : -VT_E_NOMEM;
 	}
+	if (code == 0 && !r->stubs)
+		code = vt_freqcalls_add(&r->calls, r->o->images, r->symbols, f, freqs, err);
 	if (code == 0) {
 		write_freqs(r, f, offset, &n, freqs);
 		write_edges(r, f, offset, freqs);
@@ -475,26 +482,65 @@ static size_t count_overlapping(const struct spot *spots, size_t own, size_t n)
 	return i;
 }
 
-static int each_procedure(struct run *r, const struct spot *spots, size_t count,
-			  struct vt_error *err)
+/* Of the procedure linkage table: so it is named where symbols are read. */
+static bool is_stub(const struct spot *spot)
+{
+	static const char suffix[] = "@plt";
+	size_t n = spot->symbol ? strlen(spot->symbol->name) : 0;
+
+	return n >= strlen(suffix) && strcmp(spot->symbol->name + n - strlen(suffix), suffix) == 0;
+}
+
+/* Those of one procedure, or of none, if it is their turn; `n` are left of the image. */
+static int do_alike(struct run *r, const struct spot *spots, size_t own, size_t n,
+		    struct vt_error *err)
+{
+	struct part part = {spots, own, 0};
+
+	if (r->stubs != is_stub(spots))
+		return 0;
+	r->totals->samples += samples_in(spots, own);
+	if (spots->symbol) {
+		part.all = count_overlapping(spots, own, n);
+		return do_procedure(r, &part, err);
+	}
+	if (spots->place.image == VT_UNMAPPED_IMAGE)
+		r->totals->unmapped += samples_in(spots, own);
+	else
+		r->totals->outside += samples_in(spots, own);
+	return 0;
+}
+
+/* Those of one image: its stubs come last, for then it is known how often they are called. */
+static int do_image(struct run *r, const struct spot *spots, size_t count, struct vt_error *err)
+{
+	size_t i, n;
+	int turn, code = 0;
+
+	vt_freqcalls_clear(&r->calls);
+	for (turn = 0; turn < 2; turn++) {
+		r->stubs = turn;
+		for (i = 0; i < count && code == 0; i += n) {
+			n = count_alike(spots + i, count - i);
+			code = do_alike(r, spots + i, n, count - i, err);
+		}
+	}
+	return code;
+}
+
+static int each_image(struct run *r, const struct spot *spots, size_t count, struct vt_error *err)
 {
 	size_t i, n;
 	int code = 0;
 
+	vt_freqcalls_init(&r->calls);
 	for (i = 0; i < count && code == 0; i += n) {
-		n = count_alike(spots + i, count - i);
-		r->totals->samples += samples_in(spots + i, n);
-		if (spots[i].symbol) {
-			struct part part = {spots + i, n,
-					    count_overlapping(spots + i, n, count - i)};
-
-			code = do_procedure(r, &part, err);
-		} else if (spots[i].place.image == VT_UNMAPPED_IMAGE) {
-			r->totals->unmapped += samples_in(spots + i, n);
-		} else {
-			r->totals->outside += samples_in(spots + i, n);
-		}
+		for (n = 1; i + n < count && spots[i + n].place.image == spots[i].place.image &&
+			    spots[i + n].place.pid == spots[i].place.pid;)
+			n++;
+		code = do_image(r, spots + i, n, err);
 	}
+	vt_freqcalls_fini(&r->calls);
 	return code;
 }
 
@@ -509,7 +555,7 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	*totals = (struct vt_freqrun_totals){0};
 	code = find_spots(o, &spots, &count, err);
 	if (code == 0)
-		code = each_procedure(&r, spots, count, err);
+		code = each_image(&r, spots, count, err);
 	free(spots);
 	return code;
 }

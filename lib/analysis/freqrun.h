@@ -57,7 +57,8 @@ struct vt_freqrun_totals {
 };
 
 /*
- * Writes FREQ and EDGE records of each procedure, in order of image and address.  0; -VT_E_NOMEM;
+ * Writes FREQ and EDGE records of each procedure, in order of image and address but for the stubs
+ * of the procedure linkage table, which come behind an image's others.  0; -VT_E_NOMEM;
  * errors of the writer stick to it.  `w` may be NULL: only the totals are wanted.
  */
 int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,

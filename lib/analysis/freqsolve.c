@@ -15,8 +15,10 @@
  * A flow of minimum cost wants costs that grow straight on.  So it is found several times: each
  * time, what was far from its estimate is made to cost no more in all than what it may.
  */
-#define STALL_COST 2.5 /* logarithms of likelihood that a stalled point costs, and */
-#define WAIT_COST  4.0 /* that a point with too little time does */
+#define STALL_COST 2.5 /* logarithms of likelihood that a stalled point typically costs, */
+#define WAIT_COST  4.0 /* a point with too little time, */
+#define NEVER_COST 8.0 /* and one that took time, but never was executed */
+#define HALVINGS   7   /* of the estimate, down to which likelihood is looked at */
 #define ROUNDS	   4
 
 /* The flow of the most frequent block in units, and logarithms of likelihood in units of cost. */
@@ -87,19 +89,66 @@ static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_min
 
 /* ---- what a class costs ---- */
 
+/* The slope up to which corners count so far as the likelihood at hand bears it out. */
+static double slope_to(const struct solver *s, uint32_t block, const struct vti_estimate *e,
+		       double at, double typical)
+{
+	uint32_t c = s->w->in->flow->classes->block[block];
+	double cost = vti_freq_unlikely(s->w, c, at) - vti_freq_unlikely(s->w, c, e->f);
+
+	if (isnan(cost))
+		cost = typical;
+	return fmax(cost, 0.25 * typical) / fabs(e->f - at);
+}
+
+/*
+ * From nothing up to the outermost corner below the estimate.  Below what it is so far, all points
+ * stall ever longer: that grows less likely with each halving.
+ */
+static int add_deep(struct solver *s, uint32_t block, const struct vti_estimate *e, double is,
+		    double cap, struct vt_error *err)
+{
+	uint32_t c = s->w->in->flow->classes->block[block];
+	double top = fmax(e->f - corners[NCORNERS - 1] * e->sigma, 0);
+	double points = fmax(e->points, 0.3);
+	int k, code = 0;
+
+	for (k = 1; k <= HALVINGS && code == 0; k++) {
+		bool last = k == HALVINGS;
+		double high = fmin(ldexp(e->f, 1 - k), top);
+		double low = last ? 0 : fmin(ldexp(e->f, -k), top);
+		double cost =
+			last ? NEVER_COST * points
+			     : vti_freq_unlikely(s->w, c, low) - vti_freq_unlikely(s->w, c, high);
+		int64_t size = units(s, high) - units(s, low);
+		struct vt_mincost_arc arc = {.want = size, .at_most = size};
+
+		if (size <= 0)
+			continue;
+		if (isnan(cost))
+			cost = 0.5 * points;
+		arc.less = cost_of(s, low >= is ? cap : fmax(cap, cost / (high - low)));
+		code = add(s, node_in(block), node_out(block), &arc, err);
+	}
+	return code;
+}
+
 /* From the outermost corner below the estimate up to it. */
 static int add_below(struct solver *s, uint32_t block, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
-	double far = s->first ? e->f : fmax(e->f - s->w->blocks[block].f, 0.5 * e->f);
-	double cap = STALL_COST * fmax(e->points, 0.3) / far, below = 0;
+	double is = s->first ? 0.25 * e->f : s->w->blocks[block].f;
+	double cap, far = fmin(fmax(is, e->f / 64), 0.75 * e->f);
 	size_t i;
-	int code = 0;
+	int code;
 
-	for (i = NCORNERS; i-- > 0 && code == 0;) {
-		double at = fmax(e->f - corners[i] * e->sigma, 0);
-		double middle = i + 1 < NCORNERS ? (corners[i] + corners[i + 1]) / 2 : 6;
-		int64_t size = units(s, at) - units(s, below);
+	cap = slope_to(s, block, e, far, STALL_COST * fmax(e->points, 0.3));
+	code = add_deep(s, block, e, far, cap, err);
+	for (i = NCORNERS - 1; i-- > 0 && code == 0;) {
+		double high = fmax(e->f - corners[i] * e->sigma, 0);
+		double low = fmax(e->f - corners[i + 1] * e->sigma, 0);
+		double middle = (corners[i] + corners[i + 1]) / 2;
+		int64_t size = units(s, high) - units(s, low);
 		struct vt_mincost_arc arc = {
 			.want = size,
 			.at_most = size,
@@ -108,7 +157,6 @@ static int add_below(struct solver *s, uint32_t block, const struct vti_estimate
 
 		if (size > 0)
 			code = add(s, node_in(block), node_out(block), &arc, err);
-		below = fmax(at, below);
 	}
 	return code;
 }
@@ -117,8 +165,8 @@ static int add_above(struct solver *s, uint32_t block, const struct vti_estimate
 		     struct vt_error *err)
 {
 	double near = fmax(0.25 * e->f, 2 * e->sigma);
-	double far = s->first ? 16 * near : fmax(s->w->blocks[block].f - e->f, near);
-	double cap = WAIT_COST * fmax(e->points, 0.5) / far;
+	double is = s->first ? e->f + 4 * near : fmax(s->w->blocks[block].f, e->f + near);
+	double cap = slope_to(s, block, e, is, WAIT_COST * fmax(e->points, 0.5));
 	size_t i;
 	int code = 0;
 
