@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/ooo_internal.h"
+#include "machine/ooo_queue.h"
 
 /* Cycles of which it is known what is issued in them: a power of 2. */
 #define CYCLES 4096
@@ -52,10 +53,7 @@ struct vt_ooo {
 	struct places stores;
 	struct places ints;
 	struct places fps;
-	/* The queue: when each leaves it, in no order. */
-	uint64_t *queue;
-	uint32_t queued;
-	uint32_t room;
+	struct vti_oooqueue queue;
 	struct value values[VT_NREGS];
 	uint64_t uses[VT_CORE_UNITS];
 	struct issues *issues; /* CYCLES of them */
@@ -119,49 +117,6 @@ static void places_take(struct places *p, uint32_t n, uint64_t free)
 		if (++p->next == p->size)
 			p->next = 0;
 	}
-}
-
-/* ---- the queue ---- */
-
-static void queue_push(struct vt_ooo *e, uint64_t leaves)
-{
-	if (e->queued < e->room)
-		e->queue[e->queued++] = leaves;
-}
-
-/* Those that have left at `at` are gone; when the first of the others will. */
-static uint64_t queue_leave(struct vt_ooo *e, uint64_t at)
-{
-	uint64_t first = UINT64_MAX;
-	uint32_t i, n = 0;
-
-	for (i = 0; i < e->queued; i++) {
-		uint64_t leaves = e->queue[i];
-		bool stays = leaves > at;
-
-		e->queue[n] = leaves;
-		n += stays;
-		if (stays && leaves < first)
-			first = leaves;
-	}
-	e->queued = n;
-	return first;
-}
-
-/* When there is room for `n` in the queue, at `at` or later.  Who has left is noticed when needed.
- */
-static uint64_t queue_when(struct vt_ooo *e, uint64_t at, uint32_t n)
-{
-	uint64_t first;
-
-	if (!e->room || e->queued + n <= e->room)
-		return at;
-	first = queue_leave(e, at);
-	while (e->queued && e->queued + n > e->room) {
-		at = first;
-		first = queue_leave(e, at);
-	}
-	return at;
 }
 
 /* ---- the front end ---- */
@@ -233,7 +188,7 @@ static uint64_t when_room(struct vt_ooo *e, const struct needs *n, uint64_t at, 
 	when = t > when ? t : when;
 	t = places_when(&e->fps, n->fps);
 	when = t > when ? t : when;
-	when = queue_when(e, when, n->queued);
+	when = vti_oooqueue_when(&e->queue, when, n->queued);
 	if (when > at)
 		*cause = VT_STALL_QUEUE;
 	t = places_when(&e->stores, n->stores);
@@ -435,7 +390,7 @@ static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *load
 	await_operands(e, x, u, n, r);
 	r->issued = u->op_class == VT_OP_NOP ? r->ready : issue(e, u, r->ready);
 	if (u->op_class != VT_OP_NOP)
-		queue_push(e, r->issued);
+		vti_oooqueue_push(&e->queue, r->issued);
 	r->made = r->issued + u->latency;
 	if (u->op_class == VT_OP_LOAD)
 		load(e, (*loads)++, r);
@@ -520,7 +475,7 @@ static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cos
 	cost->head = e->retire.cycle - before.cycle;
 	cost->nstalls = 0;
 	cost->used = cost->head * e->retire.width;
-	if (first > before.cycle)
+	if (first > before.cycle && !x->in->brief)
 		vti_ooo_explain(x, &before, first, cost);
 	free = cost->cycle + 1;
 	places_take(&e->rob, x->needs.slots, free);
@@ -606,18 +561,16 @@ struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *ho
 	e->fetch.width = m->fetch ? m->fetch : 1;
 	e->place.width = m->decode ? m->decode : 1;
 	e->retire.width = m->retire ? m->retire : 1;
-	e->room = m->queue;
 	/* As many as the stages hold, and no fewer than a group or two. */
 	waiting = e->depth < 64 && e->fetch.width < 64 ? (e->depth + 2) * e->fetch.width : 64;
 	e->nstored = m->stores;
-	e->queue = e->room ? calloc(e->room, sizeof(*e->queue)) : NULL;
 	e->stored = e->nstored ? calloc(e->nstored, sizeof(*e->stored)) : NULL;
 	e->issues = calloc(CYCLES, sizeof(*e->issues));
 	if (!places_init(&e->fetched, waiting) || !places_init(&e->rob, m->rob) ||
 	    !places_init(&e->loads, m->loads) || !places_init(&e->stores, m->stores) ||
 	    !places_init(&e->ints, renaming(m->int_registers)) ||
-	    !places_init(&e->fps, renaming(m->fp_registers)) || (e->room && !e->queue) ||
-	    (e->nstored && !e->stored) || !e->issues) {
+	    !places_init(&e->fps, renaming(m->fp_registers)) ||
+	    !vti_oooqueue_init(&e->queue, m->queue) || (e->nstored && !e->stored) || !e->issues) {
 		vt_ooo_free(e);
 		return NULL;
 	}
@@ -634,7 +587,7 @@ void vt_ooo_free(struct vt_ooo *e)
 	free(e->stores.free);
 	free(e->ints.free);
 	free(e->fps.free);
-	free(e->queue);
+	vti_oooqueue_fini(&e->queue);
 	free(e->stored);
 	free(e->issues);
 	free(e);

@@ -58,6 +58,7 @@ struct vt_ooo_insn {
 	uint64_t tag; /* what stalls of later ones call it */
 	bool taken;   /* the next one is not behind it */
 	bool mispredicted;
+	bool brief; /* what slots are lost to is not asked: all count as used */
 };
 
 /* When it was where; cycles. */

@@ -109,8 +109,9 @@ uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint
 	uint32_t i;
 
 	b->insns[b->ninsns - 1].next = next;
-	if (c->inorder && due)
-		return vti_siminorder_run_block(c->inorder, b, due);
+	if (due)
+		return c->ooo ? vti_simooo_run_block(c->ooo, b, due)
+			      : vti_siminorder_run_block(c->inorder, b, due);
 	for (i = 0; i < b->ninsns; i++)
 		vt_simcore_run(c, &b->insns[i]);
 	return 0;

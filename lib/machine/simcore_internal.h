@@ -31,6 +31,7 @@ uint64_t vti_siminorder_cycle(const struct vti_siminorder *s);
 struct vti_simooo *vti_simooo_new(const struct vt_core *m, const struct vt_sim_hooks *hooks);
 void vti_simooo_free(struct vti_simooo *s);
 void vti_simooo_run(struct vti_simooo *s, const struct vt_sim_insn *insn);
+uint64_t vti_simooo_run_block(struct vti_simooo *s, const struct vt_sim_block *b, uint64_t due);
 uint64_t vti_simooo_cycle(const struct vti_simooo *s);
 
 #endif

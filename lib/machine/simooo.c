@@ -164,11 +164,12 @@ uint64_t vti_simooo_cycle(const struct vti_simooo *s)
 	return s->cycle;
 }
 
-void vti_simooo_run(struct vti_simooo *s, const struct vt_sim_insn *insn)
+/* `cost` is used until the next one; s->out points to it. */
+static void run(struct vti_simooo *s, const struct vt_sim_insn *insn, bool brief,
+		struct vt_inorder_cost *cost)
 {
 	uint64_t fall = insn->addr + insn->op->length;
-	struct vt_ooo_insn in = {.op = insn->op, .tag = insn->tag};
-	struct vt_inorder_cost cost;
+	struct vt_ooo_insn in = {.op = insn->op, .tag = insn->tag, .brief = brief};
 	struct vt_ooo_times times;
 
 	s->insn = insn;
@@ -181,17 +182,40 @@ void vti_simooo_run(struct vti_simooo *s, const struct vt_sim_insn *insn)
 						    insn->target, insn->next);
 		in.mispredicted = s->predicted != insn->next;
 	}
-	vt_ooo_run(s->engine, &in, &cost, &times);
-	s->cycle = cost.cycle;
+	vt_ooo_run(s->engine, &in, cost, &times);
+	s->cycle = cost->cycle;
 	s->out.tag = insn->tag;
 	s->out.addr = insn->addr;
-	s->out.cycle = cost.cycle;
-	s->out.head = cost.head;
-	s->out.used = cost.used;
+	s->out.cycle = cost->cycle;
+	s->out.head = cost->head;
+	s->out.used = cost->used;
 	s->out.fetch_cycle = times.fetched;
 	s->out.done_cycle = times.done;
 	s->out.mispredicted = in.mispredicted;
-	s->out.nstalls = cost.nstalls;
-	s->out.stalls = cost.stalls;
+	s->out.nstalls = cost->nstalls;
+	s->out.stalls = cost->stalls;
+}
+
+void vti_simooo_run(struct vti_simooo *s, const struct vt_sim_insn *insn)
+{
+	struct vt_inorder_cost cost;
+
+	run(s, insn, false, &cost);
 	s->hooks.retire(s->hooks.arg, &s->out);
+}
+
+uint64_t vti_simooo_run_block(struct vti_simooo *s, const struct vt_sim_block *b, uint64_t due)
+{
+	struct vt_inorder_cost cost;
+	uint64_t head = 0;
+	uint32_t i;
+
+	for (i = 0; i < b->ninsns; i++) {
+		run(s, &b->insns[i], true, &cost);
+		if (cost.cycle < due)
+			head += cost.head;
+		else
+			s->hooks.retire(s->hooks.arg, &s->out);
+	}
+	return head;
 }
