@@ -291,7 +291,8 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 	json_t *v;
 	bool ok;
 
-	s.src = (struct vt_calc_source){p->profile, p->images, p->freqs, o->syntax, event_of(p)};
+	s.src = (struct vt_calc_source){p->profile, p->images, p->freqs,
+					p->code,    o->syntax, event_of(p)};
 	if (!check_images(&s))
 		return false;
 	if (o->view == APP_CYCLES_GRAPH && o->graph == APP_GRAPH_SVG && !o->form.json &&

@@ -216,7 +216,8 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 		return false;
 	p->profile = vt_profile_new(p->images);
 	p->freqs = vt_freqprofile_new();
-	if (!p->profile || !p->freqs) {
+	p->code = vt_blockcode_new();
+	if (!p->profile || !p->freqs || !p->code) {
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 		return app_fail(a, &err);
 	}
@@ -229,7 +230,8 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 					  : "vfreq estimates them");
 		return app_fail(a, &err);
 	}
-	if (vt_freqprofile_finish(p->freqs, &err) < 0 || note_images(p, &err) < 0 ||
+	if (vt_freqprofile_finish(p->freqs, &err) < 0 ||
+	    vt_blockcode_finish(p->code, p->profile, &err) < 0 || note_images(p, &err) < 0 ||
 	    (!vt_profile_nplaces(p->profile) && count_cycles(p, &err) < 0))
 		return app_fail(a, &err);
 	return true;

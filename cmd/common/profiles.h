@@ -33,8 +33,8 @@ struct app_profile {
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
 	struct vt_profile *profile;
-	struct vt_hotprofile *lists; /* NULL unless asked for */
-	struct vt_blockcode *code;
+	struct vt_hotprofile *lists;  /* NULL unless asked for */
+	struct vt_blockcode *code;    /* likewise */
 	struct vt_freqprofile *freqs; /* NULL unless asked for */
 	struct vt_hash freq_images;   /* uint32_t: the images that they are of */
 	struct vt_hash seen_images;   /* those, and then others with samples */
@@ -57,7 +57,8 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 			     const char *symfs);
 
 /*
- * The same, and keeps the stream's frequencies, edges and stalls in `freqs`.  A stream without
+ * The same, and keeps the stream's frequencies, edges and stalls in `freqs`, and the code of its
+ * blocks.  A stream without
  * frequencies is an error, unless `none` allows it.  Where there are no samples, as in what a
  * simulator knows, cycles stand for them in `profile`.
  */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/listcalc.h"
 
+#include <elf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/listing_internal.h"
+#include "analysis/proccode.h"
 #include "analysis/stallcause.h"
 #include "base/intern.h"
 #include "image/lines.h"
@@ -46,33 +48,26 @@ static const char *keep(struct vt_calc *c, const char *text)
 	return id == UINT32_MAX ? "" : vt_intern_get(c->texts, id);
 }
 
-static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src, struct vt_error *err)
+static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src,
+			const struct vt_proccode *code, struct vt_error *err)
 {
 	enum vt_unknown why;
-	const struct vt_elf *elf = vt_images_elf(src->images, c->proc.image, &why);
-	const struct vt_elf_info *info = elf ? vt_elf_info(elf) : NULL;
 	struct vt_lines *lines = vt_images_lines(src->images, c->proc.image);
-	struct vt_disasm *d;
+	struct vt_disasm *d = vt_disasm_new(EM_X86_64, 64, false, src->syntax, err);
 	uint32_t i;
 
-	if (!info) {
-		vt_error_set(err, VT_E_NOTFOUND, "%s: %s", c->proc.name, vt_unknown_text(why));
-		return false;
-	}
-	d = vt_disasm_new(info->machine, info->bits, info->big, src->syntax, err);
 	if (!d)
 		return false;
 	vt_disasm_set_symbols(d, vti_listing_name,
 			      vt_images_symbols(src->images, c->proc.image, c->proc.pid, &why));
 	for (i = 0; i < c->cfg->ninsns; i++) {
 		const struct vt_cfg_insn *in = &c->cfg->insns[i];
+		uint64_t at = in->addr - c->proc.start;
 		struct vt_insn insn = {.text = ""};
-		size_t size = 0;
-		const uint8_t *bytes = vt_elf_bytes(elf, in->addr, &size);
 		struct vt_line line = {.file = ""};
 
-		if (bytes && size)
-			vt_disasm_at(d, bytes, size, in->addr, &insn);
+		if (at < code->size)
+			vt_disasm_at(d, code->bytes + at, code->size - (size_t)at, in->addr, &insn);
 		if (lines && !vt_lines_at(lines, in->addr, &line))
 			line = (struct vt_line){.file = ""};
 		c->insns[i] = (struct vt_calc_insn){.address = in->addr,
@@ -169,7 +164,8 @@ static void place_edges(struct vt_calc *c, const struct vt_calc_source *src)
 	}
 }
 
-static bool fill(struct vt_calc *c, const struct vt_calc_source *src, struct vt_error *err)
+static bool fill(struct vt_calc *c, const struct vt_calc_source *src,
+		 const struct vt_proccode *code, struct vt_error *err)
 {
 	uint32_t b;
 
@@ -181,7 +177,7 @@ static bool fill(struct vt_calc *c, const struct vt_calc_source *src, struct vt_
 		vt_error_set(err, VT_E_NOMEM, "out of memory");
 		return false;
 	}
-	if (!disassemble(c, src, err))
+	if (!disassemble(c, src, code, err))
 		return false;
 	for (b = 0; b < c->cfg->nblocks; b++) {
 		c->blocks[b].block = &c->cfg->blocks[b];
@@ -193,11 +189,27 @@ static bool fill(struct vt_calc *c, const struct vt_calc_source *src, struct vt_
 	return true;
 }
 
+static bool draw(struct vt_calc *c, const struct vt_calc_source *src, struct vt_proccode *code,
+		 struct vt_error *err)
+{
+	struct vt_cfg_source flow = {
+		.start = c->proc.start, .images = src->images, .image = c->proc.image};
+
+	if (vt_proccode_find(src->images, src->code, &c->proc, code, err) < 0)
+		return false;
+	flow.code = code->bytes;
+	flow.size = code->size;
+	c->cfg = vt_cfg_new(&flow, err);
+	return c->cfg && fill(c, src, code, err);
+}
+
 struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_procedure *proc,
 			    struct vt_error *err)
 {
 	struct vt_calc *c = calloc(1, sizeof(*c));
+	struct vt_proccode code = {0};
 	uint64_t first, end;
+	bool ok;
 
 	if (!c) {
 		vt_error_set(err, VT_E_NOMEM, "out of memory");
@@ -212,8 +224,9 @@ struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_pr
 		return NULL;
 	}
 	c->base = proc->start - first;
-	c->cfg = vt_cfg_of_image(src->images, proc->image, proc->start, proc->end, err);
-	if (!c->cfg || !fill(c, src, err)) {
+	ok = draw(c, src, &code, err);
+	vt_proccode_fini(&code);
+	if (!ok) {
 		vt_calc_free(c);
 		return NULL;
 	}

@@ -65,6 +65,7 @@ struct vt_calc_source {
 	const struct vt_profile *profile;
 	struct vt_images *images;
 	const struct vt_freqprofile *freqs;
+	const struct vt_blockcode *code; /* what no file has, or NULL */
 	enum vt_syntax syntax;
 	size_t event; /* of the profile: that the frequencies rest on; SIZE_MAX: none */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/proccode.h"
 #include "base/buf.h"
 
 /*
@@ -14,86 +15,9 @@
 #define WARM_IN_ORDER	  40
 #define WARM_OUT_OF_ORDER 160
 
-/* int3, which padding is made of, and which ends what control can reach. */
-#define NO_CODE 0xcc
-
 static int no_memory(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
-/* ---- the code ---- */
-
-/* What a procedure is made of; `owned` if there is no file that has it. */
-struct code {
-	const uint8_t *bytes;
-	size_t size;
-	uint8_t *owned;
-};
-
-static bool code_of_file(struct vt_images *images, const struct vt_procedure *proc, struct code *c)
-{
-	enum vt_unknown why;
-	const struct vt_elf *elf = vt_images_elf(images, proc->image, &why);
-	size_t avail = 0;
-
-	if (!elf || vt_elf_info(elf)->machine != VT_MACHINE_X86_64)
-		return false;
-	c->bytes = vt_elf_bytes(elf, proc->start, &avail);
-	c->size = avail < proc->end - proc->start ? avail : (size_t)(proc->end - proc->start);
-	return c->bytes && c->size;
-}
-
-static bool code_of_blocks(struct vt_images *images, const struct vt_blockcode *blocks,
-			   const struct vt_procedure *proc, struct code *c)
-{
-	const struct vt_image *image = vt_images_get(images, proc->image);
-	bool anonymous = image && image->type == VT_IMAGE_ANON;
-	uint64_t offset = proc->start, i = 0;
-	bool any = false;
-
-	if (!anonymous && !vt_images_offset(images, proc->image, proc->start, &offset))
-		return false;
-	memset(c->owned, NO_CODE, c->size);
-	while (i < c->size) {
-		size_t size = 0;
-		const uint8_t *bytes = vt_blockcode_at(
-			blocks, anonymous ? VT_UNMAPPED_IMAGE : proc->image, offset + i, &size);
-
-		if (!bytes || !size || size > c->size - i) {
-			i++;
-			continue;
-		}
-		memcpy(c->owned + i, bytes, size);
-		any = true;
-		i += size;
-	}
-	c->bytes = c->owned;
-	return any;
-}
-
-/* More than any compiler makes of one procedure: for code without a file all of it is copied. */
-#define MAX_PROCEDURE (UINT64_C(64) << 20)
-
-static int find_code(struct vt_images *images, const struct vt_blockcode *blocks,
-		     const struct vt_procedure *proc, struct code *c, struct vt_error *err)
-{
-	if (proc->end <= proc->start)
-		return vt_error_set(err, VT_E_NOTFOUND, "no procedure");
-	if (proc->end - proc->start > MAX_PROCEDURE)
-		return vt_error_set(err, VT_E_LIMIT, "%s: a procedure of %" PRIu64 " bytes",
-				    proc->name, proc->end - proc->start);
-	if (code_of_file(images, proc, c))
-		return 0;
-	if (blocks) {
-		c->size = (size_t)(proc->end - proc->start);
-		c->owned = malloc(c->size);
-		if (!c->owned)
-			return no_memory(err);
-		if (code_of_blocks(images, blocks, proc, c))
-			return 0;
-	}
-	return vt_error_set(err, VT_E_NOTFOUND, "%s: its code is not there", proc->name);
 }
 
 /* ---- which block comes before which ---- */
@@ -434,7 +358,7 @@ int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const doub
 
 /* ---- all of it ---- */
 
-static int decode(struct vt_procflow *f, const struct code *c, const struct vt_core *m,
+static int decode(struct vt_procflow *f, const struct vt_proccode *c, const struct vt_core *m,
 		  struct vt_error *err)
 {
 	const struct vt_cfg *g = f->cfg;
@@ -456,7 +380,7 @@ static int decode(struct vt_procflow *f, const struct code *c, const struct vt_c
 	return 0;
 }
 
-static int make_graph(struct vt_procflow *f, struct vt_images *images, const struct code *c,
+static int make_graph(struct vt_procflow *f, struct vt_images *images, const struct vt_proccode *c,
 		      struct vt_error *err)
 {
 	const struct vt_cfg_source src = {
@@ -484,12 +408,12 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const struct vt_blockcode *code, const struct vt_core *m,
 			 struct vt_error *err)
 {
-	struct code c = {0};
-	int failed = find_code(images, code, &f->proc, &c, err);
+	struct vt_proccode c = {0};
+	int failed = vt_proccode_find(images, code, &f->proc, &c, err);
 
 	if (failed == 0)
 		failed = decode(f, &c, m, err);
-	free(c.owned);
+	vt_proccode_fini(&c);
 	return failed < 0 ? failed : schedule(f, m, err);
 }
 
@@ -497,7 +421,7 @@ struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_
 				      const struct vt_procedure *proc, struct vt_error *err)
 {
 	struct vt_procflow *f = calloc(1, sizeof(*f));
-	struct code c = {0};
+	struct vt_proccode c = {0};
 	int failed;
 
 	if (!f) {
@@ -505,10 +429,10 @@ struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_
 		return NULL;
 	}
 	f->proc = *proc;
-	failed = find_code(images, code, proc, &c, err);
+	failed = vt_proccode_find(images, code, proc, &c, err);
 	if (failed == 0)
 		failed = make_graph(f, images, &c, err);
-	free(c.owned);
+	vt_proccode_fini(&c);
 	if (failed < 0) {
 		vt_procflow_free(f);
 		return NULL;

@@ -26,6 +26,8 @@ struct vt_images {
 	struct vti_image *last;
 	struct vt_hash jits; /* of struct vti_jit, by process */
 	uint32_t nksymbols;
+	uint32_t anon_pid; /* the only process known to have generated code; 0: none, or several */
+	bool anon_seen;
 };
 
 static const char *const unknown_texts[VT_NUNKNOWNS] = {
@@ -133,6 +135,22 @@ void vt_images_set_base(struct vt_images *im, uint32_t id, uint64_t address)
 		image->base = address;
 }
 
+/* linux/mman.h, PROT_EXEC; 0 is what a stream has that does not tell. */
+#define PROT_EXEC 4
+
+static void note_anonymous(struct vt_images *im, const struct vt_record *rec)
+{
+	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
+	uint32_t pid = (uint32_t)vt_record_u64(rec, VT_MAP_PID);
+
+	if (prot && !(prot & PROT_EXEC))
+		return;
+	if (im->anon_seen && im->anon_pid != pid)
+		pid = 0;
+	im->anon_seen = true;
+	im->anon_pid = pid;
+}
+
 static void feed_map(struct vt_images *im, const struct vt_record *rec)
 {
 	struct vti_image *image = find(im, (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE));
@@ -140,6 +158,8 @@ static void feed_map(struct vt_images *im, const struct vt_record *rec)
 
 	if (!image)
 		return;
+	if (image->pub.type == VT_IMAGE_ANON)
+		note_anonymous(im, rec);
 	if (image->pub.type == VT_IMAGE_KERNEL) {
 		image->text = vt_record_u64(rec, VT_MAP_OFFSET);
 		image->etext = start + vt_record_u64(rec, VT_MAP_LENGTH);
@@ -226,8 +246,12 @@ const struct vt_image *vt_images_at(const struct vt_images *im, size_t i)
 /* The symbols of a process's generated code. */
 static struct vt_symbols *jit_symbols(struct vt_images *im, int32_t pid, enum vt_unknown *why)
 {
-	struct vti_jit *j = vt_hash_find(&im->jits, &pid);
+	struct vti_jit *j;
 
+	/* Counts do not tell the process, but often there is only one that it can have been. */
+	if (pid <= 0)
+		pid = (int32_t)im->anon_pid;
+	j = vt_hash_find(&im->jits, &pid);
 	if (!j) {
 		j = vt_hash_add(&im->jits, &pid, NULL);
 		if (!j) {

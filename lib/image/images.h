@@ -92,7 +92,8 @@ const struct vt_image *vt_images_at(const struct vt_images *im, size_t i);
 const struct vt_image *vt_images_get(const struct vt_images *im, uint32_t id);
 
 /*
- * The symbol at an offset of an image (vt_map_offset()).  `pid` matters for anonymous code only.
+ * The symbol at an offset of an image (vt_map_offset()).  `pid` matters for anonymous code only; 0:
+ * of the process that alone has such code, if it is one.
  * Returns loc->why.  Never fails otherwise: want of memory counts as unreadable.
  */
 enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid, uint64_t offset,

@@ -92,11 +92,27 @@ cat >jit.c <<'END'
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Counts down from its argument. */
 static const unsigned char code[] = {0x31, 0xc0, 0x01, 0xf8, 0xff, 0xcf, 0x75, 0xfa, 0xc3};
 
-int main(void)
+/* As just-in-time compilers tell perf of what they make. */
+static void write_map(const void *p)
+{
+	char name[64];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(name, "w");
+	if (f) {
+		fprintf(f, "%lx %zx made_just_in_time\n", (unsigned long)p, sizeof(code));
+		fclose(f);
+	}
+	printf("%s\n", name);
+}
+
+int main(int argc, char **argv)
 {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -106,8 +122,9 @@ int main(void)
 	memcpy(&f, &p, sizeof(f));
 	for (i = 0; i < 1000; i++)
 		s += f(100);
-	printf("%u\n", s);
-	return 0;
+	if (argc > 1)
+		write_map(p);
+	return argv[argc] || !s;
 }
 END
 gcc -O1 -o jit jit.c
@@ -117,6 +134,17 @@ t_ok "and is in a summary" vlist --summary --image //anon -i jit.c
 t_like "without any cycles" 'No cycles have been estimated here' "$T_OUT"
 t_status "but cannot be listed" 2 vlist --calc --top 1 -i jit.c
 t_like "why is said" '//anon: no procedure: generated code without a perf map' "$T_ERR"
+
+# With a map, the blocks of the stream have the code; counts do not tell the process.
+vtrace record --full -o map.vt -- ./jit map >map.name 2>/dev/null
+vsim -m alpha21164 -S cycles:20 --interval geometric -o map.s map.vt 2>/dev/null
+t_pipe "generated code with a map" 'vfreq map.s | vculprit >map.c'
+t_ok "is listed" vlist --calc -i map.c made_just_in_time
+cp "$T_OUT" map.txt
+rm -f "$(cat map.name)"
+t_is "instruction for instruction" "$(grep -oE '^[0-9a-f]+  [a-z]+' map.txt | sed 's/.* //' |
+	tr '\n' ' ')" "xor add dec jne ret "
+t_like "with cycles" '^[0-9a-f]+  dec .*cy' map.txt
 
 # ---- no samples ----
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/proccode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* int3, which padding is made of, and which ends what control can reach. */
+#define NO_CODE 0xcc
+
+static bool code_of_file(struct vt_images *images, const struct vt_procedure *proc,
+			 struct vt_proccode *c)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(images, proc->image, &why);
+	size_t avail = 0;
+
+	if (!elf || vt_elf_info(elf)->machine != VT_MACHINE_X86_64)
+		return false;
+	c->bytes = vt_elf_bytes(elf, proc->start, &avail);
+	c->size = avail < proc->end - proc->start ? avail : (size_t)(proc->end - proc->start);
+	return c->bytes && c->size;
+}
+
+static bool code_of_blocks(struct vt_images *images, const struct vt_blockcode *blocks,
+			   const struct vt_procedure *proc, struct vt_proccode *c)
+{
+	const struct vt_image *image = vt_images_get(images, proc->image);
+	bool anonymous = image && image->type == VT_IMAGE_ANON;
+	uint64_t offset = proc->start, i = 0;
+	bool any = false;
+
+	if (!anonymous && !vt_images_offset(images, proc->image, proc->start, &offset))
+		return false;
+	memset(c->owned, NO_CODE, c->size);
+	while (i < c->size) {
+		size_t size = 0;
+		const uint8_t *bytes = vt_blockcode_at(
+			blocks, anonymous ? VT_UNMAPPED_IMAGE : proc->image, offset + i, &size);
+
+		if (!bytes || !size || size > c->size - i) {
+			i++;
+			continue;
+		}
+		memcpy(c->owned + i, bytes, size);
+		any = true;
+		i += size;
+	}
+	c->bytes = c->owned;
+	return any;
+}
+
+/* More than any compiler makes of one procedure: for code without a file all of it is copied. */
+#define MAX_PROCEDURE (UINT64_C(64) << 20)
+
+int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks,
+		     const struct vt_procedure *proc, struct vt_proccode *c, struct vt_error *err)
+{
+	if (proc->end <= proc->start)
+		return vt_error_set(err, VT_E_NOTFOUND, "no procedure");
+	if (proc->end - proc->start > MAX_PROCEDURE)
+		return vt_error_set(err, VT_E_LIMIT, "%s: a procedure of %" PRIu64 " bytes",
+				    proc->name, proc->end - proc->start);
+	if (code_of_file(images, proc, c))
+		return 0;
+	if (blocks) {
+		c->size = (size_t)(proc->end - proc->start);
+		c->owned = malloc(c->size);
+		if (!c->owned)
+			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		if (code_of_blocks(images, blocks, proc, c))
+			return 0;
+	}
+	return vt_error_set(err, VT_E_NOTFOUND, "%s: its code is not there", proc->name);
+}
+
+void vt_proccode_fini(struct vt_proccode *c)
+{
+	free(c->owned);
+	*c = (struct vt_proccode){0};
+}
