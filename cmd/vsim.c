@@ -20,6 +20,7 @@ struct options {
 	const char *model;
 	struct vt_opt_list samples;
 	int interval;
+	uint64_t stack;
 	const char *truth;
 	const char *symfs;
 	const char *output;
@@ -174,6 +175,11 @@ static void run(struct app *a, const struct options *o)
 
 	if (!parse_events(a, o, events, &so.nevents))
 		return;
+	if (o->stack > VT_SIMULATE_STACK) {
+		app_usage(a, "--branches: at most %d", VT_SIMULATE_STACK);
+		return;
+	}
+	so.stack = (uint32_t)o->stack;
 	if (vt_core_load(&core, o->model ? o->model : DEFAULT_MODEL, &err) < 0) {
 		app_fail(a, &err);
 		return;
@@ -216,6 +222,12 @@ int main(int argc, char **argv)
 		 .choices = interval_words,
 		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
 			 "geometric: each event equally likely; fixed"},
+		{.letter = 'b',
+		 .name = "branches",
+		 .type = VT_OPT_U64,
+		 .value = &o.stack,
+		 .arg = "N",
+		 .help = "give each sample a stack of the N branches taken last, up to 32"},
 		{.letter = 't',
 		 .name = "truth",
 		 .type = VT_OPT_STRING,

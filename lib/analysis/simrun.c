@@ -6,11 +6,12 @@
 #include "base/bytes.h"
 #include "image/imagedata.h"
 
-/* Of linux/perf_event.h: PERF_SAMPLE_IP, _TID, _TIME, _PERIOD. */
+/* Of linux/perf_event.h: PERF_SAMPLE_IP, _TID, _TIME … */
 #define SAMPLE_IP     (1u << 0)
 #define SAMPLE_TID    (1u << 1)
 #define SAMPLE_TIME   (1u << 2)
 #define SAMPLE_PERIOD (1u << 8)
+#define SAMPLE_STACK  (1u << 11) /* PERF_SAMPLE_BRANCH_STACK */
 
 struct process_entry {
 	int64_t pid;
@@ -40,6 +41,10 @@ static void write_sample(void *arg, const struct vt_sim_retired *r, uint32_t eve
 	row[VT_SAMPLE_PERIOD] = period;
 	row[VT_SAMPLE_MISC] = VTI_SIM_MODE;
 	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (t->time ? SAMPLE_TIME : 0);
+	if (p->stack.size) {
+		row[VT_SAMPLE_HAS] |= SAMPLE_STACK;
+		vti_simstack_write(&p->stack, s->w);
+	}
 	s->totals.taken++;
 	if (s->events[event].kind == VT_SIMULATE_CYCLES) {
 		struct vti_simplace *place = vti_simplace_at(&s->truth, r->tag);
@@ -54,6 +59,8 @@ static void retire(void *arg, const struct vt_sim_retired *r)
 	struct vti_simprocess *p = arg;
 
 	p->s->totals.cycles += r->head;
+	p->cycle = r->cycle;
+	p->mispredicted = r->mispredicted;
 	if (p->s->o.truth)
 		vti_simtruth_retire(&p->s->truth, r);
 	vti_simcounters_retire(&p->counters, r, write_sample, p);
@@ -106,6 +113,7 @@ static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, s
 	}
 	vti_simcounters_init(&p->counters, &s->o,
 			     s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u);
+	p->stack.size = s->o.stack < VT_SIMULATE_STACK ? s->o.stack : VT_SIMULATE_STACK;
 	e->process = p;
 	return p;
 }
@@ -198,6 +206,12 @@ static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t nex
 		count_edge(s, k,
 			   (uint32_t)(t->whole ? k->run.insns[k->run.ninsns - 1].tag : t->insn.tag),
 			   to);
+	/* Never a whole block then: run_step(). */
+	if (s->o.stack && next && next != t->insn.addr + t->insn.op->length &&
+	    (t->insn.op->flags & VT_FACT_BRANCH))
+		vti_simstack_push(&t->process->stack,
+				  &(struct vti_simbranch){t->insn.addr, next, t->process->cycle,
+							  t->process->mispredicted});
 }
 
 /* Of what a thread holds, all but the last instruction is executed. */
@@ -261,7 +275,7 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 	uint32_t i;
 
 	release(s, t, addr, s->o.truth ? k->insns[step->insn].place : VTI_NONE);
-	if (k->whole && step->insn_end - step->insn == step->block->ninsns) {
+	if (k->whole && !s->o.stack && step->insn_end - step->insn == step->block->ninsns) {
 		hold(s, t, k, step->data);
 		return;
 	}
@@ -294,8 +308,10 @@ static void take_turn(struct vti_simthread *t)
 {
 	struct vti_simprocess *p = t->process;
 
-	if (p->thread != t && p->thread)
+	if (p->thread != t && p->thread) {
 		vt_simcore_drain(p->core);
+		p->stack.count = 0;
+	}
 	p->thread = t;
 }
 
@@ -328,6 +344,7 @@ static void interrupt(struct vt_simulate *s, struct vti_simthread *t)
 		return;
 	take_turn(t);
 	release(s, t, 0, VTI_NONE);
+	t->process->stack.count = 0;
 }
 
 void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t)

@@ -7,6 +7,9 @@
 #include "analysis/simulate_internal.h"
 #include "base/buf.h"
 
+/* PERF_SAMPLE_BRANCH_USER and _ANY of linux/perf_event.h. */
+#define BRANCHES (1u << 0 | 1u << 3)
+
 /* ---- what the streams are told ---- */
 
 static void write_meta(struct vt_simulate *s, const char *key, const char *value)
@@ -40,6 +43,7 @@ static void write_events(struct vt_simulate *s, struct vt_writer *w)
 		row[VT_EVENT_ID] = VTI_SIMULATE_EVENT + i;
 		row[VT_EVENT_POLICY] = VT_POLICY_MODEL;
 		row[VT_EVENT_PERIOD] = s->events[i].interval.mean;
+		row[VT_EVENT_BRANCH_TYPE] = s->o.stack ? BRANCHES : 0;
 		vt_writer_text(w, VT_EVENT_NAME, name);
 		vt_writer_text(w, VT_EVENT_UNIT, name);
 	}

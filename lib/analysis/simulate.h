@@ -49,12 +49,14 @@ struct vt_simulate_event {
 };
 
 #define VT_SIMULATE_EVENTS 16
+#define VT_SIMULATE_STACK  32 /* as the last branch records of Intel's processors */
 
 struct vt_simulate_options {
 	const struct vt_core *core;		/* borrowed */
 	const struct vt_simulate_event *events; /* borrowed for the call; each kind once */
 	size_t nevents;				/* at most VT_SIMULATE_EVENTS */
 	uint64_t seed;
+	uint32_t stack; /* taken branches that each sample has, up to VT_SIMULATE_STACK; 0: none */
 	/*
 	 * A second stream, of what is true: FREQ, EDGE and STALL records, and what the first one
 	 * passes on.  Borrowed; may be NULL.

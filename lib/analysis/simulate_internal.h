@@ -123,6 +123,24 @@ static inline void vti_simcounters_retire(struct vti_simcounters *c, const struc
 		vti_simcounters_deliver(c, r, sample, arg);
 }
 
+/* ---- simstack.c: the branches taken last ---- */
+
+struct vti_simbranch {
+	uint64_t from;
+	uint64_t to;
+	uint64_t cycle; /* of its end */
+	bool mispredicted;
+};
+
+struct vti_simstack {
+	uint32_t size;
+	uint64_t count; /* so far; the n-th is at n % size */
+	struct vti_simbranch branches[VT_SIMULATE_STACK];
+};
+
+void vti_simstack_push(struct vti_simstack *k, const struct vti_simbranch *b);
+void vti_simstack_write(const struct vti_simstack *k, struct vt_writer *w);
+
 /* ---- simrun.c: executing ---- */
 
 /* More accesses of one instruction than that are left out. */
@@ -176,6 +194,9 @@ struct vti_simprocess {
 	struct vt_simcore *core;
 	struct vti_simthread *thread; /* whose turn it is */
 	struct vti_simcounters counters;
+	struct vti_simstack stack;
+	uint64_t cycle;	   /* of the end of the last instruction, and */
+	bool mispredicted; /* whether it was a mispredicted branch */
 };
 
 /*
