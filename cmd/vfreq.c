@@ -45,6 +45,7 @@ struct state {
 	struct vt_writer *writer; /* NULL: --json */
 	struct app_profile in;
 	struct app_counts exact;
+	struct vt_stackcount *stacks;
 	struct cpu cpu;
 	struct vt_core core;
 	size_t event;
@@ -102,7 +103,8 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 	for (; rec.row - first < count && code == 0; rec.row++) {
 		if (rec.kind == VT_META)
 			take_meta(&s->cpu, &rec);
-		if (rec.kind == VT_BLOCK)
+		code = vt_stackcount_feed(s->stacks, &rec, err);
+		if (rec.kind == VT_BLOCK && code == 0)
 			code = vt_blockcode_feed(s->in.code, &rec, err);
 		if (s->writer && is_passed_on(rec.kind) &&
 		    !(rec.kind == VT_META && is_own_meta(&rec)))
@@ -120,7 +122,8 @@ static bool start(struct state *s)
 		return false;
 	s->in.profile = vt_profile_new(s->in.images);
 	s->in.code = vt_blockcode_new();
-	if (!s->in.profile || !s->in.code) {
+	s->stacks = vt_stackcount_new();
+	if (!s->in.profile || !s->in.code || !s->stacks) {
 		vt_error_set(&err, VT_E_NOMEM, "out of memory");
 		return app_fail(s->app, &err);
 	}
@@ -134,7 +137,8 @@ static bool read_input(struct state *s, struct vt_reader *r)
 	if (!app_each_run(s->app, r, feed, s))
 		return false;
 	if (vt_profile_finish(s->in.profile, &err) < 0 ||
-	    vt_blockcode_finish(s->in.code, s->in.profile, &err) < 0)
+	    vt_blockcode_finish(s->in.code, s->in.profile, &err) < 0 ||
+	    vt_stackcount_finish(s->stacks, &err) < 0)
 		return app_fail(s->app, &err);
 	return true;
 }
@@ -332,6 +336,7 @@ static bool estimate(struct state *s)
 		.method = methods[s->o->method],
 		.exact = s->exact.counts,
 		.exact_images = s->exact.images,
+		.stacks = s->stacks,
 	};
 
 	if (s->event == SIZE_MAX) {
@@ -354,6 +359,7 @@ static void state_fini(struct state *s)
 	vt_buf_free(&s->cpu.description);
 	app_profile_end(&s->in);
 	app_counts_end(&s->exact);
+	vt_stackcount_free(s->stacks);
 }
 
 static void run(struct app *a, const struct options *o)

@@ -112,6 +112,11 @@ static struct vti_estimate lone_estimate(const struct vti_freqwork *w, uint32_t 
 	};
 }
 
+static enum vt_method method_of(const struct vti_freqwork *w, uint32_t class_)
+{
+	return w->classes[class_].counted ? VT_METHOD_BRANCHES : w->in->method;
+}
+
 static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t insn)
 {
 	const struct vt_freq_input *in = w->in;
@@ -120,7 +125,8 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 	if (in->exact && in->exact[insn] >= 0)
 		return counted(in->exact[insn]);
 	if (!vti_freq_repeats(w, insn))
-		return value_of(&w->blocks[in->flow->block[insn]], in->method);
+		return value_of(&w->blocks[in->flow->block[insn]],
+				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
 	e = lone_estimate(w, insn);
 	/* Nothing tells its stalls from its repetitions. */
 	e.sigma = vti_freq_doubt(&e);
@@ -135,9 +141,10 @@ static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
 	for (i = 0; i < w->g->ninsns; i++)
 		out->insn[i] = value_of_insn(w, i);
 	for (i = 0; i < w->g->nedges; i++)
-		out->edge[i] = in->exact_edges && in->exact_edges[i] >= 0
-				       ? counted(in->exact_edges[i])
-				       : value_of(&w->edges[i], in->method);
+		out->edge[i] =
+			in->exact_edges && in->exact_edges[i] >= 0
+				? counted(in->exact_edges[i])
+				: value_of(&w->edges[i], method_of(w, in->flow->classes->edge[i]));
 }
 
 /* ---- methods ---- */
@@ -191,6 +198,8 @@ static int find_flow(struct vti_freqwork *w, struct vt_error *err)
 	int code = vti_freq_likely(w, err);
 
 	ask_callers(w);
+	if (code == 0)
+		code = vti_freq_stacks(w, err);
 	return code < 0 ? code : vti_freq_solve(w, err);
 }
 

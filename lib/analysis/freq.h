@@ -13,6 +13,12 @@
 extern "C" {
 #endif
 
+/* A count that is a sample itself. */
+struct vt_freq_measure {
+	double executions; /* negative: not counted */
+	double sigma;	   /* its standard deviation */
+};
+
 /*
  * How often the instructions and edges of a procedure were executed, from samples of the time that
  * each instruction spent at the head of the queue: DCPI 6.1.
@@ -36,6 +42,14 @@ struct vt_freq_input {
 	const double *exact_edges;
 	/* How often control came to its start, by the method FLOW. */
 	struct vt_freq_entries entries;
+	/*
+	 * What branch stacks counted, likewise; both NULL: nothing.  It is used by the method FLOW
+	 * where it is more certain than what the samples tell.
+	 */
+	const struct vt_freq_measure *measured;
+	const struct vt_freq_measure *measured_edges;
+	double measure_unit;   /* the least count but 0 */
+	bool measure_timed;    /* they are executions; else in proportion to them */
 	enum vt_method method; /* NAIVE, PAPER or FLOW */
 	/*
 	 * Samples fall behind the instruction that they belong to, or are spread unevenly over

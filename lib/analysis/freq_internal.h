@@ -15,6 +15,7 @@ struct vti_estimate {
 	double points; /* issue points that it rests on */
 	double spread; /* standard deviation of their ratios, of f */
 	bool known;
+	bool counted; /* by branch stacks */
 };
 
 /* The instructions of each class, in order of address: insns[first[c] .. first[c + 1]). */
@@ -74,6 +75,9 @@ void vti_freq_forget(struct vti_freqwork *w);
  * or were not kept.
  */
 double vti_freq_unlikely(const struct vti_freqwork *w, uint32_t class_, double f);
+
+/* Takes what branch stacks counted for estimates that are less certain.  -VT_E_NOMEM. */
+int vti_freq_stacks(struct vti_freqwork *w, struct vt_error *err);
 
 /*
  * The frequency of one class from its points, for these: by the paper's clusters, which sorts

@@ -241,7 +241,7 @@ double vti_freq_unlikely(const struct vti_freqwork *w, uint32_t class_, double f
 {
 	const struct vti_freq_seen *s = w->seen[class_];
 
-	if (!s || !s->n || !(f > 0))
+	if (!s || !s->n || !(f > 0) || w->classes[class_].counted)
 		return NAN;
 	return -likelihood_at(s->list, s->n, log(f));
 }

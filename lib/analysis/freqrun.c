@@ -9,6 +9,7 @@
 #include "analysis/freqcalls.h"
 #include "analysis/procflow.h"
 #include "analysis/sameimage.h"
+#include "analysis/stackflow.h"
 #include "base/buf.h"
 
 static int no_memory(struct vt_error *err)
@@ -393,6 +394,27 @@ static bool is_skewed(const struct run *r)
 	return policy == VT_POLICY_INTERRUPT || policy == VT_POLICY_UNKNOWN;
 }
 
+/* Stacks of another event than time are taken for what they are in proportion to. */
+static int count_stacks(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+			struct vt_stackflow *s, struct vt_freq_input *in, struct vt_error *err)
+{
+	const struct vt_stackcount *c = r->o->stacks;
+	uint64_t time = vt_profile_event(r->o->profile, r->o->event)->id;
+	const struct vt_stackcount_event *e = c ? vt_stackcount_event(c, time) : NULL;
+	int code;
+
+	if (c && !e)
+		e = vt_stackcount_most(c);
+	if (!e)
+		return 0;
+	code = vt_stackflow_init(s, c, e->id, f, offset, r->o->scale, err);
+	in->measured = s->insns;
+	in->measured_edges = s->edges;
+	in->measure_unit = e->weight * r->o->scale;
+	in->measure_timed = e->timed && e->id == time;
+	return code;
+}
+
 static int analyse(struct run *r, struct vt_procflow *f, const struct part *part,
 		   struct vt_error *err)
 {
@@ -401,9 +423,12 @@ static int analyse(struct run *r, struct vt_procflow *f, const struct part *part
 	struct vt_freq_input in = {
 		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
 	struct numbers n = {0};
+	struct vt_stackflow stacks = {NULL};
 	struct vt_freqs *freqs = NULL;
 	int code = fill(r, f, part, offset, &n, err);
 
+	if (code == 0)
+		code = count_stacks(r, f, offset, &stacks, &in, err);
 	if (code == 0) {
 		in.samples = n.samples;
 		in.cycles = n.cycles;
@@ -423,6 +448,7 @@ static int analyse(struct run *r, struct vt_procflow *f, const struct part *part
 		r->totals->complete += f->cfg->complete;
 	}
 	vt_freqs_free(freqs);
+	vt_stackflow_fini(&stacks);
 	numbers_fini(&n);
 	return code;
 }

@@ -8,6 +8,7 @@
 #include "analysis/blockcode.h"
 #include "analysis/flowcount.h"
 #include "analysis/profile.h"
+#include "analysis/stackcount.h"
 #include "base/error.h"
 #include "image/images.h"
 #include "machine/core.h"
@@ -41,6 +42,11 @@ struct vt_freqrun_options {
 	/* What was counted of the same program; NULL: nothing. */
 	const struct vt_flowcount *exact;
 	const struct vt_images *exact_images;
+	/*
+	 * What branch stacks counted: those of the event, or if that has none, of the one that has
+	 * most.  NULL: nothing.
+	 */
+	const struct vt_stackcount *stacks;
 };
 
 /* Samples of the event: all, and what came of them. */

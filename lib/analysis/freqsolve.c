@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/freq_internal.h"
 #include "flow/mincost.h"
@@ -35,11 +36,12 @@ static const double corners[] = {0, 1, 2, 4};
 struct solver {
 	struct vti_freqwork *w;
 	struct vt_mincost *flow;
-	bool first;	     /* nothing is known yet of how far from its estimate what will be */
-	double unit;	     /* executions in one of flow */
-	uint32_t narcs;	     /* so far; arcs are numbered as they come */
-	uint32_t *blocks;    /* by block: the first of its arcs; behind the last block, their end */
-	uint32_t first_edge; /* the arc of the first edge */
+	bool first;	  /* nothing is known yet of how far from its estimate what will be */
+	double unit;	  /* executions in one of flow */
+	uint32_t narcs;	  /* so far; arcs are numbered as they come */
+	uint32_t *blocks; /* by block: the first of its arcs; behind the last block, their end */
+	uint32_t *edges;  /* likewise */
+	bool *seen;	  /* classes of which a block or edge pays */
 };
 
 static uint32_t node_in(uint32_t block)
@@ -89,12 +91,25 @@ static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_min
 
 /* ---- what a class costs ---- */
 
+/* The block or edge of a class that pays. */
+struct place {
+	uint32_t from; /* nodes */
+	uint32_t to;
+	uint32_t class_;
+	double f; /* its flow so far */
+};
+
+static bool has_cost(const struct vti_estimate *e)
+{
+	return e->known && isfinite(e->sigma) && e->sigma > 0;
+}
+
 /* The slope up to which corners count so far as the likelihood at hand bears it out. */
-static double slope_to(const struct solver *s, uint32_t block, const struct vti_estimate *e,
+static double slope_to(const struct solver *s, const struct place *p, const struct vti_estimate *e,
 		       double at, double typical)
 {
-	uint32_t c = s->w->in->flow->classes->block[block];
-	double cost = vti_freq_unlikely(s->w, c, at) - vti_freq_unlikely(s->w, c, e->f);
+	double cost =
+		vti_freq_unlikely(s->w, p->class_, at) - vti_freq_unlikely(s->w, p->class_, e->f);
 
 	if (isnan(cost))
 		cost = typical;
@@ -105,10 +120,9 @@ static double slope_to(const struct solver *s, uint32_t block, const struct vti_
  * From nothing up to the outermost corner below the estimate.  Below what it is so far, all points
  * stall ever longer: that grows less likely with each halving.
  */
-static int add_deep(struct solver *s, uint32_t block, const struct vti_estimate *e, double is,
-		    double cap, struct vt_error *err)
+static int add_deep(struct solver *s, const struct place *p, const struct vti_estimate *e,
+		    double is, double cap, struct vt_error *err)
 {
-	uint32_t c = s->w->in->flow->classes->block[block];
 	double top = fmax(e->f - corners[NCORNERS - 1] * e->sigma, 0);
 	double points = fmax(e->points, 0.3);
 	int k, code = 0;
@@ -117,9 +131,9 @@ static int add_deep(struct solver *s, uint32_t block, const struct vti_estimate 
 		bool last = k == HALVINGS;
 		double high = fmin(ldexp(e->f, 1 - k), top);
 		double low = last ? 0 : fmin(ldexp(e->f, -k), top);
-		double cost =
-			last ? NEVER_COST * points
-			     : vti_freq_unlikely(s->w, c, low) - vti_freq_unlikely(s->w, c, high);
+		double cost = last ? NEVER_COST * points
+				   : vti_freq_unlikely(s->w, p->class_, low) -
+					      vti_freq_unlikely(s->w, p->class_, high);
 		int64_t size = units(s, high) - units(s, low);
 		struct vt_mincost_arc arc = {.want = size, .at_most = size};
 
@@ -128,22 +142,22 @@ static int add_deep(struct solver *s, uint32_t block, const struct vti_estimate 
 		if (isnan(cost))
 			cost = 0.5 * points;
 		arc.less = cost_of(s, low >= is ? cap : fmax(cap, cost / (high - low)));
-		code = add(s, node_in(block), node_out(block), &arc, err);
+		code = add(s, p->from, p->to, &arc, err);
 	}
 	return code;
 }
 
 /* From the outermost corner below the estimate up to it. */
-static int add_below(struct solver *s, uint32_t block, const struct vti_estimate *e,
+static int add_below(struct solver *s, const struct place *p, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
-	double is = s->first ? 0.25 * e->f : s->w->blocks[block].f;
+	double is = s->first ? 0.25 * e->f : p->f;
 	double cap, far = fmin(fmax(is, e->f / 64), 0.75 * e->f);
 	size_t i;
 	int code;
 
-	cap = slope_to(s, block, e, far, STALL_COST * fmax(e->points, 0.3));
-	code = add_deep(s, block, e, far, cap, err);
+	cap = slope_to(s, p, e, far, STALL_COST * fmax(e->points, 0.3));
+	code = add_deep(s, p, e, far, cap, err);
 	for (i = NCORNERS - 1; i-- > 0 && code == 0;) {
 		double high = fmax(e->f - corners[i] * e->sigma, 0);
 		double low = fmax(e->f - corners[i + 1] * e->sigma, 0);
@@ -156,17 +170,17 @@ static int add_below(struct solver *s, uint32_t block, const struct vti_estimate
 		};
 
 		if (size > 0)
-			code = add(s, node_in(block), node_out(block), &arc, err);
+			code = add(s, p->from, p->to, &arc, err);
 	}
 	return code;
 }
 
-static int add_above(struct solver *s, uint32_t block, const struct vti_estimate *e,
+static int add_above(struct solver *s, const struct place *p, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
 	double near = fmax(0.25 * e->f, 2 * e->sigma);
-	double is = s->first ? e->f + 4 * near : fmax(s->w->blocks[block].f, e->f + near);
-	double cap = slope_to(s, block, e, is, WAIT_COST * fmax(e->points, 0.5));
+	double is = s->first ? e->f + 4 * near : fmax(p->f, e->f + near);
+	double cap = slope_to(s, p, e, is, WAIT_COST * fmax(e->points, 0.5));
 	size_t i;
 	int code = 0;
 
@@ -182,9 +196,17 @@ static int add_above(struct solver *s, uint32_t block, const struct vti_estimate
 		};
 
 		if (size > 0)
-			code = add(s, node_in(block), node_out(block), &arc, err);
+			code = add(s, p->from, p->to, &arc, err);
 	}
 	return code;
+}
+
+static int add_estimate(struct solver *s, const struct place *p, const struct vti_estimate *e,
+			struct vt_error *err)
+{
+	int code = e->f > 0 ? add_below(s, p, e, err) : 0;
+
+	return code < 0 ? code : add_above(s, p, e, err);
 }
 
 static int add_exact(struct solver *s, uint32_t block, double f, struct vt_error *err)
@@ -210,15 +232,15 @@ static int add_block(struct solver *s, uint32_t block, bool first_of_class, stru
 {
 	const struct vti_freqwork *w = s->w;
 	const struct vti_estimate *e = &w->classes[w->in->flow->classes->block[block]];
+	const struct place p = {node_in(block), node_out(block), w->in->flow->classes->block[block],
+				w->blocks[block].f};
 	static const struct vt_mincost_arc any = {.more = 1, .at_most = VT_MINCOST_MAX};
-	int code;
 
 	if (exact_of(w, block) >= 0)
 		return add_exact(s, block, exact_of(w, block), err);
-	if (!first_of_class || !e->known || !isfinite(e->sigma) || !(e->sigma > 0))
-		return add(s, node_in(block), node_out(block), &any, err);
-	code = e->f > 0 ? add_below(s, block, e, err) : 0;
-	return code < 0 ? code : add_above(s, block, e, err);
+	if (!first_of_class || !has_cost(e))
+		return add(s, p.from, p.to, &any, err);
+	return add_estimate(s, &p, e, err);
 }
 
 /* ---- the graph ---- */
@@ -226,30 +248,38 @@ static int add_block(struct solver *s, uint32_t block, bool first_of_class, stru
 static int add_blocks(struct solver *s, struct vt_error *err)
 {
 	const struct vt_classes *c = s->w->in->flow->classes;
-	bool *seen = calloc((size_t)c->count + 1, sizeof(bool));
 	uint32_t b;
-	int code = seen ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	int code = 0;
 
 	for (b = 0; b < s->w->g->nblocks && code == 0; b++) {
 		s->blocks[b] = s->narcs;
-		code = add_block(s, b, !seen[c->block[b]], err);
-		seen[c->block[b]] = true;
+		code = add_block(s, b, !s->seen[c->block[b]], err);
+		s->seen[c->block[b]] = true;
 	}
 	s->blocks[s->w->g->nblocks] = s->narcs;
-	free(seen);
 	return code;
 }
 
+/* Of edges, only what branch stacks counted is known, but through their blocks. */
 static int add_edges(struct solver *s, struct vt_error *err)
 {
 	const struct vt_cfg *g = s->w->g;
+	const struct vt_classes *c = s->w->in->flow->classes;
 	static const struct vt_mincost_arc any = {.more = 1, .at_most = VT_MINCOST_MAX};
 	uint32_t i;
 	int code = 0;
 
-	s->first_edge = s->narcs;
-	for (i = 0; i < g->nedges && code == 0; i++)
-		code = add(s, node_out(g->edges[i].from), node_in(g->edges[i].to), &any, err);
+	for (i = 0; i < g->nedges && code == 0; i++) {
+		const struct vti_estimate *e = &s->w->classes[c->edge[i]];
+		const struct place p = {node_out(g->edges[i].from), node_in(g->edges[i].to),
+					c->edge[i], s->w->edges[i].f};
+
+		s->edges[i] = s->narcs;
+		code = s->seen[c->edge[i]] || !has_cost(e) ? add(s, p.from, p.to, &any, err)
+							   : add_estimate(s, &p, e, err);
+		s->seen[c->edge[i]] = true;
+	}
+	s->edges[g->nedges] = s->narcs;
 	/* What leaves the procedure enters it again. */
 	return code < 0 ? code : add(s, node_out(VT_CFG_EXIT), node_in(VT_CFG_ENTRY), &any, err);
 }
@@ -275,21 +305,27 @@ static int add_hidden(struct solver *s, double most, struct vt_error *err)
 
 /* ---- the solution ---- */
 
+static double sum_flow(const struct solver *s, const uint32_t *arcs)
+{
+	int64_t sum = 0;
+	uint32_t i;
+
+	for (i = arcs[0]; i < arcs[1]; i++)
+		sum += vt_mincost_flow(s->flow, i);
+	return (double)sum * s->unit;
+}
+
 static void take_flow(const struct solver *s)
 {
 	const struct vt_cfg *g = s->w->g;
-	uint32_t i, b;
+	uint32_t i;
 
-	for (b = 0; b < g->nblocks; b++) {
-		int64_t sum = 0;
-
-		for (i = s->blocks[b]; i < s->blocks[b + 1]; i++)
-			sum += vt_mincost_flow(s->flow, i);
-		s->w->blocks[b].f = (double)sum * s->unit;
-		s->w->blocks[b].known = true;
+	for (i = 0; i < g->nblocks; i++) {
+		s->w->blocks[i].f = sum_flow(s, &s->blocks[i]);
+		s->w->blocks[i].known = true;
 	}
 	for (i = 0; i < g->nedges; i++) {
-		s->w->edges[i].f = (double)vt_mincost_flow(s->flow, s->first_edge + i) * s->unit;
+		s->w->edges[i].f = sum_flow(s, &s->edges[i]);
 		s->w->edges[i].known = true;
 	}
 }
@@ -312,6 +348,7 @@ static int solve_once(struct solver *s, double most, struct vt_error *err)
 	int code;
 
 	s->narcs = 0;
+	memset(s->seen, 0, s->w->in->flow->classes->count * sizeof(*s->seen));
 	code = add_blocks(s, err);
 	if (code == 0)
 		code = add_edges(s, err);
@@ -333,12 +370,16 @@ int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 	s.unit = w->in->exact || most <= 0 ? 1 : most / MOST_UNITS;
 	s.flow = vt_mincost_new(2 * w->g->nblocks);
 	s.blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*s.blocks));
-	if (!s.flow || !s.blocks)
+	s.edges = calloc((size_t)w->g->nedges + 1, sizeof(*s.edges));
+	s.seen = calloc((size_t)w->in->flow->classes->count + 1, sizeof(*s.seen));
+	if (!s.flow || !s.blocks || !s.edges || !s.seen)
 		code = vt_error_set(err, VT_E_NOMEM, "out of memory");
 	for (round = 0; round < ROUNDS && code == 0; round++) {
 		s.first = round == 0;
 		code = solve_once(&s, most, err);
 	}
+	free(s.seen);
+	free(s.edges);
 	free(s.blocks);
 	vt_mincost_free(s.flow);
 	return code;

@@ -162,6 +162,49 @@ assert d["edges_within_10"] == 100 and d["edges_by_confidence"]["exact"]["share"
 t_pipe "the model's truth will do as well" 'vfreq --exact truth.vt samples.vt | vcmp --truth run.vt >text'
 t_like "people can read it" '^instructions +100.0% +100.0%' text
 
+# ---- branch stacks instead of estimates ----
+
+t_ok "a processor that issues out of order, without stacks" vsim -m skylake -S cycles:50 -o ooo.vt run.vt
+t_ok "with stacks" vsim -m skylake -S cycles:50 -b 32 -o stacks.vt run.vt
+vfreq ooo.vt | vcmp --json --truth run.vt - >ooo.json
+t_ok "stacks are used" vfreq -o branches.vt stacks.vt
+vcmp --json --truth run.vt branches.vt >branches.json
+t_ok "and make it better" "$PYTHON" -c '
+import json
+a, b = (json.load(open(n + ".json")) for n in ("ooo", "branches"))
+assert b["within"]["15"] > 60 and b["edges_within_10"] > 40, b
+assert b["weighted_error"] < a["weighted_error"] / 2, (a["weighted_error"], b["weighted_error"])'
+t_ok "they count what Python counts in them" "$PYTHON" -c '
+import subprocess
+from collections import Counter
+def dump(kind, fields, stream):
+    text = subprocess.run(["vtrace", "dump", "-k", kind, "-F", fields, stream],
+                          capture_output=True, text=True, check=True).stdout
+    return [l.split("\t") for l in text.splitlines()]
+maps = [(int(s, 16), int(l, 0), int(o, 16), i) for s, l, o, i in
+        dump("MAP", "start,length,offset,image", "stacks.vt")]
+def place(a):
+    for s, l, o, i in reversed(maps):
+        if s <= a < s + l:
+            return i, a - s + o
+count = Counter()
+for source, to, flags, period in dump("SAMPLE", "br_from,br_to,br_flags,period", "stacks.vt"):
+    source, to, flags = ([int(x, 0) for x in v.split(",") if x] for v in (source, to, flags))
+    cycles = sum(f >> 4 & 0xffff for f in flags[:-1])
+    for a, b in list(zip(source, to))[:-1]:
+        p, q = place(a), place(b)
+        if cycles and p and q and p[0] == q[0]:
+            count[p + q[1:]] += int(period) / cycles  # the rate while the stack was made
+hot = {k: n for k, n in count.most_common(3)}
+found = 0
+for i, a, b, x, method in dump("EDGE", "image,from,to,executions,method", "branches.vt"):
+    n = hot.get((i, int(a, 16), int(b, 16)))
+    if n:
+        assert method == "branches" and abs(float(x) / n - 1) < 0.2, (a, b, x, n, method)
+        found += 1
+assert found, hot'
+t_status "more branches than there are" 2 vsim -b 33 run.vt
+
 # ---- what it says of itself ----
 
 t_ok "a summary" vfreq --json samples.vt
