@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/procchain.h"
 #include "analysis/proccode.h"
 #include "base/buf.h"
 
@@ -12,7 +13,7 @@
  * How many instructions before a block are scheduled with it: so many that on the machines
  * described what is before them hardly matters any more.
  */
-#define WARM_IN_ORDER	  40
+#define WARM_IN_ORDER	  VTI_CHAIN_WARM
 #define WARM_OUT_OF_ORDER 160
 
 static int no_memory(struct vt_error *err)
@@ -115,15 +116,9 @@ static void order_fini(struct order *o)
 
 /* ---- schedules ---- */
 
-/*
- * Behind a call, what the called procedure ends with is issued: its return, and some cycles' worth
- * of other instructions, which returns stand for as well.
- */
 #define RETURN	UINT32_MAX /* in `path` */
-#define RETURNS 3
-
-/* A repeated instruction is one execution each time, of which all but the first follow another. */
-#define REPEATS 4
+#define RETURNS VTI_CHAIN_RETURNS
+#define REPEATS VTI_CHAIN_REPEATS
 
 struct scheduler {
 	struct vt_procflow *f;
@@ -135,6 +130,7 @@ struct scheduler {
 	const struct vt_mop **ops;	/* theirs */
 	struct vt_schedule_cost *costs; /* of the block's */
 	size_t cap;
+	struct vti_chain *chain; /* NULL: each block begins with what comes before it */
 };
 
 /* The instructions that come before an edge's target, the nearest last, in path[0..n). */
@@ -190,9 +186,15 @@ static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_bloc
 static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
 {
 	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
-	uint32_t warm = gather_before(s, edge), n = append_block(s, b, warm), i, j, k = 0;
+	uint32_t warm, n, i, j, k = 0;
 	int code;
 
+	if (s->chain) {
+		vti_chain_behind(s->chain, block, edge, s->costs);
+		return 0;
+	}
+	warm = gather_before(s, edge);
+	n = append_block(s, b, warm);
 	for (i = 0; i < n; i++)
 		s->ops[i] = s->path[i] == RETURN ? &s->ret : &s->f->ops[s->path[i]];
 	code = vt_schedule(s->m, s->ops, n, warm, s->costs, err);
@@ -244,8 +246,17 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	return s->path && s->ops && s->costs ? 0 : no_memory(err);
 }
 
+/* Whose chain is `before`, by block: the edge that control most likely comes by. */
+static void set_before(struct scheduler *s, const uint32_t *before)
+{
+	s->before = before;
+	if (s->m->order == VT_IN_ORDER)
+		s->chain = vti_chain_new(s->f, s->m, &s->ret, before);
+}
+
 static void scheduler_fini(struct scheduler *s)
 {
+	vti_chain_free(s->chain);
 	free(s->path);
 	free(s->ops);
 	free(s->costs);
@@ -260,7 +271,8 @@ static int schedule(struct vt_procflow *f, const struct vt_core *m, struct vt_er
 
 	if (!find_order(&o, f->cfg))
 		code = no_memory(err);
-	s.before = o.before;
+	else
+		set_before(&s, o.before);
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
 		code = schedule_block(&s, b, err);
 	order_fini(&o);
@@ -346,7 +358,8 @@ int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const doub
 				    ? ways[b].edge[0]
 				    : UINT32_MAX;
 	}
-	s.before = before;
+	if (code == 0)
+		set_before(&s, before);
 	for (b = VT_CFG_FIRST; b < n && code == 0; b++)
 		if (ways[b].n)
 			code = weigh_block(&s, b, &ways[b], err);

@@ -54,10 +54,21 @@ static int by_slots(const void *a, const void *b)
 	return (y->slots > x->slots) - (y->slots < x->slots);
 }
 
-/* `at` is the instruction's index, as culprits' are counted. */
-static void tell_cost(struct vt_inorder_cost *c, uint32_t width, int64_t at, int64_t warm,
+/* Tags that hold an index below. */
+#define PACKED (-1)
+
+static int32_t index_of(uint64_t tag, int64_t warm)
+{
+	if (warm != PACKED)
+		return (int32_t)((int64_t)tag - warm);
+	return (uint32_t)tag <= INT32_MAX ? (int32_t)tag : VT_SCHEDULE_NONE;
+}
+
+/* `tag` is the instruction's; those of others become indices that are counted from `warm`. */
+static void tell_cost(struct vt_inorder_cost *c, uint32_t width, uint64_t tag, int64_t warm,
 		      struct vt_schedule_cost *out)
 {
+	uint64_t latest = 0;
 	uint32_t i;
 
 	*out = (struct vt_schedule_cost){
@@ -68,11 +79,13 @@ static void tell_cost(struct vt_inorder_cost *c, uint32_t width, int64_t at, int
 	qsort(c->stalls, c->nstalls, sizeof(c->stalls[0]), by_slots);
 	for (i = 0; i < c->nstalls; i++) {
 		const struct vt_inorder_stall *s = &c->stalls[i];
-		int64_t by = (int64_t)s->by - warm;
+		int32_t by = index_of(s->by, warm);
 
-		add_stall(out, static_cause(s->cause), (int32_t)by, (float)s->slots / (float)width);
-		if (is_dependence(s->cause) && by < at && by > out->depends)
-			out->depends = (int32_t)by;
+		add_stall(out, static_cause(s->cause), by, (float)s->slots / (float)width);
+		if (!is_dependence(s->cause) || s->by >= tag || s->by < latest)
+			continue;
+		latest = s->by;
+		out->depends = by;
 	}
 	qsort(out->stalls, out->nstalls, sizeof(out->stalls[0]), by_length);
 }
@@ -88,10 +101,19 @@ static int schedule_in_order(const struct vt_core *m, const struct vt_mop *const
 	for (i = 0; i < n; i++) {
 		vt_inorder_issue(&e, ops[i], i, NULL, NULL, &cost);
 		if (i >= warm)
-			tell_cost(&cost, e.width, (int64_t)(i - warm), (int64_t)warm,
-				  &costs[i - warm]);
+			tell_cost(&cost, e.width, i, (int64_t)warm, &costs[i - warm]);
 	}
 	return 0;
+}
+
+void vt_schedule_next(struct vt_inorder *e, const struct vt_mop *op, uint64_t tag,
+		      struct vt_schedule_cost *cost)
+{
+	struct vt_inorder_cost c;
+
+	vt_inorder_issue(e, op, tag, NULL, NULL, &c);
+	if (cost)
+		tell_cost(&c, e->width, tag, PACKED, cost);
 }
 
 static bool is_taken(const struct vt_mop *const *op, bool last)
@@ -120,7 +142,7 @@ static int schedule_out_of_order(const struct vt_core *m, const struct vt_mop *c
 		vt_ooo_run(e, &in, &cost, NULL);
 		if (i < warm)
 			continue;
-		tell_cost(&cost, width, (int64_t)(i - warm), (int64_t)warm, &costs[i - warm]);
+		tell_cost(&cost, width, i, (int64_t)warm, &costs[i - warm]);
 		/*
 		 * Which of those retired together is the first changes from time to time, so that
 		 * each has its slots' part of the cycle.

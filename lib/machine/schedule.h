@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "machine/core.h"
+#include "machine/inorder.h"
 #include "stream/kinds.h"
 
 #ifdef __cplusplus
@@ -50,6 +51,14 @@ struct vt_schedule_cost {
  */
 int vt_schedule(const struct vt_core *m, const struct vt_mop *const *ops, size_t n, size_t warm,
 		struct vt_schedule_cost *costs, struct vt_error *err);
+
+/*
+ * The same for one instruction after those that were issued to a machine in order, whose state may
+ * be copied to go on in several ways.  Tags grow along each way; in their lower 32 bits is what
+ * stalls call the instruction, VT_SCHEDULE_NONE for UINT32_MAX.  `cost` may be NULL.
+ */
+void vt_schedule_next(struct vt_inorder *e, const struct vt_mop *op, uint64_t tag,
+		      struct vt_schedule_cost *cost);
 
 #ifdef __cplusplus
 }
