@@ -255,7 +255,7 @@ static uint64_t try_fetch(struct vti_siminorder *s, const struct vt_sim_insn *in
 	uint64_t base = t->entry.base, start;
 
 	start = i < s->ahead ? s->issued[(s->at + i - s->ahead) % RING]
-			     : base + r->issued[i - s->ahead];
+			     : base + vti_simrun_issued(r)[i - s->ahead];
 	if (start < t->front)
 		start = t->front;
 	a->access =
@@ -263,7 +263,8 @@ static uint64_t try_fetch(struct vti_siminorder *s, const struct vt_sim_insn *in
 	t->fetched = start;
 	if (a->access.cycles)
 		t->front = start + a->access.cycles;
-	return answer_of(start, a->access.cycles, base + (i ? r->issued[i - 1] : 0), base);
+	return answer_of(start, a->access.cycles, base + (i ? vti_simrun_issued(r)[i - 1] : 0),
+			 base);
 }
 
 static uint64_t try_access(struct vti_siminorder *s, const struct vt_sim_insn *insn,
@@ -291,7 +292,7 @@ static const struct vti_simrun *try_run(struct vti_siminorder *s, const struct v
 	s->room.front = s->front;
 	s->room.fetched = s->out.fetch_cycle;
 	for (i = 0; r && i < r->nevents; i++) {
-		const struct vti_simevent *e = &r->events[i];
+		const struct vti_simevent *e = &vti_simrun_events(r)[i];
 		const struct vt_sim_insn *insn = &b->insns[e->insn];
 		struct answer *a = &s->room.answers[i];
 
@@ -320,7 +321,7 @@ static void finish(struct vti_siminorder *s, const struct vt_sim_block *b,
 
 	vti_simmemo_apply(b->memo, &s->room.entry, r, &s->engine);
 	for (; i < b->ninsns; i++)
-		s->issued[(s->at + i) % RING] = s->room.entry.base + r->issued[i];
+		s->issued[(s->at + i) % RING] = s->room.entry.base + vti_simrun_issued(r)[i];
 	s->at += b->ninsns;
 	s->front = s->room.front;
 	s->out.fetch_cycle = s->room.fetched;

@@ -10,24 +10,52 @@
 /* When so many have been remembered, it is asked whether it pays. */
 #define MANY 128
 
+/* Who made a value is not remembered: none of the tags that instructions have. */
+#define UNKNOWN UINT64_MAX
+
 /* A wait that is not remembered: longer than any that is. */
 #define LONG UINT8_MAX
 
 struct vti_simmemo {
-	uint32_t ninsns;
-	uint32_t nunits;
+	struct vti_simrun *first; /* that depart from no other, the one used last first */
+	struct vti_simrun *last;  /* remembered last */
+	uint32_t learned;
+	uint32_t known;
 	uint32_t nruns;
-	uint64_t learned;
-	uint64_t known;
-	uint32_t nread;
-	uint32_t nwritten;
-	uint8_t read[VT_NREGS];	   /* registers it reads before it writes them, */
-	uint16_t reader[VT_NREGS]; /* the first that reads each, */
-	uint8_t written[VT_NREGS]; /* those it writes, */
-	uint64_t writer[VT_NREGS]; /* and the tag of the last that does */
-	struct vti_simrun *first;  /* that depart from no other, the one used last first */
-	struct vti_simrun *runs[RUNS];
+	uint16_t ninsns;
+	uint8_t nunits;
+	uint8_t nread;
+	uint8_t nwritten;
+	/* Registers it reads before it writes them; those it writes; the first reader of each. */
+	uint8_t regs[];
 };
+
+static const uint8_t *written_regs(const struct vti_simmemo *m)
+{
+	return m->regs + m->nread;
+}
+
+static const uint8_t *readers(const struct vti_simmemo *m)
+{
+	return written_regs(m) + m->nwritten;
+}
+
+/* ---- the parts of a run ---- */
+
+static inline const uint8_t *ranges(const struct vti_simrun *r)
+{
+	return (const uint8_t *)r->body;
+}
+
+static inline const uint16_t *written(const struct vti_simmemo *m, const struct vti_simrun *r)
+{
+	return r->body + m->nread;
+}
+
+static inline const uint16_t *units(const struct vti_simmemo *m, const struct vti_simrun *r)
+{
+	return written(m, r) + m->nwritten;
+}
 
 /* ---- what a block reads and writes ---- */
 
@@ -55,63 +83,80 @@ static bool is_simple(const struct vt_mop *op)
 	       makes_results(op);
 }
 
-static bool look(struct vti_simmemo *m, const struct vt_sim_insn *insns, uint32_t n)
+/* Registers of a block, in the order of their numbers. */
+struct uses {
+	uint64_t read;
+	uint64_t written;
+	uint8_t reader[VT_NREGS];
+};
+
+static bool look(const struct vt_sim_insn *insns, uint32_t n, struct uses *u)
 {
-	uint64_t read = 0, written = 0, regs;
-	uint64_t writer[VT_NREGS];
+	uint64_t regs;
 	uint32_t i;
 
+	u->read = u->written = 0;
 	for (i = 0; i < n; i++) {
 		const struct vt_mop *op = insns[i].op;
 
 		if (!is_simple(op))
 			return false;
-		regs = (op->reads | op->address_reads) & ~read & ~written;
-		read |= regs;
-		for (; regs; regs &= regs - 1) {
-			m->read[m->nread] = (uint8_t)__builtin_ctzll(regs);
-			m->reader[m->nread++] = (uint16_t)i;
-		}
-		regs = makes_results(op) ? op->writes : 0;
-		written |= regs;
+		regs = (op->reads | op->address_reads) & ~u->read & ~u->written;
+		u->read |= regs;
 		for (; regs; regs &= regs - 1)
-			writer[__builtin_ctzll(regs)] = insns[i].tag;
-	}
-	for (; written; written &= written - 1) {
-		unsigned reg = (unsigned)__builtin_ctzll(written);
-
-		m->written[m->nwritten] = (uint8_t)reg;
-		m->writer[m->nwritten++] = writer[reg];
+			u->reader[__builtin_ctzll(regs)] = (uint8_t)i;
+		if (makes_results(op))
+			u->written |= op->writes;
 	}
 	return true;
+}
+
+static uint8_t put_regs(uint64_t regs, uint8_t *list)
+{
+	uint8_t n = 0;
+
+	for (; regs; regs &= regs - 1)
+		list[n++] = (uint8_t)__builtin_ctzll(regs);
+	return n;
 }
 
 struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_sim_insn *insns,
 				    uint32_t n)
 {
+	uint8_t read[VT_NREGS], write[VT_NREGS];
 	struct vti_simmemo *m;
+	uint8_t nread, nwritten, i;
+	struct uses u;
 
-	if (core->nunits > VTI_SIMMEMO_UNITS || core->issue > LONG || !n || n > VTI_SIMMEMO_INSNS)
+	if (core->nunits > VTI_SIMMEMO_UNITS || core->issue > LONG || !n || n > VTI_SIMMEMO_INSNS ||
+	    !look(insns, n, &u))
 		return NULL;
-	m = calloc(1, sizeof(*m));
+	nread = put_regs(u.read, read);
+	nwritten = put_regs(u.written, write);
+	m = calloc(1, sizeof(*m) + 2 * (size_t)nread + nwritten);
 	if (!m)
 		return NULL;
-	m->ninsns = n;
-	m->nunits = core->nunits;
-	if (look(m, insns, n))
-		return m;
-	free(m);
-	return NULL;
+	m->ninsns = (uint16_t)n;
+	m->nunits = (uint8_t)core->nunits;
+	m->nread = nread;
+	m->nwritten = nwritten;
+	memcpy(m->regs, read, nread);
+	memcpy(m->regs + nread, write, nwritten);
+	for (i = 0; i < nread; i++)
+		m->regs[nread + nwritten + i] = u.reader[read[i]];
+	return m;
 }
 
 static void forget(struct vti_simmemo *m)
 {
-	uint32_t i;
+	struct vti_simrun *r, *older;
 
-	for (i = 0; i < m->nruns; i++)
-		free(m->runs[i]);
+	for (r = m->last; r; r = older) {
+		older = r->older;
+		free(r);
+	}
 	m->nruns = 0;
-	m->first = NULL;
+	m->first = m->last = NULL;
 }
 
 void vti_simmemo_free(struct vti_simmemo *m)
@@ -159,20 +204,21 @@ bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, 
 			entry->could |= (uint64_t)(e->units[i].could & 0xff) << 8 * i;
 	}
 	for (i = 0; i < m->nread; i++)
-		entry->ready[i] = (uint8_t)wait_for(e->values[m->read[i]].ready, base);
+		entry->ready[i] = (uint8_t)wait_for(e->values[m->regs[i]].ready, base);
 	return true;
 }
 
 static inline bool fits(const struct vti_simmemo *m, const struct vti_simrun *r,
 			const struct vti_simentry *entry)
 {
+	const uint8_t *range = ranges(r);
 	uint32_t i;
 
 	if (r->free != entry->free || r->could != entry->could || r->used != entry->used ||
 	    r->fetches != entry->fetches)
 		return false;
 	for (i = 0; i < m->nread; i++)
-		if (entry->ready[i] < r->range[2 * i] || entry->ready[i] > r->range[2 * i + 1])
+		if (entry->ready[i] < range[2 * i] || entry->ready[i] > range[2 * i + 1])
 			return false;
 	return true;
 }
@@ -214,18 +260,18 @@ bool vti_simmemo_pays(const struct vti_simmemo *m)
 
 /* ---- remembering ---- */
 
-static struct vti_simrun *make_run(struct vti_simmemo *m, uint32_t nevents)
+static struct vti_simrun *make_run(const struct vti_simmemo *m, uint32_t nevents)
 {
-	size_t size = sizeof(struct vti_simrun) + nevents * sizeof(struct vti_simevent) +
-		      (m->ninsns + m->nwritten) * sizeof(uint16_t) + 2 * (size_t)m->nread;
-	struct vti_simrun *r = calloc(1, size);
+	uint32_t issued = m->nread + m->nwritten + 2 * (uint32_t)m->nunits;
+	struct vti_simrun *r =
+		calloc(1, sizeof(*r) + (issued + (size_t)m->ninsns) * sizeof(r->body[0]) +
+				  nevents * sizeof(struct vti_simevent));
 
 	if (!r)
 		return NULL;
-	r->events = (struct vti_simevent *)(r + 1);
-	r->issued = (uint16_t *)(r->events + nevents);
-	r->written = r->issued + m->ninsns;
-	r->range = (uint8_t *)(r->written + m->nwritten);
+	r->nevents = (uint16_t)nevents;
+	r->issued_at = (uint16_t)issued;
+	r->events_at = (uint16_t)(issued + m->ninsns);
 	return r;
 }
 
@@ -233,35 +279,39 @@ static struct vti_simrun *make_run(struct vti_simmemo *m, uint32_t nevents)
  * A register that was there before the instruction that reads it first could have been issued was
  * not waited for, and would not have been if it had been there any earlier, or a little later.
  */
-static void set_range(const struct vti_simmemo *m, const struct vti_simentry *entry,
-		      struct vti_simrun *r)
+static void set_ranges(const struct vti_simmemo *m, const struct vti_simentry *entry,
+		       const uint64_t *issued, struct vti_simrun *r)
 {
-	uint32_t i, before;
+	uint8_t *range = (uint8_t *)r->body;
+	uint64_t before;
+	uint32_t i;
 
-	for (i = 0; i < m->nread; i++) {
-		before = m->reader[i] ? r->issued[m->reader[i] - 1] : 0;
-		r->range[2 * i] = r->range[2 * i + 1] = entry->ready[i];
+	for (i = 0; i < m->nread; i++, range += 2) {
+		before = readers(m)[i] ? issued[readers(m)[i] - 1] - entry->base : 0;
+		range[0] = range[1] = entry->ready[i];
 		if (entry->ready[i] > before)
 			continue;
-		r->range[2 * i] = 0;
-		r->range[2 * i + 1] = before < LONG ? (uint8_t)before : LONG - 1;
+		range[0] = 0;
+		range[1] = before < LONG ? (uint8_t)before : LONG - 1;
 	}
 }
 
-static void set_units(struct vti_simrun *r, uint64_t base, uint32_t n,
-		      const struct vt_inorder *before, const struct vt_inorder *after)
+static void set_units(const struct vti_simmemo *m, struct vti_simrun *r, uint64_t base,
+		      const struct vti_simdone *done)
 {
+	uint16_t *out = r->body + m->nread + m->nwritten;
 	uint32_t i;
 
-	for (i = 0; i < n; i++) {
-		const struct vti_inorder_unit *x = &before->units[i], *u = &after->units[i];
+	for (i = 0; i < m->nunits; i++, out += 2) {
+		const struct vti_inorder_unit *x = &done->before->units[i];
+		const struct vti_inorder_unit *u = &done->after->units[i];
 
 		if (x->free == u->free && x->last == u->last && x->could == u->could)
 			continue;
 		r->touched |= (uint8_t)(1u << i);
-		r->now |= (uint8_t)((u->last == after->cycle) << i);
-		r->unit_free[i] = (uint16_t)(u->free > base ? u->free - base : 0);
-		r->unit_could[i] = (uint8_t)u->could;
+		r->now |= (uint8_t)((u->last == done->after->cycle) << i);
+		out[0] = (uint16_t)(u->free > base ? u->free - base : 0);
+		out[1] = (uint16_t)u->could;
 	}
 }
 
@@ -276,7 +326,7 @@ static bool is_short(const struct vti_simmemo *m, const struct vti_simentry *ent
 		if (after->units[i].free > most)
 			return false;
 	for (i = 0; i < m->nwritten; i++)
-		if (after->values[m->written[i]].ready > most)
+		if (after->values[written_regs(m)[i]].ready > most)
 			return false;
 	for (i = 0; i < m->nread; i++)
 		if (entry->ready[i] == LONG)
@@ -298,15 +348,14 @@ static void set_run(const struct vti_simmemo *m, const struct vti_simentry *entr
 	r->end = (uint16_t)(after->cycle - base);
 	r->end_used = (uint8_t)after->used;
 	r->latest = (uint16_t)(after->latest > base ? after->latest - base : 0);
-	r->nevents = done->nevents;
-	if (r->nevents)
-		memcpy(r->events, done->events, r->nevents * sizeof(*r->events));
-	for (i = 0; i < m->ninsns; i++)
-		r->issued[i] = (uint16_t)(done->issued[i] - base);
 	for (i = 0; i < m->nwritten; i++)
-		r->written[i] = (uint16_t)(after->values[m->written[i]].ready - base);
-	set_range(m, entry, r);
-	set_units(r, base, m->nunits, done->before, after);
+		r->body[m->nread + i] = (uint16_t)(after->values[written_regs(m)[i]].ready - base);
+	for (i = 0; i < m->ninsns; i++)
+		r->body[r->issued_at + i] = (uint16_t)(done->issued[i] - base);
+	if (r->nevents)
+		memcpy(r->body + r->events_at, done->events, r->nevents * sizeof(*done->events));
+	set_ranges(m, entry, done->issued, r);
+	set_units(m, r, base, done);
 }
 
 void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
@@ -326,12 +375,14 @@ void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
 	set_run(m, entry, done, r);
 	if (from && at < r->nevents) {
 		r->at = (uint16_t)at;
-		r->answer = r->events[at].answer;
+		r->answer = done->events[at].answer;
 	}
 	list = from ? &from->others : &m->first;
 	r->next = *list;
 	*list = r;
-	m->runs[m->nruns++] = r;
+	r->older = m->last;
+	m->last = r;
+	m->nruns++;
 	m->learned++;
 }
 
@@ -350,18 +401,20 @@ void vti_simmemo_apply(struct vti_simmemo *m, const struct vti_simentry *entry,
 	if (base + run->latest > e->latest)
 		e->latest = base + run->latest;
 	for (i = 0; i < m->nwritten; i++) {
-		struct vti_inorder_value *v = &e->values[m->written[i]];
+		struct vti_inorder_value *v = &e->values[written_regs(m)[i]];
 
-		v->made = v->tlb = v->ready = base + run->written[i];
-		v->by = m->writer[i];
+		v->made = v->tlb = v->ready = base + written(m, run)[i];
+		v->by = UNKNOWN;
 	}
 	for (touched = run->touched; touched; touched &= touched - 1) {
 		struct vti_inorder_unit *u;
+		const uint16_t *out;
 
 		i = (uint32_t)__builtin_ctz(touched);
 		u = &e->units[i];
-		u->free = base + run->unit_free[i];
+		out = units(m, run) + 2 * (size_t)i;
+		u->free = base + out[0];
 		u->last = run->now >> i & 1 ? e->cycle : 0;
-		u->could = run->unit_could[i];
+		u->could = out[1];
 	}
 }

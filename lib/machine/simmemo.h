@@ -46,31 +46,44 @@ struct vti_simentry {
 };
 
 /*
- * One way in which the block ran.  What finding it takes comes first, and what it points to is in
- * the same piece of memory.
+ * One way in which the block ran.  What finding it takes comes first: most of the time it takes to
+ * run a block goes into fetching all this from the host's memory.
  */
 struct vti_simrun {
 	struct vti_simrun *next; /* that begins, or departs from another, likewise */
 	uint64_t free;		 /* as in the entry */
 	uint64_t could;
-	uint8_t used;
-	bool fetches;
 	uint16_t at;	 /* the event where it departs from the one it is listed with, */
 	uint16_t answer; /* by this answer */
-	uint8_t touched; /* bit n: unit n has done something */
-	uint8_t now;	 /* and that in the cycle at hand */
-	uint8_t *range;	 /* of the entry's `ready`, two for each: it fits if it is in this range */
+	uint8_t used;
+	bool fetches;
+	uint8_t touched;	   /* bit n: unit n has done something */
+	uint8_t now;		   /* and that in the cycle at hand */
 	struct vti_simrun *others; /* that depart from it */
-	struct vti_simevent *events;
-	uint16_t *issued;  /* each instruction's cycle */
-	uint16_t *written; /* each register's that it writes */
-	uint32_t nevents;
-	uint16_t end;	 /* cycles until the last is issued */
-	uint16_t latest; /* and until all it does is done */
+	struct vti_simrun *older;  /* the one remembered before */
+	uint16_t end;		   /* cycles until the last is issued */
+	uint16_t latest;	   /* and until all it does is done */
+	uint16_t nevents;
 	uint8_t end_used;
-	uint8_t unit_could[VTI_SIMMEMO_UNITS];
-	uint16_t unit_free[VTI_SIMMEMO_UNITS];
+	uint16_t issued_at; /* in `body`: the cycle of each instruction; */
+	uint16_t events_at; /* the events */
+	/*
+	 * For each register that is read, two bytes: it fits if the entry's `ready` is in this
+	 * range; for each that is written when it is ready; for each unit when it is free, and what
+	 * else could have done its work; then the above.
+	 */
+	uint16_t body[];
 };
+
+static inline const uint16_t *vti_simrun_issued(const struct vti_simrun *r)
+{
+	return r->body + r->issued_at;
+}
+
+static inline const struct vti_simevent *vti_simrun_events(const struct vti_simrun *r)
+{
+	return (const struct vti_simevent *)(r->body + r->events_at);
+}
 
 /* NULL: it cannot be remembered how these instructions run; or memory ran out. */
 struct vti_simmemo *vti_simmemo_new(const struct vt_core *m, const struct vt_sim_insn *insns,
