@@ -337,6 +337,44 @@ static int enter_branch(const struct vt_culprit_input *in, const struct vt_cfg_b
 	return vt_footprint_branch(f, g->insns[last].addr, taken, fallen, err);
 }
 
+/* Direct calls, and jumps to other procedures, which nobody predicts wrongly. */
+static int enter_call(const struct vt_culprit_input *in, uint32_t insn, struct vt_footprint *f,
+		      struct vt_error *err)
+{
+	const struct vt_cfg *g = in->flow->cfg;
+	uint32_t flags = in->flow->ops[insn].flags;
+	uint64_t at = g->insns[insn].addr - g->start, to;
+	struct vt_flow flow;
+
+	if (!(flags & VT_FACT_BRANCH) ||
+	    (flags & (VT_FACT_INDIRECT | VT_FACT_RETURN | VT_FACT_CONDITIONAL)) || !in->code ||
+	    at >= in->code_size ||
+	    !vt_flow_decode(in->code + at, in->code_size - (size_t)at, &flow) || !flow.has_target)
+		return 0;
+	to = g->insns[insn].addr + (uint64_t)flow.target;
+	if (!(flags & VT_FACT_CALL) && to >= g->start && to < g->end)
+		return 0;
+	return vt_footprint_call(f, in->flow->proc.image, to, in->insns[insn].executions, err);
+}
+
+/* Where control comes to an instruction from other lines and pages. */
+static int enter_insn(const struct vti_culprit *c, uint32_t insn, struct vt_footprint *f,
+		      struct vt_error *err)
+{
+	struct vti_stalled st = {.c = c, .insn = insn, .executions = c->in->insns[insn].executions};
+	const struct vt_core *m = c->core;
+	const struct vt_cfg_insn *i = &c->cfg->insns[insn];
+	double lines, pages;
+
+	find_arrivals(&st);
+	lines = m->icache.size ? vti_culprit_entered(&st, m->icache.line) : 0;
+	pages = m->itlb.entries ? vti_culprit_entered(&st, m->itlb.page) : 0;
+	if (!(lines > 0) && !(pages > 0))
+		return 0;
+	return vt_footprint_enter(f, c->in->flow->proc.image, i->addr, i->length, lines, pages,
+				  err);
+}
+
 int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 		     struct vt_error *err)
 {
@@ -347,24 +385,17 @@ int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 		.cfg = g,
 		.block = in->flow->block,
 	};
-	uint32_t size = in->core->icache.size ? in->core->icache.line : in->core->itlb.page, i;
-	struct vti_stalled st = {.c = &c};
+	uint32_t i;
 	int code = 0;
 
 	for (i = VT_CFG_FIRST; i < g->nblocks && code == 0; i++)
 		code = enter_branch(in, &g->blocks[i], f, err);
 	for (i = 0; i < g->ninsns && code == 0; i++) {
-		double n;
-
 		if (!(in->insns[i].executions > 0))
 			continue;
-		st.insn = i;
-		st.executions = in->insns[i].executions;
-		find_arrivals(&st);
-		n = vti_culprit_entered(&st, size);
-		if (n > 0)
-			code = vt_footprint_enter(f, in->flow->proc.image, g->insns[i].addr,
-						  g->insns[i].length, n, err);
+		code = enter_insn(&c, i, f, err);
+		if (code == 0)
+			code = enter_call(in, i, f, err);
 	}
 	return code;
 }

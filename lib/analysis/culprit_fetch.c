@@ -152,28 +152,60 @@ static double penalty(const struct vt_core *m)
 	return n;
 }
 
+/* How often an instruction's address was called by name: no such call is mispredicted. */
+static double called(const struct vti_stalled *st)
+{
+	const struct vti_culprit *c = st->c;
+
+	return c->in->footprint ? vt_footprint_called(c->in->footprint, c->in->flow->proc.image,
+						      c->cfg->insns[st->insn].addr)
+				: 0;
+}
+
+/*
+ * How often an arrival can have been mispredicted.  *direct are calls by name, which are no others
+ * than those from outside.
+ */
+static double unforeseen(const struct vti_stalled *st, const struct vti_before *b, double *direct)
+{
+	uint32_t flags = b->how == VTI_OUTSIDE ? 0 : st->c->ops[b->insn].flags;
+	double n = 0;
+
+	switch (b->how) {
+	case VTI_OUTSIDE:
+		n = fmax(0, b->executions - *direct);
+		*direct = fmax(0, *direct - b->executions);
+		break;
+	case VTI_RETURN:
+		n = b->executions;
+		break;
+	case VTI_BRANCH:
+		if (flags & VT_FACT_CONDITIONAL)
+			n = mispredicted(st->c, b);
+		else if (flags & VT_FACT_INDIRECT)
+			n = b->executions;
+		break;
+	case VTI_NEXT:
+		break;
+	}
+	return n;
+}
+
 /*
  * Only where control was transferred in a way that is not known beforehand: behind conditional and
- * indirect branches, at a procedure's entry, which may have been called or jumped to indirectly,
- * and behind calls, whose return may have been mispredicted.
+ * indirect branches, at a procedure's entry, as far as it was called or jumped to indirectly, and
+ * behind calls, whose return may have been mispredicted.
  */
 void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vti_culprit *c = st->c;
-	double often = 0, events = 0;
+	double often = 0, events = 0, direct = called(st);
 	uint32_t i;
 
 	for (i = 0; i < st->nbefore; i++) {
 		const struct vti_before *b = &st->before[i];
-		uint32_t flags = b->how == VTI_OUTSIDE ? 0 : c->ops[b->insn].flags;
-		double n = 0;
+		double n = unforeseen(st, b, &direct);
 
-		if (b->how == VTI_OUTSIDE || b->how == VTI_RETURN)
-			n = b->executions;
-		else if (b->how == VTI_BRANCH && (flags & VT_FACT_CONDITIONAL))
-			n = mispredicted(c, b);
-		else if (b->how == VTI_BRANCH && (flags & VT_FACT_INDIRECT))
-			n = b->executions;
 		if (!(n > 0))
 			continue;
 		often += n;

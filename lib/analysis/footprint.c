@@ -21,6 +21,13 @@ struct place {
 	double misses; /* at most */
 };
 
+/* Code that is called by name. */
+struct callee {
+	uint64_t vaddr;
+	uint64_t image;
+	double often;
+};
+
 /* What all branches do that share a counter. */
 struct counter {
 	double taken;
@@ -36,6 +43,7 @@ struct vt_footprint {
 	double wrong; /* how many more fetches there are than by instructions that were executed */
 	struct vt_hash lines;
 	struct vt_hash pages;
+	struct vt_hash calls;
 	uint64_t counters;	 /* of a bimodal predictor; 0: it is another */
 	struct counter *counter; /* NULL until there is a branch */
 };
@@ -58,6 +66,7 @@ struct vt_footprint *vt_footprint_new(const struct vt_core *m)
 			      << (m->predictor_bits < PAGE_BITS ? m->predictor_bits : PAGE_BITS);
 	vt_hash_init(&f->lines, sizeof(struct place), 2 * sizeof(uint64_t));
 	vt_hash_init(&f->pages, sizeof(struct place), 2 * sizeof(uint64_t));
+	vt_hash_init(&f->calls, sizeof(struct callee), 2 * sizeof(uint64_t));
 	return f;
 }
 
@@ -67,6 +76,7 @@ void vt_footprint_free(struct vt_footprint *f)
 		return;
 	vt_hash_fini(&f->lines);
 	vt_hash_fini(&f->pages);
+	vt_hash_fini(&f->calls);
 	free(f->counter);
 	free(f);
 }
@@ -76,7 +86,7 @@ static bool enter(struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vad
 {
 	uint64_t number, last;
 
-	if (!unit)
+	if (!unit || !(often > 0))
 		return true;
 	last = (vaddr + (size ? size - 1 : 0)) / unit;
 	for (number = vaddr / unit; number <= last; number++) {
@@ -91,12 +101,32 @@ static bool enter(struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vad
 }
 
 int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, uint32_t size,
-		       double often, struct vt_error *err)
+		       double from_line, double from_page, struct vt_error *err)
 {
-	if (enter(&f->lines, f->line, image, vaddr, size, often) &&
-	    enter(&f->pages, f->page, image, vaddr, size, often))
+	if (enter(&f->lines, f->line, image, vaddr, size, from_line) &&
+	    enter(&f->pages, f->page, image, vaddr, size, from_page))
 		return 0;
 	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
+int vt_footprint_call(struct vt_footprint *f, uint32_t image, uint64_t vaddr, double often,
+		      struct vt_error *err)
+{
+	const uint64_t key[2] = {vaddr, image};
+	struct callee *c = vt_hash_add(&f->calls, key, NULL);
+
+	if (!c)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	c->often += often;
+	return 0;
+}
+
+double vt_footprint_called(const struct vt_footprint *f, uint32_t image, uint64_t vaddr)
+{
+	const uint64_t key[2] = {vaddr, image};
+	const struct callee *c = vt_hash_find(&f->calls, key);
+
+	return c ? c->often : 0;
 }
 
 /* ---- branches ---- */
@@ -213,28 +243,43 @@ static int most_first(const void *va, const void *vb)
 }
 
 /*
- * If three quarters of the TLB are thought of as the most used pages', one of these is missed only
- * after as many others were entered as the rest has room for.
+ * Between two uses of a page, one of them a miss, at least as many others were entered as the TLB
+ * has entries.  Whichever of them are thought of as always there, n - 1 besides the page itself,
+ * the rest must have come from all others: so the page is not missed more often than these were
+ * entered, divided by how many of them it takes.  That holds for every n, with the most used pages
+ * as those that are always there.  `sum` has what the first pages of the order are entered.
  */
+static double page_misses(const struct vt_footprint *f, const double *sum, size_t count, size_t at)
+{
+	double own = sum[at + 1] - sum[at], best = own;
+	size_t n;
+
+	for (n = 1; n <= f->entries && n <= count; n++) {
+		double others = sum[count] - (at < n ? sum[n] : sum[n - 1] + own);
+
+		best = fmin(best, 1 + fmax(0, others) * f->wrong / (double)(f->entries - n + 1));
+	}
+	return best;
+}
+
 static bool judge_pages(struct vt_footprint *f)
 {
-	size_t i, n = f->pages.count, spare = f->entries / 4, hot = f->entries - spare;
+	size_t i, n = f->pages.count;
 	struct place **order = calloc(n + 1, sizeof(struct place *));
-	double rest = 0;
+	double *sum = calloc(n + 1, sizeof(*sum));
+	bool ok = order && sum;
 
-	if (!order)
-		return false;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && ok; i++)
 		order[i] = vt_hash_at(&f->pages, i);
-	if (n)
+	if (n && ok)
 		qsort(order, n, sizeof(struct place *), most_first);
-	for (i = hot; i < n; i++)
-		rest += order[i]->often;
-	for (i = 0; i < n; i++)
-		order[i]->misses =
-			i < hot ? 1 + rest * f->wrong / (double)(spare + 1) : order[i]->often;
+	for (i = 0; i < n && ok; i++)
+		sum[i + 1] = sum[i] + order[i]->often;
+	for (i = 0; i < n && ok; i++)
+		order[i]->misses = page_misses(f, sum, n, i);
 	free(order);
-	return true;
+	free(sum);
+	return ok;
 }
 
 int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)

@@ -73,7 +73,7 @@ static void run(struct vt_core *m, uint32_t unit, uint32_t sets, uint32_t ways, 
 	for (i = 0; i < STEPS; i++) {
 		n = next(&rng);
 		if (n != last)
-			assert_int_equal(vt_footprint_enter(f, 7, n * unit + 3, 4, 1, &err), 0);
+			assert_int_equal(vt_footprint_enter(f, 7, n * unit + 3, 4, 1, 1, &err), 0);
 		last = n;
 		misses[n] += !hits(&cache, n);
 	}
@@ -125,10 +125,10 @@ static void test_alone(void **state)
 
 	(void)state;
 	assert_non_null(f);
-	assert_int_equal(vt_footprint_enter(f, 1, 0, 4, 1000, &err), 0);
-	assert_int_equal(vt_footprint_enter(f, 1, 4096, 4, 500, &err), 0);
-	assert_int_equal(vt_footprint_enter(f, 1, 8192 + 64, 4, 300, &err), 0);
-	assert_int_equal(vt_footprint_enter(f, 2, 4096 + 64, 4, 200, &err), 0);
+	assert_int_equal(vt_footprint_enter(f, 1, 0, 4, 1000, 1000, &err), 0);
+	assert_int_equal(vt_footprint_enter(f, 1, 4096, 4, 500, 500, &err), 0);
+	assert_int_equal(vt_footprint_enter(f, 1, 8192 + 64, 4, 300, 300, &err), 0);
+	assert_int_equal(vt_footprint_enter(f, 2, 4096 + 64, 4, 200, 200, &err), 0);
 	assert_int_equal(vt_footprint_finish(f, &err), 0);
 	assert_float_equal(vt_footprint_lines(f, 1, 0), 1, 1e-9);
 	assert_float_equal(vt_footprint_lines(f, 1, 4100), 1, 1e-9);
