@@ -9,8 +9,9 @@
 #include "base/buf.h"
 
 /*
- * A stall below so many standard errors of its samples may well be none; below so many cycles each
- * time nobody can do anything about it.
+ * A stall below so many standard errors may well be none: of the samples that there would be
+ * without it, so that a few samples are enough where none were to be expected.  Below so many
+ * cycles each time nobody can do anything about it.
  */
 #define NOISE	   1.0
 #define MIN_CYCLES 0.02
@@ -21,6 +22,14 @@
  */
 #define NEGLIGIBLE 0.02
 #define MINOR	   (1.0 / 3)
+
+/*
+ * Nor, if the others can account for all of it, what may be expected to account for less than this
+ * share of it, as stalls go; less of those whose number a few samples tell, which might as well
+ * have been a few more.
+ */
+#define UNLIKELY 0.08
+#define SAMPLED	 0.03
 
 /* Every dynamic cause and the rule that may rule it out. */
 static const struct {
@@ -43,7 +52,7 @@ static const struct {
 	{VT_STALL_OTHER, vti_rule_other},
 };
 
-#define NRULES (sizeof(rules) / sizeof(rules[0]))
+_Static_assert(sizeof(rules) / sizeof(rules[0]) == VTI_RULES, "a rule for each cause");
 
 struct finder {
 	struct vti_culprit c;
@@ -192,10 +201,10 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 	uint32_t i;
 	int code = 0;
 
-	for (i = 0; i < NRULES; i++)
+	for (i = 0; i < VTI_RULES; i++)
 		all += suspects[i].bound;
 	left = st->cycles - all;
-	for (i = 0; i < NRULES && code == 0; i++) {
+	for (i = 0; i < VTI_RULES && code == 0; i++) {
 		const struct vti_suspect *s = &suspects[i];
 		double others = all - s->bound;
 		struct vt_culprit_stall stall = {
@@ -228,66 +237,123 @@ static int add_dynamic(struct finder *f, const struct vti_stalled *st,
 	return code;
 }
 
+enum vt_stall_cause vti_culprit_cause(uint32_t rule)
+{
+	return rules[rule].cause;
+}
+
+void vti_culprit_suspects(const struct vti_stalled *st, struct vti_suspect *suspects)
+{
+	uint32_t i;
+
+	for (i = 0; i < VTI_RULES; i++) {
+		suspects[i] = (struct vti_suspect){.bound = INFINITY};
+		rules[i].rule(st, &suspects[i]);
+	}
+}
+
+/* Leaves a suspect out if the others can account for all of the stall without it. */
+static void leave_out(const struct vti_stalled *st, struct vti_suspect *s, double *all,
+		      double *minor)
+{
+	if (*all - s->bound < st->cycles)
+		return;
+	*all -= s->bound;
+	*minor += s->bound;
+	s->bound = 0;
+}
+
+static bool has_events(const struct vt_culprit_input *in)
+{
+	unsigned i;
+
+	for (i = 0; i < VT_NCULPRIT_EVENTS; i++)
+		if (in->period[i] > 0)
+			return true;
+	return false;
+}
+
 /*
- * Guilty until proven innocent.  Returns what those could account for that are left out as minor:
- * the least that others must have done does not become more by it.
+ * Guilty until proven innocent.  Returns what those could account for that are left out as minor or
+ * unlikely: the least that others must have done does not become more by it.
  */
 static double judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 {
-	double major = 0, minor = 0;
+	double all = 0, major = 0, minor = 0, likely[VTI_RULES];
+	double unlikely = has_events(st->c->in) ? SAMPLED : UNLIKELY;
 	uint32_t i;
 
-	for (i = 0; i < NRULES; i++) {
+	vti_culprit_suspects(st, suspects);
+	for (i = 0; i < VTI_RULES; i++) {
 		struct vti_suspect *s = &suspects[i];
 
-		*s = (struct vti_suspect){.bound = INFINITY};
-		rules[i].rule(st, s);
 		if (!(s->bound >= NEGLIGIBLE * st->cycles))
 			s->bound = 0;
 		else if (s->bound > st->cycles)
 			s->bound = st->cycles;
+		all += s->bound;
 		if (s->bound >= MINOR * st->cycles)
 			major += s->bound;
 	}
-	for (i = 0; i < NRULES && major >= st->cycles; i++)
-		if (suspects[i].bound < MINOR * st->cycles) {
-			minor += suspects[i].bound;
-			suspects[i].bound = 0;
-		}
+	for (i = 0; i < VTI_RULES && major >= st->cycles; i++)
+		if (suspects[i].bound < MINOR * st->cycles)
+			leave_out(st, &suspects[i], &all, &minor);
+	if (!st->c->in->shares)
+		return minor;
+	vti_culprit_likely(st, suspects, likely);
+	for (i = 0; i < VTI_RULES; i++)
+		if (suspects[i].bound > 0 && likely[i] < unlikely)
+			leave_out(st, &suspects[i], &all, &minor);
 	return minor;
+}
+
+bool vti_culprit_stalled(const struct vti_culprit *c, uint32_t insn, struct vti_stalled *st)
+{
+	const struct vt_culprit_insn *in = &c->in->insns[insn];
+
+	if (!(in->executions > 0) || !(in->cycles >= 0) || isinf(in->executions))
+		return false;
+	st->c = c;
+	st->insn = insn;
+	st->executions = in->executions;
+	st->cycles = (in->cycles - (double)c->costs[insn].head) * in->executions;
+	st->expected = false;
+	find_arrivals(st);
+	return true;
+}
+
+/* Whether there is a stall, or a gain, and it is neither too small nor noise. */
+static bool is_told(const struct vti_stalled *st)
+{
+	const struct vt_culprit_insn *in = &st->c->in->insns[st->insn];
+	double noise = sqrt(in->period * (double)st->c->costs[st->insn].head * in->executions);
+
+	return fabs(st->cycles) > MIN_CYCLES * st->executions && fabs(st->cycles) > NOISE * noise;
 }
 
 static int find_at(struct finder *f, uint32_t insn)
 {
-	const struct vt_culprit_insn *in = &f->c.in->insns[insn];
-	double head = (double)f->c.costs[insn].head, cycles, minor;
-	struct vti_suspect suspects[NRULES];
+	struct vti_suspect suspects[VTI_RULES];
 	struct vti_stalled st;
+	double minor;
 	int code;
 
-	if (!(in->executions > 0) || !(in->cycles >= 0) || isinf(in->executions))
+	if (!vti_culprit_stalled(&f->c, insn, &st))
 		return 0;
-	code = add_static(f, insn, in->executions);
-	cycles = (in->cycles - head) * in->executions;
-	if (code < 0 || !(fabs(in->cycles - head) > MIN_CYCLES) ||
-	    !(fabs(cycles) > NOISE * in->noise))
+	code = add_static(f, insn, st.executions);
+	if (code < 0 || !is_told(&st))
 		return code;
-	if (cycles < 0) {
+	if (st.cycles < 0) {
 		const struct vt_culprit_stall gain = {
 			.insn = insn,
 			.cause = VT_STALL_GAIN,
-			.low = -cycles,
-			.high = -cycles,
-			.confidence = in->confidence,
+			.low = -st.cycles,
+			.high = -st.cycles,
+			.confidence = f->c.in->insns[insn].confidence,
 		};
 
 		return add(f, &gain);
 	}
-	st.c = &f->c;
-	st.insn = insn;
-	st.executions = in->executions;
-	st.cycles = cycles;
-	find_arrivals(&st);
 	minor = judge(&st, suspects);
 	return add_dynamic(f, &st, suspects, minor);
 }

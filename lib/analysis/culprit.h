@@ -40,9 +40,18 @@ enum vt_culprit_event vt_culprit_event_of(const char *name);
 struct vt_culprit_insn {
 	double executions; /* 0 or NaN: nothing is known of it */
 	double cycles;	   /* at the head of the queue, on each of them */
-	double noise;	   /* standard error of executions times cycles */
+	double period;	   /* cycles that a sample stands for; 0: `cycles` is exact */
 	enum vt_confidence confidence;
 	float samples[VT_NCULPRIT_EVENTS]; /* of the events */
+};
+
+/*
+ * How much of what the rules leave possible each cause accounts for, on average: 0 to 1.  Bounds
+ * are pessimistic, each in its own way; what many stalls together say of them tells which of the
+ * causes that are left at one is a likely one.
+ */
+struct vt_culprit_shares {
+	double of[VT_NSTALLS];
 };
 
 struct vt_culprit_input {
@@ -55,6 +64,8 @@ struct vt_culprit_input {
 	/* How many events a sample stands for; 0: there was no such event. */
 	double period[VT_NCULPRIT_EVENTS];
 	const struct vt_footprint *footprint; /* of all code; may be NULL */
+	/* NULL: every cause that may account for much of a stall is told. */
+	const struct vt_culprit_shares *shares;
 };
 
 #define VT_CULPRIT_GUILTY 8
@@ -87,6 +98,15 @@ int vt_culprit_find(const struct vt_culprit_input *in, struct vt_culprit_stalls 
 int vt_culprit_enter(const struct vt_culprit_input *in, struct vt_footprint *f,
 		     struct vt_error *err);
 void vt_culprit_stalls_fini(struct vt_culprit_stalls *s);
+
+/* What procedures say of the shares.  Owned by the caller; NULL: out of memory. */
+struct vt_culprit_evidence *vt_culprit_evidence_new(void);
+void vt_culprit_evidence_free(struct vt_culprit_evidence *e);
+
+/* Adds every `stride`th of a procedure's instructions; in->shares does not matter.  -VT_E_NOMEM. */
+int vt_culprit_collect(const struct vt_culprit_input *in, uint32_t stride,
+		       struct vt_culprit_evidence *e, struct vt_error *err);
+void vt_culprit_learn(const struct vt_culprit_evidence *e, struct vt_culprit_shares *shares);
 
 #ifdef __cplusplus
 }

@@ -94,14 +94,20 @@ static void find_loads(const struct vti_stalled *st, struct loads *l, struct vti
 		}
 	}
 	take_others(d.outside, l);
+	if (!st->expected)
+		return;
+	l->events = fmin(l->events, vti_culprit_events(st, VT_CULPRIT_DMISS, st->insn));
+	l->last = fmin(l->last, vti_culprit_events(st, VT_CULPRIT_LLCMISS, st->insn));
+	l->pages = fmin(l->pages, vti_culprit_events(st, VT_CULPRIT_DTBMISS, st->insn));
 }
 
 /* The most cycles that a load takes, when all misses that may be under way are before it. */
-static double slowest_load(const struct vt_core *m)
+static double slowest_load(const struct vti_stalled *st)
 {
+	const struct vt_core *m = st->c->core;
 	double queue = m->l2.misses ? ceil((double)m->dcache.misses / m->l2.misses) : 1;
 
-	return vti_culprit_miss(m) * (1 + queue);
+	return st->expected ? vti_culprit_fill(st) : vti_culprit_fill(st) * (1 + queue);
 }
 
 /*
@@ -120,9 +126,9 @@ void vti_rule_dcache(const struct vti_stalled *st, struct vti_suspect *s)
 		s->bound = 0;
 		return;
 	}
-	bound = fmin(st->executions, l.events) * slowest_load(m);
+	bound = fmin(st->executions, l.events) * slowest_load(st);
 	if (l.last < st->executions)
-		bound = fmin(bound, l.last * slowest_load(m) +
+		bound = fmin(bound, l.last * slowest_load(st) +
 					    st->executions * fmax(m->l2.latency, m->l3.latency));
 	s->bound = bound;
 }
@@ -157,7 +163,7 @@ void vti_rule_write_buffer(const struct vti_stalled *st, struct vti_suspect *s)
 		s->bound = 0;
 		return;
 	}
-	s->bound = st->executions * ((double)m->drain + slowest_load(m));
+	s->bound = st->executions * ((double)m->drain + (st->expected ? 0 : slowest_load(st)));
 }
 
 /* ---- store forwarding ---- */

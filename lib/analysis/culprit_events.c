@@ -122,6 +122,13 @@ static double samples_behind(const struct vti_culprit *c, enum vt_culprit_event 
 	return a.samples;
 }
 
+/* What is to be expected where no sample was seen, in samples. */
+#define UNSEEN 0.3
+
+/*
+ * As many as are to be expected are those at the stalled instruction itself, because samples fall
+ * on it while it waits; only a wrong branch makes nobody wait for as long as a sample takes.
+ */
 double vti_culprit_events(const struct vti_stalled *st, enum vt_culprit_event event, uint32_t insn)
 {
 	const struct vti_culprit *c = st->c;
@@ -129,8 +136,10 @@ double vti_culprit_events(const struct vti_stalled *st, enum vt_culprit_event ev
 
 	if (!(period > 0))
 		return INFINITY;
+	if (st->expected && event != VT_CULPRIT_BRANCHMP)
+		return ((double)c->in->insns[st->insn].samples[event] + UNSEEN) * period;
 	n = samples_behind(c, event, insn);
 	if (insn != st->insn)
 		n += samples_behind(c, event, st->insn);
-	return at_most(n) * period;
+	return (st->expected ? n + UNSEEN : at_most(n)) * period;
 }

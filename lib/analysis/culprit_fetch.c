@@ -11,6 +11,13 @@ double vti_culprit_miss(const struct vt_core *m)
 	return (double)m->l2.latency + m->l3.latency + m->memory;
 }
 
+double vti_culprit_fill(const struct vti_stalled *st)
+{
+	const struct vt_core *m = st->c->core;
+
+	return st->expected ? (double)m->l2.latency + m->l3.latency : vti_culprit_miss(m);
+}
+
 double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t)
 {
 	return (double)t->latency + m->stlb.latency;
@@ -90,7 +97,7 @@ void vti_rule_icache(const struct vti_stalled *st, struct vti_suspect *s)
 				: 1;
 	}
 	often = fmin(fmin(often, contested), resident);
-	s->bound = fmin(often, events) * vti_culprit_miss(m) * lines;
+	s->bound = fmin(often, events) * vti_culprit_fill(st) * lines;
 }
 
 /* The same with pages, which the TLB holds. */
@@ -163,27 +170,35 @@ static double called(const struct vti_stalled *st)
 }
 
 /*
+ * How many of those that can have been mispredicted may be expected to be: of returns, those from
+ * deeper calls than are remembered; of conditional branches, as if each way came at random; of
+ * indirect ones, half of them if their last targets are remembered, else all.
+ */
+#define DEEP   0.02
+#define RANDOM 0.5
+
+/*
  * How often an arrival can have been mispredicted.  *direct are calls by name, which are no others
  * than those from outside.
  */
 static double unforeseen(const struct vti_stalled *st, const struct vti_before *b, double *direct)
 {
 	uint32_t flags = b->how == VTI_OUTSIDE ? 0 : st->c->ops[b->insn].flags;
-	double n = 0;
+	double n = 0, indirect = st->expected && st->c->core->btb ? RANDOM : 1;
 
 	switch (b->how) {
 	case VTI_OUTSIDE:
-		n = fmax(0, b->executions - *direct);
+		n = fmax(0, b->executions - *direct) * indirect;
 		*direct = fmax(0, *direct - b->executions);
 		break;
 	case VTI_RETURN:
-		n = b->executions;
+		n = b->executions * (st->expected ? DEEP : 1);
 		break;
 	case VTI_BRANCH:
 		if (flags & VT_FACT_CONDITIONAL)
-			n = mispredicted(st->c, b);
+			n = mispredicted(st->c, b) * (st->expected ? RANDOM : 1);
 		else if (flags & VT_FACT_INDIRECT)
-			n = b->executions;
+			n = b->executions * indirect;
 		break;
 	case VTI_NEXT:
 		break;
@@ -209,12 +224,10 @@ void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 		if (!(n > 0))
 			continue;
 		often += n;
-		if (b->how == VTI_BRANCH) {
+		if (b->how == VTI_BRANCH)
 			vti_suspect_blame(s, b->insn);
-			events += fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP, b->insn));
-		} else {
-			events += n;
-		}
+		events += fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP,
+						     b->how == VTI_BRANCH ? b->insn : st->insn));
 	}
 	s->bound = fmin(often, events) * penalty(c->core);
 }

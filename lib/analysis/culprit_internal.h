@@ -80,6 +80,8 @@ struct vti_stalled {
 	double cycles;			       /* lost on all of them together */
 	struct vti_before before[VTI_BEFORES]; /* all ways by which control arrives */
 	uint32_t nbefore;
+	bool expected; /* events are taken for as many as are most likely, not as many as possible
+			*/
 };
 
 /* A cause that has not been ruled out: the most cycles that it may account for. */
@@ -112,6 +114,24 @@ vti_culprit_rule vti_rule_dependency;
 vti_culprit_rule vti_rule_queue;
 vti_culprit_rule vti_rule_other;
 
+/* There are so many rules, one for each dynamic cause. */
+#define VTI_RULES 14
+
+enum vt_stall_cause vti_culprit_cause(uint32_t rule);
+
+/* Finds an instruction's stall, if it is one or not: false if nothing is known of it. */
+bool vti_culprit_stalled(const struct vti_culprit *c, uint32_t insn, struct vti_stalled *st);
+
+/* What each rule leaves of its cause.  st->cycles does not matter. */
+void vti_culprit_suspects(const struct vti_stalled *st, struct vti_suspect *suspects);
+
+/*
+ * How likely the suspects are: what each may be expected to account for, as shares of the stall
+ * that add up to 1; 1 each where nothing is to be expected of any.
+ */
+void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *suspects,
+			double *likely);
+
 /*
  * The most that samples of an event at an instruction, or just behind it, say of how often it
  * happened; INFINITY when it was not sampled.
@@ -123,6 +143,8 @@ double vti_culprit_entered(const struct vti_stalled *st, uint32_t size);
 
 /* The most cycles that it takes to get a line from wherever it is. */
 double vti_culprit_miss(const struct vt_core *m);
+/* Likewise; if what is to be expected matters, those that it takes to get it from a cache. */
+double vti_culprit_fill(const struct vti_stalled *st);
 double vti_culprit_tlb(const struct vt_core *m, const struct vt_tlb_shape *t);
 
 /* Where the values that an instruction waits for may come from. */

@@ -21,6 +21,9 @@ struct event_place {
  */
 #define KEPT 4000000
 
+/* Of so many instructions, about, what is usual is learnt. */
+#define LEARNT 200000
+
 /* What is made for one procedure. */
 struct work {
 	struct vt_procedure proc;
@@ -44,6 +47,8 @@ struct run {
 	size_t events_cap;
 	double period[VT_NCULPRIT_EVENTS];
 	struct vt_footprint *footprint;
+	struct vt_culprit_shares shares;
+	bool learnt;
 	struct work *list; /* by procedure */
 	size_t count;
 	size_t cap;
@@ -152,7 +157,7 @@ static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
 	w->insns[i].confidence = f->confidence;
 	/* A simulator tells how it was. */
 	if (f->method != VT_METHOD_MODEL)
-		w->insns[i].noise = period * sqrt((double)f->samples);
+		w->insns[i].period = period;
 	r->t->samples += f->samples;
 	if ((unsigned)f->confidence < VT_NCONFIDENCES)
 		r->t->by_confidence[f->confidence] += f->samples;
@@ -271,6 +276,7 @@ static void make_input(const struct run *r, const struct work *w, struct vt_culp
 		.insns = w->insns,
 		.edges = w->edges,
 		.footprint = r->footprint,
+		.shares = r->learnt ? &r->shares : NULL,
 	};
 	if (elf)
 		in->code = vt_elf_bytes(elf, w->proc.start, &in->code_size);
@@ -426,6 +432,31 @@ static int take_image(struct run *r, uint32_t image)
 	return 0;
 }
 
+/*
+ * Between: what is usual, of some of the instructions that are kept.  Out of order, a stall is what
+ * others have left of it, so that its length says less of its cause: there, nothing is learnt.
+ */
+static int learn(struct run *r)
+{
+	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
+	uint32_t stride = (uint32_t)(r->kept / LEARNT) + 1;
+	struct vt_culprit_input in;
+	size_t i;
+	int code = e ? 0 : no_memory(r->err);
+
+	for (i = 0; i < r->count && code == 0; i++) {
+		if (!r->list[i].flow)
+			continue;
+		make_input(r, &r->list[i], &in);
+		code = vt_culprit_collect(&in, stride, e, r->err);
+	}
+	if (code == 0)
+		vt_culprit_learn(e, &r->shares);
+	r->learnt = code == 0;
+	vt_culprit_evidence_free(e);
+	return code;
+}
+
 /* The second time: who is guilty, now that it is known what competes with whom. */
 static int judge_all(struct run *r)
 {
@@ -471,6 +502,8 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 		code = take_image(&r, src->ids[i]);
 	if (code == 0)
 		code = vt_footprint_finish(r.footprint, err);
+	if (code == 0 && src->core->order == VT_IN_ORDER)
+		code = learn(&r);
 	if (code == 0)
 		code = judge_all(&r);
 	for (i = 0; i < r.count; i++)

@@ -243,6 +243,30 @@ static void test_events(void **state)
 	drop(p);
 }
 
+/* What hardly ever happens is left out, unless nothing else can account for a stall. */
+static void test_shares(void **state)
+{
+	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	struct vt_culprit_shares shares = {{0}};
+
+	(void)state;
+	shares.of[VT_STALL_DCACHE] = shares.of[VT_STALL_DTLB] = 0.5;
+	p->in.shares = &shares;
+	stall(p, 3, 40);
+	assert_non_null(find(p, 3, VT_STALL_DCACHE));
+	assert_non_null(find(p, 3, VT_STALL_DTLB));
+	shares.of[VT_STALL_DTLB] = 0.001;
+	judge(p);
+	assert_non_null(find(p, 3, VT_STALL_DCACHE));
+	assert_null(find(p, 3, VT_STALL_DTLB));
+	/* More than a TLB miss takes cannot be one. */
+	shares.of[VT_STALL_DTLB] = 0.5;
+	shares.of[VT_STALL_DCACHE] = 0.0001;
+	stall(p, 3, 60);
+	assert_non_null(find(p, 3, VT_STALL_DCACHE));
+	drop(p);
+}
+
 static void test_measured(void **state)
 {
 	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
@@ -250,11 +274,11 @@ static void test_measured(void **state)
 
 	(void)state;
 	/* Within the samples' noise there is no stall. */
-	p->insns[at(p, 3)].noise = 50 * EACH;
+	p->insns[at(p, 3)].period = 50 * 50 * EACH;
 	stall(p, 3, 40);
 	assert_int_equal(suspects(p, 3), 0);
 	/* Less time than scheduled. */
-	p->insns[at(p, 3)].noise = 0;
+	p->insns[at(p, 3)].period = 0;
 	stall(p, 3, -0.5);
 	s = find(p, 3, VT_STALL_GAIN);
 	assert_non_null(s);
@@ -404,10 +428,11 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),   cmocka_unit_test(test_store),
-		cmocka_unit_test(test_events), cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_fetch),  cmocka_unit_test(test_resident),
-		cmocka_unit_test(test_units),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_load),	 cmocka_unit_test(test_store),
+		cmocka_unit_test(test_events),	 cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_measured), cmocka_unit_test(test_fetch),
+		cmocka_unit_test(test_resident), cmocka_unit_test(test_units),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

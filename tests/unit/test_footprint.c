@@ -106,6 +106,22 @@ static void test_lines(void **state)
 	}
 }
 
+static void test_calls(void **state)
+{
+	const struct vt_core m = {.order = VT_IN_ORDER};
+	struct vt_footprint *f = vt_footprint_new(&m);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(vt_footprint_call(f, 1, 0x1000, 7, &err), 0);
+	assert_int_equal(vt_footprint_call(f, 1, 0x1000, 5, &err), 0);
+	assert_int_equal(vt_footprint_call(f, 2, 0x1000, 3, &err), 0);
+	assert_float_equal(vt_footprint_called(f, 1, 0x1000), 12, 1e-9);
+	assert_float_equal(vt_footprint_called(f, 2, 0x1000), 3, 1e-9);
+	assert_float_equal(vt_footprint_called(f, 1, 0x1004), 0, 1e-9);
+	vt_footprint_free(f);
+}
+
 static void test_pages(void **state)
 {
 	const struct vt_core m = {.itlb = {.entries = 16, .ways = 16, .page = 4096}};
@@ -185,9 +201,8 @@ static void test_branches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_lines),	 cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_pages),	 cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_branches),
 	};
 
