@@ -110,6 +110,8 @@ static void find_culprits(const struct vt_core *m, const struct vt_procflow *f,
 	struct vt_culprit_insn *insns = room(f->cfg->ninsns, sizeof(*insns));
 	double *edges = room(f->cfg->nedges, sizeof(*edges));
 	struct vt_culprit_stalls stalls = {0};
+	struct vt_culprit_evidence *evidence = vt_culprit_evidence_new();
+	struct vt_culprit_shares shares;
 	struct vt_culprit_input ci = {.core = m,
 				      .flow = f,
 				      .insns = insns,
@@ -132,11 +134,16 @@ static void find_culprits(const struct vt_core *m, const struct vt_procflow *f,
 		insns[i].executions = v->executions;
 		insns[i].confidence = v->confidence;
 		insns[i].cycles = in->cycles[i] / v->executions;
-		insns[i].noise = sqrt((double)in->samples[i]) * PERIOD;
+		insns[i].period = PERIOD;
 		insns[i].samples[i % VT_NCULPRIT_EVENTS] = (float)in->samples[i] / 3;
 	}
 	ci.period[VT_CULPRIT_IMISS] = PERIOD;
 	ci.period[VT_CULPRIT_BRANCHMP] = 7;
+	check(evidence && vt_culprit_collect(&ci, 1, evidence, &err) == 0, "no evidence");
+	vt_culprit_learn(evidence, &shares);
+	for (i = 0; i < VT_NSTALLS; i++)
+		check(shares.of[i] >= 0 && shares.of[i] <= 1, "no share");
+	ci.shares = &shares;
 	check(vt_culprit_find(&ci, &stalls, &err) == 0, "no culprits");
 	for (k = 0; k < stalls.count; k++) {
 		const struct vt_culprit_stall *s = &stalls.list[k];
@@ -145,6 +152,7 @@ static void find_culprits(const struct vt_core *m, const struct vt_procflow *f,
 		check(isfinite(s->low) && isfinite(s->high) && s->low <= s->high, "no interval");
 	}
 	vt_culprit_stalls_fini(&stalls);
+	vt_culprit_evidence_free(evidence);
 	free(insns);
 	free(edges);
 }
