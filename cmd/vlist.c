@@ -343,6 +343,7 @@ static void list_cycles(struct app *a, struct options *o, struct state *s)
 
 	c->top = o->top == UINT64_MAX ? 0 : o->top;
 	c->syntax = o->listing.syntax;
+	c->sources = o->listing.sources;
 	c->form = o->form;
 	c->output = o->output;
 	c->color = o->color;

@@ -115,7 +115,7 @@ static bool print_calc(struct state *s, const struct vt_calc *c, size_t number)
 		return false;
 	}
 	vt_output_text(s->out, number ? "\n" : "");
-	vt_calc_print(c, s->o->cutoff, app_color(s->app, s->o->color), s->out);
+	vt_calc_print(c, s->o->sources, s->o->cutoff, app_color(s->app, s->o->color), s->out);
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct app_cycles {
 	uint64_t top;  /* procedures of STALL; 0: all */
 	int graph;     /* enum app_cycles_graph */
 	enum vt_syntax syntax;
+	struct vt_sources *sources; /* borrowed; NULL: no text */
 	struct app_form form;
 	const char *output;
 	int color;

@@ -48,18 +48,33 @@ static const char *keep(struct vt_calc *c, const char *text)
 	return id == UINT32_MAX ? "" : vt_intern_get(c->texts, id);
 }
 
+struct naming {
+	struct vt_symbols *symbols;
+	const struct vt_procedure *proc;
+};
+
+/* Places in the procedure itself are among its blocks, and names can be long. */
+static void name_other(void *arg, uint64_t address, struct vt_buf *out)
+{
+	const struct naming *n = arg;
+
+	if (address <= n->proc->start || address >= n->proc->end)
+		vti_listing_name(n->symbols, address, out);
+}
+
 static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src,
 			const struct vt_proccode *code, struct vt_error *err)
 {
 	enum vt_unknown why;
 	struct vt_lines *lines = vt_images_lines(src->images, c->proc.image);
 	struct vt_disasm *d = vt_disasm_new(EM_X86_64, 64, false, src->syntax, err);
+	struct naming n = {.proc = &c->proc};
 	uint32_t i;
 
 	if (!d)
 		return false;
-	vt_disasm_set_symbols(d, vti_listing_name,
-			      vt_images_symbols(src->images, c->proc.image, c->proc.pid, &why));
+	n.symbols = vt_images_symbols(src->images, c->proc.image, c->proc.pid, &why);
+	vt_disasm_set_symbols(d, name_other, &n);
 	for (i = 0; i < c->cfg->ninsns; i++) {
 		const struct vt_cfg_insn *in = &c->cfg->insns[i];
 		uint64_t at = in->addr - c->proc.start;

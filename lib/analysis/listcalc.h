@@ -10,6 +10,7 @@
 #include "analysis/freqprofile.h"
 #include "analysis/locate.h"
 #include "analysis/profile.h"
+#include "analysis/source.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "flow/cfg.h"
@@ -94,7 +95,8 @@ double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *
 double vt_calc_dynamic(const struct vt_calc_insn *insn);
 
 /* The lines for people; blocks with less than `cutoff` percent of the cycles are left out. */
-void vt_calc_print(const struct vt_calc *c, double cutoff, bool color, struct vt_output *out);
+void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double cutoff, bool color,
+		   struct vt_output *out);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,10 @@
 /* More guilty instructions of one cause are only hinted at. */
 #define MAX_CULPRITS 6
 
+/* Lines of the source that a block is said to be of. */
+#define MAX_LINES 6
+#define MAX_TEXT  100 /* bytes of each */
+
 /* Stalls of at least so many percent of the procedure's cycles stand out on a terminal. */
 #define WARM 2
 #define HOT  10
@@ -24,6 +28,7 @@
 struct printer {
 	const struct vt_calc *c;
 	struct vt_output *out;
+	struct vt_sources *sources;
 	bool color;
 	int digits; /* of addresses */
 	int code;   /* width of the instructions */
@@ -264,19 +269,58 @@ static void print_next(struct printer *p, uint32_t block)
 		vt_output_text(p->out, "\n");
 }
 
-/* "  smooth.c:41": where the block's code begins in the source. */
+/* "smooth.c:41  for (;;)" of one instruction's line; false: its text cannot be read. */
+static bool print_line(struct printer *p, const struct vt_calc_insn *insn, const char *what)
+{
+	const char *name = strrchr(insn->file, '/'), *text = NULL;
+	struct vt_buf b = VT_BUF_INIT;
+	size_t size = 0;
+	bool cut;
+
+	if (p->sources)
+		text = vt_sources_line(p->sources, insn->file, insn->line, &size);
+	for (; size && (*text == ' ' || *text == '\t'); size--)
+		text++;
+	cut = size > MAX_TEXT;
+	size = cut ? MAX_TEXT : size;
+	vt_escape_str(&b, name ? name + 1 : insn->file);
+	vt_buf_printf(&b, ":%u%s", insn->line, size ? "  " : "");
+	if (size)
+		vt_escape(&b, text, size);
+	vt_output_printf(p->out, "*** %-12s%s%s\n", what, vt_buf_str(&b), cut ? "..." : "");
+	vt_buf_free(&b);
+	return text != NULL;
+}
+
+static bool same_line(const struct vt_calc_insn *a, const struct vt_calc_insn *b)
+{
+	return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+/*
+ * Where the block's code is in the source: where it begins; as far as there is text, its other
+ * lines, too.
+ */
 static void print_source(struct printer *p, const struct vt_calc_block *b)
 {
-	const struct vt_calc_insn *insn = b->insns;
-	struct vt_buf text = VT_BUF_INIT;
-	const char *name;
+	const struct vt_calc_insn *lines[MAX_LINES];
+	uint32_t i, k, n = 0;
 
-	if (!b->block->ninsns || !insn->line)
-		return;
-	name = strrchr(insn->file, '/');
-	vt_escape_str(&text, name ? name + 1 : insn->file);
-	vt_output_printf(p->out, "*** Source      %s:%u\n", vt_buf_str(&text), insn->line);
-	vt_buf_free(&text);
+	for (i = 0; i < b->block->ninsns; i++) {
+		const struct vt_calc_insn *insn = &b->insns[i];
+
+		for (k = 0; k < n && !same_line(lines[k], insn); k++)
+			continue;
+		if (!insn->line || k < n)
+			continue;
+		if (n == MAX_LINES) {
+			vt_output_text(p->out, "***             ...\n");
+			return;
+		}
+		lines[n++] = insn;
+		if (!print_line(p, insn, n == 1 ? "Source" : ""))
+			return;
+	}
 }
 
 static void print_block(struct printer *p, uint32_t number)
@@ -362,9 +406,10 @@ static void print_header(struct printer *p)
 			 "Instruction", p->samples, "Samples", "CPI ");
 }
 
-void vt_calc_print(const struct vt_calc *c, double cutoff, bool color, struct vt_output *out)
+void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double cutoff, bool color,
+		   struct vt_output *out)
 {
-	struct printer p = {.c = c, .out = out, .color = color};
+	struct printer p = {.c = c, .out = out, .sources = sources, .color = color};
 	double left_out = 0;
 	uint32_t b, n = 0;
 

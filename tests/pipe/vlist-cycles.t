@@ -219,6 +219,14 @@ t_is "--stall" "$(list --stall dtlb --json | jq -r '.procedures[0].high_cycles')
 if cc -g -nostdlib -static -Wl,-e,_start,--build-id=none -o root/opt/lines copy.s 2>/dev/null; then
 	sed 's|path=/opt/copy|path=/opt/lines|' <(frequencies) | "$text" >lines.vt
 	t_ok "a program with line numbers" vlist -i lines.vt --symfs root --calc copy
+	t_like "says where a block is from, with the text" \
+		'^\*\*\* Source +copy\.s:7  1:.*mov \(%rsi\), %r8$' "$T_OUT"
+	t_like "each line of it" '^\*\*\*  +copy\.s:8  add \$4, %rcx$' "$T_OUT"
+	t_like "but not all of a long one" '^\*\*\*  +\.\.\.$' "$T_OUT"
+	t_like "and jumps within it go to addresses" ' jne +[0-9a-f]+ +[0-9]' "$T_OUT"
+	mv copy.s copy.txt
+	t_ok "without the text" vlist -i lines.vt --symfs root --calc copy
+	mv copy.txt copy.s
 	t_like "says where a block begins" '^\*\*\* Source +copy\.s:7$' "$T_OUT"
 	t_is "and JSON each instruction's" "$(vlist -i lines.vt --symfs root --calc --json copy 2>/dev/null |
 		jq -c '[.procedures[0].blocks[1].instructions[].line]')" "[7,8,9,10,11,12,13,14,15,16,17,18,19]"
