@@ -48,6 +48,7 @@ struct vti_freq_point {
 	double extra_samples;
 	double extra_cycles;
 	double prior; /* how likely it has none */
+	double shift; /* how likely the extra ones are its own: its time, with another's name */
 };
 
 /* Whether an instruction is executed any number of times for one of its block. */

@@ -13,7 +13,7 @@
  */
 #define ABOVE	   1.0	 /* mean of the logarithm of stalled points' ratios */
 #define BELOW	   1.0	 /* and of points that waited before: any part of their time is as likely */
-#define BELOW_PART 0.06	 /* how many points there are of these */
+#define BELOW_PART 0.03	 /* how many points there are of these */
 #define MODEL	   0.015 /* of the ratio: what the schedule is wrong by */
 #define MAX_STARTS 48
 #define ROUNDS	   6
@@ -58,8 +58,9 @@ static struct density density(const struct seen *s, double log_f)
 	double x = s->log - log_f, known = 1 - BELOW_PART;
 	struct density d;
 
-	d.whole = 0.5 * known * s->p->prior * normal(x, s->sigma);
-	d.less = 0.5 * known * s->p->prior * normal(s->log_less - log_f, s->sigma_less);
+	d.whole = s->p->shift * known * s->p->prior * normal(x, s->sigma);
+	d.less = (1 - s->p->shift) * known * s->p->prior *
+		 normal(s->log_less - log_f, s->sigma_less);
 	d.all = d.whole + d.less + known * (1 - s->p->prior) * tail(x, ABOVE, s->sigma) +
 		BELOW_PART * tail(-x, BELOW, s->sigma);
 	return d;

@@ -21,6 +21,13 @@
 #define SHIFTED                                                                                    \
 	0.12 /* the part of a stretch's samples that instructions may have that should not */
 
+/*
+ * How likely samples on what is issued along with another are of that one.  The first instruction
+ * of a block is where a mispredicted branch and a line that is not in the cache are waited for.
+ */
+#define SHIFT	    0.5
+#define SHIFT_FIRST 0.05
+
 struct walk {
 	const struct vti_freqwork *w;
 	struct vti_freq_point *list;
@@ -55,6 +62,7 @@ static void join(struct vti_freq_point *to, const struct vti_freq_point *p)
 	to->extra_samples += p->extra_samples;
 	to->extra_cycles += p->extra_cycles;
 	to->prior = fmin(to->prior, p->prior);
+	to->shift = fmin(to->shift, p->shift);
 }
 
 static bool is_whole(const struct walk *k)
@@ -77,7 +85,7 @@ static void begin(struct walk *k, uint32_t insn)
 	k->open = true;
 	k->start = insn;
 	k->extra = 0;
-	k->at = (struct vti_freq_point){.prior = prior_of(k->w, insn)};
+	k->at = (struct vti_freq_point){.prior = prior_of(k->w, insn), .shift = SHIFT};
 }
 
 /* Takes back what was ended behind the instruction that this one waits for. */
@@ -114,6 +122,8 @@ static void step(struct walk *k, uint32_t insn)
 		k->at.prior = fmin(k->at.prior, prior_of(k->w, insn));
 		reach_back(k, insn);
 	} else {
+		if (insn == k->w->g->blocks[in->flow->block[insn]].insn)
+			k->at.shift = SHIFT_FIRST;
 		k->extra += (1 - head) * (double)in->samples[insn];
 		k->at.extra_samples += (1 - head) * (double)in->samples[insn];
 		k->at.extra_cycles += (1 - head) * in->cycles[insn];
