@@ -129,7 +129,7 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
 	e = lone_estimate(w, insn);
 	/* Nothing tells its stalls from its repetitions. */
-	e.sigma = vti_freq_doubt(&e);
+	e.sigma = vti_freq_doubt(w, &e);
 	return value_of(&e, in->method);
 }
 
@@ -167,9 +167,9 @@ static void doubt_all(struct vti_freqwork *w)
 	uint32_t i;
 
 	for (i = 0; i < w->g->nblocks; i++)
-		w->blocks[i].sigma = vti_freq_doubt(&w->blocks[i]);
+		w->blocks[i].sigma = vti_freq_doubt(w, &w->blocks[i]);
 	for (i = 0; i < w->g->nedges; i++)
-		w->edges[i].sigma = vti_freq_doubt(&w->edges[i]);
+		w->edges[i].sigma = vti_freq_doubt(w, &w->edges[i]);
 }
 
 /*

@@ -97,7 +97,7 @@ int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err);
  * The deviation of an estimate, what stalls may do to it included; infinite if there is none.
  * Propagated ones have no points, and that of one point is theirs.
  */
-double vti_freq_doubt(const struct vti_estimate *e);
+double vti_freq_doubt(const struct vti_freqwork *w, const struct vti_estimate *e);
 
 /* Fills in how far blocks and edges that add up can be trusted. */
 void vti_freq_trust(struct vti_freqwork *w);

@@ -391,7 +391,8 @@ static bool is_skewed(const struct run *r)
 {
 	enum vt_policy policy = vt_profile_event(r->o->profile, r->o->event)->policy;
 
-	return policy == VT_POLICY_INTERRUPT || policy == VT_POLICY_UNKNOWN;
+	return r->o->core->order == VT_OUT_OF_ORDER || policy == VT_POLICY_INTERRUPT ||
+	       policy == VT_POLICY_UNKNOWN;
 }
 
 /* Stacks of another event than time are taken for what they are in proportion to. */

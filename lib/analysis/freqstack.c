@@ -106,7 +106,7 @@ int vti_freq_stacks(struct vti_freqwork *w, struct vt_error *err)
 		if (!sums[i].parts)
 			continue;
 		e = mean(w, &sums[i], scale);
-		if (vti_freq_doubt(&e) > vti_freq_doubt(&w->classes[i]))
+		if (vti_freq_doubt(w, &e) > vti_freq_doubt(w, &w->classes[i]))
 			continue;
 		w->classes[i] = e;
 		w->classes[i].counted = true;

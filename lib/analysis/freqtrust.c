@@ -15,11 +15,16 @@ static double square(double x)
 	return x * x;
 }
 
-double vti_freq_doubt(const struct vti_estimate *e)
+double vti_freq_doubt(const struct vti_freqwork *w, const struct vti_estimate *e)
 {
+	double points = fmax(e->points, 0.5);
+
+	/* Of skewed samples the sum alone is known, whatever of: one point. */
+	if (w->in->skewed && !e->counted)
+		points = fmin(points, 1);
 	if (!e->known || !isfinite(e->sigma))
 		return INFINITY;
-	return sqrt(square(e->sigma) + square(e->f * ALONE / fmax(e->points, 0.5)));
+	return sqrt(square(e->sigma) + square(e->f * ALONE / points));
 }
 
 static void start(struct vti_freqwork *w)
@@ -31,13 +36,13 @@ static void start(struct vti_freqwork *w)
 		const struct vti_estimate *e = &w->classes[c->block[i]];
 
 		w->blocks[i].points = e->points;
-		w->blocks[i].sigma = hypot(vti_freq_doubt(e), e->f - w->blocks[i].f);
+		w->blocks[i].sigma = hypot(vti_freq_doubt(w, e), e->f - w->blocks[i].f);
 	}
 	for (i = 0; i < w->g->nedges; i++) {
 		const struct vti_estimate *e = &w->classes[c->edge[i]];
 
 		w->edges[i].points = e->points;
-		w->edges[i].sigma = hypot(vti_freq_doubt(e), e->f - w->edges[i].f);
+		w->edges[i].sigma = hypot(vti_freq_doubt(w, e), e->f - w->edges[i].f);
 	}
 }
 
