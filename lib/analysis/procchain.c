@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/procchain.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A machine is some 4 kB. */
 #define MAX_BLOCKS 16384
@@ -9,8 +11,8 @@
 #define NONE UINT32_MAX
 
 struct machine {
-	struct vt_inorder e;
 	uint64_t issued; /* instructions so far */
+	struct vt_inorder e;
 };
 
 /* What is known of the machine behind a block. */
@@ -21,6 +23,7 @@ struct vti_chain {
 	const struct vt_mop *ret;
 	const uint32_t *before;
 	struct machine empty;
+	size_t size;		/* of a machine that is made use of: its units come last */
 	struct machine *behind; /* by block */
 	uint8_t *state;
 	uint32_t *way; /* blocks whose machines are sought, each behind the next */
@@ -38,6 +41,10 @@ struct vti_chain *vti_chain_new(const struct vt_procflow *f, const struct vt_cor
 	c->ret = ret;
 	c->before = before;
 	vt_inorder_init(&c->empty.e, m);
+	c->size = sizeof(c->empty);
+	if (m->nunits < VT_CORE_UNITS)
+		c->size =
+			offsetof(struct machine, e.units) + m->nunits * sizeof(c->empty.e.units[0]);
 	c->behind = malloc(n * sizeof(*c->behind));
 	c->state = calloc(n, 1);
 	c->way = malloc(n * sizeof(*c->way));
@@ -112,18 +119,25 @@ static void warm_up(const struct vti_chain *c, struct machine *m, uint32_t first
 	}
 }
 
+static void copy(const struct vti_chain *c, struct machine *to, const struct machine *from)
+{
+	memcpy(to, from, c->size);
+}
+
 /* The machine behind a block, which has to be found first, as may those behind blocks before it. */
 static const struct machine *find(struct vti_chain *c, uint32_t block)
 {
 	uint32_t n = 0, at = block, first;
-	struct machine m = c->empty;
+	struct machine m;
+
+	copy(c, &m, &c->empty);
 
 	for (; at != NONE && c->state[at] == UNKNOWN; at = source(c, c->before[at])) {
 		c->state[at] = SOUGHT;
 		c->way[n++] = at;
 	}
 	if (at != NONE && c->state[at] == KNOWN) {
-		m = c->behind[at];
+		copy(c, &m, &c->behind[at]);
 	} else if (at != NONE) {
 		for (first = 0; c->way[first] != at; first++)
 			;
@@ -132,7 +146,7 @@ static const struct machine *find(struct vti_chain *c, uint32_t block)
 	while (n) {
 		at = c->way[--n];
 		run(c, &m, at, NULL);
-		c->behind[at] = m;
+		copy(c, &c->behind[at], &m);
 		c->state[at] = KNOWN;
 	}
 	return &c->behind[block];
@@ -142,17 +156,16 @@ void vti_chain_behind(struct vti_chain *c, uint32_t block, uint32_t edge,
 		      struct vt_schedule_cost *costs)
 {
 	uint32_t from = source(c, edge);
-	struct machine m;
+	const struct machine *before = &c->empty;
+	struct machine own, *m = &own;
 
-	if (from == NONE)
-		m = c->empty;
-	else if (c->state[from] == KNOWN)
-		m = c->behind[from];
-	else
-		m = *find(c, from);
-	run(c, &m, block, costs);
+	if (from != NONE)
+		before = c->state[from] == KNOWN ? &c->behind[from] : find(c, from);
+	/* That of a loop may be known by now. */
 	if (edge == c->before[block] && c->state[block] == UNKNOWN) {
-		c->behind[block] = m;
+		m = &c->behind[block];
 		c->state[block] = KNOWN;
 	}
+	copy(c, m, before);
+	run(c, m, block, costs);
 }

@@ -130,6 +130,7 @@ struct scheduler {
 	const struct vt_mop **ops;	/* theirs */
 	struct vt_schedule_cost *costs; /* of the block's */
 	size_t cap;
+	struct vt_ooo *ooo;	 /* of machines that issue out of order */
 	struct vti_chain *chain; /* NULL: each block begins with what comes before it */
 };
 
@@ -187,7 +188,7 @@ static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, s
 {
 	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
 	uint32_t warm, n, i, j, k = 0;
-	int code;
+	int code = 0;
 
 	if (s->chain) {
 		vti_chain_behind(s->chain, block, edge, s->costs);
@@ -197,7 +198,10 @@ static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, s
 	n = append_block(s, b, warm);
 	for (i = 0; i < n; i++)
 		s->ops[i] = s->path[i] == RETURN ? &s->ret : &s->f->ops[s->path[i]];
-	code = vt_schedule(s->m, s->ops, n, warm, s->costs, err);
+	if (s->ooo)
+		vt_schedule_on(s->ooo, s->m, s->ops, n, warm, s->costs);
+	else
+		code = vt_schedule(s->m, s->ops, n, warm, s->costs, err);
 	for (i = 0; i < n - warm && code == 0; i++) {
 		struct vt_schedule_cost *c = &s->costs[k];
 
@@ -243,6 +247,8 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	s->path = calloc(s->cap, sizeof(*s->path));
 	s->ops = calloc(s->cap, sizeof(const struct vt_mop *));
 	s->costs = calloc(s->cap, sizeof(*s->costs));
+	if (m->order == VT_OUT_OF_ORDER)
+		s->ooo = vt_ooo_new(m, NULL);
 	return s->path && s->ops && s->costs ? 0 : no_memory(err);
 }
 
@@ -257,6 +263,7 @@ static void set_before(struct scheduler *s, const uint32_t *before)
 static void scheduler_fini(struct scheduler *s)
 {
 	vti_chain_free(s->chain);
+	vt_ooo_free(s->ooo);
 	free(s->path);
 	free(s->ops);
 	free(s->costs);

@@ -577,6 +577,26 @@ struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *ho
 	return e;
 }
 
+void vt_ooo_empty(struct vt_ooo *e)
+{
+	const uint64_t times[] = {e->latest,	  e->written,	  e->hold,	  e->redirect,
+				  e->fetch.cycle, e->place.cycle, e->retire.cycle};
+	uint64_t now = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (times[i] > now)
+			now = times[i];
+	/* Whatever is still in a place, a register or a unit has left it by then. */
+	now += CYCLES;
+	e->fetch.cycle = e->place.cycle = e->retire.cycle = now;
+	e->fetch.used = e->place.used = e->retire.used = 0;
+	e->started = false;
+	e->front = (struct front){0};
+	memset(e->uses, 0, sizeof(e->uses));
+	vti_oooqueue_leave(&e->queue, now);
+}
+
 void vt_ooo_free(struct vt_ooo *e)
 {
 	if (!e)

@@ -77,6 +77,9 @@ struct vt_ooo_times {
 struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *hooks);
 void vt_ooo_free(struct vt_ooo *e);
 
+/* Makes it as it was when it was new, but that its cycles go on: in less time than to make one. */
+void vt_ooo_empty(struct vt_ooo *e);
+
 /* The next instruction; `cost` as of machines in order, but of retirement.  `times` may be NULL. */
 void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inorder_cost *cost,
 		struct vt_ooo_times *times);

@@ -66,6 +66,12 @@ static void leave(struct vti_oooqueue *q, uint64_t at)
 		look_ahead(q);
 }
 
+void vti_oooqueue_leave(struct vti_oooqueue *q, uint64_t at)
+{
+	if (q->room)
+		leave(q, at);
+}
+
 /* When the first of the others will leave. */
 static uint64_t next_leaves(const struct vti_oooqueue *q)
 {

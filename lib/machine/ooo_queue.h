@@ -27,6 +27,9 @@ void vti_oooqueue_push(struct vti_oooqueue *q, uint64_t leaves);
 /* When there is room for `n`, if it is needed at `at`, which is not before earlier answers. */
 uint64_t vti_oooqueue_make_room(struct vti_oooqueue *q, uint64_t at, uint32_t n);
 
+/* All that are there have left at `at`, and it is then. */
+void vti_oooqueue_leave(struct vti_oooqueue *q, uint64_t at);
+
 static inline uint64_t vti_oooqueue_when(struct vti_oooqueue *q, uint64_t at, uint32_t n)
 {
 	return !q->room || q->held + n <= q->room ? at : vti_oooqueue_make_room(q, at, n);

@@ -123,21 +123,20 @@ static bool is_taken(const struct vt_mop *const *op, bool last)
 	return op[0]->flags & VT_FACT_CONDITIONAL && !last && op[1] != op[0] + 1;
 }
 
-static int schedule_out_of_order(const struct vt_core *m, const struct vt_mop *const *ops, size_t n,
-				 size_t warm, struct vt_schedule_cost *costs, struct vt_error *err)
+void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_mop *const *ops,
+		    size_t n, size_t warm, struct vt_schedule_cost *costs)
 {
-	struct vt_ooo *e = vt_ooo_new(m, NULL);
 	struct vt_inorder_cost cost;
 	struct vt_ooo_insn in = {0};
 	uint32_t width = m->retire ? m->retire : 1;
 	float own;
 	size_t i;
 
-	if (!e)
-		return vt_error_set(err, VT_E_NOMEM, "no memory for a schedule");
+	vt_ooo_empty(e);
 	for (i = 0; i < n; i++) {
 		in.op = ops[i];
 		in.tag = i;
+		in.brief = i < warm;
 		in.taken = is_taken(&ops[i], i + 1 == n);
 		vt_ooo_run(e, &in, &cost, NULL);
 		if (i < warm)
@@ -151,6 +150,16 @@ static int schedule_out_of_order(const struct vt_core *m, const struct vt_mop *c
 		costs[i - warm].head -= costs[i - warm].best - own;
 		costs[i - warm].best = own;
 	}
+}
+
+static int schedule_out_of_order(const struct vt_core *m, const struct vt_mop *const *ops, size_t n,
+				 size_t warm, struct vt_schedule_cost *costs, struct vt_error *err)
+{
+	struct vt_ooo *e = vt_ooo_new(m, NULL);
+
+	if (!e)
+		return vt_error_set(err, VT_E_NOMEM, "no memory for a schedule");
+	vt_schedule_on(e, m, ops, n, warm, costs);
 	vt_ooo_free(e);
 	return 0;
 }

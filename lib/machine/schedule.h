@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "machine/core.h"
 #include "machine/inorder.h"
+#include "machine/ooo.h"
 #include "stream/kinds.h"
 
 #ifdef __cplusplus
@@ -51,6 +52,10 @@ struct vt_schedule_cost {
  */
 int vt_schedule(const struct vt_core *m, const struct vt_mop *const *ops, size_t n, size_t warm,
 		struct vt_schedule_cost *costs, struct vt_error *err);
+
+/* The same on a machine that issues out of order, which is emptied before. */
+void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_mop *const *ops,
+		    size_t n, size_t warm, struct vt_schedule_cost *costs);
 
 /*
  * The same for one instruction after those that were issued to a machine in order, whose state may
