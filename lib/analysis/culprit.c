@@ -274,13 +274,36 @@ static bool has_events(const struct vt_culprit_input *in)
 }
 
 /*
+ * A stall that is longer than the others usually take may be the rare case: then a cause that could
+ * do something about that is left in.
+ */
+static void leave_out_unlikely(const struct vti_stalled *st, struct vti_suspect *suspects,
+			       double *all, double *minor)
+{
+	double unlikely = has_events(st->c->in) ? SAMPLED : UNLIKELY;
+	double typical[VTI_RULES], likely[VTI_RULES], usual = 0;
+	uint32_t i;
+
+	vti_culprit_likely(st, suspects, typical, likely);
+	for (i = 0; i < VTI_RULES; i++)
+		usual += typical[i];
+	for (i = 0; i < VTI_RULES; i++) {
+		if (!(suspects[i].bound > 0) || !(likely[i] < unlikely) ||
+		    (usual - typical[i] < st->cycles && typical[i] >= MINOR * st->cycles))
+			continue;
+		leave_out(st, &suspects[i], all, minor);
+		if (!(suspects[i].bound > 0))
+			usual -= typical[i];
+	}
+}
+
+/*
  * Guilty until proven innocent.  Returns what those could account for that are left out as minor or
  * unlikely: the least that others must have done does not become more by it.
  */
 static double judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 {
-	double all = 0, major = 0, minor = 0, likely[VTI_RULES];
-	double unlikely = has_events(st->c->in) ? SAMPLED : UNLIKELY;
+	double all = 0, major = 0, minor = 0;
 	uint32_t i;
 
 	vti_culprit_suspects(st, suspects);
@@ -298,12 +321,8 @@ static double judge(const struct vti_stalled *st, struct vti_suspect *suspects)
 	for (i = 0; i < VTI_RULES && major >= st->cycles; i++)
 		if (suspects[i].bound < MINOR * st->cycles)
 			leave_out(st, &suspects[i], &all, &minor);
-	if (!st->c->in->shares)
-		return minor;
-	vti_culprit_likely(st, suspects, likely);
-	for (i = 0; i < VTI_RULES; i++)
-		if (suspects[i].bound > 0 && likely[i] < unlikely)
-			leave_out(st, &suspects[i], &all, &minor);
+	if (st->c->in->shares)
+		leave_out_unlikely(st, suspects, &all, &minor);
 	return minor;
 }
 
@@ -408,7 +427,7 @@ static int enter_call(const struct vt_culprit_input *in, uint32_t insn, struct v
 		      struct vt_error *err)
 {
 	const struct vt_cfg *g = in->flow->cfg;
-	uint32_t flags = in->flow->ops[insn].flags;
+	uint32_t flags = g->insns[insn].flags;
 	uint64_t at = g->insns[insn].addr - g->start, to;
 	struct vt_flow flow;
 

@@ -103,9 +103,9 @@ void vt_culprit_stalls_fini(struct vt_culprit_stalls *s);
 struct vt_culprit_evidence *vt_culprit_evidence_new(void);
 void vt_culprit_evidence_free(struct vt_culprit_evidence *e);
 
-/* Adds every `stride`th of a procedure's instructions; in->shares does not matter.  -VT_E_NOMEM. */
-int vt_culprit_collect(const struct vt_culprit_input *in, uint32_t stride,
-		       struct vt_culprit_evidence *e, struct vt_error *err);
+/* Adds a procedure's instructions; in->shares does not matter.  -VT_E_NOMEM. */
+int vt_culprit_collect(const struct vt_culprit_input *in, struct vt_culprit_evidence *e,
+		       struct vt_error *err);
 void vt_culprit_learn(const struct vt_culprit_evidence *e, struct vt_culprit_shares *shares);
 
 #ifdef __cplusplus

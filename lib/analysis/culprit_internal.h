@@ -127,10 +127,11 @@ void vti_culprit_suspects(const struct vti_stalled *st, struct vti_suspect *susp
 
 /*
  * How likely the suspects are: what each may be expected to account for, as shares of the stall
- * that add up to 1; 1 each where nothing is to be expected of any.
+ * that add up to 1; 1 each where nothing is to be expected of any.  `typical` gets the cycles of
+ * each if it always happened, at its usual cost.
  */
 void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *suspects,
-			double *likely);
+			double *typical, double *likely);
 
 /*
  * The most that samples of an event at an instruction, or just behind it, say of how often it

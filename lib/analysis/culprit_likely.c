@@ -29,7 +29,6 @@ struct vt_culprit_evidence {
 	size_t count;
 	size_t cap;
 	bool known[VT_NSTALLS]; /* causes whose number and cost are known, not just bounded */
-	uint32_t skip;		/* instructions up to the next one that is taken */
 };
 
 struct vt_culprit_evidence *vt_culprit_evidence_new(void)
@@ -78,8 +77,8 @@ static int add(struct vt_culprit_evidence *e, const struct vti_stalled *st, stru
 	return 0;
 }
 
-int vt_culprit_collect(const struct vt_culprit_input *in, uint32_t stride,
-		       struct vt_culprit_evidence *e, struct vt_error *err)
+int vt_culprit_collect(const struct vt_culprit_input *in, struct vt_culprit_evidence *e,
+		       struct vt_error *err)
 {
 	struct vti_culprit c;
 	struct vti_stalled st;
@@ -90,15 +89,9 @@ int vt_culprit_collect(const struct vt_culprit_input *in, uint32_t stride,
 	e->known[VT_STALL_MISPREDICT] = true;
 	e->known[VT_STALL_ITLB] = in->period[VT_CULPRIT_ITBMISS] > 0;
 	e->known[VT_STALL_DTLB] = in->period[VT_CULPRIT_DTBMISS] > 0;
-	for (i = 0; i < in->flow->cfg->ninsns && code == 0; i++) {
-		if (e->skip) {
-			e->skip--;
-			continue;
-		}
-		e->skip = stride ? stride - 1 : 0;
+	for (i = 0; i < in->flow->cfg->ninsns && code == 0; i++)
 		if (vti_culprit_stalled(&c, i, &st))
 			code = add(e, &st, err);
-	}
 	vti_culprit_fini(&c);
 	return code;
 }
@@ -149,7 +142,7 @@ void vt_culprit_learn(const struct vt_culprit_evidence *e, struct vt_culprit_sha
 }
 
 void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *suspects,
-			double *likely)
+			double *typical, double *likely)
 {
 	const struct vt_culprit_shares *shares = st->c->in->shares;
 	struct vti_suspect likeliest[VTI_RULES];
@@ -158,10 +151,8 @@ void vti_culprit_likely(const struct vti_stalled *st, const struct vti_suspect *
 
 	expect(st, likeliest);
 	for (i = 0; i < VTI_RULES; i++) {
-		likely[i] = 0;
-		if (suspects[i].bound > 0)
-			likely[i] = expected(st->cycles, limit(st, likeliest[i].bound),
-					     shares->of[vti_culprit_cause(i)]);
+		typical[i] = suspects[i].bound > 0 ? limit(st, likeliest[i].bound) : 0;
+		likely[i] = expected(st->cycles, typical[i], shares->of[vti_culprit_cause(i)]);
 		all += likely[i];
 	}
 	for (i = 0; i < VTI_RULES; i++)

@@ -21,8 +21,8 @@ struct event_place {
  */
 #define KEPT 4000000
 
-/* Of so many instructions, about, what is usual is learnt. */
-#define LEARNT 200000
+/* Of so many of them, about, what is usual is learnt. */
+#define LEARNT 100000
 
 /* What is made for one procedure. */
 struct work {
@@ -432,23 +432,31 @@ static int take_image(struct run *r, uint32_t image)
 	return 0;
 }
 
+static int schedule(const struct run *r, struct work *w)
+{
+	return w->flow->ops ? 0
+			    : vt_procflow_schedule(w->flow, r->src->images, r->src->code,
+						   r->src->core, r->err);
+}
+
 /*
- * Between: what is usual, of some of the instructions that are kept.  Out of order, a stall is what
+ * Between: what is usual, of some of the procedures that are kept.  Out of order, a stall is what
  * others have left of it, so that its length says less of its cause: there, nothing is learnt.
  */
 static int learn(struct run *r)
 {
 	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
-	uint32_t stride = (uint32_t)(r->kept / LEARNT) + 1;
+	size_t stride = (size_t)(r->kept / LEARNT) + 1, i;
 	struct vt_culprit_input in;
-	size_t i;
 	int code = e ? 0 : no_memory(r->err);
 
-	for (i = 0; i < r->count && code == 0; i++) {
+	for (i = 0; i < r->count && code == 0; i += stride) {
 		if (!r->list[i].flow)
 			continue;
+		code = schedule(r, &r->list[i]);
 		make_input(r, &r->list[i], &in);
-		code = vt_culprit_collect(&in, stride, e, r->err);
+		if (code == 0)
+			code = vt_culprit_collect(&in, e, r->err);
 	}
 	if (code == 0)
 		vt_culprit_learn(e, &r->shares);
@@ -474,8 +482,7 @@ static int judge_all(struct run *r)
 			code = make(r, w);
 		r->t = t;
 		if (code >= 0 && w->flow)
-			code = vt_procflow_schedule(w->flow, r->src->images, r->src->code,
-						    r->src->core, r->err);
+			code = schedule(r, w);
 		if (code >= 0 && w->flow)
 			code = judge(r, w);
 		work_fini(w);

@@ -139,7 +139,7 @@ static void find_culprits(const struct vt_core *m, const struct vt_procflow *f,
 	}
 	ci.period[VT_CULPRIT_IMISS] = PERIOD;
 	ci.period[VT_CULPRIT_BRANCHMP] = 7;
-	check(evidence && vt_culprit_collect(&ci, 1, evidence, &err) == 0, "no evidence");
+	check(evidence && vt_culprit_collect(&ci, evidence, &err) == 0, "no evidence");
 	vt_culprit_learn(evidence, &shares);
 	for (i = 0; i < VT_NSTALLS; i++)
 		check(shares.of[i] >= 0 && shares.of[i] <= 1, "no share");
