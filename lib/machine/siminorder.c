@@ -270,14 +270,14 @@ static uint64_t try_fetch(struct vti_siminorder *s, const struct vt_sim_insn *in
 static uint64_t try_access(struct vti_siminorder *s, const struct vt_sim_insn *insn,
 			   const struct vti_simevent *e, struct answer *a)
 {
-	struct vt_sim_retired out;
+	struct vt_sim_retired *out = &s->out;
 
-	out.access_cycle = 0;
-	out.data_missed = 0;
+	out->access_cycle = 0;
+	out->data_missed = 0;
 	a->access = vti_sim_access(s->mem, insn, e->kind == VTI_SIM_STORE, e->nth,
-				   s->room.entry.base + e->cycle, &out);
-	a->access.missed = out.data_missed;
-	a->went = out.access_cycle != 0;
+				   s->room.entry.base + e->cycle, out);
+	a->access.missed = out->data_missed;
+	a->went = out->access_cycle != 0;
 	return a->access.cycles;
 }
 

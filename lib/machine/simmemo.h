@@ -86,7 +86,7 @@ static inline const struct vti_simevent *vti_simrun_events(const struct vti_simr
 }
 
 /* NULL: it cannot be remembered how these instructions run; or memory ran out. */
-struct vti_simmemo *vti_simmemo_new(const struct vt_core *m, const struct vt_sim_insn *insns,
+struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_sim_insn *insns,
 				    uint32_t n);
 void vti_simmemo_free(struct vti_simmemo *m);
 

@@ -99,7 +99,8 @@ static void make_op(struct program *p, struct vt_mop *op)
 	unsigned i;
 
 	*op = (struct vt_mop){.length = (uint8_t)(1 + draw(p, 8)), .slots = 1};
-	op->reads = (uint64_t)1 << draw(p, 10) | (uint64_t)1 << draw(p, 10);
+	op->reads = (uint64_t)1 << draw(p, 10);
+	op->reads |= (uint64_t)1 << draw(p, 10);
 	op->address_reads = (uint64_t)1 << draw(p, 10);
 	op->writes = (uint64_t)1 << draw(p, 10);
 	if (draw(p, 8) == 0)
