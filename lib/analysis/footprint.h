@@ -48,7 +48,8 @@ int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err);
 double vt_footprint_lines(const struct vt_footprint *f, uint32_t image, uint64_t vaddr);
 double vt_footprint_pages(const struct vt_footprint *f, uint32_t image, uint64_t vaddr);
 
-/* How often control came to an address by direct calls and jumps from other procedures, at least. */
+/* How often control came to an address by direct calls and jumps from other procedures, at least.
+ */
 double vt_footprint_called(const struct vt_footprint *f, uint32_t image, uint64_t vaddr);
 
 /*

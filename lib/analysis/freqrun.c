@@ -424,7 +424,7 @@ static int analyse(struct run *r, struct vt_procflow *f, const struct part *part
 	struct vt_freq_input in = {
 		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
 	struct numbers n = {0};
-	struct vt_stackflow stacks = {NULL};
+	struct vt_stackflow stacks = {0};
 	struct vt_freqs *freqs = NULL;
 	int code = fill(r, f, part, offset, &n, err);
 

@@ -21,10 +21,10 @@ extern "C" {
  * Samples of time fall into a run as often as it is long, so stacks with the same newest branch
  * come more often if what follows that is slow.  Divided by how long it takes on the average, each
  * branch is equally likely to be the newest one, and each run to be in the stack n - 1 times: a
- * stack stands for its sample's period, divided by the mean time of runs that begin where its newest
- * branch went, of branches, and for one in n - 1 of these of each run in it.  Where processors do
- * not count the cycles between branches, it stands for its period, and only ratios of counts mean
- * anything.
+ * stack stands for its sample's period, divided by the mean time of runs that begin where its
+ * newest branch went, of branches, and for one in n - 1 of these of each run in it.  Where
+ * processors do not count the cycles between branches, it stands for its period, and only ratios of
+ * counts mean anything.
  *
  * Memory: an entry for each distinct branch, run, and start of runs.
  */
