@@ -173,19 +173,23 @@ static void doubt_all(struct vti_freqwork *w)
 }
 
 /*
- * What callers tell is taken for what the class of the entry is executed, unless even without a
- * stall its samples would be fewer: stalls only add.
+ * What callers tell is taken for what the class of the entry is executed: of its samples, stalls
+ * add to some, and others are missing where what it waits for was waited for by its caller.  But a
+ * cycle each execution takes, for it begins behind a jump.
  */
 #define CALLERS 4 /* points that they count as */
 
 static void ask_callers(struct vti_freqwork *w)
 {
 	const struct vt_freq_entries *n = &w->in->entries;
-	struct vti_estimate *own = &w->classes[w->in->flow->classes->block[VT_CFG_ENTRY]];
+	double cycles = w->period;
+	uint32_t i;
 
-	if (!(n->executions > 0) || (own->known && n->executions > own->f + 2 * own->sigma))
+	for (i = 0; i < w->g->ninsns; i++)
+		cycles += w->in->cycles[i];
+	if (!(n->executions > 0) || n->executions > 1.25 * cycles)
 		return;
-	*own = (struct vti_estimate){
+	w->classes[w->in->flow->classes->block[VT_CFG_ENTRY]] = (struct vti_estimate){
 		.known = true,
 		.f = n->executions,
 		.sigma = fmax(n->sigma, 0.01 * n->executions),
