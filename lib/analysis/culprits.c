@@ -432,11 +432,15 @@ static int take_image(struct run *r, uint32_t image)
 	return 0;
 }
 
+/* As it was run: what a block costs depends on which ways control came to it. */
 static int schedule(const struct run *r, struct work *w)
 {
-	return w->flow->ops ? 0
-			    : vt_procflow_schedule(w->flow, r->src->images, r->src->code,
-						   r->src->core, r->err);
+	int code;
+
+	if (w->flow->ops)
+		return 0;
+	code = vt_procflow_schedule(w->flow, r->src->images, r->src->code, r->src->core, r->err);
+	return code < 0 ? code : vt_procflow_weigh(w->flow, r->src->core, w->edges, r->err);
 }
 
 /*
