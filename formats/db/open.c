@@ -82,6 +82,14 @@ static int identify(struct vt_db *db, struct vt_error *err)
 	return 1;
 }
 
+/* All of it from one moment: somebody else may be making the database. */
+static int identify_at_once(struct vt_db *db, struct vt_error *err)
+{
+	if (vti_db_begin(db, false, err) < 0)
+		return -(int)err->code;
+	return vti_db_end(db, identify(db, err), err);
+}
+
 /* SQLite does not wait by itself when others turn the log on, too. */
 static int use_log(struct vt_db *db, struct vt_error *err)
 {
@@ -122,7 +130,7 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 			   "PRAGMA temp_store = MEMORY;",
 			   err);
 	if (code == 0)
-		code = identify(db, err);
+		code = identify_at_once(db, err);
 	if (code < 0 || mode == VT_DB_READ)
 		return code < 0 ? code : code == 1 ? 0 : read_empty(db, err);
 	if (use_log(db, err) < 0)
