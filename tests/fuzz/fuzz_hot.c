@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "stream/writer.h"
+#include "tests/fuzz/number.h"
 #include "value/hotrecord.h"
 #include "value/invariance.h"
 
@@ -27,18 +28,6 @@ static void check(bool good, const char *what)
 		fprintf(stderr, "fuzz_hot: %s\n", what);
 		abort();
 	}
-}
-
-static uint64_t number(struct vt_cursor *c)
-{
-	uint8_t size = vt_cursor_u8(c);
-	uint64_t v = 0;
-
-	if (size > 8)
-		return size - 9u;
-	for (; size; size--)
-		v = v << 8 | vt_cursor_u8(c);
-	return v;
 }
 
 /* A block of one record. */
@@ -60,12 +49,12 @@ static void make_record(struct vt_cursor *c, const struct vt_kind_desc *kind, st
 		r->columns[f].off = r->off[f];
 		r->columns[f].words = r->words[f];
 		if (kind->fields[f].type != VT_TYPE_A) {
-			r->numbers[f] = number(c);
+			r->numbers[f] = fuzz_number(c);
 			continue;
 		}
 		r->off[f][1] = vt_cursor_u8(c) % (MAX_ARRAY + 1);
 		for (i = 0; i < r->off[f][1]; i++)
-			r->words[f][i] = number(c);
+			r->words[f][i] = fuzz_number(c);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "formats/db/places.h"
 #include "stream/schema.h"
+#include "tests/fuzz/number.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,18 +60,6 @@ static void profile(const uint8_t *data, size_t size)
 
 /* ---- records ---- */
 
-static uint64_t number(struct vt_cursor *c)
-{
-	uint8_t size = vt_cursor_u8(c);
-	uint64_t v = 0;
-
-	if (size > 8)
-		return size - 9u;
-	for (; size; size--)
-		v = v << 8 | vt_cursor_u8(c);
-	return v;
-}
-
 static int feed(struct vt_freqprofile *p, struct vt_cursor *c, const struct vt_schema *schema,
 		struct vt_error *err)
 {
@@ -95,12 +84,12 @@ static int feed(struct vt_freqprofile *p, struct vt_cursor *c, const struct vt_s
 		columns[f].words = words[f];
 		numbers[f] = 0;
 		if (block.desc->fields[f].type != VT_TYPE_A) {
-			numbers[f] = number(c);
+			numbers[f] = fuzz_number(c);
 			continue;
 		}
 		off[f][1] = vt_cursor_u8(c) % (MAX_ARRAY + 1);
 		for (i = 0; i < off[f][1]; i++)
-			words[f][i] = number(c);
+			words[f][i] = fuzz_number(c);
 	}
 	return vt_freqprofile_feed(p, &rec, err);
 }
