@@ -508,7 +508,7 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 		.page_entries = calloc(n, sizeof(double)),
 		.data_pages = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(double)),
 		.sought = calloc(n, sizeof(uint64_t)),
-		.queue = calloc(n, sizeof(uint32_t)),
+		.queue = calloc(VTI_CULPRIT_QUEUE, sizeof(uint32_t)),
 	};
 	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->sought || !c->queue)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");

@@ -6,6 +6,9 @@
 
 #define VTI_LONGS 16
 
+/* So many blocks are looked at for one instruction, one that is looked at again counted twice. */
+#define VTI_CULPRIT_QUEUE 48
+
 /* What the rules look at. */
 struct vti_culprit {
 	const struct vt_culprit_input *in;
@@ -32,7 +35,7 @@ struct vti_culprit {
 	} longs[VTI_LONGS];
 	uint32_t nlongs;
 	uint64_t *sought; /* by block; scratch of vti_culprit_reach() */
-	uint32_t *queue;  /* blocks; scratch */
+	uint32_t *queue;  /* VTI_CULPRIT_QUEUE blocks; scratch */
 };
 
 /* 0 or -VT_E_NOMEM; vti_culprit_fini() in either case. */

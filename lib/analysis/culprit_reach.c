@@ -6,9 +6,6 @@
 
 /* Code before an instruction, along all ways by which control may have come. */
 
-/* So many blocks are looked at for one instruction. */
-#define MAX_BLOCKS 48
-
 bool vti_mop_has(const struct vt_mop *op, uint32_t classes)
 {
 	unsigned i;
@@ -80,8 +77,9 @@ static double push_before(const struct vti_culprit *c, uint32_t block, uint64_t 
 			if (regs & ARGUMENTS)
 				outside += comes(c, g->in[b->in + i]);
 		} else if (regs & ~c->sought[from]) {
-			if (*n == MAX_BLOCKS)
+			if (*n == VTI_CULPRIT_QUEUE)
 				return INFINITY;
+			/* A block may come again, with registers not yet sought in it. */
 			c->sought[from] |= regs;
 			c->queue[(*n)++] = from;
 		}
@@ -156,7 +154,7 @@ void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_d
 {
 	const struct vti_culprit *c = st->c;
 	uint32_t block = c->block[st->insn], at, i, n = 0;
-	uint32_t slots[MAX_BLOCKS] = {0}, far = 0;
+	uint32_t slots[VTI_CULPRIT_QUEUE] = {0}, far = 0;
 
 	memset(d, 0, sizeof(*d));
 	regs = search(st, c->cfg->blocks[block].insn, st->insn, regs, &far, d);
@@ -214,7 +212,7 @@ void vti_culprit_back(const struct vti_stalled *st, uint32_t slots, vti_culprit_
 	const struct vti_culprit *c = st->c;
 	const struct back k = {st, slots, fn, arg};
 	uint32_t block = c->block[st->insn], at, i, n = 0;
-	uint32_t far[MAX_BLOCKS], d = go_back(&k, c->cfg->blocks[block].insn, st->insn, 0);
+	uint32_t far[VTI_CULPRIT_QUEUE], d = go_back(&k, c->cfg->blocks[block].insn, st->insn, 0);
 
 	if (d == UINT32_MAX)
 		return;
