@@ -154,19 +154,21 @@ static struct vti_inorder_unit *free_unit(struct vt_inorder *e, uint32_t units)
 
 /*
  * Frees a unit that began in this cycle, if others can do what it and those after it do: what is
- * issued together is slotted together, so that its order does not matter.
+ * issued together is slotted together, so that its order does not matter.  A unit that could not be
+ * freed once cannot be by another way either, so that each is `tried` once.
  */
-static bool make_room(struct vt_inorder *e, uint32_t unit, uint32_t tried)
+static bool make_room(struct vt_inorder *e, uint32_t unit, uint32_t *tried)
 {
 	struct vti_inorder_unit *taken = &e->units[unit];
-	uint32_t others = taken->could & ~tried & ~(1u << unit);
+	uint32_t others;
 
+	*tried |= 1u << unit;
 	if (taken->last != e->cycle)
 		return false;
-	for (; others; others &= others - 1) {
+	while ((others = taken->could & ~*tried)) {
 		uint32_t i = (uint32_t)__builtin_ctz(others);
 
-		if (e->units[i].free > e->cycle && !make_room(e, i, tried | 1u << unit))
+		if (e->units[i].free > e->cycle && !make_room(e, i, tried))
 			continue;
 		e->units[i] = *taken;
 		taken->free = e->cycle;
@@ -179,11 +181,12 @@ static bool make_room(struct vt_inorder *e, uint32_t unit, uint32_t tried)
 static struct vti_inorder_unit *find_unit(struct vt_inorder *e, uint32_t units)
 {
 	struct vti_inorder_unit *u = free_unit(e, units);
+	uint32_t tried = 0;
 
 	for (; !u && units; units &= units - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(units);
 
-		if (make_room(e, i, 0))
+		if (!(tried >> i & 1) && make_room(e, i, &tried))
 			u = &e->units[i];
 	}
 	return u;

@@ -367,13 +367,32 @@ static void against_slow(void **state)
 	}
 }
 
+/* Any unit does anything: that none is left is found without trying them in every order. */
+static void all_units_alike(void **state)
+{
+	struct vt_mop op = simple(VT_OP_INT, UINT32_MAX, 1, 0, 0);
+	struct vt_inorder_cost cost;
+	struct vt_inorder e;
+	struct vt_core m;
+	unsigned i;
+
+	(void)state;
+	make_core(&m, 64);
+	m.nunits = VT_CORE_UNITS;
+	vt_inorder_init(&e, &m);
+	for (i = 0; i < 3 * VT_CORE_UNITS; i++) {
+		vt_inorder_issue(&e, &op, i, NULL, NULL, &cost);
+		assert_int_equal(cost.cycle, 1 + i / VT_CORE_UNITS);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),	cmocka_unit_test(chain),
 		cmocka_unit_test(copy_loop),	cmocka_unit_test(latencies),
 		cmocka_unit_test(cracked),	cmocka_unit_test(slotted_together),
-		cmocka_unit_test(against_slow),
+		cmocka_unit_test(against_slow), cmocka_unit_test(all_units_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
