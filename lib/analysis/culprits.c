@@ -98,8 +98,9 @@ static int take_events(struct run *r)
 {
 	const struct vt_profile *p = r->src->profile;
 	size_t i, n = vt_profile_nplaces(p);
+	size_t nevents = has_samples(p) ? vt_profile_nevents(p) : 0;
 
-	for (i = 0; i < vt_profile_nevents(p) && has_samples(p); i++)
+	for (i = 0; i < nevents; i++)
 		take_period(r, vt_profile_event(p, i));
 	for (i = 0; i < n; i++) {
 		const struct vt_place *at = vt_profile_place(p, i);

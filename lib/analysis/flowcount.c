@@ -149,11 +149,19 @@ static struct insn *insn_at(struct vt_flowcount *c, uint64_t image, uint64_t off
 	return vt_hash_add(&c->insns, &key, NULL);
 }
 
+static int impossible(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_FORMAT, "a number of executions that cannot be");
+}
+
 static int add_executions(struct vt_flowcount *c, uint64_t image, uint64_t offset, double n,
 			  struct vt_error *err)
 {
-	struct insn *insn = insn_at(c, image, offset);
+	struct insn *insn;
 
+	if (!isfinite(n) || n < 0)
+		return impossible(err);
+	insn = insn_at(c, image, offset);
 	if (!insn)
 		return no_memory(err);
 	insn->executions += n;
@@ -164,8 +172,11 @@ static int add_edge(struct vt_flowcount *c, uint64_t image, uint64_t from, uint6
 		    struct vt_error *err)
 {
 	const struct edge key = {.image = image, .from = from, .to = to};
-	struct edge *edge = vt_hash_add(&c->edges, &key, NULL);
+	struct edge *edge;
 
+	if (!isfinite(n) || n < 0)
+		return impossible(err);
+	edge = vt_hash_add(&c->edges, &key, NULL);
 	if (!edge)
 		return no_memory(err);
 	edge->count += n;
@@ -195,22 +206,25 @@ int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struc
 		event = vt_record_u64(rec, VT_COUNT_EVENT);
 		if (!vt_hash_find(&c->events, &event))
 			return 0;
-		return add_executions(c, vt_record_u64(rec, VT_COUNT_IMAGE),
+		code = add_executions(c, vt_record_u64(rec, VT_COUNT_IMAGE),
 				      vt_record_u64(rec, VT_COUNT_OFFSET),
 				      (double)vt_record_u64(rec, VT_COUNT_SAMPLES), err);
+		break;
 	case VT_FREQ:
 		if (vt_record_u64(rec, VT_FREQ_CONFIDENCE) != VT_CONFIDENCE_EXACT)
 			return 0;
-		return add_executions(c, vt_record_u64(rec, VT_FREQ_IMAGE),
+		code = add_executions(c, vt_record_u64(rec, VT_FREQ_IMAGE),
 				      vt_record_u64(rec, VT_FREQ_OFFSET),
 				      vt_record_f64(rec, VT_FREQ_EXECUTIONS), err);
+		break;
 	case VT_EDGE:
 		if (vt_record_u64(rec, VT_EDGE_CONFIDENCE) != VT_CONFIDENCE_EXACT)
 			return 0;
 		c->edged = true;
-		return add_edge(c, vt_record_u64(rec, VT_EDGE_IMAGE),
+		code = add_edge(c, vt_record_u64(rec, VT_EDGE_IMAGE),
 				vt_record_u64(rec, VT_EDGE_FROM), vt_record_u64(rec, VT_EDGE_TO),
 				vt_record_f64(rec, VT_EDGE_EXECUTIONS), err);
+		break;
 	case VT_BLOCK:
 		code = vt_execcount_block(c->exec, rec, err);
 		break;

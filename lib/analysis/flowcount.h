@@ -24,7 +24,10 @@ struct vt_flowcount;
 struct vt_flowcount *vt_flowcount_new(void);
 void vt_flowcount_free(struct vt_flowcount *c);
 
-/* Takes a record.  -VT_E_NOMEM; executed code that contradicts itself is counted as bad. */
+/*
+ * Takes a record.  -VT_E_NOMEM; executed code that contradicts itself, and numbers that cannot be,
+ * are counted as bad.
+ */
 int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err);
 
 /* After the last record; `p`, which was fed the same, tells where code lies.  -VT_E_NOMEM. */

@@ -159,6 +159,12 @@ static bool is_paired(const struct comparison *c, uint32_t image)
 	return false;
 }
 
+/* Sums may be more than 64 bits hold: what a file claims, nobody has counted. */
+static uint64_t as_count(double v)
+{
+	return v < 18446744073709551616.0 ? (uint64_t)v : UINT64_MAX;
+}
+
 /* Samples of the event that the estimates are of. */
 static void count_samples(struct comparison *c)
 {
@@ -181,7 +187,7 @@ static void count_samples(struct comparison *c)
 			c->out->not_counted += place->samples;
 	}
 	if (paired > c->out->insns.weight) {
-		c->out->missing = (uint64_t)(paired - c->out->insns.weight);
+		c->out->missing = as_count(paired - c->out->insns.weight);
 		c->out->insns.error += paired - c->out->insns.weight;
 		c->out->insns.distance += paired - c->out->insns.weight;
 		c->out->insns.weight = paired;

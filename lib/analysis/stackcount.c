@@ -237,6 +237,9 @@ static int take_stack(struct vt_stackcount *c, const struct vt_record *rec, stru
 	double weight = 1;
 	int code = 0;
 
+	/* Arrays may be of different lengths; one branch has no run behind it. */
+	if (n < 2)
+		return 0;
 	if (!period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & SAMPLE_HAS_PERIOD))
 		period = s->period ? s->period : 1;
 	for (i = 0; i + 1 < n; i++)
@@ -378,7 +381,8 @@ const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount 
 	struct key key = {.event = event, .image = image, .pid = pid, .run = runs, .from = start};
 	size_t first = lower_bound(c, &key);
 
+	/* The file offsets of a procedure in several segments may wrap around. */
 	key.from = end;
-	*count = lower_bound(c, &key) - first;
+	*count = end > start ? lower_bound(c, &key) - first : 0;
 	return c->links + first;
 }

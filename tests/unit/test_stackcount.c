@@ -191,12 +191,55 @@ static void test_none(void **state)
 	vt_stackcount_free(c);
 }
 
+/* Arrays of different lengths: a branch that leads nowhere tells nothing. */
+static void test_lengths(void **state)
+{
+	static const uint64_t from[] = {BASE + 0x20, BASE + 0x40}, to[] = {BASE + 0x10};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+		row[VT_SAMPLE_PID] = 5;
+		row[VT_SAMPLE_EVENT] = 1;
+		row[VT_SAMPLE_PERIOD] = 100;
+		vt_writer_words(w, VT_SAMPLE_BR_FROM, from, 2);
+		vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);
+	}
+	c = read_back(w, fd);
+	assert_null(vt_stackcount_most(c));
+	vt_stackcount_free(c);
+}
+
+/* File offsets that wrap around: a procedure's end lies below its start. */
+static void test_range(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 0}, {0x50, 0x28, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_stackcount *c;
+	size_t n = 1;
+
+	(void)state;
+	put_stack(w, 1, 100, stack, 3);
+	c = read_back(w, fd);
+	vt_stackcount_links(c, 1, 7, 0, true, UINT64_MAX - 8, 0x10, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_links(c, 1, 7, 0, true, 0x29, 0x10, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),
-		cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_timed), cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_none),  cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

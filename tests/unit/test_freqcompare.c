@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Estimates against what was counted, of streams that claim what cannot be. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/freqcompare.h"
+#include "stream/kinds.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+#include "tests/unit/streams.h"
+
+#define IMAGE 7
+#define CYCLE 1 /* id of the event */
+
+static struct vt_error err;
+
+/* What is made of a stream. */
+struct made {
+	struct vt_images *images;
+	struct vt_profile *profile;
+	struct vt_freqprofile *freqs;
+	struct vt_flowcount *counts;
+};
+
+static struct vt_writer *begin(int fd)
+{
+	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE};
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
+	uint64_t *row;
+
+	assert_non_null(w);
+	row = vt_writer_row(w, VT_IMAGE);
+	row[VT_IMAGE_ID] = IMAGE;
+	vt_writer_text(w, VT_IMAGE_PATH, "/nowhere");
+	return w;
+}
+
+static void put_f64(uint64_t *field, double v)
+{
+	memcpy(field, &v, sizeof(v));
+}
+
+static void put_freq(struct vt_writer *w, uint64_t offset, double executions)
+{
+	uint64_t *row = vt_writer_row(w, VT_FREQ);
+
+	row[VT_FREQ_IMAGE] = IMAGE;
+	row[VT_FREQ_OFFSET] = offset;
+	row[VT_FREQ_EVENT] = CYCLE;
+	row[VT_FREQ_SAMPLES] = 1;
+	put_f64(&row[VT_FREQ_EXECUTIONS], executions);
+	put_f64(&row[VT_FREQ_HIGH], executions);
+	row[VT_FREQ_CONFIDENCE] = VT_CONFIDENCE_EXACT;
+}
+
+static void put_edge(struct vt_writer *w, uint64_t from, double executions)
+{
+	uint64_t *row = vt_writer_row(w, VT_EDGE);
+
+	row[VT_EDGE_IMAGE] = IMAGE;
+	row[VT_EDGE_FROM] = from;
+	put_f64(&row[VT_EDGE_EXECUTIONS], executions);
+	row[VT_EDGE_CONFIDENCE] = VT_CONFIDENCE_EXACT;
+}
+
+static void put_count(struct vt_writer *w, uint64_t offset, uint64_t samples)
+{
+	uint64_t *row = vt_writer_row(w, VT_COUNT);
+
+	row[VT_COUNT_IMAGE] = IMAGE;
+	row[VT_COUNT_OFFSET] = offset;
+	row[VT_COUNT_EVENT] = CYCLE;
+	row[VT_COUNT_SAMPLES] = samples;
+}
+
+static void read_back(struct vt_writer *w, int fd, bool estimates, struct made *m)
+{
+	const struct vt_images_options o = {0};
+	struct vt_reader *r;
+	struct vt_record rec;
+
+	m->images = vt_images_new(&o, &err);
+	m->profile = vt_profile_new(m->images);
+	m->freqs = vt_freqprofile_new();
+	m->counts = vt_flowcount_new();
+	assert_true(m->images && m->profile && m->freqs && m->counts);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	while (vt_reader_next(r, &rec, &err) > 0) {
+		assert_int_equal(vt_profile_feed(m->profile, rec.block, rec.row, 1, &err), 0);
+		assert_int_equal(vt_flowcount_feed(m->counts, &rec, &err), 0);
+		if (estimates)
+			assert_int_equal(vt_freqprofile_feed(m->freqs, &rec, &err), 0);
+	}
+	vt_reader_close(r);
+	close(fd);
+	assert_int_equal(vt_profile_finish(m->profile, &err), 0);
+	assert_int_equal(vt_freqprofile_finish(m->freqs, &err), 0);
+	assert_int_equal(vt_flowcount_finish(m->counts, m->profile, &err), 0);
+}
+
+static void made_fini(struct made *m)
+{
+	vt_flowcount_free(m->counts);
+	vt_freqprofile_free(m->freqs);
+	vt_profile_free(m->profile);
+	vt_images_free(m->images);
+}
+
+/* Numbers that nobody can have counted are left out of the truth. */
+static void test_impossible(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct made m;
+	double n;
+
+	(void)state;
+	put_freq(w, 0, 5);
+	put_freq(w, 0, (double)NAN);
+	put_freq(w, 1, -1);
+	put_freq(w, 2, (double)INFINITY);
+	put_edge(w, 0, 3);
+	put_edge(w, 0, (double)NAN);
+	put_edge(w, 1, -(double)INFINITY);
+	read_back(w, fd, false, &m);
+	assert_int_equal(vt_flowcount_bad(m.counts), 5);
+	assert_true(vt_flowcount_insn(m.counts, IMAGE, 0) == 5);
+	assert_true(vt_flowcount_insn(m.counts, IMAGE, 1) == 0);
+	assert_true(vt_flowcount_insn(m.counts, IMAGE, 2) == 0);
+	assert_true(vt_flowcount_edge(m.counts, IMAGE, 0, 0, &n) && n == 3);
+	assert_true(vt_flowcount_edge(m.counts, IMAGE, 1, 0, &n) && n == 0);
+	made_fini(&m);
+}
+
+/* More samples without an estimate than 64 bits can count. */
+static void test_too_many(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_freqcompare_input in;
+	struct vt_freqcompare c;
+	struct made m;
+
+	(void)state;
+	put_freq(w, 0, 5);
+	put_count(w, 0, UINT64_MAX);
+	put_count(w, 1, UINT64_MAX);
+	read_back(w, fd, true, &m);
+	in = (struct vt_freqcompare_input){
+		.estimate = m.freqs,
+		.samples = m.profile,
+		.images = m.images,
+		.truth = m.counts,
+		.truth_images = m.images,
+	};
+	assert_int_equal(vt_freqcompare(&in, &c, &err), 0);
+	assert_int_equal(c.missing, UINT64_MAX);
+	assert_true(c.insns.within[0] == 1);
+	made_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_too_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
