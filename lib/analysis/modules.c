@@ -9,8 +9,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 
-#define MAX_DESCRIPTION 200
-#define MAX_ERROR	256
+#define MAX_ERROR 256
 
 /* Behind what a module may write into, to see whether it went on. */
 #define GUARD	   192
@@ -98,78 +97,7 @@ void vt_modules_free(struct vt_modules *m)
 	free(m);
 }
 
-/* ---- is it one? ---- */
-
-/* A text of 1 to `max` printable ASCII characters. */
-static bool is_name(const char *text, size_t max)
-{
-	size_t i;
-
-	if (!text || !*text)
-		return false;
-	for (i = 0; text[i]; i++)
-		if (i == max || text[i] < 0x20 || text[i] > 0x7e)
-			return false;
-	return true;
-}
-
-static const char *wrong_kind(const struct vtrace_plugin *p)
-{
-	uint32_t i;
-
-	if (!p->kinds || !p->nkinds || p->nkinds > VTRACE_MAX_KINDS)
-		return "no kinds of values, or too many";
-	for (i = 0; i < p->nkinds; i++) {
-		if (!is_name(p->kinds[i].name, VTRACE_MAX_NAME))
-			return "a kind of value without a proper name";
-		if ((unsigned)p->kinds[i].format > VTRACE_ADDRESS)
-			return "a kind of value with a format that does not exist";
-	}
-	return NULL;
-}
-
-static const char *wrong_rule(const struct vtrace_plugin *p)
-{
-	uint32_t i;
-
-	if (!p->rules || !p->nrules || p->nrules > VTRACE_MAX_RULES)
-		return "no rules what to capture, or too many";
-	for (i = 0; i < p->nrules; i++) {
-		const struct vtrace_rule *r = &p->rules[i];
-
-		if (r->what >> VTRACE_NWHATS || !r->what || !r->classes)
-			return "a rule that captures nothing, or what does not exist";
-		if (r->what & VTRACE_BIT(VTRACE_REGISTER) && r->reg > VTRACE_REG_SP &&
-		    (r->reg < VTRACE_REG_R8 || r->reg > VTRACE_REG_R15))
-			return "a rule that names no general register";
-	}
-	return NULL;
-}
-
-static int check(const struct vtrace_plugin *p, struct vt_error *err)
-{
-	const char *wrong;
-
-	if (p->abi != VTRACE_PLUGIN_ABI)
-		return vt_error_set(err, VT_E_VERSION,
-				    "made for version %" PRIu32
-				    " of <vtrace/plugin.h>, this program has version %u",
-				    p->abi, VTRACE_PLUGIN_ABI);
-	if (p->size < sizeof(*p))
-		return vt_error_set(err, VT_E_VERSION,
-				    "its struct vtrace_plugin has %" PRIu32 " bytes, not %zu",
-				    p->size, sizeof(*p));
-	if (!is_name(p->name, VTRACE_MAX_NAME))
-		return vt_error_set(err, VT_E_FORMAT, "no proper name");
-	if (!is_name(p->description, MAX_DESCRIPTION))
-		return vt_error_set(err, VT_E_FORMAT, "no proper description");
-	if (!p->process)
-		return vt_error_set(err, VT_E_FORMAT, "no function `process'");
-	wrong = wrong_kind(p);
-	if (!wrong)
-		wrong = wrong_rule(p);
-	return wrong ? vt_error_set(err, VT_E_FORMAT, "%s", wrong) : 0;
-}
+/* ---- adding ---- */
 
 static int blame(const struct module *m, struct vt_error *err)
 {
@@ -210,7 +138,7 @@ int vt_modules_add(struct vt_modules *m, const struct vtrace_plugin *plugin, con
 		return no_memory(err);
 	vt_hash_init(&one->labels, sizeof(struct label), sizeof(struct label));
 	m->count++;
-	if (check(plugin, err) < 0 || create(one, options, err) < 0)
+	if (vti_module_check(plugin, err) < 0 || create(one, options, err) < 0)
 		return blame(one, err);
 	m->nkinds += plugin->nkinds;
 	return 0;

@@ -6,6 +6,12 @@
 #include "base/hash.h"
 #include "machine/insn.h"
 
+/*
+ * Whether a module is one that this program can use: what its structure says is complete and within
+ * the bounds of <vtrace/plugin.h>.  0; -VT_E_VERSION: made for another version; -VT_E_FORMAT.
+ */
+int vti_module_check(const struct vtrace_plugin *p, struct vt_error *err);
+
 /* From the captures of a run to the tuples that a module asked for. */
 
 /* What is remembered of an instruction. */
