@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "analysis/profcode_internal.h"
+#include "analysis/profmaps_internal.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "image/addrspace.h"
-
-#define PROT_EXEC 4u /* of sys/mman.h, on every Linux */
 
 /* Of linux/perf_event.h. */
 #define CPUMODE_MASK	  7u
@@ -25,23 +24,12 @@ struct event_entry {
 	uint64_t index;
 };
 
-/* The latest mapping of a stretch of an image. */
-struct stretch {
-	uint64_t offset; /* with `image`, the key */
-	uint64_t image;
-	uint64_t start;
-	uint64_t length;
-	uint64_t age; /* later mappings have greater numbers */
-	bool data;    /* it never was executable */
-};
-
 struct vt_profile {
 	struct vt_images *images;
 	struct vt_addrspace *space;
 	struct vt_hash places;
-	struct vt_hash ids;	  /* struct event_entry */
-	struct vt_hash stretches; /* struct stretch */
-	uint64_t nmaps;
+	struct vt_hash ids; /* struct event_entry */
+	struct vti_profmaps maps;
 	struct vt_profile_event *events;
 	size_t nevents;
 	size_t events_cap;
@@ -80,7 +68,7 @@ struct vt_profile *vt_profile_new(struct vt_images *images)
 	p->images = images;
 	vt_hash_init(&p->places, sizeof(struct vt_place), PLACE_KEY_SIZE);
 	vt_hash_init(&p->ids, sizeof(struct event_entry), sizeof(uint64_t));
-	vt_hash_init(&p->stretches, sizeof(struct stretch), offsetof(struct stretch, start));
+	vti_profmaps_init(&p->maps);
 	return p;
 }
 
@@ -97,7 +85,7 @@ void vt_profile_free(struct vt_profile *p)
 	free(p->events);
 	vt_hash_fini(&p->places);
 	vt_hash_fini(&p->ids);
-	vt_hash_fini(&p->stretches);
+	vti_profmaps_fini(&p->maps);
 	vt_addrspace_free(p->space);
 	vti_profcode_free(p->code);
 	free(p);
@@ -458,28 +446,6 @@ int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, ui
 
 /* ---- other records ---- */
 
-static int note_stretch(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
-{
-	const uint64_t id = vt_record_u64(rec, VT_MAP_IMAGE);
-	const struct vt_image *image = p->images ? vt_images_get(p->images, (uint32_t)id) : NULL;
-	/* As vt_map_offset() has it, an offset of anonymous code is an address. */
-	bool anonymous = image && image->type == VT_IMAGE_ANON;
-	struct stretch key = {.offset =
-				      vt_record_u64(rec, anonymous ? VT_MAP_START : VT_MAP_OFFSET),
-			      .image = id};
-	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
-	bool added;
-	struct stretch *s = vt_hash_add(&p->stretches, &key, &added);
-
-	if (!s)
-		return no_memory(err);
-	s->data = (added || s->data) && prot && !(prot & PROT_EXEC);
-	s->start = vt_record_u64(rec, VT_MAP_START);
-	s->length = vt_record_u64(rec, VT_MAP_LENGTH);
-	s->age = ++p->nmaps;
-	return 0;
-}
-
 static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = vt_addrspace_feed(p->space, rec, err);
@@ -487,7 +453,7 @@ static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struc
 	if (code == 0 && p->images)
 		code = vt_images_feed(p->images, rec, err);
 	if (code == 0 && rec->kind == VT_MAP)
-		code = note_stretch(p, rec, err);
+		code = vti_profmaps_take(&p->maps, rec, p->images, err);
 	return code;
 }
 
@@ -584,53 +550,16 @@ const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p)
 bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
 		     uint64_t *offset)
 {
-	const struct stretch *best = NULL;
-	size_t i;
-
-	for (i = 0; i < p->stretches.count; i++) {
-		const struct stretch *s = vt_hash_at(&p->stretches, i);
-
-		if (address - s->start < s->length && (!best || s->age > best->age))
-			best = s;
-	}
-	if (best) {
-		*image = (uint32_t)best->image;
-		*offset = address - best->start + best->offset;
-	}
-	return best != NULL;
+	return vti_profmaps_find(&p->maps, address, image, offset);
 }
 
 bool vt_profile_has_code(const struct vt_profile *p, uint32_t image)
 {
-	size_t i;
-
-	for (i = 0; i < p->stretches.count; i++) {
-		const struct stretch *s = vt_hash_at(&p->stretches, i);
-
-		if (s->image == image && !s->data)
-			return true;
-	}
-	return false;
+	return vti_profmaps_has_code(&p->maps, image);
 }
 
 bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
 			    uint64_t *offset)
 {
-	const struct stretch *best = NULL;
-	size_t i;
-
-	for (i = 0; i < p->stretches.count; i++) {
-		const struct stretch *s = vt_hash_at(&p->stretches, i);
-
-		if (s->start > address || !vt_profile_has_code(p, (uint32_t)s->image))
-			continue;
-		if (!best || s->start > best->start ||
-		    (s->start == best->start && s->age > best->age))
-			best = s;
-	}
-	if (best) {
-		*image = (uint32_t)best->image;
-		*offset = address - best->start + best->offset;
-	}
-	return best != NULL;
+	return vti_profmaps_find_before(&p->maps, address, image, offset);
 }
