@@ -5,9 +5,8 @@
 
 #include "machine/form_internal.h"
 
-#define READ	(ZYDIS_OPERAND_ACTION_READ | ZYDIS_OPERAND_ACTION_CONDREAD)
-#define WRITE	(ZYDIS_OPERAND_ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE)
-#define ADDRESS 8 /* bytes of an address */
+#define READ  (ZYDIS_OPERAND_ACTION_READ | ZYDIS_OPERAND_ACTION_CONDREAD)
+#define WRITE (ZYDIS_OPERAND_ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE)
 
 /* An instruction as Zydis has it, on the way to becoming facts. */
 struct decoded {
@@ -364,8 +363,8 @@ static void take_memory(const struct decoded *d, const ZydisDecodedOperand *o, s
 		f->flags |= VT_FACT_MASKED;
 	/* Where control goes to, or comes back to. */
 	if (f->flags & (VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_INDIRECT))
-		m->type.number = m->size == ADDRESS ? VT_NUMBER_ADDRESS : VT_NUMBER_RAW;
-	m->type.may_point = m->size == ADDRESS && m->type.number != VT_NUMBER_FLOAT &&
+		m->type.number = m->size == VT_ADDRESS_SIZE ? VT_NUMBER_ADDRESS : VT_NUMBER_RAW;
+	m->type.may_point = m->size == VT_ADDRESS_SIZE && m->type.number != VT_NUMBER_FLOAT &&
 			    !(f->flags & (VT_FACT_DIVIDE | VT_FACT_MULTIPLY));
 	f->flags |= (m->read ? VT_FACT_LOAD : 0u) | (m->written ? VT_FACT_STORE : 0u);
 	f->reads |= bit(m->base) | bit(m->index) | bit(m->segment);
@@ -380,7 +379,7 @@ static struct vt_operand register_operand(const struct decoded *d, const ZydisDe
 			       .size = (uint16_t)(o->size / 8),
 			       .type = type_of(d, o)};
 
-	r.type.may_point = r.size == ADDRESS && r.reg < VT_REG_VECTOR;
+	r.type.may_point = r.size == VT_ADDRESS_SIZE && r.reg < VT_REG_VECTOR;
 	return r;
 }
 
@@ -549,120 +548,6 @@ bool vt_flow_decode(const uint8_t *bytes, size_t size, struct vt_flow *f)
 	if (f->has_target)
 		f->target = insn.length + insn.raw.imm[0].value.s;
 	return true;
-}
-
-/* ---- types of recorded values ---- */
-
-/* The memory operand that a recorded value belongs to: of its size, if there is one. */
-static const struct vt_memory *accessed(const struct vt_facts *f, bool written, unsigned size)
-{
-	const struct vt_memory *found = NULL;
-	unsigned i;
-
-	for (i = 0; i < f->nmemories; i++) {
-		const struct vt_memory *m = &f->memories[i];
-
-		if (written ? !m->written : !m->read)
-			continue;
-		if (m->size == size)
-			return m;
-		if (!found)
-			found = m;
-	}
-	return found;
-}
-
-static const struct vt_operand *result(const struct vt_facts *f, unsigned reg)
-{
-	unsigned i;
-
-	for (i = 0; i < f->nresults; i++)
-		if (f->results[i].reg == reg)
-			return &f->results[i];
-	return NULL;
-}
-
-/* Of general registers the whole is captured, whatever the instruction reads of it. */
-static const struct vt_operand *source(const struct vt_facts *f, unsigned reg)
-{
-	unsigned i;
-
-	if (f->divisor.where == VT_WHERE_REGISTER && f->divisor.reg == reg)
-		return &f->divisor;
-	for (i = 0; i < f->nsources && reg >= VT_REG_VECTOR; i++)
-		if (f->sources[i].reg == reg)
-			return &f->sources[i];
-	return NULL;
-}
-
-static struct vt_number_type plain(enum vt_number number, unsigned size)
-{
-	struct vt_number_type t = {.number = number, .size = 8, .elements = 1};
-
-	if (size <= 8)
-		t.size = (uint8_t)size;
-	else if (size <= 512)
-		t.elements = (uint8_t)(size / 8);
-	t.may_point = size == ADDRESS && number != VT_NUMBER_FLOAT;
-	return t;
-}
-
-/* A type as it is in the instruction, for a value of `size` bytes of it. */
-static struct vt_number_type fitted(struct vt_number_type t, unsigned size)
-{
-	if (!t.size || size < t.size)
-		return plain(t.number == VT_NUMBER_FLOAT ? VT_NUMBER_RAW : t.number, size);
-	if (size > t.size && t.elements == 1 && t.number != VT_NUMBER_FLOAT) {
-		/* A register is wider than what was written to it. */
-		if (size > 8)
-			return plain(VT_NUMBER_RAW, size);
-		t.size = (uint8_t)size;
-		return t;
-	}
-	if (size / t.size < 256)
-		t.elements = (uint8_t)(size / t.size);
-	return t;
-}
-
-struct vt_number_type vt_facts_type(const struct vt_facts *f, enum vt_what what, unsigned reg,
-				    unsigned size)
-{
-	const struct vt_memory *m = NULL;
-	const struct vt_operand *r = NULL;
-
-	switch (what) {
-	case VT_WHAT_LOAD_ADDRESS:
-	case VT_WHAT_STORE_ADDRESS:
-	case VT_WHAT_TARGET:
-	case VT_WHAT_RETURN:
-		return plain(VT_NUMBER_ADDRESS, size);
-	case VT_WHAT_GUARD:
-	case VT_WHAT_LATENCY:
-		return plain(VT_NUMBER_UNSIGNED, size);
-	case VT_WHAT_ARG:
-		/* Of those that pass in vector registers, most are doubles. */
-		return plain(reg < VT_REG_VECTOR || size != 8 ? VT_NUMBER_INT : VT_NUMBER_FLOAT,
-			     size);
-	case VT_WHAT_LOAD:
-		m = f ? accessed(f, false, size) : NULL;
-		break;
-	case VT_WHAT_STORE:
-		m = f ? accessed(f, true, size) : NULL;
-		break;
-	case VT_WHAT_RESULT:
-		r = f ? result(f, reg) : NULL;
-		break;
-	case VT_WHAT_OPERAND:
-		r = f ? source(f, reg) : NULL;
-		break;
-	default:
-		break;
-	}
-	if (m)
-		return fitted(m->type, size);
-	if (r)
-		return fitted(r->type, size);
-	return plain(size <= 8 && reg < VT_REG_VECTOR ? VT_NUMBER_INT : VT_NUMBER_RAW, size);
 }
 
 /* ---- stubs ---- */

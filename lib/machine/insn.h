@@ -118,6 +118,7 @@ struct vt_operand {
 };
 
 #define VT_MAX_INSN	 15 /* bytes of an instruction */
+#define VT_ADDRESS_SIZE	 8  /* bytes of an address */
 #define VT_FACT_MEMORIES 4
 #define VT_FACT_RESULTS	 4
 #define VT_FACT_SOURCES	 4
