@@ -64,67 +64,12 @@ struct vt_ooo {
 	uint64_t written; /* the latest store */
 };
 
-/* ---- lanes and places ---- */
-
-/* Takes `n` at `at` or later, and returns the cycle of the first: what is taken together begins
- * together, unless it is more than a cycle's. */
-static uint64_t take(struct lane *l, uint64_t at, uint32_t n)
-{
-	uint64_t first;
-
-	if (at > l->cycle) {
-		l->cycle = at;
-		l->used = 0;
-	}
-	if (l->used && n > l->width - l->used) {
-		l->cycle++;
-		l->used = 0;
-	}
-	first = l->cycle;
-	while (n > l->width) {
-		l->cycle++;
-		n -= l->width;
-	}
-	l->used += n;
-	return first;
-}
-
-static bool places_init(struct places *p, uint32_t size)
-{
-	p->size = size;
-	p->free = size ? calloc(size, sizeof(*p->free)) : NULL;
-	return !size || p->free;
-}
-
-/* When there are `n` places. */
-static uint64_t places_when(const struct places *p, uint32_t n)
-{
-	uint32_t last;
-
-	if (!p->size || !n)
-		return 0;
-	last = p->next + (n < p->size ? n : p->size) - 1;
-	return p->free[last < p->size ? last : last - p->size];
-}
-
-/* Takes `n` places, until `free`. */
-static void places_take(struct places *p, uint32_t n, uint64_t free)
-{
-	if (!p->size)
-		return;
-	for (; n; n--) {
-		p->free[p->next] = free;
-		if (++p->next == p->size)
-			p->next = 0;
-	}
-}
-
 /* ---- the front end ---- */
 
 static void fetch(struct vt_ooo *e, struct step *x)
 {
 	struct vt_simmem_access a = {0};
-	uint64_t at = places_when(&e->fetched, 1);
+	uint64_t at = vti_places_when(&e->fetched, 1);
 
 	if (e->redirect > at)
 		at = e->redirect;
@@ -133,7 +78,7 @@ static void fetch(struct vt_ooo *e, struct step *x)
 		e->front.by = e->redirect_by;
 		e->front.until = at + 2 * (uint64_t)e->depth;
 	}
-	x->begun = take(&e->fetch, at, 1);
+	x->begun = vti_lane_take(&e->fetch, at, 1);
 	x->front = e->front;
 	if (e->hooks.fetch)
 		a = e->hooks.fetch(e->hooks.arg, x->begun);
@@ -180,18 +125,18 @@ static uint64_t when_room(struct vt_ooo *e, const struct needs *n, uint64_t at, 
 {
 	uint64_t when = at, t;
 
-	t = places_when(&e->rob, n->slots);
+	t = vti_places_when(&e->rob, n->slots);
 	when = t > when ? t : when;
-	t = places_when(&e->loads, n->loads);
+	t = vti_places_when(&e->loads, n->loads);
 	when = t > when ? t : when;
-	t = places_when(&e->ints, n->ints);
+	t = vti_places_when(&e->ints, n->ints);
 	when = t > when ? t : when;
-	t = places_when(&e->fps, n->fps);
+	t = vti_places_when(&e->fps, n->fps);
 	when = t > when ? t : when;
 	when = vti_oooqueue_when(&e->queue, when, n->queued);
 	if (when > at)
 		*cause = VT_STALL_QUEUE;
-	t = places_when(&e->stores, n->stores);
+	t = vti_places_when(&e->stores, n->stores);
 	if (t > when) {
 		*cause = VT_STALL_WRITE_BUFFER;
 		when = t;
@@ -210,9 +155,9 @@ static void place(struct vt_ooo *e, struct step *x)
 	if (x->late != VT_STALL_SLOTTING)
 		/* The window is full: whatever had emptied the front end is made up for. */
 		e->front.until = 0;
-	take(&e->place, at, x->needs.slots);
+	vti_lane_take(&e->place, at, x->needs.slots);
 	x->placed = e->place.cycle;
-	places_take(&e->fetched, 1, x->placed);
+	vti_places_take(&e->fetched, 1, x->placed);
 }
 
 /* ---- issue ---- */
@@ -448,7 +393,7 @@ static void write_stores(struct vt_ooo *e, const struct step *x)
 			p = e->hooks.place(e->hooks.arg, true, nth);
 		nth++;
 		e->written = at + a.cycles;
-		places_take(&e->stores, 1, e->written);
+		vti_places_take(&e->stores, 1, e->written);
 		if (!e->nstored)
 			continue;
 		s = &e->stored[e->next_stored];
@@ -470,7 +415,7 @@ static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cos
 		before = e->retire = (struct lane){x->done - 1, before.width, before.width};
 		e->started = true;
 	}
-	first = take(&e->retire, x->done, x->needs.slots);
+	first = vti_lane_take(&e->retire, x->done, x->needs.slots);
 	cost->cycle = e->retire.cycle;
 	cost->head = e->retire.cycle - before.cycle;
 	cost->nstalls = 0;
@@ -478,10 +423,10 @@ static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cos
 	if (first > before.cycle && !x->in->brief)
 		vti_ooo_explain(x, &before, first, cost);
 	free = cost->cycle + 1;
-	places_take(&e->rob, x->needs.slots, free);
-	places_take(&e->loads, x->needs.loads, free);
-	places_take(&e->ints, x->needs.ints, free);
-	places_take(&e->fps, x->needs.fps, free);
+	vti_places_take(&e->rob, x->needs.slots, free);
+	vti_places_take(&e->loads, x->needs.loads, free);
+	vti_places_take(&e->ints, x->needs.ints, free);
+	vti_places_take(&e->fps, x->needs.fps, free);
 	if (x->needs.stores)
 		write_stores(e, x);
 }
@@ -566,10 +511,10 @@ struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *ho
 	e->nstored = m->stores;
 	e->stored = e->nstored ? calloc(e->nstored, sizeof(*e->stored)) : NULL;
 	e->issues = calloc(CYCLES, sizeof(*e->issues));
-	if (!places_init(&e->fetched, waiting) || !places_init(&e->rob, m->rob) ||
-	    !places_init(&e->loads, m->loads) || !places_init(&e->stores, m->stores) ||
-	    !places_init(&e->ints, renaming(m->int_registers)) ||
-	    !places_init(&e->fps, renaming(m->fp_registers)) ||
+	if (!vti_places_init(&e->fetched, waiting) || !vti_places_init(&e->rob, m->rob) ||
+	    !vti_places_init(&e->loads, m->loads) || !vti_places_init(&e->stores, m->stores) ||
+	    !vti_places_init(&e->ints, renaming(m->int_registers)) ||
+	    !vti_places_init(&e->fps, renaming(m->fp_registers)) ||
 	    !vti_oooqueue_init(&e->queue, m->queue) || (e->nstored && !e->stored) || !e->issues) {
 		vt_ooo_free(e);
 		return NULL;

@@ -3,20 +3,7 @@
 #define VT_MACHINE_OOO_INTERNAL_H
 
 #include "machine/ooo.h"
-
-/* Something of which so many are taken in a cycle, in order. */
-struct lane {
-	uint64_t cycle; /* at hand */
-	uint32_t used;	/* of it */
-	uint32_t width;
-};
-
-/* Places that are given in order and given back in order: when each was, or will be. */
-struct places {
-	uint64_t *free; /* NULL: any number */
-	uint32_t size;
-	uint32_t next;
-};
+#include "machine/ooo_places.h"
 
 /* When a value is there, and by whom. */
 struct value {
