@@ -127,6 +127,34 @@ static inline bool vti_collect_wants(const struct vt_collect *c, uint32_t what)
 	return what < VT_NWHATS && (c->options.what >> what & 1);
 }
 
+static inline bool vti_collect_calls(const struct vt_bblock *b)
+{
+	return b->end == VT_END_CALL || b->end == VT_END_CALL_INDIRECT;
+}
+
+static inline uint32_t vti_collect_lanes(const struct vt_slot *slot)
+{
+	return (slot->size + 7u) / 8;
+}
+
+/* Arguments at the call that ends the block go to the procedure called. */
+static inline bool vti_collect_passes(const struct vt_bblock *b, const struct vt_slot *slot)
+{
+	return slot->what == VT_WHAT_ARG && vti_collect_calls(b) && slot->insn + 1u == b->ninsns;
+}
+
+/* ---- the lists of a block: collectplan.c ---- */
+
+/* A block that is executed for the first time.  NULL: -VT_E_NOMEM. */
+struct quick *vti_collect_add_block(struct vt_collect *c, const struct vt_bblock *b,
+				    struct vt_error *err);
+
+/* The plan for a context, which becomes the first of the block's.  NULL: -VT_E_NOMEM. */
+struct plan *vti_collect_find_plan(struct vt_collect *c, const struct vt_bblock *b,
+				   struct code *code, uint64_t caller, struct vt_error *err);
+
+void vti_collect_free_code(struct code *code);
+
 /* ---- executed blocks: collectexec.c ---- */
 
 int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err);
@@ -139,7 +167,5 @@ void vti_collect_break(struct vt_collect *c, int64_t pid);
 
 /* A signal's handler is about to run. */
 void vti_collect_signal(struct vt_collect *c, int64_t pid, int64_t tid);
-
-void vti_collect_free_code(struct code *code);
 
 #endif

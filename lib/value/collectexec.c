@@ -18,185 +18,6 @@
 /* With more lists than this, they no longer stay in the caches near to the processor. */
 #define FAR 10000
 
-/* ---- blocks ---- */
-
-void vti_collect_free_code(struct code *code)
-{
-	struct plan *p, *next;
-
-	if (!code)
-		return;
-	for (p = code->plans; p; p = next) {
-		next = p->next;
-		free(p);
-	}
-	free(code->part);
-	free(code->entry);
-	free(code);
-}
-
-static bool is_call(const struct vt_bblock *b)
-{
-	return b->end == VT_END_CALL || b->end == VT_END_CALL_INDIRECT;
-}
-
-static uint32_t lanes_of(const struct vt_slot *slot)
-{
-	return (slot->size + 7u) / 8;
-}
-
-/* Arguments at the call that ends the block go to the procedure called. */
-static bool is_passed(const struct vt_bblock *b, const struct vt_slot *slot)
-{
-	return slot->what == VT_WHAT_ARG && is_call(b) && slot->insn + 1u == b->ninsns;
-}
-
-static bool has_target(const struct vt_collect *c, const struct vt_bblock *b)
-{
-	return vti_collect_wants(c, VT_WHAT_TARGET) &&
-	       (b->end == VT_END_JUMP_INDIRECT || b->end == VT_END_CALL_INDIRECT);
-}
-
-static struct code *new_code(struct vt_collect *c, const struct vt_bblock *b, struct vt_error *err)
-{
-	struct code *code = calloc(1, sizeof(*code));
-	uint32_t i;
-
-	if (!code) {
-		vti_collect_no_memory(err);
-		return NULL;
-	}
-	if (vti_collect_place(c, b->pid, b->addr, &code->place, &code->mapped, err) < 0) {
-		free(code);
-		return NULL;
-	}
-	for (i = 0; i < b->nslots; i++) {
-		code->guarded |= b->slots[i].what == VT_WHAT_GUARD;
-		if (vti_collect_wants(c, VT_WHAT_ARG) && is_passed(b, &b->slots[i]))
-			code->nargs += lanes_of(&b->slots[i]);
-	}
-	code->leads = has_target(c, b) ||
-		      (is_call(b) && (code->nargs || vti_collect_wants(c, VT_WHAT_RETURN)));
-	return code;
-}
-
-static struct quick *add_block(struct vt_collect *c, const struct vt_bblock *b,
-			       struct vt_error *err)
-{
-	size_t had = c->nblocks;
-	struct quick *q;
-
-	if (b->id >= had) {
-		if (!vt_array_grow(&c->blocks, &c->nblocks, b->id + 1, sizeof(*c->blocks))) {
-			vti_collect_no_memory(err);
-			return NULL;
-		}
-		memset(c->blocks + had, 0, (c->nblocks - had) * sizeof(*c->blocks));
-	}
-	q = &c->blocks[b->id];
-	q->insns = b->ninsns;
-	q->data_size = b->data_size;
-	q->code = new_code(c, b, err);
-	return q->code ? q : NULL;
-}
-
-/* ---- the lists of a block ---- */
-
-/* In a block with guards, slots that nobody wants count too: they are what a guard is about. */
-static bool is_taken(const struct vt_collect *c, const struct vt_bblock *b, const struct code *code,
-		     const struct vt_slot *slot)
-{
-	if (is_passed(b, slot))
-		return false;
-	return code->guarded || vti_collect_wants(c, slot->what);
-}
-
-static bool add_takes(struct vt_collect *c, const struct vt_bblock *b, const struct code *code,
-		      struct plan *plan, uint32_t slot)
-{
-	const struct vt_slot *s = &b->slots[slot];
-	struct place at = {
-		code->place.offset + (vt_bblock_insn_addr(b, s->insn) - b->addr),
-		code->place.image,
-	};
-	uint32_t lane;
-
-	for (lane = 0; lane < lanes_of(s); lane++) {
-		struct take *t = &plan->takes[plan->ntakes++];
-		uint32_t left = s->size - 8 * lane;
-
-		*t = (struct take){
-			.offset = s->offset + 8 * lane,
-			.slot = (uint16_t)slot,
-			.unused = (uint8_t)(left < 8 ? 64 - 8 * left : 0),
-		};
-		if (!vti_collect_wants(c, s->what))
-			continue;
-		t->list = vti_collect_list(c, &at, b->pid, plan->caller, s, lane);
-		if (!t->list)
-			return false;
-	}
-	return true;
-}
-
-static struct plan *new_plan(struct vt_collect *c, const struct vt_bblock *b,
-			     const struct code *code, uint64_t caller, struct vt_error *err)
-{
-	const struct vt_slot target = {.what = VT_WHAT_TARGET, .size = 8};
-	struct plan *plan;
-	size_t n = 0;
-	uint32_t i;
-	bool ok;
-
-	for (i = 0; i < b->nslots; i++)
-		if (is_taken(c, b, code, &b->slots[i]))
-			n += lanes_of(&b->slots[i]);
-	plan = calloc(1, sizeof(*plan) + n * sizeof(struct take));
-	if (!plan) {
-		vti_collect_no_memory(err);
-		return NULL;
-	}
-	plan->caller = caller;
-	ok = true;
-	for (i = 0; i < b->nslots && ok; i++)
-		if (is_taken(c, b, code, &b->slots[i]))
-			ok = add_takes(c, b, code, plan, i);
-	if (ok && has_target(c, b)) {
-		uint64_t last = vt_bblock_insn_addr(b, b->ninsns - 1);
-		struct place at = {code->place.offset + (last - b->addr), code->place.image};
-
-		plan->target = vti_collect_list(c, &at, b->pid, caller, &target, 0);
-		ok = plan->target != NULL;
-	}
-	if (!ok) {
-		free(plan);
-		vti_collect_no_memory(err);
-		return NULL;
-	}
-	return plan;
-}
-
-/* The plan for a context, which becomes the first. */
-static struct plan *find_plan(struct vt_collect *c, const struct vt_bblock *b, struct code *code,
-			      uint64_t caller, struct vt_error *err)
-{
-	struct plan **at, *plan;
-
-	for (at = &code->plans; *at && (*at)->caller != caller; at = &(*at)->next)
-		;
-	plan = *at;
-	if (plan) {
-		*at = plan->next;
-	} else {
-		plan = new_plan(c, b, code, caller, err);
-		if (!plan)
-			return NULL;
-	}
-	plan->next = code->plans;
-	code->plans = plan;
-	return plan;
-}
-
 /* ---- values ---- */
 
 static uint64_t read_value(const struct take *t, const uint8_t *p, const uint8_t *end)
@@ -427,12 +248,12 @@ static bool keep_args(struct thread *t, const struct vt_step *step)
 	for (i = step->slot; i < step->slot_end; i++) {
 		const struct vt_slot *s = &b->slots[i];
 
-		if (!is_passed(b, s))
+		if (!vti_collect_passes(b, s))
 			continue;
-		if (!vt_array_grow(&t->args, &t->args_cap, t->nargs + lanes_of(s),
+		if (!vt_array_grow(&t->args, &t->args_cap, t->nargs + vti_collect_lanes(s),
 				   sizeof(*t->args)))
 			return false;
-		for (lane = 0; lane < lanes_of(s); lane++)
+		for (lane = 0; lane < vti_collect_lanes(s); lane++)
 			t->args[t->nargs++] = (struct pending_arg){vt_step_value(step, i, lane),
 								   s->reg, lane, s->size};
 	}
@@ -446,7 +267,7 @@ static int depart(struct thread *t, const struct vt_step *step, const struct cod
 	const struct vt_bblock *b = step->block;
 
 	t->target = plan->target;
-	if (!is_call(b))
+	if (!vti_collect_calls(b))
 		return 0;
 	t->called = true;
 	t->back = b->addr + b->size;
@@ -473,8 +294,10 @@ static bool count_part(struct code *code, const struct vt_step *step)
 static struct plan *look_up(struct vt_collect *c, struct quick *q, const struct vt_bblock *b,
 			    uint64_t caller, struct vt_error *err)
 {
-	struct plan *plan = find_plan(c, b, q->code, caller, err);
+	struct plan *plan = q->code->plans;
 
+	if (!plan || plan->caller != caller)
+		plan = vti_collect_find_plan(c, b, q->code, caller, err);
 	/* From now on, the quick way will do. */
 	if (plan && !c->options.by_caller && !q->code->guarded && !q->code->leads)
 		q->plan = plan;
@@ -491,7 +314,7 @@ static int take_step(struct vt_collect *c, struct thread *t, const struct vt_ste
 	int r = 0;
 
 	if (!q || !q->code)
-		q = add_block(c, b, err);
+		q = vti_collect_add_block(c, b, err);
 	if (!q)
 		return -(int)err->code;
 	if (t->target || t->called)
