@@ -360,6 +360,7 @@ static bool kernel_runs(const uint8_t *buildid, size_t buildid_size)
 char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid,
 		       size_t buildid_size, size_t *size, struct vt_error *err)
 {
+	const char *path;
 	char *text = NULL;
 	struct search s;
 
@@ -367,8 +368,9 @@ char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid
 	vt_error_set(err, VT_E_NOTFOUND, "no kallsyms of kernel %s",
 		     buildid_size ? s.hex : "without build-id");
 	if (buildid_size && opt->buildid_cache) {
-		text = vt_find_read(by_buildid(&s, opt->buildid_cache, "/kallsyms"),
-				    VT_KALLSYMS_LIMIT, size, err);
+		path = by_buildid(&s, opt->buildid_cache, "/kallsyms");
+		if (path)
+			text = vt_find_read(path, VT_KALLSYMS_LIMIT, size, err);
 		if (!text)
 			text = vt_find_read(join(&s, opt->buildid_cache, "/[kernel.kallsyms]/",
 						 s.hex, "/kallsyms"),

@@ -26,11 +26,10 @@ static void warn(const struct vti_finder *f, const char *text)
 static char *short_name(unsigned type, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *bracket = strchr(path, ']');
-	char *name = strdup(type != VT_IMAGE_ANON && slash && slash[1] ? slash + 1 : path);
 
-	if (name && type == VT_IMAGE_KERNEL && path[0] == '[' && bracket)
-		name[bracket - path + 1] = 0;
-	return name;
+	if (type == VT_IMAGE_KERNEL && path[0] == '[' && bracket)
+		return strndup(path, (size_t)(bracket - path) + 1);
+	return strdup(type != VT_IMAGE_ANON && slash && slash[1] ? slash + 1 : path);
 }
 
 struct vti_image *vti_image_new(uint32_t id, unsigned type, const char *path, size_t path_size,

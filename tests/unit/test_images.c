@@ -332,6 +332,33 @@ static void kernel_and_modules(void **state)
 	demolish(&s);
 }
 
+/* What no recorder writes: slashes in the brackets, or behind them; a build-id of one byte. */
+static void odd_kernels(void **state)
+{
+	static const char *const paths[][2] = {
+		{"[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/]_text",
+		 "[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/]"},
+		{"[kernel.kallsyms]/x", "[kernel.kallsyms]"},
+		{"/boot/vmlinux]", "vmlinux]"},
+	};
+	struct vt_images_options opt = {.find = {.buildid_cache = "/none"}};
+	struct subject s = {.dir = NULL};
+	struct vt_error err = VT_ERROR_INIT;
+	const uint8_t one = 0x11;
+	uint32_t i;
+
+	(void)state;
+	open_store(&s, &opt);
+	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		assert_int_equal(vt_images_add(s.images, i, VT_IMAGE_KERNEL, paths[i][0],
+					       strlen(paths[i][0]), &one, 1, &err),
+				 0);
+		assert_string_equal(vt_images_get(s.images, i)->name, paths[i][1]);
+		assert_int_equal(why_not(&s, i, 0x10), VT_UNKNOWN_NO_KALLSYMS);
+	}
+	vt_images_free(s.images);
+}
+
 /* The same samples in any order and with any neighbours give the same symbols. */
 static void no_answer_depends_on_the_one_before(void **state)
 {
@@ -386,6 +413,7 @@ int main(void)
 		cmocka_unit_test(separate_debug_files),
 		cmocka_unit_test(generated_code),
 		cmocka_unit_test(kernel_and_modules),
+		cmocka_unit_test(odd_kernels),
 		cmocka_unit_test(no_answer_depends_on_the_one_before),
 		cmocka_unit_test(every_reason_has_a_text),
 	};
