@@ -30,8 +30,11 @@ struct vti_pt_query;
 
 #define VTI_PT_RETURNS 64 /* return addresses: the depth of the processor's return compression */
 
-/* Entries of `ids` that there is always room for behind VT_PT_BATCH. */
-#define VTI_PT_MARGIN 4096
+/*
+ * Entries of `ids` that there is always room for behind VT_PT_BATCH: what a TNT packet of 47
+ * decisions leads through, with as many blocks before each as a run may have.
+ */
+#define VTI_PT_MARGIN 6144
 
 /* With so many notes a batch is full, too. */
 #define VTI_PT_NOTES 1024

@@ -94,6 +94,11 @@ static inline void tick(struct vti_pt_walk *w, struct vti_pt_course *c, uint32_t
 	}
 }
 
+#define LONGEST_TNT 47 /* decisions: Intel SDM volume 3, section 33.4.2.1 */
+
+_Static_assert(LONGEST_TNT *VTI_PT_RUN_BLOCKS + VTI_PT_RUN_SLACK <= VTI_PT_MARGIN,
+	       "a packet must not put out more than there is room for");
+
 /* Takes decisions, the oldest in bit count-1 of `tnt`. How many of them are left. */
 static inline unsigned take_decisions(struct vti_pt_walk *w, struct vti_pt_course *c, uint64_t tnt,
 				      unsigned count)

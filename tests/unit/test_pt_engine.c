@@ -482,6 +482,48 @@ static void test_until(void **state)
 	vt_pt_code_free(b);
 }
 
+/*
+ * A long TNT puts out as much as it can: straight code before each of its decisions, and all that
+ * begins right before a batch is full.
+ */
+static void test_full(void **state)
+{
+	enum { JUMPS = 119, BEFORE = 28, LONG = 14, PADS = 64 };
+	const struct vt_pt_options opt = {.jobs = 1};
+	uint8_t loop[2 * JUMPS + 6];
+	struct vt_pt_code *code = vt_pt_code_new();
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_batch batch;
+	struct trace t;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < JUMPS; i++)
+		memcpy(loop + 2 * i, "\xeb\x00", 2);	     /* jmp to what follows */
+	memcpy(loop + 2 * i, "\x0f\x85\x0c\xff\xff\xff", 6); /* jne to the first */
+	add(code, BASE, loop, sizeof(loop));
+	put_psb(start(&t), BASE);
+	for (i = 0; i < BEFORE; i++)
+		put_tnt(&t, "1");
+	for (i = 0; i < LONG; i++)
+		put(&t, (struct vt_pt_packet){.kind = VT_PT_TNT64,
+					      .count = 47,
+					      .payload = (UINT64_C(1) << 47) - 1});
+	for (i = 0; i < PADS; i++)
+		put_kind(&t, VT_PT_PAD, 0);
+	for (i = 0; i < 2; i++) {
+		struct vt_pt_engine *e = engines[i]->open(t.bytes, size_of(&t), &opt, &err);
+		uint64_t blocks = 0;
+
+		assert_int_equal(engines[i]->set_code(e, code, &err), 0);
+		while (engines[i]->next(e, UINT64_MAX, &batch, &err) > 0)
+			blocks += batch.nids;
+		assert_int_equal(blocks, (JUMPS + 1) * (BEFORE + 47 * LONG));
+		engines[i]->close(e);
+	}
+	vt_pt_code_free(code);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -499,7 +541,8 @@ int main(void)
 		cmocka_unit_test(test_errata), cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_start),  cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_loops),  cmocka_unit_test(test_times),
-		cmocka_unit_test(test_until),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_until),  cmocka_unit_test(test_full),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
