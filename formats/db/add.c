@@ -82,7 +82,7 @@ static int count_known(struct vt_db *db, const struct vt_db_batch *b, size_t *kn
 		if (code == 0)
 			continue;
 		if ((*known)++ == 0 && epoch)
-			*epoch = strdup((const char *)sqlite3_column_text(s, 0));
+			*epoch = vti_db_text(s, 0);
 		sqlite3_finalize(s);
 	}
 	return 0;
@@ -137,7 +137,7 @@ static char *choose_epoch(struct vt_db *db, const struct vt_db_batch *b, struct 
 		code = vti_db_step(db, s, err);
 		if (code < 0)
 			return NULL;
-		name = strdup(code == 1 ? (const char *)sqlite3_column_text(s, 0) : DEFAULT_EPOCH);
+		name = code == 1 ? vti_db_text(s, 0) : strdup(DEFAULT_EPOCH);
 		if (code == 1)
 			sqlite3_finalize(s);
 	}

@@ -46,6 +46,9 @@ int vti_db_number(struct vt_db *db, sqlite3_stmt *s, int64_t *value, bool *found
 struct vt_bytes vti_db_bytes(sqlite3_stmt *s, int column);
 uint64_t vti_db_u64(sqlite3_stmt *s, int column);
 
+/* A copy of a text, owned by the caller; NULL: no memory. */
+char *vti_db_text(sqlite3_stmt *s, int column);
+
 struct vt_bytes vti_db_str(const char *text);
 
 /*

@@ -154,6 +154,14 @@ struct vt_bytes vti_db_bytes(sqlite3_stmt *s, int column)
 	return (struct vt_bytes){data ? data : (const uint8_t *)"", data ? (size_t)size : 0};
 }
 
+char *vti_db_text(sqlite3_stmt *s, int column)
+{
+	const unsigned char *text = sqlite3_column_text(s, column);
+
+	/* A NULL where the schema should not let it be. */
+	return strdup(text ? (const char *)text : "");
+}
+
 uint64_t vti_db_u64(sqlite3_stmt *s, int column)
 {
 	int64_t v = sqlite3_column_int64(s, column);
@@ -187,6 +195,8 @@ bool vti_db_fields_unpack(struct vt_bytes bytes, uint64_t fields[VT_EVENT_NFIELD
 	/* A later version may know more, an earlier one less. */
 	for (f = 0; f < VT_EVENT_NFIELDS && f < n; f++)
 		fields[f] = vt_cursor_varint(&c);
+	/* Texts are not kept here, and a writer takes no length without them. */
+	fields[VT_EVENT_NAME] = fields[VT_EVENT_UNIT] = 0;
 	return !c.bad;
 }
 

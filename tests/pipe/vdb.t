@@ -234,6 +234,29 @@ END
 vdb -d sound.vdb add whole.vt regs.vt >/dev/null
 t_is "damaged profiles are found" "$("$PYTHON" damage.py 1 2>&1 | awk '{ print ($1 >= 25 ? "yes" : $0) }')" yes
 
+# What no vdb writes: lengths of texts among the numbers of an event, and an epoch without a name.
+cp sound.vdb lengths.vdb
+"$PYTHON" - <<'END'
+import sqlite3
+d = sqlite3.connect("lengths.vdb")
+d.execute("update declared set fields = ?", (bytes([18] + [200, 1] * 18),))
+d.commit()
+d = sqlite3.connect("nameless.vdb")
+d.execute("attach 'sound.vdb' as sound")
+for name, sql in d.execute("select name, sql from sound.sqlite_schema where sql is not null").fetchall():
+    if not name.startswith("sqlite_"):
+        d.execute(sql.replace("name TEXT NOT NULL UNIQUE", "name TEXT"))
+d.execute("pragma application_id = %d" % d.execute("pragma sound.application_id").fetchone()[0])
+d.execute("pragma user_version = 1")
+d.execute("insert into epoch(name, begun) values(null, 1)")
+d.commit()
+END
+t_ok "an event with lengths of texts" vdb -d lengths.vdb cat -o lengths.vt
+t_is "has its texts" "$(vtrace dump --kinds EVENT lengths.vt | cut -f3)" \
+	"$(vdb -d sound.vdb cat | vtrace dump --kinds EVENT - | cut -f3)"
+vdb -d nameless.vdb add whole.vt >/dev/null 2>&1
+t_is "an epoch without a name is no crash" "$(($? < 128))" 1
+
 # Pages of the file, changed.
 cat >pages.py <<'END'
 import random, subprocess, sys
