@@ -186,9 +186,11 @@ static const char *read_payload(struct vt_reader *r, const struct vti_block_head
 	p = unpack(r, h, stored, &r->slots[slot].raw, &why);
 	if (p)
 		why = read_records(r, h, slot, p);
-	/* Many bad blocks in a frame are not to add up: they need not have spent its budget. */
-	if (why)
+	/* Many bad blocks are not to add up: they need not have spent a frame's budget. */
+	if (why) {
 		vt_buf_free(&r->slots[slot].raw);
+		vti_block_store_trim(&r->slots[slot].store);
+	}
 	return why;
 }
 

@@ -492,6 +492,42 @@ static void test_endless_order(void **state)
 	free(raw);
 }
 
+/* Blocks that are bad only behind a column's lengths, in one field after the other of many kinds.
+ */
+static void test_lengths_without_bytes(void **state)
+{
+	enum { KINDS = 30, FIELDS = 60 };
+	uint8_t payload[2 * (FIELDS + 1)] = {0};
+	char types[FIELDS + 1] = {0};
+	struct outcome o;
+	struct vt_buf s;
+	unsigned i;
+
+	(void)state;
+	memset(types, 'B', FIELDS);
+	begin_stream(&s, KINDS, types);
+	for (i = 0; i < KINDS * FIELDS; i++) {
+		unsigned field = i / KINDS;
+		struct vti_block_head h = {
+			.stored_size = 2 * (field + 1),
+			.raw_size = 2 * (field + 1),
+			.nrecords = VTI_MAX_FRAME_RECORDS,
+			.kind = (uint16_t)(1024 + i % KINDS),
+			.flags = VTI_LAST_OF_FRAME,
+			.frame = i + 1,
+		};
+
+		/* A constant each: 0 before the field, 1 in it. */
+		memset(payload, 0, sizeof(payload));
+		payload[2 * field + 1] = 1;
+		add_block(&s, &h, payload, h.raw_size);
+	}
+	o = read_all(s.data, s.size, 0);
+	assert_int_equal(o.code, -VT_E_TRUNC);
+	assert_int_equal(o.records, 0);
+	vt_buf_free(&s);
+}
+
 /* After all that. */
 static void test_peak_memory(void **state)
 {
@@ -510,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_false_claims),
 		cmocka_unit_test(test_large_blocks_of_many_kinds),
 		cmocka_unit_test(test_endless_order),
+		cmocka_unit_test(test_lengths_without_bytes),
 		cmocka_unit_test(test_peak_memory),
 	};
 
