@@ -225,6 +225,7 @@ static int decode_new(struct vt_pt_blocks *b, uint64_t ip, unsigned mode)
 	struct fetch f = {0};
 	const uint8_t *bytes;
 	uint8_t *copy;
+	size_t n;
 
 	if (reserve(b) < 0)
 		return -VT_E_NOMEM;
@@ -241,7 +242,10 @@ static int decode_new(struct vt_pt_blocks *b, uint64_t ip, unsigned mode)
 		copy = chunk_alloc(b, k->size);
 		if (!copy)
 			return -VT_E_NOMEM;
-		vt_pt_code_read(b->code, ip, copy, k->size);
+		n = vt_pt_code_read(b->code, ip, copy, k->size);
+		/* A block may go on at address 0, where reading stops. */
+		if (n < k->size)
+			vt_pt_code_read(b->code, ip + n, copy + n, k->size - n);
 		bytes = copy;
 	}
 	b->bytes[b->count] = bytes;

@@ -7,6 +7,9 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
+/* An index smaller than this is cleared as it is. */
+#define SPARSE 4096
+
 /* Multiplication by an odd constant and a fold: every input bit reaches the low bits. */
 static uint64_t mix(uint64_t x)
 {
@@ -42,9 +45,17 @@ void vt_hash_fini(struct vt_hash *h)
 
 void vt_hash_clear(struct vt_hash *h)
 {
+	bool sparse = h->mask >= SPARSE && h->count < h->mask / 8;
+
 	h->count = 0;
-	if (h->index)
+	/* What was large once is not gone through whenever a few entries are forgotten. */
+	if (sparse) {
+		free(h->index);
+		h->index = NULL;
+		h->mask = 0;
+	} else if (h->index) {
 		memset(h->index, 0, (h->mask + 1) * sizeof(*h->index));
+	}
 }
 
 /* The slot of the index that holds the key, or the free one where it belongs. */

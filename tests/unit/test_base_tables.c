@@ -62,6 +62,14 @@ static void test_hash_against_list(void **state)
 		assert_null(vt_hash_find(&h, list[i].key));
 	assert_non_null(vt_hash_add(&h, list[3].key, NULL));
 	assert_int_equal(((struct entry *)vt_hash_at(&h, 0))->value, 0);
+	/* Cleared with next to nothing in it, and filled again. */
+	vt_hash_clear(&h);
+	assert_null(vt_hash_find(&h, list[3].key));
+	for (i = 0; i < n; i++)
+		assert_non_null(vt_hash_add(&h, list[i].key, NULL));
+	assert_int_equal(h.count, n);
+	for (i = 0; i < n; i++)
+		assert_ptr_equal(vt_hash_find(&h, list[i].key), vt_hash_at(&h, i));
 	vt_hash_fini(&h);
 	assert_null(vt_hash_find(&h, list[3].key));
 	vt_hash_fini(&h);

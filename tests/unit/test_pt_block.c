@@ -142,6 +142,26 @@ static void test_long(void **state)
 	vt_pt_code_free(c);
 }
 
+/* Code that goes on at address 0 is one block, with all of its bytes. */
+static void test_around(void **state)
+{
+	static const uint8_t end[] = {0x90, 0xb8, 1, 2, 3, 4}, begin[] = {0x31, 0xc0, 0xc3};
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct vt_pt_blocks *b = vt_pt_blocks_new(c);
+	const struct vt_pt_block *k;
+
+	(void)state;
+	add(c, 0 - (uint64_t)sizeof(end), end, sizeof(end));
+	add(c, 0, begin, sizeof(begin));
+	k = at(b, 0 - (uint64_t)sizeof(end), 64);
+	assert_int_equal(k->end, VT_PT_END_RET);
+	assert_int_equal(k->size, sizeof(end) + sizeof(begin));
+	assert_memory_equal(vt_pt_block_code(b, k), end, sizeof(end));
+	assert_memory_equal(vt_pt_block_code(b, k) + sizeof(end), begin, sizeof(begin));
+	vt_pt_blocks_free(b);
+	vt_pt_code_free(c);
+}
+
 /* mov eax, imm; jmp: split into two sections at each byte, together in memory or apart. */
 static void test_across(void **state)
 {
@@ -282,7 +302,7 @@ int main(void)
 		cmocka_unit_test(test_ends),	cmocka_unit_test(test_nowhere),
 		cmocka_unit_test(test_long),	cmocka_unit_test(test_across),
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_changes), cmocka_unit_test(test_around),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
