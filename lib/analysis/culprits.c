@@ -436,12 +436,10 @@ static int take_image(struct run *r, uint32_t image)
 /* As it was run: what a block costs depends on which ways control came to it. */
 static int schedule(const struct run *r, struct work *w)
 {
-	int code;
-
 	if (w->flow->ops)
 		return 0;
-	code = vt_procflow_schedule(w->flow, r->src->images, r->src->code, r->src->core, r->err);
-	return code < 0 ? code : vt_procflow_weigh(w->flow, r->src->core, w->edges, r->err);
+	return vt_procflow_schedule(w->flow, r->src->images, r->src->code, r->src->core, w->edges,
+				    r->err);
 }
 
 /*

@@ -269,24 +269,6 @@ static void scheduler_fini(struct scheduler *s)
 	free(s->costs);
 }
 
-static int schedule(struct vt_procflow *f, const struct vt_core *m, struct vt_error *err)
-{
-	struct scheduler s;
-	struct order o;
-	uint32_t b;
-	int code = scheduler_init(&s, f, m, err);
-
-	if (!find_order(&o, f->cfg))
-		code = no_memory(err);
-	else
-		set_before(&s, o.before);
-	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
-		code = schedule_block(&s, b, err);
-	order_fini(&o);
-	scheduler_fini(&s);
-	return code;
-}
-
 /* ---- the same, knowing how often control comes by each edge ---- */
 
 /* Ways into a block that are looked at: the most frequent ones. */
@@ -348,32 +330,89 @@ static int weigh_block(struct scheduler *s, uint32_t block, const struct ways *w
 	return code;
 }
 
-int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
-		      struct vt_error *err)
+/* The ways into each block, and those into most likely ones in `before`; NULL: no memory. */
+static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, uint32_t *before)
 {
-	uint32_t b, n = f->cfg->nblocks;
-	uint32_t *before = malloc(((size_t)n + 1) * sizeof(*before));
-	struct ways *ways = calloc((size_t)n + 1, sizeof(*ways));
-	struct scheduler s;
-	int code = scheduler_init(&s, f, m, err);
+	struct ways *ways = calloc((size_t)g->nblocks + 1, sizeof(*ways));
+	uint32_t b;
 
-	if (!before || !ways)
-		code = no_memory(err);
-	for (b = 0; b < n && code == 0; b++) {
-		ways[b] = find_ways(f->cfg, b, edges);
-		before[b] = ways[b].n && f->cfg->edges[ways[b].edge[0]].from >= VT_CFG_FIRST
+	for (b = 0; ways && b < g->nblocks; b++) {
+		ways[b] = find_ways(g, b, edges);
+		before[b] = ways[b].n && g->edges[ways[b].edge[0]].from >= VT_CFG_FIRST
 				    ? ways[b].edge[0]
 				    : UINT32_MAX;
 	}
+	return ways;
+}
+
+/* Blocks that have ways will be weighed; `ways` NULL: none. */
+static int schedule(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
+		    struct vt_error *err)
+{
+	struct scheduler s;
+	struct order o;
+	uint32_t b;
+	int code = scheduler_init(&s, f, m, err);
+
+	if (!find_order(&o, f->cfg))
+		code = no_memory(err);
+	else
+		set_before(&s, o.before);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
+		/* What comes of a chain depends on what was asked of it before. */
+		if (!ways || !ways[b].n || s.chain)
+			code = schedule_block(&s, b, err);
+	order_fini(&o);
+	scheduler_fini(&s);
+	return code;
+}
+
+static int weigh(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
+		 const uint32_t *before, struct vt_error *err)
+{
+	struct scheduler s;
+	uint32_t b;
+	int code = scheduler_init(&s, f, m, err);
+
 	if (code == 0)
 		set_before(&s, before);
-	for (b = VT_CFG_FIRST; b < n && code == 0; b++)
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
 		if (ways[b].n)
 			code = weigh_block(&s, b, &ways[b], err);
 	scheduler_fini(&s);
+	return code;
+}
+
+static bool all_have_ways(const struct vt_cfg *g, const struct ways *ways)
+{
+	uint32_t b;
+
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		if (g->blocks[b].ninsns && !ways[b].n)
+			return false;
+	return true;
+}
+
+static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+			 bool scheduled, struct vt_error *err)
+{
+	uint32_t *before = malloc(((size_t)f->cfg->nblocks + 1) * sizeof(*before));
+	struct ways *ways = before ? find_all_ways(f->cfg, edges, before) : NULL;
+	int code = ways ? 0 : no_memory(err);
+
+	if (code == 0 && !scheduled && !all_have_ways(f->cfg, ways))
+		code = schedule(f, m, ways, err);
+	if (code == 0)
+		code = weigh(f, m, ways, before, err);
 	free(before);
 	free(ways);
 	return code;
+}
+
+int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+		      struct vt_error *err)
+{
+	return schedule_ways(f, m, edges, true, err);
 }
 
 /* ---- all of it ---- */
@@ -426,7 +465,7 @@ static int make_graph(struct vt_procflow *f, struct vt_images *images, const str
 
 int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const struct vt_blockcode *code, const struct vt_core *m,
-			 struct vt_error *err)
+			 const double *edges, struct vt_error *err)
 {
 	struct vt_proccode c = {0};
 	int failed = vt_proccode_find(images, code, &f->proc, &c, err);
@@ -434,7 +473,9 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	if (failed == 0)
 		failed = decode(f, &c, m, err);
 	vt_proccode_fini(&c);
-	return failed < 0 ? failed : schedule(f, m, err);
+	if (failed < 0)
+		return failed;
+	return edges ? schedule_ways(f, m, edges, false, err) : schedule(f, m, NULL, err);
 }
 
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
@@ -469,7 +510,7 @@ struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_bl
 	if (!f)
 		return NULL;
 	f->classes = vt_classes_new(f->cfg, err);
-	if (!f->classes || vt_procflow_schedule(f, images, code, m, err) < 0) {
+	if (!f->classes || vt_procflow_schedule(f, images, code, m, NULL, err) < 0) {
 		vt_procflow_free(f);
 		return NULL;
 	}

@@ -44,10 +44,14 @@ struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_bl
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
 				      const struct vt_procedure *proc, struct vt_error *err);
 
-/* Adds ops and costs to a graph; classes stay NULL.  An error as above, negative. */
+/*
+ * Adds ops and costs to a graph; classes stay NULL.  With `edges`, costs are what
+ * vt_procflow_weigh() would make of them, in less time; it may be NULL.  An error as above,
+ * negative.
+ */
 int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const struct vt_blockcode *code, const struct vt_core *m,
-			 struct vt_error *err);
+			 const double *edges, struct vt_error *err);
 
 /*
  * Schedules anew, knowing how often control comes by each edge of the graph: what a block costs is
