@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/schedule.h"
 
-#include <stdlib.h>
-
 #include "machine/inorder.h"
 #include "machine/ooo.h"
 
@@ -40,18 +38,31 @@ static void add_stall(struct vt_schedule_cost *c, uint8_t cause, int32_t culprit
 	c->stalls[i] = (struct vt_schedule_stall){cause, culprit, cycles};
 }
 
-static int by_length(const void *a, const void *b)
+/* Stalls are few: equal ones stay in their order. */
+static void sort_by_length(struct vt_schedule_stall *s, uint32_t n)
 {
-	const struct vt_schedule_stall *x = a, *y = b;
+	uint32_t i, k;
 
-	return (y->cycles > x->cycles) - (y->cycles < x->cycles);
+	for (i = 1; i < n; i++) {
+		struct vt_schedule_stall at = s[i];
+
+		for (k = i; k > 0 && s[k - 1].cycles < at.cycles; k--)
+			s[k] = s[k - 1];
+		s[k] = at;
+	}
 }
 
-static int by_slots(const void *a, const void *b)
+static void sort_by_slots(struct vt_inorder_stall *s, uint32_t n)
 {
-	const struct vt_inorder_stall *x = a, *y = b;
+	uint32_t i, k;
 
-	return (y->slots > x->slots) - (y->slots < x->slots);
+	for (i = 1; i < n; i++) {
+		struct vt_inorder_stall at = s[i];
+
+		for (k = i; k > 0 && s[k - 1].slots < at.slots; k--)
+			s[k] = s[k - 1];
+		s[k] = at;
+	}
 }
 
 /* Tags that hold an index below. */
@@ -76,7 +87,7 @@ static void tell_cost(struct vt_inorder_cost *c, uint32_t width, uint64_t tag, i
 		.best = (float)c->used / (float)width,
 		.depends = VT_SCHEDULE_NONE,
 	};
-	qsort(c->stalls, c->nstalls, sizeof(c->stalls[0]), by_slots);
+	sort_by_slots(c->stalls, c->nstalls);
 	for (i = 0; i < c->nstalls; i++) {
 		const struct vt_inorder_stall *s = &c->stalls[i];
 		int32_t by = index_of(s->by, warm);
@@ -87,7 +98,7 @@ static void tell_cost(struct vt_inorder_cost *c, uint32_t width, uint64_t tag, i
 		latest = s->by;
 		out->depends = by;
 	}
-	qsort(out->stalls, out->nstalls, sizeof(out->stalls[0]), by_length);
+	sort_by_length(out->stalls, out->nstalls);
 }
 
 static int schedule_in_order(const struct vt_core *m, const struct vt_mop *const *ops, size_t n,
