@@ -315,19 +315,28 @@ static double sum_flow(const struct solver *s, const uint32_t *arcs)
 	return (double)sum * s->unit;
 }
 
-static void take_flow(const struct solver *s)
+/* True if it is another one. */
+static bool take_value(struct vti_estimate *e, double f)
+{
+	bool other = !(e->f == f);
+
+	e->f = f;
+	e->known = true;
+	return other;
+}
+
+/* True if it is another flow than that of the time before. */
+static bool take_flow(const struct solver *s)
 {
 	const struct vt_cfg *g = s->w->g;
+	bool other = false;
 	uint32_t i;
 
-	for (i = 0; i < g->nblocks; i++) {
-		s->w->blocks[i].f = sum_flow(s, &s->blocks[i]);
-		s->w->blocks[i].known = true;
-	}
-	for (i = 0; i < g->nedges; i++) {
-		s->w->edges[i].f = sum_flow(s, &s->edges[i]);
-		s->w->edges[i].known = true;
-	}
+	for (i = 0; i < g->nblocks; i++)
+		other |= take_value(&s->w->blocks[i], sum_flow(s, &s->blocks[i]));
+	for (i = 0; i < g->nedges; i++)
+		other |= take_value(&s->w->edges[i], sum_flow(s, &s->edges[i]));
+	return other;
 }
 
 static double most_frequent(const struct vti_freqwork *w)
@@ -343,8 +352,10 @@ static double most_frequent(const struct vti_freqwork *w)
 	return most;
 }
 
+/* 1; 0: the flow is that of the time before, and it would be again. */
 static int solve_once(struct solver *s, double most, struct vt_error *err)
 {
+	bool other;
 	int code;
 
 	s->narcs = 0;
@@ -356,16 +367,18 @@ static int solve_once(struct solver *s, double most, struct vt_error *err)
 		code = add_hidden(s, fmax(most, 1), err);
 	if (code == 0)
 		code = vt_mincost_solve(s->flow, err);
-	if (code == 0)
-		take_flow(s);
-	return code;
+	if (code < 0)
+		return code;
+	/* Costs follow from the flow before, but for the first time. */
+	other = take_flow(s);
+	return other || s->first;
 }
 
 int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 {
 	double most = most_frequent(w);
 	struct solver s = {.w = w};
-	int round, code = 0;
+	int round, code = 1;
 
 	s.unit = w->in->exact || most <= 0 ? 1 : most / MOST_UNITS;
 	s.flow = vt_mincost_new(2 * w->g->nblocks);
@@ -374,7 +387,7 @@ int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 	s.seen = calloc((size_t)w->in->flow->classes->count + 1, sizeof(*s.seen));
 	if (!s.flow || !s.blocks || !s.edges || !s.seen)
 		code = vt_error_set(err, VT_E_NOMEM, "out of memory");
-	for (round = 0; round < ROUNDS && code == 0; round++) {
+	for (round = 0; round < ROUNDS && code > 0; round++) {
 		s.first = round == 0;
 		code = solve_once(&s, most, err);
 	}
@@ -382,5 +395,5 @@ int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 	free(s.edges);
 	free(s.blocks);
 	vt_mincost_free(s.flow);
-	return code;
+	return code < 0 ? code : 0;
 }
