@@ -200,15 +200,81 @@ static int by_cause(const void *x, const void *y)
 	return c ? c : compare((uintptr_t)a->culprits, (uintptr_t)b->culprits);
 }
 
-/* Most streams have them in order. */
-static void sort(void *list, size_t n, size_t size, int (*by)(const void *x, const void *y))
+typedef int order_fn(const void *x, const void *y);
+
+/* Records in order that lie one behind the other, some of them so. */
+struct records {
+	char *at;
+	size_t size; /* of one */
+	order_fn *by;
+};
+
+/* How many of the first n are in order. */
+static size_t in_order(const struct records *r, size_t begin, size_t n)
 {
-	const char *at = list;
 	size_t i;
 
-	for (i = 1; i < n && by(at + (i - 1) * size, at + i * size) <= 0; i++)
-		;
-	if (i < n)
+	for (i = begin + 1; i < n; i++)
+		if (r->by(r->at + (i - 1) * r->size, r->at + i * r->size) > 0)
+			break;
+	return i < n ? i : n;
+}
+
+/* The first of [low, high), which are in order, that comes after `key`. */
+static size_t first_after(const struct records *r, size_t low, size_t high, const void *key)
+{
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r->by(r->at + mid * r->size, key) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Brings [middle, end) among [0, middle), from the last on.  False: no memory. */
+static bool merge(const struct records *r, size_t middle, size_t end)
+{
+	size_t size = r->size, n = end - middle, to;
+	char *moved = malloc(n * size);
+
+	if (!moved)
+		return false;
+	memcpy(moved, r->at + middle * size, n * size);
+	while (n) {
+		const char *last = moved + --n * size;
+
+		to = first_after(r, 0, middle, last);
+		memmove(r->at + (to + n + 1) * size, r->at + to * size, (middle - to) * size);
+		memcpy(r->at + (to + n) * size, last, size);
+		middle = to;
+	}
+	free(moved);
+	return true;
+}
+
+/* More parts than that are for others to sort. */
+#define MAX_PARTS 64
+
+/*
+ * Most streams have them in order, but for the few of each image that were found last.  Equal ones
+ * stay in theirs.
+ */
+static void sort(void *list, size_t n, size_t size, order_fn *by)
+{
+	const struct records r = {list, size, by};
+	size_t middle = in_order(&r, 0, n), end, far, parts;
+	bool merged = true;
+
+	for (parts = 0; middle < n && parts < MAX_PARTS && merged; parts++, middle = end) {
+		end = in_order(&r, middle, n);
+		/* What comes behind all of those before is where it belongs. */
+		far = first_after(&r, middle, end, r.at + (middle - 1) * size);
+		merged = merge(&r, middle, far);
+	}
+	if (middle < n || !merged)
 		qsort(list, n, size, by);
 }
 
