@@ -124,7 +124,7 @@ static bool start(struct state *s)
 	s->in.code = vt_blockcode_new();
 	s->stacks = vt_stackcount_new();
 	if (!s->in.profile || !s->in.code || !s->stacks) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(s->app, &err);
 	}
 	return true;

@@ -88,7 +88,7 @@ static bool open_all(struct hot *h, const struct options *o)
 
 	h->readers = calloc(n, sizeof(struct vt_reader *));
 	if (!h->readers) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(h->app, &err);
 	}
 	for (; h->nreaders < n; h->nreaders++) {

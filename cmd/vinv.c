@@ -56,7 +56,7 @@ static bool read_inputs(struct run *r)
 
 	r->inputs = calloc(n, sizeof(*r->inputs));
 	if (!r->inputs) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(r->app, &err);
 	}
 	for (i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static bool no_memory(struct app *a)
 {
 	struct vt_error err;
 
-	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	vt_error_nomem(&err);
 	return app_fail(a, &err);
 }
 

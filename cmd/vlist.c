@@ -65,7 +65,7 @@ static bool add_unmapped(struct app *a, struct state *s)
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	f->list[f->count++] = (struct vt_procedure){
@@ -130,7 +130,7 @@ static bool add_top(struct app *a, struct state *s, uint64_t top)
 	n = vt_ranking_count(s->ranking);
 	for (i = 0; i < n && f->count < top; i++) {
 		if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
-			vt_error_set(&err, VT_E_NOMEM, "out of memory");
+			vt_error_nomem(&err);
 			return app_fail(a, &err);
 		}
 		if (vt_procedure_of_rank(s->data.images, vt_ranking_at(s->ranking, i),
@@ -236,7 +236,7 @@ static bool print_listing(struct app *a, const struct options *o, struct state *
 	int rc = 0;
 
 	if (!t) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	if (!vt_table_columns(t))

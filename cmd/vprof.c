@@ -76,7 +76,7 @@ static bool make_room(struct app *a, struct sides *s, size_t count)
 	s->parts = calloc(count, sizeof(*s->parts));
 	if (s->list && s->parts)
 		return true;
-	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	vt_error_nomem(&err);
 	return app_fail(a, &err);
 }
 
@@ -205,7 +205,7 @@ static bool list(struct app *a, const struct options *o, const struct sides *s)
 	bool ok = t != NULL;
 
 	if (!t)
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 	else if (o->diff)
 		ok = vt_proflist_diff(t, sets, &opt, &result, &err) == 0;
 	else

@@ -262,7 +262,7 @@ static bool summarize(struct job *j)
 	if (!out)
 		return false;
 	if (!table) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(j->app, &err);
 	}
 	if (j->o->json) {

@@ -230,7 +230,7 @@ static bool list(struct app *a, const struct options *o, const struct state *s)
 	bool ok;
 
 	if (!t)
-		left_out = vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		left_out = vt_error_nomem(&err);
 	else
 		left_out = listings[o->what].list(t, &s->view, &o->list, &err);
 	ok = left_out >= 0 ? print(a, o, s, t, left_out) : app_fail(a, &err);

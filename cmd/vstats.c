@@ -60,7 +60,7 @@ static bool find_event(struct app *a, struct runs *r, const struct options *o,
 		ok = r->event != NULL;
 	}
 	vt_event_choice_fini(&events);
-	return ok || (vt_error_set(&err, VT_E_NOMEM, "out of memory"), app_fail(a, &err));
+	return ok || (vt_error_nomem(&err), app_fail(a, &err));
 }
 
 static bool add_run(struct app *a, struct runs *r, const struct options *o, const char *path)
@@ -195,7 +195,7 @@ static bool list(struct app *a, const struct options *o, const struct runs *r)
 		left_out = vt_statlist_fill(t, r->rows, (enum vt_level)o->level, total_of(r, o),
 					    &opt, &err);
 	else
-		left_out = vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		left_out = vt_error_nomem(&err);
 	ok = left_out >= 0 ? print(a, o, r, t, left_out) : app_fail(a, &err);
 	vt_table_free(t);
 	return ok;
@@ -216,7 +216,7 @@ static bool run(struct app *a, const struct options *o)
 	if (!r.rows || !r.list) {
 		struct vt_error err = VT_ERROR_INIT;
 
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		ok = app_fail(a, &err);
 	}
 	for (i = 0; i < a->argc && ok; i++)

@@ -162,7 +162,7 @@ struct vt_pt_stream *vt_pt_stream_new(const struct vt_reader *r, struct vt_write
 	struct vt_pt_stream *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	s->job.w = w;

@@ -79,7 +79,7 @@ struct vt_pt_wrap *vt_pt_wrap_new(struct vt_output *out, const struct vt_pt_wrap
 		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	p->opt = *opt;
@@ -91,7 +91,7 @@ struct vt_pt_wrap *vt_pt_wrap_new(struct vt_output *out, const struct vt_pt_wrap
 	p->strings = vt_intern_new();
 	p->enc = vt_pt_encode_new(&p->opt.encode, sink, p);
 	if (!p->strings || !p->enc) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		vt_pt_wrap_free(p);
 		return NULL;
 	}
@@ -198,7 +198,7 @@ struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t t
 		return p->thread[k->index];
 	t = k ? add_thread(p, k) : NULL;
 	if (!t) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	if (!told && tell_thread(p, t, err) < 0)

@@ -15,7 +15,7 @@ int vti_wrap_new_area(struct vt_pt_wrap *p, struct vt_error *err)
 	if (vt_array_grow(&p->area, &p->areas_cap, p->nareas + 1, sizeof(struct wrap_area *)))
 		a = calloc(1, sizeof(*a));
 	if (!a)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	p->area[p->nareas++] = a;
 	return 0;
 }
@@ -59,7 +59,7 @@ int vti_wrap_append(struct vt_pt_wrap *p, struct wrap_thread *t, const uint8_t *
 	a->last = t;
 	vt_buf_put(&a->bytes, bytes, size);
 	if (a->bytes.failed)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (!keep)
 		return a->bytes.size < PIECE ? 0 : vti_wrap_flush(p, t->area - 1, false, err);
 	if (a->bytes.size > 2 * keep)

@@ -16,7 +16,7 @@ static int on_image(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt
 	struct wrap_image *i = vt_hash_add(&p->images, &id, NULL);
 
 	if (!i)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	i->told = false;
 	i->path = i->buildid = 0;
 	if (path.size > VT_PERFDATA_WRITE_PATH)
@@ -26,7 +26,7 @@ static int on_image(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt
 	if (buildid.size <= BUILDID_MAX)
 		i->buildid = vt_intern_add(p->strings, buildid.data, buildid.size);
 	if (i->path == UINT32_MAX || i->buildid == UINT32_MAX)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ bool app_collect_open(struct app_collect *c, struct app *a, const struct vt_hotl
 		return app_fail(a, &err);
 	c->collect = vt_collect_new(c->sites, &how);
 	if (!c->collect) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	return true;
@@ -37,7 +37,7 @@ bool app_collect_begin(struct app_collect *c, struct vt_images *images)
 	vt_profile_free(c->profile);
 	c->profile = vt_profile_new(images);
 	if (!c->profile)
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 	if (!c->profile || vt_collect_begin(c->collect, &err) < 0)
 		return app_fail(c->app, &err);
 	return true;
@@ -85,7 +85,7 @@ static int keep_samples(struct app_collect *c, struct vt_error *err)
 		int code;
 
 		if (event == UINT32_MAX)
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		code = vt_sites_count(c->sites, image, p->offset, event, p->samples, p->period,
 				      err);
 		if (code < 0)

@@ -34,7 +34,7 @@ static bool start(struct app *a, struct app_counts *c, const char *symfs)
 	c->counts = vt_flowcount_new();
 	if (c->profile && c->counts)
 		return true;
-	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	vt_error_nomem(&err);
 	return app_fail(a, &err);
 }
 

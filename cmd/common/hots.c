@@ -55,7 +55,7 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 		return false;
 	h->profile = vt_hotprofile_new(seed);
 	if (!h->profile) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	r = app_open_reader(a, path);

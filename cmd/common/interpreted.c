@@ -188,7 +188,7 @@ static int print_tables(const struct vt_interpret_totals *totals, bool path, str
 	for (i = 0; i < 3 && rc == 0; i++) {
 		t[i] = vt_table_new();
 		if (!t[i])
-			rc = vt_error_set(err, VT_E_NOMEM, "out of memory");
+			rc = vt_error_nomem(err);
 		else if (i == 0)
 			fill_figures(t[i], f);
 		else if (i == 1)

@@ -15,7 +15,7 @@ static bool no_memory(struct app *a)
 {
 	struct vt_error err;
 
-	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	vt_error_nomem(&err);
 	return app_fail(a, &err);
 }
 
@@ -24,7 +24,7 @@ static bool no_memory(struct app *a)
 static int note_image(struct app_intervals *iv, const struct vt_record *rec, struct vt_error *err)
 {
 	if (!vt_array_grow(&iv->ids, &iv->ids_cap, iv->nids + 1, sizeof(*iv->ids)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	iv->ids[iv->nids++] = vt_record_u64(rec, VT_IMAGE_ID);
 	return 0;
 }

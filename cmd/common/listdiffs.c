@@ -113,7 +113,7 @@ static bool print(struct diffs *d, const struct vt_procedure *p,
 	bool ok = t != NULL;
 
 	if (!ok)
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 	if (ok && !vt_table_columns(t))
 		vt_listdiff_columns(t, sides, d->events, view);
 	ok = ok && vt_listdiff_rows(t, sides, d->events, view, FALSE_RATE, &r, &err) == 0;

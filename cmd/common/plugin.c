@@ -24,7 +24,7 @@ static bool no_memory(struct app *a)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	vt_error_nomem(&err);
 	return app_fail(a, &err);
 }
 
@@ -162,7 +162,7 @@ static int open_one(struct app_plugins *p, const char *arg, struct vt_error *err
 	vt_buf_printf(&name, "%.*s", (int)(colon ? (size_t)(colon - arg) : strlen(arg)), arg);
 	code = find(&path, vt_buf_str(&name), err);
 	if (code == 0 && (name.failed || path.failed))
-		code = vt_error_set(err, VT_E_NOMEM, "out of memory");
+		code = vt_error_nomem(err);
 	if (code == 0)
 		code = load(p, vt_buf_str(&path), vt_buf_str(&name), colon ? colon + 1 : "", err);
 	vt_buf_free(&name);

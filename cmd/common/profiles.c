@@ -51,7 +51,7 @@ static int feed_freq(struct app_profile *p, const struct vt_record *rec, struct 
 	if (rec->kind == VT_FREQ) {
 		image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE);
 		if (!vt_hash_add(&p->freq_images, &image, NULL))
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 	}
 	p->stalls = p->stalls || rec->kind == VT_STALL;
 	p->estimated = p->estimated || app_is_estimated(rec);
@@ -108,7 +108,7 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 		return false;
 	p->profile = vt_profile_new(p->images);
 	if (!p->profile) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	vt_profile_estimates(p->profile);
@@ -151,7 +151,7 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 	p->lists = vt_hotprofile_new(0);
 	p->code = vt_blockcode_new();
 	if (!p->profile || !p->lists || !p->code) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	if (!read_stream(a, p, path))
@@ -200,7 +200,7 @@ static int note_images(struct app_profile *p, struct vt_error *err)
 		ok = image == VT_UNMAPPED_IMAGE ||
 		     vt_hash_add(&p->seen_images, &image, NULL) != NULL;
 	}
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }
 
 bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
@@ -218,7 +218,7 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 	p->freqs = vt_freqprofile_new();
 	p->code = vt_blockcode_new();
 	if (!p->profile || !p->freqs || !p->code) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	if (!read_stream(a, p, path))

@@ -42,7 +42,7 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 	bool ok = true;
 
 	if (!t) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return out ? app_fail(a, &err) : false;
 	}
 	left_out = vt_listreplay_fill(s->list, t, o->top, app_form_is_text(&o->form));
@@ -78,7 +78,7 @@ bool app_replays_list(struct app *a, const struct app_replays *o)
 	}
 	if (ok) {
 		s.list = vt_listreplay_new(s.images, o->syntax);
-		ok = s.list || (vt_error_set(&err, VT_E_NOMEM, "out of memory"), app_fail(a, &err));
+		ok = s.list || (vt_error_nomem(&err), app_fail(a, &err));
 	}
 	ok = ok && app_each_record(a, r, take, &s);
 	if (ok && !s.replayed) {

@@ -265,7 +265,7 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 	/* Each recorded option has at least three bytes, each value one. */
 	stage.args = calloc(a->record.size + (size_t)a->argc + 1, sizeof(*stage.args));
 	if (!stage.args) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		app_fail(a, &err);
 		return NULL;
 	}

@@ -60,7 +60,7 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 	e->profile = vt_profile_new(e->images);
 	e->freqs = vt_freqprofile_new();
 	if (!e->profile || !e->freqs) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(a, &err);
 	}
 	r = app_open_reader(a, o->estimate);

@@ -29,7 +29,7 @@ static bool no_memory(struct app *a)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	vt_error_set(&err, VT_E_NOMEM, "out of memory");
+	vt_error_nomem(&err);
 	return app_fail(a, &err);
 }
 

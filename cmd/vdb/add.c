@@ -131,7 +131,7 @@ static bool add_input(struct vdb *v, struct vt_db *db, const char *path)
 	bool ok;
 
 	if (!g) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(v->app, &err);
 	}
 	ok = read_all(v, path, g) && finish(v, db, path, g);

@@ -122,11 +122,6 @@ void gather_free(struct gather *g)
 	free(g);
 }
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- records ---- */
 
 static uint32_t string_of(struct gather *g, const struct vt_record *rec, unsigned field)
@@ -260,7 +255,7 @@ int gather_feed(struct gather *g, const struct vt_block *b, uint32_t first, uint
 
 	for (; rec.row < first + count; rec.row++)
 		if (!feed(g, &rec))
-			return no_memory(err);
+			return vt_error_nomem(err);
 	return vt_profile_feed(g->profile, b, first, count, err);
 }
 
@@ -377,7 +372,7 @@ static int put_place(struct gather *g, const struct place *p, const struct place
 		uint32_t image;
 
 		if (!e || !image_index(g, p->image, &image))
-			return no_memory(err);
+			return vt_error_nomem(err);
 		g->profiles[g->nprofiles++] =
 			(struct vt_db_profile){.image = image, .event = e->index};
 	}
@@ -396,7 +391,7 @@ static int make_profiles(struct gather *g, struct vt_db_batch *b, struct vt_erro
 	g->batch_images = calloc(n + 1, sizeof(*g->batch_images));
 	if (!sorted || !g->profiles || !g->batch_images) {
 		free(sorted);
-		return no_memory(err);
+		return vt_error_nomem(err);
 	}
 	for (i = 0; i < n; i++)
 		sorted[i] = vt_hash_at(&g->places, i);
@@ -474,7 +469,7 @@ int gather_finish(struct gather *g, struct vt_db_batch *b, struct vt_error *err)
 	b->nmetas = 0;
 	ok = ok && make_events(g, b) && make_losses(g, b) && make_metas(g, b);
 	if (!ok)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	b->marks[0] = g->first == UINT64_MAX ? 0 : g->first;
 	b->marks[1] = g->last;
 	b->marks[2] = g->pid;

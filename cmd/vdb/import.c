@@ -24,11 +24,6 @@ struct import {
 	size_t inputs_cap;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- a section's end ---- */
 
 static uint64_t input_samples(const struct import *m)
@@ -123,7 +118,7 @@ static bool parse_input(const char *text, struct vt_db_input *input)
 static int add_input(struct import *m, const char *text, struct vt_error *err)
 {
 	if (!vt_array_grow(&m->inputs, &m->inputs_cap, m->ninputs + 1, sizeof(*m->inputs)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (!parse_input(text, &m->inputs[m->ninputs]))
 		return vt_error_set(err, VT_E_DAMAGED, "%s: an input of epoch %s is damaged",
 				    m->name, m->epoch);
@@ -142,7 +137,7 @@ static int begin_section(struct import *m, const char *epoch, struct vt_error *e
 	m->begun = vdb_now();
 	m->ninputs = 0;
 	m->gather = gather_new();
-	return m->gather ? 0 : no_memory(err);
+	return m->gather ? 0 : vt_error_nomem(err);
 }
 
 static int take_fact(struct import *m, const struct vt_record *rec, struct vt_error *err)
@@ -154,7 +149,7 @@ static int take_fact(struct import *m, const struct vt_record *rec, struct vt_er
 	const char *name, *text;
 
 	if (k == UINT32_MAX || t == UINT32_MAX)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	name = vt_intern_get(m->strings, k);
 	text = vt_intern_get(m->strings, t);
 	if (strcmp(name, VT_DB_META_EPOCH) == 0)
@@ -219,7 +214,7 @@ bool vdb_import(struct vdb *v)
 	int i;
 
 	if (!m.strings) {
-		no_memory(&err);
+		vt_error_nomem(&err);
 		return app_fail(v->app, &err);
 	}
 	m.db = vdb_open(v, VT_DB_CREATE);

@@ -169,7 +169,7 @@ bool vdb_list(struct vdb *v)
 		return false;
 	t = vt_table_new();
 	if (!t)
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 	ok = t && fill(v, db, t, &err) == 0;
 	vt_db_close(db);
 	ok = ok ? print(v, t) : app_fail(v->app, &err);

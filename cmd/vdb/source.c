@@ -100,7 +100,7 @@ struct source *source_open(struct app *a, const char *path)
 	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		app_fail(a, &err);
 		return NULL;
 	}

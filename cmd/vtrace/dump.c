@@ -97,7 +97,7 @@ static int add_column(struct layout *l, const struct column *c, struct vt_error 
 	struct column *more = realloc(l->columns, (l->ncolumns + 1) * sizeof(*more));
 
 	if (!more)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	l->columns = more;
 	l->columns[l->ncolumns++] = *c;
 	return 0;
@@ -173,7 +173,7 @@ static int begin(void *arg, const struct vt_reader *r, struct vt_error *err)
 	names_fini(&d->names);
 	d->layouts = calloc(s->nkinds, sizeof(*d->layouts));
 	if (!names_init(&d->names) || !d->layouts)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	d->nlayouts = s->nkinds;
 	rc = choose_kinds(d, s, err);
 	for (k = 0; k < s->nkinds && rc == 0; k++) {
@@ -239,7 +239,7 @@ static int print_record(void *arg, const struct vt_record *rec, struct vt_error 
 		return expander_record(&d->expander, rec, err);
 	l = &d->layouts[rec->kind];
 	if (!names_feed(&d->names, rec))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (!l->shown)
 		return 0;
 	if (d->limit && d->printed == d->limit)

@@ -99,7 +99,7 @@ static int open_file(struct encode *c, struct vt_pt_encode_thread *t, struct vt_
 
 	t->user = f;
 	if (!f)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (to_stdout(c) && t->index > 0) {
 		c->left_out++;
 		return 0;
@@ -235,7 +235,7 @@ static void run_raw(struct encode *c, struct vt_reader *r)
 
 	c->encoder = vt_pt_encode_new(&c->opt, put_bytes, c);
 	if (!c->encoder) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		app_fail(c->app, &err);
 	} else if (app_each_record(c->app, r, on_record, c)) {
 		if (vt_pt_encode_finish(c->encoder, &err) < 0) {

@@ -89,7 +89,7 @@ int executed_finish(struct executed *e, struct vt_error *err)
 	}
 	e->insns = places.count;
 	vt_hash_fini(&places);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }
 
 static double per_instruction(const struct executed *e, uint64_t stream_bytes)

@@ -23,7 +23,7 @@ int expander_begin(struct expander *e, const char *input, struct vt_error *err)
 	e->warnings.app = e->app;
 	e->warnings.what = "bad records";
 	e->dict = vt_bblocks_new();
-	return e->dict ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return e->dict ? 0 : vt_error_nomem(err);
 }
 
 void expander_fini(struct expander *e)

@@ -49,7 +49,7 @@ static int put_table(struct vt_table *t, const char *heading, struct vt_output *
 	int rc = 0;
 
 	if (!t)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (vt_table_rows(t)) {
 		vt_output_printf(out, "\n%s\n", heading);
 		rc = vt_table_print(t, out, VT_TABLE_TEXT, false, err);
@@ -325,7 +325,7 @@ static int feed_raw(const struct inform *i, struct pt_info *p, struct vt_error *
 	int code;
 
 	if (!t)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	progress_start(&progress, i->app->name, in->name);
 	while ((code = vt_input_fill(in, 1, &have, err)) == 0 && have) {
 		vt_pt_scan_feed(&t->scan, vt_input_data(in), have);

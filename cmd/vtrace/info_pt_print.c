@@ -12,7 +12,7 @@ static int put_table(struct vt_table *t, struct vt_output *out, struct vt_error 
 	int rc = 0;
 
 	if (!t)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (vt_table_rows(t))
 		rc = vt_table_print(t, out, VT_TABLE_TEXT, false, err);
 	vt_table_free(t);

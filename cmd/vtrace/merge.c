@@ -26,7 +26,7 @@ static bool open_inputs(struct merge *m)
 	m->readers = calloc(n, sizeof(struct vt_reader *));
 	m->merger = merger_new(m->app->seed);
 	if (!m->readers || !m->merger) {
-		vt_error_set(&err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(&err);
 		return app_fail(m->app, &err);
 	}
 	for (; m->nreaders < n; m->nreaders++) {

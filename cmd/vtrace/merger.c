@@ -10,7 +10,7 @@
 
 int merger_no_memory(struct vt_error *err)
 {
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return vt_error_nomem(err);
 }
 
 struct merger *merger_new(uint64_t seed)

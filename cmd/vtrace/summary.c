@@ -21,7 +21,7 @@ int summary_init(struct summary *s, const struct vt_schema *schema, struct vt_er
 	ok = names_init(&s->names) && s->kinds && s->strings;
 	ok = executed_init(&s->executed) && ok;
 	ok = pt_info_init(&s->pt) && ok;
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }
 
 void summary_fini(struct summary *s)
@@ -224,12 +224,11 @@ int summary_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t c
 	case VT_BLOCK:
 	case VT_EXEC:
 	case VT_VALUE:
-		return ok ? feed_executed(s, b, first, count, err)
-			  : vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return ok ? feed_executed(s, b, first, count, err) : vt_error_nomem(err);
 	default:
 		break;
 	}
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }
 
 int summary_finish(struct summary *s, struct vt_error *err)
@@ -238,7 +237,7 @@ int summary_finish(struct summary *s, struct vt_error *err)
 
 	for (i = 0; i < s->events.count; i++)
 		if (!vt_hash_add(&s->names.events, vt_hash_at(&s->events, i), NULL))
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 	pt_info_finish(&s->pt);
 	return executed_finish(&s->executed, err);
 }

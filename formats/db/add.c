@@ -142,7 +142,7 @@ static char *choose_epoch(struct vt_db *db, const struct vt_db_batch *b, struct 
 			sqlite3_finalize(s);
 	}
 	if (!name)
-		vti_db_no_memory(err);
+		vt_error_nomem(err);
 	return name;
 }
 
@@ -227,7 +227,7 @@ static int image_key(const struct vt_db_image *i, struct vt_buf *key, struct vt_
 		vt_buf_put_varint(key, i->type);
 		vt_buf_put(key, i->path.data, i->path.size);
 	}
-	return key->failed ? vti_db_no_memory(err) : 0;
+	return key->failed ? vt_error_nomem(err) : 0;
 }
 
 /* Of several paths of one build-id, the first in the alphabet is kept. */
@@ -285,7 +285,7 @@ static int put_places(struct vt_db *db, int64_t section, int64_t image, int64_t 
 
 	if (code == 0) {
 		vt_db_places_pack(places, &packed);
-		code = packed.failed ? vti_db_no_memory(err) : 0;
+		code = packed.failed ? vt_error_nomem(err) : 0;
 	}
 	if (code == 0)
 		code = vti_db_run(
@@ -410,7 +410,7 @@ static int add_batch(struct vt_db *db, const char *epoch, const struct vt_db_bat
 	int64_t *events = calloc(b->nevents + 1, sizeof(*events));
 	int64_t *images = calloc(b->nimages + 1, sizeof(*images));
 	int64_t section = 0;
-	int code = events && images ? 0 : vti_db_no_memory(err);
+	int code = events && images ? 0 : vt_error_nomem(err);
 
 	if (code == 0)
 		code = section_id(db, epoch, b, &section, err);

@@ -14,7 +14,6 @@ struct vt_db {
 /* Sets an error from what SQLite said last, for a call that returned `rc`; its negative code. */
 int vti_db_error(struct vt_db *db, int rc, struct vt_error *err);
 int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err);
-int vti_db_no_memory(struct vt_error *err);
 
 /* Statements without parameters and results. */
 int vti_db_exec(struct vt_db *db, const char *sql, struct vt_error *err);

@@ -114,7 +114,7 @@ static int read_empty(struct vt_db *db, struct vt_error *err)
 	db->sql = NULL;
 	rc = sqlite3_open_v2(":memory:", &db->sql, SQLITE_OPEN_READWRITE, NULL);
 	if (!db->sql)
-		return vti_db_no_memory(err);
+		return vt_error_nomem(err);
 	return rc == SQLITE_OK ? create(db, err) : vti_db_error(db, rc, err);
 }
 
@@ -184,7 +184,7 @@ struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error
 	if (!db || !plain) {
 		free(db);
 		free(plain);
-		vti_db_no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	db->path = plain;
@@ -192,7 +192,7 @@ struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error
 	/* For messages, as it was given. */
 	memmove(plain, path, strlen(path) + 1);
 	if (!db->sql)
-		vti_db_no_memory(err);
+		vt_error_nomem(err);
 	else if (rc != SQLITE_OK)
 		vti_db_error(db, rc, err);
 	else if (set_up(db, mode, err) == 0)

@@ -19,11 +19,6 @@
 /* RFC 1951: 258 bytes take 2 bits at least, so that a promise of more is none. */
 #define MAX_RATIO 1032
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* Adds within what a database holds: a signed number of 64 bits. */
 static bool add_to(uint64_t *sum, uint64_t v)
 {
@@ -55,7 +50,7 @@ int vt_db_places_add(struct vt_db_places *p, const struct vt_db_place *place, st
 		return 0;
 	}
 	if (!vt_array_grow(&p->items, &p->cap, p->count + 1, sizeof(*p->items)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	p->items[p->count++] = *place;
 	return 0;
 }
@@ -198,7 +193,7 @@ static int unpack_plain(struct vt_db_places *p, struct vt_cursor *c, struct vt_e
 	if (c->bad || count > vt_cursor_left(c) / PACKED_MIN)
 		return damaged(err);
 	if (!vt_array_grow(&p->items, &p->cap, count, sizeof(*p->items)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < count; i++) {
 		struct vt_db_place place;
 
@@ -227,7 +222,7 @@ static int unpack_compressed(struct vt_db_places *p, struct vt_cursor *c, struct
 	if (!d || !bytes) {
 		libdeflate_free_decompressor(d);
 		free(bytes);
-		return no_memory(err);
+		return vt_error_nomem(err);
 	}
 	result = libdeflate_zlib_decompress_ex(d, c->p, vt_cursor_left(c), bytes, size, &taken,
 					       NULL);

@@ -5,11 +5,6 @@
 #include "base/bytes.h"
 #include "formats/db/db_internal.h"
 
-int vti_db_no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_DAMAGED, "%s: %s", db->path, what);
@@ -182,7 +177,7 @@ int vti_db_fields_pack(const uint64_t fields[VT_EVENT_NFIELDS], struct vt_buf *o
 	vt_buf_put_varint(out, VT_EVENT_NFIELDS);
 	for (f = 0; f < VT_EVENT_NFIELDS; f++)
 		vt_buf_put_varint(out, fields[f]);
-	return out->failed ? vti_db_no_memory(err) : 0;
+	return out->failed ? vt_error_nomem(err) : 0;
 }
 
 bool vti_db_fields_unpack(struct vt_bytes bytes, uint64_t fields[VT_EVENT_NFIELDS])

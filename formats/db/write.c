@@ -95,7 +95,7 @@ static int write_events(struct sum *s, struct vt_error *err)
 
 		if (!n || read_fields(s, id, fields, err) < 0) {
 			sqlite3_finalize(q);
-			return n ? -(int)err->code : vti_db_no_memory(err);
+			return n ? -(int)err->code : vt_error_nomem(err);
 		}
 		row = vt_writer_row(s->w, VT_EVENT);
 		memcpy(row, fields, sizeof(fields));
@@ -134,7 +134,7 @@ static int write_images(struct sum *s, struct vt_error *err)
 
 		if (!n || !list_image(s, id)) {
 			sqlite3_finalize(q);
-			return vti_db_no_memory(err);
+			return vt_error_nomem(err);
 		}
 		row = vt_writer_row(s->w, VT_IMAGE);
 		row[VT_IMAGE_ID] = n->number;
@@ -222,7 +222,7 @@ static int take_places(struct sum *s, int64_t event, const struct vt_db_places *
 	if (!n)
 		return vti_db_damaged(s->db, "a profile of an event that is not declared", err);
 	if (!vt_array_grow(&s->places, &s->places_cap, s->nplaces + p->count, sizeof(*s->places)))
-		return vti_db_no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < p->count; i++)
 		s->places[s->nplaces++] = (struct place){p->items[i].offset, n->number,
 							 p->items[i].samples, p->items[i].period};
@@ -438,7 +438,7 @@ static int list_sections(struct vt_db *db, int64_t **sections, size_t *n, struct
 	while ((code = vti_db_step(db, q, err)) == 1) {
 		if (!vt_array_grow(sections, &cap, *n + 1, sizeof(**sections))) {
 			sqlite3_finalize(q);
-			return vti_db_no_memory(err);
+			return vt_error_nomem(err);
 		}
 		(*sections)[(*n)++] = sqlite3_column_int64(q, 0);
 	}

@@ -49,7 +49,7 @@ void vti_pd_write_begin(struct vt_perfdata_writer *w, uint32_t type, uint16_t mi
 int vti_pd_write_end(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	if (w->rec.failed)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (w->rec.size > RECORD_MAX)
 		return vt_error_set(err, VT_E_LIMIT,
 				    "a record of %zu bytes is too large for perf.data",
@@ -174,10 +174,10 @@ int vt_perfdata_put_buildid(struct vt_perfdata_writer *w, const uint8_t *buildid
 	if (!w->file)
 		return vti_pd_write_end(w, err);
 	if (w->rec.failed)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	vt_put_le16(w->rec.data + 6, (uint16_t)w->rec.size);
 	vt_buf_put(&w->buildids, w->rec.data, w->rec.size);
-	return w->buildids.failed ? vt_error_set(err, VT_E_NOMEM, "out of memory") : 0;
+	return w->buildids.failed ? vt_error_nomem(err) : 0;
 }
 
 int vt_perfdata_put_comm(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
@@ -267,7 +267,7 @@ int vt_perfdata_put_auxtrace(struct vt_perfdata_writer *w, const struct vt_perfd
 
 	if (w->file) {
 		if (!vt_array_grow(&w->index, &w->index_cap, w->nindex + 1, sizeof(*w->index)))
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		w->index[w->nindex].offset = w->offset;
 	}
 	vti_pd_write_begin(w, PD_AUXTRACE, 0);
@@ -339,7 +339,7 @@ static int writer_start(struct vt_perfdata_writer *w, const struct vt_perfdata_e
 	w->events = calloc(nevents, sizeof(*w->events));
 	w->names = calloc(nevents, sizeof(*w->names));
 	if (!w->events || !w->names)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	w->nevents = nevents;
 	for (i = 0; i < nevents; i++) {
 		w->events[i] = events[i];
@@ -367,7 +367,7 @@ vt_perfdata_writer_new(struct vt_output *out, const struct vt_perfdata_event *ev
 	}
 	w = calloc(1, sizeof(*w));
 	if (!w) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	w->out = out;

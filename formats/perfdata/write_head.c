@@ -169,7 +169,7 @@ static int file_head(struct vt_perfdata_writer *w, struct vt_error *err)
 		vti_pd_write_bytes(w, b.data, b.size);
 	vt_buf_free(&b);
 	w->data_start = w->offset;
-	return failed ? vt_error_set(err, VT_E_NOMEM, "out of memory") : 0;
+	return failed ? vt_error_nomem(err) : 0;
 }
 
 /* The sections' table and the sections, the table's offset being that of the data's end. */
@@ -201,7 +201,7 @@ static int file_features(struct vt_perfdata_writer *w, uint8_t *bits, struct vt_
 	}
 	vt_buf_free(&content);
 	vt_buf_free(&table);
-	return failed ? vt_error_set(err, VT_E_NOMEM, "out of memory") : 0;
+	return failed ? vt_error_nomem(err) : 0;
 }
 
 static int file_tail(struct vt_perfdata_writer *w, struct vt_error *err)

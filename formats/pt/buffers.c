@@ -95,7 +95,7 @@ static int store_put(struct store *s, const uint8_t *p, size_t size, struct vt_e
 	s->size += size;
 	if (s->fd < 0 && s->buf.size + size <= IN_MEMORY) {
 		vt_buf_put(&s->buf, p, size);
-		return s->buf.failed ? vt_error_set(err, VT_E_NOMEM, "out of memory") : 0;
+		return s->buf.failed ? vt_error_nomem(err) : 0;
 	}
 	if (s->fd < 0) {
 		s->fd = vti_pt_tempfile(s->dir, err);
@@ -155,11 +155,6 @@ void vt_pt_buffers_free(struct vt_pt_buffers *b)
 	free(b);
 }
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static int64_t find_queue(struct vt_pt_buffers *b, const struct vt_format_auxtrace *p,
 			  struct vt_error *err)
 {
@@ -170,11 +165,11 @@ static int64_t find_queue(struct vt_pt_buffers *b, const struct vt_format_auxtra
 		return vt_error_set(err, VT_E_LIMIT, "more than %d AUX areas", VT_PT_MAX_QUEUES);
 	row = vt_hash_add(&b->rows, &p->index, &added);
 	if (!row)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (!added)
 		return row->queue;
 	if (!vt_array_grow(&b->queues, &b->queues_cap, b->nqueues + 1, sizeof(*b->queues)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	row->queue = (uint32_t)b->nqueues;
 	b->queues[b->nqueues++] =
 		(struct vt_pt_queue){.index = p->index, .cpu = p->cpu, .tid = p->tid};
@@ -202,7 +197,7 @@ int vt_pt_buffers_piece(struct vt_pt_buffers *b, const struct vt_format_auxtrace
 		return vt_error_set(err, VT_E_LIMIT, "more than %d AUXTRACE records",
 				    VT_PT_MAX_PIECES);
 	if (!vt_array_grow(&b->extents, &b->extents_cap, b->nextents + 1, sizeof(*b->extents)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	b->extents[b->nextents++] = (struct extent){
 		.queue = (uint32_t)q,
 		.record = p->position == 0,
@@ -244,7 +239,7 @@ static int open_segment(struct sealing *s, const struct extent *e, uint64_t miss
 	struct vt_pt_queue *q = s->q;
 
 	if (!vt_array_grow(&q->segments, &s->cap, q->nsegments + 1, sizeof(*q->segments)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	q->segments[q->nsegments++] = (struct vt_pt_segment){
 		.missing = missing, .apart = apart, .reference = e->reference};
 	s->at = at;
@@ -358,7 +353,7 @@ int vt_pt_buffers_seal(struct vt_pt_buffers *b, bool snapshot, struct vt_error *
 	uint64_t *starts = calloc(b->nextents + 1, sizeof(*starts));
 	bool *sorted = calloc(b->nqueues + 1, sizeof(*sorted));
 	size_t i;
-	int code = starts && sorted ? store_close(&b->store, err) : no_memory(err);
+	int code = starts && sorted ? store_close(&b->store, err) : vt_error_nomem(err);
 
 	if (code == 0 && b->nextents) {
 		qsort(b->extents, b->nextents, sizeof(*b->extents), compare_extents);

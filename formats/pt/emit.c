@@ -138,7 +138,7 @@ static int note_time(struct vt_pt_emit *e, uint32_t n, struct vt_error *err)
 	if (!vt_array_grow(&r->at, &r->at_cap, r->ntimes + 1, sizeof(*r->at)) ||
 	    !vt_array_grow(&r->at_tsc, &r->tsc_cap, r->ntimes + 1, sizeof(*r->at_tsc)) ||
 	    !vt_array_grow(&r->at_cycles, &r->cycles_cap, r->ntimes + 1, sizeof(*r->at_cycles)))
-		return vti_emit_no_memory(err);
+		return vt_error_nomem(err);
 	r->at[r->ntimes] = n;
 	r->at_tsc[r->ntimes] = e->tsc;
 	r->at_cycles[r->ntimes++] = e->cycles;
@@ -162,7 +162,7 @@ static int widen(struct vti_emit_run *r, struct vt_error *err)
 	if (!r->wide_ids)
 		r->wide_ids = malloc(VTI_EMIT_RUN * sizeof(*r->wide_ids));
 	if (!r->wide_ids)
-		return vti_emit_no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < r->n; i++)
 		r->wide_ids[i] = vt_le16(r->packed + 2 * (size_t)i);
 	r->wide = true;
@@ -413,7 +413,7 @@ static int keep_process(struct vt_pt_emit *e, struct vt_error *err)
 	struct vti_emit_process *p = e->started ? find_process(e, e->pid) : NULL;
 
 	if (e->started && !p)
-		return vti_emit_no_memory(err);
+		return vt_error_nomem(err);
 	if (p)
 		p->insns = e->first;
 	return 0;
@@ -430,7 +430,7 @@ static int set_thread(struct vt_pt_emit *e, const struct vt_pt_context *ctx, str
 		return -VT_E_NOMEM;
 	p = find_process(e, ctx->pid);
 	if (!p)
-		return vti_emit_no_memory(err);
+		return vt_error_nomem(err);
 	/* Ids are of a process: what the map says of another one's is nothing. */
 	if (!e->started || e->pid != ctx->pid)
 		e->map.n = 0;

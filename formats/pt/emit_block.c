@@ -3,11 +3,6 @@
 #include "formats/pt/emit_internal.h"
 #include "stream/kinds.h"
 
-int vti_emit_no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static enum vt_block_end block_end(unsigned end)
 {
 	switch (end) {
@@ -72,10 +67,10 @@ int vti_emit_define(struct vt_pt_emit *e, uint32_t index, struct vt_error *err)
 
 		key.code = vt_intern_add(e->code, vt_pt_block_code(m->of, k), k->size);
 		if (key.code == UINT32_MAX)
-			return vti_emit_no_memory(err);
+			return vt_error_nomem(err);
 		found = vt_hash_add(&e->blocks, &key, &added);
 		if (!found || e->blocks.count >= VT_PT_NO_ID)
-			return vti_emit_no_memory(err);
+			return vt_error_nomem(err);
 		k->id = (uint32_t)(((uint8_t *)found - e->blocks.entries) / sizeof(*found));
 		if (added)
 			put_block(e, k->id, k);
@@ -100,7 +95,7 @@ int vti_emit_set_map(struct vt_pt_emit *e, struct vt_pt_blocks *of, struct vt_er
 		return 0;
 	if (!vt_array_grow(&m->ids, &m->ids_cap, count, sizeof(*m->ids)) ||
 	    !vt_array_grow(&m->insns, &m->insns_cap, count, sizeof(*m->insns)))
-		return vti_emit_no_memory(err);
+		return vt_error_nomem(err);
 	for (i = m->n; i < count; i++) {
 		m->ids[i] = VT_PT_NO_ID;
 		m->insns[i] = vt_pt_blocks_get(of, i)->insns;

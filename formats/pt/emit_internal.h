@@ -72,9 +72,6 @@ struct vt_pt_emit {
 	bool moved;	      /* and no block has begun since they became so */
 };
 
-/* -VT_E_NOMEM. */
-int vti_emit_no_memory(struct vt_error *err);
-
 /* Makes the map that of a table of blocks, which may have grown. */
 int vti_emit_set_map(struct vt_pt_emit *e, struct vt_pt_blocks *of, struct vt_error *err);
 

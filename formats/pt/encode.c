@@ -144,7 +144,7 @@ static bool wanted(const struct vt_pt_encode *e, int64_t pid, int64_t tid)
 
 static int out_of_memory(struct vt_error *err)
 {
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return vt_error_nomem(err);
 }
 
 static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)

@@ -87,5 +87,5 @@ int vt_pt_encode_pages(struct vt_pt_encode *e, struct vt_output *dump, struct vt
 	vt_hash_init(&pages, sizeof(struct page), sizeof(uint64_t));
 	done = put_code(e, &pages) && put_pages(&pages, dump, addr);
 	vt_hash_fini(&pages);
-	return done ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return done ? 0 : vt_error_nomem(err);
 }

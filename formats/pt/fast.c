@@ -317,7 +317,7 @@ static struct vt_pt_engine *open_any(const uint8_t *trace, size_t size,
 	}
 	if (!e || !e->walk.ids) {
 		close_engine(e);
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	return e;
@@ -348,13 +348,13 @@ static int set_code(struct vt_pt_engine *e, const struct vt_pt_code *code, struc
 	if (!s) {
 		s = realloc(e->spaces, (e->nspaces + 1) * sizeof(*s));
 		if (!s)
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		e->spaces = s;
 		s += e->nspaces;
 		s->code = code;
 		s->blocks = vt_pt_blocks_new(code);
 		if (!s->blocks)
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		e->nspaces++;
 	}
 	if (w->blocks != s->blocks) {
@@ -395,7 +395,7 @@ static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batc
 	       ((w->nids < VT_PT_BATCH && w->nnotes < VTI_PT_NOTES) || q->open_insns))
 		step(e);
 	if (w->error)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	*batch = (struct vt_pt_batch){
 		.blocks = w->blocks,
 		.ids = w->ids,

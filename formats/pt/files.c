@@ -59,7 +59,7 @@ int vti_pt_file_map(struct vt_pt_file *file, const char *path, struct vt_error *
 	name = malloc(strlen(path) + 1);
 	if (!name) {
 		munmap(p, (size_t)st.st_size);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	memcpy(name, path, strlen(path) + 1);
 	*file = (struct vt_pt_file){.bytes = p, .size = (uint64_t)st.st_size, .path = name};
@@ -126,7 +126,7 @@ int vt_pt_files_image(struct vt_pt_files *f, const struct vt_record *rec, struct
 	struct image *image = vt_hash_add(&f->images, &key, NULL);
 
 	if (!image)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (image->tried)
 		return 0;
 	/* A path goes to open(): what follows a zero byte in it is not part of it. */
@@ -134,7 +134,7 @@ int vt_pt_files_image(struct vt_pt_files *f, const struct vt_record *rec, struct
 		path.size = strlen((const char *)path.data);
 	image->path = vt_intern_add(f->paths, path.data, path.size);
 	if (image->path == UINT32_MAX)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	image->type = (uint32_t)vt_record_u64(rec, VT_IMAGE_TYPE);
 	image->buildid_size = id.size < sizeof(image->buildid) ? id.size : sizeof(image->buildid);
 	if (image->buildid_size)

@@ -100,7 +100,7 @@ struct vti_pt_kernel *vti_pt_kernel_new(const char *const *paths, size_t n, uint
 		k->files = calloc(n + 1, sizeof(*k->files));
 	}
 	if (!k || !k->code || !k->files)
-		code = vt_error_set(err, VT_E_NOMEM, "out of memory");
+		code = vt_error_nomem(err);
 	for (; code == 0 && k->nfiles < n; k->nfiles++)
 		code = vti_pt_file_map(&k->files[k->nfiles], paths[k->nfiles], err);
 	if (code < 0 || add_files(k, false, text, err) < 0 || add_files(k, true, 0, err) < 0) {
@@ -148,7 +148,7 @@ int vti_pt_kernel_poke(struct vti_pt_kernel *k, const struct vt_record *rec, str
 	}
 	p = malloc(sizeof(*p) + bytes.size);
 	if (!p)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	memcpy(p->bytes, bytes.data, bytes.size);
 	p->other = k->pokes;
 	k->pokes = p;

@@ -55,11 +55,6 @@ struct vti_pt_lbr {
 	size_t ntimes, times_cap;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vti_pt_lbr *vti_pt_lbr_new(struct vt_pt_spaces *spaces, struct vt_pt_emit *emit,
 				  struct vt_writer *w)
 {
@@ -96,7 +91,7 @@ int vti_pt_lbr_event(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 	struct event *e = vt_hash_add(&l->events, &id, NULL);
 
 	if (!e)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	e->branch_type = vt_record_u64(rec, VT_EVENT_BRANCH_TYPE);
 	return 0;
 }
@@ -106,7 +101,7 @@ int vti_pt_lbr_event(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 static int push(struct vti_pt_lbr *l, uint32_t index, unsigned insns, struct vt_error *err)
 {
 	if (!vt_array_grow(&l->ids, &l->ids_cap, l->nids + 1, sizeof(*l->ids)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	l->ids[l->nids++] = index;
 	l->insns += insns;
 	return 0;
@@ -154,7 +149,7 @@ static int stretch(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint64_t f
 		uint32_t index;
 
 		if (vt_pt_blocks_at(blocks, from, 64, &index) < 0)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		k = vt_pt_blocks_get(blocks, index);
 		*why = l->nids - start < STRETCH_MAX ? judge(k, source, target, &last)
 						     : WHY_CROOKED;
@@ -199,7 +194,7 @@ static int note_time(struct vti_pt_lbr *l, struct vt_error *err)
 	if (!l->cycles)
 		return 0;
 	if (!vt_array_grow(&l->times, &l->times_cap, l->ntimes + 1, sizeof(*l->times)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	l->times[l->ntimes++] = (struct vt_pt_mark_time){(uint32_t)l->nids, 0, l->cycles};
 	return 0;
 }
@@ -237,7 +232,7 @@ static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 	struct vt_words to = vt_record_words(rec, VT_SAMPLE_BR_TO);
 	struct vt_pt_blocks *blocks = blocks_of(l, vt_record_i64(rec, VT_SAMPLE_PID));
 	size_t i = from.count < to.count ? from.count : to.count;
-	int code = blocks ? 0 : no_memory(err);
+	int code = blocks ? 0 : vt_error_nomem(err);
 
 	for (; i-- > 1 && code == 0;) {
 		enum why why = WHY_NONE;

@@ -52,11 +52,6 @@ struct vt_pt_engine {
 
 /* ---- opening ---- */
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static void close_engine(struct vt_pt_engine *e)
 {
 	if (!e)
@@ -110,7 +105,7 @@ static struct vt_pt_engine *open_engine(const uint8_t *trace, size_t size,
 	}
 	if (!e || !e->images || (size && !e->decoder)) {
 		close_engine(e);
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	return e;
@@ -122,7 +117,7 @@ static int set_code(struct vt_pt_engine *e, const struct vt_pt_code *code, struc
 	struct vti_ipt_image *m = vti_ipt_image_of(e->images, code, e->mode, &image);
 
 	if (!m)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	e->code = code;
 	if (e->blocks != m->blocks) {
 		e->nturns = 0;
@@ -160,7 +155,7 @@ static int mark_time(struct vt_pt_engine *e, struct vt_error *err)
 	if (t->tsc == e->mark_tsc && t->cycles == e->mark_cycles)
 		return 0;
 	if (!vt_array_grow(&e->times, &e->times_cap, e->ntimes + 1, sizeof(*e->times)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	m = &e->times[e->ntimes++];
 	m->at = (uint32_t)e->nids;
 	m->tsc = e->mark_tsc = t->tsc;
@@ -171,7 +166,7 @@ static int mark_time(struct vt_pt_engine *e, struct vt_error *err)
 static int put_id(struct vt_pt_engine *e, uint32_t index, unsigned insns, struct vt_error *err)
 {
 	if (!vt_array_grow(&e->ids, &e->ids_cap, e->nids + 1, sizeof(*e->ids)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	e->ids[e->nids++] = index;
 	e->insns += insns;
 	return 0;
@@ -187,7 +182,7 @@ static int cut_open(struct vt_pt_engine *e, struct vt_error *err)
 		return 0;
 	if (vt_pt_blocks_cut(e->blocks, o->index, o->have, &index) < 0 ||
 	    put_id(e, index, o->have, err) < 0)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	o->have = 0;
 	return 0;
 }
@@ -197,7 +192,7 @@ static int put_note(struct vt_pt_engine *e, struct vt_pt_note *n, struct vt_erro
 	if (cut_open(e, err) < 0)
 		return -VT_E_NOMEM;
 	if (!vt_array_grow(&e->notes, &e->notes_cap, e->nnotes + 1, sizeof(*e->notes)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (vt_pt_note_waits(n->type) && n->tsc >= e->until) {
 		e->held = *n;
 		e->stopped = true;
@@ -335,12 +330,12 @@ static int enter(struct vt_pt_engine *e, uint64_t ip, unsigned mode, struct vt_e
 	uint32_t index;
 
 	if (vt_pt_blocks_at(e->blocks, ip, mode, &index) < 0)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (index >= e->nturns) {
 		uint32_t count = vt_pt_blocks_count(e->blocks);
 
 		if (!vt_array_grow(&e->turns, &e->turns_cap, count, sizeof(*e->turns)))
-			return no_memory(err);
+			return vt_error_nomem(err);
 		memset(e->turns + e->nturns, 0, (count - e->nturns) * sizeof(*e->turns));
 		e->nturns = count;
 	}

@@ -476,7 +476,7 @@ static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct 
 	vti_pt_walk_lock(p->w);
 	r = vti_pt_fast_next(p->e, batch, err);
 	if (r > 0 && !show_blocks(p))
-		r = vt_error_set(err, VT_E_NOMEM, "out of memory");
+		r = vt_error_nomem(err);
 	pthread_mutex_unlock(&p->code);
 	batch->blocks = &p->shown;
 	if (r <= 0)
@@ -510,7 +510,7 @@ static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_
 		.times = k->times,
 		.ntimes = k->ntimes,
 	};
-	return ok ? 1 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 1 : vt_error_nomem(err);
 }
 
 /* What a job has found follows what is known.  False: it does not. */

@@ -12,18 +12,13 @@ struct row {
 	size_t runner;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static int note_row(struct vt_hash *h, int64_t key, size_t runner, struct vt_error *err)
 {
 	bool added;
 	struct row *row = vt_hash_add(h, &key, &added);
 
 	if (!row)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (added)
 		row->runner = runner;
 	return 0;
@@ -49,7 +44,7 @@ int vti_pt_runners_make(struct vt_pt_session *s, struct vt_error *err)
 	vt_hash_init(&s->by_tid, sizeof(struct row), sizeof(int64_t));
 	s->runners = calloc(n + 1, sizeof(*s->runners));
 	if (!s->runners)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	s->nrunners = n;
 	for (i = 0; i < n && code == 0; i++) {
 		struct vti_pt_runner *r = &s->runners[i];
@@ -146,7 +141,7 @@ static int set_code(struct vt_pt_session *s, struct vti_pt_runner *r, struct vt_
 	const struct vt_pt_code *code = vt_pt_spaces_code(s->spaces, process_of(s, r), &generation);
 
 	if (!code)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (generation == r->generation)
 		return 0;
 	r->generation = generation;

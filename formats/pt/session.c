@@ -19,18 +19,13 @@
  */
 #define SCHED_NEXT_PID 56
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_pt_session *vt_pt_session_new(const struct vt_pt_session_options *opt,
 					struct vt_error *err)
 {
 	struct vt_pt_session *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	s->opt = *opt;
@@ -39,7 +34,7 @@ struct vt_pt_session *vt_pt_session_new(const struct vt_pt_session_options *opt,
 	s->files = vt_pt_files_new(&opt->find, opt->warn, opt->warn_arg);
 	if (!s->buffers || !s->files) {
 		vt_pt_session_free(s);
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	return s;
@@ -125,11 +120,11 @@ int vt_pt_session_begin(struct vt_pt_session *s, struct vt_writer *w, struct vt_
 				     s->info.has_times);
 	s->emit = vt_pt_emit_new(w, &s->info.conv);
 	if (!s->spaces || !s->emit)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (s->opt.lbr) {
 		s->lbr = vti_pt_lbr_new(s->spaces, s->emit, w);
 		if (!s->lbr)
-			return no_memory(err);
+			return vt_error_nomem(err);
 	}
 	/* Whatever else is in AUX areas is none of our business. */
 	if (!s->opt.engine || !s->info.found)

@@ -56,11 +56,6 @@ struct vt_pt_spaces {
 	bool timed;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* Contradictions and limits in what a recording claims leave code out, which its gaps will tell. */
 static int only_memory(int code)
 {
@@ -136,7 +131,7 @@ static struct space *get(struct vt_pt_spaces *s, int64_t pid, bool fresh, struct
 		return p;
 	p = row ? calloc(1, sizeof(*p)) : NULL;
 	if (!p) {
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	/* Decoders may still hold the old one's code; without code it is of no more use. */
@@ -162,7 +157,7 @@ static int note_thread(struct vt_pt_spaces *s, int64_t tid, int64_t pid, struct 
 		return 0;
 	row = vt_hash_add(&s->threads, &tid, NULL);
 	if (!row)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	row->of.pid = pid;
 	return 0;
 }
@@ -228,7 +223,7 @@ static int add_dump(struct vt_pt_spaces *s, struct space *p, uint64_t image, str
 		return 0;
 	d = calloc(1, sizeof(*d));
 	if (!d)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (!vti_pt_jit_open(&d->jit, s->symfs, path)) {
 		free(d);
 		return 0;
@@ -263,12 +258,12 @@ static int feed_map(struct vt_pt_spaces *s, const struct vt_record *rec, struct 
 		uint64_t ignored;
 
 		if (!vt_pt_spaces_code(s, pid, &ignored))
-			return no_memory(err);
+			return vt_error_nomem(err);
 	}
 	if (p->code)
 		return apply(s, p, &m, err);
 	if (!vt_array_grow(&p->pending, &p->pending_cap, p->npending + 1, sizeof(*p->pending)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	p->pending[p->npending++] = m;
 	return 0;
 }
@@ -323,12 +318,12 @@ static int feed_fork(struct vt_pt_spaces *s, const struct vt_record *rec, struct
 	parent = find(s, ppid);
 	if (parent && parent->code) {
 		p->code = vt_pt_code_copy(parent->code);
-		return p->code ? 0 : no_memory(err);
+		return p->code ? 0 : vt_error_nomem(err);
 	}
 	if (!parent || !parent->npending)
 		return 0;
 	if (!vt_array_grow(&p->pending, &p->pending_cap, parent->npending, sizeof(*p->pending)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	memcpy(p->pending, parent->pending, parent->npending * sizeof(*p->pending));
 	p->npending = parent->npending;
 	return 0;

@@ -16,7 +16,7 @@ int vti_pt_tempfile(const char *dir, struct vt_error *err)
 	vt_buf_put_u8(&path, 0);
 	if (path.failed) {
 		vt_buf_free(&path);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	fd = mkstemp((char *)path.data);
 	if (fd < 0)

@@ -92,7 +92,7 @@ int vti_rc_blocks_add(struct rc_blocks *t, const struct rc_block *b, struct vt_e
 	if (why)
 		return vt_error_set(err, VT_E_DAMAGED, "a basic block with a bad %s", why);
 	if (!grow(t, b))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	t->sums[b->id] = (uint64_t)b->ninsns << 32 | b->data_size;
 	t->first_slot[b->id] = (uint32_t)t->nslots;
 	for (i = 0; i < b->nslots; i++)

@@ -98,7 +98,7 @@ static struct rc_thread *find_thread(struct rc_process *p, int32_t tid, struct v
 		return NULL;
 	}
 	if (!vt_array_grow(&p->threads, &p->threads_cap, p->nthreads + 1, sizeof(*p->threads))) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	p->threads[p->nthreads] = (struct rc_thread){.tid = tid};
@@ -205,7 +205,7 @@ static int on_map(struct vt_recording *r, struct rc_process *p, struct event *e,
 		return damaged(err, "a bad mapping");
 	image = vti_rc_image(&r->images, r->w, (const char *)name, m.name_length, m.dev, m.ino);
 	if (image == UINT32_MAX)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	row = vt_writer_row(r->w, VT_MAP);
 	row[VT_MAP_TIME] = p->time;
 	row[VT_MAP_PID] = number(p->pid);
@@ -500,7 +500,7 @@ int vti_rc_read(struct vt_recording *r, struct rc_process *p, const struct rc_fi
 	r->events.size = 0;
 	vt_buf_put(&r->events, f->events, f->events_size);
 	if (r->events.failed)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	p->time = f->time;
 	rc = vti_rc_switch(p, f->tid, err);
 	c = vt_cursor_make(r->events.data, f->events_size, false);

@@ -17,7 +17,7 @@ int vti_rc_images_init(struct rc_images *t, struct vt_error *err)
 {
 	vt_hash_init(&t->table, sizeof(struct image), sizeof(struct image));
 	t->paths = vt_intern_new();
-	return t->paths ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return t->paths ? 0 : vt_error_nomem(err);
 }
 
 void vti_rc_images_fini(struct rc_images *t)

@@ -67,7 +67,7 @@ static int start(struct vt_recording *r, struct vt_error *err)
 		return system_error(r, control_name, err);
 	r->chunk = calloc(1, sizeof(*r->chunk));
 	if (!r->chunk)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (vti_rc_images_init(&r->images, err) < 0)
 		return -(int)err->code;
 	return make_shared(r, err);
@@ -82,7 +82,7 @@ struct vt_recording *vt_recording_open(const char *dir, struct vt_writer *w,
 		r->dir = malloc(strlen(dir) + 1);
 	if (!r || !r->dir) {
 		free(r);
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	memcpy(r->dir, dir, strlen(dir) + 1);
@@ -121,7 +121,7 @@ static struct rc_process *add(struct vt_recording *r, int32_t pid, int32_t ppid,
 	if (!p ||
 	    !vt_array_grow(&r->processes, &r->processes_cap, r->nprocesses + 1, sizeof(void *))) {
 		free(p);
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	p->pid = pid;

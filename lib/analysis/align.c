@@ -89,7 +89,7 @@ static int align_middle(struct middle *s, uint32_t *match, uint32_t offset, stru
 
 	s->reach = malloc((size_t)((most + 1) * (most + 1)) * sizeof(*s->reach));
 	if (!s->reach)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (d = 0; d <= most && !extend(s, d); d++)
 		;
 	if (d <= most)

@@ -83,7 +83,7 @@ int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_record *rec, struc
 		b->lengths = c->bytes.size;
 		vt_buf_put(&c->bytes, lengths.data, lengths.size);
 	}
-	return b && !c->bytes.failed ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return b && !c->bytes.failed ? 0 : vt_error_nomem(err);
 }
 
 static bool add_insns(struct vt_blockcode *c, const struct block *b, uint32_t image,
@@ -120,7 +120,7 @@ int vt_blockcode_finish(struct vt_blockcode *c, const struct vt_profile *p, stru
 		if (!vt_profile_find(p, b->addr, &image, &offset) || offset == b->addr)
 			image = VT_UNMAPPED_IMAGE;
 		if (!add_insns(c, b, image, offset))
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 	}
 	return 0;
 }

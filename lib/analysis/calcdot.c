@@ -71,5 +71,5 @@ int vt_calc_dot(const struct vt_calc *c, double cutoff, struct vt_output *out, s
 		vt_output_text(out, "}\n");
 	}
 	vti_graph_fini(&g);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }

@@ -277,7 +277,7 @@ int vt_calc_svg(const struct vt_calc *c, double cutoff, struct vt_output *out, s
 	l.nodes = ok ? calloc((size_t)g.nnodes + 1, sizeof(*l.nodes)) : NULL;
 	l.edges = ok ? calloc((size_t)g.nedges + 1, sizeof(*l.edges)) : NULL;
 	ok = l.nodes && l.edges;
-	rc = ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	rc = ok ? 0 : vt_error_nomem(err);
 	for (i = 0; ok && i < g.nnodes; i++)
 		measure(&g.nodes[i], &l.nodes[i]);
 	for (i = 0; ok && i < g.nedges; i++)

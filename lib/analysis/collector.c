@@ -34,11 +34,6 @@ struct vt_collector {
 	struct vt_collector_counts counts;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_collector *vt_collector_new(const struct vt_sampletable_shape *shape, size_t overflow,
 				      struct vt_writer *w)
 {
@@ -162,7 +157,7 @@ static int take_event(struct vt_collector *c, const struct vt_record *rec, struc
 	struct event_period *e = event_of(c, vt_record_u64(rec, VT_EVENT_ID));
 
 	if (!e)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	e->period = vt_record_u64(rec, VT_EVENT_PERIOD);
 	return 0;
 }
@@ -183,11 +178,11 @@ static int take_sample(struct vt_collector *c, const struct vt_record *rec, stru
 	};
 
 	if (!event)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (!c->table[slot])
 		c->table[slot] = vt_sampletable_new(&c->shape);
 	if (!c->table[slot])
-		return no_memory(err);
+		return vt_error_nomem(err);
 	key.event = (uint32_t)(event - (struct event_period *)vt_hash_at(&c->events, 0));
 	/* Recorders leave the period out when it is the same for all samples. */
 	if (!period && !(has & SAMPLE_HAS_PERIOD))

@@ -100,7 +100,7 @@ struct vt_conflicts *vt_conflicts_new(const struct vt_conflict_model *m, bool de
 	}
 	if (!c || !c->accesses || !vti_depends_init(&c->depends, c->window)) {
 		vt_conflicts_free(c);
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	return c;
@@ -388,7 +388,7 @@ int vt_conflicts_insn(struct vt_conflicts *c, const struct vt_conflict_code *cod
 	if (code->barrier)
 		c->first = c->end;
 	c->number++;
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }
 
 size_t vt_conflicts_count(const struct vt_conflicts *c)

@@ -53,10 +53,10 @@ int vt_execcount_block(struct vt_execcount *c, const struct vt_record *rec, stru
 	if (code < 0)
 		return code;
 	if (!vt_array_grow(&c->whole, &c->whole_cap, end, sizeof(*c->whole)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	memset(c->whole + whole, 0, (c->whole_cap - whole) * sizeof(*c->whole));
 	if (!vt_array_grow(&c->part, &c->part_cap, end, sizeof(*c->part)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	memset(c->part + part, 0, (c->part_cap - part) * sizeof(*c->part));
 	return 0;
 }
@@ -69,7 +69,7 @@ static int count_part(struct vt_execcount *c, const struct vt_step *step, struct
 	if (!*part)
 		*part = calloc(step->block->ninsns, sizeof(**part));
 	if (!*part)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (i = step->insn; i < step->insn_end; i++)
 		(*part)[i]++;
 	return 0;

@@ -53,11 +53,6 @@ struct vt_flowcount {
 	bool edged;   /* EDGE records were */
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_flowcount *vt_flowcount_new(void)
 {
 	struct vt_flowcount *c = calloc(1, sizeof(*c));
@@ -109,7 +104,7 @@ static int count_step(struct vt_flowcount *c, struct thread *t, const struct vt_
 		key.from = pack(t->block, t->insn);
 		pair = vt_hash_add(&c->pairs, &key, NULL);
 		if (!pair)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		pair->count++;
 	}
 	t->block = step->block->id;
@@ -130,7 +125,7 @@ static int take_exec(struct vt_flowcount *c, const struct vt_record *rec, struct
 		return code;
 	t = vt_hash_add(&c->threads, &tid, NULL);
 	if (!t)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	code = vt_exec_open(&x, vt_execcount_blocks(c->exec), rec, err);
 	while (code >= 0 && (code = vt_exec_next(&x, &step, err)) > 0)
 		code = count_step(c, t, &step, err);
@@ -163,7 +158,7 @@ static int add_executions(struct vt_flowcount *c, uint64_t image, uint64_t offse
 		return impossible(err);
 	insn = insn_at(c, image, offset);
 	if (!insn)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	insn->executions += n;
 	return 0;
 }
@@ -178,7 +173,7 @@ static int add_edge(struct vt_flowcount *c, uint64_t image, uint64_t from, uint6
 		return impossible(err);
 	edge = vt_hash_add(&c->edges, &key, NULL);
 	if (!edge)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	edge->count += n;
 	return 0;
 }
@@ -191,7 +186,7 @@ static int take_event(struct vt_flowcount *c, const struct vt_record *rec, struc
 	if (vt_record_u64(rec, VT_EVENT_POLICY) != VT_POLICY_EXACT || name.size != 12 ||
 	    memcmp(name.data, "instructions", 12) != 0)
 		return 0;
-	return vt_hash_add(&c->events, &id, NULL) ? 0 : no_memory(err);
+	return vt_hash_add(&c->events, &id, NULL) ? 0 : vt_error_nomem(err);
 }
 
 int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
@@ -270,7 +265,7 @@ static int place_block(struct vt_flowcount *c, const struct vt_profile *p,
 		struct insn *insn = n ? insn_at(c, w.image, w.offset) : NULL;
 
 		if (n && !insn)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		if (n) {
 			insn->executions += (double)n;
 			insn->length = b->lengths[i];
@@ -300,7 +295,7 @@ static int place_pair(struct vt_flowcount *c, const struct vt_profile *p,
 		return 0;
 	insn = insn_at(c, from.image, from.offset);
 	if (!insn)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	insn->left += (double)pair->count;
 	if (!to.known || to.image != from.image)
 		return 0;

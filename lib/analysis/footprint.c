@@ -106,7 +106,7 @@ int vt_footprint_enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, u
 	if (enter(&f->lines, f->line, image, vaddr, size, from_line) &&
 	    enter(&f->pages, f->page, image, vaddr, size, from_page))
 		return 0;
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return vt_error_nomem(err);
 }
 
 int vt_footprint_call(struct vt_footprint *f, uint32_t image, uint64_t vaddr, double often,
@@ -116,7 +116,7 @@ int vt_footprint_call(struct vt_footprint *f, uint32_t image, uint64_t vaddr, do
 	struct callee *c = vt_hash_add(&f->calls, key, NULL);
 
 	if (!c)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	c->often += often;
 	return 0;
 }
@@ -139,7 +139,7 @@ int vt_footprint_branch(struct vt_footprint *f, uint64_t vaddr, double taken, do
 	if (!f->counter)
 		f->counter = calloc((size_t)f->counters, sizeof(*f->counter));
 	if (!f->counter)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	f->counter[vaddr % f->counters].taken += taken;
 	f->counter[vaddr % f->counters].fallen += fallen;
 	return 0;
@@ -286,7 +286,7 @@ int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)
 {
 	if ((!f->sets || judge_lines(f)) && (!f->page || judge_pages(f)))
 		return 0;
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return vt_error_nomem(err);
 }
 
 static double misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr)

@@ -10,11 +10,6 @@
 #define HIGH_TRUST   0.06
 #define MEDIUM_TRUST 0.15
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static int list_members(struct vti_freqwork *w, struct vt_error *err)
 {
 	const struct vt_procflow *f = w->in->flow;
@@ -24,7 +19,7 @@ static int list_members(struct vti_freqwork *w, struct vt_error *err)
 	m->first = calloc((size_t)f->classes->count + 2, sizeof(*m->first));
 	m->insns = calloc((size_t)w->g->ninsns + 1, sizeof(*m->insns));
 	if (!m->first || !m->insns)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < w->g->ninsns; i++)
 		m->first[f->classes->block[f->block[i]] + 2]++;
 	for (i = 2; i < f->classes->count + 2; i++)
@@ -44,7 +39,7 @@ static int prepare(struct vti_freqwork *w, struct vt_error *err)
 	w->edges = calloc((size_t)w->g->nedges + 1, sizeof(*w->edges));
 	w->seen = calloc((size_t)w->in->flow->classes->count + 1, sizeof(struct vti_freq_seen *));
 	if (!w->classes || !w->blocks || !w->edges || !w->seen)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < w->g->ninsns; i++) {
 		samples += (double)w->in->samples[i];
 		cycles += w->in->cycles[i];
@@ -215,7 +210,7 @@ static int weigh(struct vti_freqwork *w, struct vt_error *err)
 	int code;
 
 	if (!edges)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < w->g->nedges; i++)
 		edges[i] = w->edges[i].f;
 	code = vt_procflow_weigh(w->in->flow, w->in->core, edges, err);
@@ -264,7 +259,7 @@ struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *e
 	if (out && out->insn && out->edge)
 		code = prepare(&w, err);
 	else
-		no_memory(err);
+		vt_error_nomem(err);
 	if (code == 0)
 		code = estimate(&w, out, err);
 	end(&w);

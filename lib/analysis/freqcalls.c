@@ -79,7 +79,7 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 		    !leads_away(elf, f->cfg, i, &vaddr))
 			continue;
 		if (!count(c, vaddr, &freqs->insn[i]))
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 	}
 	return 0;
 }

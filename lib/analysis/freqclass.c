@@ -11,11 +11,6 @@
 #define MAX_STALL     2000.0 /* cycles; longer than any miss: a stall that is not reasonable */
 #define FEW_SAMPLES   10.0   /* for each point: fewer are summed up over the class */
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- the points of a class ---- */
 
 /* A repeated instruction is executed once for each repetition: its block's frequency is another. */
@@ -57,7 +52,7 @@ static int64_t list_points(const struct vti_freqwork *w, uint32_t class_,
 	size_t n = 0;
 
 	if (!list)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	/* What is issued along with another instruction gets no samples unless it stalls. */
 	for (i = first; i < end; i++)
 		if (is_point(w, w->members.insns[i]))

@@ -19,11 +19,6 @@ struct comparison {
 	size_t nimages;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static void pair_images(struct comparison *c)
 {
 	size_t i, n = vt_images_count(c->in->images);
@@ -100,7 +95,7 @@ static int fit(const struct comparison *c, double *scale, struct vt_error *err)
 	}
 	f = malloc((total + 1) * sizeof(*f));
 	if (!f)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < c->nimages; i++) {
 		const struct vt_freq *freqs = vt_freqprofile_freqs(
 			c->in->estimate, c->images[i].estimate, 0, UINT64_MAX, &count);
@@ -204,7 +199,7 @@ int vt_freqcompare(const struct vt_freqcompare_input *in, struct vt_freqcompare 
 
 	*out = (struct vt_freqcompare){.scale = 1};
 	if (!images)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	pair_images(&c);
 	if (in->fit)
 		code = fit(&c, &out->scale, err);

@@ -200,7 +200,7 @@ static int see(struct vti_freqwork *w, uint32_t class_, struct vt_error *err)
 		s->list = malloc(((size_t)n + 1) * sizeof(*s->list));
 	if (n < 0 || !s->list) {
 		seen_free(s);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	s->n = look(s->points, (size_t)n, s->list);
 	seen_free(w->seen[class_]);

@@ -184,5 +184,5 @@ int vti_freq_propagate(struct vti_freqwork *w, struct vt_error *err)
 	free(l.members);
 	free(l.queue);
 	free(l.queued);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }

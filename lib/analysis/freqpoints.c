@@ -152,7 +152,7 @@ int64_t vti_freq_stretches(const struct vti_freqwork *w, uint32_t class_,
 	if (!k.list || !k.starts) {
 		free(k.list);
 		free(k.starts);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	for (i = first; i < end; i++) {
 		uint32_t insn = w->members.insns[i];

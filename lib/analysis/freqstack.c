@@ -114,7 +114,7 @@ int vti_freq_stacks(struct vti_freqwork *w, struct vt_error *err)
 	free(ratios);
 	if (!sums || !ratios) {
 		free(sums);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	free(sums);
 	return 0;

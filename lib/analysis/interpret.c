@@ -12,7 +12,7 @@ struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
 	struct vt_interpret *in = calloc(1, sizeof(*in));
 
 	if (!in || !vti_spaces_init(&in->spaces, images)) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		vt_interpret_free(in);
 		return NULL;
 	}

@@ -35,7 +35,7 @@ struct vti_paths *vti_paths_new(struct vt_interpret *in, struct vt_error *err)
 		p->dict = vt_bblocks_new();
 	if (!p || !p->dict) {
 		free(p);
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	p->in = in;

@@ -105,7 +105,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 		o.turn_arg = &s->callers;
 	}
 	if (!s) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	s->in = in;
@@ -113,7 +113,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 	vt_hash_init(&s->events, sizeof(struct event), sizeof(uint64_t));
 	s->memory = vt_kmem_new(fill, s, VTI_MAX_MEMORY);
 	if (!s->memory)
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 	else
 		s->machine = vt_interp_new(&o, s->memory, err);
 	vti_callers_init(&s->callers, &in->spaces, s->machine, s->memory);

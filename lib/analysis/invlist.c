@@ -10,11 +10,6 @@
 #include "base/hash.h"
 #include "stream/kinds.h"
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 void vt_image_place(struct vt_images *im, uint32_t id, uint64_t offset, struct vt_hot_place *place)
 {
 	const struct vt_image *image = vt_images_get(im, id);
@@ -155,7 +150,7 @@ static int add_row(struct vt_hash *rows, const struct vt_hotprofile *p, struct v
 	key = key_of(h, i, &place, by);
 	r = vt_hash_add(rows, &key, &added);
 	if (!r)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (added) {
 		r->first = i;
 		r->image = place.image;
@@ -443,7 +438,7 @@ int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, stru
 	double weights = 0;
 
 	if (!all)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	add_worst_columns(t);
 	for (i = 0; i < n; i++) {
 		const struct vt_hot *x = vt_hotprofile_at(a, pairs[i].a);

@@ -189,7 +189,7 @@ static bool fill(struct vt_calc *c, const struct vt_calc_source *src,
 	c->edges = calloc((size_t)c->cfg->nedges + 1, sizeof(*c->edges));
 	c->texts = vt_intern_new();
 	if (!c->insns || !c->blocks || !c->edges || !c->texts) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return false;
 	}
 	if (!disassemble(c, src, code, err))
@@ -227,7 +227,7 @@ struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_pr
 	bool ok;
 
 	if (!c) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	c->proc = *proc;

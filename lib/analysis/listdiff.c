@@ -154,7 +154,7 @@ static int make_pairs(struct listdiff *d, enum vt_list_view view, struct vt_list
 	free(r[0].key);
 	free(r[1].row);
 	free(r[1].key);
-	return code < 0 ? vt_error_set(err, VT_E_NOMEM, "out of memory") : 0;
+	return code < 0 ? vt_error_nomem(err) : 0;
 }
 
 /* ---- events ---- */
@@ -346,5 +346,5 @@ int vt_listdiff_rows(struct vt_table *t, const struct vt_listdiff_side sides[2],
 	free(threshold);
 	free(d.event);
 	free(d.pairs);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }

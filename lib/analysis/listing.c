@@ -199,7 +199,7 @@ struct vt_listing *vt_listing_new(const struct vt_profile *p, struct vt_images *
 	}
 	if (!l || l->failed) {
 		vt_listing_free(l);
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	return l;

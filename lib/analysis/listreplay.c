@@ -81,7 +81,7 @@ int vt_listreplay_feed(struct vt_listreplay *l, const struct vt_record *rec, str
 	if (rec->kind != VT_CONFLICT)
 		return 0;
 	if (!vt_array_grow(&l->pairs, &l->cap, l->npairs + 1, sizeof(*l->pairs)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (f = 0; f < VT_CONFLICT_NFIELDS; f++)
 		l->pairs[l->npairs].row[f] = vt_record_u64(rec, f);
 	l->npairs++;

@@ -32,11 +32,6 @@ void vt_found_fini(struct vt_found *f)
 	*f = (struct vt_found){NULL, 0, 0};
 }
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static bool gather_scopes(struct search *s)
 {
 	size_t i, j, n = vt_profile_nplaces(s->profile);
@@ -308,7 +303,7 @@ static int not_found(const struct search *s, const char *what, struct vt_error *
 
 	if (!r || vt_ranking_sort(r, 0, false, err) < 0) {
 		vt_ranking_free(r);
-		return no_memory(err);
+		return vt_error_nomem(err);
 	}
 	for (i = 0; i < vt_ranking_count(r) && shown < 3; i++) {
 		const char *name = vt_ranking_at(r, i)->procedure;
@@ -355,7 +350,7 @@ int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *
 		s.failed = true;
 	free(s.scopes);
 	if (s.failed)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (f->count == s.first)
 		return not_found(&s, what, err);
 	prefer_sampled(&s);

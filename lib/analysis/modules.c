@@ -61,11 +61,6 @@ struct emitting {
 	struct vt_error *err;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_modules *vt_modules_new(void)
 {
 	struct vt_modules *m = calloc(1, sizeof(*m));
@@ -131,11 +126,11 @@ int vt_modules_add(struct vt_modules *m, const struct vtrace_plugin *plugin, con
 	struct module *one;
 
 	if (!vt_array_grow(&m->list, &m->cap, m->count + 1, sizeof(*m->list)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	one = &m->list[m->count];
 	*one = (struct module){.plugin = plugin, .first = m->nkinds, .name = strdup(name)};
 	if (!one->name)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	vt_hash_init(&one->labels, sizeof(struct label), sizeof(struct label));
 	m->count++;
 	if (vti_module_check(plugin, err) < 0 || create(one, options, err) < 0)
@@ -248,7 +243,7 @@ static int note_value(struct vt_modules *all, struct module *m, uint32_t kind, u
 		all->totals.unlabeled++;
 		return 0;
 	}
-	return vt_hash_add(&m->labels, &key, NULL) ? 0 : no_memory(err);
+	return vt_hash_add(&m->labels, &key, NULL) ? 0 : vt_error_nomem(err);
 }
 
 /* A value has an address, which may have been executed for several callers. */
@@ -264,7 +259,7 @@ static int note_callers(struct vt_modules *m, const struct vt_run *run, struct v
 		struct caller *c = vt_hash_add(&m->callers, &t->list[i].pc, &added);
 
 		if (!c)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		if (added)
 			c->caller = caller;
 		else if (c->caller != caller)

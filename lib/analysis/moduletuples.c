@@ -330,5 +330,5 @@ int vti_module_tuples_make(struct vti_module_tuples *t, const struct vtrace_plug
 		put_all(&k, insn, c, n, i + n < run->ncaptures ? &c[n] : NULL);
 		pass(&k, insn, c, n);
 	}
-	return k.failed ? vt_error_set(err, VT_E_NOMEM, "out of memory") : 0;
+	return k.failed ? vt_error_nomem(err) : 0;
 }

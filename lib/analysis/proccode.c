@@ -67,7 +67,7 @@ int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks
 		c->size = (size_t)(proc->end - proc->start);
 		c->owned = malloc(c->size);
 		if (!c->owned)
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		if (code_of_blocks(images, blocks, proc, c))
 			return 0;
 	}

@@ -73,7 +73,7 @@ int vti_profcode_take(struct vti_profcode *c, const struct vt_record *rec,
 		return code;
 	b = vt_bblocks_get(vt_execcount_blocks(c->count), vt_record_u64(rec, VT_BLOCK_ID));
 	if (!vt_array_grow(&c->blocks, &c->cap, b->id + 1, sizeof(*c->blocks)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	memset(c->blocks + old, 0, (c->cap - old) * sizeof(*c->blocks));
 	find_block(c, b, space);
 	return 0;

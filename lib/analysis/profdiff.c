@@ -421,5 +421,5 @@ int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 	vt_runs_free(d.runs);
 	free(d.label);
 	free(d.event);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }

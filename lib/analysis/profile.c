@@ -91,11 +91,6 @@ void vt_profile_free(struct vt_profile *p)
 	free(p);
 }
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- events ---- */
 
 static char *copy_text(struct vt_bytes text)
@@ -117,7 +112,7 @@ static int event_index(struct vt_profile *p, uint64_t id, size_t *index, struct 
 
 	if (!e || (added &&
 		   !vt_array_grow(&p->events, &p->events_cap, p->nevents + 1, sizeof(*p->events))))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (added) {
 		e->index = p->nevents;
 		p->events[p->nevents++] = (struct vt_profile_event){.id = id};
@@ -135,7 +130,7 @@ static int name_event(struct vt_profile_event *e, struct vt_bytes name, struct v
 	if (!new_name || !new_unit) {
 		free(new_name);
 		free(new_unit);
-		return no_memory(err);
+		return vt_error_nomem(err);
 	}
 	free(e->name);
 	free(e->unit);
@@ -199,7 +194,7 @@ static int add_count(struct vt_profile *p, const struct vt_place *key, uint64_t 
 	struct vt_place *place = vt_hash_add(&p->places, key, NULL);
 
 	if (!place)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	place->samples += samples;
 	place->period += period;
 	e->samples += samples;
@@ -368,7 +363,7 @@ static int take_code(struct vt_profile *p, const struct vt_record *rec, struct v
 	if (!p->code)
 		p->code = vti_profcode_new();
 	if (!p->code)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	code = vti_profcode_take(p->code, rec, p->space, err);
 	p->loss.bad += code == -VT_E_FORMAT;
 	return code == -VT_E_FORMAT ? 0 : code;

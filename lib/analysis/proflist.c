@@ -11,11 +11,6 @@
 #include "base/escape.h"
 #include "image/lines.h"
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 enum vt_style vt_heat(uint64_t part, uint64_t whole)
 {
 	double share = whole ? (double)part / (double)whole : 0;
@@ -86,7 +81,7 @@ static int choose_by_name(struct vt_event_choice *c, const struct vt_profile *p,
 			     vt_profile_nevents(p) == 1 ? "is" : "are",
 			     vt_profile_nevents(p) ? vt_buf_str(&there) : "none");
 	vt_buf_free(&there);
-	return !ok ? no_memory(err) : found ? 0 : -VT_E_NOTFOUND;
+	return !ok ? vt_error_nomem(err) : found ? 0 : -VT_E_NOTFOUND;
 }
 
 int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
@@ -99,13 +94,13 @@ int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
 	c->index = calloc(n + 1, sizeof(*c->index));
 	c->label = calloc(n + 1, sizeof(*c->label));
 	if (!c->index || !c->label)
-		code = no_memory(err);
+		code = vt_error_nomem(err);
 	for (i = 0; i < nnames && code == 0; i++)
 		code = choose_by_name(c, p, names[i], err);
 	for (i = 0; i < n && !nnames && code == 0; i++)
 		if (vt_profile_event(p, i)->samples &&
 		    i != vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) && !choose(c, p, i))
-			code = no_memory(err);
+			code = vt_error_nomem(err);
 	if (code < 0)
 		vt_event_choice_fini(c);
 	return code;

@@ -41,7 +41,7 @@ int vti_profmaps_take(struct vti_profmaps *m, const struct vt_record *rec,
 	struct stretch *s = vt_hash_add(&m->stretches, &key, &added);
 
 	if (!s)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	s->data = (added || s->data) && prot && !(prot & PROT_EXEC);
 	s->start = vt_record_u64(rec, VT_MAP_START);
 	s->length = vt_record_u64(rec, VT_MAP_LENGTH);

@@ -57,11 +57,6 @@ struct vt_ranking {
 	struct vt_intern *files;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 void vt_ranking_free(struct vt_ranking *r)
 {
 	if (!r)
@@ -198,14 +193,14 @@ static int add_place(struct vt_ranking *r, const struct vt_place *p, struct vt_e
 	key = key_of(r, p, &f);
 	row = vt_hash_add(&r->rows, &key, &added);
 	if (!row || (key.kind == KEY_LINE && key.value == UINT32_MAX))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (added)
 		fill_rank(r, p, &f, &key, &row->rank);
 	at.row = (uint64_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
 	at.event = p->event;
 	cell = vt_hash_add(&r->cells, &at, NULL);
 	if (!cell)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	add_tally(&cell->tally, p);
 	if (!f.loc.symbol)
 		add_tally(&r->unknown[p->event], p);
@@ -221,7 +216,7 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 	size_t i, n = vt_profile_nplaces(p);
 
 	if (!r) {
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	r->level = level;
@@ -233,7 +228,7 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
 	r->files = vt_intern_new();
 	if (!r->unknown || !r->unverified || !r->files) {
-		no_memory(err);
+		vt_error_nomem(err);
 		vt_ranking_free(r);
 		return NULL;
 	}
@@ -295,7 +290,7 @@ int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct v
 	size_t i;
 
 	if (!order)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < r->rows.count; i++) {
 		order[i].row = vt_hash_at(&r->rows, i);
 		order[i].index = i;

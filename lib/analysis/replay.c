@@ -12,17 +12,12 @@
 
 #define META_SIZE 24 /* digits of a number, and the zero */
 
-int vti_replay_no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_error *err)
 {
 	struct vt_replay *rp = calloc(1, sizeof(*rp));
 
 	if (!rp) {
-		vti_replay_no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	rp->o = *opt;
@@ -36,7 +31,7 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 	rp->dict = vt_bblocks_new();
 	rp->strings = vt_intern_new();
 	if (rp->conflicts && (!rp->profile || !rp->space || !rp->dict || !rp->strings))
-		vti_replay_no_memory(err);
+		vt_error_nomem(err);
 	else if (rp->conflicts && vti_replay_interpreters(rp, err))
 		return rp;
 	vt_replay_free(rp);
@@ -87,7 +82,7 @@ static int take_image(struct vt_replay *rp, const struct vt_record *rec, struct 
 	if (image)
 		image->path = vt_intern_add(rp->strings, path.data, path.size);
 	if (!image || image->path == UINT32_MAX)
-		return vti_replay_no_memory(err);
+		return vt_error_nomem(err);
 	return vt_addrspace_feed(rp->space, rec, err);
 }
 
@@ -306,7 +301,7 @@ int vt_replay_finish(struct vt_replay *rp, struct vt_error *err)
 
 	rp->totals.of = *vt_conflicts_totals(rp->conflicts);
 	if (code == 0 && !gather_pairs(rp))
-		code = vti_replay_no_memory(err);
+		code = vt_error_nomem(err);
 	if (code == 0 && rp->o.nevents)
 		code = vt_event_choice_init(&chosen, rp->profile, rp->o.events, rp->o.nevents, err);
 	if (code < 0)

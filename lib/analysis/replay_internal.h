@@ -115,8 +115,6 @@ struct vt_replay {
 	struct vt_replay_totals totals;
 };
 
-int vti_replay_no_memory(struct vt_error *err);
-
 /* The number of an instruction's place, or UINT32_MAX when memory ran out. */
 uint32_t vti_replay_place(struct vt_replay *rp, int64_t pid, uint64_t ip);
 

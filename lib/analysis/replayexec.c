@@ -156,7 +156,7 @@ static int take_step(struct vt_replay *rp, const struct vt_step *step, struct vt
 	int code = 0;
 
 	if (!k)
-		return vti_replay_no_memory(err);
+		return vt_error_nomem(err);
 	while (at < k->naccesses && k->accesses[at].insn < step->insn)
 		at++;
 	for (i = step->insn; i < step->insn_end && code == 0; i++) {

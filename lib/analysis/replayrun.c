@@ -83,7 +83,7 @@ static int take_block(struct vt_replay *rp, uint32_t id, struct vt_error *err)
 		struct insn *insn = vt_hash_add(&rp->insns, &key, NULL);
 
 		if (!insn)
-			return vti_replay_no_memory(err);
+			return vt_error_nomem(err);
 		decode(rp, insn, b->code + at, b->lengths[i]);
 		at += b->lengths[i];
 	}
@@ -138,10 +138,10 @@ static int take_insn(struct vt_replay *rp, const struct vt_run *run, const struc
 
 	if (!insn || insn->code.place == UINT32_MAX ||
 	    !vt_array_grow(&rp->accesses, &rp->accesses_cap, n, sizeof(*rp->accesses)))
-		return vti_replay_no_memory(err);
+		return vt_error_nomem(err);
 	count = gather(insn, c, n, rp->accesses);
 	if (!add_bases(&rp->bases, insn, rp->accesses, count))
-		return vti_replay_no_memory(err);
+		return vt_error_nomem(err);
 	vti_bases_step(&rp->bases, &insn->moves);
 	return vt_conflicts_insn(rp->conflicts, &insn->code, rp->accesses, count, err);
 }

@@ -144,7 +144,7 @@ int vt_runs_add(struct vt_runs *r, const struct vt_ranking *ranking, const size_
 			ok = add_row(r, run, ranking, i, events, &label);
 	}
 	vt_buf_free(&label);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }
 
 size_t vt_runs_count(const struct vt_runs *r)

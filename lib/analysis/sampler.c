@@ -20,11 +20,6 @@ struct thread_entry {
 	struct vti_thread *thread;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- what the stream is told of itself ---- */
 
 static const char *const unit_names[VT_NSAMPLERUNITS] = {
@@ -75,7 +70,7 @@ struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_
 	struct vt_sampler *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	s->o = *o;
@@ -87,7 +82,7 @@ struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_
 	vt_hash_init(&s->turns, sizeof(struct vti_turn), 2 * sizeof(uint64_t));
 	vt_rng_init(&s->rng, o->seed);
 	if (!s->dict) {
-		no_memory(err);
+		vt_error_nomem(err);
 		vt_sampler_free(s);
 		return NULL;
 	}
@@ -223,7 +218,7 @@ static int take_block(struct vt_sampler *s, const struct vt_record *rec, struct 
 		return tell_bad(s, "BLOCK", err);
 	b = vt_bblocks_get(s->dict, vt_record_u64(rec, VT_BLOCK_ID));
 	if (!vt_array_grow(&s->units, &s->units_cap, b->id + 1, sizeof(*s->units)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	whole = (struct vt_step){.block = b, .insn_end = b->ninsns, .slot_end = b->nslots};
 	s->units[b->id] = (uint32_t)vti_units(s->o.unit, &whole);
 	s->countable |= s->units[b->id] != 0;
@@ -256,12 +251,12 @@ static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct v
 	s->totals.execs++;
 	if (!find_process(s, vt_record_i64(rec, VT_EXEC_PID)) ||
 	    !find_thread(s, vt_record_i64(rec, VT_EXEC_PID), vt_record_i64(rec, VT_EXEC_TID)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	code = vti_run_open(&run, s, rec, err);
 	if (code == 0)
 		code = s->o.per_instruction ? vti_turns_run(&run, err) : vti_sample_run(&run, err);
 	if (code == 0 && s->thread->stack.failed)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	return code < 0 ? tell_bad(s, "EXEC", err) : 0;
 }
 
@@ -278,7 +273,7 @@ static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct v
 static int take_state(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
 	if (!find_thread(s, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
 		interrupt_thread(s->thread);
 	if (s->o.keep)
@@ -289,7 +284,7 @@ static int take_state(struct vt_sampler *s, const struct vt_record *rec, struct 
 static int take_signal(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
 	if (!find_thread(s, vt_record_i64(rec, VT_SIGNAL_PID), vt_record_i64(rec, VT_SIGNAL_TID)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (s->o.context && vt_record_u64(rec, VT_SIGNAL_HANDLER))
 		vt_callstack_signal(&s->thread->stack);
 	vt_writer_copy(s->w, rec);
@@ -299,7 +294,7 @@ static int take_signal(struct vt_sampler *s, const struct vt_record *rec, struct
 static int take_thread(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
 	if (!find_thread(s, vt_record_i64(rec, VT_THREAD_PID), vt_record_i64(rec, VT_THREAD_TID)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (vt_record_u64(rec, VT_THREAD_OP) != VT_OP_COMM)
 		interrupt_thread(s->thread);
 	vt_writer_copy(s->w, rec);

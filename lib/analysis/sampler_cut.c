@@ -78,7 +78,7 @@ static int gather(struct vti_cutter *c, struct vt_exec *from, uint64_t *insns, s
 		if (step.insn_end - step.insn > left)
 			shorten(&step, left);
 		if (!use_block(c, step.block, &id))
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		vt_buf_put_le32(&c->used, id);
 		vt_buf_put(&c->data, step.data,
 			   slot_offset(step.block, step.slot_end) - step.data_offset);
@@ -130,7 +130,7 @@ int vti_cutter_write(struct vti_cutter *c, struct vt_exec *from, uint64_t insns,
 	n = c->used.size / 4;
 	width = pack_ids(c, n, &base);
 	if (c->ids_buf.failed || c->data.failed || c->used.failed)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	row = vt_writer_row(c->w, VT_EXEC);
 	row[VT_EXEC_TIME] = head.time;
 	row[VT_EXEC_PID] = (uint64_t)head.pid;

@@ -79,7 +79,7 @@ static int take_instruction(struct turns_walk *w, const struct vt_step *step, ui
 	int code;
 
 	if (!t)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	t->since++;
 	if (t->off) {
 		t->off--;

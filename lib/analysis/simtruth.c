@@ -271,7 +271,7 @@ int vti_simtruth_write(struct vti_simtruth *t, uint32_t width, uint64_t event, s
 	if (!t->failed && add_falls(t))
 		list = sort_places(t, &n);
 	if (!list)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (i = 0; i < n; i++)
 		write_freq(t, list[i], width, event, w);
 	for (i = 0; i < t->edges.count; i++)

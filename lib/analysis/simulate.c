@@ -89,7 +89,7 @@ struct vt_simulate *vt_simulate_new(const struct vt_simulate_options *o, struct 
 	}
 	if (!s || !s->dict || !s->space) {
 		vt_simulate_free(s);
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	write_events(s, w);
@@ -253,7 +253,7 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 	write_total(s, "vsim.accesses_addressed", s->totals.addressed);
 	write_total(s, "vsim.undecoded", s->totals.undecoded);
 	if (s->truth.failed)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	if (!s->o.truth)
 		return 0;
 	return vti_simtruth_write(&s->truth, vt_sim_slots(s->o.core), time_event(s), s->o.truth,

@@ -45,11 +45,6 @@ struct blocks {
 	size_t cap;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static bool ends_block(const struct vt_facts *f)
 {
 	return f->flags & (VT_FACT_BRANCH | VT_FACT_SYSCALL);
@@ -72,7 +67,7 @@ static int decode(struct blocks *b, const struct vt_spec_procedure *p, struct co
 		if (!bytes || !vt_facts_decode(bytes, avail, &in.facts))
 			break;
 		if (!vt_array_grow(&c->insns, &c->cap, c->count + 1, sizeof(*c->insns)))
-			return no_memory(err);
+			return vt_error_nomem(err);
 		c->insns[c->count++] = in;
 		vaddr += in.facts.length;
 	}
@@ -168,7 +163,7 @@ static int add_block(struct blocks *b, const struct code *c, size_t first, size_
 		return 0;
 	block.score = (double)block.samples * block.low;
 	if (!vt_array_grow(&b->list, &b->cap, b->count + 1, sizeof(*b->list)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	b->list[b->count++] = block;
 	return 0;
 }

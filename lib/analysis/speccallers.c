@@ -42,11 +42,6 @@ struct callers {
 	size_t narguments;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static struct edge *edge_of(struct callers *c, const struct vt_hot *h, uint32_t from_image,
 			    uint64_t from)
 {
@@ -70,7 +65,7 @@ static int add_returns(struct callers *c, const struct vt_hot *h, struct vt_erro
 			continue;
 		e = edge_of(c, h, image, offset);
 		if (!e)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		e->calls += vt_hot_estimate(h, i);
 	}
 	return 0;
@@ -83,7 +78,7 @@ static int add_context(struct callers *c, const struct vt_hot *h, struct vt_erro
 		edge_of(c, h, vt_spec_image(c->view->spec, h->key.caller_image), h->key.caller);
 
 	if (!e)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if ((double)h->total > e->calls)
 		e->calls = (double)h->total;
 	return 0;
@@ -127,7 +122,7 @@ static int add_arguments(struct callers *c, struct vt_error *err)
 
 	c->arguments = calloc(n + 1, sizeof(*c->arguments));
 	if (!c->arguments)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < n; i++) {
 		const struct vt_spec_row *r = vt_spec_row(c->view->spec, i);
 		const struct vt_hot *h = r->value.hot;
@@ -137,7 +132,7 @@ static int add_arguments(struct callers *c, struct vt_error *err)
 			continue;
 		e = edge_of(c, h, vt_spec_image(c->view->spec, h->key.caller_image), h->key.caller);
 		if (!e)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		chain(c, e, r);
 		if (r->verdict.low > e->score)
 			e->score = r->verdict.low;
@@ -153,7 +148,7 @@ static int weigh(struct callers *c, struct vt_error *err)
 	double *calls = calloc(nprocedures + 1, sizeof(*calls));
 
 	if (!calls)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < c->edges.count; i++) {
 		struct edge *e = vt_hash_at(&c->edges, i);
 
@@ -235,7 +230,7 @@ static int64_t list(struct vt_table *t, struct callers *c, const struct vt_specl
 	size_t i, n = 0;
 
 	if (!sorted)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < c->edges.count; i++) {
 		const struct edge *e = vt_hash_at(&c->edges, i);
 

@@ -15,7 +15,7 @@ void vti_entries_fini(struct vti_entries *e)
 int vti_entries_add(struct vti_entries *e, uint32_t image, uint64_t offset, struct vt_error *err)
 {
 	if (!vt_array_grow(&e->list, &e->cap, e->count + 1, sizeof(*e->list)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	e->list[e->count++] = (struct vti_entry){offset, image};
 	return 0;
 }

@@ -68,11 +68,6 @@ struct vt_spec {
 	uint64_t blind;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 static const uint8_t *elf_bytes(const void *arg, uint64_t vaddr, size_t *avail)
 {
 	return vt_elf_bytes(arg, vaddr, avail);
@@ -215,7 +210,7 @@ static int count_place(struct vt_spec *s, const struct vt_place *place, struct v
 		return 0;
 	i = procedure_at(s, place->image, place->pid, place->offset);
 	if (i < 0)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	p = procedure(s, (size_t)i);
 	if (insns) {
 		p->counted = true;
@@ -226,7 +221,7 @@ static int count_place(struct vt_spec *s, const struct vt_place *place, struct v
 	p->p.samples += place->samples;
 	e = vt_hash_add(&s->places, &key, NULL);
 	if (!e)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	e->samples += place->samples;
 	return 0;
 }
@@ -383,7 +378,7 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 		return 0;
 	p = procedure_at(s, image, 0, h->key.offset);
 	if (p < 0)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	r.procedure = (size_t)p;
 	r.vaddr = vt_spec_vaddr(s->images, image, h->key.offset);
 	if (h->key.what == VT_WHAT_LOAD)
@@ -400,7 +395,7 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 		return 0;
 	r.samples = vt_spec_samples(s, image, h->key.offset);
 	if (!vt_array_grow(&s->rows, &s->rows_cap, s->nrows + 1, sizeof(*s->rows)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	s->rows[s->nrows++] = r;
 	return 0;
 }
@@ -479,7 +474,7 @@ static int put_in_order(struct vt_spec *s, struct vt_error *err)
 	s->list = calloc(n + 1, sizeof(*s->list));
 	if (!order || !s->list) {
 		free(order);
-		return no_memory(err);
+		return vt_error_nomem(err);
 	}
 	for (i = 0; i < n; i++)
 		order[i] = (struct ranked){procedure(s, i)->p.score, procedure(s, i)->p.time, i};
@@ -503,7 +498,7 @@ struct vt_spec *vt_spec_new(const struct vt_profile *profile, struct vt_images *
 	struct vt_spec *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	s->profile = profile;

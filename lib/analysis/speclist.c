@@ -242,7 +242,7 @@ static int64_t list_values(struct vt_table *t, const struct vt_spec_view *view,
 	struct scored *list = calloc(n + 1, sizeof(*list));
 
 	if (!list)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (i = 0; i < n; i++) {
 		const struct vt_spec_row *r = vt_spec_row(view->spec, i);
 		double time = choice->own_time ? (double)r->samples

@@ -62,11 +62,6 @@ struct vt_stackcount {
 	size_t count;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_stackcount *vt_stackcount_new(void)
 {
 	struct vt_stackcount *c = calloc(1, sizeof(*c));
@@ -106,7 +101,7 @@ static int take_event(struct vt_stackcount *c, const struct vt_record *rec, stru
 	struct source *s = vt_hash_add(&c->sources, &id, NULL);
 
 	if (!s)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	s->period = vt_record_u64(rec, VT_EVENT_PERIOD);
 	s->all = type & BRANCH_ANY && !(type & BRANCH_CALL_STACK);
 	return 0;
@@ -125,7 +120,7 @@ static int add(struct vt_stackcount *c, const struct key *key, double weight, st
 	struct entry *e = vt_hash_add(&c->entries, key, NULL);
 
 	if (!e)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (e->last != c->stack) {
 		settle(e);
 		e->stacks++;
@@ -218,7 +213,7 @@ static int note_times(struct vt_stackcount *c, struct at *a, const struct vt_wor
 		struct start *t = start_at(c, a, to->data[i + 1]);
 
 		if (!t)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		t->runs += weight;
 		t->cycles += weight * (double)cycles_of(flags, i);
 	}
@@ -251,7 +246,7 @@ static int take_stack(struct vt_stackcount *c, const struct vt_record *rec, stru
 	if (s->e.timed)
 		weight = time_open(c, &a, to.data[0], (double)cycles / (double)(n - 1));
 	if (weight < 0)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	weight = (double)period / (double)(n - 1) / weight;
 	if (s->e.timed)
 		code = note_times(c, &a, &to, &flags, n, weight, err);
@@ -316,7 +311,7 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 	c->keys = calloc(n + 1, sizeof(*c->keys));
 	c->links = calloc(n + 1, sizeof(*c->links));
 	if (!c->keys || !c->links)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	/* The index of the hash goes, and nothing is added any more: its entries may be moved. */
 	if (n)
 		qsort(c->entries.entries, n, sizeof(struct entry), by_key);

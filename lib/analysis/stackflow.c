@@ -116,7 +116,7 @@ int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uin
 	s->edges = calloc((size_t)g->nedges + 1, sizeof(*s->edges));
 	if (!tallies || !s->insns || !s->edges) {
 		free(tallies);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	add_runs(runs, nruns, g, bias, scale, tallies);
 	sum_up(tallies, g->ninsns + 1);

@@ -127,7 +127,7 @@ int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt
 	int64_t left_out = 0;
 
 	if (!list)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (i = 0; i < rows; i++) {
 		list[count] = gather(runs, i, opt);
 		count += list[count].sum != 0;

@@ -39,6 +39,11 @@ int vt_error_set(struct vt_error *err, enum vt_errcode code, const char *fmt, ..
 	return -(int)code;
 }
 
+int vt_error_nomem(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+}
+
 int vt_error_errno(struct vt_error *err, enum vt_errcode code, int errnum, const char *fmt, ...)
 {
 	char why[128] = "";

@@ -53,6 +53,9 @@ struct vt_error {
 /* Sets code and text (cut to fit); returns -code, so that `return vt_error_set(...)` reads well. */
 int vt_error_set(struct vt_error *err, enum vt_errcode code, const char *fmt, ...) VT_PRINTF(3, 4);
 
+/* "out of memory": sets it, and returns -VT_E_NOMEM. */
+int vt_error_nomem(struct vt_error *err);
+
 /* As vt_error_set(), and appends ": " and the text of the errno value `errnum`. */
 int vt_error_errno(struct vt_error *err, enum vt_errcode code, int errnum, const char *fmt, ...)
 	VT_PRINTF(4, 5);

@@ -501,5 +501,5 @@ int vt_table_print(const struct vt_table *t, struct vt_output *out, enum vt_tabl
 	failed = failed || b.failed;
 	free(widths);
 	vt_buf_free(&b);
-	return failed ? vt_error_set(err, VT_E_NOMEM, "out of memory") : 0;
+	return failed ? vt_error_nomem(err) : 0;
 }

@@ -245,7 +245,7 @@ static int build(struct vti_layered *l, struct vt_error *err)
 		l->vertices[n].width = g->nodes[n].width;
 	if (!ok || !join_vertices(l) || !fill_layers(l) || !vti_layout_order(l) ||
 	    !vti_layout_columns(l))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	return 0;
 }
 
@@ -418,7 +418,7 @@ static int place(struct vti_layered *l, struct vt_error *err)
 	free(bands);
 	free(out);
 	free(in);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }
 
 int vt_layout_place(struct vt_layout *g, struct vt_error *err)

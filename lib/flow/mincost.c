@@ -116,7 +116,7 @@ int64_t vt_mincost_add(struct vt_mincost *f, const struct vt_mincost_arc *arc, s
 	if (f->narcs == VT_MINCOST_NODES || f->total > TOTAL_MAX - a.want)
 		return vt_error_set(err, VT_E_LIMIT, "too much flow in one procedure");
 	if (!vt_array_grow(&f->arcs, &f->cap, f->narcs + 1, sizeof(*f->arcs)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	f->total += a.want;
 	f->arcs[f->narcs] = a;
 	return (int64_t)f->narcs++;
@@ -452,7 +452,7 @@ int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err)
 	size_t block;
 
 	if (!flow)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	f->flow = flow;
 	if (s->narcs != f->narcs)
 		simplex_fini(s);
@@ -460,7 +460,7 @@ int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err)
 		reprice(s, f);
 	else if (!prepare(s, f)) {
 		simplex_fini(s);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	block = block_size(s->nedges);
 	while ((entering = find_bargain(s, block)) != NONE)

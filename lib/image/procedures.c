@@ -38,7 +38,7 @@ int64_t vt_procedure_starts(const struct vt_elf *e, uint64_t **starts, struct vt
 		return 0;
 	*starts = malloc(count * sizeof(**starts));
 	if (!*starts)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (i = 0; i < count; i++)
 		(*starts)[i] =
 			shdr.sh_addr + (uint64_t)(int32_t)vt_le32(p + HEADER_SIZE + i * ENTRY_SIZE);

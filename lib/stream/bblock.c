@@ -216,7 +216,7 @@ int vt_bblocks_add(struct vt_bblocks *d, const struct vt_record *rec, struct vt_
 		return vt_error_set(err, VT_E_FORMAT, "block %" PRIu64 " %s", id, why);
 	if (!b || !reserve(d, id)) {
 		free(b);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	d->blocks[id] = b;
 	d->weights[id] = vti_bblock_weight(b);

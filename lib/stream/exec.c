@@ -333,7 +333,7 @@ int vt_exec_put_times(const struct vt_exec *x, uint32_t blocks, struct vt_writer
 	n -= from;
 	at = malloc(n * sizeof(*at));
 	if (!at)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (i = 0; i < n; i++)
 		at[i] = x->time_at.data[from + i] - start;
 	vt_writer_words(w, VT_EXEC_TIME_AT, at, n);

@@ -29,7 +29,7 @@ void vt_header_fini(struct vt_header *h)
 
 static int out_of_memory(struct vt_error *err)
 {
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return vt_error_nomem(err);
 }
 
 /* A new, empty stage at the end of the chain, or NULL. */

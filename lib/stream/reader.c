@@ -125,7 +125,7 @@ static int parse_header(struct vt_reader *r, const struct vti_block_head *h, str
 			       h->raw_size))
 			c = vt_cursor_make(raw.data, raw.size, false);
 		else if (raw.failed)
-			code = vt_error_set(err, VT_E_NOMEM, "out of memory");
+			code = vt_error_nomem(err);
 		else
 			code = vt_error_set(err, VT_E_DAMAGED, "the header cannot be decompressed");
 	}

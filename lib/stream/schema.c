@@ -8,7 +8,7 @@
 
 static int out_of_memory(struct vt_error *err)
 {
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return vt_error_nomem(err);
 }
 
 int vt_schema_find(const struct vt_schema *s, const char *name)

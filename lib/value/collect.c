@@ -34,11 +34,6 @@ struct image_number {
 	uint64_t image;
 };
 
-int vti_collect_no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- life ---- */
 
 struct vt_collect *vt_collect_new(struct vt_sites *sites, const struct vt_collect_options *options)
@@ -100,7 +95,7 @@ int vt_collect_begin(struct vt_collect *c, struct vt_error *err)
 	c->dict = vt_bblocks_new();
 	c->space = vt_addrspace_new();
 	vt_module_names_begin(vt_sites_modules(c->sites));
-	return c->dict && c->space ? 0 : vti_collect_no_memory(err);
+	return c->dict && c->space ? 0 : vt_error_nomem(err);
 }
 
 int vt_collect_end(struct vt_collect *c, bool counts, struct vt_error *err)
@@ -157,7 +152,7 @@ int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struc
 		place->offset = address;
 		place->image = anonymous(c, pid);
 	}
-	return place->image == UINT32_MAX ? vti_collect_no_memory(err) : 0;
+	return place->image == UINT32_MAX ? vt_error_nomem(err) : 0;
 }
 
 struct vt_hotlist *vti_collect_list(struct vt_collect *c, const struct place *at, int64_t pid,
@@ -204,7 +199,7 @@ static int take_image(struct vt_collect *c, const struct vt_record *rec, struct 
 	uint32_t image = vt_sites_image(c->sites, rec);
 
 	if (!n || image == UINT32_MAX)
-		return vti_collect_no_memory(err);
+		return vt_error_nomem(err);
 	n->image = image;
 	return vt_addrspace_feed(c->space, rec, err);
 }
@@ -218,7 +213,7 @@ static int take_map(struct vt_collect *c, const struct vt_record *rec, struct vt
 	if (code < 0)
 		return code;
 	if (image == UINT32_MAX)
-		return vti_collect_no_memory(err);
+		return vt_error_nomem(err);
 	return vt_sites_map(c->sites, image, rec, err);
 }
 
@@ -262,7 +257,7 @@ static int find_value_list(struct vt_collect *c, struct value_list *v, struct vt
 		return code;
 	v->unmapped = !mapped;
 	v->list = vti_collect_list(c, &at, v->key.pid, v->key.caller, &slot, v->key.lane);
-	return v->list ? 0 : vti_collect_no_memory(err);
+	return v->list ? 0 : vt_error_nomem(err);
 }
 
 static int take_value(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
@@ -289,7 +284,7 @@ static int take_value(struct vt_collect *c, const struct vt_record *rec, struct 
 	if (what == VT_WHAT_MODULE) {
 		reg = vt_module_names_number(vt_sites_modules(c->sites), reg);
 		if (reg == UINT32_MAX)
-			return vti_collect_no_memory(err);
+			return vt_error_nomem(err);
 		if (reg > UINT16_MAX)
 			return vt_error_set(err, VT_E_FORMAT, "a value: too many modules");
 	}
@@ -300,7 +295,7 @@ static int take_value(struct vt_collect *c, const struct vt_record *rec, struct 
 	key.size = (uint32_t)size;
 	v = vt_hash_add(&c->values, &key, NULL);
 	if (!v)
-		return vti_collect_no_memory(err);
+		return vt_error_nomem(err);
 	if (!v->list) {
 		code = find_value_list(c, v, err);
 		if (code < 0)

@@ -109,8 +109,6 @@ struct vt_collect {
 	struct vt_hash values;	  /* lists of VALUE rows */
 };
 
-int vti_collect_no_memory(struct vt_error *err);
-
 /* The place of an address; *mapped says if it is known. */
 int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struct place *place,
 		      bool *mapped, struct vt_error *err);

@@ -202,7 +202,7 @@ static int enter_procedure(struct vt_collect *c, struct thread *t, const struct 
 		key.lane = a->lane;
 		list = entry_list(c, b, code, &key, a->size);
 		if (!list)
-			return vti_collect_no_memory(err);
+			return vt_error_nomem(err);
 		vt_hotlist_put(c->lists, list, a->value);
 	}
 	t->nargs = 0;
@@ -212,7 +212,7 @@ static int enter_procedure(struct vt_collect *c, struct thread *t, const struct 
 	key = (struct entry_list){.caller = key.caller, .what = VT_WHAT_RETURN};
 	list = entry_list(c, b, code, &key, 8);
 	if (!list)
-		return vti_collect_no_memory(err);
+		return vt_error_nomem(err);
 	vt_hotlist_put(c->lists, list, t->back);
 	return 0;
 }
@@ -272,7 +272,7 @@ static int depart(struct thread *t, const struct vt_step *step, const struct cod
 	t->called = true;
 	t->back = b->addr + b->size;
 	t->nargs = 0;
-	return code->nargs && !keep_args(t, step) ? vti_collect_no_memory(err) : 0;
+	return code->nargs && !keep_args(t, step) ? vt_error_nomem(err) : 0;
 }
 
 /* ---- steps ---- */
@@ -331,14 +331,14 @@ static int take_step(struct vt_collect *c, struct thread *t, const struct vt_ste
 	if (step->insn_end - step->insn == b->ninsns)
 		q->whole++;
 	else if (!count_part(q->code, step))
-		return vti_collect_no_memory(err);
+		return vt_error_nomem(err);
 	put_part(c->lists, plan, step, end);
 	if (q->code->leads && step->insn_end == b->ninsns)
 		r = depart(t, step, q->code, plan, err);
 	if (c->options.by_caller) {
 		vt_callstack_leave(&t->stack, step);
 		if (t->stack.failed)
-			return vti_collect_no_memory(err);
+			return vt_error_nomem(err);
 	}
 	return r;
 }
@@ -438,7 +438,7 @@ int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct v
 		return r;
 	t = find_thread(c, &x);
 	if (!t)
-		return vti_collect_no_memory(err);
+		return vt_error_nomem(err);
 	for (;;) {
 		if (!t->target && !t->called)
 			x = far ? take_quick(c, x, true) : take_quick(c, x, false);
@@ -495,7 +495,7 @@ int vti_collect_counts(struct vt_collect *c, bool wanted, struct vt_error *err)
 			event = vt_sites_event(c->sites, "instructions", VT_POLICY_EXACT,
 					       "instructions");
 			if (event == UINT32_MAX)
-				return vti_collect_no_memory(err);
+				return vt_error_nomem(err);
 		}
 		r = add_counts(c, &c->blocks[id], vt_bblocks_get(c->dict, id), event, err);
 	}

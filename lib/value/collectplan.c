@@ -33,7 +33,7 @@ static struct code *new_code(struct vt_collect *c, const struct vt_bblock *b, st
 	uint32_t i;
 
 	if (!code) {
-		vti_collect_no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	if (vti_collect_place(c, b->pid, b->addr, &code->place, &code->mapped, err) < 0) {
@@ -58,7 +58,7 @@ struct quick *vti_collect_add_block(struct vt_collect *c, const struct vt_bblock
 
 	if (b->id >= had) {
 		if (!vt_array_grow(&c->blocks, &c->nblocks, b->id + 1, sizeof(*c->blocks))) {
-			vti_collect_no_memory(err);
+			vt_error_nomem(err);
 			return NULL;
 		}
 		memset(c->blocks + had, 0, (c->nblocks - had) * sizeof(*c->blocks));
@@ -123,7 +123,7 @@ static struct plan *new_plan(struct vt_collect *c, const struct vt_bblock *b,
 			n += vti_collect_lanes(&b->slots[i]);
 	plan = calloc(1, sizeof(*plan) + n * sizeof(struct take));
 	if (!plan) {
-		vti_collect_no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	plan->caller = caller;
@@ -140,7 +140,7 @@ static struct plan *new_plan(struct vt_collect *c, const struct vt_bblock *b,
 	}
 	if (!ok) {
 		free(plan);
-		vti_collect_no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	return plan;

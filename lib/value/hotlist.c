@@ -102,7 +102,7 @@ struct vt_hotlists *vt_hotlists_new(const struct vt_hotlist_options *options, st
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	s->options = o;
@@ -311,7 +311,7 @@ int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotli
 	e = s->failed ? NULL : collect(s, l, &n);
 	if (!e || n > UINT32_MAX || !make_room(f, n ? n : 1)) {
 		free(e);
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	}
 	for (i = 0; i < n; i++) {
 		f->values[i] = e[i].value;

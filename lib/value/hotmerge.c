@@ -16,11 +16,6 @@ struct sum {
 	uint64_t error;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- counting samples ---- */
 
 /* Each recorded execution stays with probability 1/by. */
@@ -125,7 +120,7 @@ static int add_values(struct vt_hot *out, const struct vt_hot *a, const struct v
 		code = vt_hot_alloc(out, most && sums.count > most ? most : (uint32_t)sums.count,
 				    errors, err);
 	} else {
-		no_memory(err);
+		vt_error_nomem(err);
 	}
 	for (i = 0; code == 0 && i < out->nvalues; i++) {
 		const struct sum *s = vt_hash_at(&sums, i);

@@ -49,11 +49,6 @@ struct vt_hotprofile {
 	struct vt_hot_damage damage;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_hotprofile *vt_hotprofile_new(uint64_t seed)
 {
 	struct vt_hotprofile *p = calloc(1, sizeof(*p));
@@ -101,12 +96,12 @@ static int take_image(struct vt_hotprofile *p, const struct vt_record *rec, stru
 	struct known_image *i;
 
 	if (!d)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	i = &d->image;
 	i->buildid = vt_intern_add(p->strings, buildid.data, buildid.size);
 	i->path = vt_intern_add(p->strings, path.data, path.size);
 	if (i->buildid == UINT32_MAX || i->path == UINT32_MAX)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	i->type = (uint32_t)vt_record_u64(rec, VT_IMAGE_TYPE);
 	i->machine = (uint32_t)vt_record_u64(rec, VT_IMAGE_MACHINE);
 	i->path_key = i->buildid ? 0 : i->path;
@@ -121,7 +116,7 @@ static int take_list(struct vt_hotprofile *p, const struct vt_record *rec, struc
 	int code;
 
 	if (!vt_array_grow(&p->lists, &p->cap, p->nlists + p->nown + 1, sizeof(*p->lists)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	h = &p->lists[p->nlists + p->nown];
 	code = vt_hot_load(h, rec, &why);
 	if (code == -VT_E_DAMAGED) {
@@ -130,7 +125,7 @@ static int take_list(struct vt_hotprofile *p, const struct vt_record *rec, struc
 		return 0;
 	}
 	if (code < 0)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	/* Lists of one place are joined in the order in which they came: `zero` tells it. */
 	h->key.zero = (uint32_t)++p->nown;
 	return p->nown < UINT32_MAX ? 0 : vt_error_set(err, VT_E_LIMIT, "too many hot lists");
@@ -179,7 +174,7 @@ static int know_image(struct vt_hotprofile *p, uint64_t id, uint32_t *index, str
 	}
 	k = vt_hash_add(&p->known, i, &added);
 	if (!k || i->path == UINT32_MAX || p->known.count >= VT_HOT_NO_IMAGE)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (added ||
 	    strcmp(vt_intern_get(p->strings, i->path), vt_intern_get(p->strings, k->path)) < 0) {
 		k->path = i->path;
@@ -217,7 +212,7 @@ static int know_own_images(struct vt_hotprofile *p, struct vt_error *err)
 		if (key->what == VT_WHAT_MODULE)
 			key->reg = vt_module_names_number(p->modules, key->reg);
 		if (key->what == VT_WHAT_MODULE && key->reg == UINT32_MAX)
-			return no_memory(err);
+			return vt_error_nomem(err);
 		code = know_place(p, &key->image, err);
 		if (code == 0 && called)
 			code = know_place(p, &key->caller_image, err);
@@ -278,7 +273,7 @@ static int order_images(struct vt_hotprofile *p, struct vt_error *err)
 		free(ranks);
 		free(images);
 		free(order);
-		return no_memory(err);
+		return vt_error_nomem(err);
 	}
 	for (i = 0; i < n; i++) {
 		const struct known_image *k = vt_hash_at(&p->known, i);

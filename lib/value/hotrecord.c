@@ -12,18 +12,13 @@
 /* The least that vt_hotlists_new() takes: with a smaller one, thinning would take for ever. */
 #define MIN_FACTOR 1.001
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 int vt_hot_alloc(struct vt_hot *h, uint32_t n, bool errors, struct vt_error *err)
 {
 	size_t arrays = errors ? 3 : 2;
 
 	h->values = calloc((size_t)n * arrays + 1, sizeof(*h->values));
 	if (!h->values)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	h->counts = h->values + n;
 	h->errors = errors ? h->counts + n : NULL;
 	h->nvalues = n;
@@ -95,7 +90,7 @@ int vt_hot_sort(struct vt_hot *h, struct vt_error *err)
 	uint32_t i;
 
 	if (!items)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	qsort(items, h->nvalues, sizeof(*items), by_value);
 	for (i = 1; i < h->nvalues; i++) {
 		if (items[i].value == items[i - 1].value) {
@@ -275,7 +270,7 @@ static int by_counts(const struct vt_hot *h, struct vt_hot *sorted, struct vt_er
 
 	if (!items || vt_hot_alloc(sorted, h->nvalues, true, err) < 0) {
 		free(items);
-		return no_memory(err);
+		return vt_error_nomem(err);
 	}
 	qsort(items, h->nvalues, sizeof(*items), by_count);
 	for (i = 0; i < h->nvalues; i++) {

@@ -37,11 +37,6 @@ struct vt_module_names {
 	struct vt_hash labels;
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_module_names *vt_module_names_new(void)
 {
 	struct vt_module_names *n = calloc(1, sizeof(*n));
@@ -113,7 +108,7 @@ static int feed_module(struct vt_module_names *n, const struct vt_record *rec, s
 					    : make_name(n, id),
 				  vt_intern_add(n->strings, format.data, format.size));
 
-	return number == UINT32_MAX ? no_memory(err) : 0;
+	return number == UINT32_MAX ? vt_error_nomem(err) : 0;
 }
 
 static bool has_part(const char *all, size_t size, struct vt_bytes part)
@@ -148,7 +143,7 @@ static int add_text(struct vt_module_names *n, struct label *l, struct vt_bytes 
 	string = both.failed ? UINT32_MAX : vt_intern_add(n->strings, both.data, both.size);
 	vt_buf_free(&both);
 	if (string == UINT32_MAX)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	l->text = string;
 	return 0;
 }
@@ -162,7 +157,7 @@ static int feed_label(struct vt_module_names *n, const struct vt_record *rec, st
 	struct label *l;
 
 	if (number == UINT32_MAX || string == UINT32_MAX)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	key.module = number;
 	l = vt_hash_find(&n->labels, &key);
 	if (l && l->text != string)
@@ -171,7 +166,7 @@ static int feed_label(struct vt_module_names *n, const struct vt_record *rec, st
 		return 0;
 	l = vt_hash_add(&n->labels, &key, NULL);
 	if (!l)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	l->text = string;
 	return 0;
 }

@@ -64,17 +64,12 @@ struct vt_sites {
 	uint64_t nmaps; /* made so far */
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct vt_error *err)
 {
 	struct vt_sites *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	vt_hash_init(&s->images, sizeof(struct image), offsetof(struct image, path));
@@ -87,7 +82,7 @@ struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct v
 	s->lists = vt_hotlists_new(options, err);
 	if (!s->strings || !s->modules || !s->lists) {
 		if (s->lists)
-			no_memory(err);
+			vt_error_nomem(err);
 		vt_sites_free(s);
 		return NULL;
 	}
@@ -226,7 +221,7 @@ int vt_sites_count(struct vt_sites *s, uint32_t image, uint64_t offset, uint32_t
 	struct count *c = vt_hash_add(&s->counts, &key, NULL);
 
 	if (!c)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	c->samples += samples;
 	c->period += period;
 	return 0;
@@ -248,7 +243,7 @@ int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map
 	struct map *m = vt_hash_add(&s->maps, &key, NULL);
 
 	if (!m)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	m->last = ++s->nmaps;
 	return 0;
 }
@@ -387,7 +382,7 @@ static int write_images(struct vt_sites *s, struct vt_writer *w, struct vt_error
 	size_t k;
 
 	if (!r)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (k = 0; k < s->images.count; k++) {
 		struct image *i = vt_hash_at(&s->images, r[k].index);
 		uint64_t *row = vt_writer_row(w, VT_IMAGE);
@@ -409,7 +404,7 @@ static int write_maps(struct vt_sites *s, struct vt_writer *w, struct vt_error *
 	size_t k;
 
 	if (!r)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (k = 0; k < s->maps.count; k++) {
 		const struct map *m = vt_hash_at(&s->maps, r[k].index);
 		uint64_t *row = vt_writer_row(w, VT_MAP);
@@ -433,7 +428,7 @@ static int write_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error
 	size_t k;
 
 	if (!r)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (k = 0; k < s->counts.count; k++) {
 		const struct count *c = vt_hash_at(&s->counts, r[k].index);
 		uint64_t *row = vt_writer_row(w, VT_COUNT);
@@ -483,7 +478,7 @@ static int write_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error 
 {
 	struct rank *r = sorted(s, &s->places, compare_lists);
 	struct vt_hotlist_found found = {0};
-	int code = r ? 0 : no_memory(err);
+	int code = r ? 0 : vt_error_nomem(err);
 	size_t k;
 
 	for (k = 0; k < s->places.count && code == 0; k++) {
