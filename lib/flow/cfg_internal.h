@@ -34,6 +34,14 @@ struct vti_jump {
 #define VTI_LEADER 1 /* control may arrive there from elsewhere than from above */
 #define VTI_ENTRY  2 /* from outside, too */
 
+/*
+ * What is done about the indirect jumps of a procedure, and how many targets they have, at the very
+ * most: code that was made for it could want any number of both.  Jumps of which so much is not
+ * enough have targets that are not known.
+ */
+#define VTI_MAX_WORK  (UINT64_C(1) << 24)
+#define VTI_MAX_JUMPS ((size_t)1 << 20)
+
 /* A procedure whose instructions are being found. */
 struct vti_walk {
 	const struct vt_cfg_source *src;
@@ -49,6 +57,7 @@ struct vti_walk {
 	size_t njumps;
 	size_t jumps_cap;
 	uint32_t searches; /* for targets of jumps, so far */
+	uint64_t work;	   /* steps of these, and entries of tables: at most VTI_MAX_WORK */
 	bool bad;	   /* control reaches what is no code */
 };
 

@@ -97,7 +97,11 @@ struct survey {
 	struct vt_symbols *symbols;
 	struct candidate *list; /* sorted, as the symbols are */
 	size_t count;
+	uint64_t left; /* bytes of code that may still be walked */
 };
+
+/* Symbols may overlap, but hardly do: all together they are not so many times the code. */
+#define MAX_OVERLAP 8
 
 /* ---- one procedure ---- */
 
@@ -145,6 +149,18 @@ static bool survey_code(struct survey *s, struct candidate *k, const uint8_t *co
 	return true;
 }
 
+static uint64_t text_size(const struct vt_elf *e)
+{
+	size_t n, i;
+	const struct vt_elf_segment *g = vt_elf_segments(e, &n);
+	uint64_t size = 0;
+
+	for (i = 0; i < n; i++)
+		if (g[i].exec && g[i].filesz > size)
+			size = g[i].filesz;
+	return size;
+}
+
 static bool is_text(const struct vt_elf *e, uint64_t vaddr)
 {
 	size_t n, i;
@@ -174,6 +190,9 @@ static bool survey_symbol(struct survey *s, const struct vt_symbol *sym)
 		return true;
 	if (size > sym->end - sym->start)
 		size = (size_t)(sym->end - sym->start);
+	if (size > s->left)
+		return true;
+	s->left -= size;
 	k->ends = true;
 	return survey_code(s, k, code, size);
 }
@@ -195,24 +214,6 @@ static struct candidate *candidate_at(const struct survey *s, uint64_t vaddr)
 	return low && vaddr < s->list[low - 1].end ? &s->list[low - 1] : NULL;
 }
 
-/* What goes on in a procedure that returns, returns; so does what goes to nobody knows where. */
-static bool knock_out(struct survey *s)
-{
-	bool changed = false;
-	size_t i;
-
-	for (i = 0; i < s->calls->njumps; i++) {
-		struct candidate *from = candidate_at(s, s->calls->jumps[i].from);
-		const struct candidate *to = candidate_at(s, s->calls->jumps[i].to);
-
-		if (!from || !from->ends || (to && to->ends))
-			continue;
-		from->ends = false;
-		changed = true;
-	}
-	return changed;
-}
-
 static int by_target(const void *x, const void *y)
 {
 	const struct jump *a = x, *b = y;
@@ -220,6 +221,59 @@ static int by_target(const void *x, const void *y)
 	if (a->to != b->to)
 		return a->to < b->to ? -1 : 1;
 	return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* Whether a procedure may end without return no longer, because of a jump out of it. */
+static bool goes_on(const struct survey *s, const struct jump *j, size_t *from)
+{
+	struct candidate *k = candidate_at(s, j->from);
+
+	if (!k || !k->ends)
+		return false;
+	k->ends = false;
+	*from = (size_t)(k - s->list);
+	return true;
+}
+
+/* The first jump to this address or a later one. */
+static size_t first_jump(const struct calls *c, uint64_t to)
+{
+	size_t low = 0, high = c->njumps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->jumps[middle].to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What goes on in a procedure that returns, returns; so does what goes to nobody knows where. */
+static bool knock_out(struct survey *s)
+{
+	const struct calls *c = s->calls;
+	size_t *out = malloc((s->count + 1) * sizeof(*out)), n = 0, i;
+
+	if (!out)
+		return false;
+	for (i = 0; i < c->njumps; i++) {
+		const struct candidate *to = candidate_at(s, c->jumps[i].to);
+
+		if (!to || !to->ends)
+			n += goes_on(s, &c->jumps[i], &out[n]);
+	}
+	while (n) {
+		const struct candidate *k = &s->list[out[--n]];
+
+		for (i = first_jump(c, k->start);
+		     i < c->njumps && candidate_at(s, c->jumps[i].to) == k; i++)
+			n += goes_on(s, &c->jumps[i], &out[n]);
+	}
+	free(out);
+	return true;
 }
 
 static bool survey_all(struct survey *s)
@@ -230,8 +284,10 @@ static bool survey_all(struct survey *s)
 	for (i = 0; i < n; i++)
 		if (!survey_symbol(s, vt_symbols_at(s->symbols, i)))
 			return false;
-	while (knock_out(s))
-		;
+	if (s->calls->njumps)
+		qsort(s->calls->jumps, s->calls->njumps, sizeof(*s->calls->jumps), by_target);
+	if (!knock_out(s))
+		return false;
 	for (i = 0; i < s->count; i++) {
 		if (!s->list[i].ends)
 			continue;
@@ -239,8 +295,6 @@ static bool survey_all(struct survey *s)
 			return false;
 		ends->list[ends->count++] = s->list[i].start;
 	}
-	if (s->calls->njumps)
-		qsort(s->calls->jumps, s->calls->njumps, sizeof(*s->calls->jumps), by_target);
 	return true;
 }
 
@@ -271,6 +325,7 @@ static const struct calls *calls_of(const struct vt_cfg_source *src)
 		return NULL;
 	s.calls = calloc(1, sizeof(*s.calls));
 	s.list = calloc(vt_symbols_count(s.symbols) + 1, sizeof(*s.list));
+	s.left = MAX_OVERLAP * text_size(s.elf);
 	ok = s.calls && s.list && survey_all(&s) &&
 	     vt_images_keep(src->images, src->image, s.calls, calls_free);
 	free(s.list);
@@ -301,18 +356,10 @@ bool vti_calls_into(const struct vt_cfg_source *src, bool (*fn)(void *arg, uint6
 		    void *arg)
 {
 	const struct calls *c = calls_of(src);
-	size_t low = 0, high = c ? c->njumps : 0;
+	size_t i = c ? first_jump(c, src->start) : 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->jumps[middle].to < src->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; c && low < c->njumps && c->jumps[low].to - src->start < src->size; low++)
-		if (c->jumps[low].from - src->start >= src->size && !fn(arg, c->jumps[low].to))
+	for (; c && i < c->njumps && c->jumps[i].to - src->start < src->size; i++)
+		if (c->jumps[i].from - src->start >= src->size && !fn(arg, c->jumps[i].to))
 			return false;
 	return true;
 }

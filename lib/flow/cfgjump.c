@@ -18,6 +18,12 @@
 /* Searches of one procedure.  Data that looks like code full of jumps could want any number. */
 #define MAX_SEARCHES 64
 
+/* Places whose states are known at a time: at 3 KB each. */
+#define MAX_PLACES 32768
+
+/* Joining states is as much work as so many instructions. */
+#define JOINING 4
+
 /* The instructions before a jump that are looked at first. */
 #define PATH 96
 
@@ -42,6 +48,12 @@ struct search {
 	size_t njumps; /* what of w->jumps was there before */
 	bool failed;   /* no memory */
 };
+
+/* Whether there was more to do than ever will be. */
+static bool is_spent(const struct search *s)
+{
+	return s->w->work >= VTI_MAX_WORK || s->nstates >= MAX_PLACES;
+}
 
 /* ---- the states of places ---- */
 
@@ -77,8 +89,9 @@ static void arrive(struct search *s, int64_t offset, const struct vti_flowstate 
 {
 	uint32_t number;
 
-	if (offset < 0 || (uint64_t)offset >= s->w->src->size || s->failed)
+	if (offset < 0 || (uint64_t)offset >= s->w->src->size || s->failed || is_spent(s))
 		return;
+	s->w->work += JOINING;
 	if (!s->place[offset]) {
 		s->failed = !new_place(s, (uint32_t)offset, state);
 		return;
@@ -150,6 +163,7 @@ static void follow(struct search *s, uint32_t at, bool taking)
 	uint32_t first = at;
 
 	for (; at < src->size && s->w->at[at]; at += n->length) {
+		s->w->work++;
 		n = &s->w->nodes[s->w->at[at] - 1];
 		if (at != first && (s->w->mark[at] & VTI_LEADER)) {
 			if (!taking)
@@ -189,7 +203,7 @@ static void start_places(struct search *s)
 static void find_states(struct search *s)
 {
 	start_places(s);
-	while (s->done < s->ntodo && !s->failed) {
+	while (s->done < s->ntodo && !s->failed && !is_spent(s)) {
 		uint32_t at = s->todo[s->done++], number = s->place[at] - 1;
 
 		s->queued[number] = false;
@@ -231,6 +245,9 @@ static void search_all(struct search *s)
 		return;
 	}
 	find_states(s);
+	/* What is known of some places only is not true of all ways. */
+	if (is_spent(s))
+		return;
 	for (i = 0; i < s->w->src->size && !s->failed && !s->t.failed; i++)
 		if (s->place[i])
 			follow(s, (uint32_t)i, true);
@@ -298,6 +315,7 @@ static void take_by_path(struct search *s, size_t node)
 	struct vti_value v;
 	struct vt_facts f;
 
+	s->w->work += PATH;
 	path[length++] = at;
 	while (length < PATH) {
 		uint32_t before = s->before[s->w->nodes[at].offset];
@@ -331,7 +349,7 @@ static bool take_easy(struct search *s)
 		    vti_targets_fixed(&s->t, n, &f))
 			continue;
 		n->unknown = true;
-		if (!s->before && s->w->searches++ >= MAX_SEARCHES)
+		if (s->w->work >= VTI_MAX_WORK || (!s->before && s->w->searches++ >= MAX_SEARCHES))
 			continue;
 		if (!s->before) {
 			s->before = calloc(src->size, sizeof(*s->before));
@@ -374,7 +392,7 @@ size_t vti_jumps_at(const struct vti_walk *w, size_t n, uint32_t offset)
 int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err)
 {
 	struct search s = {.w = w, .first = first};
-	size_t i;
+	size_t i, had = w->njumps;
 
 	for (i = first; i < w->nnodes && w->nodes[i].next != VTI_NEXT_INDIRECT; i++)
 		;
@@ -386,6 +404,7 @@ int vti_jumps_find(struct vti_walk *w, size_t first, struct vt_error *err)
 	search_free(&s);
 	if (s.failed || s.t.failed)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for a control-flow graph");
-	sort_jumps(w);
+	if (w->njumps != had)
+		sort_jumps(w);
 	return 0;
 }

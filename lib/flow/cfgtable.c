@@ -79,6 +79,11 @@ static bool is_insn(const struct vti_targets *t, uint64_t target)
 	return true;
 }
 
+static bool is_full(const struct vti_targets *t)
+{
+	return t->w->work >= VTI_MAX_WORK || t->w->njumps >= VTI_MAX_JUMPS;
+}
+
 static bool add_jump(struct vti_targets *t, uint32_t from, uint64_t target)
 {
 	struct vti_walk *w = t->w;
@@ -110,8 +115,9 @@ static bool take_entries(struct vti_targets *t, struct vti_node *n, const struct
 	uint64_t i, word, target = 0;
 
 	for (i = 0; i < count; i++) {
-		if (!read_word(t, v->lo + i * v->stride, v->size, &word))
+		if (is_full(t) || !read_word(t, v->lo + i * v->stride, v->size, &word))
 			break;
+		t->w->work++;
 		target = entry_target(v, word);
 		if (in_procedure(t, target) && (known || is_insn(t, target))) {
 			if (!add_jump(t, n->offset, target)) {
@@ -173,10 +179,10 @@ bool vti_targets_take(struct vti_targets *t, struct vti_node *n, const struct vt
 	n->leaves = false;
 	if (v->entry && take_table(t, n, v))
 		return !n->unknown;
-	if (!v->entry && take_places(t, n, v))
+	if (!v->entry && !is_full(t) && take_places(t, n, v))
 		return true;
 	n->leaves = true;
-	n->unknown = v->entry || v->computed || !at_start;
+	n->unknown = v->entry || v->computed || !at_start || is_full(t);
 	if (!v->entry && v->lo == v->hi && t->elf && in_code(t, v->lo))
 		n->unknown = false;
 	return !n->unknown;

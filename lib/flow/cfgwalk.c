@@ -192,19 +192,34 @@ static void cover(const struct vti_walk *w, uint8_t *covered, size_t from)
 		memset(covered + w->nodes[i].offset, 1, w->nodes[i].length);
 }
 
+/* Where the gap from `at` on ends, which would go on up to `end` but for nodes from `from` on. */
+static uint32_t gap_end(const struct vti_walk *w, size_t from, uint32_t at, uint32_t end)
+{
+	size_t i;
+
+	for (i = from; i < w->nnodes; i++)
+		if (w->nodes[i].offset > at && w->nodes[i].offset < end)
+			end = w->nodes[i].offset;
+	return end;
+}
+
 static int walk_gaps(struct vti_walk *w, uint8_t *covered, struct vt_error *err)
 {
-	uint32_t at = 0, end, size = (uint32_t)w->src->size;
+	uint32_t at = 0, end = 0, size = (uint32_t)w->src->size;
 	size_t from = 0;
 	int rc = 0;
 
 	while (rc == 0 && at < size) {
 		cover(w, covered, from);
-		from = w->nnodes;
 		for (; at < size && covered[at]; at++)
 			;
-		for (end = at; end < size && !covered[end]; end++)
-			;
+		/* A gap is looked through only once, not again for each piece of code in it. */
+		if (at < end)
+			end = gap_end(w, from, at, end);
+		else
+			for (end = at; end < size && !covered[end]; end++)
+				;
+		from = w->nnodes;
 		at = code_in(w, at, end);
 		if (at == end)
 			continue;

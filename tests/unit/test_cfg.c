@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "base/rng.h"
 #include "flow/cfg.h"
 #include "machine/insn.h"
@@ -429,6 +430,48 @@ static void test_tail_call(void **state)
 	discard(&p);
 }
 
+/* Each piece of code that nothing reaches is found without looking at all the rest again. */
+static void many_pieces(void **state)
+{
+	static uint8_t code[1 << 20];
+	struct vt_cfg *g;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(code); i++)
+		code[i] = i % 4 == 3 ? 0xc3 : 0x50; /* push %rax, ret */
+	g = graph(code, sizeof(code));
+	assert_true(g->complete);
+	assert_int_equal(g->nblocks, VT_CFG_FIRST + sizeof(code) / 4);
+	assert_int_equal(g->ninsns, sizeof(code));
+	vt_cfg_free(g);
+}
+
+/* Data that looks like code full of jumps is given up at some time. */
+static void many_jumps(void **state)
+{
+	static uint8_t code[12000];
+	struct vt_rng rng;
+	struct vt_cfg *g;
+	size_t i;
+
+	(void)state;
+	vt_rng_init(&rng, 3);
+	for (i = 0; i + 6 <= sizeof(code); i += 6) {
+		uint64_t target = vt_rng_below(&rng, sizeof(code) / 6) * 6 - i - 6;
+
+		memcpy(code + i, "\x48\x83\xc0\x01\xff\xe0", 6); /* add $1, %rax; jmp *%rax */
+		if (vt_rng_below(&rng, 10) == 0)
+			continue;
+		code[i] = 0x0f; /* a conditional branch */
+		code[i + 1] = (uint8_t)(0x80 + vt_rng_below(&rng, 16));
+		vt_put_le32(code + i + 2, (uint32_t)target);
+	}
+	g = graph(code, sizeof(code));
+	assert_false(g->complete);
+	vt_cfg_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_random),	cmocka_unit_test(test_switch),
 		cmocka_unit_test(test_goto),	cmocka_unit_test(test_noreturn),
 		cmocka_unit_test(test_cold),	cmocka_unit_test(test_tail_call),
+		cmocka_unit_test(many_pieces),	cmocka_unit_test(many_jumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
