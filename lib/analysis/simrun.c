@@ -4,6 +4,7 @@
 
 #include "analysis/simulate_internal.h"
 #include "base/bytes.h"
+#include "base/prefetch.h"
 #include "image/imagedata.h"
 
 /* Of linux/perf_event.h: PERF_SAMPLE_IP, _TID, _TIME … */
@@ -275,10 +276,6 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 	uint32_t i;
 
 	release(s, t, addr, s->o.truth ? k->insns[step->insn].place : VTI_NONE);
-	if (k->whole && !s->o.stack && step->insn_end - step->insn == step->block->ninsns) {
-		hold(s, t, k, step->data);
-		return;
-	}
 	t->whole = false;
 	t->insn.accesses = t->accesses;
 	for (i = step->insn; i < step->insn_end; i++) {
@@ -301,6 +298,58 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 	if (step->insn_end == step->block->ninsns)
 		t->insn.target = step->block->target;
 	t->block = k;
+}
+
+/* The block that is `i` behind the one at hand; NULL if that is none, or unknown. */
+static inline struct vti_simblock *coming(const struct vt_simulate *s, const struct vt_exec *x,
+					  uint32_t i)
+{
+	uint64_t id = i < x->blocks ? vt_exec_id(x, i) : UINT64_MAX;
+
+	return id < s->nblocks ? s->blocks[id] : NULL;
+}
+
+/*
+ * What is known of blocks does not fit into the host's caches: it is asked for while others run,
+ * step by step, as each part tells where the next one is.
+ */
+static inline void look_ahead(const struct vt_simulate *s, const struct vt_exec *x)
+{
+	const struct vti_simblock *k;
+
+	k = coming(s, x, 3);
+	if (k) {
+		VT_PREFETCH(k);
+		VT_PREFETCH((const char *)k + 64);
+	}
+	k = coming(s, x, 2);
+	if (k && k->whole) {
+		VT_PREFETCH(k->accesses);
+		VT_PREFETCH(k->slots);
+		vt_sim_block_expect(&k->run, false);
+	}
+	k = coming(s, x, 1);
+	if (k && k->whole)
+		vt_sim_block_expect(&k->run, true);
+}
+
+/* Runs whole blocks as long as there are any. */
+static void run_whole(struct vt_simulate *s, struct vti_simthread *t, struct vt_exec *x)
+{
+	struct vti_simblock *k = coming(s, x, 0);
+	const uint8_t *data;
+	size_t size;
+
+	if (s->o.stack)
+		return;
+	for (; k && k->whole; k = coming(s, x, 0)) {
+		data = vt_exec_values(x, &size);
+		if (!vt_exec_pass(x, k->run.ninsns, k->b->data_size))
+			return;
+		look_ahead(s, x);
+		release(s, t, k->b->addr, s->o.truth ? k->insns[0].place : VTI_NONE);
+		hold(s, t, k, data);
+	}
 }
 
 /* Another thread takes over its process's processor. */
@@ -331,8 +380,12 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 		return code;
 	take_turn(t);
 	t->time = x.time;
-	while ((code = vt_exec_next(&x, &step, err)) > 0)
-		run_step(s, t, &step);
+	do {
+		run_whole(s, t, &x);
+		code = vt_exec_next(&x, &step, err);
+		if (code > 0)
+			run_step(s, t, &step);
+	} while (code > 0);
 	/* Whatever comes between this record and the thread's next one comes after all this. */
 	release_most(t);
 	return code;

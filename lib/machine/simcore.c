@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/prefetch.h"
 #include "machine/simcore_internal.h"
 #include "machine/simmemo.h"
 
@@ -115,6 +116,18 @@ uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint
 	for (i = 0; i < b->ninsns; i++)
 		vt_simcore_run(c, &b->insns[i]);
 	return 0;
+}
+
+void vt_sim_block_expect(const struct vt_sim_block *b, bool soon)
+{
+	if (soon && b->memo) {
+		vti_simmemo_expect(b->memo);
+	} else if (!soon) {
+		VT_PREFETCH(b->insns);
+		VT_PREFETCH(b->insns + b->ninsns - 1);
+		if (b->memo)
+			VT_PREFETCH(b->memo);
+	}
 }
 
 void vt_sim_block_fini(struct vt_sim_block *b)

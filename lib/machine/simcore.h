@@ -107,6 +107,12 @@ struct vt_sim_block {
 uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint64_t next,
 			      uint64_t due);
 
+/*
+ * Such a block will be run soon: what is known of it is asked of the host's memory.  First with
+ * `soon` false, then, when that has come, with true.
+ */
+void vt_sim_block_expect(const struct vt_sim_block *b, bool soon);
+
 /* Frees what is the core's own. */
 void vt_sim_block_fini(struct vt_sim_block *b);
 

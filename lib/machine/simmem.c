@@ -24,6 +24,9 @@ struct miss {
 	uint64_t end;
 };
 
+#define WIDE   8
+#define PLACES 256 /* a power of 2 */
+
 struct cache {
 	uint32_t sets; /* 0: there is no such cache */
 	uint32_t ways;
@@ -34,6 +37,14 @@ struct cache {
 	/* Address divided by the line's size; of each set, the most recently used first. */
 	uint64_t *number;
 	struct line *line; /* in the same order; of TLBs NULL */
+	/*
+	 * In a single wide set nothing is moved: of each place, when it was used last, and of
+	 * each number's last bits, the place where such a one was found.
+	 */
+	uint64_t *used;	 /* NULL: that set is not wide, or there are more */
+	uint64_t clock;	 /* uses so far */
+	uint32_t latest; /* the place used last */
+	uint32_t places[PLACES];
 	uint32_t nbusy;
 	struct miss *busy; /* each that can be under way */
 };
@@ -105,13 +116,19 @@ static bool tlb_of(struct cache *c, const struct vt_tlb_shape *shape, uint32_t b
 {
 	c->latency = shape->latency;
 	c->bit = bit;
-	return cache_init(c, shape->entries, shape->ways, shape->page);
+	if (!cache_init(c, shape->entries, shape->ways, shape->page))
+		return false;
+	if (c->sets != 1 || c->ways <= WIDE)
+		return true;
+	c->used = calloc(c->ways, sizeof(*c->used));
+	return c->used;
 }
 
 static void cache_done(struct cache *c)
 {
 	free(c->number);
 	free(c->line);
+	free(c->used);
 	free(c->busy);
 }
 
@@ -164,6 +181,54 @@ static bool find(const struct cache *c, uint64_t number)
 static void put(const struct cache *c, uint64_t number, struct line line)
 {
 	move_up(c, set_of(c, number), c->ways - 1, number, line);
+}
+
+/* ---- TLBs ---- */
+
+static bool find_wide(struct cache *c, uint64_t number)
+{
+	uint32_t *place = &c->places[number % PLACES], i = *place;
+
+	if (c->number[i] != number) {
+		for (i = 0; i < c->ways && c->number[i] != number; i++)
+			;
+		if (i == c->ways)
+			return false;
+		*place = i;
+	}
+	c->used[i] = ++c->clock;
+	c->latest = i;
+	return true;
+}
+
+static void put_wide(struct cache *c, uint64_t number)
+{
+	uint32_t i, least = 0;
+
+	for (i = 1; i < c->ways; i++)
+		if (c->used[i] < c->used[least])
+			least = i;
+	c->number[least] = number;
+	c->used[least] = ++c->clock;
+	c->latest = c->places[number % PLACES] = least;
+}
+
+/* Whether the page is known: then it is now the one used last. */
+static inline bool tlb_find(struct cache *c, uint64_t page)
+{
+	if (c->number[c->used ? c->latest : set_of(c, page)] == page)
+		return true;
+	return c->used ? find_wide(c, page) : find(c, page);
+}
+
+static void tlb_put(struct cache *c, uint64_t page)
+{
+	const struct line none = {0};
+
+	if (c->used)
+		put_wide(c, page);
+	else
+		put(c, page, none);
 }
 
 /* ---- the hierarchy ---- */
@@ -248,18 +313,16 @@ static uint64_t reach(struct vt_simmem *s, struct cache *c, uint64_t cycle, uint
 }
 
 /* Cycles for the translation of an address. */
-static uint32_t translate(const struct vt_simmem *s, const struct cache *tlb, uint64_t addr,
-			  uint32_t *missed)
+static uint32_t translate(struct vt_simmem *s, struct cache *tlb, uint64_t addr, uint32_t *missed)
 {
-	const struct line none = {0};
 	uint32_t cycles = tlb->latency;
 
-	if (tlb->sets == 0 || find(tlb, addr >> tlb->shift))
+	if (tlb->sets == 0 || tlb_find(tlb, addr >> tlb->shift))
 		return 0;
-	put(tlb, addr >> tlb->shift, none);
+	tlb_put(tlb, addr >> tlb->shift);
 	*missed |= VT_MISS_TLB;
-	if (s->stlb.sets && !find(&s->stlb, addr >> s->stlb.shift)) {
-		put(&s->stlb, addr >> s->stlb.shift, none);
+	if (s->stlb.sets && !tlb_find(&s->stlb, addr >> s->stlb.shift)) {
+		tlb_put(&s->stlb, addr >> s->stlb.shift);
 		*missed |= VT_MISS_STLB;
 		cycles += s->stlb.latency;
 	}
@@ -378,11 +441,10 @@ static struct vt_simmem_access access_all(struct vt_simmem *s, struct cache *cac
  * Nearly all accesses are of this kind: within a line that is the last one of its set that was
  * used and whose data is there, on a page that is known.  They take nothing.
  */
-static inline bool at_hand(const struct cache *cache, const struct cache *tlb, uint64_t cycle,
+static inline bool at_hand(const struct cache *cache, struct cache *tlb, uint64_t cycle,
 			   uint64_t addr, uint32_t size)
 {
 	uint64_t number = addr >> cache->shift, last = addr + size - (size != 0);
-	uint64_t page = addr >> tlb->shift;
 	size_t set;
 
 	if (!cache->sets || last >> cache->shift != number)
@@ -390,7 +452,7 @@ static inline bool at_hand(const struct cache *cache, const struct cache *tlb, u
 	set = set_of(cache, number);
 	if (cache->number[set] != number || cache->line[set].ready > cycle + cache->latency)
 		return false;
-	return !tlb->sets || tlb->number[set_of(tlb, page)] == page || find(tlb, page);
+	return !tlb->sets || tlb_find(tlb, addr >> tlb->shift);
 }
 
 struct vt_simmem_access vt_simmem_fetch(struct vt_simmem *s, uint64_t cycle, uint64_t addr,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prefetch.h"
+
 /* Ways that are remembered of each block; then all are forgotten. */
 #define RUNS 64
 
@@ -171,6 +173,17 @@ void vti_simmemo_free(struct vti_simmemo *m)
 static inline uint64_t wait_for(uint64_t at, uint64_t base)
 {
 	return at <= base ? 0 : at - base < LONG ? at - base : LONG;
+}
+
+void vti_simmemo_expect(const struct vti_simmemo *m)
+{
+	const char *first = (const char *)m->first;
+
+	if (first) {
+		VT_PREFETCH(first);
+		VT_PREFETCH(first + 64);
+		VT_PREFETCH(first + 128);
+	}
 }
 
 bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, bool fetches,

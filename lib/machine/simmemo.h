@@ -90,6 +90,9 @@ struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_
 				    uint32_t n);
 void vti_simmemo_free(struct vti_simmemo *m);
 
+/* Asks the host's memory for what finding a run takes. */
+void vti_simmemo_expect(const struct vti_simmemo *m);
+
 /* The state of the machine.  False: it is too far from what can be remembered. */
 bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, bool fetches,
 		       struct vti_simentry *entry);
