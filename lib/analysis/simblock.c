@@ -10,6 +10,9 @@
 /* What a store writes if nothing tells. */
 #define USUAL_SIZE 8
 
+/* Bytes of a line of the host's caches, more or less. */
+#define HOST_LINE 64
+
 /* ---- accesses ---- */
 
 /* A store's address comes without its value where values of stores are not recorded. */
@@ -91,6 +94,8 @@ static bool add_accesses(struct vti_simblock *k)
 static bool add_run(struct vti_simblock *k)
 {
 	const struct vt_bblock *b = k->b;
+	struct vt_simulate_totals totals = {.insns = 0};
+	size_t n = (size_t)k->nslots + 1;
 	uint64_t addr = b->addr;
 	uint32_t i;
 
@@ -100,12 +105,15 @@ static bool add_run(struct vti_simblock *k)
 		return true;
 	k->run.ninsns = b->ninsns;
 	k->run.insns = calloc(b->ninsns, sizeof(*k->run.insns));
-	k->accesses = calloc((size_t)k->nslots + 1, sizeof(*k->accesses));
+	k->accesses = calloc(n, sizeof(*k->accesses) + sizeof(*k->offsets));
 	if (!k->run.insns || !k->accesses)
 		return false;
-	for (i = 0; i < k->nslots; i++)
+	k->offsets = (uint32_t *)(k->accesses + n);
+	for (i = 0; i < k->nslots; i++) {
 		k->accesses[i] = (struct vt_sim_access){.size = k->slots[i].size,
 							.store = k->slots[i].store};
+		k->offsets[i] = k->slots[i].offset;
+	}
 	for (i = 0; i < b->ninsns; i++) {
 		const struct vti_siminsn *insn = &k->insns[i];
 
@@ -119,8 +127,11 @@ static bool add_run(struct vti_simblock *k)
 			.accesses = k->accesses + insn->access,
 		};
 		addr += b->lengths[i];
-		vti_sim_count(insn, insn->naccesses != 0, &k->totals);
+		vti_sim_count(insn, insn->naccesses != 0, &totals);
 	}
+	k->loads = (uint16_t)totals.loads;
+	k->addressed = (uint16_t)totals.addressed;
+	k->undecoded = (uint16_t)totals.undecoded;
 	return true;
 }
 
@@ -176,11 +187,17 @@ static void free_block(struct vti_simblock *k)
 
 static struct vti_simblock *new_block(struct vt_simulate *s, const struct vt_bblock *b)
 {
-	struct vti_simblock *k = calloc(1, sizeof(*k) + b->ninsns * sizeof(k->insns[0]));
+	size_t size = sizeof(struct vti_simblock) + b->ninsns * sizeof(struct vti_siminsn);
+	struct vti_simblock *k;
 
+	size = (size + HOST_LINE - 1) / HOST_LINE * HOST_LINE;
+	k = aligned_alloc(HOST_LINE, size);
 	if (!k)
 		return NULL;
+	memset(k, 0, size);
 	k->b = b;
+	k->addr = b->addr;
+	k->data_size = b->data_size;
 	k->edge_to[0] = k->edge_to[1] = VTI_NONE;
 	k->edge[0] = k->edge[1] = VTI_NONE;
 	if (add_insns(s, k) && add_accesses(k) && add_run(k))

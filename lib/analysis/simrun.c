@@ -238,11 +238,11 @@ static void hold(struct vt_simulate *s, struct vti_simthread *t, struct vti_simb
 	uint32_t i;
 
 	for (i = 0; i < k->nslots; i++)
-		k->accesses[i].addr = vt_le64(data + k->slots[i].offset);
-	s->totals.insns += k->totals.insns;
-	s->totals.loads += k->totals.loads;
-	s->totals.addressed += k->totals.addressed;
-	s->totals.undecoded += k->totals.undecoded;
+		k->accesses[i].addr = vt_le64(data + k->offsets[i]);
+	s->totals.insns += k->run.ninsns;
+	s->totals.loads += k->loads;
+	s->totals.addressed += k->addressed;
+	s->totals.undecoded += k->undecoded;
 	t->block = k;
 	t->whole = true;
 }
@@ -318,14 +318,12 @@ static inline void look_ahead(const struct vt_simulate *s, const struct vt_exec 
 	const struct vti_simblock *k;
 
 	k = coming(s, x, 3);
-	if (k) {
+	if (k)
 		VT_PREFETCH(k);
-		VT_PREFETCH((const char *)k + 64);
-	}
 	k = coming(s, x, 2);
 	if (k && k->whole) {
 		VT_PREFETCH(k->accesses);
-		VT_PREFETCH(k->slots);
+		VT_PREFETCH(k->offsets);
 		vt_sim_block_expect(&k->run, false);
 	}
 	k = coming(s, x, 1);
@@ -344,10 +342,10 @@ static void run_whole(struct vt_simulate *s, struct vti_simthread *t, struct vt_
 		return;
 	for (; k && k->whole; k = coming(s, x, 0)) {
 		data = vt_exec_values(x, &size);
-		if (!vt_exec_pass(x, k->run.ninsns, k->b->data_size))
+		if (!vt_exec_pass(x, k->run.ninsns, k->data_size))
 			return;
 		look_ahead(s, x);
-		release(s, t, k->b->addr, s->o.truth ? k->insns[0].place : VTI_NONE);
+		release(s, t, k->addr, s->o.truth ? k->insns[0].place : VTI_NONE);
 		hold(s, t, k, data);
 	}
 }

@@ -163,16 +163,22 @@ struct vti_siminsn {
 	bool counts; /* it loads or stores, or is unknown */
 };
 
+/* What is looked at whenever a whole block runs comes first: a line of the host's cache. */
 struct vti_simblock {
+	uint64_t addr;
+	struct vt_sim_block run;
+	struct vt_sim_access *accesses; /* one for each of the slots */
+	uint32_t *offsets;		/* of their addresses in the values of the block */
+	uint32_t data_size;		/* bytes of these */
+	uint32_t nslots;
+	uint16_t loads; /* what a run of all of it adds to totals */
+	uint16_t addressed;
+	uint16_t undecoded;
+	bool whole; /* `run` is there: every time it makes the same accesses, but for addresses */
 	const struct vt_bblock *b;
 	struct vti_simslot *slots;
-	uint32_t nslots;
-	bool whole; /* `run` is there: every time it makes the same accesses, but for addresses */
-	struct vt_sim_block run;
-	struct vt_sim_access *accesses;	  /* one for each of the slots */
-	struct vt_simulate_totals totals; /* what a run of all of it adds to them */
-	uint32_t edge[2];		  /* the edges it was left by last, */
-	uint32_t edge_to[2];		  /* and where to */
+	uint32_t edge[2];    /* the edges it was left by last, */
+	uint32_t edge_to[2]; /* and where to */
 	struct vti_siminsn insns[];
 };
 

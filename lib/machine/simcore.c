@@ -109,10 +109,11 @@ uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint
 {
 	uint32_t i;
 
+	if (due && c->inorder)
+		return vti_siminorder_run_block(c->inorder, b, next, due);
 	b->insns[b->ninsns - 1].next = next;
 	if (due)
-		return c->ooo ? vti_simooo_run_block(c->ooo, b, due)
-			      : vti_siminorder_run_block(c->inorder, b, due);
+		return vti_simooo_run_block(c->ooo, b, due);
 	for (i = 0; i < b->ninsns; i++)
 		vt_simcore_run(c, &b->insns[i]);
 	return 0;
@@ -122,11 +123,11 @@ void vt_sim_block_expect(const struct vt_sim_block *b, bool soon)
 {
 	if (soon && b->memo) {
 		vti_simmemo_expect(b->memo);
+	} else if (!soon && b->memo) {
+		VT_PREFETCH(b->memo);
+		VT_PREFETCH((const char *)b->memo + 64);
 	} else if (!soon) {
 		VT_PREFETCH(b->insns);
-		VT_PREFETCH(b->insns + b->ninsns - 1);
-		if (b->memo)
-			VT_PREFETCH(b->memo);
 	}
 }
 

@@ -24,7 +24,8 @@ struct vti_siminorder *vti_siminorder_new(const struct vt_core *m,
 					  const struct vt_sim_hooks *hooks);
 void vti_siminorder_free(struct vti_siminorder *s);
 void vti_siminorder_run(struct vti_siminorder *s, const struct vt_sim_insn *insn);
-uint64_t vti_siminorder_run_block(struct vti_siminorder *s, struct vt_sim_block *b, uint64_t due);
+uint64_t vti_siminorder_run_block(struct vti_siminorder *s, struct vt_sim_block *b, uint64_t next,
+				  uint64_t due);
 void vti_siminorder_drain(struct vti_siminorder *s);
 uint64_t vti_siminorder_cycle(const struct vti_siminorder *s);
 

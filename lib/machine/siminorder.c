@@ -32,8 +32,10 @@ struct trial {
 	struct vti_simrun *from; /* the last that was known, up to an event, */
 	uint32_t at;		 /* which */
 	bool failed;		 /* it is not to be remembered */
+	uint64_t addr;		 /* where the block begins */
 	uint32_t nevents;
 	struct vti_simevent events[EVENTS];
+	struct vti_simask asks[EVENTS];
 	uint64_t issued[VTI_SIMMEMO_INSNS];
 };
 
@@ -108,21 +110,20 @@ static const struct answer *again(struct trial *t)
 	return t->given < t->nanswers ? &t->answers[t->given++] : NULL;
 }
 
-static void note(struct vti_siminorder *s, uint8_t kind, unsigned nth, uint64_t cycle,
-		 uint64_t answer)
+static void note(struct vti_siminorder *s, struct vti_simask ask, uint64_t cycle, uint64_t answer)
 {
 	struct trial *t = s->trial;
 
-	if (answer > UINT16_MAX || t->nevents == EVENTS || cycle - t->entry.base > UINT16_MAX)
+	if (answer > UINT16_MAX || t->nevents == EVENTS || cycle - t->entry.base > UINT16_MAX) {
 		t->failed = true;
-	else
-		t->events[t->nevents++] = (struct vti_simevent){
-			.insn = (uint16_t)s->nth,
-			.cycle = (uint16_t)(cycle - t->entry.base),
-			.answer = (uint16_t)answer,
-			.kind = kind,
-			.nth = (uint8_t)nth,
-		};
+		return;
+	}
+	ask.insn = (uint16_t)s->nth;
+	t->asks[t->nevents] = ask;
+	t->events[t->nevents++] = (struct vti_simevent){
+		.cycle = (uint16_t)(cycle - t->entry.base),
+		.answer = (uint16_t)answer,
+	};
 }
 
 /* What a fetch that begins at `start` means to an instruction before which it is `cycle`. */
@@ -137,6 +138,7 @@ static struct vt_simmem_access ask_fetch(struct vti_siminorder *s, uint64_t star
 					 uint32_t length)
 {
 	const struct answer *known = s->trial ? again(s->trial) : NULL;
+	struct vti_simask ask = {.kind = VTI_SIM_FETCH, .length = (uint8_t)length};
 	struct vt_simmem_access a;
 	uint64_t base, cycle = s->engine.cycle;
 
@@ -144,8 +146,9 @@ static struct vt_simmem_access ask_fetch(struct vti_siminorder *s, uint64_t star
 	if (!s->trial)
 		return a;
 	base = s->trial->entry.base;
-	note(s, VTI_SIM_FETCH, 0, base,
-	     answer_of(start, a.cycles, cycle > base ? cycle : base, base));
+	ask.offset = (uint16_t)(addr - s->trial->addr);
+	s->trial->failed |= addr - s->trial->addr > UINT16_MAX;
+	note(s, ask, base, answer_of(start, a.cycles, cycle > base ? cycle : base, base));
 	return a;
 }
 
@@ -153,17 +156,21 @@ static struct vt_simmem_access ask_access(struct vti_siminorder *s, bool store, 
 					  uint64_t cycle)
 {
 	const struct answer *known = again(s->trial);
+	const struct vt_sim_insn *insn = s->insn;
+	struct vti_simask ask = {.kind = store ? VTI_SIM_STORE : VTI_SIM_LOAD, .nth = (uint8_t)nth};
 	struct vt_simmem_access a;
 
+	if (insn->naccesses == 1 && insn->accesses->store == store && nth == 0)
+		ask.access = insn->accesses;
 	if (known) {
 		a = known->access;
 		if (known->went && !s->out.access_cycle)
 			s->out.access_cycle = cycle;
 		s->out.data_missed |= a.missed;
 	} else {
-		a = vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
+		a = vti_sim_access(s->mem, insn, store, nth, cycle, &s->out);
 	}
-	note(s, store ? VTI_SIM_STORE : VTI_SIM_LOAD, nth, cycle, a.cycles);
+	note(s, ask, cycle, a.cycles);
 	return a;
 }
 
@@ -207,17 +214,21 @@ static struct vt_simmem_access go_to_memory(void *arg, bool store, unsigned nth,
 	return vti_sim_access(s->mem, s->insn, store, nth, cycle, &s->out);
 }
 
+static void mispredict(struct vti_siminorder *s, uint64_t tag, uint64_t cycle)
+{
+	s->out.mispredicted = true;
+	s->front = cycle + s->core->mispredict;
+	vt_inorder_hold(&s->engine, s->front, VT_STALL_MISPREDICT, tag);
+}
+
 static void branch(struct vti_siminorder *s, const struct vt_sim_insn *insn, uint64_t cycle)
 {
 	uint64_t fall = insn->addr + insn->op->length, to;
 
 	to = vt_simbranch_predict(s->branches, insn->addr, insn->op->flags, fall, insn->target,
 				  insn->next);
-	if (to == insn->next)
-		return;
-	s->out.mispredicted = true;
-	s->front = cycle + s->core->mispredict;
-	vt_inorder_hold(&s->engine, s->front, VT_STALL_MISPREDICT, insn->tag);
+	if (to != insn->next)
+		mispredict(s, insn->tag, cycle);
 }
 
 void vti_siminorder_run(struct vti_siminorder *s, const struct vt_sim_insn *insn)
@@ -248,18 +259,18 @@ void vti_siminorder_run(struct vti_siminorder *s, const struct vt_sim_insn *insn
 /* ---- a block ---- */
 
 /* Fetches an instruction of a block, and tells what it waits for that. */
-static uint64_t try_fetch(struct vti_siminorder *s, const struct vt_sim_insn *insn, uint32_t i,
+static uint64_t try_fetch(struct vti_siminorder *s, const struct vti_simask *ask,
 			  const struct vti_simrun *r, struct answer *a)
 {
 	struct trial *t = &s->room;
 	uint64_t base = t->entry.base, start;
+	uint32_t i = ask->insn;
 
 	start = i < s->ahead ? s->issued[(s->at + i - s->ahead) % RING]
 			     : base + vti_simrun_issued(r)[i - s->ahead];
 	if (start < t->front)
 		start = t->front;
-	a->access =
-		vt_simmem_fetch(s->mem, start, insn->addr, insn->op->length ? insn->op->length : 1);
+	a->access = vt_simmem_fetch(s->mem, start, t->addr + ask->offset, ask->length);
 	t->fetched = start;
 	if (a->access.cycles)
 		t->front = start + a->access.cycles;
@@ -267,15 +278,23 @@ static uint64_t try_fetch(struct vti_siminorder *s, const struct vt_sim_insn *in
 			 base);
 }
 
-static uint64_t try_access(struct vti_siminorder *s, const struct vt_sim_insn *insn,
-			   const struct vti_simevent *e, struct answer *a)
+static uint64_t try_access(struct vti_siminorder *s, const struct vt_sim_block *b,
+			   const struct vti_simask *ask, uint64_t cycle, struct answer *a)
 {
+	const struct vt_sim_access *at = ask->access;
 	struct vt_sim_retired *out = &s->out;
+	bool store = ask->kind == VTI_SIM_STORE;
 
+	/* Nearly always. */
+	if (at) {
+		a->access = store ? vt_simmem_store(s->mem, cycle, at->addr, at->size)
+				  : vt_simmem_load(s->mem, cycle, at->addr, at->size);
+		a->went = true;
+		return a->access.cycles;
+	}
 	out->access_cycle = 0;
 	out->data_missed = 0;
-	a->access = vti_sim_access(s->mem, insn, e->kind == VTI_SIM_STORE, e->nth,
-				   s->room.entry.base + e->cycle, out);
+	a->access = vti_sim_access(s->mem, &b->insns[ask->insn], store, ask->nth, cycle, out);
 	a->access.missed = out->data_missed;
 	a->went = out->access_cycle != 0;
 	return a->access.cycles;
@@ -284,6 +303,7 @@ static uint64_t try_access(struct vti_siminorder *s, const struct vt_sim_insn *i
 /* Asks memory all that the block asks it, in order.  NULL if it is not known how that goes on. */
 static const struct vti_simrun *try_run(struct vti_siminorder *s, const struct vt_sim_block *b)
 {
+	const struct vti_simask *plan = vti_simmemo_plan(b->memo, s->room.entry.fetches);
 	struct vti_simrun *r = vti_simmemo_find(b->memo, &s->room.entry);
 	uint64_t answer;
 	uint32_t i;
@@ -293,13 +313,12 @@ static const struct vti_simrun *try_run(struct vti_siminorder *s, const struct v
 	s->room.fetched = s->out.fetch_cycle;
 	for (i = 0; r && i < r->nevents; i++) {
 		const struct vti_simevent *e = &vti_simrun_events(r)[i];
-		const struct vt_sim_insn *insn = &b->insns[e->insn];
 		struct answer *a = &s->room.answers[i];
 
-		if (e->kind == VTI_SIM_FETCH)
-			answer = try_fetch(s, insn, e->insn, r, a);
+		if (plan[i].kind == VTI_SIM_FETCH)
+			answer = try_fetch(s, &plan[i], r, a);
 		else
-			answer = try_access(s, insn, e, a);
+			answer = try_access(s, b, &plan[i], s->room.entry.base + e->cycle, a);
 		s->room.nanswers = i + 1;
 		if (answer > UINT16_MAX)
 			return NULL;
@@ -312,11 +331,23 @@ static const struct vti_simrun *try_run(struct vti_siminorder *s, const struct v
 	return r;
 }
 
-static void finish(struct vti_siminorder *s, const struct vt_sim_block *b,
+/* The last instruction of a block, which was issued at `cycle`. */
+static void leave(struct vti_siminorder *s, const struct vt_sim_block *b, uint64_t next)
+{
+	const struct vti_simends *e = vti_simmemo_ends(b->memo);
+	uint64_t to;
+
+	s->line = (e->fall - (e->fall != e->last)) >> s->line_shift;
+	if (!(e->flags & VT_FACT_BRANCH) || !next)
+		return;
+	to = vt_simbranch_predict(s->branches, e->last, e->flags, e->fall, e->target, next);
+	if (to != next)
+		mispredict(s, b->insns[b->ninsns - 1].tag, s->engine.cycle);
+}
+
+static void finish(struct vti_siminorder *s, const struct vt_sim_block *b, uint64_t next,
 		   const struct vti_simrun *r)
 {
-	const struct vt_sim_insn *last = &b->insns[b->ninsns - 1];
-	uint32_t length = last->op->length ? last->op->length : 1;
 	uint32_t i = b->ninsns > s->ahead ? b->ninsns - s->ahead : 0;
 
 	vti_simmemo_apply(b->memo, &s->room.entry, r, &s->engine);
@@ -325,13 +356,12 @@ static void finish(struct vti_siminorder *s, const struct vt_sim_block *b,
 	s->at += b->ninsns;
 	s->front = s->room.front;
 	s->out.fetch_cycle = s->room.fetched;
-	s->line = (last->addr + length - 1) >> s->line_shift;
-	if ((last->op->flags & VT_FACT_BRANCH) && last->next)
-		branch(s, last, s->engine.cycle);
+	leave(s, b, next);
 }
 
-static void run_each(struct vti_siminorder *s, const struct vt_sim_block *b)
+static void run_each(struct vti_siminorder *s, const struct vt_sim_block *b, uint64_t next)
 {
+	b->insns[b->ninsns - 1].next = next;
 	for (s->nth = 0; s->nth < b->ninsns; s->nth++) {
 		vti_siminorder_run(s, &b->insns[s->nth]);
 		if (s->trial)
@@ -340,7 +370,7 @@ static void run_each(struct vti_siminorder *s, const struct vt_sim_block *b)
 }
 
 /* Runs a block in a way that is not known yet, and remembers it. */
-static void learn(struct vti_siminorder *s, const struct vt_sim_block *b)
+static void learn(struct vti_siminorder *s, const struct vt_sim_block *b, uint64_t next)
 {
 	struct trial *t = &s->room;
 	struct vti_simdone done = {.before = &s->before, .after = &s->engine, .issued = t->issued};
@@ -348,8 +378,9 @@ static void learn(struct vti_siminorder *s, const struct vt_sim_block *b)
 
 	s->before = s->engine;
 	s->engine.latest = 0;
-	run_each(s, b);
+	run_each(s, b, next);
 	done.events = t->events;
+	done.asks = t->asks;
 	done.nevents = t->nevents;
 	if (!t->failed)
 		vti_simmemo_add(b->memo, &t->entry, &done, t->from, t->at);
@@ -361,37 +392,42 @@ static void learn(struct vti_siminorder *s, const struct vt_sim_block *b)
 
 static bool remembers(struct vti_siminorder *s, struct vt_sim_block *b)
 {
-	const struct vt_sim_insn *first = b->insns;
-	uint32_t length = first->op->length ? first->op->length : 1;
-	bool fetches = first->addr >> s->line_shift != s->line ||
-		       (first->addr + length - 1) >> s->line_shift != s->line;
+	const struct vti_simends *e;
+	bool fetches;
 
 	if (b->runs < WORTH && ++b->runs == WORTH)
 		b->memo = vti_simmemo_new(s->core, b->insns, b->ninsns);
-	return b->memo && vti_simmemo_entry(b->memo, &s->engine, fetches, &s->room.entry);
+	if (!b->memo)
+		return false;
+	e = vti_simmemo_ends(b->memo);
+	s->room.addr = e->addr;
+	fetches = e->addr >> s->line_shift != s->line ||
+		  (e->addr + e->length - 1) >> s->line_shift != s->line;
+	return vti_simmemo_entry(b->memo, &s->engine, fetches, &s->room.entry);
 }
 
-uint64_t vti_siminorder_run_block(struct vti_siminorder *s, struct vt_sim_block *b, uint64_t due)
+uint64_t vti_siminorder_run_block(struct vti_siminorder *s, struct vt_sim_block *b, uint64_t next,
+				  uint64_t due)
 {
 	uint64_t before = s->engine.cycle;
 	const struct vti_simrun *r;
 
 	if (!remembers(s, b)) {
-		run_each(s, b);
+		run_each(s, b, next);
 		return 0;
 	}
 	s->room.nanswers = s->room.given = s->room.nevents = 0;
 	s->room.failed = false;
 	r = try_run(s, b);
 	if (r && s->room.entry.base + r->end < due) {
-		finish(s, b, r);
+		finish(s, b, next, r);
 		return s->engine.cycle - before;
 	}
 	s->trial = &s->room;
 	if (r)
-		run_each(s, b);
+		run_each(s, b, next);
 	else
-		learn(s, b);
+		learn(s, b, next);
 	s->trial = NULL;
 	if (!vti_simmemo_pays(b->memo))
 		vt_sim_block_fini(b);

@@ -19,15 +19,18 @@
 #define LONG UINT8_MAX
 
 struct vti_simmemo {
-	struct vti_simrun *first; /* that depart from no other, the one used last first */
-	struct vti_simrun *last;  /* remembered last */
-	uint32_t learned;
+	struct vti_simrun *first;    /* that depart from no other, the one used last first */
+	struct vti_simask *plans[2]; /* by whether it fetches at first; NULL: not known yet */
+	struct vti_simends ends;
 	uint32_t known;
-	uint32_t nruns;
 	uint16_t ninsns;
 	uint8_t nunits;
 	uint8_t nread;
 	uint8_t nwritten;
+	uint16_t nasks[2];
+	uint32_t nruns;
+	uint32_t learned;
+	struct vti_simrun *last; /* remembered last */
 	/* Registers it reads before it writes them; those it writes; the first reader of each. */
 	uint8_t regs[];
 };
@@ -122,6 +125,18 @@ static uint8_t put_regs(uint64_t regs, uint8_t *list)
 	return n;
 }
 
+static void set_ends(struct vti_simends *e, const struct vt_sim_insn *insns, uint32_t n)
+{
+	const struct vt_sim_insn *last = &insns[n - 1];
+
+	e->addr = insns->addr;
+	e->length = insns->op->length ? insns->op->length : 1;
+	e->last = last->addr;
+	e->fall = last->addr + last->op->length;
+	e->target = last->target;
+	e->flags = last->op->flags;
+}
+
 struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_sim_insn *insns,
 				    uint32_t n)
 {
@@ -140,6 +155,7 @@ struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_
 		return NULL;
 	m->ninsns = (uint16_t)n;
 	m->nunits = (uint8_t)core->nunits;
+	set_ends(&m->ends, insns, n);
 	m->nread = nread;
 	m->nwritten = nwritten;
 	memcpy(m->regs, read, nread);
@@ -163,8 +179,11 @@ static void forget(struct vti_simmemo *m)
 
 void vti_simmemo_free(struct vti_simmemo *m)
 {
-	if (m)
-		forget(m);
+	if (!m)
+		return;
+	forget(m);
+	free(m->plans[0]);
+	free(m->plans[1]);
 	free(m);
 }
 
@@ -184,6 +203,20 @@ void vti_simmemo_expect(const struct vti_simmemo *m)
 		VT_PREFETCH(first + 64);
 		VT_PREFETCH(first + 128);
 	}
+	if (m->plans[0])
+		VT_PREFETCH(m->plans[0]);
+	if (m->plans[1])
+		VT_PREFETCH(m->plans[1]);
+}
+
+const struct vti_simends *vti_simmemo_ends(const struct vti_simmemo *m)
+{
+	return &m->ends;
+}
+
+const struct vti_simask *vti_simmemo_plan(const struct vti_simmemo *m, bool fetches)
+{
+	return m->plans[fetches];
 }
 
 bool vti_simmemo_entry(const struct vti_simmemo *m, const struct vt_inorder *e, bool fetches,
@@ -371,12 +404,34 @@ static void set_run(const struct vti_simmemo *m, const struct vti_simentry *entr
 	set_units(m, r, base, done);
 }
 
+/* What the block asks is the same each time: false if it is not, or memory ran out. */
+static bool keeps_plan(struct vti_simmemo *m, bool fetches, const struct vti_simdone *done)
+{
+	struct vti_simask **plan = &m->plans[fetches];
+	uint32_t i, n = done->nevents;
+
+	if (!*plan) {
+		*plan = malloc((n + (size_t)1) * sizeof(**plan));
+		if (!*plan)
+			return false;
+		if (n)
+			memcpy(*plan, done->asks, n * sizeof(**plan));
+		m->nasks[fetches] = (uint16_t)n;
+		return true;
+	}
+	for (i = 0; i < n && i < m->nasks[fetches]; i++)
+		if ((*plan)[i].insn != done->asks[i].insn ||
+		    (*plan)[i].kind != done->asks[i].kind || (*plan)[i].nth != done->asks[i].nth)
+			return false;
+	return n == m->nasks[fetches];
+}
+
 void vti_simmemo_add(struct vti_simmemo *m, const struct vti_simentry *entry,
 		     const struct vti_simdone *done, struct vti_simrun *from, uint32_t at)
 {
 	struct vti_simrun *r, **list;
 
-	if (!is_short(m, entry, done->after))
+	if (!is_short(m, entry, done->after) || !keeps_plan(m, entry->fetches, done))
 		return;
 	r = make_run(m, done->nevents);
 	if (!r)

@@ -22,17 +22,24 @@ struct vti_simmemo;
 
 enum vti_simevent_kind { VTI_SIM_FETCH, VTI_SIM_LOAD, VTI_SIM_STORE };
 
-/* What a block asks of memory, in order. */
+/* When a block asks something of memory, and what it is told. */
 struct vti_simevent {
-	uint16_t insn;
 	uint16_t cycle; /* from the beginning; not of fetches */
 	/*
 	 * What it waits: cycles, or of a fetch, the cycle before which nothing is issued; 0 if
 	 * nothing was to be issued so early.
 	 */
 	uint16_t answer;
-	uint8_t kind;
-	uint8_t nth; /* of the instruction's loads or stores */
+};
+
+/* What it asks, each time it runs, but for the first fetch: which of these that is. */
+struct vti_simask {
+	const struct vt_sim_access *access; /* the instruction's only one; NULL: not so */
+	uint16_t insn;
+	uint16_t offset; /* of a fetch: from the block's first byte */
+	uint8_t length;	 /* likewise, bytes */
+	uint8_t kind;	 /* enum vti_simevent_kind */
+	uint8_t nth;	 /* of the instruction's loads or stores */
 };
 
 /* The state that a block finds. */
@@ -90,6 +97,21 @@ struct vti_simmemo *vti_simmemo_new(const struct vt_core *core, const struct vt_
 				    uint32_t n);
 void vti_simmemo_free(struct vti_simmemo *m);
 
+/* What is looked at of a block's first and last instructions whenever it runs. */
+struct vti_simends {
+	uint64_t addr; /* of the first */
+	uint64_t last; /* of the last, */
+	uint64_t fall; /* of what is behind it, */
+	uint64_t target;
+	uint32_t flags;
+	uint8_t length; /* of the first, at least 1 */
+};
+
+const struct vti_simends *vti_simmemo_ends(const struct vti_simmemo *m);
+
+/* What it asks of memory in order, as many as the runs that fetch (or not) at first have events. */
+const struct vti_simask *vti_simmemo_plan(const struct vti_simmemo *m, bool fetches);
+
 /* Asks the host's memory for what finding a run takes. */
 void vti_simmemo_expect(const struct vti_simmemo *m);
 
@@ -113,6 +135,7 @@ struct vti_simdone {
 	const struct vt_inorder *after;
 	const uint64_t *issued;
 	const struct vti_simevent *events;
+	const struct vti_simask *asks; /* as many */
 	uint32_t nevents;
 };
 
