@@ -507,14 +507,19 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 		.line_entries = calloc(n, sizeof(double)),
 		.page_entries = calloc(n, sizeof(double)),
 		.data_pages = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(double)),
+		.stretches =
+			calloc(in->flow->cfg->ninsns / VTI_STRETCH + 1, sizeof(struct vti_stretch)),
+		.undisturbed = calloc((size_t)in->flow->cfg->ninsns + 1, sizeof(bool)),
 		.sought = calloc(n, sizeof(uint64_t)),
 		.queue = calloc(VTI_CULPRIT_QUEUE, sizeof(uint32_t)),
 	};
-	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->sought || !c->queue)
+	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->stretches ||
+	    !c->undisturbed || !c->sought || !c->queue)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory");
 	for (i = 0; i < c->cfg->ninsns; i++)
 		c->data_pages[i] = INFINITY;
 	vti_culprit_units(c);
+	vti_culprit_stretches(c);
 	vti_culprit_stack(c);
 	vti_culprit_neighbours(c);
 	return vti_culprit_regions(c, err);
@@ -525,6 +530,8 @@ void vti_culprit_fini(struct vti_culprit *c)
 	free(c->line_entries);
 	free(c->page_entries);
 	free(c->data_pages);
+	free(c->stretches);
+	free(c->undisturbed);
 	free(c->sought);
 	free(c->queue);
 }

@@ -63,9 +63,13 @@ static double at_most(double n)
 	return n + 2 * sqrt(n) + 4;
 }
 
-/* How far behind the instruction samples of its events are looked for, in cycles and blocks. */
+/*
+ * How far behind the instruction samples of its events are looked for, in cycles and blocks; and in
+ * instructions, for a block may have any number of them that take no time.
+ */
 #define BEHIND	   2
 #define MAX_BLOCKS 12
+#define MAX_INSNS  4096
 
 struct ahead {
 	const struct vti_culprit *c;
@@ -85,7 +89,7 @@ static double go_on(struct ahead *a, uint32_t insn, uint32_t block, double time)
 
 		a->samples += (double)in->samples[a->event];
 		time += in->cycles > 0 ? in->cycles : 0;
-		if (time > a->cycles && i > insn)
+		if ((time > a->cycles && i > insn) || i - insn == MAX_INSNS)
 			return INFINITY;
 	}
 	return time;

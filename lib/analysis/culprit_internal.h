@@ -9,6 +9,15 @@
 /* So many blocks are looked at for one instruction, one that is looked at again counted twice. */
 #define VTI_CULPRIT_QUEUE 48
 
+/* So many instructions are skipped at a time where they do not matter: blocks may be long. */
+#define VTI_STRETCH 128
+
+struct vti_stretch {
+	uint64_t touched; /* registers that a search for definitions stops at */
+	uint32_t slots;	  /* micro-operations */
+	bool calls;
+};
+
 /* What the rules look at. */
 struct vti_culprit {
 	const struct vt_culprit_input *in;
@@ -34,8 +43,10 @@ struct vti_culprit {
 		uint8_t op_class;
 	} longs[VTI_LONGS];
 	uint32_t nlongs;
-	uint64_t *sought; /* by block; scratch of vti_culprit_reach() */
-	uint32_t *queue;  /* VTI_CULPRIT_QUEUE blocks; scratch */
+	struct vti_stretch *stretches; /* by instruction / VTI_STRETCH */
+	bool *undisturbed; /* by instruction: in order, those before it are as in the schedule */
+	uint64_t *sought;  /* by block; scratch of vti_culprit_reach() */
+	uint32_t *queue;   /* VTI_CULPRIT_QUEUE blocks; scratch */
 };
 
 /* 0 or -VT_E_NOMEM; vti_culprit_fini() in either case. */
@@ -55,8 +66,11 @@ void vti_culprit_neighbours(struct vti_culprit *c);
 void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t nbody,
 			   double entries);
 
-/* Fills longs. */
+/* Fills longs and undisturbed. */
 void vti_culprit_units(struct vti_culprit *c);
+
+/* Fills stretches. */
+void vti_culprit_stretches(struct vti_culprit *c);
 
 /* How control may arrive at an instruction. */
 enum vti_arrival {

@@ -117,6 +117,22 @@ static void define(struct vti_definers *d, uint32_t insn, uint32_t slots)
 /* What a procedure gives back in registers (System V ABI): rax, rdx, xmm0, xmm1. */
 #define RESULTS (UINT64_C(1) << VT_REG_AX | UINT64_C(1) << VT_REG_DX | UINT64_C(3) << VT_REG_VECTOR)
 
+void vti_culprit_stretches(struct vti_culprit *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->cfg->ninsns; i++) {
+		struct vti_stretch *s = &c->stretches[i / VTI_STRETCH];
+		const struct vt_mop *op = &c->ops[i];
+
+		s->touched |= op->writes;
+		if (c->core->order == VT_IN_ORDER)
+			s->touched |= op->reads | op->address_reads;
+		s->slots += op->nuops;
+		s->calls |= (op->flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) != 0;
+	}
+}
+
 /*
  * Goes back through instructions [first, end) in search of `regs`; returns those that none of them
  * defines or waits for.  *slots counts micro-operations up to the stalled one.
@@ -129,8 +145,15 @@ static uint64_t search(const struct vti_stalled *st, uint32_t first, uint32_t en
 	uint32_t i;
 
 	for (i = end; i > first && regs; i--) {
+		const struct vti_stretch *s = &c->stretches[(i - 1) / VTI_STRETCH];
 		const struct vt_mop *op = &c->ops[i - 1];
 
+		if (i % VTI_STRETCH == 0 && i - first >= VTI_STRETCH && !s->calls &&
+		    !(s->touched & regs)) {
+			*slots += s->slots;
+			i -= VTI_STRETCH - 1;
+			continue;
+		}
 		if (op->flags & (VT_FACT_CALL | VT_FACT_SYSCALL)) {
 			/*
 			 * Saved registers are loaded before the return is, which waits for its

@@ -13,8 +13,9 @@
  * no loops merely give poor bounds.
  */
 
-/* A procedure with more loops than this is not worth the time. */
+/* A procedure with more loops than this, or more instructions in them, is not worth the time. */
 #define MAX_LOOPS 4000
+#define MAX_INSNS 16000000
 
 struct regions {
 	struct vti_culprit *c;
@@ -28,6 +29,7 @@ struct regions {
 	uint16_t *sets; /* by set of the cache: lines of the loop in it */
 	uint32_t nsets;
 	uint32_t loops;
+	uint64_t insns; /* in loops, all together */
 };
 
 static bool calls(const struct vti_culprit *c, uint32_t block)
@@ -155,7 +157,10 @@ static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 	if (r->loops >= MAX_LOOPS || !gather(r, head, tail))
 		return;
 	n = entries(r);
-	vti_culprit_take_loop(c, r->body, r->nbody, n);
+	for (at = 0; at < r->nbody; at++)
+		r->insns += c->cfg->blocks[r->body[at]].ninsns;
+	if (r->insns <= MAX_INSNS)
+		vti_culprit_take_loop(c, r->body, r->nbody, n);
 	lines = r->nsets && fits(r, &m->icache);
 	pages = m->itlb.entries && m->itlb.page && pages_fit(r, &m->itlb);
 	for (at = 0; at < r->nbody; at++) {

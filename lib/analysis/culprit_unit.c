@@ -93,14 +93,34 @@ static void note_long(struct vti_culprit *c, const struct vt_uop *u)
 	c->nlongs = i + 1;
 }
 
+/*
+ * Whether the instructions before this one have been issued as in the schedule: then so is it. What
+ * was before the last of them that waited for two cycles does not matter any more.
+ */
+static bool is_undisturbed(const struct vti_culprit *c, uint32_t insn)
+{
+	const struct vt_culprit_insn *in;
+	double head;
+
+	if (insn == c->cfg->blocks[c->block[insn]].insn)
+		return false;
+	in = &c->in->insns[insn - 1];
+	head = (double)c->costs[insn - 1].head;
+	if (!(fabs(in->cycles - head) < 0.02) || (c->ops[insn - 1].flags & VT_FACT_CALL))
+		return false;
+	return head >= 2 || c->undisturbed[insn - 1];
+}
+
 void vti_culprit_units(struct vti_culprit *c)
 {
 	uint32_t i, k;
 
-	for (i = 0; i < c->cfg->ninsns; i++)
+	for (i = 0; i < c->cfg->ninsns; i++) {
 		for (k = 0; k < c->ops[i].nuops && k < VT_MOP_UOPS; k++)
 			if (c->ops[i].uops[k].busy > 1)
 				note_long(c, &c->ops[i].uops[k]);
+		c->undisturbed[i] = is_undisturbed(c, i);
+	}
 }
 
 /* Whether see_user() can find anything at all: most code has nothing that occupies a unit. */
@@ -152,35 +172,13 @@ void vti_rule_divider(const struct vti_stalled *st, struct vti_suspect *s)
 }
 
 /*
- * Whether the instructions before this one have been issued as in the schedule: then so is it. What
- * was before the last of them that waited for two cycles does not matter any more.
- */
-static bool undisturbed(const struct vti_stalled *st)
-{
-	const struct vti_culprit *c = st->c;
-	const struct vt_cfg_block *b = &c->cfg->blocks[c->block[st->insn]];
-	uint32_t i;
-
-	for (i = st->insn; i > b->insn; i--) {
-		const struct vt_culprit_insn *in = &c->in->insns[i - 1];
-		double head = (double)c->costs[i - 1].head;
-
-		if (!(fabs(in->cycles - head) < 0.02) || (c->ops[i - 1].flags & VT_FACT_CALL))
-			return false;
-		if (head >= 2)
-			return true;
-	}
-	return false;
-}
-
-/*
  * A group of instructions that are issued together ends elsewhere than in the schedule if something
  * before has stalled, or control came another way: who finds no slot or unit left waits for the
  * next cycle.  Who begins a cycle in the schedule anyway finds all of them free.
  */
 static double next_cycle(const struct vti_stalled *st)
 {
-	if (st->c->core->order != VT_IN_ORDER || undisturbed(st))
+	if (st->c->core->order != VT_IN_ORDER || st->c->undisturbed[st->insn])
 		return 0;
 	return fmax(0, 1 - scheduled(st));
 }

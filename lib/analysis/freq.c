@@ -38,7 +38,8 @@ static int prepare(struct vti_freqwork *w, struct vt_error *err)
 	w->blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*w->blocks));
 	w->edges = calloc((size_t)w->g->nedges + 1, sizeof(*w->edges));
 	w->seen = calloc((size_t)w->in->flow->classes->count + 1, sizeof(struct vti_freq_seen *));
-	if (!w->classes || !w->blocks || !w->edges || !w->seen)
+	w->left = calloc((size_t)w->g->nblocks + 1, sizeof(*w->left));
+	if (!w->classes || !w->blocks || !w->edges || !w->seen || !w->left)
 		return vt_error_nomem(err);
 	for (i = 0; i < w->g->ninsns; i++) {
 		samples += (double)w->in->samples[i];
@@ -56,6 +57,7 @@ static void end(struct vti_freqwork *w)
 	free(w->classes);
 	free(w->blocks);
 	free(w->edges);
+	free(w->left);
 }
 
 /* ---- results ---- */
@@ -211,8 +213,10 @@ static int weigh(struct vti_freqwork *w, struct vt_error *err)
 
 	if (!edges)
 		return vt_error_nomem(err);
-	for (i = 0; i < w->g->nedges; i++)
+	for (i = 0; i < w->g->nedges; i++) {
 		edges[i] = w->edges[i].f;
+		w->left[w->g->edges[i].from] += edges[i];
+	}
 	code = vt_procflow_weigh(w->in->flow, w->in->core, edges, err);
 	free(edges);
 	return code;

@@ -37,6 +37,7 @@ struct vti_freqwork {
 	struct vti_freq_seen **seen;  /* by class; NULL: nothing */
 	struct vti_estimate *blocks;  /* results */
 	struct vti_estimate *edges;
+	double *left; /* by block: how often it was left, as far as that has been found so far */
 };
 
 /* An issue point, or a stretch of instructions that ends in one: its time, and at best. */

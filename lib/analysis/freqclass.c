@@ -73,14 +73,12 @@ static double mispredicts(const struct vti_freqwork *w, uint32_t block)
 {
 	const struct vt_cfg_block *b = &w->g->blocks[block];
 	double all = 0, missed = 0;
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < b->nin; i++) {
 		uint32_t in = w->g->in[b->in + i], from = w->g->edges[in].from;
-		double f = w->edges[in].f, out = 0;
+		double f = w->edges[in].f, out = w->left[from];
 
-		for (k = 0; k < w->g->blocks[from].nout; k++)
-			out += w->edges[w->g->blocks[from].out + k].f;
 		all += f;
 		if (from >= VT_CFG_FIRST && out > 0)
 			missed += f * (1 - f / out);

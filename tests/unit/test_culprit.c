@@ -15,7 +15,7 @@
 #include "machine/schedule.h"
 
 #define START 0x401000
-#define MAX   64
+#define MAX   420
 #define EACH  1000.0 /* executions */
 
 static struct vt_error err;
@@ -428,14 +428,44 @@ static void test_names(void **state)
 	assert_int_equal(vt_culprit_event_of("branch-misses2"), VT_NCULPRIT_EVENTS);
 }
 
+/* What is waited for is many instructions before, none of which has anything to do with it. */
+static void test_long_block(void **state)
+{
+	static const uint8_t load[] = {0x48, 0x8b, 0x07};	     /* mov (%rdi),%rax */
+	static const uint8_t use[] = {0x48, 0x8d, 0x58, 0x01, 0xc3}; /* lea 1(%rax),%rbx; ret */
+	const size_t end = 400;
+	uint8_t code[MAX];
+	size_t by;
+
+	(void)state;
+	/* The load; or a pop %rax anywhere behind it. */
+	for (by = 0; by < 280; by = by ? by + 1 : 110) {
+		const struct vt_culprit_stall *s;
+		struct proc *p;
+
+		memset(code, 0x90, end);
+		memcpy(code, load, sizeof(load));
+		memcpy(code + end, use, sizeof(use));
+		if (by)
+			code[by] = 0x58;
+		p = make("alpha21164", code, end + sizeof(use));
+		stall(p, end, 40);
+		s = find(p, end, VT_STALL_DCACHE);
+		assert_non_null(s);
+		assert_int_equal(s->nguilty, 1);
+		assert_int_equal(s->guilty[0], at(p, by));
+		drop(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),	 cmocka_unit_test(test_store),
-		cmocka_unit_test(test_events),	 cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_measured), cmocka_unit_test(test_fetch),
-		cmocka_unit_test(test_resident), cmocka_unit_test(test_units),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_load),   cmocka_unit_test(test_long_block),
+		cmocka_unit_test(test_store),  cmocka_unit_test(test_events),
+		cmocka_unit_test(test_shares), cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_fetch),  cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_units),  cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
