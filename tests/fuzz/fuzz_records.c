@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is read of frequencies, edges and stalls, and of a database's profiles.  An input begins
- * with a zero byte and goes on with a packed profile, or it is a sequence of records, made straight
- * into a block as a reader would give it: a byte for the kind, and for each field a byte that says
- * how many more bytes it has (0 to 8, beyond that it is that byte less 9); arrays begin with their
- * length.
+ * What is read of frequencies, edges and stalls, of branch stacks and counts, and of a database's
+ * profiles.  An input begins with a zero byte and goes on with a packed profile, or it is a
+ * sequence of records, made straight into a block as a reader would give it: a byte for the kind,
+ * and for each field a byte that says how many more bytes it has (0 to 8, beyond that it is that
+ * byte less 9); arrays and texts begin with their length.  A first byte of 192 and
+ * more has executions counted and compared, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cyclesum.h"
+#include "analysis/freqcompare.h"
 #include "analysis/freqprofile.h"
+#include "analysis/stackcount.h"
 #include "base/bytes.h"
 #include "formats/db/places.h"
 #include "stream/schema.h"
@@ -18,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MAX_FIELDS 16
+#define MAX_FIELDS 40
 #define MAX_ARRAY  32
 
 static void check(bool good, const char *what)
@@ -60,13 +64,66 @@ static void profile(const uint8_t *data, size_t size)
 
 /* ---- records ---- */
 
-static int feed(struct vt_freqprofile *p, struct vt_cursor *c, const struct vt_schema *schema,
+/* All that reads them. */
+struct readers {
+	struct vt_images *images;
+	struct vt_freqprofile *freqs;
+	struct vt_profile *profile;
+	struct vt_flowcount *counts; /* NULL: takes too long for most inputs */
+	struct vt_stackcount *stacks;
+};
+
+static void readers_init(struct readers *r, bool counts)
+{
+	const struct vt_images_options o = {0};
+	struct vt_error err;
+
+	r->images = vt_images_new(&o, &err);
+	r->freqs = vt_freqprofile_new();
+	r->profile = vt_profile_new(NULL);
+	r->counts = counts ? vt_flowcount_new() : NULL;
+	r->stacks = vt_stackcount_new();
+	check(r->images && r->freqs && r->profile && !r->counts == !counts && r->stacks,
+	      "no memory");
+}
+
+static void readers_fini(struct readers *r)
+{
+	vt_images_free(r->images);
+	vt_freqprofile_free(r->freqs);
+	vt_profile_free(r->profile);
+	vt_flowcount_free(r->counts);
+	vt_stackcount_free(r->stacks);
+}
+
+/* A record of frequencies that cannot be ends all. */
+static int give(const struct readers *r, const struct vt_record *rec, struct vt_error *err)
+{
+	if (rec->kind == VT_IMAGE)
+		vt_images_feed(r->images, rec, err);
+	check(vt_stackcount_feed(r->stacks, rec, err) != -VT_E_NOMEM, "no memory");
+	if (r->counts)
+		check(vt_flowcount_feed(r->counts, rec, err) != -VT_E_NOMEM, "no memory");
+	check(vt_profile_feed(r->profile, rec->block, rec->row, 1, err) != -VT_E_NOMEM,
+	      "no memory");
+	return vt_freqprofile_feed(r->freqs, rec, err);
+}
+
+static unsigned kind_of(uint8_t n)
+{
+	static const unsigned estimates[] = {VT_FREQ, VT_EDGE, VT_STALL};
+	static const unsigned others[] = {VT_SAMPLE, VT_EVENT, VT_IMAGE, VT_MAP, VT_COUNT};
+
+	return n < 128 ? estimates[n % 3] : others[n % 5];
+}
+
+static int feed(const struct readers *r, struct vt_cursor *c, const struct vt_schema *schema,
 		struct vt_error *err)
 {
-	static const unsigned kinds[] = {VT_FREQ, VT_EDGE, VT_STALL};
-	unsigned kind = kinds[vt_cursor_u8(c) % 3];
+	unsigned kind = kind_of(vt_cursor_u8(c));
 	struct vt_column columns[MAX_FIELDS];
 	uint64_t numbers[MAX_FIELDS], words[MAX_FIELDS][MAX_ARRAY];
+	uint8_t bytes[MAX_FIELDS][MAX_ARRAY];
 	uint32_t off[MAX_FIELDS][2], f, i;
 	struct vt_block block = {.kind = kind,
 				 .nrecords = 1,
@@ -79,19 +136,25 @@ static int feed(struct vt_freqprofile *p, struct vt_cursor *c, const struct vt_s
 	memset(off, 0, sizeof(off));
 	check(block.ncolumns <= MAX_FIELDS, "too many fields");
 	for (f = 0; f < block.ncolumns; f++) {
+		char type = block.desc->fields[f].type;
+		bool text = type == VT_TYPE_S || type == VT_TYPE_B;
+
 		columns[f].v = &numbers[f];
 		columns[f].off = off[f];
 		columns[f].words = words[f];
+		columns[f].bytes = bytes[f];
 		numbers[f] = 0;
-		if (block.desc->fields[f].type != VT_TYPE_A) {
+		if (type != VT_TYPE_A && !text) {
 			numbers[f] = fuzz_number(c);
 			continue;
 		}
 		off[f][1] = vt_cursor_u8(c) % (MAX_ARRAY + 1);
-		for (i = 0; i < off[f][1]; i++)
+		for (i = 0; i < off[f][1] && text; i++)
+			bytes[f][i] = vt_cursor_u8(c);
+		for (i = 0; i < off[f][1] && !text; i++)
 			words[f][i] = fuzz_number(c);
 	}
-	return vt_freqprofile_feed(p, &rec, err);
+	return give(r, &rec, err);
 }
 
 static void look_up(const struct vt_freqprofile *p, uint32_t image)
@@ -121,22 +184,70 @@ static void look_up(const struct vt_freqprofile *p, uint32_t image)
 		check(freqs[i].offset >= 3 && freqs[i].offset < 9, "not in the range");
 }
 
+/* Links of any range, also of one that ends before it begins. */
+static void look_up_links(const struct vt_stackcount *c, uint32_t image, uint64_t start,
+			  uint64_t end)
+{
+	const struct vt_stackcount_event *e = vt_stackcount_most(c);
+	const struct vt_stackcount_link *l;
+	size_t i, n;
+	int runs;
+
+	for (runs = 0; e && runs < 2; runs++) {
+		l = vt_stackcount_links(c, e->id, image, 0, runs, start, end, &n);
+		for (i = 0; i < n; i++) {
+			check(l[i].from >= start && l[i].from < end, "not in the range");
+			check(l[i].stacks > 0 && l[i].count >= 0, "in no stack");
+		}
+	}
+}
+
+/* Of what the records say, compared with what they say themselves. */
+static void compare(const struct readers *r)
+{
+	const struct vt_freqcompare_input in = {.estimate = r->freqs,
+						.samples = r->profile,
+						.images = r->images,
+						.truth = r->counts,
+						.truth_images = r->images,
+						.fit = true};
+	struct vt_freqcompare out;
+	struct vt_cyclesum sum = {0};
+	struct vt_error err;
+	size_t i;
+
+	if (r->counts) {
+		check(vt_flowcount_finish(r->counts, r->profile, &err) == 0, "no end");
+		check(vt_freqcompare(&in, &out, &err) == 0, "no comparison");
+	}
+	for (i = 0; i < vt_images_count(r->images); i++)
+		vt_cyclesum_add(&sum, r->freqs, vt_images_at(r->images, i)->id, 0, UINT64_MAX);
+}
+
 static void records(const uint8_t *data, size_t size)
 {
 	struct vt_cursor c = vt_cursor_make(data, size, false);
-	struct vt_freqprofile *p = vt_freqprofile_new();
 	struct vt_schema schema;
 	struct vt_error err;
+	struct readers r;
 	uint32_t image;
 
-	check(p && vt_schema_init(&schema, &err) == 0, "no memory");
-	while (vt_cursor_left(&c) && feed(p, &c, &schema, &err) >= 0)
+	readers_init(&r, size && data[0] >= 192);
+	check(vt_schema_init(&schema, &err) == 0, "no memory");
+	while (vt_cursor_left(&c) && feed(&r, &c, &schema, &err) >= 0)
 		;
-	check(vt_freqprofile_finish(p, &err) == 0, "no end");
-	for (image = 0; image < 4; image++)
-		look_up(p, image);
+	check(vt_freqprofile_finish(r.freqs, &err) == 0, "no end");
+	check(vt_profile_finish(r.profile, &err) == 0, "no end");
+	check(vt_stackcount_finish(r.stacks, &err) == 0, "no end");
+	for (image = 0; image < 4; image++) {
+		look_up(r.freqs, image);
+		look_up_links(r.stacks, image, 0, UINT64_MAX);
+		look_up_links(r.stacks, image, 0x20, 0x10);
+		look_up_links(r.stacks, image, UINT64_MAX - 0x10, 0x10);
+	}
+	compare(&r);
 	vt_schema_fini(&schema);
-	vt_freqprofile_free(p);
+	readers_fini(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -33,11 +33,35 @@ def number(v):
     return bytes([size]) + v.to_bytes(size, "big")
 
 
+def field(v):
+    if isinstance(v, bytes):
+        return bytes([len(v)]) + v
+    if isinstance(v, list):
+        return bytes([len(v)]) + b"".join(number(x) for x in v)
+    return number(v)
+
+
+# FREQ, EDGE, STALL; SAMPLE, EVENT, IMAGE, MAP, COUNT.  A first byte of zero would be a profile.
+KINDS = (3, 4, 5, 130, 131, 132, 133, 134)
+
+
 def record(kind, *fields):
-    # A first byte of zero would be a profile.
-    return bytes([kind + 3]) + b"".join(
-        bytes([len(v)]) + b"".join(number(x) for x in v) if isinstance(v, list) else number(v)
-        for v in fields)
+    return bytes([KINDS[kind]]) + b"".join(field(v) for v in fields)
+
+
+def stacks(timed):
+    """An image of code, and branch stacks in it: newest branch first."""
+    event = [1, b"cycles", 0, b"cycles"] + [0] * 4 + [1000] + [0] * 5 + [8] + [0] * 3
+    out = record(4, *event) + record(5, 1, 0, b"/x", b"", 62)
+    out += record(6, 0, 5, 5, 0x10000, 0x1000, 0, 1, 5, *[0] * 6)
+    for n in range(2, 6):
+        branches = [(0x10020, 0x10010, 5), (0x10030, 0x10018, 9), (0x10040, 0x10010, 7)] * 2
+        lists = [[b[i] << (4 if i == 2 else 0) for b in branches[:n]] for i in range(3)]
+        if not timed:
+            lists[2] = []
+        out += record(3, 0, 5, 5, 0, 1, 0x10020, 1000, 2, 0x901, *[0] * 12, [], 0, [], 0, [], b"", 0,
+                      *lists, [], 0, [], b"", b"")
+    return out
 
 
 def varint(v):
@@ -66,14 +90,25 @@ def core(path):
     return "".join(" ".join(words) + "\n" for words in lines if words).encode()
 
 
+def cycles():
+    hows = (0x04, 0x15, 0x26, 0x3c, 0x1c)
+    for how, (name, code) in zip(hows, CODE.items()):
+        yield name, (bytes([how, len(code) - 1]) + code +
+                     bytes((37 * i + 0x51) & 255 for i in range(24)))
+    # And what more is known: of stacks, with and without a unit; exact; of callers; nonsense.
+    for how, what in zip(hows, (1, 0x2b, 0x24, 0x28, 0x30)):
+        name, code = list(CODE.items())[what % 4]
+        yield f"{name}-{what}", (bytes([how | 0x80, len(code) - 1]) + code +
+                                 bytes((37 * i + 0x51) & 255 for i in range(12)) +
+                                 bytes([what]) + bytes((91 * i + 7) & 255 for i in range(60)))
+
+
 def corpora(cores):
     codes = list(CODE.values())
     yield "fuzz_core", {
         os.path.splitext(os.path.basename(path))[0]: core(path) + b"\0" + codes[i % len(codes)]
         for i, path in enumerate(cores)}
-    yield "fuzz_cycles", {
-        name: bytes([how, len(code) - 1]) + code + bytes((37 * i + 0x51) & 255 for i in range(24))
-        for how, (name, code) in zip((0x04, 0x15, 0x26, 0x3c, 0x1c), CODE.items())}
+    yield "fuzz_cycles", dict(cycles())
     freqs = [record(0, i & 1, 0x1000 + 4 * i, 0, 50, 50000, 1000.0, 900.0, 1100.0, 2.5, 1.0, 3, 4)
              for i in range(8)]
     edges = [record(1, i & 1, 0x1000 + 4 * i, 0x1000, 900.0, 0.0, float("inf"), 2, 4)
@@ -85,6 +120,10 @@ def corpora(cores):
     yield "fuzz_records", {
         "freqs": b"".join(freqs),
         "mixed": b"".join(x for three in zip(stalls, edges, freqs) for x in three),
+        "stacks": stacks(True) + stacks(False),
+        # A greater first byte: executions are counted, too.
+        "counts": b"\xe2" + stacks(True)[1:] + b"".join(
+            record(7, 1, 0x10 + i, 1, i, 1000 * i) for i in range(8)) + freqs[3],
         "no-culprits": record(2, 1, 0x1000, 1, 0.0, 5.0, [], 1),
         "odd-numbers": record(0, 1, 2, 3, 4, 5, float("nan"), -1.0, 2.0) + freqs[0],
         "places": b"\0" + profile(62000, places[:20]),
