@@ -234,34 +234,37 @@ static uint32_t meeting(const struct simplex *s, uint32_t a, uint32_t b)
 	return a;
 }
 
-static int64_t bargain(const struct simplex *s, const struct edge *e)
-{
-	return e->side * (e->cost + s->price[e->from] - s->price[e->to]);
-}
-
 /* The best bargain of some edges, the search going on where it ended last; NONE if there is none.
  */
 static uint32_t find_bargain(struct simplex *s, size_t block)
 {
+	const struct edge *edges = s->edges;
+	const int64_t *price = s->price;
+	size_t at = s->scan, left = block, n = s->nedges, end;
 	uint32_t best = NONE;
 	int64_t best_value = 0;
-	size_t left = block;
-	size_t n;
 
-	for (n = 0; n < s->nedges; n++) {
-		int64_t value = bargain(s, &s->edges[s->scan]);
+	while (n) {
+		end = s->nedges - at < left ? s->nedges : at + left;
+		if (end - at > n)
+			end = at + n;
+		left -= end - at;
+		n -= end - at;
+		for (; at < end; at++) {
+			const struct edge *e = &edges[at];
+			int64_t value = e->side * (e->cost + price[e->from] - price[e->to]);
 
-		if (value < best_value) {
-			best_value = value;
-			best = (uint32_t)s->scan;
+			if (value < best_value) {
+				best_value = value;
+				best = (uint32_t)at;
+			}
 		}
-		s->scan = s->scan + 1 < s->nedges ? s->scan + 1 : 0;
-		if (--left == 0) {
-			if (best != NONE)
-				return best;
-			left = block;
-		}
+		at = at < s->nedges ? at : 0;
+		if (!left && best != NONE)
+			break;
+		left = left ? left : block;
 	}
+	s->scan = at;
 	return best;
 }
 
