@@ -244,9 +244,9 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 			s->cap = g->blocks[b].ninsns;
 	s->cap = (s->cap + s->warm + 1) * (RETURNS + REPEATS);
 	vt_core_op(m, ret, sizeof(ret), &s->ret);
-	s->path = calloc(s->cap, sizeof(*s->path));
-	s->ops = calloc(s->cap, sizeof(const struct vt_mop *));
-	s->costs = calloc(s->cap, sizeof(*s->costs));
+	s->path = malloc(s->cap * sizeof(*s->path));
+	s->ops = malloc(s->cap * sizeof(const struct vt_mop *));
+	s->costs = malloc(s->cap * sizeof(*s->costs));
 	if (m->order == VT_OUT_OF_ORDER)
 		s->ooo = vt_ooo_new(m, NULL);
 	return s->path && s->ops && s->costs ? 0 : no_memory(err);
