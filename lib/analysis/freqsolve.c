@@ -125,12 +125,13 @@ static int add_deep(struct solver *s, const struct place *p, const struct vti_es
 {
 	double top = fmax(e->f - corners[NCORNERS - 1] * e->sigma, 0);
 	double points = fmax(e->points, 0.3);
+	double part = e->f;
 	int k, code = 0;
 
-	for (k = 1; k <= HALVINGS && code == 0; k++) {
+	for (k = 1; k <= HALVINGS && code == 0; k++, part /= 2) {
 		bool last = k == HALVINGS;
-		double high = fmin(ldexp(e->f, 1 - k), top);
-		double low = last ? 0 : fmin(ldexp(e->f, -k), top);
+		double high = fmin(part, top);
+		double low = last ? 0 : fmin(part / 2, top);
 		double cost = last ? NEVER_COST * points
 				   : vti_freq_unlikely(s->w, p->class_, low) -
 					      vti_freq_unlikely(s->w, p->class_, high);
