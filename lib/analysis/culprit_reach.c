@@ -177,7 +177,7 @@ void vti_culprit_reach(const struct vti_stalled *st, uint64_t regs, struct vti_d
 {
 	const struct vti_culprit *c = st->c;
 	uint32_t block = c->block[st->insn], at, i, n = 0;
-	uint32_t slots[VTI_CULPRIT_QUEUE] = {0}, far = 0;
+	uint32_t slots[VTI_CULPRIT_QUEUE], far = 0;
 
 	memset(d, 0, sizeof(*d));
 	regs = search(st, c->cfg->blocks[block].insn, st->insn, regs, &far, d);

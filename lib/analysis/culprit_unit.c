@@ -130,8 +130,9 @@ static bool can_wait(const struct vti_stalled *st, uint32_t classes)
 	const struct vt_mop *op = stalled_op(st);
 	uint32_t i;
 
-	for (i = 0; i < VT_NOPCLASSES; i++)
-		if ((classes & BIT(i)) && c->core->classes[i].busy > 1 && vti_mop_has(op, BIT(i)))
+	for (i = 0; i < op->nuops && i < VT_MOP_UOPS; i++)
+		if ((classes & BIT(op->uops[i].op_class)) &&
+		    c->core->classes[op->uops[i].op_class].busy > 1)
 			return true;
 	for (i = 0; i < c->nlongs && i < VTI_LONGS; i++)
 		if ((classes & BIT(c->longs[i].op_class)) && may_block(op, c->longs[i].units))
@@ -147,12 +148,13 @@ static bool can_wait(const struct vti_stalled *st, uint32_t classes)
 static void busy_unit(const struct vti_stalled *st, uint32_t classes, struct vti_suspect *s)
 {
 	struct busy x = {.st = st, .s = s, .classes = classes};
+	bool waits = can_wait(st, classes);
 	unsigned i, longest = 1;
 
-	for (i = 0; i < VT_NOPCLASSES; i++)
+	for (i = 0; i < VT_NOPCLASSES && waits; i++)
 		if ((classes & BIT(i)) && st->c->core->classes[i].busy > longest)
 			longest = st->c->core->classes[i].busy;
-	if (longest > 1 && can_wait(st, classes))
+	if (longest > 1)
 		vti_culprit_back(st, longest * (unsigned)width(st), see_user, &x);
 	s->bound = st->executions * fmax(0, x.most - scheduled(st));
 }
