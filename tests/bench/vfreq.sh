@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Processor seconds that vfreq and vculprit take for samples on every procedure of some 26 MB of
-# executables (BENCH_FILES), for a machine that issues in order and one that does not.
+# executables (BENCH_FILES), for a machine that issues in order and one that does not.  What goes
+# from one to the other is not compressed, as in a pipe.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,8 +24,8 @@ done
 "$build/tests/tools/count_all" "${files[@]}" >"$dir/all.vt" 2>"$dir/all.txt"
 echo "vfreq: $(cat "$dir/all.txt") of code in $(cat "${files[@]}" | wc -c) bytes of executables"
 for cpu in alpha21164 skylake; do
-	"$here/cputime.py" vfreq --cpu $cpu -o "$dir/freq.vt" "$dir/all.vt" >"$dir/time1"
-	"$here/cputime.py" vculprit -o "$dir/culprit.vt" "$dir/freq.vt" >"$dir/time2"
+	"$here/cputime.py" vfreq --cpu $cpu --compress none -o "$dir/freq.vt" "$dir/all.vt" >"$dir/time1"
+	"$here/cputime.py" vculprit "$dir/freq.vt" >"$dir/time2"
 	printf 'vfreq | vculprit --cpu %-10s %6.2f + %.2f seconds\n' $cpu \
 		"$(cat "$dir/time1")" "$(cat "$dir/time2")"
 done
