@@ -450,6 +450,7 @@ static void many_pieces(void **state)
 /* Data that looks like code full of jumps is given up at some time. */
 static void many_jumps(void **state)
 {
+	static const uint8_t jump[6] = {0x48, 0x83, 0xc0, 1, 0xff, 0xe0}; /* add, jmp *%rax */
 	static uint8_t code[12000];
 	struct vt_rng rng;
 	struct vt_cfg *g;
@@ -460,7 +461,7 @@ static void many_jumps(void **state)
 	for (i = 0; i + 6 <= sizeof(code); i += 6) {
 		uint64_t target = vt_rng_below(&rng, sizeof(code) / 6) * 6 - i - 6;
 
-		memcpy(code + i, "\x48\x83\xc0\x01\xff\xe0", 6); /* add $1, %rax; jmp *%rax */
+		memcpy(code + i, jump, sizeof(jump));
 		if (vt_rng_below(&rng, 10) == 0)
 			continue;
 		code[i] = 0x0f; /* a conditional branch */
