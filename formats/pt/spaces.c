@@ -34,6 +34,7 @@ struct space {
 	struct mapping *pending; /* that it is to be made from */
 	size_t npending, pending_cap;
 	struct dump *dumps;
+	struct dump *past;   /* of programs that it ran before, whose code may still be looked at */
 	struct space *older; /* that had the same number */
 };
 
@@ -78,14 +79,28 @@ struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_co
 	return s;
 }
 
-static void drop_dumps(struct space *p)
+static void free_dumps(struct dump *d)
 {
-	struct dump *d, *other;
+	struct dump *other;
 
-	for (d = p->dumps; d; d = other) {
+	for (; d; d = other) {
 		other = d->other;
 		vti_pt_jit_close(&d->jit);
 		free(d);
+	}
+}
+
+/* Blocks made from them keep their bytes, and so do the code of forks and their blocks. */
+static void forget_dumps(struct space *p)
+{
+	struct dump **end = &p->past;
+
+	if (p->code) {
+		while (*end)
+			end = &(*end)->other;
+		*end = p->dumps;
+	} else {
+		free_dumps(p->dumps);
 	}
 	p->dumps = NULL;
 }
@@ -102,7 +117,8 @@ void vt_pt_spaces_free(struct vt_pt_spaces *s)
 		for (; p; p = older) {
 			older = p->older;
 			vt_pt_code_free(p->code);
-			drop_dumps(p);
+			free_dumps(p->dumps);
+			free_dumps(p->past);
 			free(p->pending);
 			free(p);
 		}
@@ -136,7 +152,7 @@ static struct space *get(struct vt_pt_spaces *s, int64_t pid, bool fresh, struct
 	}
 	/* Decoders may still hold the old one's code; without code it is of no more use. */
 	if (older && !older->code) {
-		drop_dumps(older);
+		free_dumps(older->dumps);
 		free(older->pending);
 		p->older = older->older;
 		free(older);
@@ -341,7 +357,7 @@ static int feed_thread(struct vt_pt_spaces *s, const struct vt_record *rec, stru
 		p = find(s, pid);
 		if (p) {
 			p->npending = 0;
-			drop_dumps(p);
+			forget_dumps(p);
 		}
 		if (p && p->code && vt_pt_code_remove(p->code, 0, UINT64_MAX, err) < 0)
 			return only_memory(-(int)err->code);

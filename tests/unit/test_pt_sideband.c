@@ -4,15 +4,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "formats/pt/block.h"
 #include "formats/pt/buffers.h"
 #include "formats/pt/jit.h"
 #include "formats/pt/overlap.h"
 #include "formats/pt/ptinfo.h"
+#include "formats/pt/spaces.h"
+#include "stream/kinds.h"
 
 /* A trace: a PSB with a TSC each 64 bytes, in between short TNT packets. */
 static size_t make_trace(uint8_t *out, size_t stretches)
@@ -226,6 +232,100 @@ static void test_jit_names(void **state)
 	assert_false(vti_pt_jit_named(""));
 }
 
+#define JIT_ADDR 0x1000
+#define PID	 5
+
+/* A dump of one function: a return. */
+static void write_dump(FILE *out)
+{
+	const uint32_t header[10] = {0x4a695444, 1, sizeof(header), 62, 0, PID};
+	/* JIT_CODE_LOAD: its size, time, pid and tid, vma, address, bytes of code, index */
+	const uint32_t load[14] = {0, 60, 0, 0, PID, PID, JIT_ADDR, 0, JIT_ADDR, 0, 2, 0, 1, 0};
+
+	assert_int_equal(fwrite(header, sizeof(header), 1, out), 1);
+	assert_int_equal(fwrite(load, sizeof(load), 1, out), 1);
+	assert_int_equal(fwrite("f\0\xc3\x90", 4, 1, out), 1);
+}
+
+/* The record of the columns that are given. */
+static void feed(struct vt_pt_spaces *s, struct vt_pt_files *f, uint32_t kind, const uint64_t *v,
+		 const char *path)
+{
+	const uint32_t off[2] = {0, path ? (uint32_t)strlen(path) : 0};
+	struct vt_column columns[16];
+	struct vt_block block = {.kind = kind, .nrecords = 1, .ncolumns = 16, .columns = columns};
+	struct vt_record rec = {.block = &block, .kind = kind};
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		columns[i] = (struct vt_column){v + i, 0, off, (const uint8_t *)path, NULL};
+	if (kind == VT_IMAGE) {
+		columns[VT_IMAGE_BUILDID].off = (const uint32_t[2]){0, 0};
+		assert_int_equal(vt_pt_files_image(f, &rec, &err), 0);
+	} else {
+		assert_int_equal(vt_pt_spaces_feed(s, &rec, &err), 0);
+	}
+}
+
+/* Another program of the process has other code where its predecessor had generated some. */
+static void test_jit_exec(void **state)
+{
+	static const struct vt_find_options find = {.symfs = NULL};
+	char dir[] = "/tmp/vt-sideband-XXXXXX", dump[64], other[64];
+	struct vt_pt_files *files = vt_pt_files_new(&find, NULL, NULL);
+	struct vt_pt_spaces *s = vt_pt_spaces_new(files, NULL, NULL, false);
+	uint64_t generation;
+	struct vt_pt_blocks *blocks = vt_pt_blocks_new(vt_pt_spaces_code(s, PID, &generation));
+	uint32_t a, b;
+	FILE *out;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(dump, sizeof(dump), "%s/jit-%d.dump", dir, PID);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	out = fopen(dump, "wb");
+	assert_non_null(out);
+	write_dump(out);
+	assert_int_equal(fclose(out), 0);
+	out = fopen(other, "wb");
+	assert_non_null(out);
+	assert_int_equal(fwrite("\x90\x90\xc3\x90", 4, 1, out), 1);
+	assert_int_equal(fclose(out), 0);
+	feed(s, files, VT_IMAGE, (uint64_t[16]){[VT_IMAGE_ID] = 1}, dump);
+	feed(s, files, VT_IMAGE, (uint64_t[16]){[VT_IMAGE_ID] = 2}, other);
+	feed(s, files, VT_MAP,
+	     (uint64_t[16]){[VT_MAP_PID] = PID,
+			    [VT_MAP_START] = 0x100000,
+			    [VT_MAP_LENGTH] = 4096,
+			    [VT_MAP_IMAGE] = 1,
+			    [VT_MAP_PROT] = 5},
+	     NULL);
+	vt_pt_spaces_jit_time(s, 1);
+	assert_non_null(vt_pt_spaces_code(s, PID, &generation));
+	assert_int_equal(vt_pt_blocks_at(blocks, JIT_ADDR, 64, &a), 0);
+	assert_int_equal(vt_pt_blocks_get(blocks, a)->insns, 1);
+	feed(s, files, VT_THREAD,
+	     (uint64_t[16]){[VT_THREAD_PID] = PID, [VT_THREAD_OP] = VT_OP_EXEC}, "");
+	feed(s, files, VT_MAP,
+	     (uint64_t[16]){[VT_MAP_PID] = PID,
+			    [VT_MAP_START] = JIT_ADDR,
+			    [VT_MAP_LENGTH] = 4096,
+			    [VT_MAP_IMAGE] = 2,
+			    [VT_MAP_PROT] = 5},
+	     NULL);
+	assert_int_equal(vt_pt_blocks_at(blocks, JIT_ADDR, 64, &b), 0);
+	assert_int_not_equal(a, b);
+	assert_int_equal(vt_pt_blocks_get(blocks, b)->insns, 3);
+	assert_int_equal(vt_pt_block_code(blocks, vt_pt_blocks_get(blocks, a))[0], 0xc3);
+	unlink(dump);
+	unlink(other);
+	rmdir(dir);
+	vt_pt_blocks_free(blocks);
+	vt_pt_spaces_free(s);
+	vt_pt_files_free(files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_buffers_large),
 		cmocka_unit_test(test_tsc),
 		cmocka_unit_test(test_jit_names),
+		cmocka_unit_test(test_jit_exec),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
