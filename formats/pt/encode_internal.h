@@ -138,6 +138,8 @@ void vti_enc_end_loss(struct vt_pt_encode *e, struct enc_thread *t, bool on, uin
 void vti_enc_set_stop(struct enc_thread *t);
 uint64_t vti_enc_position(const struct enc_thread *t); /* in the trace */
 void vti_enc_drain(struct vt_pt_encode *e, struct enc_thread *t);
+/* Room for ENC_SLACK bytes: where no vti_enc_service() needs to follow, as execution does not. */
+void vti_enc_room(struct vt_pt_encode *e, struct enc_thread *t);
 
 /* Somewhere between half of `mean` and one and a half times it. */
 uint64_t vti_enc_some(struct enc_thread *t, uint64_t mean);

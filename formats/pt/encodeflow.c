@@ -340,6 +340,7 @@ void vti_enc_interrupt(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip
 		vti_enc_lose(e, t);
 		return;
 	}
+	vti_enc_room(e, t);
 	vti_enc_step(e, t, &at);
 	vti_enc_tip(e, t, VT_PT_OP_FUP, ip);
 	vti_enc_tip(e, t, VT_PT_OP_TIP, to);
@@ -354,6 +355,7 @@ void vti_enc_ptwrite(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip, 
 
 	if (t->off)
 		return;
+	vti_enc_room(e, t);
 	vti_enc_tnt(e, t);
 	vti_enc_cyc(e, t, vti_enc_cycles(e, t));
 	t->h.out = vt_pt_packet_write(t->h.out, &k);

@@ -131,11 +131,17 @@ void vti_enc_drain(struct vt_pt_encode *e, struct enc_thread *t)
 	t->pub.bytes += size;
 	e->sum.bytes += size;
 out:
-	/* What is being lost need not be kept, only how much it is. */
-	t->h.out = t->buffer + lost;
+	/* What is being lost need not be kept, only how much it is; no overflow loses as much. */
+	t->h.out = t->buffer + (lost < ENC_BUFFER ? lost : ENC_BUFFER);
 	if (t->losing)
 		t->losing = t->buffer;
 	vti_enc_set_stop(t);
+}
+
+void vti_enc_room(struct vt_pt_encode *e, struct enc_thread *t)
+{
+	if (t->h.out >= t->buffer + ENC_BUFFER)
+		vti_enc_drain(e, t);
 }
 
 void vti_enc_set_stop(struct enc_thread *t)
@@ -196,7 +202,6 @@ void vti_enc_service(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip)
 	}
 	if (!t->losing && vti_enc_position(t) >= t->psb_at)
 		vti_enc_psb(e, t, true, ip);
-	if (t->h.out >= t->buffer + ENC_BUFFER)
-		vti_enc_drain(e, t);
+	vti_enc_room(e, t);
 	vti_enc_set_stop(t);
 }

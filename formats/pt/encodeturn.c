@@ -27,6 +27,7 @@ void vti_enc_turn(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip)
 	if (e->running == t)
 		return;
 	e->running = t;
+	vti_enc_room(e, t);
 	if (e->timed && away != t->away) {
 		vti_enc_break(e, t, ip);
 		t->away = away;

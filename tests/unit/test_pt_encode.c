@@ -334,13 +334,83 @@ static void test_trace(void **state)
 	       "FUP=1004 TIP=1000 N FUP=1003 TIP.PGD ");
 }
 
+/* More packets than the buffer holds, with nothing executed between them. */
+static void test_many_ptwrites(void **state)
+{
+	static const uint16_t ids[] = {1, 2};
+	struct made m;
+	unsigned i;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\2\4", "\x74\x10\xf3\x0f\xae\xe0");
+	put_block(&m, 2, 0x1006, "\2", "\x0f\x05");
+	put_exec(&m, ids, 1, 2, 0);
+	for (i = 0; i < 60000; i++) {
+		uint64_t *row = vt_writer_row(m.w, VT_VALUE);
+
+		row[VT_VALUE_PID] = row[VT_VALUE_TID] = PID;
+		row[VT_VALUE_IP] = 0x1002;
+		row[VT_VALUE_WHAT] = VT_WHAT_PTWRITE;
+		row[VT_VALUE_SIZE] = 8;
+		row[VT_VALUE_VALUE] = i;
+	}
+	put_exec(&m, ids + 1, 1, 1, 0);
+	encode(&m, &vt_pt_encode_defaults);
+	/* Each has 10 bytes, and its address at least one. */
+	assert_true(m.trace.size >= 60000 * 11);
+	vt_buf_free(&m.trace);
+}
+
+static void test_many_interrupts(void **state)
+{
+	static const uint16_t ids[] = {1};
+	struct made m;
+	unsigned i;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\x74\x05");
+	put_exec(&m, ids, 1, 2, 0);
+	for (i = 0; i < 60000; i++)
+		put_trace(&m, VT_TRACE_ASYNC_BRANCH, 0x1003, 0x1003, 0);
+	encode(&m, &vt_pt_encode_defaults);
+	assert_true(m.trace.size >= 60000 * 6);
+	vt_buf_free(&m.trace);
+}
+
+/* While packets are lost, many ticks of the clock, and no branch at which they could end. */
+static void test_long_loss(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	static uint16_t ids[20000];
+	struct made m;
+	size_t i;
+
+	(void)state;
+	begin(&m);
+	opt.mtc = opt.tsc = true;
+	opt.cpi = VT_PT_MAX_CPI;
+	opt.clock.mtc_period = 0;
+	opt.clock.ctc_numerator = opt.clock.ctc_denominator = 1;
+	opt.overflow = 8;
+	put_block(&m, 1, 0x1000, "\2", "\xeb\xfe");
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		ids[i] = 1;
+	put_exec(&m, ids, sizeof(ids) / sizeof(ids[0]), sizeof(ids) / sizeof(ids[0]), 0);
+	encode(&m, &opt);
+	vt_buf_free(&m.trace);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branches), cmocka_unit_test(test_end),
-		cmocka_unit_test(test_returns),	 cmocka_unit_test(test_far),
-		cmocka_unit_test(test_signals),	 cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_ptwrite),	 cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_branches),      cmocka_unit_test(test_end),
+		cmocka_unit_test(test_returns),	      cmocka_unit_test(test_far),
+		cmocka_unit_test(test_signals),	      cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
+		cmocka_unit_test(test_long_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
