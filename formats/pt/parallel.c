@@ -422,9 +422,12 @@ static bool show_blocks(struct vti_pt_parallel *p)
 		return false;
 	n -= to->count;
 	l -= to->nlengths;
-	memcpy(to->blocks + to->count, from->blocks + to->count, n * sizeof(*to->blocks));
-	memcpy(to->bytes + to->count, from->bytes + to->count, n * sizeof(*to->bytes));
-	memcpy(to->lengths + to->nlengths, from->lengths + to->nlengths, l);
+	if (n) {
+		memcpy(to->blocks + to->count, from->blocks + to->count, n * sizeof(*to->blocks));
+		memcpy(to->bytes + to->count, from->bytes + to->count, n * sizeof(*to->bytes));
+	}
+	if (l)
+		memcpy(to->lengths + to->nlengths, from->lengths + to->nlengths, l);
 	to->count = from->count;
 	to->nlengths = from->nlengths;
 	to->code = from->code;

@@ -387,13 +387,16 @@ static inline struct vt_exec take_quick(struct vt_collect *c, struct vt_exec x, 
 
 	while (x.blocks) {
 		uint64_t id = vt_exec_id(&x, 0);
-		struct quick *q = &blocks[id];
 		const uint8_t *data;
+		struct quick *q;
 		size_t size;
 
 		if (far)
 			look_ahead(c, &x);
-		if (id >= nblocks || !q->plan)
+		if (id >= nblocks)
+			break;
+		q = &blocks[id];
+		if (!q->plan)
 			break;
 		data = vt_exec_values(&x, &size);
 		if (size < (size_t)q->data_size + 8 || !vt_exec_pass(&x, q->insns, q->data_size))
