@@ -37,14 +37,6 @@ struct run {
 	size_t n;
 };
 
-static bool no_memory(struct app *a)
-{
-	struct vt_error err;
-
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
-}
-
 static bool prepare(struct run *r)
 {
 	r->n = (size_t)r->app->argc - 1;
@@ -53,7 +45,7 @@ static bool prepare(struct run *r)
 	r->worst = calloc(r->n, sizeof(struct vt_table *));
 	r->left_out = calloc(r->n, sizeof(*r->left_out));
 	if (!r->table || !r->inputs || !r->worst || !r->left_out)
-		return no_memory(r->app);
+		return app_no_memory(r->app);
 	vt_invlist_comparison(r->table);
 	vt_invlist_inputs(r->inputs);
 	return true;
@@ -81,7 +73,7 @@ static bool find_worst(struct run *r, size_t i, const struct vt_hotprofile *seco
 
 	r->worst[i] = vt_table_new();
 	if (!r->worst[i])
-		return no_memory(r->app);
+		return app_no_memory(r->app);
 	r->left_out[i] = vt_invlist_worst(r->worst[i], r->first.profile, r->first.images, second,
 					  pairs, n, m, r->o->worst, &err);
 	return r->left_out[i] >= 0 || app_fail(r->app, &err);
@@ -96,7 +88,7 @@ static bool compare(struct run *r, size_t i, const struct app_hots *second)
 
 	pairs = vt_inv_match(r->first.profile, second->profile, r->how.what, &n);
 	if (!pairs)
-		return no_memory(r->app);
+		return app_no_memory(r->app);
 	vt_inv_compare(r->first.profile, second->profile, pairs, n, &r->how, &c);
 	vt_invlist_compared(r->table, second->name, &c);
 	vt_invlist_inputs_compared(r->inputs, second->name, &c);

@@ -115,18 +115,14 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 
 static bool start(struct state *s)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
 	s->in.images = app_images_open(s->app, &s->in.warnings, &s->in.cache, s->o->symfs);
 	if (!s->in.images)
 		return false;
 	s->in.profile = vt_profile_new(s->in.images);
 	s->in.code = vt_blockcode_new();
 	s->stacks = vt_stackcount_new();
-	if (!s->in.profile || !s->in.code || !s->stacks) {
-		vt_error_nomem(&err);
-		return app_fail(s->app, &err);
-	}
+	if (!s->in.profile || !s->in.code || !s->stacks)
+		return app_no_memory(s->app);
 	return true;
 }
 

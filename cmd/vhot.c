@@ -84,13 +84,10 @@ static bool prepare(struct hot *h, const struct options *o)
 static bool open_all(struct hot *h, const struct options *o)
 {
 	size_t n = h->app->argc ? (size_t)h->app->argc : 1;
-	struct vt_error err = VT_ERROR_INIT;
 
 	h->readers = calloc(n, sizeof(struct vt_reader *));
-	if (!h->readers) {
-		vt_error_nomem(&err);
-		return app_fail(h->app, &err);
-	}
+	if (!h->readers)
+		return app_no_memory(h->app);
 	for (; h->nreaders < n; h->nreaders++) {
 		const char *path = h->app->argc ? h->app->argv[h->nreaders] : "-";
 

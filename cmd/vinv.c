@@ -51,14 +51,11 @@ struct run {
 static bool read_inputs(struct run *r)
 {
 	size_t n = r->app->argc ? (size_t)r->app->argc : 1;
-	struct vt_error err = VT_ERROR_INIT;
 	size_t i;
 
 	r->inputs = calloc(n, sizeof(*r->inputs));
-	if (!r->inputs) {
-		vt_error_nomem(&err);
-		return app_fail(r->app, &err);
-	}
+	if (!r->inputs)
+		return app_no_memory(r->app);
 	for (i = 0; i < n; i++) {
 		r->ninputs++;
 		if (!app_hots_read(r->app, &r->inputs[i], r->app->argc ? r->app->argv[i] : NULL,
@@ -66,14 +63,6 @@ static bool read_inputs(struct run *r)
 			return false;
 	}
 	return true;
-}
-
-static bool no_memory(struct app *a)
-{
-	struct vt_error err;
-
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
 }
 
 static bool print_table(struct run *r, const struct vt_table *t, struct vt_output *out)
@@ -131,7 +120,7 @@ static bool list(struct run *r)
 	bool ok = overall && rows;
 
 	if (!ok) {
-		no_memory(r->app);
+		app_no_memory(r->app);
 	} else {
 		vt_invlist_overall(overall, r->inputs->profile, r->what);
 		if (!r->o->summary)
@@ -158,7 +147,7 @@ static bool make_curves(struct run *r, struct curves *c, enum vt_inv_metric metr
 
 	c->value = calloc(r->ninputs, sizeof(*c->value));
 	if (!c->value)
-		return no_memory(r->app);
+		return app_no_memory(r->app);
 	for (i = 0; i < r->ninputs; i++) {
 		if (!vt_inv_curve(r->inputs[i].profile, r->what, metric, c->value[i])) {
 			vt_error_set(&err, VT_E_FORMAT, "%s: no executed values of that kind",
@@ -194,7 +183,7 @@ static bool print_curves(struct run *r, const struct curves *c, enum vt_inv_metr
 
 	if (!t || !out) {
 		vt_table_free(t);
-		return ok && no_memory(r->app);
+		return ok && app_no_memory(r->app);
 	}
 	fill_curves(r, c, t);
 	if (r->o->form.json) {
@@ -245,7 +234,7 @@ static bool draw_curves(struct run *r, const struct curves *c, enum vt_inv_metri
 			points[n + at] = points[n + at + 1] = 100 * c->value[i][k];
 		}
 	}
-	ok = ok ? draw(r, &chart) : no_memory(r->app);
+	ok = ok ? draw(r, &chart) : app_no_memory(r->app);
 	free(series);
 	free(points);
 	return ok;
@@ -273,7 +262,7 @@ static bool print_intervals(struct run *r, struct app_intervals *iv,
 
 	if (!t || !out) {
 		vt_table_free(t);
-		return ok && no_memory(r->app);
+		return ok && app_no_memory(r->app);
 	}
 	app_intervals_fill(iv, how, t);
 	if (r->o->form.json) {
@@ -305,7 +294,7 @@ static bool draw_intervals(struct run *r, const struct app_intervals *iv, uint32
 	bool ok;
 
 	if (!points)
-		return no_memory(r->app);
+		return app_no_memory(r->app);
 	series = (struct vt_chart_series){"", points, points + n, n};
 	for (i = 0; i < iv->nrows; i++) {
 		for (j = 0; j < k; j++) {

@@ -62,12 +62,9 @@ struct state {
 static bool add_unmapped(struct app *a, struct state *s)
 {
 	struct vt_found *f = &s->found;
-	struct vt_error err = VT_ERROR_INIT;
 
-	if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list)))
+		return app_no_memory(a);
 	f->list[f->count++] = (struct vt_procedure){
 		.image = VT_UNMAPPED_IMAGE, .name = "", .why = VT_UNKNOWN_NO_MAP};
 	return true;
@@ -129,10 +126,8 @@ static bool add_top(struct app *a, struct state *s, uint64_t top)
 		return app_fail(a, &err);
 	n = vt_ranking_count(s->ranking);
 	for (i = 0; i < n && f->count < top; i++) {
-		if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list))) {
-			vt_error_nomem(&err);
-			return app_fail(a, &err);
-		}
+		if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list)))
+			return app_no_memory(a);
 		if (vt_procedure_of_rank(s->data.images, vt_ranking_at(s->ranking, i),
 					 &f->list[f->count]))
 			f->count++;
@@ -235,10 +230,8 @@ static bool print_listing(struct app *a, const struct options *o, struct state *
 	struct vt_error err = VT_ERROR_INIT;
 	int rc = 0;
 
-	if (!t) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!t)
+		return app_no_memory(a);
 	if (!vt_table_columns(t))
 		vt_listing_columns(t, l, o->listing.view, &s->events);
 	vt_listing_rows(t, l, &s->events);

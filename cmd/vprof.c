@@ -70,14 +70,11 @@ struct sides {
 
 static bool make_room(struct app *a, struct sides *s, size_t count)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
 	s->list = calloc(count, sizeof(*s->list));
 	s->parts = calloc(count, sizeof(*s->parts));
 	if (s->list && s->parts)
 		return true;
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
+	return app_no_memory(a);
 }
 
 static void end_sides(struct sides *s)

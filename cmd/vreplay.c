@@ -261,10 +261,8 @@ static bool summarize(struct job *j)
 
 	if (!out)
 		return false;
-	if (!table) {
-		vt_error_nomem(&err);
-		return app_fail(j->app, &err);
-	}
+	if (!table)
+		return app_no_memory(j->app);
 	if (j->o->json) {
 		json_t *v = json_totals(j);
 

@@ -60,7 +60,7 @@ static bool find_event(struct app *a, struct runs *r, const struct options *o,
 		ok = r->event != NULL;
 	}
 	vt_event_choice_fini(&events);
-	return ok || (vt_error_nomem(&err), app_fail(a, &err));
+	return ok || app_no_memory(a);
 }
 
 static bool add_run(struct app *a, struct runs *r, const struct options *o, const char *path)
@@ -213,12 +213,8 @@ static bool run(struct app *a, const struct options *o)
 		return app_usage(a, "what varies takes two runs at least");
 	r.rows = vt_runs_new(1);
 	r.list = calloc((size_t)a->argc, sizeof(*r.list));
-	if (!r.rows || !r.list) {
-		struct vt_error err = VT_ERROR_INIT;
-
-		vt_error_nomem(&err);
-		ok = app_fail(a, &err);
-	}
+	if (!r.rows || !r.list)
+		ok = app_no_memory(a);
 	for (i = 0; i < a->argc && ok; i++)
 		ok = add_run(a, &r, o, a->argv[i]);
 	ok = ok && list(a, o, &r);

@@ -79,6 +79,14 @@ bool app_fail(struct app *a, const struct vt_error *err)
 	return false;
 }
 
+bool app_no_memory(struct app *a)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	vt_error_nomem(&err);
+	return app_fail(a, &err);
+}
+
 bool app_usage(struct app *a, const char *fmt, ...)
 {
 	va_list ap;

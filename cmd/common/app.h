@@ -71,6 +71,9 @@ void app_say(const struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
 /* Says the error and sets the status that belongs to its code; returns false. */
 bool app_fail(struct app *a, const struct vt_error *err);
 
+/* Says that memory ran out, as app_fail() does. */
+bool app_no_memory(struct app *a);
+
 /* Says what is wrong with the command line and sets APP_USAGE; returns false. */
 bool app_usage(struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
 

@@ -15,10 +15,8 @@ bool app_collect_open(struct app_collect *c, struct app *a, const struct vt_hotl
 	if (!c->sites)
 		return app_fail(a, &err);
 	c->collect = vt_collect_new(c->sites, &how);
-	if (!c->collect) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!c->collect)
+		return app_no_memory(a);
 	return true;
 }
 

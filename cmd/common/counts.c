@@ -25,8 +25,6 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 
 static bool start(struct app *a, struct app_counts *c, const char *symfs)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
 	c->images = app_images_open(a, &c->warnings, &c->cache, symfs);
 	if (!c->images)
 		return false;
@@ -34,8 +32,7 @@ static bool start(struct app *a, struct app_counts *c, const char *symfs)
 	c->counts = vt_flowcount_new();
 	if (c->profile && c->counts)
 		return true;
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
+	return app_no_memory(a);
 }
 
 static bool check(struct app *a, const struct app_counts *c, const char *name)

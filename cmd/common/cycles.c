@@ -24,14 +24,6 @@ struct state {
 
 const char *const app_graph_words[] = {"svg", "dot", NULL};
 
-static bool no_memory(struct app *a)
-{
-	struct vt_error err = VT_ERROR_INIT;
-
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
-}
-
 /* ---- images ---- */
 
 static bool is_named(const struct vt_image *image, const char *name)
@@ -101,7 +93,7 @@ static bool print_calc(struct state *s, const struct vt_calc *c, size_t number)
 
 	if (s->o->form.json) {
 		v = app_json_calc(c, s->o->cutoff);
-		return json_array_append_new(s->list, v) == 0 || no_memory(s->app);
+		return json_array_append_new(s->list, v) == 0 || app_no_memory(s->app);
 	}
 	if (s->o->view == APP_CYCLES_GRAPH) {
 		rc = s->o->graph == APP_GRAPH_DOT ? vt_calc_dot(c, s->o->cutoff, s->out, &err)
@@ -172,7 +164,7 @@ static bool put_summary(struct state *s, const char *key, const char *what, cons
 	if (*where)
 		json_object_set_new(v, "image", app_json_text(where, strlen(where)));
 	json_object_set_new(v, "summary", app_json_cyclesum(sum));
-	return json_array_append_new(s->list, v) == 0 || no_memory(s->app);
+	return json_array_append_new(s->list, v) == 0 || app_no_memory(s->app);
 }
 
 static bool list_summary(struct state *s, const struct vt_procedure *proc, size_t number)
@@ -241,7 +233,7 @@ static bool list_stall(struct state *s)
 		count_all(s, &all);
 	ok = ok && vt_cyclerank_fill(rank, &r, t);
 	if (!ok) {
-		no_memory(s->app);
+		app_no_memory(s->app);
 	} else {
 		if (s->o->form.json) {
 			json_t *v = json_object();

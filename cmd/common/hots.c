@@ -54,10 +54,8 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 	if (!h->images)
 		return false;
 	h->profile = vt_hotprofile_new(seed);
-	if (!h->profile) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!h->profile)
+		return app_no_memory(a);
 	r = app_open_reader(a, path);
 	ok = r && app_each_run(a, r, feed, h);
 	vt_reader_close(r);

@@ -11,14 +11,6 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 
-static bool no_memory(struct app *a)
-{
-	struct vt_error err;
-
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
-}
-
 /* ---- one pass ---- */
 
 static int note_image(struct app_intervals *iv, const struct vt_record *rec, struct vt_error *err)
@@ -67,11 +59,11 @@ static bool number_images(struct app *a, struct app_intervals *iv)
 		size_t cap = iv->nstream_id;
 
 		if (number == UINT32_MAX)
-			return no_memory(a);
+			return app_no_memory(a);
 		if (number >= iv->nstream_id) {
 			if (!vt_array_grow(&iv->stream_id, &cap, (size_t)number + 1,
 					   sizeof(*iv->stream_id)))
-				return no_memory(a);
+				return app_no_memory(a);
 			memset(iv->stream_id + iv->nstream_id, 0xff,
 			       (cap - iv->nstream_id) * sizeof(*iv->stream_id));
 			iv->nstream_id = cap;
@@ -100,7 +92,7 @@ static bool pass(struct app *a, struct app_intervals *iv, const char *path,
 		vt_intervals_watch(iv->intervals, vt_sites_lists(iv->sites));
 	iv->collect = vt_collect_new(iv->sites, &how);
 	if (!iv->collect)
-		return no_memory(a);
+		return app_no_memory(a);
 	if (vt_collect_begin(iv->collect, &err) < 0)
 		return app_fail(a, &err);
 	r = app_open_reader(a, path);
@@ -123,7 +115,7 @@ static bool keep_totals(struct app *a, struct app_intervals *iv)
 	iv->ntotals = vt_sites_nlists(iv->sites);
 	iv->totals = malloc((iv->ntotals + 1) * sizeof(*iv->totals));
 	if (!iv->totals)
-		return no_memory(a);
+		return app_no_memory(a);
 	for (i = 0; i < iv->ntotals; i++)
 		iv->totals[i] = vt_sites_list_at(iv->sites, i, &site, &size)->total;
 	app_warnings_end(&iv->damage);
@@ -169,7 +161,7 @@ static bool make_rows(struct app *a, struct app_intervals *iv,
 
 	iv->rows = malloc((n + 1) * sizeof(*iv->rows));
 	if (!iv->rows)
-		return no_memory(a);
+		return app_no_memory(a);
 	for (i = 0; i < n; i++) {
 		const struct vt_site *site;
 		uint32_t size;
@@ -205,7 +197,7 @@ bool app_intervals_read(struct app *a, struct app_intervals *iv, const char *pat
 	}
 	iv->intervals = vt_intervals_new(o->k, iv->totals, iv->ntotals);
 	if (!iv->intervals)
-		return no_memory(a);
+		return app_no_memory(a);
 	return pass(a, iv, path, &table, o) && make_rows(a, iv, o);
 }
 

@@ -20,14 +20,6 @@
 /* A shared object has few program headers; more are not believed. */
 #define MAX_PHDRS 256
 
-static bool no_memory(struct app *a)
-{
-	struct vt_error err = VT_ERROR_INIT;
-
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
-}
-
 /* ---- where a module is ---- */
 
 static bool is_there(struct vt_buf *path)
@@ -178,7 +170,7 @@ bool app_plugins_open(struct app_plugins *p, struct app *a, const struct vt_opt_
 	*p = (struct app_plugins){.app = a, .modules = vt_modules_new()};
 	p->handles = calloc(names->count + 1, sizeof(*p->handles));
 	if (!p->modules || !p->handles)
-		return no_memory(a);
+		return app_no_memory(a);
 	for (i = 0; i < names->count; i++)
 		if (open_one(p, names->items[i], &err) < 0)
 			return app_fail(a, &err);

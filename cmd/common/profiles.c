@@ -100,17 +100,13 @@ static bool read_stream(struct app *a, struct app_profile *p, const char *path)
 
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
 	*p = (struct app_profile){.cache = NULL};
 	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
 	if (!p->images)
 		return false;
 	p->profile = vt_profile_new(p->images);
-	if (!p->profile) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!p->profile)
+		return app_no_memory(a);
 	vt_profile_estimates(p->profile);
 	return read_stream(a, p, path);
 }
@@ -150,10 +146,8 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 	p->profile = vt_profile_new(p->images);
 	p->lists = vt_hotprofile_new(0);
 	p->code = vt_blockcode_new();
-	if (!p->profile || !p->lists || !p->code) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!p->profile || !p->lists || !p->code)
+		return app_no_memory(a);
 	if (!read_stream(a, p, path))
 		return false;
 	if (vt_hotprofile_end(p->lists, &err) < 0 ||
@@ -217,10 +211,8 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 	p->profile = vt_profile_new(p->images);
 	p->freqs = vt_freqprofile_new();
 	p->code = vt_blockcode_new();
-	if (!p->profile || !p->freqs || !p->code) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!p->profile || !p->freqs || !p->code)
+		return app_no_memory(a);
 	if (!read_stream(a, p, path))
 		return false;
 	if (!p->freq_images.count && !none) {

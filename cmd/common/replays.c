@@ -41,10 +41,8 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 	size_t left_out;
 	bool ok = true;
 
-	if (!t) {
-		vt_error_nomem(&err);
-		return out ? app_fail(a, &err) : false;
-	}
+	if (!t)
+		return out ? app_no_memory(a) : false;
 	left_out = vt_listreplay_fill(s->list, t, o->top, app_form_is_text(&o->form));
 	if (o->form.json) {
 		json_t *v = json_object();
@@ -78,7 +76,7 @@ bool app_replays_list(struct app *a, const struct app_replays *o)
 	}
 	if (ok) {
 		s.list = vt_listreplay_new(s.images, o->syntax);
-		ok = s.list || (vt_error_nomem(&err), app_fail(a, &err));
+		ok = s.list || app_no_memory(a);
 	}
 	ok = ok && app_each_record(a, r, take, &s);
 	if (ok && !s.replayed) {

@@ -265,8 +265,7 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 	/* Each recorded option has at least three bytes, each value one. */
 	stage.args = calloc(a->record.size + (size_t)a->argc + 1, sizeof(*stage.args));
 	if (!stage.args) {
-		vt_error_nomem(&err);
-		app_fail(a, &err);
+		app_no_memory(a);
 		return NULL;
 	}
 	stage.nargs = list_args(a, subcommand ? subcommand + 1 : NULL, stage.args);

@@ -59,10 +59,8 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 		return false;
 	e->profile = vt_profile_new(e->images);
 	e->freqs = vt_freqprofile_new();
-	if (!e->profile || !e->freqs) {
-		vt_error_nomem(&err);
-		return app_fail(a, &err);
-	}
+	if (!e->profile || !e->freqs)
+		return app_no_memory(a);
 	r = app_open_reader(a, o->estimate);
 	ok = r && app_each_run(a, r, feed, e);
 	if (ok && vt_freqprofile_finish(e->freqs, &err) < 0)

@@ -25,14 +25,6 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 	return code < 0 ? code : vt_hotprofile_feed(r->lists, block, first, count, err);
 }
 
-static bool no_memory(struct app *a)
-{
-	struct vt_error err = VT_ERROR_INIT;
-
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
-}
-
 /* The lists that were kept, as a stream that nobody else sees. */
 static bool write_lists(struct app *a, struct app_collect *c, int fd)
 {
@@ -80,7 +72,7 @@ static bool open_profile(struct app *a, struct app_values *v, const char *symfs)
 		return false;
 	v->base.profile = vt_profile_new(v->base.images);
 	v->lists = vt_hotprofile_new(a->seed);
-	return v->base.profile && v->lists ? true : no_memory(a);
+	return v->base.profile && v->lists ? true : app_no_memory(a);
 }
 
 /*

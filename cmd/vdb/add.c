@@ -126,14 +126,11 @@ static bool read_all(struct vdb *v, const char *path, struct gather *g)
 
 static bool add_input(struct vdb *v, struct vt_db *db, const char *path)
 {
-	struct vt_error err = VT_ERROR_INIT;
 	struct gather *g = gather_new();
 	bool ok;
 
-	if (!g) {
-		vt_error_nomem(&err);
-		return app_fail(v->app, &err);
-	}
+	if (!g)
+		return app_no_memory(v->app);
 	ok = read_all(v, path, g) && finish(v, db, path, g);
 	gather_free(g);
 	return ok;

@@ -209,14 +209,11 @@ static bool import_stream(struct import *m, const char *path)
 bool vdb_import(struct vdb *v)
 {
 	struct import m = {.v = v, .strings = vt_intern_new()};
-	struct vt_error err = VT_ERROR_INIT;
 	bool ok = false;
 	int i;
 
-	if (!m.strings) {
-		vt_error_nomem(&err);
-		return app_fail(v->app, &err);
-	}
+	if (!m.strings)
+		return app_no_memory(v->app);
 	m.db = vdb_open(v, VT_DB_CREATE);
 	if (m.db) {
 		ok = v->app->argc > 1 || import_stream(&m, "-");

@@ -100,8 +100,7 @@ struct source *source_open(struct app *a, const char *path)
 	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
-		vt_error_nomem(&err);
-		app_fail(a, &err);
+		app_no_memory(a);
 		return NULL;
 	}
 	s->app = a;

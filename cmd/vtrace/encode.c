@@ -235,8 +235,7 @@ static void run_raw(struct encode *c, struct vt_reader *r)
 
 	c->encoder = vt_pt_encode_new(&c->opt, put_bytes, c);
 	if (!c->encoder) {
-		vt_error_nomem(&err);
-		app_fail(c->app, &err);
+		app_no_memory(c->app);
 	} else if (app_each_record(c->app, r, on_record, c)) {
 		if (vt_pt_encode_finish(c->encoder, &err) < 0) {
 			app_fail(c->app, &err);

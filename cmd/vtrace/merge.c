@@ -21,14 +21,11 @@ struct merge {
 static bool open_inputs(struct merge *m)
 {
 	size_t n = m->app->argc ? (size_t)m->app->argc : 1;
-	struct vt_error err = VT_ERROR_INIT;
 
 	m->readers = calloc(n, sizeof(struct vt_reader *));
 	m->merger = merger_new(m->app->seed);
-	if (!m->readers || !m->merger) {
-		vt_error_nomem(&err);
-		return app_fail(m->app, &err);
-	}
+	if (!m->readers || !m->merger)
+		return app_no_memory(m->app);
 	for (; m->nreaders < n; m->nreaders++) {
 		const char *path = m->app->argc ? m->app->argv[m->nreaders] : "-";
 

@@ -44,14 +44,6 @@ static int feed_one(void *arg, const struct vt_block *block, uint32_t first, uin
 	return vt_collector_feed(arg, block, first, count, err);
 }
 
-static bool no_memory(struct app *a)
-{
-	struct vt_error err = VT_ERROR_INIT;
-
-	vt_error_nomem(&err);
-	return app_fail(a, &err);
-}
-
 static bool write_counts(struct app *a, const struct merge_table_options *o, struct vt_reader *r,
 			 const struct vt_sampletable_shape *shape)
 {
@@ -63,7 +55,7 @@ static bool write_counts(struct app *a, const struct merge_table_options *o, str
 	if (!w)
 		return false;
 	c = vt_collector_new(shape, o->overflow, w);
-	ok = c != NULL || no_memory(a);
+	ok = c != NULL || app_no_memory(a);
 	ok = ok && app_each_run(a, r, feed_one, c);
 	ok = ok && (vt_collector_finish(c, &err) == 0 || app_fail(a, &err));
 	vt_collector_free(c);
@@ -178,7 +170,7 @@ static bool print_study(struct app *a, const struct merge_table_options *o, cons
 	struct vt_output *out = app_text(a, o->output);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_table *t = make_table(s);
-	bool ok = out && (t || no_memory(a));
+	bool ok = out && (t || app_no_memory(a));
 
 	if (ok && o->form.json)
 		app_json_write(out, app_json_table(t), true);
@@ -200,7 +192,7 @@ static bool study(struct app *a, const struct merge_table_options *o, struct vt_
 	for (i = 0; i < NVARIANTS && ok; i++) {
 		s.shape[i] = shape_of(shape, i);
 		s.collector[i] = vt_collector_new(&s.shape[i], o->overflow, NULL);
-		ok = s.collector[i] != NULL || no_memory(a);
+		ok = s.collector[i] != NULL || app_no_memory(a);
 	}
 	ok = ok && app_each_run(a, r, feed_all, &s);
 	for (i = 0; i < NVARIANTS && ok; i++)
