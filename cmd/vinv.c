@@ -67,12 +67,7 @@ static bool read_inputs(struct run *r)
 
 static bool print_table(struct run *r, const struct vt_table *t, struct vt_output *out)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
-	if (vt_table_print(t, out, app_table_form(&r->o->form), app_color(r->app, r->o->color),
-			   &err) < 0)
-		return app_fail(r->app, &err);
-	return true;
+	return app_print_table(r->app, t, &r->o->form, r->o->color, out);
 }
 
 /* ---- lists ---- */

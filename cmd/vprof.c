@@ -174,7 +174,6 @@ static bool print(struct app *a, const struct options *o, const struct sides *s,
 		  const struct vt_table *t, const struct vt_profdiff_result *result)
 {
 	struct vt_output *out = app_text(a, o->output);
-	struct vt_error err = VT_ERROR_INIT;
 
 	if (!out)
 		return false;
@@ -184,8 +183,8 @@ static bool print(struct app *a, const struct options *o, const struct sides *s,
 	}
 	if (app_form_is_text(&o->form))
 		print_headers(s, o, out);
-	if (vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color), &err) < 0)
-		return app_fail(a, &err);
+	if (!app_print_table(a, t, &o->form, o->color, out))
+		return false;
 	if (app_form_is_text(&o->form))
 		print_footers(s, o, result, out);
 	return true;

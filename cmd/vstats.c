@@ -165,7 +165,6 @@ static bool print(struct app *a, const struct options *o, const struct runs *r,
 		  const struct vt_table *t, int64_t left_out)
 {
 	struct vt_output *out = app_text(a, o->output);
-	struct vt_error err = VT_ERROR_INIT;
 
 	if (!out)
 		return false;
@@ -175,8 +174,8 @@ static bool print(struct app *a, const struct options *o, const struct runs *r,
 	}
 	if (app_form_is_text(&o->form))
 		print_header(r, o, out);
-	if (vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color), &err) < 0)
-		return app_fail(a, &err);
+	if (!app_print_table(a, t, &o->form, o->color, out))
+		return false;
 	if (left_out && app_form_is_text(&o->form))
 		vt_output_printf(out, "(%lld more rows)\n", (long long)left_out);
 	return true;

@@ -216,7 +216,6 @@ static bool list_stall(struct state *s)
 		.cause = vt_stall_find(s->o->stall), .cutoff = s->o->cutoff, .top = s->o->top};
 	struct vt_cyclerank *rank = vt_cyclerank_new(&s->src);
 	struct vt_table *t = vt_table_new();
-	struct vt_error err = VT_ERROR_INIT;
 	struct vt_cyclesum all = {0};
 	bool ok = rank && t;
 	size_t i;
@@ -245,9 +244,7 @@ static bool list_stall(struct state *s)
 		} else {
 			if (app_form_is_text(&s->o->form))
 				vt_cyclerank_header(&r, &all, s->out);
-			ok = vt_table_print(t, s->out, app_table_form(&s->o->form),
-					    app_color(s->app, s->o->color), &err) == 0 ||
-			     app_fail(s->app, &err);
+			ok = app_print_table(s->app, t, &s->o->form, s->o->color, s->out);
 		}
 	}
 	vt_table_free(t);

@@ -37,7 +37,6 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 {
 	struct vt_output *out = app_text(a, o->output);
 	struct vt_table *t = out ? vt_table_new() : NULL;
-	struct vt_error err = VT_ERROR_INIT;
 	size_t left_out;
 	bool ok = true;
 
@@ -53,9 +52,7 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 	} else {
 		if (app_form_is_text(&o->form))
 			vt_listreplay_header(s->list, out);
-		ok = vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color),
-				    &err) == 0 ||
-		     app_fail(a, &err);
+		ok = app_print_table(a, t, &o->form, o->color, out);
 		if (left_out && app_form_is_text(&o->form))
 			vt_output_printf(out, "(%zu more pairs)\n", left_out);
 	}

@@ -57,3 +57,13 @@ json_t *app_json_table(const struct vt_table *t)
 	}
 	return rows;
 }
+
+bool app_print_table(struct app *a, const struct vt_table *t, const struct app_form *form,
+		     int color, struct vt_output *out)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (vt_table_print(t, out, app_table_form(form), app_color(a, color), &err) < 0)
+		return app_fail(a, &err);
+	return true;
+}

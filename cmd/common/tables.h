@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/output.h"
 #include "base/table.h"
+#include "cmd/common/app.h"
 
 /*
  * A table's rows as a JSON array of objects: each column's key with its plain value; cells that
@@ -49,5 +51,12 @@ static inline enum vt_table_form app_table_form(const struct app_form *form)
 {
 	return form->csv ? VT_TABLE_CSV : form->tsv ? VT_TABLE_TSV : VT_TABLE_TEXT;
 }
+
+/*
+ * Prints a table in the form asked for, which is not JSON; `color` is the program's option
+ * (APP_OPT_COLOR).  False after app_fail().
+ */
+bool app_print_table(struct app *a, const struct vt_table *t, const struct app_form *form,
+		     int color, struct vt_output *out);
 
 #endif

@@ -136,7 +136,6 @@ static int fill(struct vdb *v, struct vt_db *db, struct vt_table *t, struct vt_e
 static bool print(struct vdb *v, const struct vt_table *t)
 {
 	struct vt_output *out = app_text(v->app, v->output);
-	struct vt_error err = VT_ERROR_INIT;
 	json_t *doc;
 
 	if (!out)
@@ -148,9 +147,7 @@ static bool print(struct vdb *v, const struct vt_table *t)
 		app_json_write(out, doc, true);
 		return true;
 	}
-	if (vt_table_print(t, out, app_table_form(&v->form), app_color(v->app, v->color), &err) < 0)
-		return app_fail(v->app, &err);
-	return true;
+	return app_print_table(v->app, t, &v->form, v->color, out);
 }
 
 bool vdb_list(struct vdb *v)

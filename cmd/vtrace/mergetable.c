@@ -168,15 +168,13 @@ static struct vt_table *make_table(const struct study *s)
 static bool print_study(struct app *a, const struct merge_table_options *o, const struct study *s)
 {
 	struct vt_output *out = app_text(a, o->output);
-	struct vt_error err = VT_ERROR_INIT;
 	struct vt_table *t = make_table(s);
 	bool ok = out && (t || app_no_memory(a));
 
 	if (ok && o->form.json)
 		app_json_write(out, app_json_table(t), true);
-	else if (ok &&
-		 vt_table_print(t, out, app_table_form(&o->form), app_color(a, o->color), &err) < 0)
-		ok = app_fail(a, &err);
+	else if (ok)
+		ok = app_print_table(a, t, &o->form, o->color, out);
 	vt_table_free(t);
 	return ok;
 }
