@@ -109,15 +109,17 @@ import json
 p = json.load(open("list.json"))["pairs"][0]
 print(p["type"], p["procedure"], p["earlier_procedure"], p["distance"], p["instruction"].split()[0], p["earlier_instruction"].split()[0])')" \
 	"forward narrow.L narrow 1.0 mov movb"
-t_ok "vlist --replay for people" bash -c 'vreplay --image conflicts narrow.vt 2>/dev/null | vlist --replay --top 1'
+# On zen4, no access of the start-up code can conflict by chance with the stack of another page.
+t_ok "vlist --replay for people" bash -c 'vreplay -m zen4 --image conflicts narrow.vt 2>/dev/null | vlist --replay --top 1'
 t_like "with a header" "^1 pair of accesses that may conflict, in [0-9]+ instructions;\$" "$T_OUT"
 t_like "of two lines" "^100\.00% of [0-9]+ accesses had known addresses\$" "$T_OUT"
 t_like "the later access" '^ +1000 +1\.0 +forward +[0-9a-f]+  mov 0x40\(%rdi\),%rax +narrow\.L$' "$T_OUT"
 t_like "and the earlier one" "^of 1000 +from 1 +after +[0-9a-f]+  movb .0x1,0x40\\(%rdi\\) +narrow\$" "$T_OUT"
 t_is "without columns that say nothing" "$(grep -c samples "$T_OUT")" 0
-for name in narrow partial twice vector alias order divided; do
-	vlist --replay --top 100 -i <(vreplay --image conflicts "$name.vt" 2>/dev/null)
+for name in narrow partial twice vector order divided; do
+	vlist --replay --top 100 -i <(vreplay -m zen4 --image conflicts "$name.vt" 2>/dev/null)
 done >lists
+vlist --replay --top 1 -i <(vreplay --image conflicts alias.vt 2>/dev/null) >>lists
 t_is "in 80 columns" "$(awk 'length > 80' lists)" ""
 t_status "vlist --replay of a recording" 3 vlist --replay -i narrow.vt
 t_status "vlist --replay main" 2 vlist --replay main -i narrow.vt

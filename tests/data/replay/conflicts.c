@@ -17,6 +17,22 @@
 PROCEDURES
 #undef X
 
+/*
+ * Return addresses are pushed to the middle of a page, where no procedure has its memory.  Where
+ * the environment would have the stack, they could conflict with that by chance.
+ */
+__attribute__((noinline)) static void repeat(void (*call)(uint8_t *memory), uint8_t *memory,
+					     int times)
+{
+	volatile uint8_t room[2048];
+	int i;
+
+	room[0] = 0;
+	(void)room[0];
+	for (i = 0; i < times; i++)
+		call(memory);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -28,8 +44,9 @@ int main(int argc, char **argv)
 #undef X
 	};
 	static uint8_t memory[65536] __attribute__((aligned(4096)));
-	int times = argc > 2 ? atoi(argv[2]) : 0, i;
-	volatile int idle;
+	int times = argc > 2 ? atoi(argv[2]) : 0;
+	/* Aligns the stack to a page, with repeat() below it. */
+	volatile int idle __attribute__((aligned(4096)));
 	uint8_t *p = memory;
 	size_t k;
 
@@ -40,8 +57,7 @@ int main(int argc, char **argv)
 	for (k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
 		if (argc < 2 || strcmp(argv[1], all[k].name) != 0)
 			continue;
-		for (i = 0; i < times; i++)
-			all[k].call(memory);
+		repeat(all[k].call, memory, times);
 	}
 	return 0;
 }
