@@ -25,11 +25,16 @@ struct key {
 /* The TSC ticks nominal_ratio times as fast as the bus. */
 static void set_conversion(struct vt_pt_wrap *p)
 {
-	uint64_t hz = BUS_HZ * p->opt.encode.clock.nominal_ratio;
+	uint64_t hz = BUS_HZ * p->opt.encode.clock.nominal_ratio, mult = 0;
+	uint16_t shift = TSC_SHIFT;
 
+	if (hz)
+		mult = UINT64_C(1000000000) * (UINT64_C(1) << TSC_SHIFT) / hz;
+	for (; mult > UINT32_MAX; mult >>= 1)
+		shift--;
 	p->conv.known = p->timed && hz;
-	p->conv.shift = TSC_SHIFT;
-	p->conv.mult = hz ? (uint32_t)(UINT64_C(1000000000) * (UINT64_C(1) << TSC_SHIFT) / hz) : 0;
+	p->conv.shift = shift;
+	p->conv.mult = (uint32_t)mult;
 	p->conv.zero = TIME_ZERO;
 }
 

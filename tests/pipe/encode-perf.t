@@ -84,6 +84,11 @@ t_ok "times lie in the tick" "$PYTHON" "$ROOT/tests/perf_times.py" 2 6 360 10 ca
 t_ok "timed by CYC" vtrace encode --perf-data --mtc 3 --cyc --tnt-bits 1 --cpi 2 -o x.data calls.vt
 t_ok "times are those of the branches" "$PYTHON" "$ROOT/tests/perf_times.py" 2 1 40 25 calls.vt x.data
 
+# A tick of a TSC at 200 MHz takes 5 ns: 2^32 of them before the trace begins, from 1 s on.
+t_ok "timed by a slow TSC" vtrace encode --perf-data --tsc --nom-freq 2 -o x.data calls.vt
+t_is "its ticks are as long as they are" \
+	"$(perf script --itrace=b -F time -i x.data 2>/dev/null | sed -n '1s/^ *\([0-9]*\)\..*/\1/p')" 22
+
 # Parts: perf must find its way again after each.
 t_ok "overflows" vtrace encode --perf-data --overflow 500 -o x.data threads.vt
 lost=$(sed -n 's/.*: \([0-9]*\) overflows made.*/\1/p' "$T_ERR")
