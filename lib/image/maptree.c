@@ -6,7 +6,6 @@
 void vti_nodes_init(struct vti_nodes *n, size_t limit)
 {
 	*n = (struct vti_nodes){.limit = limit};
-	vt_rng_init(&n->rng, 1);
 }
 
 void vti_nodes_fini(struct vti_nodes *n)
@@ -36,7 +35,7 @@ static struct vti_node *take(struct vti_nodes *n, int *rc)
 		return NULL;
 	}
 	n->count++;
-	*node = (struct vti_node){.priority = vt_rng_next(&n->rng)};
+	*node = (struct vti_node){.height = 1};
 	return node;
 }
 
@@ -47,31 +46,99 @@ static void give(struct vti_nodes *n, struct vti_node *node)
 	n->count--;
 }
 
+/* ---- balance ---- */
+
+static unsigned height(const struct vti_node *t)
+{
+	return t ? t->height : 0;
+}
+
+static struct vti_node *hang(struct vti_node *t, struct vti_node *left, struct vti_node *right)
+{
+	t->left = left;
+	t->right = right;
+	t->height = 1 + (height(left) > height(right) ? height(left) : height(right));
+	return t;
+}
+
+static struct vti_node *turn_left(struct vti_node *t)
+{
+	struct vti_node *up = t->right;
+
+	return hang(up, hang(t, t->left, up->left), up->right);
+}
+
+static struct vti_node *turn_right(struct vti_node *t)
+{
+	struct vti_node *up = t->left;
+
+	return hang(up, up->left, hang(t, up->right, t->right));
+}
+
+/* Balances a node whose subtrees are balanced and differ in height by two at most. */
+static struct vti_node *balance(struct vti_node *t)
+{
+	struct vti_node *l = t->left, *r = t->right;
+
+	if (height(r) > height(l) + 1) {
+		if (height(r->left) > height(r->right))
+			t->right = turn_right(r);
+		return turn_left(t);
+	}
+	if (height(l) > height(r) + 1) {
+		if (height(l->right) > height(l->left))
+			t->left = turn_left(l);
+		return turn_right(t);
+	}
+	return t;
+}
+
+/* One tree of two, any heights, and a node between them. */
+static struct vti_node *link_trees(struct vti_node *a, struct vti_node *node, struct vti_node *b)
+{
+	if (height(a) > height(b) + 1)
+		return balance(hang(a, a->left, link_trees(a->right, node, b)));
+	if (height(b) > height(a) + 1)
+		return balance(hang(b, link_trees(a, node, b->left), b->right));
+	return hang(node, a, b);
+}
+
+/* Takes the last node out of a tree that has one; returns what is left. */
+static struct vti_node *take_last(struct vti_node *t, struct vti_node **last)
+{
+	if (t->right)
+		return link_trees(t->left, t, take_last(t->right, last));
+	*last = t;
+	return t->left;
+}
+
 static struct vti_node *join(struct vti_node *a, struct vti_node *b)
 {
+	struct vti_node *last;
+
 	if (!a || !b)
 		return a ? a : b;
-	if (a->priority >= b->priority) {
-		a->right = join(a->right, b);
-		return a;
-	}
-	b->left = join(a, b->left);
-	return b;
+	a = take_last(a, &last);
+	return link_trees(a, last, b);
 }
 
 /* Mappings that start below `at` go to *a, the others to *b. */
 static void divide(struct vti_node *t, uint64_t at, struct vti_node **a, struct vti_node **b)
 {
+	struct vti_node *part;
+
 	if (!t) {
 		*a = *b = NULL;
 	} else if (t->map.start < at) {
-		divide(t->right, at, &t->right, b);
-		*a = t;
+		divide(t->right, at, &part, b);
+		*a = link_trees(t->left, t, part);
 	} else {
-		divide(t->left, at, a, &t->left);
-		*b = t;
+		divide(t->left, at, a, &part);
+		*b = link_trees(part, t, t->right);
 	}
 }
+
+/* ---- the tree ---- */
 
 int vti_tree_put(struct vti_nodes *n, struct vti_node **root, uint64_t start, uint64_t end,
 		 const struct vt_map *map)
@@ -153,7 +220,7 @@ int vti_tree_copy(struct vti_nodes *n, const struct vti_node *t, struct vti_node
 	if (!node)
 		return rc;
 	node->map = t->map;
-	node->priority = t->priority;
+	node->height = t->height;
 	rc = vti_tree_copy(n, t->left, &node->left);
 	if (rc == 0)
 		rc = vti_tree_copy(n, t->right, &node->right);

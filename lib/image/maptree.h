@@ -2,24 +2,22 @@
 #ifndef VT_IMAGE_MAPTREE_H
 #define VT_IMAGE_MAPTREE_H
 
-#include "base/rng.h"
 #include "image/addrspace.h"
 
 /*
- * Mappings of one process, none overlapping, as a treap: logarithmic whatever the order in which a
- * file puts them.
+ * Mappings of one process, none overlapping, as an AVL tree made by splitting and linking: its
+ * height is logarithmic, and so is recursion into it, whatever a file puts there.
  */
 struct vti_node {
 	struct vt_map map;
-	uint64_t priority;
 	struct vti_node *left;
 	struct vti_node *right;
+	unsigned height; /* of a leaf: 1 */
 };
 
 /* Where nodes come from. */
 struct vti_nodes {
 	struct vti_node *free;
-	struct vt_rng rng;
 	size_t count; /* in use */
 	size_t limit;
 };
