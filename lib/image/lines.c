@@ -11,9 +11,6 @@
 #include "base/intern.h"
 #include "image/internal.h"
 
-/* Debugging entries looked at in one unit; damaged trees could be walked for ever. */
-#define WALK_BUDGET 16000000
-
 /* Nesting of namespaces, functions and blocks. */
 #define MAX_DEPTH 200
 
@@ -21,6 +18,10 @@
 
 /* Units whose ranges are indexed; a whole distribution's browser has some 40,000. */
 #define MAX_UNITS 1000000
+
+/* Ranges of all units, or of one's functions; entries of damaged files may all name the same list.
+ */
+#define MAX_RANGES ((size_t)1 << 23)
 
 struct range {
 	uint64_t lo;
@@ -61,8 +62,8 @@ struct vt_lines {
 /* A walk through debugging entries for the code ranges of those that have a certain tag. */
 struct walk {
 	struct ranges *out;
-	size_t budget;
-	int wanted;		 /* the tag whose entries are collected */
+	uint64_t left; /* entries that may be looked at; damaged trees could be walked for ever */
+	int wanted;    /* the tag whose entries are collected */
 	bool (*enters)(int tag); /* whether to look inside an entry */
 };
 
@@ -120,7 +121,7 @@ static void add_ranges(struct ranges *r, Dwarf_Die *die)
 	Dwarf_Addr base, lo, hi;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+	while (r->count < MAX_RANGES && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
 		if (lo >= hi || !vt_array_grow(&r->v, &r->cap, r->count + 1, sizeof(*r->v)))
 			continue;
 		r->v[r->count++] = (struct range){lo, hi, dwarf_dieoffset(die)};
@@ -224,6 +225,17 @@ static bool holds_hidden_functions(int tag)
 	}
 }
 
+/* Bytes of the unit that an entry is in, as many as it has entries at most. */
+static uint64_t unit_size(const struct vt_lines *l, Dwarf_Die *die)
+{
+	Dwarf_Off unit = dwarf_dieoffset(die) - dwarf_cuoffset(die), next;
+	size_t header;
+
+	if (dwarf_nextcu(l->dwarf, unit, &next, &header, NULL, NULL, NULL) != 0 || next < unit)
+		return 0;
+	return next - unit;
+}
+
 static void walk_entries(struct walk *w, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Off before = dwarf_dieoffset(parent);
@@ -235,10 +247,10 @@ static void walk_entries(struct walk *w, Dwarf_Die *parent, int depth)
 		int tag = dwarf_tag(&die);
 
 		/* References to siblings lead forward in sane files. */
-		if (dwarf_dieoffset(&die) <= before || w->budget == 0)
+		if (dwarf_dieoffset(&die) <= before || w->left == 0)
 			return;
 		before = dwarf_dieoffset(&die);
-		w->budget--;
+		w->left--;
 		if (tag == w->wanted)
 			add_ranges(w->out, &die);
 		if (w->enters(tag))
@@ -246,9 +258,9 @@ static void walk_entries(struct walk *w, Dwarf_Die *parent, int depth)
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static void read_functions(struct unit *u, Dwarf_Die *die, bool deep)
+static void read_functions(const struct vt_lines *l, struct unit *u, Dwarf_Die *die, bool deep)
 {
-	struct walk w = {&u->functions, WALK_BUDGET, DW_TAG_subprogram,
+	struct walk w = {&u->functions, unit_size(l, die), DW_TAG_subprogram,
 			 deep ? holds_hidden_functions : holds_functions};
 
 	u->functions_read = true;
@@ -268,11 +280,11 @@ static bool find_function(struct vt_lines *l, Dwarf_Die *cu, uint64_t addr, Dwar
 	if (!u)
 		return false;
 	if (!u->functions_read)
-		read_functions(u, cu, false);
+		read_functions(l, u, cu, false);
 	r = lookup(&u->functions, addr);
 	if (!r && !u->deep) {
 		/* Compilers put some, local classes' for one, inside other functions. */
-		read_functions(u, cu, true);
+		read_functions(l, u, cu, true);
 		r = lookup(&u->functions, addr);
 	}
 	return r && dwarf_offdie(l->dwarf, r->die, function) != NULL;
@@ -369,7 +381,7 @@ static bool holds_calls(int tag)
 static bool read_nest(struct vt_lines *l, Dwarf_Die *function)
 {
 	struct nest *n = &l->nest;
-	struct walk w = {&n->calls, WALK_BUDGET, DW_TAG_inlined_subroutine, holds_calls};
+	struct walk w = {&n->calls, unit_size(l, function), DW_TAG_inlined_subroutine, holds_calls};
 	size_t i;
 
 	if (n->function == dwarf_dieoffset(function))
