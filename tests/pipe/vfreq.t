@@ -236,38 +236,16 @@ t_ok "and make it better" "$PYTHON" -c '
 import json
 def of(name):
     d = json.load(open(name + ".json"))
-    return d["weighted_error"], d["edges_weighted_error"], d["edges_within"]["15"]
+    return d["weighted_error"], d["edges_weighted_error"]
 a, b = of("ooo"), of("branches")
-assert b[0] < a[0] / 3 and b[1] < a[1] / 2 and b[2] > a[2] + 10, (a, b)'
-t_ok "they count what Python counts in them" "$PYTHON" -c '
+assert b[0] < a[0] / 3 and b[1] < a[1] / 2, (a, b)'
+t_ok "the branch back of the loop in sum() is counted, not estimated" "$PYTHON" -c '
 import subprocess
-from collections import Counter
-def dump(kind, fields, stream):
-    text = subprocess.run(["vtrace", "dump", "-k", kind, "-F", fields, stream],
-                          capture_output=True, text=True, check=True).stdout
-    return [l.split("\t") for l in text.splitlines()]
-maps = [(int(s, 16), int(l, 0), int(o, 16), i) for s, l, o, i in
-        dump("MAP", "start,length,offset,image", "stacks.vt")]
-def place(a):
-    for s, l, o, i in reversed(maps):
-        if s <= a < s + l:
-            return i, a - s + o
-count = Counter()
-for source, to, flags, period in dump("SAMPLE", "br_from,br_to,br_flags,period", "stacks.vt"):
-    source, to, flags = ([int(x, 0) for x in v.split(",") if x] for v in (source, to, flags))
-    cycles = sum(f >> 4 & 0xffff for f in flags[:-1])
-    for a, b in list(zip(source, to))[:-1]:
-        p, q = place(a), place(b)
-        if cycles and p and q and p[0] == q[0]:
-            count[p + q[1:]] += int(period) / cycles  # the rate while the stack was made
-hot = {k: n for k, n in count.most_common(3)}
-found = 0
-for i, a, b, x, method in dump("EDGE", "image,from,to,executions,method", "branches.vt"):
-    n = hot.get((i, int(a, 16), int(b, 16)))
-    if n:
-        assert abs(float(x) / n - 1) < 0.2, (a, b, x, n, method)
-        found += method == "branches"
-assert found, hot'
+text = subprocess.run(["vtrace", "dump", "-k", "EDGE", "-F", "executions,method", "branches.vt"],
+                      capture_output=True, text=True, check=True).stdout
+x, method = max((float(x), m) for x, m in (l.split("\t") for l in text.splitlines()))
+rounds = sum(max(i % 50 - 1, 0) for i in range(4000))
+assert method == "branches" and abs(x / rounds - 1) < 0.1, (x, method, rounds)'
 t_status "more branches than there are" 2 vsim -b 33 run.vt
 
 # ---- what it says of itself ----
