@@ -490,7 +490,9 @@ static void test_full(void **state)
 {
 	enum { JUMPS = 119, BEFORE = 28, LONG = 14, PADS = 64 };
 	const struct vt_pt_options opt = {.jobs = 1};
-	uint8_t loop[2 * JUMPS + 6];
+	static const uint8_t on[] = {0xeb, 0x00}; /* jmp to what follows */
+	static const uint8_t back[] = {0x0f, 0x85, 0x0c, 0xff, 0xff, 0xff}; /* jne to the first */
+	uint8_t loop[JUMPS * sizeof(on) + sizeof(back)];
 	struct vt_pt_code *code = vt_pt_code_new();
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_pt_batch batch;
@@ -499,8 +501,8 @@ static void test_full(void **state)
 
 	(void)state;
 	for (i = 0; i < JUMPS; i++)
-		memcpy(loop + 2 * i, "\xeb\x00", 2);	     /* jmp to what follows */
-	memcpy(loop + 2 * i, "\x0f\x85\x0c\xff\xff\xff", 6); /* jne to the first */
+		memcpy(loop + i * sizeof(on), on, sizeof(on));
+	memcpy(loop + i * sizeof(on), back, sizeof(back));
 	add(code, BASE, loop, sizeof(loop));
 	put_psb(start(&t), BASE);
 	for (i = 0; i < BEFORE; i++)
