@@ -71,11 +71,6 @@ static bool lists(const struct options *o)
 
 /* ---- reading ---- */
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* Frequencies come image by image, so that the last one is mostly the one. */
 static int note_image(struct job *j, uint32_t image, struct vt_error *err)
 {
@@ -85,7 +80,7 @@ static int note_image(struct job *j, uint32_t image, struct vt_error *err)
 		if (j->ids[i - 1] == image)
 			return 0;
 	if (!vt_array_grow(&j->ids, &j->ids_cap, j->nids + 1, sizeof(*j->ids)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	j->ids[j->nids++] = image;
 	return 0;
 }
@@ -112,7 +107,7 @@ static int note_cpu(struct job *j, const struct vt_record *rec, struct vt_error 
 		free(*facts[i].value);
 		*facts[i].value = strndup((const char *)value.data, value.size);
 		if (!*facts[i].value)
-			return no_memory(err);
+			return vt_error_nomem(err);
 	}
 	return 0;
 }
@@ -163,7 +158,7 @@ static bool read_truth(struct job *j)
 		return true;
 	j->truth = vt_freqprofile_new();
 	if (!j->truth) {
-		no_memory(&err);
+		vt_error_nomem(&err);
 		return app_fail(j->app, &err);
 	}
 	r = app_open_reader(j->app, j->o->truth);
@@ -469,7 +464,7 @@ static bool print(struct job *j)
 	bool ok;
 
 	if (out && !t) {
-		no_memory(&err);
+		vt_error_nomem(&err);
 		app_fail(j->app, &err);
 	}
 	ok = out && t && print_table(j, out, t);
@@ -492,7 +487,7 @@ static bool start(struct job *j)
 	j->list = vt_culprittop_new();
 	j->check = vt_culpritcheck_new(j->truth);
 	if (!j->profile || !j->code || !j->freq || !j->list || !j->check) {
-		no_memory(&err);
+		vt_error_nomem(&err);
 		return app_fail(j->app, &err);
 	}
 	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);

@@ -65,7 +65,7 @@ static int add(struct finder *f, const struct vt_culprit_stall *stall)
 	struct vt_culprit_stalls *s = f->out;
 
 	if (!vt_array_grow(&s->list, &s->cap, s->count + 1, sizeof(*s->list)))
-		return vt_error_set(f->err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(f->err);
 	s->list[s->count++] = *stall;
 	return 0;
 }
@@ -515,7 +515,7 @@ int vti_culprit_init(struct vti_culprit *c, const struct vt_culprit_input *in, s
 	};
 	if (!c->line_entries || !c->page_entries || !c->data_pages || !c->stretches ||
 	    !c->undisturbed || !c->sought || !c->queue)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (i = 0; i < c->cfg->ninsns; i++)
 		c->data_pages[i] = INFINITY;
 	vti_culprit_units(c);

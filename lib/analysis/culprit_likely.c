@@ -68,7 +68,7 @@ static int add(struct vt_culprit_evidence *e, const struct vti_stalled *st, stru
 	uint32_t i;
 
 	if (!vt_array_grow(&e->rows, &e->cap, e->count + 1, sizeof(*e->rows)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	r = &e->rows[e->count++];
 	expect(st, suspects);
 	r->cycles = (float)st->cycles;

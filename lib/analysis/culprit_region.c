@@ -234,5 +234,5 @@ int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err)
 	free(r.stack);
 	free(r.body);
 	free(r.sets);
-	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return ok ? 0 : vt_error_nomem(err);
 }

@@ -171,7 +171,7 @@ static int add_point(struct vt_culpritcheck *c, const struct vt_culprits_proc *p
 			at.high += p->stalls[i].high;
 		}
 	if (!vt_array_grow(&c->points, &c->cap, c->npoints + 1, sizeof(*c->points)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	c->points[c->npoints++] = at;
 	return 0;
 }

@@ -55,11 +55,6 @@ struct run {
 	uint64_t kept; /* instructions */
 };
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- samples of events ---- */
 
 static int by_place(const void *va, const void *vb)
@@ -110,7 +105,7 @@ static int take_events(struct run *r)
 		if (event == VT_NCULPRIT_EVENTS || at->image == VT_UNMAPPED_IMAGE)
 			continue;
 		if (!vt_array_grow(&r->events, &r->events_cap, r->nevents + 1, sizeof(*r->events)))
-			return no_memory(r->err);
+			return vt_error_nomem(r->err);
 		r->events[r->nevents++] =
 			(struct event_place){at->offset, at->image, event, at->samples};
 	}
@@ -330,7 +325,7 @@ static int fill(struct run *r, struct work *w)
 	w->freqs = calloc((size_t)g->ninsns + 1, sizeof(struct vt_freq *));
 	w->edges = calloc((size_t)g->nedges + 1, sizeof(*w->edges));
 	if (!w->insns || !w->freqs || !w->edges)
-		return no_memory(r->err);
+		return vt_error_nomem(r->err);
 	for (i = 0; i < g->ninsns; i++)
 		w->insns[i].executions = NAN;
 	for (i = 0; i < w->nrecords; i++)
@@ -349,7 +344,7 @@ static int make(struct run *r, struct work *w)
 	w->flow = vt_procflow_graph(r->src->images, r->src->code, &w->proc, &why);
 	if (!w->flow && why.code != VT_E_NOMEM)
 		return 0;
-	code = w->flow ? fill(r, w) : no_memory(r->err);
+	code = w->flow ? fill(r, w) : vt_error_nomem(r->err);
 	if (code < 0)
 		work_fini(w);
 	return code < 0 ? code : 1;
@@ -385,7 +380,7 @@ static int take_procedure(struct run *r, struct work *w)
 	int code;
 
 	if (!vt_array_grow(&r->list, &r->cap, r->count + 1, sizeof(*r->list)))
-		return no_memory(r->err);
+		return vt_error_nomem(r->err);
 	code = make(r, w);
 	if (code <= 0) {
 		r->t->without_code += code == 0;
@@ -451,7 +446,7 @@ static int learn(struct run *r)
 	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
 	size_t stride = (size_t)(r->kept / LEARNT) + 1, i;
 	struct vt_culprit_input in;
-	int code = e ? 0 : no_memory(r->err);
+	int code = e ? 0 : vt_error_nomem(r->err);
 
 	for (i = 0; i < r->count && code == 0; i += stride) {
 		if (!r->list[i].flow)
@@ -507,7 +502,7 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 
 	memset(t, 0, sizeof(*t));
 	r.footprint = vt_footprint_new(src->core);
-	code = r.footprint ? take_events(&r) : no_memory(err);
+	code = r.footprint ? take_events(&r) : vt_error_nomem(err);
 	for (i = 0; i < src->nids && code == 0; i++)
 		code = take_image(&r, src->ids[i]);
 	if (code == 0)

@@ -117,7 +117,7 @@ int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_err
 		row.samples = p->freqs[insn]->samples;
 		row.confidence = p->freqs[insn]->confidence;
 		if (!vt_array_grow(&t->rows, &t->cap, t->count + 1, sizeof(*t->rows)))
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		t->rows[t->count++] = row;
 	}
 	return 0;

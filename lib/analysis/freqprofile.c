@@ -45,11 +45,6 @@ void vt_freqprofile_free(struct vt_freqprofile *p)
 	free(p);
 }
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* A number of executions or cycles. */
 static bool is_amount(double v)
 {
@@ -90,7 +85,7 @@ static int take_freq(struct vt_freqprofile *p, const struct vt_record *rec, stru
 	f.confidence = (enum vt_confidence)confidence;
 	f.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
 	if (!vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	p->freqs[p->nfreqs++] = f;
 	return 0;
 }
@@ -113,7 +108,7 @@ static int take_edge(struct vt_freqprofile *p, const struct vt_record *rec, stru
 	e.confidence = (enum vt_confidence)confidence;
 	e.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
 	if (!vt_array_grow(&p->edges, &p->edges_cap, p->nedges + 1, sizeof(*p->edges)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	p->edges[p->nedges++] = e;
 	return 0;
 }
@@ -140,7 +135,7 @@ static int take_stall(struct vt_freqprofile *p, const struct vt_record *rec, str
 	    !vt_array_grow(&p->first, &p->first_cap, p->nstalls + 1, sizeof(*p->first)) ||
 	    !vt_array_grow(&p->culprits, &p->culprits_cap, p->nculprits + culprits.count,
 			   sizeof(*p->culprits)))
-		return no_memory(err);
+		return vt_error_nomem(err);
 	if (culprits.count)
 		memcpy(p->culprits + p->nculprits, culprits.data,
 		       culprits.count * sizeof(*culprits.data));

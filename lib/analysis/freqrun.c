@@ -12,11 +12,6 @@
 #include "analysis/stackflow.h"
 #include "base/buf.h"
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- the event ---- */
 
 static const char *const time_events[] = {
@@ -106,7 +101,7 @@ int vt_freqrun_counts(const struct vt_profile *p, struct vt_writer *w, struct vt
 	struct vt_place *all = malloc((n + 1) * sizeof(*all));
 
 	if (!all)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < n; i++)
 		all[i] = *vt_profile_place(p, i);
 	qsort(all, n, sizeof(*all), by_place);
@@ -174,7 +169,7 @@ static int find_spots(const struct vt_freqrun_options *o, struct spot **spots, s
 	struct spot *list = malloc((n + 1) * sizeof(*list));
 
 	if (!list)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < n; i++) {
 		struct spot s = {.place = *vt_profile_place(o->profile, i)};
 
@@ -259,7 +254,7 @@ static int count_exact(const struct run *r, const struct vt_procflow *f, uint64_
 	n->exact = calloc((size_t)g->ninsns + 1, sizeof(*n->exact));
 	n->edges = calloc((size_t)g->nedges + 1, sizeof(*n->edges));
 	if (!n->exact || !n->edges)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	offset -= f->proc.start;
 	for (i = 0; i < g->ninsns; i++)
 		n->exact[i] = vt_flowcount_insn(c, image, g->insns[i].addr + offset);
@@ -294,7 +289,7 @@ static int fill(const struct run *r, const struct vt_procflow *f, const struct p
 	n->period = calloc(count, sizeof(*n->period));
 	n->cycles = calloc(count, sizeof(*n->cycles));
 	if (!n->samples || !n->period || !n->cycles)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (k = 0; k < part->all; k++) {
 		i = insn_of(f->cfg, spots[k].vaddr);
 		if (i == UINT32_MAX) {

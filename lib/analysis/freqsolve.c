@@ -387,7 +387,7 @@ int vti_freq_solve(struct vti_freqwork *w, struct vt_error *err)
 	s.edges = calloc((size_t)w->g->nedges + 1, sizeof(*s.edges));
 	s.seen = calloc((size_t)w->in->flow->classes->count + 1, sizeof(*s.seen));
 	if (!s.flow || !s.blocks || !s.edges || !s.seen)
-		code = vt_error_set(err, VT_E_NOMEM, "out of memory");
+		code = vt_error_nomem(err);
 	for (round = 0; round < ROUNDS && code > 0; round++) {
 		s.first = round == 0;
 		code = solve_once(&s, most, err);

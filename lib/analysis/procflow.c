@@ -16,11 +16,6 @@
 #define WARM_IN_ORDER	  VTI_CHAIN_WARM
 #define WARM_OUT_OF_ORDER 160
 
-static int no_memory(struct vt_error *err)
-{
-	return vt_error_set(err, VT_E_NOMEM, "out of memory");
-}
-
 /* ---- which block comes before which ---- */
 
 enum { WHITE, OPEN, DONE };
@@ -249,7 +244,7 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	s->costs = malloc(s->cap * sizeof(*s->costs));
 	if (m->order == VT_OUT_OF_ORDER)
 		s->ooo = vt_ooo_new(m, NULL);
-	return s->path && s->ops && s->costs ? 0 : no_memory(err);
+	return s->path && s->ops && s->costs ? 0 : vt_error_nomem(err);
 }
 
 /* Whose chain is `before`, by block: the edge that control most likely comes by. */
@@ -355,7 +350,7 @@ static int schedule(struct vt_procflow *f, const struct vt_core *m, const struct
 	int code = scheduler_init(&s, f, m, err);
 
 	if (!find_order(&o, f->cfg))
-		code = no_memory(err);
+		code = vt_error_nomem(err);
 	else
 		set_before(&s, o.before);
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
@@ -398,7 +393,7 @@ static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const d
 {
 	uint32_t *before = malloc(((size_t)f->cfg->nblocks + 1) * sizeof(*before));
 	struct ways *ways = before ? find_all_ways(f->cfg, edges, before) : NULL;
-	int code = ways ? 0 : no_memory(err);
+	int code = ways ? 0 : vt_error_nomem(err);
 
 	if (code == 0 && !scheduled && !all_have_ways(f->cfg, ways))
 		code = schedule(f, m, ways, err);
@@ -426,7 +421,7 @@ static int decode(struct vt_procflow *f, const struct vt_proccode *c, const stru
 	f->ops = malloc(((size_t)g->ninsns + 1) * sizeof(*f->ops));
 	f->costs = malloc(((size_t)g->ninsns + 1) * sizeof(*f->costs));
 	if (!f->ops || !f->costs)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (i = 0; i < g->ninsns; i++) {
 		uint64_t at = g->insns[i].addr - f->proc.start;
 
@@ -456,7 +451,7 @@ static int make_graph(struct vt_procflow *f, struct vt_images *images, const str
 		return -(int)err->code;
 	f->block = malloc(((size_t)f->cfg->ninsns + 1) * sizeof(*f->block));
 	if (!f->block)
-		return no_memory(err);
+		return vt_error_nomem(err);
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
 		for (i = 0; i < f->cfg->blocks[b].ninsns; i++)
 			f->block[f->cfg->blocks[b].insn + i] = b;
@@ -486,7 +481,7 @@ struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_
 	int failed;
 
 	if (!f) {
-		no_memory(err);
+		vt_error_nomem(err);
 		return NULL;
 	}
 	f->proc = *proc;

@@ -216,10 +216,10 @@ int vti_sim_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_
 		return code;
 	b = vt_bblocks_get(s->dict, vt_record_u64(rec, VT_BLOCK_ID));
 	if (!vt_array_grow(&s->blocks, &s->nblocks, b->id + 1, sizeof(void *)))
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	memset(s->blocks + had, 0, (s->nblocks - had) * sizeof(void *));
 	s->blocks[b->id] = new_block(s, b);
-	return s->blocks[b->id] ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return s->blocks[b->id] ? 0 : vt_error_nomem(err);
 }
 
 void vti_sim_free_blocks(struct vt_simulate *s)

@@ -100,7 +100,7 @@ static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, s
 		return e->process;
 	p = e ? calloc(1, sizeof(*p)) : NULL;
 	if (!p) {
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 		return NULL;
 	}
 	hooks.arg = p;
@@ -141,7 +141,7 @@ struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t
 	if (e && e->thread)
 		return s->thread = e->thread;
 	if (p)
-		vt_error_set(err, VT_E_NOMEM, "out of memory");
+		vt_error_nomem(err);
 	return NULL;
 }
 

@@ -83,7 +83,7 @@ struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_h
 	if (c && (c->ooo || c->inorder))
 		return c;
 	vt_simcore_free(c);
-	vt_error_set(err, VT_E_NOMEM, "out of memory");
+	vt_error_nomem(err);
 	return NULL;
 }
 

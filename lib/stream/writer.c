@@ -343,7 +343,7 @@ static int build_header(struct vt_writer *w, const struct vt_writer_options *opt
 	if (r == 0) {
 		vti_header_encode(&w->raw, &h, &w->schema);
 		if (w->raw.failed)
-			r = vt_error_set(err, VT_E_NOMEM, "out of memory");
+			r = vt_error_nomem(err);
 		else if (w->raw.size > VT_MAX_HEADER)
 			r = vt_error_set(err, VT_E_LIMIT, "header over %d bytes", VT_MAX_HEADER);
 	}
@@ -365,12 +365,12 @@ static int make_staging(struct vt_writer *w, struct vt_error *err)
 		s->tile = calloc(TILE_ROWS, s->stride * sizeof(*s->tile));
 		s->columns = calloc(s->nfields + 1, sizeof(*s->columns));
 		if (!s->tile || !s->columns)
-			return vt_error_set(err, VT_E_NOMEM, "out of memory");
+			return vt_error_nomem(err);
 		w->largest -= TILE_ROWS * s->stride * sizeof(*s->tile);
 	}
 	w->room = FLUSH_BYTES;
 	w->run_kind = NO_RUN;
-	return w->staged ? 0 : vt_error_set(err, VT_E_NOMEM, "out of memory");
+	return w->staged ? 0 : vt_error_nomem(err);
 }
 
 static int make_mapping(struct vt_writer *w, struct mapping *m, const struct vt_schema *from,
@@ -381,7 +381,7 @@ static int make_mapping(struct vt_writer *w, struct mapping *m, const struct vt_
 	m->from = from;
 	m->field = calloc(from->nkinds, sizeof(*m->field));
 	if (!m->field)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	for (k = 0; k < from->nkinds; k++) {
 		const struct vt_kind_desc *theirs = &from->kinds[k];
 		int at = vt_schema_find(&w->schema, theirs->name);
@@ -414,7 +414,7 @@ int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct v
 	}
 	more = realloc(w->mappings, (w->nmappings + 1) * sizeof(*more));
 	if (!more)
-		return vt_error_set(err, VT_E_NOMEM, "out of memory");
+		return vt_error_nomem(err);
 	w->mappings = more;
 	more[w->nmappings] = (struct mapping){0};
 	return make_mapping(w, &more[w->nmappings++], from, err);
@@ -441,7 +441,7 @@ static int start(struct vt_writer *w, const struct vt_writer_options *opt, struc
 		r = make_staging(w, err);
 	w->mappings = calloc(opt->ninputs + 1, sizeof(*w->mappings));
 	if (!w->mappings)
-		r = vt_error_set(err, VT_E_NOMEM, "out of memory");
+		r = vt_error_nomem(err);
 	for (i = 0; i < opt->ninputs && r == 0; i++)
 		r = make_mapping(w, &w->mappings[w->nmappings++], vt_reader_schema(opt->inputs[i]),
 				 err);
