@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/buf.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ void vt_buf_free(struct vt_buf *b)
 
 uint8_t *vt_buf_reserve(struct vt_buf *b, size_t more)
 {
+	assert(b->size <= b->cap);
 	if (b->failed)
 		return NULL;
 	if (!more)
@@ -24,6 +26,7 @@ uint8_t *vt_buf_reserve(struct vt_buf *b, size_t more)
 		b->failed = true;
 		return NULL;
 	}
+	assert(b->cap - b->size >= more);
 	return b->data + b->size;
 }
 
@@ -67,6 +70,7 @@ void vt_buf_put_varint(struct vt_buf *b, uint64_t v)
 		raw[n++] = (uint8_t)(v | 0x80);
 		v >>= 7;
 	}
+	assert(n < sizeof(raw));
 	raw[n++] = (uint8_t)v;
 	vt_buf_put(b, raw, n);
 }
@@ -114,6 +118,7 @@ bool vt_array_grow(void *array, size_t *cap, size_t need, size_t size)
 	size_t want = *cap;
 	void *old, *grown;
 
+	assert(size > 0);
 	if (need <= *cap)
 		return true;
 	while (want < need)

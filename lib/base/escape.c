@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/escape.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*
@@ -51,6 +52,7 @@ void vt_escape(struct vt_buf *out, const void *text, size_t size)
 		if (i == size)
 			break;
 		len = p[i] >= 0x80 ? utf8_length(p + i, size - i) : 0;
+		assert(len <= size - i);
 		if (len) {
 			vt_buf_put(out, p + i, len);
 			i += len;

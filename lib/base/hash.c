@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ uint64_t vt_hash_bytes(const void *data, size_t size)
 
 void vt_hash_init(struct vt_hash *h, size_t entry_size, size_t key_size)
 {
+	assert(key_size > 0 && key_size <= entry_size);
 	*h = (struct vt_hash){.entry_size = entry_size, .key_size = key_size};
 }
 
@@ -40,7 +42,8 @@ void vt_hash_fini(struct vt_hash *h)
 {
 	free(h->entries);
 	free(h->index);
-	vt_hash_init(h, h->entry_size, h->key_size);
+	/* One that was never set up, all zero, may be ended as well. */
+	*h = (struct vt_hash){.entry_size = h->entry_size, .key_size = h->key_size};
 }
 
 void vt_hash_clear(struct vt_hash *h)
@@ -96,6 +99,8 @@ static bool grow_index(struct vt_hash *h)
 	}
 	free(old);
 	h->mask = slots - 1;
+	/* A free slot ends every search, and a mask finds a slot. */
+	assert((slots & h->mask) == 0 && h->count < slots);
 	for (e = 0; e < h->count; e++)
 		h->index[slot_of(h, vt_hash_at(h, e))] = (uint32_t)e + 1;
 	return true;
@@ -115,6 +120,7 @@ void *vt_hash_add(struct vt_hash *h, const void *key, bool *added)
 		return vt_hash_at(h, h->index[i] - 1);
 	if (!vt_array_grow(&h->entries, &h->cap, h->count + 1, h->entry_size))
 		return NULL;
+	assert(h->count < h->cap);
 	entry = vt_hash_at(h, h->count);
 	memcpy(entry, key, h->key_size);
 	memset(entry + h->key_size, 0, h->entry_size - h->key_size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -71,6 +72,7 @@ static int make_room(struct vt_input *in, struct vt_error *err)
 {
 	bool costly = in->end - in->start > in->start / 4 && in->cap < ROOMY;
 
+	assert(in->start <= in->end && in->end <= in->cap);
 	if (in->start && !costly && in->cap - in->end < READ_SIZE) {
 		memmove(in->buf, in->buf + in->start, in->end - in->start);
 		in->end -= in->start;
@@ -119,6 +121,7 @@ int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_erro
 		r = read_some(in, in->buf + in->end, room, &n, err);
 		if (r < 0)
 			return r;
+		assert(n <= room && room <= in->cap - in->end);
 		in->eof = n == 0;
 		in->end += n;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/intern.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static char *copy_string(struct vt_intern *p, const void *data, size_t size)
 	struct chunk *c;
 	char *to;
 
+	assert(p->used <= p->room);
 	if (size + 1 > p->room - p->used) {
 		size_t room = size + 1 > CHUNK_SIZE ? size + 1 : CHUNK_SIZE;
 
@@ -115,6 +117,7 @@ static int grow_index(struct vt_intern *p)
 	free(p->index);
 	p->index = bigger;
 	p->mask = slots - 1;
+	assert((slots & p->mask) == 0 && p->count < slots);
 	for (i = 0; i < p->count; i++)
 		p->index[slot_of(p, p->strings[i].data, p->strings[i].size)] = (uint32_t)i + 1;
 	return 0;
@@ -155,11 +158,13 @@ uint32_t vt_intern_str(struct vt_intern *p, const char *s)
 
 const char *vt_intern_get(const struct vt_intern *p, uint32_t id)
 {
+	assert(id < p->count);
 	return p->strings[id].data;
 }
 
 size_t vt_intern_size(const struct vt_intern *p, uint32_t id)
 {
+	assert(id < p->count);
 	return p->strings[id].size;
 }
 

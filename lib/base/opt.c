@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/opt.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <getopt.h>
 #include <math.h>
@@ -109,6 +110,7 @@ static int set_choice(const struct vt_opt *o, const char *what, const char *text
 	struct vt_buf b = VT_BUF_INIT;
 	int i;
 
+	assert(o->choices && o->choices[0]);
 	for (i = 0; o->choices[i]; i++) {
 		if (strcmp(o->choices[i], text) == 0) {
 			*(int *)o->value = i;
@@ -219,6 +221,7 @@ static const struct vt_opt *option_of(const struct vt_opt_page *page, int code)
 {
 	size_t i;
 
+	assert(code < FIRST_CODE + (int)count_options(page->opts));
 	if (code >= FIRST_CODE)
 		return &page->opts[code - FIRST_CODE];
 	for (i = 0; page->opts[i].name; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -50,6 +51,7 @@ static void write_all(struct vt_output *out, const uint8_t *data, size_t size)
 	while (size && out->err.code == VT_OK) {
 		ssize_t n = write(out->fd, data, size);
 
+		assert(n < 0 || (size_t)n <= size);
 		if (n >= 0) {
 			data += n;
 			size -= (size_t)n;

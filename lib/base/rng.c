@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/rng.h"
 
+#include <assert.h>
+
 static uint64_t rotl(uint64_t x, int k)
 {
 	return (x << k) | (x >> (64 - k));
@@ -36,10 +38,11 @@ uint64_t vt_rng_next(struct vt_rng *r)
 
 uint64_t vt_rng_below(struct vt_rng *r, uint64_t bound)
 {
-	/* Numbers under this remainder of 2^64 would favour the small results: draw again. */
-	uint64_t min = (0 - bound) % bound;
-	uint64_t x;
+	uint64_t min, x;
 
+	assert(bound > 0);
+	/* Numbers under this remainder of 2^64 would favour the small results: draw again. */
+	min = (0 - bound) % bound;
 	do {
 		x = vt_rng_next(r);
 	} while (x < min);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "flow/classes.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,7 @@ static bool number(struct vt_classes *c, const struct label *links, uint32_t nbl
 			*out = (uint32_t)entry->class;
 	}
 	vt_hash_fini(&seen);
+	assert(c->count <= n);
 	return ok;
 }
 

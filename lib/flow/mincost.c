@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "flow/mincost.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +222,7 @@ static void move_to_parent(struct simplex *s, uint32_t node, int64_t amount)
 	struct edge *e = &s->edges[s->nodes[node].pred];
 
 	e->flow += e->from == node ? amount : -amount;
+	assert(e->flow >= 0 && e->flow <= e->room);
 }
 
 static uint32_t meeting(const struct simplex *s, uint32_t a, uint32_t b)
@@ -291,6 +293,7 @@ static void step(struct simplex *s, uint32_t entering)
 			leaving = node;
 			below_tail = false;
 		}
+	assert(amount >= 0);
 	for (node = tail; node != top; node = s->nodes[node].parent)
 		move_to_parent(s, node, -amount);
 	for (node = head; node != top; node = s->nodes[node].parent)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/cfi.h"
 
+#include <assert.h>
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -575,6 +576,7 @@ bool vti_cfi_find(const struct vti_cfi *f, uint64_t vaddr, struct vti_cfi_row *r
 	if (!p)
 		return false;
 	run.common = vt_hash_at(&f->commons, p->common);
+	assert(vaddr >= p->start && vaddr < p->end);
 	*row = (struct vti_cfi_row){.start = p->start, .end = p->end, .entry = p->start};
 	if (!execute(&run, run.common->program, run.common->size))
 		return false;
@@ -582,6 +584,7 @@ bool vti_cfi_find(const struct vti_cfi *f, uint64_t vaddr, struct vti_cfi_row *r
 	run.row = row;
 	if (!execute(&run, p->program, p->size))
 		return false;
+	assert(row->start <= vaddr && vaddr < row->end);
 	row->cfa = run.rules.cfa;
 	row->ra = run.rules.ra;
 	return true;

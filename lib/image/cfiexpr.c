@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <dwarf.h>
 
 #include "base/bytes.h"
@@ -42,6 +43,7 @@ static void push(struct machine *m, uint64_t value)
 
 static uint64_t pop(struct machine *m)
 {
+	assert(m->depth <= DEPTH);
 	if (!m->depth) {
 		m->bad = true;
 		return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/elf.h"
 
+#include <assert.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,7 @@ static bool add_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint6
 		memsz = UINT64_MAX - vaddr;
 	if (filesz > memsz)
 		filesz = memsz;
+	assert(filesz == 0 || (offset <= e->size && filesz <= e->size - offset));
 	e->segments[e->nsegments++] =
 		(struct vt_elf_segment){vaddr, offset, filesz, memsz, exec, write};
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/lines.h"
 
+#include <assert.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>
@@ -399,6 +400,7 @@ static bool read_nest(struct vt_lines *l, Dwarf_Die *function)
 
 		while (o != NONE && n->calls.v[o].hi <= n->calls.v[i].lo)
 			o = n->outer[o];
+		assert(o == NONE || o < i);
 		n->outer[i] = o;
 	}
 	n->function = dwarf_dieoffset(function);
@@ -429,6 +431,7 @@ size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *fram
 	    !read_nest(l, &chain[0]))
 		return 0;
 	n = calls_at(l, vaddr, chain, VT_MAX_INLINE - 1);
+	assert(n < VT_MAX_INLINE);
 	if (!find_function(l, &cu, vaddr, &chain[n++]))
 		return 0;
 	line_in(l, &cu, vaddr, &line);

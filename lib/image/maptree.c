@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/maptree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void vti_nodes_init(struct vti_nodes *n, size_t limit)
@@ -41,6 +42,7 @@ static struct vti_node *take(struct vti_nodes *n, int *rc)
 
 static void give(struct vti_nodes *n, struct vti_node *node)
 {
+	assert(n->count > 0);
 	node->left = n->free;
 	n->free = node;
 	n->count--;
@@ -80,6 +82,7 @@ static struct vti_node *balance(struct vti_node *t)
 {
 	struct vti_node *l = t->left, *r = t->right;
 
+	assert(height(l) <= height(r) + 2 && height(r) <= height(l) + 2);
 	if (height(r) > height(l) + 1) {
 		if (height(r->left) > height(r->right))
 			t->right = turn_right(r);
@@ -146,6 +149,7 @@ int vti_tree_put(struct vti_nodes *n, struct vti_node **root, uint64_t start, ui
 	struct vti_node *before, *inside, *after, *last, *node;
 	int rc = 0;
 
+	assert(start < end && (!map || (map->start == start && map->end == end)));
 	divide(*root, start, &before, &inside);
 	divide(inside, end, &inside, &after);
 	/* The last mapping inside, or else the last before, may reach beyond the end. */

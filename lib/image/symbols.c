@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/symbols.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,7 @@ static bool drop_duplicates(struct vt_symbols *t)
 		struct vt_symbol *last = n ? &t->syms[n - 1] : NULL;
 		struct vt_symbol s = t->syms[i];
 
+		assert(!last || last->start <= s.start);
 		if (!last || last->start != s.start) {
 			t->syms[n++] = s;
 			continue;
@@ -209,6 +211,7 @@ static void find_nesting(struct vt_symbols *t)
 
 		while (o != NONE && t->syms[o].end <= t->syms[i].start)
 			o = t->outer[o];
+		assert(o == NONE || o < i);
 		t->outer[i] = o;
 		t->starts[i] = t->syms[i].start;
 	}
@@ -259,6 +262,7 @@ const struct vt_symbol *vt_symbols_find(const struct vt_symbols *t, uint64_t add
 		first += first[half] <= addr ? half : 0;
 		n -= half;
 	}
+	assert(*first <= addr);
 	for (i = (uint32_t)(first - t->starts); i != NONE; i = t->outer[i])
 		if (addr < t->syms[i].end)
 			return &t->syms[i];
@@ -274,6 +278,7 @@ const struct vt_symbol *vt_symbols_outermost(const struct vt_symbols *t,
 	uint32_t o = t->outer[sym - t->syms];
 	int depth;
 
+	assert(sym >= t->syms && sym < t->syms + t->count);
 	for (depth = 0; o != NONE && depth < MAX_NESTING; depth++, o = t->outer[o])
 		if (t->syms[o].end >= sym->end &&
 		    !(t->syms[o].flags & (VT_SYMBOL_UNSIZED | VT_SYMBOL_FRAME | VT_SYMBOL_OBJECT)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/bblock_internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ uint32_t vti_bblock_slot(const struct vt_bblock *b, uint32_t insn, uint32_t *off
 		else
 			high = mid;
 	}
+	assert(low == b->nslots || b->slots[low].insn >= insn);
 	*offset = low < b->nslots ? b->slots[low].offset : b->data_size;
 	return low;
 }
@@ -98,6 +100,7 @@ static bool reserve(struct vt_bblocks *d, uint64_t id)
 {
 	size_t cap = d->cap;
 
+	assert(d->cap >= VTI_BLOCK_REACH && d->end <= d->cap - VTI_BLOCK_REACH);
 	while (id >= cap - VTI_BLOCK_REACH)
 		cap += cap / 2;
 	return cap == d->cap || resize(d, cap);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/block_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -45,6 +46,7 @@ bool vti_block_store_init(struct vti_block_store *b, uint32_t kind, const struct
 
 		if (at >= 0 && known->fields[at].type != wire->fields[i].type)
 			at = -1;
+		assert(at < (int)known->nfields);
 		b->to[i] = (int16_t)at;
 	}
 	for (i = 0; i < known->nfields; i++)
@@ -168,6 +170,7 @@ static const char *make_offsets(struct vti_column_store *s, struct vt_column *co
 		s->off[i] = (uint32_t)sum;
 		sum += len;
 	}
+	assert(sum <= limit && sum <= UINT32_MAX);
 	s->off[n] = (uint32_t)sum;
 	col->off = s->off;
 	/* The lengths are done with: from here on the mask is for the offsets. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/column_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*
@@ -186,7 +187,9 @@ void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t
 		vt_buf_put_varint(out, n ? v[0] : 0);
 		return;
 	}
+	assert(n >= 2);
 	best = choose(v, n, scratch);
+	assert(best.predictor < n && best.size < SIZE_MAX);
 	vt_buf_put_u8(out, (uint8_t)(best.predictor << 4 | best.width));
 	if (best.predictor >= VTI_PREDICT_LAST)
 		vt_buf_put_varint(out, v[0]);
@@ -219,9 +222,11 @@ int vti_column_probe(struct vt_cursor *c, uint64_t *value)
 
 static int get_fixed(struct vt_cursor *c, uint64_t *v, size_t n, enum vti_width width)
 {
-	const uint8_t *p = vt_cursor_take(c, (uint64_t)n << (width - VTI_WIDTH_1));
+	const uint8_t *p;
 	size_t i;
 
+	assert(width >= VTI_WIDTH_1 && width <= VTI_WIDTH_8);
+	p = vt_cursor_take(c, (uint64_t)n << (width - VTI_WIDTH_1));
 	if (!p)
 		return -1;
 	if (width == VTI_WIDTH_1)
@@ -277,6 +282,7 @@ static int get_mixed(struct vt_cursor *c, uint64_t *v, size_t n)
 		v[i] = get_sized(p, class);
 		p += (size_t)1 << class;
 	}
+	assert(p <= c->end);
 	c->p = p;
 	return 0;
 }
@@ -288,6 +294,8 @@ int vti_column_decode(struct vt_cursor *c, uint64_t *v, size_t n)
 	enum vti_predictor p = code >> 4;
 	int r;
 
+	/* vti_column_probe() has refused all other codes. */
+	assert(p < VTI_NPREDICTORS && width < VTI_NWIDTHS && width != VTI_WIDTH_CONST);
 	if (n < p)
 		return -1;
 	if (p >= VTI_PREDICT_LAST)

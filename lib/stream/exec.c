@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/exec.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -117,6 +118,7 @@ static void pass(struct vt_exec *x, const struct vt_step *s, uint32_t n)
 
 	vti_bblock_slot(s->block, s->insn + n, &end);
 	x->data += end - s->data_offset;
+	assert(n <= x->insns && s->insn + n <= s->insn_end);
 	x->insns -= n;
 	x->first += n;
 	x->skip += n;

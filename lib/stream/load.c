@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,6 +101,7 @@ static const char *read_order(struct vt_reader *r, struct vt_cursor *c, uint32_t
 			return vti_no_memory;
 		}
 	}
+	assert(sum <= VTI_MAX_FRAME_RECORDS);
 	r->ordered = sum == nrecords;
 	if (!r->ordered)
 		r->nruns = 0;
@@ -124,6 +126,7 @@ static const char *read_records(struct vt_reader *r, const struct vti_block_head
 	s->loaded = true;
 	s->given = 0;
 	r->frame_records += h->nrecords;
+	assert(r->frame_records <= VTI_MAX_FRAME_RECORDS);
 	return NULL;
 }
 

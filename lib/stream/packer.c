@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/packer_internal.h"
 
+#include <assert.h>
 #include <libdeflate.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -34,6 +35,7 @@ bool vti_pack(struct vti_packer *p, struct vt_buf *out, enum vt_compression how,
 		if (ZSTD_isError(n))
 			n = 0;
 	}
+	assert(n <= size);
 	out->size = n;
 	return n && n < size;
 }

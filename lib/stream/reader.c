@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/reader.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 			r->at.kind = s->store.block.kind;
 			r->at.row = s->given;
 			r->at.end = s->given += run->count;
+			assert(s->given <= s->store.block.nrecords);
 			return 1;
 		}
 		if (r->gap.open) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/writer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,9 @@ static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, uns
 	h.payload_crc = vti_crc32(0, payload->data, payload->size);
 	vt_put_le32(crc, h.payload_crc);
 	w->chain = vti_crc32(w->chain, crc, sizeof(crc));
+	/* What a reader refuses is never written. */
+	assert(w->raw.size <= VTI_MAX_STORED && payload->size <= VTI_MAX_STORED);
+	assert(nrecords <= VTI_MAX_FRAME_RECORDS && h.compression <= VT_COMPRESS_ZSTD);
 	vti_block_encode(head, &h);
 	vt_output_put(&w->out, head, sizeof(head));
 	vt_output_put(&w->out, payload->data, payload->size);
@@ -177,6 +181,7 @@ static void absorb_tile(struct vt_writer *w, struct staged *s)
 {
 	uint32_t f;
 
+	assert(s->ntile <= TILE_ROWS && s->stride >= s->nfields);
 	for (f = 0; f < s->nfields && !w->failed; f++) {
 		if (s->nrows == 0)
 			s->columns[f].constant = s->tile[f];
@@ -251,8 +256,10 @@ static void note_rows(struct vt_writer *w)
 {
 	struct staged *s = w->current;
 
-	if (s)
-		s->ntile = (uint32_t)((size_t)(w->at.next - s->tile) / s->stride);
+	if (!s)
+		return;
+	assert(w->at.next >= s->tile && (size_t)(w->at.next - s->tile) % s->stride == 0);
+	s->ntile = (uint32_t)((size_t)(w->at.next - s->tile) / s->stride);
 }
 
 static void end_run(struct vt_writer *w)
@@ -268,6 +275,7 @@ static void end_run(struct vt_writer *w)
 		return;
 	}
 	rows = s->nrows + s->ntile;
+	assert(rows >= s->run_start);
 	w->runs[w->nruns++] = (struct run){w->run_kind, (uint32_t)(rows - s->run_start)};
 	s->run_start = rows;
 	w->run_kind = NO_RUN;
@@ -386,6 +394,8 @@ static int make_mapping(struct vt_writer *w, struct mapping *m, const struct vt_
 		const struct vt_kind_desc *theirs = &from->kinds[k];
 		int at = vt_schema_find(&w->schema, theirs->name);
 
+		/* The header has all kinds and fields of its inputs: vt_schema_merge(). */
+		assert(at >= 0 && at < (int)w->schema.nkinds);
 		m->kind[k] = (int16_t)at;
 		for (f = 0; f < theirs->nfields; f++)
 			m->field[k][f] = (int16_t)vt_schema_find_field(&w->schema.kinds[at],
@@ -501,6 +511,7 @@ uint64_t *vt_writer_advance(struct vt_writer *w, uint32_t kind)
 {
 	struct staged *s = &w->staged[kind];
 
+	assert(kind < w->schema.nkinds);
 	note_rows(w);
 	if (s->ntile == TILE_ROWS)
 		absorb_tile(w, s);
@@ -526,6 +537,7 @@ static void put_var(struct vt_writer *w, unsigned field, const void *data, size_
 	struct vt_buf *var = &s->columns[field].var;
 	size_t used = (size_t)(FLUSH_BYTES - w->room);
 
+	assert(field < s->nfields && w->at.next > s->tile);
 	if (w->failed)
 		return;
 	/* A frame is written once it is over FLUSH_BYTES: only one huge record gets here. */
@@ -534,6 +546,7 @@ static void put_var(struct vt_writer *w, unsigned field, const void *data, size_
 		return;
 	}
 	/* Set once more: the field's former bytes are the last ones. */
+	assert(*slot <= var->size / width);
 	var->size -= *slot * width;
 	*slot = count;
 	vt_buf_put(var, data, count * width);

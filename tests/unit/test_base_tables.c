@@ -75,6 +75,24 @@ static void test_hash_against_list(void **state)
 	vt_hash_fini(&h);
 }
 
+/* What a failure left all zero is ended without having begun. */
+static void test_hash_never_begun(void **state)
+{
+	struct vt_hash h = {0};
+	uint64_t key = 1;
+
+	(void)state;
+	vt_hash_fini(&h);
+	vt_hash_init(&h, sizeof(key), sizeof(key));
+	assert_null(vt_hash_find(&h, &key));
+	vt_hash_fini(&h);
+	assert_int_equal(h.key_size, sizeof(key));
+	assert_int_equal(h.entry_size, sizeof(key));
+	assert_non_null(vt_hash_add(&h, &key, NULL));
+	assert_non_null(vt_hash_find(&h, &key));
+	vt_hash_fini(&h);
+}
+
 /* Whole words, tails of every length, and no word: all bytes count, and so does the length. */
 static void test_hash_bytes(void **state)
 {
@@ -218,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash_against_list),
+		cmocka_unit_test(test_hash_never_begun),
 		cmocka_unit_test(test_hash_bytes),
 		cmocka_unit_test(test_intern),
 		cmocka_unit_test(test_rng_known_answers),
