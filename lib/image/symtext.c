@@ -22,11 +22,11 @@ static bool next_line(const char **p, const char *end, const char **line, size_t
 static size_t hex(const char *s, size_t size, uint64_t *value)
 {
 	uint64_t v = 0;
-	size_t i = 0;
+	size_t first = 0, i;
 
 	if (size > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-		i = 2;
-	for (; i < size && s[i] != ' '; i++) {
+		first = 2;
+	for (i = first; i < size && s[i] != ' '; i++) {
 		unsigned d = s[i] >= '0' && s[i] <= '9'	  ? (unsigned)(s[i] - '0')
 			     : s[i] >= 'a' && s[i] <= 'f' ? (unsigned)(s[i] - 'a') + 10
 			     : s[i] >= 'A' && s[i] <= 'F' ? (unsigned)(s[i] - 'A') + 10
@@ -36,7 +36,7 @@ static size_t hex(const char *s, size_t size, uint64_t *value)
 			return 0;
 		v = v << 4 | d;
 	}
-	if (i == 0 || i == size)
+	if (i == first || i == size)
 		return 0;
 	*value = v;
 	return i + 1;

@@ -102,7 +102,8 @@ struct vt_sim_block {
  * Executes a block, whose last instruction goes on to `next` (0: not known).  From one time to the
  * next nothing of its instructions may change but the addresses of their accesses.  Instructions
  * that are done before cycle `due` need not be told to `retire`: their head times are returned, all
- * together.  Unless `due` is 0, what is told of others is without lost slots.
+ * together.  Unless `due` is 0, what is told of others is without lost slots, and out of order
+ * without the slots used.
  */
 uint64_t vt_simcore_run_block(struct vt_simcore *c, struct vt_sim_block *b, uint64_t next,
 			      uint64_t due);

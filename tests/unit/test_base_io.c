@@ -208,6 +208,56 @@ static void test_output_round_trip(void **state)
 	close(fd);
 }
 
+/* 64 KiB are written when they are there, and not before. */
+static void test_output_gathers(void **state)
+{
+	static const uint8_t data[65536];
+	int fd = scratch_file();
+	struct vt_output out;
+	struct vt_error err;
+
+	(void)state;
+	assert_int_equal(vt_output_open_fd(&out, fd, "scratch", &err), 0);
+	vt_output_put(&out, data, 65535);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 0);
+	vt_output_put(&out, data, 1);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 65536);
+	vt_output_put(&out, data, 1);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 65536);
+	vt_output_put(&out, data, 65536);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 65536 + 1 + 65536);
+	assert_int_equal(vt_output_close(&out, &err), 0);
+	assert_int_equal(out.fd, -1);
+	assert_null(out.name);
+	/* The descriptor is the caller's. */
+	assert_int_equal(close(fd), 0);
+}
+
+/* Text of 511 bytes and of 512, which is what fits and what does not. */
+static void test_output_printf(void **state)
+{
+	int fd = scratch_file();
+	struct vt_output out;
+	struct vt_error err;
+	size_t size;
+	uint8_t *back;
+
+	(void)state;
+	assert_int_equal(vt_output_open_fd(&out, fd, "scratch", &err), 0);
+	vt_output_printf(&out, "%511s", "a");
+	vt_output_printf(&out, "%512s", "b");
+	vt_output_printf(&out, "%s", "");
+	assert_int_equal(vt_output_close(&out, &err), 0);
+	back = slurp(fd, &size);
+	assert_int_equal(size, 1023);
+	assert_int_equal(back[509], ' ');
+	assert_int_equal(back[510], 'a');
+	assert_int_equal(back[511], ' ');
+	assert_int_equal(back[1022], 'b');
+	free(back);
+	close(fd);
+}
+
 /* A full device: the first error is kept, and closing tells it. */
 static void test_output_full(void **state)
 {
@@ -250,6 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_input_from_pipe),	  cmocka_unit_test(test_input_huge_need),
 		cmocka_unit_test(test_input_errors),	  cmocka_unit_test(test_interrupted_calls),
+		cmocka_unit_test(test_output_gathers),	  cmocka_unit_test(test_output_printf),
 		cmocka_unit_test(test_output_round_trip), cmocka_unit_test(test_output_full),
 		cmocka_unit_test(test_output_errors),
 	};

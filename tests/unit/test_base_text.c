@@ -108,6 +108,16 @@ static void test_escape_utf8(void **state)
 	ESCAPES("\x80z", "\\x80z");
 }
 
+/* What lies behind the text does not complete a character of it. */
+static void test_escape_ends_where_told(void **state)
+{
+	(void)state;
+	check_escape("\xe2\x82\xac", 2, "\\xe2\\x82");
+	check_escape("a\xc3\xa9", 2, "a\\xc3");
+	check_escape("abcdefgh\xf0\x9f\x98\x80", 11, "abcdefgh\\xf0\\x9f\\x98");
+	check_escape("abc", 2, "ab");
+}
+
 /* Whatever the bytes, what comes out is one line of nothing but text. */
 static void test_escape_every_pair(void **state)
 {
@@ -143,6 +153,7 @@ int main(void)
 		cmocka_unit_test(test_error_is_cut),
 		cmocka_unit_test(test_escape_ascii),
 		cmocka_unit_test(test_escape_utf8),
+		cmocka_unit_test(test_escape_ends_where_told),
 		cmocka_unit_test(test_escape_every_pair),
 	};
 

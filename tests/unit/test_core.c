@@ -138,6 +138,124 @@ static void faults_are_told_with_their_line(void **state)
 	}
 }
 
+/* The largest number of each kind is taken, the next one is not. */
+static void limits_are_exact(void **state)
+{
+	static const struct {
+		const char *format;
+		uint32_t max;
+		const char *told;
+	} cases[] = {
+		{"class int 1 %u\n", 10000, "too large"},
+		{"class int %u\n", 10000, "too large"},
+		{"skid %u\n", 1000, "too large"},
+		{"issue %u\n", 64, "too large"},
+		{"front %u\n", 100, "too large"},
+		{"rob %u\n", 4096, "too large"},
+		{"registers fp %u\n", 4096, "too large"},
+		{"write-buffer entries 1 drain %u\n", 10000, "too large"},
+		{"forward latency 2 blocked %u\n", 1000, "too large"},
+		{"branch gshare bits %u history 4\n", 24, "too large"},
+		{"branch gshare bits 4 history %u\n", 64, "too large"},
+		{"branch none targets %u\n", 1 << 16, "too large"},
+		{"branch none returns %u\n", 1024, "too large"},
+		{"branch none penalty %u\n", 1000, "too large"},
+		{"dcache size 1024M line 4096 ways 1 latency 1 misses %u\n", 1024, "too large"},
+		{"dcache size 1024M line 4096 ways 1 latency %u\n", 10000, "too large"},
+		{"dcache size 4M ways %u line 4096\n", 1024, "too large"},
+		{"l3 line 64 ways 16 size %uM\n", 1024, "too large"},
+		{"memory latency %u\n", 100000, "too large"},
+		{"dtlb page 4K ways 1 entries %u\n", 1 << 16, "too large"},
+		{"stlb entries 2048 page 4K latency 1 ways %u\n", 1024, "too large"},
+		{"itlb entries 4 ways 4 page %uM\n", 1024, "too large"},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	char text[100];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), cases[i].format, cases[i].max);
+		if (load_text(&m, text, &err) != 0)
+			fail_msg("%s: %s", text, err.text);
+		snprintf(text, sizeof(text), cases[i].format, cases[i].max + 1);
+		if (load_text(&m, text, &err) != -VT_E_FORMAT || !strstr(err.text, cases[i].told))
+			fail_msg("accepted: %s", text);
+	}
+}
+
+/* What is one less than a machine needs is refused, what it needs is not. */
+static void least_is_exact(void **state)
+{
+#define OUT "order out\nloads 1\nstores 1\n"
+	static const struct {
+		const char *enough, *less, *told;
+	} cases[] = {
+		{"l2 size 8K line 8 ways 2\n", "l2 size 8K line 4 ways 2\n", "no power of 2"},
+		{"itlb entries 8 page 1024 ways 8\n", "itlb entries 8 page 512 ways 8\n",
+		 "no power of 2"},
+		{OUT "queue 1\nrob 2\nregisters int 40 fp 40\n",
+		 OUT "queue 1\nrob 1\nregisters int 40 fp 40\n", "out of order needs rob"},
+		{OUT "queue 1\nrob 2\nregisters int 40 fp 40\n",
+		 OUT "queue 0\nrob 2\nregisters int 40 fp 40\n", "out of order needs rob"},
+		{OUT "queue 1\nrob 2\nregisters int 40 fp 40\n",
+		 OUT "queue 1\nloads 0\nrob 2\nregisters int 40 fp 40\n", "needs rob"},
+		{OUT "queue 1\nrob 2\nregisters int 40 fp 40\n",
+		 OUT "queue 1\nstores 0\nrob 2\nregisters int 40 fp 40\n", "needs rob"},
+		{OUT "queue 1\nrob 2\nregisters int 40 fp 40\n",
+		 OUT "queue 1\nrob 2\nregisters int 39 fp 40\n", "at least 40"},
+		{OUT "queue 1\nrob 2\nregisters int 40 fp 40\n",
+		 OUT "queue 1\nrob 2\nregisters int 40 fp 39\n", "at least 40"},
+		{"fetch 1\n", "fetch 0\n", "at least 1"},
+		{"decode 1\n", "decode 0\n", "at least 1"},
+		{"retire 1\n", "retire 0\n", "at least 1"},
+		{"unit elevenchars\n", "unit twelve_chars\n", "too long a name"},
+	};
+#undef OUT
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (load_text(&m, cases[i].enough, &err) != 0)
+			fail_msg("%s: %s", cases[i].enough, err.text);
+		if (load_text(&m, cases[i].less, &err) != -VT_E_FORMAT ||
+		    !strstr(err.text, cases[i].told))
+			fail_msg("%s: %s", cases[i].less, err.text);
+	}
+}
+
+/* Everything that is no number, and what is not said. */
+static void words_are_taken(void **state)
+{
+	static const char text[] = "sample commit\neliminate vector\nclass int 3\n"
+				   "class load 4 2\nbranch tournament bits 3\nskid 2K # 2048\n";
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+
+	(void)state;
+	assert_int_equal(load_text(&m, "branch tournament bits 3\r\n\tclass int 3", &err), 0);
+	assert_int_equal(m.predictor, VT_PREDICT_TOURNAMENT);
+	assert_int_equal(m.predictor_bits, 3);
+	assert_int_equal(m.classes[VT_OP_INT].latency, 3);
+	assert_int_equal(m.classes[VT_OP_INT].busy, 1);
+	assert_int_equal(m.classes[VT_OP_LOAD].latency, 1);
+	assert_int_equal(m.classes[VT_OP_LOAD].busy, 1);
+	assert_int_equal(m.eliminates, 0);
+	assert_int_equal(load_text(&m, text, &err), -VT_E_FORMAT);
+	assert_non_null(strstr(err.text, "line 13: too large a number: \"2K\""));
+	assert_int_equal(m.attribution, VT_ATTRIBUTE_COMMIT);
+	assert_int_equal(m.eliminates, VT_ELIMINATE_VECTOR);
+	assert_int_equal(m.classes[VT_OP_LOAD].latency, 4);
+	assert_int_equal(m.classes[VT_OP_LOAD].busy, 2);
+	assert_int_equal(load_text(&m, "eliminate int vector\n", &err), 0);
+	assert_int_equal(m.eliminates, VT_ELIMINATE_INT | VT_ELIMINATE_VECTOR);
+	assert_int_equal(load_text(&m, "timing nothing\n", &err), -VT_E_FORMAT);
+	assert_non_null(strstr(err.text, "no such table of timings: \"nothing\""));
+}
+
 static void cpus_find_their_machines(void **state)
 {
 	(void)state;
@@ -431,6 +549,9 @@ int main(void)
 		cmocka_unit_test(numbers_are_those_of_the_text),
 		cmocka_unit_test(an_unknown_name_tells_the_known),
 		cmocka_unit_test(faults_are_told_with_their_line),
+		cmocka_unit_test(limits_are_exact),
+		cmocka_unit_test(least_is_exact),
+		cmocka_unit_test(words_are_taken),
 		cmocka_unit_test(cpus_find_their_machines),
 		cmocka_unit_test(instructions_are_cracked),
 		cmocka_unit_test(operations_get_units_and_latencies),

@@ -242,6 +242,84 @@ static void test_stops(void **state)
 	finish(&t);
 }
 
+/* Only a divisor that is known to be zero ends the run: one of which a bit is unknown may do. */
+static void test_divisors(void **state)
+{
+	static const uint8_t code[] = {0xf7, 0xf1, 0x90}; /* div ecx; nop */
+	struct machine t;
+	uint64_t done;
+
+	(void)state;
+	START(&t, code, 0);
+	set(&t, VT_REG_AX, 100);
+	set(&t, VT_REG_DX, 0);
+	assert_int_equal(run(&t, 2, &done), VT_STOP_LENGTH);
+	assert_int_equal(done, 2);
+	assert_unknown(&t, VT_REG_AX);
+	assert_unknown(&t, VT_REG_DX);
+	set(&t, VT_REG_IP, BASE);
+	set(&t, VT_REG_AX, 100);
+	set(&t, VT_REG_DX, 0);
+	vt_interp_set(t.m, VT_REG_CX, 0, (struct vt_word){0, ~UINT64_C(1)});
+	assert_int_equal(run(&t, 2, &done), VT_STOP_LENGTH);
+	assert_unknown(&t, VT_REG_AX);
+	set(&t, VT_REG_IP, BASE);
+	set(&t, VT_REG_AX, 100);
+	set(&t, VT_REG_DX, 0);
+	set(&t, VT_REG_CX, 7);
+	assert_int_equal(run(&t, 2, &done), VT_STOP_LENGTH);
+	assert_reg(&t, VT_REG_AX, 14);
+	assert_reg(&t, VT_REG_DX, 2);
+	finish(&t);
+}
+
+static void set_vector(struct machine *t, unsigned reg, struct vt_word low, struct vt_word high)
+{
+	vt_interp_set(t->m, VT_REG_VECTOR + reg, 0, low);
+	vt_interp_set(t->m, VT_REG_VECTOR + reg, 1, high);
+}
+
+static void assert_vector(const struct machine *t, unsigned reg, uint64_t low, uint64_t high)
+{
+	struct vt_word w = vt_interp_get(t->m, VT_REG_VECTOR + reg, 0);
+
+	assert_true(vt_word_is_known(w));
+	assert_int_equal(w.value, low);
+	w = vt_interp_get(t->m, VT_REG_VECTOR + reg, 1);
+	assert_true(vt_word_is_known(w));
+	assert_int_equal(w.value, high);
+}
+
+/* A choice between values of two words: what both have in common is known whatever is chosen. */
+static void test_wide_choice(void **state)
+{
+	static const uint8_t code[] = {0x66, 0x0f, 0xd3, 0xc1}; /* psrlq xmm0, xmm1 */
+	const struct vt_word zero = vt_word_of(0);
+	struct machine t;
+	struct vt_word w;
+	uint64_t done;
+
+	(void)state;
+	START(&t, code, 0);
+	set_vector(&t, 0, vt_word_of(0x100), vt_word_of(0x8000000000000000));
+	set_vector(&t, 1, vt_word_of(4), zero);
+	assert_int_equal(run(&t, 1, &done), VT_STOP_LENGTH);
+	assert_vector(&t, 0, 0x10, 0x0800000000000000);
+	/* A count of 64 leaves nothing. */
+	set(&t, VT_REG_IP, BASE);
+	set_vector(&t, 1, vt_word_of(64), zero);
+	assert_int_equal(run(&t, 1, &done), VT_STOP_LENGTH);
+	assert_vector(&t, 0, 0, 0);
+	/* By a count that is not known. */
+	set(&t, VT_REG_IP, BASE);
+	set_vector(&t, 0, zero, vt_word_of(5));
+	set_vector(&t, 1, vt_word_unknown(64), zero);
+	assert_int_equal(run(&t, 1, &done), VT_STOP_LENGTH);
+	w = vt_interp_get(t.m, VT_REG_VECTOR, 1);
+	assert_false(vt_word_is_known(w));
+	finish(&t);
+}
+
 /* What was loaded is not known, and yet an atomic addition goes on. */
 static void test_atomic(void **state)
 {
@@ -482,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_follow),	       cmocka_unit_test(test_follow_string),
 		cmocka_unit_test(test_follow_syscall), cmocka_unit_test(test_follow_compare),
 		cmocka_unit_test(test_captures),       cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_divisors),       cmocka_unit_test(test_wide_choice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,13 +386,111 @@ static void all_units_alike(void **state)
 	}
 }
 
+static void assert_cost_stall(const struct vt_inorder_cost *c, unsigned i,
+			      enum vt_stall_cause cause, uint64_t by, uint32_t slots)
+{
+	assert_true(i < c->nstalls);
+	assert_int_equal(c->stalls[i].cause, cause);
+	assert_int_equal(c->stalls[i].by, by);
+	assert_int_equal(c->stalls[i].slots, slots);
+}
+
+/* From cycle 0, whose two slots are gone, each hold lasts from the one before; the fifth takes the
+ * place of the fourth.
+ */
+static void hold_five_times(struct vt_inorder *e)
+{
+	vt_inorder_hold(e, 10, VT_STALL_ICACHE, 1);
+	vt_inorder_hold(e, 10, VT_STALL_UNIT, 90);
+	vt_inorder_hold(e, 5, VT_STALL_UNIT, 91);
+	vt_inorder_hold(e, 20, VT_STALL_MISPREDICT, 2);
+	vt_inorder_hold(e, 30, VT_STALL_ITLB, 3);
+	vt_inorder_hold(e, 40, VT_STALL_UNIT, 4);
+	vt_inorder_hold(e, 50, VT_STALL_DCACHE, 5);
+}
+
+static void holds(void **state)
+{
+	struct vt_mop op = add(1, 2);
+	struct vt_inorder_cost cost;
+	struct vt_inorder e;
+	struct vt_core m;
+
+	(void)state;
+	make_core(&m, 2);
+	vt_inorder_init(&e, &m);
+	vt_inorder_hold(&e, 0, VT_STALL_UNIT, 92);
+	hold_five_times(&e);
+	vt_inorder_issue(&e, &op, 6, NULL, NULL, &cost);
+	assert_int_equal(cost.cycle, 50);
+	assert_int_equal(cost.head, 50);
+	assert_int_equal(cost.used, 2);
+	assert_int_equal(cost.nstalls, 4);
+	assert_cost_stall(&cost, 0, VT_STALL_ICACHE, 1, 2 * 10 - 2);
+	assert_cost_stall(&cost, 1, VT_STALL_MISPREDICT, 2, 2 * 10);
+	assert_cost_stall(&cost, 2, VT_STALL_ITLB, 3, 2 * 10);
+	assert_cost_stall(&cost, 3, VT_STALL_DCACHE, 5, 2 * 20);
+	/* They are over. */
+	vt_inorder_issue(&e, &op, 7, NULL, NULL, &cost);
+	assert_int_equal(cost.head, 1);
+	vt_inorder_hold(&e, 90, VT_STALL_ICACHE, 8);
+	vt_inorder_drain(&e);
+	vt_inorder_issue(&e, &op, 9, NULL, NULL, &cost);
+	assert_int_equal(cost.cycle, 51);
+}
+
+static struct vt_simmem_access slow_memory(void *arg, bool store, unsigned nth, uint64_t cycle)
+{
+	static const struct vt_simmem_access a = {.cycles = 50, .tlb = 20, .cache = 30};
+	static const struct vt_simmem_access b = {.cycles = 8, .tlb = 3, .buffer = 5};
+
+	(void)arg;
+	(void)cycle;
+	assert_int_equal(nth, 0);
+	return store ? b : a;
+}
+
+/* What there is no room for among the stalls of an instruction is added to the last of them. */
+static void more_stalls_than_there_is_room_for(void **state)
+{
+	struct vt_mop first = load(1, 2), second = add(2, 3);
+	struct vt_inorder_cost cost;
+	struct vt_inorder e;
+	struct vt_core m;
+
+	(void)state;
+	first.uops[0].latency = 60;
+	second.uops[second.nuops++] =
+		(struct vt_uop){.op_class = VT_OP_STORE, .latency = 1, .busy = 1, .units = E0};
+	make_core(&m, 2);
+	vt_inorder_init(&e, &m);
+	vt_inorder_issue(&e, &first, 7, slow_memory, NULL, &cost);
+	assert_int_equal(cost.cycle, 1);
+	hold_five_times(&e);
+	vt_inorder_issue(&e, &second, 8, slow_memory, NULL, &cost);
+	/* Made at 61, translated at 81, there at 111. */
+	assert_int_equal(cost.nstalls, VT_INORDER_STALLS);
+	assert_cost_stall(&cost, 0, VT_STALL_ICACHE, 1, 2 * 9 - 1);
+	assert_cost_stall(&cost, 4, VT_STALL_OPERAND_A, 7, 2 * 11);
+	assert_cost_stall(&cost, 5, VT_STALL_DTLB, 7, 2 * 20);
+	assert_cost_stall(&cost, 6, VT_STALL_DCACHE, 7, 2 * 30);
+	assert_cost_stall(&cost, 7, VT_STALL_DTLB, 8, 2 * 3 - 1 + 2 * 5);
+	assert_int_equal(cost.cycle, 111 + 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs),	cmocka_unit_test(chain),
-		cmocka_unit_test(copy_loop),	cmocka_unit_test(latencies),
-		cmocka_unit_test(cracked),	cmocka_unit_test(slotted_together),
-		cmocka_unit_test(against_slow), cmocka_unit_test(all_units_alike),
+		cmocka_unit_test(pairs),
+		cmocka_unit_test(chain),
+		cmocka_unit_test(copy_loop),
+		cmocka_unit_test(latencies),
+		cmocka_unit_test(cracked),
+		cmocka_unit_test(slotted_together),
+		cmocka_unit_test(against_slow),
+		cmocka_unit_test(all_units_alike),
+		cmocka_unit_test(holds),
+		cmocka_unit_test(more_stalls_than_there_is_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,84 @@ static void test_tournament(void **state)
 		    2 * wrong_of_loop(VT_PREDICT_TOURNAMENT, 8, 6));
 }
 
+/* The outcomes that an index has seen, oldest first. */
+struct seen {
+	uint8_t outcomes[4000];
+	size_t n;
+};
+
+static bool replay_seen(const struct seen *s)
+{
+	return replay(s->outcomes, s->n);
+}
+
+static void see(struct seen *s, bool outcome)
+{
+	s->outcomes[s->n++] = outcome;
+}
+
+/* The last `n` of the outcomes before, the latest in bit 0. */
+static size_t last_of(const struct seen *s, unsigned n)
+{
+	size_t bits = 0, i;
+
+	for (i = 0; i < n && i < s->n; i++)
+		bits |= (size_t)s->outcomes[s->n - 1 - i] << i;
+	return bits;
+}
+
+/*
+ * Two predictors by replay, and a third that learns which to believe where they disagree.  The
+ * history is shorter, as long as and longer than an index has bits.
+ */
+static void test_tournament_by_replay(void **state)
+{
+	enum { BITS = 4, ENTRIES = 1 << BITS, BRANCHES = 4000 };
+	static struct seen own[ENTRIES], local[ENTRIES], global[ENTRIES], choice[ENTRIES], all;
+	static const unsigned histories[] = {2, 4, 9};
+	unsigned h, i, believed[2];
+
+	(void)state;
+	for (h = 0; h < 3; h++) {
+		struct vt_core m = {.predictor = VT_PREDICT_TOURNAMENT,
+				    .predictor_bits = BITS,
+				    .history = histories[h]};
+		struct vt_simbranch *s = vt_simbranch_new(&m);
+		unsigned bits = histories[h] < BITS ? histories[h] : BITS;
+		struct vt_rng r;
+
+		memset(own, 0, sizeof(own));
+		memset(local, 0, sizeof(local));
+		memset(global, 0, sizeof(global));
+		memset(choice, 0, sizeof(choice));
+		memset(&all, 0, sizeof(all));
+		memset(believed, 0, sizeof(believed));
+		vt_rng_init(&r, 5);
+		for (i = 0; i < BRANCHES; i++) {
+			uint64_t addr = 0x400000 + vt_rng_below(&r, 20);
+			struct seen *o = &own[addr % ENTRIES];
+			bool taken = addr % 2 ? i % 3 == 0 : vt_rng_below(&r, 5) > 0;
+			struct seen *l = &local[last_of(o, bits)];
+			struct seen *g = &global[(addr ^ last_of(&all, bits)) % ENTRIES];
+			struct seen *c = &choice[last_of(&all, bits)];
+			bool by_local = replay_seen(l), by_global = replay_seen(g);
+			bool want = replay_seen(c) ? by_global : by_local;
+
+			assert_int_equal(ask(s, addr, taken), want);
+			if (by_local != by_global) {
+				believed[replay_seen(c)]++;
+				see(c, by_global == taken);
+			}
+			see(l, taken);
+			see(g, taken);
+			see(o, taken);
+			see(&all, taken);
+		}
+		assert_true(believed[0] > 20 && believed[1] > 20);
+		vt_simbranch_free(s);
+	}
+}
+
 static void test_none(void **state)
 {
 	struct vt_core m = {.predictor = VT_PREDICT_NONE};
@@ -180,9 +258,13 @@ static void test_indirect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bimodal),	   cmocka_unit_test(test_gshare),
-		cmocka_unit_test(test_tournament), cmocka_unit_test(test_none),
-		cmocka_unit_test(test_returns),	   cmocka_unit_test(test_indirect),
+		cmocka_unit_test(test_bimodal),
+		cmocka_unit_test(test_gshare),
+		cmocka_unit_test(test_tournament),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_returns),
+		cmocka_unit_test(test_indirect),
+		cmocka_unit_test(test_tournament_by_replay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,16 +130,14 @@ static void assert_same(struct vt_simmem_access a, struct vt_simmem_access b)
 }
 
 /* Addresses that often come back, and differ in which level still has them. */
-static uint64_t draw_address(struct vt_rng *r)
+static uint64_t draw_address(struct vt_rng *r, const uint64_t spans[4])
 {
-	static const uint64_t spans[] = {256, 1024, 4096, 16384};
-
 	return 0x7fff0000 + vt_rng_below(r, spans[vt_rng_below(r, 4)]);
 }
 
-static void against_slow(bool fetch)
+/* Returns, as bits, which sets of misses were seen. */
+static unsigned against_slow(struct vt_core m, const uint64_t spans[4], bool fetch)
 {
-	struct vt_core m = small();
 	const struct vt_cache_shape *l1 = fetch ? &m.icache : &m.dcache;
 	struct slow_memory *slow = malloc(sizeof(*slow));
 	struct vt_simmem *s = vt_simmem_new(&m);
@@ -152,7 +150,7 @@ static void against_slow(bool fetch)
 	slow_init(slow, &m, l1, fetch ? &m.itlb : &m.dtlb);
 	vt_rng_init(&r, 1);
 	for (i = 1; i < 20000; i++) {
-		uint64_t addr = draw_address(&r);
+		uint64_t addr = draw_address(&r, spans);
 		struct vt_simmem_access want = slow_access(slow, l1->latency, addr, i);
 
 		assert_same(fetch ? vt_simmem_fetch(s, i * LONG, addr, 1)
@@ -160,23 +158,51 @@ static void against_slow(bool fetch)
 			    want);
 		seen |= 1u << want.missed;
 	}
-	/* Hits, and misses in every level, with and without TLB misses. */
-	assert_int_equal(seen & 0xff, 0x8b);
-	assert_int_not_equal(seen >> 8, 0);
 	vt_simmem_free(s);
 	free(slow);
+	return seen;
 }
 
-static void test_loads(void **state)
+static void test_every_level(void **state)
 {
+	static const uint64_t spans[] = {256, 1024, 4096, 16384};
+	unsigned fetch;
+
 	(void)state;
-	against_slow(false);
+	for (fetch = 0; fetch < 2; fetch++) {
+		unsigned seen = against_slow(small(), spans, fetch);
+
+		/* Hits, and misses in every level, with and without TLB misses. */
+		assert_int_equal(seen & 0xff, 0x8b);
+		assert_int_not_equal(seen >> 8, 0);
+	}
 }
 
-static void test_fetches(void **state)
+/*
+ * TLBs of one set: from nine ways on, what was used last is known by clocks and not by places.  Of
+ * the pages drawn, some fit all of them and some none.
+ */
+static void test_tlbs_of_one_set(void **state)
 {
+	static const uint32_t sizes[] = {7, 8, 9, 16, 48, 64};
+	size_t i;
+
 	(void)state;
-	against_slow(true);
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		uint64_t page = 256, reach = sizes[i] * page;
+		uint64_t spans[] = {reach / 2, reach, 2 * reach, 4 * reach};
+		struct vt_core m = small();
+		unsigned seen;
+
+		m.itlb = (struct vt_tlb_shape){sizes[i], sizes[i], 256, 20};
+		m.dtlb = m.itlb;
+		m.stlb = (struct vt_tlb_shape){2 * sizes[i], 2 * sizes[i], 256, 50};
+		seen = against_slow(m, spans, i % 2);
+		/* Hits, misses of the first TLB alone, misses of both. */
+		assert_int_not_equal(seen & 0xff, 0);
+		assert_int_not_equal(seen & 0xff00, 0);
+		assert_int_not_equal(seen >> 24, 0);
+	}
 }
 
 /* ---- by hand ---- */
@@ -402,8 +428,8 @@ static void test_write_buffer_by_cycles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),
-		cmocka_unit_test(test_fetches),
+		cmocka_unit_test(test_every_level),
+		cmocka_unit_test(test_tlbs_of_one_set),
 		cmocka_unit_test(test_lines_under_way),
 		cmocka_unit_test(test_two_misses_at_a_time),
 		cmocka_unit_test(test_across_lines),

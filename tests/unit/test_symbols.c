@@ -296,66 +296,6 @@ static void perf_map_lines(void **state)
 	vt_symbols_free(t);
 }
 
-static bool count_hit(void *arg, const struct vt_symbol *sym)
-{
-	const struct vt_symbol **hit = arg;
-
-	*hit = sym;
-	return true;
-}
-
-static void search_by_readable_name(void **state)
-{
-	static const char *const names[] = {"_ZN2ns3FooC1Ev",	       "_ZN2ns3Foo3barEi",
-					    "_ZN2ns3Foo3barEd",	       "_ZN2ns3FooclEi",
-					    "_ZN12_GLOBAL__N_13bazEv", "plain"};
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_symbols *t = vt_symbols_new();
-	const struct vt_symbol *hit = NULL;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < 6; i++)
-		assert_int_equal(vt_symbols_add(t, 0x1000 + i * 16, 16, 0, names[i], &err), 0);
-	assert_int_equal(vt_symbols_finish(t, &err), 0);
-	assert_int_equal(vt_symbols_search(t, "plain", count_hit, &hit), 1);
-	assert_int_equal(vt_symbols_search(t, "_ZN2ns3Foo3barEd", count_hit, &hit), 1);
-	assert_int_equal(vt_symbols_search(t, "ns::Foo::bar", count_hit, &hit), 2);
-	assert_int_equal(vt_symbols_search(t, "bar", count_hit, &hit), 2);
-	assert_int_equal(vt_symbols_search(t, "Foo::bar", count_hit, &hit), 2);
-	assert_int_equal(vt_symbols_search(t, "ar", count_hit, &hit), 0);
-	assert_int_equal(vt_symbols_search(t, "", count_hit, &hit), 0);
-	assert_int_equal(vt_symbols_search(t, "ns::Foo::bar(int)", count_hit, &hit), 1);
-	assert_string_equal(hit->name, "_ZN2ns3Foo3barEi");
-	assert_int_equal(vt_symbols_search(t, "Foo::operator()", count_hit, &hit), 1);
-	assert_string_equal(hit->name, "_ZN2ns3FooclEi");
-	assert_int_equal(vt_symbols_search(t, "(anonymous namespace)::baz", count_hit, &hit), 1);
-	assert_int_equal(vt_symbols_search(t, "baz", count_hit, &hit), 1);
-	assert_string_equal(vt_symbols_display(t, hit), "(anonymous namespace)::baz");
-	vt_symbols_free(t);
-}
-
-static void search_clones(void **state)
-{
-	static const char *const names[] = {"work.constprop.0", "work.part.1.cold", "twice",
-					    "twice.isra.0",	"once.12",	    "worker"};
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_symbols *t = vt_symbols_new();
-	const struct vt_symbol *hit = NULL;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < 6; i++)
-		assert_int_equal(vt_symbols_add(t, 0x1000 + i * 16, 16, 0, names[i], &err), 0);
-	assert_int_equal(vt_symbols_finish(t, &err), 0);
-	assert_int_equal(vt_symbols_search(t, "work", count_hit, &hit), 1);
-	assert_string_equal(hit->name, "work.constprop.0");
-	assert_int_equal(vt_symbols_search(t, "twice", count_hit, &hit), 1);
-	assert_string_equal(hit->name, "twice");
-	assert_int_equal(vt_symbols_search(t, "once", count_hit, &hit), 0);
-	vt_symbols_free(t);
-}
-
 static void demangled_as_by_cxxfilt(void **state)
 {
 	static const char *const names[] = {
@@ -540,8 +480,6 @@ int main(void)
 		cmocka_unit_test(outermost_has_a_size_and_holds_all),
 		cmocka_unit_test(kallsyms_by_module),
 		cmocka_unit_test(perf_map_lines),
-		cmocka_unit_test(search_by_readable_name),
-		cmocka_unit_test(search_clones),
 		cmocka_unit_test(demangled_as_by_cxxfilt),
 		cmocka_unit_test(demangling_is_bounded),
 		cmocka_unit_test(elf_tells_what_readelf_tells),

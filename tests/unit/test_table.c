@@ -193,6 +193,60 @@ static void knows_widths(void **state)
 	assert_int_equal(vt_text_width("\xe6", 1), 1);
 }
 
+static size_t width_of(uint32_t c)
+{
+	char text[4];
+	size_t n = 0;
+
+	if (c >= 0x10000)
+		text[n++] = (char)(0xf0 | c >> 18);
+	if (c >= 0x10000)
+		text[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+	else if (c >= 0x800)
+		text[n++] = (char)(0xe0 | c >> 12);
+	text[n] = (char)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6);
+	text[n + 1] = (char)(0x80 | (c & 0x3f));
+	return vt_text_width(text, n + 2);
+}
+
+/* The first and last character of each run of blocks, by their names in Unicode's Blocks.txt. */
+static void knows_edges_of_blocks(void **state)
+{
+	static const struct {
+		uint32_t first, last;
+		size_t width, before, after;
+	} runs[] = {
+		{0x0300, 0x036f, 0, 1, 1},   /* combining diacritical marks */
+		{0x1100, 0x115f, 2, 1, 1},   /* leading consonants of hangul jamo */
+		{0x1ab0, 0x1aff, 0, 1, 1},   /* combining marks extended */
+		{0x1dc0, 0x1dff, 0, 1, 1},   /* combining marks supplement */
+		{0x200b, 0x200f, 0, 1, 1},   /* zero-width space to right-to-left mark */
+		{0x20d0, 0x20ff, 0, 1, 1},   /* combining marks for symbols */
+		{0x2e80, 0xa4cf, 2, 1, 1},   /* CJK radicals to Yi radicals */
+		{0xac00, 0xd7a3, 2, 1, 1},   /* hangul syllables */
+		{0xf900, 0xfaff, 2, 1, 1},   /* CJK compatibility ideographs */
+		{0xfe00, 0xfe0f, 0, 1, 1},   /* variation selectors */
+		{0xfe20, 0xfe2f, 0, 1, 2},   /* combining half marks */
+		{0xfe30, 0xfe6f, 2, 0, 1},   /* CJK compatibility and small forms */
+		{0xff00, 0xff60, 2, 1, 1},   /* fullwidth forms */
+		{0xffe0, 0xffe6, 2, 1, 1},   /* fullwidth signs */
+		{0x1f300, 0x1faff, 2, 1, 1}, /* pictographs */
+		{0x20000, 0x3fffd, 2, 1, 1}, /* supplementary ideographs */
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		assert_int_equal(width_of(runs[i].first - 1), runs[i].before);
+		assert_int_equal(width_of(runs[i].first), runs[i].width);
+		assert_int_equal(width_of((runs[i].first + runs[i].last) / 2), runs[i].width);
+		assert_int_equal(width_of(runs[i].last), runs[i].width);
+		assert_int_equal(width_of(runs[i].last + 1), runs[i].after);
+	}
+	assert_int_equal(vt_text_width("\xdf\xbf", 2), 1);
+	assert_int_equal(vt_text_width("\xcc\x80z", 3), 1);
+}
+
 static void gives_cells(void **state)
 {
 	struct vt_table *t = sample_table();
@@ -213,10 +267,15 @@ static void gives_cells(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aligns_for_people),	cmocka_unit_test(separates_for_programs),
-		cmocka_unit_test(colours_cells),	cmocka_unit_test(formats_numbers),
-		cmocka_unit_test(long_cells_stick_out), cmocka_unit_test(knows_widths),
-		cmocka_unit_test(gives_cells),		cmocka_unit_test(hides_columns_from_people),
+		cmocka_unit_test(aligns_for_people),
+		cmocka_unit_test(separates_for_programs),
+		cmocka_unit_test(colours_cells),
+		cmocka_unit_test(formats_numbers),
+		cmocka_unit_test(long_cells_stick_out),
+		cmocka_unit_test(knows_widths),
+		cmocka_unit_test(knows_edges_of_blocks),
+		cmocka_unit_test(gives_cells),
+		cmocka_unit_test(hides_columns_from_people),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

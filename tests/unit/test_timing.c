@@ -128,6 +128,74 @@ static void makers_say_the_same(void **state)
 	}
 }
 
+/* Lines that no table of ours has, in one that a machine with three units is given. */
+static void rows_are_read_as_written(void **state)
+{
+	static const char text[] = "# form\tlatency\n"
+				   "a\t7\t0\t-\n"
+				   "b\t65534\t1\tp0\n"
+				   "c\t65535\t2\t3*p0/p2 p1\n"
+				   "d\t70000\t99999999999\t70000*p1\n"
+				   "e\t1\t9\tp0 p1 p2 p0/p1 p0/p2 p1/p2 p0/p1/p2 2*p2 5*p0\n"
+				   "f\t1\t1\tp0/p\n"
+				   "g\t1\t1\t2p0\n"
+				   "h\t1\t1\tp01\n"
+				   "i\tx\t1\tp0\n"
+				   "j\t1 1\tp0\n"
+				   "k\t1\t1 p0\n"
+				   "m\t4\t1\tp2\n";
+	const struct vti_text table = {"made up", text, sizeof(text) - 1};
+	struct vt_core m = {.nunits = 3, .units = {{"p0", 0}, {"p1", 0}, {"p2", 0}}};
+	struct vt_timing_row row;
+	const char *bad;
+
+	(void)state;
+	assert_false(vt_timing_find(&m, "a", &row));
+	m.table = &table;
+	assert_true(vt_timing_find(&m, "a", &row));
+	assert_int_equal(row.latency, 7);
+	assert_int_equal(row.uops, 0);
+	assert_int_equal(row.nsets, 0);
+	assert_true(vt_timing_find(&m, "b", &row));
+	assert_int_equal(row.latency, 65534);
+	assert_int_equal(row.nsets, 1);
+	assert_int_equal(row.sets[0].units, 1);
+	assert_int_equal(row.sets[0].busy, 1);
+	assert_true(vt_timing_find(&m, "c", &row));
+	assert_int_equal(row.latency, 65535);
+	assert_int_equal(row.uops, 2);
+	assert_int_equal(row.nsets, 2);
+	assert_int_equal(row.sets[0].units, 5);
+	assert_int_equal(row.sets[0].busy, 3);
+	assert_int_equal(row.sets[1].units, 2);
+	assert_int_equal(row.sets[1].busy, 1);
+	/* Numbers that are too large are the largest. */
+	assert_true(vt_timing_find(&m, "d", &row));
+	assert_int_equal(row.latency, 65535);
+	assert_int_equal(row.uops, 65535);
+	assert_int_equal(row.sets[0].busy, 65535);
+	/* And so are rows that are too long. */
+	assert_true(vt_timing_find(&m, "e", &row));
+	assert_int_equal(row.nsets, VT_TIMING_SETS);
+	assert_int_equal(row.sets[6].units, 7);
+	assert_int_equal(row.sets[7].units, 4);
+	assert_int_equal(row.sets[7].busy, 2);
+	for (bad = "fghijk"; *bad; bad++) {
+		const char form[2] = {*bad, 0};
+
+		if (vt_timing_find(&m, form, &row))
+			fail_msg("row %s", form);
+	}
+	assert_true(vt_timing_find(&m, "m", &row));
+	assert_int_equal(row.latency, 4);
+	assert_false(vt_timing_find(&m, "l", &row));
+	assert_false(vt_timing_find(&m, "n", &row));
+	/* What a lock adds is not in the table. */
+	assert_false(vt_timing_find(&m, "lock m", &row));
+	assert_true(vt_timing_of(&m, "lock m", &row));
+	assert_int_equal(row.latency, 4);
+}
+
 /* ---- forms ---- */
 
 static void forms_are_named(void **state)
@@ -234,6 +302,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_found),
 		cmocka_unit_test(what_is_not_there_is_not_found),
+		cmocka_unit_test(rows_are_read_as_written),
 		cmocka_unit_test(makers_say_the_same),
 		cmocka_unit_test(forms_are_named),
 		cmocka_unit_test(twins_use_registers),

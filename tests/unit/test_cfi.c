@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rules of call frame information and their expressions, each by an example worked out by hand from
+ * DWARF 5, 2.5 and 6.4.2, in procedures that the assembler makes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "image/elf.h"
+#include "image/unwind.h"
+#include "tests/unit/toolbox.h"
+
+/* What register n of linux's asm/perf_regs.h holds, and what lies at an address. */
+#define REG(n)	       (UINT64_C(0x1000000) * ((n) + 1))
+#define AT(addr, size) ((addr) ^ (size))
+
+#define RBX 1
+#define RBP 6
+#define RSP 7
+
+#define TEXT 0x401000
+#define BIAS 0x10000
+
+static struct vt_error err;
+
+struct known {
+	uint64_t lacks; /* bit n: register n is not known */
+	bool no_memory;
+};
+
+static bool get_reg(void *arg, unsigned reg, uint64_t *value)
+{
+	const struct known *k = arg;
+
+	assert_true(reg < 24);
+	*value = REG(reg);
+	return !(k->lacks >> reg & 1);
+}
+
+static bool load(void *arg, uint64_t address, unsigned size, uint64_t *value)
+{
+	const struct known *k = arg;
+
+	*value = AT(address, size);
+	return !k->no_memory;
+}
+
+static bool find(struct vt_unwind *u, uint64_t vaddr, struct known k, struct vt_return *r)
+{
+	const struct vt_unwind_state s = {&k, get_reg, load};
+
+	return vt_unwind_find(u, vaddr, BIAS, &s, r);
+}
+
+struct program {
+	char *dir;
+	struct vt_elf *elf;
+	struct vt_unwind *unwind;
+};
+
+/* An executable whose text begins at TEXT, of assembler's source. */
+static struct program make(const char *source)
+{
+	struct program p = {.dir = toolbox_dir()};
+
+	toolbox_write(p.dir, "p.s", source);
+	free(toolbox_run(p.dir, "gcc -nostdlib -static -no-pie -Wl,--build-id=none "
+				"-Wl,-e,0x401000 -Wl,-Ttext=0x401000 -o p p.s"));
+	p.elf = vt_elf_open(toolbox_path(p.dir, "p"), &err);
+	assert_non_null(p.elf);
+	p.unwind = vt_unwind_new(p.elf, &err);
+	assert_non_null(p.unwind);
+	return p;
+}
+
+static void end(struct program *p)
+{
+	vt_unwind_free(p->unwind);
+	vt_elf_close(p->elf);
+	toolbox_remove(p->dir);
+}
+
+static void check_slot(struct program *p, uint64_t at, uint64_t entry, uint64_t slot)
+{
+	struct vt_return r;
+
+	assert_true(find(p->unwind, at, (struct known){0}, &r));
+	assert_int_equal(r.slot, slot);
+	assert_int_equal(r.ret, AT(slot, 8));
+	assert_int_equal(r.entry, entry);
+}
+
+/* A frame with a frame pointer and an early return; rows that begin 1, 100, 300 and 70000 bytes
+ * after the one before. */
+static const char frames[] = ".cfi_startproc\n"
+			     "push %rbp\n"
+			     ".cfi_def_cfa_offset 16\n"
+			     ".cfi_offset %rbp, -16\n"
+			     "mov %rsp, %rbp\n"
+			     ".cfi_def_cfa_register %rbp\n"
+			     "nop\n"
+			     ".cfi_remember_state\n"
+			     "leave\n"
+			     ".cfi_def_cfa %rsp, 8\n"
+			     "ret\n"
+			     ".cfi_restore_state\n"
+			     "leave\n"
+			     ".cfi_def_cfa %rsp, 8\n"
+			     "ret\n"
+			     ".cfi_endproc\n"
+			     ".cfi_startproc\n"
+			     ".skip 100, 0x90\n"
+			     ".cfi_def_cfa_offset 24\n"
+			     ".skip 300, 0x90\n"
+			     ".cfi_def_cfa_offset 32\n"
+			     ".skip 70000, 0x90\n"
+			     ".cfi_def_cfa_offset 40\n"
+			     ".skip 5, 0x90\n"
+			     ".cfi_endproc\n";
+
+static void check_frames(const char *sections)
+{
+	static const struct {
+		uint64_t from, to, base;
+	} first[] = {
+		{0, 1, REG(RSP)}, {1, 4, REG(RSP) + 8}, {4, 6, REG(RBP) + 8},
+		{6, 7, REG(RSP)}, {7, 8, REG(RBP) + 8}, {8, 9, REG(RSP)},
+	};
+	char source[2048];
+	struct program p;
+	struct vt_return r;
+	uint64_t second = TEXT + 9, at;
+	size_t i;
+
+	snprintf(source, sizeof(source), "%s.text\n%s", sections, frames);
+	p = make(source);
+	/* Forwards and backwards, so that what is kept of rows is used in both directions. */
+	for (i = 0; i < 6; i++)
+		for (at = first[i].from; at < first[i].to; at++)
+			check_slot(&p, TEXT + at, TEXT, first[i].base);
+	for (i = 6; i-- > 0;)
+		for (at = first[i].to; at-- > first[i].from;)
+			check_slot(&p, TEXT + at, TEXT, first[i].base);
+	check_slot(&p, second, second, REG(RSP));
+	check_slot(&p, second + 99, second, REG(RSP));
+	check_slot(&p, second + 100, second, REG(RSP) + 16);
+	check_slot(&p, second + 399, second, REG(RSP) + 16);
+	check_slot(&p, second + 400, second, REG(RSP) + 24);
+	check_slot(&p, second + 70399, second, REG(RSP) + 24);
+	check_slot(&p, second + 70400, second, REG(RSP) + 32);
+	check_slot(&p, second + 70404, second, REG(RSP) + 32);
+	assert_false(find(p.unwind, second + 70405, (struct known){0}, &r));
+	assert_false(find(p.unwind, TEXT - 1, (struct known){0}, &r));
+	/* What the rule needs is not known. */
+	assert_false(find(p.unwind, TEXT, (struct known){.lacks = 1 << RSP}, &r));
+	assert_true(find(p.unwind, TEXT + 4, (struct known){.lacks = 1 << RSP}, &r));
+	assert_false(find(p.unwind, TEXT + 4, (struct known){.lacks = 1 << RBP}, &r));
+	assert_false(find(p.unwind, TEXT, (struct known){.no_memory = true}, &r));
+	end(&p);
+}
+
+static void test_frames(void **state)
+{
+	(void)state;
+	check_frames("");
+	check_frames(".cfi_sections .debug_frame\n");
+}
+
+/* An expression in bytes of assembler's notation, and the number that it leaves on top. */
+struct expression {
+	const char *bytes;
+	unsigned size;
+	bool good;
+	uint64_t value;
+};
+
+/* DWARF's numbers of the general registers, in the order of linux's asm/perf_regs.h. */
+static const unsigned perf_reg[16] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23};
+
+static const struct expression expressions[] = {
+	/* Constants: DW_OP_lit0, lit31, const1u to const8s, constu, consts. */
+	{"0x30", 1, true, 0},
+	{"0x4f", 1, true, 31},
+	{"0x08,0xff", 2, true, 0xff},
+	{"0x09,0xff", 2, true, UINT64_MAX},
+	{"0x0a,0xfe,0xff", 3, true, 0xfffe},
+	{"0x0b,0xfe,0xff", 3, true, UINT64_MAX - 1},
+	{"0x0c,0xfd,0xff,0xff,0xff", 5, true, 0xfffffffd},
+	{"0x0d,0xfd,0xff,0xff,0xff", 5, true, UINT64_MAX - 2},
+	{"0x0e,1,2,3,4,5,6,7,8", 9, true, 0x0807060504030201},
+	{"0x0f,1,2,3,4,5,6,7,0x88", 9, true, 0x8807060504030201},
+	{"0x10,0xe5,0x8e,0x26", 4, true, 624485},
+	{"0x11,0xc0,0xbb,0x78", 4, true, (uint64_t)INT64_C(-123456)},
+	{"0x11,0x3f", 2, true, 63},
+	{"0x11,0x40", 2, true, (uint64_t)INT64_C(-64)},
+	{"0x11,0xff,0x00", 3, true, 127},
+	{"0x11,0x80,0x7f", 3, true, (uint64_t)INT64_C(-128)},
+	{"0x11,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x7f", 11, true, UINT64_C(1) << 63},
+	{"0x11,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0x00", 11, true, INT64_MAX},
+	/* Longer than 64 bits, with nothing but the sign in what is over, and with more. */
+	{"0x11,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x00", 12, true, 0},
+	{"0x11,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0x7f", 12, true, UINT64_MAX},
+	{"0x11,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x01", 12, false, 0},
+	{"0x11,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0xff,0x00", 12, false, 0},
+	/* The stack: dup, over, pick, drop, swap, rot. */
+	{"0x37,0x12,0x1e", 3, true, 49},
+	{"0x37,0x33,0x14", 3, true, 7},
+	{"0x37,0x33,0x14,0x1c", 4, true, (uint64_t)INT64_C(3 - 7)},
+	{"0x31,0x32,0x33,0x15,2", 5, true, 1},
+	{"0x31,0x32,0x33,0x15,0", 5, true, 3},
+	{"0x31,0x32,0x33,0x15,3", 5, false, 0},
+	{"0x37,0x33,0x13", 3, true, 7},
+	{"0x37,0x33,0x16", 3, true, 7},
+	{"0x37,0x33,0x16,0x1c", 4, true, (uint64_t)INT64_C(3 - 7)},
+	/* rot: 1 2 3 becomes 3 1 2. */
+	{"0x31,0x32,0x33,0x17", 4, true, 2},
+	{"0x31,0x32,0x33,0x17,0x13", 5, true, 1},
+	{"0x31,0x32,0x33,0x17,0x13,0x13", 6, true, 3},
+	/* deref and deref_size. */
+	{"0x40,0x06", 2, true, AT(16, 8)},
+	{"0x40,0x94,1", 3, true, AT(16, 1)},
+	{"0x40,0x94,2", 3, true, AT(16, 2)},
+	{"0x40,0x94,4", 3, true, AT(16, 4)},
+	{"0x40,0x94,8", 3, true, AT(16, 8)},
+	{"0x40,0x94,3", 3, false, 0},
+	{"0x40,0x94,0", 3, false, 0},
+	/* plus_uconst, neg, not, nop. */
+	{"0x35,0x23,0x80,1", 4, true, 133},
+	{"0x35,0x1f", 2, true, (uint64_t)INT64_C(-5)},
+	{"0x35,0x20", 2, true, (uint64_t)INT64_C(-6)},
+	{"0x35,0x96", 2, true, 5},
+	/* and, or, xor, plus, minus, mul, shl, shr. */
+	{"0x3c,0x3a,0x1a", 3, true, 8},
+	{"0x3c,0x3a,0x21", 3, true, 14},
+	{"0x3c,0x3a,0x27", 3, true, 6},
+	{"0x3c,0x3a,0x22", 3, true, 22},
+	{"0x3c,0x3a,0x1c", 3, true, 2},
+	{"0x3c,0x3a,0x1e", 3, true, 120},
+	{"0x3c,0x34,0x24", 3, true, 192},
+	{"0x3c,0x32,0x25", 3, true, 3},
+	{"0x31,0x08,63,0x24", 4, true, UINT64_C(1) << 63},
+	{"0x31,0x08,64,0x24", 4, true, 0},
+	{"0x09,0xff,0x08,63,0x25", 5, true, 1},
+	{"0x09,0xff,0x08,64,0x25", 5, true, 0},
+	/* eq ge gt le lt ne, signed: -1 and 1, 1 and 1, 2 and 1. */
+	{"0x09,0xff,0x31,0x29", 4, true, 0},
+	{"0x31,0x31,0x29", 3, true, 1},
+	{"0x09,0xff,0x31,0x2a", 4, true, 0},
+	{"0x31,0x31,0x2a", 3, true, 1},
+	{"0x32,0x31,0x2a", 3, true, 1},
+	{"0x09,0xff,0x31,0x2b", 4, true, 0},
+	{"0x31,0x31,0x2b", 3, true, 0},
+	{"0x32,0x31,0x2b", 3, true, 1},
+	{"0x09,0xff,0x31,0x2c", 4, true, 1},
+	{"0x31,0x31,0x2c", 3, true, 1},
+	{"0x32,0x31,0x2c", 3, true, 0},
+	{"0x09,0xff,0x31,0x2d", 4, true, 1},
+	{"0x31,0x31,0x2d", 3, true, 0},
+	{"0x32,0x31,0x2d", 3, true, 0},
+	{"0x09,0xff,0x31,0x2e", 4, true, 1},
+	{"0x31,0x31,0x2e", 3, true, 0},
+	/* breg 7, +8 and -8; breg16 is the pc; bregx. */
+	{"0x77,8", 2, true, REG(7) + 8},
+	{"0x77,0x78", 2, true, REG(7) - 8},
+	{"0x92,9,1", 3, true, REG(17) + 1},
+	{"0x92,16,0,0x08,0xff,0x1a", 6, true, 0},
+	{"0x92,17,0", 3, false, 0},
+	{"0x8f,0", 2, false, 0},
+	/* What linkers write of a PLT: rsp + 8 + ((rip & 15) >= 11) * 8; here the pc ends in 0. */
+	{"0x77,8,0x80,0,0x3f,0x1a,0x3b,0x2a,0x33,0x24,0x22", 11, true, REG(7) + 8},
+	{"0x77,8,0x80,0,0x3f,0x1a,0x30,0x2a,0x33,0x24,0x22", 11, true, REG(7) + 16},
+	/* Too few numbers, an operation that nobody knows, one cut short, an empty stack. */
+	{"0x31,0x22", 2, false, 0},
+	{"0x31,0x16", 2, false, 0},
+	{"0x31,0x32,0x17", 3, false, 0},
+	{"0x13", 1, false, 0},
+	{"0x31,0x32,0xe0", 3, false, 0},
+	{"0x31,0x32,0x1d", 3, false, 0},
+	{"0x0a,1", 2, false, 0},
+	{"0x31,0x13", 2, false, 0},
+	{"0x06", 1, false, 0},
+	/* 32 numbers fit, 33 do not. */
+	{"0x31,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,"
+	 "0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12",
+	 32, true, 1},
+	{"0x31,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,"
+	 "0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12,0x12",
+	 33, false, 0},
+};
+
+#define NEXPRESSIONS (sizeof(expressions) / sizeof(*expressions))
+
+/* A procedure of 256 bytes for each text of escaped instructions. */
+static void add_procedure(struct vt_buf *source, const char *instructions)
+{
+	vt_buf_printf(source,
+		      ".p2align 8\n.cfi_startproc\n%s.skip 128, 0x90\n.cfi_def_cfa_offset 8\n"
+		      ".skip 128, 0x90\n.cfi_endproc\n",
+		      instructions);
+}
+
+/* DW_CFA_def_cfa_expression: the return address lies 8 below. */
+static void test_expressions(void **state)
+{
+	struct vt_buf source = VT_BUF_INIT;
+	char text[512];
+	struct program p;
+	size_t i;
+
+	(void)state;
+	vt_buf_printf(&source, ".text\n");
+	for (i = 0; i < NEXPRESSIONS; i++) {
+		snprintf(text, sizeof(text), ".cfi_escape 0x0f,%u,%s\n.cfi_remember_state\n",
+			 expressions[i].size, expressions[i].bytes);
+		vt_buf_printf(&source,
+			      ".p2align 8\n.cfi_startproc\n%s.skip 256, 0x90\n"
+			      ".cfi_endproc\n",
+			      text);
+	}
+	for (i = 0; i < 16; i++)
+		vt_buf_printf(&source,
+			      ".p2align 8\n.cfi_startproc\n.cfi_escape 0x0f,2,0x%x,0x10\n"
+			      ".skip 256, 0x90\n.cfi_endproc\n",
+			      (unsigned)(0x70 + i));
+	p = make(vt_buf_str(&source));
+	for (i = 0; i < NEXPRESSIONS; i++) {
+		const struct expression *e = &expressions[i];
+		struct vt_return r;
+
+		if (find(p.unwind, TEXT + 256 * i, (struct known){0}, &r) != e->good ||
+		    (e->good && r.slot != e->value - 8))
+			fail_msg("%s: slot 0x%llx", e->bytes, (unsigned long long)r.slot);
+		if (e->good)
+			assert_int_equal(r.ret, AT(e->value - 8, 8));
+	}
+	for (i = 0; i < 16; i++) {
+		uint64_t at = TEXT + 256 * (NEXPRESSIONS + i);
+		struct vt_return r;
+
+		check_slot(&p, at, at, REG(perf_reg[i]) + 16 - 8);
+		assert_false(find(p.unwind, at, (struct known){.lacks = 1u << perf_reg[i]}, &r));
+	}
+	vt_buf_free(&source);
+	end(&p);
+}
+
+/* Rules of the return address (column 16) and of the canonical frame address, CFA = rsp + 8. */
+static const struct rule {
+	const char *instructions;
+	bool good;
+	uint64_t slot; /* 0: the address is in no memory */
+	uint64_t ret;
+} rules[] = {
+	/* offset(16) 2 * -8; offset_extended, offset_extended_sf, GNU_negative_offset_extended. */
+	{".cfi_escape 0x90,2\n", true, REG(RSP) + 8 - 16, AT(REG(RSP) - 8, 8)},
+	{".cfi_escape 0x05,16,3\n", true, REG(RSP) + 8 - 24, AT(REG(RSP) - 16, 8)},
+	{".cfi_escape 0x11,16,0x7e\n", true, REG(RSP) + 8 + 16, AT(REG(RSP) + 24, 8)},
+	{".cfi_escape 0x2f,16,2\n", true, REG(RSP) + 8 + 16, AT(REG(RSP) + 24, 8)},
+	/* val_offset, val_offset_sf: the address itself. */
+	{".cfi_escape 0x14,16,2\n", true, 0, REG(RSP) + 8 - 16},
+	{".cfi_escape 0x15,16,0x7f\n", true, 0, REG(RSP) + 8 + 8},
+	/* register rbx; the pc in itself would lead nowhere. */
+	{".cfi_escape 0x09,16,3\n", true, 0, REG(RBX)},
+	{".cfi_escape 0x09,16,16\n", false, 0, 0},
+	/* undefined, same_value. */
+	{".cfi_escape 0x07,16\n", false, 0, 0},
+	{".cfi_escape 0x08,16\n", false, 0, 0},
+	/* expression: where it lies; val_expression: what it is, with the CFA on the stack. */
+	{".cfi_escape 0x10,16,2,0x73,4\n", true, REG(RBX) + 4, AT(REG(RBX) + 4, 8)},
+	{".cfi_escape 0x16,16,3,0x23,0x20,0x20\n", true, 0, ~(REG(RSP) + 8 + 32)},
+	/* Of other columns, nothing of this is meant: rbp is 6. */
+	{".cfi_escape 0x86,2,0x05,6,3,0x14,6,2,0x09,6,3,0x07,6,0x10,6,2,0x73,4\n", true, REG(RSP),
+	 AT(REG(RSP), 8)},
+	/* Changed, then as it was at the beginning: restore, restore_extended. */
+	{".cfi_escape 0x90,2,0xd0\n", true, REG(RSP), AT(REG(RSP), 8)},
+	{".cfi_escape 0x90,2,0x06,16\n", true, REG(RSP), AT(REG(RSP), 8)},
+	{".cfi_escape 0x90,2,0x06,6,0xc6\n", true, REG(RSP) + 8 - 16, AT(REG(RSP) - 8, 8)},
+	/* def_cfa rbx + 24, def_cfa_sf rbx - 2 * -8, def_cfa_register, offset, offset_sf. */
+	{".cfi_escape 0x0c,3,24\n", true, REG(RBX) + 16, AT(REG(RBX) + 16, 8)},
+	{".cfi_escape 0x12,3,0x7e\n", true, REG(RBX) + 8, AT(REG(RBX) + 8, 8)},
+	{".cfi_escape 0x0d,3\n", true, REG(RBX), AT(REG(RBX), 8)},
+	{".cfi_escape 0x0e,24\n", true, REG(RSP) + 16, AT(REG(RSP) + 16, 8)},
+	{".cfi_escape 0x13,0x7d\n", true, REG(RSP) + 16, AT(REG(RSP) + 16, 8)},
+	/* nop, GNU_args_size, remembered states, one in the other. */
+	{".cfi_escape 0x00,0x2e,8,0x00\n", true, REG(RSP), AT(REG(RSP), 8)},
+	{".cfi_escape 0x0a,0x0e,24,0x0a,0x0e,32,0x0b\n", true, REG(RSP) + 16, AT(REG(RSP) + 16, 8)},
+	{".cfi_escape 0x0a,0x0e,24,0x0a,0x0e,32,0x0b,0x0b\n", true, REG(RSP), AT(REG(RSP), 8)},
+	{".cfi_escape 0x0b\n", false, 0, 0},
+	{".cfi_escape 0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,"
+	 "0x0a\n",
+	 true, REG(RSP), AT(REG(RSP), 8)},
+	{".cfi_escape 0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,0x0a,"
+	 "0x0a,0x0a\n",
+	 false, 0, 0},
+	/* A register for a rule that is an expression; an operation that nobody knows. */
+	{".cfi_escape 0x0f,2,0x73,0,0x0d,7\n", false, 0, 0},
+	{".cfi_escape 0x0f,2,0x73,0,0x0e,7\n", false, 0, 0},
+	{".cfi_escape 0x0f,2,0x73,0,0x0c,7,16\n", true, REG(RSP) + 8, AT(REG(RSP) + 8, 8)},
+	{".cfi_escape 0x3e\n", false, 0, 0},
+	/* With a handler of exceptions and its table, relative and absolute; a signal's frame. */
+	{".cfi_personality 0x1b, handler\n.cfi_lsda 0x1b, handler\n.cfi_def_cfa_offset 24\n", true,
+	 REG(RSP) + 16, AT(REG(RSP) + 16, 8)},
+	{".cfi_personality 0x04, handler\n.cfi_lsda 0x03, handler\n.cfi_def_cfa_offset 32\n", true,
+	 REG(RSP) + 24, AT(REG(RSP) + 24, 8)},
+	{".cfi_signal_frame\n", false, 0, 0},
+};
+
+static void test_rules(void **state)
+{
+	const size_t n = sizeof(rules) / sizeof(*rules);
+	struct vt_buf source = VT_BUF_INIT;
+	struct program p;
+	size_t i;
+
+	(void)state;
+	vt_buf_printf(&source, ".text\nhandler:\n");
+	for (i = 0; i < n; i++)
+		add_procedure(&source, rules[i].instructions);
+	p = make(vt_buf_str(&source));
+	for (i = 0; i < n; i++) {
+		struct vt_return r;
+
+		/* Each is asked for twice: searched for, and kept. */
+		if (find(p.unwind, TEXT + 256 * i + 5, (struct known){0}, &r) != rules[i].good)
+			fail_msg("%s", rules[i].instructions);
+		assert_int_equal(find(p.unwind, TEXT + 256 * i + 5, (struct known){0}, &r),
+				 rules[i].good);
+		if (!rules[i].good)
+			continue;
+		if (r.slot != rules[i].slot || r.ret != rules[i].ret)
+			fail_msg("%s: slot 0x%llx, return 0x%llx", rules[i].instructions,
+				 (unsigned long long)r.slot, (unsigned long long)r.ret);
+		assert_int_equal(r.entry, TEXT + 256 * i);
+	}
+	vt_buf_free(&source);
+	end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
