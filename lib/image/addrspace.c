@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/addrspace.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +17,24 @@
 
 #define KERNEL_HALF ((uint64_t)1 << 63)
 
+/* Of linux/perf_event.h: the record tells of a mapping that cannot be executed. */
+#define MISC_MMAP_DATA (1u << 13)
+
+/* Of linux/mman.h. */
+#define CAN_WRITE 2
+#define CAN_EXEC  4
+
+/* A new mapping takes the place of at most so many with different pasts; the rest share the worst.
+ * Programs change the protection of a few segments at a time; this bounds the work otherwise. */
+#define MAX_PASTS 64
+
 #define ANSWERS 1024
 
 /* The maps of one process, or of several until one of them changes its own. */
 struct space {
 	struct vti_node *root;
 	uint32_t users;
+	bool tells_data; /* mappings that cannot be executed are announced, too */
 };
 
 struct process {
@@ -66,6 +79,7 @@ static struct space *space_new(void)
 
 static void space_drop(struct vt_addrspace *as, struct space *s)
 {
+	assert(!s || s->users > 0);
 	if (!s || --s->users)
 		return;
 	vti_tree_free(&as->nodes, s->root);
@@ -159,6 +173,8 @@ static struct space *own_space(struct vt_addrspace *as, int32_t pid, struct vt_e
 		out_of(rc, err);
 		return NULL;
 	}
+	if (p->space)
+		s->tells_data = p->space->tells_data;
 	space_drop(as, p->space);
 	p->space = s;
 	return s;
@@ -204,25 +220,143 @@ static uint64_t base_of(unsigned type, uint64_t start, uint64_t offset)
 	}
 }
 
+/* ---- what became of pages since their file was mapped ---- */
+
+static unsigned one_more(unsigned writes)
+{
+	return writes < VT_MAP_WRITES ? writes + 1 : writes;
+}
+
+/* Is this the same part of the same file, whose announcement only tells of another protection? */
+static bool same_pages(const struct vt_map *old, const struct vt_map *map)
+{
+	return old && map->type != VT_IMAGE_ANON && old->type == map->type &&
+	       old->image == map->image && old->base == map->base;
+}
+
+/* True if some of the pages are known to be writable and executable: then this explains why they
+ * are announced again, together with the neighbours that the kernel merges them with. */
+static bool explained(const struct space *s, const struct vt_map *map)
+{
+	const struct vt_map *below, *above;
+	uint64_t at = map->start;
+	unsigned i;
+
+	for (i = 0; i < MAX_PASTS && at < map->end; i++) {
+		vti_tree_around(s->root, at, &below, &above);
+		if (below && at < below->end && same_pages(below, map) && below->prot & CAN_WRITE)
+			return true;
+		if (!above)
+			return false;
+		at = above->start;
+	}
+	return false;
+}
+
+/* Sets what is known of the past of `map`, which takes the place of `old` or of nothing. */
+static void set_past(struct vt_map *map, const struct vt_map *old, bool again)
+{
+	bool writable = map->prot & CAN_WRITE;
+
+	if (!same_pages(old, map)) {
+		map->writes = writable;
+		return;
+	}
+	map->found = old->found;
+	map->writes = old->writes;
+	if (writable ? !(old->prot & CAN_WRITE)
+		     : again && !(old->prot & CAN_WRITE) && old->prot & CAN_EXEC)
+		map->writes = (uint8_t)one_more(old->writes);
+}
+
+static bool same_past(const struct vt_map *a, const struct vt_map *b)
+{
+	return a->writes == b->writes && a->found == b->found;
+}
+
+/*
+ * Maps a file: pages that were announced before keep what is known of their past, so that one new
+ * mapping may become several.
+ */
+static int put_file(struct vt_addrspace *as, int32_t pid, struct space *s, const struct vt_map *map,
+		    struct vt_error *err)
+{
+	const struct vt_map *below, *above, *old;
+	struct vt_map now = {0}, piece;
+	bool again = !s->tells_data && map->prot & CAN_EXEC && !explained(s, map);
+	uint64_t at, end;
+	unsigned i = 0;
+	int rc;
+
+	for (at = map->start; at < map->end; at = end) {
+		vti_tree_around(s->root, at, &below, &above);
+		old = below && at < below->end ? below : NULL;
+		end = old ? old->end : above ? above->start : map->end;
+		piece = *map;
+		piece.start = at;
+		set_past(&piece, old, again);
+		if (end > map->end || ++i >= MAX_PASTS)
+			end = map->end;
+		if (i >= MAX_PASTS)
+			piece.writes = VT_MAP_WRITES;
+		piece.end = end;
+		if (now.end && same_past(&now, &piece)) {
+			now.end = end;
+			continue;
+		}
+		if (now.end && (rc = put(as, pid, now.start, now.end, &now, err)) < 0)
+			return rc;
+		now = piece;
+	}
+	return put(as, pid, now.start, now.end, &now, err);
+}
+
+static int place_map(struct vt_addrspace *as, int32_t pid, struct vt_map *map, uint64_t length,
+		     struct vt_error *err)
+{
+	struct space *s;
+
+	if (length == 0 && map->type != VT_IMAGE_KERNEL)
+		return 0;
+	if (length == 0 || length > UINT64_MAX - map->start)
+		length = UINT64_MAX - map->start;
+	map->end = map->start + length;
+	if (map->end == map->start)
+		return 0;
+	s = pid != VT_PID_KERNEL ? own_space(as, pid, err) : NULL;
+	if (!s || map->type == VT_IMAGE_ANON)
+		return put(as, pid, map->start, map->end, map, err);
+	return put_file(as, pid, s, map, err);
+}
+
+static struct vt_map make_map(const struct vt_addrspace *as, uint64_t start, uint64_t offset,
+			      uint32_t image, uint32_t prot, uint32_t flags)
+{
+	const struct image_type *t = vt_hash_find(&as->types, &image);
+	unsigned type = t ? t->type : VT_IMAGE_FILE;
+
+	return (struct vt_map){.start = start,
+			       .base = base_of(type, start, offset),
+			       .image = image,
+			       .flags = flags,
+			       .prot = (uint8_t)prot,
+			       .type = (uint8_t)type};
+}
+
 int vt_addrspace_map(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
 		     uint64_t offset, uint32_t image, uint32_t prot, uint32_t flags,
 		     struct vt_error *err)
 {
-	const struct image_type *t = vt_hash_find(&as->types, &image);
-	unsigned type = t ? t->type : VT_IMAGE_FILE;
-	struct vt_map map = {.start = start,
-			     .base = base_of(type, start, offset),
-			     .image = image,
-			     .flags = flags,
-			     .prot = (uint8_t)prot,
-			     .type = (uint8_t)type};
+	struct vt_map map = make_map(as, start, offset, image, prot, flags);
 
-	if (length == 0 && type != VT_IMAGE_KERNEL)
-		return 0;
-	if (length == 0 || length > UINT64_MAX - start)
-		length = UINT64_MAX - start;
-	map.end = start + length;
-	return put(as, pid, map.start, map.end, &map, err);
+	return place_map(as, pid, &map, length, err);
+}
+
+bool vt_addrspace_tells_data(const struct vt_addrspace *as, int32_t pid)
+{
+	const struct process *p = find_process(as, pid);
+
+	return p && p->space && p->space->tells_data;
 }
 
 int vt_addrspace_unmap(struct vt_addrspace *as, int32_t pid, uint64_t start, uint64_t length,
@@ -241,9 +375,9 @@ int vt_addrspace_ksymbol(struct vt_addrspace *as, uint64_t start, uint64_t lengt
 	if (!comes)
 		return vt_addrspace_unmap(as, VT_PID_KERNEL, start, length, err);
 	map.image = VT_KSYMBOL_IMAGE + as->nksymbols++;
-	if (length == 0)
-		return 0;
 	map.end = start + (length > UINT64_MAX - start ? UINT64_MAX - start : length);
+	if (map.end == start)
+		return 0;
 	return put(as, VT_PID_KERNEL, map.start, map.end, &map, err);
 }
 
@@ -299,20 +433,42 @@ void vt_addrspace_exit(struct vt_addrspace *as, int32_t pid, int32_t tid)
 	p->ended = ++as->nended;
 }
 
+/*
+ * Notes that the recorder announces mappings that cannot be executed, with their protection.  MMAP
+ * records of the first version have none, nor flags: what perf's reader puts there is made up.
+ */
+static void note_data(struct vt_addrspace *as, int32_t pid, const struct vt_record *rec)
+{
+	const struct process *p = find_process(as, pid);
+	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
+	bool told = vt_record_u64(rec, VT_MAP_FLAGS) ||
+		    !(vt_record_u64(rec, VT_MAP_MISC) & MISC_MMAP_DATA);
+
+	if (p && p->space && prot && !(prot & CAN_EXEC) && told)
+		p->space->tells_data = true;
+}
+
 static int feed_map(struct vt_addrspace *as, const struct vt_record *rec, struct vt_error *err)
 {
 	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
 	uint64_t mode = vt_record_u64(rec, VT_MAP_MISC) & MODE_MASK;
+	struct vt_map map;
+	int rc;
 
 	if (mode == MODE_KERNEL)
 		pid = VT_PID_KERNEL;
 	else if (mode != MODE_USER && mode != MODE_UNKNOWN)
 		return 0; /* a guest's */
-	return vt_addrspace_map(
-		as, pid, vt_record_u64(rec, VT_MAP_START), vt_record_u64(rec, VT_MAP_LENGTH),
-		vt_record_u64(rec, VT_MAP_OFFSET), (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE),
-		(uint32_t)vt_record_u64(rec, VT_MAP_PROT),
-		(uint32_t)vt_record_u64(rec, VT_MAP_FLAGS), err);
+	map = make_map(as, vt_record_u64(rec, VT_MAP_START), vt_record_u64(rec, VT_MAP_OFFSET),
+		       (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE),
+		       (uint32_t)vt_record_u64(rec, VT_MAP_PROT),
+		       (uint32_t)vt_record_u64(rec, VT_MAP_FLAGS));
+	/* What a recorder writes of mappings that it found carries no time. */
+	map.found = vt_record_u64(rec, VT_MAP_TIME) == 0;
+	rc = place_map(as, pid, &map, vt_record_u64(rec, VT_MAP_LENGTH), err);
+	if (rc == 0 && pid != VT_PID_KERNEL)
+		note_data(as, pid, rec);
+	return rc;
 }
 
 static int feed_thread(struct vt_addrspace *as, const struct vt_record *rec, struct vt_error *err)
@@ -382,6 +538,7 @@ const struct vt_map *vt_addrspace_find(struct vt_addrspace *as, int32_t pid, uin
 		return a->map;
 	s = space_of(as, pid);
 	*a = (struct answer){as->changes, pid, s ? vti_tree_find(s->root, address) : NULL};
+	assert(!a->map || (address >= a->map->start && address < a->map->end));
 	if (!a->map)
 		a->changes = 0;
 	return a->map;

@@ -44,7 +44,21 @@ struct vt_map {
 	uint32_t flags; /* MAP_* as recorded */
 	uint8_t prot;	/* PROT_* as recorded */
 	uint8_t type;	/* enum vt_image_type */
+	uint8_t writes; /* how often it became writable; see vt_map_writes */
+	bool found;	/* it was there already when recording began */
 };
+
+/*
+ * vt_map.writes counts, up to VT_MAP_WRITES, how often the program could begin to write to these
+ * pages since the file was mapped there: a mapping that is writable from the start counts as once.
+ * It stays when the pages are protected again: what they hold by then is not what the file has.
+ *
+ * Recorders announce a mapping when it is made, and again when its protection changes.  Many of
+ * them announce only what can be executed.  Then a change to "writable, not executable" and back
+ * shows as nothing but a second announcement of the same pages as executable.  So does a file that
+ * is mapped again where it was before; the two cannot be told apart, and both count.
+ */
+#define VT_MAP_WRITES 255
 
 /*
  * An address as the image's own offset: of a file, the offset in the file; of anonymous code, the
@@ -84,6 +98,12 @@ int vt_addrspace_unmap(struct vt_addrspace *as, int32_t pid, uint64_t start, uin
 /* A symbol of generated kernel code comes at an address; or goes from there. */
 int vt_addrspace_ksymbol(struct vt_addrspace *as, uint64_t start, uint64_t length, bool comes,
 			 struct vt_error *err);
+
+/*
+ * True if the recorder announces all mappings of the process with their protection, not only those
+ * that can be executed.  Only then is it known that pages with constants were never writable.
+ */
+bool vt_addrspace_tells_data(const struct vt_addrspace *as, int32_t pid);
 
 /*
  * A process (pid != ppid) or a thread starts.  With `inherit`, a process gets its parent's maps;

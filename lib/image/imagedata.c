@@ -54,6 +54,7 @@ struct vt_imagedata {
 	const struct vt_elf *elf;
 	uint64_t first;
 	uint64_t end;
+	bool textrel; /* the linker writes to text, too */
 	size_t npieces;
 	struct piece pieces[MAX_PIECES]; /* in order, and apart */
 	size_t nrelocs;
@@ -411,6 +412,7 @@ static int prepare(struct vt_imagedata *d, const struct vt_elf_segment *s, size_
 		return -1;
 	if (y.bad)
 		drop(d, true);
+	d->textrel = y.textrel;
 	/* Without that mark, a relocation of text would have killed the program. */
 	if (y.bad && y.textrel)
 		drop(d, false);
@@ -480,6 +482,18 @@ void vt_imagedata_span(const struct vt_imagedata *d, uint64_t *first, uint64_t *
 {
 	*first = d->first;
 	*end = d->end;
+}
+
+bool vt_imagedata_is_relocated(const struct vt_imagedata *d, uint64_t vaddr)
+{
+	uint64_t page = vaddr / PAGE * PAGE;
+	size_t i;
+
+	for (i = 0; i < d->npieces; i++)
+		if (d->pieces[i].first < page + PAGE && d->pieces[i].end > page &&
+		    (d->pieces[i].relro || d->textrel))
+			return true;
+	return false;
 }
 
 /* The first relocation that can reach beyond `vaddr`. */

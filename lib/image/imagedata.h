@@ -41,6 +41,12 @@ void vt_imagedata_free(struct vt_imagedata *d);
 bool vt_imagedata_bias(const struct vt_imagedata *d, uint64_t address, uint64_t offset,
 		       uint64_t *bias);
 
+/*
+ * True if the dynamic linker writes to the page of a vaddr before it protects it, once: to what it
+ * relocates and then protects, and to text with relocations.
+ */
+bool vt_imagedata_is_relocated(const struct vt_imagedata *d, uint64_t vaddr);
+
 /* The vaddrs of all its segments, whole pages: from *first, up to but without *end. */
 void vt_imagedata_span(const struct vt_imagedata *d, uint64_t *first, uint64_t *end);
 

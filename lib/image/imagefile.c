@@ -72,6 +72,7 @@ void vti_image_free(struct vti_image *image)
 	vt_symbols_free(image->symbols);
 	vt_elf_close(image->debug);
 	vt_elf_close(image->elf);
+	free(image->patches);
 	free(image->path);
 	free(image->name);
 	free(image);

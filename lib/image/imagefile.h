@@ -8,6 +8,14 @@
  * PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER. */
 #define VTI_KSYMBOL_GOES 1
 
+/* How many stretches of patched code are told apart; further ones widen the last. */
+#define VTI_MAX_PATCHES 64
+
+struct vti_patch {
+	uint64_t first;
+	uint64_t end;
+};
+
 /* One image of a store, and what was read of it so far. */
 struct vti_image {
 	struct vt_image pub;
@@ -21,6 +29,11 @@ struct vti_image {
 
 	bool elf_tried;
 	bool verified;
+	bool ident_tried;
+	bool withheld;
+	struct vti_patch *patches; /* of code, by offset; in no order */
+	size_t npatches;
+	size_t patches_cap;
 	enum vt_unknown elf_why;
 	struct vt_elf *elf;
 

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "image/addrspace.h"
+#include "image/fileident.h"
 #include "image/imagefile.h"
 #include "image/lines.h"
 
@@ -25,6 +26,7 @@ struct vt_images {
 	struct vt_hash slots;
 	struct vti_image *last;
 	struct vt_hash jits; /* of struct vti_jit, by process */
+	struct vti_idents idents;
 	uint32_t nksymbols;
 	uint32_t anon_pid; /* the only process known to have generated code; 0: none, or several */
 	bool anon_seen;
@@ -63,6 +65,7 @@ struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_e
 	im->finder.opt = *opt;
 	vt_hash_init(&im->slots, sizeof(struct slot), sizeof(uint32_t));
 	vt_hash_init(&im->jits, sizeof(struct vti_jit), sizeof(int32_t));
+	vti_idents_init(&im->idents);
 	return im;
 }
 
@@ -83,6 +86,7 @@ void vt_images_free(struct vt_images *im)
 		vt_symbols_free(((struct vti_jit *)vt_hash_at(&im->jits, i))->symbols);
 	vt_hash_fini(&im->slots);
 	vt_hash_fini(&im->jits);
+	vti_idents_fini(&im->idents);
 	free(im->finder.release);
 	free(im);
 }
@@ -95,6 +99,16 @@ static struct vti_image *find(const struct vt_images *im, uint32_t id)
 		return im->last;
 	s = vt_hash_find(&im->slots, &id);
 	return s ? s->image : NULL;
+}
+
+/* What is told of an image anew does not undo what a program did to its code. */
+static void take_patches(struct vti_image *to, struct vti_image *from)
+{
+	to->patches = from->patches;
+	to->npatches = from->npatches;
+	to->patches_cap = from->patches_cap;
+	from->patches = NULL;
+	from->npatches = from->patches_cap = 0;
 }
 
 int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *path,
@@ -119,6 +133,8 @@ int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *
 	}
 	if (s->image == im->finder.kernel)
 		im->finder.kernel = NULL;
+	if (s->image)
+		take_patches(image, s->image);
 	vti_image_free(s->image);
 	s->image = image;
 	im->last = NULL;
@@ -216,9 +232,10 @@ int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_
 				     err);
 	case VT_MAP:
 		feed_map(im, rec);
-		return 0;
+		return vti_idents_feed(&im->idents, rec, err);
 	case VT_META:
-		return feed_meta(im, rec, err);
+		return feed_meta(im, rec, err) < 0 ? -VT_E_NOMEM
+						   : vti_idents_feed(&im->idents, rec, err);
 	case VT_KSYMBOL:
 		return feed_ksymbol(im, rec, err);
 	default:
@@ -396,6 +413,15 @@ bool vt_images_keep(struct vt_images *im, uint32_t id, void *what, void (*free_f
 	return true;
 }
 
+enum vt_unknown vt_images_missing(const struct vt_images *im, size_t i)
+{
+	const struct vti_image *image = image_at(im, i);
+
+	if (image->pub.type != VT_IMAGE_FILE || !image->elf_tried || image->elf)
+		return VT_KNOWN;
+	return image->elf_why;
+}
+
 bool vt_images_verified(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);
@@ -403,5 +429,66 @@ bool vt_images_verified(struct vt_images *im, uint32_t id)
 	if (!image)
 		return false;
 	vti_image_load_elf(&im->finder, image);
+	/* A build-id that was recorded by name may be that of either file. */
+	if (!image->elf || vti_idents_several(&im->idents, id))
+		return false;
+	if (!image->ident_tried) {
+		image->ident_tried = true;
+		if (!image->verified && !image->pub.buildid_size)
+			image->verified =
+				vti_idents_same(&im->idents, id, vt_elf_info(image->elf)->path);
+	}
 	return image->verified;
+}
+
+void vt_images_withhold(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find(im, id);
+
+	if (image)
+		image->withheld = true;
+}
+
+bool vt_images_withheld(const struct vt_images *im, size_t i)
+{
+	return image_at(im, i)->withheld;
+}
+
+void vt_images_patch(struct vt_images *im, uint32_t id, uint64_t offset, uint64_t length)
+{
+	struct vti_image *image = find(im, id);
+	struct vti_patch new = {offset, offset + length}, *p;
+	size_t i;
+
+	if (!image || new.end <= offset)
+		return;
+	for (i = 0; i < image->npatches; i++) {
+		p = &image->patches[i];
+		if (new.first <= p->end && p->first <= new.end)
+			break;
+	}
+	if (i == image->npatches && i < VTI_MAX_PATCHES &&
+	    vt_array_grow(&image->patches, &image->patches_cap, i + 1, sizeof(*p))) {
+		image->patches[image->npatches++] = new;
+		return;
+	}
+	/* Out of room or of memory: rather too much than too little. */
+	if (i == image->npatches && i)
+		i--;
+	if (i == image->npatches)
+		return;
+	p = &image->patches[i];
+	p->first = new.first < p->first ? new.first : p->first;
+	p->end = new.end > p->end ? new.end : p->end;
+}
+
+bool vt_images_is_patched(const struct vt_images *im, uint32_t id, uint64_t offset)
+{
+	const struct vti_image *image = find(im, id);
+	size_t i;
+
+	for (i = 0; image && i < image->npatches; i++)
+		if (offset >= image->patches[i].first && offset < image->patches[i].end)
+			return true;
+	return false;
 }

@@ -136,8 +136,32 @@ struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id);
 void *vt_images_kept(const struct vt_images *im, uint32_t id);
 bool vt_images_keep(struct vt_images *im, uint32_t id, void *what, void (*free_fn)(void *what));
 
-/* True when the image's file was checked against a recorded build-id. */
+/*
+ * Why the file of the i-th image is not there; VT_KNOWN: it is, or nobody has asked for it, or the
+ * image is none that has a file of its own.
+ */
+enum vt_unknown vt_images_missing(const struct vt_images *im, size_t i);
+
+/*
+ * True when the image's file is known to be the recorded one: it has the recorded build-id; or none
+ * was recorded, it has the recorded device and inode, on a machine of the recorded name, and has
+ * not been changed since it was mapped, as far as the recording knows what time that was.
+ */
 bool vt_images_verified(struct vt_images *im, uint32_t id);
+
+/*
+ * The program could write to code of an image, from an offset on: from then on its file does not
+ * say what ran there.  And whether that was ever so at an offset.
+ */
+void vt_images_patch(struct vt_images *im, uint32_t id, uint64_t offset, uint64_t length);
+bool vt_images_is_patched(const struct vt_images *im, uint32_t id, uint64_t offset);
+
+/*
+ * An analysis did without what the file of an image has, as nothing shows that it is the recorded
+ * one; and whether that was so of the i-th image.
+ */
+void vt_images_withhold(struct vt_images *im, uint32_t id);
+bool vt_images_withheld(const struct vt_images *im, size_t i);
 
 #ifdef __cplusplus
 }

@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/rng.h"
 #include "image/addrspace.h"
 #include "stream/kinds.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+#include "streams.h"
 
 #define USER   2
 #define KERNEL 1
@@ -158,6 +162,183 @@ static void offsets_by_kind_of_image(void **state)
 	vt_addrspace_free(as);
 }
 
+/* Answers that are kept are one process's, one piece of addresses', and gone with any change. */
+static void kept_answers(void **state)
+{
+	struct vt_addrspace *as = vt_addrspace_new();
+	int32_t pid;
+
+	(void)state;
+	for (pid = 1; pid < 40; pid++)
+		map(as, pid, 0x10000, 0x1000, 0, (uint32_t)pid);
+	for (pid = 1; pid < 40; pid++) {
+		expect(as, pid, 0x10000, (uint32_t)pid, 0);
+		expect(as, pid, 0x10fff, (uint32_t)pid, 0xfff);
+		assert_null(vt_addrspace_find(as, pid, 0xffff, USER));
+		assert_null(vt_addrspace_find(as, pid, 0x11000, USER));
+	}
+	/* Processes and addresses that share a place: 1024 pieces of 128 KB apart. */
+	map(as, 1, 0x10000 + (UINT64_C(1024) << 17), 0x1000, 0, 77);
+	expect(as, 1, 0x10000, 1, 0);
+	expect(as, 1, 0x10000 + (UINT64_C(1024) << 17), 77, 0);
+	expect(as, 1, 0x10000, 1, 0);
+	map(as, 1024 + 1, 0x10000, 0x1000, 0, 88);
+	expect(as, 1025, 0x10000, 88, 0);
+	expect(as, 1, 0x10000, 1, 0);
+	expect(as, 1025, 0x10000, 88, 0);
+	vt_addrspace_exec(as, 1025);
+	assert_null(vt_addrspace_find(as, 1025, 0x10000, USER));
+	vt_addrspace_free(as);
+}
+
+static void none_below_and_above(void **state)
+{
+	struct vt_addrspace *as = vt_addrspace_new();
+	const struct vt_map *below, *above;
+
+	(void)state;
+	map(as, 1, 0x1000, 0x1000, 0, 10);
+	map(as, 1, 0x5000, 0x1000, 0, 11);
+	vt_addrspace_around(as, 1, 0x3000, &below, &above);
+	assert_int_equal(below->image, 10);
+	assert_int_equal(above->image, 11);
+	vt_addrspace_around(as, 1, 0xfff, &below, &above);
+	assert_null(below);
+	assert_int_equal(above->image, 10);
+	vt_addrspace_around(as, 1, 0x5000, &below, &above);
+	assert_int_equal(below->image, 11);
+	assert_null(above);
+	vt_addrspace_around(as, 2, 0x3000, &below, &above);
+	assert_null(below);
+	assert_null(above);
+	/* A mapping may end where addresses do, and says so when it would go beyond. */
+	map(as, 1, UINT64_MAX - 0xfff, 0x2000, 0, 12);
+	expect(as, 1, UINT64_MAX - 1, 12, 0xffe);
+	map(as, 1, UINT64_MAX, 0x2000, 0, 13);
+	assert_int_equal(vt_addrspace_unmap(as, 1, UINT64_MAX, 1, &err), 0);
+	assert_int_equal(vt_addrspace_ksymbol(as, UINT64_MAX, 1, true, &err), 0);
+	assert_null(vt_addrspace_find(as, 1, UINT64_MAX, USER));
+	assert_null(vt_addrspace_find(as, 1, UINT64_MAX, KERNEL));
+	map(as, 1, 0x8000, 0, 0, 13);
+	assert_null(vt_addrspace_find(as, 1, 0x8000, USER));
+	assert_int_equal(vt_addrspace_unmap(as, 1, 0x1000, 0, &err), 0);
+	expect(as, 1, 0x1000, 10, 0);
+	assert_int_equal(vt_addrspace_unmap(as, 1, 0x5000, UINT64_MAX, &err), 0);
+	assert_null(vt_addrspace_find(as, 1, UINT64_MAX - 1, USER));
+	expect(as, 1, 0x1000, 10, 0);
+	vt_addrspace_free(as);
+}
+
+/* ---- records ---- */
+
+static void write_map(struct vt_writer *w, int32_t pid, uint64_t start, uint64_t offset,
+		      uint32_t image, uint64_t misc)
+{
+	uint64_t *row = vt_writer_row(w, VT_MAP);
+
+	row[VT_MAP_PID] = (uint64_t)(int64_t)pid;
+	row[VT_MAP_START] = start;
+	row[VT_MAP_LENGTH] = 0x1000;
+	row[VT_MAP_OFFSET] = offset;
+	row[VT_MAP_IMAGE] = image;
+	row[VT_MAP_PROT] = EXEC;
+	row[VT_MAP_FLAGS] = 2;
+	row[VT_MAP_MISC] = misc;
+}
+
+static void write_thread(struct vt_writer *w, uint64_t op, int32_t pid, int32_t other,
+			 uint64_t time)
+{
+	uint64_t *row = vt_writer_row(w, VT_THREAD);
+
+	row[VT_THREAD_OP] = op;
+	row[VT_THREAD_PID] = row[VT_THREAD_TID] = (uint64_t)(int64_t)pid;
+	row[VT_THREAD_PPID] = row[VT_THREAD_PTID] = (uint64_t)(int64_t)other;
+	row[VT_THREAD_TIME] = time;
+}
+
+static void write_ksymbol(struct vt_writer *w, uint64_t start, uint64_t flags)
+{
+	uint64_t *row = vt_writer_row(w, VT_KSYMBOL);
+
+	row[VT_KSYMBOL_ADDR] = start;
+	row[VT_KSYMBOL_LENGTH] = 0x100;
+	row[VT_KSYMBOL_FLAGS] = flags;
+}
+
+/* Modes of linux/perf_event.h: 0 unknown, 1 kernel, 2 user, 3 hypervisor, 4 and 5 guests. */
+static void write_all(struct vt_writer *w)
+{
+	const uint64_t high = UINT64_C(0xffffffff81000000);
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+
+	row[VT_IMAGE_ID] = 5;
+	row[VT_IMAGE_TYPE] = VT_IMAGE_ANON;
+	write_map(w, 1, 0x1000, 0x3000, 10, 2);
+	write_map(w, 1, 0x2000, 0, 11, 0);
+	write_map(w, 1, 0x4000, 0, 5, 2);
+	write_map(w, 1, 0x6000, 0, 12, 3);
+	write_map(w, 1, 0x7000, 0, 12, 4);
+	write_map(w, 1, 0x8000, 0, 12, 5);
+	write_map(w, 1, high, 0, 13, 1);
+	write_thread(w, VT_OP_FORK, 2, 1, 99);
+	write_thread(w, VT_OP_FORK, 3, 1, 0);
+	write_thread(w, VT_OP_FORK, 4, 1, 99);
+	write_thread(w, VT_OP_EXEC, 4, 0, 99);
+	write_thread(w, VT_OP_COMM, 2, 0, 99);
+	write_ksymbol(w, high + 0x10000, 0);
+	write_ksymbol(w, high + 0x20000, 0);
+	write_ksymbol(w, high + 0x10000, 1);
+}
+
+static void fed_by_records(void **state)
+{
+	const uint64_t high = UINT64_C(0xffffffff81000000);
+	struct vt_writer_options opt = {0};
+	struct vt_addrspace *as = vt_addrspace_new();
+	int fd = scratch_file();
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
+	const struct vt_map *m;
+	struct vt_record rec;
+	struct vt_reader *r;
+	uint64_t at;
+	int rc;
+
+	(void)state;
+	assert_non_null(w);
+	write_all(w);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	while ((rc = vt_reader_next(r, &rec, &err)) == 1)
+		assert_int_equal(vt_addrspace_feed(as, &rec, &err), 0);
+	assert_int_equal(rc, 0);
+	vt_reader_close(r);
+	close(fd);
+	expect(as, 1, 0x1010, 10, 0x3010);
+	expect(as, 1, 0x2010, 11, 0x10);
+	expect(as, 1, 0x4010, 5, 0x4010);
+	m = vt_addrspace_find(as, 1, 0x1000, USER);
+	assert_int_equal(m->prot, EXEC);
+	assert_int_equal(m->flags, 2);
+	for (at = 0x6000; at <= 0x8000; at += 0x1000)
+		assert_null(vt_addrspace_find(as, 1, at, USER));
+	m = vt_addrspace_find(as, 9, high + 8, KERNEL);
+	assert_non_null(m);
+	assert_int_equal(m->image, 13);
+	assert_null(vt_addrspace_find(as, 1, high + 8, USER));
+	/* A child has its parent's; one found running has not, and exec leaves nothing. */
+	expect(as, 2, 0x1010, 10, 0x3010);
+	assert_null(vt_addrspace_find(as, 3, 0x1010, USER));
+	assert_null(vt_addrspace_find(as, 4, 0x1010, USER));
+	assert_null(vt_addrspace_find(as, 1, high + 0x10000, KERNEL));
+	m = vt_addrspace_find(as, 1, high + 0x20010, KERNEL);
+	assert_int_equal(m->image, VT_KSYMBOL_IMAGE + 1);
+	assert_int_equal(vt_map_offset(m, high + 0x20010), 0x10);
+	vt_addrspace_free(as);
+}
+
 /* The plainest model: for each page of each process, what is there. */
 #define PAGES	  256
 #define PROCESSES 6
@@ -236,6 +417,101 @@ static void mappings_are_limited(void **state)
 	vt_addrspace_free(as);
 }
 
+#define NPAGES 24
+
+struct page {
+	uint32_t image; /* 0: nothing is mapped */
+	uint64_t base;
+	uint32_t prot;
+	unsigned writes;
+};
+
+static bool is_of(const struct page *p, uint32_t image, uint64_t base)
+{
+	return p->image == image && p->base == base;
+}
+
+/* What vt_map.writes promises, page by page. */
+static void announce(struct page pages[NPAGES], unsigned first, unsigned end, uint32_t image,
+		     uint64_t base, uint32_t prot)
+{
+	bool explained = false;
+	unsigned i;
+
+	for (i = first; i < end; i++)
+		explained |= is_of(&pages[i], image, base) && pages[i].prot & 2;
+	for (i = first; i < end; i++) {
+		struct page *p = &pages[i];
+		bool same = is_of(p, image, base), was = same && p->prot & 2;
+		unsigned writes = same ? p->writes : 0;
+
+		if (prot & 2)
+			writes += !was;
+		else
+			writes += same && !was && prot & 4 && p->prot & 4 && !explained;
+		*p = (struct page){image, base, prot, writes};
+	}
+}
+
+static void writes_are_counted_as_page_by_page(void **state)
+{
+	static const uint32_t prots[] = {5, 5, 7};
+	struct vt_addrspace *as;
+	struct vt_rng rng;
+	unsigned round, i, n;
+
+	(void)state;
+	vt_rng_init(&rng, 12);
+	for (round = 0; round < 2000; round++) {
+		struct page pages[NPAGES] = {{0}};
+
+		as = vt_addrspace_new();
+		for (n = 0; n < 12; n++) {
+			unsigned first = (unsigned)vt_rng_below(&rng, NPAGES);
+			unsigned end = first + 1 + (unsigned)vt_rng_below(&rng, NPAGES - first);
+			uint32_t image = vt_rng_below(&rng, 6) ? 10 : 11;
+			uint64_t base = vt_rng_below(&rng, 6) ? 0 : 0x1000;
+			uint32_t prot = prots[vt_rng_below(&rng, 3)];
+			uint64_t start = (uint64_t)(first + 1) << 12;
+
+			assert_int_equal(vt_addrspace_map(as, 1, start,
+							  (uint64_t)(end - first) << 12,
+							  start - base, image, prot, 2, &err),
+					 0);
+			announce(pages, first, end, image, base, prot);
+		}
+		for (i = 0; i < NPAGES; i++) {
+			const struct vt_map *m =
+				vt_addrspace_find(as, 1, (uint64_t)(i + 1) << 12, USER);
+
+			assert_true((m != NULL) == (pages[i].image != 0));
+			if (m)
+				assert_int_equal(m->writes, pages[i].writes);
+		}
+		vt_addrspace_free(as);
+	}
+}
+
+/* However many different pasts one mapping covers, the work is bounded, and none is forgotten. */
+static void many_pasts_become_the_worst(void **state)
+{
+	struct vt_addrspace *as = vt_addrspace_new();
+	uint64_t i;
+
+	(void)state;
+	map(as, 1, 0x100000, 0x200000, 0x100000, 10);
+	for (i = 0; i < 0x200; i += 2)
+		assert_int_equal(vt_addrspace_map(as, 1, 0x100000 + (i << 12), 0x1000,
+						  0x100000 + (i << 12), 10, 7, 2, &err),
+				 0);
+	map(as, 1, 0x100000, 0x200000, 0x100000, 10);
+	assert_int_equal(vt_addrspace_find(as, 1, 0x100000, USER)->writes, 1);
+	assert_int_equal(vt_addrspace_find(as, 1, 0x101000, USER)->writes, 0);
+	assert_true(vt_addrspace_find(as, 1, 0x2fe000, USER)->writes >= 1);
+	assert_true(vt_addrspace_count(as) < 70);
+	vt_addrspace_free(as);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,8 +520,13 @@ int main(void)
 		cmocka_unit_test(kernel_and_modes),
 		cmocka_unit_test(generated_kernel_code),
 		cmocka_unit_test(offsets_by_kind_of_image),
+		cmocka_unit_test(kept_answers),
+		cmocka_unit_test(none_below_and_above),
+		cmocka_unit_test(fed_by_records),
 		cmocka_unit_test(agrees_with_a_page_table),
 		cmocka_unit_test(mappings_are_limited),
+		cmocka_unit_test(writes_are_counted_as_page_by_page),
+		cmocka_unit_test(many_pasts_become_the_worst),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,9 +176,276 @@ static void test_uncertain(void **state)
 	free(data);
 }
 
+/* ---- a file put together byte by byte, of which every known byte is known ---- */
+
+#define TEXT  0x1000
+#define DATA  0x2000 /* protected up to PLAIN */
+#define PLAIN 0x3000
+#define END   0x4000
+#define RELA  0x1800 /* tables, in the text */
+#define PLT   0x1a00
+#define RELR  0x1b00
+#define GOT   0x2400
+#define DYN   0x2e00
+#define BIAS  UINT64_C(0x555555554000)
+
+struct parts {
+	bool no_interp, needed, two_dynamics;
+	uint64_t relro_size;
+	uint64_t tag, value; /* one more entry of _DYNAMIC */
+	unsigned copy_at;    /* R_X86_64_COPY here; 0: none */
+	bool no_end;	     /* _DYNAMIC is not ended */
+};
+
+static uint8_t made[END];
+
+static size_t put_rela(size_t at, uint64_t place, uint64_t type, uint64_t addend)
+{
+	Elf64_Rela r = {place, type, (Elf64_Sxword)addend};
+
+	memcpy(made + at, &r, sizeof(r));
+	return at + sizeof(r);
+}
+
+static size_t put_relocations(const struct parts *parts)
+{
+	size_t at = RELA;
+
+	at = put_rela(at, 0x2008, R_X86_64_RELATIVE, 0x1234);
+	at = put_rela(at, 0x2010, R_X86_64_GLOB_DAT, 0);
+	at = put_rela(at, 0x2020, R_X86_64_TLSDESC, 0);
+	at = put_rela(at, 0x2040, R_X86_64_NONE, 7);
+	at = put_rela(at, 0x1010, R_X86_64_RELATIVE, 0x99);
+	at = put_rela(at, 0x2054, R_X86_64_RELATIVE, 1);
+	at = put_rela(at, 0x2050, R_X86_64_RELATIVE, 2);
+	at = put_rela(at, 0x2060, R_X86_64_RELATIVE, 3);
+	at = put_rela(at, 0x2068, R_X86_64_RELATIVE, 4);
+	at = put_rela(at, 0x207c, R_X86_64_RELATIVE, 0x0102030405060708);
+	at = put_rela(at, 0x2090, 100, 0);
+	at = put_rela(at, UINT64_C(1) << 47, R_X86_64_64, 0);
+	at = put_rela(at, 0x3800, R_X86_64_COPY, 0);
+	if (parts->copy_at)
+		at = put_rela(at, parts->copy_at, R_X86_64_COPY, 0);
+	return at - RELA;
+}
+
+static void put_headers(const struct parts *parts)
+{
+	const Elf64_Phdr phdrs[] = {
+		{PT_LOAD, PF_R | PF_X, TEXT, TEXT, 0, 0x1000, 0x1000, 0x1000},
+		{PT_LOAD, PF_R | PF_W, DATA, DATA, 0, 0x2000, 0x2000, 0x1000},
+		{PT_DYNAMIC, PF_R, DYN, DYN, 0, 0x100, 0x100, 8},
+		{PT_GNU_RELRO, PF_R, DATA, DATA, 0, 0x1000, parts->relro_size, 1},
+		{parts->no_interp ? PT_NOTE : PT_INTERP, PF_R, TEXT, TEXT, 0, 8, 8, 1},
+		{parts->two_dynamics ? PT_DYNAMIC : PT_NOTE, PF_R, DYN, DYN, 0, 0x100, 0x100, 8},
+	};
+	Elf64_Ehdr h = {
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(h),
+		.e_ehsize = sizeof(h),
+		.e_phentsize = sizeof(*phdrs),
+		.e_phnum = sizeof(phdrs) / sizeof(*phdrs),
+	};
+
+	memcpy(made, &h, sizeof(h));
+	memcpy(made + sizeof(h), phdrs, sizeof(phdrs));
+}
+
+static struct vt_imagedata *make(const struct parts *parts, struct vt_elf **e)
+{
+	/* A place, then two words of bits: the 1st and 4th after it, and the 64th. */
+	static const uint64_t relr[] = {0x2100, 1 | 1 << 1 | 1 << 4, 1 | 1 << 1};
+	uint64_t dynamic[32] = {0};
+	struct vt_imagedata *d;
+	size_t i, n = 0;
+
+	for (i = 0; i < END; i++)
+		made[i] = (uint8_t)(i * 13 + (i >> 8) * 7 + 1);
+	put_headers(parts);
+#define ENTRY(tag, value) (dynamic[n++] = (tag), dynamic[n++] = (value))
+	ENTRY(DT_RELA, RELA);
+	ENTRY(DT_RELASZ, put_relocations(parts));
+	ENTRY(DT_RELAENT, 24);
+	ENTRY(DT_JMPREL, PLT);
+	ENTRY(DT_PLTRELSZ, 24);
+	ENTRY(DT_PLTREL, DT_RELA);
+	ENTRY(DT_PLTGOT, GOT);
+	ENTRY(36, RELR);
+	ENTRY(35, sizeof(relr));
+	ENTRY(37, 8);
+	if (parts->needed)
+		ENTRY(DT_NEEDED, 1);
+	if (parts->tag)
+		ENTRY(parts->tag, parts->value);
+	for (; parts->no_end && n < 32;)
+		ENTRY(DT_DEBUG, 0);
+	put_rela(PLT, 0x20c0, R_X86_64_JUMP_SLOT, 0);
+	memcpy(made + RELR, relr, sizeof(relr));
+	memcpy(made + DYN, dynamic, sizeof(dynamic));
+	*e = vt_elf_open_memory(made, END, "made", &err);
+	assert_non_null(*e);
+	d = vt_imagedata_new(*e, &err);
+	assert_non_null(d);
+	return d;
+}
+
+struct model {
+	bool known[END];
+	uint8_t bytes[END];
+};
+
+static void forget(struct model *m, uint64_t at, uint64_t n)
+{
+	memset(m->known + at, 0, n);
+}
+
+static void point(struct model *m, uint64_t at, uint64_t value)
+{
+	value += BIAS;
+	memcpy(m->bytes + at, &value, 8);
+}
+
+static uint64_t word_at(uint64_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, made + at, 8);
+	return v;
+}
+
+/* What the relocations above leave, as the header of imagedata.h says. */
+static void expect(struct model *m, bool text, bool data)
+{
+	static const uint16_t relr[] = {0x2100, 0x2108, 0x2120, 0x2300};
+	size_t i;
+
+	memset(m, 0, sizeof(*m));
+	memcpy(m->bytes, made, END);
+	memset(m->known + TEXT, text, 0x1000);
+	memset(m->known + DATA, data, 0x1000);
+	forget(m, 0x1010, 8);
+	point(m, 0x2008, 0x1234);
+	forget(m, 0x2010, 8);
+	forget(m, 0x2020, 16);
+	forget(m, 0x2050, 12);
+	point(m, 0x2060, 3);
+	point(m, 0x2068, 4);
+	point(m, 0x207c, 0x0102030405060708);
+	forget(m, 0x2090, 16);
+	forget(m, 0x20c0, 8);
+	for (i = 0; i < 4; i++)
+		point(m, relr[i], word_at(relr[i]));
+	forget(m, GOT, 24);
+	forget(m, DYN, 0x100);
+}
+
+static void compare(const struct vt_imagedata *d, bool relro, const struct model *m)
+{
+	uint64_t vaddr, known;
+	unsigned i;
+
+	for (vaddr = 0; vaddr < 2 * END; vaddr += VT_IMAGEDATA_LINE) {
+		uint8_t bytes[VT_IMAGEDATA_LINE];
+
+		known = vt_imagedata_line(d, BIAS, vaddr + BIAS, relro, bytes);
+		for (i = 0; i < VT_IMAGEDATA_LINE; i++) {
+			uint64_t at = vaddr + i;
+			bool want = at < END && m->known[at];
+
+			if ((known >> i & 1) != want || bytes[i] != (want ? m->bytes[at] : 0))
+				fail_msg("byte 0x%llx: known %d, 0x%02x", (unsigned long long)at,
+					 (int)(known >> i & 1), bytes[i]);
+		}
+	}
+}
+
+static void test_every_byte(void **state)
+{
+	static struct model m;
+	struct parts parts = {.relro_size = 0x1000};
+	uint64_t first, end, bias;
+	struct vt_imagedata *d;
+	uint8_t bytes[64];
+	struct vt_elf *e;
+
+	(void)state;
+	d = make(&parts, &e);
+	expect(&m, true, true);
+	compare(d, true, &m);
+	expect(&m, true, false);
+	compare(d, false, &m);
+	vt_imagedata_span(d, &first, &end);
+	assert_int_equal(first, TEXT);
+	assert_int_equal(end, END);
+	assert_false(vt_imagedata_is_relocated(d, 0x1010));
+	assert_true(vt_imagedata_is_relocated(d, 0x2000));
+	assert_true(vt_imagedata_is_relocated(d, 0x2fff));
+	assert_false(vt_imagedata_is_relocated(d, 0x3000));
+	assert_true(vt_imagedata_bias(d, 0x7f0000001000, 0x1000, &bias));
+	assert_int_equal(bias, 0x7f0000000000);
+	assert_false(vt_imagedata_bias(d, 0x7f0000001001, 0x1000, &bias));
+	assert_false(vt_imagedata_bias(d, 0x7f0000001000, 0xfff, &bias));
+	assert_true(vt_imagedata_bias(d, 0x7f0000001fff, 0x1fff, &bias));
+	assert_int_equal(bias, 0x7f0000000000);
+	assert_false(vt_imagedata_bias(d, 0x7f0000002000, 0x2000, &bias));
+	assert_int_equal(vt_imagedata_code(d, 0x1ff0, bytes, 64), 16);
+	assert_memory_equal(bytes, made + 0x1ff0, 16);
+	assert_int_equal(vt_imagedata_code(d, 0x2000, bytes, 64), 0);
+	vt_imagedata_free(d);
+	vt_elf_close(e);
+}
+
+/* What makes protected data unknown, and text too; each alone. */
+static void test_contradictions(void **state)
+{
+	static const struct {
+		struct parts parts;
+		bool text, data;
+	} cases[] = {
+		{{.relro_size = 0x1000, .needed = true, .no_interp = true}, true, true},
+		{{.relro_size = 0x1000, .no_interp = true}, true, false},
+		{{.relro_size = 0x1000, .two_dynamics = true}, true, false},
+		{{.relro_size = 0x1fff}, true, true},
+		{{.relro_size = 0xfff}, true, false},
+		{{.relro_size = 0x1000, .tag = DT_RELAENT, .value = 25}, true, false},
+		{{.relro_size = 0x1000, .tag = DT_RELAENT, .value = 24}, true, true},
+		{{.relro_size = 0x1000, .tag = 37, .value = 4}, true, false},
+		{{.relro_size = 0x1000, .tag = DT_PLTREL, .value = DT_REL}, true, false},
+		{{.relro_size = 0x1000, .tag = DT_REL, .value = 0}, true, false},
+		{{.relro_size = 0x1000, .tag = DT_RELSZ, .value = 0}, true, false},
+		{{.relro_size = 0x1000, .tag = 0x6000000f, .value = 0}, true, false},
+		{{.relro_size = 0x1000, .tag = 0x60000011, .value = 0}, true, false},
+		{{.relro_size = 0x1000, .tag = DT_FLAGS, .value = DF_BIND_NOW}, true, true},
+		{{.relro_size = 0x1000, .copy_at = 0x2500}, true, false},
+		{{.relro_size = 0x1000, .no_end = true}, true, false},
+		{{.relro_size = 0x1000, .no_end = true, .tag = DT_TEXTREL}, false, false},
+		{{.relro_size = 0x1000, .no_end = true, .tag = DT_FLAGS, .value = DF_TEXTREL},
+		 false,
+		 false},
+	};
+	static struct model m;
+	struct vt_imagedata *d;
+	struct vt_elf *e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		d = make(&cases[i].parts, &e);
+		expect(&m, cases[i].text, cases[i].data);
+		compare(d, true, &m);
+		vt_imagedata_free(d);
+		vt_elf_close(e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_uncertain),
 	};
