@@ -3,6 +3,7 @@
 #include "nativerun.h"
 
 #include <asm/prctl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@
 #define FLAG_AC (1 << 18)
 
 /* What the assembly code below reads and writes; it knows the offsets as numbers. */
-struct area {
+struct native_area {
 	uint64_t gpr[16];
 	uint64_t flags;
 	uint64_t target;
@@ -45,24 +46,26 @@ struct area {
 	uint8_t out_fx[FX_SIZE];
 };
 
-_Static_assert(offsetof(struct area, flags) == 128, "flags");
-_Static_assert(offsetof(struct area, exit) == 152, "exit");
-_Static_assert(offsetof(struct area, vector) == 160, "vector");
-_Static_assert(offsetof(struct area, fx) == 672, "fx");
-_Static_assert(offsetof(struct area, out_gpr) == 1184, "out_gpr");
-_Static_assert(offsetof(struct area, out_flags) == 1312, "out_flags");
-_Static_assert(offsetof(struct area, out_vector) == 1328, "out_vector");
-_Static_assert(offsetof(struct area, out_fx) == 1840, "out_fx");
+_Static_assert(offsetof(struct native_area, flags) == 128, "flags");
+_Static_assert(offsetof(struct native_area, stack) == NATIVE_STACK_AT, "stack");
+_Static_assert(offsetof(struct native_area, exit) == 152, "exit");
+_Static_assert(offsetof(struct native_area, vector) == 160, "vector");
+_Static_assert(offsetof(struct native_area, fx) == 672, "fx");
+_Static_assert(offsetof(struct native_area, out_gpr) == 1184, "out_gpr");
+_Static_assert(offsetof(struct native_area, out_flags) == 1312, "out_flags");
+_Static_assert(offsetof(struct native_area, out_vector) == 1328, "out_vector");
+_Static_assert(offsetof(struct native_area, out_fx) == 1840, "out_fx");
 
 /* Named in the assembly code, which is why these are not static. */
-extern struct area native_area;
 void native_enter(void);
 void native_leave_through(void);
 void native_leave_branch(void);
 void native_leave_signal(void);
 
-_Alignas(64) struct area native_area;
+_Alignas(64) struct native_area native_area;
 static volatile sig_atomic_t caught;
+static volatile uint64_t caught_rsp;
+static sigjmp_buf way_out;
 
 #define EACH_VECTOR(DO)                                                                            \
 	DO(0)                                                                                      \
@@ -128,12 +131,21 @@ __asm__(".text\n"
 								      ".size native_enter, "
 								      ".-native_enter\n");
 
+/*
+ * Leaves on the stack of native_enter(): where the code's rsp is not an address that the processor
+ * would use, not every machine can return from a signal to it.  A second signal comes of leaving
+ * itself, which is then given up.
+ */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;
 
 	(void)info;
+	if (caught)
+		siglongjmp(way_out, 1);
 	caught = number;
+	caught_rsp = (uint64_t)c->uc_mcontext.gregs[REG_RSP];
+	c->uc_mcontext.gregs[REG_RSP] = (greg_t)native_area.stack;
 	c->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)(FLAG_TF | FLAG_DF | FLAG_AC);
 	c->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)native_leave_signal;
 }
@@ -219,7 +231,7 @@ static void put_stub(uint8_t *at, void (*to)(void))
 void native_run(struct native *n, size_t size, const struct native_state *in,
 		struct native_result *out)
 {
-	struct area *a = &native_area;
+	struct native_area *a = &native_area;
 	uint16_t fcw = 0x37f;
 	size_t i;
 
@@ -238,10 +250,13 @@ void native_run(struct native *n, size_t size, const struct native_state *in,
 	a->avx = n->has_avx;
 	caught = 0;
 	syscall(SYS_arch_prctl, ARCH_SET_GS, in->gs);
-	native_enter();
-	out->exit = (enum native_exit)a->exit;
+	if (sigsetjmp(way_out, 1) == 0)
+		native_enter();
+	out->exit = caught ? NATIVE_SIGNAL : (enum native_exit)a->exit;
 	out->signal = caught;
 	memcpy(out->state.gpr, a->out_gpr, sizeof(a->out_gpr));
+	if (caught)
+		out->state.gpr[4] = caught_rsp;
 	memcpy(out->state.vector, a->out_vector, sizeof(a->out_vector));
 	for (i = 0; i < 16; i++)
 		memcpy(out->state.vector[i], a->out_fx + FX_XMM + 16 * i, 16);

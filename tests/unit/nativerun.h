@@ -53,4 +53,8 @@ uint64_t native_branch(const struct native *n, size_t size);
 void native_run(struct native *n, size_t size, const struct native_state *in,
 		struct native_result *out);
 
+/* Where it keeps the stack that code leaves on: this far in native_area. */
+#define NATIVE_STACK_AT 144
+extern struct native_area native_area;
+
 #endif

@@ -413,9 +413,63 @@ static void test_all(void **state)
 	report(&o);
 }
 
+/* ---- signals ---- */
+
+#define WILD 0xd713d280cbc0cb7e /* not an address that the processor would use */
+
+struct signalled {
+	struct native native;
+	struct native_state in;
+};
+
+static void expect_signal(struct signalled *o, const char *code, size_t size, int signal)
+{
+	struct native_result out = {.exit = NATIVE_THROUGH};
+
+	memcpy(o->native.code, code, size);
+	native_run(&o->native, size, &o->in, &out);
+	assert_int_equal(out.exit, NATIVE_SIGNAL);
+	assert_int_equal(out.signal, signal);
+	assert_int_equal(out.state.gpr[4], o->in.gpr[4]);
+}
+
+/* From whatever stack, a signal comes back, once. */
+static void test_signals(void **state)
+{
+	static const uint64_t stacks[] = {WILD, 0, UINT64_MAX, UINT64_C(1) << 63};
+	struct signalled o = {.in = {.flags = 2, .mxcsr = 0x1f80}};
+	struct native_result out = {.exit = NATIVE_SIGNAL};
+	uint8_t lose_stack[12] = {0x48, 0xa3};
+	const uint8_t *saved = (const uint8_t *)&native_area + NATIVE_STACK_AT;
+	size_t i;
+
+	(void)state;
+	if (!native_open(&o.native))
+		skip();
+	o.in.gpr[0] = WILD;
+	for (i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
+		o.in.gpr[4] = stacks[i];
+		expect_signal(&o, "\x0f\x0b", 2, SIGILL);
+		expect_signal(&o, "\xcc", 1, SIGTRAP);
+		expect_signal(&o, "\x48\x8b\x00", 3, SIGSEGV); /* mov rax, [rax] */
+		expect_signal(&o, "\x48\xf7\xf1", 3, SIGFPE);  /* div rcx */
+	}
+	/* mov [saved], rax; ud2: there is no stack to leave on, which is a second signal. */
+	memcpy(lose_stack + 2, &saved, sizeof(saved));
+	lose_stack[10] = 0x0f;
+	lose_stack[11] = 0x0b;
+	expect_signal(&o, (const char *)lose_stack, sizeof(lose_stack), SIGILL);
+	memcpy(o.native.code, "\x90", 1);
+	native_run(&o.native, 1, &o.in, &out);
+	assert_int_equal(out.exit, NATIVE_THROUGH);
+	assert_int_equal(out.signal, 0);
+	native_close(&o.native);
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_signals),
+					   cmocka_unit_test(test_all)};
 
 	if (argc > 1)
 		options.passes = (unsigned)strtoul(argv[1], NULL, 10);
