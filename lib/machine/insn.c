@@ -254,6 +254,12 @@ static uint32_t branch_flags(const struct decoded *d)
 	return control_flags(d->insn.meta.category, relative || pointer);
 }
 
+/* f3 90 with REX.B: to some processors a pause, to others an exchange of rax and r8. */
+static bool may_exchange(const struct decoded *d)
+{
+	return d->insn.mnemonic == ZYDIS_MNEMONIC_PAUSE && d->insn.raw.rex.B;
+}
+
 static bool is_nop(const struct decoded *d)
 {
 	switch (d->insn.meta.category) {
@@ -265,7 +271,7 @@ static bool is_nop(const struct decoded *d)
 	default:
 		return d->insn.mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
 		       d->insn.mnemonic == ZYDIS_MNEMONIC_ENDBR32 ||
-		       d->insn.mnemonic == ZYDIS_MNEMONIC_PAUSE;
+		       (d->insn.mnemonic == ZYDIS_MNEMONIC_PAUSE && !may_exchange(d));
 	}
 }
 
@@ -456,6 +462,10 @@ static void take_unnamed(const struct decoded *d, struct vt_facts *f)
 		f->reads |= bit(VT_REG_FLAGS);
 	if (flags && (flags->modified | flags->set_0 | flags->set_1 | flags->undefined))
 		f->writes |= bit(VT_REG_FLAGS);
+	if (may_exchange(d)) {
+		f->reads |= bit(VT_REG_AX) | bit(VT_REG_R8);
+		f->writes |= bit(VT_REG_AX) | bit(VT_REG_R8);
+	}
 	if (!(f->flags & VT_FACT_STRING))
 		return;
 	for (i = 0; i < f->nmemories; i++)

@@ -116,6 +116,9 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	/* Undefined: the result of these for 16 bits, of the double shifts by more than that. */
 	if ((is(f, "shld") || is(f, "shrd") || is(f, "bswap")) && is_narrow(f))
 		return true;
+	/* It always takes it for a pause (insn.c's may_exchange()). */
+	if (is(f, "pause") && f->writes)
+		return true;
 	/* It takes this for adcx. */
 	if (is(f, "adox") && p.operand)
 		return true;

@@ -398,8 +398,11 @@ static void test_types(void **state)
 	expect(type("660f58c8", VT_WHAT_OPERAND, VT_REG_VECTOR + 1, 16), VT_NUMBER_FLOAT, 8, 2,
 	       false);
 	expect(type("00d8", VT_WHAT_OPERAND, VT_REG_BX, 8), VT_NUMBER_INT, 8, 1, true);
-	/* nop word [rax], ax works on nothing */
+	/* nop word [rax], ax works on nothing; nor does pause, but with REX.B it may be an xchg */
 	assert_int_equal(facts("660f1f00").nsources, 0);
+	assert_int_equal(facts("f390").writes, 0);
+	assert_int_equal(facts("f34890").writes, 0);
+	assert_int_equal(facts("f34190").writes, 1 << VT_REG_AX | 1 << VT_REG_R8);
 	/* Without an instruction, and with sizes that fit nothing. */
 	expect(vt_facts_type(NULL, VT_WHAT_LOAD, 0, 8), VT_NUMBER_INT, 8, 1, true);
 	expect(vt_facts_type(NULL, VT_WHAT_ARG, VT_REG_VECTOR, 8), VT_NUMBER_FLOAT, 8, 1, false);
