@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@ struct options {
 	int skip;
 	bool skip_given;
 	const char *what;
+	const char *mxcsr;
 	struct vt_opt_list plugins;
 	bool keep;
 	bool summary;
@@ -311,6 +314,29 @@ static bool parse_frequency(struct app *a, const char *text, uint64_t *k)
 	return true;
 }
 
+#define MXCSR_DEFAULT 0x1f80 /* at the start of a program: System V ABI for AMD64, 3.4.1 */
+#define MXCSR_BITS    0xffff /* the others are reserved: Intel SDM volume 1, 10.2.3 */
+
+/* "default", or a number in hexadecimal. */
+static bool parse_mxcsr(struct app *a, const char *text, struct vt_interpret_options *io)
+{
+	unsigned long value = MXCSR_DEFAULT;
+	char *end;
+
+	if (!text)
+		return true;
+	if (strcmp(text, "default") != 0) {
+		errno = 0;
+		value = strtoul(text, &end, 16);
+		if (!isxdigit((unsigned char)*text) || *end || errno || value > MXCSR_BITS)
+			return app_usage(a, "--mxcsr: '%s' is neither 'default' nor 0 to ffff",
+					 text);
+	}
+	io->has_mxcsr = true;
+	io->mxcsr = (uint32_t)value;
+	return true;
+}
+
 static bool prepare(struct interp *p)
 {
 	const struct options *o = p->o;
@@ -331,6 +357,7 @@ static bool prepare(struct interp *p)
 		return app_usage(p->app, "--plugin makes values, and --summary writes none");
 	if (!app_parse_what(p->app, o->what, DEFAULT_WHAT, &p->what) ||
 	    !parse_frequency(p->app, o->frequency, &frequency) ||
+	    !parse_mxcsr(p->app, o->mxcsr, &io) ||
 	    !app_plugins_open(&p->plugins, p->app, &o->plugins))
 		return false;
 	/* Modules take the place of what is told by default. */
@@ -441,6 +468,9 @@ int main(int argc, char **argv)
 		{'w', "what", VT_OPT_STRING, &o.what, .arg = "LIST",
 		 .help = "kinds of values, as in loads,results (default: loads, stores, results,\n"
 			 "arguments, targets)"},
+		{0, "mxcsr", VT_OPT_STRING, &o.mxcsr, .arg = "default|HEX",
+		 .help = "what MXCSR is where the stream does not say (1f80 is the default):\n"
+			 "without it, results that depend on it are unknown"},
 		APP_OPT_PLUGIN(o.plugins),
 		{0, "keep", VT_OPT_FLAG, &o.keep,
 		 .help = "keep what was interpreted from: registers, stacks, recorded values"},

@@ -30,6 +30,8 @@ struct vt_interpret_options {
 	uint32_t capture;   /* bits 1 << VT_WHAT_…, as in vt_interp_options */
 	bool callers;	    /* tell return addresses */
 	bool registers;	    /* tell those that each run begins with */
+	bool has_mxcsr;	    /* MXCSR is taken to be this wherever the stream does not say */
+	uint32_t mxcsr;
 	uint64_t seed;
 };
 

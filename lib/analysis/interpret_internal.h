@@ -11,6 +11,11 @@
 #define VTI_MAX_CODE   ((size_t)512 << 20)
 #define VTI_MAX_MEMORY ((size_t)16 << 20)
 
+static inline struct vt_word vti_assumed_mxcsr(const struct vt_interpret_options *o)
+{
+	return o->has_mxcsr ? vt_word_of(o->mxcsr) : vt_word_unknown(64);
+}
+
 /*
  * The address spaces of a stream's processes, each with a number that lifted code is kept under: a
  * number is never used again for other code.

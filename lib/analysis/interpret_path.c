@@ -76,6 +76,7 @@ static int begin(struct vti_paths *p, struct vt_error *err)
 		.capture = p->in->o.capture,
 		.valgrind = p->valgrind,
 		.max_code = VTI_MAX_CODE,
+		.mxcsr = vti_assumed_mxcsr(&p->in->o),
 	};
 
 	if (p->valgrind)

@@ -98,6 +98,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 		.fetch_arg = s,
 		.capture = in->o.capture,
 		.max_code = VTI_MAX_CODE,
+		.mxcsr = vti_assumed_mxcsr(&in->o),
 	};
 
 	if (s && in->o.callers) {

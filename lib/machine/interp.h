@@ -66,6 +66,12 @@ struct vt_interp_options {
 	 * repetition of a string instruction as an instruction.
 	 */
 	bool valgrind;
+	/*
+	 * What MXCSR is taken to be where nothing is known otherwise: at first, after
+	 * vt_interp_forget(), and behind what restores saved state without being understood.  All
+	 * zeros is unknown.  Bits 6, 13, 14 and 15 count.
+	 */
+	struct vt_word mxcsr;
 	size_t max_code; /* bytes of memory for lifted code; 0: 1 GiB.  When full, all is lifted
 			    anew */
 };
@@ -137,7 +143,7 @@ void vt_interp_set_memory(struct vt_interp *m, struct vt_kmem *mem);
  */
 void vt_interp_set_general(struct vt_interp *m, uint64_t mask, const uint64_t *values);
 
-/* MXCSR's rounding control and whether denormals are honoured, where it is known. */
+/* MXCSR's rounding control and whether denormals count as zero, from here on. */
 void vt_interp_set_mxcsr(struct vt_interp *m, uint32_t mxcsr);
 
 /*

@@ -332,7 +332,10 @@ static void ask_state(struct vt_interp *m, const struct vti_op *op, const struct
 	}
 }
 
-/* MXCSR's rounding is a part of the guest state that the loop has a copy of. */
+/*
+ * MXCSR's rounding is a part of the guest state that the loop has a copy of.  What writes it
+ * otherwise than ldmxcsr does (fxrstor) has all of MXCSR, which VEX does not keep.
+ */
 static void sync_rounding(struct vt_interp *m, const struct vti_call *c)
 {
 	unsigned at = offsetof(VexGuestAMD64State, guest_SSEROUND), i;
@@ -341,7 +344,10 @@ static void sync_rounding(struct vt_interp *m, const struct vti_call *c)
 		if (!(c->state[i].effect & EFFECT_WRITE) || c->state[i].offset > at ||
 		    c->state[i].offset + c->state[i].size <= at)
 			continue;
-		vti_round(m, m->state[VTI_STATE(SSEROUND)]);
+		if (m->opt.valgrind)
+			vti_round(m, m->state[VTI_STATE(SSEROUND)]);
+		else
+			vti_set_mxcsr(m, m->opt.mxcsr);
 	}
 }
 

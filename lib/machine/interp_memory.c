@@ -241,7 +241,7 @@ void vti_run_unlifted(struct vt_interp *m, const struct vti_unlifted *u)
 		forget_flags(m);
 	if (u->writes_fp) {
 		vti_state_forget(m, AT(FTOP), AT(EMNOTE) - AT(FTOP));
-		vti_set_mxcsr(m, vt_word_unknown(64));
+		vti_set_mxcsr(m, m->opt.mxcsr);
 	}
 	if (u->writes_memory)
 		vt_kmem_forget(m->mem);

@@ -208,13 +208,15 @@ void vti_round(struct vt_interp *m, struct vt_word rounding)
 		m->fp.rounding = 0;
 }
 
-/* Intel SDM volume 1, 10.2.3: bits 13 and 14 round, 6 and 15 make denormals zero. */
+/* Intel SDM volume 1, 10.2.3: bits 13 and 14 round. */
 void vti_set_mxcsr(struct vt_interp *m, struct vt_word mxcsr)
 {
-	uint64_t zeroes = m->opt.valgrind ? 0 : 1u << 6 | 1u << 15;
+	uint64_t zeroes = VTI_MXCSR_DAZ | VTI_MXCSR_FTZ;
 
 	vti_round(m, vti_fast_field(mxcsr, 13, 2));
-	m->fp.denormals = (mxcsr.known & zeroes) == zeroes && !(mxcsr.value & zeroes);
+	m->fp.zeroes = (mxcsr.known & zeroes) == zeroes ? (int)(mxcsr.value & zeroes) : -1;
+	if (m->opt.valgrind)
+		m->fp.zeroes = 0;
 }
 
 void vt_interp_set_mxcsr(struct vt_interp *m, uint32_t mxcsr)
@@ -225,7 +227,7 @@ void vt_interp_set_mxcsr(struct vt_interp *m, uint32_t mxcsr)
 void vt_interp_forget(struct vt_interp *m)
 {
 	memset(m->state, 0, sizeof(m->state));
-	vti_set_mxcsr(m, vt_word_unknown(64));
+	vti_set_mxcsr(m, m->opt.mxcsr);
 }
 
 /* ---- threads ---- */

@@ -19,3 +19,12 @@ const struct vti_irop *vti_irop_find(unsigned irop)
 		op = vti_irop_convert(irop);
 	return op;
 }
+
+const struct vti_irop *vti_irop_find_x87(unsigned irop)
+{
+	const struct vti_irop *op = vti_irop_float_x87(irop);
+
+	if (op == NULL)
+		op = vti_irop_convert_x87(irop);
+	return op == NULL ? vti_irop_find(irop) : op;
+}

@@ -20,9 +20,16 @@ struct vti_fpmode {
 	 * operand that says it, or -1: not known.  A result then is known where it is exact.
 	 */
 	int rounding;
-	/* Denormal numbers are surely neither flushed to nor taken as zero. */
-	bool denormals;
+	/*
+	 * The bits of MXCSR that say whether denormal numbers are taken as zero (VTI_MXCSR_DAZ) or
+	 * flushed to it (VTI_MXCSR_FTZ), or -1: not known.  0 honours them.
+	 */
+	int zeroes;
 };
+
+/* Intel SDM volume 1, 10.2.3. */
+#define VTI_MXCSR_DAZ 0x40
+#define VTI_MXCSR_FTZ 0x8000
 
 /* Operands and result are one word for each 8 bytes; `dst` is none of the operands. */
 typedef void vti_irop_fn(const struct vti_fpmode *mode, struct vt_word *dst,
@@ -36,6 +43,9 @@ struct vti_irop {
 
 /* The operator with the number that VEX gives it; NULL: its results are unknown. */
 const struct vti_irop *vti_irop_find(unsigned irop);
+
+/* The same for an instruction of the x87, which MXCSR has no say in. */
+const struct vti_irop *vti_irop_find_x87(unsigned irop);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@ static uint64_t run_narrow(const uint64_t *in)
 	__asm__ volatile("cvtsd2ss %1, %0" : "=x"(narrowed) : "x"(a));
 	return vti_fp_from_float(narrowed);
 }
-static const struct vti_fp_operation narrow = {run_narrow, 1, 64, 32};
+static const struct vti_fp_operation narrow = {run_narrow, 1, 64, 32, false};
 
 static uint64_t run_integer_32(const uint64_t *in)
 {
@@ -26,7 +26,7 @@ static uint64_t run_integer_32(const uint64_t *in)
 	__asm__ volatile("cvtsi2ssl %1, %0" : "=x"(x) : "r"(a));
 	return vti_fp_from_float(x);
 }
-static const struct vti_fp_operation integer_32 = {run_integer_32, 1, 0, 32};
+static const struct vti_fp_operation integer_32 = {run_integer_32, 1, 0, 32, false};
 
 static uint64_t run_integer_64(const uint64_t *in)
 {
@@ -36,7 +36,7 @@ static uint64_t run_integer_64(const uint64_t *in)
 	__asm__ volatile("cvtsi2sdq %1, %0" : "=x"(x) : "r"(a));
 	return vti_fp_from_double(x);
 }
-static const struct vti_fp_operation integer_64 = {run_integer_64, 1, 0, 64};
+static const struct vti_fp_operation integer_64 = {run_integer_64, 1, 0, 64, false};
 
 VTI_OPERATOR(I32StoF64)
 {
@@ -59,10 +59,10 @@ VTI_OPERATOR(I64StoF64)
 /* A NaN stays the one that it is, made quiet. */
 VTI_OPERATOR(F32toF64)
 {
-	const struct vt_word a = *args[0];
+	struct vt_word a = *args[0];
 
 	*dst = vt_word_unknown(64);
-	if (!vt_word_is_known(a) || (!mode->denormals && vti_fp_is_denormal(a.value, 32)))
+	if (!vt_word_is_known(a) || !vti_fp_take(mode, &a.value, 32))
 		return;
 	if (vti_fp_is_nan(a.value, 32))
 		*dst = vt_word_of((a.value >> 31) << 63 | vti_fp_infinity(64) | UINT64_C(1) << 51 |
@@ -124,7 +124,7 @@ static struct vt_word to_integer(const struct vti_fpmode *mode, int rounding, st
 	const uint64_t indefinite = UINT64_C(1) << (bits - 1);
 	double x;
 
-	if (!vt_word_is_known(a) || (!mode->denormals && vti_fp_is_denormal(a.value, in_bits)))
+	if (!vt_word_is_known(a) || !vti_fp_take(mode, &a.value, in_bits))
 		return vt_word_unknown(bits);
 	if (vti_fp_is_nan(a.value, in_bits))
 		return vt_word_of(indefinite);
@@ -167,7 +167,7 @@ static struct vt_word round_to_integral(const struct vti_fpmode *mode, int round
 	double x;
 
 	if (!vt_word_is_known(a) || vti_fp_is_nan(a.value, bits) ||
-	    (!mode->denormals && vti_fp_is_denormal(a.value, bits)) ||
+	    !vti_fp_take(mode, &a.value, bits) ||
 	    !to_integral(bits == 32 ? (double)vti_fp_to_float(a.value) : vti_fp_to_double(a.value),
 			 rounding, &x))
 		return vt_word_unknown(bits);
@@ -204,6 +204,8 @@ static struct vt_word half_to_float(struct vt_word a)
 
 static struct vt_word float_to_half(const struct vti_fpmode *mode, int rounding, struct vt_word a)
 {
+	if (!vt_word_is_known(a) || vti_fp_is_nan(a.value, 32) || !vti_fp_take(mode, &a.value, 32))
+		return vt_word_unknown(16);
 	const int exponent = (int)(a.value >> 23 & 0xff) - 127;
 	const bool negative = a.value >> 31;
 	const uint64_t sign = negative ? 0x8000 : 0;
@@ -211,9 +213,6 @@ static struct vt_word float_to_half(const struct vti_fpmode *mode, int rounding,
 		(a.value & vti_fp_fraction_mask(32)) | (exponent > -127 ? UINT64_C(1) << 23 : 0);
 	int shift = exponent >= -14 ? 13 : -1 - exponent;
 
-	if (!vt_word_is_known(a) || vti_fp_is_nan(a.value, 32) ||
-	    (!mode->denormals && vti_fp_is_denormal(a.value, 32)))
-		return vt_word_unknown(16);
 	if (vti_fp_magnitude(a.value, 32) == vti_fp_infinity(32))
 		return vt_word_of(sign | 0x7c00);
 	if (shift > 26)
@@ -306,6 +305,37 @@ static const struct vti_irop conversions[VTI_IROP_COUNT] = {
 	VTI_IROP_SLOT(F32toF16x4) = {op_F32toF16x4, 2, 1},
 	VTI_IROP_SLOT(F32toF16x8) = {op_F32toF16x8, 2, 2},
 };
+
+#define X87(op)                                                                                    \
+	static void x87_##op(const struct vti_fpmode *mode VTI_UNUSED, struct vt_word *dst,        \
+			     const struct vt_word *const *args)                                    \
+	{                                                                                          \
+		const struct vti_fpmode x87 = VTI_FP_X87;                                          \
+                                                                                                   \
+		op_##op(&x87, dst, args);                                                          \
+	}
+
+X87(F32toF64)
+X87(F64toF32)
+X87(F64toI32S)
+X87(F64toI64S)
+X87(RoundF64toInt)
+
+static const struct vti_irop x87_conversions[VTI_IROP_COUNT] = {
+	VTI_IROP_SLOT(F32toF64) = {x87_F32toF64, 1, 1},
+	VTI_IROP_SLOT(F64toF32) = {x87_F64toF32, 2, 1},
+	VTI_IROP_SLOT(F64toI32S) = {x87_F64toI32S, 2, 1},
+	VTI_IROP_SLOT(F64toI64S) = {x87_F64toI64S, 2, 1},
+	VTI_IROP_SLOT(RoundF64toInt) = {x87_RoundF64toInt, 2, 1},
+};
+
+const struct vti_irop *vti_irop_convert_x87(unsigned irop)
+{
+	const unsigned slot = irop - Iop_INVALID;
+
+	return slot < VTI_IROP_COUNT && x87_conversions[slot].fn != NULL ? &x87_conversions[slot]
+									 : NULL;
+}
 
 const struct vti_irop *vti_irop_convert(unsigned irop)
 {

@@ -11,9 +11,9 @@
 
 /*
  * A result is known where each machine on which the operands may have met computes it: where the
- * rounding mode is not known, only what is exact; where denormal numbers may count as zero, nothing
- * that has to do with one.  Results that are NaN are not known, for which operand's bits survive
- * depends on how the code generator ordered them.
+ * rounding mode is not known, only what is exact; where it is not known whether denormal numbers
+ * count as zero, nothing that has to do with one.  Results that are NaN are not known, for which
+ * operand's bits survive depends on how the code generator ordered them.
  */
 
 /* MXCSR: Intel SDM volume 1, 10.2.3. */
@@ -37,7 +37,7 @@
 		__asm__ volatile(insn " %1, %0" : "+x"(a) : "x"(b));                               \
 		return vti_fp_from_##type(a);                                                      \
 	}                                                                                          \
-	static const struct vti_fp_operation name = {run_##name, 2, bits, bits};
+	static const struct vti_fp_operation name = {run_##name, 2, bits, bits, false};
 
 OPERATION(add_32, "addss", float, 32)
 OPERATION(add_64, "addsd", double, 64)
@@ -57,7 +57,7 @@ OPERATION(divide_64, "divsd", double, 64)
 		__asm__ volatile(insn " %1, %0" : "=x"(root) : "x"(a));                            \
 		return vti_fp_from_##type(root);                                                   \
 	}                                                                                          \
-	static const struct vti_fp_operation name = {run_##name, 1, bits, bits};
+	static const struct vti_fp_operation name = {run_##name, 1, bits, bits, false};
 
 ROOT(root_32, "sqrtss", float, 32)
 ROOT(root_64, "sqrtsd", double, 64)
@@ -70,7 +70,7 @@ static uint64_t run_fused_32(const uint64_t *in)
 
 	return vti_fp_from_float(result);
 }
-static const struct vti_fp_operation fused_32 = {run_fused_32, 3, 32, 32};
+static const struct vti_fp_operation fused_32 = {run_fused_32, 3, 32, 32, true};
 
 static uint64_t run_fused_64(const uint64_t *in)
 {
@@ -79,7 +79,7 @@ static uint64_t run_fused_64(const uint64_t *in)
 
 	return vti_fp_from_double(result);
 }
-static const struct vti_fp_operation fused_64 = {run_fused_64, 3, 64, 64};
+static const struct vti_fp_operation fused_64 = {run_fused_64, 3, 64, 64, true};
 
 static inline void set_csr(uint32_t csr)
 {
@@ -94,10 +94,10 @@ static inline uint32_t get_csr(void)
 	return csr;
 }
 
-static uint64_t run_rounding(const struct vti_fp_operation *op, const uint64_t *in,
-			     unsigned rounding, uint32_t *flags)
+static uint64_t run_csr(const struct vti_fp_operation *op, const uint64_t *in, unsigned rounding,
+			int zeroes, uint32_t *flags)
 {
-	set_csr(CSR_DEFAULT | rounding << CSR_ROUNDING);
+	set_csr(CSR_DEFAULT | rounding << CSR_ROUNDING | (uint32_t)zeroes);
 	const uint64_t result = op->run(in);
 
 	*flags = get_csr();
@@ -105,34 +105,57 @@ static uint64_t run_rounding(const struct vti_fp_operation *op, const uint64_t *
 	return result;
 }
 
+/*
+ * Whether a result that was computed honouring denormal numbers might be flushed to zero.  What was
+ * tiny may have been rounded to the smallest number that is not denormal: an instruction says so.
+ */
+static bool may_be_flushed(const struct vti_fp_operation *op, uint64_t result, uint32_t flags)
+{
+	const uint64_t magnitude = vti_fp_magnitude(result, op->out_bits);
+
+	return (flags & CSR_UNDERFLOW) != 0 || vti_fp_is_denormal(result, op->out_bits) ||
+	       (op->library && magnitude == vti_fp_fraction_mask(op->out_bits) + 1);
+}
+
+/* Operands as they are taken. False: that is not known. */
+static bool take_operands(const struct vti_fpmode *mode, const struct vti_fp_operation *op,
+			  const uint64_t *in, uint64_t taken[3])
+{
+	for (unsigned i = 0; i < op->count; i++) {
+		taken[i] = in[i];
+		if (op->in_bits != 0 && !vti_fp_take(mode, &taken[i], op->in_bits))
+			return false;
+	}
+	return true;
+}
+
 struct vt_word vti_fp_compute(const struct vti_fpmode *mode, int rounding,
 			      const struct vti_fp_operation *op, const uint64_t *in)
 {
 	const struct vt_word unknown = vt_word_unknown(op->out_bits);
+	const int zeroes = mode->zeroes < 0 || op->library ? 0 : mode->zeroes;
+	const unsigned round = rounding < 0 ? 0 : (unsigned)rounding;
+	uint64_t taken[3] = {0};
 	uint32_t flags = 0;
 	uint64_t result;
 
-	if (!mode->denormals && op->in_bits != 0) {
-		for (unsigned i = 0; i < op->count; i++) {
-			if (vti_fp_is_denormal(in[i], op->in_bits))
-				return unknown;
-		}
-	}
-	if (rounding == 0 && mode->denormals)
-		result = op->run(in);
+	if (!take_operands(mode, op, in, taken))
+		return unknown;
+	if (round == 0 && mode->zeroes == 0 && rounding >= 0)
+		result = op->run(taken);
 	else
-		result = run_rounding(op, in, rounding < 0 ? 0 : (unsigned)rounding, &flags);
+		result = run_csr(op, taken, round, zeroes, &flags);
 	if (vti_fp_is_nan(result, op->out_bits))
 		return unknown;
-	if (!mode->denormals &&
-	    (vti_fp_is_denormal(result, op->out_bits) || (flags & CSR_UNDERFLOW) != 0))
+	if (mode->zeroes != zeroes && (mode->zeroes & VTI_MXCSR_FTZ) != 0 &&
+	    may_be_flushed(op, result, flags))
 		return unknown;
 	if (rounding < 0) {
 		if ((flags & CSR_INEXACT) != 0)
 			return unknown;
 		/* x - x is -0 if rounded down, though nothing is lost. */
 		if (vti_fp_magnitude(result, op->out_bits) == 0 &&
-		    run_rounding(op, in, VTI_ROUND_DOWN, &flags) != result)
+		    run_csr(op, taken, VTI_ROUND_DOWN, zeroes, &flags) != result)
 			return unknown;
 	}
 	return vt_word_of(result);
@@ -195,7 +218,10 @@ enum {
 
 static uint64_t flush(uint64_t x, unsigned bits)
 {
-	return vti_fp_is_denormal(x, bits) ? x & ~vt_low_bits(bits - 1) : x;
+	static const struct vti_fpmode zero = {0, VTI_MXCSR_DAZ};
+
+	vti_fp_take(&zero, &x, bits);
+	return x;
 }
 
 static unsigned relate(uint64_t a, uint64_t b, unsigned bits)
@@ -214,11 +240,12 @@ static unsigned relation(const struct vti_fpmode *mode, struct vt_word a, struct
 {
 	if (!vt_word_is_known(a) || !vt_word_is_known(b))
 		return 0;
-	const unsigned how = relate(a.value, b.value, bits);
+	const unsigned honoured = relate(a.value, b.value, bits);
+	const unsigned flushed = relate(flush(a.value, bits), flush(b.value, bits), bits);
 
-	if (!mode->denormals && relate(flush(a.value, bits), flush(b.value, bits), bits) != how)
-		return 0;
-	return how;
+	if (mode->zeroes < 0)
+		return honoured == flushed ? honoured : 0;
+	return (mode->zeroes & VTI_MXCSR_DAZ) ? flushed : honoured;
 }
 
 #define COMPARE(op, bits, lanes, relations)                                                        \
@@ -236,13 +263,16 @@ static unsigned relation(const struct vti_fpmode *mode, struct vt_word a, struct
 		}                                                                                  \
 	}
 
-/* As the machine chooses: the second operand unless the first is surely the better one. */
+/*
+ * As the machine chooses: the second operand unless the first is surely the better one.  Whether
+ * what was taken as zero is given back as zero, no manual says.
+ */
 static struct vt_word choose(const struct vti_fpmode *mode, struct vt_word a, struct vt_word b,
 			     unsigned bits, unsigned better)
 {
 	const unsigned how = relation(mode, a, b, bits);
 
-	if (how == 0 || (!mode->denormals &&
+	if (how == 0 || ((mode->zeroes & VTI_MXCSR_DAZ) != 0 &&
 			 (vti_fp_is_denormal(a.value, bits) || vti_fp_is_denormal(b.value, bits))))
 		return vt_word_unknown(bits);
 	return how == better ? a : b;
@@ -332,6 +362,21 @@ static const struct vti_irop floats[VTI_IROP_COUNT] = {
 	VTI_IROP_SLOT(NegF64) = {op_NegF64, 1, 1},   VTI_IROP_SLOT(AbsF64) = {op_AbsF64, 1, 1},
 	VTI_IROP_SLOT(MAddF32) = {op_MAddF32, 4, 1}, VTI_IROP_SLOT(MAddF64) = {op_MAddF64, 4, 1},
 };
+
+static void x87_CmpF64(const struct vti_fpmode *mode VTI_UNUSED, struct vt_word *dst,
+		       const struct vt_word *const *args)
+{
+	const struct vti_fpmode x87 = VTI_FP_X87;
+
+	op_CmpF64(&x87, dst, args);
+}
+
+const struct vti_irop *vti_irop_float_x87(unsigned irop)
+{
+	static const struct vti_irop compare = {x87_CmpF64, 2, 1};
+
+	return irop == Iop_CmpF64 ? &compare : NULL;
+}
 
 const struct vti_irop *vti_irop_float(unsigned irop)
 {

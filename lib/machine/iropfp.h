@@ -76,11 +76,28 @@ static inline float vti_fp_to_float(uint64_t bits)
 	return x;
 }
 
+/* A number as an instruction takes it.  False: it may be taken as zero. */
+static inline bool vti_fp_take(const struct vti_fpmode *mode, uint64_t *x, unsigned bits)
+{
+	if (!vti_fp_is_denormal(*x, bits))
+		return true;
+	if (mode->zeroes > 0 && (mode->zeroes & VTI_MXCSR_DAZ))
+		*x &= UINT64_C(1) << (bits - 1);
+	return mode->zeroes >= 0;
+}
+
+/* Its operators say themselves how to round, and it honours denormal numbers. */
+#define VTI_FP_X87                                                                                 \
+	{                                                                                          \
+		-1, 0                                                                              \
+	}
+
 struct vti_fp_operation {
 	uint64_t (*run)(const uint64_t *in);
 	unsigned count;	   /* operands */
 	unsigned in_bits;  /* of each operand; 0: it is an integer */
 	unsigned out_bits; /* of the result */
+	bool library;	   /* not one instruction: it knows nothing of MXCSR's zeroes */
 };
 
 /*

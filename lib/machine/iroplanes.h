@@ -18,6 +18,9 @@ const struct vti_irop *vti_irop_vector(unsigned irop);
 const struct vti_irop *vti_irop_shuffle(unsigned irop);
 const struct vti_irop *vti_irop_float(unsigned irop);
 const struct vti_irop *vti_irop_convert(unsigned irop);
+/* Those for which MXCSR makes a difference, for the x87. */
+const struct vti_irop *vti_irop_float_x87(unsigned irop);
+const struct vti_irop *vti_irop_convert_x87(unsigned irop);
 
 /* Tables are indexed by the number of the operator, counted from VEX's first. */
 #define VTI_IROP_SLOT(op) [Iop_##op - Iop_INVALID]

@@ -69,7 +69,7 @@ static void forget_state(struct vti_build *b, size_t offset, unsigned size)
 		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
 }
 
-/* What facts do not tell: the x87 and MMX registers, the rounding mode. */
+/* What facts do not tell: the x87 and MMX registers.  MXCSR is the interpreter's business. */
 static void forget_floating_point(struct vti_build *b)
 {
 	size_t i;
@@ -80,7 +80,6 @@ static void forget_floating_point(struct vti_build *b)
 	forget_state(b, offsetof(VexGuestAMD64State, guest_FTOP), 4);
 	forget_state(b, offsetof(VexGuestAMD64State, guest_FPROUND), 8);
 	forget_state(b, offsetof(VexGuestAMD64State, guest_FC3210), 8);
-	forget_state(b, offsetof(VexGuestAMD64State, guest_SSEROUND), 8);
 }
 
 /*

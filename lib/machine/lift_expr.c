@@ -242,6 +242,12 @@ static unsigned type_bits(IRType type)
 	return type == Ity_I1 ? 1 : 8 * (unsigned)sizeofIRType(type);
 }
 
+static const struct vti_irop *find_irop(const struct vti_build *b, IROp op)
+{
+	return (b->insns[b->insn].facts.flags & VT_FACT_X87) ? vti_irop_find_x87(op)
+							     : vti_irop_find(op);
+}
+
 uint16_t vti_operator(struct vti_build *b, IROp op, IRType type, const uint16_t *args,
 		      const uint8_t *words, unsigned nargs)
 {
@@ -256,7 +262,7 @@ uint16_t vti_operator(struct vti_build *b, IROp op, IRType type, const uint16_t 
 	if (is_join(op))
 		return join(b, op, type, args);
 	fast = vti_fast_op(op);
-	irop = fast ? NULL : vti_irop_find(op);
+	irop = fast ? NULL : find_irop(b, op);
 	if (!fast && (!irop || irop->nargs != nargs || irop->words != vti_type_words(type))) {
 		b->nunknown++;
 		return unknown(b, type);

@@ -135,6 +135,13 @@ static bool works_on_floats(const struct insn_case *c)
 	return false;
 }
 
+static bool is_choice(const struct insn_case *c)
+{
+	const char *m = c->mnemonic + (c->mnemonic[0] == 'v');
+
+	return strncmp(m, "min", 3) == 0 || strncmp(m, "max", 3) == 0;
+}
+
 unsigned insn_may_be_unknown(const struct insn_case *c, const struct native_state *after)
 {
 	bool scalar_fused =
@@ -152,9 +159,12 @@ unsigned insn_may_be_unknown(const struct insn_case *c, const struct native_stat
 	/* VEX clears what is above the scalar, the processor leaves it. */
 	if (scalar_fused)
 		what |= RULE_VECTOR;
-	/* Where denormal numbers may count as zero, they are not computed with. */
-	if (works_on_floats(c) && (c->in.mxcsr & 0x8040))
-		what |= RULE_VECTOR | RULE_GENERAL | RULE_MEMORY | RULE_FLAGS;
+	/* Which denormal number min and max give back that they have taken for zero. */
+	if (works_on_floats(c) && (c->in.mxcsr & 0x40) && is_choice(c))
+		what |= RULE_VECTOR;
+	/* Whether what a library has rounded to the smallest number would be flushed. */
+	if (strncmp(c->mnemonic, "vfm", 3) == 0 && (c->in.mxcsr & 0x8000))
+		what |= RULE_VECTOR;
 	/* Whether a 32-bit register that keeps its value keeps its upper half, too. */
 	if (strcmp(c->mnemonic, "cmpxchg") == 0 && c->operands[1].size == 32)
 		what |= RULE_GENERAL;

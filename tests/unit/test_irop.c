@@ -130,10 +130,12 @@ static void check_once(struct vt_rng *rng, unsigned irop, const struct vti_irop 
 {
 	struct vt_word args[4][IROPS_WORDS] = {{{0}}};
 	struct vt_word filled[4][IROPS_WORDS];
+	static const int zeroes[5] = {-1, 0, VTI_MXCSR_DAZ, VTI_MXCSR_FTZ,
+				      VTI_MXCSR_DAZ | VTI_MXCSR_FTZ};
 	struct vt_word partly[IROPS_WORDS];
 	struct vt_word fully[IROPS_WORDS];
 	const struct vti_fpmode partial_mode = {(int)vt_rng_below(rng, 5) - 1,
-						vt_rng_below(rng, 2) != 0};
+						zeroes[vt_rng_below(rng, 5)]};
 
 	for (unsigned k = 0; k < op->nargs; k++)
 		irops_random(rng, s->args[k], args[k]);
@@ -145,7 +147,8 @@ static void check_once(struct vt_rng *rng, unsigned irop, const struct vti_irop 
 	check_form(irop, partly, irops_bits(s->result));
 	for (unsigned n = 0; n < 4; n++) {
 		const struct vti_fpmode mode = {
-			partial_mode.rounding < 0 ? (int)n : partial_mode.rounding, true};
+			partial_mode.rounding < 0 ? (int)n : partial_mode.rounding,
+			partial_mode.zeroes < 0 ? zeroes[1 + n] : partial_mode.zeroes};
 
 		fill(rng, filled, args);
 		evaluate(op, &mode, fully, filled);
