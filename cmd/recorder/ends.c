@@ -99,6 +99,17 @@ UInt block_end(Addr addr, UInt length, Addr *target)
 	return VT_END_FALL;
 }
 
+Bool repeats(Addr addr, UInt length)
+{
+	const UChar *p = (const UChar *)addr;
+	UInt n = prefixes(p, length), i;
+	Bool rep = False;
+
+	for (i = 0; i < n; i++)
+		rep |= p[i] == 0xf2 || p[i] == 0xf3;
+	return rep && n + 1 == length && ((p[n] & 0xfc) == 0xa4 || (p[n] >= 0xaa && p[n] <= 0xaf));
+}
+
 Bool only_in_valgrind(Addr addr, UInt length)
 {
 	const UChar *p = (const UChar *)addr;

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/recorder/instrument.h"
 
+#include <stddef.h>
+
+#include <libvex_guest_amd64.h>
+
+#define RCX_AT ((Int)offsetof(VexGuestAMD64State, guest_RCX))
+
 void pass_add(struct pass *p, IRStmt *st)
 {
 	addStmtToIRSB(p->out, st);
@@ -209,9 +215,40 @@ static void add_insn(struct pass *p, UInt length)
 	p->last = p->addr + p->size;
 	p->last_length = length;
 	p->no_memory = only_in_valgrind(p->last, length);
+	p->repeated = repeats(p->last, length);
 	p->size += length;
 	p->insn_data = p->data_size;
 	p->insn_slots = p->nslots;
+}
+
+/* ---- repeated string instructions ---- */
+
+/*
+ * A processor counts a string instruction's repetitions and is done with the last one.  Valgrind
+ * comes to the instruction once more to see that rcx is 0, which would count as one too many; so it
+ * leaves behind the last repetition, as the processor does.
+ */
+static void leave_when_done(struct pass *p, const IRSB *in)
+{
+	IRExpr *left = pass_assign(p, Ity_I64, IRExpr_Get(RCX_AT, Ity_I64));
+	IRExpr *done = pass_assign(p, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, left, pass_u64(0)));
+
+	pass_add(p,
+		 IRStmt_Exit(done, Ijk_Boring, IRConst_U64(p->last + p->last_length), in->offsIP));
+}
+
+/* The exit of one that compares, back to itself: only if there is something left to do. */
+static void go_back(struct pass *p, const IRStmt *st)
+{
+	IRExpr *left = pass_assign(p, Ity_I64, IRExpr_Get(RCX_AT, Ity_I64));
+	IRExpr *more = pass_assign(p, Ity_I1, IRExpr_Binop(Iop_CmpNE64, left, pass_u64(0)));
+	/* Valgrind has no machine code to choose between conditions. */
+	IRExpr *again = pass_assign(p, Ity_I64, IRExpr_Unop(Iop_1Uto64, st->Ist.Exit.guard));
+
+	more = pass_assign(p, Ity_I64, IRExpr_Unop(Iop_1Uto64, more));
+	again = pass_assign(p, Ity_I64, IRExpr_Binop(Iop_And64, again, more));
+	again = pass_assign(p, Ity_I1, IRExpr_Unop(Iop_CmpNEZ64, again));
+	pass_add(p, IRStmt_Exit(again, st->Ist.Exit.jk, st->Ist.Exit.dst, st->Ist.Exit.offsIP));
 }
 
 static void begin_insn(struct pass *p, const IRSB *in, Int i)
@@ -225,6 +262,10 @@ static void begin_insn(struct pass *p, const IRSB *in, Int i)
 			p->nslots + 100 > BLOCK_MAX_SLOTS || p->data_size + 2048 > RING_DATA_ROOM ||
 			length == 0))
 		close_block(p, in, i);
+	/* Loops that are but a few operations, Valgrind writes out several times. */
+	if (p->repeated && addr == p->last)
+		leave_when_done(p, in);
+	p->repeated = False;
 	/* Bytes that are no instruction are never executed. */
 	if (length == 0)
 		return;
@@ -248,7 +289,10 @@ static void add_exit(struct pass *p, const IRSB *in, Int i)
 	} else {
 		close_block(p, in, i);
 	}
-	pass_add(p, in->stmts[i]);
+	if (p->repeated && in->stmts[i]->Ist.Exit.dst->Ico.U64 == p->last)
+		go_back(p, in->stmts[i]);
+	else
+		pass_add(p, in->stmts[i]);
 }
 
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -267,7 +311,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		return in;
 	p->out = deepCopyIRSBExceptStmts(in);
 	p->shadow = layout->total_sizeB;
-	p->open = False;
+	p->open = p->repeated = False;
 	/* What comes first checks that the code is still what was translated. */
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		pass_add(p, in->stmts[i]);
@@ -293,5 +337,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		}
 	}
 	close_block(p, in, i);
+	if (p->repeated && in->jumpkind == Ijk_Boring && end_of(in) == p->last)
+		leave_when_done(p, in);
 	return p->out;
 }

@@ -26,6 +26,7 @@ struct pass {
 	UInt written[2];  /* general registers, low halves of vector registers, that it wrote */
 	UChar extent[16]; /* bytes of each vector register that it wrote, from the lowest */
 	Bool loaded;	  /* it had an ordinary load */
+	Bool repeated;	  /* it is a string instruction that is repeated */
 	Bool no_memory;	  /* its accesses are not the program's */
 	UChar lengths[BLOCK_MAX_INSNS];
 	ULong slots[BLOCK_MAX_SLOTS];

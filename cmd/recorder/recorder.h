@@ -142,6 +142,9 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 /* What ends a block whose last instruction is these bytes at `addr`; `target` when it is direct. */
 UInt block_end(Addr addr, UInt length, Addr *target);
 
+/* True for movs, cmps, stos, lods and scas behind REP, REPE or REPNE. */
+Bool repeats(Addr addr, UInt length);
+
 /*
  * True for bt, bts, btr and btc of a register by a register, which Valgrind does to a copy on the
  * program's stack: the accesses to that are not the program's.

@@ -207,6 +207,19 @@ static enum step repeat(struct vt_interp *m, struct piece *p)
 	return ARRIVED;
 }
 
+/*
+ * Recordings of old come to a string instruction once more where nothing is left
+ * to do, instead of leaving it here, behind what it did.
+ */
+static bool looks_again(const struct vt_interp *m, const struct vti_block *b,
+			const struct vti_op *exit, uint64_t want)
+{
+	uint32_t last = b->ninsns - 1;
+
+	return m->opt.valgrind && exit + 1 == b->ops + b->nops - 1 && exit->insn == b->ninsns &&
+	       want == addr_of(b, last) && ends_at(b, addr_of(b, last));
+}
+
 static enum step plain_exit(struct vt_interp *m, struct piece *p, const struct vti_op *op)
 {
 	const struct vti_block *b = m->code->block;
@@ -219,6 +232,8 @@ static enum step plain_exit(struct vt_interp *m, struct piece *p, const struct v
 		return GO_ON;
 	if (vt_word_is_known(guard) && again && op->imm == addr_of(b, insn))
 		return repeat(m, p);
+	if (looks_again(m, b, op, want))
+		return ARRIVED;
 	if (vt_word_is_known(guard))
 		return !want || want == op->imm ? ARRIVED : CONTRADICTION;
 	if (again) {
@@ -274,6 +289,8 @@ static enum step plain_end(struct vt_interp *m, struct piece *p, const struct vt
 	if (!m->opt.valgrind && want != addr_of(b, insn) && ends_at(b, addr_of(b, insn)))
 		return repeat(m, p);
 	if (!want)
+		return ARRIVED;
+	if (m->opt.valgrind && want == addr_of(b, insn) && repeats(b))
 		return ARRIVED;
 	if (vt_word_is_known(target))
 		return target.value == want ? ARRIVED : CONTRADICTION;

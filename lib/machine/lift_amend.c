@@ -235,6 +235,18 @@ unsigned vti_register_at(unsigned reg)
 	return GENERAL + 8 * i;
 }
 
+/* ---- repeated string instructions ---- */
+
+uint16_t vti_emit_done(struct vti_build *b)
+{
+	return same(b, vti_emit_get(b, vti_register_at(VT_REG_CX)), 0);
+}
+
+uint16_t vti_amend_again(struct vti_build *b, uint16_t guard)
+{
+	return choose(b, vti_emit_done(b), vti_build_u64(b, 0), guard);
+}
+
 /* ---- flags ---- */
 
 /* Undefined flags of instructions that leave all flags computed. */

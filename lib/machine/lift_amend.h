@@ -43,6 +43,11 @@ uint16_t vti_emit_operator(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
 uint16_t vti_emit_get(struct vti_build *b, unsigned offset);
 void vti_emit_put(struct vti_build *b, unsigned offset, uint16_t slot);
 
+/* A condition: rcx is 0, so that a string instruction is not repeated once more. */
+uint16_t vti_emit_done(struct vti_build *b);
+/* `guard`, and not that. */
+uint16_t vti_amend_again(struct vti_build *b, uint16_t guard);
+
 /* Where a general or vector register is in the guest state. */
 unsigned vti_register_at(unsigned reg);
 

@@ -309,6 +309,7 @@ static void leave(struct vti_flat *f, const IRStmt *st)
 	uint64_t to = st->Ist.Exit.dst->Ico.U64;
 	IRJumpKind jk = st->Ist.Exit.jk;
 	bool fault = is_fault(jk);
+	uint16_t guard;
 
 	/* Warnings are about what Valgrind cannot do; the next instruction follows anyway. */
 	if (jk == Ijk_EmWarn && to == insn_addr(b) + b->insns[b->insn].facts.length)
@@ -318,12 +319,35 @@ static void leave(struct vti_flat *f, const IRStmt *st)
 		return;
 	if (!fault)
 		vti_capture_results(b);
+	guard = vti_atom(f, st->Ist.Exit.guard);
+	if (to == insn_addr(b) && (b->insns[b->insn].facts.flags & VT_FACT_REPEATED))
+		guard = vti_amend_again(b, guard);
 	vti_build_add(b,
 		      (struct vti_op){.op = VTI_EXIT,
-				      .a = vti_atom(f, st->Ist.Exit.guard),
+				      .a = guard,
 				      .insn = (uint16_t)(fault ? b->insn : b->insn + 1),
 				      .aux = (uint16_t)jk,
 				      .imm = to},
+		      (struct vti_widths){.a = 1});
+}
+
+/*
+ * A processor leaves a repeated string instruction behind its last repetition; VEX comes back to it
+ * to see that there is no more to do, which would count as one more.
+ */
+static void leave_when_done(struct vti_flat *f)
+{
+	const struct vti_build_insn *insn = &f->b->insns[f->b->insn];
+
+	if (!(insn->facts.flags & VT_FACT_REPEATED) || f->in->jumpkind != Ijk_Boring ||
+	    f->in->next->tag != Iex_Const || f->in->next->Iex.Const.con->Ico.U64 != insn_addr(f->b))
+		return;
+	vti_build_add(f->b,
+		      (struct vti_op){.op = VTI_EXIT,
+				      .a = vti_emit_done(f->b),
+				      .insn = (uint16_t)(f->b->insn + 1),
+				      .aux = (uint16_t)Ijk_Boring,
+				      .imm = insn_addr(f->b) + insn->facts.length},
 		      (struct vti_widths){.a = 1});
 }
 
@@ -340,6 +364,7 @@ static void end(struct vti_flat *f)
 	uint32_t flags = b->insns[b->insn].facts.flags;
 
 	vti_insn_end(b);
+	leave_when_done(f);
 	if (f->in->jumpkind == Ijk_Call)
 		vti_capture_args(b);
 	if ((flags & VT_FACT_INDIRECT) && (flags & (VT_FACT_CALL | VT_FACT_JUMP)))

@@ -83,10 +83,10 @@ totals()
 {
 	local name=$1 ours theirs
 	shift
-	env -i PATH=/usr/bin:/bin "$T_DIR/bin/vtrace" record --full --blocks -o b.vt -- "$@" \
-		>/dev/null
+	env -i PATH=/usr/bin:/bin "$T_DIR/bin/vtrace" record --full --values stores -o b.vt -- \
+		"$@" >/dev/null
 	flow_check b.vt >flow
-	ours=$(count instructions flow)
+	ours=$(($(count instructions flow) + $("$PYTHON" "$ROOT/tests/extra_looks.py" b.vt)))
 	theirs=$(env -i PATH=/usr/bin:/bin VALGRIND_LIB="$T_DIR/bin/../libexec/vtrace" valgrind.bin \
 		--command-line-only=yes --tool=lackey --vgdb=no --trace-children=no \
 		--vex-guest-chase=no -- "$@" 2>&1 >/dev/null |
