@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "value/hotrecord.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -282,23 +283,14 @@ static int by_counts(const struct vt_hot *h, struct vt_hot *sorted, struct vt_er
 	return 0;
 }
 
-static void write_values(const struct vt_hot *h, struct vt_writer *w)
-{
-	vt_writer_words(w, VT_HOT_VALUES, h->values, h->nvalues);
-	vt_writer_words(w, VT_HOT_COUNTS, h->counts, h->nvalues);
-	if (h->errors)
-		vt_writer_words(w, VT_HOT_ERRORS, h->errors, h->nvalues);
-}
+/* Values of a record: with their counts and errors they leave room in a frame of 32 MiB. */
+#define PART_VALUES (1u << 20)
 
-int vt_hot_write(const struct vt_hot *h, uint64_t image, uint64_t caller_image, struct vt_writer *w,
-		 struct vt_error *err)
+static void put_record(const struct vt_hot *h, uint64_t image, uint64_t caller_image,
+		       struct vt_writer *w)
 {
-	struct vt_hot sorted = {.nvalues = 0};
-	uint64_t *row;
+	uint64_t *row = vt_writer_row(w, VT_HOT);
 
-	if (h->errors && by_counts(h, &sorted, err) < 0)
-		return -VT_E_NOMEM;
-	row = vt_writer_row(w, VT_HOT);
 	row[VT_HOT_IMAGE] = image;
 	row[VT_HOT_OFFSET] = h->key.offset;
 	row[VT_HOT_WHAT] = h->key.what;
@@ -319,7 +311,78 @@ int vt_hot_write(const struct vt_hot *h, uint64_t image, uint64_t caller_image, 
 	row[VT_HOT_STRIDE] = h->stride;
 	row[VT_HOT_FIRST] = h->first;
 	row[VT_HOT_LAST] = h->last;
-	write_values(h->errors ? &sorted : h, w);
+	vt_writer_words(w, VT_HOT_VALUES, h->values, h->nvalues);
+	vt_writer_words(w, VT_HOT_COUNTS, h->counts, h->nvalues);
+	if (h->errors)
+		vt_writer_words(w, VT_HOT_ERRORS, h->errors, h->nvalues);
+}
+
+static uint64_t take_share(uint64_t *left, uint64_t most)
+{
+	uint64_t share = *left < most ? *left : most;
+
+	*left -= share;
+	return share;
+}
+
+/* How many executions had one of the values from number `from` on. */
+static uint64_t sum_counts(const struct vt_hot *h, uint32_t from, uint32_t to)
+{
+	uint64_t sum = 0;
+
+	for (; from < to; from++)
+		sum += h->counts[from];
+	return sum;
+}
+
+/*
+ * The list in parts that vt_hot_merge() joins to what it is: their totals add up, and so do their
+ * other numbers, of which each has as much as its total allows.  The last value is that of all of
+ * them; behind it, a part must not begin with the same one.
+ */
+static void put_parts(const struct vt_hot *h, uint64_t image, uint64_t caller_image,
+		      struct vt_writer *w)
+{
+	uint64_t rest = sum_counts(h, PART_VALUES, h->nvalues);
+	struct vt_hot part = *h, left = *h;
+	uint32_t at;
+
+	assert(!h->errors && h->scale == 1 && rest <= h->profiled);
+	for (at = 0; at < h->nvalues; at += part.nvalues) {
+		part.values = h->values + at;
+		part.counts = h->counts + at;
+		part.nvalues = h->nvalues - at < PART_VALUES ? h->nvalues - at : PART_VALUES;
+		part.total = at ? sum_counts(h, at, at + part.nvalues) : h->total - rest;
+		part.profiled = at ? part.total : h->profiled - rest;
+		part.zero = take_share(&left.zero, part.total);
+		part.same = take_share(&left.same, part.total);
+		part.stride = take_share(&left.stride, part.total);
+		part.first = at ? ~h->last : h->first;
+		put_record(&part, image, caller_image, w);
+	}
+}
+
+void vt_hot_put(const struct vt_hot *h, uint64_t image, uint64_t caller_image, struct vt_writer *w)
+{
+	/* Those that have a limit stay far below it. */
+	if (h->capacity || h->nvalues <= PART_VALUES)
+		put_record(h, image, caller_image, w);
+	else
+		put_parts(h, image, caller_image, w);
+}
+
+int vt_hot_write(const struct vt_hot *h, uint64_t image, uint64_t caller_image, struct vt_writer *w,
+		 struct vt_error *err)
+{
+	struct vt_hot sorted = *h;
+
+	if (!h->errors) {
+		vt_hot_put(h, image, caller_image, w);
+		return 0;
+	}
+	if (by_counts(h, &sorted, err) < 0)
+		return -VT_E_NOMEM;
+	vt_hot_put(&sorted, image, caller_image, w);
 	vt_hot_fini(&sorted);
 	return 0;
 }

@@ -19,7 +19,13 @@ extern "C" {
 int vt_hot_load(struct vt_hot *h, const struct vt_record *rec, struct vt_error *err);
 
 /*
- * Writes a HOT record with these image ids, highest count first.  Errors of the writer stick to it;
+ * Writes the list as it is ordered, with these image ids: a HOT record, or several where it has
+ * more values than there is room for in a frame, which vt_hotprofile_end() joins again.
+ */
+void vt_hot_put(const struct vt_hot *h, uint64_t image, uint64_t caller_image, struct vt_writer *w);
+
+/*
+ * The same, highest count first.  Errors of the writer stick to it;
  * -VT_E_NOMEM.
  */
 int vt_hot_write(const struct vt_hot *h, uint64_t image, uint64_t caller_image, struct vt_writer *w,

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/intern.h"
+#include "value/hotrecord.h"
 
 /* Strings are numbers of one pool, so that equal keys have equal bytes. */
 struct image {
@@ -446,32 +447,34 @@ static int write_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error
 static void write_list(struct vt_sites *s, struct vt_writer *w, const struct list *l,
 		       const struct vt_hotlist_found *f)
 {
-	uint64_t *row = vt_writer_row(w, VT_HOT);
+	const struct vt_hot hot = {
+		.key = {.offset = l->site.offset,
+			.caller = l->site.caller,
+			.what = l->site.what,
+			.reg = l->site.reg,
+			.lane = l->site.lane},
+		.algo = s->lists->options.algo,
+		.size = l->size,
+		.capacity = f->capacity,
+		.steady = f->steady,
+		.level = f->level,
+		.nvalues = f->count,
+		.factor = f->factor,
+		.scale = 1,
+		.total = f->total,
+		.profiled = f->profiled,
+		.zero = f->zero,
+		.same = f->same,
+		.stride = f->stride,
+		.first = f->first,
+		.last = f->last,
+		.values = f->values,
+		.counts = f->counts,
+		.errors = f->has_errors ? f->errors : NULL,
+	};
+	uint64_t caller_image = l->site.caller ? image_id(s, l->site.caller_image) : 0;
 
-	row[VT_HOT_IMAGE] = image_id(s, l->site.image);
-	row[VT_HOT_OFFSET] = l->site.offset;
-	row[VT_HOT_WHAT] = l->site.what;
-	row[VT_HOT_REG] = l->site.reg;
-	row[VT_HOT_LANE] = l->site.lane;
-	row[VT_HOT_SIZE] = l->size;
-	row[VT_HOT_CALLER_IMAGE] = l->site.caller ? image_id(s, l->site.caller_image) : 0;
-	row[VT_HOT_CALLER] = l->site.caller;
-	row[VT_HOT_ALGO] = s->lists->options.algo;
-	row[VT_HOT_CAPACITY] = f->capacity;
-	row[VT_HOT_STEADY] = f->steady;
-	memcpy(&row[VT_HOT_FACTOR], &f->factor, sizeof(f->factor));
-	row[VT_HOT_LEVEL] = f->level;
-	row[VT_HOT_TOTAL] = f->total;
-	row[VT_HOT_PROFILED] = f->profiled;
-	row[VT_HOT_ZERO] = f->zero;
-	row[VT_HOT_SAME] = f->same;
-	row[VT_HOT_STRIDE] = f->stride;
-	row[VT_HOT_FIRST] = f->first;
-	row[VT_HOT_LAST] = f->last;
-	vt_writer_words(w, VT_HOT_VALUES, f->values, f->count);
-	vt_writer_words(w, VT_HOT_COUNTS, f->counts, f->count);
-	if (f->has_errors)
-		vt_writer_words(w, VT_HOT_ERRORS, f->errors, f->count);
+	vt_hot_put(&hot, image_id(s, l->site.image), caller_image, w);
 }
 
 static int write_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)

@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "hots.h"
+#include "stream/reader.h"
 #include "streams.h"
+#include "value/hotrecord.h"
 
 static struct vt_error err;
 
@@ -469,6 +472,108 @@ static void test_samples_are_unbiased(void **state)
 	}
 }
 
+/*
+ * n values, each a multiple of 3 that comes once, but for the first, which comes twice: more than a
+ * record has room for.  Their differences are all the same, so that `stride` is nearly the total.
+ */
+static void check_long_list(uint32_t n)
+{
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	struct vt_hot h = {.nvalues = 0};
+	int fd = scratch_file();
+	struct vt_writer *w = hot_begin(fd);
+	const struct vt_hot *back;
+	uint32_t i;
+
+	assert_int_equal(vt_hot_alloc(&h, n, false, &err), 0);
+	for (i = 0; i < n; i++) {
+		h.values[i] = UINT64_C(3) * i;
+		h.counts[i] = 1 + (i == 0);
+	}
+	h.key.what = VT_WHAT_LOAD;
+	h.key.offset = 0x40;
+	h.algo = VT_ALGO_EXACT;
+	h.size = 8;
+	h.steady = 3;
+	h.scale = 1;
+	h.total = h.profiled = UINT64_C(1) + n;
+	h.zero = 2;
+	h.same = 1;
+	h.stride = n - 1;
+	h.first = 0;
+	h.last = UINT64_C(3) * (n - 1);
+	hot_image(w, 7, "/bin/a", "");
+	assert_int_equal(vt_hot_write(&h, 7, 0, w, &err), 0);
+	hot_read(w, fd, p);
+	assert_int_equal(vt_hotprofile_damage(p)->rejected, 0);
+	assert_int_equal(vt_hotprofile_count(p), 1);
+	back = vt_hotprofile_at(p, 0);
+	assert_int_equal(back->nvalues, n);
+	assert_memory_equal(back->values, h.values, n * sizeof(*h.values));
+	assert_memory_equal(back->counts, h.counts, n * sizeof(*h.counts));
+	assert_null(back->errors);
+	assert_int_equal(back->total, h.total);
+	assert_int_equal(back->profiled, h.profiled);
+	assert_int_equal(back->zero, 2);
+	assert_int_equal(back->same, 1);
+	assert_int_equal(back->stride, n - 1);
+	assert_int_equal(back->first, 0);
+	assert_int_equal(back->last, h.last);
+	assert_int_equal(back->steady, 3);
+	vt_hot_fini(&h);
+	vt_hotprofile_free(p);
+}
+
+static void test_long_lists(void **state)
+{
+	(void)state;
+	check_long_list(1000);
+	check_long_list(1u << 20);
+	check_long_list((1u << 20) + 1);
+	check_long_list(3000000);
+}
+
+/* A record has the highest count first, of equal ones the surer, then the lower value. */
+static void test_order_of_records(void **state)
+{
+	uint64_t values[] = {4, 5, 2, 3, 1}, counts[] = {9, 9, 9, 8, 10},
+		 errors[] = {1, 0, 1, 0, 5};
+	static const uint64_t want[] = {1, 5, 2, 4, 3};
+	struct vt_hot h = {.algo = VT_ALGO_SPACE_SAVING,
+			   .capacity = 16,
+			   .scale = 1,
+			   .total = 100,
+			   .profiled = 100,
+			   .nvalues = 5,
+			   .values = values,
+			   .counts = counts,
+			   .errors = errors};
+	int fd = scratch_file(), n = 0;
+	struct vt_writer *w = hot_begin(fd);
+	struct vt_record rec;
+	struct vt_reader *r;
+
+	(void)state;
+	assert_int_equal(vt_hot_write(&h, 7, 0, w, &err), 0);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	while (vt_reader_next(r, &rec, &err) > 0) {
+		if (rec.kind != VT_HOT)
+			continue;
+		n++;
+		assert_int_equal(vt_record_words(&rec, VT_HOT_VALUES).count, 5);
+		assert_memory_equal(vt_record_words(&rec, VT_HOT_VALUES).data, want, sizeof(want));
+		/* It is the caller's list that is in another order. */
+		assert_int_equal(vt_record_words(&rec, VT_HOT_ERRORS).data[0], 5);
+		assert_int_equal(values[0], 4);
+	}
+	assert_int_equal(n, 1);
+	vt_reader_close(r);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,6 +585,8 @@ int main(void)
 		cmocka_unit_test(test_mismatches),
 		cmocka_unit_test(test_two_streams),
 		cmocka_unit_test(test_samples_are_unbiased),
+		cmocka_unit_test(test_long_lists),
+		cmocka_unit_test(test_order_of_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
