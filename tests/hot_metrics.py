@@ -198,7 +198,7 @@ def compare(path_a, path_b, m, threshold):
     doc = {
         "find_top": 100 * mean((x.total, found(x, y)) for x, y in candidates),
         "diff_top": diff(lambda h: h.inv(1)),
-        "diff_all": diff(lambda h: h.inv(m)),
+        "diff_all": diff(lambda h: h.inv(m)) / m,
         "rms": 100 * math.sqrt(mean((x.total, (x.inv(1) - y.inv(1)) ** 2) for x, y in both)),
         "instructions": len(both),
         "covered": 100 * sum(x.total for x, _ in both) / sum(h.total for h in a.values()),

@@ -240,6 +240,10 @@ void vt_inv_compare(const struct vt_hotprofile *a, const struct vt_hotprofile *b
 	if (sums.weight > 0) {
 		r.diff_top /= sums.weight;
 		r.diff_all /= sums.weight;
+		/* Of whole lists, which have no size in common, it is the difference of their sums.
+		 */
+		if (r.m != UINT32_MAX)
+			r.diff_all /= r.m;
 		r.rms = sqrt(r.rms / sums.weight);
 		r.diff_lvp /= sums.weight;
 		r.diff_zero /= sums.weight;

@@ -84,7 +84,7 @@ struct vt_inv_comparison {
 	 * profile.
 	 */
 	double diff_top; /* |difference of Inv-Top| */
-	double diff_all; /* |difference of Inv-M| */
+	double diff_all; /* |difference of Inv-M| / M; of all values: not divided */
 	double rms;	 /* root of the mean of the squared differences of Inv-Top */
 	double diff_lvp;
 	double diff_zero;

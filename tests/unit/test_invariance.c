@@ -236,7 +236,7 @@ static void test_comparison(void **state)
 	NEAR(r.diff_top, (100 * 0.1 + 300 * 0.1 + 600 * 0.15) / 1000);
 	NEAR(r.rms, sqrt((100 * 0.01 + 300 * 0.01 + 600 * 0.0225) / 1000));
 	/* Inv-2: 70 and 70 %; 70 and 80 %; 40 and 30 %. */
-	NEAR(r.diff_all, (100 * 0 + 300 * 0.1 + 600 * 0.1) / 1000);
+	NEAR(r.diff_all, (100 * 0 + 300 * 0.1 + 600 * 0.1) / 1000 / 2);
 	/* 30 and 40 %; 50 and 25 %; 0 and 0. */
 	NEAR(r.diff_lvp, (100 * 0.1 + 300 * 0.25) / 1000);
 	NEAR(r.diff_zero, 100 * 0.2 / 1000);
@@ -251,7 +251,7 @@ static void test_comparison(void **state)
 	o.threshold = 0.29;
 	compare(&o, &r);
 	/* Inv-3: 80 and 80 %; 80 and 100 %; 40 and 30 %. */
-	NEAR(r.diff_all, (300 * 0.2 + 600 * 0.1) / 1000);
+	NEAR(r.diff_all, (300 * 0.2 + 600 * 0.1) / 1000 / 3);
 	assert_int_equal(r.candidates, 3);
 	NEAR(r.find_top, 100 / 1000.0);
 
