@@ -11,6 +11,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/truth.h"
+#include "cmd/common/what.h"
 #include "value/invariance.h"
 
 struct options {

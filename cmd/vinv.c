@@ -11,6 +11,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/common/what.h"
 #include "formats/svg/chart.h"
 #include "value/invariance.h"
 

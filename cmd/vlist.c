@@ -15,6 +15,7 @@
 #include "cmd/common/replays.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "cmd/common/what.h"
 
 /* --values without a procedure: those with the most samples. */
 #define TOP_OF_VALUES 10

@@ -76,30 +76,3 @@ void app_hots_end(struct app_hots *h)
 	vt_images_free(h->images);
 	free(h->cache);
 }
-
-/* "load", "loads"; "load-address", "load-addresses". */
-static bool names(const char *word, const char *what)
-{
-	size_t size = strlen(what);
-
-	if (strncmp(word, what, size) != 0)
-		return false;
-	word += size;
-	return !*word || strcmp(word, "s") == 0 || strcmp(word, "es") == 0;
-}
-
-bool app_what(struct app *a, const char *word, uint32_t *what)
-{
-	uint32_t w;
-
-	*what = VT_INV_EVERY;
-	if (!word)
-		return true;
-	for (w = 1; w < VT_NWHATS; w++) {
-		if (names(word, vt_what_name(w))) {
-			*what = w;
-			return true;
-		}
-	}
-	return app_usage(a, "--what: no kind of value is called \"%s\"", word);
-}

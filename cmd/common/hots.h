@@ -34,16 +34,4 @@ void app_hots_end(struct app_hots *h);
  */
 bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name);
 
-/*
- * For an option --what: "load" …, as `vtrace dump` names them, perhaps in the plural, or NULL for
- * all.  False after app_usage().
- */
-bool app_what(struct app *a, const char *word, uint32_t *what);
-
-#define APP_OPT_WHAT(variable)                                                                     \
-	{                                                                                          \
-		.letter = 'w', .name = "what", .type = VT_OPT_STRING, .value = &(variable),        \
-		.arg = "WHAT", .help = "only values of one kind: load, store, result, arg ..."     \
-	}
-
 #endif

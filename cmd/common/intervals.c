@@ -77,7 +77,7 @@ static bool pass(struct app *a, struct app_intervals *iv, const char *path,
 		 const struct vt_hotlist_options *lists, const struct app_intervals_options *o)
 {
 	struct vt_collect_options how = {
-		.what = o->what == UINT32_MAX ? VT_COLLECT_WHAT : 1u << o->what,
+		.what = o->what == VT_INV_EVERY ? VT_COLLECT_WHAT : o->what,
 		.warn = iv->intervals ? NULL : app_warn,
 		.warn_arg = &iv->damage,
 	};

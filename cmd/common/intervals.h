@@ -10,13 +10,14 @@
 #include "image/images.h"
 #include "value/collect.h"
 #include "value/intervals.h"
+#include "value/invariance.h"
 #include "value/sites.h"
 
 /* Interval invariance of a recording, which is read twice (value/intervals.h). */
 
 struct app_intervals_options {
 	uint32_t k;
-	uint32_t what; /* enum vt_what, or UINT32_MAX for all kinds */
+	uint32_t what; /* kinds: bits of enum vt_what, or VT_INV_EVERY */
 	uint64_t min;  /* only instructions that were executed more often */
 	const char *symfs;
 };

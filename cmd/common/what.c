@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stream/kinds.h"
+#include "value/invariance.h"
 
 /* The bits of one word. */
 static uint32_t kinds_of(const char *word, size_t size, uint32_t defaults)
@@ -50,4 +51,9 @@ bool app_parse_what(struct app *a, const char *list, uint32_t defaults, uint32_t
 		list += *list == ',';
 	}
 	return *what || app_usage(a, "--what: no kind of value is named");
+}
+
+bool app_what(struct app *a, const char *list, uint32_t *what)
+{
+	return app_parse_what(a, list, VT_INV_EVERY, what);
 }

@@ -14,4 +14,16 @@
  */
 bool app_parse_what(struct app *a, const char *list, uint32_t defaults, uint32_t *what);
 
+/*
+ * The same for an option that picks from hot lists: all kinds (VT_INV_EVERY of value/invariance.h)
+ * when `list` is NULL.
+ */
+bool app_what(struct app *a, const char *list, uint32_t *what);
+
+#define APP_OPT_WHAT(variable)                                                                     \
+	{                                                                                          \
+		.letter = 'w', .name = "what", .type = VT_OPT_STRING, .value = &(variable),        \
+		.arg = "WHAT", .help = "only these kinds of values, as in loads,args"              \
+	}
+
 #endif

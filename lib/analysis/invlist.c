@@ -80,16 +80,16 @@ void vt_invlist_overall(struct vt_table *t, const struct vt_hotprofile *p, uint3
 	vt_table_column(t, "profiled", "Profiled", VT_FORMAT_PERCENT);
 	add_metric_columns(t);
 	for (w = 0; w < VT_NWHATS; w++) {
-		if (what != VT_INV_EVERY && what != w)
+		if (!vt_inv_is_of(w, what))
 			continue;
-		vt_inv_sum(p, w, &sum);
-		if (sum.lists == 0 && what != w)
+		vt_inv_sum(p, 1u << w, &sum);
+		if (sum.lists == 0 && what != 1u << w)
 			continue;
 		fill_overall(t, vt_what_name(w), &sum);
 		kinds++;
 	}
-	vt_inv_sum(p, VT_INV_EVERY, &sum);
-	if (what == VT_INV_EVERY && kinds != 1)
+	vt_inv_sum(p, what, &sum);
+	if (kinds != 1)
 		fill_overall(t, "all", &sum);
 }
 
@@ -118,7 +118,7 @@ struct row {
 
 static bool counts(const struct vt_hot *h, uint32_t what)
 {
-	return h->profiled && (what == VT_INV_EVERY || h->key.what == what);
+	return h->profiled && vt_inv_is_of(h->key.what, what);
 }
 
 static struct key key_of(const struct vt_hot *h, size_t i, const struct vt_hot_place *place,

@@ -46,7 +46,7 @@ void vt_invlist_place(struct vt_table *t, const struct vt_hot_place *place, uint
 enum vt_invlist_by { VT_INVLIST_INSTRUCTION, VT_INVLIST_PROCEDURE, VT_INVLIST_IMAGE };
 
 struct vt_invlist_options {
-	uint32_t what; /* or VT_INV_EVERY */
+	uint32_t what; /* kinds, or VT_INV_EVERY */
 	enum vt_invlist_by by;
 	uint64_t top; /* rows; 0: all */
 };

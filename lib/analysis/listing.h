@@ -19,6 +19,7 @@
 #include "image/images.h"
 #include "machine/insn.h"
 #include "value/hotprofile.h"
+#include "value/invariance.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +40,7 @@ struct vt_list_values {
 	const struct vt_hotprofile *lists;
 	const struct vt_blockcode *code; /* where the image has none; may be NULL */
 	struct vt_value_style style;
-	uint32_t what; /* only lists of this kind (enum vt_what); UINT32_MAX: all */
+	uint32_t what; /* only lists of these kinds: as in value/invariance.h */
 	double cutoff; /* values, and callers, of less than so many percent are left out */
 	uint64_t show; /* so many values at most */
 };

@@ -305,7 +305,7 @@ static struct kind next_kind(const struct vt_list_values *values, const struct v
 		for (n = 1; i + n < end; n++)
 			if (!same_kind(h, vt_hotprofile_at(lists, i + n)))
 				break;
-		if (values->what != UINT32_MAX && values->what != h->key.what)
+		if (!vt_inv_is_of(h->key.what, values->what))
 			continue;
 		if (last.n && (r < last.rank || (r == last.rank && i <= last.first)))
 			continue;

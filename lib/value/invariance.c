@@ -57,7 +57,7 @@ double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric)
 
 static bool counts(const struct vt_hot *h, uint32_t what)
 {
-	return h->profiled && (what == VT_INV_EVERY || h->key.what == what);
+	return h->profiled && vt_inv_is_of(h->key.what, what);
 }
 
 /* ---- a profile ---- */

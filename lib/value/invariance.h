@@ -44,8 +44,14 @@ uint32_t vt_inv_steady(const struct vt_hot *h);
 /* A metric of one list; LVP, zero and stride are shares of all executions. */
 double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric);
 
-/* Which lists count: those that `what` (enum vt_what) names, or all for VT_INV_EVERY. */
+/* Which lists count: those of the kinds whose bits (1 << enum vt_what) are set; VT_INV_EVERY: all.
+ */
 #define VT_INV_EVERY UINT32_MAX
+
+static inline bool vt_inv_is_of(uint64_t what, uint32_t kinds)
+{
+	return kinds == VT_INV_EVERY || (what < 32 && kinds >> what & 1);
+}
 
 /* A whole profile: each metric's mean over its lists, weighted by their executions. */
 struct vt_inv_overall {
@@ -66,7 +72,7 @@ struct vt_inv_pair {
 };
 
 struct vt_inv_options {
-	uint32_t what;	  /* or VT_INV_EVERY */
+	uint32_t what;	  /* kinds, or VT_INV_EVERY */
 	double threshold; /* of Find-Top: 0.3 in the paper */
 	uint32_t m;	  /* of Diff-All; 0: as vt_inv_common_m() */
 };

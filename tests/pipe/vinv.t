@@ -165,6 +165,33 @@ t_is "of instructions executed more often than told" \
 	"$(vinv --intervals 10 --csv --min 50 made.vt 2>err | wc -l)" 3
 t_status "a pipe cannot be read twice" 2 bash -c 'vinv --intervals 10 <made.vt'
 vtrace decode "$ROOT/tests/data/demo/perf.data" -o samples.vt
+# One parser of --what: the kinds of vhot are those of what reads its lists.
+cp a.hot kinds.hot
+counted()
+{
+	"$@" --json 2>/dev/null | "$PYTHON" -c '
+import json, sys
+print(*("%s %d" % (r["what"], r["executions"]) for r in json.load(sys.stdin)["overall"]), sep="\n")'
+}
+counted vinv --summary kinds.hot >all.kinds
+for kinds in load,result loads,results result,load default all; do
+	t_ok "--what $kinds" vinv -w "$kinds" --summary kinds.hot
+done
+counted vinv -w load,result --summary kinds.hot >two.kinds
+t_is "two kinds are those two" "$(grep -v all two.kinds)" "$(grep -E '^(load|result) ' all.kinds)"
+t_is "and their sum" "$(sed -n 's/^all //p' two.kinds)" \
+	"$(awk '/^(load|result) / { n += $2 } END { print n }' all.kinds)"
+t_is "one kind has no sum" "$(counted vinv -w args --summary kinds.hot)" "$(grep '^arg ' all.kinds)"
+t_ok "vcmp takes a list" vcmp -w load,result kinds.hot kinds.hot
+t_is "of the instructions of both" "$(vcmp -w load,result --csv kinds.hot kinds.hot 2>/dev/null | tail -n 1 | cut -d , -f 5)" \
+	"$(vtrace dump -k HOT -F what kinds.hot | grep -c -E '^(load|result)$')"
+t_ok "vlist, too" vlist --values -w load,result --all -i kinds.hot
+t_unlike "and shows those only" ' arg rdi ' "$T_OUT"
+for program in "vinv" "vcmp kinds.hot" "vlist --values"; do
+	# shellcheck disable=SC2086 # a program and its options
+	t_status "$program: a kind that is none" 2 $program -w load,nonsense kinds.hot
+	t_like "is named" "no kind of value is called 'nonsense'" "$T_ERR"
+done
 t_status "no values in it" 3 vinv --intervals 10 samples.vt
 t_like "says what has some" 'samples.vt: no values \(vtrace record --full records them\)' "$T_ERR"
 

@@ -94,10 +94,10 @@ static void test_overall(void **state)
 	NEAR(sum.value[VT_INV_LVP], (99000 + 900) / 110000.0);
 	NEAR(sum.value[VT_INV_ZERO], (100 + 9000) / 110000.0);
 	NEAR(sum.value[VT_INV_STRIDE], 4500 / 110000.0);
-	vt_inv_sum(p, VT_WHAT_LOAD, &sum);
+	vt_inv_sum(p, 1u << VT_WHAT_LOAD, &sum);
 	assert_int_equal(sum.lists, 2);
 	NEAR(sum.value[VT_INV_TOP], 600 / 101000.0);
-	vt_inv_sum(p, VT_WHAT_ARG, &sum);
+	vt_inv_sum(p, 1u << VT_WHAT_ARG, &sum);
 	assert_int_equal(sum.lists, 0);
 	NEAR(sum.value[VT_INV_TOP], 0);
 	vt_hotprofile_free(p);
@@ -255,7 +255,7 @@ static void test_comparison(void **state)
 	assert_int_equal(r.candidates, 3);
 	NEAR(r.find_top, 100 / 1000.0);
 
-	o.what = VT_WHAT_ARG;
+	o.what = 1u << VT_WHAT_ARG;
 	compare(&o, &r);
 	assert_int_equal(r.lists, 0);
 	NEAR(r.find_top, 1);
@@ -310,7 +310,7 @@ static void test_curve(void **state)
 		assert_true(fabs(curve[i] - 0.1) < 1e-9);
 	assert_true(fabs(curve[98] - 0.4) < 1e-9);
 	assert_true(fabs(curve[99] - (0.4 + 1.0) / 2) < 1e-9);
-	assert_false(vt_inv_curve(p, VT_WHAT_ARG, VT_INV_TOP, curve));
+	assert_false(vt_inv_curve(p, 1u << VT_WHAT_ARG, VT_INV_TOP, curve));
 	vt_hotprofile_free(p);
 }
 
