@@ -144,20 +144,16 @@ static json_t *json_comparison(const struct run *r, const json_t *rows, const js
 static void print_json(const struct run *r, struct vt_output *out)
 {
 	json_t *rows = app_json_table(r->table), *inputs = app_json_table(r->inputs);
-	json_t *all = json_array();
+	json_t *doc = app_json_doc("vcmp/1"), *all = json_array();
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
 		json_array_append_new(all, json_comparison(r, rows, inputs, i));
 	json_decref(rows);
 	json_decref(inputs);
-	if (r->n == 1) {
-		json_t *only = json_incref(json_array_get(all, 0));
-
-		json_decref(all);
-		all = only;
-	}
-	app_json_write(out, all, true);
+	app_json_losses(doc, &r->app->losses);
+	json_object_set_new(doc, "rows", all);
+	app_json_write(out, doc, true);
 }
 
 static bool print_table(struct run *r, const struct vt_table *t, struct vt_output *out)

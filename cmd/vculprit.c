@@ -370,13 +370,14 @@ static json_t *json_summary(const struct job *j)
 	const struct vt_culprits_totals *t = &j->totals;
 	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(j->check);
 	struct vt_culpritcheck_correlation r = vt_culpritcheck_correlate(j->check);
-	json_t *doc = json_object(), *coverage = json_object();
+	json_t *doc = app_json_doc("vculprit/1"), *coverage = json_object();
 	unsigned i;
 
 	for (i = 0; i < VT_NCONFIDENCES; i++)
 		json_object_set_new(coverage, vt_confidence_name(i),
 				    json_real(percent((double)vt_culprits_samples(t, i),
 						      (double)(t->samples + t->unknown))));
+	app_json_losses(doc, &j->app->losses);
 	json_object_set_new(doc, "cpu", app_json_text(j->core.name, strlen(j->core.name)));
 	json_object_set_new(doc, "procedures", app_json_u64(t->procedures));
 	json_object_set_new(doc, "procedures_without_code", app_json_u64(t->without_code));
@@ -439,7 +440,7 @@ static bool print_table(struct job *j, struct vt_output *out, struct vt_table *t
 		json_t *doc = json_summary(j);
 
 		json_object_set_new(doc, "rows", app_json_table(t));
-		json_object_set_new(doc, "left_out", json_integer(left));
+		json_object_set_new(doc, "rows_left_out", json_integer(left));
 		app_json_write(out, doc, true);
 		return true;
 	}

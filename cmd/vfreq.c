@@ -259,13 +259,14 @@ static bool print_json(struct state *s)
 	const struct vt_profile_event *e =
 		s->event == SIZE_MAX ? NULL : vt_profile_event(s->in.profile, s->event);
 	struct vt_output *out = app_text(s->app, s->o->output);
-	json_t *doc = json_object(), *by = json_object();
+	json_t *doc = app_json_doc("vfreq/1"), *by = json_object();
 	size_t i;
 
 	if (!out)
 		return false;
 	for (i = 0; i < VT_NCONFIDENCES; i++)
 		json_object_set_new(by, vt_confidence_name(i), app_json_u64(t->by_confidence[i]));
+	app_json_losses(doc, &s->app->losses);
 	json_object_set_new(doc, "cpu", json_string(s->core.name));
 	json_object_set_new(doc, "event",
 			    e ? app_json_text(e->name, strlen(e->name)) : json_null());

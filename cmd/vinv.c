@@ -82,8 +82,9 @@ static bool print_lists(struct run *r, const struct vt_table *overall, const str
 	if (!out)
 		return false;
 	if (r->o->form.json) {
-		json_t *doc = json_object();
+		json_t *doc = app_json_doc("vinv/1");
 
+		app_json_losses(doc, &r->app->losses);
 		json_object_set_new(doc, "overall", app_json_table(overall));
 		if (!r->o->summary) {
 			json_object_set_new(doc, "by", json_string(by_words[r->o->by]));
@@ -162,7 +163,8 @@ static void fill_curves(const struct run *r, const struct curves *c, struct vt_t
 	/* The heading is a comment to gnuplot. */
 	vt_table_column(t, "percent", "# percent", VT_FORMAT_NUMBER);
 	for (i = 0; i < r->ninputs; i++)
-		vt_table_column(t, r->inputs[i].name, r->inputs[i].name, VT_FORMAT_REAL);
+		vt_table_column_of(t, "inputs", r->inputs[i].name, "value", r->inputs[i].name,
+				   r->inputs[i].name, VT_FORMAT_REAL);
 	for (k = 0; k < VT_INV_BUCKETS; k++) {
 		vt_table_row(t, VT_STYLE_PLAIN);
 		vt_table_number(t, (uint64_t)k + 1);
@@ -183,8 +185,9 @@ static bool print_curves(struct run *r, const struct curves *c, enum vt_inv_metr
 	}
 	fill_curves(r, c, t);
 	if (r->o->form.json) {
-		json_t *doc = json_object();
+		json_t *doc = app_json_doc("vinv-curve/1");
 
+		app_json_losses(doc, &r->app->losses);
 		json_object_set_new(doc, "metric", json_string(vt_inv_metric_name(metric)));
 		json_object_set_new(doc, "rows", app_json_table(t));
 		app_json_write(out, doc, true);
@@ -262,8 +265,9 @@ static bool print_intervals(struct run *r, struct app_intervals *iv,
 	}
 	app_intervals_fill(iv, how, t);
 	if (r->o->form.json) {
-		json_t *doc = json_object();
+		json_t *doc = app_json_doc("vinv-intervals/1");
 
+		app_json_losses(doc, &r->app->losses);
 		json_object_set_new(doc, "intervals", json_integer(how->k));
 		json_object_set_new(doc, "rows", app_json_table(t));
 		app_json_write(out, doc, true);

@@ -201,7 +201,7 @@ static json_t *json_listing(const struct options *o, const struct state *s,
 	const struct vt_procedure *p = vt_listing_procedure(l);
 	const struct vt_image *image = vt_listing_image(l);
 	json_t *v = json_object();
-	json_t *samples = json_object();
+	json_t *events = json_array();
 	size_t i;
 
 	json_object_set_new(v, "procedure", app_json_text(p->name, strlen(p->name)));
@@ -214,10 +214,16 @@ static json_t *json_listing(const struct options *o, const struct state *s,
 	}
 	json_object_set_new(v, "start", app_json_hex(p->start));
 	json_object_set_new(v, "end", app_json_hex(p->end));
-	for (i = 0; i < s->events.count; i++)
-		json_object_set_new(samples, s->events.label[i],
+	for (i = 0; i < s->events.count; i++) {
+		const char *label = s->events.label[i];
+		json_t *event = json_object();
+
+		json_object_set_new(event, "name", app_json_text(label, strlen(label)));
+		json_object_set_new(event, "samples",
 				    app_json_u64(vt_listing_total(l, s->events.index[i]).samples));
-	json_object_set_new(v, "samples", samples);
+		json_array_append_new(events, event);
+	}
+	json_object_set_new(v, "events", events);
 	if (vt_listing_missing(l))
 		json_object_set_new(v, "missing", json_string(vt_listing_missing(l)));
 	json_object_set_new(v, "rows", json_rows(o, l, t));
@@ -284,8 +290,9 @@ static bool list_all(struct app *a, const struct options *o, struct state *s)
 	for (i = 0; i < s->found.count && ok; i++)
 		ok = list(a, o, s, i, out);
 	if (ok && o->form.json) {
-		json_t *doc = app_json_profile(&s->data, &s->events, s->ranking);
+		json_t *doc = app_json_doc("vlist/1");
 
+		app_json_profile(doc, &s->data, &s->events, s->ranking);
 		json_object_set(doc, "procedures", s->procedures);
 		app_json_write(out, doc, true);
 	} else if (ok && !app_form_is_text(&o->form) && s->table) {

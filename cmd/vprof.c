@@ -105,20 +105,17 @@ static bool add_side(struct app *a, const struct options *o, struct sides *s, co
 
 /* ---- output ---- */
 
-/* What there is above a table of differences, for a program: one object for each run. */
+/* What there is above a table of differences, for a program: an object for each run. */
 static json_t *json_set(const struct sides *s, size_t first, size_t end)
 {
 	json_t *runs = json_array();
 	size_t i;
 
-	for (i = first; i < end; i++)
-		json_array_append_new(runs, app_json_profile(&s->list[i].data, &s->list[i].events,
-							     s->list[i].ranking));
-	if (end - first == 1) {
-		json_t *only = json_incref(json_array_get(runs, 0));
+	for (i = first; i < end; i++) {
+		json_t *run = json_object();
 
-		json_decref(runs);
-		return only;
+		app_json_profile(run, &s->list[i].data, &s->list[i].events, s->list[i].ranking);
+		json_array_append_new(runs, run);
 	}
 	return runs;
 }
@@ -126,9 +123,11 @@ static json_t *json_set(const struct sides *s, size_t first, size_t end)
 static void print_json(const struct sides *s, const struct options *o, const struct vt_table *t,
 		       const struct vt_profdiff_result *result, struct vt_output *out)
 {
-	json_t *doc = o->diff ? json_object() : json_set(s, 0, 1);
+	json_t *doc = app_json_doc(o->diff ? "vprof-diff/1" : "vprof/1");
 
-	if (o->diff) {
+	if (!o->diff) {
+		app_json_profile(doc, &s->list[0].data, &s->list[0].events, s->list[0].ranking);
+	} else {
 		json_object_set_new(doc, "before", json_set(s, 0, s->before));
 		json_object_set_new(doc, "after", json_set(s, s->before, s->count));
 		json_object_set_new(doc, "significant",

@@ -191,8 +191,9 @@ static const char *source_name(const struct job *j)
 static json_t *json_totals(const struct job *j)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
-	json_t *v = json_object();
+	json_t *v = app_json_doc("vreplay/1");
 
+	app_json_losses(v, &j->app->losses);
 	json_object_set_new(v, "from", json_string(source_name(j)));
 	json_object_set_new(v, "model", json_string(j->model.name));
 	json_object_set_new(v, "distance", app_json_u64(j->model.distance));

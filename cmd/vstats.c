@@ -139,18 +139,20 @@ static void print_json(const struct runs *r, const struct options *o, const stru
 		       int64_t left_out, struct vt_output *out)
 {
 	json_t *sets = json_array();
-	json_t *doc = json_object();
+	json_t *doc = app_json_doc("vstats/1");
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {
 		const struct run *run = &r->list[i];
 
-		json_array_append_new(sets, json_pack("{s:o, s:I, s:I, s:I, s:I}", "file",
-						      app_json_text(run->path, strlen(run->path)),
-						      "samples", (json_int_t)run->total.samples,
-						      "period", (json_int_t)run->total.period,
-						      "lost", (json_int_t)run->loss.lost, "gaps",
-						      (json_int_t)run->loss.gaps));
+		const struct app_losses losses = app_profile_losses(&run->loss);
+		json_t *set = json_object();
+
+		json_object_set_new(set, "file", app_json_text(run->path, strlen(run->path)));
+		json_object_set_new(set, "samples", app_json_u64(run->total.samples));
+		json_object_set_new(set, "period", app_json_u64(run->total.period));
+		app_json_losses(set, &losses);
+		json_array_append_new(sets, set);
 	}
 	json_object_set_new(doc, "event",
 			    r->event ? app_json_text(r->event, strlen(r->event)) : json_null());

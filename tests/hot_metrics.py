@@ -178,7 +178,8 @@ def curve(metric, path):
             if left <= 0:
                 i += 1
                 left = points[i][1] if i < len(points) else 0
-        rows.append({"percent": k + 1, path: 100 * total / (size - need)})
+        rows.append({"percent": k + 1,
+                     "inputs": [{"name": path, "value": 100 * total / (size - need)}]})
     return rows
 
 

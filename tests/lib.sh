@@ -49,7 +49,10 @@ PYTHON=/usr/bin/python3
 PATH=$VT_BUILD/bin:$PATH
 LC_ALL=C
 TZ=UTC
-export ROOT VT_BUILD VT_DATA VT_SAN PYTHON PATH LC_ALL TZ
+# Python's own modules of the tests, without traces in the source tree.
+PYTHONPATH=$ROOT/tests
+PYTHONDONTWRITEBYTECODE=1
+export ROOT VT_BUILD VT_DATA VT_SAN PYTHON PYTHONPATH PYTHONDONTWRITEBYTECODE PATH LC_ALL TZ
 unset DEBUGINFOD_URLS CDPATH
 
 T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX") || exit 99

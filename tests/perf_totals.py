@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 
+import listed
+
 UNKNOWN = '(no symbol)'
 
 
@@ -85,10 +87,10 @@ def vprof_totals(path, fold_kernel):
     decode.wait()
     if out.returncode > 1:
         sys.exit('vprof failed: ' + out.stderr.decode(errors='replace'))
-    doc = json.loads(out.stdout)
+    doc = json.loads(out.stdout, object_hook=listed.by_name)
     events = []
     for event in doc['events']:
-        name = event['event']
+        name = event['name']
         totals = collections.Counter()
         for row in doc['rows']:
             image = image_name(os.path.basename(row['image']), fold_kernel)

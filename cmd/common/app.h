@@ -38,6 +38,15 @@ struct app_file {
 	uint64_t ino;
 };
 
+/* What streams say is missing. */
+struct app_losses {
+	uint64_t lost_places; /* LOST records: what the recording side lost, and */
+	uint64_t lost;	      /* the records that they stand for */
+	uint64_t gaps;	      /* GAP records, and what they stand for where known */
+	uint64_t gap_bytes;
+	uint64_t gap_records;
+};
+
 struct app {
 	const char *name; /* as messages begin: "vtrace dump" */
 	const struct vt_opt_page *page;
@@ -46,6 +55,7 @@ struct app {
 	struct vt_buf record; /* the options given, as vt_opt_parse() records them */
 	uint64_t seed;	      /* of the provenance; a program that has -s sets it */
 	enum app_status status;
+	struct app_losses losses; /* of all streams that were read to their ends */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

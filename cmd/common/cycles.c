@@ -235,8 +235,9 @@ static bool list_stall(struct state *s)
 		app_no_memory(s->app);
 	} else {
 		if (s->o->form.json) {
-			json_t *v = json_object();
+			json_t *v = app_json_doc("vlist-stall/1");
 
+			app_json_losses(v, &s->app->losses);
 			json_object_set_new(v, "stall", json_string(vt_stall_name(r.cause)));
 			json_object_set_new(v, "summary", app_json_cyclesum(&all));
 			json_object_set_new(v, "procedures", app_json_table(t));
@@ -296,7 +297,9 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 	s.list = json_array();
 	ok = whole ? list_images(&s) : list_procedures(&s, found);
 	if (ok && o->form.json) {
-		v = json_object();
+		v = app_json_doc(o->view == APP_CYCLES_SUMMARY ? "vlist-summary/1"
+							       : "vlist-calc/1");
+		app_json_losses(v, &a->losses);
 		json_object_set(v, whole ? "images" : "procedures", s.list);
 		app_json_write(s.out, v, true);
 	}

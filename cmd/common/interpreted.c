@@ -155,13 +155,15 @@ static json_t *json_known(uint64_t values, uint64_t known)
 	return o;
 }
 
-static json_t *json_summary(const struct vt_interpret_totals *t, bool path)
+static json_t *json_summary(const struct app *a, const struct vt_interpret_totals *t, bool path)
 {
-	json_t *doc = json_object(), *values = json_object(), *stops = json_object();
+	json_t *doc = app_json_doc(path ? "vinterp-path/1" : "vinterp/1"), *values = json_object(),
+	       *stops = json_object();
 	struct figure f[NFIGURES];
 	unsigned i;
 
 	list_figures(t, path, f);
+	app_json_losses(doc, &a->losses);
 	for (i = 0; i < NFIGURES && f[i].key; i++)
 		json_object_set_new(doc, f[i].key, app_json_u64(f[i].count));
 	for (i = 0; i < VT_NWHATS; i++)
@@ -216,7 +218,7 @@ bool app_interpreted_print(struct app *a, const struct vt_interpret_totals *t, b
 	if (!out)
 		return false;
 	if (form->json) {
-		app_json_write(out, json_summary(t, path), true);
+		app_json_write(out, json_summary(a, t, path), true);
 		return true;
 	}
 	return print_tables(t, path, out, &err) == 0 || app_fail(a, &err);

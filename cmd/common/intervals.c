@@ -230,7 +230,7 @@ static void add_columns(struct vt_table *t, uint32_t k)
 	vt_table_column(t, "highest", "Highest", VT_FORMAT_REAL);
 	for (i = 0; i < k; i++) {
 		snprintf(key, sizeof(key), "%" PRIu32, i + 1);
-		vt_table_column(t, key, key, VT_FORMAT_REAL);
+		vt_table_column_of(t, "intervals", key, "percent", key, key, VT_FORMAT_REAL);
 	}
 	vt_table_column(t, "what", "Values", VT_FORMAT_TEXT);
 	vt_table_column(t, "size", "Size", VT_FORMAT_NUMBER);

@@ -65,6 +65,27 @@ void app_json_set(json_t *object, const char *name, json_t *value)
 	json_decref(value);
 }
 
+json_t *app_json_doc(const char *schema)
+{
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "schema", json_string(schema));
+	return doc;
+}
+
+void app_json_losses(json_t *object, const struct app_losses *l)
+{
+	json_t *lost = json_object(), *gaps = json_object();
+
+	json_object_set_new(lost, "places", app_json_u64(l->lost_places));
+	json_object_set_new(lost, "records", app_json_u64(l->lost));
+	json_object_set_new(gaps, "places", app_json_u64(l->gaps));
+	json_object_set_new(gaps, "records", app_json_u64(l->gap_records));
+	json_object_set_new(gaps, "bytes", app_json_u64(l->gap_bytes));
+	json_object_set_new(object, "lost", lost);
+	json_object_set_new(object, "gaps", gaps);
+}
+
 static int put(const char *data, size_t size, void *out)
 {
 	vt_output_put(out, data, size);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/output.h"
+#include "cmd/common/app.h"
 
 /* Text of unknown origin as a JSON string; what is not UTF-8 is escaped as vt_escape() does. */
 json_t *app_json_text(const void *text, size_t size);
@@ -23,6 +24,16 @@ json_t *app_json_u64(uint64_t v);
 
 /* Sets a member whose name comes from a file, escaped as in app_json_text(). */
 void app_json_set(json_t *object, const char *name, json_t *value);
+
+/*
+ * A document, to which the caller adds members: an object that begins with "schema", what its
+ * members and theirs are called and mean: "vprof/1", by the man page of that program.  Members may
+ * be added without notice; where one goes away or changes, the number does.
+ */
+json_t *app_json_doc(const char *schema);
+
+/* Sets "lost" and "gaps" of an object: what is missing in the stream that it tells of. */
+void app_json_losses(json_t *object, const struct app_losses *l);
 
 /*
  * Writes a value and a newline, keys in the order in which they were set, over several lines if

@@ -158,6 +158,23 @@ static bool diff(struct diffs *d, const struct vt_procedure *after)
 	return ok;
 }
 
+static void print_json(struct diffs *d)
+{
+	json_t *doc = app_json_doc("vlist-diff/1");
+	int side;
+
+	for (side = 0; side < 2; side++) {
+		const struct app_losses l =
+			app_profile_losses(vt_profile_loss(d->data[side]->profile));
+		json_t *v = json_object();
+
+		app_json_losses(v, &l);
+		json_object_set_new(doc, side ? "after" : "before", v);
+	}
+	json_object_set(doc, "procedures", d->list);
+	app_json_write(d->out, doc, true);
+}
+
 bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct app_profile *after,
 			 const struct vt_event_choice *events, const struct vt_found *found)
 {
@@ -174,7 +191,7 @@ bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct ap
 	for (i = 0; i < found->count && ok; i++)
 		ok = diff(&d, &found->list[i]);
 	if (ok && o->form.json)
-		app_json_write(d.out, json_incref(d.list), true);
+		print_json(&d);
 	else if (ok && !app_form_is_text(&o->form) && d.table)
 		ok = vt_table_print(d.table, d.out, app_table_form(&o->form), false, &err) == 0 ||
 		     app_fail(a, &err);

@@ -249,7 +249,7 @@ static json_t *json_event(const struct app_profile *p, size_t event, const char 
 	const struct vt_profile_event *e = vt_profile_event(p->profile, event);
 	json_t *v = json_object();
 
-	json_object_set_new(v, "event", app_json_text(label, strlen(label)));
+	json_object_set_new(v, "name", app_json_text(label, strlen(label)));
 	json_object_set_new(v, "policy", json_string(vt_policy_name(e->policy)));
 	json_object_set_new(v, "samples", app_json_u64(e->samples));
 	json_object_set_new(v, "period", app_json_u64(e->period));
@@ -265,25 +265,27 @@ static json_t *json_event(const struct app_profile *p, size_t event, const char 
 	return v;
 }
 
-json_t *app_json_profile(const struct app_profile *p, const struct vt_event_choice *events,
-			 const struct vt_ranking *ranking)
+void app_json_profile(json_t *object, const struct app_profile *p,
+		      const struct vt_event_choice *events, const struct vt_ranking *ranking)
 {
-	const struct vt_profile_loss *loss = vt_profile_loss(p->profile);
-	json_t *v = json_object();
+	const struct app_losses losses = app_profile_losses(vt_profile_loss(p->profile));
 	json_t *list = json_array();
-	json_t *gaps = json_object();
 	size_t i;
 
 	for (i = 0; i < events->count; i++)
 		json_array_append_new(list,
 				      json_event(p, events->index[i], events->label[i], ranking));
-	json_object_set_new(gaps, "count", app_json_u64(loss->gaps));
-	json_object_set_new(gaps, "bytes", app_json_u64(loss->gap_bytes));
-	json_object_set_new(gaps, "records", app_json_u64(loss->gap_records));
-	json_object_set_new(v, "events", list);
-	json_object_set_new(v, "lost", app_json_u64(loss->lost));
-	json_object_set_new(v, "gaps", gaps);
-	return v;
+	json_object_set_new(object, "events", list);
+	app_json_losses(object, &losses);
+}
+
+struct app_losses app_profile_losses(const struct vt_profile_loss *l)
+{
+	return (struct app_losses){.lost_places = l->lost_records,
+				   .lost = l->lost,
+				   .gaps = l->gaps,
+				   .gap_bytes = l->gap_bytes,
+				   .gap_records = l->gap_records};
 }
 
 /* Samples of an image that lie in no procedure. */

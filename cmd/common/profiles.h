@@ -77,10 +77,11 @@ bool app_unknown_image(const struct app_profile *p, size_t event, struct vt_buf 
 bool app_is_estimated(const struct vt_record *rec);
 
 /*
- * {"events": [...], "lost": N, "gaps": {...}}: what the header of a listing tells.  The share of
- * unknown samples needs the ranking, which may be NULL.  NULL when memory runs out.
+ * Sets "events", "lost" and "gaps" of an object: what the header of a listing tells.  The share of
+ * unknown samples needs the ranking, which may be NULL.
  */
-json_t *app_json_profile(const struct app_profile *p, const struct vt_event_choice *events,
-			 const struct vt_ranking *ranking);
+void app_json_profile(json_t *object, const struct app_profile *p,
+		      const struct vt_event_choice *events, const struct vt_ranking *ranking);
+struct app_losses app_profile_losses(const struct vt_profile_loss *l);
 
 #endif

@@ -44,8 +44,9 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 		return out ? app_no_memory(a) : false;
 	left_out = vt_listreplay_fill(s->list, t, o->top, app_form_is_text(&o->form));
 	if (o->form.json) {
-		json_t *v = json_object();
+		json_t *v = app_json_doc("vlist-replay/1");
 
+		app_json_losses(v, &a->losses);
 		json_object_set_new(v, "pairs", app_json_table(t));
 		json_object_set_new(v, "pairs_left_out", app_json_u64(left_out));
 		app_json_write(out, v, true);

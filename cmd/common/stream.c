@@ -36,20 +36,14 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 
 /* ---- what is lost ---- */
 
-/* What one stream says is missing. */
-struct losses {
-	uint64_t gaps; /* GAP records */
-	uint64_t gap_bytes;
-	uint64_t gap_records;
-	uint64_t lost; /* records that the recording side lost, by its LOST records */
-};
-
-static void count_losses(struct losses *l, const struct vt_block *b, uint32_t first, uint32_t count)
+static void count_losses(struct app_losses *l, const struct vt_block *b, uint32_t first,
+			 uint32_t count)
 {
 	struct vt_record rec = {b, b->kind, first};
 
 	for (; rec.row < first + count; rec.row++) {
 		if (b->kind == VT_LOST) {
+			l->lost_places++;
 			l->lost += vt_record_u64(&rec, VT_LOST_COUNT);
 		} else {
 			l->gaps++;
@@ -59,7 +53,16 @@ static void count_losses(struct losses *l, const struct vt_block *b, uint32_t fi
 	}
 }
 
-static void tell_losses(struct app *a, const struct vt_reader *r, const struct losses *l)
+static void add_losses(struct app_losses *sum, const struct app_losses *l)
+{
+	sum->lost_places += l->lost_places;
+	sum->lost += l->lost;
+	sum->gaps += l->gaps;
+	sum->gap_bytes += l->gap_bytes;
+	sum->gap_records += l->gap_records;
+}
+
+static void tell_losses(struct app *a, const struct vt_reader *r, const struct app_losses *l)
 {
 	const struct vt_damage *d = vt_reader_damage(r);
 	enum vt_status status = vt_reader_status(r);
@@ -104,7 +107,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 {
 	struct app_warnings warnings = {a, "damaged places", 0};
 	struct vt_error err = VT_ERROR_INIT;
-	struct losses losses = {0, 0, 0, 0};
+	struct app_losses losses = {0};
 	const struct vt_block *b;
 	uint32_t first, count;
 	struct progress p;
@@ -134,6 +137,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 		app_raise(a, APP_LOSSY);
 	}
 	tell_losses(a, r, &losses);
+	add_losses(&a->losses, &losses);
 	return true;
 }
 

@@ -12,7 +12,8 @@
 
 /*
  * A table's rows as a JSON array of objects: each column's key with its plain value; cells that
- * are empty are left out.  NULL when memory runs out.
+ * are empty are left out.  Columns of one of several things are in an object of a list:
+ * "events": [{"name": "cycles", "samples": 12}].  NULL when memory runs out.
  */
 json_t *app_json_table(const struct vt_table *t);
 

@@ -132,10 +132,11 @@ static json_t *json_confidences(const struct vt_freqcompare_part *parts, double 
 	return v;
 }
 
-static void print_json(struct vt_output *out, const struct vt_freqcompare *c)
+static void print_json(const struct app *a, struct vt_output *out, const struct vt_freqcompare *c)
 {
-	json_t *doc = json_object();
+	json_t *doc = app_json_doc("vcmp-truth/1");
 
+	app_json_losses(doc, &a->losses);
 	json_object_set_new(doc, "within", json_within(&c->insns));
 	json_object_set_new(doc, "edges_within_10",
 			    json_real(percent(c->edges.within[1], c->edges.weight)));
@@ -222,7 +223,7 @@ static bool compare(struct app *a, const struct app_truth *o, const struct estim
 	if (!out)
 		return false;
 	if (o->json)
-		print_json(out, &c);
+		print_json(a, out, &c);
 	else
 		print_text(out, &c);
 	return true;

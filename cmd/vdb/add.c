@@ -36,7 +36,7 @@ static void tell_text(struct vt_output *out, const char *input, const struct vt_
 static void tell_json(struct vt_output *out, const char *input, const struct vt_db_batch *b,
 		      const char *epoch, bool added)
 {
-	json_t *o = json_object();
+	json_t *o = app_json_doc("vdb-add/1");
 
 	app_json_set(o, "input", app_json_text(input, strlen(input)));
 	app_json_set(o, "epoch", app_json_text(epoch, strlen(epoch)));

@@ -141,7 +141,7 @@ static bool print(struct vdb *v, const struct vt_table *t)
 	if (!out)
 		return false;
 	if (v->form.json) {
-		doc = json_object();
+		doc = app_json_doc("vdb-list/1");
 		json_object_set_new(doc, "by", json_string(vdb_by_words[v->by]));
 		json_object_set_new(doc, "rows", app_json_table(t));
 		app_json_write(out, doc, true);

@@ -216,7 +216,7 @@ static void print_whole(struct dump *d, const struct layout *l, const struct vt_
 
 static void print_json(struct dump *d, const struct layout *l, const struct vt_record *rec)
 {
-	json_t *o = json_object();
+	json_t *o = app_json_doc("vtrace-dump/1");
 	size_t i;
 
 	if (!d->fields)

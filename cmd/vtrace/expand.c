@@ -46,7 +46,7 @@ struct part {
 
 static void put_json(struct expander *e, const struct part *parts, size_t n)
 {
-	json_t *o = json_object();
+	json_t *o = app_json_doc("vtrace-dump/1");
 	size_t i;
 
 	for (i = 0; i < n; i++) {

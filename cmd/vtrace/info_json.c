@@ -147,7 +147,7 @@ static json_t *damage(const struct vt_reader *r)
 
 void info_raw_json(const struct summary *s, const char *name, uint64_t size, struct vt_output *out)
 {
-	json_t *o = json_object();
+	json_t *o = app_json_doc("vtrace-info/1");
 
 	json_object_set_new(o, "file", json_str(name));
 	json_object_set_new(o, "bytes", app_json_u64(size));
@@ -157,7 +157,7 @@ void info_raw_json(const struct summary *s, const char *name, uint64_t size, str
 
 void info_print_json(const struct summary *s, const struct vt_reader *r, struct vt_output *out)
 {
-	json_t *o = json_object();
+	json_t *o = app_json_doc("vtrace-info/1");
 	json_t *pt = pt_info_json(&s->pt, vt_execcount_totals(s->executed.count)->insns);
 
 	json_object_set_new(o, "file", json_str(vt_reader_name(r)));

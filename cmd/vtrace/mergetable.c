@@ -171,9 +171,13 @@ static bool print_study(struct app *a, const struct merge_table_options *o, cons
 	struct vt_table *t = make_table(s);
 	bool ok = out && (t || app_no_memory(a));
 
-	if (ok && o->form.json)
-		app_json_write(out, app_json_table(t), true);
-	else if (ok)
+	if (ok && o->form.json) {
+		json_t *doc = app_json_doc("vtrace-merge-table/1");
+
+		app_json_losses(doc, &a->losses);
+		json_object_set_new(doc, "rows", app_json_table(t));
+		app_json_write(out, doc, true);
+	} else if (ok)
 		ok = app_print_table(a, t, &o->form, o->color, out);
 	vt_table_free(t);
 	return ok;

@@ -234,11 +234,12 @@ void vt_listdiff_columns(struct vt_table *t, const struct vt_listdiff_side sides
 	size_t i;
 
 	for (i = 0; i < events->count; i++) {
-		vti_event_column(t, events->label[i], ".before", "before", VT_FORMAT_NUMBER);
-		vti_event_column(t, events->label[i], ".after", "after", VT_FORMAT_NUMBER);
-		vti_event_column(t, events->label[i], ".delta", events->label[i], VT_FORMAT_SIGNED);
-		vti_event_column(t, events->label[i], ".p", NULL, VT_FORMAT_REAL);
-		vti_event_column(t, events->label[i], ".significant", " ", VT_FORMAT_TEXT);
+		vti_event_column(t, events->label[i], "before", "before", VT_FORMAT_NUMBER);
+		vti_event_column(t, events->label[i], "after", "after", VT_FORMAT_NUMBER);
+		vti_event_column(t, events->label[i], "delta", events->label[i], VT_FORMAT_SIGNED);
+		vti_event_column(t, events->label[i], "p", NULL, VT_FORMAT_REAL);
+		vti_event_column(t, events->label[i], "significant", NULL, VT_FORMAT_NUMBER);
+		vt_table_column(t, NULL, " ", VT_FORMAT_TEXT);
 	}
 	if (has_cpi(sides)) {
 		vt_table_column(t, "cpi.before", "cpi before", VT_FORMAT_REAL);
@@ -277,6 +278,7 @@ static void event_cells(struct vt_table *t, const struct listdiff *d, const stru
 		vt_table_empty(t);
 	else
 		vt_table_real(t, by_chance);
+	vt_table_number(t, star);
 	vt_table_str(t, star ? "*" : "");
 }
 

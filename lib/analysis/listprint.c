@@ -286,8 +286,9 @@ void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_
 		/* Hot lists count executions themselves; so more of a list fits on a line. */
 		bool counts = !l || !l->values;
 
-		vti_event_column(t, label, "", shown && counts ? label : NULL, VT_FORMAT_NUMBER);
-		vti_event_column(t, label, ".percent",
+		vti_event_column(t, label, "samples", shown && counts ? label : NULL,
+				 VT_FORMAT_NUMBER);
+		vti_event_column(t, label, "percent",
 				 !shown				? NULL
 				 : counts || events->count == 1 ? "%"
 								: label,

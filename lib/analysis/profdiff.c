@@ -261,15 +261,15 @@ static void columns(struct vt_table *t, const struct diff *d)
 	size_t e;
 
 	for (e = 0; e < d->nshown; e++) {
-		vti_event_column(t, d->label[e], ".before", "before", count);
-		vti_event_column(t, d->label[e], ".before_percent", "%", VT_FORMAT_PERCENT);
-		vti_event_column(t, d->label[e], ".after", "after", count);
-		vti_event_column(t, d->label[e], ".after_percent", "%", VT_FORMAT_PERCENT);
-		vti_event_column(t, d->label[e], ".delta", d->label[e], delta);
-		vti_event_column(t, d->label[e], ".points", "points", VT_FORMAT_POINTS);
-		vti_event_column(t, d->label[e], ".p", NULL, VT_FORMAT_REAL);
-		vti_event_column(t, d->label[e], ".significant", NULL, VT_FORMAT_NUMBER);
-		vti_event_column(t, d->label[e], ".chance", "chance", VT_FORMAT_RIGHT_TEXT);
+		vti_event_column(t, d->label[e], "before", "before", count);
+		vti_event_column(t, d->label[e], "before_percent", "%", VT_FORMAT_PERCENT);
+		vti_event_column(t, d->label[e], "after", "after", count);
+		vti_event_column(t, d->label[e], "after_percent", "%", VT_FORMAT_PERCENT);
+		vti_event_column(t, d->label[e], "delta", d->label[e], delta);
+		vti_event_column(t, d->label[e], "points", "points", VT_FORMAT_POINTS);
+		vti_event_column(t, d->label[e], "p", NULL, VT_FORMAT_REAL);
+		vti_event_column(t, d->label[e], "significant", NULL, VT_FORMAT_NUMBER);
+		vt_table_column(t, NULL, "chance", VT_FORMAT_RIGHT_TEXT);
 	}
 	if (has_cpi(d)) {
 		vt_table_column(t, "cpi.before", "cpi before", VT_FORMAT_REAL);

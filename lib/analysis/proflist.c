@@ -216,13 +216,14 @@ void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
 
 /* ---- the table ---- */
 
-void vti_event_column(struct vt_table *t, const char *label, const char *suffix,
+void vti_event_column(struct vt_table *t, const char *label, const char *member,
 		      const char *heading, enum vt_format format)
 {
+	bool main = strcmp(member, "samples") == 0;
 	struct vt_buf key = VT_BUF_INIT;
 
-	vt_buf_printf(&key, "%s%s", label, suffix);
-	vt_table_column(t, vt_buf_str(&key), heading, format);
+	vt_buf_printf(&key, "%s%s%s", label, main ? "" : ".", main ? "" : member);
+	vt_table_column_of(t, "events", label, member, vt_buf_str(&key), heading, format);
 	vt_buf_free(&key);
 }
 
@@ -305,10 +306,11 @@ static void columns(struct vt_table *t, const struct vt_profile *p,
 	size_t i;
 
 	for (i = 0; i < events->count; i++) {
-		vti_event_column(t, events->label[i], "", events->label[i], VT_FORMAT_NUMBER);
-		vti_event_column(t, events->label[i], ".percent", "%", VT_FORMAT_PERCENT);
+		vti_event_column(t, events->label[i], "samples", events->label[i],
+				 VT_FORMAT_NUMBER);
+		vti_event_column(t, events->label[i], "percent", "%", VT_FORMAT_PERCENT);
 		if (i == 0)
-			vti_event_column(t, events->label[i], ".cumulative", "cum%",
+			vti_event_column(t, events->label[i], "cumulative", "cum%",
 					 VT_FORMAT_PERCENT);
 	}
 	if (has_cpi(p))

@@ -11,8 +11,11 @@
 /* A longer procedure name does not push the image's column to the right in all other rows. */
 #define VTI_NAME_WIDTH 48
 
-/* A column whose key is made from an event's label and a suffix. */
-void vti_event_column(struct vt_table *t, const char *label, const char *suffix,
+/*
+ * A column of an event: `member` says what of it.  A line's key is the label, a dot and that; the
+ * label alone for "samples".
+ */
+void vti_event_column(struct vt_table *t, const char *label, const char *member,
 		      const char *heading, enum vt_format format);
 
 /* Cycles by executions: empty if there are none. */

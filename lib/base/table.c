@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/table.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,13 @@ struct cell {
 	} u;
 };
 
+struct column {
+	struct vt_table_column is;
+	char *texts; /* what its names point into */
+};
+
 struct vt_table {
-	struct vt_table_column *columns;
+	struct column *columns;
 	size_t ncolumns;
 	size_t columns_cap;
 	struct cell *cells; /* nrows * ncolumns */
@@ -58,7 +64,7 @@ void vt_table_free(struct vt_table *t)
 	if (!t)
 		return;
 	for (i = 0; i < t->ncolumns; i++)
-		free((char *)t->columns[i].key);
+		free(t->columns[i].texts);
 	free(t->columns);
 	free(t->cells);
 	free(t->styles);
@@ -66,28 +72,59 @@ void vt_table_free(struct vt_table *t)
 	free(t);
 }
 
-void vt_table_column_max(struct vt_table *t, const char *key, const char *heading,
-			 enum vt_format format, unsigned max)
-{
-	size_t key_size = strlen(key) + 1;
-	size_t heading_size = heading ? strlen(heading) + 1 : 0;
-	char *copy = malloc(key_size + heading_size);
-	struct vt_table_column *c;
+/* The texts of a column, in one piece of memory: NULL stays NULL. */
+enum { KEY, HEADING, LIST, NAME, MEMBER, NTEXTS };
 
-	if (!copy ||
-	    !vt_array_grow(&t->columns, &t->columns_cap, t->ncolumns + 1, sizeof(*t->columns))) {
-		free(copy);
+static bool copy_texts(const char *const from[NTEXTS], const char *to[NTEXTS], char **memory)
+{
+	size_t size[NTEXTS], all = 1;
+	char *at;
+	int i;
+
+	for (i = 0; i < NTEXTS; i++) {
+		size[i] = from[i] ? strlen(from[i]) + 1 : 0;
+		all += size[i];
+	}
+	at = *memory = malloc(all);
+	for (i = 0; at && i < NTEXTS; i++) {
+		to[i] = from[i] ? memcpy(at, from[i], size[i]) : NULL;
+		at += size[i];
+	}
+	return at != NULL;
+}
+
+static void add_column(struct vt_table *t, const char *const texts[NTEXTS], enum vt_format format,
+		       unsigned max)
+{
+	const char *copy[NTEXTS];
+	struct column *c;
+
+	/* Cells are found by the number of columns. */
+	assert(t->nrows == 0);
+	if (!vt_array_grow(&t->columns, &t->columns_cap, t->ncolumns + 1, sizeof(*t->columns)) ||
+	    !copy_texts(texts, copy, &t->columns[t->ncolumns].texts)) {
 		t->failed = true;
 		return;
 	}
-	memcpy(copy, key, key_size);
-	if (heading)
-		memcpy(copy + key_size, heading, heading_size);
 	c = &t->columns[t->ncolumns++];
-	c->key = copy;
-	c->heading = heading ? copy + key_size : NULL;
-	c->format = format;
-	c->max = max;
+	c->is = (struct vt_table_column){copy[KEY],  copy[HEADING], format,	 max,
+					 copy[LIST], copy[NAME],    copy[MEMBER]};
+}
+
+void vt_table_column_max(struct vt_table *t, const char *key, const char *heading,
+			 enum vt_format format, unsigned max)
+{
+	const char *const texts[NTEXTS] = {[KEY] = key, [HEADING] = heading};
+
+	add_column(t, texts, format, max);
+}
+
+void vt_table_column_of(struct vt_table *t, const char *list, const char *name, const char *member,
+			const char *key, const char *heading, enum vt_format format)
+{
+	const char *const texts[NTEXTS] = {key, heading, list, name, member};
+
+	add_column(t, texts, format, 0);
 }
 
 void vt_table_column(struct vt_table *t, const char *key, const char *heading,
@@ -100,6 +137,7 @@ void vt_table_row(struct vt_table *t, enum vt_style style)
 {
 	size_t ncells = t->nrows * t->ncolumns;
 
+	assert(style < VT_NSTYLES);
 	if (t->failed ||
 	    !vt_array_grow(&t->cells, &t->cells_cap, ncells + t->ncolumns, sizeof(*t->cells)) ||
 	    !vt_array_grow(&t->styles, &t->styles_cap, t->nrows + 1, sizeof(*t->styles))) {
@@ -219,7 +257,8 @@ size_t vt_table_rows(const struct vt_table *t)
 
 const struct vt_table_column *vt_table_column_at(const struct vt_table *t, size_t column)
 {
-	return &t->columns[column];
+	assert(column < t->ncolumns);
+	return &t->columns[column].is;
 }
 
 struct vt_cell vt_table_cell(const struct vt_table *t, size_t row, size_t column)
@@ -227,6 +266,7 @@ struct vt_cell vt_table_cell(const struct vt_table *t, size_t row, size_t column
 	const struct cell *c = &t->cells[row * t->ncolumns + column];
 	struct vt_cell out = {.type = (enum vt_cell_type)c->type};
 
+	assert(row < t->nrows && column < t->ncolumns);
 	if (c->type == VT_CELL_TEXT) {
 		out.text = (const char *)t->texts.data + c->u.text.at;
 		out.size = c->u.text.size;
@@ -299,7 +339,7 @@ static void render(const struct vt_table *t, size_t row, size_t column, enum vt_
 		   struct vt_buf *b)
 {
 	struct vt_cell c = vt_table_cell(t, row, column);
-	enum vt_format format = t->columns[column].format;
+	enum vt_format format = t->columns[column].is.format;
 
 	switch (c.type) {
 	case VT_CELL_EMPTY:
@@ -344,10 +384,10 @@ static void put_csv(struct vt_output *out, const char *text, size_t size)
 	vt_output_put(out, "\"", 1);
 }
 
-static void put_field(struct vt_output *out, enum vt_table_form form, size_t column,
+static void put_field(struct vt_output *out, enum vt_table_form form, size_t field,
 		      const char *text, size_t size)
 {
-	if (column)
+	if (field)
 		vt_output_put(out, form == VT_TABLE_CSV ? "," : "\t", 1);
 	if (form == VT_TABLE_CSV)
 		put_csv(out, text, size);
@@ -358,19 +398,23 @@ static void put_field(struct vt_output *out, enum vt_table_form form, size_t col
 static void print_separated(const struct vt_table *t, struct vt_output *out,
 			    enum vt_table_form form, struct vt_buf *b)
 {
-	size_t row, col;
+	size_t row, col, field = 0;
 
 	for (col = 0; col < t->ncolumns; col++) {
+		if (!t->columns[col].is.key)
+			continue;
 		b->size = 0;
-		vt_escape_str(b, t->columns[col].key);
-		put_field(out, form, col, vt_buf_str(b), b->size);
+		vt_escape_str(b, t->columns[col].is.key);
+		put_field(out, form, field++, vt_buf_str(b), b->size);
 	}
 	vt_output_put(out, "\n", 1);
 	for (row = 0; row < t->nrows; row++) {
-		for (col = 0; col < t->ncolumns; col++) {
+		for (col = field = 0; col < t->ncolumns; col++) {
+			if (!t->columns[col].is.key)
+				continue;
 			b->size = 0;
 			render(t, row, col, form, b);
-			put_field(out, form, col, vt_buf_str(b), b->size);
+			put_field(out, form, field++, vt_buf_str(b), b->size);
 		}
 		vt_output_put(out, "\n", 1);
 	}
@@ -378,16 +422,16 @@ static void print_separated(const struct vt_table *t, struct vt_output *out,
 
 static bool is_left(const struct vt_table *t, size_t column)
 {
-	return t->columns[column].format == VT_FORMAT_TEXT;
+	return t->columns[column].is.format == VT_FORMAT_TEXT;
 }
 
 /* The heading as people see it, which may be an event's name; NULL for columns that they do not. */
 static const char *heading(const struct vt_table *t, size_t column, struct vt_buf *b)
 {
-	if (!t->columns[column].heading)
+	if (!t->columns[column].is.heading)
 		return NULL;
 	b->size = 0;
-	vt_escape_str(b, t->columns[column].heading);
+	vt_escape_str(b, t->columns[column].is.heading);
 	return vt_buf_str(b);
 }
 
@@ -434,7 +478,7 @@ static void measure(const struct vt_table *t, size_t *widths, struct vt_buf *b)
 
 	for (col = 0; col < t->ncolumns; col++) {
 		const char *title = heading(t, col, b);
-		size_t max = t->columns[col].max;
+		size_t max = t->columns[col].is.max;
 
 		if (!title)
 			continue;
@@ -472,7 +516,7 @@ static void print_text(const struct vt_table *t, struct vt_output *out, const si
 		for (col = 0; col < t->ncolumns; col++) {
 			unsigned style = t->cells[row * t->ncolumns + col].style;
 
-			if (!t->columns[col].heading)
+			if (!t->columns[col].is.heading)
 				continue;
 			if (!style)
 				style = t->styles[row];

@@ -34,10 +34,14 @@ enum vt_format {
 };
 
 struct vt_table_column {
-	const char *key;     /* name for programs */
+	const char *key;     /* name for programs; NULL: they do not see the column */
 	const char *heading; /* for people; NULL: they do not see the column */
 	enum vt_format format;
 	unsigned max; /* a longer cell does not widen the column, it sticks out; 0: no limit */
+	/* Of one of several things of a kind, such as events, or NULL, NULL, NULL: */
+	const char *list;   /* what they are: "events" */
+	const char *name;   /* which one */
+	const char *member; /* the column's key among those of that one */
 };
 
 /* How a row, or one cell, stands out on a terminal. */
@@ -72,6 +76,13 @@ void vt_table_free(struct vt_table *t);
 /* Adds a column, before the first row.  `key` and `heading` are copied. */
 void vt_table_column(struct vt_table *t, const char *key, const char *heading,
 		     enum vt_format format);
+
+/*
+ * The same, of the one of a `list` that is called `name`, and is so to be found where keys are to
+ * be the same whatever the names are; `key` tells the columns of a line apart.
+ */
+void vt_table_column_of(struct vt_table *t, const char *list, const char *name, const char *member,
+			const char *key, const char *heading, enum vt_format format);
 
 /* The same, and limits how wide its longest cells make it. */
 void vt_table_column_max(struct vt_table *t, const char *key, const char *heading,

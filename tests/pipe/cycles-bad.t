@@ -72,7 +72,7 @@ t_like "without those, what is left out is counted, and why" \
 vfreq --json blank.s >blank.json 2>/dev/null
 vprof --json blank.s >blank.prof 2>/dev/null
 t_is "as a profile has it" "$(jq .outside blank.json)" \
-	"$(jq '[.rows[] | select(.procedure | startswith("[")) | .cycles] | add' blank.prof)"
+	"$(jq '[.rows[] | select(.procedure | startswith("[")) | .events[0].samples] | add' blank.prof)"
 t_ok "the worst instructions" vculprit --top 1 blank.f
 t_like "open with the share that has no estimate" '[89][0-9]\.[0-9] % without an estimate' "$T_OUT"
 t_status "the first procedure has no code" 1 vlist --calc --top 3 -i blank.c

@@ -68,7 +68,7 @@ vtrace dump --values --json full.vt | head -n 1000 >json
 t_is "as JSON, the same" "$("$PYTHON" - <<'END'
 import json
 want = [l.rstrip("\n").split("\t") for l in open("want.values")][:1000]
-got = [[str(v) for v in json.loads(l).values()] for l in open("json")]
+got = [[str(v) for k, v in json.loads(l).items() if k != "schema"] for l in open("json")]
 print(got == want)
 END
 )" True

@@ -80,7 +80,7 @@ def play(ways, front):
     return misses, evicted, compared
 n = len(samples)
 seen = 0
-for row in json.load(open("stats.json")):
+for row in json.load(open("stats.json"))["rows"]:
     if row["buckets"] != 1:
         continue
     front = row["victim"] != "by turns"

@@ -59,7 +59,7 @@ for name, cause in doc["causes"].items():
         assert cause["low"] <= cause["true"] + 0.5 and cause["high"] >= 0.9 * cause["true"] - 0.5, name'
 check "the worst come first" all.json '
 cycles = [r["stall_cycles"] for r in doc["rows"]]
-assert cycles == sorted(cycles, reverse=True) and doc["left_out"] == 0'
+assert cycles == sorted(cycles, reverse=True) and doc["rows_left_out"] == 0'
 
 # ---- with samples of cycles and events ----
 

@@ -64,14 +64,14 @@ t_same "each source line has the samples of its instructions" addr2line.txt vlis
 
 list --json --all >all.json
 t_ok "no sample is dropped: rows add up to procedures, procedures to all mapped samples" "$PYTHON" -c '
-import json
-doc = json.load(open("all.json"))
+from listed import load
+doc = load(open("all.json"))
 for event in doc["events"]:
-    name = event["event"]
+    name = event["name"]
     total = 0
     for p in doc["procedures"]:
-        assert sum(r.get(name, 0) for r in p["rows"]) == p["samples"][name], p["procedure"]
-        total += p["samples"][name]
+        assert sum(r.get(name, 0) for r in p["rows"]) == p[name], p["procedure"]
+        total += p[name]
     assert total == event["samples"] > 0, (name, total, event["samples"])'
 
 # ---- source ----

@@ -16,8 +16,9 @@ for level in procedure line instruction; do
 	prof --by $level --json truth.vt >truth.json
 	prof --by $level --json "$demo/orders.vt" >counted.json
 	t_ok "by $level: executions are what was counted; cycles by executions are CPI" "$PYTHON" - $level <<'EOF'
-import json, sys
-truth, counted = (json.load(open(n))["rows"] for n in ("truth.json", "counted.json"))
+import sys
+from listed import load
+truth, counted = (load(open(n))["rows"] for n in ("truth.json", "counted.json"))
 def name(row):
     return row["image"], row.get("procedure", ""), row.get("line", ""), row.get("address", 0)
 exact = {name(r): r["instructions"] for r in counted}
@@ -33,17 +34,17 @@ done
 prof --json -e cycles samples.vt >samples.json
 prof --json truth.vt >truth.json
 t_ok "cycles agree with the model's samples of cycles" "$PYTHON" -c '
-import json
-period = json.load(open("samples.json"))["events"][0]["period"]
-rows = json.load(open("truth.json"))["rows"]
+from listed import load
+period = load(open("samples.json"))["events"][0]["period"]
+rows = load(open("truth.json"))["rows"]
 total = sum(r["cpi"] * r["executions"] for r in rows)
 assert abs(total - period) < 0.01 * total, (total, period)
 assert sum(r["stall cycles"] for r in rows) < total'
 
 prof --diff --json truth.vt truth.vt >diff.json
 t_ok "a difference has executions and CPI, and no chance of estimates" "$PYTHON" -c '
-import json
-rows = json.load(open("diff.json"))["rows"]
+from listed import load
+rows = load(open("diff.json"))["rows"]
 assert len(rows) >= 7
 for r in rows:
     assert r["executions.delta"] == 0 and r["cpi.before"] == r["cpi.after"] > 0, r

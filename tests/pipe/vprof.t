@@ -13,8 +13,9 @@ prof() { vprof --symfs "$demo/symfs" "$@"; }
 # check NAME JSON-FILE PYTHON-TEXT: the text may use `doc`, and asserts.
 check()
 {
-	t_ok "$1" "$PYTHON" -c 'import json, sys
-doc = json.load(open(sys.argv[1]))
+	t_ok "$1" "$PYTHON" -c 'import sys
+from listed import load
+doc = load(open(sys.argv[1]))
 rows = doc["rows"]
 '"$3" "$2"
 }
@@ -52,10 +53,10 @@ for level in procedure image line instruction; do
 	prof --by "$level" --json x.vt >$level.json
 	check "by $level, rows add up to each event's total, percentages to 100" $level.json '
 for e in doc["events"]:
-    name = e["event"]
+    name = e["name"]
     assert sum(r[name] for r in rows) == e["samples"] > 0
     assert abs(sum(r[name + ".percent"] for r in rows) - 100) < 1e-6
-first = doc["events"][0]["event"]
+first = doc["events"][0]["name"]
 assert [r[first] for r in rows] == sorted((r[first] for r in rows), reverse=True)
 assert abs(rows[-1][first + ".cumulative"] - 100) < 1e-6'
 done
@@ -74,7 +75,7 @@ check "--min PCT" min.json '
 assert rows and all(r["cpu-clock.percent"] >= 10 for r in rows) and doc["rows_left_out"] > 0'
 prof -e page-faults --json x.vt >event.json
 check "--event shows that one only" event.json '
-assert [e["event"] for e in doc["events"]] == ["page-faults"]
+assert [e["name"] for e in doc["events"]] == ["page-faults"]
 assert "cpu-clock" not in rows[0] and "page-faults.cumulative" in rows[0]'
 prof -e page-faults -e cpu-clock --csv x.vt | head -n 1 >heading
 t_like "the first event named comes first" '^page-faults,page-faults.percent,page-faults.cumulative,cpu-clock,' heading
@@ -112,9 +113,9 @@ vtrace decode half.data -o half.vt 2>/dev/null
 prof --json half.vt >half.json 2>/dev/null
 prof --diff --json x.vt half.vt >diff.json 2>/dev/null
 check "--diff is the difference of the two listings, the greatest first" diff.json '
-def load(path):
-    return {(r["image"], r["procedure"]): r["cpu-clock"] for r in json.load(open(path))["rows"]}
-a, b = load("whole.json"), load("half.json")
+def counts(path):
+    return {(r["image"], r["procedure"]): r["cpu-clock"] for r in load(open(path))["rows"]}
+a, b = counts("whole.json"), counts("half.json")
 assert sum(b.values()) < sum(a.values())
 for r in rows:
     key = r["image"], r["procedure"]
@@ -141,9 +142,9 @@ assert doc["significant"] == sum(p <= limit for p in ps) > 0'
 t_ok "two streams in one" vtrace merge x.vt x.vt -o twice.vt
 prof --diff --json --before x.vt --before half.vt twice.vt x.vt x.vt >sets.json 2>/dev/null
 check "sets are compared by their means" sets.json '
-def load(path):
-    return {(r["image"], r["procedure"]): r["cpu-clock"] for r in json.load(open(path))["rows"]}
-a, b = load("whole.json"), load("half.json")
+def counts(path):
+    return {(r["image"], r["procedure"]): r["cpu-clock"] for r in load(open(path))["rows"]}
+a, b = counts("whole.json"), counts("half.json")
 assert len(doc["before"]) == 2 and len(doc["after"]) == 3
 for r in rows:
     key = r["image"], r["procedure"]

@@ -63,7 +63,7 @@ for r in rows:
     if not order or order[-1] != r["procedure"]:
         order.append(r["procedure"])
 assert len(order) == len(set(order))
-total = [e["samples"] for e in doc["events"] if e["event"] == "instructions"][0]
+total = [e["samples"] for e in doc["events"] if e["name"] == "instructions"][0]
 by_eight = row("by_eight", "divisor-power")
 # Ten thousand rounds of eight instructions.
 assert 80000 < by_eight["time"] / 100 * total < 81000

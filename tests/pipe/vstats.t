@@ -39,8 +39,10 @@ for level in procedure image line instruction; do
 	done >profiles.json
 	t_ok "by $level: the statistics of the listings" "$PYTHON" - "$level" <<'EOF'
 import json, statistics, sys
+from listed import by_name
 doc = json.load(open("stats.json"))
-runs = json.loads("[" + open("profiles.json").read().rstrip().rstrip(",") + "]")
+runs = json.loads("[" + open("profiles.json").read().rstrip().rstrip(",") + "]",
+                  object_hook=by_name)
 event = doc["event"]
 assert event == "cpu-clock", event
 key = "line" if sys.argv[1] == "line" else "procedure"
@@ -49,7 +51,7 @@ def name(row):
         (row.get("procedure", ""), row["image"])
 counts = {}
 for number, run in enumerate(runs):
-    total = sum(e["samples"] for e in run["events"] if e["event"] == event)
+    total = sum(e["samples"] for e in run["events"] if e["name"] == event)
     assert doc["sets"][number]["samples"] == total
     for row in run["rows"]:
         counts.setdefault(name(row), [0] * len(runs))[number] += row.get(event, 0)
@@ -91,7 +93,7 @@ t_is "a line for each set, as vprof counts it" "$(grep '^set ' text)" "$(n=0
 		n=$((n + 1))
 		echo "set $n = $(vprof --json "$run" 2>/dev/null | "$PYTHON" -c '
 import json, sys
-print(next(e["samples"] for e in json.load(sys.stdin)["events"] if e["event"] == "cpu-clock"))') ($run)"
+print(next(e["samples"] for e in json.load(sys.stdin)["events"] if e["name"] == "cpu-clock"))') ($run)"
 	done)"
 stats --top 2 "${runs[@]}" >top 2>/dev/null
 t_like "--top tells how many rows are left out" '^\([0-9]+ more rows\)$' top

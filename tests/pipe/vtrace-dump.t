@@ -108,6 +108,7 @@ def flat(v):
 
 for line in open("mixed.json"):
     o = json.loads(line)
+    assert o.pop("schema") == "vtrace-dump/1"
     print("\t".join([o.pop("kind")] + ["%s=%s" % (k, flat(v)) for k, v in o.items()]))
 END
 # Texts are escaped in lines and not in JSON, reals have other digits: left out on both sides.

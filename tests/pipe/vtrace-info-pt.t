@@ -38,7 +38,7 @@ t_is "and as JSON" "$(get good.json '[t[k] for k in ("bytes", "total", "psb", "o
 	'[54, 12, 1, 1, 3, 2, 1000, 3000, 11, 20, 20, 0]'
 t_is "each kind" "$(get good.json 'sorted((k, v["count"], v["bytes"]) for k, v in t["packets"].items())')" \
 	"[('CBR', 1, 4), ('CYC', 2, 2), ('OVF', 1, 2), ('PSB', 1, 16), ('PSBEND', 1, 2), ('TIP.PGE', 1, 3), ('TMA', 1, 7), ('TNT-8', 2, 2), ('TSC', 2, 16)]"
-t_is "there is only one object" "$(get good.json 'sorted(o)')" "['bytes', 'file', 'pt']"
+t_is "there is only one object" "$(get good.json 'sorted(o)')" "['bytes', 'file', 'pt', 'schema']"
 
 { printf 'abc'; cat good.pt; printf '\x05zzzz'; cat good.pt; printf '\x59'; } >bad.pt
 t_status "a damaged one" 1 vtrace info bad.pt
