@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# usage: mkperfdata.py [-b] [-p] [-z] [-u] [-a SIZE] [-n SAMPLES] [-c CPUS] [-s] [-d FILE] OUT
+# usage: mkperfdata.py [-b] [-p] [-z] [-u] [-a SIZE] [-n SAMPLES] [-c CPUS] [-s] [-d FILE] [-x TYPE] OUT
 #
 # Writes a small perf.data with every record type, sample field and feature section that there is,
 # made up from nothing but linux/perf_event.h and the kernel's perf.data-file-format.txt.
@@ -10,12 +10,23 @@
 #	-z	compressed records (uses the zstd program)
 #	-u	unfinished: data size 0, no features
 #	-a SIZE	size of the attributes (default 136)
+#	-x TYPE	what the AUX area holds, as in AUXTRACE_INFO (default 1, Intel PT)
 #	-s	simple: plain samples of one event only, SAMPLES on CPUS processors
 #	-d FILE	described: one process, of which FILE says in JSON
-#			"maps": [[START, LENGTH, OFFSET, PATH], ...]
+#			"maps": [[START, LENGTH, OFFSET, PATH], ...], what may be executed, or
+#				{"start": ..., "length": ..., "path": ..., and any of "offset",
+#				"prot", "flags", "misc", "maj", "min", "ino", "generation",
+#				"pid", "time": before the sample of that time}
+#			"forks": [{"pid": ..., "ppid": ..., "time": ...}, ...]
+#			"buildids": {PATH: "hexadecimal"}, "hostname": ...,
+#			"clock": [CLOCKID, TIME OF DAY in ns, TIME in ns]
+#			"precise": what precise_ip was asked for (default 0)
 #			"samples": [{"ip": ..., and any of "weight", "weight2", "weight3",
 #				"data_src", "addr", "regs": [24 values by perf's numbers],
-#				"stack": "hexadecimal", "misc": ...}, ...]: all samples the same ones
+#				"stack": "hexadecimal", "misc", "pid": ...}, ...]: all samples the
+#				same ones
+#			"type", "config", "read_format", "flags": those of the event,
+#			"lost": [[TYPE, [WORD, ...], TIME, TID, MISC], ...]: records of losses
 #		addresses are of user code; times are 1000, 1001, ...
 #	-t	prints what the samples hold, as `vtrace dump` would: time, pid, tid, ip, and for
 #		full samples every field, one line for each sample, in the order of their times
@@ -35,7 +46,7 @@ STRUCT = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | ADDR | ID | STREAM_ID | W
 GROUP = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | ADDR | ID | STREAM_ID | READ
 BRANCH_TYPE = 1 << 3 | 1 << 17 | 1 << 19  # any, hw index, counters
 FLAGS = {'disabled': 0, 'inherit': 1, 'mmap': 8, 'comm': 9, 'freq': 10, 'task': 13,
-         'sample_id_all': 18, 'exclude_kernel': 5, 'exclude_guest': 20, 'mmap2': 23}
+         'sample_id_all': 18, 'exclude_kernel': 5, 'exclude_hv': 6, 'exclude_guest': 20, 'mmap2': 23}
 BRANCH_FIELDS = (('mispred', 1), ('predicted', 1), ('in_tx', 1), ('abort', 1), ('cycles', 16),
                  ('type', 4), ('spec', 2), ('new_type', 4), ('priv', 3))
 
@@ -260,7 +271,7 @@ def other_records(w):
 
 
 def user_records(w):
-    auxinfo = w.record(70, w.pack('IIQQ', 1, 0, 10, 20))
+    auxinfo = w.record(70, w.pack('IIQQ', w.opt.aux_type, 0, 10, 20))
     aux = w.pack('QQQIIII', 64, 0, 0xabc, 0, 101, 1, 0)
     error = w.pack('IIIIIIQQ', 1, 2, 1, 100, 101, 1, 0x401000, 1030) + b'made up'.ljust(64, b'\0')
     return [auxinfo, w.record(71, aux) + bytes(range(64)), w.record(72, error),
@@ -311,6 +322,46 @@ def simple(w, out, n, cpus):
 REGS_MASK = 0xff0fff
 
 
+def described_sides(w, spec):
+    """(time, record) of each mapping and fork."""
+    def tail(time, pid):
+        return w.pack('IIQII', pid, pid, time, 0, 0)
+
+    for m in spec['maps']:
+        if isinstance(m, list):
+            m = dict(zip(('start', 'length', 'offset', 'path'), m), time=0)
+        pid, time, prot = m.get('pid', 100), m.get('time', 500), m.get('prot', 5)
+        body = w.pack('iiQQQIIQQII', pid, pid, m['start'], m['length'], m.get('offset', 0),
+                      m.get('maj', 8), m.get('min', 1), m.get('ino', 42), m.get('generation', 1),
+                      prot, m.get('flags', 2)) + w.text(m['path'])
+        misc = m.get('misc', 2 if prot & 4 else 2 | 1 << 13)
+        yield time, w.record(10, body + tail(time, pid), misc=misc)
+    for f in spec.get('forks', []):
+        pid, ppid, time = f['pid'], f['ppid'], f['time']
+        body = w.pack('iiiiQ', pid, ppid, pid, ppid, time)
+        yield time, w.record(7, body + tail(time, pid), misc=2)
+
+
+def described_features(w, spec, at):
+    """(bits, bytes) of the sections that follow the data, which end at `at`."""
+    found = {}
+    if 'buildids' in spec:
+        found[2] = b''
+        for path, text in spec['buildids'].items():
+            id, name = bytes.fromhex(text), w.text(path)
+            found[2] += w.pack('IHHi', 0, 2 | 1 << 15, 36 + len(name), -1) + id + \
+                bytes(20 - len(id)) + bytes([len(id), 0, 0, 0]) + name
+    if 'hostname' in spec:
+        found[3] = w.string(spec['hostname'])
+    if 'clock' in spec:
+        found[29] = w.pack('IIQQ', 1, *spec['clock'])
+    table, body, at = b'', b'', at + 16 * len(found)
+    for bit in sorted(found):
+        table += w.pack('QQ', at + len(body), len(found[bit]))
+        body += found[bit]
+    return sum(1 << bit for bit in found), table + body
+
+
 def described(w, out, name):
     with open(name) as f:
         spec = json.load(f)
@@ -325,23 +376,30 @@ def described(w, out, name):
     elif 'weight' in fields:
         sample_type |= WEIGHT
     flags = ('sample_id_all', 'mmap', 'comm', 'task', 'mmap2')
-    a = w.attr(4, 0x1cd, sample_type, 1000, flags, uregs=REGS_MASK if 'regs' in fields else 0,
-               stack=8192 if 'stack' in fields else 0)
+    a = w.attr(spec.get('type', 4), spec.get('config', 0x1cd), sample_type, 1000,
+               flags + tuple(spec.get('flags', ())), read_format=spec.get('read_format', 4),
+               precise=spec.get('precise', 0),
+               uregs=REGS_MASK if 'regs' in fields else 0, stack=8192 if 'stack' in fields else 0)
     tail = w.pack('IIQII', 100, 100, 0, 0, 0)
     body = w.record(3, w.pack('ii', 100, 100) + w.text('described') + tail, misc=1 << 13)
-    for start, length, offset, path in spec['maps']:
-        body += w.record(10, w.pack('iiQQQIIQQII', 100, 100, start, length, offset, 8, 1, 42, 1,
-                                    5, 2) + w.text(path) + tail, misc=2)
+    timed = list(described_sides(w, spec))
     for i, d in enumerate(samples):
-        d = dict(d, sample_type=sample_type, pid=100, tid=100, time=1000 + i, cpu=0, period=1000,
+        d = dict(d, sample_type=sample_type, time=1000 + i, cpu=0, period=1000,
                  uregs_abi=2, stack=bytes.fromhex(d.get('stack', '')))
+        d.setdefault('pid', 100)
+        d['tid'] = d['pid']
         regs = d.get('regs', [0] * 24)
         d['uregs'] = [v for n, v in enumerate(regs) if REGS_MASK >> n & 1]
         d.setdefault('weight3', 0)
         d.setdefault('misc', 2)
-        body += w.sample(d)
+        timed.append((d['time'], w.sample(d)))
+    body += b''.join(record for _, record in sorted(timed, key=lambda t: t[0]))
+    for type, words, time, tid, misc in spec.get('lost', []):
+        body += w.record(type, w.u64s(words) + w.pack('IIQII', tid, tid, time, 0, 0), misc)
     header_size = 104 + w.opt.attr_size + 16
-    out.write(header(w, 104, 0, header_size, len(body), 0) + a + w.pack('QQ', 0, 0) + body)
+    bits, sections = described_features(w, spec, header_size + len(body))
+    out.write(header(w, 104, 0, header_size, len(body), bits) + a + w.pack('QQ', 0, 0) + body +
+              sections)
 
 
 def header(w, ids_at, ids_size, data_at, data_size, bits):
@@ -401,6 +459,7 @@ def main():
     p.add_argument('-c', dest='cpus', type=int, default=4)
     p.add_argument('-s', dest='simple', action='store_true')
     p.add_argument('-d', dest='described')
+    p.add_argument('-x', dest='aux_type', type=int, default=1)
     p.add_argument('-t', dest='show', action='store_true')
     p.add_argument('out')
     opt = p.parse_args()

@@ -170,5 +170,6 @@ enum pd_type {
 #define PD_MISC_SWITCH_OUT_PREEMPT (1 << 14)
 #define PD_MISC_MMAP_BUILD_ID	   (1 << 14)
 #define PD_MISC_BUILD_ID_SIZE	   (1 << 15)
+#define PD_MISC_LOST_SAMPLES_BPF   (1 << 15)
 
 #endif

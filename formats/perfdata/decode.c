@@ -545,6 +545,7 @@ int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 	}
 	if (code >= 0) {
 		vti_pd_images_finish(s);
+		vti_pd_lost_emit(s);
 		vti_pd_gaps_emit(s);
 		code = vt_writer_error(w, err);
 	}

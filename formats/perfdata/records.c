@@ -108,31 +108,89 @@ static int task_record(struct pd_session *s, struct body *b)
 	return 0;
 }
 
-static int lost_record(struct pd_session *s, struct body *b)
+static void lost_row(struct pd_session *s, const struct pd_sample *id, uint64_t event,
+		     uint64_t count, const char *source)
 {
-	bool samples = b->r->type == PD_LOST_SAMPLES;
-	uint64_t event = b->event, id, count, *row;
-	int found;
+	uint64_t *row = vt_writer_row(s->w, VT_LOST);
 
-	if (!samples) {
-		id = vt_cursor_u64(&b->c);
-		found = vti_pd_event_of_id(s, id);
-		if (found >= 0)
-			event = (uint64_t)found;
-	}
-	count = vt_cursor_u64(&b->c);
-	if (b->c.bad)
-		return SHORT;
 	s->sum->lost += count;
-	row = vt_writer_row(s->w, VT_LOST);
-	row[VT_LOST_TIME] = b->id.time;
-	row[VT_LOST_PID] = I32(b->id.pid);
-	row[VT_LOST_TID] = I32(b->id.tid);
-	row[VT_LOST_CPU] = b->id.cpu;
+	row[VT_LOST_TIME] = id->time;
+	row[VT_LOST_PID] = I32(id->pid);
+	row[VT_LOST_TID] = I32(id->tid);
+	row[VT_LOST_CPU] = id->cpu;
 	row[VT_LOST_EVENT] = event;
 	row[VT_LOST_COUNT] = count;
-	vt_writer_text(s->w, VT_LOST_SOURCE, samples ? "LOST_SAMPLES" : "LOST");
+	vt_writer_text(s->w, VT_LOST_SOURCE, source);
+}
+
+static uint64_t add_lost(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+/*
+ * What did not fit into the ring buffer.  The kernel writes this once there is room again, so what
+ * is lost after the last record that fitted is not in it (kernel/events/ring_buffer.c).
+ */
+static int lost_record(struct pd_session *s, struct body *b)
+{
+	uint64_t event = b->event, id = vt_cursor_u64(&b->c), count = vt_cursor_u64(&b->c);
+	int found = vti_pd_event_of_id(s, id);
+
+	if (b->c.bad)
+		return SHORT;
+	if (found >= 0)
+		event = (uint64_t)found;
+	s->ring_lost = add_lost(s->ring_lost, count);
+	lost_row(s, &b->id, event, count, "LOST");
 	return 0;
+}
+
+/*
+ * Whether it is perf that wrote this LOST_SAMPLES record, when recording ended, of the kernel's
+ * count of all records of an event that did not fit (PERF_FORMAT_LOST).  Such a record belongs to
+ * no time and no thread; those that the kernel writes, of samples that the hardware could not tell
+ * apart, belong to one.
+ */
+static bool is_final_count(const struct pd_session *s, const struct body *b)
+{
+	return b->event < s->nevents && s->events[b->event].attr.read_format & PD_FORMAT_LOST &&
+	       !b->id.time && b->id.pid <= 0 && b->id.tid <= 0;
+}
+
+static int lost_samples_record(struct pd_session *s, struct body *b)
+{
+	uint64_t count = vt_cursor_u64(&b->c);
+	const char *key = NULL;
+	char text[64];
+
+	if (b->c.bad)
+		return SHORT;
+	if (b->r->misc & PD_MISC_LOST_SAMPLES_BPF) {
+		key = "record.filtered_samples"; /* by the user's own filter: nothing is lost */
+	} else if (is_final_count(s, b)) {
+		key = "record.lost_samples";
+		s->final_lost = add_lost(s->final_lost, count);
+	} else {
+		lost_row(s, &b->id, b->event, count, "LOST_SAMPLES");
+		return 0;
+	}
+	snprintf(text, sizeof(text), "event=%" PRIu64 " count=%" PRIu64, b->event, count);
+	vti_pd_meta_str(s, key, text);
+	return 0;
+}
+
+/*
+ * The final counts hold all that LOST records tell of, under the events that were lost, where those
+ * have the event that was written next: only both sums can be compared.  Where perf was killed, or
+ * its kernel is older than 6.0, there are no final counts.
+ */
+void vti_pd_lost_emit(struct pd_session *s)
+{
+	const struct pd_sample none = {.time = 0};
+
+	if (s->final_lost > s->ring_lost)
+		lost_row(s, &none, 0, s->final_lost - s->ring_lost, "LOST_SAMPLES");
 }
 
 static int throttle_record(struct pd_session *s, struct body *b)
@@ -335,7 +393,7 @@ static record_fn *const records[PD_USER_START] = {
 	[PD_MMAP2] = mmap_record,
 	[PD_AUX] = aux_record,
 	[PD_ITRACE_START] = itrace_record,
-	[PD_LOST_SAMPLES] = lost_record,
+	[PD_LOST_SAMPLES] = lost_samples_record,
 	[PD_SWITCH] = switch_record,
 	[PD_SWITCH_CPU_WIDE] = switch_record,
 	[PD_NAMESPACES] = namespaces_record,

@@ -113,6 +113,8 @@ struct pd_session {
 	uint64_t bad_records;
 	uint64_t bad_bytes;
 	uint64_t bad_offset; /* of the first one that got no GAP of its own */
+	uint64_t ring_lost;  /* by LOST records */
+	uint64_t final_lost; /* by what perf read at the end: the same losses, and later ones */
 	bool amd;
 	uint32_t machine; /* ELF machine, 0 while unknown */
 
@@ -208,6 +210,9 @@ int vti_pd_buildid_record(struct pd_session *s, const struct pd_rec *r, bool old
 /* ---- records.c, samples.c: the kernel's records, in order ---- */
 
 int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t offset);
+/* Writes what the final counts of losses tell beyond LOST records. */
+void vti_pd_lost_emit(struct pd_session *s);
+
 int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t event);
 
 /* ---- user.c: perf's own records ---- */
