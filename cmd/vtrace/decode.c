@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/input.h"
 #include "cmd/common/find.h"
@@ -18,6 +16,12 @@
 #include "formats/pt/decode.h"
 #include "formats/pt/engine.h"
 
+/*
+ * As with perf's own commands; never standard input, which may be open without being meant: under
+ * ssh, or in a loop that reads it.
+ */
+#define DEFAULT_INPUT "perf.data"
+
 struct decode {
 	struct app *app;
 	const char *output;
@@ -25,19 +29,6 @@ struct decode {
 	const char *format;
 	struct vt_pt_decode_options pt;
 };
-
-/*
- * Without operands, standard input if something is piped in.  A terminal or /dev/null cannot hold
- * a trace: then it is perf.data, as with perf's own commands.
- */
-static const char *default_input(void)
-{
-	struct stat st;
-
-	if (fstat(STDIN_FILENO, &st) < 0 || S_ISCHR(st.st_mode))
-		return "perf.data";
-	return "-";
-}
 
 /* ---- a recorded trace ---- */
 
@@ -255,7 +246,7 @@ static void decode_as_told(struct decode *d, const struct arguments *args)
 	    !vt_pt_engine_by_name(d->pt.engine))
 		app_usage(d->app, "--engine: there is no '%s'", d->pt.engine);
 	else if (parse_crystal(d, args->crystal))
-		decode_input(d, d->app->argc ? d->app->argv[0] : default_input());
+		decode_input(d, d->app->argc ? d->app->argv[0] : DEFAULT_INPUT);
 	free(cache);
 }
 
@@ -304,9 +295,9 @@ int cmd_decode(int argc, char **argv)
 	struct vt_opt_page page = {
 		.program = "vtrace decode",
 		.usage = "[options] [-o FILE] [FILE|-]",
-		.about = "Makes a record stream from a recorded trace.  Without FILE it reads what "
-			 "is piped\n"
-			 "in, or else ./perf.data.",
+		.about = "Makes a record stream from a recorded trace.  Without FILE it reads "
+			 "./perf.data;\n"
+			 "- is standard input.",
 		.opts = opts,
 		.max_operands = 1,
 	};

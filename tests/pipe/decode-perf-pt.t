@@ -68,14 +68,14 @@ t_is "raw traces stay where that is asked for" \
 sed -i s/x.data/FILE/ want
 vtrace decode raw.vt | vtrace dump | sed s/raw.vt/FILE/ >got
 t_same "and are decoded later" got want
-vtrace decode <raw.vt | vtrace decode | vtrace dump | sed 's/standard input/FILE/' >got
+vtrace decode - <raw.vt | vtrace decode - | vtrace dump | sed 's/standard input/FILE/' >got
 t_same "once" got want
 t_is "and are not passed on" "$(grep -c ^AUXTRACE want)" 0
 for kind in BLOCK EXEC TRACE; do
 	vtrace dump -k $kind a.vt >want
 	vtrace decode - <x.data | vtrace dump -k $kind >got
 	# shellcheck disable=SC2002 # a pipe, not the file
-	cat x.data | vtrace decode | vtrace dump -k $kind >got2
+	cat x.data | vtrace decode - | vtrace dump -k $kind >got2
 	t_same "$kind of a redirected file" got want
 	t_same "$kind out of a pipe" got2 want
 done

@@ -16,12 +16,19 @@ cp "$demo" perf.data
 t_ok "a named file" vtrace decode perf.data -o named.vt
 vtrace dump named.vt >named.dump
 t_is "with samples in it" "$(($(grep -c ^SAMPLE named.dump) > 100))" 1
-t_pipe "nothing piped in: perf.data" 'vtrace decode </dev/null -o x.vt && vtrace dump x.vt | cmp - named.dump'
+t_pipe "no name: perf.data" 'vtrace decode </dev/null -o x.vt && vtrace dump x.vt | cmp - named.dump'
 # The facts at the end of the file come last where it cannot be looked up.
 grep ^SAMPLE named.dump >samples
 t_pipe "a pipe" 'cat perf.data | vtrace decode - >x.vt; vtrace dump -k SAMPLE x.vt | cmp - samples'
-t_pipe "a pipe without saying so" 'cat perf.data | vtrace decode | vtrace dump -k SAMPLE | cmp - samples'
-t_pipe "a redirected file" 'vtrace decode <perf.data >x.vt; vtrace dump x.vt | cmp - named.dump'
+t_pipe "a redirected file" 'vtrace decode - <perf.data >x.vt; vtrace dump x.vt | cmp - named.dump'
+# An open standard input that nobody meant: a pipe that never ends, as under ssh, and a loop's.
+mkfifo never
+t_pipe "standard input is not waited for" 'exec 8<>never
+	timeout 60 vtrace decode -o x.vt <&8 && vtrace dump x.vt | cmp - named.dump'
+printf '%s\n' one two three >list
+# shellcheck disable=SC2016 # another shell expands it
+t_pipe "nor eaten" 'while read -r name; do vtrace decode -o "$name.vt"; done <list
+	cmp one.vt two.vt && cmp one.vt three.vt && vtrace dump one.vt | cmp - named.dump'
 mkdir empty
 t_status "no perf.data" 3 bash -c 'cd empty && vtrace decode </dev/null'
 t_like "is named" '^vtrace decode: perf.data: No such file' "$T_ERR"
@@ -90,12 +97,16 @@ t_ok "a known format" vtrace decode -f perf perf.data -o x.vt
 t_status "that it is not" 3 vtrace decode -f perf text -o x.vt
 t_status "standard input is closed" 3 bash -c 'vtrace decode - -o x.vt <&-'
 t_status "standard output is closed" 4 bash -c 'vtrace decode perf.data >&-'
+# Root may read everything, and so becomes somebody else, with a copy of the program that everybody can reach.
+as_other=()
 if [ "$(id -u)" -eq 0 ]; then
-	t_skip "a directory without permission" "root may read everything"
-else
-	mkdir locked && chmod 0 locked
-	t_status "a directory without permission" 3 vtrace decode locked/perf.data
+	as_other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	chmod 755 "$T_DIR"
 fi
+cp "$VT_BUILD/bin/vtrace" reader
+mkdir locked && cp perf.data locked/ && chmod 0 locked
+t_status "a directory without permission" 3 "${as_other[@]}" ./reader decode locked/perf.data
+chmod 700 locked
 
 # Outputs.
 t_status "a full disk" 4 bash -c 'vtrace decode perf.data >/dev/full'
@@ -134,9 +145,15 @@ slowly()
 }
 export -f slowly
 t_ok "slow work on a terminal" on_terminal bash -c 'slowly | vtrace dump -o x.txt >/dev/null'
-t_like "shows progress" 'vtrace dump: 0.0 MB, [23] s' "$T_OUT"
+t_like "shows progress" 'vtrace dump: 0.0 MB, ([2-9]|[1-9][0-9]+) s' "$T_OUT"
 t_like "and wipes it" "$(printf '\033').\[?K" "$T_OUT"
-t_ok "fast work on a terminal" on_terminal bash -c 'vtrace dump none.vt >/dev/null'
+# Fast it is only where the machine had time for it: another ten times, if need be.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	before=$(date +%s%N)
+	t_run on_terminal bash -c 'vtrace dump none.vt >/dev/null'
+	[ $(($(date +%s%N) - before)) -ge 1900000000 ] || break
+done
+t_is "fast work on a terminal" "$T_STATUS" 0
 t_is "shows none" "$(cat "$T_OUT")" ""
 t_ok "slow work without a terminal" bash -c 'slowly | vtrace dump >/dev/null'
 t_is "shows none" "$(cat "$T_ERR")" ""
