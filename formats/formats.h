@@ -43,6 +43,7 @@ struct vt_format_options {
 	 * NULL. */
 	int (*auxtrace)(void *arg, const struct vt_format_auxtrace *piece, struct vt_error *err);
 	void *auxtrace_arg;
+	bool keep_aux; /* AUX areas are wanted as they are: that nothing decodes them is no loss */
 	const struct vt_pt_decode_options *pt; /* NULL: as if nothing had been said */
 };
 
@@ -50,10 +51,14 @@ struct vt_format_options {
 struct vt_format_summary {
 	uint64_t records;      /* records in the input */
 	uint64_t samples;      /* samples among them that were delivered */
-	uint64_t insns;	       /* instructions that a processor's trace tells of */
+	bool traced;	       /* there was a processor's trace to be decoded: */
+	uint64_t insns;	       /* instructions that it tells of */
 	uint64_t lost;	       /* records that the recording side says it lost */
 	uint64_t damaged;      /* damaged places in the input; each is a GAP record, too */
 	uint64_t unread;       /* bytes that could not be made sense of because of damage */
+	uint64_t aux_areas;    /* AUX areas that nothing here decodes; each is a GAP, too */
+	uint64_t aux_bytes;    /* in them */
+	uint32_t aux_type;     /* what they hold: vt_perfdata_auxtrace_name() */
 	uint64_t unknown;      /* records of kinds or events that are not known */
 	uint64_t out_of_order; /* records delivered after a later one, for want of memory */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intel PT in a perf.data, or in a stream that was made from one: decoding in two passes. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,8 @@ static int decode_spool(struct job *j, struct vt_error *err)
 	t = vt_pt_session_totals(j->session);
 	j->sum->damaged += t->gaps;
 	j->sum->unread += t->skipped;
+	j->sum->traced = true;
+	j->sum->insns += t->insns;
 	return code;
 }
 
@@ -124,8 +127,9 @@ int vt_pt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 
 	if (code < 0 || vt_perfdata_auxtrace_type(in, &type, err) < 0)
 		return end(&j, -(int)err->code);
+	inner.keep_aux = j.raw;
 	if ((j.raw || type != VT_PERFDATA_AUX_INTEL_PT) && !(opt->pt && opt->pt->lbr))
-		return end(&j, vt_perfdata_decode(in, w, opt, sum, err));
+		return end(&j, vt_perfdata_decode(in, w, &inner, sum, err));
 	code = vt_pt_spool_open(&j.spool, tmpdir, NULL, err);
 	if (code < 0)
 		return end(&j, code);
@@ -146,6 +150,10 @@ struct vt_pt_stream {
 		DECODE,	   /* there is: they all are */
 		COPY	   /* there is none: they are passed on */
 	} state;
+	/* Areas of another kind, in so far as no GAP of the stream tells of them. */
+	uint64_t aux_areas;
+	uint64_t aux_bytes;
+	uint32_t aux_type;
 };
 
 /* Kinds that come after the AUXINFO of a recording, if it has one. */
@@ -198,6 +206,46 @@ static int copy_spool(struct vt_pt_stream *s, struct vt_error *err)
 	return code;
 }
 
+/* AUX areas that nothing decodes, as vt_perfdata_decode() counts them. */
+static void note_aux(struct vt_pt_stream *s, const struct vt_record *rec)
+{
+	static const char told[] = VT_PERFDATA_AUX_GAP;
+	struct vt_bytes b;
+
+	if (rec->kind == VT_AUXINFO) {
+		s->aux_type = (uint32_t)vt_record_u64(rec, VT_AUXINFO_TYPE);
+	} else if (rec->kind == VT_AUXTRACE) {
+		s->aux_areas += vt_record_u64(rec, VT_AUXTRACE_POSITION) == 0;
+		s->aux_bytes += vt_record_bytes(rec, VT_AUXTRACE_DATA).size;
+	} else if (rec->kind == VT_GAP) {
+		b = vt_record_bytes(rec, VT_GAP_REASON);
+		if (b.size < sizeof(told) - 1 || memcmp(b.data, told, sizeof(told) - 1) != 0)
+			return;
+		/* A GAP comes behind the area that it stands for. */
+		s->aux_areas -= s->aux_areas > 0;
+		s->aux_bytes -= vt_record_u64(rec, VT_GAP_BYTES) <= s->aux_bytes
+					? vt_record_u64(rec, VT_GAP_BYTES)
+					: s->aux_bytes;
+	}
+}
+
+static void tell_aux(const struct vt_pt_stream *s, struct vt_format_summary *sum)
+{
+	char reason[64];
+	uint64_t *row;
+
+	if (!s->aux_areas || s->job.raw)
+		return;
+	snprintf(reason, sizeof(reason), VT_PERFDATA_AUX_GAP "%s: not decoded",
+		 vt_perfdata_auxtrace_name(s->aux_type));
+	row = vt_writer_row(s->job.w, VT_GAP);
+	row[VT_GAP_BYTES] = s->aux_bytes;
+	vt_writer_text(s->job.w, VT_GAP_REASON, reason);
+	sum->aux_areas = s->aux_areas;
+	sum->aux_bytes = s->aux_bytes;
+	sum->aux_type = s->aux_type;
+}
+
 int vt_pt_stream_run(struct vt_pt_stream *s, const struct vt_block *b, uint32_t first,
 		     uint32_t count, struct vt_error *err)
 {
@@ -211,6 +259,7 @@ int vt_pt_stream_run(struct vt_pt_stream *s, const struct vt_block *b, uint32_t 
 	for (; rec.row < first + count && code == 0; rec.row++) {
 		if (s->state == UNDECIDED && !s->job.raw && vt_pt_session_is_pt(&rec))
 			s->state = DECODE;
+		note_aux(s, &rec);
 		if (s->state == DECODE && rec.kind == VT_AUXTRACE && !s->job.raw)
 			code = vt_pt_session_scan(s->job.session, &rec, err);
 		else
@@ -221,8 +270,14 @@ int vt_pt_stream_run(struct vt_pt_stream *s, const struct vt_block *b, uint32_t 
 
 int vt_pt_stream_end(struct vt_pt_stream *s, struct vt_format_summary *sum, struct vt_error *err)
 {
+	int code = 0;
+
 	s->job.sum = sum;
-	if (s->state == COPY)
-		return 0;
-	return s->state == DECODE ? decode_spool(&s->job, err) : copy_spool(s, err);
+	if (s->state == DECODE)
+		return decode_spool(&s->job, err);
+	if (s->state == UNDECIDED)
+		code = copy_spool(s, err);
+	if (code == 0)
+		tell_aux(s, sum);
+	return code;
 }

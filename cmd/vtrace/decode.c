@@ -13,6 +13,7 @@
 #include "cmd/vtrace/subcommands.h"
 #include "formats/formats.h"
 #include "formats/gunzip.h"
+#include "formats/perfdata/perfdata.h"
 #include "formats/pt/decode.h"
 #include "formats/pt/engine.h"
 
@@ -32,16 +33,33 @@ struct decode {
 
 /* ---- a recorded trace ---- */
 
+/* What came of it in spite of the damage: of a processor's trace, instructions. */
+static void tell_decoded(const struct app *a, const char *name, const struct vt_format_summary *s)
+{
+	char text[96];
+
+	if (s->traced && s->samples)
+		snprintf(text, sizeof(text), "%" PRIu64 " samples and %" PRIu64 " instructions",
+			 s->samples, s->insns);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64 " %s", s->traced ? s->insns : s->samples,
+			 s->traced ? "instructions" : "samples");
+	app_say(a, "%s: %" PRIu64 " damaged place%s, %" PRIu64 " bytes not understood; %s decoded",
+		name, s->damaged, s->damaged == 1 ? "" : "s", s->unread, text);
+}
+
 static void tell_summary(struct app *a, const char *name, const struct vt_format_summary *s)
 {
 	if (s->damaged) {
-		bool code = s->insns && !s->samples;
-
+		tell_decoded(a, name, s);
+		app_raise(a, APP_LOSSY);
+	}
+	if (s->aux_areas) {
 		app_say(a,
-			"%s: %" PRIu64 " damaged place%s, %" PRIu64
-			" bytes not understood; %" PRIu64 " %s decoded",
-			name, s->damaged, s->damaged == 1 ? "" : "s", s->unread,
-			code ? s->insns : s->samples, code ? "instructions" : "samples");
+			"%s: %" PRIu64 " AUX area%s of %s, %" PRIu64
+			" bytes: vtrace has no decoder for that",
+			name, s->aux_areas, s->aux_areas == 1 ? "" : "s",
+			vt_perfdata_auxtrace_name(s->aux_type), s->aux_bytes);
 		app_raise(a, APP_LOSSY);
 	}
 	if (s->lost)

@@ -19,14 +19,21 @@ static void *make_stream(void *arg)
 {
 	struct info_input *i = arg;
 	const struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
-	const struct vt_format_options fo = {0};
+	struct vt_format_options fo = {0};
 	struct vt_format_summary sum = {0};
 	struct vt_writer *w = vt_writer_open_fd(i->pipe[1], i->in.name, &wo, &i->err);
+	struct vt_error ignored = VT_ERROR_INIT; /* decoding finds the same and tells it */
+	uint32_t aux = 0;
 
+	/* What a trace of Intel PT holds is told without decoding it: nothing is missing. */
+	if (w && vt_perfdata_auxtrace_type(&i->in, &aux, &ignored) == 0)
+		fo.keep_aux = aux == VT_PERFDATA_AUX_INTEL_PT;
 	if (w && vt_perfdata_decode(&i->in, w, &fo, &sum, &i->err) < 0)
 		vt_writer_abandon(w);
 	else if (w)
-		vt_writer_close(w, sum.damaged ? VT_STATUS_LOSSY : VT_STATUS_COMPLETE, &i->err);
+		vt_writer_close(w,
+				sum.damaged || sum.aux_areas ? VT_STATUS_LOSSY : VT_STATUS_COMPLETE,
+				&i->err);
 	close(i->pipe[1]);
 	return NULL;
 }

@@ -27,11 +27,53 @@ static int put_piece(struct pd_session *s, const struct vt_format_auxtrace *x)
 	return 0;
 }
 
+/* The bytes of an area, at whose first one the input stands. */
+static int read_area(struct pd_session *s, struct vt_format_auxtrace *x)
+{
+	size_t have, n;
+	int code;
+
+	do {
+		n = x->total - x->position < PD_PIECE_MAX ? (size_t)(x->total - x->position)
+							  : PD_PIECE_MAX;
+		if (vt_input_fill(s->in, n, &have, s->err) < 0)
+			return -(int)s->err->code;
+		x->size = have < n ? have : n;
+		x->bytes = vt_input_data(s->in);
+		code = put_piece(s, x);
+		if (code < 0)
+			return code;
+		vt_input_consume(s->in, x->size);
+		x->position += x->size;
+		if (x->size < n) {
+			vti_pd_damage(s, s->in->offset, 0,
+				      "AUX data end after %" PRIu64 " of %" PRIu64 " bytes",
+				      x->position, x->total);
+			return 0;
+		}
+	} while (x->position < x->total);
+	return 0;
+}
+
+const char *vt_perfdata_auxtrace_name(uint32_t type)
+{
+	/* enum auxtrace_type of tools/perf/util/auxtrace.h */
+	static const char *const names[] = {
+		[1] = "Intel PT",	 [2] = "Intel BTS",    [3] = "CoreSight ETM",
+		[4] = "Arm SPE",	 [5] = "s390 CPUM_SF", [6] = "HiSilicon PTT",
+		[7] = "PowerPC VPA DTL",
+	};
+	const size_t n = sizeof(names) / sizeof(names[0]);
+
+	return type && type < n ? names[type] : "an unknown kind";
+}
+
 int vti_pd_auxtrace(struct pd_session *s, const struct pd_rec *r)
 {
 	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
 	struct vt_format_auxtrace x = {.total = vt_cursor_u64(&c)};
-	size_t have, n;
+	/* The record is consumed before its area is read. */
+	const struct pd_rec area = {.offset = r->offset};
 	int code;
 
 	x.offset = vt_cursor_u64(&c);
@@ -48,26 +90,10 @@ int vti_pd_auxtrace(struct pd_session *s, const struct pd_rec *r)
 	code = vti_pd_events_emit(s);
 	if (code < 0)
 		return code;
-	do {
-		n = x.total - x.position < PD_PIECE_MAX ? (size_t)(x.total - x.position)
-							: PD_PIECE_MAX;
-		if (vt_input_fill(s->in, n, &have, s->err) < 0)
-			return -(int)s->err->code;
-		x.size = have < n ? have : n;
-		x.bytes = vt_input_data(s->in);
-		code = put_piece(s, &x);
-		if (code < 0)
-			return code;
-		vt_input_consume(s->in, x.size);
-		x.position += x.size;
-		if (x.size < n) {
-			vti_pd_damage(s, s->in->offset, 0,
-				      "AUX data end after %" PRIu64 " of %" PRIu64 " bytes",
-				      x.position, x.total);
-			return 0;
-		}
-	} while (x.position < x.total);
-	return 0;
+	code = read_area(s, &x);
+	if (code >= 0 && !s->opt->auxtrace && !s->opt->keep_aux)
+		vti_pd_aux_area(s, &area, x.position);
+	return code;
 }
 
 /* ---- looking ahead ---- */

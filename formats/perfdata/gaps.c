@@ -90,6 +90,18 @@ void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char 
 	s->bad_bytes += r->size;
 }
 
+void vti_pd_aux_area(struct pd_session *s, const struct pd_rec *r, uint64_t bytes)
+{
+	char reason[64];
+
+	snprintf(reason, sizeof(reason), VT_PERFDATA_AUX_GAP "%s: not decoded",
+		 vt_perfdata_auxtrace_name(s->aux_type));
+	gap(s, reason, r->offset, bytes, 0);
+	s->sum->aux_areas++;
+	s->sum->aux_bytes += bytes;
+	s->sum->aux_type = s->aux_type;
+}
+
 int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r)
 {
 	uint32_t type = r->type;

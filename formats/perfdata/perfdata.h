@@ -62,6 +62,12 @@ bool vt_perfdata_probe(const uint8_t *bytes, size_t size);
 #define VT_PERFDATA_AUX_INTEL_PT 1
 int vt_perfdata_auxtrace_type(struct vt_input *in, uint32_t *type, struct vt_error *err);
 
+/* What that type stands for, in words. */
+const char *vt_perfdata_auxtrace_name(uint32_t type);
+
+/* How the reason of a GAP begins that stands for an AUX area which nothing decodes. */
+#define VT_PERFDATA_AUX_GAP "AUX area of "
+
 /*
  * Converts a whole perf.data to stream records; `in` stands at its first byte.  Regular files are
  * also read out of order through in->fd with pread().

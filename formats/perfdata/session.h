@@ -116,7 +116,8 @@ struct pd_session {
 	uint64_t ring_lost;  /* by LOST records */
 	uint64_t final_lost; /* by what perf read at the end: the same losses, and later ones */
 	bool amd;
-	uint32_t machine; /* ELF machine, 0 while unknown */
+	uint32_t aux_type; /* of AUXTRACE_INFO */
+	uint32_t machine;  /* ELF machine, 0 while unknown */
 
 	struct pd_order order;
 	struct pd_inflate *inflate; /* NULL until the first compressed record */
@@ -248,6 +249,9 @@ void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const 
 
 /* A single record that could not be used; the first ones are told, all are counted. */
 void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char *why);
+
+/* An AUX area, at its record, that nothing decodes: a GAP and a count. */
+void vti_pd_aux_area(struct pd_session *s, const struct pd_rec *r, uint64_t bytes);
 
 /* A record of an unknown type, or (type PD_SAMPLE) of an unknown event. */
 int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r);

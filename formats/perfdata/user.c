@@ -76,6 +76,7 @@ static int auxtrace_info(struct pd_session *s, const struct pd_rec *r)
 		return SHORT;
 	priv.p = c.p;
 	priv.count = vt_cursor_left(&c) / 8;
+	s->aux_type = (uint32_t)type;
 	row = vt_writer_row(s->w, VT_AUXINFO);
 	row[VT_AUXINFO_TYPE] = type;
 	vti_pd_words_copy(s->words, &priv, s->big);

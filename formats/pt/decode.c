@@ -84,6 +84,7 @@ static void sum_up(const struct raw *r, struct vt_format_summary *sum)
 
 	sum->damaged = t->gaps;
 	sum->unread = t->skipped;
+	sum->traced = true;
 	sum->insns = t->insns;
 }
 

@@ -130,4 +130,18 @@ if [ -d "$data" ]; then
 	done
 fi
 
+# ---- what damage leaves, in words ----
+
+demo=$ROOT/tests/data/demo
+vtrace encode --perf-data -o whole.data "$demo/orders.vt"
+cp whole.data holed.data
+for at in 20000 26000 32000; do
+	printf '\002\377\367\001\005\005' | dd of=holed.data bs=1 seek=$at conv=notrunc 2>/dev/null
+done
+t_status "a trace with holes" 1 vtrace decode --symfs "$demo/symfs" -o holed.vt holed.data
+t_like "is said to have instructions" \
+	" $(vtrace info --json holed.vt | jq .executed.instructions) instructions decoded$" "$T_ERR"
+mkdir nothing
+t_status "a trace without its code" 1 vtrace decode --symfs nothing -o none.vt whole.data
+t_like "is said to have none" ' 0 instructions decoded$' "$T_ERR"
 t_done

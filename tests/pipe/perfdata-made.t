@@ -108,6 +108,35 @@ t_status "a directory is no trace" 3 vtrace decode --engine=none -o x.vt .
 : >empty
 t_status "nor is an empty file" 3 vtrace decode --engine=none -o x.vt empty
 
+# AUX areas of which there is no decoder are missing, not silently so: in a file, through a pipe,
+# and in a stream that has them as they were.
+while read -r type name; do
+	for form in "" -p -b; do
+		# shellcheck disable=SC2086 # a list of options
+		make $form -x "$type" x.data
+		t_status "[$form] an AUX area of $name has status 1" 1 vtrace decode -o x.vt x.data
+		t_like "[$form] and one line that names it" \
+			"^vtrace decode: x.data: 1 AUX area of $name, 64 bytes: vtrace has no" "$T_ERR"
+		vtrace dump -k GAP x.vt >gaps 2>err
+		t_like "[$form] and a GAP" "reason=AUX area of $name.*bytes=64$" gaps
+	done
+	vtrace decode --engine=none -o kept.vt x.data 2>err
+	t_status "the same of the $name that a stream has" 1 vtrace decode -o x.vt kept.vt
+	t_like "with its line" "^vtrace decode: kept.vt: 1 AUX area of $name, 64 bytes: " "$T_ERR"
+	t_status "once told it is not told again" 1 vtrace decode -o y.vt x.vt
+	vtrace dump -k GAP y.vt 2>err | grep -c 'AUX area' >gaps
+	t_is "nor counted twice" "$(cat gaps)" 1
+done <<'END'
+3 CoreSight ETM
+4 Arm SPE
+99 an unknown kind
+END
+for f in etm/perf_etm.data ibs-spe/spe.data; do
+	[ -e "$VT_DATA/$f" ] || continue
+	t_status "$f has status 1" 1 vtrace decode -o x.vt "$VT_DATA/$f"
+	t_like "$f: the kind is named" 'AUX area of (CoreSight ETM|Arm SPE), [0-9]+ bytes' "$T_ERR"
+done
+
 # The longest wait for order, and the memory of a file of any length.
 make -s -n 400000 -c 4 long.data
 t_ok "a long file is decoded" vtrace decode --engine=none -o x.vt long.data

@@ -113,7 +113,7 @@ import sys
 d = bytearray(open('pipe.data', 'rb').read())
 d[16 + 128 + 8] = 2
 sys.stdout.buffer.write(d)" >other.data
-t_ok "AUX areas of something else" vtrace info --json -o other.json other.data
+t_status "AUX areas of something else are missing" 1 vtrace info --json -o other.json other.data
 t_is "are not looked at" "$(get other.json 'o.get("pt")')" None
 
 # ---- real ones, decoded ----
