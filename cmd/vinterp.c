@@ -393,6 +393,14 @@ static bool check(struct interp *p, const char *name)
 		app_say(p->app, "%s: no %s", name, p->o->path ? "executed code" : "samples");
 		return true;
 	}
+	if (t->samples == t->no_registers && t->late) {
+		vt_error_set(&err, VT_E_FORMAT,
+			     "%s: %" PRIu64 " of %" PRIu64 " samples are precise with only the "
+			     "user's registers, which are of the interrupt, a later moment: they "
+			     "are refused (perf record --intr-regs has those of the sample)",
+			     name, t->late, t->samples);
+		return app_fail(p->app, &err);
+	}
 	if (t->samples == t->no_registers) {
 		vt_error_set(&err, VT_E_FORMAT,
 			     "%s: no sample has registers (vtrace record --regs records them) or a "

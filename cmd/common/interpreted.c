@@ -27,7 +27,7 @@ struct figure {
 	uint64_t of; /* its share of this; 0: none */
 };
 
-#define NFIGURES 10
+#define NFIGURES 11
 
 static void list_samples(const struct vt_interpret_totals *t, struct figure f[NFIGURES])
 {
@@ -35,6 +35,8 @@ static void list_samples(const struct vt_interpret_totals *t, struct figure f[NF
 		{"samples", "samples", t->samples, 0},
 		{"left_out", "left out by chance", t->left_out, t->samples},
 		{"no_registers", "without registers", t->no_registers, t->samples},
+		{"late", "and of these, precise with registers of a later moment", t->late,
+		 t->samples},
 		{"elsewhere", "with registers of another moment", t->elsewhere, t->samples},
 		{"no_code", "where no code is known", t->no_code, t->samples},
 		{"runs", "runs", t->runs, t->samples},

@@ -116,7 +116,11 @@ static struct vt_table *events_table(const struct summary *s)
 		vt_table_number(t, sum.samples);
 		vt_table_number(t, sum.period);
 		cell_string(t, s->names.strings, e->unit);
-		vt_table_str(t, vt_policy_name(e->policy));
+		if (e->policy == VT_POLICY_PRECISE && sum.samples)
+			vt_table_printf(t, "%s, EXACT_IP %" PRIu64, vt_policy_name(e->policy),
+					sum.exact_ip);
+		else
+			vt_table_str(t, vt_policy_name(e->policy));
 		if (e->name)
 			cell_string(t, s->names.strings, e->name);
 		else

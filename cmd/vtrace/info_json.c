@@ -42,6 +42,7 @@ static json_t *events(const struct summary *s)
 		json_object_set_new(o, "unit", json_of(s->names.strings, e->unit));
 		json_object_set_new(o, "samples", app_json_u64(sum.samples));
 		json_object_set_new(o, "period", app_json_u64(sum.period));
+		json_object_set_new(o, "exact_ip", app_json_u64(sum.exact_ip));
 		json_array_append_new(a, o);
 	}
 	return a;

@@ -6,6 +6,8 @@
 
 #include "base/buf.h"
 
+#define MISC_EXACT_IP (UINT64_C(1) << 14) /* PERF_RECORD_MISC_EXACT_IP */
+
 int summary_init(struct summary *s, const struct vt_schema *schema, struct vt_error *err)
 {
 	bool ok;
@@ -117,6 +119,8 @@ static bool feed_samples(struct summary *s, const struct vt_block *b, uint32_t f
 			continue;
 		e->samples += counts ? vt_record_u64(&rec, VT_COUNT_SAMPLES) : 1;
 		e->period += vt_record_u64(&rec, counts ? VT_COUNT_PERIOD : VT_SAMPLE_PERIOD);
+		e->exact_ip +=
+			!counts && (vt_record_u64(&rec, VT_SAMPLE_MISC) & MISC_EXACT_IP) != 0;
 	}
 	return true;
 }

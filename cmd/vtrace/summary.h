@@ -24,7 +24,8 @@
 struct summary_event {
 	uint64_t id;
 	uint64_t samples;
-	uint64_t period; /* sum */
+	uint64_t period;   /* sum */
+	uint64_t exact_ip; /* samples with PERF_RECORD_MISC_EXACT_IP */
 };
 
 /* Gaps for one reason, or records lost at one source. */

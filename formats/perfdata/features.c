@@ -79,6 +79,7 @@ static int arch(struct pd_session *s, const struct feature *f, struct vt_cursor 
 			break;
 		}
 	}
+	s->has_arch = true;
 	vti_pd_events_changed(s);
 	*c = start;
 	return text(s, f, c);

@@ -52,6 +52,54 @@ static void put_variable(struct pd_session *s, const struct pd_sample *smp)
 		vt_writer_bytes(s->w, VT_SAMPLE_AUX, smp->aux, smp->aux_size);
 }
 
+/* ---- whose registers they are ---- */
+
+/*
+ * Masks of registers that perf asks for by itself: arch/x86/include/uapi/asm/perf_regs.h (all but
+ * four segment registers) and arch/arm64's.  Registers of vectors, from bit 32 on, are x86's alone.
+ */
+#define X86_64_REGS UINT64_C(0x00ff0fff)
+#define ARM64_REGS  UINT64_C(0x1ffffffff)
+#define X86_PC	    8
+#define ARM64_PC    32
+
+static bool is_pc(const struct pd_session *s, const struct pd_words *w, uint64_t mask, unsigned bit,
+		  uint64_t ip)
+{
+	size_t at = (size_t)__builtin_popcountll(mask & ((UINT64_C(1) << bit) - 1));
+	const uint8_t *p = w->p + 8 * at;
+
+	return mask >> bit & 1 && at < w->count && (s->big ? vt_be64(p) : vt_le64(p)) == ip;
+}
+
+/* The machine whose numbers of registers these are, of elf.h; 0: they do not say. */
+static uint32_t machine_of(const struct pd_session *s, const struct pd_words *w, uint64_t mask,
+			   uint64_t ip)
+{
+	if (!w->count || s->big)
+		return 0;
+	if (mask == ARM64_REGS || is_pc(s, w, mask, ARM64_PC, ip))
+		return 183;
+	if ((mask & UINT32_MAX) == X86_64_REGS || is_pc(s, w, mask, X86_PC, ip))
+		return 62;
+	return 0;
+}
+
+/* A pipe of an old perf, or a file that was not finished, does not say what machine it is of. */
+static void infer_machine(struct pd_session *s, const struct pd_attr *a,
+			  const struct pd_sample *smp)
+{
+	uint32_t machine = machine_of(s, &smp->uregs, a->regs_user, smp->ip);
+
+	if (!machine)
+		machine = machine_of(s, &smp->iregs, a->regs_intr, smp->ip);
+	if (!machine)
+		return;
+	s->machine = machine;
+	vti_pd_meta_str(s, "arch", machine == 62 ? "x86_64" : "aarch64");
+	vti_pd_meta_str(s, "arch.from", "the registers of the samples");
+}
+
 static void emit(struct pd_session *s, const struct pd_rec *r, size_t event,
 		 const struct pd_sample *smp)
 {
@@ -180,6 +228,8 @@ int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t e
 		vti_pd_bad_record(s, r, "the sample is shorter than its fields");
 		return 0;
 	}
+	if (!s->machine && !s->has_arch)
+		infer_machine(s, a, &smp);
 	if (!(a->sample_type & PD_SAMPLE_PERIOD))
 		smp.period = default_period(e);
 	if (a->sample_type & PD_SAMPLE_READ && a->read_format & PD_FORMAT_ID)

@@ -117,6 +117,7 @@ struct pd_session {
 	uint64_t final_lost; /* by what perf read at the end: the same losses, and later ones */
 	bool amd;
 	uint32_t aux_type; /* of AUXTRACE_INFO */
+	bool has_arch;	   /* the file says what machine it is of */
 	uint32_t machine;  /* ELF machine, 0 while unknown */
 
 	struct pd_order order;

@@ -82,8 +82,9 @@ struct vt_interpret_totals {
 	uint64_t samples;      /* seen */
 	uint64_t left_out;     /* by frequency */
 	uint64_t no_registers; /* samples without user registers, or of another ABI */
-	uint64_t elsewhere;    /* whose registers are of another moment than their address */
-	uint64_t no_code;      /* at the sample's own address */
+	uint64_t late;	    /* of them, of precise events with registers of a later moment only */
+	uint64_t elsewhere; /* whose registers are of another moment than their address */
+	uint64_t no_code;   /* at the sample's own address */
 	uint64_t runs;
 	uint64_t insns;
 	uint64_t leaving; /* instructions that leave something in a register or memory, captured */

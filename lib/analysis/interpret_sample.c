@@ -213,6 +213,7 @@ static bool find_start(struct vti_samples *s, const struct vt_record *rec)
 	if (!user && !(e && choose(&s->at, vt_record_words(rec, VT_SAMPLE_IREGS), e->intr,
 				   vt_record_u64(rec, VT_SAMPLE_IREGS_ABI)))) {
 		t->no_registers++;
+		t->late += e && e->precise && vt_record_words(rec, VT_SAMPLE_UREGS).count;
 		return false;
 	}
 	s->at.pid = vt_record_i64(rec, VT_SAMPLE_PID);

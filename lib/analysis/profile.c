@@ -14,6 +14,7 @@
 
 /* Of linux/perf_event.h. */
 #define CPUMODE_MASK	  7u
+#define MISC_EXACT_IP	  (1u << 14) /* PERF_RECORD_MISC_EXACT_IP */
 #define SAMPLE_HAS_IP	  (1u << 0)
 #define SAMPLE_HAS_PERIOD (1u << 8)
 #define PLACE_KEY_SIZE	  offsetof(struct vt_place, samples)
@@ -271,6 +272,8 @@ static int take_samples(struct vt_profile *p, const struct vt_block *block, uint
 		code = add_count(p, &key, 1, period, err);
 		if (code < 0)
 			return code;
+		p->events[last.event].told++;
+		p->events[last.event].exact_ip += !!(misc & MISC_EXACT_IP);
 	}
 	return 0;
 }

@@ -70,8 +70,10 @@ struct vt_profile_event {
 	enum vt_policy policy;
 	uint64_t sampling; /* the period asked for, 0 if a frequency was */
 	uint64_t samples;
-	uint64_t period; /* sum of the samples' periods */
-	bool estimate;	 /* no count of anything: enum vt_estimate */
+	uint64_t period;   /* sum of the samples' periods */
+	uint64_t told;	   /* samples that came one by one, and so said whether */
+	uint64_t exact_ip; /* their pc is the instruction's own (PERF_RECORD_MISC_EXACT_IP) */
+	bool estimate;	   /* no count of anything: enum vt_estimate */
 };
 
 struct vt_place {

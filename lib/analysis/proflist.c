@@ -124,7 +124,7 @@ static const char *policy_text(enum vt_policy policy)
 	static const char *const text[VT_NPOLICIES] = {
 		[VT_POLICY_UNKNOWN] = "how its pc was chosen is unknown",
 		[VT_POLICY_INTERRUPT] = "pc at the interrupt, with skid",
-		[VT_POLICY_PRECISE] = "precise pc, next to commit",
+		[VT_POLICY_PRECISE] = "pc asked to be precise",
 		[VT_POLICY_DISPATCH] = "pc tagged at dispatch",
 		[VT_POLICY_MODEL] = "pc from a model",
 		[VT_POLICY_EXACT] = "exact pc",
@@ -164,6 +164,9 @@ static void header_event(const struct vt_profile *p, const struct vt_ranking *r,
 	vt_escape_str(&b, label);
 	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
 			 e->samples, policy_text(e->policy));
+	/* What was asked for need not be what the processor did: each sample says. */
+	if (e->policy == VT_POLICY_PRECISE && e->told)
+		header_share("EXACT_IP", e->exact_ip, e->told, out);
 	header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
 	if (unverified)
 		header_share("unverified", unverified, e->samples, out);

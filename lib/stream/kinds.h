@@ -53,7 +53,7 @@ enum vt_type {
 enum vt_policy {
 	VT_POLICY_UNKNOWN,
 	VT_POLICY_INTERRUPT, /* where the interrupt happened to be taken: skid */
-	VT_POLICY_PRECISE,   /* the instruction next to commit (PEBS, precise_ip) */
+	VT_POLICY_PRECISE,   /* precise_ip was asked for; EXACT_IP in a sample's misc: and done */
 	VT_POLICY_DISPATCH,  /* an instruction tagged at dispatch (IBS, SPE) */
 	VT_POLICY_MODEL,     /* chosen by a simulator */
 	VT_POLICY_EXACT,     /* counted, not sampled: tracepoints, software events at their cause */

@@ -108,6 +108,39 @@ t_status "a directory is no trace" 3 vtrace decode --engine=none -o x.vt .
 : >empty
 t_status "nor is an empty file" 3 vtrace decode --engine=none -o x.vt empty
 
+# Without a word of what machine it is of: its registers show it.
+regs="[1,2,3,4,5,6,7,8,4198400,514,51,43,0,0,0,0,9,10,11,12,13,14,15,16]"
+described()
+{
+	printf '{"maps": [[4194304, 8192, 0, "/bin/prog"]], "precise": %s, "samples": [%s]}' "$1" "$2" >x.json
+	make -d x.json x.data
+}
+described 0 "{\"ip\": 4198400, \"regs\": $regs}"
+for form in x.data -; do
+	# shellcheck disable=SC2002 # it has to be a pipe
+	t_pipe "[$form] registers without an arch" "cat x.data | vtrace decode -o x.vt $form"
+	vtrace dump -k SAMPLE -F uregs x.vt >regs
+	t_like "[$form] are x86-64's by name" '^ABI:2 AX:0x1 BX:0x2 .* IP:0x401000 .* R15:0x10' regs
+	vtrace dump -k META x.vt >facts
+	t_like "[$form] and it is said where that is from" 'key=arch.from	value=the registers' facts
+done
+
+# What was asked for is not what was done: each sample says.
+for exact in 0 1 2; do
+	samples=
+	for i in 0 1; do
+		samples="$samples${samples:+,} {\"ip\": 4198400, \"regs\": $regs, \"misc\": $((i < exact ? 16386 : 2))}"
+	done
+	described 3 "$samples"
+	vtrace decode -o x.vt x.data
+	t_ok "precise samples, $exact of 2 exact" vprof x.vt
+	t_like "are told as they are" "pc asked to be precise\), EXACT_IP $exact \($((exact * 50)).00%\)" "$T_OUT"
+	t_ok "so they are by info" vtrace info x.vt
+	t_like "in its table" "precise, EXACT_IP $exact " "$T_OUT"
+	t_status "user's registers of precise samples are refused" 3 vinterp -o y.vt x.vt
+	t_like "with the reason" '^vinterp: x.vt: 2 of 2 samples are precise with only the user' "$T_ERR"
+done
+
 # AUX areas of which there is no decoder are missing, not silently so: in a file, through a pipe,
 # and in a stream that has them as they were.
 while read -r type name; do
