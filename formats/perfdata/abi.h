@@ -148,6 +148,9 @@ enum pd_feature {
 #define PD_ATTR_CONTEXT_SWITCH (UINT64_C(1) << 26)
 #define PD_ATTR_PRECISE_SHIFT  15
 
+/* struct perf_record_auxtrace; the area's bytes follow it. */
+#define PD_AUXTRACE_SIZE 48
+
 #define PD_ATTR_SIZE_MIN  64  /* PERF_ATTR_SIZE_VER0 */
 #define PD_ATTR_SIZE_VER7 128 /* PERF_ATTR_SIZE_VER7: what perf 5.13 to 6.3 write */
 

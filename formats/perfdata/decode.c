@@ -170,24 +170,140 @@ static int tracing_data(struct pd_session *s, const struct pd_rec *r)
 	return code;
 }
 
-/* Without a size there is no next record: what is left is counted and passed over. */
-static int give_up(struct pd_session *s, const struct pd_rec *r, uint64_t end)
-{
-	int code = skip_to(s, end);
-
-	if (code < 0)
-		return code;
-	vti_pd_damage(s, r->offset, s->in->offset - r->offset,
-		      "a record claims a size of %u; what follows it is not read", r->size);
-	return 0;
-}
-
 /* Has the window filled; this happens seldom enough to tell how far the reading is. */
 static int refill(struct pd_session *s, size_t need, size_t *have)
 {
 	if (s->opt->progress)
 		s->opt->progress(s->opt->progress_arg, s->in->offset);
 	return vt_input_fill(s->in, need, have, s->err);
+}
+
+/*
+ * The next `need` bytes, or as many as there are.  Never more, so that what is found does not
+ * depend on the pieces in which a pipe delivers.
+ */
+static int view_ahead(struct pd_session *s, uint64_t end, size_t need, struct pd_view *v)
+{
+	uint64_t left = end - s->in->offset;
+	size_t have = vt_input_have(s->in);
+
+	*v = (struct pd_view){.left = end == UINT64_MAX ? end : left};
+	if (need > left)
+		need = (size_t)left;
+	if (have < need && refill(s, need, &have) < 0)
+		return -(int)s->err->code;
+	v->p = vt_input_data(s->in);
+	v->have = have < need ? have : need;
+	v->whole = v->have == left || have < need;
+	v->ends = v->whole;
+	return 0;
+}
+
+/*
+ * Records whose loss would cost all that follows.  Their true size is where the next record is,
+ * `next` bytes on; whether it was only the size that was damaged, their contents show.
+ */
+static uint64_t vital_size(const struct pd_session *s, const struct pd_rec *r, uint64_t next)
+{
+	struct pd_attr a;
+
+	if (next < PD_HEADER_SIZE || next > PD_RECORD_MAX)
+		return 0;
+	if (r->type == PD_COMPRESSED)
+		return next;
+	if (r->type != PD_HEADER_ATTR || !s->pipe ||
+	    !vti_pd_attr_parse(&a, r->payload, (size_t)next - PD_HEADER_SIZE, s->big))
+		return 0;
+	/* Ids follow it; those of records that are lost must not be taken for its own. */
+	return r->size >= PD_HEADER_SIZE + (uint64_t)a.size && r->size < next ? r->size : next;
+}
+
+static int read_vital(struct pd_session *s, struct pd_rec r, uint64_t size, uint64_t next)
+{
+	vti_pd_damage(s, r.offset, size < next ? next - size : PD_HEADER_SIZE,
+		      "a record of type %" PRIu32 " claims a size of %u and is read as one of "
+		      "%" PRIu64 ": the next record is %" PRIu64 " bytes on",
+		      r.type, r.size, size, next);
+	r.size = (uint16_t)size;
+	r.left = r.size - PD_HEADER_SIZE;
+	s->sum->records++;
+	return vti_pd_user(s, &r);
+}
+
+/* The record that the input stands at is damaged: goes on to the next one that is not. */
+static int recover(struct pd_session *s, uint64_t end)
+{
+	struct pd_rec r = vti_pd_rec(s, vt_input_data(s->in), s->in->offset);
+	size_t from = 1;
+	bool found;
+	int code;
+
+	for (;;) {
+		struct pd_view v;
+		uint64_t at, vital;
+
+		if (view_ahead(s, end, PD_VIEW_MAX, &v) < 0)
+			return -(int)s->err->code;
+		code = vti_pd_search(s, &v, from, &at);
+		if (code < 0)
+			return code;
+		found = code > 0;
+		r.payload = v.p + PD_HEADER_SIZE;
+		vital = from && found && at <= v.have ? vital_size(s, &r, at) : 0;
+		if (vital) {
+			code = read_vital(s, r, vital, at);
+			vt_input_consume(s->in, (size_t)at);
+			return code;
+		}
+		code = skip_to(s, s->in->offset + at);
+		if (code < 0 || found || v.whole)
+			break;
+		from = 0;
+	}
+	if (code >= 0)
+		vti_pd_passed_over(s, &r, s->in->offset - r.offset, found, false);
+	return code;
+}
+
+/*
+ * Whether the input stands at a record that can be read: 1; 0: it is damaged.  Its size is checked
+ * against what is in it, or against what follows it.
+ */
+static int is_record(struct pd_session *s, uint64_t end, const struct pd_rec *r)
+{
+	size_t need = (size_t)r->size + PD_HEADER_SIZE;
+	struct pd_view v;
+	int fits;
+
+	do {
+		if (view_ahead(s, end, need, &v) < 0)
+			return -(int)s->err->code;
+		if (v.have < r->size)
+			return 0;
+		fits = vti_pd_fits(s, &v);
+		/* No more is waited for than is needed: a pipe may be slow. */
+		need = need < PD_VIEW_MAX / 4 ? 4 * need : PD_VIEW_MAX;
+	} while (fits == PD_UNDECIDED);
+	return fits;
+}
+
+/* The record that the input stands at: it is consumed. */
+static int read_record(struct pd_session *s)
+{
+	struct pd_rec r = vti_pd_rec(s, vt_input_data(s->in), s->in->offset);
+	int code;
+
+	if (r.type == PD_AUXTRACE) {
+		s->sum->records++;
+		return vti_pd_auxtrace(s, &r);
+	}
+	if (r.type == PD_TRACING_DATA && s->pipe) {
+		s->sum->records++;
+		return tracing_data(s, &r);
+	}
+	code = vti_pd_record(s, vt_input_data(s->in), s->in->offset);
+	vt_input_consume(s->in, r.size);
+	return code;
 }
 
 /* Reads records up to an offset, or to the end of the input if that comes first. */
@@ -213,23 +329,9 @@ static int read_records(struct pd_session *s, uint64_t end)
 		if (have < PD_HEADER_SIZE || left < PD_HEADER_SIZE)
 			return cut(s, have < left ? have : left, "a record's header");
 		r = vti_pd_rec(s, vt_input_data(in), in->offset);
-		if (r.size < PD_HEADER_SIZE || r.size > left)
-			return give_up(s, &r, end);
-		if (have < r.size && refill(s, r.size, &have) < 0)
-			return -(int)s->err->code;
-		if (have < r.size)
-			return cut(s, have, "a record");
-		r = vti_pd_rec(s, vt_input_data(in), in->offset);
-		if (r.type == PD_AUXTRACE) {
-			s->sum->records++;
-			code = vti_pd_auxtrace(s, &r);
-		} else if (r.type == PD_TRACING_DATA && s->pipe) {
-			s->sum->records++;
-			code = tracing_data(s, &r);
-		} else {
-			code = vti_pd_record(s, vt_input_data(in), in->offset);
-			vt_input_consume(in, r.size);
-		}
+		code = r.size < PD_HEADER_SIZE || r.size > left ? 0 : is_record(s, end, &r);
+		if (code >= 0)
+			code = code ? read_record(s) : recover(s, end);
 	}
 	return code;
 }
@@ -414,8 +516,11 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 
 static int finish_order(struct pd_session *s)
 {
-	int code = vti_pd_order_flush(&s->order);
+	int code = vti_pd_inflate_end(s);
 
+	if (code < 0)
+		return code;
+	code = vti_pd_order_flush(&s->order);
 	if (code == -VT_E_NOMEM)
 		vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
 	return code;
@@ -512,6 +617,7 @@ static void session_fini(struct pd_session *s)
 	vt_intern_free(s->strings);
 	vti_pd_order_fini(&s->order);
 	vti_pd_inflate_fini(s);
+	free(s->recover);
 	free(s);
 }
 
@@ -540,7 +646,6 @@ int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 	code = s->strings ? convert(s)
 			  : vt_error_set(err, VT_E_NOMEM, "%s: out of memory", in->name);
 	if (code >= 0) {
-		vti_pd_inflate_end(s, in->offset);
 		code = vti_pd_events_emit(s);
 	}
 	if (code >= 0) {

@@ -9,8 +9,7 @@ static uint64_t word_at(const struct pd_session *s, const struct pd_rec *r, size
 	return s->big ? vt_be64(r->payload + 8 * i) : vt_le64(r->payload + 8 * i);
 }
 
-/* The time that a record is ordered by; 0 if it has none. */
-static uint64_t order_time(struct pd_session *s, const struct pd_rec *r)
+uint64_t vti_pd_order_time(struct pd_session *s, const struct pd_rec *r)
 {
 	size_t words = r->left / 8;
 	const struct pd_attr *a;
@@ -54,7 +53,7 @@ int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset)
 		return out_of_memory(s, vti_pd_order_round(&s->order));
 	if (r.type >= PD_USER_START)
 		return vti_pd_user(s, &r);
-	time = s->ordered ? order_time(s, &r) : 0;
+	time = s->ordered ? vti_pd_order_time(s, &r) : 0;
 	/* As in perf: what has no time overtakes what waits. */
 	if (!time || time == UINT64_MAX)
 		return vti_pd_deliver(s, record, r.size, offset);

@@ -73,6 +73,28 @@ void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const 
 	warn(s, "damage", offset, cause);
 }
 
+void vti_pd_passed_over(struct pd_session *s, const struct pd_rec *r, uint64_t bytes, bool found,
+			bool inner)
+{
+	const char *where = inner ? " inside compressed ones" : "";
+	char cause[256];
+
+	if (!found && r->size > bytes)
+		snprintf(cause, sizeof(cause),
+			 "the input ends inside a record of type %" PRIu32 " and size %u%s",
+			 r->type, r->size, where);
+	else
+		snprintf(cause, sizeof(cause),
+			 "a record of type %" PRIu32 " and size %u%s, or what is behind it, is "
+			 "damaged: %" PRIu64 " bytes are passed over, %s",
+			 r->type, r->size, where, bytes,
+			 found ? "up to the next record" : "no record that fits follows");
+	s->sum->damaged++;
+	s->sum->unread += bytes;
+	gap(s, cause, r->offset, bytes, 0);
+	warn(s, "damage", r->offset, cause);
+}
+
 void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char *why)
 {
 	char cause[256];

@@ -5,14 +5,19 @@
  */
 #include "formats/perfdata/session.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <zstd.h>
 
-#define OUT_SIZE (256u << 10)
+/* Room for what is looked at behind damage, and for more to come. */
+#define OUT_SIZE (PD_VIEW_MAX + (256u << 10))
 
 struct pd_inflate {
 	ZSTD_DStream *stream;
-	bool broken; /* the stream cannot be read on: told once */
+	bool broken;	       /* the stream cannot be read on: told once */
+	bool searching;	       /* the next record behind a damaged one has not been found */
+	struct pd_rec damaged; /* that one; its payload is gone */
+	uint64_t passed;       /* bytes passed over since */
 	size_t used;
 	uint8_t out[OUT_SIZE];
 };
@@ -43,33 +48,117 @@ static int broken(struct pd_session *s, uint64_t offset, uint64_t bytes, const c
 	return 0;
 }
 
-/* Hands on the complete records in the output and moves a begun one to the front. */
-static int hand_on(struct pd_session *s, const struct pd_rec *outer)
+/* The output from `at` on; `done`: no more of this payload; `last`: nor of any other. */
+static struct pd_view view_of(const struct pd_inflate *z, size_t at, bool done, bool last)
+{
+	size_t have = z->used - at;
+
+	return (struct pd_view){
+		.p = z->out + at,
+		.have = have < PD_VIEW_MAX ? have : PD_VIEW_MAX,
+		.left = last ? have : UINT64_MAX,
+		.ends = done && have <= PD_VIEW_MAX,
+		.whole = last && have <= PD_VIEW_MAX,
+		.inner = true,
+	};
+}
+
+/*
+ * Goes on with the search for the next record behind a damaged one.  1: it is at *at; 0: not in
+ * what there is, of which what lies before *at can go.
+ */
+static int search(struct pd_session *s, size_t *at, bool done, bool last)
+{
+	struct pd_inflate *z = s->inflate;
+	struct pd_view v;
+	uint64_t passed;
+	bool all;
+	int code;
+
+	do {
+		v = view_of(z, *at, done, last);
+		all = v.have == z->used - *at;
+		code = vti_pd_search(s, &v, z->passed == 0, &passed);
+		if (code < 0)
+			return code;
+		assert(passed <= v.have);
+		z->passed += passed;
+		*at += (size_t)passed;
+	} while (!code && passed && !all);
+	if (code || last) {
+		z->searching = false;
+		vti_pd_passed_over(s, &z->damaged, z->passed, code > 0, true);
+	}
+	return code;
+}
+
+/* Whether the record at `at` of the output can be one, as vti_pd_fits() has it. */
+static int is_record(struct pd_session *s, const struct pd_rec *rec, size_t at, bool done,
+		     bool last)
+{
+	struct pd_view v = view_of(s->inflate, at, done, last);
+	size_t extent;
+
+	if (rec->size < PD_HEADER_SIZE)
+		return PD_DAMAGED;
+	if (v.have >= rec->size)
+		return vti_pd_fits(s, &v);
+	extent = vti_pd_extent(s, v.p, v.have);
+	if (last || (extent < v.have && extent != PD_EXTENT_UNKNOWN && extent != rec->size))
+		return PD_DAMAGED;
+	return PD_UNDECIDED;
+}
+
+static int hand_on_one(struct pd_session *s, const struct pd_rec *rec)
+{
+	if (rec->type != PD_COMPRESSED && rec->type != PD_COMPRESSED2 && rec->type != PD_AUXTRACE &&
+	    rec->type != PD_TRACING_DATA)
+		return vti_pd_record(s, rec->payload - PD_HEADER_SIZE, rec->offset);
+	vti_pd_bad_record(s, rec, "cannot be inside a compressed one");
+	return 0;
+}
+
+/* One record, or one search: 1 to go on at *at, 0 to wait for more output, or < 0. */
+static int step(struct pd_session *s, uint64_t offset, size_t *at, bool done, bool last)
+{
+	struct pd_inflate *z = s->inflate;
+	struct pd_rec rec;
+	int r;
+
+	if (z->searching)
+		return search(s, at, done, last);
+	if (z->used - *at < PD_HEADER_SIZE)
+		return 0;
+	rec = vti_pd_rec(s, z->out + *at, offset);
+	r = is_record(s, &rec, *at, done, last);
+	if (r == PD_UNDECIDED)
+		return 0;
+	if (r == PD_FITS) {
+		*at += rec.size;
+		r = hand_on_one(s, &rec);
+	} else if (r == PD_DAMAGED) {
+		z->searching = true;
+		z->damaged = rec;
+		z->passed = 0;
+	}
+	return r < 0 ? r : 1;
+}
+
+/*
+ * Hands on the complete records in the output and moves a begun one to the front.  `done`: the
+ * output holds all of this payload; `last`: and there is no other.
+ */
+static int hand_on(struct pd_session *s, uint64_t offset, bool done, bool last)
 {
 	struct pd_inflate *z = s->inflate;
 	size_t at = 0;
-	int r;
+	int r = 1;
 
-	while (z->used - at >= PD_HEADER_SIZE) {
-		struct pd_rec rec = vti_pd_rec(s, z->out + at, outer->offset);
-
-		if (rec.size < PD_HEADER_SIZE)
-			return broken(s, outer->offset, z->used - at, "a record of no size");
-		if (z->used - at < rec.size)
-			break;
-		if (rec.type == PD_COMPRESSED || rec.type == PD_COMPRESSED2 ||
-		    rec.type == PD_AUXTRACE || rec.type == PD_TRACING_DATA) {
-			vti_pd_bad_record(s, &rec, "cannot be inside a compressed one");
-		} else {
-			r = vti_pd_record(s, z->out + at, outer->offset);
-			if (r < 0)
-				return r;
-		}
-		at += rec.size;
-	}
+	while (r > 0 && at < z->used)
+		r = step(s, offset, &at, done, last);
 	memmove(z->out, z->out + at, z->used - at);
 	z->used -= at;
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 int vti_pd_inflate(struct pd_session *s, const struct pd_rec *r)
@@ -97,19 +186,27 @@ int vti_pd_inflate(struct pd_session *s, const struct pd_rec *r)
 		if (ZSTD_isError(z))
 			return broken(s, r->offset, r->size, ZSTD_getErrorName(z));
 		s->inflate->used = out.pos;
-		code = hand_on(s, r);
-		if (code < 0 || s->inflate->broken)
+		code = hand_on(s, r->offset, in.pos == in.size && out.pos < out.size, false);
+		if (code < 0)
 			return code;
 		/* A full output may hide more; an output that stands still is at its end. */
 	} while (in.pos < in.size || (out.pos == out.size && out.pos > before));
 	return 0;
 }
 
-void vti_pd_inflate_end(struct pd_session *s, uint64_t offset)
+int vti_pd_inflate_end(struct pd_session *s)
 {
-	if (s->inflate && !s->inflate->broken && s->inflate->used)
+	uint64_t offset = s->in->offset;
+	int code;
+
+	if (!s->inflate || s->inflate->broken)
+		return 0;
+	code = hand_on(s, offset, true, true);
+	if (code == 0 && s->inflate->used)
 		vti_pd_damage(s, offset, s->inflate->used,
-			      "compressed records end inside a record");
+			      "compressed records end inside a record's header");
+	s->inflate->used = 0;
+	return code;
 }
 
 void vti_pd_inflate_fini(struct pd_session *s)

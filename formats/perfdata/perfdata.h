@@ -36,6 +36,10 @@
  * released early, and a record that then comes too late is delivered late and counted in
  * `out_of_order`.
  *
+ * Damage: a record whose size its contents or what follows it belie becomes a GAP that reaches to
+ * the next chain of records (recover.c); the bytes of a GAP inside compressed records are those of
+ * the records, its offset that of the compressed one.
+ *
  * Memory: the limits below, one feature section (VT_PERFDATA_SECTION_MAX), and the tables of events
  * and images.
  */

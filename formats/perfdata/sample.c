@@ -217,6 +217,7 @@ bool vti_pd_sample_parse(struct pd_sample *s, const struct pd_attr *a, const uin
 	parse_fixed(s, t, &c);
 	if (t & ~(uint64_t)PD_SAMPLE_FIXED)
 		parse_variable(s, a, &c);
+	s->size = (size_t)(c.p - payload);
 	return !c.bad;
 }
 

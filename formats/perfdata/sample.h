@@ -50,6 +50,7 @@ struct pd_sample {
 	size_t stack_size;
 	const uint8_t *aux;
 	size_t aux_size;
+	size_t size; /* bytes of the payload that all these took */
 };
 
 /*

@@ -220,12 +220,16 @@ int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t e
 	const struct pd_attr *a = &e->attr;
 	struct pd_sample smp;
 
-	if (e->layout.plain && r->left / 8 >= e->layout.words) {
+	if (e->layout.plain && r->left / 8 == e->layout.words) {
 		deliver_plain(s, r, event, e);
 		return 0;
 	}
 	if (!vti_pd_sample_parse(&smp, a, r->payload, r->left, s->big)) {
 		vti_pd_bad_record(s, r, "the sample is shorter than its fields");
+		return 0;
+	}
+	if (vti_pd_extent_known(a) && smp.size != r->left) {
+		vti_pd_bad_record(s, r, "the sample is longer than its fields");
 		return 0;
 	}
 	if (!s->machine && !s->has_arch)

@@ -77,6 +77,13 @@ struct pd_unknown {
 
 struct pd_inflate;
 
+/* What a search for records behind damage keeps. */
+struct pd_recover {
+	size_t foreign; /* bytes of a sample that can look like anything, at most */
+	size_t hint;	/* where the damaged record's contents lead to; 0: elsewhere */
+	uint64_t seen[2 * 9 * (PD_RECORD_MAX + 1) / 64 + 1]; /* a bit a place in the view */
+};
+
 struct pd_session {
 	struct vt_input *in;
 	struct vt_writer *w;
@@ -121,6 +128,7 @@ struct pd_session {
 	uint32_t machine;  /* ELF machine, 0 while unknown */
 
 	struct pd_order order;
+	struct pd_recover *recover; /* NULL until the first damage */
 	struct pd_inflate *inflate; /* NULL until the first compressed record */
 	uint64_t words[PD_RECORD_MAX / 8 + 1];
 };
@@ -209,6 +217,56 @@ int vti_pd_buildid_add(struct pd_session *s, const uint8_t *path, size_t size, b
 /* The payload of a build-id row: a record of the feature section, or HEADER_BUILD_ID. */
 int vti_pd_buildid_record(struct pd_session *s, const struct pd_rec *r, bool old_layout);
 
+/* ---- extent.c: the size that a record's own contents ask for ---- */
+
+#define PD_EXTENT_UNKNOWN 0	       /* nothing in it says how long it is */
+#define PD_EXTENT_CUT	  ((size_t)-1) /* it goes on behind the bytes that are there, or is none */
+
+/*
+ * The size, header included, that follows from what is in the record at `p`, whatever its header
+ * claims; `have` bytes are there.  The trailing sample id is taken to be that of the first event.
+ */
+size_t vti_pd_extent(struct pd_session *s, const uint8_t *p, size_t have);
+
+/* The same if the record is a sample. */
+size_t vti_pd_extent_sample(struct pd_session *s, const uint8_t *p, size_t have);
+
+/* Whether the contents of an event's samples tell their size. */
+bool vti_pd_extent_known(const struct pd_attr *a);
+
+/* ---- recover.c: the way back to records behind damage ---- */
+
+/* Bytes behind a place that are enough to tell whether records begin there. */
+#define PD_LOOK	    ((size_t)9 * (PD_RECORD_MAX + 1))
+#define PD_VIEW_MAX (2 * PD_LOOK)
+
+/* Bytes in which records are looked for, at most PD_VIEW_MAX. */
+struct pd_view {
+	const uint8_t *p;
+	size_t have;
+	uint64_t left; /* bytes from p to the end of all records; UINT64_MAX: not known */
+	bool ends;     /* with the last byte that is here a record can end */
+	bool whole;    /* nothing comes behind it */
+	bool inner;    /* the bytes come out of compressed records */
+};
+
+/*
+ * Whether the record at the view's start, all of whose size is in it, can be one: its size is what
+ * its contents ask for or, where they do not say, that of a record that others follow.  And what
+ * follows it is not wrecked, which would leave its own last bytes in doubt.  It is undecided only
+ * where the view is not whole and ends too soon.  -VT_E_NOMEM and s->err.
+ */
+enum { PD_DAMAGED, PD_FITS, PD_UNDECIDED };
+int vti_pd_fits(struct pd_session *s, const struct pd_view *v);
+
+/*
+ * Looks for the next chain of records behind the damaged record at the view's start, `from` bytes
+ * on at the earliest; 0 as the search goes on behind an earlier view, which had none.  1 and its
+ * distance, which may lie behind the view, in *at; 0: there is none before *at, and none at all
+ * in a whole view, else more bytes are needed to tell; -VT_E_NOMEM and s->err.
+ */
+int vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at);
+
 /* ---- records.c, samples.c: the kernel's records, in order ---- */
 
 int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t offset);
@@ -248,6 +306,14 @@ void vti_pd_meta_str(struct pd_session *s, const char *key, const char *text);
 void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *fmt, ...)
 	VT_PRINTF(4, 5);
 
+/*
+ * A damaged record and `bytes` from it on were passed over, up to the next record (`found`) or the
+ * end: a GAP and a line.  `inner`: it came out of compressed
+ * records, and so did the bytes; the offset is that of the compressed record.
+ */
+void vti_pd_passed_over(struct pd_session *s, const struct pd_rec *r, uint64_t bytes, bool found,
+			bool inner);
+
 /* A single record that could not be used; the first ones are told, all are counted. */
 void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char *why);
 
@@ -262,6 +328,9 @@ void vti_pd_gaps_emit(struct pd_session *s);
 
 /* ---- dispatch.c: a record on its way in ---- */
 
+/* The time that a record is ordered by; 0 if it has none. */
+uint64_t vti_pd_order_time(struct pd_session *s, const struct pd_rec *r);
+
 /* Queues or delivers one complete record that is not followed by foreign bytes. */
 int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset);
 
@@ -269,8 +338,8 @@ int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset);
 
 /* The payload of a COMPRESSED(2) record: its records are given to vti_pd_record(). */
 int vti_pd_inflate(struct pd_session *s, const struct pd_rec *r);
-/* At the end: says so if the last record inside is cut. */
-void vti_pd_inflate_end(struct pd_session *s, uint64_t offset);
+/* At the end: hands on what still waits, and says so if the last record inside is cut. */
+int vti_pd_inflate_end(struct pd_session *s);
 void vti_pd_inflate_fini(struct pd_session *s);
 
 #endif

@@ -105,7 +105,7 @@ while at + 8 <= end:
     kind, _, length = struct.unpack_from('<IHH', data, at)
     n += kind == 9
     if kind == 9 and n % 2:
-        struct.pack_into('<I', data, at, 60000)
+        struct.pack_into('<I', data, at, 40)
     at += length
 open(sys.argv[2], 'wb').write(data)
 END

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The way back to records behind damage.  perf.data has no sync marks: a record is found by the
+ * size of the one before.  What is looked for is a chain of headers, each where the one before it
+ * says, whose types, sizes, ids and times are such as this recording can have, and whose sizes are
+ * what the records' contents ask for.
+ *
+ * Foreign bytes (a dumped stack, registers, raw data) can hold what looks like such a chain, even
+ * a real one.  So the first place that is tried is the one that the damaged record's own contents
+ * lead to, which is behind all its foreign bytes; and a chain counts only when it goes on for
+ * longer than the foreign bytes of one sample can, so that it has left the record it is in.
+ */
+#include "formats/perfdata/session.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Records that make a chain where no foreign bytes are: eight headers that fit by chance do not. */
+#define CHAIN_RECORDS 8
+/* Bits of misc that no record has set: linux/perf_event.h gives out 0 to 2 and 12 to 15. */
+#define MISC_UNUSED 0x0ff8
+/* No recording stands still for 13 days: a time this much (in ns) after the latest is none. */
+#define TIME_LEAP (UINT64_C(1) << 50)
+/* User callchains come from the stack: kernel.perf_event_max_stack is at most 64 Ki frames, and
+ * 127 unless somebody changed it. */
+#define CALLCHAIN_USUAL 127
+/* Entries of the deepest branch stack that there is (AMD 16, Intel 32, Arm BRBE 64). */
+#define BRANCHES_MOST 64
+
+static bool is_known(uint32_t type)
+{
+	return (type >= PD_MMAP && type <= PD_AUX_OUTPUT_HW_ID) ||
+	       (type >= PD_USER_START && type <= PD_BPF_METADATA);
+}
+
+/* Types that kernels and perfs to come may use; those of today are below 85. */
+static bool is_new(uint32_t type)
+{
+	return type < 1024 && type && !is_known(type);
+}
+
+/* perf leaves anything in the misc of its own records. */
+static bool header_fits(const struct pd_rec *r, uint64_t left)
+{
+	return r->size >= PD_HEADER_SIZE && r->size <= left &&
+	       (r->type >= PD_USER_START || (r->size % 8 == 0 && !(r->misc & MISC_UNUSED)));
+}
+
+/* ---- chains ---- */
+
+/* Bytes of a sample whose content others decide: the most that one record can hold. */
+static size_t foreign_bytes(const struct pd_attr *a)
+{
+	uint64_t t = a->sample_type;
+	size_t n = 0;
+
+	if (t & (PD_SAMPLE_RAW | PD_SAMPLE_AUX) || !vti_pd_extent_known(a))
+		return PD_RECORD_MAX;
+	if (t & PD_SAMPLE_CALLCHAIN)
+		n += 8 * (1 + CALLCHAIN_USUAL);
+	if (t & PD_SAMPLE_BRANCH_STACK)
+		n += 8 * (2 + 4 * BRANCHES_MOST);
+	if (t & PD_SAMPLE_REGS_USER)
+		n += 8 * 65;
+	if (t & PD_SAMPLE_REGS_INTR)
+		n += 8 * 65;
+	if (t & PD_SAMPLE_STACK_USER)
+		n += 16 + (size_t)a->stack_user;
+	return n < PD_RECORD_MAX ? n : PD_RECORD_MAX;
+}
+
+static size_t longest_foreign(const struct pd_session *s)
+{
+	size_t most = 0, i;
+
+	for (i = 0; i < s->nevents; i++) {
+		size_t n = foreign_bytes(&s->events[i].attr);
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static uint64_t word_at(const struct pd_session *s, const uint8_t *p)
+{
+	return s->big ? vt_be64(p) : vt_le64(p);
+}
+
+/* Whether a sample's id is one of the file's, and the half word behind its processor is 0. */
+static bool sample_fits(struct pd_session *s, const struct pd_rec *r)
+{
+	int event = vti_pd_event_of(s, r);
+	const struct pd_layout *l;
+	uint64_t id;
+	uint32_t pad;
+
+	/* Where no event is known, all that can be done with samples is to count them. */
+	if (event < 0)
+		return !s->nevents;
+	l = &s->events[event].layout;
+	if (l->id >= 0 && s->ids.count) {
+		id = word_at(s, r->payload + 8 * (size_t)l->id);
+		if (!vt_hash_find(&s->ids, &id))
+			return false;
+	}
+	if (l->cpu < 0)
+		return true;
+	pad = s->big ? vt_be32(r->payload + 8 * (size_t)l->cpu + 4)
+		     : vt_le32(r->payload + 8 * (size_t)l->cpu + 4);
+	return !pad;
+}
+
+static bool trailer_fits(struct pd_session *s, const struct pd_rec *r)
+{
+	struct pd_sample id;
+	size_t body;
+
+	if (!s->nevents)
+		return true;
+	if (!vti_pd_trailer_parse(&id, &s->events[0].attr, r->payload, r->left, s->big, &body))
+		return false;
+	/* perf itself writes records of what ran before with an id of 0. */
+	return !id.id || !s->ids.count || vt_hash_find(&s->ids, &id.id);
+}
+
+static bool time_fits(struct pd_session *s, const struct pd_rec *r)
+{
+	const struct pd_order *o = &s->order;
+	uint64_t time = s->ordered ? vti_pd_order_time(s, r) : 0;
+
+	if (!time || !o->newest)
+		return true;
+	if (time > o->newest && time - o->newest > TIME_LEAP)
+		return false;
+	/* What has been released was released because nothing older can come any more; not so
+	 * where a full queue was the reason, or it has been wrong before. */
+	return o->late || o->last > o->release || time >= o->last;
+}
+
+/*
+ * Whether the record at p, all of which is there, is one that this recording can have.  *after:
+ * foreign bytes that follow it.
+ */
+static bool record_fits(struct pd_session *s, const struct pd_view *v, size_t at,
+			const struct pd_rec *r, uint64_t *after)
+{
+	size_t extent = vti_pd_extent(s, v->p + at, r->size);
+	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
+	bool nested = r->type == PD_COMPRESSED || r->type == PD_COMPRESSED2 ||
+		      r->type == PD_AUXTRACE || r->type == PD_TRACING_DATA;
+
+	if ((extent != PD_EXTENT_UNKNOWN && extent != r->size) || (v->inner && nested))
+		return false;
+	if (r->type == PD_SAMPLE)
+		return sample_fits(s, r) && time_fits(s, r);
+	if (r->type < PD_USER_START)
+		return trailer_fits(s, r) && time_fits(s, r);
+	if (r->type == PD_AUXTRACE)
+		*after = vt_cursor_u64(&c);
+	else if (r->type == PD_TRACING_DATA && s->pipe)
+		*after = ((uint64_t)vt_cursor_u32(&c) + 7) & ~UINT64_C(7);
+	return !c.bad && *after <= v->left - at - r->size;
+}
+
+enum chain { CHAIN_NONE, CHAIN_OPEN, CHAIN_GOOD };
+
+/*
+ * Marks a place as one that a walk has come to; false if one had before.  When a walk fails, so
+ * would any from a place on its way, so that each place is gone through only once.
+ */
+static bool first_visit(struct pd_recover *d, size_t at)
+{
+	uint64_t bit = UINT64_C(1) << (at % 64);
+
+	if (d->seen[at / 64] & bit)
+		return false;
+	d->seen[at / 64] |= bit;
+	return true;
+}
+
+/* The bytes that are there end inside of a chain: of one that was led to, nothing was wrong. */
+static enum chain open_chain(const struct pd_view *v, bool enough)
+{
+	if (!v->whole)
+		return CHAIN_OPEN;
+	return enough ? CHAIN_GOOD : CHAIN_NONE;
+}
+
+/*
+ * A record that may have any size could lead from bytes that only look like records to real ones.
+ * Once samples have come, there are none but compressed ones.
+ */
+static bool may_lead(const struct pd_session *s, const struct pd_rec *r)
+{
+	return !(s->sum->samples || s->order.count) || (r->type == PD_COMPRESSED && s->inflate);
+}
+
+/* Whether the record at `at`, all of which is there, can be one in a chain. */
+static bool link_fits(struct pd_session *s, const struct pd_view *v, size_t at,
+		      const struct pd_rec *r, uint64_t *after, bool strict, bool behind)
+{
+	bool exact = vti_pd_extent(s, v->p + at, v->have - at) != PD_EXTENT_UNKNOWN;
+
+	/* Where a known record ends another begins, whatever it is; nothing else says so. */
+	if (!is_known(r->type))
+		return behind || (is_new(r->type) && !strict);
+	return (exact || !strict || may_lead(s, r)) && record_fits(s, v, at, r, after);
+}
+
+static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t start)
+{
+	struct pd_recover *d = s->recover;
+	size_t foreign = start == d->hint ? 0 : d->foreign, at = start;
+	unsigned n = 0;
+
+	while (n < CHAIN_RECORDS || at - start < foreign) {
+		uint64_t after = 0;
+		struct pd_rec r;
+
+		if (at == v->left || (at == v->have && v->ends))
+			return n || at == d->hint ? CHAIN_GOOD : CHAIN_NONE;
+		if (v->have - at < PD_HEADER_SIZE)
+			return open_chain(v, start == d->hint ||
+						     (n >= CHAIN_RECORDS && at - start >= foreign));
+		r = vti_pd_rec(s, v->p + at, 0);
+		if (!header_fits(&r, v->left - at) || !(n || is_known(r.type) || is_new(r.type)) ||
+		    !first_visit(d, at))
+			return CHAIN_NONE;
+		if (v->have - at < r.size)
+			return open_chain(v, start == d->hint ||
+						     (n >= CHAIN_RECORDS && at - start >= foreign));
+		if (!link_fits(s, v, at, &r, &after, foreign > 0, n > 0))
+			return CHAIN_NONE;
+		n += is_known(r.type);
+		at += r.size;
+		/* Behind a large AUX area nothing can be seen; its record is like no other. */
+		if (after > v->have - at)
+			return r.misc ? CHAIN_NONE : CHAIN_GOOD;
+		at += (size_t)after;
+		if (at - start > PD_LOOK - PD_RECORD_MAX)
+			return n > 1 ? CHAIN_GOOD : CHAIN_NONE;
+	}
+	return CHAIN_GOOD;
+}
+
+/* False and s->err for want of memory. */
+static bool prepare(struct pd_session *s, const struct pd_view *v)
+{
+	assert(v->have <= PD_VIEW_MAX);
+	if (!s->recover)
+		s->recover = calloc(1, sizeof(*s->recover));
+	if (!s->recover) {
+		vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+		return false;
+	}
+	memset(s->recover->seen, 0, sizeof(s->recover->seen));
+	s->recover->hint = 0;
+	s->recover->foreign = longest_foreign(s);
+	return true;
+}
+
+/* ---- from a damaged record ---- */
+
+/*
+ * Whether a chain begins where the record ends if its size is `extent`: that is no place that was
+ * searched for, so eight records suffice, whatever their bytes.
+ */
+static enum chain try_hint(struct pd_session *s, const struct pd_view *v, size_t extent)
+{
+	enum chain found;
+
+	if (extent == PD_EXTENT_UNKNOWN || extent == PD_EXTENT_CUT || extent > v->left)
+		return CHAIN_NONE;
+	if (extent > v->have)
+		return v->whole ? CHAIN_NONE : CHAIN_OPEN;
+	s->recover->hint = extent;
+	found = walk(s, v, extent);
+	s->recover->hint = 0;
+	return found;
+}
+
+/*
+ * The end of an AUX area whose record has lost its size, which is the same for all; 0: it does not
+ * look like one.  What lies in the area can be far larger than what can be looked through.
+ */
+static uint64_t end_of_aux(const struct pd_session *s, const struct pd_view *v)
+{
+	struct pd_rec r = vti_pd_rec(s, v->p, 0);
+	struct vt_cursor c;
+	uint64_t total;
+
+	if (r.type != PD_AUXTRACE || r.misc || v->inner || v->have < PD_AUXTRACE_SIZE)
+		return 0;
+	c = vt_cursor_make(v->p + PD_HEADER_SIZE, PD_AUXTRACE_SIZE - PD_HEADER_SIZE, s->big);
+	total = vt_cursor_u64(&c);
+	vt_cursor_take(&c, PD_AUXTRACE_SIZE - PD_HEADER_SIZE - 8 - 4);
+	if (vt_cursor_u32(&c) || total % 8 || total > v->left - PD_AUXTRACE_SIZE)
+		return 0;
+	return PD_AUXTRACE_SIZE + total;
+}
+
+/* The end of an attribute's record, whose ids stand between it and the next record. */
+static enum chain end_of_attr(struct pd_session *s, const struct pd_view *v, uint64_t *at)
+{
+	struct pd_rec r = vti_pd_rec(s, v->p, 0);
+	enum chain found = CHAIN_NONE;
+	struct pd_attr a;
+	size_t end;
+
+	if (r.type != PD_HEADER_ATTR || v->inner ||
+	    !vti_pd_attr_parse(&a, r.payload, v->have - PD_HEADER_SIZE, s->big))
+		return CHAIN_NONE;
+	end = PD_HEADER_SIZE + (size_t)a.size;
+	for (; end <= PD_RECORD_MAX && found == CHAIN_NONE; end += 8) {
+		found = try_hint(s, v, end);
+		*at = end;
+	}
+	return found;
+}
+
+/* Where the damaged record's own contents lead to, if records go on from there. */
+static enum chain follow_contents(struct pd_session *s, const struct pd_view *v, uint64_t *at)
+{
+	size_t extents[2] = {vti_pd_extent(s, v->p, v->have),
+			     vti_pd_extent_sample(s, v->p, v->have)};
+	enum chain found = CHAIN_NONE;
+	unsigned i;
+
+	*at = end_of_aux(s, v);
+	if (*at)
+		return CHAIN_GOOD;
+	found = end_of_attr(s, v, at);
+	for (i = 0; i < 2 && found == CHAIN_NONE; i++) {
+		found = try_hint(s, v, extents[i]);
+		*at = extents[i];
+	}
+	if (found != CHAIN_GOOD)
+		*at = 0;
+	return found;
+}
+
+/* A header that is damaged in its size alone casts no doubt on what is before it. */
+static bool next_is_known(const struct pd_session *s, const struct pd_view *v, size_t at)
+{
+	if (v->have < at + PD_HEADER_SIZE)
+		return v->ends;
+	return is_known(vti_pd_rec(s, v->p + at, 0).type);
+}
+
+static bool has_foreign_after(const struct pd_session *s, const struct pd_rec *r)
+{
+	return r->type == PD_AUXTRACE || (r->type == PD_TRACING_DATA && s->pipe);
+}
+
+/* Where the next chain behind the view's start is, as far as it can be seen. */
+static int next_chain(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at)
+{
+	enum chain found = CHAIN_NONE;
+	size_t i;
+
+	*at = 0;
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	if (from) {
+		found = follow_contents(s, v, at);
+		if (found != CHAIN_NONE)
+			return found == CHAIN_GOOD;
+	}
+	for (i = from; i < v->have; i++) {
+		found = walk(s, v, i);
+		if (found != CHAIN_NONE)
+			break;
+	}
+	*at = i;
+	return found == CHAIN_GOOD;
+}
+
+/*
+ * A record that does not tell its size, and behind it something that looks like the header of a
+ * damaged one: so it is if records begin again only behind that.
+ */
+static int fits_before_damage(struct pd_session *s, const struct pd_view *v, size_t size)
+{
+	uint64_t at;
+	int found;
+
+	if (!next_is_known(s, v, size))
+		return PD_DAMAGED;
+	found = next_chain(s, v, 1, &at);
+	if (found < 0)
+		return found;
+	if (size < at)
+		return PD_FITS;
+	return found || v->whole ? PD_DAMAGED : PD_UNDECIDED;
+}
+
+/*
+ * A record of an unknown type: its size is right if records go on behind it, and none begin before
+ * that, as they would if its header were anything.
+ */
+static int unknown_fits(struct pd_session *s, const struct pd_view *v)
+{
+	struct pd_rec r;
+	enum chain found;
+	size_t i;
+
+	if (v->have < PD_HEADER_SIZE)
+		return v->ends ? PD_FITS : PD_UNDECIDED;
+	r = vti_pd_rec(s, v->p, 0);
+	if (r.size < PD_HEADER_SIZE || r.size > v->left)
+		return PD_DAMAGED;
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	found = try_hint(s, v, r.size);
+	if (found != CHAIN_GOOD)
+		return found == CHAIN_OPEN ? PD_UNDECIDED : PD_DAMAGED;
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	for (i = 1; i < r.size && found != CHAIN_OPEN; i++) {
+		found = walk(s, v, i);
+		if (found == CHAIN_GOOD)
+			return PD_DAMAGED;
+	}
+	return found == CHAIN_OPEN ? PD_UNDECIDED : PD_FITS;
+}
+
+/* The view from `at` on. */
+static struct pd_view view_from(const struct pd_view *v, size_t at)
+{
+	struct pd_view w = *v;
+
+	w.p += at;
+	w.have -= at;
+	w.left -= w.left == UINT64_MAX ? 0 : at;
+	return w;
+}
+
+/* A record whose contents do not ask for the size that it has, or for none. */
+static int inexact_fits(struct pd_session *s, const struct pd_view *v, size_t size, size_t extent)
+{
+	enum chain found;
+	uint64_t end;
+
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	found = end_of_attr(s, v, &end);
+	if (found == CHAIN_GOOD && end <= size)
+		return end == size ? PD_FITS : PD_DAMAGED;
+	/* Behind the record's own end it is that of another one, which is damaged. */
+	if (found != CHAIN_OPEN)
+		found = try_hint(s, v, extent);
+	if (found != CHAIN_NONE)
+		return found == CHAIN_GOOD ? PD_DAMAGED : PD_UNDECIDED;
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	found = try_hint(s, v, size);
+	if (found == CHAIN_NONE)
+		return fits_before_damage(s, v, size);
+	return found == CHAIN_GOOD ? PD_FITS : PD_UNDECIDED;
+}
+
+int vti_pd_fits(struct pd_session *s, const struct pd_view *v)
+{
+	struct pd_rec r = vti_pd_rec(s, v->p, 0);
+	size_t extent = vti_pd_extent(s, v->p, v->have);
+	struct pd_view next;
+
+	if (!is_known(r.type))
+		return unknown_fits(s, v);
+	if (extent != r.size)
+		return inexact_fits(s, v, r.size, extent);
+	if (has_foreign_after(s, &r) || next_is_known(s, v, extent))
+		return PD_FITS;
+	next = view_from(v, extent);
+	return unknown_fits(s, &next);
+}
+
+int vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at)
+{
+	struct pd_rec r = vti_pd_rec(s, v->p, 0);
+
+	/* In a record that is whole none begins: the damage is behind it. */
+	if (from && vti_pd_extent(s, v->p, v->have) == r.size)
+		from = r.size;
+	return next_chain(s, v, from, at);
+}
