@@ -123,6 +123,23 @@ bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint6
 	return true;
 }
 
+/*
+ * What a change of mode or of address space was bound to comes behind its packet, and may be used
+ * up with it: the end of tracing with nothing else being said of it, the beginning of tracing,
+ * which is told of before.
+ */
+static void pass_bound(struct vti_pt_cursor *c, const uint8_t *limit)
+{
+	uint64_t bound = BIT(VT_PT_TIP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD);
+	struct vti_pt_cursor saved = *c;
+	struct vt_pt_packet packet;
+
+	if (read_on(c, bound, BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64), limit, &packet))
+		c->owed = VT_PT_END_FALL;
+	else
+		*c = saved;
+}
+
 uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t limit)
 {
 	struct vti_pt_cursor saved = *c;
@@ -135,6 +152,8 @@ uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t li
 		c->tnt = 0;
 	if (kinds & (BIT(VT_PT_TIP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD) | BIT(VT_PT_OVF)))
 		c->owed = VT_PT_END_FALL;
+	if (at && kinds & (BIT(VT_PT_MODE_EXEC) | BIT(VT_PT_PIP) | BIT(VT_PT_VMCS)))
+		pass_bound(c, limit_of(c, limit));
 	return (uint64_t)((at ? at : c->p) - c->begin);
 }
 

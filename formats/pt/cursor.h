@@ -47,7 +47,8 @@ bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint6
 
 /*
  * To the next packet of one of the kinds (bit n: enum vt_pt_kind n), if it lies before offset
- * `limit`: its offset is returned; else that where the cursor stands.
+ * `limit`: its offset is returned; else that where the cursor stands.  Also past the packet that it
+ * is bound to, if that lies before the limit.
  */
 uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t limit);
 

@@ -364,6 +364,8 @@ static bool take_filtered(struct vti_pt_walk *w, struct vti_pt_course *c)
 	take_tail(w, c, e);
 	if (!tell(w, c, &off, pgd))
 		return false;
+	/* Cycles are not counted from here to the TIP.PGE. */
+	take_timing(w, pgd, pgd + end->size);
 	c->timed = true;
 	advance(w, c, pgd + end->size, pge);
 	on.ip = c->ip = address(c, pge, begin);
@@ -371,6 +373,7 @@ static bool take_filtered(struct vti_pt_walk *w, struct vti_pt_course *c)
 	w->ip_suppressed = false;
 	if (!tell(w, c, &on, pge))
 		return false;
+	take_timing(w, pge, pge + begin->size);
 	tick(w, c, 0);
 	c->timed = true;
 	advance(w, c, pge + begin->size, to);

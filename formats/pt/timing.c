@@ -135,9 +135,12 @@ static bool take_cyc(struct vt_pt_timing *t, uint64_t cycles)
 	return moved;
 }
 
-/* At another frequency what was measured is wrong; a ratio that is told again changes nothing. */
+/* At another frequency what was measured is wrong; a ratio that is told again changes nothing,
+ * and none is 0. */
 static void take_cbr(struct vt_pt_timing *t, uint8_t cbr)
 {
+	if (!cbr)
+		return;
 	if (t->cbr && t->cbr != cbr) {
 		t->measuring = false;
 		t->rate = 0;

@@ -440,6 +440,102 @@ static void test_times(void **state)
 	      "400010/1 @5000 ");
 }
 
+/* So much that the accelerator dares to look at what is before. */
+static void put_padding(struct trace *t)
+{
+	unsigned i;
+
+	for (i = 0; i < 64; i++)
+		put_kind(t, VT_PT_PAD, 0);
+}
+
+/* A PSB+ at BASE, at a time; no ratio of clocks is told, so that cycles are measured. */
+static void put_timed_psb(struct trace *t, uint64_t tsc)
+{
+	put_kind(t, VT_PT_PSB, 0);
+	put_kind(t, VT_PT_TSC, tsc);
+	put_ip(t, VT_PT_FUP, BASE);
+	put_kind(t, VT_PT_MODE_EXEC, 64);
+	put_kind(t, VT_PT_PSBEND, 0);
+}
+
+/* Cycles are measured from one TSC to the next, but not across code that is not traced. */
+static void test_measuring(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_timed_psb(start(&t), 1000);
+	put_tnt(&t, "10");
+	put_kind(&t, VT_PT_CYC, 100);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_kind(&t, VT_PT_TSC, 3000); /* 100 cycles were 2000 ticks */
+	put_tnt(&t, "10");
+	put_kind(&t, VT_PT_CYC, 10);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_tnt(&t, "1");
+	put_padding(&t);
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>@1000 400000/2 400010/1 400006/1 400008/1 @1000 400000/2 400010/1 "
+	      "@3000 400006/1 400008/1 @3200 400000/2 400010/1 ");
+	put_timed_psb(start(&t), 1000);
+	put_tnt(&t, "10");
+	put_no_ip(&t, VT_PT_TIP_PGD);
+	put_ip(&t, VT_PT_TIP_PGE, BASE);
+	put_tnt(&t, "10");
+	put_kind(&t, VT_PT_CYC, 100);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_kind(&t, VT_PT_TSC, 3000); /* but how many cycles were not traced? */
+	put_tnt(&t, "10");
+	put_kind(&t, VT_PT_CYC, 10);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_tnt(&t, "1");
+	put_padding(&t);
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>@1000 400000/2 400010/1 400006/1 400008/1 <disabled>"
+	      "<enabled 400000>400000/2 400010/1 400006/1 400008/1 @1000 400000/2 400010/1 "
+	      "@3000 400006/1 400008/1 @3000 400000/2 400010/1 ");
+}
+
+/* Behind a change of mode and what it is bound to, the clock goes on. */
+static void test_clock_of_mode(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	put_timed_psb(start(&t), 1000);
+	put_tnt(&t, "10");
+	put_no_ip(&t, VT_PT_TIP_PGD);
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_ip(&t, VT_PT_TIP_PGE, BASE);
+	put_kind(&t, VT_PT_TSC, 2000);
+	put_tnt(&t, "10");
+	put_kind(&t, VT_PT_TSC, 3000);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_tnt(&t, "1");
+	put_padding(&t);
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>@1000 400000/2 400010/1 400006/1 400008/1 <disabled>"
+	      "<enabled 400000>400000/2 400010/1 @2000 400006/1 400008/1 @3000 400000/2 "
+	      "400010/1 ");
+	/* From damage: the end of tracing is not told, only the mode. */
+	put_timed_psb(start(&t), 1000);
+	put_tnt(&t, "10");
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_tnt(&t, "1");
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_no_ip(&t, VT_PT_TIP_PGD);
+	put_kind(&t, VT_PT_TSC, 2000);
+	put_tnt(&t, "0");
+	put_kind(&t, VT_PT_TSC, 3000);
+	put_ip(&t, VT_PT_TIP, BASE);
+	put_tnt(&t, "1");
+	put_padding(&t);
+	check(&t, flow, sizeof(flow),
+	      "<mode 400000 =40>@1000 400000/2 400010/1 400006/1 400008/1 400000/2 400010/1 "
+	      "400006/1 @2000 400008/1 @3000 400000/2 400010/1 ");
+}
+
 /* Between two processes the engine stops, and goes on in other code at the same place. */
 static void test_until(void **state)
 {
@@ -539,11 +635,12 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flow),   cmocka_unit_test(test_events),
-		cmocka_unit_test(test_errata), cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_start),  cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_loops),  cmocka_unit_test(test_times),
-		cmocka_unit_test(test_until),  cmocka_unit_test(test_full),
+		cmocka_unit_test(test_flow),	  cmocka_unit_test(test_events),
+		cmocka_unit_test(test_errata),	  cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_start),	  cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_loops),	  cmocka_unit_test(test_times),
+		cmocka_unit_test(test_measuring), cmocka_unit_test(test_clock_of_mode),
+		cmocka_unit_test(test_until),	  cmocka_unit_test(test_full),
 		cmocka_unit_test(test_names),
 	};
 
