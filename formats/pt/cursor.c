@@ -51,9 +51,22 @@ static const uint8_t *limit_of(const struct vti_pt_cursor *c, uint64_t offset)
 
 void vti_pt_cursor_sync(struct vti_pt_cursor *c, uint64_t offset)
 {
+	vt_pt_timing_gap(&c->timing);
+	vti_pt_cursor_begin(c, offset);
+}
+
+void vti_pt_cursor_warm(struct vti_pt_cursor *c, const uint8_t *from, const uint8_t *to)
+{
 	struct vt_pt_packet packet;
 
-	vt_pt_timing_gap(&c->timing);
+	c->p = from;
+	read_on(c, 0, 0, to, &packet);
+}
+
+void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset)
+{
+	struct vt_pt_packet packet;
+
 	c->p = limit_of(c, offset);
 	c->bip = c->tnt = 0;
 	c->owed = VT_PT_END_FALL;

@@ -25,8 +25,12 @@ struct vti_pt_cursor {
 void vti_pt_cursor_init(struct vti_pt_cursor *c, const uint8_t *trace, size_t size,
 			const struct vt_pt_clock *clock);
 
-/* Goes on at a PSB behind a gap, and to the end of its PSB+. */
+/* Goes on at a PSB behind a gap, and to the end of its PSB+; or where there is no gap. */
 void vti_pt_cursor_sync(struct vti_pt_cursor *c, uint64_t offset);
+void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset);
+
+/* Lets the clock see the packets of [from, to), which nothing else is done with. */
+void vti_pt_cursor_warm(struct vti_pt_cursor *c, const uint8_t *from, const uint8_t *to);
 
 /*
  * To the packet of the next decision, that of a block that ends in `end`, if it lies before offset

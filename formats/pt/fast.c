@@ -110,11 +110,14 @@ static uint64_t synchronise(struct vti_pt_walk *w)
 	}
 }
 
-static void synchronised(struct vti_pt_walk *w, uint64_t offset)
+static void synchronised(struct vti_pt_walk *w, uint64_t offset, bool gap)
 {
 	if (w->query->ended)
 		return;
-	vti_pt_cursor_sync(&w->query->cursor, offset);
+	if (gap)
+		vti_pt_cursor_sync(&w->query->cursor, offset);
+	else
+		vti_pt_cursor_begin(&w->query->cursor, offset);
 	vti_pt_walk_mark(w, &w->query->cursor.timing);
 }
 
@@ -132,7 +135,7 @@ static void start(struct vti_pt_walk *w)
 		i++;
 	if (i < sync && !vti_pt_walk_note(w, &n))
 		return;
-	synchronised(w, sync);
+	synchronised(w, sync, false);
 }
 
 /* Nothing could be decoded from here on. */
@@ -160,7 +163,7 @@ static void gap(struct vti_pt_walk *w, int fault, uint64_t offset)
 	n.bytes = sync > n.offset ? sync - n.offset : 0;
 	vti_pt_walk_moved(w);
 	if (vti_pt_walk_note(w, &n))
-		synchronised(w, sync);
+		synchronised(w, sync, true);
 }
 
 /* ---- steps ------------------------------------------------------------------------ */
@@ -211,6 +214,8 @@ static bool run(struct vti_pt_walk *w)
 	q->cursor.tnt = w->tnt_count;
 	q->cursor.bip = 0;
 	q->cursor.owed = VT_PT_END_FALL;
+	/* What was put out last led to a decision. */
+	q->branched = true;
 	if (w->saw_tsc) {
 		q->has_tsc = true;
 		q->has_tma = false;

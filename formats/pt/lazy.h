@@ -21,6 +21,8 @@ struct vti_pt_lazy {
 	bool speculative;
 	bool branched;
 	bool has_mode;
+	bool has_tsc; /* of struct vti_pt_query */
+	bool has_tma;
 	uint8_t mode;
 	struct vti_pt_cursor cursor;
 	uint64_t mark_tsc;
@@ -40,19 +42,20 @@ struct vti_pt_lazy {
 void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s);
 void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s);
 
-/* Makes a walk begin at the first PSB at or behind `at`, knowing nothing. */
-void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *at);
-
-/* Has the trace told a clock times so far?  Then a walk that began later knows less of them. */
-bool vti_pt_lazy_timed(const struct vt_pt_timing *t);
+/*
+ * Makes a walk begin at the first PSB at or behind `at`, knowing nothing but what the clock has
+ * seen of the packets from `warm` on.
+ */
+void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8_t *at);
 
 /*
- * A walk that began at a PSB without knowing what was before it was in the state `from`, with no
- * return addresses, and left the state `to`.  Would it have done the same had it come there in the
- * state *now, as long as it returned only to addresses of its own?  If so *now becomes what it
- * would have left.
+ * A walk that began at a PSB without knowing what was before it was in the state `from`, `high`
+ * being made the number of return addresses that it had there, and left the state `to`.  Would it
+ * have done the same had it come there in the state *now, as long as it returned only to addresses
+ * of its own?  If so *now becomes what it would have left, and *cycles is what all that it said of
+ * cycles lacks.
  */
 bool vti_pt_lazy_join(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
-		      const struct vti_pt_lazy *to);
+		      const struct vti_pt_lazy *to, uint64_t *cycles);
 
 #endif

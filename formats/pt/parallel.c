@@ -12,8 +12,10 @@
 #define JOB_SIZE    (128 << 10) /* bytes of trace, at least: what it gives fits a cache */
 #define JOB_BLOCKS  (4 << 20)	/* a job that puts out more is left to the single walk */
 #define MAX_THREADS 64
-#define AHEAD	    4	 /* jobs for each thread that may be done and not yet taken */
-#define SMALL	    1024 /* blocks that are rather copied than given a piece of their own */
+#define AHEAD	    4	       /* jobs for each thread that may be done and not yet taken */
+#define WARM	    (16 << 10) /* bytes before a job from which its clock goes on, about */
+#define SETTLED	    64	       /* bytes behind a PSB at which walks are in step, wherever it came */
+#define SMALL	    1024       /* blocks that are rather copied than given a piece of their own */
 
 /* What a walk has put out in one go: the arrays it wrote, which it has got others for. */
 struct piece {
@@ -28,6 +30,7 @@ struct piece {
 };
 
 struct job {
+	const uint8_t *warm;  /* a PSB before `begin`, where its clock begins */
 	const uint8_t *begin; /* a PSB; of the first one, the beginning of the trace */
 	const uint8_t *next;  /* the next job's PSB; the end of the trace */
 	bool done;
@@ -46,7 +49,6 @@ struct vti_pt_parallel {
 	struct vti_pt_walk *w;	  /* its own */
 	struct vti_pt_lazy state; /* of the single walk, unless it is itself on the way */
 	bool walking;		  /* it is: the job at hand is not good */
-	bool past_psb;		  /* and has come to the first packet behind the next job's PSB */
 	bool ended;
 
 	/* The blocks as they were when a batch was last given out: those in use change. */
@@ -56,7 +58,8 @@ struct vti_pt_parallel {
 	size_t njobs;
 	size_t at;	     /* the job that is taken next */
 	struct piece *given; /* of the job at hand: what was given last */
-	bool shared;	     /* others may walk jobs: there are no times */
+	size_t nwalked;	     /* jobs that had been walked when they were wanted, */
+	size_t njoined;	     /* and those of them whose pieces were taken */
 
 	struct worker {
 		struct vti_pt_parallel *p;
@@ -217,14 +220,14 @@ static int walk_to(struct vti_pt_parallel *p, struct vt_pt_engine *e, const uint
 	return r;
 }
 
-/* To the first packet behind a PSB that takes a decision or an address, and past it. */
-static int walk_past(struct vti_pt_parallel *p, struct vt_pt_engine *e, const uint8_t *psb,
-		     struct job *j)
+/*
+ * Where a walk of a job ends that the one at a PSB follows, which a walk that begins there comes to
+ * as well.  Not at once: one that comes to the PSB may stand in the middle of a block, where the
+ * PSB+ says that it is, and one that begins there cannot.
+ */
+static const uint8_t *stop_behind(const struct vti_pt_walk *w, const uint8_t *psb)
 {
-	struct vti_pt_walk *w = vti_pt_fast_walk(e);
-	int r = walk_to(p, e, psb == w->end ? NULL : psb + 1, j);
-
-	return r > 0 ? walk_to(p, e, w->pos + 1, j) : r;
+	return w->end - psb > VT_PT_PSB_SIZE + SETTLED ? psb + VT_PT_PSB_SIZE + SETTLED : NULL;
 }
 
 static bool is_damaged(const struct job *j)
@@ -244,13 +247,13 @@ static void walk_job(struct vti_pt_parallel *p, struct vt_pt_engine *e, struct j
 	struct vti_pt_walk *w = vti_pt_fast_walk(e);
 	int r;
 
-	vti_pt_lazy_restart(w, j->begin);
-	r = walk_past(p, e, j->begin, NULL);
+	vti_pt_lazy_restart(w, j->warm, j->begin);
+	r = walk_to(p, e, stop_behind(w, j->begin), NULL);
 	vti_pt_lazy_get(w, &j->from);
-	j->from.nreturns = j->from.high = 0;
+	j->from.high = j->from.nreturns;
 	if (r > 0) {
 		vti_pt_lazy_set(w, &j->from);
-		r = walk_past(p, e, j->next, j);
+		r = walk_to(p, e, stop_behind(w, j->next), j);
 		j->good = r >= 0 && !is_damaged(j);
 		j->ended = r == 0;
 	}
@@ -296,25 +299,71 @@ static void walk_instead(struct vti_pt_parallel *p, const struct job *j)
 	if (j != p->jobs)
 		vti_pt_lazy_set(p->w, &p->state);
 	p->walking = true;
-	p->past_psb = false;
-	p->w->stop = j->next == p->w->end ? NULL : j->next + 1;
+	p->w->stop = stop_behind(p->w, j->next);
 }
 
 /* ---- setting up ------------------------------------------------------------------ */
 
+/* Does the PSB+ tell the mode of the code?  Else a walk that begins there knows too little. */
+static bool tells_mode(const uint8_t *psb, const uint8_t *end)
+{
+	struct vt_pt_packet packet;
+	int size;
+
+	for (;; psb += size) {
+		size = vt_pt_packet_read(&packet, psb, end, 0);
+		if (size <= 0 || packet.kind == VT_PT_PSBEND)
+			return false;
+		if (packet.kind == VT_PT_MODE_EXEC)
+			return true;
+	}
+}
+
+/* The PSB that the job behind one that begins at `at` begins at; NULL: there is none. */
+static const uint8_t *find_next(const uint8_t *at, const uint8_t *end)
+{
+	if (end - at <= JOB_SIZE)
+		return NULL;
+	at = vt_pt_find_psb(at + JOB_SIZE, end);
+	while (at && !tells_mode(at, end))
+		at = vt_pt_find_psb(at + VT_PT_PSB_SIZE, end);
+	return at;
+}
+
+/* Where the clock of a job begins: two PSBs measure it, or what is between them. */
+static const uint8_t *find_warm(const uint8_t *before, const uint8_t *begin)
+{
+	const uint8_t *from = begin - before > WARM ? begin - WARM : before;
+	const uint8_t *psb = vt_pt_find_psb(from, begin);
+
+	return psb ? psb : before;
+}
+
 static bool cut(struct vti_pt_parallel *p)
 {
-	const uint8_t *at = p->w->begin, *end = p->w->end, *next;
+	const uint8_t *at = p->w->begin, *end = p->w->end, *warm = at, *next;
 	size_t cap = 0;
 
 	do {
-		next = (size_t)(end - at) > JOB_SIZE ? vt_pt_find_psb(at + JOB_SIZE, end) : NULL;
+		next = find_next(at, end);
 		if (!vt_array_grow(&p->jobs, &cap, p->njobs + 1, sizeof(*p->jobs)))
 			return false;
-		p->jobs[p->njobs++] = (struct job){.begin = at, .next = next ? next : end};
+		p->jobs[p->njobs++] =
+			(struct job){.warm = warm, .begin = at, .next = next ? next : end};
+		if (next)
+			warm = find_warm(at, next);
 		at = next;
 	} while (next);
 	return true;
+}
+
+/* Lets jobs be begun as far as they may. */
+static void go_ahead(struct vti_pt_parallel *p)
+{
+	size_t limit = p->at + p->ahead;
+
+	p->limit = limit < p->njobs ? limit : p->njobs;
+	pthread_cond_broadcast(&p->work);
 }
 
 static bool start(struct vti_pt_parallel *p, unsigned threads)
@@ -347,6 +396,9 @@ static bool start(struct vti_pt_parallel *p, unsigned threads)
 		}
 		p->nthreads++;
 	}
+	pthread_mutex_lock(&p->mutex);
+	go_ahead(p);
+	pthread_mutex_unlock(&p->mutex);
 	walk_instead(p, p->jobs);
 	return true;
 }
@@ -434,42 +486,6 @@ static bool show_blocks(struct vti_pt_parallel *p)
 	return true;
 }
 
-/* Lets jobs be begun as far as they may. */
-static void go_ahead(struct vti_pt_parallel *p)
-{
-	size_t limit = p->at + p->ahead;
-
-	p->limit = limit < p->njobs ? limit : p->njobs;
-	pthread_cond_broadcast(&p->work);
-}
-
-/* Once the single walk has seen whether there are times: jobs cannot know what was before them. */
-static void share(struct vti_pt_parallel *p)
-{
-	if (vti_pt_lazy_timed(&p->w->query->cursor.timing))
-		return;
-	p->shared = true;
-	pthread_mutex_lock(&p->mutex);
-	go_ahead(p);
-	pthread_mutex_unlock(&p->mutex);
-}
-
-/* The single walk is behind the job at hand: with times it does the rest, too. */
-static void end_walk(struct vti_pt_parallel *p)
-{
-	struct vti_pt_walk *w = p->w;
-
-	if (vti_pt_lazy_timed(&w->query->cursor.timing)) {
-		pthread_mutex_lock(&p->mutex);
-		p->limit = p->begun;
-		pthread_mutex_unlock(&p->mutex);
-		w->stop = NULL;
-		return;
-	}
-	p->walking = false;
-	vti_pt_lazy_get(w, &p->state);
-}
-
 /* Another piece of the job at hand by the single walk; sets p->walking to false behind the last. */
 static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
@@ -484,13 +500,9 @@ static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct 
 	batch->blocks = &p->shown;
 	if (r <= 0)
 		return r;
-	if (!p->shared)
-		share(p);
-	if (w->reached && p->past_psb) {
-		end_walk(p);
-	} else if (w->reached) {
-		p->past_psb = true;
-		w->stop = w->pos + 1;
+	if (w->reached) {
+		p->walking = false;
+		vti_pt_lazy_get(w, &p->state);
 	}
 	return r;
 }
@@ -516,10 +528,23 @@ static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_
 	return ok ? 1 : vt_error_nomem(err);
 }
 
-/* What a job has found follows what is known.  False: it does not. */
+/* What a job has found follows what is known: its cycles are counted on.  False: it does not. */
 static bool join(struct vti_pt_parallel *p, struct job *j)
 {
-	return j->good && vti_pt_lazy_join(&p->state, &j->from, &j->to);
+	struct piece *k;
+	uint64_t cycles;
+	size_t i;
+
+	if (!j->good || !vti_pt_lazy_join(&p->state, &j->from, &j->to, &cycles))
+		return false;
+	p->njoined++;
+	for (k = cycles ? j->first : NULL; k; k = k->next) {
+		for (i = 0; i < k->nnotes; i++)
+			k->notes[i].cycles += cycles;
+		for (i = 0; i < k->ntimes; i++)
+			k->times[i].cycles += cycles;
+	}
+	return true;
 }
 
 /*
@@ -548,6 +573,12 @@ static struct job *next_job(struct vti_pt_parallel *p)
 	return j;
 }
 
+size_t vti_pt_parallel_joined(const struct vti_pt_parallel *p, size_t *walked)
+{
+	*walked = p->nwalked;
+	return p->njoined;
+}
+
 int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
 	if (p->given)
@@ -560,6 +591,7 @@ int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch, s
 		if (p->ended || p->at == p->njobs)
 			return 0;
 		j = next_job(p);
+		p->nwalked += j->done;
 		if (join(p, j)) {
 			p->given = j->first;
 			p->ended = j->ended;

@@ -12,9 +12,11 @@
  * behind the PSB must be that which the job had there.  If it is not, or the job met with damage,
  * the single walk does the job's part itself.  What comes out is always what one thread gives.
  *
+ * A job's clock begins a few packets before it, so that it has measured what the single walk's has;
+ * only the cycles before are missing from what it says, and are added.
+ *
  * The caller's thread is one of them: it does the first job, those that nobody has begun when they
- * are wanted, and others while it would have to wait.  A trace with times is left to it alone: what
- * the clock says behind a PSB depends on all that was measured before, and so do the marks.
+ * are wanted, and others while it would have to wait.
  */
 struct vti_pt_parallel;
 
@@ -29,6 +31,12 @@ void vti_pt_parallel_free(struct vti_pt_parallel *p);
 /* The next piece, as `next` of vt_pt_engine_ops has it. */
 int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch,
 			 struct vt_error *err);
+
+/*
+ * How many of the *walked jobs that were walked ahead so far have joined what was known before
+ * them: the work that went into the others was done twice.
+ */
+size_t vti_pt_parallel_joined(const struct vti_pt_parallel *p, size_t *walked);
 
 /* fast.c: the walk of an engine, and its next piece with one thread. */
 struct vti_pt_walk *vti_pt_fast_walk(struct vt_pt_engine *e);

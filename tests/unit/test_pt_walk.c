@@ -206,7 +206,7 @@ static void goes_on_where_it_was(void **state)
 		assert_int_equal(vti_pt_fast_next(s.engine, &b, &err), 1);
 	vti_pt_lazy_get(w, &was);
 	w->stop = NULL;
-	vti_pt_lazy_restart(w, trace + gap + 3 + header + 3);
+	vti_pt_lazy_restart(w, trace + gap + 3 + header + 3, trace + gap + 3 + header + 3);
 	while (vti_pt_fast_next(s.engine, &b, &err) > 0)
 		;
 	assert_ptr_equal(w->query->sync, trace + gap + 3 + header + 3);
