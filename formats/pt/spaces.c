@@ -7,9 +7,11 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "formats/pt/jit.h"
+#include "image/addrspace.h"
 #include "stream/kinds.h"
 
 #define PROT_CODE 4 /* PROT_EXEC of linux/mman.h */
+#define MODE_USER 2 /* PERF_RECORD_MISC_USER of linux/perf_event.h */
 
 struct mapping {
 	uint64_t start;
@@ -52,6 +54,7 @@ struct vt_pt_spaces {
 	const char *symfs;
 	struct vt_hash spaces;
 	struct vt_hash threads;
+	struct vt_addrspace *maps; /* tells what programs could write to */
 	uint64_t generations;
 	uint64_t jit_time;
 	bool timed;
@@ -76,6 +79,11 @@ struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_co
 	s->timed = timed;
 	vt_hash_init(&s->spaces, sizeof(struct row), sizeof(int64_t));
 	vt_hash_init(&s->threads, sizeof(struct row), sizeof(int64_t));
+	s->maps = vt_addrspace_new();
+	if (!s->maps) {
+		vt_pt_spaces_free(s);
+		return NULL;
+	}
 	return s;
 }
 
@@ -125,6 +133,7 @@ void vt_pt_spaces_free(struct vt_pt_spaces *s)
 	}
 	vt_hash_fini(&s->spaces);
 	vt_hash_fini(&s->threads);
+	vt_addrspace_free(s->maps);
 	free(s);
 }
 
@@ -250,6 +259,56 @@ static int add_dump(struct vt_pt_spaces *s, struct space *p, uint64_t image, str
 	return 0;
 }
 
+static int put_mapping(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
+		       struct vt_error *err)
+{
+	if (!p->code && p->npending >= VT_PT_MAX_PENDING) {
+		uint64_t ignored;
+
+		if (!vt_pt_spaces_code(s, p->pid, &ignored))
+			return vt_error_nomem(err);
+	}
+	if (p->code)
+		return apply(s, p, m, err);
+	if (!vt_array_grow(&p->pending, &p->pending_cap, p->npending + 1, sizeof(*p->pending)))
+		return vt_error_nomem(err);
+	p->pending[p->npending++] = *m;
+	return 0;
+}
+
+/* Pages that the program could write to have no code that is known: a gap, not what the file has.
+ */
+static int put_pieces(struct vt_pt_spaces *s, struct space *p, const struct mapping *m,
+		      struct vt_error *err)
+{
+	uint64_t end = m->start + m->length;
+	struct mapping piece = *m;
+	int code = 0;
+
+	for (; code == 0 && piece.start < end; piece.start += piece.length) {
+		const struct vt_map *f =
+			vt_addrspace_find(s->maps, (int32_t)p->pid, piece.start, MODE_USER);
+
+		piece.length = f && f->end < end ? f->end - piece.start : end - piece.start;
+		piece.offset = m->offset + (piece.start - m->start);
+		piece.exec = m->exec && !(f && f->writes);
+		code = put_mapping(s, p, &piece, err);
+	}
+	return code;
+}
+
+/* What the mapping's image is, matters for where it counts from. */
+static int note_map(struct vt_pt_spaces *s, const struct vt_record *rec, uint64_t image,
+		    struct vt_error *err)
+{
+	unsigned type;
+
+	if (vt_pt_files_path(s->files, image, &type) &&
+	    vt_addrspace_image(s->maps, (uint32_t)image, type, err) < 0)
+		return -VT_E_NOMEM;
+	return only_memory(vt_addrspace_feed(s->maps, rec, err));
+}
+
 static int feed_map(struct vt_pt_spaces *s, const struct vt_record *rec, struct vt_error *err)
 {
 	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
@@ -267,21 +326,11 @@ static int feed_map(struct vt_pt_spaces *s, const struct vt_record *rec, struct 
 	if (m.length - 1 > UINT64_MAX - m.start)
 		m.length = UINT64_MAX - m.start;
 	p = get(s, pid, false, err);
-	if (!p || note_thread(s, vt_record_i64(rec, VT_MAP_TID), pid, err) < 0 ||
+	if (!p || note_map(s, rec, m.image, err) < 0 ||
+	    note_thread(s, vt_record_i64(rec, VT_MAP_TID), pid, err) < 0 ||
 	    (m.exec && add_dump(s, p, m.image, err) < 0))
 		return -VT_E_NOMEM;
-	if (!p->code && p->npending >= VT_PT_MAX_PENDING) {
-		uint64_t ignored;
-
-		if (!vt_pt_spaces_code(s, pid, &ignored))
-			return vt_error_nomem(err);
-	}
-	if (p->code)
-		return apply(s, p, &m, err);
-	if (!vt_array_grow(&p->pending, &p->pending_cap, p->npending + 1, sizeof(*p->pending)))
-		return vt_error_nomem(err);
-	p->pending[p->npending++] = m;
-	return 0;
+	return put_pieces(s, p, &m, err);
 }
 
 const struct vt_pt_code *vt_pt_spaces_code(struct vt_pt_spaces *s, int64_t pid,
@@ -375,6 +424,8 @@ int vt_pt_spaces_feed(struct vt_pt_spaces *s, const struct vt_record *rec, struc
 	case VT_MAP:
 		return feed_map(s, rec, err);
 	case VT_THREAD:
+		if (only_memory(vt_addrspace_feed(s->maps, rec, err)) < 0)
+			return -VT_E_NOMEM;
 		return feed_thread(s, rec, err);
 	case VT_ITRACE:
 		return note_thread(s, vt_record_i64(rec, VT_ITRACE_TID),

@@ -326,6 +326,66 @@ static void test_jit_exec(void **state)
 	vt_pt_files_free(files);
 }
 
+static void feed_map(struct vt_pt_spaces *s, struct vt_pt_files *f, uint64_t page, uint64_t pages,
+		     uint64_t prot)
+{
+	feed(s, f, VT_MAP,
+	     (uint64_t[16]){[VT_MAP_PID] = PID,
+			    [VT_MAP_START] = 0x100000 + page * 4096,
+			    [VT_MAP_LENGTH] = pages * 4096,
+			    [VT_MAP_OFFSET] = page * 4096,
+			    [VT_MAP_IMAGE] = 1,
+			    [VT_MAP_PROT] = prot},
+	     NULL);
+}
+
+/* Which of three pages have code that is known: bit i for page i. */
+static unsigned known_pages(struct vt_pt_spaces *s)
+{
+	uint64_t generation;
+	const struct vt_pt_code *code = vt_pt_spaces_code(s, PID, &generation);
+	unsigned i, known = 0;
+	size_t size;
+
+	for (i = 0; i < 3; i++)
+		if (vt_pt_code_at(code, 0x100000 + i * 4096, &size))
+			known |= 1u << i;
+	return known;
+}
+
+/* Pages that a program could write to have no code, whether its space was asked for before or not.
+ */
+static void test_patched_pages(void **state)
+{
+	static const struct vt_find_options find = {.symfs = NULL};
+	char path[] = "/tmp/vt-sideband-XXXXXX", bytes[3 * 4096] = {0};
+	struct vt_pt_files *files;
+	struct vt_pt_spaces *s;
+	unsigned asked;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	close(fd);
+	for (asked = 0; asked < 2; asked++) {
+		files = vt_pt_files_new(&find, NULL, NULL);
+		s = vt_pt_spaces_new(files, NULL, NULL, false);
+		feed(s, files, VT_IMAGE, (uint64_t[16]){[VT_IMAGE_ID] = 1}, path);
+		feed_map(s, files, 0, 3, 5);
+		if (asked)
+			assert_int_equal(known_pages(s), 7);
+		feed_map(s, files, 1, 1, 7);
+		if (asked)
+			assert_int_equal(known_pages(s), 5);
+		feed_map(s, files, 0, 3, 5);
+		assert_int_equal(known_pages(s), 5);
+		vt_pt_spaces_free(s);
+		vt_pt_files_free(files);
+	}
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_tsc),
 		cmocka_unit_test(test_jit_names),
 		cmocka_unit_test(test_jit_exec),
+		cmocka_unit_test(test_patched_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
