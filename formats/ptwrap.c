@@ -93,9 +93,10 @@ struct vt_pt_wrap *vt_pt_wrap_new(struct vt_output *out, const struct vt_pt_wrap
 	set_conversion(p);
 	vt_hash_init(&p->images, sizeof(struct wrap_image), sizeof(uint64_t));
 	vt_hash_init(&p->threads, sizeof(struct key), offsetof(struct key, index));
+	vti_wrap_jit_init(p);
 	p->strings = vt_intern_new();
 	p->enc = vt_pt_encode_new(&p->opt.encode, sink, p);
-	if (!p->strings || !p->enc) {
+	if (!p->strings || !p->enc || !p->maps) {
 		vt_error_nomem(err);
 		vt_pt_wrap_free(p);
 		return NULL;
@@ -120,6 +121,7 @@ void vt_pt_wrap_free(struct vt_pt_wrap *p)
 	}
 	free(p->thread);
 	free(p->area);
+	vti_wrap_jit_free(p);
 	vt_hash_fini(&p->images);
 	vt_hash_fini(&p->threads);
 	vt_intern_free(p->strings);
@@ -136,6 +138,9 @@ int vt_pt_wrap_finish(struct vt_pt_wrap *p, struct vt_error *err)
 
 	if (rc < 0 || !vti_wrap_writer(p, err))
 		return -(int)err->code;
+	rc = vti_wrap_jit_close(p, err);
+	if (rc < 0)
+		return rc;
 	for (i = 0; i < p->nareas; i++) {
 		rc = vti_wrap_flush(p, i, true, err);
 		if (rc < 0)
@@ -241,6 +246,8 @@ int vt_pt_wrap_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct 
 	case VT_THREAD:
 	case VT_META:
 		rc = leave_out(p, vti_wrap_side(p, rec, err), err);
+		if (rc >= 0)
+			rc = vti_wrap_jit_feed(p, rec, err);
 		break;
 	case VT_EXEC:
 		rc = schedule(p, vt_record_i64(rec, VT_EXEC_PID), vt_record_i64(rec, VT_EXEC_TID),
@@ -259,7 +266,11 @@ int vt_pt_wrap_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct 
 			      0, err);
 		break;
 	}
-	return rc < 0 ? rc : vt_pt_encode_record(p->enc, rec, err);
+	if (rc >= 0)
+		rc = vt_pt_encode_record(p->enc, rec, err);
+	if (rc >= 0 && rec->kind == VT_BLOCK)
+		vti_wrap_jit_block(p, rec);
+	return rc;
 }
 
 struct vt_pt_encode *vt_pt_wrap_encode(struct vt_pt_wrap *p)

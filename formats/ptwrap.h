@@ -36,13 +36,21 @@ struct vt_pt_wrap_options {
 	bool wide;	     /* switches are told as for whole CPUs (SWITCH_CPU_WIDE) */
 	uint64_t snapshot;   /* of each buffer, only the last so many bytes are kept; 0: all */
 	const char *version; /* of what writes the file; borrowed */
+	/*
+	 * Where a jit-PID.dump goes for each process that generated code: an absolute path, for the
+	 * perf.data names it.  NULL: such code is left out, as it is without TSC packets, for then
+	 * nothing tells when other code took its place.  Borrowed.
+	 */
+	const char *jit_dir;
 };
 
 struct vt_pt_wrap_totals {
-	uint64_t maps;	   /* written */
-	uint64_t switches; /* of CPUs to a thread */
-	uint64_t bytes;	   /* of trace, as written */
-	uint64_t left_out; /* records that perf.data cannot hold: mappings, threads */
+	uint64_t maps;		     /* written */
+	uint64_t switches;	     /* of CPUs to a thread */
+	uint64_t bytes;		     /* of trace, as written */
+	uint64_t left_out;	     /* records that perf.data cannot hold: mappings, threads */
+	uint64_t generated;	     /* blocks of generated code, in dumps */
+	uint64_t generated_left_out; /* where there is nowhere to put them */
 };
 
 struct vt_pt_wrap;
@@ -61,7 +69,7 @@ void vt_pt_wrap_free(struct vt_pt_wrap *p);
  */
 int vt_pt_wrap_record(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err);
 
-/* Ends the trace and the file; `out` is flushed, not closed. */
+/* Ends the trace, the file and the dumps; `out` is flushed, not closed. */
 int vt_pt_wrap_finish(struct vt_pt_wrap *p, struct vt_error *err);
 
 /* The encoder, for its totals. */

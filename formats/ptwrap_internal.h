@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "formats/perfdata/write.h"
 #include "formats/ptwrap.h"
+#include "image/addrspace.h"
 
 /* An AUX area: the buffer of a CPU or of a thread. */
 struct wrap_area {
@@ -50,6 +51,9 @@ struct vt_pt_wrap {
 	struct wrap_area **area;
 	size_t nareas;
 	size_t areas_cap;
+	struct vt_hash dumps; /* of generated code, by pid */
+	struct vt_hash code;  /* what they have told last, by pages */
+	struct vt_addrspace *maps;
 	struct vt_buf cmdline;
 	struct vt_buf arch;
 	uint32_t next_cpu;
@@ -73,6 +77,16 @@ struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t t
 
 /* IMAGE, MAP, THREAD and META: ptwrap_side.c. */
 int vti_wrap_side(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err);
+
+/*
+ * Generated code: ptwrap_jit.c.  Takes IMAGE, MAP and THREAD; takes BLOCK, after the encoder has;
+ * closes the dumps.  vti_wrap_jit_init() leaves p->maps NULL when memory runs out.
+ */
+void vti_wrap_jit_init(struct vt_pt_wrap *p);
+void vti_wrap_jit_free(struct vt_pt_wrap *p);
+int vti_wrap_jit_feed(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err);
+void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec);
+int vti_wrap_jit_close(struct vt_pt_wrap *p, struct vt_error *err);
 
 /* Areas: ptwrap_area.c.  Appends bytes; writes what is held of one, at the end with padding. */
 int vti_wrap_append(struct vt_pt_wrap *p, struct wrap_thread *t, const uint8_t *bytes, size_t size,

@@ -3,8 +3,9 @@
 
 #include "formats/ptwrap_internal.h"
 
-#define PROT_EXEC_BIT 4 /* PROT_EXEC of mmap(2) */
-#define BUILDID_MAX   20
+#define PROT_EXEC_BIT	4 /* PROT_EXEC of mmap(2) */
+#define MAP_PRIVATE_BIT 2 /* MAP_PRIVATE of it */
+#define BUILDID_MAX	20
 
 /* ---- images and mappings ---- */
 
@@ -51,6 +52,9 @@ static void fill_map(const struct vt_pt_wrap *p, struct vt_perfdata_map *m,
 	m->offset = vt_record_u64(rec, VT_MAP_OFFSET);
 	m->prot = (uint32_t)vt_record_u64(rec, VT_MAP_PROT);
 	m->flags = (uint32_t)vt_record_u64(rec, VT_MAP_FLAGS);
+	/* With flags, a reader knows that the protection is the recorded one. */
+	if (!m->flags && m->prot)
+		m->flags = MAP_PRIVATE_BIT;
 	m->maj = (uint32_t)vt_record_u64(rec, VT_MAP_MAJ);
 	m->min = (uint32_t)vt_record_u64(rec, VT_MAP_MIN);
 	m->ino = vt_record_u64(rec, VT_MAP_INO);
@@ -67,7 +71,7 @@ static void fill_map(const struct vt_pt_wrap *p, struct vt_perfdata_map *m,
 	}
 }
 
-/* Data is not told, as perf does it; nor is the kernel, whose code is not in the trace. */
+/* Data is told as `perf record --data` does it; the kernel is not: its code is not traced. */
 static int on_map(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_perfdata_stamp s = {.event = vti_wrap_side_event(p), .time = vti_wrap_now(p)};
@@ -77,7 +81,7 @@ static int on_map(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_e
 	struct wrap_thread *t;
 	int rc;
 
-	if (pid == -1 || (prot && !(prot & PROT_EXEC_BIT)))
+	if (pid == -1)
 		return 0;
 	if (!vti_wrap_writer(p, err))
 		return -(int)err->code;
@@ -91,7 +95,8 @@ static int on_map(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_e
 	if (rc < 0)
 		return rc;
 	p->sum.maps++;
-	vt_pt_encode_sync(p->enc, pid);
+	if (!prot || prot & PROT_EXEC_BIT)
+		vt_pt_encode_sync(p->enc, pid);
 	if (!m.buildid_size)
 		return 0;
 	return tell_buildid(p, vt_hash_find(&p->images, &id), err);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _XOPEN_SOURCE 700 /* realpath() */
 #include "cmd/vtrace/encode_perf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/version.h"
 #include "cmd/common/stream.h"
@@ -29,6 +33,13 @@ static void tell(struct app *a, const struct vt_pt_wrap *p)
 {
 	const struct vt_pt_wrap_totals *s = vt_pt_wrap_totals(p);
 
+	if (s->generated_left_out) {
+		app_say(a,
+			"%" PRIu64 " blocks of generated code are left out: with times (--tsc) and "
+			"-o FILE, they go into a jit-PID.dump beside it",
+			s->generated_left_out);
+		app_raise(a, APP_LOSSY);
+	}
 	if (!s->left_out)
 		return;
 	app_say(a, "%" PRIu64 " mappings or threads are left out; the first: %s", s->left_out,
@@ -65,6 +76,25 @@ static bool open_output(struct app *a, struct vt_output *out, const char *output
 	return app_usage(a, "perf.data is not written to a terminal: name a file with -o");
 }
 
+/* The directory of a file as an absolute path, or NULL: it is no file. */
+static char *directory_of(const char *output)
+{
+	struct vt_buf name = VT_BUF_INIT;
+	const char *slash = output ? strrchr(output, '/') : NULL;
+	struct stat st;
+	char *path;
+
+	if (!output || strcmp(output, "-") == 0 || (stat(output, &st) == 0 && !S_ISREG(st.st_mode)))
+		return NULL;
+	if (slash)
+		vt_buf_put(&name, output, (size_t)(slash - output) + 1);
+	else
+		vt_buf_put(&name, "./", 2);
+	path = name.failed ? NULL : realpath(vt_buf_str(&name), NULL);
+	vt_buf_free(&name);
+	return path;
+}
+
 bool encode_perf(struct app *a, struct vt_reader *r, const struct encode_perf *o,
 		 const struct vt_pt_encode_options *enc, const char *output,
 		 struct vt_pt_encode_totals *totals, char *bad)
@@ -79,9 +109,12 @@ bool encode_perf(struct app *a, struct vt_reader *r, const struct encode_perf *o
 	struct vt_pt_wrap *p;
 	struct vt_output out;
 	bool done = false;
+	char *dir;
 
 	if (!open_output(a, &out, output))
 		return false;
+	dir = directory_of(output);
+	opt.jit_dir = dir;
 	p = vt_pt_wrap_new(&out, &opt, &err);
 	if (p) {
 		done = wrap(a, r, p);
@@ -91,6 +124,7 @@ bool encode_perf(struct app *a, struct vt_reader *r, const struct encode_perf *o
 	} else {
 		app_fail(a, &err);
 	}
+	free(dir);
 	if (vt_output_close(&out, &err) < 0 && a->status < APP_OUTPUT)
 		done = app_fail(a, &err);
 	return done;

@@ -11,6 +11,7 @@
 
 #define RECORD_MAX 65528 /* bytes: the size has 16 bits, records are aligned to 8 */
 #define COMM_MAX   15
+#define CAN_EXEC   4 /* PROT_EXEC of mmap(2) */
 
 bool vt_perfdata_writer_is_file(const struct vt_perfdata_writer *w)
 {
@@ -119,7 +120,9 @@ int vt_perfdata_put_map(struct vt_perfdata_writer *w, const struct vt_perfdata_s
 			const struct vt_perfdata_map *m, struct vt_error *err)
 {
 	bool id = m->buildid_size > 0;
-	uint16_t misc = (uint16_t)(PD_MISC_USER | (id ? PD_MISC_MMAP_BUILD_ID : 0));
+	bool data = m->prot && !(m->prot & CAN_EXEC);
+	uint16_t misc = (uint16_t)(PD_MISC_USER | (id ? PD_MISC_MMAP_BUILD_ID : 0) |
+				   (data ? PD_MISC_MMAP_DATA : 0));
 	int rc = check_name("a path", m->path, m->path_size, err);
 
 	if (rc < 0)

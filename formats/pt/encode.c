@@ -165,12 +165,40 @@ static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct 
 	return 0;
 }
 
+void vt_pt_encode_watch(struct vt_pt_encode *e, uint64_t id, vt_pt_encode_watcher *watcher)
+{
+	if (id >= e->nblocks)
+		return;
+	e->blocks[id].watched = true;
+	e->blocks[id].insns = 0;
+	e->watcher = watcher;
+}
+
+/* Its code may be another one: then what went before must be decoded with the old one. */
+static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b)
+{
+	int r;
+
+	e->ahead = t->h.insns - e->began;
+	r = e->watcher(e->arg, t->pub.pid, b, e->err);
+	if (r < 0)
+		e->failed = r;
+	if (r > 0 && e->timed) {
+		vti_enc_room(e, t);
+		vti_enc_break(e, t, b->addr);
+		vti_enc_psb(e, t, false, 0);
+	}
+	e->ahead = 0;
+}
+
 /* Instructions `from` up to `to` of a block. */
 static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
 		      uint32_t from, uint32_t to)
 {
 	struct enc_block part;
 
+	if (e->blocks[b->id].watched && from == 0 && !e->failed)
+		ask(e, t, b);
 	e->blocks[b->id].used = true;
 	while (from < to) {
 		from = vti_enc_piece(&part, b, from, to, e->mode);
@@ -261,7 +289,7 @@ static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct v
 	t->mode = e->mode;
 	if (t->h.out == t->buffer)
 		t->pub.time = vt_record_u64(rec, VT_EXEC_TIME);
-	insns = t->h.insns;
+	insns = e->began = t->h.insns;
 	blocks = t->blocks;
 	r = walk(e, t, rec, err);
 	if (r < 0)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "formats/pt/timing.h"
+#include "stream/bblock.h"
 #include "stream/record.h"
 
 /*
@@ -97,6 +98,16 @@ void vt_pt_encode_free(struct vt_pt_encode *e);
  * ends what is known of its thread; its text is then in `bad`, if that was empty.
  */
 int vt_pt_encode_record(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err);
+
+/*
+ * Is asked before a block is executed that is watched.  1: its code is another one from now on; the
+ * trace is then interrupted here, and the time told.  0, or an error.
+ */
+typedef int vt_pt_encode_watcher(void *arg, int64_t pid, const struct vt_bblock *b,
+				 struct vt_error *err);
+
+/* Watches a block, by its id, which is known; the watcher gets the sink's `arg`. */
+void vt_pt_encode_watch(struct vt_pt_encode *e, uint64_t id, vt_pt_encode_watcher *watcher);
 
 /* Gives the sink what there is, of all threads; more may follow. */
 int vt_pt_encode_flush(struct vt_pt_encode *e, struct vt_error *err);

@@ -18,9 +18,10 @@ struct enc_block {
 	uint8_t last;	 /* bytes of the last instruction */
 	bool repeats;	 /* the last instruction is a repeated string instruction */
 	bool used;
-	bool direct; /* nothing but, perhaps, a decision tells where it goes: */
-	bool branch; /* which takes one */
-	bool call;   /* which leaves a return address */
+	bool watched; /* the watcher is asked before each execution; insns is 0 */
+	bool direct;  /* nothing but, perhaps, a decision tells where it goes: */
+	bool branch;  /* which takes one */
+	bool call;    /* which leaves a return address */
 };
 
 #define ENC_OFF 255 /* tracing is off: no block at all */
@@ -91,7 +92,10 @@ struct vt_pt_encode {
 	struct vt_hash index; /* of threads by pid and tid */
 	struct enc_thread *running;
 	uint64_t total; /* instructions of all threads */
-	unsigned mode;	/* bits of the code that is told */
+	uint64_t began; /* of the running one, before the EXEC record at hand */
+	uint64_t ahead; /* since then, for vt_pt_encode_now() */
+	vt_pt_encode_watcher *watcher;
+	unsigned mode; /* bits of the code that is told */
 	bool timed;
 	struct vt_pt_encode_totals sum;
 	struct vt_error *err; /* of the call at hand */

@@ -82,7 +82,7 @@ void vt_pt_encode_idle(struct vt_pt_encode *e, uint64_t insns)
 
 uint64_t vt_pt_encode_now(const struct vt_pt_encode *e)
 {
-	struct enc_thread all = {.h = {.insns = e->total}};
+	struct enc_thread all = {.h = {.insns = e->total + e->ahead}};
 
 	return e->timed ? vti_enc_tsc(e, vti_enc_cycles(e, &all)) : 0;
 }

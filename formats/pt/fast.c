@@ -20,7 +20,8 @@ struct vt_pt_engine {
 	struct vti_pt_query query;
 	struct space *spaces;
 	size_t nspaces;
-	bool careful; /* do without the accelerator */
+	uint64_t generation; /* of the code that runs were made of */
+	bool careful;	     /* do without the accelerator */
 	struct vti_pt_parallel *parallel;
 	bool begun;
 };
@@ -385,6 +386,18 @@ static void begin_batch(struct vti_pt_walk *w)
 		vti_pt_walk_mark(w, &q->cursor.timing);
 }
 
+/* Runs and links between blocks are of the code that there was. */
+static void note_change(struct vt_pt_engine *e)
+{
+	struct vti_pt_walk *w = &e->walk;
+
+	if (!w->code || vt_pt_code_generation(w->code) == e->generation)
+		return;
+	e->generation = vt_pt_code_generation(w->code);
+	vti_pt_walk_moved(w);
+	vti_pt_run_forget(w);
+}
+
 static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
 		struct vt_error *err)
 {
@@ -393,6 +406,7 @@ static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batc
 
 	if (q->ended && !q->stopped)
 		return 0;
+	note_change(e);
 	q->until = until;
 	begin_batch(w);
 	w->reached = false;

@@ -224,7 +224,10 @@ static int put_generated(struct vt_pt_spaces *s, struct space *p, struct vt_erro
 							.path = d->jit.file.path,
 							.offset = d->next.offset};
 
-			code = only_memory(vt_pt_code_add(p->code, &section, err));
+			code = vt_pt_code_remove(p->code, section.start, section.size, err);
+			code = only_memory(code);
+			if (code == 0)
+				code = only_memory(vt_pt_code_add(p->code, &section, err));
 		}
 	}
 	return code;

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Code that a program generated goes into a jitdump beside the perf.data: what is decoded of that is
+# what was executed, though the code at one address is another one time and again.
+. "$(dirname "$0")/../lib.sh"
+t_need valgrind
+
+tools=$VT_BUILD/tests/tools
+t_ok "the program is recorded" vtrace record --full --blocks -o jit.vt -- "$tools/rec_jit"
+"$tools/exec_ips" jit.vt >want
+mkdir out
+for options in "--tsc" "--mtc 3 --cyc" "--mtc 0 --cpi 3" "--tsc --cpus 2 --slice 3000"; do
+	rm -f out/*
+	# shellcheck disable=SC2086
+	t_ok "$options: encoded" vtrace encode --perf-data $options -o out/jit.data jit.vt
+	for engine in fast libipt; do
+		t_ok "$options: $engine decodes it" vtrace decode --engine=$engine -o back.vt out/jit.data
+		"$tools/exec_ips" back.vt >got
+		t_same "$options: $engine finds what was executed" got want
+		t_is "$options: $engine has no gap" "$(vtrace dump -k GAP back.vt)" ''
+	done
+done
+
+# The dump as its specification has it: each function's code is a block's of the recording.
+pid=$(vtrace dump -k EXEC -F pid jit.vt | head -n 1)
+vtrace dump -k BLOCK -F addr,code jit.vt | tr '\t' ' ' >blocks
+t_ok "the dump is a jitdump" "$PYTHON" -c '
+import struct, sys
+dump = open(sys.argv[1], "rb").read()
+pid = int(sys.argv[2])
+blocks = {tuple(line.split()) for line in open("blocks")}
+magic, version, size, machine, pad, owner = struct.unpack_from("<6I", dump)
+assert (magic, version, size, machine, owner) == (0x4A695444, 1, 40, 62, pid)
+at, last, n = size, 0, 0
+while at < len(dump):
+    kind, size, time, owner, tid, vma, addr, length, index = struct.unpack_from("<IIQIIQQQQ", dump, at)
+    name, _, rest = dump[at + 56 : at + size].partition(b"\0")
+    assert (kind, owner, vma, index) == (0, pid, addr, n) and len(rest) == length and time >= last
+    assert (hex(addr), rest.hex()) in blocks, (hex(addr), rest.hex())
+    at, last, n = at + size, time, n + 1
+assert at == len(dump) and n >= 30, n
+' "out/jit-$pid.dump" "$pid"
+
+t_status "without times, it is left out" 1 vtrace encode --perf-data -o plain.data jit.vt
+t_like "says so" 'blocks of generated code are left out: with times \(--tsc\) and -o FILE' "$T_ERR"
+t_is "there is no dump" "$(find . -maxdepth 1 -name 'jit-*' ! -name jit.vt | wc -l)" 0
+t_status "nor is there one beside a pipe" 1 bash -c 'set -o pipefail; vtrace encode --perf-data --tsc jit.vt | cat >x'
+t_ok "other programs are not affected" vtrace record --full --blocks -o calls.vt -- "$tools/rec_calls" 20
+t_ok "they are encoded" vtrace encode --perf-data --tsc -o out/calls.data calls.vt
+t_is "without a dump of theirs" "$(find out -name 'jit-*' | wc -l)" 1
+t_done
