@@ -420,6 +420,7 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 	if ((out && !p->writer) || !app_each_run(p->app, r, take_rows, p))
 		return false;
 	vt_interpret_end(p->in);
+	app_images_tell_missing(&p->warnings, p->images);
 	if (!check(p, vt_reader_name(r)))
 		return false;
 	if (!out)

@@ -288,6 +288,7 @@ static bool replay(struct job *j)
 		return false;
 	if (vt_replay_finish(j->replay, &err) < 0)
 		return app_fail(j->app, &err);
+	app_images_tell_missing(&j->warnings, j->images);
 	if (!check(j))
 		return false;
 	if (!j->writer)

@@ -27,7 +27,7 @@ struct figure {
 	uint64_t of; /* its share of this; 0: none */
 };
 
-#define NFIGURES 11
+#define NFIGURES 12
 
 static void list_samples(const struct vt_interpret_totals *t, struct figure f[NFIGURES])
 {
@@ -44,6 +44,7 @@ static void list_samples(const struct vt_interpret_totals *t, struct figure f[NF
 		{"leaving", "that leave something in a register or memory", t->leaving, t->insns},
 		{"leaving_known", "and all of that is known", t->leaving_known, t->leaving},
 		{"unlifted", "seen in code, and not understood", t->unlifted, 0},
+		{"missing", "images whose file was not found", t->missing, 0},
 	};
 
 	memcpy(f, all, sizeof(all));
@@ -62,6 +63,7 @@ static void list_path(const struct vt_interpret_totals *t, struct figure f[NFIGU
 		{"told", "told by ptwrite", t->told, 0},
 		{"contradictions", "contradictions", t->stops[VT_STOP_PATH] + t->stale, 0},
 		{"unlifted", "seen in code, and not understood", t->unlifted, 0},
+		{"missing", "images whose file was not found", t->missing, 0},
 	};
 
 	memset(f, 0, NFIGURES * sizeof(*f));

@@ -34,6 +34,32 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 	return images;
 }
 
+void app_images_tell_missing(struct app_warnings *w, const struct vt_images *images)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < vt_images_count(images); i++) {
+		enum vt_unknown why = vt_images_missing(images, i);
+		struct vt_buf b = VT_BUF_INIT;
+
+		if (why == VT_KNOWN)
+			continue;
+		n++;
+		/* Of what else is wrong with a file, the finder has spoken. */
+		if (why != VT_UNKNOWN_NO_FILE)
+			continue;
+		vt_buf_printf(&b, "%s: %s: its code and constants are unknown",
+			      vt_images_at(images, i)->path, vt_unknown_text(why));
+		app_warn(w, vt_buf_str(&b));
+		vt_buf_free(&b);
+	}
+	if (n)
+		app_say(w->app,
+			"(%zu image%s without its file: --symfs DIR looks below DIR, and what "
+			"`perf buildid-cache -a FILE` has kept is found)",
+			n, n == 1 ? "" : "s");
+}
+
 bool app_is_estimated(const struct vt_record *rec)
 {
 	static const char key[] = "vfreq.samples";

@@ -51,6 +51,11 @@ int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, stru
 
 void vt_interpret_end(struct vt_interpret *in)
 {
+	const struct vt_images *images = in->spaces.images;
+	size_t i;
+
+	for (i = 0; i < vt_images_count(images); i++)
+		in->totals.missing += vt_images_missing(images, i) != VT_KNOWN;
 	if (in->paths)
 		vti_paths_end(in->paths);
 	else

@@ -94,6 +94,7 @@ struct vt_interpret_totals {
 	uint64_t known[VT_NWHATS]; /* each bit of them is */
 	uint64_t stops[VT_NSTOPS]; /* along a path, but for the first, why its state was lost */
 	uint64_t unlifted;	   /* instructions of lifted code that VEX does not know */
+	uint64_t missing;	   /* images that were asked for, whose file is not there */
 	/* Along a path: */
 	uint64_t execs;	  /* records */
 	uint64_t begun;	  /* how often it began with nothing known */

@@ -52,6 +52,27 @@ vtrace decode --engine=none weights.data 2>errors | vinterp -w latency 2>>errors
 t_is "there are latencies of loads" $(($(wc -l <want) > 40)) 1
 t_same "all of them are told" got want
 
+# An image that is not there is missed, aloud.
+vtrace encode --perf-data -o pt.data orders.vt
+vtrace decode --symfs symfs -o pt.vt pt.data
+for how in '' '--path'; do
+	stream=regs.vt image=heat
+	[ -z "$how" ] || stream=pt.vt image=orders
+	t_ok "with its image ${how:-}" vinterp ${how:+"$how"} --symfs symfs --summary --json "$stream"
+	t_is "nothing is missing" "$(jq .missing "$T_OUT")$(cat "$T_ERR")" 0
+	mkdir -p empty
+	t_ok "without its image ${how:-}" vinterp ${how:+"$how"} --symfs empty --summary --json "$stream"
+	t_is "it is counted" "$(jq .missing "$T_OUT")" 1
+	t_like "it is named" "^vinterp: /opt/vtrace-demo/$image: file not found: its code and constants are unknown" "$T_ERR"
+	t_like "with a way out" '1 image without its file: --symfs DIR .*.perf buildid-cache -a FILE' "$T_ERR"
+	t_ok "without its image, as a stage ${how:-}" vinterp ${how:+"$how"} --symfs empty -o none.vt "$stream"
+	t_like "it is named" "^vinterp: /opt/vtrace-demo/$image: file not found" "$T_ERR"
+	t_ok "and in a table" vinterp ${how:+"$how"} --symfs empty --summary "$stream"
+	t_like "it is counted" '^images whose file was not found +1$' "$T_OUT"
+done
+t_status "conflicts without the image" 3 vreplay --symfs empty -o none.vt regs.vt
+t_like "it is named as well" '^vreplay: /opt/vtrace-demo/heat: file not found' "$T_ERR"
+
 t_status "samples without registers" 3 sh -c 'vtrace decode perf.data | vinterp >none.vt 2>errors'
 t_like "say what is missing" 'no sample has registers .vtrace record --regs records them' errors
 t_status "no such kind of value" 2 vinterp --what colour regs.vt
