@@ -44,6 +44,7 @@ struct options {
 	bool summary;
 	struct app_form form;
 	const char *symfs;
+	const char *trust;
 	const char *output;
 	const char *compress;
 };
@@ -54,6 +55,7 @@ struct interp {
 	struct app *app;
 	struct options *o;
 	uint32_t what;
+	unsigned trust; /* VT_TRUST_ */
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
@@ -357,7 +359,7 @@ static bool prepare(struct interp *p)
 		return app_usage(p->app, "--plugin makes values, and --summary writes none");
 	if (!app_parse_what(p->app, o->what, DEFAULT_WHAT, &p->what) ||
 	    !parse_frequency(p->app, o->frequency, &frequency) ||
-	    !parse_mxcsr(p->app, o->mxcsr, &io) ||
+	    !parse_mxcsr(p->app, o->mxcsr, &io) || !app_parse_trust(p->app, o->trust, &p->trust) ||
 	    !app_plugins_open(&p->plugins, p->app, &o->plugins))
 		return false;
 	/* Modules take the place of what is told by default. */
@@ -370,6 +372,7 @@ static bool prepare(struct interp *p)
 		(p->what & ~BIT(RETURN)) | BIT(RESULT) | vt_modules_capture(p->plugins.modules);
 	io.registers = vt_modules_want_registers(p->plugins.modules);
 	io.frequency = (uint32_t)frequency;
+	io.trust = p->trust;
 	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
 	if (!p->images)
 		return false;
@@ -421,6 +424,8 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 		return false;
 	vt_interpret_end(p->in);
 	app_images_tell_missing(&p->warnings, p->images);
+	app_images_tell_unverified(&p->warnings, p->images);
+	app_interpreted_tell(p->app, vt_interpret_totals(p->in));
 	if (!check(p, vt_reader_name(r)))
 		return false;
 	if (!out)
@@ -487,6 +492,7 @@ int main(int argc, char **argv)
 		 .help = "print what was interpreted, how much of it is known, why runs ended"},
 		{0, "json", VT_OPT_FLAG, &o.form.json, .help = "print the summary as JSON"},
 		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_TRUST(o.trust),
 		APP_OPT_SEED(app),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),

@@ -6,6 +6,7 @@
 #include "analysis/replay.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
+#include "cmd/common/interpreted.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
@@ -30,6 +31,7 @@ struct options {
 	bool dependent;
 	const char *image;
 	const char *symfs;
+	const char *trust;
 	struct vt_opt_list events;
 	bool summary;
 	bool json;
@@ -41,6 +43,7 @@ struct job {
 	struct app *app;
 	const struct options *o;
 	struct vt_conflict_model model;
+	unsigned trust; /* VT_TRUST_ */
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
@@ -289,6 +292,7 @@ static bool replay(struct job *j)
 	if (vt_replay_finish(j->replay, &err) < 0)
 		return app_fail(j->app, &err);
 	app_images_tell_missing(&j->warnings, j->images);
+	app_images_tell_unverified(&j->warnings, j->images);
 	if (!check(j))
 		return false;
 	if (!j->writer)
@@ -314,8 +318,9 @@ static void run(struct app *a, const struct options *o)
 		app_usage(a, "--json goes with --summary; of pairs, vlist --replay prints JSON");
 		return;
 	}
-	if (!make_model(a, o, &j.model))
+	if (!make_model(a, o, &j.model) || !app_parse_trust(a, o->trust, &j.trust))
 		return;
+	ro.trust = j.trust;
 	ro.images = j.images = app_images_open(a, &j.warnings, &j.cache, o->symfs);
 	j.replay = j.images ? vt_replay_new(&ro, &err) : NULL;
 	if (j.images && !j.replay)
@@ -367,6 +372,7 @@ int main(int argc, char **argv)
 		 .help = "print how much was looked at and found, no stream"},
 		{0, "json", VT_OPT_FLAG, &o.json, .help = "print the summary as JSON"},
 		APP_OPT_SYMFS(o.symfs),
+		APP_OPT_TRUST(o.trust),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
 		{0},

@@ -150,6 +150,49 @@ static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *tot
 	}
 }
 
+/* Why files were not taken for what was in memory: as keys, and for people. */
+static const struct {
+	const char *key;
+	const char *text;
+} reasons[VT_NWITHHELD] = {
+	[VT_WITHHELD_MISSING] = {"missing", "its file is not there"},
+	[VT_WITHHELD_UNVERIFIED] = {"unverified", "unverified image"},
+	[VT_WITHHELD_PATCHED] = {"patched", "patched at run time"},
+	[VT_WITHHELD_UNSEEN] = {"unseen", "writes to it are not recorded"},
+};
+
+static void fill_withheld(struct vt_table *t, const struct vt_interpret_totals *totals)
+{
+	int i;
+
+	vt_table_column(t, "withheld", "withheld", VT_FORMAT_TEXT);
+	vt_table_column(t, "code", "code", VT_FORMAT_NUMBER);
+	vt_table_column(t, "constants", "constants", VT_FORMAT_NUMBER);
+	for (i = VT_WITHHELD_MISSING; i < VT_NWITHHELD; i++) {
+		if (!totals->code_withheld[i] && !totals->constants_withheld[i])
+			continue;
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vt_table_str(t, reasons[i].text);
+		vt_table_number(t, totals->code_withheld[i]);
+		vt_table_number(t, totals->constants_withheld[i]);
+	}
+}
+
+static json_t *json_withheld(const struct vt_interpret_totals *t)
+{
+	json_t *all = json_object();
+	int i;
+
+	for (i = VT_WITHHELD_MISSING; i < VT_NWITHHELD; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "code", app_json_u64(t->code_withheld[i]));
+		json_object_set_new(o, "constants", app_json_u64(t->constants_withheld[i]));
+		json_object_set_new(all, reasons[i].key, o);
+	}
+	return all;
+}
+
 static json_t *json_known(uint64_t values, uint64_t known)
 {
 	json_t *o = json_object();
@@ -179,36 +222,40 @@ static json_t *json_summary(const struct app *a, const struct vt_interpret_total
 	for (i = 0; i < VT_NSTOPS; i++)
 		json_object_set_new(stops, key_of((enum vt_stop)i), app_json_u64(t->stops[i]));
 	json_object_set_new(doc, "stops", stops);
+	json_object_set_new(doc, "withheld", json_withheld(t));
 	return doc;
 }
+
+#define NTABLES 4
 
 static int print_tables(const struct vt_interpret_totals *totals, bool path, struct vt_output *out,
 			struct vt_error *err)
 {
-	struct vt_table *t[3] = {NULL, NULL, NULL};
+	static void (*const fill[NTABLES])(struct vt_table *,
+					   const struct vt_interpret_totals *) = {
+		NULL, fill_values, fill_stops, fill_withheld};
+	struct vt_table *t[NTABLES] = {NULL};
 	struct figure f[NFIGURES];
 	int rc = 0;
 	size_t i;
 
 	list_figures(totals, path, f);
-	for (i = 0; i < 3 && rc == 0; i++) {
+	for (i = 0; i < NTABLES && rc == 0; i++) {
 		t[i] = vt_table_new();
 		if (!t[i])
 			rc = vt_error_nomem(err);
 		else if (i == 0)
 			fill_figures(t[i], f);
-		else if (i == 1)
-			fill_values(t[i], totals);
 		else
-			fill_stops(t[i], totals);
+			fill[i](t[i], totals);
 	}
-	for (i = 0; i < 3 && rc == 0; i++) {
+	for (i = 0; i < NTABLES && rc == 0; i++) {
 		if (i && vt_table_rows(t[i]))
 			vt_output_text(out, "\n");
 		if (vt_table_rows(t[i]))
 			rc = vt_table_print(t[i], out, VT_TABLE_TEXT, false, err);
 	}
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < NTABLES; i++)
 		vt_table_free(t[i]);
 	return rc;
 }
@@ -226,6 +273,42 @@ bool app_interpreted_print(struct app *a, const struct vt_interpret_totals *t, b
 		return true;
 	}
 	return print_tables(t, path, out, &err) == 0 || app_fail(a, &err);
+}
+
+/* ---- what was withheld ---- */
+
+bool app_parse_trust(struct app *a, const char *list, unsigned *trust)
+{
+	*trust = 0;
+	while (list && *list) {
+		size_t size = strcspn(list, ",");
+
+		if (size == 6 && memcmp(list, "images", size) == 0)
+			*trust |= VT_TRUST_IMAGES;
+		else if (size == 9 && memcmp(list, "constants", size) == 0)
+			*trust |= VT_TRUST_CONSTANTS;
+		else
+			return app_usage(a, "--trust: 'images' or 'constants', not '%.*s'",
+					 (int)size, list);
+		list += size;
+		list += *list == ',';
+	}
+	return true;
+}
+
+void app_interpreted_tell(struct app *a, const struct vt_interpret_totals *t)
+{
+	uint64_t patched =
+		t->code_withheld[VT_WITHHELD_PATCHED] + t->constants_withheld[VT_WITHHELD_PATCHED];
+
+	if (patched)
+		app_say(a,
+			"code or constants were patched at run time: %" PRIu64
+			" times, what their file has was withheld",
+			patched);
+	if (t->constants_withheld[VT_WITHHELD_UNSEEN])
+		app_say(a, "constants are withheld: only `perf record --data` (vtrace record "
+			   "--regs) shows whether a program writes to them (--trust constants)");
 }
 
 /* ---- records ---- */
@@ -258,4 +341,11 @@ void app_interpreted_write(const struct vt_interpret_totals *t, bool path, struc
 	for (i = 0; i < VT_NSTOPS; i++)
 		if (t->stops[i])
 			write_meta(w, "stop.", key_of((enum vt_stop)i), t->stops[i]);
+	for (i = VT_WITHHELD_MISSING; i < VT_NWITHHELD; i++) {
+		if (t->code_withheld[i])
+			write_meta(w, "code_withheld.", reasons[i].key, t->code_withheld[i]);
+		if (t->constants_withheld[i])
+			write_meta(w, "constants_withheld.", reasons[i].key,
+				   t->constants_withheld[i]);
+	}
 }

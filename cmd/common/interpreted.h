@@ -18,6 +18,21 @@
 bool app_interpreted_print(struct app *a, const struct vt_interpret_totals *t, bool path,
 			   const struct app_form *form, const char *output);
 
+/*
+ * The option that takes for granted what a recording does not show, a list of "images" and
+ * "constants"; NULL: nothing.  False: a usage error was told.
+ */
+#define APP_OPT_TRUST(variable)                                                                    \
+	{                                                                                          \
+		.name = "trust", .type = VT_OPT_STRING, .value = &(variable), .arg = "LIST",       \
+		.help = "take for granted: that files without build-id are the recorded images\n"  \
+			"('images'), that programs do not write to 'constants'"                    \
+	}
+bool app_parse_trust(struct app *a, const char *list, unsigned *trust);
+
+/* Says what was withheld, if anything, and how to have it. */
+void app_interpreted_tell(struct app *a, const struct vt_interpret_totals *t);
+
 /* Writes it as META records, "vinterp.runs" and so on. */
 void app_interpreted_write(const struct vt_interpret_totals *t, bool path, struct vt_writer *w);
 

@@ -60,6 +60,34 @@ void app_images_tell_missing(struct app_warnings *w, const struct vt_images *ima
 			n, n == 1 ? "" : "s");
 }
 
+void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images)
+{
+	enum vt_unknown why;
+	size_t i, n = 0;
+
+	for (i = 0; i < vt_images_count(images); i++) {
+		const struct vt_image *image = vt_images_at(images, i);
+		const struct vt_elf *elf;
+		struct vt_buf b = VT_BUF_INIT;
+
+		if (!vt_images_withheld(images, i))
+			continue;
+		elf = vt_images_elf(images, image->id, &why);
+		n++;
+		vt_buf_printf(&b,
+			      "%s: nothing shows that %s is the recorded image: what it holds is "
+			      "withheld",
+			      image->path, elf ? vt_elf_info(elf)->path : "the file");
+		app_warn(w, vt_buf_str(&b));
+		vt_buf_free(&b);
+	}
+	if (n)
+		app_say(w->app,
+			"(%zu unverified image%s: `perf record --buildid-all` records build-ids, "
+			"--trust images does without)",
+			n, n == 1 ? "" : "s");
+}
+
 bool app_is_estimated(const struct vt_record *rec)
 {
 	static const char key[] = "vfreq.samples";

@@ -30,6 +30,9 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 /* Says of which images there was no file when it was asked for, and how to have them found. */
 void app_images_tell_missing(struct app_warnings *w, const struct vt_images *images);
 
+/* Says of which images a file was found that nothing shows to be the recorded one. */
+void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images);
+
 /* A stream's profile and the images that its places are in. */
 struct app_profile {
 	struct app_warnings warnings;

@@ -115,6 +115,15 @@ static void add_state(struct record *r)
 	if (r->regs) {
 		add(r, "--user-regs");
 		choose(r, "registers");
+		/* Whether the program writes to code or constants, and which files they are of. */
+		add(r, "--data");
+		add(r, "--buildid-all");
+		/* Times of day show that files without a build-id have not changed since.  Packets
+		 * of a processor's trace and its own records have the processor's clock. */
+		if (!r->machine.precise && !r->pt) {
+			add(r, "-k");
+			add(r, "CLOCK_MONOTONIC");
+		}
 		/* Those of a precise sample belong to its own instruction, the others to a later
 		 * one. */
 		if (r->machine.precise)

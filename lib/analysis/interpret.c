@@ -2,6 +2,7 @@
 #include "analysis/interpret.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/interpret_internal.h"
 
@@ -11,7 +12,7 @@ struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
 {
 	struct vt_interpret *in = calloc(1, sizeof(*in));
 
-	if (!in || !vti_spaces_init(&in->spaces, images)) {
+	if (!in || !vti_spaces_init(&in->spaces, images, opt->trust)) {
 		vt_error_nomem(err);
 		vt_interpret_free(in);
 		return NULL;
@@ -60,6 +61,8 @@ void vt_interpret_end(struct vt_interpret *in)
 		vti_paths_end(in->paths);
 	else
 		in->totals.unlifted = vti_samples_unlifted(in->samples);
+	memcpy(in->totals.constants_withheld, in->spaces.constants_withheld,
+	       sizeof(in->totals.constants_withheld));
 }
 
 const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret *in)

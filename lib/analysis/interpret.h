@@ -21,6 +21,20 @@ extern "C" {
  */
 struct vt_interpret;
 
+/* Why what a file has is not taken for what a process had in its memory. */
+enum vt_withheld {
+	VT_WITHHELD_NOT,
+	VT_WITHHELD_MISSING,	/* the image's file is not there, or only another one */
+	VT_WITHHELD_UNVERIFIED, /* nothing shows that the file is the recorded one */
+	VT_WITHHELD_PATCHED,	/* the program could write there */
+	VT_WITHHELD_UNSEEN,	/* constants: the recording would not show if it could */
+	VT_NWITHHELD
+};
+
+/* What the user knows though the recording does not show it. */
+#define VT_TRUST_IMAGES	   1u /* files without a recorded build-id are the recorded ones */
+#define VT_TRUST_CONSTANTS 2u /* programs do not write to their constants */
+
 struct vt_interpret_options {
 	bool path;	    /* along EXEC records; what is said of samples does not count then */
 	uint32_t length;    /* instructions in a run from a sample, at least 1 */
@@ -32,6 +46,7 @@ struct vt_interpret_options {
 	bool registers;	    /* tell those that each run begins with */
 	bool has_mxcsr;	    /* MXCSR is taken to be this wherever the stream does not say */
 	uint32_t mxcsr;
+	unsigned trust; /* VT_TRUST_ */
 	uint64_t seed;
 };
 
@@ -95,6 +110,10 @@ struct vt_interpret_totals {
 	uint64_t stops[VT_NSTOPS]; /* along a path, but for the first, why its state was lost */
 	uint64_t unlifted;	   /* instructions of lifted code that VEX does not know */
 	uint64_t missing;	   /* images that were asked for, whose file is not there */
+	/* By enum vt_withheld: of code, runs from samples that ended there, instructions of a path
+	 * that were left out; of constants, lines of 64 bytes that were read, once in each run. */
+	uint64_t code_withheld[VT_NWITHHELD];
+	uint64_t constants_withheld[VT_NWITHHELD];
 	/* Along a path: */
 	uint64_t execs;	  /* records */
 	uint64_t begun;	  /* how often it began with nothing known */

@@ -31,10 +31,12 @@ struct vti_spaces {
 	uint64_t next;
 	uint64_t changes; /* records that may have changed what is mapped, and 1 */
 	struct vti_line *lines;
+	unsigned trust;				   /* VT_TRUST_ */
+	uint64_t constants_withheld[VT_NWITHHELD]; /* lines that were asked for */
 };
 
 /* False when memory runs out; vti_spaces_fini() in either case. */
-bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images);
+bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images, unsigned trust);
 void vti_spaces_fini(struct vti_spaces *s);
 
 /* Takes one record: IMAGE, MAP, THREAD, KSYMBOL count.  -VT_E_NOMEM, -VT_E_LIMIT. */
@@ -45,10 +47,26 @@ uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *e
 
 /*
  * Copies at most `size` bytes of code at an address of a process, as its image has them, and says
- * how many there are: 0 where nothing is mapped that has a file, or where the program can write.
+ * how many there are: 0 where nothing is mapped that has a file, or where it is withheld.
  */
 size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t *bytes,
 		       size_t size);
+
+/* Why there is no code of a file at an address; VT_WITHHELD_NOT where no file is mapped, too. */
+enum vt_withheld vti_spaces_code_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr);
+
+/*
+ * Whether code that a decoder of processor traces took from a file is what ran there: likewise, but
+ * the file need not be here, for the decoder had it and compared the build-ids.
+ */
+enum vt_withheld vti_spaces_decoded_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr);
+
+/*
+ * What images hold for good of a line at an address of a process, without what the dynamic linker
+ * relocates unless `relro` says that it has.  Lines that are withheld are counted.
+ */
+uint64_t vti_spaces_constants(struct vti_spaces *s, int64_t pid, uint64_t addr, bool relro,
+			      uint8_t bytes[VT_KMEM_LINE]);
 
 /*
  * What images hold for good of a line at an address of a process: vt_procdata_line(), with what the

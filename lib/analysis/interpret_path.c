@@ -162,6 +162,36 @@ static bool is_foreign(const struct vt_bblock *b)
 	return b->addr >= KERNEL || !b->code || b->mode != 64;
 }
 
+/*
+ * Code that a decoder took from a file that may be another one, or that the program has patched:
+ * the answer for one mapping holds until another comes.  A recorder tells the code that ran.
+ */
+static enum vt_withheld is_withheld(struct vti_paths *p, const struct vt_bblock *b)
+{
+	struct vti_spaces *s = &p->in->spaces;
+	const struct vt_map *m;
+
+	if (p->valgrind)
+		return VT_WITHHELD_NOT;
+	if (p->asked_changes == s->changes && p->asked_pid == p->at->pid &&
+	    b->addr - p->asked_start < p->asked_size)
+		return p->withheld;
+	m = vt_addrspace_find(s->maps, (int32_t)p->at->pid, b->addr, 0);
+	p->withheld = vti_spaces_decoded_withheld(s, p->at->pid, b->addr);
+	p->asked_changes = s->changes;
+	p->asked_pid = p->at->pid;
+	p->asked_start = m ? m->start : b->addr;
+	p->asked_size = m ? m->end - m->start : 1;
+	return p->withheld;
+}
+
+static void pass_withheld(struct vti_paths *p, const struct vt_step *s, enum vt_withheld why)
+{
+	p->in->totals.code_withheld[why] += s->insn_end - s->insn;
+	vti_path_lose(p);
+	p->at->block = NULL;
+}
+
 static void pass_foreign(struct vti_paths *p, const struct vt_step *s)
 {
 	struct vti_path_thread *t = p->at;
@@ -201,10 +231,16 @@ static int take_step(struct vti_paths *p, const struct vt_step *s, const struct 
 {
 	struct vti_path_thread *t = p->at;
 	uint64_t addr = start_of(s), next;
+	enum vt_withheld why;
 	enum vt_stop stop;
 
 	if (is_foreign(s->block)) {
 		pass_foreign(p, s);
+		return 0;
+	}
+	why = is_withheld(p, s->block);
+	if (why) {
+		pass_withheld(p, s, why);
 		return 0;
 	}
 	if (t->in_kernel)

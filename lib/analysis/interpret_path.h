@@ -74,6 +74,12 @@ struct vti_paths {
 	uint32_t numbered; /* instructions of the run that the machine has counted */
 	bool broken;	   /* it does not count those any more */
 	uint64_t clock;
+	/* Whether code of a mapping is withheld: of the one that was asked for last. */
+	enum vt_withheld withheld;
+	uint64_t asked_changes;
+	int64_t asked_pid;
+	uint64_t asked_start;
+	uint64_t asked_size;
 	/* What the recording has of the step at hand. */
 	const struct vt_step *step;
 	uint32_t asked;	 /* the instruction of which loads were asked for, */

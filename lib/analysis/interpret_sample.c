@@ -281,6 +281,17 @@ static void get_registers(struct vti_samples *s, struct vt_word regs[VT_RUN_REGS
 		regs[i] = vt_interp_get(s->machine, i, 0);
 }
 
+/* There is no code where the run has come to. */
+static void count_withheld(struct vti_samples *s)
+{
+	struct vt_word ip = vt_interp_get(s->machine, VT_REG_IP, 0);
+	enum vt_withheld why = VT_WITHHELD_NOT;
+
+	if (vt_word_is_known(ip))
+		why = vti_spaces_code_withheld(&s->in->spaces, s->at.pid, ip.value);
+	s->in->totals.code_withheld[why] += why != VT_WITHHELD_NOT;
+}
+
 static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_word regs[VT_RUN_REGS];
@@ -316,6 +327,8 @@ static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_err
 		return -VT_E_NOMEM;
 	if (s->callers.no_memory)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for return addresses");
+	if (r.stop == VT_STOP_CODE)
+		count_withheld(s);
 	if (r.stop == VT_STOP_CODE && !done) {
 		s->in->totals.no_code++;
 		return 0;

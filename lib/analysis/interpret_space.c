@@ -6,7 +6,7 @@
 #include "image/imagedata.h"
 #include "image/procdata.h"
 
-#define PROT_W	  2 /* PROT_WRITE of linux/mman.h */
+#define CAN_WRITE 2 /* PROT_WRITE of linux/mman.h */
 #define MODE_USER 2 /* PERF_RECORD_MISC_USER of linux/perf_event.h */
 
 struct process {
@@ -23,6 +23,7 @@ struct vti_line {
 	int64_t pid;
 	uint64_t addr;
 	uint64_t known;
+	enum vt_withheld why;
 	uint8_t bytes[VT_KMEM_LINE];
 };
 
@@ -33,9 +34,9 @@ struct relocated {
 	uint64_t bias;
 };
 
-bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images)
+bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images, unsigned trust)
 {
-	*s = (struct vti_spaces){.images = images, .maps = vt_addrspace_new()};
+	*s = (struct vti_spaces){.images = images, .maps = vt_addrspace_new(), .trust = trust};
 	vt_hash_init(&s->processes, sizeof(struct process), sizeof(int64_t));
 	vt_hash_init(&s->relocated, sizeof(struct relocated), sizeof(struct relocated));
 	vt_hash_init(&s->seen, sizeof(uint64_t), sizeof(uint64_t));
@@ -168,6 +169,131 @@ int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt
 	}
 }
 
+/* ---- what is withheld ---- */
+
+static bool is_file(const struct vt_map *m)
+{
+	return m && (m->type == VT_IMAGE_FILE || m->type == VT_IMAGE_VDSO);
+}
+
+static enum vt_withheld unless_verified(struct vti_spaces *s, uint32_t image)
+{
+	if (s->trust & VT_TRUST_IMAGES || vt_images_verified(s->images, image))
+		return VT_WITHHELD_NOT;
+	vt_images_withhold(s->images, image);
+	return VT_WITHHELD_UNVERIFIED;
+}
+
+static enum vt_withheld image_withheld(struct vti_spaces *s, uint32_t image)
+{
+	if (!vt_images_data(s->images, image))
+		return VT_WITHHELD_MISSING;
+	return unless_verified(s, image);
+}
+
+/*
+ * Could the program have written to pages of a mapping?  The dynamic linker does, once, to what it
+ * relocates; of a mapping that recording found there it did before.
+ */
+static bool is_patched(const struct vt_map *m, const struct vt_imagedata *data, uint64_t vaddr)
+{
+	if (m->prot & CAN_WRITE)
+		return true;
+	return m->writes > (!m->found && vt_imagedata_is_relocated(data, vaddr) ? 1 : 0);
+}
+
+/* Where code was mapped: what the image has there, or NULL. */
+static const struct vt_imagedata *code_of(struct vti_spaces *s, const struct vt_map *m,
+					  uint64_t *bias, enum vt_withheld *why)
+{
+	const struct vt_imagedata *data;
+
+	*why = is_file(m) ? image_withheld(s, m->image) : VT_WITHHELD_NOT;
+	if (!is_file(m) || *why)
+		return NULL;
+	data = vt_images_data(s->images, m->image);
+	return vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), bias) ? data : NULL;
+}
+
+enum vt_withheld vti_spaces_code_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr)
+{
+	const struct vt_map *m = vt_addrspace_find(s->maps, (int32_t)pid, addr, MODE_USER);
+	enum vt_withheld why;
+	const struct vt_imagedata *data;
+	uint64_t bias;
+
+	data = code_of(s, m, &bias, &why);
+	return data && is_patched(m, data, addr - bias) ? VT_WITHHELD_PATCHED : why;
+}
+
+enum vt_withheld vti_spaces_decoded_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr)
+{
+	const struct vt_map *m = vt_addrspace_find(s->maps, (int32_t)pid, addr, MODE_USER);
+	const struct vt_image *image = is_file(m) ? vt_images_get(s->images, m->image) : NULL;
+
+	if (!image || image->type != VT_IMAGE_FILE)
+		return VT_WITHHELD_NOT;
+	/* Whether the linker was allowed to write there, the decoder does not ask either. */
+	if (m->writes)
+		return VT_WITHHELD_PATCHED;
+	return image->buildid_size ? VT_WITHHELD_NOT : unless_verified(s, m->image);
+}
+
+/* Why a line of constants, which its image has, is not known. */
+static enum vt_withheld line_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr)
+{
+	const struct vt_map *m = vt_addrspace_find(s->maps, (int32_t)pid, addr, MODE_USER);
+	const struct vt_imagedata *data;
+	enum vt_withheld why;
+	uint32_t image;
+	uint64_t bias;
+
+	if (!vt_procdata_find(s->images, s->maps, (int32_t)pid, addr, &image, &bias))
+		return VT_WITHHELD_MISSING;
+	why = image_withheld(s, image);
+	if (why)
+		return why;
+	data = vt_images_data(s->images, image);
+	if (m && is_patched(m, data, addr - bias))
+		return VT_WITHHELD_PATCHED;
+	if (!(s->trust & VT_TRUST_CONSTANTS) &&
+	    (!m || !vt_addrspace_tells_data(s->maps, (int32_t)pid)))
+		return VT_WITHHELD_UNSEEN;
+	return VT_WITHHELD_NOT;
+}
+
+/* Would a file that is not there have had constants? */
+static bool is_missing(struct vti_spaces *s, int64_t pid, uint64_t addr)
+{
+	const struct vt_map *m = vt_addrspace_find(s->maps, (int32_t)pid, addr, MODE_USER);
+
+	return is_file(m) && !m->writes && !vt_images_data(s->images, m->image);
+}
+
+static uint64_t read_constants(struct vti_spaces *s, int64_t pid, uint64_t addr, bool relro,
+			       uint8_t bytes[VT_KMEM_LINE], enum vt_withheld *why)
+{
+	uint64_t known = vt_procdata_line(s->images, s->maps, (int32_t)pid, addr, relro, bytes);
+
+	if (known)
+		*why = line_withheld(s, pid, addr);
+	else
+		*why = is_missing(s, pid, addr) ? VT_WITHHELD_MISSING : VT_WITHHELD_NOT;
+	if (*why)
+		memset(bytes, 0, VT_KMEM_LINE);
+	return *why ? 0 : known;
+}
+
+uint64_t vti_spaces_constants(struct vti_spaces *s, int64_t pid, uint64_t addr, bool relro,
+			      uint8_t bytes[VT_KMEM_LINE])
+{
+	enum vt_withheld why;
+	uint64_t known = read_constants(s, pid, addr, relro, bytes, &why);
+
+	s->constants_withheld[why] += why != VT_WITHHELD_NOT;
+	return known;
+}
+
 /* ---- what does not change ---- */
 
 int vti_spaces_ran(struct vti_spaces *s, int64_t pid, uint64_t addr, struct vt_error *err)
@@ -192,23 +318,17 @@ int vti_spaces_ran(struct vti_spaces *s, int64_t pid, uint64_t addr, struct vt_e
 	return 0;
 }
 
-static uint64_t find_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
-			  uint8_t bytes[VT_KMEM_LINE])
+/* Has the linker done its work on the image at an address? */
+static bool is_relocated(struct vti_spaces *s, int64_t pid, uint64_t addr)
 {
 	const struct process *p = vt_hash_find(&s->processes, &pid);
-	const struct vt_imagedata *data;
-	struct relocated key;
+	struct relocated key = {.space = p ? p->number : 0};
 	uint32_t image;
-	uint64_t bias;
 
-	memset(bytes, 0, VT_KMEM_LINE);
-	if (!vt_procdata_find(s->images, s->maps, (int32_t)pid, addr, &image, &bias))
-		return 0;
-	data = vt_images_data(s->images, image);
-	key = (struct relocated){p ? p->number : 0, image, bias};
-	return data ? vt_imagedata_line(data, bias, addr, vt_hash_find(&s->relocated, &key) != NULL,
-					bytes)
-		    : 0;
+	if (!vt_procdata_find(s->images, s->maps, (int32_t)pid, addr, &image, &key.bias))
+		return false;
+	key.image = image;
+	return vt_hash_find(&s->relocated, &key) != NULL;
 }
 
 /* ---- code ---- */
@@ -218,12 +338,11 @@ static size_t map_code(struct vti_spaces *s, const struct vt_map *m, uint64_t ad
 		       size_t size)
 {
 	const struct vt_imagedata *data;
+	enum vt_withheld why;
 	uint64_t bias;
 
-	if (m->prot & PROT_W)
-		return 0;
-	data = m->type == VT_IMAGE_ANON ? NULL : vt_images_data(s->images, m->image);
-	if (!data || !vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias))
+	data = code_of(s, m, &bias, &why);
+	if (!data || is_patched(m, data, addr - bias))
 		return 0;
 	if (size > m->end - addr)
 		size = (size_t)(m->end - addr);
@@ -257,12 +376,14 @@ uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
 	struct vti_line *line = &s->lines[(number ^ number >> 11) % LINES];
 
 	if (line->changes != s->changes || line->pid != pid || line->addr != addr) {
-		line->known = find_line(s, pid, addr, line->bytes);
+		line->known = read_constants(s, pid, addr, is_relocated(s, pid, addr), line->bytes,
+					     &line->why);
 		line->changes = s->changes;
 		line->pid = pid;
 		line->addr = addr;
 	}
 	if (line->known)
 		memcpy(bytes, line->bytes, VT_KMEM_LINE);
+	s->constants_withheld[line->why] += line->why != VT_WITHHELD_NOT;
 	return line->known;
 }

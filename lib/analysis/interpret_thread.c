@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "analysis/interpret_path.h"
-#include "image/procdata.h"
 
 static int no_memory(struct vt_error *err)
 {
@@ -36,10 +35,9 @@ void vti_path_free_state(struct vti_paths *p)
 static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
 {
 	const struct vti_path_memory *m = arg;
-	const struct vti_spaces *s = &m->paths->in->spaces;
 
 	(void)lasting;
-	return vt_procdata_line(s->images, s->maps, (int32_t)m->pid, addr, false, bytes);
+	return vti_spaces_constants(&m->paths->in->spaces, m->pid, addr, false, bytes);
 }
 
 static void begin_memory(struct vti_path_memory *m, bool shared)

@@ -31,6 +31,7 @@ struct vt_replay_options {
 	size_t nevents;
 	struct vt_images *images; /* borrowed, fed by vt_replay_feed() */
 	uint32_t length;	  /* instructions in a run from a sample, at least 1 */
+	unsigned trust;		  /* VT_TRUST_ of interpret.h */
 	/* Told of records that contradict themselves, which are left out; may be NULL. */
 	void (*warn)(void *arg, const char *text);
 	void *warn_arg;

@@ -172,7 +172,11 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 bool vti_replay_interpreters(struct vt_replay *rp, struct vt_error *err)
 {
 	struct vt_interpret_options o = {
-		.length = rp->o.length, .frequency = 1, .capture = CAPTURE};
+		.length = rp->o.length,
+		.frequency = 1,
+		.capture = CAPTURE,
+		.trust = rp->o.trust,
+	};
 
 	rp->interpret[VT_REPLAY_SAMPLES] = vt_interpret_new(&o, rp->o.images, take_run, rp, err);
 	o.path = true;

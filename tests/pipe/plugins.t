@@ -68,7 +68,7 @@ quarter: .double 0.25
 third:	.float 1.5
 four:	.float 4
 END
-t_ok "build a program" cc -nostdlib -static -no-pie -Wl,--build-id=none -o prog prog.s
+t_ok "build a program" cc -nostdlib -static -no-pie -Wl,--build-id=0x0102030405060708 -o prog prog.s
 nm prog | sed 's/^0*//' | awk '{ print $3, "0x" $1 }' >symbols
 # Labels within a procedure are procedures to a listing.
 strip -K _start -K walk -K pass -K g prog
@@ -95,7 +95,10 @@ runs = [sample('_start', (0, 5, 6, 7), di=0x1111),
         sample('walk', (0, 0, 0, 0), di=0x600000, si=0x700000, cx=5),
         sample('pass', (0, 0, 0, 0), si=0x100, cx=0x200, r8=0x300, r9=0x400, r10=0x500000,
                r11=at['g'])]
-json.dump({'maps': [[text, 0x1000, 0x1000, path]], 'samples': runs}, open('runs.json', 'w'))
+recorded = {'maps': [[text, 0x1000, 0x1000, path],
+                     {'start': text + 0x1000, 'length': 0x1000, 'offset': 0x2000, 'path': path, 'prot': 1}],
+            'buildids': {path: '0102030405060708'}}
+json.dump({**recorded, 'samples': runs}, open('runs.json', 'w'))
 
 
 def double(x):
@@ -222,7 +225,7 @@ for name, (mix, n) in levels.items():
     stores += [dict(samples[0], data_src=0x68100144, weight=5000) for _ in range(15)]
     # The address is perhaps that of an instruction behind it.
     stores += [dict(samples[0], misc=2, weight=5000) for _ in range(15)]
-    json.dump({'maps': [[text, 0x1000, 0x1000, path]], 'samples': samples + stores},
+    json.dump({**json.load(open('runs.json')), 'samples': samples + stores},
               open(name + '.json', 'w'))
     with open(name + '.plain', 'w') as f:
         for d in samples:

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Programs that patch themselves, recorded by perf: what the file has must never come out as a value,
+# and what other code computes still does.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_need perf gcc
+# Each loop writes what it computed to memory, so that the program itself prints the truth.
+cat >self.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define PAGE 4096
+static const long table[512] __attribute__((aligned(PAGE))) = {11, 22, 33};
+extern char patched_at[];
+long out[4];
+__attribute__((noinline, aligned(PAGE))) void patched(long n)
+{
+	for (long i = 0; i < n; i++)
+		__asm__ volatile(".globl patched_at\npatched_at: mov $0x1111, %%eax\n\tadd $1, %%eax\n\t"
+				 "mov %%rax, %0" : "=m"(out[0]) : : "rax");
+}
+__attribute__((noinline, aligned(PAGE))) void plain(long n)
+{
+	for (long i = 0; i < n; i++)
+		__asm__ volatile("mov $0x5555, %%eax\n\tadd $1, %%eax\n\tmov %%rax, %0"
+				 : "=m"(out[1]) : : "rax");
+}
+__attribute__((noinline)) void reads(long n)
+{
+	for (long i = 0; i < n; i++)
+		__asm__ volatile("mov %1, %%rdx\n\tlea 1(%%rdx), %%rdx\n\tmov %%rdx, %0"
+				 : "=m"(out[2]) : "m"(table[1]) : "rdx");
+}
+__attribute__((noipa, aligned(64))) long orig(long x) { __asm__ volatile(""); return x + 0x6666; }
+__attribute__((noipa)) long hooked(long x) { __asm__ volatile(""); return x + 0x7777; }
+static void protect(void *at, int prot)
+{
+	if (mprotect((void *)((uintptr_t)at & ~(uintptr_t)(PAGE - 1)), PAGE, prot) != 0)
+		exit(3);
+}
+static void patch(int while_writing, int after)
+{
+	protect(patched_at, while_writing);
+	*(volatile int *)(patched_at + 1) = 0x2222;
+	if (after)
+		protect(patched_at, after);
+}
+static void hook(void)
+{
+	int distance = (int)((char *)hooked - ((char *)orig + 5));
+
+	protect((void *)orig, 7);
+	*(volatile char *)orig = (char)0xe9;
+	memcpy((char *)orig + 1, &distance, 4);
+	protect((void *)orig, 5);
+}
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	long n = 60000000;
+
+	if (!strcmp(how, "rwx"))
+		patch(7, 5);
+	else if (!strcmp(how, "rw"))
+		patch(3, 5);
+	else if (!strcmp(how, "left"))
+		patch(7, 0);
+	else if (!strcmp(how, "hook"))
+		hook();
+	if (!strcmp(how, "constant")) {
+		protect((void *)table, 3);
+		*(volatile long *)&table[1] = 77;
+		protect((void *)table, 1);
+	}
+	if (!strcmp(how, "fork")) {
+		patch(7, 5);
+		if (fork())
+			return wait(NULL) < 0;
+	}
+	if (!strcmp(how, "hook")) {
+		for (long i = 0; i < n; i++)
+			out[3] += orig(5);
+	} else {
+		patched(n);
+		reads(n);
+	}
+	plain(n);
+	printf("%lx %lx %ld %lx\n", out[0], out[1], out[2], out[3]);
+	return 0;
+}
+END
+gcc -O2 -Wl,--build-id -o self self.c || exit 99
+registers=AX,BX,CX,DX,SI,DI,BP,SP,IP,FLAGS,R8,R9,R10,R11,R12,R13,R14,R15
+perf record -q -e cpu-clock:u -F 999 --user-regs=$registers -o try.data ./self >/dev/null 2>&1 ||
+	t_skip_all "perf record does not work here"
+
+# found NAME MODE WRONG [PERF OPTION]: values that are not of the run are told of none of its samples.
+found()
+{
+	local name=$1 mode=$2 wrong=$3
+	shift 3
+	t_ok "$name: recorded" perf record -q -e cpu-clock:u -F 999 --user-regs=$registers "$@" \
+		-o "$mode.data" ./self "$mode"
+	vtrace decode -o "$mode.vt" "$mode.data"
+	vinterp -l 8 -w results,loads "$mode.vt" 2>errors | vtrace dump -k VALUE -F value | sort | uniq -c >values
+	t_unlike "$name: nothing that the file has" " ($wrong)\$" values
+	t_like "$name: what other pages compute" ' 0x5556$' values
+}
+
+found "not patched" none 0xnone --data
+t_like "its code is known" ' 0x1112$' values
+t_like "and its constants" ' 0x17$' values
+for mode in rwx rw left fork; do
+	found "patched code, $mode" $mode '0x1111|0x1112'
+	found "patched code, $mode, data told" $mode '0x1111|0x1112' --data
+	t_like "its constants are known" ' 0x17$' values
+	t_is "and why its code is not" "$(vinterp --summary --json $mode.vt 2>errors | jq '.withheld.patched.code > 0')" true
+done
+found "a hook" hook '0x666b'
+found "constants" constant '0x16|0x17'
+found "constants, data told" constant '0x16|0x17' --data
+t_is "and why they are not" "$(vinterp --summary --json constant.vt 2>errors | jq '.withheld.patched.constants > 0')" true
+t_done
