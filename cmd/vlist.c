@@ -427,7 +427,7 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	if (!ok)
 		return false;
 	o->values.lists = s->data.lists;
-	o->values.code = s->data.code;
+	o->values.code = o->listing.code = s->data.code;
 	o->values.style = (struct vt_value_style){(enum vt_value_format)o->format, s->data.profile,
 						  s->data.images};
 	o->listing.values = o->with_values ? &o->values : NULL;

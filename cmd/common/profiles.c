@@ -154,6 +154,8 @@ static bool read_stream(struct app *a, struct app_profile *p, const char *path)
 
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs)
 {
+	struct vt_error err = VT_ERROR_INIT;
+
 	*p = (struct app_profile){.cache = NULL};
 	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
 	if (!p->images)
@@ -162,7 +164,12 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 	if (!p->profile)
 		return app_no_memory(a);
 	vt_profile_estimates(p->profile);
-	return read_stream(a, p, path);
+	p->code = vt_blockcode_new();
+	if (!p->code)
+		return app_no_memory(a);
+	if (!read_stream(a, p, path))
+		return false;
+	return vt_blockcode_finish(p->code, p->profile, &err) == 0 || app_fail(a, &err);
 }
 
 /* Hot lists say how often their instructions ran, which ranks procedures where no count does. */

@@ -221,9 +221,50 @@ static void put_points_below(struct walk *w, uint64_t vaddr)
 		put_raw(w, &w->l->points[w->point++]);
 }
 
+/*
+ * Code of a page that the program could write to: what ran where a recording has that, or else what
+ * the file has, which is said of it; the text of the row.
+ */
+static const uint8_t *patched_code(struct walk *w, uint64_t vaddr, const uint8_t *bytes,
+				   size_t *size, struct vt_insn *insn, struct vt_buf *text)
+{
+	uint64_t offset = 0;
+	size_t ran = 0;
+	const uint8_t *code = NULL;
+
+	if (w->opt->code && vt_images_offset(w->l->images, w->l->proc.image, vaddr, &offset))
+		code = vt_blockcode_at(w->opt->code, w->l->proc.image, offset, &ran);
+	if (!code) {
+		vt_disasm_at(w->disasm, bytes, *size, vaddr, insn);
+		vt_buf_printf(text, "[patched at run time; in the file: %s]", insn->text);
+		return NULL;
+	}
+	vt_disasm_at(w->disasm, code, ran, vaddr, insn);
+	vt_buf_printf(text, "%s", insn->text);
+	if (ran > *size || memcmp(code, bytes, ran) != 0)
+		vt_buf_printf(text, "  [patched at run time]");
+	*size = ran;
+	return code;
+}
+
+/* The instruction at an address of the file, and the text of its row. */
+static const uint8_t *insn_at(struct walk *w, uint64_t vaddr, const uint8_t *bytes, size_t *size,
+			      struct vt_insn *insn, struct vt_buf *text)
+{
+	uint64_t offset;
+
+	if (vt_images_offset(w->l->images, w->l->proc.image, vaddr, &offset) &&
+	    vt_images_is_patched(w->l->images, w->l->proc.image, offset))
+		return patched_code(w, vaddr, bytes, size, insn, text);
+	vt_disasm_at(w->disasm, bytes, *size, vaddr, insn);
+	vt_buf_printf(text, "%s", insn->text);
+	return bytes;
+}
+
 static void walk_code(struct walk *w)
 {
 	uint64_t vaddr = w->l->proc.start;
+	struct vt_buf text = VT_BUF_INIT;
 
 	while (vaddr < w->l->proc.end && !w->l->failed) {
 		struct vt_list_row *row;
@@ -234,9 +275,10 @@ static void walk_code(struct walk *w)
 
 		if (!bytes)
 			break;
-		vt_disasm_at(w->disasm, bytes, size, vaddr, &insn);
+		text.size = 0;
+		bytes = insn_at(w, vaddr, bytes, &size, &insn, &text);
 		put_source(w, vaddr, &line);
-		row = put_row(w, VT_ROW_INSTRUCTION, vaddr, &line, insn.text, strlen(insn.text));
+		row = put_row(w, VT_ROW_INSTRUCTION, vaddr, &line, vt_buf_str(&text), text.size);
 		row->type = insn.type;
 		row->size = insn.size;
 		if (w->point < w->l->npoints && w->l->points[w->point].vaddr == vaddr) {
@@ -248,6 +290,7 @@ static void walk_code(struct walk *w)
 		vaddr += insn.size;
 		put_points_below(w, vaddr);
 	}
+	vt_buf_free(&text);
 	if (vaddr == w->l->proc.start && w->l->proc.symbol)
 		w->l->missing = "its code is not in the file";
 }

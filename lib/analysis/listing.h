@@ -51,6 +51,7 @@ struct vt_listing_options {
 	bool partial; /* only what lies within `context` rows of samples */
 	uint64_t context;
 	struct vt_sources *sources;	     /* borrowed; NULL: no text */
+	const struct vt_blockcode *code;     /* as it ran, where it was patched; NULL: unknown */
 	const struct vt_list_values *values; /* NULL: none; not in the source view */
 };
 

@@ -8,6 +8,8 @@
 /* int3, which padding is made of, and which ends what control can reach. */
 #define NO_CODE 0xcc
 
+#define PAGE 4096 /* the smallest that a protection is of */
+
 static bool code_of_file(struct vt_images *images, const struct vt_procedure *proc,
 			 struct vt_proccode *c)
 {
@@ -20,6 +22,17 @@ static bool code_of_file(struct vt_images *images, const struct vt_procedure *pr
 	c->bytes = vt_elf_bytes(elf, proc->start, &avail);
 	c->size = avail < proc->end - proc->start ? avail : (size_t)(proc->end - proc->start);
 	return c->bytes && c->size;
+}
+
+static bool is_patched(struct vt_images *images, const struct vt_procedure *proc)
+{
+	uint64_t vaddr, offset;
+
+	for (vaddr = proc->start; vaddr < proc->end; vaddr = (vaddr | (PAGE - 1)) + 1)
+		if (vt_images_offset(images, proc->image, vaddr, &offset) &&
+		    vt_images_is_patched(images, proc->image, offset))
+			return true;
+	return false;
 }
 
 static bool code_of_blocks(struct vt_images *images, const struct vt_blockcode *blocks,
@@ -56,12 +69,15 @@ static bool code_of_blocks(struct vt_images *images, const struct vt_blockcode *
 int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks,
 		     const struct vt_procedure *proc, struct vt_proccode *c, struct vt_error *err)
 {
+	bool patched;
+
 	if (proc->end <= proc->start)
 		return vt_error_set(err, VT_E_NOTFOUND, "no procedure");
 	if (proc->end - proc->start > MAX_PROCEDURE)
 		return vt_error_set(err, VT_E_LIMIT, "%s: a procedure of %" PRIu64 " bytes",
 				    proc->name, proc->end - proc->start);
-	if (code_of_file(images, proc, c))
+	patched = is_patched(images, proc);
+	if (!patched && code_of_file(images, proc, c))
 		return 0;
 	if (blocks) {
 		c->size = (size_t)(proc->end - proc->start);
@@ -71,7 +87,8 @@ int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks
 		if (code_of_blocks(images, blocks, proc, c))
 			return 0;
 	}
-	return vt_error_set(err, VT_E_NOTFOUND, "%s: its code is not there", proc->name);
+	return vt_error_set(err, VT_E_NOTFOUND, "%s: its code %s", proc->name,
+			    patched ? "was patched at run time" : "is not there");
 }
 
 void vt_proccode_fini(struct vt_proccode *c)

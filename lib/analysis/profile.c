@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "image/addrspace.h"
+#include "image/imagedata.h"
 
 /* Of linux/perf_event.h. */
 #define CPUMODE_MASK	  7u
@@ -444,6 +445,42 @@ int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, ui
 
 /* ---- other records ---- */
 
+/* Of Linux: PROT_EXEC of sys/mman.h, PERF_RECORD_MISC_USER of linux/perf_event.h. */
+#define CAN_EXEC  4
+#define MODE_USER 2
+
+/* The dynamic linker writes once to text with relocations: it runs as its file says. */
+static bool is_relocated(struct vt_profile *p, const struct vt_map *m)
+{
+	const struct vt_imagedata *data = vt_images_data(p->images, m->image);
+	uint64_t bias;
+
+	return !m->found && m->writes == 1 && data &&
+	       vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias) &&
+	       vt_imagedata_is_relocated(data, m->start - bias);
+}
+
+/* Notes code that the program could write to: it is told by an announcement of its mapping. */
+static void note_patches(struct vt_profile *p, const struct vt_record *rec)
+{
+	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
+	uint64_t at = vt_record_u64(rec, VT_MAP_START);
+	uint64_t end = at + vt_record_u64(rec, VT_MAP_LENGTH);
+	const struct vt_map *m;
+
+	if (pid < 0 || !(vt_record_u64(rec, VT_MAP_PROT) & CAN_EXEC))
+		return;
+	for (; at < end; at = m->end) {
+		m = vt_addrspace_find(p->space, pid, at, MODE_USER);
+		if (!m || m->end <= at)
+			return;
+		if (m->writes && (m->type == VT_IMAGE_FILE || m->type == VT_IMAGE_VDSO) &&
+		    !is_relocated(p, m))
+			vt_images_patch(p->images, m->image, vt_map_offset(m, m->start),
+					m->end - m->start);
+	}
+}
+
 static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = vt_addrspace_feed(p->space, rec, err);
@@ -452,6 +489,8 @@ static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struc
 		code = vt_images_feed(p->images, rec, err);
 	if (code == 0 && rec->kind == VT_MAP)
 		code = vti_profmaps_take(&p->maps, rec, p->images, err);
+	if (code == 0 && rec->kind == VT_MAP && p->images)
+		note_patches(p, rec);
 	return code;
 }
 

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Full recordings of programs that patch themselves: listings show the code that ran, with a mark, and
+# what was computed is known as it was.
+
+. "$(dirname "$0")/../lib.sh"
+
+t_need valgrind gcc
+cat >self.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#define PAGE 4096
+static const long table[512] __attribute__((aligned(PAGE))) = {11, 0x12345, 33};
+extern char patched_at[];
+volatile long out[4];
+__attribute__((noinline, aligned(PAGE))) void patched(long n)
+{
+	for (long i = 0; i < n; i++)
+		__asm__ volatile(".globl patched_at\npatched_at: mov $0x1111, %%eax\n\tadd $1, %%eax\n\t"
+				 "mov %%rax, %0" : "=m"(out[0]) : : "rax");
+}
+__attribute__((noinline, aligned(PAGE))) void reads(long n)
+{
+	for (long i = 0; i < n; i++)
+		__asm__ volatile("mov %1, %%rdx\n\tlea 1(%%rdx), %%rdx\n\tmov %%rdx, %0"
+				 : "=m"(out[2]) : "m"(table[1]) : "rdx");
+}
+int main(void)
+{
+	void *code = (void *)((uintptr_t)patched_at & ~(uintptr_t)(PAGE - 1));
+
+	if (mprotect(code, PAGE, 7) || mprotect((void *)table, PAGE, 3))
+		return 1;
+	*(volatile int *)(patched_at + 1) = 0x2222;
+	*(volatile long *)&table[1] = 0x54321;
+	if (mprotect(code, PAGE, 5) || mprotect((void *)table, PAGE, 1))
+		return 1;
+	patched(100);
+	reads(100);
+	printf("%lx %lx\n", out[0], out[2]);
+	return 0;
+}
+END
+gcc -O1 -Wl,--build-id -o self self.c || exit 99
+t_ok "record" vtrace record --full --blocks -o self.vt -- ./self
+t_is "the program's own word" "$(cat "$T_OUT" "$T_ERR" | grep -c '2223 54322')" 1
+t_ok "list it" vlist -i self.vt patched
+t_like "what ran" '[$]0x2222,%eax  \[patched at run time\]$' "$T_OUT"
+t_unlike "not what the file has" '0x1111' "$T_OUT"
+t_like "without a mark where it is the same" 'add +[$]0x1,%eax$' "$T_OUT"
+vinterp --path -w results,loads self.vt 2>errors | vtrace dump -k VALUE -F value | sort | uniq -c >values
+t_like "the patched immediate is known" ' 0x2222$' values
+t_unlike "and the file's is not told" ' (0x1111|0x1112)$' values
+t_unlike "nor its constant" ' (0x12345|0x12346)$' values
+t_done
