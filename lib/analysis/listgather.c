@@ -49,20 +49,37 @@ static struct address *at_address(struct vt_listing *l, struct vt_hash *addresse
 	return a;
 }
 
+/* Between which offsets of the image the procedure lies; all of it if that cannot be told. */
+static void find_range(struct vt_listing *l, uint64_t *first, uint64_t *last)
+{
+	if (l->proc.symbol && l->proc.image != VT_UNMAPPED_IMAGE &&
+	    vt_images_offset(l->images, l->proc.image, l->proc.start, first) &&
+	    vt_images_offset(l->images, l->proc.image, l->proc.end - 1, last) && *first <= *last)
+		return;
+	*first = 0;
+	*last = UINT64_MAX;
+}
+
 static bool gather_samples(struct vt_listing *l, const struct vt_profile *p,
 			   struct vt_hash *addresses, size_t *cap)
 {
-	size_t i, n = vt_profile_nplaces(p);
+	const struct vt_place *const *places;
+	uint64_t first, last;
+	size_t i, n;
 
+	/* What lies in no image has a cause for an offset. */
+	if (l->proc.image == VT_UNMAPPED_IMAGE)
+		return true;
+	find_range(l, &first, &last);
+	if (!vt_profile_find_places(p, l->proc.image, l->proc.pid, first, last, &places, &n))
+		return false;
 	for (i = 0; i < n; i++) {
-		const struct vt_place *place = vt_profile_place(p, i);
+		const struct vt_place *place = places[i];
 		struct address *a;
 		struct vt_tally *t;
 		uint64_t vaddr;
 
-		/* What lies in no image has a cause for an offset. */
-		if (place->image != l->proc.image || place->pid != l->proc.pid ||
-		    place->image == VT_UNMAPPED_IMAGE || !in_procedure(l, place->offset, &vaddr))
+		if (!in_procedure(l, place->offset, &vaddr))
 			continue;
 		a = at_address(l, addresses, cap, vaddr, place->offset);
 		if (!a)
@@ -97,7 +114,7 @@ static bool gather_lists(struct vt_listing *l, struct vt_hash *addresses, size_t
 {
 	const struct vt_hotprofile *lists = l->values->lists;
 	uint32_t image = VT_HOT_NO_IMAGE;
-	uint64_t start = 0, last = UINT64_MAX;
+	uint64_t start, last;
 	size_t i, n;
 
 	if (l->proc.image != VT_UNMAPPED_IMAGE) {
@@ -105,11 +122,7 @@ static bool gather_lists(struct vt_listing *l, struct vt_hash *addresses, size_t
 		if (image == VT_HOT_NO_IMAGE)
 			return true;
 	}
-	if (!l->proc.symbol || !vt_images_offset(l->images, l->proc.image, l->proc.start, &start) ||
-	    !vt_images_offset(l->images, l->proc.image, l->proc.end - 1, &last) || last < start) {
-		start = 0;
-		last = UINT64_MAX;
-	}
+	find_range(l, &start, &last);
 	for (i = first_list(lists, image, start); i < vt_hotprofile_count(lists); i += n) {
 		const struct vt_hot_key *key = &vt_hotprofile_at(lists, i)->key;
 		struct address *a;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/profile.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +27,18 @@ struct event_entry {
 	uint64_t index;
 };
 
+/* Places by image, process, offset and event: all of them when `count` is how many there are. */
+struct order {
+	const struct vt_place **places;
+	size_t count;
+};
+
 struct vt_profile {
 	struct vt_images *images;
 	struct vt_addrspace *space;
 	struct vt_hash places;
-	struct vt_hash ids; /* struct event_entry */
+	struct order *order; /* made when asked for */
+	struct vt_hash ids;  /* struct event_entry */
 	struct vti_profmaps maps;
 	struct vt_profile_event *events;
 	size_t nevents;
@@ -63,7 +71,10 @@ struct vt_profile *vt_profile_new(struct vt_images *images)
 	if (!p)
 		return NULL;
 	p->space = vt_addrspace_new();
-	if (!p->space) {
+	p->order = calloc(1, sizeof(*p->order));
+	if (!p->space || !p->order) {
+		vt_addrspace_free(p->space);
+		free(p->order);
 		free(p);
 		return NULL;
 	}
@@ -85,6 +96,8 @@ void vt_profile_free(struct vt_profile *p)
 		free(p->events[i].unit);
 	}
 	free(p->events);
+	free(p->order->places);
+	free(p->order);
 	vt_hash_fini(&p->places);
 	vt_hash_fini(&p->ids);
 	vti_profmaps_fini(&p->maps);
@@ -577,6 +590,79 @@ size_t vt_profile_nplaces(const struct vt_profile *p)
 const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i)
 {
 	return vt_hash_at(&p->places, i);
+}
+
+static int compare_places(const struct vt_place *a, const struct vt_place *b)
+{
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static int compare_ordered(const void *pa, const void *pb)
+{
+	return compare_places(*(const struct vt_place *const *)pa,
+			      *(const struct vt_place *const *)pb);
+}
+
+/* Places are never taken away and only move when one is added. */
+static bool put_in_order(const struct vt_profile *p)
+{
+	struct order *o = p->order;
+	const struct vt_place **list;
+	size_t i;
+
+	if (o->count == p->places.count)
+		return true;
+	list = realloc(o->places, p->places.count * sizeof(struct vt_place *));
+	if (!list)
+		return false;
+	o->places = list;
+	o->count = p->places.count;
+	for (i = 0; i < o->count; i++)
+		list[i] = vt_profile_place(p, i);
+	qsort(list, o->count, sizeof(struct vt_place *), compare_ordered);
+	return true;
+}
+
+/* How many places come before this one. */
+static size_t count_before(const struct order *o, const struct vt_place *place)
+{
+	size_t low = 0, high = o->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_places(o->places[middle], place) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool vt_profile_find_places(const struct vt_profile *p, uint32_t image, int32_t pid, uint64_t first,
+			    uint64_t last, const struct vt_place *const **places, size_t *n)
+{
+	struct vt_place from = {.image = image, .pid = pid, .offset = first};
+	struct vt_place to = {.image = image, .pid = pid, .offset = last, .event = UINT32_MAX};
+	size_t at;
+
+	if (!put_in_order(p))
+		return false;
+	if (last < first) {
+		*n = 0;
+		return true;
+	}
+	at = count_before(p->order, &from);
+	*places = p->order->places ? p->order->places + at : NULL;
+	*n = count_before(p->order, &to) - at;
+	assert(at + *n <= p->order->count);
+	return true;
 }
 
 const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p)

@@ -128,6 +128,14 @@ size_t vt_profile_nevents(const struct vt_profile *p);
 const struct vt_profile_event *vt_profile_event(const struct vt_profile *p, size_t event);
 size_t vt_profile_nplaces(const struct vt_profile *p);
 const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i);
+/*
+ * The places of an image, and of a process where its code is another in each, at offsets first to
+ * last, by offset: borrowed, until the next record.  The first call after one sorts all places;
+ * each call takes no longer than its answer is long, but for a search.  False: out of memory.
+ */
+bool vt_profile_find_places(const struct vt_profile *p, uint32_t image, int32_t pid, uint64_t first,
+			    uint64_t last, const struct vt_place *const **places, size_t *n);
+
 const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
 
 /*

@@ -352,6 +352,67 @@ static void ranks_what_is_unknown(void **state)
 	vt_images_free(images);
 }
 
+/* Whether the places found are those that a look at all of them finds, in order. */
+static void same_as_all(const struct vt_profile *p, uint32_t image, uint64_t first, uint64_t last,
+			size_t *seen)
+{
+	const struct vt_place *const *found = NULL;
+	size_t i, n = 0, want = 0;
+
+	assert_true(vt_profile_find_places(p, image, 0, first, last, &found, &n));
+	for (i = 0; i < vt_profile_nplaces(p); i++) {
+		const struct vt_place *at = vt_profile_place(p, i);
+
+		want += at->image == image && at->pid == 0 && at->offset >= first &&
+			at->offset <= last;
+	}
+	assert_int_equal(n, want);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(found[i]->image, image);
+		assert_in_range(found[i]->offset, first, last);
+		assert_true(!i || found[i - 1]->offset <= found[i]->offset);
+	}
+	*seen += n;
+}
+
+/*
+ * Procedures are listed from the places in them: ranges that share nothing are answered with each
+ * place once, so that a listing of all procedures looks at as many places as there are.
+ */
+static void finds_places_by_offset(void **state)
+{
+	struct vt_profile *p = vt_profile_new(NULL);
+	const struct vt_place *const *none;
+	uint64_t offset = 1, start;
+	size_t i, n, seen = 0;
+
+	(void)state;
+	assert_non_null(p);
+	assert_true(vt_profile_find_places(p, 1, 0, 0, UINT64_MAX, &none, &n));
+	assert_int_equal(n, 0);
+	for (i = 0; i < 1500; i++) {
+		const char *event = i % 5 ? "a" : "b";
+
+		offset = offset * 6364136223846793005u + 1442695040888963407u;
+		assert_int_equal(
+			vt_profile_count(p, event, (uint32_t)(i % 3), offset >> 52, 1, &err), 0);
+		/* One that is added belongs to the next answer. */
+		if (i % 500 == 250)
+			same_as_all(p, 1, 100, 3000, &n);
+	}
+	for (start = 0; start < 1u << 12; start += 128)
+		for (i = 0; i < 3; i++)
+			same_as_all(p, (uint32_t)i, start, start + 127, &seen);
+	assert_int_equal(seen, vt_profile_nplaces(p));
+	same_as_all(p, 2, UINT64_MAX, UINT64_MAX, &seen);
+	same_as_all(p, 7, 0, UINT64_MAX, &seen);
+	same_as_all(p, 0, 50, 49, &seen);
+	assert_int_equal(seen, vt_profile_nplaces(p));
+	assert_true(vt_profile_find_places(p, 0, 9, 0, UINT64_MAX, &none, &n));
+	assert_int_equal(n, 0);
+	vt_profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +422,7 @@ int main(void)
 		cmocka_unit_test(keeps_events_apart),
 		cmocka_unit_test(counts_are_a_profile),
 		cmocka_unit_test(ranks_what_is_unknown),
+		cmocka_unit_test(finds_places_by_offset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
