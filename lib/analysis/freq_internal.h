@@ -38,6 +38,7 @@ struct vti_freqwork {
 	struct vti_estimate *blocks;  /* results */
 	struct vti_estimate *edges;
 	double *left; /* by block: how often it was left, as far as that has been found so far */
+	double unit_doubt; /* deviation, as a part, of what all counts of stacks have in common */
 };
 
 /* An issue point, or a stretch of instructions that ends in one: its time, and at best. */
@@ -51,6 +52,12 @@ struct vti_freq_point {
 	double prior; /* how likely it has none */
 	double shift; /* how likely the extra ones are its own: its time, with another's name */
 };
+
+/*
+ * Deviation of one point that may have stalled, as a part of its frequency.  Chosen on programs in
+ * the simulator (scripts/tune/constants VTI_FREQ_ALONE).
+ */
+#define VTI_FREQ_ALONE 0.35
 
 /* Whether an instruction is executed any number of times for one of its block. */
 bool vti_freq_repeats(const struct vti_freqwork *w, uint32_t insn);

@@ -7,7 +7,6 @@
  * How far frequencies that add up can be trusted.  What a class's own points say is one ground; its
  * neighbours are another: a part of a sum is as certain as all the others together.
  */
-#define ALONE  0.35 /* deviation of one point that may have stalled, of its frequency */
 #define PASSES 8
 
 static double square(double x)
@@ -24,7 +23,7 @@ double vti_freq_doubt(const struct vti_freqwork *w, const struct vti_estimate *e
 		points = fmin(points, 1);
 	if (!e->known || !isfinite(e->sigma))
 		return INFINITY;
-	return sqrt(square(e->sigma) + square(e->f * ALONE / points));
+	return sqrt(square(e->sigma) + square(e->f * VTI_FREQ_ALONE / points));
 }
 
 static void start(struct vti_freqwork *w)
@@ -88,6 +87,21 @@ static bool relax(struct vti_freqwork *w, uint32_t block, bool out)
 	return changed;
 }
 
+/* What all counts have in common makes none of a sum more certain. */
+static void doubt_unit(struct vti_freqwork *w)
+{
+	const struct vt_classes *c = w->in->flow->classes;
+	uint32_t i;
+
+	for (i = 0; i < w->g->nblocks; i++)
+		if (w->classes[c->block[i]].counted)
+			w->blocks[i].sigma =
+				hypot(w->blocks[i].sigma, w->unit_doubt * w->blocks[i].f);
+	for (i = 0; i < w->g->nedges; i++)
+		if (w->classes[c->edge[i]].counted)
+			w->edges[i].sigma = hypot(w->edges[i].sigma, w->unit_doubt * w->edges[i].f);
+}
+
 void vti_freq_trust(struct vti_freqwork *w)
 {
 	bool changed = true;
@@ -102,4 +116,5 @@ void vti_freq_trust(struct vti_freqwork *w)
 			changed |= relax(w, b, true);
 		}
 	}
+	doubt_unit(w);
 }

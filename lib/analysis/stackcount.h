@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/stackwindow.h"
 #include "base/error.h"
 #include "stream/record.h"
 
@@ -18,25 +19,42 @@ extern "C" {
  * of them.  A stack of n branches has n - 1 runs; what came before its oldest branch, and where
  * control is since the newest, it does not tell.
  *
- * Samples of time fall into a run as often as it is long, so stacks with the same newest branch
- * come more often if what follows that is slow.  Divided by how long it takes on the average, each
- * branch is equally likely to be the newest one, and each run to be in the stack n - 1 times: a
- * stack stands for its sample's period, divided by the mean time of runs that begin where its
- * newest branch went, of branches, and for one in n - 1 of these of each run in it.  Where
- * processors do not count the cycles between branches, it stands for its period, and only ratios of
- * counts mean anything.
+ * Where processors count the cycles between branches, a stack stands for what was executed in a
+ * window of time before its sample (stackwindow.h): each branch in it for the sample's period,
+ * divided by the window's length.  Where they do not, each run of it stands for one in n - 1 of the
+ * sample's period, and only ratios of counts mean anything.
+ *
+ * Entries that nothing was written to, and a newest one that is there twice though control cannot
+ * have gone from the one to the other, are left out: processors since Skylake write it twice when
+ * they are stopped while they write (reported by BOLT and AutoFDO; a quarter of the stacks of a
+ * Xeon 6154 have it).
  *
  * Memory: an entry for each distinct branch, run, and start of runs.
  */
 struct vt_stackcount;
 
+/* A count, and what tells how far it can be trusted. */
+struct vt_stackcount_sum {
+	/*
+	 * What it is made of, by how long before the sample: equal parts, but for chance, if
+	 * samples fall everywhere alike.
+	 */
+	double parts[VT_STACK_PARTS];
+	double variance; /* by the chance that stacks have it */
+	double bias;	 /* deviation of what all stacks may have in common */
+};
+
 struct vt_stackcount_link {
 	uint64_t from; /* offsets in the image: of the branch; of the first instruction of a run */
 	uint64_t to;   /* where the branch goes; the run's last instruction, a branch */
-	double count;  /* executions, or in proportion to them, in the unit of the event's period */
-	double variance;
+	/* Executions, or in proportion to them, in the unit of the event's period. */
+	struct vt_stackcount_sum sum;
 	uint64_t stacks; /* that have it */
 };
+
+/* The count, and its standard deviation. */
+double vt_stackcount_count(const struct vt_stackcount_sum *s);
+double vt_stackcount_sigma(const struct vt_stackcount_sum *s);
 
 /* Owned by the caller; NULL when memory runs out. */
 struct vt_stackcount *vt_stackcount_new(void);
@@ -52,7 +70,7 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err);
 struct vt_stackcount_event {
 	uint64_t id;
 	uint64_t stacks;
-	double weight; /* what one stack adds to the runs in it, on the average */
+	double weight; /* what one stack adds to a run in it, on the average */
 	bool timed;
 };
 

@@ -4,42 +4,47 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Executions and variance; of an instruction, of it and of what follows it without a branch. */
+/* Of an instruction; of it and of what follows it without a branch. */
 struct tally {
-	double count;
-	double variance;
-	double on;
-	double on_variance;
+	struct vt_stackcount_sum all;
+	struct vt_stackcount_sum on;
 };
 
-static struct vt_freq_measure measure(double count, double variance)
+static struct vt_freq_measure measure(const struct vt_stackcount_sum *s, double scale)
 {
-	return (struct vt_freq_measure){count, sqrt(fmax(variance, 0))};
+	double count = vt_stackcount_count(s);
+
+	/* Differences of sums may be less than nothing by how these were rounded. */
+	return (struct vt_freq_measure){fmax(count, 0) * scale, vt_stackcount_sigma(s) * scale};
+}
+
+static void add(struct vt_stackcount_sum *to, const struct vt_stackcount_sum *s, double sign)
+{
+	size_t i;
+
+	for (i = 0; i < VT_STACK_PARTS; i++)
+		to->parts[i] += sign * s->parts[i];
+	to->variance += sign * s->variance;
+	to->bias += sign * s->bias;
 }
 
 /* Each run adds to the instructions from its first to its last: differences, summed up after. */
 static void add_runs(const struct vt_stackcount_link *links, size_t n, const struct vt_cfg *g,
-		     uint64_t bias, double scale, struct tally *tallies)
+		     uint64_t bias, struct tally *tallies)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		uint32_t first = vt_cfg_insn_at(g, links[i].from - bias);
 		uint32_t last = vt_cfg_insn_at(g, links[i].to - bias);
-		double count = links[i].count * scale;
-		double variance = links[i].variance * scale * scale;
 
 		/* One that goes on into the next procedure, or begins within an instruction. */
 		if (first == UINT32_MAX || last == UINT32_MAX || last < first)
 			continue;
-		tallies[first].count += count;
-		tallies[first].variance += variance;
-		tallies[last + 1].count -= count;
-		tallies[last + 1].variance -= variance;
-		tallies[first].on += count;
-		tallies[first].on_variance += variance;
-		tallies[last].on -= count;
-		tallies[last].on_variance -= variance;
+		add(&tallies[first].all, &links[i].sum, 1);
+		add(&tallies[last + 1].all, &links[i].sum, -1);
+		add(&tallies[first].on, &links[i].sum, 1);
+		add(&tallies[last].on, &links[i].sum, -1);
 	}
 }
 
@@ -48,16 +53,14 @@ static void sum_up(struct tally *tallies, uint32_t n)
 	uint32_t i;
 
 	for (i = 1; i < n; i++) {
-		tallies[i].count += tallies[i - 1].count;
-		tallies[i].variance += tallies[i - 1].variance;
-		tallies[i].on += tallies[i - 1].on;
-		tallies[i].on_variance += tallies[i - 1].on_variance;
+		add(&tallies[i].all, &tallies[i - 1].all, 1);
+		add(&tallies[i].on, &tallies[i - 1].on, 1);
 	}
 }
 
-/* The links are sorted by where they are from. */
-static struct vt_freq_measure branches(const struct vt_stackcount_link *links, size_t n,
-				       uint64_t from, uint64_t to, double scale)
+/* The links are sorted by where they are from.  NULL: there is none. */
+static const struct vt_stackcount_link *find_branch(const struct vt_stackcount_link *links,
+						    size_t n, uint64_t from, uint64_t to)
 {
 	size_t low = 0, high = n;
 
@@ -69,9 +72,18 @@ static struct vt_freq_measure branches(const struct vt_stackcount_link *links, s
 		else
 			high = mid;
 	}
-	if (low < n && links[low].from == from && links[low].to == to)
-		return measure(links[low].count * scale, links[low].variance * scale * scale);
-	return measure(0, 0);
+	return low < n && links[low].from == from && links[low].to == to ? &links[low] : NULL;
+}
+
+static bool falls(const struct vt_cfg *g, uint32_t block)
+{
+	const struct vt_cfg_block *b = &g->blocks[block];
+	uint32_t i;
+
+	for (i = 0; i < b->nout; i++)
+		if (g->edges[b->out + i].kind == VT_EDGE_FALL)
+			return true;
+	return false;
 }
 
 static struct vt_freq_measure edge_measure(const struct vt_cfg *g, const struct vt_cfg_edge *e,
@@ -81,17 +93,26 @@ static struct vt_freq_measure edge_measure(const struct vt_cfg *g, const struct 
 {
 	const struct vt_cfg_block *from = &g->blocks[e->from], *to = &g->blocks[e->to];
 	static const struct vt_freq_measure unknown = {-1, 0};
-	uint32_t last;
+	const struct vt_stackcount_link *link;
+	const struct vt_cfg_insn *last;
+	struct vt_stackcount_sum sum = {.variance = 0};
 
 	if (!from->ninsns || !to->ninsns)
 		return unknown;
-	last = from->insn + from->ninsns - 1;
-	if (e->kind == VT_EDGE_TAKEN || e->kind == VT_EDGE_SWITCH)
-		return branches(links, n, g->insns[last].addr + bias, to->start + bias, scale);
+	last = &g->insns[from->insn + from->ninsns - 1];
+	if (e->kind == VT_EDGE_TAKEN || e->kind == VT_EDGE_SWITCH) {
+		link = find_branch(links, n, last->addr + bias, to->start + bias);
+		if (link)
+			add(&sum, &link->sum, 1);
+		/* A jump to the instruction behind it may not have been told as one. */
+		if (to->start == last->addr + last->length && !falls(g, e->from))
+			add(&sum, &tallies[last - g->insns].on, 1);
+		return measure(&sum, scale);
+	}
 	/* Behind a call, control is another run's. */
-	if (e->kind != VT_EDGE_FALL || g->insns[last].flags & VT_FACT_CALL)
+	if (e->kind != VT_EDGE_FALL || last->flags & VT_FACT_CALL)
 		return unknown;
-	return measure(fmax(tallies[last].on, 0), tallies[last].on_variance);
+	return measure(&tallies[last - g->insns].on, scale);
 }
 
 int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uint64_t event,
@@ -118,10 +139,10 @@ int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uin
 		free(tallies);
 		return vt_error_nomem(err);
 	}
-	add_runs(runs, nruns, g, bias, scale, tallies);
+	add_runs(runs, nruns, g, bias, tallies);
 	sum_up(tallies, g->ninsns + 1);
 	for (i = 0; i < g->ninsns; i++)
-		s->insns[i] = measure(fmax(tallies[i].count, 0), tallies[i].variance);
+		s->insns[i] = measure(&tallies[i].all, scale);
 	for (i = 0; i < g->nedges; i++)
 		s->edges[i] = edge_measure(g, &g->edges[i], tallies, links, nlinks, bias, scale);
 	free(tallies);

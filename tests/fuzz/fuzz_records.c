@@ -197,7 +197,8 @@ static void look_up_links(const struct vt_stackcount *c, uint32_t image, uint64_
 		l = vt_stackcount_links(c, e->id, image, 0, runs, start, end, &n);
 		for (i = 0; i < n; i++) {
 			check(l[i].from >= start && l[i].from < end, "not in the range");
-			check(l[i].stacks > 0 && l[i].count >= 0, "in no stack");
+			check(l[i].stacks > 0 && vt_stackcount_count(&l[i].sum) >= 0,
+			      "in no stack");
 		}
 	}
 }

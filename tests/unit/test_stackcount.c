@@ -18,7 +18,6 @@
 #define BASE	   0x10000
 #define ANY	   8
 #define CALL_STACK 0x800
-#define LATER	   (100 / (20 / 3.0))
 
 static struct vt_error err;
 
@@ -107,41 +106,222 @@ static bool near(double a, double b)
 	return fabs(a - b) < 1e-9;
 }
 
+/* The sums of a link, by hand. */
+static void assert_sum(const struct vt_stackcount_link *l, double a, double b, double c, double d)
+{
+	assert_true(near(l->sum.parts[0], a));
+	assert_true(near(l->sum.parts[1], b));
+	assert_true(near(l->sum.parts[2], c));
+	assert_true(near(l->sum.parts[3], d));
+	assert_true(near(vt_stackcount_count(&l->sum), a + b + c + d));
+}
+
 /*
- * A loop from 0x10 to 0x20, thrice in one stack of 20 cycles, once in another: as far as stacks
- * have told until then, one round takes 20 / 3 cycles.
+ * A loop from 0x10 to 0x20, thrice in one stack of 20 cycles.  Its window is the half octave that
+ * this is in, 16 cycles; of a period of 100, what is in all of it counts 100 / (16 * 3/4).  The
+ * newest branch led to 0x10, 5 cycles behind one that did so, too: so did the one before, which 5
+ * cycles followed.  So the newest one was up to 5 / 16 of a window before the sample, all in the
+ * flat half, of which the first quarter of the window's area ends at 3 / 16: 3 fifths, and 2.
+ * The second one, 5 to 10 cycles: 5/16 to 10/16, of which the flat half takes 3/16, and the slope
+ * 1/2 - (3/8)^2 - 1/4; the parts end at 6/16, and where the area is 9/16.  The third one, 10 to 15
+ * cycles: (3/8)^2 - (1/16)^2 of the slope.
  */
+#define WHOLE  (100 / 12.0)
+#define BY_RUN (16 / 5.0) /* 1 by 5 / 16 */
+
 static void test_timed(void **state)
 {
 	static const uint64_t thrice[][3] = {
 		{0x20, 0x10, 5}, {0x20, 0x10, 5}, {0x20, 0x10, 10}, {0x40, 0x10, 9}};
-	static const uint64_t once[][3] = {{0x20, 0x10, 50}, {0x40, 0x10, 0}};
 	int fd = scratch_file();
 	struct vt_writer *w = begin(fd);
+	double first = WHOLE * 0.6, second = WHOLE * (0.4 + BY_RUN * (6 - 5) / 16);
+	double third = WHOLE * BY_RUN * (9 - 6) / 16;
+	double fourth = WHOLE * BY_RUN * (12 / 16.0 - 9 / 64.0 - 9 / 16.0 + 9 / 64.0 - 1 / 256.0);
+	double count = first + second + third + fourth;
 	const struct vt_stackcount_link *l;
 	struct vt_stackcount *c;
 	size_t n;
 
 	(void)state;
 	put_stack(w, 1, 100, thrice, 4);
-	put_stack(w, 1, 100, once, 2);
-	put_stack(w, 3, 100, once, 2);
+	put_stack(w, 3, 100, thrice, 4);
 	c = read_back(w, fd);
 	assert_true(vt_stackcount_event(c, 1)->timed);
-	assert_int_equal(vt_stackcount_event(c, 1)->stacks, 2);
-	assert_true(near(vt_stackcount_event(c, 1)->weight, (5 + LATER) / 2));
+	assert_int_equal(vt_stackcount_event(c, 1)->stacks, 1);
+	assert_true(near(vt_stackcount_event(c, 1)->weight, WHOLE));
 	l = only(c, 1, true, 0x10);
 	assert_int_equal(l->to, 0x20);
-	assert_int_equal(l->stacks, 2);
-	assert_true(near(l->count, 3 * 5 + LATER));
-	assert_true(near(l->variance, 15 * 15 + LATER * LATER));
-	assert_true(near(only(c, 1, false, 0x20)->count, 15 + LATER));
+	assert_int_equal(l->stacks, 1);
+	assert_sum(l, first, second, third, fourth);
+	assert_true(near(l->sum.variance, count * count));
+	/* Half of the 2.5 cycles that it was on the average, as a uniform distribution. */
+	assert_true(near(l->sum.bias, count * 0.2887 * 2.5 / 12));
+	assert_sum(only(c, 1, false, 0x20), first, second, third, fourth);
 	/* What the oldest branch came from is not known, and calls on the stack are no branches. */
 	vt_stackcount_links(c, 1, 7, 0, false, 0x40, 0x41, &n);
 	assert_int_equal(n, 0);
 	assert_null(vt_stackcount_event(c, 3));
 	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 1));
 	vt_stackcount_free(c);
+}
+
+/* An empty end, and a newest branch that is there twice though no run leads from it to itself. */
+static void test_spoilt(void **state)
+{
+	static const uint64_t spoilt[][3] = {{0x30, 0x40, 1}, {0x30, 0x40, 5},
+					     {0x20, 0x10, 5}, {0x48, 0x18, 10},
+					     {0x50, 0x44, 9}, {-(uint64_t)BASE, -(uint64_t)BASE, 0},
+					     {0x60, 0x50, 9}};
+	static const uint64_t loop[][3] = {{0x20, 0x10, 8}, {0x20, 0x10, 8}, {0x20, 0x10, 8}};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	put_stack(w, 1, 100, spoilt, 7);
+	c = read_back(w, fd);
+	assert_int_equal(only(c, 1, false, 0x30)->stacks, 1);
+	/* 20 cycles, of which 10 are before the second to last branch: all but that one count. */
+	assert_true(near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
+	vt_stackcount_links(c, 1, 7, 0, false, 0x50, 0x70, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_free(c);
+	/* But a loop of one block may be there as often as it likes. */
+	fd = scratch_file();
+	w = begin(fd);
+	put_stack(w, 1, 100, loop, 3);
+	c = read_back(w, fd);
+	assert_true(near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
+	vt_stackcount_free(c);
+}
+
+/*
+ * Where no two branches come in one cycle, a cycle between two is taken for half of one: the stack
+ * of 11 + 5 * 1 reaches back 13.5, and the window is half an octave shorter than of 16 cycles.  But
+ * not so that there were more branches than cycles, and not if there are others with none.
+ */
+static void test_ones(void **state)
+{
+	static const uint64_t few[][3] = {{0x20, 0x10, 11}, {0x20, 0x10, 1}, {0x20, 0x10, 1},
+					  {0x20, 0x10, 1},  {0x20, 0x10, 1}, {0x20, 0x10, 1},
+					  {0x20, 0x10, 0}};
+	static const uint64_t all[][3] = {{0x20, 0x10, 1},
+					  {0x20, 0x10, 1},
+					  {0x20, 0x10, 1},
+					  {0x20, 0x10, 1},
+					  {0x20, 0x10, 0}};
+	static const uint64_t none[][3] = {{0x20, 0x10, 14},
+					   {0x20, 0x10, 1},
+					   {0x20, 0x10, 0},
+					   {0x20, 0x10, 1},
+					   {0x20, 0x10, 9}};
+	static const struct {
+		const uint64_t (*stack)[3];
+		size_t n;
+		double window;
+	} cases[] = {{few, 7, 8 * 1.4142135623730951}, {all, 5, 4}, {none, 5, 16}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = begin(fd);
+		struct vt_stackcount *c;
+
+		put_stack(w, 1, 100, cases[i].stack, cases[i].n);
+		c = read_back(w, fd);
+		assert_true(
+			near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * cases[i].window)));
+		vt_stackcount_free(c);
+	}
+}
+
+/*
+ * Two such cycles are in doubt, and half of the one since the newest branch: the stack's own run of
+ * a cycle behind one says that one follows.
+ */
+static void test_ones_doubt(void **state)
+{
+	static const uint64_t stack[][3] = {
+		{0x20, 0x10, 1}, {0x20, 0x10, 1}, {0x20, 0x10, 14}, {0x20, 0x10, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	const struct vt_stackcount_link *l;
+	struct vt_stackcount *c;
+
+	(void)state;
+	put_stack(w, 1, 100, stack, 4);
+	c = read_back(w, fd);
+	l = only(c, 1, true, 0x10);
+	assert_true(near(vt_stackcount_count(&l->sum), 3 * WHOLE));
+	assert_true(near(l->sum.bias, 3 * WHOLE * 0.2887 * hypot(0.5, 2) / 12));
+	vt_stackcount_free(c);
+}
+
+/* Two stacks in a hundred may reach back less than the window; not three. */
+static void test_window(void **state)
+{
+	struct vt_stackreach r = {{0}};
+	size_t i;
+
+	(void)state;
+	assert_true(isinf(vt_stackreach_window(&r)));
+	r.stacks[6] = 1311;
+	r.stacks[19] = UINT16_MAX;
+	vt_stackreach_add(&r, 1000);
+	assert_true(r.stacks[6] == 655 && r.stacks[19] == 32768);
+	r = (struct vt_stackreach){{0}};
+	for (i = 0; i < 98; i++)
+		vt_stackreach_add(&r, 100);
+	vt_stackreach_add(&r, 10);
+	vt_stackreach_add(&r, 10);
+	assert_true(near(vt_stackreach_window(&r), 64 * 1.4142135623730951));
+	vt_stackreach_add(&r, 10);
+	assert_true(near(vt_stackreach_window(&r), 8));
+	/* All are halved, and what they say stays the same. */
+	for (i = 0; i < 2 * UINT16_MAX; i++)
+		vt_stackreach_add(&r, 1000);
+	assert_true(near(vt_stackreach_window(&r), 512 * 1.4142135623730951));
+}
+
+/* What runs of 4 and of 12 cycles that take equally long are in a window of 8. */
+static void test_since(void **state)
+{
+	struct vt_stacktimes t = {{0}};
+	double parts[VT_STACK_PARTS];
+
+	(void)state;
+	vt_stacktimes_add(&t, 4, 3);
+	assert_true(near(vt_stackwindow_since(&t, 8), 2));
+	assert_true(near(vt_stackwindow_since(&t, 2), 2 - 2 * 2 / 8.0));
+	vt_stackwindow_share(&t, 8, 0, parts);
+	assert_true(near(parts[0], 0.375) && near(parts[1], 0.375) && near(parts[2], 0.25));
+	vt_stackwindow_share(&t, 8, 4, parts);
+	assert_true(near(parts[0] + parts[1] + parts[2] + parts[3], 0.5));
+	assert_true(near(parts[3], 2 * 0.1875));
+	vt_stacktimes_add(&t, 0, 100);
+	assert_true(near(vt_stacktimes_sum(&t), 12));
+	assert_int_equal(vt_stacktimes_bin(7), 7);
+	assert_int_equal(vt_stacktimes_bin(8), 8);
+	assert_int_equal(vt_stacktimes_bin(11), 8);
+	assert_int_equal(vt_stacktimes_bin(12), 9);
+	assert_int_equal(vt_stacktimes_bin(UINT16_MAX), VT_STACKWINDOW_TIMES - 1);
+}
+
+/*
+ * Parts that are equal tell of nothing but chance; of others, four times their variance (900 + 3 *
+ * 100 by 3) that is more than chance counts by the square of Student's quantile.
+ */
+static void test_sigma(void **state)
+{
+	static const struct vt_stackcount_sum even = {{10, 10, 10, 10}, 4, 3};
+	static const struct vt_stackcount_sum odd = {{0, 0, 0, 40}, 400, 0};
+
+	(void)state;
+	assert_true(near(vt_stackcount_sigma(&even), sqrt(4 + 9)));
+	assert_true(near(vt_stackcount_sigma(&odd), sqrt(400 + 1200 * 1.624 * 1.624)));
 }
 
 static void test_untimed(void **state)
@@ -158,8 +338,8 @@ static void test_untimed(void **state)
 	c = read_back(w, fd);
 	assert_false(vt_stackcount_event(c, 2)->timed);
 	assert_null(vt_stackcount_event(c, 1));
-	assert_true(near(only(c, 2, true, 0x18)->count, 100 / 3.0));
-	assert_true(near(only(c, 2, true, 0x28)->count, 100 / 3.0));
+	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x18)->sum), 100 / 3.0));
+	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x28)->sum), 100 / 3.0));
 	/* From another image, and to it. */
 	vt_stackcount_links(c, 2, 7, 0, true, 0x10, 0x11, &n);
 	assert_int_equal(n, 0);
@@ -237,9 +417,12 @@ static void test_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed), cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_none),  cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_range),
+		cmocka_unit_test(test_timed),	   cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_none),	   cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_range),	   cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_ones_doubt), cmocka_unit_test(test_ones),
+		cmocka_unit_test(test_window),	   cmocka_unit_test(test_since),
+		cmocka_unit_test(test_sigma),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vfreq from branch stacks: programs whose counts follow from their sources by arithmetic
+# (tests/counts.py), sampled on models of processors, and with stacks that are spoilt in the ways
+# that processors spoil them (tests/stackbias.py).  How near the counts are, and how often an
+# interval that is said to hold the truth 95 % of the time does.
+
+. "$(dirname "$0")/../lib.sh"
+t_need "$PYTHON" gcc
+vtrace record --full -o probe.vt true >/dev/null 2>&1 ||
+	t_skip_all "vtrace record --full does not work here"
+export PYTHONPATH=$ROOT/tests
+
+programs='nested tenths choices recursion calls collatz sorting text'
+for p in $programs; do
+	if ! gcc -O1 -no-pie -I"$ROOT/tests/data/counts" -o "$p" "$ROOT/tests/data/counts/$p.c" ||
+		! vtrace record --full --mem -o "$p.vt" -- "./$p" >/dev/null 2>&1; then
+		t_fail "$p runs"
+	fi
+done
+
+# The arithmetic itself, held against the recording.
+for p in $programs; do
+	t_pipe "$p: counts" "vsim -S cycles:20 $p.vt 2>/dev/null | vfreq --exact $p.vt -o exact.vt"
+	t_ok "$p: are what arithmetic says" "$PYTHON" -c '
+import counts, sys
+rows = list(counts.compare(sys.argv[1], sys.argv[1], "exact.vt"))
+assert len(rows) == len(counts.PROGRAMS[sys.argv[1]]()), rows
+assert all(r[1] == r[2] for r in rows), rows' "$p"
+done
+
+# usage: judge NAME HELD ERROR STREAM-PATTERN [PROGRAMS]: of all programs' marks, this part must be held by
+# their intervals, and the estimates be off by this part of the truth on the average.
+judge()
+{
+	local list=${5:-$programs}
+
+	# shellcheck disable=SC2086 # programs are words
+	t_ok "$1: intervals hold the truth, and counts are near" "$PYTHON" -c '
+import counts, sys
+share, limit, pattern, *programs = sys.argv[1:]
+held = marks = error = 0
+for p in programs:
+	rows = list(counts.compare(p, p, pattern % p))
+	assert rows, p
+	held += sum(low <= truth <= high for _, truth, _, low, high, *_ in rows)
+	marks += len(rows)
+	error += sum(abs(x - truth) for _, truth, x, *_ in rows) / \
+		sum(truth for _, truth, *_ in rows) / len(programs)
+print("# %d of %d marks, %.1f %% off" % (held, marks, 100 * error))
+assert held >= float(share) * marks and error <= float(limit), (held, marks, error)' \
+		"$2" "$3" "$4" $list
+	cat "$T_OUT"
+}
+
+for core in skylake icelake zen3; do
+	for p in $programs; do
+		if ! vsim -m $core -S cycles:500 --interval geometric -b 32 -o "$p.$core.vt" \
+			"$p.vt" 2>/dev/null || ! vfreq -o "$p.$core.freq" "$p.$core.vt"; then
+			t_fail "$core: $p"
+		fi
+	done
+	judge $core 0.9 0.1 "%s.$core.freq"
+done
+t_ok "the way that divides is told from the other" "$PYTHON" -c '
+import counts
+rows = {r[0]: r for r in counts.compare("tenths", "tenths", "tenths.skylake.freq")}
+assert all(r[5] == "branches" for r in rows.values()), rows
+assert abs(rows[2][2] / (rows[2][2] + rows[3][2]) - 0.4) < 0.03, rows'
+
+# Stacks without times have no unit but that of the time that code takes at best: what is told of
+# them is little, and said to be.
+some='tenths calls collatz sorting'
+for how in none held favoured twice clamped shallow empty untimed; do
+	for p in $some; do
+		if ! "$PYTHON" "$ROOT/tests/stackbias.py" $how "$p.skylake.vt" "$p.data" ||
+			! vtrace decode "$p.data" | vfreq --cpu skylake -o "$p.$how.freq"; then
+			t_fail "$how: $p"
+		fi
+	done
+	case $how in
+	untimed) judge $how 0.8 1 "%s.$how.freq" "$some" ;;
+	# Stacks do not show that samples are likelier behind waits, and intervals do not allow for
+	# it: how many hold depends on where the program's waits are, as by the place of its stack.
+	favoured) judge $how 0.75 0.13 "%s.$how.freq" "$some" ;;
+	*) judge $how 0.9 0.13 "%s.$how.freq" "$some" ;;
+	esac
+done
+t_ok "nothing is trusted where stacks have no times" "$PYTHON" -c '
+import counts
+assert all(r[6] == "low" for r in counts.compare("tenths", "tenths", "tenths.untimed.freq"))'
+
+t_done
