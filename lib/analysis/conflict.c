@@ -8,7 +8,9 @@
 
 /*
  * Accesses of the window are chained by where they lie, modulo a page or a cache's way: those that
- * may conflict with one share a chain with it, and most loads meet none.
+ * may conflict with one share a chain with it, and most loads meet none.  Sizes are of memory and
+ * time alone, but PAGE: addresses alias that have their last 12 bits in common (Intel's
+ * optimization manual, 4-Kbyte aliasing).
  */
 #define CHUNK	   64
 #define PAGE	   4096

@@ -12,6 +12,9 @@
  * A stall below so many standard errors may well be none: of the samples that there would be
  * without it, so that a few samples are enough where none were to be expected.  Below so many
  * cycles each time nobody can do anything about it.
+ *
+ * These numbers and the next ones were chosen on programs in the simulator, so that few causes are
+ * named and the true one is among them; what hangs on each scripts/tune/constants measures.
  */
 #define NOISE	   1.0
 #define MIN_CYCLES 0.02
@@ -106,7 +109,8 @@ static double edge_executions(const struct vti_culprit *c, uint32_t edge, double
 }
 
 /*
- * Edges that are hardly ever taken are left out, as the paper does; what the others do not account
+ * Edges that are hardly ever taken are left out, as the paper does (DCPI 6.3), which does not say
+ * how rare those are: one in a hundred was chosen.  What the others do not account
  * for comes from nobody knows where.
  */
 #define RARE 0.01

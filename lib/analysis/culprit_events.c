@@ -65,7 +65,8 @@ static double at_most(double n)
 
 /*
  * How far behind the instruction samples of its events are looked for, in cycles and blocks; and in
- * instructions, for a block may have any number of them that take no time.
+ * instructions, for a block may have any number of them that take no time.  Chosen; the latter two
+ * bound the time.
  */
 #define BEHIND	   2
 #define MAX_BLOCKS 12
@@ -126,7 +127,7 @@ static double samples_behind(const struct vti_culprit *c, enum vt_culprit_event 
 	return a.samples;
 }
 
-/* What is to be expected where no sample was seen, in samples. */
+/* What is to be expected where no sample was seen, in samples.  Chosen. */
 #define UNSEEN 0.3
 
 /*

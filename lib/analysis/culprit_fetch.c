@@ -172,7 +172,8 @@ static double called(const struct vti_stalled *st)
 /*
  * How many of those that can have been mispredicted may be expected to be: of returns, those from
  * deeper calls than are remembered; of conditional branches, as if each way came at random; of
- * indirect ones, half of them if their last targets are remembered, else all.
+ * indirect ones, half of them if their last targets are remembered, else all.  Two in a hundred
+ * returns were chosen; at random is what is most that a predictor can do wrong for long.
  */
 #define DEEP   0.02
 #define RANDOM 0.5

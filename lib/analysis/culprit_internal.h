@@ -6,7 +6,10 @@
 
 #define VTI_LONGS 16
 
-/* So many blocks are looked at for one instruction, one that is looked at again counted twice. */
+/*
+ * So many blocks are looked at for one instruction, one that is looked at again counted twice,
+ * which bounds the time.
+ */
 #define VTI_CULPRIT_QUEUE 48
 
 /* So many instructions are skipped at a time where they do not matter: blocks may be long. */

@@ -13,7 +13,8 @@
  * no loops merely give poor bounds.
  */
 
-/* A procedure with more loops than this, or more instructions in them, is not worth the time. */
+/* A procedure with more loops than this, or more instructions in them, is not worth the time: a
+ * bound of it. */
 #define MAX_LOOPS 4000
 #define MAX_INSNS 16000000
 

@@ -5,7 +5,11 @@
 #include "analysis/freq_internal.h"
 #include "base/buf.h"
 
-/* DCPI 6.1.3 names the 1.5 and no other number; the rest was chosen on programs. */
+/*
+ * DCPI 6.1.3 names the 1.5.  That a cluster needs some part of the points, that no stall may be
+ * unreasonable and that classes with few samples are summed up it says as well, but not how much:
+ * these were chosen on programs.  The method `paper` alone hangs on them.
+ */
 #define CLUSTER_RATIO 1.5
 #define MIN_FRACTION  0.25   /* of a class's points that a cluster has */
 #define MAX_STALL     2000.0 /* cycles; longer than any miss: a stall that is not reasonable */
@@ -65,7 +69,8 @@ static int64_t list_points(const struct vti_freqwork *w, uint32_t class_,
  * Cycles that each execution of a block waits for mispredicted branches before it, on the average.
  * Where time is summed up, these are no stalls that other points of the class would tell: they are
  * part of it in all code whose branches go both ways, and most where they go seldom.  A guess by
- * frequency alone misses an outcome as often as it does not come; predictors spare half of that.
+ * frequency alone misses an outcome as often as it does not come; that predictors spare half of
+ * that was chosen on programs (scripts/tune/constants UNPREDICTED).
  */
 #define UNPREDICTED 0.5
 

@@ -10,6 +10,9 @@
  * its logarithm falls off exponentially.  A few have a smaller one, where a stall before them hides
  * what the schedule has them wait for.  The frequency is the one that makes the ratios seen most
  * likely.
+ *
+ * The form is a model; its numbers were chosen on programs in the simulator, and what hangs on each
+ * scripts/tune/constants measures.  MAX_STARTS and ROUNDS bound the time.
  */
 #define ABOVE	   1.0	 /* mean of the logarithm of stalled points' ratios */
 #define BELOW	   1.0	 /* and of points that waited before: any part of their time is as likely */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,6 +39,7 @@ static void enqueue(struct local *l, uint32_t block)
 	if (l->queued[block])
 		return;
 	l->queued[block] = true;
+	assert(l->nqueued < l->w->g->nblocks);
 	l->queue[l->nqueued++] = block;
 }
 

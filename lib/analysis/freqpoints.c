@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,6 +16,9 @@
  *   - if the next one waits for something before this one: of this stall, stalls between are a part
  *     (DCPI 6.1.3);
  *   - if it has too few samples to tell anything.
+ *
+ * Four samples are 4 +- 2, and half a cycle is what is nearer to being an issue point than not; the
+ * other numbers were chosen on programs in the simulator (scripts/tune/constants).
  */
 #define FEW   4.0 /* samples */
 #define ISSUE 0.5 /* cycles on the average, from which on an instruction is an issue point */
@@ -40,7 +44,7 @@ struct walk {
 	bool open;
 };
 
-/* How likely an instruction never stalls: loads make those wait that use them. */
+/* How likely an instruction never stalls: loads make those wait that use them.  Chosen, too. */
 static double prior_of(const struct vti_freqwork *w, uint32_t insn)
 {
 	const struct vt_procflow *f = w->in->flow;
@@ -163,6 +167,7 @@ int64_t vti_freq_stretches(const struct vti_freqwork *w, uint32_t class_,
 		step(&k, insn);
 	}
 	end_block(&k);
+	assert(k.n <= end - first);
 	free(k.starts);
 	*points = k.list;
 	return (int64_t)k.n;

@@ -15,6 +15,9 @@
  *
  * A flow of minimum cost wants costs that grow straight on.  So it is found several times: each
  * time, what was far from its estimate is made to cost no more in all than what it may.
+ *
+ * Typical costs were chosen on programs in the simulator; what hangs on them
+ * scripts/tune/constants measures.
  */
 #define STALL_COST 2.5 /* logarithms of likelihood that a stalled point typically costs, */
 #define WAIT_COST  4.0 /* a point with too little time, */
@@ -22,14 +25,20 @@
 #define HALVINGS   7   /* of the estimate, down to which likelihood is looked at */
 #define ROUNDS	   4
 
-/* The flow of the most frequent block in units, and logarithms of likelihood in units of cost. */
+/*
+ * The flow of the most frequent block in units, and logarithms of likelihood in units of cost: 2^22
+ * and 2^28, finer than estimates are by far.
+ */
 #define MOST_UNITS 4194304.0
 #define COST_UNITS 268435456.0
 
-/* Control that comes or goes unseen, where jumps have unknown targets. */
+/*
+ * Control that comes or goes unseen, where jumps have unknown targets: one logarithm of
+ * likelihood for as much as the most frequent block. Chosen.
+ */
 #define HIDDEN_COST 1.0
 
-/* Corners of the parabola, in standard deviations. */
+/* Corners of the parabola, in standard deviations: between two, its slope is that at the middle. */
 static const double corners[] = {0, 1, 2, 4};
 #define NCORNERS (sizeof(corners) / sizeof(corners[0]))
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <math.h>
 
 #include "analysis/freq_internal.h"
 
 /*
  * How far frequencies that add up can be trusted.  What a class's own points say is one ground; its
- * neighbours are another: a part of a sum is as certain as all the others together.
+ * neighbours are another: a part of a sum is as certain as all the others together.  Each pass
+ * tells what is one block further on; their number bounds the time.
  */
 #define PASSES 8
 
@@ -71,6 +73,7 @@ static bool relax(struct vti_freqwork *w, uint32_t block, bool out)
 		if (!worst || e->sigma > worst->sigma)
 			worst = e;
 	}
+	assert(worst);
 	for (i = 0; i < n; i++)
 		if (edge_at(w, block, i, out) != worst)
 			sum += square(edge_at(w, block, i, out)->sigma);
