@@ -175,6 +175,11 @@ static void print_header(const struct options *o, const struct state *s, struct 
 				 "In images whose code is not there, %" PRIu64
 				 " lists: what becomes of their values is not known\n",
 				 vt_spec_blind(s->spec));
+	if (vt_spec_of_run(s->spec))
+		vt_output_printf(out,
+				 "Left out: %" PRIu64
+				 " values that are addresses of this run (stack, heap)\n",
+				 vt_spec_of_run(s->spec));
 	vt_output_text(out, "\n");
 	vt_buf_free(&b);
 }
@@ -195,6 +200,7 @@ static void print_json(const struct options *o, const struct state *s, const str
 	json_object_set_new(doc, "time", app_json_text(event_label(s), strlen(event_label(s))));
 	json_object_set_new(doc, "lists", lists);
 	json_object_set_new(doc, "lists_without_code", app_json_u64(vt_spec_blind(s->spec)));
+	json_object_set_new(doc, "addresses_left_out", app_json_u64(vt_spec_of_run(s->spec)));
 	json_object_set_new(doc, "listing", json_string(listings[o->what].name));
 	json_object_set_new(doc, "rows", app_json_table(t));
 	json_object_set_new(doc, "rows_left_out", json_integer(left_out));

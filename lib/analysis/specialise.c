@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/specentry_internal.h"
+#include "analysis/valuetext.h"
 #include "base/hash.h"
 #include "stream/kinds.h"
 
@@ -12,13 +13,15 @@
 #define INSNS_PER_LOAD 4
 
 /*
- * An address that a program may have for data is above its first pages, and below the kernel.  From
- * a megabyte on, few numbers of 8 bytes that are aligned like pointers are anything else.
+ * An address of a program is above its first pages, and below the kernel.  What a program allocates
+ * lies above the first megabyte; numbers of 8 bytes beyond sixteen that never change are addresses
+ * nearly always, and those below it where others of the program's addresses are near.
  */
 #define MIN_ADDRESS   65536
-#define HIGH_ADDRESS  1048576
+#define LOW_ADDRESS   (UINT64_C(1) << 20)
+#define HIGH_ADDRESS  (UINT64_C(1) << 24)
 #define LIMIT_ADDRESS (UINT64_C(1) << 47)
-#define ALIGNMENT     8
+#define NEAR_SHIFT    20 /* megabytes */
 
 /* How a procedure was found: by its symbol, by where procedures begin, or not at all. */
 enum found { BY_SYMBOL, BY_ENTRY, BY_NOTHING };
@@ -64,8 +67,10 @@ struct vt_spec {
 	size_t rows_cap;
 	struct vt_spec_value
 		last; /* looked at; the next list may be of the same, for another caller */
+	struct vt_hash megabytes; /* uint64_t: that hold addresses which lie in no image */
 	uint64_t lists[VT_NWHATS];
 	uint64_t blind;
+	uint64_t of_run; /* rows left out for being addresses of this run */
 };
 
 static const uint8_t *elf_bytes(const void *arg, uint64_t vaddr, size_t *avail)
@@ -276,18 +281,86 @@ static double share_of_others(const struct vt_spec *s, size_t i)
 	return least;
 }
 
-/* Whether the top value is an address: of an image, or by what the program does with it. */
-static bool is_pointer(const struct vt_spec *s, const struct vt_hot *h, const struct vt_uses *u)
-{
-	uint64_t v = h->nvalues ? h->values[0] : 0;
-	uint64_t offset;
-	uint32_t image;
+/* ---- addresses ---- */
 
-	if ((h->size != 8 && h->key.what != VT_WHAT_ARG) || v < MIN_ADDRESS || v >= LIMIT_ADDRESS)
-		return false;
-	return (v >= HIGH_ADDRESS && v % ALIGNMENT == 0) || (u->uses & VT_USE_ADDRESS) ||
-	       vt_profile_find(s->profile, v, &image, &offset);
+enum address {
+	NO_ADDRESS,
+	OF_IMAGE, /* the same place of an image in each run */
+	OF_RUN,	  /* on the stack, the heap: nothing that a programmer could write down */
+};
+
+/* Whether a value can be an address at all. */
+static bool may_point(const struct vt_hot *h, uint64_t v)
+{
+	return (h->size >= 8 || h->key.what == VT_WHAT_ARG || h->key.what == VT_WHAT_TARGET) &&
+	       v >= MIN_ADDRESS && v < LIMIT_ADDRESS;
 }
+
+/* Whether an address is of an image, also of what that has beyond its file's bytes. */
+static bool lies_in_image(const struct vt_spec *s, uint64_t address)
+{
+	const struct vt_value_style style = {VT_VALUE_SYMBOL, s->profile, s->images};
+	struct vt_buf name = VT_BUF_INIT;
+	bool found = vt_value_name(&name, address, &style);
+
+	vt_buf_free(&name);
+	return found;
+}
+
+/* Notes where what an instruction uses as an address lies outside of all images. */
+static int note_addresses(struct vt_spec *s, const struct vt_spec_value *v, struct vt_error *err)
+{
+	const struct vt_hot *h = v->hot;
+	uint32_t i;
+
+	for (i = 0; (v->uses.uses & VT_USE_ADDRESS) && i < h->nvalues; i++) {
+		uint64_t megabyte = h->values[i] >> NEAR_SHIFT;
+
+		if (may_point(h, h->values[i]) && h->values[i] >= LOW_ADDRESS &&
+		    !vt_hash_find(&s->megabytes, &megabyte) && !lies_in_image(s, h->values[i]) &&
+		    !vt_hash_add(&s->megabytes, &megabyte, NULL))
+			return vt_error_nomem(err);
+	}
+	return 0;
+}
+
+static bool is_near_addresses(const struct vt_spec *s, uint64_t v)
+{
+	uint64_t megabyte;
+
+	for (megabyte = (v >> NEAR_SHIFT) - 1; megabyte <= (v >> NEAR_SHIFT) + 1; megabyte++)
+		if (vt_hash_find(&s->megabytes, &megabyte))
+			return true;
+	return false;
+}
+
+/*
+ * What sort of number a value is.  What divides or multiplies is none of an address; what a pointer
+ * that walks along is compared with is one, though nothing may be loaded from there.
+ */
+static enum address sort_of(const struct vt_spec *s, const struct vt_spec_value *v)
+{
+	const struct vt_hot *h = v->hot;
+	uint64_t value = h->nvalues ? h->values[0] : 0;
+	unsigned uses = v->uses.uses;
+
+	if (!may_point(h, value))
+		return NO_ADDRESS;
+	if (lies_in_image(s, value))
+		return OF_IMAGE;
+	if (h->key.what == VT_WHAT_TARGET)
+		return OF_RUN;
+	if (value < LOW_ADDRESS)
+		return NO_ADDRESS;
+	if (!(uses & VT_USE_ADDRESS) && (uses & (VT_USE_DIVISOR | VT_USE_FACTOR)))
+		return NO_ADDRESS;
+	return (uses & (VT_USE_ADDRESS | VT_USE_BOUND)) || value >= HIGH_ADDRESS ||
+			       is_near_addresses(s, value)
+		       ? OF_RUN
+		       : NO_ADDRESS;
+}
+
+/* ---- rows ---- */
 
 static bool is_plt(const struct vt_code *code, uint64_t vaddr)
 {
@@ -366,6 +439,7 @@ static void score(struct vt_spec_row *r, const struct procedure_entry *p)
 	r->score = r->stake * r->verdict.low;
 }
 
+/* What is known of a list, if its place is known; it is judged when all of them are. */
 static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 {
 	const struct vt_hot *h = vt_hotprofile_at(s->hot, i);
@@ -389,20 +463,36 @@ static int add_row(struct vt_spec *s, size_t i, struct vt_error *err)
 		s->blind++;
 		r.value.uses.uses = VT_USE_READ;
 	}
-	r.value.pointer = is_pointer(s, h, &r.value.uses);
-	if (procedure(s, r.procedure)->p.time < s->opt.min_time ||
-	    !vt_spec_judge(&r.value, s->opt.min_invariance, &r.verdict))
+	if (note_addresses(s, &r.value, err) < 0)
+		return -VT_E_NOMEM;
+	if (procedure(s, r.procedure)->p.time < s->opt.min_time)
 		return 0;
-	r.samples = vt_spec_samples(s, image, h->key.offset);
 	if (!vt_array_grow(&s->rows, &s->rows_cap, s->nrows + 1, sizeof(*s->rows)))
 		return vt_error_nomem(err);
 	s->rows[s->nrows++] = r;
 	return 0;
 }
 
+/* Whether it is worth telling. */
+static bool judge(struct vt_spec *s, struct vt_spec_row *r)
+{
+	const struct vt_hot_key *key = &r->value.hot->key;
+	enum address sort = sort_of(s, &r->value);
+
+	r->value.pointer = sort != NO_ADDRESS;
+	if (!vt_spec_judge(&r->value, s->opt.min_invariance, &r->verdict))
+		return false;
+	if (sort == OF_RUN) {
+		s->of_run++;
+		return false;
+	}
+	r->samples = vt_spec_samples(s, vt_spec_image(s, key->image), key->offset);
+	return true;
+}
+
 static int judge_all(struct vt_spec *s, struct vt_error *err)
 {
-	size_t i, n = vt_hotprofile_count(s->hot);
+	size_t i, n = vt_hotprofile_count(s->hot), kept = 0;
 
 	for (i = 0; i < n; i++) {
 		uint32_t what = vt_hotprofile_at(s->hot, i)->key.what;
@@ -412,6 +502,10 @@ static int judge_all(struct vt_spec *s, struct vt_error *err)
 		if (add_row(s, i, err) < 0)
 			return -VT_E_NOMEM;
 	}
+	for (i = 0; i < s->nrows; i++)
+		if (judge(s, &s->rows[i]))
+			s->rows[kept++] = s->rows[i];
+	s->nrows = kept;
 	/* Only now are the loads of each procedure added up. */
 	for (i = 0; i < s->nrows; i++) {
 		struct procedure_entry *p = procedure(s, s->rows[i].procedure);
@@ -507,6 +601,7 @@ struct vt_spec *vt_spec_new(const struct vt_profile *profile, struct vt_images *
 	s->opt = *opt;
 	vt_hash_init(&s->procedures, sizeof(struct procedure_entry), sizeof(struct procedure_key));
 	vt_hash_init(&s->places, sizeof(struct place_entry), sizeof(struct place_key));
+	vt_hash_init(&s->megabytes, sizeof(uint64_t), sizeof(uint64_t));
 	if (find_entries(s, err) < 0 || count_time(s, err) < 0 || judge_all(s, err) < 0 ||
 	    put_in_order(s, err) < 0) {
 		vt_spec_free(s);
@@ -521,6 +616,7 @@ void vt_spec_free(struct vt_spec *s)
 		return;
 	vt_hash_fini(&s->procedures);
 	vt_hash_fini(&s->places);
+	vt_hash_fini(&s->megabytes);
 	vti_entries_fini(&s->entries);
 	free(s->list);
 	free(s->rows);
@@ -573,6 +669,11 @@ uint64_t vt_spec_total(const struct vt_spec *s)
 uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what)
 {
 	return (unsigned)what < VT_NWHATS ? s->lists[what] : 0;
+}
+
+uint64_t vt_spec_of_run(const struct vt_spec *s)
+{
+	return s->of_run;
 }
 
 uint64_t vt_spec_blind(const struct vt_spec *s)

@@ -90,6 +90,10 @@ uint64_t vt_spec_vaddr(struct vt_images *images, uint32_t image, uint64_t offset
 /* How many lists there are of a kind of value, whatever came of them. */
 uint64_t vt_spec_lists(const struct vt_spec *s, enum vt_what what);
 
+/* How many rows were left out because their value is an address of this run only: of the stack, the
+ * heap, code without a name. */
+uint64_t vt_spec_of_run(const struct vt_spec *s);
+
 /* How many lists lie in images whose file is not there: their code says nothing about them. */
 uint64_t vt_spec_blind(const struct vt_spec *s);
 

@@ -31,6 +31,9 @@ static const struct {
 	[VT_SPEC_RESULT] = {"result", 1, "compute it once", NULL},
 };
 
+/* Loops that are longer have nothing of being unrolled for their bound. */
+#define MAX_BOUND UINT16_MAX
+
 /* A variable of the frame is as fast as can be, and its value came from somewhere else. */
 #define STACK_DISCOUNT 0.25
 
@@ -198,7 +201,8 @@ bool vt_spec_judge(const struct vt_spec_value *v, double min, struct vt_spec_ver
 		out->kind = judge_divisor(v, min, &share);
 	else if ((v->uses.uses & VT_USE_FACTOR) && !v->pointer)
 		out->kind = judge_factor(v);
-	else if ((v->uses.uses & VT_USE_BOUND) && h->values[0] && !v->pointer)
+	else if ((v->uses.uses & VT_USE_BOUND) && h->values[0] && h->values[0] <= MAX_BOUND &&
+		 !v->pointer)
 		out->kind = VT_SPEC_BOUND;
 	else
 		out->kind = judge_plain(v);

@@ -44,7 +44,7 @@ struct vt_spec_value {
 	const struct vt_hot *hot; /* of lane 0 */
 	struct vt_uses uses;
 	enum vt_source source; /* of a load */
-	bool pointer;	       /* the top value is an address of something */
+	bool pointer;	       /* the top value is an address */
 	bool fixed;	       /* it lies where nothing changes it: the compiler knew it too */
 	const char *variable;  /* what a load of VT_SOURCE_FIXED reads is called; NULL: nothing */
 	double others;	       /* the least share of a top value in the further lanes; 1: none */

@@ -98,6 +98,8 @@ void vti_speclist_value(struct vt_buf *out, const struct vt_spec_view *view,
 
 	if (type.number == VT_NUMBER_RAW && size <= 8)
 		type = (struct vt_number_type){VT_NUMBER_INT, (uint8_t)size, 1, false};
+	if (v->hot->key.what != VT_WHAT_TARGET && v->pointer)
+		vt_buf_put_u8(out, '&');
 	if (v->hot->key.what == VT_WHAT_TARGET || v->pointer) {
 		style.format = VT_VALUE_SYMBOL;
 		type.number = VT_NUMBER_ADDRESS;

@@ -273,7 +273,7 @@ static void test_procedures(void **state)
 	expect_cell(t, 0, "register", "rsi");
 	expect_cell(t, 0, "advice", "specialise the procedure: argument 2 (rsi) is always 4");
 	expect_cell(t, 1, "kind", "argument-pointer");
-	expect_cell(t, 1, "advice", "refer to it directly: argument 1 (rdi) is always sum");
+	expect_cell(t, 1, "advice", "refer to it directly: argument 1 (rdi) is always &sum");
 	/* 20 divisions' worth for each of 1000 executions are all of divide's 20 %. */
 	expect_cell(t, 2, "procedure", "divide");
 	expect_cell(t, 2, "advice", "shift instead of dividing: the divisor is always 8");
@@ -285,6 +285,51 @@ static void test_procedures(void **state)
 	assert_float_equal(real_cell(t, 3, "invariance"), 99.8, 0.001);
 	vt_table_free(t);
 	end(&f);
+}
+
+/*
+ * sum()'s argument rdi is an address, in the second megabyte, on the heap as it were; rsi is a
+ * number or an address by its size, and by whether that is near.
+ */
+static void check_number(uint64_t value, bool told)
+{
+	struct fixture f;
+	struct vt_table *t = vt_table_new();
+
+	begin(&f, "instructions");
+	put_count(&f, "sum", 40000);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_DI, NULL, 0x180000, 2000, 0, 0);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, NULL, value, 2000, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_speclist_procedures(t, &f.view, &(struct vt_speclist_options){0}, &err),
+			 0);
+	assert_int_equal(vt_table_rows(t), told);
+	if (told)
+		expect_cell(t, 0, "register", "rsi");
+	assert_int_equal(vt_spec_of_run(f.spec), told ? 1 : 2);
+	vt_table_free(t);
+	end(&f);
+}
+
+static void test_addresses_of_the_run(void **state)
+{
+	const uint64_t megabyte = 1 << 20;
+
+	(void)state;
+	check_number(4, true);
+	check_number(megabyte - 1, true);
+	check_number(megabyte, false);
+	check_number(2 * megabyte, false);
+	check_number(3 * megabyte - 4, false);
+	check_number(3 * megabyte, true);
+	check_number(16 * megabyte - 4, true);
+	check_number(16 * megabyte, false);
+	check_number(0x4e54114, false);
+	check_number(0x7ffe12345678, false);
+	check_number(UINT64_C(1) << 47, true);
+	check_number(UINT64_MAX, true);
+	/* Of the image: the same in each run. */
+	check_number(address_of("same"), true);
 }
 
 static void test_choice(void **state)
@@ -420,9 +465,13 @@ static void test_stripped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_procedures),  cmocka_unit_test(test_choice),
-		cmocka_unit_test(test_other_event), cmocka_unit_test(test_callers),
-		cmocka_unit_test(test_blocks),	    cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_procedures),
+		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_addresses_of_the_run),
+		cmocka_unit_test(test_other_event),
+		cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_stripped),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
