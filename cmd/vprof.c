@@ -25,23 +25,26 @@ struct options {
 	double rate;
 	double check;
 	const char *symfs;
+	const char *before_symfs;
 	const char *output;
 	int color;
 };
 
 /* One input: its profile, gathered and put in order. */
 struct side {
+	const char *path;
 	struct app_profile data;
 	struct vt_ranking *ranking;
 	struct vt_event_choice events;
 };
 
-static bool read_side(struct app *a, const struct options *o, const char *path, struct side *s)
+static bool read_side(struct app *a, const struct options *o, const char *path, const char *symfs,
+		      struct side *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t first;
 
-	if (!app_profile_read(a, &s->data, path, o->symfs))
+	if (!app_profile_read(a, &s->data, path, symfs))
 		return false;
 	if (vt_event_choice_init(&s->events, s->data.profile, o->events.items, o->events.count,
 				 &err) < 0)
@@ -89,16 +92,18 @@ static void end_sides(struct sides *s)
 
 static bool add_side(struct app *a, const struct options *o, struct sides *s, const char *path)
 {
+	const char *symfs = s->count < s->before && o->before_symfs ? o->before_symfs : o->symfs;
 	struct side *side = &s->list[s->count++];
 
-	if (!read_side(a, o, path, side))
+	side->path = path;
+	if (!read_side(a, o, path, symfs, side))
 		return false;
 	s->parts[s->count - 1] = (struct vt_proflist_side){side->data.profile, side->ranking,
 							   side->data.images, &side->events};
 	/* Nothing can have grown where nothing was measured: that must not pass for a check. */
 	if (o->diff && !vt_profile_nplaces(side->data.profile)) {
 		app_say(a, "%s: no samples: there is nothing to compare", path);
-		app_raise(a, APP_LOSSY);
+		app_raise(a, APP_INPUT);
 	}
 	return true;
 }
@@ -133,7 +138,7 @@ static void print_json(const struct sides *s, const struct options *o, const str
 		json_object_set_new(doc, "significant",
 				    json_integer((json_int_t)result->significant));
 		if (!isnan(o->check))
-			json_object_set_new(doc, "grown", json_integer((json_int_t)result->grown));
+			json_object_set_new(doc, "grown", app_json_u64(result->grown.count));
 	}
 	json_object_set_new(doc, "by", json_string(level_words[o->level]));
 	json_object_set_new(doc, "rows", app_json_table(t));
@@ -189,12 +194,61 @@ static bool print(struct app *a, const struct options *o, const struct sides *s,
 	return true;
 }
 
+/* A change that --check looks for means nothing if more than this may have moved by its name. */
+#define MOST_UNKNOWN 5.0
+
+static void tell_moved(struct app *a, const char *how, struct vt_profdiff_moved *m, double by)
+{
+	if (m->count > VT_PROFDIFF_NAMED)
+		vt_buf_printf(&m->names, " and %" PRIu64 " more", m->count - VT_PROFDIFF_NAMED);
+	if (m->count)
+		app_say(a, "%s by %g%% of all before, or more: %s", how, by, vt_buf_str(&m->names));
+}
+
+static bool tell_unknown(struct app *a, const struct options *o, const struct sides *s,
+			 const struct vt_profdiff_result *r)
+{
+	const struct side *side = &s->list[r->unknown_run];
+	struct vt_buf why = VT_BUF_INIT;
+	bool ok;
+
+	app_unknown_image(&side->data, r->unknown_event, &why);
+	app_say(a,
+		"%s: %.3g%% of the samples are of unknown code%s%s: with more than %g%%, --check "
+		"cannot tell%s",
+		side->path, r->unknown, why.size ? "; most of it: " : "", vt_buf_str(&why),
+		MOST_UNKNOWN,
+		!o->symfs || !o->before_symfs
+			? "; --before-symfs DIR and --symfs DIR say where the files of each are"
+			: "");
+	app_raise(a, APP_UNSURE);
+	ok = !why.failed || app_no_memory(a);
+	vt_buf_free(&why);
+	return ok;
+}
+
+static bool tell_check(struct app *a, const struct options *o, const struct sides *s,
+		       struct vt_profdiff_result *r)
+{
+	if (r->alone.size)
+		app_say(a, "only before or only after, not compared: %s", vt_buf_str(&r->alone));
+	if (isnan(o->check))
+		return true;
+	tell_moved(a, "grown", &r->grown, o->check);
+	tell_moved(a, "shrunk", &r->shrunk, o->check);
+	if (r->unknown > MOST_UNKNOWN)
+		return tell_unknown(a, o, s, r);
+	if (r->grown.count)
+		app_raise(a, APP_FOUND);
+	return true;
+}
+
 static bool list(struct app *a, const struct options *o, const struct sides *s)
 {
 	const struct vt_profdiff_set sets[2] = {{s->parts, s->before},
 						{s->parts + s->before, s->count - s->before}};
 	const struct vt_profdiff_options opt = {o->list, o->rate, o->check};
-	struct vt_profdiff_result result = {0};
+	struct vt_profdiff_result result = {.left_out = 0};
 	struct vt_table *t = vt_table_new();
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok = t != NULL;
@@ -207,11 +261,9 @@ static bool list(struct app *a, const struct options *o, const struct sides *s)
 		result.left_out = vt_proflist_fill(t, &s->parts[0], &o->list);
 	ok = ok ? print(a, o, s, t, &result) : app_fail(a, &err);
 	vt_table_free(t);
-	if (ok && result.grown) {
-		app_say(a, "%" PRIu64 " of the rows and their total grew by %g%% of it or more",
-			result.grown, o->check);
-		app_raise(a, APP_FOUND);
-	}
+	if (ok && o->diff)
+		ok = tell_check(a, o, s, &result);
+	vt_profdiff_result_fini(&result);
 	return ok;
 }
 
@@ -219,8 +271,8 @@ static bool check_usage(struct app *a, const struct options *o)
 {
 	if (app_form_count(&o->form) > 1)
 		return app_usage(a, "--json, --csv and --tsv exclude each other");
-	if (!o->diff && (o->before.count || !isnan(o->check)))
-		return app_usage(a, "--before and --check belong to --diff");
+	if (!o->diff && (o->before.count || !isnan(o->check) || o->before_symfs))
+		return app_usage(a, "--before, --before-symfs and --check belong to --diff");
 	if (o->diff && o->before.count && !a->argc)
 		return app_usage(a, "--diff needs a stream of after, too");
 	if (o->diff && !o->before.count && a->argc != 2)
@@ -247,6 +299,12 @@ static bool run(struct app *a, const struct options *o)
 	ok = ok && list(a, o, &s);
 	end_sides(&s);
 	return ok;
+}
+
+static void free_options(struct options *o)
+{
+	vt_opt_list_fini(&o->events);
+	vt_opt_list_fini(&o->before);
 }
 
 int main(int argc, char **argv)
@@ -292,12 +350,17 @@ int main(int argc, char **argv)
 		 .value = &o.before,
 		 .arg = "FILE",
 		 .help = "a stream of the set before; repeat for more; operands are those after"},
+		{.name = "before-symfs",
+		 .type = VT_OPT_STRING,
+		 .value = &o.before_symfs,
+		 .arg = "DIR",
+		 .help = "look for the images of the set before below DIR"},
 		{.name = "check",
 		 .type = VT_OPT_F64,
 		 .value = &o.check,
 		 .arg = "PCT",
 		 .help = "exit status 5 if a significant change is a growth of the first event\n"
-			 "by PCT percent of its total or more"},
+			 "by PCT percent of its total or more, 6 if too much is unknown to tell"},
 		{.name = "false-rate",
 		 .type = VT_OPT_F64,
 		 .value = &o.rate,
@@ -315,13 +378,13 @@ int main(int argc, char **argv)
 			 "--diff --before FILE... [options] FILE...",
 		.about = "Lists where the samples of a stream fell, by procedure.",
 		.opts = opts,
-		.notes = "exit status 5: done, and what --check looks for was found",
+		.notes = "exit status 5: done, and what --check looks for was found\n"
+			 "exit status 6: done, but too much code is unknown for --check to tell",
 		.max_operands = UINT_MAX,
 	};
 
 	if (app_start(&app, &page, argc, argv))
 		run(&app, &o);
-	vt_opt_list_fini(&o.events);
-	vt_opt_list_fini(&o.before);
+	free_options(&o);
 	return app_finish(&app);
 }

@@ -46,10 +46,20 @@ void app_say(const struct app *a, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* A check that failed is graver than lost input, but means nothing when anything else failed. */
+/*
+ * A check that failed is graver than lost input, and one that cannot be made than either, but they
+ * mean nothing when anything else failed.
+ */
 static int gravity(enum app_status status)
 {
-	return status == APP_FOUND ? 2 * APP_LOSSY + 1 : 2 * (int)status;
+	switch (status) {
+	case APP_FOUND:
+		return 4 * APP_LOSSY + 1;
+	case APP_UNSURE:
+		return 4 * APP_LOSSY + 2;
+	default:
+		return 4 * (int)status;
+	}
 }
 
 void app_raise(struct app *a, enum app_status status)

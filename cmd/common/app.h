@@ -30,6 +30,7 @@ enum app_status {
 	APP_INPUT,  /* the input could not be read at all */
 	APP_OUTPUT, /* the output could not be written */
 	APP_FOUND,  /* done, and a check that was asked for failed */
+	APP_UNSURE, /* done, but what there is does not allow a check that was asked for */
 };
 
 /* A file that was opened as input: it is not overwritten. */

@@ -169,6 +169,12 @@ static size_t find_event(const struct vt_profile *p, const struct vt_profile_eve
 		if (e->name && strcmp(e->name, like->name) == 0 && e->policy == like->policy)
 			return i;
 	}
+	for (i = 0; i < vt_profile_nevents(p); i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, i);
+
+		if (e->name && vti_same_event(e->name, like->name) && e->policy == like->policy)
+			return i;
+	}
 	return SIZE_MAX;
 }
 

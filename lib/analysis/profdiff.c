@@ -19,6 +19,7 @@ struct diff {
 	size_t nevents; /* those, and two that cpi follows from: executions, cycles at the head */
 	size_t *event;	/* [run * nevents + e]: the index in the run's profile, or SIZE_MAX */
 	bool many;	/* means are shown */
+	bool shares;	/* both sets have several runs, whose shares are compared */
 };
 
 /* One event of one row. */
@@ -26,7 +27,7 @@ struct change {
 	double before; /* weighed, of a run on the average */
 	double after;
 	struct vt_tally tally[2]; /* of all runs */
-	double p;
+	double p;		  /* NaN: not tested */
 };
 
 struct order {
@@ -42,30 +43,87 @@ static const struct vt_proflist_side *run_of(const struct diff *d, size_t run)
 	return run < before ? &d->sets[0].runs[run] : &d->sets[1].runs[run - before];
 }
 
-static size_t find_label(const struct vt_event_choice *c, const char *label)
+/* ---- events ---- */
+
+/*
+ * How long an event's name is without modifiers: "cycles" of "cycles:u", "cpu/event=0x3c/" of
+ * "cpu/event=0x3c/pp".  perf adds one by itself where a user may not look into the kernel.
+ */
+static size_t bare_length(const char *name)
 {
+	size_t n = strlen(name), end = n;
+
+	while (end && strchr("ukhIGHpPSDeWRb", name[end - 1]))
+		end--;
+	if (end == n || end < 2)
+		return n;
+	return name[end - 1] == ':' ? end - 1 : name[end - 1] == '/' ? end : n;
+}
+
+bool vti_same_event(const char *a, const char *b)
+{
+	size_t n = bare_length(a);
+
+	return n == bare_length(b) && memcmp(a, b, n) == 0;
+}
+
+/* The only one of a run's events that is called so but for modifiers; SIZE_MAX: none or several. */
+static size_t find_bare(const struct vt_profile *p, const char *label)
+{
+	size_t i, found = SIZE_MAX;
+
+	for (i = 0; i < vt_profile_nevents(p); i++) {
+		if (!vti_same_event(vt_profile_event(p, i)->name, label))
+			continue;
+		if (found != SIZE_MAX)
+			return SIZE_MAX;
+		found = i;
+	}
+	return found;
+}
+
+/* The event of a run that has this label; else one without samples, or with other modifiers. */
+static size_t find_label(const struct vt_proflist_side *run, const char *label)
+{
+	const struct vt_event_choice *c = run->events;
 	size_t i;
 
 	for (i = 0; i < c->count; i++)
 		if (strcmp(c->label[i], label) == 0)
+			return c->index[i];
+	for (i = 0; i < vt_profile_nevents(run->profile); i++)
+		if (strcmp(vt_profile_event(run->profile, i)->name, label) == 0)
 			return i;
-	return SIZE_MAX;
+	return find_bare(run->profile, label);
 }
 
-static bool knows_label(const struct diff *d, const char *label)
+/* Whether a run of either set has the event, and no event of that run is shown as another. */
+static bool is_common(const struct diff *d, const char *label)
 {
-	size_t i;
+	bool has[2] = {false, false};
+	size_t run;
+
+	for (run = 0; run < d->nruns; run++)
+		if (find_label(run_of(d, run), label) != SIZE_MAX)
+			has[run >= d->sets[0].count] = true;
+	return has[0] && has[1];
+}
+
+static bool knows_event(const struct diff *d, size_t run, const char *label)
+{
+	size_t index = find_label(run_of(d, run), label), i;
 
 	for (i = 0; i < d->nshown; i++)
-		if (strcmp(d->label[i], label) == 0)
+		if (strcmp(d->label[i], label) == 0 ||
+		    find_label(run_of(d, run), d->label[i]) == index)
 			return true;
 	return false;
 }
 
-/* The events of all runs: those of the first, then what only later ones have. */
-static bool match_events(struct diff *d)
+/* The events that both sets have: those of the first run, then what only later ones show. */
+static bool match_events(struct diff *d, struct vt_profdiff_result *result)
 {
-	size_t run, e, at, max = 2;
+	size_t run, e, max = 2;
 
 	for (run = 0; run < d->nruns; run++)
 		max += run_of(d, run)->events->count;
@@ -76,22 +134,25 @@ static bool match_events(struct diff *d)
 	for (run = 0; run < d->nruns; run++) {
 		const struct vt_event_choice *c = run_of(d, run)->events;
 
-		for (e = 0; e < c->count; e++)
-			if (!knows_label(d, c->label[e]))
+		for (e = 0; e < c->count; e++) {
+			if (knows_event(d, run, c->label[e]))
+				continue;
+			if (is_common(d, c->label[e]))
 				d->label[d->nshown++] = c->label[e];
+			else
+				vt_buf_printf(&result->alone, "%s%s",
+					      result->alone.size ? ", " : "", c->label[e]);
+		}
 	}
 	d->nevents = d->nshown + 2;
 	for (run = 0; run < d->nruns; run++) {
-		const struct vt_event_choice *c = run_of(d, run)->events;
+		const struct vt_profile *p = run_of(d, run)->profile;
+		size_t *event = d->event + run * d->nevents;
 
-		for (e = 0; e < d->nshown; e++) {
-			at = find_label(c, d->label[e]);
-			d->event[run * d->nevents + e] = at == SIZE_MAX ? SIZE_MAX : c->index[at];
-		}
-		d->event[run * d->nevents + e] =
-			vt_profile_estimate_event(run_of(d, run)->profile, VT_ESTIMATE_EXECUTIONS);
-		d->event[run * d->nevents + e + 1] =
-			vt_profile_estimate_event(run_of(d, run)->profile, VT_ESTIMATE_CYCLES);
+		for (e = 0; e < d->nshown; e++)
+			event[e] = find_label(run_of(d, run), d->label[e]);
+		event[e] = vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS);
+		event[e + 1] = vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES);
 	}
 	return true;
 }
@@ -152,38 +213,60 @@ static bool is_estimate(const struct diff *d, size_t event)
 	return false;
 }
 
-/* What tells of a run's row, or with `row` SIZE_MAX of the run, to gather the change from. */
-static struct change gather(const struct diff *d, size_t row, size_t event)
+/* What all runs tell of a row, or with `row` SIZE_MAX of all rows together. */
+struct gathered {
+	struct vt_moments weight[2]; /* of each run */
+	struct vt_share_set set[2];
+	struct vt_tally row[2];
+	struct vt_tally total[2];
+};
+
+static void gather_run(const struct diff *d, size_t row, size_t event, size_t run,
+		       struct gathered *g)
 {
-	struct vt_moments set[2] = {{0}, {0}};
-	struct vt_tally total[2] = {{0, 0}, {0, 0}};
-	struct change c = {0};
-	size_t run;
+	bool by_period = d->opt->list.by_period;
+	int side = run >= d->sets[0].count;
+	struct vt_tally all = total_of(d, run, event);
+	struct vt_tally t = row == SIZE_MAX ? all : vt_runs_tally(d->runs, row, run, event);
+	uint64_t whole = vti_weigh(all, by_period);
 
-	for (run = 0; run < d->nruns; run++) {
-		int side = run >= d->sets[0].count;
-		struct vt_tally all = total_of(d, run, event);
-		struct vt_tally t = row == SIZE_MAX ? all : vt_runs_tally(d->runs, row, run, event);
-
-		vt_moments_add(&set[side], (double)vti_weigh(t, d->opt->list.by_period));
-		c.tally[side].samples += t.samples;
-		c.tally[side].period += t.period;
-		total[side].samples += all.samples;
-		total[side].period += all.period;
-	}
-	c.before = set[0].mean;
-	c.after = set[1].mean;
-	if (set[0].count > 1 && set[1].count > 1)
-		c.p = vt_mean_test(&set[0], &set[1]);
-	else if (is_estimate(d, event))
-		c.p = NAN;
-	else
-		c.p = vt_count_test(c.tally[0].samples, c.tally[1].samples,
-				    exposure_before(d, total));
-	return c;
+	vt_moments_add(&g->weight[side], (double)vti_weigh(t, by_period));
+	vt_moments_add(&g->set[side].shares,
+		       whole ? (double)vti_weigh(t, by_period) / (double)whole : 0);
+	g->set[side].count += t.samples;
+	g->set[side].total += all.samples;
+	g->row[side].samples += t.samples;
+	g->row[side].period += t.period;
+	g->total[side].samples += all.samples;
+	g->total[side].period += all.period;
 }
 
-/* Up to which probability the changes of an event are significant. */
+/* How likely chance alone makes such a difference; NaN for what is not tested. */
+static double test(const struct diff *d, size_t row, size_t event, const struct gathered *g)
+{
+	double by_count;
+
+	if (is_estimate(d, event) || (row != SIZE_MAX && vt_runs_unknown(d->runs, row)))
+		return NAN;
+	if (d->shares && row != SIZE_MAX)
+		return vt_share_test(&g->set[0], &g->set[1]);
+	by_count =
+		vt_count_test(g->row[0].samples, g->row[1].samples, exposure_before(d, g->total));
+	return d->shares ? fmax(by_count, vt_mean_test(&g->weight[0], &g->weight[1])) : by_count;
+}
+
+static struct change gather(const struct diff *d, size_t row, size_t event)
+{
+	struct gathered g = {.row = {{0, 0}, {0, 0}}};
+	size_t run;
+
+	for (run = 0; run < d->nruns; run++)
+		gather_run(d, row, event, run, &g);
+	return (struct change){
+		g.weight[0].mean, g.weight[1].mean, {g.row[0], g.row[1]}, test(d, row, event, &g)};
+}
+
+/* Up to which probability the changes of an event, its total among them, are significant. */
 static bool find_threshold(const struct diff *d, size_t event, double *threshold)
 {
 	size_t rows = vt_runs_rows(d->runs), i, count = 0;
@@ -191,8 +274,8 @@ static bool find_threshold(const struct diff *d, size_t event, double *threshold
 
 	if (!p)
 		return false;
-	for (i = 0; i < rows; i++) {
-		p[count] = gather(d, i, event).p;
+	for (i = 0; i <= rows; i++) {
+		p[count] = gather(d, i < rows ? i : SIZE_MAX, event).p;
 		count += !isnan(p[count]);
 	}
 	*threshold = vt_discovery_threshold(p, count, d->opt->rate);
@@ -223,16 +306,14 @@ static struct order *put_in_order(const struct diff *d)
 {
 	size_t rows = vt_runs_rows(d->runs), i;
 	struct order *order = calloc(rows + 1, sizeof(*order));
+	struct change c;
 
 	for (i = 0; order && i < rows; i++) {
 		order[i].row = i;
 		order[i].image = vt_runs_image(d->runs, i);
 		order[i].label = vt_runs_label(d->runs, i);
-		if (d->nshown) {
-			struct change c = gather(d, i, 0);
-
-			order[i].change = fabs(c.after - c.before);
-		}
+		c = gather(d, i, 0);
+		order[i].change = fabs(c.after - c.before);
 	}
 	if (order)
 		qsort(order, rows, sizeof(*order), compare);
@@ -341,10 +422,80 @@ static void name_cells(struct vt_table *t, const struct diff *d, const struct or
 	vt_table_str(t, images && *o->label ? o->label : vt_runs_path(d->runs, o->row));
 }
 
-/* Whether what was asked to be checked has grown: by a share of what all was before. */
-static bool has_grown(const struct diff *d, const struct change *c, const struct change *all)
+/* ---- the check ---- */
+
+static struct vt_profdiff_moved *moved(struct vt_profdiff_result *result, double by)
 {
-	return !isnan(d->opt->check) && percent(c->after - c->before, all->before) >= d->opt->check;
+	return by > 0 ? &result->grown : &result->shrunk;
+}
+
+static void name_change(struct vt_profdiff_moved *m, const char *label, const char *image,
+			double by)
+{
+	if (m->count++ >= VT_PROFDIFF_NAMED)
+		return;
+	vt_buf_printf(&m->names, "%s%s", m->names.size ? ", " : "", label);
+	if (*image)
+		vt_buf_printf(&m->names, " in %s", image);
+	vt_buf_printf(&m->names, " (%+.3g%%)", by);
+}
+
+/* Whether a change is significant, and as great as was asked for: a share of all before. */
+static bool is_checked(const struct diff *d, const struct change *c, double by, double threshold)
+{
+	return !isnan(d->opt->check) && c->p <= threshold &&
+	       (by >= d->opt->check || by <= -d->opt->check);
+}
+
+static void check_row(const struct diff *d, size_t row, const struct change *c,
+		      const struct change *all, double threshold, struct vt_profdiff_result *result)
+{
+	double by = percent(c->after - c->before, all->before);
+
+	if (is_checked(d, c, by, threshold))
+		name_change(moved(result, by), vt_runs_label(d->runs, row),
+			    vt_runs_image(d->runs, row), by);
+}
+
+/* Where one row is most of all there is, its share does not tell: so say what changed most. */
+static void check_total(const struct diff *d, const struct order *order, const struct change *all,
+			double threshold, struct vt_profdiff_result *result)
+{
+	double by = percent(all->after - all->before, all->before);
+	struct vt_profdiff_moved *m = moved(result, by);
+	struct change c;
+
+	if (!is_checked(d, all, by, threshold))
+		return;
+	name_change(m, "the total", "", by);
+	if (m->count > VT_PROFDIFF_NAMED || !vt_runs_rows(d->runs))
+		return;
+	c = gather(d, order->row, 0);
+	if ((c.after - c.before) * by > 0)
+		vt_buf_printf(&m->names, ", of that %+.3g%% in %s",
+			      percent(c.after - c.before, all->before), order->label);
+}
+
+/* The greatest share of a run's first event that is in rows which name nothing. */
+static void find_unknown(const struct diff *d, struct vt_profdiff_result *result)
+{
+	bool by_period = d->opt->list.by_period;
+	size_t run, row;
+
+	for (run = 0; run < d->nruns; run++) {
+		uint64_t sum = 0;
+		double share;
+
+		for (row = 0; row < vt_runs_rows(d->runs); row++)
+			if (vt_runs_unknown(d->runs, row))
+				sum += vti_weigh(vt_runs_tally(d->runs, row, run, 0), by_period);
+		share = percent((double)sum, (double)vti_weigh(total_of(d, run, 0), by_period));
+		if (share > result->unknown) {
+			result->unknown = share;
+			result->unknown_run = run;
+			result->unknown_event = d->event[run * d->nevents];
+		}
+	}
 }
 
 static void fill(struct vt_table *t, const struct diff *d, const struct order *order,
@@ -353,22 +504,14 @@ static void fill(struct vt_table *t, const struct diff *d, const struct order *o
 {
 	size_t i, e;
 
-	if (d->nshown && all[0].p <= d->opt->rate && has_grown(d, &all[0], &all[0]))
-		result->grown++;
 	for (i = 0; i < vt_runs_rows(d->runs); i++) {
-		double share =
-			d->nshown ? percent(order[i].change, all[0].before + all[0].after) : 0;
-		struct change first = {0};
-		bool shown;
+		struct change first = gather(d, order[i].row, 0);
+		double share = percent(order[i].change, all[0].before + all[0].after);
+		bool shown = (!d->opt->list.top || i - result->left_out < d->opt->list.top) &&
+			     share >= d->opt->list.min_percent;
 
-		if (d->nshown)
-			first = gather(d, order[i].row, 0);
-		if (d->nshown && first.p <= threshold[0]) {
-			result->significant++;
-			result->grown += has_grown(d, &first, &all[0]);
-		}
-		shown = (!d->opt->list.top || i - result->left_out < d->opt->list.top) &&
-			share >= d->opt->list.min_percent;
+		result->significant += first.p <= threshold[0];
+		check_row(d, order[i].row, &first, &all[0], threshold[0], result);
 		result->left_out += !shown;
 		if (!shown)
 			continue;
@@ -382,6 +525,8 @@ static void fill(struct vt_table *t, const struct diff *d, const struct order *o
 			cpi_cells(t, d, order[i].row);
 		name_cells(t, d, &order[i]);
 	}
+	check_total(d, order, &all[0], threshold[0], result);
+	find_unknown(d, result);
 }
 
 static bool list(struct vt_table *t, const struct diff *d, struct vt_profdiff_result *result)
@@ -406,6 +551,19 @@ static bool list(struct vt_table *t, const struct diff *d, struct vt_profdiff_re
 	return ok;
 }
 
+/* No event of both: says which there are. */
+static int no_common_event(const struct vt_profdiff_result *result, struct vt_error *err)
+{
+	struct vt_buf names = VT_BUF_INIT;
+
+	vt_buf_put(&names, result->alone.data, result->alone.size);
+	vt_error_set(err, VT_E_FORMAT, "nothing to compare: %s%s",
+		     names.size ? "no event is both before and after: " : "there are no samples",
+		     vt_buf_str(&names));
+	vt_buf_free(&names);
+	return -VT_E_FORMAT;
+}
+
 int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
 		     struct vt_error *err)
@@ -413,13 +571,26 @@ int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 	struct diff d = {.sets = sets,
 			 .opt = opt,
 			 .nruns = sets[0].count + sets[1].count,
-			 .many = sets[0].count > 1 || sets[1].count > 1};
-	bool ok;
+			 .many = sets[0].count > 1 || sets[1].count > 1,
+			 .shares = sets[0].count > 1 && sets[1].count > 1};
+	int code = 0;
 
-	*result = (struct vt_profdiff_result){0};
-	ok = match_events(&d) && add_runs(&d, err) && list(t, &d, result);
+	*result = (struct vt_profdiff_result){.left_out = 0};
+	if (!match_events(&d, result))
+		code = vt_error_nomem(err);
+	else if (!d.nshown)
+		code = no_common_event(result, err);
+	else if (!add_runs(&d, err) || !list(t, &d, result))
+		code = vt_error_nomem(err);
 	vt_runs_free(d.runs);
 	free(d.label);
 	free(d.event);
-	return ok ? 0 : vt_error_nomem(err);
+	return code;
+}
+
+void vt_profdiff_result_fini(struct vt_profdiff_result *r)
+{
+	vt_buf_free(&r->grown.names);
+	vt_buf_free(&r->shrunk.names);
+	vt_buf_free(&r->alone);
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/profile.h"
 #include "analysis/ranking.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "base/table.h"
@@ -78,22 +79,42 @@ struct vt_profdiff_set {
 	size_t count;
 };
 
+/* So many changes are named, the others counted. */
+#define VT_PROFDIFF_NAMED 5
+
+/* What changed by `check` or more, one way: rows, and the total. */
+struct vt_profdiff_moved {
+	uint64_t count;
+	struct vt_buf names; /* "work in prog (+12.1%), the total (+10%)": of the greatest */
+};
+
 struct vt_profdiff_result {
 	uint64_t left_out;    /* rows */
 	uint64_t significant; /* rows whose first event changed by more than chance */
-	uint64_t grown; /* rows of them that grew by `check` or more; 1 more if the total did */
+	struct vt_profdiff_moved grown;
+	struct vt_profdiff_moved shrunk;
+	/* Of the first event, the greatest percentage that a run has in rows that name nothing. */
+	double unknown;
+	size_t unknown_run; /* number of the run, those before counted first */
+	size_t unknown_event;
+	struct vt_buf alone; /* "a, b": the events that only one set has, which are left out */
 };
 
 /*
  * Fills an empty table with the differences of two sets of rankings: rows match by the image's file
- * name and what they are called, events by label.  Of several runs, the means are shown.  The
- * greatest difference of the first event, of either sign, comes first.  How likely chance alone
- * makes such a difference is tested with vt_mean_test() where both sets have several runs, and with
- * vt_count_test() else.  -VT_E_NOMEM.
+ * name and what they are called, events by label, or by name without modifiers where there is one
+ * such event.  Of several runs, the means are shown.  The greatest difference of the first event,
+ * of either sign, comes first.
+ *
+ * How likely chance alone makes such a difference is tested with vt_share_test() where both sets
+ * have several runs, and with vt_count_test() else; rows that are named by why their samples have
+ * no name are not tested.  -VT_E_NOMEM; -VT_E_FORMAT if the sets have no event in common.  End the
+ * result in either case.
  */
 int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
 		     struct vt_error *err);
+void vt_profdiff_result_fini(struct vt_profdiff_result *r);
 
 /* How hot a share of the samples is. */
 enum vt_style vt_heat(uint64_t part, uint64_t whole);

@@ -18,6 +18,9 @@
 void vti_event_column(struct vt_table *t, const char *label, const char *member,
 		      const char *heading, enum vt_format format);
 
+/* Whether two events are the same but for modifiers: "cycles" and "cycles:u". */
+bool vti_same_event(const char *a, const char *b);
+
 /* Cycles by executions: empty if there are none. */
 void vti_cpi_cell(struct vt_table *t, struct vt_tally cycles, struct vt_tally executions);
 

@@ -11,6 +11,7 @@
 struct row_key {
 	uint32_t image; /* ids of the texts */
 	uint32_t label;
+	uint32_t unknown; /* it is named by a cause, as no symbol can be */
 };
 
 struct row {
@@ -76,7 +77,8 @@ static size_t find_row(struct vt_runs *r, const struct vt_rank *k, const struct 
 {
 	uint32_t path = vt_intern_str(r->texts, k->path);
 	struct row_key key = {vt_intern_str(r->texts, file_name(k->path)),
-			      vt_intern_add(r->texts, label->data, label->size)};
+			      vt_intern_add(r->texts, label->data, label->size),
+			      *k->cause && !*k->symbol};
 	struct row *row;
 
 	if (label->failed || path == UINT32_MAX || key.image == UINT32_MAX ||
@@ -175,6 +177,11 @@ const char *vt_runs_image(const struct vt_runs *r, size_t row)
 const char *vt_runs_path(const struct vt_runs *r, size_t row)
 {
 	return vt_intern_get(r->texts, row_at(r, row)->path);
+}
+
+bool vt_runs_unknown(const struct vt_runs *r, size_t row)
+{
+	return row_at(r, row)->key.unknown != 0;
 }
 
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event)

@@ -2,6 +2,7 @@
 #ifndef VT_ANALYSIS_RUNS_H
 #define VT_ANALYSIS_RUNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,10 @@ size_t vt_runs_rows(const struct vt_runs *r);
 const char *vt_runs_label(const struct vt_runs *r, size_t row);
 const char *vt_runs_image(const struct vt_runs *r, size_t row);
 const char *vt_runs_path(const struct vt_runs *r, size_t row);
+
+/* Whether a row is named by why its samples have no name: other code in each run, for all one
+ * knows. */
+bool vt_runs_unknown(const struct vt_runs *r, size_t row);
 
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event);
 

@@ -111,6 +111,16 @@ double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b)
 	return fmin(1, vt_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t2)));
 }
 
+double vt_share_test(const struct vt_share_set *a, const struct vt_share_set *b)
+{
+	double exposure = (double)a->total / ((double)a->total + (double)b->total);
+
+	if (!a->total || !b->total)
+		return NAN;
+	return fmax(vt_mean_test(&a->shares, &b->shares),
+		    vt_count_test(a->count, b->count, exposure));
+}
+
 static int ascending(const void *pa, const void *pb)
 {
 	const double a = *(const double *)pa, b = *(const double *)pb;

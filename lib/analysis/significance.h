@@ -46,6 +46,27 @@ double vt_count_test(uint64_t n, uint64_t m, double share);
 double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b);
 
 /*
+ * One of two sets of runs, of a thing that is counted in each: `shares` are its shares of all that
+ * was counted in each run, `count` and `total` what it and all have together.
+ */
+struct vt_share_set {
+	struct vt_moments shares;
+	uint64_t count;
+	uint64_t total;
+};
+
+/*
+ * The probability that two sets of at least two runs each have mean shares as far apart if the
+ * thing takes the same share in both.  It is the greater one of two: vt_mean_test() of the shares,
+ * which knows how much runs vary by themselves; and vt_count_test() of the counts, for runs vary by
+ * no less than independent samples do, though few of them may happen to agree, as where all counts
+ * are 0 and 1.  NaN where a set has nothing counted at all.
+ *
+ * Shares are compared, not counts, because runs of one work take more or less time altogether.
+ */
+double vt_share_test(const struct vt_share_set *a, const struct vt_share_set *b);
+
+/*
  * Which of `count` probabilities are small enough for a false discovery rate of `rate`: those up to
  * the value returned.  -1: none.  Benjamini and Hochberg, Journal of the Royal Statistical Society
  * B 57, 1995.  Sorts `p`.

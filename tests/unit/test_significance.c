@@ -134,12 +134,153 @@ static void test_discovery(void **state)
 	NEAR(vt_discovery_threshold(none, 0, 0.05), -1, 0);
 }
 
+/* ---- shares of sets of runs ---- */
+
+static struct vt_share_set share_set(const uint64_t *counts, const uint64_t *totals, size_t n)
+{
+	struct vt_share_set s = {{0}, 0, 0};
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		vt_moments_add(&s.shares, (double)counts[i] / (double)totals[i]);
+		s.count += counts[i];
+		s.total += totals[i];
+	}
+	return s;
+}
+
+static void test_shares(void **state)
+{
+	static const uint64_t zeros[3] = {0, 0, 0}, ones[3] = {1, 1, 1};
+	static const uint64_t all[3] = {1000, 1000, 1000}, twice[3] = {2000, 2000, 2000};
+	static const uint64_t low[3] = {100, 110, 120}, high[3] = {200, 220, 240};
+	static const uint64_t apart[3] = {150, 160, 170};
+	struct vt_share_set a = share_set(zeros, all, 3), b = share_set(ones, all, 3);
+
+	(void)state;
+	/* No variance among runs: three coins that all fall on one side, or on the other. */
+	NEAR(vt_share_test(&a, &b), 0.25, 1e-12);
+	/* Twice as long a run, with the same shares, is no change. */
+	a = share_set(low, all, 3);
+	b = share_set(high, twice, 3);
+	NEAR(vt_share_test(&a, &b), 1, 1e-9);
+	/* Means .11 and .16, variances 1e-4: t^2 = .0025 / (2e-4 / 3) = 37.5, 4 degrees of freedom.
+	 */
+	b = share_set(apart, all, 3);
+	NEAR(vt_share_test(&a, &b), vt_incomplete_beta(2, 0.5, 4 / (4 + 37.5)), 1e-12);
+	/* What the counts alone would say is much less. */
+	assert_true(vt_count_test(330, 480, 0.5) < 1e-6);
+	b.total = 0;
+	assert_true(isnan(vt_share_test(&a, &b)));
+}
+
+static double normal(struct vt_rng *rng)
+{
+	double x = -6;
+	unsigned k;
+
+	for (k = 0; k < 12; k++)
+		x += (double)vt_rng_below(rng, 1u << 30) / (1u << 30);
+	return x;
+}
+
+static uint64_t poisson(struct vt_rng *rng, double mean)
+{
+	double product = 1, floor_at = exp(-mean);
+	uint64_t n = 0;
+
+	if (mean > 40)
+		return (uint64_t)fmax(0, mean + sqrt(mean) * normal(rng) + 0.5);
+	while ((product *= (double)(vt_rng_below(rng, 1u << 30) + 1) / ((1u << 30) + 1.0)) >
+	       floor_at)
+		n++;
+	return n;
+}
+
+#define ROWS	  12
+#define MOST_RUNS 10
+
+/*
+ * Runs of a program: one procedure has 10 % of the time, the others ever less, the last a sample in
+ * some runs.  Runs differ by 3 % in length, procedures by half a percent beyond what samples do.
+ */
+static void simulate(struct vt_rng *rng, size_t runs, double slower,
+		     uint64_t counts[ROWS][2 * MOST_RUNS], uint64_t *totals)
+{
+	size_t run, row;
+
+	for (run = 0; run < 2 * runs; run++) {
+		double length = 150000 * exp(0.03 * normal(rng)), weight = 0.42;
+
+		totals[run] = 0;
+		for (row = 0; row < ROWS; row++) {
+			double share = row ? (weight *= row < 8 ? 0.68 : 0.25) : 0.1;
+
+			share *= row == 0 && run >= runs ? slower : 1;
+			counts[row][run] = poisson(rng, length * share * exp(0.005 * normal(rng)));
+			totals[run] += counts[row][run];
+		}
+	}
+}
+
+/* Which rows change significantly when all are looked at: bit 0 is that of the slower one. */
+static uint32_t find_changes(struct vt_rng *rng, size_t runs, double slower)
+{
+	uint64_t counts[ROWS][2 * MOST_RUNS], totals[2 * MOST_RUNS];
+	double p[ROWS], sorted[ROWS], threshold;
+	uint32_t found = 0;
+	size_t row;
+
+	simulate(rng, runs, slower, counts, totals);
+	for (row = 0; row < ROWS; row++) {
+		struct vt_share_set a = share_set(counts[row], totals, runs);
+		struct vt_share_set b = share_set(counts[row] + runs, totals + runs, runs);
+
+		p[row] = sorted[row] = vt_share_test(&a, &b);
+	}
+	threshold = vt_discovery_threshold(sorted, ROWS, 0.05);
+	for (row = 0; row < ROWS; row++)
+		found |= (uint32_t)(p[row] <= threshold) << row;
+	return found;
+}
+
+/*
+ * A/A: of 1000 comparisons of a program with itself, so many have a star anywhere; at most 5 %
+ * should.  And of 1000 with the procedure 5 % slower, so many have that one's.
+ */
+static void test_family(void **state)
+{
+	static const struct {
+		size_t runs;
+		unsigned least;
+	} cases[] = {{3, 350}, {5, 900}, {10, 1000}};
+	struct vt_rng rng;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		unsigned round, starred = 0, found = 0;
+
+		vt_rng_init(&rng, 100 + i);
+		for (round = 0; round < 1000; round++) {
+			starred += find_changes(&rng, cases[i].runs, 1) != 0;
+			found += find_changes(&rng, cases[i].runs, 1.05) & 1;
+		}
+		print_message("# %zu runs a side: A/A %.1f %%, a 5 %% slow-down of 10 %% of the "
+			      "time found in %.1f %%\n",
+			      cases[i].runs, starred / 10.0, found / 10.0);
+		assert_in_range(starred, 0, 50);
+		assert_in_range(found, cases[i].least, 1000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moments),	  cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_means),	  cmocka_unit_test(test_level),
-		cmocka_unit_test(test_discovery),
+		cmocka_unit_test(test_discovery), cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_family),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

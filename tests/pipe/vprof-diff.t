@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# vprof --diff --check in a build's daily life: the program is built again at the same path, the
+# old file is gone, and the recordings are compared. Recordings are made here, sample by sample.
+. "$(dirname "$0")/../lib.sh"
+t_need gcc jq readelf
+
+cat >p.c <<'EOF'
+int mark = MARK;
+__attribute__((noinline, aligned(4096))) int work(int x) { return x * 3 + mark; }
+__attribute__((noinline, aligned(4096))) int other(int x) { return x * 5 + mark; }
+int main(int c, char **v) { (void)v; return work(c) + other(c); }
+EOF
+mkdir build
+# build N: the same code again, of another build-id
+build()
+{
+	gcc -O1 -g -no-pie -Wl,--build-id=sha1 -DMARK="$1" -o build/p p.c
+	mkdir -p "kept$1$PWD/build"
+	cp build/p "kept$1$PWD/build/p"
+}
+cat >recorded.py <<'END'
+import json, subprocess, sys
+tool, out, program, buildid, work, other, nwork, nother, nowhere, event = sys.argv[1:]
+work, other = int(work, 16), int(other, 16)
+start = min(work, other) & ~0xfff
+kinds = {"cpu-clock": (1, 0, []), "cycles": (0, 0, []),
+         "cpu-clock:u": (1, 0, ["exclude_kernel", "exclude_hv"])}
+type, config, flags = kinds[event]
+flags.append("exclude_guest")
+json.dump({"maps": [[start, 0x3000, start - 0x400000, program]], "buildids": {program: buildid},
+           "samples": [{"ip": work}] * int(nwork) + [{"ip": other}] * int(nother) +
+           [{"ip": 0x7fff0000}] * int(nowhere),
+           "type": type, "config": config, "flags": flags}, open("x.json", "w"))
+subprocess.run([tool, "-d", "x.json", out], check=True)
+END
+# recorded FILE WORK OTHER [NOWHERE [EVENT]]: of build/p, with so many samples in each
+recorded()
+{
+	"$PYTHON" recorded.py "$ROOT/tests/mkperfdata.py" x.data "$PWD/build/p" \
+		"$(readelf -n build/p | sed -n 's/.*Build ID: //p')" \
+		"$(nm build/p | sed -n 's/ T work$//p')" "$(nm build/p | sed -n 's/ T other$//p')" \
+		"$2" "$3" "${4:-0}" "${5:-cpu-clock}"
+	vtrace decode --engine=none x.data -o "$1"
+}
+check() { vprof --diff --check 5 "$@"; }
+
+build 1
+recorded before.vt 900 100
+build 2
+recorded after.vt 900 100
+recorded slower.vt 900 400
+build 3
+
+# ---- which files each side has ----
+
+t_status "the old file is gone: --check cannot tell" 6 check before.vt after.vt
+t_like "says how much is unknown, of which stream, and why" \
+	'before.vt: 100% of the samples are of unknown code; most of it: .*/build/p: file has another build-id: .*cannot tell' "$T_ERR"
+t_like "and what helps" '\-\-before-symfs DIR' "$T_ERR"
+t_unlike "what names nothing is not significant" '\*$|\* ' <(grep -e '\[file has' "$T_OUT")
+t_like "and has no chance" '\[file has another build-id\]' "$T_OUT"
+t_status "--before-symfs alone finds one" 6 check --before-symfs kept1 before.vt after.vt
+t_like "and the other is said" 'after.vt: 100% of the samples are of unknown' "$T_ERR"
+t_status "--symfs alone finds one" 6 check --symfs kept1 before.vt after.vt
+t_status "with both files, identical code has not grown" 0 \
+	check --before-symfs kept1 --symfs kept2 before.vt after.vt
+t_is "in silence" "$(cat "$T_ERR")" ""
+cp "kept2$PWD/build/p" build/p
+t_status "one may lie where it was recorded" 0 check --before-symfs kept1 before.vt after.vt
+t_status "a growth is found" 5 check --before-symfs kept1 before.vt slower.vt
+t_like "and named" 'grown by 5% of all before, or more: other in p \(\+30%\), the total \(\+30%\), of that \+30% in other' "$T_ERR"
+t_status "the other way it shrank" 0 check --symfs kept1 --before-symfs kept2 slower.vt before.vt
+t_like "and is named, too" 'shrunk by 5% of all before, or more: other in p \(-23.1%\)' "$T_ERR"
+t_status "sets of runs do the same" 6 check --before before.vt --before before.vt after.vt after.vt
+t_status "with files" 0 check --before-symfs kept1 --before before.vt --before before.vt after.vt after.vt
+t_status "--before-symfs needs --diff" 2 vprof --before-symfs kept1 after.vt
+t_status "an output that cannot be written is graver" 4 check -o /dev/full before.vt after.vt
+
+# ---- how much may be unknown ----
+
+recorded few.vt 900 100 52
+recorded more.vt 900 100 54
+t_status "4.9 % unknown is told apart" 0 check few.vt few.vt
+t_status "5.1 % is not" 6 check few.vt more.vt
+t_like "the share is told" 'more.vt: 5\.12% of the samples are of unknown code' "$T_ERR"
+recorded many.vt 900 100 600
+t_status "what is unknown may grow as it likes" 6 check few.vt many.vt
+t_unlike "and is not called a growth" 'or more: \[no mapping' "$T_ERR"
+
+# ---- runs that do not vary ----
+
+recorded none.vt 1000 0
+recorded one.vt 1000 1
+t_ok "0, 0, 0 against 1, 1, 1" vprof --diff --json --before none.vt --before none.vt \
+	--before none.vt one.vt one.vt one.vt
+t_is "is three coins on one side: no star" \
+	"$(jq -c '[.rows[] | select(.procedure == "other") | .events[0] | (.p * 1000 | round), .significant]' "$T_OUT")" \
+	"[250,0]"
+
+# ---- events ----
+
+recorded user.vt 900 100 0 cpu-clock:u
+recorded cycles.vt 900 100 0 cycles
+t_like "perf's modifier is in the name" '^cpu-clock:u' <(vprof --json user.vt | jq -r '.events[0].name')
+t_status "modifiers do not keep events apart" 0 check after.vt user.vt
+t_is "they are one column" "$(vprof --diff --json after.vt user.vt | jq -c '[.rows[].events | length] | unique')" "[1]"
+t_status "no event of both" 3 check after.vt cycles.vt
+t_like "is an error that names them" 'nothing to compare: no event is both before and after: cpu-clock, cycles' "$T_ERR"
+vtrace merge after.vt cycles.vt -o both.vt
+t_status "an event of one side alone" 0 check after.vt both.vt
+t_like "is left out, and said" 'only before or only after, not compared: cycles' "$T_ERR"
+t_ok "vlist pairs them, too" vlist --diff after.vt -i user.vt --json work
+t_is "all samples are the same before and after" \
+	"$(jq -c '[.procedures[0].rows[].events[0].delta] | unique' "$T_OUT")" "[0]"
+t_done
