@@ -15,6 +15,7 @@
 #include "cmd/vtrace/decode.h"
 #include "cmd/vtrace/probe.h"
 #include "cmd/vtrace/record_full.h"
+#include "cmd/vtrace/runnable.h"
 #include "cmd/vtrace/subcommands.h"
 
 /*
@@ -169,7 +170,6 @@ static void make_command(struct record *r, const char *data)
 
 	add(r, "perf");
 	add(r, "record");
-	add(r, "-q");
 	add_events(r);
 	add_state(r);
 	if (r->all_cpus)
@@ -323,6 +323,27 @@ static int record_stream(struct record *r)
 	return status < 0 ? 0 : status;
 }
 
+/* perf and its wishes are known before anything is run, so that what is missing is said once. */
+static bool check_names(struct record *r, const char *output)
+{
+	struct app *a = r->app;
+
+	errno = find_program("perf");
+	if (errno) {
+		perf_missing(a);
+		app_raise(a, APP_INPUT);
+		return false;
+	}
+	if (a->argc && !check_program_name(a, a->argv[0]))
+		return false;
+	if (r->pid && kill((pid_t)r->pid, 0) < 0 && errno == ESRCH) {
+		app_say(a, "--pid %" PRIu64 ": %s", r->pid, strerror(errno));
+		app_raise(a, APP_INPUT);
+		return false;
+	}
+	return check_output_name(a, output);
+}
+
 static int record(struct record *r)
 {
 	const char *output = r->output ? r->output : "perf.data";
@@ -334,6 +355,8 @@ static int record(struct record *r)
 	}
 	if (r->full.full)
 		return record_full(r->app, &r->full, r->output, r->compress);
+	if (!r->dry_run && !check_names(r, output))
+		return 0;
 	probe_machine(&r->machine);
 	tell_lacks(r);
 	if (!r->dry_run && wants_stream(r->output))

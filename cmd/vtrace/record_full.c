@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "cmd/common/stream.h"
+#include "cmd/vtrace/runnable.h"
 #include "cmd/vtrace/valgrind.h"
 #include "formats/recording/recording.h"
 
@@ -111,9 +112,14 @@ static void put_facts(struct full *f)
 	vt_buf_free(&line);
 }
 
+static const char *choose_output(const char *output)
+{
+	return output ? output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
+}
+
 static bool open_output(struct full *f, const char *output, const char *compress)
 {
-	f->output = output ? output : is_pipe(STDOUT_FILENO) ? "-" : DEFAULT_OUTPUT;
+	f->output = choose_output(output);
 	f->to_pipe = strcmp(f->output, "-") == 0;
 	compress = choose_compression(f, compress);
 	f->created = !f->to_pipe && compress != NULL;
@@ -372,7 +378,8 @@ int record_full(struct app *a, const struct full_options *o, const char *output,
 	struct full f = {.app = a, .opt = o, .signals = -1, .warnings = {a, "things left out", 0}};
 	bool ran = false;
 
-	if (!valgrind_check(a))
+	if (!valgrind_check(a) || !check_program_name(a, a->argv[0]) ||
+	    !check_output_name(a, choose_output(output)))
 		return 0;
 	if (open_output(&f, output, compress) && make_directory(&f) && open_recording(&f)) {
 		ran = run(&f);

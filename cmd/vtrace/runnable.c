@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/vtrace/runnable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+/* As execvp(3) has it when there is no PATH. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+static int try_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
+}
+
+int find_program(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	int worst = ENOENT, code;
+
+	if (!*name)
+		return ENOENT;
+	if (strchr(name, '/'))
+		return try_program(name);
+	for (path = path ? path : DEFAULT_PATH;; path = end + 1) {
+		struct vt_buf full = VT_BUF_INIT;
+
+		end = path + strcspn(path, ":");
+		/* An empty entry is the current directory. */
+		vt_buf_printf(&full, "%.*s/%s", end > path ? (int)(end - path) : 1,
+			      end > path ? path : ".", name);
+		code = try_program(vt_buf_str(&full));
+		vt_buf_free(&full);
+		if (!code)
+			return 0;
+		/* What may not be run is passed over, but told if nothing better comes. */
+		if (code == EACCES)
+			worst = EACCES;
+		if (!*end)
+			return worst;
+	}
+}
+
+static bool refuse(struct app *a, const char *name, int code)
+{
+	app_say(a, "%s: %s", name, strerror(code));
+	app_raise(a, APP_INPUT);
+	return false;
+}
+
+bool check_program_name(struct app *a, const char *name)
+{
+	int code = find_program(name);
+
+	return !code || refuse(a, name, code);
+}
+
+static int check_directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct vt_buf dir = VT_BUF_INIT;
+	int code = 0;
+
+	if (!slash)
+		vt_buf_printf(&dir, ".");
+	else
+		vt_buf_printf(&dir, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+	if (faccessat(AT_FDCWD, vt_buf_str(&dir), W_OK | X_OK, AT_EACCESS) < 0)
+		code = errno;
+	vt_buf_free(&dir);
+	return code;
+}
+
+bool check_output_name(struct app *a, const char *path)
+{
+	struct stat st;
+	int code = 0;
+
+	if (strcmp(path, "-") == 0)
+		return true;
+	if (stat(path, &st) < 0)
+		code = errno == ENOENT ? check_directory_of(path) : errno;
+	else if (S_ISDIR(st.st_mode))
+		code = EISDIR;
+	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
+		code = errno;
+	return !code || refuse(a, path, code);
+}
