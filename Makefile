@@ -14,6 +14,7 @@ ifeq ($(origin CC),default)
 CC = gcc
 endif
 comma := ,
+space := $(subst ,, )
 SAN ?=
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 OPT ?= $(if $(SAN),-O1,-O3)
@@ -304,33 +305,35 @@ format:
 # ---- installation -----------------------------------------------------------
 
 .PHONY: install uninstall clean help
+# Quoted, because a folder may have a space in its name.
+to = "$(DESTDIR)$(1)"
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig \
-		$(DESTDIR)$(includedir)/vtrace/base $(DESTDIR)$(includedir)/vtrace/stream
-	for p in $(BINS); do install -m 755 $$p $(DESTDIR)$(bindir)/ || exit 1; done
-	install -m 644 lib/vtrace/plugin.h $(DESTDIR)$(includedir)/vtrace/plugin.h
-	install -d $(DESTDIR)$(libexecdir) $(DESTDIR)$(libdir)/vtrace
-	for p in $(PLUGINS); do install -m 644 $$p $(DESTDIR)$(libdir)/vtrace/ || exit 1; done
-	install -m 755 $(RECORDER) $(DESTDIR)$(libexecdir)/
-	ln -sf $(RECORDER_FILES:%=$(VALGRIND_LIBEXEC)/%) $(DESTDIR)$(libexecdir)/
+	install -d $(call to,$(bindir)) $(call to,$(libdir)/pkgconfig) $(call to,$(libexecdir)) \
+		$(call to,$(libdir)/vtrace) $(call to,$(includedir)/vtrace/base) \
+		$(call to,$(includedir)/vtrace/stream)
+	install -m 755 $(BINS) $(call to,$(bindir))/
+	install -m 644 lib/vtrace/plugin.h $(call to,$(includedir)/vtrace/plugin.h)
+	install -m 644 $(PLUGINS) $(call to,$(libdir)/vtrace)/
+	install -m 755 $(RECORDER) $(call to,$(libexecdir))/
+	ln -sf $(RECORDER_FILES:%=$(VALGRIND_LIBEXEC)/%) $(call to,$(libexecdir))/
 	for h in $(HEADERS:lib/%=%); do \
-		install -m 644 lib/$$h $(DESTDIR)$(includedir)/vtrace/$$h || exit 1; done
-	install -m 644 lib/vtrace.h $(DESTDIR)$(includedir)/vtrace/vtrace.h
-	install -m 644 $(B)/libvtrace.a $(DESTDIR)$(libdir)/
-	install -m 755 $(B)/libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/
-	ln -sf libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/libvtrace.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		install -m 644 lib/$$h $(call to,$(includedir)/vtrace)/$$h || exit 1; done
+	install -m 644 lib/vtrace.h $(call to,$(includedir)/vtrace/vtrace.h)
+	install -m 644 $(B)/libvtrace.a $(call to,$(libdir))/
+	install -m 755 $(B)/libvtrace.so.$(SOVERSION) $(call to,$(libdir))/
+	ln -sf libvtrace.so.$(SOVERSION) $(call to,$(libdir)/libvtrace.so)
+	sed -e 's|@PREFIX@|$(subst $(space),\\ ,$(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@PRIVATE_LIBS@|$(STREAM_LIBS)|' lib/vtrace.pc.in \
-		>$(DESTDIR)$(libdir)/pkgconfig/vtrace.pc
+		>$(call to,$(libdir)/pkgconfig/vtrace.pc)
 	for m in $(MAN); do install -D -m 644 $$m \
-		$(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; done
+		$(call to,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS))
-	rm -rf $(DESTDIR)$(includedir)/vtrace $(DESTDIR)$(libexecdir) $(DESTDIR)$(libdir)/vtrace
-	rm -f $(DESTDIR)$(libdir)/libvtrace.a $(DESTDIR)$(libdir)/libvtrace.so \
-		$(DESTDIR)$(libdir)/libvtrace.so.$(SOVERSION) $(DESTDIR)$(libdir)/pkgconfig/vtrace.pc
-	for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
+	for p in $(PROGRAMS); do rm -f $(call to,$(bindir))/$$p; done
+	rm -rf $(call to,$(includedir)/vtrace) $(call to,$(libexecdir)) $(call to,$(libdir)/vtrace)
+	rm -f $(call to,$(libdir)/libvtrace.a) $(call to,$(libdir)/libvtrace.so) \
+		$(call to,$(libdir)/libvtrace.so.$(SOVERSION)) $(call to,$(libdir)/pkgconfig/vtrace.pc)
+	for m in $(MAN); do rm -f $(call to,$(mandir))/man$${m##*.}/$${m##*/}; done
 
 clean:
 	rm -rf $(B) $(B)-*

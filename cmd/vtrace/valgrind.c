@@ -45,6 +45,27 @@ static bool find_directory(struct vt_buf *dir)
 	return !dir->failed;
 }
 
+/*
+ * Valgrind hands the name of this directory on in LD_PRELOAD, where a space or a colon ends a name:
+ * such a directory is named by a descriptor of this process, which stays open as long as it, and so
+ * as what it records.
+ */
+static bool name_directory(struct vt_buf *name)
+{
+	struct vt_buf dir = VT_BUF_INIT;
+	bool found = find_directory(&dir);
+	int fd = -1;
+
+	if (found && strpbrk(vt_buf_str(&dir), " :"))
+		fd = open(vt_buf_str(&dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		vt_buf_printf(name, "/proc/%ld/fd/%d", (long)getpid(), fd);
+	else if (found)
+		vt_buf_printf(name, "%s", vt_buf_str(&dir));
+	vt_buf_free(&dir);
+	return found && !name->failed;
+}
+
 bool valgrind_check(struct app *a)
 {
 	struct vt_buf path = VT_BUF_INIT;
@@ -200,7 +221,7 @@ pid_t valgrind_start(struct app *a, const struct full_options *o, const char *di
 
 	make_command(&command, a, o, dir);
 	argv = list_command(&command);
-	if (argv && find_directory(&libexec))
+	if (argv && name_directory(&libexec))
 		child = start(argv, vt_buf_str(&libexec), redirect, mask, &error);
 	if (child < 0)
 		app_say(a, "valgrind: %s%s", strerror(error),

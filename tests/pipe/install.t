@@ -137,4 +137,25 @@ t_is "every man page is there" \
 
 t_ok "uninstall" run_make DESTDIR="$T_DIR/dest" uninstall
 t_is "takes away every file" "$(find dest -not -type d)" ""
+
+# A folder with a space and a colon in its name, which end a name in LD_PRELOAD.
+unset LD_LIBRARY_PATH PKG_CONFIG_SYSROOT_DIR
+known=$VT_BUILD/tests/tools/rec_known
+for place in "$T_DIR/a place" "$T_DIR/a place: its name"; do
+	name=${place##*/}
+	t_ok "install into '$name'" run_make PREFIX="$place" install
+	t_ok "and record there" "$place/bin/vtrace" record --full -o spaced.vt -- "$known"
+	t_unlike "the loader of the program has nothing to say" 'ld\.so' "$T_ERR"
+	t_is "the program says its one line" "$(grep -c '^0x' "$T_OUT") $(wc -l <"$T_OUT")" "1 1"
+	t_ok "modules are found there" sh -c "'$place/bin/vinterp' --symfs '$ROOT/tests/data/demo/symfs' \
+		-l 16 -p strides.so regs.vt >strides.vt"
+	t_ok "uninstall from '$name'" run_make PREFIX="$place" uninstall
+	t_is "takes away every file" "$(find "$place" -not -type d)" ""
+done
+t_ok "install where pkg-config finds it" run_make PREFIX="$T_DIR/a place" install
+export PKG_CONFIG_PATH="$T_DIR/a place/lib/pkgconfig"
+# shellcheck disable=SC2016 # for the shell of t_pipe
+t_pipe "its flags name a folder with a space as shells do" \
+	'eval "gcc -std=c11 -Wall -Werror -o spaced user.c $(pkg-config --cflags --libs vtrace)"'
+t_status "and the program runs" 3 env LD_LIBRARY_PATH="$T_DIR/a place/lib" ./spaced
 t_done
