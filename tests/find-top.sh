@@ -43,10 +43,15 @@ top_full()
 	rm -f full.vt
 }
 
-# top_compare RUNS COMMAND...: full recordings, samples of RUNS runs; what find_top.py prints.
+# top_compare [-c] RUNS COMMAND...: full recordings, samples of RUNS runs; what find_top.py [-c] prints.
 top_compare()
 {
-	local runs=$1
+	local options=() runs
+	while [ "${1#-}" != "$1" ]; do
+		options+=("$1")
+		shift
+	done
+	runs=$1
 	shift
 	# shellcheck disable=SC2016 # the inner shell's own variables
 	top_full full.hot "$@" && top_full again.hot "$@" &&
@@ -55,6 +60,6 @@ top_compare()
 			"$runs" "$@" >out 2>errors &&
 		vtrace decode samples.data 2>errors | vinterp -l 16 --skip random 2>errors |
 		vhot -o samples.hot - 2>errors
-	"$PYTHON" "$ROOT/tests/find_top.py" full.hot again.hot samples.hot 2>errors || cat errors
+	"$PYTHON" "$ROOT/tests/find_top.py" "${options[@]}" full.hot again.hot samples.hot 2>errors || cat errors
 	rm -f samples.data out
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Do value profiles from samples agree with full ones?
 
-    find_top.py [-v] FULL AGAIN SAMPLED [MIN]
+    find_top.py [-v] [-c] FULL AGAIN SAMPLED [MIN]
 
 Hot lists of a run in which every instruction was seen, twice, and of samples of the same program
 with the same input. Find-Top as in vcmp(1), of the instructions of which at least MIN (30)
@@ -16,10 +16,31 @@ recording has memory laid out in another way; and what differs between the two f
 
 where N lists of the samples' M have MIN values and are in the full profile. With -v, the ones that
 were not found.
+
+With -c, only those are compared that chance misses once in 100 million (CHANCE) at most, and the others are
+counted as "few". The most frequent value of the full profile, with the share p there, is not among the
+s steady values of a list with room for k only if s others have as many occurrences for certain. An occurrence count of
+space-saving is too high by n/k at most, so then its count is n (1 + s/k) / (1 + s) at most, of n values
+seen. How often it is seen has a binomial distribution of m values with p, where m is less than n because the
+values of one run of 16 instructions are not independent: a loop of four has four of them.
 """
+import math
 import sys
 
 import hot_metrics
+
+
+CHANCE = 1e-8
+PER_RUN = 4
+
+
+def missed_by_chance(full, sampled):
+    n = sampled.profiled // PER_RUN
+    share = full.ranked[0][1] / full.profiled
+    room = int(sampled.record["capacity"])
+    most = int(n * (1 + sampled.steady / room) / (1 + sampled.steady))
+    return sum(math.comb(n, i) * share ** i * max(0.0, 1 - share) ** (n - i)
+               for i in range(most + 1))
 
 
 def is_address(value, full):
@@ -31,10 +52,12 @@ def is_address(value, full):
 
 def main():
     args = sys.argv[1:]
-    verbose = args[:1] == ["-v"]
-    full, again, sampled = (hot_metrics.read(name) for name in args[verbose:verbose + 3])
-    least = int((args[verbose + 3:] or ["30"])[0])
-    compared = tops = addresses = random = 0
+    options = [a for a in args if a in ("-v", "-c")]
+    args = args[len(options):]
+    verbose = "-v" in options
+    full, again, sampled = (hot_metrics.read(name) for name in args[:3])
+    least = int((args[3:] or ["30"])[0])
+    compared = tops = addresses = random = few = 0
     weight = found = 0
     missed = []
     for key, b in sorted(sampled.items()):
@@ -47,6 +70,8 @@ def main():
             addresses += 1
         elif key not in again or top != again[key].ranked[0][0]:
             random += 1
+        elif a.inv(1) > 0.3 and "-c" in options and missed_by_chance(a, b) > CHANCE:
+            few += 1
         elif a.inv(1) > 0.3:
             tops += 1
             weight += a.total
@@ -58,8 +83,9 @@ def main():
         print("missed %s+%s %s %s lane %s" % (key[0][:12], key[1], key[2], key[3], key[4]),
               "executed", total, ["%x: %d" % v[:2] for v in a.ranked[:3]], "sampled", b.total,
               ["%x: %d" % v[:2] for v in b.ranked[:3]])
-    print("find-top %.2f lists %d of %d compared (%d with a top value), %d addresses, %d random" %
-          (100 * found / weight if weight else 0, compared, len(sampled), tops, addresses, random))
+    print("find-top %.2f lists %d of %d compared (%d with a top value), %d addresses, %d random%s" %
+          (100 * found / weight if weight else 0, compared, len(sampled), tops, addresses, random,
+           ", %d few" % few if "-c" in options else ""))
 
 
 if __name__ == "__main__":

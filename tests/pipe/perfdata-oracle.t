@@ -33,14 +33,14 @@ one()
 	done
 }
 
-for d in "$VT_DATA"/perf/*/; do
-	case $d in
-	*/quipper/ | */linux-perf-data/) ;;
-	*/pt-hase*/ | */pt-tmon*/) one "${d}perf.data" none ;;
-	*/dwarf-*/ | */lbr-*/) one "${d}perf.data" script fields raw ;;
-	*) one "${d}perf.data" script raw ;;
+while read -r f; do
+	case $f in
+	*/quipper/* | */linux-perf-data/*) ;;
+	*/pt-hase*/* | */pt-tmon*/*) one "$f" none ;;
+	*/dwarf-*/* | */lbr-*/*) one "$f" script fields raw ;;
+	*) one "$f" script raw ;;
 	esac
-done
+done < <(find "$VT_DATA/perf" -name perf.data | sort)
 for f in "$VT_DATA"/perf/quipper/*; do
 	case $f in
 	*branch*) one "$f" script fields raw ;;

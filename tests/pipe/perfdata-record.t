@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Fresh recordings of three real programs, in perf's various modes, against perf script and the
-# raw bytes. No PMU is needed: cpu-clock is a timer.
+# raw bytes. No PMU is needed: cpu-clock is a timer. Which samples there are is chance; that each is what
+# perf and the bytes say is not, and nothing here expects a number of them (but one, in .02 s at 4000 Hz).
 . "$(dirname "$0")/../lib.sh"
 
 t_need perf vtrace zstd gcc

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-head -c 100000 /usr/bin/bash >in
+head -c 100000 "$VT_BUILD/bin/vtrace" >in
 
 # follow NAME CALLS STEPS PROGRAM...: none is wrong, and nearly all are known.
 follow()

@@ -279,8 +279,13 @@ END
 			NR == 1 { tid = $1; pos = $2 }
 			{ n += $3 }
 			END {
-				want = tid == 8 ? 24 - pos : pos >= 24 ? 36 - pos :
-					broken == "" ? 12 - pos + 12 : 12 - pos
+				want = 12 - pos
+				if (tid == 8)
+					want = 24 - pos
+				else if (pos >= 24)
+					want = 36 - pos
+				else if (broken == "")
+					want += 12
 				print (n == want) ? "right" : "wrong", tid == 7 && pos < 12
 			}'
 	done | sort | uniq -c >gaps
