@@ -8,7 +8,7 @@
 #   make help       the other targets
 #
 # Variables: B (build directory), CC, OPT, SAN (as in SAN=address,undefined), V=1 (show commands),
-# PREFIX, DESTDIR, FUZZ_SECONDS.
+# PREFIX, DESTDIR, FUZZ_SECONDS; SEED, MUTANTS, DIR (of make mutate).
 
 ifeq ($(origin CC),default)
 CC = gcc
@@ -266,6 +266,17 @@ bench: all test-programs
 coverage: all
 	@VT_BUILD=$(abspath $(B)) scripts/coverage
 
+# ---- mutants ----------------------------------------------------------------
+
+# Does a test notice when a source is changed? MUTANTS of each folder, or of DIR; see scripts/mutate.
+SEED ?= 1
+MUTANTS ?= 20
+DIR ?=
+.PHONY: mutate
+mutate: all test-programs
+	@B=$(B) MUTATE_COMPILE='$(CC) $(CPPFLAGS_ALL) -std=c11' MUTATE_LIBS='$(LIBS)' \
+		scripts/mutate -s $(SEED) -n $(MUTANTS) $(if $(V),-v) $(DIR)
+
 # ---- fuzzing ----------------------------------------------------------------
 
 .PHONY: fuzz fuzzers
@@ -346,6 +357,7 @@ help:
 	@echo 'truth         compare what the interpreter says with recordings and the processor'
 	@echo 'bench         measure speed and memory against perf'
 	@echo 'coverage      measure how much vinterp knows of what programs do, from samples'
+	@echo 'mutate        change sources at random: do the tests notice? (SEED= MUTANTS= DIR=)'
 	@echo 'fuzz          run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'lint          formatting, static analysis, layers, shell scripts, man pages'
 	@echo 'install       into DESTDIR=$(DESTDIR) PREFIX=$(PREFIX); uninstall removes it'
