@@ -234,7 +234,7 @@ setup:
 	@scripts/setup
 
 demo:
-	@scripts/setup
+	@scripts/setup demo
 	@$(MAKE) --no-print-directory -s all
 	@VT_BUILD=$(abspath $(B)) scripts/demo
 
