@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/bytes.h"
 #include "formats/ptwrap_internal.h"
 
 /*
@@ -88,6 +89,19 @@ static int put_info(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct v
 	return vt_perfdata_put_auxtrace_info(w, AUXTRACE_INTEL_PT, priv, PRIV_COUNT, err);
 }
 
+/* What perf makes times of other clocks' ticks with, those in dumps of generated code. */
+static int put_time_conv(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	uint8_t payload[24];
+
+	if (!p->conv.known)
+		return 0;
+	vt_put_le64(payload, p->conv.shift);
+	vt_put_le64(payload + 8, p->conv.mult);
+	vt_put_le64(payload + 16, p->conv.zero);
+	return vt_perfdata_put_record(w, PD_TIME_CONV, 0, NULL, payload, sizeof(payload), err);
+}
+
 /* One event for the trace; with times another one for all that happens beside it, as perf has it.
  */
 static struct vt_perfdata_writer *new_writer(struct vt_pt_wrap *p, struct vt_error *err)
@@ -135,7 +149,7 @@ struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error
 	if (p->w)
 		return p->w;
 	p->w = new_writer(p, err);
-	if (!p->w || put_info(p, p->w, err) < 0)
+	if (!p->w || put_info(p, p->w, err) < 0 || put_time_conv(p, p->w, err) < 0)
 		return NULL;
 	for (i = 0; i < p->opt.cpus; i++) {
 		if (vti_wrap_new_area(p, err) < 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "formats/pt/ptinfo.h"
 #include "formats/ptwrap_internal.h"
 
 /*
@@ -14,6 +15,7 @@
 #define JIT_MAGIC   0x4a695444u
 #define JIT_VERSION 1
 #define JIT_HEADER  40
+#define JIT_TICKS   1 /* flag: times are the TSC's, as perf wants them beside Intel PT */
 #define JIT_LOAD    0
 #define JIT_PREFIX  16 /* of a record: id, size, time stamp */
 #define JIT_FIXED   40 /* behind it: pid, tid, two addresses, size, number */
@@ -106,7 +108,8 @@ static void put_header(const struct vt_pt_wrap *p, const struct dump *d)
 	vt_put_le32(h + 8, JIT_HEADER);
 	vt_put_le32(h + 12, EM_X86_64);
 	vt_put_le32(h + 20, (uint32_t)d->pid);
-	vt_put_le64(h + 24, vti_wrap_now(p));
+	vt_put_le64(h + 24, vt_pt_encode_now(p->enc));
+	vt_put_le64(h + 32, JIT_TICKS);
 	vt_output_put(d->out, h, sizeof(h));
 }
 
@@ -131,8 +134,8 @@ static int open_dump(struct vt_pt_wrap *p, struct dump *d, struct vt_error *err)
 	return rc;
 }
 
-/* A block's code as a function of its own, there from `time` on. */
-static void put_load(struct dump *d, uint64_t addr, struct vt_bytes code, uint64_t time)
+/* A block's code as a function of its own, there from that tick on. */
+static void put_load(struct dump *d, uint64_t addr, struct vt_bytes code, uint64_t tsc)
 {
 	char name[40];
 	size_t length = (size_t)snprintf(name, sizeof(name), "generated_%" PRIx64, addr) + 1;
@@ -140,7 +143,7 @@ static void put_load(struct dump *d, uint64_t addr, struct vt_bytes code, uint64
 
 	vt_put_le32(r, JIT_LOAD);
 	vt_put_le32(r + 4, (uint32_t)(sizeof(r) + length + code.size));
-	vt_put_le64(r + 8, time);
+	vt_put_le64(r + 8, tsc);
 	vt_put_le32(r + 16, (uint32_t)d->pid);
 	vt_put_le32(r + 20, (uint32_t)d->pid);
 	vt_put_le64(r + 24, addr);
@@ -167,7 +170,7 @@ static int dump_block(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, struct v
 	rc = d->out ? put_mark(p, pid, "//anon", err) : open_dump(p, d, err);
 	if (rc < 0)
 		return rc;
-	put_load(d, addr, code, vti_wrap_now(p) + 1);
+	put_load(d, addr, code, vti_pt_tsc(&p->conv, vti_wrap_now(p) + 1));
 	p->sum.generated++;
 	if (d->out->err.code == VT_OK)
 		return 0;

@@ -9,6 +9,9 @@
 #include "formats/pt/encode_internal.h"
 #include "stream/exec.h"
 
+/* How long a program takes to make new code, in instructions: some hundred nanoseconds. */
+#define MAKING_INSNS 1000
+
 const struct vt_pt_encode_options vt_pt_encode_defaults = {
 	.psb_bytes = 4096,
 	.tnt_bits = 6,
@@ -174,7 +177,10 @@ void vt_pt_encode_watch(struct vt_pt_encode *e, uint64_t id, vt_pt_encode_watche
 	e->watcher = watcher;
 }
 
-/* Its code may be another one: then what went before must be decoded with the old one. */
+/*
+ * Its code may be another one: then what went before must be decoded with the old one.  To make it
+ * takes a while, so that there is a time between the two at which it can be said to be there.
+ */
 static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b)
 {
 	int r;
@@ -186,6 +192,9 @@ static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bb
 	if (r > 0 && e->timed) {
 		vti_enc_room(e, t);
 		vti_enc_break(e, t, b->addr);
+		e->total += MAKING_INSNS;
+		t->away += MAKING_INSNS;
+		t->cycles = vti_enc_cycles(e, t);
 		vti_enc_psb(e, t, false, 0);
 	}
 	e->ahead = 0;

@@ -9,7 +9,10 @@
 #define MAGIC	    0x4a695444u /* "JiTD", in the byte order of the writer */
 #define HEADER_MIN  40
 #define PREFIX_SIZE 16 /* of a record: id, size, time stamp */
+#define FLAGS_AT    32
 #define CODE_LOAD   0
+
+#define FLAG_ARCH_TIMESTAMP 1u
 
 bool vti_pt_jit_named(const char *path)
 {
@@ -45,6 +48,8 @@ bool vti_pt_jit_open(struct vti_pt_jit *j, const char *symfs, const char *path)
 	c = vt_cursor_make(j->file.bytes + 8, 4, j->big);
 	size = vt_cursor_u32(&c);
 	j->at = size < HEADER_MIN ? HEADER_MIN : size;
+	c = vt_cursor_make(j->file.bytes + FLAGS_AT, 8, j->big);
+	j->ticks = (vt_cursor_u64(&c) & FLAG_ARCH_TIMESTAMP) != 0;
 	return true;
 }
 

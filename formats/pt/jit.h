@@ -16,11 +16,12 @@ struct vti_pt_jit {
 	struct vt_pt_file file;
 	uint64_t at; /* of the next record */
 	bool big;
+	bool ticks; /* times are the processor's TSC, not nanoseconds */
 };
 
 /* A function's code: where, from when on. */
 struct vti_pt_jit_code {
-	uint64_t time;
+	uint64_t time; /* ns, or ticks */
 	uint64_t addr;
 	const uint8_t *bytes; /* borrowed from the file */
 	uint64_t size;

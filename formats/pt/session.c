@@ -117,7 +117,7 @@ int vt_pt_session_begin(struct vt_pt_session *s, struct vt_writer *w, struct vt_
 	if (!s->kernel)
 		return -(int)err->code;
 	s->spaces = vt_pt_spaces_new(s->files, vti_pt_kernel_code(s->kernel), s->opt.find.symfs,
-				     s->info.has_times);
+				     &s->info.conv, s->info.has_times);
 	s->emit = vt_pt_emit_new(w, &s->info.conv);
 	if (!s->spaces || !s->emit)
 		return vt_error_nomem(err);

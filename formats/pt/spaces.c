@@ -52,6 +52,7 @@ struct vt_pt_spaces {
 	struct vt_pt_files *files;
 	struct vt_pt_code *kernel;
 	const char *symfs;
+	const struct vt_pt_timeconv *conv;
 	struct vt_hash spaces;
 	struct vt_hash threads;
 	struct vt_addrspace *maps; /* tells what programs could write to */
@@ -67,7 +68,8 @@ static int only_memory(int code)
 }
 
 struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_code *kernel,
-				      const char *symfs, bool timed)
+				      const char *symfs, const struct vt_pt_timeconv *conv,
+				      bool timed)
 {
 	struct vt_pt_spaces *s = calloc(1, sizeof(*s));
 
@@ -76,6 +78,7 @@ struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_co
 	s->files = files;
 	s->kernel = kernel;
 	s->symfs = symfs;
+	s->conv = conv;
 	s->timed = timed;
 	vt_hash_init(&s->spaces, sizeof(struct row), sizeof(int64_t));
 	vt_hash_init(&s->threads, sizeof(struct row), sizeof(int64_t));
@@ -210,13 +213,21 @@ static int put_file(struct vt_pt_spaces *s, struct space *p, const struct mappin
 	return only_memory(vt_pt_code_add(p->code, &section, err));
 }
 
+/* When a dump's next function was there, in ns; without a conversion of ticks, from the start. */
+static uint64_t next_time(const struct vt_pt_spaces *s, const struct dump *d)
+{
+	if (!d->jit.ticks)
+		return d->next.time;
+	return s->conv ? vt_pt_time(s->conv, d->next.time) : 0;
+}
+
 static int put_generated(struct vt_pt_spaces *s, struct space *p, struct vt_error *err)
 {
 	struct dump *d;
 	int code = 0;
 
 	for (d = p->dumps; d; d = d->other) {
-		for (; d->more && d->next.time <= s->jit_time && code == 0;
+		for (; d->more && next_time(s, d) <= s->jit_time && code == 0;
 		     d->more = vti_pt_jit_next(&d->jit, &d->next)) {
 			struct vt_pt_section section = {.start = d->next.addr,
 							.size = d->next.size,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "formats/pt/code.h"
+#include "formats/pt/emit.h"
 #include "formats/pt/files.h"
 #include "stream/record.h"
 
@@ -20,13 +21,14 @@ struct vt_pt_spaces;
 #define VT_PT_MAX_PENDING 65536
 
 /*
- * `files`, `kernel` and `symfs` (where dumps of generated code are looked for) are borrowed and
- * outlive it; the latter two may be NULL.  `timed`: records of the kernel's have times, so that a
- * process without one was found running and inherits nothing.  Owned by the caller; NULL:
- * no memory.
+ * `files`, `kernel`, `symfs` (where dumps of generated code are looked for) and `conv` (which makes
+ * nanoseconds of dumps' ticks) are borrowed and outlive it; all but the first may be NULL.
+ * `timed`: records of the kernel's have times, so that a process without one was found running and
+ * inherits nothing.  Owned by the caller; NULL: no memory.
  */
 struct vt_pt_spaces *vt_pt_spaces_new(struct vt_pt_files *files, struct vt_pt_code *kernel,
-				      const char *symfs, bool timed);
+				      const char *symfs, const struct vt_pt_timeconv *conv,
+				      bool timed);
 void vt_pt_spaces_free(struct vt_pt_spaces *s);
 
 /*

@@ -5,6 +5,7 @@
 # what was executed, though the code at one address is another one time and again.
 . "$(dirname "$0")/../lib.sh"
 t_need valgrind
+t_need perf
 
 tools=$VT_BUILD/tests/tools
 t_ok "the program is recorded" vtrace record --full --blocks -o jit.vt -- "$tools/rec_jit"
@@ -20,6 +21,18 @@ for options in "--tsc" "--mtc 3 --cyc" "--mtc 0 --cpi 3" "--tsc --cpus 2 --slice
 		t_same "$options: $engine finds what was executed" got want
 		t_is "$options: $engine has no gap" "$(vtrace dump -k GAP back.vt)" ''
 	done
+	# perf makes an image of each function, and a mapping when it was there: all that was executed is
+	# decoded with these. perf alone loses the first when only PSBs have times.
+	t_ok "$options: perf injects the code" perf inject --jit -i out/jit.data -o injected.data
+	for engine in fast libipt; do
+		vtrace decode --engine=$engine -o back.vt injected.data
+		"$tools/exec_ips" back.vt >got
+		t_same "$options: $engine finds the same by perf's images" got want
+	done
+	if [ "$options" != --tsc ]; then
+		t_is "$options: so does perf" "$(perf script -i injected.data --itrace=i1ie -F ip 2>perf.err | wc -l)" \
+			"$(cut -d ' ' -f 1 want)"
+	fi
 done
 
 # The dump as its specification has it: each function's code is a block's of the recording.
@@ -32,6 +45,7 @@ pid = int(sys.argv[2])
 blocks = {tuple(line.split()) for line in open("blocks")}
 magic, version, size, machine, pad, owner = struct.unpack_from("<6I", dump)
 assert (magic, version, size, machine, owner) == (0x4A695444, 1, 40, 62, pid)
+assert struct.unpack_from("<Q", dump, 32) == (1,)  # times are ticks
 at, last, n = size, 0, 0
 while at < len(dump):
     kind, size, time, owner, tid, vma, addr, length, index = struct.unpack_from("<IIQIIQQQQ", dump, at)

@@ -235,12 +235,12 @@ static void test_jit_names(void **state)
 #define JIT_ADDR 0x1000
 #define PID	 5
 
-/* A dump of one function: a return. */
-static void write_dump(FILE *out)
+/* A dump of one function, a return, made at a time in ns or, with the flag, in ticks. */
+static void write_dump(FILE *out, uint32_t flags, uint32_t time)
 {
-	const uint32_t header[10] = {0x4a695444, 1, sizeof(header), 62, 0, PID};
+	const uint32_t header[10] = {0x4a695444, 1, sizeof(header), 62, 0, PID, 0, 0, flags};
 	/* JIT_CODE_LOAD: its size, time, pid and tid, vma, address, bytes of code, index */
-	const uint32_t load[14] = {0, 60, 0, 0, PID, PID, JIT_ADDR, 0, JIT_ADDR, 0, 2, 0, 1, 0};
+	const uint32_t load[14] = {0, 60, time, 0, PID, PID, JIT_ADDR, 0, JIT_ADDR, 0, 2, 0, 1, 0};
 
 	assert_int_equal(fwrite(header, sizeof(header), 1, out), 1);
 	assert_int_equal(fwrite(load, sizeof(load), 1, out), 1);
@@ -274,7 +274,7 @@ static void test_jit_exec(void **state)
 	static const struct vt_find_options find = {.symfs = NULL};
 	char dir[] = "/tmp/vt-sideband-XXXXXX", dump[64], other[64];
 	struct vt_pt_files *files = vt_pt_files_new(&find, NULL, NULL);
-	struct vt_pt_spaces *s = vt_pt_spaces_new(files, NULL, NULL, false);
+	struct vt_pt_spaces *s = vt_pt_spaces_new(files, NULL, NULL, NULL, false);
 	uint64_t generation;
 	struct vt_pt_blocks *blocks = vt_pt_blocks_new(vt_pt_spaces_code(s, PID, &generation));
 	uint32_t a, b;
@@ -286,7 +286,7 @@ static void test_jit_exec(void **state)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	out = fopen(dump, "wb");
 	assert_non_null(out);
-	write_dump(out);
+	write_dump(out, 0, 0);
 	assert_int_equal(fclose(out), 0);
 	out = fopen(other, "wb");
 	assert_non_null(out);
@@ -324,6 +324,61 @@ static void test_jit_exec(void **state)
 	vt_pt_blocks_free(blocks);
 	vt_pt_spaces_free(s);
 	vt_pt_files_free(files);
+}
+
+/* Whether code that a dump tells of is there at a time of 1000 ns; two ticks are a nanosecond. */
+static bool is_there(const struct vt_pt_timeconv *conv, uint32_t flags, uint32_t time)
+{
+	static const struct vt_find_options find = {.symfs = NULL};
+	char dir[] = "/tmp/vt-sideband-XXXXXX", dump[64];
+	struct vt_pt_files *files = vt_pt_files_new(&find, NULL, NULL);
+	struct vt_pt_spaces *s = vt_pt_spaces_new(files, NULL, NULL, conv, true);
+	struct vt_pt_blocks *blocks;
+	uint64_t generation;
+	uint32_t block;
+	bool there;
+	FILE *out;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(dump, sizeof(dump), "%s/jit-%d.dump", dir, PID);
+	out = fopen(dump, "wb");
+	assert_non_null(out);
+	write_dump(out, flags, time);
+	assert_int_equal(fclose(out), 0);
+	feed(s, files, VT_IMAGE, (uint64_t[16]){[VT_IMAGE_ID] = 1}, dump);
+	feed(s, files, VT_MAP,
+	     (uint64_t[16]){[VT_MAP_PID] = PID,
+			    [VT_MAP_START] = 0x100000,
+			    [VT_MAP_LENGTH] = 4096,
+			    [VT_MAP_IMAGE] = 1,
+			    [VT_MAP_PROT] = 5},
+	     NULL);
+	vt_pt_spaces_jit_time(s, 1000);
+	blocks = vt_pt_blocks_new(vt_pt_spaces_code(s, PID, &generation));
+	assert_int_equal(vt_pt_blocks_at(blocks, JIT_ADDR, 64, &block), 0);
+	there = vt_pt_blocks_get(blocks, block)->insns == 1;
+	unlink(dump);
+	rmdir(dir);
+	vt_pt_blocks_free(blocks);
+	vt_pt_spaces_free(s);
+	vt_pt_files_free(files);
+	return there;
+}
+
+static void test_jit_ticks(void **state)
+{
+	const struct vt_pt_timeconv conv = {.known = true, .shift = 1, .mult = 1};
+
+	(void)state;
+	assert_true(is_there(&conv, 0, 1000));
+	assert_false(is_there(&conv, 0, 1001));
+	assert_true(is_there(&conv, 1, 2001));
+	assert_false(is_there(&conv, 1, 2002));
+	/* Other flags say nothing of the time; ticks without a conversion are there from the start.
+	 */
+	assert_false(is_there(&conv, 2, 1001));
+	assert_true(is_there(NULL, 1, 2002));
+	assert_false(is_there(NULL, 0, 1001));
 }
 
 static void feed_map(struct vt_pt_spaces *s, struct vt_pt_files *f, uint64_t page, uint64_t pages,
@@ -370,7 +425,7 @@ static void test_patched_pages(void **state)
 	close(fd);
 	for (asked = 0; asked < 2; asked++) {
 		files = vt_pt_files_new(&find, NULL, NULL);
-		s = vt_pt_spaces_new(files, NULL, NULL, false);
+		s = vt_pt_spaces_new(files, NULL, NULL, NULL, false);
 		feed(s, files, VT_IMAGE, (uint64_t[16]){[VT_IMAGE_ID] = 1}, path);
 		feed_map(s, files, 0, 3, 5);
 		if (asked)
@@ -398,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_tsc),
 		cmocka_unit_test(test_jit_names),
 		cmocka_unit_test(test_jit_exec),
+		cmocka_unit_test(test_jit_ticks),
 		cmocka_unit_test(test_patched_pages),
 	};
 
