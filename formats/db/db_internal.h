@@ -6,10 +6,21 @@
 
 #include "formats/db/store.h"
 
+/* Milliseconds: how long to wait for other writers, and between attempts where SQLite does not. */
+#define VTI_DB_BUSY_WAIT  600000
+#define VTI_DB_RETRY_WAIT 5
+
 struct vt_db {
 	sqlite3 *sql;
 	char *path;
+	struct vt_buf copy; /* what `sql` reads if nothing can be written */
 };
+
+/*
+ * Makes `sql` a database in memory: what the file and its log hold at one moment, whatever writers
+ * do meanwhile.  Writes nothing, not even to a lock file.  VT_E_READ, VT_E_LIMIT.
+ */
+int vti_db_snapshot(struct vt_db *db, struct vt_error *err);
 
 /* Sets an error from what SQLite said last, for a call that returned `rc`; its negative code. */
 int vti_db_error(struct vt_db *db, int rc, struct vt_error *err);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/db/db_internal.h"
 
@@ -10,9 +12,8 @@
 #define APPLICATION_ID 0x76746462
 #define VERSION	       1
 
-/* Milliseconds: how long to wait for other writers, and between attempts where SQLite does not. */
-#define BUSY_WAIT  600000
-#define RETRY_WAIT 5
+/* The bytes of the head of an SQLite file. */
+#define HEAD_SIZE 100
 
 /* Image 0 is what lies in no image. */
 static const char *const schema =
@@ -90,6 +91,42 @@ static int identify_at_once(struct vt_db *db, struct vt_error *err)
 	return vti_db_end(db, identify(db, err), err);
 }
 
+/* True if the log beside the database has something in it. */
+static bool has_log(const char *path)
+{
+	struct vt_buf name = VT_BUF_INIT;
+	struct stat st;
+	bool found;
+
+	vt_buf_printf(&name, "%s-wal", path);
+	found = stat(vt_buf_str(&name), &st) == 0 && st.st_size > 0;
+	vt_buf_free(&name);
+	return found;
+}
+
+static int cut_off(const char *path, int64_t size, struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_TRUNC, "%s: %lld bytes are no database: it was cut off", path,
+			    (long long)size);
+}
+
+/*
+ * SQLite takes what lacks of the last page for zeros.  Where there is a log, it may have the page:
+ * copying it to the file failed in the middle.
+ */
+static int check_last_page(struct vt_db *db, struct vt_error *err)
+{
+	bool log = has_log(db->path);
+	int64_t page_size;
+	struct stat st;
+
+	if (pragma(db, "PRAGMA page_size", &page_size, err) < 0)
+		return -(int)err->code;
+	if (stat(db->path, &st) < 0)
+		return vt_error_errno(err, VT_E_READ, errno, "%s", db->path);
+	return log || st.st_size % page_size == 0 ? 0 : cut_off(db->path, st.st_size, err);
+}
+
 /* SQLite does not wait by itself when others turn the log on, too. */
 static int use_log(struct vt_db *db, struct vt_error *err)
 {
@@ -100,8 +137,8 @@ static int use_log(struct vt_db *db, struct vt_error *err)
 		rc = sqlite3_exec(db->sql, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
 		if (rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
 			break;
-		waited += sqlite3_sleep(RETRY_WAIT);
-	} while (waited < BUSY_WAIT);
+		waited += sqlite3_sleep(VTI_DB_RETRY_WAIT);
+	} while (waited < VTI_DB_BUSY_WAIT);
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
@@ -122,7 +159,7 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 {
 	int code;
 
-	sqlite3_busy_timeout(db->sql, BUSY_WAIT);
+	sqlite3_busy_timeout(db->sql, VTI_DB_BUSY_WAIT);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	code = vti_db_exec(db,
@@ -131,6 +168,8 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 			   err);
 	if (code == 0)
 		code = identify_at_once(db, err);
+	if (code == 1 && check_last_page(db, err) < 0)
+		return -(int)err->code;
 	if (code < 0 || mode == VT_DB_READ)
 		return code < 0 ? code : code == 1 ? 0 : read_empty(db, err);
 	if (use_log(db, err) < 0)
@@ -155,9 +194,19 @@ static char *plain_path(const char *path)
 	return s;
 }
 
-/* What SQLite would call "unable to open database file", or make. */
+static bool writable(const char *path)
+{
+	return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+}
+
+/*
+ * What SQLite would call "unable to open database file", make, or take for a new one.  A file that
+ * is empty is one whose maker was killed, or one that was cut: it is made anew only for who wants
+ * that, and not if it has a log, which is begun after the file is.
+ */
 static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
 {
+	bool log = has_log(path);
 	struct stat st;
 
 	if (stat(path, &st) < 0) {
@@ -167,35 +216,56 @@ static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
 	}
 	if (!S_ISREG(st.st_mode))
 		return vt_error_set(err, VT_E_FORMAT, "%s: not a database of profiles", path);
-	return 0;
+	/* SQLite would make a log that those who may write to the file could not write to. */
+	if (mode != VT_DB_READ && !writable(path))
+		return vt_error_errno(err, VT_E_WRITE, errno, "%s", path);
+	if (st.st_size >= HEAD_SIZE || (st.st_size == 0 && mode == VT_DB_CREATE && !log))
+		return 0;
+	return cut_off(path, st.st_size, err);
+}
+
+static int open_file(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
+{
+	int flags = SQLITE_OPEN_READWRITE | (mode == VT_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
+	char *plain = plain_path(db->path);
+	int rc;
+
+	if (!plain)
+		return vt_error_nomem(err);
+	rc = sqlite3_open_v2(plain, &db->sql, flags, NULL);
+	free(plain);
+	if (!db->sql)
+		return vt_error_nomem(err);
+	return rc == SQLITE_OK ? set_up(db, mode, err) : vti_db_error(db, rc, err);
+}
+
+/* Who may not write to the file makes no log of his own beside it, either. */
+static int open_to_read(struct vt_db *db, struct vt_error *err)
+{
+	if (writable(db->path)) {
+		int code = open_file(db, VT_DB_READ, err);
+
+		if (code != -VT_E_WRITE && code != -VT_E_READ)
+			return code;
+	}
+	return vti_db_snapshot(db, err) < 0 ? -(int)err->code : set_up(db, VT_DB_READ, err);
 }
 
 struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error *err)
 {
-	int flags = SQLITE_OPEN_READWRITE | (mode == VT_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
 	struct vt_db *db;
-	char *plain;
-	int rc;
+	int code;
 
 	if (look(path, mode, err) < 0)
 		return NULL;
 	db = calloc(1, sizeof(*db));
-	plain = plain_path(path);
-	if (!db || !plain) {
-		free(db);
-		free(plain);
-		vt_error_nomem(err);
-		return NULL;
-	}
-	db->path = plain;
-	rc = sqlite3_open_v2(plain, &db->sql, flags, NULL);
-	/* For messages, as it was given. */
-	memmove(plain, path, strlen(path) + 1);
-	if (!db->sql)
-		vt_error_nomem(err);
-	else if (rc != SQLITE_OK)
-		vti_db_error(db, rc, err);
-	else if (set_up(db, mode, err) == 0)
+	if (db)
+		db->path = strdup(path);
+	if (!db || !db->path)
+		code = vt_error_nomem(err);
+	else
+		code = mode == VT_DB_READ ? open_to_read(db, err) : open_file(db, mode, err);
+	if (code == 0)
 		return db;
 	vt_db_close(db);
 	return NULL;
@@ -206,6 +276,7 @@ void vt_db_close(struct vt_db *db)
 	if (!db)
 		return;
 	sqlite3_close(db->sql);
+	vt_buf_free(&db->copy);
 	free(db->path);
 	free(db);
 }

@@ -23,14 +23,14 @@ static enum vt_errcode code_of(int rc)
 		return VT_E_DAMAGED;
 	case SQLITE_FULL:
 	case SQLITE_READONLY:
+	/* Of the file, or of the log beside it: readers can do without. */
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
 	case SQLITE_TOOBIG:
 		return VT_E_WRITE;
 	case SQLITE_IOERR:
 		return rc == SQLITE_IOERR_READ || rc == SQLITE_IOERR_SHORT_READ ? VT_E_READ
 										: VT_E_WRITE;
-	case SQLITE_CANTOPEN:
-	case SQLITE_PERM:
-		return VT_E_READ;
 	default:
 		return VT_E_SYSTEM;
 	}

@@ -26,14 +26,15 @@
 struct vt_db;
 
 enum vt_db_mode {
-	VT_DB_READ,
+	VT_DB_READ,   /* also where nothing can be written: then from a copy in memory */
 	VT_DB_WRITE,  /* it must be there */
 	VT_DB_CREATE, /* it is made if it is not there */
 };
 
 /*
- * VT_E_READ: it is not there or cannot be opened; VT_E_FORMAT: it is another file; VT_E_VERSION;
- * VT_E_DAMAGED.  Errors of all functions here begin with the path.
+ * VT_E_READ: it is not there or cannot be read; VT_E_WRITE: it cannot be written; VT_E_FORMAT: it
+ * is another file; VT_E_TRUNC: it was cut off; VT_E_LIMIT: too large for a copy in memory;
+ * VT_E_VERSION; VT_E_DAMAGED.  Errors of all functions here begin with the path.
  */
 struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error *err);
 void vt_db_close(struct vt_db *db);

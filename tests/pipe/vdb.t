@@ -202,10 +202,33 @@ t_status "no name" 2 vdb -d bad.vdb epoch ''
 t_status "the output is the database" 2 vdb -d bad.vdb cat -o bad.vdb
 t_status "a full disk" 4 bash -c 'vdb -d bad.vdb cat >/dev/full'
 : >empty.vdb
-t_ok "what was killed before it was made" vdb -d empty.vdb check
-t_is "is an empty database" "$(vdb -d empty.vdb list --tsv | wc -l)" 1
-t_is "that reading leaves alone" "$(stat -c %s empty.vdb)" 0
-t_ok "and can be added to" vdb -d empty.vdb add perf.data
+for c in check list cat export "prune --keep 1"; do
+	# shellcheck disable=SC2086 # a command and its options
+	t_status "an empty database file: $c" 3 vdb -d empty.vdb $c
+	t_like "is named" '^vdb: empty.vdb: 0 bytes are no database' "$T_ERR"
+done
+t_is "that is left alone" "$(stat -c %s empty.vdb)" 0
+t_ok "what was killed before it was made can be added to" vdb -d empty.vdb add perf.data
+t_is "and is whole then" "$(samples -d empty.vdb)" 3642
+# Cut at every size: within the head, within a page, between pages.
+vdb -d cut.vdb add -E cut perf.data >/dev/null
+cp cut.vdb sound.cut
+wrong=
+for s in 1 2 15 16 99 100 101 511 512 513 $(seq 4095 4096 77823) $(seq 4096 4096 77823); do
+	for c in check list cat "add --again perf.data" "epoch next"; do
+		head -c "$s" sound.cut >cut.vdb
+		# shellcheck disable=SC2086 # a command and its options
+		vdb -d cut.vdb $c >out 2>err
+		[ $? = 3 ] && grep -q '^vdb: cut.vdb: ' err || wrong="$wrong $s:$c"
+		head -c "$s" sound.cut | cmp -s - cut.vdb || wrong="$wrong $s:$c:changed"
+	done
+done
+t_is "a database that was cut off is refused, and left alone" "$wrong" ""
+# Its log tells that there was something in it.
+: >logged.vdb
+head -c 100 sound.cut >logged.vdb-wal
+t_status "an empty file that has a log" 3 vdb -d logged.vdb add perf.data
+t_is "keeps it" "$(stat -c %s logged.vdb-wal)" 100
 t_status "an empty file" 3 vdb -d bad.vdb add /dev/null
 
 # Each profile's bytes, changed: an error or a difference, never a crash.
