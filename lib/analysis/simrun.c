@@ -208,8 +208,7 @@ static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t nex
 			   (uint32_t)(t->whole ? k->run.insns[k->run.ninsns - 1].tag : t->insn.tag),
 			   to);
 	/* Never a whole block then: run_step(). */
-	if (s->o.stack && next && next != t->insn.addr + t->insn.op->length &&
-	    (t->insn.op->flags & VT_FACT_BRANCH))
+	if (s->o.stack && vt_sim_insn_taken(&t->insn))
 		vti_simstack_push(&t->process->stack,
 				  &(struct vti_simbranch){t->insn.addr, next, t->process->cycle,
 							  t->process->mispredicted});

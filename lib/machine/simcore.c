@@ -96,6 +96,14 @@ void vt_simcore_free(struct vt_simcore *c)
 	free(c);
 }
 
+bool vt_sim_insn_taken(const struct vt_sim_insn *insn)
+{
+	uint32_t flags = insn->op->flags;
+
+	return insn->next && flags & VT_FACT_BRANCH &&
+	       (!(flags & VT_FACT_CONDITIONAL) || insn->next != insn->addr + insn->op->length);
+}
+
 void vt_simcore_run(struct vt_simcore *c, const struct vt_sim_insn *insn)
 {
 	if (c->ooo)

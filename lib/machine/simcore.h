@@ -38,6 +38,12 @@ struct vt_sim_insn {
 	const struct vt_sim_access *accesses;
 };
 
+/*
+ * Whether it was a taken branch.  One without a condition is even where it goes to the next
+ * instruction, as processors count and record it.
+ */
+bool vt_sim_insn_taken(const struct vt_sim_insn *insn);
+
 /* An instruction that is done.  Cycles count from the core's start. */
 struct vt_sim_retired {
 	uint64_t tag;

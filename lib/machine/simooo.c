@@ -177,7 +177,7 @@ static void run(struct vti_simooo *s, const struct vt_sim_insn *insn, bool brief
 	s->out.data_missed = 0;
 	s->out.access_cycle = 0;
 	if (insn->next) {
-		in.taken = insn->next != fall;
+		in.taken = insn->next != fall || vt_sim_insn_taken(insn);
 		s->predicted = vt_simbranch_predict(s->branches, insn->addr, insn->op->flags, fall,
 						    insn->target, insn->next);
 		in.mispredicted = s->predicted != insn->next;

@@ -211,12 +211,36 @@ static void write_buffer(void **state)
 	assert_int_equal(log.r[1].data_missed, VT_MISS_BUFFER);
 }
 
+/* Where an instruction of four bytes at 0x100 goes on to. */
+static bool is_taken(uint32_t flags, uint64_t next)
+{
+	const struct vt_mop op = {.length = 4, .flags = flags};
+	const struct vt_sim_insn insn = {.op = &op, .addr = 0x100, .next = next};
+
+	return vt_sim_insn_taken(&insn);
+}
+
+static void taken(void **state)
+{
+	(void)state;
+	assert_true(is_taken(VT_FACT_BRANCH | VT_FACT_CONDITIONAL, 0x80));
+	assert_true(is_taken(VT_FACT_BRANCH | VT_FACT_CONDITIONAL, 0x105));
+	assert_false(is_taken(VT_FACT_BRANCH | VT_FACT_CONDITIONAL, 0x104));
+	assert_true(is_taken(VT_FACT_BRANCH | VT_FACT_JUMP, 0x80));
+	assert_true(is_taken(VT_FACT_BRANCH | VT_FACT_JUMP, 0x104));
+	assert_true(is_taken(VT_FACT_BRANCH | VT_FACT_CALL, 0x104));
+	/* Where it went is not known; a signal came; an instruction like others. */
+	assert_false(is_taken(VT_FACT_BRANCH | VT_FACT_JUMP, 0));
+	assert_false(is_taken(0, 0x80));
+	assert_false(is_taken(0, 0x104));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(load_misses),	cmocka_unit_test(pages),
 		cmocka_unit_test(fetch_misses), cmocka_unit_test(wrong_path),
-		cmocka_unit_test(write_buffer),
+		cmocka_unit_test(write_buffer), cmocka_unit_test(taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
