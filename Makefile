@@ -78,7 +78,7 @@ pic = $(patsubst %.c,$(B)/pic/%.o,$(1))
 
 BINS := $(addprefix $(B)/bin/,$(PROGRAMS))
 UNITS := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
-REPLAYS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC))
+REPLAYS := $(patsubst %.c,$(B)/%,$(FUZZ_SRC) tests/fuzz/failing.c)
 HELPERS := $(patsubst %.c,$(B)/%,$(HELPER_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzzers/%,$(FUZZ_SRC))
 
@@ -174,13 +174,14 @@ $(B)/bin/%: $(B)/obj/cmd/%.o $(call obj,$(COMMON_SRC)) $(LINKDEPS) $(B)/stamp/cm
 $(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SRC)) $(LINKDEPS)
 	$(call link,,-lcmocka)
 
-$(REPLAYS): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(LINKDEPS)
-	$(call link)
-
-# What several of them share is an archive: each takes only what it calls.
+# What several helpers share is an archive: each takes only what it calls.
 HELPER_COMMON := $(if $(HELPER_COMMON_SRC),$(B)/tests/common.a)
 $(HELPER_COMMON): $(call obj,$(HELPER_COMMON_SRC)) $(B)/stamp/helpers
 	$(archive)
+
+$(REPLAYS): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o \
+		$(HELPER_COMMON) $(LINKDEPS)
+	$(call link)
 
 $(HELPERS): $(B)/tests/tools/%: $(B)/obj/tests/tools/%.o $(LINKDEPS)
 	$(call link)
@@ -280,17 +281,23 @@ mutate: all test-programs
 
 # ---- fuzzing ----------------------------------------------------------------
 
-.PHONY: fuzz fuzz-long fuzz-check fuzzers
+.PHONY: fuzz fuzz-long fuzz-check fuzzers replays
 fuzzers: $(FUZZERS)
+replays: $(REPLAYS)
 
-# To find something: what is found becomes an input in tests/fuzz/corpus. fuzz-check finds nothing new.
+# To find something: what is found becomes an input in tests/fuzz/corpus.
 fuzz: FUZZ = -t $(FUZZ_SECONDS)
 fuzz-long: FUZZ = -t $(if $(filter file,$(origin FUZZ_SECONDS)),3600,$(FUZZ_SECONDS))
-fuzz-check: FUZZ = -r $(FUZZ_RUNS)
-fuzz fuzz-long fuzz-check:
+fuzz fuzz-long:
 	@scripts/setup
 	@$(MAKE) --no-print-directory B=$(B)-fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzzers
 	@scripts/fuzz $(FUZZ) $(B)-fuzz/fuzzers
+
+# Always the same inputs.
+fuzz-check:
+	@scripts/setup
+	@$(MAKE) --no-print-directory B=$(B)-address-undefined SAN=address,undefined replays
+	@scripts/fuzz -r $(FUZZ_RUNS) $(B)-address-undefined/tests/fuzz
 
 # ---- lint -------------------------------------------------------------------
 
@@ -366,7 +373,7 @@ help:
 	@echo 'coverage      measure how much vinterp knows of what programs do, from samples'
 	@echo 'mutate        change sources at random: do the tests notice? (SEED= MUTANTS= DIR=)'
 	@echo 'fuzz          run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) (fuzz-long: 3600)'
-	@echo 'fuzz-check    run each on its kept inputs and FUZZ_RUNS=$(FUZZ_RUNS) more, always the same'
+	@echo 'fuzz-check    run each on its kept inputs and FUZZ_RUNS=$(FUZZ_RUNS) damaged ones, always the same'
 	@echo 'lint          formatting, static analysis, layers, shell scripts, man pages'
 	@echo 'install       into DESTDIR=$(DESTDIR) PREFIX=$(PREFIX); uninstall removes it'
 	@echo 'setup         install the Debian packages that are needed'
