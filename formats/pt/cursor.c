@@ -7,10 +7,11 @@
 #define MAX_LOOKED 4096
 
 void vti_pt_cursor_init(struct vti_pt_cursor *c, const uint8_t *trace, size_t size,
-			const struct vt_pt_clock *clock)
+			const struct vt_pt_options *opt)
 {
 	*c = (struct vti_pt_cursor){.begin = trace, .p = trace, .end = trace + size};
-	vt_pt_timing_init(&c->timing, clock);
+	c->skz84 = vti_pt_errata(opt) & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
+	vt_pt_timing_init(&c->timing, &opt->clock);
 }
 
 /*
@@ -22,7 +23,7 @@ static const uint8_t *read_on(struct vti_pt_cursor *c, uint64_t wanted, uint64_t
 {
 	while (c->p < limit) {
 		const uint8_t *at = c->p;
-		int size = vt_pt_packet_read(packet, c->p, c->end, c->bip);
+		int size = vt_pt_packet_read(packet, c->p, c->end, c->bip | c->skz84);
 
 		if (size <= 0)
 			return NULL;

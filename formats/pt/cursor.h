@@ -6,7 +6,23 @@
 #include <stdint.h>
 
 #include "formats/pt/block.h"
+#include "formats/pt/engine.h"
 #include "formats/pt/timing.h"
+
+/* Faults of processors that the reference makes up for; by model. */
+enum vti_pt_erratum {
+	VTI_PT_BDM70 = 1,
+	VTI_PT_BDM64 = 2,
+	VTI_PT_SKD007 = 4,
+	VTI_PT_SKD022 = 8,
+	VTI_PT_SKD010 = 16,
+	VTI_PT_APL11 = 32,
+	VTI_PT_APL12 = 64,
+	VTI_PT_SKZ84 = 128,
+};
+
+/* Errata of a processor, by CPUID. */
+unsigned vti_pt_errata(const struct vt_pt_options *opt);
 
 /*
  * The clock of an engine: a second reading of the packets, in step with what the engine uses up,
@@ -16,14 +32,15 @@ struct vti_pt_cursor {
 	const uint8_t *begin;
 	const uint8_t *p; /* the next packet */
 	const uint8_t *end;
-	unsigned bip; /* of vt_pt_packet_read() */
-	unsigned tnt; /* decisions left of the last TNT packet */
-	uint8_t owed; /* how the block ended whose decision could not be found; VT_PT_END_FALL */
+	unsigned bip;	/* of vt_pt_packet_read(), */
+	unsigned skz84; /* and VT_PT_SKZ84 if the processor has it */
+	unsigned tnt;	/* decisions left of the last TNT packet */
+	uint8_t owed;	/* how the block ended whose decision could not be found; VT_PT_END_FALL */
 	struct vt_pt_timing timing;
 };
 
 void vti_pt_cursor_init(struct vti_pt_cursor *c, const uint8_t *trace, size_t size,
-			const struct vt_pt_clock *clock);
+			const struct vt_pt_options *opt);
 
 /* Goes on at a PSB behind a gap, and to the end of its PSB+; or where there is no gap. */
 void vti_pt_cursor_sync(struct vti_pt_cursor *c, uint64_t offset);

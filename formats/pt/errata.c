@@ -13,6 +13,7 @@ struct model {
 #define BROADWELL (VTI_PT_BDM70 | VTI_PT_BDM64)
 #define SKYLAKE	  (VTI_PT_BDM70 | VTI_PT_SKD007 | VTI_PT_SKD022 | VTI_PT_SKD010)
 #define LATER	  (VTI_PT_BDM70 | VTI_PT_SKD022)
+#define SERVER	  (LATER | VTI_PT_SKZ84)
 #define APOLLO	  (VTI_PT_APL11 | VTI_PT_APL12)
 #define ATOM	  VTI_PT_APL11
 #define HYBRID	  (LATER | ATOM)
@@ -20,8 +21,8 @@ struct model {
 static const struct model models[] = {
 	{0x3d, BROADWELL}, {0x47, BROADWELL}, {0x4f, BROADWELL}, {0x56, BROADWELL}, {0x4e, SKYLAKE},
 	{0x5e, SKYLAKE},   {0x8e, SKYLAKE},   {0x9e, SKYLAKE},	 {0xa5, SKYLAKE},   {0xa6, SKYLAKE},
-	{0x55, LATER},	   {0x66, LATER},     {0x6a, LATER},	 {0x6c, LATER},	    {0x7d, LATER},
-	{0x7e, LATER},	   {0x8c, LATER},     {0x8d, LATER},	 {0x8f, LATER},	    {0xa7, LATER},
+	{0x55, SERVER},	   {0x66, LATER},     {0x6a, SERVER},	 {0x6c, SERVER},    {0x7d, LATER},
+	{0x7e, LATER},	   {0x8c, LATER},     {0x8d, LATER},	 {0x8f, SERVER},    {0xa7, LATER},
 	{0xa8, LATER},	   {0x7a, ATOM},      {0x86, ATOM},	 {0x96, ATOM},	    {0x9c, ATOM},
 	{0x97, HYBRID},	   {0x9a, HYBRID},    {0xbf, HYBRID},	 {0x5c, APOLLO},    {0x5f, APOLLO},
 };

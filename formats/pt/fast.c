@@ -152,7 +152,7 @@ static void gap(struct vti_pt_walk *w, int fault, uint64_t offset)
 	};
 	uint64_t sync;
 
-	if (fault == VTI_PT_EOS) {
+	if (fault == VTI_PT_EOS || fault == VTI_PT_NOSYNC) {
 		q->ended = true;
 		vti_pt_walk_flush(w);
 		return;
@@ -189,7 +189,7 @@ static bool clock_here(struct vti_pt_walk *w)
 	w->timing = w->settled = c->timing;
 	w->used = p;
 	for (; p < w->pos; p += pkt.size) {
-		if (vt_pt_packet_read(&pkt, p, w->end, 0) <= 0)
+		if (vti_pt_packet(w, &pkt, p) < 0)
 			return false;
 		vt_pt_timing_packet(&w->timing, &pkt);
 	}
@@ -319,7 +319,7 @@ static struct vt_pt_engine *open_any(const uint8_t *trace, size_t size,
 		e->query.next = VTI_PT_NONE;
 		e->query.ended = !size;
 		e->query.errata = vti_pt_errata(opt);
-		vti_pt_cursor_init(&e->query.cursor, trace, size, &opt->clock);
+		vti_pt_cursor_init(&e->query.cursor, trace, size, opt);
 	}
 	if (!e || !e->walk.ids) {
 		close_engine(e);

@@ -86,7 +86,7 @@ void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8_t *at)
 {
 	forget(w);
-	vti_pt_cursor_init(&w->query->cursor, w->begin, (size_t)(w->end - w->begin), &w->opt.clock);
+	vti_pt_cursor_init(&w->query->cursor, w->begin, (size_t)(w->end - w->begin), &w->opt);
 	vti_pt_cursor_warm(&w->query->cursor, warm, at);
 	w->pos = at;
 	w->ip = w->last_ip = 0;

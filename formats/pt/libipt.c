@@ -97,7 +97,7 @@ static struct vt_pt_engine *open_engine(const uint8_t *trace, size_t size,
 		e->trace = trace;
 		e->size = size;
 		e->mode = 64;
-		vti_pt_cursor_init(&e->cursor, trace, size, &opt->clock);
+		vti_pt_cursor_init(&e->cursor, trace, size, opt);
 		e->images = vti_ipt_images_new();
 		e->decoder = size ? pt_blk_alloc_decoder(&config) : NULL;
 		e->ended = !size;
@@ -281,10 +281,13 @@ static int put_gap(struct vt_pt_engine *e, enum vt_pt_error why, uint64_t offset
 	return rc;
 }
 
-/* libipt says that it cannot go on; or that there is nothing more. */
+/*
+ * libipt says that it cannot go on; or that there is nothing more: of a TMA corrupted by erratum
+ * SKZ84, it has taken the bogus byte behind the last one of the trace.
+ */
 static int take_error(struct vt_pt_engine *e, int status, struct vt_error *err)
 {
-	if (status == -pte_eos) {
+	if (status == -pte_eos || position(e) > e->size) {
 		e->ended = true;
 		return cut_open(e, err);
 	}

@@ -310,7 +310,11 @@ int vt_pt_packet_read(struct vt_pt_packet *out, const uint8_t *p, const uint8_t 
 	*out = (struct vt_pt_packet){.kind = VT_PT_PAD};
 	if (p >= end)
 		return VT_PT_CUT;
-	size = read_any(out, p, end, bip);
+	size = read_any(out, p, end, bip & ~VT_PT_SKZ84);
+	if (size == VT_PT_BAD && bip & VT_PT_SKZ84 && p[0] == 0x02 && p[1] == 0x73) {
+		*out = (struct vt_pt_packet){.kind = VT_PT_PAD};
+		size = end - p < 8 ? (int)(end - p) : 8;
+	}
 	if (size > 0)
 		out->size = (uint8_t)size;
 	return size;

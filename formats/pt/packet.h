@@ -96,6 +96,13 @@ struct vt_pt_packet {
  */
 int vt_pt_packet_read(struct vt_pt_packet *out, const uint8_t *p, const uint8_t *end, unsigned bip);
 
+/*
+ * Or-ed to `bip` for a processor with erratum SKZ84: in a guest whose TSC has an offset or is
+ * scaled, a TMA is corrupted, and followed by a bogus byte.  One that cannot be is then read as 8
+ * bytes of padding, as libipt 2.0.5 does; of fewer at the end of the trace.
+ */
+#define VT_PT_SKZ84 16U
+
 /* `bip` for the packet behind p, before which it was `bip`. */
 unsigned vt_pt_bip_after(unsigned bip, const struct vt_pt_packet *p);
 

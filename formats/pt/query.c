@@ -125,12 +125,16 @@ int vti_pt_fetch(const uint8_t *p, const uint8_t *end, uint8_t *kind)
 	return 0;
 }
 
-int vti_pt_packet(struct vt_pt_packet *out, const uint8_t *p, const uint8_t *end)
+int vti_pt_packet(const struct vti_pt_walk *w, struct vt_pt_packet *out, const uint8_t *p)
 {
-	int size = vt_pt_packet_read(out, p, end, 0);
+	unsigned skz84 = w->query->errata & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
+	int size = vt_pt_packet_read(out, p, w->end, skz84);
 
 	if (size == VT_PT_CUT)
 		return -VTI_PT_EOS;
+	/* The reference takes the bogus byte behind the last one, and is lost. */
+	if (size > 1 && size < 8 && out->kind == VT_PT_PAD)
+		return -VTI_PT_NOSYNC;
 	return size < 0 ? -VTI_PT_PACKET : size;
 }
 
@@ -143,7 +147,7 @@ int vti_pt_read(struct vti_pt_walk *w, struct vt_pt_packet *p)
 {
 	if (w->query->next == VTI_PT_UNKNOWN)
 		return -VTI_PT_OPCODE;
-	return vti_pt_packet(p, w->pos, w->end);
+	return vti_pt_packet(w, p, w->pos);
 }
 
 int vti_pt_take_ip(struct vti_pt_walk *w, const struct vt_pt_packet *p)

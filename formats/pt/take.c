@@ -83,7 +83,7 @@ static int bdm70_applies(const struct vti_pt_walk *w, const uint8_t *p)
 	for (;; p += n) {
 		if (vti_pt_fetch(p, w->end, &kind))
 			return 0;
-		n = kind == VTI_PT_UNKNOWN ? -VTI_PT_OPCODE : vti_pt_packet(&pkt, p, w->end);
+		n = kind == VTI_PT_UNKNOWN ? -VTI_PT_OPCODE : vti_pt_packet(w, &pkt, p);
 		if (n < 0)
 			return n == -VTI_PT_EOS ? 0 : n;
 		switch (pkt.kind) {

@@ -86,17 +86,6 @@ struct vti_pt_queue {
 	unsigned count;
 };
 
-/* Faults of processors that the reference makes up for; by model. */
-enum vti_pt_erratum {
-	VTI_PT_BDM70 = 1,
-	VTI_PT_BDM64 = 2,
-	VTI_PT_SKD007 = 4,
-	VTI_PT_SKD022 = 8,
-	VTI_PT_SKD010 = 16,
-	VTI_PT_APL11 = 32,
-	VTI_PT_APL12 = 64,
-};
-
 /* An instruction that was reached. */
 struct vti_pt_insn {
 	uint64_t ip;
@@ -159,9 +148,6 @@ struct vti_pt_query {
 
 enum { VTI_PT_NONE = 254, VTI_PT_UNKNOWN = 255 };
 
-/* Errata of a processor, by CPUID. */
-unsigned vti_pt_errata(const struct vt_pt_options *opt);
-
 /* query.c: what comes next; flags, or a negative fault. */
 int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip);
 int vti_pt_query_cond(struct vti_pt_walk *w, bool *taken);
@@ -183,7 +169,7 @@ unsigned vti_pt_uses(uint8_t kind);
 int vti_pt_fetch(const uint8_t *p, const uint8_t *end, uint8_t *kind);
 
 /* The packet at p; its size, or a negative fault. */
-int vti_pt_packet(struct vt_pt_packet *out, const uint8_t *p, const uint8_t *end);
+int vti_pt_packet(const struct vti_pt_walk *w, struct vt_pt_packet *out, const uint8_t *p);
 
 /* The same for the packet at w->pos. */
 int vti_pt_fetch_next(struct vti_pt_walk *w);

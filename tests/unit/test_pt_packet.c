@@ -231,6 +231,42 @@ static struct pt_packet_decoder *libipt(uint8_t *bytes, size_t size)
 	return d;
 }
 
+/* With erratum SKZ84 a TMA that cannot be is 8 bytes of padding. */
+static void corrupted_tma(void **state)
+{
+	uint8_t bytes[8] = {0x02, 0x73};
+	struct pt_packet_decoder *d;
+	struct pt_config config;
+	struct vt_pt_packet got;
+	struct pt_packet want;
+	struct vt_rng rng;
+	int round;
+	size_t i;
+
+	(void)state;
+	pt_config_init(&config);
+	config.begin = bytes;
+	config.end = bytes + sizeof(bytes);
+	config.errata.skz84 = 1;
+	d = pt_pkt_alloc_decoder(&config);
+	assert_non_null(d);
+	vt_rng_init(&rng, 5);
+	for (round = 0; round < 2000; round++) {
+		for (i = 2; i < sizeof(bytes); i++)
+			bytes[i] = vt_rng_next(&rng) % 2 ? (uint8_t)vt_rng_next(&rng) : 0;
+		assert_int_equal(pt_pkt_sync_set(d, 0), 0);
+		assert_int_equal(vt_pt_packet_read(&got, bytes, config.end, VT_PT_SKZ84),
+				 pt_pkt_next(d, &want, sizeof(want)));
+		assert_int_equal(got.size, want.size);
+		assert_int_equal(got.kind, want.type == ppt_invalid ? VT_PT_PAD : VT_PT_TMA);
+	}
+	pt_pkt_free_decoder(d);
+	/* The bogus byte is cut off. */
+	memset(bytes + 2, 0xff, 5);
+	assert_int_equal(vt_pt_packet_read(&got, bytes, bytes + 7, VT_PT_SKZ84), 7);
+	assert_int_equal(vt_pt_packet_read(&got, bytes, bytes + 7, 0), VT_PT_BAD);
+}
+
 static void assert_same_at(uint8_t *bytes, size_t size, size_t offset, struct pt_packet_decoder *d)
 {
 	struct vt_pt_packet v;
@@ -350,7 +386,7 @@ int main(void)
 		cmocka_unit_test(by_hand),	 cmocka_unit_test(malformed),
 		cmocka_unit_test(blocks),	 cmocka_unit_test(addresses),
 		cmocka_unit_test(as_libipt_cut), cmocka_unit_test(as_libipt_random),
-		cmocka_unit_test(find_psb),
+		cmocka_unit_test(find_psb),	 cmocka_unit_test(corrupted_tma),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void knows_the_errata(void **state)
 		want = VTI_PT_BDM70 | (e.bdm64 ? VTI_PT_BDM64 : 0) |
 		       (e.skd007 ? VTI_PT_SKD007 : 0) | (e.skd022 ? VTI_PT_SKD022 : 0) |
 		       (e.skd010 ? VTI_PT_SKD010 : 0) | (e.apl11 ? VTI_PT_APL11 : 0) |
-		       (e.apl12 ? VTI_PT_APL12 : 0);
+		       (e.apl12 ? VTI_PT_APL12 : 0) | (e.skz84 ? VTI_PT_SKZ84 : 0);
 		assert_int_equal(vti_pt_errata(&opt), want);
 	}
 }
