@@ -55,6 +55,7 @@ struct app {
 	char **argv;
 	struct vt_buf record; /* the options given, as vt_opt_parse() records them */
 	uint64_t seed;	      /* of the provenance; a program that has -s sets it */
+	unsigned threads;     /* that compress what is written, besides the program's own */
 	enum app_status status;
 	struct app_losses losses; /* of all streams that were read to their ends */
 	struct app_file *files;

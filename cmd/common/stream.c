@@ -275,6 +275,7 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 	stage.nargs = list_args(a, subcommand ? subcommand + 1 : NULL, stage.args);
 	o.inputs = (const struct vt_reader *const *)inputs;
 	o.ninputs = ninputs;
+	o.threads = a->threads;
 	w = vt_writer_open(path, &o, &err);
 	free(stage.args);
 	if (!w)

@@ -254,6 +254,7 @@ static void decode_as_told(struct decode *d, const struct arguments *args)
 	d->pt.pages = args->pages.items;
 	d->pt.npages = args->pages.count;
 	d->pt.jobs = (unsigned)args->jobs;
+	d->app->threads = d->pt.jobs > 1 ? d->pt.jobs - 1 : 0;
 	d->pt.clock.mtc_period = (uint8_t)args->mtc;
 	d->pt.clock.nominal_ratio = (uint8_t)args->ratio;
 	d->pt.kernels = args->kernels.items;

@@ -56,10 +56,13 @@ struct vti_pt_parallel {
 
 	struct job *jobs;
 	size_t njobs;
-	size_t at;	     /* the job that is taken next */
-	struct piece *given; /* of the job at hand: what was given last */
-	size_t nwalked;	     /* jobs that had been walked when they were wanted, */
-	size_t njoined;	     /* and those of them whose pieces were taken */
+	size_t at;		       /* the job that is taken next */
+	struct piece *given;	       /* of the job at hand: what was given last */
+	uint64_t cycles;	       /* that it lacks */
+	struct vt_pt_mark_time *times; /* of the piece that was given last, with these */
+	size_t times_cap;
+	size_t nwalked; /* jobs that had been walked when they were wanted, */
+	size_t njoined; /* and those of them whose pieces were taken */
 
 	struct worker {
 		struct vti_pt_parallel *p;
@@ -447,6 +450,7 @@ void vti_pt_parallel_free(struct vti_pt_parallel *p)
 		free_piece(k);
 	}
 	free(p->jobs);
+	free(p->times);
 	free(p->shown.blocks);
 	free(p->shown.bytes);
 	free(p->shown.lengths);
@@ -507,13 +511,35 @@ static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct 
 	return r;
 }
 
+/*
+ * Counts the cycles before the job.  Time marks are many, and go into memory of this thread's own:
+ * a thread that walks the next job into theirs would have to fetch each from this one's cache.
+ */
+static bool add_cycles(struct vti_pt_parallel *p)
+{
+	struct piece *k = p->given;
+	size_t i;
+
+	if (!p->cycles)
+		return true;
+	if (!vt_array_grow(&p->times, &p->times_cap, k->ntimes, sizeof(*p->times)))
+		return false;
+	for (i = 0; i < k->nnotes; i++)
+		k->notes[i].cycles += p->cycles;
+	for (i = 0; i < k->ntimes; i++) {
+		p->times[i] = k->times[i];
+		p->times[i].cycles += p->cycles;
+	}
+	return true;
+}
+
 static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
 {
 	const struct piece *k = p->given;
-	bool ok;
+	bool ok = add_cycles(p);
 
 	vti_pt_walk_lock(p->w);
-	ok = show_blocks(p);
+	ok = ok && show_blocks(p);
 	pthread_mutex_unlock(&p->code);
 	*batch = (struct vt_pt_batch){
 		.blocks = &p->shown,
@@ -522,28 +548,18 @@ static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_
 		.insns = k->insns,
 		.notes = k->notes,
 		.nnotes = k->nnotes,
-		.times = k->times,
+		.times = p->cycles ? p->times : k->times,
 		.ntimes = k->ntimes,
 	};
 	return ok ? 1 : vt_error_nomem(err);
 }
 
 /* What a job has found follows what is known: its cycles are counted on.  False: it does not. */
-static bool join(struct vti_pt_parallel *p, struct job *j)
+static bool join(struct vti_pt_parallel *p, const struct job *j)
 {
-	struct piece *k;
-	uint64_t cycles;
-	size_t i;
-
-	if (!j->good || !vti_pt_lazy_join(&p->state, &j->from, &j->to, &cycles))
+	if (!j->good || !vti_pt_lazy_join(&p->state, &j->from, &j->to, &p->cycles))
 		return false;
 	p->njoined++;
-	for (k = cycles ? j->first : NULL; k; k = k->next) {
-		for (i = 0; i < k->nnotes; i++)
-			k->notes[i].cycles += cycles;
-		for (i = 0; i < k->ntimes; i++)
-			k->times[i].cycles += cycles;
-	}
 	return true;
 }
 

@@ -10,7 +10,7 @@
 #include "stream/column_internal.h"
 #include "stream/frame_internal.h"
 #include "stream/header_internal.h"
-#include "stream/packer_internal.h"
+#include "stream/packing_internal.h"
 
 /*
  * A frame is written when it holds this many rows of one kind, or this many bytes: large
@@ -67,8 +67,6 @@ struct vt_writer {
 	struct vt_writer_rows at; /* first: vt_writer_row() relies on it */
 	struct vt_output out;
 	struct vt_schema schema;
-	enum vt_compression compression;
-	int level;
 	struct staged *staged; /* one for each kind */
 	struct run *runs;
 	size_t nruns;
@@ -79,10 +77,9 @@ struct vt_writer {
 	size_t largest;	   /* bytes that a frame may have before its tiles are added */
 	uint64_t written;  /* records in the frames already written */
 	uint32_t frame;
-	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks so far */
+	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks written so far */
 	struct vt_buf raw;
-	struct vt_buf packed;
-	struct vti_packer packer;
+	struct vti_packing packing;
 	uint64_t *scratch;
 	size_t scratch_cap;
 	struct staged *current; /* whose last row vt_writer_bytes() adds to */
@@ -101,39 +98,38 @@ static void fail(struct vt_writer *w, enum vt_errcode code, const char *why)
 
 /* ---- blocks ---- */
 
-static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, unsigned flags)
+static void write_block(void *arg, const struct vti_outgoing *b)
 {
-	struct vti_block_head h = {
-		.kind = (uint16_t)kind,
-		.nrecords = nrecords,
-		.flags = (uint8_t)flags,
-		.raw_size = (uint32_t)w->raw.size,
-		.frame = w->frame,
-		.first_record = w->written,
-	};
-	const struct vt_buf *payload = &w->raw;
+	struct vt_writer *w = arg;
+	const struct vt_buf *payload = vti_outgoing_payload(b);
 	uint8_t head[VTI_BLOCK_SIZE];
 	uint8_t crc[4];
 
-	if (w->raw.failed) {
-		fail(w, VT_E_NOMEM, "out of memory");
-		return;
-	}
-	if (w->compression != VT_COMPRESS_NONE &&
-	    vti_pack(&w->packer, &w->packed, w->compression, w->level, w->raw.data, w->raw.size)) {
-		payload = &w->packed;
-		h.compression = (uint8_t)w->compression;
-	}
-	h.stored_size = (uint32_t)payload->size;
-	h.payload_crc = vti_crc32(0, payload->data, payload->size);
-	vt_put_le32(crc, h.payload_crc);
+	vt_put_le32(crc, b->head.payload_crc);
 	w->chain = vti_crc32(w->chain, crc, sizeof(crc));
 	/* What a reader refuses is never written. */
-	assert(w->raw.size <= VTI_MAX_STORED && payload->size <= VTI_MAX_STORED);
-	assert(nrecords <= VTI_MAX_FRAME_RECORDS && h.compression <= VT_COMPRESS_ZSTD);
-	vti_block_encode(head, &h);
+	assert(b->raw.size <= VTI_MAX_STORED && payload->size <= VTI_MAX_STORED);
+	assert(b->head.nrecords <= VTI_MAX_FRAME_RECORDS &&
+	       b->head.compression <= VT_COMPRESS_ZSTD);
+	vti_block_encode(head, &b->head);
 	vt_output_put(&w->out, head, sizeof(head));
 	vt_output_put(&w->out, payload->data, payload->size);
+}
+
+static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, unsigned flags)
+{
+	const struct vti_block_head h = {
+		.kind = (uint16_t)kind,
+		.nrecords = nrecords,
+		.flags = (uint8_t)flags,
+		.frame = w->frame,
+		.first_record = w->written,
+	};
+
+	if (w->raw.failed)
+		fail(w, VT_E_NOMEM, "out of memory");
+	else
+		vti_packing_put(&w->packing, &h, &w->raw);
 }
 
 /* Copies a field of n rows; returns the bits in which any of them differs from `constant`. */
@@ -433,17 +429,19 @@ int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct v
 static int start(struct vt_writer *w, const struct vt_writer_options *opt, struct vt_error *err)
 {
 	uint8_t preamble[VTI_PREAMBLE_SIZE];
+	enum vt_compression how = opt->compression;
 	size_t i;
 	int r;
 
 	if (w->out.tty)
 		return vt_error_set(err, VT_E_USAGE,
 				    "%s is a terminal: not writing a binary stream", w->out.name);
-	w->compression = opt->compression;
-	if (w->compression == VT_COMPRESS_AUTO)
-		w->compression = w->out.regular ? VT_COMPRESS_ZLIB : VT_COMPRESS_NONE;
+	if (how == VT_COMPRESS_AUTO)
+		how = w->out.regular ? VT_COMPRESS_ZLIB : VT_COMPRESS_NONE;
 	/* zlib's own default level is 6 and slow on columns; 1 is nearly as small here. */
-	w->level = opt->level ? opt->level : 1;
+	if (!vti_packing_init(&w->packing, how, opt->level ? opt->level : 1, opt->threads,
+			      write_block, w))
+		return vt_error_nomem(err);
 	r = vt_schema_init(&w->schema, err);
 	if (r == 0)
 		r = build_header(w, opt, err);
@@ -671,8 +669,7 @@ static void free_writer(struct vt_writer *w)
 	free(w->runs);
 	free(w->scratch);
 	vt_buf_free(&w->raw);
-	vt_buf_free(&w->packed);
-	vti_packer_fini(&w->packer);
+	vti_packing_fini(&w->packing);
 	vt_schema_fini(&w->schema);
 	free(w);
 }
@@ -685,9 +682,11 @@ int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error 
 	put_frame(w);
 	if (status >= VT_STATUS_MISSING)
 		status = VT_STATUS_LOSSY;
+	vti_packing_finish(&w->packing);
 	/* A stream that lacks a record is not to look complete. */
 	if (!w->failed)
 		put_end(w, status);
+	vti_packing_finish(&w->packing);
 	r = vt_writer_error(w, err);
 	closed = vt_output_close(&w->out, err);
 	free_writer(w);
@@ -700,6 +699,8 @@ void vt_writer_abandon(struct vt_writer *w)
 
 	if (!w)
 		return;
+	if (w->packing.ring)
+		vti_packing_finish(&w->packing);
 	vt_output_close(&w->out, &ignored);
 	free_writer(w);
 }

@@ -23,7 +23,8 @@ enum vt_compression {
 
 struct vt_writer_options {
 	enum vt_compression compression;
-	int level; /* of zlib or zstd; 0: the library's default */
+	int level;	  /* of zlib or zstd; 0: the library's default */
+	unsigned threads; /* that compress, besides the caller's */
 	const struct vt_stage
 		*stage; /* this program: it is put at the end of the chain; may be NULL */
 	const struct vt_reader *const *inputs; /* whose chains and foreign kinds are passed on */

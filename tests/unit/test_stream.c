@@ -358,6 +358,42 @@ static void test_same_input_same_bytes(void **state)
 	close(b);
 }
 
+/* Threads that compress change nothing, also where more blocks wait than there is room for. */
+static void test_threads_write_the_same(void **state)
+{
+	static const enum vt_compression hows[] = {VT_COMPRESS_NONE, VT_COMPRESS_ZLIB,
+						   VT_COMPRESS_ZSTD};
+	uint8_t *data[4];
+	size_t size[4], h, i;
+	unsigned n;
+
+	(void)state;
+	for (h = 0; h < sizeof(hows) / sizeof(hows[0]); h++) {
+		for (n = 0; n < 4; n++) {
+			struct vt_writer_options opt = {.compression = hows[h], .threads = n};
+			struct vt_error err = VT_ERROR_INIT;
+			int fd = scratch_file();
+			struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
+
+			assert_non_null(w);
+			for (i = 0; i < 200000; i++)
+				write_record(w, i);
+			/* One that is abandoned has all frames that were full. */
+			if (n == 3)
+				vt_writer_abandon(w);
+			else
+				assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+			data[n] = slurp(fd, &size[n]);
+			close(fd);
+			assert_true(size[n] <= size[0] && size[n] > size[0] * 9 / 10);
+			assert_memory_equal(data[n], data[0], size[n]);
+			assert_true(n == 3 || size[n] == size[0]);
+		}
+		for (n = 0; n < 4; n++)
+			free(data[n]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_field_set_again),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_same_input_same_bytes),
+		cmocka_unit_test(test_threads_write_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
