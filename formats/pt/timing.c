@@ -94,7 +94,8 @@ static bool take_mtc(struct vt_pt_timing *t, uint32_t payload)
 {
 	uint32_t period = 1u << t->clock.mtc_period, ctc, ticks, periods;
 
-	t->has_mtc = true;
+	/* Of an unknown clock it says nothing, not even that TSC packets measure worse. */
+	t->has_mtc = t->clock.ctc_numerator;
 	if (!t->has_ctc)
 		return false;
 	ctc = payload << t->clock.mtc_period;

@@ -37,7 +37,7 @@ struct vt_pt_timing {
 	uint32_t ctc;	/* which tick that was, in the bits that packets show */
 	uint32_t shown; /* mask of these bits */
 	bool has_ctc;
-	bool has_mtc;	   /* there are MTC packets */
+	bool has_mtc;	   /* there are MTC packets, of a known clock */
 	bool off;	   /* between TIP.PGD and TIP.PGE cycles are not counted */
 	bool measuring;	   /* cycles are measured against the TSC, */
 	uint64_t rate_tsc; /* from here on */

@@ -21,12 +21,15 @@ vtrace record --full --blocks -o calls.vt -- "$VT_BUILD/tests/tools/rec_calls" 2
 for times in "" "--tsc" "--cyc" "--mtc 3" "--mtc 3 --cyc --tnt64" "--tsc --cyc --psb 512"; do
 	# shellcheck disable=SC2086 # words on purpose
 	vtrace encode $times --pages code -o calls.pt calls.vt 2>/dev/null
-	# How many jobs other threads come to is theirs to say; that they come to none is rare.
-	for _ in 1 2 3 4 5 6 7 8; do
-		"$VT_BUILD/tests/tools/pt_jobs" --pages code.dump,code.addr calls.pt >counts
-		[ "$(awk '{ print ($2 > 1) }' counts)" = 0 ] || break
+	for crystal in 256 0; do
+		# How many jobs other threads come to is theirs to say; that they come to none is rare.
+		for _ in 1 2 3 4 5 6 7 8; do
+			"$VT_BUILD/tests/tools/pt_jobs" --pages code.dump,code.addr --crystal "$crystal" calls.pt >counts
+			[ "$(awk '{ print ($2 > 1) }' counts)" = 0 ] || break
+		done
+		t_is "encoded $times, crystal $crystal: all jobs that were walked ahead join" \
+			"$(awk '{ print ($2 > 1 && $4 == $2) }' counts)" 1
 	done
-	t_is "encoded $times: all jobs that were walked ahead join" "$(awk '{ print ($2 > 1 && $4 == $2) }' counts)" 1
 	for how in "--threads 2" "--threads 2 --nominal 32" "--threads 5"; do
 		# shellcheck disable=SC2086 # words on purpose
 		compared "encoded $times, $how" $how calls.pt

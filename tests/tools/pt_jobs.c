@@ -7,6 +7,7 @@
  *	--pages DUMP,ADDRS	code, as `vtrace decode` takes it
  *	--threads N		2
  *	--nominal N		maximum non-turbo ratio; unknown unless told
+ *	--crystal N		TSC ticks for two of the crystal clock; 256, 0: unknown
  */
 #include "formats/pt/parallel.h"
 #include "formats/pt/rawcode.h"
@@ -74,6 +75,8 @@ int main(int argc, char **argv)
 			threads = (unsigned)strtoul(argv[1], NULL, 0);
 		} else if (!strcmp(*argv, "--nominal")) {
 			one.clock.nominal_ratio = (uint8_t)strtoul(argv[1], NULL, 0);
+		} else if (!strcmp(*argv, "--crystal")) {
+			one.clock.ctc_numerator = (uint32_t)strtoul(argv[1], NULL, 0);
 		} else {
 			die("unknown option");
 		}

@@ -147,6 +147,11 @@ static void no_ratio(void **state)
 		put_tma(&t, 0, 0);
 		assert_false(put(&t, VT_PT_MTC, 1));
 		assert_int_equal(t.tsc, 1000);
+		/* What a cycle takes is known from TSC packets: two ticks. */
+		put(&t, VT_PT_CYC, 100);
+		assert_true(put(&t, VT_PT_TSC, 1200));
+		assert_true(put(&t, VT_PT_CYC, 10));
+		assert_int_equal(t.tsc, 1220);
 	}
 }
 
