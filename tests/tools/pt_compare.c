@@ -406,23 +406,6 @@ static const struct vt_pt_engine_ops *engine_named(const char *name, size_t len)
 	die("no such engine");
 }
 
-static uint8_t *load(const char *path, size_t *size)
-{
-	FILE *f = fopen(path, "rb");
-	uint8_t *data;
-	long n;
-
-	if (!f || fseek(f, 0, SEEK_END) || (n = ftell(f)) < 0)
-		die("the trace cannot be opened");
-	rewind(f);
-	*size = (size_t)n;
-	data = malloc(*size + 1);
-	if (!data || fread(data, 1, *size, f) != *size)
-		die("the trace cannot be read");
-	fclose(f);
-	return data;
-}
-
 struct command {
 	const char *images[MAX_SPECS];
 	const char *pages[MAX_SPECS];
@@ -487,7 +470,7 @@ int main(int argc, char **argv)
 	if (!code)
 		die(err.text);
 	j.code = vt_pt_rawcode_code(code);
-	trace = load(*argv, &size);
+	trace = load_trace(*argv, &size);
 	rc = c.m.only != UINT64_MAX || compare(&j, trace, size) ? 0 : 1;
 	if (mutate(&j, trace, size, &c.m))
 		rc = 1;

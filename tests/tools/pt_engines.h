@@ -58,6 +58,24 @@ static inline void *grow(void *p, size_t *cap, size_t n, size_t size)
 	return p;
 }
 
+/* The bytes of a trace; owned by the caller. */
+static inline uint8_t *load_trace(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "rb");
+	uint8_t *data;
+	long n;
+
+	if (!f || fseek(f, 0, SEEK_END) || (n = ftell(f)) < 0)
+		die("the trace cannot be opened");
+	rewind(f);
+	*size = (size_t)n;
+	data = malloc(*size + 1);
+	if (!data || fread(data, 1, *size, f) != *size)
+		die("the trace cannot be read");
+	fclose(f);
+	return data;
+}
+
 static inline void free_result(struct result *r)
 {
 	free(r->blocks);

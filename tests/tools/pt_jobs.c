@@ -37,23 +37,6 @@ static void run_threads(const struct vt_pt_code *code, const struct vt_pt_option
 	vt_pt_fast.close(e);
 }
 
-static uint8_t *load(const char *path, size_t *size)
-{
-	FILE *f = fopen(path, "rb");
-	uint8_t *data;
-	long n;
-
-	if (!f || fseek(f, 0, SEEK_END) || (n = ftell(f)) < 0)
-		die("the trace cannot be opened");
-	rewind(f);
-	*size = (size_t)n;
-	data = malloc(*size + 1);
-	if (!data || fread(data, 1, *size, f) != *size)
-		die("the trace cannot be read");
-	fclose(f);
-	return data;
-}
-
 int main(int argc, char **argv)
 {
 	const char *pages[1] = {NULL};
@@ -86,7 +69,7 @@ int main(int argc, char **argv)
 	code = vt_pt_rawcode_new(&opt, &err);
 	if (!code)
 		die(err.text);
-	trace = load(*argv, &size);
+	trace = load_trace(*argv, &size);
 	many = one;
 	many.jobs = threads;
 	run_engine(&vt_pt_fast, vt_pt_rawcode_code(code), &one, trace, size, false, &a);

@@ -459,6 +459,20 @@ static void put_timed_psb(struct trace *t, uint64_t tsc)
 	put_kind(t, VT_PT_PSBEND, 0);
 }
 
+/* A turn of 100 cycles, that time, a turn of 10. */
+static void put_laps(struct trace *t, uint64_t tsc)
+{
+	put_tnt(t, "10");
+	put_kind(t, VT_PT_CYC, 100);
+	put_ip(t, VT_PT_TIP, BASE);
+	put_kind(t, VT_PT_TSC, tsc);
+	put_tnt(t, "10");
+	put_kind(t, VT_PT_CYC, 10);
+	put_ip(t, VT_PT_TIP, BASE);
+	put_tnt(t, "1");
+	put_padding(t);
+}
+
 /* Cycles are measured from one TSC to the next, but not across code that is not traced. */
 static void test_measuring(void **state)
 {
@@ -466,15 +480,7 @@ static void test_measuring(void **state)
 
 	(void)state;
 	put_timed_psb(start(&t), 1000);
-	put_tnt(&t, "10");
-	put_kind(&t, VT_PT_CYC, 100);
-	put_ip(&t, VT_PT_TIP, BASE);
-	put_kind(&t, VT_PT_TSC, 3000); /* 100 cycles were 2000 ticks */
-	put_tnt(&t, "10");
-	put_kind(&t, VT_PT_CYC, 10);
-	put_ip(&t, VT_PT_TIP, BASE);
-	put_tnt(&t, "1");
-	put_padding(&t);
+	put_laps(&t, 3000); /* 100 cycles were 2000 ticks */
 	check(&t, flow, sizeof(flow),
 	      "<mode 400000 =40>@1000 400000/2 400010/1 400006/1 400008/1 @1000 400000/2 400010/1 "
 	      "@3000 400006/1 400008/1 @3200 400000/2 400010/1 ");
@@ -482,15 +488,7 @@ static void test_measuring(void **state)
 	put_tnt(&t, "10");
 	put_no_ip(&t, VT_PT_TIP_PGD);
 	put_ip(&t, VT_PT_TIP_PGE, BASE);
-	put_tnt(&t, "10");
-	put_kind(&t, VT_PT_CYC, 100);
-	put_ip(&t, VT_PT_TIP, BASE);
-	put_kind(&t, VT_PT_TSC, 3000); /* but how many cycles were not traced? */
-	put_tnt(&t, "10");
-	put_kind(&t, VT_PT_CYC, 10);
-	put_ip(&t, VT_PT_TIP, BASE);
-	put_tnt(&t, "1");
-	put_padding(&t);
+	put_laps(&t, 3000); /* but how many cycles were not traced? */
 	check(&t, flow, sizeof(flow),
 	      "<mode 400000 =40>@1000 400000/2 400010/1 400006/1 400008/1 <disabled>"
 	      "<enabled 400000>400000/2 400010/1 400006/1 400008/1 @1000 400000/2 400010/1 "
