@@ -163,6 +163,8 @@ static bool read_truth(struct job *j)
 	}
 	r = app_open_reader(j->app, j->o->truth);
 	ok = r && app_each_record(j->app, r, feed_truth, j->truth) &&
+	     (app_saw(j->app, VT_STALL) ||
+	      app_lacks(j->app, vt_reader_name(r), "no stalls (vsim --truth knows them)")) &&
 	     (vt_freqprofile_finish(j->truth, &err) == 0 || app_fail(j->app, &err));
 	vt_reader_close(r);
 	return ok;
@@ -175,10 +177,10 @@ static bool finish_reading(struct job *j)
 	if (vt_profile_finish(j->profile, &err) < 0 || vt_freqprofile_finish(j->freq, &err) < 0 ||
 	    vt_blockcode_finish(j->code, j->profile, &err) < 0)
 		return app_fail(j->app, &err);
+	if (!j->nids && !j->estimated)
+		return app_lacks(j->app, vt_reader_name(j->reader), APP_NO_FREQS);
 	if (!j->nids)
-		app_say(j->app, "%s: has no frequencies: %s", vt_reader_name(j->reader),
-			j->estimated ? "vfreq had no samples that it could use"
-				     : "vfreq finds them");
+		app_say(j->app, "%s: %s", vt_reader_name(j->reader), APP_NO_ESTIMATES);
 	return true;
 }
 

@@ -188,8 +188,8 @@ static bool choose_event(struct state *s)
 	s->scale = 1;
 	if (vt_freqrun_event(s->in.profile, s->o->event, &s->event, &err) < 0) {
 		/* An empty profile is one, too. */
-		if (s->o->event || vt_profile_nplaces(s->in.profile))
-			return app_fail(s->app, &err);
+		if (s->o->event || !app_saw_no_sample(s->app))
+			return app_fail_stream(s->app, s->reader, &err);
 		app_say(s->app, "%s: no samples: nothing is estimated", vt_reader_name(s->reader));
 		s->event = SIZE_MAX;
 		return true;
@@ -371,8 +371,8 @@ static void run(struct app *a, const struct options *o)
 	r = s.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (r && !o->json)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);
-	if (r && (s.writer || o->json) && start(&s) && read_input(&s, r) && choose_core(&s) &&
-	    choose_event(&s) && (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) &&
+	if (r && (s.writer || o->json) && start(&s) && read_input(&s, r) && choose_event(&s) &&
+	    (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) && choose_core(&s) &&
 	    estimate(&s) && o->json)
 		print_json(&s);
 	if (s.writer)

@@ -37,6 +37,9 @@ struct hot {
 	struct vt_writer *writer;
 	struct app_collect collect;
 	uint64_t nblocks; /* whose code was passed on */
+	bool asked;	  /* for certain kinds of values */
+	bool values;	  /* there are single ones, of whatever kind, */
+	bool executed;	  /* executed code */
 };
 
 /* ---- what to do ---- */
@@ -75,6 +78,7 @@ static bool prepare(struct hot *h, const struct options *o)
 	};
 	uint32_t what;
 
+	h->asked = o->what != NULL;
 	return check_options(h->app, o) &&
 	       app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) &&
 	       app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER);
@@ -169,17 +173,37 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 
 static bool read_stream(struct hot *h, struct vt_reader *r)
 {
-	return app_collect_begin(&h->collect, NULL) && app_each_run(h->app, r, take_run, h) &&
-	       app_collect_end(&h->collect);
+	bool ok = app_collect_begin(&h->collect, NULL) && app_each_run(h->app, r, take_run, h) &&
+		  app_collect_end(&h->collect);
+
+	h->values = h->values || app_saw(h->app, VT_VALUE);
+	h->executed = h->executed || app_saw(h->app, VT_EXEC);
+	return ok;
 }
 
-static void tell(struct hot *h)
+/* Whether there was something to make lists of, whatever --what left of it, or to count. */
+static bool any_values(const struct hot *h)
 {
+	return vt_sites_nlists(h->collect.sites) || h->executed || (h->asked && h->values);
+}
+
+static bool tell(struct hot *h)
+{
+	const char *name = vt_reader_name(h->readers[h->nreaders - 1]);
+
 	app_collect_tell(&h->collect);
+	if (!any_values(h))
+		return app_lacks(h->app, name,
+				 h->collect.lists ? "hot lists, and no values to make them of "
+						    "(vtrace merge adds hot lists)"
+						  : APP_NO_VALUES);
+	if (!vt_sites_nlists(h->collect.sites))
+		app_say(h->app, "%s: no values%s", name, h->asked ? " of these kinds" : "");
 	if (h->collect.lists)
 		app_say(h->app,
 			"%" PRIu64 " hot lists of the input are left out: vtrace merge adds such",
 			h->collect.lists);
+	return true;
 }
 
 static void run(struct hot *h, const struct options *o)

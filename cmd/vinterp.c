@@ -392,8 +392,12 @@ static bool check(struct interp *p, const char *name)
 	}
 	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values || p->told)
 		return true;
-	if (p->o->path || !t->samples) {
-		app_say(p->app, "%s: no %s", name, p->o->path ? "executed code" : "samples");
+	if (p->o->path)
+		return app_lacks(p->app, name, APP_NO_CODE);
+	if (!t->samples && !app_saw_no_sample(p->app))
+		return app_lacks(p->app, name, APP_NO_REGISTERS);
+	if (!t->samples) {
+		app_say(p->app, "%s: no samples", name);
 		return true;
 	}
 	if (t->samples == t->no_registers && t->late) {
@@ -404,13 +408,8 @@ static bool check(struct interp *p, const char *name)
 			     name, t->late, t->samples);
 		return app_fail(p->app, &err);
 	}
-	if (t->samples == t->no_registers) {
-		vt_error_set(&err, VT_E_FORMAT,
-			     "%s: no sample has registers (vtrace record --regs records them) or a "
-			     "latency (perf mem record)",
-			     name);
-		return app_fail(p->app, &err);
-	}
+	if (t->samples == t->no_registers)
+		return app_lacks(p->app, name, APP_NO_REGISTERS);
 	app_say(p->app, "%s: nothing could be interpreted: vinterp --summary says why", name);
 	return true;
 }

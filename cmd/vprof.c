@@ -101,11 +101,8 @@ static bool add_side(struct app *a, const struct options *o, struct sides *s, co
 	s->parts[s->count - 1] = (struct vt_proflist_side){side->data.profile, side->ranking,
 							   side->data.images, &side->events};
 	/* Nothing can have grown where nothing was measured: that must not pass for a check. */
-	if (o->diff && !vt_profile_nplaces(side->data.profile)) {
-		app_say(a, "%s: no samples: there is nothing to compare", path);
-		app_raise(a, APP_INPUT);
-	}
-	return true;
+	return !o->diff || vt_profile_nplaces(side->data.profile) ||
+	       app_lacks(a, path, APP_NO_SAMPLES);
 }
 
 /* ---- output ---- */

@@ -135,7 +135,8 @@ static const char *remedy(enum vt_replay_source source)
 {
 	switch (source) {
 	case VT_REPLAY_NOTHING:
-		return "neither executed code nor samples with registers";
+		return "neither executed code (vtrace record --full --mem) nor samples with "
+		       "registers (vtrace record --regs)";
 	case VT_REPLAY_SAMPLES:
 		return "no address of any access is known behind the samples: vinterp --summary "
 		       "says how far they were interpreted";
@@ -154,7 +155,6 @@ static bool check(struct job *j)
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
 	const char *name = vt_reader_name(j->reader);
 	uint64_t told = t->of.known + t->of.relative;
-	struct vt_error err = VT_ERROR_INIT;
 
 	if (t->ignored)
 		app_say(j->app,
@@ -163,11 +163,10 @@ static bool check(struct job *j)
 			name, t->ignored);
 	if (t->bad)
 		app_raise(j->app, APP_LOSSY);
-	if (!told)
-		vt_error_set(&err, VT_E_FORMAT, "%s: %s", name,
-			     remedy(vt_replay_source(j->replay)));
-	if (err.code)
-		return app_fail(j->app, &err);
+	if (!told && app_saw_no_sample(j->app))
+		app_say(j->app, "%s: no samples", name);
+	else if (!told)
+		return app_lacks(j->app, name, remedy(vt_replay_source(j->replay)));
 	if (told < t->of.accesses)
 		app_say(j->app, "%s: %" PRIu64 " of %" PRIu64 " accesses have no known address%s",
 			name, t->of.accesses - told, t->of.accesses,

@@ -101,7 +101,7 @@ static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
 	if (!job.sampler)
 		return app_fail(a, &err);
 	ok = app_each_run(a, r, feed, &job);
-	ok = ok && (vt_sampler_finish(job.sampler, &err) == 0 || app_fail(a, &err));
+	ok = ok && (vt_sampler_finish(job.sampler, &err) == 0 || app_fail_stream(a, r, &err));
 	app_warnings_end(&warnings);
 	if (vt_sampler_totals(job.sampler)->bad)
 		app_raise(a, APP_LOSSY);

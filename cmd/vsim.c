@@ -139,7 +139,7 @@ static bool simulate(struct app *a, struct vt_reader *r, struct job *job,
 	if (!job->simulate)
 		return app_fail(a, &err);
 	ok = app_each_run(a, r, feed, job);
-	ok = ok && (vt_simulate_finish(job->simulate, &err) == 0 || app_fail(a, &err));
+	ok = ok && (vt_simulate_finish(job->simulate, &err) == 0 || app_fail_stream(a, r, &err));
 	app_warnings_end(&warnings);
 	if (ok)
 		tell(a, vt_simulate_totals(job->simulate));

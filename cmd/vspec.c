@@ -72,11 +72,8 @@ static bool choose_event(struct app *a, const struct options *o, struct state *s
 	if (vt_event_choice_init(&s->events, s->data.base.profile, o->events.items, o->events.count,
 				 &err) < 0)
 		return app_fail(a, &err);
-	if (!s->events.count) {
-		app_say(a, "%s: neither samples nor counts tell where time goes", s->data.name);
-		app_raise(a, APP_INPUT);
-		return false;
-	}
+	if (!s->events.count)
+		return app_lacks(a, s->data.name, APP_NO_SAMPLES);
 	s->view.opt.event = o->events.count ? s->events.index[0] : default_event(s);
 	return true;
 }
@@ -90,18 +87,18 @@ static bool has_lists(const struct state *s, enum vt_what what)
 /* What is not in the input cannot be listed; that it was not recorded must not look like none. */
 static bool check_lists(struct app *a, const struct options *o, const struct state *s)
 {
+	char text[VT_ERROR_SIZE];
+
 	if (has_lists(s, listings[o->what].need) ||
 	    (o->what == CALLERS && has_lists(s, VT_WHAT_ARG)))
 		return true;
-	app_say(a, "%s: has no %s: record with vtrace record --full%s%s", s->data.name,
-		listings[o->what].missing,
-		o->what == ARGUMENTS || o->what == CALLERS ? " --args" : "",
-		s->data.collected ? ""
-		: o->what == CALLERS
-			? ", and keep lists with vhot --context caller --what default,callers"
-			: ", and do not let vhot leave them out");
-	app_raise(a, APP_INPUT);
-	return false;
+	snprintf(text, sizeof(text), "no %s (vtrace record --full%s records them%s)",
+		 listings[o->what].missing,
+		 o->what == ARGUMENTS || o->what == CALLERS ? " --args" : "",
+		 s->data.collected    ? ""
+		 : o->what == CALLERS ? ", vhot --context caller --what default,callers keeps them"
+				      : ", vhot keeps them unless told otherwise");
+	return app_lacks(a, s->data.name, text);
 }
 
 static bool read_input(struct app *a, const struct options *o, struct state *s)

@@ -58,6 +58,7 @@ struct app {
 	unsigned threads;     /* that compress what is written, besides the program's own */
 	enum app_status status;
 	struct app_losses losses; /* of all streams that were read to their ends */
+	uint64_t kinds;		  /* of records in the stream read last: see app_saw() */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;

@@ -45,9 +45,7 @@ static bool check(struct app *a, const struct app_counts *c, const char *name)
 	}
 	if (vt_flowcount_any(c->counts))
 		return true;
-	app_say(a, "%s: has no count of executed instructions", name);
-	app_raise(a, APP_INPUT);
-	return false;
+	return app_lacks(a, name, APP_NO_CODE);
 }
 
 bool app_counts_read(struct app *a, struct app_counts *c, const char *path, const char *symfs)

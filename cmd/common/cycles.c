@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "cmd/common/cyclesjson.h"
 #include "cmd/common/json.h"
+#include "cmd/common/stream.h"
 
 struct state {
 	struct app *app;
@@ -255,10 +256,17 @@ static bool list_stall(struct state *s)
 
 /* ---- */
 
-static void tell_stalls(const struct state *s)
+/* A listing of stalls needs some; others only have less to tell. */
+static bool check_stalls(const struct state *s)
 {
-	if (!s->data->stalls && s->o->view != APP_CYCLES_GRAPH)
-		app_say(s->app, "the stream explains no stalls: vculprit does");
+	static const char none[] = "no stalls (vculprit finds them)";
+
+	if (s->data->stalls || s->data->explained || s->o->view == APP_CYCLES_GRAPH)
+		return true;
+	if (s->o->view == APP_CYCLES_STALL)
+		return app_lacks(s->app, s->data->name, none);
+	app_say(s->app, "%s: %s", s->data->name, none);
+	return true;
 }
 
 static bool list_procedures(struct state *s, const struct vt_found *found)
@@ -283,7 +291,7 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 
 	s.src = (struct vt_calc_source){p->profile, p->images, p->freqs,
 					p->code,    o->syntax, event_of(p)};
-	if (!check_images(&s))
+	if (!check_stalls(&s) || !check_images(&s))
 		return false;
 	if (o->view == APP_CYCLES_GRAPH && o->graph == APP_GRAPH_SVG && !o->form.json &&
 	    found->count != 1)
@@ -291,7 +299,6 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 	s.out = app_text(a, o->output);
 	if (!s.out)
 		return false;
-	tell_stalls(&s);
 	if (o->view == APP_CYCLES_STALL)
 		return list_stall(&s);
 	s.list = json_array();

@@ -25,10 +25,9 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 	return code;
 }
 
-bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name)
+bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name, bool made)
 {
 	const struct vt_hot_damage *d = vt_hotprofile_damage(p);
-	struct vt_error err = VT_ERROR_INIT;
 
 	if (d->rejected) {
 		app_say(a,
@@ -38,8 +37,7 @@ bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *na
 	}
 	if (vt_hotprofile_count(p))
 		return true;
-	vt_error_set(&err, VT_E_FORMAT, "%s: no hot lists (run vhot)", name);
-	return app_fail(a, &err);
+	return app_lacks(a, name, made ? "no hot lists: vhot found no such values" : APP_NO_LISTS);
 }
 
 bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const char *symfs,
@@ -47,7 +45,7 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_reader *r;
-	bool ok;
+	bool ok, made;
 
 	*h = (struct app_hots){.name = path && strcmp(path, "-") != 0 ? path : "standard input"};
 	h->images = app_images_open(a, &h->warnings, &h->cache, symfs);
@@ -58,6 +56,7 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 		return app_no_memory(a);
 	r = app_open_reader(a, path);
 	ok = r && app_each_run(a, r, feed, h);
+	made = r && app_came_through(r, "vhot");
 	vt_reader_close(r);
 	if (!ok)
 		return false;
@@ -65,7 +64,7 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 		vt_error_prefix(&err, "%s", h->name);
 		return app_fail(a, &err);
 	}
-	return app_hots_check(a, h->profile, h->name);
+	return app_hots_check(a, h->profile, h->name, made);
 }
 
 void app_hots_end(struct app_hots *h)

@@ -30,8 +30,8 @@ void app_hots_end(struct app_hots *h);
 
 /*
  * Tells which lists of a stream (`name`: its path) were left out, and sets APP_LOSSY.  False, after
- * app_fail(), when there is no list at all.
+ * app_lacks(), when there is no list at all; `made`: though vhot was there.
  */
-bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name);
+bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name, bool made);
 
 #endif

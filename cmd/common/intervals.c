@@ -184,17 +184,13 @@ bool app_intervals_read(struct app *a, struct app_intervals *iv, const char *pat
 	/* Totals are all that the first pass is for. */
 	const struct vt_hotlist_options count = {.algo = VT_ALGO_LRU, .entries = 1};
 	const struct vt_hotlist_options table = {.algo = VT_ALGO_TNV};
-	struct vt_error err = VT_ERROR_INIT;
 
 	*iv = (struct app_intervals){.damage = {a, "damaged records", 0}};
 	iv->images = app_images_open(a, &iv->warnings, &iv->cache, o->symfs);
 	if (!iv->images || !pass(a, iv, path, &count, o) || !keep_totals(a, iv))
 		return false;
-	if (!iv->ntotals) {
-		vt_error_set(&err, VT_E_FORMAT, "%s: no values (vtrace record --full records them)",
-			     path);
-		return app_fail(a, &err);
-	}
+	if (!iv->ntotals)
+		return app_lacks(a, path, APP_NO_VALUES);
 	iv->intervals = vt_intervals_new(o->k, iv->totals, iv->ntotals);
 	if (!iv->intervals)
 		return app_no_memory(a);

@@ -145,9 +145,12 @@ static bool read_stream(struct app *a, struct app_profile *p, const char *path)
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok = r && app_each_run(a, r, feed, p);
 
+	p->name = path && strcmp(path, "-") != 0 ? path : "standard input";
 	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
 	if (ok)
 		tell_bad(a, vt_reader_name(r), vt_profile_loss(p->profile));
+	p->listed = r && app_came_through(r, "vhot");
+	p->explained = r && app_came_through(r, "vculprit");
 	vt_reader_close(r);
 	return ok;
 }
@@ -167,7 +170,7 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 	p->code = vt_blockcode_new();
 	if (!p->code)
 		return app_no_memory(a);
-	if (!read_stream(a, p, path))
+	if (!read_stream(a, p, path) || !app_need_samples(a, p->name))
 		return false;
 	return vt_blockcode_finish(p->code, p->profile, &err) == 0 || app_fail(a, &err);
 }
@@ -216,8 +219,7 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 		return app_fail(a, &err);
 	if (!vt_profile_nplaces(p->profile) && count_lists(p, &err) < 0)
 		return app_fail(a, &err);
-	return app_hots_check(a, p->lists,
-			      path && strcmp(path, "-") != 0 ? path : "standard input");
+	return app_hots_check(a, p->lists, p->name, p->listed);
 }
 
 /* Where no samples were taken, what names procedures and ranks them is the cycles. */
@@ -276,13 +278,8 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 		return app_no_memory(a);
 	if (!read_stream(a, p, path))
 		return false;
-	if (!p->freq_images.count && !none) {
-		vt_error_set(&err, VT_E_FORMAT, "%s: no frequencies: %s",
-			     path && strcmp(path, "-") != 0 ? path : "standard input",
-			     p->estimated ? "vfreq had no samples that it could use"
-					  : "vfreq estimates them");
-		return app_fail(a, &err);
-	}
+	if (!p->freq_images.count && !none)
+		return app_lacks(a, p->name, p->estimated ? APP_NO_ESTIMATES : APP_NO_FREQS);
 	if (vt_freqprofile_finish(p->freqs, &err) < 0 ||
 	    vt_blockcode_finish(p->code, p->profile, &err) < 0 || note_images(p, &err) < 0 ||
 	    (!vt_profile_nplaces(p->profile) && count_cycles(p, &err) < 0))

@@ -35,6 +35,7 @@ void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images
 
 /* A stream's profile and the images that its places are in. */
 struct app_profile {
+	const char *name; /* the path, or "standard input" */
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
@@ -45,6 +46,8 @@ struct app_profile {
 	struct vt_hash freq_images;   /* uint32_t: the images that they are of */
 	struct vt_hash seen_images;   /* those, and then others with samples */
 	bool stalls;		      /* the stream has STALL records */
+	bool explained;		      /* vculprit was here, */
+	bool listed;		      /* vhot was, */
 	bool estimated; /* vfreq was here, whether or not there was something to estimate from */
 };
 

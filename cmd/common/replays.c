@@ -65,7 +65,6 @@ bool app_replays_list(struct app *a, const struct app_replays *o)
 {
 	struct vt_reader *r = app_open_reader(a, o->input);
 	struct state s = {.cache = NULL};
-	struct vt_error err = VT_ERROR_INIT;
 	bool ok = r != NULL;
 
 	if (ok) {
@@ -77,12 +76,9 @@ bool app_replays_list(struct app *a, const struct app_replays *o)
 		ok = s.list || app_no_memory(a);
 	}
 	ok = ok && app_each_record(a, r, take, &s);
-	if (ok && !s.replayed) {
-		vt_error_set(&err, VT_E_FORMAT,
-			     "%s: no pairs of conflicting accesses: vreplay finds them",
-			     vt_reader_name(r));
-		ok = app_fail(a, &err);
-	}
+	if (ok && !s.replayed)
+		ok = app_lacks(a, vt_reader_name(r),
+			       "no pairs of conflicting accesses (vreplay finds them)");
 	ok = ok && print(a, o, &s);
 	if (s.warnings.app)
 		app_warnings_end(&s.warnings);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/common/stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,6 +82,55 @@ static void tell_losses(struct app *a, const struct vt_reader *r, const struct a
 		app_raise(a, APP_LOSSY);
 }
 
+/* ---- what a stream has ---- */
+
+static_assert(VT_NKINDS <= 64, "a bit for each kind that is known");
+
+bool app_saw(const struct app *a, enum vt_kind kind)
+{
+	return a->kinds >> kind & 1;
+}
+
+bool app_fail_stream(struct app *a, const struct vt_reader *r, struct vt_error *err)
+{
+	if (err->code == VT_E_ABSENT || err->code == VT_E_FORMAT)
+		vt_error_prefix(err, "%s", vt_reader_name(r));
+	return app_fail(a, err);
+}
+
+bool app_lacks(struct app *a, const char *name, const char *what)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	vt_error_set(&err, VT_E_ABSENT, "%s: %s", name, what);
+	return app_fail(a, &err);
+}
+
+bool app_need_samples(struct app *a, const char *name)
+{
+	if (app_saw(a, VT_EVENT) || app_saw(a, VT_SAMPLE) || app_saw(a, VT_COUNT) ||
+	    app_saw(a, VT_EXEC) || app_saw(a, VT_FREQ))
+		return true;
+	return app_lacks(a, name, APP_NO_SAMPLES);
+}
+
+bool app_saw_no_sample(const struct app *a)
+{
+	return app_saw(a, VT_EVENT) && !app_saw(a, VT_SAMPLE) && !app_saw(a, VT_COUNT) &&
+	       !app_saw(a, VT_EXEC);
+}
+
+bool app_came_through(const struct vt_reader *r, const char *program)
+{
+	const struct vt_header *h = vt_reader_header(r);
+	uint32_t i;
+
+	for (i = 0; i < h->nstages; i++)
+		if (strcmp(h->stages[i].program, program) == 0)
+			return true;
+	return false;
+}
+
 /* ---- the loop ---- */
 
 struct loop {
@@ -114,9 +164,12 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 	int stopped = 0;
 	int rc;
 
+	a->kinds = 0;
 	vt_reader_set_warn(r, app_warn, &warnings);
 	progress_start(&p, a->name, vt_reader_name(r));
 	while (stopped == 0 && (rc = vt_reader_next_run(r, &b, &first, &count, &err)) > 0) {
+		if (b->kind < VT_NKINDS)
+			a->kinds |= UINT64_C(1) << b->kind;
 		if (b->kind == VT_LOST || b->kind == VT_GAP)
 			count_losses(&losses, b, first, count);
 		stopped = deliver(loop, b, first, count, &err);
@@ -126,7 +179,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 	vt_reader_set_warn(r, NULL, NULL);
 	app_warnings_end(&warnings);
 	if (stopped < 0)
-		return app_fail(a, &err);
+		return app_fail_stream(a, r, &err);
 	if (stopped > 0)
 		return true;
 	if (rc == -VT_E_NOMEM)

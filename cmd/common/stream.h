@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "cmd/common/app.h"
+#include "stream/exec.h"
+#include "stream/kinds.h"
 #include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/writer.h"
@@ -44,6 +46,40 @@ bool app_each_run(struct app *a, struct vt_reader *r, app_run_fn *fn, void *arg)
  */
 typedef int app_begin_fn(void *arg, const struct vt_reader *r, struct vt_error *err);
 bool app_each_input(struct app *a, app_begin_fn *begin, app_record_fn *fn, void *arg);
+
+/*
+ * A stream that has nothing for a program is no input: one line says what is missing and which
+ * stage makes it, and the status is APP_INPUT.  Events that were counted and have no sample are not
+ * such a case, but a profile of 0 samples.
+ */
+#define APP_NO_SAMPLES                                                                             \
+	"no samples (vtrace decode makes them of perf.data, vsample and vsim of a recording)"
+#define APP_NO_CODE VT_NO_EXECUTED_CODE
+#define APP_NO_REGISTERS                                                                           \
+	"no samples with registers (vtrace record --regs) or latencies (perf mem record)"
+#define APP_NO_VALUES                                                                              \
+	"no values (vtrace record --full records them, vinterp finds them behind samples)"
+#define APP_NO_LISTS	 "no hot lists (vhot makes them)"
+#define APP_NO_FREQS	 "no frequencies (vfreq estimates them)"
+#define APP_NO_ESTIMATES "no frequencies: vfreq had no samples that it could use"
+
+/* Says so of the stream `name`, as app_fail() does; `what` as above. */
+bool app_lacks(struct app *a, const char *name, const char *what);
+
+/* Says what is wrong with a stream, by its name where it is not fit for the program; false. */
+bool app_fail_stream(struct app *a, const struct vt_reader *r, struct vt_error *err);
+
+/* Whether the stream that was read last had records of a kind. */
+bool app_saw(const struct app *a, enum vt_kind kind);
+
+/* Whether it had events, and of none of them a sample. */
+bool app_saw_no_sample(const struct app *a);
+
+/* False, after app_lacks(), if the stream read last says nothing of samples or executions. */
+bool app_need_samples(struct app *a, const char *name);
+
+/* Whether a program is a stage of the stream's provenance. */
+bool app_came_through(const struct vt_reader *r, const char *program);
 
 /* For a STRING option -z: "none", "zlib", "zstd", "zlib:9", or a number, which is zlib's level. */
 #define APP_OPT_COMPRESS(variable)                                                                 \

@@ -65,11 +65,8 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 	ok = r && app_each_run(a, r, feed, e);
 	if (ok && vt_freqprofile_finish(e->freqs, &err) < 0)
 		ok = app_fail(a, &err);
-	if (ok && !e->nfreqs) {
-		app_say(a, "%s: has no frequencies: vfreq estimates them", vt_reader_name(r));
-		app_raise(a, APP_INPUT);
-		ok = false;
-	}
+	if (ok && !e->nfreqs)
+		ok = app_lacks(a, vt_reader_name(r), APP_NO_FREQS);
 	vt_reader_close(r);
 	return ok;
 }

@@ -240,10 +240,7 @@ static void run_raw(struct encode *c, struct vt_reader *r)
 		if (vt_pt_encode_finish(c->encoder, &err) < 0) {
 			app_fail(c->app, &err);
 		} else if (!vt_pt_encode_totals(c->encoder)->blocks) {
-			vt_error_set(&err, VT_E_FORMAT,
-				     "%s: nothing to encode: no block was executed",
-				     vt_reader_name(r));
-			app_fail(c->app, &err);
+			app_lacks(c->app, vt_reader_name(r), APP_NO_CODE);
 		} else if (!c->pages || put_pages(c)) {
 			tell(c, vt_pt_encode_totals(c->encoder), vt_pt_encode_bad(c->encoder));
 		}

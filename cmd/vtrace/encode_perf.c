@@ -53,11 +53,8 @@ static bool wrap(struct app *a, struct vt_reader *r, struct vt_pt_wrap *p)
 
 	if (!app_each_record(a, r, on_record, p))
 		return false;
-	if (!vt_pt_encode_totals(vt_pt_wrap_encode(p))->blocks) {
-		vt_error_set(&err, VT_E_FORMAT, "%s: nothing to encode: no block was executed",
-			     vt_reader_name(r));
-		return app_fail(a, &err);
-	}
+	if (!vt_pt_encode_totals(vt_pt_wrap_encode(p))->blocks)
+		return app_lacks(a, vt_reader_name(r), APP_NO_CODE);
 	if (vt_pt_wrap_finish(p, &err) < 0)
 		return app_fail(a, &err);
 	tell(a, p);

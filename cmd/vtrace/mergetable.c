@@ -56,7 +56,7 @@ static bool write_counts(struct app *a, const struct merge_table_options *o, str
 		return false;
 	c = vt_collector_new(shape, o->overflow, w);
 	ok = c != NULL || app_no_memory(a);
-	ok = ok && app_each_run(a, r, feed_one, c);
+	ok = ok && app_each_run(a, r, feed_one, c) && app_need_samples(a, vt_reader_name(r));
 	ok = ok && (vt_collector_finish(c, &err) == 0 || app_fail(a, &err));
 	vt_collector_free(c);
 	return app_close_writer(a, w) && ok;
@@ -196,7 +196,7 @@ static bool study(struct app *a, const struct merge_table_options *o, struct vt_
 		s.collector[i] = vt_collector_new(&s.shape[i], o->overflow, NULL);
 		ok = s.collector[i] != NULL || app_no_memory(a);
 	}
-	ok = ok && app_each_run(a, r, feed_all, &s);
+	ok = ok && app_each_run(a, r, feed_all, &s) && app_need_samples(a, vt_reader_name(r));
 	for (i = 0; i < NVARIANTS && ok; i++)
 		ok = vt_collector_finish(s.collector[i], &err) == 0 || app_fail(a, &err);
 	ok = ok && print_study(a, o, &s);

@@ -53,10 +53,16 @@ static int no_event(const struct vt_profile *p, const char *name, struct vt_erro
 		if (vt_profile_event(p, i)->samples)
 			vt_buf_printf(&b, "%s%.60s", b.size ? ", " : "",
 				      vt_profile_event(p, i)->name);
-	vt_error_set(err, VT_E_NOTFOUND, "no event %s; samples there are of: %s",
-		     name ? name : "that tells time", b.size ? vt_buf_str(&b) : "nothing");
+	if (name)
+		vt_error_set(err, VT_E_NOTFOUND, "no event %s; samples there are of: %s", name,
+			     b.size ? vt_buf_str(&b) : "nothing");
+	else
+		vt_error_set(err, VT_E_ABSENT,
+			     "no samples of cycles%s%.200s (vtrace decode makes them of perf.data, "
+			     "vsim of a recording)",
+			     b.size ? " or other time, but of " : "", vt_buf_str(&b));
 	vt_buf_free(&b);
-	return -VT_E_NOTFOUND;
+	return -(int)err->code;
 }
 
 int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event,

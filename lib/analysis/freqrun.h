@@ -23,7 +23,8 @@ extern "C" {
 
 /*
  * The event that tells time: the one of this name (without or with its modifiers), or if `name` is
- * NULL the one that is likeliest to.  -VT_E_NOTFOUND, the text naming those there are.
+ * NULL the one that is likeliest to.  -VT_E_NOTFOUND, or -VT_E_ABSENT if `name` is NULL, the text
+ * naming those there are.
  */
 int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event,
 		     struct vt_error *err);

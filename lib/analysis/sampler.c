@@ -232,12 +232,13 @@ static int check_times(const struct vt_sampler *s, const struct vt_record *rec,
 	if (s->o.unit != VT_SAMPLER_CYCLES || s->o.per_instruction)
 		return 0;
 	if (!vt_record_u64(rec, VT_EXEC_TIME))
-		return vt_error_set(err, VT_E_USAGE,
-				    "cycles cannot be counted: the executed code has no times");
+		return vt_error_set(err, VT_E_ABSENT,
+				    "no times of executed code to count cycles by (vtrace decode "
+				    "finds them in Intel PT that was recorded with TSC packets)");
 	if (!s->timeconv[1])
-		return vt_error_set(err, VT_E_USAGE,
-				    "cycles cannot be counted: the stream does not say how its "
-				    "times relate to them (TIMECONV)");
+		return vt_error_set(err, VT_E_ABSENT,
+				    "no relation of times to cycles (vtrace decode finds it in "
+				    "perf.data: TIMECONV)");
 	return 0;
 }
 
@@ -265,7 +266,7 @@ static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct v
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 
 	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
-		return vt_error_set(err, VT_E_USAGE, "this stream is a sample already");
+		return vt_error_set(err, VT_E_FORMAT, VT_IS_SAMPLED);
 	vt_writer_copy(s->w, rec);
 	return 0;
 }
@@ -352,12 +353,11 @@ int vt_sampler_feed(struct vt_sampler *s, const struct vt_block *block, uint32_t
 
 int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err)
 {
-	if (!s->totals.execs && s->totals.samples)
-		return vt_error_set(
-			err, VT_E_USAGE,
-			"the stream has samples, but no executed code to take them from");
-	if (s->totals.execs && !s->countable && s->o.unit != VT_SAMPLER_CYCLES)
-		return vt_error_set(err, VT_E_USAGE, "no %s were recorded", unit_names[s->o.unit]);
+	if (!s->totals.execs)
+		return vt_error_set(err, VT_E_ABSENT, VT_NO_EXECUTED_CODE);
+	if (!s->countable && s->o.unit != VT_SAMPLER_CYCLES)
+		return vt_error_set(err, VT_E_ABSENT, "no %s (vtrace record --full records them)",
+				    unit_names[s->o.unit]);
 	vti_turns_finish(s);
 	return 0;
 }

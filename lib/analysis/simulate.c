@@ -156,7 +156,7 @@ static int take_meta(struct vt_simulate *s, const struct vt_record *rec, struct 
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 
 	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
-		return vt_error_set(err, VT_E_USAGE, "this stream is a sample already");
+		return vt_error_set(err, VT_E_FORMAT, VT_IS_SAMPLED);
 	pass_on(s, rec);
 	return 0;
 }
@@ -242,10 +242,9 @@ static uint64_t time_event(const struct vt_simulate *s)
 int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 {
 	if (!s->totals.execs)
-		return vt_error_set(err, VT_E_USAGE,
-				    s->totals.samples ? "the stream has samples, but no executed "
-							"code that could be run"
-						      : "the stream has no executed code");
+		return vt_error_set(err, VT_E_ABSENT,
+				    s->totals.bad ? "no executed code that could be run"
+						  : VT_NO_EXECUTED_CODE);
 	vti_sim_finish(s);
 	write_total(s, "vsim.instructions", s->totals.insns);
 	write_total(s, "vsim.cycles", s->totals.cycles);

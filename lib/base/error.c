@@ -19,6 +19,7 @@ static const char *const names[VT_NERRCODES] = {
 	[VT_E_AMBIGUOUS] = "ambiguous",
 	[VT_E_USAGE] = "usage",
 	[VT_E_SYSTEM] = "system error",
+	[VT_E_ABSENT] = "absent",
 };
 
 const char *vt_errcode_name(enum vt_errcode code)

@@ -29,6 +29,7 @@ enum vt_errcode {
 	VT_E_AMBIGUOUS, /* a name fits several things */
 	VT_E_USAGE,	/* the caller, or the user's command line, asks for nonsense */
 	VT_E_SYSTEM,	/* a system or library call failed */
+	VT_E_ABSENT,	/* the input has nothing of what is wanted of it */
 	VT_NERRCODES
 };
 

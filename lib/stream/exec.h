@@ -14,6 +14,11 @@
 extern "C" {
 #endif
 
+/* What those say who need executed code and find none, or only samples of it. */
+#define VT_NO_EXECUTED_CODE                                                                        \
+	"no executed code (vtrace record --full records it, vtrace decode makes it of Intel PT)"
+#define VT_IS_SAMPLED "samples of executed code, not all of it (vtrace record --full records it)"
+
 /*
  * Walking a run of executed blocks, an EXEC record:
  *

@@ -152,14 +152,14 @@ vsim -m alpha21164 -S cycles:1000000000 -o none.s odd.vt 2>/dev/null
 t_ok "a stream without samples" vfreq -o none.f none.s
 t_like "is told" 'none.s: no samples: nothing is estimated' "$T_ERR"
 t_ok "causes of nothing" vculprit -o none.c none.f
-t_like "are none, and why" 'has no frequencies: vfreq had no samples that it could use' "$T_ERR"
+t_like "are none, and why" 'no frequencies: vfreq had no samples that it could use' "$T_ERR"
 for view in "--calc main" --summary "--stall icache"; do
 	# shellcheck disable=SC2086
 	t_status "vlist $view" 3 vlist $view -i none.c
 	t_like "says the same" 'no frequencies: vfreq had no samples that it could use' "$T_ERR"
 done
 t_status "there is nothing to compare" 3 vprof --diff --check 5 odd.f none.f
-t_like "which does not pass for a check" 'none.f: no samples: there is nothing to compare' "$T_ERR"
+t_like "which does not pass for a check" 'none.f: no samples \(' "$T_ERR"
 t_ok "runs of nothing" vstats none.s none.s
 t_like "are counted" '^TOTAL 0$' "$T_OUT"
 t_ok "a profile of nothing is kept" vdb --db none.db add none.s
@@ -172,8 +172,8 @@ for c in vfreq vculprit "vlist --summary -i" "vprof --diff odd.f" "vstats odd.f"
 	t_like "is an error" 'zero: (0 bytes|the file is empty)' "$T_ERR"
 done
 vsim -m alpha21164 -S imiss:1 -o miss.s odd.vt 2>/dev/null
-t_status "samples of other events only" 2 vfreq -o miss.f miss.s
-t_like "are named" 'no event that tells time; samples there are of: imiss' "$T_ERR"
+t_status "samples of other events only" 3 vfreq -o miss.f miss.s
+t_like "are named" 'no samples of cycles or other time, but of imiss' "$T_ERR"
 
 # ---- processors that nobody knows ----
 
@@ -226,14 +226,16 @@ done
 
 # ---- streams that end early ----
 
-# All that the parts of the stream say can be read before it ends is used; the end is told.
+# All that the parts of the stream say can be read before it ends is used; the end is told.  In the
+# first part there are no frequencies yet.
 size=$(stat -c %s odd.c)
 for part in 10 30 50 70 90; do
 	head -c $((size * part / 100)) odd.c >cut.vt
 	for c in "vculprit --top 2" "vculprit -o cut.c" "vfreq -o cut.f" "vprof --diff odd.f" \
 		"vstats odd.f"; do
+		case $c$part in vculprit*10) want=3 ;; *) want=1 ;; esac
 		# shellcheck disable=SC2086
-		t_status "$c of $part % of a stream" 1 $c cut.vt
+		t_status "$c of $part % of a stream" "$want" $c cut.vt
 	done
 	t_like "is told" 'cut.vt: missing: ' "$T_ERR"
 	for c in "--summary" "--calc --top 2" "--stall dcache" "--cfg=dot --top 1"; do

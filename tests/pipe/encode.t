@@ -139,10 +139,10 @@ t_is "it begins with a PSB" "$(cat begin)" "02820282028202820282028202820282"
 
 vsample -n 10000 loop.vt >sample.vt
 t_status "samples of executed code are refused" 3 vtrace encode -o x.pt sample.vt
-t_like "and told" 'samples of what was executed' "$T_ERR"
+t_like "and told" 'sample.vt: samples of executed code, not all of it' "$T_ERR"
 vtrace decode "$ROOT/tests/data/demo/perf.data" -o time.vt
 t_status "so is a stream without blocks" 3 vtrace encode -o x.pt time.vt
-t_like "and told" 'no block was executed' "$T_ERR"
+t_like "and told" 'no executed code \(vtrace record --full' "$T_ERR"
 head -c $(($(stat -c %s python.vt) - 200)) python.vt >cut.vt
 t_status "a stream that breaks off" 1 vtrace encode --pages python -o cut.pt cut.vt
 "$tools/pt_ips" cut.pt python >got

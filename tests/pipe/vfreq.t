@@ -280,7 +280,7 @@ t_status "a clock that none has" 2 vfreq -o no.vt --clock 0 samples.vt
 head -c 3000 samples.vt >cut.vt
 t_status "half a stream" 1 vfreq -o half.vt cut.vt
 t_status "nothing to compare" 3 vcmp --truth run.vt samples.vt
-t_like "and what would make it" 'has no frequencies: vfreq estimates them' "$T_ERR"
+t_like "and what would make it" 'no frequencies \(vfreq estimates them\)' "$T_ERR"
 t_status "no truth" 3 vcmp --truth samples.vt flow.vt
 vsim -S cycles:1000000000 -o empty.vt run.vt
 t_pipe "no samples at all" 'vfreq -o none.vt empty.vt 2>err'

@@ -8,7 +8,7 @@
 t_status "not of samples" 2 vinterp --path -f 1/2 x.vt
 t_status "nor by chance" 2 vinterp --path --skip random x.vt
 vtrace decode -o samples.vt "$ROOT/tests/data/demo/perf.data"
-t_ok "a stream that has none" vinterp --path -o none.vt samples.vt
+t_status "a stream that has none" 3 vinterp --path -o none.vt samples.vt
 t_like "is told" 'no executed code' "$T_ERR"
 
 # ---- ptwrite ----

@@ -207,7 +207,7 @@ t_like "is listed" '700012 +movsd' "$T_OUT"
 # ---- bad input ----
 
 t_status "a stream without hot lists" 3 bash -c "'$text' </dev/null | vlist --values walk"
-t_like "tells what makes them" 'standard input: no hot lists \(run vhot\)' "$T_ERR"
+t_like "tells what makes them" 'standard input: no hot lists \(vhot makes them\)' "$T_ERR"
 {
 	cat vals.txt
 	hot "offset=$(off "$entry") what=load total=1 profiled=2 values=1,2 counts=5"

@@ -308,15 +308,15 @@ t_ok "cycles" vsample -e cycles -n 300 times.vt -o cycles.vt
 vtrace dump -F period,event cycles.vt | awk '{ n++; s += $1; e[$2]++ } END { print (n > 300 && n < 340), (s > 99000), (e["cycles"] == n) }' >cycles
 t_is "cycles: as many samples as intervals" "$(cat cycles)" "1 1 1"
 t_like "cycles: the pc is where the time was looked at" 'interrupt +cycles' <(vtrace info cycles.vt)
-t_status "cycles of a stream without times" 2 vsample -e cycles full.vt -o none.vt
-t_like "it says so" 'cycles cannot be counted: the executed code has no times' "$T_ERR"
+t_status "cycles of a stream without times" 3 vsample -e cycles full.vt -o none.vt
+t_like "it says so" 'full.vt: no times of executed code' "$T_ERR"
 
-t_status "stores where there are none" 2 vsample -e stores full.vt -o none.vt
-t_like "it says so" 'no stores were recorded' "$T_ERR"
-t_status "a sample of a sample" 2 vsample some.vt -o none.vt
-t_like "it says so" 'is a sample already' "$T_ERR"
+t_status "stores where there are none" 3 vsample -e stores full.vt -o none.vt
+t_like "it says so" 'full.vt: no stores' "$T_ERR"
+t_status "a sample of a sample" 3 vsample some.vt -o none.vt
+t_like "it says so" 'samples of executed code, not all of it' "$T_ERR"
 vtrace decode "$ROOT/tests/data/demo/perf.data" -o perf.vt
-t_status "samples, but nothing to take them from" 2 vsample perf.vt -o none.vt
+t_status "samples, but nothing to take them from" 3 vsample perf.vt -o none.vt
 t_like "it says so" 'no executed code' "$T_ERR"
 for bad in "-n 0" "-f 2/3" "-f 1/0" "-f x" "-e sheep" "--per-instruction -e loads" "--per-instruction -b 0" "-n x"; do
 	# shellcheck disable=SC2086

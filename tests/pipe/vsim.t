@@ -202,10 +202,10 @@ t_status "no such event" 2 vsim -S nonsense orders.vt
 t_status "the same event twice" 2 vsim -S cycles -S cycles:7 orders.vt
 t_status "no period" 2 vsim -S cycles:0 orders.vt
 t_status "no number" 2 vsim -S cycles:x orders.vt
-t_status "a stream of samples" 2 vsim -o x.vt some.vt
+t_status "a stream of samples" 3 vsim -o x.vt some.vt
 t_status "no such file" 3 vsim -o x.vt missing.vt
 head -c 60000 orders.vt >cut.vt
 t_status "lost input is told" 1 vsim -o x.vt cut.vt
-t_status "a stream of nothing" 2 bash -c "set -o pipefail; vtrace decode '$demo/perf.data' |
+t_status "a stream of nothing" 3 bash -c "set -o pipefail; vtrace decode '$demo/perf.data' |
 	vsim -o x.vt"
 t_done
