@@ -481,6 +481,8 @@ static bool start(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
+	if (!lists(j->o))
+		app_make_stream(j->app, j->o->output);
 	j->images = app_images_open(j->app, &j->warnings, &j->cache, j->o->symfs);
 	if (!j->images || !read_truth(j))
 		return false;

@@ -185,6 +185,8 @@ static bool choose_event(struct state *s)
 	struct vt_error err = VT_ERROR_INIT;
 	const struct vt_profile_event *e;
 
+	if (s->o->event && !app_need_samples(s->app, vt_reader_name(s->reader)))
+		return false;
 	s->scale = 1;
 	if (vt_freqrun_event(s->in.profile, s->o->event, &s->event, &err) < 0) {
 		/* An empty profile is one, too. */
@@ -368,6 +370,8 @@ static void run(struct app *a, const struct options *o)
 		app_usage(a, "--clock: a frequency in GHz");
 		return;
 	}
+	if (!o->json)
+		app_make_stream(a, o->output);
 	r = s.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (r && !o->json)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);

@@ -89,6 +89,7 @@ static bool open_all(struct hot *h, const struct options *o)
 {
 	size_t n = h->app->argc ? (size_t)h->app->argc : 1;
 
+	app_make_stream(h->app, o->output);
 	h->readers = calloc(n, sizeof(struct vt_reader *));
 	if (!h->readers)
 		return app_no_memory(h->app);

@@ -441,8 +441,13 @@ static void run(struct interp *p)
 {
 	const char *path = p->app->argc ? p->app->argv[0] : NULL;
 	struct vt_writer *out = NULL;
-	struct vt_reader *r = prepare(p) ? app_open_reader(p->app, path) : NULL;
+	struct vt_reader *r;
 
+	if (!prepare(p))
+		return;
+	if (!p->o->summary)
+		app_make_stream(p->app, p->o->output);
+	r = app_open_reader(p->app, path);
 	if (r && !p->o->summary)
 		out = app_open_writer(p->app, p->o->output, p->o->compress, &r, 1);
 	if (r && (out || p->o->summary))

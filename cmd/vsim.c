@@ -149,9 +149,11 @@ static bool simulate(struct app *a, struct vt_reader *r, struct job *job,
 
 static void run_on(struct app *a, const struct options *o, const struct vt_simulate_options *so)
 {
-	struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	struct job job = {.writer = NULL};
+	struct vt_reader *r;
 
+	app_make_stream(a, o->output);
+	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	job.writer = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
 	if (job.writer && o->truth)
 		job.truth = app_open_writer(a, o->truth, o->compress, &r, 1);

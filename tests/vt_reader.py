@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A reader of vt streams written from formats/vt.md alone; it shares nothing with lib/stream.
 
-usage: vt_reader.py [--dump | --kinds | --stages | --blocks] [FILE]
+usage: vt_reader.py [--dump | --kinds | --stages | --end | --blocks] [FILE]
 
 Prints one line for each record, in the stream's order, tab-separated: the name of its kind, then
 field=value for each declared field. U and I are decimal, F is its 64 bits as 16 hexadecimal digits,
@@ -13,6 +13,7 @@ backslash are \\n, \\t and \\\\, other control characters and bytes that are not
           are named, F is a decimal fraction
 --kinds   prints the declared kinds instead: NAME, number, then "field TYPE [unit]" for each field
 --stages  prints the provenance chain: program, version, seed, arguments
+--end     prints the status of END, and the program that failed and what it said if one did
 --blocks  prints offset, kind, compression, stored size, raw size and records of each block
 
 Any breach of the page ends it with a message and status 1; damage is not skipped over.
@@ -406,8 +407,14 @@ class Stream:
         for _ in range(c.count(256, "kinds")):
             kind = c.varint()
             counts[kind] = c.varint()
-        c.done()
         check(counts == self.counts, "END tells other counts of kinds")
+        self.failure = None
+        if c.left():
+            check(self.status == 2, "a failure of one that was not stopped")
+            self.failure = [c.text(), c.text()]
+            check(1 <= len(self.failure[0]) <= 64, "length of a program's name")
+            check(len(self.failure[1]) <= 511, "length of what it said")
+        c.done()
 
 
 def show_kinds(stream):
@@ -424,7 +431,7 @@ def show_stages(stream):
         yield "\t".join(cells + [escape(a) for a in s.args])
 
 
-MODES = ("--records", "--dump", "--kinds", "--stages", "--blocks")
+MODES = ("--records", "--dump", "--kinds", "--stages", "--end", "--blocks")
 
 
 def main(argv):
@@ -450,6 +457,8 @@ def main(argv):
             for line in (show_kinds if what == "--kinds" else show_stages)(stream):
                 print(line)
         stream.records()
+        if what == "--end":
+            print(stream.status, *map(escape, stream.failure or []), sep="\t")
     except (Damaged, zlib.error) as e:
         sys.stdout.flush()
         sys.exit("vt_reader.py: %s: before %#x: %s" % (name, stream.offset, e))

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/version.h"
+#include "cmd/common/stream.h"
 
 /* So many warnings of one sort are shown, the rest is counted. */
 #define SHOWN_WARNINGS 10
@@ -82,9 +83,20 @@ static enum app_status status_of(enum vt_errcode code)
 	}
 }
 
+/* What is written from now on is incomplete. */
+static void note_failure(struct app *a, const char *why)
+{
+	if (*a->failure.program)
+		return;
+	snprintf(a->failure.program, sizeof(a->failure.program), "%s", a->name);
+	snprintf(a->failure.why, sizeof(a->failure.why), "%s", why);
+}
+
 bool app_fail(struct app *a, const struct vt_error *err)
 {
-	app_say(a, "%s", err->text);
+	if (err->code != VT_E_ABSENT || !a->incomplete)
+		app_say(a, "%s", err->text);
+	note_failure(a, err->text);
 	app_raise(a, status_of(err->code));
 	return false;
 }
@@ -104,6 +116,7 @@ bool app_usage(struct app *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	say(a, fmt, ap);
 	va_end(ap);
+	note_failure(a, "usage");
 	app_raise(a, APP_USAGE);
 	return false;
 }
@@ -197,6 +210,7 @@ int app_finish(struct app *a)
 
 	if (a->text_open && vt_output_close(&a->text, &err) < 0)
 		app_fail(a, &err);
+	app_write_failure(a);
 	/* Some file systems tell of a failed write only here. */
 	if (close(STDOUT_FILENO) < 0 && a->status != APP_OUTPUT) {
 		vt_error_errno(&err, VT_E_WRITE, errno, "standard output");

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/opt.h"
 #include "base/output.h"
+#include "stream/reader.h"
 
 /*
  * The frame of a program: options, messages, exit status.
@@ -57,8 +58,11 @@ struct app {
 	uint64_t seed;	      /* of the provenance; a program that has -s sets it */
 	unsigned threads;     /* that compress what is written, besides the program's own */
 	enum app_status status;
-	struct app_losses losses; /* of all streams that were read to their ends */
-	uint64_t kinds;		  /* of records in the stream read last: see app_saw() */
+	struct app_losses losses;  /* of all streams that were read to their ends */
+	struct vt_failure failure; /* the first that is known, of this program or upstream of it */
+	bool incomplete;	   /* an input was: what it lacks is no news */
+	bool makes_stream;	   /* app_make_stream() was called, app_open_writer() not yet */
+	uint64_t kinds;		   /* of records in the stream read last: see app_saw() */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;
@@ -81,7 +85,10 @@ void app_release(struct app *a);
 /* One line "name: text" on standard error; control characters are escaped. */
 void app_say(const struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
 
-/* Says the error and sets the status that belongs to its code; returns false. */
+/*
+ * Says the error and sets the status that belongs to its code; returns false.  What an input lacks
+ * (VT_E_ABSENT) that is known to be incomplete is not said.
+ */
 bool app_fail(struct app *a, const struct vt_error *err);
 
 /* Says that memory ran out, as app_fail() does. */

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,12 +27,15 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 		return NULL;
 	}
 	r = vt_reader_open(path, &err);
-	if (!r) {
-		app_fail(a, &err);
-		if (err.code == VT_E_FORMAT)
-			app_say(a, "(a recorded trace is made into a stream by: vtrace decode)");
-		return NULL;
+	if (!r && err.code == VT_E_FORMAT) {
+		char text[2 * VT_ERROR_SIZE];
+
+		snprintf(text, sizeof(text), "%s (vtrace decode makes one of a recorded trace)",
+			 err.text);
+		vt_error_set(&err, VT_E_FORMAT, "%s", text);
 	}
+	if (!r)
+		app_fail(a, &err);
 	return r;
 }
 
@@ -63,23 +67,43 @@ static void add_losses(struct app_losses *sum, const struct app_losses *l)
 	sum->gap_records += l->gap_records;
 }
 
+/* Who failed says why itself: this is the one line about what that means here. */
+static void tell_failure(struct app *a, const struct vt_reader *r, const char *missing)
+{
+	const struct vt_failure *f = vt_reader_failure(r);
+
+	app_say(a, "%s: %s failed upstream: the input is incomplete%s%s", vt_reader_name(r),
+		f->program, *missing ? "; missing: " : "", missing);
+	if (!*a->failure.program)
+		a->failure = *f;
+	a->incomplete = true;
+}
+
 static void tell_losses(struct app *a, const struct vt_reader *r, const struct app_losses *l)
 {
 	const struct vt_damage *d = vt_reader_damage(r);
 	enum vt_status status = vt_reader_status(r);
 	const char *name = vt_reader_name(r);
+	char missing[128] = "";
 
-	if (l->gaps)
-		app_say(a, "%s: missing: %" PRIu64 " gap%s, %" PRIu64 " bytes, %" PRIu64 " records",
-			name, l->gaps, l->gaps == 1 ? "" : "s", l->gap_bytes, l->gap_records);
-	if (status == VT_STATUS_INTERRUPTED)
-		app_say(a, "%s: its producer was stopped before the end", name);
-	else if (status == VT_STATUS_LOSSY && !l->gaps)
+	/* Where the stream was cut there is a gap, which was told. */
+	if (l->gaps > d->truncated)
+		snprintf(missing, sizeof(missing),
+			 "%" PRIu64 " gap%s, %" PRIu64 " bytes, %" PRIu64 " records", l->gaps,
+			 l->gaps == 1 ? "" : "s", l->gap_bytes, l->gap_records);
+	if (vt_reader_failure(r))
+		tell_failure(a, r, missing);
+	else if (*missing)
+		app_say(a, "%s: missing: %s", name, missing);
+	else if (status == VT_STATUS_LOSSY)
 		app_say(a, "%s: its producer lost some of its input", name);
+	if (status == VT_STATUS_INTERRUPTED && !vt_reader_failure(r))
+		app_say(a, "%s: its producer was stopped before the end", name);
 	if (l->lost)
 		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, l->lost);
 	if (d->blocks || d->bytes || d->records || d->truncated || status != VT_STATUS_COMPLETE)
 		app_raise(a, APP_LOSSY);
+	a->incomplete = a->incomplete || d->truncated;
 }
 
 /* ---- what a stream has ---- */
@@ -186,6 +210,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 		return app_fail(a, &err);
 	if (rc < 0) {
 		/* What came before the cut, or before the disk failed, is good. */
+		a->incomplete = true;
 		app_say(a, "%s", err.text);
 		app_raise(a, APP_LOSSY);
 	}
@@ -299,13 +324,36 @@ static bool has_seed(const struct app *a)
 	return false;
 }
 
+static struct vt_writer *open_writer(struct app *a, const char *path, struct vt_writer_options o,
+				     struct vt_error *err)
+{
+	const char *subcommand = strchr(a->name, ' ');
+	char program[32] = "";
+	struct vt_stage stage = {.program = program, .version = (char *)VT_VERSION};
+	struct vt_writer *w;
+
+	strncat(program, a->name, strcspn(a->name, " "));
+	stage.seed = has_seed(a) ? a->seed : 0;
+	/* Each recorded option has at least three bytes, each value one. */
+	stage.args = calloc(a->record.size + (size_t)a->argc + 1, sizeof(*stage.args));
+	if (!stage.args) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	stage.nargs = list_args(a, subcommand ? subcommand + 1 : NULL, stage.args);
+	o.stage = &stage;
+	w = vt_writer_open(path, &o, err);
+	free(stage.args);
+	return w;
+}
+
 struct vt_writer *app_open_writer(struct app *a, const char *path, const char *compress,
 				  struct vt_reader *const *inputs, size_t ninputs)
 {
-	char program[32] = "";
-	const char *subcommand = strchr(a->name, ' ');
-	struct vt_stage stage = {.program = program, .version = (char *)VT_VERSION};
-	struct vt_writer_options o = {.compression = VT_COMPRESS_AUTO, .stage = &stage};
+	struct vt_writer_options o = {.compression = VT_COMPRESS_AUTO,
+				      .inputs = (const struct vt_reader *const *)inputs,
+				      .ninputs = ninputs,
+				      .threads = a->threads};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w;
 
@@ -317,37 +365,46 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 	}
 	if (compress && !parse_compression(a, compress, &o))
 		return NULL;
-	strncat(program, a->name, strcspn(a->name, " "));
-	stage.seed = has_seed(a) ? a->seed : 0;
-	/* Each recorded option has at least three bytes, each value one. */
-	stage.args = calloc(a->record.size + (size_t)a->argc + 1, sizeof(*stage.args));
-	if (!stage.args) {
-		app_no_memory(a);
-		return NULL;
-	}
-	stage.nargs = list_args(a, subcommand ? subcommand + 1 : NULL, stage.args);
-	o.inputs = (const struct vt_reader *const *)inputs;
-	o.ninputs = ninputs;
-	o.threads = a->threads;
-	w = vt_writer_open(path, &o, &err);
-	free(stage.args);
+	a->makes_stream = false;
+	w = open_writer(a, path, o, &err);
 	if (!w)
 		app_fail(a, &err);
 	return w;
+}
+
+void app_make_stream(struct app *a, const char *path)
+{
+	a->makes_stream = (!path || strcmp(path, "-") == 0) && !isatty(STDOUT_FILENO);
+}
+
+void app_write_failure(struct app *a)
+{
+	struct vt_writer_options o = {.compression = VT_COMPRESS_AUTO};
+	struct vt_error ignored = VT_ERROR_INIT;
+	struct vt_writer *w;
+
+	if (!a->makes_stream || a->status <= APP_LOSSY || !*a->failure.program)
+		return;
+	w = open_writer(a, "-", o, &ignored);
+	if (w)
+		vt_writer_fail(w, &a->failure, &ignored);
 }
 
 bool app_close_writer(struct app *a, struct vt_writer *w)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	enum vt_status status = a->status == APP_LOSSY ? VT_STATUS_LOSSY : VT_STATUS_COMPLETE;
+	bool failed = a->status > APP_LOSSY;
+	int code;
 
 	if (!w)
 		return false;
-	if (a->status > APP_LOSSY) {
-		vt_writer_abandon(w);
-		return false;
-	}
-	if (vt_writer_close(w, status, &err) < 0)
+	/* The status may have been set without words. */
+	if (failed && !*a->failure.program)
+		snprintf(a->failure.program, sizeof(a->failure.program), "%s", a->name);
+	code = *a->failure.program ? vt_writer_fail(w, &a->failure, &err)
+				   : vt_writer_close(w, status, &err);
+	if (code < 0 && !failed)
 		return app_fail(a, &err);
-	return true;
+	return code == 0 && !failed;
 }

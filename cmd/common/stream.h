@@ -103,6 +103,14 @@ bool app_came_through(const struct vt_reader *r, const char *program);
 	}
 
 /*
+ * Says that the program is about to make a stream, `path` as below.  If it fails before it opens
+ * one, app_finish() writes one to standard output that has nothing but the failure, for the next
+ * program to say; a file or a terminal gets none.
+ */
+void app_make_stream(struct app *a, const char *path);
+void app_write_failure(struct app *a);
+
+/*
  * Opens a stream to be written; `path` NULL or "-" is standard output, which must not be a
  * terminal; `compress` is the text of -z or NULL.  The program becomes the last stage of the
  * inputs' provenance.  NULL after app_fail() or app_usage().
@@ -111,8 +119,9 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 				  struct vt_reader *const *inputs, size_t ninputs);
 
 /*
- * Ends the stream: COMPLETE, or LOSSY when the status so far is APP_LOSSY; without an END record
- * when it is graver.  False after app_fail().  NULL is allowed.
+ * Ends the stream: COMPLETE, or LOSSY when the status so far is APP_LOSSY; with the failure when it
+ * is graver, or an input says that a program before failed.  False after app_fail().  NULL is
+ * allowed.
  */
 bool app_close_writer(struct app *a, struct vt_writer *w);
 

@@ -114,7 +114,7 @@ static bool read_all(struct vdb *v, const char *path, struct gather *g)
 		return false;
 	ok = app_each_run(v->app, source_reader(s), take_run, g);
 	ok = ok && app_need_samples(v->app, path);
-	cut = vt_reader_damage(source_reader(s))->truncated;
+	cut = vt_reader_damage(source_reader(s))->truncated || vt_reader_failure(source_reader(s));
 	if (!source_close(s) || !ok)
 		return false;
 	if (!cut || v->partial)

@@ -20,6 +20,7 @@ static bool write_stream(struct vdb *v, write_fn *fn)
 
 	if (v->app->argc != 1)
 		return app_usage(v->app, "%s: takes no files", v->app->argv[0]);
+	app_make_stream(v->app, v->output);
 	db = vdb_open(v, VT_DB_READ);
 	if (!db)
 		return false;

@@ -170,6 +170,7 @@ static void decode_input(const struct decode *d, const char *path)
 	struct vt_reader *r;
 	struct vt_input in;
 
+	app_make_stream(d->app, d->output);
 	if (vt_input_open(&in, path, &err) < 0) {
 		app_fail(d->app, &err);
 		return;

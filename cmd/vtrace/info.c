@@ -60,9 +60,18 @@ static int put_table(struct vt_table *t, const char *heading, struct vt_output *
 
 static void put_head(const struct summary *s, const struct vt_reader *r, struct vt_output *out)
 {
+	const struct vt_failure *failure = vt_reader_failure(r);
+
 	put_escaped(out, vt_reader_name(r), strlen(vt_reader_name(r)));
 	vt_output_printf(out, ": %s, %" PRIu64 " bytes, %" PRIu64 " records\n", info_status(r),
 			 vt_reader_offset(r), s->records);
+	if (failure) {
+		vt_output_text(out, "failed: ");
+		put_escaped(out, failure->program, strlen(failure->program));
+		vt_output_text(out, *failure->why ? ": " : "");
+		put_escaped(out, failure->why, strlen(failure->why));
+		vt_output_text(out, "\n");
+	}
 	if (s->timed)
 		vt_output_printf(out,
 				 "time: %" PRIu64 ".%09" PRIu64 " s to %" PRIu64 ".%09" PRIu64

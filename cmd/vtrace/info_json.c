@@ -156,6 +156,15 @@ void info_raw_json(const struct summary *s, const char *name, uint64_t size, str
 	app_json_write(out, o, true);
 }
 
+static json_t *failure_json(const struct vt_failure *f)
+{
+	json_t *v = json_object();
+
+	json_object_set_new(v, "program", app_json_text(f->program, strlen(f->program)));
+	json_object_set_new(v, "why", app_json_text(f->why, strlen(f->why)));
+	return v;
+}
+
 void info_print_json(const struct summary *s, const struct vt_reader *r, struct vt_output *out)
 {
 	json_t *o = app_json_doc("vtrace-info/1");
@@ -164,6 +173,8 @@ void info_print_json(const struct summary *s, const struct vt_reader *r, struct 
 	json_object_set_new(o, "file", json_str(vt_reader_name(r)));
 	json_object_set_new(o, "bytes", app_json_u64(vt_reader_offset(r)));
 	json_object_set_new(o, "status", json_string(info_status(r)));
+	if (vt_reader_failure(r))
+		json_object_set_new(o, "failure", failure_json(vt_reader_failure(r)));
 	json_object_set_new(o, "total", app_json_u64(s->records));
 	json_object_set_new(o, "records", records(s, r));
 	json_object_set_new(o, "events", events(s));

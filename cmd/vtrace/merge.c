@@ -22,6 +22,7 @@ static bool open_inputs(struct merge *m)
 {
 	size_t n = m->app->argc ? (size_t)m->app->argc : 1;
 
+	app_make_stream(m->app, m->output);
 	m->readers = calloc(n, sizeof(struct vt_reader *));
 	m->merger = merger_new(m->app->seed);
 	if (!m->readers || !m->merger)

@@ -197,18 +197,52 @@ static const char *read_payload(struct vt_reader *r, const struct vti_block_head
 	return why;
 }
 
+/* A text of at most `max` bytes with a terminating zero; what is no such thing spoils the cursor.
+ */
+static void read_text(struct vt_cursor *c, char *to, size_t max)
+{
+	uint64_t size = vt_cursor_varint(c);
+	const uint8_t *p = size <= max ? vt_cursor_take(c, size) : NULL;
+
+	if (!p || c->bad || memchr(p, 0, (size_t)size)) {
+		c->bad = true;
+		return;
+	}
+	memcpy(to, p, (size_t)size);
+	to[size] = '\0';
+}
+
+/* What is behind the counts of kinds: nothing, or who failed. */
+static void read_failure(struct vt_cursor *c, struct vt_failure *f)
+{
+	uint64_t n = vt_cursor_varint(c);
+
+	for (n = n <= VT_MAX_KINDS ? 2 * n : 0; n && !c->bad; n--)
+		vt_cursor_varint(c);
+	if (c->bad || !vt_cursor_left(c))
+		return;
+	read_text(c, f->program, VT_MAX_PROGRAM);
+	if (!c->bad)
+		read_text(c, f->why, sizeof(f->why) - 1);
+	c->bad = c->bad || !*f->program;
+}
+
 static void read_end(struct vt_reader *r, const uint8_t *p, size_t size, uint32_t chain)
 {
 	struct vt_cursor c = vt_cursor_make(p, size, false);
 	uint64_t status = vt_cursor_varint(&c);
 	uint64_t total = vt_cursor_varint(&c);
 	const uint8_t *sum = vt_cursor_take(&c, 4);
+	struct vt_failure failure = {.program = ""};
 
+	if (status == VT_STATUS_INTERRUPTED)
+		read_failure(&c, &failure);
 	if (c.bad || status >= VT_STATUS_MISSING || total < r->next_record) {
 		damaged_block(r, r->in.offset, size, "bad END record");
 		return;
 	}
 	r->status = (enum vt_status)status;
+	r->failure = failure;
 	expect_record(r, total);
 	if (!r->damage.blocks && !r->damage.bytes && vt_le32(sum) != chain)
 		damaged_block(r, r->in.offset, 0,
@@ -251,13 +285,14 @@ static int resync(struct vt_reader *r, struct vt_error *err)
 	return have >= VTI_BLOCK_SIZE;
 }
 
-/* The input ends without an END record; `left` bytes of an unfinished block are in the window. */
+/*
+ * The input ends without an END record; `left` bytes of an unfinished block are in the window.
+ * What tells of it is -VT_E_TRUNC.
+ */
 static void truncated(struct vt_reader *r, size_t left)
 {
 	uint64_t offset = r->in.offset;
 
-	warn(r, "%s: ends at 0x%" PRIx64 " without an END record: truncated", r->in.name,
-	     offset + left);
 	vt_input_consume(&r->in, left);
 	r->damage.truncated = true;
 	r->at_end = true;

@@ -57,7 +57,8 @@ int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 		}
 		if (r->at_end && r->damage.truncated && !r->trunc_told) {
 			r->trunc_told = true;
-			return vt_error_set(err, VT_E_TRUNC, "%s: truncated at 0x%" PRIx64,
+			return vt_error_set(err, VT_E_TRUNC,
+					    "%s: truncated at 0x%" PRIx64 ": no END record",
 					    r->in.name, r->in.offset);
 		}
 		if (r->at_end)
@@ -279,6 +280,11 @@ const struct vt_damage *vt_reader_damage(const struct vt_reader *r)
 enum vt_status vt_reader_status(const struct vt_reader *r)
 {
 	return r->status;
+}
+
+const struct vt_failure *vt_reader_failure(const struct vt_reader *r)
+{
+	return *r->failure.program ? &r->failure : NULL;
 }
 
 uint64_t vt_reader_offset(const struct vt_reader *r)

@@ -33,6 +33,14 @@ enum vt_status {
 /* Called once for each damaged place, with a line of text that names file and offset. */
 typedef void vt_warn_fn(void *arg, const char *text);
 
+#define VT_MAX_PROGRAM 64 /* bytes of a program's name in a failure */
+
+/* Which program of the chain failed, so that the stream is incomplete, and what it said. */
+struct vt_failure {
+	char program[VT_MAX_PROGRAM + 1]; /* untrusted text, never empty */
+	char why[VT_ERROR_SIZE];	  /* the same; may be empty */
+};
+
 struct vt_reader;
 
 /* The rows at hand: what a reader begins with, for vt_reader_next() to look at and nobody else. */
@@ -105,6 +113,12 @@ const struct vt_damage *vt_reader_damage(const struct vt_reader *r);
 
 /* The producer's status; meaningful after the end was reached. */
 enum vt_status vt_reader_status(const struct vt_reader *r);
+
+/*
+ * The failure that the END record tells of, with VT_STATUS_INTERRUPTED, or NULL; meaningful after
+ * the end was reached, and valid until the reader is closed.
+ */
+const struct vt_failure *vt_reader_failure(const struct vt_reader *r);
 
 /* Bytes of the input that were consumed so far. */
 uint64_t vt_reader_offset(const struct vt_reader *r);

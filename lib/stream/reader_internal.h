@@ -66,6 +66,7 @@ struct vt_reader {
 	struct vti_block_store gap_store;
 	struct vt_damage damage;
 	enum vt_status status;
+	struct vt_failure failure; /* without a program: none */
 	bool at_end;
 	bool trunc_told;
 	vt_warn_fn *warn;

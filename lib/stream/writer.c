@@ -627,7 +627,15 @@ int vt_writer_error(const struct vt_writer *w, struct vt_error *err)
 	return -(int)err->code;
 }
 
-static void put_end(struct vt_writer *w, enum vt_status status)
+static void put_text(struct vt_buf *b, const char *text)
+{
+	size_t size = strlen(text);
+
+	vt_buf_put_varint(b, size);
+	vt_buf_put(b, text, size);
+}
+
+static void put_end(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure)
 {
 	uint32_t k, kinds = 0;
 
@@ -643,6 +651,11 @@ static void put_end(struct vt_writer *w, enum vt_status status)
 			vt_buf_put_varint(&w->raw, w->schema.kinds[k].wire_id);
 			vt_buf_put_varint(&w->raw, w->staged[k].total);
 		}
+	}
+	if (failure) {
+		assert(*failure->program);
+		put_text(&w->raw, failure->program);
+		put_text(&w->raw, failure->why);
 	}
 	put_block(w, VTI_BLOCK_END, 0, VTI_LAST_OF_FRAME);
 }
@@ -674,7 +687,8 @@ static void free_writer(struct vt_writer *w)
 	free(w);
 }
 
-int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error *err)
+static int finish(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure,
+		  struct vt_error *err)
 {
 	int r, closed;
 
@@ -685,12 +699,22 @@ int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error 
 	vti_packing_finish(&w->packing);
 	/* A stream that lacks a record is not to look complete. */
 	if (!w->failed)
-		put_end(w, status);
+		put_end(w, status, failure);
 	vti_packing_finish(&w->packing);
 	r = vt_writer_error(w, err);
 	closed = vt_output_close(&w->out, err);
 	free_writer(w);
 	return r ? r : closed;
+}
+
+int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error *err)
+{
+	return finish(w, status, NULL, err);
+}
+
+int vt_writer_fail(struct vt_writer *w, const struct vt_failure *failure, struct vt_error *err)
+{
+	return finish(w, VT_STATUS_INTERRUPTED, failure, err);
 }
 
 void vt_writer_abandon(struct vt_writer *w)

@@ -107,6 +107,12 @@ int vt_writer_error(const struct vt_writer *w, struct vt_error *err);
  */
 int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error *err);
 
+/*
+ * The same for a program that failed, or whose input says that one before it did: the END record
+ * has VT_STATUS_INTERRUPTED and the failure.
+ */
+int vt_writer_fail(struct vt_writer *w, const struct vt_failure *failure, struct vt_error *err);
+
 /* Frees a writer without an END record: what was written stays, as a truncated stream. */
 void vt_writer_abandon(struct vt_writer *w);
 

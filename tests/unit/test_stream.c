@@ -82,6 +82,44 @@ static void test_damaged_block(void **state)
 	close(fd);
 }
 
+/* Who failed and why comes through, as long as both may be; the records before it are all there. */
+static void test_failure(void **state)
+{
+	struct vt_failure failure = {.program = "a program"}, longest;
+	const struct vt_failure *const cases[] = {&failure, &longest};
+	struct vt_record rec = {0};
+	struct vt_error err;
+	struct vt_reader *r;
+	struct vt_writer *w;
+	size_t i;
+
+	(void)state;
+	memset(&longest, 'x', sizeof(longest));
+	longest.program[VT_MAX_PROGRAM] = longest.why[VT_ERROR_SIZE - 1] = '\0';
+	for (i = 0; i < 2; i++) {
+		int fd = scratch_file();
+
+		w = vt_writer_open_fd(fd, "test", &(struct vt_writer_options){0}, &err);
+		assert_non_null(w);
+		write_record(w, 0);
+		assert_int_equal(vt_writer_fail(w, cases[i], &err), 0);
+		lseek(fd, 0, SEEK_SET);
+		r = vt_reader_open_fd(fd, "test", &err);
+		assert_non_null(r);
+		assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+		check_record(&rec, 0);
+		assert_null(vt_reader_failure(r));
+		assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+		assert_int_equal(vt_reader_status(r), VT_STATUS_INTERRUPTED);
+		assert_non_null(vt_reader_failure(r));
+		assert_string_equal(vt_reader_failure(r)->program, cases[i]->program);
+		assert_string_equal(vt_reader_failure(r)->why, cases[i]->why);
+		assert_int_equal(vt_reader_damage(r)->bytes, 0);
+		vt_reader_close(r);
+		close(fd);
+	}
+}
+
 /* A kind and a field that this version does not know come through a filter as they were. */
 static void test_foreign_kinds_pass(void **state)
 {
@@ -399,6 +437,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_damaged_block),
+		cmocka_unit_test(test_failure),
 		cmocka_unit_test(test_foreign_kinds_pass),
 		cmocka_unit_test(test_large_records),
 		cmocka_unit_test(test_record_at_the_limit),

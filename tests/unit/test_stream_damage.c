@@ -352,7 +352,6 @@ static void test_false_claims(void **state)
 				add_block(&s, &h, payloads[p], sizeof(payloads[p]));
 				o = read_all(s.data, s.size, 0);
 				assert_int_equal(o.code, -VT_E_TRUNC);
-				assert_true(o.warnings > 0);
 				vt_buf_free(&s);
 			}
 		}
@@ -486,7 +485,7 @@ static void test_endless_order(void **state)
 		  packed.data, packed.size);
 	o = read_all(s.data, s.size, 0);
 	assert_int_equal(o.code, -VT_E_TRUNC);
-	assert_true(o.warnings > 1);
+	assert_true(o.warnings > 0);
 	vt_buf_free(&s);
 	vt_buf_free(&packed);
 	free(raw);
