@@ -8,7 +8,8 @@ Exit status: 0 equal (the last line says how much was compared), 1 different (ea
 line), 77 perf shows nothing of this file.
 
 Rows that are nobody's symbol are compared by image: perf shows each of their addresses, vprof one
-row with the cause, or the procedures of a stripped file as sub_ADDRESS.  The two name some images differently, see image_name().
+row with the cause, or the procedures of a stripped file as sub_ADDRESS.  The two name some images
+differently, see image_name().
 """
 import argparse
 import collections
@@ -40,7 +41,7 @@ def image_name(name, fold_kernel):
 
 
 def cut_attributes(path, directory):
-    """perf 6.1 refuses attributes of over 128 bytes: a copy without what follows those, else `path`."""
+    """perf 6.1 refuses attributes of over 128 bytes: a copy without what follows those, or `path`."""
     with open(path, 'rb') as f:
         data = bytearray(f.read())
     if data[:8] != b'PERFILE2' or len(data) < 104 or data[8] != 104:
@@ -107,8 +108,8 @@ def vprof_totals(path, fold_kernel):
 
 
 def fold_stubs(their, our):
-    """The linker's stubs: perf gives all those of a library's own resolvers one name, which is "@plt",
-    and those in .plt.got none."""
+    """The linker's stubs: perf gives all those of a library's own resolvers one name, which is
+    "@plt", and those in .plt.got none."""
     for image, symbol in [k for k in our if k[1].endswith('@plt') and k not in their]:
         name = '@plt' if symbol.startswith('*ABS*') else UNKNOWN
         our[image, name] += our.pop((image, symbol))
@@ -117,7 +118,8 @@ def fold_stubs(their, our):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--fold-kernel', action='store_true',
-                        help='compare the kernel, its modules and the vdso as one image without symbols')
+                        help='compare the kernel, its modules and the vdso as one image without '
+                        'symbols')
     parser.add_argument('--ignore', action='append', default=[], metavar='EVENT',
                         help='an event that perf makes up itself')
     parser.add_argument('path')

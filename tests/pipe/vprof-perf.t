@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# vprof's totals for each symbol are those of perf report --no-children: on fresh recordings of
-# real programs, and on every recorded perf.data at hand. Both count the same samples: equal they are
+# vprof's totals for each symbol are those of perf report --no-children: on fresh recordings of real
+# programs, and on every recorded perf.data at hand. Both count the same samples: equal they are
 # whatever chance has recorded.
 
 . "$(dirname "$0")/../lib.sh"
@@ -53,8 +53,9 @@ if command -v gcc >/dev/null && program; then
 	record c-program ./spin
 fi
 
-# perf's pipe mode names no build-ids, not even the kernel's.  Much time in the kernel, and enough outside of
-# it where only that may be sampled: some 80 samples are expected, so that none come by a chance below 1e-30.
+# perf's pipe mode names no build-ids, not even the kernel's.  Much time in the kernel, and enough
+# outside of it where only that may be sampled: some 80 samples are expected, so that none come by a
+# chance below 1e-30.
 if perf record -q -o - -e cpu-clock -F 2000 -- dd if=/dev/zero of=zeros bs=512 count=300000 \
 	>pipe.data 2>pipe.err; then
 	t_ok "pipe mode: totals are perf's, the kernel's symbols too" \

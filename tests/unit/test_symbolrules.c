@@ -20,20 +20,28 @@ static bool count_hit(void *arg, const struct vt_symbol *sym)
 	return true;
 }
 
+/* A table of symbols with these names, one after the other. */
+static struct vt_symbols *named(const char *const *names, size_t n)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		assert_int_equal(vt_symbols_add(t, 0x1000 + i * 16, 16, 0, names[i], &err), 0);
+	assert_int_equal(vt_symbols_finish(t, &err), 0);
+	return t;
+}
+
 static void search_by_readable_name(void **state)
 {
 	static const char *const names[] = {"_ZN2ns3FooC1Ev",	       "_ZN2ns3Foo3barEi",
 					    "_ZN2ns3Foo3barEd",	       "_ZN2ns3FooclEi",
 					    "_ZN12_GLOBAL__N_13bazEv", "plain"};
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_symbols *t = vt_symbols_new();
+	struct vt_symbols *t = named(names, sizeof(names) / sizeof(*names));
 	const struct vt_symbol *hit = NULL;
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < 6; i++)
-		assert_int_equal(vt_symbols_add(t, 0x1000 + i * 16, 16, 0, names[i], &err), 0);
-	assert_int_equal(vt_symbols_finish(t, &err), 0);
 	assert_int_equal(vt_symbols_search(t, "plain", count_hit, &hit), 1);
 	assert_int_equal(vt_symbols_search(t, "_ZN2ns3Foo3barEd", count_hit, &hit), 1);
 	assert_int_equal(vt_symbols_search(t, "ns::Foo::bar", count_hit, &hit), 2);
@@ -55,15 +63,10 @@ static void search_clones(void **state)
 {
 	static const char *const names[] = {"work.constprop.0", "work.part.1.cold", "twice",
 					    "twice.isra.0",	"once.12",	    "worker"};
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_symbols *t = vt_symbols_new();
+	struct vt_symbols *t = named(names, sizeof(names) / sizeof(*names));
 	const struct vt_symbol *hit = NULL;
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < 6; i++)
-		assert_int_equal(vt_symbols_add(t, 0x1000 + i * 16, 16, 0, names[i], &err), 0);
-	assert_int_equal(vt_symbols_finish(t, &err), 0);
 	assert_int_equal(vt_symbols_search(t, "work", count_hit, &hit), 1);
 	assert_string_equal(hit->name, "work.constprop.0");
 	assert_int_equal(vt_symbols_search(t, "twice", count_hit, &hit), 1);
