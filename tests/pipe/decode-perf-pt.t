@@ -45,7 +45,7 @@ record threads "$tools/rec_threads"
 record signals "$tools/rec_signals"
 record fork "$tools/rec_fork"
 record dlopen "$tools/rec_dlopen"
-record exec sh -c '/bin/echo a; exec /bin/true'
+record exec "$tools/rec_fork" "$tools/rec_longjmp" 5
 for p in calls threads signals fork dlopen; do
 	round $p
 done

@@ -49,14 +49,14 @@ ours()
 }
 
 head -c 1000 "$ROOT/LICENSE" >text
-record gzip gzip -c text
+record pack "$tools/rec_work" pack text
 record calls "$tools/rec_calls" 20
 record threads "$tools/rec_threads"
 record signals "$tools/rec_signals"
 record fork "$tools/rec_fork"
 record longjmp "$tools/rec_longjmp"
 record dlopen "$tools/rec_dlopen"
-for p in gzip calls threads signals fork longjmp dlopen; do
+for p in pack calls threads signals fork longjmp dlopen; do
 	same $p
 done
 same calls --tnt64 --psb 200
@@ -70,7 +70,7 @@ for p in threads signals fork; do
 done
 
 same signals --tsc --cpi 2 --cpus 2 --slice 1
-record exec sh -c '/bin/echo a; exec /bin/true'
+record exec "$tools/rec_fork" "$tools/rec_longjmp" 5
 same exec --tsc
 
 ours threads

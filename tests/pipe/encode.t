@@ -48,11 +48,12 @@ record longjmp -- "$tools/rec_longjmp"
 record threads -- "$tools/rec_threads"
 record forks --follow -- "$tools/rec_fork"
 record crash -- "$tools/rec_crash" segv
-record window --skip 90007 --count 5003 -- /bin/true
+record window --skip 90007 --count 5003 -- "$tools/rec_work" count "$ROOT/LICENSE"
 record handlers --toggle on_usr1 -- "$tools/rec_signals"
-record python -- /usr/bin/python3 -S -E -c 'print(1)'
+head -c 3000 "$ROOT/LICENSE" >text
+record pack -- "$tools/rec_work" pack text
 
-for name in calls signals longjmp threads forks crash window handlers python; do
+for name in calls signals longjmp threads forks crash window handlers pack; do
 	round "$name"
 done
 round calls --tnt64
@@ -143,9 +144,9 @@ t_like "and told" 'sample.vt: samples of executed code, not all of it' "$T_ERR"
 vtrace decode "$ROOT/tests/data/demo/perf.data" -o time.vt
 t_status "so is a stream without blocks" 3 vtrace encode -o x.pt time.vt
 t_like "and told" 'no executed code \(vtrace record --full' "$T_ERR"
-head -c $(($(stat -c %s python.vt) - 200)) python.vt >cut.vt
-t_status "a stream that breaks off" 1 vtrace encode --pages python -o cut.pt cut.vt
-"$tools/pt_ips" cut.pt python >got
+head -c $(($(stat -c %s pack.vt) - 200)) pack.vt >cut.vt
+t_status "a stream that breaks off" 1 vtrace encode --pages pack -o cut.pt cut.vt
+"$tools/pt_ips" cut.pt pack >got
 t_is "gives a good trace" "$(wc -l <got)" 1
 cat >bad.txt <<'END'
 block 1 7 0x1000 branch 0x1000 4,2

@@ -17,7 +17,8 @@ for form in "-n 4" "-n 4 -b" "-n 4 -z" "-n 4 -p" "-n 4 -b -p -z"; do
 	t_ok "[$form] survives cuts and 4000 mutations" "$mutate" seed.data 4000
 done
 # The same with Intel PT to decode: of a thread, of processors in turns, and what a snapshot left.
-if command -v valgrind >/dev/null && vtrace record --full --blocks --count 3000 -o small.vt -- /bin/true 2>err; then
+if command -v valgrind >/dev/null &&
+	vtrace record --full --blocks --count 3000 -o small.vt -- "$VT_BUILD/tests/tools/rec_longjmp" 5 >out 2>err; then
 	for how in "" "--tsc --cpus 2 --slice 500" "--tsc --psb 256 --snapshot 700"; do
 		# shellcheck disable=SC2086 # a list of options
 		vtrace encode --perf-data $how -o seed.data small.vt

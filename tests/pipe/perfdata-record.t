@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Fresh recordings of three real programs, in perf's various modes, against perf script and the
+# Fresh recordings of three programs, in perf's various modes, against perf script and the
 # raw bytes. No PMU is needed: cpu-clock is a timer. Which samples there are is chance; that each is what
 # perf and the bytes say is not, and nothing here expects a number of them (but one, in .02 s at 4000 Hz).
 . "$(dirname "$0")/../lib.sh"
@@ -20,10 +20,11 @@ static long fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 int main(void) { return printf("%ld\n", fib(32)) < 0; }
 EOF
 gcc -O1 -g -o fib fib.c
-seq 1 200000 >numbers
+seq 1 40000 >numbers
 program[0]="./fib"
-program[1]="gzip -9 -c numbers"
-program[2]="sort -r -o sorted numbers"
+work=$VT_BUILD/tests/tools/rec_work
+program[1]="$work pack numbers"
+program[2]="$work sort numbers"
 
 regs=--user-regs=ip,sp,bp,ax,bx,cx,dx,si,di,r8,r9,r10,r11,r12,r13,r14,r15
 [ "$(uname -m)" = x86_64 ] || regs=--user-regs=sp,pc

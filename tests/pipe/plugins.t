@@ -400,7 +400,7 @@ done
 
 head -c 300 "$ROOT/LICENSE" >text
 if command -v valgrind >/dev/null &&
-	vtrace record --full --mem --values stores -o path.vt -- gzip -c text >/dev/null 2>record.err; then
+	vtrace record --full --mem --values stores -o path.vt -- "$VT_BUILD/tests/tools/rec_work" pack text >/dev/null 2>record.err; then
 	t_ok "strides along a path" vinterp --path -p strides.so -o path.strides path.vt
 	values path.strides >path.got
 	cat >path.py <<'END'

@@ -4,8 +4,8 @@
 # A recording is what the processor does, step by step; tests/long has more of it.
 . "$(dirname "$0")/../lib.sh"
 . "$ROOT/tests/steps.sh"
-t_need valgrind gzip
+t_need valgrind
 
 head -c 8000 "$ROOT/formats/vt.md" >in.txt
-steps gzip 50 20000 gzip -9 -c in.txt
+steps pack 50 20000 "$VT_BUILD/tests/tools/rec_work" pack in.txt
 t_done

@@ -5,7 +5,7 @@
 # what was stored there last, control flow follows the code, and as many instructions are executed
 # as valgrind's lackey counts.
 . "$(dirname "$0")/../lib.sh"
-t_need valgrind gzip sort bash
+t_need valgrind bash
 
 PATH=$VT_BUILD/tests/tools:$PATH
 cat "$ROOT"/man/*.1 "$ROOT"/formats/vt.md | head -c 100000 >in.txt
@@ -39,8 +39,8 @@ check()
 		"$(count loads_uncaught flow) $(count stores_uncaught flow)" "0 0"
 }
 
-check gzip 200000 gzip -6 -c in.txt
-check sort 100000 sort in.txt
+check pack 200000 rec_work pack small.txt
+check sort 100000 rec_work sort in.txt
 t_is "sort: its code is that of the files" "$(count code_differs_from_file flow)" 0
 # shellcheck disable=SC2016 # for the inner shell
 check "forks and signals" 100000 bash -c \
@@ -51,7 +51,7 @@ check "all sorts of loads" 50000 rec_loads loads.log 1
 check "threads" 20000 rec_threads
 check "code made at run time" 20000 rec_jit
 check "longjmp" 20000 rec_longjmp
-check "a window" 50000 --skip 3000000 --count 500000 gzip -6 -c in.txt
+check "a window" 50000 --skip 3000000 --count 500000 rec_work pack in.txt
 if command -v xz >/dev/null; then
 	check "threads of xz" 100000 xz -0 -T2 --block-size=20000 -c small.txt
 else
@@ -96,8 +96,8 @@ totals()
 }
 if [ -x "$lackey" ] && command -v valgrind.bin >/dev/null && [ -z "$VT_SAN" ]; then
 	ln -s "$lackey" libexec/vtrace/
-	totals gzip gzip -1 -c small.txt
-	totals sort sort small.txt
+	totals pack "$VT_BUILD/tests/tools/rec_work" pack small.txt
+	totals sort "$VT_BUILD/tests/tools/rec_work" sort small.txt
 else
 	t_skip "instruction totals" "valgrind's lackey is not installed"
 fi

@@ -48,10 +48,11 @@ for region in out["CodeRegions"]:
     n += 1
 print(n, round(100 * near / n))
 END
-for program in /usr/bin/gzip /usr/bin/sort; do
-	[ -r $program ] || continue
+# The programs are this repository's: which stretches there are is a matter of the compiler alone.  It
+# is 88 % or more of them; of 200 that other code has, fewer than 75 % are near once in 8 million times.
+for program in vtrace vprof; do
 	read -r n near < <("$PYTHON" compare.py "$mca" "$VT_BUILD/tests/tools/loop_time" skylake skylake 4 \
-		$program)
+		"$VT_BUILD/bin/$program")
 	t_is "$program: 200 stretches" "$n" 200
 	t_is "$program: at least 3 in 4 take what llvm-mca says, to 10 % ($near %)" \
 		"$((near >= 75))" 1

@@ -87,12 +87,12 @@ same()
 }
 
 head -c 1000 "$ROOT/LICENSE" >text
-record gzip gzip -c text
+record pack "$tools/rec_work" pack text
 record threads "$tools/rec_threads"
 record signals "$tools/rec_signals"
 record fork "$tools/rec_fork"
 record jit "$tools/rec_jit"
-for p in gzip threads signals fork jit; do
+for p in pack threads signals fork jit; do
 	same $p $p.vt
 	t_is "$p: nearly everything is known, from what was recorded of loads" \
 		"$(awk '/^result / { n = $2 } /^result-known/ { print ($2 > 0.99 * n) }' found)" 1
@@ -108,24 +108,24 @@ t_status "differences are found" 1 "$tools/interp_path" jit.vt fork.vt
 
 # ---- the program ----
 
-vinterp --path -o one.vt gzip.pt.vt
-vinterp --path -o two.vt gzip.pt.vt
+vinterp --path -o one.vt pack.pt.vt
+vinterp --path -o two.vt pack.pt.vt
 t_same "twice the same" one.vt two.vt
 summary() { vinterp --path --summary --json "$@"; }
 t_is "every word of each known value is told" \
 	"$(vtrace dump -k VALUE -F what,size,lane one.vt | awk -f "$ROOT/tests/told.awk")" \
-	"$(summary gzip.pt.vt | jq .values.all.known)"
-t_is "all instructions" "$(summary gzip.pt.vt | jq .insns)" \
-	"$(vtrace dump -k EXEC -F insns gzip.pt.vt | awk '{ n += $1 } END { print n }')"
+	"$(summary pack.pt.vt | jq .values.all.known)"
+t_is "all instructions" "$(summary pack.pt.vt | jq .insns)" \
+	"$(vtrace dump -k EXEC -F insns pack.pt.vt | awk '{ n += $1 } END { print n }')"
 t_is "totals are in the stream" "$(vtrace dump -k META -F key,value one.vt | awk '$1 == "vinterp.insns" { print $2 }')" \
-	"$(summary gzip.pt.vt | jq -r .insns)"
-t_is "the table has the same numbers" "$(vinterp --path --summary gzip.pt.vt | awk '$1 == "all" { print $2, $3 }')" \
-	"$(summary gzip.pt.vt | jq -r '.values.all | "\(.count) \(.known)"')"
-vinterp --path -o values.vt gzip.vt
+	"$(summary pack.pt.vt | jq -r .insns)"
+t_is "the table has the same numbers" "$(vinterp --path --summary pack.pt.vt | awk '$1 == "all" { print $2, $3 }')" \
+	"$(summary pack.pt.vt | jq -r '.values.all | "\(.count) \(.known)"')"
+vinterp --path -o values.vt pack.vt
 t_is "recorded values go, for they would count twice" "$(vtrace dump -k BLOCK values.vt | grep -c slots=)" 0
-t_is "the path stays" "$(vtrace dump -k EXEC -F insns values.vt | cksum)" "$(vtrace dump -k EXEC -F insns gzip.vt | cksum)"
-vinterp --path --keep -o kept.vt gzip.vt
-t_is "unless they are kept" "$(vtrace dump -k EXEC kept.vt | cksum)" "$(vtrace dump -k EXEC gzip.vt | cksum)"
-t_pipe "values are counted" 'vinterp --path gzip.pt.vt | vhot -o hot.vt'
+t_is "the path stays" "$(vtrace dump -k EXEC -F insns values.vt | cksum)" "$(vtrace dump -k EXEC -F insns pack.vt | cksum)"
+vinterp --path --keep -o kept.vt pack.vt
+t_is "unless they are kept" "$(vtrace dump -k EXEC kept.vt | cksum)" "$(vtrace dump -k EXEC pack.vt | cksum)"
+t_pipe "values are counted" 'vinterp --path pack.pt.vt | vhot -o hot.vt'
 t_is "there are hot lists" "$(($(vtrace dump -k HOT hot.vt | wc -l) > 1000))" 1
 t_done
