@@ -6,7 +6,8 @@ usage: vdb_kill.py STREAM_MAKE [--rounds N] [--writers N] [--seed S]
 
 Each round starts the writers, each with some inputs that no other round has, some that another
 writer of the round has, too, and those of the round before that were not acknowledged; each writer
-is killed (SIGKILL) after a random time, some after they ended. After each round every input that was
+is killed (SIGKILL) after a random time, some after they ended; but one of each round waits for an
+input that does not come, so that it is killed for certain. Nothing else depends on the times. After each round every input that was
 acknowledged must be in the database once, and no other but those that were begun; every tenth round
 the writers are let through, and the sum of everything, place by place, must be that of the inputs:
 added up here, from the numbers that they were made of. Then the next database begins.
@@ -54,12 +55,12 @@ class Input:
 class Writer:
     """A running `vdb add`, and what it has acknowledged."""
 
-    def __init__(self, db, inputs):
-        self.inputs = inputs
+    def __init__(self, db, inputs, waits=False):
+        """One that waits has standard input, of which nothing comes, behind its inputs."""
         self.acknowledged = []
         self.process = subprocess.Popen(
-            ["vdb", "-d", db, "add", "--epoch", "now", "--json"] + inputs,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+            ["vdb", "-d", db, "add", "--epoch", "now", "--json"] + inputs + ["-"] * waits,
+            stdin=subprocess.PIPE if waits else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 
@@ -72,13 +73,15 @@ class Writer:
         self.reader.join()
         self.error = self.process.stderr.read()
         self.process.wait()
+        if self.process.stdin:
+            self.process.stdin.close()
         self.process.stdout.close()
         self.process.stderr.close()
 
 
 def run(db, lots, kill_within, rng):
     """Runs a writer for each lot, and kills them within a time (None: never)."""
-    writers = [Writer(db, lot) for lot in lots]
+    writers = [Writer(db, lot, waits=bool(kill_within) and lot is lots[0]) for lot in lots]
     start = time.monotonic()
     if kill_within:
         times = sorted((rng.uniform(0, kill_within), i) for i in range(len(writers)))

@@ -32,6 +32,8 @@ cp "$T_OUT" switch.txt
 t_is "is no code" "$(grep -c '(bad)\|\.byte' switch.txt)" 0
 t_like "and leads to its targets" '^\*\*\* Block 1 of 5' switch.txt
 t_is "all four of them" "$(grep -m1 '^\*\*\* Next' switch.txt | tr ',' '\n' | wc -l)" 4
+# What is estimated of switch3 from samples of another seed deviates by 1.7 %: 10 % is six times that,
+# which happens with one seed in 100 million, and the seed is always the same.
 t_ok "labels within a procedure are parts of it" "$PYTHON" -c '
 import json, subprocess
 def dump(kind, fields, path):
@@ -177,28 +179,26 @@ t_like "are named" 'no samples of cycles or other time, but of imiss' "$T_ERR"
 
 # ---- processors that nobody knows ----
 
-if perf record -q --no-buildid-cache -e cpu-clock -F 5000 -o p.data ./odd >/dev/null 2>&1; then
-	"$PYTHON" - <<'END'
-import re
-data = open("p.data", "rb").read()
+# A kept recording of a clock's samples.
+demo=$ROOT/tests/data/demo
+"$PYTHON" - "$demo/perf.data" <<'END'
+import re, sys
+data = open(sys.argv[1], "rb").read()
 def other(m):
     return b"Z80" + b"x" * (len(m.group()) - 3)
 data = re.sub(rb"(?<=\0)(GenuineIntel|AuthenticAMD),\d+,\d+,\d+", other, data)
 data = re.sub(rb"(?<=\0)(Intel|AMD)[^\0]*", other, data)
 open("z.data", "wb").write(data)
 END
-	vtrace decode -o z.vt z.data 2>/dev/null
-	t_ok "a processor that no table knows" vfreq -o z.f z.vt
-	t_like "which table was taken is said" 'Z80x*: taken for skylake; --cpu chooses another' "$T_ERR"
-	t_is "and kept in the stream" \
-		"$(vtrace dump -k META -F key,value z.f | sed -n 's/^vfreq.model\t//p')" skylake
-	t_ok "vculprit takes the same" vculprit -o z.c z.f
-	t_is "and says so" "$(vculprit --json --top 1 z.f | jq -r .cpu)" skylake
-	t_like "a clock is not made up in silence" 'nothing tells the processor.s clock: 1 GHz is assumed' \
-		<(vfreq -o z.f z.vt 2>&1)
-else
-	t_skip "a processor that no table knows" "perf record -e cpu-clock does not work here"
-fi
+vtrace decode -o z.vt z.data 2>/dev/null
+t_ok "a processor that no table knows" vfreq --symfs "$demo/symfs" -o z.f z.vt
+t_like "which table was taken is said" 'Z80x*: taken for skylake; --cpu chooses another' "$T_ERR"
+t_is "and kept in the stream" \
+	"$(vtrace dump -k META -F key,value z.f | sed -n 's/^vfreq.model\t//p')" skylake
+t_ok "vculprit takes the same" vculprit --symfs "$demo/symfs" -o z.c z.f
+t_is "and says so" "$(vculprit --symfs "$demo/symfs" --json --top 1 z.f | jq -r .cpu)" skylake
+t_like "a clock is not made up in silence" 'nothing tells the processor.s clock: 1 GHz is assumed' \
+	<(vfreq --symfs "$demo/symfs" -o z.f z.vt 2>&1)
 t_status "a processor that cannot be chosen" 2 vculprit --cpu z80 --top 1 odd.f
 t_like "is named" 'z80' "$T_ERR"
 

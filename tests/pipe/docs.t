@@ -125,6 +125,8 @@ prepare()
 	done < <(find "$demo/symfs" -type f)
 }
 
+# Of those that record samples nothing is expected that chance may withhold: a program of theirs of
+# which a stage needs samples works for so long that there is one in any case.
 for page in "$ROOT"/man/*.[135]; do
 	[ -e "$page" ] || continue
 	name=$(basename "$page")

@@ -16,7 +16,7 @@ static long (*const table[4])(long) = {one, two, three, four};
 int main(void)
 {
 	long s = 0;
-	for (long i = 0; i < 60000000; i++)
+	for (long i = 0; i < 200000000; i++)
 		s += table[i & 3](i);
 	printf("%ld\n", s);
 	return 0;
@@ -64,12 +64,18 @@ for line in sys.stdin:
             nowhere.append(hex(value))
 print("ours", " ".join(f"{target:x}" for target in sorted(ours)))
 print("want", " ".join(f"{target:x}" for target in procedures))
-print("rarest", min(ours.values(), default=0))
+print("calls", sum(ours.values()))
 print("nowhere", len(nowhere), *nowhere)
 EOF
 vinterp -l 16 -w targets table.vt | vtrace dump -j -k IMAGE,MAP,VALUE | "$PYTHON" check.py >found
+# What follows a sample has a call of each of the four with equal chances, and three calls at most: one
+# of the four is in none of n samples with 4 * .75^n, which is .0000001 for 60.  The loop runs for 600
+# million cycles at least, .1 s, of which 200 samples are expected.
+if [ "$(awk '$1 == "calls" { print $2 }' found)" -lt $((3 * 60)) ]; then
+	t_skip "a table of procedures" "too few samples: $(grep '^calls' found)"
+	t_done
+fi
 t_is "the program calls the table's procedures, and nothing else" \
 	"$(sed -n 's/^ours //p' found)" "$(sed -n 's/^want //p' found)"
-t_is "each often" "$(awk '$1 == "rarest" { print ($2 > 10) }' found)" 1
 t_like "and what else runs goes to code" '^nowhere 0$' found
 t_done
