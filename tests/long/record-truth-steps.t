@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # 100,000 steps of three programs, recorded and executed by the processor.
+#
+# The programs are the machine's, for what they have that ours have not: other compilers and assembly.
+# Whatever they are, what was recorded is what the processor does.
 . "$(dirname "$0")/../lib.sh"
 . "$ROOT/tests/steps.sh"
 t_need valgrind gzip sort

@@ -3,6 +3,10 @@
 #
 # 200,000 steps of real programs on this processor: after each, every register, flag and store that
 # the interpreter says to know is the processor's.
+#
+# The programs are the machine's, for what they have that ours have not: other languages, compilers
+# and assembly.  Whatever they are, nothing may be wrong; those that are missing are skipped, and how
+# much is known is only bounded from below.
 . "$(dirname "$0")/../lib.sh"
 . "$ROOT/tests/truth.sh"
 

@@ -4,6 +4,10 @@
 # A hundred million values that the interpreter says to know of real programs, in runs that begin
 # anywhere with all registers and all memory that is recorded, are those that were recorded; so are
 # those of runs that know less.
+#
+# The programs are the machine's, for what they have that ours have not: other languages, compilers
+# and assembly.  Whatever they are, no value may be wrong; those that are missing are skipped, and how
+# much is compared is only bounded from below.
 . "$(dirname "$0")/../lib.sh"
 . "$ROOT/tests/truth.sh"
 t_need valgrind

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Return addresses by call frame information, against a stack of calls kept while stepping.
+#
+# The programs are the machine's: what compilers and people write as frame information is the point.
+# Whatever it is, no address may be wrong; that nearly all are known is what the tables are there for.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -41,9 +41,9 @@ t_is "as the caller of what follows" "$(awk '$3 != $4' entered)" ''
 t_ok "lists by caller" sh -c 'vhot --context caller -w results,callers -o by.hot values.vt'
 t_is "are kept" "$(vtrace dump -k HOT -F caller by.hot | grep -c 0x | awk '{ print ($1 > 20) }')" 1
 
-# Which samples there are is chance: that perf and vinterp agree on each is not. More than 20 there are of the .2 s
-# or more that gzip works, 400 samples.
-# perf's own unwinding of a program with libraries, which it stops for pieces of the stack.
+# perf's own unwinding of a program with libraries, which it stops for pieces of the stack.  Which
+# samples there are is chance: that perf and vinterp agree on each is not.  More than 20 there are of
+# the .2 s or more that it works, 400 samples.
 registers=AX,BX,CX,DX,SI,DI,BP,SP,IP,FLAGS,R8,R9,R10,R11,R12,R13,R14,R15
 if perf record -q -o gzip.data -e cpu-clock:u -F 2000 --user-regs=$registers --call-graph dwarf,4096 \
 	-- gzip -c "$VT_BUILD/bin/vtrace" >/dev/null 2>&1; then

@@ -45,7 +45,7 @@ t_is "narrow: in a processor's trace" "$(pairs narrow.vt)" \
 
 # One run with its addresses and without: each pair of the latter, and how often it met, is in the former.
 seq 1 1000 >numbers
-vtrace record --full --mem --values=stores -o recorded.vt -- gzip -c numbers >/dev/null 2>&1
+vtrace record --full --mem --values=stores -o recorded.vt -- "$VT_BUILD/tests/tools/rec_work" pack numbers >/dev/null 2>&1
 vinterp --path -w targets -o bare.vt recorded.vt
 for f in recorded bare; do
 	vreplay -m alpha --stores 0 "$f.vt" 2>/dev/null |

@@ -12,24 +12,12 @@
 
 #include "base/rng.h"
 #include "image/imagedata.h"
+#include "toolbox.h"
 
 /* What is right is tested against running programs (tests/pipe/imagedata.t); this is what is not
  * well-formed. */
 
 static struct vt_error err;
-
-static uint8_t *read_program(size_t *size)
-{
-	FILE *f = fopen("/bin/ls", "rb");
-	uint8_t *data = malloc(1 << 20);
-
-	assert_non_null(f);
-	assert_non_null(data);
-	*size = fread(data, 1, 1 << 20, f);
-	fclose(f);
-	assert_true(*size > 10000);
-	return data;
-}
 
 /* Reads all lines; the bytes that are not known are 0. */
 static uint64_t walk(const struct vt_imagedata *d)
@@ -112,7 +100,7 @@ static void test_damaged(void **state)
 	unsigned i, n;
 
 	(void)state;
-	data = read_program(&size);
+	data = toolbox_read_self(&size);
 	bad = malloc(size);
 	assert_non_null(bad);
 	memcpy(&dynamic, header_of(data, 2) + 8, 8);
@@ -145,7 +133,7 @@ static void test_uncertain(void **state)
 	size_t size;
 
 	(void)state;
-	data = read_program(&size);
+	data = toolbox_read_self(&size);
 	all = known_of(data, size);
 
 	/* A table of a kind that this machine has not: what is protected may be anything. */
@@ -160,17 +148,17 @@ static void test_uncertain(void **state)
 	free(data);
 
 	/* Relocations that are not in the file. */
-	data = read_program(&size);
+	data = toolbox_read_self(&size);
 	memcpy(dynamic_of(data, 7) + 8, &far_away, 8);
 	assert_int_equal(known_of(data, size), text);
 	free(data);
 
 	/* Segments in the wrong order, or of another machine. */
-	data = read_program(&size);
+	data = toolbox_read_self(&size);
 	memcpy(header_of(data, 1) + 16, &far_away, 8);
 	assert_int_equal(known_of(data, size), 0);
 	free(data);
-	data = read_program(&size);
+	data = toolbox_read_self(&size);
 	data[18] = 183;
 	assert_int_equal(known_of(data, size), 0);
 	free(data);

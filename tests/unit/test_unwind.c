@@ -13,6 +13,7 @@
 #include "image/internal.h"
 #include "image/procedures.h"
 #include "image/unwind.h"
+#include "toolbox.h"
 
 /* What is right is tested against running programs (tests/pipe/unwind.t); this is what is not known
  * and what is damaged. */
@@ -38,14 +39,9 @@ static int setup(void **state)
 	static struct fixture f;
 	Elf_Data *data;
 	GElf_Shdr shdr;
-	FILE *in = fopen("/bin/ls", "rb");
 
-	assert_non_null(in);
-	f.data = malloc(1 << 20);
-	assert_non_null(f.data);
-	f.size = fread(f.data, 1, 1 << 20, in);
-	fclose(in);
-	f.elf = vt_elf_open_memory(f.data, f.size, "ls", &err);
+	f.data = toolbox_read_self(&f.size);
+	f.elf = vt_elf_open_memory(f.data, f.size, "self", &err);
 	assert_non_null(f.elf);
 	f.nstarts = vt_procedure_starts(f.elf, &f.starts, &err);
 	assert_true(f.nstarts > 100);

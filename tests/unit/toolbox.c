@@ -31,6 +31,23 @@ void toolbox_remove(char *dir)
 	free(dir);
 }
 
+uint8_t *toolbox_read_self(size_t *size)
+{
+	FILE *f = fopen("/proc/self/exe", "rb");
+	uint8_t *data = NULL;
+	size_t cap = 0, n;
+
+	assert_non_null(f);
+	*size = 0;
+	do {
+		assert_true(vt_array_grow(&data, &cap, *size + 65536, 1));
+		n = fread(data + *size, 1, 65536, f);
+		*size += n;
+	} while (n > 0);
+	fclose(f);
+	return data;
+}
+
 char *toolbox_run(const char *dir, const char *fmt, ...)
 {
 	struct vt_buf out = VT_BUF_INIT;

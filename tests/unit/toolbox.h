@@ -2,6 +2,9 @@
 #ifndef VT_TESTS_TOOLBOX_H
 #define VT_TESTS_TOOLBOX_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /*
  * For tests that compare with other programs: a directory of their own, and the other programs'
  * output. Each function fails the running test when it cannot do its work.
@@ -13,6 +16,9 @@ void toolbox_remove(char *dir);
 
 /* Runs a shell command in a directory; what it printed, to be freed. */
 char *toolbox_run(const char *dir, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The file of the running program, which is an ELF file of our own making; to be freed. */
+uint8_t *toolbox_read_self(size_t *size);
 
 /* Writes a text file into a directory. */
 void toolbox_write(const char *dir, const char *name, const char *text);
