@@ -327,6 +327,7 @@ static void put_gap(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 	row[VT_GAP_CPU] = ctx->cpu < 0 ? 0 : (uint64_t)ctx->cpu;
 	row[VT_GAP_OFFSET] = ctx->offset + n->offset;
 	row[VT_GAP_BYTES] = n->bytes;
+	row[VT_GAP_ADDR] = !overflow && n->has_ip ? n->ip : 0;
 	vt_writer_text(e->w, VT_GAP_REASON, overflow ? "overflow" : vt_pt_error_text(n->error));
 	vt_writer_text(e->w, VT_GAP_INPUT, ctx->input ? ctx->input : "");
 	e->totals.gaps++;

@@ -21,8 +21,9 @@
  * Decoding begins at the first PSB; what lies before it, if it is not all padding, is a gap from
  * offset 0 (VT_PT_ERR_BAD_PACKET).  Where it fails, a gap begins at the packet that would have been
  * read next, packets of no consequence being passed already, and reaches to the next PSB behind
- * that from which decoding can go on, or to the end; its reason is the first failure.  An overflow
- * is a gap of no bytes at the OVF packet.
+ * that from which decoding can go on, or to the end; its reason is the first failure.  For
+ * VT_PT_ERR_NO_CODE, `ip` is the address of the missing code.  An overflow is a gap of no bytes at
+ * the OVF packet.
  *
  * A block whose entry has been the entry of another one since a packet was last used up (a bit of a
  * TNT packet, a TIP, an event) is the second turn of a loop that leaves no trace: the gap begins

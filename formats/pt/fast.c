@@ -152,6 +152,10 @@ static void gap(struct vti_pt_walk *w, int fault, uint64_t offset)
 	};
 	uint64_t sync;
 
+	if (n.error == VT_PT_ERR_NO_CODE) {
+		n.has_ip = true;
+		n.ip = w->ip;
+	}
 	if (fault == VTI_PT_EOS || fault == VTI_PT_NOSYNC) {
 		q->ended = true;
 		vti_pt_walk_flush(w);

@@ -254,14 +254,16 @@ static void synchronise(struct vt_pt_engine *e, uint64_t *offset)
 	}
 }
 
-/* Nothing could be decoded from `offset` on. */
+/* Nothing could be decoded from `offset` on.  missing: the address of missing code, or NULL. */
 static int put_gap(struct vt_pt_engine *e, enum vt_pt_error why, uint64_t offset,
-		   struct vt_error *err)
+		   const uint64_t *missing, struct vt_error *err)
 {
 	struct vt_pt_note n = {
 		.type = VT_PT_NOTE_ERROR,
 		.error = (uint8_t)why,
 		.offset = offset,
+		.has_ip = missing,
+		.ip = missing ? *missing : 0,
 		.tsc = e->cursor.timing.tsc,
 		.cycles = e->cursor.timing.cycles,
 	};
@@ -291,7 +293,7 @@ static int take_error(struct vt_pt_engine *e, int status, struct vt_error *err)
 		e->ended = true;
 		return cut_open(e, err);
 	}
-	return put_gap(e, error_of(status), position(e), err);
+	return put_gap(e, error_of(status), position(e), NULL, err);
 }
 
 /* To the first PSB: what is before it was lost. */
@@ -414,9 +416,13 @@ static int next_block(struct vt_pt_engine *e, struct vt_error *err)
 	if (end < 0)
 		return end;
 	if (end >= WRONG)
-		return put_gap(e, (enum vt_pt_error)(end - WRONG), position(e), err);
+		return put_gap(e, (enum vt_pt_error)(end - WRONG), position(e), NULL, err);
 	if (is_suppressed(e, end, &behind))
-		return put_gap(e, VT_PT_ERR_NO_IP, behind, err);
+		return put_gap(e, VT_PT_ERR_NO_IP, behind, NULL, err);
+	/* libipt stands at the missing code, behind what it has told. */
+	if (error_of(status) == VT_PT_ERR_NO_CODE)
+		return put_gap(e, VT_PT_ERR_NO_CODE, position(e), b.ninsn ? &e->open.next : &b.ip,
+			       err);
 	if (status < 0)
 		return take_error(e, status, err);
 	if (end == VT_PT_END_FALL)
@@ -505,7 +511,7 @@ static int step(struct vt_pt_engine *e, struct vt_error *err)
 	}
 	/* libipt would decode code of any mode. */
 	if (!(e->status & pts_ip_suppressed) && !e->has_mode)
-		return put_gap(e, VT_PT_ERR_MISMATCH, position(e), err);
+		return put_gap(e, VT_PT_ERR_MISMATCH, position(e), NULL, err);
 	return next_block(e, err);
 }
 

@@ -87,6 +87,17 @@ vtrace encode --perf-data --tsc -o x.data prog.vt
 rm prog
 t_status "no image" 1 vtrace decode -o x.vt x.data
 t_is "gaps say so" "$(vtrace dump -k GAP -F reason x.vt 2>/dev/null | sort -u)" "no code"
+vtrace dump -k MAP -F start,length,prot,image x.vt 2>/dev/null |
+	awk '$3 == "0x5" && $4 ~ /\/prog$/' >maps
+outside=0
+while read -r addr; do
+	within=0
+	while read -r from length _; do
+		((addr >= from && addr < from + length)) && within=1
+	done <maps
+	outside=$((outside + !within))
+done < <(vtrace dump -k GAP -F addr x.vt 2>/dev/null)
+t_is "and where: all in the code of prog" "$(wc -l <maps) $outside" "1 0"
 vtrace decode -o x.vt x.data 2>err
 t_like "and the warning" 'prog: no code' err
 vtrace dump -k GAP x.vt >want 2>/dev/null

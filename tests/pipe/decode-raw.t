@@ -83,6 +83,19 @@ t_pipe "a file that is no ELF file" \
 facts x.vt >got
 t_same "has the same code" got recorded
 
+# Code that is missing has an address, for both decoders: `work` is the first 10 bytes.
+start=$(nm prog | awk '$3 == "_start" { sub(/^0*/, "0x", $1); print $1 }')
+for engine in fast libipt; do
+	t_status "a part of the code ($engine)" 1 \
+		vtrace decode --engine $engine --image prog:0x401000:0x1000:10 trace.pt -o $engine.vt
+	vtrace dump -k GAP $engine.vt >$engine.gaps
+	t_is "the first gap is at _start ($engine)" \
+		"$(vtrace dump -k GAP -F addr $engine.vt | head -1)" "$start"
+done
+t_same "and all gaps are the same" fast.gaps libipt.gaps
+t_status "a gap for another reason" 1 vtrace decode --image prog:0x400000 -f pt far.pt -o x.vt
+t_is "has no address" "$(vtrace dump -k GAP x.vt | grep -c 'addr=')" 0
+
 # A shared object is placed by its lowest page.
 gcc -nostdlib -shared -fPIC -o lib.so prog.s
 vtrace decode --image lib.so:0x400000 trace.pt -o so.vt 2>/dev/null

@@ -109,8 +109,11 @@ static void say_note(struct text *to, const struct vt_pt_note *n)
 	};
 
 	if (n->type == VT_PT_NOTE_ERROR) {
-		say(to, "[%s %u+%u]", vt_pt_error_text(n->error), (unsigned)n->offset,
+		say(to, "[%s %u+%u", vt_pt_error_text(n->error), (unsigned)n->offset,
 		    (unsigned)n->bytes);
+		if (n->has_ip)
+			say(to, " at %x", (unsigned)n->ip);
+		say(to, "]");
 		return;
 	}
 	say(to, "<%s", names[n->type]);
@@ -329,7 +332,7 @@ static void test_gaps(void **state)
 	put_psb(start(&t), BASE + 8);
 	put_ip(&t, VT_PT_TIP, 0x500000);
 	put_tnt(&t, "1");
-	check(&t, flow, sizeof(flow), "<mode 400008 =40>400008/1 [no code 34+1]");
+	check(&t, flow, sizeof(flow), "<mode 400008 =40>400008/1 [no code 34+1 at 500000]");
 	put_psb(start(&t), BASE + 8);
 	put_ip(&t, VT_PT_TIP, BASE + 0x1d);
 	put_tnt(&t, "1");
