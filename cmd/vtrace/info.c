@@ -167,6 +167,17 @@ static struct vt_table *losses_table(const struct summary *s)
 	return t;
 }
 
+static int put_missing(const struct summary *s, struct vt_output *out, struct vt_error *err)
+{
+	size_t left;
+	struct vt_table *t = missing_code_table(&s->missing, &s->names, &left);
+	int rc = put_table(t, "missing code", out, err);
+
+	if (rc == 0 && left)
+		vt_output_printf(out, "(%zu more)\n", left);
+	return rc;
+}
+
 static struct vt_table *images_table(const struct summary *s)
 {
 	struct vt_table *t = vt_table_new();
@@ -263,6 +274,8 @@ int info_print_text(const struct summary *s, const struct vt_reader *r, struct v
 		rc = put_table(kinds_table(s, r), "records", out, err);
 	if (rc == 0)
 		rc = put_table(losses_table(s), "missing", out, err);
+	if (rc == 0)
+		rc = put_missing(s, out, err);
 	if (rc == 0)
 		rc = put_table(images_table(s), "images", out, err);
 	put_facts(s, out);

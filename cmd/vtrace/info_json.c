@@ -183,6 +183,7 @@ void info_print_json(const struct summary *s, const struct vt_reader *r, struct 
 		json_object_set_new(o, "pt", pt);
 	json_object_set_new(o, "lost", losses(s, &s->lost, "source", false));
 	json_object_set_new(o, "gaps", losses(s, &s->gaps, "reason", true));
+	json_object_set_new(o, "missing_code", missing_code_json(&s->missing, &s->names));
 	json_object_set_new(o, "damage", damage(r));
 	if (s->timed) {
 		json_object_set_new(o, "first_time", app_json_u64(s->first_time));

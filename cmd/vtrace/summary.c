@@ -21,6 +21,7 @@ int summary_init(struct summary *s, const struct vt_schema *schema, struct vt_er
 	s->kinds = calloc(s->nkinds + 1, sizeof(*s->kinds));
 	s->strings = vt_intern_new();
 	ok = names_init(&s->names) && s->kinds && s->strings;
+	ok = missing_code_init(&s->missing) && ok;
 	ok = executed_init(&s->executed) && ok;
 	ok = pt_info_init(&s->pt) && ok;
 	return ok ? 0 : vt_error_nomem(err);
@@ -34,6 +35,7 @@ void summary_fini(struct summary *s)
 	vt_hash_fini(&s->threads);
 	vt_hash_fini(&s->processes);
 	names_fini(&s->names);
+	missing_code_fini(&s->missing);
 	executed_fini(&s->executed);
 	pt_info_fini(&s->pt);
 	vt_intern_free(s->strings);
@@ -177,7 +179,7 @@ static bool feed_each(struct summary *s, const struct vt_block *b, uint32_t firs
 			ok = feed_loss(s, &rec);
 		else if (b->kind == VT_META)
 			ok = feed_fact(s, &rec);
-		ok = ok && names_feed(&s->names, &rec);
+		ok = ok && names_feed(&s->names, &rec) && missing_code_feed(&s->missing, &rec);
 	}
 	return ok;
 }
@@ -223,6 +225,9 @@ int summary_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t c
 	case VT_META:
 	case VT_EVENT:
 	case VT_IMAGE:
+	case VT_MAP:
+	case VT_THREAD:
+	case VT_KSYMBOL:
 		ok = ok && feed_each(s, b, first, count);
 		break;
 	case VT_BLOCK:

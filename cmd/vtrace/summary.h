@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "cmd/vtrace/executed.h"
+#include "cmd/vtrace/info_missing.h"
 #include "cmd/vtrace/info_pt.h"
 #include "cmd/vtrace/names.h"
 #include "stream/reader.h"
@@ -61,6 +62,7 @@ struct summary {
 	struct summary_fact *facts;
 	size_t nfacts;
 	size_t facts_cap;
+	struct missing_code missing;
 	struct executed executed;
 	struct pt_info pt;
 	bool timed; /* some record has a time */

@@ -98,6 +98,23 @@ while read -r addr; do
 	outside=$((outside + !within))
 done < <(vtrace dump -k GAP -F addr x.vt 2>/dev/null)
 t_is "and where: all in the code of prog" "$(wc -l <maps) $outside" "1 0"
+vtrace dump -k GAP -F addr,bytes x.vt >addrs 2>/dev/null
+vtrace dump -k MAP -F start,length,offset,prot,image x.vt 2>/dev/null |
+	awk '$4 == "0x5" && $5 ~ /\/prog$/' >maps
+vtrace info --json x.vt >info.json 2>/dev/null
+cat >rows.py <<'END'
+import json
+start, _, offset = [int(x, 0) for x in open("maps").read().split()[:3]]
+gaps = [[int(x, 0) for x in line.split()] for line in open("addrs")]
+places = [a - start + offset for a, _ in gaps]
+row, = json.load(open("info.json"))["missing_code"]
+assert row["image"].endswith("/prog"), row
+assert (int(row["first"], 0), int(row["last"], 0)) == (min(places), max(places)), row
+assert (row["places"], row["bytes"]) == (len(gaps), sum(b for _, b in gaps)), row
+END
+t_ok "info sums it up" "$PYTHON" rows.py
+vtrace info x.vt >info.txt 2>/dev/null
+t_like "as text, too" '^missing code$' info.txt
 vtrace decode -o x.vt x.data 2>err
 t_like "and the warning" 'prog: no code' err
 vtrace dump -k GAP x.vt >want 2>/dev/null

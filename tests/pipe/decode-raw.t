@@ -93,6 +93,9 @@ for engine in fast libipt; do
 		"$(vtrace dump -k GAP -F addr $engine.vt | head -1)" "$start"
 done
 t_same "and all gaps are the same" fast.gaps libipt.gaps
+vtrace decode trace.pt -o x.vt 2>/dev/null
+vtrace info x.vt >info.txt 2>/dev/null
+t_like "info names the MiB where nothing is mapped" " 401[0-9a-f]{3} +401[0-9a-f]{3} +.nothing known to be mapped there.$" info.txt
 t_status "a gap for another reason" 1 vtrace decode --image prog:0x400000 -f pt far.pt -o x.vt
 t_is "has no address" "$(vtrace dump -k GAP x.vt | grep -c 'addr=')" 0
 
