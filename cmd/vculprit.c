@@ -512,10 +512,8 @@ static void stop(struct job *j)
 	vt_freqprofile_free(j->freq);
 	vt_blockcode_free(j->code);
 	vt_profile_free(j->profile);
-	app_warnings_end(&j->warnings);
-	vt_images_free(j->images);
+	app_images_close(j->images, &j->warnings, j->cache);
 	vt_reader_close(j->reader);
-	free(j->cache);
 	free(j->ids);
 	free(j->cpu.chosen);
 	vt_opcache_free(j->core.cache);

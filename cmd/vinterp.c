@@ -459,13 +459,10 @@ static void run(struct interp *p)
 
 static void finish(struct interp *p)
 {
-	if (p->warnings.app)
-		app_warnings_end(&p->warnings);
 	app_plugins_close(&p->plugins);
 	vt_opt_list_fini(&p->o->plugins);
 	vt_interpret_free(p->in);
-	vt_images_free(p->images);
-	free(p->cache);
+	app_images_close(p->images, &p->warnings, p->cache);
 }
 
 int main(int argc, char **argv)

@@ -332,12 +332,10 @@ static void run(struct app *a, const struct options *o)
 		j.writer = app_open_writer(a, o->output, o->compress, &j.reader, 1);
 	if (j.reader && (j.writer || o->summary))
 		replay(&j);
-	app_warnings_end(&j.warnings);
 	app_close_writer(a, j.writer);
 	vt_reader_close(j.reader);
 	vt_replay_free(j.replay);
-	vt_images_free(j.images);
-	free(j.cache);
+	app_images_close(j.images, &j.warnings, j.cache);
 }
 
 int main(int argc, char **argv)

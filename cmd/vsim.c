@@ -192,9 +192,7 @@ static void run(struct app *a, const struct options *o)
 		so.images = app_images_open(a, &warnings, &cache, o->symfs);
 	if (so.images || core.order != VT_OUT_OF_ORDER)
 		run_on(a, o, &so);
-	app_warnings_end(&warnings);
-	vt_images_free(so.images);
-	free(cache);
+	app_images_close(so.images, &warnings, cache);
 }
 
 int main(int argc, char **argv)

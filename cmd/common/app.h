@@ -58,6 +58,7 @@ struct app {
 	uint64_t seed;	      /* of the provenance; a program that has -s sets it */
 	unsigned threads;     /* that compress what is written, besides the program's own */
 	enum app_status status;
+	bool missing_told;	   /* how images without their files can be found has been said */
 	struct app_losses losses;  /* of all streams that were read to their ends */
 	struct vt_failure failure; /* the first that is known, of this program or upstream of it */
 	bool incomplete;	   /* an input was: what it lacks is no news */
@@ -106,7 +107,7 @@ void app_raise(struct app *a, enum app_status status);
  * how many more there were.
  */
 struct app_warnings {
-	const struct app *app;
+	struct app *app;
 	const char *what; /* "damaged places", for "12 more damaged places" */
 	uint64_t count;
 };

@@ -69,10 +69,7 @@ bool app_counts_read(struct app *a, struct app_counts *c, const char *path, cons
 
 void app_counts_end(struct app_counts *c)
 {
-	if (c->warnings.app)
-		app_warnings_end(&c->warnings);
 	vt_profile_free(c->profile);
 	vt_flowcount_free(c->counts);
-	vt_images_free(c->images);
-	free(c->cache);
+	app_images_close(c->images, &c->warnings, c->cache);
 }

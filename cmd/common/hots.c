@@ -69,9 +69,6 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 
 void app_hots_end(struct app_hots *h)
 {
-	if (h->warnings.app)
-		app_warnings_end(&h->warnings);
 	vt_hotprofile_free(h->profile);
-	vt_images_free(h->images);
-	free(h->cache);
+	app_images_close(h->images, &h->warnings, h->cache);
 }

@@ -199,13 +199,10 @@ bool app_intervals_read(struct app *a, struct app_intervals *iv, const char *pat
 
 void app_intervals_end(struct app_intervals *iv)
 {
-	if (iv->warnings.app)
-		app_warnings_end(&iv->warnings);
 	vt_collect_free(iv->collect);
 	vt_sites_free(iv->sites);
 	vt_intervals_free(iv->intervals);
-	vt_images_free(iv->images);
-	free(iv->cache);
+	app_images_close(iv->images, &iv->warnings, iv->cache);
 	free(iv->totals);
 	free(iv->ids);
 	free(iv->stream_id);

@@ -34,30 +34,48 @@ struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, 
 	return images;
 }
 
-void app_images_tell_missing(struct app_warnings *w, const struct vt_images *images)
+/* How files that were asked for and not found can be: said once. */
+static void tell_way(struct app *a, const struct vt_images *images)
 {
 	size_t i, n = 0;
 
+	for (i = 0; i < vt_images_count(images); i++)
+		n += vt_images_missing(images, i) != VT_KNOWN;
+	if (!n || a->missing_told)
+		return;
+	a->missing_told = true;
+	app_say(a,
+		"(%zu image%s: --symfs DIR looks below DIR, and what `perf buildid-cache -a FILE` "
+		"has kept is found)",
+		n, n == 1 ? " without its file" : "s without their files");
+}
+
+void app_images_close(struct vt_images *images, struct app_warnings *warnings, char *cache)
+{
+	if (warnings->app)
+		app_warnings_end(warnings);
+	if (images)
+		tell_way(warnings->app, images);
+	vt_images_free(images);
+	free(cache);
+}
+
+void app_images_tell_missing(struct app_warnings *w, const struct vt_images *images)
+{
+	size_t i;
+
 	for (i = 0; i < vt_images_count(images); i++) {
-		enum vt_unknown why = vt_images_missing(images, i);
 		struct vt_buf b = VT_BUF_INIT;
 
-		if (why == VT_KNOWN)
-			continue;
-		n++;
 		/* Of what else is wrong with a file, the finder has spoken. */
-		if (why != VT_UNKNOWN_NO_FILE)
+		if (vt_images_missing(images, i) != VT_UNKNOWN_NO_FILE)
 			continue;
 		vt_buf_printf(&b, "%s: %s: its code and constants are unknown",
-			      vt_images_at(images, i)->path, vt_unknown_text(why));
+			      vt_images_at(images, i)->path, vt_unknown_text(VT_UNKNOWN_NO_FILE));
 		app_warn(w, vt_buf_str(&b));
 		vt_buf_free(&b);
 	}
-	if (n)
-		app_say(w->app,
-			"(%zu image%s without its file: --symfs DIR looks below DIR, and what "
-			"`perf buildid-cache -a FILE` has kept is found)",
-			n, n == 1 ? "" : "s");
+	tell_way(w->app, images);
 }
 
 void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images)
@@ -292,13 +310,10 @@ void app_profile_end(struct app_profile *p)
 	vt_freqprofile_free(p->freqs);
 	vt_hash_fini(&p->freq_images);
 	vt_hash_fini(&p->seen_images);
-	if (p->warnings.app)
-		app_warnings_end(&p->warnings);
 	vt_profile_free(p->profile);
 	vt_hotprofile_free(p->lists);
 	vt_blockcode_free(p->code);
-	vt_images_free(p->images);
-	free(p->cache);
+	app_images_close(p->images, &p->warnings, p->cache);
 }
 
 static json_t *json_event(const struct app_profile *p, size_t event, const char *label,

@@ -21,11 +21,16 @@
  * A store of images, which are looked for below `symfs` if that is not NULL, in perf's build-id
  * cache
  * (~/.debug), and where they were recorded.  `warnings`, which is about them, and `cache`, a path,
- * live as long as the store.  NULL after app_fail(); in either case: app_warnings_end(),
- * vt_images_free(), free(*cache).
+ * live as long as the store.  NULL after app_fail(); in either case: app_images_close().
  */
 struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, char **cache,
 				  const char *symfs);
+
+/*
+ * Frees all that.  If files of images were asked for and not found, it says, once in the life of
+ * the program, how to have them found.  `images` may be NULL, and `warnings` all zero.
+ */
+void app_images_close(struct vt_images *images, struct app_warnings *warnings, char *cache);
 
 /* Says of which images there was no file when it was asked for, and how to have them found. */
 void app_images_tell_missing(struct app_warnings *w, const struct vt_images *images);

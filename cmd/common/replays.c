@@ -80,11 +80,8 @@ bool app_replays_list(struct app *a, const struct app_replays *o)
 		ok = app_lacks(a, vt_reader_name(r),
 			       "no pairs of conflicting accesses (vreplay finds them)");
 	ok = ok && print(a, o, &s);
-	if (s.warnings.app)
-		app_warnings_end(&s.warnings);
 	vt_listreplay_free(s.list);
-	vt_images_free(s.images);
-	free(s.cache);
+	app_images_close(s.images, &s.warnings, s.cache);
 	vt_reader_close(r);
 	return ok;
 }

@@ -73,12 +73,9 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 
 static void estimate_end(struct estimate *e)
 {
-	if (e->warnings.app)
-		app_warnings_end(&e->warnings);
 	vt_profile_free(e->profile);
 	vt_freqprofile_free(e->freqs);
-	vt_images_free(e->images);
-	free(e->cache);
+	app_images_close(e->images, &e->warnings, e->cache);
 }
 
 /* ---- printing ---- */

@@ -131,6 +131,7 @@ t_like "and the recorded one" "$right" "$T_ERR"
 mkdir none
 t_ok "without the file, samples are listed by address" vlist -i moved.vt --symfs none heat:smooth
 t_like "a message tells why" 'heat: file not found: samples by address only' "$T_ERR"
+t_like "and what helps" '1 image without its file: --symfs DIR .*.perf buildid-cache -a FILE' "$T_ERR"
 t_like "the samples are there" '^ +[0-9]+ +[0-9.]+% .*[0-9a-f]{4} +\[file not found\]' "$T_OUT"
 
 # ---- samples inside an instruction ----

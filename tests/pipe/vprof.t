@@ -171,7 +171,12 @@ vtrace decode moved.data -o moved.vt
 t_ok "without its file" vprof --symfs none moved.vt
 t_like "an image's samples are in a row that says why" '\[file not found\] +/opt/vtrace-dem0/heat$' "$T_OUT"
 t_like "and counted as unknown" "cpu-clock = $samples \(.*\), unknown $samples \(100.00%\)" "$T_OUT"
-vprof --symfs none --json moved.vt >moved.json
+t_is "what helps is said once" "$(grep -c '1 image without its file: --symfs DIR .*.perf buildid-cache -a FILE' "$T_ERR")" 1
+t_ok "with its file" vprof --symfs "$demo/symfs" x.vt
+t_is "there is nothing to say" "$(cat "$T_ERR")" ""
+t_ok "two streams" vprof --diff --symfs none moved.vt moved.vt
+t_is "are one run" "$(grep -c 'perf buildid-cache' "$T_ERR")" 1
+vprof --symfs none --json moved.vt >moved.json 2>/dev/null
 check "unknown samples are in the totals" moved.json '
 e = doc["events"][0]
 assert e["unknown"] == e["samples"] == sum(r["cpu-clock"] for r in rows if r["unknown"])'
