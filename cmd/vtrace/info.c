@@ -64,7 +64,7 @@ static void put_head(const struct summary *s, const struct vt_reader *r, struct 
 
 	put_escaped(out, vt_reader_name(r), strlen(vt_reader_name(r)));
 	vt_output_printf(out, ": %s, %" PRIu64 " bytes, %" PRIu64 " records\n", info_status(r),
-			 vt_reader_offset(r), s->records);
+			 s->bytes, s->records);
 	if (failure) {
 		vt_output_text(out, "failed: ");
 		put_escaped(out, failure->program, strlen(failure->program));
@@ -264,7 +264,7 @@ int info_print_text(const struct summary *s, const struct vt_reader *r, struct v
 	int rc;
 
 	put_head(s, r, out);
-	executed_print(&s->executed, vt_reader_offset(r), out);
+	executed_print(&s->executed, s->bytes, out);
 	rc = pt_info_print(&s->pt, vt_execcount_totals(s->executed.count)->insns, out, err);
 	if (rc == 0)
 		rc = put_table(events_table(s), "samples", out, err);
@@ -283,11 +283,11 @@ int info_print_text(const struct summary *s, const struct vt_reader *r, struct v
 	return rc;
 }
 
-int info_raw_text(const struct summary *s, const char *name, uint64_t size, struct vt_output *out,
+int info_raw_text(const struct summary *s, const char *name, struct vt_output *out,
 		  struct vt_error *err)
 {
 	put_escaped(out, name, strlen(name));
-	vt_output_printf(out, ": %" PRIu64 " bytes\n", size);
+	vt_output_printf(out, ": %" PRIu64 " bytes\n", s->bytes);
 	return pt_info_print(&s->pt, 0, out, err);
 }
 
@@ -333,6 +333,7 @@ static void inform_stream(const struct inform *i, struct summary *s)
 		app_fail(i->app, &err);
 		return;
 	}
+	s->bytes = info_input_bytes(i->input);
 	tell_bad(i->app, s, vt_reader_name(r));
 	out = app_text(i->app, i->output);
 	if (out && i->json)
@@ -374,11 +375,12 @@ static void inform_raw(const struct inform *i, struct summary *s)
 		app_fail(i->app, &err);
 		return;
 	}
+	s->bytes = info_input_bytes(i->input);
 	tell_bad(i->app, s, in->name);
 	out = app_text(i->app, i->output);
 	if (out && i->json)
-		info_raw_json(s, in->name, in->offset, out);
-	else if (out && info_raw_text(s, in->name, in->offset, out, &err) < 0)
+		info_raw_json(s, in->name, out);
+	else if (out && info_raw_text(s, in->name, out, &err) < 0)
 		app_fail(i->app, &err);
 }
 

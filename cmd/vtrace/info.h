@@ -11,10 +11,10 @@ int info_print_text(const struct summary *s, const struct vt_reader *r, struct v
 		    struct vt_error *err);
 void info_print_json(const struct summary *s, const struct vt_reader *r, struct vt_output *out);
 
-/* The same of a raw trace of Intel PT of `size` bytes. */
-int info_raw_text(const struct summary *s, const char *name, uint64_t size, struct vt_output *out,
+/* The same of a raw trace of Intel PT. */
+int info_raw_text(const struct summary *s, const char *name, struct vt_output *out,
 		  struct vt_error *err);
-void info_raw_json(const struct summary *s, const char *name, uint64_t size, struct vt_output *out);
+void info_raw_json(const struct summary *s, const char *name, struct vt_output *out);
 
 /* "complete", "lossy", "interrupted" or "truncated". */
 const char *info_status(const struct vt_reader *r);

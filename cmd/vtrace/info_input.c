@@ -15,6 +15,16 @@
 /* The first byte of a stream (formats/vt.md), which begins no packet. */
 #define STREAM_BYTE 0x89
 
+/* A file may go on behind what was converted: what is left counts, too. */
+static void read_rest(struct vt_input *in)
+{
+	struct vt_error ignored = VT_ERROR_INIT;
+	size_t have;
+
+	while (vt_input_fill(in, 1, &have, &ignored) == 0 && have)
+		vt_input_consume(in, have);
+}
+
 static void *make_stream(void *arg)
 {
 	struct info_input *i = arg;
@@ -24,11 +34,14 @@ static void *make_stream(void *arg)
 	struct vt_writer *w = vt_writer_open_fd(i->pipe[1], i->in.name, &wo, &i->err);
 	struct vt_error ignored = VT_ERROR_INIT; /* decoding finds the same and tells it */
 	uint32_t aux = 0;
+	int code;
 
 	/* What a trace of Intel PT holds is told without decoding it: nothing is missing. */
 	if (w && vt_perfdata_auxtrace_type(&i->in, &aux, &ignored) == 0)
 		fo.keep_aux = aux == VT_PERFDATA_AUX_INTEL_PT;
-	if (w && vt_perfdata_decode(&i->in, w, &fo, &sum, &i->err) < 0)
+	code = w ? vt_perfdata_decode(&i->in, w, &fo, &sum, &i->err) : 0;
+	read_rest(&i->in);
+	if (code < 0)
 		vt_writer_abandon(w);
 	else if (w)
 		vt_writer_close(w,
@@ -109,6 +122,11 @@ bool info_input_open(struct info_input *i, struct app *a, const char *path)
 	if (i->err.code == VT_E_FORMAT)
 		app_say(a, "(neither a stream, nor perf.data, nor Intel PT)");
 	return false;
+}
+
+uint64_t info_input_bytes(const struct info_input *i)
+{
+	return i->format == INFO_STREAM ? vt_reader_offset(i->reader) : i->in.offset;
 }
 
 bool info_input_close(struct info_input *i)

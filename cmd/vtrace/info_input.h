@@ -18,7 +18,7 @@ struct info_input {
 	enum info_format format;
 	struct app *app;
 	struct vt_reader *reader; /* NULL for INFO_PT */
-	struct vt_input in;	  /* of INFO_PT: at its first byte */
+	struct vt_input in;	  /* not for INFO_STREAM; of INFO_PT: at its first byte */
 	/* Not for others. */
 	int pipe[2];
 	pthread_t thread; /* which makes the stream */
@@ -27,6 +27,9 @@ struct info_input {
 
 /* `path` NULL or "-" is standard input.  False after app_fail() or app_usage(). */
 bool info_input_open(struct info_input *i, struct app *a, const char *path);
+
+/* How many bytes the input has, once it has been read to its end. */
+uint64_t info_input_bytes(const struct info_input *i);
 
 /* False after app_fail(): a perf.data could not be read to its end. */
 bool info_input_close(struct info_input *i);

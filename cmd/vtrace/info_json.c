@@ -146,12 +146,12 @@ static json_t *damage(const struct vt_reader *r)
 	return o;
 }
 
-void info_raw_json(const struct summary *s, const char *name, uint64_t size, struct vt_output *out)
+void info_raw_json(const struct summary *s, const char *name, struct vt_output *out)
 {
 	json_t *o = app_json_doc("vtrace-info/1");
 
 	json_object_set_new(o, "file", json_str(name));
-	json_object_set_new(o, "bytes", app_json_u64(size));
+	json_object_set_new(o, "bytes", app_json_u64(s->bytes));
 	json_object_set_new(o, "pt", pt_info_json(&s->pt, 0));
 	app_json_write(out, o, true);
 }
@@ -171,14 +171,14 @@ void info_print_json(const struct summary *s, const struct vt_reader *r, struct 
 	json_t *pt = pt_info_json(&s->pt, vt_execcount_totals(s->executed.count)->insns);
 
 	json_object_set_new(o, "file", json_str(vt_reader_name(r)));
-	json_object_set_new(o, "bytes", app_json_u64(vt_reader_offset(r)));
+	json_object_set_new(o, "bytes", app_json_u64(s->bytes));
 	json_object_set_new(o, "status", json_string(info_status(r)));
 	if (vt_reader_failure(r))
 		json_object_set_new(o, "failure", failure_json(vt_reader_failure(r)));
 	json_object_set_new(o, "total", app_json_u64(s->records));
 	json_object_set_new(o, "records", records(s, r));
 	json_object_set_new(o, "events", events(s));
-	json_object_set_new(o, "executed", executed_json(&s->executed, vt_reader_offset(r)));
+	json_object_set_new(o, "executed", executed_json(&s->executed, s->bytes));
 	if (pt)
 		json_object_set_new(o, "pt", pt);
 	json_object_set_new(o, "lost", losses(s, &s->lost, "source", false));

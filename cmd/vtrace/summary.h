@@ -49,6 +49,7 @@ struct summary_fact {
 };
 
 struct summary {
+	uint64_t bytes; /* of the file or pipe that all this is from */
 	uint64_t records;
 	uint64_t *kinds; /* records by kind, as many as the schema has */
 	uint32_t nkinds;

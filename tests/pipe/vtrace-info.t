@@ -81,4 +81,44 @@ t_is "all records are accounted for" \
 	"$(get hurt.json 'o["total"] - o["gaps"]["places"] + o["gaps"]["records"]')" \
 	"$(get demo.json 'o["total"]')"
 t_status "two streams" 2 vtrace info demo.vt demo.vt
+
+# How many bytes there are is what stat says, whatever the format and however it is read.
+cat >piped.py <<'END'
+"""Rewrites a perf.data as perf writes it to a pipe: each attribute is a record."""
+import struct, sys
+
+data = open(sys.argv[1], "rb").read()
+magic, _, entry, attrs, attrs_size, at, size = struct.unpack_from("<8sQQQQQQ", data)
+out = [struct.pack("<8sQ", magic, 16)]
+for a in range(attrs, attrs + attrs_size, entry):
+    ids, ids_size = struct.unpack_from("<QQ", data, a + entry - 16)
+    body = data[a : a + entry - 16] + data[ids : ids + ids_size]
+    out.append(struct.pack("<IHH", 64, 0, 8 + len(body)) + body)
+open(sys.argv[2], "wb").write(b"".join(out) + data[at : at + size])
+END
+vtrace encode --pages code -o raw.pt "$ROOT/tests/data/demo/orders.vt" 2>/dev/null
+vtrace encode --perf-data -o pt.data "$ROOT/tests/data/demo/orders.vt" 2>/dev/null
+for name in perf regs; do
+	cp "$ROOT/tests/data/demo/$name.data" .
+done
+for name in perf regs pt; do
+	"$PYTHON" piped.py $name.data $name.piped
+done
+for f in demo.vt mixed.vt raw.pt {perf,regs,pt}.{data,piped} "$VT_DATA"/perf/*/perf.data "$VT_DATA"/etm/*.data \
+	"$VT_DATA"/perf/linux-perf-data/*compressed*; do
+	[ -f "$f" ] || continue
+	vtrace info --json "$f" >file.json 2>/dev/null
+	# shellcheck disable=SC2002 # a pipe, not the file
+	cat "$f" | vtrace info --json - >pipe.json 2>/dev/null
+	t_is "the bytes of ${f#"$VT_DATA/"}" "$(get file.json 'o["bytes"]') $(get pipe.json 'o["bytes"]')" \
+		"$(stat -c %s "$f") $(stat -c %s "$f")"
+done
+
+# Intel PT is looked at, not decoded: nothing of it is missing, from a pipe neither.
+for f in pt.data pt.piped; do
+	# shellcheck disable=SC2002 # a pipe, not the file
+	t_pipe "$f through a pipe" "cat $f | vtrace info - >pt.txt 2>pt.err"
+	t_like "its packets are counted" '^Intel PT of .* packets, not decoded$' pt.txt
+	t_is "nothing is missing" "$(grep -c '^missing$' pt.txt)$(cat pt.err)" 0
+done
 t_done
