@@ -14,9 +14,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/rng.h"
 #include "formats/pt/decode.h"
 #include "stream/reader.h"
+#include "tests/tools/common/mutate.h"
 
 #define SECONDS_EACH 60
 #define PIPE_ROOM    60000
@@ -149,52 +149,18 @@ static void cut_everywhere(struct state *s, bool piped)
 		die("the whole file yields fewer samples than a part", s->size);
 }
 
-/* A bit, some bytes, a word of a nasty value, or a stretch moved to elsewhere. */
-static void mutate(struct vt_rng *rng, uint8_t *p, size_t size)
-{
-	static const uint8_t nasty[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x08};
-	uint64_t i, times = 1 + vt_rng_below(rng, 3);
-	size_t at, from, n;
-
-	while (times--) {
-		at = vt_rng_below(rng, size);
-		n = 1 + vt_rng_below(rng, 8);
-		if (n > size - at)
-			n = size - at;
-		switch (vt_rng_below(rng, 4)) {
-		case 0:
-			p[at] ^= (uint8_t)(1 << vt_rng_below(rng, 8));
-			break;
-		case 1:
-			for (i = 0; i < n; i++)
-				p[at + i] = (uint8_t)vt_rng_next(rng);
-			break;
-		case 2:
-			memset(p + at, nasty[vt_rng_below(rng, sizeof(nasty))], n);
-			break;
-		default:
-			from = vt_rng_below(rng, size - n + 1);
-			memmove(p + at, p + from, n);
-			break;
-		}
-	}
-}
-
 static void mutate_often(struct state *s, uint64_t count)
 {
-	uint8_t *copy = malloc(s->size);
+	const struct mutate_input whole = {s->data, s->size};
+	uint8_t *copy = malloc(PIPE_ROOM);
 	struct vt_format_summary sum;
-	struct vt_rng rng;
 	uint64_t i;
 
 	if (!copy)
 		die("out of memory", 0);
-	vt_rng_init(&rng, 20);
-	for (i = 0; i < count; i++) {
-		memcpy(copy, s->data, s->size);
-		mutate(&rng, copy, s->size);
-		decode(s, copy, s->size, i % 2, (size_t)i, &sum);
-	}
+	for (i = 0; i < count; i++)
+		decode(s, copy, mutate_inputs(&whole, 1, 20, i, copy, PIPE_ROOM), i % 2, (size_t)i,
+		       &sum);
 	free(copy);
 }
 
