@@ -137,6 +137,12 @@ static bool time_fits(struct pd_session *s, const struct pd_rec *r)
 	return o->late || o->last > o->release || time >= o->last;
 }
 
+/* Whatever a record of a newer kernel says, it ends as all of the kernel's do. */
+static bool unknown_ends(struct pd_session *s, const struct pd_rec *r)
+{
+	return r->type >= PD_USER_START || (trailer_fits(s, r) && time_fits(s, r));
+}
+
 /*
  * Whether the record at p, all of which is there, is one that this recording can have.  *after:
  * foreign bytes that follow it.
@@ -195,22 +201,35 @@ static bool may_lead(const struct pd_session *s, const struct pd_rec *r)
 	return !(s->sum->samples || s->order.count) || (r->type == PD_COMPRESSED && s->inflate);
 }
 
+/*
+ * Whether a chain can begin with a record, or with it and others that are as unknown.  Where one
+ * was led to, a type of a newer perf may have any number: its sizes are multiples of 8, so that of
+ * random bytes one in 4,096 looks like a record.
+ */
+static bool may_begin(const struct pd_rec *r, bool led, bool strict)
+{
+	if (led && r->type && r->size % 8 == 0 && !(r->misc & MISC_UNUSED))
+		return true;
+	return is_known(r->type) || (is_new(r->type) && !strict);
+}
+
 /* Whether the record at `at`, all of which is there, can be one in a chain. */
 static bool link_fits(struct pd_session *s, const struct pd_view *v, size_t at,
-		      const struct pd_rec *r, uint64_t *after, bool strict, bool behind)
+		      const struct pd_rec *r, uint64_t *after, bool strict)
 {
 	bool exact = vti_pd_extent(s, v->p + at, v->have - at) != PD_EXTENT_UNKNOWN;
 
-	/* Where a known record ends another begins, whatever it is; nothing else says so. */
+	/* Where a known record ends another begins, whatever it is. */
 	if (!is_known(r->type))
-		return behind || (is_new(r->type) && !strict);
+		return unknown_ends(s, r);
 	return (exact || !strict || may_lead(s, r)) && record_fits(s, v, at, r, after);
 }
 
 static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t start)
 {
 	struct pd_recover *d = s->recover;
-	size_t foreign = start == d->hint ? 0 : d->foreign, at = start;
+	bool led = start && start == d->hint;
+	size_t foreign = led ? 0 : d->foreign, at = start;
 	unsigned n = 0;
 
 	while (n < CHAIN_RECORDS || at - start < foreign) {
@@ -218,18 +237,16 @@ static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t sta
 		struct pd_rec r;
 
 		if (at == v->left || (at == v->have && v->ends))
-			return n || at == d->hint ? CHAIN_GOOD : CHAIN_NONE;
+			return n || led ? CHAIN_GOOD : CHAIN_NONE;
 		if (v->have - at < PD_HEADER_SIZE)
-			return open_chain(v, start == d->hint ||
-						     (n >= CHAIN_RECORDS && at - start >= foreign));
+			return open_chain(v, led);
 		r = vti_pd_rec(s, v->p + at, 0);
-		if (!header_fits(&r, v->left - at) || !(n || is_known(r.type) || is_new(r.type)) ||
+		if (!header_fits(&r, v->left - at) || !(n || may_begin(&r, led, foreign > 0)) ||
 		    !first_visit(d, at))
 			return CHAIN_NONE;
 		if (v->have - at < r.size)
-			return open_chain(v, start == d->hint ||
-						     (n >= CHAIN_RECORDS && at - start >= foreign));
-		if (!link_fits(s, v, at, &r, &after, foreign > 0, n > 0))
+			return open_chain(v, led);
+		if (!link_fits(s, v, at, &r, &after, foreign > 0))
 			return CHAIN_NONE;
 		n += is_known(r.type);
 		at += r.size;
@@ -407,7 +424,8 @@ static int unknown_fits(struct pd_session *s, const struct pd_view *v)
 	if (v->have < PD_HEADER_SIZE)
 		return v->ends ? PD_FITS : PD_UNDECIDED;
 	r = vti_pd_rec(s, v->p, 0);
-	if (r.size < PD_HEADER_SIZE || r.size > v->left)
+	if (r.size < PD_HEADER_SIZE || r.size > v->left ||
+	    (v->have >= r.size && !unknown_ends(s, &r)))
 		return PD_DAMAGED;
 	if (!prepare(s, v))
 		return -VT_E_NOMEM;
