@@ -278,7 +278,8 @@ def user_records(w):
             w.record(79, w.pack('QQQ', 31, 5, 6)),
             w.record(69, w.pack('QQQQQ', 1, 11, 0, 1, 101)),
             w.record(73, w.pack('QQ', 1, 100) + b'prog'.ljust(16, b'\0')),
-            w.record(82, b''), w.record(999, b'?' * 16), w.record(99, b'?' * 8)]
+            w.record(82, b''), w.record(999, b'?' * 16), w.record(99, b'?' * 8)] + \
+        [w.record(60000, b'?' * n) for n in (8, 0, 24)]
 
 
 def compress(w, data):

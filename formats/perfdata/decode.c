@@ -205,17 +205,13 @@ static int view_ahead(struct pd_session *s, uint64_t end, size_t need, struct pd
  */
 static uint64_t vital_size(const struct pd_session *s, const struct pd_rec *r, uint64_t next)
 {
-	struct pd_attr a;
-
 	if (next < PD_HEADER_SIZE || next > PD_RECORD_MAX)
 		return 0;
 	if (r->type == PD_COMPRESSED)
 		return next;
-	if (r->type != PD_HEADER_ATTR || !s->pipe ||
-	    !vti_pd_attr_parse(&a, r->payload, (size_t)next - PD_HEADER_SIZE, s->big))
+	if (r->type != PD_HEADER_ATTR || !s->pipe)
 		return 0;
-	/* Ids follow it; those of records that are lost must not be taken for its own. */
-	return r->size >= PD_HEADER_SIZE + (uint64_t)a.size && r->size < next ? r->size : next;
+	return vti_pd_attr_end(s, r->payload - PD_HEADER_SIZE, r->size, next);
 }
 
 static int read_vital(struct pd_session *s, struct pd_rec r, uint64_t size, uint64_t next)

@@ -12,6 +12,9 @@
 #define READ_KNOWN   ((UINT64_C(1) << 5) - 1)
 #define BRANCH_KNOWN ((UINT64_C(1) << 20) - 1)
 
+/* RFC 8878, 3.1.1.2.4: the largest block of zstd. */
+#define BLOCK_MAX (128u << 10)
+
 /*
  * What comes before a record's sample id: a fixed part, and how it goes on.  What is in a READ is
  * for its event to say, whose id stands at an end that is not known.
@@ -143,4 +146,31 @@ size_t vti_pd_extent(struct pd_session *s, const uint8_t *p, size_t have)
 	if (type < PD_USER_START)
 		return kernel_extent(s, &bodies[type], &c);
 	return user_extent(type, &c);
+}
+
+/* RFC 8878, 3.1.1.1: the header of a frame whose descriptor this is, with its magic number. */
+static size_t frame_header(uint8_t descriptor)
+{
+	static const uint8_t dictionary[] = {0, 1, 2, 4}, content[] = {0, 2, 4, 8};
+	bool single = descriptor >> 5 & 1;
+	size_t size = descriptor >> 6 ? content[descriptor >> 6] : single;
+
+	return 4 + 1 + !single + dictionary[descriptor & 3] + size;
+}
+
+size_t vti_pd_block_end(const uint8_t *p, size_t have, size_t at)
+{
+	unsigned type;
+	size_t size;
+
+	if (at <= have && have - at > 4 && vt_le32(p + at) == 0xfd2fb528)
+		at += frame_header(p[at + 4]);
+	if (at > have || have - at < 3)
+		return 0;
+	/* RFC 8878, 3.1.1.2: 1 bit for the last block, 2 of its type, 21 of its size. */
+	type = p[at] >> 1 & 3;
+	size = (size_t)p[at] >> 3 | (size_t)p[at + 1] << 5 | (size_t)p[at + 2] << 13;
+	if (type == 3 || size > BLOCK_MAX)
+		return 0;
+	return at + 3 + (type == 1 ? 1 : size);
 }

@@ -33,12 +33,6 @@ static bool is_known(uint32_t type)
 	       (type >= PD_USER_START && type <= PD_BPF_METADATA);
 }
 
-/* Types that kernels and perfs to come may use; those of today are below 85. */
-static bool is_new(uint32_t type)
-{
-	return type < 1024 && type && !is_known(type);
-}
-
 /* perf leaves anything in the misc of its own records. */
 static bool header_fits(const struct pd_rec *r, uint64_t left)
 {
@@ -202,15 +196,13 @@ static bool may_lead(const struct pd_session *s, const struct pd_rec *r)
 }
 
 /*
- * Whether a chain can begin with a record, or with it and others that are as unknown.  Where one
- * was led to, a type of a newer perf may have any number: its sizes are multiples of 8, so that of
- * random bytes one in 4,096 looks like a record.
+ * Whether a chain can begin with a record.  An unknown one can only where something led to it, with
+ * a size and a misc as newer perfs write them: of random bytes one in 4,096 looks like that.
  */
-static bool may_begin(const struct pd_rec *r, bool led, bool strict)
+static bool may_begin(const struct pd_rec *r, bool led)
 {
-	if (led && r->type && r->size % 8 == 0 && !(r->misc & MISC_UNUSED))
-		return true;
-	return is_known(r->type) || (is_new(r->type) && !strict);
+	return is_known(r->type) ||
+	       (led && r->type && r->size % 8 == 0 && !(r->misc & MISC_UNUSED));
 }
 
 /* Whether the record at `at`, all of which is there, can be one in a chain. */
@@ -241,7 +233,7 @@ static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t sta
 		if (v->have - at < PD_HEADER_SIZE)
 			return open_chain(v, led);
 		r = vti_pd_rec(s, v->p + at, 0);
-		if (!header_fits(&r, v->left - at) || !(n || may_begin(&r, led, foreign > 0)) ||
+		if (!header_fits(&r, v->left - at) || !(n || may_begin(&r, led)) ||
 		    !first_visit(d, at))
 			return CHAIN_NONE;
 		if (v->have - at < r.size)
@@ -316,6 +308,28 @@ static uint64_t end_of_aux(const struct pd_session *s, const struct pd_view *v)
 	return PD_AUXTRACE_SIZE + total;
 }
 
+/*
+ * The kernel counts ids up from 1, and no machine has come near 2^32; all but a few records have
+ * other words in them.
+ */
+uint64_t vti_pd_attr_end(const struct pd_session *s, const uint8_t *p, uint64_t size, uint64_t next)
+{
+	struct pd_attr a;
+	uint64_t at;
+
+	if (!vti_pd_attr_parse(&a, p + PD_HEADER_SIZE, (size_t)next - PD_HEADER_SIZE, s->big))
+		return 0;
+	if (size < PD_HEADER_SIZE + (uint64_t)a.size || size > next || size % 8)
+		return next;
+	for (at = size; at + 8 <= next; at += 8) {
+		uint64_t word = word_at(s, p + at);
+
+		if (!word || word > UINT32_MAX)
+			return size;
+	}
+	return next;
+}
+
 /* The end of an attribute's record, whose ids stand between it and the next record. */
 static enum chain end_of_attr(struct pd_session *s, const struct pd_view *v, uint64_t *at)
 {
@@ -335,18 +349,42 @@ static enum chain end_of_attr(struct pd_session *s, const struct pd_view *v, uin
 	return found;
 }
 
+/*
+ * The end of a COMPRESSED record: of the blocks in it, the first that records follow.  *own: one
+ * ends where the record does if its size is `size`.
+ */
+static enum chain end_of_blocks(struct pd_session *s, const struct pd_view *v, size_t size,
+				bool *own, uint64_t *at)
+{
+	size_t end = vti_pd_block_end(v->p, v->have, PD_HEADER_SIZE);
+	enum chain found = CHAIN_NONE;
+
+	*own = false;
+	while (end && end <= PD_RECORD_MAX && found == CHAIN_NONE) {
+		found = try_hint(s, v, end);
+		*own |= end == size;
+		*at = end;
+		end = vti_pd_block_end(v->p, v->have, end);
+	}
+	return found;
+}
+
 /* Where the damaged record's own contents lead to, if records go on from there. */
 static enum chain follow_contents(struct pd_session *s, const struct pd_view *v, uint64_t *at)
 {
 	size_t extents[2] = {vti_pd_extent(s, v->p, v->have),
 			     vti_pd_extent_sample(s, v->p, v->have)};
-	enum chain found = CHAIN_NONE;
+	enum chain found;
 	unsigned i;
+	bool own;
 
 	*at = end_of_aux(s, v);
 	if (*at)
 		return CHAIN_GOOD;
-	found = end_of_attr(s, v, at);
+	if (vti_pd_rec(s, v->p, 0).type == PD_COMPRESSED)
+		found = end_of_blocks(s, v, 0, &own, at);
+	else
+		found = end_of_attr(s, v, at);
 	for (i = 0; i < 2 && found == CHAIN_NONE; i++) {
 		found = try_hint(s, v, extents[i]);
 		*at = extents[i];
@@ -412,6 +450,25 @@ static int fits_before_damage(struct pd_session *s, const struct pd_view *v, siz
 }
 
 /*
+ * Whether a record that does not tell its size, and that records follow, swallows some: a chain
+ * begins inside of it.
+ */
+static int fits_around(struct pd_session *s, const struct pd_view *v, size_t size)
+{
+	enum chain found = CHAIN_NONE;
+	size_t i;
+
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	for (i = 1; i < size && found != CHAIN_OPEN; i++) {
+		found = walk(s, v, i);
+		if (found == CHAIN_GOOD)
+			return PD_DAMAGED;
+	}
+	return found == CHAIN_OPEN ? PD_UNDECIDED : PD_FITS;
+}
+
+/*
  * A record of an unknown type: its size is right if records go on behind it, and none begin before
  * that, as they would if its header were anything.
  */
@@ -419,7 +476,6 @@ static int unknown_fits(struct pd_session *s, const struct pd_view *v)
 {
 	struct pd_rec r;
 	enum chain found;
-	size_t i;
 
 	if (v->have < PD_HEADER_SIZE)
 		return v->ends ? PD_FITS : PD_UNDECIDED;
@@ -432,14 +488,7 @@ static int unknown_fits(struct pd_session *s, const struct pd_view *v)
 	found = try_hint(s, v, r.size);
 	if (found != CHAIN_GOOD)
 		return found == CHAIN_OPEN ? PD_UNDECIDED : PD_DAMAGED;
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
-	for (i = 1; i < r.size && found != CHAIN_OPEN; i++) {
-		found = walk(s, v, i);
-		if (found == CHAIN_GOOD)
-			return PD_DAMAGED;
-	}
-	return found == CHAIN_OPEN ? PD_UNDECIDED : PD_FITS;
+	return fits_around(s, v, r.size);
 }
 
 /* The view from `at` on. */
@@ -453,8 +502,50 @@ static struct pd_view view_from(const struct pd_view *v, size_t at)
 	return w;
 }
 
-/* A record whose contents do not ask for the size that it has, or for none. */
-static int inexact_fits(struct pd_session *s, const struct pd_view *v, size_t size, size_t extent)
+/* A record whose contents do not ask for the size that it has, or for none: what follows tells. */
+static int followed_fits(struct pd_session *s, const struct pd_view *v, size_t extent)
+{
+	struct pd_rec r = vti_pd_rec(s, v->p, 0);
+	enum chain found;
+
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	found = try_hint(s, v, extent);
+	if (found != CHAIN_NONE)
+		return found == CHAIN_GOOD ? PD_DAMAGED : PD_UNDECIDED;
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	found = try_hint(s, v, r.size);
+	if (found == CHAIN_NONE)
+		return fits_before_damage(s, v, r.size);
+	if (found == CHAIN_OPEN)
+		return PD_UNDECIDED;
+	/* Compressed bytes, and the kernel's, may look like anything. */
+	if (extent != PD_EXTENT_UNKNOWN || r.type < PD_USER_START || r.type == PD_COMPRESSED)
+		return PD_FITS;
+	return fits_around(s, v, r.size);
+}
+
+/* The same of a COMPRESSED record: the blocks in it tell as well. */
+static int compressed_fits(struct pd_session *s, const struct pd_view *v, size_t size)
+{
+	enum chain found;
+	uint64_t end;
+	bool own;
+
+	if (!prepare(s, v))
+		return -VT_E_NOMEM;
+	found = end_of_blocks(s, v, size, &own, &end);
+	if (found == CHAIN_GOOD)
+		return end == size ? PD_FITS : PD_DAMAGED;
+	if (found == CHAIN_OPEN)
+		return PD_UNDECIDED;
+	/* What follows the end of its own blocks is damaged. */
+	return own ? PD_FITS : followed_fits(s, v, PD_EXTENT_UNKNOWN);
+}
+
+/* The same of an attribute, whose ids may be followed by a record that is damaged. */
+static int attr_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 {
 	enum chain found;
 	uint64_t end;
@@ -462,19 +553,11 @@ static int inexact_fits(struct pd_session *s, const struct pd_view *v, size_t si
 	if (!prepare(s, v))
 		return -VT_E_NOMEM;
 	found = end_of_attr(s, v, &end);
-	if (found == CHAIN_GOOD && end <= size)
-		return end == size ? PD_FITS : PD_DAMAGED;
-	/* Behind the record's own end it is that of another one, which is damaged. */
-	if (found != CHAIN_OPEN)
-		found = try_hint(s, v, extent);
-	if (found != CHAIN_NONE)
-		return found == CHAIN_GOOD ? PD_DAMAGED : PD_UNDECIDED;
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
-	found = try_hint(s, v, size);
-	if (found == CHAIN_NONE)
-		return fits_before_damage(s, v, size);
-	return found == CHAIN_GOOD ? PD_FITS : PD_UNDECIDED;
+	if (found == CHAIN_GOOD && end == size)
+		return PD_FITS;
+	if (found == CHAIN_GOOD && vti_pd_attr_end(s, v->p, size, end) != size)
+		return PD_DAMAGED;
+	return found == CHAIN_OPEN ? PD_UNDECIDED : followed_fits(s, v, PD_EXTENT_UNKNOWN);
 }
 
 int vti_pd_fits(struct pd_session *s, const struct pd_view *v)
@@ -485,8 +568,12 @@ int vti_pd_fits(struct pd_session *s, const struct pd_view *v)
 
 	if (!is_known(r.type))
 		return unknown_fits(s, v);
+	if (r.type == PD_COMPRESSED)
+		return compressed_fits(s, v, r.size);
+	if (r.type == PD_HEADER_ATTR && !v->inner)
+		return attr_fits(s, v, r.size);
 	if (extent != r.size)
-		return inexact_fits(s, v, r.size, extent);
+		return followed_fits(s, v, extent);
 	if (has_foreign_after(s, &r) || next_is_known(s, v, extent))
 		return PD_FITS;
 	next = view_from(v, extent);

@@ -234,6 +234,13 @@ size_t vti_pd_extent_sample(struct pd_session *s, const uint8_t *p, size_t have)
 /* Whether the contents of an event's samples tell their size. */
 bool vti_pd_extent_known(const struct pd_attr *a);
 
+/*
+ * The end of the zstd block at `at`, before which a frame may begin, in the COMPRESSED record at
+ * `p`; `have` bytes are there, the end may lie behind them.  0: there is none.  perf flushes after
+ * each record, so that records end where blocks do.
+ */
+size_t vti_pd_block_end(const uint8_t *p, size_t have, size_t at);
+
 /* ---- recover.c: the way back to records behind damage ---- */
 
 /* Bytes behind a place that are enough to tell whether records begin there. */
@@ -266,6 +273,14 @@ int vti_pd_fits(struct pd_session *s, const struct pd_view *v);
  * in a whole view, else more bytes are needed to tell; -VT_E_NOMEM and s->err.
  */
 int vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at);
+
+/*
+ * Where the attribute's record at `p` ends that claims `size` and behind which records go on `next`
+ * bytes on, all of which are there: there, unless what is between its size and them cannot be ids
+ * of its event, but is left of another record.  0: it is no attribute.
+ */
+uint64_t vti_pd_attr_end(const struct pd_session *s, const uint8_t *p, uint64_t size,
+			 uint64_t next);
 
 /* ---- records.c, samples.c: the kernel's records, in order ---- */
 

@@ -65,7 +65,7 @@ for fact in 'META	key=hostname	value=testhost' 'META	key=cmdline	value=perf reco
 	'TEXTPOKE	.*old=0f1f440000	new=e801020304' 'AUXTRACE	.*total=64	data=000102' \
 	'AUXINFO	type=1	priv=0xa,0x14' 'TIMECONV	shift=31	mult=5	zero=6' \
 	'ITRACE	time=1012' 'AUX	time=1011	.*size=64	flags=0x1' 'THROTTLE	time=1010	.*on=1' \
-	'GAP	.*reason=unknown record type 999' 'GAP	time=1030	.*reason=AUX trace error'; do
+	'GAP	.*reason=unknown record type 999' 'GAP	.*reason=unknown record type 60000' 'GAP	time=1030	.*reason=AUX trace error'; do
 	t_like "there is ${fact%%	*} ${fact##*=}" "^$fact" all
 done
 

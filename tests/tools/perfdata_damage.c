@@ -24,10 +24,12 @@
 #include "formats/perfdata/perfdata.h"
 #include "stream/reader.h"
 
-#define FILE_MAX  (64u << 20)
-#define ATTR	  64
-#define AUXTRACE  71
-#define PIECE_MAX 30000
+#define FILE_MAX    (64u << 20)
+#define ATTR	    64
+#define AUXTRACE    71
+#define COMPRESSED  81
+#define COMPRESSED2 83
+#define PIECE_MAX   30000
 
 enum form { IN_FILE, IN_PIPE, IN_ZSTD };
 
@@ -282,14 +284,19 @@ static void set_size(uint8_t *p, uint64_t size)
 	vt_put_le16(p + 6, (uint16_t)size);
 }
 
+/* Nothing makes good for an attribute or a piece of a compressed stream that is gone. */
+static bool is_vital(uint32_t type)
+{
+	return type == ATTR || type == COMPRESSED || type == COMPRESSED2;
+}
+
 /* Damages the record at place i, maybe some behind it, too; returns how many samples are hit. */
 static size_t damage(struct job *j, uint8_t *copy, size_t i, struct vt_rng *rng)
 {
 	uint8_t *p = copy + j->places[i].at;
 	size_t size = j->places[i].size, hit = 1, n;
 
-	/* Nothing makes good for an attribute that is gone. */
-	switch (vt_rng_below(rng, j->places[i].type == ATTR ? 6 : 7)) {
+	switch (vt_rng_below(rng, is_vital(j->places[i].type) ? 6 : 7)) {
 	case 0:
 		set_size(p, 0);
 		break;
@@ -317,7 +324,7 @@ static size_t damage(struct job *j, uint8_t *copy, size_t i, struct vt_rng *rng)
 			bool next =
 				i + 1 < j->nplaces && p - copy == (ptrdiff_t)j->places[i + 1].at;
 
-			if (next && j->places[i + 1].type == ATTR)
+			if (next && is_vital(j->places[i + 1].type))
 				break;
 			i += next;
 			hit += next;
