@@ -194,6 +194,39 @@ static void test_unlifted(void **state)
 	vti_block_free(b);
 }
 
+/* What an instruction that VEX does not know writes is captured behind it, and only if wanted. */
+static void test_unlifted_captures(void **state)
+{
+	static const struct {
+		const char *hex;
+		unsigned reg, size;
+	} cases[] = {
+		{"c4e1fb93c1", VT_REG_AX, 8},	     /* kmovq rax, k1 */
+		{"62f17d08fec2", VT_REG_VECTOR, 16}, /* vpaddd xmm0, xmm0, xmm2, as of AVX-512 */
+		{"62f17528fec2", VT_REG_VECTOR, 32}, /* vpaddd ymm0, ymm1, ymm2 */
+		{"62f17548feda", VT_REG_VECTOR + 3, 32}, /* vpaddd zmm3: VEX knows 32 bytes of it */
+	};
+	const struct vti_op *op;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vti_block *b = lift(cases[i].hex, BIT(VT_WHAT_RESULT));
+
+		assert_int_equal(b->nunlifted, 1);
+		assert_int_equal(captures(b, VT_WHAT_RESULT, &op), 1);
+		assert_int_equal(op->op, VTI_CAPTURE_STATE);
+		assert_int_equal(op->b, cases[i].reg);
+		assert_int_equal(op->c, cases[i].size);
+		assert_int_equal(op->imm, AT);
+		assert_true(op > b->ops && op[-1].op != VTI_CAPTURE_STATE);
+		vti_block_free(b);
+		b = lift(cases[i].hex, ALL_BITS & ~BIT(VT_WHAT_RESULT));
+		assert_int_equal(captures(b, VT_WHAT_RESULT, &op), 0);
+		vti_block_free(b);
+	}
+}
+
 static void test_special(void **state)
 {
 	/* syscall */
@@ -305,8 +338,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_straight), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_unlifted), cmocka_unit_test(test_special),
-		cmocka_unit_test(test_captures), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_unlifted), cmocka_unit_test(test_unlifted_captures),
+		cmocka_unit_test(test_special),	 cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

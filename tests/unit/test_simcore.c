@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "machine/simcore.h"
+#include "machine/simcore_internal.h"
 #include "machine/simmem.h"
 
 #define BIT(reg) ((uint64_t)1 << (reg))
@@ -235,12 +236,127 @@ static void taken(void **state)
 	assert_false(is_taken(0, 0x104));
 }
 
+/* A line is fetched at once: log2 of its bytes, rounded down; one byte without a cache. */
+static void fetches_by_lines(void **state)
+{
+	static const struct {
+		uint32_t size, line;
+		unsigned shift;
+	} lines[] = {{4096, 64, 6}, {4096, 63, 5}, {4096, 2, 1}, {4096, 1, 0}, {0, 64, 0}};
+	struct vt_core m;
+	unsigned i;
+
+	(void)state;
+	make_core(&m);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		m.icache.size = lines[i].size;
+		m.icache.line = lines[i].line;
+		assert_int_equal(vti_sim_line_shift(&m), lines[i].shift);
+	}
+}
+
+/*
+ * Loads of the lines A, A and B, and a store to C between them, where two lines have room: who
+ * misses, and when.  With one load in the operation all go with it, and the slowest counts.
+ */
+static void shares_out_accesses(void **state)
+{
+	const struct vt_sim_access at[] = {
+		{0x100, 8, false}, {0x108, 8, false}, {0x540, 8, true}, {0x220, 8, false}};
+	struct vt_mop op = make_op(VT_OP_LOAD, 0, BIT(1));
+	struct vt_sim_insn insn = {.op = &op, .naccesses = 4, .accesses = at};
+	struct vt_sim_retired r = {0};
+	struct vt_simmem_access a;
+	struct vt_simmem *mem;
+	struct vt_core m;
+
+	(void)state;
+	make_core(&m);
+	mem = vt_simmem_new(&m);
+	assert_non_null(mem);
+	op.nuops = 2;
+	op.uops[1] = op.uops[0];
+	/* The first of two loads: A alone. */
+	a = vti_sim_access(mem, &insn, false, 0, 50, &r);
+	assert_int_equal(a.cycles, MEMORY);
+	assert_int_equal(r.access_cycle, 50);
+	assert_int_equal(r.data_missed, VT_MISS_L1);
+	/* The second: A again, which is there by now, and B, which is not and takes longer. */
+	r.data_missed = 0;
+	a = vti_sim_access(mem, &insn, false, 1, 100, &r);
+	assert_int_equal(a.cycles, MEMORY);
+	assert_int_equal(r.access_cycle, 50);
+	assert_int_equal(r.data_missed, VT_MISS_L1);
+	/* Everything is there now; a third load that there is no access for takes nothing. */
+	r = (struct vt_sim_retired){0};
+	a = vti_sim_access(mem, &insn, false, 0, 200, &r);
+	assert_int_equal(a.cycles, 0);
+	assert_int_equal(r.data_missed, 0);
+	a = vti_sim_access(mem, &insn, false, 1, 201, &r);
+	assert_int_equal(a.cycles, 0);
+	assert_int_equal(r.access_cycle, 200);
+	r = (struct vt_sim_retired){0};
+	a = vti_sim_access(mem, &insn, false, 3, 202, &r);
+	assert_int_equal(a.cycles, 0);
+	assert_int_equal(r.access_cycle, 0);
+	vt_simmem_free(mem);
+
+	/* One load for all three accesses: the first begins, the slowest counts. */
+	mem = vt_simmem_new(&m);
+	assert_non_null(mem);
+	op.nuops = 1;
+	vt_simmem_load(mem, 1, 0x220, 8);
+	r = (struct vt_sim_retired){0};
+	a = vti_sim_access(mem, &insn, false, 0, 300, &r);
+	assert_int_equal(a.cycles, MEMORY);
+	assert_int_equal(r.access_cycle, 300);
+	assert_int_equal(r.data_missed, VT_MISS_L1);
+	vt_simmem_free(mem);
+}
+
+/* A block's last instruction goes on where the call says, whatever it says itself. */
+static void blocks_go_on_where_they_are_told(void **state)
+{
+	struct vt_mop op = make_op(VT_OP_BRANCH, 0, 0);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	unsigned taken;
+
+	(void)state;
+	make_core(&m);
+	op.flags = VT_FACT_BRANCH | VT_FACT_CONDITIONAL;
+	for (taken = 0; taken < 2; taken++) {
+		struct log log = {.n = 0};
+		struct vt_sim_hooks hooks = {.retire = retire, .arg = &log};
+		struct vt_simcore *c = vt_simcore_new(&m, &hooks, &err);
+		/* It says the opposite. */
+		struct vt_sim_insn insn = {
+			.op = &op, .addr = 0x1000, .next = taken ? 0x1004 : 0x1800};
+		struct vt_sim_block b = {.insns = &insn, .ninsns = 1};
+
+		assert_non_null(c);
+		vt_simcore_run_block(c, &b, taken ? 0x1800 : 0x1004, 0);
+		vt_simcore_drain(c);
+		assert_int_equal(log.n, 1);
+		/* What was never seen is predicted not to be taken. */
+		assert_int_equal(log.r[0].mispredicted, taken);
+		vt_sim_block_fini(&b);
+		vt_simcore_free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(load_misses),	cmocka_unit_test(pages),
-		cmocka_unit_test(fetch_misses), cmocka_unit_test(wrong_path),
-		cmocka_unit_test(write_buffer), cmocka_unit_test(taken),
+		cmocka_unit_test(load_misses),
+		cmocka_unit_test(pages),
+		cmocka_unit_test(fetch_misses),
+		cmocka_unit_test(wrong_path),
+		cmocka_unit_test(write_buffer),
+		cmocka_unit_test(taken),
+		cmocka_unit_test(fetches_by_lines),
+		cmocka_unit_test(shares_out_accesses),
+		cmocka_unit_test(blocks_go_on_where_they_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
