@@ -550,17 +550,59 @@ static void test_operators(void **state)
 	}
 }
 
+static void assert_words(const struct machine *t, unsigned reg, const uint64_t *words)
+{
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
+		struct vt_word w = vt_interp_get(t->m, VT_REG_VECTOR + reg, i);
+
+		assert_true(vt_word_is_known(w));
+		assert_int_equal(w.value, words[i]);
+	}
+}
+
+/* Halves and quarters of vector registers go where they belong. */
+static void test_vector_moves(void **state)
+{
+	/* movaps xmm3, xmm0; vextractf128 xmm2, ymm0, 0; vextractf128 xmm5, ymm0, 1;
+	 * vinsertf128 ymm4, ymm0, xmm2, 1; vmovdqa ymm6, ymm0; vmovdqa xmm7, xmm0; syscall */
+	static const uint8_t code[] = {0x0f, 0x28, 0xd8, 0xc4, 0xe3, 0x7d, 0x19, 0xc2,
+				       0,    0xc4, 0xe3, 0x7d, 0x19, 0xc5, 1,	 0xc4,
+				       0xe3, 0x7d, 0x18, 0xe2, 1,    0xc5, 0xfd, 0x6f,
+				       0xf0, 0xc5, 0xf9, 0x6f, 0xf8, 0x0f, 5};
+	struct machine t;
+	uint64_t done;
+	unsigned i, reg;
+
+	(void)state;
+	START(&t, code, 0);
+	for (reg = 0; reg < 8; reg++)
+		for (i = 0; i < 4; i++)
+			vt_interp_set(t.m, VT_REG_VECTOR + reg, i, vt_word_of(10 * reg + i + 1));
+	assert_int_equal(run(&t, 100, &done), VT_STOP_SYSCALL);
+	assert_words(&t, 0, (const uint64_t[]){1, 2, 3, 4});
+	assert_words(&t, 3, (const uint64_t[]){1, 2, 33, 34});
+	assert_words(&t, 2, (const uint64_t[]){1, 2, 0, 0});
+	assert_words(&t, 5, (const uint64_t[]){3, 4, 0, 0});
+	assert_words(&t, 4, (const uint64_t[]){1, 2, 1, 2});
+	assert_words(&t, 6, (const uint64_t[]){1, 2, 3, 4});
+	assert_words(&t, 7, (const uint64_t[]){1, 2, 0, 0});
+	finish(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loop),	       cmocka_unit_test(test_length),
-		cmocka_unit_test(test_unknown_branch), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_saving),	       cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_stops),	       cmocka_unit_test(test_atomic),
-		cmocka_unit_test(test_follow),	       cmocka_unit_test(test_follow_string),
-		cmocka_unit_test(test_follow_syscall), cmocka_unit_test(test_follow_compare),
-		cmocka_unit_test(test_captures),       cmocka_unit_test(test_operators),
-		cmocka_unit_test(test_divisors),       cmocka_unit_test(test_wide_choice),
+		cmocka_unit_test(test_loop),	       cmocka_unit_test(test_vector_moves),
+		cmocka_unit_test(test_length),	       cmocka_unit_test(test_unknown_branch),
+		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_saving),
+		cmocka_unit_test(test_flags),	       cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_atomic),	       cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_follow_string),  cmocka_unit_test(test_follow_syscall),
+		cmocka_unit_test(test_follow_compare), cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_operators),      cmocka_unit_test(test_divisors),
+		cmocka_unit_test(test_wide_choice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
