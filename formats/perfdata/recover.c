@@ -536,8 +536,12 @@ static int compressed_fits(struct pd_session *s, const struct pd_view *v, size_t
 	if (!prepare(s, v))
 		return -VT_E_NOMEM;
 	found = end_of_blocks(s, v, size, &own, &end);
-	if (found == CHAIN_GOOD)
+	if (found == CHAIN_GOOD && end <= size)
 		return end == size ? PD_FITS : PD_DAMAGED;
+	/* Not every writer ends blocks with its records: where others follow, they have the word.
+	 */
+	if (found == CHAIN_GOOD)
+		return prepare(s, v) && try_hint(s, v, size) == CHAIN_GOOD ? PD_FITS : PD_DAMAGED;
 	if (found == CHAIN_OPEN)
 		return PD_UNDECIDED;
 	/* What follows the end of its own blocks is damaged. */

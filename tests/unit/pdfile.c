@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -183,7 +184,7 @@ static void put_header(const struct pdfile *f, struct vt_buf *b)
 	vt_buf_put(b, f->attrs.data, f->attrs.size);
 }
 
-static void put_all(const struct pdfile *f, struct vt_buf *b)
+void pdfile_put(const struct pdfile *f, struct vt_buf *b)
 {
 	uint64_t from;
 	size_t i;
@@ -257,7 +258,8 @@ static char *show(int fd)
 	return text;
 }
 
-char *pdfile_decode(const struct pdfile *f, struct vt_format_summary *sum)
+/* Owned by the caller. */
+static char *decode(const struct pdfile *f, struct vt_format_summary *sum)
 {
 	const struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
 	const struct vt_format_options fo = {.keep_aux = true};
@@ -268,7 +270,7 @@ char *pdfile_decode(const struct pdfile *f, struct vt_format_summary *sum)
 	struct vt_input in;
 	char *text;
 
-	put_all(f, &b);
+	pdfile_put(f, &b);
 	assert_int_equal(write(from, b.data, b.size), b.size);
 	assert_int_equal(lseek(from, 0, SEEK_SET), 0);
 	vt_buf_free(&b);
@@ -282,4 +284,26 @@ char *pdfile_decode(const struct pdfile *f, struct vt_format_summary *sum)
 	close(from);
 	close(to);
 	return text;
+}
+
+struct vt_format_summary pdfile_expect(const struct pdfile *f, const char *but,
+				       const char *const *lines, size_t n)
+{
+	struct vt_format_summary sum;
+	char *text = decode(f, &sum), *rest, *line;
+	const char *want;
+	size_t i = 0;
+
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (!strncmp(line, but, strlen(but)) ||
+		    !strcmp(line, f->big ? "META key=byte_order value=big"
+					 : "META key=byte_order value=little"))
+			continue;
+		want = i < n ? lines[i] : "nothing";
+		assert_string_equal(line, want);
+		i++;
+	}
+	assert_int_equal(i, n);
+	free(text);
+	return sum;
 }

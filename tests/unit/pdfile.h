@@ -59,11 +59,18 @@ void pdfile_end(struct pdfile *f);
 /* A feature of these bytes; before all records in a pipe, in rising order in a file. */
 void pdfile_feature(struct pdfile *f, unsigned bit, const struct vt_buf *b);
 
+/* All of its bytes. */
+void pdfile_put(const struct pdfile *f, struct vt_buf *b);
+
 /*
- * What the decoder makes of it: a line for each record of the stream, "KIND name=value ..." with
- * all fields that are neither 0 nor empty: numbers in decimal, lists with commas, bytes in
- * hexadecimal.  Owned by the caller.
+ * What the decoder makes of it are these lines, one for each record of the stream but META
+ * byte_order and those whose line begins with `but`: "KIND name=value ..." with all fields that are
+ * neither 0 nor empty: numbers in decimal, lists with commas, bytes in hexadecimal.
  */
-char *pdfile_decode(const struct pdfile *f, struct vt_format_summary *sum);
+struct vt_format_summary pdfile_expect(const struct pdfile *f, const char *but,
+				       const char *const *lines, size_t n);
+
+#define PDFILE_EXPECT(f, but, lines)                                                               \
+	pdfile_expect(f, but, lines, sizeof(lines) / sizeof((lines)[0]))
 
 #endif

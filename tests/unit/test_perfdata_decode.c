@@ -29,31 +29,6 @@ static const struct pdfile_attr plain = {.type = 4,
 					 .first_id = 11,
 					 .nids = 2};
 
-/* These lines are all that come out, but for those that begin with `but`. */
-static struct vt_format_summary expect(const struct pdfile *f, const char *but,
-				       const char *const *lines, size_t n)
-{
-	struct vt_format_summary sum;
-	char *text = pdfile_decode(f, &sum), *rest, *line;
-	const char *want;
-	size_t i = 0;
-
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (!strncmp(line, but, strlen(but)) ||
-		    !strcmp(line, f->big ? "META key=byte_order value=big"
-					 : "META key=byte_order value=little"))
-			continue;
-		want = i < n ? lines[i] : "nothing";
-		assert_string_equal(line, want);
-		i++;
-	}
-	assert_int_equal(i, n);
-	free(text);
-	return sum;
-}
-
-#define EXPECT(f, but, lines) expect(f, but, lines, sizeof(lines) / sizeof((lines)[0]))
-
 /* process 100, thread 101, the time, processor 3, event id 12 */
 static void put_id(struct pdfile *f, uint64_t time)
 {
@@ -238,7 +213,7 @@ static void decodes_all_of_the_kernels_records(void **state)
 			      : "TEXTPOKE time=1023 addr=95 old=4433 new=22";
 		pdfile_attr(&f, &plain);
 		make_kernel(&f);
-		EXPECT(&f, "EVENT ", lines);
+		PDFILE_EXPECT(&f, "EVENT ", lines);
 		pdfile_free(&f);
 	}
 }
@@ -331,7 +306,7 @@ static void decodes_all_fields_of_samples(void **state)
 
 		pdfile_attr(&f, &a);
 		put_most_fields(&f);
-		EXPECT(&f, "EVENT ", lines);
+		PDFILE_EXPECT(&f, "EVENT ", lines);
 		pdfile_free(&f);
 	}
 }
@@ -359,11 +334,11 @@ static void takes_periods_from_events(void **state)
 		if (form / 2 == 2)
 			f.data.size -= 8;
 		pdfile_end(&f);
-		expect(&f, "EVENT ",
-		       form / 2 == 0   ? fixed
-		       : form / 2 == 1 ? by_frequency
-				       : bare,
-		       1);
+		pdfile_expect(&f, "EVENT ",
+			      form / 2 == 0   ? fixed
+			      : form / 2 == 1 ? by_frequency
+					      : bare,
+			      1);
 		pdfile_free(&f);
 	}
 }
@@ -394,9 +369,9 @@ static void tells_machines_by_registers(void **state)
 		put_parts(&f, &f.data, sample);
 		pdfile_end(&f);
 		if (other)
-			EXPECT(&f, "EVENT ", unknown);
+			PDFILE_EXPECT(&f, "EVENT ", unknown);
 		else
-			EXPECT(&f, "EVENT ", x86);
+			PDFILE_EXPECT(&f, "EVENT ", x86);
 		pdfile_free(&f);
 	}
 }
@@ -436,7 +411,7 @@ static void splits_group_reads(void **state)
 			put_parts(&f, &f.data, sample);
 			pdfile_end(&f);
 		}
-		EXPECT(&f, "EVENT ", lines);
+		PDFILE_EXPECT(&f, "EVENT ", lines);
 		pdfile_free(&f);
 	}
 }
@@ -533,7 +508,7 @@ static void decodes_features(void **state)
 		/* A file without records counts as unfinished. */
 		pdfile_begin(&f, PD_FINISHED_INIT, 0);
 		pdfile_end(&f);
-		EXPECT(&f, "-", lines);
+		PDFILE_EXPECT(&f, "-", lines);
 		vt_buf_free(&b);
 		pdfile_free(&f);
 	}
@@ -614,7 +589,7 @@ static void decodes_perfs_own_records(void **state)
 		want[3] = gaps[0];
 		want[14] = gaps[1];
 		want[15] = gaps[2];
-		assert_int_equal(EXPECT(&f, "-", want).unknown, 3);
+		assert_int_equal(PDFILE_EXPECT(&f, "-", want).unknown, 3);
 		pdfile_free(&f);
 	}
 }
@@ -649,7 +624,7 @@ static void counts_losses_once(void **state)
 	pdfile_begin(&f, PD_LOST_SAMPLES, 0);
 	put_parts(&f, &f.data, final);
 	pdfile_end(&f);
-	assert_int_equal(EXPECT(&f, "EVENT ", lines).lost, 100);
+	assert_int_equal(PDFILE_EXPECT(&f, "EVENT ", lines).lost, 100);
 	pdfile_free(&f);
 }
 
@@ -677,7 +652,7 @@ static void gives_images_their_build_ids(void **state)
 	pdfile_begin(&f, PD_MMAP, 2);
 	put_parts(&f, &f.data, map);
 	put_id(&f, 5);
-	EXPECT(&f, "EVENT ", lines);
+	PDFILE_EXPECT(&f, "EVENT ", lines);
 	vt_buf_free(&b);
 	pdfile_free(&f);
 }

@@ -252,6 +252,8 @@ static void finds_ends_of_blocks(void **state)
 	/* The largest block has 2^17 bytes; the fourth type is none. */
 	vt_put_le32(b, 1 << 20);
 	assert_int_equal(vti_pd_block_end(b, 3, 0), 3 + (1 << 17));
+	vt_put_le32(b, 0x1234 << 3);
+	assert_int_equal(vti_pd_block_end(b, 3, 0), 3 + 0x1234);
 	vt_put_le32(b, (1 << 20) + 8);
 	assert_int_equal(vti_pd_block_end(b, 3, 0), 0);
 	vt_put_le32(b, 3 << 1);

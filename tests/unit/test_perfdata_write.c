@@ -91,8 +91,31 @@ static void put_all(struct vt_perfdata_writer *w)
 
 /* What our reader, which knows nothing of the writer, makes of it. */
 struct seen {
-	unsigned samples, maps, threads, switches, auxtraces;
+	unsigned samples, maps, threads, switches, auxtraces, about;
 };
+
+/* What was said of the machine and the command. */
+static void see_about(struct seen *s, const struct vt_record *rec)
+{
+	static const struct {
+		const char *key, *value;
+	} about[] = {{"arch", "x86_64"},
+		     {"perf_version", "1"},
+		     {"nrcpus.available", "4"},
+		     {"nrcpus.online", "4"}};
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
+	size_t i;
+
+	for (i = 0; i < sizeof(about) / sizeof(about[0]); i++) {
+		if (key.size != strlen(about[i].key) ||
+		    memcmp(key.data, about[i].key, key.size) != 0)
+			continue;
+		assert_int_equal(value.size, strlen(about[i].value));
+		assert_memory_equal(value.data, about[i].value, value.size);
+		s->about++;
+	}
+}
 
 static void see(struct seen *s, const struct vt_record *rec)
 {
@@ -126,6 +149,9 @@ static void see(struct seen *s, const struct vt_record *rec)
 		assert_int_equal(vt_record_i64(rec, VT_SWITCH_OTHER_TID), 2);
 		assert_int_equal(vt_record_u64(rec, VT_SWITCH_CPU), 3);
 		s->switches++;
+		break;
+	case VT_META:
+		see_about(s, rec);
 		break;
 	case VT_AUXTRACE:
 		b = vt_record_bytes(rec, VT_AUXTRACE_DATA);
@@ -168,6 +194,7 @@ static void read_back(int fd)
 	assert_int_equal(s.threads, 3);
 	assert_int_equal(s.switches, 1);
 	assert_int_equal(s.auxtraces, 1);
+	assert_int_equal(s.about, 4);
 }
 
 static void a_file_is_read_back(void **state)

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a perf.data can have around its records: compression, trace data, AUX areas' kind. */
+#include "formats/perfdata/perfdata.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zstd.h>
+
+#include "formats/perfdata/abi.h"
+#include "pdfile.h"
+#include "streams.h"
+
+#define NSAMPLES 50
+
+static const struct pdfile_attr plain = {.type = 4,
+					 .config = 461,
+					 .period = 1000,
+					 .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TIME,
+					 .flags = PD_ATTR_SAMPLE_ID_ALL,
+					 .first_id = 11,
+					 .nids = 1};
+
+static void put_samples(struct pdfile *f)
+{
+	unsigned i;
+
+	for (i = 0; i < NSAMPLES; i++) {
+		pdfile_begin(f, PD_SAMPLE, 2);
+		pdfile_u64(f, &f->data, 600 + i);
+		pdfile_u64(f, &f->data, 2000 + i);
+		pdfile_end(f);
+	}
+}
+
+/* Puts the records behind `from` into compressed ones of at most `piece` bytes. */
+static void compress_records(struct pdfile *f, size_t from, uint32_t type, size_t piece)
+{
+	size_t n = f->data.size - from, room = ZSTD_compressBound(n), at;
+	uint8_t *z = malloc(room);
+
+	assert_non_null(z);
+	n = ZSTD_compress(z, room, f->data.data + from, n, 1);
+	assert_false(ZSTD_isError(n));
+	f->data.size = from;
+	for (at = 0; at < n; at += piece) {
+		size_t size = n - at < piece ? n - at : piece, left = -size % 8;
+
+		pdfile_begin(f, type, 0);
+		if (type == PD_COMPRESSED2)
+			pdfile_u64(f, &f->data, size);
+		vt_buf_put(&f->data, z + at, size);
+		while (type == PD_COMPRESSED2 && left--)
+			vt_buf_put_u8(&f->data, 0);
+		pdfile_end(f);
+	}
+	free(z);
+}
+
+/* Records go on from one compressed one to the next. */
+static void inflates(void **state)
+{
+	static const size_t pieces[] = {10, 33, 60000};
+	static char text[NSAMPLES][80];
+	const char *lines[NSAMPLES];
+	unsigned form, i;
+
+	(void)state;
+	for (i = 0; i < NSAMPLES; i++) {
+		snprintf(text[i], sizeof(text[i]), "SAMPLE time=%u ip=%u period=1000 misc=2 has=5",
+			 2000 + i, 600 + i);
+		lines[i] = text[i];
+	}
+	for (form = 0; form < 24; form++) {
+		struct pdfile f = {.big = form & 1, .pipe = form & 2};
+		struct vt_format_summary sum;
+		size_t from;
+
+		pdfile_attr(&f, &plain);
+		from = f.data.size;
+		put_samples(&f);
+		compress_records(&f, from, form & 4 ? PD_COMPRESSED : PD_COMPRESSED2,
+				 pieces[form / 8]);
+		sum = PDFILE_EXPECT(&f, "EVENT ", lines);
+		assert_int_equal(sum.samples, NSAMPLES);
+		assert_int_equal(sum.damaged, 0);
+		pdfile_free(&f);
+	}
+}
+
+/* ---- trace data ---- */
+
+static void put_file(const struct pdfile *f, struct vt_buf *b, const char *text)
+{
+	pdfile_u64(f, b, strlen(text));
+	vt_buf_put(b, text, strlen(text));
+}
+
+/* trace-cmd.dat(5): the parts before and the format files of tracepoints. */
+static void put_tracing(const struct pdfile *f, struct vt_buf *b)
+{
+	vt_buf_put(b, "\x17\x08\x44tracing0.6\0", 14);
+	vt_buf_put_u8(b, f->big);
+	vt_buf_put_u8(b, 8);
+	pdfile_u32(f, b, 4096);
+	vt_buf_put(b, "header_page\0", 12);
+	put_file(f, b, "a page");
+	vt_buf_put(b, "header_event\0", 13);
+	put_file(f, b, "an event");
+	pdfile_u32(f, b, 2);
+	put_file(f, b, "name: own\nID: 314\n");
+	put_file(f, b, "name: another\nID: 315\n");
+	pdfile_u32(f, b, 2);
+	vt_buf_put(b, "sched\0", 6);
+	pdfile_u32(f, b, 3);
+	put_file(f, b, "name: switch\nID: 314\nformat:\n");
+	put_file(f, b, "name: nameless\n");
+	put_file(f, b, "name: wake\nID: 315");
+	vt_buf_put(b, "net\0", 4);
+	pdfile_u32(f, b, 1);
+	put_file(f, b, "name: xmit\nID: 9\n");
+}
+
+static void names_tracepoints(void **state)
+{
+	static const char *const lines[] = {
+		"EVENT name=sched:wake policy=5 unit=events type=2 config=315 period=1000 "
+		"sample_type=5 attr_flags=262144",
+		"EVENT id=1 name=sched:switch policy=5 unit=events type=2 config=314 period=1000 "
+		"sample_type=5 attr_flags=262144",
+		"EVENT id=2 name=net:xmit policy=5 unit=events type=2 config=9 period=1000 "
+		"sample_type=5 attr_flags=262144",
+		"EVENT id=3 name=raw 0x13a:HG policy=1 unit=events type=4 config=314 period=1000 "
+		"sample_type=5 attr_flags=262144",
+	};
+	static const uint64_t ids[] = {315, 314, 9, 314};
+	unsigned form, i;
+
+	(void)state;
+	for (form = 0; form < 4; form++) {
+		struct pdfile f = {.big = form & 1, .pipe = form & 2};
+		struct pdfile_attr a = plain;
+		struct vt_buf b = VT_BUF_INIT;
+
+		for (i = 0; i < 4; i++) {
+			a.type = i < 3 ? PD_TYPE_TRACEPOINT : 4;
+			a.config = ids[i];
+			a.first_id = 11 + i;
+			pdfile_attr(&f, &a);
+		}
+		put_tracing(&f, &b);
+		if (f.pipe) {
+			/* It follows its record, up to a multiple of 8. */
+			pdfile_begin(&f, PD_TRACING_DATA, 0);
+			pdfile_u32(&f, &f.data, (uint32_t)b.size);
+			pdfile_end(&f);
+			vt_buf_put(&f.data, b.data, b.size);
+			vt_buf_put(&f.data, "\0\0\0\0\0\0\0", -b.size % 8);
+		} else {
+			pdfile_feature(&f, PD_FEAT_TRACING_DATA, &b);
+		}
+		pdfile_begin(&f, PD_FINISHED_INIT, 0);
+		pdfile_end(&f);
+		PDFILE_EXPECT(&f, "META key=tracing_data", lines);
+		vt_buf_free(&b);
+		pdfile_free(&f);
+	}
+}
+
+/* ---- who makes samples ---- */
+
+/* What precise_ip means: PEBS, AMD's IBS, nothing on Arm; what the PMU's name says. */
+static void tells_how_samples_are_chosen(void **state)
+{
+	static const struct {
+		unsigned bit;
+		const char *text;
+		unsigned precise, policy;
+	} cases[] = {
+		{PD_FEAT_CPUID, "GenuineIntel,6", 1, 2},
+		{PD_FEAT_CPUID, "GenuineIntel,6", 0, 1},
+		{PD_FEAT_CPUID, "AuthenticAMD,25", 1, 3},
+		{PD_FEAT_CPUID, "HygonGenuine,24", 1, 3},
+		{PD_FEAT_CPUID, "HygonGenuin", 1, 2},
+		{PD_FEAT_ARCH, "aarch64", 3, 1},
+		{PD_FEAT_ARCH, "riscv64", 1, 1},
+		{PD_FEAT_ARCH, "armv7l", 1, 1},
+		{PD_FEAT_ARCH, "x86_64", 3, 2},
+		{PD_FEAT_PMU_MAPPINGS, "ibs_op", 0, 3},
+		{PD_FEAT_PMU_MAPPINGS, "arm_spe_0", 0, 3},
+		{PD_FEAT_PMU_MAPPINGS, "uprobe", 0, 5},
+		{PD_FEAT_PMU_MAPPINGS, "kprobe", 0, 5},
+		{PD_FEAT_PMU_MAPPINGS, "intel_pt", 0, 0},
+		{PD_FEAT_PMU_MAPPINGS, "intel_bts", 0, 0},
+		{PD_FEAT_PMU_MAPPINGS, "cs_etm", 0, 0},
+		{PD_FEAT_PMU_MAPPINGS, "cpu", 0, 1},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pdfile_attr a = plain;
+		struct pdfile f = {.big = i & 1};
+		struct vt_buf b = VT_BUF_INIT;
+		char policy[32] = "", precise[32] = "", line[200];
+		const char *lines[] = {line};
+
+		a.flags |= (uint64_t)cases[i].precise << PD_ATTR_PRECISE_SHIFT |
+			   PD_ATTR_EXCLUDE_KERNEL | PD_ATTR_EXCLUDE_HV;
+		if (cases[i].policy)
+			snprintf(policy, sizeof(policy), " policy=%u", cases[i].policy);
+		if (cases[i].precise)
+			snprintf(precise, sizeof(precise), " precise=%u", cases[i].precise);
+		snprintf(line, sizeof(line),
+			 "EVENT name=raw 0x1cd:u%s%s unit=events type=4 config=461 period=1000%s "
+			 "sample_type=5 attr_flags=%llu",
+			 "ppp" + 3 - cases[i].precise, policy, precise,
+			 (unsigned long long)a.flags);
+		if (cases[i].bit == PD_FEAT_PMU_MAPPINGS) {
+			pdfile_u32(&f, &b, 1);
+			pdfile_u32(&f, &b, 4);
+		}
+		pdfile_string(&f, &b, cases[i].text);
+		pdfile_attr(&f, &a);
+		pdfile_feature(&f, cases[i].bit, &b);
+		pdfile_begin(&f, PD_FINISHED_INIT, 0);
+		pdfile_end(&f);
+		PDFILE_EXPECT(&f, "META ", lines);
+		vt_buf_free(&b);
+		pdfile_free(&f);
+	}
+}
+
+/* ---- what AUX areas hold ---- */
+
+static uint32_t aux_type(const struct pdfile *f, size_t cut)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_input in;
+	uint32_t type = 99;
+	int fd = scratch_file();
+
+	pdfile_put(f, &b);
+	assert_int_equal(write(fd, b.data, b.size - cut), b.size - cut);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(vt_input_open_fd(&in, fd, "in", &err), 0);
+	assert_int_equal(vt_perfdata_auxtrace_type(&in, &type, &err), 0);
+	assert_int_equal(in.offset, 0);
+	vt_input_close(&in);
+	close(fd);
+	vt_buf_free(&b);
+	return type;
+}
+
+/* Behind whatever perf puts first, but before all samples. */
+static void looks_ahead_for_the_kind_of_aux_areas(void **state)
+{
+	unsigned form;
+
+	(void)state;
+	for (form = 0; form < 8; form++) {
+		struct pdfile f = {.big = form & 1, .pipe = form & 2};
+
+		pdfile_attr(&f, &plain);
+		if (f.pipe) {
+			pdfile_begin(&f, PD_TRACING_DATA, 0);
+			pdfile_u32(&f, &f.data, 9);
+			pdfile_end(&f);
+			vt_buf_put(&f.data, "trace data\0\0\0\0\0", 16);
+		}
+		if (form & 4)
+			put_samples(&f);
+		pdfile_begin(&f, PD_AUXTRACE_INFO, 0);
+		pdfile_u32(&f, &f.data, 4);
+		pdfile_u32(&f, &f.data, 0);
+		pdfile_end(&f);
+		assert_int_equal(aux_type(&f, 0), form & 4 ? 0 : 4);
+		assert_int_equal(aux_type(&f, 4), form & 4 ? 0 : 4);
+		assert_int_equal(aux_type(&f, 5), 0);
+		pdfile_free(&f);
+	}
+	assert_string_equal(vt_perfdata_auxtrace_name(1), "Intel PT");
+	assert_string_equal(vt_perfdata_auxtrace_name(7), "PowerPC VPA DTL");
+	assert_string_equal(vt_perfdata_auxtrace_name(8), "an unknown kind");
+	assert_string_equal(vt_perfdata_auxtrace_name(0), "an unknown kind");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inflates),
+		cmocka_unit_test(names_tracepoints),
+		cmocka_unit_test(tells_how_samples_are_chosen),
+		cmocka_unit_test(looks_ahead_for_the_kind_of_aux_areas),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
