@@ -184,7 +184,7 @@ static void put_header(const struct pdfile *f, struct vt_buf *b)
 	vt_buf_put(b, f->attrs.data, f->attrs.size);
 }
 
-void pdfile_put(const struct pdfile *f, struct vt_buf *b)
+static void put_sections(const struct pdfile *f, struct vt_buf *b)
 {
 	uint64_t from;
 	size_t i;
@@ -205,6 +205,18 @@ void pdfile_put(const struct pdfile *f, struct vt_buf *b)
 		pdfile_u64(f, b, f->feature_ends[i] - begin);
 	}
 	vt_buf_put(b, f->features.data, f->features.size);
+}
+
+void pdfile_put(const struct pdfile *f, struct vt_buf *b)
+{
+	struct vt_buf patch = VT_BUF_INIT;
+
+	put_sections(f, b);
+	pdfile_u64(f, &patch, f->patch);
+	if (f->patch_at)
+		memcpy(b->data + f->patch_at, patch.data, 8);
+	vt_buf_free(&patch);
+	b->size -= f->cut;
 }
 
 static void show_field(struct vt_buf *out, const struct vt_record *rec, unsigned i)

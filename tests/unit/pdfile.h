@@ -21,6 +21,10 @@ struct pdfile {
 	unsigned feature_bits[64];
 	size_t nfeatures;
 	size_t record; /* where the record at hand begins */
+	/* Done to the file in the end: a number of 64 bits instead of others, bytes cut off. */
+	size_t patch_at; /* 0: none */
+	uint64_t patch;
+	size_t cut;
 };
 
 struct pdfile_attr {

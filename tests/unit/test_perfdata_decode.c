@@ -376,6 +376,55 @@ static void tells_machines_by_registers(void **state)
 	}
 }
 
+/* Registers that perf asks for by itself say it, too: x86's without four segments, all of Arm's. */
+static void tells_machines_by_which_registers(void **state)
+{
+	static const struct {
+		uint64_t mask;
+		unsigned pc; /* the one that is the program counter */
+		const char *arch;
+	} cases[] = {{0xff0fff, 64, "x86_64"},	    {UINT64_C(0xffff00ff0fff), 64, "x86_64"},
+		     {0x1ffffffff, 64, "aarch64"},  {0xff0ffe, 64, NULL},
+		     {0x0ffffffff, 64, NULL},	    {UINT64_C(1) << 32, 32, "aarch64"},
+		     {UINT64_C(1) << 32, 64, NULL}, {UINT64_C(1) << 33, 33, NULL}};
+	struct pdfile_attr a = plain;
+	unsigned i, n;
+
+	(void)state;
+	a.sample_type = PD_SAMPLE_IP | PD_SAMPLE_REGS_INTR;
+	a.flags = 0;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pdfile f = {.big = false};
+		char arch[64], sample[400];
+		const char *lines[] = {
+			arch, "META key=arch.from value=the registers of the samples", sample};
+		size_t at;
+
+		a.regs_intr = cases[i].mask;
+		pdfile_attr(&f, &a);
+		pdfile_begin(&f, PD_SAMPLE, 2);
+		pdfile_u64(&f, &f.data, 600);
+		pdfile_u64(&f, &f.data, 2);
+		at = (size_t)snprintf(sample, sizeof(sample),
+				      "SAMPLE ip=600 period=1000 misc=2 has=262145 iregs_abi=2 ");
+		for (n = 0; n < 64; n++) {
+			unsigned value = n == cases[i].pc ? 600 : 7;
+
+			if (!(cases[i].mask >> n & 1))
+				continue;
+			pdfile_u64(&f, &f.data, value);
+			at += (size_t)snprintf(sample + at, sizeof(sample) - at, "%s%u",
+					       sample[at - 1] == ' ' ? "iregs=" : ",", value);
+		}
+		pdfile_end(&f);
+		snprintf(arch, sizeof(arch), "META key=arch value=%s",
+			 cases[i].arch ? cases[i].arch : "");
+		pdfile_expect(&f, "EVENT ", cases[i].arch ? lines : lines + 2,
+			      cases[i].arch ? 3 : 1);
+		pdfile_free(&f);
+	}
+}
+
 /* A group's counters become samples whose periods are how far they moved since the last one. */
 static void splits_group_reads(void **state)
 {
@@ -633,9 +682,14 @@ static void gives_images_their_build_ids(void **state)
 {
 	static const struct part map[] = {N4(100), N4(101),	    N8(32), N8(33),
 					  N8(34),  TX("/bin/prog"), {0}};
+	static const struct part module[] = {N4(-1U), N4(0),	   N8(64), N8(65),
+					     N8(0),   TX("[x_y]"), {0}};
 	static const char *const lines[] = {
 		"IMAGE path=/bin/prog buildid=616263646566676869",
 		"MAP time=5 pid=100 tid=101 start=32 length=33 offset=34 prot=5 misc=2",
+		"IMAGE id=1 type=2 path=[x_y] "
+		"buildid=4142434445464748494a4b4c4d4e4f5051525354",
+		"MAP time=6 pid=-1 start=64 length=65 image=1 prot=5 misc=1",
 	};
 	struct pdfile f = {.big = false};
 	struct vt_buf b = VT_BUF_INIT;
@@ -647,11 +701,20 @@ static void gives_images_their_build_ids(void **state)
 	pdfile_u16(&f, &b, 8 + 4 + 24 + 16);
 	pdfile_u32(&f, &b, (uint32_t)-1);
 	vt_buf_put(&b, "abcdefghixxxxxxxxxxx\11\0\0\0/bin/prog\0\0\0\0\0\0", 24 + 16);
+	/* A module's file, of the kernel: all 20 bytes are in use. */
+	pdfile_u32(&f, &b, 0);
+	pdfile_u16(&f, &b, 1);
+	pdfile_u16(&f, &b, 8 + 4 + 24 + 16);
+	pdfile_u32(&f, &b, (uint32_t)-1);
+	vt_buf_put(&b, "ABCDEFGHIJKLMNOPQRST\0\0\0\0/lib/x-y.ko\0\0\0\0", 24 + 16);
 	pdfile_attr(&f, &plain);
 	pdfile_feature(&f, PD_FEAT_BUILD_ID, &b);
 	pdfile_begin(&f, PD_MMAP, 2);
 	put_parts(&f, &f.data, map);
 	put_id(&f, 5);
+	pdfile_begin(&f, PD_MMAP, 1);
+	put_parts(&f, &f.data, module);
+	put_id(&f, 6);
 	PDFILE_EXPECT(&f, "EVENT ", lines);
 	vt_buf_free(&b);
 	pdfile_free(&f);
@@ -664,6 +727,7 @@ int main(void)
 		cmocka_unit_test(decodes_all_fields_of_samples),
 		cmocka_unit_test(takes_periods_from_events),
 		cmocka_unit_test(tells_machines_by_registers),
+		cmocka_unit_test(tells_machines_by_which_registers),
 		cmocka_unit_test(splits_group_reads),
 		cmocka_unit_test(decodes_features),
 		cmocka_unit_test(decodes_perfs_own_records),

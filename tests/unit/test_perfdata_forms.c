@@ -237,6 +237,106 @@ static void tells_how_samples_are_chosen(void **state)
 	}
 }
 
+/* ---- files that are not right ---- */
+
+/* The header has 104 bytes, an id 8, an attribute 136 and 16; then a record of 8, a feature. */
+#define DATA	 (104 + 8 + 136 + 16)
+#define FEATURES (DATA + 8)
+
+static const struct {
+	size_t at;
+	uint64_t value;
+	size_t cut;
+	const char *lines[3];
+} wrong[] = {
+	{0, 0, 0, {"META key=hostname value=box"}},
+	/* an event's ids, which are behind its attribute */
+	{DATA - 8,
+	 8 * ((UINT64_C(1) << 20) + 1),
+	 0,
+	 {"GAP reason=an event claims 1048577 ids input=in offset=104",
+	  "META key=hostname value=box"}},
+	{DATA - 8,
+	 8 * (UINT64_C(1) << 20),
+	 0,
+	 {"GAP reason=event ids lie outside of the file input=in offset=104",
+	  "META key=hostname value=box"}},
+	/* the attributes: their size, and that of all */
+	{16,
+	 79,
+	 0,
+	 {"GAP reason=the header claims attributes of 79 bytes input=in offset=16",
+	  "GAP reason=the file has no attributes input=in offset=112",
+	  "META key=hostname value=box"}},
+	{16,
+	 65536,
+	 0,
+	 {"GAP reason=the header claims attributes of 65536 bytes input=in offset=16",
+	  "GAP reason=the file has no attributes input=in offset=112",
+	  "META key=hostname value=box"}},
+	{32,
+	 152 * 65537,
+	 0,
+	 {"GAP reason=the header claims 65537 attributes input=in offset=24",
+	  "GAP reason=the file has no attributes input=in offset=112",
+	  "META key=hostname value=box"}},
+	{24,
+	 1 << 20,
+	 0,
+	 {"GAP reason=attributes lie outside of the file input=in offset=1048576",
+	  "GAP reason=the file has no attributes input=in offset=1048576",
+	  "META key=hostname value=box"}},
+	/* a feature */
+	{FEATURES + 8,
+	 (32 << 20) + 1,
+	 0,
+	 {"GAP reason=feature section 3 claims 33554433 bytes input=in offset=288"}},
+	{FEATURES + 8,
+	 32 << 20,
+	 0,
+	 {"GAP reason=feature section 3 lies outside of the file input=in offset=288"}},
+	{FEATURES + 8,
+	 67,
+	 0,
+	 {"GAP reason=the feature section hostname is cut input=in offset=288 bytes=67"}},
+	{0, 0, 69, {"GAP reason=the table of feature sections is cut input=in offset=272"}},
+	{0,
+	 0,
+	 68 + 16 + 3,
+	 {"GAP reason=the table of feature sections is cut input=in offset=272",
+	  "GAP reason=the input ends inside a record's header input=in offset=264 "
+	  "bytes=5"}},
+};
+static void says_what_is_wrong(void **state)
+{
+	unsigned i, form, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		for (form = 0; form < 2; form++) {
+			struct pdfile f = {.big = form,
+					   .patch_at = wrong[i].at,
+					   .patch = wrong[i].value,
+					   .cut = wrong[i].cut};
+			struct vt_buf b = VT_BUF_INIT;
+			struct vt_format_summary sum;
+			uint64_t gaps = 0;
+
+			pdfile_attr(&f, &plain);
+			pdfile_begin(&f, PD_FINISHED_INIT, 0);
+			pdfile_end(&f);
+			pdfile_string(&f, &b, "box");
+			pdfile_feature(&f, PD_FEAT_HOSTNAME, &b);
+			for (n = 0; n < 3 && wrong[i].lines[n]; n++)
+				gaps += !strncmp(wrong[i].lines[n], "GAP", 3);
+			sum = pdfile_expect(&f, "EVENT ", wrong[i].lines, n);
+			assert_int_equal(sum.damaged, gaps);
+			vt_buf_free(&b);
+			pdfile_free(&f);
+		}
+	}
+}
+
 /* ---- what AUX areas hold ---- */
 
 static uint32_t aux_type(const struct pdfile *f, size_t cut)
@@ -298,6 +398,7 @@ int main(void)
 		cmocka_unit_test(inflates),
 		cmocka_unit_test(names_tracepoints),
 		cmocka_unit_test(tells_how_samples_are_chosen),
+		cmocka_unit_test(says_what_is_wrong),
 		cmocka_unit_test(looks_ahead_for_the_kind_of_aux_areas),
 	};
 
