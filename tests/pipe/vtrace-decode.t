@@ -24,7 +24,7 @@ t_pipe "a redirected file" 'vtrace decode - <perf.data >x.vt; vtrace dump x.vt |
 # An open standard input that nobody meant: a pipe that never ends, as under ssh, and a loop's.
 mkfifo never
 t_pipe "standard input is not waited for" 'exec 8<>never
-	timeout 60 vtrace decode -o x.vt <&8 && vtrace dump x.vt | cmp - named.dump'
+	timeout 600 vtrace decode -o x.vt <&8 && vtrace dump x.vt | cmp - named.dump'
 printf '%s\n' one two three >list
 # shellcheck disable=SC2016 # another shell expands it
 t_pipe "nor eaten" 'while read -r name; do vtrace decode -o "$name.vt"; done <list
