@@ -300,7 +300,7 @@ t_is "or how many" "$(vtrace dump -k LABEL two.bins | wc -l)" 2
 t_status "or be nonsense" 2 vinterp -p latency.so:bins=10,5 levels.vt
 t_like "which is told" 'module latency.so: .bins=10,5.: neither bins=' "$T_ERR"
 t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp -p latency.so >none.vt 2>errors"
-t_like "is no recording for modules" 'no sample has registers .*or a latency' errors
+t_like "is no recording for modules" 'no samples with registers .*or latencies' errors
 
 # ---- several streams: each counts its modules from 0 ----
 
