@@ -100,7 +100,6 @@ void vti_collect_break(struct vt_collect *c, int64_t pid)
 
 static void forget_order(struct thread *t)
 {
-	t->nargs = 0;
 	t->called = false;
 	t->target = NULL;
 }
@@ -205,7 +204,6 @@ static int enter_procedure(struct vt_collect *c, struct thread *t, const struct 
 			return vt_error_nomem(err);
 		vt_hotlist_put(c->lists, list, a->value);
 	}
-	t->nargs = 0;
 	t->called = false;
 	if (!vti_collect_wants(c, VT_WHAT_RETURN))
 		return 0;
