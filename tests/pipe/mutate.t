@@ -23,6 +23,10 @@ int vt_sum(const int *v, int n)
 	int s = START, *copy = malloc(4 * sizeof *copy);
 	if (!copy)
 		return vt_error_nomem();
+	int *other = calloc(1, sizeof *other);
+	if (!copy || !other)
+		return s;
+	free(other);
 	for (int i = 0; i < n; i++)
 		s += v[i];
 	free(copy);
@@ -85,11 +89,12 @@ mutate()
 # Each change there is: of what is asserted, of text, of want of memory, of room and of free, none.
 t_status 'below its aim: 3 survive of what a test should see' 1 mutate -v -n 100
 cp "$T_OUT" all
-t_like 'what the test does not call survives' '^lib/base/sum\.c:22: survived$' all
+t_like 'what the test does not call survives' '^lib/base/sum\.c:26: survived$' all
 t_is 'before and after are shown' "$(grep -B1 '+ return a + 4' all)" \
 	"    - return a - 4 * b;
     + return a + 4 * b;"
 t_unlike 'assertions stay' 'assert' all
+t_unlike 'whether there is memory stays' '^ *- .*(!copy|!other)' all
 t_unlike 'want of memory and text stay' 'vt_error_[a-z]*\(.*(nomem|\b[0-9] [-*] 4|[2346789], )' all
 t_unlike 'releases stay' '^ *- .*free' all
 t_is 'each kind of change is made' "$(grep -cE '^ *- (#define START 0|s \+= v\[i\];|if \(s > 100\)|for )' all)" 9

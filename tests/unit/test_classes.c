@@ -20,7 +20,7 @@ static struct vt_error err;
 struct graph {
 	struct vt_cfg cfg;
 	struct vt_cfg_block blocks[MAX_BLOCKS];
-	struct vt_cfg_edge edges[MAX_EDGES];
+	struct vt_cfg_edge edges[MAX_EDGES + 1];
 	uint32_t in[MAX_EDGES];
 };
 
@@ -41,6 +41,8 @@ static void finish(struct graph *g, uint32_t nblocks)
 	g->cfg.in = g->in;
 	g->cfg.nblocks = nblocks;
 	g->cfg.complete = true;
+	/* What lies behind the edges is none of them. */
+	g->edges[g->cfg.nedges] = (struct vt_cfg_edge){nblocks - 1, VT_CFG_ENTRY, VT_EDGE_FALL};
 	for (b = 0; b < nblocks; b++) {
 		g->blocks[b].in = n;
 		for (i = 0; i < g->cfg.nedges; i++) {

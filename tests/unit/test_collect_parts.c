@@ -44,7 +44,7 @@ static void check_parts(const struct collected_profile *p)
 	static const uint64_t samples[] = {5, 7, 5}, places[] = {0x1000, 0x1003, 0x1005};
 	int fd = scratch_file();
 	struct vt_writer *w = collected_begin(fd);
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_reader *r;
 	size_t n = 0;
 

@@ -227,6 +227,82 @@ static void a_chain_is_straight(void **state)
 	vt_layout_fini(&g.l);
 }
 
+/* The x of an edge's end number k of n at a node: spread over four fifths of its side. */
+static double port(const struct vt_layout_node *n, unsigned k, unsigned of)
+{
+	return n->x + n->width / 2 + n->width * 0.8 * ((k + 1.0) / (of + 1.0) - 0.5);
+}
+
+/* Two nodes above, three below, all joined: edges leave and arrive in the order of where they go.
+ */
+static void ports_are_in_order(void **state)
+{
+	static struct graph g;
+	struct vt_rng rng;
+	uint32_t e, i;
+
+	(void)state;
+	vt_rng_init(&rng, 6);
+	size_nodes(&g, 5, &rng);
+	for (i = 0; i < 6; i++)
+		add_edge(&g, i % 2, 2 + i / 2);
+	place(&g);
+	for (e = 0; e < 6; e++) {
+		const struct vt_layout_node *from = &g.nodes[g.edges[e].from];
+		const struct vt_layout_node *to = &g.nodes[g.edges[e].to];
+		const struct vt_layout_point *p = g.l.points + g.edges[e].first;
+		unsigned left_of_to = 0, left_of_from = 0;
+
+		for (i = 0; i < 5; i++) {
+			const struct vt_layout_node *n = &g.nodes[i];
+
+			left_of_from += i < 2 && n->x < from->x;
+			left_of_to += i >= 2 && n->x < to->x;
+		}
+		assert_true(fabs(p[0].x - port(from, left_of_to, 3)) < NEAR);
+		assert_true(fabs(p[0].y - from->y - from->height) < NEAR);
+		assert_true(fabs(p[g.edges[e].npoints - 1].x - port(to, left_of_from, 2)) < NEAR);
+		assert_true(fabs(p[g.edges[e].npoints - 1].y - to->y) < NEAR);
+	}
+	vt_layout_fini(&g.l);
+}
+
+/* Two nodes of different heights and one below: every coordinate. */
+static void exact_places(void **state)
+{
+	static struct graph g;
+	const struct vt_layout_point *p;
+
+	(void)state;
+	memset(&g, 0, sizeof(g));
+	g.l.nnodes = 3;
+	g.nodes[0] = (struct vt_layout_node){.width = 20, .height = 8};
+	g.nodes[1] = (struct vt_layout_node){.width = 40, .height = 6};
+	g.nodes[2] = (struct vt_layout_node){.width = 10, .height = 4};
+	add_edge(&g, 0, 1);
+	add_edge(&g, 1, 2);
+	add_edge(&g, 2, 2);
+	add_edge(&g, 2, 0);
+	place(&g);
+	/* A chain, its middle at 20; the last edge goes back up past the second, to its right or
+	 * left.
+	 */
+	assert_true(g.nodes[0].y == 0 && g.nodes[1].y == 18 && g.nodes[2].y == 34);
+	assert_true(g.l.height == 38);
+	p = g.l.points + g.edges[2].first;
+	assert_int_equal(g.edges[2].npoints, 2);
+	assert_true(fabs(p[0].x - g.nodes[2].x - 10) < NEAR && fabs(p[1].x - p[0].x) < NEAR);
+	assert_true(fabs(p[0].y - 37) < NEAR && fabs(p[1].y - 35) < NEAR);
+	/* Down from node 0 and up into node 0, past the layer of node 1. */
+	p = g.l.points + g.edges[3].first;
+	assert_int_equal(g.edges[3].npoints, 4);
+	assert_true(fabs(p[0].y - 34) < NEAR && fabs(p[1].y - 24) < NEAR);
+	assert_true(fabs(p[2].y - 18) < NEAR && fabs(p[3].y - 8) < NEAR);
+	assert_true(fabs(p[1].x - p[2].x) < NEAR);
+	assert_true(p[1].x <= g.nodes[1].x + NEAR || p[1].x >= g.nodes[1].x + 40 - NEAR);
+	vt_layout_fini(&g.l);
+}
+
 static void too_large(void **state)
 {
 	enum { N = 3000 };
@@ -265,6 +341,8 @@ int main(void)
 		cmocka_unit_test(trees),
 		cmocka_unit_test(untangled),
 		cmocka_unit_test(a_chain_is_straight),
+		cmocka_unit_test(ports_are_in_order),
+		cmocka_unit_test(exact_places),
 		cmocka_unit_test(too_large),
 		cmocka_unit_test(nothing),
 	};

@@ -55,7 +55,7 @@ static void declare(struct vt_sites *s, const struct image *images, size_t n, ui
 {
 	int fd = scratch_file();
 	struct vt_writer *w = begin(fd);
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_reader *r;
 	size_t i;
 
@@ -86,7 +86,7 @@ static void map(struct vt_sites *s, const struct map *maps, size_t n)
 {
 	int fd = scratch_file();
 	struct vt_writer *w = begin(fd);
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	struct vt_reader *r;
 	size_t i;
 
@@ -115,7 +115,7 @@ static void map(struct vt_sites *s, const struct map *maps, size_t n)
 /* The records of one kind that the sites write, up to 16; the stream stays open. */
 struct written {
 	struct vt_reader *reader;
-	struct vt_record rec;
+	struct vt_record rec = {0};
 	int fd;
 };
 
