@@ -336,7 +336,6 @@ static void cut(struct vt_imagedata *d, uint64_t first, uint64_t size)
 			memmove(p + 2, p + 1, (d->npieces - i - 1) * sizeof(*p));
 			p[1] = rest;
 			d->npieces++;
-			i++;
 		}
 	}
 }

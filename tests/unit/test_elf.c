@@ -166,6 +166,24 @@ static void test_vaddr_to_offset(void **state)
 	vt_elf_close(e);
 }
 
+/* The CRC-32 of ISO 3309, bit by bit, of all bytes of the file. */
+static void test_crc(void **state)
+{
+	struct vt_elf *e = open_segments(ET_EXEC, segments, 1);
+	uint32_t crc = UINT32_MAX;
+	size_t i;
+	int bit;
+
+	(void)state;
+	for (i = 0; i < FILE_SIZE; i++) {
+		crc ^= file[i];
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	assert_int_equal(vt_elf_crc(e), ~crc);
+	vt_elf_close(e);
+}
+
 static void test_constant(void **state)
 {
 	static const Elf64_Phdr phdrs[] = {
@@ -432,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_offset_to_vaddr),
 		cmocka_unit_test(test_vaddr_to_offset),
+		cmocka_unit_test(test_crc),
 		cmocka_unit_test(test_constant),
 		cmocka_unit_test(test_buildids),
 		cmocka_unit_test(test_refused),

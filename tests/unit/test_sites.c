@@ -115,7 +115,7 @@ static void map(struct vt_sites *s, const struct map *maps, size_t n)
 /* The records of one kind that the sites write, up to 16; the stream stays open. */
 struct written {
 	struct vt_reader *reader;
-	struct vt_record rec = {0};
+	struct vt_record rec;
 	int fd;
 };
 

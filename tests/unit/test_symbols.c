@@ -28,8 +28,9 @@ static const char program[] =
 	"        \".globl after_label\\n.type after_label,@function\\nafter_label: ret\\n\"\n"
 	"        \".size after_label, 1\\n\");\n"
 	"int main(int c, char **v) {\n"
-	"  int (*volatile put)(const char *) = puts; put(\"x\");\n"
-	"  printf(\"%d %f\\n\", smooth_(c) + atoi(v[0]) + table[c & 3], sqrt(c));\n"
+	"  int (*volatile put)(const char *) = puts; put(\"x\"); puts(\"y\");\n"
+	"  int (*volatile number)(const char *) = atoi;\n"
+	"  printf(\"%d %f\\n\", number(v[0]) + smooth_(c) + atoi(v[0]) + table[c & 3], sqrt(c));\n"
 	"  return 0; }\n";
 
 static struct vt_symbols *load(const char *path, struct vt_elf **elf)
@@ -201,6 +202,15 @@ static void unknown_after_strip(void **state)
 	free(nm);
 	vt_symbols_free(t);
 	vt_elf_close(elf);
+	/* What other files may call stays. */
+	free(toolbox_run(dir, "gcc -O1 -rdynamic p.c -o p -lm"));
+	nm = toolbox_run(dir, "nm p | sed -n 's/ T smooth_//p'; strip p");
+	t = load(toolbox_path(dir, "p"), &elf);
+	assert_true(vt_symbols_address_of(t, "smooth_", &address));
+	assert_int_equal(address, strtoull(nm, NULL, 16));
+	free(nm);
+	vt_symbols_free(t);
+	vt_elf_close(elf);
 	toolbox_remove(dir);
 }
 
@@ -304,6 +314,7 @@ static void demangled_as_by_cxxfilt(void **state)
 		"_ZZ4mainENKUlvE_clEv",
 		"_Z3fooi.constprop.0",
 		"_ZNKSt8functionIFviEEclEi",
+		"_GLOBAL__I__Z3fooi",
 		"_RNvC6_123foo3bar",
 		"_RNvMs_Cs4fqI2P2rA04_13const_genericINtB4_6UnsgndKh3_E3foo",
 	};
