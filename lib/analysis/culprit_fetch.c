@@ -28,15 +28,18 @@ static bool touches(const struct vt_cfg_insn *i, uint64_t number, uint32_t size)
 	return i->addr / size <= number && (i->addr + i->length - 1) / size >= number;
 }
 
-/* Whether any part of an instruction lies in a line (or page) that the one before it does not. */
-static bool enters(const struct vt_cfg_insn *i, const struct vt_cfg_insn *before, uint32_t size)
+/* How many lines (or pages) an instruction lies in that the one before it does not (NULL: all). */
+static unsigned count_new(const struct vt_cfg_insn *i, const struct vt_cfg_insn *before,
+			  uint32_t size)
 {
 	uint64_t first = i->addr / size, last = (i->addr + (i->length ? i->length - 1U : 0)) / size;
 
-	return !touches(before, first, size) || !touches(before, last, size);
+	return (!before || !touches(before, first, size)) +
+	       (last != first && (!before || !touches(before, last, size)));
 }
 
-double vti_culprit_entered(const struct vti_stalled *st, uint32_t size)
+/* The arrivals by which an instruction is fetched anew, each times the lines that are. */
+static double count_fetched(const struct vti_stalled *st, uint32_t size, bool each_line)
 {
 	const struct vt_cfg *g = st->c->cfg;
 	double n = 0;
@@ -46,12 +49,18 @@ double vti_culprit_entered(const struct vti_stalled *st, uint32_t size)
 		return 0;
 	for (i = 0; i < st->nbefore; i++) {
 		const struct vti_before *b = &st->before[i];
+		bool elsewhere = b->how == VTI_OUTSIDE || b->how == VTI_RETURN;
+		unsigned lines =
+			count_new(&g->insns[st->insn], elsewhere ? NULL : &g->insns[b->insn], size);
 
-		if (b->how == VTI_OUTSIDE || b->how == VTI_RETURN ||
-		    enters(&g->insns[st->insn], &g->insns[b->insn], size))
-			n += b->executions;
+		n += b->executions * (each_line ? lines : lines > 0);
 	}
 	return n;
+}
+
+double vti_culprit_entered(const struct vti_stalled *st, uint32_t size)
+{
+	return count_fetched(st, size, false);
 }
 
 /* How often others can have displaced an instruction's line (or page). */
@@ -76,28 +85,21 @@ static double competed(const struct vti_stalled *st,
  * them: DCPI 6.3.  If it is not, it can miss as often as control comes from another line; but where
  * control stays in code that calls nothing and all of which the cache can hold, only once for each
  * time that it gets there; and only as often as other code that has been executed can have taken
- * the line's place.  Each miss costs a fill from memory at most.
+ * the line's place.  Each miss costs a fill from memory at most; an instruction that lies in two
+ * lines can miss both.
  */
 void vti_rule_icache(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vti_culprit *c = st->c;
 	const struct vt_core *m = c->core;
-	double often = m->icache.size ? vti_culprit_entered(st, m->icache.line) : 0;
+	double often = m->icache.size ? count_fetched(st, m->icache.line, true) : 0;
 	double resident = c->line_entries[c->block[st->insn]];
 	double events = vti_culprit_events(st, VT_CULPRIT_IMISS, st->insn);
-	double contested = competed(st, vt_footprint_lines);
-	unsigned lines = 1;
 
-	if (often > 0) {
-		const struct vt_cfg_insn *i = &c->cfg->insns[st->insn];
-
-		lines = i->length && !touches(i, (i->addr + i->length - 1U) / m->icache.line,
-					      m->icache.line)
-				? 2
-				: 1;
-	}
-	often = fmin(fmin(often, contested), resident);
-	s->bound = fmin(often, events) * vti_culprit_fill(st) * lines;
+	if (often > 0)
+		resident *= count_new(&c->cfg->insns[st->insn], NULL, m->icache.line);
+	often = fmin(fmin(often, competed(st, vt_footprint_lines)), resident);
+	s->bound = fmin(often, events) * vti_culprit_fill(st);
 }
 
 /* The same with pages, which the TLB holds. */

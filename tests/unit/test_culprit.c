@@ -10,95 +10,9 @@
 #include <cmocka.h>
 
 #include "analysis/culprit.h"
-#include "flow/cfg.h"
-#include "machine/core.h"
-#include "machine/schedule.h"
-
-#define START 0x401000
-#define MAX   420
-#define EACH  1000.0 /* executions */
+#include "tests/unit/procs.h"
 
 static struct vt_error err;
-
-/* A procedure of hand-written code, each block scheduled for itself, and nothing stalls in it. */
-struct proc {
-	struct vt_core core;
-	struct vt_procflow flow;
-	struct vt_mop ops[MAX];
-	struct vt_schedule_cost costs[MAX];
-	uint32_t block[MAX];
-	struct vt_culprit_insn insns[MAX];
-	double edges[MAX];
-	struct vt_culprit_input in;
-	struct vt_culprit_stalls stalls;
-};
-
-static void schedule(struct proc *p, const struct vt_cfg_block *b)
-{
-	const struct vt_mop *ops[MAX];
-	uint32_t i, k;
-
-	for (i = 0; i < b->ninsns; i++)
-		ops[i] = &p->ops[b->insn + i];
-	assert_int_equal(vt_schedule(&p->core, ops, b->ninsns, 0, p->costs + b->insn, &err), 0);
-	for (i = 0; i < b->ninsns; i++)
-		for (k = 0; k < p->costs[b->insn + i].nstalls; k++)
-			if (p->costs[b->insn + i].stalls[k].culprit >= 0)
-				p->costs[b->insn + i].stalls[k].culprit += (int32_t)b->insn;
-}
-
-static struct proc *make(const char *core, const uint8_t *code, size_t size)
-{
-	struct vt_cfg_source src = {.code = code, .size = size, .start = START};
-	struct proc *p = calloc(1, sizeof(*p));
-	struct vt_cfg *g;
-	uint32_t b, i;
-
-	assert_non_null(p);
-	assert_int_equal(vt_core_load(&p->core, core, &err), 0);
-	g = vt_cfg_new(&src, &err);
-	assert_non_null(g);
-	assert_true(g->ninsns <= MAX && g->nedges <= MAX && g->complete);
-	for (i = 0; i < g->ninsns; i++) {
-		uint64_t at = g->insns[i].addr - START;
-
-		assert_true(vt_core_op(&p->core, code + at, size - at, &p->ops[i]));
-	}
-	for (b = VT_CFG_FIRST; b < g->nblocks; b++) {
-		schedule(p, &g->blocks[b]);
-		for (i = 0; i < g->blocks[b].ninsns; i++)
-			p->block[g->blocks[b].insn + i] = b;
-	}
-	for (i = 0; i < g->nedges; i++)
-		p->edges[i] = NAN;
-	for (i = 0; i < g->ninsns; i++)
-		p->insns[i] = (struct vt_culprit_insn){
-			.executions = EACH,
-			.cycles = (double)p->costs[i].head,
-			.confidence = VT_CONFIDENCE_HIGH,
-		};
-	p->flow =
-		(struct vt_procflow){.cfg = g, .ops = p->ops, .costs = p->costs, .block = p->block};
-	p->in = (struct vt_culprit_input){
-		.core = &p->core, .flow = &p->flow, .insns = p->insns, .edges = p->edges};
-	return p;
-}
-
-static void drop(struct proc *p)
-{
-	vt_culprit_stalls_fini(&p->stalls);
-	vt_cfg_free(p->flow.cfg);
-	free(p);
-}
-
-/* Which instruction is at an offset. */
-static uint32_t at(const struct proc *p, uint64_t offset)
-{
-	uint32_t i = vt_cfg_insn_at(p->flow.cfg, START + offset);
-
-	assert_int_not_equal(i, UINT32_MAX);
-	return i;
-}
 
 static void judge(struct proc *p)
 {
@@ -113,14 +27,14 @@ static void stall(struct proc *p, uint64_t offset, double cycles)
 
 	for (i = 0; i < p->flow.cfg->ninsns; i++)
 		p->insns[i].cycles = (double)p->costs[i].head;
-	p->insns[at(p, offset)].cycles += cycles;
+	p->insns[proc_at(p, offset)].cycles += cycles;
 	judge(p);
 }
 
 static const struct vt_culprit_stall *find(const struct proc *p, uint64_t offset,
 					   enum vt_stall_cause cause)
 {
-	uint32_t insn = at(p, offset);
+	uint32_t insn = proc_at(p, offset);
 	size_t i;
 
 	for (i = 0; i < p->stalls.count; i++)
@@ -132,7 +46,7 @@ static const struct vt_culprit_stall *find(const struct proc *p, uint64_t offset
 /* How many dynamic causes an instruction has been given. */
 static unsigned suspects(const struct proc *p, uint64_t offset)
 {
-	uint32_t insn = at(p, offset);
+	uint32_t insn = proc_at(p, offset);
 	unsigned n = 0;
 	size_t i;
 
@@ -140,23 +54,6 @@ static unsigned suspects(const struct proc *p, uint64_t offset)
 		n += p->stalls.list[i].insn == insn && p->stalls.list[i].cause > VT_STALL_GAIN &&
 		     p->stalls.list[i].cause < VT_STALL_SLOTTING;
 	return n;
-}
-
-static void set_edge(struct proc *p, uint64_t from, uint64_t to, double n)
-{
-	const struct vt_cfg *g = p->flow.cfg;
-	uint32_t i;
-
-	for (i = 0; i < g->nedges; i++) {
-		const struct vt_cfg_block *b = &g->blocks[g->edges[i].from];
-
-		if (b->ninsns && p->block[at(p, from)] == g->edges[i].from &&
-		    g->blocks[g->edges[i].to].start == START + to) {
-			p->edges[i] = n;
-			return;
-		}
-	}
-	fail();
 }
 
 /*
@@ -173,7 +70,7 @@ static const uint8_t load_use[] = {0x48, 0x8b, 0x07, 0x48, 0x8d, 0x58, 0x01, 0x4
 
 static void test_load(void **state)
 {
-	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
 	const struct vt_culprit_stall *s;
 
 	(void)state;
@@ -182,8 +79,8 @@ static void test_load(void **state)
 	s = find(p, 3, VT_STALL_DCACHE);
 	assert_non_null(s);
 	assert_int_equal(s->nguilty, 1);
-	assert_int_equal(s->guilty[0], at(p, 0));
-	assert_float_equal(s->high, 40 * EACH, 1);
+	assert_int_equal(s->guilty[0], proc_at(p, 0));
+	assert_float_equal(s->high, 40 * PROC_EACH, 1);
 	assert_non_null(find(p, 3, VT_STALL_DTLB));
 	assert_null(find(p, 3, VT_STALL_ICACHE));
 	assert_null(find(p, 3, VT_STALL_MISPREDICT));
@@ -193,19 +90,19 @@ static void test_load(void **state)
 	stall(p, 3, 70);
 	s = find(p, 3, VT_STALL_DCACHE);
 	assert_non_null(s);
-	assert_true(s->low >= 15 * EACH && s->low < 70 * EACH);
+	assert_true(s->low >= 15 * PROC_EACH && s->low < 70 * PROC_EACH);
 	/* Who comes second finds the value there. */
 	stall(p, 7, 40);
 	assert_null(find(p, 7, VT_STALL_DCACHE));
 	s = find(p, 7, VT_STALL_UNEXPLAINED);
 	assert_non_null(s);
-	assert_true(s->low >= 38 * EACH && s->low == s->high);
-	drop(p);
+	assert_true(s->low >= 38 * PROC_EACH && s->low == s->high);
+	proc_drop(p);
 }
 
 static void test_store(void **state)
 {
-	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
 
 	(void)state;
 	stall(p, 0xb, 5);
@@ -215,12 +112,12 @@ static void test_store(void **state)
 	assert_null(find(p, 0xe, VT_STALL_WRITE_BUFFER));
 	assert_null(find(p, 0xe, VT_STALL_DTLB));
 	assert_int_equal(suspects(p, 0xe), 0);
-	drop(p);
+	proc_drop(p);
 }
 
 static void test_events(void **state)
 {
-	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
 	const struct vt_culprit_stall *s;
 
 	(void)state;
@@ -229,24 +126,24 @@ static void test_events(void **state)
 	assert_null(find(p, 3, VT_STALL_DTLB));
 	s = find(p, 3, VT_STALL_DCACHE);
 	assert_non_null(s);
-	assert_float_equal(s->low, s->high, EACH);
+	assert_float_equal(s->low, s->high, PROC_EACH);
 	/* Without a single miss sampled, neither can have been. */
 	p->in.period[VT_CULPRIT_DMISS] = 1;
 	judge(p);
 	s = find(p, 3, VT_STALL_DCACHE);
-	assert_true(!s || s->high < 5 * EACH);
+	assert_true(!s || s->high < 5 * PROC_EACH);
 	assert_non_null(find(p, 3, VT_STALL_UNEXPLAINED));
-	p->insns[at(p, 0)].samples[VT_CULPRIT_DMISS] = 2000;
+	p->insns[proc_at(p, 0)].samples[VT_CULPRIT_DMISS] = 2000;
 	judge(p);
 	assert_non_null(find(p, 3, VT_STALL_DCACHE));
 	assert_null(find(p, 3, VT_STALL_UNEXPLAINED));
-	drop(p);
+	proc_drop(p);
 }
 
 /* What hardly ever happens is left out, unless nothing else can account for a stall. */
 static void test_shares(void **state)
 {
-	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
 	struct vt_culprit_shares shares = {{0}};
 
 	(void)state;
@@ -267,25 +164,25 @@ static void test_shares(void **state)
 	shares.of[VT_STALL_DCACHE] = 0.0001;
 	stall(p, 3, 60);
 	assert_non_null(find(p, 3, VT_STALL_DCACHE));
-	drop(p);
+	proc_drop(p);
 }
 
 static void test_measured(void **state)
 {
-	struct proc *p = make("alpha21164", load_use, sizeof(load_use));
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
 	const struct vt_culprit_stall *s;
 
 	(void)state;
 	/* Within the samples' noise there is no stall. */
-	p->insns[at(p, 3)].period = 50 * 50 * EACH;
+	p->insns[proc_at(p, 3)].period = 50 * 50 * PROC_EACH;
 	stall(p, 3, 40);
 	assert_int_equal(suspects(p, 3), 0);
 	/* Less time than scheduled. */
-	p->insns[at(p, 3)].period = 0;
+	p->insns[proc_at(p, 3)].period = 0;
 	stall(p, 3, -0.5);
 	s = find(p, 3, VT_STALL_GAIN);
 	assert_non_null(s);
-	assert_float_equal(s->low, 0.5 * EACH, 1);
+	assert_float_equal(s->low, 0.5 * PROC_EACH, 1);
 	/* What the schedule knows: the addition waits for the load's two cycles. */
 	s = find(p, 3, VT_STALL_OPERAND_A);
 	if (!s)
@@ -293,13 +190,13 @@ static void test_measured(void **state)
 	assert_non_null(s);
 	assert_true(s->low == s->high && s->low > 0);
 	assert_int_equal(s->nguilty, 1);
-	assert_int_equal(s->guilty[0], at(p, 0));
+	assert_int_equal(s->guilty[0], proc_at(p, 0));
 	/* Nothing is known of it. */
-	p->insns[at(p, 3)].executions = NAN;
+	p->insns[proc_at(p, 3)].executions = NAN;
 	stall(p, 3, 40);
 	assert_int_equal(suspects(p, 3), 0);
 	assert_null(find(p, 3, VT_STALL_OPERAND_A));
-	drop(p);
+	proc_drop(p);
 }
 
 /*
@@ -323,11 +220,11 @@ static void test_fetch(void **state)
 	memcpy(code, branch, sizeof(branch));
 	memcpy(code + 0xc, jump, sizeof(jump));
 	code[0x2f] = 0xc3;
-	p = make("alpha21164", code, sizeof(code));
-	set_edge(p, 2, 4, EACH / 2);
-	set_edge(p, 2, 0xe, EACH / 2);
-	set_edge(p, 0xc, 0x2e, EACH / 2);
-	set_edge(p, 0x2d, 0x2e, EACH / 2);
+	p = proc_make("alpha21164", code, sizeof(code));
+	proc_set_edge(p, 2, 4, PROC_EACH / 2);
+	proc_set_edge(p, 2, 0xe, PROC_EACH / 2);
+	proc_set_edge(p, 0xc, 0x2e, PROC_EACH / 2);
+	proc_set_edge(p, 0x2d, 0x2e, PROC_EACH / 2);
 	/* Where control comes from elsewhere, anything about it may be. */
 	stall(p, 0, 3);
 	assert_non_null(find(p, 0, VT_STALL_ICACHE));
@@ -337,12 +234,12 @@ static void test_fetch(void **state)
 	stall(p, 4, 3);
 	assert_null(find(p, 4, VT_STALL_ICACHE));
 	assert_non_null(find(p, 4, VT_STALL_MISPREDICT));
-	assert_int_equal(find(p, 4, VT_STALL_MISPREDICT)->guilty[0], at(p, 2));
+	assert_int_equal(find(p, 4, VT_STALL_MISPREDICT)->guilty[0], proc_at(p, 2));
 	assert_int_equal(suspects(p, 4), 1);
 	/* The first of a line, that nothing jumps to. */
 	stall(p, 0x20, 3);
 	assert_non_null(find(p, 0x20, VT_STALL_ICACHE));
-	assert_float_equal(find(p, 0x20, VT_STALL_ICACHE)->low, 3 * EACH, EACH);
+	assert_float_equal(find(p, 0x20, VT_STALL_ICACHE)->low, 3 * PROC_EACH, PROC_EACH);
 	assert_null(find(p, 0x20, VT_STALL_ITLB));
 	assert_null(find(p, 0x20, VT_STALL_MISPREDICT));
 	stall(p, 0x21, 3);
@@ -353,11 +250,11 @@ static void test_fetch(void **state)
 	assert_non_null(find(p, 0x2e, VT_STALL_ICACHE));
 	assert_null(find(p, 0x2e, VT_STALL_MISPREDICT));
 	/* A way that is hardly ever taken does not count. */
-	set_edge(p, 0xc, 0x2e, EACH / 1000);
-	set_edge(p, 0x2d, 0x2e, EACH);
+	proc_set_edge(p, 0xc, 0x2e, PROC_EACH / 1000);
+	proc_set_edge(p, 0x2d, 0x2e, PROC_EACH);
 	judge(p);
 	assert_null(find(p, 0x2e, VT_STALL_ICACHE));
-	drop(p);
+	proc_drop(p);
 }
 
 /*
@@ -376,19 +273,19 @@ static void test_resident(void **state)
 	(void)state;
 	memset(code, 0x90, sizeof(code));
 	memcpy(code + 0x22, end, sizeof(end));
-	p = make("alpha21164", code, sizeof(code));
-	set_edge(p, 0x24, 0x1e, EACH - 1);
-	set_edge(p, 0x1d, 0x1e, 1);
+	p = proc_make("alpha21164", code, sizeof(code));
+	proc_set_edge(p, 0x24, 0x1e, PROC_EACH - 1);
+	proc_set_edge(p, 0x1d, 0x1e, 1);
 	/* The loop lies in two lines, but both stay in the cache. */
 	stall(p, 0x20, 30);
 	assert_null(find(p, 0x20, VT_STALL_ICACHE));
 	assert_non_null(find(p, 0x20, VT_STALL_UNEXPLAINED));
 	/* Entered often, it may miss as often. */
-	set_edge(p, 0x1d, 0x1e, EACH / 2);
-	set_edge(p, 0x24, 0x1e, EACH / 2);
+	proc_set_edge(p, 0x1d, 0x1e, PROC_EACH / 2);
+	proc_set_edge(p, 0x24, 0x1e, PROC_EACH / 2);
 	judge(p);
 	assert_non_null(find(p, 0x20, VT_STALL_ICACHE));
-	drop(p);
+	proc_drop(p);
 }
 
 /*
@@ -401,20 +298,20 @@ static void test_units(void **state)
 {
 	static const uint8_t code[] = {0xf2, 0x0f, 0x5e, 0xc1, 0xf2, 0x0f,
 				       0x5e, 0xd3, 0x0f, 0x28, 0xe5, 0xc3};
-	struct proc *p = make("alpha21164", code, sizeof(code));
+	struct proc *p = proc_make("alpha21164", code, sizeof(code));
 	const struct vt_culprit_stall *s;
 
 	(void)state;
 	judge(p);
 	s = find(p, 4, VT_STALL_UNIT_STATIC);
 	assert_non_null(s);
-	assert_int_equal(s->guilty[0], at(p, 0));
+	assert_int_equal(s->guilty[0], proc_at(p, 0));
 	/* Somebody who called it may have left the divider busy. */
 	stall(p, 0, 10);
 	assert_non_null(find(p, 0, VT_STALL_DIVIDER));
 	stall(p, 8, 10);
 	assert_null(find(p, 8, VT_STALL_MULTIPLIER));
-	drop(p);
+	proc_drop(p);
 }
 
 static void test_names(void **state)
@@ -434,7 +331,7 @@ static void test_long_block(void **state)
 	static const uint8_t load[] = {0x48, 0x8b, 0x07};	     /* mov (%rdi),%rax */
 	static const uint8_t use[] = {0x48, 0x8d, 0x58, 0x01, 0xc3}; /* lea 1(%rax),%rbx; ret */
 	const size_t end = 400;
-	uint8_t code[MAX];
+	uint8_t code[PROC_MAX];
 	size_t by;
 
 	(void)state;
@@ -448,13 +345,13 @@ static void test_long_block(void **state)
 		memcpy(code + end, use, sizeof(use));
 		if (by)
 			code[by] = 0x58;
-		p = make("alpha21164", code, end + sizeof(use));
+		p = proc_make("alpha21164", code, end + sizeof(use));
 		stall(p, end, 40);
 		s = find(p, end, VT_STALL_DCACHE);
 		assert_non_null(s);
 		assert_int_equal(s->nguilty, 1);
-		assert_int_equal(s->guilty[0], at(p, by));
-		drop(p);
+		assert_int_equal(s->guilty[0], proc_at(p, by));
+		proc_drop(p);
 	}
 }
 
