@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Listings of profiles: every line and cell of small ones. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/proflist.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+#include "tests/unit/streams.h"
+#include "tests/unit/toolbox.h"
+
+#define USER	 2
+#define EXACT_IP 0x4000 /* PERF_RECORD_MISC_EXACT_IP */
+
+static struct vt_error err;
+
+/* ---- profiles ---- */
+
+static struct vt_writer *begin(int fd)
+{
+	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE};
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
+
+	assert_non_null(w);
+	return w;
+}
+
+static void put_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy)
+{
+	uint64_t *row = vt_writer_row(w, VT_EVENT);
+
+	row[VT_EVENT_ID] = id;
+	row[VT_EVENT_POLICY] = policy;
+	vt_writer_text(w, VT_EVENT_NAME, name);
+}
+
+static void put_image(struct vt_writer *w, uint64_t id, const char *path)
+{
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+
+	row[VT_IMAGE_ID] = id;
+	row[VT_IMAGE_TYPE] = VT_IMAGE_FILE;
+	vt_writer_text(w, VT_IMAGE_PATH, path);
+}
+
+static void put_map(struct vt_writer *w, uint64_t start, uint64_t image)
+{
+	uint64_t *row = vt_writer_row(w, VT_MAP);
+
+	row[VT_MAP_PID] = row[VT_MAP_TID] = 10;
+	row[VT_MAP_START] = start;
+	row[VT_MAP_LENGTH] = 0x10000;
+	row[VT_MAP_IMAGE] = image;
+	row[VT_MAP_PROT] = 5;
+	row[VT_MAP_MISC] = USER;
+}
+
+static void put_samples(struct vt_writer *w, uint64_t event, uint64_t ip, uint64_t misc,
+			uint64_t period, unsigned n)
+{
+	for (; n; n--) {
+		uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+		row[VT_SAMPLE_EVENT] = event;
+		row[VT_SAMPLE_PID] = row[VT_SAMPLE_TID] = 10;
+		row[VT_SAMPLE_IP] = ip;
+		row[VT_SAMPLE_MISC] = USER | misc;
+		row[VT_SAMPLE_PERIOD] = period;
+		row[VT_SAMPLE_HAS] = 0x101;
+	}
+}
+
+static void put_freq(struct vt_writer *w, uint64_t image, uint64_t offset, double executions,
+		     double cycles, double issue)
+{
+	uint64_t *row = vt_writer_row(w, VT_FREQ);
+
+	row[VT_FREQ_IMAGE] = image;
+	row[VT_FREQ_OFFSET] = offset;
+	memcpy(&row[VT_FREQ_EXECUTIONS], &executions, sizeof(executions));
+	memcpy(&row[VT_FREQ_CYCLES], &cycles, sizeof(cycles));
+	memcpy(&row[VT_FREQ_ISSUE], &issue, sizeof(issue));
+}
+
+struct listed {
+	struct vt_images *images;
+	struct vt_profile *profile;
+	struct vt_event_choice events;
+};
+
+/* Reads the stream; chooses the events of these names, or all that have samples. */
+static void list(struct listed *l, int fd, struct vt_writer *w, bool estimates,
+		 const char *const *names, size_t nnames)
+{
+	static const struct vt_images_options o = {.warn = NULL};
+	const struct vt_block *block;
+	struct vt_reader *r;
+	uint32_t first, count;
+
+	l->images = vt_images_new(&o, &err);
+	l->profile = vt_profile_new(l->images);
+	assert_non_null(l->profile);
+	if (estimates)
+		vt_profile_estimates(l->profile);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	while (vt_reader_next_run(r, &block, &first, &count, &err) == 1)
+		assert_int_equal(vt_profile_feed(l->profile, block, first, count, &err), 0);
+	vt_reader_close(r);
+	close(fd);
+	assert_int_equal(vt_event_choice_init(&l->events, l->profile, names, nnames, &err), 0);
+}
+
+static void discard(struct listed *l)
+{
+	vt_event_choice_fini(&l->events);
+	vt_profile_free(l->profile);
+	vt_images_free(l->images);
+}
+
+/* ---- what is printed ---- */
+
+static FILE *open_text(struct vt_output *out)
+{
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	assert_int_equal(vt_output_open_fd(out, fileno(f), "temporary file", &err), 0);
+	return f;
+}
+
+static void check_text(struct vt_output *out, FILE *f, const char *want)
+{
+	char text[4096];
+	size_t n;
+
+	assert_int_equal(vt_output_close(out, &err), 0);
+	rewind(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	assert_string_equal(text, want);
+}
+
+static void check_header(const struct listed *l, const char *want)
+{
+	struct vt_ranking *r = vt_ranking_new(l->profile, l->images, VT_LEVEL_PROCEDURE, &err);
+	struct vt_output out;
+	FILE *f = open_text(&out);
+
+	assert_non_null(r);
+	vt_proflist_header(l->profile, r, &l->events, &out);
+	check_text(&out, f, want);
+	vt_ranking_free(r);
+}
+
+static void check_table(const struct listed *l, enum vt_level level,
+			const struct vt_proflist_options *opt, uint64_t left_out, const char *want)
+{
+	struct vt_ranking *r = vt_ranking_new(l->profile, l->images, level, &err);
+	const struct vt_proflist_side side = {l->profile, r, l->images, &l->events};
+	struct vt_table *t = vt_table_new();
+	struct vt_output out;
+	FILE *f = open_text(&out);
+
+	assert_true(r && t);
+	assert_int_equal(vt_ranking_sort(r, l->events.index[0], opt->by_period, &err), 0);
+	assert_int_equal(vt_proflist_fill(t, &side, opt), left_out);
+	assert_int_equal(vt_table_print(t, &out, VT_TABLE_CSV, false, &err), 0);
+	check_text(&out, f, want);
+	vt_table_free(t);
+	vt_ranking_free(r);
+}
+
+/* ---- tests ---- */
+
+/*
+ * Ten samples of cycles: 6 in /no/such/a at two places, 3 in /no/such/b, 1 in nothing; 3 of misses,
+ * of which 2 have an exact pc, all in b.
+ */
+static void make_ten(struct listed *l)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+
+	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	put_event(w, 2, "misses", VT_POLICY_PRECISE);
+	put_event(w, 3, "never", VT_POLICY_PRECISE);
+	put_image(w, 1, "/no/such/a");
+	put_image(w, 2, "/no/such/b");
+	put_map(w, 0x10000, 1);
+	put_map(w, 0x20000, 2);
+	put_samples(w, 1, 0x10010, 0, 1, 4);
+	put_samples(w, 1, 0x10020, 0, 1, 2);
+	put_samples(w, 1, 0x20010, 0, 8, 3);
+	put_samples(w, 1, 0x70000, 0, 10, 1);
+	put_samples(w, 2, 0x20010, EXACT_IP, 1, 2);
+	put_samples(w, 2, 0x20010, 0, 1, 1);
+	vt_writer_row(w, VT_LOST)[VT_LOST_COUNT] = 12;
+	vt_writer_row(w, VT_GAP)[VT_GAP_BYTES] = 100;
+	list(l, fd, w, false, NULL, 0);
+}
+
+static void test_header(void **state)
+{
+	struct listed l;
+	int fd = scratch_file();
+	struct vt_writer *w;
+
+	(void)state;
+	make_ten(&l);
+	check_header(&l,
+		     "Total samples for event type cycles = 10 (pc at the interrupt, with skid), "
+		     "unknown 10 (100.00%)\n"
+		     "Total samples for event type misses = 3 (pc asked to be precise), "
+		     "EXACT_IP 2 (66.67%), unknown 3 (100.00%)\n"
+		     "Lost while recording: 12 records\n"
+		     "Gaps in the input: 1, with 100 bytes and 0 records known to be missing\n");
+	discard(&l);
+	w = begin(fd);
+	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	list(&l, fd, w, false, NULL, 0);
+	check_header(&l, "No samples\n");
+	discard(&l);
+}
+
+static void test_legend(void **state)
+{
+	static const char rule[] = "=========================================================="
+				   "======================\n";
+	struct vt_output out;
+	char want[512];
+	FILE *f;
+
+	(void)state;
+	f = open_text(&out);
+	vt_proflist_legend(false, false, &out);
+	snprintf(want, sizeof(want), "\nA column counts the samples of its event.\n%s", rule);
+	check_text(&out, f, want);
+	f = open_text(&out);
+	vt_proflist_legend(true, true, &out);
+	snprintf(want, sizeof(want),
+		 "\nA column counts the samples of its event,\nbefore and after, with the change "
+		 "in samples and in percentage points,\nand how likely chance alone makes such a "
+		 "change; a star if it is significant.\nThe percentages weigh each sample by its "
+		 "period.\n%s",
+		 rule);
+	check_text(&out, f, want);
+}
+
+static void test_tables(void **state)
+{
+	struct vt_proflist_options all = {.by_period = false};
+	struct listed l;
+
+	(void)state;
+	make_ten(&l);
+	check_table(&l, VT_LEVEL_IMAGE, &all, 0,
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
+		    "6,60,60,0,0,/no/such/a,\n"
+		    "3,30,90,3,100,/no/such/b,\n"
+		    "1,10,100,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\"\n");
+	check_table(
+		&l, VT_LEVEL_PROCEDURE, &all, 0,
+		"cycles,cycles.percent,cycles.cumulative,misses,misses.percent,procedure,"
+		"image,symbol,unknown\n"
+		"6,60,60,0,0,[file not found],/no/such/a,,file not found\n"
+		"3,30,90,3,100,[file not found],/no/such/b,,file not found\n"
+		"1,10,100,0,0,\"[no mapping, user mode]\",[unknown],,\"no mapping, user mode\"\n");
+	/* By period: 24, 10 and 6 of 40. */
+	all.by_period = true;
+	check_table(&l, VT_LEVEL_IMAGE, &all, 0,
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
+		    "3,60,60,3,100,/no/such/b,\n"
+		    "1,25,85,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\"\n"
+		    "6,15,100,0,0,/no/such/a,\n");
+	/* What is below, and as much as is wanted. */
+	check_table(&l, VT_LEVEL_IMAGE,
+		    &(struct vt_proflist_options){.by_period = true, .min_percent = 25}, 1,
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
+		    "3,60,60,3,100,/no/such/b,\n"
+		    "1,25,85,0,0,\"[no mapping, user mode]\",\"no mapping, user mode\"\n");
+	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 1}, 2,
+		    "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,image,unknown\n"
+		    "6,60,60,0,0,/no/such/a,\n");
+	discard(&l);
+}
+
+/* Of one event alone, rows without its samples are no rows; named twice, it is chosen once. */
+static void test_chosen(void **state)
+{
+	static const char *const names[] = {"misses", "misses"};
+	struct listed l;
+
+	(void)state;
+	make_ten(&l);
+	vt_event_choice_fini(&l.events);
+	assert_int_equal(vt_event_choice_init(&l.events, l.profile, names, 2, &err), 0);
+	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
+		    "misses,misses.percent,misses.cumulative,image,unknown\n"
+		    "3,100,100,/no/such/b,\n");
+	vt_event_choice_fini(&l.events);
+	assert_int_equal(vt_event_choice_init(&l.events, l.profile,
+					      (const char *const[]){"nothing"}, 1, &err),
+			 -VT_E_NOTFOUND);
+	assert_string_equal(err.text, "no event nothing; there are cycles, misses, never");
+	discard(&l);
+}
+
+/*
+ * 100 executions of 2.5 cycles, 1 of them needed: 250 at the head, 150 of stall; and 0.4 of one,
+ * which are rounded to none. Cycles for each execution: 250 / 100.
+ */
+static void test_estimates(void **state)
+{
+	static const char *const names[] = {"head cycles", "stall cycles"};
+	int fd = scratch_file(), again = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct listed l;
+
+	(void)state;
+	put_image(w, 1, "/no/such/a");
+	put_image(w, 2, "/no/such/b");
+	put_freq(w, 1, 0x10, 100, 2.5, 1);
+	put_freq(w, 2, 0x10, 0.4, 20, 0);
+	list(&l, fd, w, true, names, 2);
+	assert_int_equal(vt_profile_nevents(l.profile), 3);
+	check_header(&l, "Estimated head cycles = 258\nEstimated stall cycles = 158\n");
+	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
+		    "head cycles,head cycles.percent,head cycles.cumulative,stall cycles,"
+		    "stall cycles.percent,cpi,image,unknown\n"
+		    "250,96.8992,96.8992,150,94.9367,2.5,/no/such/a,\n"
+		    "8,3.10078,100,8,5.06329,,/no/such/b,\n");
+	assert_int_equal(vt_profile_estimate_event(l.profile, VT_ESTIMATE_EXECUTIONS), 0);
+	discard(&l);
+	/* Not unless they are asked for. */
+	w = begin(again);
+	put_freq(w, 1, 0x10, 100, 2.5, 1);
+	list(&l, again, w, false, NULL, 0);
+	assert_int_equal(vt_profile_nevents(l.profile), 0);
+	assert_true(vt_profile_estimate_event(l.profile, VT_ESTIMATE_CYCLES) == SIZE_MAX);
+	discard(&l);
+}
+
+/* Addresses, procedures and lines of a program, as nm tells them. */
+static void test_program(void **state)
+{
+	const struct vt_proflist_options all = {.top = 0};
+	char *dir = toolbox_dir(), *nm, path[256], want[1024];
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	uint64_t work;
+	struct listed l;
+
+	(void)state;
+	toolbox_write(dir, "p.c",
+		      "\n__attribute__((noinline)) int work(int x) { return x * x; }\n"
+		      "int main(int c, char **v) { (void)v; return work(c); }\n");
+	free(toolbox_run(
+		dir,
+		"gcc -O1 -g -no-pie p.c -o p -Wl,-Ttext-segment=0x400000 -Wl,--build-id=none"));
+	nm = toolbox_run(dir, "nm p | sed -n 's/ T work//p'");
+	work = strtoull(nm, NULL, 16);
+	free(nm);
+	snprintf(path, sizeof(path), "%s", toolbox_path(dir, "p"));
+	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	put_image(w, 1, path);
+	put_map(w, 0x400000, 1);
+	put_samples(w, 1, work, 0, 1, 3);
+	put_samples(w, 1, 0x900000, 0, 1, 1);
+	list(&l, fd, w, false, NULL, 0);
+	check_header(&l,
+		     "Total samples for event type cycles = 4 (pc at the interrupt, with skid), "
+		     "unknown 1 (25.00%), unverified 3 (75.00%)\n");
+	snprintf(want, sizeof(want),
+		 "cycles,cycles.percent,cycles.cumulative,address,procedure,image,line,symbol,"
+		 "unknown\n"
+		 "3,75,75,%#" PRIx64 ",work+0x0,%s,%s.c:2,work,\n"
+		 "1,25,100,,\"[no mapping, user mode]\",[unknown],,,\"no mapping, user mode\"\n",
+		 work, path, path);
+	check_table(&l, VT_LEVEL_INSTRUCTION, &all, 0, want);
+	snprintf(want, sizeof(want),
+		 "cycles,cycles.percent,cycles.cumulative,line,image,unknown\n"
+		 "3,75,75,%s.c:2,%s,\n"
+		 "1,25,100,\"[no mapping, user mode]\",[unknown],\"no mapping, user mode\"\n",
+		 path, path);
+	check_table(&l, VT_LEVEL_LINE, &all, 0, want);
+	discard(&l);
+	toolbox_remove(dir);
+}
+
+static void test_heat(void **state)
+{
+	(void)state;
+	assert_int_equal(vt_heat(10, 100), VT_STYLE_HOT);
+	assert_int_equal(vt_heat(99, 1000), VT_STYLE_WARM);
+	assert_int_equal(vt_heat(2, 100), VT_STYLE_WARM);
+	assert_int_equal(vt_heat(19, 1000), VT_STYLE_PLAIN);
+	assert_int_equal(vt_heat(5, 0), VT_STYLE_PLAIN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_header),	  cmocka_unit_test(test_legend),
+		cmocka_unit_test(test_tables),	  cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_estimates), cmocka_unit_test(test_program),
+		cmocka_unit_test(test_heat),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
