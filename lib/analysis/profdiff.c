@@ -434,10 +434,9 @@ static void name_change(struct vt_profdiff_moved *m, const char *label, const ch
 {
 	if (m->count++ >= VT_PROFDIFF_NAMED)
 		return;
-	vt_buf_printf(&m->names, "%s%s", m->names.size ? ", " : "", label);
-	if (*image)
-		vt_buf_printf(&m->names, " in %s", image);
-	vt_buf_printf(&m->names, " (%+.3g%%)", by);
+	/* A whole image is called by its name alone, and so is the total. */
+	vt_buf_printf(&m->names, "%s%s%s%s (%+.3g%%)", m->names.size ? ", " : "", label,
+		      *label && *image ? " in " : "", image, by);
 }
 
 /* Whether a change is significant, and as great as was asked for: a share of all before. */
@@ -473,7 +472,8 @@ static void check_total(const struct diff *d, const struct order *order, const s
 	c = gather(d, order->row, 0);
 	if ((c.after - c.before) * by > 0)
 		vt_buf_printf(&m->names, ", of that %+.3g%% in %s",
-			      percent(c.after - c.before, all->before), order->label);
+			      percent(c.after - c.before, all->before),
+			      *order->label ? order->label : order->image);
 }
 
 /* The greatest share of a run's first event that is in rows which name nothing. */

@@ -226,15 +226,16 @@ static void test_bounds_of_units(void **state)
 	for (n = 0; n < 9; n++) {
 		struct proc *p = make_busy(divide, 4, another, n);
 		uint64_t last = 4 * n + 4;
+		unsigned since = n / 4;
 
 		p->costs[proc_at(p, last)].head = 3;
-		check_bound(p, vti_rule_divider, last, false, PROC_EACH * (22 - n / 4 - 3));
+		check_bound(p, vti_rule_divider, last, false, PROC_EACH * (22.0 - since - 3));
 		check_bound(p, vti_rule_multiplier, last, false, 0);
 		assert_int_equal(ask(p, vti_rule_divider, last, false).guilty[0], 0);
 		proc_drop(p);
 		p = make_busy(times, 4, further, n);
 		p->costs[proc_at(p, last)].head = 0.5F;
-		check_bound(p, vti_rule_multiplier, last, false, PROC_EACH * (4 - n / 4 - 0.5));
+		check_bound(p, vti_rule_multiplier, last, false, PROC_EACH * (4.0 - since - 0.5));
 		check_bound(p, vti_rule_divider, last, false, 0);
 		proc_drop(p);
 	}
