@@ -223,8 +223,6 @@ static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor 
 	}
 	if (end < rc_sum_insns(sum))
 		put_chunk(r, p);
-	if (end < insns)
-		p->threads[p->running].dropped = true;
 	consume(cur, 1, data);
 	return 0;
 }
@@ -307,12 +305,10 @@ int vti_rc_run(struct vt_recording *r, struct rc_process *p, const struct rc_run
 	if (p->count)
 		rc = take_all(r, p, &cur, run->partial, err);
 	put_chunk(r, p);
-	if (!p->count) {
-		t->dropped |= cur.n > 0;
+	if (!p->count)
 		note_end(r, p);
-	} else if (rc == 0 && cur.left && !run->cut) {
+	else if (rc == 0 && cur.left && !run->cut)
 		rc = damaged(err, bad_values);
-	}
 	/* Of what a dying process wrote, the last may be there in part. */
 	return rc == -VT_E_DAMAGED && run->cut ? 0 : rc;
 }

@@ -156,6 +156,16 @@ static void test_shares(void **state)
 	judge(p);
 	assert_non_null(find(p, 3, VT_STALL_DCACHE));
 	assert_null(find(p, 3, VT_STALL_DTLB));
+	/* 1 in 20 of what is to be expected is left out, unless samples of an event say how many.
+	 */
+	shares.of[VT_STALL_DTLB] = 0.0147;
+	judge(p);
+	assert_null(find(p, 3, VT_STALL_DTLB));
+	p->in.period[VT_CULPRIT_IMISS] = 1;
+	judge(p);
+	assert_non_null(find(p, 3, VT_STALL_DTLB));
+	p->in.period[VT_CULPRIT_IMISS] = 0;
+	shares.of[VT_STALL_DTLB] = 0.001;
 	/* That is longer than to fetch a line from a cache: it may be both. */
 	stall(p, 3, 40);
 	assert_non_null(find(p, 3, VT_STALL_DTLB));

@@ -353,6 +353,99 @@ static void test_two_lines(void **state)
 	proc_drop(p);
 }
 
+/* Two thirds of the way there is a system call, or on the other third. */
+static void test_other_way(void **state)
+{
+	/* 0: test %edi,%edi; 2: je 6; 4: syscall; 6: nop; 7: ret, and with the call on the way
+	 * taken */
+	static const uint8_t fallen[] = {0x85, 0xff, 0x74, 0x02, 0x0f, 0x05, 0x90, 0xc3};
+	/* 0: test; 2: je 6; 4: jmp 9; 6: nop; 7: syscall; 9: nop; a: ret */
+	static const uint8_t taken[] = {0x85, 0xff, 0x74, 0x02, 0xeb, 0x03,
+					0x90, 0x0f, 0x05, 0x90, 0xc3};
+	struct proc *p = proc_make("alpha21164", fallen, sizeof(fallen));
+
+	(void)state;
+	check_bound(p, vti_rule_other, 6, false, INFINITY);
+	proc_drop(p);
+	p = proc_make("alpha21164", taken, sizeof(taken));
+	check_bound(p, vti_rule_other, 9, false, INFINITY);
+	check_bound(p, vti_rule_other, 6, false, 0);
+	proc_drop(p);
+}
+
+/* Samples more than the skid of 6 cycles and 2 behind the load are of something else. */
+static void test_samples_behind(void **state)
+{
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < p->flow.cfg->ninsns; i++)
+		p->insns[i].cycles = 3;
+	p->in.period[VT_CULPRIT_DMISS] = 10;
+	/* 12 cycles behind the load, 9 behind who waits. */
+	p->insns[proc_at(p, 0xe)].samples[VT_CULPRIT_DMISS] = 100;
+	check_bound(p, vti_rule_dcache, 3, false, 40 * SLOWEST);
+	p->insns[proc_at(p, 7)].samples[VT_CULPRIT_DMISS] = 2;
+	/* Two behind the load, and two behind who waits. */
+	check_bound(p, vti_rule_dcache, 3, false, 120 * SLOWEST);
+	proc_drop(p);
+}
+
+/* A division 139 micro-operations before is done; they are skipped 128 at a time. */
+static void test_far_operand(void **state)
+{
+	static const uint8_t divide[] = {0xf2, 0x0f, 0x5e, 0xc1}; /* divsd %xmm1,%xmm0 */
+	static const uint8_t use[] = {0x0f, 0x28, 0xc8, 0xc3};	  /* movaps %xmm0,%xmm1; ret */
+	uint8_t code[300];
+	struct proc *p;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 120, divide, sizeof(divide));
+	memcpy(code + 263, use, sizeof(use));
+	p = proc_make("alpha21164", code, 267);
+	p->costs[proc_at(p, 263)].head = 0;
+	check_bound(p, vti_rule_dependency, 263, false, 0);
+	proc_drop(p);
+	/* 80 before: 20 cycles of its 22. */
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 120, divide, sizeof(divide));
+	memcpy(code + 204, use, sizeof(use));
+	p = proc_make("alpha21164", code, 208);
+	p->costs[proc_at(p, 204)].head = 0;
+	check_bound(p, vti_rule_dependency, 204, false, PROC_EACH * 2);
+	proc_drop(p);
+}
+
+/* nop; 1: nop, what is in the middle; dec %edi; jne 1: in the cache once entered, unless it calls.
+ */
+static void test_loops(void **state)
+{
+	static const uint8_t end[] = {0xff, 0xcf, 0x75, 0xd8, 0xc3};
+	static const uint8_t call[] = {0xe8, 0xf6, 0x0f, 0x00, 0x00};
+	uint8_t code[0x2d];
+	struct proc *p;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + 0x28, end, sizeof(end));
+		if (i)
+			memcpy(code + 0x10, call, sizeof(call));
+		p = proc_make("alpha21164", code, sizeof(code));
+		set_entry(p, 7);
+		proc_set_edge(p, 0, 4, 7);
+		proc_set_edge(p, 0x2a, 4, PROC_EACH);
+		check_bound(p, vti_rule_icache, 0x20, false, (i ? PROC_EACH : 7) * MISS);
+		/* Of a cache that cannot hold both of its lines, either may be missed each time. */
+		p->core.icache.size = 32;
+		check_bound(p, vti_rule_icache, 0x20, false, PROC_EACH * MISS);
+		proc_drop(p);
+	}
+}
+
 /* ---- what is learnt ---- */
 
 /*
@@ -400,6 +493,8 @@ int main(void)
 		cmocka_unit_test(test_bounds_of_operands), cmocka_unit_test(test_bounds_of_units),
 		cmocka_unit_test(test_bounds_of_branches), cmocka_unit_test(test_bounds_of_fetches),
 		cmocka_unit_test(test_two_lines),	   cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_other_way),	   cmocka_unit_test(test_samples_behind),
+		cmocka_unit_test(test_far_operand),	   cmocka_unit_test(test_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

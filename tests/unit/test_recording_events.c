@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Full recordings, event by event: each field of each record that comes of one; events that say
+ * what cannot be; what goes on outside the window.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "rings.h"
+#include "stream/bblock.h"
+#include "stream/reader.h"
+#include "streams.h"
+#include "toolbox.h"
+
+#define PID 500
+
+/* ---- a recording, and what came of it as text ---- */
+
+struct session {
+	char *dir;
+	int fd;
+	struct vt_writer *w;
+	struct vt_recording *rec;
+	struct rings ring;
+	struct vt_buf warnings;
+};
+
+static void keep_warning(void *arg, const char *text)
+{
+	vt_buf_printf(arg, "%s\n", text);
+}
+
+static void open_session(struct session *s, const struct vt_recording_options *opt)
+{
+	struct vt_writer_options how = {.compression = VT_COMPRESS_NONE};
+	struct vt_recording_options o = *opt;
+	struct vt_error err = VT_ERROR_INIT;
+
+	*s = (struct session){.warnings = VT_BUF_INIT};
+	s->dir = toolbox_dir();
+	s->fd = scratch_file();
+	s->w = vt_writer_open_fd(s->fd, "test", &how, &err);
+	assert_non_null(s->w);
+	o.warn = keep_warning;
+	o.warn_arg = &s->warnings;
+	s->rec = vt_recording_open(s->dir, s->w, &o, &err);
+	assert_non_null(s->rec);
+	rings_begin(&s->ring, s->rec, s->dir, PID, 40, 0);
+}
+
+static void put_bytes(struct vt_buf *b, const char *name, struct vt_bytes v)
+{
+	size_t i;
+
+	vt_buf_printf(b, " %s", name);
+	for (i = 0; i < v.size && i < 16; i++)
+		vt_buf_printf(b, "%s%02x", i ? "" : "=", v.data[i]);
+	if (v.size > i)
+		vt_buf_printf(b, "..%zu", v.size);
+}
+
+static void put_words(struct vt_buf *b, const char *name, struct vt_words v)
+{
+	size_t i;
+
+	vt_buf_printf(b, " %s", name);
+	for (i = 0; i < v.count; i++)
+		vt_buf_printf(b, "%s%" PRIx64, i ? "," : "=", v.data[i]);
+}
+
+#define FIELD(kind, field)                                                                         \
+	vt_buf_printf(b, " %s=%" PRId64, #field, vt_record_i64(rec, VT_##kind##_##field))
+#define FIRST(kind) FIELD(kind, PID), FIELD(kind, TID), FIELD(kind, FIRST)
+
+static void put_record(struct vt_buf *b, const struct vt_record *rec)
+{
+	switch (rec->kind) {
+	case VT_THREAD:
+		vt_buf_printf(b, "THREAD");
+		FIELD(THREAD, TIME), FIELD(THREAD, PID), FIELD(THREAD, TID), FIELD(THREAD, OP);
+		FIELD(THREAD, PPID), FIELD(THREAD, PTID);
+		put_bytes(b, "COMM", vt_record_bytes(rec, VT_THREAD_COMM));
+		break;
+	case VT_IMAGE:
+		vt_buf_printf(b, "IMAGE");
+		FIELD(IMAGE, ID), FIELD(IMAGE, TYPE), FIELD(IMAGE, MACHINE);
+		put_bytes(b, "PATH", vt_record_bytes(rec, VT_IMAGE_PATH));
+		break;
+	case VT_MAP:
+		vt_buf_printf(b, "MAP");
+		FIELD(MAP, TIME), FIELD(MAP, PID), FIELD(MAP, TID), FIELD(MAP, START);
+		FIELD(MAP, LENGTH), FIELD(MAP, OFFSET), FIELD(MAP, IMAGE), FIELD(MAP, PROT);
+		FIELD(MAP, INO);
+		break;
+	case VT_BLOCK:
+		vt_buf_printf(b, "BLOCK");
+		FIELD(BLOCK, ID), FIELD(BLOCK, PID), FIELD(BLOCK, ADDR), FIELD(BLOCK, SIZE);
+		FIELD(BLOCK, INSNS), FIELD(BLOCK, END), FIELD(BLOCK, TARGET);
+		put_bytes(b, "LENGTHS", vt_record_bytes(rec, VT_BLOCK_LENGTHS));
+		put_bytes(b, "CODE", vt_record_bytes(rec, VT_BLOCK_CODE));
+		put_words(b, "SLOTS", vt_record_words(rec, VT_BLOCK_SLOTS));
+		break;
+	case VT_EXEC:
+		vt_buf_printf(b, "EXEC");
+		FIELD(EXEC, TIME), FIRST(EXEC), FIELD(EXEC, BLOCKS), FIELD(EXEC, INSNS);
+		FIELD(EXEC, SKIP), FIELD(EXEC, BASE), FIELD(EXEC, WIDTH);
+		put_bytes(b, "IDS", vt_record_bytes(rec, VT_EXEC_IDS));
+		put_bytes(b, "DATA", vt_record_bytes(rec, VT_EXEC_DATA));
+		break;
+	case VT_STATE:
+		vt_buf_printf(b, "STATE");
+		FIRST(STATE), FIELD(STATE, REASON), FIELD(STATE, MXCSR);
+		vt_buf_printf(b, " REGS*%zu", vt_record_words(rec, VT_STATE_REGS).count);
+		put_bytes(b, "VECTOR", vt_record_bytes(rec, VT_STATE_VECTOR));
+		break;
+	case VT_SYSCALL:
+		vt_buf_printf(b, "SYSCALL");
+		FIRST(SYSCALL), FIELD(SYSCALL, NUMBER), FIELD(SYSCALL, RESULT);
+		put_words(b, "ARGS", vt_record_words(rec, VT_SYSCALL_ARGS));
+		break;
+	case VT_SIGNAL:
+		vt_buf_printf(b, "SIGNAL");
+		FIRST(SIGNAL), FIELD(SIGNAL, NUMBER), FIELD(SIGNAL, IP), FIELD(SIGNAL, HANDLER);
+		break;
+	case VT_MEMORY:
+		vt_buf_printf(b, "MEMORY");
+		FIRST(MEMORY), FIELD(MEMORY, ADDR);
+		put_bytes(b, "DATA", vt_record_bytes(rec, VT_MEMORY_DATA));
+		break;
+	case VT_LOST:
+		vt_buf_printf(b, "LOST");
+		FIELD(LOST, TIME), FIELD(LOST, PID), FIELD(LOST, TID), FIELD(LOST, COUNT);
+		put_bytes(b, "SOURCE", vt_record_bytes(rec, VT_LOST_SOURCE));
+		break;
+	case VT_GAP:
+		vt_buf_printf(b, "GAP");
+		FIELD(GAP, TIME), FIELD(GAP, PID), FIELD(GAP, TID), FIELD(GAP, BYTES);
+		break;
+	default:
+		return;
+	}
+	vt_buf_printf(b, "\n");
+}
+
+/* Ends the recording, whose records are to be these; the summary as it was. */
+static struct vt_recording_summary close_session(struct session *s, const char *want)
+{
+	struct vt_recording_summary sum = *vt_recording_summary(s->rec);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf text = VT_BUF_INIT;
+	struct vt_record rec = {0};
+	struct vt_reader *r;
+
+	vt_recording_close(s->rec);
+	assert_int_equal(vt_writer_close(s->w, VT_STATUS_COMPLETE, &err), 0);
+	toolbox_remove(s->dir);
+	lseek(s->fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(s->fd, "test", &err);
+	assert_non_null(r);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		put_record(&text, &rec);
+	vt_reader_close(r);
+	close(s->fd);
+	assert_string_equal(vt_buf_str(&text), want);
+	vt_buf_free(&text);
+	vt_buf_free(&s->warnings);
+	return sum;
+}
+
+/* ---- every event ---- */
+
+static void put_map(struct rings *r, const char *name, uint64_t dev, uint64_t ino)
+{
+	struct vt_ring_map m = {.addr = 0x1000,
+				.length = 0x2000,
+				.offset = 0x3000,
+				.dev = dev,
+				.ino = ino,
+				.prot = 5,
+				.name_length = (uint32_t)strlen(name)};
+
+	rings_event(r, VT_RING_MAP, 501, &m, sizeof(m), name, m.name_length);
+}
+
+static void put_state(struct rings *r, unsigned reason, uint32_t mxcsr)
+{
+	struct vt_ring_registers s = {.mxcsr = mxcsr, .reason = reason};
+
+	memset(s.vector, 7, sizeof(s.vector));
+	rings_event(r, VT_RING_STATE, r->tid, &s, sizeof(s), NULL, 0);
+}
+
+static void put_rest(struct rings *r)
+{
+	const struct vt_ring_signal signal = {.ip = 11, .handler = 12, .number = 13};
+	const struct vt_ring_syscall call = {
+		.args = {1, 2, 3, 4, 5, 6}, .result = -14, .number = 15};
+	const struct vt_ring_memory memory = {.addr = 16, .length = 3};
+
+	rings_event(r, VT_RING_SIGNAL, PID, &signal, sizeof(signal), NULL, 0);
+	rings_event(r, VT_RING_SYSCALL, PID, &call, sizeof(call), NULL, 0);
+	rings_event(r, VT_RING_MEMORY, PID, &memory, sizeof(memory), "abc", 3);
+}
+
+static const uint64_t slots[] = {0x0000000200010000, 0x0000000100010001};
+
+static void test_every_event(void **state)
+{
+	const struct vt_recording_options opt = {0};
+	const struct vt_ring_block block = {.addr = 0x40,
+					    .target = 0x50,
+					    .id = 1,
+					    .size = 5,
+					    .ninsns = 2,
+					    .nslots = 2,
+					    .data_size = 3,
+					    .end = VT_END_CALL};
+	const struct vt_ring_lost lost = {.count = 9, .text_length = 3};
+	const struct vt_ring_fork forks[] = {{600, 0}, {601, 1}};
+	static const uint8_t code[] = {3, 2, 0x48, 0x8b, 0x07, 0xff, 0xd0}; /* lengths first */
+	uint8_t more[sizeof(slots) + sizeof(code)] = {0};
+	struct vt_recording_summary sum;
+	struct session s;
+
+	(void)state;
+	open_session(&s, &opt);
+	rings_start(&s.ring, 40, 0, "/usr/bin/a-name-too-long-for-linux");
+	put_map(&s.ring, "/no/such/file", 3, 4);
+	put_map(&s.ring, "/no/such/file", 3, 5);
+	put_map(&s.ring, "/no/such/file", 3, 4);
+	put_map(&s.ring, "[vdso]", 0, 0);
+	put_map(&s.ring, "[vsyscall]", 0, 0);
+	put_map(&s.ring, "[heap]", 0, 0);
+	put_map(&s.ring, "", 0, 0);
+	memcpy(more, slots, sizeof(slots));
+	memcpy(more + sizeof(slots), code, sizeof(code));
+	rings_event(&s.ring, VT_RING_BLOCK, PID, &block, sizeof(block), more, sizeof(more));
+	rings_run(&s.ring, 1, "\x11\x12\x13", 3);
+	rings_number(&s.ring, VT_RING_THREAD, 502, 501);
+	rings_number(&s.ring, VT_RING_THREAD, PID, PID);
+	rings_event(&s.ring, VT_RING_SWITCH, 502, NULL, 0, NULL, 0);
+	rings_run(&s.ring, 1, "\x21\x22\x23", 3);
+	rings_run(&s.ring, 1, "\x31\x32", 2);
+	rings_number(&s.ring, VT_RING_PARTIAL, 502, 1);
+	put_state(&s.ring, VT_STATE_SIGNAL, 8);
+	put_state(&s.ring, VT_STATE_WINDOW, 9);
+	put_rest(&s.ring);
+	rings_event(&s.ring, VT_RING_FORK, PID, &forks[0], sizeof(forks[0]), NULL, 0);
+	rings_event(&s.ring, VT_RING_FORK, PID, &forks[1], sizeof(forks[1]), NULL, 0);
+	rings_event(&s.ring, VT_RING_LOST, 503, &lost, sizeof(lost), "why", 3);
+	rings_event(&s.ring, VT_RING_THREAD_EXIT, 502, NULL, 0, NULL, 0);
+	rings_event(&s.ring, VT_RING_THREAD_EXIT, PID, NULL, 0, NULL, 0);
+	rings_number(&s.ring, VT_RING_EXIT, PID, 0);
+	rings_end(&s.ring);
+	assert_string_equal(vt_buf_str(&s.warnings), "process 500: left out: why (9)\n");
+	sum = close_session(
+		&s,
+		"THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 "
+		"COMM=612d6e616d652d746f6f2d6c6f6e67\n"
+		"IMAGE ID=0 TYPE=0 MACHINE=62 PATH=2f6e6f2f737563682f66696c65\n"
+		"MAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 OFFSET=12288 IMAGE=0 PROT=5 "
+		"INO=4\n"
+		"IMAGE ID=1 TYPE=0 MACHINE=62 PATH=2f6e6f2f737563682f66696c65\n"
+		"MAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 OFFSET=12288 IMAGE=1 PROT=5 "
+		"INO=5\n"
+		"MAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 OFFSET=12288 IMAGE=0 PROT=5 "
+		"INO=4\n"
+		"IMAGE ID=2 TYPE=3 MACHINE=62 PATH=5b7664736f5d\n"
+		"MAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 OFFSET=12288 IMAGE=2 PROT=5 "
+		"INO=0\n"
+		"IMAGE ID=3 TYPE=3 MACHINE=62 PATH=5b7673797363616c6c5d\n"
+		"MAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 OFFSET=12288 IMAGE=3 PROT=5 "
+		"INO=0\n"
+		"IMAGE ID=4 TYPE=4 MACHINE=62 PATH=5b686561705d\n"
+		"MAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 OFFSET=12288 IMAGE=4 PROT=5 "
+		"INO=0\n"
+		"IMAGE ID=5 TYPE=4 MACHINE=62 PATH=2f2f616e6f6e\n"
+		"MAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 OFFSET=12288 IMAGE=5 PROT=5 "
+		"INO=0\n"
+		"BLOCK ID=1 PID=500 ADDR=64 SIZE=5 INSNS=2 END=4 TARGET=80 LENGTHS=0302 "
+		"CODE=488b07ffd0 SLOTS=200010000,100010001\n"
+		"EXEC TIME=1000 PID=500 TID=500 FIRST=0 BLOCKS=1 INSNS=2 SKIP=0 BASE=1 WIDTH=2 "
+		"IDS=0000 DATA=111213\n"
+		"THREAD TIME=1000 PID=500 TID=502 OP=2 PPID=500 PTID=501 COMM\n"
+		"EXEC TIME=1000 PID=500 TID=502 FIRST=2 BLOCKS=2 INSNS=3 SKIP=0 BASE=1 WIDTH=2 "
+		"IDS=00000000 DATA=2122233132\n"
+		"STATE PID=500 TID=500 FIRST=5 REASON=2 MXCSR=8 REGS*24 "
+		"VECTOR=07070707070707070707070707070707..512\n"
+		"SIGNAL PID=500 TID=500 FIRST=5 NUMBER=13 IP=11 HANDLER=12\n"
+		"SYSCALL PID=500 TID=500 FIRST=5 NUMBER=15 RESULT=-14 ARGS=1,2,3,4,5,6\n"
+		"MEMORY PID=500 TID=500 FIRST=5 ADDR=16 DATA=616263\n"
+		"LOST TIME=1000 PID=500 TID=503 COUNT=9 SOURCE=776879\n"
+		"THREAD TIME=1000 PID=500 TID=502 OP=3 PPID=500 PTID=502 COMM\n"
+		"THREAD TIME=1000 PID=500 TID=500 OP=3 PPID=40 PTID=500 COMM\n");
+	assert_int_equal(sum.processes, 1);
+	assert_int_equal(sum.insns, 5);
+	assert_int_equal(sum.blocks, 3);
+	assert_int_equal(sum.data, 8);
+	assert_int_equal(sum.gaps, 0);
+	assert_int_equal(sum.cut, 0);
+	assert_int_equal(sum.left_out, 1);
+	assert_int_equal(sum.unfollowed, 1);
+}
+
+/*
+ * Three executions of two instructions each; instructions 3 to 5 are wanted, so from the middle of
+ * the second block to the middle of the third.  What the kernel does is told inside the window
+ * only, but for a signal that ends the process.
+ */
+static void test_window(void **state)
+{
+	const struct vt_recording_options opt = {.skip = 3, .count = 2};
+	const struct vt_ring_signal end = {.ip = 1, .number = 9};
+	struct vt_recording_summary sum;
+	struct session s;
+
+	(void)state;
+	open_session(&s, &opt);
+	rings_start(&s.ring, 40, 0, "p");
+	rings_block(&s.ring, 1, 2, slots, 2);
+	rings_run(&s.ring, 1, "\x11\x12\x13", 3);
+	put_rest(&s.ring);
+	rings_run(&s.ring, 1, "\x21\x22\x23", 3);
+	put_rest(&s.ring);
+	rings_run(&s.ring, 1, "\x31\x32\x33", 3);
+	put_rest(&s.ring);
+	rings_event(&s.ring, VT_RING_SIGNAL, PID, &end, sizeof(end), NULL, 0);
+	rings_end(&s.ring);
+	sum = close_session(
+		&s, "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=70\n"
+		    "BLOCK ID=1 PID=500 ADDR=4096 SIZE=2 INSNS=2 END=0 TARGET=0 LENGTHS=0101 "
+		    "CODE=9090 SLOTS=200010000,100010001\n"
+		    "STATE PID=500 TID=500 FIRST=0 REASON=1 MXCSR=0 REGS*0 VECTOR\n"
+		    "EXEC TIME=1000 PID=500 TID=500 FIRST=0 BLOCKS=1 INSNS=1 SKIP=1 BASE=1 "
+		    "WIDTH=2 IDS=0000 DATA=23\n"
+		    "SIGNAL PID=500 TID=500 FIRST=1 NUMBER=13 IP=11 HANDLER=12\n"
+		    "SYSCALL PID=500 TID=500 FIRST=1 NUMBER=15 RESULT=-14 ARGS=1,2,3,4,5,6\n"
+		    "MEMORY PID=500 TID=500 FIRST=1 ADDR=16 DATA=616263\n"
+		    "EXEC TIME=1000 PID=500 TID=500 FIRST=1 BLOCKS=1 INSNS=1 SKIP=0 BASE=1 "
+		    "WIDTH=2 IDS=0000 DATA=3132\n"
+		    "SIGNAL PID=500 TID=500 FIRST=2 NUMBER=9 IP=1 HANDLER=0\n");
+	assert_int_equal(sum.insns, 2);
+	assert_int_equal(sum.data, 3);
+}
+
+/* Events that say what cannot be, each alone: a gap, and a warning. */
+static void test_impossible(void **state)
+{
+	const struct vt_recording_options opt = {0};
+	static const struct vt_ring_block bad_end = {
+		.id = 1, .size = 1, .ninsns = 1, .end = VT_NENDS};
+	static const struct vt_ring_block too_long = {.id = 1, .size = 4000, .ninsns = 1};
+	static const struct vt_ring_map bad_map = {.name_length = 4097};
+	static const struct vt_ring_registers bad_state = {.reason = VT_NSTATES};
+	static const struct vt_ring_fork bad_fork = {.child = 0};
+	static const struct vt_ring_exec bad_exec = {.name_length = 100};
+	static const struct vt_ring_lost bad_lost = {.text_length = 100};
+	static const struct vt_ring_memory bad_memory = {.length = 100};
+	static const struct vt_ring_number none = {0}, many = {VT_MAX_BLOCK_INSNS + 1};
+	static const struct {
+		unsigned type;
+		const void *head;
+		size_t size;
+	} events[] = {
+		{VT_RING_BLOCK, &bad_end, sizeof(bad_end)},
+		{VT_RING_BLOCK, &too_long, sizeof(too_long)},
+		{VT_RING_MAP, &bad_map, sizeof(bad_map)},
+		{VT_RING_STATE, &bad_state, sizeof(bad_state)},
+		{VT_RING_FORK, &bad_fork, sizeof(bad_fork)},
+		{VT_RING_EXEC, &bad_exec, sizeof(bad_exec)},
+		{VT_RING_LOST, &bad_lost, sizeof(bad_lost)},
+		{VT_RING_MEMORY, &bad_memory, sizeof(bad_memory)},
+		{VT_RING_PARTIAL, &none, sizeof(none)},
+		{VT_RING_PARTIAL, &many, sizeof(many)},
+		{VT_RING_START, NULL, 0},
+		{VT_RING_SIGNAL, NULL, 0},
+		{VT_RING_SYSCALL, NULL, 0},
+		{VT_RING_THREAD, NULL, 0},
+		{VT_RING_LOST + 1, NULL, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct vt_recording_summary sum;
+		struct session s;
+
+		open_session(&s, &opt);
+		rings_start(&s.ring, 40, 0, "p");
+		rings_event(&s.ring, events[i].type, PID, events[i].head, events[i].size, NULL, 0);
+		rings_end(&s.ring);
+		assert_true(s.warnings.size > 0 || i == SIZE_MAX);
+		sum = close_session(&s, "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 "
+					"COMM=70\nGAP TIME=1000 PID=500 TID=500 BYTES=0\n");
+		assert_int_equal(sum.gaps, 1);
+	}
+}
+
+#define START "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=70\n"
+#define BLOCK                                                                                      \
+	"BLOCK ID=1 PID=500 ADDR=4096 SIZE=2 INSNS=2 END=0 TARGET=0 LENGTHS=0101 CODE=9090 "       \
+	"SLOTS\n"
+#define EXECUTED(n, insns)                                                                         \
+	"EXEC TIME=1000 PID=500 TID=500 FIRST=0 BLOCKS=" n " INSNS=" insns                         \
+	" SKIP=0 BASE=1 WIDTH=2 IDS="
+#define NEXT "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=6e657874\n"
+
+static void put_exec(struct rings *r, uint32_t recorded)
+{
+	const struct vt_ring_exec x = {recorded, 9};
+
+	rings_event(r, VT_RING_EXEC, PID, &x, sizeof(x), "/bin/next", 9);
+}
+
+/* Another program that makes no ring is told of, unless it was not begun after all. */
+static void test_exec(void **state)
+{
+	const struct vt_recording_options opt = {0};
+	const struct vt_ring_syscall failed = {.result = -2, .number = 59};
+	static const char *const want[] = {
+		START BLOCK NEXT, START BLOCK,
+		START BLOCK
+		"SYSCALL PID=500 TID=500 FIRST=0 NUMBER=59 RESULT=-2 ARGS=0,0,0,0,0,0\n",
+		START BLOCK EXECUTED("1", "2") "0000 DATA\n"};
+	static const uint64_t unfollowed[] = {1, 0, 0, 0};
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct vt_recording_summary sum;
+		struct session s;
+
+		open_session(&s, &opt);
+		rings_start(&s.ring, 40, 0, "p");
+		rings_block(&s.ring, 1, 2, NULL, 0);
+		put_exec(&s.ring, i == 1);
+		if (i == 2)
+			rings_event(&s.ring, VT_RING_SYSCALL, PID, &failed, sizeof(failed), NULL,
+				    0);
+		if (i == 3)
+			rings_run(&s.ring, 1, NULL, 0);
+		rings_end(&s.ring);
+		sum = close_session(&s, want[i]);
+		assert_int_equal(sum.unfollowed, unfollowed[i]);
+	}
+}
+
+/* A run is one record, as long as it may be; messages of others than those there are change
+ * nothing.
+ */
+static void test_long_run(void **state)
+{
+	const struct vt_recording_options opt = {0};
+	struct vt_ring_message m = {.type = VT_RING_BYE, .pid = PID, .seq = 1};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_recording_summary sum;
+	struct session s;
+	char *files;
+	int i;
+
+	(void)state;
+	open_session(&s, &opt);
+	rings_start(&s.ring, 40, 0, "p");
+	rings_block(&s.ring, 1, 2, NULL, 0);
+	for (i = 0; i < 1000; i++)
+		rings_run(&s.ring, 1, NULL, 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(write(s.ring.control, &m, sizeof(m)), sizeof(m));
+		assert_int_equal(vt_recording_read(s.rec, &err), 1);
+		assert_int_equal(vt_recording_running(s.rec, 0), PID);
+		m.pid = PID + 1;
+	}
+	rings_end(&s.ring);
+	assert_int_equal(vt_recording_running(s.rec, 0), 0);
+	/* The process's file is gone. */
+	files = toolbox_run(s.dir, "ls");
+	assert_string_equal(files, "control\nshared\n");
+	free(files);
+	sum = close_session(
+		&s, START BLOCK EXECUTED("1000",
+					 "2000") "00000000000000000000000000000000..2000 DATA\n");
+	assert_int_equal(sum.blocks, 1000);
+	assert_int_equal(sum.insns, 2000);
+}
+
+/* Blocks at the limits of the format, and beyond. */
+static void test_blocks(void **state)
+{
+	const struct vt_recording_options opt = {0};
+	static const struct {
+		uint8_t ninsns, lengths[2], nslots;
+		uint64_t slots[2];
+		uint32_t size, data_size;
+		bool good;
+	} blocks[] = {
+		{1, {15, 0}, 0, {0, 0}, 15, 0, true},
+		{1, {16, 0}, 0, {0, 0}, 16, 0, false},
+		{2, {15, 0}, 0, {0, 0}, 15, 0, false},
+		{2, {7, 8}, 0, {0, 0}, 16, 0, false},
+		{0, {0, 0}, 0, {0, 0}, 0, 0, false},
+		{2, {7, 8}, 2, {0x0000040000010000, 0x0000000100010001}, 15, 1025, true},
+		{2, {7, 8}, 2, {0x0000040100010000, 0x0000000100010001}, 15, 1026, false},
+		{2, {7, 8}, 2, {0x0000000000010000, 0x0000000100010001}, 15, 1, false},
+		{2, {7, 8}, 2, {0x0000000100010001, 0x0000000100010000}, 15, 2, false},
+		{2, {7, 8}, 2, {0x0000000100010001, 0x0000000100010002}, 15, 2, false},
+		{2, {7, 8}, 2, {0x0000000100010001, 0x0000000100010001}, 15, 3, false},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		const struct vt_ring_block b = {.id = 1,
+						.size = blocks[i].size,
+						.ninsns = blocks[i].ninsns,
+						.nslots = blocks[i].nslots,
+						.data_size = blocks[i].data_size};
+		size_t slots_size = blocks[i].nslots * sizeof(uint64_t);
+		uint8_t more[64] = {0};
+		struct session s;
+
+		memcpy(more, blocks[i].slots, slots_size);
+		memcpy(more + slots_size, blocks[i].lengths, b.ninsns);
+		open_session(&s, &opt);
+		rings_start(&s.ring, 40, 0, "p");
+		rings_event(&s.ring, VT_RING_BLOCK, PID, &b, sizeof(b), more,
+			    slots_size + b.ninsns + b.size);
+		rings_end(&s.ring);
+		assert_int_equal(vt_recording_summary(s.rec)->gaps, blocks[i].good ? 0 : 1);
+		vt_recording_close(s.rec);
+		assert_int_equal(vt_writer_close(s.w, VT_STATUS_COMPLETE, &err), 0);
+		close(s.fd);
+		toolbox_remove(s.dir);
+		vt_buf_free(&s.warnings);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_event), cmocka_unit_test(test_window),
+		cmocka_unit_test(test_impossible),  cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_long_run),    cmocka_unit_test(test_blocks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
