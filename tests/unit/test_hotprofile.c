@@ -384,7 +384,12 @@ static void test_two_streams(void **state)
 
 	(void)state;
 	hot_image(w, 1, "/bin/b", "\x05");
+	hot_image(w, 2, "/bin/c", "\x06");
 	hot_put(w, &s);
+	s.caller_image = 2;
+	s.caller = 9;
+	hot_put(w, &s);
+	s.caller_image = s.caller = 0;
 	hot_read(w, fd, p);
 	fd = scratch_file();
 	w = hot_begin(fd);
@@ -398,14 +403,17 @@ static void test_two_streams(void **state)
 	s.caller_image = s.caller = 0;
 	hot_put(w, &s);
 	hot_read(w, fd, p);
-	assert_int_equal(vt_hotprofile_count(p), 3);
-	assert_int_equal(vt_hotprofile_nimages(p), 2);
+	assert_int_equal(vt_hotprofile_count(p), 4);
+	assert_int_equal(vt_hotprofile_nimages(p), 3);
 	assert_string_equal(vt_hotprofile_image(p, 1)->path, "/bin/b");
 	assert_int_equal(vt_hotprofile_image_of(p, 2), 1);
-	assert_int_equal(vt_hotprofile_find(p, 1, 0x10, &first), 2);
+	assert_int_equal(vt_hotprofile_find(p, 1, 0x10, &first), 3);
 	assert_int_equal(vt_hotprofile_at(p, first)->total, 8);
 	assert_int_equal(vt_hotprofile_at(p, first + 1)->total, 4);
 	assert_int_equal(vt_hotprofile_at(p, first + 1)->key.caller_image, 1);
+	/* Its image had another number before the second stream came. */
+	assert_int_equal(vt_hotprofile_at(p, first + 2)->key.caller, 9);
+	assert_int_equal(vt_hotprofile_at(p, first + 2)->key.caller_image, 2);
 	vt_hotprofile_free(p);
 }
 

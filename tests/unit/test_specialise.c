@@ -438,6 +438,11 @@ static void test_blocks(void **state)
 	assert_float_equal(real_cell(t, 0, "invariance"), 99, 0.001);
 	assert_float_equal(real_cell(t, 0, "time"), 66.667, 0.001);
 	vt_table_free(t);
+	t = vt_table_new();
+	assert_int_equal(
+		vt_speclist_blocks(t, &f.view, &(struct vt_speclist_options){.top = 1}, &err), 0);
+	assert_int_equal(vt_table_rows(t), 1);
+	vt_table_free(t);
 	end(&f);
 }
 
@@ -462,6 +467,20 @@ static void test_stripped(void **state)
 	free(toolbox_run(program.dir, "mv whole p"));
 }
 
+/* Without the file, what is done with values is not known. */
+static void test_blind(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	put_program(&f);
+	free(toolbox_run(program.dir, "mv p whole"));
+	finish(&f);
+	assert_int_equal(vt_spec_blind(f.spec), 8);
+	end(&f);
+	free(toolbox_run(program.dir, "mv whole p"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_blind),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
