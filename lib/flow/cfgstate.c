@@ -200,7 +200,7 @@ struct vti_value vti_flowstate_address(struct vti_flowstate *s, const struct vt_
 	reg = vti_flowstate_get(s, a->index, 64);
 	index = vti_value_times(&reg, a->scale, 64, 0);
 	r = vti_value_add(&base, &index, 64, 0);
-	if (r.entry || (r.stride && r.hi - r.lo < ANY_INDEX))
+	if (r.entry || r.lo == r.hi || (r.stride && r.hi - r.lo < ANY_INDEX))
 		return r;
 	/* A table and an index of which nothing is known. */
 	if (base.lo == base.hi && !base.entry && m->is_constant(m->arg, base.lo)) {

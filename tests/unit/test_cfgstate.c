@@ -320,6 +320,9 @@ static const struct piece ranges[] = {
 	RANGE("mov $5,%r9d; call", "41b905000000 e800000000", "", R8+1, 0, M64, 1),
 	RANGE("mov $5,%r10d; call", "41ba05000000 e800000000", "", R8+2, 0, M64, 1),
 	RANGE("mov $5,%r11d; call", "41bb05000000 e800000000", "", R8+3, 0, M64, 1),
+	/* Half of an entry is no entry. */
+	RANGE("and $7,%edi; mov 0x402000(,%rdi,8),%rax; mov %eax,%eax",
+	      "83e707 488b04fd00204000 89c0", "", AX, 0, M32, 1),
 	RANGE("mov 0x402010,%rax", "488b042510204000", "", AX, 0x1234, 0x1234, 0),
 	RANGE("mov 0x402010,%eax", "8b042510204000", "", AX, 0x1234, 0x1234, 0),
 	RANGE("lea 0x402010,%rdi; movslq (%rdi),%rax",
