@@ -6,6 +6,7 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/collect.h"
+#include "cmd/common/plugin.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/what.h"
 
@@ -36,10 +37,11 @@ struct hot {
 	size_t nreaders;
 	struct vt_writer *writer;
 	struct app_collect collect;
-	uint64_t nblocks; /* whose code was passed on */
-	bool asked;	  /* for certain kinds of values */
-	bool values;	  /* there are single ones, of whatever kind, */
-	bool executed;	  /* executed code */
+	uint64_t nblocks;  /* whose code was passed on */
+	bool asked;	   /* for certain kinds of values */
+	bool values;	   /* there are single ones, of whatever kind, */
+	bool executed;	   /* executed code */
+	struct vt_buf why; /* a module has made no values, if one says so */
 };
 
 /* ---- what to do ---- */
@@ -160,6 +162,21 @@ static void pass_code(struct hot *h, const struct vt_block *block, uint32_t firs
 	}
 }
 
+/* Keeps what the stream says of why a module has made no values. */
+static void note_why(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
+{
+	struct vt_record rec = {block, block->kind, first};
+
+	for (; rec.row - first < count && !h->why.size; rec.row++) {
+		struct vt_bytes key = vt_record_bytes(&rec, VT_META_KEY);
+		struct vt_bytes value = vt_record_bytes(&rec, VT_META_VALUE);
+
+		if (key.size == strlen(APP_SILENT_MODULE) &&
+		    memcmp(key.data, APP_SILENT_MODULE, key.size) == 0)
+			vt_buf_put(&h->why, value.data, value.size);
+	}
+}
+
 static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
@@ -167,6 +184,8 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 
 	if (block->kind == VT_META || block->kind == VT_GAP || block->kind == VT_LOST)
 		pass_on(h, block, first, count);
+	if (block->kind == VT_META)
+		note_why(h, block, first, count);
 	if (block->kind == VT_BLOCK)
 		pass_code(h, block, first, count);
 	return app_collect_run(&h->collect, block, first, count, err);
@@ -195,9 +214,10 @@ static bool tell(struct hot *h)
 	app_collect_tell(&h->collect);
 	if (!any_values(h))
 		return app_lacks(h->app, name,
-				 h->collect.lists ? "hot lists, and no values to make them of "
-						    "(vtrace merge adds hot lists)"
-						  : APP_NO_VALUES);
+				 h->why.size	    ? vt_buf_str(&h->why)
+				 : h->collect.lists ? "hot lists, and no values to make them of "
+						      "(vtrace merge adds hot lists)"
+						    : APP_NO_VALUES);
 	if (!vt_sites_nlists(h->collect.sites))
 		app_say(h->app, "%s: no values%s", name, h->asked ? " of these kinds" : "");
 	if (h->collect.lists)
@@ -232,6 +252,7 @@ static void finish(struct hot *h)
 		vt_reader_close(h->readers[i]);
 	free(h->readers);
 	app_collect_close(&h->collect);
+	vt_buf_free(&h->why);
 }
 
 int main(int argc, char **argv)

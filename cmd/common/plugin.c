@@ -250,6 +250,27 @@ static int copy_spool(struct app_plugins *p, struct vt_writer *out, struct vt_re
 	return *r ? copy_all(p, out, *r, err) : -(int)err->code;
 }
 
+/* Who looks for a module's values further down learns from the stream why there are none. */
+static void tell_silent(struct app_plugins *p, struct vt_writer *out)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < vt_modules_count(p->modules); i++) {
+		const char *why, *name = vt_modules_silent(p->modules, i, &why);
+
+		if (!name)
+			continue;
+		b.size = 0;
+		vt_buf_printf(&b, "module %s: no values: %s", name, why);
+		app_say(p->app, "%s", vt_buf_str(&b));
+		vt_writer_row(out, VT_META);
+		vt_writer_text(out, VT_META_KEY, APP_SILENT_MODULE);
+		vt_writer_text(out, VT_META_VALUE, vt_buf_str(&b));
+	}
+	vt_buf_free(&b);
+}
+
 bool app_plugins_end(struct app_plugins *p, struct vt_writer *out)
 {
 	const struct vt_modules_totals *t = vt_modules_totals(p->modules);
@@ -262,6 +283,8 @@ bool app_plugins_end(struct app_plugins *p, struct vt_writer *out)
 	if (code == 0)
 		code = vt_modules_label(p->modules, out, &err);
 	vt_reader_close(r);
+	if (code == 0)
+		tell_silent(p, out);
 	if (t->unlabeled)
 		app_say(p->app,
 			"%" PRIu64 " values have no label: more than %d distinct ones of a module",

@@ -30,6 +30,9 @@ struct app_plugins {
 	struct vt_writer *writer;
 };
 
+/* The key of the META records that say which module made no value, and why. */
+#define APP_SILENT_MODULE "module.no_values"
+
 /* For a LIST option -p. */
 #define APP_OPT_PLUGIN(variable)                                                                   \
 	{                                                                                          \
@@ -51,7 +54,10 @@ bool app_plugins_open(struct app_plugins *p, struct app *a, const struct vt_opt_
 struct vt_writer *app_plugins_begin(struct app_plugins *p, struct vt_writer *out,
 				    struct vt_reader *const *inputs, size_t ninputs);
 
-/* Brings all that went elsewhere to `out`, and the LABEL records.  False after app_fail(). */
+/*
+ * Brings all that went elsewhere to `out`, and the LABEL records.  Says which modules made no
+ * value, and why, there and on standard error.  False after app_fail().
+ */
 bool app_plugins_end(struct app_plugins *p, struct vt_writer *out);
 
 /* Whatever was done before; zeros are fine. */

@@ -29,7 +29,9 @@ struct module {
 	char *name;
 	void *state;
 	bool created;
-	uint64_t first; /* id of its first kind */
+	uint64_t first;	 /* id of its first kind */
+	uint64_t values; /* written */
+	uint32_t seen;	 /* what it was given with known values: VTRACE_BIT(…) */
 	struct vt_hash labels;
 };
 
@@ -151,14 +153,22 @@ const struct vt_modules_totals *vt_modules_totals(const struct vt_modules *m)
 
 /* ---- what they want ---- */
 
-static uint32_t wants(const struct vt_modules *m)
+static uint32_t wants_of(const struct module *one)
 {
 	uint32_t what = 0, r;
+
+	for (r = 0; r < one->plugin->nrules; r++)
+		what |= one->plugin->rules[r].what;
+	return what;
+}
+
+static uint32_t wants(const struct vt_modules *m)
+{
+	uint32_t what = 0;
 	size_t i;
 
 	for (i = 0; i < m->count; i++)
-		for (r = 0; r < m->list[i].plugin->nrules; r++)
-			what |= m->list[i].plugin->rules[r].what;
+		what |= wants_of(&m->list[i]);
 	return what;
 }
 
@@ -292,6 +302,7 @@ static void write_value(struct emitting *e, const struct vtrace_value *v)
 	row[VT_VALUE_VALUE] = v->value;
 	row[VT_VALUE_CALLER] = caller_at(e, v->pc);
 	row[VT_VALUE_WEIGHT] = e->run->weight;
+	e->module->values++;
 	e->all->totals.values++;
 }
 
@@ -335,11 +346,14 @@ static int run_one(struct vt_modules *m, struct module *one, const struct vt_run
 				     .tid = run->tid,
 				     .time = run->time,
 				     .weight = run->weight};
+	size_t i;
 	int code;
 
 	if (note_callers(m, run, err) < 0)
 		return -VT_E_NOMEM;
 	m->totals.tuples += t->count;
+	for (i = 0; i < t->count; i++)
+		one->seen |= t->list[i].known ? VTRACE_BIT(t->list[i].what) : 0;
 	e.left = (uint64_t)VTRACE_MAX_EMIT * run->insns;
 	code = one->plugin->process(one->state, &r, emit, &e);
 	if (e.refused)
@@ -424,6 +438,23 @@ int vt_modules_finish(struct vt_modules *m, struct vt_error *err)
 		}
 	}
 	return 0;
+}
+
+const char *vt_modules_silent(const struct vt_modules *m, size_t i, const char **why)
+{
+	const struct module *one = &m->list[i];
+	uint32_t lacks = wants_of(one) & ~one->seen;
+
+	if (one->values)
+		return NULL;
+	if (lacks & VTRACE_BIT(VTRACE_LATENCY))
+		*why = "no sample has a latency: `perf mem record`, and `perf record --weight` "
+		       "with a precise event, record them";
+	else if (lacks)
+		*why = "some of what it wants is known nowhere";
+	else
+		*why = "it makes nothing of what there is";
+	return one->plugin->name;
 }
 
 static struct module *module_of(struct vt_modules *m, uint64_t id)

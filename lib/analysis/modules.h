@@ -87,6 +87,12 @@ void vt_modules_forget_code(struct vt_modules *m);
 /* All runs were given. */
 int vt_modules_finish(struct vt_modules *m, struct vt_error *err);
 
+/*
+ * The name of the i-th module if it has written no value, and in *why the reason as far as it is
+ * known: both are the module's or constant.  NULL if it has written some.
+ */
+const char *vt_modules_silent(const struct vt_modules *m, size_t i, const char **why);
+
 /* Writes a VALUE record of theirs, which vt_modules_run() wrote elsewhere, as it is to be. */
 int vt_modules_copy(struct vt_modules *m, const struct vt_record *rec, struct vt_writer *w,
 		    struct vt_error *err);

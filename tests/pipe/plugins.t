@@ -302,6 +302,21 @@ t_like "which is told" 'module latency.so: .bins=10,5.: neither bins=' "$T_ERR"
 t_status "neither registers nor latencies" 3 sh -c "vtrace decode '$ROOT/tests/data/demo/perf.data' | vinterp -p latency.so >none.vt 2>errors"
 t_like "is no recording for modules" 'no samples with registers .*or latencies' errors
 
+# A module without values says why, and those that look for them can say it, too.
+vtrace decode "$ROOT/tests/data/demo/regs.data" -o none.vt
+t_ok "samples without latencies" vinterp -l 16 -p latency.so -o none.bins none.vt
+t_like "make no values, which is told with a way out" \
+	'^vinterp: module latency: no values: no sample has a latency: .perf mem record.*--weight' "$T_ERR"
+t_status "of which there are no lists" 3 vhot -o none.hot none.bins
+t_like "for that reason" 'none.bins: module latency: no values: no sample has a latency: .perf mem record' "$T_ERR"
+vtrace info none.hot >none.info 2>/dev/null
+t_like "which the stream keeps" '^failed: vhot: none.bins: module latency: no values: no sample has a latency' none.info
+t_status "further down" 3 vlist --values -i none.hot
+t_like "it is known that vhot failed" 'none.hot: vhot failed upstream' "$T_ERR"
+t_ok "samples with latencies" vinterp -p latency.so -o some.bins levels.vt
+t_unlike "are nothing to tell of" 'no values' "$T_ERR"
+t_is "nor to write" "$(vtrace dump -k META some.bins | grep -c 'module.no_values')" 0
+
 # ---- several streams: each counts its modules from 0 ----
 
 vinterp -l 64 -p operands.so:float -p callargs.so runs.vt | vhot -o args.hot
