@@ -41,7 +41,8 @@ static void tell_way(struct app *a, const struct vt_images *images)
 
 	for (i = 0; i < vt_images_count(images); i++)
 		n += vt_images_missing(images, i) != VT_KNOWN;
-	if (!n || a->missing_told)
+	/* Whoever fails has something else to say. */
+	if (!n || a->missing_told || a->incomplete)
 		return;
 	a->missing_told = true;
 	app_say(a,

@@ -127,6 +127,8 @@ bool app_lacks(struct app *a, const char *name, const char *what)
 	struct vt_error err = VT_ERROR_INIT;
 
 	vt_error_set(&err, VT_E_ABSENT, "%s: %s", name, what);
+	/* Files of images are not what is missing. */
+	a->missing_told = true;
 	return app_fail(a, &err);
 }
 
