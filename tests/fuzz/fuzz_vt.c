@@ -107,7 +107,8 @@ static void read_all(struct vt_reader *r)
 	}
 	check(code == 0 || code == -VT_E_TRUNC, "an error other than truncation");
 	check((code == -VT_E_TRUNC) == damage->truncated, "truncation and its code differ");
-	check(!warnings == !(damage->blocks || damage->bytes || damage->truncated),
+	/* The code of truncation tells of what is cut off. */
+	check(damage->truncated || !warnings == !(damage->blocks || damage->bytes),
 	      "damage without a warning, or the reverse");
 	check(!(warnings || damage->records) || gaps, "damage without a GAP");
 	code = w ? vt_writer_close(w, VT_STATUS_COMPLETE, &err) : 0;
