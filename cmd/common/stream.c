@@ -117,7 +117,7 @@ bool app_saw(const struct app *a, enum vt_kind kind)
 
 bool app_fail_stream(struct app *a, const struct vt_reader *r, struct vt_error *err)
 {
-	if (err->code == VT_E_ABSENT || err->code == VT_E_FORMAT)
+	if (err->code == VT_E_ABSENT)
 		vt_error_prefix(err, "%s", vt_reader_name(r));
 	return app_fail(a, err);
 }

@@ -398,7 +398,7 @@ static int on_meta(const struct vt_record *rec, struct vt_error *err)
 
 	if (key.size != sizeof(sampling) - 1 || memcmp(key.data, sampling, key.size) != 0)
 		return 0;
-	return vt_error_set(err, VT_E_FORMAT, VT_IS_SAMPLED);
+	return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
 }
 
 static int take(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)

@@ -266,7 +266,7 @@ static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct v
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 
 	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
-		return vt_error_set(err, VT_E_FORMAT, VT_IS_SAMPLED);
+		return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
 	vt_writer_copy(s->w, rec);
 	return 0;
 }

@@ -156,7 +156,7 @@ static int take_meta(struct vt_simulate *s, const struct vt_record *rec, struct 
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 
 	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
-		return vt_error_set(err, VT_E_FORMAT, VT_IS_SAMPLED);
+		return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
 	pass_on(s, rec);
 	return 0;
 }

@@ -74,7 +74,7 @@ t_status "conflicts without the image" 3 vreplay --symfs empty -o none.vt regs.v
 t_like "it is named as well" '^vreplay: /opt/vtrace-demo/heat: file not found' "$T_ERR"
 
 t_status "samples without registers" 3 sh -c 'vtrace decode perf.data | vinterp >none.vt 2>errors'
-t_like "say what is missing" 'no sample has registers .vtrace record --regs records them' errors
+t_like "say what is missing" 'no samples with registers .vtrace record --regs' errors
 t_status "no such kind of value" 2 vinterp --what colour regs.vt
 t_status "nothing to be found" 2 vinterp --what ptwrite regs.vt
 head -c 20000 regs.vt >cut.vt

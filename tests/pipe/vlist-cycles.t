@@ -183,7 +183,7 @@ t_ok "all images" list --summary
 t_like "no image is named" '^All images$' "$T_OUT"
 t_status "an image that is not there" 2 list --summary --image gone
 t_ok "without vculprit, the summary is what vfreq knows" vlist -i freq.vt --symfs root --summary copy
-t_like "it says so" 'vculprit does' "$T_ERR"
+t_like "it says so" 'vculprit finds them' "$T_ERR"
 t_like "and has the best case" '^\*\*\* Best-case +8004000/13004000 = 0\.62CPI' "$T_OUT"
 
 # ---- --stall ----
