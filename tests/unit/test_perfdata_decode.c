@@ -687,8 +687,8 @@ static void gives_images_their_build_ids(void **state)
 	static const char *const lines[] = {
 		"IMAGE path=/bin/prog buildid=616263646566676869",
 		"MAP time=5 pid=100 tid=101 start=32 length=33 offset=34 prot=5 misc=2",
-		"IMAGE id=1 type=2 path=[x_y] "
-		"buildid=4142434445464748494a4b4c4d4e4f5051525354",
+		("IMAGE id=1 type=2 path=[x_y] "
+		 "buildid=4142434445464748494a4b4c4d4e4f5051525354"),
 		"MAP time=6 pid=-1 start=64 length=65 image=1 prot=5 misc=1",
 	};
 	struct pdfile f = {.big = false};

@@ -220,7 +220,7 @@ static void tells_how_samples_are_chosen(void **state)
 		snprintf(line, sizeof(line),
 			 "EVENT name=raw 0x1cd:u%s%s unit=events type=4 config=461 period=1000%s "
 			 "sample_type=5 attr_flags=%llu",
-			 "ppp" + 3 - cases[i].precise, policy, precise,
+			 &"ppp"[3 - cases[i].precise], policy, precise,
 			 (unsigned long long)a.flags);
 		if (cases[i].bit == PD_FEAT_PMU_MAPPINGS) {
 			pdfile_u32(&f, &b, 1);
