@@ -384,3 +384,21 @@ char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid
 	vt_buf_free(&s.path);
 	return text;
 }
+
+struct vt_kcore *vt_find_kcore(const struct vt_find_options *opt, const uint8_t *buildid,
+			       size_t buildid_size, uint64_t text, uint64_t etext,
+			       struct vt_error *err)
+{
+	struct vt_kcore *k = NULL;
+	struct search s;
+
+	begin(&s, opt, buildid, buildid_size);
+	vt_error_set(err, VT_E_NOTFOUND, "/proc/kcore is not that kernel's");
+	if (opt->symfs)
+		k = vt_kcore_open(join(&s, opt->symfs, "/proc/kcore", NULL, NULL), text, etext,
+				  err);
+	if (!k && buildid_size && kernel_runs(buildid, buildid_size))
+		k = vt_kcore_open("/proc/kcore", text, etext, err);
+	vt_buf_free(&s.path);
+	return k;
+}

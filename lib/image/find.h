@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "image/elf.h"
+#include "image/kcore.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +74,15 @@ char *vt_find_kallsyms(const struct vt_find_options *opt, const uint8_t *buildid
  */
 struct vt_elf *vt_find_vmlinux(const struct vt_find_options *opt, const uint8_t *buildid,
 			       size_t buildid_size, struct vt_error *err);
+
+/*
+ * Reads the kernel's code, of these addresses, from its memory: SYMFS/proc/kcore with symfs, and
+ * /proc/kcore if the running kernel has the build-id.  Errors: those of vt_kcore_open().  Owned by
+ * the caller.
+ */
+struct vt_kcore *vt_find_kcore(const struct vt_find_options *opt, const uint8_t *buildid,
+			       size_t buildid_size, uint64_t text, uint64_t etext,
+			       struct vt_error *err);
 
 /*
  * Reads a whole text file of at most `limit` bytes; a zero follows it.  Owned by the caller

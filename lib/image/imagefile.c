@@ -72,6 +72,7 @@ void vti_image_free(struct vti_image *image)
 	vt_symbols_free(image->symbols);
 	vt_elf_close(image->debug);
 	vt_elf_close(image->elf);
+	vt_kcore_close(image->kcore);
 	free(image->patches);
 	free(image->path);
 	free(image->name);
@@ -133,6 +134,28 @@ void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
 		if (image->elf_why != VT_UNKNOWN_NO_FILE)
 			warn(f, err.text);
 	}
+}
+
+void vti_image_load_kcore(struct vti_finder *f, struct vti_image *image)
+{
+	const struct vt_image *pub = &image->pub;
+	struct vt_error err = VT_ERROR_INIT;
+	uint64_t etext;
+
+	if (image->kcore_tried || pub->type != VT_IMAGE_KERNEL || image->elf)
+		return;
+	image->kcore_tried = true;
+	vti_image_load_symbols(f, image);
+	if (image->elf_why == VT_UNKNOWN_NO_FILE)
+		image->elf_why = VT_UNKNOWN_NO_VMLINUX;
+	if (!image->symbols || !vt_symbols_address_of(image->symbols, "_etext", &etext))
+		return;
+	image->kcore = vt_find_kcore(&f->opt.find, pub->buildid, pub->buildid_size, image->delta,
+				     etext, &err);
+	if (image->kcore)
+		image->pub.machine = vt_elf_info(vt_kcore_elf(image->kcore))->machine;
+	else if (err.code != VT_E_NOTFOUND)
+		warn(f, err.text);
 }
 
 static void load_debug(struct vti_finder *f, struct vti_image *image)

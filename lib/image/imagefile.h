@@ -37,6 +37,9 @@ struct vti_image {
 	enum vt_unknown elf_why;
 	struct vt_elf *elf;
 
+	bool kcore_tried;
+	struct vt_kcore *kcore; /* of the kernel: its code, when there is no file of it */
+
 	bool debug_tried;
 	struct vt_elf *debug;
 
@@ -83,6 +86,7 @@ void vti_image_free(struct vti_image *image);
 
 /* Each does its work once; what came of it is in the image. */
 void vti_image_load_elf(struct vti_finder *f, struct vti_image *image);
+void vti_image_load_kcore(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_lines(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_data(struct vti_finder *f, struct vti_image *image);

@@ -44,6 +44,7 @@ static const char *const unknown_texts[VT_NUNKNOWNS] = {
 	[VT_UNKNOWN_OUTSIDE] = "outside what the file loads",
 	[VT_UNKNOWN_NO_JIT_MAP] = "generated code without a perf map",
 	[VT_UNKNOWN_NO_KALLSYMS] = "no symbol list of that kernel",
+	[VT_UNKNOWN_NO_VMLINUX] = "no vmlinux of that kernel, nor a readable /proc/kcore",
 };
 
 const char *vt_unknown_text(enum vt_unknown why)
@@ -345,8 +346,9 @@ const struct vt_elf *vt_images_elf(struct vt_images *im, uint32_t id, enum vt_un
 	if (!image)
 		return NULL;
 	vti_image_load_elf(&im->finder, image);
-	*why = image->elf ? VT_KNOWN : image->elf_why;
-	return image->elf;
+	vti_image_load_kcore(&im->finder, image);
+	*why = image->elf || image->kcore ? VT_KNOWN : image->elf_why;
+	return image->kcore ? vt_kcore_elf(image->kcore) : image->elf;
 }
 
 bool vt_images_offset(struct vt_images *im, uint32_t id, uint64_t vaddr, uint64_t *offset)

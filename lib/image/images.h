@@ -45,6 +45,7 @@ enum vt_unknown {
 	VT_UNKNOWN_OUTSIDE,	/* the offset is outside what the file loads */
 	VT_UNKNOWN_NO_JIT_MAP,	/* anonymous code, and no perf-PID.map */
 	VT_UNKNOWN_NO_KALLSYMS, /* no symbol list of that kernel */
+	VT_UNKNOWN_NO_VMLINUX,	/* no file of that kernel, nor its memory */
 	VT_NUNKNOWNS
 };
 

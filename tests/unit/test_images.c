@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finding files, and why an address has no symbol. */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -332,6 +333,116 @@ static void kernel_and_modules(void **state)
 	demolish(&s);
 }
 
+#define KTEXT	 UINT64_C(0xffffffff9a000000)
+#define KSIZE	 0x3000
+#define KOFFSET	 0x2000 /* of the code in the core file */
+#define KSEGMENT (KTEXT - 0x1000)
+
+/*
+ * r/proc/kcore: a note, a segment of other memory and one that has the code, and 0x1000 bytes more
+ * on either side; the byte at an address of the code is the address divided by 16.
+ */
+static void write_kcore(const struct subject *s, uint16_t type, uint64_t vaddr, size_t size)
+{
+	Elf64_Ehdr h = {.e_type = type,
+			.e_machine = EM_X86_64,
+			.e_version = EV_CURRENT,
+			.e_phoff = sizeof(h),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = 3};
+	const Elf64_Phdr p[3] = {
+		{.p_type = PT_NOTE, .p_vaddr = vaddr, .p_filesz = KSIZE + 0x2000},
+		{.p_type = PT_LOAD, .p_vaddr = UINT64_C(0xffff888000000000), .p_filesz = 0x1000},
+		{.p_type = PT_LOAD,
+		 .p_vaddr = vaddr,
+		 .p_offset = KOFFSET - 0x1000,
+		 .p_filesz = KSIZE + 0x2000},
+	};
+	uint8_t *bytes = calloc(1, KOFFSET + KSIZE + 0x1000);
+	FILE *out;
+	size_t i;
+
+	assert_non_null(bytes);
+	memcpy(h.e_ident, ELFMAG, SELFMAG);
+	h.e_ident[EI_CLASS] = ELFCLASS64;
+	h.e_ident[EI_DATA] = ELFDATA2LSB;
+	h.e_ident[EI_VERSION] = EV_CURRENT;
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + sizeof(h), p, sizeof(p));
+	for (i = 0; i < KSIZE; i++)
+		bytes[KOFFSET + i] = (uint8_t)(i / 16);
+	out = fopen(toolbox_path(s->dir, "r/proc/kcore"), "wb");
+	assert_non_null(out);
+	assert_int_equal(fwrite(bytes, size, 1, out), 1);
+	assert_int_equal(fclose(out), 0);
+	free(bytes);
+}
+
+/* Why the kernel's code is not known, or VT_KNOWN; opens the store anew. */
+static enum vt_unknown kernel_code(struct subject *s, const struct vt_elf **elf)
+{
+	struct vt_images_options opt = {.find = {.symfs = toolbox_path(s->dir, "r")}};
+	enum vt_unknown why;
+
+	open_store(s, &opt);
+	add(s, 1, VT_IMAGE_KERNEL, "[kernel.kallsyms]_text", NULL);
+	*elf = vt_images_elf(s->images, 1, &why);
+	return why;
+}
+
+/* Code of a kernel that has no file is read from its memory, between two of its symbols. */
+static void kernel_memory(void **state)
+{
+	const size_t all = KOFFSET + KSIZE + 0x1000;
+	const struct vt_elf *elf;
+	const uint8_t *code;
+	struct subject s;
+	size_t avail;
+
+	(void)state;
+	build(&s);
+	free(toolbox_run(s.dir, "mkdir -p r/proc"));
+	toolbox_write(s.dir, "r/proc/kallsyms",
+		      "ffffffff9a000000 T _text\nffffffff9a001000 T schedule\n"
+		      "ffffffff9a003000 T _etext\n");
+	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
+	assert_string_equal(s.warning, "");
+	write_kcore(&s, ET_CORE, KSEGMENT, all);
+	assert_int_equal(kernel_code(&s, &elf), VT_KNOWN);
+	assert_int_equal(vt_elf_info(elf)->machine, EM_X86_64);
+	code = vt_elf_bytes(elf, KTEXT + 0x1230, &avail);
+	assert_non_null(code);
+	assert_int_equal(avail, KSIZE - 0x1230);
+	assert_int_equal(code[0], 0x23);
+	assert_int_equal(code[16], 0x24);
+	assert_null(vt_elf_bytes(elf, KTEXT - 1, &avail));
+	assert_null(vt_elf_bytes(elf, KTEXT + KSIZE, &avail));
+	/* A segment may end with the code, and begin with it, but not within it. */
+	write_kcore(&s, ET_CORE, KSEGMENT - 0x1000, all);
+	assert_int_equal(kernel_code(&s, &elf), VT_KNOWN);
+	write_kcore(&s, ET_CORE, KSEGMENT - 0x1001, all);
+	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
+	assert_non_null(strstr(s.warning, "no segment has the kernel's code"));
+	write_kcore(&s, ET_CORE, KTEXT, all);
+	assert_int_equal(kernel_code(&s, &elf), VT_KNOWN);
+	write_kcore(&s, ET_CORE, KTEXT + 1, all);
+	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
+	/* It is cut off, or something else. */
+	write_kcore(&s, ET_CORE, KSEGMENT, KOFFSET + KSIZE);
+	assert_int_equal(kernel_code(&s, &elf), VT_KNOWN);
+	write_kcore(&s, ET_CORE, KSEGMENT, KOFFSET + KSIZE - 1);
+	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
+	assert_non_null(strstr(s.warning, "it ends at 0x4fff"));
+	write_kcore(&s, ET_EXEC, KSEGMENT, all);
+	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
+	assert_non_null(strstr(s.warning, "no core file"));
+	/* Where the code ends is not known. */
+	write_kcore(&s, ET_CORE, KSEGMENT, all);
+	toolbox_write(s.dir, "r/proc/kallsyms", "ffffffff9a000000 T _text\n");
+	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
+	demolish(&s);
+}
+
 /* What no recorder writes: slashes in the brackets, or behind them; a build-id of one byte. */
 static void odd_kernels(void **state)
 {
@@ -413,6 +524,7 @@ int main(void)
 		cmocka_unit_test(separate_debug_files),
 		cmocka_unit_test(generated_code),
 		cmocka_unit_test(kernel_and_modules),
+		cmocka_unit_test(kernel_memory),
 		cmocka_unit_test(odd_kernels),
 		cmocka_unit_test(no_answer_depends_on_the_one_before),
 		cmocka_unit_test(every_reason_has_a_text),
