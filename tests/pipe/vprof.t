@@ -94,20 +94,26 @@ prof --diff --json x.vt x.vt >same.json
 check "a stream does not differ from itself" same.json '
 assert rows and all(r["cpu-clock.delta"] == 0 and r["cpu-clock.points"] == 0 for r in rows)
 assert all(r["cpu-clock.before"] == r["cpu-clock.after"] for r in rows)'
-# The same with every other sample made a record of a kind that nobody knows.
+# The same without every other sample; what is behind the records moves to the front.
 prof --json x.vt >whole.json
 "$PYTHON" - "$demo/perf.data" half.data <<'END'
 import struct, sys
 data = bytearray(open(sys.argv[1], 'rb').read())
-at, size = struct.unpack_from('<QQ', data, 40)
-end, n = at + size, 0
-while at + 8 <= end:
+start, size = struct.unpack_from('<QQ', data, 40)
+at, n, kept = start, 0, b''
+while at + 8 <= start + size:
     kind, _, length = struct.unpack_from('<IHH', data, at)
     n += kind == 9
-    if kind == 9 and n % 2:
-        struct.pack_into('<I', data, at, 40)
+    if kind != 9 or n % 2 == 0:
+        kept += data[at : at + length]
     at += length
-open(sys.argv[2], 'wb').write(data)
+features = bin(int.from_bytes(data[72:104], 'little')).count('1')
+for i in range(features):
+    section = start + size + 16 * i
+    offset, = struct.unpack_from('<Q', data, section)
+    struct.pack_into('<Q', data, section, offset - size + len(kept))
+struct.pack_into('<Q', data, 48, len(kept))
+open(sys.argv[2], 'wb').write(data[:start] + kept + data[start + size :])
 END
 vtrace decode half.data -o half.vt 2>/dev/null
 prof --json half.vt >half.json 2>/dev/null
