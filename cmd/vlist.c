@@ -100,6 +100,8 @@ static bool locate(struct app *a, struct state *s, const char *what)
 	if (rc == -VT_E_NOTFOUND && has_unmapped(s) && strncmp(what, "0x", 2) == 0 &&
 	    vt_hotprofile_find(s->data.lists, VT_HOT_NO_IMAGE, strtoull(what, NULL, 16), &i))
 		return add_unmapped(a, s);
+	if (rc == -VT_E_NOTFOUND && a->incomplete && !app_saw(a, VT_IMAGE))
+		return app_lacks(a, what, APP_NO_SAMPLES);
 	app_fail(a, &err);
 	if (rc == -VT_E_NOTFOUND)
 		tell_unknown(a, s);

@@ -142,8 +142,8 @@ bool app_need_samples(struct app *a, const char *name)
 
 bool app_saw_no_sample(const struct app *a)
 {
-	return app_saw(a, VT_EVENT) && !app_saw(a, VT_SAMPLE) && !app_saw(a, VT_COUNT) &&
-	       !app_saw(a, VT_EXEC);
+	return !a->incomplete && app_saw(a, VT_EVENT) && !app_saw(a, VT_SAMPLE) &&
+	       !app_saw(a, VT_COUNT) && !app_saw(a, VT_EXEC);
 }
 
 bool app_came_through(const struct vt_reader *r, const char *program)

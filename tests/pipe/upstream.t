@@ -53,6 +53,20 @@ while read -r command; do
 	t_is "$command: END is passed on" "$(reader --end end.vt)" "2	$name	$(sed "s/^$name: //" why)"
 done <<<"$first"
 
+# ---- the second one has written an event, but of nothing a sample ----
+
+while read -r command; do
+	t_status "vsample | $command" 3 bash -c "vtrace decode nosuch.data 2>why | vsample -n 10 2>/dev/null | $command"
+	t_is "vsample | $command: one line" "$(cat "$T_ERR")" \
+		"${command%% *}: standard input: vtrace decode failed upstream: the input is incomplete"
+done <<'END'
+vinterp -o out.vt
+vfreq -o out.vt
+vreplay -o out.vt
+vhot -o out.vt
+vlist main
+END
+
 # ---- behind it, every program has one line ----
 
 stream_text </dev/null | vfreq 2>/dev/null >failed.vt
