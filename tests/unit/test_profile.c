@@ -51,8 +51,8 @@ static void put_image(struct vt_writer *w, uint64_t id, unsigned type, const cha
 	vt_writer_text(w, VT_IMAGE_PATH, path);
 }
 
-static void put_map(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t length,
-		    uint64_t offset, uint64_t image)
+static void put_map_of(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t length,
+		       uint64_t offset, uint64_t image, uint64_t prot)
 {
 	uint64_t *row = vt_writer_row(w, VT_MAP);
 
@@ -62,8 +62,14 @@ static void put_map(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t l
 	row[VT_MAP_LENGTH] = length;
 	row[VT_MAP_OFFSET] = offset;
 	row[VT_MAP_IMAGE] = image;
-	row[VT_MAP_PROT] = 5;
+	row[VT_MAP_PROT] = prot;
 	row[VT_MAP_MISC] = USER;
+}
+
+static void put_map(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t length,
+		    uint64_t offset, uint64_t image)
+{
+	put_map_of(w, pid, start, length, offset, image, 5);
 }
 
 static void put_sample(struct vt_writer *w, uint64_t event, int64_t pid, uint64_t ip, uint64_t misc,
@@ -278,6 +284,7 @@ static void counts_are_a_profile(void **state)
 	row[VT_GAP_RECORDS] = 2;
 	p = profile_of(w, fd, NULL);
 	assert_int_equal(vt_profile_nplaces(p), 98);
+	assert_int_equal(vt_profile_loss(p)->lost_records, 1);
 	assert_int_equal(vt_profile_loss(p)->lost, 12);
 	assert_int_equal(vt_profile_loss(p)->gaps, 1);
 	assert_int_equal(vt_profile_loss(p)->gap_bytes, 100);
@@ -413,6 +420,229 @@ static void finds_places_by_offset(void **state)
 	vt_profile_free(p);
 }
 
+/*
+ * What was found for a sample holds for the next in the same mapping, process and mode, and for no
+ * other.  All these samples are one run.
+ */
+static void looks_again_elsewhere(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p;
+	uint64_t *row;
+
+	(void)state;
+	put_event(w, 7, "cycles", VT_POLICY_EXACT, 100);
+	put_event(w, 8, "odd", VT_NPOLICIES, 0);
+	put_map(w, 10, 0x1000, 0x1000, 0, 1);
+	put_map(w, 10, 0x2000, 0x1000, 0, 2);
+	put_map(w, 11, 0x1000, 0x1000, 0, 3);
+	put_sample(w, 7, 10, 0x1001, USER, 1);
+	put_sample(w, 7, 10, 0x1000, USER, 1);
+	put_sample(w, 7, 10, 0x1fff, USER | 0x4000, 1);
+	put_sample(w, 7, 10, 0x2000, USER, 1);
+	put_sample(w, 7, 10, 0x1fff, USER, 1);
+	put_sample(w, 7, 11, 0x1fff, USER, 1);
+	put_sample(w, 7, 11, 0x1fff, KERNEL, 1);
+	put_sample(w, 7, 11, 0x1ffe, USER, 1);
+	put_sample(w, 8, 11, 0xfff, USER, 1);
+	row = vt_writer_row(w, VT_SAMPLE);
+	row[VT_SAMPLE_EVENT] = 7;
+	row[VT_SAMPLE_HAS] = 0x101; /* a period of 0 that was recorded */
+	p = profile_of(w, fd, NULL);
+	assert_int_equal(vt_profile_nplaces(p), 9);
+	expect(p, 1, 0, 0, 0, 1, 1);
+	expect(p, 1, 0, 1, 0, 1, 1);
+	expect(p, 1, 0, 0xfff, 0, 2, 2);
+	expect(p, 2, 0, 0, 0, 1, 1);
+	expect(p, 3, 0, 0xfff, 0, 1, 1);
+	expect(p, 3, 0, 0xffe, 0, 1, 1);
+	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_KERNEL, 0, 1, 1);
+	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_USER, 1, 1, 1);
+	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_MODE, 0, 1, 0);
+	assert_int_equal(vt_profile_event(p, 0)->told, 9);
+	assert_int_equal(vt_profile_event(p, 0)->exact_ip, 1);
+	assert_int_equal(vt_profile_event(p, 0)->policy, VT_POLICY_EXACT);
+	assert_int_equal(vt_profile_event(p, 0)->sampling, 100);
+	assert_int_equal(vt_profile_event(p, 1)->told, 1);
+	assert_int_equal(vt_profile_event(p, 1)->exact_ip, 0);
+	assert_int_equal(vt_profile_event(p, 1)->policy, VT_POLICY_UNKNOWN);
+	vt_profile_free(p);
+}
+
+/* Counts find their event by its name, or make one; they are exact, whatever the event was. */
+static void counts_by_name(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p;
+	int i;
+
+	(void)state;
+	put_event(w, 7, "cycles", VT_POLICY_INTERRUPT, 0);
+	put_event(w, 8, "misses", VT_POLICY_INTERRUPT, 0);
+	p = profile_of(w, fd, NULL);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(vt_profile_count(p, "misses", 1, 0x10, 3, &err), 0);
+		assert_int_equal(vt_profile_count(p, "calls", 1, 0x10, 5, &err), 0);
+		assert_int_equal(vt_profile_count(p, "returns", 2, 0x20, 7, &err), 0);
+	}
+	assert_int_equal(vt_profile_nevents(p), 4);
+	assert_int_equal(vt_profile_nplaces(p), 3);
+	expect(p, 1, 0, 0x10, 1, 6, 6);
+	expect(p, 1, 0, 0x10, 2, 10, 10);
+	expect(p, 2, 0, 0x20, 3, 14, 14);
+	assert_string_equal(vt_profile_event(p, 2)->name, "calls");
+	assert_string_equal(vt_profile_event(p, 3)->name, "returns");
+	assert_int_equal(vt_profile_event(p, 0)->policy, VT_POLICY_INTERRUPT);
+	for (i = 1; i < 4; i++)
+		assert_int_equal(vt_profile_event(p, (size_t)i)->policy, VT_POLICY_EXACT);
+	vt_profile_free(p);
+}
+
+static void is_patched(const struct vt_images *images, uint32_t id, uint64_t first, uint64_t end)
+{
+	assert_false(vt_images_is_patched(images, id, first - 1));
+	assert_true(vt_images_is_patched(images, id, first));
+	assert_true(vt_images_is_patched(images, id, end - 1));
+	assert_false(vt_images_is_patched(images, id, end));
+}
+
+/*
+ * Code that is writable, or that is announced a second time, may not be what its file has; of a
+ * mapping that was announced in part before, that part.
+ */
+static void notes_patched_code(void **state)
+{
+	struct vt_images_options o = {.warn = NULL};
+	struct vt_images *images = vt_images_new(&o, &err);
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p;
+	uint32_t id;
+
+	(void)state;
+	assert_non_null(images);
+	for (id = 1; id < 8; id++)
+		put_image(w, id,
+			  id == 4   ? VT_IMAGE_ANON
+			  : id == 5 ? VT_IMAGE_VDSO
+				    : VT_IMAGE_FILE,
+			  "/no/such/file");
+	put_map_of(w, 10, 0x10000, 0x2000, 0x400, 1, 7);
+	put_map_of(w, 10, 0x20000, 0x2000, 0x400, 2, 5);
+	put_map_of(w, 11, 0x30000, 0x2000, 0x400, 3, 3);
+	put_map_of(w, 10, 0x40000, 0x2000, 0x400, 4, 7);
+	put_map_of(w, 10, 0x50000, 0x2000, 0x400, 5, 7);
+	put_map_of(w, 10, 0x60000, 0x1000, 0x400, 6, 5);
+	put_map_of(w, 10, 0x60000, 0x3000, 0x400, 6, 5);
+	put_map_of(w, 10, 0x71000, 0x1000, 0x1400, 7, 5);
+	put_map_of(w, 10, 0x70000, 0x3000, 0x400, 7, 5);
+	p = profile_of(w, fd, images);
+	is_patched(images, 1, 0x400, 0x2400);
+	assert_false(vt_images_is_patched(images, 2, 0x400));
+	assert_false(vt_images_is_patched(images, 3, 0x400));
+	assert_false(vt_images_is_patched(images, 4, 0x40000));
+	is_patched(images, 5, 0, 0x2000);
+	is_patched(images, 6, 0x400, 0x1400);
+	is_patched(images, 7, 0x1400, 0x2400);
+	vt_profile_free(p);
+	vt_images_free(images);
+}
+
+typedef bool find_fn(const struct vt_profile *p, uint64_t address, uint32_t *image,
+		     uint64_t *offset);
+
+static void is_found(const struct vt_profile *p, find_fn *find, uint64_t address,
+		     uint32_t want_image, uint64_t want_offset)
+{
+	uint64_t offset = 0;
+	uint32_t image = 0;
+
+	assert_true(find(p, address, &image, &offset));
+	assert_int_equal(image, want_image);
+	assert_int_equal(offset, want_offset);
+}
+
+/* The latest mapping counts, the nearest one before an address if it is of an image with code. */
+static void finds_images_by_address(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	uint64_t offset = 0;
+	uint32_t image = 0;
+	struct vt_profile *p;
+
+	(void)state;
+	put_map_of(w, 10, 0x1000, 0x1000, 0x100, 1, 5);
+	put_map_of(w, 10, 0x3000, 0x1000, 0x200, 2, 1); /* data alone */
+	put_map_of(w, 10, 0x5000, 0x1000, 0x300, 3, 0); /* nothing is told */
+	put_map_of(w, 10, 0x7000, 0x1000, 0x400, 4, 1);
+	put_map_of(w, 10, 0x7000, 0x1000, 0x400, 4, 4); /* data that became code, */
+	put_map_of(w, 10, 0x7000, 0x1000, 0x400, 4, 1); /* and had been */
+	put_map_of(w, 10, 0x1000, 0x800, 0x500, 5, 5);
+	put_map_of(w, 10, 0x1000, 0x1000, 0x100, 1, 5); /* once more: later than image 5 */
+	p = profile_of(w, fd, NULL);
+	assert_true(vt_profile_has_code(p, 1));
+	assert_false(vt_profile_has_code(p, 2));
+	assert_true(vt_profile_has_code(p, 3));
+	assert_true(vt_profile_has_code(p, 4));
+	assert_true(vt_profile_has_code(p, 5));
+	assert_false(vt_profile_has_code(p, 6));
+
+	assert_false(vt_profile_find(p, 0xfff, &image, &offset));
+	is_found(p, vt_profile_find, 0x1000, 1, 0x100);
+	is_found(p, vt_profile_find, 0x1fff, 1, 0x10ff);
+	assert_false(vt_profile_find(p, 0x2000, &image, &offset));
+	is_found(p, vt_profile_find, 0x3010, 2, 0x210);
+
+	assert_false(vt_profile_find_before(p, 0xfff, &image, &offset));
+	is_found(p, vt_profile_find_before, 0x1000, 1, 0x100);
+	is_found(p, vt_profile_find_before, 0x4fff, 1, 0x40ff);
+	is_found(p, vt_profile_find_before, 0x5000, 3, 0x300);
+	is_found(p, vt_profile_find_before, 0x6fff, 3, 0x22ff);
+	is_found(p, vt_profile_find_before, 0x9000, 4, 0x2400);
+	vt_profile_free(p);
+}
+
+/* By image, process and offset, whatever order they came in; bounds belong to a range. */
+static void finds_places_of_a_process(void **state)
+{
+	static const int32_t pids[] = {12, 10, 11};
+	const struct vt_place *const *found = NULL;
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_profile *p;
+	size_t i, n = 0;
+
+	(void)state;
+	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT, 0);
+	put_event(w, 2, "misses", VT_POLICY_INTERRUPT, 0);
+	put_image(w, 1, VT_IMAGE_ANON, "//anon");
+	for (i = 0; i < 3; i++)
+		put_map(w, pids[i], 0x1000, 0x1000, 0, 1);
+	for (i = 0; i < 3; i++) {
+		put_sample(w, 2, pids[i], 0x1030, USER, 1);
+		put_sample(w, 1, pids[i], 0x1030, USER, 1);
+		put_sample(w, 1, pids[i], 0x1020, USER, 1);
+		put_sample(w, 1, pids[i], 0x1010, USER, 1);
+	}
+	p = profile_of(w, fd, NULL);
+	assert_int_equal(vt_profile_nplaces(p), 12);
+	for (i = 0; i < 3; i++) {
+		assert_true(vt_profile_find_places(p, 1, pids[i], 0x1020, 0x1030, &found, &n));
+		assert_int_equal(n, 3);
+		assert_ptr_equal(found[0], place(p, 1, pids[i], 0x1020, 0));
+		assert_ptr_equal(found[1], place(p, 1, pids[i], 0x1030, 0));
+		assert_ptr_equal(found[2], place(p, 1, pids[i], 0x1030, 1));
+		assert_true(vt_profile_find_places(p, 1, pids[i], 0x1011, 0x102f, &found, &n));
+		assert_int_equal(n, 1);
+		assert_true(vt_profile_find_places(p, 1, pids[i], 0x1020, 0x1020, &found, &n));
+		assert_int_equal(n, 1);
+	}
+	vt_profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +653,11 @@ int main(void)
 		cmocka_unit_test(counts_are_a_profile),
 		cmocka_unit_test(ranks_what_is_unknown),
 		cmocka_unit_test(finds_places_by_offset),
+		cmocka_unit_test(looks_again_elsewhere),
+		cmocka_unit_test(counts_by_name),
+		cmocka_unit_test(notes_patched_code),
+		cmocka_unit_test(finds_images_by_address),
+		cmocka_unit_test(finds_places_of_a_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
