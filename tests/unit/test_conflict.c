@@ -150,11 +150,171 @@ static void dependence(void **state)
 	}
 }
 
+/* ---- worked examples ---- */
+
+#define T(type) (1u << VT_CONFLICT_##type)
+
+/* The accesses of instructions of places 0, 1, ..., one each, that depend on nothing. */
+static struct vt_conflicts *run(const struct vt_conflict_model *m, const struct vt_access *accesses,
+				uint32_t n)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_conflicts *c = vt_conflicts_new(m, false, &err);
+	uint32_t i;
+
+	assert_non_null(c);
+	vt_conflicts_begin(c);
+	for (i = 0; i < n; i++) {
+		struct vt_conflict_code code = {.place = i};
+
+		assert_int_equal(vt_conflicts_insn(c, &code, &accesses[i], 1, &err), 0);
+	}
+	return c;
+}
+
+/*
+ * The sets of a cache and the pages of 4 Kbyte need not divide one another: two loads a way apart
+ * are of one set, and a store and a load 4096 bytes apart alias, whatever the cache.
+ */
+static void sets_and_pages(void **state)
+{
+	static const struct {
+		uint32_t types, size, ways, line;
+		uint64_t way;
+	} caches[] = {
+		{T(SYNONYM) | T(ALIAS_4K), 65536, 1, 64, 65536},
+		{T(SYNONYM) | T(ALIAS_4K), 131072, 2, 64, 65536},
+		{T(SYNONYM) | T(ALIAS_4K), 6144, 1, 64, 6144},
+		{T(SYNONYM) | T(ALIAS_4K), 96, 1, 32, 96},
+		{T(SYNONYM) | T(ALIAS_4K), 384, 1, 128, 384},
+		{T(SYNONYM), 6144, 1, 64, 6144},
+		{T(SYNONYM), 1600, 1, 64, 1600},
+		{T(SYNONYM), 131072, 1, 64, 131072},
+		{T(SYNONYM), 96, 1, 32, 96},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
+		const uint64_t at = 0x600000, way = caches[i].way;
+		const struct vt_access accesses[] = {
+			{.addr = at, .size = 8, .known = true, .store = true},
+			{.addr = at + 4096, .size = 8, .known = true},
+			{.addr = at + way, .size = 8, .known = true},
+			{.addr = at + way + caches[i].line, .size = 8, .known = true},
+			{.addr = at + way, .size = 8, .known = true},
+		};
+		struct vt_conflict_model m = *vt_conflict_model("generic");
+		struct vt_conflicts *c;
+
+		m.types = caches[i].types;
+		m.cache_size = caches[i].size;
+		m.cache_ways = caches[i].ways;
+		m.cache_line = caches[i].line;
+		c = run(&m, accesses, 5);
+		assert_int_equal(count_of(c, 1, 0, VT_CONFLICT_ALIAS_4K),
+				 !!(m.types & T(ALIAS_4K)));
+		assert_int_equal(count_of(c, 2, 0, VT_CONFLICT_SYNONYM), 1);
+		assert_int_equal(count_of(c, 3, 0, VT_CONFLICT_SYNONYM), 0);
+		assert_int_equal(count_of(c, 4, 2, VT_CONFLICT_SYNONYM), 0); /* the same line */
+		vt_conflicts_free(c);
+	}
+}
+
+/* A load takes each byte from the youngest store of it, up to 64 bytes; older stores do not matter.
+ */
+static void wide_loads(void **state)
+{
+	static const uint16_t sizes[] = {62, 63, 64};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		const uint16_t size = sizes[i];
+		const struct vt_access accesses[] = {
+			{.addr = 0x1000, .size = 64, .known = true, .store = true},
+			{.addr = 0x1020,
+			 .size = (uint16_t)(size - 32),
+			 .known = true,
+			 .store = true},
+			{.addr = 0x1000, .size = 32, .known = true, .store = true},
+			{.addr = 0x1000, .size = size, .known = true},
+		};
+		struct vt_conflict_model m = *vt_conflict_model("generic");
+		struct vt_conflicts *c;
+
+		m.types = T(FORWARD) | T(ORDER) | T(SIZE);
+		m.late_address = false;
+		c = run(&m, accesses, 4);
+		assert_int_equal(count_of(c, 3, 2, VT_CONFLICT_FORWARD), 1);
+		assert_int_equal(count_of(c, 3, 1, VT_CONFLICT_FORWARD), 0);
+		assert_int_equal(count_of(c, 3, 2, VT_CONFLICT_SIZE), 1);
+		assert_int_equal(count_of(c, 3, 2, VT_CONFLICT_ORDER), 1);
+		assert_int_equal(count_of(c, 3, 1, VT_CONFLICT_ORDER), 1);
+		assert_int_equal(count_of(c, 3, 0, VT_CONFLICT_ORDER), 0);
+		vt_conflicts_free(c);
+	}
+}
+
+/* What is known of two pairs: how often, how far apart in all, and the nearest. */
+static void distances_and_totals(void **state)
+{
+	const struct vt_access store = {.addr = 0x1000, .size = 4, .store = true, .known = true};
+	const struct vt_access load = {.addr = 0x1000, .size = 8, .known = true};
+	const struct vt_access several[] = {
+		{.addr = 0, .size = 8}, /* not known */
+		{.addr = 8, .base = 1, .size = 8, .known = true},
+		{.addr = 0x2000, .size = VT_CONFLICT_MAX_ACCESS, .known = true},
+		{.addr = 0x3000, .size = VT_CONFLICT_MAX_ACCESS + 1, .known = true},
+		{.addr = 0x3000, .size = 0, .known = true},
+	};
+	static const int between[] = {2, 0, 4};
+	struct vt_conflict_model m = *vt_conflict_model("generic");
+	const struct vt_conflict_code first = {.place = 0}, last = {.place = 1};
+	const struct vt_conflict_code other = {.place = 7};
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_conflict_pair *p;
+	struct vt_conflicts *c;
+	size_t i;
+	int k;
+
+	(void)state;
+	m.types = T(FORWARD);
+	c = vt_conflicts_new(&m, false, &err);
+	assert_non_null(c);
+	for (i = 0; i < 3; i++) {
+		vt_conflicts_begin(c);
+		assert_int_equal(vt_conflicts_insn(c, &first, &store, 1, &err), 0);
+		for (k = 0; k < between[i]; k++)
+			assert_int_equal(vt_conflicts_insn(c, &other, NULL, 0, &err), 0);
+		assert_int_equal(vt_conflicts_insn(c, &last, &load, 1, &err), 0);
+	}
+	assert_int_equal(vt_conflicts_insn(c, &other, several, 5, &err), 0);
+	assert_int_equal(vt_conflicts_count(c), 1);
+	p = vt_conflicts_at(c, 0);
+	assert_int_equal(p->count, 3);
+	assert_int_equal(p->distance, 3 + 1 + 5);
+	assert_int_equal(p->nearest, 1);
+	assert_int_equal(vt_conflicts_executions(c, 0), 3);
+	assert_int_equal(vt_conflicts_executions(c, 1), 3);
+	assert_int_equal(vt_conflicts_executions(c, 6), 0);
+	assert_int_equal(vt_conflicts_executions(c, 7), 1);
+	assert_int_equal(vt_conflicts_executions(c, UINT32_MAX), 0);
+	assert_int_equal(vt_conflicts_totals(c)->runs, 3);
+	assert_int_equal(vt_conflicts_totals(c)->insns, 13);
+	assert_int_equal(vt_conflicts_totals(c)->accesses, 11);
+	assert_int_equal(vt_conflicts_totals(c)->known, 9);
+	assert_int_equal(vt_conflicts_totals(c)->relative, 1);
+	assert_int_equal(vt_conflicts_totals(c)->apart, 2);
+	vt_conflicts_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_all_pairs),
-		cmocka_unit_test(dependence),
+		cmocka_unit_test(against_all_pairs),	cmocka_unit_test(dependence),
+		cmocka_unit_test(sets_and_pages),	cmocka_unit_test(wide_loads),
+		cmocka_unit_test(distances_and_totals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
