@@ -149,6 +149,14 @@ static void plain_path(void **state)
 	assert_true(offset == s.offset);
 	assert_string_equal(vt_images_get(s.images, 1)->name, "p");
 	assert_int_equal(vt_images_count(s.images), 8);
+	/* By their order, what was looked for and not found. */
+	assert_int_equal(vt_images_missing(s.images, 0), VT_KNOWN);
+	assert_int_equal(vt_images_missing(s.images, 2), VT_UNKNOWN_MISMATCH);
+	assert_int_equal(vt_images_missing(s.images, 3), VT_UNKNOWN_NO_FILE);
+	assert_int_equal(vt_images_missing(s.images, 4), VT_UNKNOWN_UNREADABLE);
+	assert_int_equal(why_not(&s, 3, 0x10000000), VT_UNKNOWN_MISMATCH);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "gone"), NULL);
+	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_NO_FILE);
 	free(toolbox_run(s.dir, "strip p"));
 	open_store(&s, &opt);
 	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
@@ -162,6 +170,7 @@ static void plain_path(void **state)
 	open_store(&s, &opt);
 	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
 	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_STRIPPED);
+	assert_int_equal(why_not(&s, 1, 0x10000000), VT_UNKNOWN_OUTSIDE);
 	demolish(&s);
 }
 
@@ -513,6 +522,9 @@ static void every_reason_has_a_text(void **state)
 	for (i = 0; i < VT_NUNKNOWNS; i++)
 		for (k = 0; k < i; k++)
 			assert_string_not_equal(vt_unknown_text(i), vt_unknown_text(k));
+	assert_string_equal(vt_unknown_text(VT_NUNKNOWNS - 1),
+			    "no vmlinux of that kernel, nor a readable /proc/kcore");
+	assert_string_equal(vt_unknown_text(VT_NUNKNOWNS), "unknown");
 }
 
 int main(void)

@@ -59,6 +59,38 @@ static void search_by_readable_name(void **state)
 	vt_symbols_free(t);
 }
 
+/* Mangled names that do not have the last word of the readable one; a word that is very long. */
+static void search_words_that_mangling_hides(void **state)
+{
+	static char longest[3][300];
+	const char *const names[] = {"_ZN3FoonwEm", "_ZNSaIcEC1Ev", longest[0], longest[1],
+				     longest[2]};
+	const struct vt_symbol *hit = NULL;
+	struct vt_symbols *t;
+	char name[256];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		memset(name, 'a' + i, sizeof(name));
+		name[127 + i] = 0;
+		snprintf(longest[i], sizeof(longest[i]), "_Z%d%sv", 127 + i, name);
+	}
+	t = named(names, sizeof(names) / sizeof(*names));
+	assert_int_equal(vt_symbols_search(t, "Foo::operator new", count_hit, &hit), 1);
+	assert_string_equal(hit->name, names[0]);
+	assert_int_equal(vt_symbols_search(t, "std::allocator<char>::allocator", count_hit, &hit),
+			 1);
+	assert_string_equal(hit->name, names[1]);
+	for (i = 0; i < 3; i++) {
+		memset(name, 'a' + i, sizeof(name));
+		name[127 + i] = 0;
+		assert_int_equal(vt_symbols_search(t, name, count_hit, &hit), 1);
+		assert_string_equal(hit->name, longest[i]);
+	}
+	vt_symbols_free(t);
+}
+
 static void search_clones(void **state)
 {
 	static const char *const names[] = {"work.constprop.0", "work.part.1.cold", "twice",
@@ -386,10 +418,15 @@ static void deep_nesting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_of_choice),     cmocka_unit_test(last_ties),
-		cmocka_unit_test(ends_of_unsized),     cmocka_unit_test(letters_of_kallsyms),
-		cmocka_unit_test(long_names_of_texts), cmocka_unit_test(searches),
-		cmocka_unit_test(deep_nesting),	       cmocka_unit_test(search_by_readable_name),
+		cmocka_unit_test(rules_of_choice),
+		cmocka_unit_test(last_ties),
+		cmocka_unit_test(ends_of_unsized),
+		cmocka_unit_test(letters_of_kallsyms),
+		cmocka_unit_test(long_names_of_texts),
+		cmocka_unit_test(searches),
+		cmocka_unit_test(deep_nesting),
+		cmocka_unit_test(search_by_readable_name),
+		cmocka_unit_test(search_words_that_mangling_hides),
 		cmocka_unit_test(search_clones),
 	};
 
