@@ -57,7 +57,7 @@ const struct vt_conflict_model *vt_conflict_model(const char *name);
 /* What an instruction does to registers, as far as it matters here: made once from its facts. */
 struct vt_conflict_code {
 	uint32_t place;	   /* the caller's number of the instruction, dense from 0 */
-	bool slow;	   /* a division or multiplication: its results are late */
+	bool slow;	   /* a division: its results are late */
 	bool barrier;	   /* it waits until all stores before it are written */
 	bool repeated;	   /* a processor does many of its accesses at a time: not looked at */
 	uint64_t loads;	   /* registers that the addresses of its loads are made of */
