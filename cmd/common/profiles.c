@@ -46,8 +46,8 @@ static void tell_way(struct app *a, const struct vt_images *images)
 		return;
 	a->missing_told = true;
 	app_say(a,
-		"(%zu image%s: --symfs DIR looks below DIR, and what `perf buildid-cache -a FILE` "
-		"has kept is found)",
+		"%zu image%s: --symfs DIR looks for files below DIR; `perf buildid-cache -a FILE` "
+		"keeps copies that are found",
 		n, n == 1 ? " without its file" : "s without their files");
 }
 

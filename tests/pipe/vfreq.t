@@ -278,7 +278,9 @@ t_like "is named, and those that are" 'no event dmiss; samples there are of: cyc
 t_status "a processor that nobody knows" 2 vfreq -o no.vt --cpu z80 samples.vt
 t_status "a clock that none has" 2 vfreq -o no.vt --clock 0 samples.vt
 head -c 3000 samples.vt >cut.vt
-t_status "half a stream" 1 vfreq -o half.vt cut.vt
+t_status "a stream that was cut before its samples" 3 vfreq -o half.vt cut.vt
+head -c $(($(stat -c %s samples.vt) - 200)) samples.vt >cut.vt
+t_status "a stream that was cut behind them" 1 vfreq -o half.vt cut.vt
 t_status "nothing to compare" 3 vcmp --truth run.vt samples.vt
 t_like "and what would make it" 'no frequencies \(vfreq estimates them\)' "$T_ERR"
 t_status "no truth" 3 vcmp --truth samples.vt flow.vt

@@ -78,5 +78,7 @@ t_like "say what is missing" 'no samples with registers .vtrace record --regs' e
 t_status "no such kind of value" 2 vinterp --what colour regs.vt
 t_status "nothing to be found" 2 vinterp --what ptwrite regs.vt
 head -c 20000 regs.vt >cut.vt
-t_status "a stream that was cut" 1 sh -c 'vinterp cut.vt >none.vt'
+t_status "a stream that was cut before its samples" 3 sh -c 'vinterp cut.vt >none.vt'
+head -c $(($(stat -c %s regs.vt) - 200)) regs.vt >cut.vt
+t_status "a stream that was cut behind them" 1 sh -c 'vinterp cut.vt >some.vt'
 t_done
