@@ -418,6 +418,56 @@ static void test_types(void **state)
 	expect(type("488b03", VT_WHAT_LOAD, 0, 65535), VT_NUMBER_RAW, 8, 1, false);
 }
 
+/* Sizes and registers at each bound, and values that the instruction does not have. */
+static void test_type_bounds(void **state)
+{
+	(void)state;
+	expect(vt_facts_type(NULL, VT_WHAT_LOAD, 0, 9), VT_NUMBER_RAW, 8, 1, false);
+	expect(vt_facts_type(NULL, VT_WHAT_LOAD, 0, 512), VT_NUMBER_RAW, 8, 64, false);
+	expect(vt_facts_type(NULL, VT_WHAT_LOAD, 0, 520), VT_NUMBER_RAW, 8, 1, false);
+	expect(vt_facts_type(NULL, VT_WHAT_RESULT, VT_REG_VECTOR - 1, 8), VT_NUMBER_INT, 8, 1,
+	       true);
+	expect(vt_facts_type(NULL, VT_WHAT_RESULT, VT_REG_VECTOR, 8), VT_NUMBER_RAW, 8, 1, true);
+	expect(vt_facts_type(NULL, VT_WHAT_ARG, VT_REG_VECTOR - 1, 8), VT_NUMBER_INT, 8, 1, true);
+	expect(vt_facts_type(NULL, VT_WHAT_ARG, VT_REG_VECTOR, 4), VT_NUMBER_INT, 4, 1, false);
+	expect(vt_facts_type(NULL, VT_WHAT_GUARD, 0, 8), VT_NUMBER_UNSIGNED, 8, 1, true);
+	/* movsx rax, byte [rbx] stores nothing, movss [rbx], xmm0 loads and writes no register. */
+	expect(type("480fbe03", VT_WHAT_STORE, VT_REG_AX, 8), VT_NUMBER_INT, 8, 1, true);
+	expect(type("f30f1103", VT_WHAT_LOAD, 0, 4), VT_NUMBER_INT, 4, 1, false);
+	expect(type("f30f1103", VT_WHAT_STORE, 0, 4), VT_NUMBER_FLOAT, 4, 1, false);
+	expect(type("f30f1103", VT_WHAT_RESULT, VT_REG_VECTOR, 4), VT_NUMBER_RAW, 4, 1, false);
+	/* movsx: a wider register; addps: up to 255 elements, and of 3 bytes none */
+	expect(type("480fbe03", VT_WHAT_LOAD, 0, 8), VT_NUMBER_SIGNED, 8, 1, false);
+	expect(type("480fbe03", VT_WHAT_LOAD, 0, 9), VT_NUMBER_RAW, 8, 1, false);
+	expect(type("0f5800", VT_WHAT_LOAD, 0, 1020), VT_NUMBER_FLOAT, 4, 255, false);
+	expect(type("0f5800", VT_WHAT_LOAD, 0, 1024), VT_NUMBER_FLOAT, 4, 4, false);
+	expect(type("0f5800", VT_WHAT_LOAD, 0, 3), VT_NUMBER_RAW, 3, 1, false);
+}
+
+/* Registers that no operand names: flags, and the pointers and the count of string instructions. */
+static void test_unnamed(void **state)
+{
+	const uint64_t ax = 1 << VT_REG_AX, bx = 1 << VT_REG_BX, cx = 1 << VT_REG_CX;
+	const uint64_t si = 1 << VT_REG_SI, di = 1 << VT_REG_DI;
+	const uint64_t flags = UINT64_C(1) << VT_REG_FLAGS;
+
+	(void)state;
+	/* mov, adc, setb */
+	assert_int_equal(facts("4889d8").reads, bx);
+	assert_int_equal(facts("4889d8").writes, ax);
+	assert_int_equal(facts("4811d8").reads, ax | bx | flags);
+	assert_int_equal(facts("4811d8").writes, ax | flags);
+	assert_int_equal(facts("0f92c0").reads & flags, flags);
+	assert_int_equal(facts("0f92c0").writes & flags, 0);
+	/* pause that may be xchg r8, rax */
+	assert_int_equal(facts("f34190").reads, ax | 1 << VT_REG_R8);
+	/* stosb, rep stosb, movsb, rep movsb */
+	assert_int_equal(facts("aa").writes, di);
+	assert_int_equal(facts("f3aa").writes, di | cx);
+	assert_int_equal(facts("a4").writes, si | di);
+	assert_int_equal(facts("f3a4").writes, si | di | cx);
+}
+
 static void test_names(void **state)
 {
 	static const char *const bytes[] = {"al", "bl", "cl", "dl", "sil", "dil", "bpl", "spl"};
@@ -468,7 +518,8 @@ int main(void)
 		cmocka_unit_test(test_accesses),	cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_strings),		cmocka_unit_test(test_divisors),
 		cmocka_unit_test(test_types),		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_stubs),
+		cmocka_unit_test(test_stubs),		cmocka_unit_test(test_type_bounds),
+		cmocka_unit_test(test_unnamed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
