@@ -643,6 +643,96 @@ static void finds_places_of_a_process(void **state)
 	vt_profile_free(p);
 }
 
+/* A block of instructions of 3 and 2 bytes. */
+static void put_block(struct vt_writer *w, uint64_t id, uint64_t addr)
+{
+	static const uint8_t lengths[] = {3, 2};
+	uint64_t *row = vt_writer_row(w, VT_BLOCK);
+
+	row[VT_BLOCK_ID] = id;
+	row[VT_BLOCK_PID] = 10;
+	row[VT_BLOCK_ADDR] = addr;
+	row[VT_BLOCK_SIZE] = 5;
+	row[VT_BLOCK_INSNS] = 2;
+	vt_writer_bytes(w, VT_BLOCK_LENGTHS, lengths, sizeof(lengths));
+	vt_writer_words(w, VT_BLOCK_SLOTS, NULL, 0);
+}
+
+/* Executes these blocks, each but the first wholly: that from its second instruction on. */
+static void put_exec(struct vt_writer *w, const uint8_t *ids, uint64_t n)
+{
+	uint8_t wide[16] = {0};
+	uint64_t *row = vt_writer_row(w, VT_EXEC), i;
+
+	for (i = 0; i < n; i++)
+		wide[2 * i] = ids[i];
+	row[VT_EXEC_PID] = row[VT_EXEC_TID] = 10;
+	row[VT_EXEC_BLOCKS] = n;
+	row[VT_EXEC_SKIP] = 1;
+	row[VT_EXEC_INSNS] = 2 * n - 1;
+	row[VT_EXEC_WIDTH] = 2;
+	vt_writer_bytes(w, VT_EXEC_IDS, wide, 2 * n);
+	vt_writer_bytes(w, VT_EXEC_DATA, NULL, 0);
+}
+
+/*
+ * Executed code is counted by instruction, at the places of its blocks: of a file, generated,
+ * mapped only later, not at all.  A stream that is but a sample of what ran is not counted.
+ */
+static void counts_executed_code(void **state)
+{
+	static const char *const facts[] = {"samplinx", "sampling "};
+	static const uint8_t ids[] = {0, 0, 1, 2, 3}, unknown[] = {9};
+	int sampled;
+
+	(void)state;
+	for (sampled = 0; sampled < 2; sampled++) {
+		int fd = scratch_file();
+		struct vt_writer *w = begin(fd);
+		struct vt_profile *p;
+		size_t i;
+
+		for (i = 0; i < 2; i++) {
+			vt_writer_row(w, VT_META);
+			vt_writer_text(w, VT_META_KEY, facts[i]);
+		}
+		if (sampled) {
+			vt_writer_row(w, VT_META);
+			vt_writer_text(w, VT_META_KEY, "sampling");
+		}
+		put_image(w, 1, VT_IMAGE_FILE, "/bin/a");
+		put_image(w, 2, VT_IMAGE_ANON, "//anon");
+		put_map(w, 10, 0x1000, 0x1000, 0x400, 1);
+		put_map(w, 10, 0x5000, 0x1000, 0, 2);
+		put_block(w, 0, 0x1010);
+		put_block(w, 1, 0x5020);
+		put_block(w, 2, 0x9000);
+		put_block(w, 3, 0x3030);
+		put_exec(w, ids, 5);
+		put_exec(w, unknown, 1);
+		put_map(w, 10, 0x3000, 0x1000, 0x800, 1);
+		p = profile_of(w, fd, NULL);
+		assert_int_equal(vt_profile_finish(p, &err), 0);
+		assert_int_equal(vt_profile_finish(p, &err), 0);
+		assert_int_equal(vt_profile_nevents(p), !sampled);
+		assert_int_equal(vt_profile_loss(p)->bad, !sampled);
+		assert_int_equal(vt_profile_nplaces(p), sampled ? 0 : 7);
+		if (!sampled) {
+			expect(p, 1, 0, 0x410, 0, 1, 1);
+			expect(p, 1, 0, 0x413, 0, 2, 2);
+			expect(p, 2, 10, 0x5020, 0, 1, 1);
+			expect(p, 2, 10, 0x5023, 0, 1, 1);
+			expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_USER, 0, 2, 2);
+			expect(p, 1, 0, 0x830, 0, 1, 1);
+			expect(p, 1, 0, 0x833, 0, 1, 1);
+			assert_string_equal(vt_profile_event(p, 0)->name, "instructions");
+			assert_int_equal(vt_profile_event(p, 0)->policy, VT_POLICY_EXACT);
+			assert_int_equal(vt_profile_event(p, 0)->sampling, 1);
+		}
+		vt_profile_free(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -658,6 +748,7 @@ int main(void)
 		cmocka_unit_test(notes_patched_code),
 		cmocka_unit_test(finds_images_by_address),
 		cmocka_unit_test(finds_places_of_a_process),
+		cmocka_unit_test(counts_executed_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,6 +355,39 @@ static void test_estimates(void **state)
 	discard(&l);
 }
 
+/* An estimate is rounded; what rounds to nothing, or to more than there is, is none. */
+static void test_bounds_of_estimates(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct listed l;
+	size_t i;
+
+	(void)state;
+	put_image(w, 1, "/no/such/a");
+	put_freq(w, 1, 0x10, 0.5, 1, 1);
+	put_freq(w, 1, 0x20, 0.49, 1, 0);
+	put_freq(w, 1, 0x30, 1.5, 3, 1);
+	put_freq(w, 1, 0x40, 9e18, 1, 0);
+	put_freq(w, 1, 0x50, 8e18, 1, 0.5);
+	list(&l, fd, w, true, NULL, 0);
+	assert_int_equal(vt_profile_nevents(l.profile), 3);
+	for (i = 0; i < 3; i++) {
+		const struct vt_profile_event *e = vt_profile_event(l.profile, i);
+
+		assert_true(e->estimate);
+		assert_int_equal(e->policy, VT_POLICY_MODEL);
+		assert_int_equal(vt_profile_estimate_event(l.profile, (enum vt_estimate)i), i);
+	}
+	assert_string_equal(vt_profile_event(l.profile, 0)->name, "executions");
+	/* 0.5, 1.5 and 8e18; 0.5, 4.5 and 8e18; 3 and 4e18 of what it waits. */
+	assert_true(vt_profile_event(l.profile, 0)->samples == 3 + UINT64_C(8000000000000000000));
+	assert_true(vt_profile_event(l.profile, 0)->period == 3 + UINT64_C(8000000000000000000));
+	assert_true(vt_profile_event(l.profile, 1)->samples == 6 + UINT64_C(8000000000000000000));
+	assert_true(vt_profile_event(l.profile, 2)->samples == 3 + UINT64_C(4000000000000000000));
+	discard(&l);
+}
+
 /* Addresses, procedures and lines of a program, as nm tells them. */
 static void test_program(void **state)
 {
@@ -566,6 +599,42 @@ static void test_diff_of_events(void **state)
 	}
 }
 
+/*
+ * Of estimates, which are not tested: cycles per execution on both sides, if either was estimated.
+ * a: 100 times 2 and 3 cycles, b: 50 times 2 and 1; 300 before, 350 after.
+ */
+static void test_diff_of_estimates(void **state)
+{
+	static const char *const names[] = {"head cycles"};
+	static const double cycles[2][2] = {{2, 2}, {3, 1}};
+	const struct vt_profdiff_options opt = {.rate = 0.05, .check = NAN};
+	struct vt_profdiff_result result;
+	struct listed l[2];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = begin(fd);
+
+		put_image(w, 1, "/no/such/a");
+		put_image(w, 2, "/no/such/b");
+		put_freq(w, 1, 0x10, 100, cycles[i][0], 1);
+		put_freq(w, 2, 0x10, 50, cycles[i][1], 1);
+		list(&l[i], fd, w, true, names, 1);
+	}
+	check_diff(l, 1, 2, &opt, &result,
+		   "head cycles.before,head cycles.before_percent,head cycles.after,"
+		   "head cycles.after_percent,head cycles.delta,head cycles.points,head cycles.p,"
+		   "head cycles.significant,cpi.before,cpi.after,image\n"
+		   "200,66.6667,300,85.7143,100,19.0476,,0,2,3,/no/such/a\n"
+		   "100,33.3333,50,14.2857,-50,-19.0476,,0,2,1,/no/such/b\n");
+	assert_int_equal(result.significant, 0);
+	vt_profdiff_result_fini(&result);
+	discard(&l[0]);
+	discard(&l[1]);
+}
+
 static void test_heat(void **state)
 {
 	(void)state;
@@ -579,11 +648,18 @@ static void test_heat(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),	     cmocka_unit_test(test_legend),
-		cmocka_unit_test(test_tables),	     cmocka_unit_test(test_chosen),
-		cmocka_unit_test(test_estimates),    cmocka_unit_test(test_program),
-		cmocka_unit_test(test_heat),	     cmocka_unit_test(test_diff),
-		cmocka_unit_test(test_diff_of_runs), cmocka_unit_test(test_diff_of_events),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_legend),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_estimates),
+		cmocka_unit_test(test_program),
+		cmocka_unit_test(test_heat),
+		cmocka_unit_test(test_bounds_of_estimates),
+		cmocka_unit_test(test_diff_of_estimates),
+		cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_diff_of_runs),
+		cmocka_unit_test(test_diff_of_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
