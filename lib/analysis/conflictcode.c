@@ -34,7 +34,7 @@ static bool breaks_dependence(const struct vt_facts *f)
 		return false;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(f->mnemonic, names[i]) == 0)
-			return f->results[0].reg >= VT_REG_VECTOR || f->results[0].size >= 4;
+			return f->results[0].size >= 4;
 	return false;
 }
 
