@@ -189,7 +189,7 @@ static void put_sections(const struct pdfile *f, struct vt_buf *b)
 	uint64_t from;
 	size_t i;
 
-	vt_buf_put(b, f->big ? "2ELIFREP" : "PERFILE2", 8);
+	vt_buf_put(b, f->version1 ? "PERFFILE" : f->big ? "2ELIFREP" : "PERFILE2", 8);
 	if (f->pipe) {
 		pdfile_u64(f, b, 16);
 		vt_buf_put(b, f->data.data, f->data.size);

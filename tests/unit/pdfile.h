@@ -13,6 +13,7 @@
 struct pdfile {
 	bool big;
 	bool pipe;
+	bool version1;	     /* by its magic, which is the same in both orders */
 	struct vt_buf attrs; /* of file mode; a pipe has them in its data */
 	struct vt_buf ids;   /* as in a file's ids section */
 	struct vt_buf data;

@@ -337,6 +337,45 @@ static void says_what_is_wrong(void **state)
 	}
 }
 
+/* ---- old forms of the header ---- */
+
+static void expect_hostname(struct pdfile *f)
+{
+	static const char *const lines[] = {"META key=hostname value=box"};
+	struct vt_buf b = VT_BUF_INIT;
+
+	pdfile_attr(f, &plain);
+	pdfile_string(f, &b, "box");
+	pdfile_feature(f, PD_FEAT_HOSTNAME, &b);
+	pdfile_begin(f, PD_FINISHED_INIT, 0);
+	pdfile_end(f);
+	assert_int_equal(PDFILE_EXPECT(f, "EVENT ", lines).damaged, 0);
+	vt_buf_free(&b);
+	pdfile_free(f);
+}
+
+/* Version 1 has one magic: the size of the header, 104 or 16, tells the order. */
+static void reads_version_1_of_both_orders(void **state)
+{
+	unsigned form;
+
+	(void)state;
+	for (form = 0; form < 4; form++) {
+		struct pdfile f = {.big = form & 1, .pipe = form & 2, .version1 = true};
+
+		expect_hostname(&f);
+	}
+}
+
+/* The first word of feature bits is behind 72 bytes; 32-bit big-endian writers have bit 3 first. */
+static void exchanges_the_halves_of_feature_bits(void **state)
+{
+	struct pdfile f = {.big = true, .patch_at = 72, .patch = UINT64_C(8) << 32};
+
+	(void)state;
+	expect_hostname(&f);
+}
+
 /* ---- what AUX areas hold ---- */
 
 static uint32_t aux_type(const struct pdfile *f, size_t cut)
@@ -392,6 +431,68 @@ static void looks_ahead_for_the_kind_of_aux_areas(void **state)
 	assert_string_equal(vt_perfdata_auxtrace_name(0), "an unknown kind");
 }
 
+static uint32_t aux_type_behind(struct pdfile *f)
+{
+	uint32_t type;
+
+	pdfile_begin(f, PD_AUXTRACE_INFO, 0);
+	pdfile_u32(f, &f->data, 4);
+	pdfile_u32(f, &f->data, 0);
+	pdfile_end(f);
+	type = aux_type(f, 0);
+	pdfile_free(f);
+	return type;
+}
+
+/* Not behind a record that comes late, nor behind one that is smaller than its header. */
+static void looks_no_further_than_early_records(void **state)
+{
+	static const struct {
+		uint32_t type, aux;
+		bool empty;
+	} first[] = {{PD_FINISHED_INIT, 4, false}, {PD_FINISHED_INIT, 0, true},
+		     {PD_SAMPLE, 0, false},	   {PD_FINISHED_ROUND, 0, false},
+		     {PD_AUXTRACE, 0, false},	   {PD_COMPRESSED, 0, false},
+		     {PD_COMPRESSED2, 0, false}};
+	unsigned i, form;
+
+	(void)state;
+	for (i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		for (form = 0; form < 4; form++) {
+			struct pdfile f = {.big = form & 1, .pipe = form & 2};
+
+			pdfile_attr(&f, &plain);
+			pdfile_begin(&f, first[i].type, 0);
+			if (!first[i].empty)
+				pdfile_end(&f);
+			assert_int_equal(aux_type_behind(&f), first[i].aux);
+		}
+	}
+}
+
+/* Trace data fill a multiple of 8 bytes. */
+static void looks_behind_trace_data(void **state)
+{
+	static const struct {
+		uint32_t says, fills;
+	} sizes[] = {{0, 0}, {1, 8}, {8, 8}, {9, 16}, {16, 16}};
+	unsigned i, form;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (form = 0; form < 2; form++) {
+			struct pdfile f = {.big = form, .pipe = true};
+
+			pdfile_attr(&f, &plain);
+			pdfile_begin(&f, PD_TRACING_DATA, 0);
+			pdfile_u32(&f, &f.data, sizes[i].says);
+			pdfile_end(&f);
+			vt_buf_put(&f.data, "trace data\0\0\0\0\0", sizes[i].fills);
+			assert_int_equal(aux_type_behind(&f), 4);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,7 +500,11 @@ int main(void)
 		cmocka_unit_test(names_tracepoints),
 		cmocka_unit_test(tells_how_samples_are_chosen),
 		cmocka_unit_test(says_what_is_wrong),
+		cmocka_unit_test(reads_version_1_of_both_orders),
+		cmocka_unit_test(exchanges_the_halves_of_feature_bits),
 		cmocka_unit_test(looks_ahead_for_the_kind_of_aux_areas),
+		cmocka_unit_test(looks_no_further_than_early_records),
+		cmocka_unit_test(looks_behind_trace_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
