@@ -94,6 +94,47 @@ static int load_text(struct vt_core *m, const char *more, struct vt_error *err)
 	return e;
 }
 
+/* A file's machine is named after the file, up to the first dot, as far as there is room. */
+static void files_name_their_machines(void **state)
+{
+	static const struct {
+		const char *file;
+		const char *name;
+	} cases[] = {
+		{"a.b.core", "a"},
+		{"plain", "plain"},
+		{".core", ""},
+		/* 31, 32 and 33 letters */
+		{"abcdefghijklmnopqrstuvwxyz01234.core", "abcdefghijklmnopqrstuvwxyz01234"},
+		{"abcdefghijklmnopqrstuvwxyz012345.core", "abcdefghijklmnopqrstuvwxyz01234"},
+		{"abcdefghijklmnopqrstuvwxyz0123456.core", "abcdefghijklmnopqrstuvwxyz01234"},
+	};
+	static const char text[] =
+		"order in\nfetch 2\ndecode 2\nissue 2\nretire 2\n"
+		"unit a int shift multiply divide load store branch fadd fmul fdiv vint shuffle\n"
+		"unit b sync slow\n";
+	char folder[] = "/tmp/vt-core-XXXXXX", path[128];
+	size_t i;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_core m;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, cases[i].file);
+		f = fopen(path, "w");
+		assert_non_null(f);
+		fputs(text, f);
+		assert_int_equal(fclose(f), 0);
+		assert_int_equal(vt_core_load(&m, path, &err), 0);
+		assert_memory_equal(m.name, cases[i].name, strlen(cases[i].name) + 1);
+		remove(path);
+	}
+	rmdir(folder);
+}
+
 static void faults_are_told_with_their_line(void **state)
 {
 	static const struct {
@@ -548,6 +589,7 @@ int main(void)
 		cmocka_unit_test(all_of_them_load),
 		cmocka_unit_test(numbers_are_those_of_the_text),
 		cmocka_unit_test(an_unknown_name_tells_the_known),
+		cmocka_unit_test(files_name_their_machines),
 		cmocka_unit_test(faults_are_told_with_their_line),
 		cmocka_unit_test(limits_are_exact),
 		cmocka_unit_test(least_is_exact),

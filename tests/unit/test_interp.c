@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "machine/fastop.h"
 #include "machine/interp.h"
+#include "machine/interp_internal.h"
 
 #define BASE  0x401000u
 #define STACK 0x7fff0000u
@@ -591,6 +592,78 @@ static void test_vector_moves(void **state)
 	finish(&t);
 }
 
+/* ---- the guest state by offset ---- */
+
+/* Byte n of the state is n; of every other byte of the second word nothing is known. */
+static void fill_state(struct vt_interp *m)
+{
+	unsigned i;
+
+	memset(m->state, 0xff, sizeof(m->state));
+	for (i = 0; i < 6; i++)
+		m->state[i].value = UINT64_C(0x0706050403020100) + i * UINT64_C(0x0808080808080808);
+	m->state[1].known = 0x00ff00ff00ff00ff;
+}
+
+static void expect_word(struct vt_word w, uint64_t value, uint64_t known)
+{
+	assert_int_equal(w.value, value);
+	assert_int_equal(w.known, known);
+}
+
+static void test_state_get(void **state)
+{
+	static struct vt_interp m;
+	struct vt_word w[3];
+
+	(void)state;
+	fill_state(&m);
+	memset(w, 0x55, sizeof(w));
+	vti_state_get(&m, 4, 4, w);
+	expect_word(w[0], 0x07060504, UINT64_MAX);
+	vti_state_get(&m, 6, 4, w);
+	expect_word(w[0], 0x09080706, 0xffffffff00ffffff);
+	vti_state_get(&m, 5, 8, w);
+	expect_word(w[0], 0x0c0b0a0908070605, 0xff00ff00ffffffff);
+	expect_word(w[1], 0x5555555555555555, 0x5555555555555555);
+	vti_state_get(&m, 4, 10, w);
+	expect_word(w[0], 0x0b0a090807060504, 0x00ff00ffffffffff);
+	expect_word(w[1], 0x0d0c, 0xffffffffffff00ff);
+	vti_state_get(&m, 8, 16, w);
+	expect_word(w[0], 0x0f0e0d0c0b0a0908, 0x00ff00ff00ff00ff);
+	expect_word(w[1], 0x1716151413121110, UINT64_MAX);
+	vti_state_get(&m, 0, 10, w);
+	expect_word(w[0], 0x0706050403020100, UINT64_MAX);
+	expect_word(w[1], 0x0908, 0xffffffffffff00ff);
+	expect_word(w[2], 0x5555555555555555, 0x5555555555555555);
+}
+
+static void test_state_put(void **state)
+{
+	static const struct vt_word words[2] = {{0xa7a6a5a4a3a2a1a0, 0xffffffff00ff00ff},
+						{0xb7b6b5b4b3b2b1b0, 0x00000000000000ff}};
+	static struct vt_interp m;
+
+	(void)state;
+	fill_state(&m);
+	vti_state_put(&m, 5, 2, words);
+	expect_word(m.state[0], 0x07a1a00403020100, 0xff00ffffffffffff);
+	fill_state(&m);
+	vti_state_put(&m, 5, 4, words);
+	expect_word(m.state[0], 0xa2a1a00403020100, 0xff00ffffffffffff);
+	expect_word(m.state[1], 0x0f0e0d0c0b0a09a3, 0x00ff00ff00ff0000);
+	fill_state(&m);
+	vti_state_put(&m, 0, 10, words);
+	expect_word(m.state[0], 0xa7a6a5a4a3a2a1a0, 0xffffffff00ff00ff);
+	expect_word(m.state[1], 0x0f0e0d0c0b0ab1b0, 0x00ff00ff00ff00ff);
+	fill_state(&m);
+	vti_state_forget(&m, 1, 40);
+	expect_word(m.state[0], 0, 0xff);
+	expect_word(m.state[1], 0, 0);
+	expect_word(m.state[4], 0, 0);
+	expect_word(m.state[5], 0x2f2e2d2c2b2a2900, 0xffffffffffffff00);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -602,7 +675,8 @@ int main(void)
 		cmocka_unit_test(test_follow_string),  cmocka_unit_test(test_follow_syscall),
 		cmocka_unit_test(test_follow_compare), cmocka_unit_test(test_captures),
 		cmocka_unit_test(test_operators),      cmocka_unit_test(test_divisors),
-		cmocka_unit_test(test_wide_choice),
+		cmocka_unit_test(test_wide_choice),    cmocka_unit_test(test_state_get),
+		cmocka_unit_test(test_state_put),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
