@@ -13,8 +13,6 @@
 #define AUX_TRUNCATED 1
 #define AUX_PARTIAL   4
 
-#define PROT_CODE 4
-
 /* Where next_pid lies in the raw data of sched:sched_switch: /sys/kernel/tracing/events/…/format.
  */
 #define SCHED_NEXT_PID 56
@@ -221,8 +219,9 @@ static bool changes(const struct vt_pt_session *s, const struct vt_record *rec, 
 {
 	switch (rec->kind) {
 	case VT_MAP:
+		/* One without code, too, takes away what was there. */
 		*time = vt_record_u64(rec, VT_MAP_TIME);
-		return vt_record_u64(rec, VT_MAP_PROT) & PROT_CODE;
+		return true;
 	case VT_THREAD:
 		*time = vt_record_u64(rec, VT_THREAD_TIME);
 		return vt_record_u64(rec, VT_THREAD_OP) != VT_OP_COMM;
