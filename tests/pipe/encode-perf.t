@@ -161,7 +161,7 @@ for o in --no-retcomp '--tsc --cpus 3'; do
 	# shellcheck disable=SC2086 # words on purpose
 	t_status "absurd mappings and threads, $o" 1 vtrace encode --perf-data $o -o bad.data bad.vt
 	t_like "are told" '^vtrace encode: [79] mappings or threads are left out; the first: .' "$T_ERR"
-	t_pipe "and the rest is there" 'perf script -i bad.data --itrace=b -F tid,ip,addr | grep -q "=> *1000"'
+	t_pipe "and the rest is there" 'perf script -i bad.data --itrace=b -F tid,ip,addr | grep "=> *1000" >/dev/null'
 done
 
 t_status "processors need times" 2 vtrace encode --perf-data --cpus 2 -o y.data threads.vt

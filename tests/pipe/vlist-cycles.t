@@ -191,7 +191,7 @@ t_like "and has the best case" '^\*\*\* Best-case +8004000/13004000 = 0\.62CPI' 
 t_ok "the procedures that D-cache misses cost most" list --stall dcache
 t_like "with their range" '^ +7\.14% +93\.21% +7\.14% +93\.21% +100\.00%  copy +/opt/copy$' "$T_OUT"
 t_like "opens with the confidence" '^\*\*\* Confidence +high 70' "$T_OUT"
-t_pipe "a letter means the same" "vlist -i x.vt --symfs root --stall d --csv | grep -q '^10000000,130500000,.*,copy,/opt/copy$'"
+t_pipe "a letter means the same" "vlist -i x.vt --symfs root --stall d --csv | grep '^10000000,130500000,.*,copy,/opt/copy$' >/dev/null"
 t_ok "what nobody loses" list --stall icache
 t_unlike "has no rows" copy "$T_OUT"
 t_ok "--cutoff leaves out" list --stall slotting --cutoff 1
