@@ -72,7 +72,7 @@ bool app_fail_stream(struct app *a, const struct vt_reader *r, struct vt_error *
 /* Whether the stream that was read last had records of a kind. */
 bool app_saw(const struct app *a, enum vt_kind kind);
 
-/* Whether it had events, and of none of them a sample: all of it, none was cut off. */
+/* Whether it is whole, has events, and has a sample of none of them. */
 bool app_saw_no_sample(const struct app *a);
 
 /* False, after app_lacks(), if the stream read last says nothing of samples or executions. */

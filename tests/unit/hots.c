@@ -12,16 +12,6 @@
 #include "stream/reader.h"
 #include "streams.h"
 
-struct vt_writer *hot_begin(int fd)
-{
-	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE};
-	struct vt_error err;
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
-
-	assert_non_null(w);
-	return w;
-}
-
 void hot_image(struct vt_writer *w, uint64_t id, const char *path, const char *buildid)
 {
 	uint64_t *row = vt_writer_row(w, VT_IMAGE);
@@ -87,7 +77,7 @@ void hot_read(struct vt_writer *w, int fd, struct vt_hotprofile *p)
 struct vt_hotprofile *hot_profile(const struct hot_spec *specs, size_t n)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = hot_begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_hotprofile *p = vt_hotprofile_new(1);
 	size_t i;
 

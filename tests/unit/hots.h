@@ -23,7 +23,6 @@ struct hot_spec {
 	uint64_t values[HOT_MAX_VALUES], counts[HOT_MAX_VALUES], errors[HOT_MAX_VALUES];
 };
 
-struct vt_writer *hot_begin(int fd);
 void hot_image(struct vt_writer *w, uint64_t id, const char *path, const char *buildid);
 void hot_put(struct vt_writer *w, const struct hot_spec *s);
 

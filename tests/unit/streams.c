@@ -22,6 +22,30 @@ int scratch_file(void)
 	return fd;
 }
 
+struct vt_writer *start_stream(int fd)
+{
+	static char name[] = "test", version[] = "0";
+	struct vt_stage stage = {.program = name, .version = version};
+	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE, .stage = &stage};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
+
+	assert_non_null(w);
+	return w;
+}
+
+struct vt_reader *reread_stream(int fd, struct vt_writer *w)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_reader *r;
+
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	return r;
+}
+
 void write_record(struct vt_writer *w, uint64_t i)
 {
 	uint64_t chain[5];

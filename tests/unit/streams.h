@@ -17,6 +17,12 @@ int scratch_file(void);
 /* All bytes of a file; owned by the caller. */
 uint8_t *slurp(int fd, size_t *size);
 
+/* Begins a stream that a program "test" makes; it is not compressed. */
+struct vt_writer *start_stream(int fd);
+
+/* Ends it, and opens it for reading. */
+struct vt_reader *reread_stream(int fd, struct vt_writer *w);
+
 /* Writes records of three kinds, mixed, all derived from i: what check_record() expects. */
 void write_record(struct vt_writer *w, uint64_t i);
 void check_record(const struct vt_record *rec, uint64_t i);

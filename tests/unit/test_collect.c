@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "machine/insn.h"
 #include "stream/reader.h"
+#include "streams.h"
 #include "tests/unit/lists.h"
 #include "tests/unit/streams.h"
 #include "value/collect.h"
@@ -111,28 +112,6 @@ static void put_program(struct vt_writer *w)
 	row[VT_VALUE_VALUE] = 3;
 }
 
-static struct vt_writer *begin(int fd)
-{
-	static char name[] = "test", version[] = "0";
-	static struct vt_stage stage = {.program = name, .version = version};
-	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE, .stage = &stage};
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
-
-	assert_non_null(w);
-	return w;
-}
-
-static struct vt_reader *reread(int fd, struct vt_writer *w)
-{
-	struct vt_reader *r;
-
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	return r;
-}
-
 static struct vt_sites *collect(uint32_t what, bool by_caller)
 {
 	const struct vt_hotlist_options lists = {.algo = VT_ALGO_EXACT};
@@ -142,11 +121,11 @@ static struct vt_sites *collect(uint32_t what, bool by_caller)
 	const struct vt_block *block;
 	uint32_t first, count;
 	int fd = scratch_file(), code;
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_reader *r;
 
 	put_program(w);
-	r = reread(fd, w);
+	r = reread_stream(fd, w);
 	assert_int_equal(vt_collect_begin(c, &err), 0);
 	while ((code = vt_reader_next_run(r, &block, &first, &count, &err)) > 0)
 		assert_int_equal(vt_collect_feed(c, block, first, count, &err), 0);
@@ -191,13 +170,13 @@ static void check_counts(struct vt_sites *s)
 {
 	static const uint64_t places[] = {AT_LOAD, AT_CALL, AT_BEHIND, AT_CALLEE, AT_RETURN};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_record rec;
 	struct vt_reader *r;
 	size_t n = 0;
 
 	assert_int_equal(vt_sites_write(s, w, &err), 0);
-	r = reread(fd, w);
+	r = reread_stream(fd, w);
 	while (vt_reader_next(r, &rec, &err) > 0) {
 		if (rec.kind != VT_COUNT)
 			continue;

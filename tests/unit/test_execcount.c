@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "streams.h"
 #include "tests/unit/streams.h"
 
 #define NBLOCKS 40
@@ -83,16 +84,6 @@ static void write_exec(struct vt_writer *w, struct vt_rng *rng, uint64_t n, uint
 	vt_writer_bytes(w, VT_EXEC_DATA, data, size);
 }
 
-static struct vt_writer *begin(int fd)
-{
-	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
-	struct vt_error err;
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, &err);
-
-	assert_non_null(w);
-	return w;
-}
-
 static struct vt_reader *end(struct vt_writer *w, int fd)
 {
 	struct vt_error err;
@@ -109,7 +100,7 @@ static void counts(void **state)
 {
 	static uint64_t want[NBLOCKS][MOST];
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_execcount *c = vt_execcount_new();
 	uint64_t id, n, sum = 0;
 	struct vt_record rec;
@@ -166,7 +157,7 @@ static void put(struct vt_writer *w, uint64_t blocks, uint64_t insns, uint64_t s
 static void contradictions(void **state)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p = vt_profile_new(NULL);
 	const struct vt_block *block;
 	struct vt_reader *r;

@@ -14,6 +14,7 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "streams.h"
 #include "tests/unit/streams.h"
 
 #define IMAGE 7
@@ -31,11 +32,9 @@ struct made {
 
 static struct vt_writer *begin(int fd)
 {
-	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE};
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
+	struct vt_writer *w = start_stream(fd);
 	uint64_t *row;
 
-	assert_non_null(w);
 	row = vt_writer_row(w, VT_IMAGE);
 	row[VT_IMAGE_ID] = IMAGE;
 	vt_writer_text(w, VT_IMAGE_PATH, "/nowhere");

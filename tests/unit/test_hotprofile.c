@@ -23,7 +23,7 @@ static void test_places(void **state)
 	struct hot_spec s = {.what = VT_WHAT_LOAD, .algo = VT_ALGO_TNV, .total = 10, .steady = 3};
 	struct vt_hotprofile *p = vt_hotprofile_new(1);
 	int fd = scratch_file();
-	struct vt_writer *w = hot_begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_hot_key key = {.offset = 0x20, .what = VT_WHAT_LOAD};
 	const struct vt_hot_image *b;
 	size_t first;
@@ -209,7 +209,7 @@ static void test_contradictions(void **state)
 		struct hot_spec s = sound;
 		struct vt_hotprofile *p = vt_hotprofile_new(1);
 		int fd = scratch_file();
-		struct vt_writer *w = hot_begin(fd);
+		struct vt_writer *w = start_stream(fd);
 
 		if (how >= 0)
 			spoil(&s, how);
@@ -349,7 +349,7 @@ static void test_mismatches(void **state)
 		struct hot_spec b = a;
 		struct vt_hotprofile *p = vt_hotprofile_new(1);
 		int fd = scratch_file();
-		struct vt_writer *w = hot_begin(fd);
+		struct vt_writer *w = start_stream(fd);
 
 		if (how == 0)
 			b.algo = VT_ALGO_TNV;
@@ -379,7 +379,7 @@ static void test_two_streams(void **state)
 			     .offset = 0x10};
 	struct vt_hotprofile *p = vt_hotprofile_new(1);
 	int fd = scratch_file();
-	struct vt_writer *w = hot_begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	size_t first;
 
 	(void)state;
@@ -392,7 +392,7 @@ static void test_two_streams(void **state)
 	s.caller_image = s.caller = 0;
 	hot_read(w, fd, p);
 	fd = scratch_file();
-	w = hot_begin(fd);
+	w = start_stream(fd);
 	hot_image(w, 1, "/bin/a", "");
 	hot_image(w, 2, "/elsewhere/b", "\x05");
 	hot_put(w, &s);
@@ -449,7 +449,7 @@ static void test_samples_are_unbiased(void **state)
 	for (run = 0; run < runs; run++) {
 		struct vt_hotprofile *p = vt_hotprofile_new((uint64_t)run);
 		int fd = scratch_file();
-		struct vt_writer *w = hot_begin(fd);
+		struct vt_writer *w = start_stream(fd);
 		const struct vt_hot *h;
 		uint32_t k;
 
@@ -489,7 +489,7 @@ static void check_long_list(uint32_t n)
 	struct vt_hotprofile *p = vt_hotprofile_new(1);
 	struct vt_hot h = {.nvalues = 0};
 	int fd = scratch_file();
-	struct vt_writer *w = hot_begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	const struct vt_hot *back;
 	uint32_t i;
 
@@ -557,7 +557,7 @@ static void test_order_of_records(void **state)
 			   .counts = counts,
 			   .errors = errors};
 	int fd = scratch_file(), n = 0;
-	struct vt_writer *w = hot_begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_record rec;
 	struct vt_reader *r;
 

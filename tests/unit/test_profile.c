@@ -13,23 +13,13 @@
 #include "analysis/ranking.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "streams.h"
 #include "tests/unit/streams.h"
 
 #define KERNEL 1
 #define USER   2
 
 static struct vt_error err;
-
-static struct vt_writer *begin(int fd)
-{
-	static char program[] = "test", version[] = "0";
-	static struct vt_stage stage = {.program = program, .version = version};
-	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE, .stage = &stage};
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
-
-	assert_non_null(w);
-	return w;
-}
 
 static void put_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy,
 		      uint64_t period)
@@ -137,7 +127,7 @@ static void expect(const struct vt_profile *p, uint32_t image, int32_t pid, uint
 static void resolves_at_the_time(void **state)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p;
 	uint64_t offset;
 	uint32_t image;
@@ -175,7 +165,7 @@ static void tells_causes_apart(void **state)
 		{4, VT_UNMAPPED_GUEST_KERNEL}, {5, VT_UNMAPPED_GUEST_USER},
 	};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p;
 	uint64_t *row;
 	size_t i;
@@ -201,7 +191,7 @@ static void tells_causes_apart(void **state)
 static void keeps_processes_apart_where_it_matters(void **state)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p;
 	int pid;
 
@@ -228,7 +218,7 @@ static void keeps_events_apart(void **state)
 {
 	const char *shared[] = {"cycles"}, *one[] = {"cycles#4"}, *none[] = {"imiss"};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_event_choice c;
 	struct vt_profile *p;
 
@@ -266,7 +256,7 @@ static void keeps_events_apart(void **state)
 static void counts_are_a_profile(void **state)
 {
 	int fd = scratch_file(), fd2 = scratch_file(), turn;
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p, *q;
 	uint64_t i, *row;
 
@@ -290,7 +280,7 @@ static void counts_are_a_profile(void **state)
 	assert_int_equal(vt_profile_loss(p)->gap_bytes, 100);
 	assert_int_equal(vt_profile_loss(p)->gap_records, 2);
 
-	w = begin(fd2);
+	w = start_stream(fd2);
 	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT, 0);
 	for (turn = 0; turn < 2; turn++) {
 		for (i = 0; i < 98; i++) {
@@ -321,7 +311,7 @@ static void ranks_what_is_unknown(void **state)
 	struct vt_images_options o = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&o, &err);
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_ranking *r;
 	struct vt_profile *p;
 	struct vt_buf label = VT_BUF_INIT;
@@ -427,7 +417,7 @@ static void finds_places_by_offset(void **state)
 static void looks_again_elsewhere(void **state)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p;
 	uint64_t *row;
 
@@ -474,7 +464,7 @@ static void looks_again_elsewhere(void **state)
 static void counts_by_name(void **state)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p;
 	int i;
 
@@ -517,7 +507,7 @@ static void notes_patched_code(void **state)
 	struct vt_images_options o = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&o, &err);
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p;
 	uint32_t id;
 
@@ -568,7 +558,7 @@ static void is_found(const struct vt_profile *p, find_fn *find, uint64_t address
 static void finds_images_by_address(void **state)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	uint64_t offset = 0;
 	uint32_t image = 0;
 	struct vt_profile *p;
@@ -611,7 +601,7 @@ static void finds_places_of_a_process(void **state)
 	static const int32_t pids[] = {12, 10, 11};
 	const struct vt_place *const *found = NULL;
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_profile *p;
 	size_t i, n = 0;
 
@@ -688,7 +678,7 @@ static void counts_executed_code(void **state)
 	(void)state;
 	for (sampled = 0; sampled < 2; sampled++) {
 		int fd = scratch_file();
-		struct vt_writer *w = begin(fd);
+		struct vt_writer *w = start_stream(fd);
 		struct vt_profile *p;
 		size_t i;
 

@@ -17,6 +17,7 @@
 #include "analysis/significance.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "streams.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 
@@ -26,15 +27,6 @@
 static struct vt_error err;
 
 /* ---- profiles ---- */
-
-static struct vt_writer *begin(int fd)
-{
-	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE};
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
-
-	assert_non_null(w);
-	return w;
-}
 
 static void put_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy)
 {
@@ -194,7 +186,7 @@ static void check_table(const struct listed *l, enum vt_level level,
 static void make_ten(struct listed *l)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 
 	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
 	put_event(w, 2, "misses", VT_POLICY_PRECISE);
@@ -230,7 +222,7 @@ static void test_header(void **state)
 		     "Lost while recording: 12 records\n"
 		     "Gaps in the input: 1, with 100 bytes and 0 records known to be missing\n");
 	discard(&l);
-	w = begin(fd);
+	w = start_stream(fd);
 	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
 	list(&l, fd, w, false, NULL, 0);
 	check_header(&l, "No samples\n");
@@ -328,7 +320,7 @@ static void test_estimates(void **state)
 {
 	static const char *const names[] = {"head cycles", "stall cycles"};
 	int fd = scratch_file(), again = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct listed l;
 
 	(void)state;
@@ -347,7 +339,7 @@ static void test_estimates(void **state)
 	assert_int_equal(vt_profile_estimate_event(l.profile, VT_ESTIMATE_EXECUTIONS), 0);
 	discard(&l);
 	/* Not unless they are asked for. */
-	w = begin(again);
+	w = start_stream(again);
 	put_freq(w, 1, 0x10, 100, 2.5, 1);
 	list(&l, again, w, false, NULL, 0);
 	assert_int_equal(vt_profile_nevents(l.profile), 0);
@@ -359,7 +351,7 @@ static void test_estimates(void **state)
 static void test_bounds_of_estimates(void **state)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct listed l;
 	size_t i;
 
@@ -394,7 +386,7 @@ static void test_program(void **state)
 	const struct vt_proflist_options all = {.top = 0};
 	char *dir = toolbox_dir(), *nm, path[256], want[1024];
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	uint64_t work;
 	struct listed l;
 
@@ -442,7 +434,7 @@ static void make_run(struct listed *l, const char *event, const unsigned n[4])
 {
 	static const char *const paths[] = {"/no/such/a", "/no/such/b", "/no/such/c"};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	unsigned i;
 
 	put_event(w, 1, event, VT_POLICY_INTERRUPT);
@@ -615,7 +607,7 @@ static void test_diff_of_estimates(void **state)
 	(void)state;
 	for (i = 0; i < 2; i++) {
 		int fd = scratch_file();
-		struct vt_writer *w = begin(fd);
+		struct vt_writer *w = start_stream(fd);
 
 		put_image(w, 1, "/no/such/a");
 		put_image(w, 2, "/no/such/b");

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "stream/reader.h"
+#include "streams.h"
 #include "tests/unit/streams.h"
 #include "value/sites.h"
 
@@ -25,26 +26,6 @@ static struct vt_sites *new_sites(void)
 	return s;
 }
 
-static struct vt_writer *begin(int fd)
-{
-	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE};
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
-
-	assert_non_null(w);
-	return w;
-}
-
-static struct vt_reader *reread(int fd, struct vt_writer *w)
-{
-	struct vt_reader *r;
-
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	return r;
-}
-
 struct image {
 	const char *path, *buildid;
 	uint64_t type, machine;
@@ -54,7 +35,7 @@ struct image {
 static void declare(struct vt_sites *s, const struct image *images, size_t n, uint32_t *numbers)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_record rec = {0};
 	struct vt_reader *r;
 	size_t i;
@@ -68,7 +49,7 @@ static void declare(struct vt_sites *s, const struct image *images, size_t n, ui
 		vt_writer_text(w, VT_IMAGE_PATH, images[i].path);
 		vt_writer_text(w, VT_IMAGE_BUILDID, images[i].buildid);
 	}
-	r = reread(fd, w);
+	r = reread_stream(fd, w);
 	for (i = 0; vt_reader_next(r, &rec, &err) > 0;)
 		if (rec.kind == VT_IMAGE)
 			numbers[i++] = vt_sites_image(s, &rec);
@@ -85,7 +66,7 @@ struct map {
 static void map(struct vt_sites *s, const struct map *maps, size_t n)
 {
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_record rec = {0};
 	struct vt_reader *r;
 	size_t i;
@@ -100,7 +81,7 @@ static void map(struct vt_sites *s, const struct map *maps, size_t n)
 		row[VT_MAP_PROT] = maps[i].prot;
 		row[VT_MAP_FLAGS] = maps[i].flags;
 	}
-	r = reread(fd, w);
+	r = reread_stream(fd, w);
 	for (i = 0; vt_reader_next(r, &rec, &err) > 0;) {
 		if (rec.kind != VT_MAP)
 			continue;
@@ -122,10 +103,10 @@ struct written {
 static struct written begin_written(struct vt_sites *s)
 {
 	struct written o = {.fd = scratch_file()};
-	struct vt_writer *w = begin(o.fd);
+	struct vt_writer *w = start_stream(o.fd);
 
 	assert_int_equal(vt_sites_write(s, w, &err), 0);
-	o.reader = reread(o.fd, w);
+	o.reader = reread_stream(o.fd, w);
 	return o;
 }
 

@@ -13,6 +13,7 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "streams.h"
 #include "tests/unit/streams.h"
 
 #define BASE	   0x10000
@@ -31,11 +32,9 @@ static void put_event(struct vt_writer *w, uint64_t id, uint64_t branch_type)
 
 static struct vt_writer *begin(int fd)
 {
-	struct vt_writer_options o = {.compression = VT_COMPRESS_NONE};
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &o, &err);
+	struct vt_writer *w = start_stream(fd);
 	uint64_t *row;
 
-	assert_non_null(w);
 	put_event(w, 1, ANY);
 	put_event(w, 2, ANY);
 	put_event(w, 3, ANY | CALL_STACK);
