@@ -21,48 +21,48 @@ static uint64_t bit(unsigned reg)
 
 /* ---- mnemonics ---- */
 
+/* What they mean is being in a list. */
+#define IS(text)     VTI_IS(text, 0)
+#define BEGINS(text) VTI_BEGINS(text, 0)
+
 #define FITS(words, mnemonic)                                                                      \
 	(vti_word_find(words, sizeof(words) / sizeof((words)[0]), mnemonic) >= 0)
 
 /* Those of SSE that compute one element leave the others of the register as they are. */
 static const struct vti_word merging[] = {
-	VTI_BEGINS("cvtsi2s", 1), VTI_BEGINS("cvtss2sd", 1), VTI_BEGINS("cvtsd2ss", 1),
-	VTI_BEGINS("sqrts", 1),	  VTI_BEGINS("rcps", 1),     VTI_BEGINS("rsqrts", 1),
-	VTI_BEGINS("rounds", 1),
+	BEGINS("cvtsi2s"), BEGINS("cvtss2sd"), BEGINS("cvtsd2ss"), BEGINS("sqrts"),
+	BEGINS("rcps"),	   BEGINS("rsqrts"),   BEGINS("rounds"),
 };
 
 /* Without the v of VEX: x ^ x, x - x and x > x are 0 whatever x is, and decoders know it. */
 static const struct vti_word zeroing[] = {
-	VTI_IS("xor", 1),     VTI_IS("sub", 1),	    VTI_IS("pxor", 1),	VTI_IS("xorps", 1),
-	VTI_IS("xorpd", 1),   VTI_IS("psubb", 1),   VTI_IS("psubw", 1), VTI_IS("psubd", 1),
-	VTI_IS("psubq", 1),   VTI_IS("pxord", 1),   VTI_IS("pxorq", 1), VTI_IS("pcmpgtb", 1),
-	VTI_IS("pcmpgtw", 1), VTI_IS("pcmpgtd", 1),
+	IS("xor"),   IS("sub"),	    IS("pxor"),	   IS("xorps"),	  IS("xorpd"),
+	IS("psubb"), IS("psubw"),   IS("psubd"),   IS("psubq"),	  IS("pxord"),
+	IS("pxorq"), IS("pcmpgtb"), IS("pcmpgtw"), IS("pcmpgtd"),
 };
 
 /* What only loads or stores, beside moves, pushes and pops. */
 static const struct vti_word moving[] = {
-	VTI_IS("lddqu", 1), VTI_IS("vlddqu", 1),	 VTI_IS("movbe", 1),
-	VTI_IS("leave", 1), VTI_IS("stosb", 1),		 VTI_IS("stosw", 1),
-	VTI_IS("stosd", 1), VTI_IS("stosq", 1),		 VTI_IS("lodsb", 1),
-	VTI_IS("lodsw", 1), VTI_IS("lodsd", 1),		 VTI_IS("lodsq", 1),
-	VTI_IS("movsb", 1), VTI_IS("movsw", 1),		 VTI_IS("movsq", 1),
-	VTI_IS("movsd", 1), VTI_BEGINS("vbroadcast", 1), VTI_BEGINS("vpbroadcast", 1),
+	IS("lddqu"), IS("vlddqu"),	   IS("movbe"),		  IS("leave"), IS("stosb"),
+	IS("stosw"), IS("stosd"),	   IS("stosq"),		  IS("lodsb"), IS("lodsw"),
+	IS("lodsd"), IS("lodsq"),	   IS("movsb"),		  IS("movsw"), IS("movsq"),
+	IS("movsd"), BEGINS("vbroadcast"), BEGINS("vpbroadcast"),
 };
 
 static const struct vti_word x87_moving[] = {
-	VTI_IS("fld", 1),
-	VTI_IS("fst", 1),
-	VTI_IS("fstp", 1),
+	IS("fld"),
+	IS("fst"),
+	IS("fstp"),
 };
 
 /* Without the v of VEX: copies between vector registers. */
 static const struct vti_word vector_copies[] = {
-	VTI_BEGINS("movaps", 1), VTI_BEGINS("movapd", 1), VTI_BEGINS("movups", 1),
-	VTI_BEGINS("movupd", 1), VTI_BEGINS("movdqa", 1), VTI_BEGINS("movdqu", 1),
+	BEGINS("movaps"), BEGINS("movapd"), BEGINS("movups"),
+	BEGINS("movupd"), BEGINS("movdqa"), BEGINS("movdqu"),
 };
 
 static const struct vti_word copies[] = {
-	VTI_IS("mov", 1),
+	IS("mov"),
 };
 
 /* ---- registers ---- */
@@ -76,7 +76,7 @@ static uint64_t merged(const struct vt_facts *f)
 	for (i = 0; i < f->nresults; i++)
 		if (f->results[i].reg < VT_REG_VECTOR && f->results[i].size < 4)
 			regs |= bit(f->results[i].reg);
-	if (f->nresults && f->flags & VT_FACT_FLOAT && FITS(merging, f->mnemonic))
+	if (f->nresults && f->flags & VT_FACT_VECTOR && FITS(merging, f->mnemonic))
 		regs |= bit(f->results[0].reg);
 	return regs;
 }
@@ -86,11 +86,7 @@ static bool is_zeroing(const struct vt_facts *f)
 	const struct vt_operand *a = &f->sources[0], *b = &f->sources[1];
 
 	/* With a mask, there are three sources, and not all of the register is cleared. */
-	if (f->nmemories || f->has_immediate || f->nsources != 2 || !f->nresults)
-		return false;
-	if (a->reg != b->reg || a->size != b->size || a->size < 4)
-		return false;
-	return FITS(zeroing, vti_stem(f));
+	return f->nsources == 2 && a->reg == b->reg && a->size >= 4 && FITS(zeroing, vti_stem(f));
 }
 
 static void take_registers(const struct vt_facts *f, struct vt_mop *op)
@@ -149,7 +145,7 @@ static void crack(const struct vt_core *m, const struct vt_facts *f, struct vt_m
 {
 	const bool load = f->flags & VT_FACT_LOAD, store = f->flags & VT_FACT_STORE;
 	const enum vt_op_class c = vti_op_class(f);
-	unsigned previous = 0;
+	unsigned from = VT_UOP_READS;
 
 	if (c == VT_OP_NOP && !load && !store) {
 		add(m, op, c, 0);
@@ -165,22 +161,21 @@ static void crack(const struct vt_core *m, const struct vt_facts *f, struct vt_m
 		/* Parts of the result that come from elsewhere than memory are in its reads. */
 		add(m, op, VT_OP_LOAD,
 		    VT_UOP_ADDRESS | (last ? VT_UOP_WRITES | (op->reads ? VT_UOP_READS : 0u) : 0u));
-		previous = VT_UOP_PREVIOUS;
+		from = VT_UOP_PREVIOUS;
 		if (last)
 			return;
 	}
 	if (f->flags & VT_FACT_BRANCH) {
-		add(m, op, VT_OP_BRANCH, VT_UOP_READS | VT_UOP_WRITES | previous);
+		add(m, op, VT_OP_BRANCH, VT_UOP_READS | VT_UOP_WRITES | from);
 		return;
 	}
 	if ((!load && !store) || !only_moves(f)) {
-		add(m, op, c, VT_UOP_READS | VT_UOP_WRITES | previous);
-		previous = VT_UOP_PREVIOUS;
+		add(m, op, c, VT_UOP_READS | VT_UOP_WRITES | from);
+		from = VT_UOP_PREVIOUS;
 	}
 	if (store)
 		add(m, op, VT_OP_STORE,
-		    VT_UOP_ADDRESS | (previous ? previous | (only_moves(f) ? VT_UOP_WRITES : 0u)
-					       : VT_UOP_READS | VT_UOP_WRITES));
+		    VT_UOP_ADDRESS | from | (only_moves(f) ? VT_UOP_WRITES : 0u));
 }
 
 /* ---- what the table knows better ---- */
@@ -272,8 +267,7 @@ static bool is_free(const struct vt_core *m, const struct vt_facts *f)
 		return false;
 	if (!vector)
 		return m->eliminates & VT_ELIMINATE_INT && FITS(copies, f->mnemonic);
-	return m->eliminates & VT_ELIMINATE_VECTOR && f->sources[0].reg >= VT_REG_VECTOR &&
-	       f->results[0].reg >= VT_REG_VECTOR && FITS(vector_copies, vti_stem(f));
+	return m->eliminates & VT_ELIMINATE_VECTOR && FITS(vector_copies, vti_stem(f));
 }
 
 /* In the reorder buffer, an operation stands together with its load. */

@@ -53,9 +53,10 @@ static const struct vti_word vectors[] = {
 	VTI_BEGINS("gf2", VT_OP_FMUL),		VTI_BEGINS("sha", VT_OP_FMUL),
 	VTI_BEGINS("pmadd", VT_OP_FMUL),	VTI_BEGINS("dp", VT_OP_FMUL),
 	VTI_BEGINS("psadbw", VT_OP_FMUL),	VTI_BEGINS("rcp", VT_OP_FMUL),
-	VTI_BEGINS("rsqrt", VT_OP_FMUL),	VTI_BEGINS("and", VT_OP_VINT),
-	VTI_BEGINS("or", VT_OP_VINT),		VTI_BEGINS("xor", VT_OP_VINT),
-	VTI_BEGINS("blend", VT_OP_VINT),	VTI_BEGINS("mov", VT_OP_VINT),
+	VTI_BEGINS("rsqrt", VT_OP_FMUL),	VTI_BEGINS("round", VT_OP_FADD),
+	VTI_BEGINS("and", VT_OP_VINT),		VTI_BEGINS("or", VT_OP_VINT),
+	VTI_BEGINS("xor", VT_OP_VINT),		VTI_BEGINS("blend", VT_OP_VINT),
+	VTI_BEGINS("mov", VT_OP_VINT),
 };
 
 static const struct vti_word x87[] = {
