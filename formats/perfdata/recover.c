@@ -554,6 +554,8 @@ static int attr_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 	enum chain found;
 	uint64_t end;
 
+	if (v->have < PD_HEADER_SIZE + PD_ATTR_SIZE_MIN && !v->whole)
+		return PD_UNDECIDED;
 	if (!prepare(s, v))
 		return -VT_E_NOMEM;
 	found = end_of_attr(s, v, &end);
@@ -588,8 +590,8 @@ int vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, ui
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
 
-	/* In a record that is whole none begins: the damage is behind it. */
+	/* In a record whose size is right none begins: the damage is behind it, or it is cut. */
 	if (from && vti_pd_extent(s, v->p, v->have) == r.size)
-		from = r.size;
+		from = r.size < v->have ? r.size : v->have;
 	return next_chain(s, v, from, at);
 }

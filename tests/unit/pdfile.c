@@ -246,7 +246,7 @@ static void show_field(struct vt_buf *out, const struct vt_record *rec, unsigned
 	}
 }
 
-static char *show(int fd)
+char *pdfile_show(int fd)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf out = VT_BUF_INIT;
@@ -270,32 +270,83 @@ static char *show(int fd)
 	return text;
 }
 
+/* Bytes that come through a pipe. */
+struct pipe {
+	const uint8_t *p;
+	size_t left;
+	size_t piece;
+};
+
+static int pull(struct vt_input *in, uint8_t *out, size_t room, size_t *n, struct vt_error *err)
+{
+	struct pipe *pipe = in->pull_arg;
+
+	(void)err;
+	*n = pipe->left < pipe->piece ? pipe->left : pipe->piece;
+	*n = *n < room ? *n : room;
+	memcpy(out, pipe->p, *n);
+	pipe->p += *n;
+	pipe->left -= *n;
+	return 0;
+}
+
+static void warn(void *warnings, const char *line)
+{
+	vt_buf_printf(warnings, "%s\n", line);
+}
+
 /* Owned by the caller. */
 static char *decode(const struct pdfile *f, struct vt_format_summary *sum)
 {
 	const struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
-	const struct vt_format_options fo = {.keep_aux = true};
+	const struct vt_format_options fo = {.keep_aux = !f->drop_aux,
+					     .warn = f->warnings ? warn : NULL,
+					     .warn_arg = f->warnings};
 	struct vt_error err = VT_ERROR_INIT;
 	int from = scratch_file(), to = scratch_file();
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_writer *w;
+	struct pipe pipe;
 	struct vt_input in;
 	char *text;
 
 	pdfile_put(f, &b);
-	assert_int_equal(write(from, b.data, b.size), b.size);
-	assert_int_equal(lseek(from, 0, SEEK_SET), 0);
-	vt_buf_free(&b);
+	assert_int_equal(pwrite(from, b.data, b.size, (off_t)f->lead), b.size);
+	assert_int_equal(lseek(from, (off_t)f->lead, SEEK_SET), f->lead);
 	w = vt_writer_open_fd(to, "stream", &wo, &err);
 	assert_non_null(w);
 	assert_int_equal(vt_input_open_fd(&in, from, "in", &err), 0);
+	pipe = (struct pipe){.p = b.data, .left = b.size, .piece = f->piece};
+	if (f->piece) {
+		in.pull = pull;
+		in.pull_arg = &pipe;
+	}
 	assert_int_equal(vt_perfdata_decode(&in, w, &fo, sum, &err), 0);
 	vt_input_close(&in);
+	vt_buf_free(&b);
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	text = show(to);
+	text = pdfile_show(to);
 	close(from);
 	close(to);
 	return text;
+}
+
+int pdfile_refused(const void *data, size_t size, struct vt_error *err)
+{
+	const struct vt_format_options fo = {.keep_aux = true};
+	struct vt_format_summary sum;
+	int from = scratch_file(), to = scratch_file(), code;
+	struct vt_writer *w = start_stream(to);
+	struct vt_input in;
+
+	assert_int_equal(pwrite(from, data, size, 0), size);
+	assert_int_equal(vt_input_open_fd(&in, from, "in", err), 0);
+	code = vt_perfdata_decode(&in, w, &fo, &sum, err);
+	vt_input_close(&in);
+	vt_reader_close(reread_stream(to, w));
+	close(from);
+	close(to);
+	return code;
 }
 
 struct vt_format_summary pdfile_expect(const struct pdfile *f, const char *but,

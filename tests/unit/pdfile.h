@@ -26,6 +26,11 @@ struct pdfile {
 	size_t patch_at; /* 0: none */
 	uint64_t patch;
 	size_t cut;
+	/* How it is read. */
+	size_t lead;		 /* bytes that come before it in a file */
+	size_t piece;		 /* a pipe gives so many bytes at a time; 0: it is a file */
+	bool drop_aux;		 /* AUX areas are not kept */
+	struct vt_buf *warnings; /* gets a line for each; NULL: they are not wanted */
 };
 
 struct pdfile_attr {
@@ -66,6 +71,12 @@ void pdfile_feature(struct pdfile *f, unsigned bit, const struct vt_buf *b);
 
 /* All of its bytes. */
 void pdfile_put(const struct pdfile *f, struct vt_buf *b);
+
+/* The records of a stream as lines, in the form of pdfile_expect().  Owned by the caller. */
+char *pdfile_show(int fd);
+
+/* What the decoder returns of these bytes, which are no perf.data. */
+int pdfile_refused(const void *data, size_t size, struct vt_error *err);
 
 /*
  * What the decoder makes of it are these lines, one for each record of the stream but META
