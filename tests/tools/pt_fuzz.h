@@ -19,17 +19,24 @@ struct fuzz_input {
 	size_t size;
 };
 
+/* Processors of family 6, each with other errata; 0: none is told. */
+static const uint8_t fuzz_models[] = {0, 0x3d, 0x4e, 0x55, 0x5c, 0x7a};
+
+static inline void fuzz_set_model(struct fuzz_input *in, unsigned number)
+{
+	in->opt.model = fuzz_models[number % sizeof(fuzz_models)];
+	in->opt.family = in->opt.model ? 6 : 0;
+}
+
 /* Takes an input apart; what it has must outlive in->code, which is for vt_pt_code_free(). */
 static inline void fuzz_parse(struct fuzz_input *in, const uint8_t *data, size_t size)
 {
-	static const uint8_t models[] = {0, 0x3d, 0x4e, 0x55, 0x5c, 0x7a};
 	struct vt_cursor c = vt_cursor_make(data, size, false);
 	struct vt_error err = VT_ERROR_INIT;
 	unsigned model = vt_cursor_u8(&c), n;
 
 	memset(in, 0, sizeof(*in));
-	in->opt.model = models[model % sizeof(models)];
-	in->opt.family = in->opt.model ? 6 : 0;
+	fuzz_set_model(in, model);
 	in->opt.clock = (struct vt_pt_clock){3, 32, 256, 2};
 	in->code = vt_pt_code_new();
 	if (!in->code)
