@@ -119,14 +119,12 @@ struct accesses {
 
 static void bound(struct vti_culprit *c, uint32_t insn, double pages, const struct accesses *all)
 {
-	uint32_t entries = c->core->dtlb.entries;
+	uint32_t ways = c->core->dtlb.ways;
 	double n;
 
-	if (c->core->dtlb.ways && c->core->dtlb.ways < entries)
-		entries = c->core->dtlb.ways;
-	if (all->count * 2 >= entries)
+	if (all->count * 2 >= ways)
 		return;
-	n = pages + (all->pages - pages) / (entries - all->count);
+	n = pages + (all->pages - pages) / (ways - all->count);
 	if (n < c->data_pages[insn])
 		c->data_pages[insn] = n;
 }
@@ -138,7 +136,7 @@ void vti_culprit_take_loop(struct vti_culprit *c, const uint32_t *body, uint32_t
 	struct accesses all = {0};
 	uint32_t at, i;
 
-	if (!c->core->dtlb.entries || !c->core->dtlb.page || !c->in->code || isinf(entries))
+	if (!c->core->dtlb.entries || !c->in->code || isinf(entries))
 		return;
 	for (at = 0; at < nbody; at++)
 		for (i = 0; i < c->cfg->blocks[body[at]].ninsns; i++)
@@ -220,7 +218,7 @@ void vti_culprit_neighbours(struct vti_culprit *c)
 {
 	uint32_t i;
 
-	for (i = 0; i < c->cfg->ninsns && c->core->dtlb.page && c->in->code; i++)
+	for (i = 0; i < c->cfg->ninsns && c->core->dtlb.entries && c->in->code; i++)
 		if (has_access(&c->ops[i]) && executions(c, i) > 0)
 			find_neighbour(c, i);
 }

@@ -63,21 +63,22 @@ double vti_culprit_entered(const struct vti_stalled *st, uint32_t size)
 	return count_fetched(st, size, false);
 }
 
-/* How often others can have displaced an instruction's line (or page). */
-static double competed(const struct vti_stalled *st,
+/* How often others can have displaced an instruction's line (or page), or both that it lies in. */
+static double competed(const struct vti_stalled *st, uint32_t size,
 		       double (*misses)(const struct vt_footprint *f, uint32_t image,
 					uint64_t vaddr))
 {
 	const struct vti_culprit *c = st->c;
 	const struct vt_cfg_insn *i = &c->cfg->insns[st->insn];
 	uint32_t image = c->in->flow->proc.image;
-	double first, last;
+	double n;
 
-	if (!c->in->footprint)
+	if (!c->in->footprint || !size)
 		return INFINITY;
-	first = misses(c->in->footprint, image, i->addr);
-	last = misses(c->in->footprint, image, i->addr + (i->length ? i->length - 1U : 0));
-	return first + last;
+	n = misses(c->in->footprint, image, i->addr);
+	if (count_new(i, NULL, size) > 1)
+		n += misses(c->in->footprint, image, i->addr + i->length - 1U);
+	return n;
 }
 
 /*
@@ -98,7 +99,7 @@ void vti_rule_icache(const struct vti_stalled *st, struct vti_suspect *s)
 
 	if (often > 0)
 		resident *= count_new(&c->cfg->insns[st->insn], NULL, m->icache.line);
-	often = fmin(fmin(often, competed(st, vt_footprint_lines)), resident);
+	often = fmin(fmin(often, competed(st, m->icache.line, vt_footprint_lines)), resident);
 	s->bound = fmin(often, events) * vti_culprit_fill(st);
 }
 
@@ -111,7 +112,7 @@ void vti_rule_itlb(const struct vti_stalled *st, struct vti_suspect *s)
 	double resident = c->page_entries[c->block[st->insn]];
 	double events = vti_culprit_events(st, VT_CULPRIT_ITBMISS, st->insn);
 
-	often = fmin(often, competed(st, vt_footprint_pages));
+	often = fmin(often, competed(st, m->itlb.page, vt_footprint_pages));
 	s->bound = fmin(fmin(often, resident), events) * vti_culprit_tlb(m, &m->itlb);
 }
 

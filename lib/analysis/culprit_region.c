@@ -144,7 +144,7 @@ static bool pages_fit(const struct regions *r, const struct vt_tlb_shape *tlb)
 		if ((b->end - 1) / tlb->page > last)
 			last = (b->end - 1) / tlb->page;
 	}
-	return last - first < (tlb->ways && tlb->ways < tlb->entries ? tlb->ways : tlb->entries);
+	return last - first < tlb->ways;
 }
 
 static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
@@ -163,7 +163,7 @@ static void take_loop(struct regions *r, uint32_t head, uint32_t tail)
 	if (r->insns <= MAX_INSNS)
 		vti_culprit_take_loop(c, r->body, r->nbody, n);
 	lines = r->nsets && fits(r, &m->icache);
-	pages = m->itlb.entries && m->itlb.page && pages_fit(r, &m->itlb);
+	pages = m->itlb.entries && pages_fit(r, &m->itlb);
 	for (at = 0; at < r->nbody; at++) {
 		if (lines && n < c->line_entries[r->body[at]])
 			c->line_entries[r->body[at]] = n;
@@ -198,16 +198,11 @@ static void visit(struct regions *r, uint32_t root)
 	}
 }
 
-static uint32_t sets_of(const struct vt_cache_shape *cache)
-{
-	uint32_t ways = cache->ways ? cache->ways : 1;
-
-	return cache->size && cache->line ? cache->size / cache->line / ways : 0;
-}
-
 int vti_culprit_regions(struct vti_culprit *c, struct vt_error *err)
 {
-	uint32_t n = c->cfg->nblocks, b, nsets = sets_of(&c->core->icache);
+	const struct vt_cache_shape *cache = &c->core->icache;
+	uint32_t nsets = cache->size ? cache->size / cache->line / cache->ways : 0;
+	uint32_t n = c->cfg->nblocks, b;
 	struct regions r = {
 		.c = c,
 		.stamp = calloc(n, sizeof(uint32_t)),
