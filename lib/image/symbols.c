@@ -175,6 +175,34 @@ static bool keep_alias(struct vt_symbols *t, const struct vt_symbol *loser, cons
 	return true;
 }
 
+/*
+ * Compilers and authors of assembly code leave labels inside functions, as targets of jumps and
+ * for other files to refer to.  Neither perf annotate nor a debugger ends the function there.
+ */
+static bool drop_inner_labels(struct vt_symbols *t)
+{
+	const uint32_t no_function =
+		VT_SYMBOL_OBJECT | VT_SYMBOL_PLT | VT_SYMBOL_FRAME | VT_SYMBOL_LABEL;
+	struct vt_symbol function = {0};
+	size_t i, n = 0;
+
+	for (i = 0; i < t->count; i++) {
+		struct vt_symbol s = t->syms[i];
+
+		if ((s.flags & VT_SYMBOL_LABEL) && s.end == s.start && s.start > function.start &&
+		    s.start < function.end) {
+			if (!keep_alias(t, &s, function.name))
+				return false;
+			continue;
+		}
+		if (!(s.flags & no_function) && s.end > function.end)
+			function = s;
+		t->syms[n++] = s;
+	}
+	t->count = n;
+	return true;
+}
+
 static bool drop_duplicates(struct vt_symbols *t)
 {
 	size_t i, n = 0;
@@ -225,6 +253,8 @@ int vt_symbols_finish(struct vt_symbols *t, struct vt_error *err)
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
 	merge_sort(t->syms, tmp, t->count);
 	free(tmp);
+	if (!drop_inner_labels(t))
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
 	infer_ends(t);
 	if (!drop_duplicates(t))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");

@@ -20,6 +20,7 @@ enum vt_symbol_flags {
 	VT_SYMBOL_PLT = 8,
 	VT_SYMBOL_UNSIZED = 16, /* its end was inferred from the next symbol */
 	VT_SYMBOL_FRAME = 32,	/* no symbol: a procedure of which only the start is known */
+	VT_SYMBOL_LABEL = 64,	/* a symbol without a type */
 };
 
 struct vt_symbol {
@@ -32,9 +33,10 @@ struct vt_symbol {
 /*
  * The symbols of one image, sorted by address (ELF: vaddr; kallsyms and perf maps: address), one
  * for each start address.  Which symbols are kept, how unsized ones end and which of several at
- * one address wins is as in perf 6.1, so that totals agree; two things are better than there: an
- * address in nested symbols belongs to the innermost, and PLT entries come before whatever
- * unsized symbol precedes the PLT.
+ * one address wins is as in perf 6.1, so that totals agree; three things are better than there: an
+ * address in nested symbols belongs to the innermost, PLT entries come before whatever unsized
+ * symbol precedes the PLT, and a label without a type and a size inside a function takes none of
+ * its code: it remains as another name of the function.
  *
  * Fill with vt_symbols_add_*(), then vt_symbols_finish() once, then ask.
  */

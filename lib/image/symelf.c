@@ -94,6 +94,8 @@ static int add_symbol(struct source *s, const GElf_Sym *sym, struct vt_error *er
 		flags |= VT_SYMBOL_GLOBAL;
 	if (type == STT_OBJECT)
 		flags |= VT_SYMBOL_OBJECT;
+	else if (type == STT_NOTYPE)
+		flags |= VT_SYMBOL_LABEL;
 	return vti_symbols_push(s->t, start, sym->st_size, flags, name, err);
 }
 

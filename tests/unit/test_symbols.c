@@ -134,6 +134,39 @@ static void best_of_several_names(void **state)
 	toolbox_remove(dir);
 }
 
+/* The label of `inside` takes none of its code; nm says where both begin. */
+static void labels_inside_functions(void **state)
+{
+	char *dir = toolbox_dir();
+	const struct vt_symbol *s;
+	struct vt_symbols *t;
+	struct vt_elf *elf;
+	uint64_t function, label;
+
+	(void)state;
+	toolbox_write(dir, "p.s",
+		      ".globl inside, middle, _start, sized\n"
+		      "_start: nop\n" /* without a type and a size, too, but inside nothing */
+		      ".type inside,@function\ninside: nop\nmiddle: nop\nnop\n"
+		      "sized: nop\n.size sized, 1\nret\n.size inside, . - inside\n");
+	free(toolbox_run(dir, "gcc -nostdlib p.s -o p"));
+	t = load(toolbox_path(dir, "p"), &elf);
+	assert_true(vt_symbols_address_of(t, "inside", &function));
+	assert_true(vt_symbols_address_of(t, "middle", &label));
+	assert_true(label == function + 1);
+	s = vt_symbols_find(t, function);
+	assert_string_equal(s->name, "inside");
+	assert_true(s->end == function + 5);
+	assert_ptr_equal(vt_symbols_find(t, label), s);
+	assert_ptr_equal(vt_symbols_find(t, label + 1), s);
+	assert_string_equal(vt_symbols_find(t, label + 2)->name, "sized");
+	assert_ptr_equal(vt_symbols_find(t, label + 3), s);
+	assert_string_equal(vt_symbols_find(t, function - 1)->name, "_start");
+	vt_symbols_free(t);
+	vt_elf_close(elf);
+	toolbox_remove(dir);
+}
+
 /* objdump names PLT entries in its disassembly: `0000000000001030 <puts@plt>:`. */
 static void check_plt(const char *dir, const char *options)
 {
@@ -485,6 +518,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_those_of_nm),
 		cmocka_unit_test(best_of_several_names),
+		cmocka_unit_test(labels_inside_functions),
 		cmocka_unit_test(plt_names_are_those_of_objdump),
 		cmocka_unit_test(unknown_after_strip),
 		cmocka_unit_test(innermost_of_nested),
