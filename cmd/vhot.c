@@ -135,8 +135,9 @@ static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first,
 }
 
 /*
- * Code that no file has goes with its lists, so that they can be listed beside it.  Ids are made
- * new, for those of the other blocks are missed by readers, who take dense ones only.
+ * Code that no file has, generated or patched, goes with its lists, so that they can be listed
+ * beside it.  Ids are made new, for those of the other blocks are missed by readers, who take dense
+ * ones only.
  */
 static void pass_code(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
 {
@@ -149,8 +150,8 @@ static void pass_code(struct hot *h, const struct vt_block *block, uint32_t firs
 		unsigned i;
 
 		if (!code.size ||
-		    vt_collect_in_file(h->collect.collect, vt_record_i64(&rec, VT_BLOCK_PID),
-				       vt_record_u64(&rec, VT_BLOCK_ADDR)))
+		    vt_collect_file_has_code(h->collect.collect, vt_record_i64(&rec, VT_BLOCK_PID),
+					     vt_record_u64(&rec, VT_BLOCK_ADDR)))
 			continue;
 		row = vt_writer_row(h->writer, VT_BLOCK);
 		for (i = VT_BLOCK_PID; i <= VT_BLOCK_TARGET; i++)

@@ -111,10 +111,17 @@ static bool locate(struct app *a, struct state *s, const char *what)
 		const struct vt_procedure *p = &s->found.list[i];
 		const struct vt_image *image = vt_images_get(s->data.images, p->image);
 
-		app_say(a, "  %s:0x%llx  %s, %llu samples", image ? image->path : "?",
-			(unsigned long long)p->start, p->name, (unsigned long long)p->samples);
+		const char *path = image ? image->path : "?";
+		unsigned long long samples = p->samples;
+
+		if (p->symbol)
+			app_say(a, "  %s:0x%llx  %s, %llu samples", path,
+				(unsigned long long)p->start, p->name, samples);
+		else
+			app_say(a, "  %s:[%s]  %llu samples", path, vt_unknown_text(p->why),
+				samples);
 	}
-	app_say(a, "name one of them so: IMAGE:NAME or IMAGE:0xADDRESS");
+	app_say(a, "name one of them so: IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE]");
 	return false;
 }
 
@@ -429,7 +436,7 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	if (!ok)
 		return false;
 	o->values.lists = s->data.lists;
-	o->values.code = o->listing.code = s->data.code;
+	o->listing.code = s->data.code;
 	o->values.style = (struct vt_value_style){(enum vt_value_format)o->format, s->data.profile,
 						  s->data.images};
 	o->listing.values = o->with_values ? &o->values : NULL;
@@ -559,7 +566,9 @@ int main(int argc, char **argv)
 			 "[options] --summary|--stall KIND [--image FILE]",
 		.about = "Lists procedures of a stream: assembly and source, samples of each "
 			 "instruction.\n"
-			 "A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or IMAGE:0xADDRESS.",
+			 "A PROCEDURE is NAME, IMAGE:NAME, 0xADDRESS or IMAGE:0xADDRESS, or as "
+			 "vprof\n"
+			 "names what lies in none, [CAUSE] or IMAGE:[CAUSE].",
 		.opts = opts,
 		.max_operands = UINT_MAX,
 	};

@@ -15,6 +15,8 @@ struct walk {
 	struct vt_lines *lines;
 	struct vt_disasm *disasm;
 	bool x86;	   /* what it disassembles */
+	bool recorded;	   /* code that no file has was found in the stream */
+	bool uncoded;	   /* there was an address without code */
 	size_t point;	   /* the next whose samples have no row yet */
 	const char *place; /* text of the last PLACE row */
 	bool place_known;  /* what it was made of */
@@ -170,9 +172,8 @@ static void put_values(struct walk *w, const struct vti_point *point, const uint
 }
 
 /* The instruction at a point that no instruction before it leads to. */
-static const uint8_t *raw_code(const struct walk *w, const struct vti_point *point, size_t *size)
+static const uint8_t *raw_code(struct walk *w, const struct vti_point *point, size_t *size)
 {
-	const struct vt_list_values *v = w->l->values;
 	const struct vt_image *image = w->l->image;
 	const uint8_t *bytes = NULL;
 	uint32_t id = w->l->proc.image;
@@ -181,8 +182,11 @@ static const uint8_t *raw_code(const struct walk *w, const struct vti_point *poi
 		bytes = code_at(w, point->vaddr, size);
 	if (image && image->type == VT_IMAGE_ANON)
 		id = VT_UNMAPPED_IMAGE;
-	if (!bytes && v && v->code && w->disasm)
-		bytes = vt_blockcode_at(v->code, id, point->offset, size);
+	if (!bytes && w->opt->code && w->disasm) {
+		bytes = vt_blockcode_at(w->opt->code, id, point->offset, size);
+		w->recorded = w->recorded || bytes;
+	}
+	w->uncoded = w->uncoded || !bytes;
 	return bytes;
 }
 
@@ -192,7 +196,8 @@ static void put_raw(struct walk *w, const struct vti_point *point)
 	static const char inside[] = "[not the start of an instruction]";
 	const struct vt_procedure *proc = &w->l->proc;
 	struct vt_buf b = VT_BUF_INIT;
-	struct vt_insn insn;
+	struct vt_insn insn = {0};
+	struct vt_list_row *row;
 	struct vt_line line;
 	size_t size = 0;
 	const uint8_t *bytes = raw_code(w, point, &size);
@@ -208,9 +213,14 @@ static void put_raw(struct walk *w, const struct vti_point *point)
 	} else {
 		vt_buf_printf(&b, "[%s]", vt_unknown_text(proc->why));
 	}
-	put_row(w, proc->symbol && !w->l->missing ? VT_ROW_INSIDE : VT_ROW_RAW, point->vaddr, &line,
-		vt_buf_str(&b), b.size)
-		->tallies = point->tallies;
+	row = put_row(w,
+		      proc->symbol && !w->l->missing ? VT_ROW_INSIDE
+		      : bytes			     ? VT_ROW_INSTRUCTION
+						     : VT_ROW_RAW,
+		      point->vaddr, &line, vt_buf_str(&b), b.size);
+	row->type = insn.type;
+	row->size = insn.size;
+	row->tallies = point->tallies;
 	vt_buf_free(&b);
 	put_values(w, point, bytes, size);
 }
@@ -311,7 +321,7 @@ static void open_code(struct walk *w)
 			why = VT_UNKNOWN_NO_JIT_MAP;
 		l->missing = vt_unknown_text(why);
 		/* Blocks are recorded on x86-64 only. */
-		if (l->values && l->values->code) {
+		if (w->opt->code) {
 			w->x86 = true;
 			w->disasm = vt_disasm_new(EM_X86_64, 64, false, w->opt->syntax, &err);
 		}
@@ -341,5 +351,7 @@ void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt
 	put_points_below(&w, UINT64_MAX);
 	if (w.point < l->npoints)
 		put_raw(&w, &l->points[w.point]);
+	if (w.recorded && !w.uncoded)
+		l->missing = NULL;
 	vt_disasm_free(w.disasm);
 }

@@ -38,7 +38,6 @@ enum vt_list_view {
  * listing. */
 struct vt_list_values {
 	const struct vt_hotprofile *lists;
-	const struct vt_blockcode *code; /* where the image has none; may be NULL */
 	struct vt_value_style style;
 	uint32_t what; /* only lists of these kinds: as in value/invariance.h */
 	double cutoff; /* values, and callers, of less than so many percent are left out */
@@ -51,7 +50,8 @@ struct vt_listing_options {
 	bool partial; /* only what lies within `context` rows of samples */
 	uint64_t context;
 	struct vt_sources *sources;	     /* borrowed; NULL: no text */
-	const struct vt_blockcode *code;     /* as it ran, where it was patched; NULL: unknown */
+	const struct vt_blockcode *code;     /* as it ran: of pages that were patched, and of code
+						without a file; NULL: unknown */
 	const struct vt_list_values *values; /* NULL: none; not in the source view */
 };
 

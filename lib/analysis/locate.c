@@ -135,7 +135,15 @@ static void search_names(struct search *s, const char *name, bool kernel)
 			search_name(s, s->scopes[i], name);
 }
 
-/* ---- by address ---- */
+/* ---- by address, or by why it is not known ---- */
+
+static bool is_named(const struct search *s, struct scope at, const char *name, size_t size)
+{
+	const struct vt_image *image = vt_images_get(s->images, at.image);
+
+	return image && ((strlen(image->path) == size && memcmp(image->path, name, size) == 0) ||
+			 (strlen(image->name) == size && memcmp(image->name, name, size) == 0));
+}
 
 static void search_vaddr(struct search *s, struct scope at, uint64_t vaddr)
 {
@@ -148,17 +156,23 @@ static void search_vaddr(struct search *s, struct scope at, uint64_t vaddr)
 		add_symbol(s, sym);
 }
 
-/* What of the image lies in no procedure is listed together, if there are samples in it. */
+/* What of an image lies in no procedure is listed together, if there are samples in it. */
+static void add_sampled_rest(struct search *s, struct scope at, enum vt_unknown why)
+{
+	size_t before = s->found->count;
+
+	add_rest(s, at, why);
+	if (s->found->count > before && !s->found->list[before].samples)
+		s->found->count = before;
+}
+
 static void search_vaddr_in(struct search *s, struct scope at, uint64_t vaddr)
 {
 	size_t before = s->found->count;
 
 	search_vaddr(s, at, vaddr);
-	if (s->found->count > before)
-		return;
-	add_rest(s, at, VT_UNKNOWN_NO_SYMBOL);
-	if (s->found->count > before && !s->found->list[before].samples)
-		s->found->count = before;
+	if (s->found->count == before)
+		add_sampled_rest(s, at, VT_UNKNOWN_NO_SYMBOL);
 }
 
 static void search_address(struct search *s, uint64_t address)
@@ -178,12 +192,36 @@ static void search_address(struct search *s, uint64_t address)
 			s->at = s->scopes[i];
 			if (loc.symbol)
 				add_symbol(s, loc.symbol);
+			else
+				add_sampled_rest(s, s->at, loc.why);
 		}
 	}
 	for (kernel = 0; kernel < 2 && s->found->count == s->first; kernel++)
 		for (i = 0; i < s->nscopes; i++)
 			if (s->scopes[i].kernel == kernel)
 				search_vaddr(s, s->scopes[i], address);
+}
+
+/* "[CAUSE]", as rankings name what lies in no procedure; of one image unless `image` is NULL. */
+static void search_cause(struct search *s, const char *image, size_t image_size, const char *name)
+{
+	size_t i, n = strlen(name), places = vt_profile_nplaces(s->profile);
+
+	if (n < 2 || name[0] != '[' || name[n - 1] != ']')
+		return;
+	for (i = 0; i < places && !s->failed; i++) {
+		const struct vt_place *p = vt_profile_place(s->profile, i);
+		struct scope at = {.image = p->image, .pid = p->pid};
+		struct vt_location loc;
+		const char *text;
+
+		if (p->image == VT_UNMAPPED_IMAGE || (image && !is_named(s, at, image, image_size)))
+			continue;
+		vt_images_symbol(s->images, p->image, p->pid, p->offset, &loc);
+		text = vt_unknown_text(loc.why);
+		if (!loc.symbol && strlen(text) == n - 2 && !memcmp(name + 1, text, n - 2))
+			add_rest(s, at, loc.why);
+	}
 }
 
 static bool parse_address(const char *text, uint64_t *value)
@@ -198,14 +236,6 @@ static bool parse_address(const char *text, uint64_t *value)
 
 /* ---- both, within an image or not ---- */
 
-static bool is_named(const struct search *s, struct scope at, const char *name, size_t size)
-{
-	const struct vt_image *image = vt_images_get(s->images, at.image);
-
-	return image && ((strlen(image->path) == size && memcmp(image->path, name, size) == 0) ||
-			 (strlen(image->name) == size && memcmp(image->name, name, size) == 0));
-}
-
 /* In the images whose name is what[0 .. size).  Returns how many there are. */
 static size_t search_in(struct search *s, const char *what, size_t size)
 {
@@ -213,6 +243,9 @@ static size_t search_in(struct search *s, const char *what, size_t size)
 	uint64_t vaddr;
 	size_t i, n = 0;
 
+	search_cause(s, what, size, name);
+	if (s->found->count > s->first)
+		return 1;
 	for (i = 0; i < s->nscopes; i++) {
 		enum vt_unknown why = VT_KNOWN;
 
@@ -239,6 +272,7 @@ static void search(struct search *s, const char *what)
 		return;
 	}
 	search_names(s, what, false);
+	search_cause(s, NULL, 0, what);
 	/* A colon may be part of an image's path or of a C++ name. */
 	for (colon = strchr(what, ':'); colon && s->found->count == s->first && !s->failed;
 	     colon = strchr(colon + 1, ':'))
@@ -263,6 +297,40 @@ static void prefer_sampled(struct search *s)
 			f->list[n++] = f->list[i];
 	if (any)
 		f->count = n;
+}
+
+/*
+ * The part of a procedure that GCC takes to be cold, and puts elsewhere, has its name for people.
+ * Who gives that name means the procedure.
+ */
+static void prefer_whole(struct search *s)
+{
+	struct vt_found *f = s->found;
+	size_t i, k, n = s->first;
+
+	for (i = s->first; i < f->count; i++) {
+		const struct vt_procedure *p = &f->list[i];
+		bool part = false;
+
+		for (k = s->first; k < f->count && p->symbol && strstr(p->symbol, ".cold"); k++)
+			part = part || (k != i && f->list[k].image == p->image &&
+					f->list[k].symbol && !strstr(f->list[k].symbol, ".cold") &&
+					!strcmp(f->list[k].name, p->name));
+		if (!part)
+			f->list[n++] = *p;
+	}
+	f->count = n;
+}
+
+/* What of one image lies in no procedure, in several processes? */
+static bool is_one_rest(const struct search *s)
+{
+	const struct vt_procedure *p = s->found->list + s->first;
+	size_t i, n = s->found->count - s->first;
+
+	for (i = 0; i < n && !p[i].symbol && p[i].image == p[0].image;)
+		i++;
+	return i == n;
 }
 
 /* Edit distance of two names, at most `limit`; names longer than the table never are near. */
@@ -354,7 +422,8 @@ int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *
 	if (f->count == s.first)
 		return not_found(&s, what, err);
 	prefer_sampled(&s);
-	if (f->count - s.first > 1)
+	prefer_whole(&s);
+	if (f->count - s.first > 1 && !is_one_rest(&s))
 		return vt_error_set(err, VT_E_AMBIGUOUS, "%s: means %zu procedures", what,
 				    f->count - s.first);
 	return check_image(&s, &f->list[s.first], err);

@@ -44,13 +44,15 @@ void vt_found_fini(struct vt_found *f);
  *	0xADDRESS       the procedure at an address of the recorded process, or of a listing
  *	IMAGE:0xOFFSET  the procedure at an address as a listing prints it; where there is none, all
  *	                that lies in none
+ *	[CAUSE]         what lies in no procedure for this cause, as a ranking names it
+ *	IMAGE:[CAUSE]   the same in one image
  *
  * in the images in which samples fell; in the kernel and its modules only if nothing else has the
  * name (to read their symbols takes longer than all the rest), or IMAGE names them.  Where only one
- * of several candidates has samples, that is the one.  IMAGE:… of an image without symbols finds
- * all its samples.  Returns 0 with one procedure appended to *f; -VT_E_AMBIGUOUS with all
- *candidates appended; -VT_E_NOTFOUND, the text naming similar procedures if there are any;
- *-VT_E_MISMATCH for an image whose file has another build-id; -VT_E_NOMEM.
+ * of several candidates has samples, that is the one.  0xADDRESS in, and IMAGE:… of, an image
+ *without symbols finds all its samples.  Returns 0 with one procedure appended to *f;
+ *-VT_E_AMBIGUOUS with all candidates appended; -VT_E_NOTFOUND, the text naming similar procedures
+ *if there are any; -VT_E_MISMATCH for an image whose file has another build-id; -VT_E_NOMEM.
  */
 int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *what,
 	      struct vt_found *f, struct vt_error *err);

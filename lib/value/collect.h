@@ -68,8 +68,11 @@ int vt_collect_feed(struct vt_collect *c, const struct vt_block *block, uint32_t
  */
 uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid);
 
-/* Whether an address of a process lies in a file, as far as the stream at hand has told. */
-bool vt_collect_in_file(struct vt_collect *c, int64_t pid, uint64_t address);
+/*
+ * Whether a file has the code at an address of a process, as far as the stream at hand has told:
+ * the address lies in one, and the program could not write to it.
+ */
+bool vt_collect_file_has_code(struct vt_collect *c, int64_t pid, uint64_t address);
 
 const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c);
 

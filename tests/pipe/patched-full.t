@@ -45,12 +45,16 @@ int main(void)
 }
 END
 gcc -O1 -Wl,--build-id -o self self.c || exit 99
-t_ok "record" vtrace record --full --blocks -o self.vt -- ./self
+t_ok "record" vtrace record --full --values all -o self.vt -- ./self
 t_is "the program's own word" "$(cat "$T_OUT" "$T_ERR" | grep -c '2223 54322')" 1
 t_ok "list it" vlist -i self.vt patched
 t_like "what ran" '[$]0x2222,%eax  \[patched at run time\]$' "$T_OUT"
 t_unlike "not what the file has" '0x1111' "$T_OUT"
 t_like "without a mark where it is the same" 'add +[$]0x1,%eax$' "$T_OUT"
+t_pipe "hot lists of it, listed" 'vhot -o hot.vt self.vt; vlist -i hot.vt --values patched >listed'
+t_like "with what ran" '[$]0x2222,%eax  \[patched at run time\]$' listed
+t_like "also where that is the same" 'add +[$]0x1,%eax$' listed
+t_unlike "and not with what the file has" 'in the file' listed
 vinterp --path -w results,loads self.vt 2>errors | vtrace dump -k VALUE -F value | sort | uniq -c >values
 t_like "the patched immediate is known" ' 0x2222$' values
 t_unlike "and the file's is not told" ' (0x1111|0x1112)$' values
