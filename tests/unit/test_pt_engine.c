@@ -13,73 +13,7 @@
 #include <cmocka.h>
 
 #include "formats/pt/engine.h"
-#include "formats/pt/packet.h"
-#include "formats/pt/putpacket.h"
-
-#define BASE 0x400000
-
-/* ---- making traces ---- */
-
-struct trace {
-	uint8_t bytes[8192];
-	uint8_t *end;
-};
-
-static void put(struct trace *t, struct vt_pt_packet k)
-{
-	uint8_t *end = vt_pt_packet_write(t->end, &k);
-
-	assert_true(end > t->end);
-	t->end = end;
-}
-
-static void put_kind(struct trace *t, unsigned kind, uint64_t payload)
-{
-	put(t, (struct vt_pt_packet){.kind = (uint8_t)kind, .payload = payload});
-}
-
-static void put_ip(struct trace *t, unsigned kind, uint64_t ip)
-{
-	put(t,
-	    (struct vt_pt_packet){.kind = (uint8_t)kind, .ipc = VT_PT_IPC_SEXT48, .payload = ip});
-}
-
-static void put_no_ip(struct trace *t, unsigned kind)
-{
-	put(t, (struct vt_pt_packet){.kind = (uint8_t)kind, .ipc = VT_PT_IPC_SUPPRESSED});
-}
-
-/* Decisions: '1' is taken. */
-static void put_tnt(struct trace *t, const char *bits)
-{
-	struct vt_pt_packet k = {.kind = VT_PT_TNT8, .count = (uint8_t)strlen(bits)};
-
-	for (; *bits; bits++)
-		k.payload = k.payload << 1 | (*bits == '1');
-	put(t, k);
-}
-
-/* A PSB+ in 64-bit code; ip 0: tracing is off. */
-static void put_psb(struct trace *t, uint64_t ip)
-{
-	put_kind(t, VT_PT_PSB, 0);
-	if (ip) {
-		put_ip(t, VT_PT_FUP, ip);
-		put_kind(t, VT_PT_MODE_EXEC, 64);
-	}
-	put_kind(t, VT_PT_PSBEND, 0);
-}
-
-static struct trace *start(struct trace *t)
-{
-	t->end = t->bytes;
-	return t;
-}
-
-static size_t size_of(const struct trace *t)
-{
-	return (size_t)(t->end - t->bytes);
-}
+#include "tests/unit/pttrace.h"
 
 /* ---- what comes of them ---- */
 
@@ -175,20 +109,12 @@ static void check_code(const struct trace *t, const struct vt_pt_code *code, con
 	}
 }
 
-static void add(struct vt_pt_code *c, uint64_t start_at, const void *bytes, size_t size)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_section s = {start_at, size, bytes, NULL, 0};
-
-	assert_int_equal(vt_pt_code_add(c, &s, &err), 0);
-}
-
 static void check(const struct trace *t, const void *bytes, size_t size, const char *want)
 {
 	struct vt_pt_code *code = vt_pt_code_new();
 
 	assert_non_null(code);
-	add(code, BASE, bytes, size);
+	add_code(code, BASE, bytes, size);
 	check_code(t, code, want);
 	vt_pt_code_free(code);
 }
@@ -549,8 +475,8 @@ static void test_until(void **state)
 	size_t i;
 
 	(void)state;
-	add(a, BASE, flow, sizeof(flow));
-	add(b, BASE, other, sizeof(other));
+	add_code(a, BASE, flow, sizeof(flow));
+	add_code(b, BASE, other, sizeof(other));
 	put_psb(start(&t), 0);
 	put_kind(&t, VT_PT_TSC, 1000);
 	put_kind(&t, VT_PT_MODE_EXEC, 64);
@@ -600,7 +526,7 @@ static void test_full(void **state)
 	for (i = 0; i < JUMPS; i++)
 		memcpy(loop + i * sizeof(on), on, sizeof(on));
 	memcpy(loop + i * sizeof(on), back, sizeof(back));
-	add(code, BASE, loop, sizeof(loop));
+	add_code(code, BASE, loop, sizeof(loop));
 	put_psb(start(&t), BASE);
 	for (i = 0; i < BEFORE; i++)
 		put_tnt(&t, "1");
