@@ -13,14 +13,17 @@
 struct vt_db {
 	sqlite3 *sql;
 	char *path;
-	struct vt_buf copy; /* what `sql` reads if nothing can be written */
 };
 
 /*
- * Makes `sql` a database in memory: what the file and its log hold at one moment, whatever writers
- * do meanwhile.  Writes nothing, not even to a lock file.  VT_E_READ, VT_E_LIMIT.
+ * Opens a database where nothing can be written, and writes nothing, not even to a lock file: `sql`
+ * reads it with the index of its log that writers keep, or, where nobody does, from memory.
+ * VT_E_READ, VT_E_LIMIT.
  */
-int vti_db_snapshot(struct vt_db *db, struct vt_error *err);
+int vti_db_open_unwritable(struct vt_db *db, struct vt_error *err);
+
+/* The size of the file with that name and suffix; -1: there is none. */
+int64_t vti_db_size_beside(const char *path, const char *suffix);
 
 /* Sets an error from what SQLite said last, for a call that returned `rc`; its negative code. */
 int vti_db_error(struct vt_db *db, int rc, struct vt_error *err);

@@ -94,14 +94,7 @@ static int identify_at_once(struct vt_db *db, struct vt_error *err)
 /* True if the log beside the database has something in it. */
 static bool has_log(const char *path)
 {
-	struct vt_buf name = VT_BUF_INIT;
-	struct stat st;
-	bool found;
-
-	vt_buf_printf(&name, "%s-wal", path);
-	found = stat(vt_buf_str(&name), &st) == 0 && st.st_size > 0;
-	vt_buf_free(&name);
-	return found;
+	return vti_db_size_beside(path, "-wal") > 0;
 }
 
 static int cut_off(const char *path, int64_t size, struct vt_error *err)
@@ -248,7 +241,7 @@ static int open_to_read(struct vt_db *db, struct vt_error *err)
 		if (code != -VT_E_WRITE && code != -VT_E_READ)
 			return code;
 	}
-	return vti_db_snapshot(db, err) < 0 ? -(int)err->code : set_up(db, VT_DB_READ, err);
+	return vti_db_open_unwritable(db, err) < 0 ? -(int)err->code : set_up(db, VT_DB_READ, err);
 }
 
 struct vt_db *vt_db_open(const char *path, enum vt_db_mode mode, struct vt_error *err)
@@ -276,7 +269,6 @@ void vt_db_close(struct vt_db *db)
 	if (!db)
 		return;
 	sqlite3_close(db->sql);
-	vt_buf_free(&db->copy);
 	free(db->path);
 	free(db);
 }

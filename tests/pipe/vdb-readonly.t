@@ -132,10 +132,21 @@ for k in closed log noindex; do
 	rm -r full
 done
 
+# The path goes through a URI.
+for dir in 'odd ?mode=rw&a#%41' "$T_DIR//odd ?mode=rw&a#%41"; do
+	mkdir -p "$dir"
+	cp noindex/* "$dir"
+	chmod 444 "$dir"/*
+	t_is "a folder called $(basename "$dir")" \
+		"$("${user[@]}" vdb -d "$dir/p.vdb" list --json | jq -c '[.rows[].samples]')" '[7,4]'
+	chmod -R u+w "$dir"
+	rm -r "$dir"
+done
+
 # ---- damaged logs ----
 
-# SQLite, which may write, and our own reader of the log, which may not, agree where it ends: of logs
-# with a byte or three changed, in the head or anywhere, and cut off.
+# Who may write and who may not, and so reads the log in another way, see the same: of logs with a
+# byte or three changed, in the head or anywhere, and cut off.
 cat >logs.py <<'END'
 import os, random, subprocess, sys
 random.seed(1)
