@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pdsession.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
 
 #include "base/bytes.h"
+#include "pdfile.h"
+#include "streams.h"
 
 void pdsession_event(struct pdsession *p, const struct pd_attr *a)
 {
@@ -15,21 +23,50 @@ void pdsession_event(struct pdsession *p, const struct pd_attr *a)
 void pdsession_init(struct pdsession *p, uint64_t sample_type)
 {
 	struct pd_attr a = {.sample_type = sample_type, .flags = PD_ATTR_SAMPLE_ID_ALL};
+	struct pd_session *s = &p->s;
 
 	memset(p, 0, sizeof(*p));
 	p->in.name = "test";
-	p->s.in = &p->in;
-	p->s.sum = &p->sum;
-	p->s.err = &p->err;
-	p->s.ordered = true;
-	vt_hash_init(&p->s.ids, sizeof(struct pd_id), sizeof(uint64_t));
+	p->fd = scratch_file();
+	s->in = &p->in;
+	s->w = start_stream(p->fd);
+	s->opt = &p->opt;
+	s->sum = &p->sum;
+	s->err = &p->err;
+	s->ordered = true;
+	s->strings = vt_intern_new();
+	vt_hash_init(&s->ids, sizeof(struct pd_id), sizeof(uint64_t));
+	vt_hash_init(&s->pmus, 2 * sizeof(uint32_t), sizeof(uint32_t));
+	vt_hash_init(&s->buildids, sizeof(struct pd_buildid_row), sizeof(uint32_t));
+	vt_hash_init(&s->images, sizeof(struct pd_image), offsetof(struct pd_image, has_id));
+	vt_hash_init(&s->unknown, sizeof(struct pd_unknown), sizeof(uint32_t));
 	pdsession_event(p, &a);
+}
+
+void pdsession_expect(struct pdsession *p, const char *lines)
+{
+	char *text;
+
+	vt_reader_close(reread_stream(p->fd, p->s.w));
+	text = pdfile_show(p->fd);
+	assert_string_equal(text, lines);
+	free(text);
+	close(p->fd);
+	p->fd = scratch_file();
+	p->s.w = start_stream(p->fd);
 }
 
 void pdsession_fini(struct pdsession *p)
 {
+	vt_reader_close(reread_stream(p->fd, p->s.w));
+	close(p->fd);
 	vti_pd_events_fini(&p->s);
 	vt_hash_fini(&p->s.ids);
+	vt_hash_fini(&p->s.pmus);
+	vt_hash_fini(&p->s.buildids);
+	vt_hash_fini(&p->s.images);
+	vt_hash_fini(&p->s.unknown);
+	vt_intern_free(p->s.strings);
 	free(p->s.recover);
 }
 

@@ -10,138 +10,26 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <zstd.h>
 
 #include "base/bytes.h"
 #include "formats/perfdata/abi.h"
-#include "pdfile.h"
+#include "pdexpect.h"
 
 /* Where the records of a file with one attribute and one id, and of a pipe, begin. */
 #define FILE_DATA (104 + 8 + 136 + 16)
 
-#define SAMPLE_SIZE 24
-#define LINES	    400
-
-static const struct pdfile_attr plain = {.type = 4,
-					 .config = 461,
-					 .period = 1000,
-					 .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TIME,
-					 .flags = PD_ATTR_SAMPLE_ID_ALL,
-					 .first_id = 11,
-					 .nids = 1};
-
-/* What is expected next. */
-static struct {
-	char text[LINES][240];
-	const char *at[LINES];
-	size_t n;
-} want;
-
-static void expect(const char *fmt, ...) VT_PRINTF(1, 2);
-
-static void expect(const char *fmt, ...)
-{
-	va_list ap;
-
-	assert_true(want.n < LINES);
-	va_start(ap, fmt);
-	vsnprintf(want.text[want.n], sizeof(want.text[0]), fmt, ap);
-	va_end(ap);
-	want.at[want.n] = want.text[want.n];
-	want.n++;
-}
-
-static void put_samples(struct pdfile *f, unsigned from, unsigned n)
-{
-	unsigned i;
-
-	for (i = from; i < from + n; i++) {
-		pdfile_begin(f, PD_SAMPLE, 2);
-		pdfile_u64(f, &f->data, 600);
-		pdfile_u64(f, &f->data, i);
-		pdfile_end(f);
-	}
-}
-
-static void expect_samples(unsigned from, unsigned n)
-{
-	unsigned i;
-
-	for (i = from; i < from + n; i++)
-		expect("SAMPLE time=%u ip=600 period=1000 misc=2 has=5", i);
-}
-
-static void put_junk(struct pdfile *f, size_t n)
-{
-	while (n--)
-		vt_buf_put_u8(&f->data, 0xff);
-}
-
-/* A record of a payload of words. */
-static void put_words(struct pdfile *f, uint32_t type, const uint64_t *words, size_t n)
-{
-	size_t i;
-
-	pdfile_begin(f, type, 0);
-	for (i = 0; i < n; i++)
-		pdfile_u64(f, &f->data, words[i]);
-	pdfile_end(f);
-}
-
-/* Both are used up. */
-static struct vt_format_summary check_but(struct pdfile *f, const char *but)
-{
-	struct vt_format_summary sum = pdfile_expect(f, but, want.at, want.n);
-
-	pdfile_free(f);
-	want.n = 0;
-	return sum;
-}
-
-static struct vt_format_summary check(struct pdfile *f)
-{
-	return check_but(f, "EVENT ");
-}
-
-/* All ways in which a file can be read: of both orders, from a file or piece by piece. */
-static struct pdfile form_of(unsigned form)
-{
-	static const size_t pieces[] = {0, 1, 100};
-
-	return (struct pdfile){.big = form & 1, .pipe = form & 2, .piece = pieces[form / 4 % 3]};
-}
-
-#define FORMS 12
-
-/* Where the next record of a file or pipe with one attribute comes to stand. */
-static size_t place(const struct pdfile *f)
-{
-	return (f->pipe ? 16 : FILE_DATA) + f->data.size;
-}
+#define SAMPLE_SIZE PDEXPECT_SAMPLE_SIZE
 
 static void expect_passed_over(uint32_t type, unsigned size, size_t at, size_t bytes,
 			       const char *to)
 {
-	expect("GAP reason=a record of type %u and size %u, or what is behind it, is damaged: %zu "
-	       "bytes are passed over, %s input=in offset=%zu bytes=%zu",
-	       type, size, bytes, to, at, bytes);
+	pdexpect(
+		"GAP reason=a record of type %u and size %u, or what is behind it, is damaged: %zu "
+		"bytes are passed over, %s input=in offset=%zu bytes=%zu",
+		type, size, bytes, to, at, bytes);
 }
 
 static const char next[] = "up to the next record", none[] = "no record that fits follows";
-
-static void put_size(struct pdfile *f, uint16_t size)
-{
-	vt_put_le16(f->data.data + f->record + 6, f->big ? __builtin_bswap16(size) : size);
-}
-
-/* A record of which the type is one that there is, and the size is not right. */
-static void put_wrong_size(struct pdfile *f, uint32_t type, uint16_t size)
-{
-	pdfile_begin(f, type, 0);
-	put_junk(f, 24);
-	pdfile_end(f);
-	put_size(f, size);
-}
 
 static void passes_over_wrong_sizes(void **state)
 {
@@ -155,17 +43,18 @@ static void passes_over_wrong_sizes(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		for (form = 0; form < FORMS; form++) {
-			struct pdfile f = form_of(form);
+		for (form = 0; form < PDEXPECT_FORMS; form++) {
+			struct pdfile f = pdexpect_form(form);
 			struct vt_format_summary sum;
 
-			pdfile_attr(&f, &plain);
-			put_samples(&f, 1000, 3);
-			expect_passed_over(wrong[i].type, wrong[i].size, place(&f), 32, next);
-			put_wrong_size(&f, wrong[i].type, wrong[i].size);
-			put_samples(&f, 1003, 9);
-			expect_samples(1000, 12);
-			sum = check(&f);
+			pdfile_attr(&f, &pdexpect_plain);
+			pdexpect_put_samples(&f, 1000, 3);
+			expect_passed_over(wrong[i].type, wrong[i].size, pdexpect_place(&f), 32,
+					   next);
+			pdexpect_put_wrong(&f, wrong[i].type, wrong[i].size);
+			pdexpect_put_samples(&f, 1003, 9);
+			pdexpect_samples(1000, 12);
+			sum = pdexpect_check(&f);
 			assert_int_equal(sum.samples, 12);
 			assert_int_equal(sum.records, 12 + f.pipe);
 			assert_int_equal(sum.damaged, 1);
@@ -180,21 +69,21 @@ static void passes_over_junk(void **state)
 	unsigned form, last;
 
 	(void)state;
-	for (form = 0; form < 2 * FORMS; form++) {
-		struct pdfile f = form_of(form);
+	for (form = 0; form < 2 * PDEXPECT_FORMS; form++) {
+		struct pdfile f = pdexpect_form(form);
 		struct vt_format_summary sum;
 
-		last = form / FORMS;
-		pdfile_attr(&f, &plain);
-		put_samples(&f, 1000, 2);
-		expect_passed_over(PD_SAMPLE, SAMPLE_SIZE, place(&f), SAMPLE_SIZE + 13,
+		last = form / PDEXPECT_FORMS;
+		pdfile_attr(&f, &pdexpect_plain);
+		pdexpect_put_samples(&f, 1000, 2);
+		expect_passed_over(PD_SAMPLE, SAMPLE_SIZE, pdexpect_place(&f), SAMPLE_SIZE + 13,
 				   last ? none : next);
-		put_samples(&f, 1002, 1);
-		put_junk(&f, 13);
+		pdexpect_put_samples(&f, 1002, 1);
+		pdexpect_put_junk(&f, 13);
 		if (!last)
-			put_samples(&f, 1002, 10);
-		expect_samples(1000, last ? 2 : 12);
-		sum = check(&f);
+			pdexpect_put_samples(&f, 1002, 10);
+		pdexpect_samples(1000, last ? 2 : 12);
+		sum = pdexpect_check(&f);
 		assert_int_equal(sum.samples, last ? 2 : 12);
 		assert_int_equal(sum.records, (last ? 2 : 12) + f.pipe);
 		assert_int_equal(sum.damaged, 1);
@@ -254,22 +143,22 @@ static void tells_records_that_are_too_short(void **state)
 	for (i = 0; i < sizeof(short_records) / sizeof(short_records[0]); i++) {
 		const struct short_record *r = &short_records[i];
 
-		for (form = 0; form < FORMS; form++) {
-			struct pdfile f = form_of(form);
+		for (form = 0; form < PDEXPECT_FORMS; form++) {
+			struct pdfile f = pdexpect_form(form);
 			struct vt_format_summary sum;
 			unsigned size = 8 + 8 * r->words;
 
-			pdfile_attr(&f, &plain);
-			put_samples(&f, 1000, 1);
-			expect("GAP reason=record of type %u: %s input=in offset=%zu bytes=%u "
-			       "records=1",
-			       r->type, r->why ? r->why : "too short for its type", place(&f),
-			       size);
+			pdfile_attr(&f, &pdexpect_plain);
+			pdexpect_put_samples(&f, 1000, 1);
+			pdexpect("GAP reason=record of type %u: %s input=in offset=%zu bytes=%u "
+				 "records=1",
+				 r->type, r->why ? r->why : "too short for its type",
+				 pdexpect_place(&f), size);
 			words[0] = r->first;
-			put_words(&f, r->type, words, r->words);
-			put_samples(&f, 1001, 9);
-			expect_samples(1000, 10);
-			sum = check(&f);
+			pdexpect_put_words(&f, r->type, words, r->words);
+			pdexpect_put_samples(&f, 1001, 9);
+			pdexpect_samples(1000, 10);
+			sum = pdexpect_check(&f);
 			assert_int_equal(sum.samples, 10);
 			assert_int_equal(sum.records, 11 + f.pipe);
 			assert_int_equal(sum.damaged, 1);
@@ -293,23 +182,23 @@ static void sums_up_further_short_records(void **state)
 		size_t at[18];
 
 		f.warnings = &warnings;
-		pdfile_attr(&f, &plain);
+		pdfile_attr(&f, &pdexpect_plain);
 		for (i = 0; i < n; i++) {
-			at[i] = place(&f);
+			at[i] = pdexpect_place(&f);
 			/* Of 24 bytes without a time, and of 32 in the end. */
-			put_words(&f, PD_LOST_SAMPLES, words + 3, 1);
+			pdexpect_put_words(&f, PD_LOST_SAMPLES, words + 3, 1);
 			if (i < 16)
-				expect("GAP reason=record of type 13: too short for its type "
-				       "input=in offset=%zu bytes=16 records=1",
-				       at[i]);
+				pdexpect("GAP reason=record of type 13: too short for its type "
+					 "input=in offset=%zu bytes=16 records=1",
+					 at[i]);
 		}
-		put_samples(&f, 1000, 9);
-		expect_samples(1000, 9);
+		pdexpect_put_samples(&f, 1000, 9);
+		pdexpect_samples(1000, 9);
 		if (n > 16)
-			expect("GAP reason=further damaged records input=in offset=%zu bytes=%u "
-			       "records=%u",
-			       at[16], 16 * (n - 16), n - 16);
-		sum = check(&f);
+			pdexpect("GAP reason=further damaged records input=in offset=%zu bytes=%u "
+				 "records=%u",
+				 at[16], 16 * (n - 16), n - 16);
+		sum = pdexpect_check(&f);
 		assert_int_equal(sum.damaged, n);
 		assert_int_equal(sum.unread, 16 * n);
 		for (i = 0, line = vt_buf_str(&warnings); *line; i++)
@@ -329,9 +218,9 @@ static void expect_event(unsigned id)
 
 	if (id)
 		snprintf(text, sizeof(text), " id=%u", id);
-	expect("EVENT%s name=raw 0x1cd:HG policy=1 unit=events type=4 config=461 period=1000 "
-	       "sample_type=65541 attr_flags=262144",
-	       text);
+	pdexpect("EVENT%s name=raw 0x1cd:HG policy=1 unit=events type=4 config=461 period=1000 "
+		 "sample_type=65541 attr_flags=262144",
+		 text);
 }
 
 /* The second attribute of a pipe has a size that is not that of the structure and its id. */
@@ -342,9 +231,9 @@ static void repairs_sizes_of_attributes(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		for (form = 0; form < FORMS; form++) {
-			struct pdfile f = form_of(form);
-			struct pdfile_attr a = plain;
+		for (form = 0; form < PDEXPECT_FORMS; form++) {
+			struct pdfile f = pdexpect_form(form);
+			struct pdfile_attr a = pdexpect_plain;
 			struct vt_format_summary sum;
 			unsigned k;
 
@@ -352,22 +241,23 @@ static void repairs_sizes_of_attributes(void **state)
 			a.sample_type |= PD_SAMPLE_IDENTIFIER;
 			pdfile_attr(&f, &a);
 			a.first_id = 12;
-			expect("GAP reason=a record of type 64 claims a size of %u and is read as "
-			       "one of 152: the next record is 152 bytes on input=in offset=%zu "
-			       "bytes=8",
-			       sizes[i], place(&f));
+			pdexpect(
+				"GAP reason=a record of type 64 claims a size of %u and is read as "
+				"one of 152: the next record is 152 bytes on input=in offset=%zu "
+				"bytes=8",
+				sizes[i], pdexpect_place(&f));
 			pdfile_attr(&f, &a);
-			put_size(&f, sizes[i]);
+			pdexpect_set_size(&f, sizes[i]);
 			expect_event(0);
 			expect_event(1);
 			for (k = 0; k < 10; k++) {
 				const uint64_t words[] = {11 + k / 8, 600, 1000 + k};
 
-				put_words(&f, PD_SAMPLE, words, 3);
-				expect("SAMPLE time=%u %sip=600 period=1000 has=65541 id=%u",
-				       1000 + k, k / 8 ? "event=1 " : "", 11 + k / 8);
+				pdexpect_put_words(&f, PD_SAMPLE, words, 3);
+				pdexpect("SAMPLE time=%u %sip=600 period=1000 has=65541 id=%u",
+					 1000 + k, k / 8 ? "event=1 " : "", 11 + k / 8);
 			}
-			sum = check_but(&f, "-");
+			sum = pdexpect_check_but(&f, "-");
 			assert_int_equal(sum.samples, 10);
 			assert_int_equal(sum.records, 12);
 			assert_int_equal(sum.damaged, 1);
@@ -386,31 +276,31 @@ static void says_where_the_input_ends(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
-		for (form = 0; form < FORMS; form++) {
+		for (form = 0; form < PDEXPECT_FORMS; form++) {
 			unsigned whole = 10 - (cuts[i] + SAMPLE_SIZE - 1) / SAMPLE_SIZE;
 			unsigned part = SAMPLE_SIZE * (10 - whole) - cuts[i];
-			struct pdfile f = form_of(form);
+			struct pdfile f = pdexpect_form(form);
 			struct vt_format_summary sum;
 			size_t end;
 
-			pdfile_attr(&f, &plain);
-			put_samples(&f, 1000, 10);
+			pdfile_attr(&f, &pdexpect_plain);
+			pdexpect_put_samples(&f, 1000, 10);
 			f.cut = cuts[i];
-			end = place(&f) - f.cut;
+			end = pdexpect_place(&f) - f.cut;
 			if (part && part < 8)
-				expect("GAP reason=the input ends inside a record's header "
-				       "input=in offset=%zu bytes=%u",
-				       end - part, part);
+				pdexpect("GAP reason=the input ends inside a record's header "
+					 "input=in offset=%zu bytes=%u",
+					 end - part, part);
 			else if (part)
-				expect("GAP reason=the input ends inside a record of type 9 and "
-				       "size 24 input=in offset=%zu bytes=%u",
-				       end - part, part);
+				pdexpect("GAP reason=the input ends inside a record of type 9 and "
+					 "size 24 input=in offset=%zu bytes=%u",
+					 end - part, part);
 			if (!f.pipe && (!part || part >= 8))
-				expect("GAP reason=the input ends %u bytes before its data do "
-				       "input=in offset=%zu",
-				       cuts[i], end);
-			expect_samples(1000, whole);
-			sum = check(&f);
+				pdexpect("GAP reason=the input ends %u bytes before its data do "
+					 "input=in offset=%zu",
+					 cuts[i], end);
+			pdexpect_samples(1000, whole);
+			sum = pdexpect_check(&f);
 			assert_int_equal(sum.unread, part);
 			assert_int_equal(sum.damaged,
 					 (part > 0) + (!f.pipe && (!part || part >= 8)));
@@ -424,25 +314,25 @@ static void reads_no_further_than_the_data(void **state)
 	unsigned form, left;
 
 	(void)state;
-	for (form = 0; form < FORMS; form++) {
+	for (form = 0; form < PDEXPECT_FORMS; form++) {
 		for (left = 0; left < 9; left++) {
-			struct pdfile f = form_of(form);
+			struct pdfile f = pdexpect_form(form);
 
 			f.pipe = false;
 			f.patch_at = 48;
 			f.patch = 2 * SAMPLE_SIZE + left;
-			pdfile_attr(&f, &plain);
-			put_samples(&f, 1000, 4);
+			pdfile_attr(&f, &pdexpect_plain);
+			pdexpect_put_samples(&f, 1000, 4);
 			if (left && left < 8)
-				expect("GAP reason=the input ends inside a record's header "
-				       "input=in offset=%u bytes=%u",
-				       FILE_DATA + 2 * SAMPLE_SIZE, left);
+				pdexpect("GAP reason=the input ends inside a record's header "
+					 "input=in offset=%u bytes=%u",
+					 FILE_DATA + 2 * SAMPLE_SIZE, left);
 			if (left == 8)
-				expect("GAP reason=the input ends inside a record of type 9 and "
-				       "size 24 input=in offset=%u bytes=8",
-				       FILE_DATA + 2 * SAMPLE_SIZE);
-			expect_samples(1000, 2);
-			assert_int_equal(check(&f).damaged, left > 0);
+				pdexpect("GAP reason=the input ends inside a record of type 9 and "
+					 "size 24 input=in offset=%u bytes=8",
+					 FILE_DATA + 2 * SAMPLE_SIZE);
+			pdexpect_samples(1000, 2);
+			assert_int_equal(pdexpect_check(&f).damaged, left > 0);
 		}
 	}
 }
@@ -453,23 +343,23 @@ static void reads_recordings_that_were_not_finished(void **state)
 	unsigned form, part;
 
 	(void)state;
-	for (form = 0; form < FORMS; form++) {
+	for (form = 0; form < PDEXPECT_FORMS; form++) {
 		for (part = 0; part < 2; part++) {
-			struct pdfile f = form_of(form);
+			struct pdfile f = pdexpect_form(form);
 
 			f.pipe = false;
 			f.patch_at = 48;
-			pdfile_attr(&f, &plain);
-			put_samples(&f, 1000, 10);
+			pdfile_attr(&f, &pdexpect_plain);
+			pdexpect_put_samples(&f, 1000, 10);
 			f.cut = part;
-			expect("GAP reason=the recording was not finished (data size 0) "
-			       "input=in offset=48");
+			pdexpect("GAP reason=the recording was not finished (data size 0) "
+				 "input=in offset=48");
 			if (part)
-				expect("GAP reason=the input ends inside a record of type 9 and "
-				       "size 24 input=in offset=%u bytes=23",
-				       FILE_DATA + 9 * SAMPLE_SIZE);
-			expect_samples(1000, 10 - part);
-			assert_int_equal(check(&f).damaged, 1 + part);
+				pdexpect("GAP reason=the input ends inside a record of type 9 and "
+					 "size 24 input=in offset=%u bytes=23",
+					 FILE_DATA + 9 * SAMPLE_SIZE);
+			pdexpect_samples(1000, 10 - part);
+			assert_int_equal(pdexpect_check(&f).damaged, 1 + part);
 		}
 	}
 }
@@ -480,80 +370,196 @@ static void checks_where_data_are(void **state)
 	struct pdfile f = {.patch_at = 40, .patch = 103};
 
 	(void)state;
-	pdfile_attr(&f, &plain);
-	put_samples(&f, 1000, 2);
-	expect("GAP reason=the data section lies inside the header input=in offset=40");
-	assert_int_equal(check(&f).damaged, 1);
+	pdfile_attr(&f, &pdexpect_plain);
+	pdexpect_put_samples(&f, 1000, 2);
+	pdexpect("GAP reason=the data section lies inside the header input=in offset=40");
+	assert_int_equal(pdexpect_check(&f).damaged, 1);
 	f = (struct pdfile){.patch_at = 48, .patch = UINT64_MAX - FILE_DATA + 1};
-	pdfile_attr(&f, &plain);
-	put_samples(&f, 1000, 2);
-	expect_samples(1000, 2);
-	assert_int_equal(check(&f).damaged, 0);
+	pdfile_attr(&f, &pdexpect_plain);
+	pdexpect_put_samples(&f, 1000, 2);
+	pdexpect_samples(1000, 2);
+	assert_int_equal(pdexpect_check(&f).damaged, 0);
 }
 
-/* ---- inside compressed records ---- */
+/* ---- records that are not known ---- */
 
-/* Puts the bytes behind `from` into a compressed record. */
-static void compress_from(struct pdfile *f, size_t from)
+static void counts_unknown_types(void **state)
 {
-	size_t n = f->data.size - from, room = ZSTD_compressBound(n);
-	uint8_t *z = malloc(room);
-
-	assert_non_null(z);
-	n = ZSTD_compress(z, room, f->data.data + from, n, 1);
-	assert_false(ZSTD_isError(n));
-	f->data.size = from;
-	pdfile_begin(f, PD_COMPRESSED, 0);
-	vt_buf_put(&f->data, z, n);
-	pdfile_end(f);
-	free(z);
-}
-
-/* The last record that was compressed is cut. */
-static void says_where_compressed_records_end(void **state)
-{
-	unsigned form, part;
+	static const uint32_t types[] = {22, 63, 66, 85, 999};
+	unsigned i;
 
 	(void)state;
-	for (part = 0; part < SAMPLE_SIZE; part++) {
-		for (form = 0; form < FORMS; form++) {
-			struct pdfile f = form_of(form);
-			size_t from;
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct pdfile f = {.big = i & 1};
+		const uint64_t words[] = {1, 2};
+		size_t at;
 
-			pdfile_attr(&f, &plain);
-			from = f.data.size;
-			put_samples(&f, 1000, 10);
-			if (part)
-				f.data.size -= SAMPLE_SIZE - part;
-			compress_from(&f, from);
-			if (part && part < 8)
-				expect("GAP reason=compressed records end inside a record's header "
-				       "input=in offset=%zu bytes=%u",
-				       place(&f), part);
-			else if (part)
-				expect("GAP reason=the input ends inside a record of type 9 and "
-				       "size 24 inside compressed ones input=in offset=%zu "
-				       "bytes=%u",
-				       place(&f), part);
-			expect_samples(1000, 10 - (part > 0));
-			assert_int_equal(check(&f).unread, part);
+		pdfile_attr(&f, &pdexpect_plain);
+		pdexpect_put_samples(&f, 1000, 1);
+		at = pdexpect_place(&f);
+		pdexpect_put_words(&f, types[i], words, 1);
+		pdexpect_put_words(&f, types[i], words, 2);
+		pdexpect_put_samples(&f, 1001, 9);
+		pdexpect_samples(1000, 10);
+		pdexpect("GAP reason=unknown record type %u input=in offset=%zu bytes=40 records=2",
+			 types[i], at);
+		assert_int_equal(pdexpect_check(&f).unknown, 2);
+	}
+}
+
+/* 256 types are told apart. */
+static void counts_many_unknown_types(void **state)
+{
+	struct pdfile f = {.big = false};
+	size_t at = 0;
+	unsigned i;
+
+	(void)state;
+	pdfile_attr(&f, &pdexpect_plain);
+	for (i = 0; i < 257; i++) {
+		if (i == 256)
+			at = pdexpect_place(&f);
+		else
+			pdexpect("GAP reason=unknown record type %u input=in offset=%zu bytes=%u "
+				 "records=%u",
+				 1000 + i, pdexpect_place(&f), i ? 8 : 16, i ? 1 : 2);
+		pdexpect_put_words(&f, 1000 + i, NULL, 0);
+	}
+	pdexpect_put_words(&f, 2000, NULL, 0);
+	pdexpect_put_words(&f, 1000, NULL, 0);
+	pdexpect("GAP reason=records of many unknown types input=in offset=%zu bytes=16 records=2",
+		 at);
+	assert_int_equal(pdexpect_check(&f).unknown, 259);
+}
+
+/* The id of the first sample is no event's. */
+static void counts_samples_of_unknown_events(void **state)
+{
+	struct pdfile_attr a = pdexpect_plain;
+	unsigned form, k;
+
+	(void)state;
+	a.sample_type |= PD_SAMPLE_IDENTIFIER;
+	for (form = 0; form < PDEXPECT_FORMS; form++) {
+		struct pdfile f = pdexpect_form(form);
+		size_t at;
+
+		a.first_id = 11;
+		pdfile_attr(&f, &a);
+		a.first_id = 12;
+		pdfile_attr(&f, &a);
+		at = f.pipe ? 16 : FILE_DATA + 8 + 136 + 16;
+		for (k = 0; k < 10; k++) {
+			const uint64_t words[] = {k == 5 ? 13 : 11 + k % 2, 600, 1000 + k};
+
+			if (k == 5)
+				at += f.data.size;
+			pdexpect_put_words(&f, PD_SAMPLE, words, 3);
+			if (k != 5)
+				pdexpect("SAMPLE time=%u %sip=600 period=1000 has=65541 id=%u",
+					 1000 + k, k % 2 ? "event=1 " : "", 11 + k % 2);
 		}
+		pdexpect("GAP reason=samples of an unknown event input=in offset=%zu bytes=32 "
+			 "records=1",
+			 at);
+		assert_int_equal(pdexpect_check(&f).unknown, 1);
+	}
+}
+
+/* ---- bytes that are not in records ---- */
+
+static void says_what_is_wrong_with_trace_data(void **state)
+{
+	static const uint32_t sizes[] = {(32 << 20) + 1, 32 << 20, 9, 17};
+	unsigned form, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (form = 0; form < PDEXPECT_FORMS; form++) {
+			struct pdfile f = pdexpect_form(form);
+			struct vt_format_summary sum;
+			size_t at;
+
+			f.pipe = true;
+			pdfile_attr(&f, &pdexpect_plain);
+			at = pdexpect_place(&f);
+			pdfile_begin(&f, PD_TRACING_DATA, 0);
+			pdfile_u32(&f, &f.data, sizes[i]);
+			pdfile_end(&f);
+			pdfile_u64(&f, &f.data, 0);
+			if (i)
+				pdexpect("GAP reason=the input ends inside trace data input=in "
+					 "offset=%zu bytes=8",
+					 at + 12);
+			else
+				pdexpect("GAP reason=trace data of 33554433 bytes are too large "
+					 "input=in offset=%zu bytes=33554440",
+					 at);
+			sum = pdexpect_check(&f);
+			assert_int_equal(sum.records, 2);
+			assert_int_equal(sum.damaged, 1);
+			assert_int_equal(sum.unread, i ? 8 : 33554440);
+		}
+	}
+}
+
+/* An area of 32 bytes, of which 20 are there or all; what the caller does not want is a gap. */
+static void says_where_aux_areas_end(void **state)
+{
+	unsigned form;
+
+	(void)state;
+	for (form = 0; form < 4 * PDEXPECT_FORMS; form++) {
+		const bool cut = form / PDEXPECT_FORMS & 1, drop = form / PDEXPECT_FORMS & 2;
+		const uint64_t words[] = {32, 5, 6, 0, 0};
+		struct pdfile f = pdexpect_form(form);
+		struct vt_format_summary sum;
+		size_t at;
+
+		pdfile_attr(&f, &pdexpect_plain);
+		at = pdexpect_place(&f);
+		pdexpect_put_words(&f, PD_AUXTRACE, words, 5);
+		vt_buf_put(&f.data, "the bytes of an area of 32 bytes", 32);
+		pdexpect("AUXTRACE offset=5 reference=6 total=32 "
+			 "data=746865206279746573206f6620616e2061726561%s",
+			 cut ? "" : "206f66203332206279746573");
+		if (cut)
+			pdexpect("GAP reason=AUX data end after 20 of 32 bytes input=in offset=%zu",
+				 at + 48 + 20);
+		if (drop)
+			pdexpect("GAP reason=AUX area of an unknown kind: not decoded input=in "
+				 "offset=%zu bytes=%u",
+				 at, cut ? 20 : 32);
+		if (cut && !f.pipe)
+			pdexpect("GAP reason=the input ends 12 bytes before its data do input=in "
+				 "offset=%zu",
+				 at + 48 + 20);
+		f.cut = cut ? 12 : 0;
+		f.drop_aux = drop;
+		sum = pdexpect_check(&f);
+		assert_int_equal(sum.aux_areas, drop);
+		assert_int_equal(sum.aux_bytes, drop * (cut ? 20 : 32));
+		assert_int_equal(sum.damaged, cut + (cut && !f.pipe));
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(passes_over_wrong_sizes),
-		cmocka_unit_test(passes_over_junk),
-		cmocka_unit_test(tells_records_that_are_too_short),
-		cmocka_unit_test(sums_up_further_short_records),
-		cmocka_unit_test(repairs_sizes_of_attributes),
-		cmocka_unit_test(says_where_the_input_ends),
-		cmocka_unit_test(reads_no_further_than_the_data),
-		cmocka_unit_test(reads_recordings_that_were_not_finished),
-		cmocka_unit_test(checks_where_data_are),
-		cmocka_unit_test(says_where_compressed_records_end),
+		PDEXPECT_TEST(passes_over_wrong_sizes),
+		PDEXPECT_TEST(passes_over_junk),
+		PDEXPECT_TEST(tells_records_that_are_too_short),
+		PDEXPECT_TEST(sums_up_further_short_records),
+		PDEXPECT_TEST(repairs_sizes_of_attributes),
+		PDEXPECT_TEST(says_where_the_input_ends),
+		PDEXPECT_TEST(reads_no_further_than_the_data),
+		PDEXPECT_TEST(reads_recordings_that_were_not_finished),
+		PDEXPECT_TEST(checks_where_data_are),
+		PDEXPECT_TEST(counts_unknown_types),
+		PDEXPECT_TEST(counts_many_unknown_types),
+		PDEXPECT_TEST(counts_samples_of_unknown_events),
+		PDEXPECT_TEST(says_what_is_wrong_with_trace_data),
+		PDEXPECT_TEST(says_where_aux_areas_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
