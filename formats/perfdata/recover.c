@@ -138,6 +138,20 @@ static bool unknown_ends(struct pd_session *s, const struct pd_rec *r)
 }
 
 /*
+ * Whether a record begins with an attribute of a size that it has room for. The lengths of most
+ * strings of perf, 64, make the text behind them look like an attribute's record of any size.
+ */
+static bool holds_attr(const struct pd_session *s, const struct pd_rec *r)
+{
+	struct vt_cursor c = vt_cursor_make(r->payload, r->left, s->big);
+	uint32_t size;
+
+	vt_cursor_u32(&c); /* type */
+	size = vt_cursor_u32(&c);
+	return !c.bad && size >= PD_ATTR_SIZE_MIN && size % 8 == 0 && size <= r->left;
+}
+
+/*
  * Whether the record at p, all of which is there, is one that this recording can have.  *after:
  * foreign bytes that follow it.
  */
@@ -155,6 +169,8 @@ static bool record_fits(struct pd_session *s, const struct pd_view *v, size_t at
 		return sample_fits(s, r) && time_fits(s, r);
 	if (r->type < PD_USER_START)
 		return trailer_fits(s, r) && time_fits(s, r);
+	if (r->type == PD_HEADER_ATTR)
+		return holds_attr(s, r);
 	if (r->type == PD_AUXTRACE)
 		*after = vt_cursor_u64(&c);
 	else if (r->type == PD_TRACING_DATA && s->pipe)

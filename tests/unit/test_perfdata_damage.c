@@ -266,6 +266,36 @@ static void repairs_sizes_of_attributes(void **state)
 	}
 }
 
+/*
+ * Inside of a feature stands what looks like the header of an attribute: the length of a text, 64,
+ * two letters, and two more that are a size, 0x2048. Behind as many bytes a record begins.
+ */
+static void takes_no_text_for_a_record(void **state)
+{
+	static const char *const texts[] = {"AMH EPYC 7B13", "AMH "};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct pdfile f = {.pipe = true};
+		struct vt_buf b = VT_BUF_INIT;
+		size_t at;
+
+		pdfile_attr(&f, &pdexpect_plain);
+		at = f.data.size + 16;
+		pdfile_string(&f, &b, texts[i]);
+		pdfile_feature(&f, PD_FEAT_CPUDESC, &b);
+		pdexpect("META key=cpudesc value=%s", texts[i]);
+		pdexpect_put_samples(&f, 1000, 341);
+		pdexpect_put_words(&f, PD_FINISHED_ROUND, NULL, 0);
+		assert_int_equal(f.data.size, at + 0x2048);
+		pdexpect_put_samples(&f, 1341, 9);
+		pdexpect_samples(1000, 350);
+		assert_int_equal(pdexpect_check(&f).damaged, 0);
+		vt_buf_free(&b);
+	}
+}
+
 /* ---- where the input ends ---- */
 
 /* Ten samples, of which the last bytes are cut off. */
@@ -551,6 +581,7 @@ int main(void)
 		PDEXPECT_TEST(tells_records_that_are_too_short),
 		PDEXPECT_TEST(sums_up_further_short_records),
 		PDEXPECT_TEST(repairs_sizes_of_attributes),
+		PDEXPECT_TEST(takes_no_text_for_a_record),
 		PDEXPECT_TEST(says_where_the_input_ends),
 		PDEXPECT_TEST(reads_no_further_than_the_data),
 		PDEXPECT_TEST(reads_recordings_that_were_not_finished),
