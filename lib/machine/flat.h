@@ -134,8 +134,8 @@ struct vti_guarded {
 	uint16_t guard;
 	uint16_t value; /* stored, or what a load gives instead */
 	uint16_t dst;
-	uint8_t size;	    /* bytes in memory */
-	uint8_t conversion; /* IRLoadGOp */
+	uint8_t size;	     /* bytes in memory */
+	uint16_t conversion; /* IRLoadGOp */
 };
 
 /* An instruction that VEX does not know: what it writes, from its facts (insn.h). */

@@ -118,7 +118,7 @@ static void loadg(struct vti_flat *f, const IRLoadG *l)
 	g.guard = vti_atom(f, l->guard);
 	g.value = vti_atom(f, l->alt);
 	g.size = (uint8_t)loadg_size(l->cvt, &widened);
-	g.conversion = (uint8_t)(l->cvt - ILGop_INVALID);
+	g.conversion = (uint16_t)l->cvt;
 	g.dst = vti_build_temp(f->b, vti_type_words(typeOfIRTemp(f->in->tyenv, l->dst)));
 	f->temps[l->dst] = g.dst;
 	vti_build_add(f->b,
