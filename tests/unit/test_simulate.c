@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A recording run on a machine on which each instruction takes a cycle, and 7 where a branch was
+ * mispredicted: what is counted, sampled, passed on, and what follows what.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "tests/unit/simruns.h"
+
+/* ---- one run ---- */
+
+/* Twice round the loop: the branch back is taken once, and mispredicted. */
+static void put_loop(struct vt_writer *w)
+{
+	const struct run r = {PID, PID, 0, 13, "01012", 77, 5};
+
+	put_code(w, PID, 0);
+	vt_writer_row(w, VT_THREAD)[VT_THREAD_PID] = PID;
+	vt_writer_row(w, VT_SYSCALL);
+	vt_writer_row(w, VT_MEMORY);
+	vt_writer_row(w, VT_EVENT)[VT_EVENT_ID] = 3;
+	vt_writer_row(w, VT_SAMPLE);
+	vt_writer_row(w, VT_SIGNAL);
+	put_exec(w, &r);
+}
+
+static void test_counts(void **state)
+{
+	static const struct {
+		uint64_t offset;
+		double n;
+		double cycles;
+	} want[] = {
+		{0x400, 2, (1 + PENALTY) / 2.0},
+		{0x401, 2, 1},
+		{0x404, 2, 1},
+		{0x410, 2, 1},
+		{0x411, 2, 1},
+		{0x413, 1, 1},
+		{0x416, 1, 1},
+		{0x417, 1, 1},
+	};
+	static struct out o;
+	unsigned i;
+
+	(void)state;
+	run_all(put_loop, true, 0, &o);
+	assert_int_equal(o.finished, 0);
+	assert_int_equal(o.totals.execs, 1);
+	assert_int_equal(o.totals.insns, 13);
+	assert_int_equal(o.totals.loads, 3);
+	assert_int_equal(o.totals.addressed, 3);
+	assert_int_equal(o.totals.undecoded, 0);
+	assert_int_equal(o.totals.bad, 0);
+	assert_int_equal(o.totals.samples, 1);
+	/* What follows a mispredicted branch comes 7 cycles behind it. */
+	assert_int_equal(o.totals.cycles, 13 - 1 + PENALTY);
+	assert_int_equal(o.nfreqs, 8);
+	for (i = 0; i < 8; i++) {
+		assert_int_equal(o.freqs[i].offset, want[i].offset);
+		assert_true(o.freqs[i].n == want[i].n);
+	}
+	assert_int_equal(o.freq_event, EVENT + 1);
+	assert_int_equal(o.nedges, 3);
+	assert_true(edge(&o, 0x404, 0x410) == 2);
+	assert_true(edge(&o, 0x411, 0x400) == 1);
+	assert_true(edge(&o, 0x411, 0x413) == 1);
+	/* Samples: one branch; each cycle; each instruction. */
+	assert_int_equal(count_samples(&o, EVENT, 0), 1);
+	assert_int_equal(count_samples(&o, EVENT, CODE + 0x11), 1);
+	assert_int_equal(count_samples(&o, EVENT + 1, 0), o.totals.cycles);
+	assert_int_equal(count_samples(&o, EVENT + 1, CODE), 1 + PENALTY);
+	assert_int_equal(count_samples(&o, EVENT + 1, CODE + 1), 2);
+	assert_int_equal(count_samples(&o, EVENT + 2, 0), 13);
+	assert_int_equal(count_samples(&o, EVENT + 2, CODE + 0x17), 1);
+	assert_int_equal(o.totals.taken, o.nsamples);
+	for (i = 0; i < o.nsamples; i++) {
+		const struct sample *s = &o.samples[i];
+
+		assert_int_equal(s->time, 77);
+		assert_int_equal(s->pid, PID);
+		assert_int_equal(s->tid, PID);
+		assert_int_equal(s->period, 1);
+		assert_int_equal(s->misc, 2);
+		assert_int_equal(s->has, 1 | 2 | 4 | 0x100);
+		assert_int_equal(s->nbranches, 0);
+	}
+}
+
+static void test_passed_on(void **state)
+{
+	static const char meta[] = "cpu.model=plain\n"
+				   "sampling=a model of plain, branchmp, interval 1 fixed, cycles, "
+				   "interval 1 fixed, retired, interval 1 fixed\n"
+				   "vsim.instructions=13\n"
+				   "vsim.cycles=19\n"
+				   "vsim.accesses=3\n"
+				   "vsim.accesses_addressed=3\n"
+				   "vsim.undecoded=0\n";
+	static const struct {
+		uint32_t kind;
+		unsigned n;
+	} passed[] = {
+		{VT_IMAGE, 1}, {VT_MAP, 1},	{VT_BLOCK, 3},	{VT_THREAD, 1}, {VT_SIGNAL, 1},
+		{VT_EXEC, 0},  {VT_SYSCALL, 0}, {VT_MEMORY, 0}, {VT_EVENT, 3},	{VT_META, 7},
+	};
+	static struct out o;
+	unsigned i;
+
+	(void)state;
+	run_all(put_loop, true, 0, &o);
+	assert_string_equal(o.meta, meta);
+	for (i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+		assert_int_equal(o.kinds[passed[i].kind], passed[i].n);
+		assert_int_equal(o.true_kinds[passed[i].kind], passed[i].n);
+	}
+	assert_int_equal(o.true_kinds[VT_SAMPLE], 0);
+	assert_int_equal(o.kinds[VT_FREQ], 0);
+}
+
+/* Whole blocks at a time or not, the same samples fall on the same instructions. */
+static void test_whole_blocks(void **state)
+{
+	static struct out a, b;
+
+	(void)state;
+	run_cycles(put_loop, true, &a);
+	run_cycles(put_loop, false, &b);
+	assert_int_equal(a.nsamples, 19);
+	assert_int_equal(a.nsamples, b.nsamples);
+	assert_memory_equal(a.samples, b.samples, sizeof(a.samples));
+	assert_memory_equal(&a.totals, &b.totals, sizeof(a.totals));
+	assert_string_equal(a.meta, b.meta);
+}
+
+static void test_stacks(void **state)
+{
+	static const uint64_t from[] = {CODE + 4, CODE + 0x11, CODE + 4};
+	static const uint64_t to[] = {CODE + 0x10, CODE, CODE + 0x10};
+	static struct out o;
+	const struct sample *s;
+	unsigned i;
+
+	(void)state;
+	run_all(put_loop, true, 4, &o);
+	/* The last one is of the last instruction; the branch was not taken then. */
+	s = &o.samples[o.nsamples - 1];
+	assert_int_equal(s->has, 1 | 2 | 4 | 0x100 | 0x800);
+	assert_int_equal(s->nbranches, 3);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(s->from[i], from[i]);
+		assert_int_equal(s->to[i], to[i]);
+	}
+	/* From branch to branch: 7 and two more cycles, then two; the oldest one's is not known. */
+	assert_int_equal(s->flags[0], 2 | (PENALTY + 2) << 4);
+	assert_int_equal(s->flags[1], 1 | 2 << 4);
+	assert_int_equal(s->flags[2], 2);
+	run_all(put_loop, true, 2, &o);
+	assert_int_equal(o.samples[o.nsamples - 1].nbranches, 2);
+}
+
+/* By turns to one of two places, and of three. */
+static void put_turns(struct vt_writer *w)
+{
+	const struct run two = {PID, PID, 0, 29, "01201201012", 1, 11};
+	const struct run three = {PID + 2, PID + 2, 0, 24, "4345444345", 1, 6};
+
+	put_code(w, PID, 0);
+	put_code(w, PID + 2, 3);
+	put_exec(w, &two);
+	put_exec(w, &three);
+}
+
+static void test_edges(void **state)
+{
+	static struct out o;
+
+	(void)state;
+	run_all(put_turns, true, 0, &o);
+	assert_int_equal(o.nedges, 6);
+	assert_true(edge(&o, 0x404, 0x410) == 4 + 2);
+	assert_true(edge(&o, 0x411, 0x413) == 3 + 2);
+	assert_true(edge(&o, 0x411, 0x400) == 1 + 2);
+	assert_true(edge(&o, 0x411, 0x410) == 2);
+	assert_true(edge(&o, 0x417, 0x400) == 2);
+	assert_true(edge(&o, 0x417, 0x410) == 1);
+}
+
+/* ---- parts of runs ---- */
+
+/* The load alone; the jump; the block behind it, and the first of the next time round. */
+static void put_parts(struct vt_writer *w)
+{
+	const struct run first = {PID, PID, 1, 1, "0", 0, 2};
+	const struct run second = {PID, PID, 2, 3, "01", 0, 0};
+	const struct run third = {PID, PID, 0, 1, "0", 0, 0};
+
+	put_code(w, PID, 0);
+	put_exec(w, &first);
+	put_exec(w, &second);
+	put_exec(w, &third);
+}
+
+static void test_parts(void **state)
+{
+	static struct out o;
+
+	(void)state;
+	run_all(put_parts, true, 4, &o);
+	assert_int_equal(o.totals.execs, 3);
+	assert_int_equal(o.totals.insns, 5);
+	assert_int_equal(o.totals.loads, 1);
+	assert_int_equal(o.totals.addressed, 1);
+	assert_int_equal(o.nfreqs, 5);
+	assert_int_equal(o.samples[0].has, 1 | 2 | 0x100 | 0x800);
+	/* Of instructions that follow each other one is an edge, where that begins a block. */
+	assert_true(edge(&o, 0x404, 0x410) == 1);
+	assert_true(edge(&o, 0x411, 0x400) == 1);
+	assert_int_equal(count_samples(&o, EVENT, CODE + 0x11), 1);
+	assert_int_equal(o.samples[o.nsamples - 1].nbranches, 2);
+}
+
+/* ---- what does not follow what ---- */
+
+static unsigned between; /* what is put between two runs */
+
+static void put_between(struct vt_writer *w)
+{
+	const struct run first = {PID, PID, 0, 5, "01", 0, 2};
+	const struct run second = {PID, PID, 0, 3, "0", 0, 2};
+
+	put_code(w, PID, 0);
+	put_exec(w, &first);
+	switch (between) {
+	case 1:
+		put_state(w, PID, VT_STATE_WINDOW);
+		break;
+	case 2:
+		vt_writer_row(w, VT_GAP);
+		break;
+	case 3:
+		vt_writer_row(w, VT_LOST);
+		break;
+	case 4:
+		put_state(w, PID, VT_STATE_SIGNAL);
+		break;
+	case 5:
+		put_state(w, PID + 1, VT_STATE_WINDOW);
+		break;
+	default:
+		break;
+	}
+	put_exec(w, &second);
+}
+
+static void test_interruptions(void **state)
+{
+	static const bool interrupts[] = {false, true, true, true, false, false};
+	static struct out o;
+
+	(void)state;
+	for (between = 0; between < 6; between++) {
+		bool cut = interrupts[between];
+
+		run_all(put_between, true, 4, &o);
+		assert_int_equal(o.totals.insns, 8);
+		assert_true(edge(&o, 0x411, 0x400) == !cut);
+		assert_int_equal(count_samples(&o, EVENT, 0), !cut);
+		/* And the branches before it are not those of the samples behind it. */
+		assert_int_equal(o.samples[o.nsamples - 1].nbranches, cut ? 0 : 2);
+		run_cycles(put_between, false, &o);
+		assert_int_equal(o.totals.cycles, cut ? 8 : 8 - 1 + PENALTY);
+	}
+}
+
+/* Two threads by turns: each goes on where it was, on the processor that they share. */
+static void put_threads(struct vt_writer *w)
+{
+	const struct run runs[] = {
+		{PID, PID, 0, 5, "01", 10, 2},
+		{PID, PID + 1, 0, 3, "0", 20, 2},
+		{PID, PID, 0, 3, "0", 30, 2},
+		{PID, PID + 1, 0, 2, "1", 40, 0},
+	};
+	unsigned i;
+
+	put_code(w, PID, 0);
+	for (i = 0; i < 4; i++)
+		put_exec(w, &runs[i]);
+}
+
+static void test_threads(void **state)
+{
+	static struct out o;
+	unsigned i, n[2] = {0, 0};
+
+	(void)state;
+	run_all(put_threads, true, 4, &o);
+	assert_int_equal(o.totals.insns, 13);
+	assert_true(edge(&o, 0x411, 0x400) == 1);
+	assert_true(edge(&o, 0x404, 0x410) == 2);
+	for (i = 0; i < o.nsamples; i++) {
+		const struct sample *s = &o.samples[i];
+
+		assert_int_equal(s->pid, PID);
+		if (s->event == EVENT + 2)
+			n[s->tid - PID]++;
+		assert_true(s->tid == PID ? s->time == 10 || s->time == 30
+					  : s->time == 20 || s->time == 40);
+	}
+	assert_int_equal(n[0], 8);
+	assert_int_equal(n[1], 5);
+	/* Whose turn it is has no branches of another's. */
+	assert_int_equal(o.samples[o.nsamples - 1].tid, PID + 1);
+	assert_int_equal(o.samples[o.nsamples - 1].nbranches, 0);
+	run_cycles(put_threads, false, &o);
+	assert_int_equal(o.totals.insns, 13);
+}
+
+/* Processes have processors, and code, of their own. */
+static void put_processes(struct vt_writer *w)
+{
+	const struct run runs[] = {
+		{PID, PID, 0, 5, "01", 1, 2},
+		{PID + 2, PID + 2, 0, 3, "3", 1, 2},
+		{PID, PID, 0, 3, "0", 1, 2},
+		{PID + 2, PID + 2, 0, 2, "4", 1, 0},
+	};
+	unsigned i;
+
+	put_code(w, PID, 0);
+	put_code(w, PID + 2, 3);
+	for (i = 0; i < 4; i++)
+		put_exec(w, &runs[i]);
+}
+
+static void test_processes(void **state)
+{
+	static struct out o;
+	unsigned i, n = 0;
+
+	(void)state;
+	run_all(put_processes, true, 0, &o);
+	assert_int_equal(o.totals.insns, 13);
+	assert_int_equal(o.totals.cycles, 13 - 1 + PENALTY);
+	assert_true(edge(&o, 0x404, 0x410) == 2);
+	assert_true(edge(&o, 0x411, 0x400) == 1);
+	for (i = 0; i < o.nsamples; i++)
+		n += o.samples[i].pid == PID + 2 && o.samples[i].event == EVENT + 1;
+	assert_int_equal(n, 5);
+}
+
+/* ---- accesses ---- */
+
+/*
+ * 1000: 48 8b 06     mov (%rsi),%rax
+ * 1003: 48 0f 44 07  cmove (%rdi),%rax
+ * 1007: 48 8b 03     mov (%rbx),%rax
+ */
+static const uint8_t guarded_code[] = {0x48, 0x8b, 0x06, 0x48, 0x0f, 0x44, 0x07, 0x48, 0x8b, 0x03};
+
+static const struct block guarded = {
+	CODE,
+	0,
+	guarded_code,
+	10,
+	3,
+	{3, 4, 3},
+	4,
+	{LOADS(0), SLOT(1, VT_WHAT_GUARD, 1), LOADS(1), LOADS(2)},
+};
+
+static uint8_t guard;
+
+static void put_guarded(struct vt_writer *w)
+{
+	const struct run r = {PID, PID, 0, 3, "0", 0, 0};
+	uint8_t data[25];
+
+	put_block(w, 0, &guarded, PID, true);
+	vt_put_le64(data, 0x1000);
+	data[8] = guard;
+	vt_put_le64(data + 9, 0x2000);
+	vt_put_le64(data + 17, 0x2008);
+	put_data(w, &r, data, sizeof(data));
+}
+
+/* Each miss of a cache of four lines is sampled. */
+static void run_misses(put_fn *put, bool truth, struct out *o)
+{
+	const struct vt_simulate_event event = {VT_SIMULATE_DMISS,
+						vt_interval_make(VT_INTERVAL_FIXED, 1)};
+	struct vt_core core = plain_core();
+	struct vt_simulate_options options = {.core = &core, .events = &event, .nevents = 1};
+
+	core.dcache = (struct vt_cache_shape){.size = 128, .line = 32, .ways = 1};
+	run_options(put, &options, truth, o);
+}
+
+/* A load that is not made misses nothing: then the one behind it does. */
+static void test_guards(void **state)
+{
+	static struct out o;
+
+	(void)state;
+	for (guard = 0; guard < 2; guard++) {
+		run_misses(put_guarded, false, &o);
+		assert_int_equal(o.totals.insns, 3);
+		assert_int_equal(o.totals.loads, 3);
+		assert_int_equal(o.totals.addressed, 3);
+		assert_int_equal(o.nsamples, 2);
+		assert_int_equal(o.samples[0].ip, CODE);
+		assert_int_equal(o.samples[1].ip, guard ? CODE + 3 : CODE + 7);
+	}
+}
+
+/* Blocks whose one store or load is at an address, then a load of the line at 0x20. */
+static const struct {
+	uint8_t code[4];
+	uint8_t size;
+	uint8_t nslots;
+	uint64_t slots[2];
+	uint64_t addr;
+	bool crosses; /* into that line */
+} sizes[] = {
+	/* mov %rax,(%rsi): 8 bytes, as the code says; mov %al,(%rsi); mov %eax,(%rsi) */
+	{{0x48, 0x89, 0x06}, 3, 1, {STORES(0)}, 0x19, true},
+	{{0x48, 0x89, 0x06}, 3, 1, {STORES(0)}, 0x18, false},
+	{{0x88, 0x06}, 2, 1, {STORES(0)}, 0x1f, false},
+	{{0x89, 0x06}, 2, 1, {STORES(0)}, 0x1d, true},
+	{{0x89, 0x06}, 2, 1, {STORES(0)}, 0x1c, false},
+	/* Or as the value says that goes with it, of either. */
+	{{0x89, 0x06}, 2, 2, {STORES(0), SLOT(0, VT_WHAT_STORE, 2)}, 0x1e, false},
+	{{0x89, 0x06}, 2, 2, {STORES(0), SLOT(0, VT_WHAT_STORE, 2)}, 0x1f, true},
+	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_LOAD, 2)}, 0x1e, false},
+	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_LOAD, 2)}, 0x1f, true},
+	/* Of a load without a value, 8 bytes; another value is none. */
+	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x19, true},
+	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x18, false},
+	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_RESULT, 2)}, 0x19, true},
+};
+
+static unsigned size_row;
+
+static void put_size(struct vt_writer *w)
+{
+	static const uint8_t load[] = {0x8b, 0x03};
+	const struct block after = {CODE + 0x10, 0, load, 2, 1, {2}, 1, {LOADS(0)}};
+	const struct run r = {PID, PID, 0, 2, "01", 0, 0};
+	struct block b = {.addr = CODE,
+			  .code = sizes[size_row].code,
+			  .size = sizes[size_row].size,
+			  .ninsns = 1,
+			  .lengths = {sizes[size_row].size},
+			  .nslots = sizes[size_row].nslots};
+	size_t size = b.nslots > 1 ? 10 : 8;
+	uint8_t data[18] = {0};
+
+	memcpy(b.slots, sizes[size_row].slots, sizeof(sizes[size_row].slots));
+	put_block(w, 0, &b, PID, true);
+	put_block(w, 1, &after, PID, true);
+	vt_put_le64(data, sizes[size_row].addr);
+	vt_put_le64(data + size, 0x20);
+	put_data(w, &r, data, size + 8);
+}
+
+static void test_sizes(void **state)
+{
+	static struct out o;
+
+	(void)state;
+	for (size_row = 0; size_row < sizeof(sizes) / sizeof(sizes[0]); size_row++) {
+		run_misses(put_size, true, &o);
+		if (o.nsamples != (sizes[size_row].crosses ? 1 : 2))
+			fail_msg("row %u: %u misses", size_row, o.nsamples);
+		run_misses(put_size, false, &o);
+		assert_int_equal(o.nsamples, sizes[size_row].crosses ? 1 : 2);
+	}
+}
+
+/* ---- what is not known, or wrong ---- */
+
+static void put_unknown(struct vt_writer *w)
+{
+	const struct run r = {PID, PID, 0, 5, "01", 0, 2};
+
+	put_block(w, 0, &simruns_blocks[LOAD], PID, false);
+	put_block(w, 1, &simruns_blocks[BRANCH], PID, true);
+	put_exec(w, &r);
+}
+
+static void test_unknown_code(void **state)
+{
+	static struct out o;
+
+	(void)state;
+	run_all(put_unknown, true, 0, &o);
+	assert_int_equal(o.totals.insns, 5);
+	assert_int_equal(o.totals.undecoded, 3);
+	assert_int_equal(o.totals.loads, 0);
+	/* In no image: nothing can be said of its places. */
+	assert_int_equal(o.nfreqs, 0);
+	assert_int_equal(o.nedges, 0);
+	run_cycles(put_unknown, false, &o);
+	assert_int_equal(o.totals.undecoded, 3);
+}
+
+/* A run of a block that nobody has told of, between two that follow each other. */
+static void put_bad(struct vt_writer *w)
+{
+	const struct run first = {PID, PID, 0, 5, "01", 0, 2};
+	const struct run bad = {PID, PID, 0, 3, "9", 0, 2};
+	const struct run second = {PID, PID, 0, 3, "0", 0, 2};
+
+	put_code(w, PID, 0);
+	put_block(w, 0, &simruns_blocks[BRANCH], PID, true);
+	put_exec(w, &first);
+	put_exec(w, &bad);
+	put_exec(w, &second);
+}
+
+static void test_bad_records(void **state)
+{
+	static struct out o;
+
+	(void)state;
+	run_all(put_bad, true, 0, &o);
+	assert_int_equal(o.finished, 0);
+	assert_int_equal(o.totals.bad, 2);
+	assert_int_equal(o.totals.execs, 3);
+	assert_int_equal(o.totals.insns, 8);
+	assert_int_equal(o.kinds[VT_BLOCK], 3);
+	assert_int_equal(o.kinds[VT_GAP], 2);
+	assert_true(strncmp(o.warning, "EXEC record near number 2 of EXEC: ", 35) == 0);
+	assert_true(edge(&o, 0x411, 0x400) == 0);
+}
+
+static void put_nothing(struct vt_writer *w)
+{
+	put_code(w, PID, 0);
+}
+
+static void test_nothing(void **state)
+{
+	static struct out o;
+
+	(void)state;
+	run_all(put_nothing, true, 0, &o);
+	assert_int_equal(o.finished, -VT_E_ABSENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts),	     cmocka_unit_test(test_passed_on),
+		cmocka_unit_test(test_whole_blocks), cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_parts),	     cmocka_unit_test(test_interruptions),
+		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_guards),	     cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_unknown_code), cmocka_unit_test(test_bad_records),
+		cmocka_unit_test(test_nothing),	     cmocka_unit_test(test_edges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
