@@ -9,73 +9,10 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "formats/pt/encode.h"
 #include "formats/pt/packet.h"
-#include "stream/reader.h"
-#include "stream/writer.h"
-#include "streams.h"
+#include "tests/unit/ptencoded.h"
 
-/* Streams of a few made-up blocks, and the packets that each must give, written as text. */
-
-#define PID 7
-
-struct made {
-	int fd;
-	struct vt_writer *w;
-	struct vt_buf trace;
-	struct vt_buf text;
-};
-
-static void begin(struct made *m)
-{
-	struct vt_writer_options none = {.compression = VT_COMPRESS_NONE};
-	struct vt_error err = VT_ERROR_INIT;
-
-	*m = (struct made){.fd = scratch_file()};
-	m->w = vt_writer_open_fd(m->fd, "made", &none, &err);
-	assert_non_null(m->w);
-}
-
-/* A block of instructions of these lengths, 0 at the end. */
-static void put_block(struct made *m, uint64_t id, uint64_t addr, const char *lengths,
-		      const char *code)
-{
-	uint64_t *row = vt_writer_row(m->w, VT_BLOCK), size = 0;
-	size_t n;
-
-	for (n = 0; lengths[n]; n++)
-		size += (uint8_t)lengths[n];
-	row[VT_BLOCK_ID] = id;
-	row[VT_BLOCK_PID] = PID;
-	row[VT_BLOCK_ADDR] = addr;
-	row[VT_BLOCK_SIZE] = size;
-	row[VT_BLOCK_INSNS] = n;
-	vt_writer_bytes(m->w, VT_BLOCK_LENGTHS, lengths, n);
-	vt_writer_bytes(m->w, VT_BLOCK_CODE, code, size);
-}
-
-/* A run of blocks, ids of two bytes; `insns` in all, of the first `skip` are left out. */
-static void put_exec(struct made *m, const uint16_t *ids, size_t n, uint64_t insns, uint64_t skip)
-{
-	uint64_t *row = vt_writer_row(m->w, VT_EXEC);
-
-	row[VT_EXEC_PID] = row[VT_EXEC_TID] = PID;
-	row[VT_EXEC_BLOCKS] = n;
-	row[VT_EXEC_INSNS] = insns;
-	row[VT_EXEC_SKIP] = skip;
-	row[VT_EXEC_WIDTH] = 2;
-	vt_writer_bytes(m->w, VT_EXEC_IDS, ids, 2 * n);
-}
-
-static void put_signal(struct made *m, uint64_t ip, uint64_t handler)
-{
-	uint64_t *row = vt_writer_row(m->w, VT_SIGNAL);
-
-	row[VT_SIGNAL_PID] = row[VT_SIGNAL_TID] = PID;
-	row[VT_SIGNAL_IP] = ip;
-	row[VT_SIGNAL_HANDLER] = handler;
-}
+/* Streams, and the packets that each must give, written as text. */
 
 static void put_trace(struct made *m, enum vt_trace_event event, uint64_t ip, uint64_t to,
 		      uint64_t value)
@@ -117,40 +54,6 @@ static void put_packet(struct vt_buf *to, const struct vt_pt_packet *k, uint64_t
 		vt_buf_printf(to, "=%llx", (unsigned long long)k->payload);
 	}
 	vt_buf_put_u8(to, ' ');
-}
-
-static int keep(void *arg, struct vt_pt_encode_thread *t, const uint8_t *bytes, size_t size,
-		struct vt_error *err)
-{
-	struct made *m = arg;
-
-	(void)err;
-	assert_int_equal(t->pid, PID);
-	assert_int_equal(t->bytes, m->trace.size);
-	vt_buf_put(&m->trace, bytes, size);
-	return 0;
-}
-
-static void encode(struct made *m, const struct vt_pt_encode_options *opt)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_encode *e = vt_pt_encode_new(opt, keep, m);
-	struct vt_reader *r;
-	struct vt_record rec;
-
-	assert_int_equal(vt_writer_close(m->w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(m->fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(m->fd, "made", &err);
-	assert_non_null(r);
-	assert_non_null(e);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_pt_encode_record(e, &rec, &err), 0);
-	assert_int_equal(vt_pt_encode_finish(e, &err), 0);
-	assert_int_equal(vt_pt_encode_totals(e)->bad, 0);
-	assert_int_equal(vt_pt_encode_totals(e)->bytes, m->trace.size);
-	vt_pt_encode_free(e);
-	vt_reader_close(r);
-	close(m->fd);
 }
 
 /* Checks the packets, and ends. */
