@@ -533,7 +533,7 @@ static void says_what_is_wrong_with_trace_data(void **state)
 	}
 }
 
-/* An area of 32 bytes, of which 20 are there or all; what the caller does not want is a gap. */
+/* Areas of 8 and 32 bytes, of which 28 are there or all; what the caller does not want is a gap. */
 static void says_where_aux_areas_end(void **state)
 {
 	unsigned form;
@@ -541,12 +541,20 @@ static void says_where_aux_areas_end(void **state)
 	(void)state;
 	for (form = 0; form < 4 * PDEXPECT_FORMS; form++) {
 		const bool cut = form / PDEXPECT_FORMS & 1, drop = form / PDEXPECT_FORMS & 2;
-		const uint64_t words[] = {32, 5, 6, 0, 0};
+		const uint64_t first[] = {8, 1, 2, 0, 0}, words[] = {32, 5, 6, 0, 0};
 		struct pdfile f = pdexpect_form(form);
 		struct vt_format_summary sum;
 		size_t at;
 
 		pdfile_attr(&f, &pdexpect_plain);
+		at = pdexpect_place(&f);
+		pdexpect_put_words(&f, PD_AUXTRACE, first, 5);
+		vt_buf_put(&f.data, "8 bytes.", 8);
+		pdexpect("AUXTRACE offset=1 reference=2 total=8 data=382062797465732e");
+		if (drop)
+			pdexpect("GAP reason=AUX area of an unknown kind: not decoded input=in "
+				 "offset=%zu bytes=8",
+				 at);
 		at = pdexpect_place(&f);
 		pdexpect_put_words(&f, PD_AUXTRACE, words, 5);
 		vt_buf_put(&f.data, "the bytes of an area of 32 bytes", 32);
@@ -567,8 +575,8 @@ static void says_where_aux_areas_end(void **state)
 		f.cut = cut ? 12 : 0;
 		f.drop_aux = drop;
 		sum = pdexpect_check(&f);
-		assert_int_equal(sum.aux_areas, drop);
-		assert_int_equal(sum.aux_bytes, drop * (cut ? 20 : 32));
+		assert_int_equal(sum.aux_areas, 2 * drop);
+		assert_int_equal(sum.aux_bytes, drop * (cut ? 28 : 40));
 		assert_int_equal(sum.damaged, cut + (cut && !f.pipe));
 	}
 }

@@ -44,6 +44,9 @@ static void finds_events_by_id(void **state)
 		assert_int_equal(vti_pd_event_of_id(&p.s, id), id % 3);
 	}
 	assert_int_equal(vti_pd_event_of_id(&p.s, 3 * PD_ID_CACHE), -1);
+	assert_int_equal(vti_pd_id_add(&p.s, UINT64_MAX / 2, 1), 0);
+	assert_int_equal(vti_pd_event_of_id(&p.s, UINT64_MAX / 2), 1);
+	assert_int_equal(vti_pd_event_of_id(&p.s, UINT64_MAX / 2), 1);
 	/* The last one to say so has it. */
 	assert_int_equal(vti_pd_event_of_id(&p.s, 7), 1);
 	assert_int_equal(vti_pd_id_add(&p.s, 7, 2), 0);
@@ -224,6 +227,10 @@ static void says_what_events_are(void **state)
 		 EVENT("", "mem:0x0:x:HG", " policy=5", "events", " type=5")},
 		{PD_TYPE_BREAKPOINT, 0, 3,
 		 EVENT("", "mem:0x0:rw:HG", " policy=2", "events", " type=5")},
+		{PD_TYPE_BREAKPOINT, 0, 1,
+		 EVENT("", "mem:0x0:r:HG", " policy=2", "events", " type=5")},
+		{PD_TYPE_BREAKPOINT, 0, 2,
+		 EVENT("", "mem:0x0:w:HG", " policy=2", "events", " type=5")},
 		{PD_TYPE_HARDWARE, 1, 0,
 		 EVENT("", "instructions:HG", " policy=1", "instructions", " config=1")},
 		{PD_TYPE_HARDWARE, 2, 0,

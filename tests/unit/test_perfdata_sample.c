@@ -167,6 +167,26 @@ static void splits_weights(void **state)
 	assert_int_equal(s.weight3, 3);
 }
 
+static void copies_words(void **state)
+{
+	const uint8_t raw[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2, 0,
+			       0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0};
+	const struct pd_words w = {.p = raw, .count = 3};
+	uint64_t out[4] = {0};
+
+	(void)state;
+	vti_pd_words_copy(out, &w, true);
+	assert_int_equal(out[0], 1);
+	assert_int_equal(out[1], 0x200);
+	assert_int_equal(out[2], 0x30000);
+	assert_int_equal(out[3], 0);
+	vti_pd_words_copy(out, &w, false);
+	assert_int_equal(out[0], UINT64_C(1) << 56);
+	assert_int_equal(out[1], UINT64_C(2) << 48);
+	assert_int_equal(out[2], UINT64_C(3) << 40);
+	assert_int_equal(out[3], 0);
+}
+
 static void sizes_reads(void **state)
 {
 	uint8_t raw[80] = {3};
@@ -231,6 +251,7 @@ int main(void)
 		cmocka_unit_test(refuses_every_cut),
 		cmocka_unit_test(refuses_huge_counts),
 		cmocka_unit_test(splits_weights),
+		cmocka_unit_test(copies_words),
 		cmocka_unit_test(sizes_reads),
 		cmocka_unit_test(takes_no_registers_without_an_abi),
 		cmocka_unit_test(parses_sample_ids),
