@@ -272,16 +272,6 @@ static void make_results(struct issue *x, const struct vt_uop *u)
 		e->values[__builtin_ctzll(regs)] = v;
 }
 
-/* The stack pointer is moved by an adder of its own, not when the load is done. */
-static void move_stack_pointer(struct issue *x)
-{
-	struct vti_inorder_value *v = &x->e->values[VT_REG_SP];
-	uint64_t at = x->e->cycle + 1;
-
-	if (v->by == x->tag && v->ready > at)
-		v->made = v->tlb = v->ready = at;
-}
-
 static void issue_uop(struct issue *x, const struct vt_uop *u)
 {
 	struct vt_inorder *e = x->e;
@@ -326,9 +316,6 @@ void vt_inorder_issue(struct vt_inorder *e, const struct vt_mop *op, uint64_t ta
 		issue_uop(&x, &nop);
 	for (i = 0; i < n; i++)
 		issue_uop(&x, &op->uops[i]);
-	if ((op->writes & (uint64_t)1 << VT_REG_SP) &&
-	    (op->flags & (VT_FACT_PUSH | VT_FACT_POP | VT_FACT_CALL | VT_FACT_RETURN)))
-		move_stack_pointer(&x);
 	e->done = x.own.ready;
 	cost->cycle = e->cycle;
 }
