@@ -91,10 +91,8 @@ static int recover(struct vti_pt_walk *w, const struct vt_pt_packet *pkt, const 
 {
 	struct vti_pt_event *ev;
 	uint64_t ip;
-	int r = vti_pt_take_ip(w, pkt);
 
-	if (r < 0)
-		return r;
+	vti_pt_take_ip(w, pkt);
 	if (vti_pt_last_ip(w, &ip))
 		return -VTI_PT_CONTEXT;
 	ev = vti_pt_publish(w->query, VTI_PT_EV_OVERFLOW);

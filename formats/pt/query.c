@@ -150,15 +150,11 @@ int vti_pt_read(struct vti_pt_walk *w, struct vt_pt_packet *p)
 	return vti_pt_packet(w, p, w->pos);
 }
 
-int vti_pt_take_ip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
+void vti_pt_take_ip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
-	if (vt_pt_ip_update(&w->last_ip, p)) {
+	w->ip_suppressed = !vt_pt_ip_update(&w->last_ip, p);
+	if (!w->ip_suppressed)
 		w->has_last_ip = true;
-		w->ip_suppressed = false;
-		return 0;
-	}
-	w->ip_suppressed = true;
-	return 0;
 }
 
 int vti_pt_last_ip(const struct vti_pt_walk *w, uint64_t *ip)

@@ -120,7 +120,8 @@ static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	}
 	if (p->ipc != VT_PT_IPC_SUPPRESSED)
 		q->enabled = true;
-	return vti_pt_take_ip(w, p);
+	vti_pt_take_ip(w, p);
+	return 0;
 }
 
 /* A two-byte CYC and the OVF that it hides: the reference takes the OVF. */
@@ -261,10 +262,8 @@ static bool psb_event(struct vti_pt_walk *w)
 static int decode_tip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
 	struct vti_pt_query *q = w->query;
-	int r = vti_pt_take_ip(w, p);
 
-	if (r < 0)
-		return r;
+	vti_pt_take_ip(w, p);
 	if (dequeue(q, VTI_PT_BIND_TIP)) {
 		if (q->event.type == VTI_PT_EV_ASYNC_BRANCH)
 			q->consume = true;
@@ -281,10 +280,8 @@ static int decode_tip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 static int decode_tip_pge(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
 	struct vti_pt_query *q = w->query;
-	int r = vti_pt_take_ip(w, p);
 
-	if (r < 0)
-		return r;
+	vti_pt_take_ip(w, p);
 	/* That tracing is enabled comes before what else binds to the packet. */
 	if (!q->consume) {
 		struct vti_pt_event *ev = vti_pt_publish(q, VTI_PT_EV_ENABLED);
@@ -312,10 +309,8 @@ static int decode_tip_pge(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 static int decode_tip_pgd(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
 	struct vti_pt_query *q = w->query;
-	int r = vti_pt_take_ip(w, p);
 
-	if (r < 0)
-		return r;
+	vti_pt_take_ip(w, p);
 	if (!dequeue(q, VTI_PT_BIND_TIP)) {
 		bind_ip(w, vti_pt_publish(q, VTI_PT_EV_DISABLED));
 	} else if (q->event.type == VTI_PT_EV_ASYNC_BRANCH) {
@@ -359,10 +354,9 @@ static int decode_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	struct vti_pt_query *q = w->query;
 	struct vti_pt_event *ev;
 	uint64_t ip;
-	int r = vti_pt_take_ip(w, p);
+	int r;
 
-	if (r < 0)
-		return r;
+	vti_pt_take_ip(w, p);
 	if (dequeue(q, VTI_PT_BIND_FUP)) {
 		r = fup_event(w);
 		if (r < 0)

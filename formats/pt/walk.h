@@ -193,8 +193,8 @@ void vti_pt_query_reset(struct vti_pt_walk *w);
 /* overflow.c: takes the OVF packet at w->pos.  0 or a negative fault. */
 int vti_pt_overflow(struct vti_pt_walk *w);
 
-/* Takes an address from a packet; 0 or a negative fault. */
-int vti_pt_take_ip(struct vti_pt_walk *w, const struct vt_pt_packet *p);
+/* Takes an address, or that it is suppressed, from a packet. */
+void vti_pt_take_ip(struct vti_pt_walk *w, const struct vt_pt_packet *p);
 int vti_pt_last_ip(const struct vti_pt_walk *w, uint64_t *ip);
 void vti_pt_forget_ip(struct vti_pt_walk *w);
 
