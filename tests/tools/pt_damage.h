@@ -117,9 +117,11 @@ static inline size_t make_packet(uint8_t *out, const struct victim *v, struct vt
 		for (i = 0; i < plain[what].size; i++)
 			out[i] = i < plain[what].fixed ? plain[what].bytes[i]
 						       : (uint8_t)vt_rng_next(rng);
-		/* What is reserved is mostly 0. */
+		/* What is reserved is mostly 0; a long TNT may have no decision. */
 		if (plain[what].bytes[1] == 0x73)
 			out[4] = out[6] = 0;
+		else if (plain[what].bytes[1] == 0xa3 && !vt_rng_below(rng, 4))
+			memset(out + 2, 0, 6);
 		return plain[what].size;
 	}
 	if (what < 36) {

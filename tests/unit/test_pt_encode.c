@@ -95,7 +95,8 @@ static void test_branches(void **state)
 	       BEGIN "TIP.PGE=1000 N TIP=1000 TN TIP=1010 FUP=1000 TIP.PGD ");
 }
 
-/* Of a branch nobody knows what it did; an unknown target has an address of its own. */
+/* Of a branch nobody knows what it did; an unknown target has an address of its
+ * own. */
 static void test_end(void **state)
 {
 	static const uint16_t ids[] = {1, 2};
@@ -114,7 +115,8 @@ static void test_end(void **state)
 	expect(&m, &vt_pt_encode_defaults, BEGIN "TIP.PGE=1001 N TIP.PGD=0 ");
 }
 
-/* A return is compressed, except when it goes elsewhere, or it is not wanted. */
+/* A return is compressed, except when it goes elsewhere, or it is not wanted.
+ */
 static void test_returns(void **state)
 {
 	static const uint16_t ids[] = {1, 3, 2, 3, 4};
@@ -149,7 +151,8 @@ static void test_far(void **state)
 	put_block(&m, 2, 0xffffffff81000000, "\3", "\x48\x0f\x07"); /* sysretq */
 	put_exec(&m, ids, 4, 4, 0);
 	expect(&m, &vt_pt_encode_defaults,
-	       BEGIN "TIP.PGE=1000 TIP.PGD TIP.PGE=1000 TIP=ffffffff81000000 TIP=1000 TIP.PGD ");
+	       BEGIN "TIP.PGE=1000 TIP.PGD TIP.PGE=1000 TIP=ffffffff81000000 "
+		     "TIP=1000 TIP.PGD ");
 }
 
 /* A signal before the jump; and one where a repeated instruction goes on. */
@@ -212,7 +215,8 @@ static void test_ptwrite(void **state)
 	expect(&m, &vt_pt_encode_defaults, BEGIN "TIP.PGE=1000 N PTW=1234 FUP=1002 TIP.PGD ");
 }
 
-/* 32-bit code; tracing that ends at a branch, at an instruction, and an interrupt. */
+/* 32-bit code; tracing that ends at a branch, at an instruction, and an
+ * interrupt. */
 static void test_trace(void **state)
 {
 	static const uint16_t ids[] = {1, 2};
@@ -233,7 +237,8 @@ static void test_trace(void **state)
 	put_exec(&m, ids, 1, 2, 0);
 	put_trace(&m, VT_TRACE_ASYNC_DISABLED, 0x1003, 0, 0);
 	expect(&m, &opt,
-	       "PSB MODE.Exec=20 PIP=12340000 PSBEND TIP.PGE=1000 TIP.PGD=1008 TIP.PGE=1000 N "
+	       "PSB MODE.Exec=20 PIP=12340000 PSBEND TIP.PGE=1000 TIP.PGD=1008 "
+	       "TIP.PGE=1000 N "
 	       "FUP=1004 TIP=1000 N FUP=1003 TIP.PGD ");
 }
 
@@ -282,7 +287,8 @@ static void test_many_interrupts(void **state)
 	vt_buf_free(&m.trace);
 }
 
-/* While packets are lost, many ticks of the clock, and no branch at which they could end. */
+/* While packets are lost, many ticks of the clock, and no branch at which they
+ * could end. */
 static void test_long_loss(void **state)
 {
 	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
@@ -305,6 +311,50 @@ static void test_long_loss(void **state)
 	vt_buf_free(&m.trace);
 }
 
+/* String instructions behind a prefix that repeats them, among others in any
+ * order. */
+static void test_repeated(void **state)
+{
+	static const struct {
+		const char *length, *code;
+		bool is32, repeats;
+	} cases[] = {
+		{"\2", "\xf3\xa4", false, true},      {"\2", "\xf2\xa7", false, true},
+		{"\2", "\xf3\xaa", false, true},      {"\2", "\xf3\xaf", false, true},
+		{"\3", "\x66\xf3\xa5", false, true},  {"\3", "\xf3\x67\xa5", false, true},
+		{"\3", "\x64\xf3\xac", false, true},  {"\3", "\x65\xf3\xac", false, true},
+		{"\3", "\x26\xf3\xac", false, true},  {"\3", "\x2e\xf3\xac", false, true},
+		{"\3", "\x36\xf3\xac", false, true},  {"\3", "\x3e\xf3\xac", false, true},
+		{"\3", "\xf3\x48\xa5", false, true},  {"\3", "\xf3\x4f\xa5", false, true},
+		{"\1", "\xa4", false, false},	      {"\2", "\xf3\x90", false, false},
+		{"\2", "\x66\xa5", false, false},     {"\3", "\xf3\xa8\xa4", false, false},
+		{"\3", "\xf3\x27\xa4", false, false}, {"\3", "\xf3\x0f\xa4", false, false},
+		{"\3", "\xf3\x48\xa5", true, false},  {"\3", "\xf3\x50\xa5", false, false},
+		{"\2", "\xf3\xa3", false, false},     {"\2", "\xf3\xa9", false, false},
+		{"\2", "\xf3\xb0", false, false},     {"\3", "\xf3\xa4\xa4", false, false},
+	};
+	static const uint16_t ids[] = {1, 1};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made m;
+
+		begin(&m);
+		if (cases[i].is32)
+			put_trace(&m, VT_TRACE_EXEC_MODE, 0, 0, 32);
+		put_block(&m, 1, 0x1000, cases[i].length, cases[i].code);
+		put_exec(&m, ids, 2, 2, 0);
+		encode(&m, &vt_pt_encode_defaults);
+		vt_buf_free(&m.trace);
+		/* Else nobody knows how it came there again. */
+		if (m.sum.breaks != !cases[i].repeats)
+			fail_msg("case %zu: %u breaks", i, (unsigned)m.sum.breaks);
+		assert_int_equal(m.sum.insns, cases[i].repeats ? 1 : 2);
+		assert_int_equal(m.sum.blocks, 2);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -313,7 +363,7 @@ int main(void)
 		cmocka_unit_test(test_signals),	      cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
-		cmocka_unit_test(test_long_loss),
+		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,9 +58,24 @@ static void put_sample(struct vt_writer *w, const unsigned *at, size_t n)
 
 struct result {
 	unsigned execs, gaps;
-	uint64_t blocks, insns, time, tid, ntimes;
+	uint64_t blocks, insns, time, tid, tsc, cycles, ntimes;
+	uint64_t at[8], time_cycles[8];
 	char reason[80];
 };
+
+static void take_times(struct result *r, const struct vt_record *rec)
+{
+	struct vt_words at = vt_record_words(rec, VT_EXEC_TIME_AT);
+	struct vt_words tsc = vt_record_words(rec, VT_EXEC_TIME_TSC);
+	struct vt_words cycles = vt_record_words(rec, VT_EXEC_TIME_CYCLES);
+	size_t i;
+
+	for (i = 0; i < at.count && r->ntimes < 8; i++, r->ntimes++) {
+		r->at[r->ntimes] = at.data[i];
+		r->tsc |= i < tsc.count ? tsc.data[i] : 0;
+		r->time_cycles[r->ntimes] = i < cycles.count ? cycles.data[i] : 0;
+	}
+}
 
 static void take(struct result *r, const struct vt_record *rec)
 {
@@ -70,7 +85,9 @@ static void take(struct result *r, const struct vt_record *rec)
 		r->insns += vt_record_u64(rec, VT_EXEC_INSNS);
 		r->time = vt_record_u64(rec, VT_EXEC_TIME);
 		r->tid = vt_record_u64(rec, VT_EXEC_TID);
-		r->ntimes += vt_record_words(rec, VT_EXEC_TIME_CYCLES).count;
+		r->tsc |= vt_record_u64(rec, VT_EXEC_TSC);
+		r->cycles = vt_record_u64(rec, VT_EXEC_CYCLES);
+		take_times(r, rec);
 	} else if (rec->kind == VT_GAP) {
 		struct vt_bytes b = vt_record_bytes(rec, VT_GAP_REASON);
 
@@ -129,7 +146,9 @@ static struct result run(uint64_t branch_type, const unsigned *at, size_t n)
 static void test_straight(void **state)
 {
 	static const unsigned at[] = {4, 0, 4, 0, 1, 6, 6, 12, 12, 11};
+	static const uint64_t times[] = {11, 11 + 12, 11 + 12 + 13};
 	struct result r = run(BRANCH_ANY, at, 5);
+	unsigned i;
 
 	(void)state;
 	assert_int_equal(r.execs, 1);
@@ -139,7 +158,14 @@ static void test_straight(void **state)
 	assert_int_equal(r.insns, 8);
 	assert_int_equal(r.time, 1000);
 	assert_int_equal(r.tid, 6);
-	assert_true(r.ntimes > 0);
+	/* Behind two blocks of the oldest branch, and so on: cycles since the first stretch. */
+	assert_int_equal(r.ntimes, 3);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(r.at[i], 2 + i);
+		assert_int_equal(r.time_cycles[i], times[i]);
+	}
+	assert_int_equal(r.tsc, 0);
+	assert_int_equal(r.cycles, 0);
 }
 
 static void test_contradictions(void **state)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Programs that take their way by chance through these blocks: what is decoded of their traces are
- * the instructions that they executed, at the times of the model.
+ * Programs that take their way by chance through these blocks: what is decoded
+ * of their traces are the instructions that they executed, at the times of the
+ * model.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +56,8 @@ struct walker {
 	uint64_t when[MOST_INSNS]; /* after so many of all threads */
 	size_t ninsns;
 	bool off;  /* by a signal */
-	bool held; /* its last instruction, at which it was interrupted, comes with the next */
+	bool held; /* its last instruction, at which it was interrupted, comes with
+		      the next */
 };
 
 static unsigned do_return(struct walker *w)
@@ -129,7 +131,8 @@ static void execute(struct walker *w, unsigned block, size_t from, size_t to, ui
 	}
 }
 
-/* An EXEC record of some blocks; `skip` instructions of the first were in the one before. */
+/* An EXEC record of some blocks; `skip` instructions of the first were in the
+ * one before. */
 static size_t put_walk(struct made *m, struct walker *w, size_t skip, uint64_t *now)
 {
 	size_t n = 1 + vt_rng_below(&w->rng, 40), i, last = 0, before = skip;
@@ -344,7 +347,8 @@ static void test_clocks(void **state)
 	opt.cpi = 3000000;
 	opt.clock.mtc_period = 0;
 	opt.clock.ctc_numerator = 3;
-	/* A mark comes no later than the next tick is due, which is before the next branch. */
+	/* A mark comes no later than the next tick is due, which is before the next
+	 * branch. */
 	go_there_and_back(&opt, 6);
 	opt.cyc = false;
 	go_there_and_back(&opt, 1);
@@ -411,7 +415,8 @@ static void test_turns(void **state)
 	go_in_turns(&opt, IDLE);
 }
 
-/* Is what was decoded from block `from` up to `to` a piece of what was executed, from *at on? */
+/* Is what was decoded from block `from` up to `to` a piece of what was
+ * executed, from *at on? */
 static void find_piece(const struct walker *w, const struct result *r, size_t from, size_t to,
 		       size_t *at)
 {
@@ -470,13 +475,50 @@ static void test_overflows(void **state)
 	vt_pt_code_free(c);
 }
 
+/* Damage is in as many bytes as are told, about so many apart. */
+static void test_damage(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct made m[2];
+	size_t i, different = 0, places = 0, last = 0;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		uint64_t now = 0;
+		size_t skip = 0;
+
+		opt.damage = i ? 60 : 0;
+		begin(&m[i]);
+		put_blocks(&m[i]);
+		start_walker(&walkers[0], 1);
+		put_piece(&m[i], &walkers[0], &skip, MOST_INSNS / 2, &now);
+		encode(&m[i], &opt);
+	}
+	assert_int_equal(m[0].sum.damaged, 0);
+	assert_int_equal(m[0].trace.size, m[1].trace.size);
+	for (i = 0; i < m[0].trace.size; i++) {
+		if (m[0].trace.data[i] == m[1].trace.data[i])
+			continue;
+		/* 16 bytes at most from a place, 31 to 90 from one to the next. */
+		if (!places || i - last > 15) {
+			assert_in_range(i - last, places ? 31 : 0, 90);
+			last = i;
+			places++;
+		}
+		different++;
+	}
+	assert_int_equal(m[1].sum.damaged, different);
+	assert_in_range(m[0].trace.size - last, 0, 90);
+	vt_buf_free(&m[0].trace);
+	vt_buf_free(&m[1].trace);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_overflows),
+		cmocka_unit_test(test_round_trips), cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_turns),	    cmocka_unit_test(test_overflows),
+		cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
