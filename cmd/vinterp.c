@@ -62,9 +62,8 @@ struct interp {
 	struct vt_interpret *in;
 	struct vt_writer *writer; /* NULL for a summary */
 	struct app_plugins plugins;
-	bool failed;	  /* what went wrong is not the stream's fault */
-	uint64_t limited; /* records beyond some limit, left out */
-	uint64_t told;	  /* VALUE records */
+	bool failed;   /* what went wrong is not the stream's fault */
+	uint64_t told; /* VALUE records */
 };
 
 /* ---- what goes through ---- */
@@ -274,8 +273,7 @@ static int take_record(struct interp *p, const struct vt_record *rec, const stru
 	if (p->failed || !feed_modules(p, rec, err))
 		return -(int)err->code;
 	if (code == -VT_E_LIMIT || code == -VT_E_FORMAT || code == -VT_E_DAMAGED) {
-		p->limited++;
-		app_warn(&p->warnings, err->text);
+		app_bad_record(p->app, err->text);
 		return 0;
 	}
 	return code;
@@ -386,10 +384,6 @@ static bool check(struct interp *p, const char *name)
 	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (p->limited) {
-		app_say(p->app, "%" PRIu64 " records were left out", p->limited);
-		app_raise(p->app, APP_LOSSY);
-	}
 	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values || p->told)
 		return true;
 	if (p->o->path)

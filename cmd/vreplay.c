@@ -161,8 +161,6 @@ static bool check(struct job *j)
 			"%s: %" PRIu64 " pieces of executed code are not looked at, as "
 			"samples with registers came first",
 			name, t->ignored);
-	if (t->bad)
-		app_raise(j->app, APP_LOSSY);
 	if (!told && app_saw_no_sample(j->app))
 		app_say(j->app, "%s: no samples", name);
 	else if (!told)
@@ -302,15 +300,15 @@ static bool replay(struct job *j)
 
 static void run(struct app *a, const struct options *o)
 {
-	struct job j = {.app = a, .o = o, .warnings = {a, "bad records", 0}};
+	struct job j = {.app = a, .o = o};
 	struct vt_replay_options ro = {.model = &j.model,
 				       .dependent = o->dependent,
 				       .image = o->image,
 				       .length = (uint32_t)o->length,
 				       .events = o->events.items,
 				       .nevents = o->events.count,
-				       .warn = app_warn,
-				       .warn_arg = &j.warnings};
+				       .warn = app_bad_record,
+				       .warn_arg = a};
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (o->json && !o->summary) {

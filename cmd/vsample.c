@@ -90,21 +90,17 @@ static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
 		   const struct vt_sampler_options *options)
 {
 	struct vt_sampler_options o = *options;
-	struct app_warnings warnings = {a, "bad records", 0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct job job = {.writer = w};
 	bool ok;
 
-	o.warn = app_warn;
-	o.warn_arg = &warnings;
+	o.warn = app_bad_record;
+	o.warn_arg = a;
 	job.sampler = vt_sampler_new(&o, w, &err);
 	if (!job.sampler)
 		return app_fail(a, &err);
 	ok = app_each_run(a, r, feed, &job);
 	ok = ok && (vt_sampler_finish(job.sampler, &err) == 0 || app_fail_stream(a, r, &err));
-	app_warnings_end(&warnings);
-	if (vt_sampler_totals(job.sampler)->bad)
-		app_raise(a, APP_LOSSY);
 	vt_sampler_free(job.sampler);
 	return ok;
 }

@@ -120,27 +120,23 @@ static void tell(struct app *a, const struct vt_simulate_totals *t)
 			t->loads, t->loads - t->addressed);
 	if (t->undecoded)
 		app_say(a, "%" PRIu64 " executed instructions could not be decoded", t->undecoded);
-	if (t->bad)
-		app_raise(a, APP_LOSSY);
 }
 
 static bool simulate(struct app *a, struct vt_reader *r, struct job *job,
 		     const struct vt_simulate_options *options)
 {
 	struct vt_simulate_options o = *options;
-	struct app_warnings warnings = {a, "bad records", 0};
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok;
 
-	o.warn = app_warn;
-	o.warn_arg = &warnings;
+	o.warn = app_bad_record;
+	o.warn_arg = a;
 	o.truth = job->truth;
 	job->simulate = vt_simulate_new(&o, job->writer, &err);
 	if (!job->simulate)
 		return app_fail(a, &err);
 	ok = app_each_run(a, r, feed, job);
 	ok = ok && (vt_simulate_finish(job->simulate, &err) == 0 || app_fail_stream(a, r, &err));
-	app_warnings_end(&warnings);
 	if (ok)
 		tell(a, vt_simulate_totals(job->simulate));
 	vt_simulate_free(job->simulate);

@@ -63,7 +63,9 @@ struct app {
 	struct vt_failure failure; /* the first that is known, of this program or upstream of it */
 	bool incomplete;	   /* an input was: what it lacks is no news */
 	bool makes_stream;	   /* app_make_stream() was called, app_open_writer() not yet */
-	uint64_t kinds;		   /* of records in the stream read last: see app_saw() */
+	uint64_t bad_records;	   /* of the stream being read: see app_bad_record() */
+	char bad_record[VT_ERROR_SIZE]; /* the first */
+	uint64_t kinds;			/* of records in the stream read last: see app_saw() */
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;
@@ -114,6 +116,13 @@ struct app_warnings {
 
 void app_warn(void *arg, const char *text);
 void app_warnings_end(struct app_warnings *w);
+
+/*
+ * A record was left out, as it contradicts itself or exceeds a limit: a warn function, `arg` is the
+ * struct app.  To be called while a stream is read (app_each_run()), which tells at its end how
+ * many there were, and of the first where and why, and makes the status APP_LOSSY.
+ */
+void app_bad_record(void *arg, const char *text);
 
 /*
  * Standard output, or the file named by `path` if that is not NULL or "-", for text.  Opened by the

@@ -7,10 +7,10 @@ bool app_collect_open(struct app_collect *c, struct app *a, const struct vt_hotl
 		      uint32_t what, bool by_caller)
 {
 	struct vt_collect_options how = {
-		.what = what, .by_caller = by_caller, .warn = app_warn, .warn_arg = &c->warnings};
+		.what = what, .by_caller = by_caller, .warn = app_bad_record, .warn_arg = a};
 	struct vt_error err = VT_ERROR_INIT;
 
-	*c = (struct app_collect){.app = a, .warnings = {a, "damaged records", 0}};
+	*c = (struct app_collect){.app = a};
 	c->sites = vt_sites_new(lists, &err);
 	if (!c->sites)
 		return app_fail(a, &err);
@@ -106,14 +106,11 @@ void app_collect_tell(struct app_collect *c)
 {
 	const struct vt_collect_stats *stats = vt_collect_stats(c->collect);
 
-	app_warnings_end(&c->warnings);
-	if (stats->damaged || stats->unmapped)
-		app_raise(c->app, APP_LOSSY);
-	if (stats->damaged)
-		app_say(c->app, "%" PRIu64 " records contradict themselves", stats->damaged);
-	if (stats->unmapped)
-		app_say(c->app,
-			"%" PRIu64 " executed instructions or single values lie in no image that "
-			"is known: listed by address",
-			stats->unmapped);
+	if (!stats->unmapped)
+		return;
+	app_raise(c->app, APP_LOSSY);
+	app_say(c->app,
+		"%" PRIu64 " executed instructions or single values lie in no image that is known: "
+		"listed by address",
+		stats->unmapped);
 }

@@ -17,8 +17,7 @@ struct app_collect {
 	struct vt_sites *sites;
 	struct vt_collect *collect;
 	struct vt_profile *profile; /* samples and counts of the stream at hand */
-	struct app_warnings warnings;
-	uint64_t lists; /* HOT records of the streams, which are left alone */
+	uint64_t lists;		    /* HOT records of the streams, which are left alone */
 };
 
 /* False after app_fail(); end with app_collect_close() in either case. */

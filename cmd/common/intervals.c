@@ -78,8 +78,8 @@ static bool pass(struct app *a, struct app_intervals *iv, const char *path,
 {
 	struct vt_collect_options how = {
 		.what = o->what == VT_INV_EVERY ? VT_COLLECT_WHAT : o->what,
-		.warn = iv->intervals ? NULL : app_warn,
-		.warn_arg = &iv->damage,
+		.warn = iv->intervals ? NULL : app_bad_record,
+		.warn_arg = a,
 	};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_reader *r;
@@ -107,7 +107,6 @@ static bool pass(struct app *a, struct app_intervals *iv, const char *path,
 
 static bool keep_totals(struct app *a, struct app_intervals *iv)
 {
-	const struct vt_collect_stats *stats = vt_collect_stats(iv->collect);
 	const struct vt_site *site;
 	uint32_t size;
 	size_t i;
@@ -118,11 +117,6 @@ static bool keep_totals(struct app *a, struct app_intervals *iv)
 		return app_no_memory(a);
 	for (i = 0; i < iv->ntotals; i++)
 		iv->totals[i] = vt_sites_list_at(iv->sites, i, &site, &size)->total;
-	app_warnings_end(&iv->damage);
-	if (stats->damaged) {
-		app_say(a, "%" PRIu64 " records contradict themselves", stats->damaged);
-		app_raise(a, APP_LOSSY);
-	}
 	vt_collect_free(iv->collect);
 	vt_sites_free(iv->sites);
 	iv->collect = NULL;
@@ -185,7 +179,7 @@ bool app_intervals_read(struct app *a, struct app_intervals *iv, const char *pat
 	const struct vt_hotlist_options count = {.algo = VT_ALGO_LRU, .entries = 1};
 	const struct vt_hotlist_options table = {.algo = VT_ALGO_TNV};
 
-	*iv = (struct app_intervals){.damage = {a, "damaged records", 0}};
+	*iv = (struct app_intervals){0};
 	iv->images = app_images_open(a, &iv->warnings, &iv->cache, o->symfs);
 	if (!iv->images || !pass(a, iv, path, &count, o) || !keep_totals(a, iv))
 		return false;

@@ -33,8 +33,7 @@ struct app_interval_row {
 };
 
 struct app_intervals {
-	struct app_warnings warnings; /* about images, and */
-	struct app_warnings damage;   /* about the recording */
+	struct app_warnings warnings; /* about images */
 	char *cache;
 	struct vt_images *images;
 	struct vt_sites *sites;

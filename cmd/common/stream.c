@@ -179,6 +179,25 @@ static int deliver(const struct loop *loop, const struct vt_block *b, uint32_t f
 	return rc;
 }
 
+void app_bad_record(void *arg, const char *text)
+{
+	struct app *a = arg;
+
+	if (!a->bad_records++)
+		snprintf(a->bad_record, sizeof(a->bad_record), "%s", text);
+}
+
+/* `at`: where the block of the first ends. */
+static void tell_bad_records(struct app *a, const struct vt_reader *r, uint64_t at)
+{
+	if (!a->bad_records)
+		return;
+	app_say(a, "%s: %" PRIu64 " bad record%s, left out; the first, before 0x%" PRIx64 ": %s",
+		vt_reader_name(r), a->bad_records, a->bad_records == 1 ? "" : "s", at,
+		a->bad_record);
+	app_raise(a, APP_LOSSY);
+}
+
 static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop)
 {
 	struct app_warnings warnings = {a, "damaged places", 0};
@@ -187,10 +206,12 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 	const struct vt_block *b;
 	uint32_t first, count;
 	struct progress p;
+	uint64_t bad_at = 0;
 	int stopped = 0;
 	int rc;
 
 	a->kinds = 0;
+	a->bad_records = 0;
 	vt_reader_set_warn(r, app_warn, &warnings);
 	progress_start(&p, a->name, vt_reader_name(r));
 	while (stopped == 0 && (rc = vt_reader_next_run(r, &b, &first, &count, &err)) > 0) {
@@ -199,11 +220,14 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 		if (b->kind == VT_LOST || b->kind == VT_GAP)
 			count_losses(&losses, b, first, count);
 		stopped = deliver(loop, b, first, count, &err);
+		if (a->bad_records && !bad_at)
+			bad_at = vt_reader_offset(r);
 		progress_update(&p, vt_reader_offset(r));
 	}
 	progress_end(&p);
 	vt_reader_set_warn(r, NULL, NULL);
 	app_warnings_end(&warnings);
+	tell_bad_records(a, r, bad_at);
 	if (stopped < 0)
 		return app_fail_stream(a, r, &err);
 	if (stopped > 0)

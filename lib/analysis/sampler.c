@@ -189,18 +189,15 @@ static void interrupt_all(struct vt_sampler *s)
 
 /* ---- records ---- */
 
-static int tell_bad(struct vt_sampler *s, const char *kind, struct vt_error *err)
+static int tell_bad(struct vt_sampler *s, struct vt_error *err)
 {
 	uint64_t *row;
-	char text[VT_ERROR_SIZE + 64];
 
 	if (err->code == VT_E_NOMEM)
 		return -VT_E_NOMEM;
 	s->totals.bad++;
-	snprintf(text, sizeof(text), "%s record near number %" PRIu64 " of EXEC: %s", kind,
-		 s->totals.execs, err->text);
 	if (s->o.warn)
-		s->o.warn(s->o.warn_arg, text);
+		s->o.warn(s->o.warn_arg, err->text);
 	row = vt_writer_row(s->w, VT_GAP);
 	row[VT_GAP_RECORDS] = 1;
 	vt_writer_text(s->w, VT_GAP_REASON, "executed code that contradicts itself");
@@ -215,7 +212,7 @@ static int take_block(struct vt_sampler *s, const struct vt_record *rec, struct 
 	struct vt_step whole;
 
 	if (code < 0)
-		return tell_bad(s, "BLOCK", err);
+		return tell_bad(s, err);
 	b = vt_bblocks_get(s->dict, vt_record_u64(rec, VT_BLOCK_ID));
 	if (!vt_array_grow(&s->units, &s->units_cap, b->id + 1, sizeof(*s->units)))
 		return vt_error_nomem(err);
@@ -258,7 +255,7 @@ static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct v
 		code = s->o.per_instruction ? vti_turns_run(&run, err) : vti_sample_run(&run, err);
 	if (code == 0 && s->thread->stack.failed)
 		return vt_error_nomem(err);
-	return code < 0 ? tell_bad(s, "EXEC", err) : 0;
+	return code < 0 ? tell_bad(s, err) : 0;
 }
 
 static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)

@@ -119,18 +119,15 @@ static void pass_on(struct vt_simulate *s, const struct vt_record *rec)
 		vt_writer_copy(s->o.truth, rec);
 }
 
-static int tell_bad(struct vt_simulate *s, const char *kind, struct vt_error *err)
+static int tell_bad(struct vt_simulate *s, struct vt_error *err)
 {
-	char text[VT_ERROR_SIZE + 64];
 	uint64_t *row;
 
 	if (err->code == VT_E_NOMEM)
 		return -VT_E_NOMEM;
 	s->totals.bad++;
-	snprintf(text, sizeof(text), "%s record near number %" PRIu64 " of EXEC: %s", kind,
-		 s->totals.execs, err->text);
 	if (s->o.warn)
-		s->o.warn(s->o.warn_arg, text);
+		s->o.warn(s->o.warn_arg, err->text);
 	row = vt_writer_row(s->w, VT_GAP);
 	row[VT_GAP_RECORDS] = 1;
 	vt_writer_text(s->w, VT_GAP_REASON, "executed code that contradicts itself");
@@ -141,14 +138,14 @@ static int tell_bad(struct vt_simulate *s, const char *kind, struct vt_error *er
 static int take_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
 	if (vti_sim_block(s, rec, err) < 0)
-		return tell_bad(s, "BLOCK", err);
+		return tell_bad(s, err);
 	pass_on(s, rec);
 	return 0;
 }
 
 static int take_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
-	return vti_sim_exec(s, rec, err) < 0 ? tell_bad(s, "EXEC", err) : 0;
+	return vti_sim_exec(s, rec, err) < 0 ? tell_bad(s, err) : 0;
 }
 
 static int take_meta(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)

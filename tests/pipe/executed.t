@@ -143,6 +143,24 @@ for command in "vprof" "vtrace info" "vtrace dump --values" "vtrace dump --block
 	t_status "$command: contradictions" 1 $command bad.vt
 	t_like "$command: says so" "^${command%% -*}: .*(contradict|executed blocks|block 0)" "$T_ERR"
 done
+
+# However many there are, one line tells of them: the file, where the first is, how many
+# the program looked at.
+{
+	printf '%s\n' 'image 1 /x' 'map 7 0x1000 0x1000 0 1' 'block 0 7 0x1000 jump 0x1000 4,4 0:load:8' \
+		'exec 7 7 0 0 2 0 0 0100000000000000'
+	for time in {1..13}; do
+		echo "exec 7 7 $time 0 9 0 0 0100000000000000"
+	done
+} | "$make_stream" --script >many.vt
+for command in vhot "vhot -a exact" vspec "vsample -n 1" vsim "vreplay" "vinv --intervals 4" "vinterp --path"; do
+	# shellcheck disable=SC2086
+	t_run $command many.vt
+	# shellcheck disable=SC2126 # lines are counted, not matches in them
+	t_is "$command: one line" "$(grep 'executed blocks' "$T_ERR" | wc -l)" 1
+	t_like "$command: and where" \
+		"^${command%% *}: many.vt: 1?[13] bad records?, left out; the first, before 0x[0-9a-f]+: executed" "$T_ERR"
+done
 t_is "what is good counts" "$(vprof --by instruction --csv bad.vt 2>/dev/null | sed 1d | awk -F , '{ s += $1 } END { print (s >= 3) }')" 1
 
 # Streams that hold a bit of everything go through all of them.

@@ -216,7 +216,7 @@ exec 7 7 6 1 7 0 2,3,1,4 03000000
 END
 # The first run is cut short: two values, but one load; and blocks left over.
 t_status "a run that contradicts itself" 1 vsample -n 1 --context calls.vt -o bad.vt
-t_like "it is told" 'vsample: EXEC record near number 1 of EXEC: executed blocks: ' "$T_ERR"
+t_like "it is told" '^vsample: calls.vt: 1 bad record, left out; the first, before 0x[0-9a-f]+: executed blocks: ' "$T_ERR"
 t_is "and is a gap" "$(vtrace dump -k GAP -F records bad.vt 2>/dev/null)" 1
 "$make_stream" --script >calls.vt <<'END'
 image 1 /x
