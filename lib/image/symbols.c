@@ -183,21 +183,21 @@ static bool drop_inner_labels(struct vt_symbols *t)
 {
 	const uint32_t no_function =
 		VT_SYMBOL_OBJECT | VT_SYMBOL_PLT | VT_SYMBOL_FRAME | VT_SYMBOL_LABEL;
-	struct vt_symbol function = {0};
-	size_t i, n = 0;
+	struct vt_symbol function = {0}; /* the one that reaches furthest so far */
+	size_t i, ahead = 0, n = 0;
 
 	for (i = 0; i < t->count; i++) {
 		struct vt_symbol s = t->syms[i];
 
-		if ((s.flags & VT_SYMBOL_LABEL) && s.end == s.start && s.start > function.start &&
-		    s.start < function.end) {
-			if (!keep_alias(t, &s, function.name))
-				return false;
-			continue;
-		}
-		if (!(s.flags & no_function) && s.end > function.end)
-			function = s;
-		t->syms[n++] = s;
+		/* A function may stand behind labels of its first address. */
+		for (; ahead < t->count && t->syms[ahead].start == s.start; ahead++)
+			if (!(t->syms[ahead].flags & no_function) &&
+			    t->syms[ahead].end > function.end)
+				function = t->syms[ahead];
+		if (!(s.flags & VT_SYMBOL_LABEL) || s.end > s.start || s.start >= function.end)
+			t->syms[n++] = s;
+		else if (!keep_alias(t, &s, function.name))
+			return false;
 	}
 	t->count = n;
 	return true;

@@ -152,11 +152,11 @@ for p in json.load(sys.stdin)["pairs"]:
 	echo "sample machine_clears.memory_ordering $((n++)) $(in_process alias.L)"
 } | make events.vt
 t_is "samples of the events that fit rank the pairs" "$(vreplay events.vt 2>/dev/null | ranked | sed -n 1,4p | tr '\n' ' ')" \
-	"forward partial.L 5 alias-4k alias.L 3 order divided.L 2 forward narrow.L 0 "
+	"forward partial 5 alias-4k alias 3 order divided 2 forward narrow 0 "
 t_pipe "for people, samples are a column" 'vreplay events.vt 2>/dev/null | vlist --replay -i - >list'
 t_like "samples, how often they met, of how many executions" '^ +5 +8 +1\.0 +forward ' list
 t_is "or those that are asked for" "$(vreplay -e l1d.replacement events.vt 2>/dev/null | ranked | sed -n 1,2p | tr '\n' ' ')" \
-	"forward narrow.L 40 forward partial.L 0 "
+	"forward narrow 40 forward partial 0 "
 t_is "the summary counts them" "$(vreplay --summary --json events.vt 2>/dev/null |
 	"$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["samples"])')" 10
 t_status "an event that is not there" 2 vreplay -e cache-misses -o x.vt events.vt
@@ -164,7 +164,7 @@ t_status "an event that is not there" 2 vreplay -e cache-misses -o x.vt events.v
 # The events were counted in another run than the one that was interpreted.
 vtrace merge -o both.vt whole.pairs events.vt
 t_is "samples of a stream that is merged" "$(ranked <both.vt | sed -n 1,3p | tr '\n' ' ')" \
-	"forward partial.L 5 alias-4k alias.L 3 order divided.L 2 "
+	"forward partial 5 alias-4k alias 3 order divided 2 "
 t_status "the event to rank by is in no stream of pairs" 2 vreplay -e l1d.replacement -o x.vt whole.vt
 
 # A recording of all accesses, and events of another run.

@@ -145,13 +145,15 @@ static void labels_inside_functions(void **state)
 
 	(void)state;
 	toolbox_write(dir, "p.s",
-		      ".globl inside, middle, _start, sized\n"
+		      ".globl inside, middle, _start, sized, a_long_first\n"
 		      "_start: nop\n" /* without a type and a size, too, but inside nothing */
-		      ".type inside,@function\ninside: nop\nmiddle: nop\nnop\n"
+		      "a_long_first:\n.type inside,@function\ninside: nop\nmiddle: nop\nnop\n"
 		      "sized: nop\n.size sized, 1\nret\n.size inside, . - inside\n");
 	free(toolbox_run(dir, "gcc -nostdlib p.s -o p"));
 	t = load(toolbox_path(dir, "p"), &elf);
 	assert_true(vt_symbols_address_of(t, "inside", &function));
+	assert_true(vt_symbols_address_of(t, "a_long_first", &label));
+	assert_true(label == function);
 	assert_true(vt_symbols_address_of(t, "middle", &label));
 	assert_true(label == function + 1);
 	s = vt_symbols_find(t, function);
