@@ -173,7 +173,7 @@ if command -v valgrind >/dev/null; then
 	vreplay --image conflicts -o recorded.pairs recorded.vt 2>/dev/null
 	vtrace merge -o ranked.vt recorded.pairs events.vt
 	t_is "a recording's pairs, ranked by samples of another run" \
-		"$(ranked <ranked.vt | sed -n 1,1p)" "forward partial.L 5"
+		"$(ranked <ranked.vt | sed -n 1,1p)" "forward partial 5"
 else
 	t_skip "a recording's pairs, ranked by samples of another run" "valgrind is not there"
 fi
