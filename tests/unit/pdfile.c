@@ -331,7 +331,7 @@ static char *decode(const struct pdfile *f, struct vt_format_summary *sum)
 	return text;
 }
 
-int pdfile_refused(const void *data, size_t size, struct vt_error *err)
+int pdfile_try(const void *data, size_t size, char **text, struct vt_error *err)
 {
 	const struct vt_format_options fo = {.keep_aux = true};
 	struct vt_format_summary sum;
@@ -344,6 +344,8 @@ int pdfile_refused(const void *data, size_t size, struct vt_error *err)
 	code = vt_perfdata_decode(&in, w, &fo, &sum, err);
 	vt_input_close(&in);
 	vt_reader_close(reread_stream(to, w));
+	if (text)
+		*text = pdfile_show(to);
 	close(from);
 	close(to);
 	return code;

@@ -75,8 +75,8 @@ void pdfile_put(const struct pdfile *f, struct vt_buf *b);
 /* The records of a stream as lines, in the form of pdfile_expect().  Owned by the caller. */
 char *pdfile_show(int fd);
 
-/* What the decoder returns of these bytes, which are no perf.data. */
-int pdfile_refused(const void *data, size_t size, struct vt_error *err);
+/* What the decoder returns of these bytes, and makes of them if `text` is not NULL. */
+int pdfile_try(const void *data, size_t size, char **text, struct vt_error *err);
 
 /*
  * What the decoder makes of it are these lines, one for each record of the stream but META

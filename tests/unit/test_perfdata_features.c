@@ -310,6 +310,37 @@ static void keeps_bytes(void **state)
 	pdsession_fini(&p);
 }
 
+/* The line of n bytes 'a'. */
+static void put_piece(struct vt_buf *lines, size_t n)
+{
+	vt_buf_printf(lines, "META key=stat data=");
+	while (n--)
+		vt_buf_put(lines, "61", 2);
+	vt_buf_put_u8(lines, '\n');
+}
+
+static void keeps_many_bytes_in_pieces(void **state)
+{
+	struct vt_buf b = VT_BUF_INIT, lines = VT_BUF_INIT;
+	const size_t mib = (size_t)1 << 20;
+	struct pdsession p;
+
+	(void)state;
+	pdsession_init(&p, PD_SAMPLE_IP);
+	while (b.size < 2 * mib + 1)
+		vt_buf_put_u8(&b, 'a');
+	feature(&p, PD_FEAT_STAT, &b, mib);
+	put_piece(&lines, mib);
+	feature(&p, PD_FEAT_STAT, &b, 2 * mib + 1);
+	put_piece(&lines, mib);
+	put_piece(&lines, mib);
+	put_piece(&lines, 1);
+	pdsession_expect(&p, vt_buf_str(&lines));
+	pdsession_fini(&p);
+	vt_buf_free(&lines);
+	vt_buf_free(&b);
+}
+
 static void knows_machines(void **state)
 {
 	/* EM_* of elf.h */
@@ -553,6 +584,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_where_features_are_cut),
 		cmocka_unit_test(keeps_bytes),
+		cmocka_unit_test(keeps_many_bytes_in_pieces),
 		cmocka_unit_test(knows_machines),
 		cmocka_unit_test(knows_vendors),
 		cmocka_unit_test(bounds_pmus),

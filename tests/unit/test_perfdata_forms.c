@@ -13,8 +13,9 @@
 #include <cmocka.h>
 #include <zstd.h>
 
+#include "base/bytes.h"
 #include "formats/perfdata/abi.h"
-#include "pdfile.h"
+#include "pdexpect.h"
 #include "streams.h"
 
 #define NSAMPLES 50
@@ -376,6 +377,216 @@ static void exchanges_the_halves_of_feature_bits(void **state)
 	expect_hostname(&f);
 }
 
+/* ---- how a file can be read ---- */
+
+/* A file of two features behind its samples. */
+static void put_file_with_features(struct pdfile *f)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	pdfile_attr(f, &pdexpect_plain);
+	pdexpect_put_samples(f, 1000, 3);
+	vt_buf_put(&b, "zero", 4);
+	pdfile_feature(f, 0, &b);
+	b.size = 0;
+	pdfile_string(f, &b, "box");
+	pdfile_feature(f, PD_FEAT_HOSTNAME, &b);
+	b.size = 0;
+	vt_buf_put(&b, "hundred", 7);
+	pdfile_feature(f, 100, &b);
+	vt_buf_free(&b);
+}
+
+static void expect_features(void)
+{
+	pdexpect("META key=feature.0 data=7a65726f");
+	pdexpect("META key=hostname value=box");
+	pdexpect("META key=feature.100 data=68756e64726564");
+}
+
+/* Where the descriptor can be read anywhere the features come first, else what comes first. */
+static void reads_features_where_it_can(void **state)
+{
+	static const size_t pieces[] = {0, 1, 50, 100000}, leads[] = {0, 1, 5000};
+	unsigned i, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		for (k = 0; k < 3; k++) {
+			struct pdfile f = {.piece = pieces[i], .lead = leads[k]};
+
+			put_file_with_features(&f);
+			if (!f.piece)
+				expect_features();
+			pdexpect_samples(1000, 3);
+			if (f.piece)
+				expect_features();
+			assert_int_equal(pdexpect_check(&f).damaged, 0);
+		}
+	}
+}
+
+/* Ids before where the reading is can only be had from a file. */
+static void reads_ids_where_it_can(void **state)
+{
+	unsigned piece;
+
+	(void)state;
+	for (piece = 0; piece < 2; piece++) {
+		struct pdfile f = {.piece = piece, .patch_at = 104 + 8 + 136, .patch = 103};
+
+		pdfile_attr(&f, &pdexpect_plain);
+		pdexpect_put_samples(&f, 1000, 3);
+		if (piece)
+			pdexpect(
+				"GAP reason=event ids lie outside of the file input=in offset=103");
+		pdexpect_samples(1000, 3);
+		pdexpect_check(&f);
+	}
+}
+
+/* An unfinished file has features only by its header. */
+static void reads_no_features_of_unfinished_files(void **state)
+{
+	unsigned piece;
+
+	(void)state;
+	for (piece = 0; piece < 2; piece++) {
+		struct pdfile f = {.piece = piece, .patch_at = 48};
+
+		put_file_with_features(&f);
+		f.cut = f.features.size + 3 * 16;
+		pdexpect("GAP reason=the recording was not finished (data size 0) input=in "
+			 "offset=48");
+		pdexpect_samples(1000, 3);
+		assert_int_equal(pdexpect_check(&f).damaged, 1);
+	}
+}
+
+/* The section of the first is put behind that of the second, and is that of the third. */
+static void reads_features_by_their_places(void **state)
+{
+	unsigned piece;
+
+	(void)state;
+	for (piece = 0; piece < 2; piece++) {
+		struct pdfile f = {.piece = piece};
+		struct vt_buf b = VT_BUF_INIT;
+
+		pdfile_attr(&f, &pdexpect_plain);
+		pdexpect_put_samples(&f, 1000, 1);
+		vt_buf_put(&b, "abcd", 4);
+		pdfile_feature(&f, 40, &b);
+		pdfile_feature(&f, 41, &b);
+		b.data[0] = 'x';
+		pdfile_feature(&f, 42, &b);
+		f.patch_at = pdexpect_place(&f);
+		f.patch = f.patch_at + 3 * 16 + 8;
+		if (piece)
+			pdexpect_samples(1000, 1);
+		pdexpect("META key=feature.41 data=61626364");
+		pdexpect("META key=feature.40 data=78626364");
+		pdexpect("META key=feature.42 data=78626364");
+		if (!piece)
+			pdexpect_samples(1000, 1);
+		pdexpect_check(&f);
+		vt_buf_free(&b);
+	}
+}
+
+/* Records without sample ids have no times: a file's stay as they are, a pipe's samples do not. */
+static void orders_what_has_times(void **state)
+{
+	struct pdfile_attr a = pdexpect_plain;
+	unsigned pipe, i;
+
+	(void)state;
+	a.flags = 0;
+	for (pipe = 0; pipe < 2; pipe++) {
+		struct pdfile f = {.pipe = pipe};
+
+		pdfile_attr(&f, &a);
+		for (i = 0; i < 3; i++)
+			pdexpect_put_samples(&f, 1002 - i, 1);
+		for (i = 0; i < 3; i++)
+			pdexpect_samples(pipe ? 1000 + i : 1002 - i, 1);
+		pdexpect_check(&f);
+	}
+}
+
+/*
+ * An attribute of 72 bytes: behind it stands where its ids are, though the header gives more room.
+ * Its id makes its samples known as those of the second event.
+ */
+static void reads_small_attributes(void **state)
+{
+	const uint64_t words[] = {21, 600, 1000};
+	struct pdfile_attr a = pdexpect_plain;
+	unsigned big;
+
+	(void)state;
+	a.sample_type |= PD_SAMPLE_IDENTIFIER;
+	for (big = 0; big < 2; big++) {
+		struct pdfile f = {.big = big};
+
+		a.branch_type = a.regs_user = 0;
+		a.first_id = 11;
+		pdfile_attr(&f, &a);
+		a.first_id = 21;
+		/* The ids of both are behind the header. */
+		a.branch_type = 104 + 8;
+		a.regs_user = 8;
+		f.patch_at = 104 + 16 + 152;
+		f.patch = big ? UINT64_C(4) << 32 | 72 : UINT64_C(72) << 32 | 4;
+		pdfile_attr(&f, &a);
+		pdexpect_put_words(&f, PD_SAMPLE, words, 3);
+		pdexpect("EVENT name=raw 0x1cd:HG policy=1 unit=events type=4 config=461 "
+			 "period=1000 sample_type=65541 attr_flags=262144");
+		pdexpect("EVENT id=1 name=raw 0x1cd:HG policy=1 unit=events type=4 config=461 "
+			 "period=1000 sample_type=65541 attr_flags=262144");
+		pdexpect("SAMPLE time=1000 event=1 ip=600 period=1000 has=65541 id=21");
+		assert_int_equal(pdexpect_check_but(&f, "-").damaged, 0);
+	}
+}
+
+static void refuses_what_is_no_perf_data(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t size;
+		uint64_t header; /* its size */
+		int code;
+		const char *what;
+	} cases[] = {
+		{"PERFILE3", 200, 104, -VT_E_FORMAT, "in: not a perf.data file"},
+		{"", 0, 0, -VT_E_FORMAT, "in: not a perf.data file"},
+		{"PERFILE2", 7, 104, -VT_E_FORMAT, "in: not a perf.data file"},
+		{"PERFILE2", 8, 104, -VT_E_FORMAT, "in: the header is cut at 8 bytes"},
+		{"PERFILE2", 15, 104, -VT_E_FORMAT, "in: the header is cut at 15 bytes"},
+		{"PERFILE2", 16, 104, -VT_E_FORMAT, "in: the header is cut or corrupt"},
+		{"PERFILE2", 71, 104, -VT_E_FORMAT, "in: the header is cut or corrupt"},
+		{"PERFILE2", 103, 104, -VT_E_FORMAT, "in: the header is cut or corrupt"},
+		{"PERFILE2", 104, 104, 0, ""},
+		{"PERFILE2", 72, 72, 0, ""},
+		{"PERFILE2", 71, 72, -VT_E_FORMAT, "in: the header is cut or corrupt"},
+		{"PERFILE2", 104, 71, -VT_E_FORMAT, "in: the header is cut or corrupt"},
+		{"PERFILE2", 72, 103, 0, ""},
+		{"PERFILE2", 16, 16, 0, ""},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_error err = VT_ERROR_INIT;
+		uint8_t bytes[200] = {0};
+
+		memcpy(bytes, cases[i].text, strlen(cases[i].text));
+		vt_put_le64(bytes + 8, cases[i].header);
+		assert_int_equal(pdfile_try(bytes, cases[i].size, NULL, &err), cases[i].code);
+		assert_string_equal(err.text, cases[i].what);
+	}
+}
+
 /* ---- what AUX areas hold ---- */
 
 static uint32_t aux_type(const struct pdfile *f, size_t cut)
@@ -502,6 +713,13 @@ int main(void)
 		cmocka_unit_test(says_what_is_wrong),
 		cmocka_unit_test(reads_version_1_of_both_orders),
 		cmocka_unit_test(exchanges_the_halves_of_feature_bits),
+		PDEXPECT_TEST(reads_features_where_it_can),
+		PDEXPECT_TEST(reads_ids_where_it_can),
+		PDEXPECT_TEST(reads_no_features_of_unfinished_files),
+		PDEXPECT_TEST(reads_features_by_their_places),
+		PDEXPECT_TEST(orders_what_has_times),
+		PDEXPECT_TEST(reads_small_attributes),
+		cmocka_unit_test(refuses_what_is_no_perf_data),
 		cmocka_unit_test(looks_ahead_for_the_kind_of_aux_areas),
 		cmocka_unit_test(looks_no_further_than_early_records),
 		cmocka_unit_test(looks_behind_trace_data),
