@@ -62,8 +62,10 @@ struct app {
 	struct app_losses losses;  /* of all streams that were read to their ends */
 	struct vt_failure failure; /* the first that is known, of this program or upstream of it */
 	bool incomplete;	   /* an input was: what it lacks is no news */
-	bool makes_stream;	   /* app_make_stream() was called, app_open_writer() not yet */
-	uint64_t bad_records;	   /* of the stream being read: see app_bad_record() */
+	bool source_tells;	   /* of inputs that are converted, why they are cut */
+	const char *cut_means; /* what follows from a cut input, for the line about it; or NULL */
+	bool makes_stream;     /* app_make_stream() was called, app_open_writer() not yet */
+	uint64_t bad_records;  /* of the stream being read: see app_bad_record() */
 	char bad_record[VT_ERROR_SIZE]; /* the first */
 	uint64_t kinds;			/* of records in the stream read last: see app_saw() */
 	struct app_file *files;

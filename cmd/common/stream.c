@@ -67,13 +67,18 @@ static void add_losses(struct app_losses *sum, const struct app_losses *l)
 	sum->gap_records += l->gap_records;
 }
 
+static const char *cut_means(const struct app *a)
+{
+	return a->cut_means ? a->cut_means : "";
+}
+
 /* Who failed says why itself: this is the one line about what that means here. */
 static void tell_failure(struct app *a, const struct vt_reader *r, const char *missing)
 {
 	const struct vt_failure *f = vt_reader_failure(r);
 
-	app_say(a, "%s: %s failed upstream: the input is incomplete%s%s", vt_reader_name(r),
-		f->program, *missing ? "; missing: " : "", missing);
+	app_say(a, "%s: %s failed upstream: the input is incomplete%s%s%s", vt_reader_name(r),
+		f->program, *missing ? "; missing: " : "", missing, cut_means(a));
 	if (!*a->failure.program)
 		a->failure = *f;
 	a->incomplete = true;
@@ -237,7 +242,8 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 	if (rc < 0) {
 		/* What came before the cut, or before the disk failed, is good. */
 		a->incomplete = true;
-		app_say(a, "%s", err.text);
+		if (!a->source_tells)
+			app_say(a, "%s%s", err.text, cut_means(a));
 		app_raise(a, APP_LOSSY);
 	}
 	tell_losses(a, r, &losses);

@@ -112,6 +112,9 @@ static bool read_all(struct vdb *v, const char *path, struct gather *g)
 
 	if (!s)
 		return false;
+	v->app->source_tells = source_is_converted(s);
+	v->app->cut_means =
+		v->partial ? NULL : ": nothing of it was added (--partial adds what there is)";
 	ok = app_each_run(v->app, source_reader(s), take_run, g);
 	ok = ok && app_need_samples(v->app, path);
 	cut = vt_reader_damage(source_reader(s))->truncated || vt_reader_failure(source_reader(s));
@@ -120,7 +123,6 @@ static bool read_all(struct vdb *v, const char *path, struct gather *g)
 	if (!cut || v->partial)
 		return true;
 	/* The whole of it would be another input, and be counted once more. */
-	app_say(v->app, "%s: nothing of it was added (--partial adds what there is)", path);
 	app_raise(v->app, APP_INPUT);
 	return false;
 }

@@ -120,6 +120,11 @@ struct vt_reader *source_reader(const struct source *s)
 	return s->reader;
 }
 
+bool source_is_converted(const struct source *s)
+{
+	return s->format != NULL;
+}
+
 bool source_close(struct source *s)
 {
 	bool ok;

@@ -16,6 +16,9 @@ struct source *source_open(struct app *a, const char *path);
 /* Borrowed. */
 struct vt_reader *source_reader(const struct source *s);
 
+/* Whether it is made from a trace of another format. */
+bool source_is_converted(const struct source *s);
+
 /* False after app_fail(): it could not be decoded to its end. */
 bool source_close(struct source *s);
 

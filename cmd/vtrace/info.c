@@ -327,7 +327,11 @@ static void inform_stream(const struct inform *i, struct summary *s)
 		app_fail(i->app, &err);
 		return;
 	}
+	i->app->source_tells = i->input->format == INFO_PERF;
 	if (!app_each_run(i->app, r, summary_feed, s))
+		return;
+	/* Of a file of which nothing could be read there is nothing to say. */
+	if (!info_input_end(i->input) && !(i->app->kinds & ~(UINT64_C(1) << VT_GAP)))
 		return;
 	if (summary_finish(s, &err) < 0) {
 		app_fail(i->app, &err);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/common/stream.h"
+#include "formats/gunzip.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/packet.h"
 
@@ -99,7 +100,7 @@ bool info_input_open(struct info_input *i, struct app *a, const char *path)
 				 "standard input is a terminal: name a file, or pipe a stream in");
 	if (vt_input_open(&i->in, path, &i->err) < 0)
 		return app_fail(a, &i->err);
-	if (vt_input_fill(&i->in, 8, &have, &i->err) < 0) {
+	if (vt_gunzip_input(&i->in, &i->err) < 0 || vt_input_fill(&i->in, 8, &have, &i->err) < 0) {
 		vt_input_close(&i->in);
 		return app_fail(a, &i->err);
 	}
@@ -118,10 +119,10 @@ bool info_input_open(struct info_input *i, struct app *a, const char *path)
 	i->reader = vt_reader_open_input(&i->in, &i->err);
 	if (i->reader)
 		return true;
-	app_fail(a, &i->err);
 	if (i->err.code == VT_E_FORMAT)
-		app_say(a, "(neither a stream, nor perf.data, nor Intel PT)");
-	return false;
+		vt_error_set(&i->err, VT_E_FORMAT,
+			     "%s: neither a stream, nor perf.data, nor Intel PT", path);
+	return app_fail(a, &i->err);
 }
 
 uint64_t info_input_bytes(const struct info_input *i)
@@ -129,20 +130,27 @@ uint64_t info_input_bytes(const struct info_input *i)
 	return i->format == INFO_STREAM ? vt_reader_offset(i->reader) : i->in.offset;
 }
 
-bool info_input_close(struct info_input *i)
+bool info_input_end(struct info_input *i)
 {
 	char rest[4096];
 
-	vt_reader_close(i->reader);
-	if (i->format == INFO_STREAM)
-		return true;
-	if (i->format == INFO_PERF) {
-		/* To its end, even if nobody is interested any more: else a signal ends us. */
-		while (read(i->pipe[0], rest, sizeof(rest)) > 0)
-			;
-		pthread_join(i->thread, NULL);
-		close(i->pipe[0]);
-	}
-	vt_input_close(&i->in);
+	if (i->format != INFO_PERF || i->ended)
+		return !i->err.code;
+	/* To its end, even if nobody is interested any more: else a signal ends us. */
+	while (read(i->pipe[0], rest, sizeof(rest)) > 0)
+		;
+	pthread_join(i->thread, NULL);
+	close(i->pipe[0]);
+	i->ended = true;
 	return i->err.code ? app_fail(i->app, &i->err) : true;
+}
+
+bool info_input_close(struct info_input *i)
+{
+	bool ok = info_input_end(i);
+
+	vt_reader_close(i->reader);
+	if (i->format != INFO_STREAM)
+		vt_input_close(&i->in);
+	return ok;
 }

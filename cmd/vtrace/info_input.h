@@ -22,6 +22,7 @@ struct info_input {
 	/* Not for others. */
 	int pipe[2];
 	pthread_t thread; /* which makes the stream */
+	bool ended;	  /* it has */
 	struct vt_error err;
 };
 
@@ -31,7 +32,13 @@ bool info_input_open(struct info_input *i, struct app *a, const char *path);
 /* How many bytes the input has, once it has been read to its end. */
 uint64_t info_input_bytes(const struct info_input *i);
 
-/* False after app_fail(): a perf.data could not be read to its end. */
+/*
+ * To be called when the reader is at its end.  False after app_fail(): a perf.data could not be
+ * read to its end.
+ */
+bool info_input_end(struct info_input *i);
+
+/* The same, and closes it. */
 bool info_input_close(struct info_input *i);
 
 #endif

@@ -137,6 +137,7 @@ static bool make_directory(struct full *f)
 {
 	const char *told = getenv("VTRACE_TMPDIR"), *tmp = getenv("TMPDIR");
 	const char *places[] = {told && *told ? told : "/dev/shm", tmp && *tmp ? tmp : "/tmp"};
+	struct vt_error err = VT_ERROR_INIT;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
@@ -148,11 +149,12 @@ static bool make_directory(struct full *f)
 			f->dir = (char *)path.data;
 			return true;
 		}
-		app_say(f->app, "%s: %s", places[i], strerror(errno));
+		vt_error_errno(&err, VT_E_SYSTEM, errno, "%s", places[i]);
 		vt_buf_free(&path);
+		if (i == 0)
+			app_say(f->app, "%s", err.text);
 	}
-	app_raise(f->app, APP_INPUT);
-	return false;
+	return app_fail(f->app, &err);
 }
 
 static bool open_recording(struct full *f)
@@ -346,6 +348,8 @@ static void close_output(struct full *f)
 		app_raise(f->app, APP_LOSSY);
 	if (f->failed)
 		vt_writer_abandon(f->w);
+	else if (f->app->status > APP_LOSSY)
+		app_close_writer(f->app, f->w);
 	else if (vt_writer_close(f->w, status, &err) < 0)
 		app_fail(f->app, &err);
 	f->w = NULL;
@@ -354,9 +358,11 @@ static void close_output(struct full *f)
 /* Nothing was recorded at all: Valgrind, or what it was to run, could not be run. */
 static void give_up(struct full *f)
 {
-	app_say(f->app, "nothing was recorded");
-	app_raise(f->app, APP_INPUT);
-	vt_writer_abandon(f->w);
+	struct vt_error err = VT_ERROR_INIT;
+
+	vt_error_set(&err, VT_E_SYSTEM, "nothing was recorded");
+	app_fail(f->app, &err);
+	app_close_writer(f->app, f->w);
 	f->w = NULL;
 	if (f->created)
 		unlink(f->output);
@@ -378,6 +384,7 @@ int record_full(struct app *a, const struct full_options *o, const char *output,
 	struct full f = {.app = a, .opt = o, .signals = -1, .warnings = {a, "things left out", 0}};
 	bool ran = false;
 
+	app_make_stream(a, choose_output(output));
 	if (!valgrind_check(a) || !check_program_name(a, a->argv[0]) ||
 	    !check_output_name(a, choose_output(output)))
 		return 0;
@@ -385,8 +392,7 @@ int record_full(struct app *a, const struct full_options *o, const char *output,
 		ran = run(&f);
 		finish(&f, ran);
 	}
-	if (f.w)
-		vt_writer_abandon(f.w);
+	app_close_writer(a, f.w);
 	vt_recording_close(f.recording);
 	if (f.dir)
 		rmdir(f.dir);

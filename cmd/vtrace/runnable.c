@@ -54,9 +54,10 @@ int find_program(const char *name)
 
 static bool refuse(struct app *a, const char *name, int code)
 {
-	app_say(a, "%s: %s", name, strerror(code));
-	app_raise(a, APP_INPUT);
-	return false;
+	struct vt_error err = VT_ERROR_INIT;
+
+	vt_error_errno(&err, VT_E_READ, code, "%s", name);
+	return app_fail(a, &err);
 }
 
 bool check_program_name(struct app *a, const char *name)

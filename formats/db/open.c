@@ -187,6 +187,27 @@ static char *plain_path(const char *path)
 	return s;
 }
 
+/*
+ * SQLite makes a log beside the file.  Where it cannot, it says "unable to open database file" or
+ * "attempt to write a readonly database".
+ */
+static int check_folder(const char *path, struct vt_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder =
+		slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	int code = 0;
+
+	if (!folder)
+		return vt_error_nomem(err);
+	if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0)
+		code = vt_error_errno(err, VT_E_WRITE, errno,
+				      "%s: cannot be written, as nothing can be made in %s", path,
+				      folder);
+	free(folder);
+	return code;
+}
+
 static bool writable(const char *path)
 {
 	return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
@@ -204,7 +225,7 @@ static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
 
 	if (stat(path, &st) < 0) {
 		if (errno == ENOENT && mode == VT_DB_CREATE)
-			return 0;
+			return check_folder(path, err);
 		return vt_error_errno(err, VT_E_READ, errno, "%s", path);
 	}
 	if (!S_ISREG(st.st_mode))
@@ -212,6 +233,10 @@ static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
 	/* SQLite would make a log that those who may write to the file could not write to. */
 	if (mode != VT_DB_READ && !writable(path))
 		return vt_error_errno(err, VT_E_WRITE, errno, "%s", path);
+	/* With both there, SQLite makes none. */
+	if (mode != VT_DB_READ && !(log && vti_db_size_beside(path, "-shm") > 0) &&
+	    check_folder(path, err) < 0)
+		return -(int)err->code;
 	if (st.st_size >= HEAD_SIZE || (st.st_size == 0 && mode == VT_DB_CREATE && !log))
 		return 0;
 	return cut_off(path, st.st_size, err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -38,6 +39,11 @@ static enum vt_errcode code_of(int rc)
 
 int vti_db_error(struct vt_db *db, int rc, struct vt_error *err)
 {
+	int why = sqlite3_system_errno(db->sql);
+
+	/* SQLite's own words are "disk I/O error". */
+	if ((rc & 0xff) == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG))
+		return vt_error_errno(err, code_of(rc), why, "%s", db->path);
 	return vt_error_set(err, code_of(rc), "%s: %s", db->path, sqlite3_errmsg(db->sql));
 }
 

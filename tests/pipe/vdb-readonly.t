@@ -115,7 +115,7 @@ for k in closed log noindex; do
 			state fixed >after
 			t_same "$k: nothing is changed" after before
 			t_status "$k: it cannot be added to" 4 "${user[@]}" vdb -d fixed/p.vdb add --again b.vt
-			t_like "$k: it says so" '^vdb: fixed/p.vdb: (Perm|attempt to write|unable to open)' "$T_ERR"
+			t_like "$k: it says so" '^vdb: fixed/p.vdb: (cannot be written, as nothing can be made in fixed: )?Permission denied$' "$T_ERR"
 			state fixed >after
 			t_same "$k: which changes nothing" after before
 		fi
@@ -126,11 +126,17 @@ for k in closed log noindex; do
 	told full no_room >got
 	t_same "$k: where no byte can be written it is read" got want
 	t_status "$k: it cannot be added to" 4 no_room vdb -d full/p.vdb add --again b.vt
-	t_like "$k: it says so" '^vdb: full/p.vdb: ' "$T_OUT"
+	t_like "$k: it says so" '^vdb: full/p.vdb: File too large$' "$T_OUT"
 	told full >got
 	t_same "$k: which changes nothing" got want
 	rm -r full
 done
+
+mkdir fixed
+chmod 555 fixed
+t_status "a database cannot be made there" 4 "${user[@]}" vdb -d fixed/new.vdb add b.vt
+t_is "the folder is named, and why" "$(cat "$T_ERR")" \
+	"vdb: fixed/new.vdb: cannot be written, as nothing can be made in fixed: Permission denied"
 
 # The path goes through a URI.
 for dir in 'odd ?mode=rw&a#%41' "$T_DIR//odd ?mode=rw&a#%41"; do
@@ -216,7 +222,7 @@ if "${own[@]}" mount -t tmpfs tmpfs full 2>/dev/null; then
 			"${own[@]}" bash full.sh $k $room disk
 			t_same "$k: on a disk with room for $room bytes it is read" disk.full disk.want
 			t_is "$k: it cannot be added to" "$(cat disk.status)" 4
-			t_like "$k: it says so" '^vdb: full/p.vdb: (database or disk is full|disk I/O error)$' disk.said
+			t_like "$k: it says so" '^vdb: full/p.vdb: (database or disk is full|No space left on device)$' disk.said
 			t_same "$k: which changes nothing" disk.after disk.want
 		done
 	done

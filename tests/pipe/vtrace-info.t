@@ -114,6 +114,23 @@ for f in demo.vt mixed.vt raw.pt {perf,regs,pt}.{data,piped} "$VT_DATA"/perf/*/p
 		"$(stat -c %s "$f") $(stat -c %s "$f")"
 done
 
+# What is compressed is read as vtrace decode reads it.
+for f in demo.vt raw.pt perf.data; do
+	gzip -c "$f" >"$f.gz"
+	# shellcheck disable=SC2002 # a pipe, not the file
+	cat "$f" | vtrace info - >plain.txt 2>plain.err
+	plain=$?
+	t_status "$f, compressed" "$plain" vtrace info "$f.gz"
+	t_same "says what a pipe of it says" <(sed "s/^$f.gz: /standard input: /" "$T_OUT") plain.txt
+done
+printf PERFILE2 >short.data
+t_status "eight bytes of a perf.data" 3 vtrace info short.data
+t_is "are a header that is cut" "$(cat "$T_OUT" "$T_ERR")" "vtrace info: short.data: the header is cut at 8 bytes"
+echo "no trace" >text
+t_status "neither" 3 vtrace info text
+t_is "is said in one line" "$(cat "$T_OUT" "$T_ERR")" \
+	"vtrace info: text: neither a stream, nor perf.data, nor Intel PT"
+
 # Intel PT is looked at, not decoded: nothing of it is missing, from a pipe neither.
 for f in pt.data pt.piped; do
 	# shellcheck disable=SC2002 # a pipe, not the file
