@@ -119,18 +119,6 @@ struct vti_pt_walk {
 void vti_pt_walk_lock(struct vti_pt_walk *w);
 void vti_pt_walk_unlock(struct vti_pt_walk *w);
 
-/*
- * A walk along [trace, trace+size), borrowed; nothing is read before the first vti_pt_walk_next().
- * Owned by the caller; NULL: no memory.
- */
-struct vti_pt_walk *vti_pt_walk_new(const uint8_t *trace, size_t size,
-				    const struct vt_pt_options *opt);
-void vti_pt_walk_free(struct vti_pt_walk *w);
-
-/* As vt_pt_engine_ops has them. */
-int vti_pt_walk_set_code(struct vti_pt_walk *w, const struct vt_pt_code *code);
-int vti_pt_walk_next(struct vti_pt_walk *w, uint64_t until, struct vt_pt_batch *batch);
-
 /* The engine without the accelerator: what it is to be compared with. */
 extern const struct vt_pt_engine_ops vt_pt_careful;
 
