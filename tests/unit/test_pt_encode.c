@@ -355,6 +355,30 @@ static void test_repeated(void **state)
 	}
 }
 
+/* More ticks of the clock in one instruction than the buffer holds packets. */
+static void test_many_ticks(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	static const uint16_t ids[] = {1, 1, 1};
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	opt.mtc = opt.tsc = true;
+	opt.cpi = VT_PT_MAX_CPI;
+	opt.cbr = 1;
+	opt.clock.nominal_ratio = 255;
+	opt.clock.mtc_period = 0;
+	opt.clock.ctc_numerator = 1;
+	opt.clock.ctc_denominator = 10;
+	put_block(&m, 1, 0x1000, "\2", "\xeb\xfe");
+	put_exec(&m, ids, 3, 3, 0);
+	encode(&m, &opt);
+	/* 100 cycles, of 255 ticks, of 10 MTC packets of 2 bytes, for each. */
+	assert_in_range(m.trace.size - 3UL * 100 * 255 * 10 * 2, 0, 200);
+	vt_buf_free(&m.trace);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -363,7 +387,8 @@ int main(void)
 		cmocka_unit_test(test_signals),	      cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
-		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_many_ticks),
+		cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

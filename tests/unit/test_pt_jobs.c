@@ -367,68 +367,105 @@ static void test_joined(void **state)
 
 #define FIELD(name)                                                                                \
 	{                                                                                          \
-		offsetof(struct meeting, name), #name                                              \
+		offsetof(struct meeting, name), sizeof(((struct meeting *)NULL)->name), #name      \
 	}
+
+static const struct {
+	size_t at;
+	size_t size;
+	const char *name;
+} fields[] = {
+	FIELD(now.pos),
+	FIELD(now.ip),
+	FIELD(now.last_ip),
+	FIELD(now.has_last_ip),
+	FIELD(now.ip_suppressed),
+	FIELD(now.speculative),
+	FIELD(now.branched),
+	FIELD(now.has_mode),
+	FIELD(now.mode),
+	FIELD(now.has_tsc),
+	FIELD(now.has_tma),
+	FIELD(now.nonroot),
+	FIELD(now.cursor.p),
+	FIELD(now.cursor.bip),
+	FIELD(now.cursor.tnt),
+	FIELD(now.cursor.owed),
+	FIELD(now.mark_tsc),
+	FIELD(now.mark_cycles),
+	FIELD(now.last_told[VT_PT_NOTE_TSX]),
+	FIELD(now.returns[2]),
+	FIELD(now.returns[3]),
+	FIELD(now.cursor.timing.tsc),
+	FIELD(now.cursor.timing.cycles),
+	FIELD(now.cursor.timing.cbr),
+	FIELD(now.cursor.timing.has_tsc),
+	FIELD(now.cursor.timing.has_cycles),
+	FIELD(now.cursor.timing.base),
+	FIELD(now.cursor.timing.since),
+	FIELD(now.cursor.timing.limit),
+	FIELD(now.cursor.timing.edge),
+	FIELD(now.cursor.timing.part),
+	FIELD(now.cursor.timing.ctc),
+	FIELD(now.cursor.timing.shown),
+	FIELD(now.cursor.timing.has_ctc),
+	FIELD(now.cursor.timing.has_mtc),
+	FIELD(now.cursor.timing.off),
+	FIELD(now.cursor.timing.measuring),
+	FIELD(now.cursor.timing.rate),
+	FIELD(now.cursor.timing.rate_tsc),
+	FIELD(now.cursor.timing.rate_cycles),
+};
+
+#define NFIELDS (sizeof(fields) / sizeof(fields[0]))
 
 /* Where anything but the cycles differs, a job's walk was not this one. */
 static void test_differences(void **state)
 {
-	static const struct {
-		size_t at;
-		const char *name;
-	} fields[] = {
-		FIELD(now.pos),
-		FIELD(now.ip),
-		FIELD(now.last_ip),
-		FIELD(now.has_last_ip),
-		FIELD(now.ip_suppressed),
-		FIELD(now.speculative),
-		FIELD(now.branched),
-		FIELD(now.has_mode),
-		FIELD(now.mode),
-		FIELD(now.has_tsc),
-		FIELD(now.has_tma),
-		FIELD(now.nonroot),
-		FIELD(now.cursor.p),
-		FIELD(now.cursor.bip),
-		FIELD(now.cursor.tnt),
-		FIELD(now.cursor.owed),
-		FIELD(now.mark_tsc),
-		FIELD(now.mark_cycles),
-		FIELD(now.last_told[VT_PT_NOTE_TSX]),
-		FIELD(now.returns[2]),
-		FIELD(now.returns[3]),
-		FIELD(now.cursor.timing.tsc),
-		FIELD(now.cursor.timing.cycles),
-		FIELD(now.cursor.timing.cbr),
-		FIELD(now.cursor.timing.has_tsc),
-		FIELD(now.cursor.timing.has_cycles),
-		FIELD(now.cursor.timing.base),
-		FIELD(now.cursor.timing.since),
-		FIELD(now.cursor.timing.limit),
-		FIELD(now.cursor.timing.edge),
-		FIELD(now.cursor.timing.part),
-		FIELD(now.cursor.timing.ctc),
-		FIELD(now.cursor.timing.shown),
-		FIELD(now.cursor.timing.has_ctc),
-		FIELD(now.cursor.timing.has_mtc),
-		FIELD(now.cursor.timing.off),
-		FIELD(now.cursor.timing.measuring),
-		FIELD(now.cursor.timing.rate),
-		FIELD(now.cursor.timing.rate_tsc),
-		FIELD(now.cursor.timing.rate_cycles),
-	};
 	struct meeting m;
 	uint64_t cycles;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+	for (i = 0; i < NFIELDS; i++) {
 		meet(&m, 1000, 100, 150);
 		((uint8_t *)&m)[fields[i].at] ^= 1;
 		if (vti_pt_lazy_join(&m.now, &m.from, &m.to, &cycles))
 			fail_msg("%s", fields[i].name);
 	}
+}
+
+/* A walk that is put into a state is in it. */
+static void test_set(void **state)
+{
+	static const uint8_t bytes[] = {0, 0, 0, 0};
+	const struct vt_pt_options opt = {.jobs = 1};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_engine *e = vt_pt_fast.open(bytes, sizeof(bytes), &opt, &err);
+	struct meeting m, got;
+	struct vti_pt_walk *w;
+	size_t i;
+
+	(void)state;
+	assert_non_null(e);
+	w = vti_pt_fast_walk(e);
+	meet(&m, 1000, 100, 150);
+	for (i = 0; i < NFIELDS; i++)
+		((uint8_t *)&m)[fields[i].at] ^= 1;
+	m.now.pos = m.now.cursor.p = bytes + 1;
+	m.now.sync = bytes + 2;
+	vti_pt_lazy_set(w, &m.now);
+	vti_pt_lazy_get(w, &got.now);
+	for (i = 0; i < NFIELDS; i++)
+		if (memcmp((uint8_t *)&got + fields[i].at, (uint8_t *)&m + fields[i].at,
+			   fields[i].size) != 0)
+			fail_msg("%s", fields[i].name);
+	assert_ptr_equal(got.now.sync, m.now.sync);
+	assert_int_equal(got.now.told, m.now.told);
+	assert_int_equal(got.now.high, m.now.high);
+	assert_int_equal(got.now.nreturns, m.now.nreturns);
+	assert_true(w->enabled);
+	vt_pt_fast.close(e);
 }
 
 /* What nothing that follows depends on may differ. */
@@ -507,10 +544,10 @@ static void test_many_cycles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_joins),	    cmocka_unit_test(test_same),
-		cmocka_unit_test(test_joined),	    cmocka_unit_test(test_differences),
-		cmocka_unit_test(test_no_matter),   cmocka_unit_test(test_told),
-		cmocka_unit_test(test_many_cycles),
+		cmocka_unit_test(test_joins),  cmocka_unit_test(test_same),
+		cmocka_unit_test(test_joined), cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_set),    cmocka_unit_test(test_no_matter),
+		cmocka_unit_test(test_told),   cmocka_unit_test(test_many_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
