@@ -281,6 +281,60 @@ static void test_wants(void **state)
 	vt_modules_free(m);
 }
 
+/* Latencies are asked of samples; what one module wants counts for all. */
+static void put_latency(struct vt_writer *w, uint64_t has, uint64_t weight, uint64_t addr)
+{
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+	row[VT_SAMPLE_HAS] = has;
+	row[VT_SAMPLE_MISC] = 1 << 14;
+	row[VT_SAMPLE_IP] = BASE;
+	row[VT_SAMPLE_PID] = 7;
+	row[VT_SAMPLE_WEIGHT] = weight;
+	row[VT_SAMPLE_ADDR] = addr;
+}
+
+static void test_samples(void **state)
+{
+	static const struct vtrace_rule other_rule = {VTRACE_ANY, 0, VTRACE_BIT(VTRACE_INSN), 0};
+	struct vtrace_plugin other = good;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_modules *m = vt_modules_new();
+	int in = scratch_file(), out = scratch_file();
+	struct vt_writer *w = start_stream(in);
+	struct vt_record rec;
+	struct vt_reader *r;
+
+	(void)state;
+	/* PERF_SAMPLE_ADDR is 1 << 3, PERF_SAMPLE_WEIGHT 1 << 14. */
+	put_latency(w, 1 << 14, 30, 0x7000);
+	put_latency(w, 1 << 14 | 1 << 3, 40, 0x7008);
+	put_latency(w, 1 << 14 | 1 << 3, 50, 0);
+	put_latency(w, 1 << 14, 0, 0x7010);
+	put_latency(w, 1 << 3, 60, 0x7018);
+	vt_writer_row(w, VT_THREAD);
+	r = reread_stream(in, w);
+	tell(VTRACE_LOAD, 0, VTRACE_BIT(VTRACE_LATENCY) | VTRACE_BIT(VTRACE_LOAD_ADDRESS), 0);
+	other.rules = &other_rule;
+	other.nrules = 1;
+	assert_int_equal(vt_modules_add(m, &good, "one.so", "", &err), 0);
+	assert_int_equal(vt_modules_add(m, &other, "two.so", "", &err), 0);
+	assert_int_equal(vt_modules_capture(m), 1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD_ADDRESS);
+	w = start_stream(out);
+	vt_modules_declare(m, w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_modules_sample(m, &rec, code_at, NULL, w, &err), 0);
+	/* Of the first: a latency, and an address if that is one; of the other: the code. */
+	assert_string_equal(told.seen, "0:8.0=1e 0:0.0=78b48 "
+				       "0:8.0=28 0:4.0=7008 0:0.0=78b48 "
+				       "0:8.0=32 0:0.0=78b48 ");
+	vt_modules_free(m);
+	vt_reader_close(r);
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	close(in);
+	close(out);
+}
+
 /* ---- values ---- */
 
 /* The records of a stream, as text. */
@@ -534,10 +588,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tuples),	    cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_wants),	    cmocka_unit_test(test_values),
-		cmocka_unit_test(test_settled),	    cmocka_unit_test(test_bad_plugins),
-		cmocka_unit_test(test_bad_options), cmocka_unit_test(test_bad_values),
-		cmocka_unit_test(test_bad_texts),
+		cmocka_unit_test(test_wants),	    cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_values),	    cmocka_unit_test(test_settled),
+		cmocka_unit_test(test_bad_plugins), cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_bad_values),  cmocka_unit_test(test_bad_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
