@@ -146,21 +146,36 @@ static void test_all_that_follows(void **unused)
 		}
 }
 
+#define LOW5                                                                                       \
+	{                                                                                          \
+		0x13, ~UINT64_C(0xe0)                                                              \
+	}
+#define LOW3                                                                                       \
+	{                                                                                          \
+		0x06, ~UINT64_C(0xf8)                                                              \
+	}
+#define GAP                                                                                        \
+	{                                                                                          \
+		0x05, ~UINT64_C(0x08)                                                              \
+	}
+#define ANY                                                                                        \
+	{                                                                                          \
+		0, ~UINT64_C(0xff)                                                                 \
+	}
+
 /* The lowest bits of a sum tell of those of its operands, and no others. */
 static void test_lowest_bits_of_sums(void **unused)
 {
-	static const struct vt_word low5 = {0x13, ~UINT64_C(0xe0)}, low3 = {0x06, ~UINT64_C(0xf8)};
-	static const struct vt_word gap = {0x05, ~UINT64_C(0x08)}, none = {0, ~UINT64_C(0xff)};
 	static const struct {
 		unsigned irop;
 		struct vt_word a, b, result, a_then, b_then;
 	} cases[] = {
-		{Iop_Add8, none, low5, low3, {3, ~UINT64_C(0xf8)}, low5},
-		{Iop_Add8, low5, none, low3, low5, {3, ~UINT64_C(0xf8)}},
-		{Iop_Sub8, none, low5, low3, {1, ~UINT64_C(0xf8)}, low5},
-		{Iop_Sub8, low5, none, low3, low5, {5, ~UINT64_C(0xf8)}},
-		{Iop_Add8, none, gap, low5, {6, ~UINT64_C(0xf8)}, gap},
-		{Iop_Add8, none, low5, none, none, low5},
+		{Iop_Add8, ANY, LOW5, LOW3, {3, ~UINT64_C(0xf8)}, LOW5},
+		{Iop_Add8, LOW5, ANY, LOW3, LOW5, {3, ~UINT64_C(0xf8)}},
+		{Iop_Sub8, ANY, LOW5, LOW3, {1, ~UINT64_C(0xf8)}, LOW5},
+		{Iop_Sub8, LOW5, ANY, LOW3, LOW5, {5, ~UINT64_C(0xf8)}},
+		{Iop_Add8, ANY, GAP, LOW5, {6, ~UINT64_C(0xf8)}, GAP},
+		{Iop_Add8, ANY, LOW5, ANY, ANY, LOW5},
 	};
 	static struct vti_lesson l;
 	size_t i;
