@@ -383,10 +383,16 @@ static void tells_machines_by_which_registers(void **state)
 		uint64_t mask;
 		unsigned pc; /* the one that is the program counter */
 		const char *arch;
-	} cases[] = {{0xff0fff, 64, "x86_64"},	    {UINT64_C(0xffff00ff0fff), 64, "x86_64"},
-		     {0x1ffffffff, 64, "aarch64"},  {0xff0ffe, 64, NULL},
-		     {0x0ffffffff, 64, NULL},	    {UINT64_C(1) << 32, 32, "aarch64"},
-		     {UINT64_C(1) << 32, 64, NULL}, {UINT64_C(1) << 33, 33, NULL}};
+	} cases[] = {{0xff0fff, 64, "x86_64"},
+		     {UINT64_C(0xffff00ff0fff), 64, "x86_64"},
+		     {0x1ffffffff, 64, "aarch64"},
+		     {0xff0ffe, 64, NULL},
+		     {0x0ffffffff, 64, NULL},
+		     {UINT64_C(1) << 32, 32, "aarch64"},
+		     {UINT64_C(1) << 32, 64, NULL},
+		     {UINT64_C(1) << 33, 33, NULL},
+		     {UINT64_C(1) << 32 | 1, 32, "aarch64"},
+		     {0x101, 8, "x86_64"}};
 	struct pdfile_attr a = plain;
 	unsigned i, n;
 

@@ -200,6 +200,7 @@ static void sizes_reads(void **state)
 		assert_int_equal(vti_pd_read_words(raw, want, f, false), want);
 		assert_int_equal(vti_pd_read_words(raw, 10, f, false), want <= 10 ? want : 0);
 		assert_int_equal(vti_pd_read_words(raw, want - 1, f, false), 0);
+		assert_int_equal(vti_pd_read_words(raw, times, f, false), 0);
 	}
 }
 
