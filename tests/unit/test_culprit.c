@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/culprit.h"
+#include "analysis/stallcause.h"
 #include "tests/unit/procs.h"
 
 static struct vt_error err;
@@ -326,6 +327,8 @@ static void test_units(void **state)
 
 static void test_names(void **state)
 {
+	unsigned cause;
+
 	(void)state;
 	assert_int_equal(vt_culprit_event_of("imiss"), VT_CULPRIT_IMISS);
 	assert_int_equal(vt_culprit_event_of("branch-misses:pp"), VT_CULPRIT_BRANCHMP);
@@ -333,6 +336,21 @@ static void test_names(void **state)
 	assert_int_equal(vt_culprit_event_of("dTLB-load-misses:u"), VT_CULPRIT_DTBMISS);
 	assert_int_equal(vt_culprit_event_of("cycles"), VT_NCULPRIT_EVENTS);
 	assert_int_equal(vt_culprit_event_of("branch-misses2"), VT_NCULPRIT_EVENTS);
+	/* Causes by their names, and by letters that no two share. */
+	for (cause = 0; cause < VT_NSTALLS; cause++) {
+		const char letter[] = {vt_stall_letter(cause), 0};
+
+		assert_int_equal(vt_stall_find(vt_stall_name(cause)), cause);
+		assert_int_equal(vt_stall_find(letter), cause);
+		assert_true(strlen(vt_stall_text(cause)) > 4);
+	}
+	assert_int_equal(vt_stall_letter(VT_STALL_DTLB), 'D');
+	assert_string_equal(vt_stall_text(VT_STALL_DTLB), "DTB miss");
+	assert_int_equal(vt_stall_find("dd"), VT_NSTALLS);
+	assert_int_equal(vt_stall_find("z"), VT_NSTALLS);
+	assert_int_equal(vt_stall_find(""), VT_NSTALLS);
+	assert_int_equal(vt_stall_letter(VT_NSTALLS), '?');
+	assert_string_equal(vt_stall_text(VT_NSTALLS), "?");
 }
 
 /* What is waited for is many instructions before, none of which has anything to do with it. */
