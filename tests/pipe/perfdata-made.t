@@ -3,6 +3,7 @@
 #
 # Made-up perf.data files with every record type, sample field and feature section: each field of
 # each sample against what the generator says it wrote; the forms of the format against each other.
+# The generator draws no random numbers.
 . "$(dirname "$0")/../lib.sh"
 
 t_need vtrace zstd

@@ -3,6 +3,8 @@
 #
 # The README's tour is true: each `$ command` in its console blocks runs in a copy of the sample trace's
 # folder and prints what stands below it. A line of three dots stands for any number of lines.
+# Nothing is left to chance: the traces are kept ones, the programs' random numbers have fixed seeds, and
+# commands that record are left out.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -194,8 +194,8 @@ cat >main.cc <<'END'
 long first(long); long second(long);
 int main() { long x = 0; for (int i = 0; i < 200; i++) x += first(1000000) + second(1000000); return x == 42; }
 END
-# Each procedure called work does 200 million steps, .05 s or more of a run of .5 s: of 300 samples that many fall
-# elsewhere with a chance of .9^300.
+# Each procedure called work does 200 million steps, .05 s or more of a run of .5 s: all of 300 samples fall elsewhere
+# than in one of them with a chance of 2 * .9^300 = 4e-14.
 if ! command -v g++ >/dev/null || ! g++ -g -O1 -o pair one.cc two.cc main.cc 2>/dev/null; then
 	t_skip "several procedures of one name" "no C++ compiler"
 elif ! perf record -q -o pair.data -e cpu-clock -F 1000 ./pair >/dev/null 2>&1; then

@@ -45,6 +45,8 @@ record()
 	sed 's/^/# /' "$T_OUT"
 }
 
+# The machine's programs are the point: as distributions build them, without symbols and with libraries
+# of their own.  What differs between machines, both sides see.
 seq 1 300000 >numbers
 record gzip gzip -9 -k numbers
 record sort sort -r -o sorted numbers

@@ -80,7 +80,9 @@ if ! perf record -q -e cpu-clock -o probe.data true >/dev/null 2>&1; then
 	t_skip "a recording" "perf record does not work here"
 	t_done
 fi
-# The shell counts for .05 s or more: 200 samples at perf's 4000 Hz, of which 4 are wanted.
+# The shell counts for .05 s or more: 200 samples at perf's 4000 Hz, of which 4 are wanted.  Were they
+# thrown at random, which is worse than a timer, fewer than 4 of 25 would come with a chance of
+# e^-25 (1 + 25 + 25^2 / 2 + 25^3 / 6) = 4e-8: so much for a machine that is eight times as fast.
 cat >busy.sh <<'END'
 i=0
 while [ $i -lt 100000 ]; do i=$((i + 1)); done
