@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/listing.h"
 #include "analysis/locate.h"
@@ -424,6 +425,21 @@ static bool check_options(struct app *a, struct options *o)
 	return true;
 }
 
+/* Other programs take files where this one takes procedures. */
+static void hint_at_input(struct app *a, const struct options *o)
+{
+	struct stat st;
+	int i;
+
+	for (i = 0; i < a->argc && !o->input; i++) {
+		if (stat(a->argv[i], &st) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		app_say(a, "%s is a file: vlist -i %s PROCEDURE lists what it has", a->argv[i],
+			a->argv[i]);
+		return;
+	}
+}
+
 static bool prepare(struct app *a, struct options *o, struct state *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -433,8 +449,10 @@ static bool prepare(struct app *a, struct options *o, struct state *s)
 	ok = is_cycles(o) ? app_profile_read_freqs(a, &s->data, o->input, o->symfs, o->cycles.draw)
 	     : o->with_values ? app_profile_read_values(a, &s->data, o->input, o->symfs)
 			      : app_profile_read(a, &s->data, o->input, o->symfs);
-	if (!ok)
+	if (!ok) {
+		hint_at_input(a, o);
 		return false;
+	}
 	o->values.lists = s->data.lists;
 	o->listing.code = s->data.code;
 	o->values.style = (struct vt_value_style){(enum vt_value_format)o->format, s->data.profile,

@@ -270,6 +270,8 @@ static bool check_usage(struct app *a, const struct options *o)
 		return app_usage(a, "--json, --csv and --tsv exclude each other");
 	if (!o->diff && (o->before.count || !isnan(o->check) || o->before_symfs))
 		return app_usage(a, "--before, --before-symfs and --check belong to --diff");
+	if (!isnan(o->check) && !(o->check > 0))
+		return app_usage(a, "--check takes a percentage above 0");
 	if (o->diff && o->before.count && !a->argc)
 		return app_usage(a, "--diff needs a stream of after, too");
 	if (o->diff && !o->before.count && a->argc != 2)

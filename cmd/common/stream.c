@@ -139,8 +139,12 @@ bool app_lacks(struct app *a, const char *name, const char *what)
 
 bool app_need_samples(struct app *a, const char *name)
 {
-	if (app_saw(a, VT_EVENT) || app_saw(a, VT_SAMPLE) || app_saw(a, VT_COUNT) ||
-	    app_saw(a, VT_EXEC) || app_saw(a, VT_FREQ))
+	if (app_saw(a, VT_SAMPLE) || app_saw(a, VT_COUNT) || app_saw(a, VT_EXEC) ||
+	    app_saw(a, VT_FREQ))
+		return true;
+	/* Of an event that was counted there may be no sample; but where the end lacks, who knows.
+	 */
+	if (app_saw(a, VT_EVENT) && !a->incomplete)
 		return true;
 	return app_lacks(a, name, APP_NO_SAMPLES);
 }

@@ -429,14 +429,22 @@ static struct vt_profdiff_moved *moved(struct vt_profdiff_result *result, double
 	return by > 0 ? &result->grown : &result->shrunk;
 }
 
+/* "+12.3%": three digits, and more only of whole percents. */
+static void put_change(struct vt_buf *out, double by)
+{
+	vt_buf_printf(out, fabs(by) < 100 ? "%+.3g%%" : "%+.0f%%", by);
+}
+
 static void name_change(struct vt_profdiff_moved *m, const char *label, const char *image,
 			double by)
 {
 	if (m->count++ >= VT_PROFDIFF_NAMED)
 		return;
 	/* A whole image is called by its name alone, and so is the total. */
-	vt_buf_printf(&m->names, "%s%s%s%s (%+.3g%%)", m->names.size ? ", " : "", label,
-		      *label && *image ? " in " : "", image, by);
+	vt_buf_printf(&m->names, "%s%s%s%s (", m->names.size ? ", " : "", label,
+		      *label && *image ? " in " : "", image);
+	put_change(&m->names, by);
+	vt_buf_printf(&m->names, ")");
 }
 
 /* Whether a change is significant, and as great as was asked for: a share of all before. */
@@ -470,10 +478,11 @@ static void check_total(const struct diff *d, const struct order *order, const s
 	if (m->count > VT_PROFDIFF_NAMED || !vt_runs_rows(d->runs))
 		return;
 	c = gather(d, order->row, 0);
-	if ((c.after - c.before) * by > 0)
-		vt_buf_printf(&m->names, ", of that %+.3g%% in %s",
-			      percent(c.after - c.before, all->before),
-			      *order->label ? order->label : order->image);
+	if ((c.after - c.before) * by <= 0)
+		return;
+	vt_buf_printf(&m->names, ", of that ");
+	put_change(&m->names, percent(c.after - c.before, all->before));
+	vt_buf_printf(&m->names, " in %s", *order->label ? order->label : order->image);
 }
 
 /* The greatest share of a run's first event that is in rows which name nothing. */

@@ -131,7 +131,9 @@ void vti_image_load_elf(struct vti_finder *f, struct vti_image *image)
 		warn_unverified(f, image);
 	} else {
 		image->elf_why = reason(&err);
-		if (image->elf_why != VT_UNKNOWN_NO_FILE)
+		/* Programs map data, too, of which no build-id is recorded. */
+		if (image->elf_why != VT_UNKNOWN_NO_FILE &&
+		    (err.code != VT_E_FORMAT || pub->buildid_size))
 			warn(f, err.text);
 	}
 }

@@ -66,6 +66,8 @@ vfreq -o out.vt
 vreplay -o out.vt
 vhot -o out.vt
 vlist main
+vlist --all
+vprof
 END
 
 # ---- behind it, every program has one line ----

@@ -39,6 +39,9 @@ done
 t_status "an address where nothing was" 2 vlist -i made.vt 0x20000000
 t_status "another cause" 2 vlist -i made.vt "[file not found]"
 
+t_ok "its values" vinterp --path --summary made.vt
+t_is "the dynamic linker's cache, which it maps, is not complained of" "$(grep -c 'not an ELF' "$T_ERR")" 0
+
 # GCC's parts of a procedure have its name for people.
 cat >split.cc <<'END_OF_C'
 namespace space {

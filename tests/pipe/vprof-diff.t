@@ -55,6 +55,10 @@ build 3
 
 # ---- which files each side has ----
 
+for percent in 0 -1; do
+	t_status "--check $percent" 2 vprof --diff --check "$percent" before.vt after.vt
+	t_like "looks for no growth" 'above 0$' "$T_ERR"
+done
 t_status "the old file is gone: --check cannot tell" 6 check before.vt after.vt
 t_like "says how much is unknown, of which stream, and why" \
 	'before.vt: 100% of the samples are of unknown code; most of it: .*/build/p: file has another build-id: .*cannot tell' "$T_ERR"
@@ -114,4 +118,15 @@ t_like "is left out, and said" 'only before or only after, not compared: cycles'
 t_ok "vlist pairs them, too" vlist --diff after.vt -i user.vt --json work
 t_is "all samples are the same before and after" \
 	"$(jq -c '[.procedures[0].rows[].events[0].delta] | unique' "$T_OUT")" "[0]"
+# ---- great changes ----
+
+for samples in 100 1334; do
+	"$VT_BUILD/tests/tools/stream_make" >$samples.vt <<-END
+		EVENT id=0 name=cycles policy=1 unit=cycles
+		IMAGE id=0 path=/opt/one buildid=0102030405060708
+		COUNT image=0 offset=16 event=0 samples=$samples period=$samples
+	END
+done
+t_status "thirteen times as much" 5 vprof --diff --by image --check 5 100.vt 1334.vt
+t_like "is told in digits" 'the total \(\+1234%\), of that \+1234% in ' "$T_ERR"
 t_done

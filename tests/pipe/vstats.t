@@ -111,7 +111,9 @@ t_status "one run does not vary" 2 vstats run1.vt
 t_status "no such event" 2 vstats -e nonsense run1.vt run2.vt
 t_status "two forms" 2 vstats --json --csv run1.vt run2.vt
 t_status "no such file" 3 vstats run1.vt missing.vt
-head -c 3000 run1.vt >cut.vt
+head -c $(($(stat -c %s run1.vt) - 100)) run1.vt >cut.vt
 t_status "lost input is told" 1 vstats run1.vt cut.vt
+head -c 3000 run1.vt >cut.vt
+t_status "a run that was cut before its first sample" 3 vstats run1.vt cut.vt
 
 t_done
