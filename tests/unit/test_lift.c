@@ -249,6 +249,133 @@ static void test_unlifted_flags(void **state)
 	}
 }
 
+/* What is said to be written: registers, memory, flags, the state of x87; whether the block ends.
+ */
+static void test_unlifted_writes(void **state)
+{
+#define BIT64(n) (UINT64_C(1) << (n))
+	static const struct {
+		const char *hex;
+		struct vti_unlifted want;
+		bool ends;
+	} cases[] = {
+		{"62f16c4858cb",
+		 {BIT64(VT_REG_VECTOR + 1), false, false, false},
+		 false}, /* vaddps %zmm3,%zmm2,%zmm1 */
+		{"c7f81a000000", {BIT64(VT_REG_AX), false, false, true}, true}, /* xbegin .+0x20 */
+		{"0fae2f",
+		 {UINT64_C(0xffff) << VT_REG_VECTOR, false, false, true},
+		 false},							/* xrstor (%rdi) */
+		{"0fae27", {0, true, false, true}, false},			/* xsave (%rdi) */
+		{"f3480faed0", {BIT64(VT_REG_FS), false, false, true}, false},	/* wrfsbase %rax */
+		{"f3480faed9", {BIT64(VT_REG_GS), false, false, true}, false},	/* wrgsbase %rcx */
+		{"f3480faec2", {BIT64(VT_REG_DX), false, false, true}, false},	/* rdfsbase %rdx */
+		{"c4e1fb93c1", {BIT64(VT_REG_AX), false, false, false}, false}, /* kmovq %k1,%rax */
+		{"62f17e487f0f", {0, true, false, false}, false}, /* vmovdqu32 %zmm1,(%rdi) */
+		{"0f38cbd1",
+		 {BIT64(VT_REG_VECTOR + 2), false, false, false},
+		 false},				/* sha256rnds2 %xmm0,%xmm1,%xmm2 */
+		{"cd80", {0, false, true, true}, true}, /* int $0x80 */
+		{"480f07",
+		 {BIT64(VT_REG_CS) | BIT64(VT_REG_SS), false, true, true},
+		 false},						/* sysretq */
+		{"660faef0", {0, false, true, true}, false},		/* tpause %eax */
+		{"df27", {0, false, false, true}, false},		/* fbld (%rdi) */
+		{"df37", {0, true, false, true}, false},		/* fbstp (%rdi) */
+		{"669d", {BIT64(VT_REG_SP), false, true, true}, false}, /* popfw */
+		{"d7", {BIT64(VT_REG_AX), false, false, true}, false},	/* xlat */
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vti_block *b = lift(cases[i].hex, 0);
+		const struct vti_unlifted *u = NULL, *want = &cases[i].want;
+
+		assert_int_equal(b->nunlifted, 1);
+		for (k = 0; k < b->nops; k++)
+			if (b->ops[k].op == VTI_UNLIFTED)
+				u = b->ops[k].data;
+		assert_non_null(u);
+		if (u->writes != want->writes || u->writes_memory != want->writes_memory ||
+		    u->writes_flags != want->writes_flags || u->writes_fp != want->writes_fp)
+			fail_msg("%s: %jx %d %d %d", cases[i].hex, (uintmax_t)u->writes,
+				 u->writes_memory, u->writes_flags, u->writes_fp);
+		assert_int_equal(last(b)->op, cases[i].ends ? VTI_END : VTI_STOP);
+		assert_int_equal(
+			count_put(b, offsetof(VexGuestAMD64State, guest_FPREG)) +
+				count_put(b, offsetof(VexGuestAMD64State, guest_FPREG) + 56) +
+				count_put(b, offsetof(VexGuestAMD64State, guest_FPTAG)) +
+				count_put(b, offsetof(VexGuestAMD64State, guest_FPROUND)) +
+				count_put(b, offsetof(VexGuestAMD64State, guest_FC3210)) +
+				count(b, VTI_PUT4),
+			want->writes_fp ? 6 : 0);
+		vti_block_free(b);
+	}
+#undef BIT64
+}
+
+/* What the exit of a branch says that it compares: 64 bits of registers, or with 0. */
+static void test_exits(void **state)
+{
+#define AT_STATE(reg) ((int)offsetof(VexGuestAMD64State, guest_##reg))
+#define NOT_STATE     (-1)
+	static const struct {
+		const char *hex;
+		unsigned how, bits;
+		int a, b;
+	} cases[] = {
+		{"4839c87407", VTI_EXIT_EQUAL, 64, AT_STATE(RAX),
+		 AT_STATE(RCX)}, /* cmp %rcx, %rax; je */
+		{"4839c87607", VTI_EXIT_ORDERED, 64, AT_STATE(RAX),
+		 AT_STATE(RCX)}, /* cmp %rcx, %rax; jbe */
+		{"4839c87707", VTI_EXIT_ORDERED, 64, AT_STATE(RAX),
+		 AT_STATE(RCX)}, /* cmp %rcx, %rax; ja */
+		{"4839c87c07", VTI_EXIT_ORDERED, 64, AT_STATE(RAX),
+		 AT_STATE(RCX)}, /* cmp %rcx, %rax; jl */
+		{"4839d37507", VTI_EXIT_EQUAL, 64, AT_STATE(RBX),
+		 AT_STATE(RDX)}, /* cmp %rdx, %rbx; jne */
+		{"4885c07407", VTI_EXIT_EQUAL, 64, AT_STATE(RAX),
+		 NOT_STATE},						/* test %rax, %rax; je */
+		{"e307", VTI_EXIT_EQUAL, 64, AT_STATE(RCX), NOT_STATE}, /* jrcxz */
+		{"85c07807", VTI_EXIT_OTHER, 0, NOT_STATE, NOT_STATE},	/* test %eax, %eax; js */
+		{"01c87007", VTI_EXIT_OTHER, 0, NOT_STATE, NOT_STATE},	/* add %ecx, %eax; jo */
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vti_block *b = lift(cases[i].hex, 0);
+		const struct vti_op *exit = NULL;
+		int at[2] = {NOT_STATE, NOT_STATE};
+
+		for (k = 0; k < b->nops && !exit; k++) {
+			const struct vti_op *op = &b->ops[k];
+
+			exit = op->op == VTI_EXIT ? op : NULL;
+		}
+		assert_non_null(exit);
+		for (k = 0; &b->ops[k] < exit; k++)
+			if (b->ops[k].op == VTI_GET8) {
+				at[0] = b->ops[k].dst == exit->b ? (int)b->ops[k].imm : at[0];
+				at[1] = b->ops[k].dst == exit->c ? (int)b->ops[k].imm : at[1];
+			}
+		assert_int_equal(exit->d, cases[i].how);
+		if (cases[i].how == VTI_EXIT_OTHER) {
+			vti_block_free(b);
+			continue;
+		}
+		assert_int_equal(exit->dst, cases[i].bits);
+		assert_int_equal(at[0], cases[i].a);
+		assert_int_equal(at[1], cases[i].b);
+		if (cases[i].b == NOT_STATE)
+			assert_true(exit->c < b->nconstants && b->slots[exit->c].value == 0);
+		vti_block_free(b);
+	}
+#undef AT_STATE
+#undef NOT_STATE
+}
+
 static void test_special(void **state)
 {
 	/* syscall */
@@ -363,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_unlifted),       cmocka_unit_test(test_unlifted_captures),
 		cmocka_unit_test(test_unlifted_flags), cmocka_unit_test(test_special),
 		cmocka_unit_test(test_captures),       cmocka_unit_test(test_random),
+		cmocka_unit_test(test_exits),	       cmocka_unit_test(test_unlifted_writes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
