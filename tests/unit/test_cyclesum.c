@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where cycles went: sums of a few instructions, worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/cyclesum.h"
+
+static struct vt_error err;
+
+/* Executions, cycles and those of the schedule, each; what it lost altogether. */
+static const struct {
+	double executions, cycles, issue;
+	struct vt_stall stalls[3];
+	unsigned nstalls;
+	double all, best, fixed, execution, dynamic, error;
+	bool schedule;
+} rows[] = {
+	/* 50 cycles lost as scheduled, 250 to the cache, 50 to nobody knows what. */
+	{100,
+	 5,
+	 2,
+	 {{.cause = VT_STALL_SLOTTING, .low = 50, .high = 50},
+	  {.cause = VT_STALL_DCACHE, .low = 250, .high = 250}},
+	 2,
+	 500,
+	 200,
+	 50,
+	 150,
+	 250,
+	 50,
+	 true},
+	/* What several causes share is all that the schedule does not explain, or the longest. */
+	{100,
+	 5,
+	 2,
+	 {{.cause = VT_STALL_DCACHE, .low = 0, .high = 250},
+	  {.cause = VT_STALL_DTLB, .low = 20, .high = 200}},
+	 2,
+	 500,
+	 200,
+	 0,
+	 200,
+	 300,
+	 0,
+	 true},
+	{100,
+	 5,
+	 NAN,
+	 {{.cause = VT_STALL_DCACHE, .low = 0, .high = 250},
+	  {.cause = VT_STALL_DTLB, .low = 20, .high = 200}},
+	 2,
+	 500,
+	 250,
+	 0,
+	 250,
+	 250,
+	 0,
+	 false},
+	/* At least their lower bounds together. */
+	{100,
+	 5,
+	 NAN,
+	 {{.cause = VT_STALL_DCACHE, .low = 150, .high = 160},
+	  {.cause = VT_STALL_DTLB, .low = 140, .high = 150}},
+	 2,
+	 500,
+	 210,
+	 0,
+	 210,
+	 290,
+	 0,
+	 false},
+	/* No longer than the instruction. */
+	{100,
+	 5,
+	 NAN,
+	 {{.cause = VT_STALL_DCACHE, .low = 10, .high = INFINITY}},
+	 1,
+	 500,
+	 0,
+	 0,
+	 0,
+	 500,
+	 0,
+	 false},
+	/* Less time than scheduled, of whatever sign. */
+	{100,
+	 1.5,
+	 2,
+	 {{.cause = VT_STALL_GAIN, .low = 40, .high = 60}},
+	 1,
+	 150,
+	 200,
+	 0,
+	 200,
+	 -50,
+	 0,
+	 true},
+	{100,
+	 1.5,
+	 2,
+	 {{.cause = VT_STALL_GAIN, .low = -40, .high = -60}},
+	 1,
+	 150,
+	 200,
+	 0,
+	 200,
+	 -50,
+	 0,
+	 true},
+	/* A static stall in a range counts with its middle. */
+	{100,
+	 3,
+	 2,
+	 {{.cause = VT_STALL_OPERAND_A, .low = 20, .high = 40}},
+	 1,
+	 300,
+	 200,
+	 30,
+	 170,
+	 0,
+	 100,
+	 true},
+	/* What makes no sense is left out. */
+	{100,
+	 3,
+	 2,
+	 {{.cause = VT_STALL_DCACHE, .low = NAN, .high = 9}},
+	 1,
+	 300,
+	 200,
+	 0,
+	 200,
+	 0,
+	 100,
+	 true},
+	{100,
+	 3,
+	 2,
+	 {{.cause = VT_NSTALLS, .low = 9, .high = 9}},
+	 1,
+	 300,
+	 200,
+	 0,
+	 200,
+	 0,
+	 100,
+	 true},
+	{NAN, 3, 2, {{.low = 0}}, 0, 0, 0, 0, 0, 0, 0, true},
+	{-1, 3, 2, {{.low = 0}}, 0, 0, 0, 0, 0, 0, 0, true},
+	{100, NAN, 2, {{.low = 0}}, 0, 0, 200, 0, 200, 0, -200, true},
+};
+
+static struct vt_freq freq(unsigned row)
+{
+	return (struct vt_freq){.samples = 10,
+				.executions = rows[row].executions,
+				.cycles = rows[row].cycles,
+				.issue = rows[row].issue,
+				.confidence = VT_CONFIDENCE_HIGH};
+}
+
+static void assert_near(double got, double want, const char *what, unsigned row)
+{
+	if (!(fabs(got - want) < 1e-9))
+		fail_msg("row %u: %s %g, not %g", row, what, got, want);
+}
+
+static void test_instructions(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_cyclesum s = {.samples = 0};
+		struct vt_freq f = freq(i);
+
+		vt_cyclesum_insn(&s, &f, rows[i].stalls, rows[i].nstalls);
+		assert_near(s.executions, rows[i].executions > 0 ? 100 : 0, "executions", i);
+		assert_near(s.cycles, rows[i].all, "cycles", i);
+		assert_near(s.best, rows[i].best, "best", i);
+		assert_near(s.fixed, rows[i].fixed, "fixed", i);
+		assert_near(s.execution, rows[i].execution, "execution", i);
+		assert_near(s.dynamic, rows[i].dynamic, "dynamic", i);
+		assert_near(s.error, rows[i].error, "error", i);
+		assert_near(s.samples_at[VT_CONFIDENCE_HIGH], 10, "samples", i);
+		assert_near(s.cycles_at[VT_CONFIDENCE_HIGH], rows[i].all, "cycles of high", i);
+		assert_int_equal(s.schedule, rows[i].schedule);
+		assert_int_equal(s.stalls, rows[i].nstalls &&
+						   rows[i].stalls[0].low == rows[i].stalls[0].low &&
+						   rows[i].stalls[0].cause < VT_NSTALLS);
+		/* The same again is twice as much. */
+		vt_cyclesum_insn(&s, &f, rows[i].stalls, rows[i].nstalls);
+		assert_near(s.cycles, 2 * rows[i].all, "cycles", i);
+		assert_near(s.best, 2 * rows[i].best, "best", i);
+		assert_near(s.fixed, 2 * rows[i].fixed, "fixed", i);
+		assert_near(s.execution, 2 * rows[i].execution, "execution", i);
+		assert_near(s.dynamic, 2 * rows[i].dynamic, "dynamic", i);
+		assert_near(s.error, 2 * rows[i].error, "error", i);
+	}
+}
+
+static void test_causes(void **state)
+{
+	struct vt_cyclesum s = {.samples = 0};
+	struct vt_freq f = freq(1);
+
+	(void)state;
+	vt_cyclesum_insn(&s, &f, rows[1].stalls, 2);
+	vt_cyclesum_insn(&s, &f, rows[1].stalls, 1);
+	assert_near(s.low[VT_STALL_DCACHE], 0, "low", 0);
+	assert_near(s.high[VT_STALL_DCACHE], 500, "high", 0);
+	assert_near(s.low[VT_STALL_DTLB], 20, "low", 1);
+	assert_near(s.high[VT_STALL_DTLB], 200, "high", 1);
+	f = freq(5);
+	vt_cyclesum_insn(&s, &f, rows[5].stalls, 1);
+	assert_near(s.low[VT_STALL_GAIN], -40, "low", 2);
+	assert_near(s.high[VT_STALL_GAIN], -60, "high", 2);
+	/* No confidence that is known. */
+	f.confidence = VT_NCONFIDENCES;
+	vt_cyclesum_insn(&s, &f, NULL, 0);
+	assert_near(s.samples_at[VT_CONFIDENCE_NONE], 10, "samples", 0);
+}
+
+static void test_shares(void **state)
+{
+	struct vt_cyclesum s = {.samples = 100,
+				.samples_at = {[VT_CONFIDENCE_NONE] = 5,
+					       [VT_CONFIDENCE_LOW] = 15,
+					       [VT_CONFIDENCE_HIGH] = 40},
+				.cycles = 200,
+				.cycles_at = {[VT_CONFIDENCE_LOW] = 150}};
+
+	(void)state;
+	assert_near(vt_cyclesum_all(&s), 100, "all", 0);
+	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_NONE), 45, "none", 0);
+	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_LOW), 15, "low", 0);
+	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_HIGH), 40, "high", 0);
+	/* More with an estimate than there are. */
+	s.samples = 30;
+	assert_near(vt_cyclesum_all(&s), 60, "all", 1);
+	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_LOW), 25, "low", 1);
+	/* Of cycles, or of nothing. */
+	memset(s.samples_at, 0, sizeof(s.samples_at));
+	s.samples = 0;
+	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_LOW), 75, "low", 2);
+	s.cycles = 0;
+	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_LOW), 0, "low", 3);
+}
+
+/* ---- for people ---- */
+
+static void check_print(const struct vt_cyclesum *s, const char *want)
+{
+	struct vt_output out;
+	FILE *f = tmpfile();
+	char text[4096];
+	size_t n;
+
+	assert_non_null(f);
+	assert_int_equal(vt_output_open_fd(&out, fileno(f), "temporary file", &err), 0);
+	vt_cyclesum_print(s, &out);
+	assert_int_equal(vt_output_close(&out, &err), 0);
+	rewind(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	assert_string_equal(text, want);
+}
+
+#define LINE "*** ----------------------------------------\n"
+
+static void test_print(void **state)
+{
+	struct vt_cyclesum s = {.samples = 20};
+	struct vt_freq f = freq(0);
+
+	(void)state;
+	check_print(&s,
+		    "*** Confidence  high 0.0%, medium 0.0%, low 0.0%, no estimate 100.0% of 20 "
+		    "samples\n"
+		    "***\n"
+		    "*** No cycles have been estimated here.\n");
+	vt_cyclesum_insn(&s, &f, NULL, 0);
+	check_print(&s,
+		    "*** Confidence  high 50.0%, medium 0.0%, low 0.0%, no estimate 50.0% of 20 "
+		    "samples\n"
+		    "*** Best-case   200/100 = 2.00CPI\n"
+		    "*** Actual      500/100 = 5.00CPI\n"
+		    "***\n"
+		    "***   (no stalls have been explained: vculprit does that)\n" LINE
+		    "*** Subtotal dynamic                   60.0%\n"
+		    "***\n" LINE "*** Subtotal static                     0.0%\n" LINE
+		    "*** Total stall                        60.0%\n"
+		    "*** Execution and static stalls        40.0%\n"
+		    "*** Net sampling error                  0.0%\n" LINE
+		    "*** Total tallied                     100.0%\n"
+		    "***   (500 cycles, 50.0% of all samples)\n");
+	s = (struct vt_cyclesum){.samples = 0};
+	f.samples = 1;
+	f.confidence = VT_CONFIDENCE_EXACT;
+	vt_cyclesum_insn(&s, &f, rows[0].stalls, 2);
+	check_print(&s,
+		    "*** Confidence  exact 100.0%, high 0.0%, medium 0.0%, low 0.0%, no estimate "
+		    "0.0% of 1 sample\n"
+		    "*** Best-case   200/100 = 2.00CPI\n"
+		    "*** Actual      500/100 = 5.00CPI\n"
+		    "***\n"
+		    "***   I-cache miss                 0.0% to    0.0%\n"
+		    "***   ITB miss                     0.0% to    0.0%\n"
+		    "***   D-cache miss                50.0% to   50.0%\n"
+		    "***   DTB miss                     0.0% to    0.0%\n"
+		    "***   write-buffer overflow        0.0% to    0.0%\n"
+		    "***   store forwarding             0.0% to    0.0%\n"
+		    "***\n"
+		    "***   branch mispredict            0.0% to    0.0%\n"
+		    "***   synchronization              0.0% to    0.0%\n"
+		    "***   multiplier busy              0.0% to    0.0%\n"
+		    "***   divider busy                 0.0% to    0.0%\n"
+		    "***   unit busy                    0.0% to    0.0%\n"
+		    "***   operand of unknown latency   0.0% to    0.0%\n"
+		    "***   queue or registers full      0.0% to    0.0%\n"
+		    "***   other                        0.0% to    0.0%\n"
+		    "***\n"
+		    "***   unexplained stall            0.0% to    0.0%\n"
+		    "***   unexplained gain             0.0% to    0.0%\n" LINE
+		    "*** Subtotal dynamic                   50.0%\n"
+		    "***\n"
+		    "***   slotting hazard                        10.0%\n"
+		    "***   Ra dependency                           0.0%\n"
+		    "***   Rb dependency                           0.0%\n"
+		    "***   Rc dependency                           0.0%\n"
+		    "***   FU dependency                           0.0%\n" LINE
+		    "*** Subtotal static                    10.0%\n" LINE
+		    "*** Total stall                        60.0%\n"
+		    "*** Execution                          30.0%\n"
+		    "*** Net sampling error                 10.0%\n" LINE
+		    "*** Total tallied                     100.0%\n"
+		    "***   (500 cycles, 100.0% of all samples)\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_print),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
