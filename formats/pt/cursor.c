@@ -67,11 +67,15 @@ void vti_pt_cursor_warm(struct vti_pt_cursor *c, const uint8_t *from, const uint
 void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset)
 {
 	struct vt_pt_packet packet;
+	const uint8_t *at;
 
 	c->p = limit_of(c, offset);
 	c->bip = c->tnt = 0;
 	c->owed = VT_PT_END_FALL;
-	read_on(c, BIT(VT_PT_PSBEND), 0, c->end, &packet);
+	at = read_on(c, BIT(VT_PT_PSBEND) | BIT(VT_PT_OVF), 0, c->end, &packet);
+	/* It ends the header, too, and is an event of its own. */
+	if (at && packet.kind == VT_PT_OVF)
+		c->p = at;
 }
 
 /*

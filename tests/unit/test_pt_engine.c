@@ -320,6 +320,39 @@ static void test_overflow(void **state)
 	      "<mode 400000 =40>400000/2 400010/1 <overflow><enabled 400008>400008/1 ");
 }
 
+/* An OVF instead of the PSBEND: it ends the header, and events follow. */
+static void test_overflow_in_header(void **state)
+{
+	const struct vt_pt_options opt = {.jobs = 1};
+	struct vt_pt_code *code = vt_pt_code_new();
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_batch b;
+	struct trace t;
+	size_t i;
+
+	(void)state;
+	put_kind(start(&t), VT_PT_PSB, 0);
+	put_kind(&t, VT_PT_OVF, 0);
+	/* Of C-state 0x6, by the processor itself; its bit is not where libipt looks. */
+	memcpy(t.end, "\x02\x22\xfa\x60", 4);
+	t.end += 4;
+	for (i = 0; i < 2; i++) {
+		struct vt_pt_engine *e = engines[i]->open(t.bytes, size_of(&t), &opt, &err);
+
+		assert_int_equal(engines[i]->set_code(e, code, &err), 0);
+		assert_int_equal(engines[i]->next(e, UINT64_MAX, &b, &err), 1);
+		assert_int_equal(b.nnotes, 2);
+		assert_int_equal(b.notes[0].type, VT_PT_NOTE_OVERFLOW);
+		assert_int_equal(b.notes[0].offset, VT_PT_PSB_SIZE);
+		assert_int_equal(b.notes[1].type, VT_PT_NOTE_PWRE);
+		assert_int_equal(b.notes[1].offset, VT_PT_PSB_SIZE + 2);
+		assert_int_equal(b.notes[1].value, 6);
+		assert_true(b.notes[1].flag);
+		engines[i]->close(e);
+	}
+	vt_pt_code_free(code);
+}
+
 /* `jmp .` leaves no trace: it is told once, and then what ends it, or that nothing does. */
 static void test_loops(void **state)
 {
@@ -562,12 +595,19 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flow),	  cmocka_unit_test(test_events),
-		cmocka_unit_test(test_errata),	  cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_start),	  cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_loops),	  cmocka_unit_test(test_times),
-		cmocka_unit_test(test_measuring), cmocka_unit_test(test_clock_of_mode),
-		cmocka_unit_test(test_until),	  cmocka_unit_test(test_full),
+		cmocka_unit_test(test_flow),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_errata),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_overflow_in_header),
+		cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_measuring),
+		cmocka_unit_test(test_clock_of_mode),
+		cmocka_unit_test(test_until),
+		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_names),
 	};
 
