@@ -2,9 +2,11 @@
 #include "cmd/vtrace/info_missing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/common/json.h"
 #include "cmd/vtrace/summary.h"
+#include "formats/pt/engine.h"
 #include "image/images.h"
 
 #define MIB	 (UINT64_C(1) << 20)
@@ -25,12 +27,16 @@ void missing_code_fini(struct missing_code *m)
 
 static bool feed_gap(struct missing_code *m, const struct vt_record *rec)
 {
+	struct vt_bytes reason = vt_record_bytes(rec, VT_GAP_REASON);
+	const char *no_code = vt_pt_error_text(VT_PT_ERR_NO_CODE);
 	uint64_t place = vt_record_u64(rec, VT_GAP_ADDR);
 	struct missing_range key = {.image = MISSING_UNMAPPED, .mib = place & ~(MIB - 1)}, *r;
 	const struct vt_map *map;
 	bool added;
 
-	if (!place)
+	/* Code that is there but is none has an address, too. */
+	if (!place || reason.size != strlen(no_code) ||
+	    memcmp(reason.data, no_code, reason.size) != 0)
 		return true;
 	map = vt_addrspace_find(m->as, (int32_t)vt_record_i64(rec, VT_GAP_PID), place, 0);
 	if (map) {

@@ -152,7 +152,7 @@ static void gap(struct vti_pt_walk *w, int fault, uint64_t offset)
 	};
 	uint64_t sync;
 
-	if (n.error == VT_PT_ERR_NO_CODE) {
+	if (n.error == VT_PT_ERR_NO_CODE || n.error == VT_PT_ERR_BAD_CODE) {
 		n.has_ip = true;
 		n.ip = w->ip;
 	}

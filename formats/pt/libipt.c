@@ -254,16 +254,16 @@ static void synchronise(struct vt_pt_engine *e, uint64_t *offset)
 	}
 }
 
-/* Nothing could be decoded from `offset` on.  missing: the address of missing code, or NULL. */
+/* Nothing could be decoded from `offset` on.  bad: the address of missing or bad code, or NULL. */
 static int put_gap(struct vt_pt_engine *e, enum vt_pt_error why, uint64_t offset,
-		   const uint64_t *missing, struct vt_error *err)
+		   const uint64_t *bad, struct vt_error *err)
 {
 	struct vt_pt_note n = {
 		.type = VT_PT_NOTE_ERROR,
 		.error = (uint8_t)why,
 		.offset = offset,
-		.has_ip = missing,
-		.ip = missing ? *missing : 0,
+		.has_ip = bad,
+		.ip = bad ? *bad : 0,
 		.tsc = e->cursor.timing.tsc,
 		.cycles = e->cursor.timing.cycles,
 	};
@@ -407,6 +407,7 @@ static bool is_suppressed(const struct vt_pt_engine *e, int end, uint64_t *behin
 
 static int next_block(struct vt_pt_engine *e, struct vt_error *err)
 {
+	enum vt_pt_error why;
 	struct pt_block b;
 	int status = pt_blk_next(e->decoder, &b, sizeof(b));
 	int end = take_block(e, &b, err);
@@ -415,14 +416,17 @@ static int next_block(struct vt_pt_engine *e, struct vt_error *err)
 	e->status = status;
 	if (end < 0)
 		return end;
-	if (end >= WRONG)
-		return put_gap(e, (enum vt_pt_error)(end - WRONG), position(e), NULL, err);
+	if (end >= WRONG) {
+		why = (enum vt_pt_error)(end - WRONG);
+		return put_gap(e, why, position(e),
+			       why == VT_PT_ERR_BAD_CODE ? &e->open.next : NULL, err);
+	}
 	if (is_suppressed(e, end, &behind))
 		return put_gap(e, VT_PT_ERR_NO_IP, behind, NULL, err);
-	/* libipt stands at the missing code, behind what it has told. */
-	if (error_of(status) == VT_PT_ERR_NO_CODE)
-		return put_gap(e, VT_PT_ERR_NO_CODE, position(e), b.ninsn ? &e->open.next : &b.ip,
-			       err);
+	/* libipt stands at the missing or bad code, behind what it has told. */
+	why = error_of(status);
+	if (why == VT_PT_ERR_NO_CODE || why == VT_PT_ERR_BAD_CODE)
+		return put_gap(e, why, position(e), b.ninsn ? &e->open.next : &b.ip, err);
 	if (status < 0)
 		return take_error(e, status, err);
 	if (end == VT_PT_END_FALL)

@@ -262,7 +262,7 @@ static void test_gaps(void **state)
 	put_psb(start(&t), BASE + 8);
 	put_ip(&t, VT_PT_TIP, BASE + 0x1d);
 	put_tnt(&t, "1");
-	check(&t, flow, sizeof(flow), "<mode 400008 =40>400008/1 [bad code 34+1]");
+	check(&t, flow, sizeof(flow), "<mode 400008 =40>400008/1 [bad code 34+1 at 40001d]");
 	put_psb(start(&t), BASE + 8);
 	put_no_ip(&t, VT_PT_TIP);
 	put_tnt(&t, "1");
