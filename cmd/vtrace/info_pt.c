@@ -55,8 +55,8 @@ static struct pt_trace *trace_of(struct pt_info *p, uint64_t index)
 
 	t = vt_hash_add(&p->traces, &index, &added);
 	if (t && added) {
-		p->clock.mtc_period = mtc_period(p);
-		vt_pt_scan_init(&t->scan, &p->clock);
+		p->options.clock.mtc_period = mtc_period(p);
+		vt_pt_scan_init(&t->scan, &p->options);
 	}
 	return t;
 }
@@ -111,7 +111,7 @@ static void feed_auxinfo(struct pt_info *p, const struct vt_record *rec)
 						  .shift = (uint16_t)priv[PRIV_TIME_SHIFT],
 						  .mult = (uint32_t)priv[PRIV_TIME_MULT],
 						  .zero = priv[PRIV_TIME_ZERO]};
-	p->clock = (struct vt_pt_clock){
+	p->options.clock = (struct vt_pt_clock){
 		.nominal_ratio = (uint8_t)priv[PRIV_NOMINAL_RATIO],
 		.ctc_numerator = (uint32_t)priv[PRIV_CTC_NUMERATOR],
 		.ctc_denominator = (uint32_t)priv[PRIV_CTC_DENOMINATOR],
@@ -201,6 +201,9 @@ bool pt_info_feed(struct pt_info *p, const struct vt_record *rec)
 		return true;
 	case VT_AUXINFO:
 		feed_auxinfo(p, rec);
+		return true;
+	case VT_META:
+		vt_pt_options_meta(&p->options, rec);
 		return true;
 	case VT_AUXTRACE:
 		return feed_aux(p, rec);

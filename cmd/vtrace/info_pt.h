@@ -41,8 +41,8 @@ struct pt_packets {
 struct pt_info {
 	struct vt_hash traces; /* struct pt_trace */
 	struct vt_pt_timeconv conv;
-	struct vt_pt_clock clock;
-	bool found; /* AUX areas hold Intel PT */
+	struct vt_pt_options options; /* the clock, the processor */
+	bool found;		      /* AUX areas hold Intel PT */
 	/* Of decoded traces. */
 	uint64_t events[VT_NTRACES];
 	uint64_t nevents;

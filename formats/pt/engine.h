@@ -9,6 +9,7 @@
 #include "formats/pt/block.h"
 #include "formats/pt/code.h"
 #include "formats/pt/timing.h"
+#include "stream/record.h"
 
 /*
  * A decoder of Intel PT: bytes of a trace and code in, executed blocks out.  There are two, which
@@ -140,6 +141,9 @@ struct vt_pt_options {
 	uint8_t stepping;
 	unsigned jobs; /* threads, for engines that can; 0 and 1: none but the caller's */
 };
+
+/* Takes the processor from a META record, if that tells of one of Intel's. */
+void vt_pt_options_meta(struct vt_pt_options *opt, const struct vt_record *rec);
 
 struct vt_pt_engine;
 

@@ -95,28 +95,6 @@ static void feed_timeconv(struct vti_pt_info *i, const struct vt_record *rec)
 						  vt_record_u64(rec, VT_TIMECONV_ZERO)};
 }
 
-/* "GenuineIntel,6,142,10": vendor, family, model, stepping. */
-static void feed_meta(struct vti_pt_info *i, const struct vt_record *rec)
-{
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
-	unsigned n[4] = {0};
-	size_t at, field = 0;
-
-	if (key.size != 5 || memcmp(key.data, "cpuid", 5) || value.size < 13 ||
-	    memcmp(value.data, "GenuineIntel,", 13))
-		return;
-	for (at = 13; at < value.size && field < 3; at++) {
-		if (value.data[at] == ',')
-			field++;
-		else if (value.data[at] >= '0' && value.data[at] <= '9' && n[field] < 65536)
-			n[field] = n[field] * 10 + (value.data[at] - '0');
-	}
-	i->options.family = (uint16_t)n[0];
-	i->options.model = (uint8_t)n[1];
-	i->options.stepping = (uint8_t)n[2];
-}
-
 static void feed_map(struct vti_pt_info *i, const struct vt_record *rec)
 {
 	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
@@ -143,7 +121,7 @@ void vti_pt_info_feed(struct vti_pt_info *i, const struct vt_record *rec)
 		feed_timeconv(i, rec);
 		break;
 	case VT_META:
-		feed_meta(i, rec);
+		vt_pt_options_meta(&i->options, rec);
 		break;
 	case VT_IMAGE:
 		if (vt_record_u64(rec, VT_IMAGE_TYPE) == VT_IMAGE_KERNEL)

@@ -3,15 +3,22 @@
 
 #include <string.h>
 
+#include "formats/pt/cursor.h"
+
 /* A PSB, the byte before it that shows its phase, and two behind it that may continue it. */
 #define SEARCH_KEEP (VT_PT_PSB_SIZE + 1)
 
-void vt_pt_scan_init(struct vt_pt_scan *s, const struct vt_pt_clock *clock)
+/* Of what vt_pt_packet_read() makes of a corrupted TMA; at the end it may be less. */
+#define CORRUPTED_SIZE 8
+
+void vt_pt_scan_init(struct vt_pt_scan *s, const struct vt_pt_options *opt)
 {
-	const struct vt_pt_clock unknown = {0};
+	static const struct vt_pt_options unknown;
 
 	memset(s, 0, sizeof(*s));
-	vt_pt_timing_init(&s->timing, clock ? clock : &unknown);
+	opt = opt ? opt : &unknown;
+	s->skz84 = vti_pt_errata(opt) & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
+	vt_pt_timing_init(&s->timing, &opt->clock);
 }
 
 /* Bytes that are no packet begin. */
@@ -70,6 +77,14 @@ static void count(struct vt_pt_scan *s, const struct vt_pt_packet *p)
 		vt_pt_timing_packet(&s->timing, p);
 }
 
+/* A TMA that erratum SKZ84 has corrupted says nothing of the time. */
+static void count_corrupted(struct vt_pt_scan *s, size_t size)
+{
+	s->count[VT_PT_TMA]++;
+	s->bytes[VT_PT_TMA] += size;
+	s->packets++;
+}
+
 /*
  * Looks for the next PSB.  Returns how many bytes are done with; *found, if one begins behind them.
  * As a longer run of the pattern counts from its end, a PSB at the end of what is there has to
@@ -111,14 +126,19 @@ static size_t run(struct vt_pt_scan *s, const uint8_t *p, size_t size, bool fina
 		s->packets += n;
 		s->at += n;
 		done += n;
-		got = vt_pt_packet_read(&packet, p + done, p + size, s->bip);
+		got = vt_pt_packet_read(&packet, p + done, p + size, s->bip | s->skz84);
 		if (got == VT_PT_CUT && (!final || done == size))
 			return done;
 		if (got < 0) {
 			lose(s, got == VT_PT_CUT);
 			continue;
 		}
-		count(s, &packet);
+		if (got == 1 || packet.kind != VT_PT_PAD)
+			count(s, &packet);
+		else if (got == CORRUPTED_SIZE || final)
+			count_corrupted(s, (size_t)got);
+		else
+			return done;
 		done += (size_t)got;
 		s->at += (size_t)got;
 	}

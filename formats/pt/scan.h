@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/pt/engine.h"
 #include "formats/pt/packet.h"
 #include "formats/pt/timing.h"
 #include "stream/writer.h"
@@ -44,12 +45,13 @@ struct vt_pt_scan {
 	bool synced;
 	bool lost; /* not synced because of damage, not because a trace begins */
 	unsigned bip;
+	unsigned skz84; /* VT_PT_SKZ84 if the processor has it, else 0 */
 	size_t kept_size;
 	uint8_t kept[64];
 };
 
-/* `clock` may be NULL: nothing is known of it. */
-void vt_pt_scan_init(struct vt_pt_scan *s, const struct vt_pt_clock *clock);
+/* Of the options the clock and the processor count; NULL: nothing is known of them. */
+void vt_pt_scan_init(struct vt_pt_scan *s, const struct vt_pt_options *opt);
 
 void vt_pt_scan_feed(struct vt_pt_scan *s, const uint8_t *p, size_t size);
 

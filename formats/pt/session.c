@@ -87,7 +87,7 @@ static void tell_packets(const struct vt_pt_session *s)
 		const struct vt_pt_queue *q = vt_pt_buffers_queue(s->buffers, i);
 		uint64_t bytes = 0;
 
-		vt_pt_scan_init(&scan, NULL);
+		vt_pt_scan_init(&scan, &s->info.options);
 		for (k = 0; k < q->nsegments; k++) {
 			bytes += q->segments[k].size;
 			if (!s->opt.packets)

@@ -102,15 +102,16 @@ static void read_all(uint8_t *begin, uint8_t *end, const struct vt_pt_clock *clo
 
 static void count(const uint8_t *p, size_t size, const struct vt_pt_clock *clock, size_t piece)
 {
+	const struct vt_pt_options opt = {.clock = *clock};
 	struct vt_pt_scan whole, parts;
 	uint64_t bytes = 0;
 	size_t at, n;
 	unsigned k;
 
-	vt_pt_scan_init(&whole, clock);
+	vt_pt_scan_init(&whole, &opt);
 	vt_pt_scan_feed(&whole, p, size);
 	vt_pt_scan_end(&whole);
-	vt_pt_scan_init(&parts, clock);
+	vt_pt_scan_init(&parts, &opt);
 	for (at = 0; at < size; at += n) {
 		n = piece < size - at ? piece : size - at;
 		vt_pt_scan_feed(&parts, p + at, n);

@@ -81,6 +81,12 @@ mtc = good[:37] + b"\x59\x01\x59\x02"
 out = b"PERFILE2" + struct.pack("<Q", 16)
 out += record(64, attr + struct.pack("<Q", 1))
 out += record(70, struct.pack("<II17Q", 1, 0, *info))
+if len(sys.argv) > 1:
+    # A processor (HEADER_CPUID, a string of 32 bytes), and a TMA that its erratum corrupts.
+    out += record(80, struct.pack("<QI32s", 9, 32, sys.argv[1].encode()))
+    out += aux(0, 2, 0, good[:16] + b"\x02\x73\0\0\0\0\x22\0" + b"\x02\x23" + bytes(6))
+    sys.stdout.buffer.write(out)
+    sys.exit()
 out += aux(0, 2, 0, mtc) + aux(1, 3, 0, good[:30]) + aux(1, 3, 30, good[30:])
 out += aux(1, 3, 1000, b"\x06\x06" + good)
 out += aux(2, 4, 0, mtc + bytes(7)) + aux(2, 4, len(mtc), b"\x59\x03" + bytes(6))
@@ -97,6 +103,12 @@ t_is "MTC moves its clock" "$(get perf.json '[t[k] for k in ("first_tsc", "last_
 	'[1000, 1032, 6000, 6032]'
 t_is "pieces are joined unless something is missing" \
 	"$(get perf.json '[p["traces"][1][k] for k in ("before_psb", "psb")] + [p["traces"][1]["no_packets"]["places"]]')" '[2, 2, 0]'
+"$PYTHON" make.py GenuineIntel,6,85,4 >server.data
+t_ok "of a server's processor" vtrace info --json -o server.json server.data
+t_is "a corrupted TMA is no damage" "$(get server.json '[t["packets"]["TMA"], t["no_packets"]["places"]]')" \
+	"[{'count': 1, 'bytes': 8}, 0]"
+"$PYTHON" make.py GenuineIntel,6,78,3 >client.data
+t_status "of another one it is" 1 vtrace info --json -o client.json client.data
 t_is "its records are counted as well" "$(get perf.json 'o["records"]["AUXTRACE"]')" 6
 t_ok "through a pipe" bash -c 'vtrace info <pipe.data | grep -q "Intel PT of processor 3: 110 bytes, 24 packets"'
 head -c $(($(wc -c <pipe.data) - 5)) pipe.data >cut.data

@@ -228,13 +228,47 @@ static void written(void **state)
 	vt_buf_free(&b);
 }
 
+/* A corrupted TMA of a server's processor, in pieces of any size, and at the end of the trace. */
+static void corrupted(void **state)
+{
+	struct vt_pt_options opt = {.family = 6, .model = 0x55};
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_pt_scan s;
+	size_t piece, at, n;
+
+	(void)state;
+	psb(&b);
+	PUT(&b, "\x02\x73\0\0\0\0\x22\0");
+	PUT(&b, "\x02\x23\x02\x73\0\0\0\0\x09");
+	for (piece = 1; piece <= b.size; piece++) {
+		vt_pt_scan_init(&s, &opt);
+		for (at = 0; at < b.size; at += n) {
+			n = piece < b.size - at ? piece : b.size - at;
+			vt_pt_scan_feed(&s, b.data + at, n);
+		}
+		vt_pt_scan_end(&s);
+		assert_int_equal(s.places, 0);
+		assert_int_equal(s.count[VT_PT_TMA], 2);
+		assert_int_equal(s.bytes[VT_PT_TMA], 8 + 7);
+		assert_int_equal(s.count[VT_PT_PSBEND], 1);
+		assert_int_equal(s.count[VT_PT_PAD], 0);
+		assert_int_equal(s.packets, 4);
+	}
+	/* Of other processors it is none. */
+	opt.model = 0x4e;
+	vt_pt_scan_init(&s, &opt);
+	vt_pt_scan_feed(&s, b.data, b.size);
+	vt_pt_scan_end(&s);
+	assert_int_equal(s.places, 1);
+	assert_int_equal(s.count[VT_PT_TMA], 0);
+	vt_buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_hand),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(pieces),
-		cmocka_unit_test(written),
+		cmocka_unit_test(by_hand), cmocka_unit_test(nothing),	cmocka_unit_test(pieces),
+		cmocka_unit_test(written), cmocka_unit_test(corrupted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
