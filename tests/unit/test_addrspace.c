@@ -339,6 +339,98 @@ static void fed_by_records(void **state)
 	vt_addrspace_free(as);
 }
 
+static void feed_all(struct vt_addrspace *as, int fd, struct vt_writer *w)
+{
+	struct vt_reader *r = reread_stream(fd, w);
+	struct vt_record rec;
+
+	while (vt_reader_next(r, &rec, &err) == 1)
+		assert_int_equal(vt_addrspace_feed(as, &rec, &err), 0);
+	vt_reader_close(r);
+	close(fd);
+}
+
+/*
+ * Data count as announced if a mapping says that it can be accessed and not executed. An MMAP of
+ * the first version, which has no flags, says so only by a bit that stands for data (13).
+ */
+static void who_announces_data(void **state)
+{
+	static const struct {
+		uint64_t prot, flags, misc;
+		bool tells;
+	} cases[] = {
+		{1, 2, 2, true},  {3, 2, 2 | 1 << 13, true},
+		{1, 0, 2, true},  {1, 0, 2 | 1 << 13, false},
+		{5, 2, 2, false}, {4, 2, 2, false},
+		{0, 2, 2, false}, {1, 2, 1, false},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_addrspace *as = vt_addrspace_new();
+		int fd = scratch_file();
+		struct vt_writer *w = start_stream(fd);
+		uint64_t *row;
+
+		write_map(w, 1, 0x1000, 0, 10, 2);
+		row = vt_writer_row(w, VT_MAP);
+		row[VT_MAP_PID] = 1;
+		row[VT_MAP_START] = 0x5000;
+		row[VT_MAP_LENGTH] = 0x1000;
+		row[VT_MAP_IMAGE] = 10;
+		row[VT_MAP_PROT] = cases[i].prot;
+		row[VT_MAP_FLAGS] = cases[i].flags;
+		row[VT_MAP_MISC] = cases[i].misc;
+		feed_all(as, fd, w);
+		assert_int_equal(vt_addrspace_tells_data(as, 1), cases[i].tells);
+		assert_false(vt_addrspace_tells_data(as, 2));
+		/* A child's recorder is its parent's, also when its mappings become others. */
+		assert_int_equal(vt_addrspace_fork(as, 2, 1, true, &err), 0);
+		assert_int_equal(vt_addrspace_tells_data(as, 2), cases[i].tells);
+		map(as, 2, 0x9000, 0x1000, 0, 10);
+		assert_int_equal(vt_addrspace_tells_data(as, 2), cases[i].tells);
+		vt_addrspace_exec(as, 2);
+		assert_false(vt_addrspace_tells_data(as, 2));
+		vt_addrspace_free(as);
+	}
+}
+
+/* The oldest process that has ended goes when too many have, from what is kept of answers, too. */
+static void ended_processes_are_forgotten(void **state)
+{
+	struct vt_addrspace *as = vt_addrspace_new();
+	int fd = scratch_file();
+	struct vt_writer *w;
+	int32_t pid;
+
+	(void)state;
+	for (pid = 1; pid <= VT_DEAD_PROCESSES + 1; pid++)
+		map(as, pid, 0x10000, 0x1000, 0, 10);
+	for (pid = 1; pid <= VT_DEAD_PROCESSES; pid++)
+		vt_addrspace_exit(as, pid, pid);
+	expect(as, 1, 0x10000, 10, 0);
+	expect(as, 2, 0x10000, 10, 0);
+	/* By records; the end of a thread is none of its process. */
+	w = start_stream(fd);
+	write_thread(w, VT_OP_EXIT, VT_DEAD_PROCESSES + 1, 0, 99);
+	feed_all(as, fd, w);
+	assert_null(vt_addrspace_find(as, 1, 0x10000, USER));
+	expect(as, 2, 0x10000, 10, 0);
+	expect(as, VT_DEAD_PROCESSES + 1, 0x10000, 10, 0);
+	/* One that came again has not ended. */
+	assert_int_equal(vt_addrspace_fork(as, 2, 3, false, &err), 0);
+	map(as, 5000, 0x10000, 0x1000, 0, 10);
+	vt_addrspace_exit(as, 5000, 5001);
+	vt_addrspace_exit(as, 5000, 5000);
+	expect(as, 2, 0x10000, 10, 0);
+	expect(as, 3, 0x10000, 10, 0);
+	vt_addrspace_exit(as, 4999, 4999);
+	expect(as, 3, 0x10000, 10, 0);
+	vt_addrspace_free(as);
+}
+
 /* The plainest model: for each page of each process, what is there. */
 #define PAGES	  256
 #define PROCESSES 6
@@ -523,6 +615,8 @@ int main(void)
 		cmocka_unit_test(kept_answers),
 		cmocka_unit_test(none_below_and_above),
 		cmocka_unit_test(fed_by_records),
+		cmocka_unit_test(who_announces_data),
+		cmocka_unit_test(ended_processes_are_forgotten),
 		cmocka_unit_test(agrees_with_a_page_table),
 		cmocka_unit_test(mappings_are_limited),
 		cmocka_unit_test(writes_are_counted_as_page_by_page),
