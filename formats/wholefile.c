@@ -16,10 +16,10 @@ static bool map(struct vt_wholefile *f, const struct vt_input *in)
 	struct stat st;
 	void *p;
 
-	if (in->pull || fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
-	    (uint64_t)st.st_size > SIZE_MAX ||
+	if (in->pull || fstat(in->fd, &st) < 0 ||
 	    lseek(in->fd, 0, SEEK_CUR) != (off_t)(in->offset + vt_input_have(in)))
 		return false;
+	/* Nothing but regular files has a size, and mmap() refuses one of 0. */
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, in->fd, 0);
 	if (p == MAP_FAILED)
 		return false;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -287,6 +288,41 @@ static void leaves_other_bytes(void **state)
 	vt_buf_free(&out);
 }
 
+/* Those that know the end of the file already, and those that have no more than a byte of it. */
+static void decompresses_what_was_read_before(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_input in;
+	size_t have;
+	int fd, fds[2];
+
+	(void)state;
+	put_gzip(&b, "text", 4);
+	fd = file_of(&b);
+	assert_int_equal(vt_input_open_fd(&in, fd, "in", &err), 0);
+	assert_int_equal(vt_input_fill(&in, 1000, &have, &err), 0);
+	assert_int_equal(vt_gunzip_input(&in, &err), 0);
+	assert_int_equal(vt_input_fill(&in, 1000, &have, &err), 0);
+	assert_int_equal(have, 4);
+	assert_memory_equal(vt_input_data(&in), "text", 4);
+	vt_input_close(&in);
+	close(fd);
+
+	/* What is sent in two pieces is read in two. */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+	assert_int_equal(write(fds[0], b.data, 1), 1);
+	assert_int_equal(write(fds[0], b.data + 1, b.size - 1), b.size - 1);
+	close(fds[0]);
+	assert_int_equal(vt_input_open_fd(&in, fds[1], "in", &err), 0);
+	assert_int_equal(vt_gunzip_input(&in, &err), 0);
+	assert_int_equal(vt_input_fill(&in, 1000, &have, &err), 0);
+	assert_int_equal(have, 4);
+	vt_input_close(&in);
+	close(fds[1]);
+	vt_buf_free(&b);
+}
+
 /* ---- whole files ---- */
 
 #define MIB ((size_t)1 << 20)
@@ -372,8 +408,10 @@ static void keeps_files_as_they_are(void **state)
 	assert_memory_equal(text, "text", 4);
 	unlink(path);
 	close(fd);
+	memset(&f, 0xff, sizeof(f));
 	assert_int_equal(vt_wholefile_open(&f, path, &err), -VT_E_READ);
 	assert_null(f.bytes);
+	assert_int_equal(f.size, 0);
 	assert_false(f.mapped);
 }
 
@@ -407,6 +445,7 @@ int main(void)
 		cmocka_unit_test(ignores_what_follows_the_last_member),
 		cmocka_unit_test(says_what_is_wrong_with_gzip),
 		cmocka_unit_test(leaves_other_bytes),
+		cmocka_unit_test(decompresses_what_was_read_before),
 		cmocka_unit_test(takes_whole_files),
 		cmocka_unit_test(keeps_files_as_they_are),
 		cmocka_unit_test(refuses_damaged_files),

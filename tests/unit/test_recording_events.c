@@ -3,6 +3,7 @@
  * Full recordings, event by event: each field of each record that comes of one; events that say
  * what cannot be; what goes on outside the window.
  */
+#include <elf.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -95,6 +97,8 @@ static void put_record(struct vt_buf *b, const struct vt_record *rec)
 		vt_buf_printf(b, "IMAGE");
 		FIELD(IMAGE, ID), FIELD(IMAGE, TYPE), FIELD(IMAGE, MACHINE);
 		put_bytes(b, "PATH", vt_record_bytes(rec, VT_IMAGE_PATH));
+		if (vt_record_bytes(rec, VT_IMAGE_BUILDID).size)
+			put_bytes(b, "BUILDID", vt_record_bytes(rec, VT_IMAGE_BUILDID));
 		break;
 	case VT_MAP:
 		vt_buf_printf(b, "MAP");
@@ -311,6 +315,86 @@ static void test_every_event(void **state)
 	assert_int_equal(sum.cut, 0);
 	assert_int_equal(sum.left_out, 1);
 	assert_int_equal(sum.unfollowed, 1);
+}
+
+/* ---- files that are mapped ---- */
+
+/* Writes an ELF file of AArch64 with a build-id of 20 bytes 'i', or without; its inode. */
+static uint64_t write_elf(const char *path, bool with_id)
+{
+	Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			.e_type = ET_DYN,
+			.e_machine = EM_AARCH64,
+			.e_version = EV_CURRENT,
+			.e_phoff = sizeof(h),
+			.e_ehsize = sizeof(h),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = 1};
+	Elf64_Phdr p = {.p_type = with_id ? PT_NOTE : PT_NULL,
+			.p_flags = PF_R,
+			.p_offset = sizeof(h) + sizeof(p),
+			.p_filesz = 12 + 4 + 20,
+			.p_memsz = 12 + 4 + 20,
+			.p_align = 4};
+	Elf64_Nhdr n = {.n_namesz = 4, .n_descsz = 20, .n_type = NT_GNU_BUILD_ID};
+	FILE *f = fopen(path, "w");
+	struct stat st;
+
+	assert_non_null(f);
+	fwrite(&h, sizeof(h), 1, f);
+	fwrite(&p, sizeof(p), 1, f);
+	fwrite(&n, sizeof(n), 1, f);
+	fwrite("GNU", 4, 1, f);
+	fwrite("iiiiiiiiiiiiiiiiiiii", 20, 1, f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* What a file says of itself counts if it is still the one that was mapped. */
+static void test_files(void **state)
+{
+	static const struct {
+		bool elf, with_id;
+		int ino; /* off by this; 2: not known */
+		const char *machine, *more;
+	} cases[] = {
+		{true, true, 0, "183", " BUILDID=69696969696969696969696969696969..20"},
+		{true, true, 2, "183", " BUILDID=69696969696969696969696969696969..20"},
+		{true, true, 1, "62", ""},
+		{true, false, 0, "183", ""},
+		{false, false, 0, "62", ""},
+	};
+	const struct vt_recording_options opt = {0};
+	struct vt_buf want = VT_BUF_INIT;
+	struct session s;
+	size_t i;
+
+	(void)state;
+	open_session(&s, &opt);
+	rings_start(&s.ring, 40, 0, "p");
+	vt_buf_printf(&want, "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=70\n");
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char name[] = {'f', (char)('0' + i), 0};
+		const char *path = toolbox_path(s.dir, name);
+		uint64_t ino = write_elf(path, cases[i].with_id);
+
+		if (!cases[i].elf)
+			assert_int_equal(truncate(path, 10), 0);
+		ino = cases[i].ino == 2 ? 0 : ino + (uint64_t)cases[i].ino;
+		put_map(&s.ring, path, 3, ino);
+		vt_buf_printf(&want, "IMAGE ID=%zu TYPE=0 MACHINE=%s", i, cases[i].machine);
+		put_bytes(&want, "PATH", (struct vt_bytes){(const uint8_t *)path, strlen(path)});
+		vt_buf_printf(&want,
+			      "%s\nMAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 "
+			      "OFFSET=12288 IMAGE=%zu PROT=5 INO=%" PRIu64 "\n",
+			      cases[i].more, i, ino);
+	}
+	rings_number(&s.ring, VT_RING_EXIT, PID, 0);
+	rings_end(&s.ring);
+	vt_buf_printf(&want, "THREAD TIME=1000 PID=500 TID=500 OP=3 PPID=40 PTID=500 COMM\n");
+	close_session(&s, vt_buf_str(&want));
+	vt_buf_free(&want);
 }
 
 /*
@@ -549,9 +633,10 @@ static void test_blocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_event), cmocka_unit_test(test_window),
-		cmocka_unit_test(test_impossible),  cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_long_run),    cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_every_event), cmocka_unit_test(test_files),
+		cmocka_unit_test(test_window),	    cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_exec),	    cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
