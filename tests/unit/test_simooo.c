@@ -169,11 +169,169 @@ static void test_accesses(void **state)
 	vt_simcore_free(c);
 }
 
+/* ---- blocks ---- */
+
+#define BLOCK 5
+#define TIMES 12
+
+struct told {
+	struct vt_sim_retired r[BLOCK * TIMES];
+	unsigned n;
+};
+
+static void tell(void *arg, const struct vt_sim_retired *r)
+{
+	struct told *t = arg;
+
+	assert_true(t->n < BLOCK * TIMES);
+	t->r[t->n++] = *r;
+}
+
+/* Two loads in one, what they depend on, a store, and a branch that mostly goes back. */
+static void make_block(struct vt_mop ops[BLOCK], struct vt_sim_access accesses[4],
+		       struct vt_sim_insn insns[BLOCK])
+{
+	unsigned i;
+
+	memset(insns, 0, BLOCK * sizeof(*insns));
+	ops[0] = simple(VT_OP_LOAD, 3, 0, 1);
+	ops[0].uops[1] = ops[0].uops[0];
+	ops[0].nuops = 2;
+	ops[1] = simple(VT_OP_FADD, 4, 1, 2);
+	ops[2] = simple(VT_OP_STORE, 1, 2, 0);
+	ops[3] = simple(VT_OP_INT, 1, 4, 4);
+	ops[4] = simple(VT_OP_BRANCH, 1, 4, 0);
+	ops[4].flags = VT_FACT_BRANCH | VT_FACT_CONDITIONAL;
+	accesses[0] = (struct vt_sim_access){0x20000, 8, false};
+	accesses[1] = (struct vt_sim_access){0x30000, 8, false};
+	accesses[2] = (struct vt_sim_access){0x40000, 8, true};
+	for (i = 0; i < BLOCK; i++) {
+		insns[i].op = &ops[i];
+		insns[i].tag = 7 + i;
+		insns[i].addr = 0x1000 + 2 * (uint64_t)i;
+		insns[i].next = insns[i].addr + 2;
+	}
+	insns[0].accesses = accesses;
+	insns[0].naccesses = 2;
+	insns[2].accesses = &accesses[2];
+	insns[2].naccesses = 1;
+	insns[4].target = 0x1000;
+}
+
+static uint64_t next_of(unsigned time)
+{
+	return time % 4 == 3 ? 0x100a : 0x1000;
+}
+
+static void move_on(struct vt_sim_access accesses[4], unsigned time)
+{
+	accesses[0].addr = 0x20000 + 24 * (uint64_t)time;
+	accesses[1].addr = 0x30000 + 64 * (uint64_t)time;
+	accesses[2].addr = 0x20000 + 24 * (uint64_t)(time + time % 3);
+}
+
+/* Block by block, those that are due are told as they are one by one; of others, the head times. */
+static void test_blocks(void **state)
+{
+	static struct told one, all;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_sim_hooks hooks = {tell, nops, &one};
+	struct vt_sim_access accesses[4];
+	struct vt_sim_insn insns[BLOCK];
+	struct vt_mop ops[BLOCK];
+	struct vt_simcore *c = vt_simcore_new(&core, &hooks, &err);
+	unsigned time, i, k, due;
+
+	(void)state;
+	assert_non_null(c);
+	make_block(ops, accesses, insns);
+	for (time = 0; time < TIMES; time++) {
+		move_on(accesses, time);
+		insns[BLOCK - 1].next = next_of(time);
+		for (i = 0; i < BLOCK; i++)
+			vt_simcore_run(c, &insns[i]);
+	}
+	assert_int_equal(one.n, BLOCK * TIMES);
+	vt_simcore_free(c);
+	for (due = 0; due < 4; due++) {
+		uint64_t head = 0, want = 0, from = due ? one.r[BLOCK * 3 * due].cycle : 0;
+
+		all.n = 0;
+		hooks.arg = &all;
+		c = vt_simcore_new(&core, &hooks, &err);
+		assert_non_null(c);
+		for (time = 0; time < TIMES; time++) {
+			struct vt_sim_block b = {.insns = insns, .ninsns = BLOCK};
+
+			move_on(accesses, time);
+			head += vt_simcore_run_block(c, &b, next_of(time), from);
+		}
+		for (i = 0, k = 0; i < one.n; i++) {
+			if (one.r[i].cycle < from) {
+				want += one.r[i].head;
+				continue;
+			}
+			assert_true(k < all.n);
+			assert_int_equal(all.r[k].tag, one.r[i].tag);
+			assert_int_equal(all.r[k].addr, one.r[i].addr);
+			assert_int_equal(all.r[k].cycle, one.r[i].cycle);
+			assert_int_equal(all.r[k].head, one.r[i].head);
+			assert_int_equal(all.r[k].fetch_cycle, one.r[i].fetch_cycle);
+			assert_int_equal(all.r[k].access_cycle, one.r[i].access_cycle);
+			assert_int_equal(all.r[k].done_cycle, one.r[i].done_cycle);
+			assert_int_equal(all.r[k].fetch_missed, one.r[i].fetch_missed);
+			assert_int_equal(all.r[k].data_missed, one.r[i].data_missed);
+			assert_int_equal(all.r[k].mispredicted, one.r[i].mispredicted);
+			k++;
+		}
+		assert_int_equal(k, all.n);
+		assert_int_equal(head, want);
+		assert_int_equal(vt_simcore_cycle(c), one.r[one.n - 1].cycle);
+		vt_simcore_free(c);
+	}
+}
+
+/* Which of several stores a load takes its data from. */
+static void test_places(void **state)
+{
+	struct vt_mop store = simple(VT_OP_STORE, 1, 0, 0), load = simple(VT_OP_LOAD, 3, 0, 2);
+	const struct vt_sim_access stores[] = {
+		{0x20000, 8, true}, {0x30000, 8, false}, {0x40000, 8, true}};
+	struct vt_sim_insn in = {.addr = 0x1000, .next = 0x1002, .naccesses = 3};
+	struct latest last = {0};
+	struct vt_sim_hooks hooks = {note, NULL, &last};
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned i;
+
+	(void)state;
+	store.uops[1] = store.uops[0];
+	store.nuops = 2;
+	for (i = 0; i < 3; i++) {
+		struct vt_simcore *c = vt_simcore_new(&core, &hooks, &err);
+		struct vt_sim_access reads = {stores[i].addr, 8, false};
+
+		assert_non_null(c);
+		in.op = &store;
+		in.accesses = stores;
+		in.naccesses = 3;
+		vt_simcore_run(c, &in);
+		in.op = &load;
+		in.accesses = &reads;
+		in.naccesses = 1;
+		vt_simcore_run(c, &in);
+		/* The second one is not stored to. */
+		assert_int_equal(last.r.access_cycle != 0, i == 1);
+		vt_simcore_free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wrong_paths),
 		cmocka_unit_test(test_accesses),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

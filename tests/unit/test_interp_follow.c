@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pieces of paths that are followed: what they teach, what they contradict, and where they end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/interp.h"
+
+#define BASE  0x401000u
+#define STACK 0x7fff0000u
+#define R10   (VT_REG_R8 + 2)
+#define R11   (VT_REG_R8 + 3)
+
+struct fixture {
+	uint8_t code[64];
+	size_t size;
+	struct vt_kmem *mem;
+	struct vt_interp *m;
+	struct vt_error err;
+	uint32_t loads[4]; /* instructions that loaded */
+	unsigned nloads;
+};
+
+static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
+{
+	const struct fixture *f = arg;
+
+	(void)space;
+	if (addr < BASE || addr - BASE >= f->size)
+		return 0;
+	if (size > f->size - (addr - BASE))
+		size = f->size - (addr - BASE);
+	memcpy(bytes, f->code + (addr - BASE), size);
+	return size;
+}
+
+static void on_load(void *arg, uint32_t insn, struct vt_word addr, unsigned size,
+		    struct vt_word *words)
+{
+	struct fixture *f = arg;
+
+	(void)addr;
+	(void)size;
+	(void)words;
+	assert_true(f->nloads < 4);
+	f->loads[f->nloads++] = insn;
+}
+
+static void begin(struct fixture *f, const uint8_t *code, size_t size, uint32_t capture)
+{
+	struct vt_interp_options opt = {.fetch = fetch, .fetch_arg = f, .capture = capture};
+
+	memset(f, 0, sizeof(*f));
+	opt.hooks.load = on_load;
+	opt.hooks.arg = f;
+	memcpy(f->code, code, size);
+	f->size = size;
+	f->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	assert_non_null(f->mem);
+	f->m = vt_interp_new(&opt, f->mem, &f->err);
+	assert_non_null(f->m);
+}
+
+static void end(struct fixture *f)
+{
+	vt_interp_free(f->m);
+	vt_kmem_free(f->mem);
+}
+
+#define BEGIN(f, ...)                                                                              \
+	begin(f, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), 0)
+
+static enum vt_stop follow(struct fixture *f, uint32_t ninsns, uint64_t next)
+{
+	return vt_interp_follow(f->m, 1, BASE, ninsns, next, &f->err);
+}
+
+static void set(struct fixture *f, unsigned reg, uint64_t value)
+{
+	vt_interp_set(f->m, reg, 0, vt_word_of(value));
+}
+
+static void expect(const struct fixture *f, unsigned reg, uint64_t value)
+{
+	struct vt_word w = vt_interp_get(f->m, reg, 0);
+
+	assert_true(vt_word_is_known(w));
+	assert_int_equal(w.value, value);
+}
+
+static void expect_unknown(const struct fixture *f, unsigned reg)
+{
+	assert_int_equal(vt_interp_get(f->m, reg, 0).known, 0);
+}
+
+static void put_memory(struct fixture *f, uint64_t addr, uint64_t value)
+{
+	struct vt_word w = vt_word_of(value);
+
+	vt_kmem_store(f->mem, addr, 8, &w);
+}
+
+static struct vt_word memory(struct fixture *f, uint64_t addr)
+{
+	struct vt_word w;
+
+	vt_kmem_load(f->mem, addr, 8, &w);
+	return w;
+}
+
+/* cmp $5,%rax; je: which way the path went tells what is in the register, or that it cannot be. */
+static void branches_teach(void **state)
+{
+	struct fixture f;
+	uint64_t taught;
+
+	(void)state;
+	BEGIN(&f, 0x48, 0x83, 0xf8, 0x05, 0x74, 0x02);
+	assert_int_equal(follow(&f, 2, BASE + 8), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 5);
+	expect(&f, VT_REG_IP, BASE + 8);
+	taught = vt_interp_taught(f.m);
+	assert_true(taught > 0);
+	/* It is known now, and says no. */
+	set(&f, VT_REG_BX, 1);
+	put_memory(&f, STACK, 1);
+	assert_int_equal(follow(&f, 2, BASE + 6), VT_STOP_PATH);
+	expect_unknown(&f, VT_REG_AX);
+	expect_unknown(&f, VT_REG_BX);
+	expect_unknown(&f, VT_REG_IP);
+	assert_int_equal(memory(&f, STACK).known, 0);
+	/* The other way teaches nothing, nor does one that is not told. */
+	assert_int_equal(follow(&f, 2, BASE + 6), VT_STOP_LENGTH);
+	expect_unknown(&f, VT_REG_AX);
+	assert_int_equal(follow(&f, 2, 0), VT_STOP_LENGTH);
+	expect_unknown(&f, VT_REG_AX);
+	expect_unknown(&f, VT_REG_IP);
+	set(&f, VT_REG_AX, 5);
+	assert_int_equal(follow(&f, 2, 0), VT_STOP_LENGTH);
+	set(&f, VT_REG_AX, 4);
+	assert_int_equal(follow(&f, 2, BASE + 8), VT_STOP_PATH);
+	assert_int_equal(vt_interp_taught(f.m), taught);
+	end(&f);
+}
+
+/* jmp *%rax, and ret: where they went was in the register, or on the stack. */
+static void targets_teach(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	BEGIN(&f, 0xff, 0xe0);
+	assert_int_equal(follow(&f, 1, 0x1234), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 0x1234);
+	assert_int_equal(follow(&f, 1, 0x1235), VT_STOP_PATH);
+	assert_int_equal(follow(&f, 1, 0), VT_STOP_LENGTH);
+	expect_unknown(&f, VT_REG_AX);
+	end(&f);
+	BEGIN(&f, 0xc3);
+	assert_int_equal(follow(&f, 1, 0x1234), VT_STOP_LENGTH);
+	expect_unknown(&f, VT_REG_SP);
+	set(&f, VT_REG_SP, STACK);
+	assert_int_equal(follow(&f, 1, 0x1234), VT_STOP_LENGTH);
+	expect(&f, VT_REG_SP, STACK + 8);
+	assert_int_equal(memory(&f, STACK).value, 0x1234);
+	set(&f, VT_REG_SP, STACK);
+	assert_int_equal(follow(&f, 1, 0x1235), VT_STOP_PATH);
+	end(&f);
+}
+
+static void pieces_end_where_code_does(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	BEGIN(&f, 0x90, 0x0f, 0x0b);
+	assert_int_equal(follow(&f, 1, BASE + 1), VT_STOP_LENGTH);
+	assert_int_equal(follow(&f, 2, 0), VT_STOP_BAD);
+	expect_unknown(&f, VT_REG_IP);
+	end(&f);
+	BEGIN(&f, 0x90, 0x90);
+	assert_int_equal(follow(&f, 2, BASE + 2), VT_STOP_LENGTH);
+	assert_int_equal(follow(&f, 3, 0), VT_STOP_CODE);
+	assert_int_equal(vt_interp_follow(f.m, 1, BASE + 9, 1, 0, &f.err), VT_STOP_CODE);
+	end(&f);
+	/* div %ecx by zero: the path would not go on; nor behind a trap that happens. */
+	BEGIN(&f, 0xf7, 0xf1, 0x90);
+	set(&f, VT_REG_CX, 0);
+	assert_int_equal(follow(&f, 2, 0), VT_STOP_PATH);
+	expect_unknown(&f, VT_REG_CX);
+	set(&f, VT_REG_CX, 2);
+	set(&f, VT_REG_AX, 9);
+	set(&f, VT_REG_DX, 0);
+	assert_int_equal(follow(&f, 2, 0), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 4);
+	end(&f);
+}
+
+static void the_kernel_changes_what_it_may(void **state)
+{
+	struct fixture f;
+	unsigned number;
+
+	(void)state;
+	for (number = 157; number < 160; number++) {
+		BEGIN(&f, 0x0f, 0x05, 0x90);
+		set(&f, VT_REG_AX, number);
+		set(&f, VT_REG_CX, 1);
+		set(&f, VT_REG_DX, 2);
+		set(&f, R10, 10);
+		set(&f, R11, 11);
+		set(&f, VT_REG_FS, 20);
+		set(&f, VT_REG_GS, 21);
+		put_memory(&f, STACK, 1);
+		assert_int_equal(follow(&f, 1, BASE + 2), VT_STOP_LENGTH);
+		expect_unknown(&f, VT_REG_AX);
+		expect_unknown(&f, VT_REG_CX);
+		expect_unknown(&f, R11);
+		expect(&f, VT_REG_DX, 2);
+		expect(&f, R10, 10);
+		assert_int_equal(memory(&f, STACK).known, 0);
+		assert_int_equal(vt_interp_get(f.m, VT_REG_FS, 0).known,
+				 number == 158 ? 0 : UINT64_MAX);
+		assert_int_equal(vt_interp_get(f.m, VT_REG_GS, 0).known,
+				 number == 158 ? 0 : UINT64_MAX);
+		/* One of which the number is not known */
+		set(&f, VT_REG_FS, 20);
+		assert_int_equal(follow(&f, 1, BASE + 2), VT_STOP_LENGTH);
+		expect_unknown(&f, VT_REG_FS);
+		end(&f);
+	}
+}
+
+/* rep stosb; nop: once, and repeated 2^16 times. */
+static void strings_are_repeated_so_often(void **state)
+{
+	static const unsigned counts[] = {0, 1, 65537, 65538, 70000};
+	struct fixture f;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		const bool most = counts[i] <= 65537;
+
+		BEGIN(&f, 0xf3, 0xaa, 0x90);
+		set(&f, VT_REG_FLAGS, 2);
+		set(&f, VT_REG_AX, 0x41);
+		set(&f, VT_REG_DI, STACK);
+		set(&f, VT_REG_CX, counts[i]);
+		put_memory(&f, STACK - 8, 7);
+		assert_int_equal(follow(&f, 2, BASE + 3), VT_STOP_LENGTH);
+		if (most) {
+			expect(&f, VT_REG_DI, STACK + counts[i]);
+			expect(&f, VT_REG_CX, 0);
+		} else {
+			expect_unknown(&f, VT_REG_DI);
+			expect_unknown(&f, VT_REG_CX);
+		}
+		assert_int_equal(memory(&f, STACK - 8).known, most ? UINT64_MAX : 0);
+		expect(&f, VT_REG_AX, 0x41);
+		end(&f);
+	}
+	/* movsb by a count that is not known: what is behind it is not. */
+	BEGIN(&f, 0xf3, 0xa4, 0x90);
+	set(&f, VT_REG_FLAGS, 2);
+	set(&f, VT_REG_SI, STACK);
+	set(&f, VT_REG_DI, STACK + 64);
+	set(&f, VT_REG_BX, 3);
+	put_memory(&f, STACK, 7);
+	assert_int_equal(follow(&f, 2, BASE + 3), VT_STOP_LENGTH);
+	expect_unknown(&f, VT_REG_SI);
+	expect_unknown(&f, VT_REG_DI);
+	expect_unknown(&f, VT_REG_CX);
+	expect(&f, VT_REG_BX, 3);
+	assert_int_equal(memory(&f, STACK).known, 0);
+	end(&f);
+}
+
+/* lock cmpxchg goes on; lock add has happened. */
+static void atomics_succeed(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	BEGIN(&f, 0xf0, 0x48, 0x0f, 0xc1, 0x0f, 0x90);
+	set(&f, VT_REG_DI, STACK);
+	set(&f, VT_REG_CX, 3);
+	put_memory(&f, STACK, 4);
+	assert_int_equal(follow(&f, 2, BASE + 6), VT_STOP_LENGTH);
+	assert_int_equal(memory(&f, STACK).value, 7);
+	expect(&f, VT_REG_CX, 4);
+	end(&f);
+}
+
+/* Loads and captures are told by the number of their instruction in the piece, through blocks. */
+static void instructions_are_counted_through(void **state)
+{
+	static const uint8_t code[] = {0x90, 0x48, 0x8b, 0x07, 0x75, 0x05, 0x48, 0x8b, 0x0f, 0x90};
+	const struct vt_capture *c;
+	struct fixture f;
+	size_t n, i;
+
+	(void)state;
+	begin(&f, code, sizeof(code), 1);
+	set(&f, VT_REG_DI, STACK);
+	assert_int_equal(vt_interp_follow(f.m, 1, BASE, 1, BASE + 1, &f.err), VT_STOP_LENGTH);
+	assert_int_equal(follow(&f, 5, BASE + 10), VT_STOP_LENGTH);
+	assert_int_equal(f.nloads, 2);
+	assert_int_equal(f.loads[0], 1);
+	assert_int_equal(f.loads[1], 3);
+	c = vt_interp_captures(f.m, &n);
+	assert_int_equal(n, 6);
+	for (i = 0; i < n; i++)
+		assert_int_equal(c[i].insn, i);
+	assert_int_equal(c[5].ip, BASE + 9);
+	/* A part of it, twice. */
+	f.nloads = 0;
+	assert_int_equal(follow(&f, 2, BASE + 4), VT_STOP_LENGTH);
+	assert_int_equal(follow(&f, 2, BASE + 4), VT_STOP_LENGTH);
+	assert_int_equal(f.nloads, 2);
+	c = vt_interp_captures(f.m, &n);
+	assert_int_equal(n, 10);
+	assert_int_equal(c[9].insn, 9);
+	vt_interp_clear(f.m);
+	vt_interp_captures(f.m, &n);
+	assert_int_equal(n, 0);
+	end(&f);
+}
+
+/* clflush (%rdi); mov $1,%eax: behind it, code is read anew. */
+static void code_that_was_written_is_read_anew(void **state)
+{
+	struct fixture f;
+	uint64_t blocks, unlifted;
+
+	(void)state;
+	BEGIN(&f, 0x0f, 0xae, 0x3f, 0xb8, 0x01, 0x00, 0x00, 0x00);
+	set(&f, VT_REG_DI, STACK);
+	assert_int_equal(follow(&f, 2, BASE + 8), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 1);
+	f.code[4] = 2;
+	/* What was lifted before is gone, with what was to come. */
+	assert_int_equal(follow(&f, 2, BASE + 8), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 2);
+	vt_interp_lifted(f.m, &blocks, &unlifted);
+	assert_int_equal(unlifted, 0);
+	f.code[4] = 3;
+	vt_interp_forget_space(f.m, 2);
+	assert_int_equal(vt_interp_follow(f.m, 1, BASE + 3, 1, 0, &f.err), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 2);
+	vt_interp_forget_space(f.m, 1);
+	assert_int_equal(vt_interp_follow(f.m, 1, BASE + 3, 1, 0, &f.err), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 3);
+	f.code[4] = 4;
+	/* Spaces have code of their own. */
+	assert_int_equal(vt_interp_follow(f.m, 2, BASE + 3, 1, 0, &f.err), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 4);
+	assert_int_equal(vt_interp_follow(f.m, 1, BASE + 3, 1, 0, &f.err), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 3);
+	vt_interp_forget_code(f.m);
+	assert_int_equal(vt_interp_follow(f.m, 1, BASE + 3, 1, 0, &f.err), VT_STOP_LENGTH);
+	expect(&f, VT_REG_AX, 4);
+	end(&f);
+}
+
+static void stops_have_names(void **state)
+{
+	static const char *const names[VT_NSTOPS + 1] = {
+		[VT_STOP_LENGTH] = "full length",
+		[VT_STOP_BRANCH] = "unknown branch",
+		[VT_STOP_TARGET] = "unknown target",
+		[VT_STOP_SYSCALL] = "system call",
+		[VT_STOP_CODE] = "no code",
+		[VT_STOP_BAD] = "bad instruction",
+		[VT_STOP_TRAP] = "trap",
+		[VT_STOP_PATH] = "contradiction",
+		[VT_STOP_MEMORY] = "out of memory",
+		[VT_NSTOPS] = "unknown",
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i <= VT_NSTOPS; i++)
+		assert_string_equal(vt_stop_name((enum vt_stop)i), names[i]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(branches_teach),
+		cmocka_unit_test(targets_teach),
+		cmocka_unit_test(pieces_end_where_code_does),
+		cmocka_unit_test(the_kernel_changes_what_it_may),
+		cmocka_unit_test(strings_are_repeated_so_often),
+		cmocka_unit_test(atomics_succeed),
+		cmocka_unit_test(instructions_are_counted_through),
+		cmocka_unit_test(code_that_was_written_is_read_anew),
+		cmocka_unit_test(stops_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
