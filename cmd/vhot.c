@@ -37,7 +37,11 @@ struct hot {
 	size_t nreaders;
 	struct vt_writer *writer;
 	struct app_collect collect;
-	uint64_t nblocks;  /* whose code was passed on */
+	uint64_t nblocks; /* whose code was passed on */
+	uint64_t *before; /* for take_map(): ids of blocks */
+	size_t nbefore;
+	size_t before_cap;
+	uint64_t looks;
 	bool asked;	   /* for certain kinds of values */
 	bool values;	   /* there are single ones, of whatever kind, */
 	bool executed;	   /* executed code */
@@ -134,33 +138,83 @@ static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first,
 	}
 }
 
+/* Ids are made new, for those of the other blocks are missed by readers, who take dense ones only.
+ */
+static void put_code(struct hot *h, const struct vt_bblock *b)
+{
+	uint64_t *row = vt_writer_row(h->writer, VT_BLOCK);
+
+	row[VT_BLOCK_ID] = h->nblocks++;
+	row[VT_BLOCK_PID] = (uint64_t)b->pid;
+	row[VT_BLOCK_ADDR] = b->addr;
+	row[VT_BLOCK_SIZE] = b->size;
+	row[VT_BLOCK_INSNS] = b->ninsns;
+	row[VT_BLOCK_END] = b->end;
+	row[VT_BLOCK_TARGET] = b->target;
+	row[VT_BLOCK_MODE] = b->mode;
+	vt_writer_bytes(h->writer, VT_BLOCK_LENGTHS, b->lengths, b->ninsns);
+	vt_writer_bytes(h->writer, VT_BLOCK_CODE, b->code, b->size);
+}
+
 /*
  * Code that no file has, generated or patched, goes with its lists, so that they can be listed
- * beside it.  Ids are made new, for those of the other blocks are missed by readers, who take dense
- * ones only.
+ * beside it.
  */
 static void pass_code(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
 {
+	const struct vt_bblocks *dict = vt_collect_blocks(h->collect.collect);
 	struct vt_record rec = {block, block->kind, first};
 
 	for (; rec.row - first < count; rec.row++) {
-		struct vt_bytes lengths = vt_record_bytes(&rec, VT_BLOCK_LENGTHS);
-		struct vt_bytes code = vt_record_bytes(&rec, VT_BLOCK_CODE);
-		uint64_t *row;
-		unsigned i;
+		const struct vt_bblock *b = vt_bblocks_get(dict, vt_record_u64(&rec, VT_BLOCK_ID));
 
-		if (!code.size ||
-		    vt_collect_file_has_code(h->collect.collect, vt_record_i64(&rec, VT_BLOCK_PID),
-					     vt_record_u64(&rec, VT_BLOCK_ADDR)))
-			continue;
-		row = vt_writer_row(h->writer, VT_BLOCK);
-		for (i = VT_BLOCK_PID; i <= VT_BLOCK_TARGET; i++)
-			row[i] = vt_record_u64(&rec, i);
-		row[VT_BLOCK_MODE] = vt_record_u64(&rec, VT_BLOCK_MODE);
-		row[VT_BLOCK_ID] = h->nblocks++;
-		vt_writer_bytes(h->writer, VT_BLOCK_LENGTHS, lengths.data, lengths.size);
-		vt_writer_bytes(h->writer, VT_BLOCK_CODE, code.data, code.size);
+		if (b && b->code && !vt_collect_file_has_code(h->collect.collect, b->pid, b->addr))
+			put_code(h, b);
 	}
+}
+
+/* PROT_WRITE of sys/mman.h. */
+#define CAN_WRITE 2
+
+/* Blocks that are looked at for take_map(), all together: a bound for streams that mean no good. */
+#define MAX_LOOKS (UINT64_C(1) << 30)
+
+/*
+ * Of a page that becomes writable, what ran before goes along, too: from now on nobody takes it
+ * from the file.
+ */
+static int take_map(struct hot *h, const struct vt_record *map, struct vt_error *err)
+{
+	const struct vt_bblocks *dict = vt_collect_blocks(h->collect.collect);
+	uint64_t start = vt_record_u64(map, VT_MAP_START);
+	uint64_t length = vt_record_u64(map, VT_MAP_LENGTH), id, n = 0;
+	size_t i;
+	int code;
+
+	if (vt_record_u64(map, VT_MAP_PROT) & CAN_WRITE && h->looks < MAX_LOOKS) {
+		n = vt_bblocks_end(dict);
+		h->looks += n;
+	}
+	h->nbefore = 0;
+	for (id = 0; id < n; id++) {
+		const struct vt_bblock *b = vt_bblocks_get(dict, id);
+
+		if (!b || !b->code || b->pid != vt_record_i64(map, VT_MAP_PID) ||
+		    b->addr - start >= length ||
+		    !vt_collect_file_has_code(h->collect.collect, b->pid, b->addr))
+			continue;
+		if (!vt_array_grow(&h->before, &h->before_cap, h->nbefore + 1, sizeof(*h->before)))
+			return vt_error_nomem(err);
+		h->before[h->nbefore++] = id;
+	}
+	code = app_collect_run(&h->collect, map->block, map->row, 1, err);
+	for (i = 0; i < h->nbefore && code == 0; i++) {
+		const struct vt_bblock *b = vt_bblocks_get(dict, h->before[i]);
+
+		if (!vt_collect_file_has_code(h->collect.collect, b->pid, b->addr))
+			put_code(h, b);
+	}
+	return code;
 }
 
 /* Keeps what the stream says of why a module has made no values. */
@@ -181,15 +235,21 @@ static void note_why(struct hot *h, const struct vt_block *block, uint32_t first
 static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
+	struct vt_record rec = {block, block->kind, first};
 	struct hot *h = arg;
+	int code = 0;
 
 	if (block->kind == VT_META || block->kind == VT_GAP || block->kind == VT_LOST)
 		pass_on(h, block, first, count);
 	if (block->kind == VT_META)
 		note_why(h, block, first, count);
-	if (block->kind == VT_BLOCK)
+	for (; block->kind == VT_MAP && rec.row - first < count && code == 0; rec.row++)
+		code = take_map(h, &rec, err);
+	if (block->kind != VT_MAP)
+		code = app_collect_run(&h->collect, block, first, count, err);
+	if (block->kind == VT_BLOCK && code == 0)
 		pass_code(h, block, first, count);
-	return app_collect_run(&h->collect, block, first, count, err);
+	return code;
 }
 
 static bool read_stream(struct hot *h, struct vt_reader *r)
@@ -253,6 +313,7 @@ static void finish(struct hot *h)
 		vt_reader_close(h->readers[i]);
 	free(h->readers);
 	app_collect_close(&h->collect);
+	free(h->before);
 	vt_buf_free(&h->why);
 }
 

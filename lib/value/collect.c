@@ -139,6 +139,11 @@ bool vt_collect_file_has_code(struct vt_collect *c, int64_t pid, uint64_t addres
 	return m && m->type != VT_IMAGE_ANON && !m->writes;
 }
 
+const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c)
+{
+	return c->dict;
+}
+
 int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struct place *place,
 		      bool *mapped, struct vt_error *err)
 {

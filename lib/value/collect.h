@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "stream/bblock.h"
 #include "stream/reader.h"
 #include "stream/record.h"
 #include "value/sites.h"
@@ -73,6 +74,9 @@ uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid);
  * the address lies in one, and the program could not write to it.
  */
 bool vt_collect_file_has_code(struct vt_collect *c, int64_t pid, uint64_t address);
+
+/* The blocks that the stream at hand has told of; borrowed until vt_collect_end(). */
+const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c);
 
 const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c);
 

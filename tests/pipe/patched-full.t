@@ -22,6 +22,13 @@ __attribute__((noinline, aligned(PAGE))) void patched(long n)
 		__asm__ volatile(".globl patched_at\npatched_at: mov $0x1111, %%eax\n\tadd $1, %%eax\n\t"
 				 "mov %%rax, %0" : "=m"(out[0]) : : "rax");
 }
+__attribute__((noinline)) int before(void)
+{
+	int x = 1;
+
+	__asm__ volatile("add $7, %0" : "+a"(x));
+	return x;
+}
 __attribute__((noinline, aligned(PAGE))) void reads(long n)
 {
 	for (long i = 0; i < n; i++)
@@ -32,6 +39,7 @@ int main(void)
 {
 	void *code = (void *)((uintptr_t)patched_at & ~(uintptr_t)(PAGE - 1));
 
+	out[3] = before();
 	if (mprotect(code, PAGE, 7) || mprotect((void *)table, PAGE, 3))
 		return 1;
 	*(volatile int *)(patched_at + 1) = 0x2222;
@@ -55,6 +63,9 @@ t_pipe "hot lists of it, listed" 'vhot -o hot.vt self.vt; vlist -i hot.vt --valu
 t_like "with what ran" '[$]0x2222,%eax  \[patched at run time\]$' listed
 t_like "also where that is the same" 'add +[$]0x1,%eax$' listed
 t_unlike "and not with what the file has" 'in the file' listed
+t_pipe "what ran before its page was written to" 'vlist -i hot.vt --values before >listed'
+t_like "is listed, too" 'add +[$]0x7,%eax$' listed
+t_unlike "as it ran" 'in the file' listed
 vinterp --path -w results,loads self.vt 2>errors | vtrace dump -k VALUE -F value | sort | uniq -c >values
 t_like "the patched immediate is known" ' 0x2222$' values
 t_unlike "and the file's is not told" ' (0x1111|0x1112)$' values
