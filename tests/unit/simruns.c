@@ -35,9 +35,17 @@ static const uint8_t branch_code[] = {0x90, 0x74, 0xed};
 static const uint8_t store_code[] = {0x48, 0x89, 0x06, 0x90, 0x90};
 
 const struct block simruns_blocks[NBLOCKS] = {
-	{CODE, CODE + 0x10, load_code, 6, 3, {1, 3, 2}, 2, {LOADS(1), SLOT(1, VT_WHAT_LOAD, 8)}},
-	{CODE + 0x10, CODE, branch_code, 3, 2, {1, 2}, 0, {0}},
-	{CODE + 0x13, 0, store_code, 5, 3, {3, 1, 1}, 1, {STORES(0)}},
+	{CODE,
+	 CODE + 0x10,
+	 load_code,
+	 6,
+	 3,
+	 {1, 3, 2},
+	 2,
+	 {LOADS(1), SLOT(1, VT_WHAT_LOAD, 8)},
+	 VT_END_JUMP},
+	{CODE + 0x10, CODE, branch_code, 3, 2, {1, 2}, 0, {0}, VT_END_BRANCH},
+	{CODE + 0x13, 0, store_code, 5, 3, {3, 1, 1}, 1, {STORES(0)}, VT_END_FALL},
 };
 
 void put_block(struct vt_writer *w, uint64_t id, const struct block *b, uint64_t pid, bool has_code)
@@ -50,6 +58,7 @@ void put_block(struct vt_writer *w, uint64_t id, const struct block *b, uint64_t
 	row[VT_BLOCK_SIZE] = b->size;
 	row[VT_BLOCK_INSNS] = b->ninsns;
 	row[VT_BLOCK_TARGET] = b->target;
+	row[VT_BLOCK_END] = b->end;
 	vt_writer_bytes(w, VT_BLOCK_LENGTHS, b->lengths, b->ninsns);
 	vt_writer_bytes(w, VT_BLOCK_CODE, b->code, has_code ? b->size : 0);
 	vt_writer_words(w, VT_BLOCK_SLOTS, b->slots, b->nslots);

@@ -34,6 +34,7 @@ struct block {
 	uint8_t lengths[4];
 	uint8_t nslots;
 	uint64_t slots[4];
+	uint8_t end; /* enum vt_block_end */
 };
 
 void put_block(struct vt_writer *w, uint64_t id, const struct block *b, uint64_t pid,
