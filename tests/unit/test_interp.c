@@ -664,6 +664,66 @@ static void test_state_put(void **state)
 	expect_word(m.state[5], 0x2f2e2d2c2b2a2900, 0xffffffffffffff00);
 }
 
+/* Each flag by itself; reserved ones are what they always are (Intel SDM volume 1, 3.4.3). */
+static void test_flag_register(void **state)
+{
+	static const uint64_t flags[] = {1, 4, 0x10, 0x40, 0x80, 0x800, 0x400, 0x40000, 0x200000};
+	const uint64_t always = 0x202;
+	const uint64_t fixed = ~UINT64_C(0x3fffff) | 0x8 | 0x20 | 0x8000 | always;
+	struct machine t;
+	struct vt_word w;
+	uint64_t all = 0;
+	unsigned i;
+
+	(void)state;
+	START(&t, loop, 0);
+	w = vt_interp_get(t.m, VT_REG_FLAGS, 0);
+	assert_int_equal(w.value, always);
+	assert_int_equal(w.known, fixed);
+	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		all |= flags[i];
+	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		set(&t, VT_REG_FLAGS, flags[i]);
+		w = vt_interp_get(t.m, VT_REG_FLAGS, 0);
+		assert_int_equal(w.value, always | flags[i]);
+		assert_int_equal(w.known, fixed | all);
+		vt_interp_set(t.m, VT_REG_FLAGS, 0, (struct vt_word){all, ~flags[i]});
+		w = vt_interp_get(t.m, VT_REG_FLAGS, 0);
+		assert_int_equal(w.value, always | (all & ~flags[i]));
+		assert_int_equal(w.known, fixed | (all & ~flags[i]));
+	}
+	assert_int_equal(vt_interp_get(t.m, VT_REG_FLAGS, 1).known, 0);
+	finish(&t);
+}
+
+/* The bits of a mask that are general registers, each with a value of its own. */
+static void test_set_general(void **state)
+{
+	uint64_t values[VT_REG_R15 + 3];
+	struct machine t;
+	unsigned i;
+
+	(void)state;
+	START(&t, loop, 0);
+	for (i = 0; i < VT_REG_R15 + 3; i++)
+		values[i] = 100 + i;
+	vt_interp_set_general(t.m, UINT64_MAX, values);
+	for (i = 0; i <= VT_REG_R15; i++) {
+		if (i == VT_REG_CS || i == VT_REG_SS || i == VT_REG_DS || i == VT_REG_ES)
+			assert_unknown(&t, i);
+		else if (i != VT_REG_FLAGS)
+			assert_reg(&t, i, 100 + i);
+	}
+	assert_unknown(&t, VT_REG_VECTOR);
+	vt_interp_set_general(t.m, UINT64_C(1) << VT_REG_BX | UINT64_C(1) << VT_REG_R15, values);
+	assert_reg(&t, VT_REG_AX, 100 + VT_REG_AX);
+	assert_reg(&t, VT_REG_BX, 100);
+	assert_reg(&t, VT_REG_R15, 101);
+	vt_interp_forget(t.m);
+	assert_unknown(&t, VT_REG_BX);
+	finish(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -676,7 +736,8 @@ int main(void)
 		cmocka_unit_test(test_follow_compare), cmocka_unit_test(test_captures),
 		cmocka_unit_test(test_operators),      cmocka_unit_test(test_divisors),
 		cmocka_unit_test(test_wide_choice),    cmocka_unit_test(test_state_get),
-		cmocka_unit_test(test_state_put),
+		cmocka_unit_test(test_state_put),      cmocka_unit_test(test_flag_register),
+		cmocka_unit_test(test_set_general),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

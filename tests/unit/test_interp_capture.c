@@ -80,6 +80,45 @@ static const struct {
 	 "result r10 8 0"},
 	{"vzeroupper", "\xc5\xf8\x77", ""},
 	{"lea 4(%rax,%rbx,2),%rsi", "\x48\x8d\x74\x58\x04", "result rsi 8 a0a0a0a0000e015"},
+	{"loop .+9", "\xe2\x07", "operand rcx 8 7100; result rcx 8 70ff"},
+	{"rep lodsq", "\xf3\x48\xad",
+	 "operand rsi 8 ?; operand rcx 8 7100; result 8 ?; result rsi 8 ?; result rcx 8 ?"},
+	{"rep stosb", "\xf3\xaa",
+	 "operand 8 a0a0a0a00000011; operand rcx 8 7100; to 8 7040; store 1 11; "
+	 "result rcx 8 70ff; result rdi 8 7041"},
+	{"cmovne %rcx,%rax", "\x48\x0f\x45\xc1", "operand rcx 8 7100; result 8 7100"},
+	{"bsf %rcx,%rax", "\x48\x0f\xbc\xc1", "operand rcx 8 7100; result 8 8"},
+	{"setb (%rdi)", "\x0f\x92\x07", "to 8 7040; store 1 0"},
+	{"vextractf128 $1,%ymm3,%xmm2", "\xc4\xe3\x7d\x19\xda\x01",
+	 "operand xmm3 16 30 31; result xmm2 16 32 33"},
+	{"vinsertf128 $1,%xmm1,%ymm3,%ymm2", "\xc4\xe3\x65\x18\xd1\x01",
+	 "operand ymm3 32 30 31 32 33; operand xmm1 16 4000000000000000 8000000000000000; "
+	 "result ymm2 32 30 31 4000000000000000 8000000000000000"},
+	{"movhps (%rdi),%xmm2", "\x0f\x16\x17",
+	 "from 8 7040; load 8 4746454443424140; result xmm2 16 20 4746454443424140"},
+	{"pextrw $2,%xmm1,%eax", "\x66\x0f\xc5\xc1\x02",
+	 "operand xmm1 16 4000000000000000 8000000000000000; result 8 0"},
+	{"pinsrw $2,%ecx,%xmm3", "\x66\x0f\xc4\xd9\x02",
+	 "operand xmm3 16 30 31; operand rcx 8 7100; result xmm3 16 710000000030 31"},
+	{"cvttsd2si %xmm1,%rax", "\xf2\x48\x0f\x2c\xc1",
+	 "operand xmm1 8 4000000000000000; result 8 2"},
+	{"vpbroadcastb (%rdi),%xmm2", "\xc4\xe2\x79\x78\x17",
+	 "from 8 7040; load 1 40; result xmm2 16 4040404040404040 4040404040404040"},
+	{"movq %xmm1,%xmm2", "\xf3\x0f\x7e\xd1",
+	 "operand xmm1 8 4000000000000000; result xmm2 16 4000000000000000 0"},
+	{"bt %rcx,%rax", "\x48\x0f\xa3\xc8", "operand 8 a0a0a0a00000011; operand rcx 8 7100"},
+	{"btsq $3,(%rdi)", "\x48\x0f\xba\x2f\x03",
+	 "from 8 7040; load 8 4746454443424140; to 8 7040; store 8 4746454443424148"},
+	{"xadd %rcx,%rax", "\x48\x0f\xc1\xc8",
+	 "operand 8 a0a0a0a00000011; operand rcx 8 7100; result 8 a0a0a0a00007111; "
+	 "result rcx 8 a0a0a0a00000011"},
+	{"leave", "\xc9", "operand rbp 8 ?; from 8 ?; load 8 ?; result rbp 8 ?"},
+	{"popq (%rdi)", "\x8f\x07",
+	 "from 8 7180; load 8 8786858483828180; to 8 7040; store 8 8786858483828180"},
+	{"cmpxchg %rcx,%rdx", "\x48\x0f\xb1\xca",
+	 "operand rdx 8 1; operand rcx 8 7100; operand 8 a0a0a0a00000011; result 8 1; "
+	 "result rdx 8 1"},
+	{"rdtsc", "\x0f\x31", "result 8 ?; result rdx 8 ?"},
 };
 
 static const char *const whats[] = {
@@ -113,6 +152,7 @@ static void set_up(struct vt_interp *m, struct vt_kmem *mem)
 
 	for (i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
+	vt_interp_forget(m);
 	vt_kmem_set(mem, MEM, bytes, sizeof(bytes));
 	vt_interp_set(m, VT_REG_IP, 0, vt_word_of(BASE));
 	vt_interp_set(m, VT_REG_FLAGS, 0, vt_word_of(2));
