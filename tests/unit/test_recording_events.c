@@ -4,6 +4,7 @@
  * what cannot be; what goes on outside the window.
  */
 #include <elf.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -397,6 +398,92 @@ static void test_files(void **state)
 	vt_buf_free(&want);
 }
 
+/* ---- what cannot be used ---- */
+
+/* A directory that there is not, or that another recording has. */
+static void test_no_directory(void **state)
+{
+	static const char *const taken[] = {"control", "shared"};
+	const struct vt_recording_options opt = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_recording *rec;
+	char *dir, *left;
+	size_t i;
+
+	(void)state;
+	assert_null(vt_recording_open("/no/such/directory", w, &opt, &err));
+	assert_int_equal(err.code, VT_E_SYSTEM);
+	for (i = 0; i < 2; i++) {
+		dir = toolbox_dir();
+		toolbox_write(dir, taken[i], "");
+		assert_null(vt_recording_open(dir, w, &opt, &err));
+		assert_int_equal(err.code, VT_E_SYSTEM);
+		assert_non_null(strstr(err.text, taken[i]));
+		toolbox_remove(dir);
+	}
+	/* Nothing of one that was right is left open, or in its directory. */
+	dir = toolbox_dir();
+	rec = vt_recording_open(dir, w, &opt, &err);
+	assert_non_null(rec);
+	i = (size_t)vt_recording_fd(rec);
+	assert_true(fcntl((int)i, F_GETFD) >= 0);
+	vt_recording_close(rec);
+	assert_int_equal(fcntl((int)i, F_GETFD), -1);
+	left = toolbox_run(dir, "ls");
+	assert_string_equal(left, "");
+	free(left);
+	toolbox_remove(dir);
+	vt_reader_close(reread_stream(fd, w));
+	close(fd);
+}
+
+/* Says that process 600 has made a ring, and what is told of it. */
+static void expect_no_ring(struct session *s, const char *warning)
+{
+	const struct vt_ring_message m = {.type = VT_RING_HELLO, .pid = 600, .ppid = 40};
+	struct vt_error err = VT_ERROR_INIT;
+
+	s->warnings.size = 0;
+	assert_int_equal(write(s->ring.control, &m, sizeof(m)), sizeof(m));
+	assert_int_equal(vt_recording_read(s->rec, &err), 1);
+	assert_string_equal(vt_buf_str(&s->warnings), warning);
+}
+
+static void test_no_ring(void **state)
+{
+	static const off_t sizes[] = {0, sizeof(struct vt_ring) - 1, VT_RING_MAX_SIZE + 1};
+	const struct vt_recording_options opt = {0};
+	struct vt_recording_summary sum;
+	struct session s;
+	const char *path;
+	size_t i;
+
+	(void)state;
+	open_session(&s, &opt);
+	path = toolbox_path(s.dir, "ring.600.0");
+	for (i = 0; i < 3; i++) {
+		toolbox_write(s.dir, "ring.600.0", "");
+		assert_int_equal(truncate(path, sizes[i]), 0);
+		expect_no_ring(&s, "process 600: ring.600.0: no ring of that size\n");
+	}
+	assert_int_equal(truncate(path, sizeof(struct vt_ring)), 0);
+	expect_no_ring(&s, "process 600: ring.600.0: bad header\n");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	expect_no_ring(&s, "process 600: ring.600.0: no ring of that size\n");
+	assert_int_equal(vt_recording_running(s.rec, 0), PID);
+	assert_int_equal(vt_recording_running(s.rec, 1), 0);
+	rings_end(&s.ring);
+	sum = close_session(&s, "GAP TIME=0 PID=600 TID=600 BYTES=0\n"
+				"GAP TIME=0 PID=600 TID=600 BYTES=0\n"
+				"GAP TIME=0 PID=600 TID=600 BYTES=0\n"
+				"GAP TIME=0 PID=600 TID=600 BYTES=0\n"
+				"GAP TIME=0 PID=600 TID=600 BYTES=0\n");
+	assert_int_equal(sum.gaps, 5);
+}
+
 /*
  * Three executions of two instructions each; instructions 3 to 5 are wanted, so from the middle of
  * the second block to the middle of the third.  What the kernel does is told inside the window
@@ -633,9 +720,10 @@ static void test_blocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_event), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_window),	    cmocka_unit_test(test_impossible),
-		cmocka_unit_test(test_exec),	    cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_every_event),  cmocka_unit_test(test_files),
+		cmocka_unit_test(test_no_directory), cmocka_unit_test(test_no_ring),
+		cmocka_unit_test(test_window),	     cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_exec),	     cmocka_unit_test(test_long_run),
 		cmocka_unit_test(test_blocks),
 	};
 
