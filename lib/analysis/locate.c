@@ -175,6 +175,35 @@ static void search_vaddr_in(struct search *s, struct scope at, uint64_t vaddr)
 		add_sampled_rest(s, at, VT_UNKNOWN_NO_SYMBOL);
 }
 
+/*
+ * Code without a file lies at its address wherever it was mapped; of hot lists, the image of each
+ * process's has no mapping.
+ */
+static void search_anonymous(struct search *s, uint64_t address)
+{
+	size_t i, n;
+
+	for (i = 0; i < s->nscopes; i++) {
+		const struct vt_image *image = vt_images_get(s->images, s->scopes[i].image);
+		const struct vt_place *const *places;
+		struct vt_location loc;
+
+		if (!image || image->type != VT_IMAGE_ANON)
+			continue;
+		if (!vt_profile_find_places(s->profile, image->id, s->scopes[i].pid, address,
+					    address, &places, &n)) {
+			s->failed = true;
+			return;
+		}
+		vt_images_symbol(s->images, image->id, s->scopes[i].pid, address, &loc);
+		s->at = s->scopes[i];
+		if (n && loc.symbol)
+			add_symbol(s, loc.symbol);
+		else if (n)
+			add_sampled_rest(s, s->at, loc.why);
+	}
+}
+
 static void search_address(struct search *s, uint64_t address)
 {
 	uint64_t offset;
@@ -196,6 +225,8 @@ static void search_address(struct search *s, uint64_t address)
 				add_sampled_rest(s, s->at, loc.why);
 		}
 	}
+	if (s->found->count == s->first)
+		search_anonymous(s, address);
 	for (kernel = 0; kernel < 2 && s->found->count == s->first; kernel++)
 		for (i = 0; i < s->nscopes; i++)
 			if (s->scopes[i].kernel == kernel)

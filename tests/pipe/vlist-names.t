@@ -36,6 +36,14 @@ for name in "$cause" "//anon:$cause" 0x10000000 0x10000004 //anon:0x10000000; do
 	t_same "shows each instruction and its count" listed expected
 	t_is "and nothing to complain of" "$(cat "$T_ERR")" ""
 done
+vtrace record --full --values all -o valued.vt -- ./made >record.out 2>&1 || exit 99
+vhot valued.vt -o made.hot
+name=$(vprof --json made.hot | jq -r '.rows[] | select(.image | startswith("//anon")) | "\(.image):\(.procedure)"')
+for name in "$name" "${name%:*}:0x10000002" 0x10000002; do
+	t_ok "hot lists: ${name/[0-9]*:/PID:}" vlist --asm --values -i made.hot "$name"
+	awk '$2 ~ /^1000000[0-9]$/ { print $3 }' "$T_OUT" >listed
+	t_same "shows each instruction" listed mnemonics
+done
 t_status "an address where nothing was" 2 vlist -i made.vt 0x20000000
 t_status "another cause" 2 vlist -i made.vt "[file not found]"
 
