@@ -119,6 +119,29 @@ static const struct {
 	 "operand rdx 8 1; operand rcx 8 7100; operand 8 a0a0a0a00000011; result 8 1; "
 	 "result rdx 8 1"},
 	{"rdtsc", "\x0f\x31", "result 8 ?; result rdx 8 ?"},
+	{"fldt (%rdi)", "\xdb\x2f", "from 8 7040"},
+	{"fstpt (%rdi)", "\xdb\x3f", "to 8 7040"},
+	{"flds (%rdi)", "\xd9\x07", "from 8 7040; load 4 43424140"},
+	{"ldmxcsr (%rbx)", "\x0f\xae\x13", "from 8 7000; load 4 3020100"},
+	{"cmpxchg8b (%rdi)", "\x0f\xc7\x0f",
+	 "operand rdx 8 1; operand 8 a0a0a0a00000011; operand rcx 8 7100; operand rbx 8 7000; "
+	 "from 8 7040; load 8 4746454443424140; to 8 ?; store 8 ?; result 8 43424140; "
+	 "result rdx 8 47464544"},
+	{"cmpxchg16b (%rdi)", "\x48\x0f\xc7\x0f",
+	 "operand rdx 8 1; operand 8 a0a0a0a00000011; operand rcx 8 7100; operand rbx 8 7000; "
+	 "from 8 7040; load 16 4746454443424140 4f4e4d4c4b4a4948; to 8 ?; store 16 ? ?; "
+	 "result 8 4746454443424140; result rdx 8 4f4e4d4c4b4a4948"},
+	{"movsw", "\x66\xa5",
+	 "operand rdi 8 7040; operand rsi 8 ?; from 8 ?; load 2 ?; to 8 7040; store 2 ?; "
+	 "result rsi 8 ?; result rdi 8 7042"},
+	{"scasb", "\xae", "operand 8 a0a0a0a00000011; from 8 7040; load 1 40"},
+	{"vpmaskmovq (%rdi),%ymm1,%ymm2", "\xc4\xe2\xf5\x8c\x17",
+	 "operand ymm1 32 4000000000000000 8000000000000000 12 13; from 8 ?; load 8 ?; "
+	 "from 8 7048; load 8 4f4e4d4c4b4a4948; from 8 ?; load 8 ?; from 8 ?; load 8 ?; "
+	 "result ymm2 32 0 4f4e4d4c4b4a4948 0 0"},
+	{"lock decb (%rdi)", "\xf0\xfe\x0f", "from 8 7040; load 1 40; to 8 7040; store 1 3f"},
+	{"movq %mm0,(%rdi)", "\x0f\x7f\x07", "to 8 7040; store 8 ?"},
+	{"movq (%rdi),%mm1", "\x0f\x6f\x0f", "from 8 7040; load 8 4746454443424140"},
 };
 
 static const char *const whats[] = {

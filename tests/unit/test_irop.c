@@ -184,10 +184,64 @@ static void test_soundness(void **state)
 	}
 }
 
+/* To 16 bits, of which 10 are a fraction's: nearest, down, up, to zero (Intel SDM, VCVTPS2PH). */
+static void test_halves(void **state)
+{
+	static const struct {
+		uint32_t from;
+		uint16_t to[4];
+	} cases[] = {
+		{0x3f800000, {0x3c00, 0x3c00, 0x3c00, 0x3c00}}, /* 1 */
+		{0x3f800001, {0x3c00, 0x3c00, 0x3c01, 0x3c00}}, /* a little more */
+		{0xbf800001, {0xbc00, 0xbc01, 0xbc00, 0xbc00}},
+		{0x3f801000, {0x3c00, 0x3c00, 0x3c01, 0x3c00}}, /* between two: to the even one */
+		{0x3f803000, {0x3c02, 0x3c01, 0x3c02, 0x3c01}},
+		{0x477fe000, {0x7bff, 0x7bff, 0x7bff, 0x7bff}}, /* the greatest */
+		{0x477fefff, {0x7bff, 0x7bff, 0x7c00, 0x7bff}},
+		{0x477ff000, {0x7c00, 0x7bff, 0x7c00, 0x7bff}},
+		{0xc77ff000, {0xfc00, 0xfc00, 0xfbff, 0xfbff}},
+		{0x7f800000, {0x7c00, 0x7c00, 0x7c00, 0x7c00}},
+		{0x38800000, {0x0400, 0x0400, 0x0400, 0x0400}}, /* the least that is normal */
+		{0x387fc000, {0x03ff, 0x03ff, 0x03ff, 0x03ff}},
+		{0x33800000, {0x0001, 0x0001, 0x0001, 0x0001}}, /* 2^-24 */
+		{0x33c00000, {0x0002, 0x0001, 0x0002, 0x0001}},
+		{0x33000000, {0x0000, 0x0000, 0x0001, 0x0000}}, /* half of it */
+		{0x33000001, {0x0001, 0x0000, 0x0001, 0x0000}},
+		{0x00000001, {0x0000, 0x0000, 0x0001, 0x0000}},
+		{0x80000001, {0x8000, 0x8001, 0x8000, 0x8000}},
+		{0x80000000, {0x8000, 0x8000, 0x8000, 0x8000}},
+	};
+	const struct vti_irop *op = vti_irop_find(Iop_F32toF16x4);
+	const struct vti_fpmode mode = {0, 0};
+
+	(void)state;
+	assert_non_null(op);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct vt_word in[2] = {vt_word_of(cases[i].from), vt_word_of(0)};
+		const uint16_t *to = cases[i].to;
+		const bool exact = to[0] == to[1] && to[0] == to[2] && to[0] == to[3];
+		struct vt_word dst;
+
+		for (unsigned rounding = 0; rounding < 4; rounding++) {
+			const struct vt_word by = vt_word_of(rounding);
+
+			op->fn(&mode, &dst, (const struct vt_word *const[]){&by, in});
+			assert_int_equal(dst.known, UINT64_MAX);
+			assert_int_equal(dst.value, to[rounding]);
+		}
+		const struct vt_word unknown = {0, ~UINT64_C(3)};
+
+		op->fn(&mode, &dst, (const struct vt_word *const[]){&unknown, in});
+		assert_int_equal(dst.known, exact ? UINT64_MAX : ~UINT64_C(0xffff));
+		assert_int_equal(dst.value, exact ? to[0] : 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_soundness),
 	};
 
