@@ -252,9 +252,14 @@ static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 	return code == 0 ? put_batch(l, rec, blocks, err) : code;
 }
 
+bool vti_pt_lbr_has_stack(const struct vt_record *rec)
+{
+	return vt_record_words(rec, VT_SAMPLE_BR_FROM).count > 1;
+}
+
 int vti_pt_lbr_sample(struct vti_pt_lbr *l, const struct vt_record *rec, struct vt_error *err)
 {
-	if (vt_record_words(rec, VT_SAMPLE_BR_FROM).count < 2)
+	if (!vti_pt_lbr_has_stack(rec))
 		return 0;
 	if (!l->told) {
 		vt_writer_row(l->w, VT_META);

@@ -21,6 +21,9 @@ struct vti_pt_lbr *vti_pt_lbr_new(struct vt_pt_spaces *spaces, struct vt_pt_emit
 				  struct vt_writer *w);
 void vti_pt_lbr_free(struct vti_pt_lbr *l);
 
+/* True of a SAMPLE record with a stack that says something. */
+bool vti_pt_lbr_has_stack(const struct vt_record *rec);
+
 /* Takes an EVENT record: which branches its stacks have.  0 or -VT_E_NOMEM. */
 int vti_pt_lbr_event(struct vti_pt_lbr *l, const struct vt_record *rec, struct vt_error *err);
 

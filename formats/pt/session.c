@@ -70,6 +70,8 @@ int vt_pt_session_piece(struct vt_pt_session *s, const struct vt_format_auxtrace
 int vt_pt_session_scan(struct vt_pt_session *s, const struct vt_record *rec, struct vt_error *err)
 {
 	vti_pt_info_feed(&s->info, rec);
+	if (s->opt.lbr && rec->kind == VT_SAMPLE)
+		s->stacks = s->stacks || vti_pt_lbr_has_stack(rec);
 	if (rec->kind == VT_IMAGE)
 		return vt_pt_files_image(s->files, rec, err);
 	if (rec->kind == VT_AUXTRACE && s->opt.engine)
@@ -295,11 +297,23 @@ static int apply(struct vt_pt_session *s, const struct vt_record *rec, struct vt
 	}
 }
 
+/*
+ * What branch stacks replace: the blocks and runs of the input, and what lies between its runs by
+ * their instructions.  The blocks of the stacks have numbers of their own, from 1 on.
+ */
+static bool is_replaced(uint32_t kind)
+{
+	return kind == VT_BLOCK || kind == VT_EXEC || kind == VT_TRACE || kind == VT_STATE ||
+	       kind == VT_SYSCALL || kind == VT_SIGNAL || kind == VT_MEMORY;
+}
+
 int vt_pt_session_record(struct vt_pt_session *s, const struct vt_record *rec, struct vt_error *err)
 {
 	int code;
 
 	if (rec->kind == VT_AUXTRACE && s->nrunners)
+		return 0;
+	if (s->stacks && is_replaced(rec->kind))
 		return 0;
 	code = decode_before(s, rec, err);
 	if (code < 0)

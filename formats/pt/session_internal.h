@@ -31,6 +31,7 @@ struct vt_pt_session {
 	struct vti_pt_kernel *kernel;
 	struct vt_pt_spaces *spaces;
 	struct vti_pt_lbr *lbr; /* NULL unless asked for */
+	bool stacks;		/* there are samples with branch stacks */
 	struct vt_writer *w;
 	struct vt_pt_emit *emit;
 	struct vti_pt_runner *runners;

@@ -56,8 +56,33 @@ static void put_sample(struct vt_writer *w, const unsigned *at, size_t n)
 	vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, n);
 }
 
+/* Executed code that the stream has already: one block of one instruction, which ran once. */
+static void put_executed(struct vt_writer *w)
+{
+	static const uint8_t length = 1, id[2] = {0, 0};
+	uint64_t *row = vt_writer_row(w, VT_BLOCK);
+
+	row[VT_BLOCK_ID] = 1;
+	row[VT_BLOCK_PID] = 5;
+	row[VT_BLOCK_ADDR] = BASE + 12;
+	row[VT_BLOCK_SIZE] = 1;
+	row[VT_BLOCK_INSNS] = 1;
+	row[VT_BLOCK_END] = VT_END_RETURN;
+	vt_writer_bytes(w, VT_BLOCK_LENGTHS, &length, 1);
+	row = vt_writer_row(w, VT_EXEC);
+	row[VT_EXEC_PID] = 5;
+	row[VT_EXEC_TID] = 5;
+	row[VT_EXEC_BLOCKS] = 1;
+	row[VT_EXEC_INSNS] = 1;
+	row[VT_EXEC_BASE] = 1;
+	row[VT_EXEC_WIDTH] = 2;
+	vt_writer_bytes(w, VT_EXEC_IDS, id, 2);
+	vt_writer_row(w, VT_TRACE);
+}
+
 struct result {
-	unsigned execs, gaps;
+	unsigned execs, gaps, traces;
+	uint64_t ids; /* of blocks, a bit each */
 	uint64_t blocks, insns, time, tid, tsc, cycles, ntimes;
 	uint64_t at[8], time_cycles[8];
 	char reason[80];
@@ -79,7 +104,12 @@ static void take_times(struct result *r, const struct vt_record *rec)
 
 static void take(struct result *r, const struct vt_record *rec)
 {
-	if (rec->kind == VT_EXEC) {
+	if (rec->kind == VT_BLOCK) {
+		assert_false(r->ids >> vt_record_u64(rec, VT_BLOCK_ID) & 1);
+		r->ids |= UINT64_C(1) << vt_record_u64(rec, VT_BLOCK_ID);
+	} else if (rec->kind == VT_TRACE) {
+		r->traces++;
+	} else if (rec->kind == VT_EXEC) {
 		r->execs++;
 		r->blocks += vt_record_u64(rec, VT_EXEC_BLOCKS);
 		r->insns += vt_record_u64(rec, VT_EXEC_INSNS);
@@ -110,6 +140,7 @@ static struct result run(uint64_t branch_type, const unsigned *at, size_t n)
 	struct vt_reader *r;
 
 	put_maps(w, branch_type);
+	put_executed(w);
 	put_sample(w, at, n);
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
 	for (pass = 0; pass < 2; pass++) {
@@ -204,6 +235,22 @@ static void test_filtered(void **state)
 	assert_string_equal(r.reason, "branch stacks without all branches");
 }
 
+/* What ran before the sample is not told beside what its stack says, but for a stack of nothing. */
+static void test_replaces(void **state)
+{
+	static const unsigned at[] = {4, 0, 4, 0};
+	struct result r = run(BRANCH_ANY, at, 2);
+
+	(void)state;
+	assert_int_equal(r.execs, 1);
+	assert_int_equal(r.blocks, 2);
+	assert_int_equal(r.traces, 0);
+	r = run(BRANCH_ANY, at, 1);
+	assert_int_equal(r.execs, 1);
+	assert_int_equal(r.blocks, 1);
+	assert_int_equal(r.traces, 1);
+}
+
 static int make_code(void **state)
 {
 	FILE *f = fopen(CODE_PATH, "w");
@@ -224,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_straight),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_filtered),
+		cmocka_unit_test(test_replaces),
 	};
 
 	return cmocka_run_group_tests(tests, make_code, remove_code);
