@@ -150,11 +150,6 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	return vti_is_register_bit_test(f) || reads_selector(f);
 }
 
-bool vti_ends_piece(const struct vt_facts *f)
-{
-	return is(f, "div") || is(f, "idiv") || is(f, "bextr");
-}
-
 /* ---- operations ---- */
 
 uint16_t vti_emit_operator(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
@@ -356,6 +351,8 @@ uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot)
 	return choose(b, same(b, slot, 0), slot, vti_build_const(b, &unknown, 1));
 }
 
+/* ---- around an instruction ---- */
+
 /* VEX clears what is above a scalar in its vector register, the machine leaves it. */
 static bool is_scalar_fused(const struct vt_facts *f)
 {
@@ -364,12 +361,30 @@ static bool is_scalar_fused(const struct vt_facts *f)
 	return (begins(f, "vfm") || begins(f, "vfnm")) && f->nresults && f->mnemonic[n - 2] == 's';
 }
 
-/* ---- around an instruction ---- */
-
 /* The 32-bit registers that it writes, or leaves alone without clearing their upper halves. */
 static bool may_leave(const struct vt_facts *f, unsigned i)
 {
 	return is(f, "cmpxchg") && f->results[i].size == 4;
+}
+
+static bool scans_bits(const struct vt_facts *f)
+{
+	return (is(f, "bsf") || is(f, "bsr")) && f->nresults;
+}
+
+static bool divides(const struct vt_facts *f)
+{
+	return is(f, "div") || is(f, "idiv");
+}
+
+bool vti_ends_piece(const struct vt_facts *f)
+{
+	unsigned i;
+
+	for (i = 0; i < f->nresults; i++)
+		if (may_leave(f, i))
+			return true;
+	return is_scalar_fused(f) || scans_bits(f) || divides(f) || is(f, "bextr");
 }
 
 void vti_amend_begin(struct vti_build *b)
@@ -442,8 +457,8 @@ void vti_amend_end(struct vti_build *b)
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
 			end_exchange(b, vti_register_at(f->results[i].reg), b->old[i]);
-	if ((is(f, "bsf") || is(f, "bsr")) && f->nresults)
+	if (scans_bits(f))
 		end_bit_scan(b, f);
-	else if (is(f, "div") || is(f, "idiv"))
+	else if (divides(f))
 		end_division(b);
 }

@@ -18,8 +18,8 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes);
 bool vti_has_idle_prefix(const uint8_t *bytes, size_t size);
 
 /*
- * What the next instruction does with the flags must not be known when this one is lifted: VEX
- * would not see that they are amended.
+ * What the next instruction does with this one's results must not be known when this one is lifted:
+ * VEX, which hands on what it takes for the result, would not see that it is amended.
  */
 bool vti_ends_piece(const struct vt_facts *f);
 

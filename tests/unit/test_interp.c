@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -289,6 +290,58 @@ static void assert_vector(const struct machine *t, unsigned reg, uint64_t low, u
 	w = vt_interp_get(t->m, VT_REG_VECTOR + reg, 1);
 	assert_true(vt_word_is_known(w));
 	assert_int_equal(w.value, high);
+}
+
+#define XMM0 VT_REG_VECTOR
+#define XMM2 (VT_REG_VECTOR + 2)
+
+/* Two instructions or more: a register that is written, and one that it is copied to. */
+static const struct {
+	const char *what;
+	const char *code;
+	unsigned from, word, to;
+} copies[] = {
+	{"vfmadd213sd xmm0,xmm3,xmm1; movhlps xmm2,xmm0", "c4e2e1a9c10f12d0", XMM0, 1, XMM2},
+	{"vfmadd213ss xmm0,xmm3,xmm1; movaps xmm2,xmm0", "c4e261a9c10f28d0", XMM0, 0, XMM2},
+	{"cmpxchg ecx,edx; mov rbx,rax", "0fb1d14889c3", VT_REG_AX, 0, VT_REG_BX},
+	{"cmpxchg ecx,edx; mov rbx,rcx", "0fb1d14889cb", VT_REG_CX, 0, VT_REG_BX},
+	{"bsf rcx,rdi; mov rbx,rcx", "480fbccf4889cb", VT_REG_CX, 0, VT_REG_BX},
+	{"bsr ecx,edi; mov rbx,rcx", "0fbdcf4889cb", VT_REG_CX, 0, VT_REG_BX},
+};
+
+/*
+ * What is made less known of a result is so for the next instruction, too, and of a scalar what
+ * stays above it: all that a copy says of a register is what the register itself says.
+ */
+static void test_copies(void **state)
+{
+	struct vt_word from, to;
+	uint8_t code[20];
+	struct machine t;
+	uint64_t done;
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(copies) / sizeof(*copies); i++) {
+		for (n = 0; sscanf(copies[i].code + 2 * n, "%2hhx", &code[n]) == 1; n++)
+			;
+		start(&t, code, n, 0);
+		set_vector(&t, 0, vt_word_of(0x4000000040000000), vt_word_of(0x4000000000000000));
+		set_vector(&t, 1, vt_word_of(0x4000000040000000), vt_word_of(0));
+		set_vector(&t, 3, vt_word_of(0x4000000040000000), vt_word_of(0));
+		set(&t, VT_REG_AX, 0x1122334455667788);
+		set(&t, VT_REG_BX, 0);
+		set(&t, VT_REG_CX, 0x99aabbcc55667788);
+		set(&t, VT_REG_DX, 0x1234567812345678);
+		set(&t, VT_REG_DI, 0); /* in which no bit is found */
+		assert_int_equal(run(&t, 10, &done), VT_STOP_CODE);
+		from = vt_interp_get(t.m, copies[i].from, copies[i].word);
+		to = vt_interp_get(t.m, copies[i].to, 0);
+		if (vt_word_is_known(from) || (to.known & ~from.known) ||
+		    ((to.value ^ from.value) & to.known))
+			fail_msg("%s", copies[i].what);
+		finish(&t);
+	}
 }
 
 /* A choice between values of two words: what both have in common is known whatever is chosen. */
@@ -735,9 +788,9 @@ int main(void)
 		cmocka_unit_test(test_follow_string),  cmocka_unit_test(test_follow_syscall),
 		cmocka_unit_test(test_follow_compare), cmocka_unit_test(test_captures),
 		cmocka_unit_test(test_operators),      cmocka_unit_test(test_divisors),
-		cmocka_unit_test(test_wide_choice),    cmocka_unit_test(test_state_get),
-		cmocka_unit_test(test_state_put),      cmocka_unit_test(test_flag_register),
-		cmocka_unit_test(test_set_general),
+		cmocka_unit_test(test_copies),	       cmocka_unit_test(test_wide_choice),
+		cmocka_unit_test(test_state_get),      cmocka_unit_test(test_state_put),
+		cmocka_unit_test(test_flag_register),  cmocka_unit_test(test_set_general),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
