@@ -191,7 +191,6 @@ static void put_packed(struct vt_buf *out, uint64_t value, unsigned size,
 		put_hex(out, value);
 		return;
 	}
-	one.elements = 1;
 	one.may_point = false;
 	for (i = 0; i < n; i++) {
 		vt_buf_printf(out, i ? ", " : "{");

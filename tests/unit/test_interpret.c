@@ -71,6 +71,7 @@ struct setup {
 	uint64_t stack[2];
 	uint64_t dynamic;
 	unsigned samples;
+	uint64_t then; /* another one here, with the same registers; 0: none */
 	/* The program. */
 	const char *path;
 	uint64_t prot;
@@ -221,6 +222,12 @@ static void put_stream(struct vt_writer *w, const struct setup *s)
 		put_map(w, 0x402000, 1);
 	for (i = 0; i < s->samples; i++)
 		put_sample(w, s);
+	if (s->then) {
+		struct setup t = *s;
+
+		t.ip = t.regs[2] = s->then;
+		put_sample(w, &t);
+	}
 }
 
 static void run(const struct setup *s, struct seen *seen)
@@ -446,6 +453,12 @@ static void test_lengths(void **state)
 	run(&s, &seen);
 	assert_int_equal(seen.runs, 60);
 	assert_int_equal(seen.totals.left_out, 0);
+	/* The next sample knows nothing of what that one did. */
+	s = usual();
+	s.then = 0x401003;
+	s.o.length = 1;
+	run(&s, &seen);
+	assert_string_equal(seen.text, "a10 a? ");
 	/* The registers that it begins with. */
 	s = usual();
 	s.o.registers = true;

@@ -700,6 +700,32 @@ static void test_pieces(void **state)
 	assert_true(seen.begins[0] && seen.begins[1]);
 }
 
+/* A run of a block that was not told of. */
+static void test_unknown_block(void **state)
+{
+	const struct vt_interpret_options o = {.path = true};
+	const struct vt_images_options none = {.warn = NULL};
+	struct vt_images *images = vt_images_new(&none, &err);
+	struct maker m = {.pid = PID, .tid = PID};
+	struct vt_record rec = {.kind = 0};
+	struct vt_interpret *in;
+	int fd = scratch_file();
+	struct vt_reader *r;
+
+	(void)state;
+	m.w = start_stream(fd);
+	put_stream(&m, "A");
+	r = reread_stream(fd, m.w);
+	in = vt_interpret_new(&o, images, NULL, NULL, &err);
+	assert_non_null(in);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	assert_int_equal(vt_interpret_feed(in, &rec, &err), -VT_E_FORMAT);
+	vt_interpret_free(in);
+	vt_images_free(images);
+	vt_reader_close(r);
+	close(fd);
+}
+
 /* Who called the code at hand: instruction, address, caller. */
 static void test_callers(void **state)
 {
@@ -730,10 +756,9 @@ static void test_callers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_totals),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_known),	      cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_pieces),	      cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_unknown_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
