@@ -73,7 +73,8 @@ static struct program make(const char *source)
 
 	toolbox_write(p.dir, "p.s", source);
 	free(toolbox_run(p.dir, "gcc -nostdlib -static -no-pie -Wl,--build-id=none "
-				"-Wl,-e,0x401000 -Wl,-Ttext=0x401000 -o p p.s"));
+				"-Wl,-e,0x401000 -Wl,-Ttext=0x401000 "
+				"-Wl,--no-eh-frame-hdr -o p p.s"));
 	p.elf = vt_elf_open(toolbox_path(p.dir, "p"), &err);
 	assert_non_null(p.elf);
 	p.unwind = vt_unwind_new(p.elf, &err);
@@ -444,10 +445,109 @@ static void test_rules(void **state)
 	end(&p);
 }
 
+/* ---- how sections are written ---- */
+
+/* A procedure with a description of its own: what stands in front, and how its addresses do. */
+static const struct form {
+	unsigned version;
+	const char *augmentation;
+	const char *data; /* of the augmentation, behind its size; NULL: there is none */
+	unsigned column;  /* of the return address */
+	const char *begin, *range;
+	bool good;
+} forms[] = {
+	{1, "", NULL, 16, ".quad f%u", ".quad 16", true},
+	{3, "", NULL, 16, ".quad f%u", ".quad 16", true},
+	{2, "", NULL, 16, ".quad f%u", ".quad 16", false},
+	{5, "", NULL, 16, ".quad f%u", ".quad 16", false},
+	{1, "", NULL, 17, ".quad f%u", ".quad 16", false},
+	{3, "", NULL, 15, ".quad f%u", ".quad 16", false},
+	{1, "eh", NULL, 16, ".quad f%u", ".quad 16", false},
+	{1, "z", "", 16, ".quad f%u", ".quad 16", true},
+	/* Absolute: 8 bytes, 4 and 8 without a sign, 4 and 8 with one. */
+	{1, "zR", "0x00", 16, ".quad f%u", ".quad 16", true},
+	{1, "zR", "0x03", 16, ".long f%u", ".long 16", true},
+	{1, "zR", "0x04", 16, ".quad f%u", ".quad 16", true},
+	{1, "zR", "0x0b", 16, ".long f%u", ".long 16", true},
+	{1, "zR", "0x0c", 16, ".quad f%u", ".quad 16", true},
+	/* Relative to where they stand: 2, 4 and 8 bytes. */
+	{1, "zR", "0x1a", 16, ".short f%u - .", ".short 16", true},
+	{1, "zR", "0x1b", 16, ".long f%u - .", ".long 16", true},
+	{1, "zR", "0x1c", 16, ".quad f%u - .", ".quad 16", true},
+	/* Of another length, or relative to something else. */
+	{1, "zR", "0x01", 16, ".quad f%u", ".quad 16", false},
+	{1, "zR", "0x0d", 16, ".quad f%u", ".quad 16", false},
+	{1, "zR", "0x20", 16, ".quad f%u", ".quad 16", false},
+	{1, "zR", "0x30", 16, ".quad f%u", ".quad 16", false},
+	/* A personality's pointer of 4 bytes, or of none; a language's data; a signal's frame. */
+	{1, "zPR", "0x03,1,2,3,4,0x03", 16, ".long f%u", ".long 16", true},
+	{1, "zPR", "0x9b,1,2,3,4,0x03", 16, ".long f%u", ".long 16", true},
+	{1, "zPR", "0xff,0x03", 16, ".long f%u", ".long 16", true},
+	{1, "zLR", "0x1b,0x03", 16, ".long f%u", ".long 16", true},
+	{1, "zRS", "0x03", 16, ".long f%u", ".long 16", false},
+	{1, "zR", "", 16, ".quad f%u", ".quad 16", false},
+	/* Nothing, or less. */
+	{1, "", NULL, 16, ".quad f%u", ".quad 0", false},
+	{1, "", NULL, 16, ".quad f%u", ".quad -16", false},
+};
+
+#define NFORMS (sizeof(forms) / sizeof(forms[0]))
+
+static void put_form(struct vt_buf *b, unsigned i)
+{
+	const struct form *f = &forms[i];
+
+	vt_buf_printf(b,
+		      "c%u: .long 1f - 0f\n0: .long 0\n.byte %u\n.asciz \"%s\"\n"
+		      ".uleb128 1\n.sleb128 -8\n.byte %u\n",
+		      i, f->version, f->augmentation, f->column);
+	if (f->data)
+		vt_buf_printf(b, ".uleb128 3f - 2f\n2: ");
+	if (f->data && *f->data)
+		vt_buf_printf(b, ".byte %s", f->data);
+	/* The frame begins 8 bytes above rsp; below its beginning is the return address. */
+	vt_buf_printf(b,
+		      "\n3: .byte 0x0c, 7, 8, 0x90, 1\n.balign 8\n1:\n"
+		      ".long 1f - 0f\n0: .long . - c%u\n",
+		      i);
+	vt_buf_printf(b, f->begin, i);
+	vt_buf_printf(b, "\n%s\n%s.balign 8\n1:\n", f->range, f->data ? ".byte 0\n" : "");
+}
+
+static void test_forms(void **state)
+{
+	struct vt_buf source = VT_BUF_INIT;
+	struct vt_return r;
+	struct program p;
+	unsigned i;
+
+	(void)state;
+	vt_buf_printf(&source, ".text\n");
+	for (i = 0; i < NFORMS; i++)
+		vt_buf_printf(&source, "f%u: .skip 16, 0x90\n", i);
+	vt_buf_printf(&source, ".section .eh_frame,\"a\",@progbits\n");
+	for (i = 0; i < NFORMS; i++)
+		put_form(&source, i);
+	p = make(vt_buf_str(&source));
+	for (i = 0; i < NFORMS; i++) {
+		const uint64_t at = TEXT + 16 * (uint64_t)i;
+
+		if (find(p.unwind, at, (struct known){0}, &r) != forms[i].good)
+			fail_msg("form %u", i);
+		if (!forms[i].good)
+			continue;
+		check_slot(&p, at, at, REG(RSP));
+		check_slot(&p, at + 15, at, REG(RSP));
+	}
+	end(&p);
+	vt_buf_free(&source);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_rules),
 	};
