@@ -16,31 +16,31 @@
 
 enum { A, B, C, D, F, I, E, J, K, G, H, M, L, R, S, NBLOCKS };
 
-#define MEM	   0x1000
+#define MEM	   0x401000
 #define MEM_SIZE   0x400
 #define MOST_CALLS 90
 #define MOST_INSNS 40000
 
 static const struct {
-	uint16_t addr;
+	uint32_t addr;
 	const char *lengths;
 	const void *code;
 } blocks[NBLOCKS] = {
-	[A] = {0x1000, "\1\2", "\x90\x74\x0d"},			  /* nop; je C */
-	[B] = {0x1003, "\2", "\xff\xe0"},			  /* jmp *%rax: A, C, D, R */
-	[C] = {0x1010, "\2", "\xeb\xee"},			  /* jmp A */
-	[D] = {0x1020, "\5", "\xe8\xdb\0\0\0"},			  /* call E */
-	[F] = {0x1025, "\1\2", "\x90\xff\xd0"},			  /* nop; call *%rax: E, G */
-	[I] = {0x1028, "\1", "\xc3"},				  /* ret */
-	[E] = {0x1100, "\2", "\x74\x02"},			  /* je K */
-	[J] = {0x1102, "\1", "\xc3"},				  /* ret */
-	[K] = {0x1104, "\1\1\5", "\x90\x90\xe9\x15\xff\xff\xff"}, /* nop; nop; jmp D */
-	[G] = {0x1200, "\2", "\x0f\x05"},			  /* syscall */
-	[H] = {0x1202, "\2", "\x75\x02"},			  /* jne L */
-	[M] = {0x1204, "\2", "\xeb\0"},				  /* jmp L */
-	[L] = {0x1206, "\1", "\xc3"},				  /* ret */
-	[R] = {0x1300, "\2", "\xf3\xa4"},			  /* rep movsb */
-	[S] = {0x1302, "\2", "\xff\xe0"},			  /* jmp *%rax: A */
+	[A] = {0x401000, "\1\2", "\x90\x74\x0d"},		    /* nop; je C */
+	[B] = {0x401003, "\2", "\xff\xe0"},			    /* jmp *%rax: A, C, D, R */
+	[C] = {0x401010, "\2", "\xeb\xee"},			    /* jmp A */
+	[D] = {0x401020, "\5", "\xe8\xdb\0\0\0"},		    /* call E */
+	[F] = {0x401025, "\1\2", "\x90\xff\xd0"},		    /* nop; call *%rax: E, G */
+	[I] = {0x401028, "\1", "\xc3"},				    /* ret */
+	[E] = {0x401100, "\2", "\x74\x02"},			    /* je K */
+	[J] = {0x401102, "\1", "\xc3"},				    /* ret */
+	[K] = {0x401104, "\1\1\5", "\x90\x90\xe9\x15\xff\xff\xff"}, /* nop; nop; jmp D */
+	[G] = {0x401200, "\2", "\x0f\x05"},			    /* syscall */
+	[H] = {0x401202, "\2", "\x75\x02"},			    /* jne L */
+	[M] = {0x401204, "\2", "\xeb\0"},			    /* jmp L */
+	[L] = {0x401206, "\1", "\xc3"},				    /* ret */
+	[R] = {0x401300, "\2", "\xf3\xa4"},			    /* rep movsb */
+	[S] = {0x401302, "\2", "\xff\xe0"},			    /* jmp *%rax: A */
 };
 
 struct walker {

@@ -48,6 +48,15 @@ static void put_image(struct made *m, uint64_t id, const char *path)
 	vt_writer_text(m->w, VT_IMAGE_PATH, path);
 }
 
+static void put_long_image(struct made *m, uint64_t id)
+{
+	char path[4097];
+
+	memset(path, 'a', sizeof(path));
+	path[4096] = 0;
+	put_image(m, id, path);
+}
+
 static void put_map(struct made *m, uint64_t id, int64_t pid, uint64_t start, uint64_t prot)
 {
 	uint64_t *row = vt_writer_row(m->w, VT_MAP);
@@ -74,15 +83,17 @@ static void put_thread(struct made *m, unsigned op, int64_t tid, const char *com
 static struct walker walkers[2];
 static uint64_t ends[64]; /* instructions of both up to the end of each turn */
 
-/* Two threads in turns, of which the second begins later and ends. */
-static void put_recording(struct made *m, size_t turns, size_t insns)
+/* Two threads in turns, of which the second begins later and ends; `file`: their code is in one. */
+static void put_recording_of(struct made *m, size_t turns, size_t insns, bool file)
 {
 	size_t skip[2] = {0}, i;
 	uint64_t now = 0;
 
 	begin(m);
-	put_image(m, 1, image);
-	put_map(m, 1, PID, MEM, 5);
+	if (file) {
+		put_image(m, 1, image);
+		put_map(m, 1, PID, MEM, 5);
+	}
 	put_thread(m, VT_OP_COMM, PID, "first");
 	put_blocks(m);
 	start_walker(&walkers[0], 1);
@@ -95,6 +106,11 @@ static void put_recording(struct made *m, size_t turns, size_t insns)
 		ends[i] = now;
 	}
 	put_thread(m, VT_OP_EXIT, PID + 1, "");
+}
+
+static void put_recording(struct made *m, size_t turns, size_t insns)
+{
+	put_recording_of(m, turns, insns, true);
 }
 
 /* ---- and back ---- */
@@ -163,19 +179,22 @@ static int wrap(struct made *m, const struct vt_pt_wrap_options *opt)
 	return fd;
 }
 
+static struct vt_format_summary summary;
+static const char *engine; /* NULL: the default */
+
 /* The stream that is decoded of a perf.data. */
 static struct vt_reader *decode(int fd, int to)
 {
-	const struct vt_pt_decode_options pt = {.jobs = 1};
+	const struct vt_pt_decode_options pt = {.jobs = 1, .engine = engine};
 	const struct vt_format_options opt = {.pt = &pt};
-	struct vt_format_summary s = {.records = 0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w = start_stream(to);
 	struct vt_input in;
 
+	summary = (struct vt_format_summary){.records = 0};
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(vt_input_open_fd(&in, fd, "in", &err), 0);
-	if (vt_pt_perfdata_decode(&in, w, &opt, &s, &err) < 0)
+	if (vt_pt_perfdata_decode(&in, w, &opt, &summary, &err) < 0)
 		fail_msg("%s", err.text);
 	vt_input_close(&in);
 	close(fd);
@@ -187,6 +206,7 @@ struct back {
 	uint64_t insns[2][MOST_INSNS];
 	size_t ninsns[2];
 	struct vt_buf text; /* of other records */
+	uint64_t raw;	    /* bytes of areas */
 };
 
 /* What is repeated may be told again after an interruption: it is one instruction. */
@@ -218,6 +238,7 @@ static void take_exec(struct back *b, const struct vt_bblocks *dict, const struc
 			put_insn(b, thread, vt_bblock_insn_addr(block, k));
 		}
 	}
+	assert_int_equal(x.insns, 0);
 }
 
 static uint64_t aux_bytes;
@@ -290,6 +311,8 @@ static void go(struct made *m, const struct vt_pt_wrap_options *opt)
 			assert_int_equal(vt_bblocks_add(dict, &rec, &err), 0);
 		else if (rec.kind == VT_EXEC)
 			take_exec(&back, dict, &rec);
+		else if (rec.kind == VT_AUXTRACE)
+			back.raw += vt_record_bytes(&rec, VT_AUXTRACE_DATA).size;
 		else
 			say(&back.text, &rec);
 	}
@@ -309,6 +332,69 @@ static void compare_thread(unsigned i)
 }
 
 static const struct vt_pt_wrap_options defaults = {.slice = VT_PT_WRAP_SLICE, .version = "test"};
+
+/* Code that was generated is in a dump, from which it comes back. */
+static void test_generated(void **state)
+{
+	struct vt_pt_wrap_options opt = defaults;
+	char dir[] = "/tmp/vt-ptwrap-XXXXXX", dump[64];
+	struct made m;
+	unsigned i;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(dump, sizeof(dump), "%s/jit-%d.dump", dir, PID);
+	opt.encode = vt_pt_encode_defaults;
+	opt.encode.tsc = true;
+	for (i = 0; i < 2; i++) {
+		opt.cpus = i;
+		opt.jit_dir = dir;
+		put_recording_of(&m, 6, 300, false);
+		go(&m, &opt);
+		compare_thread(0);
+		compare_thread(1);
+		assert_int_equal(sum.generated_left_out, 0);
+		assert_int_equal(sum.generated, NBLOCKS);
+		vt_buf_free(&back.text);
+		/* There is nowhere to put it. */
+		opt.jit_dir = NULL;
+		put_recording_of(&m, 6, 300, false);
+		go(&m, &opt);
+		assert_int_equal(sum.generated_left_out, NBLOCKS);
+		assert_int_equal(sum.generated, 0);
+		assert_int_equal(back.ninsns[0] + back.ninsns[1], 0);
+		vt_buf_free(&back.text);
+	}
+	unlink(dump);
+	rmdir(dir);
+}
+
+/* What is decoded is summed up; without an engine the areas stay as they are. */
+static void test_summary(void **state)
+{
+	struct vt_pt_wrap_options opt = defaults;
+	struct made m;
+
+	(void)state;
+	opt.encode = vt_pt_encode_defaults;
+	put_recording(&m, 4, 300);
+	go(&m, &opt);
+	assert_true(summary.traced);
+	assert_int_equal(summary.insns, walkers[0].ninsns + walkers[1].ninsns);
+	assert_int_equal(summary.damaged, 0);
+	assert_int_equal(summary.aux_areas, 0);
+	vt_buf_free(&back.text);
+	engine = "none";
+	put_recording(&m, 4, 300);
+	go(&m, &opt);
+	assert_false(summary.traced);
+	assert_int_equal(back.ninsns[0] + back.ninsns[1], 0);
+	/* Each piece is padded to a multiple of 8. */
+	assert_int_equal(back.raw % 8, 0);
+	assert_in_range(back.raw - sum.bytes, 1, 3 * 7);
+	vt_buf_free(&back.text);
+	engine = NULL;
+}
 
 /* In buffers of threads and of processors, with times and without. */
 static void test_back(void **state)
@@ -367,14 +453,14 @@ static void test_side(void **state)
 	opt.encode = vt_pt_encode_defaults;
 	put_recording(&m, 3, 10);
 	go(&m, &opt);
-	expect("map 7 1000+1000 prot 5 at 0; thread 7/7 op 0 first at 0; "
+	expect("map 7 401000+1000 prot 5 at 0; thread 7/7 op 0 first at 0; "
 	       "thread 7/8 op 2  at 0; thread 7/8 op 0 second at 0; "
 	       "itrace 0: 7 at 0; itrace 0: 8 at 0; aux 0 flags 0; thread 7/8 op 3  at 0; "
 	       "aux 0 flags 0; aux 0 flags 0; ");
 	opt.encode.tsc = true;
 	put_recording(&m, 3, 10);
 	go(&m, &opt);
-	expect("map 7 1000+1000 prot 5 at %u; thread 7/7 op 0 first at %u; "
+	expect("map 7 401000+1000 prot 5 at %u; thread 7/7 op 0 first at %u; "
 	       "thread 7/8 op 2  at %u; thread 7/8 op 0 second at %u; "
 	       "itrace 0: 7 at %u; itrace 0: 8 at %u; aux 0 flags 0; thread 7/8 op 3  at %u; "
 	       "aux 0 flags 0; aux 0 flags 0; ",
@@ -403,7 +489,7 @@ static void test_one_cpu(void **state)
 		second = at(4 * COST + ends[1]);
 		third = at(5 * COST + ends[2]);
 		go(&m, &opt);
-		expect("map 7 1000+1000 prot 5 at %u; thread 7/7 op 0 first at %u; "
+		expect("map 7 401000+1000 prot 5 at %u; thread 7/7 op 0 first at %u; "
 		       "switch 0: 7 out 0 preempt 0 other 0 at %u; itrace 0: 7 at %u; "
 		       "thread 7/8 op 2  at %u; thread 7/8 op 0 second at %u; "
 		       "switch 0: 7 out 1 preempt 1 other %u at %u; "
@@ -431,7 +517,7 @@ static void test_two_cpus(void **state)
 	second = at(COST + ends[0]);
 	end = at(3 * COST + ends[3]);
 	go(&m, &opt);
-	expect("map 7 1000+1000 prot 5 at %u; thread 7/7 op 0 first at %u; "
+	expect("map 7 401000+1000 prot 5 at %u; thread 7/7 op 0 first at %u; "
 	       "switch 0: 7 out 0 preempt 0 other 0 at %u; itrace 0: 7 at %u; "
 	       "thread 7/8 op 2  at %u; thread 7/8 op 0 second at %u; "
 	       "switch 1: 8 out 0 preempt 0 other 0 at %u; itrace 1: 8 at %u; "
@@ -468,6 +554,106 @@ static void test_snapshot(void **state)
 	vt_buf_free(&back.text);
 }
 
+/* What is known of images and of the recording is there, too. */
+static void test_about(void **state)
+{
+	static const char *const metas[][2] = {
+		{"cmdline", "first"}, {"cmdline", "second"}, {"arch", "aarch64"}, {"other", "no"}};
+	struct vt_pt_wrap_options opt = defaults;
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned images = 0, texts = 0, n;
+	struct vt_record rec;
+	struct vt_reader *r;
+	int to = scratch_file();
+	struct made m;
+
+	(void)state;
+	opt.encode = vt_pt_encode_defaults;
+	begin(&m);
+	for (n = 0; n < 4; n++) {
+		vt_writer_row(m.w, VT_META);
+		vt_writer_text(m.w, VT_META_KEY, metas[n][0]);
+		vt_writer_text(m.w, VT_META_VALUE, metas[n][1]);
+	}
+	put_image(&m, 3, "/none");
+	vt_writer_bytes(m.w, VT_IMAGE_BUILDID, "12345678901234567890", 20);
+	put_map(&m, 3, PID, 0x500000, 5);
+	put_map(&m, 3, PID, 0x600000, 5);
+	r = decode(wrap(&m, &opt), to);
+	assert_int_equal(sum.maps, 2);
+	while (vt_reader_next(r, &rec, &err) > 0) {
+		struct vt_bytes id = vt_record_bytes(&rec, VT_IMAGE_BUILDID);
+		struct vt_bytes value = vt_record_bytes(&rec, VT_META_VALUE);
+
+		if (rec.kind == VT_IMAGE && id.size) {
+			assert_int_equal(id.size, 20);
+			assert_memory_equal(id.data, "12345678901234567890", 20);
+			images++;
+		}
+		if (rec.kind == VT_META)
+			texts += value.size == 5 && memcmp(value.data, "first", 5) == 0;
+		if (rec.kind == VT_META)
+			texts += value.size == 7 && memcmp(value.data, "aarch64", 7) == 0;
+		assert_int_not_equal(rec.kind, VT_GAP);
+	}
+	assert_int_equal(images, 1);
+	assert_int_equal(texts, 2);
+	vt_reader_close(r);
+	close(to);
+}
+
+/* Records that a perf.data cannot hold are left out, and the first is told of. */
+static void test_left_out(void **state)
+{
+	static const struct {
+		int64_t pid, tid;
+		uint64_t left_out;
+	} cases[] = {{PID, PID, 0},	{PID, INT32_MAX, 0}, {PID, INT32_MAX + 1LL, 1},
+		     {INT32_MAX, 1, 0}, {-2, 1, 1},	     {INT32_MAX + 1LL, 1, 1},
+		     {0, 0, 0},		{PID, -1, 1}};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_record rec;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_pt_wrap_options opt = defaults;
+		int fd = scratch_file(), n;
+		struct vt_output out;
+		struct vt_pt_wrap *p;
+		struct vt_reader *r;
+		struct made m;
+
+		opt.encode = vt_pt_encode_defaults;
+		assert_int_equal(vt_output_open_fd(&out, fd, "out", &err), 0);
+		p = vt_pt_wrap_new(&out, &opt, &err);
+		begin(&m);
+		for (n = 0; n < 2; n++) {
+			uint64_t *row = vt_writer_row(m.w, VT_THREAD);
+
+			row[VT_THREAD_OP] = VT_OP_COMM;
+			row[VT_THREAD_PID] = (uint64_t)cases[i].pid;
+			row[VT_THREAD_TID] = (uint64_t)cases[i].tid;
+			vt_writer_text(m.w, VT_THREAD_COMM, "name");
+		}
+		/* A path that is too long. */
+		put_long_image(&m, n);
+		r = reread_stream(m.fd, m.w);
+		while (vt_reader_next(r, &rec, &err) > 0)
+			assert_int_equal(vt_pt_wrap_record(p, &rec, &err), 0);
+		assert_int_equal(vt_pt_wrap_totals(p)->left_out, 2 * cases[i].left_out + 1);
+		assert_string_equal(vt_pt_wrap_bad(p),
+				    cases[i].left_out ? "a thread whose numbers are none"
+						      : "an image with a path of 4096 bytes");
+		assert_int_equal(vt_pt_wrap_finish(p, &err), 0);
+		vt_pt_wrap_free(p);
+		assert_int_equal(vt_output_close(&out, &err), 0);
+		vt_reader_close(r);
+		close(m.fd);
+		close(fd);
+	}
+}
+
 static void test_refused(void **state)
 {
 	struct vt_pt_wrap_options opt = defaults;
@@ -498,9 +684,11 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_back),	 cmocka_unit_test(test_side),
-		cmocka_unit_test(test_one_cpu),	 cmocka_unit_test(test_two_cpus),
-		cmocka_unit_test(test_snapshot), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_back),	  cmocka_unit_test(test_side),
+		cmocka_unit_test(test_one_cpu),	  cmocka_unit_test(test_two_cpus),
+		cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_generated), cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_left_out),  cmocka_unit_test(test_about),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, remove_image);
