@@ -237,10 +237,75 @@ static void test_halves(void **state)
 	}
 }
 
+/*
+ * Undefined for some operands: places that are none, roots of negative numbers, quotients without
+ * room, zero bits of zero; halves that are no numbers; and a conversion that x87 does not round.
+ */
+static const unsigned undefined[] = {
+	Iop_Perm8x8,	   Iop_Perm8x16,       Iop_Perm32x4,	   Iop_Perm32x8,
+	Iop_PermOrZero8x8, Iop_PermOrZero8x16, Iop_Sqrt32Fx4,	   Iop_Sqrt32Fx8,
+	Iop_Sqrt32F0x4,	   Iop_Sqrt64Fx2,      Iop_Sqrt64Fx4,	   Iop_Sqrt64F0x2,
+	Iop_DivModU64to32, Iop_DivModS64to32,  Iop_DivModU128to64, Iop_DivModS128to64,
+	Iop_Clz32,	   Iop_Ctz32,	       Iop_F16toF32x4,	   Iop_F16toF32x8,
+	Iop_I64StoF64,
+};
+
+static bool is_undefined(unsigned irop)
+{
+	for (size_t i = 0; i < sizeof(undefined) / sizeof(*undefined); i++)
+		if (undefined[i] == irop)
+			return true;
+	return false;
+}
+
+/* Of numbers that are known, and a rounding that is, so is the result. */
+static void test_known_results(void **state)
+{
+	const struct vti_fpmode mode = {0, 0};
+
+	(void)state;
+	for (unsigned irop = Iop_INVALID + 1; irop < Iop_LAST; irop++) {
+		const struct vti_irop *op = vti_irop_find(irop);
+		struct vt_rng rng;
+
+		if (op == NULL || is_undefined(irop))
+			continue;
+		const struct shape s = shape_of(irop);
+
+		vt_rng_init(&rng, irop);
+		for (unsigned n = 0; n < 100; n++) {
+			struct vt_word args[4][IROPS_WORDS], result[IROPS_WORDS];
+
+			for (unsigned k = 0; k < 4; k++)
+				for (unsigned i = 0; i < IROPS_WORDS; i++)
+					args[k][i] = vt_word_of(
+						(vt_rng_next(&rng) & 0x83ffffff83ffffff) |
+						0x3c0000003c000000);
+			for (unsigned k = 0; k < op->nargs; k++) {
+				const unsigned bits = irops_bits(s.args[k]);
+
+				if (s.args[k] == Ity_I8 && k == 1)
+					args[k][0].value &= 7;
+				else if (s.args[k] == Ity_I32 && k == 0)
+					args[k][0].value &= 3;
+				else if (bits < 64)
+					args[k][0].value &= vt_low_bits(bits);
+			}
+			evaluate(op, &mode, result, args);
+			for (unsigned i = 0; i < op->words; i++)
+				if (result[i].known != UINT64_MAX) {
+					fail_msg("operator %u: %jx of word %u", irop - Iop_INVALID,
+						 (uintmax_t)result[i].known, i);
+				}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_known_results),
 		cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_soundness),
 	};

@@ -478,6 +478,148 @@ static void more_stalls_than_there_is_room_for(void **state)
 	assert_int_equal(cost.cycle, 111 + 8);
 }
 
+/* ---- out of order ---- */
+
+static void make_wide(struct vt_core *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->order = VT_OUT_OF_ORDER;
+	m->fetch = m->decode = m->issue = m->retire = 4;
+	m->front = 1;
+}
+
+static void assert_close(float a, double b)
+{
+	assert_true(a > b - 1e-4 && a < b + 1e-4);
+}
+
+/*
+ * Results in cycles 4, 7 and 8.  Of the 12 slots from the first retirement to the second, 11 are
+ * lost to the first, and of the next four, three to the second.
+ */
+static void chain_out_of_order(void **state)
+{
+	struct vt_mop ops[3] = {simple(VT_OP_INT, 0, 3, 0, 1), simple(VT_OP_INT, 0, 3, 1, 1),
+				simple(VT_OP_INT, 0, 1, 1, 1)};
+	const struct vt_mop *list[3] = {&ops[0], &ops[1], &ops[2]};
+	struct vt_schedule_cost c[3];
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	size_t warm, i;
+
+	(void)state;
+	make_wide(&m);
+	for (warm = 0; warm < 3; warm++) {
+		assert_int_equal(vt_schedule(&m, list, 3, warm, c, &err), 0);
+		for (i = warm; i < 3; i++) {
+			const struct vt_schedule_cost *at = &c[i - warm];
+
+			assert_close(at->head, i == 0 ? .25 : i == 1 ? 3 : 1);
+			assert_close(at->best, .25);
+			assert_int_equal(at->nstalls, i ? 1 : 0);
+			assert_int_equal(at->depends,
+					 i ? (int)i - 1 - (int)warm : VT_SCHEDULE_NONE);
+			if (!i)
+				continue;
+			assert_int_equal(at->stalls[0].cause, VT_STALL_OPERAND_A);
+			assert_int_equal(at->stalls[0].culprit, (int)i - 1 - (int)warm);
+			assert_close(at->stalls[0].cycles, i == 1 ? 2.75 : .75);
+		}
+	}
+	/* Nothing but what retires together: a fourth of a cycle each, or a half of those of two.
+	 */
+	for (i = 0; i < 3; i++)
+		ops[i].reads = 0;
+	ops[2].slots = 2;
+	assert_int_equal(vt_schedule(&m, list, 3, 0, c, &err), 0);
+	assert_close(c[0].head, .25);
+	assert_close(c[1].head, .25);
+	assert_close(c[2].head, .5);
+	assert_close(c[2].best, .5);
+	assert_int_equal(vt_schedule(&m, list, 3, 4, c, &err), -VT_E_LIMIT);
+}
+
+/* Behind what is taken, fetch goes on in the next cycle, and so does all the rest. */
+static void taken_out_of_order(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		bool skips; /* the next one is not the one behind it */
+		double head;
+	} cases[] = {
+		{0, true, .25},
+		{VT_FACT_BRANCH | VT_FACT_JUMP, false, 1},
+		{VT_FACT_BRANCH | VT_FACT_CALL, false, 1},
+		{VT_FACT_BRANCH | VT_FACT_RETURN, false, 1},
+		{VT_FACT_BRANCH | VT_FACT_CONDITIONAL, false, .25},
+		{VT_FACT_BRANCH | VT_FACT_CONDITIONAL, true, 1},
+	};
+	struct vt_mop ops[4] = {simple(VT_OP_INT, 0, 1, 0, 0), simple(VT_OP_BRANCH, 0, 1, 0, 0),
+				simple(VT_OP_INT, 0, 1, 0, 0), simple(VT_OP_INT, 0, 1, 0, 0)};
+	struct vt_schedule_cost c[3];
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	size_t i;
+
+	(void)state;
+	make_wide(&m);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct vt_mop *list[3] = {&ops[0], &ops[1], &ops[cases[i].skips ? 3 : 2]};
+
+		ops[1].flags = cases[i].flags;
+		assert_int_equal(vt_schedule(&m, list, 3, 0, c, &err), 0);
+		/* Two slots of the cycle before are lost, and its own is not. */
+		assert_close(c[2].head, cases[i].head == 1 ? .75 : .25);
+	}
+}
+
+/* What waits for several things: the longest first, those of a cause together, no more than three.
+ */
+static void stalls_are_told_longest_first(void **state)
+{
+	struct vt_mop maker[3] = {simple(VT_OP_INT, 0, 3, 0, BIT(0)),
+				  simple(VT_OP_INT, 0, 9, 0, BIT(1)),
+				  simple(VT_OP_MULTIPLY, E0, 1, 0, BIT(2))};
+	struct vt_mop user = simple(VT_OP_MULTIPLY, E0, 1, BIT(0), 0);
+	struct vt_schedule_cost c;
+	struct vt_inorder e;
+	struct vt_core m;
+
+	(void)state;
+	make_core(&m, 1);
+	vt_inorder_init(&e, &m);
+	maker[2].uops[0].busy = 20;
+	vt_schedule_next(&e, &maker[0], 1, NULL);
+	vt_schedule_next(&e, &maker[1], 2, NULL);
+	vt_schedule_next(&e, &maker[2], 3, &c);
+	assert_close(c.head, 1);
+	assert_int_equal(c.nstalls, 0);
+	assert_int_equal(c.depends, VT_SCHEDULE_NONE);
+	/* Behind cycle 3, in 11, 19 and 23: of 20 slots, three are used. */
+	user.nuops = 3;
+	user.uops[1] = user.uops[2] = user.uops[0];
+	user.uops[0].units = 0;
+	user.reads = BIT(1);
+	user.uops[1].units = 0;
+	user.uops[1].operands = VT_UOP_PREVIOUS;
+	user.uops[0].latency = 8;
+	vt_schedule_next(&e, &user, UINT64_C(0x700000004), &c);
+	assert_close(c.head, 20);
+	assert_close(c.best, 3);
+	assert_int_equal(c.nstalls, 3);
+	assert_int_equal(c.stalls[0].cause, VT_STALL_OPERAND_A);
+	assert_close(c.stalls[0].cycles, 7);
+	assert_int_equal(c.stalls[0].culprit, 2);
+	assert_int_equal(c.stalls[1].cause, VT_STALL_OPERAND_C);
+	assert_close(c.stalls[1].cycles, 7);
+	assert_int_equal(c.stalls[1].culprit, 4);
+	assert_int_equal(c.stalls[2].cause, VT_STALL_UNIT_STATIC);
+	assert_close(c.stalls[2].cycles, 3);
+	assert_int_equal(c.stalls[2].culprit, 3);
+	/* The latest of those before. */
+	assert_int_equal(c.depends, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +633,9 @@ int main(void)
 		cmocka_unit_test(all_units_alike),
 		cmocka_unit_test(holds),
 		cmocka_unit_test(more_stalls_than_there_is_room_for),
+		cmocka_unit_test(chain_out_of_order),
+		cmocka_unit_test(taken_out_of_order),
+		cmocka_unit_test(stalls_are_told_longest_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
