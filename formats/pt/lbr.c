@@ -107,40 +107,104 @@ static int push(struct vti_pt_lbr *l, uint32_t index, unsigned insns, struct vt_
 	return 0;
 }
 
-/* What is wrong with a block as the one at hand on the way to an instruction; *last: it is there.
+/*
+ * What lies between two branches of a stack.  Stacks of user code alone have no branch into the
+ * kernel: `syscall` is straight code in them.  Of the way back, processors leave out the branch, or
+ * record where in the kernel it was: the code up to its target is straight then.  (Linux keeps
+ * what is recorded: intel_pmu_lbr_filter().)
  */
-static enum why judge(const struct vt_pt_block *k, uint64_t source, uint64_t target, bool *last)
+struct goal {
+	uint64_t source, target; /* of the next branch */
+	bool back;		 /* it came from the kernel */
+};
+
+#define KERNEL_HALF (UINT64_C(1) << 63)
+
+static struct goal goal_of(uint64_t from, uint64_t source, uint64_t target)
 {
-	bool goes_on = k->end == VT_PT_END_FALL || k->end == VT_PT_END_COND;
+	return (struct goal){source, target,
+			     source >= KERNEL_HALF && from < KERNEL_HALF && target < KERNEL_HALF};
+}
+
+/* Whether the code behind a block may run right after it. */
+static bool goes_on(const struct vt_pt_block *k)
+{
+	return k->end == VT_PT_END_FALL || k->end == VT_PT_END_COND || k->end == VT_PT_END_FAR_CALL;
+}
+
+/* How many instructions of a block lie before an address inside it; 0: it is in one of them. */
+static unsigned insns_before(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
+			     uint64_t addr)
+{
+	const uint8_t *lengths = vt_pt_block_lengths(blocks, k);
+	uint64_t at = k->addr;
+	unsigned n = 0;
+
+	while (at < addr)
+		at += lengths[n++];
+	return at == addr ? n : 0;
+}
+
+/* What is wrong with the block in which the goal is. */
+static enum why judge_last(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
+			   const struct goal *g)
+{
 	bool direct =
 		k->end == VT_PT_END_COND || k->end == VT_PT_END_JUMP || k->end == VT_PT_END_CALL;
 
-	*last = k->insns && source >= k->addr && source < k->next;
+	if (g->back && g->target == k->next)
+		return goes_on(k) ? WHY_NONE : WHY_CROOKED;
+	if (g->back)
+		return insns_before(blocks, k, g->target) ? WHY_NONE : WHY_CROOKED;
+	if (g->source != k->next - k->last || k->end == VT_PT_END_FALL)
+		return WHY_CROOKED;
+	return direct && k->target != g->target ? WHY_TARGET : WHY_NONE;
+}
+
+/* What is wrong with a block as the one at hand on the way to a goal; *last: it is there. */
+static enum why judge(const struct vt_pt_blocks *blocks, const struct vt_pt_block *k,
+		      const struct goal *g, bool *last)
+{
+	*last = g->back ? g->target > k->addr && g->target <= k->next
+			: g->source >= k->addr && g->source < k->next;
 	if (!k->insns)
 		return k->end == VT_PT_END_BAD_CODE ? WHY_BAD_CODE : WHY_NO_CODE;
-	if (*last && (source != k->next - k->last || k->end == VT_PT_END_FALL))
-		return WHY_CROOKED;
 	if (*last)
-		return direct && k->target != target ? WHY_TARGET : WHY_NONE;
-	if (source < k->next)
+		return judge_last(blocks, k, g);
+	if ((g->back ? g->target : g->source) < k->next)
 		return WHY_CROOKED;
 	if (k->end == VT_PT_END_NO_CODE)
 		return WHY_NO_CODE;
 	if (k->end == VT_PT_END_BAD_CODE)
 		return WHY_BAD_CODE;
-	return goes_on ? WHY_NONE : WHY_CROOKED;
+	return goes_on(k) ? WHY_NONE : WHY_CROOKED;
+}
+
+/* Appends a block, or what lies before the goal of it. */
+static int push_up_to(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint32_t index,
+		      const struct goal *g, struct vt_error *err)
+{
+	const struct vt_pt_block *k = vt_pt_blocks_get(blocks, index);
+	unsigned n = k->insns;
+
+	if (g->back && g->target > k->addr && g->target < k->next) {
+		n = insns_before(blocks, k, g->target);
+		if (vt_pt_blocks_cut(blocks, index, n, &index) < 0)
+			return vt_error_nomem(err);
+	}
+	return push(l, index, n, err);
 }
 
 /*
- * Appends the blocks from an address to the branch at `source`, which went to `target`.  *why:
- * what contradicts that; nothing is appended then.
+ * Appends the blocks from an address to a goal.  *why: what contradicts that; nothing is appended
+ * then.
  */
-static int stretch(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint64_t from,
-		   uint64_t source, uint64_t target, enum why *why, struct vt_error *err)
+static int stretch(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint64_t from, struct goal g,
+		   enum why *why, struct vt_error *err)
 {
 	size_t start = l->nids;
 	uint64_t insns = l->insns;
-	bool last = false;
+	bool last = g.back && g.target == from;
 	int code = 0;
 
 	*why = WHY_NONE;
@@ -151,11 +215,10 @@ static int stretch(struct vti_pt_lbr *l, struct vt_pt_blocks *blocks, uint64_t f
 		if (vt_pt_blocks_at(blocks, from, 64, &index) < 0)
 			return vt_error_nomem(err);
 		k = vt_pt_blocks_get(blocks, index);
-		*why = l->nids - start < STRETCH_MAX ? judge(k, source, target, &last)
-						     : WHY_CROOKED;
-		if (*why == WHY_NONE)
-			code = push(l, index, k->insns, err);
 		from = k->next;
+		*why = l->nids - start < STRETCH_MAX ? judge(blocks, k, &g, &last) : WHY_CROOKED;
+		if (*why == WHY_NONE)
+			code = push_up_to(l, blocks, index, &g, err);
 	}
 	if (*why != WHY_NONE) {
 		l->nids = start;
@@ -239,8 +302,9 @@ static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 
 		code = note_time(l, err);
 		if (code == 0)
-			code = stretch(l, blocks, to.data[i], from.data[i - 1], to.data[i - 1],
-				       &why, err);
+			code = stretch(l, blocks, to.data[i],
+				       goal_of(to.data[i], from.data[i - 1], to.data[i - 1]), &why,
+				       err);
 		if (code < 0)
 			break;
 		l->cycles += cycles_of(rec, i - 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Branch stacks as executed code. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,13 +15,17 @@
 #include "stream/kinds.h"
 #include "tests/unit/streams.h"
 
-/* 0: nop; jz 6.  3: nop; jmp 0.  6: call 12; jmp 3.  12: ret */
-static const uint8_t code[] = {0x90, 0x74, 0x03, 0x90, 0xeb, 0xfa, 0xe8,
-			       0x01, 0x00, 0x00, 0x00, 0xeb, 0xc3};
+/*
+ * 0: nop; jz 6.  3: nop; jmp 0.  6: call 12; jmp 3 (in part).  12: ret.
+ * 13: nop; syscall.  16: int 0x80.  18: xor eax, eax; jmp 0.
+ */
+static const uint8_t code[] = {0x90, 0x74, 0x03, 0x90, 0xeb, 0xfa, 0xe8, 0x01, 0x00, 0x00, 0x00,
+			       0xeb, 0xc3, 0x90, 0x0f, 0x05, 0xcd, 0x80, 0x31, 0xc0, 0xeb, 0xea};
 
 #define BASE	   0x10000
 #define CODE_PATH  "/tmp/vtrace-test-lbr-code"
 #define BRANCH_ANY 8
+#define KERNEL	   UINT_MAX /* where a branch comes from */
 
 static void put_maps(struct vt_writer *w, uint64_t branch_type)
 {
@@ -47,7 +52,7 @@ static void put_sample(struct vt_writer *w, const unsigned *at, size_t n)
 	row[VT_SAMPLE_PID] = 5;
 	row[VT_SAMPLE_TID] = 6;
 	for (i = 0; i < n; i++) {
-		from[n - 1 - i] = BASE + at[2 * i];
+		from[n - 1 - i] = at[2 * i] == KERNEL ? UINT64_MAX - 99 : BASE + at[2 * i];
 		to[n - 1 - i] = BASE + at[2 * i + 1];
 		flags[n - 1 - i] = (10 + i) << 4;
 	}
@@ -225,6 +230,45 @@ static void test_contradictions(void **state)
 	assert_int_equal(r.insns, 6);
 }
 
+/* A stack of user code has nothing of the kernel: what enters it is straight code. */
+static void test_kernel_left_out(void **state)
+{
+	static const unsigned at[] = {4, 13, 20, 0};
+	struct result r = run(BRANCH_ANY, at, 2);
+
+	(void)state;
+	assert_int_equal(r.gaps, 0);
+	/* nop syscall; int; xor jmp */
+	assert_int_equal(r.blocks, 3);
+	assert_int_equal(r.insns, 5);
+}
+
+/* Or it tells when the kernel went back, to the code behind or to what was interrupted. */
+static void test_back_from_kernel(void **state)
+{
+	static const unsigned at[] = {4, 13, KERNEL, 16, KERNEL, 18, KERNEL, 20, KERNEL, 20, 20, 0};
+	static const unsigned inside[] = {4, 13, KERNEL, 19, 20, 0};
+	static const unsigned before[] = {4, 13, KERNEL, 12, 12, 0};
+	static const unsigned behind[] = {4, 0, KERNEL, 12, 12, 0};
+	struct result r = run(BRANCH_ANY, at, 6);
+
+	(void)state;
+	assert_int_equal(r.execs, 1);
+	assert_int_equal(r.gaps, 0);
+	/* nop syscall; int; xor; jmp */
+	assert_int_equal(r.blocks, 4);
+	assert_int_equal(r.insns, 5);
+	/* Not straight: a signal's handler.  jmp from inside the xor is another instruction. */
+	r = run(BRANCH_ANY, inside, 3);
+	assert_int_equal(r.gaps, 2);
+	r = run(BRANCH_ANY, before, 3);
+	assert_int_equal(r.gaps, 1);
+	assert_int_equal(r.insns, 1);
+	r = run(BRANCH_ANY, behind, 3);
+	assert_int_equal(r.gaps, 1);
+	assert_int_equal(r.insns, 1);
+}
+
 static void test_filtered(void **state)
 {
 	static const unsigned at[] = {4, 0, 1, 6};
@@ -268,10 +312,9 @@ static int remove_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_filtered),
-		cmocka_unit_test(test_replaces),
+		cmocka_unit_test(test_straight),	cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_kernel_left_out), cmocka_unit_test(test_back_from_kernel),
+		cmocka_unit_test(test_filtered),	cmocka_unit_test(test_replaces),
 	};
 
 	return cmocka_run_group_tests(tests, make_code, remove_code);
