@@ -29,7 +29,8 @@ struct vti_spaces {
 	uint64_t ran_space;	   /* where code ran last: there, in the mapping */
 	uint64_t ran_start;	   /* that starts here */
 	uint64_t next;
-	uint64_t changes; /* records that may have changed what is mapped, and 1 */
+	uint64_t code_changes; /* vt_images_code_changes() that is accounted for */
+	uint64_t changes;      /* records that may have changed what is mapped, and 1 */
 	struct vti_line *lines;
 	unsigned trust;				   /* VT_TRUST_ */
 	uint64_t constants_withheld[VT_NWITHHELD]; /* lines that were asked for */

@@ -7,6 +7,7 @@
 #include "image/procdata.h"
 
 #define CAN_WRITE 2 /* PROT_WRITE of linux/mman.h */
+#define PAGE	  4096
 #define MODE_USER 2 /* PERF_RECORD_MISC_USER of linux/perf_event.h */
 
 struct process {
@@ -82,17 +83,24 @@ uint64_t vti_spaces_number(struct vti_spaces *s, int64_t pid, struct vt_error *e
 	return p ? p->number : 0;
 }
 
+static void renumber_all(struct vti_spaces *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->processes.count; i++)
+		renumber(s, ((const struct process *)vt_hash_at(&s->processes, i))->pid);
+}
+
 /* An image that is told of anew may be another file. */
 static int feed_image(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	bool added;
-	size_t i;
 
 	if (!vt_hash_add(&s->seen, &id, &added))
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
-	for (i = 0; !added && i < s->processes.count; i++)
-		renumber(s, ((const struct process *)vt_hash_at(&s->processes, i))->pid);
+	if (!added)
+		renumber_all(s);
 	return vt_addrspace_feed(s->maps, rec, err);
 }
 
@@ -113,6 +121,10 @@ static int feed_map(struct vti_spaces *s, const struct vt_record *rec, struct vt
 	code = vt_addrspace_feed(s->maps, rec, err);
 	if (p && (over || p->shared || vt_addrspace_count(s->maps) != before + 1))
 		renumber(s, pid);
+	if (s->code_changes != vt_images_code_changes(s->images)) {
+		s->code_changes = vt_images_code_changes(s->images);
+		renumber_all(s);
+	}
 	return code;
 }
 
@@ -192,12 +204,14 @@ static enum vt_withheld image_withheld(struct vti_spaces *s, uint32_t image)
 }
 
 /*
- * Could the program have written to pages of a mapping?  The dynamic linker does, once, to what it
- * relocates; of a mapping that recording found there it did before.
+ * Could the program have written to the page of an address in a mapping?  The dynamic linker does,
+ * once, to what it relocates; of a mapping that recording found there it did before.
  */
-static bool is_patched(const struct vt_map *m, const struct vt_imagedata *data, uint64_t vaddr)
+static bool is_patched(const struct vti_spaces *s, const struct vt_map *m,
+		       const struct vt_imagedata *data, uint64_t addr, uint64_t vaddr)
 {
-	if (m->prot & CAN_WRITE)
+	if (m->prot & CAN_WRITE ||
+	    vt_images_is_written(s->images, m->image, vt_map_offset(m, addr)))
 		return true;
 	return m->writes > (!m->found && vt_imagedata_is_relocated(data, vaddr) ? 1 : 0);
 }
@@ -223,7 +237,7 @@ enum vt_withheld vti_spaces_code_withheld(struct vti_spaces *s, int64_t pid, uin
 	uint64_t bias;
 
 	data = code_of(s, m, &bias, &why);
-	return data && is_patched(m, data, addr - bias) ? VT_WITHHELD_PATCHED : why;
+	return data && is_patched(s, m, data, addr, addr - bias) ? VT_WITHHELD_PATCHED : why;
 }
 
 enum vt_withheld vti_spaces_decoded_withheld(struct vti_spaces *s, int64_t pid, uint64_t addr)
@@ -234,7 +248,7 @@ enum vt_withheld vti_spaces_decoded_withheld(struct vti_spaces *s, int64_t pid, 
 	if (!image || image->type != VT_IMAGE_FILE)
 		return VT_WITHHELD_NOT;
 	/* Whether the linker was allowed to write there, the decoder does not ask either. */
-	if (m->writes)
+	if (m->writes || vt_images_is_written(s->images, m->image, vt_map_offset(m, addr)))
 		return VT_WITHHELD_PATCHED;
 	return image->buildid_size ? VT_WITHHELD_NOT : unless_verified(s, m->image);
 }
@@ -254,7 +268,7 @@ static enum vt_withheld line_withheld(struct vti_spaces *s, int64_t pid, uint64_
 	if (why)
 		return why;
 	data = vt_images_data(s->images, image);
-	if (m && is_patched(m, data, addr - bias))
+	if (m && is_patched(s, m, data, addr, addr - bias))
 		return VT_WITHHELD_PATCHED;
 	if (!(s->trust & VT_TRUST_CONSTANTS) &&
 	    (!m || !vt_addrspace_tells_data(s->maps, (int32_t)pid)))
@@ -333,7 +347,7 @@ static bool is_relocated(struct vti_spaces *s, int64_t pid, uint64_t addr)
 
 /* ---- code ---- */
 
-/* The bytes of one mapping. */
+/* The bytes of one page of a mapping. */
 static size_t map_code(struct vti_spaces *s, const struct vt_map *m, uint64_t addr, uint8_t *bytes,
 		       size_t size)
 {
@@ -342,8 +356,10 @@ static size_t map_code(struct vti_spaces *s, const struct vt_map *m, uint64_t ad
 	uint64_t bias;
 
 	data = code_of(s, m, &bias, &why);
-	if (!data || is_patched(m, data, addr - bias))
+	if (!data || is_patched(s, m, data, addr, addr - bias))
 		return 0;
+	if (size > PAGE - addr % PAGE)
+		size = PAGE - addr % PAGE;
 	if (size > m->end - addr)
 		size = (size_t)(m->end - addr);
 	return vt_imagedata_code(data, addr - bias, bytes, size);

@@ -113,6 +113,13 @@ int vti_idents_feed(struct vti_idents *t, const struct vt_record *rec, struct vt
 	return 0;
 }
 
+struct vti_inode vti_idents_inode(const struct vti_idents *t, uint32_t image)
+{
+	const struct ident *e = vt_hash_find(&t->images, &image);
+
+	return e ? (struct vti_inode){e->maj, e->min, e->ino} : (struct vti_inode){0};
+}
+
 bool vti_idents_several(const struct vti_idents *t, uint32_t image)
 {
 	const struct ident *e = vt_hash_find(&t->images, &image);

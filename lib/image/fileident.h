@@ -9,6 +9,11 @@
 #include "base/hash.h"
 #include "stream/record.h"
 
+struct vti_inode {
+	uint32_t maj, min;
+	uint64_t ino; /* 0: unknown */
+};
+
 /*
  * Which file each image of a stream was, as the kernel told with its mappings: device and inode.
  * They show that a file here is the recorded one if this is the same machine and the file has not
@@ -26,6 +31,9 @@ void vti_idents_fini(struct vti_idents *t);
 
 /* Takes one record: MAP and META count.  0 or -VT_E_NOMEM. */
 int vti_idents_feed(struct vti_idents *t, const struct vt_record *rec, struct vt_error *err);
+
+/* The file that was mapped first under the name of this image; all 0: unknown. */
+struct vti_inode vti_idents_inode(const struct vti_idents *t, uint32_t image);
 
 /* True if two different files were mapped under the name of this image. */
 bool vti_idents_several(const struct vti_idents *t, uint32_t image);

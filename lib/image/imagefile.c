@@ -73,7 +73,7 @@ void vti_image_free(struct vti_image *image)
 	vt_elf_close(image->debug);
 	vt_elf_close(image->elf);
 	vt_kcore_close(image->kcore);
-	free(image->patches);
+	vti_ranges_fini(&image->patches);
 	free(image->path);
 	free(image->name);
 	free(image);

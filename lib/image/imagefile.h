@@ -3,18 +3,11 @@
 #define VT_IMAGE_IMAGEFILE_H
 
 #include "image/images.h"
+#include "image/written.h"
 
 /* The flag of a KSYMBOL record that says that the symbol goes: linux/perf_event.h,
  * PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER. */
 #define VTI_KSYMBOL_GOES 1
-
-/* How many stretches of patched code are told apart; further ones widen the last. */
-#define VTI_MAX_PATCHES 64
-
-struct vti_patch {
-	uint64_t first;
-	uint64_t end;
-};
 
 /* One image of a store, and what was read of it so far. */
 struct vti_image {
@@ -31,9 +24,7 @@ struct vti_image {
 	bool verified;
 	bool ident_tried;
 	bool withheld;
-	struct vti_patch *patches; /* of code, by offset; in no order */
-	size_t npatches;
-	size_t patches_cap;
+	struct vti_ranges patches; /* of code */
 	enum vt_unknown elf_why;
 	struct vt_elf *elf;
 

@@ -10,6 +10,7 @@
 #include "image/fileident.h"
 #include "image/imagefile.h"
 #include "image/lines.h"
+#include "image/written.h"
 
 /* One recording has some hundred; merged ones some thousand. */
 #define MAX_IMAGES 1048576
@@ -27,6 +28,7 @@ struct vt_images {
 	struct vti_image *last;
 	struct vt_hash jits; /* of struct vti_jit, by process */
 	struct vti_idents idents;
+	struct vti_written written;
 	uint32_t nksymbols;
 	uint32_t anon_pid; /* the only process known to have generated code; 0: none, or several */
 	bool anon_seen;
@@ -67,6 +69,7 @@ struct vt_images *vt_images_new(const struct vt_images_options *opt, struct vt_e
 	vt_hash_init(&im->slots, sizeof(struct slot), sizeof(uint32_t));
 	vt_hash_init(&im->jits, sizeof(struct vti_jit), sizeof(int32_t));
 	vti_idents_init(&im->idents);
+	vti_written_init(&im->written);
 	return im;
 }
 
@@ -88,6 +91,7 @@ void vt_images_free(struct vt_images *im)
 	vt_hash_fini(&im->slots);
 	vt_hash_fini(&im->jits);
 	vti_idents_fini(&im->idents);
+	vti_written_fini(&im->written);
 	free(im->finder.release);
 	free(im);
 }
@@ -100,16 +104,6 @@ static struct vti_image *find(const struct vt_images *im, uint32_t id)
 		return im->last;
 	s = vt_hash_find(&im->slots, &id);
 	return s ? s->image : NULL;
-}
-
-/* What is told of an image anew does not undo what a program did to its code. */
-static void take_patches(struct vti_image *to, struct vti_image *from)
-{
-	to->patches = from->patches;
-	to->npatches = from->npatches;
-	to->patches_cap = from->patches_cap;
-	from->patches = NULL;
-	from->npatches = from->patches_cap = 0;
 }
 
 int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *path,
@@ -134,8 +128,11 @@ int vt_images_add(struct vt_images *im, uint32_t id, unsigned type, const char *
 	}
 	if (s->image == im->finder.kernel)
 		im->finder.kernel = NULL;
-	if (s->image)
-		take_patches(image, s->image);
+	/* What is told of an image anew does not undo what a program did to its code. */
+	if (s->image) {
+		image->patches = s->image->patches;
+		s->image->patches = (struct vti_ranges){0};
+	}
 	vti_image_free(s->image);
 	s->image = image;
 	im->last = NULL;
@@ -168,13 +165,16 @@ static void note_anonymous(struct vt_images *im, const struct vt_record *rec)
 	im->anon_pid = pid;
 }
 
-static void feed_map(struct vt_images *im, const struct vt_record *rec)
+static int feed_map(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vti_image *image = find(im, (uint32_t)vt_record_u64(rec, VT_MAP_IMAGE));
 	uint64_t start = vt_record_u64(rec, VT_MAP_START);
+	struct vti_inode inode;
 
+	if (vti_idents_feed(&im->idents, rec, err) < 0)
+		return -VT_E_NOMEM;
 	if (!image)
-		return;
+		return 0;
 	if (image->pub.type == VT_IMAGE_ANON)
 		note_anonymous(im, rec);
 	if (image->pub.type == VT_IMAGE_KERNEL) {
@@ -182,6 +182,8 @@ static void feed_map(struct vt_images *im, const struct vt_record *rec)
 		image->etext = start + vt_record_u64(rec, VT_MAP_LENGTH);
 	}
 	vt_images_set_base(im, image->pub.id, start - vt_record_u64(rec, VT_MAP_OFFSET));
+	inode = vti_idents_inode(&im->idents, image->pub.id);
+	return vti_written_feed(&im->written, &image->pub, &inode, rec, err);
 }
 
 /* Of the facts about a recording, which kernel ran matters here. */
@@ -232,8 +234,7 @@ int vt_images_feed(struct vt_images *im, const struct vt_record *rec, struct vt_
 				     (const char *)path.data, path.size, buildid.data, buildid.size,
 				     err);
 	case VT_MAP:
-		feed_map(im, rec);
-		return vti_idents_feed(&im->idents, rec, err);
+		return feed_map(im, rec, err);
 	case VT_META:
 		return feed_meta(im, rec, err) < 0 ? -VT_E_NOMEM
 						   : vti_idents_feed(&im->idents, rec, err);
@@ -459,38 +460,28 @@ bool vt_images_withheld(const struct vt_images *im, size_t i)
 void vt_images_patch(struct vt_images *im, uint32_t id, uint64_t offset, uint64_t length)
 {
 	struct vti_image *image = find(im, id);
-	struct vti_patch new = {offset, offset + length}, *p;
-	size_t i;
 
-	if (!image || new.end <= offset)
-		return;
-	for (i = 0; i < image->npatches; i++) {
-		p = &image->patches[i];
-		if (new.first <= p->end && p->first <= new.end)
-			break;
-	}
-	if (i == image->npatches && i < VTI_MAX_PATCHES &&
-	    vt_array_grow(&image->patches, &image->patches_cap, i + 1, sizeof(*p))) {
-		image->patches[image->npatches++] = new;
-		return;
-	}
-	/* Out of room or of memory: rather too much than too little. */
-	if (i == image->npatches && i)
-		i--;
-	if (i == image->npatches)
-		return;
-	p = &image->patches[i];
-	p->first = new.first < p->first ? new.first : p->first;
-	p->end = new.end > p->end ? new.end : p->end;
+	if (image)
+		vti_ranges_add(&image->patches, offset, length);
 }
 
 bool vt_images_is_patched(const struct vt_images *im, uint32_t id, uint64_t offset)
 {
 	const struct vti_image *image = find(im, id);
-	size_t i;
 
-	for (i = 0; image && i < image->npatches; i++)
-		if (offset >= image->patches[i].first && offset < image->patches[i].end)
-			return true;
-	return false;
+	return image &&
+	       (vti_ranges_has(&image->patches, offset) || vt_images_is_written(im, id, offset));
+}
+
+bool vt_images_is_written(const struct vt_images *im, uint32_t id, uint64_t offset)
+{
+	const struct vti_image *image = im->written.any ? find(im, id) : NULL;
+	struct vti_inode inode = vti_idents_inode(&im->idents, id);
+
+	return image && vti_written_has(&im->written, &image->pub, &inode, offset);
+}
+
+uint64_t vt_images_code_changes(const struct vt_images *im)
+{
+	return im->written.code_changes;
 }

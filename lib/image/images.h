@@ -158,6 +158,16 @@ void vt_images_patch(struct vt_images *im, uint32_t id, uint64_t offset, uint64_
 bool vt_images_is_patched(const struct vt_images *im, uint32_t id, uint64_t offset);
 
 /*
+ * True if a process had a shared mapping of the image's file, under this name or another, by which
+ * it could write to an offset: what other processes have of the file changes, too, wherever they
+ * map it.  vt_images_is_patched() includes it.
+ */
+bool vt_images_is_written(const struct vt_images *im, uint32_t id, uint64_t offset);
+
+/* Rises when vt_images_is_written() begins to be true of a file with code that is mapped. */
+uint64_t vt_images_code_changes(const struct vt_images *im);
+
+/*
  * An analysis did without what the file of an image has, as nothing shows that it is the recorded
  * one; and whether that was so of the i-th image.
  */

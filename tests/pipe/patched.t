@@ -139,6 +139,32 @@ check "while they can be written" '' <<<'spec([text(), data(), m(C, PAGE, R | W,
 check "in a page of code" '' <<<'
 	spec([text(), m(C, PAGE, R | X), m(C, PAGE, R | W | X, 600)], [reads])' --trust constants
 
+# A shared mapping writes to the file, which all processes have at all addresses.
+shared() { echo "{'start': 0x700000, 'length': PAGE, 'offset': $1, 'prot': $2, 'flags': 1, 'time': 1001, 'path': $3}"; }
+check "its file, written by a shared mapping" "0 0x1111;0 0x1112;2 0x2222;2 0x2223;" <<<"
+	spec([text(), $(shared 0x1000 3 PATH)], [one, one, two])"
+t_is "it is counted as patched" "$(withheld code patched)" 1
+t_ok "a listing of it" vlist -i spec.vt _start
+t_like "says so" '\[patched at run time; in the file: mov +[$]0x1111,%eax\]' "$T_OUT"
+check "by another process" "0 0x1111;0 0x1112;2 0x2222;2 0x2223;" <<<"
+	spec([text(), dict($(shared 0x1000 3 PATH), pid=200)], [one, one, two])"
+check "under another name, a hard link" "0 0x1111;0 0x1112;2 0x2222;2 0x2223;" <<<"
+	spec([text(), $(shared 0x1000 3 "'/other'")], [one, one, two])"
+check "of which only the build-id is told" "0 0x1111;0 0x1112;2 0x2222;2 0x2223;" <<<"
+	spec([text(), dict($(shared 0x1000 3 "'/other'"), ino=0)], [one, one, two],
+	     buildids={PATH: '0102030405060708', '/other': '0102030405060708'})"
+check "before its code was mapped" '1 0x2222;1 0x2223;' <<<"
+	spec([dict($(shared 0x1000 3 PATH), time=400), text()], [one, two])"
+check "another file" '0 0x1111;0 0x1112;1 0x1111;1 0x1112;' <<<"
+	spec([text(), dict($(shared 0x1000 3 "'/other'"), ino=43)], [one, one])"
+check "shared, and never writable" '0 0x1111;0 0x1112;1 0x1111;1 0x1112;' <<<"
+	spec([text(), $(shared 0x1000 1 PATH)], [one, one])"
+check "writable, and not shared" '0 0x1111;0 0x1112;1 0x1111;1 0x1112;' <<<"
+	spec([text(), dict($(shared 0x1000 3 PATH), flags=2)], [one, one])"
+check "constants of its file" '0 0x16;0 0x17;' <<<"
+	spec([text(), data(), $(shared 0x3000 3 PATH)], [reads, reads])"
+t_is "they are counted as patched" "$(withheld constants patched)" 1
+
 # An image is the recorded one if its build-id says so, or its inode and the time.
 check "without a build-id" '' <<<'spec([text(), data()], [one, reads], buildids={})'
 t_is "that is counted" "$(withheld code unverified)" 2
