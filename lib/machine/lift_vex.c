@@ -51,7 +51,6 @@ static void start(void)
 
 	LibVEX_default_VexControl(&c);
 	c.iropt_level = 1;
-	c.iropt_unroll_thresh = 0;
 	c.iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
 	c.guest_chase = False;
 	c.guest_max_insns = VTI_LIFT_INSNS;
