@@ -91,7 +91,7 @@ static int load_ahead(struct pd_session *s, const struct access *a, uint64_t off
 			return code;
 	}
 	ahead = offset - s->in->offset;
-	if (offset < s->in->offset || ahead > LOOKAHEAD_MAX || (!a->skip && size > LOOKAHEAD_MAX))
+	if (offset < s->in->offset || ahead > LOOKAHEAD_MAX)
 		return 0;
 	if (vt_input_fill(s->in, (size_t)ahead + size, &have, s->err) < 0)
 		return -(int)s->err->code;
