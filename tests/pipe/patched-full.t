@@ -70,4 +70,16 @@ vinterp --path -w results,loads self.vt 2>errors | vtrace dump -k VALUE -F value
 t_like "the patched immediate is known" ' 0x2222$' values
 t_unlike "and the file's is not told" ' (0x1111|0x1112)$' values
 t_unlike "nor its constant" ' (0x12345|0x12346)$' values
+
+# A program that patches what has run before: the second time it runs the new code.
+sed 's/if (mprotect(code, PAGE, 7)/patched(50);\n\t&/' self.c >again.c
+gcc -O1 -Wl,--build-id -o again again.c || exit 99
+t_is "a program that runs the old code first" "$(./again)" "2223 54322"
+t_ok "is recorded" vtrace record --full --values all -o again.vt -- ./again
+t_is "and runs as it would" "$(cat "$T_OUT" "$T_ERR" | grep -c '2223 54322')" 1
+# The `add` behind the label, in its page.
+add=$(printf '%03x' $(((0x$(nm again | sed -n 's/ . patched_at$//p') + 5) & 0xfff)))
+t_is "both codes have run, and so often" "$(vinterp --path -w results again.vt 2>/dev/null |
+	vtrace dump -k VALUE -F ip,value | sed -n "s/^0x[0-9a-f]*$add\t\(0x1112\|0x2223\)$/\1/p" |
+	sort | uniq -c | tr -s ' \n' ' ')" " 50 0x1112 100 0x2223 "
 t_done
