@@ -54,7 +54,8 @@ struct vt_imagedata {
 	const struct vt_elf *elf;
 	uint64_t first;
 	uint64_t end;
-	bool textrel; /* the linker writes to text, too */
+	bool textrel;	/* the linker writes to text, too */
+	bool resolvers; /* code of the image runs before the linker protects */
 	size_t npieces;
 	struct piece pieces[MAX_PIECES]; /* in order, and apart */
 	size_t nrelocs;
@@ -72,6 +73,8 @@ struct dynamic {
 	uint64_t jmprel, jmprel_size;
 	uint64_t relr, relr_size;
 	uint64_t got;
+	uint64_t symtab;
+	bool resolvers;
 };
 
 static bool header(const struct vt_imagedata *d, uint32_t type, GElf_Phdr *out, size_t *count)
@@ -115,6 +118,9 @@ static void take_entry(struct dynamic *y, uint64_t tag, uint64_t value)
 		break;
 	case TAG_RELRSZ:
 		y->relr_size = value;
+		break;
+	case DT_SYMTAB:
+		y->symtab = value;
 		break;
 	case DT_PLTGOT:
 		y->got = value;
@@ -204,6 +210,25 @@ static int add_reloc(struct vt_imagedata *d, struct dynamic *y, struct reloc r)
 	return 0;
 }
 
+/*
+ * Does a relocation make the linker call a procedure of this image, which chooses another (GNU
+ * indirect functions)?  By an address; or by a symbol that the image defines itself.
+ */
+static bool calls_resolver(const struct vt_imagedata *d, const struct dynamic *y, uint64_t info)
+{
+	const uint8_t *bytes;
+	size_t avail;
+
+	if (ELF64_R_TYPE(info) == R_X86_64_IRELATIVE)
+		return true;
+	if (!y->symtab || !ELF64_R_SYM(info))
+		return false;
+	bytes = vt_elf_bytes(d->elf, y->symtab + ELF64_R_SYM(info) * sizeof(Elf64_Sym), &avail);
+	return bytes && avail >= sizeof(Elf64_Sym) &&
+	       ELF64_ST_TYPE(bytes[offsetof(Elf64_Sym, st_info)]) == STT_GNU_IFUNC &&
+	       vt_le16(bytes + offsetof(Elf64_Sym, st_shndx)) != SHN_UNDEF;
+}
+
 static int read_rela(struct vt_imagedata *d, struct dynamic *y, uint64_t vaddr, uint64_t size)
 {
 	size_t avail, i;
@@ -222,6 +247,7 @@ static int read_rela(struct vt_imagedata *d, struct dynamic *y, uint64_t vaddr, 
 
 		if (type == R_X86_64_NONE)
 			continue;
+		y->resolvers |= calls_resolver(d, y, vt_le64(bytes + i + 8));
 		if (type == R_X86_64_RELATIVE) {
 			r.value = vt_le64(bytes + i + 16);
 			r.relative = true;
@@ -411,7 +437,8 @@ static int prepare(struct vt_imagedata *d, const struct vt_elf_segment *s, size_
 		return -1;
 	if (y.bad)
 		drop(d, true);
-	d->textrel = y.textrel;
+	d->resolvers = y.resolvers;
+	d->textrel = y.textrel && !y.resolvers;
 	/* Without that mark, a relocation of text would have killed the program. */
 	if (y.bad && y.textrel)
 		drop(d, false);
@@ -512,10 +539,11 @@ static size_t first_reloc(const struct vt_imagedata *d, uint64_t vaddr)
 	return low;
 }
 
-/* Applies a relocation to the line at `vaddr`. */
-static void relocate(const struct reloc *r, uint64_t bias, uint64_t vaddr, uint64_t *known,
-		     uint8_t bytes[VT_IMAGEDATA_LINE])
+/* Applies a relocation to the line at `vaddr`: to these bytes, of which it makes some known. */
+static uint64_t relocate(const struct reloc *r, uint64_t bias, uint64_t vaddr, uint64_t *known,
+			 uint8_t bytes[VT_IMAGEDATA_LINE])
 {
+	uint64_t done = 0;
 	uint8_t value[8];
 	unsigned i;
 
@@ -528,13 +556,15 @@ static void relocate(const struct reloc *r, uint64_t bias, uint64_t vaddr, uint6
 		if (!r->relative)
 			*known &= ~(UINT64_C(1) << at);
 		bytes[at] = r->relative && *known >> at & 1 ? value[i] : 0;
+		done |= UINT64_C(1) << at;
 	}
+	return done;
 }
 
 uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t address,
 			   bool relro, uint8_t bytes[VT_IMAGEDATA_LINE])
 {
-	uint64_t vaddr = address - bias, known = 0;
+	uint64_t vaddr = address - bias, known = 0, open = 0, mask;
 	size_t i;
 
 	memset(bytes, 0, VT_IMAGEDATA_LINE);
@@ -549,11 +579,17 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 		if (first >= end || (p->relro && !relro))
 			continue;
 		memcpy(bytes + (first - vaddr), p->bytes + (first - p->first), end - first);
-		known |= ~UINT64_C(0) >> (VT_IMAGEDATA_LINE - (end - first)) << (first - vaddr);
+		mask = ~UINT64_C(0) >> (VT_IMAGEDATA_LINE - (end - first)) << (first - vaddr);
+		known |= mask;
+		open |= p->relro && d->resolvers ? mask : 0;
 	}
 	for (i = known ? first_reloc(d, vaddr) : d->nrelocs;
 	     i < d->nrelocs && d->relocs[i].place < vaddr + VT_IMAGEDATA_LINE; i++)
-		relocate(&d->relocs[i], bias, vaddr, &known, bytes);
+		open &= ~relocate(&d->relocs[i], bias, vaddr, &known, bytes);
+	known &= ~open;
+	for (i = 0; open && i < VT_IMAGEDATA_LINE; i++)
+		if (open >> i & 1)
+			bytes[i] = 0;
 	return known;
 }
 

@@ -23,8 +23,10 @@ extern "C" {
  *     table, which the linker writes to, and a last page that is not all in the range.
  *
  * Of an image that has no dynamic linker before it (static programs, and the linker itself), which
- * may write to such data while it starts, the second kind is unknown.  So is text where relocations
- * change it.  An image that contradicts itself has nothing that is known.
+ * may write to such data while it starts, the second kind is unknown.  Of one with procedures that
+ * choose others (STT_GNU_IFUNC), which the linker calls before it protects, and which may write to
+ * such data as well, only the words are known that relocations fill in.  Unknown is also text where
+ * relocations change it.  An image that contradicts itself has nothing that is known.
  */
 struct vt_imagedata;
 

@@ -173,6 +173,7 @@ static void test_uncertain(void **state)
 #define RELA  0x1800 /* tables, in the text */
 #define PLT   0x1a00
 #define RELR  0x1b00
+#define SYMS  0x1c00
 #define GOT   0x2400
 #define DYN   0x2e00
 #define BIAS  UINT64_C(0x555555554000)
@@ -183,6 +184,8 @@ struct parts {
 	uint64_t tag, value; /* one more entry of _DYNAMIC */
 	unsigned copy_at;    /* R_X86_64_COPY here; 0: none */
 	bool no_end;	     /* _DYNAMIC is not ended */
+	bool irelative;	     /* a relocation calls a procedure that chooses another */
+	unsigned ifunc;	     /* so does one by a symbol: 1, which is elsewhere; 2, which is here */
 };
 
 static uint8_t made[END];
@@ -193,6 +196,16 @@ static size_t put_rela(size_t at, uint64_t place, uint64_t type, uint64_t addend
 
 	memcpy(made + at, &r, sizeof(r));
 	return at + sizeof(r);
+}
+
+static void put_symbols(unsigned ifunc)
+{
+	const Elf64_Sym syms[2] = {
+		[1] = {.st_info = ELF64_ST_INFO(STB_GLOBAL, ifunc ? STT_GNU_IFUNC : STT_FUNC),
+		       .st_shndx = ifunc == 1 ? SHN_UNDEF : 1},
+	};
+
+	memcpy(made + SYMS, syms, sizeof(syms));
 }
 
 static size_t put_relocations(const struct parts *parts)
@@ -212,6 +225,10 @@ static size_t put_relocations(const struct parts *parts)
 	at = put_rela(at, 0x2090, 100, 0);
 	at = put_rela(at, UINT64_C(1) << 47, R_X86_64_64, 0);
 	at = put_rela(at, 0x3800, R_X86_64_COPY, 0);
+	if (parts->irelative)
+		at = put_rela(at, 0x3010, R_X86_64_IRELATIVE, 0x1000);
+	if (parts->ifunc)
+		at = put_rela(at, 0x3018, ELF64_R_INFO(1, R_X86_64_GLOB_DAT), 0);
 	if (parts->copy_at)
 		at = put_rela(at, parts->copy_at, R_X86_64_COPY, 0);
 	return at - RELA;
@@ -253,10 +270,12 @@ static struct vt_imagedata *make(const struct parts *parts, struct vt_elf **e)
 	for (i = 0; i < END; i++)
 		made[i] = (uint8_t)(i * 13 + (i >> 8) * 7 + 1);
 	put_headers(parts);
+	put_symbols(parts->ifunc);
 #define ENTRY(tag, value) (dynamic[n++] = (tag), dynamic[n++] = (value))
 	ENTRY(DT_RELA, RELA);
 	ENTRY(DT_RELASZ, put_relocations(parts));
 	ENTRY(DT_RELAENT, 24);
+	ENTRY(DT_SYMTAB, SYMS);
 	ENTRY(DT_JMPREL, PLT);
 	ENTRY(DT_PLTRELSZ, 24);
 	ENTRY(DT_PLTREL, DT_RELA);
@@ -429,12 +448,50 @@ static void test_contradictions(void **state)
 	}
 }
 
+/* What relocations fill in is known, and nothing else of the protected data. */
+static void expect_resolved(struct model *m)
+{
+	static const uint16_t words[] = {0x2008, 0x2060, 0x2068, 0x207c,
+					 0x2100, 0x2108, 0x2120, 0x2300};
+	size_t i;
+
+	expect(m, true, true);
+	forget(m, DATA, 0x1000);
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		memset(m->known + words[i], true, 8);
+}
+
+/* Code that runs before the linker protects data may write to it; that of other images does not. */
+static void test_resolvers(void **state)
+{
+	static const struct parts with[] = {
+		{.relro_size = 0x1000, .irelative = true},
+		{.relro_size = 0x1000, .ifunc = 2},
+		{.relro_size = 0x1000, .ifunc = 1},
+	};
+	static struct model m;
+	struct vt_imagedata *d;
+	struct vt_elf *e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		d = make(&with[i], &e);
+		if (i < 2)
+			expect_resolved(&m);
+		else
+			expect(&m, true, true);
+		compare(d, true, &m);
+		vt_imagedata_free(d);
+		vt_elf_close(e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_every_byte), cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_resolvers),  cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_uncertain),
 	};
 
