@@ -528,6 +528,52 @@ static void emptied_machines_are_as_new(void **state)
 	end(&f);
 }
 
+/* ---- what is to blame ---- */
+
+/* Retires in `cycle`, and all slots that were lost were so to one thing. */
+static void expect_loss(struct fixture *f, struct vt_ooo_insn in, uint64_t cycle,
+			enum vt_stall_cause cause, uint64_t by, uint32_t slots)
+{
+	struct vt_inorder_cost cost;
+
+	in.tag = ++f->n;
+	vt_ooo_run(f->e, &in, &cost, NULL);
+	assert_int_equal(cost.cycle, cycle);
+	assert_int_equal(cost.nstalls, slots ? 1 : 0);
+	if (!slots)
+		return;
+	assert_int_equal(cost.stalls[0].cause, cause);
+	assert_int_equal(cost.stalls[0].by, by);
+	assert_int_equal(cost.stalls[0].slots, slots);
+}
+
+/*
+ * A mispredicted branch is to blame for what is fetched right behind it, until the window was full:
+ * then there would have been nothing else to do.
+ */
+static void full_windows_make_up_for_branches(void **state)
+{
+	const struct vt_mop quick = addition(0, 0), slow = one(uop(VT_OP_INT, 0, 5, 0, 1), 0, 0);
+	const struct vt_mop load = one(uop(VT_OP_LOAD, 0, 20, 0, 1), 0, 0);
+	const struct vt_mop hit = one(uop(VT_OP_LOAD, 0, 1, 0, 1), 0, 0);
+	struct vt_core core = wide();
+	struct fixture f;
+
+	(void)state;
+	core.front = 4;
+	core.loads = 1;
+	begin(&f, core);
+	expect_loss(&f, (struct vt_ooo_insn){.op = &quick, .mispredicted = true}, 5, 0, 0, 0);
+	/* Four are fetched in cycle 5, placed in 8, issued in 9. */
+	expect_loss(&f, (struct vt_ooo_insn){.op = &quick}, 10, VT_STALL_MISPREDICT, 1, 19);
+	expect_loss(&f, (struct vt_ooo_insn){.op = &slow}, 14, VT_STALL_MISPREDICT, 1, 15);
+	expect_loss(&f, (struct vt_ooo_insn){.op = &load}, 29, VT_STALL_MISPREDICT, 1, 59);
+	/* There is room for it when the other one has retired. */
+	expect_loss(&f, (struct vt_ooo_insn){.op = &hit}, 32, VT_STALL_QUEUE, 5, 11);
+	expect_loss(&f, (struct vt_ooo_insn){.op = &slow}, 36, VT_STALL_SLOTTING, 6, 15);
+	end(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -543,6 +589,7 @@ int main(void)
 		cmocka_unit_test(fences_wait_and_are_waited_for),
 		cmocka_unit_test(mispredictions_cost_what_is_beyond_the_stages),
 		cmocka_unit_test(emptied_machines_are_as_new),
+		cmocka_unit_test(full_windows_make_up_for_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
