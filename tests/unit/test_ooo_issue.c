@@ -528,6 +528,41 @@ static void emptied_machines_are_as_new(void **state)
 	end(&f);
 }
 
+/* Loads and stores are counted from 0 in each instruction, in two rows. */
+static struct vt_simmem_access on_access(void *arg, bool store, unsigned nth, uint64_t cycle)
+{
+	unsigned *asked = arg;
+
+	(void)cycle;
+	assert_int_equal(nth, asked[store]++);
+	return (struct vt_simmem_access){.cycles = nth};
+}
+
+static void accesses_are_counted(void **state)
+{
+	unsigned asked[2], i;
+	struct vt_ooo_hooks hooks = {.access = on_access, .arg = asked};
+	const struct vt_core core = wide();
+	struct vt_ooo *e = vt_ooo_new(&core, &hooks);
+	struct vt_mop op = one(uop(VT_OP_LOAD, 0, 1, 0, 1), 0, 0);
+
+	(void)state;
+	assert_non_null(e);
+	op.nuops = VT_MOP_UOPS;
+	op.uops[1] = op.uops[3] = uop(VT_OP_STORE, 0, 1, 0, 1);
+	op.uops[2] = op.uops[0];
+	for (i = 0; i < 3; i++) {
+		struct vt_ooo_insn in = {.op = &op, .tag = i};
+		struct vt_inorder_cost cost;
+
+		asked[0] = asked[1] = 0;
+		vt_ooo_run(e, &in, &cost, NULL);
+		assert_int_equal(asked[0], 2);
+		assert_int_equal(asked[1], 2);
+	}
+	vt_ooo_free(e);
+}
+
 /* ---- what is to blame ---- */
 
 /* Retires in `cycle`, and all slots that were lost were so to one thing. */
@@ -589,6 +624,7 @@ int main(void)
 		cmocka_unit_test(fences_wait_and_are_waited_for),
 		cmocka_unit_test(mispredictions_cost_what_is_beyond_the_stages),
 		cmocka_unit_test(emptied_machines_are_as_new),
+		cmocka_unit_test(accesses_are_counted),
 		cmocka_unit_test(full_windows_make_up_for_branches),
 	};
 

@@ -243,6 +243,31 @@ static void writes_between_hide_the_state(void **state)
 	}
 }
 
+/* Bytes of the state are kept in mind by 64: what lies across hides what lies behind. */
+static void wide_writes_hide_all_they_cover(void **state)
+{
+	static const struct {
+		unsigned log;
+		uint64_t at;
+		bool kept;
+	} cases[] = {
+		{4, 56, false}, {5, 40, false}, {5, 32, true}, {4, 48, true}, {4, 72, true},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fixture f;
+
+		begin(&f);
+		add(&f, get(3, 64));
+		add(&f, put(cases[i].log, cases[i].at, TEMP));
+		assert_true(teach(&f, 8));
+		expect(f.m->state[8], cases[i].kept ? FIVE : 0, cases[i].kept ? UINT64_MAX : 0);
+		end(&f);
+	}
+}
+
 static void writes_between_hide_memory(void **state)
 {
 	static const struct vti_cas cas = {
@@ -439,6 +464,7 @@ int main(void)
 		cmocka_unit_test(parts_of_memory_are_taught),
 		cmocka_unit_test(wide_loads_teach_a_word),
 		cmocka_unit_test(writes_between_hide_the_state),
+		cmocka_unit_test(wide_writes_hide_all_they_cover),
 		cmocka_unit_test(writes_between_hide_memory),
 		cmocka_unit_test(copies_are_taught),
 		cmocka_unit_test(others_are_left_alone),
