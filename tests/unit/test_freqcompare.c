@@ -168,11 +168,49 @@ static void test_too_many(void **state)
 	made_fini(&m);
 }
 
+/* Estimates that are in proportion to the truth are multiplied by the median of the factors. */
+static void test_fit(void **state)
+{
+	static const double estimates[] = {5, 10, 20, 8}, truths[] = {10, 30, 20, 0};
+	int fds[] = {scratch_file(), scratch_file()};
+	struct vt_writer *estimate = begin(fds[0]), *truth = begin(fds[1]);
+	struct vt_freqcompare_input in;
+	struct vt_freqcompare c;
+	struct made a, b;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		put_freq(estimate, i, estimates[i]);
+		put_freq(truth, i, truths[i]);
+	}
+	read_back(estimate, fds[0], true, &a);
+	read_back(truth, fds[1], false, &b);
+	in = (struct vt_freqcompare_input){
+		.estimate = a.freqs,
+		.samples = a.profile,
+		.images = a.images,
+		.truth = b.counts,
+		.truth_images = b.images,
+	};
+	assert_int_equal(vt_freqcompare(&in, &c, &err), 0);
+	assert_true(c.scale == 1);
+	/* Off by 1/2, 2/3, nothing, and infinitely. */
+	assert_true(c.insns.weight == 4 && c.insns.within[0] == 1);
+	in.fit = true;
+	assert_int_equal(vt_freqcompare(&in, &c, &err), 0);
+	assert_float_equal(c.scale, 2, 1e-9);
+	assert_true(c.insns.weight == 4 && c.insns.within[0] == 1);
+	made_fini(&a);
+	made_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_impossible),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
