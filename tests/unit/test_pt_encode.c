@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -379,6 +380,69 @@ static void test_many_ticks(void **state)
 	vt_buf_free(&m.trace);
 }
 
+/* The code of what was executed, in pages in the order of their addresses; the rest is zero. */
+static void test_pages(void **state)
+{
+	static const uint16_t first[] = {1, 2}, again[] = {3};
+	struct vt_error err = VT_ERROR_INIT;
+	int fds[2] = {scratch_file(), scratch_file()};
+	struct vt_output out[2];
+	struct vt_pt_encode *e;
+	uint8_t *page, *list;
+	struct vt_reader *r;
+	struct vt_record rec;
+	struct made m;
+	size_t size, i;
+
+	(void)state;
+	begin(&m);
+	/* Over the border of two pages; before that; the same place again; and never executed. */
+	put_block(&m, 1, 0x2ffe, "\2\2", "\x90\x91\xff\xe0");
+	put_block(&m, 2, 0x1010, "\2", "\xff\xe1");
+	put_block(&m, 3, 0x2ffd, "\2", "\xff\xe0");
+	put_block(&m, 4, 0x9000, "\2", "\xff\xe0");
+	put_exec(&m, first, 2, 3, 0);
+	put_exec(&m, again, 1, 1, 0);
+	e = vt_pt_encode_new(&vt_pt_encode_defaults, keep, &m);
+	r = reread_stream(m.fd, m.w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_pt_encode_record(e, &rec, &err), 0);
+	assert_int_equal(vt_pt_encode_finish(e, &err), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(vt_output_open_fd(&out[i], fds[i], "out", &err), 0);
+	assert_int_equal(vt_pt_encode_pages(e, &out[0], &out[1], &err), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(vt_output_close(&out[i], &err), 0);
+	/* At 2ffe there was 90, and is e0: the last counts. */
+	assert_int_equal(vt_pt_encode_totals(e)->rewritten, 1);
+	list = slurp(fds[1], &size);
+	assert_int_equal(size, 3 * 8);
+	assert_memory_equal(list, "\0\x10\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\0\x30\0\0\0\0\0\0", 24);
+	page = slurp(fds[0], &size);
+	assert_int_equal(size, 3 * 4096);
+	for (i = 0; i < size; i++) {
+		/* Page 1000 comes first, and 2000 behind it. */
+		const uint8_t want = i == 0x10	   ? 0xff
+				     : i == 0x11   ? 0xe1
+				     : i == 0x1ffd ? 0xff
+				     : i == 0x1ffe ? 0xe0
+				     : i == 0x1fff ? 0x91
+				     : i == 0x2000 ? 0xff
+				     : i == 0x2001 ? 0xe0
+						   : 0;
+
+		assert_int_equal(page[i], want);
+	}
+	free(page);
+	free(list);
+	vt_pt_encode_free(e);
+	vt_reader_close(r);
+	vt_buf_free(&m.trace);
+	close(m.fd);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -387,8 +451,8 @@ int main(void)
 		cmocka_unit_test(test_signals),	      cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
-		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_many_ticks),
-		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_many_ticks),    cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
