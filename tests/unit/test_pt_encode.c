@@ -443,6 +443,53 @@ static void test_pages(void **state)
 	close(fds[1]);
 }
 
+static void put_codeless(struct made *m, uint64_t id, uint64_t addr, unsigned end, uint64_t target)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_BLOCK);
+
+	row[VT_BLOCK_ID] = id;
+	row[VT_BLOCK_PID] = PID;
+	row[VT_BLOCK_ADDR] = addr;
+	row[VT_BLOCK_SIZE] = 3;
+	row[VT_BLOCK_INSNS] = 2;
+	row[VT_BLOCK_END] = end;
+	row[VT_BLOCK_TARGET] = target;
+	vt_writer_bytes(m->w, VT_BLOCK_LENGTHS, "\1\2", 2);
+}
+
+/* Of blocks without code their end is what the stream says. */
+static void test_without_code(void **state)
+{
+	static const struct {
+		unsigned end;
+		const char *packets;
+	} cases[] = {
+		{VT_END_FALL, "FUP=1003 TIP.PGD TIP.PGE=1010 "},
+		{VT_END_BRANCH, "T "},
+		{VT_END_JUMP, ""},
+		{VT_END_JUMP_INDIRECT, "TIP=1010 "},
+		{VT_END_CALL, ""},
+		{VT_END_CALL_INDIRECT, "TIP=1010 "},
+		{VT_END_RETURN, "TIP=1010 "},
+		{VT_END_SYSCALL, "TIP.PGD TIP.PGE=1010 "},
+	};
+	static const uint16_t ids[] = {1, 2};
+	char want[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made m;
+
+		begin(&m);
+		put_codeless(&m, 1, 0x1000, cases[i].end, 0x1010);
+		put_codeless(&m, 2, 0x1010, VT_END_SYSCALL, 0);
+		put_exec(&m, ids, 2, 4, 0);
+		snprintf(want, sizeof(want), BEGIN "TIP.PGE=1000 %sTIP.PGD ", cases[i].packets);
+		expect(&m, &vt_pt_encode_defaults, want);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -452,7 +499,8 @@ int main(void)
 		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
 		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_many_ticks),    cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_without_code),  cmocka_unit_test(test_many_ticks),
+		cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -416,6 +416,42 @@ static void test_stream(void **state)
 	expect_stream(&m, NULL, "| ");
 }
 
+/* What comes behind the description of the recording shows that there is none. */
+static void test_late(void **state)
+{
+	static const uint32_t late[] = {VT_SAMPLE, VT_EXEC,  VT_AUXTRACE, VT_HOT,
+					VT_COUNT,  VT_VALUE, VT_STATE,	  VT_PACKETS};
+	static const uint32_t early[] = {VT_MAP, VT_THREAD, VT_EVENT, VT_META};
+	struct recording m;
+	char want[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
+		m = new_recording();
+		vt_writer_row(m.w, late[i]);
+		put_info(&m, 0);
+		put_process(&m, 0, ONE, 1);
+		put_three_slices(&m);
+		snprintf(want, sizeof(want),
+			 "%sraw [AUX area of Intel PT: not decoded, : 0+138 at 0, 0/0 on 0] ",
+			 late[i] == VT_AUXTRACE ? "raw "
+			 : late[i] == VT_EXEC	? "0/0: 0 at 0; "
+						: "");
+		expect_stream(&m, NULL, want);
+		assert_false(summary.traced);
+	}
+	for (i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
+		m = new_recording();
+		vt_writer_row(m.w, early[i]);
+		put_info(&m, 0);
+		put_process(&m, 0, ONE, 1);
+		put_three_slices(&m);
+		expect_stream(&m, NULL, "5/5: 3 at 1000; 5/5: 2 at 2000; 5/5: 4 at 3000; ");
+		assert_true(summary.traced);
+	}
+}
+
 static void put_other_info(struct recording *m, uint64_t type)
 {
 	uint64_t *row = vt_writer_row(m->w, VT_AUXINFO);
@@ -466,13 +502,13 @@ static void test_other_areas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_itrace),	    cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_sched),	    cmocka_unit_test(test_processors),
-		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_only_one),
-		cmocka_unit_test(test_aux),	    cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_snapshot),    cmocka_unit_test(test_raw),
-		cmocka_unit_test(test_packets),	    cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_other_areas),
+		cmocka_unit_test(test_itrace),	 cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_sched),	 cmocka_unit_test(test_processors),
+		cmocka_unit_test(test_threads),	 cmocka_unit_test(test_only_one),
+		cmocka_unit_test(test_aux),	 cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_snapshot), cmocka_unit_test(test_raw),
+		cmocka_unit_test(test_packets),	 cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_late),	 cmocka_unit_test(test_other_areas),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
