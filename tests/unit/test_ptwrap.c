@@ -296,6 +296,23 @@ static void say(struct vt_buf *to, const struct vt_record *rec)
 
 static struct back back;
 
+/* It is a thread's, or a processor's. */
+static void take_area(struct back *b, const struct vt_record *rec,
+		      const struct vt_pt_wrap_options *opt)
+{
+	int64_t cpu = vt_record_i64(rec, VT_AUXTRACE_CPU),
+		tid = vt_record_i64(rec, VT_AUXTRACE_TID);
+
+	b->raw += vt_record_bytes(rec, VT_AUXTRACE_DATA).size;
+	if (opt->cpus) {
+		assert_in_range(cpu, 0, opt->cpus - 1);
+		assert_int_equal(tid, -1);
+	} else {
+		assert_int_equal(cpu, -1);
+		assert_in_range(tid, PID, PID + 1);
+	}
+}
+
 static void go(struct made *m, const struct vt_pt_wrap_options *opt)
 {
 	int to = scratch_file();
@@ -312,7 +329,7 @@ static void go(struct made *m, const struct vt_pt_wrap_options *opt)
 		else if (rec.kind == VT_EXEC)
 			take_exec(&back, dict, &rec);
 		else if (rec.kind == VT_AUXTRACE)
-			back.raw += vt_record_bytes(&rec, VT_AUXTRACE_DATA).size;
+			take_area(&back, &rec, opt);
 		else
 			say(&back.text, &rec);
 	}
@@ -385,14 +402,17 @@ static void test_summary(void **state)
 	assert_int_equal(summary.aux_areas, 0);
 	vt_buf_free(&back.text);
 	engine = "none";
-	put_recording(&m, 4, 300);
-	go(&m, &opt);
-	assert_false(summary.traced);
-	assert_int_equal(back.ninsns[0] + back.ninsns[1], 0);
-	/* Each piece is padded to a multiple of 8. */
-	assert_int_equal(back.raw % 8, 0);
-	assert_in_range(back.raw - sum.bytes, 1, 3 * 7);
-	vt_buf_free(&back.text);
+	for (opt.cpus = 0; opt.cpus < 3; opt.cpus++) {
+		opt.encode.tsc = opt.cpus;
+		put_recording(&m, 4, 300);
+		go(&m, &opt);
+		assert_false(summary.traced);
+		assert_int_equal(back.ninsns[0] + back.ninsns[1], 0);
+		/* Each piece is padded to a multiple of 8. */
+		assert_int_equal(back.raw % 8, 0);
+		assert_in_range(back.raw - sum.bytes, 0, 3 * 7);
+		vt_buf_free(&back.text);
+	}
 	engine = NULL;
 }
 
@@ -558,7 +578,7 @@ static void test_snapshot(void **state)
 static void test_about(void **state)
 {
 	static const char *const metas[][2] = {
-		{"cmdline", "first"}, {"cmdline", "second"}, {"arch", "aarch64"}, {"other", "no"}};
+		{"cmdline", "first"}, {"cmdline", "second"}, {"only", "x86"}, {"arch", "aarch64"}};
 	struct vt_pt_wrap_options opt = defaults;
 	struct vt_error err = VT_ERROR_INIT;
 	unsigned images = 0, texts = 0, n;
@@ -582,22 +602,58 @@ static void test_about(void **state)
 	r = decode(wrap(&m, &opt), to);
 	assert_int_equal(sum.maps, 2);
 	while (vt_reader_next(r, &rec, &err) > 0) {
-		struct vt_bytes id = vt_record_bytes(&rec, VT_IMAGE_BUILDID);
-		struct vt_bytes value = vt_record_bytes(&rec, VT_META_VALUE);
+		struct vt_bytes b = {.size = 0};
 
-		if (rec.kind == VT_IMAGE && id.size) {
-			assert_int_equal(id.size, 20);
-			assert_memory_equal(id.data, "12345678901234567890", 20);
-			images++;
-		}
-		if (rec.kind == VT_META)
-			texts += value.size == 5 && memcmp(value.data, "first", 5) == 0;
-		if (rec.kind == VT_META)
-			texts += value.size == 7 && memcmp(value.data, "aarch64", 7) == 0;
+		if (rec.kind == VT_IMAGE)
+			b = vt_record_bytes(&rec, VT_IMAGE_BUILDID);
+		else if (rec.kind == VT_META)
+			b = vt_record_bytes(&rec, VT_META_VALUE);
+		images += b.size == 20 && memcmp(b.data, "12345678901234567890", 20) == 0;
+		texts += b.size == 5 && memcmp(b.data, "first", 5) == 0;
+		texts += b.size == 7 && memcmp(b.data, "aarch64", 7) == 0;
 		assert_int_not_equal(rec.kind, VT_GAP);
 	}
 	assert_int_equal(images, 1);
 	assert_int_equal(texts, 2);
+	vt_reader_close(r);
+	close(to);
+}
+
+/* Of parents whose numbers are none there are none. */
+static void test_parents(void **state)
+{
+	static const int64_t parents[][2] = {
+		{3, 4}, {-1, 4}, {3, -1}, {0, INT32_MAX}, {INT32_MAX + 1LL, 4}};
+	static const int64_t want[][2] = {{3, 4}, {0, 0}, {0, 0}, {0, INT32_MAX}, {0, 0}};
+	struct vt_pt_wrap_options opt = defaults;
+	struct vt_error err = VT_ERROR_INIT;
+	int to = scratch_file();
+	struct vt_record rec;
+	struct vt_reader *r;
+	struct made m;
+	size_t i, n = 0;
+
+	(void)state;
+	opt.encode = vt_pt_encode_defaults;
+	begin(&m);
+	for (i = 0; i < 5; i++) {
+		uint64_t *row = vt_writer_row(m.w, VT_THREAD);
+
+		row[VT_THREAD_OP] = VT_OP_FORK;
+		row[VT_THREAD_PID] = PID;
+		row[VT_THREAD_TID] = PID + i;
+		row[VT_THREAD_PPID] = (uint64_t)parents[i][0];
+		row[VT_THREAD_PTID] = (uint64_t)parents[i][1];
+	}
+	r = decode(wrap(&m, &opt), to);
+	while (vt_reader_next(r, &rec, &err) > 0) {
+		if (rec.kind != VT_THREAD)
+			continue;
+		assert_int_equal(vt_record_i64(&rec, VT_THREAD_PPID), want[n][0]);
+		assert_int_equal(vt_record_i64(&rec, VT_THREAD_PTID), want[n][1]);
+		n++;
+	}
+	assert_int_equal(n, 5);
 	vt_reader_close(r);
 	close(to);
 }
@@ -689,6 +745,7 @@ int main(void)
 		cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_generated), cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_left_out),  cmocka_unit_test(test_about),
+		cmocka_unit_test(test_parents),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, remove_image);
