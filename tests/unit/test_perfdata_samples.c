@@ -294,6 +294,54 @@ static void wants_all_of_a_sample(void **state)
 	vt_buf_free(&b);
 }
 
+/* Either all registers that perf asks for, or one that is the program counter: EM_* of elf.h. */
+static void tells_machines_by_registers(void **state)
+{
+	static const struct {
+		uint64_t mask;
+		unsigned n, pc; /* registers, and the one that is the address */
+		uint32_t machine;
+	} cases[] = {
+		{0xff0fff, 20, 99, 62},
+		{0x102, 2, 1, 62},
+		{0x102, 2, 0, 0},
+		{0x101, 2, 1, 62},
+		{0x1ffffffff, 33, 99, 183},
+		{0x0ffffffff, 32, 99, 0},
+		{UINT64_C(1) << 32, 1, 0, 183},
+		{UINT64_C(1) << 33, 1, 0, 0},
+		{0xffff00ff0fff, 36, 99, 62},
+	};
+	struct vt_buf b = VT_BUF_INIT;
+	struct pdsession p;
+	unsigned i, k, form;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		/* In the user's registers, in those at the interrupt, of the other byte order. */
+		for (form = 0; form < 4; form++) {
+			const struct pdfile order = {.big = form & 2};
+			struct pd_attr *a;
+
+			pdsession_init(&p, PD_SAMPLE_IP | (form & 1 ? PD_SAMPLE_REGS_INTR
+								    : PD_SAMPLE_REGS_USER));
+			p.s.big = order.big;
+			a = &p.s.events[0].attr;
+			*(form & 1 ? &a->regs_intr : &a->regs_user) = cases[i].mask;
+			b.size = 0;
+			pdfile_u64(&order, &b, 600);
+			pdfile_u64(&order, &b, 2);
+			for (k = 0; k < cases[i].n; k++)
+				pdfile_u64(&order, &b, k == cases[i].pc ? 600 : 7);
+			deliver(&p, 0, &b);
+			assert_int_equal(p.sum.samples, 1);
+			assert_int_equal(p.s.machine, form & 2 ? 0 : cases[i].machine);
+			pdsession_fini(&p);
+		}
+	}
+	vt_buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +351,7 @@ int main(void)
 		cmocka_unit_test(counts_what_counters_moved),
 		cmocka_unit_test(keeps_counts_without_ids),
 		cmocka_unit_test(wants_all_of_a_sample),
+		cmocka_unit_test(tells_machines_by_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
