@@ -367,6 +367,32 @@ static void code_that_was_written_is_read_anew(void **state)
 	end(&f);
 }
 
+/* What is run in one go does not go beyond the instruction that is the last one. */
+static void free_runs_end_in_front_of_the_next(void **state)
+{
+	static const unsigned regs[] = {VT_REG_CX, VT_REG_DX, VT_REG_SI, VT_REG_DI};
+	struct fixture f;
+	uint64_t done;
+	unsigned n, i;
+
+	(void)state;
+	for (n = 0; n <= 4; n++) {
+		/* mov $1,%ecx; mov $2,%edx; mov $3,%esi; mov $4,%edi */
+		BEGIN(&f, 0xb9, 1, 0, 0, 0, 0xba, 2, 0, 0, 0, 0xbe, 3, 0, 0, 0, 0xbf, 4, 0, 0, 0);
+		set(&f, VT_REG_IP, BASE);
+		assert_int_equal(vt_interp_run(f.m, 1, n, &done, &f.err), VT_STOP_LENGTH);
+		assert_int_equal(done, n);
+		for (i = 0; i < 4; i++) {
+			if (i < n)
+				expect(&f, regs[i], i + 1);
+			else
+				expect_unknown(&f, regs[i]);
+		}
+		expect_unknown(&f, VT_REG_AX);
+		end(&f);
+	}
+}
+
 static void stops_have_names(void **state)
 {
 	static const char *const names[VT_NSTOPS + 1] = {
@@ -399,6 +425,7 @@ int main(void)
 		cmocka_unit_test(atomics_succeed),
 		cmocka_unit_test(instructions_are_counted_through),
 		cmocka_unit_test(code_that_was_written_is_read_anew),
+		cmocka_unit_test(free_runs_end_in_front_of_the_next),
 		cmocka_unit_test(stops_have_names),
 	};
 
