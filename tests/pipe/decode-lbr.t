@@ -4,6 +4,7 @@
 # vtrace decode --lbr on what vsim makes of a recording, against the code that the recording has.
 
 . "$(dirname "$0")/../lib.sh"
+t_need jq
 
 demo=$ROOT/tests/data/demo
 
@@ -39,5 +40,8 @@ t_is "have their instructions, no block told twice" \
 	"$("$PYTHON" walk.py "$demo/orders.vt" stacks.vt)"
 t_ok "and nothing that contradicts itself" vtrace info code.vt
 t_is "not a word" "$(cat "$T_ERR")" ""
+t_is "which is no event of its own" "$(vprof --json code.vt | jq -c '[.events[].name]')" '["cycles"]'
+t_is "nor changes the samples" "$(vprof --csv --symfs "$demo/symfs" code.vt)" \
+	"$(vprof --csv --symfs "$demo/symfs" stacks.vt)"
 
 t_done
