@@ -366,8 +366,8 @@ static void run(struct app *a, const struct options *o)
 	struct state s = {.app = a, .o = o};
 	struct vt_reader *r;
 
-	if (o->clock_given && !(o->clock > 0 && o->clock < 1000)) {
-		app_usage(a, "--clock: a frequency in GHz");
+	if (o->clock_given && !(o->clock >= 0.001 && o->clock <= 1000)) {
+		app_usage(a, "--clock: a frequency in GHz, from 0.001 to 1000");
 		return;
 	}
 	if (!o->json)

@@ -6,6 +6,7 @@
 
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/decode.h"
+#include "formats/pt/files.h"
 #include "formats/pt/session.h"
 #include "formats/pt/spool.h"
 #include "stream/kinds.h"
@@ -20,6 +21,20 @@ struct job {
 	struct vt_format_summary *sum;
 	bool raw; /* traces stay as they are */
 };
+
+/* Whether the kernel's files can be read, whether or not there is anything to decode with them. */
+static int check_kernels(const struct vt_pt_decode_options *pt, struct vt_error *err)
+{
+	struct vt_pt_file file;
+	size_t i;
+
+	for (i = 0; i < pt->nkernels; i++) {
+		if (vti_pt_file_map(&file, pt->kernels[i], err) < 0)
+			return -(int)err->code;
+		vti_pt_file_unmap(&file);
+	}
+	return 0;
+}
 
 static int choose(struct job *j, const struct vt_format_options *opt, const char *input,
 		  struct vt_error *err)
@@ -50,7 +65,7 @@ static int choose(struct job *j, const struct vt_format_options *opt, const char
 		if (!o.engine)
 			return vt_error_set(err, VT_E_USAGE, "--engine: '%s' is not known", name);
 	}
-	if (vt_find_check(&o.find, err) < 0)
+	if (vt_find_check(&o.find, err) < 0 || check_kernels(pt, err) < 0)
 		return -(int)err->code;
 	j->session = vt_pt_session_new(&o, err);
 	return j->session ? 0 : -(int)err->code;

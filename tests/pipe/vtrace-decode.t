@@ -91,6 +91,10 @@ for f in nothing text missing /; do
 	t_is "one line about $f" "$(wc -l <"$T_ERR")" 1
 done
 t_is "no output is left" "$([ -e none-such.vt ] || echo none)" none
+for f in perf.data named.vt; do
+	t_status "a kernel without need that is not there: $f" 3 vtrace decode --kernel missing "$f" -o k.vt
+	t_like "is named: $f" 'missing: No such file' "$T_ERR"
+done
 t_status "two files at once" 2 vtrace decode perf.data perf.data
 t_status "an unknown format" 2 vtrace decode -f nothing perf.data
 t_ok "a known format" vtrace decode -f perf perf.data -o x.vt
