@@ -229,6 +229,9 @@ static bool tell_check(struct app *a, const struct options *o, const struct side
 {
 	if (r->alone.size)
 		app_say(a, "only before or only after, not compared: %s", vt_buf_str(&r->alone));
+	if (r->stripped.size)
+		app_say(a, "stripped of symbols on one side alone, not compared: %s",
+			vt_buf_str(&r->stripped));
 	if (isnan(o->check))
 		return true;
 	tell_moved(a, "grown", &r->grown, o->check);

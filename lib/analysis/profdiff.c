@@ -507,6 +507,21 @@ static void find_unknown(const struct diff *d, struct vt_profdiff_result *result
 	}
 }
 
+/* Images whose rows cannot match, as only one side has their symbols. */
+static void find_stripped(const struct diff *d, struct vt_profdiff_result *result)
+{
+	size_t i, run;
+
+	for (i = 0; i < vt_runs_images(d->runs); i++) {
+		const char *name = vt_runs_misnamed(d->runs, i, &run);
+
+		if (name)
+			vt_buf_printf(&result->stripped, "%s%s (%s)",
+				      result->stripped.size ? ", " : "", name,
+				      run < d->sets[0].count ? "before" : "after");
+	}
+}
+
 static void fill(struct vt_table *t, const struct diff *d, const struct order *order,
 		 const struct change *all, const double *threshold,
 		 struct vt_profdiff_result *result)
@@ -536,6 +551,7 @@ static void fill(struct vt_table *t, const struct diff *d, const struct order *o
 	}
 	check_total(d, order, &all[0], threshold[0], result);
 	find_unknown(d, result);
+	find_stripped(d, result);
 }
 
 static bool list(struct vt_table *t, const struct diff *d, struct vt_profdiff_result *result)
@@ -602,4 +618,5 @@ void vt_profdiff_result_fini(struct vt_profdiff_result *r)
 	vt_buf_free(&r->grown.names);
 	vt_buf_free(&r->shrunk.names);
 	vt_buf_free(&r->alone);
+	vt_buf_free(&r->stripped);
 }

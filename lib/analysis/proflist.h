@@ -98,6 +98,8 @@ struct vt_profdiff_result {
 	size_t unknown_run; /* number of the run, those before counted first */
 	size_t unknown_event;
 	struct vt_buf alone; /* "a, b": the events that only one set has, which are left out */
+	/* "prog (after), lib.so (before)": images that were stripped of symbols there alone. */
+	struct vt_buf stripped;
 };
 
 /*
@@ -108,8 +110,8 @@ struct vt_profdiff_result {
  *
  * How likely chance alone makes such a difference is tested with vt_share_test() where both sets
  * have several runs, and with vt_count_test() else; rows that are named by why their samples have
- * no name are not tested.  -VT_E_NOMEM; -VT_E_FORMAT if the sets have no event in common.  End the
- * result in either case.
+ * no name are not tested, nor are those of images that only some runs have symbols of. -VT_E_NOMEM;
+ * -VT_E_FORMAT if the sets have no event in common.  End the result in either case.
  */
 int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,

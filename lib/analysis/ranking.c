@@ -143,7 +143,7 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 {
 	const struct vt_symbol *sym = f->loc.symbol;
 
-	*k = (struct vt_rank){p->image, p->pid, "", "", "", "", 0, 0, "", 0};
+	*k = (struct vt_rank){p->image, p->pid, "", "", "", "", 0, 0, "", 0, false};
 	if (key->kind == KEY_UNMAPPED) {
 		k->path = "[unknown]";
 		k->cause = vt_unmapped_text(p->offset);
@@ -152,6 +152,7 @@ static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const stru
 	k->path = image_path(r, p->image);
 	if (key->kind == KEY_IMAGE)
 		return;
+	k->stripped = vt_images_stripped(r->images, p->image);
 	if (key->kind == KEY_LINE) {
 		k->file = vt_intern_get(r->files, (uint32_t)key->value);
 		k->line = key->line;

@@ -47,6 +47,7 @@ struct vt_rank {
 	uint64_t address;      /* of the instruction: vaddr, or the offset where there is no file */
 	const char *file;      /* of the line, else "" */
 	unsigned line;
+	bool stripped; /* procedures of its image are called by their addresses */
 };
 
 /*

@@ -14,6 +14,20 @@ struct row_key {
 	uint32_t unknown; /* it is named by a cause, as no symbol can be */
 };
 
+/* How the procedures of an image are called. */
+enum naming {
+	BY_NAME = 1,
+	BY_ADDRESS = 2,
+};
+
+struct image {
+	uint32_t name;	  /* id of the text */
+	unsigned now;	  /* a set of enum naming: in the run at hand */
+	size_t names;	  /* runs that have names only, */
+	size_t addresses; /* those that have addresses only, */
+	size_t last;	  /* and the last of these */
+};
+
 struct row {
 	struct row_key key;
 	uint32_t path;
@@ -29,6 +43,7 @@ struct run {
 struct vt_runs {
 	size_t nevents;
 	struct vt_hash rows;
+	struct vt_hash images;
 	struct vt_intern *texts;
 	struct run *runs;
 	size_t nruns;
@@ -43,6 +58,7 @@ struct vt_runs *vt_runs_new(size_t nevents)
 		return NULL;
 	r->nevents = nevents;
 	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct row_key));
+	vt_hash_init(&r->images, sizeof(struct image), sizeof(uint32_t));
 	r->texts = vt_intern_new();
 	if (!r->texts) {
 		vt_runs_free(r);
@@ -61,6 +77,7 @@ void vt_runs_free(struct vt_runs *r)
 		free(r->runs[i].tallies);
 	free(r->runs);
 	vt_hash_fini(&r->rows);
+	vt_hash_fini(&r->images);
 	vt_intern_free(r->texts);
 	free(r);
 }
@@ -79,15 +96,21 @@ static size_t find_row(struct vt_runs *r, const struct vt_rank *k, const struct 
 	struct row_key key = {vt_intern_str(r->texts, file_name(k->path)),
 			      vt_intern_add(r->texts, label->data, label->size),
 			      *k->cause && !*k->symbol};
+	struct image *image;
 	struct row *row;
 
 	if (label->failed || path == UINT32_MAX || key.image == UINT32_MAX ||
 	    key.label == UINT32_MAX)
 		return SIZE_MAX;
 	row = vt_hash_add(&r->rows, &key, NULL);
-	if (!row)
+	image = vt_hash_add(&r->images, &key.image, NULL);
+	if (!row || !image)
 		return SIZE_MAX;
 	row->path = path;
+	if (k->stripped)
+		image->now |= BY_ADDRESS;
+	else if (*k->symbol || *k->file)
+		image->now |= BY_NAME;
 	return (size_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
 }
 
@@ -130,6 +153,22 @@ static bool add_row(struct vt_runs *r, struct run *run, const struct vt_ranking 
 	return true;
 }
 
+/* At the end of a run.  Several images of one name may be called by either: that says nothing. */
+static void note_naming(struct vt_runs *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->images.count; i++) {
+		struct image *image = vt_hash_at(&r->images, i);
+
+		image->names += image->now == BY_NAME;
+		image->addresses += image->now == BY_ADDRESS;
+		if (image->now == BY_ADDRESS)
+			image->last = r->nruns - 1;
+		image->now = 0;
+	}
+}
+
 int vt_runs_add(struct vt_runs *r, const struct vt_ranking *ranking, const size_t *events,
 		struct vt_error *err)
 {
@@ -144,6 +183,7 @@ int vt_runs_add(struct vt_runs *r, const struct vt_ranking *ranking, const size_
 		*run = (struct run){0};
 		for (i = 0; i < vt_ranking_count(ranking) && ok; i++)
 			ok = add_row(r, run, ranking, i, events, &label);
+		note_naming(r);
 	}
 	vt_buf_free(&label);
 	return ok ? 0 : vt_error_nomem(err);
@@ -179,9 +219,25 @@ const char *vt_runs_path(const struct vt_runs *r, size_t row)
 	return vt_intern_get(r->texts, row_at(r, row)->path);
 }
 
+size_t vt_runs_images(const struct vt_runs *r)
+{
+	return r->images.count;
+}
+
+const char *vt_runs_misnamed(const struct vt_runs *r, size_t i, size_t *run)
+{
+	const struct image *image = vt_hash_at(&r->images, i);
+
+	*run = image->last;
+	return image->names && image->addresses ? vt_intern_get(r->texts, image->name) : NULL;
+}
+
 bool vt_runs_unknown(const struct vt_runs *r, size_t row)
 {
-	return row_at(r, row)->key.unknown != 0;
+	const struct row_key *key = &row_at(r, row)->key;
+	const struct image *image = vt_hash_find(&r->images, &key->image);
+
+	return key->unknown || (image && image->names && image->addresses);
 }
 
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event)

@@ -41,8 +41,17 @@ const char *vt_runs_label(const struct vt_runs *r, size_t row);
 const char *vt_runs_image(const struct vt_runs *r, size_t row);
 const char *vt_runs_path(const struct vt_runs *r, size_t row);
 
-/* Whether a row is named by why its samples have no name: other code in each run, for all one
- * knows. */
+/*
+ * Images, by file name: NULL, or what an image is called whose procedures have names in some runs
+ * and, as it was stripped of symbols, addresses in others.  *run: the last such one.
+ */
+size_t vt_runs_images(const struct vt_runs *r);
+const char *vt_runs_misnamed(const struct vt_runs *r, size_t image, size_t *run);
+
+/*
+ * Whether what a row is called does not tell what it is in each run: it is named by why its samples
+ * have no name, or lies in an image whose procedures have names in some runs only.
+ */
 bool vt_runs_unknown(const struct vt_runs *r, size_t row);
 
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event);

@@ -425,6 +425,13 @@ enum vt_unknown vt_images_missing(const struct vt_images *im, size_t i)
 	return image->elf_why;
 }
 
+bool vt_images_stripped(struct vt_images *im, uint32_t id)
+{
+	const struct vti_image *image = find(im, id);
+
+	return image && image->stripped;
+}
+
 bool vt_images_verified(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);

@@ -151,6 +151,12 @@ enum vt_unknown vt_images_missing(const struct vt_images *im, size_t i);
 bool vt_images_verified(struct vt_images *im, uint32_t id);
 
 /*
+ * Whether the file of an image, whose symbols were asked for before, has dynamic ones at most: its
+ * other procedures are called by their addresses.
+ */
+bool vt_images_stripped(struct vt_images *im, uint32_t id);
+
+/*
  * The program could write to code of an image, from an offset on: from then on its file does not
  * say what ran there.  And whether that was ever so at an offset.
  */

@@ -80,6 +80,22 @@ t_like "and is named, too" 'shrunk by 5% of all before, or more: other in p \(-2
 t_status "sets of runs do the same" 6 check --before before.vt --before before.vt after.vt after.vt
 t_status "with files" 0 check --before-symfs kept1 --before before.vt --before before.vt after.vt after.vt
 t_status "--before-symfs needs --diff" 2 vprof --before-symfs kept1 after.vt
+# A side without symbols has other names for the same procedures.
+cp -r kept1 kept4
+strip -s "kept4$PWD/build/p"
+t_like "a stripped file calls procedures by address" '^sub_' \
+	<(vprof --json --symfs kept4 before.vt | jq -r '.rows[].procedure')
+t_status "symbols of one side alone" 6 check --before-symfs kept1 --symfs kept4 before.vt before.vt
+t_like "are told" 'stripped of symbols on one side alone, not compared: p \(after\)$' "$T_ERR"
+t_unlike "and nothing else" 'grown|shrunk' "$T_ERR"
+t_status "of the other" 6 check --before-symfs kept4 --symfs kept1 before.vt before.vt
+t_like "are told, too" 'not compared: p \(before\)$' "$T_ERR"
+t_status "of some lines" 6 check --by line --before-symfs kept4 --symfs kept1 before.vt before.vt
+t_status "images have names" 0 check --by image --before-symfs kept4 --symfs kept1 before.vt before.vt
+t_is "and say nothing" "$(cat "$T_ERR")" ""
+t_status "no side has symbols" 0 check --before-symfs kept4 --symfs kept4 before.vt before.vt
+t_is "the same addresses are compared" "$(cat "$T_ERR")" ""
+
 t_status "an output that cannot be written is graver" 4 check -o /dev/full before.vt after.vt
 
 # ---- how much may be unknown ----
