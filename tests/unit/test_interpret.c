@@ -538,6 +538,7 @@ static void test_callers(void **state)
 		{0x401230, 0x401215, "0:401215 1:401235! 3:401215 "},
 	};
 	static struct seen seen;
+	struct setup two;
 	unsigned i;
 
 	(void)state;
@@ -553,6 +554,13 @@ static void test_callers(void **state)
 		run(&s, &seen);
 		assert_string_equal(seen.callers, "");
 	}
+	/* The next run begins anew. */
+	two = at(0x401200);
+	two.o.callers = true;
+	two.stack[0] = 0x401215;
+	two.then = 0x401000;
+	run(&two, &seen);
+	assert_string_equal(seen.callers, "0:401215 0:0 ");
 }
 
 static void test_caller_at(void **state)
