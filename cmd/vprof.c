@@ -209,7 +209,9 @@ static bool tell_unknown(struct app *a, const struct options *o, const struct si
 	struct vt_buf why = VT_BUF_INIT;
 	bool ok;
 
-	app_unknown_image(&side->data, r->unknown_event, &why);
+	/* What was just told may be most of it. */
+	if (!r->stripped.size)
+		app_unknown_image(&side->data, r->unknown_event, &why);
 	app_say(a,
 		"%s: %.3g%% of the samples are of unknown code%s%s: with more than %g%%, --check "
 		"cannot tell%s",
