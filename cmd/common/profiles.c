@@ -94,8 +94,11 @@ void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images
 		elf = vt_images_elf(images, image->id, &why);
 		n++;
 		vt_buf_printf(&b,
-			      "%s: nothing shows that %s is the recorded image: what it holds is "
-			      "withheld",
+			      vt_images_changed(images, image->id)
+				      ? "%s: %s was written to after it was mapped: what it holds "
+					"is withheld"
+				      : "%s: nothing shows that %s is the recorded image: what it "
+					"holds is withheld",
 			      image->path, elf ? vt_elf_info(elf)->path : "the file");
 		app_warn(w, vt_buf_str(&b));
 		vt_buf_free(&b);

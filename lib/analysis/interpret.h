@@ -32,7 +32,9 @@ enum vt_withheld {
 };
 
 /* What the user knows though the recording does not show it. */
-#define VT_TRUST_IMAGES	   1u /* files without a recorded build-id are the recorded ones */
+/* Files without a recorded build-id are the recorded ones, and those that have it are as recorded.
+ */
+#define VT_TRUST_IMAGES	   1u
 #define VT_TRUST_CONSTANTS 2u /* programs do not write to their constants */
 
 struct vt_interpret_options {

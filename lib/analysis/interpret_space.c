@@ -190,7 +190,8 @@ static bool is_file(const struct vt_map *m)
 
 static enum vt_withheld unless_verified(struct vti_spaces *s, uint32_t image)
 {
-	if (s->trust & VT_TRUST_IMAGES || vt_images_verified(s->images, image))
+	if (s->trust & VT_TRUST_IMAGES ||
+	    (vt_images_verified(s->images, image) && !vt_images_changed(s->images, image)))
 		return VT_WITHHELD_NOT;
 	vt_images_withhold(s->images, image);
 	return VT_WITHHELD_UNVERIFIED;

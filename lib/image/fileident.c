@@ -137,17 +137,38 @@ static uint64_t time_of_day(const struct vti_idents *t, uint64_t time)
 					   : 0;
 }
 
+/* ns since 1970. */
+static uint64_t ns_of(const struct timespec *ts)
+{
+	return ts->tv_sec < 0 ? 0 : (uint64_t)ts->tv_sec * NS_PER_S + (uint64_t)ts->tv_nsec;
+}
+
+/* True if the file is the one of a mapping, on the same machine, whatever it holds now. */
+static bool is_mapped(const struct vti_idents *t, const struct ident *e, const char *path,
+		      struct stat *st)
+{
+	struct utsname here;
+
+	return t->host && uname(&here) == 0 && strcmp(t->host, here.nodename) == 0 &&
+	       stat(path, st) == 0 && st->st_ino == e->ino && major(st->st_dev) == e->maj &&
+	       minor(st->st_dev) == e->min;
+}
+
 bool vti_idents_same(const struct vti_idents *t, uint32_t image, const char *path)
 {
 	const struct ident *e = vt_hash_find(&t->images, &image);
 	uint64_t mapped = e ? time_of_day(t, e->time) : 0;
-	struct utsname here;
 	struct stat st;
 
-	if (!mapped || e->several || !t->host || uname(&here) != 0 ||
-	    strcmp(t->host, here.nodename) != 0 || stat(path, &st) != 0)
-		return false;
-	return st.st_ino == e->ino && major(st.st_dev) == e->maj && minor(st.st_dev) == e->min &&
-	       st.st_ctim.tv_sec >= 0 &&
-	       (uint64_t)st.st_ctim.tv_sec * NS_PER_S + (uint64_t)st.st_ctim.tv_nsec < mapped;
+	return mapped && !e->several && is_mapped(t, e, path, &st) && st.st_ctim.tv_sec >= 0 &&
+	       ns_of(&st.st_ctim) < mapped;
+}
+
+bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *path)
+{
+	const struct ident *e = vt_hash_find(&t->images, &image);
+	uint64_t since = !e ? 0 : e->time ? time_of_day(t, e->time) : t->wall;
+	struct stat st;
+
+	return since && is_mapped(t, e, path, &st) && ns_of(&st.st_mtim) >= since;
 }

@@ -44,4 +44,10 @@ bool vti_idents_several(const struct vti_idents *t, uint32_t image);
  */
 bool vti_idents_same(const struct vti_idents *t, uint32_t image, const char *path);
 
+/*
+ * True if the file is the one that was mapped (name of the machine, device, inode), but its bytes
+ * changed after it was mapped first, or after the recording began that found it mapped (st_mtim).
+ */
+bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *path);
+
 #endif

@@ -23,6 +23,8 @@ struct vti_image {
 	bool elf_tried;
 	bool verified;
 	bool ident_tried;
+	bool changed_tried;
+	bool changed; /* the file was written to after it was mapped */
 	bool withheld;
 	struct vti_ranges patches; /* of code */
 	enum vt_unknown elf_why;

@@ -451,6 +451,22 @@ bool vt_images_verified(struct vt_images *im, uint32_t id)
 	return image->verified;
 }
 
+bool vt_images_changed(struct vt_images *im, uint32_t id)
+{
+	struct vti_image *image = find(im, id);
+
+	if (!image)
+		return false;
+	vti_image_load_elf(&im->finder, image);
+	if (image->elf && !image->changed_tried) {
+		image->changed_tried = true;
+		image->changed =
+			vti_idents_changed(&im->idents, id, vt_elf_info(image->elf)->path) ||
+			vti_idents_changed(&im->idents, id, image->path);
+	}
+	return image->changed;
+}
+
 void vt_images_withhold(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);

@@ -157,6 +157,14 @@ bool vt_images_verified(struct vt_images *im, uint32_t id);
 bool vt_images_stripped(struct vt_images *im, uint32_t id);
 
 /*
+ * True when the image's file is known to have been written to since it was mapped: it has the
+ * recorded device and inode, but a later time of modification.  It may have the recorded build-id.
+ * The file at the recorded path counts, too: of what was copied from it, nobody knows when that
+ * was.
+ */
+bool vt_images_changed(struct vt_images *im, uint32_t id);
+
+/*
  * The program could write to code of an image, from an offset on: from then on its file does not
  * say what ran there.  And whether that was ever so at an offset.
  */

@@ -199,6 +199,16 @@ check "one that was written to afterwards" '' <<<"$(file -1)"
 check "another inode" '' <<<"$(file 1 1)"
 check "another machine" '' <<<"$(file 1 0 x)"
 spec=$(file 1)
+with_id=${spec/buildids=\{\},/}
+check "with a build-id" '0 0x1111;0 0x1112;' <<<"$with_id"
+ln prog link
+check "and a new name" '0 0x1111;0 0x1112;' <<<"$with_id"
 cp prog other && cat other >prog
 check "overwritten in place" '' <<<"$spec"
+check "with its build-id" '' <<<"$with_id"
+t_like "that is said" "^vinterp: .*prog was written to after it was mapped: what it holds is withheld" errors
+check "unless that is taken for granted" '0 0x1111;0 0x1112;' --trust images <<<"$with_id"
+mkdir -p "$HOME/.debug/.build-id/01/02030405060708"
+cp other "$HOME/.debug/.build-id/01/02030405060708/elf"
+check "where perf has a copy of it" '' <<<"$with_id"
 t_done

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether a file is the one that was mapped: each thing that may differ. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -170,10 +171,63 @@ static void test_differences(void **state)
 	toolbox_remove(dir);
 }
 
+static bool is_changed(const struct recorded *r, const char *path)
+{
+	struct vti_idents t;
+	bool changed;
+
+	feed(&t, r);
+	assert_false(vti_idents_changed(&t, 6, path));
+	changed = vti_idents_changed(&t, 5, path);
+	vti_idents_fini(&t);
+	return changed;
+}
+
+#define CHANGED(changed, change)                                                                   \
+	do {                                                                                       \
+		struct recorded r = known;                                                         \
+		change;                                                                            \
+		assert_int_equal(is_changed(&r, path), changed);                                   \
+	} while (0)
+
+/* Written to since: only of the very file, and where the time of its mapping is known. */
+static void test_changed(void **state)
+{
+	char *dir = toolbox_dir();
+	const char *path = toolbox_path(dir, "file");
+	const struct timespec times[2] = {{1000, 0}, {1000, 5}};
+	struct recorded known;
+	struct utsname here;
+
+	(void)state;
+	toolbox_write(dir, "file", "text");
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	assert_int_equal(uname(&here), 0);
+	known = describe(path, here.nodename);
+	known.wall = UINT64_C(1000000000005);
+	CHANGED(true, (void)r);
+	CHANGED(false, r.wall++);
+	CHANGED(false, r.time++);
+	CHANGED(true, r.time--);
+	/* Found mapped, when recording began. */
+	CHANGED(true, r.time = 0);
+	CHANGED(false, (r.wall++, r.time = 0));
+	CHANGED(false, r.wall = 0);
+	CHANGED(false, r.ino++);
+	CHANGED(false, r.maj++);
+	CHANGED(false, r.min++);
+	CHANGED(false, r.host = NULL);
+	CHANGED(false, r.host = "elsewhere");
+	assert_int_equal(unlink(path), 0);
+	CHANGED(false, (void)r);
+	toolbox_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
