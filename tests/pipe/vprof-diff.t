@@ -29,7 +29,8 @@ kinds = {"cpu-clock": (1, 0, []), "cycles": (0, 0, []),
          "cpu-clock:u": (1, 0, ["exclude_kernel", "exclude_hv"])}
 type, config, flags = kinds[event]
 flags.append("exclude_guest")
-json.dump({"maps": [[start, 0x3000, start - 0x400000, program]], "buildids": {program: buildid},
+json.dump({"maps": [[start, 0x3000, start - 0x400000, program],
+                    [0x7fff0000, 0x1000, 0, "/nowhere/q"]], "buildids": {program: buildid},
            "samples": [{"ip": work}] * int(nwork) + [{"ip": other}] * int(nother) +
            [{"ip": 0x7fff0000}] * int(nowhere),
            "type": type, "config": config, "flags": flags}, open("x.json", "w"))
