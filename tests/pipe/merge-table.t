@@ -107,7 +107,7 @@ t_status "two streams" 2 vtrace merge --table 4x4 x.vt x.vt
 t_status "--stats without --table" 2 vtrace merge --stats x.vt
 t_status "--overflow 0" 2 vtrace merge --table 4x4 --overflow 0 x.vt
 t_status "/dev/full" 4 vtrace merge --table 4x4 x.vt -o /dev/full
-head -c 3000 x.vt >cut.vt
+head -c 10000 x.vt >cut.vt
 t_status "lost input" 1 vtrace merge --table 4x4 cut.vt -o t.vt
 
 t_done

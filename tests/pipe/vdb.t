@@ -181,7 +181,7 @@ t_is "the file has not grown" "$([ "$(stat -c %s vtrace.vdb)" -le "$size" ] && e
 
 # ---- what is not as it should be ----
 
-head -c $(($(stat -c %s whole.vt) / 2)) whole.vt >cut.vt
+head -c $(($(stat -c %s whole.vt) * 3 / 4)) whole.vt >cut.vt
 t_status "a stream that is cut off" 3 vdb -d bad.vdb add cut.vt
 t_like "is not added" '^vdb: cut.vt: .*no END record: nothing of it was added ' "$T_ERR"
 t_is "which one line says" "$(wc -l <"$T_ERR")" 1
