@@ -538,7 +538,7 @@ static void what_is_around_the_records(void **state)
 
 static void what_cannot_be_written_is_refused(void **state)
 {
-	static char path[VT_PERFDATA_WRITE_PATH + 1], large[0xfff0];
+	static char path[VT_PERFDATA_WRITE_PATH + 1], large[0x10000];
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_perfdata_about about = {0};
 	struct vt_perfdata_event many[17] = {{.name = NULL}};
