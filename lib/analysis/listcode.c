@@ -246,7 +246,7 @@ static const uint8_t *patched_code(struct walk *w, uint64_t vaddr, const uint8_t
 		code = vt_blockcode_at(w->opt->code, w->l->proc.image, offset, &ran);
 	if (!code) {
 		vt_disasm_at(w->disasm, bytes, *size, vaddr, insn);
-		vt_buf_printf(text, "[patched at run time; in the file: %s]", insn->text);
+		vt_buf_printf(text, "[perhaps patched at run time; in the file: %s]", insn->text);
 		return NULL;
 	}
 	vt_disasm_at(w->disasm, code, ran, vaddr, insn);

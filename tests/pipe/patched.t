@@ -103,7 +103,7 @@ check "patched: before, and on another page" '0 0x1111;0 0x1112;2 0x2222;2 0x222
 t_is "patched code is counted" "$(withheld code patched)" 1
 t_like "and said" '^vinterp: code or constants were patched at run time: 1 times' errors
 t_ok "a listing" vlist -i spec.vt _start
-t_like "says which code is the file's only" '\[patched at run time; in the file: mov +[$]0x1111,%eax\]' "$T_OUT"
+t_like "says which code is the file's only" '\[perhaps patched at run time; in the file: mov +[$]0x1111,%eax\]' "$T_OUT"
 t_ok "of another page" vlist -i spec.vt two
 t_unlike "says nothing" 'patched' "$T_OUT"
 t_status "no frequencies are told from code that did not run" 3 sh -c 'vfreq spec.vt | vlist --calc _start'
@@ -145,7 +145,7 @@ check "its file, written by a shared mapping" "0 0x1111;0 0x1112;2 0x2222;2 0x22
 	spec([text(), $(shared 0x1000 3 PATH)], [one, one, two])"
 t_is "it is counted as patched" "$(withheld code patched)" 1
 t_ok "a listing of it" vlist -i spec.vt _start
-t_like "says so" '\[patched at run time; in the file: mov +[$]0x1111,%eax\]' "$T_OUT"
+t_like "says so" '\[perhaps patched at run time; in the file: mov +[$]0x1111,%eax\]' "$T_OUT"
 check "by another process" "0 0x1111;0 0x1112;2 0x2222;2 0x2223;" <<<"
 	spec([text(), dict($(shared 0x1000 3 PATH), pid=200)], [one, one, two])"
 check "under another name, a hard link" "0 0x1111;0 0x1112;2 0x2222;2 0x2223;" <<<"
