@@ -2,6 +2,8 @@
 #include "cmd/recorder/recorder.h"
 
 #include <pub_tool_aspacemgr.h>
+#include <pub_tool_vki.h>
+#include <pub_tool_vkiscnums.h>
 #include <pub_tool_xarray.h>
 
 /*
@@ -10,11 +12,13 @@
  */
 struct range {
 	Addr start, end;
+	UInt flags; /* of the mmap that made it; 0: not known */
 };
 
 static XArray *told;
+static UInt call_flags; /* of what the system call that is being made maps; 0: not known */
 
-static Bool is_told(Addr start, Addr end)
+static const struct range *find_told(Addr start, Addr end)
 {
 	Word i;
 
@@ -22,9 +26,16 @@ static Bool is_told(Addr start, Addr end)
 		const struct range *r = VG_(indexXA)(told, i);
 
 		if (r->start < end && r->end > start)
-			return True;
+			return r;
 	}
-	return False;
+	return NULL;
+}
+
+static UInt flags_at(Addr addr)
+{
+	const struct range *r = find_told(addr, addr + 1);
+
+	return r ? r->flags : 0;
 }
 
 /* Takes [start, end) out of the list. */
@@ -42,12 +53,12 @@ static void untell(Addr start, Addr end)
 		rest = *r;
 		VG_(removeIndexXA)(told, i);
 		if (rest.start < start) {
-			struct range left = {rest.start, start};
+			struct range left = {rest.start, start, rest.flags};
 
 			VG_(insertIndexXA)(told, i++, &left);
 		}
 		if (rest.end > end) {
-			struct range right = {end, rest.end};
+			struct range right = {end, rest.end, rest.flags};
 
 			VG_(insertIndexXA)(told, i++, &right);
 		}
@@ -63,12 +74,12 @@ static Bool is_own(const HChar *name)
 	return own && VG_(strcmp)(name, own) == 0;
 }
 
-static void tell_segment(const NSegment *seg, Addr start, Addr end)
+static void tell_segment(const NSegment *seg, Addr start, Addr end, UInt flags)
 {
 	const HChar *name = VG_(am_get_filename)(seg);
 	Bool own = name && is_own(name);
 	SizeT length = name ? VG_(strlen)(name) : 0;
-	struct range range = {start, end};
+	struct range range = {start, end, flags};
 	struct vt_ring_map *m;
 
 	if (!seg->hasX && !name)
@@ -87,6 +98,7 @@ static void tell_segment(const NSegment *seg, Addr start, Addr end)
 	m->ino = own ? 0 : seg->ino;
 	m->prot = (seg->hasR ? 1 : 0) | (seg->hasW ? 2 : 0) | (seg->hasX ? 4 : 0);
 	m->name_length = length;
+	m->flags = flags;
 	VG_(memcpy)(m + 1, name ? name : "", length);
 	ring_done();
 	untell(start, end);
@@ -94,7 +106,7 @@ static void tell_segment(const NSegment *seg, Addr start, Addr end)
 }
 
 /* A range may lie in several segments, and be a part of a larger one. */
-static void tell(Addr start, SizeT length)
+static void tell(Addr start, SizeT length, UInt flags)
 {
 	Addr end = start + length, at = start;
 
@@ -106,7 +118,7 @@ static void tell(Addr start, SizeT length)
 			return;
 		stop = seg->end < end - 1 ? seg->end + 1 : end;
 		if (seg->kind & (SkAnonC | SkFileC | SkShmC))
-			tell_segment(seg, at, stop);
+			tell_segment(seg, at, stop, flags);
 		at = stop;
 	}
 }
@@ -115,7 +127,7 @@ static void gone(Addr start, SizeT length)
 {
 	struct vt_ring_map *m;
 
-	if (length == 0 || !is_told(start, start + length))
+	if (length == 0 || !find_told(start, start + length))
 		return;
 	untell(start, start + length);
 	block_forget(start, length);
@@ -133,7 +145,7 @@ static void new_startup(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong hand
 	(void)w;
 	(void)x;
 	(void)handle;
-	tell(a, length);
+	tell(a, length, VKI_MAP_PRIVATE);
 }
 
 /* A mapping may take the place of another. */
@@ -144,21 +156,29 @@ static void new_mmap(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
 	(void)x;
 	(void)handle;
 	gone(a, length);
-	tell(a, length);
+	tell(a, length, call_flags);
 }
 
 static void new_protection(Addr a, SizeT length, Bool r, Bool w, Bool x)
 {
 	(void)r;
 	(void)w;
-	if (x || is_told(a, a + length))
-		tell(a, length);
+	if (x || find_told(a, a + length))
+		tell(a, length, flags_at(a));
 }
 
 static void moved(Addr from, Addr to, SizeT length)
 {
-	(void)from;
-	tell(to, length);
+	tell(to, length, flags_at(from));
+}
+
+void maps_before_syscall(UInt number, const UWord *args, UInt nargs)
+{
+	call_flags = 0;
+	if (number == __NR_mmap && nargs >= 4)
+		call_flags = args[3] & (VKI_MAP_SHARED | VKI_MAP_PRIVATE);
+	else if (number == __NR_mremap && nargs >= 1)
+		call_flags = flags_at(args[0]);
 }
 
 void maps_init(void)

@@ -154,6 +154,7 @@ Bool only_in_valgrind(Addr addr, UInt length);
 /* ---- events: maps.c, threads.c, syscalls.c, registers.c, toggle.c, window.c ---- */
 
 void maps_init(void);
+void maps_before_syscall(UInt number, const UWord *args, UInt nargs);
 
 void threads_init(void);
 Int threads_current(void);	   /* linux's id of the running thread */

@@ -62,6 +62,7 @@ static void before(ThreadId tid, UInt number, UWord *args, UInt nargs)
 	forking = False;
 	window_settle();
 	child_tid = 0;
+	maps_before_syscall(number, args, nargs);
 	if (number == __NR_clone && nargs >= 4 && args[0] & VKI_CLONE_CHILD_SETTID)
 		child_tid = args[3];
 	if (number == __NR_execve)

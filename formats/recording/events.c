@@ -215,6 +215,7 @@ static int on_map(struct vt_recording *r, struct rc_process *p, struct event *e,
 	row[VT_MAP_OFFSET] = m.offset;
 	row[VT_MAP_IMAGE] = image;
 	row[VT_MAP_PROT] = m.prot;
+	row[VT_MAP_FLAGS] = m.flags;
 	row[VT_MAP_INO] = m.ino;
 	return 0;
 }

@@ -163,6 +163,8 @@ struct vt_ring_map {
 	uint64_t dev, ino;
 	uint32_t prot;	      /* PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 */
 	uint32_t name_length; /* the file's name follows; 0 when it has none */
+	uint32_t flags;	      /* MAP_SHARED 1, MAP_PRIVATE 2, 0 where not known */
+	uint32_t unused;
 };
 
 struct vt_ring_signal {

@@ -82,4 +82,49 @@ add=$(printf '%03x' $(((0x$(nm again | sed -n 's/ . patched_at$//p') + 5) & 0xff
 t_is "both codes have run, and so often" "$(vinterp --path -w results again.vt 2>/dev/null |
 	vtrace dump -k VALUE -F ip,value | sed -n "s/^0x[0-9a-f]*$add\t\(0x1112\|0x2223\)$/\1/p" |
 	sort | uniq -c | tr -s ' \n' ' ')" " 50 0x1112 100 0x2223 "
+
+# A program that writes to the file of its library through a shared mapping; then the file is put
+# back, as package managers and developers do.
+cat >lib.c <<'END'
+__attribute__((noinline, aligned(4096))) long patched(long n)
+{
+	long r = 0;
+
+	for (long i = 0; i < n; i++)
+		__asm__ volatile("mov $0x1111, %%eax\n\tadd $1, %%eax\n\tadd %%rax, %0" : "+r"(r) : : "rax");
+	return r;
+}
+END
+cat >shared.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+long patched(long n);
+int main(void)
+{
+	int fd = open("liblib.so", O_RDWR);
+	long size = lseek(fd, 0, SEEK_END), at = 0;
+	char *file = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (file == MAP_FAILED || mprotect(file, size, PROT_READ | PROT_WRITE))
+		return 1;
+	while (memcmp(file + at, "\xb8\x11\x11\0", 5))
+		at++;
+	*(volatile int *)(file + at + 1) = 0x2222;
+	printf("%lx\n", patched(100));
+	return 0;
+}
+END
+gcc -O1 -shared -fPIC -Wl,--build-id -o liblib.so lib.c || exit 99
+gcc -O1 -Wl,-rpath,"$PWD" -o shared shared.c -L. -llib || exit 99
+cp liblib.so kept.so
+t_ok "record a program that patches a file that it has mapped" \
+	vtrace record --full --values all -o shared.vt -- ./shared
+t_is "the program's own word" "$(cat "$T_OUT" "$T_ERR" | grep -c d55ac)" 1 # 100 * 0x2223
+cp kept.so liblib.so
+t_ok "list it" vlist -i shared.vt patched
+t_like "what ran, not what the file has again" '[$]0x2222,%eax  \[patched at run time\]$' "$T_OUT"
+t_unlike "nothing else" '0x1111,' "$T_OUT"
 t_done
