@@ -64,12 +64,13 @@ static bool is_buildid(const char *name)
 	return digits >= MIN_BUILDID_DIGITS && !name[digits];
 }
 
+/* Two names may be of one image: what is chosen already is replaced, so that it counts as found. */
 static int choose_image(struct vt_db *db, const char *name, struct vt_error *err)
 {
 	int64_t buildid = is_buildid(name);
 
 	if (vti_db_run(db, err,
-		       "INSERT OR IGNORE INTO chosen_image SELECT id FROM image WHERE path = ?1"
+		       "INSERT OR REPLACE INTO chosen_image SELECT id FROM image WHERE path = ?1"
 		       " OR substr(path, -length(?1) - 1) = '/' || ?1"
 		       " OR (?2 AND substr(lower(hex(buildid)), 1, length(?1)) = lower(?1))",
 		       "ti", vti_db_str(name), buildid) < 0)
@@ -83,7 +84,7 @@ static int choose_image(struct vt_db *db, const char *name, struct vt_error *err
 static int choose_event(struct vt_db *db, const char *name, struct vt_error *err)
 {
 	if (vti_db_run(db, err,
-		       "INSERT OR IGNORE INTO chosen_event SELECT id FROM event WHERE name = ?",
+		       "INSERT OR REPLACE INTO chosen_event SELECT id FROM event WHERE name = ?",
 		       "t", vti_db_str(name)) < 0)
 		return -(int)err->code;
 	if (sqlite3_changes(db->sql) == 0)

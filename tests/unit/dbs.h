@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_UNIT_DBS_H
+#define TESTS_UNIT_DBS_H
+
+#include <stddef.h>
+
+#include "formats/db/store.h"
+
+/*
+ * What tests of the database of profiles need: two batches, and all that a database tells as text.
+ * Each function fails the running test when it cannot do its work.
+ */
+
+#define DB_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define DB_TEXT(text)                                                                              \
+	{                                                                                          \
+		(const uint8_t *)(text), sizeof(text) - 1                                          \
+	}
+#define DB_ALL (&(const struct vt_db_selection){.nepochs = 0})
+
+/* Setup and teardown of a test: its *state is the path of a database, in a directory of its own. */
+int db_setup(void **state);
+int db_teardown(void **state);
+
+struct vt_db *db_open(const char *path, enum vt_db_mode mode);
+
+/* Fails to open it: with this code, and this text behind the path. */
+void db_refuse(const char *path, enum vt_db_mode mode, enum vt_errcode code, const char *text);
+
+/* Runs statements on the file of a database that nobody has open, as somebody else's program. */
+void db_change(const char *path, const char *sql);
+
+/*
+ * Batches of 12 and 13 samples.  They share a build-id under two paths, a path under two types, an
+ * event, a loss, a gap and two facts, on one of which they disagree.
+ */
+extern const struct vt_db_batch db_first, db_second;
+
+/* A copy of a batch that goes to an epoch and label. */
+struct vt_db_batch db_for(const struct vt_db_batch *b, const char *epoch, const char *label);
+
+/* Adds it, which is to return `code`; the epoch that it says is `epoch`. */
+void db_add(struct vt_db *db, const struct vt_db_batch *b, int code, const char *epoch);
+
+/* What can be asked: one line of text for each row or record. */
+enum db_view {
+	DB_EPOCHS,   /* NAME begun inputs labels images profiles samples bytes */
+	DB_INPUTS,   /* EPOCH/LABEL NAME first byte of its digest, added samples */
+	DB_PROFILES, /* EPOCH/LABEL PATH size of its build-id, EVENT policy places samples period
+		      * bytes */
+	DB_WRITTEN,  /* records: KIND field=value ... of all fields that are not 0 */
+	DB_EXPORTED, /* records */
+};
+
+/* It says this. */
+void db_expect(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,
+	       const char *want);
+
+/* It fails: with this code, and this text behind the path. */
+void db_expect_error(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,
+		     enum vt_errcode code, const char *text);
+
+/* An error of a database: "PATH" and the text. */
+void db_same_error(const struct vt_error *err, enum vt_errcode code, const char *path,
+		   const char *text);
+
+#endif
