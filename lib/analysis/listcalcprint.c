@@ -227,7 +227,7 @@ static void print_insn(struct printer *p, const struct vt_calc_insn *insn)
 static void print_freq(struct printer *p, double n, double low, double high,
 		       enum vt_confidence confidence)
 {
-	vt_output_printf(p->out, "%.0f time%s", n, n >= 0.5 && n < 1.5 ? "" : "s");
+	vt_output_printf(p->out, "%.0f time%s", n, n > 0.5 && n < 1.5 ? "" : "s");
 	if (isinf(high))
 		vt_output_printf(p->out, " (%.0f or more)", low);
 	else if (low < n || high > n)

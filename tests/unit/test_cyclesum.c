@@ -5,14 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/cyclesum.h"
-
-static struct vt_error err;
+#include "tests/unit/printed.h"
 
 /* Executions, cycles and those of the schedule, each; what it lost altogether. */
 static const struct {
@@ -260,19 +258,10 @@ static void test_shares(void **state)
 static void check_print(const struct vt_cyclesum *s, const char *want)
 {
 	struct vt_output out;
-	FILE *f = tmpfile();
-	char text[4096];
-	size_t n;
 
-	assert_non_null(f);
-	assert_int_equal(vt_output_open_fd(&out, fileno(f), "temporary file", &err), 0);
+	print_begin(&out);
 	vt_cyclesum_print(s, &out);
-	assert_int_equal(vt_output_close(&out, &err), 0);
-	rewind(f);
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
-	fclose(f);
-	assert_string_equal(text, want);
+	assert_string_equal(print_end(&out), want);
 }
 
 #define LINE "*** ----------------------------------------\n"

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 
 #include "analysis/invlist.h"
 #include "tests/unit/hots.h"
+#include "tests/unit/printed.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 
@@ -87,21 +87,8 @@ static struct vt_hotprofile *profile(const struct hot_spec *specs, size_t n)
 
 static void check_table(struct vt_table *t, const char *want)
 {
-	struct vt_output out;
-	FILE *f = tmpfile();
-	char text[4096];
-	size_t n;
-
-	assert_non_null(f);
-	assert_int_equal(vt_output_open_fd(&out, fileno(f), "temporary file", &err), 0);
-	assert_int_equal(vt_table_print(t, &out, VT_TABLE_CSV, false, &err), 0);
-	assert_int_equal(vt_output_close(&out, &err), 0);
-	rewind(f);
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
-	fclose(f);
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false), want);
 	vt_table_free(t);
-	assert_string_equal(text, want);
 }
 
 static void check_overall(const struct vt_hotprofile *p, uint32_t what, const char *want)

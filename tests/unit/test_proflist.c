@@ -15,79 +15,17 @@
 
 #include "analysis/proflist.h"
 #include "analysis/significance.h"
-#include "stream/reader.h"
-#include "stream/writer.h"
-#include "streams.h"
+#include "tests/unit/printed.h"
+#include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
-
-#define USER	 2
-#define EXACT_IP 0x4000 /* PERF_RECORD_MISC_EXACT_IP */
 
 static struct vt_error err;
 
 /* ---- profiles ---- */
 
-static void put_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy)
-{
-	uint64_t *row = vt_writer_row(w, VT_EVENT);
-
-	row[VT_EVENT_ID] = id;
-	row[VT_EVENT_POLICY] = policy;
-	vt_writer_text(w, VT_EVENT_NAME, name);
-}
-
-static void put_image(struct vt_writer *w, uint64_t id, const char *path)
-{
-	uint64_t *row = vt_writer_row(w, VT_IMAGE);
-
-	row[VT_IMAGE_ID] = id;
-	row[VT_IMAGE_TYPE] = VT_IMAGE_FILE;
-	vt_writer_text(w, VT_IMAGE_PATH, path);
-}
-
-static void put_map(struct vt_writer *w, uint64_t start, uint64_t image)
-{
-	uint64_t *row = vt_writer_row(w, VT_MAP);
-
-	row[VT_MAP_PID] = row[VT_MAP_TID] = 10;
-	row[VT_MAP_START] = start;
-	row[VT_MAP_LENGTH] = 0x10000;
-	row[VT_MAP_IMAGE] = image;
-	row[VT_MAP_PROT] = 5;
-	row[VT_MAP_MISC] = USER;
-}
-
-static void put_samples(struct vt_writer *w, uint64_t event, uint64_t ip, uint64_t misc,
-			uint64_t period, unsigned n)
-{
-	for (; n; n--) {
-		uint64_t *row = vt_writer_row(w, VT_SAMPLE);
-
-		row[VT_SAMPLE_EVENT] = event;
-		row[VT_SAMPLE_PID] = row[VT_SAMPLE_TID] = 10;
-		row[VT_SAMPLE_IP] = ip;
-		row[VT_SAMPLE_MISC] = USER | misc;
-		row[VT_SAMPLE_PERIOD] = period;
-		row[VT_SAMPLE_HAS] = 0x101;
-	}
-}
-
-static void put_freq(struct vt_writer *w, uint64_t image, uint64_t offset, double executions,
-		     double cycles, double issue)
-{
-	uint64_t *row = vt_writer_row(w, VT_FREQ);
-
-	row[VT_FREQ_IMAGE] = image;
-	row[VT_FREQ_OFFSET] = offset;
-	memcpy(&row[VT_FREQ_EXECUTIONS], &executions, sizeof(executions));
-	memcpy(&row[VT_FREQ_CYCLES], &cycles, sizeof(cycles));
-	memcpy(&row[VT_FREQ_ISSUE], &issue, sizeof(issue));
-}
-
 struct listed {
-	struct vt_images *images;
-	struct vt_profile *profile;
+	struct scene scene;
 	struct vt_event_choice events;
 };
 
@@ -95,84 +33,43 @@ struct listed {
 static void list(struct listed *l, int fd, struct vt_writer *w, bool estimates,
 		 const char *const *names, size_t nnames)
 {
-	static const struct vt_images_options o = {.warn = NULL};
-	const struct vt_block *block;
-	struct vt_reader *r;
-	uint32_t first, count;
-
-	l->images = vt_images_new(&o, &err);
-	l->profile = vt_profile_new(l->images);
-	assert_non_null(l->profile);
-	if (estimates)
-		vt_profile_estimates(l->profile);
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	while (vt_reader_next_run(r, &block, &first, &count, &err) == 1)
-		assert_int_equal(vt_profile_feed(l->profile, block, first, count, &err), 0);
-	vt_reader_close(r);
-	close(fd);
-	assert_int_equal(vt_event_choice_init(&l->events, l->profile, names, nnames, &err), 0);
+	scene_read(&l->scene, fd, w, estimates);
+	assert_int_equal(vt_event_choice_init(&l->events, l->scene.profile, names, nnames, &err),
+			 0);
 }
 
 static void discard(struct listed *l)
 {
 	vt_event_choice_fini(&l->events);
-	vt_profile_free(l->profile);
-	vt_images_free(l->images);
+	scene_drop(&l->scene);
 }
 
 /* ---- what is printed ---- */
 
-static FILE *open_text(struct vt_output *out)
-{
-	FILE *f = tmpfile();
-
-	assert_non_null(f);
-	assert_int_equal(vt_output_open_fd(out, fileno(f), "temporary file", &err), 0);
-	return f;
-}
-
-static void check_text(struct vt_output *out, FILE *f, const char *want)
-{
-	char text[4096];
-	size_t n;
-
-	assert_int_equal(vt_output_close(out, &err), 0);
-	rewind(f);
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
-	fclose(f);
-	assert_string_equal(text, want);
-}
-
 static void check_header(const struct listed *l, const char *want)
 {
-	struct vt_ranking *r = vt_ranking_new(l->profile, l->images, VT_LEVEL_PROCEDURE, &err);
+	struct vt_ranking *r =
+		vt_ranking_new(l->scene.profile, l->scene.images, VT_LEVEL_PROCEDURE, &err);
 	struct vt_output out;
-	FILE *f = open_text(&out);
 
 	assert_non_null(r);
-	vt_proflist_header(l->profile, r, &l->events, &out);
-	check_text(&out, f, want);
+	print_begin(&out);
+	vt_proflist_header(l->scene.profile, r, &l->events, &out);
+	assert_string_equal(print_end(&out), want);
 	vt_ranking_free(r);
 }
 
 static void check_table(const struct listed *l, enum vt_level level,
 			const struct vt_proflist_options *opt, uint64_t left_out, const char *want)
 {
-	struct vt_ranking *r = vt_ranking_new(l->profile, l->images, level, &err);
-	const struct vt_proflist_side side = {l->profile, r, l->images, &l->events};
+	struct vt_ranking *r = vt_ranking_new(l->scene.profile, l->scene.images, level, &err);
+	const struct vt_proflist_side side = {l->scene.profile, r, l->scene.images, &l->events};
 	struct vt_table *t = vt_table_new();
-	struct vt_output out;
-	FILE *f = open_text(&out);
 
 	assert_true(r && t);
 	assert_int_equal(vt_ranking_sort(r, l->events.index[0], opt->by_period, &err), 0);
 	assert_int_equal(vt_proflist_fill(t, &side, opt), left_out);
-	assert_int_equal(vt_table_print(t, &out, VT_TABLE_CSV, false, &err), 0);
-	check_text(&out, f, want);
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false), want);
 	vt_table_free(t);
 	vt_ranking_free(r);
 }
@@ -188,19 +85,19 @@ static void make_ten(struct listed *l)
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 
-	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
-	put_event(w, 2, "misses", VT_POLICY_PRECISE);
-	put_event(w, 3, "never", VT_POLICY_PRECISE);
-	put_image(w, 1, "/no/such/a");
-	put_image(w, 2, "/no/such/b");
-	put_map(w, 0x10000, 1);
-	put_map(w, 0x20000, 2);
-	put_samples(w, 1, 0x10010, 0, 1, 4);
-	put_samples(w, 1, 0x10020, 0, 1, 2);
-	put_samples(w, 1, 0x20010, 0, 8, 3);
-	put_samples(w, 1, 0x70000, 0, 10, 1);
-	put_samples(w, 2, 0x20010, EXACT_IP, 1, 2);
-	put_samples(w, 2, 0x20010, 0, 1, 1);
+	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	scene_event(w, 2, "misses", VT_POLICY_PRECISE);
+	scene_event(w, 3, "never", VT_POLICY_PRECISE);
+	scene_image(w, 1, "/no/such/a");
+	scene_image(w, 2, "/no/such/b");
+	scene_map(w, 0x10000, 1);
+	scene_map(w, 0x20000, 2);
+	scene_samples(w, 1, 0x10010, 0, 1, 4);
+	scene_samples(w, 1, 0x10020, 0, 1, 2);
+	scene_samples(w, 1, 0x20010, 0, 8, 3);
+	scene_samples(w, 1, 0x70000, 0, 10, 1);
+	scene_samples(w, 2, 0x20010, SCENE_EXACT_IP, 1, 2);
+	scene_samples(w, 2, 0x20010, 0, 1, 1);
 	vt_writer_row(w, VT_LOST)[VT_LOST_COUNT] = 12;
 	vt_writer_row(w, VT_GAP)[VT_GAP_BYTES] = 100;
 	list(l, fd, w, false, NULL, 0);
@@ -223,7 +120,7 @@ static void test_header(void **state)
 		     "Gaps in the input: 1, with 100 bytes and 0 records known to be missing\n");
 	discard(&l);
 	w = start_stream(fd);
-	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
 	list(&l, fd, w, false, NULL, 0);
 	check_header(&l, "No samples\n");
 	discard(&l);
@@ -235,14 +132,13 @@ static void test_legend(void **state)
 				   "======================\n";
 	struct vt_output out;
 	char want[512];
-	FILE *f;
 
 	(void)state;
-	f = open_text(&out);
+	print_begin(&out);
 	vt_proflist_legend(false, false, &out);
 	snprintf(want, sizeof(want), "\nA column counts the samples of its event.\n%s", rule);
-	check_text(&out, f, want);
-	f = open_text(&out);
+	assert_string_equal(print_end(&out), want);
+	print_begin(&out);
 	vt_proflist_legend(true, true, &out);
 	snprintf(want, sizeof(want),
 		 "\nA column counts the samples of its event,\nbefore and after, with the change "
@@ -250,7 +146,7 @@ static void test_legend(void **state)
 		 "change; a star if it is significant.\nThe percentages weigh each sample by its "
 		 "period.\n%s",
 		 rule);
-	check_text(&out, f, want);
+	assert_string_equal(print_end(&out), want);
 }
 
 static void test_tables(void **state)
@@ -300,12 +196,12 @@ static void test_chosen(void **state)
 	(void)state;
 	make_ten(&l);
 	vt_event_choice_fini(&l.events);
-	assert_int_equal(vt_event_choice_init(&l.events, l.profile, names, 2, &err), 0);
+	assert_int_equal(vt_event_choice_init(&l.events, l.scene.profile, names, 2, &err), 0);
 	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
 		    "misses,misses.percent,misses.cumulative,image,unknown\n"
 		    "3,100,100,/no/such/b,\n");
 	vt_event_choice_fini(&l.events);
-	assert_int_equal(vt_event_choice_init(&l.events, l.profile,
+	assert_int_equal(vt_event_choice_init(&l.events, l.scene.profile,
 					      (const char *const[]){"nothing"}, 1, &err),
 			 -VT_E_NOTFOUND);
 	assert_string_equal(err.text, "no event nothing; there are cycles, misses, never");
@@ -324,26 +220,26 @@ static void test_estimates(void **state)
 	struct listed l;
 
 	(void)state;
-	put_image(w, 1, "/no/such/a");
-	put_image(w, 2, "/no/such/b");
-	put_freq(w, 1, 0x10, 100, 2.5, 1);
-	put_freq(w, 2, 0x10, 0.4, 20, 0);
+	scene_image(w, 1, "/no/such/a");
+	scene_image(w, 2, "/no/such/b");
+	scene_freq(w, 1, 0x10, 100, 2.5, 1);
+	scene_freq(w, 2, 0x10, 0.4, 20, 0);
 	list(&l, fd, w, true, names, 2);
-	assert_int_equal(vt_profile_nevents(l.profile), 3);
+	assert_int_equal(vt_profile_nevents(l.scene.profile), 3);
 	check_header(&l, "Estimated head cycles = 258\nEstimated stall cycles = 158\n");
 	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
 		    "head cycles,head cycles.percent,head cycles.cumulative,stall cycles,"
 		    "stall cycles.percent,cpi,image,unknown\n"
 		    "250,96.8992,96.8992,150,94.9367,2.5,/no/such/a,\n"
 		    "8,3.10078,100,8,5.06329,,/no/such/b,\n");
-	assert_int_equal(vt_profile_estimate_event(l.profile, VT_ESTIMATE_EXECUTIONS), 0);
+	assert_int_equal(vt_profile_estimate_event(l.scene.profile, VT_ESTIMATE_EXECUTIONS), 0);
 	discard(&l);
 	/* Not unless they are asked for. */
 	w = start_stream(again);
-	put_freq(w, 1, 0x10, 100, 2.5, 1);
+	scene_freq(w, 1, 0x10, 100, 2.5, 1);
 	list(&l, again, w, false, NULL, 0);
-	assert_int_equal(vt_profile_nevents(l.profile), 0);
-	assert_true(vt_profile_estimate_event(l.profile, VT_ESTIMATE_CYCLES) == SIZE_MAX);
+	assert_int_equal(vt_profile_nevents(l.scene.profile), 0);
+	assert_true(vt_profile_estimate_event(l.scene.profile, VT_ESTIMATE_CYCLES) == SIZE_MAX);
 	discard(&l);
 }
 
@@ -356,27 +252,32 @@ static void test_bounds_of_estimates(void **state)
 	size_t i;
 
 	(void)state;
-	put_image(w, 1, "/no/such/a");
-	put_freq(w, 1, 0x10, 0.5, 1, 1);
-	put_freq(w, 1, 0x20, 0.49, 1, 0);
-	put_freq(w, 1, 0x30, 1.5, 3, 1);
-	put_freq(w, 1, 0x40, 9e18, 1, 0);
-	put_freq(w, 1, 0x50, 8e18, 1, 0.5);
+	scene_image(w, 1, "/no/such/a");
+	scene_freq(w, 1, 0x10, 0.5, 1, 1);
+	scene_freq(w, 1, 0x20, 0.49, 1, 0);
+	scene_freq(w, 1, 0x30, 1.5, 3, 1);
+	scene_freq(w, 1, 0x40, 9e18, 1, 0);
+	scene_freq(w, 1, 0x50, 8e18, 1, 0.5);
 	list(&l, fd, w, true, NULL, 0);
-	assert_int_equal(vt_profile_nevents(l.profile), 3);
+	assert_int_equal(vt_profile_nevents(l.scene.profile), 3);
 	for (i = 0; i < 3; i++) {
-		const struct vt_profile_event *e = vt_profile_event(l.profile, i);
+		const struct vt_profile_event *e = vt_profile_event(l.scene.profile, i);
 
 		assert_true(e->estimate);
 		assert_int_equal(e->policy, VT_POLICY_MODEL);
-		assert_int_equal(vt_profile_estimate_event(l.profile, (enum vt_estimate)i), i);
+		assert_int_equal(vt_profile_estimate_event(l.scene.profile, (enum vt_estimate)i),
+				 i);
 	}
-	assert_string_equal(vt_profile_event(l.profile, 0)->name, "executions");
+	assert_string_equal(vt_profile_event(l.scene.profile, 0)->name, "executions");
 	/* 0.5, 1.5 and 8e18; 0.5, 4.5 and 8e18; 3 and 4e18 of what it waits. */
-	assert_true(vt_profile_event(l.profile, 0)->samples == 3 + UINT64_C(8000000000000000000));
-	assert_true(vt_profile_event(l.profile, 0)->period == 3 + UINT64_C(8000000000000000000));
-	assert_true(vt_profile_event(l.profile, 1)->samples == 6 + UINT64_C(8000000000000000000));
-	assert_true(vt_profile_event(l.profile, 2)->samples == 3 + UINT64_C(4000000000000000000));
+	assert_true(vt_profile_event(l.scene.profile, 0)->samples ==
+		    3 + UINT64_C(8000000000000000000));
+	assert_true(vt_profile_event(l.scene.profile, 0)->period ==
+		    3 + UINT64_C(8000000000000000000));
+	assert_true(vt_profile_event(l.scene.profile, 1)->samples ==
+		    6 + UINT64_C(8000000000000000000));
+	assert_true(vt_profile_event(l.scene.profile, 2)->samples ==
+		    3 + UINT64_C(4000000000000000000));
 	discard(&l);
 }
 
@@ -401,11 +302,11 @@ static void test_program(void **state)
 	work = strtoull(nm, NULL, 16);
 	free(nm);
 	snprintf(path, sizeof(path), "%s", toolbox_path(dir, "p"));
-	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
-	put_image(w, 1, path);
-	put_map(w, 0x400000, 1);
-	put_samples(w, 1, work, 0, 1, 3);
-	put_samples(w, 1, 0x900000, 0, 1, 1);
+	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	scene_image(w, 1, path);
+	scene_map(w, 0x400000, 1);
+	scene_samples(w, 1, work, 0, 1, 3);
+	scene_samples(w, 1, 0x900000, 0, 1, 1);
 	list(&l, fd, w, false, NULL, 0);
 	check_header(&l,
 		     "Total samples for event type cycles = 4 (pc at the interrupt, with skid), "
@@ -437,13 +338,13 @@ static void make_run(struct listed *l, const char *event, const unsigned n[4])
 	struct vt_writer *w = start_stream(fd);
 	unsigned i;
 
-	put_event(w, 1, event, VT_POLICY_INTERRUPT);
+	scene_event(w, 1, event, VT_POLICY_INTERRUPT);
 	for (i = 0; i < 3; i++) {
-		put_image(w, i + 1, paths[i]);
-		put_map(w, 0x10000 * (i + 1), i + 1);
-		put_samples(w, 1, 0x10000 * (i + 1), 0, 2, n[i]);
+		scene_image(w, i + 1, paths[i]);
+		scene_map(w, 0x10000 * (i + 1), i + 1);
+		scene_samples(w, 1, 0x10000 * (i + 1), 0, 2, n[i]);
 	}
-	put_samples(w, 1, 0x90000, 0, 2, n[3]);
+	scene_samples(w, 1, 0x90000, 0, 2, n[3]);
 	list(l, fd, w, false, NULL, 0);
 }
 
@@ -458,17 +359,15 @@ static void check_diff(const struct listed *l, size_t before, size_t n,
 	const struct vt_profdiff_set sets[2] = {{sides, before}, {sides + before, n - before}};
 	struct vt_ranking *r[MAX_RUNS];
 	struct vt_table *t = vt_table_new();
-	struct vt_output out;
-	FILE *f = open_text(&out);
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		r[i] = vt_ranking_new(l[i].profile, l[i].images, VT_LEVEL_IMAGE, &err);
-		sides[i] = (struct vt_proflist_side){l[i].profile, r[i], l[i].images, &l[i].events};
+		r[i] = vt_ranking_new(l[i].scene.profile, l[i].scene.images, VT_LEVEL_IMAGE, &err);
+		sides[i] = (struct vt_proflist_side){l[i].scene.profile, r[i], l[i].scene.images,
+						     &l[i].events};
 	}
 	assert_int_equal(vt_proflist_diff(t, sets, opt, result, &err), 0);
-	assert_int_equal(vt_table_print(t, &out, VT_TABLE_CSV, false, &err), 0);
-	check_text(&out, f, want);
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false), want);
 	vt_table_free(t);
 	for (i = 0; i < n; i++)
 		vt_ranking_free(r[i]);
@@ -577,9 +476,9 @@ static void test_diff_of_events(void **state)
 	make_run(&l[1], "misses", some);
 	for (i = 0; i < 2; i++)
 		sides[i] = (struct vt_proflist_side){
-			l[i].profile,
-			vt_ranking_new(l[i].profile, l[i].images, VT_LEVEL_IMAGE, &err),
-			l[i].images, &l[i].events};
+			l[i].scene.profile,
+			vt_ranking_new(l[i].scene.profile, l[i].scene.images, VT_LEVEL_IMAGE, &err),
+			l[i].scene.images, &l[i].events};
 	assert_int_equal(vt_proflist_diff(t, sets, &opt, &result, &err), -VT_E_FORMAT);
 	assert_string_equal(err.text, "nothing to compare: no event is both before and after: "
 				      "cycles, misses");
@@ -609,10 +508,10 @@ static void test_diff_of_estimates(void **state)
 		int fd = scratch_file();
 		struct vt_writer *w = start_stream(fd);
 
-		put_image(w, 1, "/no/such/a");
-		put_image(w, 2, "/no/such/b");
-		put_freq(w, 1, 0x10, 100, cycles[i][0], 1);
-		put_freq(w, 2, 0x10, 50, cycles[i][1], 1);
+		scene_image(w, 1, "/no/such/a");
+		scene_image(w, 2, "/no/such/b");
+		scene_freq(w, 1, 0x10, 100, cycles[i][0], 1);
+		scene_freq(w, 2, 0x10, 50, cycles[i][1], 1);
 		list(&l[i], fd, w, true, names, 1);
 	}
 	check_diff(l, 1, 2, &opt, &result,

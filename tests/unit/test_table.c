@@ -3,33 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/table.h"
-
-/* Prints a table into a temporary file and reads that back. */
-static const char *printed(const struct vt_table *t, enum vt_table_form form, bool color)
-{
-	static char text[8192];
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_output out;
-	FILE *f = tmpfile();
-	size_t n;
-
-	assert_non_null(f);
-	assert_int_equal(vt_output_open_fd(&out, fileno(f), "temporary file", &err), 0);
-	assert_int_equal(vt_table_print(t, &out, form, color, &err), 0);
-	assert_int_equal(vt_output_close(&out, &err), 0);
-	rewind(f);
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = '\0';
-	fclose(f);
-	return text;
-}
+#include "tests/unit/printed.h"
 
 static struct vt_table *sample_table(void)
 {
@@ -60,7 +40,7 @@ static void aligns_for_people(void **state)
 	struct vt_table *t = sample_table();
 
 	(void)state;
-	assert_string_equal(printed(t, VT_TABLE_TEXT, false),
+	assert_string_equal(print_table(t, VT_TABLE_TEXT, false),
 			    "samples       %  procedure      image\n"
 			    "2064143  33.33%  main           prog\n"
 			    "      7          evil\\x1b[2J\\n  a,\"b\"\n"
@@ -73,14 +53,15 @@ static void separates_for_programs(void **state)
 	struct vt_table *t = sample_table();
 
 	(void)state;
-	assert_string_equal(printed(t, VT_TABLE_CSV, true), "samples,share,name,image\n"
-							    "2064143,33.3333,main,prog\n"
-							    "7,,evil\\x1b[2J\\n,\"a,\"\"b\"\"\"\n"
-							    "0,,,\n");
-	assert_string_equal(printed(t, VT_TABLE_TSV, true), "samples\tshare\tname\timage\n"
-							    "2064143\t33.3333\tmain\tprog\n"
-							    "7\t\tevil\\x1b[2J\\n\ta,\"b\"\n"
-							    "0\t\t\t\n");
+	assert_string_equal(print_table(t, VT_TABLE_CSV, true),
+			    "samples,share,name,image\n"
+			    "2064143,33.3333,main,prog\n"
+			    "7,,evil\\x1b[2J\\n,\"a,\"\"b\"\"\"\n"
+			    "0,,,\n");
+	assert_string_equal(print_table(t, VT_TABLE_TSV, true), "samples\tshare\tname\timage\n"
+								"2064143\t33.3333\tmain\tprog\n"
+								"7\t\tevil\\x1b[2J\\n\ta,\"b\"\n"
+								"0\t\t\t\n");
 	vt_table_free(t);
 }
 
@@ -99,7 +80,7 @@ static void colours_cells(void **state)
 	vt_table_empty(t);
 	vt_table_str(t, "y");
 	vt_table_cell_style(t, VT_STYLE_SOURCE);
-	assert_string_equal(printed(t, VT_TABLE_TEXT, true),
+	assert_string_equal(print_table(t, VT_TABLE_TEXT, true),
 			    "\033[1mn\033[0m  \033[1mtext\033[0m\n"
 			    "\033[1;31m1\033[0m  \033[1;31mx\033[0m\n"
 			    "   \033[36my\033[0m\n");
@@ -127,11 +108,11 @@ static void formats_numbers(void **state)
 	vt_table_signed(t, INT64_MIN);
 	vt_table_real(t, 3);
 	assert_string_equal(
-		printed(t, VT_TABLE_TEXT, false),
+		print_table(t, VT_TABLE_TEXT, false),
 		"         address                 delta  points  real                number\n"
 		"fffffffffffffff0                   +12  -1.26%  0.50  18446744073709551615\n"
 		"               1  -9223372036854775808  +3.00%\n");
-	assert_string_equal(printed(t, VT_TABLE_CSV, false),
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false),
 			    "a,d,p,r,n\n"
 			    "0xfffffffffffffff0,12,-1.256,0.5,18446744073709551615\n"
 			    "0x1,-9223372036854775808,3,,\n");
@@ -152,9 +133,9 @@ static void long_cells_stick_out(void **state)
 	vt_table_row(t, VT_STYLE_PLAIN);
 	vt_table_str(t, "abc");
 	vt_table_str(t, "x");
-	assert_string_equal(printed(t, VT_TABLE_TEXT, false), "name    image\n"
-							      "abcdefghij  x\n"
-							      "abc     x\n");
+	assert_string_equal(print_table(t, VT_TABLE_TEXT, false), "name    image\n"
+								  "abcdefghij  x\n"
+								  "abc     x\n");
 	vt_table_free(t);
 }
 
@@ -173,12 +154,12 @@ static void hides_columns_from_people(void **state)
 	vt_table_number(t, 1);
 	vt_table_str(t, "_Zx");
 	vt_table_str(t, "x");
-	assert_string_equal(printed(t, VT_TABLE_TEXT, false), "a,b\\n  name\n"
-							      "    1  x\n");
-	assert_string_equal(printed(t, VT_TABLE_CSV, false), "\"a,b\\n\",raw,name\n"
-							     "1,_Zx,x\n");
-	assert_string_equal(printed(t, VT_TABLE_TSV, false), "a,b\\n\traw\tname\n"
-							     "1\t_Zx\tx\n");
+	assert_string_equal(print_table(t, VT_TABLE_TEXT, false), "a,b\\n  name\n"
+								  "    1  x\n");
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false), "\"a,b\\n\",raw,name\n"
+								 "1,_Zx,x\n");
+	assert_string_equal(print_table(t, VT_TABLE_TSV, false), "a,b\\n\traw\tname\n"
+								 "1\t_Zx\tx\n");
 	vt_table_free(t);
 }
 
