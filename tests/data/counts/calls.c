@@ -29,6 +29,7 @@ static unsigned (*const table[4])(unsigned) = {one, two, slow, two};
 
 int main(void)
 {
+	ALIGN_STACK;
 	unsigned i, v = 1;
 
 	for (i = 0; i < 40000; i++) {

@@ -60,6 +60,7 @@ NOINLINE static unsigned by_chance(unsigned v)
 
 int main(void)
 {
+	ALIGN_STACK;
 	unsigned i, v = 7;
 
 	for (i = 0; i < 50000; i++) {

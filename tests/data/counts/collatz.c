@@ -46,6 +46,7 @@ NOINLINE static void sieve(void)
 
 int main(void)
 {
+	ALIGN_STACK;
 	unsigned i;
 
 	for (i = 1; i <= 2000; i++)

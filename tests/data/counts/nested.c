@@ -35,6 +35,7 @@ NOINLINE static unsigned fold(void)
 
 int main(void)
 {
+	ALIGN_STACK;
 	unsigned k;
 
 	for (k = 0; k < 200; k++) {

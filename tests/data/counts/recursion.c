@@ -32,6 +32,7 @@ NOINLINE static unsigned once(unsigned depth, unsigned v)
 
 int main(void)
 {
+	ALIGN_STACK;
 	unsigned i;
 
 	sink = twice(21);

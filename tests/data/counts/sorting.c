@@ -63,6 +63,7 @@ NOINLINE static unsigned chase(unsigned at)
 
 int main(void)
 {
+	ALIGN_STACK;
 	unsigned i, k;
 
 	for (i = 0; i < 1 << 15; i++) {

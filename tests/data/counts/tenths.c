@@ -18,6 +18,7 @@ NOINLINE static int flag_of(int i)
 
 int main(void)
 {
+	ALIGN_STACK;
 	int i;
 
 	for (i = 0; i < 60000; i++) {

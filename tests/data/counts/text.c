@@ -61,6 +61,7 @@ NOINLINE static unsigned gcd(unsigned x, unsigned y)
 
 int main(void)
 {
+	ALIGN_STACK;
 	unsigned i, k;
 
 	for (i = 0; i < sizeof(text); i++)
