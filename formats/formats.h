@@ -44,6 +44,7 @@ struct vt_format_options {
 	int (*auxtrace)(void *arg, const struct vt_format_auxtrace *piece, struct vt_error *err);
 	void *auxtrace_arg;
 	bool keep_aux; /* AUX areas are wanted as they are: that nothing decodes them is no loss */
+	const char *tmpdir; /* where what is too large for memory goes; NULL: /tmp */
 	const struct vt_pt_decode_options *pt; /* NULL: as if nothing had been said */
 };
 

@@ -9,9 +9,8 @@
 #include "formats/pt/files.h"
 #include "formats/pt/session.h"
 #include "formats/pt/spool.h"
+#include "formats/tempfile.h"
 #include "stream/kinds.h"
-
-#define DEFAULT_TMPDIR "/tmp"
 
 /* What both ways share. */
 struct job {
@@ -53,7 +52,7 @@ static int choose(struct job *j, const struct vt_format_options *opt, const char
 			 .buildid_cache = pt->cache},
 		.kernels = pt->kernels,
 		.nkernels = pt->nkernels,
-		.tmpdir = pt->tmpdir ? pt->tmpdir : DEFAULT_TMPDIR,
+		.tmpdir = vt_tempdir(opt->tmpdir),
 		.input = input,
 		.warn = opt->warn,
 		.warn_arg = opt->warn_arg,
@@ -136,7 +135,6 @@ int vt_pt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 {
 	struct vt_format_options inner = *opt;
 	struct job j = {.w = w, .sum = sum, .spool = {.fd = -1}};
-	const char *tmpdir = opt->pt && opt->pt->tmpdir ? opt->pt->tmpdir : DEFAULT_TMPDIR;
 	uint32_t type;
 	int code = choose(&j, opt, in->name, err);
 
@@ -145,7 +143,7 @@ int vt_pt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 	inner.keep_aux = j.raw;
 	if ((j.raw || type != VT_PERFDATA_AUX_INTEL_PT) && !(opt->pt && opt->pt->lbr))
 		return end(&j, vt_perfdata_decode(in, w, &inner, sum, err));
-	code = vt_pt_spool_open(&j.spool, tmpdir, NULL, err);
+	code = vt_pt_spool_open(&j.spool, vt_tempdir(opt->tmpdir), NULL, err);
 	if (code < 0)
 		return end(&j, code);
 	if (!j.raw && type == VT_PERFDATA_AUX_INTEL_PT) {
@@ -181,7 +179,6 @@ static bool is_late(uint32_t kind)
 struct vt_pt_stream *vt_pt_stream_new(const struct vt_reader *r, struct vt_writer *w,
 				      const struct vt_format_options *opt, struct vt_error *err)
 {
-	const char *tmpdir = opt->pt && opt->pt->tmpdir ? opt->pt->tmpdir : DEFAULT_TMPDIR;
 	struct vt_pt_stream *s = calloc(1, sizeof(*s));
 
 	if (!s) {
@@ -192,7 +189,7 @@ struct vt_pt_stream *vt_pt_stream_new(const struct vt_reader *r, struct vt_write
 	s->job.spool.fd = -1;
 	s->state = opt->pt && opt->pt->lbr ? DECODE : UNDECIDED;
 	if (choose(&s->job, opt, vt_reader_name(r), err) == 0 &&
-	    vt_pt_spool_open(&s->job.spool, tmpdir, r, err) == 0)
+	    vt_pt_spool_open(&s->job.spool, vt_tempdir(opt->tmpdir), r, err) == 0)
 		return s;
 	vt_pt_stream_free(s);
 	return NULL;

@@ -19,3 +19,10 @@ char *app_buildid_cache(void)
 		snprintf(cache, size, "%s/.debug", home);
 	return cache;
 }
+
+const char *app_tmpdir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}

@@ -4,10 +4,13 @@
 
 #include "base/opt.h"
 
-/* Where image files are looked for. */
+/* Where files are looked for, or made. */
 
 /* perf's build-id cache, ~/.debug; NULL: no home, or no memory.  Owned by the caller (free()). */
 char *app_buildid_cache(void);
+
+/* Where temporary files are made. */
+const char *app_tmpdir(void);
 
 #define APP_OPT_SYMFS(variable)                                                                    \
 	{                                                                                          \

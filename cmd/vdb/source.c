@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "cmd/common/find.h"
 #include "formats/formats.h"
 #include "formats/gunzip.h"
 
@@ -25,7 +26,7 @@ static void *make_stream(void *arg)
 {
 	struct source *s = arg;
 	const struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
-	const struct vt_format_options fo = {0};
+	const struct vt_format_options fo = {.tmpdir = app_tmpdir()};
 	struct vt_format_summary sum = {0};
 	struct vt_writer *w = vt_writer_open_fd(s->pipe[1], s->in.name, &wo, &s->err);
 

@@ -86,6 +86,7 @@ static void decode_trace(const struct decode *d, const struct vt_format *format,
 				      .warn_arg = &warnings,
 				      .progress = show_progress,
 				      .progress_arg = &progress,
+				      .tmpdir = app_tmpdir(),
 				      .pt = &d->pt};
 	struct vt_format_summary sum = {0};
 	struct vt_error err = VT_ERROR_INIT;
@@ -117,7 +118,8 @@ static void decode_records(const struct decode *d, struct vt_reader *r, struct v
 {
 	struct app *a = d->app;
 	struct app_warnings warnings = {a, "warnings about images", 0};
-	struct vt_format_options o = {.warn = app_warn, .warn_arg = &warnings, .pt = &d->pt};
+	struct vt_format_options o = {
+		.warn = app_warn, .warn_arg = &warnings, .tmpdir = app_tmpdir(), .pt = &d->pt};
 	struct vt_format_summary sum = {0};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_pt_stream *s = vt_pt_stream_new(r, w, &o, &err);
@@ -247,7 +249,6 @@ struct arguments {
 
 static void decode_as_told(struct decode *d, const struct arguments *args)
 {
-	const char *tmp = getenv("TMPDIR");
 	char *cache = app_buildid_cache();
 
 	d->pt.images = args->images.items;
@@ -260,7 +261,6 @@ static void decode_as_told(struct decode *d, const struct arguments *args)
 	d->pt.clock.nominal_ratio = (uint8_t)args->ratio;
 	d->pt.kernels = args->kernels.items;
 	d->pt.nkernels = args->kernels.count;
-	d->pt.tmpdir = tmp && *tmp ? tmp : NULL;
 	d->pt.cache = cache;
 	if (d->pt.engine && strcmp(d->pt.engine, VT_PT_ENGINE_NONE) != 0 &&
 	    !vt_pt_engine_by_name(d->pt.engine))

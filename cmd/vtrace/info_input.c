@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 #include "formats/gunzip.h"
 #include "formats/perfdata/perfdata.h"
@@ -30,7 +31,7 @@ static void *make_stream(void *arg)
 {
 	struct info_input *i = arg;
 	const struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
-	struct vt_format_options fo = {0};
+	struct vt_format_options fo = {.tmpdir = app_tmpdir()};
 	struct vt_format_summary sum = {0};
 	struct vt_writer *w = vt_writer_open_fd(i->pipe[1], i->in.name, &wo, &i->err);
 	struct vt_error ignored = VT_ERROR_INIT; /* decoding finds the same and tells it */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/runnable.h"
 #include "cmd/vtrace/valgrind.h"
@@ -135,8 +136,8 @@ static bool open_output(struct full *f, const char *output, const char *compress
 /* Memory is the best place for memory that is shared; /dev/shm need not be there, or large. */
 static bool make_directory(struct full *f)
 {
-	const char *told = getenv("VTRACE_TMPDIR"), *tmp = getenv("TMPDIR");
-	const char *places[] = {told && *told ? told : "/dev/shm", tmp && *tmp ? tmp : "/tmp"};
+	const char *told = getenv("VTRACE_TMPDIR");
+	const char *places[] = {told && *told ? told : "/dev/shm", app_tmpdir()};
 	struct vt_error err = VT_ERROR_INIT;
 	size_t i;
 

@@ -9,13 +9,12 @@
 #include <unistd.h>
 
 #include "formats/perfdata/session.h"
+#include "formats/tempfile.h"
 
 #define FILE_HEADER_SIZE 104
 /* The oldest header ends before the feature bits. */
 #define FILE_HEADER_MIN	 72
 #define PIPE_HEADER_SIZE 16
-/* What a pipe may put before the data of a file: ids and attributes. */
-#define LOOKAHEAD_MAX (16u << 20)
 
 struct section {
 	uint64_t offset;
@@ -33,10 +32,9 @@ struct file_header {
 
 /* Where random access reads from. */
 struct access {
-	int fd;	      /* -1: only what lies ahead in the window can be had */
+	int fd;
 	off_t base;   /* position in the descriptor of the input's first byte */
-	uint64_t end; /* size of the input, UINT64_MAX if not known */
-	bool skip;    /* the window may be moved on to get at something */
+	uint64_t end; /* size of the input */
 };
 
 bool vt_perfdata_probe(const uint8_t *p, size_t size)
@@ -47,20 +45,62 @@ bool vt_perfdata_probe(const uint8_t *p, size_t size)
 
 /* ---- access ---- */
 
-static void access_init(struct access *a, const struct vt_input *in)
+/* Has the window filled; this happens seldom enough to tell how far the reading is. */
+static int refill(struct pd_session *s, size_t need, size_t *have)
+{
+	if (s->opt->progress)
+		s->opt->progress(s->opt->progress_arg, s->in->offset);
+	return vt_input_fill(s->in, need, have, s->err);
+}
+
+/* False where the input can only be read from front to back. */
+static bool access_init(struct access *a, const struct vt_input *in)
 {
 	struct stat st;
 	off_t here;
 
-	*a = (struct access){.fd = -1, .end = UINT64_MAX};
 	if (in->pull || fstat(in->fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
+		return false;
 	here = lseek(in->fd, 0, SEEK_CUR);
 	if (here < 0)
-		return;
+		return false;
 	a->fd = in->fd;
 	a->base = here - (off_t)(in->offset + vt_input_have(in));
 	a->end = st.st_size > a->base ? (uint64_t)(st.st_size - a->base) : 0;
+	return true;
+}
+
+/*
+ * Build-ids and the names of events lie behind the data of a file, whose records need them: one
+ * that comes through a pipe is put into a temporary file first, which is read in its place.
+ */
+static int spool(struct pd_session *s, struct vt_input *file, struct access *a)
+{
+	const char *dir = vt_tempdir(s->opt->tmpdir);
+	int fd = vt_tempfile(dir, s->err), code;
+	size_t have;
+
+	*file = (struct vt_input){.fd = -1};
+	if (fd < 0)
+		return fd;
+	while ((code = refill(s, 1, &have)) == 0 && have) {
+		code = vt_tempfile_put(fd, dir, vt_input_data(s->in), have, s->err);
+		if (code < 0)
+			break;
+		vt_input_consume(s->in, have);
+	}
+	if (code == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		code = vt_error_errno(s->err, VT_E_READ, errno, "%s: temporary file", dir);
+	if (code == 0)
+		code = vt_input_open_fd(file, fd, s->in->name, s->err);
+	if (code < 0) {
+		close(fd);
+		return code;
+	}
+	file->owned = true;
+	*a = (struct access){.fd = fd, .end = s->in->offset};
+	s->in = file;
+	return 0;
 }
 
 static int skip_to(struct pd_session *s, uint64_t offset)
@@ -78,60 +118,28 @@ static int skip_to(struct pd_session *s, uint64_t offset)
 	return 0;
 }
 
-static int load_ahead(struct pd_session *s, const struct access *a, uint64_t offset, size_t size,
-		      struct vt_buf *out)
-{
-	uint64_t ahead;
-	size_t have;
-	int code;
-
-	if (a->skip) {
-		code = skip_to(s, offset);
-		if (code < 0)
-			return code;
-	}
-	ahead = offset - s->in->offset;
-	if (offset < s->in->offset || ahead > LOOKAHEAD_MAX)
-		return 0;
-	if (vt_input_fill(s->in, (size_t)ahead + size, &have, s->err) < 0)
-		return -(int)s->err->code;
-	if (have > ahead)
-		vt_buf_put(out, vt_input_data(s->in) + ahead,
-			   have - ahead < size ? have - (size_t)ahead : size);
-	return 0;
-}
-
-/*
- * Replaces *out by the bytes at an offset: fewer than `size` when the input ends before or they
- * cannot be got at.
- */
+/* Replaces *out by the bytes at an offset: fewer than `size` when the input ends before. */
 static int load(struct pd_session *s, const struct access *a, uint64_t offset, size_t size,
 		struct vt_buf *out)
 {
-	int code = 0;
-
 	out->size = 0;
-	if (a->fd < 0) {
-		code = load_ahead(s, a, offset, size, out);
-	} else if (offset < a->end) {
-		if (size > a->end - offset)
-			size = (size_t)(a->end - offset);
-		while (out->size < size && vt_buf_reserve(out, size - out->size)) {
-			ssize_t n = pread(a->fd, out->data + out->size, size - out->size,
-					  a->base + (off_t)(offset + out->size));
+	if (offset >= a->end)
+		return 0;
+	if (size > a->end - offset)
+		size = (size_t)(a->end - offset);
+	while (out->size < size && vt_buf_reserve(out, size - out->size)) {
+		ssize_t n = pread(a->fd, out->data + out->size, size - out->size,
+				  a->base + (off_t)(offset + out->size));
 
-			if (n < 0 && errno == EINTR)
-				continue;
-			if (n < 0)
-				return vt_error_errno(s->err, VT_E_READ, errno, "%s", s->in->name);
-			if (n == 0)
-				break;
-			out->size += (size_t)n;
-		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return vt_error_errno(s->err, VT_E_READ, errno, "%s", s->in->name);
+		if (n == 0)
+			break;
+		out->size += (size_t)n;
 	}
-	if (code == 0 && out->failed)
-		return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
-	return code;
+	return out->failed ? vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name) : 0;
 }
 
 /* ---- records ---- */
@@ -168,14 +176,6 @@ static int tracing_data(struct pd_session *s, const struct pd_rec *r)
 	code = vti_pd_feature(s, PD_FEAT_TRACING_DATA, vt_input_data(s->in), (size_t)size, offset);
 	vt_input_consume(s->in, (size_t)padded);
 	return code;
-}
-
-/* Has the window filled; this happens seldom enough to tell how far the reading is. */
-static int refill(struct pd_session *s, size_t need, size_t *have)
-{
-	if (s->opt->progress)
-		s->opt->progress(s->opt->progress_arg, s->in->offset);
-	return vt_input_fill(s->in, need, have, s->err);
 }
 
 /*
@@ -488,7 +488,6 @@ static int read_features(struct pd_session *s, const struct access *a, const str
 		sections[i] = get_section(&c);
 		sections[i].feature = feature;
 	}
-	/* A pipe can be read in this order only. */
 	qsort(sections, n, sizeof(sections[0]), by_offset);
 	for (i = 0; code >= 0 && i < n; i++) {
 		const struct section *x = &sections[i];
@@ -522,23 +521,22 @@ static int finish_order(struct pd_session *s)
 	return code;
 }
 
-static int read_file(struct pd_session *s, struct access *a, const struct file_header *h)
+static int read_sections(struct pd_session *s, const struct access *a, const struct file_header *h)
 {
 	uint64_t end = h->data.offset + h->data.size;
-	bool unfinished = h->data.size == 0, has_features;
+	bool unfinished = h->data.size == 0;
 	int code;
 
 	/* perf fills in the size, and writes the features, when a recording ends. */
 	if (unfinished || end < h->data.offset)
 		end = UINT64_MAX;
-	has_features = end != UINT64_MAX;
 	code = read_attrs(s, a, h);
 	if (code < 0)
 		return code;
 	if (!s->nevents)
 		vti_pd_damage(s, h->attrs.offset, 0, "the file has no attributes");
 	s->ordered = s->nevents && s->events[0].attr.flags & PD_ATTR_SAMPLE_ID_ALL;
-	if (has_features && a->fd >= 0) {
+	if (end != UINT64_MAX) {
 		code = read_features(s, a, h);
 		if (code < 0)
 			return code;
@@ -552,21 +550,30 @@ static int read_file(struct pd_session *s, struct access *a, const struct file_h
 	code = skip_to(s, h->data.offset);
 	if (code >= 0)
 		code = read_records(s, end);
-	if (code >= 0)
-		code = finish_order(s);
-	if (code >= 0 && has_features && a->fd < 0) {
-		a->skip = true;
-		code = read_features(s, a, h);
-	}
-	return code;
+	return code < 0 ? code : finish_order(s);
+}
+
+static int read_file(struct pd_session *s, const struct access *a)
+{
+	struct vt_input *in = s->in;
+	struct file_header h;
+	size_t have;
+
+	if (vt_input_fill(in, FILE_HEADER_SIZE, &have, s->err) < 0)
+		return -(int)s->err->code;
+	if (have < FILE_HEADER_MIN || !parse_header(&h, vt_input_data(in), have, s->big) ||
+	    h.size < FILE_HEADER_MIN)
+		return vt_error_set(s->err, VT_E_FORMAT, "%s: the header is cut or corrupt",
+				    in->name);
+	vt_input_consume(in, h.size < FILE_HEADER_SIZE ? FILE_HEADER_MIN : FILE_HEADER_SIZE);
+	return read_sections(s, a, &h);
 }
 
 /* ---- both ---- */
 
 static int convert(struct pd_session *s)
 {
-	struct vt_input *in = s->in;
-	struct file_header h;
+	struct vt_input *in = s->in, file;
 	struct access a;
 	const uint8_t *p;
 	size_t have;
@@ -591,15 +598,14 @@ static int convert(struct pd_session *s)
 		code = read_records(s, UINT64_MAX);
 		return code < 0 ? code : finish_order(s);
 	}
-	if (vt_input_fill(in, FILE_HEADER_SIZE, &have, s->err) < 0)
-		return -(int)s->err->code;
-	if (have < FILE_HEADER_MIN || !parse_header(&h, vt_input_data(in), have, s->big) ||
-	    h.size < FILE_HEADER_MIN)
-		return vt_error_set(s->err, VT_E_FORMAT, "%s: the header is cut or corrupt",
-				    in->name);
-	access_init(&a, in);
-	vt_input_consume(in, h.size < FILE_HEADER_SIZE ? FILE_HEADER_MIN : FILE_HEADER_SIZE);
-	return read_file(s, &a, &h);
+	if (access_init(&a, in))
+		return read_file(s, &a);
+	code = spool(s, &file, &a);
+	if (code == 0)
+		code = read_file(s, &a);
+	s->in = in;
+	vt_input_close(&file);
+	return code;
 }
 
 static void session_fini(struct pd_session *s)

@@ -30,6 +30,8 @@
  * - Records of perf itself that have no kind become META "record.NAME" with the raw payload.
  * - AUXTRACE payloads become AUXTRACE pieces of at most 1 MiB in the order of the file.
  *
+ * A file in file mode that cannot be read at any place (a pipe) is first put into a temporary file.
+ *
  * Order: that of perf.  Records with a time wait in a queue; each FINISHED_ROUND releases those
  * that are not newer than the newest one known at the round before.  The queue holds at most
  * VT_PERFDATA_QUEUE_BYTES and VT_PERFDATA_QUEUE_RECORDS; beyond that its older half is

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "formats/pt/overlap.h"
-#include "formats/pt/tempfile.h"
+#include "formats/tempfile.h"
 
 #define IN_MEMORY (16u << 20) /* bytes, before they go to a file */
 
@@ -73,21 +73,6 @@ static void store_fini(struct store *s)
 	vt_buf_free(&s->buf);
 }
 
-static int store_flush(struct store *s, const uint8_t *p, size_t size, struct vt_error *err)
-{
-	while (size) {
-		ssize_t n = write(s->fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return vt_error_errno(err, VT_E_WRITE, errno, "%s: temporary file", s->dir);
-		p += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int store_put(struct store *s, const uint8_t *p, size_t size, struct vt_error *err)
 {
 	int code;
@@ -98,15 +83,15 @@ static int store_put(struct store *s, const uint8_t *p, size_t size, struct vt_e
 		return s->buf.failed ? vt_error_nomem(err) : 0;
 	}
 	if (s->fd < 0) {
-		s->fd = vti_pt_tempfile(s->dir, err);
+		s->fd = vt_tempfile(s->dir, err);
 		if (s->fd < 0)
 			return s->fd;
-		code = store_flush(s, s->buf.data, s->buf.size, err);
+		code = vt_tempfile_put(s->fd, s->dir, s->buf.data, s->buf.size, err);
 		vt_buf_free(&s->buf);
 		if (code < 0)
 			return code;
 	}
-	return store_flush(s, p, size, err);
+	return vt_tempfile_put(s->fd, s->dir, p, size, err);
 }
 
 static int store_close(struct store *s, struct vt_error *err)

@@ -30,10 +30,9 @@ struct vt_pt_decode_options {
 	/* Of perf.data, and streams with what was in one. */
 	const char *const *kernels; /* vmlinux, or a kcore */
 	size_t nkernels;
-	const char *symfs;  /* where the recorded paths begin; NULL: at the root */
-	const char *tmpdir; /* where what is too large for memory goes; NULL: /tmp */
-	const char *cache;  /* perf's build-id cache; NULL: none */
-	bool lbr;	    /* make EXEC records of branch stacks, too */
+	const char *symfs; /* where the recorded paths begin; NULL: at the root */
+	const char *cache; /* perf's build-id cache; NULL: none */
+	bool lbr;	   /* make EXEC records of branch stacks, too */
 };
 
 /*

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "formats/pt/tempfile.h"
+#include "formats/tempfile.h"
 
 #define NAME "records put aside"
 
@@ -14,7 +14,7 @@ int vt_pt_spool_open(struct vt_pt_spool *s, const char *tmpdir, const struct vt_
 	struct vt_writer_options o = {
 		.compression = VT_COMPRESS_NONE, .inputs = &in, .ninputs = in ? 1 : 0};
 
-	*s = (struct vt_pt_spool){.dir = tmpdir, .fd = vti_pt_tempfile(tmpdir, err)};
+	*s = (struct vt_pt_spool){.dir = tmpdir, .fd = vt_tempfile(tmpdir, err)};
 	if (s->fd < 0)
 		return s->fd;
 	s->w = vt_writer_open_fd(s->fd, NAME, &o, err);

@@ -17,9 +17,11 @@ t_ok "a named file" vtrace decode perf.data -o named.vt
 vtrace dump named.vt >named.dump
 t_is "with samples in it" "$(($(grep -c ^SAMPLE named.dump) > 100))" 1
 t_pipe "no name: perf.data" 'vtrace decode </dev/null -o x.vt && vtrace dump x.vt | cmp - named.dump'
-# The facts at the end of the file come last where it cannot be looked up.
-grep ^SAMPLE named.dump >samples
-t_pipe "a pipe" 'cat perf.data | vtrace decode - >x.vt; vtrace dump -k SAMPLE x.vt | cmp - samples'
+# What it says at its end of events and images belongs to what comes before.
+t_pipe "a pipe" 'cat perf.data | vtrace decode - >x.vt; vtrace dump x.vt | cmp - named.dump'
+t_pipe "a compressed file" 'gzip -c perf.data >x.gz; vtrace decode x.gz >x.vt; vtrace dump x.vt | cmp - named.dump'
+t_status "a pipe without room for a temporary file" 4 sh -c 'cat perf.data | TMPDIR=/dev/null vtrace decode - -o x.vt'
+t_like "is named" '^vtrace decode: /dev/null: cannot make a temporary file: ' "$T_ERR"
 t_pipe "a redirected file" 'vtrace decode - <perf.data >x.vt; vtrace dump x.vt | cmp - named.dump'
 # An open standard input that nobody meant: a pipe that never ends, as under ssh, and a loop's.
 mkfifo never

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/pt/tempfile.h"
+#include "formats/tempfile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-int vti_pt_tempfile(const char *dir, struct vt_error *err)
+int vt_tempfile(const char *dir, struct vt_error *err)
 {
 	struct vt_buf path = VT_BUF_INIT;
 	int fd;
@@ -25,4 +25,19 @@ int vti_pt_tempfile(const char *dir, struct vt_error *err)
 		unlink((char *)path.data);
 	vt_buf_free(&path);
 	return fd < 0 ? -VT_E_WRITE : fd;
+}
+
+int vt_tempfile_put(int fd, const char *dir, const uint8_t *p, size_t size, struct vt_error *err)
+{
+	while (size) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return vt_error_errno(err, VT_E_WRITE, errno, "%s: temporary file", dir);
+		p += n;
+		size -= (size_t)n;
+	}
+	return 0;
 }
