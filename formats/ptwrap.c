@@ -41,8 +41,8 @@ static void set_conversion(struct vt_pt_wrap *p)
 /* What perf.data cannot hold is left out; only want of memory ends it all. */
 static int leave_out(struct vt_pt_wrap *p, int rc, const struct vt_error *err)
 {
-	if (rc >= 0 || rc == -VT_E_NOMEM || rc == -VT_E_WRITE)
-		return rc < 0 ? rc : 0;
+	if (rc >= 0 || rc == -VT_E_NOMEM)
+		return rc;
 	p->sum.left_out++;
 	if (!p->bad[0])
 		snprintf(p->bad, sizeof(p->bad), "%s", err->text);

@@ -75,7 +75,7 @@ int vti_wrap_flush(struct vt_pt_wrap *p, uint32_t area, bool end, struct vt_erro
 {
 	struct wrap_area *a = p->area[area];
 	bool on_cpu = p->opt.cpus != 0;
-	struct vt_perfdata_auxtrace x = {.index = area, .tid = -1, .cpu = -1};
+	struct vt_perfdata_auxtrace x = {.index = area};
 	struct vt_perfdata_stamp s = {.event = 0, .time = vti_wrap_now(p)};
 	struct vt_perfdata_writer *w = vti_wrap_writer(p, err);
 	size_t size;
@@ -92,7 +92,7 @@ int vti_wrap_flush(struct vt_pt_wrap *p, uint32_t area, bool end, struct vt_erro
 		return 0;
 	s.pid = a->last->pid;
 	s.tid = a->last->tid;
-	s.cpu = on_cpu ? area : 0;
+	s.cpu = area; /* not written without CPUs */
 	x.cpu = on_cpu ? (int32_t)area : -1;
 	x.tid = on_cpu ? -1 : s.tid;
 	x.offset = a->position;

@@ -12,19 +12,16 @@
 static int tell_switch(struct vt_pt_wrap *p, uint32_t cpu, const struct wrap_thread *gone,
 		       const struct wrap_thread *come, struct vt_error *err)
 {
-	struct vt_perfdata_writer *w = vti_wrap_writer(p, err);
-	struct vt_perfdata_stamp s = {vti_wrap_side_event(p), 0, 0, vti_wrap_now(p), cpu};
-	struct vt_perfdata_switch sw = {.wide = p->opt.wide, .out = gone != NULL};
 	const struct wrap_thread *other = gone ? come : NULL, *self = gone ? gone : come;
+	struct vt_perfdata_stamp s = {vti_wrap_side_event(p), self->pid, self->tid, vti_wrap_now(p),
+				      cpu};
+	struct vt_perfdata_switch sw = {.wide = p->opt.wide,
+					.out = gone != NULL,
+					.preempt = other != NULL,
+					.other_pid = other ? other->pid : 0,
+					.other_tid = other ? other->tid : 0};
 
-	if (!w)
-		return -(int)err->code;
-	sw.preempt = gone && come;
-	sw.other_pid = other ? other->pid : 0;
-	sw.other_tid = other ? other->tid : 0;
-	s.pid = self->pid;
-	s.tid = self->tid;
-	return vt_perfdata_put_switch(w, &s, &sw, err);
+	return vt_perfdata_put_switch(p->w, &s, &sw, err);
 }
 
 static int switch_out(struct vt_pt_wrap *p, uint32_t cpu, const struct wrap_thread *come,

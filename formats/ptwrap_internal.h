@@ -13,7 +13,6 @@
 struct wrap_area {
 	struct vt_buf bytes;	  /* that are not written yet */
 	uint64_t position;	  /* of bytes.data[0] in the area */
-	uint64_t told;		  /* position up to which AUX records have told */
 	struct wrap_thread *last; /* whose bytes came last */
 	/* Of a CPU: */
 	struct wrap_thread *running; /* NULL: idle */
