@@ -35,12 +35,14 @@ struct dump {
 	uint64_t count; /* of functions in it */
 };
 
+struct page_key {
+	int64_t pid;
+	uint64_t addr;
+};
+
 /* A page of what a process's dump has told last. */
 struct page {
-	struct {
-		int64_t pid;
-		uint64_t addr;
-	} key;
+	struct page_key key;
 	uint8_t known[MARK_SIZE / 8];
 	uint8_t bytes[MARK_SIZE];
 };
@@ -48,7 +50,7 @@ struct page {
 void vti_wrap_jit_init(struct vt_pt_wrap *p)
 {
 	vt_hash_init(&p->dumps, sizeof(struct dump), sizeof(int64_t));
-	vt_hash_init(&p->code, sizeof(struct page), sizeof(((struct page *)NULL)->key));
+	vt_hash_init(&p->code, sizeof(struct page), sizeof(struct page_key));
 	p->maps = vt_addrspace_new();
 }
 
@@ -184,19 +186,18 @@ static int dump_block(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, struct v
 static int note_code(struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *b,
 		     struct vt_error *err)
 {
-	struct page *page = NULL, key;
+	struct page_key key = {.pid = pid};
+	struct page *page = NULL;
 	bool is_new = false;
 	uint32_t i;
 
-	memset(&key, 0, sizeof(key));
-	key.key.pid = pid;
 	for (i = 0; i < b->size; i++) {
 		uint64_t at = b->addr + i, start = at & ~(uint64_t)(MARK_SIZE - 1);
 		unsigned k = (unsigned)(at - start);
 
-		key.key.addr = start;
+		key.addr = start;
 		if (!page || page->key.addr != start)
-			page = vt_hash_add(&p->code, &key.key, NULL);
+			page = vt_hash_add(&p->code, &key, NULL);
 		if (!page)
 			return vt_error_nomem(err);
 		is_new |= !(page->known[k / 8] >> k % 8 & 1) || page->bytes[k] != b->code[i];

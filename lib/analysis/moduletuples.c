@@ -109,7 +109,7 @@ static const struct vti_module_insn *insn_at(struct vti_module_tuples *t, int64_
 					     vt_modules_code_fn *code, void *arg)
 {
 	struct vti_module_insn key = {.pid = pid, .ip = ip}, *i;
-	uint8_t bytes[VT_MAX_INSN] = {0};
+	uint8_t bytes[VT_MAX_INSN];
 	size_t n, k;
 	bool added;
 

@@ -638,6 +638,49 @@ static void test_happens_on_processor(void **state)
 	}
 }
 
+/* The packets that have an address behind the last PSB+ of the next piece. */
+static void show_packets(struct wrapped *f, char *text, size_t size)
+{
+	const uint8_t *record = find_record(f, PD_AUXTRACE), *end = record + 48;
+	struct vt_pt_packet k;
+	uint64_t ip = 0;
+
+	text[0] = 0;
+	for (end += vt_le64(record + 8), record += 48; record < end; record += k.size) {
+		size_t n = strlen(text);
+
+		assert_true(vt_pt_packet_read(&k, record, end, 0) > 0);
+		if (k.kind == VT_PT_PSBEND)
+			text[0] = 0;
+		else if (vt_pt_ip_update(&ip, &k))
+			snprintf(text + n, size - n, "%s:%x ", vt_pt_kind_name(k.kind),
+				 (unsigned)ip);
+	}
+}
+
+/* An interrupted thread goes on before it is told what happened to it, so that its jump is told. */
+static void test_goes_on(void **state)
+{
+	struct vt_pt_wrap_options opt = timed_options();
+	struct wrapped f;
+	struct made m;
+	char text[256];
+
+	(void)state;
+	opt.cpus = 1;
+	begin_blocks(&m);
+	put_task(&m, VT_OP_COMM, PID, PID, "");
+	put_task(&m, VT_OP_COMM, 8, 9, "");
+	put_jumps(&m, PID, PID, 1);
+	put_loop(&m, 8, 9, 1);
+	m.tid = PID;
+	put_signal(&m, LOOP_AT, JUMP_AT);
+	wrap(&f, &m, &opt);
+	show_packets(&f, text, sizeof(text));
+	assert_string_equal(text, "TIP.PGE:2000 TIP:1000 FUP:1000 ");
+	free(f.bytes);
+}
+
 /* A thread whose numbers perf cannot hold has neither a trace nor a processor. */
 static void test_impossible_threads(void **state)
 {
@@ -736,6 +779,7 @@ int main(void)
 		cmocka_unit_test(test_switches),
 		cmocka_unit_test(test_one_processor),
 		cmocka_unit_test(test_happens_on_processor),
+		cmocka_unit_test(test_goes_on),
 		cmocka_unit_test(test_impossible_threads),
 		cmocka_unit_test(test_sync),
 	};

@@ -154,7 +154,7 @@ static const struct {
 } codes[] = {
 	{7, 0, NULL, 0},
 	{7, 0x1ffe, "\x90\x91\x92\x93", 4},
-	{7, 0x1ffe, "\x90\x91\x92\x94", 4},
+	{7, 0x1ffe, "\x90\x96\x92\x93", 4},
 	{7, 0x2000, "\x92", 1},
 	{7, 0x2002, "\0", 1},
 	{7, 0x1ffe, "\x90", 1},
@@ -176,7 +176,7 @@ static const struct {
 	uint64_t start, length;
 } steps[] = {
 	{RUN, 1, 1, 0, 0, 0},		{RUN, 0, 1, 0, 0, 0},
-	{RUN, 1, 2, 0, 0, 0},				      /* its last byte is another one */
+	{RUN, 1, 2, 0, 0, 0},				      /* its second byte is another one */
 	{RUN, 0, 3, 0, 0, 0},				      /* a part of it */
 	{RUN, 1, 1, 0, 0, 0},		{RUN, 1, 4, 0, 0, 0}, /* zero, which is not yet known */
 	{RUN, 0, 4, 0, 0, 0},		{RUN, 1, 6, 0, 0, 0},
