@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dbs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,6 +123,24 @@ void db_add(struct vt_db *db, const struct vt_db_batch *b, int code, const char 
 
 /* ---- files ---- */
 
+/*
+ * In place of the C library's, which SQLite calls: no test looks at what a machine that fails
+ * leaves, and waiting for the disk would take most of their time.
+ */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs is reserved */
+int fdatasync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs is reserved */
+int fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
 int db_setup(void **state)
 {
 	char *dir = toolbox_dir();
@@ -141,6 +160,24 @@ int db_teardown(void **state)
 	return 0;
 }
 
+char *db_enter(char *path)
+{
+	char *slash = strrchr(path, '/');
+	char *here = getcwd(NULL, 0);
+
+	assert_non_null(here);
+	*slash = '\0';
+	assert_int_equal(chdir(path), 0);
+	*slash = '/';
+	return here;
+}
+
+void db_leave(char *here)
+{
+	assert_int_equal(chdir(here), 0);
+	free(here);
+}
+
 struct vt_db *db_open(const char *path, enum vt_db_mode mode)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -148,8 +185,6 @@ struct vt_db *db_open(const char *path, enum vt_db_mode mode)
 
 	if (!db)
 		fail_msg("%s", err.text);
-	/* No test looks at what a machine that fails leaves: waiting for the disk is slow. */
-	assert_int_equal(vti_db_exec(db, "PRAGMA synchronous = OFF", &err), 0);
 	return db;
 }
 
@@ -178,6 +213,25 @@ void db_change(const char *path, const char *sql)
 	if (sqlite3_exec(s, sql, NULL, NULL, &message) != SQLITE_OK)
 		fail_msg("%s: %s", sql, message);
 	sqlite3_close(s);
+}
+
+const char *db_beside(const char *path, const char *suffix)
+{
+	static char names[4][400];
+	static unsigned next;
+	char *name = names[next++ % 4];
+
+	snprintf(name, sizeof(names[0]), "%s%s", path, suffix);
+	return name;
+}
+
+void db_resize(const char *path, int64_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, size), 0);
+	close(fd);
 }
 
 /* ---- what it says ---- */
@@ -290,4 +344,30 @@ void db_expect_error(struct vt_db *db, enum db_view view, const struct vt_db_sel
 	vt_buf_free(&out);
 	/* No transaction is left open. */
 	assert_int_equal(sqlite3_get_autocommit(db->sql), 1);
+}
+
+/* ---- a database of both ---- */
+
+void db_add_second(struct vt_db *db)
+{
+	struct vt_db_batch b = db_for(&db_second, "b", "");
+
+	db_add(db, &b, 1, "b");
+}
+
+void db_make_first(const char *path)
+{
+	struct vt_db_batch b = db_for(&db_first, "a", "");
+	struct vt_db *db = db_open(path, VT_DB_CREATE);
+
+	db_add(db, &b, 1, "a");
+	vt_db_close(db);
+}
+
+void db_expect_epochs(const char *path, const char *want)
+{
+	struct vt_db *db = db_open(path, VT_DB_READ);
+
+	db_expect(db, DB_EPOCHS, DB_ALL, want);
+	vt_db_close(db);
 }

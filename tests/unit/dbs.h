@@ -22,6 +22,16 @@
 int db_setup(void **state);
 int db_teardown(void **state);
 
+/* A file beside the database, in a buffer that the next call but three reuses. */
+const char *db_beside(const char *path, const char *suffix);
+
+/* Makes the database's directory the current one; returns which was, to go back to. */
+char *db_enter(char *path);
+void db_leave(char *here);
+
+/* Makes a file so long, or cuts it; it is made if it is not there. */
+void db_resize(const char *path, int64_t size);
+
 struct vt_db *db_open(const char *path, enum vt_db_mode mode);
 
 /* Fails to open it: with this code, and this text behind the path. */
@@ -59,6 +69,18 @@ void db_expect(struct vt_db *db, enum db_view view, const struct vt_db_selection
 /* It fails: with this code, and this text behind the path. */
 void db_expect_error(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,
 		     enum vt_errcode code, const char *text);
+
+/*
+ * A database of the first batch in epoch "a", which nobody has open; the second, which goes to
+ * epoch "b"; and what DB_EPOCHS says of these.
+ */
+#define DB_FIRST "a 500 1 1 3 4 12 23\n"
+#define DB_BOTH	 DB_FIRST "b 500 1 1 3 4 13 27\n"
+void db_make_first(const char *path);
+void db_add_second(struct vt_db *db);
+
+/* Opened for reading, it has these epochs. */
+void db_expect_epochs(const char *path, const char *want);
 
 /* An error of a database: "PATH" and the text. */
 void db_same_error(const struct vt_error *err, enum vt_errcode code, const char *path,
