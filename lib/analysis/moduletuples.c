@@ -157,8 +157,9 @@ static void put(struct making *k, const struct vti_module_insn *i, uint32_t numb
 	tuple.insn = number;
 	tuple.classes = i->classes;
 	tuple.what = (uint16_t)what;
+	/* An instruction or a register: of 15 bytes at most. */
 	if (!tuple.element)
-		tuple.element = tuple.size < 255 ? (uint8_t)tuple.size : 255;
+		tuple.element = (uint8_t)tuple.size;
 	t->list[t->count++] = tuple;
 }
 
