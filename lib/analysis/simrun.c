@@ -164,11 +164,27 @@ void vti_sim_free_threads(struct vt_simulate *s)
 
 /* ---- executing ---- */
 
-/* Where control went from the block's last instruction. */
+/* A run was cut inside of a block: no edge, unless the thread went on somewhere else. */
+static void count_cut(struct vt_simulate *s, uint32_t from, uint32_t to)
+{
+	uint32_t edge;
+
+	if (to != VTI_NONE && to == vti_simplace_at(&s->truth, from)->next)
+		return;
+	edge = vti_simtruth_edge(&s->truth, from, VTI_NONE);
+	if (edge != VTI_NONE)
+		((struct vti_simedge *)vt_hash_at(&s->truth.edges, edge))->executions++;
+}
+
+/* Where control went from the last instruction that was executed of a block. */
 static void count_edge(struct vt_simulate *s, struct vti_simblock *k, uint32_t from, uint32_t to)
 {
 	uint32_t i = k->edge_to[0] == to ? 0 : 1, edge;
 
+	if (from != k->insns[k->b->ninsns - 1].place) {
+		count_cut(s, from, to);
+		return;
+	}
 	if (k->edge_to[i] != to || k->edge[i] == VTI_NONE) {
 		edge = vti_simtruth_edge(&s->truth, from, to);
 		if (edge == VTI_NONE)
@@ -267,6 +283,16 @@ static void find_accesses(const struct vti_simblock *k, const struct vti_siminsn
 	t->insn.naccesses = n;
 }
 
+/* The place where control arrives, if it does so at a block's start, or where a run was cut. */
+static uint32_t arrives_at(const struct vti_simthread *t, const struct vti_simblock *k,
+			   uint32_t insn)
+{
+	bool goes_on =
+		insn && t->block == k && !t->whole && t->insn.tag == k->insns[insn - 1].place;
+
+	return !insn || goes_on ? k->insns[insn].place : VTI_NONE;
+}
+
 static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struct vt_step *step)
 {
 	struct vti_simblock *k = s->blocks[step->block->id];
@@ -274,7 +300,7 @@ static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struc
 		step->insn ? vt_bblock_insn_addr(step->block, step->insn) : step->block->addr;
 	uint32_t i;
 
-	release(s, t, addr, s->o.truth ? k->insns[step->insn].place : VTI_NONE);
+	release(s, t, addr, s->o.truth ? arrives_at(t, k, step->insn) : VTI_NONE);
 	t->whole = false;
 	t->insn.accesses = t->accesses;
 	for (i = step->insn; i < step->insn_end; i++) {

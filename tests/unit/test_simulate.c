@@ -280,6 +280,45 @@ static void test_interruptions(void **state)
 	}
 }
 
+/*
+ * A run that is cut inside of a block goes on there, at once or after a signal's handler: control
+ * goes neither from nor to what is no end or start of a block.
+ */
+static bool handled;
+
+static void put_cut(struct vt_writer *w)
+{
+	const struct run first = {PID, PID, 0, 4, "01", 0, 2};
+	const struct run handler = {PID, PID, 0, 3, "2", 0, 1};
+	const struct run rest = {PID, PID, 1, 6, "101", 0, 2};
+	const struct run last = {PID, PID, 1, 4, "10", 0, 2};
+
+	put_code(w, PID, 0);
+	put_exec(w, &first);
+	if (handled)
+		put_exec(w, &handler);
+	put_exec(w, &rest);
+	put_exec(w, &first);
+	put_exec(w, &last);
+}
+
+static void test_cut_blocks(void **state)
+{
+	static struct out o;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		handled = i;
+		run_all(put_cut, true, 0, &o);
+		assert_int_equal(o.finished, 0);
+		assert_int_equal(o.totals.insns, handled ? 21 : 18);
+		assert_int_equal(o.nedges, 2);
+		assert_true(edge(&o, 0x404, 0x410) == 3);
+		assert_true(edge(&o, 0x411, 0x400) == 3);
+	}
+}
+
 /* Two threads by turns: each goes on where it was, on the processor that they share. */
 static void put_threads(struct vt_writer *w)
 {
@@ -567,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_guards),	     cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_unknown_code), cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_nothing),	     cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_cut_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
