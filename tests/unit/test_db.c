@@ -111,6 +111,45 @@ static void packed_and_unpacked(void **state)
 	}
 }
 
+/* The bytes themselves, which databases hold: the period is told once if it is that of all. */
+static void packed_bytes(void **state)
+{
+	static const struct {
+		size_t count;
+		struct vt_db_place places[2];
+		size_t size;
+		uint8_t bytes[10];
+	} rows[] = {
+		{0, {{0}}, 3, {1, 0, 0}},
+		{1, {{5, 2, 20}}, 5, {1, 1, 10, 5, 2}},
+		{1, {{5, 2, 21}}, 6, {1, 1, 0, 5, 2, 21}},
+		{1, {{5, 0, 9}}, 6, {1, 1, 0, 5, 0, 9}},
+		{2, {{5, 2, 20}, {6, 3, 30}}, 7, {1, 2, 10, 5, 2, 1, 3}},
+		{2, {{0, 2, 20}, {8, 3, 33}}, 9, {1, 2, 0, 0, 2, 20, 8, 3, 33}},
+		{2, {{0, 2, 0}, {8, 3, 0}}, 9, {1, 2, 0, 0, 2, 0, 8, 3, 0}},
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_db_places p = {.items = NULL}, q;
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_buf b = VT_BUF_INIT;
+
+		for (k = 0; k < rows[i].count; k++)
+			add(&p, rows[i].places[k].offset, rows[i].places[k].samples,
+			    rows[i].places[k].period);
+		vt_db_places_pack(&p, &b);
+		assert_int_equal(b.size, rows[i].size);
+		assert_memory_equal(b.data, rows[i].bytes, b.size);
+		assert_int_equal(vt_db_places_unpack(&q, b.data, b.size, &err), 0);
+		same_places(&p, &q);
+		vt_db_places_fini(&q);
+		vt_db_places_fini(&p);
+		vt_buf_free(&b);
+	}
+}
+
 /* Samples at each of a few offsets: the sum, slowly. */
 static void merged_as_added_one_by_one(void **state)
 {
@@ -224,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(digests_of_the_standard),
+		cmocka_unit_test(packed_bytes),
 		cmocka_unit_test(packed_and_unpacked),
 		cmocka_unit_test(merged_as_added_one_by_one),
 		cmocka_unit_test(sums_that_are_too_high),

@@ -345,25 +345,36 @@ static void every_table_is_needed(void **state)
 {
 	static const char *const tables[] = {"epoch", "section", "input",    "event", "image",
 					     "meta",  "profile", "declared", "loss",  "gap"};
+	static const struct {
+		const char *sql, *text; /* with the name of a table */
+	} damages[] = {
+		{"DROP TABLE %s", ": no such table: %s"},
+		{"CREATE TRIGGER t BEFORE INSERT ON %s BEGIN SELECT RAISE(ABORT, 'no %s'); END",
+		 ": no %s"},
+	};
+	struct vt_db_batch b = db_for(&db_second, "tuesday", "");
 	size_t i;
 
-	for (i = 0; i < DB_COUNT(tables); i++) {
+	for (i = 0; i < DB_COUNT(tables) * DB_COUNT(damages); i++) {
+		const char *table = tables[i / DB_COUNT(damages)];
 		struct vt_error err = VT_ERROR_INIT;
-		struct vt_db *db = db_open(*state, VT_DB_CREATE);
+		struct vt_db *db;
 		char sql[100], text[100];
 		char *epoch = (char *)"";
 
-		db_add(db, &db_first, 1, "monday");
-		vt_db_close(db);
-		snprintf(sql, sizeof(sql), "DROP TABLE %s", tables[i]);
-		snprintf(text, sizeof(text), ": no such table: %s", tables[i]);
+		db_make_first(*state);
+		snprintf(sql, sizeof(sql), damages[i % DB_COUNT(damages)].sql, table, table);
+		snprintf(text, sizeof(text), damages[i % DB_COUNT(damages)].text, table);
 		db_change(*state, sql);
 		db = db_open(*state, VT_DB_WRITE);
-		assert_int_equal(vt_db_add(db, &db_second, &epoch, &err), -VT_E_SYSTEM);
+		assert_int_equal(vt_db_add(db, &b, &epoch, &err), -VT_E_SYSTEM);
 		assert_null(epoch);
 		db_same_error(&err, VT_E_SYSTEM, *state, text);
-		if (strcmp(tables[i], "profile") != 0)
+		assert_int_equal(sqlite3_get_autocommit(db->sql), 1);
+		if (strcmp(table, "profile") != 0)
 			expect_sql(db, "SELECT count(*) FROM profile", "4");
+		assert_int_equal(vt_db_epoch(db, "new", 1, &err),
+				 strcmp(table, "epoch") == 0 ? -VT_E_SYSTEM : 1);
 		vt_db_close(db);
 		assert_int_equal(remove(*state), 0);
 	}

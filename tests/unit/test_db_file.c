@@ -595,9 +595,37 @@ static void commits_that_fail(void **state)
 	assert_int_equal(vti_db_begin(db, true, &err), 0);
 	assert_int_equal(vti_db_end(db, 5, &err), 5);
 	assert_int_equal(vti_db_begin(db, false, &err), 0);
-	assert_int_equal(vti_db_begin(db, false, &err), -VT_E_SYSTEM);
 	assert_int_equal(vti_db_end(db, -VT_E_LIMIT, &err), -VT_E_LIMIT);
 	assert_int_equal(sqlite3_get_autocommit(db->sql), 1);
+	vt_db_close(db);
+}
+
+/* Within a transaction nothing else begins one: nothing is called, nothing is written. */
+static void transactions_are_not_nested(void **state)
+{
+	const struct vt_db_prune all = {.keep = 0, .before = INT64_MIN};
+	struct vt_db *db = db_open(*state, VT_DB_CREATE);
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	assert_int_equal(vti_db_begin(db, false, &err), 0);
+	{
+		const int codes[] = {
+			vt_db_add(db, &db_first, NULL, &err),
+			vt_db_epoch(db, "e", 1, &err),
+			vt_db_epochs(db, DB_ALL, NULL, NULL, &err),
+			vt_db_write(db, DB_ALL, NULL, &err),
+			vt_db_export(db, DB_ALL, NULL, &err),
+			vt_db_prune(db, &all, NULL, NULL, &err),
+			vt_db_check(db, &err),
+		};
+
+		for (i = 0; i < DB_COUNT(codes); i++)
+			assert_int_equal(codes[i], -VT_E_SYSTEM);
+	}
+	db_same_error(&err, VT_E_SYSTEM, *state,
+		      ": cannot start a transaction within a transaction");
+	assert_int_equal(vti_db_end(db, 0, &err), 0);
 	vt_db_close(db);
 }
 
@@ -648,6 +676,7 @@ int main(void)
 		TEST(files_without_tables),
 		TEST(statements_that_fail),
 		TEST(commits_that_fail),
+		TEST(transactions_are_not_nested),
 		TEST(no_room),
 		TEST(what_goes_and_what_stays),
 		TEST(pruning_that_fails_removes_nothing),

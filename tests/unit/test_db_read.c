@@ -377,6 +377,32 @@ static void damaged_rows(void **state)
 	}
 }
 
+static void names_cannot_be_looked_up(void **state)
+{
+	static const char *const names[] = {"one"};
+	static const struct {
+		const char *sql;
+		struct vt_db_selection sel;
+		const char *text;
+	} rows[] = {
+		{"DROP TABLE image", {.images = names, .nimages = 1}, ": no such table: image"},
+		{"DROP TABLE event", {.events = names, .nevents = 1}, ": no such table: event"},
+		{"DROP TABLE section", {.labels = names, .nlabels = 1}, ": no such table: section"},
+	};
+	size_t i;
+
+	for (i = 0; i < DB_COUNT(rows); i++) {
+		struct vt_db *db;
+
+		db_make_first(*state);
+		db_change(*state, rows[i].sql);
+		db = db_open(*state, VT_DB_READ);
+		db_expect_error(db, DB_EPOCHS, &rows[i].sel, VT_E_SYSTEM, rows[i].text);
+		vt_db_close(db);
+		assert_int_equal(remove(*state), 0);
+	}
+}
+
 /* Numbers below 0, digests of another size, columns that are empty: what no program writes. */
 static void odd_rows(void **state)
 {
@@ -438,6 +464,7 @@ int main(void)
 		TEST(exports_section_by_section),
 		TEST(every_table_is_needed),
 		TEST(damaged_rows),
+		TEST(names_cannot_be_looked_up),
 		TEST(odd_rows),
 		TEST(numbers_of_other_versions),
 	};
