@@ -30,7 +30,9 @@ void hot_put(struct vt_writer *w, const struct hot_spec *s)
 	row[VT_HOT_WHAT] = s->what;
 	row[VT_HOT_CALLER_IMAGE] = s->caller_image;
 	row[VT_HOT_CALLER] = s->caller;
-	row[VT_HOT_SIZE] = 8;
+	row[VT_HOT_REG] = s->reg;
+	row[VT_HOT_LANE] = s->lane;
+	row[VT_HOT_SIZE] = s->size ? s->size : 8;
 	row[VT_HOT_ALGO] = s->algo;
 	row[VT_HOT_CAPACITY] = s->capacity;
 	row[VT_HOT_STEADY] = s->steady;

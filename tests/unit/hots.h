@@ -13,7 +13,8 @@
 
 struct hot_spec {
 	uint64_t image, offset;
-	uint64_t what;
+	uint64_t what, reg, lane;
+	uint64_t size; /* 0: 8 */
 	uint64_t caller_image, caller;
 	uint64_t algo, capacity, steady, level;
 	double factor;

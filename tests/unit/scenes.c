@@ -17,6 +17,81 @@
 
 static struct vt_error err;
 
+/* Abbreviations: a unit, a procedure, one inlined into it, and where that is declared. */
+const char scene_walk[] = ".file 1 \"/src/a.c\"\n"
+			  ".file 2 \"/src/b.h\"\n"
+			  ".text\n"
+			  ".globl f\n"
+			  ".type f,@function\n"
+			  "f: .loc 1 3\n"
+			  "push %rbx\n"
+			  ".loc 1 4\n"
+			  "mov (%rdi),%rbx\n"
+			  ".Li1: .loc 2 2\n"
+			  "add $1,%rbx\n"
+			  ".loc 2 3\n"
+			  "imul %rbx,%rbx\n"
+			  ".Li2: .loc 1 4\n"
+			  "je f\n"
+			  ".loc 1 5\n"
+			  "call g\n"
+			  "mov 0x10(%rip),%rax\n"
+			  ".loc 1 6\n"
+			  "pop %rbx\n"
+			  "ret\n"
+			  ".size f,.-f\n"
+			  ".type g,@function\n"
+			  "g: .loc 1 9\n"
+			  "nop\n"
+			  "ret\n"
+			  ".size g,.-g\n"
+			  ".Le: nop\n"
+			  "nop\n"
+			  ".bss\n"
+			  ".type z,@function\n"
+			  "z: .skip 8\n"
+			  ".size z,8\n"
+			  ".section .debug_abbrev,\"\",@progbits\n"
+			  ".byte 1,0x11,1, 3,8, 0x1b,8, 0x10,0x17, 0x11,1, 0x12,6, 0,0\n"
+			  ".byte 2,0x2e,1, 3,8, 0x3a,0xb, 0x3b,0xb, 0x11,1, 0x12,6, 0,0\n"
+			  ".byte 3,0x1d,0, 0x31,0x13, 0x11,1, 0x12,6, 0x58,0xb, 0x59,0xb, 0,0\n"
+			  ".byte 4,0x2e,0, 3,8, 0x3a,0xb, 0x3b,0xb, 0x20,0xb, 0,0\n"
+			  ".byte 0\n"
+			  ".section .debug_info,\"\",@progbits\n"
+			  ".Linfo: .long 2f-1f\n"
+			  "1: .value 4\n"
+			  ".long .debug_abbrev\n"
+			  ".byte 8\n"
+			  ".byte 1\n"
+			  ".string \"a.c\"\n"
+			  ".string \"/src\"\n"
+			  ".long .debug_line\n"
+			  ".quad f\n"
+			  ".long .Le-f\n"
+			  ".Lh: .byte 4\n"
+			  ".string \"h\"\n"
+			  ".byte 2,1,1\n"
+			  ".byte 2\n"
+			  ".string \"f\"\n"
+			  ".byte 1,2\n"
+			  ".quad f\n"
+			  ".long g-f\n"
+			  ".byte 3\n"
+			  ".long .Lh-.Linfo\n"
+			  ".quad .Li1\n"
+			  ".long .Li2-.Li1\n"
+			  ".byte 1,4\n"
+			  ".byte 0\n"
+			  ".byte 2\n"
+			  ".string \"g\"\n"
+			  ".byte 1,8\n"
+			  ".quad g\n"
+			  ".long .Le-g\n"
+			  ".byte 0\n"
+			  ".byte 0\n"
+			  "2:\n"
+			  ".section .debug_line,\"\",@progbits\n";
+
 void scene_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy)
 {
 	uint64_t *row = vt_writer_row(w, VT_EVENT);
@@ -128,5 +203,35 @@ void scene_drop(struct scene *s)
 void scene_program(const char *dir, const char *text)
 {
 	toolbox_write(dir, "prog.s", text);
-	free(toolbox_run(dir, "as -o prog.o prog.s && ld -Ttext=0x401000 -o prog prog.o"));
+	free(toolbox_run(dir,
+			 "as -o prog.o prog.s && ld -e 0x401000 -Ttext=0x401000 -o prog prog.o"));
+}
+
+void scene_block(struct vt_writer *w, uint64_t id, uint64_t addr, const uint8_t *code, uint8_t size)
+{
+	uint64_t *row = vt_writer_row(w, VT_BLOCK);
+
+	row[VT_BLOCK_ID] = id;
+	row[VT_BLOCK_PID] = 10;
+	row[VT_BLOCK_ADDR] = addr;
+	row[VT_BLOCK_SIZE] = size;
+	row[VT_BLOCK_INSNS] = 1;
+	vt_writer_bytes(w, VT_BLOCK_LENGTHS, &size, 1);
+	vt_writer_bytes(w, VT_BLOCK_CODE, code, size);
+}
+
+const char *scene_text(const char *text, const char *dir)
+{
+	static char out[1 << 16];
+	size_t n = 0, size = strlen(dir);
+
+	while (*text) {
+		bool is_dir = strncmp(text, dir, size) == 0;
+
+		assert_true(n + 1 < sizeof(out));
+		out[n++] = is_dir ? 'D' : *text;
+		text += is_dir ? size : 1;
+	}
+	out[n] = '\0';
+	return out;
 }

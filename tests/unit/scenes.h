@@ -48,4 +48,18 @@ void scene_drop(struct scene *s);
  */
 void scene_program(const char *dir, const char *text);
 
+/*
+ * A program to be linked so. f, at 0x401000 to 0x40101c, is in lines 3 to 6 of /src/a.c; from
+ * 0x401004 to 0x40100c there is h, inlined from lines 2 and 3 of /src/b.h. g follows, two
+ * instructions in line 9, and two more in no procedure. z has 8 bytes that are not in the file.
+ */
+extern const char scene_walk[];
+
+/* A BLOCK of one instruction. */
+void scene_block(struct vt_writer *w, uint64_t id, uint64_t addr, const uint8_t *code,
+		 uint8_t size);
+
+/* A text with each name of a directory put as D; it holds until the next call. */
+const char *scene_text(const char *text, const char *dir);
+
 #endif
