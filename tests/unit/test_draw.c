@@ -104,6 +104,127 @@ static void test_binomial_distribution(void **state)
 	check_distribution(3000, 0.5, 7);
 }
 
+/* ---- draw by draw ---- */
+
+/* One of 2^53 numbers between 0 and 1, each in the middle of its part. */
+static double unit(struct vt_rng *r)
+{
+	return ldexp((double)(vt_rng_next(r) >> 11) + 0.5, -53);
+}
+
+static double log_chance(double n, double p, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p);
+}
+
+/* The least k up to which the outcomes have the chance u. */
+static uint64_t by_inversion(double u, uint64_t n, double p)
+{
+	double sum = 0;
+	uint64_t k;
+
+	for (k = 0; k < n; k++) {
+		sum += exp(log_chance((double)n, p, (double)k));
+		if (u <= sum)
+			break;
+	}
+	return k;
+}
+
+/*
+ * W. Hörmann: "The generation of binomial random variates", Journal of Statistical Computation and
+ * Simulation 46 (1993), algorithm BTRS: a hat over the histogram, and a squeeze below which nothing
+ * needs to be computed.
+ */
+static uint64_t by_rejection(struct vt_rng *r, uint64_t count, double p)
+{
+	double n = (double)count, spq = sqrt(n * p * (1 - p));
+	double b = 1.15 + 2.53 * spq, a = -0.0873 + 0.0248 * b + 0.01 * p;
+	double alpha = (2.83 + 5.1 / b) * spq, squeeze = 0.92 - 4.2 / b;
+	double top = log_chance(n, p, floor((n + 1) * p));
+
+	for (;;) {
+		double u = unit(r) - 0.5, v = unit(r), us = 0.5 - fabs(u);
+		double k = floor((2 * a / us + b) * u + n * p + 0.5);
+
+		if (us >= 0.07 && v <= squeeze)
+			return (uint64_t)k;
+		if (k >= 0 && k <= n &&
+		    v * alpha / (a / (us * us) + b) <= exp(log_chance(n, p, k) - top))
+			return (uint64_t)k;
+	}
+}
+
+static uint64_t draw(struct vt_rng *r, uint64_t n, double p)
+{
+	if (p > 0.5)
+		return n - draw(r, n, 1 - p);
+	return (double)n * p < 10 ? by_inversion(unit(r), n, p) : by_rejection(r, n, p);
+}
+
+/* The same numbers by chance lead to the same draws. */
+static void test_draws(void **state)
+{
+	static const struct {
+		uint64_t n;
+		double p;
+	} cases[] = {{2, 0.25},	    {5, 0.5},	   {7, 0.75},	   {40, 0.2},	  {40, 0.25},
+		     {20, 0.5},	    {40, 0.75},	   {24, 0.5},	   {30, 0.4},	  {50, 0.3},
+		     {100, 0.0625}, {200, 0.0625}, {300, 0.0625},  {400, 0.9375}, {1000, 0.011},
+		     {3000, 0.5},   {3000, 0.004}, {100000, 1e-5}, {20, 0.625},	  {64, 0.25}};
+	size_t i;
+	int k;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vt_rng mine, theirs;
+
+		vt_rng_init(&mine, i);
+		vt_rng_init(&theirs, i);
+		for (k = 0; k < 6000; k++) {
+			uint64_t want = draw(&mine, cases[i].n, cases[i].p);
+			uint64_t is = vt_draw_binomial(&theirs, cases[i].n, cases[i].p);
+
+			if (is != want)
+				fail_msg("case %zu, draw %d: %d, not %d", i, k, (int)is, (int)want);
+		}
+	}
+}
+
+/* One draw of one: as often as the chance is. */
+static void test_one(void **state)
+{
+	struct vt_rng mine, theirs;
+	int k;
+
+	(void)state;
+	vt_rng_init(&mine, 5);
+	vt_rng_init(&theirs, 5);
+	for (k = 0; k < 1000; k++)
+		assert_int_equal(vt_draw_binomial(&theirs, 1, 0.3), unit(&mine) < 0.3);
+	for (k = 0; k < 1000; k++)
+		assert_true(vt_draw_exponential(&theirs) == -log(unit(&mine)));
+	/* What is certain needs no chance. */
+	vt_draw_binomial(&theirs, 0, 0.3);
+	vt_draw_binomial(&theirs, 1, 0);
+	vt_draw_binomial(&theirs, 1, 1);
+	assert_int_equal(vt_rng_next(&theirs), vt_rng_next(&mine));
+}
+
+/* Few of many: given the chance of none. */
+static void test_few(void **state)
+{
+	struct vt_rng mine, theirs;
+	int k;
+
+	(void)state;
+	vt_rng_init(&mine, 6);
+	vt_rng_init(&theirs, 6);
+	for (k = 0; k < 20000; k++)
+		assert_int_equal(vt_draw_few(&theirs, 15, 0.1, pow(0.9, 15)),
+				 by_inversion(unit(&mine), 15, 0.1));
+}
+
 static void test_draws_at_the_edges(void **state)
 {
 	struct vt_rng r;
@@ -130,6 +251,9 @@ int main(void)
 		cmocka_unit_test(test_binomial_moments),
 		cmocka_unit_test(test_binomial_distribution),
 		cmocka_unit_test(test_draws_at_the_edges),
+		cmocka_unit_test(test_draws),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_few),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

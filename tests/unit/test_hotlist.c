@@ -9,8 +9,10 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/listmodels.h"
 #include "tests/unit/lists.h"
 #include "value/hotlist.h"
+#include "value/intervals.h"
 
 /*
  * Statistics are of fixed seeds: a test passes or fails the same way each time.  Bounds are those
@@ -435,6 +437,169 @@ static void test_memory(void **state)
 	vt_hotlists_free(s);
 }
 
+/* ---- against plain models ---- */
+
+/* What a list has is what the model has. */
+static void compare_model(struct vt_hotlists *s, struct vt_hotlist *l, const struct model *m)
+{
+	struct vt_hotlist_found f = {0};
+	uint32_t i, k;
+
+	read_list(s, l, &f);
+	assert_int_equal(f.count, m->n);
+	assert_int_equal(f.profiled, m->looked);
+	for (i = 0; i < f.count; i++) {
+		k = model_find(m, f.values[i]);
+		assert_true(k < m->n);
+		assert_int_equal(f.counts[i], m->e[k].count);
+		assert_int_equal(f.errors[i], m->e[k].error);
+		assert_true(!i || f.counts[i - 1] > f.counts[i] ||
+			    (f.counts[i - 1] == f.counts[i] && f.values[i - 1] < f.values[i]));
+	}
+	vt_hotlist_found_fini(&f);
+}
+
+static void check_model(const struct vt_hotlist_options *o, uint64_t seed)
+{
+	struct vt_hotlists *s = vt_hotlists_new(o, &err);
+	struct vt_hotlist *l = vt_hotlists_add(s);
+	struct model m;
+	struct vt_rng r;
+	unsigned i;
+
+	model_begin(&m, o);
+	vt_rng_init(&r, seed);
+	for (i = 0; i < 3000; i++) {
+		/* Some of few, some of many; in phases; now and then a run. */
+		uint64_t value = 1000 * (i / 700) + vt_rng_below(&r, 1 + vt_rng_below(&r, 40));
+		uint64_t n = vt_rng_below(&r, 6) ? 1 : 1 + vt_rng_below(&r, i % 50 ? 4 : 300), k;
+
+		for (k = 0; k < n; k++)
+			model_put(&m, value);
+		if (vt_rng_below(&r, 2))
+			vt_hotlist_put_many(s, l, value, n);
+		else
+			for (k = 0; k < n; k++)
+				vt_hotlist_put(s, l, value);
+		if (vt_rng_below(&r, 10) == 0)
+			compare_model(s, l, &m);
+	}
+	compare_model(s, l, &m);
+	vt_hotlists_free(s);
+}
+
+static void test_models(void **state)
+{
+	static const struct vt_hotlist_options options[] = {
+		{.algo = VT_ALGO_LRU, .entries = 5},
+		{.algo = VT_ALGO_LRU, .entries = 1},
+		{.algo = VT_ALGO_TNV, .steady = 4, .clear = 5, .interval = 50},
+		{.algo = VT_ALGO_TNV, .steady = 1, .clear = 2, .interval = 3},
+		{.algo = VT_ALGO_TNV, .steady = 2, .no_clear = true, .interval = 20},
+		{.algo = VT_ALGO_CONVERGENT, .steady = 3, .clear = 3, .interval = 40},
+		{.algo = VT_ALGO_CONVERGENT, .steady = 1, .clear = 1, .interval = 7},
+		{.algo = VT_ALGO_RANDOM, .steady = 3, .clear = 4, .interval = 25},
+		{.algo = VT_ALGO_RANDOM, .steady = 2, .clear = 2, .interval = 3},
+		{.algo = VT_ALGO_SPACE_SAVING, .entries = 9},
+		{.algo = VT_ALGO_SPACE_SAVING, .entries = 16},
+		{.algo = VT_ALGO_SPACE_SAVING, .entries = 1},
+	};
+	uint64_t seed;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		for (seed = 1; seed < 6; seed++) {
+			struct vt_hotlist_options o = options[i];
+
+			o.seed = seed;
+			check_model(&o, 100 + seed);
+		}
+}
+
+/* ---- options ---- */
+
+static void test_defaults(void **state)
+{
+	static const struct {
+		struct vt_hotlist_options o;
+		uint32_t capacity, steady;
+		double factor;
+	} rows[] = {
+		{{.algo = VT_ALGO_EXACT}, 0, 3, 0},
+		{{.algo = VT_ALGO_GM}, 16, 3, 16 / 15.0},
+		{{.algo = VT_ALGO_GM, .entries = 4}, 4, 3, 4 / 3.0},
+		{{.algo = VT_ALGO_GM, .entries = 2}, 2, 3, 2},
+		{{.algo = VT_ALGO_GM, .entries = 1}, 1, 3, 2},
+		{{.algo = VT_ALGO_GM, .factor = 4}, 16, 3, 4},
+		{{.algo = VT_ALGO_GM, .factor = 1.001}, 16, 3, 1.001},
+		{{.algo = VT_ALGO_GM, .factor = 1024}, 16, 3, 1024},
+		{{.algo = VT_ALGO_LRU}, 6, 3, 0},
+		{{.algo = VT_ALGO_LRU, .entries = 9, .steady = 2}, 9, 2, 0},
+		{{.algo = VT_ALGO_SPACE_SAVING}, 16, 3, 0},
+		{{.algo = VT_ALGO_TNV}, 6, 3, 0},
+		{{.algo = VT_ALGO_TNV, .entries = 9}, 6, 3, 0},
+		{{.algo = VT_ALGO_TNV, .steady = 5}, 8, 5, 0},
+		{{.algo = VT_ALGO_TNV, .clear = 5}, 8, 3, 0},
+		{{.algo = VT_ALGO_TNV, .clear = 5, .no_clear = true}, 3, 3, 0},
+		{{.algo = VT_ALGO_CONVERGENT, .no_clear = true}, 3, 3, 0},
+		{{.algo = VT_ALGO_RANDOM, .steady = 1, .clear = 1}, 2, 1, 0},
+		{{.algo = VT_ALGO_LRU, .entries = VT_HOTLIST_MAX_ENTRIES},
+		 VT_HOTLIST_MAX_ENTRIES,
+		 3,
+		 0},
+		{{.algo = VT_ALGO_LRU, .steady = VT_HOTLIST_MAX_ENTRIES},
+		 6,
+		 VT_HOTLIST_MAX_ENTRIES,
+		 0},
+		{{.algo = VT_ALGO_LRU, .clear = VT_HOTLIST_MAX_ENTRIES}, 6, 3, 0},
+	};
+	struct vt_hotlist_found f = {0};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_hotlists *s = vt_hotlists_new(&rows[i].o, &err);
+
+		assert_non_null(s);
+		read_list(s, vt_hotlists_add(s), &f);
+		if (f.capacity != rows[i].capacity || f.steady != rows[i].steady ||
+		    f.factor != rows[i].factor)
+			fail_msg("row %zu: %u, %u, %g", i, f.capacity, f.steady, f.factor);
+		assert_int_equal(f.count, 0);
+		assert_int_equal(f.total, 0);
+		assert_int_equal(f.has_errors, rows[i].o.algo == VT_ALGO_SPACE_SAVING);
+		assert_int_equal(s->options.interval, 2000);
+		vt_hotlists_free(s);
+	}
+	vt_hotlist_found_fini(&f);
+}
+
+/* Lists of which intervals are told apart: each has its own totals. */
+static void test_intervals(void **state)
+{
+	const uint64_t totals[] = {10, 20};
+	struct vt_intervals *iv = vt_intervals_new(2, totals, 2);
+	struct vt_hotlists *s = make_lists(VT_ALGO_TNV, 0, 1);
+	struct vt_hotlist *l[2];
+	unsigned i;
+
+	(void)state;
+	vt_intervals_watch(iv, s);
+	l[0] = vt_hotlists_add(s);
+	l[1] = vt_hotlists_add(s);
+	for (i = 0; i < 20; i++)
+		vt_hotlist_put(s, l[1], i < 10 ? 7 : i);
+	for (i = 0; i < 10; i++)
+		vt_hotlist_put(s, l[0], i < 5 ? i : 7);
+	assert_true(vt_intervals_of(iv, s, l[0])[0] == 0.2F);
+	assert_true(vt_intervals_of(iv, s, l[0])[1] == 1);
+	assert_true(vt_intervals_of(iv, s, l[1])[0] == 1);
+	assert_true(vt_intervals_of(iv, s, l[1])[1] == 0.1F);
+	vt_hotlists_free(s);
+	vt_intervals_free(iv);
+}
+
 static void refuse(const struct vt_hotlist_options *o)
 {
 	err.code = VT_OK;
@@ -454,6 +619,14 @@ static void test_refused_options(void **state)
 	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_GM, .factor = NAN});
 	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_GM, .entries = 1u << 20});
 	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_TNV, .steady = 10000, .clear = 10000});
+	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_GM, .factor = 1.0009});
+	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_GM, .factor = 1024.5});
+	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_LRU,
+					    .entries = VT_HOTLIST_MAX_ENTRIES + 1});
+	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_LRU,
+					    .steady = VT_HOTLIST_MAX_ENTRIES + 1});
+	refuse(&(struct vt_hotlist_options){.algo = VT_ALGO_LRU,
+					    .clear = VT_HOTLIST_MAX_ENTRIES + 1});
 	refuse(&(struct vt_hotlist_options){.algo = (enum vt_algo)VT_NALGOS});
 	for (i = 0; i < VT_NALGOS; i++) {
 		assert_int_equal(vt_algo_parse(vt_algo_name((uint64_t)i), &algo), 0);
@@ -478,6 +651,9 @@ int main(void)
 		cmocka_unit_test(test_space_saving_rounding),
 		cmocka_unit_test(test_same_seed_same_list),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_models),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_refused_options),
 	};
 
