@@ -57,8 +57,8 @@ void vt_symbols_free(struct vt_symbols *t);
 int vt_symbols_add_elf(struct vt_symbols *t, const struct vt_elf *elf, const struct vt_elf *runtime,
 		       struct vt_error *err);
 
-/* Adds `name@plt` for each PLT entry of the file (x86, ARM and AArch64
- * layouts). */
+/* Adds `name@plt` for each PLT entry of the file, `.plt` for the header of the table (x86, ARM and
+ * AArch64 layouts). */
 int vt_symbols_add_plt(struct vt_symbols *t, const struct vt_elf *elf, struct vt_error *err);
 
 /*

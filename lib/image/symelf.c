@@ -212,7 +212,10 @@ static int add_entry(struct vt_symbols *t, uint64_t start, uint64_t size, const 
 	return rc;
 }
 
-/* One table whose entries are in the order of the relocations. */
+/*
+ * One table whose entries are in the order of the relocations.  As in perf, the code before them,
+ * which calls the dynamic linker, has the name of the section.
+ */
 static int add_ordered(struct vt_symbols *t, const struct plt *p, const char *section,
 		       uint64_t header, uint64_t entry, struct vt_error *err)
 {
@@ -226,6 +229,9 @@ static int add_ordered(struct vt_symbols *t, const struct plt *p, const char *se
 	if (p->dyn.info->machine == EM_AARCH64 && n && shdr.sh_size > header &&
 	    (shdr.sh_size - header) % n == 0 && (shdr.sh_size - header) / n == 24)
 		entry = 24;
+	if (header && header <= shdr.sh_size)
+		rc = vt_symbols_add(t, shdr.sh_addr, header, VT_SYMBOL_GLOBAL | VT_SYMBOL_PLT,
+				    section, err);
 	for (i = 0; i < n && rc == 0; i++) {
 		uint64_t at = header + i * entry;
 		struct rel r;

@@ -188,9 +188,10 @@ static void check_plt(const char *dir, const char *options)
 		if (sscanf(line, "%" SCNx64 " <%255[^>]>:", &start, name) != 2)
 			continue;
 		end = strstr(name, "@plt");
-		/* The header of the table is called by the name of the entry before and a distance.
-		 */
-		if (!end || end[4] || !strncmp(name, "*ABS*", 5))
+		/* objdump calls the header of the table by the entry behind it, or the section. */
+		if ((end && !strcmp(end, "@plt-0x10")) || !strcmp(name, ".plt"))
+			strcpy(name, ".plt");
+		else if (!end || end[4] || !strncmp(name, "*ABS*", 5))
 			continue;
 		s = vt_symbols_find(t, start);
 		assert_non_null(s);
