@@ -139,6 +139,7 @@ static int take(void *arg, const struct vt_run *run, struct vt_error *e)
 	assert_int_equal(run->event, EVENT);
 	assert_int_equal(run->weight, 1);
 	assert_true(run->begins);
+	assert_int_equal(run->caller, run->ncallers ? run->callers[0].caller : 0);
 	for (i = 0; i < run->ncaptures; i++) {
 		const struct vt_capture *c = &run->captures[i];
 
@@ -486,6 +487,10 @@ static void test_withheld(void **state)
 	run(&s, &seen);
 	assert_int_equal(seen.totals.no_code, 1);
 	assert_int_equal(seen.totals.code_withheld[VT_WITHHELD_UNVERIFIED], 1);
+	s.samples = 3;
+	run(&s, &seen);
+	assert_int_equal(seen.totals.no_code, 3);
+	assert_int_equal(seen.totals.code_withheld[VT_WITHHELD_UNVERIFIED], 3);
 	s = usual();
 	s.path = "/nonexistent/program";
 	run(&s, &seen);

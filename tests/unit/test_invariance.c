@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "hots.h"
+#include "streams.h"
 #include "value/invariance.h"
 
 #define NEAR(x, y) assert_true(fabs((x) - (y)) < 1e-12)
@@ -314,13 +315,232 @@ static void test_curve(void **state)
 	vt_hotprofile_free(p);
 }
 
+/* Each execution for itself: sorted, and dealt out one by one. */
+static void test_curve_by_executions(void **state)
+{
+	enum { LISTS = 37, ALL = 4000 };
+	struct hot_spec s[LISTS];
+	struct {
+		double share;
+		uint64_t total;
+	} by[LISTS], one;
+	struct vt_hotprofile *p;
+	double curve[VT_INV_BUCKETS], want[VT_INV_BUCKETS] = {0};
+	uint64_t left = ALL, n = 0, k;
+	unsigned i, j;
+
+	(void)state;
+	memset(s, 0, sizeof(s));
+	for (i = 0; i < LISTS; i++) {
+		s[i].offset = 100 - i;
+		s[i].algo = VT_ALGO_TNV;
+		s[i].total = i < LISTS - 1 ? 3 + (i * 61) % 200 : left;
+		left -= s[i].total;
+		s[i].nvalues = 1;
+		s[i].values[0] = 1;
+		s[i].counts[0] = s[i].total * ((i * 7) % 10) / 10; /* several are the same */
+		by[i].share = (double)s[i].counts[0] / (double)s[i].total;
+		by[i].total = s[i].total;
+	}
+	for (i = 0; i < LISTS; i++)
+		for (j = i + 1; j < LISTS; j++)
+			if (by[j].share < by[i].share) {
+				one = by[i];
+				by[i] = by[j];
+				by[j] = one;
+			}
+	for (i = 0; i < LISTS; i++)
+		for (k = 0; k < by[i].total; k++)
+			want[n++ * VT_INV_BUCKETS / ALL] += by[i].share * VT_INV_BUCKETS / ALL;
+	p = hot_profile(s, LISTS);
+	assert_true(vt_inv_curve(p, VT_INV_EVERY, VT_INV_TOP, curve));
+	for (i = 0; i < VT_INV_BUCKETS; i++)
+		assert_true(fabs(curve[i] - want[i]) < 1e-9);
+	vt_hotprofile_free(p);
+}
+
+/* Sums end where 64 bits do. */
+static void test_largest_sums(void **state)
+{
+	struct hot_spec s[6];
+	struct vt_inv_overall sum;
+	size_t n;
+
+	(void)state;
+	memset(s, 0, sizeof(s));
+	for (n = 0; n < 6; n++) {
+		s[n].offset = n;
+		s[n].algo = VT_ALGO_TNV;
+		s[n].total = n < 4 ? VT_HOT_MAX_TOTAL - (n == 3 ? 2 : 0) : n == 4 ? 1 : 9;
+	}
+	for (n = 4; n <= 6; n++) {
+		struct vt_hotprofile *p = hot_profile(s, n);
+		uint64_t want = n == 4 ? UINT64_MAX - 1 : UINT64_MAX;
+
+		vt_inv_sum(p, VT_INV_EVERY, &sum);
+		assert_int_equal(sum.lists, n);
+		assert_int_equal(sum.executions, want);
+		assert_int_equal(sum.profiled, want);
+		vt_hotprofile_free(p);
+	}
+}
+
+/* Up to where two profiles' lists are compared. */
+static void test_steady_sizes(void **state)
+{
+	static const struct hot_spec mixed[] = {
+		{.offset = 1, .what = VT_WHAT_LOAD, .algo = VT_ALGO_TNV, .steady = 2, .total = 5},
+		{.offset = 2, .what = VT_WHAT_STORE, .algo = VT_ALGO_TNV, .steady = 7, .total = 5},
+		{.offset = 3, .what = VT_WHAT_STORE, .algo = VT_ALGO_TNV, .steady = 4, .total = 5},
+		{.offset = 4, .what = VT_WHAT_ARG, .algo = VT_ALGO_TNV, .total = 5},
+		{.offset = 5, .what = VT_WHAT_RESULT, .algo = VT_ALGO_TNV, .steady = 9}};
+	static const struct {
+		uint32_t what, m;
+	} rows[] = {{1u << VT_WHAT_LOAD, 2},
+		    {1u << VT_WHAT_STORE, 7},
+		    {1u << VT_WHAT_LOAD | 1u << VT_WHAT_STORE, 7},
+		    {1u << VT_WHAT_LOAD | 1u << VT_WHAT_ARG, UINT32_MAX},
+		    {1u << VT_WHAT_LOAD | 1u << VT_WHAT_RESULT, 2},
+		    {1u << VT_WHAT_RESULT, UINT32_MAX},
+		    {VT_INV_EVERY, UINT32_MAX}};
+	struct vt_hotprofile *p = hot_profile(mixed, 5);
+	struct vt_hot h = {.nvalues = 4};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(vt_inv_common_m(p, p, rows[i].what), rows[i].m);
+	vt_hotprofile_free(p);
+	for (h.steady = 0; h.steady < 7; h.steady++)
+		assert_int_equal(vt_inv_steady(&h), h.steady && h.steady < 4 ? h.steady : 4);
+}
+
+/* ---- lists of two profiles ---- */
+
+static void put_list(struct vt_writer *w, uint64_t image, uint64_t what, uint64_t caller_image,
+		     uint64_t caller)
+{
+	const struct hot_spec s = {.image = image,
+				   .offset = 0x10,
+				   .what = what,
+				   .caller_image = caller_image,
+				   .caller = caller,
+				   .algo = VT_ALGO_TNV,
+				   .total = 5};
+
+	hot_put(w, &s);
+}
+
+/* Images have other numbers in the second; one has no counterpart there. */
+static struct vt_hotprofile *profile_of(bool second)
+{
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	uint64_t a = second ? 4 : 1, b = second ? 3 : 2;
+
+	if (second) {
+		hot_image(w, 3, "/bin/b", "");
+		hot_image(w, 4, "/bin/a", "");
+	} else {
+		hot_image(w, 1, "/bin/a", "");
+		hot_image(w, 2, "/bin/b", "");
+		hot_image(w, 9, "/bin/c", "");
+		put_list(w, 9, VT_WHAT_LOAD, 0, 0);
+		put_list(w, a, VT_WHAT_LOAD, 9, 0x44);
+	}
+	put_list(w, a, VT_WHAT_LOAD, 0, 0);
+	put_list(w, a, VT_WHAT_LOAD, b, 0x44);
+	put_list(w, b, VT_WHAT_LOAD, a, 0x44);
+	put_list(w, b, VT_WHAT_STORE, 0, 0);
+	if (!second)
+		put_list(w, b, VT_WHAT_LOAD, b, 0x44);
+	hot_read(w, fd, p);
+	return p;
+}
+
+static void test_matches(void **state)
+{
+	struct vt_hotprofile *a = profile_of(false), *b = profile_of(true);
+	struct vt_inv_pair *pairs;
+	size_t n, i;
+
+	(void)state;
+	pairs = vt_inv_match(a, b, VT_INV_EVERY, &n);
+	assert_int_equal(n, 4);
+	for (i = 0; i < n; i++) {
+		const struct vt_hot *x = vt_hotprofile_at(a, pairs[i].a);
+		const struct vt_hot *y = vt_hotprofile_at(b, pairs[i].b);
+		const struct vt_hot_image *images[2][2] = {{vt_hotprofile_image(a, x->key.image),
+							    vt_hotprofile_image(b, y->key.image)},
+							   {NULL, NULL}};
+
+		assert_int_equal(x->key.what, y->key.what);
+		assert_int_equal(x->key.caller, y->key.caller);
+		assert_string_equal(images[0][0]->path, images[0][1]->path);
+		if (!x->key.caller)
+			continue;
+		images[1][0] = vt_hotprofile_image(a, x->key.caller_image);
+		images[1][1] = vt_hotprofile_image(b, y->key.caller_image);
+		assert_string_equal(images[1][0]->path, images[1][1]->path);
+	}
+	free(pairs);
+	pairs = vt_inv_match(a, b, 1u << VT_WHAT_STORE, &n);
+	assert_int_equal(n, 1);
+	free(pairs);
+	pairs = vt_inv_match(b, a, VT_INV_EVERY, &n);
+	assert_int_equal(n, 4);
+	free(pairs);
+	vt_hotprofile_free(a);
+	vt_hotprofile_free(b);
+}
+
+/* Whole lists have no size that a difference would be divided by. */
+static void test_whole_lists(void **state)
+{
+	struct hot_spec x = {.algo = VT_ALGO_EXACT,
+			     .total = 10,
+			     .nvalues = 2,
+			     .values = {1, 2},
+			     .counts = {5, 3}},
+			y = x;
+	struct vt_inv_options o = {.what = VT_INV_EVERY, .threshold = 0.3};
+	struct vt_inv_comparison r;
+	struct vt_hotprofile *a, *b;
+	struct vt_inv_pair *pairs;
+	size_t n;
+
+	(void)state;
+	y.counts[0] = 4;
+	y.counts[1] = 2;
+	a = hot_profile(&x, 1);
+	b = hot_profile(&y, 1);
+	pairs = vt_inv_match(a, b, VT_INV_EVERY, &n);
+	vt_inv_compare(a, b, pairs, n, &o, &r);
+	assert_int_equal(r.m, UINT32_MAX);
+	NEAR(r.diff_all, 0.2);
+	NEAR(r.diff_top, 0.1);
+	NEAR(r.profiled, 1);
+	assert_int_equal(r.only_first, 0);
+	/* With nothing to compare it with. */
+	vt_inv_compare(a, b, pairs, 0, &o, &r);
+	assert_int_equal(r.lists, 0);
+	assert_int_equal(r.only_first, 1);
+	NEAR(r.diff_all, 0);
+	free(pairs);
+	vt_hotprofile_free(a);
+	vt_hotprofile_free(b);
+}
+
 static void test_names(void **state)
 {
+	static const char *const names[] = {"inv-top", "inv-all", "lvp", "zero", "stride"};
 	unsigned m;
 
 	(void)state;
+	assert_int_equal(VT_NINVMETRICS, 5);
 	for (m = 0; m < VT_NINVMETRICS; m++)
-		assert_string_not_equal(vt_inv_metric_name(m), "?");
+		assert_string_equal(vt_inv_metric_name(m), names[m]);
 	assert_string_equal(vt_inv_metric_name(VT_NINVMETRICS), "?");
 }
 
@@ -333,6 +553,11 @@ int main(void)
 		cmocka_unit_test(test_comparison),
 		cmocka_unit_test(test_common_m),
 		cmocka_unit_test(test_curve),
+		cmocka_unit_test(test_curve_by_executions),
+		cmocka_unit_test(test_largest_sums),
+		cmocka_unit_test(test_steady_sizes),
+		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_whole_lists),
 		cmocka_unit_test(test_names),
 	};
 

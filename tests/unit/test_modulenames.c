@@ -236,6 +236,70 @@ static void test_two_labels(void **state)
 	vt_module_names_free(n);
 }
 
+/* Texts of one value, one after the other: one that is a part already is not told again. */
+static void test_parts_of_labels(void **state)
+{
+	static const struct {
+		const char *texts[4];
+		const char *want;
+	} rows[] = {
+		{{"a b", "b"}, "a b or b"},
+		{{"ab", "xy"}, "ab or xy"},
+		{{"ab or cd", "xy"}, "ab or cd or xy"},
+		{{"ab or cd", "ab"}, "ab or cd"},
+		{{"ab or cd", "cd"}, "ab or cd"},
+		{{"ab or cd", "ab or cd"}, "ab or cd"},
+		{{"ab or cd or ef", "cd"}, "ab or cd or ef"},
+		{{"ab or cd or ef", "cd or ef"}, "ab or cd or ef"},
+		{{"ab or cdx", "cd"}, "ab or cdx or cd"},
+		{{"ab or cdx or e", "cd"}, "ab or cdx or e or cd"},
+		{{"abx or cd", "ab"}, "abx or cd or ab"},
+		{{"ab or xcd", "cd"}, "ab or xcd or cd"},
+		{{"ab or cd", "r cd"}, "ab or cd or r cd"},
+		{{"x or", "x"}, "x or or x"},
+		{{"or x", "x"}, "or x or x"},
+		{{"a", "b", "a", "b"}, "a or b"},
+		{{"", "x"}, " or x"},
+		{{"x", "", ""}, "x or "},
+		{{"", "x", ""}, " or x"},
+		{{"a", "abc"}, "a or abc"},
+	};
+	struct vt_module_names *n;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		n = vt_module_names_new();
+		for (k = 0; k < 4 && rows[i].texts[k]; k++)
+			feed_labels(n, &rows[i].texts[k], 1);
+		if (strcmp(vt_module_label(n, 0, 1), rows[i].want) != 0)
+			fail_msg("row %zu: %s", i, vt_module_label(n, 0, 1));
+		assert_null(vt_module_label(n, 0, 2));
+		assert_null(vt_module_label(n, 1, 1));
+		vt_module_names_free(n);
+	}
+}
+
+/* All of a value's texts together have so many bytes. */
+static void test_longest_label(void **state)
+{
+	static char text[VT_MODULE_NAMES_MAX_TEXT + 1];
+	const char *const texts[] = {"ab", text};
+	unsigned size;
+
+	(void)state;
+	for (size = VT_MODULE_NAMES_MAX_TEXT - 7; size < VT_MODULE_NAMES_MAX_TEXT - 4; size++) {
+		struct vt_module_names *n = vt_module_names_new();
+		bool fits = 2 + 4 + size <= VT_MODULE_NAMES_MAX_TEXT;
+
+		memset(text, 'x', size);
+		text[size] = 0;
+		feed_labels(n, texts, 2);
+		assert_int_equal(strlen(vt_module_label(n, 0, 1)), fits ? 6 + size : 2);
+		vt_module_names_free(n);
+	}
+}
+
 static void test_undeclared(void **state)
 {
 	struct vt_module_names *n = vt_module_names_new();
@@ -246,8 +310,38 @@ static void test_undeclared(void **state)
 	assert_int_equal(vt_module_names_number(n, 78), 1);
 	assert_string_equal(vt_module_name(n, 0), "module 77");
 	assert_string_equal(vt_module_format(n, 0), "hex");
-	assert_string_equal(vt_module_name(n, 9), "?");
+	assert_string_equal(vt_module_name(n, 1), "module 78");
+	assert_string_equal(vt_module_name(n, 2), "?");
+	assert_string_equal(vt_module_format(n, 2), "?");
+	assert_int_equal(vt_module_names_count(n), 2);
+	/* Another stream's ids are others. */
+	vt_module_names_begin(n);
+	assert_int_equal(vt_module_names_number(n, 79), 2);
+	assert_int_equal(vt_module_names_number(n, 78), 1);
 	vt_module_names_free(n);
+}
+
+/* The same modules of two collections: by name and format. */
+static void test_same(void **state)
+{
+	struct vt_module_names *a = vt_module_names_new(), *b = vt_module_names_new();
+
+	(void)state;
+	vt_module_names_number(a, 1);
+	vt_module_names_number(a, 2);
+	vt_module_names_number(a, 3);
+	vt_module_names_number(b, 3);
+	vt_module_names_number(b, 1);
+	feed_labels(b, NULL, 0); /* latency */
+	assert_int_equal(vt_module_names_same(b, a, 0), 1);
+	assert_int_equal(vt_module_names_same(b, a, 1), UINT32_MAX);
+	assert_int_equal(vt_module_names_same(b, a, 2), 0);
+	assert_int_equal(vt_module_names_same(b, a, 3), UINT32_MAX);
+	assert_int_equal(vt_module_names_same(a, b, 0), 2);
+	assert_int_equal(vt_module_names_same(a, b, 1), 0);
+	assert_int_equal(vt_module_names_same(a, b, 2), UINT32_MAX);
+	vt_module_names_free(a);
+	vt_module_names_free(b);
 }
 
 int main(void)
@@ -257,6 +351,9 @@ int main(void)
 		cmocka_unit_test(test_two_profiles),
 		cmocka_unit_test(test_two_labels),
 		cmocka_unit_test(test_undeclared),
+		cmocka_unit_test(test_parts_of_labels),
+		cmocka_unit_test(test_longest_label),
+		cmocka_unit_test(test_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
