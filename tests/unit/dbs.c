@@ -160,22 +160,12 @@ int db_teardown(void **state)
 	return 0;
 }
 
-char *db_enter(char *path)
+char *db_enter(const char *path)
 {
-	char *slash = strrchr(path, '/');
-	char *here = getcwd(NULL, 0);
+	char dir[400];
 
-	assert_non_null(here);
-	*slash = '\0';
-	assert_int_equal(chdir(path), 0);
-	*slash = '/';
-	return here;
-}
-
-void db_leave(char *here)
-{
-	assert_int_equal(chdir(here), 0);
-	free(here);
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
+	return toolbox_enter(dir);
 }
 
 struct vt_db *db_open(const char *path, enum vt_db_mode mode)

@@ -25,9 +25,8 @@ int db_teardown(void **state);
 /* A file beside the database, in a buffer that the next call but three reuses. */
 const char *db_beside(const char *path, const char *suffix);
 
-/* Makes the database's directory the current one; returns which was, to go back to. */
-char *db_enter(char *path);
-void db_leave(char *here);
+/* toolbox_enter() of the database's directory. */
+char *db_enter(const char *path);
 
 /* Makes a file so long, or cuts it; it is made if it is not there. */
 void db_resize(const char *path, int64_t size);

@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "dbs.h"
 #include "formats/db/db_internal.h"
+#include "toolbox.h"
 
 #define NOT_OURS ": not a database of profiles"
 
@@ -83,7 +84,7 @@ static void names_are_paths(void **state)
 		db_expect_epochs(names[i], DB_FIRST);
 		assert_int_equal(remove(names[i]), 0);
 	}
-	db_leave(here);
+	toolbox_leave(here);
 }
 
 /* ---- what is none ---- */

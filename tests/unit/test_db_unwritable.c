@@ -204,7 +204,7 @@ static void odd_names_are_read(void **state)
 			 (const char *)*state, names[i]);
 		expect_unwritable(full, DB_FIRST);
 	}
-	db_leave(here);
+	toolbox_leave(here);
 }
 
 static void copies_are_limited(void **state)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -29,6 +30,21 @@ void toolbox_remove(char *dir)
 {
 	free(toolbox_run("/", "rm -rf '%s'", dir));
 	free(dir);
+}
+
+char *toolbox_enter(const char *dir)
+{
+	char *here = getcwd(NULL, 0);
+
+	assert_non_null(here);
+	assert_int_equal(chdir(dir), 0);
+	return here;
+}
+
+void toolbox_leave(char *here)
+{
+	assert_int_equal(chdir(here), 0);
+	free(here);
 }
 
 uint8_t *toolbox_read_self(size_t *size)

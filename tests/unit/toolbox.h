@@ -14,6 +14,10 @@
 char *toolbox_dir(void);
 void toolbox_remove(char *dir);
 
+/* Makes a directory the current one; returns which was, to go back to. */
+char *toolbox_enter(const char *dir);
+void toolbox_leave(char *here);
+
 /* Runs a shell command in a directory; what it printed, to be freed. */
 char *toolbox_run(const char *dir, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
