@@ -168,7 +168,7 @@ static int begin(void *arg, const struct vt_reader *r, struct vt_error *err)
 	int rc;
 
 	if (d->expander.what != EXPAND_NOTHING)
-		return expander_begin(&d->expander, vt_reader_name(r), err);
+		return expander_begin(&d->expander, err);
 	free_layouts(d);
 	names_fini(&d->names);
 	d->layouts = calloc(s->nkinds, sizeof(*d->layouts));

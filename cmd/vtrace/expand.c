@@ -16,20 +16,15 @@ const char *expander_header(enum expand what)
 				     : "pid\ttid\tfirst\tblock\tip\tskip\tinsns\tcaller";
 }
 
-int expander_begin(struct expander *e, const char *input, struct vt_error *err)
+int expander_begin(struct expander *e, struct vt_error *err)
 {
 	vt_bblocks_free(e->dict);
-	e->input = input;
-	e->warnings.app = e->app;
-	e->warnings.what = "bad records";
 	e->dict = vt_bblocks_new();
 	return e->dict ? 0 : vt_error_nomem(err);
 }
 
 void expander_fini(struct expander *e)
 {
-	if (e->warnings.app)
-		app_warnings_end(&e->warnings);
 	vt_bblocks_free(e->dict);
 	vt_buf_free(&e->line);
 }
@@ -199,8 +194,6 @@ int expander_record(struct expander *e, const struct vt_record *rec, struct vt_e
 		r = put_value(e, rec);
 	if (r >= 0 || r == -VT_E_NOMEM)
 		return r;
-	vt_error_prefix(err, "%s", e->input);
-	app_warn(&e->warnings, err->text);
-	app_raise(e->app, APP_LOSSY);
+	app_bad_record(e->app, err->text);
 	return 0;
 }

@@ -16,8 +16,6 @@ struct expander {
 	bool json;
 	uint64_t limit; /* of lines; 0: none */
 	uint64_t printed;
-	const char *input; /* its name */
-	struct app_warnings warnings;
 	struct vt_bblocks *dict;
 	struct vt_buf line;
 };
@@ -26,12 +24,12 @@ struct expander {
 const char *expander_header(enum expand what);
 
 /* A stream begins. */
-int expander_begin(struct expander *e, const char *input, struct vt_error *err);
+int expander_begin(struct expander *e, struct vt_error *err);
 void expander_fini(struct expander *e);
 
 /*
  * Takes a record of any kind: 0, 1 when enough was printed, VT_E_NOMEM.  Records that contradict
- * themselves are told on standard error and make the exit status APP_LOSSY.
+ * themselves are left out and given to app_bad_record().
  */
 int expander_record(struct expander *e, const struct vt_record *rec, struct vt_error *err);
 

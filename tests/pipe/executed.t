@@ -153,13 +153,14 @@ done
 		echo "exec 7 7 $time 0 9 0 0 0100000000000000"
 	done
 } | "$make_stream" --script >many.vt
-for command in vhot "vhot -a exact" vspec "vsample -n 1" vsim "vreplay" "vinv --intervals 4" "vinterp --path"; do
+for command in vhot "vhot -a exact" vspec "vsample -n 1" vsim "vreplay" "vinv --intervals 4" "vinterp --path" \
+	"vtrace dump --blocks" "vtrace dump --values"; do
 	# shellcheck disable=SC2086
 	t_run $command many.vt
 	# shellcheck disable=SC2126 # lines are counted, not matches in them
 	t_is "$command: one line" "$(grep 'executed blocks' "$T_ERR" | wc -l)" 1
 	t_like "$command: and where" \
-		"^${command%% *}: many.vt: 1?[13] bad records?, left out; the first, before 0x[0-9a-f]+: executed" "$T_ERR"
+		"^${command%% -*}: many.vt: 1?[13] bad records?, left out; the first, before 0x[0-9a-f]+: executed" "$T_ERR"
 done
 t_is "what is good counts" "$(vprof --by instruction --csv bad.vt 2>/dev/null | sed 1d | awk -F , '{ s += $1 } END { print (s >= 3) }')" 1
 
