@@ -19,15 +19,13 @@ struct walk {
 	bool uncoded;	   /* there was an address without code */
 	size_t point;	   /* the next whose samples have no row yet */
 	const char *place; /* text of the last PLACE row */
-	bool place_known;  /* what it was made of */
-	const char *place_function;
-	const char *place_file;
-	struct vt_frame call; /* of inlined code: the call */
-	const char *file;     /* of the last LINE row */
+	const char *file;  /* of the last LINE row */
 	unsigned line;
-	const char *function; /* at the address last looked up, for people */
-	const char *raw;      /* the last function's name as the DWARF has it */
-	const char *shown;    /* and for people: demangling takes time */
+	const char *function;	/* at the address last looked up, for people */
+	const char *raw;	/* the last function's name as the DWARF has it */
+	const char *shown;	/* and for people: demangling takes time */
+	const char *raw_caller; /* the same of what it was last inlined into */
+	const char *shown_caller;
 };
 
 void vti_listing_name(void *arg, uint64_t address, struct vt_buf *out)
@@ -56,24 +54,6 @@ static const char *readable(struct vt_listing *l, const char *function)
 
 /* ---- source between the code ---- */
 
-/* True when the place is that of the last call: most instructions follow their like. */
-static bool same_place(struct walk *w, const struct vt_frame *frames, size_t n, const char *file)
-{
-	struct vt_frame call = {.function = ""};
-	bool same;
-
-	if (n > 1 && frames[0].inlined)
-		call = frames[1];
-	same = w->place_known && w->place_function == w->function && w->place_file == file &&
-	       w->call.function == call.function && w->call.file == call.file &&
-	       w->call.line == call.line;
-	w->place_known = true;
-	w->place_function = w->function;
-	w->place_file = file;
-	w->call = call;
-	return same;
-}
-
 static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, const char *file)
 {
 	struct vt_listing *l = w->l;
@@ -81,12 +61,14 @@ static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, c
 	const char *caller = "", *text;
 	struct vt_list_row *row;
 
-	if (same_place(w, frames, n, file))
-		return;
 	if (n)
 		vt_buf_printf(&b, "%s", w->function);
-	if (n > 1 && frames[0].inlined) {
-		caller = readable(l, frames[1].function);
+	if (n > 1) {
+		if (frames[1].function != w->raw_caller) {
+			w->raw_caller = frames[1].function;
+			w->shown_caller = readable(l, w->raw_caller);
+		}
+		caller = w->shown_caller;
 		vt_buf_printf(&b, ", inlined into %s", caller);
 		if (frames[1].line)
 			vt_buf_printf(&b, " at %s:%u", frames[1].file, frames[1].line);

@@ -52,8 +52,7 @@ static struct address *at_address(struct vt_listing *l, struct vt_hash *addresse
 /* Between which offsets of the image the procedure lies; all of it if that cannot be told. */
 static void find_range(struct vt_listing *l, uint64_t *first, uint64_t *last)
 {
-	if (l->proc.symbol && l->proc.image != VT_UNMAPPED_IMAGE &&
-	    vt_images_offset(l->images, l->proc.image, l->proc.start, first) &&
+	if (l->proc.symbol && vt_images_offset(l->images, l->proc.image, l->proc.start, first) &&
 	    vt_images_offset(l->images, l->proc.image, l->proc.end - 1, last) && *first <= *last)
 		return;
 	*first = 0;

@@ -112,19 +112,7 @@ struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event);
 const char *vt_listing_missing(const struct vt_listing *l);
 
 /*
- * The columns of a listing, in printing order; a further one (frequency, cycles, values) is one
- * more entry.  Columns of samples and percent for each event come before these.
- */
-struct vt_list_column {
-	const char *key;
-	const char *heading; /* NULL: for programs only */
-	enum vt_format format;
-	unsigned views; /* in which people see it: bits of enum vt_list_view */
-	void (*cell)(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row);
-};
-
-/*
- * Adds all columns to an empty table.  People do not see those that are always empty in a view, nor
+ * Adds all columns to an empty table: first those of samples and percent of each event.  People do not see those that are always empty in a view, nor
  * those of events of which `l` (it may be NULL) has no samples.
  */
 void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_list_view view,

@@ -207,41 +207,62 @@ NUMBER_OF_LIST(stride, h->stride)
 #define SOURCE	 (1u << VT_LIST_SOURCE)
 #define ANY_VIEW (MIXED | ASM | SOURCE)
 
-static const struct vt_list_column list_columns[] = {
+typedef void cell_fn(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row);
+
+/* Columns that people see, too, in views whose bits are set. */
+static const struct {
+	const char *key;
+	const char *heading;
+	enum vt_format format;
+	unsigned views;
+	cell_fn *cell;
+} list_columns[] = {
 	{"address", "address", VT_FORMAT_HEX, MIXED | ASM, cell_address},
 	{"shown_line", "line", VT_FORMAT_NUMBER, MIXED | SOURCE, cell_shown_line},
 	{"code", "code", VT_FORMAT_TEXT, ANY_VIEW, cell_code},
-	{"kind", NULL, VT_FORMAT_TEXT, 0, cell_kind},
-	{"file", NULL, VT_FORMAT_TEXT, 0, cell_file},
-	{"line", NULL, VT_FORMAT_NUMBER, 0, cell_line},
-	{"function", NULL, VT_FORMAT_TEXT, 0, cell_function},
-	{"inlined_into", NULL, VT_FORMAT_TEXT, 0, cell_caller},
-	{"procedure", NULL, VT_FORMAT_TEXT, 0, cell_procedure},
-	{"image", NULL, VT_FORMAT_TEXT, 0, cell_image},
 };
 
 #define NCOLUMNS (sizeof(list_columns) / sizeof(*list_columns))
 
-/* Of listings with hot lists: for programs, who do not want to take the composed line apart. */
-static const struct vt_list_column value_columns[] = {
-	{"of", NULL, VT_FORMAT_HEX, 0, cell_of},
-	{"what", NULL, VT_FORMAT_TEXT, 0, cell_what},
-	{"register", NULL, VT_FORMAT_TEXT, 0, cell_register},
-	{"module", NULL, VT_FORMAT_TEXT, 0, cell_module},
-	{"lane", NULL, VT_FORMAT_NUMBER, 0, cell_lane},
-	{"size", NULL, VT_FORMAT_NUMBER, 0, cell_size},
-	{"caller", NULL, VT_FORMAT_TEXT, 0, cell_context},
-	{"vtot", NULL, VT_FORMAT_NUMBER, 0, cell_vtot},
-	{"thld", NULL, VT_FORMAT_REAL, 0, cell_thld},
-	{"nv", NULL, VT_FORMAT_NUMBER, 0, cell_nv},
-	{"profiled", NULL, VT_FORMAT_NUMBER, 0, cell_profiled},
-	{"zero", NULL, VT_FORMAT_NUMBER, 0, cell_zero},
-	{"same", NULL, VT_FORMAT_NUMBER, 0, cell_same},
-	{"stride", NULL, VT_FORMAT_NUMBER, 0, cell_stride},
-	{"values", NULL, VT_FORMAT_TEXT, 0, cell_values},
+/*
+ * For programs alone.  Those from FIRST_OF_LIST on are there where hot lists are: programs do not
+ * want to take the composed line apart.
+ */
+static const struct {
+	const char *key;
+	enum vt_format format;
+	cell_fn *cell;
+} program_columns[] = {
+	{"kind", VT_FORMAT_TEXT, cell_kind},
+	{"file", VT_FORMAT_TEXT, cell_file},
+	{"line", VT_FORMAT_NUMBER, cell_line},
+	{"function", VT_FORMAT_TEXT, cell_function},
+	{"inlined_into", VT_FORMAT_TEXT, cell_caller},
+	{"procedure", VT_FORMAT_TEXT, cell_procedure},
+	{"image", VT_FORMAT_TEXT, cell_image},
+	{"of", VT_FORMAT_HEX, cell_of},
+	{"what", VT_FORMAT_TEXT, cell_what},
+	{"register", VT_FORMAT_TEXT, cell_register},
+	{"module", VT_FORMAT_TEXT, cell_module},
+	{"lane", VT_FORMAT_NUMBER, cell_lane},
+	{"size", VT_FORMAT_NUMBER, cell_size},
+	{"caller", VT_FORMAT_TEXT, cell_context},
+	{"vtot", VT_FORMAT_NUMBER, cell_vtot},
+	{"thld", VT_FORMAT_REAL, cell_thld},
+	{"nv", VT_FORMAT_NUMBER, cell_nv},
+	{"profiled", VT_FORMAT_NUMBER, cell_profiled},
+	{"zero", VT_FORMAT_NUMBER, cell_zero},
+	{"same", VT_FORMAT_NUMBER, cell_same},
+	{"stride", VT_FORMAT_NUMBER, cell_stride},
+	{"values", VT_FORMAT_TEXT, cell_values},
 };
 
-#define NVALUECOLUMNS (sizeof(value_columns) / sizeof(*value_columns))
+#define FIRST_OF_LIST 7
+
+static size_t program_columns_of(const struct vt_listing *l)
+{
+	return l && l->values ? sizeof(program_columns) / sizeof(*program_columns) : FIRST_OF_LIST;
+}
 
 /* The heading of the code, with those of the hot lists' lines behind it. */
 static void code_heading(const struct vt_listing *l, const char *heading, struct vt_buf *out)
@@ -260,19 +281,6 @@ static void code_heading(const struct vt_listing *l, const char *heading, struct
 		vt_buf_free(&part);
 	}
 	vt_buf_printf(out, "  values");
-}
-
-static void add_column(struct vt_table *t, const struct vt_listing *l,
-		       const struct vt_list_column *c, bool shown)
-{
-	struct vt_buf heading = VT_BUF_INIT;
-
-	if (shown && c->cell == cell_code)
-		code_heading(l, c->heading, &heading);
-	else if (shown && c->heading)
-		vt_buf_printf(&heading, "%s", c->heading);
-	vt_table_column(t, c->key, heading.size ? vt_buf_str(&heading) : NULL, c->format);
-	vt_buf_free(&heading);
 }
 
 void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_list_view view,
@@ -294,10 +302,20 @@ void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_
 								: label,
 				 VT_FORMAT_PERCENT);
 	}
-	for (i = 0; i < NCOLUMNS; i++)
-		add_column(t, l, &list_columns[i], list_columns[i].views & (1u << view));
-	for (i = 0; l && l->values && i < NVALUECOLUMNS; i++)
-		add_column(t, l, &value_columns[i], false);
+	for (i = 0; i < NCOLUMNS; i++) {
+		struct vt_buf heading = VT_BUF_INIT;
+		bool shown = list_columns[i].views & (1u << view);
+
+		if (list_columns[i].cell == cell_code)
+			code_heading(l, list_columns[i].heading, &heading);
+		else
+			vt_buf_printf(&heading, "%s", list_columns[i].heading);
+		vt_table_column(t, list_columns[i].key, shown ? vt_buf_str(&heading) : NULL,
+				list_columns[i].format);
+		vt_buf_free(&heading);
+	}
+	for (i = 0; i < program_columns_of(l); i++)
+		vt_table_column(t, program_columns[i].key, NULL, program_columns[i].format);
 }
 
 /* ---- rows ---- */
@@ -360,8 +378,8 @@ void vt_listing_rows(struct vt_table *t, const struct vt_listing *l,
 			event_cells(t, l, row, events->index[c]);
 		for (c = 0; c < NCOLUMNS; c++)
 			list_columns[c].cell(t, l, row);
-		for (c = 0; l->values && c < NVALUECOLUMNS; c++)
-			value_columns[c].cell(t, l, row);
+		for (c = 0; c < program_columns_of(l); c++)
+			program_columns[c].cell(t, l, row);
 	}
 }
 

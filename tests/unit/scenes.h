@@ -50,7 +50,8 @@ void scene_program(const char *dir, const char *text);
 
 /*
  * A program to be linked so. f, at 0x401000 to 0x40101c, is in lines 3 to 6 of /src/a.c; from
- * 0x401004 to 0x40100c there is h, inlined from lines 2 and 3 of /src/b.h. g follows, two
+ * 0x401004 to 0x40100c there is h of /src/b.h, its line 2 inlined in line 4 and its line 3, from
+ * 0x401008, in none. g follows, two
  * instructions in line 9, and two more in no procedure. z has 8 bytes that are not in the file.
  */
 extern const char scene_walk[];

@@ -242,6 +242,7 @@ static void test_mixed(void **state)
 		"    30  30.00%       3  75.00%   401004        add    $0x1,%rbx\n"
 		"     5   5.00%                   401005        [not the start of an "
 		"instruction]\n"
+		"                                               h, inlined into f  (/src/b.h)\n"
 		"                                            3  mul\n"
 		"                                 401008        imul   %rbx,%rbx\n"
 		"                                               f  (/src/a.c)\n"

@@ -686,7 +686,7 @@ static void test_places(void **state)
 		{.offset = 0x101e, .total = 5},
 		{.image = MISSING_IMAGE, .offset = 9, .total = 6},
 		{.image = NOWHERE, .offset = 0x999, .total = 7},
-		{.image = NOWHERE, .offset = 0x99a, .total = 8},
+		{.image = NOWHERE, .offset = UINT64_MAX, .total = 8},
 	};
 	static const struct vt_procedure g = {
 		.image = 1, .start = 0x40101c, .end = 0x40101e, .symbol = "g", .name = "g"};
@@ -707,11 +707,11 @@ static void test_places(void **state)
 		{&missing, "address  code  what     vtot  thld  nv  values\n"
 			   "      9  [file not found]\n"
 			   "               unknown     6     1   0    ...\n"},
-		{&nowhere, "address  code  what     vtot  thld  nv  values\n"
-			   "    999  [nothing known to be mapped there]\n"
-			   "               unknown     7     1   0    ...\n"
-			   "    99a  [nothing known to be mapped there]\n"
-			   "               unknown     8     1   0    ...\n"},
+		{&nowhere, "         address  code  what     vtot  thld  nv  values\n"
+			   "             999  [nothing known to be mapped there]\n"
+			   "                        unknown     7     1   0    ...\n"
+			   "ffffffffffffffff  [nothing known to be mapped there]\n"
+			   "                        unknown     8     1   0    ...\n"},
 		{&rest, "address  code  what     vtot  thld  nv  values\n"
 			"    fff  [no symbol covers it]\n"
 			"               unknown     1     1   0    ...\n"
