@@ -398,7 +398,8 @@ static int not_found(const struct search *s, const char *what, struct vt_error *
 	struct vt_ranking *r = vt_ranking_new(s->profile, s->images, VT_LEVEL_PROCEDURE, err);
 	unsigned limit = 1 + (unsigned)strlen(what) / 3;
 	struct vt_buf b = VT_BUF_INIT;
-	size_t i, shown = 0;
+	const char *names[3];
+	size_t i, k, shown = 0;
 
 	if (!r || vt_ranking_sort(r, 0, false, err) < 0) {
 		vt_ranking_free(r);
@@ -407,10 +408,13 @@ static int not_found(const struct search *s, const char *what, struct vt_error *
 	for (i = 0; i < vt_ranking_count(r) && shown < 3; i++) {
 		const char *name = vt_ranking_at(r, i)->procedure;
 
-		if (*name && (distance(what, name, limit) < limit ||
-			      (strlen(what) > 2 && strstr(name, what)))) {
+		for (k = 0; k < shown && strcmp(names[k], name) != 0; k++)
+			continue;
+		if (k == shown && *name &&
+		    (distance(what, name, limit) < limit ||
+		     (strlen(what) > 2 && strstr(name, what)))) {
 			vt_buf_printf(&b, "%s%.80s", shown ? ", " : "", name);
-			shown++;
+			names[shown++] = name;
 		}
 	}
 	if (shown)

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What users mean by a name or an address: each way to say it, and what is told where it fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/locate.h"
+#include "tests/unit/scenes.h"
+#include "tests/unit/streams.h"
+#include "tests/unit/toolbox.h"
+
+enum { PROG = 1, OTHER, LIB, WRONG, JIT, KMOD };
+
+static struct vt_error err;
+static char *dir;
+static struct scene s;
+
+/* From 0x401000 on, 3 bytes each; 4 that are of none at 0x401012. */
+static const char program[] = ".text\n"
+			      ".macro proc name\n.globl \\name\n.type \\name,@function\n"
+			      "\\name: nop\nnop\nret\n.size \\name,.-\\name\n.endm\n"
+			      "proc compute\nproc compare\nproc helper\nproc helper.cold\n"
+			      "proc _Z3foov\nproc _Z3foov.cold\n"
+			      "nop\nnop\nnop\nret\n";
+
+static void put_image(struct vt_writer *w, uint64_t id, enum vt_image_type type, const char *path,
+		      const char *buildid)
+{
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+
+	row[VT_IMAGE_ID] = id;
+	row[VT_IMAGE_TYPE] = type;
+	vt_writer_text(w, VT_IMAGE_PATH, path);
+	vt_writer_text(w, VT_IMAGE_BUILDID, buildid);
+}
+
+/* Samples of two events in both programs, in what lies in no procedure, and in missing files. */
+static int begin(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	(void)state;
+	dir = toolbox_dir();
+	scene_program(dir, program);
+	free(toolbox_run(dir, "cp prog other && as -o w.o prog.s && "
+			      "ld --build-id=0x12345678 -e 0x401000 -o wrong w.o && "
+			      "sed s/compare/onlyhere/ prog.s >k.s && as -o k.o k.s && "
+			      "ld -e 0x401000 -Ttext=0x401000 -o kmod k.o"));
+	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	scene_event(w, 2, "misses", VT_POLICY_INTERRUPT);
+	put_image(w, PROG, VT_IMAGE_FILE, toolbox_path(dir, "prog"), "");
+	put_image(w, OTHER, VT_IMAGE_FILE, toolbox_path(dir, "other"), "");
+	put_image(w, LIB, VT_IMAGE_FILE, "/no/such/lib.so", "");
+	put_image(w, WRONG, VT_IMAGE_FILE, toolbox_path(dir, "wrong"), "\xab\xcd\xef\x01");
+	put_image(w, JIT, VT_IMAGE_ANON, "", "");
+	put_image(w, KMOD, VT_IMAGE_MODULE, toolbox_path(dir, "kmod"), "");
+	scene_map(w, 0x400000, PROG);
+	scene_map(w, 0x500000, OTHER);
+	scene_map(w, 0x600000, LIB);
+	scene_map(w, 0x700000, WRONG);
+	scene_map(w, 0x800000, JIT);
+	scene_map(w, 0xa00000, KMOD);
+	scene_samples(w, 1, 0x401000, 0, 1, 5);
+	scene_samples(w, 2, 0x401001, 0, 1, 2);
+	scene_samples(w, 1, 0x401003, 0, 1, 3);
+	scene_samples(w, 1, 0x401006, 0, 1, 4);
+	scene_samples(w, 1, 0x401009, 0, 1, 1);
+	scene_samples(w, 1, 0x40100c, 0, 1, 1);
+	scene_samples(w, 1, 0x40100f, 0, 1, 3);
+	scene_samples(w, 1, 0x401013, 0, 1, 1);
+	scene_samples(w, 1, 0x501003, 0, 1, 6);
+	scene_samples(w, 1, 0x600010, 0, 1, 2);
+	scene_samples(w, 1, 0x701000, 0, 1, 1);
+	scene_samples(w, 1, 0x800100, 0, 1, 8);
+	scene_samples(w, 1, 0x900000, 0, 1, 9);
+	scene_samples(w, 1, 0xa01000, 0, 1, 2);
+	scene_read(&s, fd, w, false);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	scene_drop(&s);
+	toolbox_remove(dir);
+	return 0;
+}
+
+/* ---- what is found ---- */
+
+#define NONE "no such procedure in the images with samples; vprof lists them"
+
+/* One procedure as one line: image, address, name or cause, samples. */
+static void describe(const struct vt_procedure *p, char *text, size_t size)
+{
+	snprintf(text, size, "%u:%llx-%llx %s%s %llu", p->image, (unsigned long long)p->start,
+		 (unsigned long long)p->end, p->symbol ? p->symbol : "",
+		 p->symbol ? "" : vt_unknown_text(p->why), (unsigned long long)p->samples);
+}
+
+static void check(const char *what, const char *want)
+{
+	struct vt_found f = {NULL, 0, 0};
+	char text[256];
+	int code = vt_locate(s.profile, s.images, what, &f, &err);
+
+	if (code != 0)
+		fail_msg("%s: %s", what, err.text);
+	assert_int_equal(f.count, 1);
+	describe(&f.list[0], text, sizeof(text));
+	assert_string_equal(text, want);
+	vt_found_fini(&f);
+	assert_null(f.list);
+}
+
+static void check_error(const char *what, int code, const char *want)
+{
+	struct vt_found f = {NULL, 0, 0};
+
+	assert_int_equal(vt_locate(s.profile, s.images, what, &f, &err), -code);
+	assert_string_equal(scene_text(err.text, dir), want);
+	vt_found_fini(&f);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	/* Where one of two has samples, that is meant; of all events together. */
+	check("compute", "1:401000-401003 compute 7");
+	check("prog:compare", "1:401003-401006 compare 3");
+	check("other:compare", "2:401003-401006 compare 6");
+	check("other:compute", "2:401000-401003 compute 0");
+	check(toolbox_path(dir, "other:compare"), "2:401003-401006 compare 6");
+	check("helper.cold", "1:401009-40100c helper.cold 1");
+	check_error("none:compute", VT_E_NOTFOUND, "none:compute: " NONE);
+	check_error("pro:compute", VT_E_NOTFOUND, "pro:compute: " NONE);
+	check_error("prog2:compute", VT_E_NOTFOUND, "prog2:compute: " NONE);
+	check_error("prog:none", VT_E_NOTFOUND, "prog:none: " NONE);
+}
+
+/* All that it may be are told; what was found before stays. */
+static void test_ambiguous(void **state)
+{
+	static const char *const want[] = {"1:401003-401006 compare 3",
+					   "2:401003-401006 compare 6"};
+	struct vt_found f = {NULL, 0, 0};
+	char text[256];
+	unsigned i;
+
+	(void)state;
+	assert_int_equal(vt_locate(s.profile, s.images, "compute", &f, &err), 0);
+	assert_int_equal(vt_locate(s.profile, s.images, "compare", &f, &err), -VT_E_AMBIGUOUS);
+	assert_string_equal(err.text, "compare: means 2 procedures");
+	assert_int_equal(f.count, 3);
+	for (i = 0; i < 2; i++) {
+		describe(&f.list[i + 1], text, sizeof(text));
+		assert_string_equal(text, want[i]);
+	}
+	/* The same again, as if nothing had been found before. */
+	assert_int_equal(vt_locate(s.profile, s.images, "compute", &f, &err), 0);
+	assert_int_equal(f.count, 4);
+	describe(&f.list[3], text, sizeof(text));
+	assert_string_equal(text, "1:401000-401003 compute 7");
+	assert_int_equal(vt_locate(s.profile, s.images, "none", &f, &err), -VT_E_NOTFOUND);
+	assert_int_equal(f.count, 4);
+	vt_found_fini(&f);
+}
+
+/* Of the process; of a listing, where no process had it; within an image. */
+static void test_addresses(void **state)
+{
+	(void)state;
+	check("0x401000", "1:401000-401003 compute 7");
+	check("0X401002", "1:401000-401003 compute 7");
+	check("0x401003", "1:401003-401006 compare 3");
+	check("0x501004", "2:401003-401006 compare 6");
+	check("0x501000", "2:401000-401003 compute 0");
+	check("0x401013", "1:0-0 no symbol covers it 1");
+	check("0x600020", "3:0-0 file not found 2");
+	check("prog:0x401004", "1:401003-401006 compare 3");
+	check("other:0x401004", "2:401003-401006 compare 6");
+	check("prog:0x401013", "1:0-0 no symbol covers it 1");
+	check("prog:0x999999", "1:0-0 no symbol covers it 1");
+	check("0x0000000000401000", "1:401000-401003 compute 7");
+	/* What has no samples is not listed together. */
+	check_error("0x501013", VT_E_NOTFOUND, "0x501013: " NONE);
+	check_error("other:0x401013", VT_E_NOTFOUND, "other:0x401013: " NONE);
+	check_error("0x999999999", VT_E_NOTFOUND, "0x999999999: " NONE);
+	/* No addresses. */
+	check_error("0x", VT_E_NOTFOUND, "0x: " NONE);
+	check_error("0x40100g", VT_E_NOTFOUND, "0x40100g: " NONE);
+	check_error("1x401000", VT_E_NOTFOUND, "1x401000: " NONE);
+	check_error("0y401000", VT_E_NOTFOUND, "0y401000: " NONE);
+	check_error("0x00000000000401000", VT_E_NOTFOUND, "0x00000000000401000: " NONE);
+}
+
+static void test_causes(void **state)
+{
+	(void)state;
+	check("[no symbol covers it]", "1:0-0 no symbol covers it 1");
+	check("prog:[no symbol covers it]", "1:0-0 no symbol covers it 1");
+	check("[file not found]", "3:0-0 file not found 2");
+	check("lib.so:[file not found]", "3:0-0 file not found 2");
+	check("/no/such/lib.so:[file not found]", "3:0-0 file not found 2");
+	/* An image of which nothing can be named is all of one piece. */
+	check("lib.so:anything", "3:0-0 file not found 2");
+	check("lib.so:0x10", "3:0-0 file not found 2");
+	check_error("other:[no symbol covers it]", VT_E_NOTFOUND,
+		    "other:[no symbol covers it]: " NONE);
+}
+
+/* Of the parts of a procedure that have its name for people, the whole one is meant. */
+static void test_parts(void **state)
+{
+	(void)state;
+	check("foo", "1:40100c-40100f _Z3foov 1");
+	check("foo()", "1:40100c-40100f _Z3foov 1");
+	check("_Z3foov.cold", "1:40100f-401012 _Z3foov.cold 3");
+}
+
+/* Code that a program made, which is told by its address; modules of the kernel come last. */
+static void test_kinds(void **state)
+{
+	(void)state;
+	check("0x800100", "5:0-0 generated code without a perf map 8");
+	check("onlyhere", "6:401003-401006 onlyhere 0");
+	check("kmod:compute", "6:401000-401003 compute 2");
+}
+
+/* The recorded file is not there, but another one of its name. */
+static void test_mismatch(void **state)
+{
+	static const char no_file[] = "D/wrong: no file with the recorded build-id abcdef01";
+
+	(void)state;
+	check_error("0x701000", VT_E_MISMATCH, no_file);
+	check_error("wrong:compute", VT_E_MISMATCH, no_file);
+	check_error("[file has another build-id]", VT_E_MISMATCH, no_file);
+}
+
+/* Names with less than a third of their letters changed, and those that hold what is told. */
+static void test_similar(void **state)
+{
+	static const char two[] = ": no such procedure; did you mean compare, compute?";
+	static const struct {
+		const char *what, *similar;
+	} rows[] = {
+		{"compote", two},
+		{"compite", two},
+		{"comp", two},
+		{"omp", two},
+		{"cxxpute", ": no such procedure; did you mean compute?"},
+		{"cxxxute", ": " NONE},
+		{"xmpute", ": no such procedure; did you mean compute?"},
+		{"helpe", ": no such procedure; did you mean helper?"},
+		{"elpers", ": no such procedure; did you mean helper?"},
+		{"xxlper", ": no such procedure; did you mean helper?"},
+		{"pe", ": " NONE},
+		{"xxxper", ": " NONE},
+		{"ute", ": no such procedure; did you mean compute?"},
+	};
+	char want[256];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		snprintf(want, sizeof(want), "%s%s", rows[i].what, rows[i].similar);
+		check_error(rows[i].what, VT_E_NOTFOUND, want);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),	  cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_addresses), cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_similar),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
