@@ -112,8 +112,9 @@ struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event);
 const char *vt_listing_missing(const struct vt_listing *l);
 
 /*
- * Adds all columns to an empty table: first those of samples and percent of each event.  People do not see those that are always empty in a view, nor
- * those of events of which `l` (it may be NULL) has no samples.
+ * Adds all columns to an empty table: first those of samples and percent of each event.  People do
+ * not see those that are always empty in a view, nor those of events of which `l` (it may be NULL)
+ * has no samples.
  */
 void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_list_view view,
 			const struct vt_event_choice *events);
