@@ -259,7 +259,7 @@ static void test_similar(void **state)
 		{"cxxpute", ": no such procedure; did you mean compute?"},
 		{"cxxxute", ": " NONE},
 		{"xmpute", ": no such procedure; did you mean compute?"},
-		{"helpe", ": no such procedure; did you mean helper?"},
+		{"helpe", ": no such procedure; did you mean helper, helper.cold?"},
 		{"elpers", ": no such procedure; did you mean helper?"},
 		{"xxlper", ": no such procedure; did you mean helper?"},
 		{"pe", ": " NONE},
