@@ -308,6 +308,69 @@ static void test_places_change(void **state)
 	collected_close(&p);
 }
 
+/* Another stream's mappings are others: what the first had there does not count in it. */
+static void test_second_stream(void **state)
+{
+	static const struct alone at = {PID, BASE + 0x10, VT_WHAT_LOAD, 0, 0, 8, 1, 0, 0};
+	struct collected_profile p;
+	const struct vt_site *site;
+	uint32_t size;
+	size_t i;
+
+	(void)state;
+	collected_open(&p, 1u << VT_WHAT_LOAD, false);
+	for (i = 0; i < 2; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = collected_begin(fd);
+
+		if (i == 0) {
+			collected_image(w, 1, "/bin/a");
+			collected_map(w, 1, BASE, 0x1000);
+		}
+		put_alone(w, &at);
+		collected_take(&p, fd, w);
+		assert_int_equal(p.stats.unmapped, i);
+	}
+	assert_int_equal(vt_sites_nlists(p.sites), 2);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(vt_sites_list_at(p.sites, i, &site, &size)->total, 1);
+		assert_string_equal(vt_sites_image_path(p.sites, site->image),
+				    i ? "//anon/7" : "/bin/a");
+	}
+	collected_close(&p);
+}
+
+/* Where images lie is kept with the lists. */
+static void test_kept_maps(void **state)
+{
+	int fd = scratch_file(), to = scratch_file();
+	struct vt_writer *w = collected_begin(fd);
+	struct collected_profile p;
+	struct vt_record rec;
+	struct vt_reader *r;
+	unsigned n = 0;
+
+	(void)state;
+	collected_open(&p, 1u << VT_WHAT_LOAD, false);
+	collected_image(w, 4, "/bin/a");
+	collected_map(w, 4, BASE, 0x3000);
+	collected_take(&p, fd, w);
+	w = start_stream(to);
+	assert_int_equal(vt_sites_write(p.sites, w, &err), 0);
+	r = reread_stream(to, w);
+	while (vt_reader_next(r, &rec, &err) > 0) {
+		if (rec.kind != VT_MAP)
+			continue;
+		assert_int_equal(vt_record_u64(&rec, VT_MAP_START), BASE);
+		assert_int_equal(vt_record_u64(&rec, VT_MAP_LENGTH), 0x3000);
+		n++;
+	}
+	assert_int_equal(n, 1);
+	vt_reader_close(r);
+	close(to);
+	collected_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +378,8 @@ int main(void)
 		cmocka_unit_test(test_guards),
 		cmocka_unit_test(test_impossible_values),
 		cmocka_unit_test(test_places_change),
+		cmocka_unit_test(test_second_stream),
+		cmocka_unit_test(test_kept_maps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HOT records, field by field: from a list to a record and back, at the bounds of both. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hots.h"
+#include "stream/reader.h"
+#include "streams.h"
+#include "value/hotrecord.h"
+
+static struct vt_error err;
+
+/* The only record of a list that is written. */
+static struct vt_reader *write_list(const struct vt_hot *h, uint64_t image, uint64_t caller_image,
+				    int *fd, struct vt_record *rec)
+{
+	struct vt_writer *w;
+	struct vt_reader *r;
+
+	*rec = (struct vt_record){.kind = 0};
+	*fd = scratch_file();
+	w = start_stream(*fd);
+	assert_int_equal(vt_hot_write(h, image, caller_image, w, &err), 0);
+	r = reread_stream(*fd, w);
+	assert_int_equal(vt_reader_next(r, rec, &err), 1);
+	assert_int_equal(rec->kind, VT_HOT);
+	return r;
+}
+
+static void check_words(const struct vt_record *rec, unsigned field, const uint64_t *want, size_t n)
+{
+	struct vt_words words = vt_record_words(rec, field);
+
+	assert_int_equal(words.count, n);
+	if (n)
+		assert_memory_equal(words.data, want, n * sizeof(*want));
+}
+
+static void test_fields(void **state)
+{
+	uint64_t values[] = {7, 8, 9}, counts[] = {30, 20, 10}, errors[] = {25, 1, 0}, bits;
+	struct vt_hot h = {.key = {.offset = 1,
+				   .caller = 2,
+				   .image = 99, /* its number in the profile */
+				   .caller_image = 98,
+				   .what = VT_WHAT_STORE,
+				   .reg = 5,
+				   .lane = 6},
+			   .algo = VT_ALGO_SPACE_SAVING,
+			   .size = 16,
+			   .capacity = 11,
+			   .steady = 12,
+			   .level = 13,
+			   .nvalues = 3,
+			   .factor = 1.5,
+			   .scale = 1,
+			   .total = 1000,
+			   .profiled = 900,
+			   .zero = 17,
+			   .same = 18,
+			   .stride = 19,
+			   .first = 20,
+			   .last = 21,
+			   .values = values,
+			   .counts = counts};
+	static const uint64_t want[][2] = {
+		{VT_HOT_IMAGE, 3},
+		{VT_HOT_OFFSET, 1},
+		{VT_HOT_WHAT, VT_WHAT_STORE},
+		{VT_HOT_REG, 5},
+		{VT_HOT_LANE, 6},
+		{VT_HOT_SIZE, 16},
+		{VT_HOT_CALLER_IMAGE, 4},
+		{VT_HOT_CALLER, 2},
+		{VT_HOT_ALGO, VT_ALGO_SPACE_SAVING},
+		{VT_HOT_CAPACITY, 11},
+		{VT_HOT_STEADY, 12},
+		{VT_HOT_LEVEL, 13},
+		{VT_HOT_TOTAL, 1000},
+		{VT_HOT_PROFILED, 900},
+		{VT_HOT_ZERO, 17},
+		{VT_HOT_SAME, 18},
+		{VT_HOT_STRIDE, 19},
+		{VT_HOT_FIRST, 20},
+		{VT_HOT_LAST, 21},
+	};
+	struct vt_record rec;
+	struct vt_reader *r;
+	double factor;
+	size_t i;
+	int fd, with_errors;
+
+	(void)state;
+	for (with_errors = 0; with_errors < 2; with_errors++) {
+		h.errors = with_errors ? errors : NULL;
+		r = write_list(&h, 3, 4, &fd, &rec);
+		for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+			if (vt_record_u64(&rec, (unsigned)want[i][0]) != want[i][1])
+				fail_msg("field %zu", i);
+		bits = vt_record_u64(&rec, VT_HOT_FACTOR);
+		memcpy(&factor, &bits, sizeof(factor));
+		assert_true(factor == 1.5);
+		check_words(&rec, VT_HOT_VALUES, values, 3);
+		check_words(&rec, VT_HOT_COUNTS, counts, 3);
+		check_words(&rec, VT_HOT_ERRORS, errors, with_errors ? 3 : 0);
+		assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+		vt_reader_close(r);
+		close(fd);
+	}
+}
+
+/* With errors, records are in the order of counts, lists in that of what is certain. */
+static void test_orders(void **state)
+{
+	const struct hot_spec s = {.algo = VT_ALGO_SPACE_SAVING,
+				   .capacity = 6,
+				   .total = 500,
+				   .nvalues = 6,
+				   .nerrors = 6,
+				   .values = {6, 5, 4, 3, 2, 1},
+				   .counts = {50, 50, 40, 40, 30, 30},
+				   .errors = {45, 10, 0, 0, 5, 0}};
+	/* Certain: 5, 40, 40, 40, 25, 30; of equals the higher count first, then the lower value.
+	 */
+	static const uint64_t in_list[] = {5, 3, 4, 1, 2, 6};
+	static const uint64_t counts[] = {50, 50, 40, 40, 30, 30};
+	struct vt_hotprofile *p = hot_profile(&s, 1);
+	const struct vt_hot *h = vt_hotprofile_at(p, 0);
+	struct vt_record rec;
+	struct vt_reader *r;
+	int fd;
+
+	(void)state;
+	assert_int_equal(h->nvalues, 6);
+	assert_memory_equal(h->values, in_list, sizeof(in_list));
+	r = write_list(h, 1, 0, &fd, &rec);
+	check_words(&rec, VT_HOT_COUNTS, counts, 6);
+	vt_reader_close(r);
+	close(fd);
+	vt_hotprofile_free(p);
+}
+
+/* A value that comes twice, wherever it stands. */
+static void test_twice(void **state)
+{
+	static const uint64_t values[][4] = {{1, 2, 3, 4}, {1, 1, 3, 4}, {1, 2, 1, 4},
+					     {1, 2, 3, 1}, {4, 2, 3, 2}, {4, 3, 2, 2}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct hot_spec s = {.algo = VT_ALGO_EXACT,
+				     .total = 100,
+				     .nvalues = 4,
+				     .counts = {40, 30, 20, 10}};
+		struct vt_hotprofile *p;
+
+		memcpy(s.values, values[i], sizeof(values[i]));
+		p = hot_profile(&s, 1);
+		assert_int_equal(vt_hotprofile_count(p), i == 0);
+		assert_int_equal(vt_hotprofile_damage(p)->rejected, i > 0);
+		if (i)
+			assert_non_null(
+				strstr(vt_hotprofile_damage(p)->first,
+				       i < 4 ? "value 0x1 comes twice" : "value 0x2 comes twice"));
+		vt_hotprofile_free(p);
+	}
+}
+
+/* What a record may say at most: each is taken, and refused when it says one more. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		size_t field; /* of struct hot_spec */
+		uint64_t most;
+	} rows[] = {
+		{offsetof(struct hot_spec, zero), 100},
+		{offsetof(struct hot_spec, same), 100},
+		{offsetof(struct hot_spec, stride), 100},
+		{offsetof(struct hot_spec, profiled), 100},
+		{offsetof(struct hot_spec, counts), 70},
+		{offsetof(struct hot_spec, counts) + 8, 60},
+		{offsetof(struct hot_spec, what), UINT32_MAX},
+		{offsetof(struct hot_spec, steady), UINT32_MAX},
+		{offsetof(struct hot_spec, capacity), UINT32_MAX},
+		{offsetof(struct hot_spec, algo), UINT32_MAX},
+		{offsetof(struct hot_spec, total), VT_HOT_MAX_TOTAL},
+		{offsetof(struct hot_spec, errors), 40},
+	};
+	size_t i;
+	unsigned more;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (more = 0; more < 2; more++) {
+			struct hot_spec s = {.algo = VT_ALGO_TNV,
+					     .capacity = 4,
+					     .total = 100,
+					     .nvalues = 2,
+					     .nerrors = 2,
+					     .values = {1, 2},
+					     .counts = {40, 30}};
+			struct vt_hotprofile *p;
+			uint64_t value = rows[i].most + more;
+
+			memcpy((char *)&s + rows[i].field, &value, sizeof(value));
+			p = hot_profile(&s, 1);
+			if (vt_hotprofile_count(p) != !more)
+				fail_msg("row %zu, %u more: %s", i, more,
+					 vt_hotprofile_damage(p)->first);
+			vt_hotprofile_free(p);
+		}
+}
+
+/* ---- images ---- */
+
+/* A stream: images that are declared, of which lists tell of some. */
+static void read_images(struct vt_hotprofile *p, const char *const *paths, size_t n,
+			uint64_t listed)
+{
+	struct hot_spec s = {.algo = VT_ALGO_EXACT,
+			     .offset = 0x10,
+			     .total = 4,
+			     .nvalues = 1,
+			     .values = {3},
+			     .counts = {4}};
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		hot_image(w, i, paths[i], "");
+	for (i = 0; i < n; i++) {
+		s.image = i;
+		if (listed >> i & 1)
+			hot_put(w, &s);
+	}
+	hot_read(w, fd, p);
+}
+
+/* Lists keep their images when others come in front of those; all that are declared are known. */
+static void test_images(void **state)
+{
+	static const char *const first[] = {"/d", "/f", "/h", "/k"};
+	static const char *const second[] = {"/a", "/e", "/f", "/i"};
+	static const char *const all[] = {"/a", "/d", "/e", "/f", "/h", "/i", "/k"};
+	/* Executions of each: listed in the first, the second, or both. */
+	static const uint64_t totals[] = {4, 4, 4, 8, 4, 0, 4};
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	size_t i, n = 0;
+
+	(void)state;
+	read_images(p, first, 4, 15);
+	read_images(p, second, 4, 7);
+	assert_int_equal(vt_hotprofile_nimages(p), 7);
+	for (i = 0; i < 7; i++) {
+		const struct vt_hot *h;
+
+		assert_string_equal(vt_hotprofile_image(p, (uint32_t)i)->path, all[i]);
+		if (!totals[i])
+			continue;
+		h = vt_hotprofile_at(p, n++);
+		assert_int_equal(h->key.image, i);
+		assert_int_equal(h->total, totals[i]);
+	}
+	assert_int_equal(vt_hotprofile_count(p), n);
+	vt_hotprofile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fields), cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_twice),  cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_images),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
