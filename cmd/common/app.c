@@ -94,7 +94,7 @@ static void note_failure(struct app *a, const char *why)
 
 bool app_fail(struct app *a, const struct vt_error *err)
 {
-	if (err->code != VT_E_ABSENT || !a->incomplete)
+	if (err->code != VT_E_ABSENT || !a->upstream_tells)
 		app_say(a, "%s", err->text);
 	note_failure(a, err->text);
 	app_raise(a, status_of(err->code));

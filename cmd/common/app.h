@@ -61,7 +61,8 @@ struct app {
 	bool missing_told;	   /* how images without their files can be found has been said */
 	struct app_losses losses;  /* of all streams that were read to their ends */
 	struct vt_failure failure; /* the first that is known, of this program or upstream of it */
-	bool incomplete;	   /* an input was: what it lacks is no news */
+	bool incomplete;	   /* an input was */
+	bool upstream_tells;	   /* why, a program above in the pipeline: what lacks is no news */
 	bool source_tells;	   /* of inputs that are converted, why they are cut */
 	const char *cut_means; /* what follows from a cut input, for the line about it; or NULL */
 	bool makes_stream;     /* app_make_stream() was called, app_open_writer() not yet */
@@ -92,7 +93,7 @@ void app_say(const struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
 
 /*
  * Says the error and sets the status that belongs to its code; returns false.  What an input lacks
- * (VT_E_ABSENT) that is known to be incomplete is not said.
+ * (VT_E_ABSENT) is not said where a program upstream has said why.
  */
 bool app_fail(struct app *a, const struct vt_error *err);
 

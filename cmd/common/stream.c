@@ -81,7 +81,14 @@ static void tell_failure(struct app *a, const struct vt_reader *r, const char *m
 		f->program, *missing ? "; missing: " : "", missing, cut_means(a));
 	if (!*a->failure.program)
 		a->failure = *f;
+	a->incomplete = a->upstream_tells = true;
+}
+
+/* In a pipeline, whoever died says so. */
+static void note_cut(struct app *a, const struct vt_reader *r)
+{
 	a->incomplete = true;
+	a->upstream_tells |= strcmp(vt_reader_name(r), "standard input") == 0;
 }
 
 static void tell_losses(struct app *a, const struct vt_reader *r, const struct app_losses *l)
@@ -108,7 +115,8 @@ static void tell_losses(struct app *a, const struct vt_reader *r, const struct a
 		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, l->lost);
 	if (d->blocks || d->bytes || d->records || d->truncated || status != VT_STATUS_COMPLETE)
 		app_raise(a, APP_LOSSY);
-	a->incomplete = a->incomplete || d->truncated;
+	if (d->truncated)
+		note_cut(a, r);
 }
 
 /* ---- what a stream has ---- */
@@ -123,7 +131,8 @@ bool app_saw(const struct app *a, enum vt_kind kind)
 bool app_fail_stream(struct app *a, const struct vt_reader *r, struct vt_error *err)
 {
 	if (err->code == VT_E_ABSENT)
-		vt_error_prefix(err, "%s", vt_reader_name(r));
+		vt_error_prefix(err, "%s%s", vt_reader_name(r),
+				a->incomplete ? ": up to there" : "");
 	return app_fail(a, err);
 }
 
@@ -131,7 +140,8 @@ bool app_lacks(struct app *a, const char *name, const char *what)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	vt_error_set(&err, VT_E_ABSENT, "%s: %s", name, what);
+	vt_error_set(&err, VT_E_ABSENT, "%s: %s%s", name, a->incomplete ? "up to there: " : "",
+		     what);
 	/* Files of images are not what is missing. */
 	a->missing_told = true;
 	return app_fail(a, &err);
@@ -245,7 +255,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 		return app_fail(a, &err);
 	if (rc < 0) {
 		/* What came before the cut, or before the disk failed, is good. */
-		a->incomplete = true;
+		note_cut(a, r);
 		if (!a->source_tells)
 			app_say(a, "%s%s", err.text, cut_means(a));
 		app_raise(a, APP_LOSSY);

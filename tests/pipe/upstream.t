@@ -143,6 +143,12 @@ t_is "one line" "$(wc -l <"$T_ERR")" 1
 t_like "says so" 'vinv: standard input: truncated at 0x[0-9a-f]+: no END record$' "$T_ERR"
 t_status "one that was cut before there was anything" 3 bash -c 'head -c 6000 counts.vt | head -c -60 | vinv'
 t_is "has one line, too" "$(wc -l <"$T_ERR")" 1
+head -c -60 counts.vt >cut.vt
+for command in "vhot:no values (vtrace record --full" "vinv:no hot lists (vhot makes them)" \
+	"vsim:no executed code (vtrace record --full"; do
+	t_status "a file that was cut: ${command%%:*}" 3 "${command%%:*}" cut.vt
+	t_is "says what it has not" "$(grep -cF "${command%%:*}: cut.vt: up to there: ${command#*:}" "$T_ERR")" 1
+done
 t_status "not a byte" 3 bash -c 'true | vhot | vlist --values'
 t_is "one line each" "$(cut -d: -f1 "$T_ERR" | sort | uniq -c | tr -s ' \n' ' ')" " 1 vhot 1 vlist "
 
