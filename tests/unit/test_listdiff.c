@@ -354,6 +354,7 @@ static void test_keys(void **state)
 		{{"lea 0x1(%rip),%rax # 402000", "lea 0x2(%rip),%rbx # 402000"},
 		 VT_INSN_OTHER,
 		 false},
+		{{"nop#1", "nop"}, VT_INSN_OTHER, true},
 		/* Where jumps go; what is called. */
 		{{"jmp 401000 <f+0x10>", "jmp 402000 <g>"}, VT_INSN_BRANCH, true},
 		{{"je 401000 <f+0x10>", "je 402000"}, VT_INSN_CONDITIONAL, true},

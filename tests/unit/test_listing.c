@@ -451,6 +451,7 @@ static void test_header(void **state)
 static void test_recorded(void **state)
 {
 	static const uint8_t inc[] = {0x48, 0xff, 0xc0}, dec[] = {0x48, 0xff, 0xc8};
+	static const uint8_t ret[] = {0xc3};
 	struct vt_listing_options opt = {.view = VT_LIST_ASM};
 	struct scene shared = s;
 	int fd = scratch_file();
@@ -468,6 +469,7 @@ static void test_recorded(void **state)
 	scene_samples(w, 1, 0x700030, 0, 1, 3);
 	scene_block(w, 0, 0x700020, inc, 3);
 	scene_block(w, 1, 0x401004, dec, 3);
+	scene_block(w, 2, 0x40101b, ret, 1);
 	scene_read(&s, fd, w, false);
 	opt.code = s.code;
 	check(&missing, &opt,
@@ -481,13 +483,16 @@ static void test_recorded(void **state)
 	assert_string_equal(vt_listing_missing(l), "file not found");
 	vt_listing_free(l);
 	/* The program could write to two instructions: what ran of the one is known. */
-	vt_images_patch(s.images, 1, 0x1004, 8);
+	vt_images_patch(s.images, 1, 0x1004, 0x18);
 	l = list(&f, &opt);
 	assert_string_equal(vt_listing_row(l, 1)->text, "mov    (%rdi),%rbx");
 	assert_string_equal(vt_listing_row(l, 2)->text, "dec    %rax  [patched at run time]");
 	assert_int_equal(vt_listing_row(l, 2)->size, 3);
 	assert_string_equal(vt_listing_row(l, 3)->text,
 			    "[perhaps patched at run time; in the file: add    %ecx,0xf(%rax)]");
+	vt_listing_free(l);
+	l = list(&f, &opt);
+	assert_string_equal(vt_listing_row(l, vt_listing_nrows(l) - 1)->text, "ret");
 	vt_listing_free(l);
 	opt.code = NULL;
 	l = list(&f, &opt);

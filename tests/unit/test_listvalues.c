@@ -544,13 +544,15 @@ static void test_lanes(void **state)
 static void test_modules(void **state)
 {
 	static const struct {
-		const char *format, *want;
-	} rows[] = {{"unsigned", "0xffffffffffffffff"},
-		    {"signed", "-1"},
-		    {"float", "-nan"},
-		    {"address", "0xffffffffffffffff"},
-		    {"hex", "0xffffffffffffffff"}};
-	const struct hot_spec one = OF(MODULE, MODULE, UINT64_MAX);
+		const char *format;
+		uint64_t value;
+		const char *want;
+	} rows[] = {{"unsigned", UINT64_MAX, "0xffffffffffffffff"},
+		    {"unsigned", 17, "17"},
+		    {"signed", UINT64_MAX, "-1"},
+		    {"float", UINT64_MAX, "-nan"},
+		    {"address", 17, "0x11"},
+		    {"hex", 17, "0x11"}};
 	const struct hot_spec place = OF(MODULE, MODULE, 0x401013);
 	struct vt_listing_options opt = {.view = VT_LIST_ASM};
 	const struct vt_list_row *row;
@@ -560,6 +562,7 @@ static void test_modules(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct hot_spec one = OF(MODULE, MODULE, rows[i].value);
 		char want[64];
 
 		show(&h, &f, &opt, &one, 1, rows[i].format);
