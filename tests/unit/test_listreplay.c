@@ -226,6 +226,24 @@ static void test_people(void **state)
 	      " of 7  from 1  after       31               ?\n");
 }
 
+/* Long names do not widen the table beyond a terminal. */
+static void test_widths(void **state)
+{
+	static const unsigned max[] = {0, 0, 0, 0, 0, 32, 32, 24, 0};
+	struct vt_listreplay *l = make(NULL, 0, NULL, 0);
+	struct vt_table *t = vt_table_new();
+	size_t i;
+
+	(void)state;
+	assert_non_null(t);
+	assert_int_equal(vt_listreplay_fill(l, t, 0, true), 0);
+	assert_int_equal(vt_table_columns(t), 9);
+	for (i = 0; i < 9; i++)
+		assert_int_equal(vt_table_column_at(t, i)->max, max[i]);
+	vt_table_free(t);
+	vt_listreplay_free(l);
+}
+
 /* From 10 instructions on, tenths do not matter; a line that is known of the one is enough. */
 static void test_distances(void **state)
 {
@@ -297,7 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_programs), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_people),	 cmocka_unit_test(test_distances),
-		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_widths),	 cmocka_unit_test(test_header),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -19,7 +19,9 @@
 #include "tests/unit/toolbox.h"
 
 #define START	0x401000
-#define MOST	64
+#define MOST	512
+#define WARM	160 /* instructions before a block */
+#define WAYS	4   /* into a block: the most frequent ones */
 #define NOWHERE UINT32_MAX
 #define RETURNS 3 /* stand for what a call leads to */
 #define REPEATS 4 /* of an instruction that repeats itself: the last one counts */
@@ -29,19 +31,33 @@ static char *dir;
 static struct vt_images *images;
 static struct vt_core core;
 
-/* Two ways to the end, one of them by a call and a string instruction. */
+/*
+ * Two ways to the end, one of them by a call and a string instruction; a loop, and six ways out of
+ * what follows it.
+ */
 static const char program[] = ".text\n.globl _start\n_start:\n.type f,@function\n"
 			      "f: mov (%rdi),%rax\ntest %rax,%rax\nje 1f\n"
 			      "imul %rax,%rax\ncall g\n"
 			      "rep movsb\nmov (%rsi),%rbx\n"
 			      "1: add %rax,%rbx\nimul %rbx,%rcx\nadd %rcx,%rdx\nret\n"
-			      ".size f,.-f\n.type g,@function\ng: ret\n.size g,.-g\n";
+			      ".size f,.-f\n.type g,@function\ng: ret\n.size g,.-g\n"
+			      ".type h,@function\nh: imul %rdx,%rax\n"
+			      "2: mov (%rax),%rax\nimul %rax,%rbx\ndec %rcx\njne 2b\n"
+			      "cmp %rdx,%rbx\nje 3f\nimul %rbx,%rbx\ntest %rbx,%rbx\nje 3f\n"
+			      "mov (%rbx),%rbx\ntest %rbx,%rbx\nje 3f\nadd %rdx,%rbx\nje 3f\n"
+			      "imul %rbx,%rbx\nimul %rbx,%rbx\ntest %rbx,%rbx\nje 3f\n"
+			      "mov (%rbx),%rbx\nmov (%rbx),%rbx\n"
+			      "3: add %rax,%rbx\nimul %rbx,%rax\nret\n.size h,.-h\n";
 
-static struct vt_procedure procedure(void)
+static struct vt_procedure procedure(const char *name)
 {
 	enum vt_unknown why;
-	const struct vt_symbol *sym = vt_symbols_find(vt_images_symbols(images, 1, 0, &why), START);
+	struct vt_symbols *symbols = vt_images_symbols(images, 1, 0, &why);
+	const struct vt_symbol *sym;
+	uint64_t start;
 
+	assert_true(vt_symbols_address_of(symbols, name, &start));
+	sym = vt_symbols_find(symbols, start);
 	assert_non_null(sym);
 	return (struct vt_procedure){.image = 1, .start = sym->start, .end = sym->end};
 }
@@ -68,29 +84,38 @@ struct way {
 	struct vt_mop ret;
 };
 
+static void put(struct way *w, const struct vt_mop *op, uint32_t insn)
+{
+	assert_true(w->n < MOST);
+	w->ops[w->n] = op;
+	w->insn[w->n++] = insn;
+}
+
 static void add(struct way *w, const struct vt_procflow *f, uint32_t insn)
 {
 	uint32_t k;
 
-	assert_true(w->n + RETURNS < MOST);
-	w->ops[w->n] = &f->ops[insn];
-	w->insn[w->n++] = insn;
-	for (k = 0; k < RETURNS && f->ops[insn].flags & VT_FACT_CALL; k++) {
-		w->ops[w->n] = &w->ret;
-		w->insn[w->n++] = NOWHERE;
-	}
+	put(w, &f->ops[insn], insn);
+	for (k = 0; k < RETURNS && f->ops[insn].flags & VT_FACT_CALL; k++)
+		put(w, &w->ret, NOWHERE);
 }
 
+/* What comes before an edge's end, the last of it last: a loop goes round and round. */
 static void add_way(struct way *w, const struct vt_procflow *f, uint32_t edge, const double *edges)
 {
-	uint32_t from = edge == NOWHERE ? 0 : f->cfg->edges[edge].from, i;
-	const struct vt_cfg_block *b = &f->cfg->blocks[from];
+	uint32_t before[WARM], n = 0, cost = 0, i;
 
-	if (edge == NOWHERE)
-		return;
-	add_way(w, f, usual_edge(f->cfg, from, edges), edges);
-	for (i = 0; i < b->ninsns; i++)
-		add(w, f, b->insn + i);
+	while (edge != NOWHERE && cost < WARM) {
+		const struct vt_cfg_block *b = &f->cfg->blocks[f->cfg->edges[edge].from];
+
+		for (i = b->ninsns; i-- > 0 && cost < WARM;) {
+			before[n] = b->insn + i;
+			cost += f->ops[before[n++]].flags & VT_FACT_CALL ? 1 + RETURNS : 1;
+		}
+		edge = usual_edge(f->cfg, f->cfg->edges[edge].from, edges);
+	}
+	while (n-- > 0)
+		add(w, f, before[n]);
 }
 
 /* The costs of a block behind an edge, by its instructions. */
@@ -130,41 +155,63 @@ static void schedule_way(const struct vt_procflow *f, uint32_t block, uint32_t e
 
 /* ---- comparing ---- */
 
+/* The most frequent ways into a block; the first of equal ones. */
+static uint32_t find_ways(const struct vt_cfg *g, const struct vt_cfg_block *b, const double *edges,
+			  uint32_t ways[WAYS])
+{
+	bool taken[MOST] = {false};
+	uint32_t n, k;
+
+	for (n = 0; n < WAYS; n++) {
+		uint32_t best = NOWHERE;
+
+		for (k = 0; k < b->nin; k++) {
+			uint32_t edge = g->in[b->in + k];
+
+			if (edge < MOST && edges[edge] > 0 && !taken[edge] &&
+			    (best == NOWHERE || edges[edge] > edges[best]))
+				best = edge;
+		}
+		if (best == NOWHERE)
+			break;
+		taken[best] = true;
+		ways[n] = best;
+	}
+	return n;
+}
+
 static void assert_costs(const struct vt_procflow *f, uint32_t block, const double *edges)
 {
 	const struct vt_cfg *g = f->cfg;
 	const struct vt_cfg_block *b = &g->blocks[block];
-	struct vt_schedule_cost way[MOST];
+	struct vt_schedule_cost way[MOST], usual[MOST];
 	double head[MOST] = {0}, best[MOST] = {0}, all = 0;
-	uint32_t i, k, usual = NOWHERE;
+	uint32_t ways[WAYS], i, k, n = find_ways(g, b, edges, ways);
 
-	assert_true(b->ninsns <= MOST);
+	assert_true(n > 0 && b->ninsns <= MOST);
 	memset(way, 0, sizeof(way));
-	for (k = 0; k < b->nin; k++)
-		all += fmax(edges[g->in[b->in + k]], 0);
-	for (k = 0; k < b->nin; k++) {
-		uint32_t edge = g->in[b->in + k];
-		uint32_t behind = g->edges[edge].from < VT_CFG_FIRST ? NOWHERE : edge;
+	memset(usual, 0, sizeof(usual));
+	for (k = 0; k < n; k++)
+		all += edges[ways[k]];
+	for (k = 0; k < n; k++) {
+		uint32_t behind = g->edges[ways[k]].from < VT_CFG_FIRST ? NOWHERE : ways[k];
 
-		if (edge >= MOST || !(edges[edge] > 0))
-			continue;
-		schedule_way(f, block, behind, edges, way);
+		schedule_way(f, block, behind, edges, k ? way : usual);
 		for (i = 0; i < b->ninsns && i < MOST; i++) {
-			head[i] += edges[edge] / all * (double)way[i].head;
-			best[i] += edges[edge] / all * (double)way[i].best;
+			const struct vt_schedule_cost *c = k ? &way[i] : &usual[i];
+
+			head[i] += edges[ways[k]] / all * (double)c->head;
+			best[i] += edges[ways[k]] / all * (double)c->best;
 		}
-		if (usual == NOWHERE || edges[edge] > edges[usual])
-			usual = edge;
 	}
-	schedule_way(f, block, g->edges[usual].from < VT_CFG_FIRST ? NOWHERE : usual, edges, way);
 	for (i = 0; i < b->ninsns && i < MOST; i++) {
 		const struct vt_schedule_cost *c = &f->costs[b->insn + i];
 
 		if (fabs((double)c->head - head[i]) > 1e-4 ||
-		    fabs((double)c->best - best[i]) > 1e-4 || c->depends != way[i].depends)
+		    fabs((double)c->best - best[i]) > 1e-4 || c->depends != usual[i].depends)
 			fail_msg("block %u, instruction %u: %g %g %d, not %g %g %d", block, i,
 				 (double)c->head, (double)c->best, c->depends, head[i], best[i],
-				 way[i].depends);
+				 usual[i].depends);
 	}
 }
 
@@ -185,7 +232,7 @@ static void weigh_edges(const struct vt_procflow *f, double taken, double fallen
 static void test_ways(void **state)
 {
 	static const double shares[][2] = {{3, 1}, {1, 3}, {5, 2}};
-	const struct vt_procedure proc = procedure();
+	const struct vt_procedure proc = procedure("f");
 	double edges[MOST];
 	unsigned i;
 
@@ -214,7 +261,7 @@ static void test_ways(void **state)
  */
 static void test_unknown_ways(void **state)
 {
-	const struct vt_procedure proc = procedure();
+	const struct vt_procedure proc = procedure("f");
 	struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
 	struct vt_procflow *later = vt_procflow_graph(images, NULL, &proc, &err);
 	double falls[MOST], jumps[MOST];
@@ -231,6 +278,79 @@ static void test_unknown_ways(void **state)
 		assert_costs(later, b, usual_edge(f->cfg, b, jumps) == NOWHERE ? falls : jumps);
 	vt_procflow_free(f);
 	vt_procflow_free(later);
+}
+
+/* The weights of edges of h: into the loop, round it, and of the six ways out. */
+static void weigh_loop(const struct vt_procflow *f, double in, double round, const double *out,
+		       double *edges)
+{
+	const struct vt_cfg *g = f->cfg;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_edge *e = &g->edges[i];
+
+		if (e->from == e->to)
+			edges[i] = round;
+		else if (e->to >= VT_CFG_FIRST && g->blocks[e->to].nin == 6)
+			edges[i] = out[n++];
+		else
+			edges[i] = in;
+	}
+	assert_int_equal(n, 6);
+}
+
+/* Of six ways into a block the four most frequent ones count, of a loop its own end mostly. */
+static void test_many_ways(void **state)
+{
+	static const struct {
+		double in, round, out[6];
+	} cases[] = {{1, 9, {5, 1, 4, 2, 6, 3}}, {9, 1, {6, 5, 4, 3, 2, 1}},
+		     {2, 1, {1, 2, 3, 4, 5, 6}}, {1, 1, {2, 2, 2, 2, 2, 2}},
+		     {1, 2, {0, 3, 0, 3, 1, 0}}, {1, 2, {1, 3, 3, 3, 3, 9}}};
+	const struct vt_procedure proc = procedure("h");
+	double edges[MOST];
+	uint32_t b;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
+		struct vt_procflow *later = vt_procflow_graph(images, NULL, &proc, &err);
+
+		assert_true(f && later);
+		weigh_loop(f, cases[i].in, cases[i].round, cases[i].out, edges);
+		assert_int_equal(vt_procflow_weigh(f, &core, edges, &err), 0);
+		assert_int_equal(vt_procflow_schedule(later, images, NULL, &core, edges, &err), 0);
+		for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++) {
+			assert_costs(f, b, edges);
+			assert_costs(later, b, edges);
+		}
+		vt_procflow_free(f);
+		vt_procflow_free(later);
+	}
+}
+
+/* Knowing nothing, a loop comes behind itself, and a block behind the one that falls into it. */
+static void test_unknown_loop(void **state)
+{
+	static const double last[6] = {0, 0, 0, 0, 0, 1}, first[6] = {1, 0, 0, 0, 0, 0};
+	const struct vt_procedure proc = procedure("h");
+	struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
+	double edges[MOST], others[MOST];
+	uint32_t b;
+
+	(void)state;
+	assert_non_null(f);
+	weigh_loop(f, 1, 1e9, last, edges);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+		assert_costs(f, b, edges);
+	/* Otherwise the end would cost something else. */
+	weigh_loop(f, 1, 2, first, others);
+	assert_int_equal(vt_procflow_weigh(f, &core, others, &err), 0);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+		assert_costs(f, b, others);
+	vt_procflow_free(f);
 }
 
 static int begin(void **state)
@@ -262,6 +382,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_unknown_ways),
+		cmocka_unit_test(test_many_ways),
+		cmocka_unit_test(test_unknown_loop),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
