@@ -231,15 +231,12 @@ static bool judge_lines(struct vt_footprint *f)
 
 /* ---- pages ---- */
 
+/* In what order equal ones come makes no difference. */
 static int most_first(const void *va, const void *vb)
 {
 	const struct place *a = *(struct place *const *)va, *b = *(struct place *const *)vb;
 
-	if (a->often != b->often)
-		return a->often > b->often ? -1 : 1;
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	return (a->often < b->often) - (a->often > b->often);
 }
 
 /*

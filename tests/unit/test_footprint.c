@@ -155,6 +155,155 @@ static void test_alone(void **state)
 	vt_footprint_free(f);
 }
 
+static void enter(struct vt_footprint *f, uint32_t image, uint64_t vaddr, uint32_t size,
+		  double line, double page)
+{
+	assert_int_equal(vt_footprint_enter(f, image, vaddr, size, line, page, &err), 0);
+}
+
+/*
+ * Two ways of 256 sets, two images, out of order: a line may meet those of its own image in its
+ * set, and of the other's at its place in a page; each of them twice.
+ */
+static void test_exact_lines(void **state)
+{
+	const struct vt_core m = {.icache = {.size = 16384, .line = LINE, .ways = 2},
+				  .order = VT_OUT_OF_ORDER};
+	struct vt_footprint *f = vt_footprint_new(&m);
+
+	(void)state;
+	assert_non_null(f);
+	enter(f, 1, 0, 4, 10, 1);
+	enter(f, 1, 8192, 4, 20, 1);
+	enter(f, 1, 4096 + 28, 4, 40, 1);
+	enter(f, 2, 12288, 4, 80, 1);
+	/* Over the end of a line; no size is one byte; what never happens is not there. */
+	enter(f, 1, 94, 4, 5, 1);
+	enter(f, 1, 192, 0, 5, 1);
+	enter(f, 1, 223, 1, 5, 1);
+	enter(f, 1, 512, 4, 0, 1);
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	assert_float_equal(vt_footprint_lines(f, 1, 31), 1 + (20 + 80) * 2 / 2, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 1, 8192), 1 + (10 + 80) * 2 / 2, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 1, 4096), 1 + 80 * 2 / 2, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 2, 12288), 1 + 70 * 2 / 2, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 1, 64), 1, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 1, 96), 1, 1e-9);
+	assert_true(isinf(vt_footprint_lines(f, 1, 128)));
+	assert_float_equal(vt_footprint_lines(f, 1, 192), 1, 1e-9);
+	assert_true(isinf(vt_footprint_lines(f, 1, 224)));
+	assert_true(isinf(vt_footprint_lines(f, 1, 512)));
+	assert_true(isinf(vt_footprint_pages(f, 1, 0)));
+	vt_footprint_free(f);
+}
+
+/* Without a number of ways it is one; without a size, and without entries, nothing is known. */
+static void test_unknown_caches(void **state)
+{
+	struct vt_core m = {.icache = {.size = 64, .line = LINE}, .itlb = {.page = 4096}};
+	struct vt_footprint *f = vt_footprint_new(&m);
+
+	(void)state;
+	assert_non_null(f);
+	enter(f, 1, 0, 4, 10, 1);
+	enter(f, 1, 64, 4, 20, 1);
+	enter(f, 1, 32, 4, 40, 1);
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	assert_float_equal(vt_footprint_lines(f, 1, 0), 21, 1e-9);
+	assert_float_equal(vt_footprint_lines(f, 1, 32), 1, 1e-9);
+	assert_true(isinf(vt_footprint_pages(f, 1, 0)));
+	vt_footprint_free(f);
+	m.icache.size = 0;
+	m.itlb.entries = 1;
+	f = vt_footprint_new(&m);
+	assert_non_null(f);
+	enter(f, 1, 0, 4, 10, 1);
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	assert_true(isinf(vt_footprint_lines(f, 1, 0)));
+	assert_float_equal(vt_footprint_pages(f, 1, 0), 1, 1e-9);
+	vt_footprint_free(f);
+}
+
+/*
+ * Of two entries, one that is always the most used page's leaves one for all others, and so on; a
+ * page that is used less often than that is missed each time at most.
+ */
+static void test_exact_pages(void **state)
+{
+	static const struct {
+		uint32_t entries;
+		enum vt_order order;
+		double want[4];
+	} rows[] = {
+		/* 1 + 90/2 or 1 + 40; 1 + 140/2 or 1 + 40; 30, 10 */
+		{2, VT_IN_ORDER, {41, 41, 30, 10}},
+		/* 1 + 2*40; 50; 30; 10 */
+		{2, VT_OUT_OF_ORDER, {81, 50, 30, 10}},
+		{1, VT_IN_ORDER, {91, 50, 30, 10}},
+		/* 1 + 10; of the last, 1 + 30 is more than 10 */
+		{3, VT_IN_ORDER, {11, 11, 11, 10}},
+		{4, VT_IN_ORDER, {1, 1, 1, 1}},
+		{9, VT_IN_ORDER, {1, 1, 1, 1}},
+	};
+	unsigned i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct vt_core m = {.order = rows[i].order,
+					  .itlb = {.entries = rows[i].entries, .page = 4096}};
+		struct vt_footprint *f = vt_footprint_new(&m);
+
+		assert_non_null(f);
+		enter(f, 2, 8192, 4, 1, 30);
+		enter(f, 1, 8190, 2, 1, 100);
+		enter(f, 1, 0, 4, 1, 10);
+		enter(f, 2, 0, 4, 1, 50);
+		assert_int_equal(vt_footprint_finish(f, &err), 0);
+		for (k = 0; k < 4; k++) {
+			static const uint64_t page[4] = {4096, 0, 8192, 0};
+			static const uint32_t image[4] = {1, 2, 2, 1};
+			double most = vt_footprint_pages(f, image[k], page[k]);
+
+			if (fabs(most - rows[i].want[k]) > 1e-9)
+				fail_msg("row %u, page %u: %g", i, k, most);
+		}
+		assert_true(isinf(vt_footprint_lines(f, 1, 0)));
+		vt_footprint_free(f);
+	}
+}
+
+/* As many counters as the predictor has, of a page at most; in each, three at first. */
+static void test_counters(void **state)
+{
+	static const struct {
+		uint32_t bits;
+		uint64_t apart; /* two branches that share one */
+	} rows[] = {{4, 16}, {11, 2048}, {12, 4096}, {20, 4096}};
+	struct vt_core m = {.predictor = VT_PREDICT_BIMODAL};
+	struct vt_footprint *f;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		m.predictor_bits = rows[i].bits;
+		f = vt_footprint_new(&m);
+		assert_non_null(f);
+		assert_int_equal(vt_footprint_branch(f, 5, 100, 20, &err), 0);
+		assert_int_equal(vt_footprint_branch(f, 5 + rows[i].apart, 7, 1, &err), 0);
+		assert_int_equal(vt_footprint_branch(f, 5 + rows[i].apart / 2, 900, 900, &err), 0);
+		assert_float_equal(vt_footprint_mispredicted(f, 5, true), 24, 1e-9);
+		assert_float_equal(vt_footprint_mispredicted(f, 5 + rows[i].apart, false), 110,
+				   1e-9);
+		vt_footprint_free(f);
+	}
+	m.predictor = VT_PREDICT_GSHARE;
+	f = vt_footprint_new(&m);
+	assert_non_null(f);
+	assert_int_equal(vt_footprint_branch(f, 5, 100, 20, &err), 0);
+	assert_true(isinf(vt_footprint_mispredicted(f, 5, true)));
+	vt_footprint_free(f);
+}
+
 /* Branches that share counters, each with a bias of its own. */
 static void test_branches(void **state)
 {
@@ -201,9 +350,11 @@ static void test_branches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	 cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_pages),	 cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_pages),	       cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_branches),       cmocka_unit_test(test_exact_lines),
+		cmocka_unit_test(test_unknown_caches), cmocka_unit_test(test_exact_pages),
+		cmocka_unit_test(test_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
