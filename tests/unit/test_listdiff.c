@@ -290,8 +290,8 @@ static void test_significant(void **state)
 /* Nobody can tell how likely a change of an estimate is; cycles for each execution of both. */
 static void test_estimates(void **state)
 {
-	static const struct row old[] = {{"nop", 0, {100, 250, 0}, VT_ROW_INSTRUCTION, false},
-					 {"ret", 0, {0, 7, 0}, VT_ROW_INSTRUCTION, false},
+	static const struct row old[] = {{"nop", 0, {3, 100, 250}, VT_ROW_INSTRUCTION, false},
+					 {"ret", 0, {3, 0, 7}, VT_ROW_INSTRUCTION, false},
 					 {"cli", 0, {0}, VT_ROW_INSTRUCTION, true}};
 	static const struct row new[] = {{"nop", 0, {100, 125, 0}, VT_ROW_INSTRUCTION, false},
 					 {"ret", 0, {8, 4, 0}, VT_ROW_INSTRUCTION, false}};
@@ -300,10 +300,12 @@ static void test_estimates(void **state)
 	size_t index[1];
 
 	(void)state;
-	set_events(&e[0], NULL, 0, true);
+	set_events(&e[0], cycles, 1, true);
 	set_events(&e[1], NULL, 0, true);
 	set_rows(&e[0], 0x1000, old, 3);
 	set_rows(&e[1], 0x2000, new, 2);
+	assert_int_equal(vt_profile_estimate_event(e[0].s.profile, VT_ESTIMATE_EXECUTIONS), 1);
+	assert_int_equal(vt_profile_estimate_event(e[0].s.profile, VT_ESTIMATE_CYCLES), 2);
 	assert_int_equal(vt_profile_estimate_event(e[1].s.profile, VT_ESTIMATE_EXECUTIONS), 0);
 	assert_int_equal(vt_profile_estimate_event(e[1].s.profile, VT_ESTIMATE_CYCLES), 1);
 	index[0] = 0;
@@ -320,6 +322,10 @@ static void test_estimates(void **state)
 	/* Where one of them has none, there are no such columns. */
 	scene_drop(&e[0].s);
 	set_events(&e[0], cycles, 1, false);
+	assert_null(strstr(compare(e, index, 1, VT_LIST_ASM, VT_TABLE_CSV, false, &r), "cpi"));
+	drop(e);
+	set_events(&e[0], cycles, 1, true);
+	set_events(&e[1], cycles, 1, false);
 	assert_null(strstr(compare(e, index, 1, VT_LIST_ASM, VT_TABLE_CSV, false, &r), "cpi"));
 	drop(e);
 }
