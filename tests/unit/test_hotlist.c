@@ -387,6 +387,27 @@ static void test_space_saving_rounding(void **state)
 
 /* ---- all of them ---- */
 
+/* Counts end at 42 bits. */
+static void test_space_saving_most(void **state)
+{
+	const uint64_t most = (UINT64_C(1) << 42) - 1;
+	struct vt_hotlists *s = make_lists(VT_ALGO_SPACE_SAVING, 2, 1);
+	struct vt_hotlist *l = vt_hotlists_add(s);
+	struct vt_hotlist_found f = {0};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		vt_hotlist_put_many(s, l, 7, i ? 1 : most - 1);
+		read_list(s, l, &f);
+		assert_int_equal(f.counts[0], i ? most : most - 1);
+		assert_int_equal(f.errors[0], 0);
+		assert_int_equal(f.total, most - 1 + i);
+	}
+	vt_hotlist_found_fini(&f);
+	vt_hotlists_free(s);
+}
+
 static void test_same_seed_same_list(void **state)
 {
 	struct vt_hotlist_found f[2] = {{0}, {0}};
@@ -649,6 +670,7 @@ int main(void)
 		cmocka_unit_test(test_random_back_off),
 		cmocka_unit_test(test_space_saving_bounds),
 		cmocka_unit_test(test_space_saving_rounding),
+		cmocka_unit_test(test_space_saving_most),
 		cmocka_unit_test(test_same_seed_same_list),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_models),

@@ -304,6 +304,10 @@ static void test_registers(void **state)
 	assert_runs(&s, ALL);
 	for (s.regs[1] = RSP; s.regs[1] < RSP + 70; s.regs[1]++)
 		assert_runs(&s, ALL);
+	s.dynamic = 8;
+	for (s.regs[1] = RSP; s.regs[1] < RSP + 70; s.regs[1]++)
+		assert_runs(&s, "a10 a11 c111 d? s1122334455 D? c40101f ");
+	s.dynamic = 100;
 	s.regs[1] = UINT64_MAX - 7;
 	assert_runs(&s, "a10 a11 c? d? s1122334455 D? c40101f ");
 	/* Without a pointer, or other registers. */

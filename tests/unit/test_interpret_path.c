@@ -134,6 +134,10 @@ static const struct code codes[] = {
 	 {0x64, 0xf3, 0x48, 0x0f, 0xae, 0x24, 0x25, 0x00, 0x20},
 	 .end = VT_END_FALL},
 	{'<', 0x1015, 8, {0x48, 0x8b, 0x04, 0x25, 0x00, 0x90}, .end = VT_END_FALL},
+	/* ptwrite %eax; mov %rax,%rbx; mov %rbx,%rax */
+	{'O', 0x1005, 4, {0xf3, 0x0f, 0xae, 0xe0}, .end = VT_END_FALL},
+	{'$', 0x1009, 3, {0x48, 0x89, 0xc3}, .end = VT_END_FALL},
+	{'%', 0x1111, 3, {0x48, 0x89, 0xd8}, .end = VT_END_FALL},
 	/* test %rbx,%rbx; je 1020; and 1005 again and again */
 	{'2', 0x1005, 3, {0x48, 0x85, 0xdb}, .end = VT_END_FALL},
 	{'>', 0x1008, 2, {0x74, 0x16}, .end = VT_END_BRANCH, .target = 0x1020},
@@ -579,6 +583,11 @@ static const struct {
 	{"AaB", "b5 a5 ", 1},
 	{"AbB", "b5 a? ", 3},
 	{"AabB", "b5 a5 ", 1},
+	{"AIaH", "b5 a? ", 2},
+	{"Ab%", "b5 a? ", 3},
+	{"AtbtB", "b5 a5 ", 1},
+	{"AD", "b5 a5 ", 1},
+	{"AJD", "b5 a? ", 2},
 	{"ARcS", "b5 @9000 a? ", 1},
 	{"AadB", "b5 a5 ", 1},
 	{"AxB", "b5 a? ", 2},
@@ -615,6 +624,8 @@ static const struct {
 	{"AY!E", "b5 b? ", 1},
 	{"AY?E", "b5 b? ", 1},
 	{"AYtptE", "b5 b? ", 1},
+	{"sOp$", "b55 ", 0},
+	{"AOp$", "b5 b? ", 1},
 	{"AYdpE", "b5 b? ", 2},
 	{"AZp0", "b5 @9000 a55 ", 1},
 	{"AZ!0", "b5 @9000 a? ", 1},
@@ -656,7 +667,8 @@ static void test_totals(void **state)
 		{"APB", 1, 1, 3, 1, 0, 0, 0, 2, 1, 2, 1},  {"AYp", 1, 1, 2, 0, 1, 0, 0, 1, 1, 1, 1},
 		{"AYpp", 1, 1, 2, 0, 2, 0, 0, 1, 1, 1, 1}, {"AY!", 1, 1, 2, 0, 0, 0, 0, 1, 1, 1, 1},
 		{"vAwV", 2, 2, 2, 0, 0, 1, 0, 2, 2, 2, 2}, {"vAV", 1, 1, 2, 0, 0, 0, 0, 2, 2, 2, 2},
-		{"2>H", 1, 1, 3, 0, 0, 0, 1, 1, 0, 1, 0},
+		{"2>H", 1, 1, 3, 0, 0, 0, 1, 1, 0, 1, 0},  {"sYp", 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0},
+		{"sOp", 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0},  {"AOp", 1, 1, 2, 0, 1, 0, 0, 1, 1, 1, 1},
 	};
 	static struct seen seen;
 	unsigned i;
@@ -739,6 +751,8 @@ static void test_callers(void **state)
 		{"AB", 0x5555, "0 1000 5555 "},
 		{"A1 H", 0, "0 1000 0 0 1020 100a "},
 		{"A1lH", 0, "0 1000 0 0 1020 0 "},
+		{"A1HH", 0x5555, "0 1000 5555 2 1020 100a "},
+		{"ABB", 0x5555, "0 1000 5555 "},
 	};
 	static struct seen seen;
 	unsigned i;

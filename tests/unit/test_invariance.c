@@ -519,6 +519,9 @@ static void test_whole_lists(void **state)
 	vt_inv_compare(a, b, pairs, n, &o, &r);
 	assert_int_equal(r.m, UINT32_MAX);
 	NEAR(r.diff_all, 0.2);
+	/* The first of the other's values counts as well. */
+	assert_int_equal(r.candidates, 1);
+	NEAR(r.find_top, 1);
 	NEAR(r.diff_top, 0.1);
 	NEAR(r.profiled, 1);
 	assert_int_equal(r.only_first, 0);

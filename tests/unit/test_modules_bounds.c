@@ -65,7 +65,7 @@ static size_t format(void *state, uint32_t kind, uint64_t value, char *buf, size
 static uint64_t settle(void *state, uint32_t kind, uint64_t value)
 {
 	(void)state;
-	return kind == 1 ? told.settled : value;
+	return kind ? told.settled : value;
 }
 
 static int finish(void *state)
@@ -392,6 +392,23 @@ static void test_most_values(void **state)
 	stop(&t);
 }
 
+/* What the rules want together. */
+static void test_wants(void **state)
+{
+	struct vtrace_plugin p = good();
+	struct trial t;
+
+	(void)state;
+	rules[1].what = VTRACE_BIT(VTRACE_LOAD_VALUE);
+	rules[2].what = VTRACE_BIT(VTRACE_REGISTER);
+	for (p.nrules = 1; p.nrules <= 3; p.nrules++) {
+		start(&t, &p, 1);
+		assert_int_equal(vt_modules_capture(t.m) >> VT_WHAT_LOAD & 1, p.nrules > 1);
+		assert_int_equal(vt_modules_want_registers(t.m), p.nrules > 2);
+		stop(&t);
+	}
+}
+
 /* So many values have a text, of each module. */
 static void test_most_labels(void **state)
 {
@@ -605,9 +622,9 @@ int main(void)
 		cmocka_unit_test(test_names),	    cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_rules),	    cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_creation),    cmocka_unit_test(test_totals),
-		cmocka_unit_test(test_most_values), cmocka_unit_test(test_most_labels),
-		cmocka_unit_test(test_silent),	    cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_most_values), cmocka_unit_test(test_wants),
+		cmocka_unit_test(test_most_labels), cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_texts),	    cmocka_unit_test(test_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
