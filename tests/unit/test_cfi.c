@@ -74,7 +74,8 @@ static struct program make(const char *source)
 	toolbox_write(p.dir, "p.s", source);
 	free(toolbox_run(p.dir, "gcc -nostdlib -static -no-pie -Wl,--build-id=none "
 				"-Wl,-e,0x401000 -Wl,-Ttext=0x401000 "
-				"-Wl,--no-eh-frame-hdr -o p p.s"));
+				"-Wl,--no-eh-frame-hdr,--section-start=.eh_frame=0x3fc000 "
+				"-o p p.s"));
 	p.elf = vt_elf_open(toolbox_path(p.dir, "p"), &err);
 	assert_non_null(p.elf);
 	p.unwind = vt_unwind_new(p.elf, &err);
@@ -372,8 +373,8 @@ static const struct rule {
 	{".cfi_escape 0x09,16,3\n", true, 0, REG(RBX)},
 	{".cfi_escape 0x09,16,16\n", false, 0, 0},
 	/* undefined, same_value. */
-	{".cfi_escape 0x07,16\n", false, 0, 0},
-	{".cfi_escape 0x08,16\n", false, 0, 0},
+	{".cfi_escape 0x07,16,0,0\n", false, 0, 0},
+	{".cfi_escape 0x08,16,0,0\n", false, 0, 0},
 	/* expression: where it lies; val_expression: what it is, with the CFA on the stack. */
 	{".cfi_escape 0x10,16,2,0x73,4\n", true, REG(RBX) + 4, AT(REG(RBX) + 4, 8)},
 	{".cfi_escape 0x16,16,3,0x23,0x20,0x20\n", true, 0, ~(REG(RSP) + 8 + 32)},
@@ -471,6 +472,7 @@ static const struct form {
 	{1, "zR", "0x0b", 16, ".long f%u", ".long 16", true},
 	{1, "zR", "0x0c", 16, ".quad f%u", ".quad 16", true},
 	/* Relative to where they stand: 2, 4 and 8 bytes. */
+	{1, "zR", "0x12", 16, ".short f%u - .", ".short 16", true},
 	{1, "zR", "0x1a", 16, ".short f%u - .", ".short 16", true},
 	{1, "zR", "0x1b", 16, ".long f%u - .", ".long 16", true},
 	{1, "zR", "0x1c", 16, ".quad f%u - .", ".quad 16", true},
@@ -526,7 +528,8 @@ static void test_forms(void **state)
 	for (i = 0; i < NFORMS; i++)
 		vt_buf_printf(&source, "f%u: .skip 16, 0x90\n", i);
 	vt_buf_printf(&source, ".section .eh_frame,\"a\",@progbits\n");
-	for (i = 0; i < NFORMS; i++)
+	/* They need not be in the order of the code. */
+	for (i = NFORMS; i-- > 0;)
 		put_form(&source, i);
 	p = make(vt_buf_str(&source));
 	for (i = 0; i < NFORMS; i++) {

@@ -260,6 +260,9 @@ static void test_refused(void **state)
 	assert_int_equal(err.code, VT_E_READ);
 	assert_null(vt_elf_open("/dev/null", &err));
 	assert_int_equal(err.code, VT_E_FORMAT);
+	assert_null(vt_elf_open("/", &err));
+	assert_string_equal(err.text, "/: not an ELF file");
+	assert_int_equal(err.code, VT_E_FORMAT);
 }
 
 /* ---- symbols ---- */
@@ -323,8 +326,12 @@ static struct vt_symbols *load_made(unsigned type, unsigned machine, struct vt_e
 		.e_shstrndx = SHSTRTAB,
 	};
 	Elf64_Shdr s[NSECTIONS] = {
-		[TEXT] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_offset = 0x2000},
-		[DATA] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_offset = 0x2100},
+		[TEXT] = {.sh_type = SHT_PROGBITS,
+			  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			  .sh_offset = 0x2000},
+		[DATA] = {.sh_type = SHT_PROGBITS,
+			  .sh_flags = SHF_ALLOC | SHF_WRITE,
+			  .sh_offset = 0x2100},
 		[OTHER] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_offset = 0x2200},
 		[COMMENT] = {.sh_type = SHT_PROGBITS, .sh_offset = 0x2300},
 		[SYMTAB] = {.sh_type = SHT_SYMTAB,
@@ -431,15 +438,24 @@ static void test_symbols_of_arm(void **state)
 static void test_symbols_of_relocatable(void **state)
 {
 	static const uint64_t offsets[] = {0, 0x2000, 0x2100, 0x2200};
+	const struct vt_elf_segment *s;
 	struct vt_symbols *t;
 	struct vt_elf *e;
-	size_t i;
+	size_t i, n;
 
 	(void)state;
 	t = load_made(ET_REL, EM_X86_64, &e);
 	for (i = 0; i < NMADE; i++)
 		if (made[i].flags >= 0)
 			check_made(t, i, made[i].flags, made[i].value + offsets[made[i].section]);
+	/* Its sections are its segments. */
+	s = vt_elf_segments(e, &n);
+	assert_int_equal(n, 3);
+	for (i = 0; i < n; i++) {
+		assert_true(s[i].vaddr == offsets[i + 1] && s[i].offset == offsets[i + 1]);
+		assert_int_equal(s[i].exec, i + 1 == TEXT);
+		assert_int_equal(s[i].write, i + 1 == DATA);
+	}
 	vt_symbols_free(t);
 	vt_elf_close(e);
 }

@@ -382,6 +382,7 @@ static void reading(void **state)
 		assert_int_equal(text[i], 'x');
 	assert_int_equal(text[size], 0);
 	free(text);
+	assert_int_equal(err.code, VT_OK);
 	assert_null(vt_find_read(toolbox_path(dir, "three"), 2, &size, &err));
 	assert_int_equal(err.code, VT_E_LIMIT);
 	assert_string_equal(err.text, expand("D/three: more than 2 bytes", dir));

@@ -369,13 +369,34 @@ static void compare(const struct vt_imagedata *d, bool relro, const struct model
 	}
 }
 
+/* Code ends with its segment, and where a relocation changes it: 8 bytes from 0x1010 on. */
+static void check_code(const struct vt_imagedata *d)
+{
+	static const struct {
+		uint64_t vaddr;
+		size_t room, size;
+	} rows[] = {
+		{0x1ff0, 64, 16}, {0x1ff0, 15, 15}, {0x2000, 64, 0},  {0xfff, 64, 0},
+		{0x1000, 64, 16}, {0x1000, 16, 16}, {0x1000, 17, 16}, {0x100f, 64, 1},
+		{0x1010, 64, 0},  {0x1011, 64, 0},  {0x1017, 1, 0},   {0x1018, 64, 64},
+		{0x1001, 8, 8},	  {0x1fff, 1, 1},
+	};
+	uint8_t bytes[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(vt_imagedata_code(d, rows[i].vaddr, bytes, rows[i].room),
+				 rows[i].size);
+		assert_memory_equal(bytes, made + rows[i].vaddr, rows[i].size);
+	}
+}
+
 static void test_every_byte(void **state)
 {
 	static struct model m;
 	struct parts parts = {.relro_size = 0x1000};
 	uint64_t first, end, bias;
 	struct vt_imagedata *d;
-	uint8_t bytes[64];
 	struct vt_elf *e;
 
 	(void)state;
@@ -398,9 +419,7 @@ static void test_every_byte(void **state)
 	assert_true(vt_imagedata_bias(d, 0x7f0000001fff, 0x1fff, &bias));
 	assert_int_equal(bias, 0x7f0000000000);
 	assert_false(vt_imagedata_bias(d, 0x7f0000002000, 0x2000, &bias));
-	assert_int_equal(vt_imagedata_code(d, 0x1ff0, bytes, 64), 16);
-	assert_memory_equal(bytes, made + 0x1ff0, 16);
-	assert_int_equal(vt_imagedata_code(d, 0x2000, bytes, 64), 0);
+	check_code(d);
 	vt_imagedata_free(d);
 	vt_elf_close(e);
 }
@@ -427,6 +446,9 @@ static void test_contradictions(void **state)
 		{{.relro_size = 0x1000, .tag = 0x60000011, .value = 0}, true, false},
 		{{.relro_size = 0x1000, .tag = DT_FLAGS, .value = DF_BIND_NOW}, true, true},
 		{{.relro_size = 0x1000, .copy_at = 0x2500}, true, false},
+		{{.relro_size = 0x1000, .copy_at = 0x2fff}, true, false},
+		/* Behind the words that are the linker's. */
+		{{.relro_size = 0x1000, .copy_at = GOT + 23}, true, true},
 		{{.relro_size = 0x1000, .no_end = true}, true, false},
 		{{.relro_size = 0x1000, .no_end = true, .tag = DT_TEXTREL}, false, false},
 		{{.relro_size = 0x1000, .no_end = true, .tag = DT_FLAGS, .value = DF_TEXTREL},
@@ -442,10 +464,104 @@ static void test_contradictions(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		d = make(&cases[i].parts, &e);
 		expect(&m, cases[i].text, cases[i].data);
+		forget(&m, cases[i].parts.copy_at, 16);
 		compare(d, true, &m);
 		vt_imagedata_free(d);
 		vt_elf_close(e);
 	}
+}
+
+/* ---- segments ---- */
+
+/* Where an image of these headers ends; 0 if it contradicts itself. */
+static uint64_t end_of(const Elf64_Phdr *phdrs, size_t n)
+{
+	Elf64_Ehdr h = {
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(h),
+		.e_ehsize = sizeof(h),
+		.e_phentsize = sizeof(*phdrs),
+		.e_phnum = (Elf64_Half)n,
+	};
+	struct vt_imagedata *d;
+	uint64_t first, end;
+	struct vt_elf *e;
+
+	memcpy(made, &h, sizeof(h));
+	memcpy(made + sizeof(h), phdrs, n * sizeof(*phdrs));
+	e = vt_elf_open_memory(made, END, "made", &err);
+	assert_non_null(e);
+	d = vt_imagedata_new(e, &err);
+	assert_non_null(d);
+	vt_imagedata_span(d, &first, &end);
+	assert_true(end || !first);
+	vt_imagedata_free(d);
+	vt_elf_close(e);
+	return end;
+}
+
+#define USER_END (UINT64_C(1) << 47)
+
+/* Segments come in order, each on pages of its own, at the places in a page that they have in the
+ * file. */
+static void test_order_of_segments(void **state)
+{
+	static const struct {
+		struct {
+			uint64_t vaddr, offset, size;
+		} segments[2];
+		uint64_t end;
+	} rows[] = {
+		{{{0x1000, 0x1000, 0x1000}, {0x2000, 0x2000, 1}}, 0x3000},
+		{{{0x1000, 0x1000, 0xfff}, {0x2008, 0x1008, 0xff8}}, 0x3000},
+		{{{0x1000, 0x1000, 0xfff}, {0x2008, 0x1008, 0xff9}}, 0x4000},
+		{{{0x1000, 0x1000, 0x1001}, {0x2000, 0x2000, 1}}, 0},
+		{{{0x1000, 0x1000, 0x1001}, {0x2fff, 0x2fff, 1}}, 0},
+		{{{0x1000, 0x1000, 0x1001}, {0x3000, 0x3000, 1}}, 0x4000},
+		{{{0x2000, 0x2000, 1}, {0x1000, 0x1000, 1}}, 0},
+		{{{0x1000, 0x1000, 1}, {0x2001, 0x2002, 1}}, 0},
+		{{{0x1001, 0x1000, 1}, {0x2000, 0x2000, 1}}, 0},
+		{{{0x1000, 0x1000, 1}, {USER_END - 1, 0x1fff, 1}}, USER_END},
+		{{{0x1000, 0x1000, 1}, {USER_END, 0x2000, 1}}, 0},
+		{{{0x1000, 0x1000, 1}, {0x2000, 0x2000, USER_END}}, 0},
+		{{{0x1000, 0x1000, 1}, {0x2000, 0x2000, USER_END - 0x1000}}, USER_END + 0x1000},
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		Elf64_Phdr p[2];
+
+		for (k = 0; k < 2; k++)
+			p[k] = (Elf64_Phdr){.p_type = PT_LOAD,
+					    .p_vaddr = rows[i].segments[k].vaddr,
+					    .p_offset = rows[i].segments[k].offset,
+					    .p_filesz = rows[i].segments[k].size,
+					    .p_memsz = rows[i].segments[k].size};
+		assert_int_equal(end_of(p, 2), rows[i].end);
+	}
+}
+
+/* More headers than 64, or segments than 32, no image has. */
+static void test_many_segments(void **state)
+{
+	Elf64_Phdr p[66];
+	uint64_t i;
+
+	(void)state;
+	for (i = 0; i < 66; i++)
+		p[i] = (Elf64_Phdr){.p_type = i < 32 ? PT_LOAD : PT_NOTE,
+				    .p_vaddr = 0x1000 * i,
+				    .p_filesz = 8,
+				    .p_memsz = 8};
+	assert_int_equal(end_of(p + 32, 2), 0);
+	assert_int_equal(end_of(p, 64), 0x20000);
+	assert_int_equal(end_of(p, 65), 0);
+	p[32].p_type = PT_LOAD;
+	assert_int_equal(end_of(p, 33), 0);
 }
 
 /* What relocations fill in is known, and nothing else of the protected data. */
@@ -490,8 +606,9 @@ static void test_resolvers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_byte), cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_resolvers),  cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_every_byte),	  cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_order_of_segments), cmocka_unit_test(test_many_segments),
+		cmocka_unit_test(test_resolvers),	  cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_uncertain),
 	};
 

@@ -107,6 +107,15 @@ static void is_stripped(struct subject *s, uint32_t id)
 	assert_string_equal(loc.symbol->name, name);
 }
 
+/* "%s" is the path of the program. */
+static void check_warning(const struct subject *s, const char *want)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), want, toolbox_path(s->dir, "p"));
+	assert_string_equal(s->warning, text);
+}
+
 static void plain_path(void **state)
 {
 	struct vt_images_options opt = {.find = {.symfs = NULL}};
@@ -165,12 +174,20 @@ static void plain_path(void **state)
 	open_store(&s, &opt);
 	add(&s, 3, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), other);
 	is_stripped(&s, 3);
-	assert_non_null(strstr(s.warning, "is used although"));
+	check_warning(&s,
+		      "%s is used although its build-id is 1111111111111111111111111111111111111111"
+		      " and 2222222222222222222222222222222222222222 was recorded");
 	free(toolbox_run(s.dir, "objcopy -R .eh_frame_hdr -R .eh_frame p"));
 	open_store(&s, &opt);
 	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
 	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_STRIPPED);
 	assert_int_equal(why_not(&s, 1, 0x10000000), VT_UNKNOWN_OUTSIDE);
+	free(toolbox_run(s.dir, "objcopy -R .note.gnu.build-id p"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_STRIPPED);
+	check_warning(&s, "%s is used although it has no build-id and"
+			  " 1111111111111111111111111111111111111111 was recorded");
 	demolish(&s);
 }
 
@@ -325,6 +342,13 @@ static void kernel_and_modules(void **state)
 	assert_true(loc.vaddr == 0xffffffff9a0010ff);
 	assert_int_equal(why_not(&s, 3, 0x10ff), VT_UNKNOWN_NO_KALLSYMS);
 	assert_int_equal(why_not(&s, 4, 0x10ff), VT_UNKNOWN_NO_KALLSYMS);
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_KERNEL, "[kernel.kallsyms]_text", s.buildid);
+	add(&s, 2, VT_IMAGE_MODULE, "[nf_tables]", NULL);
+	vt_images_set_base(s.images, 2, 0xffffffffc0400000);
+	assert_int_equal(vt_images_symbol(s.images, 2, 1, 0x10, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "mod_fn");
+	assert_true(loc.vaddr == 0xffffffffc0400010);
 	demolish(&s);
 	build(&s);
 	free(toolbox_run(s.dir, "mkdir -p 'c/[kernel.kallsyms]/'$(printf '11%%.0s' $(seq 20))"));
@@ -514,6 +538,49 @@ static void no_answer_depends_on_the_one_before(void **state)
 	demolish(&s);
 }
 
+/* Of a symbol and a gap behind it, then of one before: what was found last says nothing of these.
+ */
+static void gaps_between_symbols(void **state)
+{
+	static const struct {
+		uint64_t at; /* from `one` on */
+		const char *name;
+	} asked[] = {
+		{0x40, "two"}, {0x4f, "two"}, {0x00, "one"}, {0x10, NULL}, {0x0f, "one"},
+		{0x3f, NULL},  {0x40, "two"}, {0x50, NULL},  {0x20, NULL}, {0x00, "one"},
+		{0x60, "out"}, {0x68, "in"},  {0x62, "out"}, {0x6f, "in"}, {0x60, "out"},
+		{0x70, "out"}, {0x69, "in"},  {0x7f, "out"}, {0x80, NULL},
+	};
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct vt_location loc;
+	struct subject s = {.dir = toolbox_dir()};
+	uint64_t one;
+	char *text;
+	size_t i;
+
+	(void)state;
+	/* Names, offsets from the first, sizes. */
+	toolbox_write(s.dir, "p.s",
+		      ".globl _start\n_start: .skip 64\n"
+		      ".macro sym name, at, size\n.set \\name, base + \\at\n"
+		      ".type \\name, @function\n.size \\name, \\size\n.endm\n"
+		      "base: sym one, 0, 16\nsym two, 0x40, 16\n"
+		      "sym out, 0x60, 32\nsym in, 0x68, 8\n.skip 256\n");
+	free(toolbox_run(s.dir, "gcc -nostdlib -static -no-pie -o p p.s && objcopy -N base p"));
+	text = toolbox_run(s.dir, "nm p | sed -n 's/ t one//p'");
+	one = strtoull(text, NULL, 16) - 0x400000;
+	free(text);
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), NULL);
+	for (i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		assert_int_equal(vt_images_symbol(s.images, 1, 1, one + asked[i].at, &loc),
+				 asked[i].name ? VT_KNOWN : VT_UNKNOWN_NO_SYMBOL);
+		if (asked[i].name)
+			assert_string_equal(loc.symbol->name, asked[i].name);
+	}
+	demolish(&s);
+}
+
 static void every_reason_has_a_text(void **state)
 {
 	int i, k;
@@ -539,6 +606,7 @@ int main(void)
 		cmocka_unit_test(kernel_memory),
 		cmocka_unit_test(odd_kernels),
 		cmocka_unit_test(no_answer_depends_on_the_one_before),
+		cmocka_unit_test(gaps_between_symbols),
 		cmocka_unit_test(every_reason_has_a_text),
 	};
 

@@ -386,6 +386,8 @@ static void demangling_is_bounded(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	struct vt_buf name = VT_BUF_INIT, b = VT_BUF_INIT;
+	char letters[198];
+	int extra;
 	size_t i;
 
 	(void)state;
@@ -401,6 +403,19 @@ static void demangling_is_bounded(void **state)
 	for (i = 0; i < 100000; i++)
 		vt_buf_printf(&name, "P");
 	assert_false(vt_demangle(&b, vt_buf_str(&name), true));
+	/* A function of 136 letters, and one of 137, with 327 parameters of a type of 198. */
+	memset(letters, 'n', sizeof(letters));
+	for (extra = 0; extra < 2; extra++) {
+		name.size = b.size = 0;
+		vt_buf_printf(&name, "_Z%d%.*s198%.198s", 136 + extra, 136 + extra, letters,
+			      letters);
+		for (i = 1; i < 327; i++)
+			vt_buf_printf(&name, "S_");
+		vt_buf_put(&b, "kept", 4);
+		assert_int_equal(vt_demangle(&b, vt_buf_str(&name), true), !extra);
+		assert_int_equal(b.size, 4 + (extra ? 0 : VT_DEMANGLE_MAX));
+		assert_memory_equal(b.data, extra ? "kept" : "keptnnnn", extra ? 4 : 8);
+	}
 	vt_buf_free(&name);
 	vt_buf_free(&b);
 }
