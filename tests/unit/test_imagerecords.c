@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is told of images and kept of them, without any program. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "image/addrspace.h"
 #include "image/images.h"
 #include "stream/kinds.h"
@@ -71,7 +77,12 @@ static void of_no_image(void **state)
 	vt_images_withhold(im, 9);
 	vt_images_patch(im, 9, 0, 1);
 	assert_false(vt_images_is_patched(im, 9, 0));
+	assert_false(vt_images_changed(im, 9));
+	assert_false(vt_images_changed(im, 1));
+	assert_false(vt_images_stripped(im, 9));
 	assert_int_equal(vt_images_count(im), 2);
+	assert_int_equal(vt_images_at(im, 0)->id, 1);
+	assert_int_equal(vt_images_at(im, 1)->id, 2);
 	/* Of one whose file is not there; that it is missing shows when it was looked for. */
 	vt_images_withhold(im, 2);
 	assert_false(vt_images_withheld(im, 0));
@@ -284,6 +295,222 @@ static void symbols_of_the_kernel(void **state)
 	vt_images_free(im);
 }
 
+/* ---- mappings of files ---- */
+
+/* A module's mapping says where it was loaded, and at which offset that is. */
+static void modules_lie_where_they_are_mapped(void **state)
+{
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	char *dir = toolbox_dir();
+	struct vt_location loc;
+	struct vt_images *im;
+	struct vt_writer *w;
+	uint64_t *row;
+	int fd;
+
+	(void)state;
+	free(toolbox_run(dir, "mkdir -p fs/proc"));
+	toolbox_write(dir, "fs/proc/kallsyms",
+		      "ffffffff9a000000 T _text\nffffffffc0400010 t mod_fn\t[m]\n"
+		      "ffffffffc0400020 t mod_next\t[m]\n");
+	opt.find.symfs = toolbox_path(dir, "fs");
+	im = open_store(&opt);
+	add(im, 1, VT_IMAGE_KERNEL, "[kernel.kallsyms]_text");
+	add(im, 2, VT_IMAGE_MODULE, "[m]");
+	w = begin(&fd);
+	row = vt_writer_row(w, VT_MAP);
+	row[VT_MAP_IMAGE] = 2;
+	row[VT_MAP_START] = 0xffffffffc0400000;
+	row[VT_MAP_OFFSET] = 0x1000;
+	feed(im, w, fd);
+	assert_int_equal(vt_images_symbol(im, 2, 1, 0x101f, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "mod_fn");
+	assert_true(loc.vaddr == 0xffffffffc040001f);
+	assert_int_equal(vt_images_symbol(im, 2, 1, 0x1020, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "mod_next");
+	vt_images_free(im);
+	toolbox_remove(dir);
+}
+
+/* Stretches that a process could write to are as good as patched, in this file and no other. */
+static void written_files(void **state)
+{
+	struct vt_images *im = open_two();
+	struct vt_writer *w;
+	uint64_t *row;
+	int fd, i;
+
+	(void)state;
+	add(im, 3, VT_IMAGE_FILE, "/no/such/b");
+	assert_false(vt_images_is_written(im, 1, 0x100));
+	assert_int_equal(vt_images_code_changes(im), 0);
+	w = begin(&fd);
+	for (i = 0; i < 2; i++) {
+		row = vt_writer_row(w, VT_MAP);
+		row[VT_MAP_IMAGE] = 1;
+		row[VT_MAP_OFFSET] = 0x100;
+		row[VT_MAP_LENGTH] = 0x10;
+		row[VT_MAP_PROT] = i ? 3 : 5; /* it has code; then it is shared and written to */
+		row[VT_MAP_FLAGS] = i ? 1 : 2;
+	}
+	feed(im, w, fd);
+	for (i = 0xff; i <= 0x110; i++) {
+		assert_int_equal(vt_images_is_written(im, 1, (uint64_t)i), i >= 0x100 && i < 0x110);
+		assert_int_equal(vt_images_is_patched(im, 1, (uint64_t)i), i >= 0x100 && i < 0x110);
+	}
+	assert_false(vt_images_is_written(im, 3, 0x100));
+	assert_false(vt_images_is_written(im, 9, 0x100));
+	assert_int_equal(vt_images_code_changes(im), 1);
+	vt_images_free(im);
+}
+
+/* When a file was mapped: at its last change, at that of its inode, or just behind that. */
+enum when { MTIME, CTIME, LATER };
+
+/* A file without a recorded build-id is the recorded one if it has not been touched since. */
+static void files_by_their_inodes(void **state)
+{
+	static const struct {
+		enum when when;
+		bool buildid, other_host, twice, verified, changed;
+	} rows[] = {
+		{.when = LATER, .verified = true},
+		{.when = CTIME},
+		{.when = MTIME, .changed = true},
+		{.when = LATER, .other_host = true},
+		{.when = LATER, .twice = true},
+		{.when = MTIME, .buildid = true, .verified = true, .changed = true},
+		{.when = MTIME, .buildid = true, .other_host = true, .verified = true},
+		{.when = LATER, .buildid = true, .twice = true},
+	};
+	const struct timespec times[2] = {{1000, 0}, {1000, 5}};
+	static const uint8_t id[] = {1, 2, 3, 4, 5, 6, 7, 8};
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct vt_error err = VT_ERROR_INIT;
+	char *dir = toolbox_dir();
+	const char *path = toolbox_path(dir, "p");
+	struct utsname here;
+	uint64_t wall[3];
+	struct stat st;
+	size_t i;
+
+	(void)state;
+	toolbox_write(dir, "p.s", ".globl _start\n_start: ret\n");
+	free(toolbox_run(dir, "gcc -nostdlib -static -o p p.s -Wl,--build-id=0x0102030405060708"));
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	assert_int_equal(uname(&here), 0);
+	assert_int_equal(stat(path, &st), 0);
+	wall[MTIME] = UINT64_C(1000000000005);
+	wall[CTIME] = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
+	wall[LATER] = wall[CTIME] + 1;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct vt_images *im = open_store(&opt);
+		uint8_t clock[24] = {0};
+		struct vt_writer *w;
+		uint64_t *row;
+		int fd, k;
+
+		assert_int_equal(vt_images_add(im, 1, VT_IMAGE_FILE, path, strlen(path), id,
+					       rows[i].buildid ? sizeof(id) : 0, &err),
+				 0);
+		vt_put_le32(clock, 1);
+		vt_put_le64(clock + 8, wall[rows[i].when]);
+		vt_put_le64(clock + 16, 5000);
+		w = begin(&fd);
+		vt_writer_row(w, VT_META);
+		vt_writer_text(w, VT_META_KEY, "hostname");
+		vt_writer_text(w, VT_META_VALUE, rows[i].other_host ? "elsewhere" : here.nodename);
+		vt_writer_row(w, VT_META);
+		vt_writer_text(w, VT_META_KEY, "clock_data");
+		vt_writer_bytes(w, VT_META_DATA, clock, sizeof(clock));
+		for (k = 0; k <= rows[i].twice; k++) {
+			row = vt_writer_row(w, VT_MAP);
+			row[VT_MAP_IMAGE] = 1;
+			row[VT_MAP_TIME] = 5000;
+			row[VT_MAP_INO] = st.st_ino + (uint64_t)k;
+			row[VT_MAP_MAJ] = major(st.st_dev);
+			row[VT_MAP_MIN] = minor(st.st_dev);
+		}
+		feed(im, w, fd);
+		/* Each is asked for twice: looked up, and kept. */
+		for (k = 0; k < 2; k++) {
+			assert_int_equal(vt_images_verified(im, 1), rows[i].verified);
+			assert_int_equal(vt_images_changed(im, 1), rows[i].changed);
+		}
+		vt_images_free(im);
+	}
+	toolbox_remove(dir);
+}
+
+/* ---- the kernel that runs ---- */
+
+/* An address of /proc/kallsyms; 0 if it is hidden. */
+static uint64_t kernel_address(const char *name)
+{
+	char *text = toolbox_run("/", "sed -n 's/ . %s$//p' /proc/kallsyms", name);
+	uint64_t address = strtoull(text, NULL, 16);
+
+	free(text);
+	return address;
+}
+
+/*
+ * Of a kernel without a build-id the running one's symbols count only if its release is the
+ * recorded one and its code has the recorded addresses.
+ */
+static void running_kernel(void **state)
+{
+	static const struct {
+		bool release, ends;  /* as here */
+		int64_t text, etext; /* so far off */
+		bool symfs;
+	} rows[] = {
+		{.release = true, .ends = true},
+		{.release = false, .ends = true},
+		{.release = true, .ends = false},
+		{.release = true, .ends = true, .text = 16},
+		{.release = true, .ends = true, .etext = 16},
+		{.release = true, .ends = true, .symfs = true},
+	};
+	const uint64_t text = kernel_address("_text"), etext = kernel_address("_etext");
+	struct vt_location loc;
+	struct utsname here;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(uname(&here), 0);
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct vt_images_options opt = {
+			.find = {.symfs = rows[i].symfs ? "/" : NULL}};
+		bool known = i == 0 && text && etext;
+		struct vt_images *im = open_store(&opt);
+		uint64_t start = text + (uint64_t)rows[i].text;
+		struct vt_writer *w;
+		uint64_t *row;
+		int fd;
+
+		if (rows[i].symfs && text)
+			known = true; /* SYMFS/proc/kallsyms is taken as it is */
+		add(im, 1, VT_IMAGE_KERNEL, "[kernel.kallsyms]_text");
+		w = begin(&fd);
+		vt_writer_row(w, VT_META);
+		vt_writer_text(w, VT_META_KEY, "osrelease");
+		vt_writer_text(w, VT_META_VALUE, rows[i].release ? here.release : "2.6.0");
+		row = vt_writer_row(w, VT_MAP);
+		row[VT_MAP_PID] = (uint64_t)-1;
+		row[VT_MAP_IMAGE] = 1;
+		row[VT_MAP_START] = start;
+		row[VT_MAP_OFFSET] = start;
+		row[VT_MAP_LENGTH] = rows[i].ends ? etext + (uint64_t)rows[i].etext - start : 0;
+		feed(im, w, fd);
+		assert_int_equal(vt_images_symbol(im, 1, 1, 0, &loc),
+				 known ? VT_KNOWN : VT_UNKNOWN_NO_KALLSYMS);
+		if (known)
+			assert_int_equal(loc.vaddr, text);
+		vt_images_free(im);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +520,10 @@ int main(void)
 		cmocka_unit_test(keeps_what_it_is_given),
 		cmocka_unit_test(generated_code_of_the_only_process),
 		cmocka_unit_test(symbols_of_the_kernel),
+		cmocka_unit_test(modules_lie_where_they_are_mapped),
+		cmocka_unit_test(written_files),
+		cmocka_unit_test(files_by_their_inodes),
+		cmocka_unit_test(running_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

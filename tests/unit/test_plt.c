@@ -140,103 +140,93 @@ static void put_relocations(bool rela, size_t n)
 		put_section(".rel.plt", SHT_REL, 0, rels, n * sizeof(*rels), sizeof(*rels), 2);
 }
 
+/* What becomes of .plt and .plt.sec of a size, with so many relocations. */
+static const struct {
+	unsigned machine;
+	bool rela;
+	size_t nrelocations, plt_size, sec_size;
+	struct expected want[8];
+} tables[] = {
+	{EM_X86_64,
+	 true,
+	 3,
+	 64,
+	 0,
+	 {{PLT, PLT + 16, ".plt"},
+	  {PLT + 16, PLT + 32, "one@plt"},
+	  {PLT + 32, PLT + 48, "two@plt"},
+	  {PLT + 48, PLT + 64, "*ABS*+0x777@plt"}}},
+	/* The table is longer than its relocations tell, or shorter. */
+	{EM_X86_64, true, 1, 64, 0, {{PLT, PLT + 16, ".plt"}, {PLT + 16, PLT + 32, "one@plt"}}},
+	{EM_X86_64, true, 3, 47, 0, {{PLT, PLT + 16, ".plt"}, {PLT + 16, PLT + 32, "one@plt"}}},
+	{EM_X86_64, true, 3, 16, 0, {{PLT, PLT + 16, ".plt"}}},
+	{EM_X86_64, true, 3, 15, 0, {{0, 0, NULL}}},
+	{EM_X86_64, true, 3, 0, 0, {{0, 0, NULL}}},
+	/* A second table has no header. */
+	{EM_X86_64,
+	 true,
+	 2,
+	 16,
+	 32,
+	 {{PLT, PLT + 16, ".plt"}, {SEC, SEC + 16, "one@plt"}, {SEC + 16, SEC + 32, "two@plt"}}},
+	/* Entries of 24 bytes are of another machine. */
+	{EM_X86_64,
+	 true,
+	 2,
+	 16 + 48,
+	 0,
+	 {{PLT, PLT + 16, ".plt"},
+	  {PLT + 16, PLT + 32, "one@plt"},
+	  {PLT + 32, PLT + 48, "two@plt"}}},
+	{EM_ARM,
+	 false,
+	 3,
+	 56,
+	 0,
+	 {{PLT, PLT + 20, ".plt"},
+	  {PLT + 20, PLT + 32, "one@plt"},
+	  {PLT + 32, PLT + 44, "two@plt"},
+	  {PLT + 44, PLT + 56, "*ABS*+0x0@plt"}}},
+	{EM_AARCH64,
+	 true,
+	 2,
+	 64,
+	 0,
+	 {{PLT, PLT + 32, ".plt"},
+	  {PLT + 32, PLT + 48, "one@plt"},
+	  {PLT + 48, PLT + 64, "two@plt"}}},
+	{EM_AARCH64,
+	 true,
+	 2,
+	 80,
+	 0,
+	 {{PLT, PLT + 32, ".plt"},
+	  {PLT + 32, PLT + 56, "one@plt"},
+	  {PLT + 56, PLT + 80, "two@plt"}}},
+	{EM_AARCH64,
+	 true,
+	 2,
+	 81,
+	 0,
+	 {{PLT, PLT + 32, ".plt"},
+	  {PLT + 32, PLT + 48, "one@plt"},
+	  {PLT + 48, PLT + 64, "two@plt"}}},
+	{EM_AARCH64, true, 2, 32, 0, {{PLT, PLT + 32, ".plt"}}},
+	{EM_AARCH64, true, 2, 31, 0, {{0, 0, NULL}}},
+};
+
 static void tables_in_order(void **state)
 {
-	static const struct {
-		unsigned machine;
-		bool rela;
-		size_t nrelocations, plt_size, sec_size;
-		struct expected want[8];
-	} rows[] = {
-		{EM_X86_64,
-		 true,
-		 3,
-		 64,
-		 0,
-		 {{PLT, PLT + 16, ".plt"},
-		  {PLT + 16, PLT + 32, "one@plt"},
-		  {PLT + 32, PLT + 48, "two@plt"},
-		  {PLT + 48, PLT + 64, "*ABS*+0x777@plt"}}},
-		/* The table is longer than its relocations tell, or shorter. */
-		{EM_X86_64,
-		 true,
-		 1,
-		 64,
-		 0,
-		 {{PLT, PLT + 16, ".plt"}, {PLT + 16, PLT + 32, "one@plt"}}},
-		{EM_X86_64,
-		 true,
-		 3,
-		 47,
-		 0,
-		 {{PLT, PLT + 16, ".plt"}, {PLT + 16, PLT + 32, "one@plt"}}},
-		{EM_X86_64, true, 3, 16, 0, {{PLT, PLT + 16, ".plt"}}},
-		{EM_X86_64, true, 3, 15, 0, {{0, 0, NULL}}},
-		{EM_X86_64, true, 3, 0, 0, {{0, 0, NULL}}},
-		/* A second table has no header. */
-		{EM_X86_64,
-		 true,
-		 2,
-		 16,
-		 32,
-		 {{PLT, PLT + 16, ".plt"},
-		  {SEC, SEC + 16, "one@plt"},
-		  {SEC + 16, SEC + 32, "two@plt"}}},
-		/* Entries of 24 bytes are of another machine. */
-		{EM_X86_64,
-		 true,
-		 2,
-		 16 + 48,
-		 0,
-		 {{PLT, PLT + 16, ".plt"},
-		  {PLT + 16, PLT + 32, "one@plt"},
-		  {PLT + 32, PLT + 48, "two@plt"}}},
-		{EM_ARM,
-		 false,
-		 3,
-		 56,
-		 0,
-		 {{PLT, PLT + 20, ".plt"},
-		  {PLT + 20, PLT + 32, "one@plt"},
-		  {PLT + 32, PLT + 44, "two@plt"},
-		  {PLT + 44, PLT + 56, "*ABS*+0x0@plt"}}},
-		{EM_AARCH64,
-		 true,
-		 2,
-		 64,
-		 0,
-		 {{PLT, PLT + 32, ".plt"},
-		  {PLT + 32, PLT + 48, "one@plt"},
-		  {PLT + 48, PLT + 64, "two@plt"}}},
-		{EM_AARCH64,
-		 true,
-		 2,
-		 80,
-		 0,
-		 {{PLT, PLT + 32, ".plt"},
-		  {PLT + 32, PLT + 56, "one@plt"},
-		  {PLT + 56, PLT + 80, "two@plt"}}},
-		{EM_AARCH64,
-		 true,
-		 2,
-		 81,
-		 0,
-		 {{PLT, PLT + 32, ".plt"},
-		  {PLT + 32, PLT + 48, "one@plt"},
-		  {PLT + 48, PLT + 64, "two@plt"}}},
-		{EM_AARCH64, true, 2, 32, 0, {{PLT, PLT + 32, ".plt"}}},
-		{EM_AARCH64, true, 2, 31, 0, {{0, 0, NULL}}},
-	};
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < COUNT(rows); i++) {
+	for (i = 0; i < COUNT(tables); i++) {
 		begin_file();
-		put_section(".plt", SHT_PROGBITS, PLT, NULL, rows[i].plt_size, 16, 0);
-		if (rows[i].sec_size)
-			put_section(".plt.sec", SHT_PROGBITS, SEC, NULL, rows[i].sec_size, 16, 0);
-		put_relocations(rows[i].rela, rows[i].nrelocations);
-		expect(rows[i].machine, rows[i].want, COUNT(rows[i].want));
+		put_section(".plt", SHT_PROGBITS, PLT, NULL, tables[i].plt_size, 16, 0);
+		if (tables[i].sec_size)
+			put_section(".plt.sec", SHT_PROGBITS, SEC, NULL, tables[i].sec_size, 16, 0);
+		put_relocations(tables[i].rela, tables[i].nrelocations);
+		expect(tables[i].machine, tables[i].want, COUNT(tables[i].want));
 	}
 	/* Without relocations nothing is told of it. */
 	begin_file();
