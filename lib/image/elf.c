@@ -81,10 +81,10 @@ static bool add_segment(struct vt_elf *e, uint64_t vaddr, uint64_t offset, uint6
 {
 	if (!vt_array_grow(&e->segments, &e->segments_cap, e->nsegments + 1, sizeof(*e->segments)))
 		return false;
-	if (offset > e->size)
-		filesz = 0;
-	else if (filesz > e->size - offset)
-		filesz = e->size - offset;
+	if (filesz && (offset > e->size || filesz > e->size - offset)) {
+		e->info.cut = true;
+		filesz = offset > e->size ? 0 : e->size - offset;
+	}
 	if (memsz > UINT64_MAX - vaddr)
 		memsz = UINT64_MAX - vaddr;
 	if (filesz > memsz)
@@ -115,7 +115,7 @@ static bool read_segments(struct vt_elf *e)
 /* One pass over the section headers: what kinds of content the file has. */
 static bool read_sections(struct vt_elf *e)
 {
-	bool rel = e->info.type == ET_REL;
+	bool rel = e->info.type == ET_REL, code = false, code_elsewhere = false;
 	Elf_Scn *scn = NULL;
 	size_t strndx, n = 0;
 
@@ -125,7 +125,11 @@ static bool read_sections(struct vt_elf *e)
 		const char *name;
 		GElf_Shdr s;
 
-		if (!gelf_getshdr(scn, &s) || s.sh_type == SHT_NOBITS)
+		if (!gelf_getshdr(scn, &s))
+			continue;
+		if (s.sh_flags & SHF_EXECINSTR && s.sh_size)
+			*(s.sh_type == SHT_NOBITS ? &code_elsewhere : &code) = true;
+		if (s.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(e->elf, strndx, s.sh_name);
 		if (!name)
@@ -143,6 +147,7 @@ static bool read_sections(struct vt_elf *e)
 				 (s.sh_flags & SHF_EXECINSTR) != 0, (s.sh_flags & SHF_WRITE) != 0))
 			return false;
 	}
+	e->info.only_debug = code_elsewhere && !code;
 	return true;
 }
 
@@ -160,6 +165,8 @@ static int read_headers(struct vt_elf *e, struct vt_error *err)
 	e->info.bits = ehdr.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
 	e->info.big = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
 	e->info.entry = ehdr.e_entry;
+	e->info.cut = ehdr.e_shoff > e->size ||
+		      (uint64_t)ehdr.e_shnum * ehdr.e_shentsize > e->size - ehdr.e_shoff;
 	if (!read_segments(e) || !read_sections(e))
 		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", e->path);
 	n = dwelf_elf_gnu_build_id(e->elf, &id);
@@ -287,7 +294,8 @@ bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *v
 	/* What a segment has beyond the file's bytes, .bss, goes on where those end. */
 	for (i = 0; i < e->nsegments; i++) {
 		s = &e->segments[i];
-		if (!s->exec && offset >= s->offset + s->filesz && offset - s->offset < s->memsz) {
+		if (!s->exec && s->filesz && offset >= s->offset + s->filesz &&
+		    offset - s->offset < s->memsz) {
 			*vaddr = s->vaddr + (offset - s->offset);
 			return true;
 		}

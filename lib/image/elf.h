@@ -47,6 +47,9 @@ struct vt_elf_info {
 	bool has_symtab;
 	bool has_dynsym;
 	bool has_dwarf; /* has .debug_info or .zdebug_info with content */
+	/* The code is elsewhere: made by `objcopy --only-keep-debug`. Offsets mean nothing then. */
+	bool only_debug;
+	bool cut; /* ends before what its headers name */
 	uint64_t entry;
 	size_t buildid_size; /* 0: none */
 	uint8_t buildid[VT_BUILDID_MAX];

@@ -24,6 +24,7 @@ struct search {
 	struct vt_buf path;
 	struct vt_error first; /* the first thing that was wrong with a candidate */
 	struct vt_elf *other;  /* a file with another build-id, if such are accepted */
+	bool code;	       /* no file will do that has debug information alone */
 	bool verified;
 };
 
@@ -104,6 +105,13 @@ static struct vt_elf *try_path(struct search *s, const char *path, bool strict)
 	if (!elf)
 		return NULL;
 	info = vt_elf_info(elf);
+	if (s->code && info->only_debug) {
+		vt_error_set(&err, VT_E_ABSENT, "%s has debug information only, not the code",
+			     path);
+		note(s, &err);
+		vt_elf_close(elf);
+		return NULL;
+	}
 	if (s->buildid_size && info->buildid_size) {
 		s->verified = vt_buildid_equal(info->buildid, info->buildid_size, s->buildid,
 					       s->buildid_size);
@@ -195,6 +203,7 @@ struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path
 	if (deleted)
 		plain[n - tail] = 0;
 	begin(&s, opt, buildid, buildid_size);
+	s.code = true;
 	if (opt->symfs)
 		elf = try_symfs(&s, plain);
 	if (!elf)

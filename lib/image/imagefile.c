@@ -86,6 +86,8 @@ static enum vt_unknown reason(const struct vt_error *err)
 		return VT_UNKNOWN_NO_FILE;
 	case VT_E_MISMATCH:
 		return VT_UNKNOWN_MISMATCH;
+	case VT_E_ABSENT:
+		return VT_UNKNOWN_ONLY_DEBUG;
 	default:
 		return VT_UNKNOWN_UNREADABLE;
 	}

@@ -41,6 +41,8 @@ static const char *const unknown_texts[VT_NUNKNOWNS] = {
 	[VT_UNKNOWN_NO_FILE] = "file not found",
 	[VT_UNKNOWN_MISMATCH] = "file has another build-id",
 	[VT_UNKNOWN_UNREADABLE] = "file cannot be read",
+	[VT_UNKNOWN_ONLY_DEBUG] = "file has debug information only",
+	[VT_UNKNOWN_CUT] = "file is cut off",
 	[VT_UNKNOWN_STRIPPED] = "file is stripped of symbols",
 	[VT_UNKNOWN_NO_SYMBOL] = "no symbol covers it",
 	[VT_UNKNOWN_OUTSIDE] = "outside what the file loads",
@@ -283,6 +285,15 @@ static struct vt_symbols *jit_symbols(struct vt_images *im, int32_t pid, enum vt
 	return j->symbols;
 }
 
+/* What a file lacks that is cut off, it may have had. */
+static enum vt_unknown blame(const struct vti_image *image, enum vt_unknown why)
+{
+	bool lacks = why == VT_UNKNOWN_STRIPPED || why == VT_UNKNOWN_NO_SYMBOL ||
+		     why == VT_UNKNOWN_OUTSIDE;
+
+	return lacks && image->elf && vt_elf_info(image->elf)->cut ? VT_UNKNOWN_CUT : why;
+}
+
 struct vt_symbols *vt_images_symbols(struct vt_images *im, uint32_t id, int32_t pid,
 				     enum vt_unknown *why)
 {
@@ -295,7 +306,7 @@ struct vt_symbols *vt_images_symbols(struct vt_images *im, uint32_t id, int32_t 
 	if (image->pub.type == VT_IMAGE_ANON)
 		return jit_symbols(im, pid, why);
 	vti_image_load_symbols(&im->finder, image);
-	*why = image->why;
+	*why = blame(image, image->why);
 	return image->symbols;
 }
 
@@ -312,7 +323,7 @@ enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid,
 	symbols = vt_images_symbols(im, id, pid, &loc->why);
 	if (image->pub.type != VT_IMAGE_ANON && !vti_image_vaddr(image, offset, &loc->vaddr)) {
 		if (loc->why == VT_KNOWN || loc->why == VT_UNKNOWN_STRIPPED)
-			loc->why = VT_UNKNOWN_OUTSIDE;
+			loc->why = blame(image, VT_UNKNOWN_OUTSIDE);
 		return loc->why;
 	}
 	if (!symbols)
@@ -325,8 +336,8 @@ enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid,
 			vti_image_remember(image, loc->symbol);
 	}
 	loc->why = loc->symbol	     ? VT_KNOWN
-		   : image->stripped ? VT_UNKNOWN_STRIPPED
-				     : VT_UNKNOWN_NO_SYMBOL;
+		   : image->stripped ? blame(image, VT_UNKNOWN_STRIPPED)
+				     : blame(image, VT_UNKNOWN_NO_SYMBOL);
 	return loc->why;
 }
 

@@ -40,6 +40,8 @@ enum vt_unknown {
 	VT_UNKNOWN_NO_FILE,	/* the image's file is not there */
 	VT_UNKNOWN_MISMATCH,	/* only a file with another build-id is there */
 	VT_UNKNOWN_UNREADABLE,	/* the file cannot be read or is not ELF */
+	VT_UNKNOWN_ONLY_DEBUG,	/* only a file of debug information is there, which has no code */
+	VT_UNKNOWN_CUT,		/* the file ends before what would tell */
 	VT_UNKNOWN_STRIPPED,	/* its file has lost the symbol table, and nothing left covers it */
 	VT_UNKNOWN_NO_SYMBOL,	/* no symbol covers the address */
 	VT_UNKNOWN_OUTSIDE,	/* the offset is outside what the file loads */

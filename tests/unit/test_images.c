@@ -191,6 +191,51 @@ static void plain_path(void **state)
 	demolish(&s);
 }
 
+/*
+ * What is left of a file says whose code that is no more, or says it wrongly: in one of debug
+ * information alone, segments begin where the code does not lie.
+ */
+static void parts_of_a_file(void **state)
+{
+	struct vt_images_options opt = {.find = {.symfs = NULL}};
+	struct subject s;
+	char wanted[300];
+
+	(void)state;
+	build(&s);
+	free(toolbox_run(s.dir,
+			 "size=$(stat -c %%s p) && cp p whole && head -c $((size - 1)) whole >p"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_CUT);
+	assert_int_equal(why_not(&s, 1, 0x10000000), VT_UNKNOWN_CUT);
+	/* Without section headers a file is whole that has all of its segments. */
+	free(toolbox_run(s.dir, "cp whole p && printf '\\0\\0\\0\\0\\0\\0\\0\\0' |"
+				" dd of=p bs=1 seek=40 conv=notrunc status=none"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), NULL);
+	assert_int_equal(why_not(&s, 1, 0x10000000), VT_UNKNOWN_OUTSIDE);
+	free(toolbox_run(s.dir, "truncate -s 4097 p"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), NULL);
+	assert_int_equal(why_not(&s, 1, 0x10000000), VT_UNKNOWN_CUT);
+
+	free(toolbox_run(s.dir, "objcopy --only-keep-debug whole p"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	assert_int_equal(why_not(&s, 1, s.offset), VT_UNKNOWN_ONLY_DEBUG);
+	snprintf(wanted, sizeof(wanted), "%s/p has debug information only, not the code", s.dir);
+	assert_string_equal(s.warning, wanted);
+	/* The file itself is looked for on. */
+	opt.find.symfs = s.dir;
+	free(toolbox_run(s.dir, "mkdir -p .build-id/11 && "
+				"cp whole .build-id/11/$(printf '11%%.0s' $(seq 19))"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	is_work(&s, 1);
+	demolish(&s);
+}
+
 /* The recorded path does not exist here; the file is in a mirror of the recorded machine. */
 static void below_symfs(void **state)
 {
@@ -598,6 +643,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_path),
+		cmocka_unit_test(parts_of_a_file),
 		cmocka_unit_test(below_symfs),
 		cmocka_unit_test(in_the_cache_of_perf),
 		cmocka_unit_test(separate_debug_files),
