@@ -299,13 +299,29 @@ static void truncated(struct vt_reader *r, size_t left)
 	note_damage(r, offset, left, "truncated");
 }
 
+/* What is behind the END record is a gap, of the size that it has however it is read. */
+static int skip_rest(struct vt_reader *r, struct vt_error *err)
+{
+	uint64_t start = r->in.offset;
+	size_t have = 0;
+	int code = vt_input_fill(&r->in, 1, &have, err);
+
+	if (code < 0 || !have)
+		return code;
+	warn(r, "%s: at 0x%" PRIx64 ": bytes after the END record, ignored", r->in.name, start);
+	while (code == 0 && have) {
+		vt_input_consume(&r->in, have);
+		code = vt_input_fill(&r->in, 1, &have, err);
+	}
+	note_damage(r, start, r->in.offset - start, "bytes after the END record");
+	return code;
+}
+
 static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, struct vt_error *err)
 {
 	const uint8_t *stored = vt_input_data(&r->in) + VTI_BLOCK_SIZE;
 	struct vt_buf raw = VT_BUF_INIT;
 	const uint8_t *p = stored;
-	size_t have = 0;
-	int code;
 
 	if (h->compression == VT_COMPRESS_NONE && h->raw_size != h->stored_size)
 		p = NULL;
@@ -325,13 +341,7 @@ static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, st
 	vt_buf_free(&raw);
 	vt_input_consume(&r->in, VTI_BLOCK_SIZE + h->stored_size);
 	r->at_end = true;
-	code = vt_input_fill(&r->in, 1, &have, err);
-	if (code == 0 && have) {
-		warn(r, "%s: at 0x%" PRIx64 ": bytes after the END record, ignored", r->in.name,
-		     r->in.offset);
-		note_damage(r, r->in.offset, have, "bytes after the END record");
-	}
-	return code;
+	return skip_rest(r, err);
 }
 
 /*

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/input.h"
 #include "base/rng.h"
 #include "stream/column_internal.h"
 #include "stream/frame_internal.h"
@@ -527,6 +528,70 @@ static void test_lengths_without_bytes(void **state)
 	vt_buf_free(&s);
 }
 
+/* An input that gives at most `piece` bytes at a time, as a pipe may. */
+struct pieces {
+	const uint8_t *data;
+	size_t left;
+	size_t piece;
+};
+
+static int pull_piece(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
+		      struct vt_error *err)
+{
+	struct pieces *p = in->pull_arg;
+
+	(void)err;
+	*n = p->piece < room ? p->piece : room;
+	if (*n > p->left)
+		*n = p->left;
+	memcpy(out, p->data, *n);
+	p->data += *n;
+	p->left -= *n;
+	return 0;
+}
+
+/* All bytes behind END are one gap, however many come at a time. */
+static void test_bytes_after_end(void **state)
+{
+	static const size_t sizes[] = {1, 10, 1000003};
+	static const size_t pieces[] = {1, 4096, SIZE_MAX};
+	struct victim v;
+	size_t i;
+
+	(void)state;
+	make_victim(&v, VT_COMPRESS_NONE);
+	for (i = 0; i < 9; i++) {
+		size_t sound = v.stream.size, extra = sizes[i / 3];
+		uint8_t *data = calloc(1, sound + extra);
+		struct pieces p = {data, sound + extra, pieces[i % 3]};
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_input in = {
+			.fd = -1, .name = strdup("test"), .pull = pull_piece, .pull_arg = &p};
+		struct vt_record rec;
+		struct vt_reader *r;
+		uint64_t bytes = 0;
+
+		assert_non_null(data);
+		memcpy(data, v.stream.data, sound);
+		r = vt_reader_open_input(&in, &err);
+		assert_non_null(r);
+		while (vt_reader_next(r, &rec, &err) == 1) {
+			if (rec.kind != VT_GAP)
+				continue;
+			assert_int_equal(bytes, 0);
+			bytes = vt_record_u64(&rec, VT_GAP_BYTES);
+			assert_int_equal(vt_record_u64(&rec, VT_GAP_OFFSET), sound);
+		}
+		assert_int_equal(err.code, VT_OK);
+		assert_int_equal(bytes, extra);
+		assert_int_equal(vt_reader_damage(r)->bytes, extra);
+		assert_int_equal(vt_reader_offset(r), sound + extra);
+		vt_reader_close(r);
+		free(data);
+	}
+	vt_buf_free(&v.stream);
+}
+
 /* After all that. */
 static void test_peak_memory(void **state)
 {
@@ -546,6 +611,7 @@ int main(void)
 		cmocka_unit_test(test_large_blocks_of_many_kinds),
 		cmocka_unit_test(test_endless_order),
 		cmocka_unit_test(test_lengths_without_bytes),
+		cmocka_unit_test(test_bytes_after_end),
 		cmocka_unit_test(test_peak_memory),
 	};
 
