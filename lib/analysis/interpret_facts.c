@@ -18,7 +18,7 @@ static void set_registers(struct vti_paths *p, struct vt_words regs, struct vt_b
 	unsigned reg, lane;
 
 	for (reg = 0; reg < STATE_REGS; reg++)
-		if (reg != VT_REG_IP && !(reg >= VT_REG_CS && reg <= VT_REG_ES))
+		if (reg != VT_REG_IP)
 			vt_interp_set(p->machine, reg, 0, vt_word_of(regs.data[reg]));
 	for (reg = 0; vector.size == STATE_VECTOR && reg < STATE_VECTOR / 32; reg++)
 		for (lane = 0; lane < 4; lane++)

@@ -589,6 +589,25 @@ static void test_ran_images(void **state)
 	end(&x);
 }
 
+/* What records of other kinds say does not change what is mapped. */
+static void test_other_records(void **state)
+{
+	struct world x;
+	uint64_t changes;
+
+	(void)state;
+	begin_program(&x, TRUSTED);
+	changes = x.s.changes;
+	row(&x, VT_SAMPLE)[VT_SAMPLE_PID] = ONE;
+	feed(&x);
+	row(&x, VT_KSYMBOL);
+	feed(&x);
+	assert_int_equal(x.s.changes, changes);
+	tell_thread(&x, VT_OP_COMM, ONE, ONE, 5);
+	assert_int_equal(x.s.changes, changes + 1);
+	end(&x);
+}
+
 /* Lines that are kept are those of the process and the address, until something is mapped. */
 static void test_kept_lines(void **state)
 {
@@ -645,6 +664,7 @@ int main(void)
 		cmocka_unit_test(test_constants),	  cmocka_unit_test(test_withheld_constants),
 		cmocka_unit_test(test_patched_constants), cmocka_unit_test(test_ran),
 		cmocka_unit_test(test_ran_images),	  cmocka_unit_test(test_kept_lines),
+		cmocka_unit_test(test_other_records),
 	};
 
 	return cmocka_run_group_tests(tests, compile, discard);
