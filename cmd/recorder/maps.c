@@ -167,9 +167,13 @@ static void new_protection(Addr a, SizeT length, Bool r, Bool w, Bool x)
 		tell(a, length, flags_at(a));
 }
 
+/* The range that it came from is told to be gone later. */
 static void moved(Addr from, Addr to, SizeT length)
 {
-	tell(to, length, flags_at(from));
+	UInt flags = flags_at(from);
+
+	gone(to, length);
+	tell(to, length, flags);
 }
 
 void maps_before_syscall(UInt number, const UWord *args, UInt nargs)

@@ -127,4 +127,49 @@ cp kept.so liblib.so
 t_ok "list it" vlist -i shared.vt patched
 t_like "what ran, not what the file has again" '[$]0x2222,%eax  \[patched at run time\]$' "$T_OUT"
 t_unlike "nothing else" '0x1111,' "$T_OUT"
+# A program whose page of code is replaced by an identical one: what ran before is the file's, what
+# ran after is not.
+cat >moved.c <<'END'
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define PAGE 4096
+extern char moved[];
+long turns(long n);
+__asm__(".section .text.moved,\"ax\"\n.balign 4096\n.globl moved, turns\n.type moved,@function\n"
+	"moved: nop\n\tret\n.size moved,.-moved\n.type turns,@function\nturns: push %rbx\n\tmov %rdi,%rbx\n"
+	"1: call moved\n\tdec %rbx\n\tjnz 1b\n\tpop %rbx\n\tret\n.size turns,.-turns\n.balign 4096\n.text");
+int main(int argc, char **argv)
+{
+	char copy[PAGE], *new;
+	int fd = memfd_create("copy", 0);
+
+	(void)argc;
+	turns(100);
+	memcpy(copy, moved, PAGE);
+	if (write(fd, copy, PAGE) != PAGE)
+		return 1;
+	if (argv[1][0] == 'f') {
+		new = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	} else {
+		new = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memcpy(new, copy, PAGE);
+		mprotect(new, PAGE, PROT_READ | PROT_EXEC);
+	}
+	new = argv[1][1] ? mmap(moved, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, fd, 0)
+			 : mremap(new, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
+	if (new != moved)
+		return 1;
+	turns(1000);
+	return 0;
+}
+END
+gcc -O1 -o moved moved.c || exit 99
+for how in a f fm; do
+	t_ok "$how: record code that is replaced by the same" vtrace record --full -o moved.vt -- ./moved $how
+	t_pipe "$how: profile it" 'vprof -b instruction moved.vt >by'
+	t_is "$how: the file's part of it" "$(grep -c -E '^ +100 .* moved\+0x[01] +/.*/moved$' by)" 2
+	t_is "$how: and the other mapping's" "$(grep -c -E '^ +1000 .* (//anon|/memfd:copy.*)$' by)" 5
+done
 t_done
