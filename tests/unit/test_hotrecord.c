@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "hots.h"
 #include "stream/reader.h"
 #include "streams.h"
@@ -221,7 +222,152 @@ static void test_bounds(void **state)
 		}
 }
 
+/* ---- sums ---- */
+
+struct cell {
+	uint64_t value, count, error;
+};
+
+/* What a value that the list does not have may have had there: its greatest error. */
+static struct cell find_cell(const struct hot_spec *s, uint64_t value)
+{
+	struct cell c = {.value = value};
+	uint64_t i;
+
+	for (i = 0; i < s->nvalues; i++)
+		if (s->errors[i] > c.count)
+			c.count = c.error = s->errors[i];
+	for (i = 0; i < s->nvalues; i++)
+		if (s->values[i] == value)
+			return (struct cell){value, s->counts[i], s->errors[i]};
+	return c;
+}
+
+/* The more certain ones first, then those of lower values. */
+static int compare_cells(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+	uint64_t p = x->count - x->error, q = y->count - y->error;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	if (x->count - x->error == y->count - y->error && x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return compare_cells(a, b);
+}
+
+#define VALUES 12 /* that there are */
+
+/* The sum of two lists, whose errors tell what was left out of it. */
+static size_t add_cells(const struct hot_spec *a, const struct hot_spec *b, struct cell *sum)
+{
+	uint64_t bound = find_cell(a, VALUES).count + find_cell(b, VALUES).count, value;
+	size_t n = 0, i, greatest = 0;
+
+	for (value = 0; value < VALUES; value++) {
+		struct cell x = find_cell(a, value), y = find_cell(b, value);
+
+		for (i = 0; i < HOT_MAX_VALUES; i++)
+			if ((i < a->nvalues && a->values[i] == value) ||
+			    (i < b->nvalues && b->values[i] == value))
+				break;
+		if (i < HOT_MAX_VALUES)
+			sum[n++] = (struct cell){value, x.count + y.count, x.error + y.error};
+	}
+	qsort(sum, n, sizeof(*sum), compare_cells);
+	for (; n > a->capacity; n--)
+		bound = sum[n - 1].count > bound ? sum[n - 1].count : bound;
+	for (i = 0; i < n; i++)
+		if (sum[i].error >= sum[greatest].error)
+			greatest = i;
+	if (n && sum[greatest].error < bound) {
+		sum[greatest].count += bound - sum[greatest].error;
+		sum[greatest].error = bound;
+	}
+	qsort(sum, n, sizeof(*sum), compare_ranks);
+	return n;
+}
+
+static struct hot_spec random_list(struct vt_rng *r)
+{
+	struct hot_spec s = {.algo = VT_ALGO_SPACE_SAVING, .capacity = 5, .total = 1000};
+	uint64_t value = vt_rng_below(r, 3);
+
+	s.nvalues = s.nerrors = 0;
+	while (s.nvalues < s.capacity && value < VALUES && vt_rng_below(r, 8)) {
+		s.values[s.nvalues] = value;
+		s.counts[s.nvalues] = 1 + vt_rng_below(r, 6);
+		s.errors[s.nvalues] = vt_rng_below(r, s.counts[s.nvalues] + 1) * vt_rng_below(r, 2);
+		s.nerrors = ++s.nvalues;
+		value += 1 + vt_rng_below(r, 3);
+	}
+	return s;
+}
+
+static void test_sums(void **state)
+{
+	struct vt_rng r;
+	unsigned i;
+	size_t k;
+
+	(void)state;
+	vt_rng_init(&r, 3);
+	for (i = 0; i < 500; i++) {
+		struct hot_spec both[2] = {random_list(&r), random_list(&r)};
+		struct vt_hotprofile *p;
+		struct cell sum[VALUES];
+		const struct vt_hot *h;
+		size_t n = add_cells(&both[0], &both[1], sum);
+
+		p = hot_profile(both, 2);
+		assert_int_equal(vt_hotprofile_count(p), 1);
+		h = vt_hotprofile_at(p, 0);
+		if (h->nvalues != n)
+			fail_msg("sum %u: %u values", i, h->nvalues);
+		for (k = 0; k < n; k++)
+			if (h->values[k] != sum[k].value || h->counts[k] != sum[k].count ||
+			    h->errors[k] != sum[k].error)
+				fail_msg("sum %u: value %zu", i, k);
+		vt_hotprofile_free(p);
+	}
+}
+
 /* ---- images ---- */
+
+/* What is said of an image. */
+static void test_about_images(void **state)
+{
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+	const struct vt_hot_image *i;
+
+	(void)state;
+	row[VT_IMAGE_ID] = 9;
+	row[VT_IMAGE_TYPE] = VT_IMAGE_VDSO;
+	row[VT_IMAGE_MACHINE] = 62;
+	vt_writer_text(w, VT_IMAGE_PATH, "/lib/x/[vdso]");
+	vt_writer_bytes(w, VT_IMAGE_BUILDID, "abc", 3);
+	hot_read(w, fd, p);
+	assert_int_equal(vt_hotprofile_nimages(p), 1);
+	i = vt_hotprofile_image(p, 0);
+	assert_string_equal(i->path, "/lib/x/[vdso]");
+	assert_string_equal(i->name, "[vdso]");
+	assert_int_equal(i->buildid_size, 3);
+	assert_memory_equal(i->buildid, "abc", 3);
+	assert_int_equal(i->type, VT_IMAGE_VDSO);
+	assert_int_equal(i->machine, 62);
+	assert_int_equal(i->id, 9);
+	vt_hotprofile_free(p);
+}
 
 /* A stream: images that are declared, of which lists tell of some. */
 static void read_images(struct vt_hotprofile *p, const char *const *paths, size_t n,
@@ -281,7 +427,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields), cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_twice),  cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_images),
+		cmocka_unit_test(test_images), cmocka_unit_test(test_about_images),
+		cmocka_unit_test(test_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
