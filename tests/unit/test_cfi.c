@@ -546,12 +546,42 @@ static void test_forms(void **state)
 	vt_buf_free(&source);
 }
 
+/* A procedure that shares bytes with another is not known at all. */
+static void test_overlaps(void **state)
+{
+	static const struct {
+		unsigned begin, size;
+	} claims[] = {{0, 64}, {16, 16}, {48, 8}, {64, 16}, {90, 10}, {95, 10}, {105, 1}};
+	static const bool known[128] = {[64] = true, [79] = true, [105] = true};
+	static const unsigned asked[] = {0,  15, 16, 31, 32, 47, 48, 55,  56,  63, 64,
+					 79, 80, 89, 90, 94, 95, 99, 104, 105, 106};
+	struct vt_buf source = VT_BUF_INIT;
+	struct vt_return r;
+	struct program p;
+	size_t i;
+
+	(void)state;
+	vt_buf_printf(&source, ".text\nf: .skip 128, 0x90\n.section .eh_frame,\"a\",@progbits\n"
+			       "c: .long 1f - 0f\n0: .long 0\n.byte 1\n.asciz \"\"\n"
+			       ".uleb128 1\n.sleb128 -8\n.byte 16, 0x0c, 7, 8, 0x90, 1\n"
+			       ".balign 8\n1:\n");
+	for (i = 0; i < sizeof(claims) / sizeof(*claims); i++)
+		vt_buf_printf(&source,
+			      ".long 1f - 0f\n0: .long . - c\n.quad f + %u\n.quad %u\n1:\n",
+			      claims[i].begin, claims[i].size);
+	p = make(vt_buf_str(&source));
+	for (i = 0; i < sizeof(asked) / sizeof(*asked); i++)
+		if (find(p.unwind, TEXT + asked[i], (struct known){0}, &r) != known[asked[i]])
+			fail_msg("at %u", asked[i]);
+	end(&p);
+	vt_buf_free(&source);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_frames),	 cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_overlaps), cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_rules),
 	};
 

@@ -265,6 +265,40 @@ static void test_refused(void **state)
 	assert_int_equal(err.code, VT_E_FORMAT);
 }
 
+/* Files of 32 bits, or of the other order of bytes. */
+static void test_classes(void **state)
+{
+	static const struct {
+		uint8_t class, data;
+	} rows[] = {{ELFCLASS64, ELFDATA2LSB},
+		    {ELFCLASS64, ELFDATA2MSB},
+		    {ELFCLASS32, ELFDATA2LSB},
+		    {ELFCLASS32, ELFDATA2MSB}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		bool big = rows[i].data == ELFDATA2MSB;
+		struct vt_elf *e;
+
+		memset(file, 0, sizeof(file));
+		memcpy(file, ELFMAG, SELFMAG);
+		file[EI_CLASS] = rows[i].class;
+		file[EI_DATA] = rows[i].data;
+		file[EI_VERSION] = EV_CURRENT;
+		file[16 + big] = ET_EXEC;
+		file[18 + big] = EM_ARM;
+		file[big ? 23 : 20] = EV_CURRENT;
+		e = vt_elf_open_memory(file, FILE_SIZE, "made", &err);
+		assert_non_null(e);
+		assert_int_equal(vt_elf_info(e)->bits, rows[i].class == ELFCLASS64 ? 64 : 32);
+		assert_int_equal(vt_elf_info(e)->big, big);
+		assert_int_equal(vt_elf_info(e)->type, ET_EXEC);
+		assert_int_equal(vt_elf_info(e)->machine, EM_ARM);
+		vt_elf_close(e);
+	}
+}
+
 /* ---- symbols ---- */
 
 #define NSECTIONS 8
@@ -470,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_constant),
 		cmocka_unit_test(test_buildids),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_which_symbols),
 		cmocka_unit_test(test_symbols_of_arm),
 		cmocka_unit_test(test_symbols_of_relocatable),

@@ -87,6 +87,13 @@ static void feed(struct vti_idents *t, const struct recorded *r)
 	close(fd);
 }
 
+static void check_inode(struct vti_inode inode, uint64_t maj, uint64_t min, uint64_t ino)
+{
+	assert_int_equal(inode.maj, maj);
+	assert_int_equal(inode.min, min);
+	assert_int_equal(inode.ino, ino);
+}
+
 static bool is_same(const struct recorded *r, const char *path, bool several)
 {
 	struct vti_idents t;
@@ -95,6 +102,11 @@ static bool is_same(const struct recorded *r, const char *path, bool several)
 	feed(&t, r);
 	assert_int_equal(vti_idents_several(&t, 5), several);
 	assert_false(vti_idents_several(&t, 6));
+	check_inode(vti_idents_inode(&t, 6), 0, 0, 0);
+	if (r->ino && (r->maj || r->min))
+		check_inode(vti_idents_inode(&t, 5), r->maj, r->min, r->ino);
+	else
+		check_inode(vti_idents_inode(&t, 5), 0, 0, 0);
 	assert_false(vti_idents_same(&t, 6, path));
 	same = vti_idents_same(&t, 5, path);
 	vti_idents_fini(&t);

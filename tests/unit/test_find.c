@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -199,6 +200,8 @@ static const struct {
 	 .dirs = true, .found = "D/fsD/b/" ONE_D ".debug"},
 	{STRIP "mkdir -p fs/D/b/.build-id/11 && mv one.debug fs/D/b/" ONE_D ".debug",
 	 .symfs = true},
+	{STRIP "mkdir -p fs/D/a/.build-id/11 fs/D/b && mv one.debug fs/D/a/" ONE_D ".debug",
+	 .symfs = true, .dirs = true, .found = "D/fsD/a/" ONE_D ".debug"},
 	{STRIP "mkdir -p b/.build-id/11 && mv one.debug b/" ONE_D ".debug", .dirs = true,
 	 .found = "D/b/" ONE_D ".debug"},
 	{STRIP "mkdir -p a/.build-id/11 b/.build-id/11 && cp one.debug a/" ONE_D
@@ -357,6 +360,46 @@ static void kallsyms(void **state)
 	}
 }
 
+/* The build-id of the kernel that runs, of which it tells in a note; false: it does not. */
+static bool running_buildid(uint8_t id[20])
+{
+	static const uint8_t head[] = {4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
+	FILE *f = fopen("/sys/kernel/notes", "rb");
+	uint8_t notes[4096];
+	size_t n = f ? fread(notes, 1, sizeof(notes), f) : 0, i;
+
+	if (f)
+		fclose(f);
+	for (i = 0; i + sizeof(head) + 20 <= n; i += 4)
+		if (memcmp(notes + i, head, sizeof(head)) == 0) {
+			memcpy(id, notes + i + sizeof(head), 20);
+			return true;
+		}
+	return false;
+}
+
+static void kallsyms_of_the_running_kernel(void **state)
+{
+	const struct vt_find_options opt = {.symfs = NULL};
+	struct vt_error err = VT_ERROR_INIT;
+	uint8_t id[20];
+	size_t size;
+	char *text;
+
+	(void)state;
+	if (!running_buildid(id) || access("/proc/kallsyms", R_OK) != 0)
+		skip();
+	text = vt_find_kallsyms(&opt, id, sizeof(id), &size, &err);
+	assert_non_null(text);
+	assert_non_null(strstr(text, " _text\n"));
+	free(text);
+	id[19] ^= 1;
+	assert_null(vt_find_kallsyms(&opt, id, sizeof(id), &size, &err));
+	assert_int_equal(err.code, VT_E_NOTFOUND);
+	assert_null(vt_find_kallsyms(&opt, id, 0, &size, &err));
+	assert_string_equal(err.text, "no kallsyms of kernel without build-id");
+}
+
 /* ---- files ---- */
 
 static void reading(void **state)
@@ -418,9 +461,13 @@ static void options_that_cannot_be_meant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(images),  cmocka_unit_test(debug_files),
-		cmocka_unit_test(kernels), cmocka_unit_test(kallsyms),
-		cmocka_unit_test(reading), cmocka_unit_test(options_that_cannot_be_meant),
+		cmocka_unit_test(images),
+		cmocka_unit_test(debug_files),
+		cmocka_unit_test(kernels),
+		cmocka_unit_test(kallsyms),
+		cmocka_unit_test(kallsyms_of_the_running_kernel),
+		cmocka_unit_test(reading),
+		cmocka_unit_test(options_that_cannot_be_meant),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
