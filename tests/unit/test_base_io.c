@@ -112,6 +112,69 @@ static void test_input_huge_need(void **state)
 	close(fd);
 }
 
+/* What comes when it is asked for, at most `limit` bytes at a time. */
+struct source {
+	size_t limit;
+	size_t asked;
+	size_t given; /* so far */
+};
+
+static int pull_some(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
+		     struct vt_error *err)
+{
+	struct source *s = in->pull_arg;
+
+	(void)err;
+	s->asked = room;
+	*n = room < s->limit ? room : s->limit;
+	for (room = 0; room < *n; room++)
+		out[room] = pattern(s->given + room);
+	s->given += *n;
+	return 0;
+}
+
+/*
+ * 256 KB are read at a time, of a piece of 64 KB and more hardly more than it has.  A window is
+ * moved to the front where there is no room for 256 KB behind it, unless it is larger than a fourth
+ * of what lies before it: then the buffer grows, up to 2 MB.
+ */
+static void test_input_window(void **state)
+{
+	static const struct {
+		size_t limit, consume, need;
+		size_t asked, start, end, cap;
+	} steps[] = {
+		{150000, 0, 1, 262144, 0, 150000, 262144},
+		{150000, 119999, 30002, 262144, 119999, 300000, 524288},
+		{150000, 120001, 60001, 262144, 0, 210000, 524288},
+		{150000, 209900, 100 + 65535, 262144, 209900, 360000, 524288},
+		{150000, 150000, 100 + 65536, 65600, 0, 65700, 524288},
+		{400000, 65600, 100 + 300000, 300000, 65600, 365700, 524288},
+		{2000000, 0, 300100 + 700000, 262144, 65600, 1310720, 2097152},
+		{2000000, 0, 1245120 + 700000, 700000, 65600, 2010720, 2097152},
+		{2000000, 1, 1945120, 262144, 0, 2207263, 4194304},
+	};
+	struct source s = {.limit = 0};
+	struct vt_input in = {.fd = -1, .pull = pull_some, .pull_arg = &s};
+	struct vt_error err;
+	size_t have, i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		s.limit = steps[i].limit;
+		vt_input_consume(&in, steps[i].consume);
+		assert_int_equal(vt_input_fill(&in, steps[i].need, &have, &err), 0);
+		assert_int_equal(s.asked, steps[i].asked);
+		assert_int_equal(in.start, steps[i].start);
+		assert_int_equal(in.end, steps[i].end);
+		assert_int_equal(in.cap, steps[i].cap);
+		assert_int_equal(have, in.end - in.start);
+		for (k = 0; k < have; k += 997)
+			assert_int_equal(vt_input_data(&in)[k], pattern(in.offset + k));
+	}
+	vt_input_close(&in);
+}
+
 static void test_input_errors(void **state)
 {
 	struct vt_input in;
@@ -299,10 +362,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_input_from_pipe),	  cmocka_unit_test(test_input_huge_need),
-		cmocka_unit_test(test_input_errors),	  cmocka_unit_test(test_interrupted_calls),
-		cmocka_unit_test(test_output_gathers),	  cmocka_unit_test(test_output_printf),
-		cmocka_unit_test(test_output_round_trip), cmocka_unit_test(test_output_full),
-		cmocka_unit_test(test_output_errors),
+		cmocka_unit_test(test_input_window),	  cmocka_unit_test(test_input_errors),
+		cmocka_unit_test(test_interrupted_calls), cmocka_unit_test(test_output_gathers),
+		cmocka_unit_test(test_output_printf),	  cmocka_unit_test(test_output_round_trip),
+		cmocka_unit_test(test_output_full),	  cmocka_unit_test(test_output_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,44 @@ static void test_hash_against_list(void **state)
 	vt_hash_fini(&h);
 }
 
+/* Fills it up to `count` entries. */
+static void fill(struct vt_hash *h, uint64_t count)
+{
+	while (h->count < count) {
+		uint64_t key = h->count;
+
+		assert_non_null(vt_hash_add(h, &key, NULL));
+	}
+}
+
+/* The index is at most half full; one that is large is given up when next to nothing was in it. */
+static void test_hash_index(void **state)
+{
+	static const struct {
+		uint64_t count; /* filled up to this; 0: cleared */
+		size_t mask;
+	} steps[] = {
+		{1, 31},      {16, 31},	 {17, 63},     {32, 63},     {33, 127},
+		{2048, 4095}, {0, 4095}, {0, 4095},    {2049, 8191}, {0, 8191},
+		{1023, 8191}, {0, 8191}, {1022, 8191}, {0, 0},	     {1, 31},
+	};
+	struct vt_hash h;
+	size_t i;
+
+	(void)state;
+	vt_hash_init(&h, sizeof(uint64_t), sizeof(uint64_t));
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		if (steps[i].count)
+			fill(&h, steps[i].count);
+		else
+			vt_hash_clear(&h);
+		assert_int_equal(h.count, steps[i].count);
+		assert_int_equal(h.mask, steps[i].mask);
+		assert_int_equal(h.index != NULL, steps[i].mask != 0);
+	}
+	vt_hash_fini(&h);
+}
+
 /* What a failure left all zero is ended without having begun. */
 static void test_hash_never_begun(void **state)
 {
@@ -236,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash_against_list),
+		cmocka_unit_test(test_hash_index),
 		cmocka_unit_test(test_hash_never_begun),
 		cmocka_unit_test(test_hash_bytes),
 		cmocka_unit_test(test_intern),

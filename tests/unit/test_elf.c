@@ -268,6 +268,7 @@ static void test_refused(void **state)
 /* Files of 32 bits, or of the other order of bytes. */
 static void test_classes(void **state)
 {
+	static const uint8_t magic[] = {0x7f, 'E', 'L', 'F'};
 	static const struct {
 		uint8_t class, data;
 	} rows[] = {{ELFCLASS64, ELFDATA2LSB},
@@ -282,7 +283,7 @@ static void test_classes(void **state)
 		struct vt_elf *e;
 
 		memset(file, 0, sizeof(file));
-		memcpy(file, ELFMAG, SELFMAG);
+		memcpy(file, magic, sizeof(magic));
 		file[EI_CLASS] = rows[i].class;
 		file[EI_DATA] = rows[i].data;
 		file[EI_VERSION] = EV_CURRENT;

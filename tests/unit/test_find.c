@@ -382,7 +382,7 @@ static void kallsyms_of_the_running_kernel(void **state)
 {
 	const struct vt_find_options opt = {.symfs = NULL};
 	struct vt_error err = VT_ERROR_INIT;
-	uint8_t id[20];
+	uint8_t id[20] = {0};
 	size_t size;
 	char *text;
 

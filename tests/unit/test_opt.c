@@ -356,6 +356,35 @@ static void test_help(void **state)
 	tear_down(&f);
 }
 
+/* A program without options has --help and --version, and no others. */
+static void test_no_options(void **state)
+{
+	static const struct vt_opt none[] = {{0}, {'x', "xx", VT_OPT_FLAG, NULL, .help = "x"}, {0}};
+	static const struct {
+		char line[16];
+		int code;
+	} rows[] = {{"--help", VT_OPT_HELP},
+		    {"--version", VT_OPT_VERSION},
+		    {"-h", VT_OPT_HELP},
+		    {"-V", VT_OPT_VERSION},
+		    {"--xx", -VT_E_USAGE},
+		    {"-x", -VT_E_USAGE},
+		    {"a b", 0}};
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char line[16];
+
+		set_up(&f);
+		f.page.opts = none;
+		memcpy(line, rows[i].line, sizeof(line));
+		assert_int_equal(parse(&f, line), rows[i].code);
+		tear_down(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_digits),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_help),
 	};
 
