@@ -66,7 +66,7 @@ static void post_clo_init(void)
 	window_init();
 	syscalls_init();
 	if (!ring_open())
-		VG_(fmsg_bad_option)(recorder_options.dir, "no reader there, or no room\n");
+		ring_refused();
 }
 
 static void fini(Int status)

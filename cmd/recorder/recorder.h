@@ -45,8 +45,11 @@ extern Bool ring_recording;
 /* Connects with the reader in the directory and makes a ring; false when that is impossible. */
 Bool ring_open(void);
 
-/* In a forked child: a ring of its own, or none. */
-void ring_reopen(Bool recorded);
+/* In a forked child: a ring of its own, or none.  False: there is none. */
+Bool ring_reopen(Bool recorded);
+
+/* Says that this process cannot be recorded. */
+void ring_refused(void);
 
 /* Hands over what there is; the ring goes on with the next buffer. */
 void ring_flush(void);

@@ -419,13 +419,20 @@ Bool ring_open(void)
 	return control >= 0 && make(False);
 }
 
-void ring_reopen(Bool recorded)
+void ring_refused(void)
+{
+	VG_(umsg)("%s: no reader there, or no room: not recorded\n", recorder_options.dir);
+}
+
+Bool ring_reopen(Bool recorded)
 {
 	if (!ring_recording)
-		return;
+		return False;
 	ring_recording = False;
 	if (recorded && make(True))
-		return;
+		return True;
+	if (recorded)
+		ring_refused();
 	/* The parent's ring must not see what this process does. */
 	if (call(__NR_mmap, (Addr)ring, RING_SIZE, VKI_PROT_READ | VKI_PROT_WRITE,
 		 VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_FIXED, ~0ul, 0) != (Addr)ring)
@@ -433,4 +440,5 @@ void ring_reopen(Bool recorded)
 	fill_header(0);
 	ring_recording = True;
 	give_up();
+	return False;
 }

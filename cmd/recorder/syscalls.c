@@ -14,6 +14,7 @@
 
 /* Of the thread that makes a system call now: Valgrind has only one at a time at that point. */
 static Bool forking;
+static Bool child_recorded;
 static Addr child_tid; /* where the kernel writes the child's number, in the child only */
 
 /* The length of the program's string, which may be anywhere, up to `max`. */
@@ -78,11 +79,14 @@ static void tell_fork(ThreadId tid, Int child)
 	if (!f)
 		return;
 	f->child = child;
-	f->recorded = recorder_options.follow;
+	f->recorded = child_recorded;
 	ring_done();
 }
 
-/* A pipe between a child and its parent, which waits at it until the child has said hello. */
+/*
+ * A pipe between a child and its parent, which waits at it until the child has said hello; then
+ * there is a byte in it.
+ */
 static Int hello[2] = {-1, -1};
 
 static void close_end(Int end)
@@ -133,9 +137,10 @@ static void in_parent(ThreadId tid)
 
 	(void)tid;
 	forking = True;
+	child_recorded = recorder_options.follow;
 	close_end(1);
 	if (hello[0] >= 0)
-		VG_(read)(hello[0], &c, 1);
+		child_recorded = VG_(read)(hello[0], &c, 1) == 1;
 	close_end(0);
 }
 
@@ -161,9 +166,14 @@ static void written(CorePart part, ThreadId tid, Addr a, SizeT size)
 
 static void in_child(ThreadId tid)
 {
+	Bool recorded;
+
 	threads_forked(tid);
-	ring_reopen(recorder_options.follow);
+	recorded = ring_reopen(recorder_options.follow);
 	window_forked();
+	/* While this end is open, a parent that has died is no broken pipe. */
+	if (recorded && hello[1] >= 0)
+		VG_(write)(hello[1], "", 1);
 	close_end(0);
 	close_end(1);
 	if (child_tid && recorder_options.mem)

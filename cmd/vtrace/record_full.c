@@ -326,8 +326,12 @@ static void tell(struct full *f)
 	if (WIFSIGNALED(f->status))
 		app_say(a, "%s: ended by signal %d (%s)", a->argv[0], WTERMSIG(f->status),
 			strsignal(WTERMSIG(f->status)));
-	plural(a, s->unfollowed, "process or program is not recorded (--follow does)",
-	       "processes or programs are not recorded (--follow does)");
+	if (f->opt->follow)
+		plural(a, s->unfollowed, "process or program could not be recorded",
+		       "processes or programs could not be recorded");
+	else
+		plural(a, s->unfollowed, "process or program is not recorded (--follow does)",
+		       "processes or programs are not recorded (--follow does)");
 	plural(a, s->cut, "process was killed: recorded up to there",
 	       "processes were killed: recorded up to there");
 	plural(a, s->gaps, "damaged place in the recording", "damaged places in the recording");
@@ -343,7 +347,7 @@ static void close_output(struct full *f)
 
 	if (s->cut || f->interrupted)
 		status = VT_STATUS_INTERRUPTED;
-	else if (s->gaps)
+	else if (s->gaps || (f->opt->follow && s->unfollowed))
 		status = VT_STATUS_LOSSY;
 	if (status != VT_STATUS_COMPLETE)
 		app_raise(f->app, APP_LOSSY);

@@ -366,8 +366,10 @@ int vt_recording_dead(struct vt_recording *r, int32_t pid, struct vt_error *err)
 	if (!p)
 		return 0;
 	rc = recover(r, p, err);
+	/* Another program began, and said nothing. */
+	p->unfollowed = p->unfollowed || p->execs;
 	if (!p->exited && !r->stopped && !(p->execs && p->unfollowed)) {
-		r->sum.cut++;
+		r->sum.cut += !p->broken; /* what it did last is not known */
 		vti_rc_put_thread(r, p, VT_OP_EXIT, p->pid, p->pid, NULL);
 	}
 	return rc < 0 ? rc : end_process(r, p, err);

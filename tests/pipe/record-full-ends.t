@@ -60,6 +60,12 @@ finish()
 	wait "$recorder" || status=$?
 }
 
+# What the END record says: its status; and who failed, and why.
+end_of()
+{
+	"$PYTHON" "$ROOT/tests/vt_reader.py" --end "$1"
+}
+
 for how in load:139:11 abort:134:6 divide:136:8 kill:137:9; do
 	IFS=: read -r what status number <<<"$how"
 	t_status "a program that crashes: $what" "$status" \
@@ -67,6 +73,7 @@ for how in load:139:11 abort:134:6 divide:136:8 kill:137:9; do
 	t_like "is told" "ended by signal $number " "$T_ERR"
 	t_ok "and is a whole recording" vtrace info x.vt
 	t_is "with all its instructions" "$(($(insns x.vt) > 10000))" 1
+	t_is "and its end" "$(end_of x.vt)" 0
 done
 
 start -o x.vt
@@ -77,6 +84,7 @@ t_like "is told" 'ended by signal 9' err
 t_like "and how far it was recorded" '1 process was killed: recorded up to there' err
 t_status "the stream says so" 1 vtrace info x.vt
 t_like "in words" 'interrupted' "$T_OUT"
+t_is "in its end" "$(end_of x.vt)" 2
 t_is "it has what had been executed" "$(($(insns x.vt) > 1000000))" 1
 t_is "and a build-id, a thread, its end" "$(vtrace dump -k THREAD -F op x.vt 2>/dev/null)" "exec
 exit"
@@ -88,6 +96,7 @@ t_is "an interrupt ends the program" "$status" 130
 t_like "is told" 'interrupted: recorded up to there' err
 t_status "the stream is whole but interrupted" 1 vtrace info x.vt
 t_unlike "not cut" 'truncated|cut' "$T_ERR"
+t_is "as its end says" "$(end_of x.vt)" 2
 
 start -o x.vt
 kill -TERM "$recorder"
@@ -133,6 +142,76 @@ if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	umount small
 else
 	t_skip "a disk that is full after a while" "only root can make one"
+fi
+
+# ---- what goes wrong in the middle ----
+
+mkfifo go
+cat >waits.sh <<'END'
+echo begun
+read -r word <go
+(: ; echo child)
+/bin/echo other
+exec /bin/echo finished
+END
+# Starts a recording of waits.sh; it goes on when something is written to `go`.
+start_waiting()
+{
+	: >out
+	vtrace record --full -o x.vt "$@" -- sh waits.sh >out 2>err &
+	recorder=$!
+	until_begun
+	sleep 0.3
+}
+
+# What the recorder has put into its ring, and not handed over, is overwritten.
+cat >overwrite.py <<'END'
+import glob
+import struct
+
+with open(glob.glob('tmp/*/ring.*')[0], 'r+b') as f:
+    head = f.read(4096)
+    current = struct.unpack_from('<I', head, 104)[0]
+    ids = struct.unpack_from('<Q', head, 112 + 72 * current + 24)[0]
+    f.seek(ids)
+    f.write(b'\xff' * 64)
+END
+start_waiting
+t_ok "a ring that is overwritten" "$PYTHON" overwrite.py
+echo >go
+finish
+t_is "does not hold the program up" "$status $(tail -n 1 out)" "1 finished"
+t_like "is told" 'process [0-9]+: a basic block that was not told' err
+t_is "and that some is lost" "$(end_of x.vt)" 1
+
+start_waiting --follow
+rm -r tmp/*
+echo >go
+finish
+t_is "children and programs that cannot be recorded" "$status $(tr '\n' ' ' <out)" "1 begun child other finished "
+t_like "are told" '3 processes or programs could not be recorded' err
+t_like "each" 'no reader there, or no room: not recorded' err
+t_unlike "not as killed" 'killed' err
+t_is "and that they are lost" "$(end_of x.vt)" 1
+
+# Without any more memory: the program runs on.
+if [ -n "$VT_SAN" ]; then
+	t_skip "memory runs out" "sanitizers need more"
+else
+	export MALLOC_TOP_PAD_=0 MALLOC_MMAP_THRESHOLD_=4096 MALLOC_TRIM_THRESHOLD_=0
+	: >out
+	vtrace record --full --values none -o x.vt -- "$PYTHON" -I -S -c \
+		'print("begun", flush=True); open("go").read(); import json, decimal; print("finished")' >out 2>err &
+	recorder=$!
+	unset MALLOC_TOP_PAD_ MALLOC_MMAP_THRESHOLD_ MALLOC_TRIM_THRESHOLD_
+	until_begun
+	prlimit --pid "$recorder" --as=$((1 << 20))
+	echo >go
+	finish
+	t_is "memory runs out: the program runs on" "$status $(tail -n 1 out)" "3 finished"
+	t_is "what failed is told" "$(cat err)" "vtrace record: out of memory"
+	t_is "in the stream, too" "$(end_of x.vt)" "2	vtrace record	out of memory"
+	t_is "which has what was recorded" "$(($(insns x.vt) > 1000000))" 1
 fi
 
 t_ok "a window ends, the program does not" vtrace record --full --count 1000 -o x.vt -- sh busy.sh 10000
