@@ -103,7 +103,6 @@ void vti_callers_begin(struct vti_callers *c, int64_t pid)
 	uint64_t ip = 0;
 
 	c->pid = pid;
-	c->count = 0;
 	c->in_stub = c->no_memory = false;
 	get_reg(c, VT_REG_IP, &ip);
 	add(c, (struct vt_run_caller){.ip = ip, .caller = unwind(c, ip)});

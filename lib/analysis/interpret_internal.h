@@ -103,7 +103,7 @@ void vti_callers_init(struct vti_callers *c, struct vti_spaces *spaces, struct v
 		      struct vt_kmem *memory);
 void vti_callers_fini(struct vti_callers *c);
 
-/* What counts begins at the machine's instruction pointer. */
+/* What counts begins at the machine's instruction pointer; the list is empty until then. */
 void vti_callers_begin(struct vti_callers *c, int64_t pid);
 
 /* For a path: from this instruction on, that is the caller. */

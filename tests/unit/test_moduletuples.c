@@ -125,6 +125,7 @@ static const char *make_of(const struct vt_capture *c, size_t n)
 static int setup(void **state)
 {
 	(void)state;
+	memset(&tuples, 0xff, sizeof(tuples));
 	vti_module_tuples_init(&tuples);
 	return 0;
 }
