@@ -143,9 +143,11 @@ static bool diff(struct diffs *d, const struct vt_procedure *after)
 
 	for (side = 0; side < 2 && ok; side++) {
 		const struct vt_procedure *p = side ? after : &found.list[0];
+		struct vt_listing_options listing = d->o->listing;
 
+		listing.code = d->data[side]->code;
 		listings[side] = vt_listing_new(d->data[side]->profile, d->data[side]->images, p,
-						&d->o->listing, &err);
+						&listing, &err);
 		sides[side].listing = listings[side];
 		ok = listings[side] || fail(d, &err);
 		if (ok && vt_listing_missing(listings[side]))
