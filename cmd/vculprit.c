@@ -124,7 +124,7 @@ static int take(struct job *j, const struct vt_record *rec, struct vt_error *err
 	if (code == 0 && rec->kind == VT_META)
 		code = note_cpu(j, rec, err);
 	if (code == 0 && rec->kind == VT_BLOCK)
-		code = vt_blockcode_feed(j->code, rec, err);
+		code = vt_blockcode_feed(j->code, j->profile, rec, err);
 	/* Causes that another stage found are replaced. */
 	if (code == 0 && j->writer && rec->kind != VT_STALL)
 		vt_writer_copy(j->writer, rec);

@@ -105,7 +105,7 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 			take_meta(&s->cpu, &rec);
 		code = vt_stackcount_feed(s->stacks, &rec, err);
 		if (rec.kind == VT_BLOCK && code == 0)
-			code = vt_blockcode_feed(s->in.code, &rec, err);
+			code = vt_blockcode_feed(s->in.code, s->in.profile, &rec, err);
 		if (s->writer && is_passed_on(rec.kind) &&
 		    !(rec.kind == VT_META && is_own_meta(&rec)))
 			vt_writer_copy(s->writer, &rec);

@@ -6,9 +6,11 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/collect.h"
+#include "cmd/common/find.h"
 #include "cmd/common/plugin.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/what.h"
+#include "formats/pt/files.h"
 
 /* In the order of enum vt_algo. */
 static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",
@@ -37,6 +39,8 @@ struct hot {
 	size_t nreaders;
 	struct vt_writer *writer;
 	struct app_collect collect;
+	struct vt_pt_files *files; /* of the stream at hand */
+	char *cache;
 	uint64_t nblocks; /* whose code was passed on */
 	uint64_t *before; /* for take_map(): ids of blocks */
 	size_t nbefore;
@@ -85,6 +89,7 @@ static bool prepare(struct hot *h, const struct options *o)
 	uint32_t what;
 
 	h->asked = o->what != NULL;
+	h->cache = app_buildid_cache();
 	return check_options(h->app, o) &&
 	       app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) &&
 	       app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER);
@@ -156,6 +161,15 @@ static void put_code(struct hot *h, const struct vt_bblock *b)
 	vt_writer_bytes(h->writer, VT_BLOCK_CODE, b->code, b->size);
 }
 
+/* Whether the block's code can be listed from a file, which the program has not written to. */
+static bool file_has_code(const struct hot *h, const struct vt_bblock *b)
+{
+	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
+
+	return m && m->type != VT_IMAGE_ANON && !m->writes &&
+	       !vt_pt_files_differ(h->files, m, b->addr, b->code, b->size);
+}
+
 /*
  * Code that no file has, generated or patched, goes with its lists, so that they can be listed
  * beside it.
@@ -168,7 +182,7 @@ static void pass_code(struct hot *h, const struct vt_block *block, uint32_t firs
 	for (; rec.row - first < count; rec.row++) {
 		const struct vt_bblock *b = vt_bblocks_get(dict, vt_record_u64(&rec, VT_BLOCK_ID));
 
-		if (b && b->code && !vt_collect_file_has_code(h->collect.collect, b->pid, b->addr))
+		if (b && b->code && !file_has_code(h, b))
 			put_code(h, b);
 	}
 }
@@ -200,8 +214,7 @@ static int take_map(struct hot *h, const struct vt_record *map, struct vt_error 
 		const struct vt_bblock *b = vt_bblocks_get(dict, id);
 
 		if (!b || !b->code || b->pid != vt_record_i64(map, VT_MAP_PID) ||
-		    b->addr - start >= length ||
-		    !vt_collect_file_has_code(h->collect.collect, b->pid, b->addr))
+		    b->addr - start >= length || !file_has_code(h, b))
 			continue;
 		if (!vt_array_grow(&h->before, &h->before_cap, h->nbefore + 1, sizeof(*h->before)))
 			return vt_error_nomem(err);
@@ -211,7 +224,7 @@ static int take_map(struct hot *h, const struct vt_record *map, struct vt_error 
 	for (i = 0; i < h->nbefore && code == 0; i++) {
 		const struct vt_bblock *b = vt_bblocks_get(dict, h->before[i]);
 
-		if (!vt_collect_file_has_code(h->collect.collect, b->pid, b->addr))
+		if (!file_has_code(h, b))
 			put_code(h, b);
 	}
 	return code;
@@ -243,9 +256,11 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 		pass_on(h, block, first, count);
 	if (block->kind == VT_META)
 		note_why(h, block, first, count);
+	for (; block->kind == VT_IMAGE && rec.row - first < count && code == 0; rec.row++)
+		code = vt_pt_files_image(h->files, &rec, err);
 	for (; block->kind == VT_MAP && rec.row - first < count && code == 0; rec.row++)
 		code = take_map(h, &rec, err);
-	if (block->kind != VT_MAP)
+	if (block->kind != VT_MAP && code == 0)
 		code = app_collect_run(&h->collect, block, first, count, err);
 	if (block->kind == VT_BLOCK && code == 0)
 		pass_code(h, block, first, count);
@@ -254,9 +269,13 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 
 static bool read_stream(struct hot *h, struct vt_reader *r)
 {
-	bool ok = app_collect_begin(&h->collect, NULL) && app_each_run(h->app, r, take_run, h) &&
-		  app_collect_end(&h->collect);
+	const struct vt_find_options find = {.buildid_cache = h->cache};
+	bool ok;
 
+	vt_pt_files_free(h->files);
+	h->files = vt_pt_files_new(&find, NULL, NULL);
+	ok = (h->files || app_no_memory(h->app)) && app_collect_begin(&h->collect, NULL) &&
+	     app_each_run(h->app, r, take_run, h) && app_collect_end(&h->collect);
 	h->values = h->values || app_saw(h->app, VT_VALUE);
 	h->executed = h->executed || app_saw(h->app, VT_EXEC);
 	return ok;
@@ -313,6 +332,8 @@ static void finish(struct hot *h)
 		vt_reader_close(h->readers[i]);
 	free(h->readers);
 	app_collect_close(&h->collect);
+	vt_pt_files_free(h->files);
+	free(h->cache);
 	free(h->before);
 	vt_buf_free(&h->why);
 }

@@ -148,7 +148,7 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 	rec.row = first;
 	for (; p->code && block->kind == VT_BLOCK && rec.row - first < count && code == 0;
 	     rec.row++)
-		code = vt_blockcode_feed(p->code, &rec, err);
+		code = vt_blockcode_feed(p->code, p->profile, &rec, err);
 	return code;
 }
 

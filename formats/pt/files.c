@@ -249,3 +249,14 @@ const struct vt_pt_file *vt_pt_files_get(struct vt_pt_files *f, uint64_t id)
 	}
 	return image->file.bytes ? &image->file : NULL;
 }
+
+bool vt_pt_files_differ(struct vt_pt_files *f, const struct vt_map *m, uint64_t address,
+			const uint8_t *code, size_t size)
+{
+	const struct vt_pt_file *file =
+		m->type == VT_IMAGE_FILE ? vt_pt_files_get(f, m->image) : NULL;
+	uint64_t offset = vt_map_offset(m, address);
+
+	return file && (offset > file->size || size > file->size - offset ||
+			memcmp(file->bytes + offset, code, size) != 0);
+}

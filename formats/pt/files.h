@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "image/addrspace.h"
 #include "image/find.h"
 #include "stream/reader.h"
 #include "stream/record.h"
@@ -39,6 +40,14 @@ int vt_pt_files_image(struct vt_pt_files *f, const struct vt_record *rec, struct
  * until `f` is freed.
  */
 const struct vt_pt_file *vt_pt_files_get(struct vt_pt_files *f, uint64_t id);
+
+/*
+ * True where a mapping shows other code than its file has, `size` bytes at an address of it: the
+ * program has patched it, however.  What lies behind the file's end differs, and nothing does from
+ * a file that is not there.
+ */
+bool vt_pt_files_differ(struct vt_pt_files *f, const struct vt_map *m, uint64_t address,
+			const uint8_t *code, size_t size);
 
 /* The path of an image as recorded, untrusted; NULL for ids that are not known.  *type: its type.
  */

@@ -2,6 +2,7 @@
 #include "analysis/blockcode.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
@@ -9,8 +10,10 @@
 /* The longest instruction of x86, and the number of its bytes that fit in `length`. */
 #define MAX_LENGTH 15
 
+/* One whose mapping is not known when it comes. */
 struct block {
-	uint64_t addr;	/* the key */
+	uint64_t addr; /* with `pid`, the key */
+	int64_t pid;
 	size_t code;	/* where its bytes and */
 	size_t lengths; /* its instructions' lengths are in `bytes` */
 	uint32_t insns;
@@ -20,7 +23,8 @@ struct insn {
 	uint64_t image; /* with `offset`, the key */
 	uint64_t offset;
 	size_t code;
-	uint64_t length;
+	uint32_t length;
+	bool varies;
 };
 
 struct vt_blockcode {
@@ -35,7 +39,7 @@ struct vt_blockcode *vt_blockcode_new(void)
 
 	if (!c)
 		return NULL;
-	vt_hash_init(&c->blocks, sizeof(struct block), sizeof(uint64_t));
+	vt_hash_init(&c->blocks, sizeof(struct block), offsetof(struct block, code));
 	vt_hash_init(&c->insns, sizeof(struct insn), offsetof(struct insn, code));
 	return c;
 }
@@ -62,49 +66,76 @@ static bool adds_up(struct vt_bytes code, struct vt_bytes lengths)
 	return sum == code.size && sum > 0;
 }
 
-int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_record *rec, struct vt_error *err)
+/* Keeps an instruction's code, which is in c->bytes. */
+static bool add_insn(struct vt_blockcode *c, const struct insn *key, size_t code, uint32_t length)
 {
-	struct vt_bytes code, lengths;
-	struct block *b;
-	uint64_t addr;
+	bool added;
+	struct insn *insn = vt_hash_add(&c->insns, key, &added);
 
-	if (rec->kind != VT_BLOCK)
-		return 0;
-	code = vt_record_bytes(rec, VT_BLOCK_CODE);
-	lengths = vt_record_bytes(rec, VT_BLOCK_LENGTHS);
-	addr = vt_record_u64(rec, VT_BLOCK_ADDR);
-	if (!adds_up(code, lengths))
-		return 0;
-	b = vt_hash_add(&c->blocks, &addr, NULL);
-	if (b) {
-		b->insns = (uint32_t)lengths.size;
-		b->code = c->bytes.size;
-		vt_buf_put(&c->bytes, code.data, code.size);
-		b->lengths = c->bytes.size;
-		vt_buf_put(&c->bytes, lengths.data, lengths.size);
-	}
-	return b && !c->bytes.failed ? 0 : vt_error_nomem(err);
+	if (!insn)
+		return false;
+	insn->varies |= !added && (insn->length != length || memcmp(c->bytes.data + insn->code,
+								    c->bytes.data + code, length));
+	insn->code = code;
+	insn->length = length;
+	return true;
 }
 
 static bool add_insns(struct vt_blockcode *c, const struct block *b, uint32_t image,
 		      uint64_t offset)
 {
-	const uint8_t *lengths = c->bytes.data + b->lengths;
 	size_t code = b->code;
 	uint32_t i;
 
 	for (i = 0; i < b->insns; i++) {
 		struct insn key = {.image = image, .offset = offset};
-		struct insn *insn = vt_hash_add(&c->insns, &key, NULL);
+		uint32_t length = c->bytes.data[b->lengths + i];
 
-		if (!insn)
+		if (!add_insn(c, &key, code, length))
 			return false;
-		insn->code = code;
-		insn->length = lengths[i];
-		code += lengths[i];
-		offset += lengths[i];
+		code += length;
+		offset += length;
 	}
 	return true;
+}
+
+static bool add_mapped(struct vt_blockcode *c, const struct block *b, const struct vt_map *m)
+{
+	if (m->type == VT_IMAGE_ANON)
+		return add_insns(c, b, VT_UNMAPPED_IMAGE, b->addr);
+	return add_insns(c, b, m->image, vt_map_offset(m, b->addr));
+}
+
+int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_profile *p,
+		      const struct vt_record *rec, struct vt_error *err)
+{
+	struct block b = {0}, *later;
+	struct vt_bytes code, lengths;
+	const struct vt_map *m;
+
+	if (rec->kind != VT_BLOCK)
+		return 0;
+	code = vt_record_bytes(rec, VT_BLOCK_CODE);
+	lengths = vt_record_bytes(rec, VT_BLOCK_LENGTHS);
+	if (!adds_up(code, lengths))
+		return 0;
+	b.addr = vt_record_u64(rec, VT_BLOCK_ADDR);
+	b.pid = vt_record_i64(rec, VT_BLOCK_PID);
+	b.insns = (uint32_t)lengths.size;
+	b.code = c->bytes.size;
+	vt_buf_put(&c->bytes, code.data, code.size);
+	b.lengths = c->bytes.size;
+	vt_buf_put(&c->bytes, lengths.data, lengths.size);
+	if (c->bytes.failed)
+		return vt_error_nomem(err);
+	m = vt_profile_map(p, b.pid, b.addr);
+	if (m)
+		return add_mapped(c, &b, m) ? 0 : vt_error_nomem(err);
+	later = vt_hash_add(&c->blocks, &b, NULL);
+	if (!later)
+		return vt_error_nomem(err);
+	*later = b;
+	return 0;
 }
 
 int vt_blockcode_finish(struct vt_blockcode *c, const struct vt_profile *p, struct vt_error *err)
@@ -113,26 +144,40 @@ int vt_blockcode_finish(struct vt_blockcode *c, const struct vt_profile *p, stru
 
 	for (i = 0; i < c->blocks.count; i++) {
 		const struct block *b = vt_hash_at(&c->blocks, i);
+		const struct vt_map *m = vt_profile_map(p, b->pid, b->addr);
 		uint32_t image = VT_UNMAPPED_IMAGE;
 		uint64_t offset = b->addr;
 
 		/* An offset that is an address is one of code without a file. */
-		if (!vt_profile_find(p, b->addr, &image, &offset) || offset == b->addr)
+		if (!m && (!vt_profile_find(p, b->addr, &image, &offset) || offset == b->addr))
 			image = VT_UNMAPPED_IMAGE;
-		if (!add_insns(c, b, image, offset))
+		if (!(m ? add_mapped(c, b, m) : add_insns(c, b, image, offset)))
 			return vt_error_nomem(err);
 	}
 	return 0;
 }
 
+static const struct insn *find(const struct vt_blockcode *c, uint32_t image, uint64_t offset)
+{
+	struct insn key = {.image = image, .offset = offset};
+
+	return vt_hash_find(&c->insns, &key);
+}
+
 const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uint64_t offset,
 			       size_t *size)
 {
-	struct insn key = {.image = image, .offset = offset};
-	const struct insn *insn = vt_hash_find(&c->insns, &key);
+	const struct insn *insn = find(c, image, offset);
 
 	if (!insn)
 		return NULL;
-	*size = (size_t)insn->length;
+	*size = insn->length;
 	return c->bytes.data + insn->code;
+}
+
+bool vt_blockcode_varies(const struct vt_blockcode *c, uint32_t image, uint64_t offset)
+{
+	const struct insn *insn = find(c, image, offset);
+
+	return insn && insn->varies;
 }

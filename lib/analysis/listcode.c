@@ -153,8 +153,43 @@ static void put_values(struct walk *w, const struct vti_point *point, const uint
 		vti_listing_values(w->l, point, w->x86 ? bytes : NULL, size);
 }
 
-/* The instruction at a point that no instruction before it leads to. */
-static const uint8_t *raw_code(struct walk *w, const struct vti_point *point, size_t *size)
+/*
+ * The instruction at an address of the file, and the text of its row: what ran where a recording
+ * has that, or else what the file has.  Where they differ, or may differ, that is said.
+ */
+static const uint8_t *insn_at(struct walk *w, uint64_t vaddr, const uint8_t *bytes, size_t *size,
+			      struct vt_insn *insn, struct vt_buf *text)
+{
+	const struct vt_blockcode *code = w->opt->code;
+	uint32_t image = w->l->proc.image;
+	uint64_t offset = 0;
+	bool placed = vt_images_offset(w->l->images, image, vaddr, &offset);
+	const uint8_t *ran = NULL;
+	size_t length = 0;
+
+	if (placed && code)
+		ran = vt_blockcode_at(code, image, offset, &length);
+	if (ran) {
+		vt_disasm_at(w->disasm, ran, length, vaddr, insn);
+		vt_buf_printf(text, "%s", insn->text);
+		if (length > *size || memcmp(ran, bytes, length) != 0 ||
+		    vt_blockcode_varies(code, image, offset))
+			vt_buf_printf(text, "  [patched at run time]");
+		*size = length;
+		return ran;
+	}
+	vt_disasm_at(w->disasm, bytes, *size, vaddr, insn);
+	if (!placed || !vt_images_is_patched(w->l->images, image, offset)) {
+		vt_buf_printf(text, "%s", insn->text);
+		return bytes;
+	}
+	vt_buf_printf(text, "[perhaps patched at run time; in the file: %s]", insn->text);
+	return NULL;
+}
+
+/* The instruction at a point that no instruction before it leads to, and its text. */
+static const uint8_t *raw_code(struct walk *w, const struct vti_point *point, size_t *size,
+			       struct vt_insn *insn, struct vt_buf *text)
 {
 	const struct vt_image *image = w->l->image;
 	const uint8_t *bytes = NULL;
@@ -162,44 +197,50 @@ static const uint8_t *raw_code(struct walk *w, const struct vti_point *point, si
 
 	if (!w->l->proc.symbol)
 		bytes = code_at(w, point->vaddr, size);
+	if (bytes)
+		return insn_at(w, point->vaddr, bytes, size, insn, text);
 	if (image && image->type == VT_IMAGE_ANON)
 		id = VT_UNMAPPED_IMAGE;
-	if (!bytes && w->opt->code && w->disasm) {
+	if (w->opt->code && w->disasm)
 		bytes = vt_blockcode_at(w->opt->code, id, point->offset, size);
-		w->recorded = w->recorded || bytes;
-	}
+	w->recorded = w->recorded || bytes;
 	w->uncoded = w->uncoded || !bytes;
+	if (!bytes)
+		return NULL;
+	vt_disasm_at(w->disasm, bytes, *size, point->vaddr, insn);
+	vt_buf_printf(text, "%s", insn->text);
 	return bytes;
+}
+
+/* What is said of an address without code. */
+static void put_why(const struct walk *w, uint64_t vaddr, struct vt_buf *text)
+{
+	const struct vt_procedure *proc = &w->l->proc;
+
+	if (!proc->symbol)
+		vt_buf_printf(text, "[%s]", vt_unknown_text(proc->why));
+	else if (w->l->missing)
+		vt_buf_printf(text, "%s+0x%" PRIx64, proc->name, vaddr - proc->start);
+	else
+		vt_buf_printf(text, "[not the start of an instruction]");
 }
 
 /* A row for the samples at an address without code before it. */
 static void put_raw(struct walk *w, const struct vti_point *point)
 {
-	static const char inside[] = "[not the start of an instruction]";
-	const struct vt_procedure *proc = &w->l->proc;
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_insn insn = {0};
 	struct vt_list_row *row;
 	struct vt_line line;
 	size_t size = 0;
-	const uint8_t *bytes = raw_code(w, point, &size);
+	const uint8_t *bytes = raw_code(w, point, &size, &insn, &b);
+	enum vt_list_kind kind = b.size ? VT_ROW_INSTRUCTION : VT_ROW_RAW;
 
 	put_source(w, point->vaddr, &line);
-	if (bytes) {
-		vt_disasm_at(w->disasm, bytes, size, point->vaddr, &insn);
-		vt_buf_printf(&b, "%s", insn.text);
-	} else if (proc->symbol && !w->l->missing) {
-		vt_buf_printf(&b, "%s", inside);
-	} else if (proc->symbol) {
-		vt_buf_printf(&b, "%s+0x%" PRIx64, proc->name, point->vaddr - proc->start);
-	} else {
-		vt_buf_printf(&b, "[%s]", vt_unknown_text(proc->why));
-	}
-	row = put_row(w,
-		      proc->symbol && !w->l->missing ? VT_ROW_INSIDE
-		      : bytes			     ? VT_ROW_INSTRUCTION
-						     : VT_ROW_RAW,
-		      point->vaddr, &line, vt_buf_str(&b), b.size);
+	if (!b.size)
+		put_why(w, point->vaddr, &b);
+	row = put_row(w, w->l->proc.symbol && !w->l->missing ? VT_ROW_INSIDE : kind, point->vaddr,
+		      &line, vt_buf_str(&b), b.size);
 	row->type = insn.type;
 	row->size = insn.size;
 	row->tallies = point->tallies;
@@ -211,46 +252,6 @@ static void put_points_below(struct walk *w, uint64_t vaddr)
 {
 	while (w->point < w->l->npoints && w->l->points[w->point].vaddr < vaddr)
 		put_raw(w, &w->l->points[w->point++]);
-}
-
-/*
- * Code of a page that the program could write to: what ran where a recording has that, or else what
- * the file has, which is said of it; the text of the row.
- */
-static const uint8_t *patched_code(struct walk *w, uint64_t vaddr, const uint8_t *bytes,
-				   size_t *size, struct vt_insn *insn, struct vt_buf *text)
-{
-	uint64_t offset = 0;
-	size_t ran = 0;
-	const uint8_t *code = NULL;
-
-	if (w->opt->code && vt_images_offset(w->l->images, w->l->proc.image, vaddr, &offset))
-		code = vt_blockcode_at(w->opt->code, w->l->proc.image, offset, &ran);
-	if (!code) {
-		vt_disasm_at(w->disasm, bytes, *size, vaddr, insn);
-		vt_buf_printf(text, "[perhaps patched at run time; in the file: %s]", insn->text);
-		return NULL;
-	}
-	vt_disasm_at(w->disasm, code, ran, vaddr, insn);
-	vt_buf_printf(text, "%s", insn->text);
-	if (ran > *size || memcmp(code, bytes, ran) != 0)
-		vt_buf_printf(text, "  [patched at run time]");
-	*size = ran;
-	return code;
-}
-
-/* The instruction at an address of the file, and the text of its row. */
-static const uint8_t *insn_at(struct walk *w, uint64_t vaddr, const uint8_t *bytes, size_t *size,
-			      struct vt_insn *insn, struct vt_buf *text)
-{
-	uint64_t offset;
-
-	if (vt_images_offset(w->l->images, w->l->proc.image, vaddr, &offset) &&
-	    vt_images_is_patched(w->l->images, w->l->proc.image, offset))
-		return patched_code(w, vaddr, bytes, size, insn, text);
-	vt_disasm_at(w->disasm, bytes, *size, vaddr, insn);
-	vt_buf_printf(text, "%s", insn->text);
-	return bytes;
 }
 
 static void walk_code(struct walk *w)

@@ -670,6 +670,11 @@ const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p)
 	return &p->loss;
 }
 
+const struct vt_map *vt_profile_map(const struct vt_profile *p, int64_t pid, uint64_t address)
+{
+	return vt_addrspace_find(p->space, (int32_t)pid, address, 0);
+}
+
 bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
 		     uint64_t *offset)
 {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "image/addrspace.h"
 #include "image/images.h"
 #include "stream/record.h"
 
@@ -137,6 +138,10 @@ bool vt_profile_find_places(const struct vt_profile *p, uint32_t image, int32_t 
 			    uint64_t last, const struct vt_place *const **places, size_t *n);
 
 const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
+
+/* What a process has mapped at an address at the current moment of the stream, as
+ * vt_addrspace_find() tells it. */
+const struct vt_map *vt_profile_map(const struct vt_profile *p, int64_t pid, uint64_t address);
 
 /*
  * Where an address of the recorded processes lies: the image that was mapped there last, and the

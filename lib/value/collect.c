@@ -132,11 +132,9 @@ uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid)
 	return n ? (uint32_t)n->image : vt_sites_made_image(c->sites, VT_IMAGE_FILE, "");
 }
 
-bool vt_collect_file_has_code(struct vt_collect *c, int64_t pid, uint64_t address)
+const struct vt_map *vt_collect_map(struct vt_collect *c, int64_t pid, uint64_t address)
 {
-	const struct vt_map *m = vt_addrspace_find(c->space, (int32_t)pid, address, 0);
-
-	return m && m->type != VT_IMAGE_ANON && !m->writes;
+	return vt_addrspace_find(c->space, (int32_t)pid, address, 0);
 }
 
 const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c)
@@ -147,7 +145,7 @@ const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c)
 int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struct place *place,
 		      bool *mapped, struct vt_error *err)
 {
-	const struct vt_map *m = vt_addrspace_find(c->space, (int32_t)pid, address, 0);
+	const struct vt_map *m = vt_collect_map(c, pid, address);
 
 	*mapped = m != NULL;
 	if (m && m->type != VT_IMAGE_ANON) {

@@ -69,11 +69,8 @@ int vt_collect_feed(struct vt_collect *c, const struct vt_block *block, uint32_t
  */
 uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid);
 
-/*
- * Whether a file has the code at an address of a process, as far as the stream at hand has told:
- * the address lies in one, and the program could not write to it.
- */
-bool vt_collect_file_has_code(struct vt_collect *c, int64_t pid, uint64_t address);
+/* What a process has mapped at an address, as far as the stream at hand has told; or NULL. */
+const struct vt_map *vt_collect_map(struct vt_collect *c, int64_t pid, uint64_t address);
 
 /* The blocks that the stream at hand has told of; borrowed until vt_collect_end(). */
 const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c);

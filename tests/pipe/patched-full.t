@@ -172,4 +172,62 @@ for how in a f fm; do
 	t_is "$how: the file's part of it" "$(grep -c -E '^ +100 .* moved\+0x[01] +/.*/moved$' by)" 2
 	t_is "$how: and the other mapping's" "$(grep -c -E '^ +1000 .* (//anon|/memfd:copy.*)$' by)" 5
 done
+# A program that patches code through /proc/self/mem: no mapping changes, only the code that ran shows
+# it. One procedure has run before and is put back in the end, the other one has not.
+cat >mem.c <<'END'
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+#define PROCEDURE(name, n) \
+	__attribute__((noinline, aligned(4096))) long name(long turns) \
+	{ \
+		long r = 0; \
+		while (turns--) \
+			__asm__ volatile(".globl " #name "_at\n" #name "_at: mov $" n ", %%eax\n\t" \
+					 "add %%rax, %0" : "+r"(r) : : "rax"); \
+		return r; \
+	} \
+	extern char name##_at[];
+PROCEDURE(often, "0x1111")
+PROCEDURE(late, "0x3333")
+static void poke(const char *at, int value)
+{
+	int fd = open("/proc/self/mem", O_RDWR);
+
+	if (pwrite(fd, &value, sizeof(value), (off_t)(uintptr_t)(at + 1)) != sizeof(value))
+		_exit(1);
+	close(fd);
+}
+int main(void)
+{
+	long sum = often(100);
+
+	poke(often_at, 0x2222);
+	sum += often(50);
+	poke(often_at, 0x1111);
+	poke(late_at, 0x4444);
+	printf("%lx\n", sum + often(100) + late(25));
+	return 0;
+}
+END
+gcc -O1 -Wl,--build-id -o mem mem.c || exit 99
+t_ok "record code that is patched unseen" vtrace record --full --values all -o mem.vt -- ./mem
+t_is "the program's own word" "$(cat "$T_OUT" "$T_ERR" | grep -c '^1aaa90$')" 1 # 200 * 0x1111 + 50 * 0x2222 + 25 * 0x4444
+vhot -o hot.vt mem.vt
+t_pipe "list the one that ran before" 'vlist -i hot.vt --values often >listed'
+t_like "with the mark and all of its values" '[$]0x[12]{4},%eax  \[patched at run time\]$' listed
+t_like "as often as they were computed" ' 80[.]0% 4369  20[.]0% 8738$' listed
+t_is "the rest has no mark" "$(grep -c 'patched at run time' listed)" 1
+t_pipe "list the other one" 'vlist -i hot.vt --values late >listed'
+t_like "as it ran" '[$]0x4444,%eax  \[patched at run time\]$' listed
+t_is "with a mark only there" "$(grep -c 'patched at run time' listed)" 1
+t_ok "list the recording" vlist -i mem.vt late
+t_like "likewise" '[$]0x4444,%eax  \[patched at run time\]$' "$T_OUT"
+strip -o stripped mem
+t_ok "record it without symbols" vtrace record --full -o stripped.vt -- ./stripped
+t_is "it is listed as it ran" "$(vlist -i stripped.vt --all 2>/dev/null | grep -c '[$]0x4444,%eax  \[patched at run time\]$')" 1
+t_ok "record two programs at the same addresses" \
+	vtrace record --full --follow -o both.vt -- sh -c './moved a; ./mem; exec ./again'
+t_is "neither has the other's code" "$(vlist -i both.vt --asm mem:main moved:main again:main | grep -c 'patched at run time')" 0
 t_done

@@ -163,7 +163,7 @@ static void feed(struct scene *s, const struct vt_block *block, uint32_t first, 
 	assert_int_equal(vt_hotprofile_feed(s->lists, block, first, count, &err), 0);
 	for (rec.row = first; rec.row < first + count; rec.row++) {
 		assert_int_equal(vt_freqprofile_feed(s->freqs, &rec, &err), 0);
-		assert_int_equal(vt_blockcode_feed(s->code, &rec, &err), 0);
+		assert_int_equal(vt_blockcode_feed(s->code, s->profile, &rec, &err), 0);
 	}
 }
 

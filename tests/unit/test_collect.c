@@ -132,8 +132,8 @@ static struct vt_sites *collect(uint32_t what, bool by_caller)
 	assert_int_equal(code, 0);
 	assert_int_equal(vt_collect_stats(c)->unmapped, 0);
 	assert_int_equal(vt_collect_stats(c)->damaged, 0);
-	assert_true(vt_collect_file_has_code(c, PID, BASE + AT_LOAD));
-	assert_false(vt_collect_file_has_code(c, PID, BASE - 1));
+	assert_non_null(vt_collect_map(c, PID, BASE + AT_LOAD));
+	assert_null(vt_collect_map(c, PID, BASE - 1));
 	assert_int_equal(vt_collect_end(c, true, &err), 0);
 	assert_int_equal(vt_collect_stats(c)->insns, 5 * (ROUNDS + 1));
 	vt_collect_free(c);
