@@ -186,7 +186,8 @@ static void consume(struct cursor *c, size_t n, size_t data)
 
 /*
  * One execution of a block, of which the first `insns` instructions were executed and left their
- * values: the part of it that lies in the window.
+ * values: the part of it that lies in the window.  After less than all of the block nothing follows
+ * in its record: the run or the window ends there.
  */
 static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor *cur, uint32_t id,
 		    uint32_t insns, struct vt_error *err)
@@ -221,8 +222,6 @@ static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor 
 		if (p->count != UINT64_MAX)
 			p->count -= end - begin;
 	}
-	if (end < rc_sum_insns(sum))
-		put_chunk(r, p);
 	consume(cur, 1, data);
 	return 0;
 }

@@ -60,7 +60,8 @@ static void begin(struct session *s, const struct blocks *b, uint64_t skip, uint
 	s->r.chunk = calloc(1, sizeof(*s->r.chunk));
 	assert_non_null(s->r.chunk);
 	s->p = (struct rc_process){.pid = 500, .skip = skip, .count = count};
-	assert_int_equal(vti_rc_switch(&s->p, 500, &err), 0);
+	/* The lowest number that a thread has: 0 says that there is none. */
+	assert_int_equal(vti_rc_switch(&s->p, 1, &err), 0);
 	for (i = 0; i < NBLOCKS; i++) {
 		uint64_t slots[16];
 		struct rc_block add = {.id = b->id[i],
@@ -123,6 +124,9 @@ static void check(struct session *s, const struct blocks *b, const struct flat *
 	uint64_t blocks = 0;
 
 	while (vt_reader_next(r, &rec, &err) == 1) {
+		/* Where recording begins, no registers are known. */
+		if (rec.kind == VT_STATE)
+			assert_int_equal(vt_record_u64(&rec, VT_STATE_REASON), VT_STATE_WINDOW);
 		if (rec.kind != VT_EXEC)
 			continue;
 		assert_int_equal(vt_record_u64(&rec, VT_EXEC_FIRST), got.insns.size / 4);
