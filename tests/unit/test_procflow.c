@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Static schedules of procedures on machines that issue out of order: what each block costs behind
- * what comes before it, against schedules of the whole ways put together here.
+ * Static schedules of procedures on machines that issue out of order, and in order: what each block
+ * costs behind what comes before it, against schedules of the whole ways put together here.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -125,11 +125,10 @@ static void schedule_way(const struct vt_procflow *f, uint32_t block, uint32_t e
 	static const uint8_t ret[] = {0xc3};
 	const struct vt_cfg_block *b = &f->cfg->blocks[block];
 	struct vt_schedule_cost all[MOST];
-	struct vt_ooo *ooo = vt_ooo_new(&core, NULL);
+	struct vt_ooo *ooo = core.order == VT_OUT_OF_ORDER ? vt_ooo_new(&core, NULL) : NULL;
 	struct way w = {.n = 0};
 	uint32_t warm, i, k;
 
-	assert_non_null(ooo);
 	vt_core_op(&core, ret, sizeof(ret), &w.ret);
 	add_way(&w, f, edge, edges);
 	warm = w.n;
@@ -138,7 +137,10 @@ static void schedule_way(const struct vt_procflow *f, uint32_t block, uint32_t e
 			add(&w, f, i);
 		add(&w, f, i);
 	}
-	vt_schedule_on(ooo, &core, w.ops, w.n, warm, all);
+	if (ooo)
+		vt_schedule_on(ooo, &core, w.ops, w.n, warm, all);
+	else
+		assert_int_equal(vt_schedule(&core, w.ops, w.n, warm, all, &err), 0);
 	/* The last of each counts. */
 	for (i = warm; i < w.n; i++)
 		if (w.insn[i] != NOWHERE) {
@@ -365,8 +367,24 @@ static int begin(void **state)
 			      "-Wl,--build-id=none -o p p.s"));
 	images = vt_images_new(&none, &err);
 	path = toolbox_path(dir, "p");
-	return vt_core_load(&core, "skylake", &err) < 0 ||
-	       vt_images_add(images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err) < 0;
+	return vt_images_add(images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err) < 0;
+}
+
+static int load(const char *name)
+{
+	return vt_core_load(&core, name, &err);
+}
+
+static int out_of_order(void **state)
+{
+	(void)state;
+	return load("skylake");
+}
+
+static int in_order(void **state)
+{
+	(void)state;
+	return load("inorder");
 }
 
 static int end(void **state)
@@ -380,10 +398,14 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ways),
-		cmocka_unit_test(test_unknown_ways),
-		cmocka_unit_test(test_many_ways),
-		cmocka_unit_test(test_unknown_loop),
+		cmocka_unit_test_setup(test_ways, out_of_order),
+		cmocka_unit_test_setup(test_unknown_ways, out_of_order),
+		cmocka_unit_test_setup(test_many_ways, out_of_order),
+		cmocka_unit_test_setup(test_unknown_loop, out_of_order),
+		cmocka_unit_test_setup(test_ways, in_order),
+		cmocka_unit_test_setup(test_unknown_ways, in_order),
+		cmocka_unit_test_setup(test_many_ways, in_order),
+		cmocka_unit_test_setup(test_unknown_loop, in_order),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
