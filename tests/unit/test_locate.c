@@ -21,12 +21,13 @@ static struct vt_error err;
 static char *dir;
 static struct scene s;
 
-/* From 0x401000 on, 3 bytes each; 4 that are of none at 0x401012. */
+/* From 0x401000 on, 3 bytes each; 4 that are of none at 0x40101e. */
 static const char program[] = ".text\n"
 			      ".macro proc name\n.globl \\name\n.type \\name,@function\n"
 			      "\\name: nop\nnop\nret\n.size \\name,.-\\name\n.endm\n"
 			      "proc compute\nproc compare\nproc helper\nproc helper.cold\n"
 			      "proc _Z3foov\nproc _Z3foov.cold\n"
+			      "proc hold_a\nproc hold_b\nproc hold_c\nproc hold_d\n"
 			      "nop\nnop\nnop\nret\n";
 
 static void put_image(struct vt_writer *w, uint64_t id, enum vt_image_type type, const char *path,
@@ -74,7 +75,11 @@ static int begin(void **state)
 	scene_samples(w, 1, 0x401009, 0, 1, 1);
 	scene_samples(w, 1, 0x40100c, 0, 1, 1);
 	scene_samples(w, 1, 0x40100f, 0, 1, 3);
-	scene_samples(w, 1, 0x401013, 0, 1, 1);
+	scene_samples(w, 1, 0x401012, 0, 1, 11);
+	scene_samples(w, 1, 0x401015, 0, 1, 12);
+	scene_samples(w, 1, 0x401018, 0, 1, 13);
+	scene_samples(w, 1, 0x40101b, 0, 1, 14);
+	scene_samples(w, 1, 0x40101f, 0, 1, 1);
 	scene_samples(w, 1, 0x501003, 0, 1, 6);
 	scene_samples(w, 1, 0x600010, 0, 1, 2);
 	scene_samples(w, 1, 0x701000, 0, 1, 1);
@@ -182,16 +187,16 @@ static void test_addresses(void **state)
 	check("0x401003", "1:401003-401006 compare 3");
 	check("0x501004", "2:401003-401006 compare 6");
 	check("0x501000", "2:401000-401003 compute 0");
-	check("0x401013", "1:0-0 no symbol covers it 1");
+	check("0x40101f", "1:0-0 no symbol covers it 1");
 	check("0x600020", "3:0-0 file not found 2");
 	check("prog:0x401004", "1:401003-401006 compare 3");
 	check("other:0x401004", "2:401003-401006 compare 6");
-	check("prog:0x401013", "1:0-0 no symbol covers it 1");
+	check("prog:0x40101f", "1:0-0 no symbol covers it 1");
 	check("prog:0x999999", "1:0-0 no symbol covers it 1");
 	check("0x0000000000401000", "1:401000-401003 compute 7");
 	/* What has no samples is not listed together. */
-	check_error("0x501013", VT_E_NOTFOUND, "0x501013: " NONE);
-	check_error("other:0x401013", VT_E_NOTFOUND, "other:0x401013: " NONE);
+	check_error("0x50101f", VT_E_NOTFOUND, "0x50101f: " NONE);
+	check_error("other:0x40101f", VT_E_NOTFOUND, "other:0x40101f: " NONE);
 	check_error("0x999999999", VT_E_NOTFOUND, "0x999999999: " NONE);
 	/* No addresses. */
 	check_error("0x", VT_E_NOTFOUND, "0x: " NONE);
@@ -262,6 +267,7 @@ static void test_similar(void **state)
 		{"helpe", ": no such procedure; did you mean helper, helper.cold?"},
 		{"elpers", ": no such procedure; did you mean helper?"},
 		{"xxlper", ": no such procedure; did you mean helper?"},
+		{"hold_", ": no such procedure; did you mean hold_d, hold_c, hold_b?"},
 		{"pe", ": " NONE},
 		{"xxxper", ": " NONE},
 		{"ute", ": no such procedure; did you mean compute?"},
@@ -276,6 +282,36 @@ static void test_similar(void **state)
 	}
 }
 
+/* What the rows of a ranking are: the first, and what has no symbol. */
+static void test_ranks(void **state)
+{
+	struct vt_ranking *r = vt_ranking_new(s.profile, s.images, VT_LEVEL_PROCEDURE, &err);
+	struct vt_procedure p;
+	char text[256], all[4096] = "";
+	size_t i, unmapped = 0;
+
+	(void)state;
+	assert_non_null(r);
+	assert_int_equal(vt_ranking_sort(r, 0, false, &err), 0);
+	for (i = 0; i < vt_ranking_count(r); i++) {
+		if (!vt_procedure_of_rank(s.images, vt_ranking_at(r, i), &p)) {
+			unmapped++;
+			continue;
+		}
+		describe(&p, text, sizeof(text));
+		strcat(strcat(all, text), "\n");
+		assert_string_equal(p.name, p.symbol ? vt_ranking_at(r, i)->procedure : "");
+	}
+	assert_int_equal(unmapped, 1);
+	assert_int_equal(strncmp(all, "1:40101b-40101e hold_d 0\n", 25), 0);
+	assert_non_null(strstr(all, "\n2:401003-401006 compare 0\n"));
+	assert_non_null(strstr(all, "\n1:40100c-40100f _Z3foov 0\n"));
+	assert_non_null(strstr(all, "\n1:0-0 no symbol covers it 0\n"));
+	assert_non_null(strstr(all, "\n3:0-0 file not found 0\n"));
+	assert_non_null(strstr(all, "\n5:0-0 generated code without a perf map 0\n"));
+	vt_ranking_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_addresses), cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_similar),
+		cmocka_unit_test(test_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
