@@ -378,6 +378,29 @@ static void test_rank_cutoff(void **state)
 	assert_string_equal(rank(&o, VT_TABLE_CSV), KEYS);
 }
 
+/* Sums that are no 64-bit integers. */
+static void test_rank_much(void **state)
+{
+	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
+	const struct vt_calc_source shared = src;
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct scene much;
+
+	(void)state;
+	scene_image(w, MISSING_IMAGE, "/no/such/lib");
+	scene_freq(w, MISSING_IMAGE, 0x10, 1e19, 2, NAN);
+	put_stall(w, MISSING_IMAGE, 0x10, VT_STALL_DCACHE, 8e18, 1e19);
+	scene_read(&much, fd, w, false);
+	src.images = much.images;
+	src.freqs = much.freqs;
+	assert_string_equal(rank(&o, VT_TABLE_CSV),
+			    KEYS "8000000000000000000,1e+19,40,50,40,50,2e+19,100,"
+				 "[file not found],/no/such/lib\n");
+	src = shared;
+	scene_drop(&much);
+}
+
 static void test_rank_header(void **state)
 {
 	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
@@ -407,7 +430,7 @@ int main(void)
 		cmocka_unit_test(test_names),	    cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_none),
 		cmocka_unit_test(test_rank),	    cmocka_unit_test(test_rank_cutoff),
-		cmocka_unit_test(test_rank_header),
+		cmocka_unit_test(test_rank_header), cmocka_unit_test(test_rank_much),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -47,7 +47,11 @@ static const char program[] = ".text\n.globl _start\n_start:\n.type f,@function\
 			      "mov (%rbx),%rbx\ntest %rbx,%rbx\nje 3f\nadd %rdx,%rbx\nje 3f\n"
 			      "imul %rbx,%rbx\nimul %rbx,%rbx\ntest %rbx,%rbx\nje 3f\n"
 			      "mov (%rbx),%rbx\nmov (%rbx),%rbx\n"
-			      "3: add %rax,%rbx\nimul %rbx,%rax\nret\n.size h,.-h\n";
+			      "3: add %rax,%rbx\nimul %rbx,%rax\nret\n.size h,.-h\n"
+			      ".type k,@function\nk: imul %rbx,%rbx\njmp 5f\n"
+			      "4: imul %rbx,%rax\nadd %rcx,%rax\nret\n"
+			      "5: mov (%rbx),%rcx\nimul %rcx,%rcx\nimul %rbx,%rcx\njmp 4b\n"
+			      ".size k,.-k\n";
 
 static struct vt_procedure procedure(const char *name)
 {
@@ -355,6 +359,26 @@ static void test_unknown_loop(void **state)
 	vt_procflow_free(f);
 }
 
+/* A block that comes behind one further down, which comes behind one further up. */
+static void test_backwards(void **state)
+{
+	const struct vt_procedure proc = procedure("k");
+	struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
+	double edges[MOST];
+	uint32_t b;
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->cfg->nblocks, VT_CFG_FIRST + 3);
+	weigh_edges(f, 1, 1, edges);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+		assert_costs(f, b, edges);
+	assert_int_equal(vt_procflow_weigh(f, &core, edges, &err), 0);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+		assert_costs(f, b, edges);
+	vt_procflow_free(f);
+}
+
 static int begin(void **state)
 {
 	static const struct vt_images_options none = {.warn = NULL};
@@ -406,6 +430,8 @@ int main(void)
 		cmocka_unit_test_setup(test_unknown_ways, in_order),
 		cmocka_unit_test_setup(test_many_ways, in_order),
 		cmocka_unit_test_setup(test_unknown_loop, in_order),
+		cmocka_unit_test_setup(test_backwards, out_of_order),
+		cmocka_unit_test_setup(test_backwards, in_order),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

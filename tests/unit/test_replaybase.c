@@ -133,6 +133,9 @@ static void test_codes(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		decode(rows[i].code, rows[i].size, &f);
+		/* Behind the last result is none. */
+		assert_true(f.nresults < VT_FACT_RESULTS);
+		f.results[f.nresults].reg = VT_REG_SP;
 		vti_bases_make(&c, &f);
 		if (c.to != rows[i].to || c.from != rows[i].from ||
 		    (c.to != NONE && c.step != rows[i].step) || (c.lost & general) != rows[i].lost)
