@@ -36,13 +36,10 @@ static bool gather_scopes(struct search *s)
 {
 	size_t i, j, n = vt_profile_nplaces(s->profile);
 
-	for (i = 0, j = 0; i < n; i++) {
+	for (i = 0; i < n; i++) {
 		const struct vt_place *p = vt_profile_place(s->profile, i);
 		const struct vt_image *image = vt_images_get(s->images, p->image);
 
-		/* Neighbouring places mostly are of one image. */
-		if (j < s->nscopes && s->scopes[j].image == p->image && s->scopes[j].pid == p->pid)
-			continue;
 		for (j = 0; j < s->nscopes; j++)
 			if (s->scopes[j].image == p->image && s->scopes[j].pid == p->pid)
 				break;

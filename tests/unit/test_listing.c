@@ -10,13 +10,15 @@
 
 #include <cmocka.h>
 
-#include "analysis/listing.h"
+#include "analysis/listing_internal.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 
 #define MISSING_IMAGE 7
+#define JIT	      8
+#define ODD	      9
 
 static struct vt_error err;
 static char *dir;
@@ -43,6 +45,7 @@ static int begin(void **state)
 	scene_event(w, 2, "misses", VT_POLICY_INTERRUPT);
 	scene_image(w, 1, toolbox_path(dir, "prog"));
 	scene_image(w, MISSING_IMAGE, "/no/such/lib");
+	vt_writer_text(w, VT_IMAGE_BUILDID, "\xab\xcd\xef");
 	scene_map(w, 0x400000, 1);
 	scene_map(w, 0x700000, MISSING_IMAGE);
 	scene_samples(w, 1, 0x401000, 0, 1, 10);
@@ -415,7 +418,7 @@ static void test_rest(void **state)
 	      "     2  66.67%       20  [file not found]\n"
 	      "     1  33.33%       30  [file not found]\n");
 	check_header(&missing, &opt, true,
-		     "\033[1m[file not found]\033[0m in /no/such/lib, no build-id recorded\n"
+		     "\033[1m[file not found]\033[0m in /no/such/lib, build-id abcdef\n"
 		     "cycles: 3 samples, 2.63% of all 114\n"
 		     "misses: 0 samples, 0.00% of all 4\n\n");
 	opt.view = VT_LIST_SOURCE;
@@ -424,7 +427,7 @@ static void test_rest(void **state)
 	      "                       [no line information]\n"
 	      "     3  100.00%        [no line]\n");
 	check_header(&missing, &opt, false,
-		     "[file not found] in /no/such/lib, no build-id recorded\n"
+		     "[file not found] in /no/such/lib, build-id abcdef\n"
 		     "cycles: 3 samples, 2.63% of all 114\n"
 		     "misses: 0 samples, 0.00% of all 4\n\n");
 }
@@ -453,10 +456,13 @@ static void test_recorded(void **state)
 	static const uint8_t inc[] = {0x48, 0xff, 0xc0}, dec[] = {0x48, 0xff, 0xc8};
 	static const uint8_t ret[] = {0xc3};
 	struct vt_listing_options opt = {.view = VT_LIST_ASM};
+	static const struct vt_procedure jit = {
+		.image = JIT, .pid = 10, .name = "", .why = VT_UNKNOWN_NO_JIT_MAP};
 	struct scene shared = s;
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct vt_listing *l;
+	uint64_t *row;
 
 	(void)state;
 	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
@@ -464,12 +470,18 @@ static void test_recorded(void **state)
 	scene_image(w, 1, toolbox_path(dir, "prog"));
 	scene_image(w, MISSING_IMAGE, "/no/such/lib");
 	scene_map(w, 0x400000, 1);
+	row = vt_writer_row(w, VT_IMAGE);
+	row[VT_IMAGE_ID] = JIT;
+	row[VT_IMAGE_TYPE] = VT_IMAGE_ANON;
 	scene_map(w, 0x700000, MISSING_IMAGE);
+	scene_map(w, 0x800000, JIT);
+	scene_samples(w, 1, 0x800100, 0, 1, 2);
 	scene_samples(w, 1, 0x700020, 0, 1, 1);
 	scene_samples(w, 1, 0x700030, 0, 1, 3);
 	scene_block(w, 0, 0x700020, inc, 3);
 	scene_block(w, 1, 0x401004, dec, 3);
 	scene_block(w, 2, 0x40101b, ret, 1);
+	scene_block(w, 3, 0x800100, dec, 3);
 	scene_read(&s, fd, w, false);
 	opt.code = s.code;
 	check(&missing, &opt,
@@ -482,6 +494,20 @@ static void test_recorded(void **state)
 	assert_int_equal(vt_listing_row(l, 1)->kind, VT_ROW_RAW);
 	assert_string_equal(vt_listing_missing(l), "file not found");
 	vt_listing_free(l);
+	/* Where all is known, nothing is missing. */
+	check(&jit, &opt,
+	      "cycles        %  address  code\n"
+	      "     2  100.00%   800100  dec    %rax\n");
+	l = list(&jit, &opt);
+	assert_null(vt_listing_missing(l));
+	vt_listing_free(l);
+	opt.code = NULL;
+	l = list(&jit, &opt);
+	assert_string_equal(vt_listing_missing(l), "generated code without a perf map");
+	assert_string_equal(vt_listing_row(l, 0)->text, "[generated code without a perf map]");
+	assert_int_equal(vt_listing_row(l, 0)->kind, VT_ROW_RAW);
+	vt_listing_free(l);
+	opt.code = s.code;
 	/* The program could write to two instructions: what ran of the one is known. */
 	vt_images_patch(s.images, 1, 0x1004, 0x18);
 	l = list(&f, &opt);
@@ -503,6 +529,44 @@ static void test_recorded(void **state)
 	s = shared;
 }
 
+/* The procedure or label that an address is in, and where it is in that. */
+static void test_names(void **state)
+{
+	enum vt_unknown why;
+	struct vt_symbols *symbols = vt_images_symbols(s.images, 1, 0, &why);
+	struct vt_buf b = VT_BUF_INIT;
+
+	(void)state;
+	vti_listing_name(symbols, 0x401000, &b);
+	vti_listing_name(symbols, 0x40101b, &b);
+	vti_listing_name(symbols, 0x409999, &b);
+	vti_listing_name(NULL, 0x401000, &b);
+	assert_string_equal(vt_buf_str(&b), "ff+0x1b");
+	vt_buf_free(&b);
+}
+
+/* A file of a machine that nobody disassembles. */
+static void test_odd_machine(void **state)
+{
+	struct vt_listing_options opt = {.view = VT_LIST_ASM};
+	struct vt_procedure odd = f;
+	struct vt_listing *l;
+	const char *path;
+
+	(void)state;
+	/* e_machine of an ELF file. */
+	free(toolbox_run(dir, "cp prog odd && printf '\\001\\001' | "
+			      "dd of=odd bs=1 seek=18 conv=notrunc 2>&1"));
+	path = toolbox_path(dir, "odd");
+	assert_int_equal(
+		vt_images_add(s.images, ODD, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err), 0);
+	odd.image = ODD;
+	l = list(&odd, &opt);
+	assert_string_equal(vt_listing_missing(l), "no disassembler for this machine");
+	assert_int_equal(vt_listing_nrows(l), 0);
+	vt_listing_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -511,6 +575,7 @@ int main(void)
 		cmocka_unit_test(test_mixed_cells), cmocka_unit_test(test_partial),
 		cmocka_unit_test(test_source),	    cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_header),	    cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_names),	    cmocka_unit_test(test_odd_machine),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

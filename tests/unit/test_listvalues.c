@@ -699,10 +699,13 @@ static void test_places(void **state)
 		.image = MISSING_IMAGE, .name = "", .why = VT_UNKNOWN_NO_FILE};
 	static const struct vt_procedure nowhere = {
 		.image = VT_UNMAPPED_IMAGE, .name = "", .why = VT_UNKNOWN_NO_MAP};
+	static const struct vt_procedure unknown = {
+		.image = 99, .name = "", .why = VT_UNKNOWN_NO_IMAGE};
 	static const struct {
 		const struct vt_procedure *proc;
 		const char *want;
 	} rows[] = {
+		{&unknown, "address  code\n"},
 		{&g, "address  code  what     vtot  thld  nv  values\n"
 		     " 40101c  nop\n"
 		     "               unknown     4     1   0    ...\n"

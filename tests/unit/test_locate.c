@@ -269,7 +269,7 @@ static void test_similar(void **state)
 		{"xxlper", ": no such procedure; did you mean helper?"},
 		{"helpr", ": no such procedure; did you mean helper?"},
 		{"helpxxer", ": no such procedure; did you mean helper?"},
-		{"helpxxxer", ": " NONE},
+		{"helpxxxxer", ": " NONE},
 		{"hold_", ": no such procedure; did you mean hold_d, hold_c, hold_b?"},
 		{"pe", ": " NONE},
 		{"xxxper", ": " NONE},
@@ -283,6 +283,12 @@ static void test_similar(void **state)
 		snprintf(want, sizeof(want), "%s%s", rows[i].what, rows[i].similar);
 		check_error(rows[i].what, VT_E_NOTFOUND, want);
 	}
+	/* Of more than 64 letters, none is. */
+	memset(want, 0, sizeof(want));
+	memset(want, 'x', 65);
+	assert_int_equal(vt_locate(s.profile, s.images, want, &(struct vt_found){NULL, 0, 0}, &err),
+			 -VT_E_NOTFOUND);
+	assert_string_equal(err.text + 65, ": " NONE);
 }
 
 /* What the rows of a ranking are: the first, and what has no symbol. */
