@@ -648,6 +648,8 @@ static void test_callers(void **state)
 	/* A single one is never rare. */
 	h.values.cutoff = 100;
 	check_texts(&h, lists, 1, "      load    60     1   1   100% 60  from f+0x13\n");
+	h.values.cutoff = 101;
+	check_texts(&h, lists, 1, "      load    60     1   1    ...  from f+0x13\n");
 	/* Equal ones by image, then by where they call; those that lie in none come last. */
 	h.values.cutoff = 0;
 	check_texts(&h, equal, 4,
