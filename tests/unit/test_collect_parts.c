@@ -126,6 +126,44 @@ static void test_parts(void **state)
 	}
 }
 
+/* A long run, in which blocks are looked at before they come: of some nothing is wanted. */
+static void test_long_run(void **state)
+{
+	enum { RUN = 60 };
+	static const struct collected_block empty = {
+		.name = '-', .ninsns = 2, .lengths = {3, 2}, .end = VT_END_FALL};
+	static uint16_t ids[RUN];
+	static uint8_t data[RUN * 23];
+	struct collected_run r = {.pid = PID, .tid = PID};
+	struct collected_profile p;
+	int fd = scratch_file();
+	struct vt_writer *w = collected_begin(fd);
+	size_t i, size = 0;
+	uint64_t executions = 0;
+
+	(void)state;
+	for (i = 0; i < RUN; i++) {
+		ids[i] = i % 3 ? 1 : 2;
+		r.insns += i % 3 ? 3 : 2;
+		if (i % 3 == 0)
+			continue;
+		part_values(data + size, 7);
+		size += 23;
+		executions++;
+	}
+	collected_open(&p, ALL, false);
+	collected_map(w, 3, BASE, 0x100000);
+	collected_block(w, &parted, 1);
+	collected_block(w, &empty, 2);
+	collected_exec(w, &r, ids, RUN, data, size);
+	collected_take(&p, fd, w);
+	assert_int_equal(p.stats.damaged, 0);
+	assert_int_equal(p.stats.insns, r.insns);
+	assert_int_equal(collected_find(&p, 0x1000, VT_WHAT_LOAD, 0, 0, 0)->total, executions);
+	assert_int_equal(collected_find(&p, 0x1003, VT_WHAT_STORE, 0, 1, 0)->total, executions);
+	collected_close(&p);
+}
+
 /* ---- guards ---- */
 
 /* insn 0: a guard, an address, 16 bytes, 2 bytes, an operand; insn 1: 1 byte, not guarded. */
@@ -374,11 +412,9 @@ static void test_kept_maps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_guards),
-		cmocka_unit_test(test_impossible_values),
-		cmocka_unit_test(test_places_change),
-		cmocka_unit_test(test_second_stream),
+		cmocka_unit_test(test_parts),	      cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_guards),	      cmocka_unit_test(test_impossible_values),
+		cmocka_unit_test(test_places_change), cmocka_unit_test(test_second_stream),
 		cmocka_unit_test(test_kept_maps),
 	};
 

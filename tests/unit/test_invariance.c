@@ -445,7 +445,7 @@ static struct vt_hotprofile *profile_of(bool second)
 	} else {
 		hot_image(w, 1, "/bin/a", "");
 		hot_image(w, 2, "/bin/b", "");
-		hot_image(w, 9, "/bin/c", "");
+		hot_image(w, 9, "/a/first", "");
 		put_list(w, 9, VT_WHAT_LOAD, 0, 0);
 		put_list(w, a, VT_WHAT_LOAD, 9, 0x44);
 	}
