@@ -49,14 +49,23 @@ static int shared(const struct vt_access *store, const struct vt_access *load, u
 	return n;
 }
 
-/* The youngest store in reach that seems to have bytes of load `at`, or -1. */
-static int youngest(const struct step *steps, int at, int distance, uint64_t mask)
+/*
+ * The youngest store in reach that seems to have bytes of load `at`, or -1; one of the last
+ * `stores`, unless that is 0.
+ */
+static int youngest(const struct step *steps, int at, int distance, uint32_t stores, uint64_t mask)
 {
+	uint32_t seen = 0;
 	int i;
 
-	for (i = at - 1; i >= 0 && at - i <= distance; i--)
-		if (steps[i].access.store && shared(&steps[i].access, &steps[at].access, mask))
+	for (i = at - 1; i >= 0 && at - i <= distance; i--) {
+		if (!steps[i].access.store)
+			continue;
+		if (shared(&steps[i].access, &steps[at].access, mask))
 			return i;
+		if (++seen == stores)
+			break;
+	}
 	return -1;
 }
 
@@ -81,7 +90,7 @@ static void against_all_pairs(void **state)
 	int distance, i, k, e;
 
 	(void)state;
-	for (distance = 1; distance < 300; distance = distance * 3 + 1) {
+	for (distance = 1; distance < 300; distance = distance * 2 + 1) {
 		struct vt_conflict_model m = *vt_conflict_model("generic");
 		struct vt_error err = VT_ERROR_INIT;
 		struct vt_conflicts *c;
@@ -89,7 +98,7 @@ static void against_all_pairs(void **state)
 		memset(want, 0, sizeof(want));
 		make_steps(steps, (uint64_t)distance);
 		m.distance = (uint32_t)distance;
-		m.stores = 0;
+		m.stores = (uint32_t)distance % 7;
 		c = vt_conflicts_new(&m, false, &err);
 		assert_non_null(c);
 		vt_conflicts_begin(c);
@@ -100,10 +109,10 @@ static void against_all_pairs(void **state)
 			assert_int_equal(vt_conflicts_insn(c, &code, a, 1, &err), 0);
 			if (a->store)
 				continue;
-			e = youngest(steps, i, distance, UINT64_MAX);
+			e = youngest(steps, i, distance, m.stores, UINT64_MAX);
 			if (e >= 0 && shared(&steps[e].access, a, UINT64_MAX) < a->size)
 				want[0][steps[i].place][steps[e].place]++;
-			e = youngest(steps, i, distance, 4095);
+			e = youngest(steps, i, distance, m.stores, 4095);
 			if (e >= 0 && !shared(&steps[e].access, a, UINT64_MAX))
 				want[1][steps[i].place][steps[e].place]++;
 		}
