@@ -158,6 +158,18 @@ static void pass_bound(struct vti_pt_cursor *c, const uint8_t *limit)
 		*c = saved;
 }
 
+/* The TIP that an OVF has its address of, where the FUP is missing (SKD010): no decision's. */
+static void pass_address(struct vti_pt_cursor *c, const uint8_t *limit)
+{
+	uint64_t others = BIT(VT_PT_FUP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD) |
+			  BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64) | BIT(VT_PT_PSB) | BIT(VT_PT_OVF);
+	struct vti_pt_cursor saved = *c;
+	struct vt_pt_packet packet;
+
+	if (!read_on(c, BIT(VT_PT_TIP), others, limit, &packet))
+		*c = saved;
+}
+
 uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t limit)
 {
 	struct vti_pt_cursor saved = *c;
@@ -172,6 +184,8 @@ uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t li
 		c->owed = VT_PT_END_FALL;
 	if (at && kinds & (BIT(VT_PT_MODE_EXEC) | BIT(VT_PT_PIP) | BIT(VT_PT_VMCS)))
 		pass_bound(c, limit_of(c, limit));
+	if (at && kinds & BIT(VT_PT_OVF))
+		pass_address(c, limit_of(c, limit));
 	return (uint64_t)((at ? at : c->p) - c->begin);
 }
 
