@@ -272,17 +272,17 @@ static struct vt_imagedata *make(const struct parts *parts, struct vt_elf **e)
 	put_headers(parts);
 	put_symbols(parts->ifunc);
 #define ENTRY(tag, value) (dynamic[n++] = (tag), dynamic[n++] = (value))
-	ENTRY(DT_RELA, RELA);
-	ENTRY(DT_RELASZ, put_relocations(parts));
-	ENTRY(DT_RELAENT, 24);
-	ENTRY(DT_SYMTAB, SYMS);
-	ENTRY(DT_JMPREL, PLT);
-	ENTRY(DT_PLTRELSZ, 24);
 	ENTRY(DT_PLTREL, DT_RELA);
-	ENTRY(DT_PLTGOT, GOT);
-	ENTRY(36, RELR);
-	ENTRY(35, sizeof(relr));
 	ENTRY(37, 8);
+	ENTRY(DT_RELAENT, 24);
+	ENTRY(DT_PLTGOT, GOT);
+	ENTRY(DT_SYMTAB, SYMS);
+	ENTRY(35, sizeof(relr));
+	ENTRY(36, RELR);
+	ENTRY(DT_PLTRELSZ, 24);
+	ENTRY(DT_JMPREL, PLT);
+	ENTRY(DT_RELASZ, put_relocations(parts));
+	ENTRY(DT_RELA, RELA);
 	if (parts->needed)
 		ENTRY(DT_NEEDED, 1);
 	if (parts->tag)

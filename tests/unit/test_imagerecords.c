@@ -283,8 +283,11 @@ static void symbols_of_the_kernel(void **state)
 	put_ksymbol(w, "bpf_prog_one", 0x40, 0);
 	put_ksymbol(w, "bpf_prog_one", 0x40, 1);
 	put_ksymbol(w, "bpf_prog_two", 0x80, 2);
+	put_ksymbol(w, "without_an_end", 0, 0);
 	feed(im, w, fd);
-	assert_int_equal(vt_images_count(im), 4);
+	assert_int_equal(vt_images_count(im), 5);
+	assert_int_equal(vt_images_symbol(im, VT_KSYMBOL_IMAGE + 2, 0, 0x123456, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "without_an_end");
 	assert_string_equal(vt_images_get(im, VT_KSYMBOL_IMAGE)->path, "bpf_prog_one");
 	assert_int_equal(vt_images_get(im, VT_KSYMBOL_IMAGE)->type, VT_IMAGE_BPF);
 	assert_string_equal(vt_images_get(im, VT_KSYMBOL_IMAGE + 1)->path, "bpf_prog_two");
@@ -292,6 +295,43 @@ static void symbols_of_the_kernel(void **state)
 	assert_string_equal(loc.symbol->name, "bpf_prog_two");
 	assert_int_not_equal(vt_images_symbol(im, VT_KSYMBOL_IMAGE + 1, 0, 0x80, &loc), VT_KNOWN);
 	assert_int_not_equal(vt_images_symbol(im, VT_KSYMBOL_IMAGE, 0, 0x40, &loc), VT_KNOWN);
+	vt_images_free(im);
+}
+
+static void names_and_buildids(void **state)
+{
+	static const struct {
+		unsigned type;
+		const char *path, *name;
+	} rows[] = {
+		{VT_IMAGE_FILE, "/a/b", "b"},	      {VT_IMAGE_FILE, "b", "b"},
+		{VT_IMAGE_FILE, "/a/b/", "/a/b/"},    {VT_IMAGE_FILE, "", ""},
+		{VT_IMAGE_ANON, "//anon", "//anon"},  {VT_IMAGE_MODULE, "/m/x.ko", "x.ko"},
+		{VT_IMAGE_KERNEL, "[k]_text", "[k]"}, {VT_IMAGE_FILE, "[k]_text", "[k]_text"},
+		{VT_IMAGE_KERNEL, "/boot/k", "k"},
+	};
+	static const uint8_t long_id[VT_BUILDID_MAX + 1] = {7, [VT_BUILDID_MAX - 1] = 8, 9};
+	struct vt_images *im = open_two();
+	const struct vt_image *image;
+	struct vt_error err = VT_ERROR_INIT;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		add(im, i + 3, rows[i].type, rows[i].path);
+		assert_string_equal(vt_images_get(im, i + 3)->path, rows[i].path);
+		assert_string_equal(vt_images_get(im, i + 3)->name, rows[i].name);
+		assert_int_equal(vt_images_get(im, i + 3)->type, rows[i].type);
+		assert_int_equal(vt_images_get(im, i + 3)->buildid_size, 0);
+	}
+	/* Only so much of the path is told; a build-id is cut. */
+	assert_int_equal(
+		vt_images_add(im, 1, VT_IMAGE_FILE, "/a/bcd", 4, long_id, sizeof(long_id), &err),
+		0);
+	image = vt_images_get(im, 1);
+	assert_string_equal(image->path, "/a/b");
+	assert_int_equal(image->buildid_size, VT_BUILDID_MAX);
+	assert_memory_equal(image->buildid, long_id, VT_BUILDID_MAX);
 	vt_images_free(im);
 }
 
@@ -520,6 +560,7 @@ int main(void)
 		cmocka_unit_test(keeps_what_it_is_given),
 		cmocka_unit_test(generated_code_of_the_only_process),
 		cmocka_unit_test(symbols_of_the_kernel),
+		cmocka_unit_test(names_and_buildids),
 		cmocka_unit_test(modules_lie_where_they_are_mapped),
 		cmocka_unit_test(written_files),
 		cmocka_unit_test(files_by_their_inodes),

@@ -327,6 +327,16 @@ static void separate_debug_files(void **state)
 		assert_int_equal(line.line, 1);
 		demolish(&s);
 	}
+	/* What was found for its symbols is there for its lines, too. */
+	build(&s);
+	free(toolbox_run(s.dir, "objcopy --only-keep-debug p p.debug && strip p && "
+				"objcopy --add-gnu-debuglink=p.debug p"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	is_work(&s, 1);
+	assert_int_equal(remove(toolbox_path(s.dir, "p.debug")), 0);
+	assert_non_null(vt_images_lines(s.images, 1));
+	demolish(&s);
 	/* A debug file that does not belong to the program is not taken. */
 	build(&s);
 	free(toolbox_run(s.dir, "objcopy --only-keep-debug p p.debug && strip p && "
@@ -340,6 +350,7 @@ static void separate_debug_files(void **state)
 
 static void generated_code(void **state)
 {
+	char warning[600];
 	struct vt_images_options opt = {.find = {.symfs = NULL}};
 	struct vt_location loc;
 	struct subject s;
@@ -357,6 +368,17 @@ static void generated_code(void **state)
 			 VT_UNKNOWN_NO_SYMBOL);
 	assert_int_equal(vt_images_symbol(s.images, 1, 2, 0x7f0000001010, &loc),
 			 VT_UNKNOWN_NO_JIT_MAP);
+	assert_string_equal(s.warning, "");
+	free(toolbox_run(s.dir, "mkdir perf-3.map"));
+	assert_int_equal(vt_images_symbol(s.images, 1, 3, 0x7f0000001010, &loc),
+			 VT_UNKNOWN_UNREADABLE);
+	snprintf(warning, sizeof(warning), "%s: Is a directory", toolbox_path(s.dir, "perf-3.map"));
+	assert_string_equal(s.warning, warning);
+	opt.perf_map_dir = NULL;
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_ANON, "//anon", NULL);
+	assert_int_equal(vt_images_symbol(s.images, 1, 1, 0x7f0000001010, &loc),
+			 VT_UNKNOWN_NO_JIT_MAP);
 	demolish(&s);
 }
 
@@ -364,6 +386,7 @@ static void kernel_and_modules(void **state)
 {
 	struct vt_images_options opt = {.find = {.symfs = NULL}};
 	struct vt_location loc;
+	uint64_t offset;
 	struct subject s;
 
 	(void)state;
@@ -383,6 +406,12 @@ static void kernel_and_modules(void **state)
 	vt_images_set_base(s.images, 2, 0xffffffffc0400000);
 	assert_string_equal(vt_images_get(s.images, 1)->name, "[kernel.kallsyms]");
 	assert_int_equal(vt_images_symbol(s.images, 1, 1, 0x10ff, &loc), VT_KNOWN);
+	assert_string_equal(loc.symbol->name, "schedule");
+	assert_true(loc.vaddr == 0xffffffff9a0010ff);
+	assert_true(vt_images_offset(s.images, 1, 0xffffffff9a0010ff, &offset));
+	assert_int_equal(offset, 0x10ff);
+	/* Without the reference symbol's address, recordings count from 0. */
+	assert_int_equal(vt_images_symbol(s.images, 1, 1, 0xffffffff9a0010ff, &loc), VT_KNOWN);
 	assert_string_equal(loc.symbol->name, "schedule");
 	assert_true(loc.vaddr == 0xffffffff9a0010ff);
 	assert_int_equal(why_not(&s, 3, 0x10ff), VT_UNKNOWN_NO_KALLSYMS);
@@ -583,6 +612,72 @@ static void no_answer_depends_on_the_one_before(void **state)
 	demolish(&s);
 }
 
+/* Each is looked for once, whatever becomes of the file. */
+static void what_is_found_is_kept(void **state)
+{
+	const struct vt_images_options opt = {.find = {.symfs = NULL}};
+	enum vt_unknown why;
+	struct subject s;
+	const void *found[5];
+	size_t i, k;
+
+	(void)state;
+	build(&s);
+	free(toolbox_run(s.dir, "cp p q"));
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p"), s.buildid);
+	add(&s, 2, VT_IMAGE_FILE, toolbox_path(s.dir, "r"), s.buildid);
+	for (k = 1; k <= 2; k++) {
+		for (i = 0; i < 2; i++) {
+			const void *now[] = {
+				vt_images_elf(s.images, (uint32_t)k, &why),
+				vt_images_symbols(s.images, (uint32_t)k, 1, &why),
+				vt_images_lines(s.images, (uint32_t)k),
+				vt_images_data(s.images, (uint32_t)k),
+				vt_images_unwind(s.images, (uint32_t)k),
+			};
+			size_t n;
+
+			for (n = 0; n < 5; n++) {
+				assert_int_equal(now[n] != NULL, k == 1);
+				assert_true(!i || now[n] == found[n]);
+				found[n] = now[n];
+			}
+			assert_int_equal(why, k == 1 ? VT_KNOWN : VT_UNKNOWN_NO_FILE);
+			/* The second image's file comes too late. */
+			if (k == 2)
+				free(toolbox_run(s.dir, "cp q r"));
+		}
+	}
+	demolish(&s);
+}
+
+/* Of what is no ELF file a warning tells if a build-id says that it was one. */
+static void warnings(void **state)
+{
+	const struct vt_images_options opt = {.find = {.symfs = NULL}};
+	enum vt_unknown why;
+	char text[600];
+	struct subject s;
+
+	(void)state;
+	build(&s);
+	open_store(&s, &opt);
+	add(&s, 1, VT_IMAGE_FILE, toolbox_path(s.dir, "p.c"), NULL);
+	add(&s, 2, VT_IMAGE_FILE, toolbox_path(s.dir, "gone"), s.buildid);
+	add(&s, 3, VT_IMAGE_FILE, toolbox_path(s.dir, "p.c"), s.buildid);
+	assert_null(vt_images_elf(s.images, 1, &why));
+	assert_int_equal(why, VT_UNKNOWN_UNREADABLE);
+	assert_null(vt_images_elf(s.images, 2, &why));
+	assert_int_equal(why, VT_UNKNOWN_NO_FILE);
+	assert_string_equal(s.warning, "");
+	assert_null(vt_images_elf(s.images, 3, &why));
+	assert_int_equal(why, VT_UNKNOWN_UNREADABLE);
+	snprintf(text, sizeof(text), "%s: not an ELF file", toolbox_path(s.dir, "p.c"));
+	assert_string_equal(s.warning, text);
+	demolish(&s);
+}
+
 /* Of a symbol and a gap behind it, then of one before: what was found last says nothing of these.
  */
 static void gaps_between_symbols(void **state)
@@ -652,6 +747,8 @@ int main(void)
 		cmocka_unit_test(kernel_memory),
 		cmocka_unit_test(odd_kernels),
 		cmocka_unit_test(no_answer_depends_on_the_one_before),
+		cmocka_unit_test(what_is_found_is_kept),
+		cmocka_unit_test(warnings),
 		cmocka_unit_test(gaps_between_symbols),
 		cmocka_unit_test(every_reason_has_a_text),
 	};
