@@ -96,7 +96,7 @@ struct vt_pt_wrap *vt_pt_wrap_new(struct vt_output *out, const struct vt_pt_wrap
 	vti_wrap_jit_init(p);
 	p->strings = vt_intern_new();
 	p->enc = vt_pt_encode_new(&p->opt.encode, sink, p);
-	if (!p->strings || !p->enc || !p->maps) {
+	if (!p->strings || !p->enc || !p->maps || !p->files) {
 		vt_error_nomem(err);
 		vt_pt_wrap_free(p);
 		return NULL;

@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "formats/pt/emit.h"
 #include "formats/pt/encode.h"
+#include "image/find.h"
 #include "stream/record.h"
 
 /*
@@ -42,6 +43,11 @@ struct vt_pt_wrap_options {
 	 * nothing tells when other code took its place.  Borrowed.
 	 */
 	const char *jit_dir;
+	/*
+	 * Where decoders will find the files of images: what differs from them was patched at run
+	 * time, and is dealt with as generated code, but without jit_dir the trace is interrupted.
+	 */
+	struct vt_find_options find;
 };
 
 struct vt_pt_wrap_totals {
@@ -49,7 +55,7 @@ struct vt_pt_wrap_totals {
 	uint64_t switches;	     /* of CPUs to a thread */
 	uint64_t bytes;		     /* of trace, as written */
 	uint64_t left_out;	     /* records that perf.data cannot hold: mappings, threads */
-	uint64_t generated;	     /* blocks of generated code, in dumps */
+	uint64_t generated;	     /* blocks of generated or patched code, in dumps */
 	uint64_t generated_left_out; /* where there is nowhere to put them */
 };
 

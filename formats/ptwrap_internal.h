@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "formats/perfdata/write.h"
+#include "formats/pt/files.h"
 #include "formats/ptwrap.h"
 #include "image/addrspace.h"
 
@@ -53,6 +54,8 @@ struct vt_pt_wrap {
 	struct vt_hash dumps; /* of generated code, by pid */
 	struct vt_hash code;  /* what they have told last, by pages */
 	struct vt_addrspace *maps;
+	struct vt_pt_files *files;
+	bool patched; /* code of a file was */
 	struct vt_buf cmdline;
 	struct vt_buf arch;
 	uint32_t next_cpu;
@@ -78,8 +81,9 @@ struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t t
 int vti_wrap_side(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err);
 
 /*
- * Generated code: ptwrap_jit.c.  Takes IMAGE, MAP and THREAD; takes BLOCK, after the encoder has;
- * closes the dumps.  vti_wrap_jit_init() leaves p->maps NULL when memory runs out.
+ * Generated and patched code: ptwrap_jit.c.  Takes IMAGE, MAP and THREAD; takes BLOCK, after the
+ * encoder has; closes the dumps.  vti_wrap_jit_init() leaves p->maps or p->files NULL when memory
+ * runs out.
  */
 void vti_wrap_jit_init(struct vt_pt_wrap *p);
 void vti_wrap_jit_free(struct vt_pt_wrap *p);

@@ -47,11 +47,17 @@ struct page {
 	uint8_t bytes[MARK_SIZE];
 };
 
+static uint64_t page_of(uint64_t addr)
+{
+	return addr & ~(uint64_t)(MARK_SIZE - 1);
+}
+
 void vti_wrap_jit_init(struct vt_pt_wrap *p)
 {
 	vt_hash_init(&p->dumps, sizeof(struct dump), sizeof(int64_t));
 	vt_hash_init(&p->code, sizeof(struct page), sizeof(struct page_key));
 	p->maps = vt_addrspace_new();
+	p->files = vt_pt_files_new(&p->opt.find, NULL, NULL);
 }
 
 /* Closes the dumps; the first error of writing one, or 0. */
@@ -82,6 +88,7 @@ void vti_wrap_jit_free(struct vt_pt_wrap *p)
 	vt_hash_fini(&p->dumps);
 	vt_hash_fini(&p->code);
 	vt_addrspace_free(p->maps);
+	vt_pt_files_free(p->files);
 }
 
 /* A mapping at the mark: of this path, or of nothing. */
@@ -192,7 +199,7 @@ static int note_code(struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *
 	uint32_t i;
 
 	for (i = 0; i < b->size; i++) {
-		uint64_t at = b->addr + i, start = at & ~(uint64_t)(MARK_SIZE - 1);
+		uint64_t at = b->addr + i, start = page_of(at);
 		unsigned k = (unsigned)(at - start);
 
 		key.addr = start;
@@ -220,44 +227,116 @@ static void forget_code(struct vt_pt_wrap *p, int64_t pid, uint64_t start, uint6
 	}
 }
 
-/* A block of generated code is about to be executed. */
+/* A child has its parent's pages; what decoders know of them by then is not certain. */
+static int fork_code(struct vt_pt_wrap *p, int64_t parent, int64_t child, struct vt_error *err)
+{
+	size_t i, n = p->code.count;
+
+	for (i = 0; i < n; i++) {
+		struct page_key key = ((struct page *)vt_hash_at(&p->code, i))->key;
+
+		if (key.pid != parent)
+			continue;
+		key.pid = child;
+		if (!vt_hash_add(&p->code, &key, NULL))
+			return vt_error_nomem(err);
+	}
+	return 0;
+}
+
+/* ---- blocks ---- */
+
+enum source { FROM_FILE, GENERATED, PATCHED };
+
+/* Where decoders have the code from that lies at an address of a process now. */
+static enum source source_of(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, struct vt_bytes code)
+{
+	const struct vt_map *m = vt_addrspace_find(p->maps, (int32_t)pid, addr, USER);
+
+	if (!m || m->type == VT_IMAGE_ANON)
+		return GENERATED;
+	return vt_pt_files_differ(p->files, m, addr, code.data, code.size) ? PATCHED : FROM_FILE;
+}
+
+/* Whether a dump has had something to tell of a page of the block. */
+static bool is_dumped(const struct vt_pt_wrap *p, int64_t pid, const struct vt_bblock *b)
+{
+	struct page_key key = {pid, page_of(b->addr)};
+
+	if (vt_hash_find(&p->code, &key))
+		return true;
+	key.addr = page_of(b->addr + b->size - 1);
+	return vt_hash_find(&p->code, &key) != NULL;
+}
+
+/* A block of generated or patched code, or one that may be there again, is about to be executed. */
 static int before_block(void *arg, int64_t pid, const struct vt_bblock *b, struct vt_error *err)
 {
+	const struct vt_bytes code = {b->code, b->size};
 	struct vt_pt_wrap *p = arg;
-	int is_new = note_code(p, pid, b, err), rc;
+	int is_new, rc;
 
+	if (!b->code || !b->size || pid < 0 || pid > INT32_MAX)
+		return 0;
+	if (!is_dumped(p, pid, b) && source_of(p, pid, b->addr, code) == FROM_FILE)
+		return 0;
+	is_new = note_code(p, pid, b, err);
 	if (is_new <= 0)
 		return is_new;
-	rc = dump_block(p, pid, b->addr, (struct vt_bytes){b->code, b->size}, err);
+	rc = dump_block(p, pid, b->addr, code, err);
 	return rc < 0 ? rc : 1;
+}
+
+void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
+{
+	uint64_t id = vt_record_u64(rec, VT_BLOCK_ID);
+	int64_t pid = vt_record_i64(rec, VT_BLOCK_PID);
+	struct vt_bytes code = vt_record_bytes(rec, VT_BLOCK_CODE);
+	enum source source;
+
+	if (!code.size || pid < 0 || pid > INT32_MAX)
+		return;
+	source = source_of(p, pid, vt_record_u64(rec, VT_BLOCK_ADDR), code);
+	if (source == FROM_FILE)
+		return;
+	if (!p->opt.jit_dir || !p->timed) {
+		p->sum.generated_left_out++;
+		if (source == PATCHED)
+			vt_pt_encode_leave_out(p->enc, id);
+	} else if (source == GENERATED) {
+		vt_pt_encode_watch(p->enc, id, before_block);
+	} else if (!p->patched) {
+		/* What ran before may run again, patched back, or in another process. */
+		p->patched = true;
+		vt_pt_encode_watch_all(p->enc, before_block);
+	}
 }
 
 /* ---- records ---- */
 
-void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
-{
-	int64_t pid = vt_record_i64(rec, VT_BLOCK_PID);
-	const struct vt_map *m;
-
-	if (!vt_record_bytes(rec, VT_BLOCK_CODE).size || pid < 0 || pid > INT32_MAX)
-		return;
-	m = vt_addrspace_find(p->maps, (int32_t)pid, vt_record_u64(rec, VT_BLOCK_ADDR), USER);
-	if (m && m->type != VT_IMAGE_ANON)
-		return;
-	if (p->opt.jit_dir && p->timed)
-		vt_pt_encode_watch(p->enc, vt_record_u64(rec, VT_BLOCK_ID), before_block);
-	else
-		p->sum.generated_left_out++;
-}
-
 int vti_wrap_jit_feed(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
 {
+	int64_t pid;
 	int rc = vt_addrspace_feed(p->maps, rec, err);
 
-	if (rec->kind == VT_MAP)
+	if (rc == -VT_E_NOMEM)
+		return rc;
+	switch (rec->kind) {
+	case VT_IMAGE:
+		return vt_pt_files_image(p->files, rec, err);
+	case VT_MAP:
 		forget_code(p, vt_record_i64(rec, VT_MAP_PID), vt_record_u64(rec, VT_MAP_START),
 			    vt_record_u64(rec, VT_MAP_LENGTH));
-	if (rec->kind == VT_THREAD && vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXEC)
-		forget_code(p, vt_record_i64(rec, VT_THREAD_PID), 0, UINT64_MAX);
-	return rc == -VT_E_NOMEM ? rc : 0;
+		return 0;
+	case VT_THREAD:
+		pid = vt_record_i64(rec, VT_THREAD_PID);
+		if (vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXEC)
+			forget_code(p, pid, 0, UINT64_MAX);
+		if (vt_record_u64(rec, VT_THREAD_OP) != VT_OP_FORK ||
+		    pid == vt_record_i64(rec, VT_THREAD_PPID))
+			return 0;
+		return fork_code(p, vt_record_i64(rec, VT_THREAD_PPID), pid, err);
+	default:
+		return 0;
+	}
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/version.h"
+#include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 
 const char *encode_perf_stray(const struct encode_perf *o)
@@ -35,8 +36,8 @@ static void tell(struct app *a, const struct vt_pt_wrap *p)
 
 	if (s->generated_left_out) {
 		app_say(a,
-			"%" PRIu64 " blocks of generated code are left out: with times (--tsc) and "
-			"-o FILE, they go into a jit-PID.dump beside it",
+			"%" PRIu64 " blocks of generated or patched code are left out: with times "
+			"(--tsc) and -o FILE, they go into a jit-PID.dump beside it",
 			s->generated_left_out);
 		app_raise(a, APP_LOSSY);
 	}
@@ -106,12 +107,14 @@ bool encode_perf(struct app *a, struct vt_reader *r, const struct encode_perf *o
 	struct vt_pt_wrap *p;
 	struct vt_output out;
 	bool done = false;
-	char *dir;
+	char *dir, *cache;
 
 	if (!open_output(a, &out, output))
 		return false;
 	dir = directory_of(output);
 	opt.jit_dir = dir;
+	cache = app_buildid_cache();
+	opt.find.buildid_cache = cache;
 	p = vt_pt_wrap_new(&out, &opt, &err);
 	if (p) {
 		done = wrap(a, r, p);
@@ -122,6 +125,7 @@ bool encode_perf(struct app *a, struct vt_reader *r, const struct encode_perf *o
 		app_fail(a, &err);
 	}
 	free(dir);
+	free(cache);
 	if (vt_output_close(&out, &err) < 0 && a->status < APP_OUTPUT)
 		done = app_fail(a, &err);
 	return done;

@@ -165,6 +165,8 @@ static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct 
 	b = vt_bblocks_get(e->dict, id);
 	if (vti_enc_piece(&e->blocks[id], b, 0, b->ninsns, e->mode) < b->ninsns)
 		e->blocks[id].insns = 0;
+	if (e->watch_all)
+		vt_pt_encode_watch(e, id, e->watcher);
 	return 0;
 }
 
@@ -177,11 +179,29 @@ void vt_pt_encode_watch(struct vt_pt_encode *e, uint64_t id, vt_pt_encode_watche
 	e->watcher = watcher;
 }
 
+void vt_pt_encode_watch_all(struct vt_pt_encode *e, vt_pt_encode_watcher *watcher)
+{
+	uint64_t id;
+
+	e->watch_all = true;
+	for (id = 0; id < e->nblocks; id++)
+		vt_pt_encode_watch(e, id, watcher);
+}
+
+void vt_pt_encode_leave_out(struct vt_pt_encode *e, uint64_t id)
+{
+	if (id >= e->nblocks)
+		return;
+	e->blocks[id].left_out = true;
+	e->blocks[id].insns = 0;
+}
+
 /*
  * Its code may be another one: then what went before must be decoded with the old one.  To make it
  * takes a while, so that there is a time between the two at which it can be said to be there.
  */
-static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b)
+static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
+		uint64_t ip)
 {
 	int r;
 
@@ -191,7 +211,7 @@ static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bb
 		e->failed = r;
 	if (r > 0 && e->timed) {
 		vti_enc_room(e, t);
-		vti_enc_break(e, t, b->addr);
+		vti_enc_break(e, t, ip);
 		e->total += MAKING_INSNS;
 		t->away += MAKING_INSNS;
 		t->cycles = vti_enc_cycles(e, t);
@@ -206,8 +226,14 @@ static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct
 {
 	struct enc_block part;
 
-	if (e->blocks[b->id].watched && from == 0 && !e->failed)
-		ask(e, t, b);
+	if (e->blocks[b->id].left_out) {
+		vti_enc_room(e, t);
+		vti_enc_lose(e, t);
+		t->repeated += to - from;
+		from = to;
+	}
+	if (e->blocks[b->id].watched && from < to && !e->failed)
+		ask(e, t, b, vt_bblock_insn_addr(b, from));
 	e->blocks[b->id].used = true;
 	while (from < to) {
 		from = vti_enc_piece(&part, b, from, to, e->mode);

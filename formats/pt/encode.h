@@ -109,6 +109,15 @@ typedef int vt_pt_encode_watcher(void *arg, int64_t pid, const struct vt_bblock 
 /* Watches a block, by its id, which is known; the watcher gets the sink's `arg`. */
 void vt_pt_encode_watch(struct vt_pt_encode *e, uint64_t id, vt_pt_encode_watcher *watcher);
 
+/* Watches all blocks, also those to come. */
+void vt_pt_encode_watch_all(struct vt_pt_encode *e, vt_pt_encode_watcher *watcher);
+
+/*
+ * Leaves a block out, by its id, which is known: where it was executed, the trace is interrupted,
+ * as if nobody knew how execution went on.
+ */
+void vt_pt_encode_leave_out(struct vt_pt_encode *e, uint64_t id);
+
 /* Gives the sink what there is, of all threads; more may follow. */
 int vt_pt_encode_flush(struct vt_pt_encode *e, struct vt_error *err);
 

@@ -18,10 +18,11 @@ struct enc_block {
 	uint8_t last;	 /* bytes of the last instruction */
 	bool repeats;	 /* the last instruction is a repeated string instruction */
 	bool used;
-	bool watched; /* the watcher is asked before each execution; insns is 0 */
-	bool direct;  /* nothing but, perhaps, a decision tells where it goes: */
-	bool branch;  /* which takes one */
-	bool call;    /* which leaves a return address */
+	bool watched;  /* the watcher is asked before each execution; insns is 0 */
+	bool left_out; /* insns is 0, too */
+	bool direct;   /* nothing but, perhaps, a decision tells where it goes: */
+	bool branch;   /* which takes one */
+	bool call;     /* which leaves a return address */
 };
 
 #define ENC_OFF 255 /* tracing is off: no block at all */
@@ -68,7 +69,7 @@ struct enc_thread {
 	bool off;	       /* tracing is off: `prev` is no block */
 	bool compress;	       /* returns */
 	struct enc_block held; /* interrupted before its last instruction; `last` 0: none */
-	uint64_t repeated;     /* instructions that were not counted, being repetitions */
+	uint64_t repeated;     /* instructions that do not count, being repetitions or left out */
 	/* Both stacks hold what was called since the last PSB. */
 	uint32_t nreturns, returns_top;
 	uint32_t npops, pops_top;
@@ -95,6 +96,7 @@ struct vt_pt_encode {
 	uint64_t began; /* of the running one, before the EXEC record at hand */
 	uint64_t ahead; /* since then, for vt_pt_encode_now() */
 	vt_pt_encode_watcher *watcher;
+	bool watch_all;
 	unsigned mode; /* bits of the code that is told */
 	bool timed;
 	struct vt_pt_encode_totals sum;

@@ -57,7 +57,7 @@ assert at == len(dump) and n >= 30, n
 ' "out/jit-$pid.dump" "$pid"
 
 t_status "without times, it is left out" 1 vtrace encode --perf-data -o plain.data jit.vt
-t_like "says so" 'blocks of generated code are left out: with times \(--tsc\) and -o FILE' "$T_ERR"
+t_like "says so" 'blocks of generated or patched code are left out: with times \(--tsc\) and -o FILE' "$T_ERR"
 t_is "there is no dump" "$(find . -maxdepth 1 -name 'jit-*' ! -name jit.vt | wc -l)" 0
 t_status "nor is there one beside a pipe" 1 bash -c 'set -o pipefail; vtrace encode --perf-data --tsc jit.vt | cat >x'
 t_ok "other programs are not affected" vtrace record --full --blocks -o calls.vt -- "$tools/rec_calls" 20

@@ -178,6 +178,7 @@ cat >mem.c <<'END'
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #define PROCEDURE(name, n) \
 	__attribute__((noinline, aligned(4096))) long name(long turns) \
@@ -205,6 +206,15 @@ int main(void)
 
 	poke(often_at, 0x2222);
 	sum += often(50);
+	if (!fork()) {
+		poke(often_at, 0x1111);
+		sum = often(10);
+		poke(often_at, 0x2222);
+		sum += often(7);
+		poke(late_at, 0x5555);
+		_exit(sum + late(3) == 0);
+	}
+	wait(NULL);
 	poke(often_at, 0x1111);
 	poke(late_at, 0x4444);
 	printf("%lx\n", sum + often(100) + late(25));
@@ -230,4 +240,28 @@ t_is "it is listed as it ran" "$(vlist -i stripped.vt --all 2>/dev/null | grep -
 t_ok "record two programs at the same addresses" \
 	vtrace record --full --follow -o both.vt -- sh -c './moved a; ./mem; exec ./again'
 t_is "neither has the other's code" "$(vlist -i both.vt --asm mem:main moved:main again:main | grep -c 'patched at run time')" 0
+# Its Intel PT trace: what is decoded has the code that ran; where that is not kept, there is none.
+t_ok "record it with its child" vtrace record --full --follow -o mem.vt -- ./mem
+# The patched instructions, in their pages.
+at=$(for name in often late; do printf '|%03x' $((0x$(nm mem | sed -n "s/ . ${name}_at\$//p") & 0xfff)); done)
+values()
+{
+	vtrace decode --engine="$1" -o back.vt mem.data || return
+	vinterp --path -w results back.vt >values || return
+	vtrace dump -k VALUE -F ip,value values | sed -n -E "s/^0x[0-9a-f]*(${at#|})\t(0x([1-5])\3{3})$/\2/p" | sort | uniq -c |
+		tr -s ' \n' ' '
+}
+for options in --tsc "--mtc 3 --cyc"; do
+	# shellcheck disable=SC2086
+	t_ok "$options: encoded" vtrace encode --perf-data $options -o mem.data mem.vt
+	for engine in fast libipt; do
+		t_is "$options, $engine: both processes' values" "$(values $engine)" \
+			" 210 0x1111 57 0x2222 25 0x4444 3 0x5555 "
+	done
+done
+t_status "without times, patched code is left out" 1 vtrace encode --perf-data -o mem.data mem.vt
+t_like "which is told" 'blocks of generated or patched code are left out' "$T_ERR"
+for engine in fast libipt; do
+	t_is "$engine: the rest is right" "$(values $engine)" " 210 0x1111 "
+done
 t_done
