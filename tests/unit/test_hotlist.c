@@ -456,6 +456,14 @@ static void test_memory(void **state)
 	for (i = 0; i < 5000; i++)
 		assert_int_equal(l[i]->total, 21);
 	vt_hotlists_free(s);
+	/* What keeps everything grows with what there is to keep. */
+	s = make_lists(VT_ALGO_EXACT, 0, 1);
+	l[0] = vt_hotlists_add(s);
+	before = vt_hotlists_memory(s);
+	for (i = 0; i < 5000; i++)
+		vt_hotlist_put(s, l[0], i);
+	assert_in_range(vt_hotlists_memory(s) - before, 4999 * 16, 4 * 5000 * 16);
+	vt_hotlists_free(s);
 }
 
 /* ---- against plain models ---- */

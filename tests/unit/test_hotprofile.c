@@ -582,10 +582,95 @@ static void test_order_of_records(void **state)
 	close(fd);
 }
 
+/* ---- images ---- */
+
+/* What is said of an image. */
+static void test_about_images(void **state)
+{
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+	const struct vt_hot_image *i;
+
+	(void)state;
+	row[VT_IMAGE_ID] = 9;
+	row[VT_IMAGE_TYPE] = VT_IMAGE_VDSO;
+	row[VT_IMAGE_MACHINE] = 62;
+	vt_writer_text(w, VT_IMAGE_PATH, "/lib/x/[vdso]");
+	vt_writer_bytes(w, VT_IMAGE_BUILDID, "abc", 3);
+	hot_read(w, fd, p);
+	assert_int_equal(vt_hotprofile_nimages(p), 1);
+	i = vt_hotprofile_image(p, 0);
+	assert_string_equal(i->path, "/lib/x/[vdso]");
+	assert_string_equal(i->name, "[vdso]");
+	assert_int_equal(i->buildid_size, 3);
+	assert_memory_equal(i->buildid, "abc", 3);
+	assert_int_equal(i->type, VT_IMAGE_VDSO);
+	assert_int_equal(i->machine, 62);
+	assert_int_equal(i->id, 9);
+	vt_hotprofile_free(p);
+}
+
+/* A stream: images that are declared, of which lists tell of some. */
+static void read_images(struct vt_hotprofile *p, const char *const *paths, size_t n,
+			uint64_t listed)
+{
+	struct hot_spec s = {.algo = VT_ALGO_EXACT,
+			     .offset = 0x10,
+			     .total = 4,
+			     .nvalues = 1,
+			     .values = {3},
+			     .counts = {4}};
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		hot_image(w, i, paths[i], "");
+	for (i = 0; i < n; i++) {
+		s.image = i;
+		if (listed >> i & 1)
+			hot_put(w, &s);
+	}
+	hot_read(w, fd, p);
+}
+
+/* Lists keep their images when others come in front of those; all that are declared are known. */
+static void test_images(void **state)
+{
+	static const char *const first[] = {"/d", "/f", "/h", "/k"};
+	static const char *const second[] = {"/a", "/e", "/f", "/i"};
+	static const char *const all[] = {"/a", "/d", "/e", "/f", "/h", "/i", "/k"};
+	/* Executions of each: listed in the first, the second, or both. */
+	static const uint64_t totals[] = {4, 4, 4, 8, 4, 0, 4};
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	size_t i, n = 0;
+
+	(void)state;
+	read_images(p, first, 4, 15);
+	read_images(p, second, 4, 7);
+	assert_int_equal(vt_hotprofile_nimages(p), 7);
+	for (i = 0; i < 7; i++) {
+		const struct vt_hot *h;
+
+		assert_string_equal(vt_hotprofile_image(p, (uint32_t)i)->path, all[i]);
+		if (!totals[i])
+			continue;
+		h = vt_hotprofile_at(p, n++);
+		assert_int_equal(h->key.image, i);
+		assert_int_equal(h->total, totals[i]);
+	}
+	assert_int_equal(vt_hotprofile_count(p), n);
+	vt_hotprofile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_images),
+		cmocka_unit_test(test_about_images),
 		cmocka_unit_test(test_values_in_order),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_sums),
