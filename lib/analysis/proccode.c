@@ -35,6 +35,25 @@ static bool is_patched(struct vt_images *images, const struct vt_procedure *proc
 	return false;
 }
 
+/* Whether code ran that is not the file's, which `c` has. */
+static bool ran_other(struct vt_images *images, const struct vt_blockcode *blocks,
+		      const struct vt_procedure *proc, const struct vt_proccode *c)
+{
+	uint64_t offset;
+	size_t i;
+
+	if (!vt_images_offset(images, proc->image, proc->start, &offset))
+		return false;
+	for (i = 0; i < c->size; i++) {
+		size_t size = 0;
+		const uint8_t *bytes = vt_blockcode_at(blocks, proc->image, offset + i, &size);
+
+		if (bytes && size <= c->size - i && memcmp(c->bytes + i, bytes, size) != 0)
+			return true;
+	}
+	return false;
+}
+
 static bool code_of_blocks(struct vt_images *images, const struct vt_blockcode *blocks,
 			   const struct vt_procedure *proc, struct vt_proccode *c)
 {
@@ -77,8 +96,11 @@ int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks
 		return vt_error_set(err, VT_E_LIMIT, "%s: a procedure of %" PRIu64 " bytes",
 				    proc->name, proc->end - proc->start);
 	patched = is_patched(images, proc);
-	if (!patched && code_of_file(images, proc, c))
-		return 0;
+	if (!patched && code_of_file(images, proc, c)) {
+		patched = blocks && ran_other(images, blocks, proc, c);
+		if (!patched)
+			return 0;
+	}
 	if (blocks) {
 		c->size = (size_t)(proc->end - proc->start);
 		c->owned = malloc(c->size);

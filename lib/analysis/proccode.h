@@ -16,7 +16,8 @@ extern "C" {
 
 /*
  * The machine code of a procedure: from its image's file, or put together of a stream's blocks,
- * where no file has it.  What was never executed is then int3.
+ * where no file has it, as blocks show that differ from the file.  What was never executed is then
+ * int3.
  */
 struct vt_proccode {
 	const uint8_t *bytes;

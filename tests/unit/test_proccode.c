@@ -14,13 +14,13 @@
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 
-enum { PROG = 1, PATCHED, LIB, JIT };
+enum { PROG = 1, PATCHED, LIB, JIT, UNSEEN };
 
 static struct vt_error err;
 static char *dir;
 static struct scene s;
 
-static const uint8_t inc[] = {0x48, 0xff, 0xc0}, dec[] = {0x48, 0xff, 0xc8};
+static const uint8_t push[] = {0x53}, inc[] = {0x48, 0xff, 0xc0}, dec[] = {0x48, 0xff, 0xc8};
 
 static int begin(void **state)
 {
@@ -31,9 +31,10 @@ static int begin(void **state)
 	(void)state;
 	dir = toolbox_dir();
 	scene_program(dir, scene_walk);
-	free(toolbox_run(dir, "cp prog patched"));
+	free(toolbox_run(dir, "cp prog patched && cp prog unseen"));
 	scene_image(w, PROG, toolbox_path(dir, "prog"));
 	scene_image(w, PATCHED, toolbox_path(dir, "patched"));
+	scene_image(w, UNSEEN, toolbox_path(dir, "unseen"));
 	scene_image(w, LIB, "/no/such/lib");
 	row = vt_writer_row(w, VT_IMAGE);
 	row[VT_IMAGE_ID] = JIT;
@@ -42,10 +43,13 @@ static int begin(void **state)
 	scene_map(w, 0x500000, PATCHED);
 	scene_map(w, 0x600000, LIB);
 	scene_map(w, 0x800000, JIT);
+	scene_map(w, 0xa00000, UNSEEN);
 	scene_block(w, 0, 0x501004, dec, 3);
 	scene_block(w, 1, 0x501007, inc, 3);
 	scene_block(w, 2, 0x501019, dec, 3);
 	scene_block(w, 3, 0x800101, inc, 3);
+	scene_block(w, 4, 0x401000, push, 1);
+	scene_block(w, 5, 0xa01004, dec, 3);
 	scene_read(&s, fd, w, false);
 	vt_images_patch(s.images, PATCHED, 0x1000, 0x1000);
 	return 0;
@@ -147,12 +151,33 @@ static void test_recorded(void **state)
 	vt_proccode_fini(&c);
 }
 
+/* What ran shows that a procedure was patched, if nothing else does. */
+static void test_unseen(void **state)
+{
+	static const uint8_t want[] = {0xcc, 0xcc, 0xcc, 0xcc, 0x48, 0xff, 0xc8, 0xcc};
+	struct vt_proccode c;
+
+	(void)state;
+	assert_int_equal(find(UNSEEN, 0x401000, 0x401008, true, &c), 0);
+	assert_int_equal(c.size, 8);
+	assert_memory_equal(c.bytes, want, 8);
+	vt_proccode_fini(&c);
+	/* Neither a procedure beside it, nor one that ends within the instruction. */
+	assert_int_equal(find(UNSEEN, 0x401007, 0x401010, true, &c), 0);
+	assert_null(c.owned);
+	vt_proccode_fini(&c);
+	assert_int_equal(find(UNSEEN, 0x401000, 0x401006, true, &c), 0);
+	assert_null(c.owned);
+	vt_proccode_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
