@@ -147,18 +147,7 @@ static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first,
  */
 static void put_code(struct hot *h, const struct vt_bblock *b)
 {
-	uint64_t *row = vt_writer_row(h->writer, VT_BLOCK);
-
-	row[VT_BLOCK_ID] = h->nblocks++;
-	row[VT_BLOCK_PID] = (uint64_t)b->pid;
-	row[VT_BLOCK_ADDR] = b->addr;
-	row[VT_BLOCK_SIZE] = b->size;
-	row[VT_BLOCK_INSNS] = b->ninsns;
-	row[VT_BLOCK_END] = b->end;
-	row[VT_BLOCK_TARGET] = b->target;
-	row[VT_BLOCK_MODE] = b->mode;
-	vt_writer_bytes(h->writer, VT_BLOCK_LENGTHS, b->lengths, b->ninsns);
-	vt_writer_bytes(h->writer, VT_BLOCK_CODE, b->code, b->size);
+	vt_bblock_write(b, h->nblocks++, false, h->writer);
 }
 
 /* Whether the block's code can be listed from a file, which the program has not written to. */

@@ -13,27 +13,6 @@ void vti_cutter_fini(struct vti_cutter *c)
 	vt_buf_free(&c->used);
 }
 
-static void write_block(struct vti_cutter *c, const struct vt_bblock *b, uint32_t id)
-{
-	uint64_t *row = vt_writer_row(c->w, VT_BLOCK);
-	uint64_t slots[VT_MAX_BLOCK_SLOTS];
-	uint32_t i;
-
-	row[VT_BLOCK_ID] = id;
-	row[VT_BLOCK_PID] = (uint64_t)b->pid;
-	row[VT_BLOCK_ADDR] = b->addr;
-	row[VT_BLOCK_SIZE] = b->size;
-	row[VT_BLOCK_INSNS] = b->ninsns;
-	row[VT_BLOCK_END] = b->end;
-	row[VT_BLOCK_TARGET] = b->target;
-	row[VT_BLOCK_MODE] = b->mode == 64 ? 0 : b->mode;
-	vt_writer_bytes(c->w, VT_BLOCK_LENGTHS, b->lengths, b->ninsns);
-	vt_writer_bytes(c->w, VT_BLOCK_CODE, b->code, b->code ? b->size : 0);
-	for (i = 0; i < b->nslots; i++)
-		slots[i] = vt_slot_pack(&b->slots[i]);
-	vt_writer_words(c->w, VT_BLOCK_SLOTS, slots, b->nslots);
-}
-
 /* The block's id in the output, where it is written if it was not yet; false: no memory. */
 static bool use_block(struct vti_cutter *c, const struct vt_bblock *b, uint32_t *id)
 {
@@ -43,7 +22,7 @@ static bool use_block(struct vti_cutter *c, const struct vt_bblock *b, uint32_t 
 		return false;
 	memset(c->ids + old, 0, (c->ids_cap - old) * sizeof(*c->ids));
 	if (!c->ids[b->id]) {
-		write_block(c, b, c->count);
+		vt_bblock_write(b, c->count, true, c->w);
 		c->ids[b->id] = ++c->count;
 	}
 	*id = c->ids[b->id] - 1;

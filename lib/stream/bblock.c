@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/writer.h"
+
 #define MAX_INSN_LENGTH 15 /* Intel SDM volume 2, section 2.3.11 */
 #define MAX_SLOT_SIZE	1024
 
@@ -227,4 +229,24 @@ int vt_bblocks_add(struct vt_bblocks *d, const struct vt_record *rec, struct vt_
 	if (id >= d->end)
 		d->end = id + 1;
 	return 0;
+}
+
+void vt_bblock_write(const struct vt_bblock *b, uint64_t id, bool slots, struct vt_writer *w)
+{
+	uint64_t *row = vt_writer_row(w, VT_BLOCK), packed[VT_MAX_BLOCK_SLOTS];
+	uint32_t i, n = slots ? b->nslots : 0;
+
+	row[VT_BLOCK_ID] = id;
+	row[VT_BLOCK_PID] = (uint64_t)b->pid;
+	row[VT_BLOCK_ADDR] = b->addr;
+	row[VT_BLOCK_SIZE] = b->size;
+	row[VT_BLOCK_INSNS] = b->ninsns;
+	row[VT_BLOCK_END] = b->end;
+	row[VT_BLOCK_TARGET] = b->target;
+	row[VT_BLOCK_MODE] = b->mode == 64 ? 0 : b->mode;
+	vt_writer_bytes(w, VT_BLOCK_LENGTHS, b->lengths, b->ninsns);
+	vt_writer_bytes(w, VT_BLOCK_CODE, b->code, b->code ? b->size : 0);
+	for (i = 0; i < n; i++)
+		packed[i] = vt_slot_pack(&b->slots[i]);
+	vt_writer_words(w, VT_BLOCK_SLOTS, packed, n);
 }

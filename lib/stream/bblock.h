@@ -2,6 +2,7 @@
 #ifndef VT_STREAM_BBLOCK_H
 #define VT_STREAM_BBLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -77,6 +78,11 @@ uint64_t vt_bblocks_end(const struct vt_bblocks *d);
 
 /* The address of an instruction of a block, and of the one behind its last (i == ninsns). */
 uint64_t vt_bblock_insn_addr(const struct vt_bblock *b, uint32_t i);
+
+struct vt_writer;
+
+/* Writes a BLOCK record of this id, with the slots or without. */
+void vt_bblock_write(const struct vt_bblock *b, uint64_t id, bool slots, struct vt_writer *w);
 
 #ifdef __cplusplus
 }

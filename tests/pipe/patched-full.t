@@ -63,6 +63,8 @@ t_pipe "hot lists of it, listed" 'vhot -o hot.vt self.vt; vlist -i hot.vt --valu
 t_like "with what ran" '[$]0x2222,%eax  \[patched at run time\]$' listed
 t_like "also where that is the same" 'add +[$]0x1,%eax$' listed
 t_unlike "and not with what the file has" 'in the file' listed
+# formats/vt.md: 0 is code of 64 bits.
+t_unlike "which has the mode of its code" 'mode=' <(vtrace dump -k BLOCK hot.vt)
 t_pipe "what ran before its page was written to" 'vlist -i hot.vt --values before >listed'
 t_like "is listed, too" 'add +[$]0x7,%eax$' listed
 t_unlike "as it ran" 'in the file' listed
