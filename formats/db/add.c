@@ -210,8 +210,11 @@ static int declare(struct vt_db *db, int64_t section, int64_t event, const struc
 	}
 	code = vti_db_fields_pack(fields, &packed, err);
 	if (code == 0)
-		code = vti_db_run(db, err, "INSERT OR REPLACE INTO declared VALUES(?, ?, ?)", "iib",
-				  section, event, (struct vt_bytes){packed.data, packed.size});
+		code = vti_db_run(db, err,
+				  "INSERT OR REPLACE INTO declared(section, event, fields)"
+				  " VALUES(?, ?, ?)",
+				  "iib", section, event,
+				  (struct vt_bytes){packed.data, packed.size});
 	vt_buf_free(&packed);
 	return code;
 }
@@ -333,10 +336,11 @@ static int add_meta(struct vt_db *db, int64_t section, const struct vt_db_meta *
 {
 	if (m->key.size > VT_DB_META_MAX || m->value.size > VT_DB_META_MAX)
 		return 0;
-	return vti_db_run(db, err,
-			  "INSERT INTO meta VALUES(?1, ?2, ?3) ON CONFLICT DO UPDATE SET"
-			  " value = NULL WHERE value <> ?3",
-			  "itt", section, m->key, m->value);
+	return vti_db_run(
+		db, err,
+		"INSERT INTO meta(section, key, value) VALUES(?1, ?2, ?3) ON CONFLICT DO UPDATE SET"
+		" value = NULL WHERE value <> ?3",
+		"itt", section, m->key, m->value);
 }
 
 /* Counts of what is lost are told as far as numbers go. */
@@ -349,7 +353,8 @@ static int add_loss(struct vt_db *db, int64_t section, int64_t event, const stru
 		    struct vt_error *err)
 {
 	return vti_db_run(db, err,
-			  "INSERT INTO loss VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET"
+			  "INSERT INTO loss(section, event, source, count)"
+			  " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET"
 			  " count = min(count + ?4, 0x3fffffffffffffff)",
 			  "iiti", section, event, l->source, capped(l->count));
 }
@@ -358,7 +363,8 @@ static int add_gap(struct vt_db *db, int64_t section, const struct vt_db_gap *g,
 		   struct vt_error *err)
 {
 	return vti_db_run(db, err,
-			  "INSERT INTO gap VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
+			  "INSERT INTO gap(section, reason, input, bytes, records)"
+			  " VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
 			  " bytes = min(bytes + ?4, 0x3fffffffffffffff),"
 			  " records = min(records + ?5, 0x3fffffffffffffff)",
 			  "ittii", section, g->reason, g->input, capped(g->bytes),

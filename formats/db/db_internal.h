@@ -13,6 +13,7 @@
 struct vt_db {
 	sqlite3 *sql;
 	char *path;
+	bool has_sums; /* of its rows */
 };
 
 /*
@@ -69,6 +70,39 @@ struct vt_bytes vti_db_str(const char *text);
  * selection, within a transaction.  -VT_E_NOTFOUND.
  */
 int vti_db_choose(struct vt_db *db, const struct vt_db_selection *sel, struct vt_error *err);
+
+/* ---- checksums of rows: sums.c ---- */
+
+/* Tables, for a mask; in the order in which sums.c has them. */
+enum {
+	VTI_DB_EPOCH = 1,
+	VTI_DB_SECTION = 2,
+	VTI_DB_INPUT = 4,
+	VTI_DB_EVENT = 8,
+	VTI_DB_IMAGE = 16,
+	VTI_DB_DECLARED = 32,
+	VTI_DB_PROFILE = 64,
+	VTI_DB_LOSS = 128,
+	VTI_DB_GAP = 256,
+	VTI_DB_META = 512,
+	VTI_DB_TABLES = 1023, /* all */
+};
+
+/* Gives a connection what the others need. */
+int vti_db_sums_init(struct vt_db *db, struct vt_error *err);
+
+/* Adds the column to all tables; sets it in all rows. */
+int vti_db_sums_add(struct vt_db *db, struct vt_error *err);
+int vti_db_sums_make(struct vt_db *db, struct vt_error *err);
+
+/* From now on what the connection writes has sums. */
+int vti_db_sums_keep(struct vt_db *db, struct vt_error *err);
+
+/*
+ * Whether the rows of these tables, as far as vti_db_choose() chose them, are what was written;
+ * those of a database without sums are.  -VT_E_DAMAGED names the first that is not.
+ */
+int vti_db_sums_check(struct vt_db *db, unsigned which, struct vt_error *err);
 
 /* The numbers of an event as bytes: how many, then each as a varint; and back. */
 int vti_db_fields_pack(const uint64_t fields[VT_EVENT_NFIELDS], struct vt_buf *out,

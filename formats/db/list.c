@@ -3,6 +3,7 @@
 
 /* One sort of listing: the statement, and what makes a row of its columns. */
 struct listing {
+	unsigned tables; /* whose rows are to be sound */
 	const char *sql;
 	int (*row)(sqlite3_stmt *s, void *fn, void *arg);
 };
@@ -72,6 +73,8 @@ static int walk(struct vt_db *db, const struct vt_db_selection *sel, const struc
 	if (vti_db_begin(db, false, err) < 0)
 		return -(int)err->code;
 	code = vti_db_choose(db, sel, err);
+	if (code == 0)
+		code = vti_db_sums_check(db, l->tables, err);
 	if (code == 0) {
 		s = vti_db_prepare(db, err, l->sql, "");
 		while ((code = vti_db_step(db, s, err)) == 1) {
@@ -90,6 +93,7 @@ int vt_db_epochs(struct vt_db *db, const struct vt_db_selection *sel, vt_db_epoc
 {
 	/* An epoch that nothing was added to yet has no section, but was begun. */
 	static const struct listing l = {
+		VTI_DB_EPOCH | VTI_DB_SECTION | VTI_DB_INPUT | VTI_DB_PROFILE,
 		"SELECT e.name, e.begun, (SELECT count(*) FROM input JOIN section ON section.id ="
 		" input.section WHERE epoch = e.id AND section IN (SELECT id FROM chosen_section)),"
 		" count(DISTINCT s.id), count(DISTINCT p.image), count(p.section),"
@@ -112,6 +116,7 @@ int vt_db_inputs(struct vt_db *db, const struct vt_db_selection *sel, vt_db_inpu
 		 struct vt_error *err)
 {
 	static const struct listing l = {
+		VTI_DB_EPOCH | VTI_DB_SECTION | VTI_DB_INPUT,
 		"SELECT e.name, s.label, i.name, i.digest, i.added, i.samples FROM input i"
 		" JOIN section s ON s.id = i.section JOIN epoch e ON e.id = s.epoch"
 		" WHERE i.section IN (SELECT id FROM chosen_section) ORDER BY i.id",
@@ -125,6 +130,7 @@ int vt_db_profiles(struct vt_db *db, const struct vt_db_selection *sel, vt_db_pr
 		   void *arg, struct vt_error *err)
 {
 	static const struct listing l = {
+		VTI_DB_EPOCH | VTI_DB_SECTION | VTI_DB_EVENT | VTI_DB_IMAGE | VTI_DB_PROFILE,
 		"SELECT e.name, s.label, i.path, i.buildid, v.name, v.policy, p.places,"
 		" p.samples, p.period, length(p.data) FROM profile p"
 		" JOIN section s ON s.id = p.section JOIN epoch e ON e.id = s.epoch"

@@ -10,12 +10,15 @@
 
 /* "vtdb": SQLite keeps it in the file's head, where file(1) finds it. */
 #define APPLICATION_ID 0x76746462
-#define VERSION	       1
+#define VERSION	       2
+
+/* Of before rows had checksums: it is read as it is, and made VERSION by who writes to it. */
+#define VERSION_WITHOUT_SUMS 1
 
 /* The bytes of the head of an SQLite file. */
 #define HEAD_SIZE 100
 
-/* Image 0 is what lies in no image. */
+/* To each table vti_db_sums_add() adds a column.  Image 0 is what lies in no image. */
 static const char *const schema =
 	"CREATE TABLE epoch(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"
 	" begun INTEGER NOT NULL);"
@@ -52,16 +55,29 @@ static int pragma(struct vt_db *db, const char *sql, int64_t *value, struct vt_e
 	return vti_db_number(db, vti_db_prepare(db, err, sql, ""), value, NULL, err);
 }
 
-static int create(struct vt_db *db, struct vt_error *err)
+/* What it is, in the head of its file. */
+static int mark(struct vt_db *db, struct vt_error *err)
 {
 	char numbers[80];
 
 	sqlite3_snprintf(sizeof(numbers), numbers,
 			 "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
 			 VERSION);
-	if (vti_db_exec(db, numbers, err) < 0)
+	return vti_db_exec(db, numbers, err);
+}
+
+static int create(struct vt_db *db, struct vt_error *err)
+{
+	if (mark(db, err) < 0 || vti_db_exec(db, schema, err) < 0)
 		return -(int)err->code;
-	return vti_db_exec(db, schema, err);
+	return vti_db_sums_add(db, err);
+}
+
+static int add_sums(struct vt_db *db, struct vt_error *err)
+{
+	if (vti_db_sums_add(db, err) < 0 || vti_db_sums_make(db, err) < 0)
+		return -(int)err->code;
+	return mark(db, err);
 }
 
 /* 1: it is a database of ours; 0: it is empty. */
@@ -77,9 +93,10 @@ static int identify(struct vt_db *db, struct vt_error *err)
 		return 0;
 	if (application != APPLICATION_ID)
 		return vt_error_set(err, VT_E_FORMAT, "%s: not a database of profiles", db->path);
-	if (version != VERSION)
+	if (version != VERSION && version != VERSION_WITHOUT_SUMS)
 		return vt_error_set(err, VT_E_VERSION, "%s: a database of version %lld", db->path,
 				    (long long)version);
+	db->has_sums = version == VERSION;
 	return 1;
 }
 
@@ -148,6 +165,18 @@ static int read_empty(struct vt_db *db, struct vt_error *err)
 	return rc == SQLITE_OK ? create(db, err) : vti_db_error(db, rc, err);
 }
 
+/* Makes what is empty, or of an earlier version, a database of VERSION, within a transaction. */
+static int make_current(struct vt_db *db, struct vt_error *err)
+{
+	int code = identify(db, err);
+
+	if (code < 0)
+		return code;
+	if (code == 0)
+		return create(db, err);
+	return db->has_sums ? 0 : add_sums(db, err);
+}
+
 static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 {
 	int code;
@@ -160,6 +189,8 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 			   "PRAGMA temp_store = MEMORY;",
 			   err);
 	if (code == 0)
+		code = vti_db_sums_init(db, err);
+	if (code == 0)
 		code = identify_at_once(db, err);
 	if (code == 1 && check_last_page(db, err) < 0)
 		return -(int)err->code;
@@ -167,13 +198,11 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 		return code < 0 ? code : code == 1 ? 0 : read_empty(db, err);
 	if (use_log(db, err) < 0)
 		return -(int)err->code;
-	if (code == 1)
-		return 0;
 	/* Somebody else may have made it in the meantime. */
-	if (vti_db_begin(db, true, err) < 0)
+	if (!db->has_sums &&
+	    (vti_db_begin(db, true, err) < 0 || vti_db_end(db, make_current(db, err), err) < 0))
 		return -(int)err->code;
-	code = identify(db, err);
-	return vti_db_end(db, code == 0 ? create(db, err) : code < 0 ? code : 0, err);
+	return vti_db_sums_keep(db, err);
 }
 
 /* A path as SQLite takes none for something else: it has a slash. */

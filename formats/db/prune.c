@@ -139,6 +139,7 @@ static int check_none(struct vt_db *db, const char *sql, const char *what, struc
 
 static int check_all(struct vt_db *db, struct vt_error *err)
 {
+	const struct vt_db_selection everything = {.nepochs = 0};
 	int code = check_file(db, err);
 
 	if (code == 0)
@@ -147,7 +148,7 @@ static int check_all(struct vt_db *db, struct vt_error *err)
 	if (code == 0)
 		code = check_none(db,
 				  "SELECT count(*) FROM profile WHERE image <> 0"
-				  " AND image NOT IN (SELECT id FROM image)",
+				  " AND NOT EXISTS (SELECT * FROM image WHERE id = profile.image)",
 				  "a profile's image is not there", err);
 	if (code == 0)
 		code = check_profiles(db, err);
@@ -158,7 +159,9 @@ static int check_all(struct vt_db *db, struct vt_error *err)
 			" (SELECT total(samples) FROM input WHERE section = section.id) <>"
 			" (SELECT total(samples) FROM profile WHERE section = section.id)",
 			"an epoch has not the samples of its inputs", err);
-	return code;
+	if (code == 0)
+		code = vti_db_choose(db, &everything, err);
+	return code < 0 ? code : vti_db_sums_check(db, VTI_DB_TABLES, err);
 }
 
 int vt_db_check(struct vt_db *db, struct vt_error *err)

@@ -22,6 +22,10 @@
  * at a time, writers one after the other.  What is added is added as a whole or not at all,
  * and is on the disk when vt_db_add() returns.  An input that the database has, by a digest of what
  * it counts, is not added again: who does not know whether it was may add it once more.
+ *
+ * Each row has a checksum.  What reads rows compares those of the rows that were chosen:
+ * -VT_E_DAMAGED names the first that is not what was written.  Databases of version 1 have none
+ * until they are opened for writing.
  */
 struct vt_db;
 
@@ -240,7 +244,8 @@ int vt_db_prune(struct vt_db *db, const struct vt_db_prune *how, vt_db_section_f
 
 /*
  * Reads everything: whether the file is whole, each profile can be unpacked and has the samples
- * that its row says, and each section those of its inputs.  -VT_E_DAMAGED says what is wrong first.
+ * that its row says, each section those of its inputs, and each row its checksum.  -VT_E_DAMAGED
+ * says what is wrong first.
  */
 int vt_db_check(struct vt_db *db, struct vt_error *err);
 

@@ -369,6 +369,8 @@ int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, struct vt_w
 	sum_init(&s, db, w);
 	code = vti_db_choose(db, sel, err);
 	if (code == 0)
+		code = vti_db_sums_check(db, VTI_DB_TABLES & ~(unsigned)VTI_DB_INPUT, err);
+	if (code == 0)
 		code = write_sum(&s, err);
 	sum_fini(&s);
 	return vti_db_end(db, code, err);
@@ -457,6 +459,8 @@ int vt_db_export(struct vt_db *db, const struct vt_db_selection *sel, struct vt_
 		return -(int)err->code;
 	sum_init(&s, db, w);
 	code = vti_db_choose(db, sel, err);
+	if (code == 0)
+		code = vti_db_sums_check(db, VTI_DB_TABLES, err);
 	if (code == 0)
 		code = list_sections(db, &sections, &n, err);
 	for (i = 0; i < n && code == 0; i++)

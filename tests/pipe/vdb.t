@@ -235,7 +235,7 @@ t_status "an empty file that has a log" 3 vdb -d logged.vdb add perf.data
 t_is "keeps it" "$(stat -c %s logged.vdb-wal)" 100
 t_status "an empty file" 3 vdb -d bad.vdb add /dev/null
 
-# Each profile's bytes, changed: an error or a difference, never a crash.
+# Each profile's bytes, changed: an error, never a crash.
 cat >damage.py <<'END'
 import random, shutil, sqlite3, subprocess, sys
 random.seed(int(sys.argv[1]))
@@ -253,20 +253,31 @@ for i in range(40):
     d.close()
     check = subprocess.run(["vdb", "-d", "damaged.vdb", "check"], capture_output=True)
     cat = subprocess.run(["vdb", "-d", "damaged.vdb", "cat"], capture_output=True)
-    assert cat.returncode in (0, 3), cat
-    assert check.returncode in (0, 3), check
-    bad += check.returncode == 3
+    bad += check.returncode == 3 and cat.returncode == 3
 print(bad)
 END
 vdb -d sound.vdb add whole.vt regs.vt >/dev/null
-t_is "damaged profiles are found" "$("$PYTHON" damage.py 1 2>&1 | awk '{ print ($1 >= 25 ? "yes" : $0) }')" yes
+t_is "damaged profiles are found" "$("$PYTHON" damage.py 1 2>&1)" 40
 
-# What no vdb writes: lengths of texts among the numbers of an event, and an epoch without a name.
+# A bit of a name: SQLite sees another name.
+"$PYTHON" - <<'END'
+data = bytearray(open("sound.vdb", "rb").read())
+data[data.rindex(b"/heat") + 4] ^= 1
+open("renamed.vdb", "wb").write(data)
+END
+for c in check cat export "list --by profile"; do
+	# shellcheck disable=SC2086 # a command and its options
+	t_status "a damaged path: $c" 3 vdb -d renamed.vdb $c
+	t_is "$c names the row" "$(cat "$T_ERR")" "vdb: renamed.vdb: row 1 of table image is damaged"
+done
+
+# What no vdb writes, as version 1, which has no checksums: lengths of texts among the numbers of an event, and an epoch without a name.
 cp sound.vdb lengths.vdb
 "$PYTHON" - <<'END'
 import sqlite3
 d = sqlite3.connect("lengths.vdb")
 d.execute("update declared set fields = ?", (bytes([18] + [200, 1] * 18),))
+d.execute("pragma user_version = 1")
 d.commit()
 d = sqlite3.connect("nameless.vdb")
 d.execute("attach 'sound.vdb' as sound")
@@ -274,7 +285,7 @@ for name, sql in d.execute("select name, sql from sound.sqlite_schema where sql 
     if not name.startswith("sqlite_"):
         d.execute(sql.replace("name TEXT NOT NULL UNIQUE", "name TEXT"))
 d.execute("pragma application_id = %d" % d.execute("pragma sound.application_id").fetchone()[0])
-d.execute("pragma user_version = 1")
+d.execute("pragma user_version = %d" % d.execute("pragma sound.user_version").fetchone()[0])
 d.execute("insert into epoch(name, begun) values(null, 1)")
 d.commit()
 END

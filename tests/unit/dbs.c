@@ -194,7 +194,7 @@ void db_refuse(const char *path, enum vt_db_mode mode, enum vt_errcode code, con
 	db_same_error(&err, code, path, text);
 }
 
-void db_change(const char *path, const char *sql)
+static sqlite3 *run_statements(const char *path, const char *sql)
 {
 	char *message = NULL;
 	sqlite3 *s;
@@ -202,7 +202,23 @@ void db_change(const char *path, const char *sql)
 	assert_int_equal(sqlite3_open(path, &s), SQLITE_OK);
 	if (sqlite3_exec(s, sql, NULL, NULL, &message) != SQLITE_OK)
 		fail_msg("%s: %s", sql, message);
-	sqlite3_close(s);
+	return s;
+}
+
+void db_damage(const char *path, const char *sql)
+{
+	sqlite3_close(run_statements(path, sql));
+}
+
+void db_change(const char *path, const char *sql)
+{
+	struct vt_db db = {.sql = run_statements(path, sql), .path = (char *)path};
+	struct vt_error err = VT_ERROR_INIT;
+
+	assert_int_equal(vti_db_sums_init(&db, &err), 0);
+	/* Not where a table is none of a database, or was dropped. */
+	(void)vti_db_sums_make(&db, &err);
+	sqlite3_close(db.sql);
 }
 
 const char *db_beside(const char *path, const char *suffix)
@@ -296,8 +312,8 @@ static int print_stream(struct vt_db *db, bool export, const struct vt_db_select
 	return code;
 }
 
-static int print_view(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,
-		      struct vt_buf *out, struct vt_error *err)
+int db_print(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,
+	     struct vt_buf *out, struct vt_error *err)
 {
 	switch (view) {
 	case DB_EPOCHS:
@@ -317,7 +333,7 @@ void db_expect(struct vt_db *db, enum db_view view, const struct vt_db_selection
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf out = VT_BUF_INIT;
 
-	if (print_view(db, view, sel, &out, &err) != 0)
+	if (db_print(db, view, sel, &out, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_string_equal(vt_buf_str(&out), want);
 	vt_buf_free(&out);
@@ -329,7 +345,7 @@ void db_expect_error(struct vt_db *db, enum db_view view, const struct vt_db_sel
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf out = VT_BUF_INIT;
 
-	assert_int_equal(print_view(db, view, sel, &out, &err), -(int)code);
+	assert_int_equal(db_print(db, view, sel, &out, &err), -(int)code);
 	db_same_error(&err, code, db->path, text);
 	vt_buf_free(&out);
 	/* No transaction is left open. */

@@ -36,8 +36,12 @@ struct vt_db *db_open(const char *path, enum vt_db_mode mode);
 /* Fails to open it: with this code, and this text behind the path. */
 void db_refuse(const char *path, enum vt_db_mode mode, enum vt_errcode code, const char *text);
 
-/* Runs statements on the file of a database that nobody has open, as somebody else's program. */
+/*
+ * Runs statements on the file of a database that nobody has open, as somebody else's program that
+ * makes the checksums of rows, or as damage, which makes none.
+ */
 void db_change(const char *path, const char *sql);
+void db_damage(const char *path, const char *sql);
 
 /*
  * Batches of 12 and 13 samples.  They share a build-id under two paths, a path under two types, an
@@ -60,6 +64,10 @@ enum db_view {
 	DB_WRITTEN,  /* records: KIND field=value ... of all fields that are not 0 */
 	DB_EXPORTED, /* records */
 };
+
+/* Appends what it says to `out`; what the functions of store.h return. */
+int db_print(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,
+	     struct vt_buf *out, struct vt_error *err);
 
 /* It says this. */
 void db_expect(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,

@@ -37,7 +37,7 @@ static void head_of_the_file(void **state)
 	assert_int_equal(fread(head, 1, sizeof(head), f), sizeof(head));
 	fclose(f);
 	assert_memory_equal(head + 68, "vtdb", 4);
-	assert_int_equal(vt_be32(head + 60), 1);
+	assert_int_equal(vt_be32(head + 60), 2);
 	/* It has a log. */
 	assert_int_equal(head[18], 2);
 	assert_int_equal(head[19], 2);
@@ -96,7 +96,7 @@ static void files_that_are_none(void **state)
 		enum vt_errcode code;
 		const char *text;
 	} rows[] = {
-		{"PRAGMA user_version = 2", VT_E_VERSION, ": a database of version 2"},
+		{"PRAGMA user_version = 3", VT_E_VERSION, ": a database of version 3"},
 		{"PRAGMA user_version = 0", VT_E_VERSION, ": a database of version 0"},
 		{"PRAGMA application_id = 0", VT_E_FORMAT, NOT_OURS},
 		{"PRAGMA application_id = 7", VT_E_FORMAT, NOT_OURS},
