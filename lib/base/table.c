@@ -342,8 +342,7 @@ static void render(const struct vt_table *t, size_t row, size_t column, enum vt_
 	enum vt_format format = t->columns[column].is.format;
 
 	switch (c.type) {
-	case VT_CELL_EMPTY:
-		break;
+	case VT_CELL_EMPTY: /* has no text */
 	case VT_CELL_TEXT:
 		vt_escape(b, c.text, c.size);
 		break;

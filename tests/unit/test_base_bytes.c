@@ -159,6 +159,9 @@ static void test_buf(void **state)
 	uint32_t i;
 
 	(void)state;
+	/* An empty buffer, too, has a place to point to. */
+	assert_non_null(vt_buf_reserve(&b, 0));
+	vt_buf_free(&b);
 	assert_string_equal(vt_buf_str(&b), "");
 	vt_buf_put(&b, NULL, 0);
 	assert_int_equal(b.size, 0);

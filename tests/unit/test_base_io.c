@@ -180,12 +180,30 @@ static void test_input_errors(void **state)
 	struct vt_input in;
 	struct vt_error err;
 	size_t have = 0;
+	int fd, none;
 
 	(void)state;
 	assert_int_equal(vt_input_open(&in, "/nowhere/at/all", &err), -VT_E_READ);
 	assert_string_equal(err.text, "/nowhere/at/all: No such file or directory");
 	assert_int_equal(vt_input_open(&in, "/tmp", &err), -VT_E_READ);
 	assert_string_equal(err.text, "/tmp: Is a directory");
+	/* "-" is standard input, which stays open; "." comes behind it, "+" before. */
+	assert_int_equal(vt_input_open(&in, ".", &err), -VT_E_READ);
+	assert_string_equal(err.text, ".: Is a directory");
+	assert_int_equal(vt_input_open(&in, "+nowhere", &err), -VT_E_READ);
+	fd = dup(STDIN_FILENO);
+	none = open("/dev/null", O_RDONLY);
+	assert_true(none >= 0 && dup2(none, STDIN_FILENO) == STDIN_FILENO);
+	assert_int_equal(vt_input_open(&in, "-", &err), 0);
+	assert_string_equal(in.name, "standard input");
+	assert_int_equal(vt_input_fill(&in, 1, &have, &err), 0);
+	assert_int_equal(have, 0);
+	vt_input_close(&in);
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), 0);
+	close(none);
+	if (fd >= 0)
+		dup2(fd, STDIN_FILENO);
+	close(fd);
 	/* A descriptor that cannot be read. */
 	assert_int_equal(vt_input_open_fd(&in, 9999, "closed", &err), 0);
 	assert_int_equal(vt_input_fill(&in, 1, &have, &err), -VT_E_READ);

@@ -117,6 +117,7 @@ static void test_every_type(void **state)
 static void test_choice_or_not(void **state)
 {
 	char with[] = "--colour=green blue", without[] = "--colour green", bad[] = "--colour=pink";
+	char first[] = "--colour=red";
 	struct fixture f;
 	bool given = false;
 
@@ -134,6 +135,8 @@ static void test_choice_or_not(void **state)
 	assert_int_equal(parse(&f, with), VT_OPT_RUN);
 	assert_int_equal(f.choice, 1);
 	assert_string_equal(f.argv[f.first], "blue");
+	assert_int_equal(parse(&f, first), VT_OPT_RUN);
+	assert_int_equal(f.choice, 0);
 	assert_int_equal(parse(&f, bad), -VT_E_USAGE);
 	tear_down(&f);
 }
