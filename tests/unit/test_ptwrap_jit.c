@@ -257,6 +257,105 @@ static void test_dumps(void **state)
 	free(f.bytes);
 }
 
+/* ---- patched code ---- */
+
+#define PATCHED_AT 0x10000
+
+/* Blocks of a file of nops, of which one is not what the file has: at an offset, and how long. */
+static const struct {
+	uint64_t at;
+	const char *code;
+	size_t size;
+} parts[] = {{0, NULL, 0},
+	     {0x10, "\x90", 1},
+	     {0x20, "\x97", 1}, /* patched */
+	     {0x1010, "\x90", 1},
+	     {0xffe, "\x90\x90\x90\x90", 4}};
+
+/* Runs of them, by the process or its child; which are dumped, for decoders would take the file. */
+static const struct {
+	uint16_t part;
+	bool child, dumped;
+} patched[] = {
+	{1, 0, 0}, {2, 0, 1}, {2, 0, 0}, {1, 0, 1}, {1, 0, 0}, /* the page may be patched back */
+	{3, 0, 0}, {4, 0, 1}, {3, 0, 1}, {3, 0, 0},	       /* so may be that behind it */
+	{1, 1, 1}, {1, 1, 0}, {3, 1, 1}, {1, 0, 0},	       /* the child has its own */
+};
+
+static void put_patched(struct made *m, const char *path)
+{
+	size_t i;
+
+	put_path(m, 1, VT_IMAGE_FILE, path);
+	put_mapping(m, 1, 7, PATCHED_AT, 0x2000)[VT_MAP_PROT] = 5;
+	for (i = 1; i < sizeof(parts) / sizeof(parts[0]); i++)
+		put_code(m, i, 7, PATCHED_AT + parts[i].at, parts[i].code, parts[i].size);
+	for (i = 0; i < sizeof(patched) / sizeof(patched[0]); i++) {
+		int pid = patched[i].child ? 9 : 7;
+		uint64_t *row;
+
+		if (i == 9) {
+			row = put_task(m, VT_OP_FORK, 9, 9, "");
+			row[VT_THREAD_TIME] = 1;
+			row[VT_THREAD_PPID] = row[VT_THREAD_PTID] = 7;
+		}
+		put_run(m, pid, pid, &patched[i].part, 1, parts[patched[i].part].size);
+	}
+}
+
+static void test_patched(void **state)
+{
+	struct vt_pt_wrap_options opt = timed_options();
+	uint64_t insns = 0, dumped = 0;
+	struct dump dumps[2]; /* of 7 and 9 */
+	uint8_t nops[0x2000];
+	char path[64];
+	struct wrapped f;
+	struct made m;
+	size_t i;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/file", dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	memset(nops, 0x90, sizeof(nops));
+	assert_int_equal(write(fd, nops, sizeof(nops)), sizeof(nops));
+	close(fd);
+	/* Nowhere to put it. */
+	begin(&m);
+	put_patched(&m, path);
+	wrap(&f, &m, &opt);
+	assert_int_equal(f.sum.generated_left_out, 1);
+	assert_int_equal(f.sum.generated, 0);
+	free(f.bytes);
+	opt.jit_dir = dir;
+	begin(&m);
+	put_patched(&m, path);
+	wrap(&f, &m, &opt);
+	open_dump(&dumps[0], 7);
+	open_dump(&dumps[1], 9);
+	for (i = 0; i < sizeof(patched) / sizeof(patched[0]); i++) {
+		struct dump *d = &dumps[patched[i].child];
+		size_t k = patched[i].part;
+		uint64_t now = insns + MAKING * dumped;
+
+		if (patched[i].dumped) {
+			if (d->at == 0)
+				check_header(d, patched[i].child ? 9 : 7, TICK(now));
+			check_load(d, patched[i].child ? 9 : 7, PATCHED_AT + parts[k].at,
+				   parts[k].code, parts[k].size, TICK(now) + 1);
+			dumped++;
+		}
+		insns += parts[k].size;
+	}
+	assert_int_equal(f.sum.generated, dumped);
+	assert_int_equal(f.sum.generated_left_out, 0);
+	close_dump(&dumps[0]);
+	close_dump(&dumps[1]);
+	free(f.bytes);
+	unlink(path);
+}
+
 /* perf learns of the process in whose name the mapping is, whichever of its threads ran. */
 static void test_process(void **state)
 {
@@ -412,11 +511,9 @@ static void test_no_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dumps),
-		cmocka_unit_test(test_process),
-		cmocka_unit_test(test_what_is_generated),
-		cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_dumps),	     cmocka_unit_test(test_process),
+		cmocka_unit_test(test_patched),	     cmocka_unit_test(test_what_is_generated),
+		cmocka_unit_test(test_untimed),	     cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_no_directory),
 	};
 
