@@ -185,6 +185,54 @@ static void check_walk(const struct made *m, struct vt_exec x, uint32_t at, uint
 	assert_int_equal(at, end);
 }
 
+#define STRIDE 16 /* blocks that are passed at a time */
+
+/* The sum of the weights of blocks first..first+n-1 of the run. */
+static uint64_t sum_weights(const struct made *m, const uint32_t *weights, uint32_t first,
+			    uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (; n > 0; n--)
+		sum += weights[m->base + m->ids[first++]];
+	return sum;
+}
+
+/* From the second block on, many at a time: by their weights, up to a limit; and counted. */
+static void pass_strides(struct made *m, struct vt_exec x)
+{
+	uint32_t *weights = calloc(m->base + NBLOCKS, sizeof(*weights)), i, n;
+	uint64_t *counts = calloc(m->base + NBLOCKS, sizeof(*counts));
+
+	assert_true(weights && counts);
+	for (i = 0; i < NBLOCKS; i++)
+		weights[m->base + i] = 1 + i % 7;
+	assert_int_equal(vt_exec_skip_blocks(&x, 1, NULL), 0);
+	for (i = 0; i < 10; i++) {
+		uint64_t limit = i ? vt_rng_below(&m->rng, 5 * NRUN) : UINT64_MAX, sum;
+		struct vt_exec y = x;
+
+		limit = i == 1 ? sum_weights(m, weights, 1, STRIDE) : limit;
+		sum = vt_exec_skip_weights(&y, weights, limit);
+		n = x.blocks - y.blocks;
+		assert_int_equal(n % STRIDE, 0);
+		assert_int_equal(sum, sum_weights(m, weights, 1, n));
+		assert_true(n == 0 || sum < limit);
+		assert_true(y.blocks <= STRIDE ||
+			    sum + sum_weights(m, weights, 1 + n, STRIDE) >= limit);
+		check_walk(m, y, (uint32_t)(y.first - 1000), m->count);
+	}
+	vt_exec_tally(&x, counts);
+	assert_true(x.blocks <= STRIDE);
+	check_walk(m, x, (uint32_t)(x.first - 1000), m->count);
+	for (n = 1; n < NRUN - x.blocks; n++)
+		counts[m->base + m->ids[n]]--;
+	for (i = 0; i < NBLOCKS; i++)
+		assert_int_equal(counts[m->base + i], 0);
+	free(weights);
+	free(counts);
+}
+
 static void walk_and_skip(uint64_t seed, uint32_t width)
 {
 	struct vt_bblocks *d = vt_bblocks_new();
@@ -214,6 +262,7 @@ static void walk_and_skip(uint64_t seed, uint32_t width)
 		assert_int_equal(y.blocks, n < NRUN ? NRUN - n : 0);
 		check_walk(&m, y, (uint32_t)(y.first - 1000), m.count);
 	}
+	pass_strides(&m, x);
 	vt_reader_close(r);
 	vt_bblocks_free(d);
 	free_made(&m);
