@@ -463,11 +463,8 @@ static void test_events(void **state)
 static int compile(void **state)
 {
 	(void)state;
-	dir = toolbox_dir();
-	toolbox_write(dir, "p.s", program);
-	free(toolbox_run(dir, "gcc -nostdlib -static -no-pie -Wl,-Ttext=0x401000 "
-			      "-Wl,--build-id=none -o p p.s && "
-			      "objcopy --redefine-sym stub=stub@plt p"));
+	dir = toolbox_assemble(program);
+	free(toolbox_run(dir, "objcopy --redefine-sym stub=stub@plt p"));
 	return 0;
 }
 

@@ -647,11 +647,7 @@ static void test_latency(void **state)
 static int compile(void **state)
 {
 	(void)state;
-	dir = toolbox_dir();
-	toolbox_write(dir, "p.s", program);
-	free(toolbox_run(dir, "gcc -nostdlib -static -no-pie -Wl,-Ttext=0x401000 "
-			      "-Wl,--section-start=.rodata=0x402000 -Wl,--build-id=none "
-			      "-o p p.s"));
+	dir = toolbox_assemble(program);
 	return 0;
 }
 

@@ -272,12 +272,9 @@ static int begin(void **state)
 	const char *path;
 
 	(void)state;
-	dir = toolbox_dir();
-	toolbox_write(dir, "p.s",
-		      ".text\n.globl _start\n_start:\n.type f,@function\nf: .fill 16,1,0x90\n"
-		      ".size f,.-f\n.type g,@function\ng: ret\n.size g,.-g\n");
-	free(toolbox_run(dir, "gcc -nostdlib -static -no-pie -Wl,-Ttext=0x401000 "
-			      "-Wl,--build-id=none -o p p.s"));
+	dir = toolbox_assemble(
+		".text\n.globl _start\n_start:\n.type f,@function\nf: .fill 16,1,0x90\n"
+		".size f,.-f\n.type g,@function\ng: ret\n.size g,.-g\n");
 	images = vt_images_new(&none, &err);
 	path = toolbox_path(dir, "p");
 	if (vt_images_add(images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err) < 0)

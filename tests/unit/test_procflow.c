@@ -385,10 +385,7 @@ static int begin(void **state)
 	const char *path;
 
 	(void)state;
-	dir = toolbox_dir();
-	toolbox_write(dir, "p.s", program);
-	free(toolbox_run(dir, "gcc -nostdlib -static -no-pie -Wl,-Ttext=0x401000 "
-			      "-Wl,--build-id=none -o p p.s"));
+	dir = toolbox_assemble(program);
 	images = vt_images_new(&none, &err);
 	path = toolbox_path(dir, "p");
 	return vt_images_add(images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err) < 0;

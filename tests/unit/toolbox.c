@@ -103,6 +103,17 @@ void toolbox_write(const char *dir, const char *name, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
+char *toolbox_assemble(const char *text)
+{
+	char *dir = toolbox_dir();
+
+	toolbox_write(dir, "p.s", text);
+	free(toolbox_run(dir, "gcc -nostdlib -static -no-pie -Wl,-Ttext=0x401000 "
+			      "-Wl,--section-start=.rodata=0x402000 -Wl,--build-id=none "
+			      "-o p p.s"));
+	return dir;
+}
+
 const char *toolbox_path(const char *dir, const char *name)
 {
 	static char paths[8][512];

@@ -27,6 +27,12 @@ uint8_t *toolbox_read_self(size_t *size);
 /* Writes a text file into a directory. */
 void toolbox_write(const char *dir, const char *name, const char *text);
 
+/*
+ * A new directory with an executable `p` made of assembly code: .text at 0x401000, .rodata at
+ * 0x402000.
+ */
+char *toolbox_assemble(const char *text);
+
 /* "DIR/NAME" in a buffer that the next call but seven reuses. */
 const char *toolbox_path(const char *dir, const char *name);
 
