@@ -74,6 +74,8 @@ static void test_head(void **state)
 		"*** Best-case   500/400 = 1.25CPI\n"
 		"*** Actual      1000/400 = 2.50CPI\n"
 		"\n  Addr  Instruction  Samples          CPI  Culprit\n");
+	c.is.sum.samples_at[VT_CONFIDENCE_EXACT] = 0.5;
+	assert_non_null(strstr(print(&c, NULL, 0, false), "*** Confidence  exact 0.5%, high 60"));
 	/* In colour; longer ones; and a graph with holes. */
 	calc_init(&c);
 	c.image.path = "/bin/a\tb";

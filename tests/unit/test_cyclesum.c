@@ -154,6 +154,20 @@ static const struct {
 	{NAN, 3, 2, {{.low = 0}}, 0, 0, 0, 0, 0, 0, 0, true},
 	{-1, 3, 2, {{.low = 0}}, 0, 0, 0, 0, 0, 0, 0, true},
 	{100, NAN, 2, {{.low = 0}}, 0, 0, 200, 0, 200, 0, -200, true},
+	/* 50 and 30 cycles lost as scheduled. */
+	{100,
+	 5,
+	 2,
+	 {{.cause = VT_STALL_SLOTTING, .low = 50, .high = 50},
+	  {.cause = VT_STALL_OPERAND_A, .low = 30, .high = 30}},
+	 2,
+	 500,
+	 200,
+	 80,
+	 120,
+	 0,
+	 300,
+	 true},
 };
 
 static struct vt_freq freq(unsigned row)
