@@ -132,6 +132,7 @@ static void test_range(void **state)
 		 0x1004,
 		 0x1004},
 		{{.image = 1, .start = 0x401004, .end = 0x401003, .symbol = "f"}, false, 0, 0},
+		{{.image = 1, .start = 0x401004, .end = 0x3ff000, .symbol = "f"}, false, 0, 0},
 		{{.image = 1, .start = 0x401000, .end = UINT64_MAX, .symbol = "f"},
 		 true,
 		 0x1000,

@@ -129,6 +129,7 @@ static void test_programs(void **state)
 		{STRIPPED, 0x1000, NOWHERE, 0x50, VT_CONFLICT_SYNONYM, 1, 1, 1, 1, 2},
 		{1, 0x101c, 1, 0x200000, VT_NCONFLICTS, 1, 8, 1, 1, 1},
 	};
+	struct pair pairs_twice[2];
 
 	(void)state;
 	check(pairs, 4, 0, false, 0,
@@ -147,6 +148,11 @@ static void test_programs(void **state)
 	      KEYS "1,1,125,1,1,?,g,a.c:9,nop,0x40101c,prog,"
 		   "[outside what the file loads],,,0x200000,prog,8\n");
 	check(NULL, 0, 0, false, 0, KEYS);
+	/* The same one twice. */
+	pairs_twice[0] = pairs_twice[1] = pairs[3];
+	check(pairs_twice, 2, 1, false, 1,
+	      KEYS "1,1,125,1,1,?,g,a.c:9,nop,0x40101c,prog,"
+		   "[outside what the file loads],,,0x200000,prog,8\n");
 }
 
 /* Which of two comes first: the one with more samples and meetings, or the lower other numbers. */
