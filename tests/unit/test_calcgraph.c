@@ -214,6 +214,9 @@ static void test_lone_edges(void **state)
 			    "\tn0 -> n2 [penwidth=4.8, label=\"7\"];\n"
 			    "\tn2 -> n3 [penwidth=4.8, label=\"7\"];\n"
 			    "\tn3 -> n1 [penwidth=5.0, label=\"10\"];\n}\n");
+	/* Less than one instruction is executed, too. */
+	c.blocks[2].sum = (struct vt_cyclesum){.executions = 0.5, .cycles = 1};
+	assert_non_null(strstr(print_dot(&c, 0), "\\l0.0% of cycles, CPI 2.00\\l"));
 }
 
 /* Of 45 instructions, those in the middle that have less than a percent of the cycles. */

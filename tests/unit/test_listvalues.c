@@ -389,6 +389,13 @@ static void test_cutoff(void **state)
 /* One in 1 is a whole number, and so is one in 1000 or more. */
 static void test_columns(void **state)
 {
+	const struct hot_spec product = {.offset = 0x1008,
+					 .what = VT_WHAT_RESULT,
+					 .reg = VT_REG_BX,
+					 .total = 1,
+					 .nvalues = 1,
+					 .values = {(uint64_t)-100000},
+					 .counts = {1}};
 	const struct hot_spec lists[] = {
 		{.offset = 0x1001, .what = VT_WHAT_LOAD, .total = 12345678},
 		{.offset = 0x1004,
@@ -415,6 +422,8 @@ static void test_columns(void **state)
 		    "      operand rbx         7  999.5   0    ...\n"
 		    "      rax                 7   1000   0    ...\n");
 	check_texts(&h, lists + 2, 1, "      rax      7  1000   0    ...\n");
+	/* A product is signed: so its instruction says. */
+	check_texts(&h, &product, 1, "      rbx      1     1   1   100% -100000\n");
 }
 
 /* ---- what a list is of ---- */
