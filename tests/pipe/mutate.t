@@ -118,4 +118,5 @@ t_status 'equivalent ones are not drawn' 0 mutate -n 100
 printf 'lib/base/sum.c\treturn a * b;\treturn a / b;\tgone\n' >>scripts/mutate-equivalent
 t_status 'one that no longer fits is refused' 2 mutate
 t_like 'and named' 'mutate-equivalent:6: lib/base/sum.c has no such line' "$T_ERR"
+t_ok "those of this repository fit" env B="$VT_BUILD" "$ROOT/scripts/mutate" -l
 t_done
