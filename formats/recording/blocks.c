@@ -84,7 +84,7 @@ int vti_rc_blocks_add(struct rc_blocks *t, const struct rc_block *b, struct vt_e
 
 	if (!why)
 		why = check_slots(b);
-	if (!why && (!b->id || b->id > t->known + VT_MAX_BLOCK_LEAP || b->id > UINT32_MAX ||
+	if (!why && (!b->id || b->id > t->known + VT_MAX_BLOCK_LEAP ||
 		     (b->id < t->end && t->sums[b->id] != RC_UNKNOWN)))
 		why = "id";
 	if (!why && t->nslots >= UINT32_MAX - VT_MAX_BLOCK_SLOTS)

@@ -45,7 +45,7 @@ void vti_rc_blocks_fini(struct rc_blocks *t);
  * -VT_E_DAMAGED: it contradicts itself, the limits of the format, or the id is taken; -VT_E_NOMEM.
  */
 struct rc_block {
-	uint64_t id;
+	uint32_t id;
 	uint32_t size;
 	uint32_t ninsns;
 	uint32_t nslots;

@@ -19,168 +19,14 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "recordings.h"
 #include "rings.h"
 #include "stream/bblock.h"
-#include "stream/reader.h"
 #include "streams.h"
 #include "toolbox.h"
 
-#define PID 500
-
-/* ---- a recording, and what came of it as text ---- */
-
-struct session {
-	char *dir;
-	int fd;
-	struct vt_writer *w;
-	struct vt_recording *rec;
-	struct rings ring;
-	struct vt_buf warnings;
-};
-
-static void keep_warning(void *arg, const char *text)
-{
-	vt_buf_printf(arg, "%s\n", text);
-}
-
-static void open_session(struct session *s, const struct vt_recording_options *opt)
-{
-	struct vt_writer_options how = {.compression = VT_COMPRESS_NONE};
-	struct vt_recording_options o = *opt;
-	struct vt_error err = VT_ERROR_INIT;
-
-	*s = (struct session){.warnings = VT_BUF_INIT};
-	s->dir = toolbox_dir();
-	s->fd = scratch_file();
-	s->w = vt_writer_open_fd(s->fd, "test", &how, &err);
-	assert_non_null(s->w);
-	o.warn = keep_warning;
-	o.warn_arg = &s->warnings;
-	s->rec = vt_recording_open(s->dir, s->w, &o, &err);
-	assert_non_null(s->rec);
-	rings_begin(&s->ring, s->rec, s->dir, PID, 40, 0);
-}
-
-static void put_bytes(struct vt_buf *b, const char *name, struct vt_bytes v)
-{
-	size_t i;
-
-	vt_buf_printf(b, " %s", name);
-	for (i = 0; i < v.size && i < 16; i++)
-		vt_buf_printf(b, "%s%02x", i ? "" : "=", v.data[i]);
-	if (v.size > i)
-		vt_buf_printf(b, "..%zu", v.size);
-}
-
-static void put_words(struct vt_buf *b, const char *name, struct vt_words v)
-{
-	size_t i;
-
-	vt_buf_printf(b, " %s", name);
-	for (i = 0; i < v.count; i++)
-		vt_buf_printf(b, "%s%" PRIx64, i ? "," : "=", v.data[i]);
-}
-
-#define FIELD(kind, field)                                                                         \
-	vt_buf_printf(b, " %s=%" PRId64, #field, vt_record_i64(rec, VT_##kind##_##field))
-#define FIRST(kind) FIELD(kind, PID), FIELD(kind, TID), FIELD(kind, FIRST)
-
-static void put_record(struct vt_buf *b, const struct vt_record *rec)
-{
-	switch (rec->kind) {
-	case VT_THREAD:
-		vt_buf_printf(b, "THREAD");
-		FIELD(THREAD, TIME), FIELD(THREAD, PID), FIELD(THREAD, TID), FIELD(THREAD, OP);
-		FIELD(THREAD, PPID), FIELD(THREAD, PTID);
-		put_bytes(b, "COMM", vt_record_bytes(rec, VT_THREAD_COMM));
-		break;
-	case VT_IMAGE:
-		vt_buf_printf(b, "IMAGE");
-		FIELD(IMAGE, ID), FIELD(IMAGE, TYPE), FIELD(IMAGE, MACHINE);
-		put_bytes(b, "PATH", vt_record_bytes(rec, VT_IMAGE_PATH));
-		if (vt_record_bytes(rec, VT_IMAGE_BUILDID).size)
-			put_bytes(b, "BUILDID", vt_record_bytes(rec, VT_IMAGE_BUILDID));
-		break;
-	case VT_MAP:
-		vt_buf_printf(b, "MAP");
-		FIELD(MAP, TIME), FIELD(MAP, PID), FIELD(MAP, TID), FIELD(MAP, START);
-		FIELD(MAP, LENGTH), FIELD(MAP, OFFSET), FIELD(MAP, IMAGE), FIELD(MAP, PROT);
-		FIELD(MAP, FLAGS), FIELD(MAP, INO);
-		break;
-	case VT_BLOCK:
-		vt_buf_printf(b, "BLOCK");
-		FIELD(BLOCK, ID), FIELD(BLOCK, PID), FIELD(BLOCK, ADDR), FIELD(BLOCK, SIZE);
-		FIELD(BLOCK, INSNS), FIELD(BLOCK, END), FIELD(BLOCK, TARGET);
-		put_bytes(b, "LENGTHS", vt_record_bytes(rec, VT_BLOCK_LENGTHS));
-		put_bytes(b, "CODE", vt_record_bytes(rec, VT_BLOCK_CODE));
-		put_words(b, "SLOTS", vt_record_words(rec, VT_BLOCK_SLOTS));
-		break;
-	case VT_EXEC:
-		vt_buf_printf(b, "EXEC");
-		FIELD(EXEC, TIME), FIRST(EXEC), FIELD(EXEC, BLOCKS), FIELD(EXEC, INSNS);
-		FIELD(EXEC, SKIP), FIELD(EXEC, BASE), FIELD(EXEC, WIDTH);
-		put_bytes(b, "IDS", vt_record_bytes(rec, VT_EXEC_IDS));
-		put_bytes(b, "DATA", vt_record_bytes(rec, VT_EXEC_DATA));
-		break;
-	case VT_STATE:
-		vt_buf_printf(b, "STATE");
-		FIRST(STATE), FIELD(STATE, REASON), FIELD(STATE, MXCSR);
-		vt_buf_printf(b, " REGS*%zu", vt_record_words(rec, VT_STATE_REGS).count);
-		put_bytes(b, "VECTOR", vt_record_bytes(rec, VT_STATE_VECTOR));
-		break;
-	case VT_SYSCALL:
-		vt_buf_printf(b, "SYSCALL");
-		FIRST(SYSCALL), FIELD(SYSCALL, NUMBER), FIELD(SYSCALL, RESULT);
-		put_words(b, "ARGS", vt_record_words(rec, VT_SYSCALL_ARGS));
-		break;
-	case VT_SIGNAL:
-		vt_buf_printf(b, "SIGNAL");
-		FIRST(SIGNAL), FIELD(SIGNAL, NUMBER), FIELD(SIGNAL, IP), FIELD(SIGNAL, HANDLER);
-		break;
-	case VT_MEMORY:
-		vt_buf_printf(b, "MEMORY");
-		FIRST(MEMORY), FIELD(MEMORY, ADDR);
-		put_bytes(b, "DATA", vt_record_bytes(rec, VT_MEMORY_DATA));
-		break;
-	case VT_LOST:
-		vt_buf_printf(b, "LOST");
-		FIELD(LOST, TIME), FIELD(LOST, PID), FIELD(LOST, TID), FIELD(LOST, COUNT);
-		put_bytes(b, "SOURCE", vt_record_bytes(rec, VT_LOST_SOURCE));
-		break;
-	case VT_GAP:
-		vt_buf_printf(b, "GAP");
-		FIELD(GAP, TIME), FIELD(GAP, PID), FIELD(GAP, TID), FIELD(GAP, BYTES);
-		break;
-	default:
-		return;
-	}
-	vt_buf_printf(b, "\n");
-}
-
-/* Ends the recording, whose records are to be these; the summary as it was. */
-static struct vt_recording_summary close_session(struct session *s, const char *want)
-{
-	struct vt_recording_summary sum = *vt_recording_summary(s->rec);
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_buf text = VT_BUF_INIT;
-	struct vt_record rec = {0};
-	struct vt_reader *r;
-
-	vt_recording_close(s->rec);
-	assert_int_equal(vt_writer_close(s->w, VT_STATUS_COMPLETE, &err), 0);
-	toolbox_remove(s->dir);
-	lseek(s->fd, 0, SEEK_SET);
-	r = vt_reader_open_fd(s->fd, "test", &err);
-	assert_non_null(r);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		put_record(&text, &rec);
-	vt_reader_close(r);
-	close(s->fd);
-	assert_string_equal(vt_buf_str(&text), want);
-	vt_buf_free(&text);
-	vt_buf_free(&s->warnings);
-	return sum;
-}
+#define PID   RECORDINGS_PID
+#define START "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=70\n"
 
 /* ---- every event ---- */
 
@@ -275,10 +121,10 @@ static void test_every_event(void **state)
 	static const uint8_t code[] = {3, 2, 0x48, 0x8b, 0x07, 0xff, 0xd0}; /* lengths first */
 	uint8_t more[sizeof(slots) + sizeof(code)] = {0};
 	struct vt_recording_summary sum;
-	struct session s;
+	struct recordings s;
 
 	(void)state;
-	open_session(&s, &opt);
+	recordings_open(&s, &opt);
 	rings_start(&s.ring, 40, 0, "/usr/bin/a-name-too-long-for-linux");
 	put_map(&s.ring, "/no/such/file", 3, 4);
 	put_map(&s.ring, "/no/such/file", 3, 5);
@@ -308,7 +154,7 @@ static void test_every_event(void **state)
 	rings_number(&s.ring, VT_RING_EXIT, PID, 0);
 	rings_end(&s.ring);
 	assert_string_equal(vt_buf_str(&s.warnings), "process 500: left out: why (9)\n");
-	sum = close_session(&s, every_event);
+	sum = recordings_close(&s, every_event);
 	assert_int_equal(sum.processes, 1);
 	assert_int_equal(sum.insns, 5);
 	assert_int_equal(sum.blocks, 3);
@@ -369,11 +215,11 @@ static void test_files(void **state)
 	};
 	const struct vt_recording_options opt = {0};
 	struct vt_buf want = VT_BUF_INIT;
-	struct session s;
+	struct recordings s;
 	size_t i;
 
 	(void)state;
-	open_session(&s, &opt);
+	recordings_open(&s, &opt);
 	rings_start(&s.ring, 40, 0, "p");
 	vt_buf_printf(&want, "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=70\n");
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -386,7 +232,8 @@ static void test_files(void **state)
 		ino = cases[i].ino == 2 ? 0 : ino + (uint64_t)cases[i].ino;
 		put_map(&s.ring, path, 3, ino);
 		vt_buf_printf(&want, "IMAGE ID=%zu TYPE=0 MACHINE=%s", i, cases[i].machine);
-		put_bytes(&want, "PATH", (struct vt_bytes){(const uint8_t *)path, strlen(path)});
+		recordings_put_bytes(&want, "PATH",
+				     (struct vt_bytes){(const uint8_t *)path, strlen(path)});
 		vt_buf_printf(&want,
 			      "%s\nMAP TIME=1000 PID=500 TID=501 START=4096 LENGTH=8192 "
 			      "OFFSET=12288 IMAGE=%zu PROT=5 FLAGS=1 INO=%" PRIu64 "\n",
@@ -395,7 +242,7 @@ static void test_files(void **state)
 	rings_number(&s.ring, VT_RING_EXIT, PID, 0);
 	rings_end(&s.ring);
 	vt_buf_printf(&want, "THREAD TIME=1000 PID=500 TID=500 OP=3 PPID=40 PTID=500 COMM\n");
-	close_session(&s, vt_buf_str(&want));
+	recordings_close(&s, vt_buf_str(&want));
 	vt_buf_free(&want);
 }
 
@@ -441,7 +288,7 @@ static void test_no_directory(void **state)
 }
 
 /* Says that process 600 has made a ring, and what is told of it. */
-static void expect_no_ring(struct session *s, const char *warning)
+static void expect_no_ring(struct recordings *s, const char *warning)
 {
 	const struct vt_ring_message m = {.type = VT_RING_HELLO, .pid = 600, .ppid = 40};
 	struct vt_error err = VT_ERROR_INIT;
@@ -452,17 +299,19 @@ static void expect_no_ring(struct session *s, const char *warning)
 	assert_string_equal(vt_buf_str(&s->warnings), warning);
 }
 
+#define NO_RING "GAP TIME=0 PID=600 TID=600 BYTES=0 REASON=ring.600.0: "
+
 static void test_no_ring(void **state)
 {
 	static const off_t sizes[] = {0, sizeof(struct vt_ring) - 1, VT_RING_MAX_SIZE + 1};
 	const struct vt_recording_options opt = {0};
 	struct vt_recording_summary sum;
-	struct session s;
+	struct recordings s;
 	const char *path;
 	size_t i;
 
 	(void)state;
-	open_session(&s, &opt);
+	recordings_open(&s, &opt);
 	path = toolbox_path(s.dir, "ring.600.0");
 	for (i = 0; i < 3; i++) {
 		toolbox_write(s.dir, "ring.600.0", "");
@@ -477,11 +326,10 @@ static void test_no_ring(void **state)
 	assert_int_equal(vt_recording_running(s.rec, 0), PID);
 	assert_int_equal(vt_recording_running(s.rec, 1), 0);
 	rings_end(&s.ring);
-	sum = close_session(&s, "GAP TIME=0 PID=600 TID=600 BYTES=0\n"
-				"GAP TIME=0 PID=600 TID=600 BYTES=0\n"
-				"GAP TIME=0 PID=600 TID=600 BYTES=0\n"
-				"GAP TIME=0 PID=600 TID=600 BYTES=0\n"
-				"GAP TIME=0 PID=600 TID=600 BYTES=0\n");
+	sum = recordings_close(&s, NO_RING "no ring of that size\n" NO_RING
+					   "no ring of that size\n" NO_RING
+					   "no ring of that size\n" NO_RING "bad header\n" NO_RING
+					   "no ring of that size\n");
 	assert_int_equal(sum.gaps, 5);
 }
 
@@ -495,10 +343,10 @@ static void test_window(void **state)
 	const struct vt_recording_options opt = {.skip = 3, .count = 2};
 	const struct vt_ring_signal end = {.ip = 1, .number = 9};
 	struct vt_recording_summary sum;
-	struct session s;
+	struct recordings s;
 
 	(void)state;
-	open_session(&s, &opt);
+	recordings_open(&s, &opt);
 	rings_start(&s.ring, 40, 0, "p");
 	rings_block(&s.ring, 1, 2, slots, 2);
 	rings_run(&s.ring, 1, "\x11\x12\x13", 3);
@@ -509,7 +357,7 @@ static void test_window(void **state)
 	put_rest(&s.ring);
 	rings_event(&s.ring, VT_RING_SIGNAL, PID, &end, sizeof(end), NULL, 0);
 	rings_end(&s.ring);
-	sum = close_session(
+	sum = recordings_close(
 		&s, "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=70\n"
 		    "BLOCK ID=1 PID=500 ADDR=4096 SIZE=2 INSNS=2 END=0 TARGET=0 LENGTHS=0101 "
 		    "CODE=9090 SLOTS=200010000,100010001\n"
@@ -533,7 +381,10 @@ static void test_impossible(void **state)
 	static const struct vt_ring_block bad_end = {
 		.id = 1, .size = 1, .ninsns = 1, .end = VT_NENDS};
 	static const struct vt_ring_block too_long = {.id = 1, .size = 4000, .ninsns = 1};
-	static const struct vt_ring_map bad_map = {.name_length = 4097};
+	static const struct vt_ring_block many_slots = {
+		.id = 1, .size = 1, .ninsns = 1, .nslots = VT_MAX_BLOCK_SLOTS + 1};
+	static const struct vt_ring_start start = {0};
+	static const struct vt_ring_map bad_map = {.name_length = 100};
 	static const struct vt_ring_registers bad_state = {.reason = VT_NSTATES};
 	static const struct vt_ring_fork bad_fork = {.child = 0};
 	static const struct vt_ring_exec bad_exec = {.name_length = 100};
@@ -544,42 +395,58 @@ static void test_impossible(void **state)
 		unsigned type;
 		const void *head;
 		size_t size;
+		const char *why;
 	} events[] = {
-		{VT_RING_BLOCK, &bad_end, sizeof(bad_end)},
-		{VT_RING_BLOCK, &too_long, sizeof(too_long)},
-		{VT_RING_MAP, &bad_map, sizeof(bad_map)},
-		{VT_RING_STATE, &bad_state, sizeof(bad_state)},
-		{VT_RING_FORK, &bad_fork, sizeof(bad_fork)},
-		{VT_RING_EXEC, &bad_exec, sizeof(bad_exec)},
-		{VT_RING_LOST, &bad_lost, sizeof(bad_lost)},
-		{VT_RING_MEMORY, &bad_memory, sizeof(bad_memory)},
-		{VT_RING_PARTIAL, &none, sizeof(none)},
-		{VT_RING_PARTIAL, &many, sizeof(many)},
-		{VT_RING_START, NULL, 0},
-		{VT_RING_SIGNAL, NULL, 0},
-		{VT_RING_SYSCALL, NULL, 0},
-		{VT_RING_THREAD, NULL, 0},
-		{VT_RING_LOST + 1, NULL, 0},
+		{VT_RING_BLOCK, &bad_end, sizeof(bad_end), "a bad basic block"},
+		{VT_RING_BLOCK, &too_long, sizeof(too_long), "a bad basic block"},
+		{VT_RING_BLOCK, &many_slots, sizeof(many_slots), "a bad basic block"},
+		{VT_RING_MAP, &bad_map, sizeof(bad_map), "a bad mapping"},
+		{VT_RING_STATE, &bad_state, sizeof(bad_state), "a bad state"},
+		{VT_RING_FORK, &bad_fork, sizeof(bad_fork), "a bad fork"},
+		{VT_RING_EXEC, &bad_exec, sizeof(bad_exec), "a bad exec"},
+		{VT_RING_LOST, &bad_lost, sizeof(bad_lost), "a bad note of what is left out"},
+		{VT_RING_MEMORY, &bad_memory, sizeof(bad_memory), "bad memory"},
+		{VT_RING_PARTIAL, &none, sizeof(none), "a bad part of a block"},
+		{VT_RING_PARTIAL, &many, sizeof(many), "a bad part of a block"},
+		{VT_RING_PARTIAL, NULL, 0, "a bad part of a block"},
+		{VT_RING_START, &start, sizeof(start), "a second start"},
+		{VT_RING_START, NULL, 0, "a bad start"},
+		{VT_RING_BLOCK, NULL, 0, "a bad basic block"},
+		{VT_RING_MAP, NULL, 0, "a bad mapping"},
+		{VT_RING_SIGNAL, NULL, 0, "a bad signal"},
+		{VT_RING_SYSCALL, NULL, 0, "a bad system call"},
+		{VT_RING_MEMORY, NULL, 0, "bad memory"},
+		{VT_RING_STATE, NULL, 0, "a bad state"},
+		{VT_RING_FORK, NULL, 0, "a bad fork"},
+		{VT_RING_EXEC, NULL, 0, "a bad exec"},
+		{VT_RING_LOST, NULL, 0, "a bad note of what is left out"},
+		{VT_RING_THREAD, NULL, 0, "an event that is cut"},
+		{VT_RING_EXIT, NULL, 0, "an event that is cut"},
+		{VT_RING_TOGGLE, NULL, 0, "an event that is cut"},
+		{0, NULL, 0, "an event of unknown type"},
+		{VT_RING_LOST + 1, NULL, 0, "an event of unknown type"},
 	};
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		struct vt_recording_summary sum;
-		struct session s;
+		char want[300], warning[100];
+		struct recordings s;
 
-		open_session(&s, &opt);
+		recordings_open(&s, &opt);
 		rings_start(&s.ring, 40, 0, "p");
 		rings_event(&s.ring, events[i].type, PID, events[i].head, events[i].size, NULL, 0);
 		rings_end(&s.ring);
-		assert_true(s.warnings.size > 0 || i == SIZE_MAX);
-		sum = close_session(&s, "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 "
-					"COMM=70\nGAP TIME=1000 PID=500 TID=500 BYTES=0\n");
+		snprintf(warning, sizeof(warning), "process 500: %s\n", events[i].why);
+		assert_string_equal(vt_buf_str(&s.warnings), warning);
+		snprintf(want, sizeof(want),
+			 START "GAP TIME=1000 PID=500 TID=500 BYTES=0 REASON=%s\n", events[i].why);
+		sum = recordings_close(&s, want);
 		assert_int_equal(sum.gaps, 1);
 	}
 }
 
-#define START "THREAD TIME=1000 PID=500 TID=500 OP=1 PPID=40 PTID=500 COMM=70\n"
 #define BLOCK                                                                                      \
 	"BLOCK ID=1 PID=500 ADDR=4096 SIZE=2 INSNS=2 END=0 TARGET=0 LENGTHS=0101 CODE=9090 "       \
 	"SLOTS\n"
@@ -611,9 +478,9 @@ static void test_exec(void **state)
 	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct vt_recording_summary sum;
-		struct session s;
+		struct recordings s;
 
-		open_session(&s, &opt);
+		recordings_open(&s, &opt);
 		rings_start(&s.ring, 40, 0, "p");
 		rings_block(&s.ring, 1, 2, NULL, 0);
 		put_exec(&s.ring, i == 1);
@@ -623,7 +490,7 @@ static void test_exec(void **state)
 		if (i == 3)
 			rings_run(&s.ring, 1, NULL, 0);
 		rings_end(&s.ring);
-		sum = close_session(&s, want[i]);
+		sum = recordings_close(&s, want[i]);
 		assert_int_equal(sum.unfollowed, unfollowed[i]);
 	}
 }
@@ -637,12 +504,12 @@ static void test_long_run(void **state)
 	struct vt_ring_message m = {.type = VT_RING_BYE, .pid = PID, .seq = 1};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_recording_summary sum;
-	struct session s;
+	struct recordings s;
 	char *files;
 	int i;
 
 	(void)state;
-	open_session(&s, &opt);
+	recordings_open(&s, &opt);
 	rings_start(&s.ring, 40, 0, "p");
 	rings_block(&s.ring, 1, 2, NULL, 0);
 	for (i = 0; i < 1000; i++)
@@ -659,63 +526,11 @@ static void test_long_run(void **state)
 	files = toolbox_run(s.dir, "ls");
 	assert_string_equal(files, "control\nshared\n");
 	free(files);
-	sum = close_session(
+	sum = recordings_close(
 		&s, START BLOCK EXECUTED("1000",
 					 "2000") "00000000000000000000000000000000..2000 DATA\n");
 	assert_int_equal(sum.blocks, 1000);
 	assert_int_equal(sum.insns, 2000);
-}
-
-/* Blocks at the limits of the format, and beyond. */
-static void test_blocks(void **state)
-{
-	const struct vt_recording_options opt = {0};
-	static const struct {
-		uint8_t ninsns, lengths[2], nslots;
-		uint64_t slots[2];
-		uint32_t size, data_size;
-		bool good;
-	} blocks[] = {
-		{1, {15, 0}, 0, {0, 0}, 15, 0, true},
-		{1, {16, 0}, 0, {0, 0}, 16, 0, false},
-		{2, {15, 0}, 0, {0, 0}, 15, 0, false},
-		{2, {7, 8}, 0, {0, 0}, 16, 0, false},
-		{0, {0, 0}, 0, {0, 0}, 0, 0, false},
-		{2, {7, 8}, 2, {0x0000040000010000, 0x0000000100010001}, 15, 1025, true},
-		{2, {7, 8}, 2, {0x0000040100010000, 0x0000000100010001}, 15, 1026, false},
-		{2, {7, 8}, 2, {0x0000000000010000, 0x0000000100010001}, 15, 1, false},
-		{2, {7, 8}, 2, {0x0000000100010001, 0x0000000100010000}, 15, 2, false},
-		{2, {7, 8}, 2, {0x0000000100010001, 0x0000000100010002}, 15, 2, false},
-		{2, {7, 8}, 2, {0x0000000100010001, 0x0000000100010001}, 15, 3, false},
-	};
-	struct vt_error err = VT_ERROR_INIT;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-		const struct vt_ring_block b = {.id = 1,
-						.size = blocks[i].size,
-						.ninsns = blocks[i].ninsns,
-						.nslots = blocks[i].nslots,
-						.data_size = blocks[i].data_size};
-		size_t slots_size = blocks[i].nslots * sizeof(uint64_t);
-		uint8_t more[64] = {0};
-		struct session s;
-
-		memcpy(more, blocks[i].slots, slots_size);
-		memcpy(more + slots_size, blocks[i].lengths, b.ninsns);
-		open_session(&s, &opt);
-		rings_start(&s.ring, 40, 0, "p");
-		rings_event(&s.ring, VT_RING_BLOCK, PID, &b, sizeof(b), more,
-			    slots_size + b.ninsns + b.size);
-		rings_end(&s.ring);
-		assert_int_equal(vt_recording_summary(s.rec)->gaps, blocks[i].good ? 0 : 1);
-		vt_recording_close(s.rec);
-		assert_int_equal(vt_writer_close(s.w, VT_STATUS_COMPLETE, &err), 0);
-		close(s.fd);
-		toolbox_remove(s.dir);
-		vt_buf_free(&s.warnings);
-	}
 }
 
 int main(void)
@@ -725,7 +540,6 @@ int main(void)
 		cmocka_unit_test(test_no_directory), cmocka_unit_test(test_no_ring),
 		cmocka_unit_test(test_window),	     cmocka_unit_test(test_impossible),
 		cmocka_unit_test(test_exec),	     cmocka_unit_test(test_long_run),
-		cmocka_unit_test(test_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
