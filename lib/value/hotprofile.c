@@ -241,9 +241,7 @@ static int compare_images(const void *a, const void *b)
 		c = memcmp(x->buildid, y->buildid, size);
 	if (c == 0)
 		c = (x->buildid_size > y->buildid_size) - (x->buildid_size < y->buildid_size);
-	if (c == 0)
-		c = (x->type > y->type) - (x->type < y->type);
-	return c ? c : (x->index > y->index) - (x->index < y->index);
+	return c ? c : (x->type > y->type) - (x->type < y->type);
 }
 
 static void show_image(const struct vt_hotprofile *p, const struct known_image *k,
