@@ -262,6 +262,8 @@ static void test_parts_of_labels(void **state)
 		{{"", "x"}, " or x"},
 		{{"x", "", ""}, "x or "},
 		{{"", "x", ""}, " or x"},
+		{{"x", "", "x"}, "x or "},
+		{{"", "x", "x"}, " or x"},
 		{{"a", "abc"}, "a or abc"},
 	};
 	struct vt_module_names *n;

@@ -26,6 +26,16 @@ static struct vt_sites *new_sites(void)
 	return s;
 }
 
+/* What is wrong with the options is said as the lists say it. */
+static void test_bad_options(void **state)
+{
+	const struct vt_hotlist_options o = {.algo = VT_NALGOS};
+
+	(void)state;
+	assert_null(vt_sites_new(&o, &err));
+	assert_string_equal(err.text, "no such algorithm");
+}
+
 struct image {
 	const char *path, *buildid;
 	uint64_t type, machine;
@@ -342,9 +352,8 @@ static void test_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_images),
-		cmocka_unit_test(test_maps),
-		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_bad_options), cmocka_unit_test(test_images),
+		cmocka_unit_test(test_maps),	    cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_lists),
 	};
 
