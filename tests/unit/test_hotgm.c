@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/lists.h"
+#include "value/draw.h"
 #include "value/hotlist.h"
 #include "value/hotmerge.h"
 #include "value/hotrecord.h"
@@ -274,6 +275,190 @@ static void test_gm_order_does_not_matter(void **state)
 	vt_hotlist_found_fini(&f);
 }
 
+/* ---- draw by draw ---- */
+
+/*
+ * P. B. Gibbons, Y. Matias: "New sampling-based summary statistics for improving approximate query
+ * answers" (SIGMOD 1998), counting samples, step by step, with the draws that a list makes.
+ */
+struct plain_list {
+	struct vt_rng rng;
+	double factor;
+	uint32_t room, n, level;
+	uint64_t values[16], counts[16];
+	uint64_t skip;	    /* occurrences to come that are not kept */
+	uint64_t last, run; /* of which so many wait to be counted */
+	uint64_t total, repeated;
+};
+
+static double plain_chance(const struct plain_list *p)
+{
+	return exp(p->level * -log(p->factor));
+}
+
+static void plain_skip(struct plain_list *p)
+{
+	p->skip = (uint64_t)(vt_draw_exponential(&p->rng) * (-1 / log1p(-plain_chance(p))));
+}
+
+static uint64_t plain_thin(struct plain_list *p, uint64_t count)
+{
+	double keep = 1 / p->factor;
+
+	if (count < 64 && keep >= 0.9)
+		return count -
+		       vt_draw_few(&p->rng, count, 1 - keep, exp((double)count * -log(p->factor)));
+	return vt_draw_binomial(&p->rng, count, keep);
+}
+
+/* Thins until there is room for one that comes n times; how many of those are left. */
+static uint64_t plain_make_room(struct plain_list *p, uint64_t n)
+{
+	uint32_t i, kept = p->n;
+
+	while (kept == p->n && n) {
+		p->level++;
+		for (i = kept = 0; i < p->n; i++) {
+			p->counts[i] = plain_thin(p, p->counts[i]);
+			kept += p->counts[i] > 0;
+		}
+		n = plain_thin(p, n);
+	}
+	for (i = kept = 0; i < p->n; i++) {
+		p->values[kept] = p->values[i];
+		p->counts[kept] = p->counts[i];
+		kept += p->counts[i] > 0;
+	}
+	p->n = kept;
+	plain_skip(p);
+	return n;
+}
+
+static void plain_count(struct plain_list *p, uint64_t value, uint64_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n && p->values[i] != value; i++)
+		;
+	if (i == p->n && p->n == p->room)
+		n = plain_make_room(p, n);
+	if (i >= p->n) {
+		if (!n)
+			return;
+		i = p->n++;
+		p->values[i] = value;
+		p->counts[i] = n;
+		return;
+	}
+	p->counts[i] += n;
+	/* The order decides who is thinned first: one place forward, past a lower count. */
+	if (i && p->counts[i] > p->counts[i - 1]) {
+		uint64_t count = p->counts[i];
+
+		p->values[i] = p->values[i - 1];
+		p->counts[i] = p->counts[i - 1];
+		p->values[i - 1] = value;
+		p->counts[i - 1] = count;
+	}
+}
+
+static void plain_flush(struct plain_list *p)
+{
+	uint64_t n = p->run;
+
+	p->run = 0;
+	if (n)
+		plain_count(p, p->last, n);
+}
+
+static void plain_put(struct plain_list *p, uint64_t value)
+{
+	p->repeated = p->total++ && value == p->last ? p->repeated + 1 : 0;
+	if (value != p->last)
+		plain_flush(p);
+	p->last = value;
+	if (p->skip) {
+		p->skip--;
+		return;
+	}
+	p->run++;
+	if (p->level)
+		plain_skip(p);
+}
+
+/* From the third on all are taken at once. */
+static void plain_put_many(struct plain_list *p, uint64_t value, uint64_t n)
+{
+	for (; n && (p->last != value || !p->repeated); n--)
+		plain_put(p, value);
+	if (!n)
+		return;
+	plain_flush(p);
+	if (p->skip >= n) {
+		p->skip -= n;
+		return;
+	}
+	if (p->level) {
+		n = 1 + vt_draw_binomial(&p->rng, n - p->skip - 1, plain_chance(p));
+		plain_skip(p);
+	}
+	plain_count(p, value, n);
+}
+
+/* Values of which some come often, some 60 to 70 times, and some once; now and then in a row. */
+static void check_draws(uint32_t room, double factor, uint64_t seed)
+{
+	const struct vt_hotlist_options o = {
+		.entries = room, .factor = factor, .algo = VT_ALGO_GM, .seed = seed};
+	struct plain_list p = {.room = room, .factor = factor};
+	struct vt_hotlists *s = vt_hotlists_new(&o, &err);
+	struct vt_hotlist *l = vt_hotlists_add(s);
+	struct vt_hotlist_found f = {0};
+	struct vt_rng r;
+	uint32_t i, k;
+
+	vt_rng_init(&p.rng, seed);
+	vt_rng_init(&r, seed + 1);
+	for (i = 0; i < 2000; i++) {
+		uint64_t value = 1 + vt_rng_below(&r, 1 + vt_rng_below(&r, 24));
+		uint64_t n = vt_rng_below(&r, 8) ? 1 : vt_rng_below(&r, 70);
+
+		if (n == 1) {
+			plain_put(&p, value);
+			vt_hotlist_put(s, l, value);
+		} else {
+			plain_put_many(&p, value, n);
+			vt_hotlist_put_many(s, l, value, n);
+		}
+	}
+	plain_flush(&p);
+	read_list(s, l, &f);
+	assert_int_equal(f.level, p.level);
+	assert_int_equal(f.count, p.n);
+	for (i = 0; i < p.n; i++) {
+		for (k = 0; k < f.count && f.values[k] != p.values[i]; k++)
+			;
+		assert_true(k < f.count);
+		assert_int_equal(f.counts[k], p.counts[i]);
+	}
+	vt_hotlist_found_fini(&f);
+	vt_hotlists_free(s);
+}
+
+static void test_gm_draws(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 0; seed < 30; seed++) {
+		check_draws(16, 16.0 / 15, seed);
+		check_draws(16, 1 / 0.9, seed);
+		check_draws(7, 7.0 / 6, seed);
+		check_draws(1, 2, seed);
+		check_draws(16, 1.01, seed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_gm_is_exact_for_few_values),
 		cmocka_unit_test(test_gm_merge_has_the_distribution_of_the_whole),
 		cmocka_unit_test(test_gm_order_does_not_matter),
+		cmocka_unit_test(test_gm_draws),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
