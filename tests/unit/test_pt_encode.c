@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -288,6 +289,133 @@ static void test_many_interrupts(void **state)
 	vt_buf_free(&m.trace);
 }
 
+/* ---- how often ---- */
+
+/* Two indirect jumps to one another, many times: a packet of three bytes for each. */
+static void put_jumps(struct made *m, uint64_t addr, unsigned runs)
+{
+	static uint16_t ids[20000];
+	size_t i;
+
+	begin(m);
+	put_block(m, 1, addr, "\2", "\xff\xe0");
+	put_block(m, 2, addr + 0x100, "\2", "\xff\xe0");
+	for (i = 0; i < 20000; i++)
+		ids[i] = (uint16_t)(1 + i % 2);
+	while (runs--)
+		put_exec(m, ids, 20000, 20000, 0);
+}
+
+struct losses {
+	size_t overflows, synced; /* at once */
+	size_t told;		  /* jumps */
+	double between;		  /* bytes from one overflow to the next, in all */
+	size_t shortest, longest;
+};
+
+/* Reads a trace of put_jumps(). */
+static struct losses read_losses(const struct made *m, enum vt_pt_ipc ipc)
+{
+	const uint8_t *p = m->trace.data, *end = p + m->trace.size, *from = NULL;
+	struct losses o = {.shortest = SIZE_MAX};
+	struct vt_pt_packet k;
+	int n;
+
+	for (; p < end; p += n) {
+		n = vt_pt_packet_read(&k, p, end, 0);
+		assert_true(n > 0);
+		o.told += k.kind == VT_PT_TIP;
+		if (k.kind != VT_PT_OVF)
+			continue;
+		if (from) {
+			size_t bytes = (size_t)(p - from);
+
+			o.between += (double)bytes;
+			o.shortest = bytes < o.shortest ? bytes : o.shortest;
+			o.longest = bytes > o.longest ? bytes : o.longest;
+		}
+		o.overflows++;
+		p += n;
+		n = vt_pt_packet_read(&k, p, end, 0);
+		assert_int_equal(k.kind, VT_PT_FUP);
+		assert_int_equal(k.ipc, ipc);
+		from = p + n;
+		assert_int_not_equal(vt_pt_packet_read(&k, from, end, 0), 0);
+		o.synced += k.kind == VT_PT_PSB;
+	}
+	return o;
+}
+
+/*
+ * Each overflow loses 1 to `most` bytes, and mean/2+1 to 3*mean/2 bytes are between two of them.
+ * Packets are not cut: it is up to two bytes more.  Bounds of four standard deviations.
+ */
+static void test_losses(void **state)
+{
+	static const struct {
+		uint64_t addr, mean, most;
+		enum vt_pt_ipc ipc;
+	} rows[] = {
+		{0x1000, 300, 300, VT_PT_IPC_SEXT48},
+		{0x1000, 20000, 4096, VT_PT_IPC_SEXT48},
+		{0xffffffff80001000, 4096, 4096, VT_PT_IPC_SEXT48},
+	};
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct made m;
+	size_t i;
+
+	(void)state;
+	opt.psb_bytes = UINT64_C(1) << 40;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		double mean = (double)rows[i].mean, most = (double)rows[i].most, n, lost;
+		struct losses o;
+
+		opt.overflow = rows[i].mean;
+		put_jumps(&m, rows[i].addr, i ? 20 : 2);
+		encode(&m, &opt);
+		o = read_losses(&m, rows[i].ipc);
+		assert_int_equal(o.overflows, m.sum.overflows);
+		n = (double)o.overflows;
+		assert_true(n > 20);
+		lost = 3 * ((double)m.sum.insns - (double)o.told) / n;
+		assert_true(fabs(lost - most / 2 - 2) < 4 * most / sqrt(12 * n));
+		assert_true(fabs(o.between / (n - 1) - mean - 2) < 4 * mean / sqrt(12 * n));
+		assert_in_range(o.shortest, mean / 2 + 1, mean / 2 + 10 * mean / n);
+		assert_in_range(o.longest, 3 * mean / 2 - 10 * mean / n, 3 * mean / 2 + 2);
+		assert_in_range(o.synced, n / 4, 3 * n / 4);
+		vt_buf_free(&m.trace);
+	}
+}
+
+/* Packets for synchronisation come as soon as so many bytes are behind the last of them. */
+static void test_psb_bytes(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	const uint8_t *p, *end, *from;
+	struct vt_pt_packet k;
+	struct made m;
+	size_t psbs;
+	int n;
+
+	(void)state;
+	for (opt.psb_bytes = 64; opt.psb_bytes < 70; opt.psb_bytes++) {
+		put_jumps(&m, 0x1000, 1);
+		encode(&m, &opt);
+		p = m.trace.data;
+		end = p + m.trace.size;
+		for (psbs = 0, from = NULL; p < end; p += n) {
+			n = vt_pt_packet_read(&k, p, end, 0);
+			assert_true(n > 0);
+			if (k.kind == VT_PT_PSB && psbs++)
+				assert_in_range(p - from, opt.psb_bytes, opt.psb_bytes + 2);
+			if (k.kind == VT_PT_PSBEND)
+				from = p + n;
+		}
+		assert_true(psbs > 500);
+		vt_buf_free(&m.trace);
+	}
+}
+
 /* While packets are lost, many ticks of the clock, and no branch at which they
  * could end. */
 static void test_long_loss(void **state)
@@ -498,7 +626,8 @@ int main(void)
 		cmocka_unit_test(test_signals),	      cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
-		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_psb_bytes),     cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_without_code),  cmocka_unit_test(test_many_ticks),
 		cmocka_unit_test(test_repeated),
 	};
