@@ -79,13 +79,12 @@ struct vt_recording *vt_recording_open(const char *dir, struct vt_writer *w,
 	struct vt_recording *r = calloc(1, sizeof(*r));
 
 	if (r)
-		r->dir = malloc(strlen(dir) + 1);
+		r->dir = strdup(dir);
 	if (!r || !r->dir) {
 		free(r);
 		vt_error_nomem(err);
 		return NULL;
 	}
-	memcpy(r->dir, dir, strlen(dir) + 1);
 	r->dirfd = r->control = r->writer = -1;
 	r->w = w;
 	r->opt = *opt;

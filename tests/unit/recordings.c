@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -136,6 +138,20 @@ static void put_record(struct vt_buf *b, const struct vt_record *rec)
 	vt_buf_printf(b, "\n");
 }
 
+bool recordings_mapped(const struct recordings *s, const char *name)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[4096], path[400];
+	bool found = false;
+
+	assert_non_null(f);
+	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+	while (!found && fgets(line, sizeof(line), f))
+		found = strstr(line, path) != NULL;
+	fclose(f);
+	return found;
+}
+
 struct vt_recording_summary recordings_close(struct recordings *s, const char *want)
 {
 	struct vt_recording_summary sum = *vt_recording_summary(s->rec);
@@ -145,6 +161,7 @@ struct vt_recording_summary recordings_close(struct recordings *s, const char *w
 	struct vt_reader *r;
 
 	vt_recording_close(s->rec);
+	assert_false(recordings_mapped(s, ""));
 	assert_int_equal(vt_writer_close(s->w, VT_STATUS_COMPLETE, &err), 0);
 	toolbox_remove(s->dir);
 	lseek(s->fd, 0, SEEK_SET);

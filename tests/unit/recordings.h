@@ -2,6 +2,8 @@
 #ifndef TESTS_UNIT_RECORDINGS_H
 #define TESTS_UNIT_RECORDINGS_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "formats/recording/recording.h"
@@ -25,6 +27,9 @@ void recordings_open(struct recordings *s, const struct vt_recording_options *op
 
 /* Ends the recording, whose records are to be these; the summary as it was. */
 struct vt_recording_summary recordings_close(struct recordings *s, const char *want);
+
+/* Whether a file of the directory whose name begins so is mapped into memory. */
+bool recordings_mapped(const struct recordings *s, const char *name);
 
 /* " NAME=" and the bytes in hexadecimal digits; of many the first 16 and how many there are. */
 void recordings_put_bytes(struct vt_buf *b, const char *name, struct vt_bytes v);
