@@ -206,9 +206,9 @@ static int take_one(struct vt_recording *r, struct rc_process *p, struct cursor 
 	begin = p->skip < insns ? (uint32_t)p->skip : insns;
 	end = p->count < insns - begin ? begin + (uint32_t)p->count : insns;
 	p->skip -= begin;
-	if (begin ? begin != p->window_skip : !r->chunk->n)
+	if (begin && (begin != p->window_skip || begin == insns))
 		p->window_tid = 0;
-	if (begin || r->chunk->n == RC_CHUNK_IDS)
+	if (begin || r->chunk->n == RC_CHUNK_IDS || r->chunk->size + data > RC_CHUNK_DATA)
 		put_chunk(r, p);
 	if (begin)
 		p->threads[p->running].dropped = true;

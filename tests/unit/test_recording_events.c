@@ -533,13 +533,244 @@ static void test_long_run(void **state)
 	assert_int_equal(sum.insns, 2000);
 }
 
+/* ---- registers where a window begins ---- */
+
+#define RAN(tid, first, insns, skip)                                                               \
+	"EXEC TIME=1000 PID=500 TID=" tid " FIRST=" first " BLOCKS=1 INSNS=" insns " SKIP=" skip   \
+	" BASE=1 WIDTH=2 IDS=0000 DATA\n"
+#define REGISTERS(tid, first)                                                                      \
+	"STATE PID=500 TID=" tid " FIRST=" first " REASON=1 MXCSR=9 REGS*24 "                      \
+	"VECTOR=07070707070707070707070707070707..512\n"
+#define NO_REGISTERS(tid, first)                                                                   \
+	"STATE PID=500 TID=" tid " FIRST=" first " REASON=1 MXCSR=0 REGS*0 VECTOR\n"
+#define THREAD_502 "THREAD TIME=1000 PID=500 TID=502 OP=2 PPID=500 PTID=500 COMM\n"
+
+/* Each step of a process, whose block has two instructions. */
+static void take_step(struct rings *r, char step)
+{
+	switch (step) {
+	case 'b': /* the block */
+		rings_run(r, 1, NULL, 0);
+		break;
+	case 'h': /* half of it */
+		rings_run(r, 1, NULL, 0);
+		rings_number(r, VT_RING_PARTIAL, r->tid, 1);
+		break;
+	case 'w': /* here the window begins */
+		put_state(r, VT_STATE_WINDOW, 9);
+		break;
+	case 's': /* a signal's state */
+		put_state(r, VT_STATE_SIGNAL, 8);
+		break;
+	case 'n': /* thread 502 is new */
+		rings_number(r, VT_RING_THREAD, 502, PID);
+		break;
+	case '0':
+	case '2': /* thread 500 or 502 runs */
+		r->tid = PID + step - '0';
+		rings_event(r, VT_RING_SWITCH, r->tid, NULL, 0, NULL, 0);
+		break;
+	default: /* it enters or leaves the function of --toggle */
+		rings_number(r, VT_RING_TOGGLE, r->tid, step == '(' ? 2 : 0);
+	}
+}
+
+/* They are told if they are those of the first instruction that is recorded, of that thread. */
+static void test_window_registers(void **state)
+{
+	static const struct {
+		const char *steps;
+		uint64_t skip;
+		bool toggle;
+		const char *want;
+	} rows[] = {
+		{"bsswb", 3, false, REGISTERS("500", "0") RAN("500", "0", "1", "1")},
+		{"swbb", 3, false, NO_REGISTERS("500", "0") RAN("500", "0", "1", "1")},
+		{"bw2b", 3, false, NO_REGISTERS("502", "0") RAN("502", "0", "1", "1")},
+		{"bw2b0b", 3, false,
+		 NO_REGISTERS("502", "0") RAN("502", "0", "1", "1") NO_REGISTERS("500", "1")
+			 RAN("500", "1", "2", "0")},
+		{"bwhb", 3, false, NO_REGISTERS("500", "0") RAN("500", "0", "2", "0")},
+		{"bwhh", 3, false, NO_REGISTERS("500", "0") RAN("500", "0", "1", "0")},
+		{"bwbb", 2, false,
+		 REGISTERS("500", "0") "EXEC TIME=1000 PID=500 TID=500 FIRST=0 BLOCKS=2 INSNS=4 "
+				       "SKIP=0 BASE=1 WIDTH=2 "
+				       "IDS=00000000 DATA\n"},
+		{"bwb", 1, false,
+		 NO_REGISTERS("500", "0") RAN("500", "0", "1", "1") RAN("500", "1", "2", "0")},
+		{"wb", 0, false, RAN("500", "0", "2", "0")},
+		{"b(wb)b(b", 0, true,
+		 REGISTERS("500", "0") RAN("500", "0", "2", "0") NO_REGISTERS("500", "2")
+			 RAN("500", "2", "2", "0")},
+		{"(wb", 1, true, NO_REGISTERS("500", "0") RAN("500", "0", "1", "1")},
+		{"n2(bnb(b", 0, true,
+		 THREAD_502 RAN("502", "0", "2", "0") THREAD_502 NO_REGISTERS("502", "2")
+			 RAN("502", "2", "2", "0")},
+		{"(2b0b", 0, true, RAN("500", "0", "2", "0")},
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct vt_recording_options opt = {.skip = rows[i].skip,
+							 .toggle = rows[i].toggle};
+		char want[1500];
+		struct recordings s;
+
+		recordings_open(&s, &opt);
+		rings_start(&s.ring, 40, 0, "p");
+		rings_block(&s.ring, 1, 2, NULL, 0);
+		for (k = 0; rows[i].steps[k]; k++)
+			take_step(&s.ring, rows[i].steps[k]);
+		rings_end(&s.ring);
+		snprintf(want, sizeof(want), "%s%s", START BLOCK, rows[i].want);
+		recordings_close(&s, want);
+	}
+}
+
+/* ---- what is read of an event ---- */
+
+/* The last event, to be changed. */
+static struct vt_ring_event *last_event(struct rings *r)
+{
+	const struct vt_ring_buffer *b = &r->ring->buffers[r->ring->current];
+	uint8_t *at = (uint8_t *)r->ring + b->events_offset + b->events;
+
+	return (struct vt_ring_event *)(void *)(at - sizeof(struct vt_ring_event));
+}
+
+/*
+ * A block of 3 bytes of values is executed, an event told, the block executed again, and an event
+ * told that says how far that was: after 8 bytes of ids and 6 of values.
+ */
+static void test_event_headers(void **state)
+{
+	static const char bad[] = "process 500: a bad event\n",
+			  values[] = "process 500: values that do not fit the blocks\n";
+	static const struct {
+		uint32_t size, ids, data, more; /* bytes after it */
+		uint64_t blocks;		/* that are recorded */
+		const char *want;
+	} rows[] = {
+		{24, 8, 6, 0, 2, ""},
+		{24, 4, 3, 0, 2, ""},
+		{24, 6, 6, 0, 1, bad},
+		{24, 0, 6, 0, 1, bad},
+		{24, 12, 6, 0, 1, bad},
+		{24, 4, 2, 0, 1, bad},
+		{24, 8, RINGS_DATA + 1, 0, 1, bad},
+		{24, 8, 5, 0, 1, values},
+		{24, 4, 6, 0, 1, values},
+		{16, 8, 6, 0, 1, bad},
+		{32, 8, 6, 0, 1, bad},
+		{32, 8, 6, 8, 2, ""},
+		{24, 8, 6, 8, 2, bad},
+		{28, 8, 6, 4, 1, bad},
+		{0, 8, 6, 0, 1, bad},
+	};
+	const struct vt_recording_options opt = {0};
+	size_t i, dead;
+
+	(void)state;
+	for (i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_recording_summary sum;
+		struct vt_ring_event *e;
+		struct recordings s;
+
+		dead = i % 2;
+		recordings_open(&s, &opt);
+		rings_start(&s.ring, 40, 0, "p");
+		rings_block(&s.ring, 1, 2, slots, 2);
+		rings_run(&s.ring, 1, "123", 3);
+		rings_event(&s.ring, VT_RING_UNMAP, PID, NULL, 0, NULL, 0);
+		rings_run(&s.ring, 1, "456", 3);
+		rings_event(&s.ring, VT_RING_UNMAP, PID, NULL, 0, NULL, 0);
+		e = last_event(&s.ring);
+		e->size = rows[i / 2].size;
+		e->ids = rows[i / 2].ids;
+		e->data = rows[i / 2].data;
+		s.ring.ring->buffers[0].events += rows[i / 2].more;
+		if (dead) {
+			rings_drop(&s.ring);
+			assert_int_equal(vt_recording_dead(s.rec, PID, &err), 0);
+		} else {
+			rings_end(&s.ring);
+			assert_string_equal(vt_buf_str(&s.warnings), rows[i / 2].want);
+		}
+		sum = *vt_recording_summary(s.rec);
+		assert_int_equal(sum.blocks, rows[i / 2].blocks);
+		/* The last events of a process that was killed may be cut. */
+		assert_int_equal(sum.gaps, *rows[i / 2].want && !(dead && rows[i / 2].want == bad));
+		vt_recording_close(s.rec);
+		vt_writer_abandon(s.w);
+		close(s.fd);
+		toolbox_remove(s.dir);
+		vt_buf_free(&s.warnings);
+	}
+}
+
+/* Names of files have 4096 bytes at most. */
+static void test_long_names(void **state)
+{
+	static const char text[4097] = {'/', 'p', 0};
+	const struct vt_recording_options opt = {0};
+	uint32_t size;
+	int type;
+
+	(void)state;
+	for (type = 0; type < 8; type++) {
+		struct vt_recording_summary sum;
+		struct recordings s;
+
+		size = type % 2 ? 4097 : 4096;
+		recordings_open(&s, &opt);
+		if (type / 2 == 0) {
+			const struct vt_ring_start start = {.name_length = size};
+
+			rings_event(&s.ring, VT_RING_START, PID, &start, sizeof(start), text, size);
+		} else if (type / 2 == 1) {
+			const struct vt_ring_map map = {.name_length = size};
+
+			rings_event(&s.ring, VT_RING_MAP, PID, &map, sizeof(map), text, size);
+		} else if (type / 2 == 2) {
+			const struct vt_ring_exec exec = {.name_length = size};
+
+			rings_event(&s.ring, VT_RING_EXEC, PID, &exec, sizeof(exec), text, size);
+		} else {
+			const struct vt_ring_lost lost = {.text_length = size};
+
+			rings_event(&s.ring, VT_RING_LOST, PID, &lost, sizeof(lost), text, size);
+		}
+		rings_end(&s.ring);
+		sum = *vt_recording_summary(s.rec);
+		assert_int_equal(sum.gaps, type % 2);
+		assert_int_equal(sum.processes, type == 0);
+		assert_int_equal(sum.unfollowed, type == 4);
+		assert_int_equal(sum.left_out, type == 6);
+		vt_recording_close(s.rec);
+		vt_writer_abandon(s.w);
+		close(s.fd);
+		toolbox_remove(s.dir);
+		vt_buf_free(&s.warnings);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_event),  cmocka_unit_test(test_files),
-		cmocka_unit_test(test_no_directory), cmocka_unit_test(test_no_ring),
-		cmocka_unit_test(test_window),	     cmocka_unit_test(test_impossible),
-		cmocka_unit_test(test_exec),	     cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_every_event),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_no_directory),
+		cmocka_unit_test(test_no_ring),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_window_registers),
+		cmocka_unit_test(test_event_headers),
+		cmocka_unit_test(test_long_names),
+
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

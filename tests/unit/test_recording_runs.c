@@ -30,6 +30,8 @@ struct blocks {
 };
 
 static const struct blocks small = {{1, 2, 3, 4, 5, 6}, {1, 2, 3, 5, 7, 16}, {0, 1, 0, 2, 1, 0}};
+/* No block 8, and none of a higher id than 9. */
+static const struct blocks sparse = {{1, 2, 3, 5, 7, 9}, {1, 2, 3, 5, 7, 16}, {0, 1, 0, 2, 1, 0}};
 static const struct blocks large = {
 	{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}, {500, 300, 0, 256, 204, 10}};
 static const struct blocks far = {
@@ -77,6 +79,14 @@ static void begin(struct session *s, const struct blocks *b, uint64_t skip, uint
 	}
 }
 
+static void end(struct session *s)
+{
+	close(s->fd);
+	vti_rc_blocks_fini(&s->r.blocks);
+	free(s->r.chunk);
+	free(s->p.threads);
+}
+
 static uint32_t index_of(const struct blocks *b, uint32_t id)
 {
 	uint32_t i;
@@ -95,7 +105,7 @@ static void flatten(const struct blocks *b, const struct vt_record *rec, struct 
 	uint64_t n = vt_record_u64(rec, VT_EXEC_BLOCKS), i,
 		 left = vt_record_u64(rec, VT_EXEC_INSNS);
 	uint64_t skip = vt_record_u64(rec, VT_EXEC_SKIP);
-	bool far_apart = false;
+	bool far_apart = false, lowest = false;
 
 	assert_true(n > 0 && n <= RC_CHUNK_IDS);
 	assert_true(data.size <= RC_CHUNK_DATA || n == 1);
@@ -106,11 +116,13 @@ static void flatten(const struct blocks *b, const struct vt_record *rec, struct 
 		uint32_t k = index_of(b, (uint32_t)(base + rel)), insn;
 
 		far_apart |= rel > UINT16_MAX;
+		lowest |= rel == 0;
 		for (insn = i ? 0 : (uint32_t)skip; insn < b->ninsns[k] && left; insn++, left--)
 			vt_buf_put_le32(&out->insns, b->id[k] << 8 | insn);
 	}
 	assert_int_equal(left, 0);
 	assert_int_equal(width, far_apart ? 4 : 2);
+	assert_true(lowest);
 	vt_buf_put(&out->data, data.data, data.size);
 }
 
@@ -134,7 +146,6 @@ static void check(struct session *s, const struct blocks *b, const struct flat *
 		blocks += vt_record_u64(&rec, VT_EXEC_BLOCKS);
 	}
 	vt_reader_close(r);
-	close(s->fd);
 	assert_int_equal(got.insns.size, want->insns.size);
 	assert_int_equal(got.data.size, want->data.size);
 	if (got.insns.size)
@@ -147,9 +158,7 @@ static void check(struct session *s, const struct blocks *b, const struct flat *
 	assert_int_equal(s->p.first, got.insns.size / 4);
 	vt_buf_free(&got.insns);
 	vt_buf_free(&got.data);
-	vti_rc_blocks_fini(&s->r.blocks);
-	free(s->r.chunk);
-	free(s->p.threads);
+	end(s);
 }
 
 /* n blocks by chance, the last of them in part. */
@@ -248,17 +257,21 @@ static void refuses_what_cannot_be(void **state)
 		uint32_t partial;
 		const char *why; /* NULL: nothing */
 	} cases[] = {
+		{{9, 9}, 1, 0, 0, NULL},
+		{{8, 9}, 1, 0, 0, "a basic block that was not told"},
+		{{8, 9}, 1, 0, 1, "a basic block that was not told"},
+		{{10, 9}, 1, 0, 1, "a basic block that was not told"},
 		{{2, 2}, 2, 4, 0, NULL},
 		{{2, 2}, 2, 3, 0, "values that do not fit the blocks"},
 		{{2, 2}, 2, 5, 0, "values that do not fit the blocks"},
-		{{2, 7}, 2, 4, 0, "a basic block that was not told"},
+		{{2, 10}, 2, 4, 0, "a basic block that was not told"},
 		{{2, 0}, 2, 4, 0, "a basic block that was not told"},
 		{{2, UINT32_MAX}, 2, 4, 0, "a basic block that was not told"},
 		{{2, 2}, 2, 3, 1, NULL},
 		{{2, 2}, 2, 4, 2, NULL},
 		{{2, 2}, 2, 4, 3, "part of a block that is longer than it"},
 		{{2, 2}, 2, 2, 1, "values that do not fit the blocks"},
-		{{2, 7}, 2, 4, 1, "a basic block that was not told"},
+		{{2, 10}, 2, 4, 1, "a basic block that was not told"},
 		{{2, 2}, 0, 0, 1, "part of a block where there is none"},
 		{{2, 2}, 0, 0, 0, NULL},
 	};
@@ -277,7 +290,7 @@ static void refuses_what_cannot_be(void **state)
 						   .cut = cut};
 			int code;
 
-			begin(&s, &small, 0, UINT64_MAX);
+			begin(&s, &sparse, 0, UINT64_MAX);
 			code = vti_rc_run(&s.r, &s.p, &run, &err);
 			if (cases[i].why && (!cut || !cases[i].n)) {
 				assert_int_equal(code, -VT_E_DAMAGED);
@@ -286,12 +299,128 @@ static void refuses_what_cannot_be(void **state)
 				assert_int_equal(code, 0);
 			}
 			vt_reader_close(reread_stream(s.fd, s.r.w));
-			close(s.fd);
-			vti_rc_blocks_fini(&s.r.blocks);
-			free(s.r.chunk);
-			free(s.p.threads);
+			end(&s);
 		}
 	}
+}
+
+/* ---- how much a record holds ---- */
+
+/* Of each record how many blocks, of which width the ids are, and the smallest. */
+static void expect_records(struct session *s, const char *want)
+{
+	struct vt_reader *r = reread_stream(s->fd, s->r.w);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf text = VT_BUF_INIT;
+	struct vt_record rec;
+
+	while (vt_reader_next(r, &rec, &err) == 1)
+		if (rec.kind == VT_EXEC)
+			vt_buf_printf(&text, "%d*%d+%d ", (int)vt_record_u64(&rec, VT_EXEC_BLOCKS),
+				      (int)vt_record_u64(&rec, VT_EXEC_WIDTH),
+				      (int)vt_record_u64(&rec, VT_EXEC_BASE));
+	vt_reader_close(r);
+	assert_string_equal(vt_buf_str(&text), want);
+	vt_buf_free(&text);
+	end(s);
+}
+
+static void records_are_full(void **state)
+{
+	static const struct {
+		const struct blocks *b;
+		/* The first block so often, and then the other. */
+		uint32_t first, times, second, more, partial;
+		const char *want;
+	} rows[] = {
+		{&small, 1, 49152, 1, 0, 0, "49152*2+1 "},
+		{&small, 1, 49152, 2, 1, 0, "49152*2+1 1*2+2 "},
+		{&small, 1, 49152, 2, 1, 1, "49152*2+1 1*2+2 "},
+		{&small, 1, 49151, 2, 1, 1, "49152*2+1 "},
+		{&large, 4, 1024, 1, 0, 0, "256*2+4 256*2+4 256*2+4 256*2+4 "},
+		{&large, 3, 512, 4, 256, 0, "768*2+3 "},
+		{&large, 4, 256, 4, 1, 1, "256*2+4 1*2+4 "},
+		{&large, 4, 255, 4, 1, 3, "256*2+4 "},
+		{&far, 1, 2, 65536, 1, 0, "3*2+1 "},
+		{&far, 1, 2, 65537, 1, 0, "3*4+1 "},
+	};
+	static const uint8_t data[2000 * 1024];
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf ids = VT_BUF_INIT;
+	struct session s;
+	uint32_t k;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rc_run run = {.n = rows[i].times + rows[i].more,
+				     .data = data,
+				     .partial = rows[i].partial};
+
+		begin(&s, rows[i].b, 0, UINT64_MAX);
+		ids.size = 0;
+		for (k = 0; k < run.n; k++) {
+			uint32_t id = k < rows[i].times ? rows[i].first : rows[i].second;
+			uint32_t at = index_of(rows[i].b, id);
+			bool part = run.partial && k + 1 == run.n;
+
+			vt_buf_put_le32(&ids, id);
+			run.size += (size_t)rows[i].b->bytes[at] *
+				    (part ? run.partial : rows[i].b->ninsns[at]);
+		}
+		run.ids = ids.data;
+		assert_true(run.size <= sizeof(data));
+		assert_int_equal(vti_rc_run(&s.r, &s.p, &run, &err), 0);
+		expect_records(&s, rows[i].want);
+	}
+	vt_buf_free(&ids);
+}
+
+/* The ids of one record say nothing of those of the next. */
+static void ranges_of_ids(void **state)
+{
+	static const uint32_t runs[][2] = {{65537, 1}, {900, 900}, {1, 1}, {70, 900}};
+	struct vt_error err = VT_ERROR_INIT;
+	struct session s;
+	size_t i;
+
+	(void)state;
+	begin(&s, &far, 0, UINT64_MAX);
+	for (i = 0; i < 4; i++) {
+		const struct rc_run run = {.ids = (const uint8_t *)runs[i],
+					   .n = 2,
+					   .data = (const uint8_t *)"123456789012",
+					   .size = i == 0   ? 7
+						   : i == 1 ? 4
+						   : i == 2 ? 0
+							    : 2};
+
+		assert_int_equal(vti_rc_run(&s.r, &s.p, &run, &err), 0);
+	}
+	expect_records(&s, "2*4+1 2*2+900 2*2+1 2*2+70 ");
+}
+
+/* ---- threads ---- */
+
+static void number_of_threads(void **state)
+{
+	const size_t most = 65536;
+	struct vt_error err = VT_ERROR_INIT;
+	struct rc_process p = {.pid = 1, .nthreads = most - 1, .threads_cap = most + 1};
+
+	(void)state;
+	p.threads = calloc(p.threads_cap, sizeof(*p.threads));
+	assert_non_null(p.threads);
+	assert_int_equal(vti_rc_switch(&p, 7, &err), 0);
+	assert_int_equal(p.nthreads, most);
+	assert_int_equal(p.running, most - 1);
+	assert_int_equal(vti_rc_switch(&p, 0, &err), 0);
+	assert_int_equal(p.running, 0);
+	assert_int_equal(vti_rc_switch(&p, 8, &err), -VT_E_DAMAGED);
+	assert_string_equal(err.text, "too many threads");
+	assert_int_equal(vti_rc_switch(&p, 7, &err), 0);
+	assert_int_equal(p.running, most - 1);
+	free(p.threads);
 }
 
 int main(void)
@@ -299,6 +428,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_what_was_executed),
 		cmocka_unit_test(refuses_what_cannot_be),
+		cmocka_unit_test(records_are_full),
+		cmocka_unit_test(ranges_of_ids),
+		cmocka_unit_test(number_of_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
