@@ -192,11 +192,178 @@ static void test_totals(void **state)
 	vt_hot_fini(&b);
 }
 
+/* ---- sums of lists that are no samples ---- */
+
+#define MOST_VALUES 8
+
+struct plain_entry {
+	uint64_t value, count, error;
+};
+
+struct plain_sum {
+	struct plain_entry e[2 * MOST_VALUES];
+	uint32_t n;
+};
+
+/* A list of up to `room` of the values 0 to 9. */
+static void make_list(struct vt_hot *h, struct vt_rng *rng, enum vt_algo algo, uint32_t room)
+{
+	uint64_t value;
+	struct vt_error err;
+
+	memset(h, 0, sizeof(*h));
+	assert_int_equal(vt_hot_alloc(h, MOST_VALUES, algo == VT_ALGO_SPACE_SAVING, &err), 0);
+	h->algo = algo;
+	h->capacity = room;
+	h->nvalues = 0;
+	for (value = 0; value < 10 && h->nvalues < (room ? room : MOST_VALUES); value++) {
+		if (vt_rng_below(rng, 3) == 0)
+			continue;
+		h->values[h->nvalues] = value;
+		h->counts[h->nvalues] = 1 + vt_rng_below(rng, 6);
+		if (h->errors)
+			h->errors[h->nvalues] = vt_rng_below(rng, h->counts[h->nvalues] + 1);
+		h->total += h->counts[h->nvalues++];
+	}
+	assert_int_equal(vt_hot_sort(h, &err), 0);
+	/* The sums of these are all that is asked of them. */
+	h->total += vt_rng_below(rng, 2);
+	h->profiled = vt_rng_below(rng, 10);
+	h->zero = vt_rng_below(rng, 10);
+	h->stride = vt_rng_below(rng, 10);
+	h->same = h->total ? vt_rng_below(rng, h->total) : 0;
+	h->first = vt_rng_below(rng, 3);
+	h->last = vt_rng_below(rng, 3);
+	h->size = 1u << vt_rng_below(rng, 3);
+	h->steady = (uint32_t)vt_rng_below(rng, 4);
+}
+
+/* What a value had in a list; `most` if it is not there. */
+static struct plain_entry part_of(const struct vt_hot *h, uint64_t value, uint64_t most)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->nvalues; i++)
+		if (h->values[i] == value)
+			return (struct plain_entry){value, h->counts[i],
+						    h->errors ? h->errors[i] : 0};
+	return (struct plain_entry){UINT64_MAX, most, most};
+}
+
+static uint64_t most_given_up(const struct vt_hot *h)
+{
+	uint64_t most = 0;
+	uint32_t i;
+
+	for (i = 0; i < h->nvalues && h->errors; i++)
+		most = h->errors[i] < most ? most : h->errors[i];
+	return most;
+}
+
+static int compare_plain(const void *a, const void *b)
+{
+	const struct plain_entry *x = a, *y = b;
+	uint64_t p = x->count - x->error, q = y->count - y->error;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/*
+ * All values with the sums of their counts and errors; of a full list, those of the lowest
+ * estimates go.  What any of these may have had is then the least that the greatest error is.
+ */
+static void add_plain(struct plain_sum *o, const struct vt_hot *a, const struct vt_hot *b)
+{
+	uint64_t in_a = most_given_up(a), in_b = most_given_up(b), bound = in_a + in_b, value;
+	uint32_t i, greatest = 0;
+
+	o->n = 0;
+	for (value = 0; value < 10; value++) {
+		struct plain_entry x = part_of(a, value, in_a), y = part_of(b, value, in_b);
+
+		if (x.value == value || y.value == value)
+			o->e[o->n++] =
+				(struct plain_entry){value, x.count + y.count, x.error + y.error};
+	}
+	qsort(o->e, o->n, sizeof(o->e[0]), compare_plain);
+	for (; a->capacity && o->n > a->capacity; o->n--)
+		bound = o->e[o->n - 1].count > bound ? o->e[o->n - 1].count : bound;
+	for (i = 0; i < o->n; i++)
+		greatest = o->e[i].error >= o->e[greatest].error ? i : greatest;
+	if (a->errors && o->n && o->e[greatest].error < bound) {
+		o->e[greatest].count += bound - o->e[greatest].error;
+		o->e[greatest].error = bound;
+	}
+}
+
+static void check_sum(const struct vt_hot *is, const struct plain_sum *o)
+{
+	uint32_t i, k;
+
+	assert_int_equal(is->nvalues, o->n);
+	for (i = 0; i < o->n; i++) {
+		for (k = 0; k < o->n && is->values[k] != o->e[i].value; k++)
+			;
+		assert_true(k < o->n);
+		assert_int_equal(is->counts[k], o->e[i].count);
+		if (is->errors)
+			assert_int_equal(is->errors[k], o->e[i].error);
+	}
+}
+
+static void check_merge(struct vt_rng *rng, enum vt_algo algo, uint32_t room)
+{
+	struct vt_hot a, b, was;
+	struct plain_sum o;
+	struct vt_error err;
+	uint64_t same;
+
+	make_list(&a, rng, algo, room);
+	make_list(&b, rng, algo, room);
+	add_plain(&o, &a, &b);
+	was = a;
+	same = a.same + b.same;
+	if (a.total && b.total && a.last == b.first && same < a.total + b.total)
+		same++;
+	assert_int_equal(vt_hot_merge(&a, &b, rng, &err), 0);
+	check_sum(&a, &o);
+	assert_int_equal(a.errors != NULL, algo == VT_ALGO_SPACE_SAVING);
+	assert_int_equal(a.total, was.total + b.total);
+	assert_int_equal(a.profiled, was.profiled + b.profiled);
+	assert_int_equal(a.zero, was.zero + b.zero);
+	assert_int_equal(a.stride, was.stride + b.stride);
+	assert_int_equal(a.same, same);
+	assert_int_equal(a.first, was.total ? was.first : b.first);
+	assert_int_equal(a.last, b.total ? b.last : was.last);
+	assert_int_equal(a.size, was.size > b.size ? was.size : b.size);
+	/* 0 is all of them. */
+	assert_int_equal(a.steady, !was.steady ? 0 : was.steady > b.steady ? was.steady : b.steady);
+	vt_hot_fini(&a);
+	vt_hot_fini(&b);
+}
+
+static void test_sums(void **state)
+{
+	struct vt_rng rng;
+	int i;
+
+	(void)state;
+	vt_rng_init(&rng, 12);
+	for (i = 0; i < 2000; i++) {
+		check_merge(&rng, VT_ALGO_SPACE_SAVING, 1 + (uint32_t)i % MOST_VALUES);
+		check_merge(&rng, VT_ALGO_TNV, 1 + (uint32_t)i % MOST_VALUES);
+		check_merge(&rng, VT_ALGO_EXACT, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_distribution),
 		cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
