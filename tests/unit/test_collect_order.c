@@ -352,6 +352,39 @@ static void test_unwanted(void **state)
 	}
 }
 
+/* With very many lists the same is taken, also of a run that names a block that there is not. */
+static void test_many_lists(void **state)
+{
+	const uint16_t n = (uint16_t)id_of('N'),
+		       ids[] = {n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, 0x7fff, n, n};
+	struct collected_run r = {.pid = PID, .tid = PID};
+	struct collected_profile p;
+	struct vt_writer *w;
+	uint64_t i;
+	int fd;
+
+	(void)state;
+	collected_open(&p, ALL, false);
+	for (i = 1; i <= 10001; i++) {
+		const struct vt_site site = {.offset = i, .what = VT_WHAT_STORE};
+
+		assert_non_null(vt_sites_list(p.sites, &site, 8));
+	}
+	follow(&p, "NNNNNNNNNNNNNNNNNNNNCPNNNNNNNNNNNNNNNNNNIPQNNNNNNNNNNNNNNNN CPTa");
+	assert_int_equal(p.stats.insns, 67);
+	assert_int_equal(collected_count(&p, VT_WHAT_RETURN), 1);
+	COLLECTED(&p, collected_find(&p, offset_of('P'), VT_WHAT_ARG, VT_REG_DI, 0, 0), 0x77, 0x77,
+		  0x77);
+	fd = scratch_file();
+	w = begin_program(fd);
+	r.insns = 20;
+	collected_exec(w, &r, ids, 20, NULL, 0);
+	collected_take(&p, fd, w);
+	assert_int_equal(p.stats.insns, 67 + 17);
+	assert_int_equal(p.stats.damaged, 1);
+	collected_close(&p);
+}
+
 /* Two calls of one procedure, from two places; what it returns to is the caller of what it runs. */
 static void test_callers(void **state)
 {
@@ -394,9 +427,10 @@ static void test_callers_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),	cmocka_unit_test(test_breaks),
-		cmocka_unit_test(test_targets), cmocka_unit_test(test_unwanted),
-		cmocka_unit_test(test_callers), cmocka_unit_test(test_callers_end),
+		cmocka_unit_test(test_calls),	    cmocka_unit_test(test_breaks),
+		cmocka_unit_test(test_targets),	    cmocka_unit_test(test_many_lists),
+		cmocka_unit_test(test_unwanted),    cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_callers_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,28 @@ static void test_exact_against_sorting(void **state)
 /* ---- the others ---- */
 
 /* Newcomers that take turns do not get into a full table, until its clear part is cleared. */
+/* Found values are in the order of their counts, then of the values. */
+static void test_order_found(void **state)
+{
+	static const uint64_t put[] = {9, 5, 7, 1, 1, 7, 3, 5, 9, 2};
+	static const uint64_t want[] = {1, 5, 7, 9, 2, 3};
+	struct vt_hotlists *s = make_lists(VT_ALGO_EXACT, 0, 1);
+	struct vt_hotlist *l = vt_hotlists_add(s);
+	struct vt_hotlist_found f = {0};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 10; i++)
+		vt_hotlist_put(s, l, put[i]);
+	read_list(s, l, &f);
+	assert_int_equal(f.count, 6);
+	assert_memory_equal(f.values, want, sizeof(want));
+	for (i = 0; i < 6; i++)
+		assert_int_equal(f.counts[i], i < 4 ? 2 : 1);
+	vt_hotlist_found_fini(&f);
+	vt_hotlists_free(s);
+}
+
 static void test_tnv_battle(void **state)
 {
 	struct vt_hotlists *s = make_lists(VT_ALGO_TNV, 0, 1);
@@ -670,6 +692,7 @@ int main(void)
 		cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_short_sequences),
 		cmocka_unit_test(test_exact_against_sorting),
+		cmocka_unit_test(test_order_found),
 		cmocka_unit_test(test_tnv_battle),
 		cmocka_unit_test(test_tnv_interval_grows),
 		cmocka_unit_test(test_lru),

@@ -495,6 +495,31 @@ static void test_matches(void **state)
 	vt_hotprofile_free(b);
 }
 
+/* Two lists that became one are one place. */
+static void test_matches_joined(void **state)
+{
+	const struct hot_spec x = {.algo = VT_ALGO_EXACT,
+				   .what = VT_WHAT_LOAD,
+				   .offset = 8,
+				   .total = 10,
+				   .nvalues = 1,
+				   .values = {4},
+				   .counts = {10}};
+	const struct hot_spec both[] = {x, x};
+	struct vt_hotprofile *a = hot_profile(both, 2), *b = hot_profile(both, 1);
+	struct vt_inv_pair *pairs;
+	size_t n;
+
+	(void)state;
+	pairs = vt_inv_match(a, b, VT_INV_EVERY, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(pairs[0].a, 0);
+	assert_int_equal(pairs[0].b, 0);
+	free(pairs);
+	vt_hotprofile_free(a);
+	vt_hotprofile_free(b);
+}
+
 /* Whole lists have no size that a difference would be divided by. */
 static void test_whole_lists(void **state)
 {
@@ -560,6 +585,7 @@ int main(void)
 		cmocka_unit_test(test_largest_sums),
 		cmocka_unit_test(test_steady_sizes),
 		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_matches_joined),
 		cmocka_unit_test(test_whole_lists),
 		cmocka_unit_test(test_names),
 	};
