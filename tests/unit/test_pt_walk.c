@@ -8,9 +8,14 @@
 #include <cmocka.h>
 #include <intel-pt.h>
 
+#include "base/rng.h"
 #include "formats/pt/lazy.h"
 #include "formats/pt/parallel.h"
 #include "formats/pt/walk.h"
+#include "tests/tools/pt_engines.h"
+#include "tests/unit/pttrace.h"
+
+#define RANDOM_TRACES 3000
 
 #define PSB 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82
 /* A PSB+ of 64-bit code that is at 0x1000 + n. */
@@ -221,13 +226,209 @@ static void goes_on_where_it_was(void **state)
 	forget(&s, ops);
 }
 
+/* ---- the engines agree on traces made at random, of processors of all kinds ---- */
+
+/* Conditional and indirect jumps, a call and a return, writes of CR3 and PTWRITE, a system call. */
+static const uint8_t random_code[] = {
+	0x74, 0x06,		      /* 400000: je 400008 */
+	0xe8, 0x09, 0,	  0,	0,    /* 400002: call 400010 */
+	0x90,			      /* 400007: nop */
+	0xff, 0xe0,		      /* 400008: jmp *%rax */
+	0x0f, 0x22, 0xd8,	      /* 40000a: mov %rax,%cr3 */
+	0xeb, 0xf1,		      /* 40000d: jmp 400000 */
+	0x90,			      /* 40000f: nop */
+	0xf3, 0x48, 0x0f, 0xae, 0xe0, /* 400010: ptwrite %rax */
+	0x74, 0x02,		      /* 400015: je 400019 */
+	0x0f, 0x05,		      /* 400017: syscall */
+	0xc3,			      /* 400019: ret */
+	0x0f, 0xc7, 0x30,	      /* 40001a: vmptrld (%rax) */
+	0xeb, 0xe1,		      /* 40001d: jmp 400000 */
+};
+
+/* An instruction, or now and then the middle of one or no code. */
+static uint64_t some_ip(struct vt_rng *rng)
+{
+	static const uint64_t starts[] = {0,	2,    7,    8,	  0xa,	0xd, 0xf,  0x10,
+					  0x15, 0x17, 0x19, 0x1a, 0x1d, 1,   0x800};
+
+	return BASE + starts[vt_rng_below(rng, sizeof(starts) / sizeof(starts[0]))];
+}
+
+static void put_some_bits(struct trace *t, struct vt_rng *rng)
+{
+	char bits[7];
+	size_t n = 1 + vt_rng_below(rng, 6), i;
+
+	for (i = 0; i < n; i++)
+		bits[i] = vt_rng_below(rng, 2) ? '1' : '0';
+	bits[n] = 0;
+	put_tnt(t, bits);
+}
+
+static void put_clock(struct trace *t, struct vt_rng *rng)
+{
+	static const enum vt_pt_kind kinds[] = {VT_PT_TSC, VT_PT_CBR, VT_PT_CYC, VT_PT_CYC,
+						VT_PT_MTC};
+	size_t i = vt_rng_below(rng, 5);
+
+	put_kind(t, kinds[i], i == 2 ? 1 + vt_rng_below(rng, 30) : vt_rng_below(rng, 250));
+}
+
+/* PTWRITE, or a power event; of some a FUP tells the address. */
+static void put_told(struct trace *t, struct vt_rng *rng)
+{
+	static const struct vt_pt_packet packets[] = {
+		{.kind = VT_PT_PTW, .count = 8, .payload = 0x77},
+		{.kind = VT_PT_PTW, .count = 4, .payload = 0x78},
+		{.kind = VT_PT_EXSTOP},
+		{.kind = VT_PT_EXSTOP, .ip = true},
+		{.kind = VT_PT_MWAIT, .payload = 0x10, .extra = 1},
+		{.kind = VT_PT_PWRE, .payload = 3, .extra = 1},
+		{.kind = VT_PT_PWRX, .payload = 0x21, .extra = 1},
+	};
+	const struct vt_pt_packet *k = &packets[vt_rng_below(rng, 3)];
+
+	if (vt_rng_below(rng, 3) == 0)
+		k = &packets[vt_rng_below(rng, sizeof(packets) / sizeof(packets[0]))];
+	put(t, *k);
+	if (k->ip)
+		put_ip(t, VT_PT_FUP, some_ip(rng));
+}
+
+/* One or a few packets that may come after one another. */
+static void put_something(struct trace *t, struct vt_rng *rng)
+{
+	switch (vt_rng_below(rng, 17)) {
+	case 0:
+		put_ip(t, VT_PT_FUP, some_ip(rng));
+		put_ip(t, VT_PT_TIP, some_ip(rng));
+		break;
+	case 1:
+		put_ip(t, VT_PT_FUP, some_ip(rng));
+		put_no_ip(t, VT_PT_TIP_PGD);
+		break;
+	case 2:
+		put_ip(t, VT_PT_TIP_PGD, some_ip(rng));
+		break;
+	case 3:
+	case 4:
+		put_ip(t, VT_PT_TIP_PGE, some_ip(rng));
+		break;
+	case 5:
+		put_kind(t, VT_PT_OVF, 0);
+		if (vt_rng_below(rng, 3))
+			put_ip(t, VT_PT_FUP, some_ip(rng));
+		break;
+	case 6:
+		put_kind(t, VT_PT_MODE_TSX, vt_rng_below(rng, 3));
+		put_ip(t, VT_PT_FUP, some_ip(rng));
+		if (vt_rng_below(rng, 2))
+			put_ip(t, VT_PT_TIP, some_ip(rng));
+		break;
+	case 7:
+		put_kind(t, VT_PT_PIP, (1 + vt_rng_below(rng, 3)) << 12);
+		break;
+	case 8:
+		put_kind(t, VT_PT_VMCS, (1 + vt_rng_below(rng, 3)) << 12);
+		break;
+	case 9:
+		put_psb(t, some_ip(rng));
+		break;
+	case 10:
+		put_clock(t, rng);
+		break;
+	case 11:
+		put_ip(t, VT_PT_TIP, some_ip(rng));
+		break;
+	case 12:
+		put_told(t, rng);
+		break;
+	default:
+		put_some_bits(t, rng);
+		break;
+	}
+}
+
+/* PTWRITE whose address a FUP tells; libipt stops there with an error. */
+static void finds_told_ptwrites(void **state)
+{
+	static const struct vt_pt_packet ptw = {
+		.kind = VT_PT_PTW, .count = 4, .payload = 0x78, .ip = true};
+	struct vt_pt_code *c = vt_pt_code_new();
+	static struct trace t;
+	size_t i, k;
+
+	(void)state;
+	add_code(c, BASE, random_code, sizeof(random_code));
+	start(&t);
+	put_psb(&t, BASE + 2);
+	for (i = 0; i < 3; i++) {
+		put(&t, ptw);
+		put_ip(&t, VT_PT_FUP, BASE + 0x10);
+		put_tnt(&t, "1");
+		put_ip(&t, VT_PT_TIP, BASE + (i ? 2 : 0x10));
+	}
+	for (i = 1; i < NENGINES; i++) {
+		struct vt_pt_options opt = {.family = 6};
+		struct result r = {.nblocks = 0};
+
+		run_engine(engines[i], c, &opt, t.bytes, size_of(&t), false, &r);
+		/* call, ptwrite, je, ret; ptwrite, je, ret; call, ptwrite, je, ret */
+		assert_int_equal(r.insns, 11);
+		for (k = 0; k < 3; k++) {
+			const struct vt_pt_note *n = &r.notes[r.nnotes - 3 + k].note;
+
+			assert_int_equal(n->type, VT_PT_NOTE_PTWRITE);
+			assert_int_equal(n->ip, BASE + 0x10);
+			assert_int_equal(n->value, 0x78);
+		}
+		free_result(&r);
+	}
+	vt_pt_code_free(c);
+}
+
+static void agree_at_random(void **state)
+{
+	/* Unknown, and one of each set of errata. */
+	static const uint8_t models[] = {0, 0x3d, 0x4e, 0x55, 0x66, 0x5c, 0x7a, 0x97};
+	struct result first = {.nblocks = 0}, other = {.nblocks = 0};
+	struct vt_pt_code *c = vt_pt_code_new();
+	static struct trace t;
+	struct vt_rng rng;
+	size_t run, i;
+
+	(void)state;
+	add_code(c, BASE, random_code, sizeof(random_code));
+	vt_rng_init(&rng, 4);
+	for (run = 0; run < RANDOM_TRACES; run++) {
+		struct vt_pt_options opt = {.family = 6, .model = models[run % sizeof(models)]};
+
+		start(&t);
+		put_psb(&t, BASE);
+		for (i = 0; i < 12; i++)
+			put_something(&t, &rng);
+		put_psb(&t, BASE);
+		put_some_bits(&t, &rng);
+		run_engine(engines[0], c, &opt, t.bytes, size_of(&t), false, &first);
+		for (i = 1; i < NENGINES; i++) {
+			run_engine(engines[i], c, &opt, t.bytes, size_of(&t), false, &other);
+			if (!same_result(&first, &other))
+				fail_msg("trace %zu: %s differs", run, engines[i]->name);
+		}
+	}
+	free_result(&first);
+	free_result(&other);
+	vt_pt_code_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_errata),	cmocka_unit_test(forgets_old_returns),
 		cmocka_unit_test(ends_loops),		cmocka_unit_test(cuts_at_interrupts),
 		cmocka_unit_test(reads_ahead),		cmocka_unit_test(finds_eaten_psbs),
-		cmocka_unit_test(goes_on_where_it_was),
+		cmocka_unit_test(goes_on_where_it_was), cmocka_unit_test(agree_at_random),
+		cmocka_unit_test(finds_told_ptwrites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
