@@ -31,6 +31,9 @@ struct made {
 	/* At the end. */
 	struct vt_pt_encode_totals sum;
 	uint64_t now;
+	/* What the sink was told last. */
+	uint64_t tsc;
+	uint64_t insns;
 };
 
 static inline void begin(struct made *m)
@@ -95,6 +98,8 @@ static inline int keep(void *arg, struct vt_pt_encode_thread *t, const uint8_t *
 	(void)err;
 	assert_int_equal(t->pid, PID);
 	assert_int_equal(t->bytes, to->size);
+	m->tsc = t->tsc;
+	m->insns = t->insns;
 	vt_buf_put(to, bytes, size);
 	return 0;
 }

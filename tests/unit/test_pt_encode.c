@@ -416,6 +416,26 @@ static void test_psb_bytes(void **state)
 	}
 }
 
+/* The sink is told of the instructions and the time up to the bytes at hand; without one, of 0. */
+static void test_told(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct made m;
+	int timed;
+
+	(void)state;
+	for (timed = 0; timed < 2; timed++) {
+		opt.tsc = timed;
+		opt.cpi = 3000000;
+		put_jumps(&m, 0x1000, 1);
+		encode(&m, &opt);
+		assert_int_equal(m.insns, 20000);
+		assert_int_equal(m.tsc, m.now);
+		assert_int_equal(m.now != 0, timed);
+		vt_buf_free(&m.trace);
+	}
+}
+
 /* While packets are lost, many ticks of the clock, and no branch at which they
  * could end. */
 static void test_long_loss(void **state)
@@ -627,9 +647,9 @@ int main(void)
 		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
 		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_psb_bytes),     cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_without_code),  cmocka_unit_test(test_many_ticks),
-		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_told),	      cmocka_unit_test(test_psb_bytes),
+		cmocka_unit_test(test_pages),	      cmocka_unit_test(test_without_code),
+		cmocka_unit_test(test_many_ticks),    cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
