@@ -33,6 +33,12 @@ int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err);
 /* Statements without parameters and results. */
 int vti_db_exec(struct vt_db *db, const char *sql, struct vt_error *err);
 
+/*
+ * Gives statements the aggregate function capped_sum(): INT64_MAX where a sum would be larger, for
+ * which SQL's sum() fails, and 0 of nothing.
+ */
+int vti_db_capped_init(struct vt_db *db, struct vt_error *err);
+
 /* BEGIN for reading, or for writing, which waits for its turn. */
 int vti_db_begin(struct vt_db *db, bool write, struct vt_error *err);
 

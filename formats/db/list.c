@@ -97,7 +97,7 @@ int vt_db_epochs(struct vt_db *db, const struct vt_db_selection *sel, vt_db_epoc
 		"SELECT e.name, e.begun, (SELECT count(*) FROM input JOIN section ON section.id ="
 		" input.section WHERE epoch = e.id AND section IN (SELECT id FROM chosen_section)),"
 		" count(DISTINCT s.id), count(DISTINCT p.image), count(p.section),"
-		" coalesce(sum(p.samples), 0), coalesce(sum(length(p.data)), 0)"
+		" capped_sum(p.samples), coalesce(sum(length(p.data)), 0)"
 		" FROM epoch e LEFT JOIN section s ON s.epoch = e.id"
 		" AND s.id IN (SELECT id FROM chosen_section)"
 		" LEFT JOIN profile p ON p.section = s.id"

@@ -162,7 +162,9 @@ static int read_empty(struct vt_db *db, struct vt_error *err)
 	rc = sqlite3_open_v2(":memory:", &db->sql, SQLITE_OPEN_READWRITE, NULL);
 	if (!db->sql)
 		return vt_error_nomem(err);
-	return rc == SQLITE_OK ? create(db, err) : vti_db_error(db, rc, err);
+	if (rc != SQLITE_OK)
+		return vti_db_error(db, rc, err);
+	return vti_db_capped_init(db, err) < 0 ? -(int)err->code : create(db, err);
 }
 
 /* Makes what is empty, or of an earlier version, a database of VERSION, within a transaction. */
@@ -188,6 +190,8 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 			   "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
 			   "PRAGMA temp_store = MEMORY;",
 			   err);
+	if (code == 0)
+		code = vti_db_capped_init(db, err);
 	if (code == 0)
 		code = vti_db_sums_init(db, err);
 	if (code == 0)

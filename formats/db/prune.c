@@ -27,7 +27,7 @@ static int tell_chosen(struct vt_db *db, vt_db_section_fn *fn, void *arg, struct
 	sqlite3_stmt *s = vti_db_prepare(
 		db, err,
 		"SELECT name, label, (SELECT count(*) FROM input WHERE section = section.id),"
-		" (SELECT coalesce(sum(samples), 0) FROM profile WHERE section = section.id)"
+		" (SELECT capped_sum(samples) FROM profile WHERE section = section.id)"
 		" FROM section JOIN epoch ON epoch.id = epoch"
 		" WHERE section.id IN (SELECT id FROM chosen_section) ORDER BY epoch.id, label",
 		"");

@@ -173,9 +173,9 @@ static int write_losses(struct sum *s, struct vt_error *err)
 {
 	sqlite3_stmt *q = vti_db_prepare(
 		s->db, err,
-		"SELECT event, source, sum(count) FROM loss JOIN event ON event.id = loss.event"
-		" WHERE event IN (SELECT id FROM chosen_event) AND " CHOSEN
-		" GROUP BY event, source ORDER BY source, name, unit, policy",
+		"SELECT event, source, capped_sum(count) FROM loss"
+		" JOIN event ON event.id = loss.event WHERE event IN (SELECT id FROM chosen_event) "
+		"AND " CHOSEN " GROUP BY event, source ORDER BY source, name, unit, policy",
 		"");
 	int code;
 
@@ -195,8 +195,8 @@ static int write_gaps(struct sum *s, struct vt_error *err)
 {
 	sqlite3_stmt *q = vti_db_prepare(
 		s->db, err,
-		"SELECT reason, input, sum(bytes), sum(records) FROM gap WHERE " CHOSEN
-		" GROUP BY reason, input ORDER BY input, reason",
+		"SELECT reason, input, capped_sum(bytes), capped_sum(records) FROM gap"
+		" WHERE " CHOSEN " GROUP BY reason, input ORDER BY input, reason",
 		"");
 	int code;
 

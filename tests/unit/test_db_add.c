@@ -263,6 +263,8 @@ static void sums_of_sections_that_are_too_high(void **state)
 	db_expect(db, DB_WRITTEN, &fits,
 		  "EVENT name=e\nCOUNT image=4294967295 offset=1 samples=18446744073709551615"
 		  " period=18446744073709551614\n");
+	/* A listing says as much as it can. */
+	db_expect(db, DB_EPOCHS, &fits, "e 0 3 3 1 3 9223372036854775807 40\n");
 	db_expect_error(db, DB_WRITTEN, DB_ALL, VT_E_LIMIT, ": a sum is too high");
 	assert_int_equal(add_counts(db, "p", 0, 1, 0, &err), 1);
 	db_expect(db, DB_WRITTEN, &periods,
@@ -282,14 +284,14 @@ static void losses_end_at_a_limit(void **state)
 		{0, DB_TEXT("a"), limit - 1}, {0, DB_TEXT("b"), limit + 1}, {0, DB_TEXT("c"), 1}};
 	struct vt_db_gap gaps[] = {{DB_TEXT("r"), DB_TEXT("i"), limit - 1, UINT64_MAX},
 				   {DB_TEXT("s"), DB_TEXT("i"), UINT64_MAX, limit - 1}};
-	const struct vt_db_batch b = {.epoch = "e",
-				      .label = "",
-				      .events = &event,
-				      .nevents = 1,
-				      .losses = losses,
-				      .nlosses = DB_COUNT(losses),
-				      .gaps = gaps,
-				      .ngaps = DB_COUNT(gaps)};
+	struct vt_db_batch b = {.epoch = "e",
+				.label = "",
+				.events = &event,
+				.nevents = 1,
+				.losses = losses,
+				.nlosses = DB_COUNT(losses),
+				.gaps = gaps,
+				.ngaps = DB_COUNT(gaps)};
 	struct vt_db *db = db_open(*state, VT_DB_CREATE);
 
 	db_add(db, &b, 1, "e");
@@ -308,6 +310,18 @@ static void losses_end_at_a_limit(void **state)
 		  "LOST count=2 source=c\n"
 		  "GAP reason=r input=i bytes=4611686018427387903 records=4611686018427387903\n"
 		  "GAP reason=s input=i bytes=4611686018427387903 records=4611686018427387903\n");
+	/* Two more sections: no sum is higher than 2^63 - 1. */
+	b.label = "x";
+	db_add(db, &b, 1, "e");
+	b.label = "y";
+	db_add(db, &b, 1, "e");
+	db_expect(db, DB_WRITTEN, DB_ALL,
+		  "EVENT name=e\n"
+		  "LOST count=9223372036854775807 source=a\n"
+		  "LOST count=9223372036854775807 source=b\n"
+		  "LOST count=4 source=c\n"
+		  "GAP reason=r input=i bytes=9223372036854775807 records=9223372036854775807\n"
+		  "GAP reason=s input=i bytes=9223372036854775807 records=9223372036854775807\n");
 	vt_db_close(db);
 }
 

@@ -666,6 +666,28 @@ static void no_room(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, db_setup, db_teardown)
 
+/* Of more samples than can be counted as many are told as can. */
+static void prunes_what_has_many_samples(void **state)
+{
+	static const struct vt_db_event events[] = {{DB_TEXT("e"), DB_TEXT(""), {0}},
+						    {DB_TEXT("f"), DB_TEXT(""), {0}}};
+	static struct vt_db_place place = {0, INT64_MAX, 0};
+	static const struct vt_db_profile profiles[] = {{VT_DB_UNMAPPED, 0, {&place, 1, 1}},
+							{VT_DB_UNMAPPED, 1, {&place, 1, 1}}};
+	const struct vt_db_batch b = {.epoch = "a",
+				      .label = "",
+				      .events = events,
+				      .nevents = 2,
+				      .profiles = profiles,
+				      .nprofiles = 2};
+	const struct vt_db_prune all = {.keep = 0, .before = INT64_MIN};
+	struct vt_db *db = db_open(*state, VT_DB_CREATE);
+
+	db_add(db, &b, 1, "a");
+	expect_pruned(db, &all, "a/ 0 9223372036854775807\n");
+	vt_db_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -680,6 +702,7 @@ int main(void)
 		TEST(transactions_are_not_nested),
 		TEST(no_room),
 		TEST(what_goes_and_what_stays),
+		TEST(prunes_what_has_many_samples),
 		TEST(pruning_that_fails_removes_nothing),
 		TEST(damage_is_found),
 		TEST(what_is_empty_is_sound),
