@@ -226,6 +226,51 @@ static void goes_on_where_it_was(void **state)
 	forget(&s, ops);
 }
 
+/* The same bytes are other instructions in 64, 32 and 16-bit code, whichever was decoded before. */
+static void decodes_in_each_mode(void **state)
+{
+	/*
+	 * movabs $..., %rax; or dec %eax, mov $..., %eax, four nops; or dec %ax, mov $..., %ax, six
+	 * nops.  Then je and ret.
+	 */
+	static const uint8_t code[] = {0x48, 0xb8, 0x74, 0,    0x90, 0x90, 0x90,
+				       0x90, 0x90, 0x90, 0x74, 0,    0xc3};
+	static const struct {
+		unsigned mode, insns;
+	} parts[] = {{64, 3}, {32, 8}, {16, 10}, {64, 3}, {16, 10}, {32, 8}};
+	struct vt_pt_options opt = {.family = 0};
+	struct vt_pt_code *c = vt_pt_code_new();
+	static struct trace t;
+	size_t i, k, n, block;
+
+	(void)state;
+	add_code(c, BASE, code, sizeof(code));
+	start(&t);
+	put_psb(&t, 0);
+	n = sizeof(parts) / sizeof(parts[0]);
+	for (i = 0; i < n; i++) {
+		put_kind(&t, VT_PT_MODE_EXEC, parts[i].mode);
+		put_ip(&t, VT_PT_TIP_PGE, BASE);
+		put_tnt(&t, "0");
+		put_no_ip(&t, VT_PT_TIP_PGD);
+	}
+	for (i = 0; i < NENGINES; i++) {
+		struct result r = {.nblocks = 0};
+
+		run_engine(engines[i], c, &opt, t.bytes, size_of(&t), false, &r);
+		for (block = k = 0; k < n; k++) {
+			unsigned insns = 0;
+
+			for (; block < r.nblocks && insns < parts[k].insns; block++)
+				insns += r.blocks[block].insns;
+			assert_int_equal(insns, parts[k].insns);
+		}
+		assert_int_equal(block, r.nblocks);
+		free_result(&r);
+	}
+	vt_pt_code_free(c);
+}
+
 /* ---- the engines agree on traces made at random, of processors of all kinds ---- */
 
 /* Conditional and indirect jumps, a call and a return, writes of CR3 and PTWRITE, a system call. */
@@ -621,7 +666,7 @@ int main(void)
 		cmocka_unit_test(ends_loops),		cmocka_unit_test(cuts_at_interrupts),
 		cmocka_unit_test(reads_ahead),		cmocka_unit_test(finds_eaten_psbs),
 		cmocka_unit_test(goes_on_where_it_was), cmocka_unit_test(agree_at_random),
-		cmocka_unit_test(finds_told_ptwrites),
+		cmocka_unit_test(decodes_in_each_mode), cmocka_unit_test(finds_told_ptwrites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
