@@ -185,5 +185,5 @@ void vti_rc_ring_release(const struct rc_ring *ring, uint32_t index)
 	struct vt_ring_buffer *b = buffer_at(ring, index);
 
 	atomic_store_explicit((_Atomic uint32_t *)&b->state, VT_RING_FREE, memory_order_release);
-	syscall(SYS_futex, &b->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	syscall(SYS_futex, &b->state, FUTEX_WAKE, INT_MAX);
 }

@@ -119,7 +119,23 @@ static void directory(void **state)
 	toolbox_remove(dir);
 }
 
-/* Nobody is warned who did not ask for it. */
+/* Lets the next file that is opened have number 0; what to give to keep_input(). */
+static int leave_input(void)
+{
+	int saved = dup(STDIN_FILENO);
+
+	assert_true(saved >= 0);
+	close(STDIN_FILENO);
+	return saved;
+}
+
+static void keep_input(int saved)
+{
+	assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+	close(saved);
+}
+
+/* Nobody is warned who did not ask for it.  The directory is open as file 0 here. */
 static void no_warnings(void **state)
 {
 	const struct vt_ring_message m = {.type = VT_RING_HELLO, .pid = 600, .ppid = 1};
@@ -128,11 +144,13 @@ static void no_warnings(void **state)
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	char *dir = toolbox_dir();
+	int saved = leave_input();
 	struct vt_recording *rec = vt_recording_open(dir, w, &none, &err);
 	struct rings r;
 
 	(void)state;
 	assert_non_null(rec);
+	assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
 	rings_begin(&r, rec, dir, PID, 40, 0);
 	assert_int_equal(write(r.control, &m, sizeof(m)), sizeof(m));
 	assert_int_equal(vt_recording_read(rec, &err), 1);
@@ -141,6 +159,9 @@ static void no_warnings(void **state)
 	assert_int_equal(vt_recording_summary(rec)->gaps, 1);
 	assert_int_equal(vt_recording_summary(rec)->left_out, 1);
 	vt_recording_close(rec);
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	keep_input(saved);
+	expect_files(dir, "");
 	vt_reader_close(reread_stream(fd, w));
 	close(fd);
 	toolbox_remove(dir);
@@ -304,12 +325,18 @@ static void next_program_without_ring(void **state)
 	static const char why[] = "ring.500.1: No such file or directory";
 	const struct vt_ring_message m = {.type = VT_RING_HELLO, .pid = PID, .ppid = 40, .seq = 1};
 	struct recordings s;
+	struct stat st;
+	int saved;
 
 	(void)state;
 	open_begun(&s, &none);
 	rings_event(&s.ring, VT_RING_SWITCH, 502, NULL, 0, NULL, 0);
 	rings_flush(&s.ring);
+	saved = leave_input();
 	write_message(&s, &m, sizeof(m));
+	keep_input(saved);
+	assert_int_equal(stat(toolbox_path(s.dir, "ring.500.0"), &st), 0);
+	assert_int_equal(st.st_size, 0);
 	expect_running(&s, 0, 0, 0);
 	assert_non_null(strstr(vt_buf_str(&s.warnings), why));
 	rings_drop(&s.ring);

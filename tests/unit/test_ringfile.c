@@ -33,13 +33,19 @@ static const char *try_ring(const char *dir, const struct vt_ring *head, size_t 
 	static struct vt_error err;
 	struct rc_ring ring;
 	int at = open(dir, O_RDONLY | O_DIRECTORY), code;
-	int fd = openat(at, "ring", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int fd = openat(at, "ring", O_WRONLY | O_CREAT | O_TRUNC, 0600), saved;
 
 	assert_true(at >= 0 && fd >= 0);
 	assert_int_equal(write(fd, head, HEAD), HEAD);
 	assert_int_equal(ftruncate(fd, (off_t)size), 0);
 	close(fd);
+	/* As the first file that a program opens. */
+	saved = dup(STDIN_FILENO);
+	close(STDIN_FILENO);
 	code = vti_rc_ring_map(&ring, at, "ring", &err);
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
 	close(at);
 	if (code == 0) {
 		assert_int_equal(ring.size, size);
