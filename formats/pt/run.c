@@ -156,6 +156,9 @@ static const uint8_t *look_ahead(const struct vti_pt_course *c, const uint8_t *p
 		case CYC: {
 			const uint8_t *end = p + 9;
 
+			/* It may hide an OVF (SKD007), which is not for here. */
+			if (*p & 4 && p[1] == 2 && p[2] == 0xf3)
+				return NULL;
 			/* Bit 2 of the first byte, bit 0 of the others: another one follows. */
 			if (*p++ & 4)
 				while (*p++ & 1)

@@ -288,15 +288,45 @@ static const uint8_t random_code[] = {
 	0xc3,			      /* 400019: ret */
 	0x0f, 0xc7, 0x30,	      /* 40001a: vmptrld (%rax) */
 	0xeb, 0xe1,		      /* 40001d: jmp 400000 */
+	0x0f, 0x01, 0xc2,	      /* 40001f: vmlaunch */
+	0xff, 0xd0,		      /* 400022: call *%rax */
+	0x90,			      /* 400024: nop */
+	0xeb, 0xd9,		      /* 400025: jmp 400000 */
 };
 
 /* An instruction, or now and then the middle of one or no code. */
 static uint64_t some_ip(struct vt_rng *rng)
 {
-	static const uint64_t starts[] = {0,	2,    7,    8,	  0xa,	0xd, 0xf,  0x10,
-					  0x15, 0x17, 0x19, 0x1a, 0x1d, 1,   0x800};
+	static const uint64_t starts[] = {0,	2,    7,    8,	  0xa,	0xd,  0xf, 0x10, 0x15,
+					  0x17, 0x19, 0x1a, 0x1d, 0x1f, 0x22, 1,   0x800};
 
 	return BASE + starts[vt_rng_below(rng, sizeof(starts) / sizeof(starts[0]))];
+}
+
+/* A PSB+ with some of what it may tell. */
+static void put_rich_psb(struct trace *t, struct vt_rng *rng, uint64_t ip)
+{
+	static const struct vt_pt_packet packets[] = {
+		{.kind = VT_PT_TSC, .payload = 1000},
+		{.kind = VT_PT_TMA, .payload = 7, .extra = 3},
+		{.kind = VT_PT_PIP, .payload = 0x2000},
+		{.kind = VT_PT_MODE_TSX, .payload = 1},
+		{.kind = VT_PT_MODE_TSX},
+		{.kind = VT_PT_VMCS, .payload = 0x3000},
+		{.kind = VT_PT_CBR, .payload = 30},
+		{.kind = VT_PT_MNT, .payload = 5},
+	};
+	size_t i;
+
+	put_kind(t, VT_PT_PSB, 0);
+	for (i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		if (vt_rng_below(rng, 4) == 0)
+			put(t, packets[i]);
+	if (vt_rng_below(rng, 8))
+		put_ip(t, VT_PT_FUP, ip);
+	put_kind(t, VT_PT_MODE_EXEC, 64);
+	if (vt_rng_below(rng, 30))
+		put_kind(t, VT_PT_PSBEND, 0);
 }
 
 static void put_some_bits(struct trace *t, struct vt_rng *rng)
@@ -377,7 +407,7 @@ static void put_something(struct trace *t, struct vt_rng *rng)
 		put_kind(t, VT_PT_VMCS, (1 + vt_rng_below(rng, 3)) << 12);
 		break;
 	case 9:
-		put_psb(t, some_ip(rng));
+		put_rich_psb(t, rng, some_ip(rng));
 		break;
 	case 10:
 		put_clock(t, rng);
@@ -460,11 +490,21 @@ static void run_bit(struct runner *r, bool taken)
 
 static void run_to_any(struct runner *r, enum vt_pt_kind kind)
 {
-	static const uint64_t starts[] = {0, 2, 7, 8, 0xa, 0xd, 0xf, 0x10, 0x15, 0x17, 0x19, 0x1a};
+	static const uint64_t starts[] = {0,	2,    7,    8,	  0xa,	0xd,  0xf,
+					  0x10, 0x15, 0x17, 0x19, 0x1a, 0x1f, 0x22};
 
 	flush_bits(r);
 	r->ip = starts[vt_rng_below(&r->rng, sizeof(starts) / sizeof(starts[0]))];
 	put_ip(r->t, kind, BASE + r->ip);
+}
+
+/* Page tables and virtual machines may change at the same time as something else. */
+static void put_switch(struct runner *r)
+{
+	if (vt_rng_below(&r->rng, 4) == 0)
+		put_kind(r->t, VT_PT_PIP, (1 + vt_rng_below(&r->rng, 3)) << 12);
+	if (vt_rng_below(&r->rng, 4) == 0)
+		put_kind(r->t, VT_PT_VMCS, (1 + vt_rng_below(&r->rng, 3)) << 12);
 }
 
 /* Tracing is off for a while. */
@@ -472,8 +512,9 @@ static void run_off(struct runner *r)
 {
 	flush_bits(r);
 	put_no_ip(r->t, VT_PT_TIP_PGD);
-	if (vt_rng_below(&r->rng, 4) == 0)
-		put_kind(r->t, VT_PT_PIP, (1 + vt_rng_below(&r->rng, 3)) << 12);
+	if (vt_rng_below(&r->rng, 8) == 0)
+		put_kind(r->t, VT_PT_STOP, 0);
+	put_switch(r);
 	run_to_any(r, VT_PT_TIP_PGE);
 }
 
@@ -522,7 +563,13 @@ static void run_insn(struct runner *r)
 		break;
 	case 7:
 	case 0xf:
+	case 0x24:
 		r->ip++;
+		break;
+	case 0x22:
+		if (r->ncalls < 8)
+			r->calls[r->ncalls++] = 0x24;
+		run_to_any(r, VT_PT_TIP);
 		break;
 	case 0xa:
 		run_told(r, VT_PT_PIP, (1 + vt_rng_below(&r->rng, 3)) << 12, 0xd);
@@ -535,6 +582,7 @@ static void run_insn(struct runner *r)
 		break;
 	case 0xd:
 	case 0x1d:
+	case 0x25:
 		r->ip = 0;
 		break;
 	case 0x19:
@@ -550,7 +598,13 @@ static void run_insn(struct runner *r)
 static void run_loss(struct runner *r)
 {
 	r->nbits = r->ncalls = 0;
-	put_kind(r->t, VT_PT_OVF, 0);
+	/* SKD007: a CYC takes the first byte of the OVF for its own. */
+	if (vt_rng_below(&r->rng, 4) == 0) {
+		put_kind(r->t, VT_PT_CYC, 0x20 + vt_rng_below(&r->rng, 0x20));
+		*r->t->end++ = 0xf3;
+	} else {
+		put_kind(r->t, VT_PT_OVF, 0);
+	}
 	if (vt_rng_below(&r->rng, 4) == 0)
 		put_kind(r->t, VT_PT_CYC, 32 + vt_rng_below(&r->rng, 200));
 	switch (vt_rng_below(&r->rng, 6)) {
@@ -585,6 +639,8 @@ static void run_event(struct runner *r)
 		put_kind(r->t, VT_PT_MODE_TSX, what == 2 ? 2 : vt_rng_below(&r->rng, 2));
 	if (what < 4)
 		put_ip(r->t, VT_PT_FUP, BASE + r->ip);
+	if (what == 0)
+		put_switch(r);
 	if (what == 0 || what == 2)
 		run_to_any(r, VT_PT_TIP);
 	else if (what == 3)
@@ -592,7 +648,7 @@ static void run_event(struct runner *r)
 	else if (what == 4)
 		run_loss(r);
 	else if (what == 5)
-		put_psb(r->t, BASE + r->ip);
+		put_rich_psb(r->t, &r->rng, BASE + r->ip);
 	else if (what == 6)
 		put_clock(r->t, &r->rng);
 	else if (what == 7)
@@ -644,6 +700,9 @@ static void agree_at_random(void **state)
 		put_some_bits(&t, &rng);
 		if (run % 3)
 			run_code(&t, run);
+		/* The last packet may be cut. */
+		if (run % 4 == 0)
+			t.end -= vt_rng_below(&rng, 16);
 		run_engine(engines[0], c, &opt, t.bytes, size_of(&t), false, &first);
 		insns += first.insns;
 		for (i = 1; i < NENGINES; i++) {
@@ -653,7 +712,7 @@ static void agree_at_random(void **state)
 		}
 	}
 	/* Most of it can be decoded. */
-	assert_true(insns > UINT64_C(30) * RANDOM_TRACES);
+	assert_true(insns > UINT64_C(20) * RANDOM_TRACES);
 	free_result(&first);
 	free_result(&other);
 	vt_pt_code_free(c);
