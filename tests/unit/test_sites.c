@@ -290,6 +290,7 @@ static const struct vt_site places[] = {
 	{.offset = 4, .image = 0, .what = 4, .reg = 1, .lane = 9},
 	{.offset = 4, .image = 0, .what = 4, .reg = 2, .lane = 0},
 	{.offset = 4, .image = 0, .what = 4, .reg = 2, .lane = 1},
+	{.offset = 4, .image = 0, .what = 4, .reg = 2, .lane = 1, .caller = 5, .caller_image = 5},
 	{.offset = 4, .image = 0, .what = 4, .reg = 2, .lane = 1, .caller = 8, .caller_image = 3},
 	{.offset = 4, .image = 0, .what = 4, .reg = 2, .lane = 1, .caller = 6, .caller_image = 4},
 	{.offset = 4, .image = 0, .what = 4, .reg = 2, .lane = 1, .caller = 7, .caller_image = 4},
@@ -309,8 +310,8 @@ static void test_lists(void **state)
 	declare(s, images, NIMAGES, numbers);
 	assert_non_null(vt_sites_list(s, &empty, 8));
 	for (i = 0; i < NPLACES; i++) {
-		/* 5 has no factor in common with 9: all of them, in an order of no meaning. */
-		size_t k = (4 + 5 * i) % NPLACES;
+		/* 3 has no factor in common with 10: all of them, in an order of no meaning. */
+		size_t k = (4 + 3 * i) % NPLACES;
 		struct vt_hotlist *l = vt_sites_list(s, &places[k], (uint32_t)k + 1);
 
 		vt_hotlist_put_many(vt_sites_lists(s), l, 1000 + k, k + 2);
