@@ -407,6 +407,32 @@ static void test_space_saving_rounding(void **state)
 	vt_hotlists_free(s);
 }
 
+/* An error is rounded up to 16 bits, which may take one bit more. */
+static void test_space_saving_digits(void **state)
+{
+	static const uint64_t errors[][2] = {
+		{0xffff, 0xffff},   {0x10000, 0x10000}, {0x10001, 0x10002}, {0x1fffd, 0x1fffe},
+		{0x1ffff, 0x20000}, {0x20001, 0x20004}, {0x3fffd, 0x40000}, {0x40001, 0x40008}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		struct vt_hotlists *s = make_lists(VT_ALGO_SPACE_SAVING, 1, 1);
+		struct vt_hotlist *l = vt_hotlists_add(s);
+		struct vt_hotlist_found f = {0};
+
+		vt_hotlist_put_many(s, l, 1, errors[i][0]);
+		vt_hotlist_put_many(s, l, 2, 100);
+		read_list(s, l, &f);
+		assert_int_equal(f.count, 1);
+		assert_int_equal(f.values[0], 2);
+		assert_int_equal(f.counts[0], errors[i][0] + 100);
+		assert_int_equal(f.errors[0], errors[i][1]);
+		vt_hotlist_found_fini(&f);
+		vt_hotlists_free(s);
+	}
+}
+
 /* ---- all of them ---- */
 
 /* Counts end at 42 bits. */
@@ -701,6 +727,7 @@ int main(void)
 		cmocka_unit_test(test_random_back_off),
 		cmocka_unit_test(test_space_saving_bounds),
 		cmocka_unit_test(test_space_saving_rounding),
+		cmocka_unit_test(test_space_saving_digits),
 		cmocka_unit_test(test_space_saving_most),
 		cmocka_unit_test(test_same_seed_same_list),
 		cmocka_unit_test(test_memory),
