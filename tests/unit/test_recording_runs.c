@@ -331,18 +331,21 @@ static void records_are_full(void **state)
 		const struct blocks *b;
 		/* The first block so often, and then the other. */
 		uint32_t first, times, second, more, partial;
+		uint64_t count; /* of instructions wanted */
 		const char *want;
 	} rows[] = {
-		{&small, 1, 49152, 1, 0, 0, "49152*2+1 "},
-		{&small, 1, 49152, 2, 1, 0, "49152*2+1 1*2+2 "},
-		{&small, 1, 49152, 2, 1, 1, "49152*2+1 1*2+2 "},
-		{&small, 1, 49151, 2, 1, 1, "49152*2+1 "},
-		{&large, 4, 1024, 1, 0, 0, "256*2+4 256*2+4 256*2+4 256*2+4 "},
-		{&large, 3, 512, 4, 256, 0, "768*2+3 "},
-		{&large, 4, 256, 4, 1, 1, "256*2+4 1*2+4 "},
-		{&large, 4, 255, 4, 1, 3, "256*2+4 "},
-		{&far, 1, 2, 65536, 1, 0, "3*2+1 "},
-		{&far, 1, 2, 65537, 1, 0, "3*4+1 "},
+		{&small, 1, 49152, 1, 0, 0, UINT64_MAX, "49152*2+1 "},
+		{&small, 1, 49152, 2, 1, 0, UINT64_MAX, "49152*2+1 1*2+2 "},
+		{&small, 1, 49152, 2, 1, 1, UINT64_MAX, "49152*2+1 1*2+2 "},
+		{&small, 1, 49151, 2, 1, 1, UINT64_MAX, "49152*2+1 "},
+		{&large, 4, 1024, 1, 0, 0, UINT64_MAX, "256*2+4 256*2+4 256*2+4 256*2+4 "},
+		{&large, 3, 512, 4, 256, 0, UINT64_MAX, "768*2+3 "},
+		{&large, 4, 256, 4, 1, 1, UINT64_MAX, "256*2+4 1*2+4 "},
+		{&large, 4, 255, 4, 1, 3, UINT64_MAX, "256*2+4 "},
+		/* Those of 256 of them: all in one, as they fit. */
+		{&large, 4, 512, 1, 0, 0, 1024, "256*2+4 "},
+		{&far, 1, 2, 65536, 1, 0, UINT64_MAX, "3*2+1 "},
+		{&far, 1, 2, 65537, 1, 0, UINT64_MAX, "3*4+1 "},
 	};
 	static const uint8_t data[2000 * 1024];
 	struct vt_error err = VT_ERROR_INIT;
@@ -357,7 +360,7 @@ static void records_are_full(void **state)
 				     .data = data,
 				     .partial = rows[i].partial};
 
-		begin(&s, rows[i].b, 0, UINT64_MAX);
+		begin(&s, rows[i].b, 0, rows[i].count);
 		ids.size = 0;
 		for (k = 0; k < run.n; k++) {
 			uint32_t id = k < rows[i].times ? rows[i].first : rows[i].second;
