@@ -285,11 +285,12 @@ static int put_gap(struct vt_pt_engine *e, enum vt_pt_error why, uint64_t offset
 
 /*
  * libipt says that it cannot go on; or that there is nothing more: of a TMA corrupted by erratum
- * SKZ84, it has taken the bogus byte behind the last one of the trace.
+ * SKZ84, it has taken the bogus byte behind the last one of the trace, and in the header of a PSB
+ * says then that it is not in step.
  */
 static int take_error(struct vt_pt_engine *e, int status, struct vt_error *err)
 {
-	if (status == -pte_eos || position(e) > e->size) {
+	if (status == -pte_eos || status == -pte_nosync || position(e) > e->size) {
 		e->ended = true;
 		return cut_open(e, err);
 	}
