@@ -10,7 +10,8 @@ void vti_pt_cursor_init(struct vti_pt_cursor *c, const uint8_t *trace, size_t si
 			const struct vt_pt_options *opt)
 {
 	*c = (struct vti_pt_cursor){.begin = trace, .p = trace, .end = trace + size};
-	c->skz84 = vti_pt_errata(opt) & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
+	c->errata = vti_pt_errata(opt);
+	c->skz84 = c->errata & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
 	vt_pt_timing_init(&c->timing, &opt->clock);
 }
 
@@ -27,6 +28,11 @@ static const uint8_t *read_on(struct vti_pt_cursor *c, uint64_t wanted, uint64_t
 
 		if (size <= 0)
 			return NULL;
+		if (vti_pt_hides_overflow(c->errata, c->p, c->end, packet)) {
+			at++;
+			size = 3;
+			packet->kind = VT_PT_OVF;
+		}
 		c->p += size;
 		if (packet->kind == VT_PT_BBP)
 			c->bip = packet->count ? 4 : 8;

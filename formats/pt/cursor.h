@@ -24,6 +24,10 @@ enum vti_pt_erratum {
 /* Errata of a processor, by CPUID. */
 unsigned vti_pt_errata(const struct vt_pt_options *opt);
 
+/* Whether, with erratum SKD007, an OVF is hidden in the CYC read at p, one byte further. */
+bool vti_pt_hides_overflow(unsigned errata, const uint8_t *p, const uint8_t *end,
+			   const struct vt_pt_packet *cyc);
+
 /*
  * The clock of an engine: a second reading of the packets, in step with what the engine uses up,
  * while the engine itself reads ahead.  The same for both engines.
@@ -32,6 +36,7 @@ struct vti_pt_cursor {
 	const uint8_t *begin;
 	const uint8_t *p; /* the next packet */
 	const uint8_t *end;
+	unsigned errata;
 	unsigned bip;	/* of vt_pt_packet_read(), */
 	unsigned skz84; /* and VT_PT_SKZ84 if the processor has it */
 	unsigned tnt;	/* decisions left of the last TNT packet */

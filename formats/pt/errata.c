@@ -62,3 +62,10 @@ void vt_pt_options_meta(struct vt_pt_options *opt, const struct vt_record *rec)
 	opt->model = (uint8_t)n[1];
 	opt->stepping = (uint8_t)n[2];
 }
+
+bool vti_pt_hides_overflow(unsigned errata, const uint8_t *p, const uint8_t *end,
+			   const struct vt_pt_packet *cyc)
+{
+	return errata & VTI_PT_SKD007 && cyc->kind == VT_PT_CYC && cyc->size == 2 &&
+	       (cyc->payload & 0xffe0) == 0x20 && p + 2 < end && p[2] == 0xf3;
+}

@@ -18,8 +18,7 @@ static int look(const struct vti_pt_walk *w, const uint8_t **p, struct vt_pt_pac
 	if (kind == VTI_PT_UNKNOWN)
 		return -VTI_PT_OPCODE;
 	r = vti_pt_packet(w, pkt, *p);
-	if (r == 2 && pkt->kind == VT_PT_CYC && w->query->errata & VTI_PT_SKD007 &&
-	    (pkt->payload & 0xffe0) == 0x20 && *p + 2 < w->end && (*p)[2] == 0xf3) {
+	if (r > 0 && vti_pt_hides_overflow(w->query->errata, *p, w->end, pkt)) {
 		++*p;
 		pkt->kind = VT_PT_OVF;
 		pkt->size = 2;

@@ -124,16 +124,6 @@ static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 	return 0;
 }
 
-/* A two-byte CYC and the OVF that it hides: the reference takes the OVF. */
-static bool skd007_applies(const struct vti_pt_walk *w, const struct vt_pt_packet *p)
-{
-	if (!(w->query->errata & VTI_PT_SKD007) || p->size != 2)
-		return false;
-	if ((p->payload & 0xffe0) != 0x20)
-		return false;
-	return w->pos + 2 < w->end && w->pos[2] == 0xf3;
-}
-
 static int header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, unsigned type)
 {
 	struct vti_pt_event *ev = vti_pt_enqueue(w->query, VTI_PT_BIND_PSBEND, type);
@@ -167,7 +157,7 @@ static int header_packet(struct vti_pt_walk *w)
 
 	if (n < 0)
 		return n;
-	if (p.kind == VT_PT_CYC && skd007_applies(w, &p)) {
+	if (vti_pt_hides_overflow(w->query->errata, w->pos, w->end, &p)) {
 		w->pos++;
 		return 0;
 	}
@@ -538,7 +528,7 @@ int vti_pt_take_packet(struct vti_pt_walk *w)
 	case VT_PT_FUP:
 		return decode_fup(w, &p);
 	case VT_PT_CYC:
-		if (!skd007_applies(w, &p))
+		if (!vti_pt_hides_overflow(w->query->errata, w->pos, w->end, &p))
 			break;
 		w->pos++;
 		return 0;
