@@ -218,6 +218,18 @@ $(grep -aE -e "$2" "$3" 2>&1 | head -n 20 | cut -c 1-200)"
 	fi
 }
 
+# t_places PROGRAM LABEL...: a pattern of the last three digits of the labels' addresses, which are the
+# same wherever the program is loaded.
+t_places()
+{
+	local program=$1 label places=
+	shift
+	for label in "$@"; do
+		places+=$(printf '|%03x' $((0x$(nm "$program" | sed -n "s/ . $label\$//p") & 0xfff)))
+	done
+	printf '(%s)' "${places#|}"
+}
+
 t_done()
 {
 	: >"$T_ERR"

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need valgrind gcc
+t_need valgrind gcc nm
 cat >self.c <<'END'
 #include <stdint.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ volatile long out[4];
 __attribute__((noinline, aligned(PAGE))) void patched(long n)
 {
 	for (long i = 0; i < n; i++)
-		__asm__ volatile(".globl patched_at\npatched_at: mov $0x1111, %%eax\n\tadd $1, %%eax\n\t"
-				 "mov %%rax, %0" : "=m"(out[0]) : : "rax");
+		__asm__ volatile(".globl patched_at\npatched_at: mov $0x1111, %%eax\n"
+				 "patched_add: add $1, %%eax\n\tmov %%rax, %0" : "=m"(out[0]) : : "rax");
 }
 __attribute__((noinline)) int before(void)
 {
@@ -32,7 +32,7 @@ __attribute__((noinline)) int before(void)
 __attribute__((noinline, aligned(PAGE))) void reads(long n)
 {
 	for (long i = 0; i < n; i++)
-		__asm__ volatile("mov %1, %%rdx\n\tlea 1(%%rdx), %%rdx\n\tmov %%rdx, %0"
+		__asm__ volatile("reads_load: mov %1, %%rdx\nreads_add: lea 1(%%rdx), %%rdx\n\tmov %%rdx, %0"
 				 : "=m"(out[2]) : "m"(table[1]) : "rdx");
 }
 int main(void)
@@ -68,14 +68,12 @@ t_unlike "which has the mode of its code" 'mode=' <(vtrace dump -k BLOCK hot.vt)
 t_pipe "what ran before its page was written to" 'vlist -i hot.vt --values before >listed'
 t_like "is listed, too" 'add +[$]0x7,%eax$' listed
 t_unlike "as it ran" 'in the file' listed
-# The `mov` at the label and the `add` behind it, by their places in the page: the C library's string
-# functions compute masks of any value.
-at=0x$(nm self | sed -n 's/ . patched_at$//p')
-here=$(printf '^0x[0-9a-f]*(%03x|%03x).' $((at & 0xfff)) $(((at + 5) & 0xfff)))
+# By the instructions' places in the page: the C library's string functions compute masks of any value.
+code="^0x[0-9a-f]*$(t_places self patched_at patched_add)."
 vinterp --path -w results,loads self.vt 2>errors | vtrace dump -k VALUE -F ip,value >values
-t_like "the patched immediate is known" "$here"'0x2222$' values
-t_unlike "and the file's is not told" "$here"'(0x1111|0x1112)$' values
-t_unlike "nor its constant" '.(0x12345|0x12346)$' values
+t_like "the patched immediate is known" "$code"'0x2222$' values
+t_unlike "and the file's is not told" "$code"'(0x1111|0x1112)$' values
+t_unlike "nor its constant" "^0x[0-9a-f]*$(t_places self reads_load reads_add)."'(0x12345|0x12346)$' values
 
 # A program that patches what has run before: the second time it runs the new code.
 sed 's/if (mprotect(code, PAGE, 7)/patched(50);\n\t&/' self.c >again.c
@@ -83,10 +81,8 @@ gcc -O1 -Wl,--build-id -o again again.c || exit 99
 t_is "a program that runs the old code first" "$(./again)" "2223 54322"
 t_ok "is recorded" vtrace record --full --values all -o again.vt -- ./again
 t_is "and runs as it would" "$(cat "$T_OUT" "$T_ERR" | grep -c '2223 54322')" 1
-# The `add` behind the label, in its page.
-add=$(printf '%03x' $(((0x$(nm again | sed -n 's/ . patched_at$//p') + 5) & 0xfff)))
 t_is "both codes have run, and so often" "$(vinterp --path -w results again.vt 2>/dev/null |
-	vtrace dump -k VALUE -F ip,value | sed -n "s/^0x[0-9a-f]*$add\t\(0x1112\|0x2223\)$/\1/p" |
+	vtrace dump -k VALUE -F ip,value | sed -n -E "s/^0x[0-9a-f]*$(t_places again patched_add)\t(0x1112|0x2223)$/\2/p" |
 	sort | uniq -c | tr -s ' \n' ' ')" " 50 0x1112 100 0x2223 "
 
 # A program that writes to the file of its library through a shared mapping; then the file is put
@@ -248,13 +244,12 @@ t_ok "record two programs at the same addresses" \
 t_is "neither has the other's code" "$(vlist -i both.vt --asm mem:main moved:main again:main | grep -c 'patched at run time')" 0
 # Its Intel PT trace: what is decoded has the code that ran; where that is not kept, there is none.
 t_ok "record it with its child" vtrace record --full --follow -o mem.vt -- ./mem
-# The patched instructions, in their pages.
-at=$(for name in often late; do printf '|%03x' $((0x$(nm mem | sed -n "s/ . ${name}_at\$//p") & 0xfff)); done)
+patched=$(t_places mem often_at late_at)
 values()
 {
 	vtrace decode --engine="$1" -o back.vt mem.data || return
 	vinterp --path -w results back.vt >values || return
-	vtrace dump -k VALUE -F ip,value values | sed -n -E "s/^0x[0-9a-f]*(${at#|})\t(0x([1-5])\3{3})$/\2/p" | sort | uniq -c |
+	vtrace dump -k VALUE -F ip,value values | sed -n -E "s/^0x[0-9a-f]*$patched\t(0x([1-5])\3{3})$/\2/p" | sort | uniq -c |
 		tr -s ' \n' ' '
 }
 for options in --tsc "--mtc 3 --cyc"; do

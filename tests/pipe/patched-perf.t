@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-t_need perf gcc
+t_need perf gcc nm
 # Each loop writes what it computed to memory, so that the program itself prints the truth.
 cat >self.c <<'END'
 #include <stdint.h>
@@ -23,22 +23,26 @@ long out[4];
 __attribute__((noinline, aligned(PAGE))) void patched(long n)
 {
 	for (long i = 0; i < n; i++)
-		__asm__ volatile(".globl patched_at\npatched_at: mov $0x1111, %%eax\n\tadd $1, %%eax\n\t"
-				 "mov %%rax, %0" : "=m"(out[0]) : : "rax");
+		__asm__ volatile(".globl patched_at\npatched_at: mov $0x1111, %%eax\n"
+				 "patched_add: add $1, %%eax\n\tmov %%rax, %0" : "=m"(out[0]) : : "rax");
 }
 __attribute__((noinline, aligned(PAGE))) void plain(long n)
 {
 	for (long i = 0; i < n; i++)
-		__asm__ volatile("mov $0x5555, %%eax\n\tadd $1, %%eax\n\tmov %%rax, %0"
+		__asm__ volatile("mov $0x5555, %%eax\nplain_add: add $1, %%eax\n\tmov %%rax, %0"
 				 : "=m"(out[1]) : : "rax");
 }
 __attribute__((noinline)) void reads(long n)
 {
 	for (long i = 0; i < n; i++)
-		__asm__ volatile("mov %1, %%rdx\n\tlea 1(%%rdx), %%rdx\n\tmov %%rdx, %0"
+		__asm__ volatile("reads_load: mov %1, %%rdx\nreads_add: lea 1(%%rdx), %%rdx\n\tmov %%rdx, %0"
 				 : "=m"(out[2]) : "m"(table[1]) : "rdx");
 }
-__attribute__((noipa, aligned(64))) long orig(long x) { __asm__ volatile(""); return x + 0x6666; }
+__attribute__((noipa, aligned(64))) long orig(long x)
+{
+	__asm__ volatile("orig_add: add $0x6666, %0" : "+r"(x));
+	return x;
+}
 __attribute__((noipa)) long hooked(long x) { __asm__ volatile(""); return x + 0x7777; }
 static void protect(void *at, int prot)
 {
@@ -84,7 +88,7 @@ int main(int argc, char **argv)
 		if (fork())
 			return wait(NULL) < 0;
 	}
-	if (!strcmp(how, "hook")) {
+	if (!strcmp(how, "hook") || !strcmp(how, "call")) {
 		for (long i = 0; i < n; i++)
 			out[3] += orig(5);
 	} else {
@@ -104,6 +108,14 @@ perf record -q -e cpu-clock:u -F 999 --user-regs=$registers -o try.data ./self >
 # Each loop takes a cycle or more for each of its 60 million rounds, 10 ms, in which the timer, of 1 ms
 # of the program's own time, ticks ten times; eight instructions from anywhere in it have its values.
 #
+# They are looked for where they are computed: string functions compute masks of any value before main,
+# and counters of loops pass all numbers.
+own='^0x5[0-9a-f]{8}' # the program's addresses, which it has wherever it is loaded
+code=$own$(t_places self patched_at patched_add).
+constant=$own$(t_places self reads_load reads_add).
+other=$own$(t_places self plain_add).
+hooked=$own$(t_places self orig_add).
+
 # found NAME MODE WRONG [PERF OPTION]: values that are not of the run are told of none of its samples.
 found()
 {
@@ -112,22 +124,24 @@ found()
 	t_ok "$name: recorded" perf record -q -e cpu-clock:u -F 999 --user-regs=$registers "$@" \
 		-o "$mode.data" ./self "$mode"
 	vtrace decode -o "$mode.vt" "$mode.data"
-	vinterp -l 8 -w results,loads "$mode.vt" 2>errors | vtrace dump -k VALUE -F value | sort | uniq -c >values
-	t_unlike "$name: nothing that the file has" " ($wrong)\$" values
-	t_like "$name: what other pages compute" ' 0x5556$' values
+	vinterp -l 8 -w results,loads "$mode.vt" 2>errors | vtrace dump -k VALUE -F ip,value | sort -u >values
+	t_unlike "$name: nothing that the file has" "$wrong" values
+	t_like "$name: what other pages compute" "$other"'0x5556$' values
 }
 
-found "not patched" none 0xnone --data
-t_like "its code is known" ' 0x1112$' values
-t_like "and its constants" ' 0x17$' values
+found "not patched" none 'no such value' --data
+t_like "its code is known" "$code"'0x1112$' values
+t_like "and its constants" "$constant"'0x17$' values
 for mode in rwx rw left fork; do
-	found "patched code, $mode" $mode '0x1111|0x1112'
-	found "patched code, $mode, data told" $mode '0x1111|0x1112' --data
-	t_like "its constants are known" ' 0x17$' values
+	found "patched code, $mode" $mode "$code"'(0x1111|0x1112)$'
+	found "patched code, $mode, data told" $mode "$code"'(0x1111|0x1112)$' --data
+	t_like "its constants are known" "$constant"'0x17$' values
 	t_is "and why its code is not" "$(vinterp --summary --json $mode.vt 2>errors | jq '.withheld.patched.code > 0')" true
 done
-found "a hook" hook '0x666b'
-found "constants" constant '0x16|0x17'
-found "constants, data told" constant '0x16|0x17' --data
+found "no hook" call 'no such value'
+t_like "what it calls is known" "$hooked"'0x666b$' values
+found "a hook" hook "$hooked"'0x666b$'
+found "constants" constant "$constant"'(0x16|0x17)$'
+found "constants, data told" constant "$constant"'(0x16|0x17)$' --data
 t_is "and why they are not" "$(vinterp --summary --json constant.vt 2>errors | jq '.withheld.patched.constants > 0')" true
 t_done
