@@ -33,6 +33,13 @@ struct options {
 	const char *compress;
 };
 
+/* A block of code that ran before its page became writable, and where it lies in its image. */
+struct before {
+	const struct vt_bblock *block;
+	uint64_t image;
+	uint64_t offset;
+};
+
 struct hot {
 	struct app *app;
 	struct vt_reader **readers;
@@ -41,8 +48,7 @@ struct hot {
 	struct app_collect collect;
 	struct vt_pt_files *files; /* of the stream at hand */
 	char *cache;
-	uint64_t nblocks; /* whose code was passed on */
-	uint64_t *before; /* for take_map(): ids of blocks */
+	struct before *before; /* for take_map() */
 	size_t nbefore;
 	size_t before_cap;
 	uint64_t looks;
@@ -143,13 +149,6 @@ static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first,
 	}
 }
 
-/* Ids are made new, for those of the other blocks are missed by readers, who take dense ones only.
- */
-static void put_code(struct hot *h, const struct vt_bblock *b)
-{
-	vt_bblock_write(b, h->nblocks++, false, h->writer);
-}
-
 /* Whether the block's code can be listed from a file, which the program has not written to. */
 static bool file_has_code(const struct hot *h, const struct vt_bblock *b)
 {
@@ -163,17 +162,20 @@ static bool file_has_code(const struct hot *h, const struct vt_bblock *b)
  * Code that no file has, generated or patched, goes with its lists, so that they can be listed
  * beside it.
  */
-static void pass_code(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
+static int keep_code(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count,
+		     struct vt_error *err)
 {
 	const struct vt_bblocks *dict = vt_collect_blocks(h->collect.collect);
 	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
 
-	for (; rec.row - first < count; rec.row++) {
+	for (; rec.row - first < count && code == 0; rec.row++) {
 		const struct vt_bblock *b = vt_bblocks_get(dict, vt_record_u64(&rec, VT_BLOCK_ID));
 
 		if (b && b->code && !file_has_code(h, b))
-			put_code(h, b);
+			code = vt_sites_code(h->collect.sites, b, err);
 	}
+	return code;
 }
 
 /* PROT_WRITE of sys/mman.h. */
@@ -181,6 +183,26 @@ static void pass_code(struct hot *h, const struct vt_block *block, uint32_t firs
 
 /* Blocks that are looked at for take_map(), all together: a bound for streams that mean no good. */
 #define MAX_LOOKS (UINT64_C(1) << 30)
+
+static bool note_before(struct hot *h, const struct vt_bblock *b)
+{
+	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
+
+	if (!vt_array_grow(&h->before, &h->before_cap, h->nbefore + 1, sizeof(*h->before)))
+		return false;
+	h->before[h->nbefore++] = (struct before){b, m->image, vt_map_offset(m, b->addr)};
+	return true;
+}
+
+/* Whether the same of the same image is still there, but can be written to now. */
+static bool became_writable(const struct hot *h, const struct before *was)
+{
+	const struct vt_bblock *b = was->block;
+	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
+
+	return m && m->image == was->image && vt_map_offset(m, b->addr) == was->offset &&
+	       !file_has_code(h, b);
+}
 
 /*
  * Of a page that becomes writable, what ran before goes along, too: from now on nobody takes it
@@ -205,17 +227,13 @@ static int take_map(struct hot *h, const struct vt_record *map, struct vt_error 
 		if (!b || !b->code || b->pid != vt_record_i64(map, VT_MAP_PID) ||
 		    b->addr - start >= length || !file_has_code(h, b))
 			continue;
-		if (!vt_array_grow(&h->before, &h->before_cap, h->nbefore + 1, sizeof(*h->before)))
+		if (!note_before(h, b))
 			return vt_error_nomem(err);
-		h->before[h->nbefore++] = id;
 	}
 	code = app_collect_run(&h->collect, map->block, map->row, 1, err);
-	for (i = 0; i < h->nbefore && code == 0; i++) {
-		const struct vt_bblock *b = vt_bblocks_get(dict, h->before[i]);
-
-		if (!file_has_code(h, b))
-			put_code(h, b);
-	}
+	for (i = 0; i < h->nbefore && code == 0; i++)
+		if (became_writable(h, &h->before[i]))
+			code = vt_sites_code(h->collect.sites, h->before[i].block, err);
 	return code;
 }
 
@@ -252,7 +270,7 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 	if (block->kind != VT_MAP && code == 0)
 		code = app_collect_run(&h->collect, block, first, count, err);
 	if (block->kind == VT_BLOCK && code == 0)
-		pass_code(h, block, first, count);
+		code = keep_code(h, block, first, count, err);
 	return code;
 }
 

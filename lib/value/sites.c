@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "value/hotrecord.h"
@@ -39,7 +40,7 @@ struct count {
 	uint64_t period;
 };
 
-/* A mapping, once, however often it was made. */
+/* A mapping, once between two blocks of code, however often it was made. */
 struct map {
 	uint64_t start;
 	uint64_t length;
@@ -48,10 +49,18 @@ struct map {
 	uint64_t image;
 	uint64_t prot;
 	uint64_t flags;
-	uint64_t last; /* greater than that of mappings made for the last time before it */
+	uint64_t ncode; /* of the blocks of code that came before it */
+	uint64_t last;	/* greater than that of mappings made for the last time before it */
 };
 
 #define MAP_KEY_SIZE offsetof(struct map, last)
+
+/* A block of code that no file has. */
+struct code {
+	struct vt_bblock block;
+	size_t bytes;	/* where its code and */
+	size_t lengths; /* its instructions' lengths are in `code_bytes` */
+};
 
 struct vt_sites {
 	struct vt_hotlists *lists;
@@ -63,6 +72,9 @@ struct vt_sites {
 	struct vt_hash counts;
 	struct vt_hash maps;
 	uint64_t nmaps; /* made so far */
+	struct code *code;
+	size_t ncode, code_cap;
+	struct vt_buf code_bytes;
 };
 
 struct vt_sites *vt_sites_new(const struct vt_hotlist_options *options, struct vt_error *err)
@@ -99,6 +111,8 @@ void vt_sites_free(struct vt_sites *s)
 	vt_hash_fini(&s->places);
 	vt_hash_fini(&s->counts);
 	vt_hash_fini(&s->maps);
+	free(s->code);
+	vt_buf_free(&s->code_bytes);
 	vt_intern_free(s->strings);
 	vt_module_names_free(s->modules);
 	vt_hotlists_free(s->lists);
@@ -239,6 +253,7 @@ int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map
 		.image = image,
 		.prot = vt_record_u64(map, VT_MAP_PROT),
 		.flags = vt_record_u64(map, VT_MAP_FLAGS),
+		.ncode = s->ncode,
 	};
 
 	struct map *m = vt_hash_add(&s->maps, &key, NULL);
@@ -247,6 +262,22 @@ int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map
 		return vt_error_nomem(err);
 	m->last = ++s->nmaps;
 	return 0;
+}
+
+int vt_sites_code(struct vt_sites *s, const struct vt_bblock *b, struct vt_error *err)
+{
+	struct code *c;
+
+	if (!vt_array_grow(&s->code, &s->code_cap, s->ncode + 1, sizeof(*s->code)))
+		return vt_error_nomem(err);
+	c = &s->code[s->ncode++];
+	c->block = *b;
+	c->block.nslots = 0;
+	c->bytes = s->code_bytes.size;
+	vt_buf_put(&s->code_bytes, b->code, b->size);
+	c->lengths = s->code_bytes.size;
+	vt_buf_put(&s->code_bytes, b->lengths, b->ninsns);
+	return s->code_bytes.failed ? vt_error_nomem(err) : 0;
 }
 
 /* ---- writing ---- */
@@ -399,26 +430,47 @@ static int write_images(struct vt_sites *s, struct vt_writer *w, struct vt_error
 	return 0;
 }
 
+static void write_map(const struct vt_sites *s, const struct map *m, struct vt_writer *w)
+{
+	uint64_t *row = vt_writer_row(w, VT_MAP);
+
+	row[VT_MAP_PID] = (uint64_t)m->pid;
+	row[VT_MAP_TID] = (uint64_t)m->pid;
+	row[VT_MAP_START] = m->start;
+	row[VT_MAP_LENGTH] = m->length;
+	row[VT_MAP_OFFSET] = m->offset;
+	row[VT_MAP_IMAGE] = image_id(s, m->image);
+	row[VT_MAP_PROT] = m->prot;
+	row[VT_MAP_FLAGS] = m->flags;
+}
+
+/* Ids are the order: readers take dense ones only. */
+static void write_code(const struct vt_sites *s, size_t id, struct vt_writer *w)
+{
+	struct vt_bblock b = s->code[id].block;
+
+	b.code = s->code_bytes.data + s->code[id].bytes;
+	b.lengths = s->code_bytes.data + s->code[id].lengths;
+	vt_bblock_write(&b, id, false, w);
+}
+
+/* A block goes behind the mappings that were made before it: they say in which image it lies. */
 static int write_maps(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
 	struct rank *r = sorted(s, &s->maps, compare_maps);
-	size_t k;
+	size_t k, id = 0;
 
 	if (!r)
 		return vt_error_nomem(err);
 	for (k = 0; k < s->maps.count; k++) {
 		const struct map *m = vt_hash_at(&s->maps, r[k].index);
-		uint64_t *row = vt_writer_row(w, VT_MAP);
 
-		row[VT_MAP_PID] = (uint64_t)m->pid;
-		row[VT_MAP_TID] = (uint64_t)m->pid;
-		row[VT_MAP_START] = m->start;
-		row[VT_MAP_LENGTH] = m->length;
-		row[VT_MAP_OFFSET] = m->offset;
-		row[VT_MAP_IMAGE] = image_id(s, m->image);
-		row[VT_MAP_PROT] = m->prot;
-		row[VT_MAP_FLAGS] = m->flags;
+		for (; id < m->ncode; id++)
+			write_code(s, id, w);
+		write_map(s, m, w);
 	}
+	for (; id < s->ncode; id++)
+		write_code(s, id, w);
 	free(r);
 	return 0;
 }

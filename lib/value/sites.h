@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "stream/bblock.h"
 #include "stream/record.h"
 #include "stream/writer.h"
 #include "value/hotlist.h"
@@ -72,6 +73,12 @@ int vt_sites_count(struct vt_sites *s, uint32_t image, uint64_t offset, uint32_t
 int vt_sites_map(struct vt_sites *s, uint32_t image, const struct vt_record *map,
 		 struct vt_error *err);
 
+/*
+ * A block of code that no file has, as it is mapped now.  Its code and lengths are copied; its
+ * values' slots are left out.  -VT_E_NOMEM.
+ */
+int vt_sites_code(struct vt_sites *s, const struct vt_bblock *b, struct vt_error *err);
+
 size_t vt_sites_nlists(const struct vt_sites *s);
 
 /*
@@ -85,9 +92,10 @@ struct vt_hotlist *vt_sites_list_at(const struct vt_sites *s, size_t i, const st
 const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image);
 
 /*
- * Writes EVENT, IMAGE, MODULE, LABEL, MAP, COUNT and HOT records: images by path and build-id,
- * mappings in the order in which they were last made, places by image (in that order), offset,
- * what, register, lane, caller.  Lists without a value are left out. Errors of the writer stick to
+ * Writes EVENT, IMAGE, MODULE, LABEL, MAP, BLOCK, COUNT and HOT records: images by path and
+ * build-id, mappings in the order in which they were last made, each block of code between the
+ * mappings before and after it, places by image (in that order), offset, what, register, lane,
+ * caller.  Lists without a value are left out. Errors of the writer stick to
  * it; -VT_E_NOMEM.
  */
 int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err);

@@ -129,6 +129,44 @@ cp kept.so liblib.so
 t_ok "list it" vlist -i shared.vt patched
 t_like "what ran, not what the file has again" '[$]0x2222,%eax  \[patched at run time\]$' "$T_OUT"
 t_unlike "nothing else" '0x1111,' "$T_OUT"
+# Generated code whose address the library takes afterwards: each is listed as what it was.
+cat >taken.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#define PAGE 4096
+int main(int argc, char **argv)
+{
+	/* 0: mov $0x4444,%eax; dec %rdi; jnz 0b; ret */
+	static const unsigned char code[] = {0xb8, 0x44, 0x44, 0, 0, 0x48, 0xff, 0xcf, 0x75, 0xf6, 0xc3};
+	long (*run)(long) = mmap(NULL, PAGE, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), sum;
+	int fd = open("liblib.so", O_RDONLY);
+
+	(void)argc;
+	memcpy((void *)run, code, sizeof(code));
+	sum = run(1000);
+	if (mmap((void *)run, PAGE, 5, MAP_PRIVATE | MAP_FIXED, fd, strtol(argv[1], NULL, 16)) != (void *)run)
+		return 1;
+	printf("%lx\n", sum + run(100));
+	return 0;
+}
+END
+gcc -O1 -o taken taken.c || exit 99
+t_ok "record generated code that a library takes the place of" vtrace record --full --values all -o taken.vt -- \
+	./taken "$(nm liblib.so | sed -n 's/ . patched$//p')"
+t_is "the program's own word" "$(cat "$T_OUT" "$T_ERR" | grep -c '^6ef4c$')" 1 # 0x4444 + 100 * 0x1112
+vhot -o hot.vt taken.vt
+for from in taken hot; do
+	t_ok "$from: list the library's code" vlist -i $from.vt patched
+	t_like "$from: as its file has it" '[$]0x1111,%eax$' "$T_OUT"
+	t_unlike "$from: without a mark" 'patched at run time|0x4444' "$T_OUT"
+	t_ok "$from: list the generated code" vlist -i $from.vt '[generated code without a perf map]'
+	t_like "$from: as it was" ' mov +[$]0x4444,%eax$' "$T_OUT"
+done
+t_like "with its value" ' rax +1000 .* 100% 17476$' <(vlist -i hot.vt --values '[generated code without a perf map]')
 # A program whose page of code is replaced by an identical one: what ran before is the file's, what
 # ran after is not.
 cat >moved.c <<'END'

@@ -231,6 +231,81 @@ static void test_maps(void **state)
 
 /* ---- counts ---- */
 
+/*
+ * Code comes between the mappings before and after it, so that it lies in the image that was mapped
+ * when it ran.  A mapping that is made again is written again, where code was in between.
+ */
+static void test_code(void **state)
+{
+	static const struct image images[] = {{"/lib/a", "", VT_IMAGE_FILE, 62}};
+	static const struct map
+		here = {.image = 0, .start = 0x1000, .length = 0x1000, .pid = 7, .prot = 5},
+		there = {.image = 0, .start = 0x1000, .length = 0x1000, .offset = 0x3000, .pid = 7};
+	static const uint8_t bytes[] = {0x90, 0x31, 0xc0, 0xc3}, lengths[] = {1, 2, 1};
+	/* Offsets of the mappings, and addresses of the blocks. */
+	static const uint64_t want[] = {0x3000, 0, 0x1010, 0x1020, 0x3000, 0x1030, 0, 0x1040};
+	const struct vt_slot slot = {.size = 8};
+	struct vt_bblock b = {.id = 99,
+			      .pid = 7,
+			      .size = 4,
+			      .ninsns = 3,
+			      .nslots = 1,
+			      .data_size = 8,
+			      .slots = &slot,
+			      .end = VT_END_RETURN,
+			      .mode = 32};
+	uint8_t code[4], insns[3];
+	struct vt_sites *s = new_sites();
+	struct written o;
+	uint32_t number;
+	size_t i = 0, id = 0;
+
+	(void)state;
+	b.code = code;
+	b.lengths = insns;
+	memcpy(code, bytes, 4);
+	memcpy(insns, lengths, 3);
+	declare(s, images, 1, &number);
+	map(s, &here, 1);
+	map(s, &there, 1);
+	map(s, &here, 1);
+	b.addr = 0x1010;
+	assert_int_equal(vt_sites_code(s, &b, &err), 0);
+	b.addr = 0x1020;
+	assert_int_equal(vt_sites_code(s, &b, &err), 0);
+	map(s, &there, 1);
+	b.addr = 0x1030;
+	assert_int_equal(vt_sites_code(s, &b, &err), 0);
+	map(s, &here, 1);
+	b.addr = 0x1040;
+	assert_int_equal(vt_sites_code(s, &b, &err), 0);
+	/* What was handed in was copied. */
+	memset(code, 0, 4);
+	memset(insns, 0, 3);
+	o = begin_written(s);
+	while (vt_reader_next(o.reader, &o.rec, &err) > 0) {
+		if (o.rec.kind == VT_MAP) {
+			assert_int_equal(vt_record_u64(&o.rec, VT_MAP_OFFSET), want[i++]);
+		} else if (o.rec.kind == VT_BLOCK) {
+			assert_int_equal(vt_record_u64(&o.rec, VT_BLOCK_ADDR), want[i++]);
+			assert_int_equal(vt_record_u64(&o.rec, VT_BLOCK_ID), id++);
+			assert_int_equal(vt_record_i64(&o.rec, VT_BLOCK_PID), 7);
+			assert_int_equal(vt_record_u64(&o.rec, VT_BLOCK_END), VT_END_RETURN);
+			assert_int_equal(vt_record_u64(&o.rec, VT_BLOCK_MODE), 32);
+			assert_int_equal(vt_record_bytes(&o.rec, VT_BLOCK_CODE).size, 4);
+			assert_memory_equal(vt_record_bytes(&o.rec, VT_BLOCK_CODE).data, bytes, 4);
+			assert_int_equal(vt_record_bytes(&o.rec, VT_BLOCK_LENGTHS).size, 3);
+			assert_memory_equal(vt_record_bytes(&o.rec, VT_BLOCK_LENGTHS).data, lengths,
+					    3);
+			assert_int_equal(vt_record_words(&o.rec, VT_BLOCK_SLOTS).count, 0);
+		}
+	}
+	assert_int_equal(i, 8);
+	vt_reader_close(o.reader);
+	close(o.fd);
+	vt_sites_free(s);
+}
+
 static void test_counts(void **state)
 {
 	/* In the order written: image, offset, event, samples, period. */
@@ -354,8 +429,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_options), cmocka_unit_test(test_images),
-		cmocka_unit_test(test_maps),	    cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_maps),	    cmocka_unit_test(test_code),
+		cmocka_unit_test(test_counts),	    cmocka_unit_test(test_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
