@@ -12,7 +12,7 @@
 
 /* One whose mapping is not known when it comes. */
 struct block {
-	uint64_t addr; /* with `pid`, the key */
+	uint64_t addr;
 	int64_t pid;
 	size_t code;	/* where its bytes and */
 	size_t lengths; /* its instructions' lengths are in `bytes` */
@@ -28,7 +28,8 @@ struct insn {
 };
 
 struct vt_blockcode {
-	struct vt_hash blocks;
+	struct block *blocks; /* in their order */
+	size_t nblocks, cap;
 	struct vt_hash insns;
 	struct vt_buf bytes;
 };
@@ -39,7 +40,6 @@ struct vt_blockcode *vt_blockcode_new(void)
 
 	if (!c)
 		return NULL;
-	vt_hash_init(&c->blocks, sizeof(struct block), offsetof(struct block, code));
 	vt_hash_init(&c->insns, sizeof(struct insn), offsetof(struct insn, code));
 	return c;
 }
@@ -48,7 +48,7 @@ void vt_blockcode_free(struct vt_blockcode *c)
 {
 	if (!c)
 		return;
-	vt_hash_fini(&c->blocks);
+	free(c->blocks);
 	vt_hash_fini(&c->insns);
 	vt_buf_free(&c->bytes);
 	free(c);
@@ -109,7 +109,7 @@ static bool add_mapped(struct vt_blockcode *c, const struct block *b, const stru
 int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_profile *p,
 		      const struct vt_record *rec, struct vt_error *err)
 {
-	struct block b = {0}, *later;
+	struct block b = {0};
 	struct vt_bytes code, lengths;
 	const struct vt_map *m;
 
@@ -131,10 +131,9 @@ int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_profile *p,
 	m = vt_profile_map(p, b.pid, b.addr);
 	if (m)
 		return add_mapped(c, &b, m) ? 0 : vt_error_nomem(err);
-	later = vt_hash_add(&c->blocks, &b, NULL);
-	if (!later)
+	if (!vt_array_grow(&c->blocks, &c->cap, c->nblocks + 1, sizeof(*c->blocks)))
 		return vt_error_nomem(err);
-	*later = b;
+	c->blocks[c->nblocks++] = b;
 	return 0;
 }
 
@@ -142,8 +141,8 @@ int vt_blockcode_finish(struct vt_blockcode *c, const struct vt_profile *p, stru
 {
 	size_t i;
 
-	for (i = 0; i < c->blocks.count; i++) {
-		const struct block *b = vt_hash_at(&c->blocks, i);
+	for (i = 0; i < c->nblocks; i++) {
+		const struct block *b = &c->blocks[i];
 		const struct vt_map *m = vt_profile_map(p, b->pid, b->addr);
 		uint32_t image = VT_UNMAPPED_IMAGE;
 		uint64_t offset = b->addr;

@@ -79,7 +79,7 @@ static void test_images(void **state)
 	scene_drop(&s);
 }
 
-/* The later code counts; the same again makes no difference. */
+/* The later code counts; the same again makes no difference.  So before a mapping is known. */
 static void test_changes(void **state)
 {
 	int fd = scratch_file();
@@ -88,6 +88,7 @@ static void test_changes(void **state)
 
 	(void)state;
 	scene_image(w, FIRST, "/no/such/a");
+	scene_image(w, SECOND, "/no/such/b");
 	scene_map(w, 0x400000, FIRST);
 	scene_block(w, 0, 0x400000, inc, 3);
 	scene_block(w, 1, 0x400000, inc, 3);
@@ -98,11 +99,18 @@ static void test_changes(void **state)
 	scene_block(w, 6, 0x400030, dec, 3);
 	scene_block(w, 7, 0x400030, inc, 3);
 	scene_block(w, 8, 0x400030, inc, 3);
+	scene_block(w, 9, 0x500000, inc, 3);
+	scene_block(w, 10, 0x500000, dec, 3);
+	scene_block(w, 11, 0x500010, inc, 3);
+	scene_block(w, 12, 0x500010, inc, 3);
+	scene_map(w, 0x500000, SECOND);
 	scene_read(&s, fd, w, false);
 	check(&s, FIRST, 0, inc, 3, false);
 	check(&s, FIRST, 0x10, dec, 3, true);
 	check(&s, FIRST, 0x20, inc, 1, true);
 	check(&s, FIRST, 0x30, inc, 3, true);
+	check(&s, SECOND, 0, dec, 3, true);
+	check(&s, SECOND, 0x10, inc, 3, false);
 	scene_drop(&s);
 }
 
