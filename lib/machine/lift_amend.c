@@ -144,6 +144,9 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	/* It leaves the registers that this empties. */
 	if (is(f, "fnsave"))
 		return true;
+	/* It writes 6 bytes of what are 10 in 64-bit code. */
+	if (is(f, "sgdt") || is(f, "sidt"))
+		return true;
 	/* It knows but the first components, and says that each is in use. */
 	if (begins(f, "xsave"))
 		return true;

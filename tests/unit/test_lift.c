@@ -267,6 +267,8 @@ static void test_unlifted_writes(void **state)
 		 {UINT64_C(0xffff) << VT_REG_VECTOR, false, false, true},
 		 false},							/* xrstor (%rdi) */
 		{"0fae27", {0, true, false, true}, false},			/* xsave (%rdi) */
+		{"0f0107", {0, true, false, true}, false},			/* sgdt (%rdi) */
+		{"0f010f", {0, true, false, true}, false},			/* sidt (%rdi) */
 		{"f3480faed0", {BIT64(VT_REG_FS), false, false, true}, false},	/* wrfsbase %rax */
 		{"f3480faed9", {BIT64(VT_REG_GS), false, false, true}, false},	/* wrgsbase %rcx */
 		{"f3480faec2", {BIT64(VT_REG_DX), false, false, true}, false},	/* rdfsbase %rdx */
