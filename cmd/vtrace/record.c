@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -290,9 +291,18 @@ static bool wants_stream(const char *output)
 	return n > 3 && strcmp(output + n - 3, ".vt") == 0;
 }
 
+/* Whether perf has begun a recording.  If not, it said why itself. */
+static bool has_begun(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_size > 0;
+}
+
 /*
- * Records into a file beside the output and decodes that.  perf could also write into a pipe, but
- * then it sends the program's standard output to standard error.
+ * Records into a file beside the output and decodes that, whatever status the program ended with.
+ * perf could also write into a pipe, but then it sends the program's standard output to standard
+ * error.
  */
 static int record_stream(struct record *r)
 {
@@ -313,7 +323,7 @@ static int record_stream(struct record *r)
 	argv = list_command(r);
 	if (argv)
 		status = run_and_wait(r, argv);
-	if (status < 0 || status == 127)
+	if (status < 0 || !has_begun(vt_buf_str(&path)))
 		app_raise(r->app, APP_INPUT);
 	else
 		decode_file(r->app, vt_buf_str(&path), r->output, r->compress, NULL);

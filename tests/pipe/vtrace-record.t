@@ -73,6 +73,23 @@ if [ "$(id -u)" != 0 ]; then
 fi
 t_status "what perf has to say is not kept back" 9 env PATH="$PWD/bin:$PATH" vtrace record true
 t_like "but shown" '^perf: ran' "$T_ERR"
+t_status "nor for a stream, of which there is none then" 3 env PATH="$PWD/bin:$PATH" \
+	vtrace record -o none.vt true
+t_like "but shown" '^perf: ran' "$T_ERR"
+t_unlike "without a name that nobody knows" none.vt "$T_ERR"
+t_is "nothing is left" "$(find . -name 'none.vt*')" ""
+cat >bin/perf <<END
+#!/bin/sh
+# A recording of a program that ends with 127.
+while [ \$# -gt 1 ]; do
+	[ "\$1" = -o ] && cp '$ROOT/tests/data/demo/perf.data' "\$2"
+	shift
+done
+exit 127
+END
+t_status "a program that ends as if it was not found" 127 env PATH="$PWD/bin:$PATH" \
+	vtrace record -o ended.vt true
+t_is "has been recorded" "$(vtrace info --json ended.vt | jq .records.SAMPLE)" 3642
 t_ok "perf is not asked to be quiet" vtrace record -n true
 t_unlike "in no form" '^perf record.* (-q|--quiet) ' "$T_OUT"
 
