@@ -363,8 +363,9 @@ static int finish_open(struct vt_pt_engine *e, unsigned *end, struct vt_error *e
 
 /*
  * Takes what libipt calls a block: the start, a piece, or the end of one of ours, or several that
- * each end at their limit of length.  How the last ends if with a decision, else VT_PT_END_FALL; or
- * WRONG + the reason why it cannot be.
+ * each end at their limit of length, or of which a PTWRITE whose address a FUP tells is the last:
+ * libipt puts it behind the call or jump that should have ended the block.  How the last ends if
+ * with a decision, else VT_PT_END_FALL; or WRONG + the reason why it cannot be.
  */
 #define WRONG 256
 
@@ -394,7 +395,9 @@ static int take_block(struct vt_pt_engine *e, const struct pt_block *b, struct v
 		ip = e->open.next;
 		if (finish_open(e, &end, err) < 0)
 			return -VT_E_NOMEM;
-		if (left && end != VT_PT_END_FALL)
+		if (end == VT_PT_END_CALL || end == VT_PT_END_JUMP)
+			ip = vt_pt_blocks_get(e->blocks, e->open.index)->target;
+		else if (left && end != VT_PT_END_FALL)
 			return WRONG + VT_PT_ERR_BAD_CODE;
 	}
 	return !e->open.have && is_decision(end) ? (int)end : VT_PT_END_FALL;

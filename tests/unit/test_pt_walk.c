@@ -355,13 +355,14 @@ static void put_told(struct trace *t, struct vt_rng *rng)
 	static const struct vt_pt_packet packets[] = {
 		{.kind = VT_PT_PTW, .count = 8, .payload = 0x77},
 		{.kind = VT_PT_PTW, .count = 4, .payload = 0x78},
+		{.kind = VT_PT_PTW, .count = 4, .payload = 0x79, .ip = true},
 		{.kind = VT_PT_EXSTOP},
 		{.kind = VT_PT_EXSTOP, .ip = true},
 		{.kind = VT_PT_MWAIT, .payload = 0x10, .extra = 1},
 		{.kind = VT_PT_PWRE, .payload = 3, .extra = 1},
 		{.kind = VT_PT_PWRX, .payload = 0x21, .extra = 1},
 	};
-	const struct vt_pt_packet *k = &packets[vt_rng_below(rng, 3)];
+	const struct vt_pt_packet *k = &packets[vt_rng_below(rng, 4)];
 
 	if (vt_rng_below(rng, 3) == 0)
 		k = &packets[vt_rng_below(rng, sizeof(packets) / sizeof(packets[0]))];
@@ -424,7 +425,7 @@ static void put_something(struct trace *t, struct vt_rng *rng)
 	}
 }
 
-/* PTWRITE whose address a FUP tells; libipt stops there with an error. */
+/* PTWRITE whose address a FUP tells, behind a call and where the trace begins. */
 static void finds_told_ptwrites(void **state)
 {
 	static const struct vt_pt_packet ptw = {
@@ -443,7 +444,7 @@ static void finds_told_ptwrites(void **state)
 		put_tnt(&t, "1");
 		put_ip(&t, VT_PT_TIP, BASE + (i ? 2 : 0x10));
 	}
-	for (i = 1; i < NENGINES; i++) {
+	for (i = 0; i < NENGINES; i++) {
 		struct vt_pt_options opt = {.family = 6};
 		struct result r = {.nblocks = 0};
 
