@@ -7,25 +7,6 @@
  * be seen from what follows.
  */
 
-/* The packet at p; a CYC that hides an OVF is that OVF, one byte further. */
-static int look(const struct vti_pt_walk *w, const uint8_t **p, struct vt_pt_packet *pkt)
-{
-	uint8_t kind;
-	int r;
-
-	if (vti_pt_fetch(*p, w->end, &kind))
-		return -VTI_PT_EOS;
-	if (kind == VTI_PT_UNKNOWN)
-		return -VTI_PT_OPCODE;
-	r = vti_pt_packet(w, pkt, *p);
-	if (r > 0 && vti_pt_hides_overflow(w->query->errata, *p, w->end, pkt)) {
-		++*p;
-		pkt->kind = VT_PT_OVF;
-		pkt->size = 2;
-	}
-	return r;
-}
-
 static int overflow_disabled(struct vti_pt_walk *w)
 {
 	vti_pt_publish(w->query, VTI_PT_EV_OVERFLOW)->suppressed = true;
@@ -37,7 +18,7 @@ static int overflow_disabled(struct vti_pt_walk *w)
 static int header_has_fup(const struct vti_pt_walk *w, const uint8_t *p, struct vt_pt_packet *pkt)
 {
 	for (;;) {
-		int r = look(w, &p, pkt);
+		int r = vti_pt_peek(w, pkt, p);
 
 		if (r < 0)
 			return r;
@@ -55,7 +36,7 @@ static int find_fup(const struct vti_pt_walk *w, const uint8_t **p)
 	struct vt_pt_packet pkt;
 
 	for (;;) {
-		int r = look(w, p, &pkt);
+		int r = vti_pt_peek(w, &pkt, *p);
 
 		if (r < 0)
 			return r;
@@ -63,6 +44,8 @@ static int find_fup(const struct vti_pt_walk *w, const uint8_t **p)
 		switch (pkt.kind) {
 		case VT_PT_FUP:
 			return 1;
+		case VTI_PT_UNKNOWN:
+			return -VTI_PT_OPCODE;
 		case VT_PT_PAD:
 		case VT_PT_MNT:
 		case VT_PT_CBR:
@@ -118,10 +101,13 @@ static int try_skd010(struct vti_pt_walk *w)
 	struct vt_pt_packet pkt;
 
 	for (;; p += pkt.size) {
-		int r = look(w, &p, &pkt);
+		int r = vti_pt_peek(w, &pkt, p);
 
 		if (r < 0)
 			return r == -VTI_PT_EOS ? 1 : r;
+		r = vti_pt_check_timing(w->query, &pkt);
+		if (r < 0)
+			return r;
 		switch (pkt.kind) {
 		case VT_PT_TIP_PGD:
 			w->pos = p + pkt.size;
@@ -171,8 +157,11 @@ static int try_apl11(struct vti_pt_walk *w)
 	struct vt_pt_packet pkt;
 
 	for (;; p += pkt.size) {
-		int r = look(w, &p, &pkt);
+		int r = vti_pt_peek(w, &pkt, p);
 
+		if (r < 0)
+			return r;
+		r = vti_pt_check_timing(w->query, &pkt);
 		if (r < 0)
 			return r;
 		switch (pkt.kind) {
@@ -206,7 +195,7 @@ static int is_disabled(const struct vti_pt_walk *w, const uint8_t *p)
 	struct vt_pt_packet pkt;
 
 	for (;; p += pkt.size) {
-		int r = look(w, &p, &pkt);
+		int r = vti_pt_peek(w, &pkt, p);
 
 		if (r < 0)
 			return r == -VTI_PT_EOS ? 1 : r;
@@ -233,12 +222,33 @@ static int is_disabled(const struct vti_pt_walk *w, const uint8_t *p)
 
 static int try_apl12(struct vti_pt_walk *w, const uint8_t *behind_fup)
 {
+	struct vt_pt_packet pkt;
 	int r = is_disabled(w, behind_fup);
 
 	if (r)
 		return r;
-	w->pos = behind_fup;
+	for (; w->pos < behind_fup; w->pos += pkt.size) {
+		r = vti_pt_peek(w, &pkt, w->pos);
+		if (r >= 0)
+			r = vti_pt_check_timing(w->query, &pkt);
+		if (r < 0)
+			return r;
+	}
 	return overflow_disabled(w);
+}
+
+/* Packets of time that are not passed in the end are still to be seen. */
+static int try_to_pass(struct vti_pt_walk *w, int (*try)(struct vti_pt_walk *))
+{
+	struct vti_pt_query *q = w->query;
+	bool has_tsc = q->has_tsc, has_tma = q->has_tma;
+	int r = try(w);
+
+	if (r > 0) {
+		q->has_tsc = has_tsc;
+		q->has_tma = has_tma;
+	}
+	return r;
 }
 
 int vti_pt_overflow(struct vti_pt_walk *w)
@@ -262,12 +272,12 @@ int vti_pt_overflow(struct vti_pt_walk *w)
 		return 0;
 	}
 	if (q->errata & VTI_PT_SKD010) {
-		r = try_skd010(w);
+		r = try_to_pass(w, try_skd010);
 		if (r <= 0)
 			return r;
 	}
 	if (q->errata & VTI_PT_APL11 && found == -VTI_PT_CONTEXT) {
-		r = try_apl11(w);
+		r = try_to_pass(w, try_apl11);
 		if (r <= 0)
 			return r;
 	}

@@ -138,6 +138,22 @@ int vti_pt_packet(const struct vti_pt_walk *w, struct vt_pt_packet *out, const u
 	return size < 0 ? -VTI_PT_PACKET : size;
 }
 
+int vti_pt_peek(const struct vti_pt_walk *w, struct vt_pt_packet *pkt, const uint8_t *p)
+{
+	uint8_t kind;
+	int r = vti_pt_fetch(p, w->end, &kind);
+
+	if (r)
+		return r;
+	if (kind == VTI_PT_UNKNOWN)
+		return -VTI_PT_OPCODE;
+	r = vti_pt_packet(w, pkt, p);
+	if (r != -VTI_PT_NOSYNC && (r <= 1 || pkt->kind != VT_PT_PAD))
+		return r;
+	pkt->kind = VTI_PT_UNKNOWN;
+	return pkt->size;
+}
+
 int vti_pt_fetch_next(struct vti_pt_walk *w)
 {
 	return vti_pt_fetch(w->pos, w->end, &w->query->next);

@@ -77,15 +77,12 @@ bool vti_pt_will_event(const struct vti_pt_query *q)
 static int bdm70_applies(const struct vti_pt_walk *w, const uint8_t *p)
 {
 	struct vt_pt_packet pkt;
-	uint8_t kind;
-	int n;
 
-	for (;; p += n) {
-		if (vti_pt_fetch(p, w->end, &kind))
-			return 0;
-		n = kind == VTI_PT_UNKNOWN ? -VTI_PT_OPCODE : vti_pt_packet(w, &pkt, p);
-		if (n < 0)
-			return n == -VTI_PT_EOS ? 0 : n;
+	for (;; p += pkt.size) {
+		int r = vti_pt_peek(w, &pkt, p);
+
+		if (r < 0)
+			return r == -VTI_PT_EOS ? 0 : r;
 		switch (pkt.kind) {
 		case VT_PT_TIP_PGE:
 			return 1;
@@ -135,8 +132,7 @@ static int header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, uns
 	return 0;
 }
 
-/* A TMA belongs to a TSC before it; no clock stands still. */
-static int check_timing(struct vti_pt_query *q, const struct vt_pt_packet *p)
+int vti_pt_check_timing(struct vti_pt_query *q, const struct vt_pt_packet *p)
 {
 	if (p->kind == VT_PT_TSC) {
 		q->has_tsc = true;
@@ -161,7 +157,7 @@ static int header_packet(struct vti_pt_walk *w)
 		w->pos++;
 		return 0;
 	}
-	r = check_timing(w->query, &p);
+	r = vti_pt_check_timing(w->query, &p);
 	if (r < 0)
 		return r;
 	switch (p.kind) {
@@ -535,7 +531,7 @@ int vti_pt_take_packet(struct vti_pt_walk *w)
 	default:
 		break;
 	}
-	r = check_timing(w->query, &p);
+	r = vti_pt_check_timing(w->query, &p);
 	if (!r)
 		r = decode_event(w, &p);
 	if (r < 0)

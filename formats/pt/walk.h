@@ -171,6 +171,12 @@ int vti_pt_fetch(const uint8_t *p, const uint8_t *end, uint8_t *kind);
 /* The packet at p; its size, or a negative fault. */
 int vti_pt_packet(const struct vti_pt_walk *w, struct vt_pt_packet *out, const uint8_t *p);
 
+/*
+ * The same for who only looks what is coming.  As the reference has it, a TMA corrupted by erratum
+ * SKZ84 is then of the kind VTI_PT_UNKNOWN, and a CYC that hides an OVF is nothing but a CYC.
+ */
+int vti_pt_peek(const struct vti_pt_walk *w, struct vt_pt_packet *pkt, const uint8_t *p);
+
 /* The same for the packet at w->pos. */
 int vti_pt_fetch_next(struct vti_pt_walk *w);
 int vti_pt_read(struct vti_pt_walk *w, struct vt_pt_packet *p);
@@ -189,6 +195,12 @@ struct vti_pt_event *vti_pt_publish(struct vti_pt_query *q, unsigned type);
 
 /* Forgets all that packets have said but the time. */
 void vti_pt_query_reset(struct vti_pt_walk *w);
+
+/*
+ * Notes the packets of time among others: a TMA belongs to a TSC before it, no clock stands still.
+ * 0 or a negative fault.
+ */
+int vti_pt_check_timing(struct vti_pt_query *q, const struct vt_pt_packet *p);
 
 /* overflow.c: takes the OVF packet at w->pos.  0 or a negative fault. */
 int vti_pt_overflow(struct vti_pt_walk *w);
