@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/bytes.h"
+#include "formats/pt/auxinfo.h"
 #include "formats/ptwrap_internal.h"
 
 /*
  * What perf must know before it decodes: the events and AUXTRACE_INFO.  The bits of the event's
- * configuration are those of Linux's driver, /sys/bus/event_source/devices/intel_pt/format; the
- * words of AUXTRACE_INFO those of perf 6.1, tools/perf/util/intel-pt.h.
+ * configuration are those of Linux's driver, /sys/bus/event_source/devices/intel_pt/format.
  */
 
 #define PMU_TYPE 8 /* any number that is no other event's type */
@@ -19,30 +19,6 @@
 #define CONFIG_BRANCH	       (UINT64_C(1) << 13)
 #define CONFIG_MTC_PERIOD      (UINT64_C(15) << 14)
 #define CONFIG_MTC_PERIOD_BIT0 14
-
-#define AUXTRACE_INTEL_PT 1
-
-enum priv {
-	PRIV_PMU_TYPE,
-	PRIV_TIME_SHIFT,
-	PRIV_TIME_MULT,
-	PRIV_TIME_ZERO,
-	PRIV_CAP_USER_TIME_ZERO,
-	PRIV_TSC_BIT,
-	PRIV_NORETCOMP_BIT,
-	PRIV_HAVE_SCHED_SWITCH, /* 2: SWITCH records; 3: SWITCH_CPU_WIDE */
-	PRIV_SNAPSHOT_MODE,
-	PRIV_PER_CPU_MMAPS,
-	PRIV_MTC_BIT,
-	PRIV_MTC_FREQ_BITS,
-	PRIV_TSC_CTC_N,
-	PRIV_TSC_CTC_D,
-	PRIV_CYC_BIT,
-	PRIV_MAX_NONTURBO_RATIO,
-	PRIV_FILTER_STR_LEN,
-	PRIV_CAP_EVENT_TRACE,
-	PRIV_COUNT
-};
 
 static uint64_t config(const struct vt_pt_encode_options *o)
 {
@@ -63,30 +39,30 @@ static uint64_t config(const struct vt_pt_encode_options *o)
 static int put_info(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	const struct vt_pt_encode_options *o = &p->opt.encode;
-	uint64_t priv[PRIV_COUNT] = {
-		[PRIV_PMU_TYPE] = PMU_TYPE,
-		[PRIV_TSC_BIT] = CONFIG_TSC,
-		[PRIV_NORETCOMP_BIT] = CONFIG_NORETCOMP,
-		[PRIV_SNAPSHOT_MODE] = p->opt.snapshot != 0,
-		[PRIV_MTC_BIT] = CONFIG_MTC,
-		[PRIV_MTC_FREQ_BITS] = CONFIG_MTC_PERIOD,
-		[PRIV_TSC_CTC_N] = o->clock.ctc_numerator,
-		[PRIV_TSC_CTC_D] = o->clock.ctc_denominator,
-		[PRIV_CYC_BIT] = CONFIG_CYC,
-		[PRIV_MAX_NONTURBO_RATIO] = o->clock.nominal_ratio,
+	uint64_t priv[VT_PT_PRIV_COUNT] = {
+		[VT_PT_PRIV_PMU_TYPE] = PMU_TYPE,
+		[VT_PT_PRIV_TSC_BIT] = CONFIG_TSC,
+		[VT_PT_PRIV_NORETCOMP_BIT] = CONFIG_NORETCOMP,
+		[VT_PT_PRIV_SNAPSHOT_MODE] = p->opt.snapshot != 0,
+		[VT_PT_PRIV_MTC_BIT] = CONFIG_MTC,
+		[VT_PT_PRIV_MTC_FREQ_BITS] = CONFIG_MTC_PERIOD,
+		[VT_PT_PRIV_TSC_CTC_N] = o->clock.ctc_numerator,
+		[VT_PT_PRIV_TSC_CTC_D] = o->clock.ctc_denominator,
+		[VT_PT_PRIV_CYC_BIT] = CONFIG_CYC,
+		[VT_PT_PRIV_MAX_NONTURBO_RATIO] = o->clock.nominal_ratio,
 	};
 
 	if (p->timed) {
-		priv[PRIV_TIME_SHIFT] = p->conv.shift;
-		priv[PRIV_TIME_MULT] = p->conv.mult;
-		priv[PRIV_TIME_ZERO] = p->conv.zero;
-		priv[PRIV_CAP_USER_TIME_ZERO] = 1;
+		priv[VT_PT_PRIV_TIME_SHIFT] = p->conv.shift;
+		priv[VT_PT_PRIV_TIME_MULT] = p->conv.mult;
+		priv[VT_PT_PRIV_TIME_ZERO] = p->conv.zero;
+		priv[VT_PT_PRIV_CAP_USER_TIME_ZERO] = 1;
 	}
 	if (p->opt.cpus) {
-		priv[PRIV_HAVE_SCHED_SWITCH] = p->opt.wide ? 3 : 2;
-		priv[PRIV_PER_CPU_MMAPS] = 1;
+		priv[VT_PT_PRIV_HAVE_SCHED_SWITCH] = p->opt.wide ? 3 : 2;
+		priv[VT_PT_PRIV_PER_CPU_MMAPS] = 1;
 	}
-	return vt_perfdata_put_auxtrace_info(w, AUXTRACE_INTEL_PT, priv, PRIV_COUNT, err);
+	return vt_perfdata_put_auxtrace_info(w, VT_PT_AUXINFO_TYPE, priv, VT_PT_PRIV_COUNT, err);
 }
 
 /* What perf makes times of other clocks' ticks with, those in dumps of generated code. */

@@ -3,19 +3,7 @@
 
 #include <string.h>
 
-/* Of AUXINFO: PERF_AUXTRACE_INTEL_PT, and the words as tools/perf/util/intel-pt.h names them. */
-#define AUXINFO_INTEL_PT 1
-enum {
-	PRIV_PMU_TYPE = 0,
-	PRIV_TIME_SHIFT = 1,
-	PRIV_TIME_MULT = 2,
-	PRIV_TIME_ZERO = 3,
-	PRIV_CAP_TIME_ZERO = 4,
-	PRIV_MTC_BITS = 11,
-	PRIV_CTC_NUMERATOR = 12,
-	PRIV_CTC_DENOMINATOR = 13,
-	PRIV_NOMINAL_RATIO = 15,
-};
+#include "formats/pt/auxinfo.h"
 
 bool pt_info_init(struct pt_info *p)
 {
@@ -96,25 +84,25 @@ static bool feed_aux(struct pt_info *p, const struct vt_record *rec)
 static void feed_auxinfo(struct pt_info *p, const struct vt_record *rec)
 {
 	struct vt_words words = vt_record_words(rec, VT_AUXINFO_PRIV);
-	uint64_t priv[PRIV_NOMINAL_RATIO + 1] = {0};
+	uint64_t priv[VT_PT_PRIV_COUNT] = {0};
 	size_t i;
 
-	if (vt_record_u64(rec, VT_AUXINFO_TYPE) != AUXINFO_INTEL_PT)
+	if (vt_record_u64(rec, VT_AUXINFO_TYPE) != VT_PT_AUXINFO_TYPE)
 		return;
-	for (i = 0; i < words.count && i <= PRIV_NOMINAL_RATIO; i++)
+	for (i = 0; i < words.count && i < VT_PT_PRIV_COUNT; i++)
 		priv[i] = words.data[i];
 	p->found = true;
-	p->pmu = priv[PRIV_PMU_TYPE];
-	p->mtc_bits = priv[PRIV_MTC_BITS];
-	if (priv[PRIV_CAP_TIME_ZERO])
+	p->pmu = priv[VT_PT_PRIV_PMU_TYPE];
+	p->mtc_bits = priv[VT_PT_PRIV_MTC_FREQ_BITS];
+	if (priv[VT_PT_PRIV_CAP_USER_TIME_ZERO])
 		p->conv = (struct vt_pt_timeconv){.known = true,
-						  .shift = (uint16_t)priv[PRIV_TIME_SHIFT],
-						  .mult = (uint32_t)priv[PRIV_TIME_MULT],
-						  .zero = priv[PRIV_TIME_ZERO]};
+						  .shift = (uint16_t)priv[VT_PT_PRIV_TIME_SHIFT],
+						  .mult = (uint32_t)priv[VT_PT_PRIV_TIME_MULT],
+						  .zero = priv[VT_PT_PRIV_TIME_ZERO]};
 	p->options.clock = (struct vt_pt_clock){
-		.nominal_ratio = (uint8_t)priv[PRIV_NOMINAL_RATIO],
-		.ctc_numerator = (uint32_t)priv[PRIV_CTC_NUMERATOR],
-		.ctc_denominator = (uint32_t)priv[PRIV_CTC_DENOMINATOR],
+		.nominal_ratio = (uint8_t)priv[VT_PT_PRIV_MAX_NONTURBO_RATIO],
+		.ctc_numerator = (uint32_t)priv[VT_PT_PRIV_TSC_CTC_N],
+		.ctc_denominator = (uint32_t)priv[VT_PT_PRIV_TSC_CTC_D],
 	};
 }
 

@@ -3,28 +3,9 @@
 
 #include <string.h>
 
+#include "formats/pt/auxinfo.h"
 #include "formats/pt/timing.h"
 #include "stream/kinds.h"
-
-/* The numbers of AUXINFO's `priv`: tools/perf/util/intel-pt.h of the kernel, enum of INTEL_PT_*. */
-enum {
-	PRIV_PMU_TYPE,
-	PRIV_TIME_SHIFT,
-	PRIV_TIME_MULT,
-	PRIV_TIME_ZERO,
-	PRIV_CAP_USER_TIME_ZERO,
-	PRIV_TSC_BIT,
-	PRIV_NORETCOMP_BIT,
-	PRIV_HAVE_SCHED_SWITCH,
-	PRIV_SNAPSHOT_MODE,
-	PRIV_PER_CPU_MMAPS,
-	PRIV_MTC_BIT,
-	PRIV_MTC_FREQ_BITS,
-	PRIV_TSC_CTC_N,
-	PRIV_TSC_CTC_D,
-	PRIV_CYC_BIT,
-	PRIV_MAX_NONTURBO_RATIO,
-};
 
 #define SAMPLE_TIME_BIT 4 /* PERF_SAMPLE_TIME of linux/perf_event.h */
 #define PROT_CODE	4
@@ -41,31 +22,30 @@ void vti_pt_info_init(struct vti_pt_info *i)
 static void feed_auxinfo(struct vti_pt_info *i, const struct vt_record *rec)
 {
 	struct vt_words w = vt_record_words(rec, VT_AUXINFO_PRIV);
-	uint64_t p[PRIV_MAX_NONTURBO_RATIO + 1] = {0};
+	uint64_t p[VT_PT_PRIV_COUNT] = {0};
 	struct vt_pt_clock *clock = &i->options.clock;
 
-	if (i->found || vt_record_u64(rec, VT_AUXINFO_TYPE) != VTI_PT_AUXINFO_TYPE)
+	if (i->found || vt_record_u64(rec, VT_AUXINFO_TYPE) != VT_PT_AUXINFO_TYPE)
 		return;
-	memcpy(p, w.data,
-	       (w.count < PRIV_MAX_NONTURBO_RATIO + 1 ? w.count : PRIV_MAX_NONTURBO_RATIO + 1) *
-		       sizeof(*p));
+	memcpy(p, w.data, (w.count < VT_PT_PRIV_COUNT ? w.count : VT_PT_PRIV_COUNT) * sizeof(*p));
 	i->found = true;
-	i->pmu = p[PRIV_PMU_TYPE];
-	i->tsc_bit = p[PRIV_TSC_BIT];
-	i->snapshot = p[PRIV_SNAPSHOT_MODE] != 0;
-	i->mtc_bit = p[PRIV_MTC_BIT];
-	i->mtc_bits = p[PRIV_MTC_FREQ_BITS];
-	if (p[PRIV_TSC_CTC_N] <= UINT32_MAX && p[PRIV_TSC_CTC_D] <= UINT32_MAX) {
-		clock->ctc_numerator = (uint32_t)p[PRIV_TSC_CTC_N];
-		clock->ctc_denominator = (uint32_t)p[PRIV_TSC_CTC_D];
+	i->pmu = p[VT_PT_PRIV_PMU_TYPE];
+	i->tsc_bit = p[VT_PT_PRIV_TSC_BIT];
+	i->snapshot = p[VT_PT_PRIV_SNAPSHOT_MODE] != 0;
+	i->mtc_bit = p[VT_PT_PRIV_MTC_BIT];
+	i->mtc_bits = p[VT_PT_PRIV_MTC_FREQ_BITS];
+	if (p[VT_PT_PRIV_TSC_CTC_N] <= UINT32_MAX && p[VT_PT_PRIV_TSC_CTC_D] <= UINT32_MAX) {
+		clock->ctc_numerator = (uint32_t)p[VT_PT_PRIV_TSC_CTC_N];
+		clock->ctc_denominator = (uint32_t)p[VT_PT_PRIV_TSC_CTC_D];
 	}
-	if (p[PRIV_MAX_NONTURBO_RATIO] <= UINT8_MAX)
-		clock->nominal_ratio = (uint8_t)p[PRIV_MAX_NONTURBO_RATIO];
-	if (!p[PRIV_CAP_USER_TIME_ZERO] || !p[PRIV_TIME_MULT] || p[PRIV_TIME_MULT] > UINT32_MAX ||
-	    p[PRIV_TIME_SHIFT] > 63)
+	if (p[VT_PT_PRIV_MAX_NONTURBO_RATIO] <= UINT8_MAX)
+		clock->nominal_ratio = (uint8_t)p[VT_PT_PRIV_MAX_NONTURBO_RATIO];
+	if (!p[VT_PT_PRIV_CAP_USER_TIME_ZERO] || !p[VT_PT_PRIV_TIME_MULT] ||
+	    p[VT_PT_PRIV_TIME_MULT] > UINT32_MAX || p[VT_PT_PRIV_TIME_SHIFT] > 63)
 		return;
-	i->conv = (struct vt_pt_timeconv){true, (uint16_t)p[PRIV_TIME_SHIFT],
-					  (uint32_t)p[PRIV_TIME_MULT], p[PRIV_TIME_ZERO]};
+	i->conv =
+		(struct vt_pt_timeconv){true, (uint16_t)p[VT_PT_PRIV_TIME_SHIFT],
+					(uint32_t)p[VT_PT_PRIV_TIME_MULT], p[VT_PT_PRIV_TIME_ZERO]};
 }
 
 static void feed_event(struct vti_pt_info *i, const struct vt_record *rec)

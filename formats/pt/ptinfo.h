@@ -15,8 +15,6 @@
  * any is decoded: AUXINFO, EVENT, TIMECONV, META and MAP.
  */
 
-#define VTI_PT_AUXINFO_TYPE 1 /* PERF_AUXTRACE_INTEL_PT of tools/perf/util/auxtrace.h */
-
 #define VTI_PT_EVENTS 64 /* of PMUs, that are looked at */
 
 struct vti_pt_info {

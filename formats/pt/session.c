@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "formats/pt/auxinfo.h"
 #include "formats/pt/scan.h"
 #include "formats/pt/session_internal.h"
 #include "stream/kinds.h"
@@ -55,8 +56,7 @@ void vt_pt_session_free(struct vt_pt_session *s)
 
 bool vt_pt_session_is_pt(const struct vt_record *rec)
 {
-	return rec->kind == VT_AUXINFO &&
-	       vt_record_u64(rec, VT_AUXINFO_TYPE) == VTI_PT_AUXINFO_TYPE;
+	return rec->kind == VT_AUXINFO && vt_record_u64(rec, VT_AUXINFO_TYPE) == VT_PT_AUXINFO_TYPE;
 }
 
 /* ---- first ---- */
