@@ -95,14 +95,20 @@ static void parse_fixed(struct pd_sample *s, uint64_t t, struct vt_cursor *c)
 	c->p = p;
 }
 
-static void take_words(struct vt_cursor *c, struct pd_words *w, uint64_t count)
+/* Entries of so many words each. */
+static void take_entries(struct vt_cursor *c, struct pd_words *w, uint64_t count, unsigned words)
 {
-	if (count > vt_cursor_left(c) / 8) {
+	if (count > vt_cursor_left(c) / (8 * words)) {
 		c->bad = true;
 		return;
 	}
-	w->count = (size_t)count;
-	w->p = vt_cursor_take(c, 8 * count);
+	w->count = (size_t)count * words;
+	w->p = vt_cursor_take(c, 8 * w->count);
+}
+
+static void take_words(struct vt_cursor *c, struct pd_words *w, uint64_t count)
+{
+	take_entries(c, w, count, 1);
 }
 
 static void parse_branches(struct pd_sample *s, const struct pd_attr *a, struct vt_cursor *c)
@@ -111,12 +117,7 @@ static void parse_branches(struct pd_sample *s, const struct pd_attr *a, struct 
 
 	if (a->branch_type & PD_BRANCH_HW_INDEX)
 		s->br_hw_idx = vt_cursor_u64(c);
-	/* Keeps 3 * nr from wrapping; the getter then checks it against what is left. */
-	if (nr > vt_cursor_left(c) / 8) {
-		c->bad = true;
-		return;
-	}
-	take_words(c, &s->branches, 3 * nr);
+	take_entries(c, &s->branches, nr, 3);
 	if (a->branch_type & PD_BRANCH_COUNTERS)
 		take_words(c, &s->counters, nr);
 }

@@ -130,6 +130,7 @@ uint32_t vti_enc_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t
 void vti_enc_tnt(struct vt_pt_encode *e, struct enc_thread *t);
 void vti_enc_tip(struct vt_pt_encode *e, struct enc_thread *t, unsigned opcode, uint64_t ip);
 void vti_enc_off(struct vt_pt_encode *e, struct enc_thread *t); /* TIP.PGD without an address */
+/* No decisions wait to be told. `on`: tracing is, and the program at `ip`. */
 void vti_enc_psb(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t ip);
 void vti_enc_mode(struct enc_thread *t);
 

@@ -58,7 +58,6 @@ void vti_enc_psb(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t
 {
 	struct vt_pt_packet pip = {.kind = VT_PT_PIP, .payload = e->opt.cr3};
 
-	vti_enc_tnt(e, t);
 	vti_enc_cyc(e, t, vti_enc_cycles(e, t));
 	put_kind(t, VT_PT_PSB);
 	t->h.last_ip = 0;

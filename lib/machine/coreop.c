@@ -303,7 +303,6 @@ static void look_up(const struct vt_core *m, const struct vt_facts *f, const cha
 		op->uops[0] =
 			(struct vt_uop){.op_class = VT_OP_NOP, .operands = op->uops[0].operands};
 		op->estimated = false;
-		at = -1;
 	} else if (f->flags & (VT_FACT_CALL | VT_FACT_RETURN | VT_FACT_INDIRECT)) {
 		op->estimated = !m->table;
 	} else if (op->uops[at].op_class != VT_OP_SLOW && op->uops[at].op_class != VT_OP_SYNC &&

@@ -416,6 +416,55 @@ static void test_psb_bytes(void **state)
 	}
 }
 
+static void put_times(struct vt_buf *to, unsigned n, const char *text)
+{
+	while (n--)
+		vt_buf_put(to, text, strlen(text));
+}
+
+/*
+ * The same within a loop of two instructions, of which six rounds are a packet of one byte: what
+ * was decided is told first, then the time since, and the packets begin with where the program is.
+ */
+static void test_psb_within(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct vt_buf want = VT_BUF_INIT;
+	static uint16_t ids[382];
+	struct made m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		ids[i] = 1;
+	opt.psb_bytes = 64;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\x74\xfd"); /* nop; je to 1000 */
+	put_exec(&m, ids, 382, 2 * 382, 0);
+	put_times(&want, 1, BEGIN "TIP.PGE=1000 "); /* three bytes */
+	put_times(&want, 61, "TTTTTT ");
+	put_times(&want, 1,
+		  "PSB MODE.Exec=40 FUP=1000 PSBEND TTTTTT TTTTTT TTTN FUP=1003 TIP.PGD ");
+	expect(&m, &opt, vt_buf_str(&want));
+
+	/* A cycle an instruction, and a byte of time for each packet: that of its first branch. */
+	opt.cyc = true;
+	opt.cpi = 1000000;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\x74\xfd");
+	put_exec(&m, ids, 382, 2 * 382, 0);
+	want.size = 0;
+	put_times(&want, 1, "PSB CBR=20 MODE.Exec=40 PSBEND TIP.PGE=1000 CYC=2 TTTTTT ");
+	put_times(&want, 30, "CYC=c TTTTTT ");
+	put_times(&want, 1, "CYC=a PSB CBR=20 MODE.Exec=40 FUP=1000 PSBEND CYC=2 TTTTTT ");
+	put_times(&want, 31, "CYC=c TTTTTT ");
+	put_times(
+		&want, 1,
+		"CYC=a PSB CBR=20 MODE.Exec=40 FUP=1000 PSBEND CYC=2 TTTN CYC=6 FUP=1003 TIP.PGD ");
+	expect(&m, &opt, vt_buf_str(&want));
+	vt_buf_free(&want);
+}
+
 /* The sink is told of the instructions and the time up to the bytes at hand; without one, of 0. */
 static void test_told(void **state)
 {
@@ -647,9 +696,10 @@ int main(void)
 		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
 		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_told),	      cmocka_unit_test(test_psb_bytes),
-		cmocka_unit_test(test_pages),	      cmocka_unit_test(test_without_code),
-		cmocka_unit_test(test_many_ticks),    cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_psb_within),    cmocka_unit_test(test_told),
+		cmocka_unit_test(test_psb_bytes),     cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_without_code),  cmocka_unit_test(test_many_ticks),
+		cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

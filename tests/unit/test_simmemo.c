@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "machine/simcore.h"
+#include "machine/simmemo.h"
 
 #define BLOCKS 12
 #define INSNS  10
@@ -257,9 +258,216 @@ static void same_cycles_out_of_order(void **state)
 	same_cycles(VT_OUT_OF_ORDER, 4);
 }
 
+/* ---- one block, by hand ---- */
+
+/* Reads register 1, then 2, which it also writes. */
+static struct vti_simmemo *make_memo(uint32_t units, uint32_t issue, uint32_t n)
+{
+	static const struct vt_mop ops[] = {
+		{.length = 4, .nuops = 1, .reads = 1 << 1, .uops = {{.operands = VT_UOP_READS}}},
+		{.length = 4,
+		 .nuops = 1,
+		 .reads = 1 << 2,
+		 .writes = 1 << 2,
+		 .uops = {{.operands = VT_UOP_READS | VT_UOP_WRITES}}}};
+	static struct vt_sim_insn insns[257];
+	const struct vt_core core = {.nunits = units, .issue = issue};
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		insns[i] = (struct vt_sim_insn){.op = &ops[i % 2], .addr = 0x1000 + 4 * i};
+	return vti_simmemo_new(&core, insns, n);
+}
+
+/* Up to 8 units, issues of 255 and 256 instructions, but not none. */
+static void long_blocks_are_not_remembered(void **state)
+{
+	static const struct {
+		uint32_t units, issue, n;
+		bool taken;
+	} cases[] = {{8, 255, 256, true},  {9, 255, 256, false}, {8, 256, 256, false},
+		     {8, 255, 257, false}, {8, 255, 0, false},	 {0, 1, 1, true}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vti_simmemo *m = make_memo(cases[i].units, cases[i].issue, cases[i].n);
+
+		assert_int_equal(m != NULL, cases[i].taken);
+		vti_simmemo_free(m);
+	}
+}
+
+static bool enter(const struct vti_simmemo *m, const struct vt_inorder *e, struct vti_simentry *to)
+{
+	memset(to, 0xff, sizeof(*to));
+	return vti_simmemo_entry(m, e, true, to);
+}
+
+/* The cycle that a block begins in, and what it waits for from there: 254 cycles at most. */
+static void entries_count_from_the_first_cycle(void **state)
+{
+	struct vti_simmemo *m = make_memo(2, 4, 2);
+	struct vt_inorder e = {.width = 4, .used = 3, .cycle = 100};
+	struct vti_simentry entry;
+
+	(void)state;
+	assert_non_null(m);
+	e.units[0] = (struct vti_inorder_unit){.free = 101, .last = 99, .could = 3};
+	e.units[1] = (struct vti_inorder_unit){.free = 354, .last = 100, .could = 2};
+	e.values[1].ready = 353;
+	e.values[2].ready = 355;
+	assert_true(enter(m, &e, &entry));
+	assert_int_equal(entry.base, 100);
+	assert_int_equal(entry.used, 3);
+	assert_true(entry.fetches);
+	assert_int_equal(entry.free, 254 << 8 | 1);
+	assert_int_equal(entry.could, 2 << 8);
+	assert_int_equal(entry.ready[0], 253);
+	assert_int_equal(entry.ready[1], 255);
+	e.units[1].free = 355;
+	assert_false(enter(m, &e, &entry));
+
+	/* The cycle is full: the next one. */
+	e.used = 4;
+	assert_true(enter(m, &e, &entry));
+	assert_int_equal(entry.base, 101);
+	assert_int_equal(entry.used, 0);
+	assert_int_equal(entry.free, 254 << 8);
+	assert_int_equal(entry.could, 0);
+	assert_int_equal(entry.ready[0], 252);
+	assert_int_equal(entry.ready[1], 254);
+
+	/* The last of what holds it up counts, if that is still to come. */
+	e.nholds = 2;
+	e.holds[0].cycle = 90;
+	e.holds[1].cycle = 100;
+	e.used = 3;
+	e.units[1].free = 0;
+	assert_true(enter(m, &e, &entry));
+	assert_int_equal(entry.base, 100);
+	assert_int_equal(entry.used, 3);
+	e.holds[1].cycle = 400;
+	assert_true(enter(m, &e, &entry));
+	assert_int_equal(entry.base, 400);
+	assert_int_equal(entry.used, 0);
+	assert_int_equal(entry.free, 0);
+	assert_int_equal(entry.ready[0], 0);
+	assert_int_equal(entry.ready[1], 0);
+	vti_simmemo_free(m);
+}
+
+/* A run from cycle 100 that is put to cycle 1000: all of it comes 900 cycles later. */
+static void runs_are_moved(void **state)
+{
+	static const uint64_t issued[] = {102, 103};
+	struct vti_simmemo *m = make_memo(2, 4, 2);
+	struct vti_simentry entry = {.base = 100, .fetches = true, .ready = {0, 5}};
+	struct vt_inorder before = {.width = 4, .cycle = 100}, e;
+	struct vt_inorder after = {.width = 4, .cycle = 103, .used = 2, .latest = 109};
+	struct vti_simdone done = {.before = &before, .after = &after, .issued = issued};
+	struct vti_simrun *run;
+
+	(void)state;
+	assert_non_null(m);
+	after.values[2].ready = 107;
+	before.units[0].free = after.units[0].free = 95; /* not touched */
+	after.units[1] = (struct vti_inorder_unit){.free = 104, .last = 103, .could = 3};
+	vti_simmemo_add(m, &entry, &done, NULL, 0);
+	/* Register 1 is waited for from the first cycle on, 2 from that of the one before it. */
+	entry.base = 1000;
+	assert_non_null(run = vti_simmemo_find(m, &entry));
+	entry.ready[1] = 4;
+	assert_null(vti_simmemo_find(m, &entry));
+	entry.ready[1] = 6;
+	assert_null(vti_simmemo_find(m, &entry));
+	assert_int_equal(vti_simrun_issued(run)[0], 2);
+	assert_int_equal(vti_simrun_issued(run)[1], 3);
+	e = (struct vt_inorder){.width = 4, .cycle = 1000, .used = 1, .nholds = 2, .latest = 1008};
+	e.units[0].free = 1;
+	e.values[1].ready = 7;
+	vti_simmemo_apply(m, &entry, run, &e);
+	assert_int_equal(e.cycle, 1003);
+	assert_int_equal(e.used, 2);
+	assert_int_equal(e.nholds, 0);
+	assert_int_equal(e.latest, 1009);
+	assert_int_equal(e.values[1].ready, 7);
+	assert_int_equal(e.values[2].ready, 1007);
+	assert_int_equal(e.values[2].made, 1007);
+	assert_int_equal(e.values[2].tlb, 1007);
+	assert_int_equal(e.units[0].free, 1);
+	assert_int_equal(e.units[1].free, 1004);
+	assert_int_equal(e.units[1].last, 1003);
+	assert_int_equal(e.units[1].could, 3);
+	e.latest = 2000;
+	vti_simmemo_apply(m, &entry, run, &e);
+	assert_int_equal(e.latest, 2000);
+	vti_simmemo_free(m);
+}
+
+/* What was there before it could be read makes no difference, however long before. */
+static void early_registers_make_no_difference(void **state)
+{
+	static const uint64_t issued[] = {102, 103};
+	struct vti_simmemo *m = make_memo(0, 4, 2);
+	struct vti_simentry entry = {.base = 100, .ready = {0, 2}};
+	struct vt_inorder before = {.width = 4, .cycle = 100}, after = {.width = 4, .cycle = 103};
+	struct vti_simdone done = {.before = &before, .after = &after, .issued = issued};
+	unsigned i;
+
+	(void)state;
+	assert_non_null(m);
+	after.values[2].ready = 107;
+	vti_simmemo_add(m, &entry, &done, NULL, 0);
+	for (i = 0; i < 5; i++) {
+		entry.ready[1] = (uint8_t)i;
+		assert_int_equal(vti_simmemo_find(m, &entry) != NULL, i <= 2);
+	}
+	entry.ready[1] = 0;
+	entry.ready[0] = 1;
+	assert_null(vti_simmemo_find(m, &entry));
+	vti_simmemo_free(m);
+}
+
+/* 64 ways are remembered, then none; and from 128 on it pays if more of them are met than learned.
+ */
+static void forgets_all_when_full(void **state)
+{
+	static const uint64_t issued[] = {0, 0};
+	struct vti_simmemo *m = make_memo(1, 1, 2);
+	struct vti_simentry entry = {0};
+	struct vt_inorder e = {.width = 1};
+	struct vti_simdone done = {.before = &e, .after = &e, .issued = issued};
+	uint64_t i, of;
+
+	(void)state;
+	assert_non_null(m);
+	for (i = 0; i < 128; i++) {
+		assert_true(vti_simmemo_pays(m));
+		entry.free = i;
+		assert_null(vti_simmemo_find(m, &entry));
+		vti_simmemo_add(m, &entry, &done, NULL, 0);
+		for (of = 0; of <= i; of++) {
+			entry.free = of;
+			assert_int_equal(vti_simmemo_find(m, &entry) != NULL, of / 64 == i / 64);
+		}
+	}
+	for (i = 0; i < 129; i++) {
+		assert_false(vti_simmemo_pays(m));
+		vti_simmemo_apply(m, &entry, vti_simmemo_find(m, &entry), &e);
+	}
+	assert_true(vti_simmemo_pays(m));
+	vti_simmemo_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_blocks_are_not_remembered),
+		cmocka_unit_test(entries_count_from_the_first_cycle),
+		cmocka_unit_test(runs_are_moved),
+		cmocka_unit_test(early_registers_make_no_difference),
+		cmocka_unit_test(forgets_all_when_full),
 		cmocka_unit_test(same_cycles_in_order),
 		cmocka_unit_test(same_cycles_out_of_order),
 	};
