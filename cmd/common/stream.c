@@ -329,6 +329,8 @@ static bool parse_compression(struct app *a, const char *text, struct vt_writer_
 		if (strlen(names[how]) == length && strncmp(names[how], text, length) == 0)
 			break;
 	if (how == 3) {
+		if (!*text || text[strspn(text, "0123456789")])
+			return app_usage(a, "--compress: not one of none, zlib, zstd: '%s'", text);
 		how = VT_COMPRESS_ZLIB;
 		level = text;
 	}
@@ -340,6 +342,13 @@ static bool parse_compression(struct app *a, const char *text, struct vt_writer_
 	o->compression = (enum vt_compression)how;
 	o->level = (int)n;
 	return true;
+}
+
+bool app_check_compression(struct app *a, const char *text)
+{
+	struct vt_writer_options ignored;
+
+	return parse_compression(a, text, &ignored);
 }
 
 /* The command line as provenance: canonical options, then operands.  `args` points into both. */

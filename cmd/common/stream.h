@@ -90,6 +90,9 @@ bool app_came_through(const struct vt_reader *r, const char *program);
 			"files and none into pipes"                                                \
 	}
 
+/* Whether that is what -z takes; false after app_usage(). */
+bool app_check_compression(struct app *a, const char *text);
+
 #define APP_OPT_OUTPUT(variable)                                                                   \
 	{                                                                                          \
 		.letter = 'o', .name = "output", .type = VT_OPT_STRING, .value = &(variable),      \

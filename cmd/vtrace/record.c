@@ -253,35 +253,81 @@ static void run_in_place(struct record *r, char **argv)
 	app_raise(r->app, APP_INPUT);
 }
 
-/*
- * Runs perf and waits; its exit status, or 128 + the signal that ended it, as a shell has it.  -1
- * if it could not be run.
- */
+#define NPASSED 4
+static const int passed_on[NPASSED] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t perf_pid;
+
+/* What was sent to us is meant for perf, which ends the recording; the keyboard reaches both. */
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+	int code = errno;
+
+	(void)context;
+	if (info->si_code <= 0 && perf_pid > 0)
+		kill((pid_t)perf_pid, sig);
+	errno = code;
+}
+
+/* Runs perf and waits; its exit status, or 128 + the signal that ended it, as a shell has it. */
 static int run_and_wait(struct record *r, char **argv)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
-	int status = 0;
+	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO};
+	struct sigaction old[NPASSED];
+	int i, code, status = 0;
 	pid_t child;
 
-	/* An interrupt from the keyboard ends the recording, not what is to be done with it. */
-	sigaction(SIGINT, &ignore, &old_int);
-	sigaction(SIGQUIT, &ignore, &old_quit);
+	for (i = 0; i < NPASSED; i++)
+		sigaction(passed_on[i], &pass, &old[i]);
 	child = fork();
 	if (child == 0) {
-		sigaction(SIGINT, &old_int, NULL);
-		sigaction(SIGQUIT, &old_quit, NULL);
+		for (i = 0; i < NPASSED; i++)
+			sigaction(passed_on[i], &old[i], NULL);
 		execvp(argv[0], argv);
 		perf_missing(r->app);
 		_exit(127);
 	}
-	while (child > 0 && waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			child = -1;
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGQUIT, &old_quit, NULL);
-	if (child < 0)
-		return -1;
+	code = errno;
+	perf_pid = child;
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	perf_pid = 0;
+	for (i = 0; i < NPASSED; i++)
+		sigaction(passed_on[i], &old[i], NULL);
+	if (child < 0) {
+		app_say(r->app, "perf: %s", strerror(code));
+		return 127;
+	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/*
+ * Runs perf, which is to write `path`; its exit status.  That is the program's, unless there is no
+ * recording: then it is perf that failed, and APP_INPUT is set.
+ */
+static int run_perf(struct record *r, const char *path)
+{
+	struct stat before, after;
+	bool was, is;
+	char **argv;
+	int status;
+
+	make_command(r, path);
+	argv = list_command(r);
+	if (!argv)
+		return 0;
+	was = stat(path, &before) == 0;
+	status = run_and_wait(r, argv);
+	free(argv);
+	is = stat(path, &after) == 0 && after.st_size > 0;
+	if (is && was && before.st_ino == after.st_ino && before.st_size == after.st_size &&
+	    before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+	    before.st_mtim.tv_nsec == after.st_mtim.tv_nsec)
+		is = false;
+	if (!is) {
+		app_say(r->app, "perf recorded nothing; its exit status was %d", status);
+		app_raise(r->app, APP_INPUT);
+	}
+	return status;
 }
 
 static bool wants_stream(const char *output)
@@ -291,24 +337,14 @@ static bool wants_stream(const char *output)
 	return n > 3 && strcmp(output + n - 3, ".vt") == 0;
 }
 
-/* Whether perf has begun a recording.  If not, it said why itself. */
-static bool has_begun(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && st.st_size > 0;
-}
-
 /*
- * Records into a file beside the output and decodes that, whatever status the program ended with.
- * perf could also write into a pipe, but then it sends the program's standard output to standard
- * error.
+ * Records into a file beside the output and decodes that.  perf could also write into a pipe, but
+ * then it sends the program's standard output to standard error.
  */
 static int record_stream(struct record *r)
 {
 	struct vt_buf path = VT_BUF_INIT;
-	char **argv = NULL;
-	int status = -1, fd;
+	int status, fd;
 
 	vt_buf_printf(&path, "%s.XXXXXX", r->output);
 	fd = mkstemp((char *)vt_buf_str(&path));
@@ -319,18 +355,12 @@ static int record_stream(struct record *r)
 		return 0;
 	}
 	close(fd);
-	make_command(r, vt_buf_str(&path));
-	argv = list_command(r);
-	if (argv)
-		status = run_and_wait(r, argv);
-	if (status < 0 || !has_begun(vt_buf_str(&path)))
-		app_raise(r->app, APP_INPUT);
-	else
+	status = run_perf(r, vt_buf_str(&path));
+	if (r->app->status < APP_INPUT)
 		decode_file(r->app, vt_buf_str(&path), r->output, r->compress, NULL);
 	unlink(vt_buf_str(&path));
-	free(argv);
 	vt_buf_free(&path);
-	return status < 0 ? 0 : status;
+	return status;
 }
 
 /* perf and its wishes are known before anything is run, so that what is missing is said once. */
@@ -354,6 +384,14 @@ static bool check_names(struct record *r, const char *output)
 	return check_output_name(a, output);
 }
 
+/* Whether what perf writes under this name stays there, so that one can see if it did. */
+static bool is_file_name(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && (stat(path, &st) < 0 || S_ISREG(st.st_mode));
+}
+
 static int record(struct record *r)
 {
 	const char *output = r->output ? r->output : "perf.data";
@@ -371,6 +409,8 @@ static int record(struct record *r)
 	tell_lacks(r);
 	if (!r->dry_run && wants_stream(r->output))
 		return record_stream(r);
+	if (!r->dry_run && is_file_name(output))
+		return run_perf(r, output);
 	make_command(r, output);
 	argv = list_command(r);
 	if (argv && r->dry_run) {
@@ -426,6 +466,8 @@ static bool check(struct record *r)
 		return app_usage(r->app, "--stack: %" PRIu64 " is no multiple of 8", r->stack);
 	if (r->compress && !wants_stream(r->output))
 		return app_usage(r->app, "--compress: goes with an output named *.vt");
+	if (r->compress && !app_check_compression(r->app, r->compress))
+		return false;
 	if (r->output && strcmp(r->output, "-") == 0 && isatty(STDOUT_FILENO))
 		return app_usage(r->app, "standard output is a terminal");
 	if (r->regs && !r->stack_given)

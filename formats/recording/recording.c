@@ -37,7 +37,10 @@ static int make_shared(struct vt_recording *r, struct vt_error *err)
 	int fd = openat(r->dirfd, shared_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	void *p = MAP_FAILED;
 
-	if (fd >= 0 && posix_fallocate(fd, 0, sizeof(*r->shared)) == 0)
+	/* It returns its error. */
+	if (fd >= 0)
+		errno = posix_fallocate(fd, 0, sizeof(*r->shared));
+	if (fd >= 0 && !errno)
 		p = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED) {
 		int rc = system_error(r, shared_name, err);

@@ -4,6 +4,7 @@
 # vtrace record: what it asks of perf, and, where perf can record, what comes of it.
 
 . "$(dirname "$0")/../lib.sh"
+t_need jq
 
 t_ok "only print" vtrace record -n -- prog 'a b' "it's" ''
 t_like "quoted for a shell" "^perf record .* -o perf.data -- prog 'a b' 'it'\\\\''s' ''\$" "$T_OUT"
@@ -71,25 +72,60 @@ if [ "$(id -u)" != 0 ]; then
 	done
 	chmod 700 locked
 fi
-t_status "what perf has to say is not kept back" 9 env PATH="$PWD/bin:$PATH" vtrace record true
-t_like "but shown" '^perf: ran' "$T_ERR"
-t_status "nor for a stream, of which there is none then" 3 env PATH="$PWD/bin:$PATH" \
-	vtrace record -o none.vt true
-t_like "but shown" '^perf: ran' "$T_ERR"
-t_unlike "without a name that nobody knows" none.vt "$T_ERR"
-t_is "nothing is left" "$(find . -name 'none.vt*')" ""
+# A status of perf without a recording is not the program's.
+for output in x.data x.vt; do
+	t_status "perf itself fails: $output" 3 env PATH="$PWD/bin:$PATH" vtrace record -o $output true
+	t_like "what perf has to say is not kept back" '^perf: ran' "$T_ERR"
+	t_is "and one line says what that means" "$(tail -n 1 "$T_ERR")" \
+		"vtrace record: perf recorded nothing; its exit status was 9"
+	t_is "no output" "$(ls -d $output* 2>/dev/null)" ""
+done
+echo old >x.data
+t_status "an older recording is none of this program" 3 env PATH="$PWD/bin:$PATH" \
+	vtrace record -o x.data true
+
+# A perf that records, of a program of any status: 127 is one, too.
 cat >bin/perf <<END
 #!/bin/sh
-# A recording of a program that ends with 127.
-while [ \$# -gt 1 ]; do
-	[ "\$1" = -o ] && cp '$ROOT/tests/data/demo/perf.data' "\$2"
-	shift
-done
-exit 127
+while [ "\$1" != -o ]; do shift; done
+cp '$ROOT/tests/data/demo/perf.data' "\$2"
+[ "\$5" != wait ] || { echo waits >&2; trap 'exit 5' TERM; while :; do sleep 0.1; done; }
+exit "\$5"
 END
-t_status "a program that ends as if it was not found" 127 env PATH="$PWD/bin:$PATH" \
-	vtrace record -o ended.vt true
-t_is "has been recorded" "$(vtrace info --json ended.vt | jq .records.SAMPLE)" 3642
+for status in 0 1 3 127 255; do
+	for output in r.data r.vt; do
+		rm -f $output
+		t_status "a program's status $status, into $output" $status \
+			env PATH="$PWD/bin:$PATH" vtrace record -o $output true "$status"
+		t_is "its recording is kept" "$(vtrace decode $output | vtrace info --json |
+			jq '.records.SAMPLE')" 3642
+	done
+done
+rm -f r.*
+t_status "compression is looked at before" 2 env PATH="$PWD/bin:$PATH" \
+	vtrace record -z zstd:99 -o r.vt true 0
+t_like "why" '^vtrace record: --compress: zstd:99: levels are' "$T_ERR"
+t_status "so are names of it" 2 env PATH="$PWD/bin:$PATH" vtrace record -z best -o r.vt true 0
+t_like "why" "^vtrace record: --compress: not one of none, zlib, zstd: 'best'" "$T_ERR"
+t_is "nothing was recorded" "$(find . -name 'r.*')" ""
+env PATH="$PWD/bin:$PATH" vtrace record -o r.vt true wait 2>said &
+for ((i = 0; i < 200; i++)); do
+	! grep -q waits said || break
+	sleep 0.1
+done
+kill -TERM $!
+wait $!
+t_is "a signal to it ends perf, too" $? 5
+t_is "and what there is is kept" "$(vtrace info --json r.vt | jq .records.SAMPLE)" 3642
+if command -v valgrind >/dev/null; then
+	(
+		trap "" XFSZ
+		ulimit -f 0
+		VTRACE_TMPDIR=$PWD exec vtrace record --full -o f.vt true
+	) 2>&1 | cat >said
+	t_is "no room beside the recorder" "${PIPESTATUS[0]}" 3
+	t_like "says so" '/shared: File too large$' said
+fi
 t_ok "perf is not asked to be quiet" vtrace record -n true
 t_unlike "in no form" '^perf record.* (-q|--quiet) ' "$T_OUT"
 
