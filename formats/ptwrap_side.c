@@ -153,7 +153,8 @@ static int on_thread(struct vt_pt_wrap *p, const struct vt_record *rec, struct v
 		return rc;
 	s.pid = t->pid;
 	s.tid = t->tid;
-	s.time = vti_wrap_now(p);
+	/* A fork without a time is taken for one of a process that was found running. */
+	s.time = p->timed ? vti_wrap_now(p) : vt_record_u64(rec, VT_THREAD_TIME);
 	switch (op) {
 	case VT_OP_FORK:
 	case VT_OP_EXIT:

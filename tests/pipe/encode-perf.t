@@ -75,6 +75,9 @@ same exec --tsc
 
 ours threads
 ours fork --tsc
+ours fork
+vprof --by image z.vt >images
+t_unlike "fork: without times, too, the child has its parent's mappings" 'no mapping' images
 ours signals --tsc --cpus 3 --slice 5000
 ours threads --mtc 3 --cyc --cpus 2 --cpu-wide --slice 1000
 
