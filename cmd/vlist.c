@@ -379,7 +379,8 @@ static void list_diffs(struct app *a, const struct options *o, struct state *s)
 				  .listing = o->listing,
 				  .form = o->form,
 				  .output = o->output,
-				  .color = o->color};
+				  .color = o->color,
+				  .named = a->argc > 0};
 
 	if (!o->source)
 		d.listing.view = VT_LIST_ASM;

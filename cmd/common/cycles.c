@@ -119,7 +119,7 @@ static bool list_calc(struct state *s, const struct vt_procedure *proc, bool onl
 	struct vt_calc *c = vt_calc_new(&s->src, proc, &err);
 	bool ok;
 
-	if (!c && (only || err.code != VT_E_NOTFOUND))
+	if (!c && (only || (err.code != VT_E_NOTFOUND && err.code != VT_E_ABSENT)))
 		return app_fail(s->app, &err);
 	if (!c) {
 		app_say(s->app, "%s", err.text);
@@ -278,6 +278,8 @@ static bool list_procedures(struct state *s, const struct vt_found *found)
 		ok = s->o->view == APP_CYCLES_SUMMARY
 			     ? list_summary(s, &found->list[i], i)
 			     : list_calc(s, &found->list[i], found->count == 1);
+	if (s->o->view != APP_CYCLES_SUMMARY && !s->listed)
+		app_raise(s->app, APP_INPUT);
 	return ok;
 }
 

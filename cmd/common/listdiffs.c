@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "cmd/common/json.h"
+#include "image/elf.h"
 
 /* Of the changes that are called significant, so many may be chance. */
 #define FALSE_RATE 0.05
@@ -21,6 +22,7 @@ struct diffs {
 	json_t *list;
 	struct vt_output *out;
 	size_t done;
+	struct app_warnings left_out;
 };
 
 static bool fail(const struct diffs *d, const struct vt_error *err)
@@ -28,26 +30,48 @@ static bool fail(const struct diffs *d, const struct vt_error *err)
 	return app_fail(d->app, err);
 }
 
-/* The procedure of the same name in the stream of before. */
-static bool find_before(const struct diffs *d, const struct vt_procedure *after,
-			struct vt_found *found)
+/*
+ * Of several procedures of one name, as static functions may have it, the one that begins where the
+ * later one does, if the images are of the same build.
+ */
+static bool same_place(const struct diffs *d, const struct vt_procedure *after,
+		       struct vt_found *found)
 {
 	const struct vt_image *image = vt_images_get(d->data[1]->images, after->image);
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_buf what = VT_BUF_INIT;
-	bool ok;
+	size_t i;
 
-	if (!after->symbol) {
-		vt_error_set(&err, VT_E_NOTFOUND, "what lies in no procedure is not compared");
-		return fail(d, &err);
+	for (i = 0; i < found->count; i++) {
+		const struct vt_procedure *p = &found->list[i];
+		const struct vt_image *other = vt_images_get(d->data[0]->images, p->image);
+
+		if (image && other && image->buildid_size && p->start == after->start &&
+		    vt_buildid_equal(image->buildid, image->buildid_size, other->buildid,
+				     other->buildid_size)) {
+			found->list[0] = *p;
+			return true;
+		}
 	}
+	return false;
+}
+
+/* The procedure of the same name in the stream of before. */
+static int find_before(const struct diffs *d, const struct vt_procedure *after,
+		       struct vt_found *found, struct vt_error *err)
+{
+	const struct vt_image *image = vt_images_get(d->data[1]->images, after->image);
+	struct vt_buf what = VT_BUF_INIT;
+	int rc;
+
+	if (!after->symbol)
+		return vt_error_set(err, VT_E_NOTFOUND,
+				    "%s: what lies in no procedure is not compared",
+				    image ? image->path : "?");
 	vt_buf_printf(&what, "%s:%s", image ? image->name : "", after->symbol);
-	ok = vt_locate(d->data[0]->profile, d->data[0]->images, vt_buf_str(&what), found, &err) >=
-	     0;
-	if (!ok)
-		vt_error_prefix(&err, "%s", d->o->before);
+	rc = vt_locate(d->data[0]->profile, d->data[0]->images, vt_buf_str(&what), found, err);
 	vt_buf_free(&what);
-	return ok || fail(d, &err);
+	if (rc == -VT_E_AMBIGUOUS && same_place(d, after, found))
+		return 0;
+	return rc < 0 ? vt_error_prefix(err, "%s", d->o->before) : 0;
 }
 
 static json_t *json_of(const struct vt_procedure *p, const struct vt_table *t,
@@ -138,10 +162,13 @@ static bool diff(struct diffs *d, const struct vt_procedure *after)
 	struct vt_listing *listings[2] = {NULL, NULL};
 	struct vt_found found = {0};
 	struct vt_error err = VT_ERROR_INIT;
-	bool ok = find_before(d, after, &found);
-	int side;
+	int side, rc = find_before(d, after, &found, &err);
+	bool left_out = !d->o->named && (rc == -VT_E_NOTFOUND || rc == -VT_E_AMBIGUOUS);
+	bool ok = rc == 0 || left_out || fail(d, &err);
 
-	for (side = 0; side < 2 && ok; side++) {
+	if (left_out)
+		app_warn(&d->left_out, err.text);
+	for (side = 0; side < 2 && ok && !left_out; side++) {
 		const struct vt_procedure *p = side ? after : &found.list[0];
 		struct vt_listing_options listing = d->o->listing;
 
@@ -153,7 +180,7 @@ static bool diff(struct diffs *d, const struct vt_procedure *after)
 		if (ok && vt_listing_missing(listings[side]))
 			app_say(d->app, "%s: %s", p->name, vt_listing_missing(listings[side]));
 	}
-	ok = ok && print(d, after, sides);
+	ok = ok && (left_out || print(d, after, sides));
 	vt_listing_free(listings[0]);
 	vt_listing_free(listings[1]);
 	vt_found_fini(&found);
@@ -181,7 +208,11 @@ bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct ap
 			 const struct vt_event_choice *events, const struct vt_found *found)
 {
 	struct app_profile before = {0};
-	struct diffs d = {.app = a, .o = o, .data = {&before, after}, .events = events};
+	struct diffs d = {.app = a,
+			  .o = o,
+			  .data = {&before, after},
+			  .events = events,
+			  .left_out = {a, "procedures that are not compared", 0}};
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok = app_profile_read(a, &before, o->before, o->symfs);
 	size_t i;
@@ -192,6 +223,12 @@ bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct ap
 	ok = ok && d.out;
 	for (i = 0; i < found->count && ok; i++)
 		ok = diff(&d, &found->list[i]);
+	app_warnings_end(&d.left_out);
+	if (ok && !d.done && d.left_out.count) {
+		vt_error_set(&err, VT_E_ABSENT,
+			     "nothing to compare: no procedure is both before and after");
+		ok = fail(&d, &err);
+	}
 	if (ok && o->form.json)
 		print_json(&d);
 	else if (ok && !app_form_is_text(&o->form) && d.table)

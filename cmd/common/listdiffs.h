@@ -16,6 +16,7 @@ struct app_listdiffs {
 	struct app_form form;
 	const char *output;
 	int color;
+	bool named; /* the user did; else one that cannot be compared is told and left out */
 };
 
 /*

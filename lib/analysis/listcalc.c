@@ -233,7 +233,7 @@ struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_pr
 	c->proc = *proc;
 	c->image = vt_images_get(src->images, proc->image);
 	if (!proc->symbol || !vt_calc_range(src, proc, &first, &end)) {
-		vt_error_set(err, VT_E_NOTFOUND, "%s: no procedure: %s",
+		vt_error_set(err, VT_E_ABSENT, "%s: no procedure: %s",
 			     c->image ? c->image->path : "?", vt_unknown_text(proc->why));
 		free(c);
 		return NULL;

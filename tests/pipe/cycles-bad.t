@@ -134,7 +134,7 @@ run jit ./jit
 t_like "generated code is counted" 'in no procedure; most of those: //anon: generated code' jit.err
 t_ok "and is in a summary" vlist --summary --image //anon -i jit.c
 t_like "without any cycles" 'No cycles have been estimated here' "$T_OUT"
-t_status "but cannot be listed" 2 vlist --calc --top 1 -i jit.c
+t_status "but cannot be listed" 3 vlist --calc --top 1 -i jit.c
 t_like "why is said" '//anon: no procedure: generated code without a perf map' "$T_ERR"
 
 # With a map, the blocks of the stream have the code; counts do not tell the process.

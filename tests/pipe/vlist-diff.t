@@ -98,7 +98,32 @@ t_like "people see it" '^ +0 +2000 +\+2000 +\* +> +[0-9a-f]+ +divsd ' text
 vlist -i after.vt --diff before.vt --csv work main >csv
 t_is "programs get all procedures in one table" "$(grep -c '^instructions.before' csv)" 1
 
+# ---- all that there are ----
+
+t_ok "all procedures, of which one is new" vlist -i after.vt --diff before.vt --all
+cp "$T_OUT" all
+t_like "the new one is told" '^vlist: before.vt: p:shift: no such procedure' "$T_ERR"
+t_is "and not listed" "$(grep -c '^shift$' all)" 0
+t_is "the others are" "$(grep -cE '^(main|work)$' all)" 2
+t_ok "the hottest" vlist -i after.vt --diff before.vt --top 1
+t_is "is listed" "$(grep -c '^Before:' "$T_OUT")" 1
+cat >twin.c <<'EOF'
+static __attribute__((noinline)) int twin(int n) { return n * N; }
+__attribute__((noinline)) int NAME(int n) { return twin(n) + 1; }
+EOF
+echo 'int one(int); int two(int); int main(void) { return one(1) + two(2) > 100; }' >main.c
+gcc -O1 -DN=3 -DNAME=one -c -o one.o twin.c
+gcc -O1 -DN=5 -DNAME=two -c -o two.o twin.c
+t_ok "two static functions of one name" gcc -O1 -o twins main.c one.o two.o
+t_ok "are executed" vtrace record --full --blocks -o twins.vt -- ./twins
+vlist -i twins.vt --diff twins.vt --all >all 2>said
+t_is "each is beside itself" "$(grep -c '^twin$' all) $(grep -c twin said)" "2 0"
+
 # ---- errors ----
+
+mkdir none
+t_status "nothing but code that is not there" 3 vlist --symfs none -i one.vt --diff one.vt --all
+t_like "says so" '^vlist: nothing to compare: ' "$T_ERR"
 
 t_status "a procedure that was not there before" 2 vlist -i after.vt --diff before.vt shift
 t_status "no such file" 3 vlist -i after.vt --diff missing.vt work
