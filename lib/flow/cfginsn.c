@@ -280,6 +280,15 @@ static void call(struct step *t)
 	t->s->compare.valid = false;
 }
 
+/* The kernel keeps registers but those that the instruction changes, and that of its result. */
+static void system_call(struct step *t)
+{
+	struct vti_value v = vti_value_unknown(0);
+
+	vti_flowstate_forget(t->s, NULL, t->m);
+	vti_flowstate_put(t->s, VT_REG_AX, &v);
+}
+
 static void move_stack(struct step *t, uint64_t by)
 {
 	struct vti_value n = vti_value_constant(by), v = vti_flowstate_get(t->s, VT_REG_SP, 64);
@@ -401,6 +410,8 @@ void vti_flowstate_step(struct vti_flowstate *s, const struct vt_facts *f, uint6
 		call(&t);
 		return;
 	}
+	if (f->flags & VT_FACT_SYSCALL)
+		system_call(&t);
 	switch (op) {
 	case OP_CMP:
 	case OP_TEST:
