@@ -36,14 +36,6 @@ bool vti_flowstate_is_loaded(const struct vti_value *v)
 	return !v->entry && !v->computed && !v->off && v->sym >> 60 == VTI_NAME_LOAD >> 60;
 }
 
-bool vti_flowstate_switched(const struct vti_flowstate *s)
-{
-	const struct vti_value *v = &s->regs[VT_REG_SP];
-
-	return !v->entry && !v->computed && !v->off && v->sym && v->sym != VTI_NAME_STACK &&
-	       v->sym >> 60 != VTI_NAME_JOIN >> 60;
-}
-
 /* ---- what comparisons told ---- */
 
 /* Of another width, too, as long as neither has more bits than the narrower. */

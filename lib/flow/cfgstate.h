@@ -68,9 +68,6 @@ bool vti_flowstate_is_loaded(const struct vti_value *v);
 /* True when the stack is as at the procedure's first instruction. */
 bool vti_flowstate_at_start(const struct vti_flowstate *s);
 
-/* True when there is another stack than at the start: longjmp() does that. */
-bool vti_flowstate_switched(const struct vti_flowstate *s);
-
 /* Does what the instruction at `vaddr` does; `offset` names it in the procedure. */
 void vti_flowstate_step(struct vti_flowstate *s, const struct vt_facts *f, uint64_t vaddr,
 			uint32_t offset, const struct vti_memory *m);
