@@ -146,6 +146,159 @@ static void test_bad(void **state)
 	vt_cfg_free(g);
 }
 
+/* Padding behind a return, and code behind it that only others know of: `mov $1,%al; ret`. */
+static void test_padding(void **state)
+{
+	static const struct {
+		uint8_t size, bytes[12];
+		uint8_t at; /* where code is found behind the return at 0; 0: none */
+	} gaps[] = {
+		{0, {0}, 1},
+		{1, {0xcc}, 2},
+		{1, {0x00}, 2},
+		{1, {0x90}, 2},
+		{3, {0xcc, 0xcc, 0xcc}, 4},
+		{3, {0x00, 0x90, 0xcc}, 4},
+		{2, {0x66, 0x90}, 3},			      /* xchg %ax,%ax */
+		{4, {0x0f, 0x1f, 0x40, 0x00}, 5},	      /* nopl 0(%rax) */
+		{6, {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00}, 7}, /* nopw 0(%rax,%rax,1) */
+		{4, {0xf3, 0x0f, 0x1e, 0xfa}, 1},	      /* endbr64 */
+		{2, {0x87, 0xdb}, 1},			      /* xchg %ebx,%ebx */
+		{1, {0xf4}, 1},				      /* hlt, and nothing leads on */
+		{1, {0x06}, 0},				      /* no instruction */
+		{2, {0xcc, 0x06}, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+		static const uint8_t more[] = {0xb0, 0x01, 0xc3};
+		uint8_t code[24] = {0xc3};
+		struct vt_cfg *g;
+		uint32_t b;
+
+		memcpy(code + 1, gaps[i].bytes, gaps[i].size);
+		memcpy(code + 1 + gaps[i].size, more, sizeof(more));
+		g = graph(code, 1 + gaps[i].size + sizeof(more));
+		check(g);
+		for (b = 1; b < gaps[i].at; b++)
+			assert_int_equal(vt_cfg_block_at(g, START + b), 0);
+		if (gaps[i].at && !has(g, VT_CFG_ENTRY, at(g, gaps[i].at), VT_EDGE_ENTRY))
+			fail_msg("gap %zu", i);
+		if (!gaps[i].at)
+			assert_int_equal(g->nblocks, VT_CFG_FIRST + 1);
+		vt_cfg_free(g);
+	}
+}
+
+/* What lies in a gap is code if whole instructions reach what is known, or go no further. */
+static void test_gaps(void **state)
+{
+	/* ret; the gap; at the end a place that is known: ret */
+	static const struct {
+		uint8_t size, bytes[8];
+		bool found;
+	} gaps[] = {
+		{2, {0xb0, 0x01}, true},	/* mov $1,%al, and on to what is known */
+		{3, {0xb0, 0x01, 0xb0}, false}, /* mov that reaches into it */
+		{2, {0xeb, 0x00}, true},	/* jmp there */
+		{1, {0xeb}, false},		/* a jmp whose last byte is what is known */
+		{1, {0xc3}, true},
+		{3, {0x74, 0x01, 0x50}, true},	/* je, push %rax */
+		{3, {0x74, 0x01, 0xe9}, false}, /* je, half a jmp */
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+		uint8_t code[16] = {0xc3};
+		uint64_t known = START + 1 + gaps[i].size;
+		struct vt_cfg_source src = {.code = code,
+					    .size = 2 + (size_t)gaps[i].size,
+					    .start = START,
+					    .entries = &known,
+					    .nentries = 1};
+		struct vt_cfg *g;
+
+		memcpy(code + 1, gaps[i].bytes, gaps[i].size);
+		code[1 + gaps[i].size] = 0xc3;
+		g = vt_cfg_new(&src, &err);
+		assert_non_null(g);
+		check(g);
+		assert_true(has(g, VT_CFG_ENTRY, at(g, 0), VT_EDGE_ENTRY));
+		assert_true(has(g, VT_CFG_ENTRY, at(g, 1 + gaps[i].size), VT_EDGE_ENTRY));
+		if ((at(g, 1) != 0) != gaps[i].found)
+			fail_msg("gap %zu", i);
+		assert_true(g->complete);
+		vt_cfg_free(g);
+	}
+}
+
+/* Entries elsewhere than in the procedure are none of its. */
+static void test_entries(void **state)
+{
+	/* nop; nop; ret */
+	static const uint8_t code[] = {0x90, 0x90, 0xc3};
+	static const uint64_t entries[] = {START - 1, START + 1, START + 3, 0, UINT64_MAX};
+	const struct vt_cfg_source src = {code, sizeof(code), START, NULL, 0, entries, 5};
+	struct vt_cfg *g = vt_cfg_new(&src, &err);
+
+	(void)state;
+	assert_non_null(g);
+	check(g);
+	assert_int_equal(g->nblocks, VT_CFG_FIRST + 2);
+	assert_int_equal(g->nedges, 4);
+	assert_true(has(g, VT_CFG_ENTRY, at(g, 0), VT_EDGE_ENTRY));
+	assert_true(has(g, VT_CFG_ENTRY, at(g, 1), VT_EDGE_ENTRY));
+	assert_true(has(g, at(g, 0), at(g, 1), VT_EDGE_FALL));
+	assert_int_equal(vt_cfg_insn_at(g, START + 2), 2);
+	vt_cfg_free(g);
+}
+
+/* Calls and branches in the procedure: a part that is called is an entry, and control comes back.
+ */
+static void test_parts(void **state)
+{
+	/* 0: call 7; 5: jmp 9; 7: nop; 8: ret; 9: loop 9; 11: ret */
+	static const uint8_t code[] = {0xe8, 2, 0, 0, 0, 0xeb, 2, 0x90, 0xc3, 0xe2, 0xfe, 0xc3};
+	struct vt_cfg *g = graph(code, sizeof(code));
+
+	(void)state;
+	check(g);
+	assert_true(g->complete);
+	assert_int_equal(g->nblocks, VT_CFG_FIRST + 4);
+	assert_int_equal(g->nedges, 7);
+	assert_true(has(g, VT_CFG_ENTRY, at(g, 0), VT_EDGE_ENTRY));
+	assert_true(has(g, VT_CFG_ENTRY, at(g, 7), VT_EDGE_ENTRY));
+	assert_true(has(g, at(g, 0), at(g, 9), VT_EDGE_TAKEN));
+	assert_true(has(g, at(g, 7), VT_CFG_EXIT, VT_EDGE_EXIT));
+	assert_true(has(g, at(g, 9), at(g, 9), VT_EDGE_TAKEN));
+	assert_true(has(g, at(g, 9), at(g, 11), VT_EDGE_FALL));
+	assert_true(has(g, at(g, 11), VT_CFG_EXIT, VT_EDGE_EXIT));
+	vt_cfg_free(g);
+}
+
+/* The longest code that is taken for a procedure. */
+static void test_size(void **state)
+{
+	size_t most = (size_t)16 << 20;
+	uint8_t *code = calloc(most + 1, 1);
+	struct vt_cfg_source src = {.code = code, .size = most, .start = START};
+	struct vt_cfg *g;
+
+	(void)state;
+	assert_non_null(code);
+	code[0] = 0xc3;
+	g = vt_cfg_new(&src, &err);
+	assert_non_null(g);
+	assert_int_equal(g->nblocks, VT_CFG_FIRST + 1);
+	vt_cfg_free(g);
+	src.size++;
+	assert_null(vt_cfg_new(&src, &err));
+	assert_int_equal(err.code, VT_E_LIMIT);
+	free(code);
+}
+
 /* Whatever the bytes are, there is a graph of them. */
 static void test_random(void **state)
 {
@@ -481,7 +634,10 @@ int main(void)
 		cmocka_unit_test(test_random),	cmocka_unit_test(test_switch),
 		cmocka_unit_test(test_goto),	cmocka_unit_test(test_noreturn),
 		cmocka_unit_test(test_cold),	cmocka_unit_test(test_tail_call),
-		cmocka_unit_test(many_pieces),	cmocka_unit_test(many_jumps),
+		cmocka_unit_test(test_padding), cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_entries), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_size),	cmocka_unit_test(many_pieces),
+		cmocka_unit_test(many_jumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,12 +243,23 @@ static void test_forever(void **state)
 	vt_classes_free(c);
 }
 
+/* Without code nothing leads from ENTRY to EXIT: they are two. */
+static void test_empty(void **state)
+{
+	struct graph g = {0};
+
+	(void)state;
+	finish(&g, VT_CFG_FIRST);
+	compare(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_diamond),
 		cmocka_unit_test(test_forever),
+		cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
