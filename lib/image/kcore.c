@@ -62,8 +62,8 @@ static int find_range(int fd, const char *path, const Elf64_Ehdr *h, uint64_t te
 
 		if (rc < 0)
 			return rc;
-		if (p.p_type != PT_LOAD || text < p.p_vaddr || text - p.p_vaddr > p.p_filesz ||
-		    size > p.p_filesz - (text - p.p_vaddr))
+		if (p.p_type != PT_LOAD || text < p.p_vaddr || size > p.p_filesz ||
+		    text - p.p_vaddr > p.p_filesz - size)
 			continue;
 		*offset = p.p_offset + (text - p.p_vaddr);
 		return 0;

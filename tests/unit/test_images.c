@@ -503,8 +503,9 @@ static void kernel_memory(void **state)
 	const size_t all = KOFFSET + KSIZE + 0x1000;
 	const struct vt_elf *elf;
 	const uint8_t *code;
+	const struct vt_elf_segment *segments;
 	struct subject s;
-	size_t avail;
+	size_t avail, n;
 
 	(void)state;
 	build(&s);
@@ -524,6 +525,10 @@ static void kernel_memory(void **state)
 	assert_int_equal(code[16], 0x24);
 	assert_null(vt_elf_bytes(elf, KTEXT - 1, &avail));
 	assert_null(vt_elf_bytes(elf, KTEXT + KSIZE, &avail));
+	segments = vt_elf_segments(elf, &n);
+	assert_int_equal(n, 1);
+	assert_true(segments->exec);
+	assert_false(segments->write);
 	/* A segment may end with the code, and begin with it, but not within it. */
 	write_kcore(&s, ET_CORE, KSEGMENT - 0x1000, all);
 	assert_int_equal(kernel_code(&s, &elf), VT_KNOWN);
@@ -543,6 +548,20 @@ static void kernel_memory(void **state)
 	write_kcore(&s, ET_EXEC, KSEGMENT, all);
 	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
 	assert_non_null(strstr(s.warning, "no core file"));
+	/* One page of code, a segment full of it, and one that is shorter. */
+	write_kcore(&s, ET_CORE, KTEXT, all);
+	toolbox_write(s.dir, "r/proc/kallsyms",
+		      "ffffffff9a000000 T _text\nffffffff9a001000 T _etext\n");
+	assert_int_equal(kernel_code(&s, &elf), VT_KNOWN);
+	assert_non_null(vt_elf_bytes(elf, KTEXT, &avail));
+	assert_int_equal(avail, 0x1000);
+	toolbox_write(s.dir, "r/proc/kallsyms",
+		      "ffffffff9a000000 T _text\nffffffff9a005000 T _etext\n");
+	assert_int_equal(kernel_code(&s, &elf), VT_KNOWN);
+	toolbox_write(s.dir, "r/proc/kallsyms",
+		      "ffffffff9a000000 T _text\nffffffff9a005001 T _etext\n");
+	assert_int_equal(kernel_code(&s, &elf), VT_UNKNOWN_NO_VMLINUX);
+	assert_non_null(strstr(s.warning, "no segment has the kernel's code"));
 	/* Where the code ends is not known. */
 	write_kcore(&s, ET_CORE, KSEGMENT, all);
 	toolbox_write(s.dir, "r/proc/kallsyms", "ffffffff9a000000 T _text\n");
