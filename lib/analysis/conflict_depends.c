@@ -72,16 +72,13 @@ void vti_depends_begin(struct vti_depends *d)
 	memset(d->lines, 0, sizeof(d->lines));
 }
 
-/* Joins the sets of all registers of a mask. */
-static void gather(const struct vti_depends *d, uint64_t regs, struct vti_set *access,
-		   struct vti_set *late)
+/* The sets of all registers of a mask. */
+static void gather(const struct vti_depends *d, struct vti_set *to, const struct vti_set *of,
+		   uint64_t regs)
 {
-	for (; regs; regs &= regs - 1) {
-		int r = __builtin_ctzll(regs);
-
-		join(d, access, &d->access[r]);
-		join(d, late, &d->late[r]);
-	}
+	clear(d, to);
+	for (; regs; regs &= regs - 1)
+		join(d, to, &of[__builtin_ctzll(regs)]);
 }
 
 static void use_word_anew(struct vti_depends *d)
@@ -96,29 +93,21 @@ static void use_word_anew(struct vti_depends *d)
 void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code,
 		      bool memory)
 {
-	struct vti_set unused;
-
 	d->number = number;
 	d->loads = d->stores = false;
 	if (number % 64 == 0)
 		use_word_anew(d);
 	if (!memory && !code->results)
 		return;
-	clear(d, &d->all_access);
-	clear(d, &d->all_late);
-	gather(d, code->reads, &d->all_access, &d->all_late);
+	gather(d, &d->all_access, d->access, code->reads);
+	gather(d, &d->all_late, d->late, code->reads);
 	if (!memory)
 		return;
 	clear(d, &d->loaded);
 	clear(d, &d->loaded_late);
-	clear(d, &d->load_access);
-	clear(d, &d->load_late);
-	gather(d, code->loads, &d->load_access, &d->load_late);
-	clear(d, &d->store_late);
-	if (code->stores) {
-		clear(d, &unused);
-		gather(d, code->stores, &unused, &d->store_late);
-	}
+	gather(d, &d->load_access, d->access, code->loads);
+	gather(d, &d->load_late, d->late, code->loads);
+	gather(d, &d->store_late, d->late, code->stores);
 }
 
 static struct vti_past *past(const struct vti_depends *d, uint64_t number)
@@ -186,9 +175,8 @@ static void move_registers(struct vti_depends *d, const struct vt_conflict_code 
 	struct vti_set access, late;
 	uint64_t regs;
 
-	clear(d, &access);
-	clear(d, &late);
-	gather(d, code->loads | code->stores, &access, &late);
+	gather(d, &access, d->access, code->loads | code->stores);
+	gather(d, &late, d->late, code->loads | code->stores);
 	for (regs = code->updates; regs; regs &= regs - 1) {
 		int r = __builtin_ctzll(regs);
 

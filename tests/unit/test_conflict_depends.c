@@ -92,7 +92,8 @@ static void make_step(struct step *s, uint32_t place, uint64_t pages, struct vt_
 	c->stores = stores ? (loads ? c->loads : some_registers(rng)) : 0;
 	c->reads = c->loads | c->stores | some_registers(rng);
 	c->slow = kind == 9;
-	c->barrier = kind == 11 && vt_rng_below(rng, 10) == 0;
+	c->barrier = vt_rng_below(rng, 120) == 0;
+	c->repeated = vt_rng_below(rng, 40) == 0;
 	if (kind == 6)
 		c->updates = c->stores;
 	else if (!stores)
@@ -218,17 +219,22 @@ static void wait_for_line(struct oracle *o, const struct vt_access *l)
 	}
 }
 
+static bool is_looked_at(const struct step *s, const struct vt_access *a)
+{
+	return a->known && !s->code.barrier && !s->code.repeated;
+}
+
 static void take_access(struct oracle *o, const struct vt_access *a)
 {
 	uint8_t got[VT_CONFLICT_MAX_ACCESS] = {0};
-	bool seen = false, all = true, looked = a->known && !o->steps[o->at].code.barrier;
+	bool seen = false, all = true, looked = is_looked_at(&o->steps[o->at], a);
 	int i, k;
 
 	for (i = o->at - 1; looked && i >= o->floor && o->at - i <= window_of(o); i--) {
 		for (k = (int)o->steps[i].n - 1; k >= 0; k--) {
 			const struct vt_access *e = &o->steps[i].accesses[k];
 
-			if (!e->known)
+			if (!is_looked_at(&o->steps[i], e))
 				continue;
 			meet_synonym(o, a, e, i);
 			if (e->store && !a->store)
@@ -391,12 +397,73 @@ static void traps_of_alpha(void **state)
 			       1u << VT_CONFLICT_SYNONYM);
 }
 
+/* ---- long runs ---- */
+
+#define LONG 9000
+#define TAIL 500
+
+/* Of random code but its first `skip` instructions, the pairs of the last TAIL; how many. */
+static size_t run_tail(const struct vt_conflict_model *m, const struct step *steps, size_t skip,
+		       struct vt_conflict_pair *pairs, size_t room)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_conflicts *c = vt_conflicts_new(m, false, &err);
+	size_t i, n = 0;
+
+	assert_non_null(c);
+	vt_conflicts_begin(c);
+	for (i = skip; i < LONG; i++)
+		assert_int_equal(
+			vt_conflicts_insn(c, &steps[i].code, steps[i].accesses, steps[i].n, &err),
+			0);
+	for (i = 0; i < vt_conflicts_count(c); i++) {
+		const struct vt_conflict_pair *p = vt_conflicts_at(c, i);
+
+		if (p->later < LONG - TAIL)
+			continue;
+		assert_true(n < room);
+		pairs[n] = *p;
+		pairs[n++].last = 0; /* counts from where it began */
+	}
+	vt_conflicts_free(c);
+	return n;
+}
+
+/* What is further back than the window makes no difference, in windows of 4, 8 and 16 words. */
+static void long_runs(void **state)
+{
+	static const uint32_t distances[] = {40, 192, 193, 448, 449, VT_CONFLICT_MAX_DISTANCE};
+	static struct vt_conflict_pair pairs[2][100000];
+	static struct step steps[LONG];
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+		struct vt_conflict_model m = *vt_conflict_model("alpha");
+		struct vt_rng rng;
+		uint32_t k;
+
+		m.distance = distances[i];
+		m.loads_distance = 0;
+		m.late_address = true;
+		vt_rng_init(&rng, i);
+		for (k = 0; k < LONG; k++)
+			make_step(&steps[k], k, 20, &rng);
+		n = run_tail(&m, steps, 0, pairs[0], 100000);
+		assert_true(n > 100);
+		assert_int_equal(run_tail(&m, steps, LONG - TAIL - distances[i], pairs[1], 100000),
+				 n);
+		assert_memory_equal(pairs[0], pairs[1], n * sizeof(pairs[0][0]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(today),
 		cmocka_unit_test(crossing_lines),
 		cmocka_unit_test(traps_of_alpha),
+		cmocka_unit_test(long_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
