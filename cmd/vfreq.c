@@ -370,6 +370,8 @@ static void run(struct app *a, const struct options *o)
 		app_usage(a, "--clock: a frequency in GHz, from 0.001 to 1000");
 		return;
 	}
+	if (o->exact)
+		app_note_input(a, o->exact);
 	if (!o->json)
 		app_make_stream(a, o->output);
 	r = s.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);

@@ -203,6 +203,8 @@ static bool draw(struct run *r, const struct vt_chart *chart)
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_output out;
 
+	if (!app_may_write(r->app, r->o->plot))
+		return false;
 	if (vt_output_open(&out, r->o->plot, &err) < 0)
 		return app_fail(r->app, &err);
 	vt_chart_write(chart, &out);
@@ -336,9 +338,7 @@ static bool check_options(struct app *a, const struct options *o)
 		return app_usage(a, "--min is for --intervals");
 	if (a->argc > 1 && !o->plot && o->curve < 0)
 		return app_usage(a, "one stream at a time; several only for --curve and --plot");
-	if (o->plot && app_is_input(a, o->plot))
-		return app_usage(a, "%s: input and picture are the same file", o->plot);
-	return true;
+	return !o->plot || app_may_write(a, o->plot);
 }
 
 static bool run(struct app *a, const struct options *o)

@@ -191,6 +191,8 @@ bool app_start(struct app *a, const struct vt_opt_page *page, int argc, char **a
 	} else if (rc == VT_OPT_VERSION) {
 		print_version(a);
 	}
+	if (!a->argc)
+		app_note_input(a, NULL);
 	for (i = 0; i < a->argc; i++)
 		app_note_input(a, a->argv[i]);
 	return rc == VT_OPT_RUN;
@@ -228,15 +230,14 @@ struct vt_output *app_text(struct app *a, const char *path)
 
 	if (a->text_open)
 		return &a->text;
-	if (path && app_is_input(a, path)) {
-		app_usage(a, "%s: is also the input", path);
+	if (!app_may_write(a, path))
 		return NULL;
-	}
 	if (vt_output_open(&a->text, path ? path : "-", &err) < 0) {
 		app_fail(a, &err);
 		return NULL;
 	}
 	a->text_open = true;
+	app_note_output(a, path);
 	return &a->text;
 }
 
@@ -252,28 +253,51 @@ bool app_color(const struct app *a, int choice)
 	return a->text_open ? a->text.tty : isatty(STDOUT_FILENO);
 }
 
-/* ---- inputs that must not be overwritten ---- */
+/* ---- files that must not be overwritten ---- */
 
-void app_note_input(struct app *a, const char *path)
+/* False of what is no regular file: a device or pipe takes several outputs. */
+static bool look_at(const char *path, int standard, struct stat *st)
+{
+	int rc = !path || strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
+
+	return rc == 0 && S_ISREG(st->st_mode);
+}
+
+static void note_file(struct app *a, const char *path, bool written)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	if (!vt_array_grow(&a->files, &a->files_cap, a->nfiles + 1, sizeof(*a->files)))
-		return;
-	a->files[a->nfiles++] = (struct app_file){st.st_dev, st.st_ino};
+	/* Out of memory only this check is lost. */
+	if (look_at(path, written ? STDOUT_FILENO : STDIN_FILENO, &st) &&
+	    vt_array_grow(&a->files, &a->files_cap, a->nfiles + 1, sizeof(*a->files)))
+		a->files[a->nfiles++] = (struct app_file){st.st_dev, st.st_ino, written};
 }
 
-bool app_is_input(const struct app *a, const char *path)
+void app_note_input(struct app *a, const char *path)
+{
+	note_file(a, path, false);
+}
+
+void app_note_output(struct app *a, const char *path)
+{
+	if (!path || strcmp(path, "-") == 0)
+		a->stdout_taken = true;
+	note_file(a, path, true);
+}
+
+bool app_may_write(struct app *a, const char *path)
 {
 	struct stat st;
 	size_t i;
 
-	if (strcmp(path, "-") == 0 || stat(path, &st) < 0)
-		return false;
+	/* What file the shell has opened is the user's choice: `vhot <x >>x`. */
+	if (!path || strcmp(path, "-") == 0)
+		return !a->stdout_taken || app_usage(a, "standard output: is also another output");
+	if (!look_at(path, STDOUT_FILENO, &st))
+		return true;
 	for (i = 0; i < a->nfiles; i++)
 		if (a->files[i].dev == st.st_dev && a->files[i].ino == st.st_ino)
-			return true;
-	return false;
+			return app_usage(a, "%s: is also %s", path,
+					 a->files[i].written ? "another output" : "the input");
+	return true;
 }

@@ -34,10 +34,11 @@ enum app_status {
 	APP_UNSURE, /* done, but what there is does not allow a check that was asked for */
 };
 
-/* A file that was opened as input: it is not overwritten. */
+/* A file that is read, or already written: nothing else is written to it. */
 struct app_file {
 	uint64_t dev;
 	uint64_t ino;
+	bool written;
 };
 
 /* What streams say is missing. */
@@ -72,6 +73,7 @@ struct app {
 	struct app_file *files;
 	size_t nfiles;
 	size_t files_cap;
+	bool stdout_taken; /* an output goes there */
 	bool text_open;
 	struct vt_output text; /* see app_text() */
 };
@@ -150,10 +152,19 @@ extern const char *const app_color_words[];
  */
 bool app_color(const struct app *a, int choice);
 
-/* Notes an input by path, so that app_is_input() knows it; app_start() notes all operands. */
+/*
+ * Notes an input by path, "-" or NULL being standard input, so that app_may_write() knows it.  All
+ * operands and what app_open_reader() opens are noted; a file that an option names is to be noted
+ * if it is opened behind the output.
+ */
 void app_note_input(struct app *a, const char *path);
 
-/* True when the path names a file that is being read. */
-bool app_is_input(const struct app *a, const char *path);
+/*
+ * False after app_usage() when the path names a file that is being read, or another output.  NULL
+ * and "-", standard output, are one file of the process.  Once the file is open,
+ * app_note_output() is to be called.
+ */
+bool app_may_write(struct app *a, const char *path);
+void app_note_output(struct app *a, const char *path);
 
 #endif

@@ -26,6 +26,7 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 		app_usage(a, "standard input is a terminal: name a file, or pipe a stream in");
 		return NULL;
 	}
+	app_note_input(a, path);
 	r = vt_reader_open(path, &err);
 	if (!r && err.code == VT_E_FORMAT) {
 		char text[2 * VT_ERROR_SIZE];
@@ -414,15 +415,15 @@ struct vt_writer *app_open_writer(struct app *a, const char *path, const char *c
 
 	if (!path)
 		path = "-";
-	if (app_is_input(a, path)) {
-		app_usage(a, "%s: is also the input", path);
+	if (!app_may_write(a, path))
 		return NULL;
-	}
 	if (compress && !parse_compression(a, compress, &o))
 		return NULL;
 	a->makes_stream = false;
 	w = open_writer(a, path, o, &err);
-	if (!w)
+	if (w)
+		app_note_output(a, path);
+	else
 		app_fail(a, &err);
 	return w;
 }

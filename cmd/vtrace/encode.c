@@ -57,6 +57,31 @@ static bool parse_crystal(struct encode *c)
 	return true;
 }
 
+static void page_name(const struct encode *c, int which, struct vt_buf *name)
+{
+	static const char *const ends[2] = {".dump", ".addr"};
+
+	name->size = 0;
+	vt_buf_printf(name, "%s%s", c->pages, ends[which]);
+}
+
+/* The two files of --pages; false after app_usage() if something else is there. */
+static bool check_pages(struct encode *c)
+{
+	struct vt_buf name = VT_BUF_INIT;
+	bool ok = true;
+	int i;
+
+	for (i = 0; c->pages && ok && i < 2; i++) {
+		page_name(c, i, &name);
+		ok = app_may_write(c->app, vt_buf_str(&name)) &&
+		     (!c->output || strcmp(vt_buf_str(&name), c->output) != 0 ||
+		      app_usage(c->app, "%s: is also another output", c->output));
+	}
+	vt_buf_free(&name);
+	return ok;
+}
+
 static bool check_options(struct encode *c)
 {
 	if (!parse_crystal(c))
@@ -78,9 +103,7 @@ static bool check_options(struct encode *c)
 		return app_usage(c->app, "%s needs --perf-data", encode_perf_stray(&c->perf));
 	if (c->perf.on && c->pages)
 		return app_usage(c->app, "--perf-data has no --pages: perf reads the images");
-	if (c->output && app_is_input(c->app, c->output))
-		return app_usage(c->app, "%s is the input", c->output);
-	return true;
+	return app_may_write(c->app, c->output) && check_pages(c);
 }
 
 /* ---- raw traces: a file for each thread ---- */
@@ -158,14 +181,12 @@ static void close_files(struct encode *c)
 static bool put_pages(struct encode *c)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	static const char *const ends[2] = {".dump", ".addr"};
 	struct vt_output out[2];
 	struct vt_buf name = VT_BUF_INIT;
 	int i, opened, r = 0;
 
 	for (opened = 0; opened < 2 && r == 0; opened++) {
-		name.size = 0;
-		vt_buf_printf(&name, "%s%s", c->pages, ends[opened]);
+		page_name(c, opened, &name);
 		r = vt_output_open(&out[opened], vt_buf_str(&name), &err);
 		if (r < 0)
 			break;

@@ -121,8 +121,10 @@ bool info_input_open(struct info_input *i, struct app *a, const char *path)
 	if (i->reader)
 		return true;
 	if (i->err.code == VT_E_FORMAT)
-		vt_error_set(&i->err, VT_E_FORMAT,
-			     "%s: neither a stream, nor perf.data, nor Intel PT", path);
+		vt_error_set(&i->err, VT_E_FORMAT, "%s: %s",
+			     strcmp(path, "-") == 0 ? "standard input" : path,
+			     have ? "neither a stream, nor perf.data, nor Intel PT"
+				  : "the file is empty");
 	return app_fail(a, &i->err);
 }
 
