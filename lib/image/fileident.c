@@ -11,6 +11,12 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
+/*
+ * Kernels take the times of files from a clock that a timer moves on, at 100 Hz or more often
+ * (Kconfig.hz): what was written later may be this much older.
+ */
+#define TICK_NS UINT64_C(10000000)
+
 /* perf.data's HEADER_CLOCK_DATA: u32 version, which is 1; u32 clockid; u64 time of day, ns; u64
  * time of that clock, ns; in the byte order of the file (tools/perf/Documentation,
  * perf.data-file-format.txt). */
@@ -161,7 +167,7 @@ bool vti_idents_same(const struct vti_idents *t, uint32_t image, const char *pat
 	struct stat st;
 
 	return mapped && !e->several && is_mapped(t, e, path, &st) && st.st_ctim.tv_sec >= 0 &&
-	       ns_of(&st.st_ctim) < mapped;
+	       ns_of(&st.st_ctim) + TICK_NS < mapped;
 }
 
 bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *path)
@@ -170,5 +176,5 @@ bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *
 	uint64_t since = !e ? 0 : e->time ? time_of_day(t, e->time) : t->wall;
 	struct stat st;
 
-	return since && is_mapped(t, e, path, &st) && ns_of(&st.st_mtim) >= since;
+	return since && is_mapped(t, e, path, &st) && ns_of(&st.st_mtim) + TICK_NS >= since;
 }

@@ -40,13 +40,15 @@ bool vti_idents_several(const struct vti_idents *t, uint32_t image);
 
 /*
  * True if the file is the one that was mapped, unchanged: same name of the machine, same device and
- * inode, and neither its bytes nor its inode changed after it was mapped first (st_ctim).
+ * inode, and neither its bytes nor its inode changed after it was mapped first, nor in the 10 ms
+ * before, since a file's times are no more precise (st_ctim).
  */
 bool vti_idents_same(const struct vti_idents *t, uint32_t image, const char *path);
 
 /*
  * True if the file is the one that was mapped (name of the machine, device, inode), but its bytes
- * changed after it was mapped first, or after the recording began that found it mapped (st_mtim).
+ * changed after it was mapped first, or after the recording began that found it mapped (st_mtim);
+ * or in the 10 ms before.
  */
 bool vti_idents_changed(const struct vti_idents *t, uint32_t image, const char *path);
 

@@ -194,11 +194,13 @@ file()
 	echo "(lambda c: spec([text(ino=c['ino'] + ${2:-0}, maj=c['maj'], min=c['min'])], [one], buildids={},
 		hostname=c['host'] + '${3-}', clock=c['clock']))(json.load(open('clock.json')))"
 }
-check "a file that has not changed since" '0 0x1111;0 0x1112;' <<<"$(file 1)"
+# A file's times are those of the kernel's last tick, which may be 10 ms ago.
+check "a file that has not changed since" '0 0x1111;0 0x1112;' <<<"$(file 10000001)"
+check "one that may have been written to within the tick" '' <<<"$(file 10000000)"
 check "one that was written to afterwards" '' <<<"$(file -1)"
-check "another inode" '' <<<"$(file 1 1)"
-check "another machine" '' <<<"$(file 1 0 x)"
-spec=$(file 1)
+check "another inode" '' <<<"$(file 10000001 1)"
+check "another machine" '' <<<"$(file 10000001 0 x)"
+spec=$(file 10000001)
 with_id=${spec/buildids=\{\},/}
 check "with a build-id" '0 0x1111;0 0x1112;' <<<"$with_id"
 ln prog link

@@ -404,7 +404,7 @@ static void written_files(void **state)
 	vt_images_free(im);
 }
 
-/* When a file was mapped: at its last change, at that of its inode, or just behind that. */
+/* When a file was mapped: at its last change, at that of its inode, or a tick behind that. */
 enum when { MTIME, CTIME, LATER };
 
 /* A file without a recorded build-id is the recorded one if it has not been touched since. */
@@ -442,7 +442,7 @@ static void files_by_their_inodes(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	wall[MTIME] = UINT64_C(1000000000005);
 	wall[CTIME] = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
-	wall[LATER] = wall[CTIME] + 1;
+	wall[LATER] = wall[CTIME] + 10000001;
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct vt_images *im = open_store(&opt);
 		uint8_t clock[24] = {0};
