@@ -160,12 +160,11 @@ static int take_step(struct vt_replay *rp, const struct vt_step *step, struct vt
 	while (at < k->naccesses && k->accesses[at].insn < step->insn)
 		at++;
 	for (i = step->insn; i < step->insn_end && code == 0; i++) {
-		size_t n = 0;
+		size_t n;
 
 		for (end = at; end < k->naccesses && k->accesses[end].insn == i; end++)
 			;
-		if (end > at)
-			n = look_up(step, &k->accesses[at], end - at, rp->accesses);
+		n = look_up(step, &k->accesses[at], end - at, rp->accesses);
 		code = vt_conflicts_insn(rp->conflicts, &k->code[i], rp->accesses, n, err);
 		at = end;
 	}

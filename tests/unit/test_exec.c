@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "base/rng.h"
-#include "stream/bblock.h"
+#include "stream/bblock_internal.h"
 #include "stream/exec.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
@@ -513,6 +514,45 @@ static void test_hostile(void **state)
 	close(fd);
 }
 
+/* An id just behind the table of blocks, among as many as are looked at at a time. */
+static void test_id_behind(void **state)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	struct vt_bblocks *d = vt_bblocks_new();
+	int fd = scratch_file();
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	uint8_t ids[4 * 40] = {0};
+	uint64_t counts[1] = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_record rec;
+	struct vt_reader *r;
+	struct vt_exec x, y;
+	uint64_t *row = vt_writer_row(w, VT_BLOCK);
+
+	(void)state;
+	row[VT_BLOCK_INSNS] = row[VT_BLOCK_SIZE] = 1;
+	vt_writer_text(w, VT_BLOCK_LENGTHS, "\1");
+	row = vt_writer_row(w, VT_EXEC);
+	row[VT_EXEC_BLOCKS] = row[VT_EXEC_INSNS] = 40;
+	row[VT_EXEC_WIDTH] = 4;
+	/* As large as it is once it has block 0. */
+	vt_put_le32(ids + 4 * 20, VTI_BLOCK_REACH * 3 / 2);
+	vt_writer_bytes(w, VT_EXEC_IDS, ids, sizeof(ids));
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
+	lseek(fd, 0, SEEK_SET);
+	r = open_run(fd, d, &rec);
+	assert_int_equal(d->cap, VTI_BLOCK_REACH * 3 / 2);
+	assert_int_equal(vt_exec_open(&x, d, &rec, &err), 0);
+	y = x;
+	assert_int_equal(vt_exec_skip(&y, 40, &err), -VT_E_FORMAT);
+	vt_exec_tally(&x, counts);
+	assert_int_equal(counts[0], 16);
+	assert_int_equal(x.blocks, 24);
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	close(fd);
+}
+
 /* Blocks that contradict themselves are refused, each for its reason. */
 static void test_bad_blocks(void **state)
 {
@@ -570,7 +610,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walk),	   cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_times),	   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_bad_blocks),
+		cmocka_unit_test(test_bad_blocks), cmocka_unit_test(test_id_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
