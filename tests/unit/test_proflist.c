@@ -14,35 +14,10 @@
 #include <cmocka.h>
 
 #include "analysis/proflist.h"
-#include "analysis/significance.h"
+#include "tests/unit/listed.h"
 #include "tests/unit/printed.h"
-#include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
-
-static struct vt_error err;
-
-/* ---- profiles ---- */
-
-struct listed {
-	struct scene scene;
-	struct vt_event_choice events;
-};
-
-/* Reads the stream; chooses the events of these names, or all that have samples. */
-static void list(struct listed *l, int fd, struct vt_writer *w, bool estimates,
-		 const char *const *names, size_t nnames)
-{
-	scene_read(&l->scene, fd, w, estimates);
-	assert_int_equal(vt_event_choice_init(&l->events, l->scene.profile, names, nnames, &err),
-			 0);
-}
-
-static void discard(struct listed *l)
-{
-	vt_event_choice_fini(&l->events);
-	scene_drop(&l->scene);
-}
 
 /* ---- what is printed ---- */
 
@@ -328,202 +303,44 @@ static void test_program(void **state)
 	toolbox_remove(dir);
 }
 
-/* ---- differences ---- */
-
-/* So many samples of one event in /no/such/a, b and c, and in nothing. */
-static void make_run(struct listed *l, const char *event, const unsigned n[4])
+/* Procedures of one name, and samples in nothing of several modes, are rows of their own. */
+static void test_same_names(void **state)
 {
-	static const char *const paths[] = {"/no/such/a", "/no/such/b", "/no/such/c"};
+	static const char text[] = ".type f,@function\nf: nop\nret\n.size f,.-f\n";
+	const struct vt_proflist_options all = {.top = 0};
+	char *dir = toolbox_dir(), path[256], want[1024];
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	unsigned i;
-
-	scene_event(w, 1, event, VT_POLICY_INTERRUPT);
-	for (i = 0; i < 3; i++) {
-		scene_image(w, i + 1, paths[i]);
-		scene_map(w, 0x10000 * (i + 1), i + 1);
-		scene_samples(w, 1, 0x10000 * (i + 1), 0, 2, n[i]);
-	}
-	scene_samples(w, 1, 0x90000, 0, 2, n[3]);
-	list(l, fd, w, false, NULL, 0);
-}
-
-#define MAX_RUNS 4
-
-/* Compares the first `before` runs with the others. */
-static void check_diff(const struct listed *l, size_t before, size_t n,
-		       const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
-		       const char *want)
-{
-	struct vt_proflist_side sides[MAX_RUNS];
-	const struct vt_profdiff_set sets[2] = {{sides, before}, {sides + before, n - before}};
-	struct vt_ranking *r[MAX_RUNS];
-	struct vt_table *t = vt_table_new();
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		r[i] = vt_ranking_new(l[i].scene.profile, l[i].scene.images, VT_LEVEL_IMAGE, &err);
-		sides[i] = (struct vt_proflist_side){l[i].scene.profile, r[i], l[i].scene.images,
-						     &l[i].events};
-	}
-	assert_int_equal(vt_proflist_diff(t, sets, opt, result, &err), 0);
-	assert_string_equal(print_table(t, VT_TABLE_CSV, false), want);
-	vt_table_free(t);
-	for (i = 0; i < n; i++)
-		vt_ranking_free(r[i]);
-}
-
-#define HEAD(event)                                                                                \
-	event ".before," event ".before_percent," event ".after," event ".after_percent," event    \
-	      ".delta," event ".points," event ".p," event ".significant,image\n"
-
-/*
- * Of 100 samples before and 125 after: a has 40 more, c lost all its 20, which is 2 in 2^20 by
- * chance; 5 are in nothing, which is not tested.  Shares of all 225: 17.8, 8.9, 2.2 and 0 percent.
- */
-static void test_diff(void **state)
-{
-	static const unsigned before[] = {40, 40, 20, 0}, after[] = {80, 40, 0, 5};
-	struct vt_profdiff_options opt = {.rate = 0.05, .check = 10};
-	struct vt_profdiff_result result;
-	struct listed l[2];
-	char want[1024];
+	struct listed l;
 
 	(void)state;
-	make_run(&l[0], "cycles", before);
-	make_run(&l[1], "cycles", after);
+	toolbox_write(dir, "f.s", text);
+	free(toolbox_run(dir, "as -o a.o f.s && as -o b.o f.s && "
+			      "ld -e 0x401000 -Ttext=0x401000 -o prog a.o b.o"));
+	snprintf(path, sizeof(path), "%s", toolbox_path(dir, "prog"));
+	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	scene_event(w, 2, "misses", VT_POLICY_INTERRUPT);
+	scene_image(w, 1, path);
+	scene_map(w, 0x400000, 1);
+	/* The second one is met first, and comes last. */
+	scene_samples(w, 1, 0x401002, 0, 1, 4);
+	scene_samples(w, 1, 0x401000, 0, 1, 4);
+	scene_samples(w, 2, 0x401000, 0, 1, 1);
+	scene_samples(w, 1, 0x900000, 0, 1, 2);
+	scene_samples(w, 1, 0x900000, 1, 1, 1);
+	list(&l, fd, w, false, NULL, 0);
 	snprintf(want, sizeof(want),
-		 HEAD("cycles") "40,40,80,64,40,24,%g,1,/no/such/a\n"
-				"20,20,0,0,-20,-20,%g,1,/no/such/c\n"
-				"0,0,5,4,5,4,,0,\"[no mapping, user mode]\"\n"
-				"40,40,40,32,0,-8,1,0,/no/such/b\n",
-		 vt_count_test(40, 80, 0.5), 2.0 / (1 << 20));
-	check_diff(l, 1, 2, &opt, &result, want);
-	assert_int_equal(result.left_out, 0);
-	assert_int_equal(result.significant, 2);
-	assert_int_equal(result.grown.count, 1);
-	assert_int_equal(result.shrunk.count, 1);
-	assert_string_equal(vt_buf_str(&result.grown.names), "a (+40%)");
-	assert_string_equal(vt_buf_str(&result.shrunk.names), "c (-20%)");
-	assert_true(result.unknown == 4 && result.unknown_run == 1 && result.unknown_event == 0);
-	assert_int_equal(result.alone.size, 0);
-	vt_profdiff_result_fini(&result);
-	/* What is as great as asked for, and what is not; as many rows as are wanted. */
-	opt.check = 20;
-	opt.list.top = 1;
-	snprintf(want, sizeof(want), HEAD("cycles") "40,40,80,64,40,24,%g,1,/no/such/a\n",
-		 vt_count_test(40, 80, 0.5));
-	check_diff(l, 1, 2, &opt, &result, want);
-	assert_int_equal(result.left_out, 3);
-	assert_int_equal(result.significant, 2);
-	assert_true(result.grown.count == 1 && result.shrunk.count == 1);
-	vt_profdiff_result_fini(&result);
-	opt.check = 20.1;
-	opt.list.top = 0;
-	opt.list.min_percent = 17;
-	check_diff(l, 1, 2, &opt, &result, want);
-	assert_true(result.grown.count == 1 && result.shrunk.count == 0);
-	vt_profdiff_result_fini(&result);
-	discard(&l[0]);
-	discard(&l[1]);
-}
-
-/* Two runs before, one after, whose event has another modifier: means, and twice the exposure. */
-static void test_diff_of_runs(void **state)
-{
-	static const unsigned first[] = {4, 0, 0, 0}, second[] = {8, 2, 0, 0},
-			      after[] = {60, 1, 0, 0};
-	const struct vt_profdiff_options opt = {.rate = 0.05, .check = 50};
-	struct vt_profdiff_result result;
-	struct listed l[3];
-	char want[1024];
-
-	(void)state;
-	make_run(&l[0], "cycles", first);
-	make_run(&l[1], "cycles", second);
-	make_run(&l[2], "cycles:u", after);
-	snprintf(want, sizeof(want),
-		 HEAD("cycles") "6,85.7143,60,98.3607,54,12.6464,%g,1,/no/such/a\n"
-				"1,14.2857,1,1.63934,0,-12.6464,%g,0,/no/such/b\n",
-		 vt_count_test(12, 60, 2.0 / 3), vt_count_test(2, 1, 2.0 / 3));
-	check_diff(l, 2, 3, &opt, &result, want);
-	assert_int_equal(result.significant, 1);
-	/* 7 before, 61 after: 54 of 7 more, all of that in a. */
-	assert_int_equal(result.grown.count, 2);
-	assert_string_equal(vt_buf_str(&result.grown.names),
-			    "a (+771%), the total (+771%), of that +771% in a");
-	assert_true(result.unknown == 0);
-	vt_profdiff_result_fini(&result);
-	discard(&l[0]);
-	discard(&l[1]);
-	discard(&l[2]);
-}
-
-/* Events of which only one side has any samples are named, and left out. */
-static void test_diff_of_events(void **state)
-{
-	static const unsigned some[] = {1, 2, 3, 4};
-	const struct vt_profdiff_options opt = {.rate = 0.05, .check = NAN};
-	struct vt_proflist_side sides[2];
-	const struct vt_profdiff_set sets[2] = {{sides, 1}, {sides + 1, 1}};
-	struct vt_profdiff_result result;
-	struct listed l[2];
-	struct vt_table *t = vt_table_new();
-	int i;
-
-	(void)state;
-	make_run(&l[0], "cycles", some);
-	make_run(&l[1], "misses", some);
-	for (i = 0; i < 2; i++)
-		sides[i] = (struct vt_proflist_side){
-			l[i].scene.profile,
-			vt_ranking_new(l[i].scene.profile, l[i].scene.images, VT_LEVEL_IMAGE, &err),
-			l[i].scene.images, &l[i].events};
-	assert_int_equal(vt_proflist_diff(t, sets, &opt, &result, &err), -VT_E_FORMAT);
-	assert_string_equal(err.text, "nothing to compare: no event is both before and after: "
-				      "cycles, misses");
-	vt_profdiff_result_fini(&result);
-	vt_table_free(t);
-	for (i = 0; i < 2; i++) {
-		vt_ranking_free((struct vt_ranking *)sides[i].ranking);
-		discard(&l[i]);
-	}
-}
-
-/*
- * Of estimates, which are not tested: cycles per execution on both sides, if either was estimated.
- * a: 100 times 2 and 3 cycles, b: 50 times 2 and 1; 300 before, 350 after.
- */
-static void test_diff_of_estimates(void **state)
-{
-	static const char *const names[] = {"head cycles"};
-	static const double cycles[2][2] = {{2, 2}, {3, 1}};
-	const struct vt_profdiff_options opt = {.rate = 0.05, .check = NAN};
-	struct vt_profdiff_result result;
-	struct listed l[2];
-	int i;
-
-	(void)state;
-	for (i = 0; i < 2; i++) {
-		int fd = scratch_file();
-		struct vt_writer *w = start_stream(fd);
-
-		scene_image(w, 1, "/no/such/a");
-		scene_image(w, 2, "/no/such/b");
-		scene_freq(w, 1, 0x10, 100, cycles[i][0], 1);
-		scene_freq(w, 2, 0x10, 50, cycles[i][1], 1);
-		list(&l[i], fd, w, true, names, 1);
-	}
-	check_diff(l, 1, 2, &opt, &result,
-		   "head cycles.before,head cycles.before_percent,head cycles.after,"
-		   "head cycles.after_percent,head cycles.delta,head cycles.points,head cycles.p,"
-		   "head cycles.significant,cpi.before,cpi.after,image\n"
-		   "200,66.6667,300,85.7143,100,19.0476,,0,2,3,/no/such/a\n"
-		   "100,33.3333,50,14.2857,-50,-19.0476,,0,2,1,/no/such/b\n");
-	assert_int_equal(result.significant, 0);
-	vt_profdiff_result_fini(&result);
-	discard(&l[0]);
-	discard(&l[1]);
+		 "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,procedure,image,"
+		 "symbol,unknown\n"
+		 "4,36.3636,36.3636,1,100,f,%s,f,\n"
+		 "4,36.3636,72.7273,0,0,f,%s,f,\n"
+		 "2,18.1818,90.9091,0,0,\"[no mapping, user mode]\",[unknown],,"
+		 "\"no mapping, user mode\"\n"
+		 "1,9.09091,100,0,0,[in the hypervisor],[unknown],,in the hypervisor\n",
+		 path, path);
+	check_table(&l, VT_LEVEL_PROCEDURE, &all, 0, want);
+	discard(&l);
+	toolbox_remove(dir);
 }
 
 static void test_heat(void **state)
@@ -539,18 +356,11 @@ static void test_heat(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),
-		cmocka_unit_test(test_legend),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_chosen),
-		cmocka_unit_test(test_estimates),
-		cmocka_unit_test(test_program),
-		cmocka_unit_test(test_heat),
-		cmocka_unit_test(test_bounds_of_estimates),
-		cmocka_unit_test(test_diff_of_estimates),
-		cmocka_unit_test(test_diff),
-		cmocka_unit_test(test_diff_of_runs),
-		cmocka_unit_test(test_diff_of_events),
+		cmocka_unit_test(test_header),	   cmocka_unit_test(test_legend),
+		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_estimates),  cmocka_unit_test(test_program),
+		cmocka_unit_test(test_heat),	   cmocka_unit_test(test_bounds_of_estimates),
+		cmocka_unit_test(test_same_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
