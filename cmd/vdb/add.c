@@ -59,9 +59,8 @@ bool vdb_told(struct vdb *v, const char *input, const struct vt_db_batch *batch,
 		tell_json(out, input, batch, epoch, added);
 	else
 		tell_text(out, input, batch, epoch, added);
-	if (vt_output_flush(out) < 0)
-		return app_fail(v->app, &out->err);
-	return true;
+	/* Why not, app_finish() says. */
+	return vt_output_flush(out) == 0;
 }
 
 static bool add_batch(struct vdb *v, struct vt_db *db, const char *path,

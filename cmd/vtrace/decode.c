@@ -28,6 +28,7 @@ struct decode {
 	const char *output;
 	const char *compress;
 	const char *format;
+	const char *raw_option; /* one that is for raw traces of Intel PT only, or NULL */
 	struct vt_pt_decode_options pt;
 };
 
@@ -165,6 +166,13 @@ static const struct vt_format *choose_format(const struct decode *d, struct vt_i
 	return f;
 }
 
+static void tell_unused(const struct decode *d, const char *input)
+{
+	if (d->raw_option)
+		app_say(d->app, "%s: no raw trace of Intel PT: %s is not used", input,
+			d->raw_option);
+}
+
 static void decode_input(const struct decode *d, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT, stream_err = VT_ERROR_INIT;
@@ -185,13 +193,17 @@ static void decode_input(const struct decode *d, const char *path)
 	}
 	format = choose_format(d, &in, &err);
 	if (format) {
+		if (strcmp(format->name, "pt") != 0)
+			tell_unused(d, in.name);
 		decode_trace(d, format, &in);
 	} else if (err.code == VT_E_FORMAT) {
 		r = vt_reader_open_input(&in, &stream_err);
-		if (r)
+		if (r) {
+			tell_unused(d, vt_reader_name(r));
 			decode_stream(d, r);
-		else
+		} else {
 			app_fail(d->app, stream_err.code == VT_E_FORMAT ? &err : &stream_err);
+		}
 		vt_reader_close(r);
 	} else {
 		app_fail(d->app, &err);
@@ -262,6 +274,13 @@ static void decode_as_told(struct decode *d, const struct arguments *args)
 	d->pt.kernels = args->kernels.items;
 	d->pt.nkernels = args->kernels.count;
 	d->pt.cache = cache;
+	d->raw_option = args->images.count  ? "--image"
+			: args->pages.count ? "--pages"
+			: d->pt.pid	    ? "--pid"
+			: args->mtc	    ? "--mtc"
+			: args->ratio	    ? "--nom-freq"
+			: args->crystal	    ? "--cpuid-15h"
+					    : NULL;
 	if (d->pt.engine && strcmp(d->pt.engine, VT_PT_ENGINE_NONE) != 0 &&
 	    !vt_pt_engine_by_name(d->pt.engine))
 		app_usage(d->app, "--engine: there is no '%s'", d->pt.engine);

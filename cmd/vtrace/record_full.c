@@ -337,6 +337,11 @@ static void tell(struct full *f)
 	plural(a, s->gaps, "damaged place in the recording", "damaged places in the recording");
 	if (f->interrupted)
 		app_say(a, "interrupted: recorded up to there");
+	if (f->opt->skip && !s->insns && !s->left_out)
+		app_say(a,
+			"nothing is recorded: it ended within the %" PRIu64
+			" instructions of --skip",
+			f->opt->skip);
 }
 
 static void close_output(struct full *f)

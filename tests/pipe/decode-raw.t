@@ -117,6 +117,18 @@ gzip -c "$demo" >perf.data.gz
 t_pipe "a compressed perf.data" 'vtrace decode perf.data.gz -o x.vt; vtrace dump -k SAMPLE -k MAP x.vt | cmp - samples'
 gzip -c demo.vt >demo.vt.gz
 t_pipe "a compressed stream" 'vtrace decode demo.vt.gz -o x.vt; vtrace dump -k SAMPLE -k MAP x.vt | cmp - samples'
+# What is for raw traces only and cannot be used is told.
+for option in "--image prog:0x400000" "--pages code.dump,code.addr" "--pid 7" "--mtc 3" \
+	"--nom-freq 30" "--cpuid-15h 2,176"; do
+	for input in "$demo" demo.vt; do
+		# shellcheck disable=SC2086 # words
+		t_ok "$option with $input" vtrace decode $option -o x.vt "$input"
+		t_is "is told" "$(cat "$T_ERR")" \
+			"vtrace decode: $input: no raw trace of Intel PT: ${option%% *} is not used"
+	done
+done
+t_ok "but not of a raw trace" vtrace decode --image prog:0x400000 --pid 7 trace.pt -o x.vt
+t_is "where it is used" "$(cat "$T_ERR")" ""
 head -c 1000 perf.data.gz >cut.gz
 t_status "compressed data that is cut off" 3 vtrace decode cut.gz -o x.vt
 t_like "is told" '^vtrace decode: cut.gz: the gzip data is cut off' "$T_ERR"

@@ -204,6 +204,9 @@ t_status "a directory" 3 vdb -d . add whole.vt
 t_status "a name with a control character" 2 vdb -d bad.vdb add -E $'a\nb' whole.vt
 t_status "no name" 2 vdb -d bad.vdb epoch ''
 t_status "the output is the database" 2 vdb -d bad.vdb cat -o bad.vdb
+vdb -d new.vdb add "$ROOT/tests/data/demo/perf.data" >/dev/full 2>said
+t_is "what was added cannot be told" $? 4
+t_is "why is said once" "$(cat said)" "vdb: standard output: No space left on device"
 t_status "a full disk" 4 bash -c 'vdb -d bad.vdb cat >/dev/full'
 : >empty.vdb
 for c in check list cat export "prune --keep 1"; do
