@@ -17,14 +17,14 @@ enum { FIRST = 1, SECOND, JIT };
 static const uint8_t inc[] = {0x48, 0xff, 0xc0}, dec[] = {0x48, 0xff, 0xc8}, ret[] = {0xc3};
 static const uint8_t two[] = {0x90, 0x48, 0xff, 0xc0}; /* nop; inc */
 
-/* Blocks whose lengths and bytes are told apart. */
+/* Blocks whose lengths and bytes are told apart; of process 10, but for those at 0x600000. */
 static void put_block(struct vt_writer *w, uint64_t id, uint64_t addr, const char *lengths,
 		      size_t nlengths, const uint8_t *code, size_t size)
 {
 	uint64_t *row = vt_writer_row(w, VT_BLOCK);
 
 	row[VT_BLOCK_ID] = id;
-	row[VT_BLOCK_PID] = 10;
+	row[VT_BLOCK_PID] = addr < 0x600000 ? 10 : 11;
 	row[VT_BLOCK_ADDR] = addr;
 	vt_writer_bytes(w, VT_BLOCK_LENGTHS, lengths, nlengths);
 	vt_writer_bytes(w, VT_BLOCK_CODE, code, size);
@@ -76,6 +76,25 @@ static void test_images(void **state)
 	check(&s, JIT, 0x800010, NULL, 0, false);
 	check(&s, VT_UNMAPPED_IMAGE, 0x900010, ret, 1, false);
 	check(&s, VT_UNMAPPED_IMAGE, 0x500010, NULL, 0, false);
+	scene_drop(&s);
+}
+
+/* A process whose mappings are not known has those of another. */
+static void test_other_process(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct scene s;
+
+	(void)state;
+	scene_image(w, FIRST, "/no/such/a");
+	scene_map(w, 0x600000, FIRST);
+	put_block(w, 0, 0x600010, "\3", 1, inc, 3);
+	put_block(w, 1, 0x700010, "\3", 1, dec, 3);
+	scene_read(&s, fd, w, false);
+	check(&s, FIRST, 0x10, inc, 3, false);
+	check(&s, VT_UNMAPPED_IMAGE, 0x600010, NULL, 0, false);
+	check(&s, VT_UNMAPPED_IMAGE, 0x700010, dec, 3, false);
 	scene_drop(&s);
 }
 
@@ -153,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_images),
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_other_process),
 		cmocka_unit_test(test_blocks),
 	};
 

@@ -86,6 +86,19 @@ static void put_thread(struct vt_writer *w, uint64_t op)
 	row[VT_THREAD_OP] = op;
 }
 
+/* In a mode, with or without an address. */
+static void put_mode(struct vt_writer *w, uint64_t misc, uint64_t has, uint64_t ip)
+{
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+	row[VT_SAMPLE_EVENT] = 3;
+	row[VT_SAMPLE_PID] = PID;
+	row[VT_SAMPLE_IP] = ip;
+	row[VT_SAMPLE_PERIOD] = 2;
+	row[VT_SAMPLE_MISC] = misc;
+	row[VT_SAMPLE_HAS] = has;
+}
+
 /* With tables of so many entries in one bucket, and a buffer of so many. */
 static void collect(put_fn *put, uint32_t ways, size_t overflow, struct collected *c)
 {
@@ -185,6 +198,55 @@ static void test_written(void **state)
 	assert_int_equal(c.tables.evictions, 0);
 	assert_int_equal(c.maps, 1);
 	assert_int_equal(c.others, 4); /* two events, an image, a signal */
+}
+
+static void put_modes(struct vt_writer *w)
+{
+	put_event(w, 3, 100);
+	put_mode(w, USER, PERIOD, 0);
+	put_mode(w, KERNEL, IP | PERIOD, 0x9000);
+	put_mode(w, USER, IP | PERIOD, 0x9000);
+	put_mode(w, USER, IP | PERIOD, 0x9000);
+	put_mode(w, 0, IP | PERIOD, 0x9000);
+}
+
+/* Of what lies nowhere, in which mode it was, and whether it has an address at all. */
+static void test_modes(void **state)
+{
+	const struct count want[] = {
+		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_NO_IP, 3, 1, 2},
+		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_MODE, 3, 1, 2},
+		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_KERNEL, 3, 1, 2},
+		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 3, 2, 4},
+	};
+	static struct collected c;
+
+	(void)state;
+	collect(put_modes, 8, 8, &c);
+	assert_counts(&c, want, 4);
+}
+
+/* Without anywhere to write to, there are numbers still. */
+static void test_dry(void **state)
+{
+	const struct vt_sampletable_shape shape = {.buckets = 1, .ways = 8};
+	struct vt_collector *collector = vt_collector_new(&shape, 8, NULL);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_record rec;
+	struct vt_reader *r;
+
+	(void)state;
+	put_some(w);
+	r = reread_stream(fd, w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_collector_feed(collector, rec.block, rec.row, 1, &err), 0);
+	assert_int_equal(vt_collector_finish(collector, &err), 0);
+	assert_int_equal(vt_collector_counts(collector)->samples, 6);
+	assert_int_equal(vt_collector_counts(collector)->written, 4);
+	vt_collector_free(collector);
+	vt_reader_close(r);
+	close(fd);
 }
 
 /* What a table has no room for goes to the buffer, where equal entries are added up. */
@@ -289,7 +351,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_written), cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_changes), cmocka_unit_test(test_processors),
-		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_cost),	cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_dry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

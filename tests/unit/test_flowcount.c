@@ -122,6 +122,35 @@ static void test_runs(void **state)
 	vt_flowcount_free(c);
 }
 
+/* Another block has the last instruction of the first one, too, and a branch of its own. */
+static void put_overlap(struct vt_writer *w)
+{
+	const struct block tail = {CODE + 4, 0, call_code, 5, 1, {5}, 0, {0}, .end = VT_END_FALL};
+	const struct run runs[] = {{PID, PID, 0, 3, "0", 1, 2},
+				   {PID, PID, 0, 1, "3", 1, 0},
+				   {PID, PID, 0, 1, "3", 1, 0}};
+	unsigned i;
+
+	put_code(w, PID, 0);
+	put_block(w, 3, &tail, PID, true);
+	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
+		put_exec(w, &runs[i]);
+}
+
+/* What is executed as a part of several blocks adds up. */
+static void test_overlap(void **state)
+{
+	struct vt_flowcount *c = count(put_overlap);
+
+	(void)state;
+	assert_insn(c, 0x400, 1);
+	assert_insn(c, 0x401, 1);
+	assert_insn(c, 0x404, 3);
+	assert_insn(c, 0x409, 0);
+	assert_edge(c, 0x404, 0x404, 2);
+	vt_flowcount_free(c);
+}
+
 /* ---- what was counted ---- */
 
 static void put_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy)
@@ -229,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_counts),
 	};
 

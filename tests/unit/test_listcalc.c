@@ -303,7 +303,7 @@ static void test_none(void **state)
 
 	(void)state;
 	assert_null(vt_calc_new(&src, &rest, &err));
-	assert_int_equal(err.code, VT_E_NOTFOUND);
+	assert_int_equal(err.code, VT_E_ABSENT);
 	snprintf(want, sizeof(want), "%s: no procedure: no symbol covers it",
 		 toolbox_path(dir, "prog"));
 	assert_string_equal(err.text, want);

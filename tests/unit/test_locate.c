@@ -198,6 +198,8 @@ static void test_addresses(void **state)
 	check_error("0x50101f", VT_E_NOTFOUND, "0x50101f: " NONE);
 	check_error("other:0x40101f", VT_E_NOTFOUND, "other:0x40101f: " NONE);
 	check_error("0x999999999", VT_E_NOTFOUND, "0x999999999: " NONE);
+	/* An offset in the file is none. */
+	check_error("0x1003", VT_E_NOTFOUND, "0x1003: " NONE);
 	/* No addresses. */
 	check_error("0x", VT_E_NOTFOUND, "0x: " NONE);
 	check_error("0x40100g", VT_E_NOTFOUND, "0x40100g: " NONE);

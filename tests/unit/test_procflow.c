@@ -51,7 +51,13 @@ static const char program[] = ".text\n.globl _start\n_start:\n.type f,@function\
 			      ".type k,@function\nk: imul %rbx,%rbx\njmp 5f\n"
 			      "4: imul %rbx,%rax\nadd %rcx,%rax\nret\n"
 			      "5: mov (%rbx),%rcx\nimul %rcx,%rcx\nimul %rbx,%rcx\njmp 4b\n"
-			      ".size k,.-k\n";
+			      ".size k,.-k\n"
+			      ".type m,@function\nm: imul %rbx,%rbx\n"
+			      "6: mov (%rax),%rcx\nimul %rcx,%rdx\ntest %rdx,%rdx\nje 7f\n"
+			      "imul %rdx,%rbx\nadd %rbx,%rdx\n"
+			      "7: imul %rbx,%rcx\ndec %rsi\njne 6b\nret\n"
+			      "imul %rbx,%rbx\ntest %rbx,%rbx\nje 8f\nimul %rbx,%rbx\n"
+			      "8: imul %rbx,%rcx\nret\n.size m,.-m\n";
 
 static struct vt_procedure procedure(const char *name)
 {
@@ -359,6 +365,37 @@ static void test_unknown_loop(void **state)
 	vt_procflow_free(f);
 }
 
+/* A loop of two blocks, or of three, and code that nothing leads to. */
+static void test_long_loop(void **state)
+{
+	static const double shares[][2] = {{2, 1}, {1, 2}};
+	const struct vt_procedure proc = procedure("m");
+	double edges[MOST];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
+		const struct vt_cfg *g = f->cfg;
+		uint32_t b, e;
+
+		weigh_edges(f, 0, 1, edges);
+		for (e = 0; e < g->nedges; e++)
+			if (g->edges[e].from >= VT_CFG_FIRST && g->edges[e].to >= VT_CFG_FIRST &&
+			    g->edges[e].to <= g->edges[e].from)
+				edges[e] = 1e9;
+		for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+			assert_costs(f, b, edges);
+		for (e = 0; e < g->nedges; e++)
+			edges[e] =
+				edges[e] == 1e9 ? 9 : shares[i][g->edges[e].kind != VT_EDGE_TAKEN];
+		assert_int_equal(vt_procflow_weigh(f, &core, edges, &err), 0);
+		for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+			assert_costs(f, b, edges);
+		vt_procflow_free(f);
+	}
+}
+
 /* A block that comes behind one further down, which comes behind one further up. */
 static void test_backwards(void **state)
 {
@@ -429,6 +466,8 @@ int main(void)
 		cmocka_unit_test_setup(test_unknown_loop, in_order),
 		cmocka_unit_test_setup(test_backwards, out_of_order),
 		cmocka_unit_test_setup(test_backwards, in_order),
+		cmocka_unit_test_setup(test_long_loop, out_of_order),
+		cmocka_unit_test_setup(test_long_loop, in_order),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
