@@ -366,14 +366,14 @@ static void run(struct app *a, const struct options *o)
 	struct state s = {.app = a, .o = o};
 	struct vt_reader *r;
 
+	if (!o->json)
+		app_make_stream(a, o->output);
 	if (o->clock_given && !(o->clock >= 0.001 && o->clock <= 1000)) {
 		app_usage(a, "--clock: a frequency in GHz, from 0.001 to 1000");
 		return;
 	}
 	if (o->exact)
 		app_note_input(a, o->exact);
-	if (!o->json)
-		app_make_stream(a, o->output);
 	r = s.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (r && !o->json)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);

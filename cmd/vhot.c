@@ -106,7 +106,6 @@ static bool open_all(struct hot *h, const struct options *o)
 {
 	size_t n = h->app->argc ? (size_t)h->app->argc : 1;
 
-	app_make_stream(h->app, o->output);
 	h->readers = calloc(n, sizeof(struct vt_reader *));
 	if (!h->readers)
 		return app_no_memory(h->app);
@@ -319,6 +318,7 @@ static void run(struct hot *h, const struct options *o)
 	struct vt_error err = VT_ERROR_INIT;
 	size_t i;
 
+	app_make_stream(h->app, o->output);
 	if (!prepare(h, o) || !open_all(h, o))
 		return;
 	for (i = 0; i < h->nreaders; i++)

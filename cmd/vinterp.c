@@ -437,10 +437,10 @@ static void run(struct interp *p)
 	struct vt_writer *out = NULL;
 	struct vt_reader *r;
 
-	if (!prepare(p))
-		return;
 	if (!p->o->summary)
 		app_make_stream(p->app, p->o->output);
+	if (!prepare(p))
+		return;
 	r = app_open_reader(p->app, path);
 	if (r && !p->o->summary)
 		out = app_open_writer(p->app, p->o->output, p->o->compress, &r, 1);

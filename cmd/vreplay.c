@@ -315,6 +315,8 @@ static void run(struct app *a, const struct options *o)
 		app_usage(a, "--json goes with --summary; of pairs, vlist --replay prints JSON");
 		return;
 	}
+	if (!o->summary)
+		app_make_stream(a, o->output);
 	if (!make_model(a, o, &j.model) || !app_parse_trust(a, o->trust, &j.trust))
 		return;
 	ro.trust = j.trust;
@@ -322,8 +324,6 @@ static void run(struct app *a, const struct options *o)
 	j.replay = j.images ? vt_replay_new(&ro, &err) : NULL;
 	if (j.images && !j.replay)
 		app_fail(a, &err);
-	if (j.replay && !o->summary)
-		app_make_stream(a, o->output);
 	if (j.replay)
 		j.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (j.reader && !o->summary)

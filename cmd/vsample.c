@@ -111,9 +111,9 @@ static void run(struct app *a, const struct options *o)
 	struct vt_reader *r;
 	struct vt_writer *w;
 
+	app_make_stream(a, o->output);
 	if (!make_options(a, o, &so))
 		return;
-	app_make_stream(a, o->output);
 	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	w = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
 	if (w) {

@@ -148,7 +148,6 @@ static void run_on(struct app *a, const struct options *o, const struct vt_simul
 	struct job job = {.writer = NULL};
 	struct vt_reader *r;
 
-	app_make_stream(a, o->output);
 	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	job.writer = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
 	if (job.writer && o->truth)
@@ -171,6 +170,7 @@ static void run(struct app *a, const struct options *o)
 	struct vt_core core;
 	char *cache = NULL;
 
+	app_make_stream(a, o->output);
 	if (!parse_events(a, o, events, &so.nevents))
 		return;
 	if (o->stack > VT_SIMULATE_STACK) {

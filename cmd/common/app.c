@@ -111,12 +111,16 @@ bool app_no_memory(struct app *a)
 
 bool app_usage(struct app *a, const char *fmt, ...)
 {
+	char text[VT_ERROR_SIZE];
 	va_list ap;
 
 	va_start(ap, fmt);
 	say(a, fmt, ap);
 	va_end(ap);
-	note_failure(a, "usage");
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	note_failure(a, text);
 	app_raise(a, APP_USAGE);
 	return false;
 }

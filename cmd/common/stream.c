@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/input.h"
@@ -14,6 +15,15 @@
 #include "cmd/common/progress.h"
 
 /* ---- opening ---- */
+
+/* Through a pipe no byte came. */
+static bool nothing_came(const char *path, const char *error)
+{
+	struct stat st;
+
+	return strcmp(path, "-") == 0 && fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) &&
+	       strstr(error, ": 0 bytes, ");
+}
 
 struct vt_reader *app_open_reader(struct app *a, const char *path)
 {
@@ -31,8 +41,10 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 	if (!r && err.code == VT_E_FORMAT) {
 		char text[2 * VT_ERROR_SIZE];
 
-		snprintf(text, sizeof(text), "%s (vtrace decode makes one of a recorded trace)",
-			 err.text);
+		snprintf(text, sizeof(text), "%s (%s)", err.text,
+			 nothing_came(path, err.text)
+				 ? "what comes before it in the pipeline wrote nothing"
+				 : "vtrace decode makes one of a recorded trace");
 		vt_error_set(&err, VT_E_FORMAT, "%s", text);
 	}
 	if (!r)

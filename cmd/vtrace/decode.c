@@ -180,7 +180,6 @@ static void decode_input(const struct decode *d, const char *path)
 	struct vt_reader *r;
 	struct vt_input in;
 
-	app_make_stream(d->app, d->output);
 	if (vt_input_open(&in, path, &err) < 0) {
 		app_fail(d->app, &err);
 		return;
@@ -263,6 +262,7 @@ static void decode_as_told(struct decode *d, const struct arguments *args)
 {
 	char *cache = app_buildid_cache();
 
+	app_make_stream(d->app, d->output);
 	d->pt.images = args->images.items;
 	d->pt.nimages = args->images.count;
 	d->pt.pages = args->pages.items;

@@ -213,12 +213,12 @@ bool merge_table(struct app *a, const struct merge_table_options *o)
 
 	if (app_form_count(&o->form) > 1)
 		return app_usage(a, "--json, --csv and --tsv exclude each other");
+	if (!o->stats)
+		app_make_stream(a, o->output);
 	if (a->argc > 1)
 		return app_usage(a, "--table takes one stream");
 	if (!parse_shape(a, o, &shape))
 		return false;
-	if (!o->stats)
-		app_make_stream(a, o->output);
 	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
 	if (!r)
 		return false;

@@ -40,7 +40,19 @@ vsim counts.vt
 vfreq full.vt
 vculprit full.vt
 vinterp full.vt
-vreplay counts.vt'
+vreplay counts.vt
+vtrace decode --engine none-such broken.data
+vtrace decode --cpuid-15h x broken.data
+vtrace merge --table 15x4 full.vt
+vinterp -p none-such.so full.vt
+vinterp --mxcsr x full.vt
+vhot --what none-such full.vt
+vsample --fraction 2/1 full.vt
+vsim --sample none-such full.vt
+vsim --branches 99 full.vt
+vsim --model none-such full.vt
+vreplay --cache 1 full.vt
+vfreq --clock 0 counts.vt'
 while read -r command; do
 	name=${command%% -*}
 	case $command in vtrace*) name=$(cut -d' ' -f1,2 <<<"$command") ;; *) name=${command%% *} ;; esac
@@ -53,6 +65,13 @@ while read -r command; do
 	bash -c "$command 2>/dev/null | vtrace merge" >end.vt 2>/dev/null
 	t_is "$command: END is passed on" "$(reader --end end.vt)" "2	$name	$(sed "s/^$name: //" why)"
 done <<<"$first"
+
+# Where options cannot even be read, nobody knows whether they ask for a stream.
+t_status "an option that does not exist" 3 bash -c 'vhot --none-such full.vt 2>/dev/null | vinv'
+t_is "is one line of the next" "$(cat "$T_ERR")" "vinv: standard input: 0 bytes, not a vt stream \
+(what comes before it in the pipeline wrote nothing)"
+t_status "an empty file is another matter" 3 vinv /dev/null
+t_like "is told as such" '^vinv: /dev/null: 0 bytes, not a vt stream .vtrace decode makes' "$T_ERR"
 
 # ---- the second one has written an event, but of nothing a sample ----
 
