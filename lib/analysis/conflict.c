@@ -261,8 +261,7 @@ static bool load_meets_bytes(struct vt_conflicts *c, struct later *l, const stru
 	if (!is_within(c, e, false))
 		return true;
 	if (first &&
-	    (!contains(e, l->access) || crosses(e->addr, e->size, e->base ? 0 : m->crossing) ||
-	     crosses(l->access->addr, l->access->size, e->base ? 0 : m->crossing)))
+	    (!contains(e, l->access) || crosses(e->addr, e->size, e->base ? 0 : m->crossing)))
 		ok = tell(c, l, e, VT_CONFLICT_FORWARD);
 	if (ok && e->size < l->access->size)
 		ok = tell(c, l, e, VT_CONFLICT_SIZE);
@@ -300,7 +299,8 @@ static bool meet(struct vt_conflicts *c, struct later *l, const struct access *e
 	return true;
 }
 
-/* An access whose bytes are known, against the window, the youngest first. */
+/* An access whose bytes are known, against the window, the youngest first.  *forwarded: where it
+ * has looked, whether stores have all of its bytes. */
 static bool look_back(struct vt_conflicts *c, const struct vt_access *a, uint32_t place,
 		      bool *forwarded)
 {
@@ -310,7 +310,6 @@ static bool look_back(struct vt_conflicts *c, const struct vt_access *a, uint32_
 	struct later l = {.access = a, .place = place};
 
 	l.left = a->size < 64 ? (UINT64_C(1) << a->size) - 1 : UINT64_MAX;
-	*forwarded = false;
 	if (a->store && !c->keep_loads)
 		return true;
 	while ((i = at[0] > at[1] ? at[0] : at[1]) >= c->first) {

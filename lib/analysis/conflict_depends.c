@@ -65,10 +65,9 @@ void vti_depends_fini(struct vti_depends *d)
 	free(d->past);
 }
 
+/* The sets of registers are cleared word by word, when each is used anew. */
 void vti_depends_begin(struct vti_depends *d)
 {
-	memset(d->access, 0, sizeof(d->access));
-	memset(d->late, 0, sizeof(d->late));
 	memset(d->lines, 0, sizeof(d->lines));
 }
 

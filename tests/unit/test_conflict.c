@@ -131,30 +131,32 @@ static void against_all_pairs(void **state)
 	}
 }
 
-/* A load whose address comes from the load before it, or does not. */
+/* A load whose address comes from the load before it, or does not; dependent pairs may be wanted.
+ */
 static void dependence(void **state)
 {
 	const struct vt_access accesses[] = {{.addr = 0x1040, .size = 8, .known = true},
 					     {.addr = 0x9040, .size = 8, .known = true}};
-	int depends;
+	int i;
 
 	(void)state;
-	for (depends = 0; depends < 2; depends++) {
+	for (i = 0; i < 4; i++) {
+		const bool depends = i & 1, wanted = i & 2;
 		struct vt_conflict_code first = {.place = 0, .results = 1, .replaced = 1};
 		struct vt_conflict_code move = {
 			.place = 1, .reads = 1, .results = 2, .replaced = 2};
 		struct vt_conflict_code last = {
 			.place = 2, .reads = 2u << !depends, .loads = 2u << !depends};
 		struct vt_error err = VT_ERROR_INIT;
-		struct vt_conflicts *c = vt_conflicts_new(vt_conflict_model("alpha"), false, &err);
+		struct vt_conflicts *c = vt_conflicts_new(vt_conflict_model("alpha"), wanted, &err);
 
 		assert_non_null(c);
 		vt_conflicts_begin(c);
 		assert_int_equal(vt_conflicts_insn(c, &first, &accesses[0], 1, &err), 0);
 		assert_int_equal(vt_conflicts_insn(c, &move, NULL, 0, &err), 0);
 		assert_int_equal(vt_conflicts_insn(c, &last, &accesses[1], 1, &err), 0);
-		assert_int_equal(count_of(c, 2, 0, VT_CONFLICT_SYNONYM), !depends);
-		assert_int_equal(vt_conflicts_totals(c)->ruled_out, depends);
+		assert_int_equal(count_of(c, 2, 0, VT_CONFLICT_SYNONYM), wanted || !depends);
+		assert_int_equal(vt_conflicts_totals(c)->ruled_out, !wanted && depends);
 		vt_conflicts_free(c);
 	}
 }
@@ -198,6 +200,9 @@ static void sets_and_pages(void **state)
 		{T(SYNONYM) | T(ALIAS_4K), 384, 1, 128, 384},
 		{T(SYNONYM) | T(ALIAS_4K), 1600, 1, 64, 1600},
 		{T(SYNONYM) | T(ALIAS_4K), 2048, 1, 32, 2048},
+		{T(SYNONYM), 192, 1, 64, 192},
+		{T(SYNONYM), 768, 1, 64, 768},
+		{T(SYNONYM), 65600, 1, 64, 65600},
 		{T(SYNONYM), 6144, 1, 64, 6144},
 		{T(SYNONYM), 2048, 1, 32, 2048},
 		{T(SYNONYM), 1600, 1, 64, 1600},
@@ -268,6 +273,131 @@ static void wide_loads(void **state)
 	}
 }
 
+/* Two accesses, one after the other: whether the later one meets the earlier one in this way. */
+static uint64_t meets(const struct vt_conflict_model *m, struct vt_access first,
+		      struct vt_access last, enum vt_conflict type)
+{
+	const struct vt_access accesses[] = {first, last};
+	struct vt_conflicts *c = run(m, accesses, 2);
+	uint64_t n = count_of(c, 1, 0, type);
+
+	vt_conflicts_free(c);
+	return n;
+}
+
+#define STORE(a, n) ((struct vt_access){.addr = (a), .size = (n), .store = true, .known = true})
+#define LOAD(a, n)  ((struct vt_access){.addr = (a), .size = (n), .known = true})
+
+/* A store and a load in its midst or around it, both of three chunks of 64 bytes. */
+static void wide_accesses(void **state)
+{
+	struct vt_conflict_model m = *vt_conflict_model("generic");
+	uint64_t at;
+
+	(void)state;
+	m.late_address = false;
+	for (at = 0x103f - 64; at < 0x103f + 64 + 8; at++) {
+		bool shares = at + 8 > 0x103f && at < 0x103f + 64;
+		bool within = at >= 0x103f && at + 8 <= 0x103f + 64;
+
+		assert_int_equal(meets(&m, STORE(0x103f, 64), LOAD(at, 8), VT_CONFLICT_ORDER),
+				 shares);
+		assert_int_equal(meets(&m, STORE(0x103f, 64), LOAD(at, 8), VT_CONFLICT_FORWARD),
+				 shares && !within);
+		assert_int_equal(meets(&m, STORE(at, 8), LOAD(0x103f, 64), VT_CONFLICT_ORDER),
+				 shares);
+	}
+}
+
+/* A store that ends before the last byte of a load: what an older one has of that counts. */
+static void last_bytes(void **state)
+{
+	const struct vt_access accesses[] = {STORE(0x1004, 1), STORE(0x1000, 4), LOAD(0x1000, 8)};
+	struct vt_conflict_model m = *vt_conflict_model("generic");
+	struct vt_conflicts *c;
+
+	(void)state;
+	m.late_address = false;
+	c = run(&m, accesses, 3);
+	assert_int_equal(count_of(c, 2, 0, VT_CONFLICT_ORDER), 1);
+	assert_int_equal(count_of(c, 2, 1, VT_CONFLICT_ORDER), 1);
+	vt_conflicts_free(c);
+}
+
+/* Only stores that cross a line; where lines are is not known of what is relative. */
+static void crossing_stores(void **state)
+{
+	struct vt_conflict_model m = *vt_conflict_model("generic");
+	struct vt_access store, load;
+	uint64_t at;
+
+	(void)state;
+	m.crossing = 64;
+	for (at = 0x1030; at <= 0x1048; at++) {
+		store = STORE(at, 8);
+		load = LOAD(at, 4);
+		assert_int_equal(meets(&m, store, load, VT_CONFLICT_FORWARD),
+				 at > 0x1038 && at < 0x1040);
+		store.base = load.base = 1;
+		assert_int_equal(meets(&m, store, load, VT_CONFLICT_FORWARD), 0);
+		load.addr++;
+		load.size = 8;
+		assert_int_equal(meets(&m, store, load, VT_CONFLICT_FORWARD), 1);
+		load.base = 2;
+		assert_int_equal(meets(&m, store, load, VT_CONFLICT_FORWARD), 0);
+	}
+}
+
+/* Relative to the same, only places whole ways apart are of one set for certain. */
+static void relative_synonyms(void **state)
+{
+	const struct vt_conflict_model *m = vt_conflict_model("alpha");
+	struct vt_access first = LOAD(0x20, 8), last;
+	uint64_t apart;
+
+	(void)state;
+	first.base = 3;
+	for (apart = 32768 - 64; apart <= 32768 + 64; apart += 8) {
+		last = LOAD(0x20 + apart, 8);
+		last.base = 3;
+		assert_int_equal(meets(m, first, last, VT_CONFLICT_SYNONYM), apart == 32768);
+		last.base = 4;
+		assert_int_equal(meets(m, first, last, VT_CONFLICT_SYNONYM), 0);
+	}
+}
+
+/* Of 4800 stores in 960 instructions the last 4096 are remembered: from number 704 on. */
+static void many_stores(void **state)
+{
+	struct vt_conflict_model m = *vt_conflict_model("generic");
+	const struct vt_access loads[] = {LOAD(0x10000 + 8 * 703, 8), LOAD(0x10000 + 8 * 704, 8)};
+	struct vt_access stores[5];
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_conflicts *c;
+	uint32_t i, k;
+
+	(void)state;
+	m.distance = VT_CONFLICT_MAX_DISTANCE;
+	m.stores = 0;
+	m.late_address = false;
+	c = vt_conflicts_new(&m, false, &err);
+	assert_non_null(c);
+	vt_conflicts_begin(c);
+	for (i = 0; i < 962; i++) {
+		const struct vt_conflict_code code = {.place = i};
+		const bool store = i < 960;
+
+		for (k = 0; k < 5; k++)
+			stores[k] = STORE(0x10000 + 8 * (5 * i + k), 8);
+		assert_int_equal(vt_conflicts_insn(c, &code, store ? stores : &loads[i - 960],
+						   store ? 5 : 1, &err),
+				 0);
+	}
+	assert_int_equal(count_of(c, 960, 140, VT_CONFLICT_ORDER), 0);
+	assert_int_equal(count_of(c, 961, 140, VT_CONFLICT_ORDER), 1);
+	vt_conflicts_free(c);
+}
+
 /* What is known of two pairs: how often, how far apart in all, and the nearest. */
 static void distances_and_totals(void **state)
 {
@@ -326,7 +456,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(against_all_pairs),	cmocka_unit_test(dependence),
 		cmocka_unit_test(sets_and_pages),	cmocka_unit_test(wide_loads),
-		cmocka_unit_test(distances_and_totals),
+		cmocka_unit_test(distances_and_totals), cmocka_unit_test(wide_accesses),
+		cmocka_unit_test(last_bytes),		cmocka_unit_test(crossing_stores),
+		cmocka_unit_test(relative_synonyms),	cmocka_unit_test(many_stores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

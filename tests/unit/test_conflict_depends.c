@@ -33,6 +33,7 @@ struct oracle {
 	const struct vt_conflict_model *m;
 	const struct step *steps;
 	int at;
+	int begin; /* of the run */
 	int floor; /* nothing before it is in flight */
 	struct set access[NREGS];
 	struct set late[NREGS];
@@ -205,7 +206,7 @@ static void wait_for_line(struct oracle *o, const struct vt_access *l)
 	o->loaded_late.has[o->at] = 1;
 	if (!l->known)
 		return;
-	for (i = o->at - 1; i >= 0; i--) {
+	for (i = o->at - 1; i >= o->begin; i--) {
 		for (k = 0; k < (int)o->steps[i].n; k++) {
 			const struct vt_access *e = &o->steps[i].accesses[k];
 
@@ -344,6 +345,12 @@ static void run(const struct vt_conflict_model *m, uint64_t seed, uint64_t told[
 	vt_rng_init(&rng, seed);
 	vt_conflicts_begin(c);
 	for (i = 0; i < NINSNS; i++) {
+		if (vt_rng_below(&rng, 250) == 0) {
+			vt_conflicts_begin(c);
+			o.begin = o.floor = i;
+			memset(o.access, 0, sizeof(o.access));
+			memset(o.late, 0, sizeof(o.late));
+		}
 		make_step(&steps[i], (uint32_t)i, pages, &rng);
 		assert_int_equal(
 			vt_conflicts_insn(c, &steps[i].code, steps[i].accesses, steps[i].n, &err),
@@ -357,7 +364,7 @@ static void run(const struct vt_conflict_model *m, uint64_t seed, uint64_t told[
 
 static void against_oracle(const char *model, uint32_t crossing, uint32_t types)
 {
-	static const uint32_t distances[] = {3, 40, 64, 130, 224};
+	static const uint32_t distances[] = {3, 40, 64, 130, 192, 224, 448};
 	uint64_t told[VT_NCONFLICTS] = {0}, ruled_out = 0;
 	size_t i;
 	int type;
@@ -457,13 +464,94 @@ static void long_runs(void **state)
 	}
 }
 
+/* ---- by hand ---- */
+
+/* A load into register 1, so many instructions that do nothing, and a load by way of that. */
+static void far_dependences(void **state)
+{
+	static const uint32_t windows[] = {191, 192, 193, 448, 449, 895, 896, 960};
+	const struct vt_access first = {.addr = 0x8000, .size = 8, .known = true};
+	const struct vt_access last = {.addr = 0x10000, .size = 8, .known = true};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 64 * sizeof(windows) / sizeof(windows[0]); i++) {
+		const struct vt_conflict_code load = {.place = 1, .results = 2, .replaced = 2};
+		const struct vt_conflict_code other = {.place = 0};
+		const struct vt_conflict_code end = {.place = 2, .reads = 2, .loads = 2};
+		struct vt_conflict_model m = *vt_conflict_model("alpha");
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_conflicts *c;
+		uint32_t k;
+
+		m.distance = windows[i / 64];
+		m.loads_distance = 0;
+		c = vt_conflicts_new(&m, false, &err);
+		assert_non_null(c);
+		vt_conflicts_begin(c);
+		for (k = 0; k < i % 64; k++)
+			assert_int_equal(vt_conflicts_insn(c, &other, NULL, 0, &err), 0);
+		assert_int_equal(vt_conflicts_insn(c, &load, &first, 1, &err), 0);
+		for (k = 1; k < m.distance; k++)
+			assert_int_equal(vt_conflicts_insn(c, &other, NULL, 0, &err), 0);
+		assert_int_equal(vt_conflicts_insn(c, &end, &last, 1, &err), 0);
+		assert_int_equal(vt_conflicts_count(c), 0);
+		assert_int_equal(vt_conflicts_totals(c)->ruled_out, 1);
+		vt_conflicts_free(c);
+	}
+}
+
+/*
+ * A store's address comes from a load, which waits for a division. A load after it whose address
+ * comes from another load may pass it, unless that load waits for the same line.
+ */
+static void lines_wait(void **state)
+{
+	static const struct vt_conflict_code codes[] = {
+		{.place = 0, .slow = true, .results = 1 << 1, .replaced = 1 << 1},
+		{.place = 1,
+		 .reads = 1 << 1,
+		 .loads = 1 << 1,
+		 .results = 1 << 3,
+		 .replaced = 1 << 3},
+		{.place = 2, .results = 1 << 2, .replaced = 1 << 2},
+		{.place = 3, .reads = 1 << 3, .stores = 1 << 3},
+		{.place = 4, .reads = 1 << 2, .loads = 1 << 2},
+	};
+	uint64_t line;
+
+	(void)state;
+	for (line = 0; line < 600; line++) {
+		const struct vt_access accesses[] = {
+			{.size = 0},
+			{.addr = 64 * 5 + 56, .size = 8, .known = true},
+			{.addr = 64 * line, .size = 8, .known = true},
+			{.addr = 0x90000, .size = 8, .known = true, .store = true},
+			{.addr = 0x90000, .size = 8, .known = true},
+		};
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_conflicts *c =
+			vt_conflicts_new(vt_conflict_model("generic"), false, &err);
+		size_t i;
+
+		assert_non_null(c);
+		vt_conflicts_begin(c);
+		for (i = 0; i < 5; i++)
+			assert_int_equal(
+				vt_conflicts_insn(c, &codes[i], &accesses[i], i != 0, &err), 0);
+		assert_int_equal(vt_conflicts_count(c), line != 5);
+		if (line != 5)
+			assert_int_equal(vt_conflicts_at(c, 0)->type, VT_CONFLICT_ORDER);
+		vt_conflicts_free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(today),
-		cmocka_unit_test(crossing_lines),
-		cmocka_unit_test(traps_of_alpha),
-		cmocka_unit_test(long_runs),
+		cmocka_unit_test(today),	   cmocka_unit_test(crossing_lines),
+		cmocka_unit_test(traps_of_alpha),  cmocka_unit_test(long_runs),
+		cmocka_unit_test(far_dependences), cmocka_unit_test(lines_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,6 +184,7 @@ static void test_refused(void **state)
 		{1, 0, 32768, 8, 48, false},
 		{1, 0, 32768, 8, 1, true},
 		{1, 0, 32768, 0, 64, false},
+		{1, 0, 32768, 0, 1, false},
 		{1, 0, 512, 8, 64, true},
 		{1, 0, 256, 8, 64, false},
 		{1, 0, 640, 8, 64, false},
