@@ -432,6 +432,28 @@ static void put_guarded(struct vt_writer *w)
 	put_data(w, &r, data, sizeof(data));
 }
 
+/* The guard of an instruction that accesses nothing, as no recorder writes it. */
+static void put_alone(struct vt_writer *w)
+{
+	static const struct block alone = {
+		CODE,
+		0,
+		guarded_code,
+		10,
+		3,
+		{3, 4, 3},
+		2,
+		{SLOT(1, VT_WHAT_GUARD, 1), LOADS(2)},
+		VT_END_FALL,
+	};
+	const struct run r = {PID, PID, 0, 3, "0", 0, 0};
+	uint8_t data[9] = {guard};
+
+	put_block(w, 0, &alone, PID, true);
+	vt_put_le64(data + 1, 0x1000);
+	put_data(w, &r, data, sizeof(data));
+}
+
 /* Each miss of a cache of four lines is sampled. */
 static void run_misses(put_fn *put, bool truth, struct out *o)
 {
@@ -458,6 +480,9 @@ static void test_guards(void **state)
 		assert_int_equal(o.nsamples, 2);
 		assert_int_equal(o.samples[0].ip, CODE);
 		assert_int_equal(o.samples[1].ip, guard ? CODE + 3 : CODE + 7);
+		run_misses(put_alone, false, &o);
+		assert_int_equal(o.nsamples, 1);
+		assert_int_equal(o.samples[0].ip, CODE + 7);
 	}
 }
 

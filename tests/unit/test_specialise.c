@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/specentry_internal.h"
 #include "analysis/speclist.h"
 #include "image/elf.h"
 #include "image/symbols.h"
@@ -34,6 +35,8 @@ static const char source[] =
 	"sum\n"
 	"proc same; at at_same_a; mov eax, [rdi]; at at_same_b; add eax, [rdi + 8]; jz 1f\n"
 	"at at_same_c; mov eax, [rsi]; 1: ret; endp same\n"
+	"proc walk; 1: mov eax, [rdi]; add rdi, 8; cmp rdi, rsi; jne 1b; ret; endp walk\n"
+	"proc cut; at at_cut_a; mov eax, [rdi]; at at_cut_b; mov ecx, [rsi]; ret; .size cut, 3\n"
 	"proc _start; call sum; at at_start_return; ret; endp _start\n";
 
 #define BASE 0x10000000u /* where the code's file offset 0 is mapped */
@@ -206,33 +209,29 @@ static void end(struct fixture *f)
 	close(f->fd);
 }
 
-static void expect_cell(const struct vt_table *t, size_t row, const char *key, const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < vt_table_columns(t); i++) {
-		struct vt_cell c;
-
-		if (strcmp(vt_table_column_at(t, i)->key, key) != 0)
-			continue;
-		c = vt_table_cell(t, row, i);
-		assert_int_equal(c.type, VT_CELL_TEXT);
-		if (c.size != strlen(text) || memcmp(c.text, text, c.size) != 0)
-			fail_msg("row %zu, %s: '%.*s'", row, key, (int)c.size, c.text);
-		return;
-	}
-	fail_msg("no column %s", key);
-}
-
-static double real_cell(const struct vt_table *t, size_t row, const char *key)
+static struct vt_cell cell(const struct vt_table *t, size_t row, const char *key)
 {
 	size_t i;
 
 	for (i = 0; i < vt_table_columns(t); i++)
 		if (!strcmp(vt_table_column_at(t, i)->key, key))
-			return vt_table_cell(t, row, i).real;
+			return vt_table_cell(t, row, i);
 	fail_msg("no column %s", key);
-	return 0;
+	return (struct vt_cell){0};
+}
+
+static void expect_cell(const struct vt_table *t, size_t row, const char *key, const char *text)
+{
+	struct vt_cell c = cell(t, row, key);
+
+	assert_int_equal(c.type, VT_CELL_TEXT);
+	if (c.size != strlen(text) || memcmp(c.text, text, c.size) != 0)
+		fail_msg("row %zu, %s: '%.*s'", row, key, (int)c.size, c.text);
+}
+
+static double real_cell(const struct vt_table *t, size_t row, const char *key)
+{
+	return cell(t, row, key).real;
 }
 
 /* The program's time, and each planted value with a decoy beside it. */
@@ -291,6 +290,20 @@ static void test_procedures(void **state)
  * sum()'s argument rdi is an address, in the second megabyte, on the heap as it were; rsi is a
  * number or an address by its size, and by whether that is near.
  */
+static void check_value(const char *procedure, const char *at, enum vt_what what, unsigned reg,
+			uint64_t value, bool told)
+{
+	struct fixture f;
+
+	begin(&f, "instructions");
+	put_count(&f, procedure, 40000);
+	put_list(&f, at, what, reg, NULL, value, 2000, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_spec_nrows(f.spec), told);
+	assert_int_equal(vt_spec_of_run(f.spec), !told);
+	end(&f);
+}
+
 static void check_number(uint64_t value, bool told)
 {
 	struct fixture f;
@@ -330,6 +343,11 @@ static void test_addresses_of_the_run(void **state)
 	check_number(UINT64_MAX, true);
 	/* Of the image: the same in each run. */
 	check_number(address_of("same"), true);
+	/* What divides is a number of any size, what is loaded from or walked up to none. */
+	check_value("divide", "at_divide_load", VT_WHAT_LOAD, 0, 16 * megabyte, true);
+	check_value("walk", "walk", VT_WHAT_ARG, VT_REG_SI, 3 * megabyte, false);
+	check_value("walk", "walk", VT_WHAT_ARG, VT_REG_DI, 3 * megabyte, false);
+	check_value("sum", "sum", VT_WHAT_ARG, VT_REG_SI, 3 * megabyte, true);
 }
 
 static void test_choice(void **state)
@@ -446,6 +464,118 @@ static void test_blocks(void **state)
 	end(&f);
 }
 
+/* Callers whose arguments hardly change come first, however few of the calls are theirs. */
+static void test_order_of_callers(void **state)
+{
+	struct fixture f;
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "sum", 1000);
+	put_list(&f, "sum", VT_WHAT_RETURN, 0, NULL, address_of("at_apply_return"), 750,
+		 address_of("at_start_return"), 250);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, "at_apply_return", 4, 350, 5, 400);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, "at_start_return", 5, 250, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_speclist_callers(t, &f.view, &(struct vt_speclist_options){0}, &err),
+			 0);
+	assert_int_equal(vt_table_rows(t), 2);
+	expect_cell(t, 0, "caller", "_start+0x5");
+	assert_float_equal(real_cell(t, 0, "calls.percent"), 25, 0);
+	expect_cell(t, 0, "arguments", "argument 2 (rsi) is always 5");
+	expect_cell(t, 1, "caller", "apply+0x2");
+	expect_cell(t, 1, "arguments", "");
+	vt_table_free(t);
+	end(&f);
+}
+
+/*
+ * Two blocks of `same`, and of `cut` the instruction that is whole, the best score first. Of 5000
+ * samples they have 2000, 500 and 1500.
+ */
+static void test_order_of_blocks(void **state)
+{
+	static const struct {
+		const char *block;
+		double time, share;
+		uint64_t executions, insns, loads, results;
+		const char *advice;
+	} want[] = {
+		{"same", 0.4, 0.9, 800, 3, 2, 1,
+		 "compute it once: each load and result hardly ever gives anything but the same"},
+		{"cut", 0.3, 1, 1500, 1, 1, 0,
+		 "compute once what follows from it: each load always gives the same"},
+		{"same+0x7", 0.1, 1, 300, 1, 1, 0,
+		 "compute once what follows from it: each load always gives the same"},
+	};
+	size_t i;
+	struct fixture f;
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "at_same_a", 1000);
+	put_count(&f, "at_same_b", 1000);
+	put_count(&f, "at_same_c", 500);
+	put_count(&f, "at_cut_a", 1500);
+	put_count(&f, "at_sum_loop", 1000);
+	put_list(&f, "at_same_a", VT_WHAT_LOAD, 0, NULL, 4, 800, 0, 0);
+	put_list(&f, "at_same_b", VT_WHAT_LOAD, 0, NULL, 5, 990, 6, 10);
+	put_list(&f, "at_same_b", VT_WHAT_RESULT, VT_REG_AX, NULL, 9, 900, 10, 100);
+	put_list(&f, "at_same_c", VT_WHAT_LOAD, 0, NULL, 5, 300, 0, 0);
+	put_list(&f, "at_cut_a", VT_WHAT_LOAD, 0, NULL, 1, 1500, 0, 0);
+	finish(&f);
+	f.view.opt.min_invariance = 0.8;
+	assert_int_equal(vt_speclist_blocks(t, &f.view, &(struct vt_speclist_options){0}, &err), 0);
+	assert_int_equal(vt_table_rows(t), 3);
+	for (i = 0; i < 3; i++) {
+		double low = vt_share_low(want[i].share, (double)want[i].executions);
+
+		expect_cell(t, i, "block", want[i].block);
+		assert_float_equal(real_cell(t, i, "time"), 100 * want[i].time, 1e-9);
+		assert_float_equal(real_cell(t, i, "invariance"), 100 * want[i].share, 0.01);
+		assert_float_equal(real_cell(t, i, "invariance.low"), 100 * low, 0.01);
+		assert_float_equal(real_cell(t, i, "score"), 100 * want[i].time * low, 1e-9);
+		assert_int_equal(cell(t, i, "executions").number, want[i].executions);
+		assert_int_equal(cell(t, i, "instructions").number, want[i].insns);
+		assert_int_equal(cell(t, i, "loads").number, want[i].loads);
+		assert_int_equal(cell(t, i, "results").number, want[i].results);
+		expect_cell(t, i, "advice", want[i].advice);
+	}
+	vt_table_free(t);
+	end(&f);
+}
+
+/* Procedures of images without symbols: each ends where the next one of its image begins. */
+static void test_entries(void **state)
+{
+	struct vti_entries e = {0};
+	const struct vti_entry *at;
+	uint64_t end, i;
+
+	(void)state;
+	assert_int_equal(vti_entries_add(&e, 4, 0x30, &err), 0);
+	assert_int_equal(vti_entries_add(&e, 2, 0x20, &err), 0);
+	assert_int_equal(vti_entries_add(&e, 2, 0x10, &err), 0);
+	vti_entries_sort(&e);
+	for (i = 0; i < 0x40; i++) {
+		at = vti_entries_before(&e, 2, i, &end);
+		assert_int_equal(at ? at->offset : 0, i < 0x10 ? 0 : i < 0x20 ? 0x10 : 0x20);
+		assert_int_equal(end, i < 0x10 ? 0x10 : i < 0x20 ? 0x20 : 0);
+		at = vti_entries_before(&e, 4, i, &end);
+		assert_int_equal(at ? at->offset : 0, i < 0x30 ? 0 : 0x30);
+		assert_int_equal(end, i < 0x30 ? 0x30 : 0);
+		assert_null(vti_entries_before(&e, 1, i, &end));
+		assert_int_equal(end, 0);
+		assert_null(vti_entries_before(&e, 3, i, &end));
+		assert_int_equal(end, 0);
+		assert_null(vti_entries_before(&e, 5, i, &end));
+		assert_int_equal(end, 0);
+	}
+	vti_entries_fini(&e);
+}
+
 /* Without symbols, procedures begin where calls went. */
 static void test_stripped(void **state)
 {
@@ -490,6 +620,9 @@ int main(void)
 		cmocka_unit_test(test_other_event),
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_order_of_callers),
+		cmocka_unit_test(test_order_of_blocks),
+		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_blind),
 	};
