@@ -354,7 +354,14 @@ static void demangled_as_by_cxxfilt(void **state)
 		"_RNvC6_123foo3bar",
 		"_RNvMs_Cs4fqI2P2rA04_13const_genericINtB4_6UnsgndKh3_E3foo",
 	};
-	struct vt_buf b = VT_BUF_INIT;
+	/* What is no mangled name, ends too soon, or turns out to be none while it is printed. */
+	static const char *const others[] = {
+		"main", "_Z", "aZ3foov",      "Z3foov", "__Z3foov",    "RNvC3foo3bar",
+		"",	"_",  "_RNvC3foo3ba", "_Z3fo",	"_Z1fIiEvT0_", "_ZN3foo3bar",
+	};
+	static const char v0[] = "_RNvC3foo";
+	struct vt_buf b = VT_BUF_INIT, name = VT_BUF_INIT;
+	unsigned n;
 	size_t i;
 
 	(void)state;
@@ -375,9 +382,27 @@ static void demangled_as_by_cxxfilt(void **state)
 	assert_true(vt_demangle(&b, "_Z3fooi@plt", false));
 	assert_string_equal(vt_buf_str(&b), "foo@plt");
 	b.size = 0;
-	assert_false(vt_demangle(&b, "main", true));
-	assert_false(vt_demangle(&b, "_Z", true));
-	assert_int_equal(b.size, 0);
+	assert_true(vt_demangle(&b, "_Z3fooi@@V2.1", true));
+	assert_string_equal(vt_buf_str(&b), "foo(int)@@V2.1");
+	/* A hash alone is no name of Rust. */
+	b.size = 0;
+	assert_true(vt_demangle(&b, "_ZN17h0123456789abcdefE", true));
+	assert_string_equal(vt_buf_str(&b), "h0123456789abcdef");
+	b.size = 0;
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		assert_false(vt_demangle(&b, others[i], true));
+		assert_int_equal(b.size, 0);
+	}
+	/* 65536 bytes, and 65537. */
+	for (n = 65522; n < 65524; n++) {
+		name.size = b.size = 0;
+		vt_buf_printf(&name, "%s%u", v0, n);
+		for (i = 0; i < n; i++)
+			vt_buf_put(&name, "a", 1);
+		assert_int_equal(vt_demangle(&b, vt_buf_str(&name), true), n == 65522);
+		assert_int_equal(b.size, n == 65522 ? strlen("foo::") + n : 0);
+	}
+	vt_buf_free(&name);
 	vt_buf_free(&b);
 }
 
