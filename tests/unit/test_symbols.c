@@ -556,6 +556,35 @@ static void damaged_elf(void **state)
 	toolbox_remove(dir);
 }
 
+/* A table of names whose last byte is not zero, though the byte behind it is, has none. */
+static void names_end_in_their_table(void **state)
+{
+	/* $1 and $2 are the section's offset and its size. */
+	static const char *const changes[] = {
+		"true", "printf x | dd of=p bs=1 seek=$((0x$1 + 0x$2 - 1)) conv=notrunc 2>&1"};
+	char *dir = toolbox_assemble(".globl _start\n.type _start,@function\n_start: ret\n"
+				     ".size _start,.-_start\n");
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		struct vt_symbols *t;
+		struct vt_elf *elf;
+		uint64_t vaddr;
+
+		free(toolbox_run(
+			dir,
+			"set -- $(readelf -SW p | sed -n 's/.* [.]strtab *STRTAB *[0-9a-f]* "
+			"\\([0-9a-f]*\\) \\([0-9a-f]*\\) .*/\\1 \\2/p'); %s",
+			changes[i]));
+		t = load(toolbox_path(dir, "p"), &elf);
+		assert_int_equal(vt_symbols_address_of(t, "_start", &vaddr), !i);
+		vt_symbols_free(t);
+		vt_elf_close(elf);
+	}
+	toolbox_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -573,6 +602,7 @@ int main(void)
 		cmocka_unit_test(elf_tells_what_readelf_tells),
 		cmocka_unit_test(buildids_as_perf_cuts_them),
 		cmocka_unit_test(damaged_elf),
+		cmocka_unit_test(names_end_in_their_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
