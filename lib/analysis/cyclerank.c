@@ -57,11 +57,9 @@ static struct row *row_of(struct vt_cyclerank *r, uint32_t image, uint64_t offse
 	vt_images_symbol(r->src.images, image, 0, offset, &loc);
 	key = (struct key){image, loc.symbol ? loc.symbol->start : NO_START};
 	row = vt_hash_add(&r->rows, &key, &added);
-	if (row && added) {
+	if (row && added)
 		row->name = loc.symbol ? vt_images_display(r->src.images, image, 0, loc.symbol)
 				       : vt_unknown_text(loc.why);
-		row->sum = (struct vt_cyclesum){0};
-	}
 	return row;
 }
 

@@ -347,6 +347,31 @@ static void test_untimed(void **state)
 	vt_stackcount_free(c);
 }
 
+/* The newest branch, there twice, counts once. */
+static void test_twice(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x30, 0},
+					    {0x20, 0x30, 0},
+					    {0x38, 0x18, 0},
+					    {0x5000, 0x28, 0},
+					    {0x40, 0x10, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	put_stack(w, 2, 100, stack, 5);
+	c = read_back(w, fd);
+	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x18)->sum), 100 / 3.0));
+	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x28)->sum), 100 / 3.0));
+	assert_true(near(vt_stackcount_count(&only(c, 2, false, 0x20)->sum), 100 / 3.0));
+	assert_true(near(vt_stackcount_count(&only(c, 2, false, 0x38)->sum), 100 / 3.0));
+	vt_stackcount_links(c, 2, 7, 0, false, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 2);
+	vt_stackcount_free(c);
+}
+
 static void test_none(void **state)
 {
 	static const uint64_t backwards[][3] = {{0x10, 0x40, 1}, {0x8, 0x20, 1}};
@@ -416,12 +441,12 @@ static void test_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),	   cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_none),	   cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_range),	   cmocka_unit_test(test_spoilt),
-		cmocka_unit_test(test_ones_doubt), cmocka_unit_test(test_ones),
-		cmocka_unit_test(test_window),	   cmocka_unit_test(test_since),
-		cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_timed),	cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_twice),	cmocka_unit_test(test_none),
+		cmocka_unit_test(test_lengths), cmocka_unit_test(test_range),
+		cmocka_unit_test(test_spoilt),	cmocka_unit_test(test_ones_doubt),
+		cmocka_unit_test(test_ones),	cmocka_unit_test(test_window),
+		cmocka_unit_test(test_since),	cmocka_unit_test(test_sigma),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

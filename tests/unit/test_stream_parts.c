@@ -115,6 +115,52 @@ static size_t block_at(const uint8_t *data, size_t size, int n, struct vti_block
 	}
 }
 
+/* How many records the first block has, behind the header. */
+static uint32_t first_frame(int fd, struct vt_writer *w)
+{
+	struct vti_block_head h;
+	uint8_t *data;
+	size_t size;
+
+	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
+	data = slurp(fd, &size);
+	block_at(data, size, 1, &h);
+	free(data);
+	close(fd);
+	return h.nrecords;
+}
+
+/* A frame is full with 8192 records, or once it has more than 512 KiB, in tiles of 32 rows. */
+static void test_full_frames(void **state)
+{
+	static const uint8_t text[(512 << 10) + 1];
+	const size_t row = VT_SAMPLE_NFIELDS * sizeof(uint64_t);
+	uint32_t want = 0, n;
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	(void)state;
+	for (n = 0; n < 8193; n++)
+		vt_writer_row(w, VT_COUNT)[VT_COUNT_OFFSET] = n;
+	assert_int_equal(first_frame(fd, w), 8192);
+	fd = scratch_file();
+	w = start_stream(fd);
+	for (n = 0; n < 8192; n++)
+		vt_writer_row(w, VT_SAMPLE)[VT_SAMPLE_IP] = n;
+	while (want * row <= 512 << 10)
+		want += 32;
+	assert_int_equal(first_frame(fd, w), want);
+	for (n = 0; n < 2; n++) {
+		fd = scratch_file();
+		w = start_stream(fd);
+		vt_writer_row(w, VT_META);
+		vt_writer_bytes(w, VT_META_VALUE, text, sizeof(text) - 1 + n);
+		vt_writer_row(w, VT_META);
+		vt_writer_row(w, VT_META);
+		assert_int_equal(first_frame(fd, w), n ? 1 : 3);
+	}
+}
+
 /* Where a stream ends within a frame, what came before that is told. */
 static void test_cut_frames(void **state)
 {
@@ -255,9 +301,9 @@ static void test_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),	   cmocka_unit_test(test_late_input),
-		cmocka_unit_test(test_cut_frames), cmocka_unit_test(test_false_order),
-		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_columns),	    cmocka_unit_test(test_late_input),
+		cmocka_unit_test(test_full_frames), cmocka_unit_test(test_cut_frames),
+		cmocka_unit_test(test_false_order), cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
