@@ -78,6 +78,11 @@ static const struct code codes[] = {
 	 {0x48, 0x8b, 0x04, 0x25, 0x00, 0x90},
 	 .end = VT_END_FALL},						      /* mov 9000,%rax */
 	{'T', 0x1005, 5, {0x66, 0x48, 0x0f, 0x7e, 0xc8}, .end = VT_END_FALL}, /* movq %xmm1,%rax */
+	{'&',
+	 0x1005,
+	 5,
+	 {0xc4, 0xc1, 0x7d, 0x50, 0xc7},
+	 .end = VT_END_FALL}, /* vmovmskpd %ymm15,%eax */
 	/* mov (%rsi),%rax, and its value; that of 4 bytes only */
 	{'U',
 	 0x1005,
@@ -282,6 +287,7 @@ static void put_state(struct maker *m, bool known)
 	regs[VT_REG_IP] = 0x1005;
 	memset(vector, 0, sizeof(vector));
 	vt_put_le64(vector + 32, 0x7711);
+	vector[8 * 61 + 7] = vector[8 * 63 + 7] = 0x80; /* of words 1 and 3 of the last one */
 	if (known) {
 		vt_writer_words(m->w, VT_STATE_REGS, regs, 24);
 		vt_writer_bytes(m->w, VT_STATE_VECTOR, vector, sizeof(vector));
@@ -558,6 +564,7 @@ static const struct {
 	{"AP B", "b5 a? ", 2},
 	/* Registers that are told, at 1005; or not. */
 	{"AsB", "b5 ab1 ", 1},
+	{"s&", "aa ", 0},
 	{"AsD", "b5 a? ", 2},
 	{"AsT", "b5 a7711 ", 1},
 	{"AzB", "b5 a? ", 2},
