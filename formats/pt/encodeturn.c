@@ -13,7 +13,6 @@ static void resume(struct vt_pt_encode *e, struct enc_thread *t)
 	if (!t->held.last)
 		return;
 	t->held.addr = t->held.next - t->held.last;
-	vti_enc_mode(t);
 	vti_enc_tip(e, t, VT_PT_OP_PGE, t->held.addr);
 	t->prev = t->held;
 	t->off = false;

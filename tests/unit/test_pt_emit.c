@@ -374,6 +374,7 @@ static void test_times(void **state)
 	rec = next_of(in, VT_EXEC);
 	assert_int_equal(vt_record_u64(&rec, VT_EXEC_BLOCKS), 5);
 	assert_int_equal(vt_record_u64(&rec, VT_EXEC_TSC), 80);
+	assert_int_equal(vt_record_words(&rec, VT_EXEC_TIME_AT).count, 1);
 	assert_int_equal(vt_record_words(&rec, VT_EXEC_TIME_AT).data[0], 3);
 	assert_int_equal(vt_reader_next(in, &rec, NULL), 1);
 	assert_int_equal(rec.kind, VT_GAP);

@@ -687,18 +687,59 @@ static void test_without_code(void **state)
 	}
 }
 
+/* Streams of samples have no paths; other META records say nothing of that. */
+static void test_sampled(void **state)
+{
+	static const char *const keys[] = {"sampling", "samplinh", "samplin", "sampling2", ""};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_pt_encode *e;
+		struct vt_reader *r;
+		struct vt_record rec;
+		struct made m;
+		int rc = 0;
+
+		begin(&m);
+		vt_writer_row(m.w, VT_META);
+		vt_writer_bytes(m.w, VT_META_KEY, keys[i], strlen(keys[i]));
+		vt_writer_bytes(m.w, VT_META_VALUE, "1", 1);
+		r = reread_stream(m.fd, m.w);
+		e = vt_pt_encode_new(&vt_pt_encode_defaults, keep, &m);
+		assert_non_null(e);
+		while (rc == 0 && vt_reader_next(r, &rec, &err) > 0)
+			rc = vt_pt_encode_record(e, &rec, &err);
+		assert_int_equal(rc, i ? 0 : -VT_E_ABSENT);
+		vt_pt_encode_free(e);
+		vt_reader_close(r);
+		close(m.fd);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branches),      cmocka_unit_test(test_end),
-		cmocka_unit_test(test_returns),	      cmocka_unit_test(test_far),
-		cmocka_unit_test(test_signals),	      cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
-		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_psb_within),    cmocka_unit_test(test_told),
-		cmocka_unit_test(test_psb_bytes),     cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_without_code),  cmocka_unit_test(test_many_ticks),
+		cmocka_unit_test(test_sampled),
+		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_returns),
+		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_ptwrite),
+		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_many_ptwrites),
+		cmocka_unit_test(test_many_interrupts),
+		cmocka_unit_test(test_long_loss),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_psb_within),
+		cmocka_unit_test(test_told),
+		cmocka_unit_test(test_psb_bytes),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_without_code),
+		cmocka_unit_test(test_many_ticks),
 		cmocka_unit_test(test_repeated),
 	};
 

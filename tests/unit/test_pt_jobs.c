@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "formats/pt/lazy.h"
 #include "formats/pt/parallel.h"
+#include "formats/pt/walk.h"
 #include "tests/tools/pt_engines.h"
 #include "tests/unit/pttrace.h"
 
@@ -465,6 +466,9 @@ static void test_set(void **state)
 	assert_int_equal(got.now.high, m.now.high);
 	assert_int_equal(got.now.nreturns, m.now.nreturns);
 	assert_true(w->enabled);
+	assert_true(w->query->enabled);
+	assert_true(w->query->started);
+	assert_int_equal(w->query->next, VT_PT_PAD);
 	vt_pt_fast.close(e);
 }
 

@@ -137,6 +137,26 @@ static void test_bounded(void **state)
 	assert_null(vti_pt_runs_find(f->runs, 0x100000, vti_pt_run_key(64, 2)));
 }
 
+/* A larger table has all the runs that the smaller one had, and the one that there was no room for.
+ */
+static void test_grown(void **state)
+{
+	struct fixture *f = *state;
+	unsigned shift = f->runs->shift, n, i, found = 0;
+	uint64_t used = 0;
+
+	for (n = 0; f->runs->shift == shift; n++) {
+		assert_true(n < 40000);
+		used = f->runs->used;
+		make(f, 0x100000 + n, 2);
+	}
+	assert_int_equal(f->runs->shift, shift - 2);
+	for (i = 0; i < n; i++)
+		found += vti_pt_runs_find(f->runs, 0x100000 + i, vti_pt_run_key(64, 2)) != NULL;
+	assert_int_equal(found, used + 1);
+	assert_int_equal(f->runs->used, used + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +165,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stop, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_grown, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

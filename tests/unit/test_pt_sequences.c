@@ -159,11 +159,55 @@ static void test_triples(void **state)
 	compare_all(0x5c, false, 3, 0);
 }
 
+/* With erratum SKD022, a VM entry ends tracing as a jump would, not as an interrupt before it. */
+static void test_vm_entries(void **state)
+{
+	static const struct {
+		uint8_t size, bytes[8];
+		bool entry;
+	} insns[] = {
+		{3, {0x0f, 0x01, 0xc2}, true}, /* vmlaunch */
+		{3, {0x0f, 0x01, 0xc3}, true}, /* vmresume */
+		{4, {0x48, 0x0f, 0x01, 0xc2}, true},
+		{5, {0x67, 0x4f, 0x0f, 0x01, 0xc3}, true},
+		{3, {0x0f, 0x01, 0xc1}, false}, /* vmcall */
+		{3, {0x0f, 0x01, 0xf8}, false}, /* swapgs */
+		{2, {0x0f, 0x05}, false},	/* syscall */
+		{2, {0x48, 0xcf}, false},	/* iretq */
+		{3, {0x0f, 0x00, 0xc2}, false}, /* str %edx */
+		{3, {0x0d, 0x01, 0xc2}, false}, /* the first bytes of an or */
+		{1, {0x90}, false},
+	};
+	static const uint8_t end[] = {0x7d, AT(0), 0x01}; /* FUP, TIP.PGD */
+	const struct vt_pt_options opt = {.family = 6, .model = 0x4e};
+	struct result results[3] = {{.nblocks = 0}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(insns) / sizeof(insns[0]); i++) {
+		struct vt_pt_code *c = vt_pt_code_new();
+		uint8_t trace[64], bytes[16];
+		size_t size = begin_trace(trace, true);
+
+		memset(bytes, 0x90, sizeof(bytes));
+		memcpy(bytes, insns[i].bytes, insns[i].size);
+		add_code(c, 0x1000, bytes, sizeof(bytes));
+		memcpy(trace + size, end, sizeof(end));
+		compare(c, &opt, trace, size + sizeof(end), 0, results);
+		assert_int_equal(results[0].notes[results[0].nnotes - 1].note.type,
+				 insns[i].entry ? VT_PT_NOTE_DISABLED : VT_PT_NOTE_ASYNC_DISABLED);
+		vt_pt_code_free(c);
+	}
+	for (i = 0; i < 3; i++)
+		free_result(&results[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_triples),
+		cmocka_unit_test(test_vm_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
