@@ -134,7 +134,7 @@ static bool take_entries(struct vti_targets *t, struct vti_node *n, const struct
 		return true;
 	if (!known && i > 1) {
 		/* It may go on, with what another part of the procedure does. */
-		n->unknown = i < count && in_code(t, target);
+		n->unknown = i == count || in_code(t, target);
 		return true;
 	}
 	t->w->njumps = before;

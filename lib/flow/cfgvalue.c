@@ -55,7 +55,7 @@ struct vti_value vti_value_low(const struct vti_value *v, unsigned width)
 	if (v->entry) {
 		/* Entries are taken whole; only that, and no sum, can be cut down to its own size.
 		 */
-		if (width >= 8u * v->size && !v->add && width < 64) {
+		if (width >= 8u * v->size && !v->add) {
 			r.is_signed &= width > 8u * v->size;
 			r.width = (uint8_t)width;
 			return r;

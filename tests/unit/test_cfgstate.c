@@ -372,6 +372,7 @@ static void check(const struct piece *p)
 	if (!v.entry)
 		return;
 	assert_int_equal(v.size, p->entry_size);
+	assert_int_equal(v.width, 64);
 	assert_int_equal(v.is_signed, p->is_signed);
 	assert_int_equal(v.add, p->add);
 }

@@ -203,13 +203,41 @@ static void test_ways(void **state)
 	      ABCDEF, "abcd");
 }
 
+/* A jump behind another one: what is known there has come through each place of that one. */
+static void test_behind_another(void **state)
+{
+	static const char first[] = "\tmov $table+40,%ecx\n\tand $1,%esi\n\tand $3,%edi\n"
+				    "\tjmp *table(,%rdi,8)\n",
+			  second[] = "\tjmp *(%rcx,%rsi,8)\n";
+	char code[512];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		snprintf(code, sizeof(code), "%sl0:\n%sl1:\tnop\n%sl2:\tnop\n%sl3:\tnop\n%s", first,
+			 i == 0 ? second : "\tret\n", i == 1 ? second : "\tret\n",
+			 i == 2 ? second : "\tret\n", i == 3 ? second : "\tret\n");
+		check(code, code, "\t.quad l0, l1, l2, l3, a, b, e, f\n", "be");
+	}
+}
+
+/* The longest tables. */
+static void test_long_tables(void **state)
+{
+	static const char table[] = "\t.quad a\n\t.rept 65534\n\t.quad b\n\t.endr\n\t.quad c, d\n";
+
+	(void)state;
+	check("65535 entries", "\tcmp $65534,%rdi\n\tja f\n\tjmp *table(,%rdi,8)\n", table, "ab");
+	check("65536 entries", "\tcmp $65535,%rdi\n\tja f\n\tjmp *table(,%rdi,8)\n", table, "abc");
+	check("65537 entries", "\tcmp $65536,%rdi\n\tja f\n\tjmp *table(,%rdi,8)\n", table, "abc?");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_index),
-		cmocka_unit_test(test_natural_index),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_known_index),    cmocka_unit_test(test_natural_index),
+		cmocka_unit_test(test_places),	       cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_behind_another), cmocka_unit_test(test_long_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
