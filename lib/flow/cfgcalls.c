@@ -121,7 +121,7 @@ static bool survey_code(struct survey *s, struct candidate *k, const uint8_t *co
 {
 	uint32_t last = 0;
 	struct vt_flow f;
-	bool stops = true;
+	bool stops = false;
 	size_t at;
 
 	for (at = 0; at < size; at += f.length) {

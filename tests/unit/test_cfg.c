@@ -533,6 +533,68 @@ static void test_noreturn(void **state)
 	discard(&p);
 }
 
+/* Procedures written by hand, by how they end, and whether they come back. */
+static void test_calls(void **state)
+{
+	static const struct {
+		const char *name, *code;
+		bool returns;
+	} procedures[] = {
+		{"returns", "nop; ret", true},
+		{"traps", "ud2", false},
+		{"halts", "hlt", false},
+		{"padded", "ud2; nop; nop", false},
+		{"loops", "jmp loops", false},
+		{"aborts", "jmp abort", false},
+		{"calls", "call abort", false},
+		{"chains", "jmp aborts", false},
+		{"chains_far", "jmp chains", false},
+		{"tail", "jmp returns", true},
+		{"tail_far", "jmp tail", true},
+		{"into", "jmp returns+1", true},
+		{"into_trap", "jmp padded+1", false},
+		{"both", "test %edi,%edi; je aborts; jmp returns", true},
+		{"neither", "test %edi,%edi; je aborts; jmp traps", false},
+		{"anywhere", "jmp *%rax", true},
+		{"nowhere", "jmp 0x10", true},
+		{"system", "mov $60,%eax; syscall", true},
+		{"conditional", "test %edi,%edi; je aborts", true},
+		{"falls", "nop", true},
+		{"more", "ret", true},
+	};
+	char text[8192];
+	size_t i, n = 0, count = sizeof(procedures) / sizeof(procedures[0]);
+	struct program p;
+
+	(void)state;
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "__asm__(\"\\t.text\\n\"\n");
+	for (i = 0; i < count; i++)
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n,
+			"\"\\t.type %s,@function\\n%s:\\t%s\\n\\t.size %s,.-%s\\n\"\n",
+			procedures[i].name, procedures[i].name, procedures[i].code,
+			procedures[i].name, procedures[i].name);
+	for (i = 0; i < count; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "\"\\t.type c%zu,@function\\nc%zu:\\tcall "
+				      "%s\\n\\tret\\n\\t.size c%zu,.-c%zu\\n\"\n",
+				      i, i, procedures[i].name, i, i);
+	snprintf(text + n, sizeof(text) - n, ");\nint main(void) { return 0; }\n");
+	compile(&p, "-no-pie", text);
+	for (i = 0; i < count; i++) {
+		char name[8];
+		struct vt_cfg *g;
+
+		snprintf(name, sizeof(name), "c%zu", i);
+		g = graph_of(&p, name);
+		/* Else what follows is reached by nobody knows whom. */
+		if (g->nblocks != VT_CFG_FIRST + (procedures[i].returns ? 1 : 2))
+			fail_msg("%s", procedures[i].name);
+		vt_cfg_free(g);
+	}
+	discard(&p);
+}
+
 /* Parts that the compiler moves away jump back into the middle. */
 static void test_cold(void **state)
 {
@@ -636,8 +698,8 @@ int main(void)
 		cmocka_unit_test(test_cold),	cmocka_unit_test(test_tail_call),
 		cmocka_unit_test(test_padding), cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_entries), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_size),	cmocka_unit_test(many_pieces),
-		cmocka_unit_test(many_jumps),
+		cmocka_unit_test(test_size),	cmocka_unit_test(test_calls),
+		cmocka_unit_test(many_pieces),	cmocka_unit_test(many_jumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
