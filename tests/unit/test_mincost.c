@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "flow/mincost.h"
+#include "flow/mincost_internal.h"
 
 #define MAX_ARCS 8
 
@@ -327,6 +327,110 @@ static void what_is_out_of_range(void **state)
 	vt_mincost_free(NULL);
 }
 
+#define FREE .at_most = VT_MINCOST_MAX, .more = 1
+
+/* A chain of arcs that take any flow: what closes it says what each of them carries. */
+static void chains_are_one_node(void **state)
+{
+	static const struct vt_mincost_arc chains[][5] = {
+		{{4, 3, FREE},
+		 {3, 2, FREE},
+		 {2, 1, FREE},
+		 {1, 0, FREE},
+		 {0, 4, .want = 10, .less = 5, .more = 7, .at_most = 99}},
+		{{0, 1, FREE},
+		 {1, 2, FREE},
+		 {2, 3, FREE},
+		 {3, 4, FREE},
+		 {4, 0, .want = 10, .less = 5, .more = 7, .at_most = 99}},
+		{{2, 4, FREE},
+		 {4, 0, FREE},
+		 {0, 3, FREE},
+		 {3, 1, FREE},
+		 {1, 2, .want = 10, .less = 5, .more = 7, .at_most = 99}},
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		int64_t flow[5] = {1, 2, 3, 4, 9};
+		struct vti_shrink s;
+
+		assert_true(vti_shrink_init(&s, chains[i], 5, 5));
+		assert_int_equal(s.nnodes, 1);
+		for (k = 0; k < 5; k++) {
+			assert_int_equal(s.node[k], 0);
+			assert_int_equal(vti_shrink_implies(&s, (uint32_t)k), k < 4);
+		}
+		/* All of them cost 1. */
+		assert_int_equal(s.carry[4], 4);
+		assert_int_equal(s.norder, 4);
+		vti_shrink_flow(&s, flow);
+		for (k = 0; k < 5; k++)
+			assert_int_equal(flow[k], 9);
+		vti_shrink_fini(&s);
+	}
+}
+
+/* Arcs into one node, and one out of it: it carries the sum, and each costs what it does, too. */
+static void sums_are_implied(void **state)
+{
+	static const struct vt_mincost_arc arcs[] = {
+		{0, 2, .want = 3, .more = 5, .at_most = 10},
+		{1, 2, .want = 4, .more = 6, .at_most = 10},
+		{2, 3, FREE},
+		{3, 0, .want = 1, .at_most = 10},
+		{3, 1, .want = 1, .at_most = 10},
+	};
+	int64_t flow[5] = {3, 4, 0, 3, 4};
+	struct vti_shrink s;
+
+	(void)state;
+	assert_true(vti_shrink_init(&s, arcs, 5, 4));
+	assert_int_equal(s.nnodes, 3);
+	assert_int_equal(s.node[2], s.node[3]);
+	assert_int_not_equal(s.node[0], s.node[1]);
+	assert_int_not_equal(s.node[0], s.node[2]);
+	assert_int_not_equal(s.node[1], s.node[2]);
+	assert_true(vti_shrink_implies(&s, 2));
+	assert_int_equal(s.norder, 1);
+	assert_int_equal(s.order[0], 2);
+	assert_int_equal(s.carry[0], 1);
+	assert_int_equal(s.carry[1], 1);
+	assert_int_equal(s.carry[3], 0);
+	vti_shrink_flow(&s, flow);
+	assert_int_equal(flow[2], 7);
+	vti_shrink_fini(&s);
+}
+
+/* What is no arc that takes any flow at next to no cost, or not the only one, stays. */
+static void others_stay(void **state)
+{
+	static const struct vt_mincost_arc arcs[][2] = {
+		{{0, 1, .want = 1, FREE}, {1, 0, .want = 1, .at_most = 9}},
+		{{0, 1, .at_most = VT_MINCOST_MAX - 1, .more = 1}, {1, 0, .want = 1, .at_most = 9}},
+		{{0, 1, .at_most = VT_MINCOST_MAX, .more = 2}, {1, 0, .want = 1, .at_most = 9}},
+		{{0, 0, FREE}, {1, 1, FREE}},
+	};
+	static const struct vt_mincost_arc twice[] = {
+		{0, 1, FREE}, {0, 1, FREE}, {1, 0, FREE}, {1, 0, FREE}};
+	struct vti_shrink s;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		assert_true(vti_shrink_init(&s, arcs[i], 2, 2));
+		assert_int_equal(s.nnodes, 2);
+		assert_int_equal(s.norder, 0);
+		assert_int_equal(s.node[0], 0);
+		assert_int_equal(s.node[1], 1);
+		vti_shrink_fini(&s);
+	}
+	assert_true(vti_shrink_init(&s, twice, 4, 2));
+	assert_int_equal(s.nnodes, 2);
+	vti_shrink_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +440,9 @@ int main(void)
 		cmocka_unit_test(parallel_arcs_share),
 		cmocka_unit_test(arcs_may_be_added_to_a_flow),
 		cmocka_unit_test(what_is_out_of_range),
+		cmocka_unit_test(chains_are_one_node),
+		cmocka_unit_test(sums_are_implied),
+		cmocka_unit_test(others_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
