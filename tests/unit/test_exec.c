@@ -553,6 +553,81 @@ static void test_id_behind(void **state)
 	close(fd);
 }
 
+/* A dictionary of block 0, one instruction without values. */
+static struct vt_bblocks *one_block(void)
+{
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	struct vt_bblocks *d = vt_bblocks_new();
+	int fd = scratch_file();
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	struct vt_record rec = {0};
+	struct vt_reader *r;
+	uint64_t *row = vt_writer_row(w, VT_BLOCK);
+
+	row[VT_BLOCK_INSNS] = row[VT_BLOCK_SIZE] = 1;
+	vt_writer_text(w, VT_BLOCK_LENGTHS, "\1");
+	r = reread_stream(fd, w);
+	assert_int_equal(vt_reader_next(r, &rec, NULL), 1);
+	assert_int_equal(vt_bblocks_add(d, &rec, NULL), 0);
+	vt_reader_close(r);
+	close(fd);
+	return d;
+}
+
+/* An EXEC of the first block once, with so many of each kind of times. */
+static int open_timed(struct vt_bblocks *d, size_t at, size_t tsc, size_t cycles)
+{
+	static const uint64_t words[3] = {0, 1, 2};
+	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
+	int fd = scratch_file(), code;
+	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_record rec = {0};
+	struct vt_reader *r;
+	struct vt_exec x;
+	uint64_t *row = vt_writer_row(w, VT_EXEC);
+
+	row[VT_EXEC_BLOCKS] = row[VT_EXEC_INSNS] = 1;
+	row[VT_EXEC_WIDTH] = 2;
+	vt_writer_bytes(w, VT_EXEC_IDS, "\0\0", 2);
+	vt_writer_words(w, VT_EXEC_TIME_AT, words, at);
+	vt_writer_words(w, VT_EXEC_TIME_TSC, words, tsc);
+	vt_writer_words(w, VT_EXEC_TIME_CYCLES, words, cycles);
+	r = reread_stream(fd, w);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	code = vt_exec_open(&x, d, &rec, &err);
+	if (code < 0) {
+		assert_string_equal(err.text, "executed blocks: times without places");
+	} else {
+		/* Of nothing, or behind the end, nothing is written. */
+		assert_int_equal(vt_exec_cut(&x, 0, 0, NULL, &err), 0);
+		assert_int_equal(vt_exec_skip(&x, 1, &err), 0);
+		assert_int_equal(vt_exec_cut(&x, 1, 0, NULL, &err), 0);
+		assert_int_equal(vt_exec_skip_weights(&x, NULL, 10), 0);
+		vt_exec_tally(&x, NULL);
+	}
+	vt_reader_close(r);
+	close(fd);
+	return code;
+}
+
+/* Each time has a place; cycles are told of all or none. */
+static void test_places(void **state)
+{
+	struct vt_bblocks *d = one_block();
+
+	(void)state;
+	assert_int_equal(open_timed(d, 0, 0, 0), 0);
+	assert_int_equal(open_timed(d, 2, 2, 0), 0);
+	assert_int_equal(open_timed(d, 2, 2, 2), 0);
+	assert_int_equal(open_timed(d, 2, 1, 2), -VT_E_FORMAT);
+	assert_int_equal(open_timed(d, 1, 2, 0), -VT_E_FORMAT);
+	assert_int_equal(open_timed(d, 2, 2, 1), -VT_E_FORMAT);
+	assert_int_equal(open_timed(d, 2, 2, 3), -VT_E_FORMAT);
+	assert_int_equal(open_timed(d, 0, 0, 1), -VT_E_FORMAT);
+	vt_bblocks_free(d);
+}
+
 /* Blocks that contradict themselves are refused, each for its reason. */
 static void test_bad_blocks(void **state)
 {
@@ -561,26 +636,42 @@ static void test_bad_blocks(void **state)
 		const char *lengths;
 		uint64_t slots[2];
 		const char *why;
+		const char *code;
+		size_t nslots; /* 0: two */
 	} cases[] = {
-		{0, 2, 5, "\2\3", {0, 0}, "impossible size"},
-		{0, 0, 0, "", {1ULL << 32, 1ULL << 32}, "no or too many instructions"},
-		{0, 2, 2, "\2", {1ULL << 32, 1ULL << 32}, "length for each"},
-		{0, 1, 16, "\20", {1ULL << 32, 1ULL << 32}, "impossible length"},
-		{0, 1, 3, "\2", {1ULL << 32, 1ULL << 32}, "another size"},
-		{0, 2, 5, "\2\3", {1ULL << 32 | 1, 1ULL << 32}, "out of order"},
-		{0, 2, 5, "\2\3", {1ULL << 32, 1ULL << 32 | 2}, "out of order"},
-		{VT_MAX_BLOCK_LEAP + 1, 1, 2, "\2", {1ULL << 32, 1ULL << 32}, "too many ids"},
+		{0, 2, 5, "\2\3", {0, 0}, "another size than its code", "abcd", 0},
+		{0, 2, 5, "\2\3", {0, 0}, "another size than its code", "abcdef", 0},
+		{0, 1, 2, "\2", {0, 0}, "too many slots", "ab", VT_MAX_BLOCK_SLOTS + 1},
+		{0, 1, 2, "\2", {0, 0}, "too many bytes of values", "ab", VT_MAX_BLOCK_SLOTS},
+		{0, 2, 5, "\2\3", {0, 0}, "impossible size", NULL, 0},
+		{0, 0, 0, "", {1ULL << 32, 1ULL << 32}, "no or too many instructions", NULL, 0},
+		{0, 2, 2, "\2", {1ULL << 32, 1ULL << 32}, "length for each", NULL, 0},
+		{0, 1, 16, "\20", {1ULL << 32, 1ULL << 32}, "impossible length", NULL, 0},
+		{0, 1, 3, "\2", {1ULL << 32, 1ULL << 32}, "another size", NULL, 0},
+		{0, 2, 5, "\2\3", {1ULL << 32 | 1, 1ULL << 32}, "out of order", NULL, 0},
+		{0, 2, 5, "\2\3", {1ULL << 32, 1ULL << 32 | 2}, "out of order", NULL, 0},
+		{VT_MAX_BLOCK_LEAP + 1,
+		 1,
+		 2,
+		 "\2",
+		 {1ULL << 32, 1ULL << 32},
+		 "too many ids",
+		 NULL,
+		 0},
 	};
 	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
 	struct vt_bblocks *d = vt_bblocks_new();
 	int fd = scratch_file();
 	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	uint64_t many[VT_MAX_BLOCK_SLOTS + 1];
 	struct vt_reader *r;
 	struct vt_record rec;
 	struct vt_error err;
 	size_t i;
 
 	(void)state;
+	for (i = 0; i <= VT_MAX_BLOCK_SLOTS; i++)
+		many[i] = 64ULL << 32;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		uint64_t *row = vt_writer_row(w, VT_BLOCK);
 
@@ -588,7 +679,9 @@ static void test_bad_blocks(void **state)
 		row[VT_BLOCK_INSNS] = cases[i].insns;
 		row[VT_BLOCK_SIZE] = cases[i].size;
 		vt_writer_text(w, VT_BLOCK_LENGTHS, cases[i].lengths);
-		vt_writer_words(w, VT_BLOCK_SLOTS, cases[i].slots, 2);
+		vt_writer_text(w, VT_BLOCK_CODE, cases[i].code ? cases[i].code : "");
+		vt_writer_words(w, VT_BLOCK_SLOTS, cases[i].nslots ? many : cases[i].slots,
+				cases[i].nslots ? cases[i].nslots : 2);
 	}
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
 	lseek(fd, 0, SEEK_SET);
@@ -611,6 +704,7 @@ int main(void)
 		cmocka_unit_test(test_walk),	   cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_times),	   cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_bad_blocks), cmocka_unit_test(test_id_behind),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
