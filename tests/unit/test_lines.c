@@ -51,21 +51,27 @@ struct subject {
 	struct vt_lines *lines;
 };
 
-static void build(struct subject *s, const char *compiler)
+/* Reads the program. */
+static void open_subject(struct subject *s)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	s->dir = toolbox_dir();
-	free(toolbox_run(s->dir, "mkdir inc"));
-	toolbox_write(s->dir, "p.c", program);
-	toolbox_write(s->dir, "inc/deep.h", header);
-	free(toolbox_run(s->dir, "%s p.c -o p", compiler));
 	s->elf = vt_elf_open(toolbox_path(s->dir, "p"), &err);
 	assert_non_null(s->elf);
 	s->symbols = vt_symbols_new();
 	assert_int_equal(vt_symbols_add_elf(s->symbols, s->elf, NULL, &err), 0);
 	assert_int_equal(vt_symbols_finish(s->symbols, &err), 0);
 	s->lines = vt_lines_new(s->elf, &err);
+}
+
+static void build(struct subject *s, const char *compiler)
+{
+	s->dir = toolbox_dir();
+	free(toolbox_run(s->dir, "mkdir inc"));
+	toolbox_write(s->dir, "p.c", program);
+	toolbox_write(s->dir, "inc/deep.h", header);
+	free(toolbox_run(s->dir, "%s p.c -o p", compiler));
+	open_subject(s);
 }
 
 static void demolish(struct subject *s)
@@ -183,6 +189,37 @@ static void without_an_address_index(void **state)
 	assert_int_equal(vt_lines_frames(without.lines, UINT64_MAX, frames, VT_MAX_INLINE), 0);
 	demolish(&with);
 	demolish(&without);
+}
+
+/* Six units whose code is in the opposite order, without .debug_aranges. */
+static void units_in_any_order(void **state)
+{
+	uint64_t before = UINT64_MAX;
+	char name[3], file[16];
+	struct subject s = {.dir = toolbox_dir()};
+	struct vt_line line;
+	unsigned i;
+
+	(void)state;
+	free(toolbox_run(
+		s.dir, "for n in 0 1 2 3 4 5; do printf 'int f%%d(void);\n"
+		       "__attribute__((section(\".text.s%%d\"))) int f%%d(void)\n{ return 7; }\n' "
+		       "$n $((9 - n)) $n >u$n.c; done; gcc -g -O1 -nostdlib -static -Wl,-e,f0 "
+		       "-Wl,--sort-section=name u?.c -o p && objcopy -R .debug_aranges p"));
+	open_subject(&s);
+	for (i = 0; i < 6; i++) {
+		uint64_t at;
+
+		snprintf(name, sizeof(name), "f%u", i);
+		snprintf(file, sizeof(file), "/u%u.c", i);
+		at = function(&s, name)->start;
+		assert_true(at < before);
+		before = at;
+		assert_true(vt_lines_at(s.lines, at, &line));
+		assert_string_equal(strrchr(line.file, '/'), file);
+		assert_int_equal(line.line, 3);
+	}
+	demolish(&s);
 }
 
 static void no_debug_information(void **state)
@@ -395,6 +432,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_calls_are_those_of_addr2line),
 		cmocka_unit_test(without_an_address_index),
+		cmocka_unit_test(units_in_any_order),
 		cmocka_unit_test(no_debug_information),
 		cmocka_unit_test(damaged_debug_information),
 		cmocka_unit_test(instructions_are_those_of_objdump),

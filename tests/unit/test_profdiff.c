@@ -275,6 +275,16 @@ static void test_diff_without_samples(void **state)
 		discard(&l[0]);
 		discard(&l[1]);
 	}
+	/* What has just that name comes before what has samples. */
+	make_run(&l[0], "cycles", three);
+	make_two(&l[1], "cycles:u", three, 2, "cycles", none);
+	check_diff(l, 1, 2, &opt, &result,
+		   "cycles.before,cycles.before_percent,cycles.after,cycles.after_percent,"
+		   "cycles.delta,cycles.points,cycles.p,cycles.significant," HEAD(
+			   "cycles:u") "3,100,0,0,-3,-100,0.25,0,3,100,3,100,0,0,1,0,/no/such/a\n");
+	vt_profdiff_result_fini(&result);
+	discard(&l[0]);
+	discard(&l[1]);
 }
 
 /*

@@ -308,36 +308,39 @@ static void test_same_names(void **state)
 {
 	static const char text[] = ".type f,@function\nf: nop\nret\n.size f,.-f\n";
 	const struct vt_proflist_options all = {.top = 0};
-	char *dir = toolbox_dir(), path[256], want[1024];
+	char *dir = toolbox_dir(), path[256], want[2048];
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct listed l;
 
 	(void)state;
 	toolbox_write(dir, "f.s", text);
-	free(toolbox_run(dir, "as -o a.o f.s && as -o b.o f.s && "
-			      "ld -e 0x401000 -Ttext=0x401000 -o prog a.o b.o"));
+	free(toolbox_run(dir,
+			 "as -o a.o f.s && as -o b.o f.s && sed 's/\\bf\\b/e/g' f.s | as -o c.o && "
+			 "ld -e 0x401000 -Ttext=0x401000 -o prog a.o b.o c.o"));
 	snprintf(path, sizeof(path), "%s", toolbox_path(dir, "prog"));
 	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
 	scene_event(w, 2, "misses", VT_POLICY_INTERRUPT);
 	scene_image(w, 1, path);
 	scene_map(w, 0x400000, 1);
-	/* The second one is met first, and comes last. */
+	/* By name, then by place: the second f is met first, and comes last. */
 	scene_samples(w, 1, 0x401002, 0, 1, 4);
 	scene_samples(w, 1, 0x401000, 0, 1, 4);
 	scene_samples(w, 2, 0x401000, 0, 1, 1);
+	scene_samples(w, 1, 0x401004, 0, 1, 4);
 	scene_samples(w, 1, 0x900000, 0, 1, 2);
 	scene_samples(w, 1, 0x900000, 1, 1, 1);
 	list(&l, fd, w, false, NULL, 0);
 	snprintf(want, sizeof(want),
 		 "cycles,cycles.percent,cycles.cumulative,misses,misses.percent,procedure,image,"
 		 "symbol,unknown\n"
-		 "4,36.3636,36.3636,1,100,f,%s,f,\n"
-		 "4,36.3636,72.7273,0,0,f,%s,f,\n"
-		 "2,18.1818,90.9091,0,0,\"[no mapping, user mode]\",[unknown],,"
+		 "4,26.6667,26.6667,0,0,e,%s,e,\n"
+		 "4,26.6667,53.3333,1,100,f,%s,f,\n"
+		 "4,26.6667,80,0,0,f,%s,f,\n"
+		 "2,13.3333,93.3333,0,0,\"[no mapping, user mode]\",[unknown],,"
 		 "\"no mapping, user mode\"\n"
-		 "1,9.09091,100,0,0,[in the hypervisor],[unknown],,in the hypervisor\n",
-		 path, path);
+		 "1,6.66667,100,0,0,[in the hypervisor],[unknown],,in the hypervisor\n",
+		 path, path, path);
 	check_table(&l, VT_LEVEL_PROCEDURE, &all, 0, want);
 	discard(&l);
 	toolbox_remove(dir);
