@@ -37,6 +37,8 @@ static const char source[] =
 	"at at_same_c; mov eax, [rsi]; 1: ret; endp same\n"
 	"proc walk; 1: mov eax, [rdi]; add rdi, 8; cmp rdi, rsi; jne 1b; ret; endp walk\n"
 	"proc cut; at at_cut_a; mov eax, [rdi]; at at_cut_b; mov ecx, [rsi]; ret; .size cut, 3\n"
+	"proc stub; at at_stub; jmp [rip + slot]; endp stub\n"
+	".data; slot: .quad 0; .text\n"
 	"proc _start; call sum; at at_start_return; ret; endp _start\n";
 
 #define BASE 0x10000000u /* where the code's file offset 0 is mapped */
@@ -464,6 +466,82 @@ static void test_blocks(void **state)
 	end(&f);
 }
 
+/* Where a loader put the target, the program has no say. */
+static void test_linkage(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "stub", 1000);
+	put_list(&f, "at_stub", VT_WHAT_TARGET, 0, NULL, address_of("sum"), 1000, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_spec_lists(f.spec, VT_WHAT_TARGET), 1);
+	assert_int_equal(vt_spec_nrows(f.spec), 0);
+	end(&f);
+}
+
+/* Each time that it happened, and once for each. */
+static void test_counted(void **state)
+{
+	struct vt_profile_event e = {.samples = 7, .period = 7};
+
+	(void)state;
+	e.policy = VT_POLICY_EXACT;
+	assert_true(vt_spec_is_counted(&e));
+	e.period = 14;
+	assert_false(vt_spec_is_counted(&e));
+	e.policy = VT_POLICY_INTERRUPT;
+	assert_false(vt_spec_is_counted(&e));
+	e.period = 7;
+	assert_false(vt_spec_is_counted(&e));
+}
+
+/* Callers that return addresses alone tell, or lists of arguments alone; some are of no image. */
+static void test_sources_of_callers(void **state)
+{
+	struct fixture f;
+	struct vt_table *t = vt_table_new();
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "sum", 1000);
+	put_list(&f, "sum", VT_WHAT_RETURN, 0, NULL, address_of("at_start_return"), 250,
+		 address_of("at_apply_return"), 750);
+	put_list(&f, "same", VT_WHAT_RETURN, 0, NULL, 0x1234, 10, address_of("at_apply_return"),
+		 30);
+	finish(&f);
+	assert_int_equal(vt_speclist_callers(t, &f.view, &(struct vt_speclist_options){0}, &err),
+			 0);
+	assert_int_equal(vt_table_rows(t), 2);
+	expect_cell(t, 0, "caller", "apply+0x2");
+	assert_int_equal(cell(t, 0, "calls").number, 750);
+	assert_float_equal(real_cell(t, 0, "calls.percent"), 75, 0);
+	expect_cell(t, 1, "caller", "_start+0x5");
+	assert_int_equal(cell(t, 1, "calls").number, 250);
+	assert_float_equal(real_cell(t, 1, "calls.percent"), 25, 0);
+	vt_table_free(t);
+	end(&f);
+
+	t = vt_table_new();
+	begin(&f, "instructions");
+	put_count(&f, "sum", 1000);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, "at_apply_return", 4, 90, 5, 10);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, "at_start_return", 4, 300, 5, 0);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_DI, "at_start_return", 4, 200, 5, 100);
+	finish(&f);
+	assert_int_equal(vt_speclist_callers(t, &f.view, &(struct vt_speclist_options){0}, &err),
+			 0);
+	assert_int_equal(vt_table_rows(t), 2);
+	expect_cell(t, 0, "caller", "_start+0x5");
+	assert_int_equal(cell(t, 0, "calls").number, 300);
+	assert_float_equal(real_cell(t, 0, "calls.percent"), 75, 0);
+	expect_cell(t, 1, "caller", "apply+0x2");
+	assert_int_equal(cell(t, 1, "calls").number, 100);
+	vt_table_free(t);
+	end(&f);
+}
+
 /* Callers whose arguments hardly change come first, however few of the calls are theirs. */
 static void test_order_of_callers(void **state)
 {
@@ -621,6 +699,9 @@ int main(void)
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_order_of_callers),
+		cmocka_unit_test(test_linkage),
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_sources_of_callers),
 		cmocka_unit_test(test_order_of_blocks),
 		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_stripped),

@@ -65,6 +65,7 @@ static void assert_advice(const struct list *l, const char *value, const char *t
 	vt_buf_free(&b);
 }
 
+/* The costs are the latencies that specjudge.h speaks of. */
 static void test_kinds(void **state)
 {
 	static const struct {
@@ -72,32 +73,36 @@ static void test_kinds(void **state)
 		unsigned uses;
 		uint64_t value;
 		enum vt_spec_kind kind;
+		double cost;
 	} cases[] = {
-		{VT_WHAT_LOAD, 0, 0, VT_SPEC_ZERO},
-		{VT_WHAT_LOAD, 0, 4, VT_SPEC_NUMBER},
-		{VT_WHAT_LOAD, VT_USE_BRANCH, 4, VT_SPEC_NUMBER},
-		{VT_WHAT_LOAD, VT_USE_BOUND, 16, VT_SPEC_BOUND},
-		{VT_WHAT_LOAD, VT_USE_BOUND, 0, VT_SPEC_ZERO},
-		{VT_WHAT_LOAD, VT_USE_DIVISOR, 1, VT_SPEC_DIVISOR_ONE},
-		{VT_WHAT_LOAD, VT_USE_DIVISOR, 8, VT_SPEC_DIVISOR_POWER},
-		{VT_WHAT_LOAD, VT_USE_DIVISOR | VT_USE_FACTOR, 10, VT_SPEC_DIVISOR},
-		{VT_WHAT_LOAD, VT_USE_FACTOR, 0, VT_SPEC_FACTOR_ZERO},
-		{VT_WHAT_LOAD, VT_USE_FACTOR, 1, VT_SPEC_FACTOR_ONE},
-		{VT_WHAT_LOAD, VT_USE_FACTOR, 8, VT_SPEC_FACTOR_POWER},
-		{VT_WHAT_LOAD, VT_USE_FACTOR, 9, VT_SPEC_FACTOR},
+		{VT_WHAT_LOAD, 0, 0, VT_SPEC_ZERO, 5},
+		{VT_WHAT_LOAD, 0, 4, VT_SPEC_NUMBER, 4},
+		{VT_WHAT_LOAD, VT_USE_BRANCH, 4, VT_SPEC_NUMBER, 4},
+		{VT_WHAT_LOAD, VT_USE_BOUND, 16, VT_SPEC_BOUND, 6},
+		{VT_WHAT_LOAD, VT_USE_BOUND, 0, VT_SPEC_ZERO, 5},
+		{VT_WHAT_LOAD, VT_USE_BOUND, 65535, VT_SPEC_BOUND, 6},
+		{VT_WHAT_LOAD, VT_USE_BOUND, 65536, VT_SPEC_NUMBER, 4},
+		{VT_WHAT_LOAD, VT_USE_DIVISOR, 1, VT_SPEC_DIVISOR_ONE, 20},
+		{VT_WHAT_LOAD, VT_USE_DIVISOR, 8, VT_SPEC_DIVISOR_POWER, 20},
+		{VT_WHAT_LOAD, VT_USE_DIVISOR | VT_USE_FACTOR, 10, VT_SPEC_DIVISOR, 15},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 0, VT_SPEC_FACTOR_ZERO, 5},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 1, VT_SPEC_FACTOR_ONE, 4},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 8, VT_SPEC_FACTOR_POWER, 3},
+		{VT_WHAT_LOAD, VT_USE_FACTOR, 9, VT_SPEC_FACTOR, 2},
 		/* The targets of the call say the same with a name. */
-		{VT_WHAT_LOAD, VT_USE_TARGET, 0x400000, VT_SPEC_NONE},
-		{VT_WHAT_TARGET, VT_USE_TARGET, 0x400000, VT_SPEC_CALL},
-		{VT_WHAT_TARGET, 0, 0x400000, VT_SPEC_JUMP},
-		{VT_WHAT_ARG, 0, 1, VT_SPEC_ARGUMENT},
-		{VT_WHAT_ARG, VT_USE_DIVISOR, 8, VT_SPEC_DIVISOR_POWER},
-		{VT_WHAT_ARG, VT_USE_BOUND, 64, VT_SPEC_BOUND},
-		{VT_WHAT_RESULT, VT_USE_BRANCH, 3, VT_SPEC_RESULT},
-		{VT_WHAT_RESULT, 0, 3, VT_SPEC_NONE},
-		{VT_WHAT_STORE, 0, 0, VT_SPEC_NONE},
-		{VT_WHAT_LOAD_ADDRESS, 0, 0, VT_SPEC_NONE},
-		{VT_WHAT_RETURN, 0, 0x400000, VT_SPEC_NONE},
+		{VT_WHAT_LOAD, VT_USE_TARGET, 0x400000, VT_SPEC_NONE, 0},
+		{VT_WHAT_TARGET, VT_USE_TARGET, 0x400000, VT_SPEC_CALL, 15},
+		{VT_WHAT_TARGET, 0, 0x400000, VT_SPEC_JUMP, 15},
+		{VT_WHAT_ARG, 0, 1, VT_SPEC_ARGUMENT, 5},
+		{VT_WHAT_ARG, VT_USE_DIVISOR, 8, VT_SPEC_DIVISOR_POWER, 20},
+		{VT_WHAT_ARG, VT_USE_BOUND, 64, VT_SPEC_BOUND, 6},
+		{VT_WHAT_RESULT, VT_USE_BRANCH, 3, VT_SPEC_RESULT, 1},
+		{VT_WHAT_RESULT, 0, 3, VT_SPEC_NONE, 0},
+		{VT_WHAT_STORE, 0, 0, VT_SPEC_NONE, 0},
+		{VT_WHAT_LOAD_ADDRESS, 0, 0, VT_SPEC_NONE, 0},
+		{VT_WHAT_RETURN, 0, 0x400000, VT_SPEC_NONE, 0},
 	};
+	struct vt_spec_verdict v;
 	struct list l;
 	size_t i;
 
@@ -106,18 +111,33 @@ static void test_kinds(void **state)
 		list_of(&l, cases[i].what, cases[i].uses, 1000, cases[i].value, 1000);
 		if (judged(&l) != cases[i].kind)
 			fail_msg("case %zu: %s", i, vt_spec_name(judged(&l)));
+		if (!vt_spec_judge(&l.value, MIN, &v))
+			continue;
+		assert_true(v.value == cases[i].value);
+		assert_true(v.cost == cases[i].cost);
+		assert_int_equal(v.whole, cases[i].what == VT_WHAT_ARG);
+		/* What lies in the frame costs a quarter to load. */
+		l.value.source = VT_SOURCE_STACK;
+		assert_true(vt_spec_judge(&l.value, MIN, &v));
+		assert_true(v.cost == (cases[i].what == VT_WHAT_LOAD ? 0.25 : 1) * cases[i].cost);
 	}
 }
 
 static void test_pointers(void **state)
 {
+	struct vt_spec_verdict v;
 	struct list l;
 
 	(void)state;
 	list_of(&l, VT_WHAT_LOAD, VT_USE_BOUND, 1000, 0x7f0000001000, 1000)->value.pointer = true;
-	assert_int_equal(judged(&l), VT_SPEC_POINTER);
+	assert_true(vt_spec_judge(&l.value, MIN, &v));
+	assert_int_equal(v.kind, VT_SPEC_POINTER);
+	assert_true(v.cost == 2);
 	list_of(&l, VT_WHAT_ARG, 0, 1000, 0x7f0000001000, 1000)->value.pointer = true;
-	assert_int_equal(judged(&l), VT_SPEC_ARGUMENT_POINTER);
+	assert_true(vt_spec_judge(&l.value, MIN, &v));
+	assert_int_equal(v.kind, VT_SPEC_ARGUMENT_POINTER);
+	assert_true(v.cost == 1);
+	assert_false(v.whole);
 	list_of(&l, VT_WHAT_RESULT, VT_USE_BRANCH, 1000, 0x7f0000001000, 1000)->value.pointer =
 		true;
 	assert_int_equal(judged(&l), VT_SPEC_NONE);
@@ -184,6 +204,8 @@ static void test_powers(void **state)
 	assert_true(vt_spec_judge(&l.value, MIN, &v));
 	assert_int_equal(v.kind, VT_SPEC_DIVISOR_POWERS);
 	assert_float_equal(v.share, 0.98, 1e-9);
+	assert_true(v.cost == 20);
+	assert_int_equal(v.value, 8);
 	assert_advice(&l, "8",
 		      "shift instead of dividing: the divisor is a power of two in "
 		      "98.0 %, mostly 8");

@@ -42,6 +42,13 @@ static const char source[] =
 	"at global; mov eax, [rip + variable]; ret\n"
 	"at constant; mov eax, [rip + number]; ret\n"
 	"at protector; mov rax, fs:0x28; ret\n"
+	"at thread; mov rax, fs:0x10; ret\n"
+	"at of_kernel; mov rax, gs:0x28; ret\n"
+	"at thread_base; mov rax, fs:[rdi + 0x28]; ret\n"
+	"at thread_index; mov rax, fs:[rdi * 2 + 0x28]; ret\n"
+	"at field; mov rax, [rdi + 0x28]; ret\n"
+	"at element; mov rax, [rsp + rdi * 8]; ret\n"
+	"at frame; mov rax, [rbp - 8]; ret\n"
 	"at plain; mov eax, esi; ret\n"
 	"at unread; mov eax, [rdi]; xor eax, eax; ret\n"
 	"at known; mov eax, 5; ret\n"
@@ -54,6 +61,9 @@ static const char source[] =
 	"movaps [rsp + 32], xmm0; 1: mov eax, [rdi]; add rsp, 88; ret\n"
 	"at calls_variadic; call variadic; ret\n"
 	"at saves; push rbp; mov rbp, rsp; mov [rbp - 8], rsi; ret\n"
+	/* the second time round the loop, ecx is the argument, too */
+	"at around; mov ecx, 7; 1: mov eax, esi; cdq; idiv ecx; mov ecx, edi; dec esi; jne 1b; "
+	"ret\n"
 	"at endless; 1: test edi, edi; jne 1b; jmp 1b\n"
 	".data\nvariable: .long 1\n.section .rodata\nnumber: .long 2\n";
 
@@ -135,6 +145,13 @@ static void test_loads(void **state)
 		{"global", 0, VT_SOURCE_FIXED},
 		{"constant", 0, VT_SOURCE_FIXED},
 		{"protector", 0, VT_SOURCE_RESTORED},
+		{"thread", 0, VT_SOURCE_MEMORY},
+		{"of_kernel", 0, VT_SOURCE_MEMORY},
+		{"thread_base", 0, VT_SOURCE_MEMORY},
+		{"thread_index", 0, VT_SOURCE_MEMORY},
+		{"field", 0, VT_SOURCE_MEMORY},
+		{"element", 0, VT_SOURCE_MEMORY},
+		{"frame", 0, VT_SOURCE_STACK},
 		{"plain", 0, VT_SOURCE_UNKNOWN},
 		{"unread", 0, VT_SOURCE_MEMORY},
 	};
@@ -196,6 +213,7 @@ static void test_arguments(void **state)
 	assert_int_equal(uses_of_argument(f, "passed", VT_REG_CX), 0);
 	assert_int_equal(uses_of_argument(f, "jumped", VT_REG_SI), VT_USE_READ | VT_USE_DIVISOR);
 	assert_int_equal(uses_of_argument(f, "endless", VT_REG_DI), VT_USE_READ | VT_USE_BRANCH);
+	assert_int_equal(uses_of_argument(f, "around", VT_REG_DI), VT_USE_READ | VT_USE_DIVISOR);
 	assert_int_equal(uses_of_argument(f, "two", 200), 0);
 	/* Saved because it may be an argument; and as code does that is not optimised. */
 	assert_int_equal(uses_of_argument(f, "variadic", VT_REG_SI), 0);
