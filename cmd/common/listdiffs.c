@@ -2,16 +2,25 @@
 #include "cmd/common/listdiffs.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/listdiff.h"
+#include "analysis/ranking.h"
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/intern.h"
 #include "cmd/common/json.h"
 #include "image/elf.h"
 
 /* Of the changes that are called significant, so many may be chance. */
 #define FALSE_RATE 0.05
+
+/* A procedure with samples before, and how many have its name: which is meant is then not clear. */
+struct named {
+	struct vt_procedure procedure;
+	size_t count;
+};
 
 struct diffs {
 	struct app *app;
@@ -23,11 +32,56 @@ struct diffs {
 	struct vt_output *out;
 	size_t done;
 	struct app_warnings left_out;
+	struct vt_ranking *ranking; /* of before */
+	struct vt_intern *names;    /* IMAGE:SYMBOL of its procedures; an id is the index below */
+	struct named *named;
+	size_t nnamed;
+	size_t named_cap;
 };
 
 static bool fail(const struct diffs *d, const struct vt_error *err)
 {
 	return app_fail(d->app, err);
+}
+
+static void put_name(struct vt_buf *b, struct vt_images *images, const struct vt_procedure *p)
+{
+	const struct vt_image *image = vt_images_get(images, p->image);
+
+	b->size = 0;
+	vt_buf_printf(b, "%s:%s", image ? image->name : "", p->symbol);
+}
+
+/* So that not all places are looked at for each procedure. */
+static bool name_procedures(struct diffs *d)
+{
+	struct vt_images *images = d->data[0]->images;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	d->ranking = vt_ranking_new(d->data[0]->profile, images, VT_LEVEL_PROCEDURE, &err);
+	if (!d->ranking)
+		return fail(d, &err);
+	for (i = 0; i < vt_ranking_count(d->ranking); i++) {
+		struct vt_procedure p;
+		uint32_t id;
+
+		if (!vt_procedure_of_rank(images, vt_ranking_at(d->ranking, i), &p) || !p.symbol)
+			continue;
+		put_name(&b, images, &p);
+		id = vt_intern_add(d->names, b.data, b.size);
+		if (id == UINT32_MAX ||
+		    !vt_array_grow(&d->named, &d->named_cap, id + 1, sizeof(*d->named)))
+			break;
+		if (id >= d->nnamed) {
+			d->nnamed = id + 1;
+			d->named[id] = (struct named){.procedure = p};
+		}
+		d->named[id].count++;
+	}
+	vt_buf_free(&b);
+	return i == vt_ranking_count(d->ranking) || app_no_memory(d->app);
 }
 
 /*
@@ -54,20 +108,35 @@ static bool same_place(const struct diffs *d, const struct vt_procedure *after,
 	return false;
 }
 
+static int take_named(const struct named *n, struct vt_found *found, struct vt_error *err)
+{
+	if (!vt_array_grow(&found->list, &found->cap, 1, sizeof(*found->list)))
+		return vt_error_nomem(err);
+	found->list[0] = n->procedure;
+	found->count = 1;
+	return 0;
+}
+
 /* The procedure of the same name in the stream of before. */
 static int find_before(const struct diffs *d, const struct vt_procedure *after,
 		       struct vt_found *found, struct vt_error *err)
 {
 	const struct vt_image *image = vt_images_get(d->data[1]->images, after->image);
 	struct vt_buf what = VT_BUF_INIT;
+	uint32_t id;
 	int rc;
 
 	if (!after->symbol)
 		return vt_error_set(err, VT_E_NOTFOUND,
 				    "%s: what lies in no procedure is not compared",
 				    image ? image->path : "?");
-	vt_buf_printf(&what, "%s:%s", image ? image->name : "", after->symbol);
-	rc = vt_locate(d->data[0]->profile, d->data[0]->images, vt_buf_str(&what), found, err);
+	put_name(&what, d->data[1]->images, after);
+	id = vt_intern_find(d->names, what.data, what.size);
+	if (id == UINT32_MAX || d->named[id].count > 1)
+		rc = vt_locate(d->data[0]->profile, d->data[0]->images, vt_buf_str(&what), found,
+			       err);
+	else
+		rc = take_named(&d->named[id], found, err);
 	vt_buf_free(&what);
 	if (rc == -VT_E_AMBIGUOUS && same_place(d, after, found))
 		return 0;
@@ -219,6 +288,8 @@ bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct ap
 
 	d.table = vt_table_new();
 	d.list = json_array();
+	d.names = vt_intern_new();
+	ok = ok && (d.names || app_no_memory(a)) && name_procedures(&d);
 	d.out = ok ? app_text(a, o->output) : NULL;
 	ok = ok && d.out;
 	for (i = 0; i < found->count && ok; i++)
@@ -236,6 +307,9 @@ bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct ap
 		     app_fail(a, &err);
 	json_decref(d.list);
 	vt_table_free(d.table);
+	vt_ranking_free(d.ranking);
+	vt_intern_free(d.names);
+	free(d.named);
 	app_profile_end(&before);
 	return ok;
 }
