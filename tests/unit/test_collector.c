@@ -99,6 +99,17 @@ static void put_mode(struct vt_writer *w, uint64_t misc, uint64_t has, uint64_t 
 	row[VT_SAMPLE_HAS] = has;
 }
 
+static void put_process(struct vt_writer *w, int64_t pid, uint64_t ip)
+{
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+	row[VT_SAMPLE_EVENT] = 4;
+	row[VT_SAMPLE_PID] = (uint64_t)pid;
+	row[VT_SAMPLE_IP] = ip;
+	row[VT_SAMPLE_MISC] = USER;
+	row[VT_SAMPLE_HAS] = IP;
+}
+
 /* With tables of so many entries in one bucket, and a buffer of so many. */
 static void collect(put_fn *put, uint32_t ways, size_t overflow, struct collected *c)
 {
@@ -203,6 +214,9 @@ static void test_written(void **state)
 static void put_modes(struct vt_writer *w)
 {
 	put_event(w, 3, 100);
+	put_mode(w, USER, IP | PERIOD, 0x9000);
+	put_process(w, 4, 0x9000);
+	put_process(w, 6, 0x8000);
 	put_mode(w, USER, PERIOD, 0);
 	put_mode(w, KERNEL, IP | PERIOD, 0x9000);
 	put_mode(w, USER, IP | PERIOD, 0x9000);
@@ -210,20 +224,22 @@ static void put_modes(struct vt_writer *w)
 	put_mode(w, 0, IP | PERIOD, 0x9000);
 }
 
-/* Of what lies nowhere, in which mode it was, and whether it has an address at all. */
+/* By process; of what lies nowhere, in which mode it was, and whether it has an address at all. */
 static void test_modes(void **state)
 {
 	const struct count want[] = {
+		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 4, 1, 1},
 		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_NO_IP, 3, 1, 2},
 		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_MODE, 3, 1, 2},
 		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_KERNEL, 3, 1, 2},
-		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 3, 2, 4},
+		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 3, 3, 6},
+		{VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 4, 1, 1},
 	};
 	static struct collected c;
 
 	(void)state;
 	collect(put_modes, 8, 8, &c);
-	assert_counts(&c, want, 4);
+	assert_counts(&c, want, 6);
 }
 
 /* Without anywhere to write to, there are numbers still. */

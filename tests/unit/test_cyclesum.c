@@ -11,6 +11,8 @@
 
 #include "analysis/cyclesum.h"
 #include "tests/unit/printed.h"
+#include "tests/unit/scenes.h"
+#include "tests/unit/streams.h"
 
 /* Executions, cycles and those of the schedule, each; what it lost altogether. */
 static const struct {
@@ -349,13 +351,47 @@ static void test_print(void **state)
 		    "***   (500 cycles, 100.0% of all samples)\n");
 }
 
+/* ---- samples ---- */
+
+static void test_samples(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_cyclesum sum = {0};
+	struct scene s;
+
+	(void)state;
+	scene_event(w, 5, "cycles", VT_POLICY_PRECISE);
+	scene_event(w, 9, "misses", VT_POLICY_PRECISE);
+	scene_image(w, 1, "/no/such/a");
+	scene_image(w, 2, "/no/such/b");
+	scene_map(w, 0x400000, 1);
+	scene_map(w, 0x500000, 2);
+	scene_samples(w, 9, 0x400010, 0, 1, 1);
+	scene_samples(w, 9, 0x400011, 0, 1, 2);
+	scene_samples(w, 9, 0x40001f, 0, 1, 4);
+	scene_samples(w, 9, 0x400020, 0, 1, 8);
+	scene_samples(w, 9, 0x40000f, 0, 1, 16);
+	scene_samples(w, 9, 0x500010, 0, 1, 32);
+	scene_samples(w, 5, 0x400010, 0, 1, 64);
+	scene_read(&s, fd, w, false);
+	assert_int_equal(vt_cyclesum_event(s.profile, 5), 0);
+	assert_int_equal(vt_cyclesum_event(s.profile, 9), 1);
+	assert_int_equal(vt_cyclesum_event(s.profile, 6), SIZE_MAX);
+	/* Of the event, in the image, from 10 on and before 20. */
+	vt_cyclesum_samples(&sum, s.profile, 1, 1, 0x10, 0x20);
+	assert_float_equal(sum.samples, 1 + 2 + 4, 0);
+	vt_cyclesum_samples(&sum, s.profile, 0, 1, 0, 0x20);
+	assert_float_equal(sum.samples, 7 + 64, 0);
+	scene_drop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_print),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_print),
+		cmocka_unit_test(test_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

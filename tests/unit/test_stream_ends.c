@@ -200,6 +200,54 @@ static struct outcome read_twice(const uint8_t *data, size_t size, unsigned n)
 	return o;
 }
 
+/* Garbage between blocks is a gap of its own size; no record is lost. */
+static void test_garbage(void **state)
+{
+	static const uint8_t garbage[] = {0, 0xf6, 'v', 0xd3, 0xf6, 0xf6, 'v', 0xd3, 'b', 7};
+	static const size_t sizes[] = {1, 2, 4, sizeof(garbage)};
+	size_t size, at, i;
+	int fd = scratch_file();
+	uint8_t *data, *made;
+
+	(void)state;
+	write_stream(fd, VT_COMPRESS_NONE, MOST);
+	data = slurp(fd, &size);
+	made = malloc(size + sizeof(garbage));
+	assert_non_null(made);
+	for (at = VTI_PREAMBLE_SIZE; at < size; at += size_of_block(data + at))
+		for (i = 0; i < 4 && at > VTI_PREAMBLE_SIZE; i++) {
+			struct vt_record rec = {0};
+			struct vt_reader *r;
+			unsigned n = 0, gaps = 0;
+
+			memcpy(made, data, at);
+			memcpy(made + at, garbage, sizes[i]);
+			memcpy(made + at + sizes[i], data + at, size - at);
+			assert_int_equal(pwrite(fd, made, size + sizes[i], 0), size + sizes[i]);
+			assert_int_equal(ftruncate(fd, (off_t)(size + sizes[i])), 0);
+			lseek(fd, 0, SEEK_SET);
+			r = vt_reader_open_fd(fd, "test", &err);
+			while (vt_reader_next(r, &rec, &err) > 0) {
+				if (rec.kind == VT_GAP) {
+					assert_int_equal(vt_record_u64(&rec, VT_GAP_BYTES),
+							 sizes[i]);
+					assert_int_equal(vt_record_u64(&rec, VT_GAP_OFFSET), at);
+					gaps++;
+				} else {
+					check_record(&rec, n++);
+				}
+			}
+			assert_int_equal(n, MOST);
+			assert_int_equal(gaps, 1);
+			assert_int_equal(vt_reader_damage(r)->blocks, 1);
+			assert_int_equal(vt_reader_damage(r)->bytes, sizes[i]);
+			vt_reader_close(r);
+		}
+	free(made);
+	free(data);
+	close(fd);
+}
+
 /* A second order, or block of a kind, is damage; what is there already stays. */
 static void test_twice(void **state)
 {
@@ -252,6 +300,41 @@ static void test_status(void **state)
 		vt_reader_close(r);
 		close(fd);
 	}
+}
+
+/* END counts the records of each kind, of all frames. */
+static void test_counts(void **state)
+{
+	/* 10000 records: 10 THREADs; every third of the others a COUNT, but 7, 1007 ... */
+	const uint64_t want[] = {VT_STATUS_COMPLETE, 10000};
+	const uint64_t kinds[] = {3, 19, 10, 20, 0, 21, 0};
+	int fd = scratch_file();
+	size_t at = VTI_PREAMBLE_SIZE, next, size, i;
+	uint64_t counts = 0, threads = 0;
+	struct vt_cursor c;
+	uint8_t *data;
+
+	(void)state;
+	for (i = 0; i < 10000; i++) {
+		threads += i % 1000 == 7;
+		counts += i % 1000 != 7 && i % 3 == 0;
+	}
+	write_stream(fd, VT_COMPRESS_NONE, 10000);
+	data = slurp(fd, &size);
+	while ((next = at + size_of_block(data + at)) < size)
+		at = next;
+	c = vt_cursor_make(data + at + VTI_BLOCK_SIZE, size - at - VTI_BLOCK_SIZE, false);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(vt_cursor_varint(&c), want[i]);
+	assert_non_null(vt_cursor_take(&c, 4));
+	for (i = 0; i < 7; i++) {
+		uint64_t v = kinds[i] ? kinds[i] : i == 4 ? 10000 - counts - threads : counts;
+
+		assert_int_equal(vt_cursor_varint(&c), v);
+	}
+	assert_int_equal(vt_cursor_left(&c), 0);
+	free(data);
+	close(fd);
 }
 
 /* ---- failures ---- */
@@ -331,7 +414,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_compression), cmocka_unit_test(test_large_header),
 		cmocka_unit_test(test_inputs),	    cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_status),	    cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_status),	    cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_counts),	    cmocka_unit_test(test_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
