@@ -248,12 +248,24 @@ static int fork_code(struct vt_pt_wrap *p, int64_t parent, int64_t child, struct
 
 enum source { FROM_FILE, GENERATED, PATCHED };
 
+/* Nobody finds the file of a mapping that was removed before it was mapped. */
+static bool is_gone(const struct vt_pt_wrap *p, const struct vt_map *m)
+{
+	static const char deleted[] = " (deleted)";
+	unsigned type;
+	const char *path = vt_pt_files_path(p->files, m->image, &type);
+	size_t n = path ? strlen(path) : 0, tail = sizeof(deleted) - 1;
+
+	return n > tail && strcmp(path + n - tail, deleted) == 0 &&
+	       !vt_pt_files_get(p->files, m->image);
+}
+
 /* Where decoders have the code from that lies at an address of a process now. */
 static enum source source_of(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, struct vt_bytes code)
 {
 	const struct vt_map *m = vt_addrspace_find(p->maps, (int32_t)pid, addr, USER);
 
-	if (!m || m->type == VT_IMAGE_ANON)
+	if (!m || m->type == VT_IMAGE_ANON || is_gone(p, m))
 		return GENERATED;
 	return vt_pt_files_differ(p->files, m, addr, code.data, code.size) ? PATCHED : FROM_FILE;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "image/find.h"
+
 #define KERNEL_NAME "[kernel.kallsyms]"
 
 #define NAME_SIZE_MAX 4096 /* PATH_MAX of Linux */
@@ -59,24 +61,13 @@ static bool is_kernel_name(const uint8_t *p, size_t size)
 
 static enum vt_image_type classify(const uint8_t *p, size_t size, bool kernel)
 {
-	/* Names that the kernel gives to mappings without a file, see is_anon_memory() of perf. */
-	static const char *const anon[] = {"//anon", "/dev/zero",   "/anon_hugepage", "/SYSV",
-					   "[",	     "anon_inode:", "/memfd:"};
-	size_t i;
-
 	if (kernel) {
 		if (is_kernel_name(p, size))
 			return VT_IMAGE_KERNEL;
 		return begins(p, size, "bpf_") || begins(p, size, "[bpf") ? VT_IMAGE_BPF
 									  : VT_IMAGE_MODULE;
 	}
-	if (begins(p, size, "[vdso") || begins(p, size, "[vsyscall]"))
-		return VT_IMAGE_VDSO;
-	for (i = 0; i < sizeof(anon) / sizeof(anon[0]); i++) {
-		if (begins(p, size, anon[i]))
-			return VT_IMAGE_ANON;
-	}
-	return size ? VT_IMAGE_FILE : VT_IMAGE_ANON;
+	return vt_find_type(p, size);
 }
 
 /* A kernel's map is named after the symbol that it starts at: "[kernel.kallsyms]_text". */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "image/elf.h"
+#include "image/find.h"
 
 struct image {
 	uint64_t dev;
@@ -25,13 +26,6 @@ void vti_rc_images_fini(struct rc_images *t)
 	vt_hash_fini(&t->table);
 	vt_intern_free(t->paths);
 	t->paths = NULL;
-}
-
-static enum vt_image_type classify(const char *path)
-{
-	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vsyscall]"))
-		return VT_IMAGE_VDSO;
-	return path[0] == '/' ? VT_IMAGE_FILE : VT_IMAGE_ANON;
 }
 
 /* The file's build-id, unless another file has taken the name since it was mapped. */
@@ -81,7 +75,7 @@ uint32_t vti_rc_image(struct rc_images *t, struct vt_writer *w, const char *path
 	if (key.path == UINT32_MAX)
 		return UINT32_MAX;
 	text = vt_intern_get(t->paths, key.path);
-	key.type = classify(text);
+	key.type = vt_find_type(text, strlen(text));
 	e = vt_hash_add(&t->table, &key, &added);
 	if (!e)
 		return UINT32_MAX;

@@ -186,6 +186,30 @@ int vt_find_check(const struct vt_find_options *opt, struct vt_error *err)
 	return 0;
 }
 
+enum vt_image_type vt_find_type(const void *path, size_t size)
+{
+	/* Of perf's is_anon_memory(), and those of vma names. */
+	static const struct {
+		const char *begin;
+		enum vt_image_type type;
+	} names[] = {
+		{"[vdso", VT_IMAGE_VDSO},     {"[vsyscall]", VT_IMAGE_VDSO},
+		{"[", VT_IMAGE_ANON},	      {"//anon", VT_IMAGE_ANON},
+		{"/dev/zero", VT_IMAGE_ANON}, {"/anon_hugepage", VT_IMAGE_ANON},
+		{"/SYSV", VT_IMAGE_ANON},     {"anon_inode:", VT_IMAGE_ANON},
+		{"/memfd:", VT_IMAGE_ANON},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i].begin);
+
+		if (size >= n && memcmp(path, names[i].begin, n) == 0)
+			return names[i].type;
+	}
+	return size ? VT_IMAGE_FILE : VT_IMAGE_ANON;
+}
+
 struct vt_elf *vt_find_image(const struct vt_find_options *opt, const char *path,
 			     const uint8_t *buildid, size_t buildid_size, bool *verified,
 			     struct vt_error *err)

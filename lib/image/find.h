@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "image/elf.h"
 #include "image/kcore.h"
+#include "stream/kinds.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,12 @@ struct vt_find_options {
 	const char *buildid_cache; /* perf's: ~/.debug; NULL: none */
 	bool accept_mismatch;	   /* take a file although its build-id differs */
 };
+
+/*
+ * What a process maps under a name: VT_IMAGE_FILE, VT_IMAGE_VDSO, or VT_IMAGE_ANON, which nobody
+ * finds a file of: names that the kernel makes up for memory, also for that of memfd_create(2).
+ */
+enum vt_image_type vt_find_type(const void *path, size_t size);
 
 /* Called with one line of text for everything worth knowing that is not an error. */
 typedef void vt_find_warn_fn(void *arg, const char *text);

@@ -458,16 +458,46 @@ static void options_that_cannot_be_meant(void **state)
 	assert_string_equal(err.text, expand("D/one: Not a directory", files));
 }
 
+/* What the kernel calls memory that no file has, and what is one. */
+static void test_types(void **state)
+{
+	static const struct {
+		const char *path;
+		enum vt_image_type type;
+	} rows[] = {
+		{"[vdso]", VT_IMAGE_VDSO},
+		{"[vsyscall]", VT_IMAGE_VDSO},
+		{"[heap]", VT_IMAGE_ANON},
+		{"[anon:code]", VT_IMAGE_ANON},
+		{"", VT_IMAGE_ANON},
+		{"//anon", VT_IMAGE_ANON},
+		{"/dev/zero (deleted)", VT_IMAGE_ANON},
+		{"/anon_hugepage (deleted)", VT_IMAGE_ANON},
+		{"/SYSV00000000 (deleted)", VT_IMAGE_ANON},
+		{"anon_inode:[perf_event]", VT_IMAGE_ANON},
+		{"/memfd:code (deleted)", VT_IMAGE_ANON},
+		{"/memfd", VT_IMAGE_FILE},
+		{"/tmp/ffi (deleted)", VT_IMAGE_FILE},
+		{"/usr/bin/x", VT_IMAGE_FILE},
+		{"x", VT_IMAGE_FILE},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(vt_find_type(rows[i].path, strlen(rows[i].path)), rows[i].type);
+	/* The name ends where its size says. */
+	assert_int_equal(vt_find_type("/memfd:", 6), VT_IMAGE_FILE);
+	assert_int_equal(vt_find_type("/x", 0), VT_IMAGE_ANON);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(images),
-		cmocka_unit_test(debug_files),
-		cmocka_unit_test(kernels),
-		cmocka_unit_test(kallsyms),
-		cmocka_unit_test(kallsyms_of_the_running_kernel),
-		cmocka_unit_test(reading),
-		cmocka_unit_test(options_that_cannot_be_meant),
+		cmocka_unit_test(test_types),  cmocka_unit_test(images),
+		cmocka_unit_test(debug_files), cmocka_unit_test(kernels),
+		cmocka_unit_test(kallsyms),    cmocka_unit_test(kallsyms_of_the_running_kernel),
+		cmocka_unit_test(reading),     cmocka_unit_test(options_that_cannot_be_meant),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -381,10 +381,10 @@ static void test_process(void **state)
 	close_dump(&d);
 }
 
-/* Code of files is no generated code, nor is what cannot be a process's, or is not known. */
+/* Generated is not what files have that are there, cannot be a process's, or is not known. */
 static void test_what_is_generated(void **state)
 {
-	enum { UNMAPPED, FILE_AT, ANON_AT };
+	enum { UNMAPPED, FILE_AT, ANON_AT, GONE_AT };
 	static const struct {
 		int64_t pid;
 		unsigned where;
@@ -395,6 +395,7 @@ static void test_what_is_generated(void **state)
 		{7, FILE_AT, 1, 0},	     {7, ANON_AT, 1, 1},
 		{0, UNMAPPED, 1, 1},	     {-1, UNMAPPED, 1, 0},
 		{INT32_MAX, UNMAPPED, 1, 1}, {INT32_MAX + INT64_C(1), UNMAPPED, 1, 0},
+		{7, GONE_AT, 1, 1},
 	};
 	struct vt_pt_wrap_options opt = timed_options();
 	size_t i;
@@ -405,10 +406,11 @@ static void test_what_is_generated(void **state)
 		struct made m;
 
 		begin(&m);
-		put_path(&m, 1, VT_IMAGE_FILE, "/file");
-		put_path(&m, 2, VT_IMAGE_ANON, "//anon");
+		put_path(&m, FILE_AT, VT_IMAGE_FILE, "/file");
+		put_path(&m, ANON_AT, VT_IMAGE_ANON, "//anon");
+		put_path(&m, GONE_AT, VT_IMAGE_FILE, "/no/such/file (deleted)");
 		if (cases[i].where != UNMAPPED)
-			put_mapping(&m, cases[i].where == FILE_AT ? 1 : 2, 7, 0x1000, 0x1000);
+			put_mapping(&m, cases[i].where, 7, 0x1000, 0x1000);
 		put_code(&m, 1, cases[i].pid, 0x1fff, "\x90", 1);
 		vt_writer_bytes(m.w, VT_BLOCK_CODE, "\x90", cases[i].size);
 		wrap(&f, &m, &opt);
