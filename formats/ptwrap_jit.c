@@ -267,6 +267,9 @@ static enum source source_of(struct vt_pt_wrap *p, int64_t pid, uint64_t addr, s
 
 	if (!m || m->type == VT_IMAGE_ANON || is_gone(p, m))
 		return GENERATED;
+	/* Decoders take nothing of the file that the program could write to. */
+	if (m->type == VT_IMAGE_FILE && m->writes)
+		return PATCHED;
 	return vt_pt_files_differ(p->files, m, addr, code.data, code.size) ? PATCHED : FROM_FILE;
 }
 
@@ -299,6 +302,16 @@ static int before_block(void *arg, int64_t pid, const struct vt_bblock *b, struc
 	return rc < 0 ? rc : 1;
 }
 
+/* What ran before may run again: patched back, in another process, or on a page that is writable
+ * now. */
+static void watch_patched(struct vt_pt_wrap *p)
+{
+	if (p->patched || !p->opt.jit_dir || !p->timed)
+		return;
+	p->patched = true;
+	vt_pt_encode_watch_all(p->enc, before_block);
+}
+
 void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
 {
 	uint64_t id = vt_record_u64(rec, VT_BLOCK_ID);
@@ -317,14 +330,35 @@ void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec)
 			vt_pt_encode_leave_out(p->enc, id);
 	} else if (source == GENERATED) {
 		vt_pt_encode_watch(p->enc, id, before_block);
-	} else if (!p->patched) {
-		/* What ran before may run again, patched back, or in another process. */
-		p->patched = true;
-		vt_pt_encode_watch_all(p->enc, before_block);
+	} else {
+		watch_patched(p);
 	}
 }
 
 /* ---- records ---- */
+
+/* PROT_EXEC of sys/mman.h. */
+#define CAN_EXEC 4
+
+/* Whether a mapping shows code of files that the program could write to. */
+static bool shows_writable(const struct vt_pt_wrap *p, const struct vt_record *rec)
+{
+	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
+	uint64_t at = vt_record_u64(rec, VT_MAP_START);
+	uint64_t end = at + vt_record_u64(rec, VT_MAP_LENGTH);
+	const struct vt_map *m;
+
+	if (!(vt_record_u64(rec, VT_MAP_PROT) & CAN_EXEC))
+		return false;
+	for (; at < end; at = m->end) {
+		m = vt_addrspace_find(p->maps, pid, at, USER);
+		if (!m || m->end <= at)
+			return false;
+		if (m->type == VT_IMAGE_FILE && m->writes)
+			return true;
+	}
+	return false;
+}
 
 int vti_wrap_jit_feed(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err)
 {
@@ -339,6 +373,8 @@ int vti_wrap_jit_feed(struct vt_pt_wrap *p, const struct vt_record *rec, struct 
 	case VT_MAP:
 		forget_code(p, vt_record_i64(rec, VT_MAP_PID), vt_record_u64(rec, VT_MAP_START),
 			    vt_record_u64(rec, VT_MAP_LENGTH));
+		if (shows_writable(p, rec))
+			watch_patched(p);
 		return 0;
 	case VT_THREAD:
 		pid = vt_record_i64(rec, VT_THREAD_PID);
