@@ -49,7 +49,10 @@ static const char program[] = ".text\n.globl _start\n_start:\n"
 			      "call h\nmov $1,%ecx\nsyscall\n.cfi_endproc\n.size g,.-g\n"
 			      ".org 0x240\n.type h,@function\nh: .cfi_startproc\n"
 			      "mov $2,%edx\nret\n.cfi_endproc\n.size h,.-h\n"
-			      ".section .rodata\n.quad 0x1122334455\n";
+			      ".org 0x250\n.type k,@function\nk: .cfi_startproc\n"
+			      "call stub\nmov $1,%ecx\nsyscall\n.cfi_endproc\n.size k,.-k\n"
+			      ".org 0x260\nstub: jmp *slot(%rip)\n"
+			      ".section .rodata\n.quad 0x1122334455\nslot: .quad h\n";
 
 static struct vt_error err;
 static char *dir;
@@ -548,6 +551,8 @@ static void test_callers(void **state)
 		{0x401000, 0x401215, "0:0 "},
 		/* It calls another one, which comes back: instructions 1 and 3. */
 		{0x401230, 0x401215, "0:401215 1:401235! 3:401215 "},
+		/* Likewise, by way of a stub, which is not what was called. */
+		{0x401250, 0x401215, "0:401215 1:401255 2:401255! 4:401215 "},
 	};
 	static struct seen seen;
 	struct setup two;

@@ -171,6 +171,23 @@ static void test_assembly(void **state)
 	vt_listing_free(l);
 }
 
+/* A procedure that ends within an instruction, as GNU objdump shows it with --stop-address. */
+static void test_cut(void **state)
+{
+	const struct vt_listing_options opt = {.view = VT_LIST_ASM};
+	struct vt_procedure cut = f;
+	struct vt_listing *l;
+
+	(void)state;
+	cut.end = 0x401003;
+	l = list(&cut, &opt);
+	assert_string_equal(table(l, VT_LIST_ASM, VT_TABLE_CSV, false), KEYS
+			    "10,100,,,0x401000,,push   %rbx,instruction,/src/a.c,3,f,,f,D/prog\n"
+			    ",,,,0x401001,,rex.W,instruction,/src/a.c,4,f,,f,D/prog\n"
+			    ",,,,0x401002,,.byte 0x8b,instruction,/src/a.c,4,f,,f,D/prog\n");
+	vt_listing_free(l);
+}
+
 /* With colours: rows with 10 percent of an event are hot, one with 5 warm. */
 static void test_colors(void **state)
 {
@@ -375,6 +392,22 @@ static void test_source(void **state)
 		     "                                   1  1\n"
 		     "    35  35.00%       3  75.00%     2  add\n"
 		     "                                   3  mul\n");
+	opt.context = 2;
+	check(&f, &opt,
+	      SOURCE "                                      /src/a.c\n"
+		     "                                   1  1\n"
+		     "                                   2  2\n"
+		     "    10  10.00%                     3  long f(long *p) {\n"
+		     "                                   4          long     x = h(*p);\n"
+		     "                     1  25.00%     5          g\\x0d();\n"
+		     "    55  55.00%                     6  }\n"
+		     "                                   7  7\n"
+		     "                                   8  8\n"
+		     "                                      /src/b.h\n"
+		     "                                   1  1\n"
+		     "    35  35.00%       3  75.00%     2  add\n"
+		     "                                   3  mul\n"
+		     "                                   4  4\n");
 	/* As far as the file goes, to what is behind its last end of a line. */
 	opt.context = UINT64_MAX;
 	check(&g, &opt,
@@ -576,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_source),	    cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_header),	    cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_names),	    cmocka_unit_test(test_odd_machine),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
