@@ -574,6 +574,67 @@ static struct vt_bblocks *one_block(void)
 	return d;
 }
 
+/* A block is written as it was read, under another id, with its slots or without. */
+static void test_block_again(void **state)
+{
+	static const uint64_t slots[] = {1ULL << 32 | 2ULL << 16, 8ULL << 32 | 5ULL << 48 | 1};
+	static const uint64_t want[] = {0, 7, 0x4000, 5, 2, VT_END_JUMP, 0x5000};
+	struct vt_bblocks *d = vt_bblocks_new();
+	int fd = scratch_file(), again = scratch_file();
+	struct vt_writer *w = start_stream(fd), *copy = start_stream(again);
+	struct vt_record rec = {0};
+	struct vt_reader *r;
+	uint64_t i, mode;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		uint64_t *row = vt_writer_row(w, VT_BLOCK);
+
+		row[VT_BLOCK_ID] = i;
+		row[VT_BLOCK_PID] = want[1];
+		row[VT_BLOCK_ADDR] = want[2];
+		row[VT_BLOCK_SIZE] = want[3];
+		row[VT_BLOCK_INSNS] = want[4];
+		row[VT_BLOCK_END] = want[5];
+		row[VT_BLOCK_TARGET] = want[6];
+		row[VT_BLOCK_MODE] = i == 1 ? 0 : 16 + 8 * i; /* 16, 64, 32 */
+		vt_writer_text(w, VT_BLOCK_LENGTHS, "\2\3");
+		vt_writer_text(w, VT_BLOCK_CODE, i == 2 ? "" : "abcde");
+		vt_writer_words(w, VT_BLOCK_SLOTS, slots, 2);
+	}
+	r = reread_stream(fd, w);
+	while (vt_reader_next(r, &rec, NULL) > 0)
+		assert_int_equal(vt_bblocks_add(d, &rec, NULL), 0);
+	vt_reader_close(r);
+	close(fd);
+	for (i = 0; i < 3; i++)
+		vt_bblock_write(vt_bblocks_get(d, i), 10 + i, i != 1, copy);
+	vt_bblocks_free(d);
+	r = reread_stream(again, copy);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(vt_reader_next(r, &rec, NULL), 1);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_ID), 10 + i);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_PID), want[1]);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_ADDR), want[2]);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_SIZE), want[3]);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_INSNS), want[4]);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_END), want[5]);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_TARGET), want[6]);
+		mode = i == 1 ? 0 : 16 + 8 * i;
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_MODE), mode);
+		assert_memory_equal(vt_record_bytes(&rec, VT_BLOCK_LENGTHS).data, "\2\3", 2);
+		assert_int_equal(vt_record_bytes(&rec, VT_BLOCK_CODE).size, i == 2 ? 0 : 5);
+		if (i != 2)
+			assert_memory_equal(vt_record_bytes(&rec, VT_BLOCK_CODE).data, "abcde", 5);
+		assert_int_equal(vt_record_words(&rec, VT_BLOCK_SLOTS).count, i == 1 ? 0 : 2);
+		if (i != 1)
+			assert_memory_equal(vt_record_words(&rec, VT_BLOCK_SLOTS).data, slots,
+					    sizeof(slots));
+	}
+	vt_reader_close(r);
+	close(again);
+}
+
 /* An EXEC of the first block once, with so many of each kind of times. */
 static int open_timed(struct vt_bblocks *d, size_t at, size_t tsc, size_t cycles)
 {
@@ -704,7 +765,7 @@ int main(void)
 		cmocka_unit_test(test_walk),	   cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_times),	   cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_bad_blocks), cmocka_unit_test(test_id_behind),
-		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_places),	   cmocka_unit_test(test_block_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

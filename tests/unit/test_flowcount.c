@@ -151,6 +151,48 @@ static void test_overlap(void **state)
 	vt_flowcount_free(c);
 }
 
+/* Block 3 lies in another image, 4 in none. */
+static void put_elsewhere(struct vt_writer *w)
+{
+	const struct block other = {0x5000, 0, call_code, 5, 1, {5}, 0, {0}, .end = VT_END_FALL};
+	struct block none = other;
+	const struct run runs[] = {{PID, PID, 0, 5, "112", 1, 1}, {PID, PID, 0, 1, "3", 1, 0},
+				   {PID, PID, 0, 2, "1", 1, 0},	  {PID, PID, 0, 1, "4", 1, 0},
+				   {PID, PID, 0, 2, "1", 1, 0},	  {PID, PID, 0, 1, "3", 1, 0},
+				   {PID, PID, 0, 2, "1", 1, 0}};
+	uint64_t *row;
+	unsigned i;
+
+	put_code(w, PID, 0);
+	row = vt_writer_row(w, VT_MAP);
+	row[VT_MAP_PID] = row[VT_MAP_TID] = PID;
+	row[VT_MAP_START] = 0x5000;
+	row[VT_MAP_LENGTH] = 0x1000;
+	row[VT_MAP_IMAGE] = 2;
+	row[VT_MAP_PROT] = 5;
+	put_block(w, 3, &other, PID, true);
+	none.addr = 0x9000;
+	put_block(w, 4, &none, PID, true);
+	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
+		put_exec(w, &runs[i]);
+}
+
+/* Control that goes elsewhere goes along no edge, but it does not fall through either. */
+static void test_elsewhere(void **state)
+{
+	struct vt_flowcount *c = count(put_elsewhere);
+	double n = -1;
+
+	(void)state;
+	assert_insn(c, 0x410, 5);
+	assert_edge(c, 0x411, 0x410, 1);
+	/* One to it; of all five, one to itself, two elsewhere, and one nowhere that was seen. */
+	assert_edge(c, 0x411, 0x413, 1 + 5 - 4);
+	assert_true(vt_flowcount_insn(c, 2, 0) == 2);
+	assert_true(vt_flowcount_edge(c, 2, 0, 0x10, &n) && n == 0);
+	vt_flowcount_free(c);
+}
+
 /* ---- what was counted ---- */
 
 static void put_event(struct vt_writer *w, uint64_t id, const char *name, enum vt_policy policy)
@@ -259,6 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_counts),
 	};
 

@@ -445,6 +445,12 @@ static int in_order(void **state)
 	return load("inorder");
 }
 
+static int several_units(void **state)
+{
+	(void)state;
+	return load("alpha21164");
+}
+
 static int end(void **state)
 {
 	(void)state;
@@ -468,6 +474,9 @@ int main(void)
 		cmocka_unit_test_setup(test_backwards, in_order),
 		cmocka_unit_test_setup(test_long_loop, out_of_order),
 		cmocka_unit_test_setup(test_long_loop, in_order),
+		cmocka_unit_test_setup(test_ways, several_units),
+		cmocka_unit_test_setup(test_many_ways, several_units),
+		cmocka_unit_test_setup(test_long_loop, several_units),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
