@@ -57,6 +57,7 @@ struct vt_pt_wrap_totals {
 	uint64_t left_out;	     /* records that perf.data cannot hold: mappings, threads */
 	uint64_t generated;	     /* blocks of generated or patched code, in dumps */
 	uint64_t generated_left_out; /* where there is nowhere to put them */
+	uint64_t dumps_replaced;     /* jitdumps that were there already */
 };
 
 struct vt_pt_wrap;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "formats/pt/ptinfo.h"
@@ -131,6 +132,9 @@ static int open_dump(struct vt_pt_wrap *p, struct dump *d, struct vt_error *err)
 	if (!d->out)
 		return vt_error_nomem(err);
 	vt_buf_printf(&path, "%s/jit-%" PRId64 ".dump", p->opt.jit_dir, d->pid);
+	/* The name is perf's; the file may belong to another trace of the same recording. */
+	if (!path.failed && access(vt_buf_str(&path), F_OK) == 0)
+		p->sum.dumps_replaced++;
 	rc = path.failed ? vt_error_nomem(err) : vt_output_open(d->out, vt_buf_str(&path), err);
 	if (rc < 0) {
 		free(d->out);

@@ -41,6 +41,12 @@ static void tell(struct app *a, const struct vt_pt_wrap *p)
 			s->generated_left_out);
 		app_raise(a, APP_LOSSY);
 	}
+	if (s->dumps_replaced)
+		app_say(a,
+			"%" PRIu64
+			" jit-PID.dump beside the output replaced: a trace made with the "
+			"old one has lost that code",
+			s->dumps_replaced);
 	if (!s->left_out)
 		return;
 	app_say(a, "%" PRIu64 " mappings or threads are left out; the first: %s", s->left_out,

@@ -38,6 +38,12 @@ done
 # The dump as its specification has it: each function's code is a block's of the recording.
 pid=$(vtrace dump -k EXEC -F pid jit.vt | head -n 1)
 vtrace dump -k BLOCK -F addr,code jit.vt | tr '\t' ' ' >blocks
+mkdir other
+t_ok "into a directory without a dump" vtrace encode --perf-data --tsc -o other/jit.data jit.vt
+t_is "nothing is replaced" "$(cat "$T_ERR")" ""
+t_ok "a second trace beside it" vtrace encode --perf-data --tsc -o other/more.data jit.vt
+t_is "replaces the dump, and says so" "$(cat "$T_ERR")" "vtrace encode: 1 jit-PID.dump beside \
+the output replaced: a trace made with the old one has lost that code"
 t_ok "the dump is a jitdump" "$PYTHON" -c '
 import struct, sys
 dump = open(sys.argv[1], "rb").read()
