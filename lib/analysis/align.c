@@ -30,17 +30,16 @@ static bool comes_down(const uint32_t *before, int64_t d, int64_t k)
 static bool extend(const struct middle *s, int64_t d)
 {
 	uint32_t *row = row_of(s, d);
-	const uint32_t *before = d ? row_of(s, d - 1) : NULL;
+	const uint32_t *before = row_of(s, d - 1);
 	int64_t k;
 
 	for (k = -d; k <= d; k++) {
-		int64_t x = 0, y;
+		int64_t x, y;
 
 		row[k] = 0;
 		if ((k + d) % 2)
 			continue;
-		if (d)
-			x = comes_down(before, d, k) ? before[k + 1] : before[k - 1] + 1;
+		x = comes_down(before, d, k) ? before[k + 1] : before[k - 1] + 1;
 		y = x - k;
 		/* Off the edge: such a path is no path. */
 		if (x > s->n || y > s->m) {
@@ -63,16 +62,13 @@ static void trace_back(const struct middle *s, int64_t d, uint32_t *match, uint3
 {
 	int64_t x = s->n, y = s->m;
 
-	for (; d >= 0; d--) {
-		const uint32_t *before = d ? row_of(s, d - 1) : NULL;
-		int64_t k = x - y, from_x = 0, from_y = 0;
+	for (; d > 0; d--) {
+		const uint32_t *before = row_of(s, d - 1);
+		int64_t k = x - y;
+		bool down = comes_down(before, d, k);
+		int64_t from_x = down ? before[k + 1] : before[k - 1];
+		int64_t from_y = from_x - (down ? k + 1 : k - 1);
 
-		if (d) {
-			bool down = comes_down(before, d, k);
-
-			from_x = down ? before[k + 1] : before[k - 1];
-			from_y = from_x - (down ? k + 1 : k - 1);
-		}
 		while (x > from_x && y > from_y && s->a[x - 1] == s->b[y - 1]) {
 			x--;
 			y--;
@@ -90,7 +86,9 @@ static int align_middle(struct middle *s, uint32_t *match, uint32_t offset, stru
 	s->reach = malloc((size_t)((most + 1) * (most + 1)) * sizeof(*s->reach));
 	if (!s->reach)
 		return vt_error_nomem(err);
-	for (d = 0; d <= most && !extend(s, d); d++)
+	/* What both have at their beginning is gone: without a change no path leads anywhere. */
+	*row_of(s, 0) = 0;
+	for (d = 1; d <= most && !extend(s, d); d++)
 		;
 	if (d <= most)
 		trace_back(s, d, match, offset);
