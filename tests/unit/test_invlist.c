@@ -163,6 +163,25 @@ static void test_rows(void **state)
 	vt_hotprofile_free(p);
 }
 
+/* Of as many executions, in the order of the lists. */
+static void test_ties(void **state)
+{
+	struct hot_spec ties[3] = {lists[0], lists[0], lists[0]};
+	struct vt_hotprofile *p;
+
+	(void)state;
+	ties[1].offset = 0x1004;
+	ties[2].offset = 0x1010;
+	p = profile(ties, 3);
+	check_rows(p, VT_INV_EVERY, VT_INVLIST_INSTRUCTION, 0, 0,
+		   FIGURES ",size,top,address,image,procedure,offset,reg,lane,profiled,caller,"
+			   "caller_image\n"
+			   "1000,33.3333,50,80,0,0,0,load,8,0xa,0x401000,p,f,0x1000,0,0,1000,,\n"
+			   "1000,33.3333,50,80,0,0,0,load,8,0xa,0x401004,p,f+4,0x1004,0,0,1000,,\n"
+			   "1000,33.3333,50,80,0,0,0,load,8,0xa,0x401010,p,g,0x1010,0,0,1000,,\n");
+	vt_hotprofile_free(p);
+}
+
 static void test_places(void **state)
 {
 	static const struct {
@@ -294,9 +313,9 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overall), cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_places),	cmocka_unit_test(test_comparisons),
-		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_overall),	    cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_ties),	    cmocka_unit_test(test_places),
+		cmocka_unit_test(test_comparisons), cmocka_unit_test(test_worst),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
