@@ -584,6 +584,9 @@ static void put_bad(struct vt_writer *w)
 	const struct run bad = {PID, PID, 0, 3, "9", 0, 2};
 	const struct run second = {PID, PID, 0, 3, "0", 0, 2};
 
+	/* Only one that is called "sampling" says that runs are sampled. */
+	vt_writer_row(w, VT_META);
+	vt_writer_text(w, VT_META_KEY, "samplinx");
 	put_code(w, PID, 0);
 	put_block(w, 0, &simruns_blocks[BRANCH], PID, true);
 	put_exec(w, &first);

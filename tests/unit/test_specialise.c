@@ -84,7 +84,7 @@ static int setup(void **state)
 	(void)state;
 	program.dir = toolbox_dir();
 	toolbox_write(program.dir, "p.s", source);
-	free(toolbox_run(program.dir, "gcc -nostdlib -static -no-pie -o labels p.s && "
+	free(toolbox_run(program.dir, "gcc -g -nostdlib -static -no-pie -o labels p.s && "
 				      "objcopy -w -N 'at_*' labels p"));
 	program.owned = vt_elf_open(toolbox_path(program.dir, "labels"), &err);
 	assert_non_null(program.owned);
@@ -575,16 +575,16 @@ static void test_order_of_callers(void **state)
 static void test_order_of_blocks(void **state)
 {
 	static const struct {
-		const char *block;
+		const char *block, *line;
 		double time, share;
 		uint64_t executions, insns, loads, results;
 		const char *advice;
 	} want[] = {
-		{"same", 0.4, 0.9, 800, 3, 2, 1,
+		{"same", "p.s:18", 0.4, 0.9, 800, 3, 2, 1,
 		 "compute it once: each load and result hardly ever gives anything but the same"},
-		{"cut", 0.3, 1, 1500, 1, 1, 0,
+		{"cut", "p.s:21", 0.3, 1, 1500, 1, 1, 0,
 		 "compute once what follows from it: each load always gives the same"},
-		{"same+0x7", 0.1, 1, 300, 1, 1, 0,
+		{"same+0x7", "p.s:19", 0.1, 1, 300, 1, 1, 0,
 		 "compute once what follows from it: each load always gives the same"},
 	};
 	size_t i;
@@ -611,6 +611,7 @@ static void test_order_of_blocks(void **state)
 		double low = vt_share_low(want[i].share, (double)want[i].executions);
 
 		expect_cell(t, i, "block", want[i].block);
+		expect_cell(t, i, "block.line", want[i].line);
 		assert_float_equal(real_cell(t, i, "time"), 100 * want[i].time, 1e-9);
 		assert_float_equal(real_cell(t, i, "invariance"), 100 * want[i].share, 0.01);
 		assert_float_equal(real_cell(t, i, "invariance.low"), 100 * low, 0.01);
@@ -621,6 +622,11 @@ static void test_order_of_blocks(void **state)
 		assert_int_equal(cell(t, i, "results").number, want[i].results);
 		expect_cell(t, i, "advice", want[i].advice);
 	}
+	vt_table_free(t);
+	t = vt_table_new();
+	assert_int_equal(
+		vt_speclist_blocks(t, &f.view, &(struct vt_speclist_options){.top = 1}, &err), 2);
+	assert_int_equal(vt_table_rows(t), 1);
 	vt_table_free(t);
 	end(&f);
 }

@@ -60,6 +60,8 @@ static const char source[] =
 	"at variadic; sub rsp, 88; mov [rsp + 8], rsi; mov [rsp + 16], rdx; test al, al; je 1f\n"
 	"movaps [rsp + 32], xmm0; 1: mov eax, [rdi]; add rsp, 88; ret\n"
 	"at calls_variadic; call variadic; ret\n"
+	"at adds; add [rsp - 8], rsi; mov eax, [rdi]; ret\n"
+	"at calls_adds; call adds; ret\n"
 	"at saves; push rbp; mov rbp, rsp; mov [rbp - 8], rsi; ret\n"
 	/* the second time round the loop, ecx is the argument, too */
 	"at around; mov ecx, 7; 1: mov eax, esi; cdq; idiv ecx; mov ecx, edi; dec esi; jne 1b; "
@@ -221,6 +223,8 @@ static void test_arguments(void **state)
 	assert_int_equal(uses_of_argument(f, "calls_variadic", VT_REG_SI), 0);
 	assert_int_equal(uses_of_argument(f, "calls_variadic", VT_REG_DI), VT_USE_READ);
 	assert_int_equal(uses_of_argument(f, "saves", VT_REG_SI), VT_USE_READ);
+	assert_int_equal(uses_of_argument(f, "calls_adds", VT_REG_SI), VT_USE_READ);
+	assert_int_equal(uses_of_argument(f, "calls_adds", VT_REG_DX), 0);
 }
 
 static void test_results(void **state)
