@@ -514,52 +514,12 @@ static void test_hostile(void **state)
 	close(fd);
 }
 
-/* An id just behind the table of blocks, among as many as are looked at at a time. */
-static void test_id_behind(void **state)
-{
-	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
-	struct vt_bblocks *d = vt_bblocks_new();
-	int fd = scratch_file();
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
-	uint8_t ids[4 * 40] = {0};
-	uint64_t counts[1] = {0};
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_record rec;
-	struct vt_reader *r;
-	struct vt_exec x, y;
-	uint64_t *row = vt_writer_row(w, VT_BLOCK);
-
-	(void)state;
-	row[VT_BLOCK_INSNS] = row[VT_BLOCK_SIZE] = 1;
-	vt_writer_text(w, VT_BLOCK_LENGTHS, "\1");
-	row = vt_writer_row(w, VT_EXEC);
-	row[VT_EXEC_BLOCKS] = row[VT_EXEC_INSNS] = 40;
-	row[VT_EXEC_WIDTH] = 4;
-	/* As large as it is once it has block 0. */
-	vt_put_le32(ids + 4 * 20, VTI_BLOCK_REACH * 3 / 2);
-	vt_writer_bytes(w, VT_EXEC_IDS, ids, sizeof(ids));
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
-	lseek(fd, 0, SEEK_SET);
-	r = open_run(fd, d, &rec);
-	assert_int_equal(d->cap, VTI_BLOCK_REACH * 3 / 2);
-	assert_int_equal(vt_exec_open(&x, d, &rec, &err), 0);
-	y = x;
-	assert_int_equal(vt_exec_skip(&y, 40, &err), -VT_E_FORMAT);
-	vt_exec_tally(&x, counts);
-	assert_int_equal(counts[0], 16);
-	assert_int_equal(x.blocks, 24);
-	vt_reader_close(r);
-	vt_bblocks_free(d);
-	close(fd);
-}
-
 /* A dictionary of block 0, one instruction without values. */
 static struct vt_bblocks *one_block(void)
 {
-	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
 	struct vt_bblocks *d = vt_bblocks_new();
 	int fd = scratch_file();
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_record rec = {0};
 	struct vt_reader *r;
 	uint64_t *row = vt_writer_row(w, VT_BLOCK);
@@ -574,29 +534,61 @@ static struct vt_bblocks *one_block(void)
 	return d;
 }
 
+/* An id just behind the table of blocks, among as many as are looked at at a time. */
+static void test_id_behind(void **state)
+{
+	struct vt_bblocks *d = one_block();
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	uint8_t ids[4 * 40] = {0};
+	uint64_t counts[1] = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_record rec;
+	struct vt_reader *r;
+	struct vt_exec x, y;
+	uint64_t *row = vt_writer_row(w, VT_EXEC);
+
+	(void)state;
+	row[VT_EXEC_BLOCKS] = row[VT_EXEC_INSNS] = 40;
+	row[VT_EXEC_WIDTH] = 4;
+	/* As large as it is once it has block 0. */
+	vt_put_le32(ids + 4 * 20, VTI_BLOCK_REACH * 3 / 2);
+	vt_writer_bytes(w, VT_EXEC_IDS, ids, sizeof(ids));
+	r = reread_stream(fd, w);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	assert_int_equal(d->cap, VTI_BLOCK_REACH * 3 / 2);
+	assert_int_equal(vt_exec_open(&x, d, &rec, &err), 0);
+	y = x;
+	assert_int_equal(vt_exec_skip(&y, 40, &err), -VT_E_FORMAT);
+	vt_exec_tally(&x, counts);
+	assert_int_equal(counts[0], 16);
+	assert_int_equal(x.blocks, 24);
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	close(fd);
+}
+
 /* A block is written as it was read, under another id, with its slots or without. */
 static void test_block_again(void **state)
 {
 	static const uint64_t slots[] = {1ULL << 32 | 2ULL << 16, 8ULL << 32 | 5ULL << 48 | 1};
-	static const uint64_t want[] = {0, 7, 0x4000, 5, 2, VT_END_JUMP, 0x5000};
+	static const unsigned fields[] = {VT_BLOCK_PID,	  VT_BLOCK_ADDR, VT_BLOCK_SIZE,
+					  VT_BLOCK_INSNS, VT_BLOCK_END,	 VT_BLOCK_TARGET};
+	static const uint64_t want[] = {7, 0x4000, 5, 2, VT_END_JUMP, 0x5000};
 	struct vt_bblocks *d = vt_bblocks_new();
 	int fd = scratch_file(), again = scratch_file();
 	struct vt_writer *w = start_stream(fd), *copy = start_stream(again);
 	struct vt_record rec = {0};
 	struct vt_reader *r;
-	uint64_t i, mode;
+	uint64_t i, k;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		uint64_t *row = vt_writer_row(w, VT_BLOCK);
 
 		row[VT_BLOCK_ID] = i;
-		row[VT_BLOCK_PID] = want[1];
-		row[VT_BLOCK_ADDR] = want[2];
-		row[VT_BLOCK_SIZE] = want[3];
-		row[VT_BLOCK_INSNS] = want[4];
-		row[VT_BLOCK_END] = want[5];
-		row[VT_BLOCK_TARGET] = want[6];
+		for (k = 0; k < 6; k++)
+			row[fields[k]] = want[k];
 		row[VT_BLOCK_MODE] = i == 1 ? 0 : 16 + 8 * i; /* 16, 64, 32 */
 		vt_writer_text(w, VT_BLOCK_LENGTHS, "\2\3");
 		vt_writer_text(w, VT_BLOCK_CODE, i == 2 ? "" : "abcde");
@@ -614,14 +606,9 @@ static void test_block_again(void **state)
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(vt_reader_next(r, &rec, NULL), 1);
 		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_ID), 10 + i);
-		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_PID), want[1]);
-		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_ADDR), want[2]);
-		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_SIZE), want[3]);
-		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_INSNS), want[4]);
-		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_END), want[5]);
-		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_TARGET), want[6]);
-		mode = i == 1 ? 0 : 16 + 8 * i;
-		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_MODE), mode);
+		for (k = 0; k < 6; k++)
+			assert_int_equal(vt_record_u64(&rec, fields[k]), want[k]);
+		assert_int_equal(vt_record_u64(&rec, VT_BLOCK_MODE), i == 1 ? 0 : 16 + 8 * i);
 		assert_memory_equal(vt_record_bytes(&rec, VT_BLOCK_LENGTHS).data, "\2\3", 2);
 		assert_int_equal(vt_record_bytes(&rec, VT_BLOCK_CODE).size, i == 2 ? 0 : 5);
 		if (i != 2)
@@ -639,9 +626,8 @@ static void test_block_again(void **state)
 static int open_timed(struct vt_bblocks *d, size_t at, size_t tsc, size_t cycles)
 {
 	static const uint64_t words[3] = {0, 1, 2};
-	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
 	int fd = scratch_file(), code;
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	struct vt_writer *w = start_stream(fd);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_record rec = {0};
 	struct vt_reader *r;
@@ -670,6 +656,49 @@ static int open_timed(struct vt_bblocks *d, size_t at, size_t tsc, size_t cycles
 	vt_reader_close(r);
 	close(fd);
 	return code;
+}
+
+/* Numbers that cannot be of any blocks, whatever these are. */
+static void test_impossible(void **state)
+{
+	/* Bases and instructions; block 0 alone is known. */
+	static const struct {
+		uint64_t base, insns;
+		bool bad;
+	} rows[] = {{0, 1, false},
+		    {1, 1, true},
+		    {0, 0, true},
+		    {0, VT_MAX_BLOCK_INSNS, false},
+		    {0, VT_MAX_BLOCK_INSNS + 1, true}};
+	struct vt_bblocks *d = one_block();
+	struct vt_error err = VT_ERROR_INIT;
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_record rec = {0};
+	struct vt_reader *r;
+	struct vt_exec x;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t *row = vt_writer_row(w, VT_EXEC);
+
+		row[VT_EXEC_BLOCKS] = 1;
+		row[VT_EXEC_INSNS] = rows[i].insns;
+		row[VT_EXEC_BASE] = rows[i].base;
+		row[VT_EXEC_WIDTH] = 2;
+		vt_writer_bytes(w, VT_EXEC_IDS, "\0\0", 2);
+	}
+	r = reread_stream(fd, w);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+		assert_int_equal(vt_exec_open(&x, d, &rec, &err), rows[i].bad ? -VT_E_FORMAT : 0);
+		if (rows[i].bad)
+			assert_non_null(strstr(err.text, "impossible base or number"));
+	}
+	vt_reader_close(r);
+	vt_bblocks_free(d);
+	close(fd);
 }
 
 /* Each time has a place; cycles are told of all or none. */
@@ -720,10 +749,9 @@ static void test_bad_blocks(void **state)
 		 NULL,
 		 0},
 	};
-	struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
 	struct vt_bblocks *d = vt_bblocks_new();
 	int fd = scratch_file();
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &opt, NULL);
+	struct vt_writer *w = start_stream(fd);
 	uint64_t many[VT_MAX_BLOCK_SLOTS + 1];
 	struct vt_reader *r;
 	struct vt_record rec;
@@ -744,9 +772,7 @@ static void test_bad_blocks(void **state)
 		vt_writer_words(w, VT_BLOCK_SLOTS, cases[i].nslots ? many : cases[i].slots,
 				cases[i].nslots ? cases[i].nslots : 2);
 	}
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, NULL), 0);
-	lseek(fd, 0, SEEK_SET);
-	r = vt_reader_open_fd(fd, "test", NULL);
+	r = reread_stream(fd, w);
 	for (i = 0; vt_reader_next(r, &rec, NULL) > 0; i++) {
 		assert_int_equal(vt_bblocks_add(d, &rec, &err), -VT_E_FORMAT);
 		assert_non_null(strstr(err.text, cases[i].why));
@@ -762,10 +788,11 @@ static void test_bad_blocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_walk),	   cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_times),	   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_bad_blocks), cmocka_unit_test(test_id_behind),
-		cmocka_unit_test(test_places),	   cmocka_unit_test(test_block_again),
+		cmocka_unit_test(test_walk),	    cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_times),	    cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_bad_blocks),  cmocka_unit_test(test_id_behind),
+		cmocka_unit_test(test_places),	    cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_block_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,8 @@ static void test_codes(void **state)
 		{"\x5b", 1, VT_REG_SP, VT_REG_SP, 8, BIT(VT_REG_SP) | BIT(VT_REG_BX)},
 		{"\x5c", 1, NONE, NONE, 0, BIT(VT_REG_SP)},
 		{"\xc9", 1, NONE, NONE, 0, BIT(VT_REG_SP) | BIT(VT_REG_BP)},
+		/* enter $16,$0 */
+		{"\xc8\x10\0\0", 4, NONE, NONE, 0, BIT(VT_REG_SP) | BIT(VT_REG_BP)},
 		/* call; ret; ret $16; jmp */
 		{"\xe8\0\0\0\0", 5, VT_REG_SP, VT_REG_SP, -8, BIT(VT_REG_SP)},
 		{"\xc3", 1, VT_REG_SP, VT_REG_SP, 8, BIT(VT_REG_SP)},

@@ -44,7 +44,7 @@ static const struct sampled_block blocks[NBLOCKS] = {
 	       {SAMPLED_SLOT(1, VT_WHAT_LOAD, 1), SAMPLED_SLOT(2, VT_WHAT_RESULT, 8),
 		SAMPLED_SLOT(3, VT_WHAT_STORE, 8)}},
 	[F] = {0x1011, 2, {2, 2}, VT_END_JUMP, 0, {0}},
-	[C] = {0x3000, 2, {1, 1}, VT_END_BRANCH, 1, {SAMPLED_SLOT(1, VT_WHAT_LOAD_ADDRESS, 8)}},
+	[C] = {0x10fff, 2, {1, 1}, VT_END_BRANCH, 1, {SAMPLED_SLOT(1, VT_WHAT_LOAD_ADDRESS, 8)}},
 	[E] = {0x3002, 1, {1}, VT_END_RETURN, 0, {0}},
 	[G] = {0x3010, 1, {5}, VT_END_CALL_INDIRECT, 0, {0}},
 	[H] = {0x3015, 3, {1, 1, 1}, VT_END_RETURN, 1, {SAMPLED_SLOT(0, VT_WHAT_STORE, 1)}},
@@ -177,7 +177,7 @@ static void put_run(struct vt_writer *w, unsigned thread, uint64_t n, uint64_t t
 	static uint8_t data[16 * MOST];
 	struct walker *k = &walkers[thread];
 	unsigned p = thread / 2;
-	struct sampled_run run = {10 + p, 20 + thread, time, 0, 0, 0, n};
+	struct sampled_run run = {10 + p, 20 + 0x10000 * thread, time, 0, 0, 0, n};
 	size_t nblocks = 0, size = 0;
 	uint64_t done;
 
@@ -251,7 +251,7 @@ static void sample(const struct vt_sampler_options *o, const struct insn *i, str
 {
 	add_sample(i, period);
 	if (o->burst && (o->fraction <= 1 || !vt_rng_below(&p->rng, o->fraction)))
-		walkers[i->tid - 20].burst = o->burst;
+		walkers[(i->tid - 20) >> 16].burst = o->burst;
 }
 
 /* The cycles since the process's last run. */
@@ -286,7 +286,7 @@ static void count_all(const struct vt_sampler_options *o)
 	for (k = 0; k < ninsns; k++) {
 		struct insn *i = &insns[k];
 		struct process *p = &processes[i->pid - 10];
-		uint64_t *burst = &walkers[i->tid - 20].burst;
+		uint64_t *burst = &walkers[(i->tid - 20) >> 16].burst;
 
 		/* Each has numbers of its own, in the order in which they appear. */
 		if (!p->interval) {
@@ -307,7 +307,7 @@ static void count_all(const struct vt_sampler_options *o)
 /* Each instruction of each process for itself; what lies between two that are near goes along. */
 static void count_turns(const struct vt_sampler_options *o)
 {
-	static struct turn turns[2][0x6000];
+	static struct turn turns[2][0x12000];
 	uint64_t quiet = UINT64_MAX; /* instructions since the last that was written of the run */
 	struct vt_rng rng;
 	unsigned p;

@@ -347,6 +347,34 @@ static void test_untimed(void **state)
 	vt_stackcount_free(c);
 }
 
+static void add_reaches(struct vt_stackreach *r, double reach, unsigned n)
+{
+	for (; n; n--)
+		vt_stackreach_add(r, reach);
+}
+
+/* The reach that more than 2 % of the stacks do not get beyond. */
+static void test_reaches(void **state)
+{
+	static const struct {
+		unsigned n[3]; /* of 16, 32 and 64 cycles */
+		double want;
+	} rows[] = {{{1, 1, 98}, 64},	 {{1, 2, 97}, 32},    {{2, 0, 98}, 64},	  {{3, 0, 97}, 16},
+		    {{50, 0, 2440}, 16}, {{50, 0, 2450}, 64}, {{0, 51, 2440}, 32}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_stackreach r = {{0}};
+
+		add_reaches(&r, 16, rows[i].n[0]);
+		add_reaches(&r, 32, rows[i].n[1]);
+		add_reaches(&r, 64, rows[i].n[2]);
+		if (!near(vt_stackreach_window(&r), rows[i].want))
+			fail_msg("row %u: %g", i, vt_stackreach_window(&r));
+	}
+}
+
 /* The newest branch, there twice, counts once. */
 static void test_twice(void **state)
 {
@@ -441,12 +469,13 @@ static void test_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),	cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_twice),	cmocka_unit_test(test_none),
-		cmocka_unit_test(test_lengths), cmocka_unit_test(test_range),
-		cmocka_unit_test(test_spoilt),	cmocka_unit_test(test_ones_doubt),
-		cmocka_unit_test(test_ones),	cmocka_unit_test(test_window),
-		cmocka_unit_test(test_since),	cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_timed),	   cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_twice),	   cmocka_unit_test(test_reaches),
+		cmocka_unit_test(test_none),	   cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_range),	   cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_ones_doubt), cmocka_unit_test(test_ones),
+		cmocka_unit_test(test_window),	   cmocka_unit_test(test_since),
+		cmocka_unit_test(test_sigma),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/input.h"
 #include "stream/frame_internal.h"
 #include "stream/packer_internal.h"
 #include "streams.h"
@@ -271,6 +272,41 @@ static void test_twice(void **state)
 	close(fd);
 }
 
+/* Blocks that do not add up to END's checksum are told, and nothing is missing. */
+static void test_checksum(void **state)
+{
+	int fd = scratch_file();
+	size_t at = VTI_PREAMBLE_SIZE, next, size;
+	struct vt_input in = {.fd = -1, .eof = true};
+	struct vti_block_head h;
+	struct vt_record rec = {0};
+	struct vt_reader *r;
+	unsigned gaps = 0;
+
+	(void)state;
+	write_stream(fd, VT_COMPRESS_NONE, MOST);
+	in.name = strdup("test");
+	in.buf = slurp(fd, &size);
+	in.end = in.cap = size;
+	while ((next = at + size_of_block(in.buf + at)) < size)
+		at = next;
+	assert_true(vti_block_decode(in.buf + at, &h));
+	in.buf[at + VTI_BLOCK_SIZE + 2] ^= 1;
+	h.payload_crc = vti_crc32(0, in.buf + at + VTI_BLOCK_SIZE, h.stored_size);
+	vti_block_encode(in.buf + at, &h);
+	r = vt_reader_open_input(&in, &err);
+	assert_non_null(r);
+	assert_int_equal(in.fd, -1);
+	assert_null(in.buf);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		gaps += rec.kind == VT_GAP;
+	assert_int_equal(gaps, 1);
+	assert_int_equal(vt_reader_damage(r)->blocks, 1);
+	assert_int_equal(vt_reader_damage(r)->bytes, 0);
+	vt_reader_close(r);
+	close(fd);
+}
+
 /* ---- statuses ---- */
 
 static void test_status(void **state)
@@ -415,7 +451,8 @@ int main(void)
 		cmocka_unit_test(test_compression), cmocka_unit_test(test_large_header),
 		cmocka_unit_test(test_inputs),	    cmocka_unit_test(test_twice),
 		cmocka_unit_test(test_status),	    cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_counts),	    cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_checksum),    cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
