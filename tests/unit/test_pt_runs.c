@@ -107,6 +107,20 @@ static void test_stop(void **state)
 	assert_false(make(f, BASE + 11, 1)->flags & VTI_PT_RUN_TAIL);
 }
 
+/* What comes before a decision that cannot be is not of the run: a call pushes nothing. */
+static void test_undone(void **state)
+{
+	struct fixture *f = *state;
+	const struct vti_pt_a_run *e = make(f, BASE, 4);
+
+	assert_int_equal(e->bits, 1);
+	assert_int_equal(e->blocks, 1);
+	assert_int_equal(e->insns, 1);
+	assert_false(e->flags & VTI_PT_RUN_PUSHES_HEAD);
+	assert_int_equal(vti_pt_run_rest(f->runs, e)->pushes, 0);
+	assert_int_equal(vti_pt_run_rest(f->runs, e)->depth, 0);
+}
+
 /* Tracing ends at the procedure that is called, or before the first decision. */
 static void test_end(void **state)
 {
@@ -163,6 +177,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_decisions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_stop, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_undone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_grown, set_up, tear_down),
