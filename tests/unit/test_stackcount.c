@@ -347,6 +347,31 @@ static void test_untimed(void **state)
 	vt_stackcount_free(c);
 }
 
+/* What one stack counts for a link is added up before it is squared. */
+static void test_variance(void **state)
+{
+	static const uint64_t once[][3] = {{0x20, 0, 0}, {0x30, 0x18, 0}, {0x40, 0x10, 0}};
+	static const uint64_t loop[][3] = {
+		{0x20, 0x10, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	put_stack(w, 2, 100, once, 3);
+	put_stack(w, 2, 200, once, 3);
+	put_stack(w, 1, 100, loop, 4);
+	c = read_back(w, fd);
+	assert_true(near(vt_stackcount_count(&only(c, 2, false, 0x20)->sum), 50 + 100));
+	assert_true(near(only(c, 2, false, 0x20)->sum.variance, 50 * 50 + 100 * 100));
+	assert_true(near(only(c, 2, true, 0x18)->sum.variance, 50 * 50 + 100 * 100));
+	assert_int_equal(only(c, 2, true, 0x18)->stacks, 2);
+	assert_true(near(vt_stackcount_count(&only(c, 1, false, 0x20)->sum), 100));
+	assert_true(near(only(c, 1, false, 0x20)->sum.variance, 100 * 100));
+	assert_int_equal(only(c, 1, false, 0x20)->stacks, 1);
+	vt_stackcount_free(c);
+}
+
 static void add_reaches(struct vt_stackreach *r, double reach, unsigned n)
 {
 	for (; n; n--)
@@ -469,13 +494,13 @@ static void test_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),	   cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_twice),	   cmocka_unit_test(test_reaches),
-		cmocka_unit_test(test_none),	   cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_range),	   cmocka_unit_test(test_spoilt),
-		cmocka_unit_test(test_ones_doubt), cmocka_unit_test(test_ones),
-		cmocka_unit_test(test_window),	   cmocka_unit_test(test_since),
-		cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_timed),	cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_twice),	cmocka_unit_test(test_variance),
+		cmocka_unit_test(test_reaches), cmocka_unit_test(test_none),
+		cmocka_unit_test(test_lengths), cmocka_unit_test(test_range),
+		cmocka_unit_test(test_spoilt),	cmocka_unit_test(test_ones_doubt),
+		cmocka_unit_test(test_ones),	cmocka_unit_test(test_window),
+		cmocka_unit_test(test_since),	cmocka_unit_test(test_sigma),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
