@@ -351,6 +351,45 @@ static void test_print(void **state)
 		    "***   (500 cycles, 100.0% of all samples)\n");
 }
 
+/* ---- ranges ---- */
+
+static void put_stall(struct vt_writer *w, uint64_t offset, double cycles)
+{
+	uint64_t *row = vt_writer_row(w, VT_STALL);
+
+	row[VT_STALL_IMAGE] = 1;
+	row[VT_STALL_OFFSET] = offset;
+	row[VT_STALL_CAUSE] = VT_STALL_DCACHE;
+	memcpy(&row[VT_STALL_LOW], &cycles, sizeof(cycles));
+	memcpy(&row[VT_STALL_HIGH], &cycles, sizeof(cycles));
+}
+
+/* Stalls count where their instruction has an estimate, between 10 and 20. */
+static void test_ranges(void **state)
+{
+	static const uint64_t offsets[] = {0x8, 0x10, 0x14, 0x1f, 0x20};
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_cyclesum sum = {0};
+	struct scene s;
+	unsigned i;
+
+	(void)state;
+	scene_image(w, 1, "/no/such/a");
+	for (i = 0; i < 5; i++)
+		if (i != 1)
+			scene_freq(w, 1, offsets[i], 100, 1 << i, NAN);
+	for (i = 0; i < 5; i++)
+		put_stall(w, offsets[i], 10 << i);
+	put_stall(w, 0x14, 3);
+	scene_read(&s, fd, w, false);
+	vt_cyclesum_add(&sum, s.freqs, 1, 0x10, 0x20);
+	assert_float_equal(sum.cycles, 100 * (4 + 8), 0);
+	assert_float_equal(sum.low[VT_STALL_DCACHE], 40 + 3 + 80, 0);
+	assert_float_equal(sum.dynamic, 40 + 3 + 80, 0);
+	scene_drop(&s);
+}
+
 /* ---- samples ---- */
 
 static void test_samples(void **state)
@@ -391,7 +430,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_instructions), cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_print),
-		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_ranges),	     cmocka_unit_test(test_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
