@@ -373,6 +373,28 @@ static void test_counts(void **state)
 	close(fd);
 }
 
+/* That there is no END is told once. */
+static void test_no_end(void **state)
+{
+	int fd = scratch_file();
+	struct vt_record rec = {0};
+	struct vt_reader *r;
+
+	(void)state;
+	vt_writer_abandon(start_stream(fd));
+	lseek(fd, 0, SEEK_SET);
+	r = vt_reader_open_fd(fd, "test", &err);
+	assert_non_null(r);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+	assert_int_equal(rec.kind, VT_GAP);
+	assert_int_equal(vt_reader_next(r, &rec, &err), -VT_E_TRUNC);
+	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	assert_int_equal(vt_reader_status(r), VT_STATUS_MISSING);
+	assert_true(vt_reader_damage(r)->truncated);
+	vt_reader_close(r);
+	close(fd);
+}
+
 /* ---- failures ---- */
 
 /* Whether an END record with this program and reason is one. */
@@ -450,9 +472,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_compression), cmocka_unit_test(test_large_header),
 		cmocka_unit_test(test_inputs),	    cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_status),	    cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_checksum),    cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_status),	    cmocka_unit_test(test_no_end),
+		cmocka_unit_test(test_garbage),	    cmocka_unit_test(test_checksum),
+		cmocka_unit_test(test_counts),	    cmocka_unit_test(test_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,8 @@ static uint32_t first_frame(int fd, struct vt_writer *w)
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
 	data = slurp(fd, &size);
 	block_at(data, size, 1, &h);
+	/* Of one kind, it needs no order. */
+	assert_int_not_equal(h.kind, VTI_BLOCK_ORDER);
 	free(data);
 	close(fd);
 	return h.nrecords;
