@@ -198,7 +198,6 @@ static struct vti_simblock *new_block(struct vt_simulate *s, const struct vt_bbl
 	k->b = b;
 	k->addr = b->addr;
 	k->data_size = b->data_size;
-	k->edge_to[0] = k->edge_to[1] = VTI_NONE;
 	k->edge[0] = k->edge[1] = VTI_NONE;
 	if (add_insns(s, k) && add_accesses(k) && add_run(k))
 		return k;

@@ -169,7 +169,7 @@ static void count_cut(struct vt_simulate *s, uint32_t from, uint32_t to)
 {
 	uint32_t edge;
 
-	if (to != VTI_NONE && to == vti_simplace_at(&s->truth, from)->next)
+	if (to == vti_simplace_at(&s->truth, from)->next)
 		return;
 	edge = vti_simtruth_edge(&s->truth, from, VTI_NONE);
 	if (edge != VTI_NONE)
@@ -271,10 +271,7 @@ static void find_accesses(const struct vti_simblock *k, const struct vti_siminsn
 	for (i = 0; i < insn->naccesses && n < VTI_SIM_ACCESSES; i++) {
 		const struct vti_simslot *a = &k->slots[insn->access + i];
 
-		if (a->slot < step->slot || a->slot >= step->slot_end)
-			continue;
-		if (a->guard != UINT16_MAX && a->guard >= step->slot &&
-		    !vt_step_value(step, a->guard, 0))
+		if (a->guard != UINT16_MAX && !vt_step_value(step, a->guard, 0))
 			continue;
 		t->accesses[n++] = (struct vt_sim_access){.addr = vt_step_value(step, a->slot, 0),
 							  .size = a->size,
@@ -283,12 +280,14 @@ static void find_accesses(const struct vti_simblock *k, const struct vti_siminsn
 	t->insn.naccesses = n;
 }
 
-/* The place where control arrives, if it does so at a block's start, or where a run was cut. */
+/*
+ * The place where control arrives, if it does so at a block's start, or where a run was cut: what
+ * is held is no whole block then, release_most().
+ */
 static uint32_t arrives_at(const struct vti_simthread *t, const struct vti_simblock *k,
 			   uint32_t insn)
 {
-	bool goes_on =
-		insn && t->block == k && !t->whole && t->insn.tag == k->insns[insn - 1].place;
+	bool goes_on = insn && t->block == k && t->insn.tag == k->insns[insn - 1].place;
 
 	return !insn || goes_on ? k->insns[insn].place : VTI_NONE;
 }

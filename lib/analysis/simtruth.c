@@ -241,7 +241,7 @@ static int by_place(const void *a, const void *b)
 
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	return x->offset < y->offset ? -1 : 1;
 }
 
 /* What was executed in images, in order; owned by the caller. */

@@ -170,6 +170,19 @@ static void read_meta(struct out *o, const struct vt_record *rec)
 		 (const char *)key.data, (int)value.size, (const char *)value.data);
 }
 
+static void read_event(struct event *e, const struct vt_record *rec)
+{
+	struct vt_bytes name = vt_record_bytes(rec, VT_EVENT_NAME);
+	struct vt_bytes unit = vt_record_bytes(rec, VT_EVENT_UNIT);
+
+	e->id = vt_record_u64(rec, VT_EVENT_ID);
+	e->policy = vt_record_u64(rec, VT_EVENT_POLICY);
+	e->period = vt_record_u64(rec, VT_EVENT_PERIOD);
+	e->branch_type = vt_record_u64(rec, VT_EVENT_BRANCH_TYPE);
+	snprintf(e->name, sizeof(e->name), "%.*s", (int)name.size, (const char *)name.data);
+	snprintf(e->unit, sizeof(e->unit), "%.*s", (int)unit.size, (const char *)unit.data);
+}
+
 static void read_samples(struct out *o, struct vt_reader *r)
 {
 	struct vt_record rec;
@@ -180,6 +193,8 @@ static void read_samples(struct out *o, struct vt_reader *r)
 			read_sample(o, &rec);
 		else if (rec.kind == VT_META)
 			read_meta(o, &rec);
+		else if (rec.kind == VT_EVENT)
+			read_event(&o->events[0][o->kinds[VT_EVENT] - 1], &rec);
 	}
 	vt_reader_close(r);
 }
@@ -194,12 +209,16 @@ static void read_truth(struct out *o, struct vt_reader *r)
 		if (rec.kind == VT_FREQ) {
 			o->freqs[o->nfreqs].offset = vt_record_u64(&rec, VT_FREQ_OFFSET);
 			o->freqs[o->nfreqs].cycles = real(&rec, VT_FREQ_CYCLES);
+			o->freqs[o->nfreqs].samples = vt_record_u64(&rec, VT_FREQ_SAMPLES);
+			o->freqs[o->nfreqs].period = vt_record_u64(&rec, VT_FREQ_PERIOD);
 			o->freqs[o->nfreqs++].n = real(&rec, VT_FREQ_EXECUTIONS);
 			o->freq_event = vt_record_u64(&rec, VT_FREQ_EVENT);
 		} else if (rec.kind == VT_EDGE) {
 			o->edges[o->nedges++] = (struct edge){vt_record_u64(&rec, VT_EDGE_FROM),
 							      vt_record_u64(&rec, VT_EDGE_TO),
 							      real(&rec, VT_EDGE_EXECUTIONS)};
+		} else if (rec.kind == VT_EVENT) {
+			read_event(&o->events[1][o->true_kinds[VT_EVENT] - 1], &rec);
 		}
 	}
 	vt_reader_close(r);
@@ -237,9 +256,10 @@ void run_options(put_fn *put, struct vt_simulate_options *options, bool truth, s
 	struct vt_writer *w = start_stream(in_fd), *t = NULL;
 	struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE, .ninputs = 1};
 	const struct vt_reader *input;
+	const struct vt_block *block;
 	struct vt_simulate *s;
-	struct vt_record rec;
 	struct vt_reader *r;
+	uint32_t first, count;
 
 	memset(o, 0, sizeof(*o));
 	put(w);
@@ -254,9 +274,12 @@ void run_options(put_fn *put, struct vt_simulate_options *options, bool truth, s
 	options->warn_arg = o;
 	s = vt_simulate_new(options, w, &err);
 	assert_non_null(s);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_simulate_feed(s, rec.block, rec.row, 1, &err), 0);
-	o->finished = vt_simulate_finish(s, &err);
+	while (o->finished == 0 && vt_reader_next_run(r, &block, &first, &count, &err) > 0)
+		o->finished = vt_simulate_feed(s, block, first, count, &err);
+	if (o->finished == 0)
+		o->finished = vt_simulate_finish(s, &err);
+	if (o->finished < 0)
+		snprintf(o->error, sizeof(o->error), "%s", err.text);
 	o->totals = *vt_simulate_totals(s);
 	vt_simulate_free(s);
 	vt_reader_close(r);

@@ -75,6 +75,15 @@ struct sample {
 	uint64_t flags[4];
 };
 
+struct event {
+	uint64_t id;
+	uint64_t policy;
+	uint64_t period;
+	uint64_t branch_type;
+	char name[16];
+	char unit[16];
+};
+
 struct edge {
 	uint64_t from;
 	uint64_t to;
@@ -85,7 +94,8 @@ struct out {
 	struct vt_simulate_totals totals;
 	struct sample samples[ROWS];
 	unsigned nsamples;
-	unsigned kinds[VT_NKINDS]; /* records of the first stream */
+	struct event events[2][VT_SIMULATE_EVENTS]; /* of both streams */
+	unsigned kinds[VT_NKINDS];		    /* records of the first stream */
 	unsigned true_kinds[VT_NKINDS];
 	struct edge edges[ROWS];
 	unsigned nedges;
@@ -93,12 +103,15 @@ struct out {
 		uint64_t offset;
 		double n;
 		double cycles;
+		uint64_t samples;
+		uint64_t period;
 	} freqs[ROWS];
 	unsigned nfreqs;
 	uint64_t freq_event;
 	char meta[512]; /* key=value; of the first stream */
 	char warning[256];
-	int finished;
+	char error[512];
+	int finished; /* what feeding or finishing returned */
 };
 
 /* All instructions, of any class, take one cycle of one unit; no branch is predicted. */

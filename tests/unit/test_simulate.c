@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "base/bytes.h"
+#include "base/rng.h"
+#include "stream/exec.h"
 #include "tests/unit/simruns.h"
 
 /* ---- one run ---- */
@@ -66,6 +67,9 @@ static void test_counts(void **state)
 	for (i = 0; i < 8; i++) {
 		assert_int_equal(o.freqs[i].offset, want[i].offset);
 		assert_true(o.freqs[i].n == want[i].n);
+		assert_true(o.freqs[i].cycles == want[i].cycles);
+		assert_int_equal(o.freqs[i].samples, want[i].n * want[i].cycles);
+		assert_int_equal(o.freqs[i].period, o.freqs[i].samples);
 	}
 	assert_int_equal(o.freq_event, EVENT + 1);
 	assert_int_equal(o.nedges, 3);
@@ -193,6 +197,183 @@ static void test_edges(void **state)
 	assert_true(edge(&o, 0x417, 0x410) == 1);
 }
 
+/* ---- what is asked for ---- */
+
+static void test_events(void **state)
+{
+	static const struct {
+		enum vt_simulate_kind kind;
+		unsigned mean;
+		const char *name;
+	} want[] = {
+		{VT_SIMULATE_RETIRED, 5, "retired"},
+		{VT_SIMULATE_BRANCHMP, 7, "branchmp"},
+		{VT_SIMULATE_CYCLES, 9, "cycles"},
+	};
+	/* Which of these the frequencies rest on: cycles, or the last. */
+	static const struct {
+		unsigned first;
+		unsigned n;
+		unsigned event;
+	} rows[] = {{0, 3, 2}, {0, 2, 1}, {2, 1, 0}, {1, 2, 1}, {0, 1, 0}, {0, 0, 0}};
+	struct vt_simulate_event events[VT_SIMULATE_EVENTS + 1];
+	const struct vt_core core = plain_core();
+	static struct out o;
+	unsigned i, k, stream;
+
+	(void)state;
+	for (i = 0; i <= VT_SIMULATE_EVENTS; i++)
+		events[i] = (struct vt_simulate_event){
+			want[i % 3].kind, vt_interval_make(VT_INTERVAL_FIXED, want[i % 3].mean)};
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_simulate_options options = {.core = &core,
+						      .events = events + rows[i].first,
+						      .nevents = rows[i].n,
+						      .stack = i % 2};
+
+		run_options(put_loop, &options, true, &o);
+		assert_int_equal(o.freq_event, EVENT + rows[i].event);
+		assert_int_equal(o.kinds[VT_EVENT], rows[i].n);
+		assert_int_equal(o.true_kinds[VT_EVENT], rows[i].n);
+		for (stream = 0; stream < 2; stream++)
+			for (k = 0; k < rows[i].n; k++) {
+				const struct event *e = &o.events[stream][k];
+
+				assert_int_equal(e->id, EVENT + k);
+				assert_int_equal(e->policy, VT_POLICY_MODEL);
+				assert_int_equal(e->period, want[rows[i].first + k].mean);
+				assert_int_equal(e->branch_type, i % 2 ? 9 : 0);
+				assert_string_equal(e->name, want[rows[i].first + k].name);
+				assert_string_equal(e->unit, want[rows[i].first + k].name);
+			}
+	}
+	{
+		struct vt_simulate_options options = {
+			.core = &core, .events = events, .nevents = VT_SIMULATE_EVENTS + 1};
+
+		run_options(put_loop, &options, false, &o);
+		assert_int_equal(o.kinds[VT_EVENT], VT_SIMULATE_EVENTS);
+	}
+}
+
+/* Counters of processes draw from generators of their own, whatever else runs. */
+static void test_seeds(void **state)
+{
+	const struct vt_simulate_event event = {VT_SIMULATE_RETIRED,
+						vt_interval_make(VT_INTERVAL_UNIFORM, 4)};
+	const struct vt_core core = plain_core();
+	struct vt_simulate_options options = {
+		.core = &core, .events = &event, .nevents = 1, .seed = 12345};
+	static struct out o;
+	unsigned p;
+
+	(void)state;
+	run_options(put_turns, &options, false, &o);
+	for (p = 0; p < 2; p++) {
+		uint64_t left = p ? 24 : 29, period;
+		struct vt_rng rng;
+		unsigned i;
+
+		vt_rng_init(&rng, 12345 + p * 0x9e3779b97f4a7c15u);
+		period = vt_interval_first(&event.interval, &rng);
+		for (i = 0; i < o.nsamples; i++) {
+			if (o.samples[i].pid != PID + 2 * p)
+				continue;
+			assert_int_equal(o.samples[i].period, period);
+			assert_true(left >= period);
+			left -= period;
+			period = vt_interval_next(&event.interval, &rng);
+		}
+		assert_true(left < period);
+	}
+}
+
+/* Forty branches are taken, one after the other. */
+static void put_many(struct vt_writer *w)
+{
+	const struct run r = {PID, PID, 0, 25, "0101010101", 0, 10};
+	unsigned i;
+
+	put_code(w, PID, 0);
+	for (i = 0; i < 4; i++)
+		put_exec(w, &r);
+}
+
+static void test_deep_stacks(void **state)
+{
+	static const struct {
+		uint32_t stack;
+		uint64_t n;
+	} rows[] = {
+		{VT_SIMULATE_STACK - 1, VT_SIMULATE_STACK - 1},
+		{VT_SIMULATE_STACK, VT_SIMULATE_STACK},
+		{VT_SIMULATE_STACK + 8, VT_SIMULATE_STACK},
+	};
+	static struct out o;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct vt_simulate_event event = {VT_SIMULATE_RETIRED,
+							vt_interval_make(VT_INTERVAL_FIXED, 1)};
+		const struct vt_core core = plain_core();
+		struct vt_simulate_options options = {
+			.core = &core, .events = &event, .nevents = 1, .stack = rows[i].stack};
+
+		run_options(put_many, &options, false, &o);
+		assert_int_equal(o.nsamples, 100);
+		assert_int_equal(o.samples[99].nbranches, rows[i].n);
+	}
+}
+
+/*
+ * 1000: 90     nop
+ * 1001: 90     nop
+ * 1010: eb ef  jmp 1001
+ *
+ * A run is cut behind the first; then comes the second, the jump, the jump after the second alone,
+ * or nothing.
+ */
+static unsigned cut_row;
+
+static void put_cut_short(struct vt_writer *w)
+{
+	static const uint8_t nops[] = {0x90, 0x90}, jump[] = {0xeb, 0xef};
+	const struct block blocks[] = {
+		{CODE, 0, nops, 2, 2, {1, 1}, 0, {0}, VT_END_FALL},
+		{CODE + 0x10, CODE + 1, jump, 2, 1, {2}, 0, {0}, VT_END_JUMP},
+	};
+	const struct run first = {PID, PID, 0, 1, "0", 0, 0};
+	const struct run second = {PID, PID, 1, 1, "0", 0, 0};
+	const struct run jumped = {PID, PID, 0, 1, "1", 0, 0};
+	const struct run whole = {PID, PID, 0, 2, "0", 0, 0};
+
+	put_code(w, PID, 2);
+	put_block(w, 0, &blocks[0], PID, true);
+	put_block(w, 1, &blocks[1], PID, true);
+	put_exec(w, cut_row == 3 ? &whole : &first);
+	if (cut_row == 1 || cut_row == 3)
+		put_exec(w, &second);
+	if (cut_row == 2)
+		put_exec(w, &jumped);
+}
+
+static void test_cut_short(void **state)
+{
+	/* How often the first went on to the second; a block's end that arrives inside is no edge.
+	 */
+	static const double falls[] = {0, 1, 0, 1};
+	static struct out o;
+
+	(void)state;
+	for (cut_row = 0; cut_row < 4; cut_row++) {
+		run_all(put_cut_short, true, 0, &o);
+		assert_int_equal(o.finished, 0);
+		assert_true(edge(&o, 0x400, 0x401) == falls[cut_row]);
+		assert_int_equal(o.nedges, falls[cut_row]);
+	}
+}
+
 /* ---- parts of runs ---- */
 
 /* The load alone; the jump; the block behind it, and the first of the next time round. */
@@ -271,6 +452,7 @@ static void test_interruptions(void **state)
 
 		run_all(put_between, true, 4, &o);
 		assert_int_equal(o.totals.insns, 8);
+		assert_true(edge(&o, 0x404, 0x410) == 1);
 		assert_true(edge(&o, 0x411, 0x400) == !cut);
 		assert_int_equal(count_samples(&o, EVENT, 0), !cut);
 		/* And the branches before it are not those of the samples behind it. */
@@ -396,160 +578,6 @@ static void test_processes(void **state)
 	assert_int_equal(n, 5);
 }
 
-/* ---- accesses ---- */
-
-/*
- * 1000: 48 8b 06     mov (%rsi),%rax
- * 1003: 48 0f 44 07  cmove (%rdi),%rax
- * 1007: 48 8b 03     mov (%rbx),%rax
- */
-static const uint8_t guarded_code[] = {0x48, 0x8b, 0x06, 0x48, 0x0f, 0x44, 0x07, 0x48, 0x8b, 0x03};
-
-static const struct block guarded = {
-	CODE,
-	0,
-	guarded_code,
-	10,
-	3,
-	{3, 4, 3},
-	4,
-	{LOADS(0), SLOT(1, VT_WHAT_GUARD, 1), LOADS(1), LOADS(2)},
-	VT_END_FALL,
-};
-
-static uint8_t guard;
-
-static void put_guarded(struct vt_writer *w)
-{
-	const struct run r = {PID, PID, 0, 3, "0", 0, 0};
-	uint8_t data[25];
-
-	put_block(w, 0, &guarded, PID, true);
-	vt_put_le64(data, 0x1000);
-	data[8] = guard;
-	vt_put_le64(data + 9, 0x2000);
-	vt_put_le64(data + 17, 0x2008);
-	put_data(w, &r, data, sizeof(data));
-}
-
-/* The guard of an instruction that accesses nothing, as no recorder writes it. */
-static void put_alone(struct vt_writer *w)
-{
-	static const struct block alone = {
-		CODE,
-		0,
-		guarded_code,
-		10,
-		3,
-		{3, 4, 3},
-		2,
-		{SLOT(1, VT_WHAT_GUARD, 1), LOADS(2)},
-		VT_END_FALL,
-	};
-	const struct run r = {PID, PID, 0, 3, "0", 0, 0};
-	uint8_t data[9] = {guard};
-
-	put_block(w, 0, &alone, PID, true);
-	vt_put_le64(data + 1, 0x1000);
-	put_data(w, &r, data, sizeof(data));
-}
-
-/* Each miss of a cache of four lines is sampled. */
-static void run_misses(put_fn *put, bool truth, struct out *o)
-{
-	const struct vt_simulate_event event = {VT_SIMULATE_DMISS,
-						vt_interval_make(VT_INTERVAL_FIXED, 1)};
-	struct vt_core core = plain_core();
-	struct vt_simulate_options options = {.core = &core, .events = &event, .nevents = 1};
-
-	core.dcache = (struct vt_cache_shape){.size = 128, .line = 32, .ways = 1};
-	run_options(put, &options, truth, o);
-}
-
-/* A load that is not made misses nothing: then the one behind it does. */
-static void test_guards(void **state)
-{
-	static struct out o;
-
-	(void)state;
-	for (guard = 0; guard < 2; guard++) {
-		run_misses(put_guarded, false, &o);
-		assert_int_equal(o.totals.insns, 3);
-		assert_int_equal(o.totals.loads, 3);
-		assert_int_equal(o.totals.addressed, 3);
-		assert_int_equal(o.nsamples, 2);
-		assert_int_equal(o.samples[0].ip, CODE);
-		assert_int_equal(o.samples[1].ip, guard ? CODE + 3 : CODE + 7);
-		run_misses(put_alone, false, &o);
-		assert_int_equal(o.nsamples, 1);
-		assert_int_equal(o.samples[0].ip, CODE + 7);
-	}
-}
-
-/* Blocks whose one store or load is at an address, then a load of the line at 0x20. */
-static const struct {
-	uint8_t code[4];
-	uint8_t size;
-	uint8_t nslots;
-	uint64_t slots[2];
-	uint64_t addr;
-	bool crosses; /* into that line */
-} sizes[] = {
-	/* mov %rax,(%rsi): 8 bytes, as the code says; mov %al,(%rsi); mov %eax,(%rsi) */
-	{{0x48, 0x89, 0x06}, 3, 1, {STORES(0)}, 0x19, true},
-	{{0x48, 0x89, 0x06}, 3, 1, {STORES(0)}, 0x18, false},
-	{{0x88, 0x06}, 2, 1, {STORES(0)}, 0x1f, false},
-	{{0x89, 0x06}, 2, 1, {STORES(0)}, 0x1d, true},
-	{{0x89, 0x06}, 2, 1, {STORES(0)}, 0x1c, false},
-	/* Or as the value says that goes with it, of either. */
-	{{0x89, 0x06}, 2, 2, {STORES(0), SLOT(0, VT_WHAT_STORE, 2)}, 0x1e, false},
-	{{0x89, 0x06}, 2, 2, {STORES(0), SLOT(0, VT_WHAT_STORE, 2)}, 0x1f, true},
-	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_LOAD, 2)}, 0x1e, false},
-	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_LOAD, 2)}, 0x1f, true},
-	/* Of a load without a value, 8 bytes; another value is none. */
-	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x19, true},
-	{{0x8b, 0x06}, 2, 1, {LOADS(0)}, 0x18, false},
-	{{0x8b, 0x06}, 2, 2, {LOADS(0), SLOT(0, VT_WHAT_RESULT, 2)}, 0x19, true},
-};
-
-static unsigned size_row;
-
-static void put_size(struct vt_writer *w)
-{
-	static const uint8_t load[] = {0x8b, 0x03};
-	const struct block after = {CODE + 0x10, 0, load, 2, 1, {2}, 1, {LOADS(0)}, VT_END_FALL};
-	const struct run r = {PID, PID, 0, 2, "01", 0, 0};
-	struct block b = {.addr = CODE,
-			  .code = sizes[size_row].code,
-			  .size = sizes[size_row].size,
-			  .ninsns = 1,
-			  .lengths = {sizes[size_row].size},
-			  .nslots = sizes[size_row].nslots};
-	size_t size = b.nslots > 1 ? 10 : 8;
-	uint8_t data[18] = {0};
-
-	memcpy(b.slots, sizes[size_row].slots, sizeof(sizes[size_row].slots));
-	put_block(w, 0, &b, PID, true);
-	put_block(w, 1, &after, PID, true);
-	vt_put_le64(data, sizes[size_row].addr);
-	vt_put_le64(data + size, 0x20);
-	put_data(w, &r, data, size + 8);
-}
-
-static void test_sizes(void **state)
-{
-	static struct out o;
-
-	(void)state;
-	for (size_row = 0; size_row < sizeof(sizes) / sizeof(sizes[0]); size_row++) {
-		run_misses(put_size, true, &o);
-		if (o.nsamples != (sizes[size_row].crosses ? 1 : 2))
-			fail_msg("row %u: %u misses", size_row, o.nsamples);
-		run_misses(put_size, false, &o);
-		assert_int_equal(o.nsamples, sizes[size_row].crosses ? 1 : 2);
-	}
-}
-
 /* ---- what is not known, or wrong ---- */
 
 static void put_unknown(struct vt_writer *w)
@@ -615,13 +643,43 @@ static void put_nothing(struct vt_writer *w)
 	put_code(w, PID, 0);
 }
 
+static void put_sampled(struct vt_writer *w)
+{
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		vt_writer_row(w, VT_META);
+		vt_writer_text(w, VT_META_KEY, i ? "more" : "sampling");
+	}
+}
+
+static void put_only_bad(struct vt_writer *w)
+{
+	put_code(w, PID, 0);
+	put_block(w, 0, &simruns_blocks[BRANCH], PID, true);
+}
+
 static void test_nothing(void **state)
 {
+	static const struct {
+		put_fn *put;
+		const char *error;
+		unsigned metas; /* with the two that tell of the model */
+	} rows[] = {
+		{put_nothing, VT_NO_EXECUTED_CODE, 2},
+		{put_only_bad, "no executed code that could be run", 2},
+		{put_sampled, VT_IS_SAMPLED, 2},
+	};
 	static struct out o;
+	unsigned i;
 
 	(void)state;
-	run_all(put_nothing, true, 0, &o);
-	assert_int_equal(o.finished, -VT_E_ABSENT);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		run_all(rows[i].put, true, 0, &o);
+		assert_int_equal(o.finished, -VT_E_ABSENT);
+		assert_non_null(strstr(o.error, rows[i].error));
+		assert_int_equal(o.kinds[VT_META], rows[i].metas);
+	}
 }
 
 int main(void)
@@ -631,10 +689,11 @@ int main(void)
 		cmocka_unit_test(test_whole_blocks), cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_parts),	     cmocka_unit_test(test_interruptions),
 		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_guards),	     cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_unknown_code), cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_nothing),	     cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_cut_blocks),
+		cmocka_unit_test(test_cut_blocks),   cmocka_unit_test(test_events),
+		cmocka_unit_test(test_seeds),	     cmocka_unit_test(test_deep_stacks),
+		cmocka_unit_test(test_cut_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

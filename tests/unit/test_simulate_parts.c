@@ -449,6 +449,27 @@ static void test_true_order(void **state)
 	ends(r, fd);
 }
 
+/* By images, then by offsets, in whatever order they came. */
+static void test_true_sorting(void **state)
+{
+	static const uint32_t images[] = {3, 1, 2, 1, 3, 2};
+	static const uint64_t offsets[] = {0x10, 0x30, 0x20, 0x8, 0x4, 0x28};
+	static const unsigned order[] = {3, 1, 2, 5, 4, 0};
+	int fd = scratch_file();
+	struct vti_simtruth t;
+	struct vt_reader *r;
+	unsigned i;
+
+	(void)state;
+	vti_simtruth_init(&t);
+	for (i = 0; i < 6; i++)
+		retire(&t, vti_simtruth_place(&t, images[i], offsets[i]), i + 1, 0, 0, 0);
+	r = written(&t, fd, 1);
+	for (i = 0; i < 6; i++)
+		next_freq(r, images[order[i]], offsets[order[i]], 1, order[i] + 1, order[i] + 1);
+	ends(r, fd);
+}
+
 /* By the vote of the majority, in slots. */
 static void test_true_culprits(void **state)
 {
@@ -556,6 +577,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),	      cmocka_unit_test(test_events),
 		cmocka_unit_test(test_true_times),    cmocka_unit_test(test_true_order),
 		cmocka_unit_test(test_true_culprits), cmocka_unit_test(test_true_edges),
+		cmocka_unit_test(test_true_sorting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
