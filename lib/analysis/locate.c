@@ -264,22 +264,21 @@ static bool parse_address(const char *text, uint64_t *value)
 
 /* ---- both, within an image or not ---- */
 
-/* In the images whose name is what[0 .. size).  Returns how many there are. */
-static size_t search_in(struct search *s, const char *what, size_t size)
+/* In the images whose name is what[0 .. size). */
+static void search_in(struct search *s, const char *what, size_t size)
 {
 	const char *name = what + size + 1;
 	uint64_t vaddr;
-	size_t i, n = 0;
+	size_t i;
 
 	search_cause(s, what, size, name);
 	if (s->found->count > s->first)
-		return 1;
+		return;
 	for (i = 0; i < s->nscopes; i++) {
 		enum vt_unknown why = VT_KNOWN;
 
 		if (!is_named(s, s->scopes[i], what, size))
 			continue;
-		n++;
 		if (!vt_images_symbols(s->images, s->scopes[i].image, s->scopes[i].pid, &why))
 			add_rest(s, s->scopes[i], why);
 		else if (parse_address(name, &vaddr))
@@ -287,7 +286,6 @@ static size_t search_in(struct search *s, const char *what, size_t size)
 		else
 			search_name(s, s->scopes[i], name);
 	}
-	return n;
 }
 
 static void search(struct search *s, const char *what)

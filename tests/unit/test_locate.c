@@ -15,20 +15,29 @@
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 
-enum { PROG = 1, OTHER, LIB, WRONG, JIT, KMOD };
+enum { PROG = 1, OTHER, LIB, WRONG, JIT, KMOD, FAR, NEVER };
+
+/* 63 letters: with one more, as long as names may be that are compared. */
+#define A7  "aaaaaaa"
+#define A63 A7 A7 A7 A7 A7 A7 A7 A7 A7
 
 static struct vt_error err;
 static char *dir;
 static struct scene s;
 
-/* From 0x401000 on, 3 bytes each; 4 that are of none at 0x40101e. */
+/* From 0x401000 on, 3 bytes each; 4 that are of none at 0x40101e; from 0x401022 on, 3 again. */
 static const char program[] = ".text\n"
 			      ".macro proc name\n.globl \\name\n.type \\name,@function\n"
 			      "\\name: nop\nnop\nret\n.size \\name,.-\\name\n.endm\n"
 			      "proc compute\nproc compare\nproc helper\nproc helper.cold\n"
 			      "proc _Z3foov\nproc _Z3foov.cold\n"
 			      "proc hold_a\nproc hold_b\nproc hold_c\nproc hold_d\n"
-			      "nop\nnop\nnop\nret\n";
+			      "nop\nnop\nnop\nret\n"
+			      "proc _Z3bari\nproc _Z3barv\n"
+			      "proc _Z3quxv.cold\nproc _Z3quxv\nproc _ZN1n3quxEv.cold\n"
+			      "proc _Z3zapv.cold\nproc _Z3zapi.cold\n"
+			      "proc _Z3tipv.cold\nproc _Z3tipv\n"
+			      "proc " A63 "a\nproc b" A63 "a\n";
 
 static void put_image(struct vt_writer *w, uint64_t id, enum vt_image_type type, const char *path,
 		      const char *buildid)
@@ -46,6 +55,7 @@ static int begin(void **state)
 {
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
+	uint64_t at;
 
 	(void)state;
 	dir = toolbox_dir();
@@ -53,7 +63,9 @@ static int begin(void **state)
 	free(toolbox_run(dir, "cp prog other && as -o w.o prog.s && "
 			      "ld --build-id=0x12345678 -e 0x401000 -o wrong w.o && "
 			      "sed s/compare/onlyhere/ prog.s >k.s && as -o k.o k.s && "
-			      "ld -e 0x401000 -Ttext=0x401000 -o kmod k.o"));
+			      "ld -e 0x401000 -Ttext=0xc010f0 -o kmod k.o && "
+			      "sed s/compare/farone/ prog.s >f.s && as -o f.o f.s && "
+			      "ld -e 0x401000 -Ttext=0xc01100 -o far f.o"));
 	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
 	scene_event(w, 2, "misses", VT_POLICY_INTERRUPT);
 	put_image(w, PROG, VT_IMAGE_FILE, toolbox_path(dir, "prog"), "");
@@ -62,12 +74,16 @@ static int begin(void **state)
 	put_image(w, WRONG, VT_IMAGE_FILE, toolbox_path(dir, "wrong"), "\xab\xcd\xef\x01");
 	put_image(w, JIT, VT_IMAGE_ANON, "", "");
 	put_image(w, KMOD, VT_IMAGE_MODULE, toolbox_path(dir, "kmod"), "");
+	put_image(w, FAR, VT_IMAGE_FILE, toolbox_path(dir, "far"), "");
+	put_image(w, NEVER, VT_IMAGE_FILE, "/never/sampled", "");
 	scene_map(w, 0x400000, PROG);
 	scene_map(w, 0x500000, OTHER);
 	scene_map(w, 0x600000, LIB);
 	scene_map(w, 0x700000, WRONG);
 	scene_map(w, 0x800000, JIT);
+	scene_map(w, 0x850000, JIT);
 	scene_map(w, 0xa00000, KMOD);
+	scene_map(w, 0xb00000, FAR);
 	scene_samples(w, 1, 0x401000, 0, 1, 5);
 	scene_samples(w, 2, 0x401001, 0, 1, 2);
 	scene_samples(w, 1, 0x401003, 0, 1, 3);
@@ -79,13 +95,25 @@ static int begin(void **state)
 	scene_samples(w, 1, 0x401015, 0, 1, 12);
 	scene_samples(w, 1, 0x401018, 0, 1, 13);
 	scene_samples(w, 1, 0x40101b, 0, 1, 14);
+	scene_samples(w, 1, 0x40101e, 0, 1, 1);
 	scene_samples(w, 1, 0x40101f, 0, 1, 1);
+	scene_samples(w, 1, 0x401022, 0, 1, 2);
+	scene_samples(w, 1, 0x401025, 0, 1, 3);
+	for (at = 0x401028; at <= 0x401037; at += 3)
+		scene_samples(w, 1, at, 0, 1, 1);
+	scene_samples(w, 1, 0x40103d, 0, 1, 1);
+	scene_samples(w, 1, 0x401040, 0, 1, 1);
+	scene_samples(w, 1, 0x50103a, 0, 1, 1);
 	scene_samples(w, 1, 0x501003, 0, 1, 6);
 	scene_samples(w, 1, 0x600010, 0, 1, 2);
 	scene_samples(w, 1, 0x701000, 0, 1, 1);
 	scene_samples(w, 1, 0x800100, 0, 1, 8);
 	scene_samples(w, 1, 0x900000, 0, 1, 9);
-	scene_samples(w, 1, 0xa01000, 0, 1, 2);
+	scene_samples(w, 1, 0x850100, 0, 1, 3);
+	scene_samples(w, 1, 0xa000f0, 0, 1, 2);
+	scene_samples(w, 1, 0xb00103, 0, 1, 1);
+	/* Another image lies there at last, of which there are no samples. */
+	scene_map(w, 0x850000, NEVER);
 	scene_read(&s, fd, w, false);
 	return 0;
 }
@@ -134,6 +162,20 @@ static void check_error(const char *what, int code, const char *want)
 	vt_found_fini(&f);
 }
 
+static void check_two(const char *what, const char *first, const char *second)
+{
+	struct vt_found f = {NULL, 0, 0};
+	char text[256];
+
+	assert_int_equal(vt_locate(s.profile, s.images, what, &f, &err), -VT_E_AMBIGUOUS);
+	assert_int_equal(f.count, 2);
+	describe(&f.list[0], text, sizeof(text));
+	assert_string_equal(text, first);
+	describe(&f.list[1], text, sizeof(text));
+	assert_string_equal(text, second);
+	vt_found_fini(&f);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -147,6 +189,8 @@ static void test_names(void **state)
 	check_error("none:compute", VT_E_NOTFOUND, "none:compute: " NONE);
 	check_error("pro:compute", VT_E_NOTFOUND, "pro:compute: " NONE);
 	check_error("prog2:compute", VT_E_NOTFOUND, "prog2:compute: " NONE);
+	check_error("prag:compute", VT_E_NOTFOUND, "prag:compute: " NONE);
+	check_error("/no/such/lib.sa:x", VT_E_NOTFOUND, "/no/such/lib.sa:x: " NONE);
 	check_error("prog:none", VT_E_NOTFOUND, "prog:none: " NONE);
 }
 
@@ -187,12 +231,12 @@ static void test_addresses(void **state)
 	check("0x401003", "1:401003-401006 compare 3");
 	check("0x501004", "2:401003-401006 compare 6");
 	check("0x501000", "2:401000-401003 compute 0");
-	check("0x40101f", "1:0-0 no symbol covers it 1");
+	check("0x40101f", "1:0-0 no symbol covers it 2");
 	check("0x600020", "3:0-0 file not found 2");
 	check("prog:0x401004", "1:401003-401006 compare 3");
 	check("other:0x401004", "2:401003-401006 compare 6");
-	check("prog:0x40101f", "1:0-0 no symbol covers it 1");
-	check("prog:0x999999", "1:0-0 no symbol covers it 1");
+	check("prog:0x40101f", "1:0-0 no symbol covers it 2");
+	check("prog:0x999999", "1:0-0 no symbol covers it 2");
 	check("0x0000000000401000", "1:401000-401003 compute 7");
 	/* What has no samples is not listed together. */
 	check_error("0x50101f", VT_E_NOTFOUND, "0x50101f: " NONE);
@@ -211,14 +255,21 @@ static void test_addresses(void **state)
 static void test_causes(void **state)
 {
 	(void)state;
-	check("[no symbol covers it]", "1:0-0 no symbol covers it 1");
-	check("prog:[no symbol covers it]", "1:0-0 no symbol covers it 1");
+	check("[no symbol covers it]", "1:0-0 no symbol covers it 2");
+	check("prog:[no symbol covers it]", "1:0-0 no symbol covers it 2");
 	check("[file not found]", "3:0-0 file not found 2");
 	check("lib.so:[file not found]", "3:0-0 file not found 2");
 	check("/no/such/lib.so:[file not found]", "3:0-0 file not found 2");
 	/* An image of which nothing can be named is all of one piece. */
 	check("lib.so:anything", "3:0-0 file not found 2");
 	check("lib.so:0x10", "3:0-0 file not found 2");
+	/* Not quite. */
+	check_error("xfile not found]", VT_E_NOTFOUND, "xfile not found]: " NONE);
+	check_error("[file not foundx", VT_E_NOTFOUND, "[file not foundx: " NONE);
+	check_error("[fxle not found]", VT_E_NOTFOUND, "[fxle not found]: " NONE);
+	check_error("[file not]", VT_E_NOTFOUND, "[file not]: " NONE);
+	check_error("[]", VT_E_NOTFOUND, "[]: " NONE);
+	check_error("]", VT_E_NOTFOUND, "]: " NONE);
 	check_error("other:[no symbol covers it]", VT_E_NOTFOUND,
 		    "other:[no symbol covers it]: " NONE);
 }
@@ -230,15 +281,25 @@ static void test_parts(void **state)
 	check("foo", "1:40100c-40100f _Z3foov 1");
 	check("foo()", "1:40100c-40100f _Z3foov 1");
 	check("_Z3foov.cold", "1:40100f-401012 _Z3foov.cold 3");
+	/* Others have another name, or parameters; and there may be no whole one. */
+	check_two("bar", "1:401022-401025 _Z3bari 2", "1:401025-401028 _Z3barv 3");
+	check_two("qux", "1:40102b-40102e _Z3quxv 1", "1:40102e-401031 _ZN1n3quxEv.cold 1");
+	check_two("zap", "1:401031-401034 _Z3zapv.cold 1", "1:401034-401037 _Z3zapi.cold 1");
+	check_two("tip", "1:401037-40103a _Z3tipv.cold 1", "2:40103a-40103d _Z3tipv 1");
 }
 
 /* Code that a program made, which is told by its address; modules of the kernel come last. */
 static void test_kinds(void **state)
 {
 	(void)state;
-	check("0x800100", "5:0-0 generated code without a perf map 8");
-	check("onlyhere", "6:401003-401006 onlyhere 0");
-	check("kmod:compute", "6:401000-401003 compute 2");
+	check("0x850100", "5:0-0 generated code without a perf map 11");
+	check_error("0x850104", VT_E_NOTFOUND, "0x850104: " NONE);
+	check_error("0x850000", VT_E_NOTFOUND, "0x850000: " NONE);
+	check("0x800100", "5:0-0 generated code without a perf map 11");
+	check("onlyhere", "6:c010f3-c010f6 onlyhere 0");
+	check("0xc010f3", "6:c010f3-c010f6 onlyhere 0");
+	check("0xc01103", "7:c01103-c01106 farone 1");
+	check("kmod:compute", "6:c010f0-c010f3 compute 2");
 }
 
 /* The recorded file is not there, but another one of its name. */
@@ -275,6 +336,7 @@ static void test_similar(void **state)
 		{"hold_", ": no such procedure; did you mean hold_d, hold_c, hold_b?"},
 		{"pe", ": " NONE},
 		{"xxxper", ": " NONE},
+		{"x" A63, ": no such procedure; did you mean " A63 "a?"},
 		{"ute", ": no such procedure; did you mean compute?"},
 	};
 	char want[256];
