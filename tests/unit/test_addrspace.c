@@ -244,6 +244,7 @@ static void write_map(struct vt_writer *w, int32_t pid, uint64_t start, uint64_t
 	row[VT_MAP_PROT] = EXEC;
 	row[VT_MAP_FLAGS] = 2;
 	row[VT_MAP_MISC] = misc;
+	row[VT_MAP_TIME] = offset; /* none: it was there when recording began */
 }
 
 static void write_thread(struct vt_writer *w, uint64_t op, int32_t pid, int32_t other,
@@ -322,6 +323,8 @@ static void fed_by_records(void **state)
 	m = vt_addrspace_find(as, 1, 0x1000, USER);
 	assert_int_equal(m->prot, EXEC);
 	assert_int_equal(m->flags, 2);
+	assert_false(m->found);
+	assert_true(vt_addrspace_find(as, 1, 0x2000, USER)->found);
 	for (at = 0x6000; at <= 0x8000; at += 0x1000)
 		assert_null(vt_addrspace_find(as, 1, at, USER));
 	m = vt_addrspace_find(as, 9, high + 8, KERNEL);

@@ -186,6 +186,7 @@ struct parts {
 	uint64_t tag, value; /* one more entry of _DYNAMIC */
 	unsigned copy_at;    /* R_X86_64_COPY here; 0: none */
 	bool no_end;	     /* _DYNAMIC is not ended */
+	bool no_rela;	     /* the entry makes relocations unreadable, that of text as well */
 	bool irelative;	     /* a relocation calls a procedure that chooses another */
 	unsigned ifunc;	     /* so does one by a symbol: 1, which is elsewhere; 2, which is here */
 };
@@ -447,6 +448,18 @@ static void test_contradictions(void **state)
 		{{.relro_size = 0x1000, .tag = 0x6000000f, .value = 0}, true, false},
 		{{.relro_size = 0x1000, .tag = 0x60000011, .value = 0}, true, false},
 		{{.relro_size = 0x1000, .tag = DT_FLAGS, .value = DF_BIND_NOW}, true, true},
+		/* Tables that end in the middle of an entry, or beyond their segment. */
+		{{.relro_size = 0x1000, .tag = DT_RELASZ, .value = 25, .no_rela = true},
+		 true,
+		 false},
+		{{.relro_size = 0x1000, .tag = DT_RELA, .value = DATA - 24, .no_rela = true},
+		 true,
+		 false},
+		{{.relro_size = 0x1000, .tag = DT_PLTRELSZ, .value = 23}, true, false},
+		{{.relro_size = 0x1000, .tag = DT_JMPREL, .value = DATA - 23}, true, false},
+		{{.relro_size = 0x1000, .tag = 35, .value = 23}, true, false},
+		{{.relro_size = 0x1000, .tag = 36, .value = DATA - 23}, true, false},
+		{{.relro_size = 0x1000, .tag = 36, .value = 4 * END}, true, false},
 		{{.relro_size = 0x1000, .copy_at = 0x2500}, true, false},
 		{{.relro_size = 0x1000, .copy_at = 0x2fff}, true, false},
 		/* Behind the words that are the linker's. */
@@ -467,6 +480,8 @@ static void test_contradictions(void **state)
 		d = make(&cases[i].parts, &e);
 		expect(&m, cases[i].text, cases[i].data);
 		forget(&m, cases[i].parts.copy_at, 16);
+		if (cases[i].parts.no_rela)
+			memset(m.known + 0x1010, true, 8);
 		compare(d, true, &m);
 		vt_imagedata_free(d);
 		vt_elf_close(e);

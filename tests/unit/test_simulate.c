@@ -545,6 +545,67 @@ static void test_threads(void **state)
 	assert_int_equal(o.totals.insns, 13);
 }
 
+/* What is held back until it is known what issues with it comes before another thread, or the end.
+ */
+static void test_wide_issue(void **state)
+{
+	const struct vt_simulate_event event = {VT_SIMULATE_RETIRED,
+						vt_interval_make(VT_INTERVAL_FIXED, 1)};
+	struct vt_core core = plain_core();
+	struct vt_simulate_options options = {.core = &core, .events = &event, .nevents = 1};
+	static struct out o;
+	unsigned i, n[2] = {0, 0};
+
+	(void)state;
+	core.fetch = core.decode = core.issue = core.retire = 4;
+	run_options(put_threads, &options, true, &o);
+	assert_int_equal(o.nsamples, 13);
+	for (i = 0; i < o.nsamples; i++)
+		n[o.samples[i].tid - PID]++;
+	assert_int_equal(n[0], 8);
+	assert_int_equal(n[1], 5);
+	assert_int_equal(count_samples(&o, EVENT, CODE + 0x11), 2);
+}
+
+/* Both threads are cut: neither goes on where it was. */
+static void put_all_cut(struct vt_writer *w)
+{
+	const struct run runs[] = {
+		{PID, PID, 0, 5, "01", 10, 2},
+		{PID + 2, PID, 0, 5, "34", 20, 2},
+		{PID, PID, 0, 3, "0", 30, 2},
+		{PID + 2, PID, 0, 3, "3", 40, 2},
+	};
+	unsigned i;
+
+	put_code(w, PID, 0);
+	put_code(w, PID + 2, 3);
+	for (i = 0; i < 4; i++) {
+		if (i == 2 && between)
+			vt_writer_row(w, VT_GAP);
+		put_exec(w, &runs[i]);
+	}
+}
+
+/* Threads of two processes may have the same number. */
+static void test_all_cut(void **state)
+{
+	static struct out o;
+	unsigned i, n;
+
+	(void)state;
+	for (between = 0; between < 2; between++) {
+		run_all(put_all_cut, true, 0, &o);
+		assert_true(edge(&o, 0x411, 0x400) == (between ? 0 : 2));
+		assert_int_equal(count_samples(&o, EVENT, 0), between ? 0 : 2);
+		for (i = n = 0; i < o.nsamples; i++) {
+			assert_int_equal(o.samples[i].tid, PID);
+			n += o.samples[i].pid == PID && o.samples[i].event == EVENT + 2;
+		}
+		assert_int_equal(n, 8);
+	}
+}
+
 /* Processes have processors, and code, of their own. */
 static void put_processes(struct vt_writer *w)
 {
@@ -693,6 +754,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),	     cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_cut_blocks),   cmocka_unit_test(test_events),
 		cmocka_unit_test(test_seeds),	     cmocka_unit_test(test_deep_stacks),
+		cmocka_unit_test(test_wide_issue),   cmocka_unit_test(test_all_cut),
 		cmocka_unit_test(test_cut_short),
 	};
 

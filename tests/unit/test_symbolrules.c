@@ -60,6 +60,29 @@ static void search_by_readable_name(void **state)
 }
 
 /* Mangled names that do not have the last word of the readable one; a word that is very long. */
+/* What a function's local class has: the parameters are those behind the last name. */
+static void search_behind_parameters(void **state)
+{
+	static const char *const words[] = {"run_", "runa", "runz", "runA", "runZ", "run0", "run9"};
+	const struct vt_symbol *hit = NULL;
+	char mangled[64], name[64];
+	const char *const names[] = {mangled};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		struct vt_symbols *t;
+
+		snprintf(mangled, sizeof(mangled), "_ZZ1fvEN5Local4%sEi", words[i]);
+		snprintf(name, sizeof(name), "Local::%s", words[i]);
+		t = named(names, 1);
+		assert_int_equal(vt_symbols_search(t, name, count_hit, &hit), 1);
+		assert_int_equal(vt_symbols_search(t, words[i], count_hit, &hit), 1);
+		assert_int_equal(vt_symbols_search(t, "f", count_hit, &hit), 0);
+		vt_symbols_free(t);
+	}
+}
+
 static void search_words_that_mangling_hides(void **state)
 {
 	static char longest[3][300];
@@ -427,6 +450,7 @@ int main(void)
 		cmocka_unit_test(deep_nesting),
 		cmocka_unit_test(search_by_readable_name),
 		cmocka_unit_test(search_words_that_mangling_hides),
+		cmocka_unit_test(search_behind_parameters),
 		cmocka_unit_test(search_clones),
 	};
 
