@@ -51,9 +51,17 @@ static const char source[] =
 	"proc upto; 1: inc eax; mov ecx, [rsi]; cmp eax, edi; jl 1b; ret; endp upto\n"
 	"proc triple; at at_triple; imul eax, edi, 3; test eax, eax; je 1f; at at_known\n"
 	"mov eax, 5; test eax, eax; je 1f; inc eax; 1: ret; endp triple\n"
+	"proc calls; call sum\n"
+	"at at_calls_return; ret; endp calls\n"
+	"proc padded; nop dword ptr [rax]; at at_padded_load; mov eax, [rdi]; pop rcx; ret; endp "
+	"padded\n"
+	"proc kernel; at at_kernel_a; mov eax, [rdi]; syscall; at at_kernel_b; mov ecx, [rsi]; "
+	"ret\n"
+	"endp kernel\n"
 	".data; .globl limit; .type limit, @object; limit: .long 7; .size limit, 4\n"
 	".section .rodata; only: .quad sum; fixed: .long 9\n";
 
+#define CODE 0x400000u /* of what a linker puts at file offset 0 */
 #define BASE 0x800000u /* where the code's file offset 0 is mapped */
 
 struct program {
@@ -73,6 +81,8 @@ struct fixture {
 	struct vt_hotprofile *hot;
 	struct vt_spec *spec;
 	struct vt_spec_view view;
+	double min_invariance; /* options; 0.9 and 0 */
+	double min_time;
 };
 
 static struct vt_error err;
@@ -136,6 +146,7 @@ static inline void begin(struct fixture *f, const char *event)
 
 	memset(f, 0, sizeof(*f));
 	f->fd = scratch_file();
+	f->min_invariance = 0.9;
 	f->w = vt_writer_open_fd(f->fd, "test", &o, &err);
 	assert_non_null(f->w);
 	put_event(f, 1, event, VT_POLICY_EXACT);
@@ -244,8 +255,13 @@ static inline void finish(struct fixture *f)
 	vt_reader_close(r);
 	assert_int_equal(vt_hotprofile_end(f->hot, &err), 0);
 	assert_int_equal(vt_hotprofile_damage(f->hot)->rejected, 0);
-	f->view =
-		(struct vt_spec_view){NULL, f->profile, f->images, f->hot, {.min_invariance = 0.9}};
+	f->view = (struct vt_spec_view){
+		NULL,
+		f->profile,
+		f->images,
+		f->hot,
+		{.min_invariance = f->min_invariance, .min_time = f->min_time},
+	};
 	f->spec = vt_spec_new(f->profile, f->images, f->hot, &f->view.opt, &err);
 	assert_non_null(f->spec);
 	f->view.spec = f->spec;

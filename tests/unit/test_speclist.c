@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/speclist.h"
 
+#include "analysis/speclist_internal.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/specprogram.h"
 
@@ -375,10 +376,311 @@ static void test_tables(void **state)
 	end(&f);
 }
 
+/* A top value as it is told: by size, type and what it is. */
+static void test_values(void **state)
+{
+	static const struct {
+		enum vt_what what;
+		unsigned size;
+		enum vt_number number;
+		bool pointer;
+		uint64_t value;
+		const char *text;
+	} cases[] = {
+		{VT_WHAT_LOAD, 1, VT_NUMBER_RAW, false, 'A', "65 ('A')"},
+		{VT_WHAT_LOAD, 1, VT_NUMBER_RAW, false, ' ', "32 (' ')"},
+		{VT_WHAT_LOAD, 1, VT_NUMBER_RAW, false, 31, "31"},
+		{VT_WHAT_LOAD, 1, VT_NUMBER_RAW, false, '~', "126 ('~')"},
+		{VT_WHAT_LOAD, 1, VT_NUMBER_RAW, false, 127, "127"},
+		{VT_WHAT_LOAD, 2, VT_NUMBER_RAW, false, 'A', "65"},
+		{VT_WHAT_LOAD, 8, VT_NUMBER_RAW, false, 1000, "1000"},
+		{VT_WHAT_LOAD, 8, VT_NUMBER_FLOAT, false, 0x3ff8000000000000, "1.5"},
+		{VT_WHAT_LOAD, 8, VT_NUMBER_RAW, true, BASE + 0x100d, "&sum"},
+		{VT_WHAT_ARG, 8, VT_NUMBER_RAW, true, BASE + 0x100d, "&sum"},
+		{VT_WHAT_TARGET, 8, VT_NUMBER_RAW, true, BASE + 0x100d, "sum"},
+		{VT_WHAT_TARGET, 8, VT_NUMBER_RAW, false, BASE + 0x100d, "sum"},
+		{VT_WHAT_LOAD, 8, VT_NUMBER_RAW, false, BASE + 0x100d, "0x80100d"},
+	};
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	put_values(&f);
+	assert_int_equal(address_of("sum"), BASE + 0x100d);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t value = cases[i].value;
+		const struct vt_hot hot = {.key = {.what = cases[i].what},
+					   .size = cases[i].size,
+					   .nvalues = 1,
+					   .values = &value};
+		const struct vt_spec_value v = {
+			.hot = &hot,
+			.uses.type = {cases[i].number, (uint8_t)cases[i].size, 1, false},
+			.pointer = cases[i].pointer};
+		struct vt_buf b = VT_BUF_INIT;
+
+		vti_speclist_value(&b, &f.view, &v);
+		assert_string_equal(vt_buf_str(&b), cases[i].text);
+		vt_buf_free(&b);
+	}
+	end(&f);
+}
+
+/* Shares are rounded down, times have a colour from 2 % and from 10 % on. */
+static void test_shares(void **state)
+{
+	static const double shares[] = {0, 0.5, 0.99999, 1, 1.01};
+	static const double percents[] = {0, 50, 99.99, 100, 100};
+	static const double times[] = {0.0199, 0.0201, 0.0999, 0.1001};
+	struct vt_table *t = vt_table_new(), *twin = vt_table_new();
+	static const enum vt_style styles[] = {VT_STYLE_PLAIN, VT_STYLE_WARM, VT_STYLE_WARM,
+					       VT_STYLE_HOT};
+	char *text;
+	size_t i;
+
+	(void)state;
+	vt_table_column(t, "share", "share", VT_FORMAT_PERCENT);
+	for (i = 0; i < 5; i++) {
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vti_speclist_share(t, shares[i]);
+		assert_float_equal(real_cell(t, i, "share"), percents[i], 1e-12);
+	}
+	vt_table_free(t);
+	t = vt_table_new();
+	vt_table_column(t, "time", "time", VT_FORMAT_PERCENT);
+	vt_table_column(twin, "time", "time", VT_FORMAT_PERCENT);
+	for (i = 0; i < 4; i++) {
+		vt_table_row(t, VT_STYLE_PLAIN);
+		vti_speclist_time(t, times[i]);
+		vt_table_row(twin, VT_STYLE_PLAIN);
+		vt_table_real(twin, 100 * times[i]);
+		vt_table_cell_style(twin, styles[i]);
+		assert_float_equal(real_cell(t, i, "time"), 100 * times[i], 1e-12);
+	}
+	text = strdup(print_table(t, VT_TABLE_TEXT, true));
+	assert_string_equal(text, print_table(twin, VT_TABLE_TEXT, true));
+	free(text);
+	vt_table_free(t);
+	vt_table_free(twin);
+}
+
+/* A place is told by what is known of it; the line of a return is that of the byte before. */
+static void test_places(void **state)
+{
+	struct vt_table *t = vt_table_new();
+	struct fixture f;
+
+	(void)state;
+	put_values(&f);
+	vti_speclist_place_columns(t, "at", "at");
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vti_speclist_place(t, &f.view, 1, offset_of("at_calls_return"));
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vti_speclist_return(t, &f.view, 1, offset_of("at_calls_return"));
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vti_speclist_place(t, &f.view, 9, 0x1234);
+	expect_cell(t, 0, "at", "calls+0x5");
+	expect_cell(t, 0, "at.line", "p.s:35");
+	expect_cell(t, 0, "at.image", toolbox_path(program.dir, "p"));
+	assert_int_equal(cell(t, 0, "at.address").number, CODE + offset_of("at_calls_return"));
+	expect_cell(t, 1, "at", "calls+0x5");
+	expect_cell(t, 1, "at.line", "p.s:34");
+	assert_int_equal(cell(t, 1, "at.address").number, CODE + offset_of("at_calls_return"));
+	expect_cell(t, 2, "at", "0x1234");
+	expect_cell(t, 2, "at.image", "");
+	assert_int_equal(cell(t, 2, "at.address").number, 0x1234);
+	assert_int_equal(cell(t, 2, "at.line").type, VT_CELL_EMPTY);
+	vt_table_free(t);
+	end(&f);
+}
+
+/* How many rows there are, and how many were left out. */
+static void expect_count(const struct fixture *f,
+			 int64_t (*list)(struct vt_table *t, const struct vt_spec_view *view,
+					 const struct vt_speclist_options *opt,
+					 struct vt_error *err),
+			 uint64_t top, uint64_t each, size_t rows, int64_t left_out)
+{
+	struct vt_table *t = vt_table_new();
+
+	assert_int_equal(
+		list(t, &f->view, &(struct vt_speclist_options){.top = top, .each = each}, &err),
+		left_out);
+	assert_int_equal(vt_table_rows(t), rows);
+	vt_table_free(t);
+}
+
+static void test_counts(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	put_values(&f);
+	/* Two rows of deeper and of reads, and one of leaps, divide and triple. */
+	expect_count(&f, vt_speclist_procedures, 0, 0, 7, 0);
+	expect_count(&f, vt_speclist_procedures, 1, 0, 2, 4);
+	expect_count(&f, vt_speclist_procedures, 2, 0, 4, 3);
+	expect_count(&f, vt_speclist_procedures, 5, 0, 7, 0);
+	expect_count(&f, vt_speclist_procedures, 6, 0, 7, 0);
+	expect_count(&f, vt_speclist_procedures, 0, 1, 5, 0);
+	expect_count(&f, vt_speclist_procedures, 0, 2, 7, 0);
+	expect_count(&f, vt_speclist_procedures, 2, 1, 2, 3);
+	expect_count(&f, vt_speclist_loads, 1, 0, 1, 2);
+	expect_count(&f, vt_speclist_loads, 2, 0, 2, 1);
+	expect_count(&f, vt_speclist_loads, 3, 0, 3, 0);
+	expect_count(&f, vt_speclist_loads, 4, 0, 3, 0);
+	expect_count(&f, vt_speclist_arguments, 1, 0, 1, 0);
+	expect_count(&f, vt_speclist_callers, 1, 0, 1, 0);
+	expect_count(&f, vt_speclist_blocks, 1, 0, 1, 1);
+	expect_count(&f, vt_speclist_blocks, 2, 0, 2, 0);
+	/* Bounds that are met are kept to. */
+	f.view.opt.min_time = 0.05;
+	expect_count(&f, vt_speclist_blocks, 0, 0, 2, 0);
+	f.view.opt.min_time = 0.051;
+	expect_count(&f, vt_speclist_blocks, 0, 0, 1, 0);
+	f.view.opt.min_time = 0.3;
+	expect_count(&f, vt_speclist_callers, 0, 0, 1, 0);
+	f.view.opt.min_time = 0.31;
+	expect_count(&f, vt_speclist_callers, 0, 0, 0, 0);
+	f.view.opt.min_time = 0;
+	f.view.opt.min_invariance = vt_share_low(1, 100);
+	expect_count(&f, vt_speclist_blocks, 0, 0, 2, 0);
+	f.view.opt.min_invariance = 0.97;
+	expect_count(&f, vt_speclist_blocks, 0, 0, 1, 0);
+	end(&f);
+}
+
+/* From one call in a hundred on; by score, then by the calls' share of the time, then as found. */
+static void test_shares_of_callers(void **state)
+{
+	static const struct {
+		const char *procedure, *caller;
+		double share, score;
+	} want[] = {
+		{"same", "apply+0x2", 80, 0},
+		{"sum", "_start+0x5", 99, 0},
+		{"same", "_start+0x5", 20, 0},
+		{"sum", "calls+0x5", 1, 0},
+	};
+	struct vt_table *t = vt_table_new();
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "sum", 400);
+	put_count(&f, "same", 600);
+	put_list(&f, "sum", VT_WHAT_RETURN, 0, NULL, address_of("at_start_return"), 990,
+		 address_of("at_calls_return"), 10);
+	put_list(&f, "same", VT_WHAT_RETURN, 0, NULL, address_of("at_apply_return"), 800,
+		 address_of("at_start_return"), 200);
+	/* Nobody spends time in walk. */
+	put_list(&f, "walk", VT_WHAT_RETURN, 0, NULL, address_of("at_start_return"), 990, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_speclist_callers(t, &f.view, &(struct vt_speclist_options){0}, &err),
+			 0);
+	assert_int_equal(vt_table_rows(t), 4);
+	for (i = 0; i < 4; i++) {
+		expect_cell(t, i, "procedure", want[i].procedure);
+		expect_cell(t, i, "caller", want[i].caller);
+		assert_float_equal(real_cell(t, i, "calls.percent"), want[i].share, 1e-9);
+		assert_float_equal(real_cell(t, i, "score"), want[i].score, 0);
+	}
+	vt_table_free(t);
+	end(&f);
+	begin(&f, "instructions");
+	put_count(&f, "sum", 400);
+	put_list(&f, "sum", VT_WHAT_RETURN, 0, NULL, address_of("at_start_return"), 991,
+		 address_of("at_calls_return"), 9);
+	finish(&f);
+	expect_count(&f, vt_speclist_callers, 0, 0, 1, 0);
+	end(&f);
+}
+
+/* A caller is worth the share of the time that is its own, times its least changing argument. */
+static void test_scores_of_callers(void **state)
+{
+	struct vt_table *t = vt_table_new();
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "sum", 400);
+	put_count(&f, "same", 600);
+	put_list(&f, "sum", VT_WHAT_RETURN, 0, NULL, address_of("at_start_return"), 600,
+		 address_of("at_calls_return"), 400);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, "at_start_return", 4, 990, 5, 10);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_DI, "at_start_return", 7, 950, 5, 50);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, "at_calls_return", 4, 250, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_speclist_callers(t, &f.view, &(struct vt_speclist_options){0}, &err),
+			 0);
+	assert_int_equal(vt_table_rows(t), 2);
+	/* Lists of arguments say 1000 and 250, those of returns 600 and 400: the most holds. */
+	assert_int_equal(cell(t, 0, "calls").number, 1000);
+	assert_int_equal(cell(t, 1, "calls").number, 400);
+	expect_cell(t, 0, "arguments",
+		    "argument 1 (rdi) is 7 in 95.0 %; argument 2 (rsi) is 4 in 99.0 %");
+	assert_float_equal(real_cell(t, 0, "score"),
+			   100 * 0.4 * 1000 / 1400 * vt_share_low(0.99, 1000), 1e-9);
+	assert_float_equal(real_cell(t, 1, "score"), 100 * 0.4 * 400 / 1400 * vt_share_low(1, 250),
+			   1e-9);
+	vt_table_free(t);
+	end(&f);
+}
+
+/* Blocks end at system calls and where jumps go; what only looks like a load is none. */
+static void test_ends_of_blocks(void **state)
+{
+	static const struct {
+		const char *block;
+		uint64_t executions, insns;
+	} want[] = {{"kernel+0x4", 100, 2},
+		    {"kernel", 200, 2},
+		    {"sum+0x2", 400, 3},
+		    {"padded", 300, 4}};
+	struct vt_table *t = vt_table_new();
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "at_kernel_a", 300);
+	put_count(&f, "at_kernel_b", 400);
+	put_count(&f, "at_sum_loop", 200);
+	put_count(&f, "padded", 100);
+	put_list(&f, "at_kernel_a", VT_WHAT_LOAD, 0, NULL, 5, 200, 0, 0);
+	put_list(&f, "at_kernel_b", VT_WHAT_LOAD, 0, NULL, 5, 100, 0, 0);
+	put_list(&f, "at_sum_loop", VT_WHAT_LOAD, 0, NULL, 5, 400, 0, 0);
+	put_list(&f, "at_padded_load", VT_WHAT_LOAD, 0, NULL, 5, 300, 0, 0);
+	/* No load and no result: of a block these say nothing. */
+	put_list(&f, "padded", VT_WHAT_ARG, VT_REG_DI, NULL, 5, 50, 6, 50);
+	finish(&f);
+	assert_int_equal(vt_speclist_blocks(t, &f.view, &(struct vt_speclist_options){0}, &err), 0);
+	assert_int_equal(vt_table_rows(t), 4);
+	for (i = 0; i < 4; i++) {
+		expect_cell(t, i, "block", want[i].block);
+		assert_int_equal(cell(t, i, "executions").number, want[i].executions);
+		assert_int_equal(cell(t, i, "instructions").number, want[i].insns);
+		assert_int_equal(cell(t, i, "loads").number, 1);
+		assert_int_equal(cell(t, i, "results").number, 0);
+		assert_float_equal(real_cell(t, i, "invariance"), 100, 0);
+	}
+	vt_table_free(t);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_shares_of_callers),
+		cmocka_unit_test(test_scores_of_callers),
+		cmocka_unit_test(test_ends_of_blocks),
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_blocks),
