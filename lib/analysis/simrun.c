@@ -437,16 +437,3 @@ void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t)
 			interrupt(s, e->thread);
 	}
 }
-
-void vti_sim_finish(struct vt_simulate *s)
-{
-	size_t i;
-
-	vti_sim_interrupt(s, NULL);
-	for (i = 0; i < s->processes.count; i++) {
-		struct process_entry *e = vt_hash_at(&s->processes, i);
-
-		if (e->process)
-			vt_simcore_drain(e->process->core);
-	}
-}

@@ -242,7 +242,7 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err)
 		return vt_error_set(err, VT_E_ABSENT,
 				    s->totals.bad ? "no executed code that could be run"
 						  : VT_NO_EXECUTED_CODE);
-	vti_sim_finish(s);
+	vti_sim_interrupt(s, NULL);
 	write_total(s, "vsim.instructions", s->totals.insns);
 	write_total(s, "vsim.cycles", s->totals.cycles);
 	write_total(s, "vsim.accesses", s->totals.loads);

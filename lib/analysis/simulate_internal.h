@@ -247,9 +247,6 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 /* What comes next of the thread, or of all of them (NULL), does not follow what came before. */
 void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t);
 
-/* Nothing comes any more. */
-void vti_sim_finish(struct vt_simulate *s);
-
 /* The thread of a record, made if it is new; NULL when memory runs out. */
 struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t tid,
 				     struct vt_error *err);

@@ -545,26 +545,38 @@ static void test_threads(void **state)
 	assert_int_equal(o.totals.insns, 13);
 }
 
-/* What is held back until it is known what issues with it comes before another thread, or the end.
- */
-static void test_wide_issue(void **state)
+/* A load, and in the same thread or another what stores its result. */
+static bool handed_over;
+
+static void put_result(struct vt_writer *w)
+{
+	const struct run load = {PID, PID, 0, 2, "0", 0, 2};
+	const struct run store = {PID, PID + handed_over, 0, 3, "2", 0, 1};
+
+	put_code(w, PID, 0);
+	put_exec(w, &load);
+	put_exec(w, &store);
+}
+
+/* What a thread waits for is no other thread's business. */
+static void test_waiting(void **state)
 {
 	const struct vt_simulate_event event = {VT_SIMULATE_RETIRED,
 						vt_interval_make(VT_INTERVAL_FIXED, 1)};
 	struct vt_core core = plain_core();
 	struct vt_simulate_options options = {.core = &core, .events = &event, .nevents = 1};
 	static struct out o;
-	unsigned i, n[2] = {0, 0};
+	unsigned i;
 
 	(void)state;
-	core.fetch = core.decode = core.issue = core.retire = 4;
-	run_options(put_threads, &options, true, &o);
-	assert_int_equal(o.nsamples, 13);
-	for (i = 0; i < o.nsamples; i++)
-		n[o.samples[i].tid - PID]++;
-	assert_int_equal(n[0], 8);
-	assert_int_equal(n[1], 5);
-	assert_int_equal(count_samples(&o, EVENT, CODE + 0x11), 2);
+	for (i = 0; i < VT_NOPCLASSES; i++)
+		core.classes[i].latency = 9;
+	for (i = 0; i < 2; i++) {
+		handed_over = i;
+		run_options(put_result, &options, true, &o);
+		assert_int_equal(o.nsamples, 5);
+		assert_int_equal(o.totals.cycles, handed_over ? 5 : 5 - 1 + 9);
+	}
 }
 
 /* Both threads are cut: neither goes on where it was. */
@@ -754,7 +766,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),	     cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_cut_blocks),   cmocka_unit_test(test_events),
 		cmocka_unit_test(test_seeds),	     cmocka_unit_test(test_deep_stacks),
-		cmocka_unit_test(test_wide_issue),   cmocka_unit_test(test_all_cut),
+		cmocka_unit_test(test_waiting),	     cmocka_unit_test(test_all_cut),
 		cmocka_unit_test(test_cut_short),
 	};
 
