@@ -96,12 +96,11 @@ void vti_stackcount_add(struct vt_stackcount *c, uint32_t entry, const struct vt
 	e->sum.bias += all * s->bias;
 }
 
-/* Of a sample: who, and what is mapped where it was last seen. */
+/* Of a sample: who, and a mapping that it was seen in; empty at first. */
 struct at {
 	uint64_t event;
 	int32_t pid;
 	struct vt_map map;
-	bool known;
 };
 
 /* Whether an address lies in a mapping, which is in *a then. */
@@ -109,10 +108,9 @@ static bool find(const struct vt_stackcount *c, struct at *a, uint64_t addr)
 {
 	const struct vt_map *m;
 
-	if (a->known && addr >= a->map.start && addr < a->map.end)
+	if (addr >= a->map.start && addr < a->map.end)
 		return true;
 	m = vt_addrspace_find(c->space, a->pid, addr, 0);
-	a->known = m != NULL;
 	if (m)
 		a->map = *m;
 	return m != NULL;

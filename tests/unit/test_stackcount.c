@@ -11,109 +11,8 @@
 
 #include "analysis/stackcount.h"
 #include "stream/kinds.h"
-#include "stream/reader.h"
-#include "stream/writer.h"
-#include "streams.h"
+#include "tests/unit/stacks.h"
 #include "tests/unit/streams.h"
-
-#define BASE	   0x10000
-#define ANY	   8
-#define CALL_STACK 0x800
-
-static struct vt_error err;
-
-static void put_event(struct vt_writer *w, uint64_t id, uint64_t branch_type)
-{
-	uint64_t *row = vt_writer_row(w, VT_EVENT);
-
-	row[VT_EVENT_ID] = id;
-	row[VT_EVENT_BRANCH_TYPE] = branch_type;
-}
-
-static struct vt_writer *begin(int fd)
-{
-	struct vt_writer *w = start_stream(fd);
-	uint64_t *row;
-
-	put_event(w, 1, ANY);
-	put_event(w, 2, ANY);
-	put_event(w, 3, ANY | CALL_STACK);
-	row = vt_writer_row(w, VT_IMAGE);
-	row[VT_IMAGE_ID] = 7;
-	vt_writer_text(w, VT_IMAGE_PATH, "/x");
-	row = vt_writer_row(w, VT_MAP);
-	row[VT_MAP_PID] = 5;
-	row[VT_MAP_START] = BASE;
-	row[VT_MAP_LENGTH] = 4096;
-	row[VT_MAP_IMAGE] = 7;
-	row[VT_MAP_PROT] = 5;
-	return w;
-}
-
-/* A stack, newest branch first: {from, to, cycles}. */
-static void put_stack(struct vt_writer *w, uint64_t event, uint64_t period,
-		      const uint64_t (*branches)[3], size_t n)
-{
-	uint64_t *row = vt_writer_row(w, VT_SAMPLE), from[8], to[8], flags[8];
-	size_t i;
-
-	row[VT_SAMPLE_PID] = 5;
-	row[VT_SAMPLE_EVENT] = event;
-	row[VT_SAMPLE_PERIOD] = period;
-	for (i = 0; i < n; i++) {
-		from[i] = BASE + branches[i][0];
-		to[i] = BASE + branches[i][1];
-		flags[i] = branches[i][2] << 4;
-	}
-	vt_writer_words(w, VT_SAMPLE_BR_FROM, from, n);
-	vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);
-	vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, n);
-}
-
-static struct vt_stackcount *read_back(struct vt_writer *w, int fd)
-{
-	struct vt_stackcount *c = vt_stackcount_new();
-	struct vt_reader *r;
-	struct vt_record rec;
-
-	assert_non_null(c);
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_stackcount_feed(c, &rec, &err), 0);
-	vt_reader_close(r);
-	close(fd);
-	assert_int_equal(vt_stackcount_finish(c, &err), 0);
-	return c;
-}
-
-static const struct vt_stackcount_link *only(const struct vt_stackcount *c, uint64_t event,
-					     bool runs, uint64_t at)
-{
-	size_t n;
-	const struct vt_stackcount_link *l =
-		vt_stackcount_links(c, event, 7, 0, runs, at, at + 1, &n);
-
-	assert_int_equal(n, 1);
-	return l;
-}
-
-static bool near(double a, double b)
-{
-	return fabs(a - b) < 1e-9;
-}
-
-/* The sums of a link, by hand. */
-static void assert_sum(const struct vt_stackcount_link *l, double a, double b, double c, double d)
-{
-	assert_true(near(l->sum.parts[0], a));
-	assert_true(near(l->sum.parts[1], b));
-	assert_true(near(l->sum.parts[2], c));
-	assert_true(near(l->sum.parts[3], d));
-	assert_true(near(vt_stackcount_count(&l->sum), a + b + c + d));
-}
 
 /*
  * A loop from 0x10 to 0x20, thrice in one stack of 20 cycles.  Its window is the half octave that
@@ -133,7 +32,7 @@ static void test_timed(void **state)
 	static const uint64_t thrice[][3] = {
 		{0x20, 0x10, 5}, {0x20, 0x10, 5}, {0x20, 0x10, 10}, {0x40, 0x10, 9}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	double first = WHOLE * 0.6, second = WHOLE * (0.4 + BY_RUN * (6 - 5) / 16);
 	double third = WHOLE * BY_RUN * (9 - 6) / 16;
 	double fourth = WHOLE * BY_RUN * (12 / 16.0 - 9 / 64.0 - 9 / 16.0 + 9 / 64.0 - 1 / 256.0);
@@ -143,20 +42,20 @@ static void test_timed(void **state)
 	size_t n;
 
 	(void)state;
-	put_stack(w, 1, 100, thrice, 4);
-	put_stack(w, 3, 100, thrice, 4);
-	c = read_back(w, fd);
+	stacks_put(w, 1, 100, thrice, 4);
+	stacks_put(w, 3, 100, thrice, 4);
+	c = stacks_read(w, fd);
 	assert_true(vt_stackcount_event(c, 1)->timed);
 	assert_int_equal(vt_stackcount_event(c, 1)->stacks, 1);
-	assert_true(near(vt_stackcount_event(c, 1)->weight, WHOLE));
-	l = only(c, 1, true, 0x10);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, WHOLE));
+	l = stacks_only(c, 1, true, 0x10);
 	assert_int_equal(l->to, 0x20);
 	assert_int_equal(l->stacks, 1);
-	assert_sum(l, first, second, third, fourth);
-	assert_true(near(l->sum.variance, count * count));
+	stacks_assert_sum(l, first, second, third, fourth);
+	assert_true(stacks_near(l->sum.variance, count * count));
 	/* Half of the 2.5 cycles that it was on the average, as a uniform distribution. */
-	assert_true(near(l->sum.bias, count * 0.2887 * 2.5 / 12));
-	assert_sum(only(c, 1, false, 0x20), first, second, third, fourth);
+	assert_true(stacks_near(l->sum.bias, count * 0.2887 * 2.5 / 12));
+	stacks_assert_sum(stacks_only(c, 1, false, 0x20), first, second, third, fourth);
 	/* What the oldest branch came from is not known, and calls on the stack are no branches. */
 	vt_stackcount_links(c, 1, 7, 0, false, 0x40, 0x41, &n);
 	assert_int_equal(n, 0);
@@ -168,31 +67,32 @@ static void test_timed(void **state)
 /* An empty end, and a newest branch that is there twice though no run leads from it to itself. */
 static void test_spoilt(void **state)
 {
-	static const uint64_t spoilt[][3] = {{0x30, 0x40, 1}, {0x30, 0x40, 5},
-					     {0x20, 0x10, 5}, {0x48, 0x18, 10},
-					     {0x50, 0x44, 9}, {-(uint64_t)BASE, -(uint64_t)BASE, 0},
-					     {0x60, 0x50, 9}};
+	static const uint64_t spoilt[][3] = {
+		{0x30, 0x40, 1}, {0x30, 0x40, 5},
+		{0x20, 0x10, 5}, {0x48, 0x18, 10},
+		{0x50, 0x44, 9}, {-(uint64_t)STACKS_BASE, -(uint64_t)STACKS_BASE, 0},
+		{0x60, 0x50, 9}};
 	static const uint64_t loop[][3] = {{0x20, 0x10, 8}, {0x20, 0x10, 8}, {0x20, 0x10, 8}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
 	size_t n;
 
 	(void)state;
-	put_stack(w, 1, 100, spoilt, 7);
-	c = read_back(w, fd);
-	assert_int_equal(only(c, 1, false, 0x30)->stacks, 1);
+	stacks_put(w, 1, 100, spoilt, 7);
+	c = stacks_read(w, fd);
+	assert_int_equal(stacks_only(c, 1, false, 0x30)->stacks, 1);
 	/* 20 cycles, of which 10 are before the second to last branch: all but that one count. */
-	assert_true(near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
 	vt_stackcount_links(c, 1, 7, 0, false, 0x50, 0x70, &n);
 	assert_int_equal(n, 0);
 	vt_stackcount_free(c);
 	/* But a loop of one block may be there as often as it likes. */
 	fd = scratch_file();
-	w = begin(fd);
-	put_stack(w, 1, 100, loop, 3);
-	c = read_back(w, fd);
-	assert_true(near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
+	w = stacks_begin(fd);
+	stacks_put(w, 1, 100, loop, 3);
+	c = stacks_read(w, fd);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
 	vt_stackcount_free(c);
 }
 
@@ -226,13 +126,13 @@ static void test_ones(void **state)
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		int fd = scratch_file();
-		struct vt_writer *w = begin(fd);
+		struct vt_writer *w = stacks_begin(fd);
 		struct vt_stackcount *c;
 
-		put_stack(w, 1, 100, cases[i].stack, cases[i].n);
-		c = read_back(w, fd);
-		assert_true(
-			near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * cases[i].window)));
+		stacks_put(w, 1, 100, cases[i].stack, cases[i].n);
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight,
+					100 / (0.75 * cases[i].window)));
 		vt_stackcount_free(c);
 	}
 }
@@ -246,16 +146,16 @@ static void test_ones_doubt(void **state)
 	static const uint64_t stack[][3] = {
 		{0x20, 0x10, 1}, {0x20, 0x10, 1}, {0x20, 0x10, 14}, {0x20, 0x10, 0}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	const struct vt_stackcount_link *l;
 	struct vt_stackcount *c;
 
 	(void)state;
-	put_stack(w, 1, 100, stack, 4);
-	c = read_back(w, fd);
-	l = only(c, 1, true, 0x10);
-	assert_true(near(vt_stackcount_count(&l->sum), 3 * WHOLE));
-	assert_true(near(l->sum.bias, 3 * WHOLE * 0.2887 * hypot(0.5, 2) / 12));
+	stacks_put(w, 1, 100, stack, 4);
+	c = stacks_read(w, fd);
+	l = stacks_only(c, 1, true, 0x10);
+	assert_true(stacks_near(vt_stackcount_count(&l->sum), 3 * WHOLE));
+	assert_true(stacks_near(l->sum.bias, 3 * WHOLE * 0.2887 * hypot(0.5, 2) / 12));
 	vt_stackcount_free(c);
 }
 
@@ -276,13 +176,13 @@ static void test_window(void **state)
 		vt_stackreach_add(&r, 100);
 	vt_stackreach_add(&r, 10);
 	vt_stackreach_add(&r, 10);
-	assert_true(near(vt_stackreach_window(&r), 64 * 1.4142135623730951));
+	assert_true(stacks_near(vt_stackreach_window(&r), 64 * 1.4142135623730951));
 	vt_stackreach_add(&r, 10);
-	assert_true(near(vt_stackreach_window(&r), 8));
+	assert_true(stacks_near(vt_stackreach_window(&r), 8));
 	/* All are halved, and what they say stays the same. */
 	for (i = 0; i < 2 * UINT16_MAX; i++)
 		vt_stackreach_add(&r, 1000);
-	assert_true(near(vt_stackreach_window(&r), 512 * 1.4142135623730951));
+	assert_true(stacks_near(vt_stackreach_window(&r), 512 * 1.4142135623730951));
 }
 
 /* What runs of 4 and of 12 cycles that take equally long are in a window of 8. */
@@ -293,15 +193,16 @@ static void test_since(void **state)
 
 	(void)state;
 	vt_stacktimes_add(&t, 4, 3);
-	assert_true(near(vt_stackwindow_since(&t, 8), 2));
-	assert_true(near(vt_stackwindow_since(&t, 2), 2 - 2 * 2 / 8.0));
+	assert_true(stacks_near(vt_stackwindow_since(&t, 8), 2));
+	assert_true(stacks_near(vt_stackwindow_since(&t, 2), 2 - 2 * 2 / 8.0));
 	vt_stackwindow_share(&t, 8, 0, parts);
-	assert_true(near(parts[0], 0.375) && near(parts[1], 0.375) && near(parts[2], 0.25));
+	assert_true(stacks_near(parts[0], 0.375) && stacks_near(parts[1], 0.375) &&
+		    stacks_near(parts[2], 0.25));
 	vt_stackwindow_share(&t, 8, 4, parts);
-	assert_true(near(parts[0] + parts[1] + parts[2] + parts[3], 0.5));
-	assert_true(near(parts[3], 2 * 0.1875));
+	assert_true(stacks_near(parts[0] + parts[1] + parts[2] + parts[3], 0.5));
+	assert_true(stacks_near(parts[3], 2 * 0.1875));
 	vt_stacktimes_add(&t, 0, 100);
-	assert_true(near(vt_stacktimes_sum(&t), 12));
+	assert_true(stacks_near(vt_stacktimes_sum(&t), 12));
 	assert_int_equal(vt_stacktimes_bin(7), 7);
 	assert_int_equal(vt_stacktimes_bin(8), 8);
 	assert_int_equal(vt_stacktimes_bin(11), 8);
@@ -319,8 +220,8 @@ static void test_sigma(void **state)
 	static const struct vt_stackcount_sum odd = {{0, 0, 0, 40}, 400, 0};
 
 	(void)state;
-	assert_true(near(vt_stackcount_sigma(&even), sqrt(4 + 9)));
-	assert_true(near(vt_stackcount_sigma(&odd), sqrt(400 + 1200 * 1.624 * 1.624)));
+	assert_true(stacks_near(vt_stackcount_sigma(&even), sqrt(4 + 9)));
+	assert_true(stacks_near(vt_stackcount_sigma(&odd), sqrt(400 + 1200 * 1.624 * 1.624)));
 }
 
 static void test_untimed(void **state)
@@ -328,17 +229,19 @@ static void test_untimed(void **state)
 	static const uint64_t stack[][3] = {
 		{0x20, 0x10, 0}, {0x30, 0x18, 0}, {0x5000, 0x28, 0}, {0x40, 0x10, 0}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
 	size_t n;
 
 	(void)state;
-	put_stack(w, 2, 100, stack, 4);
-	c = read_back(w, fd);
+	stacks_put(w, 2, 100, stack, 4);
+	c = stacks_read(w, fd);
 	assert_false(vt_stackcount_event(c, 2)->timed);
 	assert_null(vt_stackcount_event(c, 1));
-	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x18)->sum), 100 / 3.0));
-	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x28)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x18)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x28)->sum), 100 / 3.0));
 	/* From another image, and to it. */
 	vt_stackcount_links(c, 2, 7, 0, true, 0x10, 0x11, &n);
 	assert_int_equal(n, 0);
@@ -354,21 +257,22 @@ static void test_variance(void **state)
 	static const uint64_t loop[][3] = {
 		{0x20, 0x10, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
 
 	(void)state;
-	put_stack(w, 2, 100, once, 3);
-	put_stack(w, 2, 200, once, 3);
-	put_stack(w, 1, 100, loop, 4);
-	c = read_back(w, fd);
-	assert_true(near(vt_stackcount_count(&only(c, 2, false, 0x20)->sum), 50 + 100));
-	assert_true(near(only(c, 2, false, 0x20)->sum.variance, 50 * 50 + 100 * 100));
-	assert_true(near(only(c, 2, true, 0x18)->sum.variance, 50 * 50 + 100 * 100));
-	assert_int_equal(only(c, 2, true, 0x18)->stacks, 2);
-	assert_true(near(vt_stackcount_count(&only(c, 1, false, 0x20)->sum), 100));
-	assert_true(near(only(c, 1, false, 0x20)->sum.variance, 100 * 100));
-	assert_int_equal(only(c, 1, false, 0x20)->stacks, 1);
+	stacks_put(w, 2, 100, once, 3);
+	stacks_put(w, 2, 200, once, 3);
+	stacks_put(w, 1, 100, loop, 4);
+	c = stacks_read(w, fd);
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, false, 0x20)->sum), 50 + 100));
+	assert_true(stacks_near(stacks_only(c, 2, false, 0x20)->sum.variance, 50 * 50 + 100 * 100));
+	assert_true(stacks_near(stacks_only(c, 2, true, 0x18)->sum.variance, 50 * 50 + 100 * 100));
+	assert_int_equal(stacks_only(c, 2, true, 0x18)->stacks, 2);
+	assert_true(stacks_near(vt_stackcount_count(&stacks_only(c, 1, false, 0x20)->sum), 100));
+	assert_true(stacks_near(stacks_only(c, 1, false, 0x20)->sum.variance, 100 * 100));
+	assert_int_equal(stacks_only(c, 1, false, 0x20)->stacks, 1);
 	vt_stackcount_free(c);
 }
 
@@ -395,7 +299,7 @@ static void test_reaches(void **state)
 		add_reaches(&r, 16, rows[i].n[0]);
 		add_reaches(&r, 32, rows[i].n[1]);
 		add_reaches(&r, 64, rows[i].n[2]);
-		if (!near(vt_stackreach_window(&r), rows[i].want))
+		if (!stacks_near(vt_stackreach_window(&r), rows[i].want))
 			fail_msg("row %u: %g", i, vt_stackreach_window(&r));
 	}
 }
@@ -409,17 +313,21 @@ static void test_twice(void **state)
 					    {0x5000, 0x28, 0},
 					    {0x40, 0x10, 0}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
 	size_t n;
 
 	(void)state;
-	put_stack(w, 2, 100, stack, 5);
-	c = read_back(w, fd);
-	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x18)->sum), 100 / 3.0));
-	assert_true(near(vt_stackcount_count(&only(c, 2, true, 0x28)->sum), 100 / 3.0));
-	assert_true(near(vt_stackcount_count(&only(c, 2, false, 0x20)->sum), 100 / 3.0));
-	assert_true(near(vt_stackcount_count(&only(c, 2, false, 0x38)->sum), 100 / 3.0));
+	stacks_put(w, 2, 100, stack, 5);
+	c = stacks_read(w, fd);
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x18)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x28)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, false, 0x20)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, false, 0x38)->sum), 100 / 3.0));
 	vt_stackcount_links(c, 2, 7, 0, false, 0, UINT64_MAX, &n);
 	assert_int_equal(n, 2);
 	vt_stackcount_free(c);
@@ -429,20 +337,20 @@ static void test_none(void **state)
 {
 	static const uint64_t backwards[][3] = {{0x10, 0x40, 1}, {0x8, 0x20, 1}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
 	size_t n;
 
 	(void)state;
-	put_stack(w, 1, 100, backwards, 1);
-	c = read_back(w, fd);
+	stacks_put(w, 1, 100, backwards, 1);
+	c = stacks_read(w, fd);
 	assert_null(vt_stackcount_most(c));
 	vt_stackcount_free(c);
 	/* A run cannot end before its start: a stack that contradicts itself. */
 	fd = scratch_file();
-	w = begin(fd);
-	put_stack(w, 1, 100, backwards, 2);
-	c = read_back(w, fd);
+	w = stacks_begin(fd);
+	stacks_put(w, 1, 100, backwards, 2);
+	c = stacks_read(w, fd);
 	vt_stackcount_links(c, 1, 7, 0, true, 0, UINT64_MAX, &n);
 	assert_int_equal(n, 0);
 	vt_stackcount_free(c);
@@ -451,9 +359,10 @@ static void test_none(void **state)
 /* Arrays of different lengths: a branch that leads nowhere tells nothing. */
 static void test_lengths(void **state)
 {
-	static const uint64_t from[] = {BASE + 0x20, BASE + 0x40}, to[] = {BASE + 0x10};
+	static const uint64_t from[] = {STACKS_BASE + 0x20, STACKS_BASE + 0x40},
+			      to[] = {STACKS_BASE + 0x10};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
 	size_t n;
 
@@ -467,7 +376,7 @@ static void test_lengths(void **state)
 		vt_writer_words(w, VT_SAMPLE_BR_FROM, from, 2);
 		vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);
 	}
-	c = read_back(w, fd);
+	c = stacks_read(w, fd);
 	assert_null(vt_stackcount_most(c));
 	vt_stackcount_free(c);
 }
@@ -477,13 +386,13 @@ static void test_range(void **state)
 {
 	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 0}, {0x50, 0x28, 0}};
 	int fd = scratch_file();
-	struct vt_writer *w = begin(fd);
+	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
 	size_t n = 1;
 
 	(void)state;
-	put_stack(w, 1, 100, stack, 3);
-	c = read_back(w, fd);
+	stacks_put(w, 1, 100, stack, 3);
+	c = stacks_read(w, fd);
 	vt_stackcount_links(c, 1, 7, 0, true, UINT64_MAX - 8, 0x10, &n);
 	assert_int_equal(n, 0);
 	vt_stackcount_links(c, 1, 7, 0, true, 0x29, 0x10, &n);
@@ -491,16 +400,270 @@ static void test_range(void **state)
 	vt_stackcount_free(c);
 }
 
+/* A sample may have a period of 0; what has none has its event's, or counts once. */
+static void test_periods(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	vt_writer_row(w, VT_EVENT)[VT_EVENT_ID] = 6; /* no branches of it are asked for */
+	stacks_event(w, 4, STACKS_ANY);
+	stacks_event(w, 5, STACKS_ANY)[VT_EVENT_PERIOD] = 50;
+	stacks_put(w, 1, 0, stack, 2);
+	stacks_put(w, 2, 0, stack, 2)[VT_SAMPLE_HAS] = 1 << 8;
+	stacks_put(w, 4, 0, stack, 2)[VT_SAMPLE_HAS] = ~(1 << 8);
+	stacks_put(w, 5, 0, stack, 2);
+	stacks_put(w, 5, 70, stack, 2);
+	stacks_put(w, 6, 70, stack, 2);
+	stacks_put(w, 99, 70, stack, 2);
+	c = stacks_read(w, fd);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 1));
+	assert_true(stacks_near(vt_stackcount_event(c, 2)->weight, 0));
+	assert_true(stacks_near(vt_stackcount_event(c, 4)->weight, 1));
+	assert_true(stacks_near(vt_stackcount_event(c, 5)->weight, (50 + 70) / 2.0));
+	assert_true(stacks_near(vt_stackcount_count(&stacks_only(c, 5, true, 0x18)->sum), 50 + 70));
+	assert_null(vt_stackcount_event(c, 6));
+	assert_null(vt_stackcount_event(c, 99));
+	/* Of the most stacks, and the first of several. */
+	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 5));
+	vt_stackcount_free(c);
+	fd = scratch_file();
+	w = stacks_begin(fd);
+	stacks_put(w, 2, 0, stack, 2);
+	stacks_put(w, 1, 0, stack, 2);
+	c = stacks_read(w, fd);
+	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 1));
+	vt_stackcount_free(c);
+}
+
+/* The first stack tells whether an event's have times; before the oldest branch, they do not. */
+static void test_first(void **state)
+{
+	static const uint64_t timed[][3] = {{0x20, 0x10, 1}, {0x30, 0x18, 0}};
+	static const uint64_t untimed[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 9}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 1, 100, timed, 2);
+	stacks_put(w, 1, 100, untimed, 2);
+	stacks_put(w, 2, 100, untimed, 2);
+	stacks_put(w, 2, 100, timed, 2);
+	c = stacks_read(w, fd);
+	assert_true(vt_stackcount_event(c, 1)->timed);
+	assert_int_equal(vt_stackcount_event(c, 1)->stacks, 1);
+	assert_int_equal(stacks_only(c, 1, true, 0x18)->stacks, 1);
+	assert_false(vt_stackcount_event(c, 2)->timed);
+	assert_int_equal(vt_stackcount_event(c, 2)->stacks, 2);
+	assert_true(stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x18)->sum), 200));
+	vt_stackcount_free(c);
+}
+
+/* Five runs, in four parts. */
+static void test_parts(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x12, 0}, {0x40, 0x14, 0},
+					    {0x50, 0x16, 0}, {0x60, 0x18, 0}, {0x70, 0x1a, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 2, 100, stack, 6);
+	c = stacks_read(w, fd);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x20), 20, 0, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x30), 20, 0, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x40), 0, 20, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x50), 0, 0, 20, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x60), 0, 0, 0, 20);
+	stacks_assert_sum(stacks_only(c, 2, true, 0x12), 20, 0, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, true, 0x1a), 0, 0, 0, 20);
+	assert_int_equal(stacks_only(c, 2, true, 0x1a)->to, 0x60);
+	assert_int_equal(stacks_only(c, 2, false, 0x50)->to, 0x16);
+	vt_stackcount_free(c);
+}
+
+/* Newest branches that are there twice only nearly, or may be: they count. */
+static void test_not_twice(void **state)
+{
+	static const uint64_t stacks[][3][3] = {
+		{{0x30, 0x40, 0}, {0x30, 0x44, 0}, {0x50, 0x10, 0}},
+		{{0x30, 0x44, 0}, {0x34, 0x44, 0}, {0x50, 0x10, 0}},
+		{{0x30, 0x30, 0}, {0x30, 0x30, 0}, {0x50, 0x10, 0}},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		stacks_put(w, 1, 100, stacks[i], 3);
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 50));
+		vt_stackcount_free(c);
+	}
+}
+
+/* Cycles of some of the branches, the newest of which is there twice; the next stack has more. */
+static void test_few_flags(void **state)
+{
+	static const uint64_t from[] = {STACKS_BASE + 0x30, STACKS_BASE + 0x30, STACKS_BASE + 0x20,
+					STACKS_BASE + 0x20};
+	static const uint64_t to[] = {STACKS_BASE + 0x40, STACKS_BASE + 0x40, STACKS_BASE + 0x10,
+				      STACKS_BASE + 0x10};
+	static const uint64_t flags[] = {1 << 4, 16 << 4};
+	static const uint64_t next[][3] = {{0x90, 0x80, 128}, {0x90, 0x80, 128}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+	struct vt_stackcount *c;
+
+	(void)state;
+	row[VT_SAMPLE_PID] = 5;
+	row[VT_SAMPLE_EVENT] = 1;
+	row[VT_SAMPLE_PERIOD] = 100;
+	vt_writer_words(w, VT_SAMPLE_BR_FROM, from, 4);
+	vt_writer_words(w, VT_SAMPLE_BR_TO, to, 4);
+	vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, 2);
+	stacks_put(w, 1, 100, next, 2);
+	c = stacks_read(w, fd);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight,
+				(100 / (0.75 * 16) + 100 / (0.75 * 128)) / 2));
+	vt_stackcount_free(c);
+}
+
+/* Runs of one instruction, and as long as they may be; and both ends of what is mapped. */
+static void test_bounds(void **state)
+{
+	enum { AT = 0xf0000, SIZE = 0x20000 };
+	static const struct {
+		uint64_t start, from, to; /* of a run, and of the branch behind it */
+		size_t runs, branches;
+	} rows[] = {
+		{0x40, 0x48, SIZE, 1, 0},
+		{0x40, 0x48, -(uint64_t)1, 1, 0},
+		{0, 0x10000, 0x10, 1, 1},
+		{0, 0x10001, 0x10, 0, 1},
+		{0x40, 0x40, 0x10, 1, 1},
+		{0x41, 0x40, 0x10, 0, 1},
+		{SIZE - 1, SIZE - 1, SIZE - 1, 1, 1},
+		{SIZE - 8, SIZE, 0x10, 0, 0},
+		{SIZE, SIZE + 8, 0x10, 0, 0},
+		{-(uint64_t)8, 0x10, 0, 0, 1},
+	};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t i, n;
+
+	(void)state;
+	stacks_map(w, 5, STACKS_BASE + AT, SIZE, 8);
+	for (i = 0; i < 10; i++) {
+		const uint64_t stack[][3] = {{AT + rows[i].from, AT + rows[i].to, 0},
+					     {0x20, AT + rows[i].start, 0}};
+
+		stacks_event(w, 10 + i, STACKS_ANY);
+		stacks_put(w, 10 + i, 100, stack, 2);
+	}
+	c = stacks_read(w, fd);
+	for (i = 0; i < 10; i++) {
+		vt_stackcount_links(c, 10 + i, 8, 0, true, 0, UINT64_MAX, &n);
+		if (n != rows[i].runs)
+			fail_msg("row %zu: %zu runs", i, n);
+		vt_stackcount_links(c, 10 + i, 8, 0, false, 0, UINT64_MAX, &n);
+		if (n != rows[i].branches)
+			fail_msg("row %zu: %zu branches", i, n);
+	}
+	vt_stackcount_free(c);
+}
+
+/* What processes share of a file they do not of code that they made; 20 and 80 cycles. */
+static void test_processes(void **state)
+{
+	static const uint64_t slow[][3] = {{0x20, 0x10, 80}, {0x20, 0x10, 9}};
+	static const uint64_t fast[][3] = {{0x20, 0x10, 20}, {0x20, 0x10, 9}};
+	static const uint64_t slow_there[][3] = {{0x8020, 0x8010, 80}, {0x8020, 0x8010, 9}};
+	static const double alone = (100 / (0.75 * 16) + 100 / (0.75 * 64)) / 2;
+	const struct vt_stackcount_link *l;
+	struct vt_stackcount *c;
+	int anon;
+
+	(void)state;
+	for (anon = 0; anon < 2; anon++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		uint64_t *row = vt_writer_row(w, VT_IMAGE);
+		size_t n;
+
+		row[VT_IMAGE_ID] = 9;
+		row[VT_IMAGE_TYPE] = anon ? VT_IMAGE_ANON : VT_IMAGE_FILE;
+		vt_writer_text(w, VT_IMAGE_PATH, "/y");
+		stacks_map(w, 5, STACKS_BASE, 4096, 9);
+		stacks_map(w, 6, anon ? STACKS_BASE : STACKS_BASE + 0x8000, 4096, 9);
+		stacks_put(w, 1, 100, fast, 2);
+		stacks_put(w, 1, 100, anon ? slow : slow_there, 2)[VT_SAMPLE_PID] = 6;
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight,
+					anon ? alone : 100 / (0.75 * 16)));
+		l = vt_stackcount_links(c, 1, 9, anon ? 5 : 0, true, 0, UINT64_MAX, &n);
+		assert_int_equal(n, 1);
+		assert_int_equal(l->stacks, anon ? 1 : 2);
+		vt_stackcount_links(c, 1, 9, 6, true, 0, UINT64_MAX, &n);
+		assert_int_equal(n, anon);
+		vt_stackcount_free(c);
+	}
+}
+
+/* As many as wait are counted before others come, of which these know nothing. */
+static void test_batch(void **state)
+{
+	enum { BATCH = 16384, MORE = 400 };
+	uint64_t stack[32][3];
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 32; i++) {
+		stack[i][0] = 0x20;
+		stack[i][1] = 0x10;
+		stack[i][2] = 3;
+	}
+	for (i = 0; i < BATCH; i++)
+		stacks_put(w, 1, 100, stack, 32);
+	for (i = 0; i < MORE; i++)
+		stacks_put(w, 1, 100, stack, 8);
+	c = stacks_read(w, fd);
+	/* 31 times 3 cycles; 7 times, in more than 2 % of all. */
+	assert_int_equal(vt_stackcount_event(c, 1)->stacks, BATCH + MORE);
+	assert_true(stacks_near(
+		vt_stackcount_event(c, 1)->weight,
+		(BATCH * (100 / (0.75 * 90.509667991878085)) + MORE * (100 / (0.75 * 16))) /
+			(BATCH + MORE)));
+	vt_stackcount_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timed),	cmocka_unit_test(test_untimed),
-		cmocka_unit_test(test_twice),	cmocka_unit_test(test_variance),
-		cmocka_unit_test(test_reaches), cmocka_unit_test(test_none),
-		cmocka_unit_test(test_lengths), cmocka_unit_test(test_range),
-		cmocka_unit_test(test_spoilt),	cmocka_unit_test(test_ones_doubt),
-		cmocka_unit_test(test_ones),	cmocka_unit_test(test_window),
-		cmocka_unit_test(test_since),	cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_timed),	  cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_twice),	  cmocka_unit_test(test_variance),
+		cmocka_unit_test(test_reaches),	  cmocka_unit_test(test_none),
+		cmocka_unit_test(test_lengths),	  cmocka_unit_test(test_range),
+		cmocka_unit_test(test_spoilt),	  cmocka_unit_test(test_ones_doubt),
+		cmocka_unit_test(test_ones),	  cmocka_unit_test(test_window),
+		cmocka_unit_test(test_since),	  cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
+		cmocka_unit_test(test_few_flags), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
