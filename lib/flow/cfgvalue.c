@@ -126,7 +126,6 @@ static struct vti_value add_constant(const struct vti_value *a, uint64_t n, unsi
 	}
 	if (r.sym && r.width >= width) {
 		r.off += n;
-		r.width = (uint8_t)width;
 	} else {
 		/* It is narrower than the sum, which may carry out of it. */
 		r.sym = sym;

@@ -4,9 +4,8 @@
 
 #include "flow/layout_internal.h"
 
-/* Up and down so often, and in large graphs less: so many steps along segments in all. */
+/* Up and down so often, at the most. */
 #define SWEEPS 24
-#define STEPS  20000000
 
 /* ---- crossings ---- */
 
@@ -115,7 +114,7 @@ bool vti_layout_order(struct vti_layered *l)
 	if (ok) {
 		memcpy(best, l->layers, l->nvertices * sizeof(*best));
 		fewest = crossings(l, tree);
-		for (i = 0; i < SWEEPS && fewest && (uint64_t)i * l->nsegments < STEPS; i++) {
+		for (i = 0; i < SWEEPS && fewest; i++) {
 			sweep(l, i % 2 == 0, wishes);
 			count = crossings(l, tree);
 			if (count < fewest) {

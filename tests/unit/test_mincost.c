@@ -321,6 +321,12 @@ static void what_is_out_of_range(void **state)
 	for (i = 0; i < 20000 && got >= 0; i++)
 		got = vt_mincost_add(f, &huge, &err);
 	assert_int_equal(got, -VT_E_LIMIT);
+	/* 2^14 wants of 2^48 are 2^62: one was there before, and the last one was refused. */
+	assert_int_equal(i, 1 << 14);
+	back.want = 1;
+	assert_int_equal(vt_mincost_add(f, &back, &err), -VT_E_LIMIT);
+	back.want = 0;
+	assert_int_equal(vt_mincost_add(f, &back, &err), i + 1);
 	assert_int_equal(vt_mincost_solve(f, &err), 0);
 	vt_mincost_free(f);
 	assert_null(vt_mincost_new(UINT32_MAX));
