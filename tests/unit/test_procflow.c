@@ -57,7 +57,11 @@ static const char program[] = ".text\n.globl _start\n_start:\n.type f,@function\
 			      "imul %rdx,%rbx\nadd %rbx,%rdx\n"
 			      "7: imul %rbx,%rcx\ndec %rsi\njne 6b\nret\n"
 			      "imul %rbx,%rbx\ntest %rbx,%rbx\nje 8f\nimul %rbx,%rbx\n"
-			      "8: imul %rbx,%rcx\nret\n.size m,.-m\n";
+			      "8: imul %rbx,%rcx\nret\n.size m,.-m\n"
+			      ".type q,@function\nq: mov (%rax),%rbx\ntest %rbx,%rbx\nje 9f\n"
+			      "imul %rbx,%rdx\ncall g\nimul %rdx,%rbx\nrep movsb\n"
+			      "9: rep movsb\nimul %rbx,%rax\nmov (%rsi),%rbx\nje 9f\ncall g\n"
+			      "9: add %rax,%rbx\nrep stosb\n.size q,.-q\n";
 
 static struct vt_procedure procedure(const char *name)
 {
@@ -128,6 +132,16 @@ static void add_way(struct way *w, const struct vt_procflow *f, uint32_t edge, c
 		add(w, f, before[n]);
 }
 
+/* Which instruction of the graph one is that costs tell of, `warm` being the first. */
+static int32_t insn_of(const struct way *w, uint32_t warm, int32_t index)
+{
+	int64_t at = (int64_t)warm + index;
+
+	if (index == VT_SCHEDULE_NONE || at < 0 || w->insn[at] == NOWHERE)
+		return VT_SCHEDULE_NONE;
+	return (int32_t)w->insn[at];
+}
+
 /* The costs of a block behind an edge, by its instructions. */
 static void schedule_way(const struct vt_procflow *f, uint32_t block, uint32_t edge,
 			 const double *edges, struct vt_schedule_cost *costs)
@@ -155,12 +169,11 @@ static void schedule_way(const struct vt_procflow *f, uint32_t block, uint32_t e
 	for (i = warm; i < w.n; i++)
 		if (w.insn[i] != NOWHERE) {
 			struct vt_schedule_cost *c = &costs[w.insn[i] - b->insn];
-			int64_t at = (int64_t)warm + all[i - warm].depends;
 
 			*c = all[i - warm];
-			if (c->depends != VT_SCHEDULE_NONE)
-				c->depends = at < 0 || w.insn[at] == NOWHERE ? VT_SCHEDULE_NONE
-									     : (int32_t)w.insn[at];
+			c->depends = insn_of(&w, warm, c->depends);
+			for (k = 0; k < c->nstalls; k++)
+				c->stalls[k].culprit = insn_of(&w, warm, c->stalls[k].culprit);
 		}
 	vt_ooo_free(ooo);
 }
@@ -190,6 +203,18 @@ static uint32_t find_ways(const struct vt_cfg *g, const struct vt_cfg_block *b, 
 		ways[n] = best;
 	}
 	return n;
+}
+
+static bool same_stalls(const struct vt_schedule_cost *a, const struct vt_schedule_cost *b)
+{
+	unsigned i;
+
+	for (i = 0; i < a->nstalls && i < b->nstalls; i++)
+		if (a->stalls[i].cause != b->stalls[i].cause ||
+		    a->stalls[i].culprit != b->stalls[i].culprit ||
+		    fabs((double)(a->stalls[i].cycles - b->stalls[i].cycles)) > 1e-4)
+			return false;
+	return a->nstalls == b->nstalls;
 }
 
 static void assert_costs(const struct vt_procflow *f, uint32_t block, const double *edges)
@@ -224,6 +249,8 @@ static void assert_costs(const struct vt_procflow *f, uint32_t block, const doub
 			fail_msg("block %u, instruction %u: %g %g %d, not %g %g %d", block, i,
 				 (double)c->head, (double)c->best, c->depends, head[i], best[i],
 				 usual[i].depends);
+		if (!same_stalls(c, &usual[i]))
+			fail_msg("block %u, instruction %u: other stalls", block, i);
 	}
 }
 
@@ -244,18 +271,18 @@ static void weigh_edges(const struct vt_procflow *f, double taken, double fallen
 static void test_ways(void **state)
 {
 	static const double shares[][2] = {{3, 1}, {1, 3}, {5, 2}};
-	const struct vt_procedure proc = procedure("f");
 	double edges[MOST];
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 6; i++) {
+		const struct vt_procedure proc = procedure(i < 3 ? "f" : "q");
 		struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
 		struct vt_procflow *later = vt_procflow_graph(images, NULL, &proc, &err);
 		uint32_t b;
 
 		assert_true(f && later);
-		weigh_edges(f, shares[i][0], shares[i][1], edges);
+		weigh_edges(f, shares[i % 3][0], shares[i % 3][1], edges);
 		assert_int_equal(vt_procflow_weigh(f, &core, edges, &err), 0);
 		assert_int_equal(vt_procflow_schedule(later, images, NULL, &core, edges, &err), 0);
 		for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++) {
