@@ -58,6 +58,7 @@ static const char source[] =
 	"proc kernel; at at_kernel_a; mov eax, [rdi]; syscall; at at_kernel_b; mov ecx, [rsi]; "
 	"ret\n"
 	"endp kernel\n"
+	"proc nowhere; at at_nowhere; mov eax, [0x1234]; ret; endp nowhere\n"
 	".data; .globl limit; .type limit, @object; limit: .long 7; .size limit, 4\n"
 	".section .rodata; only: .quad sum; fixed: .long 9\n";
 
@@ -81,6 +82,7 @@ struct fixture {
 	struct vt_hotprofile *hot;
 	struct vt_spec *spec;
 	struct vt_spec_view view;
+	uint64_t image; /* that what is put is of: 1, the program, or 2, whose file is not there */
 	double min_invariance; /* options; 0.9 and 0 */
 	double min_time;
 };
@@ -146,6 +148,7 @@ static inline void begin(struct fixture *f, const char *event)
 
 	memset(f, 0, sizeof(*f));
 	f->fd = scratch_file();
+	f->image = 1;
 	f->min_invariance = 0.9;
 	f->w = vt_writer_open_fd(f->fd, "test", &o, &err);
 	assert_non_null(f->w);
@@ -154,6 +157,10 @@ static inline void begin(struct fixture *f, const char *event)
 	row[VT_IMAGE_ID] = 1;
 	row[VT_IMAGE_TYPE] = VT_IMAGE_FILE;
 	vt_writer_text(f->w, VT_IMAGE_PATH, toolbox_path(program.dir, "p"));
+	row = vt_writer_row(f->w, VT_IMAGE);
+	row[VT_IMAGE_ID] = 2;
+	row[VT_IMAGE_TYPE] = VT_IMAGE_FILE;
+	vt_writer_text(f->w, VT_IMAGE_PATH, toolbox_path(program.dir, "gone"));
 	row = vt_writer_row(f->w, VT_MAP);
 	row[VT_MAP_PID] = row[VT_MAP_TID] = 7;
 	row[VT_MAP_START] = BASE;
@@ -167,7 +174,7 @@ static inline void put_count_of(struct fixture *f, uint64_t event, const char *n
 {
 	uint64_t *row = vt_writer_row(f->w, VT_COUNT);
 
-	row[VT_COUNT_IMAGE] = 1;
+	row[VT_COUNT_IMAGE] = f->image;
 	row[VT_COUNT_OFFSET] = offset_of(name);
 	row[VT_COUNT_EVENT] = event;
 	row[VT_COUNT_SAMPLES] = row[VT_COUNT_PERIOD] = samples;
@@ -196,13 +203,13 @@ static inline void put_hot(struct fixture *f, const struct planted *h)
 	memcpy(&bits, &one, sizeof(bits));
 	for (n = 0; n < 3 && h->counts[n]; n++)
 		row[VT_HOT_TOTAL] += h->counts[n];
-	row[VT_HOT_IMAGE] = 1;
+	row[VT_HOT_IMAGE] = f->image;
 	row[VT_HOT_OFFSET] = offset_of(h->at);
 	row[VT_HOT_WHAT] = h->what;
 	row[VT_HOT_REG] = h->reg;
 	row[VT_HOT_LANE] = h->lane;
 	row[VT_HOT_SIZE] = h->size;
-	row[VT_HOT_CALLER_IMAGE] = h->caller ? 1 : 0;
+	row[VT_HOT_CALLER_IMAGE] = h->caller ? f->image : 0;
 	row[VT_HOT_CALLER] = h->caller ? offset_of(h->caller) : 0;
 	row[VT_HOT_ALGO] = VT_ALGO_EXACT;
 	row[VT_HOT_FACTOR] = bits;

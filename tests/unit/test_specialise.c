@@ -605,17 +605,187 @@ static void test_bounds(void **state)
 	end(&f);
 }
 
+/* Of an image whose file is not there, places are what offsets say, and all values are read. */
+static void test_gone(void **state)
+{
+	struct vt_spec_procedure p;
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "same", 100);
+	f.image = 2;
+	put_count(&f, "same", 200);
+	put_count(&f, "divide", 50);
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, NULL, 5, 1000, 0, 0);
+	put_list(&f, "same", VT_WHAT_ARG, VT_REG_DX, NULL, 5, 1000, 0, 0);
+	put_list(&f, "at_same_b", VT_WHAT_LOAD, 0, NULL, 7, 1000, 0, 0);
+	/* Of an image of which nothing is known nothing is told. */
+	f.image = VT_UNMAPPED_IMAGE;
+	put_list(&f, "sum", VT_WHAT_ARG, VT_REG_SI, NULL, 5, 1000, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_spec_blind(f.spec), 3);
+	assert_int_equal(vt_spec_lists(f.spec, VT_WHAT_ARG), 3);
+	assert_int_equal(vt_spec_samples(f.spec, 1, offset_of("same")), 100);
+	assert_int_equal(vt_spec_samples(f.spec, 2, offset_of("same")), 200);
+	/* sum() ends where same() begins, and nothing tells of what is before. */
+	assert_int_equal(vt_spec_nprocedures(f.spec), 4);
+	p = *vt_spec_procedure(f.spec, vt_spec_find(f.spec, 2, offset_of("at_same_b")));
+	assert_int_equal(p.image, 2);
+	assert_string_equal(p.name, "");
+	assert_int_equal(p.why, VT_UNKNOWN_NO_FILE);
+	assert_int_equal(p.start, offset_of("same"));
+	assert_int_equal(p.end, 0);
+	assert_int_equal(p.samples, 200);
+	p = *vt_spec_procedure(f.spec, vt_spec_find(f.spec, 2, offset_of("sum")));
+	assert_int_equal(p.start, offset_of("sum"));
+	assert_int_equal(p.end, offset_of("same"));
+	assert_int_equal(p.samples, 0);
+	p = *vt_spec_procedure(f.spec, vt_spec_find(f.spec, 2, offset_of("divide")));
+	assert_int_equal(p.start, 0);
+	assert_int_equal(p.end, 0);
+	assert_int_equal(p.samples, 50);
+	assert_int_equal(vt_spec_find(f.spec, 2, offset_of("apply")),
+			 vt_spec_find(f.spec, 2, offset_of("divide")));
+	assert_int_equal(vt_spec_nrows(f.spec), 3);
+	for (i = 0; i < 3; i++) {
+		const struct vt_spec_row *r = vt_spec_row(f.spec, i);
+
+		assert_int_equal(r->value.uses.uses, VT_USE_READ);
+		assert_int_equal(r->value.source, VT_SOURCE_MEMORY);
+		assert_int_equal(r->vaddr, r->value.hot->key.offset);
+		assert_int_equal(vt_spec_image(f.spec, r->value.hot->key.image), 2);
+	}
+	assert_int_equal(vt_spec_image(f.spec, VT_HOT_NO_IMAGE), VT_UNMAPPED_IMAGE);
+	assert_int_equal(vt_spec_find(f.spec, VT_UNMAPPED_IMAGE, 0), SIZE_MAX);
+	end(&f);
+	vt_spec_free(NULL);
+}
+
+/* Without symbols, call frames tell where procedures begin. */
+static void test_frames(void **state)
+{
+	static const char frames[] =
+		".intel_syntax noprefix\n.globl _start\n"
+		"_start: .cfi_startproc; call 1f; ret; nop; nop; .cfi_endproc\n"
+		".cfi_startproc; 1: mov eax, [rdi]; ret; .cfi_endproc\n"
+		".cfi_startproc; mov eax, [rdi + 8]; ret; .cfi_endproc\n";
+	const struct vt_spec_procedure *p;
+	struct vti_entries e = {0};
+	struct fixture f;
+	uint64_t *row;
+	unsigned i;
+
+	(void)state;
+	toolbox_write(program.dir, "f.s", frames);
+	free(toolbox_run(program.dir,
+			 "gcc -nostdlib -static -no-pie -Wl,--eh-frame-hdr -o framed f.s && "
+			 "mv p whole && strip -o p framed"));
+	begin(&f, "instructions");
+	for (i = 0; i < 13; i++) {
+		row = vt_writer_row(f.w, VT_COUNT);
+		row[VT_COUNT_IMAGE] = 1;
+		row[VT_COUNT_OFFSET] = 0x1000 + i;
+		row[VT_COUNT_EVENT] = 1;
+		row[VT_COUNT_SAMPLES] = row[VT_COUNT_PERIOD] = 1;
+	}
+	put_list(&f, "divide", VT_WHAT_LOAD, 0, NULL, 7, 1000, 0, 0);
+	finish(&f);
+	/* 5 + 1 + 1 + 1, 2 + 1 and 3 + 1 bytes */
+	assert_int_equal(vt_spec_nprocedures(f.spec), 3);
+	p = vt_spec_procedure(f.spec, vt_spec_find(f.spec, 1, 0x1007));
+	assert_int_equal(p->start, CODE + 0x1000);
+	assert_int_equal(p->end, CODE + 0x1008);
+	assert_int_equal(p->samples, 8);
+	p = vt_spec_procedure(f.spec, vt_spec_find(f.spec, 1, 0x1008));
+	assert_int_equal(p->start, CODE + 0x1008);
+	assert_int_equal(p->end, CODE + 0x100b);
+	assert_int_equal(p->samples, 3);
+	p = vt_spec_procedure(f.spec, vt_spec_find(f.spec, 1, 0x100b));
+	assert_int_equal(p->start, CODE + 0x100b);
+	assert_int_equal(p->samples, 2);
+	assert_int_equal(vti_entries_add_image(&e, f.images, 1, &err), 0);
+	assert_int_equal(e.count, 3);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(e.list[i].image, 1);
+		assert_int_equal(e.list[i].offset, i == 0 ? 0x1000 : i == 1 ? 0x1008 : 0x100b);
+	}
+	/* There is no file to ask. */
+	assert_int_equal(vti_entries_add_image(&e, f.images, 2, &err), 0);
+	assert_int_equal(e.count, 3);
+	vti_entries_fini(&e);
+	assert_int_equal(e.count, 0);
+	assert_null(e.list);
+	end(&f);
+	free(toolbox_run(program.dir, "cp framed p"));
+	begin(&f, "instructions");
+	finish(&f);
+	/* Where there are symbols, they tell. */
+	assert_int_equal(vti_entries_add_image(&e, f.images, 1, &err), 0);
+	assert_int_equal(e.count, 0);
+	end(&f);
+	free(toolbox_run(program.dir, "mv whole p"));
+}
+
+/* What is worth the same stands in the order of the input. */
+static void test_ties(void **state)
+{
+	static const struct {
+		const char *at;
+		unsigned reg;
+	} want[] = {{"at_cut_a", 0}, {"at_cut_b", 0}, {"same", VT_REG_SI}, {"same", VT_REG_DI}};
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin(&f, "instructions");
+	put_count(&f, "sum", 100);
+	put_count(&f, "walk", 100);
+	put_count(&f, "cut", 50000);
+	put_count(&f, "same", 10);
+	put_list(&f, "same", VT_WHAT_ARG, VT_REG_DI, NULL, 5, 1000, 0, 0);
+	put_list(&f, "same", VT_WHAT_ARG, VT_REG_SI, NULL, 5, 1000, 0, 0);
+	put_list(&f, "at_cut_b", VT_WHAT_LOAD, 0, NULL, 5, 1000, 0, 0);
+	put_list(&f, "at_cut_a", VT_WHAT_LOAD, 0, NULL, 5, 1000, 0, 0);
+	finish(&f);
+	assert_int_equal(vt_spec_nprocedures(f.spec), 4);
+	assert_string_equal(vt_spec_procedure(f.spec, 0)->name, "cut");
+	assert_string_equal(vt_spec_procedure(f.spec, 1)->name, "same");
+	assert_string_equal(vt_spec_procedure(f.spec, 2)->name, "sum");
+	assert_string_equal(vt_spec_procedure(f.spec, 3)->name, "walk");
+	assert_int_equal(vt_spec_nrows(f.spec), 4);
+	for (i = 0; i < 4; i++) {
+		const struct vt_spec_row *r = vt_spec_row(f.spec, i);
+
+		assert_int_equal(r->value.hot->key.offset, offset_of(want[i].at));
+		assert_int_equal(r->value.hot->key.reg, want[i].reg);
+	}
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_events),     cmocka_unit_test(test_sampled_instructions),
-		cmocka_unit_test(test_order),	       cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_pointers),       cmocka_unit_test(test_code),
-		cmocka_unit_test(test_looked_at_once), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_procedures),     cmocka_unit_test(test_addresses_of_the_run),
-		cmocka_unit_test(test_other_event),    cmocka_unit_test(test_linkage),
-		cmocka_unit_test(test_counted),	       cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_stripped),       cmocka_unit_test(test_blind),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_ties),
+		cmocka_unit_test(test_two_events),
+		cmocka_unit_test(test_sampled_instructions),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_pointers),
+		cmocka_unit_test(test_code),
+		cmocka_unit_test(test_looked_at_once),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_procedures),
+		cmocka_unit_test(test_addresses_of_the_run),
+		cmocka_unit_test(test_other_event),
+		cmocka_unit_test(test_linkage),
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_blind),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
