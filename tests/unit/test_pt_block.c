@@ -296,6 +296,39 @@ static void test_changes(void **state)
 	vt_pt_code_free(c);
 }
 
+/* Numbers of epochs begin again after 2^24: what is known of the old ones is forgotten, not before.
+ */
+static void test_epochs(void **state)
+{
+	static const uint8_t code[] = {0x90, 0xc3};
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct vt_pt_blocks *b = vt_pt_blocks_new(c);
+	uint32_t first, second, index;
+
+	(void)state;
+	add(c, BASE, code, sizeof(code));
+	vt_pt_blocks_at(b, BASE, 64, &first);
+	vt_pt_blocks_at(b, BASE + 1, 64, &second);
+	b->epoch = (1U << 24) - 2;
+	add(c, BASE + 4096, code, sizeof(code));
+	vt_pt_blocks_at(b, BASE, 64, &index);
+	assert_int_equal(index, first);
+	assert_int_equal(b->epoch, (1U << 24) - 1);
+	assert_int_equal(b->used, 2);
+	add(c, BASE + 4096, code, sizeof(code));
+	vt_pt_blocks_at(b, BASE, 64, &index);
+	assert_int_equal(index, 2);
+	assert_int_equal(b->epoch, 0);
+	assert_int_equal(b->used, 1);
+	vt_pt_blocks_at(b, BASE, 64, &index);
+	assert_int_equal(index, 2);
+	vt_pt_blocks_at(b, BASE + 1, 64, &index);
+	assert_int_equal(index, 3);
+	assert_int_equal(b->used, 2);
+	vt_pt_blocks_free(b);
+	vt_pt_code_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_long),	cmocka_unit_test(test_across),
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_changes), cmocka_unit_test(test_around),
+		cmocka_unit_test(test_epochs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -718,28 +718,37 @@ static void test_sampled(void **state)
 	}
 }
 
+/* What is written if nothing else is asked for. */
+static void test_defaults(void **state)
+{
+	const struct vt_pt_encode_options *o = &vt_pt_encode_defaults;
+
+	(void)state;
+	assert_int_equal(o->psb_bytes, 4096);
+	assert_int_equal(o->tnt_bits, 6);
+	assert_int_equal(o->clock.mtc_period, 3);
+	assert_int_equal(o->clock.nominal_ratio, 32);
+	assert_int_equal(o->clock.ctc_numerator, 256);
+	assert_int_equal(o->clock.ctc_denominator, 2);
+	assert_int_equal(o->cbr, 32);
+	assert_int_equal(o->cpi, 1000000);
+	assert_int_equal(o->start_tsc, UINT64_C(4294967296));
+	assert_int_equal(o->seed, 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sampled),
-		cmocka_unit_test(test_branches),
-		cmocka_unit_test(test_end),
-		cmocka_unit_test(test_returns),
-		cmocka_unit_test(test_far),
-		cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_ptwrite),
-		cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_many_ptwrites),
-		cmocka_unit_test(test_many_interrupts),
-		cmocka_unit_test(test_long_loss),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_psb_within),
-		cmocka_unit_test(test_told),
-		cmocka_unit_test(test_psb_bytes),
-		cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_without_code),
-		cmocka_unit_test(test_many_ticks),
+		cmocka_unit_test(test_defaults),      cmocka_unit_test(test_sampled),
+		cmocka_unit_test(test_branches),      cmocka_unit_test(test_end),
+		cmocka_unit_test(test_returns),	      cmocka_unit_test(test_far),
+		cmocka_unit_test(test_signals),	      cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_ptwrite),	      cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_many_ptwrites), cmocka_unit_test(test_many_interrupts),
+		cmocka_unit_test(test_long_loss),     cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_psb_within),    cmocka_unit_test(test_told),
+		cmocka_unit_test(test_psb_bytes),     cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_without_code),  cmocka_unit_test(test_many_ticks),
 		cmocka_unit_test(test_repeated),
 	};
 
