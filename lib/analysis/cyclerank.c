@@ -52,12 +52,11 @@ static struct row *row_of(struct vt_cyclerank *r, uint32_t image, uint64_t offse
 	struct vt_location loc;
 	struct row *row;
 	struct key key;
-	bool added = false;
 
 	vt_images_symbol(r->src.images, image, 0, offset, &loc);
 	key = (struct key){image, loc.symbol ? loc.symbol->start : NO_START};
-	row = vt_hash_add(&r->rows, &key, &added);
-	if (row && added)
+	row = vt_hash_add(&r->rows, &key, NULL);
+	if (row && !row->name)
 		row->name = loc.symbol ? vt_images_display(r->src.images, image, 0, loc.symbol)
 				       : vt_unknown_text(loc.why);
 	return row;

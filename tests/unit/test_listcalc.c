@@ -402,6 +402,46 @@ static void test_rank_much(void **state)
 	scene_drop(&much);
 }
 
+/* Of what loses the same, by image. */
+static void test_rank_ties(void **state)
+{
+	static const uint32_t order[] = {7, 9, 6, 8};
+	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
+	struct vt_calc_source ties = {.event = SIZE_MAX};
+	struct vt_table *t = vt_table_new();
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_cyclerank *r;
+	struct scene same;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		char path[] = "/no/0";
+
+		path[4] = (char)('0' + order[i]);
+		scene_image(w, order[i], path);
+		scene_freq(w, order[i], 0x10, 100, 2, NAN);
+		put_stall(w, order[i], 0x10, VT_STALL_DCACHE, i, 10 - i);
+	}
+	scene_read(&same, fd, w, false);
+	ties.images = same.images;
+	ties.freqs = same.freqs;
+	r = vt_cyclerank_new(&ties);
+	assert_non_null(r);
+	for (i = 0; i < 4; i++)
+		assert_true(vt_cyclerank_add(r, order[i]));
+	assert_true(vt_cyclerank_fill(r, &o, t));
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false),
+			    KEYS "2,8,0.25,1,1,4,200,25,[file not found],/no/6\n"
+				 "0,10,0,1.25,0,5,200,25,[file not found],/no/7\n"
+				 "3,7,0.375,0.875,1.5,3.5,200,25,[file not found],/no/8\n"
+				 "1,9,0.125,1.125,0.5,4.5,200,25,[file not found],/no/9\n");
+	vt_table_free(t);
+	vt_cyclerank_free(r);
+	scene_drop(&same);
+}
+
 static void test_rank_header(void **state)
 {
 	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
@@ -430,8 +470,9 @@ int main(void)
 		cmocka_unit_test(test_range),	    cmocka_unit_test(test_insns),
 		cmocka_unit_test(test_names),	    cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_none),
-		cmocka_unit_test(test_rank),	    cmocka_unit_test(test_rank_cutoff),
-		cmocka_unit_test(test_rank_header), cmocka_unit_test(test_rank_much),
+		cmocka_unit_test(test_rank),	    cmocka_unit_test(test_rank_ties),
+		cmocka_unit_test(test_rank_cutoff), cmocka_unit_test(test_rank_header),
+		cmocka_unit_test(test_rank_much),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -61,7 +61,9 @@ static const char program[] = ".text\n.globl _start\n_start:\n.type f,@function\
 			      ".type q,@function\nq: mov (%rax),%rbx\ntest %rbx,%rbx\nje 9f\n"
 			      "imul %rbx,%rdx\ncall g\nimul %rdx,%rbx\nrep movsb\n"
 			      "9: rep movsb\nimul %rbx,%rax\nmov (%rsi),%rbx\nje 9f\ncall g\n"
-			      "9: add %rax,%rbx\nrep stosb\n.size q,.-q\n";
+			      "9: add %rax,%rbx\nrep stosb\n.size q,.-q\n"
+			      ".type big,@function\nbig: .rept 16400\nje 1f\n1:\n.endr\n"
+			      "ret\n.size big,.-big\n";
 
 static struct vt_procedure procedure(const char *name)
 {
@@ -443,6 +445,28 @@ static void test_backwards(void **state)
 	vt_procflow_free(f);
 }
 
+/* More blocks than there is memory for machines: each comes behind a few instructions. */
+static void test_big(void **state)
+{
+	const struct vt_procedure proc = procedure("big");
+	struct vt_procflow *f = vt_procflow_graph(images, NULL, &proc, &err);
+	double *edges;
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->cfg->nblocks, VT_CFG_FIRST + 16401);
+	assert_int_equal(vt_procflow_schedule(f, images, NULL, &core, NULL, &err), 0);
+	edges = calloc(f->cfg->nedges, sizeof(*edges));
+	assert_non_null(edges);
+	for (i = 0; i < f->cfg->nedges; i++)
+		edges[i] = f->cfg->edges[i].kind != VT_EDGE_TAKEN;
+	for (i = VT_CFG_FIRST; i < VT_CFG_FIRST + 100; i++)
+		assert_costs(f, i, edges);
+	free(edges);
+	vt_procflow_free(f);
+}
+
 static int begin(void **state)
 {
 	static const struct vt_images_options none = {.warn = NULL};
@@ -504,6 +528,7 @@ int main(void)
 		cmocka_unit_test_setup(test_ways, several_units),
 		cmocka_unit_test_setup(test_many_ways, several_units),
 		cmocka_unit_test_setup(test_long_loop, several_units),
+		cmocka_unit_test_setup(test_big, in_order),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
