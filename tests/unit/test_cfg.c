@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "flow/cfg.h"
 #include "machine/insn.h"
-#include "tests/unit/toolbox.h"
+#include "tests/unit/compiled.h"
 
 #define START 0x401000
 
@@ -299,6 +299,28 @@ static void test_size(void **state)
 	free(code);
 }
 
+/* Jumps of which each is known only when the one before is: searched for 64 times, the last of
+ * which finds no more. */
+static void test_chain(void **state)
+{
+	static const uint8_t link[9] = {0x48, 0x8d, 0x05, 2, 0, 0, 0, 0xff, 0xe0};
+	uint8_t code[64 * sizeof(link) + 1];
+	size_t n, i;
+
+	(void)state;
+	for (n = 63; n <= 64; n++) {
+		struct vt_cfg *g;
+
+		for (i = 0; i < n; i++) /* lea 2(%rip),%rax; jmp *%rax */
+			memcpy(code + i * sizeof(link), link, sizeof(link));
+		code[n * sizeof(link)] = 0xc3;
+		g = graph(code, n * sizeof(link) + 1);
+		assert_int_equal(g->complete, n == 63);
+		assert_int_equal(g->nblocks, VT_CFG_FIRST + n + 1);
+		vt_cfg_free(g);
+	}
+}
+
 /* Whatever the bytes are, there is a graph of them. */
 static void test_random(void **state)
 {
@@ -327,53 +349,10 @@ static void test_random(void **state)
 
 /* ---- compiled code ---- */
 
-/* A program's procedures, by name. */
-struct program {
-	char *dir;
-	struct vt_images *images;
-};
-
-static void compile(struct program *p, const char *options, const char *text)
+static struct vt_cfg *graph_of(struct compiled *p, const char *name)
 {
-	const struct vt_images_options o = {.warn = NULL};
-	char command[256];
-	const char *path;
+	struct vt_cfg *g = compiled_graph(p, name);
 
-	p->dir = toolbox_dir();
-	toolbox_write(p->dir, "p.c", text);
-	snprintf(command, sizeof(command), "gcc %s -o p p.c", options);
-	free(toolbox_run(p->dir, "%s", command));
-	p->images = vt_images_new(&o, &err);
-	assert_non_null(p->images);
-	path = toolbox_path(p->dir, "p");
-	assert_int_equal(
-		vt_images_add(p->images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err), 0);
-}
-
-static void discard(struct program *p)
-{
-	vt_images_free(p->images);
-	toolbox_remove(p->dir);
-}
-
-static bool keep_symbol(void *arg, const struct vt_symbol *sym)
-{
-	*(const struct vt_symbol **)arg = sym;
-	return false;
-}
-
-static struct vt_cfg *graph_of(struct program *p, const char *name)
-{
-	const struct vt_symbol *sym = NULL;
-	enum vt_unknown why;
-	struct vt_symbols *symbols = vt_images_symbols(p->images, 1, 0, &why);
-	struct vt_cfg *g;
-
-	assert_non_null(symbols);
-	vt_symbols_search(symbols, name, keep_symbol, (void *)&sym);
-	assert_non_null(sym);
-	g = vt_cfg_of_image(p->images, 1, sym->start, sym->end, &err);
-	assert_non_null(g);
 	check(g);
 	return g;
 }
@@ -451,13 +430,13 @@ static void test_switch(void **state)
 		"-O3 -fPIE -pie",	"-Os -fPIE -pie",	"-O0 -fno-pie -no-pie",
 		"-O2 -fno-pie -no-pie", "-O3 -fno-pie -no-pie", "-O2 -fPIE -pie -fcf-protection",
 	};
-	struct program p;
+	struct compiled p;
 	struct vt_cfg *g;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		compile(&p, options[i], switches);
+		compiled_make(&p, options[i], switches);
 		g = graph_of(&p, "one");
 		assert_true(g->complete);
 		assert_int_equal(called_by_switch(g), 9);
@@ -466,19 +445,20 @@ static void test_switch(void **state)
 		assert_true(g->complete);
 		assert_int_equal(called_by_switch(g), 9);
 		vt_cfg_free(g);
-		discard(&p);
+		compiled_free(&p);
 	}
 }
 
 /* An interpreter by computed goto, whose index is any byte. */
 static void test_goto(void **state)
 {
-	struct program p;
+	struct compiled p;
 	struct vt_cfg *g;
 	uint32_t i, n = 0;
 
 	(void)state;
-	compile(&p, "-O2 -fno-pie -no-pie",
+	compiled_make(
+		&p, "-O2 -fno-pie -no-pie",
 		"#include <stdio.h>\n"
 		"int run(const unsigned char *s)\n"
 		"{\n"
@@ -504,22 +484,22 @@ static void test_goto(void **state)
 	}
 	assert_true(n >= 1);
 	vt_cfg_free(g);
-	discard(&p);
+	compiled_free(&p);
 }
 
 /* Calls that do not return: by name, and because what is called calls such. */
 static void test_noreturn(void **state)
 {
-	struct program p;
+	struct compiled p;
 	struct vt_cfg *g;
 
 	(void)state;
-	compile(&p, "-O2 -fno-reorder-blocks-and-partition",
-		"#include <stdio.h>\n#include <stdlib.h>\n"
-		"__attribute__((noinline)) void stop(int x) { printf(\"%d\", x); exit(x); }\n"
-		"__attribute__((noinline)) int twice(int x)\n"
-		"{ if (x < 0) stop(x); if (x > 99) abort(); return puts(\"x\") + 2 * x; }\n"
-		"int main(int argc, char **argv) { (void)argv; return twice(argc); }\n");
+	compiled_make(&p, "-O2 -fno-reorder-blocks-and-partition",
+		      "#include <stdio.h>\n#include <stdlib.h>\n"
+		      "__attribute__((noinline)) void stop(int x) { printf(\"%d\", x); exit(x); }\n"
+		      "__attribute__((noinline)) int twice(int x)\n"
+		      "{ if (x < 0) stop(x); if (x > 99) abort(); return puts(\"x\") + 2 * x; }\n"
+		      "int main(int argc, char **argv) { (void)argv; return twice(argc); }\n");
 	g = graph_of(&p, "stop");
 	assert_true(g->complete);
 	assert_int_equal(g->nblocks, VT_CFG_FIRST + 1);
@@ -530,79 +510,18 @@ static void test_noreturn(void **state)
 	assert_int_equal(count(g, VT_EDGE_EXIT), 3);
 	assert_int_equal(count(g, VT_EDGE_ENTRY), 1);
 	vt_cfg_free(g);
-	discard(&p);
-}
-
-/* Procedures written by hand, by how they end, and whether they come back. */
-static void test_calls(void **state)
-{
-	static const struct {
-		const char *name, *code;
-		bool returns;
-	} procedures[] = {
-		{"returns", "nop; ret", true},
-		{"traps", "ud2", false},
-		{"halts", "hlt", false},
-		{"padded", "ud2; nop; nop", false},
-		{"loops", "jmp loops", false},
-		{"aborts", "jmp abort", false},
-		{"calls", "call abort", false},
-		{"chains", "jmp aborts", false},
-		{"chains_far", "jmp chains", false},
-		{"tail", "jmp returns", true},
-		{"tail_far", "jmp tail", true},
-		{"into", "jmp returns+1", true},
-		{"into_trap", "jmp padded+1", false},
-		{"both", "test %edi,%edi; je aborts; jmp returns", true},
-		{"neither", "test %edi,%edi; je aborts; jmp traps", false},
-		{"anywhere", "jmp *%rax", true},
-		{"nowhere", "jmp 0x10", true},
-		{"system", "mov $60,%eax; syscall", true},
-		{"conditional", "test %edi,%edi; je aborts", true},
-		{"falls", "nop", true},
-		{"more", "ret", true},
-	};
-	char text[8192];
-	size_t i, n = 0, count = sizeof(procedures) / sizeof(procedures[0]);
-	struct program p;
-
-	(void)state;
-	n += (size_t)snprintf(text + n, sizeof(text) - n, "__asm__(\"\\t.text\\n\"\n");
-	for (i = 0; i < count; i++)
-		n += (size_t)snprintf(
-			text + n, sizeof(text) - n,
-			"\"\\t.type %s,@function\\n%s:\\t%s\\n\\t.size %s,.-%s\\n\"\n",
-			procedures[i].name, procedures[i].name, procedures[i].code,
-			procedures[i].name, procedures[i].name);
-	for (i = 0; i < count; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n,
-				      "\"\\t.type c%zu,@function\\nc%zu:\\tcall "
-				      "%s\\n\\tret\\n\\t.size c%zu,.-c%zu\\n\"\n",
-				      i, i, procedures[i].name, i, i);
-	snprintf(text + n, sizeof(text) - n, ");\nint main(void) { return 0; }\n");
-	compile(&p, "-no-pie", text);
-	for (i = 0; i < count; i++) {
-		char name[8];
-		struct vt_cfg *g;
-
-		snprintf(name, sizeof(name), "c%zu", i);
-		g = graph_of(&p, name);
-		/* Else what follows is reached by nobody knows whom. */
-		if (g->nblocks != VT_CFG_FIRST + (procedures[i].returns ? 1 : 2))
-			fail_msg("%s", procedures[i].name);
-		vt_cfg_free(g);
-	}
-	discard(&p);
+	compiled_free(&p);
 }
 
 /* Parts that the compiler moves away jump back into the middle. */
 static void test_cold(void **state)
 {
-	struct program p;
+	struct compiled p;
 	struct vt_cfg *g;
 
 	(void)state;
-	compile(&p, "-O2",
+	compiled_make(
+		&p, "-O2",
 		"#include <stdio.h>\n"
 		"__attribute__((cold, noinline)) int rare(int x) { return puts(\"r\") + x; }\n"
 		"__attribute__((noinline)) int often(int x)\n"
@@ -620,29 +539,29 @@ static void test_cold(void **state)
 	assert_true(g->complete);
 	assert_int_equal(count(g, VT_EDGE_EXIT), 1);
 	vt_cfg_free(g);
-	discard(&p);
+	compiled_free(&p);
 }
 
 /* A jump through a pointer with the stack as it was is a call whose return is the caller's. */
 static void test_tail_call(void **state)
 {
-	struct program p;
+	struct compiled p;
 	struct vt_cfg *g;
 
 	(void)state;
-	compile(&p, "-O2",
-		"#include <stdio.h>\n"
-		"struct s { int (*f)(int); int n; };\n"
-		"__attribute__((noinline)) int call(struct s *s, int x)\n"
-		"{ int n = puts(\"c\"); if (n < x) return n; return s->f(n + s->n); }\n"
-		"int main(int argc, char **argv)\n"
-		"{ struct s s = {putchar, argc}; return call(&s, **argv); }\n");
+	compiled_make(&p, "-O2",
+		      "#include <stdio.h>\n"
+		      "struct s { int (*f)(int); int n; };\n"
+		      "__attribute__((noinline)) int call(struct s *s, int x)\n"
+		      "{ int n = puts(\"c\"); if (n < x) return n; return s->f(n + s->n); }\n"
+		      "int main(int argc, char **argv)\n"
+		      "{ struct s s = {putchar, argc}; return call(&s, **argv); }\n");
 	g = graph_of(&p, "call");
 	assert_true(g->complete);
 	assert_int_equal(count(g, VT_EDGE_SWITCH), 0);
 	assert_int_equal(count(g, VT_EDGE_EXIT), 2);
 	vt_cfg_free(g);
-	discard(&p);
+	compiled_free(&p);
 }
 
 /* Each piece of code that nothing reaches is found without looking at all the rest again. */
@@ -698,7 +617,7 @@ int main(void)
 		cmocka_unit_test(test_cold),	cmocka_unit_test(test_tail_call),
 		cmocka_unit_test(test_padding), cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_entries), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_size),	cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_size),	cmocka_unit_test(test_chain),
 		cmocka_unit_test(many_pieces),	cmocka_unit_test(many_jumps),
 	};
 

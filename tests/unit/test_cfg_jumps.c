@@ -232,12 +232,73 @@ static void test_long_tables(void **state)
 	check("65537 entries", "\tcmp $65536,%rdi\n\tja f\n\tjmp *table(,%rdi,8)\n", table, "abc?");
 }
 
+/* Entries within instructions that are known to be there are none. */
+static void test_within(void **state)
+{
+	static const char code[] = "\ttest %esi,%esi\n\tje e\n\tjmp *table(,%rdi,8)\n";
+
+	(void)state;
+	check("second byte", code, "\t.quad a, b, e+1, c\n", "ab?");
+	check("last byte", code, "\t.quad a, b, e+4, c\n", "ab?");
+	check("behind it", code, "\t.quad a, b, e+5, c\n", "abc");
+}
+
+/* Through a word at a fixed address: elsewhere, but for what is right behind the jump. */
+static void test_fixed(void **state)
+{
+	static const char code[] = "\tnop\n\tnop\n\tjmp *table(%rip)\n";
+
+	(void)state;
+	check("behind", code, "\t.quad a\n", "a-");
+	check("further on", code, "\t.quad b\n", "-");
+	check("other code", code, "\t.quad other\n", "-");
+}
+
+/* Places at equal distances are at most 256. */
+static void test_many_places(void **state)
+{
+	static const char format[] = "\tcmp $%u,%%rdi\n\tja f\n\tlea 1f(,%%rdi,8),%%rax\n"
+				     "\tjmp *%%rax\n\t.balign 8\n1:\t.rept 260\n\tret\n"
+				     "\t.balign 8\n\t.endr\n";
+	char code[256];
+
+	(void)state;
+	snprintf(code, sizeof(code), format, 255);
+	check("256 places", code, "", "");
+	snprintf(code, sizeof(code), format, 256);
+	check("257 places", code, "", "-?");
+}
+
+/*
+ * What is looked at on the way to a jump: states of 32767 places, those of its targets as well, and
+ * any number of instructions between them.
+ */
+static void test_long_ways(void **state)
+{
+	static const char format[] = "\tmov $table,%%ecx\n\tand $3,%%edi\n\t.rept %u\n\tje .+2\n"
+				     "\t.endr\n\t.rept %u\n\tnop\n\t.endr\n"
+				     "\tjmp *(%%rcx,%%rdi,8)\n";
+	char code[256];
+
+	(void)state;
+	snprintf(code, sizeof(code), format, 1, 40000);
+	check("instructions", code, ABCDEF, "abcd");
+	/* The first one, those behind the branches, and four targets. */
+	snprintf(code, sizeof(code), format, 32767 - 5, 0);
+	check("32767 places", code, ABCDEF, "abcd");
+	snprintf(code, sizeof(code), format, 32768 - 5, 0);
+	/* Without a search it is a pointer to anywhere. */
+	check("32768 places", code, ABCDEF, "abcd-?");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_index),    cmocka_unit_test(test_natural_index),
 		cmocka_unit_test(test_places),	       cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_behind_another), cmocka_unit_test(test_long_tables),
+		cmocka_unit_test(test_within),	       cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_many_places),    cmocka_unit_test(test_long_ways),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
