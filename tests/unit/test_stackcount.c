@@ -210,6 +210,68 @@ static void test_since(void **state)
 	assert_int_equal(vt_stacktimes_bin(UINT16_MAX), VT_STACKWINDOW_TIMES - 1);
 }
 
+/* What a branch counts for that was so many cycles before the sample. */
+static double weight_at(double cycles, double window)
+{
+	double part = cycles / window;
+
+	return part <= 0.5 ? 1 : part < 1 ? 2 * (1 - part) : 0;
+}
+
+/* What runs of so many cycles say of a branch, `at` cycles before the newest, in small steps. */
+static void add_steps(uint64_t cycles, double part, double at, double window,
+		      double parts[VT_STACK_PARTS], double *since)
+{
+	enum { STEPS = 4000 };
+	static const double ends[] = {0.1875, 0.375, 0.5669873};
+	double run = (double)cycles;
+	unsigned i, in;
+
+	/* In the middle of half an octave. */
+	if (cycles >= 8)
+		run = exp2((floor(2 * log2(run)) + 0.5) / 2);
+	for (i = 0; i < STEPS; i++) {
+		double x = (i + 0.5) * run / STEPS;
+
+		for (in = 0; in < 3 && at + x > window * ends[in]; in++)
+			continue;
+		parts[in] += part / STEPS * weight_at(at + x, window);
+		*since += part / STEPS * fmin(x, window);
+	}
+}
+
+/* Runs of two lengths, in windows longer and shorter than they. */
+static void test_shares(void **state)
+{
+	static const double windows[] = {4, 11.3, 16, 90.5, 1000};
+	static const uint64_t cycles[] = {1, 3, 7, 8, 13, 100, 5000};
+	unsigned i, k, before;
+
+	(void)state;
+	for (i = 0; i < 5 * 7 * 7; i++) {
+		struct vt_stacktimes t = {{0}};
+		double window = windows[i % 5], got[VT_STACK_PARTS];
+		uint64_t one = cycles[i / 5 % 7], two = cycles[i / 35];
+		double all = (double)(2 * one + 3 * two);
+
+		vt_stacktimes_add(&t, one, 2);
+		vt_stacktimes_add(&t, two, 3);
+		assert_true(stacks_near(vt_stacktimes_sum(&t), all));
+		for (before = 0; before < 3; before++) {
+			double parts[VT_STACK_PARTS] = {0}, at = window * before * 0.35, since = 0;
+
+			add_steps(one, (double)(2 * one) / all, at, window, parts, &since);
+			add_steps(two, (double)(3 * two) / all, at, window, parts, &since);
+			vt_stackwindow_share(&t, window, at, got);
+			for (k = 0; k < VT_STACK_PARTS; k++)
+				if (fabs(got[k] - parts[k]) > 3e-4)
+					fail_msg("row %u, %u: %g, not %g", i, before, got[k],
+						 parts[k]);
+			assert_true(fabs(vt_stackwindow_since(&t, window) / since - 1) < 1e-4);
+		}
+	}
+}
+
 /*
  * Parts that are equal tell of nothing but chance; of others, four times their variance (900 + 3 *
  * 100 by 3) that is more than chance counts by the square of Student's quantile.
@@ -659,11 +721,12 @@ int main(void)
 		cmocka_unit_test(test_lengths),	  cmocka_unit_test(test_range),
 		cmocka_unit_test(test_spoilt),	  cmocka_unit_test(test_ones_doubt),
 		cmocka_unit_test(test_ones),	  cmocka_unit_test(test_window),
-		cmocka_unit_test(test_since),	  cmocka_unit_test(test_sigma),
-		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
-		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
-		cmocka_unit_test(test_few_flags), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_since),	  cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_sigma),	  cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_first),	  cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_not_twice), cmocka_unit_test(test_few_flags),
+		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
