@@ -122,13 +122,13 @@ static bool add_run(struct vti_simblock *k)
 			.tag = insn->place,
 			.addr = addr,
 			.next = addr + b->lengths[i],
-			.target = i + 1 == b->ninsns ? b->target : 0,
 			.naccesses = insn->naccesses,
 			.accesses = k->accesses + insn->access,
 		};
 		addr += b->lengths[i];
 		vti_sim_count(insn, insn->naccesses != 0, &totals);
 	}
+	k->run.insns[b->ninsns - 1].target = b->target;
 	k->loads = (uint16_t)totals.loads;
 	k->addressed = (uint16_t)totals.addressed;
 	k->undecoded = (uint16_t)totals.undecoded;

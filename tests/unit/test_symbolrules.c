@@ -83,6 +83,35 @@ static void search_behind_parameters(void **state)
 	}
 }
 
+static bool stop_at_hit(void *arg, const struct vt_symbol *sym)
+{
+	count_hit(arg, sym);
+	return false;
+}
+
+/* A label inside of a function is a name of that function, whichever label it is. */
+static void search_by_label(void **state)
+{
+	static const char *const labels[] = {"first", "second", "first"};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_symbols *t = vt_symbols_new();
+	const struct vt_symbol *hit = NULL;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(vt_symbols_add(t, 0x1000, 0x40, 0, "function", &err), 0);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(
+			vt_symbols_add(t, 0x1010 + i * 16, 0, VT_SYMBOL_LABEL, labels[i], &err), 0);
+	assert_int_equal(vt_symbols_finish(t, &err), 0);
+	assert_int_equal(vt_symbols_search(t, "second", count_hit, &hit), 1);
+	assert_string_equal(hit->name, "function");
+	assert_int_equal(vt_symbols_search(t, "first", count_hit, &hit), 2);
+	assert_int_equal(vt_symbols_search(t, "first", stop_at_hit, &hit), 1);
+	assert_int_equal(vt_symbols_search(t, "third", count_hit, &hit), 0);
+	vt_symbols_free(t);
+}
+
 static void search_words_that_mangling_hides(void **state)
 {
 	static char longest[3][300];
@@ -451,6 +480,7 @@ int main(void)
 		cmocka_unit_test(search_by_readable_name),
 		cmocka_unit_test(search_words_that_mangling_hides),
 		cmocka_unit_test(search_behind_parameters),
+		cmocka_unit_test(search_by_label),
 		cmocka_unit_test(search_clones),
 	};
 
