@@ -138,6 +138,34 @@ static void test_ones(void **state)
 }
 
 /*
+ * A zero among 20 of them says nothing: 30 cycles and half of 20 are a window of 32.  Among 19 it
+ * says that they are as told, 49 cycles.
+ */
+static void test_few_zeros(void **state)
+{
+	size_t ones, i;
+
+	(void)state;
+	for (ones = 19; ones <= 20; ones++) {
+		double window = ones == 20 ? 32 : 32 * 1.4142135623730951;
+		uint64_t stack[23][3];
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		for (i = 0; i < ones + 3; i++) {
+			stack[i][0] = 0x20;
+			stack[i][1] = 0x10;
+			stack[i][2] = i == 0 ? 30 : i <= ones;
+		}
+		stacks_put(w, 1, 100, stack, ones + 3);
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * window)));
+		vt_stackcount_free(c);
+	}
+}
+
+/*
  * Two such cycles are in doubt, and half of the one since the newest branch: the stack's own run of
  * a cycle behind one says that one follows.
  */
@@ -720,13 +748,13 @@ int main(void)
 		cmocka_unit_test(test_reaches),	  cmocka_unit_test(test_none),
 		cmocka_unit_test(test_lengths),	  cmocka_unit_test(test_range),
 		cmocka_unit_test(test_spoilt),	  cmocka_unit_test(test_ones_doubt),
-		cmocka_unit_test(test_ones),	  cmocka_unit_test(test_window),
-		cmocka_unit_test(test_since),	  cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_sigma),	  cmocka_unit_test(test_periods),
-		cmocka_unit_test(test_first),	  cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_not_twice), cmocka_unit_test(test_few_flags),
-		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_few_zeros), cmocka_unit_test(test_ones),
+		cmocka_unit_test(test_window),	  cmocka_unit_test(test_since),
+		cmocka_unit_test(test_shares),	  cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
+		cmocka_unit_test(test_few_flags), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
