@@ -284,6 +284,8 @@ static bool check_usage(struct app *a, const struct options *o)
 				    "for each of several");
 	if (!o->diff && a->argc > 1)
 		return app_usage(a, "one stream at a time; vtrace merge adds several");
+	if (!(o->list.min_percent >= 0 && o->list.min_percent <= 100))
+		return app_usage(a, "--min takes a percentage");
 	if (!(o->rate > 0 && o->rate < 1))
 		return app_usage(a, "--false-rate takes a number between 0 and 1");
 	return true;

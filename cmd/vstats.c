@@ -210,6 +210,8 @@ static bool run(struct app *a, const struct options *o)
 
 	if (app_form_count(&o->form) > 1)
 		return app_usage(a, "--json, --csv and --tsv exclude each other");
+	if (!(o->list.min_percent >= 0 && o->list.min_percent <= 100))
+		return app_usage(a, "--min takes a percentage");
 	if (a->argc < 2)
 		return app_usage(a, "what varies takes two runs at least");
 	r.rows = vt_runs_new(1);

@@ -282,6 +282,13 @@ void app_note_input(struct app *a, const char *path)
 	note_file(a, path, false);
 }
 
+bool app_is_no_terminal(struct app *a, const char *path)
+{
+	if ((path && strcmp(path, "-") != 0) || !isatty(STDIN_FILENO))
+		return true;
+	return app_usage(a, "standard input is a terminal: name a file, or pipe a stream in");
+}
+
 void app_note_output(struct app *a, const char *path)
 {
 	if (!path || strcmp(path, "-") == 0)

@@ -159,6 +159,9 @@ bool app_color(const struct app *a, int choice);
  */
 void app_note_input(struct app *a, const char *path);
 
+/* Whether the input of this name is not a terminal; otherwise says what is wanted. */
+bool app_is_no_terminal(struct app *a, const char *path);
+
 /*
  * False after app_usage() when the path names a file that is being read, or another output.  NULL
  * and "-", standard output, are one file of the process.  Once the file is open,

@@ -32,10 +32,8 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 
 	if (!path)
 		path = "-";
-	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO)) {
-		app_usage(a, "standard input is a terminal: name a file, or pipe a stream in");
+	if (!app_is_no_terminal(a, path))
 		return NULL;
-	}
 	app_note_input(a, path);
 	r = vt_reader_open(path, &err);
 	if (!r && err.code == VT_E_FORMAT) {

@@ -95,10 +95,8 @@ struct source *source_open(struct app *a, const char *path)
 	struct vt_error err = VT_ERROR_INIT;
 	struct source *s;
 
-	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO)) {
-		app_usage(a, "standard input is a terminal: name a file, or pipe a stream in");
+	if (!app_is_no_terminal(a, path))
 		return NULL;
-	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		app_no_memory(a);

@@ -180,6 +180,8 @@ static void decode_input(const struct decode *d, const char *path)
 	struct vt_reader *r;
 	struct vt_input in;
 
+	if (!app_is_no_terminal(d->app, path))
+		return;
 	if (vt_input_open(&in, path, &err) < 0) {
 		app_fail(d->app, &err);
 		return;

@@ -96,9 +96,8 @@ bool info_input_open(struct info_input *i, struct app *a, const char *path)
 	memset(i, 0, sizeof(*i));
 	i->app = a;
 	path = path ? path : "-";
-	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
-		return app_usage(a,
-				 "standard input is a terminal: name a file, or pipe a stream in");
+	if (!app_is_no_terminal(a, path))
+		return false;
 	if (vt_input_open(&i->in, path, &i->err) < 0)
 		return app_fail(a, &i->err);
 	if (vt_gunzip_input(&i->in, &i->err) < 0 || vt_input_fill(&i->in, 8, &have, &i->err) < 0) {

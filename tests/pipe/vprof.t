@@ -73,6 +73,10 @@ t_like "says how many are left out" '^\([0-9]+ more rows\)$' top
 prof --min 10 --json x.vt >min.json
 check "--min PCT" min.json '
 assert rows and all(r["cpu-clock.percent"] >= 10 for r in rows) and doc["rows_left_out"] > 0'
+for min in -1 200; do
+	t_status "--min $min is none" 2 prof --min $min x.vt
+	t_status "--min $min of vstats neither" 2 vstats --min $min x.vt x.vt
+done
 prof -e page-faults --json x.vt >event.json
 check "--event shows that one only" event.json '
 assert [e["name"] for e in doc["events"]] == ["page-faults"]

@@ -140,8 +140,11 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$@" </dev/null
 }
 t_status "no stream to a terminal" 2 on_terminal vtrace decode perf.data
 t_like "it says why" 'terminal' "$T_OUT"
-t_status "no stream from a terminal" 2 on_terminal vtrace info
-t_like "it says why" 'standard input is a terminal' "$T_OUT"
+for from in 'vtrace info' 'vtrace decode -o x.vt -' 'vprof' 'vdb add new.vtdb -'; do
+	# shellcheck disable=SC2086
+	t_status "$from: nothing from a terminal" 2 on_terminal $from
+	t_like "$from: it says why" 'standard input is a terminal' "$T_OUT"
+done
 # A line on standard error tells how far it is, but only after two seconds, and only to a terminal.
 slowly()
 {
