@@ -7,8 +7,9 @@
 #include <pub_tool_xarray.h>
 
 /*
- * What the program has mapped where: files, and memory that may be executed.  Other memory is not
- * told, so what goes away is only told when it was.
+ * What the program has mapped where: files, and memory that may be executed.  Other memory is told
+ * only where one of these has been: who reads the recording takes what was told last.  What goes
+ * away is told when it was told.
  */
 struct range {
 	Addr start, end;
@@ -16,14 +17,15 @@ struct range {
 };
 
 static XArray *told;
+static XArray *been;	/* what was told at any time, in ranges that do not touch */
 static UInt call_flags; /* of what the system call that is being made maps; 0: not known */
 
-static const struct range *find_told(Addr start, Addr end)
+static const struct range *find(XArray *ranges, Addr start, Addr end)
 {
 	Word i;
 
-	for (i = 0; i < VG_(sizeXA)(told); i++) {
-		const struct range *r = VG_(indexXA)(told, i);
+	for (i = 0; i < VG_(sizeXA)(ranges); i++) {
+		const struct range *r = VG_(indexXA)(ranges, i);
 
 		if (r->start < end && r->end > start)
 			return r;
@@ -33,7 +35,7 @@ static const struct range *find_told(Addr start, Addr end)
 
 static UInt flags_at(Addr addr)
 {
-	const struct range *r = find_told(addr, addr + 1);
+	const struct range *r = find(told, addr, addr + 1);
 
 	return r ? r->flags : 0;
 }
@@ -65,6 +67,25 @@ static void untell(Addr start, Addr end)
 	}
 }
 
+static void note_been(Addr start, Addr end)
+{
+	struct range range = {start, end, 0};
+	Word i;
+
+	for (i = 0; i < VG_(sizeXA)(been);) {
+		const struct range *r = VG_(indexXA)(been, i);
+
+		if (r->start > range.end || r->end < range.start) {
+			i++;
+			continue;
+		}
+		range.start = r->start < range.start ? r->start : range.start;
+		range.end = r->end > range.end ? r->end : range.end;
+		VG_(removeIndexXA)(been, i);
+	}
+	VG_(addToXA)(been, &range);
+}
+
 /* A program returns from signal handlers, and reads the time, by pieces of Valgrind. */
 static Bool is_own(const HChar *name)
 {
@@ -82,7 +103,7 @@ static void tell_segment(const NSegment *seg, Addr start, Addr end, UInt flags)
 	struct range range = {start, end, flags};
 	struct vt_ring_map *m;
 
-	if (!seg->hasX && !name)
+	if (!seg->hasX && !name && !find(been, start, end))
 		return;
 	if (own) {
 		name = "[valgrind]";
@@ -103,6 +124,7 @@ static void tell_segment(const NSegment *seg, Addr start, Addr end, UInt flags)
 	ring_done();
 	untell(start, end);
 	VG_(addToXA)(told, &range);
+	note_been(start, end);
 }
 
 /* A range may lie in several segments, and be a part of a larger one. */
@@ -127,7 +149,7 @@ static void gone(Addr start, SizeT length)
 {
 	struct vt_ring_map *m;
 
-	if (length == 0 || !find_told(start, start + length))
+	if (length == 0 || !find(told, start, start + length))
 		return;
 	untell(start, start + length);
 	block_forget(start, length);
@@ -163,7 +185,7 @@ static void new_protection(Addr a, SizeT length, Bool r, Bool w, Bool x)
 {
 	(void)r;
 	(void)w;
-	if (x || find_told(a, a + length))
+	if (x || find(told, a, a + length))
 		tell(a, length, flags_at(a));
 }
 
@@ -188,6 +210,7 @@ void maps_before_syscall(UInt number, const UWord *args, UInt nargs)
 void maps_init(void)
 {
 	told = VG_(newXA)(VG_(malloc), "vtrace.maps", VG_(free), sizeof(struct range));
+	been = VG_(newXA)(VG_(malloc), "vtrace.maps", VG_(free), sizeof(struct range));
 	VG_(track_new_mem_startup)(new_startup);
 	VG_(track_new_mem_mmap)(new_mmap);
 	VG_(track_change_mem_mprotect)(new_protection);

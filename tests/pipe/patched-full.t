@@ -129,6 +129,42 @@ cp kept.so liblib.so
 t_ok "list it" vlist -i shared.vt patched
 t_like "what ran, not what the file has again" '[$]0x2222,%eax  \[patched at run time\]$' "$T_OUT"
 t_unlike "nothing else" '0x1111,' "$T_OUT"
+# Memory that is mapped or moved over a constant: what is computed of the file's is known before it
+# alone, also where no loads are recorded.
+cat >over.c <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#define PAGE 4096
+extern char over_page[];
+long reads(long n);
+__asm__(".section .rodata\n.balign 4096\n.globl over_page\nover_page: .quad 0x12345\n.balign 4096\n.text\n"
+	".globl reads\nreads: mov over_page(%rip),%rax\n\tadd $1,%rax\n\tdec %rdi\n\tjnz reads\n\tret");
+int main(int argc, char **argv)
+{
+	int fixed = argv[1][0] == 'm' ? MAP_FIXED : 0;
+	char *new;
+
+	(void)argc;
+	reads(10);
+	if (argv[1][0] == 'u')
+		munmap(over_page, PAGE);
+	new = mmap(over_page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+	memcpy(new, "\x21\x43\x65", 4);
+	if (new != over_page && mremap(new, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, over_page) != over_page)
+		return 1;
+	printf("%lx\n", reads(100));
+	return 0;
+}
+END
+gcc -O1 -o over over.c || exit 99
+for how in map unmap remap; do
+	t_ok "$how: record a constant that other memory is mapped over" vtrace record --full --blocks -o over.vt -- ./over $how
+	t_is "$how: the program's own word" "$(cat "$T_OUT" "$T_ERR" | grep -c '^654322$')" 1
+	vinterp --path -w results over.vt 2>errors | vtrace dump -k VALUE -F value >values
+	t_is "$how: the file's constant is known while it is there" "$(grep -c -x 0x12346 values)" 10
+done
 # Generated code whose address the library takes afterwards: each is listed as what it was.
 cat >taken.c <<'END'
 #define _GNU_SOURCE
