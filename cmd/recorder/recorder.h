@@ -102,8 +102,11 @@ void ring_full(void);
 /* The block that is being executed: its id, 0 between blocks. */
 UInt ring_in_progress(void);
 
-/* Takes the block in progress as executed, with this much of its data. */
-void ring_commit(UInt data_size);
+/*
+ * Takes the first instructions of the block in progress as executed, with this much of its data.
+ * The cursors are in the ring.
+ */
+void ring_commit(UInt data_size, UInt insns, Int tid);
 
 /* ---- blocks that have been told: blocks.c ---- */
 

@@ -17,8 +17,10 @@
  * what they may hold, and aligned, so that one bit of a cursor says that its area is full, and what
  * is then written until the next look at it still has room.
  */
-#define NBUFFERS      8u
-#define EVENTS_SIZE   (128ul << 10)
+#define NBUFFERS    8u
+#define EVENTS_SIZE (128ul << 10)
+/* Room that other events leave: a part of a block is told in the buffer that has the block. */
+#define PARTIAL_SIZE  (sizeof(struct vt_ring_event) + sizeof(struct vt_ring_number))
 #define DATA_DISTANCE (2 * RING_DATA_FULL)
 #define DATA_SKIPPED  (16ul << 10)
 #define IDS_DISTANCE  (2 * RING_IDS_FULL)
@@ -36,7 +38,8 @@ _Static_assert(4 * RING_PAGE < RING_IDS_FULL, "so have their ids");
 _Static_assert(offsetof(struct vt_ring, ids_next) == RING_IDS_CURSOR &&
 		       offsetof(struct vt_ring, data_next) == RING_DATA_CURSOR,
 	       "cursors are copied in one go");
-_Static_assert(RING_MAX_EVENT + 64 <= EVENTS_SIZE, "an event fits");
+_Static_assert(RING_MAX_EVENT + 64 + PARTIAL_SIZE <= EVENTS_SIZE, "an event fits");
+_Static_assert(PARTIAL_SIZE % 8 == 0, "as all events are aligned");
 
 /* poll(2): bits that Valgrind's headers lack. */
 #define POLL_OUT  0x04
@@ -217,13 +220,6 @@ UInt ring_in_progress(void)
 	return ring && ring_recording ? *(UInt *)ring->ids_next : 0;
 }
 
-void ring_commit(UInt data_size)
-{
-	ring->data_next += data_size;
-	ring->ids_next += sizeof(UInt);
-	*(ULong *)ring->ids_next = 0;
-}
-
 /* ---- events ---- */
 
 void *ring_event(UInt type, Int tid, SizeT bytes)
@@ -237,7 +233,7 @@ void *ring_event(UInt type, Int tid, SizeT bytes)
 		return NULL;
 	tl_assert(bytes <= RING_MAX_EVENT);
 	was = ring_pause();
-	if (current()->events + size > EVENTS_SIZE)
+	if (current()->events + size + (type == VT_RING_PARTIAL ? 0 : PARTIAL_SIZE) > EVENTS_SIZE)
 		ring_flush();
 	ring_resume(was);
 	if (!ring_recording)
@@ -270,6 +266,16 @@ void ring_number(UInt type, Int tid, Long number)
 		n->number = number;
 		ring_done();
 	}
+}
+
+void ring_commit(UInt data_size, UInt insns, Int tid)
+{
+	ring->data_next += data_size;
+	ring->ids_next += sizeof(UInt);
+	*(ULong *)ring->ids_next = 0;
+	ring_number(VT_RING_PARTIAL, tid, insns);
+	if (ring_recording && current()->events + PARTIAL_SIZE > EVENTS_SIZE)
+		ring_flush();
 }
 
 void ring_lost(Int tid, ULong count, const HChar *text)

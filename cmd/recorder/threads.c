@@ -45,10 +45,8 @@ static void take_partial(ThreadId tid)
 
 	if (id)
 		window_undo();
-	if (id && block_before(id, ip_of(tid), &insns, &data) && insns != 0) {
-		ring_commit(data);
-		ring_number(VT_RING_PARTIAL, threads[tid].linux_tid, insns);
-	}
+	if (id && block_before(id, ip_of(tid), &insns, &data) && insns != 0)
+		ring_commit(data, insns, threads[tid].linux_tid);
 	ring_resume(was);
 }
 

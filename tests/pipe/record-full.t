@@ -143,6 +143,49 @@ t_is "five run" "$(of x.vt EXEC tid | sort -u | wc -l)" 5
 t_is "counted one after the other" "$(of x.vt EXEC first,insns |
 	awk '$1 != n { bad = 1 } { n += $2 } END { print bad + 0 }')" 0
 
+# Faults within a block, so many that parts of blocks lie at every place of the recorder's buffers.
+cat >faults.c <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <ucontext.h>
+#include <unistd.h>
+static char good;
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RDI] = (greg_t)&good;
+}
+__asm__(".globl faults\n.type faults,@function\nfaults: xor %eax,%eax\n"
+	"1: add $1,%rax\n\txor %edi,%edi\n\tmov (%rdi),%dl\n\tadd $2,%rax\n\tdec %rsi\n\tjnz 1b\n\tret\n"
+	".size faults,.-faults");
+int main(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	unsigned random = 1;
+	long r, sum = 0;
+
+	sigaction(SIGSEGV, &sa, NULL);
+	for (long i = 0; i < 30000; i++) {
+		long times = 1 + (random >> 20) % 5;
+
+		__asm__ volatile("call faults" : "=a"(r), "+S"(times) : : "rdi", "rdx", "cc", "memory");
+		sum += r;
+		for (unsigned j = (random >> 16) % 7; j > 0; j--)
+			getppid();
+		random = random * 1103515245 + 12345;
+	}
+	printf("%ld\n", sum);
+	return 0;
+}
+END
+gcc -O1 -o faults faults.c || exit 99
+t_ok "a program with many faults" vtrace record --full --blocks -o faults.vt -- ./faults
+n=$(($(grep -h '^[0-9]*$' "$T_OUT" "$T_ERR") / 3))
+vlist -i faults.vt faults >listed
+t_is "instructions before and behind a fault are executed as often as the program says" \
+	"$(sed -n 's/^ *\([0-9]*\) .*\(add\|mov\) .*/\1/p' listed | tr '\n' ' ')" "$n $n $n "
 t_ok "signals" vtrace record --full -o x.vt -- "$programs/rec_signals"
 t_is "all of them" "$(of x.vt SIGNAL number | sort -n | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
 	"10:10 11:20 12:10 15:10 "
