@@ -122,7 +122,7 @@ static enum vt_spec_kind judge_divisor(const struct vt_spec_value *v, double min
 
 	if (*share >= min && is_one(v->hot->values[0], t))
 		return VT_SPEC_DIVISOR_ONE;
-	if (*share >= min && is_power(v->hot->values[0]))
+	if (*share >= min && !is_float(t) && is_power(v->hot->values[0]))
 		return VT_SPEC_DIVISOR_POWER;
 	if (is_float(t) || *share >= min)
 		return VT_SPEC_DIVISOR;

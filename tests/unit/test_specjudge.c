@@ -274,11 +274,12 @@ static void test_powers(void **state)
 static void test_floats(void **state)
 {
 	const struct vt_number_type type = {VT_NUMBER_FLOAT, 8, 1, false};
-	const double values[] = {0, 1, 0.5, 3};
+	/* The bits of the last one are those of an integer that is a power of two. */
+	const double values[] = {0, 1, 0.5, 3, 2};
 	const enum vt_spec_kind divisors[] = {VT_SPEC_DIVISOR, VT_SPEC_DIVISOR_ONE, VT_SPEC_DIVISOR,
-					      VT_SPEC_DIVISOR};
+					      VT_SPEC_DIVISOR, VT_SPEC_DIVISOR};
 	const enum vt_spec_kind factors[] = {VT_SPEC_FACTOR_ZERO, VT_SPEC_FACTOR_ONE,
-					     VT_SPEC_FACTOR, VT_SPEC_FACTOR};
+					     VT_SPEC_FACTOR, VT_SPEC_FACTOR, VT_SPEC_FACTOR};
 	struct list l;
 	uint64_t bits;
 	uint32_t half;
