@@ -3,6 +3,7 @@
  * Several threads make of a trace what one does, and a job's walk joins the walk before it where,
  * and only where, both stand at the same place in the same state.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,11 +40,12 @@ static const uint8_t code[] = {
 enum {
 	KEEPS_RETURNS = 1, /* returns are compressed across PSBs, as no processor does */
 	TIMED = 2,
-	NO_MODE = 4, /* every other PSB+ does not tell the mode */
+	NO_MODE = 4, /* of three PSB+ only one tells the mode */
 	OFF = 8,     /* tracing is off at some PSBs */
 	STATES = 16, /* page tables and the clock's ratio change */
 	DAMAGED = 32,
 	SOME_STATES = 64, /* which not all PSB+ tell */
+	PLAIN = 128,	  /* nothing happens but branches */
 };
 
 struct maker {
@@ -91,7 +93,7 @@ static void put_a_psb(struct maker *m, unsigned number)
 		put_kind(&m->t, VT_PT_CBR, 20 + number / 32);
 	if (!off)
 		put_ip(&m->t, VT_PT_FUP, BASE);
-	if (!(m->style & NO_MODE) || number % 2 == 0)
+	if (!(m->style & NO_MODE) || number % 3 == 0)
 		put_kind(&m->t, VT_PT_MODE_EXEC, 64);
 	put_kind(&m->t, VT_PT_PSBEND, 0);
 	if (off)
@@ -161,7 +163,7 @@ static void put_group(struct maker *m, unsigned number)
 			decide(m, "11111");
 		else if (vt_rng_below(&m->rng, 8))
 			call_or_return(m);
-		else
+		else if (!(m->style & PLAIN))
 			put_an_event(m);
 		if (m->style & TIMED && !vt_rng_below(&m->rng, 4))
 			put_cycles(m);
@@ -247,7 +249,8 @@ static struct maker maker;
 /* Nothing that a processor writes keeps a job from joining. */
 static void test_joins(void **state)
 {
-	static const unsigned styles[] = {0, TIMED, OFF, NO_MODE, STATES, TIMED | STATES | OFF};
+	static const unsigned styles[] = {0,	TIMED, OFF, NO_MODE, STATES, TIMED | STATES | OFF,
+					  PLAIN};
 	struct jobs jobs;
 	size_t i;
 
@@ -545,6 +548,49 @@ static void test_many_cycles(void **state)
 	assert_false(vti_pt_lazy_join(&m.now, &m.from, &m.to, &cycles));
 }
 
+/* ---- locks --------------------------------------------------------------------------- */
+
+#define LOCKED 100000
+
+/*
+ * A walk holds the lock when it is asked, gives it up and takes it again as often. The thread has a
+ * lock that counts many times, so that one more or less shows.
+ */
+static void test_locks(void **state)
+{
+	struct vt_pt_options opt = {.clock = {3, 0, 256, 2}, .jobs = 1};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct vt_pt_engine *e;
+	pthread_mutexattr_t attr;
+	pthread_mutex_t lock;
+	struct vt_pt_batch batch;
+	unsigned i;
+
+	(void)state;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	assert_int_equal(pthread_mutex_init(&lock, &attr), 0);
+	for (i = 0; i < LOCKED; i++)
+		assert_int_equal(pthread_mutex_lock(&lock), 0);
+	add_code(c, BASE, code, sizeof(code));
+	make(&maker, OFF);
+	e = vt_pt_fast.open(maker.t.bytes, size_of(&maker.t), &opt, &err);
+	assert_non_null(e);
+	assert_int_equal(vt_pt_fast.set_code(e, c, &err), 0);
+	vti_pt_fast_walk(e)->lock = &lock;
+	for (i = 0; i < 8; i++)
+		assert_int_equal(vti_pt_fast_next(e, &batch, &err), 1);
+	vti_pt_fast_walk(e)->lock = NULL;
+	for (i = 0; i < LOCKED; i++)
+		assert_int_equal(pthread_mutex_unlock(&lock), 0);
+	assert_int_not_equal(pthread_mutex_unlock(&lock), 0);
+	vt_pt_fast.close(e);
+	vt_pt_code_free(c);
+	pthread_mutex_destroy(&lock);
+	pthread_mutexattr_destroy(&attr);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -552,6 +598,7 @@ int main(void)
 		cmocka_unit_test(test_joined), cmocka_unit_test(test_differences),
 		cmocka_unit_test(test_set),    cmocka_unit_test(test_no_matter),
 		cmocka_unit_test(test_told),   cmocka_unit_test(test_many_cycles),
+		cmocka_unit_test(test_locks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -326,8 +326,9 @@ static void test_jit_exec(void **state)
 	vt_pt_files_free(files);
 }
 
-/* Whether code that a dump tells of is there at a time of 1000 ns; two ticks are a nanosecond. */
-static bool is_there(const struct vt_pt_timeconv *conv, uint32_t flags, uint32_t time)
+/* Whether code that a dump tells of is there at a time; two ticks are a nanosecond. */
+static bool is_there_at(uint64_t now, const struct vt_pt_timeconv *conv, uint32_t flags,
+			uint32_t time)
 {
 	static const struct vt_find_options find = {.symfs = NULL};
 	char dir[] = "/tmp/vt-sideband-XXXXXX", dump[64];
@@ -353,7 +354,7 @@ static bool is_there(const struct vt_pt_timeconv *conv, uint32_t flags, uint32_t
 			    [VT_MAP_IMAGE] = 1,
 			    [VT_MAP_PROT] = 5},
 	     NULL);
-	vt_pt_spaces_jit_time(s, 1000);
+	vt_pt_spaces_jit_time(s, now);
 	blocks = vt_pt_blocks_new(vt_pt_spaces_code(s, PID, &generation));
 	assert_int_equal(vt_pt_blocks_at(blocks, JIT_ADDR, 64, &block), 0);
 	there = vt_pt_blocks_get(blocks, block)->insns == 1;
@@ -363,6 +364,11 @@ static bool is_there(const struct vt_pt_timeconv *conv, uint32_t flags, uint32_t
 	vt_pt_spaces_free(s);
 	vt_pt_files_free(files);
 	return there;
+}
+
+static bool is_there(const struct vt_pt_timeconv *conv, uint32_t flags, uint32_t time)
+{
+	return is_there_at(1000, conv, flags, time);
 }
 
 static void test_jit_ticks(void **state)
@@ -378,6 +384,8 @@ static void test_jit_ticks(void **state)
 	 */
 	assert_false(is_there(&conv, 2, 1001));
 	assert_true(is_there(NULL, 1, 2002));
+	assert_true(is_there_at(0, NULL, 1, 2002));
+	assert_false(is_there_at(0, NULL, 0, 1));
 	assert_false(is_there(NULL, 0, 1001));
 }
 
@@ -441,6 +449,41 @@ static void test_patched_pages(void **state)
 	unlink(path);
 }
 
+/* A new program has none of the mappings of the one before that nobody had asked for yet. */
+static void test_exec_maps(void **state)
+{
+	static const struct vt_find_options find = {.symfs = NULL};
+	char path[] = "/tmp/vt-sideband-XXXXXX", bytes[3 * 4096] = {0};
+	struct vt_pt_files *files = vt_pt_files_new(&find, NULL, NULL);
+	struct vt_pt_spaces *s = vt_pt_spaces_new(files, NULL, NULL, NULL, false);
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	close(fd);
+	feed(s, files, VT_IMAGE, (uint64_t[16]){[VT_IMAGE_ID] = 1}, path);
+	/* Nobody knows the process. */
+	feed(s, files, VT_THREAD,
+	     (uint64_t[16]){[VT_THREAD_PID] = PID, [VT_THREAD_OP] = VT_OP_EXEC}, "");
+	feed_map(s, files, 0, 1, 5);
+	feed(s, files, VT_THREAD,
+	     (uint64_t[16]){[VT_THREAD_PID] = PID, [VT_THREAD_OP] = VT_OP_EXEC}, "");
+	feed_map(s, files, 2, 1, 5);
+	assert_int_equal(known_pages(s), 4);
+	feed(s, files, VT_THREAD,
+	     (uint64_t[16]){[VT_THREAD_PID] = PID, [VT_THREAD_OP] = VT_OP_EXEC}, "");
+	feed_map(s, files, 1, 1, 5);
+	assert_int_equal(known_pages(s), 2);
+	/* Another thread, or its end, changes no code. */
+	feed(s, files, VT_THREAD,
+	     (uint64_t[16]){[VT_THREAD_PID] = PID, [VT_THREAD_OP] = VT_OP_EXIT}, "");
+	assert_int_equal(known_pages(s), 2);
+	unlink(path);
+	vt_pt_spaces_free(s);
+	vt_pt_files_free(files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_jit_exec),
 		cmocka_unit_test(test_jit_ticks),
 		cmocka_unit_test(test_patched_pages),
+		cmocka_unit_test(test_exec_maps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "formats/pt/code.h"
 #include "formats/pt/jit.h"
 #include "formats/pt/kernel.h"
+#include "stream/kinds.h"
 #include "toolbox.h"
 
 static void put(struct vt_buf *b, bool big, uint64_t v, unsigned bytes)
@@ -252,6 +253,55 @@ static void test_kernel_files(void **state)
 	toolbox_remove(dir);
 }
 
+/* A record of the kernel's code at an address: what was there, what is from now on. */
+static void poke(struct vti_pt_kernel *k, uint64_t addr, const char *was, const char *is)
+{
+	const uint32_t old_off[2] = {0, (uint32_t)strlen(was)};
+	const uint32_t new_off[2] = {0, (uint32_t)strlen(is)};
+	struct vt_column columns[8] = {{NULL, 0, NULL, NULL, NULL}};
+	struct vt_block block = {
+		.kind = VT_TEXTPOKE, .nrecords = 1, .ncolumns = 8, .columns = columns};
+	struct vt_record rec = {.block = &block, .kind = VT_TEXTPOKE};
+	struct vt_error err = VT_ERROR_INIT;
+
+	columns[VT_TEXTPOKE_ADDR] = (struct vt_column){&addr, 0, NULL, NULL, NULL};
+	columns[VT_TEXTPOKE_OLD] = (struct vt_column){NULL, 0, old_off, (const uint8_t *)was, NULL};
+	columns[VT_TEXTPOKE_NEW] = (struct vt_column){NULL, 0, new_off, (const uint8_t *)is, NULL};
+	assert_int_equal(vti_pt_kernel_poke(k, &rec, &err), 0);
+}
+
+/* What the kernel has changed lies over its file; nothing in place of something is taken away. */
+static void test_pokes(void **state)
+{
+	static const struct segment vmlinux[] = {{1, 5, 0, 0x1000, 8}};
+	char *dir = toolbox_dir();
+	const char *path = toolbox_path(dir, "vmlinux");
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf b = VT_BUF_INIT;
+	struct vti_pt_kernel *k;
+
+	(void)state;
+	make_elf(&b, 2, vmlinux, 1);
+	write_file(path, &b, b.size);
+	k = vti_pt_kernel_new(&path, 1, 0, &err);
+	assert_non_null(k);
+	check_code(vti_pt_kernel_code(k), 0x1000, "01234567");
+	poke(k, 0x1002, "23", "ab");
+	check_code(vti_pt_kernel_code(k), 0x1000, "01ab4567");
+	poke(k, 0x1003, "b", "xyz");
+	check_code(vti_pt_kernel_code(k), 0x1000, "01axyz67");
+	poke(k, 0x2000, "", "new");
+	check_code(vti_pt_kernel_code(k), 0x2000, "new");
+	poke(k, 0x1000, "", "");
+	check_code(vti_pt_kernel_code(k), 0x1000, "01axyz67");
+	poke(k, 0x1006, "6", "");
+	check_code(vti_pt_kernel_code(k), 0x1000, "01axyz");
+	check_code(vti_pt_kernel_code(k), 0x1007, "7");
+	vti_pt_kernel_free(k);
+	vt_buf_free(&b);
+	toolbox_remove(dir);
+}
+
 /* ---- one over the other ---- */
 
 static const uint8_t *const letters = (const uint8_t *)"abcdefghijklmnopqrstuvwxyz";
@@ -314,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_jit_names),
 		cmocka_unit_test(test_jitdump),
 		cmocka_unit_test(test_kernel_files),
+		cmocka_unit_test(test_pokes),
 		cmocka_unit_test(test_own_code_hides_the_kernels),
 	};
 
