@@ -123,7 +123,66 @@ static void random_graphs(void **state)
 	}
 }
 
-/* Without loops, every edge leads down. */
+/* An edge's points: down past taller neighbours, straight through the layers between, and in. */
+static void assert_points(const struct vt_layout *l, const struct vt_layout_edge *e,
+			  const double *tops, const double *bottoms, uint32_t from, uint32_t to)
+{
+	const struct vt_layout_point *p = l->points + e->first;
+	double bottom = l->nodes[e->from].y + l->nodes[e->from].height;
+	size_t n = 0;
+
+	assert_true(fabs(p[n++].y - bottom) < NEAR);
+	if (bottom < bottoms[from] - NEAR) {
+		assert_true(fabs(p[n++].y - bottoms[from]) < NEAR);
+		assert_true(fabs(p[n++].y - bottoms[from]) < NEAR);
+		assert_true(p[0].x == p[1].x && p[1].x == p[2].x);
+	}
+	while (++from < to) {
+		assert_true(fabs(p[n++].y - tops[from]) < NEAR);
+		assert_true(fabs(p[n++].y - bottoms[from]) < NEAR);
+	}
+	assert_true(fabs(p[n++].y - tops[to]) < NEAR);
+	assert_int_equal(n, e->npoints);
+}
+
+/* Without loops, nodes are in layers by the longest way there, and every edge leads down. */
+static void assert_layered(const struct vt_layout *l)
+{
+	double tops[30], bottoms[30] = {0}, left = INFINITY, right = 0;
+	uint32_t layer[30] = {0}, i, e, k;
+
+	/* Edges lead from lower numbers to higher ones. */
+	for (i = 0; i < l->nnodes; i++)
+		for (e = 0; e < l->nedges; e++)
+			if (l->edges[e].from == i && layer[l->edges[e].to] < layer[i] + 1)
+				layer[l->edges[e].to] = layer[i] + 1;
+	for (k = 0; k < 30; k++) {
+		tops[k] = k ? bottoms[k - 1] + 10 : 0;
+		bottoms[k] = tops[k];
+		for (i = 0; i < l->nnodes; i++)
+			if (layer[i] == k && tops[k] + l->nodes[i].height > bottoms[k])
+				bottoms[k] = tops[k] + l->nodes[i].height;
+	}
+	for (i = k = 0; i < l->nnodes; i++) {
+		assert_true(fabs(l->nodes[i].y - tops[layer[i]]) < NEAR);
+		k = layer[i] > k ? layer[i] : k;
+	}
+	assert_true(fabs(l->height - bottoms[k]) < NEAR);
+	for (e = 0; e < l->nedges; e++)
+		assert_points(l, &l->edges[e], tops, bottoms, layer[l->edges[e].from],
+			      layer[l->edges[e].to]);
+	/* The outermost are nodes, or points of edges. */
+	for (i = 0; i < l->nnodes; i++) {
+		left = fmin(left, l->nodes[i].x);
+		right = fmax(right, l->nodes[i].x + l->nodes[i].width);
+	}
+	for (i = 0; i < l->npoints; i++) {
+		left = fmin(left, l->points[i].x);
+		right = fmax(right, l->points[i].x);
+	}
+	assert_true(fabs(left) < NEAR && fabs(right - l->width) < NEAR);
+}
+
 static void no_loops(void **state)
 {
 	static struct graph g;
@@ -133,7 +192,7 @@ static void no_loops(void **state)
 	(void)state;
 	vt_rng_init(&rng, 2);
 	for (round = 0; round < 100; round++) {
-		uint32_t i, e;
+		uint32_t i;
 
 		size_nodes(&g, 30, &rng);
 		for (i = 0; i < 50; i++) {
@@ -142,9 +201,7 @@ static void no_loops(void **state)
 			add_edge(&g, (uint32_t)vt_rng_below(&rng, to), to);
 		}
 		place(&g);
-		for (e = 0; e < g.l.nedges; e++)
-			assert_true(g.nodes[g.edges[e].from].y + g.nodes[g.edges[e].from].height <
-				    g.nodes[g.edges[e].to].y);
+		assert_layered(&g.l);
 		vt_layout_fini(&g.l);
 	}
 }
@@ -323,6 +380,40 @@ static void too_large(void **state)
 	free(edges);
 }
 
+/* Of edges that go through all layers, as many as fit, then one more; the same of nodes. */
+static void as_large_as_may_be(void **state)
+{
+	enum { LAYERS = 2001, MOST = 400000 };
+	struct vt_layout_node *nodes = calloc(LAYERS + 2198, sizeof(*nodes));
+	struct vt_layout_edge *edges = calloc(LAYERS + 200, sizeof(*edges));
+	struct vt_layout l = {.nodes = nodes, .nnodes = LAYERS, .edges = edges};
+	struct vt_error err = VT_ERROR_INIT;
+	uint32_t i;
+
+	(void)state;
+	for (i = 1; i < LAYERS; i++)
+		edges[l.nedges++] = (struct vt_layout_edge){.from = i - 1, .to = i};
+	/* Pieces of edges: 2000 and 199 times 2000. */
+	for (i = 0; i < 200; i++)
+		edges[l.nedges++] = (struct vt_layout_edge){.from = 0, .to = LAYERS - 1};
+	assert_int_equal(vt_layout_place(&l, &err), -VT_E_LIMIT);
+	vt_layout_fini(&l);
+	l.nedges--;
+	assert_int_equal(vt_layout_place(&l, &err), 0);
+	vt_layout_fini(&l);
+	/* Nodes and what goes through layers: 2001, 2197 and 198 times 1999. */
+	l.nedges--;
+	l.nnodes = LAYERS + 2198;
+	assert_int_equal(vt_layout_place(&l, &err), -VT_E_LIMIT);
+	vt_layout_fini(&l);
+	l.nnodes--;
+	assert_int_equal(l.nnodes + 198 * (LAYERS - 2), MOST);
+	assert_int_equal(vt_layout_place(&l, &err), 0);
+	vt_layout_fini(&l);
+	free(nodes);
+	free(edges);
+}
+
 static void nothing(void **state)
 {
 	static struct graph g;
@@ -344,6 +435,7 @@ int main(void)
 		cmocka_unit_test(ports_are_in_order),
 		cmocka_unit_test(exact_places),
 		cmocka_unit_test(too_large),
+		cmocka_unit_test(as_large_as_may_be),
 		cmocka_unit_test(nothing),
 	};
 

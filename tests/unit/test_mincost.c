@@ -333,6 +333,30 @@ static void what_is_out_of_range(void **state)
 	vt_mincost_free(NULL);
 }
 
+/* A way back at the highest cost all along is taken, however dear: nothing else leads back. */
+static void the_dearest_way_back(void **state)
+{
+	enum { NODES = 9 };
+	struct vt_mincost_arc arcs[NODES - 1];
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_mincost *f;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < NODES - 1; i++)
+		arcs[i] = (struct vt_mincost_arc){.from = i,
+						  .to = i + 1,
+						  .want = 7,
+						  .less = VT_MINCOST_COST,
+						  .more = VT_MINCOST_COST,
+						  .at_most = 99};
+	f = build(NODES, arcs, NODES - 1);
+	assert_int_equal(vt_mincost_solve(f, &err), 0);
+	for (i = 0; i < NODES - 1; i++)
+		assert_int_equal(vt_mincost_flow(f, i), 0);
+	vt_mincost_free(f);
+}
+
 #define FREE .at_most = VT_MINCOST_MAX, .more = 1
 
 /* A chain of arcs that take any flow: what closes it says what each of them carries. */
@@ -446,6 +470,7 @@ int main(void)
 		cmocka_unit_test(parallel_arcs_share),
 		cmocka_unit_test(arcs_may_be_added_to_a_flow),
 		cmocka_unit_test(what_is_out_of_range),
+		cmocka_unit_test(the_dearest_way_back),
 		cmocka_unit_test(chains_are_one_node),
 		cmocka_unit_test(sums_are_implied),
 		cmocka_unit_test(others_stay),
