@@ -31,7 +31,7 @@ static void put_procedure(char *text, size_t size, const char *name, const char 
 static void compile_procedures(struct compiled *p, const char *options,
 			       const struct procedure *procedures, size_t count, const char *more)
 {
-	char text[16384] = "__asm__(\"\\t.text\\n\"\n", name[8], call[64];
+	char text[16384] = "__asm__(\"\\t.text\\n\"\n", name[24], call[64];
 	size_t i, n;
 
 	for (i = 0; i < count; i++) {
@@ -53,7 +53,7 @@ static void check_returns(struct compiled *p, const struct procedure *procedures
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		char name[8];
+		char name[24];
 		struct vt_cfg *g;
 
 		snprintf(name, sizeof(name), "c%zu", i);
@@ -167,7 +167,7 @@ static void test_calls_overlap(void **state)
 		{"big+3", "nop", false}, {"big+4", "nop", false}, {"big+5", "nop", false},
 		{"big+6", "nop", false}, {"big+7", "nop", false}, {"big+8", "nop", true},
 	};
-	char text[4096] = "__asm__(\"\\t.text\\n\"\n", name[8], call[64];
+	char text[4096] = "__asm__(\"\\t.text\\n\"\n", name[24], call[64];
 	size_t i, n;
 	struct compiled p;
 
