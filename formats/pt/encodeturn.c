@@ -56,7 +56,10 @@ int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct 
 	if (!t)
 		return 0;
 	e->err = err;
-	if (t->off || t->prev.end == VT_PT_END_FALL || t->prev.end >= VT_PT_END_FAR_CALL)
+	/* A string instruction may go on: a decoder must not take it for executed, and then again.
+	 */
+	if (t->off || (t->prev.end == VT_PT_END_FALL && !t->prev.repeats) ||
+	    t->prev.end >= VT_PT_END_FAR_CALL)
 		vti_enc_lose(e, t);
 	else
 		interrupt(e, t);

@@ -59,14 +59,15 @@ static void put_packet(struct vt_buf *to, const struct vt_pt_packet *k, uint64_t
 }
 
 /* Checks the packets, and ends. */
-static void expect(struct made *m, const struct vt_pt_encode_options *opt, const char *text)
+static void expect_turns(struct made *m, const struct vt_pt_encode_options *opt, unsigned turns,
+			 const char *text)
 {
 	const uint8_t *p, *end;
 	struct vt_pt_packet k;
 	uint64_t last = 0;
 	int n;
 
-	encode(m, opt);
+	encode_turns(m, opt, turns);
 	p = m->trace.data;
 	end = p + m->trace.size;
 	for (; p < end; p += n) {
@@ -77,6 +78,12 @@ static void expect(struct made *m, const struct vt_pt_encode_options *opt, const
 	assert_string_equal(vt_buf_str(&m->text), text);
 	vt_buf_free(&m->text);
 	vt_buf_free(&m->trace);
+	vt_buf_free(&m->other);
+}
+
+static void expect(struct made *m, const struct vt_pt_encode_options *opt, const char *text)
+{
+	expect_turns(m, opt, NO_TURNS, text);
 }
 
 #define BEGIN "PSB MODE.Exec=40 PSBEND "
@@ -553,6 +560,31 @@ static void test_repeated(void **state)
 	}
 }
 
+/* Others run while a string instruction goes on: it is executed where the thread is back. */
+static void test_repeated_in_turns(void **state)
+{
+	static const uint16_t ids[] = {1, 2, 3};
+	struct made m;
+	int i;
+
+	(void)state;
+	begin(&m);
+	put_block(&m, 1, 0x1000, "\1\2", "\x90\xf3\xa4");
+	put_block(&m, 2, 0x1001, "\2", "\xf3\xa4");
+	put_block(&m, 3, 0x1003, "\2", "\x0f\x05");
+	for (i = 0; i < 3; i++) {
+		m.tid = PID;
+		put_exec(&m, ids + (i > 0), i < 2 ? 1 : 2, i < 2 ? 2 - (uint64_t)i : 2, 0);
+		m.tid = PID + 1;
+		put_exec(&m, ids + 2, 1, 1, 0);
+	}
+	expect_turns(&m, &vt_pt_encode_defaults, PAUSE,
+		     BEGIN "TIP.PGE=1000 FUP=1001 TIP.PGD TIP.PGE=1001 FUP=1001 TIP.PGD "
+			   "TIP.PGE=1001 TIP.PGD ");
+	/* nop, rep movsb and syscall of one thread, three times syscall of the other. */
+	assert_int_equal(m.sum.insns, 6);
+}
+
 /* More ticks of the clock in one instruction than the buffer holds packets. */
 static void test_many_ticks(void **state)
 {
@@ -749,7 +781,7 @@ int main(void)
 		cmocka_unit_test(test_psb_within),    cmocka_unit_test(test_told),
 		cmocka_unit_test(test_psb_bytes),     cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_without_code),  cmocka_unit_test(test_many_ticks),
-		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_repeated),      cmocka_unit_test(test_repeated_in_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
