@@ -46,6 +46,14 @@ bool vti_value_same(const struct vti_value *a, const struct vti_value *b)
 	       a->sext == b->sext;
 }
 
+static struct vti_value computed(uint64_t sym, unsigned width)
+{
+	struct vti_value r = vti_value_range(sym, vti_mask(width));
+
+	r.computed = true;
+	return r;
+}
+
 struct vti_value vti_value_low(const struct vti_value *v, unsigned width)
 {
 	struct vti_value r = *v;
@@ -60,17 +68,12 @@ struct vti_value vti_value_low(const struct vti_value *v, unsigned width)
 			r.width = (uint8_t)width;
 			return r;
 		}
-		r = vti_value_range(0, vti_mask(width));
-		r.computed = true;
-		return r;
+		return computed(0, width);
 	}
-	if (width < v->width || v->sext)
-		r.width = (uint8_t)(width < v->width ? width : v->width);
-	if (r.sext && width > v->width) {
-		r = vti_value_range(0, vti_mask(width));
-		r.computed = true;
-		return r;
-	}
+	/* Some of the bits are copies of the sign. */
+	if (width > v->width)
+		return computed(0, width);
+	r.width = (uint8_t)width;
 	r.sext = false;
 	if (r.lo == r.hi)
 		r.lo = r.hi &= vti_mask(width);
@@ -93,14 +96,6 @@ static uint64_t common(uint64_t a, uint64_t b)
 	return a;
 }
 
-static struct vti_value computed(uint64_t sym, unsigned width)
-{
-	struct vti_value r = vti_value_range(sym, vti_mask(width));
-
-	r.computed = true;
-	return r;
-}
-
 /* A number plus a constant. */
 static struct vti_value add_constant(const struct vti_value *a, uint64_t n, unsigned width,
 				     uint64_t sym)
@@ -110,13 +105,10 @@ static struct vti_value add_constant(const struct vti_value *a, uint64_t n, unsi
 
 	if (!n)
 		return r;
-	if (r.sext) {
-		r = computed(sym, width);
-		return r;
-	}
+	if (r.sext)
+		return computed(sym, width);
 	/* Only a sum that wraps around as a whole, or not at all, is a range. */
-	if (r.lo <= r.hi && (mask == UINT64_MAX || r.hi <= mask) &&
-	    lo <= ((lo + (r.hi - r.lo)) & mask)) {
+	if (r.hi <= mask && lo <= ((lo + (r.hi - r.lo)) & mask)) {
 		r.hi = lo + (r.hi - r.lo);
 		r.lo = lo;
 	} else {
@@ -194,10 +186,8 @@ struct vti_value vti_value_and(const struct vti_value *v, uint64_t with, unsigne
 	if (with == 0xff || with == 0xffff || with == 0xffffffff)
 		return vti_value_low(&low, with == 0xff ? 8 : with == 0xffff ? 16 : 32);
 	r.hi = !low.entry && low.hi < with ? low.hi : with;
-	r.stride = r.hi ? 1 : 0;
 	/* Bits that are cut off below. */
-	if (with && !low.entry && (with & (~with + 1)) > 1 && r.hi == with)
-		r.stride = with & (~with + 1);
+	r.stride = r.hi == with ? with & (~with + 1) : 1;
 	return r;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is known of registers on the way to an indirect jump: short pieces of code, of which each
- * range can be told by hand; and arithmetic on ranges, against all the numbers that they stand for.
+ * range can be told by hand.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -593,178 +593,6 @@ static void test_join_compare(void **state)
 	}
 }
 
-/* ---- arithmetic on ranges ---- */
-
-#define BYTE 0xff
-
-/* Some ranges of bytes, and how many there are. */
-static size_t make_ranges(struct vti_value *to)
-{
-	static const unsigned los[] = {0, 1, 7, 64, 100, 127, 128, 200, 255};
-	static const unsigned strides[] = {1, 2, 3, 8}, counts[] = {1, 2, 5, 16, 256};
-	size_t a, b, c, n = 0;
-
-	for (a = 0; a < 9; a++)
-		for (b = 0; b < 4; b++)
-			for (c = 0; c < 5; c++) {
-				struct vti_value v = vti_value_range(9, BYTE);
-
-				v.width = 8;
-				v.lo = los[a];
-				v.stride = strides[b];
-				v.hi = v.lo + (counts[c] - 1) * v.stride;
-				if (v.hi > BYTE || (counts[c] == 1 && b))
-					continue;
-				if (v.lo == v.hi)
-					v.stride = 0;
-				to[n++] = v;
-			}
-	return n;
-}
-
-#define MAX_RANGES (9 * 4 * 5)
-
-static bool holds(const struct vti_value *v, uint64_t n)
-{
-	return n >= v->lo && n <= v->hi &&
-	       (n == v->lo || (v->stride && (n - v->lo) % v->stride == 0));
-}
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	return b ? common_divisor(b, a % b) : a;
-}
-
-/* A result is these numbers, or all that `width` bits can be. */
-static void expect(const struct vti_value *r, bool known, uint64_t lo, uint64_t hi, uint64_t stride,
-		   uint64_t mask)
-{
-	assert_false(r->entry);
-	assert_int_equal(r->lo, known ? lo : 0);
-	assert_int_equal(r->hi, known ? hi : mask);
-	assert_int_equal(r->stride, known ? stride : 1);
-}
-
-static void check_one(const struct vti_value *v)
-{
-	struct vti_value r, k;
-	uint64_t n, x;
-
-	for (n = 0; n <= BYTE; n++) {
-		uint64_t low = n & (~n + 1), most = v->hi < n ? v->hi : n;
-
-		k = vti_value_constant(n);
-		r = vti_value_add(v, &k, 8, 5);
-		expect(&r, v->lo == v->hi || (v->lo + n) >> 8 == (v->hi + n) >> 8,
-		       (v->lo + n) & BYTE, (v->hi + n) & BYTE, v->stride, BYTE);
-		r = vti_value_add(&k, v, 8, 5);
-		expect(&r, v->lo == v->hi || (v->lo + n) >> 8 == (v->hi + n) >> 8,
-		       (v->lo + n) & BYTE, (v->hi + n) & BYTE, v->stride, BYTE);
-		r = vti_value_times(v, n, 8, 5);
-		expect(&r, n && v->hi * n <= BYTE, v->lo * n, v->hi * n, v->stride * n, BYTE);
-		r = vti_value_and(v, n, 8, 5);
-		for (x = v->lo; x <= v->hi; x += v->stride ? v->stride : 1)
-			assert_true(holds(&r, x & n));
-		if (v->lo == v->hi)
-			expect(&r, true, v->lo & n, v->lo & n, 0, 0);
-		else if (n == BYTE)
-			expect(&r, true, v->lo, v->hi, v->stride, 0);
-		else
-			expect(&r, true, 0, most, !most ? 0 : most == n ? low : 1, 0);
-	}
-	for (n = 0; n <= 9; n++) {
-		r = vti_value_shift_right(v, (unsigned)n, 8, 5);
-		expect(&r, n < 8, v->lo >> n, v->hi >> n, v->lo >> n != v->hi >> n, BYTE);
-	}
-	r = vti_value_sign_extend(v, 8, 64, 5);
-	assert_int_equal(r.sext, v->lo != v->hi && v->hi > 127);
-	expect(&r, v->lo == v->hi || v->hi <= 127, (uint64_t)(int8_t)v->lo, (uint64_t)(int8_t)v->hi,
-	       v->stride, M64);
-	r = vti_value_sign_extend(v, 8, 16, 5);
-	expect(&r, v->lo == v->hi || v->hi <= 127, (uint16_t)(int8_t)v->lo, (uint16_t)(int8_t)v->hi,
-	       v->stride, 0xffff);
-	r = vti_value_low(v, 4);
-	expect(&r, v->lo == v->hi || v->hi <= 15, v->lo & 15, v->hi & 15, v->stride, 15);
-}
-
-static void check_two(const struct vti_value *a, const struct vti_value *b)
-{
-	struct vti_value other = *b, r;
-	uint64_t apart = a->lo > b->lo ? a->lo - b->lo : b->lo - a->lo;
-	uint64_t stride = common_divisor(a->stride, b->stride);
-
-	other.sym = 10;
-	r = vti_value_add(a, &other, 8, 5);
-	if (a->lo != a->hi && b->lo != b->hi)
-		expect(&r, a->hi + b->hi <= BYTE, a->lo + b->lo, a->hi + b->hi, stride, BYTE);
-	r = vti_value_join(a, &other, 5);
-	expect(&r, true, a->lo < b->lo ? a->lo : b->lo, a->hi > b->hi ? a->hi : b->hi,
-	       common_divisor(stride, apart), 0);
-}
-
-static void test_arithmetic(void **state)
-{
-	struct vti_value v[MAX_RANGES];
-	size_t n = make_ranges(v), i, k;
-
-	(void)state;
-	for (i = 0; i < n; i++) {
-		check_one(&v[i]);
-		for (k = 0; k < n; k++)
-			check_two(&v[i], &v[k]);
-	}
-}
-
-/* Which sums are the same number whatever it is. */
-static void test_names(void **state)
-{
-	struct vti_value x = vti_value_unknown(9), y = vti_value_unknown(10), e, f;
-	struct vti_value none = vti_value_unknown(0), three = vti_value_constant(3);
-	struct vti_value minus3 = vti_value_constant(-UINT64_C(3));
-	struct vti_value up = vti_value_add(&x, &three, 64, 5), low = vti_value_low(&x, 32);
-	struct vti_value back = vti_value_add(&up, &minus3, 64, 5);
-	struct vti_value carried = vti_value_add(&low, &three, 64, 5);
-	struct vti_value wide = vti_value_sign_extend(&low, 32, 64, 5);
-
-	(void)state;
-	assert_true(vti_value_same(&x, &back));
-	assert_false(vti_value_same(&x, &up));
-	assert_false(vti_value_same(&x, &y));
-	assert_false(vti_value_same(&x, &low));
-	assert_false(vti_value_same(&low, &wide));
-	assert_false(vti_value_same(&none, &none));
-	assert_true(vti_value_same(&three, &three));
-	assert_false(vti_value_same(&three, &minus3));
-	/* 3 + 32 bits may carry: it has a name of its own. */
-	assert_true(carried.sym == 5 && carried.off == 0 && carried.width == 64);
-	assert_true(up.sym == 9 && up.off == 3);
-	e = vti_value_range(0, 56);
-	e.entry = true;
-	e.size = 8;
-	e.stride = 8;
-	assert_true(vti_value_same(&e, &e));
-	f = e, f.size = 4;
-	assert_false(vti_value_same(&e, &f));
-	f = e, f.add = 1;
-	assert_false(vti_value_same(&e, &f));
-	f = e, f.is_signed = true;
-	assert_false(vti_value_same(&e, &f));
-	f = e, f.stride = 4;
-	assert_false(vti_value_same(&e, &f));
-	f = e, f.lo = 8;
-	assert_false(vti_value_same(&e, &f));
-	f = e, f.entry = false;
-	assert_false(vti_value_same(&e, &f));
-	f = e, f.width = 32;
-	assert_false(vti_value_same(&e, &f));
-	/* A longer part of the same table is the same; joined, it is the longer. */
-	f = e, f.hi = 80;
-	assert_true(vti_value_same(&e, &f));
-	assert_int_equal(vti_value_join(&e, &f, 5).hi, 80);
-	assert_int_equal(vti_value_join(&f, &e, 5).hi, 80);
-	assert_false(vti_value_join(&e, &x, 5).entry);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -772,7 +600,6 @@ int main(void)
 		cmocka_unit_test(test_stack),	   cmocka_unit_test(test_loaded),
 		cmocka_unit_test(test_targets),	   cmocka_unit_test(test_join),
 		cmocka_unit_test(test_join_facts), cmocka_unit_test(test_join_compare),
-		cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
