@@ -184,6 +184,7 @@ void vt_pt_encode_watch_all(struct vt_pt_encode *e, vt_pt_encode_watcher *watche
 	uint64_t id;
 
 	e->watch_all = true;
+	e->watcher = watcher;
 	for (id = 0; id < e->nblocks; id++)
 		vt_pt_encode_watch(e, id, watcher);
 }
@@ -459,7 +460,7 @@ int vt_pt_encode_record(struct vt_pt_encode *e, const struct vt_record *rec, str
 	r = take(e, rec, err);
 	if (e->failed)
 		return e->failed;
-	if (r != -VT_E_FORMAT || rec->kind == VT_META)
+	if (r != -VT_E_FORMAT)
 		return r;
 	if (!e->sum.bad++)
 		memcpy(e->bad, err->text, sizeof(e->bad));

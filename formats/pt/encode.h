@@ -93,7 +93,7 @@ struct vt_pt_encode *vt_pt_encode_new(const struct vt_pt_encode_options *opt,
 void vt_pt_encode_free(struct vt_pt_encode *e);
 
 /*
- * Takes a record of any kind.  0; -VT_E_NOMEM; -VT_E_FORMAT: the stream has only samples of what
+ * Takes a record of any kind.  0; -VT_E_NOMEM; -VT_E_ABSENT: the stream has only samples of what
  * was executed; or the sink's error.  A record that contradicts itself is left out, counted, and
  * ends what is known of its thread; its text is then in `bad`, if that was empty.
  */

@@ -15,11 +15,13 @@
 
 #include "base/buf.h"
 #include "formats/pt/encode.h"
+#include "formats/pt/packet.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "tests/unit/streams.h"
 
-#define PID 7
+#define PID   7
+#define BEGIN "PSB MODE.Exec=40 PSBEND "
 
 struct made {
 	int fd;
@@ -159,6 +161,58 @@ static inline void encode_turns(struct made *m, const struct vt_pt_encode_option
 static inline void encode(struct made *m, const struct vt_pt_encode_options *opt)
 {
 	encode_turns(m, opt, NO_TURNS);
+}
+
+/* ---- packets as text ---- */
+
+static inline void put_packet(struct vt_buf *to, const struct vt_pt_packet *k, uint64_t *last)
+{
+	unsigned i;
+
+	switch (k->kind) {
+	case VT_PT_PSB:
+		*last = 0;
+		break;
+	case VT_PT_TNT8:
+	case VT_PT_TNT64:
+		for (i = k->count; i; i--)
+			vt_buf_put_u8(to, k->payload >> (i - 1) & 1 ? 'T' : 'N');
+		vt_buf_put_u8(to, ' ');
+		return;
+	default:
+		break;
+	}
+	vt_buf_printf(to, "%s", vt_pt_kind_name(k->kind));
+	if (k->kind == VT_PT_TIP || k->kind == VT_PT_TIP_PGE || k->kind == VT_PT_TIP_PGD ||
+	    k->kind == VT_PT_FUP) {
+		if (vt_pt_ip_update(last, k))
+			vt_buf_printf(to, "=%llx", (unsigned long long)*last);
+	} else if (k->kind != VT_PT_PSB && k->kind != VT_PT_PSBEND) {
+		vt_buf_printf(to, "=%llx", (unsigned long long)k->payload);
+	}
+	if (k->kind == VT_PT_TMA)
+		vt_buf_printf(to, "+%llx", (unsigned long long)k->extra);
+	vt_buf_put_u8(to, ' ');
+}
+
+/* Whole packets; *last is the last address before them, and becomes that of theirs. */
+static inline void put_packets(struct vt_buf *to, const uint8_t *p, size_t size, uint64_t *last)
+{
+	const uint8_t *end = p + size;
+	struct vt_pt_packet k;
+	int n;
+
+	for (; p < end; p += n) {
+		n = vt_pt_packet_read(&k, p, end, 0);
+		assert_true(n > 0);
+		put_packet(to, &k, last);
+	}
+}
+
+static inline void put_times(struct vt_buf *to, unsigned n, const char *text)
+{
+	while (n--)
+		vt_buf_put(to, text, strlen(text));
 }
 
 #endif

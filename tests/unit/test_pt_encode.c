@@ -28,53 +28,14 @@ static void put_trace(struct made *m, enum vt_trace_event event, uint64_t ip, ui
 	row[VT_TRACE_VALUE] = value;
 }
 
-/* ---- packets as text ---- */
-
-static void put_packet(struct vt_buf *to, const struct vt_pt_packet *k, uint64_t *last)
-{
-	unsigned i;
-
-	switch (k->kind) {
-	case VT_PT_PSB:
-		*last = 0;
-		break;
-	case VT_PT_TNT8:
-	case VT_PT_TNT64:
-		for (i = k->count; i; i--)
-			vt_buf_put_u8(to, k->payload >> (i - 1) & 1 ? 'T' : 'N');
-		vt_buf_put_u8(to, ' ');
-		return;
-	default:
-		break;
-	}
-	vt_buf_printf(to, "%s", vt_pt_kind_name(k->kind));
-	if (k->kind == VT_PT_TIP || k->kind == VT_PT_TIP_PGE || k->kind == VT_PT_TIP_PGD ||
-	    k->kind == VT_PT_FUP) {
-		if (vt_pt_ip_update(last, k))
-			vt_buf_printf(to, "=%llx", (unsigned long long)*last);
-	} else if (k->kind != VT_PT_PSB && k->kind != VT_PT_PSBEND) {
-		vt_buf_printf(to, "=%llx", (unsigned long long)k->payload);
-	}
-	vt_buf_put_u8(to, ' ');
-}
-
 /* Checks the packets, and ends. */
 static void expect_turns(struct made *m, const struct vt_pt_encode_options *opt, unsigned turns,
 			 const char *text)
 {
-	const uint8_t *p, *end;
-	struct vt_pt_packet k;
 	uint64_t last = 0;
-	int n;
 
 	encode_turns(m, opt, turns);
-	p = m->trace.data;
-	end = p + m->trace.size;
-	for (; p < end; p += n) {
-		n = vt_pt_packet_read(&k, p, end, 0);
-		assert_true(n > 0);
-		put_packet(&m->text, &k, &last);
-	}
+	put_packets(&m->text, m->trace.data, m->trace.size, &last);
 	assert_string_equal(vt_buf_str(&m->text), text);
 	vt_buf_free(&m->text);
 	vt_buf_free(&m->trace);
@@ -85,8 +46,6 @@ static void expect(struct made *m, const struct vt_pt_encode_options *opt, const
 {
 	expect_turns(m, opt, NO_TURNS, text);
 }
-
-#define BEGIN "PSB MODE.Exec=40 PSBEND "
 
 /* je +0x10; jmp *%rax; nop */
 static void test_branches(void **state)
@@ -421,12 +380,6 @@ static void test_psb_bytes(void **state)
 		assert_true(psbs > 500);
 		vt_buf_free(&m.trace);
 	}
-}
-
-static void put_times(struct vt_buf *to, unsigned n, const char *text)
-{
-	while (n--)
-		vt_buf_put(to, text, strlen(text));
 }
 
 /*
