@@ -220,7 +220,6 @@ static void find(struct vt_pt_files *f, struct image *image)
 	if (elf) {
 		vti_pt_file_map(&image->file, vt_elf_info(elf)->path, &err);
 		vt_elf_close(elf);
-		image->file.memory = false;
 	} else if (image->type == VT_IMAGE_VDSO) {
 		map_vdso(image);
 	} else if (err.code == VT_E_FORMAT || err.code == VT_E_DAMAGED) {
@@ -229,8 +228,7 @@ static void find(struct vt_pt_files *f, struct image *image)
 	if (!image->file.bytes && f->warn) {
 		struct vt_buf line = VT_BUF_INIT;
 
-		vt_buf_printf(&line, "%s: no code: %s", path,
-			      err.code == VT_OK ? "not of this kernel" : err.text);
+		vt_buf_printf(&line, "%s: no code: %s", path, err.text);
 		f->warn(f->warn_arg, vt_buf_str(&line));
 		vt_buf_free(&line);
 	}

@@ -337,7 +337,7 @@ static int feed_map(struct vt_pt_spaces *s, const struct vt_record *rec, struct 
 
 	if (pid < 0 || !m.length)
 		return 0;
-	if (m.length - 1 > UINT64_MAX - m.start)
+	if (m.length > UINT64_MAX - m.start)
 		m.length = UINT64_MAX - m.start;
 	p = get(s, pid, false, err);
 	if (!p || note_map(s, rec, m.image, err) < 0 ||

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/onerecord.h"
 #include "tests/unit/ptencoded.h"
 
 #define THREADS 3
-#define FIELDS	24
 
 /* An encoder to which records are given one by one, and what it has told. */
 struct live {
@@ -66,37 +66,22 @@ static inline void end_live(struct live *l)
 
 /* ---- records ---- */
 
-struct bytes_of {
-	unsigned field;
-	const void *bytes;
-	size_t size;
-};
-
 /* Gives it a record of these numbers and two texts. */
-static inline int give(struct live *l, uint32_t kind, const uint64_t *v, struct bytes_of a,
-		       struct bytes_of b)
+static inline int give(struct live *l, uint32_t kind, const uint64_t *v, struct field_bytes a,
+		       struct field_bytes b)
 {
-	static const uint32_t none[2] = {0, 0};
-	const uint32_t off_a[2] = {0, (uint32_t)a.size}, off_b[2] = {0, (uint32_t)b.size};
-	struct vt_column columns[FIELDS];
-	struct vt_block block = {
-		.kind = kind, .nrecords = 1, .ncolumns = FIELDS, .columns = columns};
-	struct vt_record rec = {.block = &block, .kind = kind};
 	struct vt_error err = VT_ERROR_INIT;
-	unsigned i;
+	struct one_record r;
 
-	for (i = 0; i < FIELDS; i++)
-		columns[i] = (struct vt_column){v + i, 0, none, NULL, NULL};
-	columns[a.field] = (struct vt_column){v, 0, off_a, a.bytes, NULL};
-	columns[b.field] = (struct vt_column){v, 0, off_b, b.bytes, NULL};
-	return vt_pt_encode_record(l->e, &rec, &err);
+	return vt_pt_encode_record(l->e, make_record(&r, kind, v, a, b), &err);
 }
 
 static inline int give_numbers(struct live *l, uint32_t kind, const uint64_t *v)
 {
-	const struct bytes_of none = {FIELDS - 1, NULL, 0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct one_record r;
 
-	return give(l, kind, v, none, none);
+	return vt_pt_encode_record(l->e, make_numbers(&r, kind, v), &err);
 }
 
 static inline void block(struct live *l, uint64_t id, uint64_t addr, const char *lengths,
@@ -108,8 +93,8 @@ static inline void block(struct live *l, uint64_t id, uint64_t addr, const char 
 	for (n = 0; lengths[n]; n++)
 		v[VT_BLOCK_SIZE] += (uint8_t)lengths[n];
 	v[VT_BLOCK_INSNS] = n;
-	assert_int_equal(give(l, VT_BLOCK, v, (struct bytes_of){VT_BLOCK_LENGTHS, lengths, n},
-			      (struct bytes_of){VT_BLOCK_CODE, code, (size_t)v[VT_BLOCK_SIZE]}),
+	assert_int_equal(give(l, VT_BLOCK, v, (struct field_bytes){VT_BLOCK_LENGTHS, lengths, n},
+			      (struct field_bytes){VT_BLOCK_CODE, code, (size_t)v[VT_BLOCK_SIZE]}),
 			 0);
 }
 
@@ -127,8 +112,8 @@ static inline int run(struct live *l, int64_t tid, const void *ids, size_t n, un
 		[VT_EXEC_WIDTH] = width,
 	};
 
-	return give(l, VT_EXEC, v, (struct bytes_of){VT_EXEC_IDS, ids, n * width},
-		    (struct bytes_of){VT_EXEC_DATA, NULL, 0});
+	return give(l, VT_EXEC, v, (struct field_bytes){VT_EXEC_IDS, ids, n * width},
+		    (struct field_bytes){VT_EXEC_DATA, NULL, 0});
 }
 
 /* Up to four blocks, each a digit. */

@@ -284,8 +284,8 @@ static void test_bad(void **state)
 					[VT_BLOCK_ADDR] = 0x6000,
 					[VT_BLOCK_SIZE] = 1,
 					[VT_BLOCK_INSNS] = 1},
-		     (struct bytes_of){VT_BLOCK_LENGTHS, "\1", 1},
-		     (struct bytes_of){VT_BLOCK_CODE, "\x90", 1});
+		     (struct field_bytes){VT_BLOCK_LENGTHS, "\1", 1},
+		     (struct field_bytes){VT_BLOCK_CODE, "\x90", 1});
 		assert_int_equal(totals(&l)->bad, 2 + (rows[i].why != NULL));
 		exec(&l, 7, "5", 1);
 		end_live(&l);
