@@ -69,17 +69,6 @@ enum vt_pt_note_type {
 	VT_PT_NNOTES
 };
 
-/*
- * Types of notes that may be of another process than what was before them: tracing goes on, the
- * address space changes, or they come without any code.
- */
-static inline bool vt_pt_note_waits(unsigned type)
-{
-	return type == VT_PT_NOTE_ENABLED || type == VT_PT_NOTE_PAGING ||
-	       type == VT_PT_NOTE_EXEC_MODE || type == VT_PT_NOTE_PTWRITE ||
-	       (type >= VT_PT_NOTE_EXSTOP && type <= VT_PT_NOTE_MNT);
-}
-
 /* Why decoding failed: the reason of a gap. */
 enum vt_pt_error {
 	VT_PT_ERR_NONE,
@@ -111,6 +100,19 @@ struct vt_pt_note {
 	uint64_t tsc; /* 0: not known */
 	uint64_t cycles;
 };
+
+/*
+ * Whether a note waits for what happens at `until` (UINT64_MAX: nothing does, however late it is):
+ * it comes no earlier, and may be of another process than what was before it.  Tracing goes on, the
+ * address space changes, or it comes without any code.
+ */
+static inline bool vt_pt_note_waits(const struct vt_pt_note *n, uint64_t until)
+{
+	return until != UINT64_MAX && n->tsc >= until &&
+	       (n->type == VT_PT_NOTE_ENABLED || n->type == VT_PT_NOTE_PAGING ||
+		n->type == VT_PT_NOTE_EXEC_MODE || n->type == VT_PT_NOTE_PTWRITE ||
+		(n->type >= VT_PT_NOTE_EXSTOP && n->type <= VT_PT_NOTE_MNT));
+}
 
 /* The time before block number `at` of the batch began. */
 struct vt_pt_mark_time {
@@ -161,7 +163,7 @@ struct vt_pt_engine_ops {
 	/*
 	 * The next piece.  1; 0: the trace is at its end; negative: out of memory.  Damage is no
 	 * error but a note.  It stops early, with whatever it has, perhaps nothing, before the
-	 * first note for which vt_pt_note_waits() whose time is `until` or later.
+	 * first note for which vt_pt_note_waits().
 	 */
 	int (*next)(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
 		    struct vt_error *err);

@@ -193,7 +193,7 @@ static int put_note(struct vt_pt_engine *e, struct vt_pt_note *n, struct vt_erro
 		return -VT_E_NOMEM;
 	if (!vt_array_grow(&e->notes, &e->notes_cap, e->nnotes + 1, sizeof(*e->notes)))
 		return vt_error_nomem(err);
-	if (vt_pt_note_waits(n->type) && n->tsc >= e->until) {
+	if (vt_pt_note_waits(n, e->until)) {
 		e->held = *n;
 		e->stopped = true;
 		return 0;

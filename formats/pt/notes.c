@@ -175,7 +175,7 @@ bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 
 	if (vti_pt_walk_flush(w))
 		return false;
-	if (vt_pt_note_waits(n->type) && n->tsc >= q->until) {
+	if (vt_pt_note_waits(n, q->until)) {
 		q->held = *n;
 		q->stopped = true;
 		return true;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "formats/pt/engine.h"
+#include "formats/pt/libipt.h"
 #include "tests/unit/pttrace.h"
 
 /* ---- what comes of them ---- */
@@ -582,6 +583,97 @@ static void test_full(void **state)
 	vt_pt_code_free(code);
 }
 
+/*
+ * A clock that has come to the end of what it counts, as damage makes it: nothing waits for what is
+ * later.
+ */
+static void test_last_time(void **state)
+{
+	const struct vt_pt_options opt = {.clock = {15, 0, UINT32_MAX, 1}, .jobs = 1};
+	struct vt_pt_code *code = vt_pt_code_new();
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_batch b;
+	struct trace t;
+	size_t i;
+
+	(void)state;
+	add_code(code, BASE, flow, sizeof(flow));
+	put_kind(start(&t), VT_PT_PSB, 0);
+	put_kind(&t, VT_PT_TSC, 1000);
+	put_kind(&t, VT_PT_TMA, 0);
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_kind(&t, VT_PT_PSBEND, 0);
+	for (i = 1; i < 1000; i++)
+		put_kind(&t, VT_PT_MTC, -i & 0xff);
+	put_ip(&t, VT_PT_TIP_PGE, BASE);
+	put_tnt(&t, "1");
+	for (i = 0; i < 2; i++) {
+		struct vt_pt_engine *e = engines[i]->open(t.bytes, size_of(&t), &opt, &err);
+		uint64_t insns = 0, tsc = 0;
+		unsigned n = 0;
+
+		assert_int_equal(engines[i]->set_code(e, code, &err), 0);
+		for (; engines[i]->next(e, UINT64_MAX, &b, &err) > 0; n++) {
+			assert_true(n < 10);
+			insns += b.insns;
+			tsc = b.nnotes ? b.notes[b.nnotes - 1].tsc : tsc;
+		}
+		assert_int_equal(insns, 3);
+		assert_true(tsc == UINT64_MAX);
+		engines[i]->close(e);
+	}
+	vt_pt_code_free(code);
+}
+
+/* What libipt gets of code: one image of each mode, the same each time while the code does not
+ * change, and others for other code.
+ */
+static void test_images(void **state)
+{
+	static const unsigned modes[] = {16, 32, 64};
+	static const uint8_t ret[] = {0xc3};
+	struct vti_ipt_images *all = vti_ipt_images_new();
+	struct vt_pt_code *one = vt_pt_code_new(), *two = vt_pt_code_new();
+	struct pt_image *images[3], *image;
+	struct vti_ipt_image *m, *of_one;
+	unsigned i;
+
+	(void)state;
+	add_code(one, BASE, ret, sizeof(ret));
+	add_code(two, BASE, ret, sizeof(ret));
+	for (i = 0; i < 3; i++) {
+		m = vti_ipt_image_of(all, one, modes[i], &images[i]);
+		assert_non_null(m);
+		assert_ptr_equal(m->code, one);
+		assert_ptr_equal(m->blocks->code, one);
+		assert_ptr_equal(m->images[i], images[i]);
+		assert_int_equal(m->generation, vt_pt_code_generation(one));
+	}
+	assert_ptr_not_equal(images[0], images[1]);
+	assert_ptr_not_equal(images[1], images[2]);
+	m = vti_ipt_image_of(all, two, 64, &image);
+	assert_ptr_equal(m->code, two);
+	assert_ptr_not_equal(image, images[2]);
+	assert_null(m->images[0]);
+	assert_null(m->images[1]);
+	for (i = 0; i < 3; i++) {
+		of_one = vti_ipt_image_of(all, one, modes[i], &image);
+		assert_ptr_equal(of_one->code, one);
+		assert_ptr_equal(image, images[i]);
+	}
+	/* Of code that has changed all are made anew, when they are asked for. */
+	add_code(one, BASE + 16, ret, sizeof(ret));
+	m = vti_ipt_image_of(all, one, 32, &image);
+	assert_ptr_equal(m->images[1], image);
+	assert_null(m->images[0]);
+	assert_null(m->images[2]);
+	assert_int_equal(m->generation, vt_pt_code_generation(one));
+	vti_ipt_images_free(all);
+	vti_ipt_images_free(NULL);
+	vt_pt_code_free(one);
+	vt_pt_code_free(two);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -608,6 +700,8 @@ int main(void)
 		cmocka_unit_test(test_clock_of_mode),
 		cmocka_unit_test(test_until),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_last_time),
+		cmocka_unit_test(test_images),
 		cmocka_unit_test(test_names),
 	};
 
