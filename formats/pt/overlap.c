@@ -27,15 +27,17 @@ static bool psb_tsc(const uint8_t *p, const uint8_t *end, uint64_t *tsc)
 }
 
 /* A snapshot's last bytes may be padding that the trace, going on, does not have. */
-static size_t without_padding(const uint8_t *a, size_t size)
+static size_t without_padding(const uint8_t *psb, size_t size)
 {
-	size_t least = size > PADDING_MAX ? size - PADDING_MAX : 0;
+	unsigned n;
 
-	while (size > least && !a[size - 1])
+	/* A PSB has no such bytes. */
+	for (n = 0; n < PADDING_MAX && !psb[size - 1]; n++)
 		size--;
 	return size;
 }
 
+/* Whether b begins with all of a, which begins with a PSB. */
 static bool begins_with(const uint8_t *b, size_t bsize, const uint8_t *a, size_t asize,
 			size_t *used)
 {
@@ -45,7 +47,7 @@ static bool begins_with(const uint8_t *b, size_t bsize, const uint8_t *a, size_t
 		*used = asize;
 		return true;
 	}
-	if (bare >= VT_PT_PSB_SIZE && bare <= bsize && !memcmp(a, b, bare)) {
+	if (bare <= bsize && !memcmp(a, b, bare)) {
 		*used = bare;
 		return true;
 	}

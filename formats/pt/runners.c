@@ -183,7 +183,7 @@ static void follow_time(struct vti_pt_runner *r, const struct vt_pt_batch *b)
 static int step(struct vt_pt_session *s, struct vti_pt_runner *r, uint64_t until,
 		struct vt_error *err)
 {
-	struct vt_pt_batch batch = {0};
+	struct vt_pt_batch batch = {.nids = 0};
 	int code = open_segment(s, r, err);
 
 	if (code <= 0)
@@ -194,27 +194,28 @@ static int step(struct vt_pt_session *s, struct vti_pt_runner *r, uint64_t until
 	code = s->opt.engine->next(r->engine, until, &batch, err);
 	if (code < 0)
 		return code;
-	if (batch.nids || batch.nnotes || batch.ntimes) {
-		int rc = emit(s, r, &batch, err);
-
-		follow_time(r, &batch);
-		if (rc < 0)
-			return rc;
-	} else if (code > 0) {
-		r->until = until;
-	}
 	if (code == 0) {
 		s->opt.engine->close(r->engine);
 		r->engine = NULL;
+		return 0;
 	}
-	return 0;
+	if (!batch.nids && !batch.nnotes && !batch.ntimes) {
+		/* It has stopped; where there is nothing to stop for, it only had nothing to tell.
+		 */
+		if (until < UINT64_MAX)
+			r->until = until;
+		return 0;
+	}
+	code = emit(s, r, &batch, err);
+	follow_time(r, &batch);
+	return code;
 }
 
 int vti_pt_runner_finish(struct vt_pt_session *s, struct vti_pt_runner *r, struct vt_error *err)
 {
 	int code = 0;
 
-	while (!r->done && r->until < UINT64_MAX && code == 0)
+	while (!r->done && code == 0)
 		code = step(s, r, UINT64_MAX, err);
 	return code;
 }

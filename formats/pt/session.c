@@ -79,30 +79,35 @@ int vt_pt_session_scan(struct vt_pt_session *s, const struct vt_record *rec, str
 	return 0;
 }
 
+static void tell_kinds(const struct vt_pt_session *s, const struct vt_pt_queue *q)
+{
+	struct vt_pt_scan scan;
+	size_t i;
+
+	vt_pt_scan_init(&scan, &s->info.options);
+	for (i = 0; i < q->nsegments; i++) {
+		vt_pt_scan_feed(&scan, q->segments[i].bytes, q->segments[i].size);
+		vt_pt_scan_break(&scan);
+	}
+	vt_pt_scan_write(&scan, q->index, s->w);
+}
+
 /* What each trace consists of. */
 static void tell_packets(const struct vt_pt_session *s)
 {
-	struct vt_pt_scan scan;
 	size_t i, k;
 
 	for (i = 0; i < vt_pt_buffers_count(s->buffers); i++) {
 		const struct vt_pt_queue *q = vt_pt_buffers_queue(s->buffers, i);
 		uint64_t bytes = 0;
 
-		vt_pt_scan_init(&scan, &s->info.options);
-		for (k = 0; k < q->nsegments; k++) {
-			bytes += q->segments[k].size;
-			if (!s->opt.packets)
-				continue;
-			if (k)
-				vt_pt_scan_break(&scan);
-			vt_pt_scan_feed(&scan, q->segments[k].bytes, q->segments[k].size);
+		if (s->opt.packets) {
+			tell_kinds(s, q);
+			continue;
 		}
-		vt_pt_scan_end(&scan);
-		if (s->opt.packets)
-			vt_pt_scan_write(&scan, q->index, s->w);
-		else
-			vt_pt_packets_total(s->w, q->index, 0, bytes);
+		for (k = 0; k < q->nsegments; k++)
+			bytes += q->segments[k].size;
+		vt_pt_packets_total(s->w, q->index, 0, bytes);
 	}
 }
 
@@ -160,20 +165,21 @@ static void check_aux(struct vt_pt_session *s, const struct vt_record *rec)
 	uint64_t offset = vt_record_u64(rec, VT_AUX_OFFSET), size = vt_record_u64(rec, VT_AUX_SIZE);
 	uint64_t flags = vt_record_u64(rec, VT_AUX_FLAGS), time = vt_record_u64(rec, VT_AUX_TIME);
 	const struct vti_pt_runner *r = vti_pt_runner_of_tid(s, vt_record_i64(rec, VT_AUX_TID));
+	uint64_t there;
 
 	if (!r)
 		r = vti_pt_runner_of_cpu(s, vt_record_u64(rec, VT_AUX_CPU));
 	if (!r)
 		return;
+	there = offset < r->queue->end ? r->queue->end - offset : 0;
 	if (flags & AUX_TRUNCATED)
 		vti_pt_session_gap(s, r, time, "AUX area full: the trace was cut", offset + size,
 				   0);
 	if (flags & AUX_PARTIAL)
 		vti_pt_session_gap(s, r, time, "AUX data have holes", offset, 0);
-	if (!s->info.snapshot && size &&
-	    (offset > UINT64_MAX - size || offset + size > r->queue->end))
+	if (!s->info.snapshot && size > there)
 		vti_pt_session_gap(s, r, time, "AUX record points outside of the trace", offset,
-				   offset >= r->queue->end ? size : offset + size - r->queue->end);
+				   size - there);
 }
 
 /* ---- who runs ---- */
@@ -249,8 +255,8 @@ static bool changes(const struct vt_pt_session *s, const struct vt_record *rec, 
 static int decode_before(struct vt_pt_session *s, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vti_pt_runner *r;
-	uint64_t time = 0, tsc;
-	int code = 0;
+	uint64_t time, tsc;
+	int code;
 
 	if (!s->nrunners || !changes(s, rec, &time))
 		return 0;
@@ -260,8 +266,11 @@ static int decode_before(struct vt_pt_session *s, const struct vt_record *rec, s
 			return 0;
 		vt_pt_spaces_jit_time(s->spaces, time);
 		code = vti_pt_runners_advance(s, tsc, err);
-	} else if (rec->kind == VT_THREAD && vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXIT) {
-		r = vti_pt_runner_of_tid(s, vt_record_i64(rec, VT_THREAD_TID));
+	} else {
+		/* Without times, all of a thread's trace comes before its end. */
+		r = rec->kind == VT_THREAD && vt_record_u64(rec, VT_THREAD_OP) == VT_OP_EXIT
+			    ? vti_pt_runner_of_tid(s, vt_record_i64(rec, VT_THREAD_TID))
+			    : NULL;
 		if (!r)
 			return 0;
 		vt_pt_spaces_jit_time(s->spaces, UINT64_MAX);

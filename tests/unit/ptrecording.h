@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "stream/kinds.h"
 #include "tests/unit/pttrace.h"
 #include "tests/unit/streams.h"
@@ -157,7 +158,7 @@ static inline void put_sched(struct recording *m, uint64_t time, uint64_t cpu, u
 	row[VT_SAMPLE_EVENT] = EVENT;
 	row[VT_SAMPLE_TIME] = time;
 	row[VT_SAMPLE_CPU] = cpu;
-	raw[56] = (uint8_t)next;
+	vt_put_le32(raw + 56, next);
 	vt_writer_bytes(m->w, VT_SAMPLE_RAW, raw, size);
 }
 

@@ -11,130 +11,9 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "formats/pt/decode.h"
-#include "formats/pt/session.h"
-#include "tests/unit/ptrecording.h"
-
-/* ---- what comes of them ---- */
-
-static bool counts_packets;
-
-static void say_packets(struct vt_buf *to, const struct vt_record *rec)
-{
-	struct vt_bytes name = vt_record_bytes(rec, VT_PACKETS_NAME);
-
-	if (counts_packets)
-		vt_buf_printf(to, "%u:%s%.*s %u in %u; ",
-			      (unsigned)vt_record_u64(rec, VT_PACKETS_INDEX), name.size ? " " : "",
-			      (int)name.size, (const char *)name.data,
-			      (unsigned)vt_record_u64(rec, VT_PACKETS_COUNT),
-			      (unsigned)vt_record_u64(rec, VT_PACKETS_BYTES));
-}
-
-static void say(struct vt_buf *to, const struct vt_record *rec)
-{
-	struct vt_bytes reason, input;
-
-	switch (rec->kind) {
-	case VT_EXEC:
-		vt_buf_printf(to, "%d/%d: %u at %u; ", (int)vt_record_i64(rec, VT_EXEC_PID),
-			      (int)vt_record_i64(rec, VT_EXEC_TID),
-			      (unsigned)vt_record_u64(rec, VT_EXEC_INSNS),
-			      (unsigned)vt_record_u64(rec, VT_EXEC_TIME));
-		break;
-	case VT_GAP:
-		reason = vt_record_bytes(rec, VT_GAP_REASON);
-		input = vt_record_bytes(rec, VT_GAP_INPUT);
-		vt_buf_printf(to, "[%.*s, %.*s: %u+%u at %u, %d/%d on %u] ", (int)reason.size,
-			      (const char *)reason.data, (int)input.size, (const char *)input.data,
-			      (unsigned)vt_record_u64(rec, VT_GAP_OFFSET),
-			      (unsigned)vt_record_u64(rec, VT_GAP_BYTES),
-			      (unsigned)vt_record_u64(rec, VT_GAP_TIME),
-			      (int)vt_record_i64(rec, VT_GAP_PID),
-			      (int)vt_record_i64(rec, VT_GAP_TID),
-			      (unsigned)vt_record_u64(rec, VT_GAP_CPU));
-		break;
-	case VT_SWITCH:
-	case VT_ITRACE:
-		vt_buf_printf(to, "| ");
-		break;
-	case VT_PACKETS:
-		say_packets(to, rec);
-		break;
-	case VT_AUXTRACE:
-		vt_buf_printf(to, "raw ");
-		break;
-	default:
-		break;
-	}
-}
-
-static void run_session(struct recording *m, const struct vt_pt_session_options *opt,
-			struct vt_buf *text)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_session *s = vt_pt_session_new(opt, &err);
-	struct vt_reader *r = reread_stream(m->fd, m->w);
-	int out = scratch_file();
-	struct vt_writer *w = start_stream(out);
-	struct vt_record rec;
-	uint64_t gaps = 0;
-
-	assert_non_null(s);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_pt_session_scan(s, &rec, &err), 0);
-	vt_reader_close(r);
-	assert_int_equal(lseek(m->fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(m->fd, "in", &err);
-	assert_non_null(r);
-	assert_int_equal(vt_writer_add_input(w, r, &err), 0);
-	assert_int_equal(vt_pt_session_begin(s, w, &err), 0);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_pt_session_record(s, &rec, &err), 0);
-	assert_int_equal(vt_pt_session_end(s, &err), 0);
-	vt_reader_close(r);
-	r = reread_stream(out, w);
-	while (vt_reader_next(r, &rec, &err) > 0) {
-		say(text, &rec);
-		gaps += rec.kind == VT_GAP;
-	}
-	assert_int_equal(vt_pt_session_totals(s)->gaps, gaps);
-	vt_reader_close(r);
-	vt_pt_session_free(s);
-	close(out);
-	close(m->fd);
-}
-
-static void expect_with(struct recording *m, const struct vt_pt_session_options *opt,
-			const char *want)
-{
-	struct vt_buf text = {.data = NULL};
-
-	run_session(m, opt, &text);
-	assert_string_equal(vt_buf_str(&text), want);
-	vt_buf_free(&text);
-}
-
-static void expect(struct recording *m, const char *want)
-{
-	const struct vt_pt_session_options opt = {
-		.engine = &vt_pt_fast, .jobs = 1, .tmpdir = "/tmp", .input = "dir/in.data"};
-
-	expect_with(m, &opt, want);
-}
-
-static struct trace t;
+#include "tests/unit/ptsession.h"
 
 /* ---- who ran ---- */
-
-static void put_three_slices(struct recording *m)
-{
-	put_slice(start(&t), 1000, 3);
-	put_slice(&t, 2000, 2);
-	put_slice(&t, 3000, 4);
-	put_area(m, 0, 0, -1, 0, t.bytes, size_of(&t));
-}
 
 static void test_itrace(void **state)
 {
@@ -347,168 +226,522 @@ static void test_packets(void **state)
 	counts_packets = false;
 }
 
-/* ---- streams of which nobody says whether there is Intel PT in them ---- */
-
-static struct vt_format_summary summary;
-
-/* Copies a stream, record by record, and decodes what there is. */
-static void expect_stream(struct recording *m, const char *engine, const char *want)
-{
-	const struct vt_pt_decode_options pt = {.jobs = 1, .engine = engine};
-	const struct vt_format_options opt = {.pt = &pt};
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_reader *r = reread_stream(m->fd, m->w);
-	struct vt_buf text = {.data = NULL};
-	int out = scratch_file();
-	struct vt_writer *w = start_stream(out);
-	struct vt_pt_stream *s;
-	struct vt_record rec;
-
-	summary = (struct vt_format_summary){.records = 0};
-	assert_int_equal(vt_writer_add_input(w, r, &err), 0);
-	s = vt_pt_stream_new(r, w, &opt, &err);
-	assert_non_null(s);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_pt_stream_run(s, rec.block, rec.row, 1, &err), 0);
-	if (vt_pt_stream_end(s, &summary, &err) < 0)
-		fail_msg("%s", err.text);
-	vt_pt_stream_free(s);
-	vt_reader_close(r);
-	r = reread_stream(out, w);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		say(&text, &rec);
-	vt_reader_close(r);
-	close(out);
-	close(m->fd);
-	assert_string_equal(vt_buf_str(&text), want);
-	vt_buf_free(&text);
-}
-
-static void test_stream(void **state)
+/* A switch names all bits of a thread, who may be idle; other samples name nobody. */
+static void test_sched_others(void **state)
 {
 	struct recording m;
+	uint64_t *row;
 
 	(void)state;
-	begin(&m, 0);
+	begin(&m, SCHED);
+	put_process(&m, 1, 70000, 1);
 	put_three_slices(&m);
-	put_itrace(&m, 500, 0, ONE);
-	put_itrace(&m, 1500, 0, TWO);
-	expect_stream(&m, NULL, "| 5/5: 3 at 1000; | 6/6: 4 at 2000; 6/6: 8 at 3000; ");
-	assert_true(summary.traced);
-	assert_int_equal(summary.insns, 15);
-	assert_int_equal(summary.damaged, 0);
-	begin(&m, 0);
-	put_three_slices(&m);
-	put_itrace(&m, 500, 0, ONE);
-	expect_stream(&m, "none", "raw | ");
-	assert_false(summary.traced);
-	assert_int_equal(summary.aux_areas, 0);
-	/* Samples, and no trace: passed on. */
-	m = new_recording();
-	put_itrace(&m, 1, 0, ONE);
 	put_sched(&m, 500, 0, ONE, 60);
-	put_itrace(&m, 1, 0, ONE);
-	expect_stream(&m, NULL, "| | ");
-	assert_false(summary.traced);
-	/* Nothing that would tell. */
-	m = new_recording();
-	put_itrace(&m, 1, 0, ONE);
-	expect_stream(&m, NULL, "| ");
+	put_sched(&m, 1500, 0, 70000, 60);
+	row = vt_writer_row(m.w, VT_SAMPLE);
+	row[VT_SAMPLE_EVENT] = EVENT + 1;
+	row[VT_SAMPLE_TIME] = 2500;
+	vt_writer_bytes(m.w, VT_SAMPLE_RAW, (uint8_t[60]){[56] = ONE}, 60);
+	expect(&m, "5/5: 3 at 1000; 70000/70000: 4 at 2000; 70000/70000: 8 at 3000; ");
+	begin(&m, SCHED);
+	put_three_slices(&m);
+	put_sched(&m, 500, 0, ONE, 60);
+	put_sched(&m, 1500, 0, 0, 60);
+	put_sched(&m, 2500, 0, TWO, 60);
+	expect(&m, "5/5: 3 at 1000; [no code, in.data, CPU 0: 81+10 at 2000, 0/0 on 0] "
+		   "6/6: 8 at 3000; ");
 }
 
-/* What comes behind the description of the recording shows that there is none. */
-static void test_late(void **state)
+/* Before the first switch nobody is known to run; then it is whom the switch names. */
+static void test_unknown(void **state)
 {
-	static const uint32_t late[] = {VT_SAMPLE, VT_EXEC,  VT_AUXTRACE, VT_HOT,
-					VT_COUNT,  VT_VALUE, VT_STATE,	  VT_PACKETS};
-	static const uint32_t early[] = {VT_MAP, VT_THREAD, VT_EVENT, VT_META};
 	struct recording m;
-	char want[128];
-	size_t i;
+	uint64_t *row;
 
 	(void)state;
-	for (i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
+	begin(&m, 0);
+	put_three_slices(&m);
+	put_itrace(&m, 1500, 0, ONE);
+	row = vt_writer_row(m.w, VT_ITRACE);
+	row[VT_ITRACE_TIME] = 2500;
+	row[VT_ITRACE_PID] = TWO;
+	row[VT_ITRACE_TID] = 77;
+	expect(&m, "[no code, in.data, CPU 0: 35+11 at 1000, -1/-1 on 0] | 5/5: 2 at 2000; "
+		   "| 6/77: 8 at 3000; ");
+}
+
+/* With nothing to tell who runs, the thread is that of the area, if it has one. */
+static void test_area_of_thread(void **state)
+{
+	static const char *const want[] = {"5/5: 3 at 1000; ", "5/1: 3 at 1000; "};
+	struct recording m;
+	int64_t tid;
+
+	(void)state;
+	for (tid = 0; tid < 2; tid++) {
 		m = new_recording();
-		vt_writer_row(m.w, late[i]);
 		put_info(&m, 0);
 		put_process(&m, 0, ONE, 1);
-		put_three_slices(&m);
-		snprintf(want, sizeof(want),
-			 "%sraw [AUX area of Intel PT: not decoded, : 0+138 at 0, 0/0 on 0] ",
-			 late[i] == VT_AUXTRACE ? "raw "
-			 : late[i] == VT_EXEC	? "0/0: 0 at 0; "
-						: "");
-		expect_stream(&m, NULL, want);
-		assert_false(summary.traced);
-	}
-	for (i = 0; i < sizeof(early) / sizeof(early[0]); i++) {
-		m = new_recording();
-		vt_writer_row(m.w, early[i]);
-		put_info(&m, 0);
-		put_process(&m, 0, ONE, 1);
-		put_three_slices(&m);
-		expect_stream(&m, NULL, "5/5: 3 at 1000; 5/5: 2 at 2000; 5/5: 4 at 3000; ");
-		assert_true(summary.traced);
+		put_slice(start(&t), 1000, 3);
+		put_area(&m, 0, 0, tid, 0, t.bytes, size_of(&t));
+		expect(&m, want[tid]);
 	}
 }
 
-static void put_other_info(struct recording *m, uint64_t type)
+/* What changes code or threads comes behind what was executed before it, and nothing else does. */
+static void test_changes(void **state)
 {
-	uint64_t *row = vt_writer_row(m->w, VT_AUXINFO);
+	struct recording m;
+	uint64_t *row;
 
-	row[VT_AUXINFO_TYPE] = type;
+	(void)state;
+	begin(&m, 0);
+	put_three_slices(&m);
+	put_itrace(&m, 500, 0, ONE);
+	put_thread(&m, VT_OP_FORK, 1500, 77, 77);
+	put_thread(&m, VT_OP_COMM, 2500, 77, 77);
+	put_sched(&m, 2500, 0, TWO, 60);
+	put_process(&m, 1, ONE, 2500);
+	row = vt_writer_row(m.w, VT_TEXTPOKE);
+	row[VT_TEXTPOKE_TIME] = 3500;
+	says_changes = true;
+	/* The third slice is of the other program. */
+	expect(&m, "map map | 5/5: 3 at 1000; thread thread sample 5/5: 2 at 2000; map "
+		   "5/5: 8 at 3000; poke ");
+	says_changes = false;
 }
 
-static void put_gap(struct recording *m, const char *reason, uint64_t bytes)
+/* What was executed without anything behind it comes before the next record, and at the end. */
+static void test_unfinished(void **state)
 {
-	uint64_t *row = vt_writer_row(m->w, VT_GAP);
+	struct recording m;
 
-	row[VT_GAP_BYTES] = bytes;
-	vt_writer_text(m->w, VT_GAP_REASON, reason);
+	(void)state;
+	begin(&m, 0);
+	put_kind(start(&t), VT_PT_PSB, 0);
+	put_kind(&t, VT_PT_TSC, 1000);
+	put_ip(&t, VT_PT_FUP, BASE);
+	put_kind(&t, VT_PT_MODE_EXEC, 64);
+	put_kind(&t, VT_PT_PSBEND, 0);
+	put_tnt(&t, "111");
+	put_kind(&t, VT_PT_TSC, 2000);
+	put_kind(&t, VT_PT_MNT, 5);
+	put_tnt(&t, "11");
+	put_area(&m, 0, 0, -1, 0, t.bytes, size_of(&t));
+	put_itrace(&m, 500, 0, ONE);
+	put_itrace(&m, 1500, 0, ONE);
+	expect(&m, "| 5/5: 3 at 1000; | 5/5: 2 at 2000; ");
 }
 
-/* Areas that nothing decodes are told of, but for those that the stream's own gaps tell of. */
-static void test_other_areas(void **state)
+/* Areas of what nobody says is Intel PT are passed on. */
+static void test_no_info(void **state)
 {
 	struct recording m = new_recording();
 
 	(void)state;
-	put_other_info(&m, 4);
-	put_area(&m, 0, 0, -1, 0, "12345678", 8);
-	put_area(&m, 0, 0, -1, 8, "1234", 4);
-	expect_stream(&m, NULL,
-		      "raw raw [AUX area of Arm SPE: not decoded, : 0+12 at 0, 0/0 on 0] ");
-	assert_int_equal(summary.aux_areas, 2);
-	assert_int_equal(summary.aux_bytes, 12);
-	assert_int_equal(summary.aux_type, 4);
-	m = new_recording();
-	put_other_info(&m, 4);
-	put_area(&m, 0, 0, -1, 0, "12345678", 8);
-	put_gap(&m, "AUX area of Arm SPE: not decoded", 8);
-	put_gap(&m, "something else", 4);
-	put_area(&m, 0, 0, -1, 8, "1234", 4);
-	expect_stream(&m, NULL,
-		      "raw [AUX area of Arm SPE: not decoded, : 0+8 at 0, 0/0 on 0] "
-		      "[something else, : 0+4 at 0, 0/0 on 0] raw "
-		      "[AUX area of Arm SPE: not decoded, : 0+4 at 0, 0/0 on 0] ");
-	assert_int_equal(summary.aux_areas, 1);
-	assert_int_equal(summary.aux_bytes, 4);
-	m = new_recording();
-	put_other_info(&m, 4);
-	put_area(&m, 0, 0, -1, 0, "12345678", 8);
-	expect_stream(&m, "none", "raw ");
+	put_process(&m, 0, ONE, 1);
+	put_three_slices(&m);
+	put_itrace(&m, 500, 0, ONE);
+	expect(&m, "raw | ");
+}
+
+/* All pieces of a thread's trace come before its end, also behind one of nothing but padding. */
+static void test_thread_in_pieces(void **state)
+{
+	static const uint8_t padding[100];
+	struct recording m;
+
+	(void)state;
+	begin(&m, NO_TIMES);
+	put_slice(start(&t), 1000, 3);
+	put_area(&m, 0, -1, ONE, 0, t.bytes, size_of(&t));
+	put_area(&m, 0, -1, ONE, 1000, padding, sizeof(padding));
+	put_area(&m, 0, -1, ONE, 2000, t.bytes, size_of(&t));
+	put_thread(&m, VT_OP_EXIT, 0, TWO, TWO);
+	put_thread(&m, VT_OP_EXIT, 0, ONE, ONE);
+	put_itrace(&m, 0, 0, ONE);
+	expect(&m, "5/5: 3 at 1000; "
+		   "[bytes of the trace are missing, in.data, thread 5: 0+954 at 1000, 5/5 on 0] "
+		   "[bytes of the trace are missing, in.data, thread 5: 0+900 at 1000, 5/5 on 0] "
+		   "5/5: 3 at 1000; | ");
+	/* At the end of the recording likewise. */
+	begin(&m, 0);
+	put_area(&m, 0, 0, -1, 0, t.bytes, size_of(&t));
+	put_area(&m, 0, 0, -1, 100, padding, sizeof(padding));
+	put_area(&m, 0, 0, -1, 200, t.bytes, size_of(&t));
+	put_itrace(&m, 500, 0, ONE);
+	expect(&m, "| 5/5: 3 at 1000; "
+		   "[bytes of the trace are missing, in.data, CPU 0: 0+54 at 1000, 5/5 on 0] "
+		   "5/5: 3 at 1000; ");
+}
+
+/* Of a thread's area its AUX records tell, too; of snapshots they say nothing. */
+static void test_aux_of_thread(void **state)
+{
+	struct recording m;
+	size_t size;
+
+	(void)state;
+	begin(&m, 0);
+	put_slice(start(&t), 1000, 3);
+	size = size_of(&t);
+	put_area(&m, 0, -1, ONE, 0, t.bytes, size);
+	put_aux(&m, 3, ONE, 10, size, 0);
+	put_aux(&m, 3, ONE, 0, size, 0);
+	put_aux(&m, 3, ONE, 0, size + 1, 0);
+	put_aux(&m, 3, TWO, 10, size, 0);
+	expect(&m,
+	       "[AUX record points outside of the trace, in.data, thread 5: 10+10 at 7, -1/5 "
+	       "on 0] "
+	       "[AUX record points outside of the trace, in.data, thread 5: 0+1 at 7, -1/5 on 0] "
+	       "5/5: 3 at 1000; ");
+	begin(&m, SNAPSHOT);
+	put_area(&m, 0, -1, ONE, 0, t.bytes, size);
+	put_aux(&m, 3, ONE, 10, size, 0);
+	expect(&m, "5/5: 3 at 1000; ");
+}
+
+/* Packets that an area ends in do not go on in the next one; each trace has counts of its own. */
+static void test_cut_packets(void **state)
+{
+	struct vt_pt_session_options opt = {
+		.engine = &vt_pt_fast, .jobs = 1, .packets = true, .tmpdir = "/tmp"};
+	struct recording m;
+
+	(void)state;
+	counts_packets = true;
+	begin(&m, 0);
+	put_psb(start(&t), 0);
+	memcpy(t.end, "\x19\x01", 2);
+	t.end += 2;
+	put_area(&m, 4, -1, ONE, 0, t.bytes, size_of(&t));
+	put_area(&m, 4, -1, ONE, 1000, t.bytes, size_of(&t));
+	put_area(&m, 5, -1, TWO, 0, t.bytes, size_of(&t) - 2);
+	expect_with(&m, &opt,
+		    "4: 4 in 40; 4: PSB 2 in 32; 4: PSBEND 2 in 4; 4: none 2 in 4; "
+		    "5: 2 in 18; 5: PSB 1 in 16; 5: PSBEND 1 in 2; "
+		    "[bad packet, , thread 5: 0+20 at 0, -1/5 on 0] "
+		    "[bytes of the trace are missing, , thread 5: 0+980 at 0, -1/5 on 0] "
+		    "[bad packet, , thread 5: 0+20 at 0, -1/5 on 0] "
+		    "[bad packet, , thread 6: 0+18 at 0, -1/6 on 0] ");
+	opt.packets = false;
+	begin(&m, 0);
+	put_area(&m, 4, -1, ONE, 0, t.bytes, size_of(&t));
+	put_area(&m, 5, -1, TWO, 0, t.bytes, size_of(&t) - 2);
+	expect_with(&m, &opt,
+		    "4: 0 in 20; 5: 0 in 18; [bad packet, , thread 5: 0+20 at 0, -1/5 on 0] "
+		    "[bad packet, , thread 6: 0+18 at 0, -1/6 on 0] ");
+	counts_packets = false;
+}
+
+/*
+ * ---- which trace is next, up to where, on which clock: an engine that gives what it is told to
+ * ----
+ */
+
+#define STEPS 12
+
+/* What a call of the engine gives. */
+struct step {
+	uint64_t tsc, cycles;		/* a time mark, unless both are 0 */
+	uint64_t note_tsc, note_cycles; /* of a note */
+	enum { NOTHING, MARK, NOTE, BOTH, STOPS, FAILS } gives;
+};
+
+/* Of the traces that begin with 'A' and with 'B'; behind them is the end. */
+static struct step steps[2][STEPS];
+
+/* What the engine was asked. */
+static struct {
+	unsigned opened, closed, codes;
+	size_t sizes[4];
+	uint8_t first[4];
+	unsigned jobs;
+	uint64_t untils[8];
+	unsigned nuntils;
+} asked;
+
+struct vt_pt_engine {
+	const struct step *next;
+	struct vt_pt_note note;
+	struct vt_pt_mark_time mark;
+};
+
+static struct vt_pt_engine *open_script(const uint8_t *trace, size_t size,
+					const struct vt_pt_options *opt, struct vt_error *err)
+{
+	struct vt_pt_engine *e = calloc(1, sizeof(*e));
+
+	(void)err;
+	assert_non_null(e);
+	e->next = steps[trace[0] == 'B'];
+	asked.jobs = opt->jobs;
+	asked.sizes[asked.opened % 4] = size;
+	asked.first[asked.opened++ % 4] = trace[0];
+	return e;
+}
+
+static int set_script_code(struct vt_pt_engine *e, const struct vt_pt_code *code,
+			   struct vt_error *err)
+{
+	(void)e;
+	(void)err;
+	assert_non_null(code);
+	asked.codes++;
+	return 0;
+}
+
+static int next_step(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batch,
+		     struct vt_error *err)
+{
+	const struct step *s = e->next;
+
+	asked.untils[asked.nuntils++ % 8] = until;
+	if (s->gives == NOTHING)
+		return 0;
+	/* It goes on with the next one when it is not to stop any more. */
+	if (s->gives == STOPS && until != UINT64_MAX)
+		return 1;
+	e->next++;
+	if (s->gives == STOPS)
+		return 1;
+	if (s->gives == FAILS)
+		return vt_error_set(err, VT_E_NOMEM, "no memory");
+	e->mark = (struct vt_pt_mark_time){0, s->tsc, s->cycles};
+	e->note = (struct vt_pt_note){
+		.type = VT_PT_NOTE_ENABLED, .tsc = s->note_tsc, .cycles = s->note_cycles};
+	*batch = (struct vt_pt_batch){.notes = &e->note,
+				      .nnotes = s->gives != MARK,
+				      .times = &e->mark,
+				      .ntimes = s->gives != NOTE};
+	return 1;
+}
+
+static void close_script(struct vt_pt_engine *e)
+{
+	asked.closed++;
+	free(e);
+}
+
+static const struct vt_pt_engine_ops script = {
+	.name = "script",
+	.open = open_script,
+	.set_code = set_script_code,
+	.next = next_step,
+	.close = close_script,
+};
+
+static const struct vt_pt_session_options options = {
+	.engine = &script, .jobs = 7, .tmpdir = "/tmp", .input = "in.data"};
+
+static int forget(void **state)
+{
+	(void)state;
+	memset(steps, 0, sizeof(steps));
+	memset(&asked, 0, sizeof(asked));
+	says_clock = false;
+	return 0;
+}
+
+static void put_traces(struct recording *m)
+{
+	begin(m, 0);
+	put_area(m, 0, 0, -1, 0, "AAAA", 4);
+	put_area(m, 1, 1, -1, 0, "BBBBBB", 6);
+	put_itrace(m, 1, 0, ONE);
+	put_itrace(m, 1, 1, TWO);
+}
+
+/*
+ * The trace that is behind is next, of two alike the first. Each goes on with the clock that its
+ * last time mark left, or a later note.
+ */
+static void test_clocks(void **state)
+{
+	static const struct step a[] = {
+		{100, 7, 100, 7, BOTH}, {0, 0, 0, 0, NOTE}, {0, 0, 200, 9, NOTE},
+		{0, 0, 0, 0, NOTE},	{0, 0, 0, 0, NOTE},
+	};
+	static const struct step b[] = {
+		{50, 3, 50, 3, BOTH}, {0, 0, 150, 5, NOTE}, {0, 0, 0, 0, NOTE},
+		{250, 0, 0, 0, MARK}, {0, 0, 0, 0, NOTE},   {0, 0, 240, 4, NOTE},
+		{0, 0, 300, 1, NOTE},
+	};
+	struct recording m;
+
+	(void)state;
+	memcpy(steps[0], a, sizeof(a));
+	memcpy(steps[1], b, sizeof(b));
+	put_traces(&m);
+	says_clock = true;
+	expect_with(&m, &options,
+		    "0: @100+7; 1: @50+3; 1: @150+5; 0: @100+7; 0: @200+9; 1: @150+5; "
+		    "0: @200+9; 0: @200+9; 1: @250+0; 1: @240+4; 1: @300+1; | | ");
+	assert_int_equal(asked.opened, 2);
+	assert_int_equal(asked.closed, 2);
+	assert_int_equal(asked.sizes[0], 4);
+	assert_int_equal(asked.sizes[1], 6);
+	assert_int_equal(asked.jobs, 7);
+	/* The code does not change. */
+	assert_int_equal(asked.codes, 2);
+}
+
+/* Cycles without a time are a clock, too; a note as late as the last mark is no news. */
+static void test_cycles(void **state)
+{
+	static const struct step a[] = {{.gives = STOPS}, {0, 0, 0, 3, NOTE}, {0, 0, 90, 1, NOTE}};
+	static const struct step b[] = {{0, 8, 0, 8, BOTH},   {.gives = STOPS},	   {.gives = NOTE},
+					{70, 1, 70, 2, BOTH}, {0, 0, 95, 5, NOTE}, {.gives = NOTE}};
+	struct recording m;
+
+	(void)state;
+	memcpy(steps[0], a, sizeof(a));
+	memcpy(steps[1], b, sizeof(b));
+	put_traces(&m);
+	says_clock = true;
+	expect_with(&m, &options,
+		    "1: @0+8; | | 0: @0+3; 0: @90+1; 1: @0+8; 1: @70+2; 1: @95+5; 1: @95+5; ");
+}
+
+/* A trace that has stopped is asked again at a later time, not before, and by one that is later. */
+static void test_until(void **state)
+{
+	static const uint64_t wanted[] = {1, 500, 600, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	struct recording m;
+
+	(void)state;
+	steps[0][0].gives = STOPS;
+	steps[0][1] = (struct step){10, 0, 10, 0, BOTH};
+	begin(&m, 0);
+	put_area(&m, 0, 0, -1, 0, "AAAA", 4);
+	put_itrace(&m, 500, 0, ONE);
+	put_itrace(&m, 500, 0, ONE);
+	put_itrace(&m, 600, 0, ONE);
+	put_itrace(&m, 550, 0, ONE);
+	says_clock = true;
+	expect_with(&m, &options, "| | | | 0: @10+0; ");
+	/* At the maps, by switches, and to the end. */
+	assert_int_equal(asked.nuntils, 6);
+	assert_memory_equal(asked.untils, wanted, sizeof(wanted));
+	assert_int_equal(asked.closed, 1);
+}
+
+/* The engine gets the code again when that has changed, and each piece of a trace has its own. */
+static void test_codes(void **state)
+{
+	struct recording m;
+
+	(void)state;
+	steps[0][0].gives = STOPS;
+	begin(&m, 0);
+	put_area(&m, 0, 0, -1, 0, "AAAA", 4);
+	put_area(&m, 0, 0, -1, 10, "BBBB", 4);
+	put_itrace(&m, 500, 0, ONE);
+	put_itrace(&m, 600, 0, ONE);
+	put_process(&m, 1, ONE, 700);
+	put_itrace(&m, 800, 0, ONE);
+	expect_with(&m, &options,
+		    "| | | [bytes of the trace are missing, in.data, CPU 0: 0+6 at 0, 5/5 on 0] ");
+	/* When somebody runs, as mapped at 700, and for the second piece. */
+	assert_int_equal(asked.codes, 3);
+	assert_int_equal(asked.opened, 2);
+	assert_int_equal(asked.closed, 2);
+}
+
+/* What lies before the first PSB of a snapshot is no part of what is decoded. */
+static void test_skip(void **state)
+{
+	struct recording m;
+
+	(void)state;
+	begin(&m, SNAPSHOT);
+	memcpy(start(&t)->bytes, "\x06\x06\x06", 3);
+	t.end += 3;
+	put_psb(&t, 0);
+	put_area(&m, 0, -1, ONE, 0, t.bytes, size_of(&t));
+	expect_with(&m, &options,
+		    "[overwritten before the snapshot, in.data, thread 5: 0+3 at 0, -1/5 on 0] ");
+	assert_int_equal(asked.sizes[0], VT_PT_PSB_SIZE + 2);
+	assert_int_equal(asked.first[0], 2);
+	/* One without any is of no use. */
+	begin(&m, SNAPSHOT);
+	put_area(&m, 0, -1, ONE, 0, t.bytes, 3);
+	expect_with(&m, &options,
+		    "[overwritten before the snapshot, in.data, thread 5: 0+3 at 0, -1/5 on 0] ");
+	assert_int_equal(asked.sizes[1], 0);
+}
+
+/* A session that ends early closes what it has opened, and only that; errors go up. */
+static void test_early(void **state)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_session *s = vt_pt_session_new(&options, &err);
+	struct recording m;
+	struct vt_reader *r;
+	struct vt_writer *w;
+	struct vt_record rec;
+	int out = scratch_file(), code = 0;
+
+	(void)state;
+	assert_non_null(s);
+	steps[0][0].gives = STOPS;
+	steps[1][0].gives = STOPS;
+	put_traces(&m);
+	r = reread_stream(m.fd, m.w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_pt_session_scan(s, &rec, &err), 0);
+	vt_reader_close(r);
+	assert_int_equal(lseek(m.fd, 0, SEEK_SET), 0);
+	r = vt_reader_open_fd(m.fd, "in", &err);
+	w = start_stream(out);
+	assert_int_equal(vt_writer_add_input(w, r, &err), 0);
+	assert_int_equal(vt_pt_session_begin(s, w, &err), 0);
+	while (code == 0 && vt_reader_next(r, &rec, &err) > 0)
+		code = vt_pt_session_record(s, &rec, &err);
+	assert_int_equal(code, 0);
+	steps[1][0].gives = FAILS;
+	assert_int_equal(vt_pt_session_end(s, &err), -VT_E_NOMEM);
+	assert_string_equal(err.text, "no memory");
+	assert_int_equal(asked.closed, 1);
+	vt_pt_session_free(s);
+	/* That of the first has come to its end before. */
+	assert_int_equal(asked.opened, 2);
+	assert_int_equal(asked.closed, 2);
+	vt_reader_close(r);
+	vt_writer_abandon(w);
+	close(m.fd);
+	close(out);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_itrace),	 cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_sched),	 cmocka_unit_test(test_processors),
-		cmocka_unit_test(test_threads),	 cmocka_unit_test(test_only_one),
-		cmocka_unit_test(test_aux),	 cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_snapshot), cmocka_unit_test(test_raw),
-		cmocka_unit_test(test_packets),	 cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_late),	 cmocka_unit_test(test_other_areas),
+		cmocka_unit_test(test_itrace),
+		cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_sched),
+		cmocka_unit_test(test_processors),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_only_one),
+		cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_raw),
+		cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_sched_others),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_area_of_thread),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_no_info),
+		cmocka_unit_test(test_thread_in_pieces),
+		cmocka_unit_test(test_aux_of_thread),
+		cmocka_unit_test(test_cut_packets),
+		cmocka_unit_test_setup_teardown(test_clocks, forget, forget),
+		cmocka_unit_test_setup_teardown(test_cycles, forget, forget),
+		cmocka_unit_test_setup_teardown(test_until, forget, forget),
+		cmocka_unit_test_setup_teardown(test_codes, forget, forget),
+		cmocka_unit_test_setup_teardown(test_skip, forget, forget),
+		cmocka_unit_test_setup_teardown(test_early, forget, forget),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
