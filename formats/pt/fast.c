@@ -72,7 +72,6 @@ static enum vt_pt_error error_of(int fault)
 	case VTI_PT_INSN:
 		return VT_PT_ERR_BAD_CODE;
 	case VTI_PT_QUERY:
-	case VTI_PT_IGNORED:
 	case VTI_PT_DISABLED:
 	case VTI_PT_STATUS:
 		return VT_PT_ERR_MISMATCH;

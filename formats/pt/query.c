@@ -290,31 +290,18 @@ int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip)
 	return r;
 }
 
+/* What is next is a query's, or an event, or nothing: read_ahead() has seen to that. */
 static int take_tnt(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	const struct vti_pt_query *q = w->query;
+	int r;
 
-	for (;;) {
-		unsigned u = vti_pt_uses(q->next);
-		int r;
-
-		if (q->next == VTI_PT_NONE)
-			return no_packet(w);
-		if (vti_pt_will_event(q) || u & VTI_PT_TAKES_TIP)
-			return -VTI_PT_QUERY;
-		q->published = false;
-		r = vti_pt_take_packet(w);
-		if (r)
-			return r;
-		if (q->published)
-			return -VTI_PT_IGNORED;
-		if (u & VTI_PT_TAKES_TNT)
-			break;
-		r = read_ahead(w);
-		if (r)
-			return r;
-	}
-	return look_ahead(w);
+	if (q->next == VTI_PT_NONE)
+		return no_packet(w);
+	if (vti_pt_will_event(q) || !(vti_pt_uses(q->next) & VTI_PT_TAKES_TNT))
+		return -VTI_PT_QUERY;
+	r = vti_pt_take_packet(w);
+	return r ? r : look_ahead(w);
 }
 
 int vti_pt_query_cond(struct vti_pt_walk *w, bool *taken)
@@ -342,12 +329,9 @@ int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip)
 			return -VTI_PT_QUERY;
 		if (u & VTI_PT_TAKES_TNT && w->tnt_count)
 			return -VTI_PT_QUERY;
-		q->published = false;
 		r = vti_pt_take_packet(w);
 		if (r)
 			return r;
-		if (q->published)
-			return -VTI_PT_IGNORED;
 		if (u & VTI_PT_TAKES_TIP)
 			break;
 		r = read_ahead(w);

@@ -25,7 +25,6 @@ enum vti_pt_fault {
 	VTI_PT_SUPPRESSED,
 	VTI_PT_FULL,	 /* too many events wait for the same packet */
 	VTI_PT_INTERNAL, /* what the reference calls its own fault */
-	VTI_PT_IGNORED,	 /* an event was passed over */
 	VTI_PT_RETCOMP,	 /* a return whose decision says no */
 	VTI_PT_RETSTACK, /* a compressed return without a call */
 	VTI_PT_NOMAP,
