@@ -61,7 +61,8 @@ int vti_emit_define(struct vt_pt_emit *e, uint32_t index, struct vt_error *err)
 	struct vt_pt_block *k = vt_pt_blocks_get(m->of, index);
 
 	if (!is_ours(e, k)) {
-		struct vti_emit_key key = {e->pid, k->addr, k->size, k->mode, 0, 0};
+		struct vti_emit_key key = {
+			.pid = e->pid, .addr = k->addr, .size = k->size, .mode = k->mode};
 		struct vti_emit_key *found;
 		bool added;
 
@@ -69,7 +70,7 @@ int vti_emit_define(struct vt_pt_emit *e, uint32_t index, struct vt_error *err)
 		if (key.code == UINT32_MAX)
 			return vt_error_nomem(err);
 		found = vt_hash_add(&e->blocks, &key, &added);
-		if (!found || e->blocks.count >= VT_PT_NO_ID)
+		if (!found)
 			return vt_error_nomem(err);
 		k->id = (uint32_t)(((uint8_t *)found - e->blocks.entries) / sizeof(*found));
 		if (added)

@@ -305,8 +305,6 @@ static int put_stack(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 			code = stretch(l, blocks, to.data[i],
 				       goal_of(to.data[i], from.data[i - 1], to.data[i - 1]), &why,
 				       err);
-		if (code < 0)
-			break;
 		l->cycles += cycles_of(rec, i - 1);
 		if (why == WHY_NONE)
 			continue;

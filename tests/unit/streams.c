@@ -46,6 +46,16 @@ struct vt_reader *reread_stream(int fd, struct vt_writer *w)
 	return r;
 }
 
+struct vt_record next_of_kind(struct vt_reader *in, uint32_t kind)
+{
+	struct vt_record rec = {.kind = UINT32_MAX};
+
+	do {
+		assert_int_equal(vt_reader_next(in, &rec, NULL), 1);
+	} while (rec.kind != kind);
+	return rec;
+}
+
 void write_record(struct vt_writer *w, uint64_t i)
 {
 	uint64_t chain[5];

@@ -23,6 +23,9 @@ struct vt_writer *start_stream(int fd);
 /* Ends it, and opens it for reading. */
 struct vt_reader *reread_stream(int fd, struct vt_writer *w);
 
+/* The next record of a kind, which there is. */
+struct vt_record next_of_kind(struct vt_reader *in, uint32_t kind);
+
 /* Writes records of three kinds, mixed, all derived from i: what check_record() expects. */
 void write_record(struct vt_writer *w, uint64_t i);
 void check_record(const struct vt_record *rec, uint64_t i);

@@ -314,17 +314,6 @@ static void test_width(void **state)
 	free(r.ids);
 }
 
-/* The next record of a kind. */
-static struct vt_record next_of(struct vt_reader *in, uint32_t kind)
-{
-	struct vt_record rec = {.kind = UINT32_MAX};
-
-	do {
-		assert_int_equal(vt_reader_next(in, &rec, NULL), 1);
-	} while (rec.kind != kind);
-	return rec;
-}
-
 /* Times: of the run, within it, and of what is between runs; in nanoseconds where known. */
 static void test_times(void **state)
 {
@@ -356,7 +345,7 @@ static void test_times(void **state)
 	check_stream(fd, &r, &sum);
 	lseek(fd, 0, SEEK_SET);
 	in = vt_reader_open_fd(fd, "test", NULL);
-	rec = next_of(in, VT_EXEC);
+	rec = next_of_kind(in, VT_EXEC);
 	assert_int_equal(vt_record_u64(&rec, VT_EXEC_TSC), 50);
 	assert_int_equal(vt_record_u64(&rec, VT_EXEC_CYCLES), 5);
 	assert_int_equal(vt_record_u64(&rec, VT_EXEC_TIME), 1000 + 50 * 4 / 2);
@@ -371,7 +360,7 @@ static void test_times(void **state)
 	assert_int_equal(vt_record_u64(&rec, VT_VALUE_SIZE), 4);
 	assert_int_equal(vt_record_u64(&rec, VT_VALUE_VALUE), 77);
 	assert_int_equal(vt_record_u64(&rec, VT_VALUE_TIME), 1000 + 80 * 4 / 2);
-	rec = next_of(in, VT_EXEC);
+	rec = next_of_kind(in, VT_EXEC);
 	assert_int_equal(vt_record_u64(&rec, VT_EXEC_BLOCKS), 5);
 	assert_int_equal(vt_record_u64(&rec, VT_EXEC_TSC), 80);
 	assert_int_equal(vt_record_words(&rec, VT_EXEC_TIME_AT).count, 1);
@@ -437,6 +426,41 @@ static void test_processes(void **state)
 	close(fd);
 }
 
+/* The ids of a run are told in 16 bits up to the largest, together or from a base on. */
+static void test_largest(void **state)
+{
+	struct vt_pt_totals sum;
+	struct run r = {.n = 65536 + 7};
+	struct vt_record rec;
+	struct vt_reader *in;
+	uint32_t i;
+	int fd;
+
+	(void)state;
+	r.ids = malloc(r.n * sizeof(*r.ids));
+	for (i = 0; i < 65536; i++)
+		r.ids[i] = i;
+	memcpy(r.ids + 65536, (uint32_t[]){0x7fff, 0x8000, 65535, 65536, 1, 65536, 0},
+	       7 * sizeof(uint32_t));
+	for (i = 0; i < 3; i++)
+		r.notes[i] = (struct vt_pt_note){.at = 65536 + (i ? 1 + 2 * i : 2),
+						 .type = VT_PT_NOTE_STOP};
+	r.nnotes = 3;
+	fd = write_run(&r, 0, 0, &sum);
+	in = vt_reader_open_fd(fd, "test", NULL);
+	rec = next_of_kind(in, VT_EXEC);
+	for (i = 0; i < 4; i++) {
+		static const uint32_t bases[] = {0, 0, 1, 0}, widths[] = {2, 2, 2, 4};
+
+		rec = next_of_kind(in, VT_EXEC);
+		assert_int_equal(vt_record_u64(&rec, VT_EXEC_BASE), bases[i]);
+		assert_int_equal(vt_record_u64(&rec, VT_EXEC_WIDTH), widths[i]);
+	}
+	vt_reader_close(in);
+	close(fd);
+	free(r.ids);
+}
+
 static void test_clock(void **state)
 {
 	struct vt_pt_timeconv conv = {true, 31, 581029125, 18444502336406842448u};
@@ -456,6 +480,12 @@ static void test_clock(void **state)
 			3 + (uint64_t)((unsigned __int128)0xfedcba9876543210u * 4000000007u >>
 				       shift));
 	}
+	for (; shift < 66; shift++) {
+		conv.shift = (uint16_t)shift;
+		assert_int_equal(vt_pt_time(&conv, 5), 0);
+	}
+	conv.shift = 0;
+	assert_int_equal(vt_pt_time(&conv, 1), 3 + 4000000007u);
 	conv.known = false;
 	assert_int_equal(vt_pt_time(&conv, 5), 0);
 }
@@ -465,7 +495,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cuts),  cmocka_unit_test(test_width),
 		cmocka_unit_test(test_times), cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_clock), cmocka_unit_test(test_largest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
