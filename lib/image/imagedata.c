@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "image/imagedata.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,7 +196,7 @@ static int add_reloc(struct vt_imagedata *d, struct dynamic *y, struct reloc r)
 {
 	const struct piece *p;
 
-	if (r.place >= USER_END || !touches(d, r.place, r.width))
+	if (!touches(d, r.place, r.width))
 		return 0;
 	if (d->nrelocs == MAX_RELOCS) {
 		y->bad = true;
@@ -338,8 +339,9 @@ static void add_piece(struct vt_imagedata *d, const struct vt_elf_segment *s, ui
 
 	if (end > s->vaddr + avail)
 		end = s->vaddr + avail;
-	if (!bytes || first < s->vaddr || first >= end || d->npieces == MAX_PIECES)
+	if (!bytes || first >= end)
 		return;
+	assert(d->npieces < MAX_PIECES);
 	d->pieces[d->npieces++] =
 		(struct piece){first, end, bytes + (first - s->vaddr), relro, s->exec};
 }
@@ -358,7 +360,8 @@ static void cut(struct vt_imagedata *d, uint64_t first, uint64_t size)
 		rest.first = end < p->end ? end : p->end;
 		rest.bytes += rest.first - p->first;
 		p->end = first > p->first ? first : p->first;
-		if (rest.first < rest.end && d->npieces < MAX_PIECES) {
+		if (rest.first < rest.end) {
+			assert(d->npieces < MAX_PIECES);
 			memmove(p + 2, p + 1, (d->npieces - i - 1) * sizeof(*p));
 			p[1] = rest;
 			d->npieces++;
@@ -405,8 +408,7 @@ static void add_pieces(struct vt_imagedata *d, const struct vt_elf_segment *s, s
 	size_t count, i;
 
 	/* The linker protects whole pages: the last one only if the range fills it. */
-	if (header(d, PT_GNU_RELRO, &p, &count) && count == 1 && p.p_vaddr < USER_END &&
-	    p.p_memsz < USER_END)
+	if (header(d, PT_GNU_RELRO, &p, &count) && count == 1)
 		end = (p.p_vaddr + p.p_memsz) / PAGE * PAGE;
 	for (i = 0; i < n; i++) {
 		if (!s[i].write)
@@ -430,7 +432,7 @@ static int prepare(struct vt_imagedata *d, const struct vt_elf_segment *s, size_
 		drop(d, true);
 	if (y.there) {
 		cut(d, p.p_vaddr, p.p_memsz);
-		cut(d, y.got, y.got ? GOT_RESERVED : 0);
+		cut(d, y.got, GOT_RESERVED);
 	}
 	if (read_rela(d, &y, y.rela, y.rela_size) < 0 ||
 	    read_rela(d, &y, y.jmprel, y.jmprel_size) < 0 || read_relr(d, &y) < 0)
@@ -484,22 +486,21 @@ bool vt_imagedata_bias(const struct vt_imagedata *d, uint64_t address, uint64_t 
 		       uint64_t *bias)
 {
 	const struct vt_elf_segment *s;
-	unsigned found = 0;
+	bool found = false;
 	size_t n, i;
 
 	s = vt_elf_segments(d->elf, &n);
 	for (i = 0; d->end && i < n; i++) {
-		uint64_t first = s[i].offset / PAGE * PAGE, b;
+		uint64_t first = s[i].offset / PAGE * PAGE;
 
 		if (!s[i].exec || offset < first ||
 		    offset - first >= (s[i].offset - first + s[i].filesz + PAGE - 1) / PAGE * PAGE)
 			continue;
-		b = address - (s[i].vaddr + (offset - s[i].offset));
 		/* Two segments may share a page of the file: then either may be mapped there. */
-		if (found && b != *bias)
+		if (found)
 			return false;
-		found++;
-		*bias = b;
+		found = true;
+		*bias = address - (s[i].vaddr + (offset - s[i].offset));
 	}
 	return found && !(*bias % PAGE) && (vt_elf_info(d->elf)->type != ET_EXEC || !*bias);
 }
@@ -568,8 +569,6 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 	size_t i;
 
 	memset(bytes, 0, VT_IMAGEDATA_LINE);
-	if (vaddr < d->first || vaddr >= d->end)
-		return 0;
 	for (i = 0; i < d->npieces; i++) {
 		const struct piece *p = &d->pieces[i];
 		uint64_t first = p->first > vaddr ? p->first : vaddr;

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,163 +11,11 @@
 
 #include "base/rng.h"
 #include "image/imagedata.h"
-#include "toolbox.h"
 
 /* What is right is tested against running programs (tests/pipe/imagedata.t); this is what is not
  * well-formed. */
 
 static struct vt_error err;
-
-/* Reads the lines of so many bytes; those that are not known are 0. */
-static uint64_t walk(const struct vt_imagedata *d, uint64_t most)
-{
-	uint64_t first, end, at, known, count = 0;
-	uint8_t bytes[VT_IMAGEDATA_LINE];
-	unsigned i;
-
-	vt_imagedata_span(d, &first, &end);
-	assert_true(first <= end);
-	if (end - first > most)
-		end = first + most;
-	for (at = first; at < end; at += VT_IMAGEDATA_LINE) {
-		known = vt_imagedata_line(d, 0x555555554000, at + 0x555555554000, true, bytes);
-		for (i = 0; i < VT_IMAGEDATA_LINE; i++) {
-			assert_true(known >> i & 1 || !bytes[i]);
-			count += known >> i & 1;
-		}
-		vt_imagedata_code(d, at + 5, bytes, sizeof(bytes));
-	}
-	return count;
-}
-
-static uint64_t known_within(uint64_t most, const uint8_t *data, size_t size)
-{
-	uint8_t *copy = malloc(size);
-	struct vt_imagedata *d;
-	uint64_t bias, count;
-	struct vt_elf *e;
-
-	assert_non_null(copy);
-	memcpy(copy, data, size);
-	e = vt_elf_open_memory(copy, size, "test", &err);
-	if (!e) {
-		free(copy);
-		return 0;
-	}
-	d = vt_imagedata_new(e, &err);
-	assert_non_null(d);
-	count = walk(d, most);
-	vt_imagedata_bias(d, 0x7ffff7dd0000, 0x4000, &bias);
-	vt_imagedata_free(d);
-	vt_elf_close(e);
-	free(copy);
-	return count;
-}
-
-/* The program header of a type; an entry of _DYNAMIC. */
-static uint8_t *header_of(uint8_t *data, uint32_t type)
-{
-	unsigned i;
-
-	for (i = 0; i < data[56]; i++)
-		if (memcmp(data + 64 + (size_t)i * 56, &type, 4) == 0)
-			return data + 64 + (size_t)i * 56;
-	fail();
-	return NULL;
-}
-
-static uint8_t *dynamic_of(uint8_t *data, uint64_t tag)
-{
-	uint64_t offset;
-	unsigned i;
-
-	memcpy(&offset, header_of(data, 2) + 8, 8);
-	for (i = 0; i < 100; i++)
-		if (memcmp(data + offset + 16 * (size_t)i, &tag, 8) == 0)
-			return data + offset + 16 * (size_t)i;
-	fail();
-	return NULL;
-}
-
-/* More than any build of this program spans: some have megabytes of zeroes. */
-static uint64_t known_of(const uint8_t *data, size_t size)
-{
-	return known_within(1 << 28, data, size);
-}
-
-/* Anything at all in the headers, _DYNAMIC and the relocations. */
-static void test_damaged(void **state)
-{
-	uint64_t dynamic, rela, size_of_rela;
-	uint8_t *data, *bad;
-	struct vt_rng r;
-	size_t size;
-	unsigned i, n;
-
-	(void)state;
-	data = toolbox_read_self(&size);
-	bad = malloc(size);
-	assert_non_null(bad);
-	memcpy(&dynamic, header_of(data, 2) + 8, 8);
-	memcpy(&rela, dynamic_of(data, 7) + 8, 8);
-	memcpy(&size_of_rela, dynamic_of(data, 8) + 8, 8);
-	vt_rng_init(&r, 3);
-	for (i = 0; i < 600; i++) {
-		memcpy(bad, data, size);
-		for (n = 1 + (unsigned)vt_rng_below(&r, 4); n; n--) {
-			uint64_t at = 64 + vt_rng_below(&r, 13 * 56);
-
-			if (i % 3 == 1)
-				at = dynamic + vt_rng_below(&r, 480);
-			else if (i % 3 == 2)
-				at = rela + vt_rng_below(&r, size_of_rela);
-			bad[at] = (uint8_t)vt_rng_next(&r);
-		}
-		known_within(1 << 22, bad, vt_rng_below(&r, 8) ? size : vt_rng_below(&r, size));
-	}
-	free(bad);
-	free(data);
-}
-
-/* What makes protected data, or everything, uncertain. */
-static void test_uncertain(void **state)
-{
-	const uint64_t rel = 17, far_away = UINT64_C(1) << 46, textrel = 22;
-	uint64_t all, text;
-	uint8_t *data, *at;
-	size_t size;
-
-	(void)state;
-	data = toolbox_read_self(&size);
-	all = known_of(data, size);
-
-	/* A table of a kind that this machine has not: what is protected may be anything. */
-	at = dynamic_of(data, 0x6ffffffb);
-	memcpy(at, &rel, 8);
-	text = known_of(data, size);
-	assert_true(text > 10000 && text < all);
-
-	/* It may even be meant for the text. */
-	memcpy(dynamic_of(data, 0x6ffffff9), &textrel, 8);
-	assert_int_equal(known_of(data, size), 0);
-	free(data);
-
-	/* Relocations that are not in the file. */
-	data = toolbox_read_self(&size);
-	memcpy(dynamic_of(data, 7) + 8, &far_away, 8);
-	assert_int_equal(known_of(data, size), text);
-	free(data);
-
-	/* Segments in the wrong order, or of another machine. */
-	data = toolbox_read_self(&size);
-	memcpy(header_of(data, 1) + 16, &far_away, 8);
-	assert_int_equal(known_of(data, size), 0);
-	free(data);
-	data = toolbox_read_self(&size);
-	data[18] = 183;
-	assert_int_equal(known_of(data, size), 0);
-	free(data);
-}
 
 /* ---- a file put together byte by byte, of which every known byte is known ---- */
 
@@ -182,17 +29,26 @@ static void test_uncertain(void **state)
 #define SYMS  0x1c00
 #define GOT   0x2400
 #define DYN   0x2e00
+#define NDYN  0x100 /* bytes of it */
 #define BIAS  UINT64_C(0x555555554000)
 
 struct parts {
-	bool no_interp, needed, two_dynamics;
-	uint64_t relro_size;
-	uint64_t tag, value; /* one more entry of _DYNAMIC */
-	unsigned copy_at;    /* R_X86_64_COPY here; 0: none */
-	bool no_end;	     /* _DYNAMIC is not ended */
-	bool no_rela;	     /* the entry makes relocations unreadable, that of text as well */
-	bool irelative;	     /* a relocation calls a procedure that chooses another */
-	unsigned ifunc;	     /* so does one by a symbol: 1, which is elsewhere; 2, which is here */
+	bool no_interp, needed, two_dynamics, no_dynamic, two_relros, no_symtab;
+	bool from_zero; /* the text begins at 0, and a relocation changes its second word */
+	uint64_t relro, relro_size;	/* 0 for DATA, 0x1000 */
+	uint64_t tag, value;		/* one more entry of _DYNAMIC */
+	uint64_t first_tag;		/* and one before all others, with the value 0 */
+	uint64_t dynamic_size;		/* 0: NDYN */
+	uint64_t file_size;		/* of data; 0: all */
+	uint64_t symbols;		/* where they are; 0: SYMS */
+	uint64_t relas, plt, relr, got; /* where tables are; 0: RELA, PLT, RELR, GOT */
+	uint64_t place;			/* one more word of DT_RELR */
+	unsigned copy_at;		/* R_X86_64_COPY here; 0: none */
+	bool no_end;			/* _DYNAMIC is not ended */
+	bool no_rela; /* the entry makes relocations unreadable, that of text as well */
+	bool no_copy;
+	bool irelative; /* a relocation calls a procedure that chooses another */
+	unsigned ifunc; /* so does one by a symbol: 1, which is elsewhere; 2, here */
 };
 
 static uint8_t made[END];
@@ -205,19 +61,28 @@ static size_t put_rela(size_t at, uint64_t place, uint64_t type, uint64_t addend
 	return at + sizeof(r);
 }
 
-static void put_symbols(unsigned ifunc)
+static uint64_t either(uint64_t value, uint64_t otherwise)
 {
+	return value ? value : otherwise;
+}
+
+static void put_symbols(const struct parts *parts)
+{
+	/* The first symbol is none, whatever it says. */
 	const Elf64_Sym syms[2] = {
-		[1] = {.st_info = ELF64_ST_INFO(STB_GLOBAL, ifunc ? STT_GNU_IFUNC : STT_FUNC),
-		       .st_shndx = ifunc == 1 ? SHN_UNDEF : 1},
+		[0] = {.st_info = STT_GNU_IFUNC, .st_shndx = 1},
+		[1] = {.st_info =
+			       ELF64_ST_INFO(STB_GLOBAL, parts->ifunc ? STT_GNU_IFUNC : STT_FUNC),
+		       .st_shndx = parts->ifunc == 1 ? SHN_UNDEF : 1},
 	};
 
-	memcpy(made + SYMS, syms, sizeof(syms));
+	memcpy(made + either(parts->symbols, SYMS), syms, sizeof(syms));
 }
 
 static size_t put_relocations(const struct parts *parts)
 {
-	size_t at = RELA;
+	const size_t first = either(parts->relas, RELA);
+	size_t at = first;
 
 	at = put_rela(at, 0x2008, R_X86_64_RELATIVE, 0x1234);
 	at = put_rela(at, 0x2010, R_X86_64_GLOB_DAT, 0);
@@ -229,33 +94,51 @@ static size_t put_relocations(const struct parts *parts)
 	at = put_rela(at, 0x2060, R_X86_64_RELATIVE, 3);
 	at = put_rela(at, 0x2068, R_X86_64_RELATIVE, 4);
 	at = put_rela(at, 0x207c, R_X86_64_RELATIVE, 0x0102030405060708);
+	/* One that nobody knows may write as much as any; the last that is known, a word. */
 	at = put_rela(at, 0x2090, 100, 0);
+	at = put_rela(at, 0x2160, R_X86_64_RELATIVE64, 0);
+	at = put_rela(at, 0x2180, R_X86_64_RELATIVE64 + 1, 0);
+	/* Of 16 bytes, the last is the next line's first; and one that reaches two others. */
+	at = put_rela(at, 0x2131, R_X86_64_TLSDESC, 0);
+	at = put_rela(at, 0x224b, R_X86_64_RELATIVE, 0x1112131415161718);
+	at = put_rela(at, 0x2242, R_X86_64_RELATIVE, 5);
+	at = put_rela(at, 0x2240, R_X86_64_TLSDESC, 0);
 	at = put_rela(at, UINT64_C(1) << 47, R_X86_64_64, 0);
-	at = put_rela(at, 0x3800, R_X86_64_COPY, 0);
+	if (parts->from_zero)
+		at = put_rela(at, 8, R_X86_64_RELATIVE, 0);
 	if (parts->irelative)
 		at = put_rela(at, 0x3010, R_X86_64_IRELATIVE, 0x1000);
 	if (parts->ifunc)
 		at = put_rela(at, 0x3018, ELF64_R_INFO(1, R_X86_64_GLOB_DAT), 0);
 	if (parts->copy_at)
 		at = put_rela(at, parts->copy_at, R_X86_64_COPY, 0);
-	return at - RELA;
+	if (!parts->no_copy)
+		at = put_rela(at, 0x3800, R_X86_64_COPY, 0);
+	return at - first;
 }
 
 static void put_headers(const struct parts *parts)
 {
+	const uint64_t text = parts->from_zero ? 0 : TEXT, relro = either(parts->relro, DATA);
 	const Elf64_Phdr phdrs[] = {
-		{PT_LOAD, PF_R | PF_X, TEXT, TEXT, 0, 0x1000, 0x1000, 0x1000},
-		{PT_LOAD, PF_R | PF_W, DATA, DATA, 0, 0x2000, 0x2000, 0x1000},
-		{PT_DYNAMIC, PF_R, DYN, DYN, 0, 0x100, 0x100, 8},
-		{PT_GNU_RELRO, PF_R, DATA, DATA, 0, 0x1000, parts->relro_size, 1},
+		{PT_LOAD, PF_R | PF_X, text, text, 0, DATA - text, DATA - text, 0x1000},
+		{PT_LOAD, PF_R | PF_W, DATA, DATA, 0, either(parts->file_size, 0x2000), 0x2000,
+		 0x1000},
+		{parts->no_dynamic ? PT_NOTE : PT_DYNAMIC, PF_R, DYN, DYN, 0, NDYN,
+		 either(parts->dynamic_size, NDYN), 8},
+		{PT_GNU_RELRO, PF_R, relro, relro, 0, 0x1000, either(parts->relro_size, 0x1000), 1},
 		{parts->no_interp ? PT_NOTE : PT_INTERP, PF_R, TEXT, TEXT, 0, 8, 8, 1},
-		{parts->two_dynamics ? PT_DYNAMIC : PT_NOTE, PF_R, DYN, DYN, 0, 0x100, 0x100, 8},
+		{parts->two_dynamics ? PT_DYNAMIC : PT_NOTE, PF_R, DYN, DYN, 0, NDYN, NDYN, 8},
+		{parts->two_relros ? PT_GNU_RELRO : PT_NOTE, PF_R, DATA, DATA, 0, 0x1000, 0x1000,
+		 1},
 	};
 	Elf64_Ehdr h = {
 		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 		.e_type = ET_DYN,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
+		/* Read as a symbol, a procedure that chooses another. */
+		.e_entry = UINT64_C(1) << 48 | (uint64_t)STT_GNU_IFUNC << 32,
 		.e_phoff = sizeof(h),
 		.e_ehsize = sizeof(h),
 		.e_phentsize = sizeof(*phdrs),
@@ -266,44 +149,72 @@ static void put_headers(const struct parts *parts)
 	memcpy(made + sizeof(h), phdrs, sizeof(phdrs));
 }
 
-static struct vt_imagedata *make(const struct parts *parts, struct vt_elf **e)
+static void put_dynamic(const struct parts *parts)
 {
-	/* A place, then two words of bits: the 1st and 4th after it, and the 64th. */
-	static const uint64_t relr[] = {0x2100, 1 | 1 << 1 | 1 << 4, 1 | 1 << 1};
-	uint64_t dynamic[32] = {0};
-	struct vt_imagedata *d;
-	size_t i, n = 0;
+	/* A place, then two words of bits: the 1st, 4th and 63rd after it, and the 64th. */
+	const uint64_t relr[] = {0x2100, 1 | 1 << 1 | 1 << 4 | UINT64_C(1) << 63, 1 | 1 << 1,
+				 parts->place};
+	const uint64_t relr_size = parts->place ? 32 : 24;
+	uint64_t dynamic[NDYN / 8] = {0};
+	size_t n = 0;
 
-	for (i = 0; i < END; i++)
-		made[i] = (uint8_t)(i * 13 + (i >> 8) * 7 + 1);
-	put_headers(parts);
-	put_symbols(parts->ifunc);
 #define ENTRY(tag, value) (dynamic[n++] = (tag), dynamic[n++] = (value))
+	if (parts->first_tag)
+		ENTRY(parts->first_tag, 0);
 	ENTRY(DT_PLTREL, DT_RELA);
 	ENTRY(37, 8);
 	ENTRY(DT_RELAENT, 24);
-	ENTRY(DT_PLTGOT, GOT);
-	ENTRY(DT_SYMTAB, SYMS);
-	ENTRY(35, sizeof(relr));
-	ENTRY(36, RELR);
+	ENTRY(DT_PLTGOT, either(parts->got, GOT));
+	ENTRY(parts->no_symtab ? DT_DEBUG : DT_SYMTAB, either(parts->symbols, SYMS));
+	ENTRY(35, relr_size);
+	ENTRY(36, either(parts->relr, RELR));
 	ENTRY(DT_PLTRELSZ, 24);
-	ENTRY(DT_JMPREL, PLT);
+	ENTRY(DT_JMPREL, either(parts->plt, PLT));
 	ENTRY(DT_RELASZ, put_relocations(parts));
-	ENTRY(DT_RELA, RELA);
+	ENTRY(DT_RELA, either(parts->relas, RELA));
 	if (parts->needed)
 		ENTRY(DT_NEEDED, 1);
 	if (parts->tag)
 		ENTRY(parts->tag, parts->value);
-	for (; parts->no_end && n < 32;)
+	for (; parts->no_end && n < NDYN / 8;)
 		ENTRY(DT_DEBUG, 0);
-	put_rela(PLT, 0x20c0, R_X86_64_JUMP_SLOT, 0);
-	memcpy(made + RELR, relr, sizeof(relr));
+	put_rela(either(parts->plt, PLT), 0x20c0, R_X86_64_JUMP_SLOT, 0);
+	memcpy(made + either(parts->relr, RELR), relr, relr_size);
 	memcpy(made + DYN, dynamic, sizeof(dynamic));
+}
+
+static void put_all(const struct parts *parts)
+{
+	size_t i;
+
+	for (i = 0; i < END; i++)
+		made[i] = (uint8_t)(i * 13 + (i >> 8) * 7 + 1);
+	put_headers(parts);
+	put_symbols(parts);
+	put_dynamic(parts);
+}
+
+static struct vt_imagedata *open_made(struct vt_elf **e)
+{
+	struct vt_imagedata *d;
+
 	*e = vt_elf_open_memory(made, END, "made", &err);
 	assert_non_null(*e);
 	d = vt_imagedata_new(*e, &err);
 	assert_non_null(d);
 	return d;
+}
+
+static struct vt_imagedata *make(const struct parts *parts, struct vt_elf **e)
+{
+	put_all(parts);
+	return open_made(e);
+}
+
+static void unmake(struct vt_imagedata *d, struct vt_elf *e)
+{
+	vt_imagedata_free(d);
+	vt_elf_close(e);
 }
 
 struct model {
@@ -333,7 +244,7 @@ static uint64_t word_at(uint64_t at)
 /* What the relocations above leave, as the header of imagedata.h says. */
 static void expect(struct model *m, bool text, bool data)
 {
-	static const uint16_t relr[] = {0x2100, 0x2108, 0x2120, 0x2300};
+	static const uint16_t relr[] = {0x2100, 0x2108, 0x2120, 0x22f8, 0x2300};
 	size_t i;
 
 	memset(m, 0, sizeof(*m));
@@ -350,10 +261,15 @@ static void expect(struct model *m, bool text, bool data)
 	point(m, 0x207c, 0x0102030405060708);
 	forget(m, 0x2090, 16);
 	forget(m, 0x20c0, 8);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 5; i++)
 		point(m, relr[i], word_at(relr[i]));
+	point(m, 0x224b, 0x1112131415161718);
+	forget(m, 0x2131, 16);
+	forget(m, 0x2160, 8);
+	forget(m, 0x2180, 16);
+	forget(m, 0x2240, 16);
 	forget(m, GOT, 24);
-	forget(m, DYN, 0x100);
+	forget(m, DYN, NDYN);
 }
 
 static void compare(const struct vt_imagedata *d, bool relro, const struct model *m)
@@ -401,8 +317,8 @@ static void check_code(const struct vt_imagedata *d)
 static void test_every_byte(void **state)
 {
 	static struct model m;
-	struct parts parts = {.relro_size = 0x1000};
-	uint64_t first, end, bias;
+	const struct parts parts = {.relro = DATA};
+	uint64_t first, end;
 	struct vt_imagedata *d;
 	struct vt_elf *e;
 
@@ -419,16 +335,8 @@ static void test_every_byte(void **state)
 	assert_true(vt_imagedata_is_relocated(d, 0x2000));
 	assert_true(vt_imagedata_is_relocated(d, 0x2fff));
 	assert_false(vt_imagedata_is_relocated(d, 0x3000));
-	assert_true(vt_imagedata_bias(d, 0x7f0000001000, 0x1000, &bias));
-	assert_int_equal(bias, 0x7f0000000000);
-	assert_false(vt_imagedata_bias(d, 0x7f0000001001, 0x1000, &bias));
-	assert_false(vt_imagedata_bias(d, 0x7f0000001000, 0xfff, &bias));
-	assert_true(vt_imagedata_bias(d, 0x7f0000001fff, 0x1fff, &bias));
-	assert_int_equal(bias, 0x7f0000000000);
-	assert_false(vt_imagedata_bias(d, 0x7f0000002000, 0x2000, &bias));
 	check_code(d);
-	vt_imagedata_free(d);
-	vt_elf_close(e);
+	unmake(d, e);
 }
 
 /* What makes protected data unknown, and text too; each alone. */
@@ -438,41 +346,50 @@ static void test_contradictions(void **state)
 		struct parts parts;
 		bool text, data;
 	} cases[] = {
-		{{.relro_size = 0x1000, .needed = true, .no_interp = true}, true, true},
-		{{.relro_size = 0x1000, .no_interp = true}, true, false},
-		{{.relro_size = 0x1000, .two_dynamics = true}, true, false},
+		{{.needed = true, .no_interp = true}, true, true},
+		{{.no_interp = true}, true, false},
+		{{.two_dynamics = true}, true, false},
 		{{.relro_size = 0x1fff}, true, true},
 		{{.relro_size = 0xfff}, true, false},
-		{{.relro_size = 0x1000, .tag = DT_RELAENT, .value = 25}, true, false},
-		{{.relro_size = 0x1000, .tag = DT_RELAENT, .value = 24}, true, true},
-		{{.relro_size = 0x1000, .tag = 37, .value = 4}, true, false},
-		{{.relro_size = 0x1000, .tag = DT_PLTREL, .value = DT_REL}, true, false},
-		{{.relro_size = 0x1000, .tag = DT_REL, .value = 0}, true, false},
-		{{.relro_size = 0x1000, .tag = DT_RELSZ, .value = 0}, true, false},
-		{{.relro_size = 0x1000, .tag = 0x6000000f, .value = 0}, true, false},
-		{{.relro_size = 0x1000, .tag = 0x60000011, .value = 0}, true, false},
-		{{.relro_size = 0x1000, .tag = DT_FLAGS, .value = DF_BIND_NOW}, true, true},
+		{{.tag = DT_RELAENT, .value = 25}, true, false},
+		{{.tag = DT_RELAENT, .value = 24}, true, true},
+		{{.tag = 37, .value = 4}, true, false},
+		{{.tag = DT_PLTREL, .value = DT_REL}, true, false},
+		{{.tag = DT_REL, .value = 0}, true, false},
+		{{.tag = DT_RELSZ, .value = 0}, true, false},
+		{{.tag = 0x6000000f, .value = 0}, true, false},
+		{{.tag = 0x60000011, .value = 0}, true, false},
+		{{.tag = DT_FLAGS, .value = DF_BIND_NOW}, true, true},
 		/* Tables that end in the middle of an entry, or beyond their segment. */
-		{{.relro_size = 0x1000, .tag = DT_RELASZ, .value = 25, .no_rela = true},
-		 true,
-		 false},
-		{{.relro_size = 0x1000, .tag = DT_RELA, .value = DATA - 24, .no_rela = true},
-		 true,
-		 false},
-		{{.relro_size = 0x1000, .tag = DT_PLTRELSZ, .value = 23}, true, false},
-		{{.relro_size = 0x1000, .tag = DT_JMPREL, .value = DATA - 23}, true, false},
-		{{.relro_size = 0x1000, .tag = 35, .value = 23}, true, false},
-		{{.relro_size = 0x1000, .tag = 36, .value = DATA - 23}, true, false},
-		{{.relro_size = 0x1000, .tag = 36, .value = 4 * END}, true, false},
-		{{.relro_size = 0x1000, .copy_at = 0x2500}, true, false},
-		{{.relro_size = 0x1000, .copy_at = 0x2fff}, true, false},
+		{{.tag = DT_RELASZ, .value = 25, .no_rela = true}, true, false},
+		{{.tag = DT_RELA, .value = DATA - 24, .no_rela = true}, true, false},
+		{{.tag = DT_PLTRELSZ, .value = 23}, true, false},
+		{{.tag = DT_JMPREL, .value = DATA - 23}, true, false},
+		{{.tag = 35, .value = 23}, true, false},
+		{{.tag = 36, .value = DATA - 23}, true, false},
+		{{.tag = 36, .value = 4 * END}, true, false},
+		{{.two_relros = true}, true, false},
+		{{.relro_size = 1}, true, false},
+		{{.no_dynamic = true, .no_rela = true}, true, false},
+		{{.first_tag = DT_REL}, true, false},
+		{{.first_tag = DT_TEXTREL, .no_end = true}, false, false},
+		{{.first_tag = DT_TEXTREL, .tag = DT_FLAGS}, true, true},
+		/* Tables that end where their segment does, and one that does not. */
+		{{.relas = DATA - 19 * 24}, true, true},
+		{{.plt = DATA - 24}, true, true},
+		{{.relr = DATA - 24}, true, true},
+		{{.relas = DATA - 19 * 24 + 8, .no_rela = true}, true, false},
+		{{.dynamic_size = 0xbf}, true, false},
+		{{.copy_at = 0xfff}, true, true},
+		{{.copy_at = 0x1f00}, true, false},
+		{{.copy_at = 0x3000}, true, true},
+		{{.copy_at = 0x2500}, true, false},
+		{{.copy_at = 0x2fff}, true, false},
 		/* Behind the words that are the linker's. */
-		{{.relro_size = 0x1000, .copy_at = GOT + 23}, true, true},
-		{{.relro_size = 0x1000, .no_end = true}, true, false},
-		{{.relro_size = 0x1000, .no_end = true, .tag = DT_TEXTREL}, false, false},
-		{{.relro_size = 0x1000, .no_end = true, .tag = DT_FLAGS, .value = DF_TEXTREL},
-		 false,
-		 false},
+		{{.copy_at = GOT + 23}, true, true},
+		{{.no_end = true}, true, false},
+		{{.no_end = true, .tag = DT_TEXTREL}, false, false},
+		{{.no_end = true, .tag = DT_FLAGS, .value = DF_TEXTREL}, false, false},
 	};
 	static struct model m;
 	struct vt_imagedata *d;
@@ -487,19 +404,18 @@ static void test_contradictions(void **state)
 		if (cases[i].parts.no_rela)
 			memset(m.known + 0x1010, true, 8);
 		compare(d, true, &m);
-		vt_imagedata_free(d);
-		vt_elf_close(e);
+		unmake(d, e);
 	}
 }
 
 /* ---- segments ---- */
 
-/* Where an image of these headers ends; 0 if it contradicts itself. */
-static uint64_t end_of(const Elf64_Phdr *phdrs, size_t n)
+static struct vt_imagedata *open_headers(unsigned type, const Elf64_Phdr *phdrs, size_t n,
+					 struct vt_elf **e)
 {
 	Elf64_Ehdr h = {
 		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-		.e_type = ET_DYN,
+		.e_type = (Elf64_Half)type,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(h),
@@ -507,21 +423,29 @@ static uint64_t end_of(const Elf64_Phdr *phdrs, size_t n)
 		.e_phentsize = sizeof(*phdrs),
 		.e_phnum = (Elf64_Half)n,
 	};
-	struct vt_imagedata *d;
-	uint64_t first, end;
-	struct vt_elf *e;
 
 	memcpy(made, &h, sizeof(h));
 	memcpy(made + sizeof(h), phdrs, n * sizeof(*phdrs));
-	e = vt_elf_open_memory(made, END, "made", &err);
-	assert_non_null(e);
-	d = vt_imagedata_new(e, &err);
-	assert_non_null(d);
+	return open_made(e);
+}
+
+/* Where the image ends; 0 if it contradicts itself. */
+static uint64_t take_end(struct vt_imagedata *d, struct vt_elf *e)
+{
+	uint64_t first, end;
+
 	vt_imagedata_span(d, &first, &end);
 	assert_true(end || !first);
-	vt_imagedata_free(d);
-	vt_elf_close(e);
+	unmake(d, e);
 	return end;
+}
+
+static uint64_t end_of(const Elf64_Phdr *phdrs, size_t n)
+{
+	struct vt_elf *e;
+	struct vt_imagedata *d = open_headers(ET_DYN, phdrs, n, &e);
+
+	return take_end(d, e);
 }
 
 #define USER_END (UINT64_C(1) << 47)
@@ -566,6 +490,110 @@ static void test_order_of_segments(void **state)
 	}
 }
 
+/* Images of other machines, and files that are none. */
+static void test_others(void **state)
+{
+	static const struct parts parts = {.relro = DATA};
+	static const Elf32_Phdr phdr = {PT_LOAD, 0, 0, 0, 0x1000, 0x1000, PF_R, 0x1000};
+	static const Elf32_Ehdr h = {
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(h),
+		.e_ehsize = sizeof(h),
+		.e_phentsize = sizeof(phdr),
+		.e_phnum = 1,
+	};
+	static const struct {
+		unsigned type, machine;
+		uint64_t end;
+	} rows[] = {{ET_DYN, EM_X86_64, END}, {ET_EXEC, EM_X86_64, END}, {ET_REL, EM_X86_64, 0},
+		    {ET_CORE, EM_X86_64, 0},  {ET_DYN, EM_386, 0},	 {ET_DYN, EM_AARCH64, 0}};
+	struct vt_imagedata *d;
+	struct vt_elf *e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		put_all(&parts);
+		made[16] = (uint8_t)rows[i].type;
+		made[18] = (uint8_t)rows[i].machine;
+		d = open_made(&e);
+		assert_int_equal(take_end(d, e), rows[i].end);
+	}
+	memcpy(made, &h, sizeof(h));
+	memcpy(made + sizeof(h), &phdr, sizeof(phdr));
+	d = open_made(&e);
+	assert_int_equal(take_end(d, e), 0);
+}
+
+/* Where an image lies, from a mapping of its code; 1: nobody knows. */
+static void test_bias(void **state)
+{
+	static const struct {
+		unsigned type;
+		struct {
+			uint64_t vaddr, offset, size;
+			unsigned flags;
+		} segments[2];
+		uint64_t address, offset, bias;
+	} rows[] = {
+		/* All of the pages that code is on, and no more. */
+		{ET_DYN, {{0x5008, 0x1008, 0xff8, PF_X}}, 0x7000, 0x1000, 0x2000},
+		{ET_DYN, {{0x5008, 0x1008, 0xff8, PF_X}}, 0x7fff, 0x1fff, 0x2000},
+		{ET_DYN, {{0x5008, 0x1008, 0xff8, PF_X}}, 0x7fff, 0xfff, 1},
+		{ET_DYN, {{0x5008, 0x1008, 0xff8, PF_X}}, 0x8000, 0x2000, 1},
+		{ET_DYN, {{0x5008, 0x1008, 0xff9, PF_X}}, 0x8000, 0x2000, 0x2000},
+		{ET_DYN, {{0x5008, 0x1008, 0xff9, PF_X}}, 0x9000, 0x3000, 1},
+		{ET_DYN, {{0x5000, 0x1000, 0x1000, PF_R}}, 0x7000, 0x1000, 1},
+		/* A page of the file in two segments, or in one of two. */
+		{ET_DYN,
+		 {{0x5000, 0x1000, 0x800, PF_X}, {0x6800, 0x1800, 0x800, PF_X}},
+		 0x7000,
+		 0x1000,
+		 1},
+		{ET_DYN,
+		 {{0x5000, 0x1000, 0x800, PF_X}, {0x6800, 0x2800, 0x800, PF_X}},
+		 0x8000,
+		 0x2000,
+		 0x2000},
+		{ET_DYN,
+		 {{0x5000, 0x1000, 0x1001, PF_X}, {0x7000, 0x3000, 0x800, PF_X}},
+		 0x8000,
+		 0x2000,
+		 0x2000},
+		/* An executable lies where it says. */
+		{ET_EXEC, {{0x5000, 0x1000, 0x1000, PF_X}}, 0x5000, 0x1000, 0},
+		{ET_EXEC, {{0x5000, 0x1000, 0x1000, PF_X}}, 0x6000, 0x1000, 1},
+		/* One may lie below what it says. */
+		{ET_DYN, {{0x5000, 0x1000, 0x1000, PF_X}}, 0x2000, 0x1000, UINT64_MAX - 0x2fff},
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		Elf64_Phdr p[2] = {{0}};
+		struct vt_imagedata *d;
+		struct vt_elf *e;
+		uint64_t bias;
+
+		for (k = 0; k < 2 && rows[i].segments[k].size; k++)
+			p[k] = (Elf64_Phdr){.p_type = PT_LOAD,
+					    .p_flags = rows[i].segments[k].flags,
+					    .p_vaddr = rows[i].segments[k].vaddr,
+					    .p_offset = rows[i].segments[k].offset,
+					    .p_filesz = rows[i].segments[k].size,
+					    .p_memsz = rows[i].segments[k].size};
+		d = open_headers(rows[i].type, p, k, &e);
+		assert_int_equal(vt_imagedata_bias(d, rows[i].address, rows[i].offset, &bias),
+				 rows[i].bias != 1);
+		if (rows[i].bias != 1)
+			assert_int_equal(bias, rows[i].bias);
+		unmake(d, e);
+	}
+}
+
 /* More headers than 64, or segments than 32, no image has. */
 static void test_many_segments(void **state)
 {
@@ -588,23 +616,25 @@ static void test_many_segments(void **state)
 /* What relocations fill in is known, and nothing else of the protected data. */
 static void expect_resolved(struct model *m)
 {
-	static const uint16_t words[] = {0x2008, 0x2060, 0x2068, 0x207c,
-					 0x2100, 0x2108, 0x2120, 0x2300};
+	static const uint16_t words[] = {0x2008, 0x2060, 0x2068, 0x207c, 0x2100,
+					 0x2108, 0x2120, 0x22f8, 0x2300};
 	size_t i;
 
 	expect(m, true, true);
 	forget(m, DATA, 0x1000);
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
 		memset(m->known + words[i], true, 8);
+	memset(m->known + 0x2250, true, 3);
 }
 
 /* Code that runs before the linker protects data may write to it; that of other images does not. */
 static void test_resolvers(void **state)
 {
 	static const struct parts with[] = {
-		{.relro_size = 0x1000, .irelative = true},
-		{.relro_size = 0x1000, .ifunc = 2},
-		{.relro_size = 0x1000, .ifunc = 1},
+		{.irelative = true},
+		{.ifunc = 2},
+		{.ifunc = 2, .symbols = DATA - 48},
+		{.ifunc = 1},
 	};
 	static struct model m;
 	struct vt_imagedata *d;
@@ -612,25 +642,158 @@ static void test_resolvers(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		d = make(&with[i], &e);
-		if (i < 2)
+		if (i < 3)
 			expect_resolved(&m);
 		else
 			expect(&m, true, true);
 		compare(d, true, &m);
-		vt_imagedata_free(d);
-		vt_elf_close(e);
+		unmake(d, e);
+	}
+}
+
+/* How far things reach: what differs from the expected, a few ranges each. */
+static void test_reach(void **state)
+{
+	static const struct {
+		struct parts parts;
+		struct {
+			uint64_t at, size;
+			bool known;
+		} ranges[2];
+	} rows[] = {
+		{{.dynamic_size = 0xc0}, {{DYN + 0xc0, 0x40, true}}},
+		{{.dynamic_size = UINT64_MAX}, {{DYN, 0x200, false}}},
+		{{.got = 0x1fe8}, {{GOT, 24, true}}},
+		{{.got = 0x1ff0}, {{GOT, 24, true}, {0x2000, 8, false}}},
+		{{.got = 0x2000}, {{GOT, 24, true}, {0x2000, 24, false}}},
+		{{.got = 0x2ff0}, {{GOT, 24, true}, {0x2ff0, 16, false}}},
+		{{.got = 0x3000}, {{GOT, 24, true}}},
+		{{.relro_size = 0x800, .relro = 0x2800}, {{DATA, 0x800, false}}},
+		{{.relro_size = 0x800, .relro = 0x2801}, {{DATA, 0x801, false}}},
+		{{.relro_size = 0x1800, .relro = 0x1800}, {{DATA, 0x1000, false}}},
+		{{.relro = 0x4000}, {{DATA, 0x1000, false}}},
+		{{.relro = 0x3000, .no_copy = true},
+		 {{DATA, 0x1000, false}, {PLAIN, 0x1000, true}}},
+		{{.relro_size = 0x2000, .no_copy = true}, {{PLAIN, 0x1000, true}}},
+		{{.relro_size = 0x3000, .no_copy = true}, {{PLAIN, 0x1000, true}}},
+		{{.file_size = 0xffc}, {{0x2ffc, 4, false}}},
+		{{.file_size = 0xffc, .place = 0x2ff4}, {{0x2ffc, 4, false}}},
+		{{.file_size = 0xffc, .place = 0x2ff6}, {{0x2ff6, 10, false}}},
+		{{.from_zero = true}, {{0, 0x1000, true}, {8, 8, false}}},
+		{{.from_zero = true, .no_symtab = true, .ifunc = 2},
+		 {{0, 0x1000, true}, {8, 8, false}}},
+		{{.symbols = DATA - 47, .ifunc = 2}, {{0, 0, false}}},
+	};
+	static struct model m;
+	struct vt_imagedata *d;
+	struct vt_elf *e;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		d = make(&rows[i].parts, &e);
+		expect(&m, true, true);
+		if (rows[i].parts.place)
+			point(&m, rows[i].parts.place, word_at(rows[i].parts.place));
+		for (k = 0; k < 2; k++)
+			memset(m.known + rows[i].ranges[k].at, rows[i].ranges[k].known,
+			       rows[i].ranges[k].size);
+		compare(d, true, &m);
+		unmake(d, e);
+	}
+}
+
+/* Text that the linker relocates is written to, unless nothing of the text is certain anyway. */
+static void test_relocated_text(void **state)
+{
+	static const struct parts with[] = {
+		{.tag = DT_TEXTREL},
+		{.tag = DT_FLAGS, .value = DF_TEXTREL},
+		{.tag = DT_TEXTREL, .irelative = true},
+	};
+	struct vt_imagedata *d;
+	struct vt_elf *e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		d = make(&with[i], &e);
+		assert_false(vt_imagedata_is_relocated(d, 0xfff));
+		assert_int_equal(vt_imagedata_is_relocated(d, 0x1000), i < 2);
+		assert_int_equal(vt_imagedata_is_relocated(d, 0x1fff), i < 2);
+		assert_true(vt_imagedata_is_relocated(d, 0x2000));
+		unmake(d, e);
+	}
+}
+
+/* Reads all lines of the first bytes of the image, from memory of that size. */
+static void walk(size_t size)
+{
+	uint8_t *copy = malloc(size + 1), bytes[VT_IMAGEDATA_LINE];
+	struct vt_imagedata *d;
+	uint64_t at, known;
+	struct vt_elf *e;
+	unsigned i;
+
+	assert_non_null(copy);
+	memcpy(copy + 1, made, size);
+	e = vt_elf_open_memory(copy + 1, size, "damaged", &err);
+	if (!e) {
+		free(copy);
+		return;
+	}
+	d = vt_imagedata_new(e, &err);
+	assert_non_null(d);
+	for (at = 0; at < 2 * END; at += VT_IMAGEDATA_LINE) {
+		known = vt_imagedata_line(d, BIAS, at + BIAS, true, bytes);
+		for (i = 0; i < VT_IMAGEDATA_LINE; i++)
+			assert_true(known >> i & 1 || !bytes[i]);
+		vt_imagedata_code(d, at + 5, bytes, sizeof(bytes));
+	}
+	vt_imagedata_bias(d, 0x7ffff7dd0000, 0x1000, &known);
+	unmake(d, e);
+	free(copy);
+}
+
+/* Anything at all in the headers, _DYNAMIC and the relocations. */
+static void test_damaged(void **state)
+{
+	static const struct {
+		unsigned at, size;
+	} places[] = {{64, 7 * 56}, {DYN, NDYN}, {RELA, RELR + 24 - RELA}};
+	static const struct parts parts = {.ifunc = 2};
+	static uint8_t whole[END];
+	struct vt_rng r;
+	unsigned i, n;
+
+	(void)state;
+	put_all(&parts);
+	memcpy(whole, made, END);
+	vt_rng_init(&r, 3);
+	for (i = 0; i < 3000; i++) {
+		memcpy(made, whole, END);
+		for (n = 1 + (unsigned)vt_rng_below(&r, 4); n; n--)
+			made[places[i % 3].at + vt_rng_below(&r, places[i % 3].size)] =
+				(uint8_t)vt_rng_next(&r);
+		walk(vt_rng_below(&r, 8) ? END : vt_rng_below(&r, END));
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_byte),	  cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_order_of_segments), cmocka_unit_test(test_many_segments),
-		cmocka_unit_test(test_resolvers),	  cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_uncertain),
+		cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_relocated_text),
+		cmocka_unit_test(test_order_of_segments),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_bias),
+		cmocka_unit_test(test_many_segments),
+		cmocka_unit_test(test_resolvers),
+		cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
