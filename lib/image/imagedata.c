@@ -578,7 +578,8 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 		if (first >= end || (p->relro && !relro))
 			continue;
 		memcpy(bytes + (first - vaddr), p->bytes + (first - p->first), end - first);
-		mask = ~UINT64_C(0) >> (VT_IMAGEDATA_LINE - (end - first)) << (first - vaddr);
+		mask = ~UINT64_C(0) >> (VT_IMAGEDATA_LINE - (end - first))
+					       << first % VT_IMAGEDATA_LINE;
 		known |= mask;
 		open |= p->relro && d->resolvers ? mask : 0;
 	}

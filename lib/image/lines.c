@@ -362,12 +362,11 @@ static void call_site(struct vt_lines *l, Dwarf_Die *cu, Dwarf_Die *inlined,
 	Dwarf_Attribute attr;
 	Dwarf_Files *files;
 	const char *name = NULL;
-	size_t n;
 
 	if (dwarf_attr(inlined, DW_AT_call_line, &attr))
 		dwarf_formudata(&attr, &line);
 	if (dwarf_attr(inlined, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
-	    dwarf_getsrcfiles(cu, &files, &n) == 0 && file < n)
+	    dwarf_getsrcfiles(cu, &files, NULL) == 0)
 		name = dwarf_filesrc(files, file, NULL, NULL);
 	caller->file = name ? absolute(l, cu, name) : "";
 	caller->line = line <= UINT32_MAX ? (unsigned)line : 0;
