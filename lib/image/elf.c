@@ -15,9 +15,6 @@
 #include "base/buf.h"
 #include "image/internal.h"
 
-/* A kernel has about 70 sections, gcc -ffunction-sections objects some 100,000. */
-#define MAX_SECTIONS (1u << 20)
-
 /* Real files have about four loaded segments; ELF core files, which are not images, thousands. */
 #define MAX_SEGMENTS 4096
 
@@ -45,8 +42,8 @@ Elf_Data *vti_elf_section_data(const struct vt_elf *e, Elf_Scn *scn)
 {
 	GElf_Shdr shdr;
 
-	if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
-	    shdr.sh_offset > e->size || shdr.sh_size > e->size - shdr.sh_offset)
+	if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS || shdr.sh_offset > e->size ||
+	    shdr.sh_size > e->size - shdr.sh_offset)
 		return NULL;
 	return elf_getdata(scn, NULL);
 }
@@ -54,16 +51,14 @@ Elf_Data *vti_elf_section_data(const struct vt_elf *e, Elf_Scn *scn)
 Elf_Scn *vti_elf_section(const struct vt_elf *e, const char *name, GElf_Shdr *shdr, Elf_Data **data)
 {
 	Elf_Scn *scn = NULL;
-	size_t strndx, n = 0;
+	size_t strndx;
 
 	if (elf_getshdrstrndx(e->elf, &strndx) != 0)
 		return NULL;
-	while (n++ < MAX_SECTIONS && (scn = elf_nextscn(e->elf, scn))) {
-		const char *s;
+	while ((scn = elf_nextscn(e->elf, scn))) {
+		const char *s =
+			gelf_getshdr(scn, shdr) ? elf_strptr(e->elf, strndx, shdr->sh_name) : NULL;
 
-		if (!gelf_getshdr(scn, shdr))
-			continue;
-		s = elf_strptr(e->elf, strndx, shdr->sh_name);
 		if (!s || strcmp(s, name) != 0)
 			continue;
 		if (data) {
@@ -117,11 +112,11 @@ static bool read_sections(struct vt_elf *e)
 {
 	bool rel = e->info.type == ET_REL, code = false, code_elsewhere = false;
 	Elf_Scn *scn = NULL;
-	size_t strndx, n = 0;
+	size_t strndx;
 
 	if (elf_getshdrstrndx(e->elf, &strndx) != 0)
 		return true;
-	while (n++ < MAX_SECTIONS && (scn = elf_nextscn(e->elf, scn))) {
+	while ((scn = elf_nextscn(e->elf, scn))) {
 		const char *name;
 		GElf_Shdr s;
 
@@ -228,7 +223,7 @@ struct vt_elf *vt_elf_open(const char *path, struct vt_error *err)
 			close(fd);
 		return NULL;
 	}
-	if (!S_ISREG(st.st_mode) || st.st_size < EI_NIDENT) {
+	if (!S_ISREG(st.st_mode) || !st.st_size) {
 		close(fd);
 		vt_error_set(err, VT_E_FORMAT, "%s: not an ELF file", path);
 		return NULL;
@@ -294,7 +289,7 @@ bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *v
 	/* What a segment has beyond the file's bytes, .bss, goes on where those end. */
 	for (i = 0; i < e->nsegments; i++) {
 		s = &e->segments[i];
-		if (!s->exec && s->filesz && offset >= s->offset + s->filesz &&
+		if (!s->exec && s->filesz && offset >= s->offset &&
 		    offset - s->offset < s->memsz) {
 			*vaddr = s->vaddr + (offset - s->offset);
 			return true;

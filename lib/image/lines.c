@@ -423,16 +423,15 @@ static size_t calls_at(const struct vt_lines *l, uint64_t addr, Dwarf_Die *calls
 size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *frames, size_t max)
 {
 	struct vt_line line = {"", 0, 0, 0, false};
-	Dwarf_Die chain[VT_MAX_INLINE], cu;
+	Dwarf_Die chain[VT_MAX_INLINE], cu, function;
 	size_t n, i;
 
-	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &chain[0]) ||
-	    !read_nest(l, &chain[0]))
+	if (!find_unit(l, vaddr, &cu) || !find_function(l, &cu, vaddr, &function) ||
+	    !read_nest(l, &function))
 		return 0;
 	n = calls_at(l, vaddr, chain, VT_MAX_INLINE - 1);
 	assert(n < VT_MAX_INLINE);
-	if (!find_function(l, &cu, vaddr, &chain[n++]))
-		return 0;
+	chain[n++] = function;
 	line_in(l, &cu, vaddr, &line);
 	for (i = 0; i < n && i < max; i++) {
 		frames[i].function = function_name(&chain[i]);

@@ -102,20 +102,17 @@ static int add_symbol(struct source *s, const GElf_Sym *sym, struct vt_error *er
 static int add_section(struct source *s, struct vt_error *err)
 {
 	size_t i;
-	int rc;
+	int rc = 0;
 
 	if (s->count > VT_MAX_SYMBOLS)
 		return vt_error_set(err, VT_E_LIMIT, "%s: %zu symbols", s->info->path, s->count);
-	for (i = 1; i < s->count; i++) {
+	for (i = 1; i < s->count && rc == 0; i++) {
 		GElf_Sym sym;
 
-		if (!gelf_getsym(s->syms, (int)i, &sym))
-			continue;
-		rc = add_symbol(s, &sym, err);
-		if (rc < 0)
-			return rc;
+		if (gelf_getsym(s->syms, (int)i, &sym))
+			rc = add_symbol(s, &sym, err);
 	}
-	return 0;
+	return rc;
 }
 
 static int add_sections(struct vt_symbols *t, const struct vt_elf *elf, uint32_t type,

@@ -8,12 +8,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "image/elf.h"
 #include "image/symbols.h"
+#include "toolbox.h"
 
 static struct vt_error err;
 
@@ -122,6 +124,66 @@ static void test_offset_to_vaddr(void **state)
 	check_vaddr(e, 0x37ff, 0x5017ff);
 	check_vaddr(e, 0x3800, 0);
 	vt_elf_close(e);
+}
+
+/* Pages that are full, data without a page's rest, .bss alone, and what memory has without end. */
+static void test_offset_to_vaddr_of_others(void **state)
+{
+	static const Elf64_Phdr phdrs[] = {
+		{PT_LOAD, PF_R | PF_X, 0x1000, 0x401000, 0, 0x1000, 0x3000, 0x1000},
+		{PT_LOAD, PF_R | PF_W, 0x2810, 0x500810, 0, 0x10, 0x10, 0x1000},
+		{PT_LOAD, PF_R | PF_W, 0x2900, 0x600900, 0, 0, 0x100, 0x1000},
+		{PT_LOAD, PF_R | PF_W, 0x2a00, 0, 0, 0x10, UINT64_MAX, 0x1000},
+	};
+	struct vt_elf *e = open_segments(ET_EXEC, phdrs, 3);
+
+	(void)state;
+	check_vaddr(e, 0x1fff, 0x401fff);
+	check_vaddr(e, 0x2000, 0);
+	check_vaddr(e, 0x280f, 0);
+	check_vaddr(e, 0x281f, 0x50081f);
+	check_vaddr(e, 0x2820, 0);
+	check_vaddr(e, 0x2900, 0);
+	vt_elf_close(e);
+	e = open_segments(ET_EXEC, phdrs, 4);
+	check_vaddr(e, 0x29ff, 0);
+	check_vaddr(e, 0x2fff, 0x5ff);
+	vt_elf_close(e);
+}
+
+/* Of segments, 4096 count. */
+static void test_many_segments(void **state)
+{
+	const unsigned n = 4098;
+	const size_t size = sizeof(Elf64_Ehdr) + n * sizeof(Elf64_Phdr);
+	Elf64_Ehdr h = {
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(h),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = (Elf64_Half)n,
+	};
+	uint8_t *bytes = calloc(1, size);
+	struct vt_elf *e;
+	size_t count, i;
+
+	(void)state;
+	assert_non_null(bytes);
+	memcpy(bytes, &h, sizeof(h));
+	for (i = 0; i < n; i++) {
+		const Elf64_Phdr p = {PT_LOAD, PF_R, 0, 0x1000 * (i + 1), 0, 8, 8, 8};
+
+		memcpy(bytes + sizeof(h) + i * sizeof(p), &p, sizeof(p));
+	}
+	e = vt_elf_open_memory(bytes, size, "many", &err);
+	assert_non_null(e);
+	assert_int_equal(vt_elf_segments(e, &count)[4095].vaddr, 0x1000000);
+	assert_int_equal(count, 4096);
+	assert_true(vt_elf_is_constant(e, 0x1000000));
+	assert_false(vt_elf_is_constant(e, 0x1001000));
+	vt_elf_close(e);
+	free(bytes);
 }
 
 static void check_vaddr_to_offset(const struct vt_elf *e, uint64_t vaddr, uint64_t want)
@@ -249,6 +311,7 @@ static void test_buildids(void **state)
 static void test_refused(void **state)
 {
 	static uint8_t bytes[64] = {0x7f, 'E', 'L', 'F', 9, 9, 9};
+	char *dir;
 
 	(void)state;
 	assert_null(vt_elf_open_memory(bytes, 4, "short", &err));
@@ -256,6 +319,11 @@ static void test_refused(void **state)
 	memset(bytes, 'x', sizeof(bytes));
 	assert_null(vt_elf_open_memory(bytes, sizeof(bytes), "text", &err));
 	assert_string_equal(err.text, "text: not an ELF file");
+	dir = toolbox_dir();
+	toolbox_write(dir, "empty", "");
+	assert_null(vt_elf_open(toolbox_path(dir, "empty"), &err));
+	assert_int_equal(err.code, VT_E_FORMAT);
+	toolbox_remove(dir);
 	assert_null(vt_elf_open("/nowhere/at/all", &err));
 	assert_int_equal(err.code, VT_E_READ);
 	assert_null(vt_elf_open("/dev/null", &err));
@@ -500,6 +568,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_offset_to_vaddr),
+		cmocka_unit_test(test_offset_to_vaddr_of_others),
+		cmocka_unit_test(test_many_segments),
 		cmocka_unit_test(test_vaddr_to_offset),
 		cmocka_unit_test(test_crc),
 		cmocka_unit_test(test_constant),

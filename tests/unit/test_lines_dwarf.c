@@ -163,7 +163,11 @@ static const char units[] =
 	"next:	procedure same, 20, 0x430, 0x440\n"
 	"self:	.uleb128 18\n	.long self - unit, origin6 - unit\n	range 0x434, 0x438\n"
 	"	ends 2\n"
-	"	end_unit 0x420\n";
+	"	end_unit 0x420\n"
+	/* An index that says more than the units do. */
+	"	.section .debug_aranges, \"\", @progbits\n"
+	"	.long 44\n	.short 2\n	.long 0\n	.byte 8, 0, 0, 0, 0, 0\n"
+	"	.quad 0x401500, 0x10, 0, 0\n";
 
 static struct vt_elf *elf;
 static struct vt_lines *lines;
@@ -226,7 +230,8 @@ static void test_lines(void **state)
 	assert_false(vt_lines_at(lines, TEXT + 0x400, &line));
 	assert_true(vt_lines_at(lines, TEXT + 0x410, &line));
 	assert_true(vt_lines_at(lines, TEXT + 0x4ff, &line));
-	assert_false(vt_lines_at(lines, TEXT + 0x500, &line));
+	assert_true(vt_lines_at(lines, TEXT + 0x50f, &line));
+	assert_false(vt_lines_at(lines, TEXT + 0x510, &line));
 }
 
 static void test_functions(void **state)
@@ -270,6 +275,7 @@ static void test_functions(void **state)
 		{0x241, NULL, NULL, 0},
 		{0x400, NULL, NULL, 0},
 		{0x410, "skeleton", "/abs/b.c", 18},
+		{0x500, NULL, NULL, 0},
 	};
 	struct vt_frame f;
 	size_t i;
