@@ -289,8 +289,7 @@ bool vt_elf_offset_to_vaddr(const struct vt_elf *e, uint64_t offset, uint64_t *v
 	/* What a segment has beyond the file's bytes, .bss, goes on where those end. */
 	for (i = 0; i < e->nsegments; i++) {
 		s = &e->segments[i];
-		if (!s->exec && s->filesz && offset >= s->offset &&
-		    offset - s->offset < s->memsz) {
+		if (!s->exec && s->filesz && offset >= s->offset && offset - s->offset < s->memsz) {
 			*vaddr = s->vaddr + (offset - s->offset);
 			return true;
 		}

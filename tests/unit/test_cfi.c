@@ -577,12 +577,190 @@ static void test_overlaps(void **state)
 	vt_buf_free(&source);
 }
 
+/* A description (behind its id), what a procedure `f` of 16 bytes has behind its own, and where the
+ * return address lies then above rsp, at two of its instructions; -1: nobody knows. */
+#define COMMON	 "\n.uleb128 1\n.sleb128 -8\n.byte 16, 0x0c, 7, 8, 0x90, 1\n"
+#define PLACE	 ".quad f, 16\n"
+#define SET_F(n) ".byte 1\n.quad f + " #n "\n"
+
+static const struct description {
+	const char *common, *procedure;
+	struct {
+		unsigned at;
+		int above;
+	} asked[2];
+} descriptions[] = {
+	{".byte 1, 0" COMMON, PLACE, {{0, 0}, {15, 0}}},
+	/* Version 4: the sizes of an address and of a selector. */
+	{".byte 4, 0, 8, 0" COMMON, PLACE, {{0, 0}, {15, 0}}},
+	{".byte 4, 0, 4, 0" COMMON, PLACE, {{0, -1}, {15, -1}}},
+	{".byte 4, 0, 8, 1" COMMON, PLACE, {{0, -1}, {15, -1}}},
+	/* The column is one byte, or as long as it says. */
+	{".byte 3, 0, 1, 0x78, 0x90, 0, 0x0c, 7, 8, 0x90, 1\n", PLACE, {{0, 0}, {15, 0}}},
+	{".byte 1, 0, 1, 0x78, 0x90, 0, 0x0c, 7, 8, 0x90, 1\n", PLACE, {{0, -1}, {15, -1}}},
+	/* Steps of 4 bytes. */
+	{".byte 1, 0, 4, 0x78, 16, 0x0c, 7, 8, 0x90, 1\n",
+	 PLACE ".byte 0x42, 0x0e, 24\n",
+	 {{7, 0}, {8, 16}}},
+	{".byte 1, 0, 4, 0x78, 16, 0x0c, 7, 8, 0x90, 1\n",
+	 PLACE ".byte 0x40, 0x0e, 24\n",
+	 {{0, 16}, {15, 16}}},
+	/* A description has no rows, and nothing to go back to. */
+	{".byte 1, 0" COMMON ".byte 0xc3\n", PLACE, {{0, -1}, {15, -1}}},
+	{".byte 1, 0" COMMON ".byte 6, 3\n", PLACE, {{0, -1}, {15, -1}}},
+	{".byte 1, 0" COMMON ".byte 0x41\n", PLACE, {{0, -1}, {15, -1}}},
+	{".byte 1, 0" COMMON ".byte 0x40\n", PLACE, {{0, -1}, {15, -1}}},
+	/* To an address: forwards, back, to the end, behind it. */
+	{".byte 1, 0" COMMON, PLACE SET_F(8) ".byte 0x0e, 24\n", {{7, 0}, {8, 16}}},
+	{".byte 1, 0" COMMON, PLACE SET_F(8) SET_F(7) ".byte 0x0e, 24\n", {{7, 0}, {8, -1}}},
+	{".byte 1, 0" COMMON, PLACE SET_F(8) SET_F(8) ".byte 0x0e, 24\n", {{7, 0}, {8, 16}}},
+	{".byte 1, 0" COMMON, PLACE SET_F(16) ".byte 0x0e, 24\n", {{0, 0}, {15, 0}}},
+	{".byte 1, 0" COMMON, PLACE SET_F(17) ".byte 0x0e, 24\n", {{0, -1}, {15, -1}}},
+	{".byte 1, 0" COMMON, PLACE ".byte 0x50, 0x0e, 24\n", {{0, 0}, {15, 0}}},
+	{".byte 1, 0" COMMON, PLACE ".byte 0x51, 0x0e, 24\n", {{0, -1}, {15, -1}}},
+	/* The longest programs. */
+	{".byte 1, 0" COMMON, PLACE ".fill 65536, 1, 0\n", {{0, 0}, {15, 0}}},
+	{".byte 1, 0" COMMON, PLACE ".fill 65537, 1, 0\n", {{0, -1}, {15, -1}}},
+	{".byte 1, 0" COMMON ".fill 65531, 1, 0\n", PLACE, {{0, 0}, {15, 0}}},
+	{".byte 1, 0" COMMON ".fill 65532, 1, 0\n", PLACE, {{0, -1}, {15, -1}}},
+	/* Data of the augmentation, which is passed over; longer than all that is there. */
+	{".byte 1\n.asciz \"z\"\n.byte 1, 0x78, 16, 2, 0xc3, 0xc3, 0x0c, 7, 8, 0x90, 1\n",
+	 PLACE ".byte 2, 0x3e, 0x3e, 0x0e, 24\n",
+	 {{0, 16}, {15, 16}}},
+	{".byte 1\n.asciz \"z\"\n.byte 1, 0x78, 16, 5, 0x0c, 7, 8, 0x90, 1\n",
+	 PLACE ".byte 0, 0x0c, 7, 8, 0x90, 1\n",
+	 {{0, 0}, {15, 0}}},
+	{".byte 1\n.asciz \"z\"\n.byte 1, 0x78, 16, 6, 0x0c, 7, 8, 0x90, 1\n",
+	 PLACE ".byte 0, 0x0c, 7, 8, 0x90, 1\n",
+	 {{0, -1}, {15, -1}}},
+	{".byte 1\n.asciz \"z\"\n.byte 1, 0x78, 16, 0, 0x0c, 7, 8, 0x90, 1\n",
+	 PLACE ".byte 1\n",
+	 {{0, -1}, {15, -1}}},
+	/* No end of the augmentation's text; none of the rest. */
+	{".byte 1, 65, 65\n", PLACE, {{0, -1}, {15, -1}}},
+	{".byte 1, 0, 1, 0x78\n", PLACE, {{0, -1}, {15, -1}}},
+};
+
+static void check_description(struct program *p, size_t i, uint64_t f)
+{
+	const struct description *d = &descriptions[i];
+	struct vt_return r;
+	size_t k;
+
+	for (k = 0; k < 2; k++) {
+		if (find(p->unwind, f + d->asked[k].at, (struct known){0}, &r) !=
+		    (d->asked[k].above >= 0))
+			fail_msg("description %zu at %u", i, d->asked[k].at);
+		if (d->asked[k].above >= 0)
+			assert_int_equal(r.slot, REG(RSP) + (uint64_t)d->asked[k].above);
+	}
+}
+
+static void test_descriptions(void **state)
+{
+	const size_t n = sizeof(descriptions) / sizeof(*descriptions);
+	struct vt_buf source = VT_BUF_INIT;
+	struct program p;
+	size_t i;
+
+	(void)state;
+	vt_buf_printf(&source, ".text\nbegin: .skip 1024, 0x90\n"
+			       ".section .debug_frame,\"\",@progbits\n");
+	for (i = 0; i < n; i++)
+		vt_buf_printf(&source,
+			      ".set f, begin + %zu\nc%zu: .long 1f - 0f\n0: .long -1\n%s1:\n"
+			      ".long 1f - 0f\n0: .long c%zu\n%s1:\n",
+			      16 * i, i, descriptions[i].common, i, descriptions[i].procedure);
+	p = make(vt_buf_str(&source));
+	for (i = 0; i < n; i++)
+		check_description(&p, i, TEXT + 16 * i);
+	end(&p);
+	vt_buf_free(&source);
+}
+
+/* Entries between two procedures: what is known of the second then. */
+static void test_entries(void **state)
+{
+	static const struct {
+		const char *between;
+		bool second;
+	} rows[] = {
+		{"", true},
+		{".long 4, -1\n", true},
+		{".long 3\n.byte 0, 0, 0\n", false},
+		{".long 0\n", false},
+		{".long 0xffffffff, 4, 0, 0\n", false},
+		{".long 9f - .\n", false},
+		{".long 9f - . - 4, -1\n", false},
+		/* Descriptions that are before the section, behind it, and a procedure. */
+		{".long 20, 9000\n.quad begin + 32, 16\n", true},
+		{".long 20, -9000\n.quad begin + 32, 16\n", true},
+		{".long 20, . - 24\n.quad begin + 32, 16\n", true},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct vt_buf source = VT_BUF_INIT;
+		struct vt_return r;
+		struct program p;
+
+		vt_buf_printf(&source,
+			      ".text\nbegin: .skip 64, 0x90\n.section .debug_frame,\"\",@progbits\n"
+			      ".long 1f - 0f\n0: .long -1\n.byte 1, 0" COMMON "1:\n"
+			      ".long 20, 0\n.quad begin, 16\n%s"
+			      ".long 20, 0\n.quad begin + 16, 16\n9:\n",
+			      rows[i].between);
+		p = make(vt_buf_str(&source));
+		check_slot(&p, TEXT, TEXT, REG(RSP));
+		if (find(p.unwind, TEXT + 16, (struct known){0}, &r) != rows[i].second)
+			fail_msg("%s", rows[i].between);
+		assert_false(find(p.unwind, TEXT + 32, (struct known){0}, &r));
+		end(&p);
+		vt_buf_free(&source);
+	}
+}
+
+/* Only programs and libraries for this machine have procedures that are known. */
+static void test_files(void **state)
+{
+	static const struct {
+		unsigned type, machine;
+		bool good;
+	} rows[] = {{2, 62, true}, {3, 62, true}, {1, 62, false}, {4, 62, false}, {2, 3, false}};
+	struct program p = make(".text\n.cfi_startproc\nnop\n.cfi_endproc\n");
+	char *file = toolbox_run(p.dir, "cat p"), *count = toolbox_run(p.dir, "wc -c <p");
+	const size_t size = strtoull(count, NULL, 10);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct vt_unwind *u;
+		struct vt_return r;
+		struct vt_elf *e;
+
+		file[16] = (char)rows[i].type;
+		file[18] = (char)rows[i].machine;
+		e = vt_elf_open_memory(file, size, "p", &err);
+		assert_non_null(e);
+		u = vt_unwind_new(e, &err);
+		assert_non_null(u);
+		assert_int_equal(find(u, TEXT, (struct known){0}, &r), rows[i].good);
+		vt_unwind_free(u);
+		vt_elf_close(e);
+	}
+	free(count);
+	free(file);
+	end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frames),	 cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_overlaps), cmocka_unit_test(test_expressions),
-		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_rules),	 cmocka_unit_test(test_descriptions),
+		cmocka_unit_test(test_entries),	 cmocka_unit_test(test_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
