@@ -27,7 +27,6 @@ struct store {
 /* What one record, or more that follow one another, brought to a queue. */
 struct extent {
 	uint32_t queue;
-	bool record; /* begins a record */
 	uint64_t at; /* in the store */
 	uint64_t size;
 	uint64_t offset;
@@ -174,7 +173,8 @@ int vt_pt_buffers_piece(struct vt_pt_buffers *b, const struct vt_format_auxtrace
 		return 0;
 	if (end > b->queues[q].end && end >= p->offset)
 		b->queues[q].end = end;
-	if (e && e->queue == q && p->position && e->at + e->size == b->store.size) {
+	/* The last extent ends where the store does. */
+	if (e && e->queue == q && p->position) {
 		e->size += p->size;
 		return store_put(&b->store, p->bytes, p->size, err);
 	}
@@ -185,7 +185,6 @@ int vt_pt_buffers_piece(struct vt_pt_buffers *b, const struct vt_format_auxtrace
 		return vt_error_nomem(err);
 	b->extents[b->nextents++] = (struct extent){
 		.queue = (uint32_t)q,
-		.record = p->position == 0,
 		.at = b->store.size,
 		.size = p->size,
 		.offset = p->offset + p->position,
@@ -250,20 +249,6 @@ static int compare_extents(const void *x, const void *y)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Snapshots that were read in pieces become one extent each: the store has them together. */
-static size_t join_pieces(struct extent *e, size_t n)
-{
-	size_t i, k = 0;
-
-	for (i = 1; i < n; i++) {
-		if (e[i].queue == e[k].queue && !e[i].record && e[i].at == e[k].at + e[k].size)
-			e[k].size += e[i].size;
-		else
-			e[++k] = e[i];
-	}
-	return n ? k + 1 : 0;
-}
-
 static int seal_queue(struct vt_pt_buffers *b, struct sealing *s, const struct extent *e, size_t n,
 		      bool snapshot, uint64_t *starts, struct vt_error *err)
 {
@@ -278,9 +263,7 @@ static int seal_queue(struct vt_pt_buffers *b, struct sealing *s, const struct e
 		if (snapshot && i)
 			skip = vti_pt_overlap(bytes + e[i - 1].at, (size_t)e[i - 1].size,
 					      bytes + e[i].at, (size_t)e[i].size, &joined);
-		/* The rest of a segment that lies in the first store must follow there. */
-		if (!joined || gap ||
-		    (!s->to && i && e[i].at + skip != e[i - 1].at + e[i - 1].size)) {
+		if (!joined || gap) {
 			code = open_segment(s, &e[i], gap ? e[i].offset - expected : 0,
 					    snapshot && i && !joined,
 					    s->to ? s->to->size : e[i].at + skip, err);
@@ -306,11 +289,10 @@ static bool lie_together(const struct extent *e, size_t n)
 
 static void place_segments(struct vt_pt_queue *q, const uint8_t *bytes, const uint64_t *starts)
 {
-	static const uint8_t nothing;
 	size_t i;
 
 	for (i = 0; i < q->nsegments; i++)
-		q->segments[i].bytes = bytes ? bytes + starts[i] : &nothing;
+		q->segments[i].bytes = bytes + starts[i];
 }
 
 static int seal_all(struct vt_pt_buffers *b, bool snapshot, uint64_t *starts, bool *sorted,
@@ -342,7 +324,6 @@ int vt_pt_buffers_seal(struct vt_pt_buffers *b, bool snapshot, struct vt_error *
 
 	if (code == 0 && b->nextents) {
 		qsort(b->extents, b->nextents, sizeof(*b->extents), compare_extents);
-		b->nextents = join_pieces(b->extents, b->nextents);
 		code = seal_all(b, snapshot, starts, sorted, err);
 	}
 	if (code == 0)

@@ -129,9 +129,6 @@ int vt_pt_files_image(struct vt_pt_files *f, const struct vt_record *rec, struct
 		return vt_error_nomem(err);
 	if (image->tried)
 		return 0;
-	/* A path goes to open(): what follows a zero byte in it is not part of it. */
-	if (path.size && memchr(path.data, 0, path.size))
-		path.size = strlen((const char *)path.data);
 	image->path = vt_intern_add(f->paths, path.data, path.size);
 	if (image->path == UINT32_MAX)
 		return vt_error_nomem(err);
@@ -155,25 +152,24 @@ const char *vt_pt_files_path(const struct vt_pt_files *f, uint64_t id, unsigned 
 /* ---- finding ---- */
 
 /* Pages of executables are shown as they are, ELF or not. */
-static bool map_plain(struct vt_pt_files *f, struct image *image, const char *path)
+static void map_plain(struct vt_pt_files *f, struct image *image, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf name = VT_BUF_INIT;
-	bool ok;
 
 	if (image->buildid_size || path[0] != '/')
-		return false;
+		return;
 	vt_buf_printf(&name, "%s%s", f->find.symfs ? f->find.symfs : "", path);
-	ok = !name.failed && vti_pt_file_map(&image->file, vt_buf_str(&name), &err) == 0;
+	if (!name.failed)
+		vti_pt_file_map(&image->file, vt_buf_str(&name), &err);
 	vt_buf_free(&name);
-	return ok;
 }
 
 /*
  * The running kernel's own vdso is what a recorded process had if it has the recorded build-id.
  * Where it lies is in the auxiliary vector; its section headers end it.
  */
-static bool map_vdso(struct image *image)
+static void map_vdso(struct image *image)
 {
 	union {
 		unsigned long number;
@@ -188,13 +184,13 @@ static bool map_vdso(struct image *image)
 	bool same;
 
 	if (!p || !image->buildid_size)
-		return false;
+		return;
 	size = (size_t)(vt_le64(p + 40) + (uint64_t)vt_le16(p + 58) * vt_le16(p + 60));
 	if (size > VDSO_MAX)
-		return false;
+		return;
 	copy = malloc(size);
 	if (!copy)
-		return false;
+		return;
 	memcpy(copy, p, size);
 	elf = vt_elf_open_memory(copy, size, "[vdso]", &err);
 	info = elf ? vt_elf_info(elf) : NULL;
@@ -206,7 +202,6 @@ static bool map_vdso(struct image *image)
 		image->file = (struct vt_pt_file){.bytes = copy, .size = size, .memory = true};
 	else
 		free(copy);
-	return same;
 }
 
 static void find(struct vt_pt_files *f, struct image *image)

@@ -156,7 +156,8 @@ uint64_t vti_pt_tsc(const struct vt_pt_timeconv *conv, uint64_t time)
 	if (conv->shift <= 32)
 		tsc += (rest << conv->shift) / conv->mult;
 	else
-		tsc += (rest << 32) / conv->mult << (conv->shift - 32);
+		tsc += ((rest << 32) / conv->mult << (conv->shift - 32)) +
+		       ((rest << 32) % conv->mult << (conv->shift - 32)) / conv->mult;
 	/* Rounding down loses less than one tick here, and one nanosecond on the way back. */
 	for (step = 0; step < 8 && vt_pt_time(conv, tsc) - conv->zero < time; step++)
 		tsc++;

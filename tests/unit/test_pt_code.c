@@ -171,7 +171,24 @@ static void test_kernel(void **state)
 	assert_ptr_equal(vt_pt_code_at(c, 0x1010, &have), content + 100);
 	assert_ptr_equal(vt_pt_code_at(c, 0x1020, &have), content + 32);
 	assert_int_equal(vt_pt_code_count(c), 1);
+	/* As far as it goes, or to what the process has itself; before the first, and behind. */
+	assert_ptr_equal(vt_pt_code_at(c, 0x103f, &have), content + 63);
+	assert_int_equal(have, 1);
+	assert_null(vt_pt_code_at(c, 0x1040, &have));
+	assert_int_equal(have, 0);
+	assert_null(vt_pt_code_at(c, 0xfff, &have));
+	add(c, 0x1041, 1, 100);
+	assert_ptr_equal(vt_pt_code_at(c, 0x1021, &have), content + 33);
+	assert_int_equal(have, 31);
+	add(c, 0x1040, 1, 100);
+	assert_ptr_equal(vt_pt_code_at(c, 0x1021, &have), content + 33);
+	assert_int_equal(have, 31);
+	add(c, 0x103f, 1, 100);
+	assert_ptr_equal(vt_pt_code_at(c, 0x1021, &have), content + 33);
+	assert_int_equal(have, 30);
 	before = vt_pt_code_generation(c);
+	vt_pt_code_set_kernel(c, kernel);
+	assert_int_equal(vt_pt_code_generation(c), before);
 	add(kernel, 0x2000, 64, 0);
 	assert_true(vt_pt_code_generation(c) != before);
 	before = vt_pt_code_generation(c);
@@ -180,6 +197,46 @@ static void test_kernel(void **state)
 	assert_null(vt_pt_code_at(c, 0x2000, &have));
 	vt_pt_code_free(c);
 	vt_pt_code_free(kernel);
+}
+
+/* Nothing, up to the end of the address space and behind it. */
+static void test_removed(void **state)
+{
+	static const uint64_t sizes[] = {1, 5, 6, 7, 100, UINT64_MAX};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_code *c = vt_pt_code_new();
+	uint64_t before;
+	size_t i, have;
+
+	(void)state;
+	fill();
+	add(c, 0, 4, 400);
+	add(c, UINT64_MAX - 7, 8, 300);
+	before = vt_pt_code_generation(c);
+	assert_int_equal(vt_pt_code_remove(c, 0, 0, &err), 0);
+	assert_int_equal(vt_pt_code_remove(c, UINT64_MAX - 3, 0, &err), 0);
+	assert_int_equal(vt_pt_code_generation(c), before);
+	assert_int_equal(vt_pt_code_count(c), 2);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		add(c, UINT64_MAX - 7, 8, 300);
+		assert_int_equal(vt_pt_code_remove(c, UINT64_MAX - 5, sizes[i], &err), 0);
+		assert_ptr_equal(vt_pt_code_at(c, UINT64_MAX - 7, &have), content + 300);
+		assert_int_equal(have, 2);
+		assert_null(vt_pt_code_at(c, UINT64_MAX - 5, &have));
+		assert_int_equal(have, 0);
+		assert_int_equal(vt_pt_code_at(c, UINT64_MAX - 1, &have) != NULL, sizes[i] < 5);
+		assert_int_equal(vt_pt_code_at(c, UINT64_MAX, &have) != NULL, sizes[i] < 6);
+		assert_ptr_equal(vt_pt_code_at(c, 0, &have), content + 400);
+		assert_int_equal(have, 4);
+	}
+	/* All but the last byte. */
+	add(c, UINT64_MAX - 7, 8, 300);
+	assert_int_equal(vt_pt_code_remove(c, 0, UINT64_MAX, &err), 0);
+	assert_int_equal(vt_pt_code_count(c), 1);
+	assert_ptr_equal(vt_pt_code_at(c, UINT64_MAX, &have), content + 307);
+	assert_int_equal(have, 1);
+	vt_pt_code_free(c);
+	vt_pt_code_free(NULL);
 }
 
 static void test_refused(void **state)
@@ -202,7 +259,8 @@ static void test_refused(void **state)
 			break;
 	}
 	assert_int_equal(err.code, VT_E_LIMIT);
-	assert_in_range(i, VT_PT_MAX_SECTIONS - 3, VT_PT_MAX_SECTIONS);
+	/* There is one already, and there must be room for the two parts of one that is cut. */
+	assert_int_equal(i, VT_PT_MAX_SECTIONS - 2);
 	vt_pt_code_free(c);
 }
 
@@ -211,7 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),	cmocka_unit_test(test_read),
 		cmocka_unit_test(test_copy),	cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

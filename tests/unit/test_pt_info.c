@@ -45,7 +45,8 @@ enum {
 	CAP,
 	PRIV_TSC,
 	PRIV_SNAPSHOT = 8,
-	CTC_N = 12,
+	PERIOD_BITS = 11,
+	CTC_N,
 	CTC_D,
 	RATIO = 15
 };
@@ -123,6 +124,108 @@ static void test_numbers(void **state)
 	assert_false(with(PRIV_TSC, 1).timed);
 	/* Without MTC packets there is no period. */
 	assert_int_equal(with(SHIFT, 1).options.clock.mtc_period, 0);
+}
+
+/* The period of MTC packets is a number of the event's, in the bits that AUXINFO tells. */
+static void test_period(void **state)
+{
+	static const struct {
+		uint64_t bits, config;
+		unsigned period;
+	} rows[] = {
+		{MTC_BITS, TSC_BIT | MTC_BIT | 9U << 14, 9}, {MTC_BITS, TSC_BIT | 9U << 14, 0},
+		{0, TSC_BIT | MTC_BIT | 9U << 14, 0},	     {31U << 14, MTC_BIT | 17U << 14, 1},
+		{6U << 14, MTC_BIT | 15U << 14, 3},	     {1, MTC_BIT | 9U << 14, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct recording m = new_recording();
+
+		put_auxinfo(&m, 1, PERIOD_BITS, rows[i].bits);
+		put_event(&m, PMU, rows[i].config, 0);
+		assert_int_equal(gather(&m).options.clock.mtc_period, rows[i].period);
+	}
+}
+
+/* The first event of the PMU counts, if it is among the first 64 of those with a type of their own.
+ */
+static void test_events(void **state)
+{
+	struct vti_pt_info i;
+	unsigned before;
+
+	(void)state;
+	for (before = VTI_PT_EVENTS - 1; before <= VTI_PT_EVENTS; before++) {
+		struct recording m = new_recording();
+		unsigned k;
+
+		put_auxinfo(&m, 1, PRIV_PMU, PMU);
+		for (k = 0; k < before; k++) {
+			put_event(&m, PMU + 1 + k, TSC_BIT, 4);
+			put_event(&m, 5, TSC_BIT, 4);
+		}
+		put_event(&m, PMU, TSC_BIT, 4);
+		put_event(&m, PMU, 0, 0);
+		i = gather(&m);
+		assert_int_equal(i.timed, before < VTI_PT_EVENTS);
+	}
+}
+
+/* Words that are not there are 0, and more than there can be are of no use. */
+static void test_words(void **state)
+{
+	const uint64_t priv[24] = {PMU, 2, 3,	    4,	      1,   TSC_BIT, 0, 0,
+				   1,	0, MTC_BIT, MTC_BITS, 250, 2,	    0, 32};
+	unsigned count;
+
+	(void)state;
+	for (count = 0; count <= 24; count += 8) {
+		struct recording m = new_recording();
+		uint64_t *row = vt_writer_row(m.w, VT_AUXINFO);
+		struct vti_pt_info i;
+
+		row[VT_AUXINFO_TYPE] = 1;
+		vt_writer_words(m.w, VT_AUXINFO_PRIV, priv, count);
+		i = gather(&m);
+		assert_true(i.found);
+		assert_int_equal(i.conv.known, count > 0);
+		assert_int_equal(i.snapshot, count > 8);
+		assert_int_equal(i.options.clock.nominal_ratio, count > 8 ? 32 : 0);
+	}
+}
+
+static void put_name(struct recording *m, uint64_t id, const char *name)
+{
+	uint64_t *row = vt_writer_row(m->w, VT_EVENT);
+
+	row[VT_EVENT_ID] = id;
+	vt_writer_text(m->w, VT_EVENT_NAME, name);
+}
+
+/* What tells of switches by its name. */
+static void test_names(void **state)
+{
+	static const char *const others[] = {"sched:sched_switcg", "sched:sched_switc",
+					     "sched:sched_switches", ""};
+	struct recording m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		m = new_recording();
+		put_name(&m, 17, i < 4 ? others[i] : "sched:sched_switch");
+		assert_int_equal(gather(&m).sched_switch, i < 4 ? UINT64_MAX : 17);
+	}
+	/* Times of any record with code or threads say that there are some. */
+	m = new_recording();
+	put_process(&m, 0, ONE, 3);
+	assert_true(gather(&m).has_times);
+	m = new_recording();
+	put_itrace(&m, 1, 0, ONE);
+	assert_true(gather(&m).switches);
+	assert_int_equal(vti_pt_tsc(&(struct vt_pt_timeconv){true, 40, 1U << 31, 0}, 1000), 512000);
 }
 
 static void put_timeconv(struct recording *m, uint64_t shift, uint64_t mult, uint64_t zero)
@@ -228,10 +331,10 @@ static void test_maps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_info),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_maps),
+		cmocka_unit_test(test_info),   cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_maps),
+		cmocka_unit_test(test_period), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_words),  cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

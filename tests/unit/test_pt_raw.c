@@ -61,12 +61,12 @@ static void say(struct vt_buf *to, const struct vt_record *rec)
 			      (unsigned)vt_record_u64(rec, VT_IMAGE_MACHINE), (int)text.size,
 			      (const char *)text.data);
 	} else if (rec->kind == VT_MAP) {
-		vt_buf_printf(to, "map %d/%d %x+%x at %x of %u prot %u; ",
+		vt_buf_printf(to, "map %d/%d %llx+%llx at %llx of %u prot %u; ",
 			      (int)vt_record_i64(rec, VT_MAP_PID),
 			      (int)vt_record_i64(rec, VT_MAP_TID),
-			      (unsigned)vt_record_u64(rec, VT_MAP_START),
-			      (unsigned)vt_record_u64(rec, VT_MAP_LENGTH),
-			      (unsigned)vt_record_u64(rec, VT_MAP_OFFSET),
+			      (unsigned long long)vt_record_u64(rec, VT_MAP_START),
+			      (unsigned long long)vt_record_u64(rec, VT_MAP_LENGTH),
+			      (unsigned long long)vt_record_u64(rec, VT_MAP_OFFSET),
 			      (unsigned)vt_record_u64(rec, VT_MAP_IMAGE),
 			      (unsigned)vt_record_u64(rec, VT_MAP_PROT));
 	} else if (rec->kind == VT_EXEC) {
@@ -137,6 +137,15 @@ static void expect_error(const char *image, const char *pages, int code, const c
 	assert_string_equal(err.text, want);
 }
 
+static void expect_damaged(const char *image)
+{
+	struct vt_pt_decode_options opt = {.images = &image, .nimages = 1};
+	struct vt_error err = VT_ERROR_INIT;
+
+	assert_null(vt_pt_rawcode_new(&opt, &err));
+	assert_true(err.code == VT_E_DAMAGED || err.code == VT_E_FORMAT);
+}
+
 static void test_images(void **state)
 {
 	(void)state;
@@ -167,6 +176,15 @@ static void test_images(void **state)
 	expect_error(":5", NULL, VT_E_USAGE,
 		     "--image: ':5' is not FILE:ADDR or FILE:ADDR:OFFSET:SIZE");
 	expect_error("empty:1", NULL, VT_E_FORMAT, "empty: the file is empty");
+	expect_error("empty:1:0:1", NULL, VT_E_USAGE,
+		     "--image: empty: 1 bytes from offset 0 are not within its 0 bytes");
+	expect_error("none:1", NULL, VT_E_READ, "none: No such file or directory");
+	expect_error("code:0xfffffffffffffff7", NULL, VT_E_FORMAT,
+		     "code: code of 0xa bytes at 0xfffffffffffffff7: not within the address space");
+	expect_code("code:0xfffffffffffffff6", NULL,
+		    "image 0 type 4 machine 62 //anon; "
+		    "map 9/9 fffffffffffffff6+a at fffffffffffffff6 of 0 prot 5; ",
+		    0xfffffffffffffff6, "0123456789");
 	unlink("code");
 	unlink("code:1");
 	unlink("empty");
@@ -191,32 +209,50 @@ static void put_segment(uint8_t *to, unsigned flags, uint64_t offset, uint64_t v
 	put_number(to + 48, 0x1000, 8);
 }
 
-/* An ELF file with data and code, a page apart in the file and two in memory. */
-static void write_elf(unsigned code_flags)
+struct segment {
+	unsigned flags; /* 4: readable, 2: writable, 1: executable */
+	uint64_t offset, vaddr, size;
+};
+
+static void write_segments(const struct segment *all, unsigned n, unsigned machine, size_t size)
 {
 	static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
 	static const uint8_t four[] = {'c', 'o', 'd', 'e'};
-	static uint8_t elf[0x1030];
+	static uint8_t elf[0x3000];
+	unsigned i;
 
 	memset(elf, 0, sizeof(elf));
+	for (i = 0x800; i < sizeof(elf); i++)
+		elf[i] = (uint8_t)('A' + (i >> 8));
 	memcpy(elf, magic, sizeof(magic));
-	put_number(elf + 16, 3, 2);  /* ET_DYN */
-	put_number(elf + 18, 62, 2); /* EM_X86_64 */
+	put_number(elf + 16, 3, 2); /* ET_DYN */
+	put_number(elf + 18, machine, 2);
 	put_number(elf + 20, 1, 4);
 	put_number(elf + 32, 64, 8); /* where the program headers are */
 	put_number(elf + 52, 64, 2);
 	put_number(elf + 54, 56, 2);
-	put_number(elf + 56, 2, 2);
+	put_number(elf + 56, n, 2);
 	put_number(elf + 58, 64, 2);
-	put_segment(elf + 64, 6, 0, 0x10000, 0x100);
-	put_segment(elf + 120, code_flags, 0x1010, 0x12010, 0x20);
+	for (i = 0; i < n; i++)
+		put_segment(elf + 64 + 56 * i, all[i].flags, all[i].offset, all[i].vaddr,
+			    all[i].size);
 	memcpy(elf + 0x1010, four, sizeof(four));
-	write_file("elf", elf, sizeof(elf));
+	write_file("elf", elf, size);
+}
+
+/* An ELF file with data and code, a page apart in the file and two in memory. */
+static void write_elf(unsigned code_flags)
+{
+	const struct segment all[] = {{6, 0, 0x10000, 0x100}, {code_flags, 0x1010, 0x12010, 0x20}};
+
+	write_segments(all, 2, 62, 0x1030);
 }
 
 /* Whole pages of executable segments; the lowest segment is at the address that is named. */
 static void test_elf(void **state)
 {
+	char path[64];
+
 	(void)state;
 	write_elf(5);
 	expect_code("elf:0x700000", NULL,
@@ -228,7 +264,41 @@ static void test_elf(void **state)
 		    "image 0 type 0 machine 62 /elf; map 9/9 700000+1000 at 0 of 0 prot 5; "
 		    "map 9/9 702000+30 at 1000 of 0 prot 5; ",
 		    0x702010, "code");
+	/* So they are where those have no bytes in the file. */
+	write_segments((const struct segment[]){{5, 0, 0x10000, 0}, {4, 0x1000, 0x11000, 4}}, 2, 62,
+		       0x3000);
+	expect_code("elf:0x700000", NULL,
+		    "image 0 type 0 machine 62 /elf; map 9/9 701000+1000 at 1000 of 0 prot 5; ",
+		    0x701010, "code");
+	/* Another machine's; a segment that ends with its page, or begins elsewhere in it. */
+	write_segments((const struct segment[]){{5, 0x1000, 0x5000, 0x1000},
+						{5, 0x1010, 0x8020, 0x20},
+						{5, 0x2001, 0x9001, 0xfff}},
+		       3, 183, 0x3000);
+	expect_code("elf:0x700000", NULL,
+		    "image 0 type 0 machine 183 /elf; map 9/9 700000+1000 at 1000 of 0 prot 5; "
+		    "map 9/9 703020+20 at 1010 of 0 prot 5; "
+		    "map 9/9 704000+1000 at 2000 of 0 prot 5; ",
+		    0x703020, "code");
+	/* None at all, and one that is cut. */
+	write_segments(NULL, 0, 62, 0x3000);
+	expect_error("elf:0x700000", NULL, VT_E_FORMAT,
+		     "elf: an ELF file without loadable segments");
+	write_segments(NULL, 0, 62, 30);
+	expect_damaged("elf:0x700000");
+	/* By its whole path, and by one from the root of all. */
+	write_elf(5);
+	snprintf(path, sizeof(path), "%s/elf:0x700000", dir);
+	expect_code(path, NULL,
+		    "image 0 type 0 machine 62 /elf; map 9/9 702000+30 at 1000 of 0 prot 5; ",
+		    0x702010, "code");
+	assert_int_equal(chdir("/"), 0);
+	expect_code(path + 1, NULL,
+		    "image 0 type 0 machine 62 /elf; map 9/9 702000+30 at 1000 of 0 prot 5; ",
+		    0x702010, "code");
+	assert_int_equal(chdir(dir), 0);
 	/* As bytes. */
+	write_elf(4);
 	expect_code("elf:0x700000:0x1010:4", NULL,
 		    "image 0 type 0 machine 62 /elf; map 9/9 700000+4 at 1010 of 0 prot 5; ",
 		    0x700000, "code");
@@ -285,6 +355,8 @@ static void test_pages(void **state)
 	write_file("dump", dump, 4097);
 	expect_error(NULL, "dump,list", VT_E_FORMAT,
 		     "dump: 4097 bytes are not the 1 pages of 4096 bytes that list lists");
+	expect_error(NULL, "none,list", VT_E_READ, "none: No such file or directory");
+	expect_error(NULL, "dump,none", VT_E_READ, "none: No such file or directory");
 	expect_error(NULL, "dump", VT_E_USAGE, "--pages: 'dump' is not DUMP,ADDRS");
 	expect_error(NULL, ",list", VT_E_USAGE, "--pages: ',list' is not DUMP,ADDRS");
 	expect_error(NULL, "dump,", VT_E_USAGE, "--pages: 'dump,' is not DUMP,ADDRS");

@@ -19,6 +19,7 @@
 #include "formats/pt/ptinfo.h"
 #include "formats/pt/spaces.h"
 #include "stream/kinds.h"
+#include "tests/unit/onerecord.h"
 
 /* A trace: a PSB with a TSC each 64 bytes, in between short TNT packets. */
 static size_t make_trace(uint8_t *out, size_t stretches)
@@ -107,6 +108,38 @@ static void add(struct vt_pt_buffers *b, uint32_t index, uint64_t offset, const 
 	assert_int_equal(vt_pt_buffers_piece(b, &x, &err), 0);
 }
 
+/* A piece of a record of an area. */
+static void add_piece(struct vt_pt_buffers *b, uint32_t index, uint64_t offset, uint64_t position,
+		      const uint8_t *bytes, size_t size, uint64_t reference)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_format_auxtrace x = {.index = index,
+				       .offset = offset,
+				       .position = position,
+				       .reference = reference,
+				       .bytes = bytes,
+				       .size = size};
+
+	assert_int_equal(vt_pt_buffers_piece(b, &x, &err), 0);
+}
+
+static void seal(struct vt_pt_buffers *b, bool snapshot)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	assert_int_equal(vt_pt_buffers_seal(b, snapshot, &err), 0);
+}
+
+/* Of the bytes the first alone, for the rest may be from elsewhere. */
+static void check_segment(const struct vt_pt_segment *s, const uint8_t *first, size_t size,
+			  uint64_t missing, uint64_t reference)
+{
+	assert_int_equal(s->size, size);
+	assert_int_equal(s->bytes[0], first[0]);
+	assert_int_equal(s->missing, missing);
+	assert_int_equal(s->reference, reference);
+}
+
 /* Pieces of two buffers, by turns, with a hole in one. */
 static void test_buffers(void **state)
 {
@@ -165,6 +198,134 @@ static void test_buffers_snapshots(void **state)
 	vt_pt_buffers_free(b);
 }
 
+/* Records that come in pieces, of two areas by turns; what each says of its area. */
+static void test_buffers_pieces(void **state)
+{
+	struct vt_pt_buffers *b = vt_pt_buffers_new("/tmp");
+	const struct vt_pt_segment *s;
+	uint8_t t[640];
+
+	(void)state;
+	make_trace(t, 10);
+	add_piece(b, 7, 1000, 0, t, 100, 11);
+	add_piece(b, 7, 1000, 100, t + 100, 50, 12);
+	add_piece(b, 3, 500, 0, t + 300, 40, 13);
+	add_piece(b, 7, 1000, 150, t + 150, 10, 14);
+	/* A record that repeats the last 20 bytes of the area, and one behind a hole of one byte.
+	 */
+	add_piece(b, 7, 1140, 0, t + 140, 20, 15);
+	add_piece(b, 7, 1161, 0, t + 161, 5, 16);
+	add_piece(b, 7, 1161, 5, t + 166, 4, 17);
+	/* Nothing, which has a place all the same; what is behind the end of all numbers. */
+	add_piece(b, 9, 77, 0, t, 0, 18);
+	add_piece(b, 3, UINT64_MAX - 3, 0, t, 4, 19);
+	assert_int_equal(vt_pt_buffers_bytes(b), 233);
+	seal(b, false);
+	assert_int_equal(vt_pt_buffers_count(b), 3);
+	assert_int_equal(vt_pt_buffers_queue(b, 0)->index, 7);
+	assert_int_equal(vt_pt_buffers_queue(b, 0)->end, 1170);
+	assert_int_equal(vt_pt_buffers_queue(b, 0)->nsegments, 2);
+	s = vt_pt_buffers_queue(b, 0)->segments;
+	check_segment(&s[0], t, 160 + 20, 0, 11);
+	assert_memory_equal(s[0].bytes, t, 160);
+	assert_memory_equal(s[0].bytes + 160, t + 140, 20);
+	check_segment(&s[1], t + 161, 9, 1, 16);
+	assert_memory_equal(s[1].bytes, t + 161, 9);
+	assert_false(s[0].apart || s[1].apart);
+	assert_int_equal(vt_pt_buffers_queue(b, 1)->end, 540);
+	s = vt_pt_buffers_queue(b, 1)->segments;
+	check_segment(&s[0], t + 300, 40, 0, 13);
+	assert_int_equal(vt_pt_buffers_queue(b, 2)->index, 9);
+	assert_int_equal(vt_pt_buffers_queue(b, 2)->nsegments, 0);
+	assert_int_equal(vt_pt_buffers_queue(b, 2)->end, 0);
+	vt_pt_buffers_free(b);
+	vt_pt_buffers_free(NULL);
+}
+
+/* A snapshot that came in pieces is one, whose end the next one repeats. */
+static void test_snapshots_in_pieces(void **state)
+{
+	struct vt_pt_buffers *b = vt_pt_buffers_new("/tmp");
+	const struct vt_pt_queue *q;
+	uint8_t t[64 * 40];
+
+	(void)state;
+	make_trace(t, 40);
+	add_piece(b, 0, 0, 0, t, 320, 1);
+	add_piece(b, 0, 0, 320, t + 320, 320, 1);
+	add_piece(b, 0, 9, 0, t + 128, 64 * 20 - 128, 2);
+	add_piece(b, 0, 9, 0, t + 64 * 30, 64, 3);
+	seal(b, true);
+	q = vt_pt_buffers_queue(b, 0);
+	assert_int_equal(q->nsegments, 2);
+	check_segment(&q->segments[0], t, 64 * 20, 0, 1);
+	assert_memory_equal(q->segments[0].bytes, t, 64 * 20);
+	assert_false(q->segments[0].apart);
+	check_segment(&q->segments[1], t + 64 * 30, 64, 0, 3);
+	assert_memory_equal(q->segments[1].bytes, t + 64 * 30, 64);
+	assert_true(q->segments[1].apart);
+	vt_pt_buffers_free(b);
+}
+
+/* What a record says, and nothing at all. */
+static void test_buffers_record(void **state)
+{
+	const uint64_t v[FIELDS] = {
+		[VT_AUXTRACE_INDEX] = 4,     [VT_AUXTRACE_CPU] = UINT64_MAX,
+		[VT_AUXTRACE_TID] = 71,	     [VT_AUXTRACE_OFFSET] = 1000,
+		[VT_AUXTRACE_POSITION] = 16, [VT_AUXTRACE_REFERENCE] = 99,
+	};
+	struct vt_pt_buffers *b = vt_pt_buffers_new("/tmp");
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_pt_queue *q;
+	struct one_record r;
+
+	(void)state;
+	seal(b, true);
+	assert_int_equal(vt_pt_buffers_count(b), 0);
+	vt_pt_buffers_free(b);
+	b = vt_pt_buffers_new("/tmp");
+	assert_int_equal(
+		vt_pt_buffers_add(b,
+				  make_record(&r, VT_AUXTRACE, v,
+					      (struct field_bytes){VT_AUXTRACE_DATA, "abc", 3},
+					      (struct field_bytes){FIELDS - 1, NULL, 0}),
+				  &err),
+		0);
+	seal(b, false);
+	q = vt_pt_buffers_queue(b, 0);
+	assert_int_equal(q->index, 4);
+	assert_int_equal(q->cpu, -1);
+	assert_int_equal(q->tid, 71);
+	assert_int_equal(q->end, 1019);
+	check_segment(&q->segments[0], (const uint8_t *)"abc", 3, 0, 99);
+	vt_pt_buffers_free(b);
+}
+
+/* 16 MB are kept in memory; more areas than there can be are refused. */
+static void test_buffers_limits(void **state)
+{
+	static uint8_t t[1 << 20];
+	struct vt_pt_buffers *b = vt_pt_buffers_new("/none/at/all");
+	struct vt_format_auxtrace p = {.bytes = t, .size = 1};
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 16; i++)
+		add(b, 0, i * sizeof(t), t, sizeof(t));
+	assert_true(vt_pt_buffers_piece(b, &p, &err) < 0);
+	vt_pt_buffers_free(b);
+	b = vt_pt_buffers_new("/none/at/all");
+	for (i = 0; i < VT_PT_MAX_QUEUES; i++)
+		add(b, i, 0, t, 0);
+	add(b, 5, 0, t, 1);
+	p.index = VT_PT_MAX_QUEUES;
+	assert_int_equal(vt_pt_buffers_piece(b, &p, &err), -VT_E_LIMIT);
+	assert_int_equal(vt_pt_buffers_count(b), VT_PT_MAX_QUEUES);
+	vt_pt_buffers_free(b);
+}
+
 /* Many bytes go through a file. */
 static void test_buffers_large(void **state)
 {
@@ -198,6 +359,10 @@ static void test_tsc(void **state)
 		{true, 31, 0x3c9b26c9, 0xfffffffd0efb8f00},
 		{true, 10, 341, 0},
 		{true, 0, 1, 5},
+		{true, 32, 0xc0000000, 0},
+		{true, 33, 0xc0000001, 7},
+		{true, 40, 0xffffffff, 0},
+		{true, 63, 0x80000001, 0},
 	};
 	size_t c;
 	int i;
@@ -219,6 +384,11 @@ static void test_tsc(void **state)
 	}
 	assert_int_equal(vti_pt_tsc(&(struct vt_pt_timeconv){true, 63, 1, 0}, UINT64_MAX), 0);
 	assert_int_equal(vti_pt_tsc(&(struct vt_pt_timeconv){false, 0, 1, 0}, 5), 0);
+	assert_int_equal(vti_pt_tsc(&(struct vt_pt_timeconv){true, 0, 0, 0}, 5), 0);
+	assert_int_equal(vti_pt_tsc(&(struct vt_pt_timeconv){true, 0, 1, 5}, 0), 0);
+	assert_int_equal(vti_pt_tsc(&(struct vt_pt_timeconv){true, 4, 1, 0}, 1ULL << 60), 0);
+	assert_int_equal(vti_pt_tsc(&(struct vt_pt_timeconv){true, 4, 1, 0}, (1ULL << 60) - 1),
+			 0xfffffffffffffff0);
 }
 
 static void test_jit_names(void **state)
@@ -493,6 +663,10 @@ int main(void)
 		cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_buffers_snapshots),
 		cmocka_unit_test(test_buffers_large),
+		cmocka_unit_test(test_buffers_pieces),
+		cmocka_unit_test(test_snapshots_in_pieces),
+		cmocka_unit_test(test_buffers_record),
+		cmocka_unit_test(test_buffers_limits),
 		cmocka_unit_test(test_tsc),
 		cmocka_unit_test(test_jit_names),
 		cmocka_unit_test(test_jit_exec),
