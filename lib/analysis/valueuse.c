@@ -165,9 +165,7 @@ static void follow_register(struct walk *w, const struct vt_facts *f, uint64_t v
 	if (f->flags & VT_FACT_FLOAT)
 		type.number = VT_NUMBER_FLOAT;
 	note_operand(w, f, vaddr,
-		     (f->flags & VT_FACT_DIVIDE) && f->divisor.where == VT_WHERE_REGISTER &&
-			     (hit & BIT(f->divisor.reg)),
-		     type);
+		     f->divisor.where == VT_WHERE_REGISTER && (hit & BIT(f->divisor.reg)), type);
 }
 
 /* The registers that hold the value after the instruction. */

@@ -81,6 +81,7 @@ static const char source[] =
 	"at jumped_off; mov ecx, [rdi]; jmp rax; idiv ecx; ret\n"
 	"at absolute; mov eax, [0x1234]; ret\n"
 	"at left; leave; ret\n"
+	"at popped; pop [rdi]; ret\n"
 	"at plus; add eax, [rdi]; ret\n"
 	"at pushed; push [rdi]; ret\n"
 	/* comparisons */
@@ -240,6 +241,7 @@ static void test_loads(void **state)
 		{"absolute", 0, VT_SOURCE_FIXED},
 		{"left", VT_USE_READ, VT_SOURCE_RESTORED},
 		{"_start", VT_USE_READ, VT_SOURCE_RESTORED},
+		{"popped", VT_USE_READ, VT_SOURCE_RESTORED},
 		{"plus", VT_USE_READ, VT_SOURCE_MEMORY},
 		{"pushed", VT_USE_READ, VT_SOURCE_MEMORY},
 		{"limit_cmp", VT_USE_READ | VT_USE_BRANCH, VT_SOURCE_MEMORY},
