@@ -70,18 +70,23 @@ void vt_collector_free(struct vt_collector *c)
 
 /* ---- the daemon's side ---- */
 
+static int compare_numbers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 static int compare(const void *pa, const void *pb)
 {
 	const struct vt_sample_key *a = &((const struct vt_sample_entry *)pa)->key;
 	const struct vt_sample_key *b = &((const struct vt_sample_entry *)pb)->key;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->mode != b->mode)
-		return a->mode < b->mode ? -1 : 1;
-	if (a->pc != b->pc)
-		return a->pc < b->pc ? -1 : 1;
-	return (a->event > b->event) - (a->event < b->event);
+	int c = compare_numbers(a->pid, b->pid);
+
+	if (!c)
+		c = compare_numbers(a->mode, b->mode);
+	if (!c)
+		c = (a->pc > b->pc) - (a->pc < b->pc);
+	return c ? c : compare_numbers(a->event, b->event);
 }
 
 static void write_count(struct vt_collector *c, const struct vt_sample_entry *e)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/footprint.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -193,7 +194,8 @@ static double sum_of(const struct vt_hash *h, uint64_t set, uint64_t image)
 	const uint64_t key[2] = {set, image};
 	const struct sum *s = vt_hash_find(h, key);
 
-	return s ? s->often : 0;
+	assert(s);
+	return s->often;
 }
 
 /*
@@ -244,15 +246,16 @@ static int most_first(const void *va, const void *vb)
  * has entries.  Whichever of them are thought of as always there, n - 1 besides the page itself,
  * the rest must have come from all others: so the page is not missed more often than these were
  * entered, divided by how many of them it takes.  That holds for every n, with the most used pages
- * as those that are always there.  `sum` has what the first pages of the order are entered.
+ * as those that are always there; of fewer than are used more often than the page, no bound is
+ * below its own uses.  `sum` has what the first pages of the order are entered.
  */
 static double page_misses(const struct vt_footprint *f, const double *sum, size_t count, size_t at)
 {
-	double own = sum[at + 1] - sum[at], best = own;
+	double best = sum[at + 1] - sum[at];
 	size_t n;
 
-	for (n = 1; n <= f->entries && n <= count; n++) {
-		double others = sum[count] - (at < n ? sum[n] : sum[n - 1] + own);
+	for (n = at + 1; n <= f->entries && n <= count; n++) {
+		double others = sum[count] - sum[n];
 
 		best = fmin(best, 1 + fmax(0, others) * f->wrong / (double)(f->entries - n + 1));
 	}
@@ -264,19 +267,22 @@ static bool judge_pages(struct vt_footprint *f)
 	size_t i, n = f->pages.count;
 	struct place **order = calloc(n + 1, sizeof(struct place *));
 	double *sum = calloc(n + 1, sizeof(*sum));
-	bool ok = order && sum;
 
-	for (i = 0; i < n && ok; i++)
+	if (!order || !sum) {
+		free(order);
+		free(sum);
+		return false;
+	}
+	for (i = 0; i < n; i++)
 		order[i] = vt_hash_at(&f->pages, i);
-	if (n && ok)
-		qsort(order, n, sizeof(struct place *), most_first);
-	for (i = 0; i < n && ok; i++)
+	qsort(order, n, sizeof(struct place *), most_first);
+	for (i = 0; i < n; i++)
 		sum[i + 1] = sum[i] + order[i]->often;
-	for (i = 0; i < n && ok; i++)
+	for (i = 0; i < n; i++)
 		order[i]->misses = page_misses(f, sum, n, i);
 	free(order);
 	free(sum);
-	return ok;
+	return true;
 }
 
 int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)
@@ -288,9 +294,13 @@ int vt_footprint_finish(struct vt_footprint *f, struct vt_error *err)
 
 static double misses(const struct vt_hash *h, uint32_t unit, uint32_t image, uint64_t vaddr)
 {
-	const uint64_t key[2] = {unit ? vaddr / unit : 0, image};
-	const struct place *p = unit ? vt_hash_find(h, key) : NULL;
+	uint64_t key[2] = {vaddr, image};
+	const struct place *p;
 
+	if (!unit)
+		return INFINITY;
+	key[0] /= unit;
+	p = vt_hash_find(h, key);
 	return p ? p->misses : INFINITY;
 }
 

@@ -15,12 +15,15 @@ struct vt_interval vt_interval_make(enum vt_interval_kind kind, uint64_t mean)
 	return v;
 }
 
-/* By inversion: the trials up to the first success, whose probability is 1/mean. */
+/*
+ * By inversion: the trials up to the first success, whose probability is 1/mean.  Of a mean of 1,
+ * log1p() is minus infinity: always the first.
+ */
 static uint64_t geometric(uint64_t mean, struct vt_rng *rng)
 {
 	double u = ((double)(vt_rng_next(rng) >> 11) + 0.5) * 0x1p-53;
 
-	return mean == 1 ? 1 : 1 + (uint64_t)(log(u) / log1p(-1.0 / (double)mean));
+	return 1 + (uint64_t)(log(u) / log1p(-1.0 / (double)mean));
 }
 
 uint64_t vt_interval_next(const struct vt_interval *v, struct vt_rng *rng)

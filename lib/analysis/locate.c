@@ -427,12 +427,11 @@ static int not_found(const struct search *s, const char *what, struct vt_error *
 static int check_image(const struct search *s, const struct vt_procedure *p, struct vt_error *err)
 {
 	const struct vt_image *image = vt_images_get(s->images, p->image);
-	char id[2 * VT_BUILDID_MAX + 1] = "";
+	char id[2 * VT_BUILDID_MAX + 1];
 
 	if (p->why != VT_UNKNOWN_MISMATCH || !image)
 		return 0;
-	if (image->buildid_size <= VT_BUILDID_MAX)
-		vt_buildid_format(image->buildid, image->buildid_size, id);
+	vt_buildid_format(image->buildid, image->buildid_size, id);
 	return vt_error_set(err, VT_E_MISMATCH, "%s: no file with the recorded build-id %s",
 			    image->path, id);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/procflow.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ struct order {
 	uint8_t *color; /* by block */
 	uint32_t *next; /* by block: out edges that were followed */
 	uint32_t *stack;
-	uint32_t *before;   /* by block: the edge that control most likely comes by */
+	/* By block: the edge that control most likely comes by; 0, from the entry, is none. */
+	uint32_t *before;
 	uint8_t *preferred; /* how good that one is */
 };
 
@@ -50,15 +52,15 @@ static void follow(struct order *o, uint32_t edge)
 	}
 }
 
-/* Depth first, so that edges to a block whose successors are being visited close loops. */
-static void visit(struct order *o, uint32_t root)
+/*
+ * Depth first, so that edges to a block whose successors are being visited close loops.  There are
+ * edges from the entry to all that nothing else leads to.
+ */
+static void visit(struct order *o)
 {
 	uint32_t depth = 0;
 
-	if (o->color[root] != WHITE)
-		return;
-	o->color[root] = OPEN;
-	o->stack[depth++] = root;
+	o->stack[depth++] = VT_CFG_ENTRY;
 	while (depth) {
 		uint32_t b = o->stack[depth - 1];
 		const struct vt_cfg_block *block = &o->g->blocks[b];
@@ -80,23 +82,17 @@ static void visit(struct order *o, uint32_t root)
 
 static bool find_order(struct order *o, const struct vt_cfg *g)
 {
-	uint32_t b, n = g->nblocks;
+	uint32_t n = g->nblocks;
 
-	*o = (struct order){
-		.g = g,
-		.color = calloc(n, 1),
-		.next = calloc(n, sizeof(uint32_t)),
-		.stack = calloc(n, sizeof(uint32_t)),
-		.before = calloc(n, sizeof(uint32_t)),
-		.preferred = calloc(n, 1),
-	};
+	o->g = g;
+	o->color = calloc(n, 1);
+	o->next = calloc(n, sizeof(uint32_t));
+	o->stack = calloc(n, sizeof(uint32_t));
+	o->before = calloc(n, sizeof(uint32_t));
+	o->preferred = calloc(n, 1);
 	if (!o->color || !o->next || !o->stack || !o->before || !o->preferred)
 		return false;
-	for (b = 0; b < n; b++)
-		o->before[b] = UINT32_MAX;
-	visit(o, VT_CFG_ENTRY);
-	for (b = VT_CFG_FIRST; b < n; b++)
-		visit(o, b);
+	visit(o);
 	return true;
 }
 
@@ -154,13 +150,12 @@ static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
 	return n;
 }
 
-static int32_t graph_index(const struct scheduler *s, uint32_t warm, uint32_t n, int32_t index)
+/* What costs of path[warm..) call `index`. */
+static int32_t graph_index(const struct scheduler *s, uint32_t warm, int32_t index)
 {
-	int64_t at = (int64_t)warm + index;
+	uint32_t insn = index == VT_SCHEDULE_NONE ? RETURN : s->path[(int64_t)warm + index];
 
-	if (index == VT_SCHEDULE_NONE || at < 0 || at >= n || s->path[at] == RETURN)
-		return VT_SCHEDULE_NONE;
-	return (int32_t)s->path[at];
+	return insn == RETURN ? VT_SCHEDULE_NONE : (int32_t)insn;
 }
 
 /* Puts a block's instructions behind path[0..n); the new n. */
@@ -178,7 +173,10 @@ static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_bloc
 	return n;
 }
 
-/* Puts the costs of a block behind an edge (UINT32_MAX: on an empty machine) into s->costs. */
+/*
+ * Puts the costs of a block behind an edge into s->costs.  UINT32_MAX, and edges from the entry,
+ * stand for an empty machine.
+ */
 static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
 {
 	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
@@ -205,9 +203,9 @@ static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, s
 		    (warm + i + 1 < n && s->path[warm + i + 1] == s->path[warm + i]))
 			continue;
 		s->costs[k++] = s->costs[i];
-		c->depends = graph_index(s, warm, n, c->depends);
+		c->depends = graph_index(s, warm, c->depends);
 		for (j = 0; j < c->nstalls; j++)
-			c->stalls[j].culprit = graph_index(s, warm, n, c->stalls[j].culprit);
+			c->stalls[j].culprit = graph_index(s, warm, c->stalls[j].culprit);
 	}
 	return code;
 }
@@ -237,14 +235,16 @@ static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const stru
 	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
 		if (g->blocks[b].ninsns > s->cap)
 			s->cap = g->blocks[b].ninsns;
-	s->cap = (s->cap + s->warm + 1) * (RETURNS + REPEATS);
+	s->cap = (s->cap + s->warm) * (RETURNS + REPEATS);
 	vt_core_op(m, ret, sizeof(ret), &s->ret);
 	s->path = malloc(s->cap * sizeof(*s->path));
 	s->ops = malloc(s->cap * sizeof(const struct vt_mop *));
 	s->costs = malloc(s->cap * sizeof(*s->costs));
 	if (m->order == VT_OUT_OF_ORDER)
 		s->ooo = vt_ooo_new(m, NULL);
-	return s->path && s->ops && s->costs ? 0 : vt_error_nomem(err);
+	if (!s->path || !s->ops || !s->costs)
+		return vt_error_nomem(err);
+	return 0;
 }
 
 /* Whose chain is `before`, by block: the edge that control most likely comes by. */
@@ -331,11 +331,9 @@ static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, u
 	struct ways *ways = calloc((size_t)g->nblocks + 1, sizeof(*ways));
 	uint32_t b;
 
-	for (b = 0; ways && b < g->nblocks; b++) {
+	for (b = VT_CFG_FIRST; ways && b < g->nblocks; b++) {
 		ways[b] = find_ways(g, b, edges);
-		before[b] = ways[b].n && g->edges[ways[b].edge[0]].from >= VT_CFG_FIRST
-				    ? ways[b].edge[0]
-				    : UINT32_MAX;
+		before[b] = ways[b].n ? ways[b].edge[0] : UINT32_MAX;
 	}
 	return ways;
 }
@@ -425,10 +423,8 @@ static int decode(struct vt_procflow *f, const struct vt_proccode *c, const stru
 	for (i = 0; i < g->ninsns; i++) {
 		uint64_t at = g->insns[i].addr - f->proc.start;
 
-		size_t left = at < c->size ? c->size - (size_t)at : 0;
-		size_t length = g->insns[i].length;
-
-		vt_core_op(m, c->bytes + at, length && length < left ? length : left, &f->ops[i]);
+		assert(at + g->insns[i].length <= c->size);
+		vt_core_op(m, c->bytes + at, g->insns[i].length, &f->ops[i]);
 		f->cfg->insns[i].flags = f->ops[i].flags;
 	}
 	return 0;
@@ -468,7 +464,7 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	if (failed == 0)
 		failed = decode(f, &c, m, err);
 	vt_proccode_fini(&c);
-	if (failed < 0)
+	if (failed)
 		return failed;
 	return edges ? schedule_ways(f, m, edges, false, err) : schedule(f, m, NULL, err);
 }
@@ -489,7 +485,7 @@ struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_
 	if (failed == 0)
 		failed = make_graph(f, images, &c, err);
 	vt_proccode_fini(&c);
-	if (failed < 0) {
+	if (failed) {
 		vt_procflow_free(f);
 		return NULL;
 	}

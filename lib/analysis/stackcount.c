@@ -176,7 +176,8 @@ static struct stack stack_of(const struct vt_record *rec)
 	struct vt_words to = vt_record_words(rec, VT_SAMPLE_BR_TO);
 	struct vt_words flags = vt_record_words(rec, VT_SAMPLE_BR_FLAGS);
 	size_t i, n = from.count < to.count ? from.count : to.count;
-	struct stack s = {from.data, to.data, flags.data, n, flags.count, 0};
+	struct stack s = {
+		.from = from.data, .to = to.data, .flags = flags.data, .flagged = flags.count};
 
 	for (i = 0; i < n && i < VTI_STACKBATCH_BRANCHES && (s.from[i] || s.to[i]); i++)
 		;
@@ -384,7 +385,7 @@ double vt_stackcount_sigma(const struct vt_stackcount_sum *s)
 	variance = VT_STACK_PARTS * squares / (VT_STACK_PARTS - 1);
 	/* Parts that differ by more than chance show that samples do not fall everywhere alike. */
 	variance = fmax(variance - s->variance, 0) * STUDENT * STUDENT + s->variance;
-	return sqrt(fmax(variance, 0) + s->bias * s->bias);
+	return sqrt(variance + s->bias * s->bias);
 }
 
 static int by_words(const uint64_t *a, const uint64_t *b, size_t n)

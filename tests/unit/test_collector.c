@@ -119,6 +119,8 @@ static void collect(put_fn *put, uint32_t ways, size_t overflow, struct collecte
 	struct vt_writer *w = start_stream(in_fd);
 	const struct vt_reader *input;
 	struct vt_collector *collector;
+	const struct vt_block *block;
+	uint32_t first, count;
 	struct vt_record rec;
 	struct vt_reader *r;
 
@@ -128,8 +130,8 @@ static void collect(put_fn *put, uint32_t ways, size_t overflow, struct collecte
 	w = vt_writer_open_fd(out_fd, "test", &o, &err);
 	collector = vt_collector_new(&shape, overflow, w);
 	assert_non_null(collector);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_collector_feed(collector, rec.block, rec.row, 1, &err), 0);
+	while (vt_reader_next_run(r, &block, &first, &count, &err) > 0)
+		assert_int_equal(vt_collector_feed(collector, block, first, count, &err), 0);
 	assert_int_equal(vt_collector_finish(collector, &err), 0);
 	memset(c, 0, sizeof(*c));
 	c->counts = *vt_collector_counts(collector);
@@ -242,6 +244,75 @@ static void test_modes(void **state)
 	assert_counts(&c, want, 6);
 }
 
+/* Of two processes, modes, addresses and events, in no order; each has a period of its own. */
+static void put_mixed(struct vt_writer *w)
+{
+	unsigned i, k;
+
+	put_event(w, 3, 1);
+	put_event(w, 4, 1);
+	for (i = 0; i < 16; i++) {
+		uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+		k = i * 7 % 16;
+		row[VT_SAMPLE_PID] = PID + k / 8;
+		row[VT_SAMPLE_MISC] = k / 4 % 2 ? USER : KERNEL;
+		row[VT_SAMPLE_IP] = k / 2 % 2 ? 0x9000 : 0x8000;
+		row[VT_SAMPLE_EVENT] = 3 + k % 2;
+		row[VT_SAMPLE_PERIOD] = 1 + k;
+		row[VT_SAMPLE_HAS] = IP | PERIOD;
+	}
+}
+
+static void test_order(void **state)
+{
+	struct count want[16];
+	static struct collected c;
+	unsigned k;
+
+	(void)state;
+	for (k = 0; k < 16; k++)
+		want[k] = (struct count){VT_UNMAPPED_IMAGE,
+					 k / 4 % 2 ? VT_UNMAPPED_USER : VT_UNMAPPED_KERNEL,
+					 3 + k % 2, 1, 1 + k};
+	collect(put_mixed, 16, 32, &c);
+	assert_counts(&c, want, 16);
+}
+
+static void put_zero_period(struct vt_writer *w, uint64_t ip, uint64_t has)
+{
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+	row[VT_SAMPLE_EVENT] = 3;
+	row[VT_SAMPLE_PID] = PID;
+	row[VT_SAMPLE_IP] = ip;
+	row[VT_SAMPLE_MISC] = USER;
+	row[VT_SAMPLE_HAS] = has;
+}
+
+/* A sample may have a period of 0; and others say something else. */
+static void put_zero(struct vt_writer *w)
+{
+	put_event(w, 3, 100);
+	put_sample(w, 3, 0x8000, 0, 0);
+	put_mode(w, USER, IP | PERIOD, 0x9000);
+	put_zero_period(w, 0x9100, IP | PERIOD);
+	put_zero_period(w, 0x9200, ~(uint64_t)PERIOD);
+}
+
+static void test_zero(void **state)
+{
+	const struct count want[] = {{VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 3, 1, 100},
+				     {VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 3, 1, 2},
+				     {VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 3, 1, 0},
+				     {VT_UNMAPPED_IMAGE, VT_UNMAPPED_USER, 3, 1, 100}};
+	static struct collected c;
+
+	(void)state;
+	collect(put_zero, 8, 8, &c);
+	assert_counts(&c, want, 4);
+}
+
 /* Without anywhere to write to, there are numbers still. */
 static void test_dry(void **state)
 {
@@ -291,7 +362,53 @@ static void test_buffers(void **state)
 	assert_int_equal(c.tables.evictions, 6);
 }
 
+/* Two processors' tables, each with room for one. */
+static void put_pairs(struct vt_writer *w)
+{
+	unsigned i;
+
+	put_event(w, 3, 1);
+	put_map(w, 1, 0x1000, 0x400);
+	for (i = 0; i < 8; i++)
+		put_sample(w, 3, i % 4 < 2 ? 0x1010 : 0x1020, 1, i % 2);
+}
+
+static void test_tables(void **state)
+{
+	const struct count want[] = {{1, 0x410, 3, 4, 4}, {1, 0x420, 3, 4, 4}};
+	static struct collected c;
+
+	(void)state;
+	collect(put_pairs, 1, 32, &c);
+	assert_counts(&c, want, 2);
+	assert_int_equal(c.tables.samples, 8);
+	assert_int_equal(c.tables.misses, 8);
+	assert_int_equal(c.tables.evictions, 6);
+	assert_int_equal(c.tables.compared, 6);
+}
+
 /* ---- when ---- */
+
+/* What was written once is not written again with what comes later. */
+static void put_again(struct vt_writer *w)
+{
+	put_event(w, 3, 1);
+	put_map(w, 1, 0x1000, 0x400);
+	put_sample(w, 3, 0x1010, 1, 0);
+	put_sample(w, 3, 0x1020, 1, 0);
+	put_map(w, 2, 0x1000, 0);
+	put_sample(w, 3, 0x1020, 1, 0);
+}
+
+static void test_again(void **state)
+{
+	const struct count want[] = {{1, 0x410, 3, 1, 1}, {1, 0x420, 3, 1, 1}, {2, 0x20, 3, 1, 1}};
+	static struct collected c;
+
+	(void)state;
+	collect(put_again, 8, 8, &c);
+	assert_counts(&c, want, 3);
+}
 
 static void put_changes(struct vt_writer *w)
 {
@@ -368,7 +485,9 @@ int main(void)
 		cmocka_unit_test(test_written), cmocka_unit_test(test_buffers),
 		cmocka_unit_test(test_changes), cmocka_unit_test(test_processors),
 		cmocka_unit_test(test_cost),	cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_dry),
+		cmocka_unit_test(test_dry),	cmocka_unit_test(test_order),
+		cmocka_unit_test(test_zero),	cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,7 @@ static void test_calls(void **state)
 	assert_int_equal(vt_footprint_call(f, 1, 0x1000, 7, &err), 0);
 	assert_int_equal(vt_footprint_call(f, 1, 0x1000, 5, &err), 0);
 	assert_int_equal(vt_footprint_call(f, 2, 0x1000, 3, &err), 0);
+	assert_int_equal(vt_footprint_call(f, 0x80000002, 0x1000, 9, &err), 0);
 	assert_float_equal(vt_footprint_called(f, 1, 0x1000), 12, 1e-9);
 	assert_float_equal(vt_footprint_called(f, 2, 0x1000), 3, 1e-9);
 	assert_float_equal(vt_footprint_called(f, 1, 0x1004), 0, 1e-9);
@@ -183,6 +184,7 @@ static void test_exact_lines(void **state)
 	enter(f, 1, 192, 0, 5, 1);
 	enter(f, 1, 223, 1, 5, 1);
 	enter(f, 1, 512, 4, 0, 1);
+	enter(f, 1, 287, 0, 5, 1);
 	assert_int_equal(vt_footprint_finish(f, &err), 0);
 	assert_float_equal(vt_footprint_lines(f, 1, 31), 1 + (20 + 80), 1e-9);
 	assert_float_equal(vt_footprint_lines(f, 1, 8192), 1 + (10 + 80), 1e-9);
@@ -194,6 +196,8 @@ static void test_exact_lines(void **state)
 	assert_float_equal(vt_footprint_lines(f, 1, 192), 1, 1e-9);
 	assert_true(isinf(vt_footprint_lines(f, 1, 224)));
 	assert_true(isinf(vt_footprint_lines(f, 1, 512)));
+	assert_float_equal(vt_footprint_lines(f, 1, 256), 1, 1e-9);
+	assert_true(isinf(vt_footprint_lines(f, 1, 288)));
 	assert_true(isinf(vt_footprint_pages(f, 1, 0)));
 	vt_footprint_free(f);
 }
@@ -269,6 +273,59 @@ static void test_exact_pages(void **state)
 				fail_msg("row %u, page %u: %g", i, k, most);
 		}
 		assert_true(isinf(vt_footprint_lines(f, 1, 0)));
+		vt_footprint_free(f);
+	}
+}
+
+/*
+ * Three entries, one for a page that is used most: the others' five uses have to throw it out of
+ * three, or of the two that one of them leaves, or of the one that two leave.  Ids are of 32 bits.
+ */
+static void test_rare_pages(void **state)
+{
+	const struct vt_core m = {.order = VT_IN_ORDER, .itlb = {.entries = 3, .page = 4096}};
+	struct vt_footprint *f = vt_footprint_new(&m);
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(f);
+	enter(f, 1, 0, 4, 1, 100);
+	for (i = 1; i <= 5; i++)
+		enter(f, 1 + (i << 16), 0, 4, 1, 1);
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	assert_float_equal(vt_footprint_pages(f, 1, 0), 1 + 5 / 3.0, 1e-9);
+	for (i = 1; i <= 5; i++)
+		assert_float_equal(vt_footprint_pages(f, 1 + (i << 16), 0), 1, 1e-9);
+	vt_footprint_free(f);
+}
+
+/*
+ * Two images in a cache of 16 sets, of which a page has 8 times as many lines; and in one of two
+ * sets of lines that are longer than a page.  Ids are of 32 bits.
+ */
+static void test_small_cache(void **state)
+{
+	static const struct {
+		uint32_t line, sets;
+	} rows[] = {{LINE, 16}, {8192, 2}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		const uint32_t line = rows[i].line, sets = rows[i].sets;
+		const struct vt_core m = {.icache = {.size = line * sets, .line = line, .ways = 1}};
+		struct vt_footprint *f = vt_footprint_new(&m);
+
+		assert_non_null(f);
+		enter(f, 1, 0, 4, 10, 1);
+		enter(f, 0x10001, (uint64_t)sets * line, 4, 20, 1);
+		enter(f, 0x10001, (uint64_t)(sets + 1) * line, 4, 40, 1);
+		assert_int_equal(vt_footprint_finish(f, &err), 0);
+		assert_float_equal(vt_footprint_lines(f, 1, 0), 1 + 20, 1e-9);
+		assert_float_equal(vt_footprint_lines(f, 0x10001, (uint64_t)sets * line), 1 + 10,
+				   1e-9);
+		assert_float_equal(vt_footprint_lines(f, 0x10001, (uint64_t)(sets + 1) * line), 1,
+				   1e-9);
 		vt_footprint_free(f);
 	}
 }
@@ -355,7 +412,8 @@ int main(void)
 		cmocka_unit_test(test_pages),	       cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_branches),       cmocka_unit_test(test_exact_lines),
 		cmocka_unit_test(test_unknown_caches), cmocka_unit_test(test_exact_pages),
-		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_counters),       cmocka_unit_test(test_rare_pages),
+		cmocka_unit_test(test_small_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

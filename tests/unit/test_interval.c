@@ -13,7 +13,8 @@ static void ranges(void **state)
 {
 	static const struct {
 		uint64_t mean, least, most;
-	} want[] = {{1, 1, 1}, {2, 1, 3}, {31, 30, 32}, {100, 96, 104}, {63488, 61440, 65536}};
+	} want[] = {{1, 1, 1},	  {2, 1, 3},	  {31, 30, 32},
+		    {32, 30, 34}, {100, 96, 104}, {63488, 61440, 65536}};
 	struct vt_rng rng;
 	size_t i, k;
 
@@ -105,6 +106,33 @@ static void every_event_is_as_likely(void **state)
 	}
 }
 
+/*
+ * Of 0, as of a state whose second word is 0, the middle of the first of 2^53 parts is taken:
+ * 2^-54, of which the logarithm to the base 2/3 is 92.3.
+ */
+static void the_longest(void **state)
+{
+	struct vt_interval v = vt_interval_make(VT_INTERVAL_GEOMETRIC, 3);
+	struct vt_rng rng = {{1, 0, 0, 0}};
+
+	(void)state;
+	assert_int_equal(vt_interval_next(&v, &rng), 93);
+}
+
+/* Where all are as long, each event may be the first: one number tells which. */
+static void one_number_of_even_intervals(void **state)
+{
+	struct vt_interval v = vt_interval_make(VT_INTERVAL_FIXED, 5);
+	struct vt_rng a, b;
+	int i;
+
+	(void)state;
+	vt_rng_init(&a, 7);
+	vt_rng_init(&b, 7);
+	for (i = 0; i < 100; i++)
+		assert_int_equal(vt_interval_first(&v, &a), 1 + vt_rng_below(&b, 5));
+}
+
 static void the_same_by_seed(void **state)
 {
 	struct vt_interval v = vt_interval_make(VT_INTERVAL_GEOMETRIC, 64000);
@@ -124,6 +152,8 @@ int main(void)
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(means),
 		cmocka_unit_test(every_event_is_as_likely),
+		cmocka_unit_test(the_longest),
+		cmocka_unit_test(one_number_of_even_intervals),
 		cmocka_unit_test(the_same_by_seed),
 	};
 

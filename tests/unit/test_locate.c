@@ -15,7 +15,7 @@
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 
-enum { PROG = 1, OTHER, LIB, WRONG, JIT, KMOD, FAR, NEVER };
+enum { PROG = 1, OTHER, LIB, WRONG, JIT, KMOD, FAR, NEVER, LIB2, LONE, TWICE, NOR };
 
 /* 63 letters: with one more, as long as names may be that are compared. */
 #define A7  "aaaaaaa"
@@ -37,7 +37,7 @@ static const char program[] = ".text\n"
 			      "proc _Z3quxv.cold\nproc _Z3quxv\nproc _ZN1n3quxEv.cold\n"
 			      "proc _Z3zapv.cold\nproc _Z3zapi.cold\n"
 			      "proc _Z3tipv.cold\nproc _Z3tipv\n"
-			      "proc " A63 "a\nproc b" A63 "a\n";
+			      "proc " A63 "a\nproc b" A63 "a\nproc solo\n";
 
 static void put_image(struct vt_writer *w, uint64_t id, enum vt_image_type type, const char *path,
 		      const char *buildid)
@@ -50,6 +50,41 @@ static void put_image(struct vt_writer *w, uint64_t id, enum vt_image_type type,
 	vt_writer_text(w, VT_IMAGE_BUILDID, buildid);
 }
 
+/* Generated code of a process of its own, and `n` samples in it. */
+static void put_other_process(struct vt_writer *w, uint64_t start, unsigned n)
+{
+	uint64_t *row = vt_writer_row(w, VT_MAP);
+
+	row[VT_MAP_PID] = row[VT_MAP_TID] = 11;
+	row[VT_MAP_START] = start;
+	row[VT_MAP_LENGTH] = 0x10000;
+	row[VT_MAP_IMAGE] = TWICE;
+	row[VT_MAP_PROT] = 5;
+	row[VT_MAP_MISC] = 2;
+	for (; n; n--) {
+		row = vt_writer_row(w, VT_SAMPLE);
+		row[VT_SAMPLE_EVENT] = 1;
+		row[VT_SAMPLE_PID] = row[VT_SAMPLE_TID] = 11;
+		row[VT_SAMPLE_IP] = start + 0x100;
+		row[VT_SAMPLE_MISC] = 2;
+		row[VT_SAMPLE_PERIOD] = 1;
+		row[VT_SAMPLE_HAS] = 0x101;
+	}
+}
+
+static void make_files(void)
+{
+	dir = toolbox_dir();
+	scene_program(dir, program);
+	free(toolbox_run(dir, "cp prog other && as -o w.o prog.s && "
+			      "ld --build-id=0x12345678 -e 0x401000 -o wrong w.o && "
+			      "sed s/compare/onlyhere/ prog.s >k.s && as -o k.o k.s && "
+			      "ld -e 0 -Ttext=0 -o kmod k.o && "
+			      "strip -N _end -N _edata -N __bss_start kmod && "
+			      "sed s/compare/farone/ prog.s >f.s && as -o f.o f.s && "
+			      "ld -e 0x401000 -Ttext=0xc01100 -o f:ar f.o"));
+}
+
 /* Samples of two events in both programs, in what lies in no procedure, and in missing files. */
 static int begin(void **state)
 {
@@ -58,14 +93,7 @@ static int begin(void **state)
 	uint64_t at;
 
 	(void)state;
-	dir = toolbox_dir();
-	scene_program(dir, program);
-	free(toolbox_run(dir, "cp prog other && as -o w.o prog.s && "
-			      "ld --build-id=0x12345678 -e 0x401000 -o wrong w.o && "
-			      "sed s/compare/onlyhere/ prog.s >k.s && as -o k.o k.s && "
-			      "ld -e 0x401000 -Ttext=0xc010f0 -o kmod k.o && "
-			      "sed s/compare/farone/ prog.s >f.s && as -o f.o f.s && "
-			      "ld -e 0x401000 -Ttext=0xc01100 -o far f.o"));
+	make_files();
 	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
 	scene_event(w, 2, "misses", VT_POLICY_INTERRUPT);
 	put_image(w, PROG, VT_IMAGE_FILE, toolbox_path(dir, "prog"), "");
@@ -74,16 +102,25 @@ static int begin(void **state)
 	put_image(w, WRONG, VT_IMAGE_FILE, toolbox_path(dir, "wrong"), "\xab\xcd\xef\x01");
 	put_image(w, JIT, VT_IMAGE_ANON, "", "");
 	put_image(w, KMOD, VT_IMAGE_MODULE, toolbox_path(dir, "kmod"), "");
-	put_image(w, FAR, VT_IMAGE_FILE, toolbox_path(dir, "far"), "");
+	put_image(w, FAR, VT_IMAGE_FILE, toolbox_path(dir, "f:ar"), "");
 	put_image(w, NEVER, VT_IMAGE_FILE, "/never/sampled", "");
+	put_image(w, LIB2, VT_IMAGE_FILE, "/no/such/lib2.so", "");
+	put_image(w, LONE, VT_IMAGE_ANON, "", "");
+	put_image(w, NOR, VT_IMAGE_FILE, "/nor/sampled", "");
+	put_image(w, TWICE, VT_IMAGE_ANON, "", "");
 	scene_map(w, 0x400000, PROG);
 	scene_map(w, 0x500000, OTHER);
 	scene_map(w, 0x600000, LIB);
 	scene_map(w, 0x700000, WRONG);
 	scene_map(w, 0x800000, JIT);
 	scene_map(w, 0x850000, JIT);
+	scene_map(w, 0xe00000, TWICE);
 	scene_map(w, 0xa00000, KMOD);
 	scene_map(w, 0xb00000, FAR);
+	scene_map(w, 0xf00000, LIB2);
+	scene_map(w, 0xd00000, LONE);
+	/* The first of all places, where there is no other of the image. */
+	scene_samples(w, 1, 0xd00100, 0, 1, 5);
 	scene_samples(w, 1, 0x401000, 0, 1, 5);
 	scene_samples(w, 2, 0x401001, 0, 1, 2);
 	scene_samples(w, 1, 0x401003, 0, 1, 3);
@@ -110,10 +147,18 @@ static int begin(void **state)
 	scene_samples(w, 1, 0x800100, 0, 1, 8);
 	scene_samples(w, 1, 0x900000, 0, 1, 9);
 	scene_samples(w, 1, 0x850100, 0, 1, 3);
-	scene_samples(w, 1, 0xa000f0, 0, 1, 2);
+	scene_samples(w, 1, 0xa01000, 0, 1, 2);
+	scene_samples(w, 1, 0xa0101e, 0, 1, 1);
 	scene_samples(w, 1, 0xb00103, 0, 1, 1);
+	scene_samples(w, 1, 0xf00010, 0, 1, 1);
+	scene_samples(w, 1, 0xf00020, 0, 1, 3);
+	scene_samples(w, 1, 0x501043, 0, 1, 1);
+	/* Two processes have code of their own at one address. */
+	scene_samples(w, 1, 0xe00100, 0, 1, 1);
+	put_other_process(w, 0xe00000, 7);
 	/* Another image lies there at last, of which there are no samples. */
 	scene_map(w, 0x850000, NEVER);
+	scene_map(w, 0xd00000, NOR);
 	scene_read(&s, fd, w, false);
 	return 0;
 }
@@ -146,18 +191,20 @@ static void check(const char *what, const char *want)
 
 	if (code != 0)
 		fail_msg("%s: %s", what, err.text);
-	assert_int_equal(f.count, 1);
+	if (f.count != 1)
+		fail_msg("%s: %zu found", what, f.count);
 	describe(&f.list[0], text, sizeof(text));
 	assert_string_equal(text, want);
 	vt_found_fini(&f);
-	assert_null(f.list);
+	assert_true(!f.list && !f.count && !f.cap);
 }
 
 static void check_error(const char *what, int code, const char *want)
 {
 	struct vt_found f = {NULL, 0, 0};
 
-	assert_int_equal(vt_locate(s.profile, s.images, what, &f, &err), -code);
+	if (vt_locate(s.profile, s.images, what, &f, &err) != -code)
+		fail_msg("%s: %zu found", what, f.count);
 	assert_string_equal(scene_text(err.text, dir), want);
 	vt_found_fini(&f);
 }
@@ -184,6 +231,9 @@ static void test_names(void **state)
 	check("prog:compare", "1:401003-401006 compare 3");
 	check("other:compare", "2:401003-401006 compare 6");
 	check("other:compute", "2:401000-401003 compute 0");
+	check("solo", "2:401043-401046 solo 1");
+	/* A colon may be part of the image's name. */
+	check("f:ar:farone", "7:c01103-c01106 farone 1");
 	check(toolbox_path(dir, "other:compare"), "2:401003-401006 compare 6");
 	check("helper.cold", "1:401009-40100c helper.cold 1");
 	check_error("none:compute", VT_E_NOTFOUND, "none:compute: " NONE);
@@ -255,9 +305,10 @@ static void test_addresses(void **state)
 static void test_causes(void **state)
 {
 	(void)state;
-	check("[no symbol covers it]", "1:0-0 no symbol covers it 2");
+	check_two("[no symbol covers it]", "1:0-0 no symbol covers it 2",
+		  "6:0-0 no symbol covers it 1");
 	check("prog:[no symbol covers it]", "1:0-0 no symbol covers it 2");
-	check("[file not found]", "3:0-0 file not found 2");
+	check_two("[file not found]", "3:0-0 file not found 2", "9:0-0 file not found 4");
 	check("lib.so:[file not found]", "3:0-0 file not found 2");
 	check("/no/such/lib.so:[file not found]", "3:0-0 file not found 2");
 	/* An image of which nothing can be named is all of one piece. */
@@ -292,14 +343,37 @@ static void test_parts(void **state)
 static void test_kinds(void **state)
 {
 	(void)state;
-	check("0x850100", "5:0-0 generated code without a perf map 11");
 	check_error("0x850104", VT_E_NOTFOUND, "0x850104: " NONE);
 	check_error("0x850000", VT_E_NOTFOUND, "0x850000: " NONE);
+	check("0x850100", "5:0-0 generated code without a perf map 11");
 	check("0x800100", "5:0-0 generated code without a perf map 11");
-	check("onlyhere", "6:c010f3-c010f6 onlyhere 0");
-	check("0xc010f3", "6:c010f3-c010f6 onlyhere 0");
+	check("0xd00100", "10:0-0 generated code without a perf map 5");
+	check("onlyhere", "6:3-6 onlyhere 0");
+	check("0x3", "6:3-6 onlyhere 0");
 	check("0xc01103", "7:c01103-c01106 farone 1");
-	check("kmod:compute", "6:c010f0-c010f3 compute 2");
+	check("kmod:compute", "6:0-3 compute 2");
+}
+
+/* What lies in no procedure of one image is meant of all processes; of several images, it is not.
+ */
+static void test_rests(void **state)
+{
+	struct vt_found f = {NULL, 0, 0};
+	char text[256];
+
+	(void)state;
+	assert_int_equal(vt_locate(s.profile, s.images, "compute", &f, &err), 0);
+	assert_int_equal(vt_locate(s.profile, s.images, "0xe00100", &f, &err), 0);
+	assert_int_equal(f.count, 3);
+	describe(&f.list[1], text, sizeof(text));
+	assert_string_equal(text, "11:0-0 generated code without a perf map 1");
+	describe(&f.list[2], text, sizeof(text));
+	assert_string_equal(text, "11:0-0 generated code without a perf map 7");
+	assert_int_equal(
+		vt_locate(s.profile, s.images, "[generated code without a perf map]", &f, &err),
+		-VT_E_AMBIGUOUS);
+	assert_int_equal(f.count, 3 + 4);
+	vt_found_fini(&f);
 }
 
 /* The recorded file is not there, but another one of its name. */
@@ -331,6 +405,7 @@ static void test_similar(void **state)
 		{"elpers", ": no such procedure; did you mean helper?"},
 		{"xxlper", ": no such procedure; did you mean helper?"},
 		{"helpr", ": no such procedure; did you mean helper?"},
+		{"hlper", ": no such procedure; did you mean helper?"},
 		{"helpxxer", ": no such procedure; did you mean helper?"},
 		{"helpxxxxer", ": " NONE},
 		{"hold_", ": no such procedure; did you mean hold_d, hold_c, hold_b?"},
@@ -381,6 +456,7 @@ static void test_ranks(void **state)
 	assert_non_null(strstr(all, "\n1:40100c-40100f _Z3foov 0\n"));
 	assert_non_null(strstr(all, "\n1:0-0 no symbol covers it 0\n"));
 	assert_non_null(strstr(all, "\n3:0-0 file not found 0\n"));
+	assert_non_null(strstr(all, "\n6:0-0 no symbol covers it 0\n"));
 	assert_non_null(strstr(all, "\n5:0-0 generated code without a perf map 0\n"));
 	vt_ranking_free(r);
 }
@@ -392,7 +468,7 @@ int main(void)
 		cmocka_unit_test(test_addresses), cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_mismatch),  cmocka_unit_test(test_similar),
-		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_ranks),	  cmocka_unit_test(test_rests),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -31,6 +31,11 @@ static char *dir;
 static struct vt_images *images;
 static struct vt_core core;
 
+/* A division, what comes between, and a block with another one. */
+#define REACH(name, call, n)                                                                       \
+	".type " name ",@function\n" name ": div %rcx\n" call "\n.rept " #n                        \
+	"\nnop\n.endr\nje 9f\n9: div %rcx\nadd %rax,%rbx\nret\n.size " name ",.-" name "\n"
+
 /*
  * Two ways to the end, one of them by a call and a string instruction; a loop, and six ways out of
  * what follows it.
@@ -62,8 +67,31 @@ static const char program[] = ".text\n.globl _start\n_start:\n.type f,@function\
 			      "imul %rbx,%rdx\ncall g\nimul %rdx,%rbx\nrep movsb\n"
 			      "9: rep movsb\nimul %rbx,%rax\nmov (%rsi),%rbx\nje 9f\ncall g\n"
 			      "9: add %rax,%rbx\nrep stosb\n.size q,.-q\n"
-			      ".type big,@function\nbig: .rept 16400\nje 1f\n1:\n.endr\n"
-			      "ret\n.size big,.-big\n";
+	/* as many before the last block as count, or one more */
+	REACH("r1", "", 158) REACH("r2", "", 159) REACH("r3", "call g", 154)
+		REACH("r4", "call g", 155) REACH("r5", "", 45)
+	/* a jump that is met before a block falls to the same place */
+	".type v,@function\nv: imul %rbx,%rbx\ntest %rbx,%rbx\nje 8f\n"
+	"imul %rcx,%rcx\njmp 9f\n"
+	"8: mov (%rbx),%rdx\nimul %rdx,%rdx\n"
+	"9: imul %rcx,%rdx\nadd %rdx,%rbx\nret\n.size v,.-v\n"
+	/* two jumps to what nothing falls to */
+	".type v2,@function\nv2: imul %rbx,%rbx\ntest %rbx,%rbx\nje 9f\n"
+	"mov (%rbx),%rcx\nimul %rcx,%rcx\ntest %rcx,%rcx\nje 9f\nret\n"
+	"9: imul %rcx,%rbx\nadd %rbx,%rbx\nret\n.size v2,.-v2\n"
+	/* code that nothing leads to but what nothing leads to */
+	".type w,@function\nw: imul %rbx,%rbx\nret\n"
+	"9: imul %rcx,%rdx\nadd %rdx,%rbx\nret\n"
+	"mov (%rbx),%rdx\nimul %rdx,%rdx\njmp 9b\n.size w,.-w\n"
+	".type y,@function\ny: div %rcx\nje 8f\nrep stosb\nnop\nrep stosb\n"
+	"nop\nnop\nrep stosb\n8: ret\n.size y,.-y\n"
+	".type z,@function\nz: imul %rax,%rax\nmov (%rbx),%rbx\nje 9f\n"
+	"9: add %rax,%rbx\nimul %rbx,%rbx\nmov (%rax),%rax\n"
+	"add %rax,%rbx\nret\n.size z,.-z\n"
+	".type long,@function\nlong: nop\nje 9f\n"
+	"9: .rept 6000\nimul %rbx,%rcx\n.endr\nret\n.size long,.-long\n"
+	".type big,@function\nbig: .rept 16400\nje 1f\n1:\n.endr\n"
+	"ret\n.size big,.-big\n";
 
 static struct vt_procedure procedure(const char *name)
 {
@@ -269,6 +297,22 @@ static void weigh_edges(const struct vt_procflow *f, double taken, double fallen
 							       : fallen;
 }
 
+/* What is not written differs from what is: costs that others had may be in memory still. */
+static void soil_memory(const struct vt_procflow *f)
+{
+	size_t size = ((size_t)f->cfg->ninsns + 1) * sizeof(struct vt_schedule_cost), i, k;
+	volatile uint8_t *parts[8];
+
+	for (k = 0; k < 8; k++) {
+		parts[k] = malloc(size);
+		assert_non_null((const void *)parts[k]);
+		for (i = 0; i < size; i++)
+			parts[k][i] = 0x5a;
+	}
+	for (k = 0; k < 8; k++)
+		free((void *)parts[k]);
+}
+
 /* Knowing how often the ways are taken, before anything was scheduled or after. */
 static void test_ways(void **state)
 {
@@ -281,15 +325,18 @@ static void test_ways(void **state)
 		const struct vt_procedure proc = procedure(i < 3 ? "f" : "q");
 		struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
 		struct vt_procflow *later = vt_procflow_graph(images, NULL, &proc, &err);
-		uint32_t b;
+		uint32_t b, k;
 
 		assert_true(f && later);
 		weigh_edges(f, shares[i % 3][0], shares[i % 3][1], edges);
 		assert_int_equal(vt_procflow_weigh(f, &core, edges, &err), 0);
+		soil_memory(later);
 		assert_int_equal(vt_procflow_schedule(later, images, NULL, &core, edges, &err), 0);
 		for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++) {
 			assert_costs(f, b, edges);
 			assert_costs(later, b, edges);
+			for (k = 0; k < f->cfg->blocks[b].ninsns; k++)
+				assert_int_equal(f->block[f->cfg->blocks[b].insn + k], b);
 		}
 		vt_procflow_free(f);
 		vt_procflow_free(later);
@@ -305,20 +352,27 @@ static void test_unknown_ways(void **state)
 	const struct vt_procedure proc = procedure("f");
 	struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
 	struct vt_procflow *later = vt_procflow_graph(images, NULL, &proc, &err);
-	double falls[MOST], jumps[MOST];
+	struct vt_procflow *never = vt_procflow_graph(images, NULL, &proc, &err);
+	double falls[MOST], jumps[MOST], none[MOST] = {0};
 	uint32_t b;
 
 	(void)state;
-	assert_true(f && later);
+	assert_true(f && later && never);
 	weigh_edges(f, 0, 1, falls);
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
 		assert_costs(f, b, falls);
 	weigh_edges(f, 1, 0, jumps);
+	soil_memory(later);
 	assert_int_equal(vt_procflow_schedule(later, images, NULL, &core, jumps, &err), 0);
 	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
 		assert_costs(later, b, usual_edge(f->cfg, b, jumps) == NOWHERE ? falls : jumps);
+	soil_memory(never);
+	assert_int_equal(vt_procflow_schedule(never, images, NULL, &core, none, &err), 0);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+		assert_costs(never, b, falls);
 	vt_procflow_free(f);
 	vt_procflow_free(later);
+	vt_procflow_free(never);
 }
 
 /* The weights of edges of h: into the loop, round it, and of the six ways out. */
@@ -341,9 +395,13 @@ static void weigh_loop(const struct vt_procflow *f, double in, double round, con
 	assert_int_equal(n, 6);
 }
 
-/* Of six ways into a block the four most frequent ones count, of a loop its own end mostly. */
+/*
+ * Of six ways into a block the four most frequent ones count, of a loop its own end mostly.  Where
+ * control does not get to any more, costs stay what they were.
+ */
 static void test_many_ways(void **state)
 {
+	static const double nowhere[6] = {0};
 	static const struct {
 		double in, round, out[6];
 	} cases[] = {{1, 9, {5, 1, 4, 2, 6, 3}}, {9, 1, {6, 5, 4, 3, 2, 1}},
@@ -362,11 +420,18 @@ static void test_many_ways(void **state)
 		assert_true(f && later);
 		weigh_loop(f, cases[i].in, cases[i].round, cases[i].out, edges);
 		assert_int_equal(vt_procflow_weigh(f, &core, edges, &err), 0);
+		soil_memory(later);
 		assert_int_equal(vt_procflow_schedule(later, images, NULL, &core, edges, &err), 0);
 		for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++) {
 			assert_costs(f, b, edges);
 			assert_costs(later, b, edges);
 		}
+		weigh_loop(f, 1, 1, nowhere, edges);
+		assert_int_equal(vt_procflow_weigh(f, &core, edges, &err), 0);
+		weigh_loop(f, cases[i].in, cases[i].round, cases[i].out, edges);
+		for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+			if (f->cfg->blocks[b].nin == 6)
+				assert_costs(f, b, edges);
 		vt_procflow_free(f);
 		vt_procflow_free(later);
 	}
@@ -445,6 +510,83 @@ static void test_backwards(void **state)
 	vt_procflow_free(f);
 }
 
+/*
+ * How often each edge is taken when nothing is known: where one falls, jumps hardly count; of two
+ * jumps, that from the block that is met later.
+ */
+static void guess_edges(const struct vt_procflow *f, double *edges)
+{
+	const struct vt_cfg *g = f->cfg;
+	uint32_t i;
+
+	assert_true(g->nedges <= MOST && g->ninsns <= MOST);
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_edge *e = &g->edges[i];
+
+		if (e->from < VT_CFG_FIRST)
+			edges[i] = g->blocks[e->to].nin > 1 ? 0 : 1;
+		else
+			edges[i] = e->kind == VT_EDGE_FALL
+					   ? 1
+					   : 1e-30 * pow(1e6, e->from - VT_CFG_FIRST);
+	}
+}
+
+/*
+ * What a block comes behind: a division so long ago that it is the last that counts, or does not
+ * count; what falls, though a jump leads there, too; what nothing is known to lead to.
+ */
+static void check_behind(const char *const *names, unsigned n)
+{
+	double edges[MOST];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		const struct vt_procedure proc = procedure(names[i]);
+		struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
+		uint32_t b;
+
+		assert_non_null(f);
+		guess_edges(f, edges);
+		for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+			assert_costs(f, b, edges);
+		vt_procflow_free(f);
+	}
+}
+
+static void test_behind(void **state)
+{
+	static const char *const names[] = {"v", "v2", "w", "y", "z", "r5"};
+
+	(void)state;
+	check_behind(names, 6);
+}
+
+static void test_reach(void **state)
+{
+	static const char *const names[] = {"r1", "r2", "r3", "r4"};
+
+	(void)state;
+	check_behind(names, 4);
+}
+
+/* A long block behind a short one: each multiplication waits for the one before. */
+static void test_long(void **state)
+{
+	const struct vt_procedure proc = procedure("long");
+	struct vt_procflow *f = vt_procflow_new(images, NULL, &proc, &core, &err);
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->cfg->ninsns, 6003);
+	for (i = 100; i < 6002; i++) {
+		assert_float_equal(f->costs[i].head, 3, 1e-6);
+		assert_int_equal(f->costs[i].depends, i - 1);
+	}
+	vt_procflow_free(f);
+}
+
 /* More blocks than there is memory for machines: each comes behind a few instructions. */
 static void test_big(void **state)
 {
@@ -490,6 +632,17 @@ static int out_of_order(void **state)
 	return load("skylake");
 }
 
+/* One whose divisions take long, so that what was long ago matters. */
+static int slow_divisions(void **state)
+{
+	(void)state;
+	if (load("skylake") < 0)
+		return -1;
+	core.table = NULL;
+	core.classes[VT_OP_DIVIDE].latency = 200;
+	return 0;
+}
+
 static int in_order(void **state)
 {
 	(void)state;
@@ -529,6 +682,10 @@ int main(void)
 		cmocka_unit_test_setup(test_many_ways, several_units),
 		cmocka_unit_test_setup(test_long_loop, several_units),
 		cmocka_unit_test_setup(test_big, in_order),
+		cmocka_unit_test_setup(test_behind, out_of_order),
+		cmocka_unit_test_setup(test_behind, in_order),
+		cmocka_unit_test_setup(test_reach, slow_divisions),
+		cmocka_unit_test_setup(test_long, out_of_order),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

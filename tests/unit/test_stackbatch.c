@@ -241,10 +241,119 @@ static void test_many(void **state)
 	}
 }
 
+/*
+ * As many as wait are counted before others come, of which these know nothing: as many stacks, of
+ * as many branches as 32 of each are, or fewer.
+ */
+static void test_batch(void **state)
+{
+	enum { BATCH = 16384, MORE = 400 };
+	uint64_t stack[32][3];
+	size_t i, n;
+
+	(void)state;
+	for (n = 31; n <= 32; n++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		for (i = 0; i < 32; i++) {
+			stack[i][0] = 0x20;
+			stack[i][1] = 0x10;
+			stack[i][2] = 3;
+		}
+		stack[0][2] = n == 31 ? 6 : 3;
+		for (i = 0; i < BATCH; i++)
+			stacks_put(w, 1, 100, stack, n);
+		for (i = 0; i < MORE; i++)
+			stacks_put(w, 1, 100, stack + 1, 8);
+		c = stacks_read(w, fd);
+		/* 31 times 3 cycles; 7 times, in more than 2 % of all. */
+		assert_int_equal(vt_stackcount_event(c, 1)->stacks, BATCH + MORE);
+		assert_true(stacks_near(
+			vt_stackcount_event(c, 1)->weight,
+			(BATCH * (100 / (0.75 * 90.509667991878085)) + MORE * (100 / (0.75 * 16))) /
+				(BATCH + MORE)));
+		vt_stackcount_free(c);
+	}
+}
+
+/*
+ * What runs take in one process they take in another, wherever its files lie: how long what follows
+ * the newest branch takes is known of a stack of the first, whose branch came the same way, 3
+ * cycles, and not of one of 50 whose came another way.
+ */
+static void test_elsewhere(void **state)
+{
+	static const uint64_t same[][3] = {{0x20, 0x10, 3}, {0x28, 0x18, 9}, {0x30, 0x24, 9}};
+	static const uint64_t other[][3] = {{0x20, 0x10, 50}, {0x28, 0x18, 9}, {0x30, 0x20, 9}};
+	static const uint64_t newest[][3] = {{0x28, 0x18, 9}, {0x30, 0x24, 9}, {0x40, 0x2c, 9}};
+	static const uint64_t moved[][3] = {
+		{0x8028, 0x8018, 9}, {0x8030, 0x8024, 9}, {0x8040, 0x802c, 9}};
+	struct vt_stackcount_sum sums[2];
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		stacks_map(w, 6, STACKS_BASE + 0x8000, 4096, 7);
+		stacks_put(w, 1, 100, same, 3);
+		stacks_put(w, 1, 100, other, 3);
+		stacks_put(w, 1, 100, i ? moved : newest, 3)[VT_SAMPLE_PID] = i ? 6 : 5;
+		c = stacks_read(w, fd);
+		sums[i] = stacks_only(c, 1, true, 0x24)->sum;
+		vt_stackcount_free(c);
+	}
+	for (k = 0; k < VT_STACK_PARTS; k++)
+		assert_true(stacks_near(sums[0].parts[k], sums[1].parts[k]));
+}
+
+/* What lies at one offset of two images is not the same. */
+static void test_images(void **state)
+{
+	static const uint64_t fast[][3] = {{0x20, 0x10, 20}, {0x20, 0x10, 9}};
+	static const uint64_t slow[][3] = {{0x8020, 0x8010, 80}, {0x8020, 0x8010, 9}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_map(w, 5, STACKS_BASE + 0x8000, 4096, 8);
+	stacks_put(w, 1, 100, fast, 2);
+	stacks_put(w, 1, 100, slow, 2);
+	c = stacks_read(w, fd);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight,
+				(100 / (0.75 * 16) + 100 / (0.75 * 64)) / 2));
+	vt_stackcount_free(c);
+}
+
+/* Events with times and without in one stream; their stacks are counted each for itself. */
+static void test_both(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 0}};
+	static const uint64_t timed[][3] = {{0x20, 0x10, 5}, {0x30, 0x18, 5}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 2, 100, stack, 2);
+	stacks_put(w, 1, 100, timed, 2);
+	c = stacks_read(w, fd);
+	assert_int_equal(stacks_only(c, 1, true, 0x18)->stacks, 1);
+	assert_int_equal(stacks_only(c, 2, true, 0x18)->stacks, 1);
+	vt_stackcount_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many),	  cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_both),
+		cmocka_unit_test(test_images),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

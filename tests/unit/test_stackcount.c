@@ -139,24 +139,26 @@ static void test_ones(void **state)
 
 /*
  * A zero among 20 of them says nothing: 30 cycles and half of 20 are a window of 32.  Among 19 it
- * says that they are as told, 49 cycles.
+ * says that they are as told, 49 cycles.  The newest branch counts as others do.
  */
 static void test_few_zeros(void **state)
 {
-	size_t ones, i;
+	static const uint64_t newest[][2] = {{30, 1}, {0, 30}, {1, 30}};
+	size_t ones, i, k;
 
 	(void)state;
-	for (ones = 19; ones <= 20; ones++) {
-		double window = ones == 20 ? 32 : 32 * 1.4142135623730951;
+	for (k = 0; k < 6; k++) {
+		double window = k % 2 ? 32 : 32 * 1.4142135623730951;
 		uint64_t stack[23][3];
 		int fd = scratch_file();
 		struct vt_writer *w = stacks_begin(fd);
 		struct vt_stackcount *c;
 
+		ones = 19 + k % 2;
 		for (i = 0; i < ones + 3; i++) {
 			stack[i][0] = 0x20;
 			stack[i][1] = 0x10;
-			stack[i][2] = i == 0 ? 30 : i <= ones;
+			stack[i][2] = i < 2 ? newest[k / 2][i] : i <= ones + (k / 2 == 1);
 		}
 		stacks_put(w, 1, 100, stack, ones + 3);
 		c = stacks_read(w, fd);
@@ -236,6 +238,8 @@ static void test_since(void **state)
 	assert_int_equal(vt_stacktimes_bin(11), 8);
 	assert_int_equal(vt_stacktimes_bin(12), 9);
 	assert_int_equal(vt_stacktimes_bin(UINT16_MAX), VT_STACKWINDOW_TIMES - 1);
+	assert_int_equal(vt_stacktimes_bin(UINT16_MAX + 1), VT_STACKWINDOW_TIMES - 1);
+	assert_int_equal(vt_stacktimes_bin(UINT64_MAX), VT_STACKWINDOW_TIMES - 1);
 }
 
 /* What a branch counts for that was so many cycles before the sample. */
@@ -332,6 +336,10 @@ static void test_untimed(void **state)
 		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x18)->sum), 100 / 3.0));
 	assert_true(
 		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x28)->sum), 100 / 3.0));
+	assert_true(stacks_only(c, 2, true, 0x18)->sum.bias == 0);
+	/* What nothing is known of. */
+	vt_stackcount_links(c, 0, 0, 0, false, 0, 1, &n);
+	assert_int_equal(n, 0);
 	/* From another image, and to it. */
 	vt_stackcount_links(c, 2, 7, 0, true, 0x10, 0x11, &n);
 	assert_int_equal(n, 0);
@@ -391,6 +399,13 @@ static void test_reaches(void **state)
 		add_reaches(&r, 64, rows[i].n[2]);
 		if (!stacks_near(vt_stackreach_window(&r), rows[i].want))
 			fail_msg("row %u: %g", i, vt_stackreach_window(&r));
+	}
+	for (i = 0; i < 2; i++) {
+		struct vt_stackreach r = {{0}};
+
+		/* The first reach behind all that are told apart, and any. */
+		vt_stackreach_add(&r, i ? 1e300 : exp2(VT_STACKWINDOW_REACHES / 2.0));
+		assert_int_equal(r.stacks[VT_STACKWINDOW_REACHES - 1], 1);
 	}
 }
 
@@ -603,29 +618,35 @@ static void test_not_twice(void **state)
 /* Cycles of some of the branches, the newest of which is there twice; the next stack has more. */
 static void test_few_flags(void **state)
 {
+	static const double weights[] = {100, 50, (100 / (0.75 * 16) + 100 / (0.75 * 128)) / 2};
 	static const uint64_t from[] = {STACKS_BASE + 0x30, STACKS_BASE + 0x30, STACKS_BASE + 0x20,
 					STACKS_BASE + 0x20};
 	static const uint64_t to[] = {STACKS_BASE + 0x40, STACKS_BASE + 0x40, STACKS_BASE + 0x10,
 				      STACKS_BASE + 0x10};
 	static const uint64_t flags[] = {1 << 4, 16 << 4};
 	static const uint64_t next[][3] = {{0x90, 0x80, 128}, {0x90, 0x80, 128}};
-	int fd = scratch_file();
-	struct vt_writer *w = stacks_begin(fd);
-	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
-	struct vt_stackcount *c;
+	size_t n;
 
 	(void)state;
-	row[VT_SAMPLE_PID] = 5;
-	row[VT_SAMPLE_EVENT] = 1;
-	row[VT_SAMPLE_PERIOD] = 100;
-	vt_writer_words(w, VT_SAMPLE_BR_FROM, from, 4);
-	vt_writer_words(w, VT_SAMPLE_BR_TO, to, 4);
-	vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, 2);
-	stacks_put(w, 1, 100, next, 2);
-	c = stacks_read(w, fd);
-	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight,
-				(100 / (0.75 * 16) + 100 / (0.75 * 128)) / 2));
-	vt_stackcount_free(c);
+	/* None, those of what is left out alone, and one more. */
+	for (n = 0; n < 3; n++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		uint64_t *row = vt_writer_row(w, VT_SAMPLE), event = n == 2 ? 1 : 2;
+		struct vt_stackcount *c;
+
+		row[VT_SAMPLE_PID] = 5;
+		row[VT_SAMPLE_EVENT] = event;
+		row[VT_SAMPLE_PERIOD] = 100;
+		vt_writer_words(w, VT_SAMPLE_BR_FROM, from, 4 - (n == 0));
+		vt_writer_words(w, VT_SAMPLE_BR_TO, to, 4 - (n == 0));
+		vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, n);
+		stacks_put(w, 1, 100, next, 2);
+		c = stacks_read(w, fd);
+		assert_true(vt_stackcount_event(c, event)->timed == (n == 2));
+		assert_true(stacks_near(vt_stackcount_event(c, event)->weight, weights[n]));
+		vt_stackcount_free(c);
+	}
 }
 
 /* Runs of one instruction, and as long as they may be; and both ends of what is mapped. */
@@ -647,6 +668,8 @@ static void test_bounds(void **state)
 		{SIZE, SIZE + 8, 0x10, 0, 0},
 		{-(uint64_t)8, 0x10, 0, 0, 1},
 	};
+	static const uint64_t behind[][3] = {
+		{AT + 0x40, AT + 0x10, 0}, {AT + SIZE, AT + 0x20, 0}, {0x20, AT + 0x30, 0}};
 	int fd = scratch_file();
 	struct vt_writer *w = stacks_begin(fd);
 	struct vt_stackcount *c;
@@ -661,7 +684,13 @@ static void test_bounds(void **state)
 		stacks_event(w, 10 + i, STACKS_ANY);
 		stacks_put(w, 10 + i, 100, stack, 2);
 	}
+	stacks_put(w, 1, 100, behind, 3);
 	c = stacks_read(w, fd);
+	/* Of what comes from behind the end, though the mapping is known, neither. */
+	vt_stackcount_links(c, 1, 8, 0, false, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 1);
+	vt_stackcount_links(c, 1, 8, 0, true, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 1);
 	for (i = 0; i < 10; i++) {
 		vt_stackcount_links(c, 10 + i, 8, 0, true, 0, UINT64_MAX, &n);
 		if (n != rows[i].runs)
@@ -710,34 +739,39 @@ static void test_processes(void **state)
 	}
 }
 
-/* As many as wait are counted before others come, of which these know nothing. */
-static void test_batch(void **state)
+/* An empty entry ends a stack, the first one too; one half of it may be 0. */
+static void test_empty(void **state)
 {
-	enum { BATCH = 16384, MORE = 400 };
-	uint64_t stack[32][3];
-	int fd = scratch_file();
-	struct vt_writer *w = stacks_begin(fd);
-	struct vt_stackcount *c;
+#define ZERO (-(uint64_t)STACKS_BASE)
+	static const struct {
+		uint64_t stack[4][3];
+		size_t n;
+		double weight; /* 0: there is no stack */
+	} rows[] = {
+		{{{0x20, 0x10, 0}, {ZERO, 0x18, 0}, {0x40, 0x10, 0}}, 3, 50},
+		{{{0x20, 0x10, 0}, {0x30, ZERO, 0}, {0x40, 0x10, 0}}, 3, 50},
+		{{{0x20, 0x10, 0}, {0x30, 0x18, 0}, {ZERO, ZERO, 0}, {0x40, 0x10, 0}}, 4, 100},
+		{{{ZERO, ZERO, 0}, {0x30, 0x18, 0}, {0x40, 0x10, 0}}, 3, 0},
+		/* A newest branch that is there twice, and nothing before it. */
+		{{{0x20, 0x30, 0}, {0x20, 0x30, 0}}, 2, 0},
+	};
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < 32; i++) {
-		stack[i][0] = 0x20;
-		stack[i][1] = 0x10;
-		stack[i][2] = 3;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		const struct vt_stackcount_event *e;
+		struct vt_stackcount *c;
+
+		stacks_put(w, 1, 100, rows[i].stack, rows[i].n);
+		c = stacks_read(w, fd);
+		e = vt_stackcount_event(c, 1);
+		if (!stacks_near(e ? e->weight : 0, rows[i].weight))
+			fail_msg("row %zu: %g", i, e ? e->weight : 0);
+		vt_stackcount_free(c);
 	}
-	for (i = 0; i < BATCH; i++)
-		stacks_put(w, 1, 100, stack, 32);
-	for (i = 0; i < MORE; i++)
-		stacks_put(w, 1, 100, stack, 8);
-	c = stacks_read(w, fd);
-	/* 31 times 3 cycles; 7 times, in more than 2 % of all. */
-	assert_int_equal(vt_stackcount_event(c, 1)->stacks, BATCH + MORE);
-	assert_true(stacks_near(
-		vt_stackcount_event(c, 1)->weight,
-		(BATCH * (100 / (0.75 * 90.509667991878085)) + MORE * (100 / (0.75 * 16))) /
-			(BATCH + MORE)));
-	vt_stackcount_free(c);
+#undef ZERO
 }
 
 int main(void)
@@ -754,7 +788,7 @@ int main(void)
 		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
 		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
 		cmocka_unit_test(test_few_flags), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
