@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "image/internal.h"
 
 /* Real files have about four loaded segments; ELF core files, which are not images, thousands. */
@@ -381,4 +382,21 @@ bool vt_buildid_equal(const uint8_t *a, size_t asize, const uint8_t *b, size_t b
 		if (b[i])
 			return false;
 	return true;
+}
+
+bool vt_buildid_in_notes(const void *notes, size_t size, const uint8_t *id, size_t id_size)
+{
+	struct vt_cursor c = vt_cursor_make(notes, size, false);
+
+	while (vt_cursor_left(&c)) {
+		uint32_t name_size = vt_cursor_u32(&c), desc_size = vt_cursor_u32(&c);
+		uint32_t type = vt_cursor_u32(&c);
+		const uint8_t *name = vt_cursor_take(&c, ((uint64_t)name_size + 3) & ~3ull);
+		const uint8_t *desc = vt_cursor_take(&c, ((uint64_t)desc_size + 3) & ~3ull);
+
+		if (name && desc && type == NT_GNU_BUILD_ID && name_size == 4 &&
+		    !memcmp(name, "GNU", 4) && vt_buildid_equal(desc, desc_size, id, id_size))
+			return true;
+	}
+	return false;
 }

@@ -112,6 +112,9 @@ void vt_buildid_format(const uint8_t *id, size_t size, char *out);
  */
 bool vt_buildid_equal(const uint8_t *a, size_t asize, const uint8_t *b, size_t bsize);
 
+/* True if one of the ELF notes, as the kernel has them in /sys/kernel/notes, is this build-id. */
+bool vt_buildid_in_notes(const void *notes, size_t size, const uint8_t *id, size_t id_size);
+
 #ifdef __cplusplus
 }
 #endif

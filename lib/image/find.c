@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/bytes.h"
 
 #define DELETED " (deleted)"
 
@@ -325,16 +324,11 @@ char *vt_find_read(const char *path, size_t limit, size_t *size, struct vt_error
 {
 	struct vt_buf b = VT_BUF_INIT;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
 	ssize_t n = 1;
 
-	if (fd < 0 || fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
-		int e = fd < 0 ? errno : EISDIR;
-
-		vt_error_errno(err, e == ENOENT || e == ENOTDIR ? VT_E_NOTFOUND : VT_E_READ, e,
-			       "%s", path);
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0) {
+		vt_error_errno(err, errno == ENOENT || errno == ENOTDIR ? VT_E_NOTFOUND : VT_E_READ,
+			       errno, "%s", path);
 		return NULL;
 	}
 	/* Files below /proc have no size: read until the end. */
@@ -366,26 +360,11 @@ char *vt_find_read(const char *path, size_t limit, size_t *size, struct vt_error
 /* Is the running kernel the one with this build-id? */
 static bool kernel_runs(const uint8_t *buildid, size_t buildid_size)
 {
-	const uint32_t nt_gnu_build_id = 3;
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_cursor c;
-	bool same = false;
 	size_t size;
 	char *notes = vt_find_read("/sys/kernel/notes", 1 << 20, &size, &err);
+	bool same = notes && vt_buildid_in_notes(notes, size, buildid, buildid_size);
 
-	if (!notes)
-		return false;
-	c = vt_cursor_make(notes, size, false);
-	while (!same && vt_cursor_left(&c) >= 12) {
-		uint32_t name_size = vt_cursor_u32(&c), desc_size = vt_cursor_u32(&c);
-		uint32_t type = vt_cursor_u32(&c);
-		const uint8_t *name = vt_cursor_take(&c, ((uint64_t)name_size + 3) & ~3ull);
-		const uint8_t *desc = vt_cursor_take(&c, ((uint64_t)desc_size + 3) & ~3ull);
-
-		same = name && desc && type == nt_gnu_build_id && name_size == 4 &&
-		       !memcmp(name, "GNU", 4) &&
-		       vt_buildid_equal(desc, desc_size, buildid, buildid_size);
-	}
 	free(notes);
 	return same;
 }

@@ -551,7 +551,7 @@ static void test_overlaps(void **state)
 {
 	static const struct {
 		unsigned begin, size;
-	} claims[] = {{0, 64}, {16, 16}, {48, 8}, {64, 16}, {90, 10}, {95, 10}, {105, 1}};
+	} claims[] = {{0, 64}, {16, 16}, {48, 8}, {64, 16}, {90, 10}, {95, 10}, {105, 1}, {70, 0}};
 	static const bool known[128] = {[64] = true, [79] = true, [105] = true};
 	static const unsigned asked[] = {0,  15, 16, 31, 32, 47, 48, 55,  56,  63, 64,
 					 79, 80, 89, 90, 94, 95, 99, 104, 105, 106};

@@ -308,6 +308,34 @@ static void test_buildids(void **state)
 	assert_false(vt_buildid_equal(id, 20, longer, 32));
 }
 
+/* Notes of a name of some size, a type and a build-id; the id is in the last of them. */
+static void test_buildids_in_notes(void **state)
+{
+	static const uint32_t other[] = {3, 5, 1, 0x00333231, 0x78777675, 0x79},
+			      id[] = {4, 8, 3, 0x00554e47, 0x04030201, 0x08070605};
+	static const uint8_t want[] = {1, 2, 3, 4, 5, 6, 7, 8}, less[] = {1, 2, 3, 4, 5, 6, 7, 9};
+	static const struct {
+		unsigned at;
+		uint32_t value;
+	} changes[] = {{0, 3}, {0, 5}, {0, 8}, {1, 7}, {1, 9}, {2, 2}, {2, 4}, {3, 0x00554e48}};
+	uint32_t notes[12];
+	size_t i;
+
+	(void)state;
+	memcpy(notes, other, sizeof(other));
+	memcpy(notes + 6, id, sizeof(id));
+	assert_true(vt_buildid_in_notes(notes, sizeof(notes), want, 8));
+	assert_true(vt_buildid_in_notes(notes + 6, sizeof(id), want, 8));
+	assert_false(vt_buildid_in_notes(notes, sizeof(notes), less, 8));
+	for (i = 0; i < sizeof(notes); i++)
+		assert_false(vt_buildid_in_notes(notes, i, want, 8));
+	for (i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		memcpy(notes, id, sizeof(id));
+		notes[changes[i].at] = changes[i].value;
+		assert_false(vt_buildid_in_notes(notes, sizeof(id), want, 8));
+	}
+}
+
 static void test_refused(void **state)
 {
 	static uint8_t bytes[64] = {0x7f, 'E', 'L', 'F', 9, 9, 9};
@@ -563,6 +591,42 @@ static void test_symbols_of_relocatable(void **state)
 	vt_elf_close(e);
 }
 
+/* More symbols than are taken of a file, with nothing but zeroes. */
+static void test_too_many_symbols(void **state)
+{
+	const size_t symbols = (VT_MAX_SYMBOLS + 1) * sizeof(Elf64_Sym), size = 0x200 + symbols;
+	const Elf64_Ehdr h = {
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_version = EV_CURRENT,
+		.e_shoff = sizeof(h),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 3,
+	};
+	const Elf64_Shdr s[3] = {
+		[1] = {.sh_type = SHT_SYMTAB,
+		       .sh_offset = 0x200,
+		       .sh_size = symbols,
+		       .sh_link = 2,
+		       .sh_entsize = sizeof(Elf64_Sym)},
+		[2] = {.sh_type = SHT_STRTAB, .sh_offset = 0x1f0, .sh_size = 1},
+	};
+	uint8_t *bytes = calloc(1, size);
+	struct vt_symbols *t = vt_symbols_new();
+	struct vt_elf *e;
+
+	(void)state;
+	assert_non_null(bytes);
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + sizeof(h), s, sizeof(s));
+	e = vt_elf_open_memory(bytes, size, "many", &err);
+	assert_non_null(e);
+	assert_int_equal(vt_symbols_add_elf(t, e, NULL, &err), -VT_E_LIMIT);
+	assert_string_equal(err.text, "many: 16000001 symbols");
+	vt_symbols_free(t);
+	vt_elf_close(e);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -574,9 +638,11 @@ int main(void)
 		cmocka_unit_test(test_crc),
 		cmocka_unit_test(test_constant),
 		cmocka_unit_test(test_buildids),
+		cmocka_unit_test(test_buildids_in_notes),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_which_symbols),
+		cmocka_unit_test(test_too_many_symbols),
 		cmocka_unit_test(test_symbols_of_arm),
 		cmocka_unit_test(test_symbols_of_relocatable),
 	};

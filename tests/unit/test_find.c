@@ -118,6 +118,8 @@ static const struct place places[] = {
 	/* A byte of a build-id is no place in it. */
 	{"mkdir -p c/.build-id/11 && cp one c/.build-id/11/elf && cp one c/.build-id/11/", "D/gone",
 	 .cache = true, .buildid_size = 1, .code = VT_E_NOTFOUND, .found = "D/gone: no such file"},
+	{"mkdir -p c/.build-id/11/11 && cp none c/.build-id/11/11/elf", "D/gone", .cache = true,
+	 .buildid_size = 2, .found = "D/c/.build-id/11/11/elf"},
 	/* The first that is wrong is told of, but another build-id before what is no ELF file. */
 	{"mkdir -p fs/o && echo x >fs/o/x && echo y >fs/x", "/o/x", .symfs = true,
 	 .buildid_size = 8, .code = VT_E_FORMAT, .found = "D/fs//o/x: not an ELF file"},
@@ -190,6 +192,7 @@ static void images(void **state)
 static const struct {
 	const char *commands;
 	bool symfs, cache, dirs; /* directories for debug files: D/a and D/b */
+	bool accept_mismatch;
 	bool elf;
 	const char *path;  /* by which the program is opened */
 	const char *found; /* NULL: none */
@@ -208,6 +211,8 @@ static const struct {
 	       ".debug && mv one.debug b/" ONE_D ".debug",
 	 .dirs = true, .found = "D/a/" ONE_D ".debug"},
 	{STRIP "mkdir -p b/.build-id/11 && cp two b/" ONE_D ".debug", .dirs = true},
+	{STRIP "mkdir -p b/.build-id/11 && cp two b/" ONE_D ".debug", .dirs = true,
+	 .accept_mismatch = true},
 	{STRIP "mkdir -p c/" ONE_D " && mv one.debug c/" ONE_D "/debug", .cache = true,
 	 .found = "D/c/" ONE_D "/debug"},
 	{STRIP "mkdir -p c/" ONE_D " b/.build-id/11 && cp one.debug b/" ONE_D
@@ -247,6 +252,7 @@ static void debug_files(void **state)
 			.buildid_cache = debugs[i].cache ? toolbox_path(dir, "c") : NULL,
 			.debugdirs = dirs,
 			.ndebugdirs = debugs[i].dirs ? 2 : 0,
+			.accept_mismatch = debugs[i].accept_mismatch,
 		};
 		struct vt_error err = VT_ERROR_INIT;
 		struct vt_elf *elf = NULL, *debug;
@@ -393,7 +399,12 @@ static void kallsyms_of_the_running_kernel(void **state)
 	assert_non_null(text);
 	assert_non_null(strstr(text, " _text\n"));
 	free(text);
+	/* Its memory can be read or not, but it is asked for. */
+	vt_kcore_close(vt_find_kcore(&opt, id, sizeof(id), 0x1000, 0x2000, &err));
+	assert_memory_equal(err.text, "/proc/kcore: ", 13);
 	id[19] ^= 1;
+	assert_null(vt_find_kcore(&opt, id, sizeof(id), 0x1000, 0x2000, &err));
+	assert_string_equal(err.text, "/proc/kcore is not that kernel's");
 	assert_null(vt_find_kallsyms(&opt, id, sizeof(id), &size, &err));
 	assert_int_equal(err.code, VT_E_NOTFOUND);
 	assert_null(vt_find_kallsyms(&opt, id, 0, &size, &err));
@@ -442,6 +453,20 @@ static void reading(void **state)
 	assert_int_equal(err.code, VT_E_READ);
 	assert_string_equal(err.text, "/proc/self/mem: Input/output error");
 	toolbox_remove(dir);
+}
+
+/* A name that is longer than any file's is that of none. */
+static void long_names(void **state)
+{
+	const struct vt_find_options opt = {.symfs = NULL};
+	struct vt_error err = VT_ERROR_INIT;
+	char path[302] = "/";
+	bool verified;
+
+	(void)state;
+	memset(path + 1, 'x', 300);
+	assert_null(vt_find_image(&opt, path, one, 8, &verified, &err));
+	assert_int_equal(err.code, VT_E_NOTFOUND);
 }
 
 static void options_that_cannot_be_meant(void **state)
@@ -498,6 +523,7 @@ int main(void)
 		cmocka_unit_test(debug_files), cmocka_unit_test(kernels),
 		cmocka_unit_test(kallsyms),    cmocka_unit_test(kallsyms_of_the_running_kernel),
 		cmocka_unit_test(reading),     cmocka_unit_test(options_that_cannot_be_meant),
+		cmocka_unit_test(long_names),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -247,9 +247,9 @@ static void put_jump(uint8_t *code, size_t at, uint64_t slot)
 static void jumps_to_slots(void **state)
 {
 	static const Elf64_Rela relas[] = {
-		{0x6020, ELF64_R_INFO(99, 6), 0}, {0x6000, ELF64_R_INFO(1, 6), 0},
-		{0x6008, ELF64_R_INFO(2, 6), 0},  {0x6010, ELF64_R_INFO(4, 6), 0},
-		{0x6018, ELF64_R_INFO(5, 6), 0},  {0x2ff0, ELF64_R_INFO(3, 6), 0},
+		{0x6000, ELF64_R_INFO(1, 6), 0}, {0x6020, ELF64_R_INFO(99, 6), 0},
+		{0x6008, ELF64_R_INFO(2, 6), 0}, {0x6010, ELF64_R_INFO(4, 6), 0},
+		{0x6018, ELF64_R_INFO(5, 6), 0}, {0x2ff0, ELF64_R_INFO(3, 6), 0},
 
 	};
 	static const struct {

@@ -212,6 +212,46 @@ static void rules_of_choice(void **state)
 	check_winner((struct rival){16, 0, "ab"}, (struct rival){16, 0, "_Z1fv"});
 }
 
+/* A label inside a function is dropped, one inside anything else is not; nor is it with a size. */
+static void labels_in_others(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		uint64_t at, size;
+		bool dropped;
+	} rows[] = {
+		{0, 0x1000, 0, true},
+		{VT_SYMBOL_WEAK, 0x1010, 0, true},
+		{VT_SYMBOL_GLOBAL, 0x10ff, 0, true},
+		{0, 0x1100, 0, false},
+		{0, 0xfff, 0, false},
+		{0, 0x1010, 1, false},
+		{VT_SYMBOL_OBJECT, 0x1010, 0, false},
+		{VT_SYMBOL_PLT, 0x1010, 0, false},
+		{VT_SYMBOL_FRAME, 0x1010, 0, false},
+		{VT_SYMBOL_LABEL, 0x1010, 0, false},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct vt_symbols *t = vt_symbols_new();
+		uint64_t address;
+
+		assert_int_equal(
+			vt_symbols_add(t, rows[i].at, rows[i].size, VT_SYMBOL_LABEL, "label", &err),
+			0);
+		assert_int_equal(vt_symbols_add(t, 0x1000, 0x100, rows[i].flags, "outer", &err), 0);
+		assert_int_equal(vt_symbols_add(t, 0x1004, 4, 0, "inner", &err), 0);
+		assert_int_equal(vt_symbols_finish(t, &err), 0);
+		assert_int_equal(vt_symbols_count(t), rows[i].dropped ? 2 : 3);
+		assert_true(vt_symbols_address_of(t, "label", &address));
+		assert_int_equal(address, rows[i].at);
+		vt_symbols_free(t);
+	}
+}
+
 /* Of equals, the first is kept; but not if it is an alias of a system call. */
 static void last_ties(void **state)
 {
@@ -293,6 +333,7 @@ static void letters_of_kallsyms(void **state)
 {
 	static const char text[] = "1000 T t1\n"
 				   "1010 t t2\n"
+				   "1018 T \t[mod]\n"
 				   "1020 W w1\n"
 				   "1030 w w2\n"
 				   "1040 D d1\n"
@@ -395,9 +436,12 @@ static bool stop_at_second(void *arg, const struct vt_symbol *sym)
 static void searches(void **state)
 {
 	static const char *const names[] = {
-		"f.constprop.0", "f.isra.1",  "f.part.2",	"f.lto_priv.3",	 "f.cold",
-		"f.part.2.cold", "fg.isra.0", "f.other.1",	"_Z1hi",	 "_Z1hd",
-		"_Z1hc",	 "_Z2ghv",    "_ZN1n1kIiEEvT_", "_ZN1neqERiS0_",
+		"f.constprop.0",   "f.isra.1",	     "f.part.2",	"f.lto_priv.3",
+		"f.cold",	   "f.part.2.cold",  "fg.isra.0",	"f.other.1",
+		"_Z1hi",	   "_Z1hd",	     "_Z1hc",		"_Z2ghv",
+		"_ZN1n1kIiEEvT_",  "_ZN1neqERiS0_",  "_ZZ1fvEN1L1aEi",	"_ZZ1fvEN1L1zEi",
+		"_ZZ1fvEN1L1AEi",  "_ZZ1fvEN1L1ZEi", "_ZZ1fvEN1L2x0Ei", "_ZZ1fvEN1L2x9Ei",
+		"_ZZ1fvEN1L2x_Ei",
 	};
 	static const struct {
 		const char *name;
@@ -419,6 +463,14 @@ static void searches(void **state)
 		{"operator==", 1},
 		{"::h", 0},
 		{"n", 0},
+		/* Parameters stand behind a word, whatever letter it ends in. */
+		{"L::a", 1},
+		{"L::z", 1},
+		{"L::A", 1},
+		{"L::Z", 1},
+		{"L::x0", 1},
+		{"L::x9", 1},
+		{"L::x_", 1},
 	};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_symbols *t = vt_symbols_new();
@@ -471,6 +523,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_of_choice),
+		cmocka_unit_test(labels_in_others),
 		cmocka_unit_test(last_ties),
 		cmocka_unit_test(ends_of_unsized),
 		cmocka_unit_test(letters_of_kallsyms),

@@ -170,7 +170,7 @@ static void labels_inside_functions(void **state)
 }
 
 /* objdump names PLT entries in its disassembly: `0000000000001030 <puts@plt>:`. */
-static void check_plt(const char *dir, const char *options)
+static void compare_with_objdump(const char *dir)
 {
 	char *text, *line, *save = NULL;
 	const struct vt_symbol *s;
@@ -178,7 +178,6 @@ static void check_plt(const char *dir, const char *options)
 	struct vt_elf *elf;
 	size_t n = 0;
 
-	free(toolbox_run(dir, "gcc -O1 %s p.c -o p -lm && strip p", options));
 	t = load(toolbox_path(dir, "p"), &elf);
 	text = toolbox_run(dir, "objdump -d p");
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -215,8 +214,41 @@ static void plt_names_are_those_of_objdump(void **state)
 
 	(void)state;
 	toolbox_write(dir, "p.c", program);
-	for (i = 0; i < sizeof(builds) / sizeof(*builds); i++)
-		check_plt(dir, builds[i]);
+	for (i = 0; i < sizeof(builds) / sizeof(*builds); i++) {
+		free(toolbox_run(dir, "gcc -O1 %s p.c -o p -lm && strip p", builds[i]));
+		compare_with_objdump(dir);
+	}
+	toolbox_remove(dir);
+}
+
+/* Of 32 bits: of i386, whose relocations have no addends, and of x32, whose relocations have. */
+static void libraries_of_32_bits(void **state)
+{
+	static const char *const builds[] = {"as --32 p.s -o p.o && ld -m elf_i386",
+					     "as --x32 p.s -o p.o && ld -m elf32_x86_64"};
+	char *dir = toolbox_dir(), *nm;
+	size_t i;
+
+	(void)state;
+	toolbox_write(dir, "p.s",
+		      ".globl f, g, h\n.type f, @function\nf: call one@plt\ncall two@plt\nret\n"
+		      ".size f, . - f\n.type g, @function\ng: ret\n.size g, 1\n"
+		      ".type h, @function\nh: ret\n.size h, 1\n");
+	for (i = 0; i < 2; i++) {
+		struct vt_symbols *t;
+		struct vt_elf *elf;
+
+		free(toolbox_run(dir, "%s -shared p.o -o p", builds[i]));
+		compare_with_objdump(dir);
+		t = load(toolbox_path(dir, "p"), &elf);
+		nm = toolbox_run(dir, "nm -S p");
+		assert_int_equal(compare_with_nm(t, nm), 3);
+		/* The table's header and its two entries, and two of the linker's own. */
+		assert_int_equal(vt_symbols_count(t), 8);
+		free(nm);
+		vt_symbols_free(t);
+		vt_elf_close(elf);
+	}
 	toolbox_remove(dir);
 }
 
@@ -328,14 +360,16 @@ static void perf_map_lines(void **state)
 {
 	static const char text[] = "7f0000001000 20 LazyCompile:~f /a b.js:1\n"
 				   "0x7f0000002000 0x10 other\n"
-				   "zz 10 bad\n7f0000003000\n7f0000003000 10\n";
+				   "zz 10 bad\n7f0000003000\n7f0000003000 10\n"
+				   "7f0000004000 10 \n7f0000005000 10 x";
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_symbols *t = vt_symbols_new();
 
 	(void)state;
 	assert_int_equal(vt_symbols_add_perf_map(t, text, sizeof(text) - 1, &err), 0);
 	assert_int_equal(vt_symbols_finish(t, &err), 0);
-	assert_int_equal(vt_symbols_count(t), 2);
+	assert_int_equal(vt_symbols_count(t), 3);
+	assert_string_equal(vt_symbols_find(t, 0x7f0000005000)->name, "x");
 	assert_string_equal(vt_symbols_find(t, 0x7f000000101f)->name, "LazyCompile:~f /a b.js:1");
 	assert_null(vt_symbols_find(t, 0x7f0000001020));
 	assert_string_equal(vt_symbols_find(t, 0x7f0000002001)->name, "other");
@@ -356,8 +390,23 @@ static void demangled_as_by_cxxfilt(void **state)
 	};
 	/* What is no mangled name, ends too soon, or turns out to be none while it is printed. */
 	static const char *const others[] = {
-		"main", "_Z", "aZ3foov",      "Z3foov", "__Z3foov",    "RNvC3foo3bar",
-		"",	"_",  "_RNvC3foo3ba", "_Z3fo",	"_Z1fIiEvT0_", "_ZN3foo3bar",
+		"main",
+		"_Z",
+		"aZ3foov",
+		"Z3foov",
+		"__Z3foov",
+		"RNvC3foo3bar",
+		"",
+		"_",
+		"_RNvC3foo3ba",
+		"_Z3fo",
+		"_Z1fIiEvT0_",
+		"_ZN3foo3bar",
+		"_@",
+		"_start@plt",
+		"_Z3fo@plt",
+		"_Z1fIiEvT0_@V1",
+		"@_Z3foov",
 	};
 	static const char v0[] = "_RNvC3foo";
 	struct vt_buf b = VT_BUF_INIT, name = VT_BUF_INIT;
@@ -592,6 +641,7 @@ int main(void)
 		cmocka_unit_test(best_of_several_names),
 		cmocka_unit_test(labels_inside_functions),
 		cmocka_unit_test(plt_names_are_those_of_objdump),
+		cmocka_unit_test(libraries_of_32_bits),
 		cmocka_unit_test(unknown_after_strip),
 		cmocka_unit_test(innermost_of_nested),
 		cmocka_unit_test(outermost_has_a_size_and_holds_all),
