@@ -67,23 +67,16 @@ static int to_disabled(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 /* Several events may bind to an instruction: it is not gone past before all have been told. */
 static int postpone(struct vti_pt_walk *w, const struct vti_pt_insn *insn)
 {
-	struct vti_pt_query *q = w->query;
-
-	if (q->postponed)
-		return -VTI_PT_INTERNAL;
-	q->postponed = true;
-	q->insn = *insn;
+	w->query->postponed = true;
+	w->query->insn = *insn;
 	return 1;
 }
 
 static int to_sort(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
 {
 	struct vti_pt_insn insn;
-	int r;
+	int r = vti_pt_walk_code(w, want, 0, &insn);
 
-	if (!w->enabled)
-		return 1;
-	r = vti_pt_walk_code(w, want, 0, &insn);
 	if (r < 0)
 		return r;
 	*bound = true;
@@ -95,8 +88,6 @@ static int to_ptwrite(struct vti_pt_walk *w, struct vti_pt_event *ev)
 	struct vti_pt_insn insn;
 	int r;
 
-	if (!w->enabled)
-		return 1;
 	if (ev->suppressed) {
 		r = vti_pt_walk_code(w, VTI_PT_WANT_PTWRITE, 0, &insn);
 		if (r < 0)
@@ -138,6 +129,10 @@ static int to_async_disabled(struct vti_pt_walk *w, struct vti_pt_event *ev)
 	return skd022_applies(w, ev) ? to_disabled(w, ev) : 1;
 }
 
+/*
+ * What vti_pt_walk_trailing() has not found at hand: nothing is postponed then, and events that
+ * bind to code come while tracing is enabled.
+ */
 int vti_pt_walk_event(struct vti_pt_walk *w)
 {
 	struct vti_pt_query *q = w->query;
@@ -172,7 +167,7 @@ int vti_pt_walk_event(struct vti_pt_walk *w)
 		break;
 	case VTI_PT_EV_EXSTOP:
 	case VTI_PT_EV_MWAIT:
-		if (w->enabled && !ev->suppressed)
+		if (!ev->suppressed)
 			r = vti_pt_walk_code(w, VTI_PT_WANT_IP, ev->ip, &insn);
 		break;
 	case VTI_PT_EV_PTWRITE:

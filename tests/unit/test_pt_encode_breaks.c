@@ -97,6 +97,33 @@ static void test_lost(void **state)
 	}
 }
 
+/* Packets for synchronisation come where nothing but system calls is executed, too. */
+static void test_psb_between(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	const char *call = "TIP.PGD TIP.PGE=1000 "; /* one byte and three */
+	const char *psb = "PSB MODE.Exec=40 FUP=1000 PSBEND ";
+	struct vt_buf want = VT_BUF_INIT;
+	struct live l;
+	unsigned i;
+
+	(void)state;
+	opt.psb_bytes = 64;
+	begin_live(&l, &opt);
+	block(&l, 1, 0x1000, "\2", "\x0f\x05");
+	for (i = 0; i < 34; i++)
+		exec(&l, 7, "1", 1);
+	put_times(&want, 1, BEGIN "TIP.PGE=1000 ");
+	for (i = 0; i < 2; i++) {
+		put_times(&want, 16, call);
+		put_times(&want, 1, psb);
+	}
+	put_times(&want, 1, call);
+	said(&l, vt_buf_str(&want));
+	vt_buf_free(&want);
+	end_live(&l);
+}
+
 /* What is told of threads that nobody knows, or whose tracing is off. */
 static void test_not_traced(void **state)
 {
@@ -401,11 +428,12 @@ static void test_widths(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_missing),	   cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_not_traced), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_left),	   cmocka_unit_test(test_interrupted),
-		cmocka_unit_test(test_bad),	   cmocka_unit_test(test_wanted),
-		cmocka_unit_test(test_sink),	   cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_missing),	    cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_psb_between), cmocka_unit_test(test_not_traced),
+		cmocka_unit_test(test_values),	    cmocka_unit_test(test_left),
+		cmocka_unit_test(test_interrupted), cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_wanted),	    cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_widths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,10 @@
  * Several threads make of a trace what one does, and a job's walk joins the walk before it where,
  * and only where, both stand at the same place in the same state.
  */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -272,6 +276,62 @@ static void test_same(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
 		check_jobs(&maker, styles[i], 2 + (unsigned)i % 3, &jobs);
+}
+
+/* ---- threads that cannot be had ------------------------------------------------------ */
+
+typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+static unsigned threads_made, threads_left = UINT_MAX;
+
+/* Takes the place of the C library's, which is asked as long as threads are left. */
+int pthread_create(pthread_t *newthread, const pthread_attr_t *attr, void *(*start_routine)(void *),
+		   void *arg)
+{
+	union {
+		void *from;
+		create_fn *to;
+	} real = {dlsym(RTLD_NEXT, "pthread_create")};
+
+	if (!threads_left)
+		return EAGAIN;
+	threads_left--;
+	threads_made++;
+	return real.to(newthread, attr, start_routine, arg);
+}
+
+/* The caller is one of the threads, and there are 64 at most; where fewer can be had, they do. */
+static void test_threads(void **state)
+{
+	static const struct {
+		unsigned asked, left, made;
+	} rows[] = {{2, 9, 1},	  {3, 9, 2}, {64, 99, 63}, {65, 99, 63},
+		    {66, 99, 63}, {4, 2, 2}, {4, 0, 0}};
+	struct vt_pt_options opt = {.clock = {3, 0, 256, 2}, .jobs = 1};
+	struct result one = {.insns = 0}, many = {.insns = 0};
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct jobs jobs;
+	size_t i;
+
+	(void)state;
+	add_code(c, BASE, code, sizeof(code));
+	make(&maker, 0);
+	run_engine(&vt_pt_fast, c, &opt, maker.t.bytes, size_of(&maker.t), false, &one);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		opt.jobs = rows[i].asked;
+		threads_made = 0;
+		threads_left = rows[i].left;
+		run_jobs(&maker.t, c, opt, &many, &jobs);
+		assert_int_equal(threads_made, rows[i].made);
+		assert_true(same_result(&one, &many));
+		/* Nobody else has walked any. */
+		if (!rows[i].left)
+			assert_int_equal(jobs.walked, 0);
+	}
+	threads_left = UINT_MAX;
+	free_result(&one);
+	free_result(&many);
+	vt_pt_code_free(c);
 }
 
 /* ---- when states join --------------------------------------------------------------- */
@@ -598,7 +658,7 @@ int main(void)
 		cmocka_unit_test(test_joined), cmocka_unit_test(test_differences),
 		cmocka_unit_test(test_set),    cmocka_unit_test(test_no_matter),
 		cmocka_unit_test(test_told),   cmocka_unit_test(test_many_cycles),
-		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_locks),  cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

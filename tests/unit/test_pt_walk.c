@@ -676,11 +676,32 @@ static void run_code(struct trace *t, uint64_t seed)
 	put_tnt(t, "10");
 }
 
+/* Unknown, and one of each set of errata. */
+static const uint8_t models[] = {0, 0x3d, 0x4e, 0x55, 0x66, 0x5c, 0x7a, 0x97};
+
+/* Whether all engines make the same of a trace; the instructions that it leads through. */
+static uint64_t agree(const struct vt_pt_code *c, const struct trace *t, size_t run)
+{
+	static struct result first, other;
+	struct vt_pt_options opt = {.family = 6, .model = models[run % sizeof(models)]};
+	uint64_t insns;
+	size_t i;
+
+	run_engine(engines[0], c, &opt, t->bytes, size_of(t), false, &first);
+	insns = first.insns;
+	for (i = 1; i < NENGINES; i++) {
+		run_engine(engines[i], c, &opt, t->bytes, size_of(t), false, &other);
+		if (!same_result(&first, &other))
+			fail_msg("trace %zu: %s differs", run, engines[i]->name);
+	}
+	free_result(&first);
+	free_result(&other);
+	first = other = (struct result){.nblocks = 0};
+	return insns;
+}
+
 static void agree_at_random(void **state)
 {
-	/* Unknown, and one of each set of errata. */
-	static const uint8_t models[] = {0, 0x3d, 0x4e, 0x55, 0x66, 0x5c, 0x7a, 0x97};
-	struct result first = {.nblocks = 0}, other = {.nblocks = 0};
 	struct vt_pt_code *c = vt_pt_code_new();
 	static struct trace t;
 	struct vt_rng rng;
@@ -691,8 +712,6 @@ static void agree_at_random(void **state)
 	add_code(c, BASE, random_code, sizeof(random_code));
 	vt_rng_init(&rng, 4);
 	for (run = 0; run < RANDOM_TRACES; run++) {
-		struct vt_pt_options opt = {.family = 6, .model = models[run % sizeof(models)]};
-
 		start(&t);
 		put_psb(&t, BASE);
 		for (i = 0; i < 12; i++)
@@ -704,29 +723,76 @@ static void agree_at_random(void **state)
 		/* The last packet may be cut. */
 		if (run % 4 == 0)
 			t.end -= vt_rng_below(&rng, 16);
-		run_engine(engines[0], c, &opt, t.bytes, size_of(&t), false, &first);
-		insns += first.insns;
-		for (i = 1; i < NENGINES; i++) {
-			run_engine(engines[i], c, &opt, t.bytes, size_of(&t), false, &other);
-			if (!same_result(&first, &other))
-				fail_msg("trace %zu: %s differs", run, engines[i]->name);
-		}
+		insns += agree(c, &t, run);
 	}
 	/* Most of it can be decoded. */
 	assert_true(insns > UINT64_C(20) * RANDOM_TRACES);
-	free_result(&first);
-	free_result(&other);
+	vt_pt_code_free(c);
+}
+
+/* An event that binds to an instruction, or one that ends tracing there, or goes on. */
+static void put_bound(struct trace *t, struct vt_rng *rng)
+{
+	switch (vt_rng_below(rng, 7)) {
+	case 0:
+	case 1:
+		put_kind(t, vt_rng_below(rng, 3) ? VT_PT_PIP : VT_PT_VMCS, 0x2000);
+		break;
+	case 2:
+	case 3:
+		if (vt_rng_below(rng, 3))
+			put_ip(t, VT_PT_TIP_PGD, some_ip(rng));
+		else
+			put_no_ip(t, VT_PT_TIP_PGD);
+		put_something(t, rng);
+		put_ip(t, VT_PT_TIP_PGE, some_ip(rng));
+		break;
+	case 4:
+		put_told(t, rng);
+		break;
+	default:
+		put_some_bits(t, rng);
+		break;
+	}
+}
+
+/* The same where nearly all binds to some instruction. */
+static void agree_on_bound_events(void **state)
+{
+	struct vt_pt_code *c = vt_pt_code_new();
+	static struct trace t;
+	struct vt_rng rng;
+	size_t run, i;
+
+	(void)state;
+	vt_rng_init(&rng, 5);
+	add_code(c, BASE, random_code, sizeof(random_code));
+	for (run = 0; run < 4UL * RANDOM_TRACES; run++) {
+		start(&t);
+		for (i = 0; i < 16; i++) {
+			if (i % 4 == 0)
+				put_psb(&t, some_ip(&rng));
+			put_bound(&t, &rng);
+		}
+		agree(c, &t, run);
+	}
 	vt_pt_code_free(c);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_the_errata),	cmocka_unit_test(forgets_old_returns),
-		cmocka_unit_test(ends_loops),		cmocka_unit_test(cuts_at_interrupts),
-		cmocka_unit_test(reads_ahead),		cmocka_unit_test(finds_eaten_psbs),
-		cmocka_unit_test(goes_on_where_it_was), cmocka_unit_test(agree_at_random),
-		cmocka_unit_test(decodes_in_each_mode), cmocka_unit_test(finds_told_ptwrites),
+		cmocka_unit_test(knows_the_errata),
+		cmocka_unit_test(forgets_old_returns),
+		cmocka_unit_test(ends_loops),
+		cmocka_unit_test(cuts_at_interrupts),
+		cmocka_unit_test(reads_ahead),
+		cmocka_unit_test(finds_eaten_psbs),
+		cmocka_unit_test(goes_on_where_it_was),
+		cmocka_unit_test(agree_at_random),
+		cmocka_unit_test(agree_on_bound_events),
+		cmocka_unit_test(decodes_in_each_mode),
+		cmocka_unit_test(finds_told_ptwrites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
