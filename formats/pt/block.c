@@ -93,7 +93,7 @@ static int grow_slots(struct vt_pt_blocks *b)
 	const size_t n = b->mask + 1;
 	size_t i;
 
-	b->slots = n > SIZE_MAX / 2 / sizeof(*old) ? NULL : calloc(n * 2, sizeof(*old));
+	b->slots = calloc(n * 2, sizeof(*old));
 	if (!b->slots) {
 		b->slots = old;
 		return -VT_E_NOMEM;
@@ -222,7 +222,7 @@ static void decode(struct vt_pt_blocks *b, struct vt_pt_block *k, struct fetch *
 static int decode_new(struct vt_pt_blocks *b, uint64_t ip, unsigned mode)
 {
 	struct vt_pt_block *k;
-	struct fetch f = {0};
+	struct fetch f = {.apart = false};
 	const uint8_t *bytes;
 	uint8_t *copy;
 	size_t n;
@@ -333,7 +333,8 @@ int vt_pt_blocks_at(struct vt_pt_blocks *b, uint64_t ip, unsigned mode, uint32_t
 	return 0;
 }
 
-/* Makes `k`, a copy of another block, one of its first `insns` instructions. */
+/* Makes `k`, a copy of another block, one of its first `insns` instructions: they all fall through.
+ */
 static void shorten(const struct vt_pt_blocks *b, struct vt_pt_block *k, const uint8_t *bytes,
 		    unsigned insns)
 {
@@ -353,8 +354,6 @@ static void shorten(const struct vt_pt_blocks *b, struct vt_pt_block *k, const u
 	}
 	k->next = k->addr + k->size;
 	k->last = lengths[insns - 1];
-	k->end = VT_PT_END_FALL;
-	k->target = 0;
 	k->id = VT_PT_NO_ID;
 }
 

@@ -201,11 +201,12 @@ static void test_numbers(void **state)
 	static const uint8_t code[] = {0x90, 0x90, 0xc3};
 	struct vt_pt_code *c = vt_pt_code_new();
 	struct vt_pt_blocks *b = vt_pt_blocks_new(c);
-	uint32_t first, again, other, i, index;
+	uint32_t first, again, other, cut, i, index;
 
 	(void)state;
 	add(c, BASE, code, sizeof(code));
 	vt_pt_blocks_at(b, BASE, 64, &first);
+	assert_int_equal(vt_pt_blocks_cut(b, first, 1, &cut), 0);
 	vt_pt_blocks_at(b, BASE, 32, &other);
 	vt_pt_blocks_at(b, BASE, 64, &again);
 	assert_int_equal(first, again);
@@ -213,14 +214,19 @@ static void test_numbers(void **state)
 	/* The table grows and loses nothing. */
 	for (i = 0; i < 20000; i++) {
 		vt_pt_blocks_at(b, BASE + 16 + i, 64, &index);
-		assert_int_equal(index, 2 + i);
+		assert_int_equal(index, 3 + i);
 	}
 	for (i = 0; i < 20000; i++) {
 		vt_pt_blocks_at(b, BASE + 16 + i, 64, &index);
-		assert_int_equal(index, 2 + i);
+		assert_int_equal(index, 3 + i);
 	}
 	vt_pt_blocks_at(b, BASE, 32, &again);
 	assert_int_equal(other, again);
+	assert_int_equal(vt_pt_blocks_cut(b, first, 1, &again), 0);
+	assert_int_equal(cut, again);
+	/* No two slots are one. */
+	assert_int_equal(b->used, 20003);
+	assert_true(b->mask >= 2 * b->used - 1);
 	vt_pt_blocks_free(b);
 	vt_pt_code_free(c);
 }
@@ -250,13 +256,47 @@ static void test_cut(void **state)
 	assert_int_equal(k->marks, VT_PT_MARK_PTWRITE);
 	assert_int_equal(k->id, VT_PT_NO_ID);
 	assert_memory_equal(vt_pt_block_code(b, k), code, 5);
-	vt_pt_blocks_cut(b, whole, 2, &again);
+	assert_int_equal(vt_pt_blocks_cut(b, whole, 2, &again), 0);
 	assert_int_equal(again, cut);
 	vt_pt_blocks_cut(b, whole, 1, &again);
 	assert_int_not_equal(again, cut);
 	vt_pt_blocks_at(b, BASE + 4, 64, &whole);
 	vt_pt_blocks_cut(b, whole, 1, &cut);
 	assert_int_equal(vt_pt_blocks_get(b, cut)->marks, 0);
+	vt_pt_blocks_free(b);
+	vt_pt_code_free(c);
+}
+
+/* What instructions are marked for counts wherever they lie in what is left. */
+static void test_cut_marks(void **state)
+{
+	/* nop; ptwrite eax; mov cr3, rax; nop; jmp */
+	static const uint8_t code[] = {0x90, 0xf3, 0x0f, 0xae, 0xe0, 0x0f,
+				       0x22, 0xd8, 0x90, 0xeb, 0x10};
+	static const uint8_t marks[] = {0, VT_PT_MARK_PTWRITE, VT_PT_MARK_PTWRITE | VT_PT_MARK_CR3,
+					VT_PT_MARK_PTWRITE | VT_PT_MARK_CR3};
+	static const uint8_t sizes[] = {1, 5, 8, 9}, lasts[] = {1, 4, 3, 1};
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct vt_pt_blocks *b = vt_pt_blocks_new(c);
+	uint32_t whole, cut, i;
+
+	(void)state;
+	add(c, BASE, code, sizeof(code));
+	vt_pt_blocks_at(b, BASE, 64, &whole);
+	for (i = 0; i < 4; i++) {
+		const struct vt_pt_block *k;
+
+		assert_int_equal(vt_pt_blocks_cut(b, whole, i + 1, &cut), 0);
+		k = vt_pt_blocks_get(b, cut);
+		assert_int_equal(cut, 1 + i);
+		assert_int_equal(k->insns, i + 1);
+		assert_int_equal(k->marks, marks[i]);
+		assert_int_equal(k->size, sizes[i]);
+		assert_int_equal(k->last, lasts[i]);
+		assert_int_equal(k->end, VT_PT_END_FALL);
+		assert_int_equal(k->target, 0);
+		assert_memory_equal(vt_pt_block_lengths(b, k), "\1\4\3\1\2", i + 1);
+	}
 	vt_pt_blocks_free(b);
 	vt_pt_code_free(c);
 }
@@ -292,6 +332,97 @@ static void test_changes(void **state)
 		vt_pt_blocks_at(b, BASE, 64, &index);
 		assert_int_equal(index, first);
 	}
+	/* After so many, new ones are found again, too. */
+	vt_pt_blocks_at(b, BASE + 1, 64, &first);
+	vt_pt_blocks_at(b, BASE + 1, 64, &index);
+	assert_int_equal(index, first);
+	vt_pt_blocks_free(b);
+	vt_pt_code_free(c);
+}
+
+/* Whether the block at BASE keeps its number when code is added. */
+static bool keeps(struct vt_pt_blocks *b, struct vt_pt_code *c, uint64_t start, const void *bytes,
+		  size_t size)
+{
+	uint32_t before, after;
+
+	vt_pt_blocks_at(b, BASE, 64, &before);
+	add(c, start, bytes, size);
+	vt_pt_blocks_at(b, BASE, 64, &after);
+	return before == after;
+}
+
+/* The same bytes elsewhere in memory are the same block, whatever lies behind it. */
+static void test_same_bytes(void **state)
+{
+	static const uint8_t old[] = {0x90, 0xb8, 1, 2, 3, 4, 0xc3, 0x90};
+	uint8_t new[sizeof(old)], others[sizeof(old)];
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct vt_pt_blocks *b = vt_pt_blocks_new(c);
+	size_t i;
+
+	(void)state;
+	memcpy(new, old, sizeof(old));
+	new[7] = 0xcc;
+	add(c, BASE, old, sizeof(old));
+	assert_ptr_equal(vt_pt_block_code(b, at(b, BASE, 64)), old);
+	assert_true(keeps(b, c, BASE, new, sizeof(new)));
+	/* Of two sections, each counts. */
+	assert_true(keeps(b, c, BASE + 4, old + 4, 4));
+	assert_true(keeps(b, c, BASE + 2, old + 2, 3));
+	for (i = 0; i < 8; i++) {
+		add(c, BASE, old, sizeof(old));
+		others[i] = old[i] ^ 1;
+		assert_int_equal(keeps(b, c, BASE + i, &others[i], 1), i == 7);
+	}
+	vt_pt_blocks_free(b);
+	vt_pt_code_free(c);
+}
+
+/* A block that ends where no code is, or none that is good, is the same until that changes. */
+static void test_unfinished(void **state)
+{
+	static const uint8_t nop[] = {0x90}, bad[] = {0x0f};
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct vt_pt_blocks *b = vt_pt_blocks_new(c);
+
+	(void)state;
+	add(c, BASE, nop, 1);
+	assert_int_equal(at(b, BASE, 64)->end, VT_PT_END_NO_CODE);
+	assert_true(keeps(b, c, BASE + 2, nop, 1));
+	assert_int_equal(vt_pt_blocks_count(b), 1);
+	assert_false(keeps(b, c, BASE + 1, nop, 1));
+	assert_int_equal(at(b, BASE, 64)->insns, 3);
+	assert_false(keeps(b, c, BASE + 3, bad, 1));
+	assert_int_equal(at(b, BASE, 64)->insns, 3);
+	assert_int_equal(at(b, BASE, 64)->end, VT_PT_END_BAD_CODE);
+	assert_true(keeps(b, c, BASE + 64, bad, 1));
+	assert_false(keeps(b, c, BASE + 4, "\x05", 1));
+	assert_int_equal(at(b, BASE, 64)->end, VT_PT_END_FAR_CALL);
+	vt_pt_blocks_free(b);
+	vt_pt_code_free(c);
+}
+
+/* Many blocks whose bytes lie apart: each has its own. */
+static void test_many_apart(void **state)
+{
+	enum { SIZE = 4096, PART = 8 };
+	static uint8_t parts[2][SIZE];
+	struct vt_pt_code *c = vt_pt_code_new();
+	struct vt_pt_blocks *b = vt_pt_blocks_new(c);
+	uint32_t i, k;
+
+	(void)state;
+	/* mov al, imm */
+	for (i = 0; i < SIZE; i++)
+		parts[0][i] = parts[1][i] = i % 2 ? (uint8_t)(i * 7 / 5) : 0xb0;
+	for (i = 0; i < SIZE; i += PART)
+		add(c, BASE + i, parts[i / PART % 2] + i, PART);
+	for (i = 0; i < SIZE / 2; i += 2)
+		assert_int_equal(at(b, BASE + i, 64)->size, 2 * VT_PT_MAX_INSNS);
+	for (i = k = 0; i < SIZE / 2; i += 2, k++)
+		assert_memory_equal(vt_pt_block_code(b, vt_pt_blocks_get(b, k)), parts[0] + i,
+				    2 * VT_PT_MAX_INSNS);
 	vt_pt_blocks_free(b);
 	vt_pt_code_free(c);
 }
@@ -325,6 +456,7 @@ static void test_epochs(void **state)
 	vt_pt_blocks_at(b, BASE + 1, 64, &index);
 	assert_int_equal(index, 3);
 	assert_int_equal(b->used, 2);
+	assert_int_equal(b->epoch, 0);
 	vt_pt_blocks_free(b);
 	vt_pt_code_free(c);
 }
@@ -332,11 +464,13 @@ static void test_epochs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),	cmocka_unit_test(test_nowhere),
-		cmocka_unit_test(test_long),	cmocka_unit_test(test_across),
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_around),
-		cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_ends),	   cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_long),	   cmocka_unit_test(test_across),
+		cmocka_unit_test(test_numbers),	   cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_changes),	   cmocka_unit_test(test_around),
+		cmocka_unit_test(test_epochs),	   cmocka_unit_test(test_cut_marks),
+		cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_many_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
