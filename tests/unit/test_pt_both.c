@@ -191,13 +191,15 @@ static void compare_sequence(const struct vt_pt_code *c, const struct vt_pt_opti
 	}
 }
 
-/* All sequences of n pieces, and `cut` bytes of the last one missing. */
-static void compare_all(unsigned model, bool on, unsigned n, unsigned cut)
+#define PADDING 48 /* so much that the accelerator dares to look at what is before */
+
+/* All sequences of n pieces, and `cut` bytes of the last one missing; or padding behind it. */
+static void compare_all(unsigned model, bool on, unsigned n, unsigned cut, unsigned padding)
 {
-	struct vt_pt_options opt = {.family = 6, .model = (uint8_t)model};
+	struct vt_pt_options opt = {.clock = {3, 32, 256, 2}, .family = 6, .model = (uint8_t)model};
 	struct result results[3] = {{.nblocks = 0}};
 	struct vt_pt_code *c = code_at_1000(code, sizeof(code));
-	uint8_t trace[(MAX_SEQUENCE + 2) * 16];
+	uint8_t trace[(MAX_SEQUENCE + 2) * 16 + PADDING];
 	size_t count = 1, i, k;
 
 	for (i = 0; i < n; i++)
@@ -211,7 +213,8 @@ static void compare_all(unsigned model, bool on, unsigned n, unsigned cut)
 			memcpy(trace + size, p->bytes, p->size);
 			size += p->size;
 		}
-		compare_sequence(c, &opt, trace, size - cut, i, results);
+		memset(trace + size, 0, padding);
+		compare_sequence(c, &opt, trace, size - cut + padding, i, results);
 	}
 	for (i = 0; i < 3; i++)
 		free_result(&results[i]);
@@ -226,9 +229,10 @@ static void test_pairs(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-		compare_all(models[i], false, 2, 0);
-		compare_all(models[i], true, 2, 0);
-		compare_all(models[i], true, 2, 1);
+		compare_all(models[i], false, 2, 0, 0);
+		compare_all(models[i], true, 2, 0, 0);
+		compare_all(models[i], true, 2, 1, 0);
+		compare_all(models[i], true, 2, 0, PADDING);
 	}
 }
 
@@ -236,10 +240,44 @@ static void test_pairs(void **state)
 static void test_triples(void **state)
 {
 	(void)state;
-	compare_all(0x4e, false, 3, 0);
-	compare_all(0x55, false, 3, 0);
-	compare_all(0x55, true, 3, 1);
-	compare_all(0x5c, false, 3, 0);
+	compare_all(0x4e, false, 3, 0, 0);
+	compare_all(0x55, false, 3, 0, 0);
+	compare_all(0x55, true, 3, 1, 0);
+	compare_all(0x5c, false, 3, 0, 0);
+	compare_all(0x4e, true, 3, 0, PADDING);
+}
+
+/* Cycles of each size, up to more than 64 bits, between two packets that the accelerator takes. */
+static void test_cycles(void **state)
+{
+	const struct vt_pt_options opt = {.clock = {3, 32, 256, 2}};
+	struct result results[3] = {{.nblocks = 0}};
+	static const uint8_t before[] = {2, 3, 0x21, 0, 6}; /* CBR, TNT */
+	struct vt_pt_code *c = code_at_1000(code, sizeof(code));
+	unsigned more, last;
+	size_t i;
+
+	(void)state;
+	for (more = 0; more < 12; more++) {
+		for (last = 0; last < 256; last += 2) {
+			uint8_t trace[128] = {0};
+			size_t size = begin_trace(trace, true);
+
+			memcpy(trace + size, before, sizeof(before));
+			size += sizeof(before);
+			trace[size++] = more ? 0xff : 0xfb;
+			memset(trace + size, 0xff, more);
+			size += more;
+			/* Bit 0 of the last one says that it is that. */
+			if (more)
+				trace[size - 1] = (uint8_t)last;
+			memset(trace + size, 6, 2);
+			compare_sequence(c, &opt, trace, size + 2 + PADDING, more, results);
+		}
+	}
+	for (i = 0; i < 3; i++)
+		free_result(&results[i]);
+	vt_pt_code_free(c);
 }
 
 /* With erratum SKD022, a VM entry ends tracing as a jump would, not as an interrupt before it. */
@@ -288,10 +326,9 @@ static void test_vm_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_corpus),
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_triples),
-		cmocka_unit_test(test_vm_entries),
+		cmocka_unit_test(test_corpus),	cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_triples), cmocka_unit_test(test_vm_entries),
+		cmocka_unit_test(test_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,15 +242,15 @@ static void test_sync(void **state)
 	assert_int_equal(vti_pt_query_sync(a.w, t.end, &ip), -VTI_PT_EOS);
 	/* Nothing behind it. */
 	put_psb(start(&t), 0);
-	a = synchronise(-VTI_PT_EOS, 0);
+	synchronise(-VTI_PT_EOS, 0);
 	/* Tracing is off: no address. */
 	put_psb(start(&t), 0);
 	put_ip(&t, VT_PT_TIP_PGE, BASE);
-	a = synchronise(VTI_PT_PENDING | VTI_PT_UNKNOWN_IP, 0);
+	synchronise(VTI_PT_PENDING | VTI_PT_UNKNOWN_IP, 0);
 	/* What is wrong before the next query's packet is told at once. */
 	put_psb(start(&t), 0);
 	put_bytes("\xd9", 1);
-	a = synchronise(-VTI_PT_OPCODE, 0);
+	synchronise(-VTI_PT_OPCODE, 0);
 	put_psb(start(&t), 0);
 	put_bytes("\x19\x01", 2);
 	a = synchronise(-VTI_PT_EOS, 0);
@@ -262,13 +262,13 @@ static void test_sync(void **state)
 	put_kind(&t, VT_PT_PSBEND, 0);
 	put_psb(&t, 0);
 	put_tnt(&t, "1");
-	a = synchronise(0, BASE);
+	synchronise(0, BASE);
 	put_psb(start(&t), 0);
 	put_kind(&t, VT_PT_PSB, 0);
 	put_ip(&t, VT_PT_FUP, BASE);
 	put_kind(&t, VT_PT_PSBEND, 0);
 	put_tnt(&t, "1");
-	a = synchronise(0, BASE);
+	synchronise(0, BASE);
 }
 
 /* A PSB+ without anything but an address: what comes behind it is asked for. */
