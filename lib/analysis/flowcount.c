@@ -14,7 +14,7 @@ struct thread {
 	int64_t tid;
 	uint64_t block;
 	uint32_t insn;
-	uint32_t known;
+	bool known;
 };
 
 /* From the last executed instruction of one block to the first of the next, by blocks. */
@@ -109,7 +109,7 @@ static int count_step(struct vt_flowcount *c, struct thread *t, const struct vt_
 	}
 	t->block = step->block->id;
 	t->insn = step->insn_end - 1;
-	t->known = 1;
+	t->known = true;
 	return 0;
 }
 
@@ -192,7 +192,7 @@ static int take_event(struct vt_flowcount *c, const struct vt_record *rec, struc
 int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t event;
-	int code = 0;
+	int code;
 
 	switch (rec->kind) {
 	case VT_EVENT:

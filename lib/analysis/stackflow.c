@@ -39,7 +39,7 @@ static void add_runs(const struct vt_stackcount_link *links, size_t n, const str
 		uint32_t last = vt_cfg_insn_at(g, links[i].to - bias);
 
 		/* One that goes on into the next procedure, or begins within an instruction. */
-		if (first == UINT32_MAX || last == UINT32_MAX || last < first)
+		if (first == UINT32_MAX || last == UINT32_MAX)
 			continue;
 		add(&tallies[first].all, &links[i].sum, 1);
 		add(&tallies[last + 1].all, &links[i].sum, -1);

@@ -115,6 +115,19 @@ static const struct {
 	 -50,
 	 0,
 	 true},
+	/* Without a schedule, what is gained is what the best case has more. */
+	{100,
+	 1.5,
+	 NAN,
+	 {{.cause = VT_STALL_GAIN, .low = -40, .high = -60}},
+	 1,
+	 150,
+	 200,
+	 0,
+	 200,
+	 -50,
+	 0,
+	 false},
 	/* A static stall in a range counts with its middle. */
 	{100,
 	 3,
@@ -218,7 +231,25 @@ static void test_instructions(void **state)
 		assert_near(s.execution, 2 * rows[i].execution, "execution", i);
 		assert_near(s.dynamic, 2 * rows[i].dynamic, "dynamic", i);
 		assert_near(s.error, 2 * rows[i].error, "error", i);
+		assert_near(s.executions, rows[i].executions > 0 ? 200 : 0, "executions", i);
+		assert_near(s.samples_at[VT_CONFIDENCE_HIGH], 20, "samples", i);
+		assert_near(s.cycles_at[VT_CONFIDENCE_HIGH], 2 * rows[i].all, "cycles of high", i);
 	}
+}
+
+/* Less than one execution, and less than a cycle. */
+static void test_little(void **state)
+{
+	const struct vt_stall stall = {.cause = VT_STALL_DCACHE, .low = 0, .high = 0.5};
+	const struct vt_freq f = {.executions = 0.5, .cycles = 1.5, .issue = NAN};
+	struct vt_cyclesum s = {.samples = 0};
+
+	(void)state;
+	vt_cyclesum_insn(&s, &f, &stall, 1);
+	assert_near(s.executions, 0.5, "executions", 0);
+	assert_near(s.cycles, 0.75, "cycles", 0);
+	assert_near(s.dynamic, 0.5, "dynamic", 0);
+	assert_near(s.best, 0.25, "best", 0);
 }
 
 static void test_causes(void **state)
@@ -245,12 +276,13 @@ static void test_causes(void **state)
 
 static void test_shares(void **state)
 {
-	struct vt_cyclesum s = {.samples = 100,
-				.samples_at = {[VT_CONFIDENCE_NONE] = 5,
-					       [VT_CONFIDENCE_LOW] = 15,
-					       [VT_CONFIDENCE_HIGH] = 40},
-				.cycles = 200,
-				.cycles_at = {[VT_CONFIDENCE_LOW] = 150}};
+	struct vt_cyclesum s = {
+		.samples = 100,
+		.samples_at = {[VT_CONFIDENCE_NONE] = 5,
+			       [VT_CONFIDENCE_LOW] = 15,
+			       [VT_CONFIDENCE_HIGH] = 40},
+		.cycles = 200,
+		.cycles_at = {[VT_CONFIDENCE_NONE] = 50, [VT_CONFIDENCE_LOW] = 150}};
 
 	(void)state;
 	assert_near(vt_cyclesum_all(&s), 100, "all", 0);
@@ -261,6 +293,10 @@ static void test_shares(void **state)
 	s.samples = 30;
 	assert_near(vt_cyclesum_all(&s), 60, "all", 1);
 	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_LOW), 25, "low", 1);
+	/* One sample is enough. */
+	memset(s.samples_at, 0, sizeof(s.samples_at));
+	s.samples = s.samples_at[VT_CONFIDENCE_HIGH] = 1;
+	assert_near(vt_cyclesum_share(&s, VT_CONFIDENCE_LOW), 0, "low", 4);
 	/* Of cycles, or of nothing. */
 	memset(s.samples_at, 0, sizeof(s.samples_at));
 	s.samples = 0;
@@ -281,6 +317,38 @@ static void check_print(const struct vt_cyclesum *s, const char *want)
 }
 
 #define LINE "*** ----------------------------------------\n"
+
+static void test_print_cycles(void **state)
+{
+	const struct vt_cyclesum s = {.cycles = 200, .cycles_at = {[VT_CONFIDENCE_EXACT] = 200}};
+	const struct vt_cyclesum few = {.samples = 1000, .samples_at = {[VT_CONFIDENCE_EXACT] = 5}};
+	const struct vt_cyclesum one = {.executions = 1, .cycles = 3};
+	const struct vt_cyclesum little = {
+		.cycles = 1, .dynamic = 0.0007, .fixed = -0.0004, .stalls = true};
+	struct vt_output out;
+	const char *text;
+
+	(void)state;
+	print_begin(&out);
+	vt_cyclesum_print_shares(&s, &out);
+	assert_string_equal(print_end(&out),
+			    "*** Confidence  exact 100.0%, high 0.0%, medium 0.0%, low 0.0%, no "
+			    "estimate 0.0% of the cycles\n");
+	print_begin(&out);
+	vt_cyclesum_print_shares(&few, &out);
+	assert_string_equal(print_end(&out),
+			    "*** Confidence  exact 0.5%, high 0.0%, medium 0.0%, low 0.0%, no "
+			    "estimate 99.5% of 1000 samples\n");
+	print_begin(&out);
+	vt_cyclesum_print_cpi(&one, &out);
+	assert_string_equal(print_end(&out), "*** Actual      3/1 = 3.00CPI\n");
+	/* 0.07 % of a cycle, and less than nothing by so little that it is nothing. */
+	print_begin(&out);
+	vt_cyclesum_print(&little, &out);
+	text = print_end(&out);
+	assert_non_null(strstr(text, "*** Subtotal dynamic                    0.1%\n"));
+	assert_non_null(strstr(text, "*** Subtotal static                     0.0%\n"));
+}
 
 static void test_print(void **state)
 {
@@ -353,15 +421,15 @@ static void test_print(void **state)
 
 /* ---- ranges ---- */
 
-static void put_stall(struct vt_writer *w, uint64_t offset, double cycles)
+static void put_stall(struct vt_writer *w, uint64_t offset, double low, double high)
 {
 	uint64_t *row = vt_writer_row(w, VT_STALL);
 
 	row[VT_STALL_IMAGE] = 1;
 	row[VT_STALL_OFFSET] = offset;
 	row[VT_STALL_CAUSE] = VT_STALL_DCACHE;
-	memcpy(&row[VT_STALL_LOW], &cycles, sizeof(cycles));
-	memcpy(&row[VT_STALL_HIGH], &cycles, sizeof(cycles));
+	memcpy(&row[VT_STALL_LOW], &low, sizeof(low));
+	memcpy(&row[VT_STALL_HIGH], &high, sizeof(high));
 }
 
 /* Stalls count where their instruction has an estimate, between 10 and 20. */
@@ -380,13 +448,34 @@ static void test_ranges(void **state)
 		if (i != 1)
 			scene_freq(w, 1, offsets[i], 100, 1 << i, NAN);
 	for (i = 0; i < 5; i++)
-		put_stall(w, offsets[i], 10 << i);
-	put_stall(w, 0x14, 3);
+		put_stall(w, offsets[i], 10 << i, 10 << i);
+	put_stall(w, 0x14, 3, 3);
 	scene_read(&s, fd, w, false);
 	vt_cyclesum_add(&sum, s.freqs, 1, 0x10, 0x20);
 	assert_float_equal(sum.cycles, 100 * (4 + 8), 0);
 	assert_float_equal(sum.low[VT_STALL_DCACHE], 40 + 3 + 80, 0);
 	assert_float_equal(sum.dynamic, 40 + 3 + 80, 0);
+	scene_drop(&s);
+}
+
+/* Each instruction has its own: 30 cycles, and all that the schedule does not explain. */
+static void test_own_stalls(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_cyclesum sum = {0};
+	struct scene s;
+
+	(void)state;
+	scene_image(w, 1, "/no/such/a");
+	scene_freq(w, 1, 0x10, 100, 4, 1);
+	scene_freq(w, 1, 0x14, 100, 8, 1);
+	put_stall(w, 0x10, 30, 30);
+	put_stall(w, 0x14, 10, 90);
+	scene_read(&s, fd, w, false);
+	vt_cyclesum_add(&sum, s.freqs, 1, 0, UINT64_MAX);
+	assert_float_equal(sum.dynamic, 30 + 700, 0);
+	assert_float_equal(sum.low[VT_STALL_DCACHE], 40, 0);
 	scene_drop(&s);
 }
 
@@ -431,6 +520,8 @@ int main(void)
 		cmocka_unit_test(test_instructions), cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_shares),	     cmocka_unit_test(test_print),
 		cmocka_unit_test(test_ranges),	     cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_little),	     cmocka_unit_test(test_own_stalls),
+		cmocka_unit_test(test_print_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

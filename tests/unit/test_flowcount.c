@@ -151,6 +151,39 @@ static void test_overlap(void **state)
 	vt_flowcount_free(c);
 }
 
+/* A block of a nop and an indirect call: once both, once the nop alone. */
+static void put_call(struct vt_writer *w)
+{
+	static const uint8_t bytes[] = {0x90, 0xff, 0xd0};
+	const struct block call = {
+		CODE + 0x18, 0, bytes, 3, 2, {1, 2}, 0, {0}, .end = VT_END_CALL_INDIRECT};
+	const struct run runs[] = {{PID, PID, 0, 1, "3", 1, 0},
+				   {PID, PID, 0, 3, "0", 1, 2},
+				   {PID, PID, 0, 2, "3", 1, 0},
+				   {PID, PID, 0, 3, "0", 1, 2}};
+	unsigned i;
+
+	put_code(w, PID, 0);
+	put_block(w, 3, &call, PID, true);
+	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
+		put_exec(w, &runs[i]);
+}
+
+/* Its last instruction is one alone. */
+static void test_call(void **state)
+{
+	struct vt_flowcount *c = count(put_call);
+
+	(void)state;
+	assert_insn(c, 0x418, 2);
+	assert_insn(c, 0x419, 1);
+	assert_edge(c, 0x418, 0x400, 1);
+	assert_edge(c, 0x418, 0x419, 1);
+	assert_edge(c, 0x419, 0x400, 1);
+	assert_edge(c, 0x419, 0x41b, 1);
+	vt_flowcount_free(c);
+}
+
 /* Block 3 lies in another image, 4 in none. */
 static void put_elsewhere(struct vt_writer *w)
 {
@@ -188,6 +221,8 @@ static void test_elsewhere(void **state)
 	assert_edge(c, 0x411, 0x410, 1);
 	/* One to it; of all five, one to itself, two elsewhere, and one nowhere that was seen. */
 	assert_edge(c, 0x411, 0x413, 1 + 5 - 4);
+	assert_edge(c, 0x411, 0, 0);
+	assert_true(vt_flowcount_edge(c, 2, 0, 5, &n) && n == 0);
 	assert_true(vt_flowcount_insn(c, 2, 0) == 2);
 	assert_true(vt_flowcount_edge(c, 2, 0, 0x10, &n) && n == 0);
 	vt_flowcount_free(c);
@@ -248,6 +283,8 @@ static void put_counts(struct vt_writer *w)
 	put_count(w, 4, 0x40, 8);
 	put_freq(w, 0x50, 9.5, VT_CONFIDENCE_EXACT);
 	put_freq(w, 0x50, 1, VT_CONFIDENCE_HIGH);
+	put_freq(w, 0x70, 0.5, VT_CONFIDENCE_EXACT);
+	put_freq(w, 0x80, 0, VT_CONFIDENCE_EXACT);
 	put_freq(w, 0x60, -1, VT_CONFIDENCE_EXACT);
 	put_freq(w, 0x60, INFINITY, VT_CONFIDENCE_EXACT);
 }
@@ -258,7 +295,13 @@ static void put_edges(struct vt_writer *w)
 	put_edge(w, 0x10, 4, VT_CONFIDENCE_EXACT);
 	put_edge(w, 0x20, 4, VT_CONFIDENCE_HIGH);
 	put_edge(w, 0x30, NAN, VT_CONFIDENCE_EXACT);
+	put_edge(w, 0x40, 0.5, VT_CONFIDENCE_EXACT);
 	put_edge(w, 0x30, 0, VT_CONFIDENCE_EXACT);
+}
+
+static void put_one(struct vt_writer *w)
+{
+	put_freq(w, 0x50, 9.5, VT_CONFIDENCE_EXACT);
 }
 
 static void put_nothing(struct vt_writer *w)
@@ -278,6 +321,7 @@ static void test_counts(void **state)
 	assert_insn(c, 0x40, 0);
 	assert_insn(c, 0x50, 9.5);
 	assert_insn(c, 0x60, 0);
+	assert_insn(c, 0x70, 0.5);
 	assert_int_equal(vt_flowcount_bad(c), 2);
 	/* Of edges nothing was counted. */
 	assert_false(vt_flowcount_edge(c, IMAGE, 0x10, 0x80, &n));
@@ -287,8 +331,12 @@ static void test_counts(void **state)
 	assert_edge(c, 0x10, 0x80, 7);
 	assert_edge(c, 0x20, 0x80, 0);
 	assert_edge(c, 0x30, 0x80, 0);
+	assert_edge(c, 0x40, 0x80, 0.5);
 	assert_int_equal(vt_flowcount_bad(c), 1);
 	assert_false(vt_flowcount_any(c));
+	vt_flowcount_free(c);
+	c = count(put_one);
+	assert_true(vt_flowcount_any(c));
 	vt_flowcount_free(c);
 	c = count(put_nothing);
 	assert_false(vt_flowcount_any(c));
@@ -299,9 +347,8 @@ static void test_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_elsewhere),
+		cmocka_unit_test(test_runs),	  cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_call),
 		cmocka_unit_test(test_counts),
 	};
 

@@ -311,6 +311,43 @@ static void test_elsewhere(void **state)
 		assert_true(stacks_near(sums[0].parts[k], sums[1].parts[k]));
 }
 
+/* Windows have four cycles at least; all stacks count for them, and all are halved alike. */
+static void test_short(void **state)
+{
+	struct vt_stackreach r = {{0}};
+	unsigned i;
+
+	(void)state;
+	vt_stackreach_add(&r, 0);
+	vt_stackreach_add(&r, 1);
+	assert_int_equal(r.stacks[0], 2);
+	assert_true(stacks_near(vt_stackreach_window(&r), 4));
+	vt_stackreach_add(&r, 1);
+	for (i = 0; i < 97; i++)
+		vt_stackreach_add(&r, 64);
+	assert_true(stacks_near(vt_stackreach_window(&r), 4));
+	r.stacks[19] = UINT16_MAX;
+	vt_stackreach_add(&r, 1000);
+	assert_true(r.stacks[0] == 1 && r.stacks[12] == 48 && r.stacks[19] == 32768);
+	r = (struct vt_stackreach){{0}};
+	vt_stackreach_add(&r, 1e300);
+	assert_true(stacks_near(vt_stackreach_window(&r) / exp2((VT_STACKWINDOW_REACHES - 1) / 2.0),
+				1));
+}
+
+/* However little runs took all in all, their shares are the same. */
+static void test_light(void **state)
+{
+	struct vt_stacktimes t = {{0}};
+	double parts[VT_STACK_PARTS];
+
+	(void)state;
+	vt_stacktimes_add(&t, 4, 0.0625);
+	vt_stackwindow_share(&t, 8, 0, parts);
+	assert_true(stacks_near(parts[0], 0.375) && stacks_near(parts[1], 0.375) &&
+		    stacks_near(parts[2], 0.25) && stacks_near(parts[3], 0));
+}
+
 /* What lies at one offset of two images is not the same. */
 static void test_images(void **state)
 {
@@ -353,7 +390,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many),	  cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_both),
-		cmocka_unit_test(test_images),
+		cmocka_unit_test(test_images),	  cmocka_unit_test(test_short),
+		cmocka_unit_test(test_light),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,18 +45,13 @@ static void put_stack(struct vt_writer *w, const uint64_t (*branches)[2], size_t
 	vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, n);
 }
 
-static struct vt_stackcount *count(void)
+struct stack {
+	uint64_t branches[5][2];
+	size_t n;
+};
+
+static struct vt_stackcount *count(const struct stack *stacks, size_t n)
 {
-	static const uint64_t stacks[][5][2] = {
-		{{0x12, 0x300}, {0xe, 0}, {0xe, 0}, {3, 0xb}, {0x200, 0}},
-		{{6, 0x200}, {0xe, 0}, {0x300, 5}},
-		/* Within an instruction, and into what follows the procedure. */
-		{{0xe, 0}, {0x300, 1}},
-		{{0x80, 0}, {0x300, 0xb}},
-		{{0x10, 0x12}, {0x300, 0xb}},
-		{{3, 0xb}, {0x300, 0}},
-	};
-	static const size_t lengths[] = {5, 3, 2, 2, 2, 2};
 	struct vt_stackcount *c = vt_stackcount_new();
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
@@ -75,8 +70,8 @@ static struct vt_stackcount *count(void)
 	row[VT_MAP_LENGTH] = 4096;
 	row[VT_MAP_IMAGE] = IMAGE;
 	row[VT_MAP_PROT] = 5;
-	for (i = 0; i < 6; i++)
-		put_stack(w, stacks[i], lengths[i]);
+	for (i = 0; i < n; i++)
+		put_stack(w, stacks[i].branches, stacks[i].n);
 	r = reread_stream(fd, w);
 	while (vt_reader_next(r, &rec, &err) > 0)
 		assert_int_equal(vt_stackcount_feed(c, &rec, &err), 0);
@@ -147,6 +142,15 @@ static void check(const struct expected *e, const struct vt_freq_measure *m,
 
 static void test_all(void **state)
 {
+	static const struct stack stacks[] = {
+		{{{0x12, 0x300}, {0xe, 0}, {0xe, 0}, {3, 0xb}, {0x200, 0}}, 5},
+		{{{6, 0x200}, {0xe, 0}, {0x300, 5}}, 3},
+		/* Within an instruction, and into what follows the procedure. */
+		{{{0xe, 0}, {0x300, 1}}, 2},
+		{{{0x80, 0}, {0x300, 0xb}}, 2},
+		{{{0x10, 0x12}, {0x300, 0xb}}, 2},
+		{{{3, 0xb}, {0x300, 0}}, 2},
+	};
 	/* From, to, whether its jump is told, and whether control may go on without one. */
 	static const struct {
 		uint64_t from, to, last;
@@ -160,7 +164,7 @@ static void test_all(void **state)
 	struct vt_cfg *g = vt_cfg_new(&src, &err);
 	const struct vt_procflow f = {
 		.proc = {.image = IMAGE, .start = START, .end = START + sizeof(code)}, .cfg = g};
-	struct expected e = {count(), g, 2.5};
+	struct expected e = {count(stacks, 6), g, 2.5};
 	struct vt_stackflow s;
 	unsigned i, k, known = 0;
 
@@ -207,10 +211,88 @@ static void test_all(void **state)
 	vt_stackcount_free(e.c);
 }
 
+/* ---- one stack, of a period of 100 ---- */
+
+/* At 0, jmp to what is behind it; at 2, nop and je to what is behind it; at 5, ret. */
+static const uint8_t jumps[] = {0xeb, 0x00, 0x90, 0x74, 0x00, 0xc3};
+
+/* How often each edge within the code is gone along, when there is one stack of one run. */
+static void check_one(const uint8_t *bytes, size_t size, const uint64_t (*branches)[2],
+		      const double *want, size_t nwant, enum vt_cfg_edge_kind taken)
+{
+	const struct vt_cfg_source src = {.code = bytes, .size = size, .start = START};
+	struct vt_cfg *g = vt_cfg_new(&src, &err);
+	const struct vt_procflow f = {.proc = {.image = IMAGE, .start = START, .end = START + size},
+				      .cfg = g};
+	struct stack stack = {.n = 2};
+	double got[6] = {0};
+	struct vt_stackcount *c;
+	struct vt_stackflow s;
+	size_t i, n = 0;
+
+	assert_non_null(g);
+	memcpy(stack.branches, branches, 2 * sizeof(*branches));
+	c = count(&stack, 1);
+	for (i = 0; i < g->nedges; i++)
+		if (g->edges[i].kind == VT_EDGE_TAKEN)
+			g->edges[i].kind = taken;
+	assert_int_equal(vt_stackflow_init(&s, c, 1, &f, OFFSET, 1, &err), 0);
+	for (i = 0; i < g->nedges; i++) {
+		if (!g->blocks[g->edges[i].from].ninsns || !g->blocks[g->edges[i].to].ninsns)
+			continue;
+		assert_true(n < 6);
+		assert_true(s.edges[i].executions > 0 || s.edges[i].sigma == 0);
+		got[n++] = s.edges[i].executions;
+	}
+	assert_int_equal(n, nwant);
+	for (i = 0; i < nwant; i++)
+		if (fabs(got[i] - want[i]) > 1e-9)
+			fail_msg("edge %zu: %g, not %g", i, got[i], want[i]);
+	vt_stackflow_fini(&s);
+	vt_cfg_free(g);
+	vt_stackcount_free(c);
+}
+
+/* Jumps that were not taken, though others were from there or elsewhere; by a table, too. */
+static void test_not_taken(void **state)
+{
+	static const struct {
+		uint64_t branches[2][2];
+		double want[6]; /* from 3 on, 0xb; from 6; from 0xe on, 0; from 0x10 */
+	} rows[] = {
+		{{{3, 0xb}, {0x300, 0}}, {0, 100, -1, 0, 0, 0}},
+		{{{3, 0x20}, {0x300, 0}}, {0, 0, -1, 0, 0, 0}},
+		{{{0x12, 0x300}, {0x300, 0}}, {100, 0, -1, 100, 0, 100}},
+		{{{0xe, 0}, {0x300, 0xb}}, {0, 0, -1, 0, 100, 0}},
+		{{{0x10, 0x12}, {0x300, 0x10}}, {0, 0, -1, 0, 0, 100}},
+		/* A run of one instruction. */
+		{{{3, 0xb}, {0x300, 3}}, {0, 100, -1, 0, 0, 0}},
+	};
+	unsigned i, table;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (table = 0; table < 2; table++)
+			check_one(code, sizeof(code), rows[i].branches, rows[i].want, 6,
+				  table ? VT_EDGE_SWITCH : VT_EDGE_TAKEN);
+}
+
+/* A jump to what is behind it is gone along where nothing else leads there. */
+static void test_behind(void **state)
+{
+	static const uint64_t branches[2][2] = {{5, 0x300}, {0x300, 0}};
+	static const double want[] = {100, 100, 0};
+
+	(void)state;
+	check_one(jumps, sizeof(jumps), branches, want, 3, VT_EDGE_TAKEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_not_taken),
+		cmocka_unit_test(test_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
