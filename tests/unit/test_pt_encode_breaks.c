@@ -319,6 +319,77 @@ static void test_bad(void **state)
 	}
 }
 
+/* The mode of code is told where it has changed; what is none of 16 and 32 bits is of 64. */
+static void test_modes(void **state)
+{
+	static const struct {
+		uint64_t bits;
+		const char *text;
+	} rows[] = {
+		{16, "PSB MODE.Exec=10 PSBEND TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{16, "TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{32, "MODE.Exec=20 TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{17, "MODE.Exec=40 TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{15, "TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{31, "TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{33, "TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{16, "MODE.Exec=10 TIP.PGE=1000 FUP=1001 TIP.PGD "},
+		{64, "MODE.Exec=40 TIP.PGE=1000 FUP=1001 TIP.PGD "},
+	};
+	struct live l;
+	size_t i;
+
+	(void)state;
+	begin_live(&l, &vt_pt_encode_defaults);
+	block(&l, 1, 0x1000, "\1", "\x90");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		give_numbers(&l, VT_TRACE,
+			     (uint64_t[FIELDS]){[VT_TRACE_EVENT] = VT_TRACE_EXEC_MODE,
+						[VT_TRACE_VALUE] = rows[i].bits});
+		exec(&l, 7, "1", 1);
+		gap(&l, 7, 7);
+		said(&l, rows[i].text);
+	}
+	end_live(&l);
+}
+
+/* Bytes of code that were other ones before are counted, each once for each time. */
+static void test_rewritten(void **state)
+{
+	static const char *const codes[] = {"aaaaaaaaaaaaaaaaaaaa", "aaaabbbbbbbbbbbbbbbb",
+					    "aaaabbbbbbbbbbbbbbbb"};
+	int fds[2] = {scratch_file(), scratch_file()};
+	const char *lengths = "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1";
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output out[2];
+	struct live l;
+	unsigned i;
+
+	(void)state;
+	begin_live(&l, &vt_pt_encode_defaults);
+	for (i = 0; i < 3; i++)
+		block(&l, 1 + i, 0x5000, lengths, codes[i]);
+	/* Two bytes less, and more, than there are. */
+	block(&l, 4, 0x5012, "\1\1\1\1", "bccc");
+	/* One that is never executed, and one whose place nobody else had. */
+	block(&l, 5, 0x5000, lengths, codes[0]);
+	block(&l, 6, 0x6000, "\1\1", "\0b");
+	block(&l, 7, 0x6000, "\1\1", "a\0");
+	for (i = 1; i < 8; i++)
+		if (i != 5)
+			exec(&l, 7, (char[]){(char)('0' + i), 0}, 1);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(vt_output_open_fd(&out[i], fds[i], "out", &err), 0);
+	assert_int_equal(vt_pt_encode_pages(l.e, &out[0], &out[1], &err), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(vt_output_close(&out[i], &err), 0);
+		close(fds[i]);
+	}
+	/* Sixteen of the first, one of the fourth, two of the last. */
+	assert_int_equal(totals(&l)->rewritten, 16 + 1 + 2);
+	end_live(&l);
+}
+
 /* Only the process or the thread that is asked for. */
 static void test_wanted(void **state)
 {
@@ -432,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_psb_between), cmocka_unit_test(test_not_traced),
 		cmocka_unit_test(test_values),	    cmocka_unit_test(test_left),
 		cmocka_unit_test(test_interrupted), cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_rewritten),   cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_wanted),	    cmocka_unit_test(test_sink),
 		cmocka_unit_test(test_widths),
 	};

@@ -253,6 +253,61 @@ static void test_kernel_files(void **state)
 	toolbox_remove(dir);
 }
 
+/* Kernels of one segment, at the edge of what there can be. */
+static void test_kernel_limits(void **state)
+{
+	static const struct {
+		struct segment s;
+		const char *code; /* NULL: it is refused */
+	} rows[] = {
+		{{1, 1, 63, 0x1000, 1}, "o"},	      {{1, 1, 63, 0x1000, 2}, "o"},
+		{{1, 1, 64, 0x1000, 1}, ""},	      {{1, 1, 65, 0x1000, 1}, ""},
+		{{1, 1, 0, 0x1000, 0}, ""},	      {{1, 1, 0, UINT64_MAX - 1, 2}, "01"},
+		{{1, 1, 0, UINT64_MAX - 1, 3}, NULL},
+	};
+	char *dir = toolbox_dir();
+	const char *paths[2] = {toolbox_path(dir, "vmlinux"), toolbox_path(dir, "none")};
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_error err = VT_ERROR_INIT;
+		struct vti_pt_kernel *k;
+
+		make_elf(&b, 2, &rows[i].s, 1);
+		write_file(paths[0], &b, b.size);
+		k = vti_pt_kernel_new(paths, 1, 0, &err);
+		assert_int_equal(k != NULL, rows[i].code != NULL);
+		if (k)
+			check_code(vti_pt_kernel_code(k), rows[i].s.addr, rows[i].code);
+		else
+			assert_int_equal(err.code, VT_E_FORMAT);
+		vti_pt_kernel_free(k);
+		/* A file that is not there. */
+		assert_null(vti_pt_kernel_new(paths, 2, 0, &err));
+		assert_null(vti_pt_kernel_new(paths + 1, 1, 0, &err));
+		assert_int_equal(err.code, VT_E_READ);
+		k = vti_pt_kernel_new(paths, 0, 0, &err);
+		assert_int_equal(vt_pt_code_count(vti_pt_kernel_code(k)), 0);
+		vti_pt_kernel_free(k);
+	}
+	/* Headers that begin behind the end, and at it. */
+	make_elf(&b, 2, &rows[0].s, 0);
+	for (i = 0; i < 2; i++) {
+		struct vt_error err = VT_ERROR_INIT;
+		struct vti_pt_kernel *k;
+
+		b.data[32] = (uint8_t)(b.size + i);
+		write_file(paths[0], &b, b.size);
+		k = vti_pt_kernel_new(paths, 1, 0, &err);
+		assert_int_equal(k != NULL, i == 0);
+		vti_pt_kernel_free(k);
+	}
+	vt_buf_free(&b);
+	toolbox_remove(dir);
+}
+
 /* A record of the kernel's code at an address: what was there, what is from now on. */
 static void poke(struct vti_pt_kernel *k, uint64_t addr, const char *was, const char *is)
 {
@@ -297,6 +352,9 @@ static void test_pokes(void **state)
 	poke(k, 0x1006, "6", "");
 	check_code(vti_pt_kernel_code(k), 0x1000, "01axyz");
 	check_code(vti_pt_kernel_code(k), 0x1007, "7");
+	/* What cannot be code is left out. */
+	poke(k, UINT64_MAX, "", "two");
+	check_code(vti_pt_kernel_code(k), UINT64_MAX, "");
 	vti_pt_kernel_free(k);
 	vt_buf_free(&b);
 	toolbox_remove(dir);
@@ -364,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_jit_names),
 		cmocka_unit_test(test_jitdump),
 		cmocka_unit_test(test_kernel_files),
+		cmocka_unit_test(test_kernel_limits),
 		cmocka_unit_test(test_pokes),
 		cmocka_unit_test(test_own_code_hides_the_kernels),
 	};

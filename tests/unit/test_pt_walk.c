@@ -15,7 +15,7 @@
 #include "tests/tools/pt_engines.h"
 #include "tests/unit/pttrace.h"
 
-#define RANDOM_TRACES 3000
+#define RANDOM_TRACES 8000
 
 #define PSB 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82
 /* A PSB+ of 64-bit code that is at 0x1000 + n. */
@@ -767,7 +767,7 @@ static void agree_on_bound_events(void **state)
 	(void)state;
 	vt_rng_init(&rng, 5);
 	add_code(c, BASE, random_code, sizeof(random_code));
-	for (run = 0; run < 4UL * RANDOM_TRACES; run++) {
+	for (run = 0; run < 2UL * RANDOM_TRACES; run++) {
 		start(&t);
 		for (i = 0; i < 16; i++) {
 			if (i % 4 == 0)
