@@ -431,6 +431,63 @@ static void test_decode(void **state)
 	unlink("code");
 }
 
+/* Each engine does it, of no options the default one; without any there is no code. */
+static void test_engines(void **state)
+{
+	static const char *const names[] = {"libipt", "fast", NULL};
+	static struct trace t;
+	const char *image = "code:0x400000";
+	size_t i;
+
+	(void)state;
+	write_file("code", "\x90\x74\xfd", 3);
+	put_psb(start(&t), BASE);
+	put_tnt(&t, "111");
+	for (i = 0; i < 3; i++) {
+		struct vt_pt_decode_options pt = {
+			.images = &image, .nimages = 1, .engine = names[i], .pid = 5};
+
+		expect_decoded(&t, &pt,
+			       "image 0 type 4 machine 62 //anon; map 5/5 400000+3 at 400000 of 0 "
+			       "prot 5;  0 in 28; exec 5/5 6; ");
+		assert_int_equal(summary.damaged, 0);
+		assert_int_equal(summary.unread, 0);
+	}
+	expect_decoded(&t, NULL, " 0 in 28; [no code at 400000] ");
+	assert_int_equal(warnings, 1);
+	unlink("code");
+}
+
+/* What cannot be: no such engine, no such file of code. */
+static void test_refused(void **state)
+{
+	static const char *const image = "nowhere:0x400000";
+	const struct vt_pt_decode_options all[] = {{.engine = "fas"},
+						   {.images = &image, .nimages = 1}};
+	static const int codes[] = {-VT_E_USAGE, -VT_E_READ};
+	static const char *const texts[] = {"--engine: 'fas' is none", "nowhere"};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		const struct vt_format_options opt = {.pt = &all[i]};
+		struct vt_error err = VT_ERROR_INIT;
+		struct vt_format_summary sum = {.records = 0};
+		int in_fd = scratch_file(), fd = scratch_file();
+		struct vt_writer *w = start_stream(fd);
+		struct vt_input in;
+
+		assert_int_equal(vt_input_open_fd(&in, in_fd, "in", &err), 0);
+		assert_int_equal(vt_pt_decode(&in, w, &opt, &sum, &err), codes[i]);
+		assert_non_null(strstr(err.text, texts[i]));
+		assert_false(sum.traced);
+		vt_input_close(&in);
+		vt_writer_abandon(w);
+		close(in_fd);
+		close(fd);
+	}
+}
+
 static void test_probe(void **state)
 {
 	static const uint8_t psb[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
@@ -452,8 +509,9 @@ static void test_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_images), cmocka_unit_test(test_elf),
-		cmocka_unit_test(test_pages),  cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_images),	cmocka_unit_test(test_elf),
+		cmocka_unit_test(test_pages),	cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_engines), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_probe),
 	};
 
