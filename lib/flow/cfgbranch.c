@@ -19,11 +19,13 @@ enum condition {
 	IF_NO_SIGN
 };
 
-static const struct {
+struct branch {
 	const char *name; /* Zydis's */
 	enum condition taken;
 	enum condition not_taken;
-} branches[] = {
+};
+
+static const struct branch branches[] = {
 	{"jnbe", IF_ABOVE, IF_NOT_ABOVE},     {"jnb", IF_NOT_BELOW, IF_BELOW},
 	{"jb", IF_BELOW, IF_NOT_BELOW},	      {"jbe", IF_NOT_ABOVE, IF_ABOVE},
 	{"jz", IF_EQUAL, IF_NOT_EQUAL},	      {"jnz", IF_NOT_EQUAL, IF_EQUAL},
@@ -36,7 +38,8 @@ static const struct {
 static void satisfy(enum condition c, uint64_t with, unsigned width, uint64_t *lo, uint64_t *hi)
 {
 	uint64_t most = vti_mask(width) / 2; /* as signed */
-	uint64_t above = with < vti_mask(width) ? with + 1 : with, below = with ? with - 1 : 0;
+	/* Where these wrap around, the branch is never taken, and nothing is learnt of it. */
+	uint64_t above = with + 1, below = with - 1;
 	bool positive = with <= most;
 
 	switch (c) {
@@ -56,9 +59,9 @@ static void satisfy(enum condition c, uint64_t with, unsigned width, uint64_t *l
 		*lo = *hi = with;
 		break;
 	case IF_NOT_EQUAL:
-		if (*lo == with && *lo < *hi)
+		if (*lo == with)
 			++*lo;
-		else if (*hi == with && *lo < *hi)
+		else if (*hi == with)
 			--*hi;
 		break;
 	case IF_GREATER:
@@ -86,24 +89,23 @@ static void satisfy(enum condition c, uint64_t with, unsigned width, uint64_t *l
 	}
 }
 
-void vti_flowstate_branch(struct vti_flowstate *s, const struct vt_facts *f, bool taken)
+static const struct branch *find_branch(const char *name)
 {
-	const struct vti_compare *c = &s->compare;
-	struct vti_value v = c->value;
-	uint64_t lo, hi;
 	size_t i;
 
-	if (!c->valid || v.entry)
-		return;
 	for (i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
-		if (strcmp(branches[i].name, f->mnemonic) == 0)
-			break;
-	if (i == sizeof(branches) / sizeof(branches[0]))
-		return;
-	v = vti_flowstate_evaluate(s, &v);
-	lo = v.lo;
-	hi = v.hi;
-	satisfy(taken ? branches[i].taken : branches[i].not_taken, c->with, c->width, &lo, &hi);
+		if (strcmp(branches[i].name, name) == 0)
+			return &branches[i];
+	return NULL;
+}
+
+static void learn_condition(struct vti_flowstate *s, enum condition condition)
+{
+	const struct vti_compare *c = &s->compare;
+	struct vti_value v = vti_flowstate_evaluate(s, &c->value);
+	uint64_t lo = v.lo, hi = v.hi;
+
+	satisfy(condition, c->with, c->width, &lo, &hi);
 	if (lo < v.lo)
 		lo = v.lo;
 	if (hi > v.hi)
@@ -113,4 +115,12 @@ void vti_flowstate_branch(struct vti_flowstate *s, const struct vt_facts *f, boo
 		return;
 	v.sext = false;
 	vti_flowstate_learn(s, &v, lo, hi);
+}
+
+void vti_flowstate_branch(struct vti_flowstate *s, const struct vt_facts *f, bool taken)
+{
+	const struct branch *b = find_branch(f->mnemonic);
+
+	if (b && s->compare.valid && !s->compare.value.entry)
+		learn_condition(s, taken ? b->taken : b->not_taken);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <string.h>
 
 #include "flow/cfgstate_internal.h"
@@ -82,12 +83,10 @@ static const struct vt_memory *written_memory(const struct vt_facts *f)
 
 static struct vti_value load_operand(struct step *t, const struct vt_memory *a, bool is_signed)
 {
-	struct vti_value address;
+	struct vti_value address = a->segment == VT_REG_NONE
+					   ? vti_flowstate_address(t->s, a, t->next, t->m)
+					   : vti_value_unknown(0);
 
-	if (a->segment != VT_REG_NONE)
-		address = vti_value_unknown(0);
-	else
-		address = vti_flowstate_address(t->s, a, t->next, t->m);
 	return vti_flowstate_load(t->s, &address, a->size, is_signed, t->offset, t->m);
 }
 
@@ -118,18 +117,11 @@ static uint64_t made(struct step *t)
 static struct vti_value extended(struct step *t)
 {
 	const struct vt_memory *a = read_memory(t->f);
-	struct vti_value v;
-	unsigned from;
+	struct vti_value v = a ? load_operand(t, a, true) : last_source(t);
+	unsigned from = 8u * (a ? a->size : t->f->sources[0].size);
 
-	if (a) {
-		v = load_operand(t, a, true);
-		from = 8u * a->size;
-	} else {
-		v = last_source(t);
-		from = t->f->nsources ? 8u * t->f->sources[0].size : 0;
-	}
-	if (!from || from >= 64)
-		return v;
+	/* By the instruction set: 8, 16 or 32 bits. */
+	assert(from && from < 64);
 	if (v.entry && a)
 		return v;
 	return vti_value_sign_extend(&v, from, t->width, made(t));
@@ -196,7 +188,7 @@ static struct vti_value result(struct step *t, enum op op)
 		one = vti_flowstate_address(t->s, &t->f->memories[0], t->next, t->m);
 		return vti_value_low(&one, t->width);
 	case OP_CDQE:
-		one = vti_flowstate_get(t->s, VT_REG_AX, t->width / 2);
+		one = vti_flowstate_get(t->s, VT_REG_AX, t->width);
 		return vti_value_sign_extend(&one, t->width / 2, t->width, made(t));
 	case OP_INC:
 	case OP_DEC:
@@ -213,18 +205,23 @@ static struct vti_value result(struct step *t, enum op op)
 	}
 }
 
+static void name_value(struct step *t, struct vti_value *v)
+{
+	if (v->sym || v->entry || v->lo == v->hi)
+		return;
+	v->sym = vti_flowstate_rename(t->s, made(t));
+	v->off = 0;
+	v->width = 64;
+	v->sext = false;
+}
+
 /* What is compared gets a name, if it has none, for what follows to know it by. */
 static struct vti_value name_register(struct step *t, const struct vt_operand *o)
 {
 	int i = vti_flowstate_index(o->reg);
-	struct vti_value *v = &t->s->regs[i < 0 ? 0 : i];
 
-	if (i >= 0 && !v->sym && !v->entry && v->lo != v->hi) {
-		v->sym = vti_flowstate_rename(t->s, made(t));
-		v->off = 0;
-		v->width = 64;
-		v->sext = false;
-	}
+	if (i >= 0)
+		name_value(t, &t->s->regs[i]);
 	return vti_flowstate_get_operand(t->s, o);
 }
 
@@ -233,31 +230,28 @@ static void set_compare(struct step *t, enum op op)
 	struct vti_compare *c = &t->s->compare;
 	const struct vt_facts *f = t->f;
 	const struct vt_memory *a = read_memory(f);
-	struct vti_value b;
+	struct vti_value b = vti_value_constant(0);
 
 	c->valid = false;
-	t->width = f->nsources ? 8u * f->sources[0].size : a ? 8u * a->size : 0;
-	if (!t->width || t->width > 64)
+	t->width = 8u * (f->nsources ? f->sources[0].size : a ? a->size : 0);
+	if (!t->width)
 		return;
 	if (op == OP_TEST) {
-		if (f->nsources != 2 || f->has_immediate ||
-		    f->sources[0].reg != f->sources[1].reg || f->sources[0].high)
+		/* A register and itself: it is compared with 0. */
+		if (f->nsources != 2 || f->sources[0].reg != f->sources[1].reg ||
+		    f->sources[1].high)
 			return;
-		b = vti_value_constant(0);
-		c->value = vti_flowstate_get_operand(t->s, &f->sources[0]);
 	} else if (f->has_immediate) {
 		b = immediate(t);
-		c->value = a ? load_operand(t, a, false)
-			     : vti_flowstate_get_operand(t->s, &f->sources[0]);
-	} else if (f->nsources == 2 && !a) {
+	} else if (f->nsources == 2) {
 		b = vti_flowstate_get_operand(t->s, &f->sources[1]);
-		c->value = vti_flowstate_get_operand(t->s, &f->sources[0]);
 	} else {
 		return;
 	}
-	c->valid = b.lo == b.hi && !b.entry && !(f->nsources && f->sources[0].high);
-	if (c->valid && !c->value.sym && f->nsources && !a)
-		c->value = name_register(t, &f->sources[0]);
+	if (b.entry || b.lo != b.hi || f->sources[0].high)
+		return;
+	c->valid = true;
+	c->value = a ? load_operand(t, a, false) : name_register(t, &f->sources[0]);
 	c->with = b.lo;
 	c->width = (uint8_t)t->width;
 }
@@ -364,7 +358,7 @@ static void write_registers(struct step *t, enum op op)
 	if (!f->nresults)
 		return;
 	t->width = 8u * f->results[0].size;
-	if (f->nresults == 1 && t->width && t->width <= 64 && !f->results[0].high) {
+	if (f->nresults == 1 && t->width <= 64) {
 		if (strncmp(f->mnemonic, "cmov", 4) == 0)
 			v = moved_if(t);
 		else
@@ -401,7 +395,7 @@ static void forget_written(struct step *t)
 void vti_flowstate_step(struct vti_flowstate *s, const struct vt_facts *f, uint64_t vaddr,
 			uint32_t offset, const struct vti_memory *m)
 {
-	struct step t = {s, f, m, vaddr + f->length, offset, 0};
+	struct step t = {.s = s, .f = f, .m = m, .next = vaddr + f->length, .offset = offset};
 	enum op op = op_of(f->mnemonic);
 
 	if (f->flags & VT_FACT_NOP)
@@ -439,7 +433,7 @@ void vti_flowstate_step(struct vti_flowstate *s, const struct vt_facts *f, uint6
 struct vti_value vti_flowstate_target(struct vti_flowstate *s, const struct vt_facts *f,
 				      uint64_t vaddr, uint32_t offset, const struct vti_memory *m)
 {
-	struct step t = {s, f, m, vaddr + f->length, offset, 64};
+	struct step t = {.s = s, .f = f, .m = m, .next = vaddr + f->length, .offset = offset};
 	const struct vt_memory *a = read_memory(f);
 
 	if (a)

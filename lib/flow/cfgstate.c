@@ -69,9 +69,6 @@ struct vti_value vti_flowstate_evaluate(const struct vti_flowstate *s, const str
 
 	if (v->sext) {
 		plain.sext = false;
-		plain.lo = 0;
-		plain.hi = vti_mask(v->width);
-		plain.stride = 1;
 		plain = vti_flowstate_evaluate(s, &plain);
 		return plain.hi <= vti_mask(v->width) / 2 ? plain : r;
 	}
@@ -95,7 +92,7 @@ void vti_flowstate_learn(struct vti_flowstate *s, const struct vti_value *v, uin
 			break;
 	if (i == VTI_STATE_FACTS) {
 		/* The oldest goes. */
-		memmove(s->facts, s->facts + 1, (VTI_STATE_FACTS - 1) * sizeof(k));
+		memmove(s->facts, s->facts + 1, sizeof(s->facts) - sizeof(k));
 		i--;
 	} else if (i == s->nfacts) {
 		s->nfacts++;
@@ -196,13 +193,11 @@ struct vti_value vti_flowstate_address(struct vti_flowstate *s, const struct vt_
 		return r;
 	/* A table and an index of which nothing is known. */
 	if (base.lo == base.hi && !base.entry && m->is_constant(m->arg, base.lo)) {
-		r = vti_value_range(0, 0);
-		r.lo = base.lo;
+		r = vti_value_constant(base.lo);
 		r.stride = a->scale;
 		r.hi = r.lo + ANY_INDEX * a->scale;
 	} else if (index.lo == index.hi && !index.entry && m->is_constant(m->arg, index.lo)) {
-		r = vti_value_range(0, 0);
-		r.lo = index.lo;
+		r = vti_value_constant(index.lo);
 		r.stride = 1;
 		r.hi = r.lo + ANY_INDEX;
 	}
@@ -314,8 +309,7 @@ struct vti_value vti_flowstate_load(struct vti_flowstate *s, const struct vti_va
 		if (found)
 			return vti_flowstate_evaluate(s, &found->value);
 	}
-	v = vti_value_range(vti_flowstate_rename(s, VTI_NAME_LOAD | offset),
-			    size < 8 ? vti_mask(8 * size) : UINT64_MAX);
+	v = vti_value_range(vti_flowstate_rename(s, VTI_NAME_LOAD | offset), vti_mask(8 * size));
 	v.width = size < 8 ? (uint8_t)(8 * size) : 64;
 	/* The address may have had the name. */
 	if (is_cell(address) && size <= 8 && address->sym != v.sym) {
@@ -438,12 +432,13 @@ static bool join_compare(struct vti_flowstate *s, const struct vti_flowstate *o)
 
 void vti_flowstate_settle(struct vti_flowstate *s)
 {
+	struct vti_flowcell *c;
 	unsigned i;
 
 	for (i = 0; i < VTI_STATE_REGS; i++)
 		s->regs[i] = vti_flowstate_evaluate(s, &s->regs[i]);
-	for (i = 0; i < s->ncells; i++)
-		s->cells[i].value = vti_flowstate_evaluate(s, &s->cells[i].value);
+	for (c = s->cells; c < s->cells + s->ncells; c++)
+		c->value = vti_flowstate_evaluate(s, &c->value);
 }
 
 bool vti_flowstate_join(struct vti_flowstate *s, const struct vti_flowstate *other, uint32_t place,

@@ -240,33 +240,25 @@ static uint32_t meeting(const struct simplex *s, uint32_t a, uint32_t b)
  */
 static uint32_t find_bargain(struct simplex *s, size_t block)
 {
-	const struct edge *edges = s->edges;
-	const int64_t *price = s->price;
-	size_t at = s->scan, left = block, n = s->nedges, end;
 	uint32_t best = NONE;
 	int64_t best_value = 0;
+	size_t left = block, n;
 
-	while (n) {
-		end = s->nedges - at < left ? s->nedges : at + left;
-		if (end - at > n)
-			end = at + n;
-		left -= end - at;
-		n -= end - at;
-		for (; at < end; at++) {
-			const struct edge *e = &edges[at];
-			int64_t value = e->side * (e->cost + price[e->from] - price[e->to]);
+	for (n = s->nedges; n; n--) {
+		const struct edge *e = &s->edges[s->scan];
+		int64_t value = e->side * (e->cost + s->price[e->from] - s->price[e->to]);
 
-			if (value < best_value) {
-				best_value = value;
-				best = (uint32_t)at;
-			}
+		if (value < best_value) {
+			best_value = value;
+			best = (uint32_t)s->scan;
 		}
-		at = at < s->nedges ? at : 0;
-		if (!left && best != NONE)
+		s->scan = s->scan + 1 < s->nedges ? s->scan + 1 : 0;
+		if (--left)
+			continue;
+		if (best != NONE)
 			break;
-		left = left ? left : block;
+		left = block;
 	}
-	s->scan = at;
 	return best;
 }
 

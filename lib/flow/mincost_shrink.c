@@ -133,18 +133,19 @@ static bool number_nodes(struct vti_shrink *s, uint32_t nnodes)
 bool vti_shrink_init(struct vti_shrink *s, const struct vt_mincost_arc *arcs, size_t narcs,
 		     uint32_t nnodes)
 {
-	uint32_t i;
+	uint32_t i, list;
 
 	*s = (struct vti_shrink){
 		.arcs = arcs,
-		.node = malloc(((size_t)nnodes + 1) * sizeof(*s->node)),
+		.node = calloc((size_t)nnodes + 1, sizeof(*s->node)),
 		.carry = calloc(narcs + 1, sizeof(*s->carry)),
 		.owner = malloc((narcs + 1) * sizeof(*s->owner)),
 		.order = malloc(((size_t)nnodes + 1) * sizeof(*s->order)),
 		.arc = malloc(((size_t)nnodes + 1) * sizeof(*s->arc)),
 	};
-	if (!s->node || !s->carry || !s->owner || !s->order || !s->arc ||
-	    !list_arcs(s, narcs, nnodes))
+	if (!s->node || !s->carry || !s->owner || !s->order || !s->arc)
+		return false;
+	if (!list_arcs(s, narcs, nnodes))
 		return false;
 	for (i = 0; i < nnodes; i++) {
 		s->node[i] = i;
@@ -152,10 +153,8 @@ bool vti_shrink_init(struct vti_shrink *s, const struct vt_mincost_arc *arcs, si
 	}
 	for (i = 0; i < narcs; i++)
 		s->owner[i] = NONE;
-	for (i = 0; i < nnodes; i++) {
-		take_arc(s, i, only_arc(s, to_it(i)));
-		take_arc(s, i, only_arc(s, from_it(i)));
-	}
+	for (list = 0; list < 2 * nnodes; list++)
+		take_arc(s, list / 2, only_arc(s, list));
 	find_order(s, nnodes);
 	return number_nodes(s, nnodes);
 }

@@ -117,6 +117,11 @@ static const struct {
 	{"bsf %rdi,%rax", "480fbcc7", MADE(0), 0, 64, false, true, 0, 63, 1},
 	{"lzcnt %rdi,%rax", "f3480fbdc7", MADE(0), 0, 64, false, true, 0, 63, 1},
 	{"popcnt %rdi,%rax", "f3480fb8c7", MADE(0), 0, 64, false, true, 0, 63, 1},
+	{"mov %cr0,%rax", "0f20c0", 0, 0, 64, false, false, 0, M64, 1},
+	{"syscall", "0f05", 0, 0, 64, false, false, 0, M64, 1},
+	{"and $0xff,%eax", "25ff000000", OF(0), 0, 8, false, false, 0, 255, 1},
+	{"and $0xffff,%eax", "25ffff0000", OF(0), 0, 16, false, false, 0, 0xffff, 1},
+	{"and $-1,%eax", "83e0ff", OF(0), 0, 32, false, false, 0, M32, 1},
 	{"cltq", "4898", OF(0), 0, 32, true, false, 0, M64, 1},
 	{"cwtl", "98", MADE(0), 0, 64, false, true, 0, M32, 1},
 	{"pop %rax", "58", LOAD(0), 0, 64, false, false, 0, M64, 1},
@@ -213,6 +218,7 @@ static void test_compares(void **state)
 		{"test %dil,%dil", "4084ff", true, OF(5), 8, 0},
 		{"test %ah,%ah", "84e4", false, 0, 0, 0},
 		{"test %al,%ah", "84c4", false, 0, 0, 0},
+		{"test %ah,%al", "84e0", false, 0, 0, 0},
 		{"test %esi,%edi", "85f7", false, 0, 0, 0},
 		{"test $5,%edi", "f7c705000000", false, 0, 0, 0},
 		{"test $5,%eax", "a905000000", false, 0, 0, 0},
@@ -232,6 +238,7 @@ static void test_compares(void **state)
 		{"call; cmp $5,%r9", "e800000000 4983f905", true, MADE(5), 64, 5},
 		{"call; test %si,%si", "e800000000 6685f6", true, MADE(5), 16, 0},
 		{"call; cmp $5,%eax", "e800000000 83f805", true, LOAD(0), 32, 5},
+		{"xchg %rax,%rdi; cmp $5,%eax", "4897 83f805", true, MADE(2), 32, 5},
 		{"mov $7,%edi; cmp $5,%edi", "bf07000000 83ff05", true, 0, 32, 5},
 		/* Others make what was known of flags nothing, but not those that leave them. */
 		{"cmp $5,%edi; cmp %esi,%edi", "83ff05 39f7", false, 0, 0, 0},
@@ -289,6 +296,144 @@ static void test_named(void **state)
 	vti_flowstate_put(&s, VT_REG_DI, &entry);
 	step(&s, "4883ff05");
 	assert_int_equal(s.regs[VT_REG_DI].sym, 0);
+}
+
+/* Only what is compared with a number gets a name. */
+static void test_not_named(void **state)
+{
+	struct vti_flowstate s = after("e800000000 39f7"); /* call; cmp %esi,%edi */
+
+	(void)state;
+	assert_false(s.compare.valid);
+	assert_int_equal(s.regs[VT_REG_DI].sym, 0);
+	assert_int_equal(s.regs[VT_REG_SI].sym, 0);
+	s = after("e800000000 80fc05"); /* call; cmp $5,%ah */
+	assert_false(s.compare.valid);
+	assert_int_equal(s.regs[VT_REG_AX].sym, LOAD(0));
+}
+
+/* ---- what no instruction has, or none that these are known of ---- */
+
+#define MEMORY .index = VT_REG_NONE, .segment = VT_REG_NONE, .size = 8
+
+/* Of several places in memory, the first that is read or written; what is behind the last is none.
+ */
+static void test_which_memory(void **state)
+{
+	static const struct {
+		bool read[2], written[2], gather;
+		unsigned count;
+		int found; /* by a jump, or by a move; -1: none */
+	} cases[] = {
+		{{true, true}, {false, false}, false, 2, 0},
+		{{false, true}, {true, false}, false, 2, 1},
+		{{false, true}, {true, false}, false, 1, -1},
+		{{true, true}, {false, false}, true, 2, 1},
+		{{true, true}, {false, false}, true, 1, -1},
+		{{true, true}, {false, false}, false, 0, -1},
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vti_flowstate s = after(""), w = s;
+		struct vt_facts f = {.mnemonic = "jmp", .nmemories = (uint8_t)cases[i].count};
+		struct vt_facts mov = {.mnemonic = "mov",
+				       .nmemories = (uint8_t)cases[i].count,
+				       .has_immediate = true,
+				       .immediate = 3};
+		struct vti_value v;
+
+		for (k = 0; k < 2; k++) {
+			uint8_t base = k ? VT_REG_DI : VT_REG_SI;
+
+			f.memories[k] = (struct vt_memory){
+				MEMORY, .base = base, .read = cases[i].read[k],
+				.written = cases[i].written[k], .gather = !k && cases[i].gather};
+			/* The same, written instead of read. */
+			mov.memories[k] = (struct vt_memory){MEMORY, .base = base,
+							     .read = cases[i].written[k],
+							     .written = cases[i].read[k]};
+		}
+		v = vti_flowstate_target(&s, &f, START, 9, &memory);
+		assert_int_equal(v.sym, cases[i].found < 0 ? 0 : LOAD(9));
+		assert_int_equal(s.ncells, cases[i].found >= 0);
+		if (s.ncells)
+			assert_int_equal(s.cells[0].sym, OF(cases[i].found ? 5 : 4));
+		if (cases[i].gather)
+			continue;
+		vti_flowstate_step(&w, &mov, START, 9, &memory);
+		assert_int_equal(w.ncells, cases[i].found >= 0);
+		if (w.ncells)
+			assert_int_equal(w.cells[0].sym, OF(cases[i].found ? 5 : 4));
+	}
+}
+
+/* All that is written changes, also what is no result; of the stack pointer others know. */
+static void test_written_only(void **state)
+{
+	static const uint8_t regs[VTI_STATE_REGS] = {
+		VT_REG_AX,     VT_REG_CX,     VT_REG_DX,     VT_REG_BX,
+		VT_REG_SI,     VT_REG_DI,     VT_REG_BP,     VT_REG_SP,
+		VT_REG_R8,     VT_REG_R8 + 1, VT_REG_R8 + 2, VT_REG_R8 + 3,
+		VT_REG_R8 + 4, VT_REG_R8 + 5, VT_REG_R8 + 6, VT_REG_R15};
+	unsigned i, k, results;
+
+	(void)state;
+	for (i = 0; i < VTI_STATE_REGS; i++)
+		for (results = 0; results < 3; results++) {
+			struct vti_flowstate s = after("");
+			struct vt_facts f = {.mnemonic = "other",
+					     .writes = UINT64_C(1) << regs[i],
+					     .nresults = (uint8_t)results};
+			/* Behind the results, there are none. */
+			struct vt_operand o = {.reg = regs[i], .size = 1};
+			int at = vti_flowstate_index(regs[i]);
+
+			f.results[0].reg = VT_REG_NONE;
+			f.results[0].size = 8;
+			f.results[1] = o;
+			vti_flowstate_step(&s, &f, START, 9, &memory);
+			for (k = 0; k < VTI_STATE_REGS; k++) {
+				bool written =
+					(int)k == at && (regs[i] != VT_REG_SP || results == 2);
+
+				/* A result of one byte has a name. */
+				assert_int_equal(s.regs[k].sym, !written       ? OF(k)
+								: results == 2 ? MADE(9)
+									       : 0);
+				assert_int_equal(s.regs[k].computed, written);
+				assert_int_equal(s.regs[k].hi, M64);
+			}
+			/* What a result says of it holds. */
+			if (results < 2)
+				continue;
+			s = after("");
+			o.size = 8;
+			f = (struct vt_facts){.mnemonic = "mov",
+					      .writes = UINT64_C(1) << regs[i],
+					      .nresults = 1,
+					      .results = {o},
+					      .has_immediate = true,
+					      .immediate = 7};
+			vti_flowstate_step(&s, &f, START, 9, &memory);
+			assert_true(vti_value_is_constant(&s.regs[at], 7));
+		}
+}
+
+static void test_no_operands(void **state)
+{
+	struct vti_flowstate s = after("83ff05"); /* cmp $5,%edi */
+	struct vt_facts f = {.mnemonic = "cmp", .has_immediate = true, .immediate = 7};
+	struct vti_value v;
+
+	(void)state;
+	assert_true(s.compare.valid);
+	vti_flowstate_step(&s, &f, START, 9, &memory);
+	assert_false(s.compare.valid);
+	f = (struct vt_facts){.mnemonic = "jmp"};
+	v = vti_flowstate_target(&s, &f, START, 9, &memory);
+	assert_true(v.sym == 0 && !v.computed && v.lo == 0 && v.hi == M64);
 }
 
 /* ---- calls, the stack, memory ---- */
@@ -437,10 +582,12 @@ static void test_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),	 cmocka_unit_test(test_made_again),
-		cmocka_unit_test(test_compares), cmocka_unit_test(test_named),
-		cmocka_unit_test(test_call),	 cmocka_unit_test(test_stack),
-		cmocka_unit_test(test_memory),	 cmocka_unit_test(test_written),
+		cmocka_unit_test(test_names),	     cmocka_unit_test(test_made_again),
+		cmocka_unit_test(test_compares),     cmocka_unit_test(test_named),
+		cmocka_unit_test(test_call),	     cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_memory),	     cmocka_unit_test(test_written),
+		cmocka_unit_test(test_not_named),    cmocka_unit_test(test_which_memory),
+		cmocka_unit_test(test_written_only), cmocka_unit_test(test_no_operands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

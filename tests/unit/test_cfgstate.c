@@ -200,12 +200,22 @@ static const struct piece ranges[] = {
 	RANGE("cmp $0,%edi; jne; mov %edi,%eax", "83ff00 7500 89f8", "t", AX, 1, M32, 1),
 	RANGE("cmp $-1,%edi; jne; mov %edi,%eax",
 	      "83ffff 7500 89f8", "t", AX, 0, UINT64_C(0xfffffffe), 1),
-	RANGE("cmp $-1,%edi; ja; mov %edi,%eax", "83ffff 7700 89f8", "t", AX, M32, M32, 0),
+	RANGE("cmp $-1,%edi; ja; mov %edi,%eax", "83ffff 7700 89f8", "t", AX, 0, M32, 1),
+	RANGE("cmp $-1,%rdi; ja; mov %rdi,%rax", "4883ffff 7700 4889f8", "t", AX, 0, M64, 1),
+	RANGE("cmp $0,%edi; jb; mov %edi,%eax", "83ff00 7200 89f8", "t", AX, 0, M32, 1),
+	RANGE("cmp $5,%edi; ja; je; mov %edi,%eax", "83ff05 7700 7400 89f8", "nn", AX, 0, 4, 1),
+	RANGE("test %edi,%edi; jl; mov %edi,%eax", "85ff 7c00 89f8", "t", AX, 0, M32, 1),
 	RANGE("cmp $5,%edi; jg; mov %edi,%eax",
 	      "83ff05 7f00 89f8", "t", AX, 6, UINT64_C(0x7fffffff), 1),
 	RANGE("cmp $5,%edi; jg; mov %edi,%eax", "83ff05 7f00 89f8", "n", AX, 0, M32, 1),
 	RANGE("cmp $5,%edi; jge; mov %edi,%eax",
 	      "83ff05 7d00 89f8", "t", AX, 5, UINT64_C(0x7fffffff), 1),
+	RANGE("cmp $0x7fffffff,%edi; jge; mov %edi,%eax",
+	      "81ffffffff7f 7d00 89f8", "t", AX, 0x7fffffff, 0x7fffffff, 0),
+	RANGE("test %edi,%edi; js; cmp $5,%edi; jl; mov %edi,%eax",
+	      "85ff 7800 83ff05 7c00 89f8", "nt", AX, 0, 4, 1),
+	RANGE("cmp $5,%edi; jne; cmp $5,%edi; je; mov %edi,%eax",
+	      "83ff05 7500 83ff05 7400 89f8", "nn", AX, 5, 5, 0),
 	RANGE("cmp $-5,%edi; jge; mov %edi,%eax", "83fffb 7d00 89f8", "t", AX, 0, M32, 1),
 	RANGE("and $0x3f,%edi; cmp $5,%edi; jl; mov %edi,%eax",
 	      "83e73f 83ff05 7c00 89f8", "t", AX, 0, 4, 1),
@@ -466,20 +476,21 @@ static void test_loaded(void **state)
 
 static void test_targets(void **state)
 {
-	/* jmp *%rdi; jmp *0x402000(,%rdi,8); jmp *0x402010; jmp *%fs:0x402010 */
+	/* jmp *%rdi; jmp *0x402000(,%rdi,8); jmp *0x402010; jmp *%fs:0x402010; jmp *0x1007(%rip) */
 	static const uint8_t jumps[][8] = {
 		{0xff, 0xe7},
 		{0xff, 0x24, 0xfd, 0x00, 0x20, 0x40, 0x00},
 		{0xff, 0x24, 0x25, 0x10, 0x20, 0x40, 0x00},
 		{0x64, 0xff, 0x24, 0x25, 0x10, 0x20, 0x40, 0x00},
+		{0xff, 0x25, 0x07, 0x10, 0x00, 0x00},
 	};
 	struct vti_flowstate s = run("83e707", ""); /* and $7,%edi */
-	struct vti_value v[4];
+	struct vti_value v[5];
 	struct vt_facts f;
 	int i;
 
 	(void)state;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		assert_true(vt_facts_decode(jumps[i], 8, &f));
 		v[i] = vti_flowstate_target(&s, &f, START + 3, 3, &memory);
 	}
@@ -487,6 +498,32 @@ static void test_targets(void **state)
 	assert_true(v[1].entry && v[1].lo == TABLE && v[1].hi == TABLE + 56 && v[1].size == 8);
 	assert_true(vti_value_is_constant(&v[2], 0x1234));
 	assert_true(!v[3].entry && v[3].lo == 0 && v[3].hi == M64);
+	assert_true(vti_value_is_constant(&v[4], 0x1234));
+}
+
+/* What a branch tells of a value holds of all that have its name, with what was known of it. */
+static void test_branch_by_name(void **state)
+{
+	static const uint8_t compare[] = {0x48, 0x83, 0xff, 0x0c}, above[] = {0x77, 0};
+	struct vt_facts f;
+	int taken;
+
+	(void)state;
+	for (taken = 0; taken < 2; taken++) {
+		struct vti_flowstate s;
+
+		vti_flowstate_start(&s);
+		s.regs[VT_REG_BX].sym = s.regs[VT_REG_DI].sym = 9;
+		s.regs[VT_REG_DI].lo = 8;
+		s.regs[VT_REG_DI].hi = 16;
+		assert_true(vt_facts_decode(compare, sizeof(compare), &f)); /* cmp $12,%rdi */
+		vti_flowstate_step(&s, &f, START, 0, &memory);
+		assert_true(vt_facts_decode(above, sizeof(above), &f));
+		vti_flowstate_branch(&s, &f, taken);
+		vti_flowstate_settle(&s);
+		assert_int_equal(s.regs[VT_REG_BX].lo, taken ? 13 : 8);
+		assert_int_equal(s.regs[VT_REG_BX].hi, taken ? 16 : 12);
+	}
 }
 
 /* ---- where ways meet ---- */
@@ -596,10 +633,11 @@ static void test_join_compare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranges),	   cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_stack),	   cmocka_unit_test(test_loaded),
-		cmocka_unit_test(test_targets),	   cmocka_unit_test(test_join),
-		cmocka_unit_test(test_join_facts), cmocka_unit_test(test_join_compare),
+		cmocka_unit_test(test_ranges),	       cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_stack),	       cmocka_unit_test(test_loaded),
+		cmocka_unit_test(test_targets),	       cmocka_unit_test(test_join),
+		cmocka_unit_test(test_join_facts),     cmocka_unit_test(test_join_compare),
+		cmocka_unit_test(test_branch_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ static void test_registers(void **state)
 	}
 	assert_int_equal(s.ncells, 0);
 	assert_int_equal(s.nfacts, 0);
+	assert_int_equal(s.cells[0].sym, 0);
 	assert_false(s.compare.valid);
 }
 
@@ -42,6 +43,8 @@ static void test_operands(void **state)
 		{{.reg = VT_REG_BX, .size = 2}, 0x789a, false},
 		{{.reg = VT_REG_BX, .size = 4}, 0x3456789a, true},
 		{{.reg = VT_REG_BX, .size = 8}, UINT64_C(0x123456789a), true},
+		{{.reg = VT_REG_BX, .size = 3}, 0x56789a, false},
+		{{.reg = VT_REG_BX, .size = 9}, M64, false},
 		{{.reg = VT_REG_BX, .size = 16}, M64, false},
 		{{.reg = VT_REG_BX, .size = 1, .high = true}, M64, false},
 	};
@@ -134,6 +137,7 @@ static void test_evaluate(void **state)
 		{9, 4, 32, 32, 20, 12, 18, 3, 12, 18, 3},
 		{9, 4, 32, 32, 20, 20, 30, 1, 20, 20, 0},
 		{9, 4, 32, 32, 20, 0, 10, 1, 10, 10, 0},
+		{9, 4, 32, 32, 20, 8, 24, 16, 24, 24, 0},
 		/* None: what was known stays. */
 		{9, 4, 32, 32, 20, 21, 30, 1, 21, 30, 1},
 		{9, 4, 32, 32, 20, 0, 9, 1, 0, 9, 1},
@@ -243,6 +247,7 @@ static void test_learn_many(void **state)
 	unsigned i;
 
 	(void)state;
+	s.compare = (struct vti_compare){true, 64, 77, at(99, 0, 64)};
 	for (i = 1; i <= VTI_STATE_FACTS + 2; i++) {
 		struct vti_value v = at(i, 0, 32);
 
@@ -254,6 +259,8 @@ static void test_learn_many(void **state)
 		assert_int_equal(s.facts[i].lo, i + 3);
 		assert_int_equal(s.facts[i].hi, 2 * (i + 3));
 	}
+	/* What was compared last is another matter. */
+	assert_true(s.compare.valid && s.compare.with == 77 && s.compare.value.sym == 99);
 }
 
 /* A name that is given anew is no name of what had it. */
@@ -303,33 +310,36 @@ static void test_rename(void **state)
 
 static void test_address(void **state)
 {
-	/* BX is 3, CX 0 to 7, DX TABLE, SI and DI are not known. */
+	/* BX is 3, CX 0 to 7, DX TABLE, R8 has 32 bits, SI and DI are not known. */
 	static const struct {
 		uint8_t base, index, scale;
 		int64_t displacement;
 		uint64_t lo, hi, stride;
+		uint64_t sym; /* a register of 64 bits and a distance from it have a name */
 	} cases[] = {
-		{VT_REG_NONE, VT_REG_NONE, 0, 0x1000, 0x1000, 0x1000, 0},
-		{VT_REG_NONE, VT_REG_NONE, 0, -1, M64, M64, 0},
-		{VT_REG_IP, VT_REG_NONE, 0, 0x10, 0x5010, 0x5010, 0},
-		{VT_REG_IP, VT_REG_NONE, 0, -0x10, 0x4ff0, 0x4ff0, 0},
-		{VT_REG_BX, VT_REG_NONE, 0, 0, 3, 3, 0},
-		{VT_REG_BX, VT_REG_NONE, 0, 5, 8, 8, 0},
-		{VT_REG_BX, VT_REG_BX, 4, 5, 20, 20, 0},
-		{VT_REG_NONE, VT_REG_BX, 8, 5, 29, 29, 0},
-		{VT_REG_NONE, VT_REG_CX, 8, 5, 5, 61, 8},
-		{VT_REG_BX, VT_REG_CX, 2, 5, 8, 22, 2},
-		{VT_REG_CX, VT_REG_NONE, 0, 5, 5, 12, 1},
-		{VT_REG_SI, VT_REG_NONE, 0, 5, 0, M64, 1},
-		{VT_REG_SI, VT_REG_CX, 4, 5, 0, M64, 1},
+		{VT_REG_NONE, VT_REG_NONE, 0, 0x1000, 0x1000, 0x1000, 0, 0},
+		{VT_REG_NONE, VT_REG_NONE, 0, -1, M64, M64, 0, 0},
+		{VT_REG_IP, VT_REG_NONE, 0, 0x10, 0x5010, 0x5010, 0, 0},
+		{VT_REG_IP, VT_REG_NONE, 0, -0x10, 0x4ff0, 0x4ff0, 0, 0},
+		{VT_REG_BX, VT_REG_NONE, 0, 0, 3, 3, 0, 0},
+		{VT_REG_BX, VT_REG_NONE, 0, 5, 8, 8, 0, 0},
+		{VT_REG_BX, VT_REG_BX, 4, 5, 20, 20, 0, 0},
+		{VT_REG_NONE, VT_REG_BX, 8, 5, 29, 29, 0, 0},
+		{VT_REG_NONE, VT_REG_CX, 8, 5, 5, 61, 8, 0},
+		{VT_REG_BX, VT_REG_CX, 2, 5, 8, 22, 2, 0},
+		{VT_REG_CX, VT_REG_NONE, 0, 5, 5, 12, 1, 9},
+		{VT_REG_SI, VT_REG_NONE, 0, 5, 0, M64, 1, VTI_NAME_START | 4},
+		{VT_REG_R8, VT_REG_NONE, 0, 5, 5, M32 + 5, 1, 0},
+		{VT_REG_SI, VT_REG_CX, 4, 5, 0, M64, 1, 0},
 		/* A table at a known place, and any entry of it. */
-		{VT_REG_NONE, VT_REG_SI, 8, TABLE, TABLE, TABLE + 8 * BIG, 8},
-		{VT_REG_DX, VT_REG_SI, 4, 16, TABLE + 16, TABLE + 16 + 4 * BIG, 4},
-		{VT_REG_SI, VT_REG_DX, 1, 0, TABLE, TABLE + BIG, 1},
-		{VT_REG_NONE, VT_REG_SI, 8, TABLE_END, 0, M64, 1},
-		{VT_REG_SI, VT_REG_DX, 2, 0, 0, M64, 1},
-		{VT_REG_CX, VT_REG_SI, 1, TABLE, 0, M64, 1},
-		{VT_REG_SI, VT_REG_DI, 1, TABLE, 0, M64, 1},
+		{VT_REG_NONE, VT_REG_SI, 8, TABLE, TABLE, TABLE + 8 * BIG, 8, 0},
+		{VT_REG_DX, VT_REG_SI, 4, 16, TABLE + 16, TABLE + 16 + 4 * BIG, 4, 0},
+		{VT_REG_SI, VT_REG_DX, 1, 0, TABLE, TABLE + BIG, 1, 0},
+		{VT_REG_NONE, VT_REG_SI, 8, TABLE_END, 0, M64, 1, 0},
+		{VT_REG_SI, VT_REG_DX, 2, 0, 0, M64, 1, VTI_NAME_START | 4},
+		{VT_REG_CX, VT_REG_SI, 1, TABLE, 0, M64, 1, 0},
+		{VT_REG_DX, VT_REG_BX, 4, 0, TABLE + 12, TABLE + 12, 0, 0},
+		{VT_REG_SI, VT_REG_DI, 1, TABLE, 0, M64, 1, 0},
 	};
 	size_t i;
 
@@ -345,9 +355,13 @@ static void test_address(void **state)
 		s.regs[VT_REG_BX] = vti_value_constant(3);
 		s.regs[VT_REG_CX] = range(9, 0, 7, 1);
 		s.regs[VT_REG_DX] = vti_value_constant(TABLE);
+		s.regs[8] = at(10, 0, 32);
 		v = vti_flowstate_address(&s, &a, 0x5000, &memory);
 		assert_false(v.entry);
 		expect_range(&v, cases[i].lo, cases[i].hi, cases[i].stride);
+		assert_int_equal(v.sym, cases[i].sym);
+		if (cases[i].hi >= TABLE + BIG && cases[i].hi != M64)
+			assert_false(v.computed);
 	}
 }
 

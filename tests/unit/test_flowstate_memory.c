@@ -110,7 +110,7 @@ static void test_no_cells(void **state)
 {
 	struct vti_value a[5] = {at(7, 0, 64), at(7, 0, 64), at(7, 0, 32), vti_value_unknown(0),
 				 at(7, 0, 64)};
-	static const unsigned sizes[] = {8, 8, 8, 8, 16};
+	static const unsigned sizes[] = {8, 8, 8, 8, 9};
 	size_t i;
 
 	(void)state;
@@ -122,6 +122,11 @@ static void test_no_cells(void **state)
 
 		vti_flowstate_load(&s, &a[i], sizes[i], false, 5, &memory);
 		assert_int_equal(s.ncells, 0);
+		/* Nor are they the place that is called 0. */
+		put_word(&s, 0, 0, 8, 1);
+		v = vti_flowstate_load(&s, &a[i], sizes[i], false, 5, &memory);
+		assert_int_equal(v.hi, M64);
+		v = vti_value_constant(3);
 		put_word(&s, 7, 0, 8, 1);
 		vti_flowstate_store(&s, &a[i], sizes[i], &v, &memory);
 		assert_int_equal(s.ncells, 0);
@@ -160,12 +165,16 @@ static void test_loads(void **state)
 		{TABLE + 16, TABLE + 16, 0, 4, false, false, TABLE + 20, TABLE + 20, 0},
 		{TABLE + 16, TABLE + 16, 0, 8, false, false, TABLE + 24, TABLE + 24, 0},
 		{TABLE + 16, TABLE + 16, 0, 16, false, false, 0, M64, 1},
+		{TABLE + 16, TABLE + 16, 0, 9, false, false, 0, M64, 1},
+		{TABLE + 24, TABLE + 24, 0, 7, false, false, 0, M64 >> 8, 1},
 		{TABLE + 24, TABLE + 24, 0, 4, false, false, 0, M32, 1},
 		{TABLE + 24, TABLE + 24, 0, 2, true, false, 0, M16, 1},
 		{TABLE_END, TABLE_END, 0, 8, false, false, 0, M64, 1},
 		/* Entries. */
 		{TABLE, TABLE + 56, 8, 8, false, true, TABLE, TABLE + 56, 8},
 		{TABLE, TABLE + 56, 8, 8, true, true, TABLE, TABLE + 56, 8},
+		{TABLE, TABLE + 56, 9, 9, true, false, 0, M64, 1},
+		{TABLE, TABLE + 56, 8, 7, true, true, TABLE, TABLE + 56, 8},
 		{TABLE, TABLE + 56, 8, 4, true, true, TABLE, TABLE + 56, 8},
 		{TABLE, TABLE + 56, 1, 4, false, true, TABLE, TABLE + 56, 4},
 		{TABLE, TABLE + 56, 2, 1, false, true, TABLE, TABLE + 56, 2},
@@ -186,6 +195,7 @@ static void test_loads(void **state)
 
 		a.off = 3;
 		a.width = 32;
+		a.add = 7;
 		v = vti_flowstate_load(&s, &a, cases[i].size, cases[i].is_signed, 5, &memory);
 		assert_int_equal(v.entry, cases[i].entry);
 		expect_range(&v, cases[i].want_lo, cases[i].want_hi, cases[i].want_stride);
@@ -275,6 +285,44 @@ static void test_join_registers(void **state)
 	}
 }
 
+/* Values that differ in one thing only are not the same. */
+static void test_join_each_part(void **state)
+{
+	struct vti_value v = range(9, 0, M64, 1), others[6];
+	size_t i;
+
+	(void)state;
+	v.off = 2;
+	v.width = 32;
+	for (i = 0; i < 6; i++)
+		others[i] = v;
+	others[1].sym = 10;
+	others[2].off = 3;
+	others[3].width = 16;
+	others[4].sext = true;
+	others[5].entry = true;
+	for (i = 0; i < 6; i++) {
+		struct vti_flowstate s = fresh(), other = fresh();
+
+		s.regs[3] = v;
+		other.regs[3] = others[i];
+		assert_int_equal(vti_flowstate_join(&s, &other, 0x40, false), i > 0);
+		assert_int_equal(s.regs[3].sym, i ? VTI_NAME_JOIN | 0x4003 : 9);
+		assert_int_equal(s.regs[3].computed, i == 5);
+	}
+	/* What is computed stays so, also when it is given up. */
+	for (i = 0; i < 2; i++) {
+		struct vti_flowstate s = fresh(), other = fresh();
+
+		s.regs[3] = other.regs[3] = range(9, 8, 16, 4);
+		s.regs[3].computed = i;
+		other.regs[3].hi = 20;
+		assert_true(vti_flowstate_join(&s, &other, 0x40, true));
+		assert_int_equal(s.regs[3].computed, i);
+		assert_int_equal(s.regs[3].sym, 9);
+	}
+}
+
 /* A change of any register is one, also if others do not change. */
 static void test_join_any_register(void **state)
 {
@@ -347,6 +395,15 @@ static void test_join_words(void **state)
 	assert_int_equal(s.cells[0].off, 8);
 	assert_int_equal(s.cells[0].value.sym, 9);
 	expect_range(&s.cells[0].value, 0, 9, 1);
+	assert_false(vti_flowstate_join(&s, &other, 0x40, false));
+	/* One that is not there on the other way is a change, though the next stays. */
+	s.ncells = 0;
+	vti_flowstate_store(&s, &a, 8, &v, &memory);
+	vti_flowstate_store(&s, &b, 8, &v, &memory);
+	other = fresh();
+	vti_flowstate_store(&other, &b, 8, &v, &memory);
+	assert_true(vti_flowstate_join(&s, &other, 0x40, false));
+	assert_int_equal(s.ncells, 1);
 	assert_false(vti_flowstate_join(&s, &other, 0x40, false));
 	/* Given up, it is still the same. */
 	s.cells[0].value.hi = 5;
@@ -428,10 +485,11 @@ static void test_join_compare(void **state)
 static void test_settle(void **state)
 {
 	struct vti_flowstate s = fresh();
-	struct vti_value a = at(7, 0, 64), v = at(9, 0, 32);
+	struct vti_value a = at(7, 0, 64), b = at(7, 8, 64), v = at(9, 0, 32);
 
 	(void)state;
 	vti_flowstate_store(&s, &a, 8, &v, &memory);
+	vti_flowstate_store(&s, &b, 8, &v, &memory);
 	s.regs[0] = s.regs[15] = v;
 	vti_flowstate_learn(&s, &v, 3, 6);
 	vti_flowstate_settle(&s);
@@ -439,6 +497,7 @@ static void test_settle(void **state)
 	expect_range(&s.regs[15], 3, 6, 1);
 	expect_range(&s.regs[1], 0, M64, 1);
 	expect_range(&s.cells[0].value, 3, 6, 1);
+	expect_range(&s.cells[1].value, 3, 6, 1);
 }
 
 int main(void)
@@ -450,7 +509,7 @@ int main(void)
 		cmocka_unit_test(test_join_registers), cmocka_unit_test(test_join_any_register),
 		cmocka_unit_test(test_join_entries),   cmocka_unit_test(test_join_words),
 		cmocka_unit_test(test_join_facts),     cmocka_unit_test(test_join_compare),
-		cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_settle),	       cmocka_unit_test(test_join_each_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

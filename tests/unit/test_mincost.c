@@ -313,6 +313,8 @@ static void what_is_out_of_range(void **state)
 
 	(void)state;
 	assert_int_equal(vt_mincost_add(f, &arc, &err), -VT_E_USAGE);
+	arc = (struct vt_mincost_arc){.to = 2, .at_most = 1};
+	assert_int_equal(vt_mincost_add(f, &arc, &err), -VT_E_USAGE);
 	assert_int_equal(vt_mincost_add(f, &huge, &err), 0);
 	assert_int_equal(vt_mincost_add(f, &back, &err), 1);
 	assert_int_equal(vt_mincost_solve(f, &err), 0);
@@ -329,8 +331,97 @@ static void what_is_out_of_range(void **state)
 	assert_int_equal(vt_mincost_add(f, &back, &err), i + 1);
 	assert_int_equal(vt_mincost_solve(f, &err), 0);
 	vt_mincost_free(f);
-	assert_null(vt_mincost_new(UINT32_MAX));
+	assert_null(vt_mincost_new(VT_MINCOST_NODES + 1));
 	vt_mincost_free(NULL);
+	f = vt_mincost_new(VT_MINCOST_NODES);
+	assert_non_null(f);
+	vt_mincost_free(f);
+}
+
+/* Higher costs are the highest, lower ones none: as they are added, and as prices are changed. */
+static void costs_are_limited(void **state)
+{
+	enum { FEW = 10, MANY = 99 };
+	const int64_t high = VT_MINCOST_COST, higher = 5 * VT_MINCOST_COST;
+	struct vt_mincost_arc arcs[] = {
+		{.from = 0, .to = 1, .want = FEW, .less = high, .more = high, .at_most = MANY},
+		{.from = 1, .to = 2, .want = FEW, .less = high, .more = high, .at_most = MANY},
+		{.from = 2, .to = 0, .more = higher, .at_most = MANY},
+	};
+	struct vt_mincost_arc back[] = {
+		{.from = 0, .to = 1, .want = FEW, .less = higher, .at_most = MANY},
+		{.from = 1, .to = 2, .more = high, .at_most = MANY},
+		{.from = 2, .to = 0, .more = high, .at_most = MANY},
+	};
+	struct vt_mincost_arc below[] = {
+		{.from = 0, .to = 1, .want = FEW, .less = 2, .at_most = MANY},
+		{.from = 1, .to = 0, .less = 7, .more = -9, .at_most = MANY},
+		{.from = 1, .to = 0, .want = -3, .less = 7, .more = 1, .at_most = MANY},
+		{.from = 1, .to = 1, .want = 7, .less = 7, .at_most = -1},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_mincost *f;
+	int priced;
+
+	(void)state;
+	for (priced = 0; priced < 2; priced++) {
+		/* One that is too dear is as dear as each of two others. */
+		arcs[2].more = priced ? 0 : higher;
+		f = build(3, arcs, 3);
+		if (priced)
+			vt_mincost_price(f, 2, 0, higher);
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		assert_int_equal(vt_mincost_flow(f, 0), FEW);
+		assert_int_equal(vt_mincost_flow(f, 2), FEW);
+		vt_mincost_free(f);
+		back[0].less = priced ? 0 : higher;
+		f = build(3, back, 3);
+		if (priced)
+			vt_mincost_price(f, 0, higher, 0);
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		assert_int_equal(vt_mincost_flow(f, 0), 0);
+		vt_mincost_free(f);
+		/* What would pay for itself costs nothing. */
+		below[1].more = priced ? 3 : -9;
+		f = build(2, below, 4);
+		if (priced)
+			vt_mincost_price(f, 1, 7, -9);
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		assert_int_equal(vt_mincost_flow(f, 0), FEW);
+		assert_int_equal(vt_mincost_flow(f, 1), FEW);
+		assert_int_equal(vt_mincost_flow(f, 2), 0);
+		assert_int_equal(vt_mincost_flow(f, 3), 0);
+		vt_mincost_free(f);
+	}
+}
+
+/* With other prices, a flow that still costs the least stays as it is. */
+static void the_cheapest_flow_stays(void **state)
+{
+	struct vt_mincost_arc arcs[] = {
+		{.from = 0, .to = 1, .want = 10, .less = 50, .more = 50, .at_most = 99},
+		{.from = 1, .to = 0, .more = 3, .at_most = 99},
+		{.from = 1, .to = 0, .more = 2, .at_most = 99},
+		{.from = 1, .to = 0, .more = 3, .at_most = 99},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	uint32_t cheap, i;
+
+	(void)state;
+	for (cheap = 1; cheap < 4; cheap++) {
+		struct vt_mincost *f;
+
+		for (i = 1; i < 4; i++)
+			arcs[i].more = i == cheap ? 2 : 3;
+		f = build(2, arcs, 4);
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		for (i = 1; i < 4; i++)
+			vt_mincost_price(f, i, 0, 2);
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		for (i = 1; i < 4; i++)
+			assert_int_equal(vt_mincost_flow(f, i), i == cheap ? 10 : 0);
+		vt_mincost_free(f);
+	}
 }
 
 /* A way back at the highest cost all along is taken, however dear: nothing else leads back. */
@@ -461,6 +552,63 @@ static void others_stay(void **state)
 	vti_shrink_fini(&s);
 }
 
+/* A single arc to a node, though it is not the only one from its other end; and the reverse. */
+static void either_end_will_do(void **state)
+{
+	static const struct vt_mincost_arc into[] = {
+		{1, 0, FREE},
+		{1, 2, .want = 1, .at_most = 9},
+		{0, 1, .want = 1, .at_most = 9},
+		{0, 2, .want = 1, .at_most = 9},
+		{2, 1, .want = 1, .at_most = 9},
+	};
+	static const struct vt_mincost_arc out[] = {
+		{2, 0, FREE},
+		{1, 0, .want = 1, .at_most = 9},
+		{0, 1, .want = 1, .at_most = 9},
+		{1, 2, .want = 1, .at_most = 9},
+		{0, 2, .want = 1, .at_most = 9},
+	};
+	struct vti_shrink s;
+
+	(void)state;
+	assert_true(vti_shrink_init(&s, into, 5, 3));
+	assert_int_equal(s.nnodes, 2);
+	assert_int_equal(s.node[0], s.node[1]);
+	assert_true(vti_shrink_implies(&s, 0));
+	assert_int_equal(s.owner[0], 0);
+	vti_shrink_fini(&s);
+	assert_true(vti_shrink_init(&s, out, 5, 3));
+	assert_int_equal(s.nnodes, 2);
+	assert_int_equal(s.node[0], s.node[2]);
+	assert_true(vti_shrink_implies(&s, 0));
+	assert_int_equal(s.owner[0], 2);
+	vti_shrink_fini(&s);
+}
+
+/* Nodes that are one with others are numbered as these are, after what came before. */
+static void nodes_are_numbered(void **state)
+{
+	static const struct vt_mincost_arc arcs[] = {
+		{2, 1, FREE},
+		{3, 2, FREE},
+		{1, 3, .want = 1, .at_most = 9},
+		{0, 0, .want = 1, .at_most = 9},
+	};
+	struct vti_shrink s;
+	uint32_t i;
+
+	(void)state;
+	assert_true(vti_shrink_init(&s, arcs, 4, 4));
+	assert_int_equal(s.nnodes, 2);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(s.node[i], i > 0);
+	vti_shrink_fini(&s);
+	assert_true(vti_shrink_init(&s, NULL, 0, 0));
+	assert_int_equal(s.nnodes, 0);
+	vti_shrink_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,10 +618,14 @@ int main(void)
 		cmocka_unit_test(parallel_arcs_share),
 		cmocka_unit_test(arcs_may_be_added_to_a_flow),
 		cmocka_unit_test(what_is_out_of_range),
+		cmocka_unit_test(costs_are_limited),
+		cmocka_unit_test(the_cheapest_flow_stays),
 		cmocka_unit_test(the_dearest_way_back),
 		cmocka_unit_test(chains_are_one_node),
 		cmocka_unit_test(sums_are_implied),
 		cmocka_unit_test(others_stay),
+		cmocka_unit_test(either_end_will_do),
+		cmocka_unit_test(nodes_are_numbered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
