@@ -84,29 +84,15 @@ static bool is_full(const struct vti_targets *t)
 	return t->w->work >= VTI_MAX_WORK || t->w->njumps >= VTI_MAX_JUMPS;
 }
 
-/* False: no memory. */
 static bool add_jump(struct vti_targets *t, uint32_t from, uint64_t target)
 {
 	struct vti_walk *w = t->w;
 	uint32_t to = (uint32_t)(target - w->src->start);
 
-	if (!vt_array_grow(&w->jumps, &w->jumps_cap, w->njumps + 1, sizeof(*w->jumps))) {
-		t->failed = true;
+	if (!vt_array_grow(&w->jumps, &w->jumps_cap, w->njumps + 1, sizeof(*w->jumps)))
 		return false;
-	}
 	w->jumps[w->njumps++] = (struct vti_jump){from, to};
-	return true;
-}
-
-/* Queues the targets of the jumps from number `first` on.  False: no memory. */
-static bool queue_targets(struct vti_targets *t, size_t first)
-{
-	for (; first < t->w->njumps; first++)
-		if (!vti_walk_queue(t->w, t->w->jumps[first].to)) {
-			t->failed = true;
-			return false;
-		}
-	return true;
+	return vti_walk_queue(w, to);
 }
 
 static uint64_t entry_target(const struct vti_value *v, uint64_t word)
@@ -134,8 +120,10 @@ static bool take_entries(struct vti_targets *t, struct vti_node *n, const struct
 		t->w->work++;
 		target = entry_target(v, word);
 		if (in_procedure(t, target) && (known || is_insn(t, target))) {
-			if (!add_jump(t, n->offset, target))
+			if (!add_jump(t, n->offset, target)) {
+				t->failed = true;
 				return false;
+			}
 		} else if (known && in_code(t, target)) {
 			n->leaves = true;
 		} else {
@@ -143,13 +131,13 @@ static bool take_entries(struct vti_targets *t, struct vti_node *n, const struct
 		}
 	}
 	if (known && i == count)
-		return queue_targets(t, before);
+		return true;
 	if (!known && i > 1) {
 		/* It may go on, with what another part of the procedure does. */
 		n->unknown = i == count || in_code(t, target);
-		return queue_targets(t, before);
+		return true;
 	}
-	/* Its targets were not queued: nothing leads there. */
+	/* Its first targets stay queued: code that only such a table leads to is executed, too. */
 	t->w->njumps = before;
 	n->leaves = false;
 	return false;
@@ -170,7 +158,6 @@ static bool take_table(struct vti_targets *t, struct vti_node *n, const struct v
 static bool take_places(struct vti_targets *t, struct vti_node *n, const struct vti_value *v)
 {
 	uint64_t count = v->stride ? (v->hi - v->lo) / v->stride + 1 : 1, i;
-	size_t before = t->w->njumps;
 
 	if (count > 256 || v->stride == 1)
 		return false;
@@ -178,9 +165,11 @@ static bool take_places(struct vti_targets *t, struct vti_node *n, const struct 
 		if (!in_procedure(t, v->lo + i * v->stride))
 			return false;
 	for (i = 0; i < count; i++)
-		if (!add_jump(t, n->offset, v->lo + i * v->stride))
+		if (!add_jump(t, n->offset, v->lo + i * v->stride)) {
+			t->failed = true;
 			return false;
-	return queue_targets(t, before);
+		}
+	return true;
 }
 
 /* With the stack as it was, what a pointer leads to is another procedure. */
@@ -204,7 +193,7 @@ bool vti_targets_fixed(struct vti_targets *t, struct vti_node *n, const struct v
 {
 	uint64_t next = t->w->src->start + n->offset + n->length, word = 0;
 	const uint8_t *bytes = NULL;
-	size_t before = t->w->njumps, avail, i;
+	size_t avail, i;
 
 	if (!f->nmemories || f->memories[0].base != VT_REG_IP)
 		return false;
@@ -214,8 +203,8 @@ bool vti_targets_fixed(struct vti_targets *t, struct vti_node *n, const struct v
 		bytes = vt_elf_bytes(t->elf, next + (uint64_t)f->memories[0].displacement, &avail);
 	for (i = 0; bytes && avail >= 8 && i < 8; i++)
 		word |= (uint64_t)bytes[i] << 8 * i;
-	if (word == next && in_procedure(t, next) && add_jump(t, n->offset, next))
-		queue_targets(t, before);
+	if (word == next && in_procedure(t, next) && !add_jump(t, n->offset, next))
+		t->failed = true;
 	return true;
 }
 
