@@ -27,35 +27,37 @@ struct vt_disasm {
 };
 
 /* What libopcodes calls its stream is our disassembler. */
+static int vappend(struct vt_disasm *d, const char *fmt, va_list ap)
+{
+	char text[256];
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+
+	if (n > 0)
+		vt_buf_put(&d->text, text, strlen(text));
+	return n;
+}
+
 static int VT_PRINTF(2, 3) append(void *stream, const char *fmt, ...)
 {
-	struct vt_disasm *d = stream;
-	char text[256];
 	va_list ap;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, ap);
+	n = vappend(stream, fmt, ap);
 	va_end(ap);
-	if (n > 0)
-		vt_buf_put(&d->text, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 	return n;
 }
 
 static int VT_PRINTF(3, 4)
 	append_styled(void *stream, enum disassembler_style style, const char *fmt, ...)
 {
-	struct vt_disasm *d = stream;
-	char text[256];
 	va_list ap;
 	int n;
 
 	(void)style;
 	va_start(ap, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, ap);
+	n = vappend(stream, fmt, ap);
 	va_end(ap);
-	if (n > 0)
-		vt_buf_put(&d->text, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 	return n;
 }
 

@@ -45,11 +45,16 @@ static int make_files(void **state)
 		      "call puts@plt\n.skip 11, 0x90\n.cfi_endproc\n.size _text, 16\n"
 		      ".type _Z4workv, @function\n_Z4workv: .cfi_startproc\n.skip 32, 0x90\n"
 		      ".cfi_endproc\n.size _Z4workv, 32\n.type _etext, @object\n_etext:\n");
-	toolbox_write(dir, "empty.s", ".globl _text\n_text: .skip 64\n");
+	toolbox_write(dir, "small.s",
+		      ".globl _text\n.type _text, @function\n_text: .skip 64\n"
+		      ".size _text, 16\n");
 	free(toolbox_run(
 		dir,
 		"l='-nostdlib -no-pie -Wl,-e,_text -Wl,--build-id=0x1111111111111111'; "
-		"gcc -g $l -Wl,-Ttext=0x402000 -o p p.s -lc && gcc $l -s -o empty empty.s && "
+		"gcc -g $l -Wl,-Ttext=0x402000 -o p p.s -lc && gcc $l -o small small.s && "
+		"strip -s -o empty small && cp small cut && "
+		/* The first segment has more bytes than the file. */
+		"printf '\\0\\0\\0\\1' | dd of=cut bs=1 seek=96 conv=notrunc 2>/dev/null && "
 		"objcopy --only-keep-debug p p.debug && objcopy --add-gnu-debuglink=p.debug p && "
 		"strip -g -o named p && strip -s --keep-section='.debug_*' -o lined p && "
 		"strip -s -o bare p && objcopy -R .eh_frame -R .eh_frame_hdr bare none "
@@ -166,6 +171,19 @@ static void test_parts(void **state)
 	}
 }
 
+/* Where a file is cut off, it may have had what it lacks. */
+static void test_cut(void **state)
+{
+	(void)state;
+	begin(":");
+	add_file(1, VT_IMAGE_FILE, "small");
+	add_file(2, VT_IMAGE_FILE, "cut");
+	check_symbol(1, 0x1000, "_text", 0x401000, VT_KNOWN);
+	check_symbol(1, 0x1010, NULL, 0, VT_UNKNOWN_NO_SYMBOL);
+	check_symbol(2, 0x1000, "_text", 0x401000, VT_KNOWN);
+	check_symbol(2, 0x1010, NULL, 0, VT_UNKNOWN_CUT);
+}
+
 /* Each question alone opens the file. */
 static void test_first_questions(void **state)
 {
@@ -203,9 +221,13 @@ static void test_names(void **state)
 	(void)state;
 	begin(":");
 	add_file(1, VT_IMAGE_FILE, "p");
+	add_file(2, VT_IMAGE_FILE, "gone");
+	/* Only what was looked for is missing. */
+	assert_int_equal(vt_images_missing(images, 1), VT_KNOWN);
 	assert_int_equal(vt_images_symbol(images, 1, 1, WORK, &loc), VT_KNOWN);
 	assert_string_equal(vt_images_display(images, 1, 1, loc.symbol), "work");
 	assert_string_equal(vt_images_display(images, 2, 1, loc.symbol), "_Z4workv");
+	assert_int_equal(vt_images_missing(images, 1), VT_UNKNOWN_NO_FILE);
 }
 
 /* ---- the kernel and its modules ---- */
@@ -284,6 +306,7 @@ static void test_modules(void **state)
 	begin(list);
 	add(2, VT_IMAGE_MODULE, "[p]", false);
 	check_symbol(2, 0x11, NULL, 0, VT_UNKNOWN_NO_FILE);
+	assert_int_equal(vt_images_missing(images, 0), VT_KNOWN);
 	begin(":");
 	add(1, VT_IMAGE_KERNEL, KERNEL, true);
 	add(2, VT_IMAGE_MODULE, "[p]", false);
@@ -298,9 +321,10 @@ static void test_modules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),	 cmocka_unit_test(test_first_questions),
-		cmocka_unit_test(test_names),	 cmocka_unit_test(test_vmlinux),
-		cmocka_unit_test(test_kallsyms), cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_parts),		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_first_questions), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_vmlinux),		cmocka_unit_test(test_kallsyms),
+		cmocka_unit_test(test_modules),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -536,6 +536,13 @@ static void running_kernel(void **state)
 		vt_writer_row(w, VT_META);
 		vt_writer_text(w, VT_META_KEY, "osrelease");
 		vt_writer_text(w, VT_META_VALUE, rows[i].release ? here.release : "2.6.0");
+		/* Other facts, whose names are as long, or begin as that. */
+		vt_writer_row(w, VT_META);
+		vt_writer_text(w, VT_META_KEY, "osreleas_");
+		vt_writer_text(w, VT_META_VALUE, "2.6.0");
+		vt_writer_row(w, VT_META);
+		vt_writer_text(w, VT_META_KEY, "osreleases");
+		vt_writer_text(w, VT_META_VALUE, "2.6.0");
 		row = vt_writer_row(w, VT_MAP);
 		row[VT_MAP_PID] = (uint64_t)-1;
 		row[VT_MAP_IMAGE] = 1;

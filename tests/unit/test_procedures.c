@@ -63,11 +63,16 @@ static void test_stripped(void **state)
 static void test_others(void **state)
 {
 	static const char table[] = ".section .eh_frame_hdr, \"a\"\n"
-				    ".byte 1, 0x1b, 3, %#x\n.long 0, %d, 8, 0, 16, 0\n";
+				    ".byte %s\n.long 0, %d, -8, 0, 16, 0\n";
 	static const struct {
-		int form, count;
+		const char *head;
+		int count;
 		int64_t starts;
-	} cases[] = {{0x3b, 2, 2}, {0x3b, 1000000, 2}, {0x3b, -1, 2}, {0x3b, 0, 0}, {0x2b, 2, 0}};
+	} cases[] = {{"1, 0x1b, 3, 0x3b", 2, 2},  {"1, 0x1b, 3, 0x3b", 1000000, 2},
+		     {"1, 0x1b, 3, 0x3b", -1, 2}, {"1, 0x1b, 3, 0x3b", 0, 0},
+		     {"1, 0x1b, 3, 0x3b", 1, 1},  {"2, 0x1b, 3, 0x3b", 2, 0},
+		     {"1, 0x1c, 3, 0x3b", 2, 0},  {"1, 0x1b, 4, 0x3b", 2, 0},
+		     {"1, 0x1b, 3, 0x2b", 2, 0}};
 	char *dir = toolbox_dir(), text[256];
 	uint64_t *starts;
 	struct vt_elf *e;
@@ -75,22 +80,35 @@ static void test_others(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		snprintf(text, sizeof(text), table, (unsigned)cases[i].form, cases[i].count);
+		snprintf(text, sizeof(text), table, cases[i].head, cases[i].count);
 		toolbox_write(dir, "p.s", text);
 		free(toolbox_run(dir, "as -o p p.s"));
 		e = vt_elf_open(toolbox_path(dir, "p"), &err);
 		assert_non_null(e);
 		assert_int_equal(vt_procedure_starts(e, &starts, &err), cases[i].starts);
+		if (cases[i].starts)
+			assert_int_equal(starts[0], UINT64_MAX - 7);
+		if (cases[i].starts == 2)
+			assert_int_equal(starts[1], 16);
 		free(starts);
 		vt_elf_close(e);
 	}
-	toolbox_write(dir, "p.s", "nop\n");
-	free(toolbox_run(dir, "as -o p p.s"));
-	e = vt_elf_open(toolbox_path(dir, "p"), &err);
-	assert_non_null(e);
-	assert_int_equal(vt_procedure_starts(e, &starts, &err), 0);
-	assert_null(starts);
-	vt_elf_close(e);
+	/* None, a header that is cut, and one without a table. */
+	for (i = 0; i < 3; i++) {
+		static const char *const texts[] = {
+			"nop\n",
+			".section .eh_frame_hdr, \"a\"\n.byte 1, 0x1b, 3, 0x3b\n.long 0\n.short "
+			"1\n",
+			".section .eh_frame_hdr, \"a\"\n.byte 1, 0x1b, 3, 0x3b\n.long 0, 1\n"};
+
+		toolbox_write(dir, "p.s", texts[i]);
+		free(toolbox_run(dir, "as -o p p.s"));
+		e = vt_elf_open(toolbox_path(dir, "p"), &err);
+		assert_non_null(e);
+		assert_int_equal(vt_procedure_starts(e, &starts, &err), 0);
+		assert_null(starts);
+		vt_elf_close(e);
+	}
 	toolbox_remove(dir);
 }
 
