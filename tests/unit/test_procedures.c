@@ -95,13 +95,11 @@ static void test_others(void **state)
 	}
 	/* None, a header that is cut, and one without a table. */
 	for (i = 0; i < 3; i++) {
-		static const char *const texts[] = {
-			"nop\n",
-			".section .eh_frame_hdr, \"a\"\n.byte 1, 0x1b, 3, 0x3b\n.long 0\n.short "
-			"1\n",
-			".section .eh_frame_hdr, \"a\"\n.byte 1, 0x1b, 3, 0x3b\n.long 0, 1\n"};
+		static const char *const rests[] = {"nop", ".long 0\n.short 1", ".long 0, 1"};
 
-		toolbox_write(dir, "p.s", texts[i]);
+		snprintf(text, sizeof(text), "%s.byte 1, 0x1b, 3, 0x3b\n%s\n",
+			 i ? ".section .eh_frame_hdr, \"a\"\n" : "", rests[i]);
+		toolbox_write(dir, "p.s", text);
 		free(toolbox_run(dir, "as -o p p.s"));
 		e = vt_elf_open(toolbox_path(dir, "p"), &err);
 		assert_non_null(e);
