@@ -41,10 +41,7 @@ struct vti_chain *vti_chain_new(const struct vt_procflow *f, const struct vt_cor
 	c->ret = ret;
 	c->before = before;
 	vt_inorder_init(&c->empty.e, m);
-	c->size = sizeof(c->empty);
-	if (m->nunits < VT_CORE_UNITS)
-		c->size =
-			offsetof(struct machine, e.units) + m->nunits * sizeof(c->empty.e.units[0]);
+	c->size = offsetof(struct machine, e.units) + m->nunits * sizeof(c->empty.e.units[0]);
 	c->behind = malloc(n * sizeof(*c->behind));
 	c->state = calloc(n, 1);
 	c->way = malloc(n * sizeof(*c->way));

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,7 +103,7 @@ static void counts(void **state)
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct vt_execcount *c = vt_execcount_new();
-	uint64_t id, n, sum = 0;
+	uint64_t id, n, sum = 0, bytes = 0;
 	struct vt_record rec;
 	struct vt_reader *r;
 	struct vt_error err;
@@ -126,10 +127,12 @@ static void counts(void **state)
 		for (i = 0; i < ninsns(id); i++) {
 			assert_int_equal(vt_execcount_of(c, id, i), want[id][i]);
 			sum += want[id][i];
+			bytes += id & 1 ? 2 * want[id][i] : 0;
 		}
 	}
 	assert_int_equal(vt_execcount_totals(c)->insns, sum);
 	assert_int_equal(vt_execcount_totals(c)->runs, 2 * 199);
+	assert_int_equal(vt_execcount_totals(c)->bytes, bytes);
 	assert_int_equal(vt_execcount_totals(c)->blocks, 199 * 200);
 	vt_execcount_free(c);
 	vt_reader_close(r);
@@ -151,6 +154,51 @@ static void put(struct vt_writer *w, uint64_t blocks, uint64_t insns, uint64_t s
 	row[VT_EXEC_WIDTH] = width;
 	vt_writer_bytes(w, VT_EXEC_IDS, ids, size);
 	vt_writer_bytes(w, VT_EXEC_DATA, zero, data);
+}
+
+/* Blocks that come later leave what was counted as it is, and begin with nothing. */
+static void later_blocks(void **state)
+{
+	enum { SIZE = 100000 };
+	volatile uint8_t *dirty = malloc(SIZE);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_execcount *c;
+	struct vt_record rec;
+	struct vt_reader *r;
+	struct vt_error err;
+	unsigned i;
+
+	(void)state;
+	assert_non_null((const void *)dirty);
+	put(w, 0, 0, 0, 0, 2, "", 0, 0);
+	write_block(w, 2);
+	put(w, 1, 4, 0, 0, 2, "\2\0", 2, 0);
+	put(w, 1, 3, 1, 0, 2, "\2\0", 2, 0);
+	write_block(w, 1000);
+	put(w, 1, 3, 0, 0, 2, "\xe8\3", 2, 0);
+	put(w, 1, 2, 1, 0, 2, "\xe8\3", 2, 0);
+	put(w, 1, 4, 0, 0, 2, "\2\0", 2, 0);
+	r = end(w, fd);
+	/* Memory that is asked for next is not all zero. */
+	for (i = 0; i < SIZE; i++)
+		dirty[i] = 1;
+	free((void *)dirty);
+	c = vt_execcount_new();
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(rec.kind == VT_BLOCK ? vt_execcount_block(c, &rec, &err)
+						      : vt_execcount_exec(c, &rec, &err),
+				 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(vt_execcount_of(c, 2, i), i ? 3 : 2);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(vt_execcount_of(c, 1000, i), i ? 2 : 1);
+	for (i = 3; i < 1000; i++)
+		assert_int_equal(vt_execcount_of(c, i, 0), 0);
+	assert_int_equal(vt_execcount_of(c, 0, 0) + vt_execcount_of(c, 1, 0), 0);
+	vt_execcount_free(c);
+	vt_reader_close(r);
+	close(fd);
 }
 
 /* Each bad record is left out, and the good ones around it count. */
@@ -208,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts),
 		cmocka_unit_test(contradictions),
+		cmocka_unit_test(later_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

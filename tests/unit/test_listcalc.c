@@ -382,8 +382,10 @@ static void test_rank_cutoff(void **state)
 /* Sums that are no 64-bit integers. */
 static void test_rank_much(void **state)
 {
-	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
+	struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
 	const struct vt_calc_source shared = src;
+	struct vt_cyclerank *r;
+	struct vt_table *t = vt_table_new();
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct scene much;
@@ -392,12 +394,25 @@ static void test_rank_much(void **state)
 	scene_image(w, MISSING_IMAGE, "/no/such/lib");
 	scene_freq(w, MISSING_IMAGE, 0x10, 1e19, 2, NAN);
 	put_stall(w, MISSING_IMAGE, 0x10, VT_STALL_DCACHE, 8e18, 1e19);
+	/* Of an image that the stream does not tell of. */
+	scene_freq(w, 8, 0x10, 1e18, 2, NAN);
+	put_stall(w, 8, 0x10, VT_STALL_DTLB, 1e18, 1e18);
 	scene_read(&much, fd, w, false);
 	src.images = much.images;
 	src.freqs = much.freqs;
 	assert_string_equal(rank(&o, VT_TABLE_CSV),
 			    KEYS "8000000000000000000,1e+19,40,50,40,50,2e+19,100,"
 				 "[file not found],/no/such/lib\n");
+	r = vt_cyclerank_new(&src);
+	assert_true(r && t);
+	assert_true(vt_cyclerank_add(r, 8));
+	o.cause = VT_STALL_DTLB;
+	assert_true(vt_cyclerank_fill(r, &o, t));
+	assert_string_equal(print_table(t, VT_TABLE_CSV, false),
+			    KEYS "1000000000000000000,1000000000000000000,50,50,50,50,"
+				 "2000000000000000000,100,[image not in the stream],?\n");
+	vt_table_free(t);
+	vt_cyclerank_free(r);
 	src = shared;
 	scene_drop(&much);
 }
