@@ -54,7 +54,6 @@ struct vti_pt_walk {
 	uint64_t ip;
 	uint8_t mode; /* 16, 32, 64; 0: not known */
 	bool enabled;
-	bool speculative;
 
 	/* Decisions that are not used up: the oldest in bit tnt_count-1. */
 	uint8_t tnt_count;

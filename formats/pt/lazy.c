@@ -16,7 +16,6 @@ void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s)
 		.last_ip = w->last_ip,
 		.has_last_ip = w->has_last_ip,
 		.ip_suppressed = w->ip_suppressed,
-		.speculative = w->speculative,
 		.branched = q->branched,
 		.has_mode = q->has_mode,
 		.has_tsc = q->has_tsc,
@@ -72,7 +71,6 @@ void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 	w->last_ip = s->last_ip;
 	w->has_last_ip = s->has_last_ip;
 	w->ip_suppressed = s->ip_suppressed;
-	w->speculative = s->speculative;
 	w->mode = s->mode;
 	w->enabled = true;
 	w->mark_tsc = s->mark_tsc;
@@ -91,7 +89,7 @@ void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8
 	w->pos = at;
 	w->ip = w->last_ip = 0;
 	w->has_last_ip = w->ip_suppressed = false;
-	w->speculative = w->enabled = false;
+	w->enabled = false;
 	w->mode = 0;
 	w->mark_tsc = w->mark_cycles = 0;
 	w->ret_high = w->ret_count = w->ret_top = 0;
@@ -145,9 +143,8 @@ static bool same_place(const struct vti_pt_lazy *a, const struct vti_pt_lazy *b)
 {
 	return a->pos == b->pos && a->ip == b->ip && a->last_ip == b->last_ip &&
 	       a->has_last_ip == b->has_last_ip && a->ip_suppressed == b->ip_suppressed &&
-	       a->speculative == b->speculative && a->branched == b->branched &&
-	       a->has_mode == b->has_mode && a->mode == b->mode && a->has_tsc == b->has_tsc &&
-	       a->has_tma == b->has_tma && a->cursor.p == b->cursor.p &&
+	       a->branched == b->branched && a->has_mode == b->has_mode && a->mode == b->mode &&
+	       a->has_tsc == b->has_tsc && a->has_tma == b->has_tma && a->cursor.p == b->cursor.p &&
 	       a->cursor.bip == b->cursor.bip && a->cursor.tnt == b->cursor.tnt &&
 	       a->cursor.owed == b->cursor.owed;
 }

@@ -18,7 +18,6 @@ struct vti_pt_lazy {
 	uint64_t last_ip;
 	bool has_last_ip;
 	bool ip_suppressed;
-	bool speculative;
 	bool branched;
 	bool has_mode;
 	bool has_tsc; /* of struct vti_pt_query */

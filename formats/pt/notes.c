@@ -39,7 +39,6 @@ static int overflow(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	w->enabled = !ev->suppressed;
 	w->ip = ev->suppressed ? 0 : ev->ip;
-	w->speculative = false;
 	return 0;
 }
 
@@ -72,12 +71,8 @@ static int apply(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 		return exec_mode(w, ev);
 	case VTI_PT_EV_ASYNC_PAGING:
 	case VTI_PT_EV_ASYNC_VMCS:
-		return elsewhere ? -VTI_PT_QUERY : 0;
 	case VTI_PT_EV_TSX:
-		if (elsewhere)
-			return -VTI_PT_QUERY;
-		w->speculative = ev->value & 1;
-		return 0;
+		return elsewhere ? -VTI_PT_QUERY : 0;
 	case VTI_PT_EV_STOP:
 		return w->enabled ? -VTI_PT_CONTEXT : 0;
 	case VTI_PT_EV_EXSTOP:

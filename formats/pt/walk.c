@@ -383,7 +383,6 @@ int vti_pt_walk_sync(struct vti_pt_walk *w)
 	w->mode = 0;
 	w->ip = 0;
 	w->enabled = false;
-	w->speculative = false;
 	w->ret_count = 0;
 	q->processing = false;
 	q->postponed = false;

@@ -444,7 +444,6 @@ static const struct {
 	FIELD(now.last_ip),
 	FIELD(now.has_last_ip),
 	FIELD(now.ip_suppressed),
-	FIELD(now.speculative),
 	FIELD(now.branched),
 	FIELD(now.has_mode),
 	FIELD(now.mode),
