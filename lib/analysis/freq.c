@@ -86,11 +86,8 @@ static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_metho
 		.method = method,
 	};
 
-	assert(!e->known || (e->f >= 0 && v.low <= v.executions));
-	if (!e->known) {
-		v.executions = v.low = 0;
-		v.high = INFINITY;
-	}
+	/* Of what is not known, the range is all there is. */
+	assert(e->known ? e->f >= 0 && v.low <= v.executions : e->f == 0 && isinf(v.high));
 	return v;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Frequencies of graphs made by hand whose truth is known: from exact time, from time with stalls,
- * with edges of which nothing but the sums tells, by each method; and records of them by place.
+ * with edges of which nothing but the sums tells, by each method.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -9,15 +9,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "analysis/freq.h"
-#include "analysis/freqprofile.h"
-#include "stream/reader.h"
-#include "stream/writer.h"
-#include "tests/unit/streams.h"
 
 #define PERIOD	   100.0
 #define EACH	   6 /* instructions of a block, one cycle each */
@@ -275,112 +270,12 @@ static void test_nothing(void **state)
 	vt_classes_free(g.flow.classes);
 }
 
-/* ---- records ---- */
-
-static void put_f64(uint64_t *field, double v)
-{
-	memcpy(field, &v, sizeof(v));
-}
-
-static void write_freq(struct vt_writer *w, uint64_t image, uint64_t offset, double executions)
-{
-	uint64_t *row = vt_writer_row(w, VT_FREQ);
-
-	row[VT_FREQ_IMAGE] = image;
-	row[VT_FREQ_OFFSET] = offset;
-	put_f64(&row[VT_FREQ_EXECUTIONS], executions);
-	put_f64(&row[VT_FREQ_HIGH], fabs(executions) * 2);
-	put_f64(&row[VT_FREQ_CYCLES], NAN);
-}
-
-static void write_edge(struct vt_writer *w, uint64_t image, uint64_t from, uint64_t to)
-{
-	uint64_t *row = vt_writer_row(w, VT_EDGE);
-
-	row[VT_EDGE_IMAGE] = image;
-	row[VT_EDGE_FROM] = from;
-	row[VT_EDGE_TO] = to;
-	put_f64(&row[VT_EDGE_HIGH], INFINITY);
-}
-
-static void write_stall(struct vt_writer *w, uint64_t offset, uint64_t cause)
-{
-	const uint64_t culprits[2] = {offset + 1, cause};
-	uint64_t *row = vt_writer_row(w, VT_STALL);
-
-	row[VT_STALL_IMAGE] = 1;
-	row[VT_STALL_OFFSET] = offset;
-	row[VT_STALL_CAUSE] = cause;
-	vt_writer_words(w, VT_STALL_CULPRITS, culprits, 2);
-}
-
-/* Takes all of a stream; how many records were refused. */
-static unsigned feed(struct vt_freqprofile *p, int fd)
-{
-	struct vt_reader *r;
-	struct vt_record rec;
-	unsigned refused = 0;
-
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		refused += vt_freqprofile_feed(p, &rec, &err) == -VT_E_FORMAT;
-	vt_reader_close(r);
-	assert_int_equal(vt_freqprofile_finish(p, &err), 0);
-	return refused;
-}
-
-static void test_records(void **state)
-{
-	const struct vt_writer_options options = {.compression = VT_COMPRESS_NONE};
-	struct vt_freqprofile *p = vt_freqprofile_new();
-	const struct vt_freq *f;
-	const struct vt_edgefreq *e;
-	const struct vt_stall *s;
-	int fd = scratch_file();
-	struct vt_writer *w = vt_writer_open_fd(fd, "test", &options, &err);
-	size_t n;
-
-	(void)state;
-	assert_non_null(p);
-	assert_non_null(w);
-	write_freq(w, 1, 0x30, 3);
-	write_freq(w, 1, 0x10, 1);
-	write_freq(w, 2, 0x10, 7);
-	write_freq(w, 1, 0x20, 2);
-	write_freq(w, 1, 0x21, NAN);
-	write_freq(w, 1, 0x22, -1);
-	write_edge(w, 1, 0x20, 0x30);
-	write_edge(w, 1, 0x20, 0x10);
-	write_stall(w, 0x40, VT_STALL_DTLB);
-	write_stall(w, 0x40, VT_STALL_ICACHE);
-	write_stall(w, 0x40, VT_NSTALLS);
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(feed(p, fd), 3);
-	f = vt_freqprofile_freqs(p, 1, 0x10, 0x30, &n);
-	assert_int_equal(n, 2);
-	assert_true(f[0].executions == 1 && f[1].executions == 2 && isnan(f[1].cycles));
-	f = vt_freqprofile_freqs(p, 2, 0, UINT64_MAX, &n);
-	assert_true(n == 1 && f->executions == 7);
-	assert_null(vt_freqprofile_freqs(p, 3, 0, UINT64_MAX, &n));
-	assert_int_equal(n, 0);
-	e = vt_freqprofile_edges(p, 1, 0x20, 0x21, &n);
-	assert_true(n == 2 && e[0].to == 0x10 && e[1].to == 0x30);
-	s = vt_freqprofile_stalls(p, 1, 0x40, 0x41, &n);
-	assert_true(n == 2 && s[0].cause == VT_STALL_ICACHE && s[1].cause == VT_STALL_DTLB);
-	assert_true(s[1].nculprits == 2 && s[1].culprits[0] == 0x41);
-	assert_true(s[1].culprits[1] == VT_STALL_DTLB);
-	vt_freqprofile_free(p);
-	close(fd);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact_time), cmocka_unit_test(test_stalls),
 		cmocka_unit_test(test_sums),	   cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_records),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

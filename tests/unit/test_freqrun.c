@@ -146,7 +146,10 @@ struct result {
 		uint64_t from;
 		uint64_t to;
 		double executions;
+		double low;
+		double high;
 		uint64_t method;
+		uint64_t confidence;
 	} edges[ROWS];
 	unsigned nedges;
 };
@@ -176,6 +179,11 @@ static void read_result(struct result *out, struct vt_reader *r)
 			out->edges[out->nedges].from = vt_record_u64(&rec, VT_EDGE_FROM);
 			out->edges[out->nedges].to = vt_record_u64(&rec, VT_EDGE_TO);
 			out->edges[out->nedges].method = vt_record_u64(&rec, VT_EDGE_METHOD);
+			out->edges[out->nedges].low = real(&rec, VT_EDGE_LOW);
+			out->edges[out->nedges].high = real(&rec, VT_EDGE_HIGH);
+			out->edges[out->nedges].confidence =
+				vt_record_u64(&rec, VT_EDGE_CONFIDENCE);
+			assert_int_equal(vt_record_u64(&rec, VT_EDGE_IMAGE), IMAGE);
 			out->edges[out->nedges++].executions = real(&rec, VT_EDGE_EXECUTIONS);
 		}
 	}
@@ -320,7 +328,9 @@ static void test_counted(void **state)
 	for (i = 0; i < r.nedges && r.edges[i].to != 0x101b; i++)
 		;
 	assert_true(i < r.nedges && r.edges[i].from == 0x1019 && r.edges[i].executions == 60);
+	assert_true(r.edges[i].low == 60 && r.edges[i].high == 60);
 	assert_int_equal(r.edges[i].method, VT_METHOD_COUNTED);
+	assert_int_equal(r.edges[i].confidence, VT_CONFIDENCE_EXACT);
 }
 
 static void test_totals(void **state)
