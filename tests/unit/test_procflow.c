@@ -79,6 +79,17 @@ static const char program[] = ".text\n.globl _start\n_start:\n.type f,@function\
 	".type v2,@function\nv2: imul %rbx,%rbx\ntest %rbx,%rbx\nje 9f\n"
 	"mov (%rbx),%rcx\nimul %rcx,%rcx\ntest %rcx,%rcx\nje 9f\nret\n"
 	"9: imul %rcx,%rbx\nadd %rbx,%rbx\nret\n.size v2,.-v2\n"
+	/* what is further up comes behind what is behind a loop further down */
+	".type x1,@function\nx1: imul %rbx,%rbx\njmp 5f\n"
+	"4: imul %rbx,%rax\nadd %rcx,%rax\nret\n"
+	"3: mov (%rax),%rcx\nimul %rcx,%rax\njmp 4b\n"
+	"5: imul %rcx,%rbx\ntest %rbx,%rbx\nje 6f\nadd %rbx,%rcx\n"
+	"6: dec %rsi\njne 5b\nmov (%rbx),%rax\njmp 3b\n.size x1,.-x1\n"
+	/* what is waited for less by how long a call, or repeating, takes */
+	".type x2,@function\nx2: div %rcx\ncall g\nadd %rax,%rbx\nret\n"
+	".size x2,.-x2\n"
+	".type x3,@function\nx3: div %rcx\nrep stosb\nadd %rax,%rbx\n"
+	"ret\n.size x3,.-x3\n"
 	/* code that nothing leads to but what nothing leads to */
 	".type w,@function\nw: imul %rbx,%rbx\nret\n"
 	"9: imul %rcx,%rdx\nadd %rdx,%rbx\nret\n"
@@ -556,10 +567,10 @@ static void check_behind(const char *const *names, unsigned n)
 
 static void test_behind(void **state)
 {
-	static const char *const names[] = {"v", "v2", "w", "y", "z", "r5"};
+	static const char *const names[] = {"v", "v2", "w", "x1", "x2", "x3", "y", "z", "r5"};
 
 	(void)state;
-	check_behind(names, 6);
+	check_behind(names, 9);
 }
 
 static void test_reach(void **state)
@@ -684,6 +695,7 @@ int main(void)
 		cmocka_unit_test_setup(test_big, in_order),
 		cmocka_unit_test_setup(test_behind, out_of_order),
 		cmocka_unit_test_setup(test_behind, in_order),
+		cmocka_unit_test_setup(test_behind, several_units),
 		cmocka_unit_test_setup(test_reach, slow_divisions),
 		cmocka_unit_test_setup(test_long, out_of_order),
 	};
