@@ -244,7 +244,7 @@ static int put_batch(struct vti_pt_lbr *l, const struct vt_record *rec, struct v
 				.ntimes = l->ntimes};
 	int code = l->nids ? vt_pt_emit_batch(l->emit, &ctx, &b, err) : 0;
 
-	if (code == 0 && l->nids)
+	if (code == 0)
 		code = vt_pt_emit_flush(l->emit, err);
 	l->nids = 0;
 	l->insns = 0;

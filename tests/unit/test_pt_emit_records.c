@@ -428,6 +428,37 @@ static void test_other_tables(void **state)
 	}
 }
 
+/* Two tables by turns, which have a block in common at the same place, and another one before. */
+static void test_tables_by_turns(void **state)
+{
+	struct vt_pt_blocks *other;
+	struct vt_record rec;
+	struct vt_reader *r;
+	uint32_t i, index;
+	struct job j;
+
+	(void)state;
+	begin_job(&j, &ten);
+	other = vt_pt_blocks_new(j.code);
+	for (i = 0; i < NRETS; i++)
+		vt_pt_blocks_at(other, BASE + (i ? i : NRETS - 1), 64, &index);
+	for (i = 0; i < 3; i++) {
+		j.batch.blocks = i == 1 ? other : j.blocks;
+		give_blocks(&j, &on_cpu, 4);
+	}
+	r = end_job(&j);
+	rec = next_of_kind(r, VT_EXEC);
+	assert_int_equal(vt_record_u64(&rec, VT_EXEC_BLOCKS), 12);
+	assert_memory_equal(vt_record_bytes(&rec, VT_EXEC_IDS).data,
+			    "\0\0\1\0\2\0\3\0"
+			    "\4\0\1\0\2\0\3\0"
+			    "\0\0\1\0\2\0\3\0",
+			    24);
+	vt_reader_close(r);
+	vt_pt_blocks_free(other);
+	close(j.fd);
+}
+
 /* An error of the writer comes back, from each batch and from the end. */
 static void test_unwritable(void **state)
 {
@@ -460,10 +491,10 @@ static void test_unwritable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_run_times),     cmocka_unit_test(test_run_without_cycles),
-		cmocka_unit_test(test_events),	      cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_block_records), cmocka_unit_test(test_other_tables),
-		cmocka_unit_test(test_unwritable),
+		cmocka_unit_test(test_run_times),	cmocka_unit_test(test_run_without_cycles),
+		cmocka_unit_test(test_events),		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_block_records),	cmocka_unit_test(test_other_tables),
+		cmocka_unit_test(test_tables_by_turns), cmocka_unit_test(test_unwritable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
