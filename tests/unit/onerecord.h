@@ -36,7 +36,7 @@ static inline const struct vt_record *make_record(struct one_record *r, uint32_t
 	unsigned i;
 
 	for (i = 0; i < FIELDS; i++)
-		r->columns[i] = (struct vt_column){v + i, 0, none, NULL, NULL};
+		r->columns[i] = (struct vt_column){v + i, 0, none, (const uint8_t *)"", v};
 	for (i = 0; i < 2; i++) {
 		r->off[i][0] = 0;
 		r->off[i][1] = (uint32_t)texts[i].size;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "tests/unit/ptlive.h"
 
 /* ---- calls and returns ---- */
@@ -460,6 +461,126 @@ static void test_ticks(void **state)
 	}
 }
 
+/* ---- damage ---- */
+
+/* Somewhere between half of a mean and one and a half times it, as the thread's numbers fall. */
+static uint64_t some(struct vt_rng *rng, uint64_t mean)
+{
+	return mean / 2 + 1 + vt_rng_below(rng, mean);
+}
+
+/* Two indirect jumps to one another, at 1000 and 2000: a TIP of three bytes for each. */
+static void put_jumps(struct live *l, int64_t tid, unsigned n)
+{
+	uint16_t *end = repeat(ids, n / 2, "12");
+
+	if (tid == 7) {
+		block(l, 1, 0x1000, "\2", "\xff\xe0");
+		block(l, 2, 0x2000, "\2", "\xff\xe0");
+	}
+	assert_int_equal(run(l, tid, ids, (size_t)(end - ids), 2, 0, n), 0);
+}
+
+/* A bit, a byte, or up to 16 in a row are changed in turns that each thread draws for itself. */
+static void test_damaged(void **state)
+{
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct vt_error err = VT_ERROR_INIT;
+	struct live plain, l;
+	struct vt_rng rng;
+	uint64_t at, i, total = 0;
+	unsigned thread, n;
+
+	(void)state;
+	begin_live(&plain, &opt);
+	opt.damage = 61;
+	opt.seed = 5;
+	begin_live(&l, &opt);
+	for (thread = 0; thread < 2; thread++) {
+		put_jumps(&plain, 7 + thread, 2000);
+		put_jumps(&l, 7 + thread, 2000);
+	}
+	assert_int_equal(vt_pt_encode_flush(plain.e, &err), 0);
+	assert_int_equal(vt_pt_encode_flush(l.e, &err), 0);
+	for (thread = 0; thread < 2; thread++) {
+		const size_t size = plain.trace[thread].size;
+		uint8_t *p = plain.trace[thread].data;
+
+		vt_rng_init(&rng, opt.seed + thread);
+		for (at = some(&rng, 61); at < size; at += some(&rng, 61)) {
+			uint64_t sort = vt_rng_below(&rng, 3);
+
+			n = sort == 2 ? 1 + (unsigned)vt_rng_below(&rng, 16) : 1;
+			for (i = at; n && i < size; i++, n--, total++)
+				p[i] ^= (uint8_t)(sort ? 1 + vt_rng_below(&rng, 255)
+						       : 1U << vt_rng_below(&rng, 8));
+		}
+		assert_int_equal(l.trace[thread].size, size);
+		assert_memory_equal(l.trace[thread].data, p, size);
+	}
+	assert_int_equal(totals(&plain)->damaged, 0);
+	assert_int_equal(totals(&l)->damaged, total);
+	end_live(&plain);
+	end_live(&l);
+}
+
+/* What is lost, where, and what is told behind it: packet by packet. */
+static void test_overflowing(void **state)
+{
+	static const struct {
+		uint64_t mean, most;
+	} rows[] = {{50, 50}, {300, 300}, {4095, 4095}, {4097, 4096}, {9000, 4096}};
+	struct vt_pt_encode_options opt = vt_pt_encode_defaults;
+	struct live l;
+	size_t k;
+
+	(void)state;
+	opt.psb_bytes = UINT64_C(1) << 40;
+	for (k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		const uint64_t mean = rows[k].mean;
+		/* PSB+ and TIP.PGE have 23 bytes. */
+		uint64_t i, pos = 23, from = 0, next, overflows = 0;
+		struct vt_buf want = VT_BUF_INIT;
+		struct vt_rng rng;
+
+		vt_rng_init(&rng, opt.seed);
+		next = some(&rng, mean);
+		put_times(&want, 1, BEGIN "TIP.PGE=1000 ");
+		for (i = 1; i < 20000; i++) {
+			const char *ip = i % 2 ? "2000" : "1000";
+
+			pos += 3;
+			if (!from)
+				vt_buf_printf(&want, "TIP=%s ", ip);
+			if (pos < next)
+				continue;
+			if (!from) {
+				from = pos;
+				next = pos + 1 + vt_rng_below(&rng, rows[k].most);
+				continue;
+			}
+			/* An OVF of two bytes, and a whole address. */
+			overflows++;
+			vt_buf_printf(&want, "OVF=0 FUP=%s ", ip);
+			pos = from + 2 + 7;
+			next = pos + some(&rng, mean);
+			from = 0;
+			if (!vt_rng_below(&rng, 2))
+				continue;
+			vt_buf_printf(&want, "PSB MODE.Exec=40 FUP=%s PSBEND ", ip);
+			pos += 23;
+		}
+		opt.overflow = mean;
+		begin_live(&l, &opt);
+		put_jumps(&l, 7, 20000);
+		said(&l, vt_buf_str(&want));
+		assert_int_equal(totals(&l)->overflows, overflows);
+		assert_true(overflows > 2);
+		vt_buf_free(&want);
+		end_live(&l);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -467,6 +588,7 @@ int main(void)
 		cmocka_unit_test(test_deepest),		cmocka_unit_test(test_watched),
 		cmocka_unit_test(test_watched_all),	cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_paused),		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_damaged),		cmocka_unit_test(test_overflowing),
 		cmocka_unit_test(test_ticks),
 	};
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "formats/pt/ptinfo.h"
+#include "tests/unit/onerecord.h"
 #include "tests/unit/ptrecording.h"
 
 static struct vti_pt_info gather(struct recording *m)
@@ -328,6 +329,40 @@ static void test_maps(void **state)
 	assert_int_equal(i.sched_switch, EVENT);
 }
 
+/* Each kind of record says its own: numbers and texts that would say something of others, too. */
+static void test_kinds(void **state)
+{
+	static const uint32_t kinds[] = {VT_AUXINFO, VT_EVENT,	VT_TIMECONV, VT_META,	VT_IMAGE,
+					 VT_MAP,     VT_THREAD, VT_SWITCH,   VT_ITRACE, VT_SAMPLE};
+	static const char cpu[] = "GenuineIntel,6,142,10";
+	const struct field_bytes key = {VT_META_KEY, "cpuid", 5};
+	const struct field_bytes value = {VT_META_VALUE, cpu, strlen(cpu)};
+	uint64_t v[FIELDS];
+	size_t k;
+
+	(void)state;
+	for (k = 0; k < FIELDS; k++)
+		v[k] = 1;
+	v[VT_EVENT_TYPE] = PMU;
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const uint32_t kind = kinds[k];
+		struct vti_pt_info i;
+		struct one_record r;
+
+		vti_pt_info_init(&i);
+		/* Of numbers in a row there are none. */
+		vti_pt_info_feed(&i, kind == VT_AUXINFO ? make_numbers(&r, kind, v)
+							: make_record(&r, kind, v, key, value));
+		assert_int_equal(i.found, kind == VT_AUXINFO);
+		assert_int_equal(i.nevents, kind == VT_EVENT);
+		assert_int_equal(i.conv.known, kind == VT_TIMECONV);
+		assert_int_equal(i.options.family, kind == VT_META ? 6 : 0);
+		assert_int_equal(i.kernel_image == 1, kind == VT_IMAGE);
+		assert_int_equal(i.has_times, kind == VT_MAP || kind == VT_THREAD);
+		assert_int_equal(i.switches, kind == VT_SWITCH || kind == VT_ITRACE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_others), cmocka_unit_test(test_maps),
 		cmocka_unit_test(test_period), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_words),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,23 @@ struct jobs {
 	size_t joined;
 };
 
+/* What a batch shows of its blocks is the code that they were made from. */
+static void check_blocks(const struct vt_pt_batch *b)
+{
+	size_t i, n;
+	unsigned insn;
+
+	for (i = 0; i < b->nids; i++) {
+		const struct vt_pt_block *k = vt_pt_blocks_get(b->blocks, b->ids[i]);
+		const uint8_t *lengths = vt_pt_block_lengths(b->blocks, k);
+
+		for (insn = 0, n = 0; insn < k->insns; insn++)
+			n += lengths[insn];
+		assert_int_equal(n, k->size);
+		assert_memory_equal(vt_pt_block_code(b->blocks, k), code + (k->addr - BASE), n);
+	}
+}
+
 static void run_jobs(const struct trace *t, const struct vt_pt_code *c, struct vt_pt_options opt,
 		     struct result *r, struct jobs *jobs)
 {
@@ -213,8 +230,10 @@ static void run_jobs(const struct trace *t, const struct vt_pt_code *c, struct v
 	assert_non_null(p);
 	r->nblocks = r->nnotes = r->nmarks = 0;
 	r->insns = 0;
-	while ((rc = vti_pt_parallel_next(p, &batch, &err)) > 0)
+	while ((rc = vti_pt_parallel_next(p, &batch, &err)) > 0) {
 		take_batch(r, &batch);
+		check_blocks(&batch);
+	}
 	assert_int_equal(rc, 0);
 	jobs->joined = vti_pt_parallel_joined(p, &jobs->walked);
 	vti_pt_parallel_free(p);

@@ -254,16 +254,46 @@ static void test_snapshots_in_pieces(void **state)
 	add_piece(b, 0, 0, 0, t, 320, 1);
 	add_piece(b, 0, 0, 320, t + 320, 320, 1);
 	add_piece(b, 0, 9, 0, t + 128, 64 * 20 - 128, 2);
+	add_piece(b, 0, 9, 0, t + 64 * 10, 64 * 15, 2);
 	add_piece(b, 0, 9, 0, t + 64 * 30, 64, 3);
 	seal(b, true);
 	q = vt_pt_buffers_queue(b, 0);
 	assert_int_equal(q->nsegments, 2);
-	check_segment(&q->segments[0], t, 64 * 20, 0, 1);
-	assert_memory_equal(q->segments[0].bytes, t, 64 * 20);
+	check_segment(&q->segments[0], t, 64 * 25, 0, 1);
+	assert_memory_equal(q->segments[0].bytes, t, 64 * 25);
 	assert_false(q->segments[0].apart);
 	check_segment(&q->segments[1], t + 64 * 30, 64, 0, 3);
 	assert_memory_equal(q->segments[1].bytes, t + 64 * 30, 64);
 	assert_true(q->segments[1].apart);
+	vt_pt_buffers_free(b);
+}
+
+/* What lies together as it came is not copied, but what others came between is. */
+static void test_buffers_together(void **state)
+{
+	struct vt_pt_buffers *b = vt_pt_buffers_new("/tmp");
+	const struct vt_pt_segment *s[3];
+	uint8_t t[640];
+	unsigned i;
+
+	(void)state;
+	make_trace(t, 10);
+	add_piece(b, 7, 0, 0, t, 10, 0);
+	add_piece(b, 7, 10, 0, t + 10, 10, 0);
+	add_piece(b, 9, 0, 0, t + 100, 10, 0);
+	add_piece(b, 3, 0, 0, t + 200, 10, 0);
+	add_piece(b, 3, 10, 0, t + 210, 10, 0);
+	add_piece(b, 3, 20, 0, t + 220, 10, 0);
+	add_piece(b, 9, 10, 0, t + 110, 10, 0);
+	seal(b, false);
+	for (i = 0; i < 3; i++)
+		s[i] = vt_pt_buffers_queue(b, i)->segments;
+	assert_int_equal(s[0]->size, 20);
+	assert_memory_equal(s[0]->bytes, t, 20);
+	assert_memory_equal(s[1]->bytes, t + 100, 20);
+	assert_memory_equal(s[2]->bytes, t + 200, 30);
+	assert_int_equal((uintptr_t)s[2]->bytes - (uintptr_t)s[0]->bytes, 30);
+	assert_int_not_equal((uintptr_t)s[1]->bytes - (uintptr_t)s[0]->bytes, 20);
 	vt_pt_buffers_free(b);
 }
 
@@ -666,6 +696,7 @@ int main(void)
 		cmocka_unit_test(test_buffers_pieces),
 		cmocka_unit_test(test_snapshots_in_pieces),
 		cmocka_unit_test(test_buffers_record),
+		cmocka_unit_test(test_buffers_together),
 		cmocka_unit_test(test_buffers_limits),
 		cmocka_unit_test(test_tsc),
 		cmocka_unit_test(test_jit_names),
