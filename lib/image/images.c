@@ -329,8 +329,7 @@ enum vt_unknown vt_images_symbol(struct vt_images *im, uint32_t id, int32_t pid,
 	if (!symbols)
 		return loc->why;
 	loc->symbol = image->last;
-	if (image->pub.type == VT_IMAGE_ANON || !loc->symbol || loc->vaddr < loc->symbol->start ||
-	    loc->vaddr >= image->last_end) {
+	if (!loc->symbol || loc->vaddr < loc->symbol->start || loc->vaddr >= image->last_end) {
 		loc->symbol = vt_symbols_find(symbols, loc->vaddr);
 		if (loc->symbol && image->pub.type != VT_IMAGE_ANON)
 			vti_image_remember(image, loc->symbol);
