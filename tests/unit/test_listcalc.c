@@ -395,8 +395,8 @@ static void test_rank_much(void **state)
 	scene_freq(w, MISSING_IMAGE, 0x10, 1e19, 2, NAN);
 	put_stall(w, MISSING_IMAGE, 0x10, VT_STALL_DCACHE, 8e18, 1e19);
 	/* Of an image that the stream does not tell of. */
-	scene_freq(w, 8, 0x10, 1e18, 2, NAN);
-	put_stall(w, 8, 0x10, VT_STALL_DTLB, 1e18, 1e18);
+	scene_freq(w, 8, 0, 9e18, 1, NAN);
+	put_stall(w, 8, 0, VT_STALL_DTLB, 9e18, 9e18);
 	scene_read(&much, fd, w, false);
 	src.images = much.images;
 	src.freqs = much.freqs;
@@ -409,8 +409,8 @@ static void test_rank_much(void **state)
 	o.cause = VT_STALL_DTLB;
 	assert_true(vt_cyclerank_fill(r, &o, t));
 	assert_string_equal(print_table(t, VT_TABLE_CSV, false),
-			    KEYS "1000000000000000000,1000000000000000000,50,50,50,50,"
-				 "2000000000000000000,100,[image not in the stream],?\n");
+			    KEYS "9e+18,9e+18,100,100,100,100,9e+18,100,"
+				 "[image not in the stream],?\n");
 	vt_table_free(t);
 	vt_cyclerank_free(r);
 	src = shared;
@@ -457,6 +457,45 @@ static void test_rank_ties(void **state)
 	scene_drop(&same);
 }
 
+/* Within an image by where procedures begin, and what lies in none last; less than a cycle counts.
+ */
+static void test_rank_order(void **state)
+{
+	static const uint64_t offsets[] = {0xff0, 0x1000, 0x101c};
+	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
+	const struct vt_calc_source shared = src;
+	struct vt_table *t = vt_table_new();
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	const char *text, *first, *second;
+	struct vt_cyclerank *r;
+	struct scene same;
+	size_t i;
+
+	(void)state;
+	scene_image(w, 1, toolbox_path(dir, "prog"));
+	for (i = 0; i < 3; i++) {
+		scene_freq(w, 1, offsets[i], 100, 3, NAN);
+		put_stall(w, 1, offsets[i], VT_STALL_DCACHE, 0.5, 0.5);
+	}
+	scene_read(&same, fd, w, false);
+	src.images = same.images;
+	src.freqs = same.freqs;
+	r = vt_cyclerank_new(&src);
+	assert_true(r && t);
+	assert_true(vt_cyclerank_add(r, 1));
+	assert_true(vt_cyclerank_fill(r, &o, t));
+	text = print_table(t, VT_TABLE_CSV, false);
+	first = strstr(text, ",f,");
+	second = strstr(text, ",g,");
+	assert_true(first && second && strstr(text, ",["));
+	assert_true(first < second && second < strstr(text, ",["));
+	vt_table_free(t);
+	vt_cyclerank_free(r);
+	src = shared;
+	scene_drop(&same);
+}
+
 static void test_rank_header(void **state)
 {
 	const struct vt_cyclerank_options o = {.cause = VT_STALL_DCACHE};
@@ -473,6 +512,10 @@ static void test_rank_header(void **state)
 		"*** Confidence  high 0.0%, medium 0.0%, low 0.0%, no estimate 0.0% of the cycles\n"
 		"*** Actual      1000/400 = 2.50CPI\n"
 		"*** d = D-cache miss: 12.5% to 30.0% of the cycles\n\n");
+	all.cycles = 1;
+	print_begin(&out);
+	vt_cyclerank_header(&o, &all, &out);
+	assert_non_null(strstr(print_end(&out), "D-cache miss: 12500.0% to 30000.0%"));
 	all.cycles = 0;
 	print_begin(&out);
 	vt_cyclerank_header(&o, &all, &out);
@@ -487,7 +530,7 @@ int main(void)
 		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_none),
 		cmocka_unit_test(test_rank),	    cmocka_unit_test(test_rank_ties),
 		cmocka_unit_test(test_rank_cutoff), cmocka_unit_test(test_rank_header),
-		cmocka_unit_test(test_rank_much),
+		cmocka_unit_test(test_rank_much),   cmocka_unit_test(test_rank_order),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
