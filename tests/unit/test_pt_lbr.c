@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,10 +34,11 @@ static const uint8_t code[] = {0x90, 0x74, 0x03, 0x90, 0xeb, 0xfa, 0xe8, 0x01, 0
 #define CODE_SIZE (LAST + 1)
 
 #define BASE	   0x10000
-#define CODE_PATH  "/tmp/vtrace-test-lbr-code"
 #define BRANCH_ANY 8
 #define KERNEL	   UINT_MAX	  /* where a branch comes from */
 #define HIGH	   (UINT_MAX - 1) /* likewise: no address of the kernel */
+
+static char code_path[] = "/tmp/vt-lbr-XXXXXX";
 
 /* How samples differ from those of the most tests. */
 static struct {
@@ -53,7 +54,7 @@ static void put_maps(struct vt_writer *w, uint64_t branch_type)
 
 	row[VT_EVENT_BRANCH_TYPE] = branch_type;
 	vt_writer_row(w, VT_IMAGE);
-	vt_writer_text(w, VT_IMAGE_PATH, CODE_PATH);
+	vt_writer_text(w, VT_IMAGE_PATH, code_path);
 	row = vt_writer_row(w, VT_MAP);
 	row[VT_MAP_PID] = 5;
 	row[VT_MAP_TID] = 5;
@@ -443,7 +444,7 @@ static int make_code(void **state)
 	static const uint8_t back[] = {0xe9, 0x8f, 0xfe, 0xff, 0xff}; /* jmp from NNOPS on to 0 */
 	static const uint8_t end[] = {0xeb, 0xfe, 0x90};
 	static uint8_t all[CODE_SIZE];
-	FILE *f = fopen(CODE_PATH, "w");
+	int fd = mkstemp(code_path);
 	size_t i;
 
 	(void)state;
@@ -453,13 +454,13 @@ static int make_code(void **state)
 	for (i = 0; i < NBRANCHES; i++)
 		all[BRANCHES + 2 * i] = 0x74;
 	memcpy(all + LAST - 2, end, sizeof(end));
-	return !f || fwrite(all, 1, sizeof(all), f) != sizeof(all) || fclose(f);
+	return fd < 0 || write(fd, all, sizeof(all)) != (ssize_t)sizeof(all) || close(fd);
 }
 
 static int remove_code(void **state)
 {
 	(void)state;
-	return unlink(CODE_PATH);
+	return unlink(code_path);
 }
 
 int main(void)
