@@ -422,7 +422,7 @@ static size_t calls_at(const struct vt_lines *l, uint64_t addr, Dwarf_Die *calls
 
 size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *frames, size_t max)
 {
-	struct vt_line line = {"", 0, 0, 0, false};
+	struct vt_line line = {.file = ""};
 	Dwarf_Die chain[VT_MAX_INLINE], cu, function;
 	size_t n, i;
 

@@ -164,6 +164,10 @@ static const char units[] =
 	"self:	.uleb128 18\n	.long self - unit, origin6 - unit\n	range 0x434, 0x438\n"
 	"	ends 2\n"
 	"	end_unit 0x420\n"
+	/* Behind the last line. */
+	"	unit 1, 0x1000, 0x1010\n	procedure lineless, 21, 0x1000, 0x1010\n	"
+	"ends\n"
+	"	end_unit 0x1000\n"
 	/* An index that says more than the units do. */
 	"	.section .debug_aranges, \"\", @progbits\n"
 	"	.long 44\n	.short 2\n	.long 0\n	.byte 8, 0, 0, 0, 0, 0\n"
@@ -345,6 +349,7 @@ static void test_frames(void **state)
 		{0x3c, 1, {{"f", "/src/a.c", 70000, false}}},
 		{0x40, 1, {{"", "/src/a.c", 70000, false}}},
 		{0x74, 0, {{NULL, NULL, 0, false}}},
+		{0x1000, 1, {{"lineless", "", 0, false}}},
 		{0x304, 2, {{"deep", "/src/a.c", 70000, true}, {"d200", "/abs/b.c", 31, false}}},
 		{0x314, 1, {{"d201", "/src/a.c", 70000, false}}},
 		{0x424, 1, {{"twice", "/src/a.c", 70000, false}}},
