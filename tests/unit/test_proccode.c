@@ -20,7 +20,8 @@ static struct vt_error err;
 static char *dir;
 static struct scene s;
 
-static const uint8_t push[] = {0x53}, inc[] = {0x48, 0xff, 0xc0}, dec[] = {0x48, 0xff, 0xc8};
+static const uint8_t push[] = {0x53}, mov[] = {0x48, 0x8b, 0x1f}, inc[] = {0x48, 0xff, 0xc0},
+		     dec[] = {0x48, 0xff, 0xc8};
 
 static int begin(void **state)
 {
@@ -50,6 +51,7 @@ static int begin(void **state)
 	scene_block(w, 3, 0x800101, inc, 3);
 	scene_block(w, 4, 0x401000, push, 1);
 	scene_block(w, 5, 0xa01004, dec, 3);
+	scene_block(w, 6, 0x401001, mov, 3);
 	scene_read(&s, fd, w, false);
 	vt_images_patch(s.images, PATCHED, 0x1000, 0x1000);
 	return 0;
@@ -116,6 +118,10 @@ static void test_none(void **state)
 	check_error(JIT, 0x800100, 0x800108, false, VT_E_NOTFOUND, "x: its code is not there");
 	check_error(JIT, 0x800104, 0x800108, true, VT_E_NOTFOUND, "x: its code is not there");
 	check_error(PATCHED, 0x401000, 0x40101c, false, VT_E_NOTFOUND,
+		    "x: its code was patched at run time");
+	/* Up to the page that was, and into it. */
+	check_error(PATCHED, 0x400ff0, 0x401000, false, VT_E_NOTFOUND, "x: its code is not there");
+	check_error(PATCHED, 0x400ff0, 0x401010, false, VT_E_NOTFOUND,
 		    "x: its code was patched at run time");
 	check_error(PATCHED, 0x401000, 0x401005, true, VT_E_NOTFOUND,
 		    "x: its code was patched at run time");
