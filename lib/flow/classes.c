@@ -260,7 +260,7 @@ static void sum(const struct forest *f, const struct split *s, struct label *lin
 			continue;
 		}
 		links[i].a = vt_rng_next(&rng);
-		links[i].b = vt_rng_next(&rng) | 1; /* never as if it lay on no cycle */
+		links[i].b = vt_rng_next(&rng);
 		mix(&nodes[s->from[i]], &links[i]);
 		mix(&nodes[s->to[i]], &links[i]);
 	}

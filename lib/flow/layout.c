@@ -234,7 +234,7 @@ static int build(struct vti_layered *l, struct vt_error *err)
 	for (e = 0; ok && e < g->nedges; e++) {
 		n = span(l, e);
 		segments += n;
-		vertices += n > 1 ? n - 1 : 0;
+		vertices += n ? n - 1 : 0;
 	}
 	if (ok && (vertices > MAX_VERTICES || segments > MAX_VERTICES))
 		return vt_error_set(err, VT_E_LIMIT, "the graph is too large to be drawn");
@@ -337,7 +337,7 @@ static bool find_ports(const struct vti_layered *l, bool lower, double *x)
 		uint32_t k;
 
 		for (same = 1; i + same < n && ports[i + same].node == ports[i].node; same++)
-			continue;
+			;
 		for (k = 0; k < same; k++)
 			x[ports[i + k].edge] =
 				v->x + v->width * ((k + 1.0) / (same + 1.0) - 0.5) * 0.8;

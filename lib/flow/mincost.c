@@ -33,7 +33,7 @@ struct edge {
 	uint32_t to;
 	uint32_t arc; /* whose flow it changes */
 	bool less;    /* in which direction */
-	int8_t side;  /* outside the tree: 1 with no flow, -1 with all its room; else 0 */
+	int8_t side;  /* outside the tree: 1 with no flow, -1 with all its room */
 	int64_t room; /* at most this change */
 	int64_t flow; /* the change */
 	int64_t cost;
@@ -295,7 +295,6 @@ static void step(struct simplex *s, uint32_t entering)
 		e->side = (int8_t)-e->side;
 		return;
 	}
-	e->side = 0;
 	e = &s->edges[s->nodes[leaving].pred];
 	e->side = e->flow == 0 ? 1 : -1;
 	hang(s, below_tail ? tail : head, leaving, below_tail ? head : tail, entering);
@@ -316,7 +315,7 @@ static void add_edge(struct simplex *s, const struct edge *e)
 static void plant(struct simplex *s, uint32_t before, const int64_t *excess)
 {
 	/* Dearer than any way through all nodes, even those there were before. */
-	int64_t dear = (VT_MINCOST_COST + before) * ((int64_t)before + 1);
+	int64_t dear = (VT_MINCOST_COST + before) * before;
 	struct node *root = &s->nodes[s->root];
 	uint32_t i;
 

@@ -243,6 +243,23 @@ static void test_forever(void **state)
 	vt_classes_free(c);
 }
 
+/* Loops that nothing leads to are looked at like others. */
+static void test_unreached(void **state)
+{
+	struct graph g = {0};
+
+	(void)state;
+	edge(&g, VT_CFG_ENTRY, 2);
+	edge(&g, 2, VT_CFG_EXIT);
+	edge(&g, 3, 4);
+	edge(&g, 4, 3);
+	edge(&g, 4, 5);
+	edge(&g, 5, 6);
+	edge(&g, 6, 5);
+	finish(&g, 7);
+	compare(&g);
+}
+
 /* Without code nothing leads from ENTRY to EXIT: they are two. */
 static void test_empty(void **state)
 {
@@ -256,9 +273,8 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_diamond),
-		cmocka_unit_test(test_forever),
+		cmocka_unit_test(test_random),	cmocka_unit_test(test_diamond),
+		cmocka_unit_test(test_forever), cmocka_unit_test(test_unreached),
 		cmocka_unit_test(test_empty),
 	};
 

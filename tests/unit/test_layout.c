@@ -301,7 +301,8 @@ static void ports_are_in_order(void **state)
 	(void)state;
 	vt_rng_init(&rng, 6);
 	size_nodes(&g, 5, &rng);
-	for (i = 0; i < 6; i++)
+	/* Those to the right first. */
+	for (i = 6; i-- > 0;)
 		add_edge(&g, i % 2, 2 + i / 2);
 	place(&g);
 	for (e = 0; e < 6; e++) {
@@ -360,6 +361,95 @@ static void exact_places(void **state)
 	vt_layout_fini(&g.l);
 }
 
+/* Edges between the same two nodes leave and arrive in their order, a single one in the middle. */
+static void parallel_edges(void **state)
+{
+	static struct graph g;
+	unsigned n, k;
+
+	(void)state;
+	for (n = 1; n <= 3; n++) {
+		memset(&g, 0, sizeof(g));
+		g.l.nnodes = 2;
+		g.nodes[0] = (struct vt_layout_node){.width = 20, .height = 8};
+		g.nodes[1] = (struct vt_layout_node){.width = 40, .height = 6};
+		for (k = 0; k < n; k++)
+			add_edge(&g, 0, 1);
+		place(&g);
+		for (k = 0; k < n; k++) {
+			const struct vt_layout_point *p = g.l.points + g.edges[k].first;
+
+			assert_true(fabs(p[0].x - port(&g.nodes[0], k, n)) < NEAR);
+			assert_true(fabs(p[1].x - port(&g.nodes[1], k, n)) < NEAR);
+		}
+		vt_layout_fini(&g.l);
+	}
+}
+
+/* Of a loop, the edge is turned round that closes it, going along a node's first edge first. */
+static void loops_are_cut(void **state)
+{
+	static struct graph g;
+	uint32_t first;
+
+	(void)state;
+	for (first = 1; first <= 2; first++) {
+		memset(&g, 0, sizeof(g));
+		g.l.nnodes = 3;
+		add_edge(&g, 0, first);
+		add_edge(&g, 0, 3 - first);
+		add_edge(&g, 1, 2);
+		add_edge(&g, 2, 1);
+		place(&g);
+		assert_true(g.nodes[first].y == 10 && g.nodes[3 - first].y == 20);
+		vt_layout_fini(&g.l);
+	}
+}
+
+/* Less than a unit is enough for a node, and between them. */
+static void tiny_nodes(void **state)
+{
+	static struct graph g;
+	struct vt_error err = VT_ERROR_INIT;
+
+	(void)state;
+	memset(&g, 0, sizeof(g));
+	g.l = (struct vt_layout){.nodes = g.nodes, .edges = g.edges, .nnodes = 2, .gap = 0.25};
+	g.nodes[0] = g.nodes[1] = (struct vt_layout_node){.width = 0.5, .height = 0.125};
+	add_edge(&g, 0, 1);
+	assert_int_equal(vt_layout_place(&g.l, &err), 0);
+	assert_true(g.nodes[1].y == 0.375 && g.l.height == 0.5 && g.l.width == 0.5);
+	vt_layout_fini(&g.l);
+	g.l.nnodes = 1;
+	g.l.nedges = 0;
+	assert_int_equal(vt_layout_place(&g.l, &err), 0);
+	assert_true(g.l.height == 0.125 && g.l.width == 0.5);
+	vt_layout_fini(&g.l);
+}
+
+/* What was there before is none of it, and of what could not be placed there are no points. */
+static void nothing_is_left(void **state)
+{
+	static struct graph g;
+
+	(void)state;
+	memset(&g, 0, sizeof(g));
+	g.l.nnodes = 2;
+	g.nodes[0] = g.nodes[1] = (struct vt_layout_node){.width = 20, .height = 8};
+	g.nodes[2] = (struct vt_layout_node){.x = -77, .y = -78};
+	add_edge(&g, 0, 1);
+	g.l.npoints = 9;
+	g.l.width = g.l.height = 1e9;
+	place(&g);
+	assert_int_equal(g.l.npoints, 2);
+	assert_int_equal(g.edges[0].first, 0);
+	assert_true(g.l.width == 20 && g.l.height == 26);
+	assert_true(g.nodes[2].x == -77 && g.nodes[2].y == -78);
+	vt_layout_fini(&g.l);
+	assert_null(g.l.points);
+	assert_int_equal(g.l.npoints, 0);
+}
+
 static void too_large(void **state)
 {
 	enum { N = 3000 };
@@ -374,7 +464,12 @@ static void too_large(void **state)
 		edges[l.nedges++] = (struct vt_layout_edge){.from = i - 1, .to = i};
 		edges[l.nedges++] = (struct vt_layout_edge){.from = 0, .to = i};
 	}
+	l.points = (struct vt_layout_point *)nodes;
+	l.npoints = 7;
+	l.width = 8;
 	assert_int_equal(vt_layout_place(&l, &err), -VT_E_LIMIT);
+	assert_null(l.points);
+	assert_true(l.npoints == 0 && l.width == 0 && l.height == 0);
 	vt_layout_fini(&l);
 	free(nodes);
 	free(edges);
@@ -385,7 +480,7 @@ static void as_large_as_may_be(void **state)
 {
 	enum { LAYERS = 2001, MOST = 400000 };
 	struct vt_layout_node *nodes = calloc(LAYERS + 2198, sizeof(*nodes));
-	struct vt_layout_edge *edges = calloc(LAYERS + 200, sizeof(*edges));
+	struct vt_layout_edge *edges = calloc(LAYERS + 201, sizeof(*edges));
 	struct vt_layout l = {.nodes = nodes, .nnodes = LAYERS, .edges = edges};
 	struct vt_error err = VT_ERROR_INIT;
 	uint32_t i;
@@ -407,6 +502,8 @@ static void as_large_as_may_be(void **state)
 	assert_int_equal(vt_layout_place(&l, &err), -VT_E_LIMIT);
 	vt_layout_fini(&l);
 	l.nnodes--;
+	/* An edge from a node to itself has no pieces. */
+	edges[l.nedges++] = (struct vt_layout_edge){.from = 1, .to = 1};
 	assert_int_equal(l.nnodes + 198 * (LAYERS - 2), MOST);
 	assert_int_equal(vt_layout_place(&l, &err), 0);
 	vt_layout_fini(&l);
@@ -434,6 +531,10 @@ int main(void)
 		cmocka_unit_test(a_chain_is_straight),
 		cmocka_unit_test(ports_are_in_order),
 		cmocka_unit_test(exact_places),
+		cmocka_unit_test(parallel_edges),
+		cmocka_unit_test(loops_are_cut),
+		cmocka_unit_test(tiny_nodes),
+		cmocka_unit_test(nothing_is_left),
 		cmocka_unit_test(too_large),
 		cmocka_unit_test(as_large_as_may_be),
 		cmocka_unit_test(nothing),

@@ -250,11 +250,135 @@ static void columns_are_nearest_to_wishes(void **state)
 	}
 }
 
+/* ---- all of it ---- */
+
+/* The layers of a graph whose edges lead to higher numbers; false where there are too many. */
+static bool take_graph(struct layered *a, const struct vt_layout *g)
+{
+	uint32_t i, e, k, n = g->nnodes;
+
+	memset(a, 0, sizeof(*a));
+	a->g = *g;
+	a->l = (struct vti_layered){.g = &a->g,
+				    .vertices = a->vertices,
+				    .segments = a->segments,
+				    .up = a->up,
+				    .down = a->down,
+				    .layers = a->layers,
+				    .layer_first = a->layer_first};
+	for (i = 0; i < g->nnodes; i++) {
+		a->vertices[i].width = g->nodes[i].width;
+		for (e = 0; e < g->nedges; e++)
+			if (g->edges[e].from == i &&
+			    a->vertices[g->edges[e].to].layer <= a->vertices[i].layer)
+				a->vertices[g->edges[e].to].layer = a->vertices[i].layer + 1;
+		if (a->vertices[i].layer >= LAYERS)
+			return false;
+	}
+	/* A long edge has a vertex in each layer that it goes through. */
+	for (e = 0; e < g->nedges; e++) {
+		uint32_t last = g->edges[e].from, to = g->edges[e].to;
+
+		while (a->vertices[last].layer + 1 < a->vertices[to].layer) {
+			if (n == VERTICES)
+				return false;
+			a->vertices[n].layer = a->vertices[last].layer + 1;
+			a->segments[a->l.nsegments++] = (struct vti_segment){last, n};
+			last = n++;
+		}
+		a->segments[a->l.nsegments++] = (struct vti_segment){last, to};
+	}
+	a->l.nvertices = n;
+	for (i = 0, k = 0; i < LAYERS; i++) {
+		a->layer_first[i] = k;
+		for (e = 0; e < n; e++)
+			if (a->vertices[e].layer == i)
+				a->layers[k++] = e;
+		a->l.nlayers = k > a->layer_first[i] ? i + 1 : a->l.nlayers;
+	}
+	a->layer_first[LAYERS] = n;
+	join(a);
+	vti_layout_number(&a->l);
+	return true;
+}
+
+static void compare_places(const struct layered *a, const struct vt_layout *g)
+{
+	double left = INFINITY, right = -INFINITY;
+	uint32_t i, e, s = 0, n = g->nnodes;
+
+	for (i = 0; i < a->l.nvertices; i++) {
+		const struct vti_vertex *v = &a->vertices[i];
+
+		left = fmin(left, v->x - v->width / 2);
+		right = fmax(right, v->x + v->width / 2);
+	}
+	assert_true(fabs(g->width - (right - left)) < 1e-6);
+	for (i = 0; i < g->nnodes; i++)
+		assert_true(fabs(g->nodes[i].x + left - a->vertices[i].x +
+				 a->vertices[i].width / 2) < 1e-6);
+	/* Where edges go through layers: all but their ends, two points each. */
+	for (e = 0; e < g->nedges; e++) {
+		const struct vt_layout_point *p =
+			g->points + g->edges[e].first + g->edges[e].npoints - 1;
+		uint32_t through =
+			a->vertices[g->edges[e].to].layer - a->vertices[g->edges[e].from].layer - 1;
+
+		for (i = 0; i < through; i++) {
+			double x = a->vertices[n + through - 1 - i].x - left;
+
+			assert_true(fabs((--p)->x - x) < 1e-6);
+			assert_true(fabs((--p)->x - x) < 1e-6);
+		}
+		n += through;
+		s += through + 1;
+	}
+	assert_int_equal(n, a->l.nvertices);
+	assert_int_equal(s, a->l.nsegments);
+}
+
+/* Order and columns are those of the layers that a graph without loops has. */
+static void graphs_are_layered(void **state)
+{
+	enum { NODES = 12, EDGES = 18 };
+	static struct layered a;
+	struct vt_rng rng;
+	int round, compared = 0;
+
+	(void)state;
+	vt_rng_init(&rng, 13);
+	for (round = 0; round < 400; round++) {
+		struct vt_layout_node nodes[NODES] = {{0}};
+		struct vt_layout_edge edges[EDGES] = {{0}};
+		struct vt_layout g = {.nodes = nodes, .edges = edges, .gap = GAP};
+		struct vt_error err = VT_ERROR_INIT;
+		uint32_t i;
+
+		g.nnodes = 2 + (uint32_t)vt_rng_below(&rng, NODES - 1);
+		g.nedges = (uint32_t)vt_rng_below(&rng, EDGES + 1);
+		for (i = 0; i < g.nnodes; i++)
+			nodes[i].width = (double)vt_rng_below(&rng, 30);
+		for (i = 0; i < g.nedges; i++) {
+			edges[i].to = 1 + (uint32_t)vt_rng_below(&rng, g.nnodes - 1);
+			edges[i].from = (uint32_t)vt_rng_below(&rng, edges[i].to);
+		}
+		if (!take_graph(&a, &g))
+			continue;
+		compared++;
+		assert_true(vti_layout_order(&a.l) && vti_layout_columns(&a.l));
+		assert_int_equal(vt_layout_place(&g, &err), 0);
+		compare_places(&a, &g);
+		vt_layout_fini(&g);
+	}
+	assert_true(compared > 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_sweeps),
 		cmocka_unit_test(columns_are_nearest_to_wishes),
+		cmocka_unit_test(graphs_are_layered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -395,6 +395,28 @@ static void costs_are_limited(void **state)
 	}
 }
 
+/* What costs as much either way stays as it was measured. */
+static void a_tie_changes_nothing(void **state)
+{
+	struct vt_mincost_arc arcs[] = {
+		{.from = 0, .to = 1, .more = 1, .at_most = VT_MINCOST_MAX},
+		{.from = 1, .to = 0, .want = 5, .less = 1, .more = 9, .at_most = 99},
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_mincost *f;
+	int64_t less;
+
+	(void)state;
+	for (less = 0; less < 3; less++) {
+		arcs[1].less = less;
+		f = build(2, arcs, 2);
+		assert_int_equal(vt_mincost_solve(f, &err), 0);
+		assert_int_equal(vt_mincost_flow(f, 0), less ? 5 : 0);
+		assert_int_equal(vt_mincost_flow(f, 1), less ? 5 : 0);
+		vt_mincost_free(f);
+	}
+}
+
 /* With other prices, a flow that still costs the least stays as it is. */
 static void the_cheapest_flow_stays(void **state)
 {
@@ -619,6 +641,7 @@ int main(void)
 		cmocka_unit_test(arcs_may_be_added_to_a_flow),
 		cmocka_unit_test(what_is_out_of_range),
 		cmocka_unit_test(costs_are_limited),
+		cmocka_unit_test(a_tie_changes_nothing),
 		cmocka_unit_test(the_cheapest_flow_stays),
 		cmocka_unit_test(the_dearest_way_back),
 		cmocka_unit_test(chains_are_one_node),
