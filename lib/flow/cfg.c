@@ -51,17 +51,16 @@ static void sort_nodes(struct build *b)
 
 /*
  * Where instructions overlap (a jump over a prefix, say), the one that is not followed by the next
- * in order leads to a block of its own.
+ * in order leads to a block of its own.  The next in order is one anyway: what comes before it is
+ * a jump, or such an instruction.
  */
 static void mark_overlaps(struct build *b)
 {
 	uint32_t i;
 
 	for (i = 0; i + 1 < b->w.nnodes; i++)
-		if (end_of(node_at(b, i)) > node_at(b, i + 1)->offset) {
+		if (end_of(node_at(b, i)) > node_at(b, i + 1)->offset)
 			b->w.mark[end_of(node_at(b, i))] |= VTI_LEADER;
-			b->w.mark[node_at(b, i + 1)->offset] |= VTI_LEADER;
-		}
 }
 
 static bool starts_block(const struct build *b, uint32_t i)

@@ -135,12 +135,14 @@ bool vti_shrink_init(struct vti_shrink *s, const struct vt_mincost_arc *arcs, si
 {
 	uint32_t i, list;
 
-	*s = (struct vti_shrink){.arcs = arcs};
-	s->node = calloc((size_t)nnodes + 1, sizeof(*s->node));
-	s->carry = calloc(narcs + 1, sizeof(*s->carry));
-	s->owner = malloc((narcs + 1) * sizeof(*s->owner));
-	s->order = malloc(((size_t)nnodes + 1) * sizeof(*s->order));
-	s->arc = malloc(((size_t)nnodes + 1) * sizeof(*s->arc));
+	*s = (struct vti_shrink){
+		.arcs = arcs,
+		.node = calloc((size_t)nnodes + 1, sizeof(*s->node)),
+		.carry = calloc(narcs + 1, sizeof(*s->carry)),
+		.owner = malloc((narcs + 1) * sizeof(*s->owner)),
+		.order = malloc(((size_t)nnodes + 1) * sizeof(*s->order)),
+		.arc = malloc(((size_t)nnodes + 1) * sizeof(*s->arc)),
+	};
 	if (!s->node || !s->carry || !s->owner || !s->order || !s->arc)
 		return false;
 	if (!list_arcs(s, narcs, nnodes))

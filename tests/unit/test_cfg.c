@@ -130,6 +130,71 @@ static void test_overlap(void **state)
 	vt_cfg_free(g);
 }
 
+/* The same where what follows the longer instruction is an entry, too. */
+static void test_overlapped_entry(void **state)
+{
+	/* 0: je 3; 2: lock; 3: cmpxchg %esi,(%rdi); 6: ret */
+	static const uint8_t code[] = {0x74, 0x01, 0xf0, 0x0f, 0xb1, 0x37, 0xc3};
+	static const uint64_t entry = START + 6;
+	const struct vt_cfg_source src = {code, sizeof(code), START, NULL, 0, &entry, 1};
+	struct vt_cfg *g = vt_cfg_new(&src, &err);
+
+	(void)state;
+	assert_non_null(g);
+	check(g);
+	assert_int_equal(g->nblocks, VT_CFG_FIRST + 4);
+	assert_true(has(g, VT_CFG_ENTRY, at(g, 0), VT_EDGE_ENTRY));
+	assert_true(has(g, VT_CFG_ENTRY, at(g, 6), VT_EDGE_ENTRY));
+	assert_false(has(g, VT_CFG_ENTRY, at(g, 3), VT_EDGE_ENTRY));
+	assert_true(has(g, at(g, 2), at(g, 6), VT_EDGE_FALL));
+	assert_true(has(g, at(g, 3), at(g, 6), VT_EDGE_FALL));
+	vt_cfg_free(g);
+}
+
+/* Back to the first instruction, by a jump. */
+static void test_first(void **state)
+{
+	static const uint8_t code[] = {0x90, 0xeb, 0xfd};
+	struct vt_cfg *g = graph(code, sizeof(code));
+
+	(void)state;
+	check(g);
+	assert_int_equal(g->nblocks, VT_CFG_FIRST + 1);
+	assert_true(has(g, at(g, 0), at(g, 0), VT_EDGE_TAKEN));
+	assert_int_equal(g->nedges, 2);
+	assert_int_equal(vt_cfg_block_at(g, START - 1), 0);
+	assert_int_equal(vt_cfg_insn_at(g, START - 1), UINT32_MAX);
+	assert_int_equal(vt_cfg_insn_at(g, START), 0);
+	assert_int_equal(vt_cfg_insn_at(g, START + 1), 1);
+	assert_int_equal(vt_cfg_insn_at(g, START + 2), UINT32_MAX);
+	vt_cfg_free(g);
+}
+
+/* A jump that is all of a gap is one out of a procedure there, if one may start there. */
+static void test_jump_in_gap(void **state)
+{
+	size_t offset;
+
+	(void)state;
+	for (offset = 8; offset <= 16; offset += 8) {
+		uint8_t code[18];
+		struct vt_cfg *g;
+
+		memset(code, 0xcc, sizeof(code));
+		code[0] = 0xc3;
+		code[offset] = 0xff; /* jmp *%rax */
+		code[offset + 1] = 0xe0;
+		g = graph(code, offset + 2);
+		check(g);
+		assert_int_equal(g->nblocks, VT_CFG_FIRST + 2);
+		assert_true(has(g, VT_CFG_ENTRY, at(g, offset), VT_EDGE_ENTRY));
+		assert_true(has(g, at(g, offset), VT_CFG_EXIT, VT_EDGE_EXIT));
+		assert_int_equal(g->complete, offset == 16);
+		assert_int_equal(g->blocks[at(g, offset)].incomplete, offset == 8);
+		vt_cfg_free(g);
+	}
+}
+
 /* Control runs into bytes that are no instruction. */
 static void test_bad(void **state)
 {
@@ -610,15 +675,27 @@ static void many_jumps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_branch),	cmocka_unit_test(test_unreached),
-		cmocka_unit_test(test_overlap), cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_random),	cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_goto),	cmocka_unit_test(test_noreturn),
-		cmocka_unit_test(test_cold),	cmocka_unit_test(test_tail_call),
-		cmocka_unit_test(test_padding), cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_entries), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_size),	cmocka_unit_test(test_chain),
-		cmocka_unit_test(many_pieces),	cmocka_unit_test(many_jumps),
+		cmocka_unit_test(test_branch),
+		cmocka_unit_test(test_unreached),
+		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_goto),
+		cmocka_unit_test(test_noreturn),
+		cmocka_unit_test(test_cold),
+		cmocka_unit_test(test_tail_call),
+		cmocka_unit_test(test_padding),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_overlapped_entry),
+		cmocka_unit_test(test_first),
+		cmocka_unit_test(test_jump_in_gap),
+		cmocka_unit_test(many_pieces),
+		cmocka_unit_test(many_jumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,21 +31,23 @@ static const char places[] = "\t.balign 8,0x90\na:\tret\n\t.balign 8\nb:\tnop\n\
 			     "\t.size main,.-main\n\t.balign 16\n\t.type other,@function\n"
 			     "other:\tret\n\t.size other,.-other\n";
 
-static uint64_t number_of(const struct program *p, const char *how)
+/* A symbol's address, in what nm says of all of them. */
+static uint64_t address_of(const char *symbols, char type, const char *name)
 {
-	char *text = toolbox_run(p->dir, "%s", how);
-	uint64_t n = strtoull(text, NULL, 16);
+	char end[32];
+	const char *found;
 
-	free(text);
-	return n;
+	snprintf(end, sizeof(end), " %c %s\n", type, name);
+	found = strstr(symbols, end);
+	assert_non_null(found);
+	return strtoull(found - 16, NULL, 16);
 }
 
 static void assemble(struct program *p, const char *code, const char *table)
 {
 	const struct vt_images_options o = {.warn = NULL};
-	char text[4096], how[64];
+	char text[4096], *symbols;
 	const char *path;
-	uint64_t start;
 	int i;
 
 	snprintf(text, sizeof(text),
@@ -56,17 +58,17 @@ static void assemble(struct program *p, const char *code, const char *table)
 	p->dir = toolbox_dir();
 	toolbox_write(p->dir, "p.s", text);
 	free(toolbox_run(p->dir, "gcc -no-pie -o p p.s"));
-	for (i = 0; i < 6; i++) {
-		snprintf(how, sizeof(how), "nm p | sed -n 's/ t %c$//p'", 'a' + i);
-		p->at[i] = number_of(p, how);
-	}
-	start = number_of(p, "nm p | sed -n 's/ T main$//p'");
+	symbols = toolbox_run(p->dir, "nm p");
+	for (i = 0; i < 6; i++)
+		p->at[i] = address_of(symbols, 't', (const char[]){(char)('a' + i), '\0'});
 	p->images = vt_images_new(&o, &err);
 	assert_non_null(p->images);
 	path = toolbox_path(p->dir, "p");
 	assert_int_equal(
 		vt_images_add(p->images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err), 0);
-	p->graph = vt_cfg_of_image(p->images, 1, start, p->at[5] + 1, &err);
+	p->graph =
+		vt_cfg_of_image(p->images, 1, address_of(symbols, 'T', "main"), p->at[5] + 1, &err);
+	free(symbols);
 	assert_non_null(p->graph);
 }
 
@@ -136,9 +138,25 @@ static void test_known_index(void **state)
 	      "\tand $1,%edi\n\tmovzbl table(%rdi),%eax\n\tlea a(%rip),%rdx\n"
 	      "\tadd %rdx,%rax\n\tjmp *%rax\n",
 	      "\t.byte c-a, e-a\n", "ce");
+	check("two bytes with a sign",
+	      "\tand $1,%edi\n\tmovswq table(,%rdi,2),%rax\n\tlea c(%rip),%rdx\n"
+	      "\tadd %rdx,%rax\n\tjmp *%rax\n",
+	      "\t.short a-c, f-c\n", "af");
+	check("a byte with a sign",
+	      "\tand $1,%edi\n\tmovsbq table(%rdi),%rax\n\tlea c(%rip),%rdx\n"
+	      "\tadd %rdx,%rax\n\tjmp *%rax\n",
+	      "\t.byte a-c, d-c\n", "ad");
 	/* One of the entries is another procedure's. */
 	check("leaves", "\tand $3,%edi\n\tjmp *table(,%rdi,8)\n", "\t.quad a, other, c, a\n",
 	      "ac-");
+	check("the first code", "\tand $3,%edi\n\tjmp *table(,%rdi,8)\n",
+	      "\t.quad a, _init, c, a\n", "ac-");
+	check("the last code", "\tand $3,%edi\n\tjmp *table(,%rdi,8)\n",
+	      "\t.quad a, etext-1, c, a\n", "ac-");
+	check("before code", "\tpush %rax\n\tand $3,%edi\n\tjmp *table(,%rdi,8)\n",
+	      "\t.quad a, _init-1, c, a\n", "-?");
+	check("behind code", "\tpush %rax\n\tand $3,%edi\n\tjmp *table(,%rdi,8)\n",
+	      "\t.quad a, etext, c, a\n", "-?");
 	/* One is no code at all, so that nothing is known. */
 	check("no code", "\tpush %rax\n\tand $3,%edi\n\tjmp *table(,%rdi,8)\n",
 	      "\t.quad a, 5, c, a\n", "-?");
