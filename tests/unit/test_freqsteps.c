@@ -449,6 +449,41 @@ static void test_solve(void **state)
 }
 
 /*
+ * 2 jumps to an unknown place, and nothing is known to lead to 3.  To come there unseen costs 1 by
+ * 100 for each execution, to be below 50 +- 2 costs 0.5 by 2, and below 50 +- 100 0.5 by 100.
+ */
+static void test_solve_hidden(void **state)
+{
+	struct graph g;
+	uint32_t i;
+
+	(void)state;
+	graph_begin(&g);
+	graph_edge(&g, VT_CFG_ENTRY, 2);
+	graph_edge(&g, 3, VT_CFG_EXIT);
+	graph_insn(&g, 2, 1, 1, 100);
+	graph_insn(&g, 3, 1, 1, 50);
+	graph_finish(&g, 4);
+	g.cfg.complete = false;
+	g.blocks[2].incomplete = true;
+	for (i = 0; i < g.classes.count; i++)
+		g.class_estimates[i].sigma = INFINITY;
+	g.class_estimates[2] = (struct vti_estimate){
+		.known = true, .f = 100, .sigma = 2, .points = 20, .counted = true};
+	g.class_estimates[3] = (struct vti_estimate){
+		.known = true, .f = 50, .sigma = 2, .points = 20, .counted = true};
+	assert_int_equal(vti_freq_solve(&g.w, &err), 0);
+	assert_true(fabs(g.block_estimates[2].f - 100) < 1e-3);
+	assert_true(fabs(g.edge_estimates[0].f - 100) < 1e-3);
+	assert_true(fabs(g.block_estimates[3].f - 50) < 1e-3);
+	assert_true(fabs(g.edge_estimates[1].f - 50) < 1e-3);
+	g.class_estimates[3].sigma = 100;
+	assert_int_equal(vti_freq_solve(&g.w, &err), 0);
+	assert_true(fabs(g.block_estimates[3].f) < 1e-3);
+	assert_true(fabs(g.block_estimates[2].f - 100) < 1e-3);
+}
+
+/*
  * The paper's points: 2 waits for 0, of which what stalls between is a part.  So ratios are 100,
  * and 600 by 2, not 100, 500 and 100, of which the cluster would have two.
  */
@@ -582,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_trust_incomplete),
 		cmocka_unit_test(test_propagate),
 		cmocka_unit_test(test_solve),
+		cmocka_unit_test(test_solve_hidden),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_unit),
 	};
