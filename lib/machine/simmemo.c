@@ -203,10 +203,8 @@ void vti_simmemo_expect(const struct vti_simmemo *m)
 		VT_PREFETCH(first + 64);
 		VT_PREFETCH(first + 128);
 	}
-	if (m->plans[0])
-		VT_PREFETCH(m->plans[0]);
-	if (m->plans[1])
-		VT_PREFETCH(m->plans[1]);
+	VT_PREFETCH(m->plans[0]);
+	VT_PREFETCH(m->plans[1]);
 }
 
 const struct vti_simends *vti_simmemo_ends(const struct vti_simmemo *m)

@@ -210,23 +210,15 @@ static void invert(struct vti_lesson *l, const struct vti_op *op, unsigned words
 {
 	unsigned i;
 
-	switch (op->op) {
-	case VTI_MOVE1:
-	case VTI_MOVE2:
-	case VTI_MOVE4:
+	if (op->op == VTI_MOVE1 || op->op == VTI_MOVE2 || op->op == VTI_MOVE4) {
 		for (i = 0; i < words; i++)
 			learn_word(l, op->a + i, l->result[i]);
-		break;
-	case VTI_ITE:
+	} else if (op->op == VTI_ITE) {
 		invert_choice(l, op);
-		break;
-	case VTI_CCALL:
+	} else if (op->op == VTI_CCALL) {
 		vti_lesson_call(l, data_of(op));
-		break;
-	default:
-		if (op->op == VTI_IROP || op->op >= VTI_FAST)
-			vti_lesson_operator(l, op);
-		break;
+	} else if (op->op == VTI_IROP || op->op >= VTI_FAST) {
+		vti_lesson_operator(l, op);
 	}
 }
 

@@ -327,6 +327,11 @@ static void words_are_taken(void **state)
 	assert_int_equal(m.classes[VT_OP_LOAD].busy, 2);
 	assert_int_equal(load_text(&m, "eliminate int vector\n", &err), 0);
 	assert_int_equal(m.eliminates, VT_ELIMINATE_INT | VT_ELIMINATE_VECTOR);
+	assert_int_equal(load_text(&m, "timing skylake\n", &err), 0);
+	assert_string_equal(m.timing, "skylake");
+	assert_non_null(m.table);
+	assert_int_equal(load_text(&m, "timing alderlake\ntiming zen2\n", &err), 0);
+	assert_string_equal(m.timing, "zen2");
 	assert_int_equal(load_text(&m, "timing nothing\n", &err), -VT_E_FORMAT);
 	assert_non_null(strstr(err.text, "no such table of timings: \"nothing\""));
 }

@@ -28,6 +28,7 @@ enum {
 	TEMP,
 	ADDR,
 	UNKNOWN,
+	FAR = 12, /* from all others */
 	NSLOTS = 16
 };
 
@@ -204,6 +205,8 @@ static void wide_loads_teach_a_word(void **state)
 static void writes_between_hide_the_state(void **state)
 {
 	static const struct vti_array ring = {8, 2, 8, 0}, ring_behind = {16, 2, 8, 0};
+	static const struct vti_array bytes = {0, 9, 1, 0}, one = {0, 1, 8, 0},
+				      words = {0, 2, 4, 0};
 	static const struct vti_unlifted unlifted;
 	static const struct vti_call reads = {.nstate = 1, .state = {{8, 8, 1}}};
 	static const struct vti_call writes = {.nstate = 2, .state = {{0, 8, 2}, {15, 1, 3}}};
@@ -222,6 +225,9 @@ static void writes_between_hide_the_state(void **state)
 		{put(5, 16, TEMP), true},
 		{{.op = VTI_PUTI, .data = &ring}, false},
 		{{.op = VTI_PUTI, .data = &ring_behind}, true},
+		{{.op = VTI_PUTI, .data = &bytes}, false},
+		{{.op = VTI_PUTI, .data = &one}, true},
+		{{.op = VTI_PUTI, .data = &words}, true},
 		{{.op = VTI_DIRTY, .data = &reads}, true},
 		{{.op = VTI_DIRTY, .data = &writes}, false},
 		{{.op = VTI_DIRTY, .data = &beside}, true},
@@ -457,6 +463,80 @@ static void choices_are_taught(void **state)
 	}
 }
 
+/* Operations that write the address' slot behind the load: in it is another number then. */
+static void all_that_writes_a_slot_hides_it(void **state)
+{
+	static const struct vti_cas two = {C_OTHER, {TEMP, TEMP}, {TEMP, TEMP}, {TEMP, ADDR}, 8};
+	static const struct vti_cas low = {C_OTHER, {TEMP, TEMP}, {TEMP, TEMP}, {ADDR, TEMP}, 8};
+	static const struct vti_cas single = {
+		C_OTHER, {TEMP, VTI_NO_SLOT}, {TEMP, VTI_NO_SLOT}, {TEMP, ADDR}, 8};
+	static const struct vti_guarded guarded = {
+		.address = C_OTHER, .guard = TEMP, .value = TEMP, .dst = ADDR};
+	static const struct vti_call call = {.dst = ADDR, .result_size = 8};
+	static const struct vti_call byte = {.dst = ADDR, .result_size = 1};
+	static const struct vti_call long_before = {.dst = ADDR - 1, .result_size = 9};
+	static const struct vti_call before = {.dst = ADDR - 1, .result_size = 8};
+	static const struct vti_call none = {.dst = ADDR, .result_size = 0};
+	static const struct vti_irop one_word = {.words = 1}, two_words = {.words = 2};
+	const struct {
+		struct vti_op op;
+		bool kept;
+	} cases[] = {
+		{{.op = VTI_MOVE1, .dst = ADDR, .a = TEMP}, false},
+		{{.op = VTI_MOVE1, .dst = ADDR - 1, .a = TEMP}, true},
+		{{.op = VTI_MOVE2, .dst = ADDR - 1, .a = TEMP}, false},
+		{{.op = VTI_MOVE2, .dst = ADDR - 2, .a = TEMP}, true},
+		{{.op = VTI_MOVE2, .dst = ADDR + 1, .a = TEMP}, true},
+		{{.op = VTI_MOVE4, .dst = ADDR - 3, .a = TEMP}, false},
+		{{.op = VTI_MOVE4, .dst = ADDR - 4, .a = TEMP}, true},
+		{{.op = VTI_GETI, .dst = ADDR}, false},
+		{{.op = VTI_GETI, .dst = ADDR - 1}, true},
+		{{.op = VTI_ITE, .dst = ADDR - 1, .a = TEMP, .aux = 1}, true},
+		{{.op = VTI_ITE, .dst = ADDR - 1, .a = TEMP, .aux = 2}, false},
+		{{.op = VTI_IROP, .dst = ADDR - 1, .data = &one_word}, true},
+		{{.op = VTI_IROP, .dst = ADDR - 1, .data = &two_words}, false},
+		{{.op = VTI_UNKNOWN, .dst = ADDR, .aux = 1}, false},
+		{{.op = VTI_UNKNOWN, .dst = ADDR - 1, .aux = 8}, true},
+		{{.op = VTI_UNKNOWN, .dst = ADDR - 1, .aux = 9}, false},
+		{{.op = VTI_LOADG, .data = &guarded}, false},
+		{{.op = VTI_CCALL, .data = &call}, false},
+		{{.op = VTI_DIRTY, .data = &byte}, false},
+		{{.op = VTI_DIRTY, .data = &long_before}, false},
+		{{.op = VTI_DIRTY, .data = &before}, true},
+		{{.op = VTI_DIRTY, .data = &none}, true},
+		{{.op = VTI_GET1, .dst = ADDR, .imm = 40}, false},
+		{{.op = VTI_GET8, .dst = ADDR - 1, .imm = 40}, true},
+		{{.op = VTI_GET16, .dst = ADDR - 1, .imm = 40}, false},
+		{{.op = VTI_GET32, .dst = ADDR - 3, .imm = 40}, false},
+		{{.op = VTI_GET32, .dst = ADDR + 1, .imm = 40}, true},
+		{{.op = VTI_LOAD1, .dst = ADDR, .a = C_OTHER}, false},
+		{{.op = VTI_LOAD8, .dst = ADDR - 1, .a = C_OTHER}, true},
+		{{.op = VTI_LOAD16, .dst = ADDR - 1, .a = C_OTHER}, false},
+		{{.op = VTI_LOAD32, .dst = ADDR - 3, .a = C_OTHER}, false},
+		{{.op = VTI_PUT8, .dst = ADDR, .a = TEMP, .imm = 40}, true},
+		{{.op = VTI_CAS, .data = &two}, false},
+		{{.op = VTI_CAS, .data = &low}, false},
+		{{.op = VTI_CAS, .data = &single}, true},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fixture f;
+
+		begin(&f);
+		f.slots[C_OTHER] = vt_word_of(MEM + 64);
+		add(&f, load(3, ADDR));
+		add(&f, (struct vti_op){.op = VTI_MOVE1, .dst = FAR, .a = READ});
+		add(&f, cases[i].op);
+		add(&f, (struct vti_op){.op = VTI_MOVE1, .dst = READ, .a = FAR});
+		assert_true(teach(&f, 8));
+		if (memory(&f, MEM, 8).known != (cases[i].kept ? UINT64_MAX : 0))
+			fail_msg("case %zu", i);
+		end(&f);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -470,6 +550,7 @@ int main(void)
 		cmocka_unit_test(others_are_left_alone),
 		cmocka_unit_test(addresses_are_those_of_the_moment),
 		cmocka_unit_test(choices_are_taught),
+		cmocka_unit_test(all_that_writes_a_slot_hides_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "machine/coretext.h"
-#include "machine/form.h"
+#include "machine/form_internal.h"
 #include "machine/timing.h"
 
 static struct vt_core load(const char *name)
@@ -143,9 +143,10 @@ static void rows_are_read_as_written(void **state)
 				   "i\tx\t1\tp0\n"
 				   "j\t1 1\tp0\n"
 				   "k\t1\t1 p0\n"
-				   "m\t4\t1\tp2\n";
+				   "m\t4\t1\tp2\n"
+				   "n\t4\t1\t:0\n";
 	const struct vti_text table = {"made up", text, sizeof(text) - 1};
-	struct vt_core m = {.nunits = 3, .units = {{"p0", 0}, {"p1", 0}, {"p2", 0}}};
+	struct vt_core m = {.nunits = 4, .units = {{"p0", 0}, {"p1", 0}, {"p2", 0}, {":0", 0}}};
 	struct vt_timing_row row;
 	const char *bad;
 
@@ -189,7 +190,10 @@ static void rows_are_read_as_written(void **state)
 	assert_true(vt_timing_find(&m, "m", &row));
 	assert_int_equal(row.latency, 4);
 	assert_false(vt_timing_find(&m, "l", &row));
-	assert_false(vt_timing_find(&m, "n", &row));
+	/* A name that begins next to the digits */
+	assert_true(vt_timing_find(&m, "n", &row));
+	assert_int_equal(row.sets[0].units, 8);
+	assert_false(vt_timing_find(&m, "o", &row));
 	/* What a lock adds is not in the table. */
 	assert_false(vt_timing_find(&m, "lock m", &row));
 	assert_true(vt_timing_of(&m, "lock m", &row));
@@ -219,6 +223,23 @@ static void forms_are_named(void **state)
 		{"movsd x,m64", {0xf2, 0x0f, 0x10, 0x07}, 4},
 		{"vpcmpeqb k,y,y", {0x62, 0xf1, 0x75, 0x28, 0x74, 0xc2}, 6},
 		{"fadd st,st", {0xd8, 0xc1}, 2},
+		{"add r16,r16", {0x66, 0x01, 0xc8}, 3},
+		{"add r8,m8", {0x02, 0x07}, 2},
+		{"psubb mm,mm", {0x0f, 0xf8, 0xc1}, 3},
+		{"mov s,r16", {0x8e, 0xd8}, 2},
+		{"rep cmpsb", {0xf3, 0xa6}, 2},
+		{"rep scasb", {0xf2, 0xae}, 2},
+		{"lock cmpxchg m32,r32", {0xf0, 0x0f, 0xb1, 0x0f}, 4},
+		/* Without what {%k1} names. */
+		{"vaddps z,z,z", {0x62, 0xf1, 0x74, 0x49, 0x58, 0xc2}, 6},
+		{"vpaddd z,z,m512", {0x62, 0xf1, 0x75, 0x48, 0xfe, 0x07}, 6},
+		{"nop", {0x90}, 1},
+		/* A base and an index alone, with a displacement that is 0, and one of the two. */
+		{"lea r64,a", {0x48, 0x8d, 0x44, 0xb7, 0x00}, 5},
+		{"lea r64,a", {0x48, 0x8d, 0x47, 0x08}, 4},
+		{"lea r64,a", {0x48, 0x8d, 0x04, 0xb5, 8, 0, 0, 0}, 8},
+		{"lea.3 r64,a", {0x48, 0x8d, 0x84, 0xb7, 0, 1, 0, 0}, 8},
+		{"lea.ip r64,a", {0x67, 0x48, 0x8d, 0x05, 0, 0, 0, 0}, 8},
 	};
 	char form[VT_FORM_SIZE];
 	size_t i;
@@ -229,27 +250,68 @@ static void forms_are_named(void **state)
 		assert_string_equal(form, cases[i].form);
 	}
 	assert_false(vt_form_of(cases[0].code, 1, form));
+	assert_string_equal(form, "");
+}
+
+/* As much of a form as there is room for. */
+static void long_forms_are_cut(void **state)
+{
+	ZydisDecodedInstruction insn = {.mnemonic = ZYDIS_MNEMONIC_NOP};
+	ZydisDecodedOperand operands[40] = {{.type = ZYDIS_OPERAND_TYPE_IMMEDIATE}};
+	char form[VT_FORM_SIZE], want[128] = "nop";
+	uint8_t n;
+
+	(void)state;
+	for (n = 1; n <= 40; n++) {
+		operands[n - 1].type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
+		strcat(want, n == 1 ? " i" : ",i");
+		insn.operand_count_visible = n;
+		vti_form_write(&insn, operands, form);
+		assert_int_equal(strlen(form), n <= 30 ? 3 + 2 * n : VT_FORM_SIZE - 1);
+		assert_int_equal(strncmp(form, want, strlen(form)), 0);
+	}
 }
 
 static void twins_use_registers(void **state)
 {
+	static const struct {
+		const char *form;
+		const char *twins[3];
+	} cases[] = {
+		{"inc m8", {"inc r8", NULL, NULL}},
+		{"pinsrw x,m16,i", {"pinsrw x,r16,i", "pinsrw x,x,i", NULL}},
+		{"add r32,m32", {"add r32,r32", "add r32,x", "add r32,mm"}},
+		{"addsd x,m64", {"addsd x,r64", "addsd x,x", "addsd x,mm"}},
+		{"add m64,i", {"add r64,i", "add x,i", "add mm,i"}},
+		{"paddb x,m128", {"paddb x,x", NULL, NULL}},
+		{"vpshufb y,y,m256", {"vpshufb y,y,y", NULL, NULL}},
+		{"vpaddd z,z,m512", {"vpaddd z,z,z", NULL, NULL}},
+		/* The last that names memory; mm does not. */
+		{"movq m64,mm", {"movq r64,mm", "movq x,mm", "movq mm,mm"}},
+		{"mov m8,m16", {"mov m8,r16", "mov m8,x", NULL}},
+		{"add r64,r64", {NULL}},
+		{"psubb mm,mm", {NULL}},
+		{"cpuid", {NULL}},
+		{"lock add m64,r64", {NULL}},
+		{"fbld m80", {NULL}},
+		{"fld m6", {NULL}},
+		{"fld m641", {NULL}},
+	};
 	char twin[VT_FORM_SIZE];
+	unsigned n;
+	size_t i;
 
 	(void)state;
-	assert_true(vt_form_twin("add r32,m32", 0, twin));
-	assert_string_equal(twin, "add r32,r32");
-	assert_true(vt_form_twin("addsd x,m64", 1, twin));
-	assert_string_equal(twin, "addsd x,x");
-	assert_true(vt_form_twin("add m64,i", 0, twin));
-	assert_string_equal(twin, "add r64,i");
-	assert_true(vt_form_twin("vpshufb y,y,m256", 0, twin));
-	assert_string_equal(twin, "vpshufb y,y,y");
-	assert_false(vt_form_twin("vpshufb y,y,m256", 1, twin));
-	assert_false(vt_form_twin("add r64,r64", 0, twin));
-	assert_false(vt_form_twin("psubb mm,mm", 0, twin));
-	assert_false(vt_form_twin("cpuid", 0, twin));
-	assert_false(vt_form_twin("lock add m64,r64", 0, twin));
-	assert_false(vt_form_twin("fbld m80", 0, twin));
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (n = 0; n < 3; n++) {
+			const char *want = cases[i].twins[n];
+
+			assert_int_equal(vt_form_twin(cases[i].form, n, twin), want != NULL);
+			if (want)
+				assert_string_equal(twin, want);
+		}
+		assert_false(vt_form_twin(cases[i].form, 3, twin));
+	}
 }
 
 /* ---- instructions ---- */
@@ -305,6 +367,7 @@ int main(void)
 		cmocka_unit_test(rows_are_read_as_written),
 		cmocka_unit_test(makers_say_the_same),
 		cmocka_unit_test(forms_are_named),
+		cmocka_unit_test(long_forms_are_cut),
 		cmocka_unit_test(twins_use_registers),
 		cmocka_unit_test(tables_shape_instructions),
 	};
