@@ -23,6 +23,12 @@ struct fixture {
 	struct vt_error err;
 	uint32_t loads[4]; /* instructions that loaded */
 	unsigned nloads;
+	struct {
+		uint32_t insn;
+		bool call;
+		uint64_t ip;
+	} turns[8]; /* of a free run */
+	unsigned nturns;
 };
 
 static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
@@ -50,6 +56,16 @@ static void on_load(void *arg, uint32_t insn, struct vt_word addr, unsigned size
 	f->loads[f->nloads++] = insn;
 }
 
+static void on_turn(void *arg, uint32_t insn, bool call)
+{
+	struct fixture *f = arg;
+
+	assert_true(f->nturns < 8);
+	f->turns[f->nturns].insn = insn;
+	f->turns[f->nturns].call = call;
+	f->turns[f->nturns++].ip = vt_interp_get(f->m, VT_REG_IP, 0).value;
+}
+
 static void begin(struct fixture *f, const uint8_t *code, size_t size, uint32_t capture)
 {
 	struct vt_interp_options opt = {.fetch = fetch, .fetch_arg = f, .capture = capture};
@@ -57,6 +73,8 @@ static void begin(struct fixture *f, const uint8_t *code, size_t size, uint32_t 
 	memset(f, 0, sizeof(*f));
 	opt.hooks.load = on_load;
 	opt.hooks.arg = f;
+	opt.turn = on_turn;
+	opt.turn_arg = f;
 	memcpy(f->code, code, size);
 	f->size = size;
 	f->mem = vt_kmem_new(NULL, NULL, 1 << 20);
@@ -393,6 +411,269 @@ static void free_runs_end_in_front_of_the_next(void **state)
 	}
 }
 
+/* Loops whose blocks end in a jump, and in a branch; each instruction is captured in its turn. */
+static const struct loop {
+	uint8_t code[12];
+	unsigned size;
+	unsigned branch;   /* the instruction of a round that reads flags */
+	unsigned more;	   /* instructions behind the rounds */
+	uint8_t at[4];	   /* the instructions of a round */
+	uint8_t leaves[5]; /* those of the last one, and behind */
+} loops[] = {
+	/* 1: add %rcx,%rax; dec %rcx; je 2f; jmp 1b; 2: syscall, in place of the last jmp */
+	{{0x48, 0x01, 0xc8, 0x48, 0xff, 0xc9, 0x74, 0x02, 0xeb, 0xf6, 0x0f, 0x05},
+	 12,
+	 2,
+	 0,
+	 {0, 3, 6, 8},
+	 {0, 3, 6, 10}},
+	/* 1: nop; add %rcx,%rax; dec %rcx; jne 1b; syscall */
+	{{0x90, 0x48, 0x01, 0xc8, 0x48, 0xff, 0xc9, 0x75, 0xf7, 0x0f, 0x05},
+	 11,
+	 3,
+	 1,
+	 {0, 1, 4, 7},
+	 {0, 1, 4, 7, 9}},
+};
+
+static void expect_rounds(const struct loop *l, const struct vt_capture *c, uint32_t first,
+			  uint32_t rounds)
+{
+	uint32_t i;
+
+	for (i = 0; i < 4 * rounds + l->more; i++) {
+		const bool last = i >= 4 * (rounds - 1);
+
+		assert_int_equal(c[i].insn, first + i);
+		assert_int_equal(c[i].ip,
+				 BASE + (last ? l->leaves[i - 4 * (rounds - 1)] : l->at[i % 4]));
+		assert_int_equal(c[i].what, VT_WHAT_UNKNOWN);
+		assert_false(c[i].known);
+	}
+}
+
+/* Four rounds in two runs, and two more. */
+static void run_rounds(const struct loop *l, unsigned first)
+{
+	const unsigned all = 16 + l->more;
+	const struct vt_capture *c;
+	struct fixture f;
+	uint64_t done;
+	size_t n;
+
+	begin(&f, l->code, l->size, 1);
+	set(&f, VT_REG_IP, BASE);
+	set(&f, VT_REG_AX, 0);
+	set(&f, VT_REG_CX, 4);
+	assert_int_equal(vt_interp_run(f.m, 1, first, &done, &f.err), VT_STOP_LENGTH);
+	assert_int_equal(done, first);
+	if (first % 4 == l->branch && first < 16) {
+		/* In the middle of a block, flags are not known. */
+		assert_int_equal(vt_interp_run(f.m, 1, 100, &done, &f.err), VT_STOP_BRANCH);
+		assert_int_equal(done, 1);
+		end(&f);
+		return;
+	}
+	assert_int_equal(vt_interp_run(f.m, 1, 100, &done, &f.err), VT_STOP_SYSCALL);
+	assert_int_equal(done, all - first);
+	expect(&f, VT_REG_AX, 10);
+	expect(&f, VT_REG_IP, BASE + l->size);
+	set(&f, VT_REG_IP, BASE);
+	set(&f, VT_REG_CX, 2);
+	assert_int_equal(vt_interp_run(f.m, 1, 100, &done, &f.err), VT_STOP_SYSCALL);
+	assert_int_equal(done, 8 + l->more);
+	expect(&f, VT_REG_AX, 13);
+	c = vt_interp_captures(f.m, &n);
+	assert_int_equal(n, all + 8 + l->more);
+	expect_rounds(l, c, 0, 4);
+	expect_rounds(l, c + all, all, 2);
+	assert_int_equal(f.nturns, 0);
+	end(&f);
+}
+
+static void free_runs_number_their_instructions(void **state)
+{
+	unsigned loop, first;
+
+	(void)state;
+	for (loop = 0; loop < sizeof(loops) / sizeof(*loops); loop++)
+		for (first = 0; first < 16; first++)
+			run_rounds(&loops[loop], first);
+}
+
+/* 1: call *%rax; dec %rcx; jne 1b; syscall; the function is a ret: turns that are not in the code.
+ */
+static void free_runs_tell_their_turns(void **state)
+{
+	struct fixture f;
+	uint64_t done;
+	unsigned i;
+
+	(void)state;
+	BEGIN(&f, 0xff, 0xd0, 0x48, 0xff, 0xc9, 0x75, 0xf9, 0x0f, 0x05, 0xc3);
+	set(&f, VT_REG_IP, BASE);
+	set(&f, VT_REG_AX, BASE + 9);
+	set(&f, VT_REG_CX, 4);
+	set(&f, VT_REG_SP, STACK);
+	assert_int_equal(vt_interp_run(f.m, 1, 100, &done, &f.err), VT_STOP_SYSCALL);
+	assert_int_equal(done, 17);
+	assert_int_equal(f.nturns, 8);
+	for (i = 0; i < 8; i++) {
+		assert_int_equal(f.turns[i].insn, 4 * (i / 2) + 1 + i % 2);
+		assert_int_equal(f.turns[i].call, i % 2 == 0);
+		assert_int_equal(f.turns[i].ip, i % 2 ? BASE + 2 : BASE + 9);
+	}
+	end(&f);
+}
+
+/* Byte n of memory is n + 1; the one at `hidden` is not known. */
+static void fill_memory(struct fixture *f, unsigned hidden)
+{
+	uint8_t bytes[64];
+	unsigned i;
+
+	vt_kmem_reset(f->mem);
+	for (i = 0; i < 64; i++)
+		bytes[i] = (uint8_t)(i + 1);
+	vt_kmem_set(f->mem, STACK, bytes, hidden);
+	vt_kmem_set(f->mem, STACK + hidden + 1, bytes + hidden + 1, 63 - hidden);
+}
+
+/* The number of `size` bytes, 8 at most, that begins at byte n. */
+static uint64_t number_at(unsigned n, unsigned size)
+{
+	uint64_t v = 0;
+	unsigned i;
+
+	for (i = 0; i < size; i++)
+		v |= (uint64_t)(n + i + 1) << 8 * i;
+	return v;
+}
+
+/* Loads of 1 to 32 bytes, and what the register has then: each word is known, or it is not. */
+static void loads_are_captured_by_words(void **state)
+{
+	static const struct {
+		uint8_t code[4];
+		unsigned length, result; /* bytes */
+	} loads[6] = {
+		{{0x8a, 0x07}, 2, 8},		   /* mov (%rdi),%al */
+		{{0x66, 0x8b, 0x07}, 3, 8},	   /* mov (%rdi),%ax */
+		{{0x8b, 0x07}, 2, 8},		   /* mov (%rdi),%eax */
+		{{0x48, 0x8b, 0x07}, 3, 8},	   /* mov (%rdi),%rax */
+		{{0x0f, 0x10, 0x07}, 3, 16},	   /* movups (%rdi),%xmm0 */
+		{{0xc5, 0xfc, 0x10, 0x07}, 4, 32}, /* vmovups (%rdi),%ymm0 */
+	};
+	unsigned log, hidden, i;
+
+	(void)state;
+	for (log = 0; log < 6; log++)
+		for (hidden = 0; hidden < 40; hidden += log < 4 ? 1 : 4) {
+			const unsigned size = 1u << log, words = (size + 7) / 8;
+			const struct vt_capture *c;
+			struct fixture f;
+			uint64_t done;
+			size_t n;
+
+			begin(&f, loads[log].code, loads[log].length,
+			      1u << VT_WHAT_LOAD | 1u << VT_WHAT_RESULT);
+			fill_memory(&f, hidden);
+			set(&f, VT_REG_IP, BASE);
+			set(&f, VT_REG_DI, STACK);
+			set(&f, VT_REG_AX, 0);
+			assert_int_equal(vt_interp_run(f.m, 1, 1, &done, &f.err), VT_STOP_LENGTH);
+			c = vt_interp_captures(f.m, &n);
+			assert_int_equal(n, 2 * words);
+			for (i = 0; i < n; i++, c++) {
+				const unsigned lane = i % words;
+				const bool known = hidden >= size || hidden / 8 != lane;
+
+				assert_int_equal(c->what,
+						 i < words ? VT_WHAT_LOAD : VT_WHAT_RESULT);
+				assert_int_equal(c->size, i < words ? size : loads[log].result);
+				assert_int_equal(c->lane, lane);
+				assert_int_equal(c->known, known);
+				if (known)
+					assert_int_equal(c->value,
+							 number_at(8 * lane, size < 8 ? size : 8));
+			}
+			end(&f);
+		}
+}
+
+/* Stores of 1 to 32 bytes, of which the last word, or none, is known but for a bit. */
+static void stores_write_what_is_known(void **state)
+{
+	static const struct {
+		uint8_t code[4];
+		unsigned length;
+	} stores[6] = {
+		{{0x88, 0x07}, 2},	       /* mov %al,(%rdi) */
+		{{0x66, 0x89, 0x07}, 3},       /* mov %ax,(%rdi) */
+		{{0x89, 0x07}, 2},	       /* mov %eax,(%rdi) */
+		{{0x48, 0x89, 0x07}, 3},       /* mov %rax,(%rdi) */
+		{{0x0f, 0x11, 0x07}, 3},       /* movups %xmm0,(%rdi) */
+		{{0xc5, 0xfc, 0x11, 0x07}, 4}, /* vmovups %ymm0,(%rdi) */
+	};
+	unsigned log, hidden, i;
+
+	(void)state;
+	for (log = 0; log < 6; log++)
+		for (hidden = 0; hidden <= (log < 4 ? 1 : 1u << (log - 3)); hidden++) {
+			const unsigned size = 1u << log, words = (size + 7) / 8;
+			struct fixture f;
+			uint64_t done;
+
+			begin(&f, stores[log].code, stores[log].length, 0);
+			fill_memory(&f, 63);
+			set(&f, VT_REG_IP, BASE);
+			set(&f, VT_REG_DI, STACK + 8);
+			for (i = 0; i < 4; i++)
+				vt_interp_set(
+					f.m, log < 4 ? VT_REG_AX : VT_REG_VECTOR, i,
+					(struct vt_word){0xf0f0f0f0f0f0f0f0,
+							 i == hidden ? ~UINT64_C(1) : UINT64_MAX});
+			assert_int_equal(vt_interp_run(f.m, 1, 1, &done, &f.err), VT_STOP_LENGTH);
+			for (i = 0; i < 63; i++) {
+				const bool stored = i >= 8 && i < 8 + size;
+				struct vt_word w;
+
+				vt_kmem_load(f.mem, STACK + i, 1, &w);
+				if (stored && hidden < words && i == 8 + 8 * hidden) {
+					assert_false(vt_word_is_known(w));
+					continue;
+				}
+				assert_true(vt_word_is_known(w));
+				assert_int_equal(w.value, stored ? 0xf0 : i + 1);
+			}
+			end(&f);
+		}
+}
+
+/* test %rdx,%rdx; cmovne %rcx,%rax: of both is known what they have in common. */
+static void choices_keep_what_is_common(void **state)
+{
+	struct vt_word w;
+	struct fixture f;
+	uint64_t done;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		BEGIN(&f, 0x48, 0x85, 0xd2, 0x48, 0x0f, 0x45, 0xc1);
+		set(&f, VT_REG_IP, BASE);
+		set(&f, VT_REG_AX, 0x0f0f);
+		set(&f, VT_REG_CX, 0x00ff);
+		if (i < 2)
+			set(&f, VT_REG_DX, i);
+		assert_int_equal(vt_interp_run(f.m, 1, 2, &done, &f.err), VT_STOP_LENGTH);
+		w = vt_interp_get(f.m, VT_REG_AX, 0);
+		assert_int_equal(w.value, i == 0 ? 0x0f0f : i == 1 ? 0x00ff : 0x000f);
+		assert_int_equal(w.known, i < 2 ? UINT64_MAX : ~UINT64_C(0x0ff0));
+		end(&f);
+	}
+}
+
 static void stops_have_names(void **state)
 {
 	static const char *const names[VT_NSTOPS + 1] = {
@@ -426,6 +707,11 @@ int main(void)
 		cmocka_unit_test(instructions_are_counted_through),
 		cmocka_unit_test(code_that_was_written_is_read_anew),
 		cmocka_unit_test(free_runs_end_in_front_of_the_next),
+		cmocka_unit_test(free_runs_number_their_instructions),
+		cmocka_unit_test(free_runs_tell_their_turns),
+		cmocka_unit_test(loads_are_captured_by_words),
+		cmocka_unit_test(stores_write_what_is_known),
+		cmocka_unit_test(choices_keep_what_is_common),
 		cmocka_unit_test(stops_have_names),
 	};
 
