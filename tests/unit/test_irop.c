@@ -11,6 +11,7 @@
 #include <libvex.h>
 #include <libvex_ir.h>
 
+#include "iroperators.h"
 #include "irops.h"
 #include "machine/irop.h"
 
@@ -301,12 +302,270 @@ static void test_known_results(void **state)
 	}
 }
 
+/* Bits of a number of so many, of which up to four are not known. */
+static struct vt_word some_hidden(struct vt_rng *rng, unsigned bits)
+{
+	uint64_t value = vt_rng_next(rng) >> vt_rng_below(rng, 64), hidden = 0;
+	unsigned i;
+
+	for (i = (unsigned)vt_rng_below(rng, 5); i; i--)
+		hidden |= UINT64_C(1) << vt_rng_below(rng, bits);
+	return (struct vt_word){value & ~hidden & vt_low_bits(bits), ~hidden};
+}
+
+/* The n-th way to fill what is not known. */
+static uint64_t filled_with(struct vt_word w, unsigned n)
+{
+	uint64_t hidden = ~w.known, v = w.value;
+
+	for (; hidden; hidden &= hidden - 1, n >>= 1)
+		if (n & 1)
+			v |= hidden & -hidden;
+	return v;
+}
+
+/* What all ways to fill operands have in common. */
+static struct vt_word in_common(const struct operator* o, struct vt_word a, struct vt_word b)
+{
+	uint64_t ones = UINT64_MAX, zeros = UINT64_MAX;
+	unsigned x, y;
+
+	for (x = 0; x < 16; x++)
+		for (y = 0; y < 16; y++) {
+			uint64_t v = iroperator_compute(o, filled_with(a, x), filled_with(b, y));
+
+			ones &= v & vt_low_bits(o->to);
+			zeros &= ~(v & vt_low_bits(o->to));
+		}
+	/* Of products, the bits below the first that is not the same. */
+	if (o->how == '*' && !(vt_word_is_known(a) && vt_word_is_known(b))) {
+		const uint64_t differ = ~(ones | zeros), below = (differ & -differ) - 1;
+
+		zeros &= below | ~vt_low_bits(o->to);
+		ones &= below;
+	}
+	return (struct vt_word){ones, ones | zeros};
+}
+
+/* All that is the same whatever is not known is known; by how much is shifted is known here. */
+static void test_exactness(void **state)
+{
+	const struct vti_fpmode mode = {0, 0};
+	unsigned i, n;
+
+	(void)state;
+	for (i = 0; i < IROPERATORS; i++) {
+		const struct operator* o = & iroperators[i];
+		const struct vti_irop *op = vti_irop_find(o->irop);
+		struct vt_rng rng;
+
+		assert_non_null(op);
+		vt_rng_init(&rng, i);
+		for (n = 0; n < 200; n++) {
+			struct vt_word args[4][IROPS_WORDS] = {{{0}}}, result[IROPS_WORDS], want;
+
+			args[0][0] = some_hidden(&rng, o->a);
+			args[1][0] = some_hidden(&rng, o->b ? o->b : 1);
+			if (strchr("lra", o->how))
+				args[1][0] = vt_word_of(vt_rng_below(&rng, o->a));
+			want = in_common(o, args[0][0], args[1][0]);
+			evaluate(op, &mode, result, args);
+			if (result[0].known != want.known || result[0].value != want.value)
+				fail_msg("operator %u: %jx of %jx, not %jx of %jx",
+					 o->irop - Iop_INVALID, (uintmax_t)result[0].value,
+					 (uintmax_t)result[0].known, (uintmax_t)want.value,
+					 (uintmax_t)want.known);
+		}
+	}
+}
+
+static struct vt_word compute(unsigned irop, struct vt_word a, struct vt_word b)
+{
+	struct vt_word args[4][IROPS_WORDS] = {{a}, {b}}, result[IROPS_WORDS];
+	const struct vti_fpmode mode = {0, 0};
+
+	evaluate(vti_irop_find(irop), &mode, result, args);
+	return result[0];
+}
+
+static void expect(struct vt_word w, uint64_t value, uint64_t known)
+{
+	assert_int_equal(w.value, value);
+	assert_int_equal(w.known, known);
+}
+
+/* By how much is not known: zeros at the end that bits leave stay. */
+static void test_unknown_shifts(void **state)
+{
+	const struct vt_word count = {1, ~UINT64_C(6)}; /* 1, 3, 5 or 7 */
+	const struct vt_word middle = {0x0810, ~UINT64_C(0x1000)}, none = vt_word_of(0);
+	const struct vt_word ends = vt_word_of(0x8001), odd = {0, ~UINT64_C(1)};
+
+	(void)state;
+	expect(compute(Iop_Shl16, middle, count), 0, ~UINT64_C(0xfff0));
+	expect(compute(Iop_Shr16, middle, count), 0, ~UINT64_C(0x1fff));
+	expect(compute(Iop_Sar16, middle, count), 0, ~UINT64_C(0xffff));
+	expect(compute(Iop_Shl16, none, count), 0, UINT64_MAX);
+	expect(compute(Iop_Shr16, none, count), 0, UINT64_MAX);
+	expect(compute(Iop_Sar16, none, count), 0, UINT64_MAX);
+	expect(compute(Iop_Shl16, ends, count), 0, ~UINT64_C(0xffff));
+	expect(compute(Iop_Shr16, ends, count), 0, ~UINT64_C(0xffff));
+	expect(compute(Iop_Shl16, odd, count), 0, ~UINT64_C(0xffff));
+	expect(compute(Iop_Shr16, odd, count), 0, ~UINT64_C(1));
+	expect(compute(Iop_Shl64, vt_word_of(2), count), 0, 1);
+	expect(compute(Iop_Shr64, vt_word_of(UINT64_MAX >> 1), count), 0, UINT64_C(1) << 63);
+	/* By the width, and by a little less */
+	expect(compute(Iop_Shl16, ends, vt_word_of(15)), 0x8000, UINT64_MAX);
+	expect(compute(Iop_Shl16, ends, vt_word_of(16)), 0, ~UINT64_C(0xffff));
+	expect(compute(Iop_Shr16, ends, vt_word_of(15)), 1, UINT64_MAX);
+	expect(compute(Iop_Shr16, ends, vt_word_of(16)), 0, ~UINT64_C(0xffff));
+	expect(compute(Iop_Sar16, ends, vt_word_of(15)), 0xffff, UINT64_MAX);
+	expect(compute(Iop_Sar16, ends, vt_word_of(16)), 0, ~UINT64_C(0xffff));
+}
+
+/* Where the first bit is, and the last, if a bit that may be there does not matter. */
+static void test_bit_counts(void **state)
+{
+	static const struct {
+		unsigned irop;
+		struct vt_word a;
+		uint64_t value, known;
+	} cases[] = {
+		{Iop_ClzNat32, {0x00010000, ~UINT64_C(0xffff)}, 15, UINT64_MAX},
+		{Iop_ClzNat32, {0x00010000, ~UINT64_C(0x20000)}, 0, ~UINT64_C(0xffffffff)},
+		{Iop_ClzNat32, {0, ~UINT64_C(1)}, 0, ~UINT64_C(0xffffffff)},
+		{Iop_ClzNat32, {0, UINT64_MAX}, 32, UINT64_MAX},
+		{Iop_ClzNat64, {1, UINT64_MAX}, 63, UINT64_MAX},
+		{Iop_ClzNat64, {0, UINT64_MAX}, 64, UINT64_MAX},
+		{Iop_CtzNat32, {0x00010000, ~UINT64_C(0xfffe0000)}, 16, UINT64_MAX},
+		{Iop_CtzNat32, {0x00010000, ~UINT64_C(0x8000)}, 0, ~UINT64_C(0xffffffff)},
+		{Iop_CtzNat32, {0, ~UINT64_C(1)}, 0, ~UINT64_C(0xffffffff)},
+		{Iop_CtzNat32, {0, UINT64_MAX}, 32, UINT64_MAX},
+		{Iop_CtzNat64, {UINT64_C(1) << 63, UINT64_MAX}, 63, UINT64_MAX},
+		{Iop_CtzNat64, {0, UINT64_MAX}, 64, UINT64_MAX},
+		{Iop_Clz64, {UINT64_C(1) << 62, UINT64_C(3) << 62}, 1, UINT64_MAX},
+		{Iop_Clz64, {0, UINT64_MAX}, 0, 0},
+		{Iop_Ctz64, {4, 7}, 2, UINT64_MAX},
+		{Iop_Ctz64, {0, UINT64_MAX}, 0, 0},
+		{Iop_PopCount32, {0xf0f00001, UINT64_MAX}, 9, UINT64_MAX},
+		{Iop_PopCount64, {0xf0f0000100000000, UINT64_MAX}, 9, UINT64_MAX},
+		{Iop_PopCount64, {1, ~UINT64_C(2)}, 0, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect(compute(cases[i].irop, cases[i].a, vt_word_of(0)), cases[i].value,
+		       cases[i].known);
+}
+
+/* Quotient low, remainder high, up to where there is room for no more. */
+static void test_quotients(void **state)
+{
+	static const struct {
+		unsigned irop;
+		uint64_t a, b, want;
+		bool fits;
+	} cases[] = {
+		{Iop_DivModU64to32, 100, 7, UINT64_C(2) << 32 | 14, true},
+		{Iop_DivModU64to32, 0xffffffff, 1, 0xffffffff, true},
+		{Iop_DivModU64to32, 0x100000000, 1, 0, false},
+		{Iop_DivModU64to32, 100, 0, 0, false},
+		{Iop_DivModS64to32, (uint64_t)-100, 7, UINT64_C(0xfffffffe) << 32 | 0xfffffff2,
+		 true},
+		{Iop_DivModS64to32, 100, 0xfffffff9, UINT64_C(2) << 32 | 0xfffffff2, true},
+		{Iop_DivModS64to32, 0x7fffffff, 1, 0x7fffffff, true},
+		{Iop_DivModS64to32, 0x80000000, 1, 0, false},
+		{Iop_DivModS64to32, (uint64_t)INT32_MIN, 1, 0x80000000, true},
+		{Iop_DivModS64to32, (uint64_t)INT32_MIN - 1, 1, 0, false},
+		{Iop_DivModS64to32, 1, 0, 0, false},
+		{Iop_DivModS64to32, UINT64_C(1) << 63, 0xffffffff, 0, false},
+	};
+	const struct vt_word unknown = {100, ~UINT64_C(1)};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect(compute(cases[i].irop, vt_word_of(cases[i].a), vt_word_of(cases[i].b)),
+		       cases[i].want, cases[i].fits ? UINT64_MAX : 0);
+	for (i = 0; i < 2; i++) {
+		unsigned irop = i ? Iop_DivModS64to32 : Iop_DivModU64to32;
+
+		expect(compute(irop, unknown, vt_word_of(7)), 0, 0);
+		expect(compute(irop, vt_word_of(7), unknown), 0, 0);
+	}
+}
+
+/* Wide products and quotients: the low word and the high one. */
+static void test_wide(void **state)
+{
+#define MOST  UINT64_MAX
+#define LEAST (UINT64_C(1) << 63)
+	static const struct {
+		unsigned irop;
+		uint64_t a[2], b, want[2];
+		bool fits;
+	} cases[] = {
+		{Iop_MullU64, {MOST, 0}, MOST, {1, MOST - 1}, true},
+		{Iop_MullS64, {MOST, 0}, MOST, {1, 0}, true},
+		{Iop_MullS64, {MOST, 0}, 5, {MOST - 4, MOST}, true},
+		{Iop_DivModU128to64, {5, 2}, 3, {UINT64_C(0xaaaaaaaaaaaaaaac), 1}, true},
+		{Iop_DivModU128to64, {MOST, 2}, 3, {MOST, 2}, true},
+		{Iop_DivModU128to64, {0, 3}, 3, {0, 0}, false},
+		{Iop_DivModU128to64, {1, 0}, 0, {0, 0}, false},
+		{Iop_DivModS128to64,
+		 {(uint64_t)-100, MOST},
+		 7,
+		 {(uint64_t)-14, (uint64_t)-2},
+		 true},
+		{Iop_DivModS128to64, {LEAST - 1, 0}, 1, {LEAST - 1, 0}, true},
+		{Iop_DivModS128to64, {LEAST, 0}, 1, {0, 0}, false},
+		{Iop_DivModS128to64, {LEAST, MOST}, 1, {LEAST, 0}, true},
+		{Iop_DivModS128to64, {LEAST - 1, MOST}, 1, {0, 0}, false},
+		{Iop_DivModS128to64, {0, LEAST}, MOST, {0, 0}, false},
+		{Iop_DivModS128to64, {1, 0}, 0, {0, 0}, false},
+		{Iop_DivModU64to64, {MOST, 0}, 2, {MOST >> 1, 1}, true},
+		{Iop_DivModS64to64, {(uint64_t)-7, 0}, 2, {(uint64_t)-3, MOST}, true},
+		{Iop_DivModS64to64, {7, 0}, 2, {3, 1}, true},
+		{Iop_DivModS64to64, {LEAST, 0}, MOST, {0, 0}, false},
+	};
+	const struct vti_fpmode mode = {0, 0};
+	size_t i, k, hidden;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (hidden = 0; hidden < 4; hidden++) {
+			struct vt_word args[4][IROPS_WORDS] = {
+				{vt_word_of(cases[i].a[0]), vt_word_of(cases[i].a[1])},
+				{vt_word_of(cases[i].b)}};
+			const bool wide = cases[i].irop == Iop_DivModU128to64 ||
+					  cases[i].irop == Iop_DivModS128to64;
+			/* 0: nothing; else a bit of an operand's word */
+			struct vt_word *w = hidden == 3 ? args[1] : &args[0][hidden == 2];
+			struct vt_word result[IROPS_WORDS];
+
+			if (hidden == 2 && !wide)
+				continue;
+			if (hidden)
+				*w = (struct vt_word){w->value & ~UINT64_C(1), ~UINT64_C(1)};
+			evaluate(vti_irop_find(cases[i].irop), &mode, result, args);
+			for (k = 0; k < 2; k++) {
+				const bool known = cases[i].fits && !hidden;
+
+				expect(result[k], known ? cases[i].want[k] : 0, known ? MOST : 0);
+			}
+		}
+#undef MOST
+#undef LEAST
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_known_results),
-		cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_shapes),	       cmocka_unit_test(test_exactness),
+		cmocka_unit_test(test_unknown_shifts), cmocka_unit_test(test_bit_counts),
+		cmocka_unit_test(test_quotients),      cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_known_results),  cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_soundness),
 	};
 
