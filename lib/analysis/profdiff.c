@@ -531,7 +531,7 @@ static void fill(struct vt_table *t, const struct diff *d, const struct order *o
 	for (i = 0; i < vt_runs_rows(d->runs); i++) {
 		struct change first = gather(d, order[i].row, 0);
 		double share = percent(order[i].change, all[0].before + all[0].after);
-		bool shown = (!d->opt->list.top || i - result->left_out < d->opt->list.top) &&
+		bool shown = (!d->opt->list.top || i < d->opt->list.top) &&
 			     share >= d->opt->list.min_percent;
 
 		result->significant += first.p <= threshold[0];

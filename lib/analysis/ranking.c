@@ -84,7 +84,6 @@ static void look_up(struct vt_ranking *r, const struct vt_place *p, struct found
 	struct vt_lines *lines;
 
 	memset(f, 0, sizeof(*f));
-	f->loc.why = VT_UNKNOWN_NO_MAP;
 	if (p->image == VT_UNMAPPED_IMAGE)
 		return;
 	vt_images_symbol(r->images, p->image, p->pid, p->offset, &f->loc);

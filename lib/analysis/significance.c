@@ -27,33 +27,32 @@ double vt_moments_deviation(const struct vt_moments *m)
 	return sqrt(variance(m));
 }
 
+/* Lentz's method wants no zeros. */
+static double nonzero(double v)
+{
+	return v == 0 ? 1e-300 : v;
+}
+
 /*
  * The continued fraction of DLMF 8.17.22, by Lentz's method as Thompson and Barnett amended it.  It
- * converges within O(sqrt(max(a, b))) steps for x below (a + 1) / (a + b + 2).
+ * converges within O(sqrt(max(a, b))) steps for x below the distribution's mean, a / (a + b).
  */
 static double beta_fraction(double a, double b, double x)
 {
-	static const double tiny = 1e-300;
 	const unsigned limit = 1000 + (unsigned)(20 * sqrt(fmax(a, b)));
-	double c = 1, d = 1 - (a + b) * x / (a + 1), f;
+	double c = 1, d = 1 / nonzero(1 - (a + b) * x / (a + 1)), f = d;
 	unsigned m;
 
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	f = d;
 	for (m = 1; m < limit; m++) {
 		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
 		double step;
 
-		d = 1 + even * d;
-		c = 1 + even / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
+		d = 1 / nonzero(1 + even * d);
+		c = nonzero(1 + even / c);
 		f *= d * c;
-		d = 1 + odd * d;
-		c = 1 + odd / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
+		d = 1 / nonzero(1 + odd * d);
+		c = nonzero(1 + odd / c);
 		step = d * c;
 		f *= step;
 		if (fabs(step - 1) < 1e-15)
@@ -71,7 +70,7 @@ double vt_incomplete_beta(double a, double b, double x)
 	if (!(x < 1))
 		return 1;
 	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	if (x < (a + 1) / (a + b + 2))
+	if (x < a / (a + b))
 		return front * beta_fraction(a, b, x) / a;
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }

@@ -341,13 +341,15 @@ static void test_cycles(void **state)
 	/* Nothing is known of it. */
 	c.insns[0].freq = NULL;
 	check_blocks(&c, BLOCK "401000  nop\n");
+	c.is.sum.cycles = 1;
+	assert_non_null(strstr(print(&c, NULL, 0, true), "\n401000  nop\n"));
 }
 
 /* A number of culprits from 0x401008 on, 8 bytes apart; an own one each for `other`. */
 static struct vt_stall blame(enum vt_stall_cause cause, double high, uint32_t n, bool other)
 {
 	static uint64_t culprits[] = {0x1008, 0x1010, 0x1018, 0x1020, 0x1028, 0x1030, 0x1038},
-			others[] = {0x1010};
+			others[] = {0x1010, 0x1010, 0x1020};
 
 	return (struct vt_stall){.cause = cause,
 				 .low = high,
@@ -382,6 +384,8 @@ static void test_culprits(void **state)
 		{{blame(VT_STALL_DCACHE, 1, 1, false), blame(VT_STALL_ICACHE, 1, 0, true),
 		  blame(VT_STALL_DTLB, 1, 2, false)},
 		 " d:401008 D:401008,401010"},
+		{{blame(VT_STALL_DCACHE, 1, 3, true), blame(VT_STALL_DTLB, 1, 3, true)},
+		 " 401010,401010,401020"},
 		{{blame(VT_STALL_DCACHE, 1, 1, true), blame(VT_STALL_ICACHE, 1, 1, true),
 		  blame(VT_STALL_DTLB, 1, 1, false)},
 		 " d:401010 i:401010 D:401008"},

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,6 +15,8 @@
 #include "tests/unit/printed.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
+
+#define GENERATED 3 /* an image's id */
 
 static struct vt_error err;
 static char *dir;
@@ -182,6 +185,94 @@ static void test_ties(void **state)
 	vt_hotprofile_free(p);
 }
 
+/* Of a module's values the row tells which, that of a procedure or an image only the kind. */
+static void test_modules(void **state)
+{
+	static const struct hot_spec module = {.image = 1,
+					       .offset = 0x1000,
+					       .what = VT_WHAT_MODULE,
+					       .reg = 9,
+					       .algo = VT_ALGO_TNV,
+					       .steady = 3,
+					       .total = 4,
+					       .nvalues = 1,
+					       .values = {1},
+					       .counts = {3}};
+	struct vt_hotprofile *p = vt_hotprofile_new(1);
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	(void)state;
+	hot_image(w, 1, toolbox_path(dir, "p"), "");
+	vt_writer_row(w, VT_MODULE)[VT_MODULE_ID] = 9;
+	vt_writer_text(w, VT_MODULE_NAME, "seconds");
+	vt_writer_text(w, VT_MODULE_FORMAT, "unsigned");
+	hot_put(w, &module);
+	hot_read(w, fd, p);
+	check_rows(p, VT_INV_EVERY, VT_INVLIST_INSTRUCTION, 0, 0,
+		   FIGURES ",size,top,address,image,procedure,offset,reg,lane,profiled,caller,"
+			   "caller_image\n"
+			   "4,100,75,75,0,0,0,seconds,8,0x1,0x401000,p,f,0x1000,0,0,4,,\n");
+	check_rows(p, VT_INV_EVERY, VT_INVLIST_IMAGE, 0, 0,
+		   FIGURES ",lists,image\n4,100,75,75,0,0,0,module,1,p\n");
+	vt_hotprofile_free(p);
+}
+
+static void check_text(const struct vt_hotprofile *p, enum vt_invlist_by by, const char *want)
+{
+	const struct vt_invlist_options o = {.what = 1U << VT_WHAT_STORE, .by = by};
+	struct vt_table *t = vt_table_new();
+
+	assert_non_null(t);
+	assert_int_equal(vt_invlist_fill(t, p, images, &o, &err), 0);
+	assert_string_equal(print_table(t, VT_TABLE_TEXT, false), want);
+	vt_table_free(t);
+}
+
+/* For people: headings, and no columns that are only for programs. */
+static void test_text(void **state)
+{
+	struct vt_hotprofile *p = profile(lists, 5);
+
+	(void)state;
+	check_text(p, VT_INVLIST_INSTRUCTION,
+		   "Executions        %  Inv-Top  Inv-All     LVP   Zero  Stride  Values  Size  "
+		   "Top value  Address  Image  Place\n"
+		   "      5000  100.00%    0.00%    0.00%  10.00%  0.00%   0.00%  store      8  "
+		   "            401010  p      g\n");
+	check_text(p, VT_INVLIST_PROCEDURE,
+		   "Executions        %  Inv-Top  Inv-All     LVP   Zero  Stride  Values  Lists  "
+		   "Image  Procedure\n"
+		   "      5000  100.00%    0.00%    0.00%  10.00%  0.00%   0.00%  store       1  "
+		   "p      g\n");
+	check_text(p, VT_INVLIST_IMAGE,
+		   "Executions        %  Inv-Top  Inv-All     LVP   Zero  Stride  Values  Lists  "
+		   "Image\n"
+		   "      5000  100.00%    0.00%    0.00%  10.00%  0.00%   0.00%  store       1  "
+		   "p\n");
+	vt_hotprofile_free(p);
+}
+
+/*
+ * Generated code is that of the only process that has any: its map names it, as the compiler does.
+ */
+static void test_generated(void **state)
+{
+	struct vt_hot_place place = {.image = ""};
+
+	(void)state;
+	vt_image_place(images, GENERATED, 0x7010, &place);
+	assert_string_equal(place.image, "//anon");
+	assert_string_equal(place.symbol, "g");
+	assert_int_equal(place.address, 0x7010);
+	assert_int_equal(place.start, 0x7000);
+	/* What is in no image keeps the name that it had. */
+	vt_image_place(images, 99, 0x7010, &place);
+	assert_string_equal(place.image, "//anon");
+	assert_null(place.symbol);
+	assert_int_equal(place.start, 0);
+}
+
 static void test_places(void **state)
 {
 	static const struct {
@@ -285,16 +376,44 @@ static void test_worst(void **state)
 	vt_hotprofile_free(b);
 }
 
+/* Code that process 7 generates, with a map of its names. */
+static void add_generated(void)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+	struct vt_record rec;
+	struct vt_reader *r;
+
+	row[VT_IMAGE_ID] = GENERATED;
+	row[VT_IMAGE_TYPE] = VT_IMAGE_ANON;
+	vt_writer_text(w, VT_IMAGE_PATH, "//anon");
+	row = vt_writer_row(w, VT_MAP);
+	row[VT_MAP_PID] = row[VT_MAP_TID] = 7;
+	row[VT_MAP_START] = 0x7000;
+	row[VT_MAP_LENGTH] = 0x1000;
+	row[VT_MAP_IMAGE] = GENERATED;
+	row[VT_MAP_PROT] = 7;
+	r = reread_stream(fd, w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_images_feed(images, &rec, &err), 0);
+	vt_reader_close(r);
+	close(fd);
+	toolbox_write(dir, "perf-7.map", "7000 20 _Z1gi\n");
+}
+
 static int begin(void **state)
 {
-	static const struct vt_images_options none = {.warn = NULL};
+	struct vt_images_options o = {.warn = NULL};
 	const char *path;
 
 	(void)state;
 	dir = toolbox_assemble(
 		".text\n.globl _start\n_start:\n.type f,@function\nf: .fill 16,1,0x90\n"
 		".size f,.-f\n.type g,@function\ng: ret\n.size g,.-g\n");
-	images = vt_images_new(&none, &err);
+	o.perf_map_dir = dir;
+	images = vt_images_new(&o, &err);
+	add_generated();
 	path = toolbox_path(dir, "p");
 	if (vt_images_add(images, 1, VT_IMAGE_FILE, path, strlen(path), NULL, 0, &err) < 0)
 		return -1;
@@ -316,6 +435,8 @@ int main(void)
 		cmocka_unit_test(test_overall),	    cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_ties),	    cmocka_unit_test(test_places),
 		cmocka_unit_test(test_comparisons), cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_modules),	    cmocka_unit_test(test_text),
+		cmocka_unit_test(test_generated),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -520,6 +520,21 @@ static void test_lanes(void **state)
 		 .values = {ones},
 		 .counts = {1}},
 		{.offset = 0x1001,
+		 .what = VT_WHAT_LOAD,
+		 .size = 9,
+		 .total = 1,
+		 .nvalues = 1,
+		 .values = {ones},
+		 .counts = {1}},
+		{.offset = 0x1001,
+		 .what = VT_WHAT_LOAD,
+		 .size = 15,
+		 .lane = 1,
+		 .total = 1,
+		 .nvalues = 1,
+		 .values = {ones},
+		 .counts = {1}},
+		{.offset = 0x1001,
 		 .what = VT_WHAT_RESULT,
 		 .reg = VT_REG_BX,
 		 .size = 4,
@@ -541,7 +556,9 @@ static void test_lanes(void **state)
 		.values = {.what = VT_INV_EVERY, .show = 9, .style = {.format = VT_VALUE_HEX}}};
 
 	(void)state;
-	check_texts(&h, lists, 5,
+	check_texts(&h, lists, 7,
+		    "      load.0      1     1   1   100% 0xffffffffffffffff\n"
+		    "      load.1      1     1   1   100% 0xffffffffffffff\n"
 		    "      store.0     1     1   1   100% 0xffffffffffffffff\n"
 		    "      store.1     1     1   1   100% 0xffffffff\n"
 		    "      store.2     1     1   1   100% 0xffffffffffffffff\n"

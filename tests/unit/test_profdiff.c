@@ -53,9 +53,10 @@ static void make_run(struct listed *l, const char *event, const unsigned n[4])
 #define MAX_RUNS 4
 
 /* Compares the first `before` runs with the others; a table of NULL is not looked at. */
-static void check_diff_as(enum vt_level level, enum vt_table_form form, const struct listed *l,
-			  size_t before, size_t n, const struct vt_profdiff_options *opt,
-			  struct vt_profdiff_result *result, const char *want)
+static void check_diff_in(bool color, enum vt_level level, enum vt_table_form form,
+			  const struct listed *l, size_t before, size_t n,
+			  const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
+			  const char *want)
 {
 	struct vt_proflist_side sides[MAX_RUNS];
 	const struct vt_profdiff_set sets[2] = {{sides, before}, {sides + before, n - before}};
@@ -70,10 +71,17 @@ static void check_diff_as(enum vt_level level, enum vt_table_form form, const st
 	}
 	assert_int_equal(vt_proflist_diff(t, sets, opt, result, &err), 0);
 	if (want)
-		assert_string_equal(print_table(t, form, false), want);
+		assert_string_equal(print_table(t, form, color), want);
 	vt_table_free(t);
 	for (i = 0; i < n; i++)
 		vt_ranking_free(r[i]);
+}
+
+static void check_diff_as(enum vt_level level, enum vt_table_form form, const struct listed *l,
+			  size_t before, size_t n, const struct vt_profdiff_options *opt,
+			  struct vt_profdiff_result *result, const char *want)
+{
+	check_diff_in(false, level, form, l, before, n, opt, result, want);
 }
 
 static void check_diff(const struct listed *l, size_t before, size_t n,
@@ -175,6 +183,60 @@ static void test_diff_of_runs(void **state)
 	discard(&l[0]);
 	discard(&l[1]);
 	discard(&l[2]);
+	/* One run before, two after. */
+	make_run(&l[0], "cycles", after);
+	make_run(&l[1], "cycles", first);
+	make_run(&l[2], "cycles", second);
+	snprintf(want, sizeof(want),
+		 HEAD("cycles") "60,98.3607,6,85.7143,-54,-12.6464,%g,1,/no/such/a\n"
+				"1,1.63934,1,14.2857,0,12.6464,%g,0,/no/such/b\n",
+		 vt_count_test(60, 12, 1.0 / 3), vt_count_test(1, 2, 1.0 / 3));
+	check_diff(l, 1, 3, &opt, &result, want);
+	/* 54 of 61. */
+	assert_string_equal(vt_buf_str(&result.shrunk.names),
+			    "a (-88.5%), the total (-88.5%), of that -88.5% in a");
+	vt_profdiff_result_fini(&result);
+	discard(&l[0]);
+	discard(&l[1]);
+	discard(&l[2]);
+}
+
+#define BOLD(text) "\033[1m" text "\033[0m"
+#define COLORED                                                                                    \
+	BOLD("before")                                                                             \
+	"       " BOLD("%") "  " BOLD("after") "       " BOLD("%") "  " BOLD("cycles") "  " BOLD(  \
+		"points") "  " BOLD("chance") "  " BOLD("image") "\n"
+
+/* A point more or less is coloured, half a one is not. */
+static void test_colors(void **state)
+{
+	static const unsigned before[] = {50, 50, 0, 0}, after[] = {51, 49, 0, 0};
+	static const unsigned half[] = {100, 100, 0, 0}, less[] = {101, 99, 0, 0};
+	const struct vt_profdiff_options opt = {.rate = 0.05, .check = NAN};
+	struct vt_profdiff_result result;
+	struct listed l[2];
+
+	(void)state;
+	make_run(&l[0], "cycles", before);
+	make_run(&l[1], "cycles", after);
+	check_diff_in(true, VT_LEVEL_IMAGE, VT_TABLE_TEXT, l, 1, 2, &opt, &result,
+		      COLORED
+		      "    50  50.00%     51  51.00%      +1  \033[1;31m+1.00%\033[0m  100%    "
+		      "/no/such/a\n"
+		      "    50  50.00%     49  49.00%      -1  \033[36m-1.00%\033[0m  100%    "
+		      "/no/such/b\n");
+	vt_profdiff_result_fini(&result);
+	discard(&l[0]);
+	discard(&l[1]);
+	make_run(&l[0], "cycles", half);
+	make_run(&l[1], "cycles", less);
+	check_diff_in(true, VT_LEVEL_IMAGE, VT_TABLE_TEXT, l, 1, 2, &opt, &result,
+		      COLORED
+		      "   100  50.00%    101  50.50%      +1  +0.50%  100%    /no/such/a\n"
+		      "   100  50.00%     99  49.50%      -1  -0.50%  100%    /no/such/b\n");
+	vt_profdiff_result_fini(&result);
+	discard(&l[0]);
+	discard(&l[1]);
 }
 
 /* Compares two runs that have nothing in common. */
@@ -466,6 +528,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_diff),
 		cmocka_unit_test(test_diff_of_runs),
+		cmocka_unit_test(test_colors),
 		cmocka_unit_test(test_diff_of_events),
 		cmocka_unit_test(test_modifiers),
 		cmocka_unit_test(test_diff_without_samples),

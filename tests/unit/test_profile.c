@@ -435,12 +435,13 @@ static void looks_again_elsewhere(void **state)
 	put_sample(w, 7, 11, 0x1fff, USER, 1);
 	put_sample(w, 7, 11, 0x1fff, KERNEL, 1);
 	put_sample(w, 7, 11, 0x1ffe, USER, 1);
+	put_sample(w, 7, 0, 0x1ffd, USER, 1);
 	put_sample(w, 8, 11, 0xfff, USER, 1);
 	row = vt_writer_row(w, VT_SAMPLE);
 	row[VT_SAMPLE_EVENT] = 7;
 	row[VT_SAMPLE_HAS] = 0x101; /* a period of 0 that was recorded */
 	p = profile_of(w, fd, NULL);
-	assert_int_equal(vt_profile_nplaces(p), 9);
+	assert_int_equal(vt_profile_nplaces(p), 10);
 	expect(p, 1, 0, 0, 0, 1, 1);
 	expect(p, 1, 0, 1, 0, 1, 1);
 	expect(p, 1, 0, 0xfff, 0, 2, 2);
@@ -448,9 +449,10 @@ static void looks_again_elsewhere(void **state)
 	expect(p, 3, 0, 0xfff, 0, 1, 1);
 	expect(p, 3, 0, 0xffe, 0, 1, 1);
 	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_KERNEL, 0, 1, 1);
+	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_USER, 0, 1, 1);
 	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_USER, 1, 1, 1);
 	expect(p, VT_UNMAPPED_IMAGE, 0, VT_UNMAPPED_MODE, 0, 1, 0);
-	assert_int_equal(vt_profile_event(p, 0)->told, 9);
+	assert_int_equal(vt_profile_event(p, 0)->told, 10);
 	assert_int_equal(vt_profile_event(p, 0)->exact_ip, 1);
 	assert_int_equal(vt_profile_event(p, 0)->policy, VT_POLICY_EXACT);
 	assert_int_equal(vt_profile_event(p, 0)->sampling, 100);
@@ -469,8 +471,8 @@ static void counts_by_name(void **state)
 	int i;
 
 	(void)state;
-	put_event(w, 7, "cycles", VT_POLICY_INTERRUPT, 0);
-	put_event(w, 8, "misses", VT_POLICY_INTERRUPT, 0);
+	put_event(w, 0, "cycles", VT_POLICY_INTERRUPT, 0);
+	put_event(w, 1, "misses", VT_POLICY_INTERRUPT, 0);
 	p = profile_of(w, fd, NULL);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(vt_profile_count(p, "misses", 1, 0x10, 3, &err), 0);

@@ -98,6 +98,8 @@ static void test_header(void **state)
 	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
 	list(&l, fd, w, false, NULL, 0);
 	check_header(&l, "No samples\n");
+	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
+		    "image,unknown\n");
 	discard(&l);
 }
 
@@ -190,7 +192,7 @@ static void test_chosen(void **state)
 static void test_estimates(void **state)
 {
 	static const char *const names[] = {"head cycles", "stall cycles"};
-	int fd = scratch_file(), again = scratch_file();
+	int fd = scratch_file(), less = scratch_file(), again = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct listed l;
 
@@ -208,6 +210,15 @@ static void test_estimates(void **state)
 		    "250,96.8992,96.8992,150,94.9367,2.5,/no/such/a,\n"
 		    "8,3.10078,100,8,5.06329,,/no/such/b,\n");
 	assert_int_equal(vt_profile_estimate_event(l.scene.profile, VT_ESTIMATE_EXECUTIONS), 0);
+	discard(&l);
+	/* Of less than half a cycle there is no event, so there are none for each execution. */
+	w = start_stream(less);
+	scene_image(w, 1, "/no/such/a");
+	scene_freq(w, 1, 0x10, 100, 0.001, 0);
+	list(&l, less, w, true, NULL, 0);
+	check_table(&l, VT_LEVEL_IMAGE, &(struct vt_proflist_options){.top = 0}, 0,
+		    "executions,executions.percent,executions.cumulative,image,unknown\n"
+		    "100,100,100,/no/such/a,\n");
 	discard(&l);
 	/* Not unless they are asked for. */
 	w = start_stream(again);
@@ -342,6 +353,18 @@ static void test_same_names(void **state)
 		 "1,6.66667,100,0,0,[in the hypervisor],[unknown],,in the hypervisor\n",
 		 path, path, path);
 	check_table(&l, VT_LEVEL_PROCEDURE, &all, 0, want);
+	/* Without lines, procedures stand for them. */
+	snprintf(
+		want, sizeof(want),
+		"cycles,cycles.percent,cycles.cumulative,misses,misses.percent,line,image,unknown\n"
+		"4,26.6667,26.6667,0,0,e [no line],%s,no line\n"
+		"4,26.6667,53.3333,1,100,f [no line],%s,no line\n"
+		"4,26.6667,80,0,0,f [no line],%s,no line\n"
+		"2,13.3333,93.3333,0,0,\"[no mapping, user mode]\",[unknown],"
+		"\"no mapping, user mode\"\n"
+		"1,6.66667,100,0,0,[in the hypervisor],[unknown],in the hypervisor\n",
+		path, path, path);
+	check_table(&l, VT_LEVEL_LINE, &all, 0, want);
 	discard(&l);
 	toolbox_remove(dir);
 }

@@ -33,6 +33,44 @@ static void test_moments(void **state)
 	NEAR(m.min, 2, 0);
 	NEAR(m.max, 9, 0);
 	NEAR(vt_moments_deviation(&m), sqrt(32.0 / 7), 1e-12);
+	/* One value has no deviation; below 0, the first is neither 0 at least nor at most. */
+	m = (struct vt_moments){0};
+	vt_moments_add(&m, -3);
+	NEAR(vt_moments_deviation(&m), 0, 0);
+	vt_moments_add(&m, -1);
+	NEAR(vt_moments_deviation(&m), sqrt(2), 1e-12);
+	NEAR(m.mean, -2, 0);
+	NEAR(m.min, -3, 0);
+	NEAR(m.max, -1, 0);
+}
+
+/*
+ * Where the function has a closed form: x^a where b is 1, 1 - (1 - x)^b where a is, and the law of
+ * arcsines.  Small values are as exact as great ones, and ends are not far.
+ */
+static void test_beta(void **state)
+{
+	static const double x[] = {1e-15, 1e-9, 0.01, 0.25, 0.5, 0.75, 0.99, 1 - 1e-9, 1 - 1e-15};
+	static const double shapes[] = {0.5, 1, 1.5, 2, 7, 50, 1e4, 1e7};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(x) / sizeof(*x); i++) {
+		double arc = x[i] > 0.5 ? 1 - asin(sqrt(1 - x[i])) / asin(1)
+					: asin(sqrt(x[i])) / asin(1);
+
+		NEAR(vt_incomplete_beta(0.5, 0.5, x[i]), arc, 1e-12 * arc);
+		for (k = 0; k < sizeof(shapes) / sizeof(*shapes); k++) {
+			double s = shapes[k], low = pow(x[i], s), high = -expm1(s * log1p(-x[i]));
+
+			NEAR(vt_incomplete_beta(s, 1, x[i]), low, 1e-7 * low);
+			NEAR(vt_incomplete_beta(1, s, x[i]), high, 1e-7 * high);
+		}
+	}
+	NEAR(vt_incomplete_beta(2, 3, 0), 0, 0);
+	NEAR(vt_incomplete_beta(2, 3, 1), 1, 0);
+	NEAR(vt_incomplete_beta(2, 3, -1), 0, 0);
+	NEAR(vt_incomplete_beta(2, 3, 1.5), 1, 0);
 }
 
 /* P(at most n of n + m), added up term by term. */
@@ -97,6 +135,43 @@ static void test_means(void **state)
 	NEAR(vt_mean_test(&a, &a), 1, 1e-12);
 }
 
+static struct vt_moments moments_of(const double *x, size_t n)
+{
+	struct vt_moments m = {0};
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		vt_moments_add(&m, x[i]);
+	return m;
+}
+
+/*
+ * Sets of other sizes and variances: the means 3 and 4; the variances 2.5 and 8, by the counts 0.5
+ * and 4; so t^2 = 1 / 4.5, with 4.5^2 / (0.5^2 / 4 + 4^2 / 1) degrees of freedom.
+ */
+static void test_unequal(void **state)
+{
+	static const double five[] = {1, 2, 3, 4, 5}, two[] = {2, 6}, same[] = {4, 4};
+	struct vt_moments a = moments_of(five, 5), b = moments_of(two, 2);
+	struct vt_moments one = moments_of(two, 1), still = moments_of(same, 2);
+	const double freedom = 20.25 / 16.0625;
+	double want = vt_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + 1 / 4.5));
+
+	(void)state;
+	NEAR(vt_mean_test(&a, &b), want, 1e-12);
+	NEAR(vt_mean_test(&b, &a), want, 1e-12);
+	/* Of one run nobody knows the variance. */
+	NEAR(vt_mean_test(&one, &a), 1, 0);
+	NEAR(vt_mean_test(&a, &one), 1, 0);
+	/* Without any variance, all that differs does so for certain. */
+	NEAR(vt_mean_test(&still, &still), 1, 0);
+	one = still;
+	one.mean = 5;
+	NEAR(vt_mean_test(&still, &one), 0, 0);
+	/* Of one set alone: t^2 = 1 / 0.5, 4 degrees of freedom. */
+	NEAR(vt_mean_test(&a, &still), vt_incomplete_beta(2, 0.5, 4 / (4 + 2.0)), 1e-12);
+}
+
 /* Of draws that differ by chance alone, as many fall below a level as it says. */
 static void test_level(void **state)
 {
@@ -125,13 +200,14 @@ static void test_level(void **state)
 static void test_discovery(void **state)
 {
 	double p[] = {0.9, 0.012, 0.5, 0.001, 0.03, 0.2};
-	double none[] = {0.9, 0.5};
+	double none[] = {0.9, 0.5}, at[] = {0.05};
 
 	(void)state;
 	/* 0.001 <= 0.05/6, 0.012 <= 0.1/6, 0.03 > 0.15/6. */
 	NEAR(vt_discovery_threshold(p, 6, 0.05), 0.012, 0);
 	NEAR(vt_discovery_threshold(none, 2, 0.05), -1, 0);
 	NEAR(vt_discovery_threshold(none, 0, 0.05), -1, 0);
+	NEAR(vt_discovery_threshold(at, 1, 0.05), 0.05, 0);
 }
 
 /* ---- shares of sets of runs ---- */
@@ -172,6 +248,7 @@ static void test_shares(void **state)
 	assert_true(vt_count_test(330, 480, 0.5) < 1e-6);
 	b.total = 0;
 	assert_true(isnan(vt_share_test(&a, &b)));
+	assert_true(isnan(vt_share_test(&b, &a)));
 }
 
 static double normal(struct vt_rng *rng)
@@ -280,7 +357,8 @@ int main(void)
 		cmocka_unit_test(test_moments),	  cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_means),	  cmocka_unit_test(test_level),
 		cmocka_unit_test(test_discovery), cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_family),
+		cmocka_unit_test(test_family),	  cmocka_unit_test(test_beta),
+		cmocka_unit_test(test_unequal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

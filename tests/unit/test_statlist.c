@@ -21,9 +21,9 @@ static struct vt_error err;
 /* Samples of three images in each run, each of a period of 10. */
 static const uint64_t samples[RUNS][3] = {{10, 5, 8}, {20, 0, 8}, {30, 1, 8}};
 
-static void add_run(struct vt_runs *runs, const uint64_t n[3])
+static void add_run(struct vt_runs *runs, const char *const *paths, const uint64_t n[3],
+		    enum vt_level level)
 {
-	static const char *const paths[] = {"/one/a", "/one/b", "/one/c"};
 	static const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
 	struct vt_profile *p = vt_profile_new(images);
@@ -56,7 +56,7 @@ static void add_run(struct vt_runs *runs, const uint64_t n[3])
 	assert_int_equal(vt_profile_finish(p, &err), 0);
 	vt_reader_close(r);
 	close(fd);
-	ranking = vt_ranking_new(p, images, VT_LEVEL_IMAGE, &err);
+	ranking = vt_ranking_new(p, images, level, &err);
 	assert_non_null(ranking);
 	assert_int_equal(vt_runs_add(runs, ranking, &event, &err), 0);
 	vt_ranking_free(ranking);
@@ -64,20 +64,29 @@ static void add_run(struct vt_runs *runs, const uint64_t n[3])
 	vt_images_free(images);
 }
 
-static void check(const struct vt_statlist_options *o, uint64_t total, int64_t left_out,
-		  const char *want)
+static void check_runs(const char *const *paths, const uint64_t n[][3], enum vt_level level,
+		       const struct vt_statlist_options *o, uint64_t total, int64_t left_out,
+		       const char *want)
 {
 	struct vt_runs *runs = vt_runs_new(1);
 	struct vt_table *t = vt_table_new();
-	size_t n;
+	size_t i;
 
 	assert_true(runs && t);
-	for (n = 0; n < RUNS; n++)
-		add_run(runs, samples[n]);
-	assert_int_equal(vt_statlist_fill(t, runs, VT_LEVEL_IMAGE, total, o, &err), left_out);
+	for (i = 0; i < RUNS; i++)
+		add_run(runs, paths, n[i], level);
+	assert_int_equal(vt_statlist_fill(t, runs, level, total, o, &err), left_out);
 	assert_string_equal(print_table(t, VT_TABLE_CSV, false), want);
 	vt_table_free(t);
 	vt_runs_free(runs);
+}
+
+static void check(const struct vt_statlist_options *o, uint64_t total, int64_t left_out,
+		  const char *want)
+{
+	static const char *const paths[] = {"/one/a", "/one/b", "/one/c"};
+
+	check_runs(paths, samples, VT_LEVEL_IMAGE, o, total, left_out, want);
 }
 
 #define HEADING "range_percent,sum,sum_percent,runs,mean,std_dev,noise,min,max,image\n"
@@ -128,12 +137,50 @@ static void test_periods(void **state)
 		      "83.3333,60,6.66667,2,20,26.4575,1.87083,0,50,/one/b\n");
 }
 
+/*
+ * What varies as much comes by its sum, and of the same sum by its name; what has no samples in any
+ * run is no row.
+ */
+static void test_ties(void **state)
+{
+	static const char *const paths[] = {"/two/z", "/two/y", "/two/x"};
+	static const uint64_t still[RUNS][3] = {{4, 8, 4}, {4, 8, 4}, {4, 8, 4}};
+	static const uint64_t none[RUNS][3] = {{4, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+	const struct vt_statlist_options range = {.order = VT_STAT_RANGE};
+	const struct vt_statlist_options sum = {.order = VT_STAT_SUM};
+
+	(void)state;
+	check_runs(paths, still, VT_LEVEL_IMAGE, &range, 48, 0,
+		   HEADING "0,24,50,3,8,0,0,8,8,/two/y\n"
+			   "0,12,25,3,4,0,0,4,4,/two/x\n"
+			   "0,12,25,3,4,0,0,4,4,/two/z\n");
+	check_runs(paths, still, VT_LEVEL_IMAGE, &sum, 48, 0,
+		   HEADING "0,24,50,3,8,0,0,8,8,/two/y\n"
+			   "0,12,25,3,4,0,0,4,4,/two/x\n"
+			   "0,12,25,3,4,0,0,4,4,/two/z\n");
+	check_runs(paths, still, VT_LEVEL_PROCEDURE, &sum, 48, 0,
+		   "range_percent,sum,sum_percent,runs,mean,std_dev,noise,min,max,procedure,image\n"
+		   "0,24,50,3,8,0,0,8,8,[file not found],/two/y\n"
+		   "0,12,25,3,4,0,0,4,4,[file not found],/two/x\n"
+		   "0,12,25,3,4,0,0,4,4,[file not found],/two/z\n");
+	check_runs(paths, still, VT_LEVEL_LINE, &sum, 48, 0,
+		   "range_percent,sum,sum_percent,runs,mean,std_dev,noise,min,max,line,image\n"
+		   "0,24,50,3,8,0,0,8,8,[file not found],/two/y\n"
+		   "0,12,25,3,4,0,0,4,4,[file not found],/two/x\n"
+		   "0,12,25,3,4,0,0,4,4,[file not found],/two/z\n");
+	/* Of 4, 0 and 0: the root of 16 / 3, which by 4 / 3 is the root of 3; times that of 4 / 3.
+	 */
+	check_runs(paths, none, VT_LEVEL_IMAGE, &range, 4, 0,
+		   HEADING "100,4,100,1,1.33333,2.3094,2,0,4,/two/z\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_ties),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
