@@ -15,10 +15,7 @@ struct event_place {
 	uint64_t samples;
 };
 
-/*
- * Instructions whose graph and measurements are kept from one time to the other; more are made
- * twice.  About 100 bytes each.
- */
+/* Instructions that are kept unless the caller says how many. */
 #define KEPT 4000000
 
 /* Of so many of them, about, what is usual is learnt. */
@@ -390,7 +387,7 @@ static int take_procedure(struct run *r, struct work *w)
 	make_input(r, w, &in);
 	code = vt_culprit_enter(&in, r->footprint, r->err);
 	r->kept += w->flow->cfg->ninsns;
-	if (code < 0 || r->kept > KEPT)
+	if (code < 0 || r->kept > (r->src->most_kept ? r->src->most_kept : KEPT))
 		work_fini(w);
 	r->list[r->count++] = *w;
 	return code;
@@ -466,7 +463,7 @@ static int learn(struct run *r)
 /* The second time: who is guilty, now that it is known what competes with whom. */
 static int judge_all(struct run *r)
 {
-	struct vt_culprits_totals again, *t = r->t;
+	struct vt_culprits_totals again = {0}, *t = r->t;
 	size_t i;
 	int code = 0;
 
@@ -475,7 +472,6 @@ static int judge_all(struct run *r)
 
 		/* It has been counted. */
 		r->t = &again;
-		memset(&again, 0, sizeof(again));
 		if (!w->flow)
 			code = make(r, w);
 		r->t = t;

@@ -46,7 +46,10 @@ static const char program[] = ".text\n"
 			      "g: nop\n" /* 401016 */
 			      "ret\n"	 /* 401017 */
 			      ".size g,.-g\n"
-			      "nop\nnop\n"; /* 401018 */
+			      "nop\nnop\n" /* 401018 */
+			      ".type huge,@function\n"
+			      "huge: nop\n" /* 40101a */
+			      ".size huge,0x5000000\n";
 
 static int compile(void **state)
 {
@@ -75,6 +78,7 @@ static const struct measured {
 	enum vt_method method;
 	double each;
 } measured[] = {
+	{FIRST, TEXT, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
 	{FIRST, 0x401000, 100, 9, 10, 400, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 40},
 	{FIRST, 0x401002, 100, 1, 0, 0, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 0},
 	/* in the middle of an instruction */
@@ -89,6 +93,8 @@ static const struct measured {
 	{FIRST, 0x401016, 80, 6, 5, 100, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 20},
 	{FIRST, 0x401017, 80, 2, 0, 0, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 0},
 	{FIRST, 0x401018, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
+	/* too large for its code to be looked at */
+	{FIRST, 0x40101a, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
 	{AGAIN, 0x401000, 100, 4, 2, 60, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 30},
 	{AGAIN, 0x401002, 100, 20, 2, 60, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 30},
 	{AGAIN, 0x40100a, 490, 50, 8, 160, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 20},
@@ -137,9 +143,10 @@ static const struct {
 	uint64_t sampling;
 	enum vt_culprit_event event;
 } events[] = {
-	{"dmiss", 0, VT_CULPRIT_DMISS},	      {"L1-dcache-load-misses", 0, VT_CULPRIT_DMISS},
 	{"branchmp", 7, VT_CULPRIT_BRANCHMP}, /* none was sampled */
+	{"dmiss", 0, VT_CULPRIT_DMISS},	      {"L1-dcache-load-misses", 0, VT_CULPRIT_DMISS},
 	{"itbmiss", 9, VT_CULPRIT_ITBMISS},   {"other", 1000, VT_NCULPRIT_EVENTS},
+	{"imiss", 1000, VT_CULPRIT_IMISS},
 };
 
 static const struct {
@@ -149,15 +156,17 @@ static const struct {
 	uint64_t samples;
 	uint64_t period;
 } counts[] = {
-	{FIRST, 0x401000, 3, 1, 2},   {FIRST, 0x40100a, 0, 3, 15},   {FIRST, 0x40100d, 0, 4, 20},
-	{FIRST, 0x40100d, 1, 1, 4},   {FIRST, 0x40100e, 0, 90, 450}, {FIRST, 0x401015, 3, 2, 4},
-	{FIRST, 0x401016, 0, 5, 25},  {FIRST, 0x401017, 3, 6, 12},   {FIRST, 0x401018, 0, 70, 350},
-	{FIRST, 0x401011, 4, 9, 99},  {AGAIN, 0x401000, 0, 1, 5},    {AGAIN, 0x40100a, 0, 2, 10},
-	{GONE, 0x40100a, 0, 50, 250},
+	{FIRST, 0x401000, 3, 1, 2},   {FIRST, 0x40100a, 1, 3, 15},   {FIRST, 0x40100d, 1, 4, 20},
+	{FIRST, 0x40100d, 2, 1, 4},   {FIRST, 0x40100e, 1, 90, 450}, {FIRST, 0x401015, 3, 2, 4},
+	{FIRST, 0x401016, 1, 5, 25},  {FIRST, 0x401017, 3, 6, 12},   {FIRST, 0x401018, 1, 70, 350},
+	{FIRST, 0x401011, 4, 9, 99},  {AGAIN, 0x401000, 1, 1, 5},    {AGAIN, 0x40100a, 1, 2, 10},
+	{GONE, 0x40100a, 1, 50, 250}, {FIRST, 0x401000, 5, 8, 24},   {FIRST, 0x401016, 5, 2, 6},
 };
 
-static const double periods[VT_NCULPRIT_EVENTS] = {
-	[VT_CULPRIT_DMISS] = 5, [VT_CULPRIT_BRANCHMP] = 7, [VT_CULPRIT_ITBMISS] = 2};
+static const double periods[VT_NCULPRIT_EVENTS] = {[VT_CULPRIT_IMISS] = 3,
+						   [VT_CULPRIT_DMISS] = 5,
+						   [VT_CULPRIT_BRANCHMP] = 7,
+						   [VT_CULPRIT_ITBMISS] = 2};
 
 /* ---- the stream ---- */
 
@@ -168,12 +177,13 @@ static void put_f64(uint64_t *field, double v)
 
 static void put_measured(struct vt_writer *w)
 {
+	uint64_t *row;
 	size_t i;
 
 	for (i = 0; i < MEASURED; i++) {
 		const struct measured *m = &measured[i];
-		uint64_t *row =
-			scene_freq(w, m->image, m->addr - TEXT, m->executions, m->cycles, 1);
+
+		row = scene_freq(w, m->image, m->addr - TEXT, m->executions, m->cycles, 1);
 
 		row[VT_FREQ_SAMPLES] = m->samples;
 		row[VT_FREQ_PERIOD] = m->period;
@@ -181,8 +191,6 @@ static void put_measured(struct vt_writer *w)
 		row[VT_FREQ_METHOD] = m->method;
 	}
 	for (i = 0; i < NEDGES; i++) {
-		uint64_t *row;
-
 		if (!edges[i].told)
 			continue;
 		row = vt_writer_row(w, VT_EDGE);
@@ -191,6 +199,12 @@ static void put_measured(struct vt_writer *w)
 		row[VT_EDGE_TO] = edges[i].to - TEXT;
 		put_f64(&row[VT_EDGE_EXECUTIONS], edges[i].executions);
 	}
+	/* What leaves a procedure goes nowhere, whatever a record says. */
+	row = vt_writer_row(w, VT_EDGE);
+	row[VT_EDGE_IMAGE] = FIRST;
+	row[VT_EDGE_FROM] = 0x401015 - TEXT;
+	row[VT_EDGE_TO] = UINT64_C(0) - TEXT;
+	put_f64(&row[VT_EDGE_EXECUTIONS], 1e6);
 }
 
 static void put_events(struct vt_writer *w, bool sampled)
@@ -327,7 +341,8 @@ static void expect_procedure(struct expected *x, uint32_t image, uint64_t start,
 	assert_int_equal(vt_culprit_enter(&p->in, x->footprint, &err), 0);
 }
 
-static void expect(struct expected *x, const char *core, bool sampled)
+/* Of so many procedures, what is usual is learnt. */
+static void expect(struct expected *x, const char *core, bool sampled, unsigned learnt)
 {
 	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
 	unsigned i;
@@ -342,7 +357,7 @@ static void expect(struct expected *x, const char *core, bool sampled)
 	expect_procedure(x, FIRST, 0x401016, 0x401018, "g");
 	expect_procedure(x, AGAIN, 0x401000, 0x401016, "f");
 	assert_int_equal(vt_footprint_finish(x->footprint, &err), 0);
-	for (i = 0; i < x->nprocs; i++)
+	for (i = 0; i < learnt; i++)
 		assert_int_equal(vt_culprit_collect(&x->procs[i].in, e, &err), 0);
 	vt_culprit_learn(e, &x->shares);
 	vt_culprit_evidence_free(e);
@@ -429,7 +444,7 @@ static int compare(void *arg, const struct vt_culprits_proc *p, struct vt_error 
 	return 0;
 }
 
-static int run(struct expected *x, struct vt_culprits_totals *t)
+static int run(struct expected *x, uint64_t most_kept, struct vt_culprits_totals *t)
 {
 	static const uint32_t ids[] = {FIRST, AGAIN, GONE};
 	const struct vt_culprits_source src = {
@@ -440,6 +455,7 @@ static int run(struct expected *x, struct vt_culprits_totals *t)
 		.code = x->scene.code,
 		.ids = ids,
 		.nids = 3,
+		.most_kept = most_kept,
 	};
 
 	return vt_culprits_run(&src, compare, x, t, &err);
@@ -450,9 +466,9 @@ static void check_totals(const struct expected *x, const struct vt_culprits_tota
 	unsigned i;
 
 	assert_int_equal(t->procedures, 3);
-	assert_int_equal(t->without_code, 0);
+	assert_int_equal(t->without_code, 1);
 	assert_int_equal(t->places, MEASURED);
-	assert_int_equal(t->outside, 3);
+	assert_int_equal(t->outside, 4);
 	assert_int_equal(t->samples, 105 + 20);
 	assert_int_equal(t->by_confidence[VT_CONFIDENCE_NONE], 1);
 	assert_int_equal(t->by_confidence[VT_CONFIDENCE_LOW], 3);
@@ -476,8 +492,33 @@ static void test_procedures(void **state)
 		struct vt_culprits_totals t;
 		struct expected x;
 
-		expect(&x, cores[i / 2], i % 2);
-		assert_int_equal(run(&x, &t), 0);
+		expect(&x, cores[i / 2], i % 2, 3);
+		assert_int_equal(run(&x, 0, &t), 0);
+		assert_int_equal(x.seen, 3);
+		check_totals(&x, &t);
+		forget(&x);
+	}
+}
+
+/*
+ * Of 9, 2 and 9 instructions, the first procedures are kept; others are made anew, counted once,
+ * and nothing is learnt from them.
+ */
+static void test_most_kept(void **state)
+{
+	static const struct {
+		uint64_t most;
+		unsigned procs;
+	} rooms[] = {{1, 0}, {8, 0}, {9, 1}, {10, 1}, {11, 2}, {19, 2}, {20, 3}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		struct vt_culprits_totals t;
+		struct expected x;
+
+		expect(&x, "alpha21164", true, rooms[i].procs);
+		assert_int_equal(run(&x, rooms[i].most, &t), 0);
 		assert_int_equal(x.seen, 3);
 		check_totals(&x, &t);
 		forget(&x);
@@ -491,9 +532,9 @@ static void test_stop(void **state)
 	struct expected x;
 
 	(void)state;
-	expect(&x, "alpha21164", true);
+	expect(&x, "alpha21164", true, 3);
 	x.stop = 2;
-	assert_int_equal(run(&x, &t), -VT_E_LIMIT);
+	assert_int_equal(run(&x, 0, &t), -VT_E_LIMIT);
 	assert_int_equal(x.seen, 2);
 	forget(&x);
 }
@@ -515,6 +556,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_procedures),
+		cmocka_unit_test(test_most_kept),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_samples),
 	};
