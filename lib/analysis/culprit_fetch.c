@@ -218,7 +218,7 @@ static double unforeseen(const struct vti_stalled *st, const struct vti_before *
 void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 {
 	const struct vti_culprit *c = st->c;
-	double often = 0, events = 0, direct = called(st);
+	double often = 0, direct = called(st);
 	uint32_t i;
 
 	for (i = 0; i < st->nbefore; i++) {
@@ -227,11 +227,10 @@ void vti_rule_mispredict(const struct vti_stalled *st, struct vti_suspect *s)
 
 		if (!(n > 0))
 			continue;
-		often += n;
 		if (b->how == VTI_BRANCH)
 			vti_suspect_blame(s, b->insn);
-		events += fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP,
-						     b->how == VTI_BRANCH ? b->insn : st->insn));
+		often += fmin(n, vti_culprit_events(st, VT_CULPRIT_BRANCHMP,
+						    b->how == VTI_BRANCH ? b->insn : st->insn));
 	}
-	s->bound = fmin(often, events) * penalty(c->core);
+	s->bound = often * penalty(c->core);
 }

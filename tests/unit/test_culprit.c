@@ -15,10 +15,27 @@
 
 static struct vt_error err;
 
+/* Judged again, the same is appended. */
 static void judge(struct proc *p)
 {
-	vt_culprit_stalls_fini(&p->stalls);
-	assert_int_equal(vt_culprit_find(&p->in, &p->stalls, &err), 0);
+	struct vt_culprit_stalls *s = &p->stalls;
+	size_t i, n;
+
+	vt_culprit_stalls_fini(s);
+	assert_int_equal(vt_culprit_find(&p->in, s, &err), 0);
+	n = s->count;
+	for (i = 1; i < n; i++)
+		assert_true(s->list[i - 1].insn < s->list[i].insn ||
+			    (s->list[i - 1].insn == s->list[i].insn &&
+			     s->list[i - 1].cause < s->list[i].cause));
+	assert_int_equal(vt_culprit_find(&p->in, s, &err), 0);
+	assert_int_equal(s->count, 2 * n);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(s->list[n + i].insn, s->list[i].insn);
+		assert_int_equal(s->list[n + i].cause, s->list[i].cause);
+		assert_true(s->list[n + i].low == s->list[i].low);
+	}
+	s->count = n;
 }
 
 /* Lets one instruction, and no other, take so many cycles more than its schedule says. */
@@ -138,6 +155,79 @@ static void test_events(void **state)
 	judge(p);
 	assert_non_null(find(p, 3, VT_STALL_DCACHE));
 	assert_null(find(p, 3, VT_STALL_UNEXPLAINED));
+	proc_drop(p);
+}
+
+static void check_stall(const struct proc *p, enum vt_stall_cause cause, double low, double high)
+{
+	const struct vt_culprit_stall *s = find(p, 3, cause);
+
+	assert_non_null(s);
+	assert_float_equal(s->low, low, 1e-6);
+	assert_float_equal(s->high, high, 1e-6);
+	assert_int_equal(s->confidence, VT_CONFIDENCE_HIGH);
+}
+
+/*
+ * No more than 120 pages were missed, of 50 cycles each: a tenth of a stall of 60000 is left out if
+ * the cache can account for all of it, and otherwise is told.
+ */
+static void test_minor(void **state)
+{
+	struct proc *p = proc_make("alpha21164", load_use, sizeof(load_use));
+
+	(void)state;
+	p->in.period[VT_CULPRIT_DTBMISS] = 10;
+	p->insns[0].samples[VT_CULPRIT_DTBMISS] = 4;
+	stall(p, 3, 60);
+	assert_int_equal(suspects(p, 3), 1);
+	check_stall(p, VT_STALL_DCACHE, 54000, 60000);
+	/* 120 lines, of 432 cycles each: 2160 cycles are left, which are more than 2 % of all. */
+	p->in.period[VT_CULPRIT_DMISS] = 10;
+	p->insns[0].samples[VT_CULPRIT_DMISS] = 4;
+	stall(p, 3, 60);
+	assert_int_equal(suspects(p, 3), 2);
+	check_stall(p, VT_STALL_DCACHE, 51840, 51840);
+	check_stall(p, VT_STALL_DTLB, 6000, 6000);
+	check_stall(p, VT_STALL_UNEXPLAINED, 2160, 2160);
+	/* So are 1190 of 59030, and 1170 of 59010 are less. */
+	stall(p, 3, 59.03);
+	check_stall(p, VT_STALL_UNEXPLAINED, 1190, 1190);
+	stall(p, 3, 59.01);
+	assert_null(find(p, 3, VT_STALL_UNEXPLAINED));
+	/* With 3000 between what both can do and all, each has done the rest. */
+	stall(p, 3, 54.84);
+	assert_int_equal(suspects(p, 3), 2);
+	check_stall(p, VT_STALL_DCACHE, 48840, 51840);
+	check_stall(p, VT_STALL_DTLB, 3000, 6000);
+	/* Less than a third of the stall is minor, more is not: 6000 of 18100, and of 17900. */
+	stall(p, 3, 18.1);
+	assert_int_equal(suspects(p, 3), 1);
+	check_stall(p, VT_STALL_DCACHE, 12100, 18100);
+	stall(p, 3, 17.9);
+	assert_int_equal(suspects(p, 3), 2);
+	check_stall(p, VT_STALL_DCACHE, 11900, 17900);
+	check_stall(p, VT_STALL_DTLB, 0, 6000);
+	/* Less than 2 % is nothing at all. */
+	p->in.period[VT_CULPRIT_DTBMISS] = 1;
+	stall(p, 3, 40);
+	assert_int_equal(suspects(p, 3), 1);
+	check_stall(p, VT_STALL_DCACHE, 40000, 40000);
+	/* Stalls, and gains, of less than 0.02 cycles are not told. */
+	stall(p, 3, 0.019);
+	assert_int_equal(suspects(p, 3), 0);
+	stall(p, 3, 0.021);
+	check_stall(p, VT_STALL_DCACHE, 0, 21);
+	stall(p, 3, -0.019);
+	assert_null(find(p, 3, VT_STALL_GAIN));
+	stall(p, 3, -0.021);
+	check_stall(p, VT_STALL_GAIN, 21, 21);
+	/* Nor are those of less than a standard error: sqrt(0.8 * 2 * 1000) cycles. */
+	p->insns[proc_at(p, 3)].period = 0.8;
+	stall(p, 3, 0.0399);
+	assert_int_equal(suspects(p, 3), 0);
+	stall(p, 3, 0.0401);
+	assert_int_not_equal(suspects(p, 3), 0);
 	proc_drop(p);
 }
 
@@ -391,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_shares), cmocka_unit_test(test_measured),
 		cmocka_unit_test(test_fetch),  cmocka_unit_test(test_resident),
 		cmocka_unit_test(test_units),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_minor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How often data and code can miss TLBs and caches: what loops, neighbours and the stack say. */
+/*
+ * How often data and code can miss TLBs and caches: what loops, neighbours, the stack and samples
+ * say.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -536,6 +539,77 @@ static void test_entered(void **state)
 	proc_drop(p);
 }
 
+/* ---- samples ---- */
+
+/* Samples of ITB misses that are counted from the first instruction on, each stands for 10. */
+static void check_samples(struct proc *p, double samples)
+{
+	p->in.period[VT_CULPRIT_ITBMISS] = 10;
+	check(bound(p, vti_rule_itlb, 0),
+	      fmin(PROC_EACH, 10 * (samples + 2 * sqrt(samples) + 4)) * 50, "samples", 0);
+}
+
+/* Eight cycles are looked at, the instruction during which they end with them. */
+static void test_cycles_behind(void **state)
+{
+	static const struct {
+		double cycles[4];
+		double samples;
+	} rows[] = {
+		{{4, 4, 4, 4}, 1 + 2 + 4},
+		{{8, 0.5, 1, 1}, 1 + 2},
+		{{9, 1, 1, 1}, 1 + 2},
+		{{2, 2, 4, 1}, 1 + 2 + 4 + 8},
+		{{3, 3, 2.5, 0}, 1 + 2 + 4},
+		{{2, (double)NAN, 6, 0}, 1 + 2 + 4 + 8 + 16 + 32 + 64},
+		{{2, -5, 6, 1}, 1 + 2 + 4 + 8},
+	};
+	static const uint8_t code[] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3};
+	struct proc *p = proc_make("alpha21164", code, sizeof(code));
+	unsigned i;
+	uint32_t k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (k = 0; k < p->flow.cfg->ninsns; k++) {
+			p->insns[k].samples[VT_CULPRIT_ITBMISS] = (float)(1 << k);
+			p->insns[k].cycles = k < 4 ? rows[i].cycles[k] : 0;
+		}
+		check_samples(p, rows[i].samples);
+	}
+	proc_drop(p);
+}
+
+/* Twelve blocks are looked at, one that control comes back to once. */
+static void test_blocks_behind(void **state)
+{
+	/* dec %edi; jne 0; jmp (next) 14 times; ret */
+	uint8_t code[33] = {0xff, 0xcf, 0x75, 0xfc};
+	struct proc *p;
+	unsigned i, last;
+
+	(void)state;
+	for (i = 4; i < 32; i += 2)
+		code[i] = 0xeb;
+	code[32] = 0xc3;
+	for (last = 0; last < 16; last++) {
+		p = proc_make("alpha21164", code, sizeof(code));
+		for (i = 0; i < p->flow.cfg->ninsns; i++)
+			p->insns[i].cycles = 0;
+		/* The loop is the first block, and of two instructions. */
+		p->insns[last].samples[VT_CULPRIT_ITBMISS] = 9;
+		check_samples(p, last <= 12 ? 9 : 0);
+		/* Eight cycles in the loop leave none behind; more end it. */
+		p->insns[1].cycles = 8;
+		check_samples(p, last <= 12 ? 9 : 0);
+		p->insns[2].cycles = 0.5;
+		check_samples(p, last <= 2 ? 9 : 0);
+		p->insns[1].cycles = 8.5;
+		check_samples(p, last <= 1 ? 9 : 0);
+		proc_drop(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_entries), cmocka_unit_test(test_pages_of_neighbours),
 		cmocka_unit_test(test_regions),		cmocka_unit_test(test_two_ways_in),
 		cmocka_unit_test(test_competition),	cmocka_unit_test(test_entered),
+		cmocka_unit_test(test_cycles_behind),	cmocka_unit_test(test_blocks_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

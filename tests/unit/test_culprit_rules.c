@@ -307,6 +307,97 @@ static void test_bounds_of_branches(void **state)
 	proc_drop(p);
 }
 
+/* A table of counters, and calls by name, of which all code tells. */
+static void test_known_branches(void **state)
+{
+	struct proc *p = make_branch();
+	struct vt_footprint *f = vt_footprint_new(&p->core);
+
+	(void)state;
+	assert_non_null(f);
+	proc_set_edge(p, 2, 4, 900);
+	proc_set_edge(p, 2, 0xb, 100);
+	p->insns[proc_at(p, 4)].executions = 900;
+	p->insns[proc_at(p, 0xb)].executions = 990;
+	assert_int_equal(vt_footprint_branch(f, PROC_START + 2, 80, 910, &err), 0);
+	assert_int_equal(vt_footprint_call(f, 0, PROC_START, 400, &err), 0);
+	assert_int_equal(vt_footprint_call(f, 0, PROC_START + 1, 50, &err), 0);
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	p->in.footprint = f;
+	/* Those that were taken make the counter wrong for those that were not, and thrice at
+	 * first. */
+	check_bound(p, vti_rule_mispredict, 4, false, (80 + 3) * WRONG);
+	check_bound(p, vti_rule_mispredict, 4, true, (80 + 3) * WRONG / 2);
+	check_bound(p, vti_rule_mispredict, 0xb, false, 100 * WRONG);
+	check_bound(p, vti_rule_mispredict, 0, false, 600 * WRONG);
+	set_entry(p, 350);
+	p->insns[0].executions = 350;
+	check_bound(p, vti_rule_mispredict, 0, false, 0);
+	p->in.footprint = NULL;
+	check_bound(p, vti_rule_mispredict, 0, false, 350 * WRONG);
+	/* What is not known of the other way may be anything. */
+	proc_set_edge(p, 2, 0xb, NAN);
+	check_bound(p, vti_rule_mispredict, 4, false, 900 * WRONG);
+	p->in.edges = NULL;
+	check_bound(p, vti_rule_mispredict, 4, false, 900 * WRONG);
+	vt_footprint_free(f);
+	proc_drop(p);
+}
+
+/* More sorts of what occupies units than are noted apart: each may keep one from its own. */
+static void test_many_units(void **state)
+{
+	uint32_t i, n;
+
+	(void)state;
+	for (n = 1; n < 20; n++) {
+		uint8_t code[24];
+		struct proc *p;
+
+		memset(code, 0x90, sizeof(code));
+		code[23] = 0xc3;
+		p = proc_make("alpha21164", code, sizeof(code));
+		p->core.classes[VT_OP_FADD].busy = 50;
+		for (i = 0; i <= n; i++) {
+			p->costs[i].head = 1;
+			p->ops[i].nuops = 1;
+			p->ops[i].uops[0] = (struct vt_uop){
+				.op_class = VT_OP_FADD, .latency = 1, .busy = 50, .units = 1U << i};
+		}
+		p->ops[n].uops[0] = (struct vt_uop){
+			.op_class = VT_OP_INT, .latency = 1, .busy = 1, .units = 1U << (n - 1)};
+		check_bound(p, vti_rule_unit, n, false, PROC_EACH * 49);
+		assert_int_equal(ask(p, vti_rule_unit, n, false).guilty[0], n - 1);
+		/* Where it has a choice, or nobody uses its unit, it does not wait. */
+		p->ops[n].uops[0].units = 1U << (n - 1) | 1U << 30;
+		check_bound(p, vti_rule_unit, n, false, 0);
+		proc_drop(p);
+	}
+}
+
+/* The divider's 22 cycles, as far back as that many groups of four. */
+static void test_far_division(void **state)
+{
+	static const uint8_t divide[] = {0xf2, 0x0f, 0x5e, 0xc1};
+	unsigned n;
+
+	(void)state;
+	for (n = 76; n < 92; n++) {
+		uint8_t code[128];
+		struct proc *p;
+
+		memset(code, 0x90, sizeof(code));
+		memcpy(code, divide, sizeof(divide));
+		memcpy(code + 4 + n, divide, sizeof(divide));
+		code[8 + n] = 0xc3;
+		p = proc_make("alpha21164", code, 9 + n);
+		p->costs[proc_at(p, 4 + n)].head = 0;
+		check_bound(p, vti_rule_divider, 4 + n, false,
+			    n < 88 ? PROC_EACH * (22.0 - floor(n / 4.0)) : 0);
+		proc_drop(p);
+	}
+}
+
 static void test_bounds_of_fetches(void **state)
 {
 	struct proc *p = make_branch();
@@ -418,6 +509,128 @@ static void test_far_operand(void **state)
 	proc_drop(p);
 }
 
+/* What is behind a call may be what was called: rax, rdx, xmm0 and xmm1, and nothing else. */
+static void test_results(void **state)
+{
+	static const struct {
+		uint8_t code[4];
+		uint8_t size;
+		bool result;
+	} uses[] = {
+		{{0x48, 0x8d, 0x58, 0x01}, 4, true},  /* lea 1(%rax),%rbx */
+		{{0x48, 0x8d, 0x5a, 0x01}, 4, true},  /* lea 1(%rdx),%rbx */
+		{{0x48, 0x8d, 0x59, 0x01}, 4, false}, /* lea 1(%rcx),%rbx */
+		{{0x48, 0x8d, 0x5e, 0x01}, 4, false}, /* lea 1(%rsi),%rbx */
+		{{0x0f, 0x28, 0xe0}, 3, true},	      /* movaps %xmm0,%xmm4 */
+		{{0x0f, 0x28, 0xe1}, 3, true},	      {{0x0f, 0x28, 0xe2}, 3, false},
+	};
+	unsigned i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(uses) / sizeof(uses[0]) * 2; i++) {
+		static const uint8_t calls[2][5] = {{0xe8, 0, 0x10, 0, 0},
+						    {0x90, 0x90, 0x90, 0x0f, 5}};
+		const uint8_t size = uses[i / 2].size;
+		const double often = uses[i / 2].result ? 300 : 0;
+
+		for (n = 0; n < 9; n++) {
+			struct vti_suspect s;
+			uint8_t code[24];
+			uint64_t at = 5 + n;
+			struct proc *p;
+
+			memset(code, 0x90, sizeof(code));
+			memcpy(code, calls[i % 2], 5);
+			memcpy(code + at, uses[i / 2].code, size);
+			code[at + size] = 0xc3;
+			p = proc_make("alpha21164", code, at + size + 1U);
+			p->costs[proc_at(p, at)].head = 0.5F;
+			p->insns[proc_at(p, at) - n - 1].executions = 300;
+			check_bound(p, vti_rule_dcache, at, false, often * SLOWEST);
+			check_bound(p, vti_rule_dtlb, at, false, often * TLB_MISS);
+			s = ask(p, vti_rule_dcache, at, false);
+			assert_int_equal(s.nguilty, often > 0);
+			assert_true(!s.nguilty || s.guilty[0] == proc_at(p, at) - n - 1);
+			/* What a load takes, of which four are issued in each cycle. */
+			check_bound(p, vti_rule_dependency, at, false,
+				    often * fmax(0, 1.5 - floor(n / 4.0)));
+			proc_drop(p);
+		}
+	}
+}
+
+/* What is expected of others' loads is what was sampled at the instruction that waits. */
+static void test_expected_results(void **state)
+{
+	/* 0: call 1005; 5: lea 1(%rax),%rbx; 9: ret */
+	static const uint8_t code[] = {0xe8, 0, 0x10, 0, 0, 0x48, 0x8d, 0x58, 0x01, 0xc3};
+	struct proc *p = proc_make("alpha21164", code, sizeof(code));
+	struct vt_culprit_insn *at = &p->insns[1];
+
+	(void)state;
+	check_bound(p, vti_rule_dcache, 5, true, PROC_EACH * FILL);
+	p->in.period[VT_CULPRIT_LLCMISS] = 10;
+	at->samples[VT_CULPRIT_LLCMISS] = 4;
+	check_bound(p, vti_rule_dcache, 5, true, 43 * FILL + PROC_EACH * 20);
+	p->in.period[VT_CULPRIT_DMISS] = 10;
+	at->samples[VT_CULPRIT_DMISS] = 5;
+	check_bound(p, vti_rule_dcache, 5, true, 53 * FILL);
+	p->in.period[VT_CULPRIT_DTBMISS] = 10;
+	at->samples[VT_CULPRIT_DTBMISS] = 6;
+	check_bound(p, vti_rule_dtlb, 5, true, 63 * TLB_MISS);
+	check_bound(p, vti_rule_dtlb, 5, false, PROC_EACH * TLB_MISS);
+	proc_drop(p);
+}
+
+/*
+ *  0: 85 ff           test %edi,%edi
+ *  2: f2 0f 5e c1     divsd %xmm1,%xmm0
+ *  6: 74 ..           je (long way)
+ *  8: 90 x n, 0f 28 cd movaps %xmm5,%xmm1, eb .. jmp (end)
+ *     90 x m, eb 00   jmp (next); (next): 90
+ *     f2 0f 58 c8     addsd %xmm0,%xmm1 (end); c3 ret
+ *
+ * The division comes by both ways, and by the other one with what was sought in vain on the first.
+ */
+static void test_two_ways_to_operand(void **state)
+{
+	static const uint8_t start[] = {0x85, 0xff, 0xf2, 0x0f, 0x5e, 0xc1, 0x74};
+	static const uint8_t set[] = {0x0f, 0x28, 0xcd, 0xeb},
+			     end[] = {0xf2, 0x0f, 0x58, 0xc8, 0xc3};
+	uint8_t n, m;
+
+	(void)state;
+	for (n = 0; n < 24; n += 4) {
+		for (m = 0; m < 24; m += 4) {
+			uint8_t code[96], *to = code + sizeof(start);
+			/* Behind the division: je; the nops, movaps and jmp, or the others, jmp,
+			 * nop. */
+			unsigned far = 1 + (n < m ? n : m) + 2;
+			struct proc *p;
+			uint64_t last;
+
+			memset(code, 0x90, sizeof(code));
+			memcpy(code, start, sizeof(start));
+			*to++ = (uint8_t)(n + 5);
+			to += n;
+			memcpy(to, set, sizeof(set));
+			to += sizeof(set);
+			*to++ = (uint8_t)(m + 3);
+			to += m;
+			*to++ = 0xeb;
+			*to++ = 0;
+			to++;
+			last = (uint64_t)(to - code);
+			memcpy(to, end, sizeof(end));
+			p = proc_make("alpha21164", code, last + sizeof(end));
+			p->costs[proc_at(p, last)].head = 0;
+			check_bound(p, vti_rule_dependency, last, false,
+				    PROC_EACH * (22.0 - floor(far / 4.0)));
+			proc_drop(p);
+		}
+	}
+}
+
 /* nop; 1: nop, what is in the middle; dec %edi; jne 1: in the cache once entered, unless it calls.
  */
 static void test_loops(void **state)
@@ -522,13 +735,25 @@ static void test_learning(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds_of_loads),	   cmocka_unit_test(test_bounds_of_stores),
-		cmocka_unit_test(test_bounds_of_operands), cmocka_unit_test(test_bounds_of_units),
-		cmocka_unit_test(test_bounds_of_branches), cmocka_unit_test(test_bounds_of_fetches),
-		cmocka_unit_test(test_two_lines),	   cmocka_unit_test(test_learning),
-		cmocka_unit_test(test_other_way),	   cmocka_unit_test(test_samples_behind),
-		cmocka_unit_test(test_far_operand),	   cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_bounds_of_loads),
+		cmocka_unit_test(test_bounds_of_stores),
+		cmocka_unit_test(test_bounds_of_operands),
+		cmocka_unit_test(test_bounds_of_units),
+		cmocka_unit_test(test_bounds_of_branches),
+		cmocka_unit_test(test_bounds_of_fetches),
+		cmocka_unit_test(test_two_lines),
+		cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_other_way),
+		cmocka_unit_test(test_samples_behind),
+		cmocka_unit_test(test_far_operand),
+		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_what_stalls),
+		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_expected_results),
+		cmocka_unit_test(test_two_ways_to_operand),
+		cmocka_unit_test(test_known_branches),
+		cmocka_unit_test(test_many_units),
+		cmocka_unit_test(test_far_division),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
