@@ -128,8 +128,7 @@ void vti_compare_and_swap(struct vt_interp *m, const struct vti_op *op, struct v
 	const struct vti_cas *cas = (const struct vti_cas *)op->data;
 	bool two = cas->expected[1] != VTI_NO_SLOT;
 	unsigned size = two ? 2u * cas->size : cas->size;
-	struct vt_word expected[2] = {{0, 0}, {0, 0}}, data[2] = {{0, 0}, {0, 0}};
-	struct vt_word old[2] = {{0, 0}, {0, 0}}, guard;
+	struct vt_word expected[2] = {{0}}, data[2] = {{0}}, old[2] = {{0}}, guard;
 	struct vt_word addr = slots[cas->address];
 
 	put_together(cas, slots, cas->expected, expected);

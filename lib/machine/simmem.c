@@ -445,12 +445,11 @@ static inline bool at_hand(const struct cache *cache, struct cache *tlb, uint64_
 			   uint64_t addr, uint32_t size)
 {
 	uint64_t number = addr >> cache->shift, last = addr + size - (size != 0);
-	size_t set;
 
 	if (!cache->sets || last >> cache->shift != number)
 		return false;
-	set = set_of(cache, number);
-	if (cache->number[set] != number || cache->line[set].ready > cycle + cache->latency)
+	if (cache->number[set_of(cache, number)] != number ||
+	    cache->line[set_of(cache, number)].ready > cycle + cache->latency)
 		return false;
 	return !tlb->sets || tlb_find(tlb, addr >> tlb->shift);
 }

@@ -341,6 +341,24 @@ static void instructions_become_operations(void **state)
 	}
 }
 
+/* An operation all the same, which takes a slot and needs nothing. */
+static void what_cannot_be_decoded_is_one_operation(void **state)
+{
+	static const struct vt_uop nothing = {.op_class = VT_OP_NOP};
+	const struct vt_core m = make_core(VT_IN_ORDER, NULL);
+	struct vt_mop op;
+
+	(void)state;
+	assert_false(vt_core_op(&m, (const uint8_t *)"\x06", 1, &op));
+	assert_int_equal(op.nuops, 1);
+	assert_int_equal(op.slots, 1);
+	assert_int_equal(op.length, 0);
+	assert_int_equal(op.flags, 0);
+	assert_true(op.estimated);
+	assert_int_equal(op.reads | op.address_reads | op.writes, 0);
+	assert_memory_equal(&op.uops[0], &nothing, sizeof(nothing));
+}
+
 /* ---- by a table ---- */
 
 #define PLAIN_LOAD "load r\t4\t0\t-\n"
@@ -588,6 +606,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_become_operations),
+		cmocka_unit_test(what_cannot_be_decoded_is_one_operation),
 		cmocka_unit_test(rows_say_more_than_classes),
 		cmocka_unit_test(divisions_take_the_least),
 		cmocka_unit_test(other_sets_stand_in_front),

@@ -209,6 +209,30 @@ static void cracked(void **state)
 	assert_stall(&cost, 0, VT_STALL_OPERAND_C, 0, 2.5);
 }
 
+/* Two units that are busy in turn take longer together than the operand before them. */
+static void causes_are_sorted_when_all_is_added(void **state)
+{
+	struct vt_mop ops[4] = {
+		simple(VT_OP_DIVIDE, E1, 1, 0, 0), simple(VT_OP_DIVIDE, E0, 1, 0, 0),
+		simple(VT_OP_INT, FA, 6, 0, BIT(5)), simple(VT_OP_INT, FA, 1, BIT(5), 0)};
+	struct vt_schedule_cost costs[4];
+	struct vt_core m;
+
+	(void)state;
+	ops[0].uops[0].busy = 18;
+	ops[1].uops[0].busy = 12;
+	ops[3].nuops = 3;
+	ops[3].uops[1] = (struct vt_uop){VT_OP_INT, 0, 1, 1, E0};
+	ops[3].uops[2] = (struct vt_uop){VT_OP_INT, 0, 1, 1, E1};
+	make_core(&m, 1);
+	schedule(&m, ops, 4, 1, costs);
+	/* In cycles 8, 13 and 18, behind the third instruction in cycle 2 */
+	assert_cost(&costs[3], 16, 3, 2);
+	assert_int_equal(costs[3].nstalls, 2);
+	assert_stall(&costs[3], 0, VT_STALL_UNIT_STATIC, 1, 8);
+	assert_stall(&costs[3], 1, VT_STALL_OPERAND_A, 2, 5);
+}
+
 /* An order of three that only fits if the first two move. */
 static void slotted_together(void **state)
 {
@@ -629,6 +653,7 @@ int main(void)
 		cmocka_unit_test(latencies),
 		cmocka_unit_test(cracked),
 		cmocka_unit_test(slotted_together),
+		cmocka_unit_test(causes_are_sorted_when_all_is_added),
 		cmocka_unit_test(against_slow),
 		cmocka_unit_test(all_units_alike),
 		cmocka_unit_test(holds),
