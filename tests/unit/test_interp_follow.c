@@ -14,6 +14,8 @@
 #define STACK 0x7fff0000u
 #define R10   (VT_REG_R8 + 2)
 #define R11   (VT_REG_R8 + 3)
+#define ZF    0x40u
+#define DF    0x400u
 
 struct fixture {
 	uint8_t code[64];
@@ -66,11 +68,12 @@ static void on_turn(void *arg, uint32_t insn, bool call)
 	f->turns[f->nturns++].ip = vt_interp_get(f->m, VT_REG_IP, 0).value;
 }
 
-static void begin(struct fixture *f, const uint8_t *code, size_t size, uint32_t capture)
+static void begin_with(struct fixture *f, const uint8_t *code, size_t size,
+		       struct vt_interp_options opt)
 {
-	struct vt_interp_options opt = {.fetch = fetch, .fetch_arg = f, .capture = capture};
-
 	memset(f, 0, sizeof(*f));
+	opt.fetch = fetch;
+	opt.fetch_arg = f;
 	opt.hooks.load = on_load;
 	opt.hooks.arg = f;
 	opt.turn = on_turn;
@@ -81,6 +84,11 @@ static void begin(struct fixture *f, const uint8_t *code, size_t size, uint32_t 
 	assert_non_null(f->mem);
 	f->m = vt_interp_new(&opt, f->mem, &f->err);
 	assert_non_null(f->m);
+}
+
+static void begin(struct fixture *f, const uint8_t *code, size_t size, uint32_t capture)
+{
+	begin_with(f, code, size, (struct vt_interp_options){.capture = capture});
 }
 
 static void end(struct fixture *f)
@@ -298,6 +306,63 @@ static void strings_are_repeated_so_often(void **state)
 	end(&f);
 }
 
+/*
+ * Under Valgrind, each repetition is an instruction: it goes to itself or on, and at the end
+ * perhaps once more to itself, though nothing is left to do.
+ */
+static void valgrind_counts_repetitions(void **state)
+{
+	/* nop; repe cmpsb; nop */
+	static const uint8_t code[] = {0x90, 0xf3, 0xa6, 0x90};
+	static const struct {
+		bool differ, far; /* the bytes; whether nop is in the piece, too */
+		uint64_t count, next, moved;
+		enum vt_stop stop;
+	} cases[] = {
+		{false, false, 5, BASE + 1, 1, VT_STOP_LENGTH},
+		{false, true, 5, BASE + 1, 1, VT_STOP_LENGTH},
+		{false, false, 5, BASE + 3, 1, VT_STOP_PATH},
+		{false, true, 5, BASE + 3, 1, VT_STOP_PATH},
+		{false, false, 5, 0, 1, VT_STOP_LENGTH},
+		{true, false, 5, BASE + 3, 1, VT_STOP_LENGTH},
+		{true, true, 5, BASE + 3, 1, VT_STOP_LENGTH},
+		{true, false, 5, BASE + 1, 1, VT_STOP_LENGTH},
+		{true, true, 5, BASE + 1, 1, VT_STOP_LENGTH},
+		{true, false, 5, BASE + 2, 1, VT_STOP_PATH},
+		{true, true, 5, BASE, 1, VT_STOP_PATH},
+		{false, false, 0, BASE + 3, 0, VT_STOP_LENGTH},
+		{true, true, 0, BASE + 3, 0, VT_STOP_LENGTH},
+		{true, true, 0, BASE + 2, 0, VT_STOP_PATH},
+		{true, true, 0, 0, 0, VT_STOP_LENGTH},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const bool far = cases[i].far;
+		struct fixture f;
+
+		begin_with(&f, code, sizeof(code), (struct vt_interp_options){.valgrind = true});
+		set(&f, VT_REG_FLAGS, 2);
+		set(&f, VT_REG_SI, STACK);
+		set(&f, VT_REG_DI, STACK + 8);
+		set(&f, VT_REG_CX, cases[i].count);
+		put_memory(&f, STACK, 7);
+		put_memory(&f, STACK + 8, cases[i].differ ? 8 : 7);
+		if (vt_interp_follow(f.m, 1, BASE + !far, 1 + far, cases[i].next, &f.err) !=
+		    cases[i].stop)
+			fail_msg("case %zu", i);
+		if (cases[i].stop == VT_STOP_LENGTH) {
+			expect(&f, VT_REG_SI, STACK + cases[i].moved);
+			expect(&f, VT_REG_DI, STACK + 8 + cases[i].moved);
+			expect(&f, VT_REG_CX, cases[i].count - cases[i].moved);
+		} else {
+			expect_unknown(&f, VT_REG_SI);
+		}
+		end(&f);
+	}
+}
+
 /* lock cmpxchg goes on; lock add has happened. */
 static void atomics_succeed(void **state)
 {
@@ -456,19 +521,25 @@ static void expect_rounds(const struct loop *l, const struct vt_capture *c, uint
 static void run_rounds(const struct loop *l, unsigned first)
 {
 	const unsigned all = 16 + l->more;
+	const bool inside = first % 4 && first % 4 != l->branch + 1; /* of a block */
 	const struct vt_capture *c;
+	struct vt_word flags;
 	struct fixture f;
 	uint64_t done;
 	size_t n;
 
 	begin(&f, l->code, l->size, 1);
 	set(&f, VT_REG_IP, BASE);
+	set(&f, VT_REG_FLAGS, 2);
 	set(&f, VT_REG_AX, 0);
 	set(&f, VT_REG_CX, 4);
 	assert_int_equal(vt_interp_run(f.m, 1, first, &done, &f.err), VT_STOP_LENGTH);
 	assert_int_equal(done, first);
-	if (first % 4 == l->branch && first < 16) {
-		/* In the middle of a block, flags are not known. */
+	/* In the middle of a block, flags are not known, but for the direction. */
+	flags = vt_interp_get(f.m, VT_REG_FLAGS, 0);
+	assert_int_equal(flags.known & (ZF | DF), inside ? DF : ZF | DF);
+	assert_int_equal(flags.value & DF, 0);
+	if (first % 4 == l->branch) {
 		assert_int_equal(vt_interp_run(f.m, 1, 100, &done, &f.err), VT_STOP_BRANCH);
 		assert_int_equal(done, 1);
 		end(&f);
@@ -703,6 +774,7 @@ int main(void)
 		cmocka_unit_test(pieces_end_where_code_does),
 		cmocka_unit_test(the_kernel_changes_what_it_may),
 		cmocka_unit_test(strings_are_repeated_so_often),
+		cmocka_unit_test(valgrind_counts_repetitions),
 		cmocka_unit_test(atomics_succeed),
 		cmocka_unit_test(instructions_are_counted_through),
 		cmocka_unit_test(code_that_was_written_is_read_anew),

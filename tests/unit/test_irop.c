@@ -211,9 +211,11 @@ static void test_halves(void **state)
 		{0x00000001, {0x0000, 0x0000, 0x0001, 0x0000}},
 		{0x80000001, {0x8000, 0x8001, 0x8000, 0x8000}},
 		{0x80000000, {0x8000, 0x8000, 0x8000, 0x8000}},
+		{0x40000001, {0x4000, 0x4000, 0x4001, 0x4000}},
+		{0xc0000001, {0xc000, 0xc001, 0xc000, 0xc000}},
 	};
 	const struct vti_irop *op = vti_irop_find(Iop_F32toF16x4);
-	const struct vti_fpmode mode = {0, 0};
+	const struct vti_fpmode mode = {0, 0}, daz = {0, VTI_MXCSR_DAZ}, any = {0, -1};
 
 	(void)state;
 	assert_non_null(op);
@@ -229,6 +231,15 @@ static void test_halves(void **state)
 			op->fn(&mode, &dst, (const struct vt_word *const[]){&by, in});
 			assert_int_equal(dst.known, UINT64_MAX);
 			assert_int_equal(dst.value, to[rounding]);
+			/* Denormal numbers that are taken as zeros, or nobody knows how */
+			const uint32_t sign = cases[i].from & 0x80000000;
+			const bool denormal = (cases[i].from ^ sign) - 1 < 0x007fffff;
+
+			op->fn(&daz, &dst, (const struct vt_word *const[]){&by, in});
+			assert_int_equal(dst.known, UINT64_MAX);
+			assert_int_equal(dst.value, denormal ? sign >> 16 : to[rounding]);
+			op->fn(&any, &dst, (const struct vt_word *const[]){&by, in});
+			assert_int_equal(dst.known, denormal ? ~UINT64_C(0xffff) : UINT64_MAX);
 		}
 		const struct vt_word unknown = {0, ~UINT64_C(3)};
 
@@ -496,6 +507,55 @@ static void test_quotients(void **state)
 	}
 }
 
+/* To integers: nearest, down, up, to zero, of numbers next to 0 and next to 2. */
+static void test_integers(void **state)
+{
+	static const struct {
+		unsigned irop, from, to; /* bits */
+	} ops[] = {
+		{Iop_F64toI32S, 64, 32},
+		{Iop_F64toI64S, 64, 64},
+		{Iop_F32toI32Sx4, 32, 32},
+		{Iop_F32toI32Sx8, 32, 32},
+	};
+	static const struct {
+		uint64_t of_64, of_32;
+		int to[4];
+		bool denormal;
+	} cases[] = {
+		{1, 1, {0, 0, 1, 0}, true},
+		{0x8000000000000001, 0x80000001, {0, -1, 0, 0}, true},
+		{0x4000000000000001, 0x40000001, {2, 2, 3, 2}, false},
+		{0xc000000000000001, 0xc0000001, {-2, -3, -2, -2}, false},
+		{0x3ff8000000000000, 0x3fc00000, {2, 1, 2, 1}, false},	   /* 1.5 */
+		{0xc004000000000000, 0xc0200000, {-2, -3, -2, -2}, false}, /* -2.5 */
+		{0xc00c000000000000, 0xc0600000, {-4, -4, -3, -3}, false}, /* -3.5 */
+	};
+	static const int zeroes[] = {0, VTI_MXCSR_DAZ, -1};
+	unsigned i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		for (n = 0; n < 7 * 3 * 4; n++) {
+			const unsigned k = n / 12, rounding = n % 4;
+			const struct vti_fpmode mode = {0, zeroes[n / 4 % 3]};
+			const uint64_t mask = vt_low_bits(ops[i].to);
+			const bool flushed = cases[k].denormal && mode.zeroes > 0;
+			const bool known = !cases[k].denormal || mode.zeroes >= 0;
+			struct vt_word args[4][IROPS_WORDS] = {{vt_word_of(rounding)}};
+			struct vt_word result[IROPS_WORDS];
+
+			args[1][0] =
+				vt_word_of(ops[i].from == 64 ? cases[k].of_64 : cases[k].of_32);
+			args[1][1] = args[1][2] = args[1][3] = vt_word_of(0);
+			evaluate(vti_irop_find(ops[i].irop), &mode, result, args);
+			assert_int_equal(result[0].known & mask, known ? mask : 0);
+			assert_int_equal(result[0].value,
+					 known && !flushed ? (uint64_t)cases[k].to[rounding] & mask
+							   : 0);
+		}
+}
+
 /* Wide products and quotients: the low word and the high one. */
 static void test_wide(void **state)
 {
@@ -565,8 +625,8 @@ int main(void)
 		cmocka_unit_test(test_shapes),	       cmocka_unit_test(test_exactness),
 		cmocka_unit_test(test_unknown_shifts), cmocka_unit_test(test_bit_counts),
 		cmocka_unit_test(test_quotients),      cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_known_results),  cmocka_unit_test(test_halves),
-		cmocka_unit_test(test_soundness),
+		cmocka_unit_test(test_integers),       cmocka_unit_test(test_known_results),
+		cmocka_unit_test(test_halves),	       cmocka_unit_test(test_soundness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

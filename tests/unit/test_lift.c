@@ -378,6 +378,66 @@ static void test_exits(void **state)
 #undef NOT_STATE
 }
 
+/* Operators that nobody computes: of x87, and how many of them there are. */
+static void test_unknown_operators(void **state)
+{
+	static const struct {
+		const char *hex;
+		unsigned nunknown;
+	} cases[] = {
+		{"4801d8", 0},	 /* add %rbx,%rax */
+		{"f20f58c1", 0}, /* addsd %xmm1,%xmm0 */
+		{"d8c1", 1},	 /* fadd %st(1),%st */
+		{"d8c1d8c9", 2}, /* and fmul */
+		{"0f53c1", 1},	 /* rcpps %xmm1,%xmm0 */
+		{"660f6ec0", 0}, /* movd %eax,%xmm0 */
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct vti_block *b = lift(cases[i].hex, 0);
+
+		if (b->nunknown != cases[i].nunknown)
+			fail_msg("%s: %u", cases[i].hex, b->nunknown);
+		vti_block_free(b);
+	}
+}
+
+/* cpuid: what it reads and writes of the guest state, one register after the other. */
+static void test_helper_state(void **state)
+{
+	static const struct {
+		unsigned offset, effect;
+	} want[] = {
+		{offsetof(VexGuestAMD64State, guest_RAX), 3},
+		{offsetof(VexGuestAMD64State, guest_RBX), 2},
+		{offsetof(VexGuestAMD64State, guest_RCX), 2},
+		{offsetof(VexGuestAMD64State, guest_RDX), 2},
+	};
+	struct vti_block *b = lift("0fa2", 0);
+	const struct vti_call *call = NULL;
+	unsigned i;
+
+	(void)state;
+	assert_int_equal(b->nunlifted, 0);
+	assert_int_equal(count(b, VTI_DIRTY), 1);
+	for (i = 0; i < b->nops; i++)
+		if (b->ops[i].op == VTI_DIRTY)
+			call = b->ops[i].data;
+	assert_non_null(call);
+	assert_int_equal(call->nstate, 4);
+	assert_int_equal(call->memory, 0);
+	assert_int_equal(call->result_size, 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(call->state[i].offset, want[i].offset);
+		assert_int_equal(call->state[i].size, 8);
+		assert_int_equal(call->state[i].effect & want[i].effect, want[i].effect);
+		assert_int_equal(call->state[i].effect & ~3u, 0);
+	}
+	vti_block_free(b);
+}
+
 static void test_special(void **state)
 {
 	/* syscall */
@@ -488,11 +548,18 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),       cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_unlifted),       cmocka_unit_test(test_unlifted_captures),
-		cmocka_unit_test(test_unlifted_flags), cmocka_unit_test(test_special),
-		cmocka_unit_test(test_captures),       cmocka_unit_test(test_random),
-		cmocka_unit_test(test_exits),	       cmocka_unit_test(test_unlifted_writes),
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_unlifted),
+		cmocka_unit_test(test_unlifted_captures),
+		cmocka_unit_test(test_unlifted_flags),
+		cmocka_unit_test(test_special),
+		cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_unknown_operators),
+		cmocka_unit_test(test_helper_state),
+		cmocka_unit_test(test_exits),
+		cmocka_unit_test(test_unlifted_writes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
