@@ -397,23 +397,6 @@ static void test_atomic(void **state)
 	finish(&t);
 }
 
-static void test_follow(void **state)
-{
-	/* test rax,rax; jne +2; mov ecx,eax; nop */
-	static const uint8_t code[] = {0x48, 0x85, 0xc0, 0x75, 2, 0x89, 0xc1, 0x90};
-	struct machine t;
-
-	(void)state;
-	START(&t, code, 0);
-	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 3, BASE + 7, &t.err), VT_STOP_LENGTH);
-	set(&t, VT_REG_AX, 1);
-	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 3, BASE + 7, &t.err), VT_STOP_PATH);
-	assert_unknown(&t, VT_REG_CX);
-	set(&t, VT_REG_AX, 1);
-	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, BASE + 7, &t.err), VT_STOP_LENGTH);
-	finish(&t);
-}
-
 static void test_follow_string(void **state)
 {
 	static const uint8_t code[] = {0xf3, 0xaa, 0x90}; /* rep stosb; nop */
@@ -472,26 +455,41 @@ static void test_follow_compare(void **state)
 	finish(&t);
 }
 
-/* What the kernel may have changed is unknown: of the segments' bases, only arch_prctl's. */
-static void test_follow_syscall(void **state)
+/* Behind what is rare, the next operation is run: cmpxchg, and accesses with a mask. */
+static void test_rare(void **state)
 {
-	static const uint8_t code[] = {0x0f, 0x05, 0x90}; /* syscall; nop */
+	/* lock cmpxchg [rdi], rcx; vmaskmovps xmm2, xmm1, [rsi]; vmaskmovps [rdi], xmm1, xmm2 */
+	static const uint8_t code[] = {0xf0, 0x48, 0x0f, 0xb1, 0x0f, 0xc4, 0xe2, 0x71, 0x2c,
+				       0x16, 0xc4, 0xe2, 0x71, 0x2e, 0x17, 0x0f, 5};
 	struct machine t;
+	struct vt_word w;
+	uint64_t done;
+	unsigned i;
 
 	(void)state;
-	START(&t, code, 0);
-	set(&t, VT_REG_FS, 0x1000);
-	set(&t, VT_REG_BX, 1);
-	set(&t, VT_REG_AX, 1);
-	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, 0, &t.err), VT_STOP_LENGTH);
-	assert_unknown(&t, VT_REG_AX);
-	assert_unknown(&t, VT_REG_CX);
-	assert_reg(&t, VT_REG_BX, 1);
-	assert_reg(&t, VT_REG_FS, 0x1000);
-	set(&t, VT_REG_AX, 158);
-	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, 0, &t.err), VT_STOP_LENGTH);
-	assert_unknown(&t, VT_REG_FS);
-	finish(&t);
+	for (i = 5; i < 7; i++) {
+		START(&t, code, 0);
+		vt_kmem_set(t.mem, STACK, (const uint8_t *)"\5\0\0\0\0\0\0\0\7\7\7\7\7\7\7\7", 16);
+		vt_kmem_set(t.mem, STACK + 16, (const uint8_t *)"abcdefghijklmnop", 16);
+		set(&t, VT_REG_AX, i);
+		set(&t, VT_REG_CX, 9);
+		set(&t, VT_REG_DI, STACK);
+		set(&t, VT_REG_SI, STACK + 16);
+		set_vector(&t, 1, vt_word_of(0x80000000), vt_word_of(0x8000000000000000));
+		assert_int_equal(run(&t, 1, &done), VT_STOP_LENGTH);
+		assert_reg(&t, VT_REG_AX, 5);
+		vt_kmem_load(t.mem, STACK, 8, &w);
+		assert_int_equal(w.value, i == 5 ? 9 : 5);
+		set(&t, VT_REG_IP, BASE);
+		assert_int_equal(run(&t, 100, &done), VT_STOP_SYSCALL);
+		assert_int_equal(done, 4);
+		assert_vector(&t, 2, 0x64636261, 0x706f6e6d00000000);
+		vt_kmem_load(t.mem, STACK, 8, &w);
+		assert_int_equal(w.value, 0x64636261);
+		vt_kmem_load(t.mem, STACK + 8, 8, &w);
+		assert_int_equal(w.value, 0x706f6e6d07070707);
+		finish(&t);
+	}
 }
 
 static void test_captures(void **state)
@@ -679,6 +677,8 @@ static void test_state_get(void **state)
 	vti_state_get(&m, 5, 8, w);
 	expect_word(w[0], 0x0c0b0a0908070605, 0xff00ff00ffffffff);
 	expect_word(w[1], 0x5555555555555555, 0x5555555555555555);
+	vti_state_get(&m, 7, 8, w);
+	expect_word(w[0], 0x0e0d0c0b0a090807, 0xff00ff00ff00ffff);
 	vti_state_get(&m, 4, 10, w);
 	expect_word(w[0], 0x0b0a090807060504, 0x00ff00ffffffffff);
 	expect_word(w[1], 0x0d0c, 0xffffffffffff00ff);
@@ -780,17 +780,17 @@ static void test_set_general(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loop),	       cmocka_unit_test(test_vector_moves),
-		cmocka_unit_test(test_length),	       cmocka_unit_test(test_unknown_branch),
-		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_saving),
-		cmocka_unit_test(test_flags),	       cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_atomic),	       cmocka_unit_test(test_follow),
-		cmocka_unit_test(test_follow_string),  cmocka_unit_test(test_follow_syscall),
-		cmocka_unit_test(test_follow_compare), cmocka_unit_test(test_captures),
-		cmocka_unit_test(test_operators),      cmocka_unit_test(test_divisors),
-		cmocka_unit_test(test_copies),	       cmocka_unit_test(test_wide_choice),
-		cmocka_unit_test(test_state_get),      cmocka_unit_test(test_state_put),
-		cmocka_unit_test(test_flag_register),  cmocka_unit_test(test_set_general),
+		cmocka_unit_test(test_loop),	    cmocka_unit_test(test_vector_moves),
+		cmocka_unit_test(test_length),	    cmocka_unit_test(test_unknown_branch),
+		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_saving),
+		cmocka_unit_test(test_flags),	    cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_atomic),	    cmocka_unit_test(test_follow_string),
+		cmocka_unit_test(test_rare),	    cmocka_unit_test(test_follow_compare),
+		cmocka_unit_test(test_captures),    cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_divisors),    cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_wide_choice), cmocka_unit_test(test_state_get),
+		cmocka_unit_test(test_state_put),   cmocka_unit_test(test_flag_register),
+		cmocka_unit_test(test_set_general),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

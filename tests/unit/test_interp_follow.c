@@ -37,7 +37,7 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 {
 	const struct fixture *f = arg;
 
-	(void)space;
+	assert_true(space == 1 || space == 2);
 	if (addr < BASE || addr - BASE >= f->size)
 		return 0;
 	if (size > f->size - (addr - BASE))
@@ -721,7 +721,7 @@ static void stores_write_what_is_known(void **state)
 		}
 }
 
-/* test %rdx,%rdx; cmovne %rcx,%rax: of both is known what they have in common. */
+/* cmp %rdx,%rbx; cmovne %rcx,%rax: of both is known what they have in common. */
 static void choices_keep_what_is_common(void **state)
 {
 	struct vt_word w;
@@ -731,16 +731,20 @@ static void choices_keep_what_is_common(void **state)
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
-		BEGIN(&f, 0x48, 0x85, 0xd2, 0x48, 0x0f, 0x45, 0xc1);
+		BEGIN(&f, 0x48, 0x39, 0xd3, 0x48, 0x0f, 0x45, 0xc1, 0x0f, 0x05);
+		set(&f, VT_REG_BX, 0);
 		set(&f, VT_REG_IP, BASE);
 		set(&f, VT_REG_AX, 0x0f0f);
 		set(&f, VT_REG_CX, 0x00ff);
 		if (i < 2)
 			set(&f, VT_REG_DX, i);
-		assert_int_equal(vt_interp_run(f.m, 1, 2, &done, &f.err), VT_STOP_LENGTH);
+		assert_int_equal(vt_interp_run(f.m, 1, 9, &done, &f.err), VT_STOP_SYSCALL);
 		w = vt_interp_get(f.m, VT_REG_AX, 0);
 		assert_int_equal(w.value, i == 0 ? 0x0f0f : i == 1 ? 0x00ff : 0x000f);
 		assert_int_equal(w.known, i < 2 ? UINT64_MAX : ~UINT64_C(0x0ff0));
+		/* Of 0 - 0: zero, parity; of 0 - 1: sign, adjust, parity, carry */
+		w = vt_interp_get(f.m, VT_REG_FLAGS, 0);
+		assert_int_equal(w.value & 0x8d5, i == 0 ? 0x44 : i == 1 ? 0x95 : 0);
 		end(&f);
 	}
 }

@@ -429,6 +429,7 @@ static void test_helper_state(void **state)
 	assert_int_equal(call->nstate, 4);
 	assert_int_equal(call->memory, 0);
 	assert_int_equal(call->result_size, 0);
+	assert_int_equal(call->dst, VTI_NO_SLOT);
 	for (i = 0; i < 4; i++) {
 		assert_int_equal(call->state[i].offset, want[i].offset);
 		assert_int_equal(call->state[i].size, 8);
@@ -512,6 +513,34 @@ static void test_captures(void **state)
 	vti_block_free(b);
 }
 
+/* Each sort of capture of cmpxchg is there by itself if it is wanted. */
+static void test_swap_captures(void **state)
+{
+	static const unsigned whats[] = {VT_WHAT_LOAD, VT_WHAT_LOAD_ADDRESS, VT_WHAT_STORE,
+					 VT_WHAT_STORE_ADDRESS};
+	struct vti_block *none = lift("f0480fb10f", BIT(VT_WHAT_TARGET)); /* lock cmpxchg */
+	const struct vti_op *op;
+	unsigned i, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct vti_block *b = lift("f0480fb10f", BIT(whats[i]));
+
+		for (k = 0; k < 4; k++)
+			assert_int_equal(captures(b, whats[k], &op), k == i);
+		assert_true(b->nops > none->nops);
+		assert_int_equal(captures(none, whats[i], &op), 0);
+		vti_block_free(b);
+	}
+	vti_block_free(none);
+	none = lift("f0480fb10f", 0);
+	i = none->nops;
+	vti_block_free(none);
+	none = lift("f0480fb10f", BIT(VT_WHAT_TARGET));
+	assert_int_equal(none->nops, i);
+	vti_block_free(none);
+}
+
 /* ---- any bytes ---- */
 
 static void test_random(void **state)
@@ -548,17 +577,12 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_unlifted),
-		cmocka_unit_test(test_unlifted_captures),
-		cmocka_unit_test(test_unlifted_flags),
-		cmocka_unit_test(test_special),
-		cmocka_unit_test(test_captures),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_unknown_operators),
-		cmocka_unit_test(test_helper_state),
-		cmocka_unit_test(test_exits),
+		cmocka_unit_test(test_straight),	  cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_unlifted),	  cmocka_unit_test(test_unlifted_captures),
+		cmocka_unit_test(test_unlifted_flags),	  cmocka_unit_test(test_special),
+		cmocka_unit_test(test_captures),	  cmocka_unit_test(test_random),
+		cmocka_unit_test(test_unknown_operators), cmocka_unit_test(test_swap_captures),
+		cmocka_unit_test(test_helper_state),	  cmocka_unit_test(test_exits),
 		cmocka_unit_test(test_unlifted_writes),
 	};
 

@@ -18,7 +18,8 @@
 /*
  * In front of each: rax = 0x0a0a0a0a00000011, rbx = 0x7000, rcx = 0x7100, rdx = 1, rsp = 0x7180,
  * rdi = 0x7040; xmm1's words are 0x4000000000000000 and 0x8000000000000000, those of ymm0, ymm2 and
- * all others n are 0xn0 to 0xn3; byte n of memory from 0x7000 on is n, as far as 0x71ff.
+ * all others n are 0xn0 to 0xn3; byte n of memory from 0x7000 on is n, as far as 0x71ff, but that
+ * rax and rdx are in it at 0x7080, and eax and edx at 0x7090.
  */
 static const struct {
 	const char *text;
@@ -131,6 +132,15 @@ static const struct {
 	 "operand rdx 8 1; operand 8 a0a0a0a00000011; operand rcx 8 7100; operand rbx 8 7000; "
 	 "from 8 7040; load 16 4746454443424140 4f4e4d4c4b4a4948; to 8 ?; store 16 ? ?; "
 	 "result 8 4746454443424140; result rdx 8 4f4e4d4c4b4a4948"},
+	/* Of what is in rdx:rax, and in edx:eax */
+	{"cmpxchg16b 64(%rdi)", "\x48\x0f\xc7\x4f\x40",
+	 "operand rdx 8 1; operand 8 a0a0a0a00000011; operand rcx 8 7100; operand rbx 8 7000; "
+	 "from 8 7080; load 16 a0a0a0a00000011 1; to 8 7080; store 16 7000 7100; "
+	 "result 8 a0a0a0a00000011; result rdx 8 1"},
+	{"cmpxchg8b 80(%rdi)", "\x0f\xc7\x4f\x50",
+	 "operand rdx 8 1; operand 8 a0a0a0a00000011; operand rcx 8 7100; operand rbx 8 7000; "
+	 "from 8 7090; load 8 100000011; to 8 7090; store 8 710000007000; "
+	 "result 8 a0a0a0a00000011; result rdx 8 1"},
 	{"movsw", "\x66\xa5",
 	 "operand rdi 8 7040; operand rsi 8 ?; from 8 ?; load 2 ?; to 8 7040; store 2 ?; "
 	 "result rsi 8 ?; result rdi 8 7042"},
@@ -170,11 +180,14 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 
 static void set_up(struct vt_interp *m, struct vt_kmem *mem)
 {
+	static const uint8_t registers[24] = {0x11, 0, 0, 0, 0x0a, 0x0a, 0x0a, 0x0a, 1, 0, 0, 0,
+					      0,    0, 0, 0, 0x11, 0,	 0,    0,    1, 0, 0, 0};
 	uint8_t bytes[512];
 	unsigned i, lane;
 
 	for (i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
+	memcpy(bytes + 0x80, registers, sizeof(registers));
 	vt_interp_forget(m);
 	vt_kmem_set(mem, MEM, bytes, sizeof(bytes));
 	vt_interp_set(m, VT_REG_IP, 0, vt_word_of(BASE));
