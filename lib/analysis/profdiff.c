@@ -236,7 +236,6 @@ static void gather_run(const struct diff *d, size_t row, size_t event, size_t ru
 	g->set[side].count += t.samples;
 	g->set[side].total += all.samples;
 	g->row[side].samples += t.samples;
-	g->row[side].period += t.period;
 	g->total[side].samples += all.samples;
 	g->total[side].period += all.period;
 }
@@ -257,7 +256,7 @@ static double test(const struct diff *d, size_t row, size_t event, const struct 
 
 static struct change gather(const struct diff *d, size_t row, size_t event)
 {
-	struct gathered g = {.row = {{0, 0}, {0, 0}}};
+	struct gathered g = {.weight = {{0}}};
 	size_t run;
 
 	for (run = 0; run < d->nruns; run++)

@@ -417,6 +417,60 @@ static void test_check_of_total(void **state)
 	discard(&l[1]);
 }
 
+/* A run of a number of images, all with as many samples. */
+static void make_even(struct listed *l, unsigned images, unsigned samples)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	char path[] = "/no/such/a";
+	unsigned i;
+
+	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	for (i = 0; i < images; i++) {
+		path[9] = (char)('a' + i);
+		scene_image(w, i + 1, path);
+		scene_map(w, 0x10000 * (i + 1), i + 1);
+		scene_samples(w, 1, 0x10000 * (i + 1), 0, 1, samples);
+	}
+	list(l, fd, w, false, NULL, 0);
+}
+
+/* Five changes are named, the total among them; others are counted. */
+static void test_named_changes(void **state)
+{
+	static const char *const names[] = {"a (+25%), b (+25%), c (+25%), d (+25%), "
+					    "the total (+100%), of that +25% in a",
+					    "a (+20%), b (+20%), c (+20%), d (+20%), e (+20%)"};
+	static const unsigned before[] = {100, 29900, 0, 0}, after[] = {300, 29900, 0, 0};
+	struct vt_profdiff_options opt = {.rate = 0.05, .check = 10};
+	struct vt_profdiff_result result;
+	struct listed l[2];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		make_even(&l[0], 4 + i, 100);
+		make_even(&l[1], 4 + i, 200);
+		check_diff_as(VT_LEVEL_IMAGE, VT_TABLE_CSV, l, 1, 2, &opt, &result, NULL);
+		assert_int_equal(result.grown.count, 5 + i);
+		assert_int_equal(result.shrunk.count, 0);
+		assert_string_equal(vt_buf_str(&result.grown.names), names[i]);
+		vt_profdiff_result_fini(&result);
+		discard(&l[0]);
+		discard(&l[1]);
+	}
+	/* Of less than one percent: 200 of 30000. */
+	opt.check = 0.5;
+	make_run(&l[0], "cycles", before);
+	make_run(&l[1], "cycles", after);
+	check_diff_as(VT_LEVEL_IMAGE, VT_TABLE_CSV, l, 1, 2, &opt, &result, NULL);
+	assert_string_equal(vt_buf_str(&result.grown.names), "a (+0.667%)");
+	assert_int_equal(result.shrunk.count, 0);
+	vt_profdiff_result_fini(&result);
+	discard(&l[0]);
+	discard(&l[1]);
+}
+
 /* ---- images without symbols ---- */
 
 #define NAMED	 1
@@ -489,12 +543,13 @@ static void test_diff_of_stripped(void **state)
 
 /*
  * Of estimates, which are not tested: cycles per execution on both sides, if either was estimated.
- * a: 100 times 2 and 3 cycles, b: 50 times 2 and 1; 300 before, 350 after.
+ * a: 100 times 2 and 200 times 1.5 cycles, b: 50 times 2 and 25 times 2; 300 before, 350 after.
  */
 static void test_diff_of_estimates(void **state)
 {
 	static const char *const names[] = {"head cycles"};
-	static const double cycles[2][2] = {{2, 2}, {3, 1}};
+	static const double times[2][2] = {{100, 50}, {200, 25}};
+	static const double cycles[2][2] = {{2, 2}, {1.5, 2}};
 	const struct vt_profdiff_options opt = {.rate = 0.05, .check = NAN};
 	struct vt_profdiff_result result;
 	struct listed l[2];
@@ -507,16 +562,16 @@ static void test_diff_of_estimates(void **state)
 
 		scene_image(w, 1, "/no/such/a");
 		scene_image(w, 2, "/no/such/b");
-		scene_freq(w, 1, 0x10, 100, cycles[i][0], 1);
-		scene_freq(w, 2, 0x10, 50, cycles[i][1], 1);
+		scene_freq(w, 1, 0x10, times[i][0], cycles[i][0], 1);
+		scene_freq(w, 2, 0x10, times[i][1], cycles[i][1], 1);
 		list(&l[i], fd, w, true, names, 1);
 	}
 	check_diff(l, 1, 2, &opt, &result,
 		   "head cycles.before,head cycles.before_percent,head cycles.after,"
 		   "head cycles.after_percent,head cycles.delta,head cycles.points,head cycles.p,"
 		   "head cycles.significant,cpi.before,cpi.after,image\n"
-		   "200,66.6667,300,85.7143,100,19.0476,,0,2,3,/no/such/a\n"
-		   "100,33.3333,50,14.2857,-50,-19.0476,,0,2,1,/no/such/b\n");
+		   "200,66.6667,300,85.7143,100,19.0476,,0,2,1.5,/no/such/a\n"
+		   "100,33.3333,50,14.2857,-50,-19.0476,,0,2,2,/no/such/b\n");
 	assert_int_equal(result.significant, 0);
 	vt_profdiff_result_fini(&result);
 	discard(&l[0]);
@@ -534,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_diff_without_samples),
 		cmocka_unit_test(test_diff_by_period),
 		cmocka_unit_test(test_check_of_total),
+		cmocka_unit_test(test_named_changes),
 		cmocka_unit_test(test_diff_of_stripped),
 		cmocka_unit_test(test_diff_of_estimates),
 	};

@@ -250,6 +250,7 @@ static void test_bounds_of_estimates(void **state)
 		const struct vt_profile_event *e = vt_profile_event(l.scene.profile, i);
 
 		assert_true(e->estimate);
+		assert_true(e->id != VT_PROFILE_EXEC_EVENT);
 		assert_int_equal(e->policy, VT_POLICY_MODEL);
 		assert_int_equal(vt_profile_estimate_event(l.scene.profile, (enum vt_estimate)i),
 				 i);

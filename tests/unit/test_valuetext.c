@@ -91,6 +91,37 @@ static void test_forms(void **state)
 	EXPECT("0x8000000000000000", 0x8000000000000000, 8, t_extended, VT_VALUE_AUTO);
 }
 
+/* Which numbers are packed, and which form is that of letters, floats or signs. */
+static void test_bounds(void **state)
+{
+	static const struct vt_number_type halves = {VT_NUMBER_INT, 2, 4, true};
+	static const struct vt_number_type raws = {VT_NUMBER_RAW, 4, 2, false};
+	static const struct vt_number_type sizeless = {VT_NUMBER_FLOAT, 0, 2, false};
+
+	(void)state;
+	EXPECT("' '", 0x20, 1, t_int, VT_VALUE_AUTO);
+	EXPECT("31", 0x1f, 1, t_int, VT_VALUE_AUTO);
+	EXPECT("\" ~..\"", 0x1f7f7e20, 4, t_int, VT_VALUE_CHAR);
+	EXPECT("32", 0x20, 2, t_int, VT_VALUE_AUTO);
+	EXPECT("{1, 2, 3, -4}", 0xfffc000300020001, 8, halves, VT_VALUE_AUTO);
+	EXPECT("{1, 2}", 0x20001, 4, halves, VT_VALUE_AUTO);
+	EXPECT("1", 1, 2, halves, VT_VALUE_AUTO);
+	EXPECT("0xc02000003f800000", 0xc02000003f800000, 8, raws, VT_VALUE_AUTO);
+	EXPECT("0x3f800000", 0x3f800000, 4, sizeless, VT_VALUE_AUTO);
+	EXPECT("0x3f800000", 0x3f800000, 8, t_single, VT_VALUE_AUTO);
+	EXPECT("1.0", 0x3f800000, 4, t_singles, VT_VALUE_FLOAT);
+	EXPECT("1.0", 0x3ff0000000000000, 8, t_single, VT_VALUE_FLOAT);
+	EXPECT("1.0", 0x3ff0000000000000, 8, t_words, VT_VALUE_FLOAT);
+	EXPECT("1.0", 0x3ff0000000000000, 8, t_double, VT_VALUE_FLOAT);
+	EXPECT("0x1234", 0x1234, 2, t_int, VT_VALUE_FLOAT);
+	EXPECT("-1", 0xff, 1, t_signed, VT_VALUE_DEC);
+	EXPECT("-128", 0x80, 1, t_signed, VT_VALUE_DEC);
+	EXPECT("127", 0x7f, 1, t_signed, VT_VALUE_DEC);
+	EXPECT("-32768", 0x8000, 2, t_int, VT_VALUE_DEC);
+	EXPECT("9223372036854775807", INT64_MAX, 8, t_int, VT_VALUE_DEC);
+	EXPECT("0", 0, 8, t_int, VT_VALUE_SYMBOL);
+}
+
 static void test_floats(void **state)
 {
 	struct vt_rng rng;
@@ -131,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_integers),
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_floats),
 	};
 
