@@ -446,6 +446,23 @@ static void test_half_cycles(void **state)
 	}
 }
 
+/* A cycle of stall in half an execution is two of each. */
+static void test_rare(void **state)
+{
+	static const struct vt_freq f = {.samples = 7, .executions = 0.5, .cycles = 6, .issue = 1};
+	static const struct vt_stall s = {.cause = VT_STALL_OPERAND_A, .low = 1, .high = 1};
+	struct vt_calc_insn *insn;
+	struct calc c;
+
+	(void)state;
+	calc_init(&c);
+	calc_block(&c, 0x401000);
+	insn = calc_insn(&c, 0x401000, "nop", &f);
+	insn->stalls = &s;
+	insn->nstalls = 1;
+	check_blocks(&c, BLOCK PAD "a  (a = Ra dependency)\n" PAD "a\n" PAD "a\n" PAD "a\n" SIX);
+}
+
 /* Longer ones: how many cycles the instruction takes, or the static stall, all in all. */
 static void test_long(void **state)
 {
@@ -605,13 +622,13 @@ static void test_colors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_head),	    cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_frequency),   cmocka_unit_test(test_block),
-		cmocka_unit_test(test_cutoff),	    cmocka_unit_test(test_source),
-		cmocka_unit_test(test_cycles),	    cmocka_unit_test(test_culprits),
-		cmocka_unit_test(test_half_cycles), cmocka_unit_test(test_long),
-		cmocka_unit_test(test_letters),	    cmocka_unit_test(test_dynamic),
-		cmocka_unit_test(test_colors),
+		cmocka_unit_test(test_head),	  cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_frequency), cmocka_unit_test(test_block),
+		cmocka_unit_test(test_cutoff),	  cmocka_unit_test(test_source),
+		cmocka_unit_test(test_cycles),	  cmocka_unit_test(test_culprits),
+		cmocka_unit_test(test_rare),	  cmocka_unit_test(test_half_cycles),
+		cmocka_unit_test(test_long),	  cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_dynamic),	  cmocka_unit_test(test_colors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -583,10 +583,15 @@ static void test_modules(void **state)
 	struct vt_listing_options opt = {.view = VT_LIST_ASM};
 	const struct vt_list_row *row;
 	struct vt_buf b = VT_BUF_INIT;
+	struct hot_spec second = OF(MODULE, MODULE, 0x3ff0000000000000); /* 8 bytes, and 0 more */
 	struct shown h = EVERY;
 	unsigned i;
 
 	(void)state;
+	second.lane = 1;
+	show(&h, &f, &opt, &second, 1, "float");
+	assert_string_equal(vt_listing_row(h.l, 2)->values, " 100% 1.0");
+	drop(&h);
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct hot_spec one = OF(MODULE, MODULE, rows[i].value);
 		char want[64];

@@ -294,8 +294,20 @@ static void counts_are_a_profile(void **state)
 			row[VT_COUNT_PERIOD] = a->period;
 		}
 	}
+	/* Of an event that nothing tells of. */
+	row = vt_writer_row(w, VT_COUNT);
+	row[VT_COUNT_IMAGE] = 1;
+	row[VT_COUNT_EVENT] = 5;
+	row[VT_COUNT_SAMPLES] = 3;
+	row[VT_COUNT_PERIOD] = 30;
 	q = profile_of(w, fd2, NULL);
-	assert_int_equal(vt_profile_nplaces(q), 98);
+	assert_int_equal(vt_profile_nplaces(q), 99);
+	assert_int_equal(vt_profile_nevents(q), 2);
+	assert_string_equal(vt_profile_event(q, 1)->name, "event 5");
+	assert_string_equal(vt_profile_event(q, 1)->unit, "");
+	assert_int_equal(vt_profile_event(q, 1)->samples, 3);
+	assert_int_equal(vt_profile_event(q, 1)->period, 30);
+	expect(q, 1, 0, 0, 1, 3, 30);
 	for (i = 0; i < 98; i++) {
 		const struct vt_place *a = vt_profile_place(p, i);
 
