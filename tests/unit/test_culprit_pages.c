@@ -279,6 +279,36 @@ static void test_pages_of_neighbours(void **state)
 	proc_drop(p);
 }
 
+/*
+ *  0: 90              nop
+ *  1: 48 8b 06        mov (%rsi),%rax
+ *  4: 85 c0           test %eax,%eax
+ *  6: 74 04           je c
+ *  8: 48 83 c6 40     add $64,%rsi
+ *  c: 48 8b 0b        mov (%rbx),%rcx
+ *  f: ff cf           dec %edi
+ * 11: 75 ee           jne 1
+ * 13: c3              ret
+ */
+static void test_pages_of_blocks(void **state)
+{
+	static const uint8_t code[] = {0x90, 0x48, 0x8b, 0x06, 0x85, 0xc0, 0x74, 0x04, 0x48, 0x83,
+				       0xc6, 0x40, 0x48, 0x8b, 0x0b, 0xff, 0xcf, 0x75, 0xee, 0xc3};
+	struct proc *p = proc_make("alpha21164", code, sizeof(code));
+	double moved_on = ENTERED + 64 * 500 / PAGE;
+
+	(void)state;
+	p->in.code = code;
+	p->in.code_size = sizeof(code);
+	p->insns[proc_at(p, 8)].executions = 500;
+	proc_set_edge(p, 0, 1, ENTERED);
+	proc_set_edge(p, 0x11, 1, PROC_EACH - ENTERED);
+	/* Each brings in pages that compete with the other's. */
+	check(data_pages(p, 1), moved_on + ENTERED / 62, "moved", 0);
+	check(data_pages(p, 0xc), ENTERED + moved_on / 62, "not moved", 0);
+	proc_drop(p);
+}
+
 /* ---- regions of code ---- */
 
 /*
@@ -539,6 +569,75 @@ static void test_entered(void **state)
 	proc_drop(p);
 }
 
+/*
+ *  0: 0f 84 fa 0f 00 00  je 1000
+ *  6: e8 f5 ff ff ff     call 0
+ *  b: eb 00              jmp d
+ *  d: ff d0              call *%rax
+ *  f: e9 00 00 00 00     jmp 14
+ */
+static void test_called(void **state)
+{
+	static const uint8_t code[] = {0x0f, 0x84, 0xfa, 0x0f, 0,    0,	   0xe8, 0xf5, 0xff, 0xff,
+				       0xff, 0xeb, 0,	 0xff, 0xd0, 0xe9, 0,	 0,    0,    0};
+	struct proc *p = proc_make("alpha21164", code, sizeof(code));
+	struct vt_footprint *f = vt_footprint_new(&p->core);
+
+	(void)state;
+	assert_non_null(f);
+	p->in.code = code;
+	p->in.code_size = sizeof(code);
+	p->insns[proc_at(p, 6)].executions = 11;
+	p->insns[proc_at(p, 0xf)].executions = 12;
+	assert_int_equal(vt_culprit_enter(&p->in, f, &err), 0);
+	assert_int_equal(vt_footprint_finish(f, &err), 0);
+	check(vt_footprint_called(f, 0, PROC_START), 11, "itself", 0);
+	check(vt_footprint_called(f, 0, PROC_START + 0xd), 0, "within", 0);
+	check(vt_footprint_called(f, 0, PROC_START + 0x14), 12, "jumped to behind it", 0);
+	check(vt_footprint_called(f, 0, PROC_START + 0x1000), 0, "on a condition", 0);
+	vt_footprint_free(f);
+	proc_drop(p);
+}
+
+/* ---- instructions in two lines, each of which takes 108 cycles from memory ---- */
+
+/* 0: call 1000; 5: nop x 0x19; 1e: call 1000; 23: c3; and one whose return lies in two lines. */
+static void test_two_lines(void **state)
+{
+	static const uint8_t call[] = {0xe8, 0xe2, 0x0f, 0x00, 0x00};
+	static const uint8_t load[] = {0x48, 0x8d, 0x58, 0x01, 0xc3};
+	uint8_t code[0x23];
+	struct proc *p;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 0x19, call, sizeof(call));
+	memcpy(code + 0x1e, load, sizeof(load));
+	p = proc_make("alpha21164", code, sizeof(code));
+	check(bound(p, vti_rule_icache, 0x1e), PROC_EACH * 2 * 108.0, "two lines", 1);
+	proc_drop(p);
+}
+
+/* nop; 4: nop, lea over the end of a line, dec %edi; jne 4: both lines once, entered 7 times. */
+static void test_loop_of_two_lines(void **state)
+{
+	static const uint8_t over[] = {0x48, 0x8d, 0x58, 0x01};
+	static const uint8_t end[] = {0xff, 0xcf, 0x75, 0xd8, 0xc3};
+	uint8_t code[0x2d];
+	struct proc *p;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 0x1e, over, sizeof(over));
+	memcpy(code + 0x28, end, sizeof(end));
+	p = proc_make("alpha21164", code, sizeof(code));
+	proc_set_edge(p, 0, 4, 7);
+	proc_set_edge(p, 0x2a, 4, PROC_EACH);
+	check(bound(p, vti_rule_icache, 0x1e), 2 * 7 * 108.0, "two lines", 2);
+	check(bound(p, vti_rule_icache, 0x22), 0, "two lines", 3);
+	proc_drop(p);
+}
+
 /* ---- samples ---- */
 
 /* Samples of ITB misses that are counted from the first instruction on, each stands for 10. */
@@ -617,6 +716,8 @@ int main(void)
 		cmocka_unit_test(test_unknown_entries), cmocka_unit_test(test_pages_of_neighbours),
 		cmocka_unit_test(test_regions),		cmocka_unit_test(test_two_ways_in),
 		cmocka_unit_test(test_competition),	cmocka_unit_test(test_entered),
+		cmocka_unit_test(test_pages_of_blocks), cmocka_unit_test(test_called),
+		cmocka_unit_test(test_two_lines),	cmocka_unit_test(test_loop_of_two_lines),
 		cmocka_unit_test(test_cycles_behind),	cmocka_unit_test(test_blocks_behind),
 	};
 
