@@ -48,6 +48,9 @@ static void test_shapes(void **state)
 		if (op->nargs != nargs || op->words != (irops_bits(s.result) + 63) / 64)
 			fail_msg("operator %u has %u operands, %u words", irop - Iop_INVALID, nargs,
 				 (irops_bits(s.result) + 63) / 64);
+		/* The x87's own have the same shape. */
+		assert_int_equal(vti_irop_find_x87(irop)->nargs, nargs);
+		assert_int_equal(vti_irop_find_x87(irop)->words, op->words);
 		found++;
 	}
 	assert_true(found > 350);
@@ -553,7 +556,39 @@ static void test_integers(void **state)
 			assert_int_equal(result[0].value,
 					 known && !flushed ? (uint64_t)cases[k].to[rounding] & mask
 							   : 0);
+			if (ops[i].from == 32)
+				continue;
+			/* MXCSR has no say in what the x87 does. */
+			evaluate(vti_irop_find_x87(ops[i].irop), &mode, result, args);
+			expect(result[0], (uint64_t)cases[k].to[rounding] & mask, UINT64_MAX);
 		}
+}
+
+/* Of the least number and 0, which are equal (0x40) where it is taken as 0, else not (0). */
+static void test_comparisons(void **state)
+{
+	static const struct {
+		int zeroes;
+		uint64_t value, known;
+	} cases[] = {
+		{0, 0, UINT64_MAX},
+		{VTI_MXCSR_FTZ, 0, UINT64_MAX},
+		{VTI_MXCSR_DAZ, 0x40, UINT64_MAX},
+		{-1, 0, ~UINT64_C(0xffffffff)},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct vt_word args[4][IROPS_WORDS] = {{vt_word_of(1)}, {vt_word_of(0)}};
+		const struct vti_fpmode mode = {0, cases[i].zeroes};
+		struct vt_word result[IROPS_WORDS];
+
+		evaluate(vti_irop_find(Iop_CmpF64), &mode, result, args);
+		expect(result[0], cases[i].value, cases[i].known);
+		evaluate(vti_irop_find_x87(Iop_CmpF64), &mode, result, args);
+		expect(result[0], 0, UINT64_MAX);
+	}
 }
 
 /* Wide products and quotients: the low word and the high one. */
@@ -625,8 +660,9 @@ int main(void)
 		cmocka_unit_test(test_shapes),	       cmocka_unit_test(test_exactness),
 		cmocka_unit_test(test_unknown_shifts), cmocka_unit_test(test_bit_counts),
 		cmocka_unit_test(test_quotients),      cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_integers),       cmocka_unit_test(test_known_results),
-		cmocka_unit_test(test_halves),	       cmocka_unit_test(test_soundness),
+		cmocka_unit_test(test_integers),       cmocka_unit_test(test_comparisons),
+		cmocka_unit_test(test_known_results),  cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_soundness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

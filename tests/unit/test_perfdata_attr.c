@@ -157,6 +157,7 @@ static void names_as_perf_does(void **state)
 {
 	const uint64_t guest = PD_ATTR_EXCLUDE_GUEST, kernel = PD_ATTR_EXCLUDE_KERNEL;
 	const uint64_t hv = PD_ATTR_EXCLUDE_HV, one = UINT64_C(1) << PD_ATTR_PRECISE_SHIFT;
+	const uint64_t user = PD_ATTR_EXCLUDE_USER, host = PD_ATTR_EXCLUDE_HOST;
 
 	(void)state;
 	check_name((struct pd_attr){.flags = guest}, "cycles");
@@ -165,6 +166,15 @@ static void names_as_perf_does(void **state)
 	check_name((struct pd_attr){.flags = 2 * one}, "cycles:pp");
 	check_name((struct pd_attr){.config = 1, .flags = kernel | hv}, "instructions:u");
 	check_name((struct pd_attr){.config = 1, .flags = kernel | hv | guest}, "instructions:uH");
+	check_name((struct pd_attr){.flags = user | hv}, "cycles:k");
+	check_name((struct pd_attr){.flags = kernel | user}, "cycles:h");
+	check_name((struct pd_attr){.flags = hv}, "cycles:ku");
+	check_name((struct pd_attr){.flags = user}, "cycles:kh");
+	check_name((struct pd_attr){.flags = kernel}, "cycles:uh");
+	check_name((struct pd_attr){.flags = kernel | hv | one}, "cycles:up");
+	check_name((struct pd_attr){.flags = host}, "cycles:G");
+	check_name((struct pd_attr){.flags = host | guest}, "cycles");
+	check_name((struct pd_attr){.flags = kernel | hv | host}, "cycles:uG");
 	check_name((struct pd_attr){.type = 1, .config = 9, .flags = guest}, "dummy");
 	check_name((struct pd_attr){.type = 1, .config = 99, .flags = guest}, "unknown-software");
 	check_name((struct pd_attr){.type = 2, .config = 9}, "unknown tracepoint");

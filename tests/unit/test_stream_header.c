@@ -383,6 +383,28 @@ static void open_bytes(const uint8_t *data, size_t size, enum vt_errcode code, c
 	close(fd);
 }
 
+/* All 16 bytes of it, whatever was there before. */
+static void test_preamble(void **state)
+{
+	static const uint8_t want[VTI_PREAMBLE_SIZE] = {0x89,
+							'V',
+							'T',
+							'R',
+							0x0d,
+							0x0a,
+							0x1a,
+							0x0a,
+							VTI_VERSION_MAJOR,
+							0,
+							VTI_VERSION_MINOR};
+	uint8_t got[VTI_PREAMBLE_SIZE];
+
+	(void)state;
+	memset(got, 0xff, sizeof(got));
+	vti_preamble_encode(got);
+	assert_memory_equal(got, want, sizeof(want));
+}
+
 /* The header in another form. */
 static void open_header(const struct vti_block_head *h, const uint8_t *payload, size_t size,
 			enum vt_errcode code, const char *text)
@@ -463,9 +485,10 @@ static void test_beginnings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stages),	cmocka_unit_test(test_schemas),
-		cmocka_unit_test(test_decoded), cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_limits),	cmocka_unit_test(test_beginnings),
+		cmocka_unit_test(test_stages),	 cmocka_unit_test(test_schemas),
+		cmocka_unit_test(test_decoded),	 cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_limits),	 cmocka_unit_test(test_beginnings),
+		cmocka_unit_test(test_preamble),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
