@@ -336,6 +336,50 @@ static void words_are_taken(void **state)
 	assert_non_null(strstr(err.text, "no such table of timings: \"nothing\""));
 }
 
+static void expect_model(const char *vendor, unsigned family, unsigned model, const char *want)
+{
+	const char *got;
+	char cpu[48];
+
+	snprintf(cpu, sizeof(cpu), "%s,%u,%u,1", vendor, family, model);
+	got = vt_core_for_cpu(NULL, cpu, NULL);
+	if (strcmp(got ? got : "none", want) != 0)
+		fail_msg("%s: %s", cpu, got ? got : "none");
+}
+
+/* Models by their numbers, after Linux' asm/intel-family.h and AMD's revision guides; no others. */
+static void models_are_as_their_makers_number_them(void **state)
+{
+	static const char *const cores[] = {"none",	 "inorder", "skylake", "icelake",
+					    "alderlake", "zen2",    "zen3",    "zen4"};
+	enum { INORDER = 1, SKYLAKE, ICELAKE, ALDERLAKE, ZEN2, ZEN3, ZEN4 };
+	static const uint8_t intel[256] = {
+		[0x1c] = INORDER,   [0x26] = INORDER,	[0x27] = INORDER,   [0x35] = INORDER,
+		[0x36] = INORDER,   [0x4e] = SKYLAKE,	[0x55] = SKYLAKE,   [0x5e] = SKYLAKE,
+		[0x8e] = SKYLAKE,   [0x9e] = SKYLAKE,	[0xa5] = SKYLAKE,   [0xa6] = SKYLAKE,
+		[0x6a] = ICELAKE,   [0x6c] = ICELAKE,	[0x7d] = ICELAKE,   [0x7e] = ICELAKE,
+		[0x8c] = ICELAKE,   [0x8d] = ICELAKE,	[0xa7] = ICELAKE,   [0x8f] = ALDERLAKE,
+		[0x97] = ALDERLAKE, [0x9a] = ALDERLAKE, [0xb7] = ALDERLAKE, [0xba] = ALDERLAKE,
+		[0xbf] = ALDERLAKE, [0xcf] = ALDERLAKE,
+	};
+	static const uint8_t zen_3_4[16] = {ZEN3, ZEN4, ZEN3, ZEN3, ZEN3, ZEN3,
+					    ZEN4, ZEN4, ZEN4, ZEN4, ZEN4};
+	unsigned family, model;
+
+	(void)state;
+	for (family = 5; family < 0x1b; family++)
+		for (model = 0; model < 256; model++) {
+			const bool zen_2 = family == 0x17 && model >= 0x30 && model <= 0x9f;
+
+			expect_model("GenuineIntel", family, model,
+				     cores[family == 6 ? intel[model] : 0]);
+			expect_model("AuthenticAMD", family, model,
+				     cores[zen_2	    ? ZEN2
+					   : family == 0x19 ? zen_3_4[model / 16]
+							    : 0]);
+		}
+}
+
 static void cpus_find_their_machines(void **state)
 {
 	(void)state;
@@ -633,6 +677,7 @@ int main(void)
 		cmocka_unit_test(limits_are_exact),
 		cmocka_unit_test(least_is_exact),
 		cmocka_unit_test(words_are_taken),
+		cmocka_unit_test(models_are_as_their_makers_number_them),
 		cmocka_unit_test(cpus_find_their_machines),
 		cmocka_unit_test(instructions_are_cracked),
 		cmocka_unit_test(operations_get_units_and_latencies),
