@@ -289,6 +289,10 @@ static void test_source(void **state)
 	put_lines(&c, 10);
 	text = strstr(print(&c, sources, 0, false), "a.c:5\n");
 	check_start(text, "a.c:5\n***             ...\n\n401000");
+	/* The fourth line again is none more. */
+	c.insns[9].line = 3;
+	text = strstr(print(&c, sources, 0, false), "a.c:5\n");
+	check_start(text, "a.c:5\n\n401000");
 	/* Where there is no text, the first line alone. */
 	put_lines(&c, 9);
 	c.insns[1].file = "/src/no\\such.c";

@@ -41,8 +41,8 @@ static void put_image(struct vt_writer *w, uint64_t id, unsigned type, const cha
 	vt_writer_text(w, VT_IMAGE_PATH, path);
 }
 
-static void put_map_of(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t length,
-		       uint64_t offset, uint64_t image, uint64_t prot)
+static uint64_t *put_map_of(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t length,
+			    uint64_t offset, uint64_t image, uint64_t prot)
 {
 	uint64_t *row = vt_writer_row(w, VT_MAP);
 
@@ -54,6 +54,7 @@ static void put_map_of(struct vt_writer *w, int64_t pid, uint64_t start, uint64_
 	row[VT_MAP_IMAGE] = image;
 	row[VT_MAP_PROT] = prot;
 	row[VT_MAP_MISC] = USER;
+	return row;
 }
 
 static void put_map(struct vt_writer *w, int64_t pid, uint64_t start, uint64_t length,
@@ -527,7 +528,7 @@ static void notes_patched_code(void **state)
 
 	(void)state;
 	assert_non_null(images);
-	for (id = 1; id < 8; id++)
+	for (id = 1; id < 9; id++)
 		put_image(w, id,
 			  id == 4   ? VT_IMAGE_ANON
 			  : id == 5 ? VT_IMAGE_VDSO
@@ -542,6 +543,8 @@ static void notes_patched_code(void **state)
 	put_map_of(w, 10, 0x60000, 0x3000, 0x400, 6, 5);
 	put_map_of(w, 10, 0x71000, 0x1000, 0x1400, 7, 5);
 	put_map_of(w, 10, 0x70000, 0x3000, 0x400, 7, 5);
+	/* Of one that came later, too, unless its file tells of relocations. */
+	put_map_of(w, 10, 0x80000, 0x2000, 0x400, 8, 7)[VT_MAP_TIME] = 1;
 	p = profile_of(w, fd, images);
 	is_patched(images, 1, 0x400, 0x2400);
 	assert_false(vt_images_is_patched(images, 2, 0x400));
@@ -550,6 +553,7 @@ static void notes_patched_code(void **state)
 	is_patched(images, 5, 0, 0x2000);
 	is_patched(images, 6, 0x400, 0x1400);
 	is_patched(images, 7, 0x1400, 0x2400);
+	is_patched(images, 8, 0x400, 0x2400);
 	vt_profile_free(p);
 	vt_images_free(images);
 }
