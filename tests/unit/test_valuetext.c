@@ -96,6 +96,7 @@ static void test_bounds(void **state)
 {
 	static const struct vt_number_type halves = {VT_NUMBER_INT, 2, 4, true};
 	static const struct vt_number_type raws = {VT_NUMBER_RAW, 4, 2, false};
+	static const struct vt_number_type pair = {VT_NUMBER_FLOAT, 4, 2, false};
 	static const struct vt_number_type sizeless = {VT_NUMBER_FLOAT, 0, 2, false};
 
 	(void)state;
@@ -109,6 +110,8 @@ static void test_bounds(void **state)
 	EXPECT("0xc02000003f800000", 0xc02000003f800000, 8, raws, VT_VALUE_AUTO);
 	EXPECT("0x3f800000", 0x3f800000, 4, sizeless, VT_VALUE_AUTO);
 	EXPECT("0x3f800000", 0x3f800000, 8, t_single, VT_VALUE_AUTO);
+	EXPECT("{1.0, -2.5}", 0xc02000003f800000, 8, pair, VT_VALUE_AUTO);
+	EXPECT("{1.0, -2.5}", 0xc02000003f800000, 8, pair, VT_VALUE_FLOAT);
 	EXPECT("1.0", 0x3f800000, 4, t_singles, VT_VALUE_FLOAT);
 	EXPECT("1.0", 0x3ff0000000000000, 8, t_single, VT_VALUE_FLOAT);
 	EXPECT("1.0", 0x3ff0000000000000, 8, t_words, VT_VALUE_FLOAT);
