@@ -340,6 +340,8 @@ static void test_known_branches(void **state)
 	check_bound(p, vti_rule_mispredict, 4, false, 900 * WRONG);
 	p->in.edges = NULL;
 	check_bound(p, vti_rule_mispredict, 4, false, 900 * WRONG);
+	p->insns[proc_at(p, 2)].executions = 300;
+	check_bound(p, vti_rule_mispredict, 4, false, 300 * WRONG);
 	vt_footprint_free(f);
 	proc_drop(p);
 }

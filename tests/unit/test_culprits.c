@@ -91,7 +91,7 @@ static const struct measured {
 	{FIRST, 0x401013, 490, 3, 2, 50, VT_CONFIDENCE_MEDIUM, VT_METHOD_FLOW, 25},
 	{FIRST, 0x401015, 100, 30, 4, 80, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 20},
 	{FIRST, 0x401016, 80, 6, 5, 100, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 20},
-	{FIRST, 0x401017, 80, 2, 0, 0, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 0},
+	{FIRST, 0x401017, 0.5, 2, 0, 0, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 0},
 	{FIRST, 0x401018, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
 	/* too large for its code to be looked at */
 	{FIRST, 0x40101a, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
@@ -126,7 +126,7 @@ static const struct edge {
 	{FIRST, 0x401013, 0x401015, 100, false},
 	{FIRST, 0x401015, 0, 100, false},
 	{FIRST, 0, 0x401016, 80, false},
-	{FIRST, 0x401017, 0, 80, false},
+	{FIRST, 0x401017, 0, 0.5, false},
 	/* Nothing else is known of the block behind the branch, nor of the last one. */
 	{AGAIN, 0, 0x401000, 100, false},
 	{AGAIN, 0x401002, 0x401004, 65, false},
@@ -472,7 +472,7 @@ static void check_totals(const struct expected *x, const struct vt_culprits_tota
 	assert_int_equal(t->by_confidence[VT_CONFIDENCE_HIGH], 30);
 	assert_int_equal(t->by_confidence[VT_CONFIDENCE_EXACT], 9);
 	assert_true(t->cycles ==
-		    900 + 100 + 420 + 490 * 18 + 3000 + 480 + 160 + (400 + 2000 + 490 * 80));
+		    900 + 100 + 420 + 490 * 18 + 3000 + 480 + 1 + (400 + 2000 + 490 * 80));
 	for (i = 0; i < VT_NSTALLS; i++)
 		assert_true(fabs(t->low[i] - x->low[i]) < 1e-6 &&
 			    fabs(t->high[i] - x->high[i]) < 1e-6);
