@@ -591,6 +591,60 @@ static void test_comparisons(void **state)
 	}
 }
 
+/* Words that are moved, the lowest first; the first operand is the high one (libvex_ir.h). */
+static void test_words(void **state)
+{
+#define A(n) (UINT64_C(0xa0a1a2a3a4a5a6a0) + (n))
+#define B(n) (UINT64_C(0xb0b1b2b3b4b5b6b0) + (n))
+	static const struct {
+		unsigned irop, words;
+		uint64_t want[4];
+	} cases[] = {
+		{Iop_V128to64, 1, {A(0)}},
+		{Iop_V128HIto64, 1, {A(1)}},
+		{Iop_128to64, 1, {A(0)}},
+		{Iop_128HIto64, 1, {A(1)}},
+		{Iop_V128to32, 1, {0xa4a5a6a0}},
+		{Iop_64UtoV128, 2, {A(0), 0}},
+		{Iop_ZeroHI64ofV128, 2, {A(0), 0}},
+		{Iop_ZeroHI96ofV128, 2, {0xa4a5a6a0, 0}},
+		{Iop_ZeroHI112ofV128, 2, {0xa6a0, 0}},
+		{Iop_ZeroHI120ofV128, 2, {0xa0, 0}},
+		{Iop_64HLtoV128, 2, {B(0), A(0)}},
+		{Iop_64HLto128, 2, {B(0), A(0)}},
+		{Iop_SetV128lo64, 2, {B(0), A(1)}},
+		{Iop_SetV128lo32, 2, {0xa0a1a2a3b4b5b6b0, A(1)}},
+		{Iop_V256to64_0, 1, {A(0)}},
+		{Iop_V256to64_1, 1, {A(1)}},
+		{Iop_V256to64_2, 1, {A(2)}},
+		{Iop_V256to64_3, 1, {A(3)}},
+		{Iop_V256toV128_0, 2, {A(0), A(1)}},
+		{Iop_V256toV128_1, 2, {A(2), A(3)}},
+		{Iop_V128HLtoV256, 4, {B(0), B(1), A(0), A(1)}},
+	};
+	const struct vti_fpmode mode = {0, 0};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct vt_word args[4][IROPS_WORDS], result[IROPS_WORDS];
+
+		for (k = 0; k < 4; k++) {
+			args[0][k] = vt_word_of(A(k));
+			args[1][k] = vt_word_of(B(k));
+			args[2][k] = args[3][k] = vt_word_of(0);
+		}
+		/* Of 32 bits, nothing is above. */
+		if (cases[i].irop == Iop_SetV128lo32)
+			args[1][0].value &= UINT32_MAX;
+		evaluate(vti_irop_find(cases[i].irop), &mode, result, args);
+		for (k = 0; k < cases[i].words; k++)
+			expect(result[k], cases[i].want[k], UINT64_MAX);
+	}
+#undef A
+#undef B
+}
+
 /* Wide products and quotients: the low word and the high one. */
 static void test_wide(void **state)
 {
@@ -660,9 +714,9 @@ int main(void)
 		cmocka_unit_test(test_shapes),	       cmocka_unit_test(test_exactness),
 		cmocka_unit_test(test_unknown_shifts), cmocka_unit_test(test_bit_counts),
 		cmocka_unit_test(test_quotients),      cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_integers),       cmocka_unit_test(test_comparisons),
-		cmocka_unit_test(test_known_results),  cmocka_unit_test(test_halves),
-		cmocka_unit_test(test_soundness),
+		cmocka_unit_test(test_integers),       cmocka_unit_test(test_words),
+		cmocka_unit_test(test_comparisons),    cmocka_unit_test(test_known_results),
+		cmocka_unit_test(test_halves),	       cmocka_unit_test(test_soundness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
