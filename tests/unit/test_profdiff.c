@@ -201,6 +201,46 @@ static void test_diff_of_runs(void **state)
 	discard(&l[2]);
 }
 
+/* How likely chance makes the difference of a row's shares, of 1000 samples in each of four runs.
+ */
+static double chance_of(const unsigned counts[4])
+{
+	struct vt_share_set sets[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		vt_moments_add(&sets[i / 2].shares, counts[i] / 1000.0);
+		sets[i / 2].count += counts[i];
+		sets[i / 2].total += 1000;
+	}
+	return vt_share_test(&sets[0], &sets[1]);
+}
+
+/* Two runs before, two after: the shares of each are compared. */
+static void test_diff_of_sets(void **state)
+{
+	static const unsigned runs[4][4] = {
+		{100, 900, 0, 0}, {110, 890, 0, 0}, {150, 850, 0, 0}, {165, 835, 0, 0}};
+	static const unsigned a[4] = {100, 110, 150, 165}, b[4] = {900, 890, 850, 835};
+	const struct vt_profdiff_options opt = {.rate = 0.01, .check = NAN};
+	struct vt_profdiff_result result;
+	struct listed l[4];
+	char want[1024];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		make_run(&l[i], "cycles", runs[i]);
+	snprintf(want, sizeof(want),
+		 HEAD("cycles") "105,10.5,157.5,15.75,52.5,5.25,%g,0,/no/such/a\n"
+				"895,89.5,842.5,84.25,-52.5,-5.25,%g,0,/no/such/b\n",
+		 chance_of(a), chance_of(b));
+	check_diff(l, 2, 4, &opt, &result, want);
+	vt_profdiff_result_fini(&result);
+	for (i = 0; i < 4; i++)
+		discard(&l[i]);
+}
+
 #define BOLD(text) "\033[1m" text "\033[0m"
 #define COLORED                                                                                    \
 	BOLD("before")                                                                             \
@@ -583,6 +623,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_diff),
 		cmocka_unit_test(test_diff_of_runs),
+		cmocka_unit_test(test_diff_of_sets),
 		cmocka_unit_test(test_colors),
 		cmocka_unit_test(test_diff_of_events),
 		cmocka_unit_test(test_modifiers),
