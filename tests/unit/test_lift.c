@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "machine/insn.h"
 #include "machine/lift.h"
+#include "tests/unit/liftuses.h"
 
 #define AT	 0x401000
 #define BIT(w)	 (1u << (w))
@@ -100,6 +101,7 @@ static void check_shape(const struct vti_block *b, size_t size)
 	for (i = 0; i < b->nops; i++)
 		assert_true(b->ops[i].insn <= b->ninsns);
 	assert_false(b->bad && b->no_code);
+	check_uses(b);
 }
 
 static const struct vti_op *last(const struct vti_block *b)
@@ -541,6 +543,85 @@ static void test_swap_captures(void **state)
 	vti_block_free(none);
 }
 
+/* Jumps back to a locked instruction: VEX's own, and one of the program behind it. */
+static void test_swap_in_loop(void **state)
+{
+	struct vti_block *b = lift("f0480fb10f74f9", 0); /* lock cmpxchg [rdi], rcx; je .-5 */
+
+	(void)state;
+	assert_int_equal(b->ninsns, 2);
+	assert_int_equal(count(b, VTI_CAS), 1);
+	assert_int_equal(count(b, VTI_EXIT), 1);
+	vti_block_free(b);
+	b = lift("f048010774fa", 0); /* lock add [rdi], rax; je .-4 */
+	assert_int_equal(b->ninsns, 2);
+	assert_int_equal(count(b, VTI_CAS), 0);
+	assert_int_equal(count(b, VTI_EXIT), 1);
+	vti_block_free(b);
+}
+
+/* Which instructions were run where a block is left: one that faults was not. */
+static void test_left(void **state)
+{
+	static const struct {
+		const char *hex;
+		unsigned kind, insn, offset;
+	} cases[] = {
+		{"900f2807", Ijk_SigSEGV, 1, 1},   /* nop; movaps (%rdi),%xmm0 */
+		{"90660f6f07", Ijk_SigSEGV, 1, 1}, /* nop; movdqa (%rdi),%xmm0 */
+		{"90e307", Ijk_Boring, 2, 3 + 7},  /* nop; jrcxz */
+		{"9090e3fe", Ijk_Boring, 3, 2},	   /* nop; nop; jrcxz . */
+		{"9090e3fc", Ijk_Boring, 3, 0},	   /* nop; nop; jrcxz .-2 */
+	};
+	unsigned i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct vti_block *b = lift(cases[i].hex, 0);
+		const struct vti_op *exit = NULL;
+
+		check_uses(b);
+		for (k = 0; k < b->nops && !exit; k++)
+			exit = b->ops[k].op == VTI_EXIT ? &b->ops[k] : NULL;
+		assert_non_null(exit);
+		assert_int_equal(exit->aux, cases[i].kind);
+		assert_int_equal(exit->insn, cases[i].insn);
+		assert_int_equal(exit->imm, AT + cases[i].offset);
+		vti_block_free(b);
+	}
+}
+
+/* fld %st(3): which elements of x87's rings, by which number. */
+static void test_rings(void **state)
+{
+	struct vti_block *b = lift("d9c3", 0);
+	unsigned i, nregs = 0, ntags = 0, third = 0;
+
+	(void)state;
+	check_uses(b);
+	for (i = 0; i < b->nops; i++) {
+		const struct vti_op *op = &b->ops[i];
+		const struct vti_array *a = op->data;
+
+		if (op->op != VTI_GETI && op->op != VTI_PUTI)
+			continue;
+		assert_int_equal(a->count, 8);
+		third += op->op == VTI_GETI && a->bias == 3;
+		if (a->base == offsetof(VexGuestAMD64State, guest_FPREG)) {
+			assert_int_equal(a->size, 8);
+			nregs += op->op == VTI_PUTI;
+		} else {
+			assert_int_equal(a->base, offsetof(VexGuestAMD64State, guest_FPTAG));
+			assert_int_equal(a->size, 1);
+			ntags++;
+		}
+	}
+	assert_int_equal(nregs, 1);
+	assert_true(ntags >= 2);
+	assert_int_equal(third, 2); /* the register and its tag */
+	vti_block_free(b);
+}
+
 /* ---- any bytes ---- */
 
 static void test_random(void **state)
@@ -577,13 +658,22 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),	  cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_unlifted),	  cmocka_unit_test(test_unlifted_captures),
-		cmocka_unit_test(test_unlifted_flags),	  cmocka_unit_test(test_special),
-		cmocka_unit_test(test_captures),	  cmocka_unit_test(test_random),
-		cmocka_unit_test(test_unknown_operators), cmocka_unit_test(test_swap_captures),
-		cmocka_unit_test(test_helper_state),	  cmocka_unit_test(test_exits),
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_unlifted),
+		cmocka_unit_test(test_unlifted_captures),
+		cmocka_unit_test(test_unlifted_flags),
+		cmocka_unit_test(test_special),
+		cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_unknown_operators),
+		cmocka_unit_test(test_swap_captures),
+		cmocka_unit_test(test_helper_state),
+		cmocka_unit_test(test_exits),
 		cmocka_unit_test(test_unlifted_writes),
+		cmocka_unit_test(test_swap_in_loop),
+		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
