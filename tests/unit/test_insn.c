@@ -484,6 +484,10 @@ static void test_names(void **state)
 	assert_string_equal(vt_reg_name(20, 8), "r12");
 	assert_string_equal(vt_reg_name(VT_REG_FLAGS, 8), "rflags");
 	assert_string_equal(vt_reg_name(VT_REG_FS, 8), "fs");
+	assert_string_equal(vt_reg_name(VT_REG_GS, 8), "gs");
+	assert_string_equal(vt_reg_name(VT_REG_IP, 8), "rip");
+	assert_string_equal(vt_reg_name(VT_REG_VECTOR, 33), "zmm0");
+	assert_string_equal(vt_reg_name(VT_REG_VECTOR, 17), "ymm0");
 	assert_string_equal(vt_reg_name(VT_REG_VECTOR + 31, 16), "xmm31");
 	assert_string_equal(vt_reg_name(VT_REG_VECTOR, 32), "ymm0");
 	assert_string_equal(vt_reg_name(24, 8), "?");
