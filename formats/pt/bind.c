@@ -130,8 +130,8 @@ static int to_async_disabled(struct vti_pt_walk *w, struct vti_pt_event *ev)
 }
 
 /*
- * What vti_pt_walk_trailing() has not found at hand: nothing is postponed then, and events that
- * bind to code come while tracing is enabled.
+ * Takes an event that vti_pt_walk_trailing() has left.  Nothing is postponed then, and tracing is
+ * enabled if the event binds to code.
  */
 int vti_pt_walk_event(struct vti_pt_walk *w)
 {

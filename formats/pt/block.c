@@ -333,8 +333,7 @@ int vt_pt_blocks_at(struct vt_pt_blocks *b, uint64_t ip, unsigned mode, uint32_t
 	return 0;
 }
 
-/* Makes `k`, a copy of another block, one of its first `insns` instructions: they all fall through.
- */
+/* Cuts `k`, a copy of another block, to its first `insns` instructions; none of them branches. */
 static void shorten(const struct vt_pt_blocks *b, struct vt_pt_block *k, const uint8_t *bytes,
 		    unsigned insns)
 {

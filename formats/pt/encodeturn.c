@@ -56,8 +56,7 @@ int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct 
 	if (!t)
 		return 0;
 	e->err = err;
-	/* A string instruction may go on: a decoder must not take it for executed, and then again.
-	 */
+	/* A repeated string instruction may go on: cut behind it, decoders would count it twice. */
 	if (t->off || (t->prev.end == VT_PT_END_FALL && !t->prev.repeats) ||
 	    t->prev.end >= VT_PT_END_FAR_CALL)
 		vti_enc_lose(e, t);

@@ -102,9 +102,9 @@ struct vt_pt_note {
 };
 
 /*
- * Whether a note waits for what happens at `until` (UINT64_MAX: nothing does, however late it is):
- * it comes no earlier, and may be of another process than what was before it.  Tracing goes on, the
- * address space changes, or it comes without any code.
+ * Whether a note waits for what happens at time `until`: its time is not before that, and it may
+ * be of another process than the notes before it.  Such notes tell that tracing goes on or that the
+ * address space changes, or have no code.  UINT64_MAX: nothing happens, so no note waits.
  */
 static inline bool vt_pt_note_waits(const struct vt_pt_note *n, uint64_t until)
 {

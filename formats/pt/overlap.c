@@ -31,7 +31,7 @@ static size_t without_padding(const uint8_t *psb, size_t size)
 {
 	unsigned n;
 
-	/* A PSB has no such bytes. */
+	/* This ends at the PSB, whose last byte is not 0. */
 	for (n = 0; n < PADDING_MAX && !psb[size - 1]; n++)
 		size--;
 	return size;

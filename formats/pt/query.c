@@ -290,7 +290,7 @@ int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip)
 	return r;
 }
 
-/* What is next is a query's, or an event, or nothing: read_ahead() has seen to that. */
+/* read_ahead() has left a packet that answers a query, one that is an event, or none. */
 static int take_tnt(struct vti_pt_walk *w)
 {
 	const struct vti_pt_query *q = w->query;

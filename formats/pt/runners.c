@@ -200,8 +200,7 @@ static int step(struct vt_pt_session *s, struct vti_pt_runner *r, uint64_t until
 		return 0;
 	}
 	if (!batch.nids && !batch.nnotes && !batch.ntimes) {
-		/* It has stopped; where there is nothing to stop for, it only had nothing to tell.
-		 */
+		/* It has stopped before `until`, if there is anything to stop for. */
 		if (until < UINT64_MAX)
 			r->until = until;
 		return 0;

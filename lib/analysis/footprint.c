@@ -246,8 +246,8 @@ static int most_first(const void *va, const void *vb)
  * has entries.  Whichever of them are thought of as always there, n - 1 besides the page itself,
  * the rest must have come from all others: so the page is not missed more often than these were
  * entered, divided by how many of them it takes.  That holds for every n, with the most used pages
- * as those that are always there; of fewer than are used more often than the page, no bound is
- * below its own uses.  `sum` has what the first pages of the order are entered.
+ * as those that are always there; up to the page's own rank, no n gives a tighter bound.  `sum` has
+ * how often the first pages of the order are entered.
  */
 static double page_misses(const struct vt_footprint *f, const double *sum, size_t count, size_t at)
 {

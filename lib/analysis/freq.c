@@ -86,7 +86,7 @@ static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_metho
 		.method = method,
 	};
 
-	/* Of what is not known, the range is all there is. */
+	/* What is not known has no value and an infinite range. */
 	assert(e->known ? e->f >= 0 && v.low <= v.executions : e->f == 0 && isinf(v.high));
 	return v;
 }

@@ -16,8 +16,8 @@ struct vt_interval vt_interval_make(enum vt_interval_kind kind, uint64_t mean)
 }
 
 /*
- * By inversion: the trials up to the first success, whose probability is 1/mean.  Of a mean of 1,
- * log1p() is minus infinity: always the first.
+ * By inversion: the trials up to the first success, whose probability is 1/mean.  For a mean of 1,
+ * log1p() is minus infinity, and the result is 1.
  */
 static uint64_t geometric(uint64_t mean, struct vt_rng *rng)
 {

@@ -26,7 +26,7 @@ struct order {
 	uint8_t *color; /* by block */
 	uint32_t *next; /* by block: out edges that were followed */
 	uint32_t *stack;
-	/* By block: the edge that control most likely comes by; 0, from the entry, is none. */
+	/* By block: the edge that control most likely comes by; 0, which leaves the entry: none. */
 	uint32_t *before;
 	uint8_t *preferred; /* how good that one is */
 };

@@ -27,7 +27,7 @@ double vt_moments_deviation(const struct vt_moments *m)
 	return sqrt(variance(m));
 }
 
-/* Lentz's method wants no zeros. */
+/* Lentz's method divides by its terms: none may be 0. */
 static double nonzero(double v)
 {
 	return v == 0 ? 1e-300 : v;

@@ -38,7 +38,7 @@ static const struct branch branches[] = {
 static void satisfy(enum condition c, uint64_t with, unsigned width, uint64_t *lo, uint64_t *hi)
 {
 	uint64_t most = vti_mask(width) / 2; /* as signed */
-	/* Where these wrap around, the branch is never taken, and nothing is learnt of it. */
+	/* Where one of these wraps around, the branch is never taken and tells nothing. */
 	uint64_t above = with + 1, below = with - 1;
 	bool positive = with <= most;
 

@@ -137,7 +137,7 @@ static bool take_entries(struct vti_targets *t, struct vti_node *n, const struct
 		n->unknown = i == count || in_code(t, target);
 		return true;
 	}
-	/* Its first targets stay queued: code that only such a table leads to is executed, too. */
+	/* Its first targets stay queued: they may be code that nothing else leads to. */
 	t->w->njumps = before;
 	n->leaves = false;
 	return false;

@@ -491,66 +491,31 @@ static void test_order(void **state)
 	check_texts(&h, lists, 1, "      my\\tmod   100     1   1   100% 0x1\n");
 }
 
+static struct hot_spec lane_of(uint64_t what, uint64_t reg, uint64_t size, uint64_t lane,
+			       uint64_t value)
+{
+	return (struct hot_spec){.offset = 0x1001,
+				 .what = what,
+				 .reg = reg,
+				 .size = size,
+				 .lane = lane,
+				 .total = 1,
+				 .nvalues = 1,
+				 .values = {value},
+				 .counts = {1}};
+}
+
 /* Of wide values, each 8 bytes have a list, the last ones fewer; registers have their own names. */
 static void test_lanes(void **state)
 {
-	static const uint64_t ones = UINT64_MAX;
 	const struct hot_spec lists[] = {
-		{.offset = 0x1001,
-		 .what = VT_WHAT_STORE,
-		 .size = 12,
-		 .total = 1,
-		 .nvalues = 1,
-		 .values = {ones},
-		 .counts = {1}},
-		{.offset = 0x1001,
-		 .what = VT_WHAT_STORE,
-		 .size = 12,
-		 .lane = 1,
-		 .total = 1,
-		 .nvalues = 1,
-		 .values = {ones},
-		 .counts = {1}},
-		{.offset = 0x1001,
-		 .what = VT_WHAT_STORE,
-		 .size = 16,
-		 .lane = 2,
-		 .total = 1,
-		 .nvalues = 1,
-		 .values = {ones},
-		 .counts = {1}},
-		{.offset = 0x1001,
-		 .what = VT_WHAT_LOAD,
-		 .size = 9,
-		 .total = 1,
-		 .nvalues = 1,
-		 .values = {ones},
-		 .counts = {1}},
-		{.offset = 0x1001,
-		 .what = VT_WHAT_LOAD,
-		 .size = 15,
-		 .lane = 1,
-		 .total = 1,
-		 .nvalues = 1,
-		 .values = {ones},
-		 .counts = {1}},
-		{.offset = 0x1001,
-		 .what = VT_WHAT_RESULT,
-		 .reg = VT_REG_BX,
-		 .size = 4,
-		 .total = 1,
-		 .nvalues = 1,
-		 .values = {ones},
-		 .counts = {1}},
-		{.offset = 0x1001,
-		 .what = VT_WHAT_RESULT,
-		 .reg = VT_REG_VECTOR + 2,
-		 .size = 32,
-		 .lane = 1,
-		 .total = 1,
-		 .nvalues = 1,
-		 .values = {7},
-		 .counts = {1}},
+		lane_of(VT_WHAT_STORE, 0, 12, 0, UINT64_MAX),
+		lane_of(VT_WHAT_STORE, 0, 12, 1, UINT64_MAX),
+		lane_of(VT_WHAT_STORE, 0, 16, 2, UINT64_MAX),
+		lane_of(VT_WHAT_LOAD, 0, 9, 0, UINT64_MAX),
+		lane_of(VT_WHAT_LOAD, 0, 15, 1, UINT64_MAX),
+		lane_of(VT_WHAT_RESULT, VT_REG_BX, 4, 0, UINT64_MAX),
+		lane_of(VT_WHAT_RESULT, VT_REG_VECTOR + 2, 32, 1, 7),
 	};
 	struct shown h = {
 		.values = {.what = VT_INV_EVERY, .show = 9, .style = {.format = VT_VALUE_HEX}}};

@@ -66,6 +66,15 @@ static void test_missing(void **state)
 	end_live(&l);
 }
 
+/* Begins with a block of one instruction, at 1000, that is executed once. */
+static void execute_one(struct live *l, const char *length, const char *code)
+{
+	begin_live(l, &vt_pt_encode_defaults);
+	block(l, 1, 0x1000, length, code);
+	exec(l, 7, "1", 1);
+	said(l, BEGIN "TIP.PGE=1000 ");
+}
+
 /* How tracing ends behind each sort of branch, of which nobody knows where it went. */
 static void test_lost(void **state)
 {
@@ -87,10 +96,7 @@ static void test_lost(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		begin_live(&l, &vt_pt_encode_defaults);
-		block(&l, 1, 0x1000, rows[i].length, rows[i].code);
-		exec(&l, 7, "1", 1);
-		said(&l, BEGIN "TIP.PGE=1000 ");
+		execute_one(&l, rows[i].length, rows[i].code);
 		gap(&l, 7, 7);
 		said(&l, rows[i].text);
 		end_live(&l);
@@ -198,10 +204,7 @@ static void test_left(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		begin_live(&l, &vt_pt_encode_defaults);
-		block(&l, 1, 0x1000, rows[i].length, rows[i].code);
-		exec(&l, 7, "1", 1);
-		said(&l, BEGIN "TIP.PGE=1000 ");
+		execute_one(&l, rows[i].length, rows[i].code);
 		traced(&l, 7, VT_TRACE_DISABLED, 0, rows[i].to);
 		said(&l, rows[i].text);
 		end_live(&l);
@@ -235,11 +238,8 @@ static void test_interrupted(void **state)
 
 	(void)state;
 	for (i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
-		begin_live(&l, &vt_pt_encode_defaults);
-		block(&l, 1, 0x1000, rows[i / 2].length, rows[i / 2].code);
+		execute_one(&l, rows[i / 2].length, rows[i / 2].code);
 		block(&l, 2, 0x3000, "\1", "\x90");
-		exec(&l, 7, "1", 1);
-		said(&l, BEGIN "TIP.PGE=1000 ");
 		traced(&l, 7, i % 2 ? VT_TRACE_ASYNC_DISABLED : VT_TRACE_ASYNC_BRANCH,
 		       rows[i / 2].ip, 0x3000);
 		said(&l, i % 2 ? rows[i / 2].signal : rows[i / 2].branch);
