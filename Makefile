@@ -134,8 +134,8 @@ $(B)/libvtrace.a: $(call obj,$(STREAM_SRC)) $(B)/stamp/libvtrace
 	$(archive)
 
 # Descriptions of processors and tables of timings become strings of the library.
-CORE_TEXTS := $(sort $(wildcard lib/machine/cores/*.core))
-TIMING_TEXTS := $(sort $(wildcard lib/machine/timing/*.tsv))
+CORE_TEXTS := $(sort $(wildcard lib/machine/pipeline/cores/*.core))
+TIMING_TEXTS := $(sort $(wildcard lib/machine/pipeline/timing/*.tsv))
 EMBED = scripts/embed vti_core_texts $(CORE_TEXTS) -- vti_timing_texts $(TIMING_TEXTS)
 $(eval $(call stamp,$(B)/stamp/embed,$(EMBED)))
 
@@ -144,7 +144,7 @@ $(B)/gen/coretext.c: scripts/embed $(CORE_TEXTS) $(TIMING_TEXTS) $(B)/stamp/embe
 	@mkdir -p $(@D)
 	$(Q)$(EMBED) >$@
 
-$(B)/obj/gen/coretext.o: $(B)/gen/coretext.c lib/machine/coretext.h $(B)/stamp/compile
+$(B)/obj/gen/coretext.o: $(B)/gen/coretext.c lib/machine/pipeline/core_text.h $(B)/stamp/compile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/invlist.h"
 #include "cmd/common/app.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/json.h"
@@ -12,6 +11,7 @@
 #include "cmd/common/tables.h"
 #include "cmd/common/truth.h"
 #include "cmd/common/what.h"
+#include "listing/invariance.h"
 #include "value/invariance.h"
 
 struct options {

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/culpritcheck.h"
-#include "analysis/culprits.h"
-#include "analysis/culprittop.h"
-#include "analysis/cyclesum.h"
-#include "analysis/stallcause.h"
 #include "base/buf.h"
 #include "cmd/common/app.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
-#include "machine/opcache.h"
+#include "culprit/cause.h"
+#include "culprit/check.h"
+#include "culprit/culprits.h"
+#include "listing/cycles.h"
+#include "listing/top_stalls.h"
+#include "machine/pipeline/opcache.h"
 
 #define DEFAULT_TOP 20
 

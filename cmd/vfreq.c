@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/freqrun.h"
 #include "base/buf.h"
 #include "cmd/common/app.h"
 #include "cmd/common/counts.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
-#include "machine/core.h"
-#include "machine/opcache.h"
+#include "freq/run.h"
+#include "machine/pipeline/core.h"
+#include "machine/pipeline/opcache.h"
 #include "stream/kinds.h"
 
 static const char *const method_words[] = {"flow", "paper", "naive", NULL};

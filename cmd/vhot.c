@@ -10,7 +10,7 @@
 #include "cmd/common/plugin.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/what.h"
-#include "formats/pt/files.h"
+#include "formats/pt/sideband/files.h"
 
 /* In the order of enum vt_algo. */
 static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/interpret.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
 #include "cmd/common/interpreted.h"
@@ -15,6 +14,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/what.h"
+#include "interpret/interpret.h"
 
 #define DEFAULT_LENGTH 4 /* instructions: value sampling 2.1 */
 #define MAX_LENGTH     1000000

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/invlist.h"
 #include "cmd/common/app.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/intervals.h"
@@ -13,6 +12,7 @@
 #include "cmd/common/tables.h"
 #include "cmd/common/what.h"
 #include "formats/svg/chart.h"
+#include "listing/invariance.h"
 #include "value/invariance.h"
 
 static const char *const by_words[] = {"instruction", "procedure", "image", NULL};

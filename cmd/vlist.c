@@ -4,9 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/listing.h"
-#include "analysis/locate.h"
-#include "analysis/stallcause.h"
 #include "cmd/common/app.h"
 #include "cmd/common/cycles.h"
 #include "cmd/common/hots.h"
@@ -17,6 +14,9 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/what.h"
+#include "culprit/cause.h"
+#include "listing/listing.h"
+#include "profile/locate.h"
 
 /* --values without a procedure: those with the most samples. */
 #define TOP_OF_VALUES 10

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/proflist.h"
 #include "base/buf.h"
 #include "base/escape.h"
 #include "cmd/common/app.h"
@@ -12,6 +11,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "listing/profile.h"
 
 static const char *const level_words[] = {"procedure", "image", "line", "instruction", NULL};
 

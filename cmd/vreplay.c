@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/replay.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
 #include "cmd/common/interpreted.h"
@@ -11,6 +10,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "conflict/replay.h"
 
 #define DEFAULT_LENGTH 128 /* instructions: those in flight, and some */
 #define MAX_LENGTH     1000000

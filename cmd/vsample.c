@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "analysis/sampler.h"
 #include "cmd/common/app.h"
 #include "cmd/common/stream.h"
+#include "sample/sampler.h"
 
 #define DEFAULT_MEAN 64000 /* instructions: value sampling 2.1 */
 #define DEFAULT_TURN 2000  /* executions: value profiling 8.2 */

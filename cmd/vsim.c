@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/simulate.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
+#include "simulate/simulate.h"
 
 #define DEFAULT_MODEL "alpha21164"
 

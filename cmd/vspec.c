@@ -2,8 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/proflist.h"
-#include "analysis/speclist.h"
 #include "base/escape.h"
 #include "cmd/common/app.h"
 #include "cmd/common/json.h"
@@ -11,6 +9,8 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/values.h"
+#include "listing/advice.h"
+#include "listing/profile.h"
 #include "stream/kinds.h"
 
 /* What is listed, and what the input must hold for it. */

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/proflist.h"
-#include "analysis/runs.h"
-#include "analysis/statlist.h"
 #include "base/buf.h"
 #include "base/escape.h"
 #include "cmd/common/app.h"
@@ -14,6 +11,9 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "listing/profile.h"
+#include "listing/variance.h"
+#include "profile/runs.h"
 
 static const char *const level_words[] = {"procedure", "image", "line", "instruction", NULL};
 static const char *const order_words[] = {"range", "std-dev", "noise", "sum", NULL};

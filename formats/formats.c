@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/perfdata/perfdata.h"
-#include "formats/pt/decode.h"
+#include "formats/pt/raw/decode.h"
 
 const struct vt_format vt_formats[] = {
 	{"perf", "perf.data of Linux perf record, file or pipe", vt_perfdata_probe,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_FORMATS_H
-#define VT_FORMATS_H
+#ifndef FORMATS_FORMATS_H
+#define FORMATS_FORMATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 /* Bytes that vt_format_find() wants to see, if the input has as many. */
 #define VT_FORMAT_PROBE_SIZE 64
 
-struct vt_pt_decode_options; /* formats/pt/decode.h */
+struct vt_pt_decode_options; /* formats/pt/raw/decode.h */
 
 /* A piece of the bytes of an AUX area: the fields of an AUXTRACE record. */
 struct vt_format_auxtrace {

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/profile.h"
 #include "cmd/common/app.h"
 #include "image/images.h"
+#include "profile/profile.h"
 #include "value/collect.h"
 #include "value/sites.h"
 

@@ -2,10 +2,10 @@
 #ifndef CMD_COMMON_COUNTS_H
 #define CMD_COMMON_COUNTS_H
 
-#include "analysis/flowcount.h"
-#include "analysis/profile.h"
 #include "cmd/common/app.h"
+#include "freq/counted.h"
 #include "image/images.h"
+#include "profile/profile.h"
 
 /* What a stream has counted exactly, and the images that it is in. */
 struct app_counts {

@@ -4,14 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/calcgraph.h"
-#include "analysis/cyclerank.h"
-#include "analysis/listcalc.h"
-#include "analysis/stallcause.h"
 #include "base/escape.h"
 #include "cmd/common/cyclesjson.h"
 #include "cmd/common/json.h"
 #include "cmd/common/stream.h"
+#include "culprit/cause.h"
+#include "listing/calc.h"
+#include "listing/graph.h"
+#include "listing/stall_ranking.h"
 
 struct state {
 	struct app *app;

@@ -2,12 +2,12 @@
 #ifndef CMD_COMMON_CYCLES_H
 #define CMD_COMMON_CYCLES_H
 
-#include "analysis/locate.h"
 #include "base/opt.h"
 #include "cmd/common/app.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/tables.h"
 #include "image/disasm.h"
+#include "profile/locate.h"
 
 /* What a stream's FREQ, EDGE and STALL records say of its procedures, printed. */
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/stallcause.h"
 #include "cmd/common/json.h"
+#include "culprit/cause.h"
 
 /* Numbers that nobody knows are null. */
 static json_t *real(double v)

@@ -7,7 +7,7 @@
 
 #include "cmd/common/app.h"
 #include "image/images.h"
-#include "value/hotprofile.h"
+#include "value/hot_profile.h"
 
 /* A stream's hot lists and the images that their places are in. */
 struct app_hots {

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "analysis/interpret.h"
 #include "cmd/common/app.h"
 #include "cmd/common/tables.h"
+#include "interpret/interpret.h"
 #include "stream/writer.h"
 
 /*

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/invlist.h"
 #include "base/buf.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
+#include "listing/invariance.h"
 
 /* ---- one pass ---- */
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/listdiff.h"
-#include "analysis/ranking.h"
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/intern.h"
 #include "cmd/common/json.h"
 #include "image/elf.h"
+#include "listing/diff.h"
+#include "profile/ranking.h"
 
 /* Of the changes that are called significant, so many may be chance. */
 #define FALSE_RATE 0.05

@@ -2,11 +2,11 @@
 #ifndef CMD_COMMON_LISTDIFFS_H
 #define CMD_COMMON_LISTDIFFS_H
 
-#include "analysis/listing.h"
-#include "analysis/locate.h"
 #include "cmd/common/app.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/tables.h"
+#include "listing/listing.h"
+#include "profile/locate.h"
 
 /* Procedures as they were before, beside how they are: vlist --diff. */
 struct app_listdiffs {

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/modules.h"
 #include "base/opt.h"
 #include "cmd/common/app.h"
+#include "interpret/plugins.h"
 #include "stream/writer.h"
 
 /*

@@ -5,17 +5,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "analysis/blockcode.h"
-#include "analysis/freqprofile.h"
-#include "analysis/profile.h"
-#include "analysis/proflist.h"
-#include "analysis/ranking.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
+#include "freq/profile.h"
 #include "image/images.h"
-#include "value/hotprofile.h"
+#include "listing/profile.h"
+#include "profile/block_code.h"
+#include "profile/profile.h"
+#include "profile/ranking.h"
+#include "value/hot_profile.h"
 
 /*
  * A store of images, which are looked for below `symfs` if that is not NULL, in perf's build-id

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/listreplay.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
+#include "listing/conflicts.h"
 
 struct state {
 	struct app_warnings warnings;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/freqcompare.h"
 #include "cmd/common/counts.h"
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
+#include "freq/compare.h"
 #include "stream/kinds.h"
 
 /* The stream with estimates. */

@@ -6,7 +6,7 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/profiles.h"
-#include "value/hotprofile.h"
+#include "value/hot_profile.h"
 
 /* A stream's values and its time. */
 struct app_values {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VTRACE_CMD_RECORDER_CORE_H
-#define VTRACE_CMD_RECORDER_CORE_H
+#ifndef CMD_RECORDER_CORE_H
+#define CMD_RECORDER_CORE_H
 
 /*
  * Functions of Valgrind's core (3.19) that its headers for tools do not declare, but that its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VTRACE_CMD_RECORDER_INSTRUMENT_H
-#define VTRACE_CMD_RECORDER_INSTRUMENT_H
+#ifndef CMD_RECORDER_INSTRUMENT_H
+#define CMD_RECORDER_INSTRUMENT_H
 
 #include "cmd/recorder/recorder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VTRACE_CMD_RECORDER_RECORDER_H
-#define VTRACE_CMD_RECORDER_RECORDER_H
+#ifndef CMD_RECORDER_RECORDER_H
+#define CMD_RECORDER_RECORDER_H
 
 /*
  * The recorder: a Valgrind tool that `vtrace record --full` runs the program under.  It runs inside

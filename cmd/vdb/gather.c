@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "profile/profile.h"
 
 /* Of the facts that an exported stream tells of its sections. */
 #define OWN_PREFIX "vdb."

@@ -9,8 +9,8 @@
 
 #include "base/input.h"
 #include "cmd/common/find.h"
+#include "formats/common/gunzip.h"
 #include "formats/formats.h"
-#include "formats/gunzip.h"
 
 struct source {
 	struct app *app;

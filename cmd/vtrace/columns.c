@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/profile.h"
 #include "base/escape.h"
 #include "cmd/common/json.h"
+#include "profile/profile.h"
 
 /* ---- choosing ---- */
 

@@ -11,11 +11,11 @@
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/subcommands.h"
+#include "formats/common/gunzip.h"
 #include "formats/formats.h"
-#include "formats/gunzip.h"
 #include "formats/perfdata/perfdata.h"
-#include "formats/pt/decode.h"
-#include "formats/pt/engine.h"
+#include "formats/pt/decode/engine.h"
+#include "formats/pt/raw/decode.h"
 
 /*
  * As with perf's own commands; never standard input, which may be open without being meant: under

@@ -8,7 +8,7 @@
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/encode_perf.h"
 #include "cmd/vtrace/subcommands.h"
-#include "formats/pt/encode.h"
+#include "formats/pt/encode/encode.h"
 
 /* A thread's file. */
 struct file {

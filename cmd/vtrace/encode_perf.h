@@ -7,7 +7,7 @@
 
 #include "base/opt.h"
 #include "cmd/common/app.h"
-#include "formats/ptwrap.h"
+#include "formats/perfpt/encode.h"
 #include "stream/reader.h"
 
 /* `vtrace encode --perf-data`: the trace in a perf.data. */

@@ -4,9 +4,9 @@
 
 #include <jansson.h>
 
-#include "analysis/execcount.h"
 #include "base/output.h"
 #include "base/table.h"
+#include "profile/executions.h"
 #include "stream/record.h"
 
 /* Values of one sort. */

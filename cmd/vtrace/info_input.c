@@ -7,7 +7,7 @@
 
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
-#include "formats/gunzip.h"
+#include "formats/common/gunzip.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/packet.h"
 

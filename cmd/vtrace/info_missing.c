@@ -6,7 +6,7 @@
 
 #include "cmd/common/json.h"
 #include "cmd/vtrace/summary.h"
-#include "formats/pt/engine.h"
+#include "formats/pt/decode/engine.h"
 #include "image/images.h"
 
 #define MIB	 (UINT64_C(1) << 20)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "formats/pt/auxinfo.h"
+#include "formats/pt/sideband/auxinfo.h"
 
 bool pt_info_init(struct pt_info *p)
 {

@@ -10,8 +10,8 @@
 #include "base/intern.h"
 #include "base/output.h"
 #include "base/table.h"
-#include "formats/pt/emit.h"
-#include "formats/pt/scan.h"
+#include "formats/pt/decode/emit.h"
+#include "formats/pt/decode/scan.h"
 #include "stream/record.h"
 
 /*

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/replay.h"
 #include "base/buf.h"
 #include "cmd/vtrace/merger_internal.h"
+#include "conflict/replay.h"
 
 #define NUMBER_SIZE 24 /* digits of a META's number, and the zero */
 

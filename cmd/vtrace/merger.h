@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "stream/record.h"
 #include "stream/writer.h"
-#include "value/hotprofile.h"
+#include "value/hot_profile.h"
 
 /*
  * Adds up the profiles of several streams: counts of events, and hot lists.  Events are the same if
@@ -14,7 +14,7 @@
  * summed by event and source, gaps by reason and input.
  *
  * The sum of counts does not depend on the order of the streams, nor on how samples are spread over
- * them.  So do pairs of conflicting accesses (CONFLICT).  Hot lists are joined as value/hotmerge.h
+ * them.  So do pairs of conflicting accesses (CONFLICT).  Hot lists are joined as value/hot_merge.h
  * says, which takes the streams for parts of one run, in their order.
  */
 struct merger;

@@ -2,10 +2,10 @@
 #ifndef CMD_VTRACE_MERGER_INTERNAL_H
 #define CMD_VTRACE_MERGER_INTERNAL_H
 
-#include "analysis/profile.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "cmd/vtrace/merger.h"
+#include "profile/profile.h"
 
 /* Strings are numbers of one pool, so that equal keys have equal bytes. */
 struct event {

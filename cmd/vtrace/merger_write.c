@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cmd/vtrace/merger_internal.h"
-#include "value/hotprofile.h"
-#include "value/hotrecord.h"
+#include "value/hot_profile.h"
+#include "value/hot_record.h"
 
 /* A thing to be put in order by up to three texts, then by numbers. */
 struct rank {

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/collector.h"
 #include "cmd/common/json.h"
 #include "cmd/common/stream.h"
+#include "profile/collector.h"
 
 /* ---- one table ---- */
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 #define DEFAULT_EPOCH "default"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_FORMATS_DB_DIGEST_H
-#define VT_FORMATS_DB_DIGEST_H
+#ifndef FORMATS_DB_DIGEST_H
+#define FORMATS_DB_DIGEST_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 /* One sort of listing: the statement, and what makes a row of its columns. */
 struct listing {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 /* "vtdb": SQLite keeps it in the file's head, where file(1) finds it. */
 #define APPLICATION_ID 0x76746462

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
 
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 /* ---- what goes ---- */
 

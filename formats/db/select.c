@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 /* Fewer digits of a build-id could be a name. */
 #define MIN_BUILDID_DIGITS 8

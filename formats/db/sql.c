@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err)
 {

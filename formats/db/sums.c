@@ -6,7 +6,7 @@
 #include <libdeflate.h>
 
 #include "base/bytes.h"
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 #define MAX_KEY 3
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 /* What the copy may take of the memory. */
 #define COPY_MAX (INT64_C(1) << 30)

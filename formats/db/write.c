@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 /* Sections that were chosen. */
 #define CHOSEN "section IN (SELECT id FROM chosen_section)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_FORMATS_PERFDATA_ABI_H
-#define VT_FORMATS_PERFDATA_ABI_H
+#ifndef FORMATS_PERFDATA_ABI_H
+#define FORMATS_PERFDATA_ABI_H
 
 /*
  * The numbers of perf's file format.  They are listed here instead of being taken from the system's

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/tempfile.h"
 #include "formats/perfdata/session.h"
-#include "formats/tempfile.h"
 
 #define FILE_HEADER_SIZE 104
 /* The oldest header ends before the feature bits. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_FORMATS_PERFDATA_SAMPLE_H
-#define VT_FORMATS_PERFDATA_SAMPLE_H
+#ifndef FORMATS_PERFDATA_SAMPLE_H
+#define FORMATS_PERFDATA_SAMPLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_FORMATS_PERFDATA_WRITE_INTERNAL_H
-#define VT_FORMATS_PERFDATA_WRITE_INTERNAL_H
+#ifndef FORMATS_PERFDATA_WRITE_INTERNAL_H
+#define FORMATS_PERFDATA_WRITE_INTERNAL_H
 
 #include "base/buf.h"
 #include "base/hash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VTRACE_FORMATS_RECORDING_RING_H
-#define VTRACE_FORMATS_RECORDING_RING_H
+#ifndef FORMATS_RECORDING_RING_H
+#define FORMATS_RECORDING_RING_H
 
 /*
  * What the recorder (a Valgrind tool that runs inside each recorded process) and `vtrace record`

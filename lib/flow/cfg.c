@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "flow/cfg_internal.h"
-#include "machine/insn.h"
+#include "flow/internal.h"
+#include "machine/insn/insn.h"
 
 /* A graph being made. */
 struct build {

@@ -141,7 +141,7 @@ static inline bool vti_collect_passes(const struct vt_bblock *b, const struct vt
 	return slot->what == VT_WHAT_ARG && vti_collect_calls(b) && slot->insn + 1u == b->ninsns;
 }
 
-/* ---- the lists of a block: collectplan.c ---- */
+/* ---- the lists of a block: value/collect_plan.c ---- */
 
 /* A block that is executed for the first time.  NULL: -VT_E_NOMEM. */
 struct quick *vti_collect_add_block(struct vt_collect *c, const struct vt_bblock *b,
@@ -153,7 +153,7 @@ struct plan *vti_collect_find_plan(struct vt_collect *c, const struct vt_bblock 
 
 void vti_collect_free_code(struct code *code);
 
-/* ---- executed blocks: collectexec.c ---- */
+/* ---- executed blocks: value/collect_exec.c ---- */
 
 int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "value/hotlist_internal.h"
+#include "value/hot_list_internal.h"
 
 /* "An inv-increase threshold of 10% and an inv-decrease threshold of 10%": 8.1. */
 #define BOUND 0.1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "value/hotlist_internal.h"
+#include "value/hot_list_internal.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "value/hotlist_internal.h"
+#include "value/hot_list_internal.h"
 
 struct vt_intervals {
 	uint32_t k;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "value/hotlist.h"
+#include "value/hot_list.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "value/hotprofile.h"
+#include "value/hot_profile.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "value/hotlist_internal.h"
+#include "value/hot_list_internal.h"
 
 /* The table is kept in the order of use, the last one first. */
 void vti_lru_take(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n)

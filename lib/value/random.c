@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "value/hotlist_internal.h"
+#include "value/hot_list_internal.h"
 
 /* Back-offs become no longer than this, which no sequence has. */
 #define MAX_BOUND (UINT64_C(1) << 60)

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/intern.h"
-#include "value/hotrecord.h"
+#include "value/hot_record.h"
 
 /* Strings are numbers of one pool, so that equal keys have equal bytes. */
 struct image {

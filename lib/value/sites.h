@@ -8,8 +8,8 @@
 #include "stream/bblock.h"
 #include "stream/record.h"
 #include "stream/writer.h"
-#include "value/hotlist.h"
-#include "value/modulenames.h"
+#include "value/hot_list.h"
+#include "value/plugin_names.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,7 +24,7 @@ extern "C" {
  */
 struct vt_sites;
 
-/* The image of counts at no place that is known (VT_UNMAPPED_IMAGE of analysis/profile.h). */
+/* The image of counts at no place that is known (VT_UNMAPPED_IMAGE of profile/profile.h). */
 #define VT_SITES_NO_IMAGE 0xffffffffu
 
 /* No padding: keys are compared as bytes. */

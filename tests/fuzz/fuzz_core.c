@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "machine/core.h"
-#include "machine/schedule.h"
-#include "machine/simcore.h"
+#include "machine/pipeline/core.h"
+#include "machine/pipeline/schedule.h"
+#include "machine/pipeline/sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

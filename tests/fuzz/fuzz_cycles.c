@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/culprit.h"
-#include "analysis/freq.h"
 #include "base/bytes.h"
+#include "culprit/culprit.h"
+#include "freq/freq.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

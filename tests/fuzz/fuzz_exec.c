@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/execcount.h"
-#include "analysis/profile.h"
-#include "analysis/sampler.h"
 #include "base/bytes.h"
+#include "profile/executions.h"
+#include "profile/profile.h"
+#include "sample/sampler.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 

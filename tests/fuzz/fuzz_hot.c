@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "stream/writer.h"
 #include "tests/fuzz/number.h"
-#include "value/hotrecord.h"
+#include "value/hot_record.h"
 #include "value/invariance.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

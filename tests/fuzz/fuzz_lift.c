@@ -10,8 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/rng.h"
-#include "machine/interp.h"
-#include "machine/lift.h"
+#include "machine/interp/interp.h"
+#include "machine/lift/lift.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cyclesum.h"
-#include "analysis/freqcompare.h"
-#include "analysis/freqprofile.h"
-#include "analysis/stackcount.h"
 #include "base/bytes.h"
 #include "formats/db/places.h"
+#include "freq/compare.h"
+#include "freq/profile.h"
+#include "freq/stack_count.h"
+#include "listing/cycles.h"
 #include "stream/schema.h"
 #include "tests/fuzz/number.h"
 

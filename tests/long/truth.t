@@ -15,7 +15,7 @@ t_need valgrind
 cat "$ROOT"/man/*.[135] "$ROOT"/formats/vt.md "$ROOT"/README.md | head -c 400000 >in.txt
 head -c 120000 in.txt >small.txt
 cat in.txt in.txt in.txt | gzip -c >big.gz
-cp "$ROOT/lib/machine/insn.c" "$ROOT/lib/base/hash.c" .
+cp "$ROOT/lib/machine/insn/insn.c" "$ROOT/lib/base/hash.c" .
 gcc -E -I"$ROOT/lib" -o hash.i hash.c
 gcc -S -O2 -I"$ROOT/lib" -o insn.s insn.c
 gcc -c -o insn.o insn.s

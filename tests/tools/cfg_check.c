@@ -23,7 +23,7 @@
 #include "flow/cfg.h"
 #include "image/addrspace.h"
 #include "image/images.h"
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
 #include "stream/reader.h"

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/execcount.h"
-#include "machine/core.h"
-#include "machine/form.h"
+#include "machine/insn/form.h"
+#include "machine/pipeline/core.h"
+#include "profile/executions.h"
 #include "stream/reader.h"
 
 #define MAX_FORMS 512

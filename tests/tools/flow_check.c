@@ -25,7 +25,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
 #include "stream/reader.h"

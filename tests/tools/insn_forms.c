@@ -2,9 +2,9 @@
 /*
  * usage: insn_forms
  *
- * Prints every form (machine/form.h) of an x86-64 instruction that Zydis can encode from a list of
- * operands, with the bytes of one such instruction, as "0x48 0x01 0xf3": scripts/mktiming asks for
- * their timings.  Forms with a twin that is printed are left out.
+ * Prints every form (machine/insn/form.h) of an x86-64 instruction that Zydis can encode from a
+ * list of operands, with the bytes of one such instruction, as "0x48 0x01 0xf3": scripts/mktiming
+ * asks for their timings.  Forms with a twin that is printed are left out.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include "machine/form.h"
+#include "machine/insn/form.h"
 
 #define MAX_OPERANDS 5
 

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/interpret.h"
 #include "base/buf.h"
+#include "interpret/interpret.h"
 #include "stream/exec.h"
 
 #define MOST_SHOWN 20

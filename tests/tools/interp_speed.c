@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "machine/interp.h"
+#include "machine/interp/interp.h"
 #include "stream/exec.h"
 #include "stream/reader.h"
 

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "machine/interp.h"
+#include "machine/interp/interp.h"
 #include "tests/tools/common/accesses.h"
 #include "tests/tools/common/tracee.h"
 #include "tests/tools/common/truth.h"

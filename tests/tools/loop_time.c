@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "machine/core.h"
-#include "machine/schedule.h"
+#include "machine/pipeline/core.h"
+#include "machine/pipeline/schedule.h"
 
 #define MAX_BODY 64 /* instructions */
 #define ROUNDS	 60

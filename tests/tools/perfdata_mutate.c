@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "formats/pt/decode.h"
+#include "formats/pt/raw/decode.h"
 #include "stream/reader.h"
 #include "tests/tools/common/mutate.h"
 

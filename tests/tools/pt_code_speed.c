@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "formats/common/wholefile.h"
 #include "formats/pt/block.h"
-#include "formats/wholefile.h"
 
 struct entries {
 	uint64_t *all;

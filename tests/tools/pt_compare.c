@@ -13,7 +13,7 @@
  *	--write FILE		leaves the last variant there
  *	--corpus FILE		leaves it there for the fuzz targets, with the code it ran through
  */
-#include "formats/pt/rawcode.h"
+#include "formats/pt/raw/code.h"
 #include "tests/tools/pt_damage.h"
 
 #define MAX_SPECS 64

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/pt/engine.h"
-#include "formats/pt/fast.h"
+#include "formats/pt/decode/engine.h"
+#include "formats/pt/decode/fast.h"
 
 struct block {
 	uint64_t addr;

@@ -9,8 +9,8 @@
  *	--nominal N		maximum non-turbo ratio; unknown unless told
  *	--crystal N		TSC ticks for two of the crystal clock; 256, 0: unknown
  */
-#include "formats/pt/parallel.h"
-#include "formats/pt/rawcode.h"
+#include "formats/pt/decode/parallel.h"
+#include "formats/pt/raw/code.h"
 #include "tests/tools/pt_engines.h"
 
 static void run_threads(const struct vt_pt_code *code, const struct vt_pt_options *opt,

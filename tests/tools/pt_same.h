@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "formats/pt/decode/scan.h"
 #include "formats/pt/packet.h"
-#include "formats/pt/scan.h"
 
 /*
  * One packet as libipt reads it against the same as we do.  libipt's decoder is the caller's, and

@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "tests/tools/common/tracee.h"
 
 #define MOST_BYTES 64 /* of a memory operand */

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "image/procdata.h"
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "stream/kinds.h"
 
 #define DEPTH	  100000

@@ -2,8 +2,8 @@
 #ifndef TESTS_UNIT_CALCS_H
 #define TESTS_UNIT_CALCS_H
 
-#include "analysis/listcalc.h"
 #include "base/output.h"
+#include "listing/calc.h"
 
 #define CALC_BLOCKS 8
 #define CALC_INSNS  64

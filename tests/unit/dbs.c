@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 #include "streams.h"
 #include "toolbox.h"
 

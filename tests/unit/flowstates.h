@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "flow/cfgstate_internal.h"
+#include "flow/state_internal.h"
 
 #define M16 UINT64_C(0xffff)
 #define M32 UINT64_C(0xffffffff)

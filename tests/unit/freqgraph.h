@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/freq_internal.h"
+#include "freq/internal.h"
 
 #define MAX_BLOCKS 8
 #define MAX_EDGES  12

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "stream/writer.h"
-#include "value/hotprofile.h"
+#include "value/hot_profile.h"
 
 /* Streams of HOT records for the unit tests: a list is told field by field. */
 

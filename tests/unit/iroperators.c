@@ -4,7 +4,7 @@
 #include <libvex_basictypes.h>
 #include <libvex_ir.h>
 
-#include "machine/word.h"
+#include "machine/lift/word.h"
 
 #define OPS4(name, how)                                                                            \
 	{Iop_##name##8, 8, 8, 8, how}, {Iop_##name##16, 16, 16, 16, how},                          \

@@ -3,7 +3,7 @@
 #define TESTS_UNIT_IROPS_H
 
 #include "base/rng.h"
-#include "machine/irop.h"
+#include "machine/lift/irop.h"
 
 /* Operands for the tests of operators. */
 

@@ -2,7 +2,7 @@
 #ifndef VT_TEST_LIFTUSES_H
 #define VT_TEST_LIFTUSES_H
 
-/* Which slots the operations of lifted code read and write, from what machine/flat.h says. */
+/* Which slots the operations of lifted code read and write, from what machine/lift/flat.h says. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include <libvex_basictypes.h>
 #include <libvex_ir.h>
 
-#include "machine/flat.h"
+#include "machine/lift/flat.h"
 
 struct uses {
 	struct {

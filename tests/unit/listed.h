@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/proflist.h"
+#include "listing/profile.h"
 #include "tests/unit/scenes.h"
 
 static struct vt_error err;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
-#include "value/hotlist.h"
+#include "value/hot_list.h"
 
 /* A list that takes one value after the other, as the papers describe the algorithms. */
 struct model {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
-#include "value/hotlist.h"
+#include "value/hot_list.h"
 
 /* What tests of hot lists need. Each function fails the running test when it cannot do its work. */
 

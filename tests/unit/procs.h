@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "analysis/culprit.h"
+#include "culprit/culprit.h"
 #include "flow/cfg.h"
-#include "machine/core.h"
-#include "machine/schedule.h"
+#include "machine/pipeline/core.h"
+#include "machine/pipeline/schedule.h"
 
 /* Procedures for the tests of culprits. Each function fails the running test when it cannot do its
  * work. */

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "formats/pt/encode.h"
+#include "formats/pt/encode/encode.h"
 #include "formats/pt/packet.h"
 #include "stream/reader.h"
 #include "stream/writer.h"

@@ -5,7 +5,7 @@
 /* Recordings of Intel PT, decoded as wholes, and what comes of them as text. */
 
 #include "base/buf.h"
-#include "formats/pt/session.h"
+#include "formats/pt/sideband/session.h"
 #include "tests/unit/ptrecording.h"
 
 /* Says what the packets of a trace are, too. */

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "formats/pt/code.h"
+#include "formats/pt/encode/putpacket.h"
 #include "formats/pt/packet.h"
-#include "formats/pt/putpacket.h"
 
 #define BASE	   0x400000
 #define TRACE_SIZE (1 << 20)

@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "formats/perfdata/abi.h"
-#include "formats/ptwrap.h"
+#include "formats/perfpt/encode.h"
 #include "tests/unit/ptencoded.h"
 
 /* The clock of timed_options(): 1 GHz from tick 1000 on, one tick for each instruction. */

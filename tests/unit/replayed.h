@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/replay_internal.h"
 #include "base/buf.h"
+#include "conflict/replay_internal.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/sampler.h"
 #include "base/buf.h"
+#include "sample/sampler.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 

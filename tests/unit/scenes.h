@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/blockcode.h"
-#include "analysis/freqprofile.h"
-#include "analysis/profile.h"
+#include "freq/profile.h"
 #include "image/images.h"
+#include "profile/block_code.h"
+#include "profile/profile.h"
 #include "stream/writer.h"
-#include "value/hotprofile.h"
+#include "value/hot_profile.h"
 
 /* Small streams of a process 10, with all that listings are made of. Each function fails the
  * running test when it cannot do its work. */

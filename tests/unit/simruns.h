@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/simulate.h"
+#include "simulate/simulate.h"
 #include "tests/unit/streams.h"
 
 /* Recordings that are run on a machine on which each instruction takes a cycle, and what comes of

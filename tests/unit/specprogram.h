@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/speclist.h"
 #include "image/elf.h"
 #include "image/symbols.h"
+#include "listing/advice.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "tests/unit/streams.h"

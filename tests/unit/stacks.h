@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/stackcount.h"
+#include "freq/stack_count.h"
 #include "stream/writer.h"
 
 /* Streams of branch stacks, and what is counted of them.  Each function fails the running test when

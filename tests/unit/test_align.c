@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/align.h"
 #include "base/rng.h"
+#include "profile/align.h"
 
 #define MAX 60
 

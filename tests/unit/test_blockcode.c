@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/blockcode.h"
+#include "profile/block_code.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"
 

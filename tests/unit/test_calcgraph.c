@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/calcgraph_internal.h"
 #include "flow/layout.h"
+#include "listing/graph_internal.h"
 #include "tests/unit/calcs.h"
 #include "tests/unit/printed.h"
 

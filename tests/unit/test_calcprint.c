@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/source.h"
+#include "listing/source.h"
 #include "tests/unit/calcs.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/toolbox.h"

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/rng.h"
 #include "flow/cfg.h"
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "tests/unit/compiled.h"
 
 #define START 0x401000

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "flow/cfg.h"
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "tests/unit/toolbox.h"
 
 static struct vt_error err;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "flow/cfgstate_internal.h"
+#include "flow/state_internal.h"
 
 #define START 0x401000u
 #define M32   UINT64_C(0xffffffff)

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "flow/cfgstate.h"
-#include "machine/insn.h"
+#include "flow/state.h"
+#include "machine/insn/insn.h"
 
 #define START 0x401000u
 #define M32   UINT32_MAX

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "flow/cfgvalue.h"
+#include "flow/value.h"
 
 #define BYTE 0xff
 #define M64  UINT64_MAX

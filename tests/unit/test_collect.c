@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "stream/reader.h"
 #include "streams.h"
 #include "tests/unit/lists.h"

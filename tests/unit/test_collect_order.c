@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "stream/reader.h"
 #include "tests/unit/collected.h"
 #include "tests/unit/streams.h"

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/collector.h"
-#include "analysis/profile.h"
+#include "profile/collector.h"
+#include "profile/profile.h"
 #include "tests/unit/streams.h"
 
 #define PID    5

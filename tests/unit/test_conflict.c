@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/conflict.h"
 #include "base/rng.h"
+#include "conflict/conflict.h"
 
 #define NINSNS	4000
 #define NPLACES 8

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/conflict.h"
 #include "base/rng.h"
+#include "conflict/conflict.h"
 
 #define NINSNS 500
 #define NREGS  6

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/conflict.h"
+#include "conflict/conflict.h"
 
 #define R(reg) (UINT64_C(1) << VT_REG_##reg)
 #define XMM(n) (UINT64_C(1) << (VT_REG_VECTOR + (n)))

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "machine/core.h"
+#include "machine/pipeline/core.h"
 
 #define REG(name) (UINT64_C(1) << VT_REG_##name)
 #define XMM(n)	  (UINT64_C(1) << (VT_REG_VECTOR + (n)))

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "machine/core.h"
-#include "machine/coretext.h"
+#include "machine/pipeline/core.h"
+#include "machine/pipeline/core_text.h"
 
 #define REG(name) (UINT64_C(1) << VT_REG_##name)
 #define XMM(n)	  (UINT64_C(1) << (VT_REG_VECTOR + (n)))

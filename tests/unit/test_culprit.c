@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/culprit.h"
-#include "analysis/stallcause.h"
+#include "culprit/cause.h"
+#include "culprit/culprit.h"
 #include "tests/unit/procs.h"
 
 static struct vt_error err;

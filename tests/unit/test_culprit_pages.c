@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/culprit_internal.h"
+#include "culprit/internal.h"
 #include "tests/unit/procs.h"
 
 #define ENTERED 7.0

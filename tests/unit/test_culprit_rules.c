@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/culprit_internal.h"
+#include "culprit/internal.h"
 #include "tests/unit/procs.h"
 
 static struct vt_error err;

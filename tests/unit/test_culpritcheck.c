@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/culpritcheck.h"
-#include "analysis/stallcause.h"
+#include "culprit/cause.h"
+#include "culprit/check.h"
 #include "tests/unit/procs.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/culprits.h"
+#include "culprit/culprits.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/culprittop.h"
+#include "listing/top_stalls.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/procs.h"
 #include "tests/unit/scenes.h"

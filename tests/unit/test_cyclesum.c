@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/cyclesum.h"
+#include "listing/cycles.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"

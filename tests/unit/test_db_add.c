@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "dbs.h"
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 #define BOTH_PROFILES                                                                              \
 	"monday/  0 faults 0 2 5 5 9\n"                                                            \

@@ -19,7 +19,7 @@
 
 #include "base/bytes.h"
 #include "dbs.h"
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 #include "toolbox.h"
 
 #define NOT_OURS ": not a database of profiles"

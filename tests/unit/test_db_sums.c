@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "dbs.h"
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 
 static const enum db_view views[] = {DB_EPOCHS, DB_INPUTS, DB_PROFILES, DB_WRITTEN, DB_EXPORTED};
 

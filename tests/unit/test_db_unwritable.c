@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "dbs.h"
-#include "formats/db/db_internal.h"
+#include "formats/db/internal.h"
 #include "toolbox.h"
 
 #define NOBODY	   65534

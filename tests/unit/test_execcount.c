@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/execcount.h"
-#include "analysis/profile.h"
 #include "base/bytes.h"
 #include "base/rng.h"
+#include "profile/executions.h"
+#include "profile/profile.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "streams.h"

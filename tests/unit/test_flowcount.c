@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/flowcount.h"
+#include "freq/counted.h"
 #include "tests/unit/simruns.h"
 
 #define IMAGE 1

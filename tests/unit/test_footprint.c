@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/footprint.h"
 #include "base/rng.h"
-#include "machine/core.h"
+#include "culprit/footprint.h"
+#include "machine/pipeline/core.h"
 
 /*
  * Random fetches through caches, TLBs and counters of which nothing is shared with the code under

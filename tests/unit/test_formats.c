@@ -17,8 +17,8 @@
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "formats/gunzip.h"
-#include "formats/wholefile.h"
+#include "formats/common/gunzip.h"
+#include "formats/common/wholefile.h"
 #include "streams.h"
 
 /* Bytes that do not compress well, so that a compressed file is longer than what is read at once.

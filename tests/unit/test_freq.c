@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/freq.h"
+#include "freq/freq.h"
 
 #define PERIOD	   100.0
 #define EACH	   6 /* instructions of a block, one cycle each */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/freqcompare.h"
+#include "freq/compare.h"
 #include "stream/kinds.h"
 #include "stream/reader.h"
 #include "stream/writer.h"

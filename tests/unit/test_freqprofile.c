@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/freqprofile.h"
 #include "base/rng.h"
+#include "freq/profile.h"
 #include "tests/unit/streams.h"
 
 static struct vt_error err;

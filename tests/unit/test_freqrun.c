@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/freqrun.h"
+#include "freq/run.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 

@@ -11,9 +11,9 @@
 
 #include "tests/unit/lists.h"
 #include "value/draw.h"
-#include "value/hotlist.h"
-#include "value/hotmerge.h"
-#include "value/hotrecord.h"
+#include "value/hot_list.h"
+#include "value/hot_merge.h"
+#include "value/hot_record.h"
 
 /*
  * Statistics are of fixed seeds: a test passes or fails the same way each time.  Bounds are those

@@ -11,7 +11,7 @@
 
 #include "tests/unit/listmodels.h"
 #include "tests/unit/lists.h"
-#include "value/hotlist.h"
+#include "value/hot_list.h"
 #include "value/intervals.h"
 
 /*

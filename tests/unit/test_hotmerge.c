@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "value/hotlist.h"
-#include "value/hotmerge.h"
-#include "value/hotrecord.h"
+#include "value/hot_list.h"
+#include "value/hot_merge.h"
+#include "value/hot_record.h"
 
 /*
  * A run of which two halves are profiled apart, by counting samples, and joined: over many seeds,

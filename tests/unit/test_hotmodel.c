@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/lists.h"
-#include "value/hotlist.h"
+#include "value/hot_list.h"
 
 /*
  * Hot lists against models of their algorithms that take one value at a time and search the whole

@@ -15,7 +15,7 @@
 #include "hots.h"
 #include "stream/reader.h"
 #include "streams.h"
-#include "value/hotrecord.h"
+#include "value/hot_record.h"
 
 static struct vt_error err;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "machine/inorder.h"
+#include "machine/pipeline/inorder.h"
 
 #define R	 VT_UOP_READS
 #define A	 VT_UOP_ADDRESS

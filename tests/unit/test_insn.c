@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 #include "toolbox.h"
 
 /* ---- against objdump ---- */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 
 /*
  * Kinds; then what is read (<) and written (>): registers and memory (m), each with its number

@@ -19,7 +19,7 @@
 
 #include "insnforms.h"
 #include "insnrules.h"
-#include "machine/interp.h"
+#include "machine/interp/interp.h"
 
 #define HIDDEN_RUNS 2	 /* of each case, beside the one with everything known */
 #define MAX_STEPS   4096 /* repetitions of string instructions included */

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/fastop.h"
-#include "machine/interp.h"
-#include "machine/interp_internal.h"
+#include "machine/interp/internal.h"
+#include "machine/interp/interp.h"
+#include "machine/lift/fastop.h"
 
 #define BASE  0x401000u
 #define STACK 0x7fff0000u

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "machine/interp_call.h"
-#include "machine/interp_flags.h"
-#include "machine/interp_internal.h"
+#include "machine/interp/call.h"
+#include "machine/interp/flags.h"
+#include "machine/interp/internal.h"
 
 #define MEM    0x7000u
 #define AT(f)  ((unsigned)offsetof(VexGuestAMD64State, guest_##f))

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/interp_flags.h"
+#include "machine/interp/flags.h"
 
 /* VEX's own, of operands that are known: what no header of it declares. */
 unsigned long amd64g_calculate_rflags_all(unsigned long op, unsigned long dep1, unsigned long dep2,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "machine/interp.h"
+#include "machine/interp/interp.h"
 
 #define BASE  0x401000u
 #define STACK 0x7fff0000u

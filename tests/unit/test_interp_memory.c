@@ -11,9 +11,9 @@
 #include <libvex_basictypes.h>
 #include <libvex_ir.h>
 
-#include "machine/fastop.h"
-#include "machine/interp_internal.h"
-#include "machine/interp_memory.h"
+#include "machine/interp/internal.h"
+#include "machine/interp/memory.h"
+#include "machine/lift/fastop.h"
 
 #define MEM    0x7000u /* where operations load and store */
 #define PIECE  100u    /* number of the first instruction of a path */

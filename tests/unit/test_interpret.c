@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/interpret.h"
 #include "base/bytes.h"
-#include "machine/insn.h"
+#include "interpret/interpret.h"
+#include "machine/insn/insn.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 

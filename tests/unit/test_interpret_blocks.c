@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/interpret.h"
 #include "base/bytes.h"
-#include "machine/insn.h"
+#include "interpret/interpret.h"
+#include "machine/insn/insn.h"
 #include "tests/unit/streams.h"
 
 #define PID   7

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/interpret_internal.h"
 #include "base/bytes.h"
+#include "interpret/internal.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"
 

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/interpret_path.h"
 #include "base/bytes.h"
-#include "machine/insn.h"
+#include "interpret/path.h"
+#include "machine/insn/insn.h"
 
 static struct vt_error err;
 

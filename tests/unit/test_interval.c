@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/interval.h"
+#include "sample/interval.h"
 
 static void ranges(void **state)
 {

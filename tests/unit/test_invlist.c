@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/invlist.h"
+#include "listing/invariance.h"
 #include "tests/unit/hots.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/streams.h"

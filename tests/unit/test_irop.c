@@ -13,7 +13,7 @@
 
 #include "iroperators.h"
 #include "irops.h"
-#include "machine/irop.h"
+#include "machine/lift/irop.h"
 
 /* Of each operator: its shape is what VEX says, and what it calls known is so. */
 

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "machine/kmem.h"
+#include "machine/interp/kmem.h"
 
 /*
  * The model: one entry for each byte that anything was done to; what is behind the others is

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "machine/kmem.h"
+#include "machine/interp/kmem.h"
 
 /* All is known, and stays: each byte is 7. */
 static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include <intel-pt.h>
 
-#include "formats/pt/engine.h"
-#include "formats/pt/libipt.h"
+#include "formats/pt/decode/engine.h"
+#include "formats/pt/decode/libipt.h"
 #include "formats/pt/packet.h"
 
 #define AT 0x401000

@@ -14,8 +14,8 @@
 #include <libvex_ir.h>
 
 #include "base/rng.h"
-#include "machine/insn.h"
-#include "machine/lift.h"
+#include "machine/insn/insn.h"
+#include "machine/lift/lift.h"
 #include "tests/unit/liftuses.h"
 
 #define AT	 0x401000

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "machine/interp.h"
+#include "machine/interp/interp.h"
 
 #define BASE 0x401000u
 #define MEM  0x7000u

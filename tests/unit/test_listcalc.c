@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/cyclerank.h"
-#include "analysis/listcalc.h"
+#include "listing/calc.h"
+#include "listing/stall_ranking.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/listdiff.h"
-#include "analysis/listing_internal.h"
+#include "listing/diff.h"
+#include "listing/internal.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"

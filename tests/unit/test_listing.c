@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/listing_internal.h"
+#include "listing/internal.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/listing.h"
+#include "listing/listing.h"
 #include "tests/unit/hots.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/scenes.h"

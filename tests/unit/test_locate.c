@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/locate.h"
+#include "profile/locate.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"

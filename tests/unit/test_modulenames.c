@@ -15,7 +15,7 @@
 #include "stream/writer.h"
 #include "tests/unit/streams.h"
 #include "value/collect.h"
-#include "value/hotprofile.h"
+#include "value/hot_profile.h"
 
 static const struct vt_writer_options plain = {.compression = VT_COMPRESS_NONE};
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/modules.h"
-#include "machine/insn.h"
+#include "interpret/plugins.h"
+#include "machine/insn/insn.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "tests/unit/streams.h"

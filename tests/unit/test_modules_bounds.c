@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/modules.h"
+#include "interpret/plugins.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "tests/unit/streams.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/modules_internal.h"
+#include "interpret/plugins_internal.h"
 
 #define AX VT_REG_AX
 #define BX VT_REG_BX

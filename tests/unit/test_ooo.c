@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/ooo.h"
-#include "machine/schedule.h"
+#include "machine/pipeline/ooo.h"
+#include "machine/pipeline/schedule.h"
 
 #define INSNS 400
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "machine/ooo_internal.h"
+#include "machine/pipeline/ooo_internal.h"
 
 #define BIT(reg) ((uint64_t)1 << (reg))
 #define TAG	 40

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "machine/ooo.h"
+#include "machine/pipeline/ooo.h"
 
 #define R	 VT_UOP_READS
 #define A	 VT_UOP_ADDRESS

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/ooo_queue.h"
+#include "machine/pipeline/ooo_queue.h"
 
 #define STEPS 4000
 

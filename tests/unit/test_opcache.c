@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "machine/core.h"
-#include "machine/opcache.h"
+#include "machine/pipeline/core.h"
+#include "machine/pipeline/opcache.h"
 
 /* The file of this program: instructions, and bytes that are none. */
 static uint8_t *read_self(size_t *size)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "machine/opclass.h"
+#include "machine/pipeline/opclass.h"
 
 static const struct {
 	const char *text;

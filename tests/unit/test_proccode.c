@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/proccode.h"
+#include "profile/procedure_code.h"
 #include "tests/unit/scenes.h"
 #include "tests/unit/streams.h"
 #include "tests/unit/toolbox.h"

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/procflow.h"
-#include "machine/ooo.h"
-#include "machine/schedule.h"
+#include "machine/pipeline/ooo.h"
+#include "machine/pipeline/schedule.h"
+#include "profile/procedure_flow.h"
 #include "tests/unit/toolbox.h"
 
 #define START	0x401000

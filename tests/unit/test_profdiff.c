@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/proflist_internal.h"
-#include "analysis/significance.h"
+#include "listing/profile_internal.h"
+#include "profile/significance.h"
 #include "tests/unit/listed.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/streams.h"

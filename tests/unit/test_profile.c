@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/profile.h"
-#include "analysis/proflist.h"
-#include "analysis/ranking.h"
+#include "listing/profile.h"
+#include "profile/profile.h"
+#include "profile/ranking.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "streams.h"

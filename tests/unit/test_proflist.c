@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/proflist.h"
+#include "listing/profile.h"
 #include "tests/unit/listed.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/streams.h"

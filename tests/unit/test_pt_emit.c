@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/rng.h"
-#include "formats/pt/emit.h"
+#include "formats/pt/decode/emit.h"
 #include "stream/bblock.h"
 #include "stream/exec.h"
 #include "stream/reader.h"

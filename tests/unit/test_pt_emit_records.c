@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/emit.h"
+#include "formats/pt/decode/emit.h"
 #include "stream/kinds.h"
 #include "streams.h"
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/engine.h"
-#include "formats/pt/libipt.h"
+#include "formats/pt/decode/engine.h"
+#include "formats/pt/decode/libipt.h"
 #include "tests/unit/pttrace.h"
 
 /* ---- what comes of them ---- */

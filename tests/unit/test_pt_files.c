@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/files.h"
+#include "formats/pt/sideband/files.h"
 #include "stream/kinds.h"
 #include "tests/unit/onerecord.h"
 #include "toolbox.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/ptinfo.h"
+#include "formats/pt/sideband/ptinfo.h"
 #include "tests/unit/onerecord.h"
 #include "tests/unit/ptrecording.h"
 

@@ -18,8 +18,8 @@
 #include <intel-pt.h>
 
 #include "base/rng.h"
+#include "formats/common/wholefile.h"
 #include "formats/pt/block.h"
-#include "formats/wholefile.h"
 #include "image/elf.h"
 
 #define ADDR	   0x10000

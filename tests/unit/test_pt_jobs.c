@@ -17,9 +17,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "formats/pt/lazy.h"
-#include "formats/pt/parallel.h"
-#include "formats/pt/walk.h"
+#include "formats/pt/decode/lazy.h"
+#include "formats/pt/decode/parallel.h"
+#include "formats/pt/decode/walk.h"
 #include "tests/tools/pt_engines.h"
 #include "tests/unit/pttrace.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/session.h"
+#include "formats/pt/sideband/session.h"
 #include "stream/kinds.h"
 #include "tests/unit/streams.h"
 

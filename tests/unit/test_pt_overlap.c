@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/overlap.h"
 #include "formats/pt/packet.h"
+#include "formats/pt/sideband/overlap.h"
 
 /* A snapshot that is being written. */
 struct snapshot {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "formats/pt/putpacket.h"
+#include "formats/pt/encode/putpacket.h"
 
 /* What vt_pt_packet_read() makes of what was written is what was meant. */
 static void check_packet(const struct vt_pt_packet *k)

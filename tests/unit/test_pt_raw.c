@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "formats/pt/rawcode.h"
+#include "formats/pt/raw/code.h"
 #include "stream/kinds.h"
 #include "tests/unit/pttrace.h"
 #include "tests/unit/streams.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/runs.h"
+#include "formats/pt/decode/runs.h"
 
 #define BASE 0x1000
 

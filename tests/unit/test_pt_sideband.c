@@ -13,11 +13,11 @@
 
 #include "base/rng.h"
 #include "formats/pt/block.h"
-#include "formats/pt/buffers.h"
-#include "formats/pt/jit.h"
-#include "formats/pt/overlap.h"
-#include "formats/pt/ptinfo.h"
-#include "formats/pt/spaces.h"
+#include "formats/pt/sideband/buffers.h"
+#include "formats/pt/sideband/jit.h"
+#include "formats/pt/sideband/overlap.h"
+#include "formats/pt/sideband/ptinfo.h"
+#include "formats/pt/sideband/spaces.h"
 #include "stream/kinds.h"
 #include "tests/unit/onerecord.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/buf.h"
 #include "formats/pt/code.h"
-#include "formats/pt/jit.h"
-#include "formats/pt/kernel.h"
+#include "formats/pt/sideband/jit.h"
+#include "formats/pt/sideband/kernel.h"
 #include "stream/kinds.h"
 #include "toolbox.h"
 

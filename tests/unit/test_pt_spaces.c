@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/spaces.h"
+#include "formats/pt/sideband/spaces.h"
 #include "stream/kinds.h"
 #include "tests/unit/onerecord.h"
 #include "toolbox.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/spool.h"
+#include "formats/pt/sideband/spool.h"
 #include "tests/unit/streams.h"
 
 #define RECORDS 20

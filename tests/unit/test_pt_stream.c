@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/decode.h"
+#include "formats/pt/raw/decode.h"
 #include "tests/unit/ptsession.h"
 
 static struct vt_format_summary summary;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/walk.h"
+#include "formats/pt/decode/walk.h"
 #include "tests/unit/pttrace.h"
 
 static struct trace t;

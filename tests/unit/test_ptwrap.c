@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "formats/formats.h"
-#include "formats/pt/decode.h"
-#include "formats/ptwrap.h"
+#include "formats/perfpt/encode.h"
+#include "formats/pt/raw/decode.h"
 #include "stream/exec.h"
 #include "stream/kinds.h"
 #include "tests/unit/ptwalker.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/replay_internal.h"
+#include "conflict/replay_internal.h"
 
 #define NONE	 VT_REG_NONE
 #define BIT(reg) (1u << (reg))

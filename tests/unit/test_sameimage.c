@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/sameimage.h"
+#include "profile/same_image.h"
 
 static struct vt_error err;
 

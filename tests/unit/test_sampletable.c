@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/sampletable.h"
 #include "base/hash.h"
 #include "base/rng.h"
+#include "profile/sample_table.h"
 
 #define BUCKETS 4
 #define WAYS	3

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/inorder.h"
-#include "machine/schedule.h"
+#include "machine/pipeline/inorder.h"
+#include "machine/pipeline/schedule.h"
 
 /* Units of the machine of these tests, after the 21164: E0, E1, FA. */
 enum { E0 = 1, E1 = 2, FA = 4 };

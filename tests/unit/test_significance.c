@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/significance.h"
 #include "base/rng.h"
+#include "profile/significance.h"
 
 #define NEAR(a, b, by)                                                                             \
 	do {                                                                                       \

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/insn.h"
-#include "machine/simbranch.h"
+#include "machine/insn/insn.h"
+#include "machine/pipeline/branch.h"
 
 #define CONDITIONAL (VT_FACT_BRANCH | VT_FACT_CONDITIONAL)
 #define CALL	    (VT_FACT_BRANCH | VT_FACT_CALL)

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "machine/simcore.h"
-#include "machine/simcore_internal.h"
-#include "machine/simmem.h"
+#include "machine/pipeline/memory.h"
+#include "machine/pipeline/sim.h"
+#include "machine/pipeline/sim_internal.h"
 
 #define BIT(reg) ((uint64_t)1 << (reg))
 #define MEMORY	 20

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/simmem.h"
+#include "machine/pipeline/memory.h"
 
 /* Longer than anything takes: what one access began is done before the next. */
 #define LONG 10000

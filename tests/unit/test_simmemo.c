@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "machine/simcore.h"
-#include "machine/simmemo.h"
+#include "machine/pipeline/memo.h"
+#include "machine/pipeline/sim.h"
 
 #define BLOCKS 12
 #define INSNS  10

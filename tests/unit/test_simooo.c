@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "machine/simcore.h"
-#include "machine/simmem.h"
+#include "machine/pipeline/memory.h"
+#include "machine/pipeline/sim.h"
 
 #define WRONG	  0x1002 /* where a branch at 0x1000 does not go */
 #define RIGHT	  0x5000

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/profile.h"
-#include "analysis/simulate_internal.h"
-#include "machine/simmem.h"
+#include "machine/pipeline/memory.h"
+#include "profile/profile.h"
+#include "simulate/internal.h"
 #include "tests/unit/streams.h"
 
 static struct vt_error err;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/source.h"
+#include "listing/source.h"
 #include "tests/unit/toolbox.h"
 
 static char *dir;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/speclist.h"
+#include "listing/advice.h"
 
 #include "tests/unit/specprogram.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/specialise.h"
+#include "specialise/specialise.h"
 
-#include "analysis/specentry_internal.h"
+#include "specialise/entry.h"
 #include "tests/unit/specprogram.h"
 
 static void test_procedures(void **state)

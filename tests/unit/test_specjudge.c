@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/specjudge.h"
+#include "specialise/judge.h"
 
 #define MIN 0.9
 
@@ -65,7 +65,7 @@ static void assert_advice(const struct list *l, const char *value, const char *t
 	vt_buf_free(&b);
 }
 
-/* The costs are the latencies that specjudge.h speaks of. */
+/* The costs are the latencies that specialise/judge.h speaks of. */
 static void test_kinds(void **state)
 {
 	static const struct {

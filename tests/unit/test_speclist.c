@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/speclist.h"
+#include "listing/advice.h"
 
-#include "analysis/speclist_internal.h"
+#include "listing/advice_internal.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/specprogram.h"
 
@@ -166,8 +166,8 @@ static void expect_table(struct vt_table *t, const char *text)
 #define PLACE(key) key ".image\t" key ".address\t" key "\t" key ".line\t"
 
 /*
- * Of 100000 samples; the values of every sort. What each says of a value, from specjudge.h: a
- * number 4, a call or jump 15, a result 1; 1960 of 2000 are 98 %, from 97.28 % on.
+ * Of 100000 samples; the values of every sort. What each says of a value, from specialise/judge.h:
+ * a number 4, a call or jump 15, a result 1; 1960 of 2000 are 98 %, from 97.28 % on.
  */
 static void put_values(struct fixture *f)
 {

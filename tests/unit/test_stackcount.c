@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/stackcount.h"
+#include "freq/stack_count.h"
 #include "stream/kinds.h"
 #include "tests/unit/stacks.h"
 #include "tests/unit/streams.h"

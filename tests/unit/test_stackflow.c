@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/stackflow.h"
+#include "freq/stack_flow.h"
 #include "tests/unit/streams.h"
 
 #define BASE   0x10000

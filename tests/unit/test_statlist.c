@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/proflist.h"
-#include "analysis/statlist.h"
+#include "listing/profile.h"
+#include "listing/variance.h"
 #include "tests/unit/printed.h"
 #include "tests/unit/streams.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/rng.h"
 #include "iroperators.h"
-#include "machine/teach.h"
+#include "machine/interp/teach.h"
 
 #define ROUNDS 100000
 #define NSTATE 6  /* words of the guest state that take part */

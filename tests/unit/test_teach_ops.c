@@ -14,8 +14,8 @@
 
 #include "base/rng.h"
 #include "iroperators.h"
-#include "machine/teach.h"
-#include "machine/teach_internal.h"
+#include "machine/interp/teach.h"
+#include "machine/interp/teach_internal.h"
 
 static unsigned count_bits(uint64_t bits)
 {

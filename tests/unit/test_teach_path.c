@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <libvex_ir.h>
 
-#include "machine/teach.h"
+#include "machine/interp/teach.h"
 
 #define MEM  UINT64_C(0x7000)
 #define FIVE UINT64_C(0x0505050505050505)

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "machine/coretext.h"
-#include "machine/form_internal.h"
-#include "machine/timing.h"
+#include "machine/insn/form_internal.h"
+#include "machine/pipeline/core_text.h"
+#include "machine/pipeline/timing.h"
 
 static struct vt_core load(const char *name)
 {

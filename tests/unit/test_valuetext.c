@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/valuetext.h"
 #include "base/rng.h"
+#include "profile/value_text.h"
 
 static const struct vt_number_type t_int = {VT_NUMBER_INT, 8, 1, true};
 static const struct vt_number_type t_unsigned = {VT_NUMBER_UNSIGNED, 8, 1, false};

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/valueuse.h"
 #include "image/elf.h"
 #include "image/symbols.h"
+#include "specialise/uses.h"
 #include "tests/unit/toolbox.h"
 
 /* Procedures as a compiler would write them, each with the instruction at hand at `NAME`. */

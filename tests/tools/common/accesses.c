@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 
 uint64_t bytes_number(const uint8_t *p, unsigned size)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "machine/insn.h"
+#include "machine/insn/insn.h"
 
 /* A program that the processor executes step by step, by way of ptrace(2).  Errors end the program
  * that calls. */

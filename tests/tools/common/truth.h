@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "machine/interp.h"
+#include "machine/interp/interp.h"
 #include "stream/exec.h"
 
 /* What an interpreter says, beside what was recorded. */

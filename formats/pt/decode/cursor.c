@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/decode/cursor.h"
+
+#define BIT(kind) (UINT64_C(1) << (kind))
+
+/* What is looked for in vain so far on is passed over: no trace takes quadratic time. */
+#define MAX_LOOKED 4096
+
+void vti_pt_cursor_init(struct vti_pt_cursor *c, const uint8_t *trace, size_t size,
+			const struct vt_pt_options *opt)
+{
+	*c = (struct vti_pt_cursor){.begin = trace, .p = trace, .end = trace + size};
+	c->errata = vti_pt_errata(opt);
+	c->skz84 = c->errata & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
+	vt_pt_timing_init(&c->timing, &opt->clock);
+}
+
+/*
+ * Reads on to a packet of the wanted kinds, which is returned and passed; NULL when one of the
+ * kinds `stop` comes first, or `limit`.
+ */
+static const uint8_t *read_on(struct vti_pt_cursor *c, uint64_t wanted, uint64_t stop,
+			      const uint8_t *limit, struct vt_pt_packet *packet)
+{
+	while (c->p < limit) {
+		const uint8_t *at = c->p;
+		int size = vt_pt_packet_read(packet, c->p, c->end, c->bip | c->skz84);
+
+		if (size <= 0)
+			return NULL;
+		if (vti_pt_hides_overflow(c->errata, c->p, c->end, packet)) {
+			at++;
+			size = 3;
+			packet->kind = VT_PT_OVF;
+		}
+		c->p += size;
+		if (packet->kind == VT_PT_BBP)
+			c->bip = packet->count ? 4 : 8;
+		else if (packet->kind != VT_PT_BIP)
+			c->bip = 0;
+		if (packet->kind == VT_PT_OVF)
+			vt_pt_timing_gap(&c->timing);
+		vt_pt_timing_packet(&c->timing, packet);
+		if (BIT(packet->kind) & wanted)
+			return at;
+		if (BIT(packet->kind) & stop)
+			return NULL;
+	}
+	return NULL;
+}
+
+static const uint8_t *limit_of(const struct vti_pt_cursor *c, uint64_t offset)
+{
+	uint64_t size = (uint64_t)(c->end - c->begin);
+
+	return c->begin + (offset < size ? offset : size);
+}
+
+void vti_pt_cursor_sync(struct vti_pt_cursor *c, uint64_t offset)
+{
+	vt_pt_timing_gap(&c->timing);
+	vti_pt_cursor_begin(c, offset);
+}
+
+void vti_pt_cursor_warm(struct vti_pt_cursor *c, const uint8_t *from, const uint8_t *to)
+{
+	struct vt_pt_packet packet;
+
+	c->p = from;
+	read_on(c, 0, 0, to, &packet);
+}
+
+void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset)
+{
+	struct vt_pt_packet packet;
+	const uint8_t *at;
+
+	c->p = limit_of(c, offset);
+	c->bip = c->tnt = 0;
+	c->owed = VT_PT_END_FALL;
+	at = read_on(c, BIT(VT_PT_PSBEND) | BIT(VT_PT_OVF), 0, c->end, &packet);
+	/* It ends the header, too, and is an event of its own. */
+	if (at && packet.kind == VT_PT_OVF)
+		c->p = at;
+}
+
+/*
+ * To the packet of a decision, or of an address.  A TNT packet may lie before the TIP of a decision
+ * that comes before its own: they are kept.
+ */
+static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *limit,
+			  struct vt_pt_packet *packet)
+{
+	uint64_t tnt = BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64);
+	uint64_t off = BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD);
+	struct vti_pt_cursor saved = *c;
+
+	while (read_on(c, tnt | BIT(VT_PT_TIP), off, limit, packet)) {
+		if (packet->kind == VT_PT_TIP)
+			return true;
+		if (c->tnt)
+			break;
+		c->tnt = packet->count;
+		if (address)
+			continue;
+		c->tnt--;
+		return true;
+	}
+	*c = saved;
+	return false;
+}
+
+bool vti_pt_cursor_decide(struct vti_pt_cursor *c, unsigned end, uint64_t limit)
+{
+	bool address = end != VT_PT_END_COND && end != VT_PT_END_RET;
+	struct vt_pt_packet packet;
+
+	c->owed = VT_PT_END_FALL;
+	if (c->tnt && !address) {
+		c->tnt--;
+		return false;
+	}
+	if (find_decision(c, address, limit_of(c, limit), &packet))
+		return true;
+	c->owed = (uint8_t)end;
+	return false;
+}
+
+bool vti_pt_cursor_pay(struct vti_pt_cursor *c, uint64_t limit)
+{
+	return c->owed != VT_PT_END_FALL && vti_pt_cursor_decide(c, c->owed, limit);
+}
+
+bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint64_t limit,
+			      uint64_t *behind)
+{
+	struct vti_pt_cursor ahead = *c;
+	bool address = end != VT_PT_END_COND && end != VT_PT_END_RET;
+	struct vt_pt_packet packet;
+
+	if (end < VT_PT_END_RET || (c->tnt && !address))
+		return false;
+	if (!find_decision(&ahead, address, limit_of(c, limit), &packet) ||
+	    packet.kind != VT_PT_TIP || packet.ipc != VT_PT_IPC_SUPPRESSED)
+		return false;
+	*behind = (uint64_t)(ahead.p - c->begin);
+	return true;
+}
+
+/*
+ * What a change of mode or of address space was bound to comes behind its packet, and may be used
+ * up with it: the end of tracing with nothing else being said of it, the beginning of tracing,
+ * which is told of before.
+ */
+static void pass_bound(struct vti_pt_cursor *c, const uint8_t *limit)
+{
+	uint64_t bound = BIT(VT_PT_TIP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD);
+	struct vti_pt_cursor saved = *c;
+	struct vt_pt_packet packet;
+
+	if (read_on(c, bound, BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64), limit, &packet))
+		c->owed = VT_PT_END_FALL;
+	else
+		*c = saved;
+}
+
+/* The TIP that an OVF has its address of, where the FUP is missing (SKD010): no decision's. */
+static void pass_address(struct vti_pt_cursor *c, const uint8_t *limit)
+{
+	uint64_t others = BIT(VT_PT_FUP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD) |
+			  BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64) | BIT(VT_PT_PSB) | BIT(VT_PT_OVF);
+	struct vti_pt_cursor saved = *c;
+	struct vt_pt_packet packet;
+
+	if (!read_on(c, BIT(VT_PT_TIP), others, limit, &packet))
+		*c = saved;
+}
+
+uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t limit)
+{
+	struct vti_pt_cursor saved = *c;
+	struct vt_pt_packet packet;
+	const uint8_t *at = read_on(c, kinds, 0, limit_of(c, limit), &packet);
+
+	if (!at && c->p - saved.p < MAX_LOOKED)
+		*c = saved;
+	else
+		c->tnt = 0;
+	if (kinds & (BIT(VT_PT_TIP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD) | BIT(VT_PT_OVF)))
+		c->owed = VT_PT_END_FALL;
+	if (at && kinds & (BIT(VT_PT_MODE_EXEC) | BIT(VT_PT_PIP) | BIT(VT_PT_VMCS)))
+		pass_bound(c, limit_of(c, limit));
+	if (at && kinds & BIT(VT_PT_OVF))
+		pass_address(c, limit_of(c, limit));
+	return (uint64_t)((at ? at : c->p) - c->begin);
+}
+
+/* A PSB that is found lies behind the one before: no trace is gone through twice. */
+const uint8_t *vti_pt_resync(const uint8_t *begin, const uint8_t *end, const uint8_t *pos,
+			     const uint8_t *sync)
+{
+	const uint8_t *first = sync ? sync + VT_PT_PSB_SIZE : begin;
+	const uint8_t *from = pos - begin < VT_PT_PSB_SIZE ? begin : pos - VT_PT_PSB_SIZE + 1;
+
+	return vt_pt_find_psb(from < first ? first : from, end);
+}

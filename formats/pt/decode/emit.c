@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/decode/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "formats/pt/decode/emit_internal.h"
+#include "stream/kinds.h"
+
+uint64_t vt_pt_time(const struct vt_pt_timeconv *conv, uint64_t tsc)
+{
+	uint64_t whole, rest;
+
+	if (!conv->known || !tsc || conv->shift > 63)
+		return 0;
+	whole = tsc >> conv->shift;
+	rest = tsc & ((1ULL << conv->shift) - 1);
+	/* The product has up to 95 bits, of which those below `shift` are dropped. */
+	return conv->zero + whole * conv->mult +
+	       (conv->shift <= 32
+			? rest * conv->mult >> conv->shift
+			: ((rest >> 32) * conv->mult + ((rest & UINT32_MAX) * conv->mult >> 32)) >>
+				  (conv->shift - 32));
+}
+
+struct vt_pt_emit *vt_pt_emit_new(struct vt_writer *w, const struct vt_pt_timeconv *conv)
+{
+	struct vt_pt_emit *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->w = w;
+	if (conv)
+		e->conv = *conv;
+	vt_hash_init(&e->blocks, sizeof(struct vti_emit_key), sizeof(struct vti_emit_key));
+	vt_hash_init(&e->processes, sizeof(struct vti_emit_process), sizeof(int64_t));
+	e->code = vt_intern_new();
+	e->run.packed = malloc((size_t)VTI_EMIT_RUN * 4);
+	if (!e->code || !e->run.packed) {
+		vt_pt_emit_free(e);
+		return NULL;
+	}
+	return e;
+}
+
+void vt_pt_emit_free(struct vt_pt_emit *e)
+{
+	if (!e)
+		return;
+	vt_hash_fini(&e->blocks);
+	vt_hash_fini(&e->processes);
+	vt_intern_free(e->code);
+	free(e->run.packed);
+	free(e->run.wide_ids);
+	free(e->run.at);
+	free(e->run.at_tsc);
+	free(e->run.at_cycles);
+	free(e->map.ids);
+	free(e->map.insns);
+	free(e);
+}
+
+const struct vt_pt_totals *vt_pt_emit_totals(const struct vt_pt_emit *e)
+{
+	return &e->totals;
+}
+
+/* ---- runs ---- */
+
+/* Brings ids that may be above 65535 to the form of the record. */
+static unsigned pack_wide(struct vti_emit_run *r, uint32_t *base_out)
+{
+	uint32_t base = UINT32_MAX, high = 0, i;
+
+	for (i = 0; i < r->n; i++) {
+		base = r->wide_ids[i] < base ? r->wide_ids[i] : base;
+		high = r->wide_ids[i] > high ? r->wide_ids[i] : high;
+	}
+	*base_out = base;
+	if (high - base <= UINT16_MAX) {
+		for (i = 0; i < r->n; i++)
+			vt_put_le16(r->packed + 2 * (size_t)i, (uint16_t)(r->wide_ids[i] - base));
+		return 2;
+	}
+	for (i = 0; i < r->n; i++)
+		vt_put_le32(r->packed + 4 * (size_t)i, r->wide_ids[i] - base);
+	return 4;
+}
+
+static void put_run(struct vt_pt_emit *e)
+{
+	struct vti_emit_run *r = &e->run;
+	uint32_t base = 0;
+	unsigned width;
+	uint64_t *row;
+
+	if (!r->n)
+		return;
+	width = r->wide ? pack_wide(r, &base) : 2;
+	row = vt_writer_row(e->w, VT_EXEC);
+	row[VT_EXEC_TIME] = r->tsc ? vt_pt_time(&e->conv, r->tsc) : e->time;
+	row[VT_EXEC_PID] = (uint64_t)e->pid;
+	row[VT_EXEC_TID] = (uint64_t)e->tid;
+	row[VT_EXEC_FIRST] = e->first;
+	row[VT_EXEC_BLOCKS] = r->n;
+	row[VT_EXEC_INSNS] = r->insns;
+	row[VT_EXEC_BASE] = base;
+	row[VT_EXEC_WIDTH] = width;
+	row[VT_EXEC_TSC] = r->tsc;
+	row[VT_EXEC_CYCLES] = r->cycles;
+	vt_writer_bytes(e->w, VT_EXEC_IDS, r->packed, (size_t)r->n * width);
+	if (r->ntimes) {
+		vt_writer_words(e->w, VT_EXEC_TIME_AT, r->at, r->ntimes);
+		vt_writer_words(e->w, VT_EXEC_TIME_TSC, r->at_tsc, r->ntimes);
+		if (r->has_cycles)
+			vt_writer_words(e->w, VT_EXEC_TIME_CYCLES, r->at_cycles, r->ntimes);
+	}
+	e->first += r->insns;
+	e->totals.insns += r->insns;
+	e->totals.blocks += r->n;
+	r->n = 0;
+}
+
+/* The time is told for the next block: that which the run has as number n. */
+static int note_time(struct vt_pt_emit *e, uint32_t n, struct vt_error *err)
+{
+	struct vti_emit_run *r = &e->run;
+
+	e->moved = false;
+	r->has_cycles |= e->cycles != 0;
+	if (!n) {
+		r->tsc = e->tsc;
+		r->cycles = e->cycles;
+		return 0;
+	}
+	if (!vt_array_grow(&r->at, &r->at_cap, r->ntimes + 1, sizeof(*r->at)) ||
+	    !vt_array_grow(&r->at_tsc, &r->tsc_cap, r->ntimes + 1, sizeof(*r->at_tsc)) ||
+	    !vt_array_grow(&r->at_cycles, &r->cycles_cap, r->ntimes + 1, sizeof(*r->at_cycles)))
+		return vt_error_nomem(err);
+	r->at[r->ntimes] = n;
+	r->at_tsc[r->ntimes] = e->tsc;
+	r->at_cycles[r->ntimes++] = e->cycles;
+	return 0;
+}
+
+static void set_time(struct vt_pt_emit *e, uint64_t tsc, uint64_t cycles)
+{
+	if (tsc == e->tsc && cycles == e->cycles)
+		return;
+	e->tsc = tsc;
+	e->cycles = cycles;
+	e->moved = true;
+}
+
+/* From now on the ids of the run are kept in full. */
+static int widen(struct vti_emit_run *r, struct vt_error *err)
+{
+	uint32_t i;
+
+	if (!r->wide_ids)
+		r->wide_ids = malloc(VTI_EMIT_RUN * sizeof(*r->wide_ids));
+	if (!r->wide_ids)
+		return vt_error_nomem(err);
+	for (i = 0; i < r->n; i++)
+		r->wide_ids[i] = vt_le16(r->packed + 2 * (size_t)i);
+	r->wide = true;
+	return 0;
+}
+
+/*
+ * Appends the ids of a few indexes, if all have one and it fits 16 bits; else nothing.  This is
+ * where the time goes: one look-up for each block, and nothing else.
+ */
+static bool append_narrow(struct vti_emit_run *r, const struct vti_emit_map *m,
+			  const uint32_t *indexes, uint32_t n)
+{
+	const uint32_t *ids = m->ids;
+	uint8_t *to = r->packed + 2 * (size_t)r->n;
+	uint32_t bits = 0, i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t id = ids[indexes[i]];
+
+		vt_put_le16(to + 2 * (size_t)i, (uint16_t)id);
+		bits |= id;
+	}
+	if (bits > UINT16_MAX)
+		return false;
+	r->n += n;
+	return true;
+}
+
+/* The same for any ids. */
+static int append_wide(struct vti_emit_run *r, const struct vti_emit_map *m,
+		       const uint32_t *indexes, uint32_t n, struct vt_error *err)
+{
+	uint32_t i;
+
+	if (!r->wide && widen(r, err) < 0)
+		return -VT_E_NOMEM;
+	for (i = 0; i < n; i++)
+		r->wide_ids[r->n + i] = m->ids[indexes[i]];
+	r->n += n;
+	return 0;
+}
+
+static int take_ids(struct vt_pt_emit *e, const uint32_t *indexes, uint32_t n, struct vt_error *err)
+{
+	struct vti_emit_map *m = &e->map;
+	uint32_t i, k, part;
+
+	for (i = 0; i < n; i += part) {
+		part = n - i < VTI_EMIT_STRIDE ? n - i : VTI_EMIT_STRIDE;
+		if (!e->run.wide && append_narrow(&e->run, m, indexes + i, part))
+			continue;
+		for (k = 0; k < part; k++) {
+			if (m->ids[indexes[i + k]] == VT_PT_NO_ID &&
+			    vti_emit_define(e, indexes[i + k], err) < 0)
+				return -VT_E_NOMEM;
+		}
+		if (!e->run.wide && append_narrow(&e->run, m, indexes + i, part))
+			continue;
+		if (append_wide(&e->run, m, indexes + i, part, err) < 0)
+			return -VT_E_NOMEM;
+	}
+	return 0;
+}
+
+/* ---- batches ---- */
+
+/* What is still to be taken of a batch. */
+struct rest {
+	const struct vt_pt_batch *batch;
+	uint32_t pos;
+	uint64_t insns;
+	size_t time;
+};
+
+static uint64_t sum_insns(const struct vti_emit_map *m, const uint32_t *indexes, size_t n)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += m->insns[indexes[i]];
+	return sum;
+}
+
+/* The instructions of the next n blocks: the shorter part is added up. */
+static uint64_t count_insns(const struct vti_emit_map *m, const struct rest *rest, uint32_t n)
+{
+	const uint32_t *ids = rest->batch->ids + rest->pos;
+	size_t after = rest->batch->nids - rest->pos - n;
+
+	return n <= after ? sum_insns(m, ids, n) : rest->insns - sum_insns(m, ids + n, after);
+}
+
+/* The times up to that of block `end` of the batch. */
+static int take_times(struct vt_pt_emit *e, struct rest *rest, uint32_t end, struct vt_error *err)
+{
+	const struct vt_pt_batch *b = rest->batch;
+	uint32_t n = e->run.n;
+	int rc = 0;
+
+	if (!n) {
+		e->run.ntimes = 0;
+		e->run.has_cycles = false;
+		e->moved = true;
+	}
+	/* What was told between the blocks counts from the next one on. */
+	for (; rc == 0 && rest->time < b->ntimes && b->times[rest->time].at <= rest->pos;
+	     rest->time++)
+		set_time(e, b->times[rest->time].tsc, b->times[rest->time].cycles);
+	if (e->moved)
+		rc = note_time(e, n, err);
+	while (rc == 0 && rest->time < b->ntimes && b->times[rest->time].at < end) {
+		uint32_t at = b->times[rest->time].at;
+
+		for (; rest->time < b->ntimes && b->times[rest->time].at == at; rest->time++)
+			set_time(e, b->times[rest->time].tsc, b->times[rest->time].cycles);
+		if (e->moved)
+			rc = note_time(e, n + at - rest->pos, err);
+	}
+	return rc;
+}
+
+/* Takes the blocks before number `end` of the batch. */
+static int take_blocks(struct vt_pt_emit *e, struct rest *rest, uint32_t end, struct vt_error *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && rest->pos < end) {
+		struct vti_emit_run *r = &e->run;
+		uint32_t room = VTI_EMIT_RUN - r->n;
+		uint32_t n = end - rest->pos < room ? end - rest->pos : room;
+		uint64_t insns = count_insns(&e->map, rest, n);
+
+		if (!r->n) {
+			r->insns = 0;
+			r->wide = false;
+		}
+		rc = take_times(e, rest, rest->pos + n, err);
+		if (rc == 0)
+			rc = take_ids(e, rest->batch->ids + rest->pos, n, err);
+		r->insns += insns;
+		rest->insns -= insns;
+		rest->pos += n;
+		if (r->n == VTI_EMIT_RUN)
+			put_run(e);
+	}
+	return rc;
+}
+
+/* ---- notes ---- */
+
+static void put_gap(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
+		    const struct vt_pt_note *n)
+{
+	bool overflow = n->type == VT_PT_NOTE_OVERFLOW;
+	uint64_t *row = vt_writer_row(e->w, VT_GAP);
+
+	row[VT_GAP_TIME] = vt_pt_time(&e->conv, e->tsc);
+	row[VT_GAP_PID] = (uint64_t)e->pid;
+	row[VT_GAP_TID] = (uint64_t)e->tid;
+	row[VT_GAP_CPU] = ctx->cpu < 0 ? 0 : (uint64_t)ctx->cpu;
+	row[VT_GAP_OFFSET] = ctx->offset + n->offset;
+	row[VT_GAP_BYTES] = n->bytes;
+	row[VT_GAP_ADDR] = !overflow && n->has_ip ? n->ip : 0;
+	vt_writer_text(e->w, VT_GAP_REASON, overflow ? "overflow" : vt_pt_error_text(n->error));
+	vt_writer_text(e->w, VT_GAP_INPUT, ctx->input ? ctx->input : "");
+	e->totals.gaps++;
+	e->totals.overflows += overflow;
+	e->totals.skipped += n->bytes;
+}
+
+static void put_value(struct vt_pt_emit *e, const struct vt_pt_note *n)
+{
+	uint64_t *row = vt_writer_row(e->w, VT_VALUE);
+
+	row[VT_VALUE_TIME] = vt_pt_time(&e->conv, e->tsc);
+	row[VT_VALUE_PID] = (uint64_t)e->pid;
+	row[VT_VALUE_TID] = (uint64_t)e->tid;
+	row[VT_VALUE_IP] = n->has_ip ? n->ip : 0;
+	row[VT_VALUE_WHAT] = VT_WHAT_PTWRITE;
+	row[VT_VALUE_SIZE] = n->extra;
+	row[VT_VALUE_VALUE] = n->value;
+}
+
+static void put_trace(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
+		      const struct vt_pt_note *n, enum vt_trace_event event)
+{
+	uint64_t *row = vt_writer_row(e->w, VT_TRACE);
+
+	row[VT_TRACE_TIME] = vt_pt_time(&e->conv, e->tsc);
+	row[VT_TRACE_PID] = (uint64_t)e->pid;
+	row[VT_TRACE_TID] = (uint64_t)e->tid;
+	row[VT_TRACE_CPU] = (uint64_t)ctx->cpu;
+	row[VT_TRACE_FIRST] = e->first;
+	row[VT_TRACE_TSC] = e->tsc;
+	row[VT_TRACE_CYCLES] = e->cycles;
+	row[VT_TRACE_EVENT] = event;
+	row[VT_TRACE_IP] = n->has_ip ? n->ip : 0;
+	row[VT_TRACE_TO] = n->has_to ? n->to : 0;
+	row[VT_TRACE_VALUE] = n->value;
+	row[VT_TRACE_EXTRA] = event == VT_TRACE_PAGING ? n->flag : n->extra;
+}
+
+static void take_note(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
+		      const struct vt_pt_note *n)
+{
+	static const enum vt_trace_event events[VT_PT_NNOTES] = {
+		[VT_PT_NOTE_ENABLED] = VT_TRACE_ENABLED,
+		[VT_PT_NOTE_DISABLED] = VT_TRACE_DISABLED,
+		[VT_PT_NOTE_ASYNC_DISABLED] = VT_TRACE_ASYNC_DISABLED,
+		[VT_PT_NOTE_ASYNC_BRANCH] = VT_TRACE_ASYNC_BRANCH,
+		[VT_PT_NOTE_PAGING] = VT_TRACE_PAGING,
+		[VT_PT_NOTE_VMCS] = VT_TRACE_VMCS,
+		[VT_PT_NOTE_EXEC_MODE] = VT_TRACE_EXEC_MODE,
+		[VT_PT_NOTE_TSX] = VT_TRACE_TSX,
+		[VT_PT_NOTE_STOP] = VT_TRACE_STOP,
+		[VT_PT_NOTE_EXSTOP] = VT_TRACE_EXSTOP,
+		[VT_PT_NOTE_MWAIT] = VT_TRACE_MWAIT,
+		[VT_PT_NOTE_PWRE] = VT_TRACE_PWRE,
+		[VT_PT_NOTE_PWRX] = VT_TRACE_PWRX,
+		[VT_PT_NOTE_CBR] = VT_TRACE_CBR,
+		[VT_PT_NOTE_MNT] = VT_TRACE_MNT,
+	};
+
+	/* What was told already says nothing new. */
+	if (n->status)
+		return;
+	put_run(e);
+	if (n->tsc || n->cycles)
+		set_time(e, n->tsc, n->cycles);
+	if (n->type == VT_PT_NOTE_OVERFLOW || n->type == VT_PT_NOTE_ERROR)
+		put_gap(e, ctx, n);
+	else if (n->type == VT_PT_NOTE_PTWRITE)
+		put_value(e, n);
+	else
+		put_trace(e, ctx, n, events[n->type]);
+}
+
+/* ---- whose blocks they are ---- */
+
+static struct vti_emit_process *find_process(struct vt_pt_emit *e, int64_t pid)
+{
+	return vt_hash_add(&e->processes, &pid, NULL);
+}
+
+static int keep_process(struct vt_pt_emit *e, struct vt_error *err)
+{
+	struct vti_emit_process *p = e->started ? find_process(e, e->pid) : NULL;
+
+	if (e->started && !p)
+		return vt_error_nomem(err);
+	if (p)
+		p->insns = e->first;
+	return 0;
+}
+
+static int set_thread(struct vt_pt_emit *e, const struct vt_pt_context *ctx, struct vt_error *err)
+{
+	struct vti_emit_process *p;
+
+	if (e->started && e->pid == ctx->pid && e->tid == ctx->tid)
+		return 0;
+	put_run(e);
+	if (keep_process(e, err) < 0)
+		return -VT_E_NOMEM;
+	p = find_process(e, ctx->pid);
+	if (!p)
+		return vt_error_nomem(err);
+	/* Ids are of a process: what the map says of another one's is nothing. */
+	if (!e->started || e->pid != ctx->pid)
+		e->map.n = 0;
+	e->started = true;
+	e->pid = ctx->pid;
+	e->tid = ctx->tid;
+	e->first = p->insns;
+	set_time(e, 0, 0);
+	return 0;
+}
+
+int vt_pt_emit_batch(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
+		     const struct vt_pt_batch *batch, struct vt_error *err)
+{
+	struct rest rest = {.batch = batch, .insns = batch->insns};
+	size_t i;
+	int rc = set_thread(e, ctx, err);
+
+	if (!e->run.n)
+		e->time = ctx->time;
+	if (rc == 0 && batch->nids)
+		rc = vti_emit_set_map(e, batch->blocks, err);
+	for (i = 0; i < batch->nnotes && rc == 0; i++) {
+		rc = take_blocks(e, &rest, batch->notes[i].at, err);
+		if (rc == 0)
+			take_note(e, ctx, &batch->notes[i]);
+	}
+	if (rc == 0)
+		rc = take_blocks(e, &rest, (uint32_t)batch->nids, err);
+	for (; rest.time < batch->ntimes; rest.time++)
+		set_time(e, batch->times[rest.time].tsc, batch->times[rest.time].cycles);
+	return rc < 0 ? rc : vt_writer_error(e->w, err);
+}
+
+int vt_pt_emit_flush(struct vt_pt_emit *e, struct vt_error *err)
+{
+	put_run(e);
+	return vt_writer_error(e->w, err);
+}

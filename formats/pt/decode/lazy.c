@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/decode/lazy.h"
+
+#include <assert.h>
+#include <string.h>
+
+void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s)
+{
+	const struct vti_pt_query *q = w->query;
+	uint32_t i;
+
+	*s = (struct vti_pt_lazy){
+		.pos = w->pos,
+		.sync = q->sync,
+		.ip = w->ip,
+		.last_ip = w->last_ip,
+		.has_last_ip = w->has_last_ip,
+		.ip_suppressed = w->ip_suppressed,
+		.branched = q->branched,
+		.has_mode = q->has_mode,
+		.has_tsc = q->has_tsc,
+		.has_tma = q->has_tma,
+		.mode = w->mode,
+		.cursor = q->cursor,
+		.mark_tsc = w->mark_tsc,
+		.mark_cycles = w->mark_cycles,
+		.told = q->told,
+		.nonroot = q->nonroot,
+		.high = w->ret_high,
+		.nreturns = w->ret_count,
+	};
+	memcpy(s->last_told, q->last_told, sizeof(s->last_told));
+	for (i = 0; i < w->ret_count; i++)
+		s->returns[i] = w->ret[(w->ret_top - w->ret_count + i) % VTI_PT_RETURNS];
+}
+
+/* All that packets have said is forgotten. */
+static void forget(struct vti_pt_walk *w)
+{
+	struct vti_pt_query *q = w->query;
+	struct vti_pt_query old = *q;
+
+	memset(q, 0, sizeof(*q));
+	q->errata = old.errata;
+	q->entered = old.entered;
+	q->nentered = old.nentered;
+	q->turn = old.turn;
+	q->next = VTI_PT_NONE;
+	w->tnt_count = 0;
+	vti_pt_walk_moved(w);
+}
+
+void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
+{
+	struct vti_pt_query *q = w->query;
+
+	forget(w);
+	q->sync = s->sync;
+	q->started = true;
+	q->enabled = true;
+	q->branched = s->branched;
+	q->has_mode = s->has_mode;
+	q->has_tsc = s->has_tsc;
+	q->has_tma = s->has_tma;
+	q->cursor = s->cursor;
+	q->told = s->told;
+	q->nonroot = s->nonroot;
+	memcpy(q->last_told, s->last_told, sizeof(q->last_told));
+	w->pos = s->pos;
+	w->ip = s->ip;
+	w->last_ip = s->last_ip;
+	w->has_last_ip = s->has_last_ip;
+	w->ip_suppressed = s->ip_suppressed;
+	w->mode = s->mode;
+	w->enabled = true;
+	w->mark_tsc = s->mark_tsc;
+	w->mark_cycles = s->mark_cycles;
+	w->ret_high = s->high;
+	w->ret_count = w->ret_top = s->nreturns;
+	memcpy(w->ret, s->returns, sizeof(w->ret));
+	vti_pt_fetch(w->pos, w->end, &q->next);
+}
+
+void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8_t *at)
+{
+	forget(w);
+	vti_pt_cursor_init(&w->query->cursor, w->begin, (size_t)(w->end - w->begin), &w->opt);
+	vti_pt_cursor_warm(&w->query->cursor, warm, at);
+	w->pos = at;
+	w->ip = w->last_ip = 0;
+	w->has_last_ip = w->ip_suppressed = false;
+	w->enabled = false;
+	w->mode = 0;
+	w->mark_tsc = w->mark_cycles = 0;
+	w->ret_high = w->ret_count = w->ret_top = 0;
+}
+
+/* A clock that never told more than that many cycles has not come near what it can count. */
+#define MANY_CYCLES (UINT64_C(1) << 62)
+
+/*
+ * Does one clock go on as the other one does?  The cycles so far may differ; nothing depends on how
+ * long a cycle was measured to be where their ratio to the bus clock is told, nor on when the last
+ * time was told where none was.
+ */
+static bool same_clock(const struct vt_pt_timing *a, const struct vt_pt_timing *b, uint64_t cycles)
+{
+	bool told = a->cbr && a->clock.nominal_ratio;
+
+	return a->cycles < MANY_CYCLES && b->cycles < MANY_CYCLES && a->tsc == b->tsc &&
+	       a->cbr == b->cbr && a->has_tsc == b->has_tsc && a->has_cycles == b->has_cycles &&
+	       a->base == b->base && (a->since == b->since || !a->has_tsc) &&
+	       a->limit == b->limit && a->edge == b->edge && a->part == b->part &&
+	       a->ctc == b->ctc && a->shown == b->shown && a->has_ctc == b->has_ctc &&
+	       a->has_mtc == b->has_mtc && a->off == b->off &&
+	       (told || (a->rate == b->rate && a->measuring == b->measuring &&
+			 (!a->measuring || (a->rate_tsc == b->rate_tsc &&
+					    a->rate_cycles == b->rate_cycles + cycles))));
+}
+
+/* Was the same time marked last? */
+static bool same_mark(const struct vti_pt_lazy *a, const struct vti_pt_lazy *b, uint64_t cycles)
+{
+	return a->mark_tsc == b->mark_tsc && a->mark_cycles == b->mark_cycles + cycles;
+}
+
+/* Were the same states told of last, as far as the later walk knows and tells of them? */
+static bool same_told(const struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
+		      const struct vti_pt_lazy *to)
+{
+	unsigned i;
+
+	if (from->told & ~now->told || to->told & ~from->told & now->told ||
+	    from->nonroot != now->nonroot)
+		return false;
+	for (i = 0; i < VT_PT_NNOTES; i++)
+		if (from->told >> i & 1 && from->last_told[i] != now->last_told[i])
+			return false;
+	return true;
+}
+
+static bool same_place(const struct vti_pt_lazy *a, const struct vti_pt_lazy *b)
+{
+	return a->pos == b->pos && a->ip == b->ip && a->last_ip == b->last_ip &&
+	       a->has_last_ip == b->has_last_ip && a->ip_suppressed == b->ip_suppressed &&
+	       a->branched == b->branched && a->has_mode == b->has_mode && a->mode == b->mode &&
+	       a->has_tsc == b->has_tsc && a->has_tma == b->has_tma && a->cursor.p == b->cursor.p &&
+	       a->cursor.bip == b->cursor.bip && a->cursor.tnt == b->cursor.tnt &&
+	       a->cursor.owed == b->cursor.owed;
+}
+
+/* Are the return addresses of the later walk the newest of the earlier one's? */
+static bool same_returns(const struct vti_pt_lazy *now, const struct vti_pt_lazy *from)
+{
+	uint32_t n = from->nreturns;
+
+	return now->nreturns >= n && memcmp(now->returns + (now->nreturns - n), from->returns,
+					    n * sizeof(*from->returns)) == 0;
+}
+
+/* Puts what one walk has pushed above what the one before it left, but for what both have. */
+static void join_returns(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
+			 const struct vti_pt_lazy *to)
+{
+	uint32_t room, keep, below = now->nreturns - from->nreturns;
+
+	assert(to->high <= VTI_PT_RETURNS && to->nreturns <= to->high);
+	room = VTI_PT_RETURNS - to->high;
+	keep = below < room ? below : room;
+	memmove(now->returns, now->returns + (below - keep), keep * sizeof(*now->returns));
+	memcpy(now->returns + keep, to->returns, to->nreturns * sizeof(*to->returns));
+	now->nreturns = keep + to->nreturns;
+}
+
+bool vti_pt_lazy_join(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
+		      const struct vti_pt_lazy *to, uint64_t *cycles)
+{
+	const struct vt_pt_timing *t = &now->cursor.timing, *u = &from->cursor.timing;
+	struct vti_pt_lazy joined = *to;
+	unsigned i;
+
+	*cycles = t->cycles - u->cycles;
+	if (!same_clock(t, u, *cycles) || !same_mark(now, from, *cycles) ||
+	    to->cursor.timing.cycles >= MANY_CYCLES || !same_place(now, from) ||
+	    !same_told(now, from, to) || !same_returns(now, from))
+		return false;
+	joined.cursor.timing.cycles += *cycles;
+	joined.cursor.timing.rate_cycles += *cycles;
+	joined.cursor.timing.lost += t->lost - u->lost;
+	joined.mark_cycles += *cycles;
+	memcpy(joined.returns, now->returns, sizeof(joined.returns));
+	joined.nreturns = now->nreturns;
+	join_returns(&joined, from, to);
+	joined.sync = now->sync;
+	joined.told |= now->told;
+	for (i = 0; i < VT_PT_NNOTES; i++)
+		if (!(to->told >> i & 1))
+			joined.last_told[i] = now->last_told[i];
+	*now = joined;
+	return true;
+}

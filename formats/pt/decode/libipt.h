@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FORMATS_PT_DECODE_LIBIPT_H
+#define FORMATS_PT_DECODE_LIBIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "formats/pt/block.h"
+#include "formats/pt/code.h"
+#include "formats/pt/decode/cursor.h"
+#include "formats/pt/decode/engine.h"
+
+/* Parts of the engine "libipt". */
+
+/* ---- the code of the address spaces, as libipt wants it ---- */
+
+struct pt_image;
+struct vti_ipt_images;
+
+/*
+ * One address space.  Its images change when its code does.  There is one for each mode of code:
+ * what libipt keeps of a section that it has decoded does not tell modes apart.
+ */
+#define VTI_IPT_MODES 3
+struct vti_ipt_image {
+	const struct vt_pt_code *code;
+	uint64_t generation;
+	struct pt_image *images[VTI_IPT_MODES];
+	struct vt_pt_blocks *blocks;
+};
+
+/* Owned by the caller; NULL: no memory. */
+struct vti_ipt_images *vti_ipt_images_new(void);
+void vti_ipt_images_free(struct vti_ipt_images *s);
+
+/*
+ * The images of some code as it is now, that of `mode` (16, 32, 64) being in *image; borrowed until
+ * the next call, what they point to until the code changes.  NULL: no memory.
+ */
+struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt_pt_code *code,
+				       unsigned mode, struct pt_image **image);
+
+/* ---- events ---- */
+
+struct pt_event;
+
+/* What the trace told last, for telling changes. */
+struct vti_ipt_state {
+	bool has_mode, has_tsx, has_cr3, has_vmcs, has_cbr;
+	uint64_t mode, tsx, cr3, vmcs, cbr;
+	bool nonroot;
+};
+
+/* 16, 32, 64, or 0, of libipt's enum pt_exec_mode. */
+unsigned vti_ipt_mode(int mode);
+
+/* The kinds of packets, as bits, that tell the time of an event. */
+uint64_t vti_ipt_packets(const struct pt_event *ev);
+
+/* Makes a note of an event, but for its place and time.  False for what is not worth one. */
+bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_ipt_state *s);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <intel-pt.h>
+
+#include "formats/pt/decode/libipt.h"
+#include "formats/pt/packet.h"
+
+#define BIT(kind) (UINT64_C(1) << (kind))
+
+unsigned vti_ipt_mode(int mode)
+{
+	return mode == ptem_64bit ? 64 : mode == ptem_32bit ? 32 : mode == ptem_16bit ? 16 : 0;
+}
+
+uint64_t vti_ipt_packets(const struct pt_event *ev)
+{
+	if (ev->status_update)
+		return BIT(VT_PT_PSBEND);
+	switch (ev->type) {
+	case ptev_enabled:
+		return BIT(VT_PT_TIP_PGE);
+	case ptev_disabled:
+	case ptev_async_disabled:
+		return BIT(VT_PT_TIP_PGD);
+	case ptev_async_branch:
+		return BIT(VT_PT_TIP);
+	case ptev_paging:
+	case ptev_async_paging:
+		return BIT(VT_PT_PIP);
+	case ptev_vmcs:
+	case ptev_async_vmcs:
+		return BIT(VT_PT_VMCS);
+	case ptev_overflow:
+		return BIT(VT_PT_OVF);
+	case ptev_exec_mode:
+		return BIT(VT_PT_MODE_EXEC);
+	case ptev_tsx:
+		return BIT(VT_PT_MODE_TSX);
+	case ptev_stop:
+		return BIT(VT_PT_STOP);
+	case ptev_exstop:
+		return BIT(VT_PT_EXSTOP);
+	case ptev_mwait:
+		return BIT(VT_PT_MWAIT);
+	case ptev_pwre:
+		return BIT(VT_PT_PWRE);
+	case ptev_pwrx:
+		return BIT(VT_PT_PWRX);
+	case ptev_ptwrite:
+		return BIT(VT_PT_PTW);
+	case ptev_cbr:
+		return BIT(VT_PT_CBR);
+	case ptev_mnt:
+		return BIT(VT_PT_MNT);
+	default:
+		return 0;
+	}
+}
+
+static void set_ip(struct vt_pt_note *n, const struct pt_event *ev, uint64_t ip)
+{
+	n->has_ip = !ev->ip_suppressed;
+	n->ip = n->has_ip ? ip : 0;
+}
+
+static void set_to(struct vt_pt_note *n, const struct pt_event *ev, uint64_t to)
+{
+	n->has_to = !ev->ip_suppressed;
+	n->to = n->has_to ? to : 0;
+}
+
+/* Remembers a state; false if it was told before. */
+static bool tell(bool *has, uint64_t *last, uint64_t now)
+{
+	bool same = *has && *last == now;
+
+	*has = true;
+	*last = now;
+	return !same;
+}
+
+/* Fills a note of flow; false if the event is none of these. */
+static bool flow_note(struct vt_pt_note *n, const struct pt_event *ev)
+{
+	switch (ev->type) {
+	case ptev_enabled:
+		n->type = VT_PT_NOTE_ENABLED;
+		set_ip(n, ev, ev->variant.enabled.ip);
+		return true;
+	case ptev_disabled:
+		n->type = VT_PT_NOTE_DISABLED;
+		set_to(n, ev, ev->variant.disabled.ip);
+		return true;
+	case ptev_async_disabled:
+		n->type = VT_PT_NOTE_ASYNC_DISABLED;
+		n->has_ip = true;
+		n->ip = ev->variant.async_disabled.at;
+		set_to(n, ev, ev->variant.async_disabled.ip);
+		return true;
+	case ptev_async_branch:
+		n->type = VT_PT_NOTE_ASYNC_BRANCH;
+		n->has_ip = true;
+		n->ip = ev->variant.async_branch.from;
+		set_to(n, ev, ev->variant.async_branch.to);
+		return true;
+	case ptev_overflow:
+		n->type = VT_PT_NOTE_OVERFLOW;
+		set_ip(n, ev, ev->variant.overflow.ip);
+		return true;
+	case ptev_stop:
+		n->type = VT_PT_NOTE_STOP;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Fills a note of state; *fresh: it is worth telling.  False if the event is none of these. */
+static bool state_note(struct vti_ipt_state *s, struct vt_pt_note *n, const struct pt_event *ev,
+		       bool *fresh)
+{
+	switch (ev->type) {
+	case ptev_paging:
+		n->type = VT_PT_NOTE_PAGING;
+		n->value = ev->variant.paging.cr3;
+		n->flag = ev->variant.paging.non_root;
+		*fresh = true;
+		break;
+	case ptev_async_paging:
+		n->type = VT_PT_NOTE_PAGING;
+		n->value = ev->variant.async_paging.cr3;
+		n->flag = ev->variant.async_paging.non_root;
+		set_ip(n, ev, ev->variant.async_paging.ip);
+		*fresh = !ev->status_update;
+		break;
+	case ptev_vmcs:
+		n->type = VT_PT_NOTE_VMCS;
+		n->value = ev->variant.vmcs.base;
+		*fresh = true;
+		break;
+	case ptev_async_vmcs:
+		n->type = VT_PT_NOTE_VMCS;
+		n->value = ev->variant.async_vmcs.base;
+		set_ip(n, ev, ev->variant.async_vmcs.ip);
+		*fresh = !ev->status_update;
+		break;
+	case ptev_exec_mode:
+		n->type = VT_PT_NOTE_EXEC_MODE;
+		n->value = vti_ipt_mode(ev->variant.exec_mode.mode);
+		set_ip(n, ev, ev->variant.exec_mode.ip);
+		*fresh = false;
+		break;
+	case ptev_tsx:
+		n->type = VT_PT_NOTE_TSX;
+		n->value = ev->variant.tsx.speculative | ev->variant.tsx.aborted << 1;
+		set_ip(n, ev, ev->variant.tsx.ip);
+		*fresh = !ev->status_update;
+		break;
+	case ptev_cbr:
+		n->type = VT_PT_NOTE_CBR;
+		n->value = ev->variant.cbr.ratio;
+		*fresh = false;
+		break;
+	default:
+		return false;
+	}
+	if (n->type == VT_PT_NOTE_PAGING) {
+		*fresh |= tell(&s->has_cr3, &s->cr3, n->value) || s->nonroot != n->flag;
+		s->nonroot = n->flag;
+	} else if (n->type == VT_PT_NOTE_VMCS) {
+		*fresh |= tell(&s->has_vmcs, &s->vmcs, n->value);
+	} else if (n->type == VT_PT_NOTE_EXEC_MODE) {
+		*fresh |= tell(&s->has_mode, &s->mode, n->value);
+	} else if (n->type == VT_PT_NOTE_TSX) {
+		*fresh |= tell(&s->has_tsx, &s->tsx, n->value);
+	} else {
+		*fresh |= tell(&s->has_cbr, &s->cbr, n->value);
+	}
+	return true;
+}
+
+/* Fills a note of what is neither flow nor state; false for what is no note. */
+static bool other_note(struct vt_pt_note *n, const struct pt_event *ev)
+{
+	switch (ev->type) {
+	case ptev_exstop:
+		n->type = VT_PT_NOTE_EXSTOP;
+		set_ip(n, ev, ev->variant.exstop.ip);
+		return true;
+	case ptev_mwait:
+		n->type = VT_PT_NOTE_MWAIT;
+		n->value = ev->variant.mwait.hints;
+		n->extra = ev->variant.mwait.ext;
+		set_ip(n, ev, ev->variant.mwait.ip);
+		return true;
+	case ptev_pwre:
+		n->type = VT_PT_NOTE_PWRE;
+		n->value = ev->variant.pwre.state;
+		n->extra = ev->variant.pwre.sub_state;
+		return true;
+	case ptev_pwrx:
+		n->type = VT_PT_NOTE_PWRX;
+		n->value = ev->variant.pwrx.last | (uint64_t)ev->variant.pwrx.deepest << 4;
+		n->extra = ev->variant.pwrx.interrupt | ev->variant.pwrx.store << 2 |
+			   ev->variant.pwrx.autonomous << 3;
+		return true;
+	case ptev_ptwrite:
+		n->type = VT_PT_NOTE_PTWRITE;
+		n->value = ev->variant.ptwrite.payload;
+		n->extra = ev->variant.ptwrite.size;
+		set_ip(n, ev, ev->variant.ptwrite.ip);
+		return true;
+	case ptev_mnt:
+		n->type = VT_PT_NOTE_MNT;
+		n->value = ev->variant.mnt.payload;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_ipt_state *s)
+{
+	bool fresh = true;
+
+	if (flow_note(n, ev) || other_note(n, ev))
+		return true;
+	return state_note(s, n, ev, &fresh) && fresh;
+}

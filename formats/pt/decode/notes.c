@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/pt/decode/walk.h"
+
+/* ---- what an event does -------------------------------------------------------- */
+
+static int enable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+{
+	if (w->enabled)
+		return -VTI_PT_CONTEXT;
+	w->ip = ev->ip;
+	w->enabled = true;
+	return 0;
+}
+
+static int disable(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+{
+	if (ev->type == VTI_PT_EV_ASYNC_DISABLED && w->ip != ev->from)
+		return -VTI_PT_QUERY;
+	if (!w->enabled)
+		return -VTI_PT_CONTEXT;
+	w->enabled = false;
+	return 0;
+}
+
+static int branch(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+{
+	if (w->ip != ev->from)
+		return -VTI_PT_QUERY;
+	if (!w->enabled)
+		return -VTI_PT_CONTEXT;
+	w->ip = ev->ip;
+	return 0;
+}
+
+static int overflow(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+{
+	w->enabled = !ev->suppressed;
+	w->ip = ev->suppressed ? 0 : ev->ip;
+	return 0;
+}
+
+static int exec_mode(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+{
+	if (!ev->suppressed && w->ip != ev->ip)
+		return -VTI_PT_QUERY;
+	if (ev->status && w->enabled && w->mode && w->mode != ev->value)
+		return -VTI_PT_STATUS;
+	w->mode = (uint8_t)ev->value;
+	return 0;
+}
+
+/* 0 or a negative fault. */
+static int apply(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+{
+	bool elsewhere = !ev->suppressed && w->ip != ev->ip;
+
+	switch (ev->type) {
+	case VTI_PT_EV_ENABLED:
+		return enable(w, ev);
+	case VTI_PT_EV_DISABLED:
+	case VTI_PT_EV_ASYNC_DISABLED:
+		return disable(w, ev);
+	case VTI_PT_EV_ASYNC_BRANCH:
+		return branch(w, ev);
+	case VTI_PT_EV_OVERFLOW:
+		return overflow(w, ev);
+	case VTI_PT_EV_EXEC_MODE:
+		return exec_mode(w, ev);
+	case VTI_PT_EV_ASYNC_PAGING:
+	case VTI_PT_EV_ASYNC_VMCS:
+	case VTI_PT_EV_TSX:
+		return elsewhere ? -VTI_PT_QUERY : 0;
+	case VTI_PT_EV_STOP:
+		return w->enabled ? -VTI_PT_CONTEXT : 0;
+	case VTI_PT_EV_EXSTOP:
+	case VTI_PT_EV_MWAIT:
+		return elsewhere && w->enabled ? -VTI_PT_QUERY : 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- what is said of it ----------------------------------------------------------- */
+
+#define BIT(kind) (UINT64_C(1) << (kind))
+
+/* How an event is told: the note, the packet that it is at, which of its fields count. */
+struct telling {
+	uint8_t note;
+	uint8_t packet;
+	bool ip;    /* `ip` is where it happens */
+	bool to;    /* `ip` is where it leads */
+	bool from;  /* `from` is where it happens */
+	bool state; /* to be told when it changes */
+	bool fresh; /* outside a PSB+ always */
+};
+
+static const struct telling tellings[] = {
+	[VTI_PT_EV_ENABLED] = {.note = VT_PT_NOTE_ENABLED, .packet = VT_PT_TIP_PGE, .ip = true},
+	[VTI_PT_EV_DISABLED] = {.note = VT_PT_NOTE_DISABLED, .packet = VT_PT_TIP_PGD, .to = true},
+	[VTI_PT_EV_ASYNC_DISABLED] = {.note = VT_PT_NOTE_ASYNC_DISABLED,
+				      .packet = VT_PT_TIP_PGD,
+				      .to = true,
+				      .from = true},
+	[VTI_PT_EV_ASYNC_BRANCH] = {.note = VT_PT_NOTE_ASYNC_BRANCH,
+				    .packet = VT_PT_TIP,
+				    .to = true,
+				    .from = true},
+	[VTI_PT_EV_PAGING] = {.note = VT_PT_NOTE_PAGING,
+			      .packet = VT_PT_PIP,
+			      .state = true,
+			      .fresh = true},
+	[VTI_PT_EV_ASYNC_PAGING] = {.note = VT_PT_NOTE_PAGING,
+				    .packet = VT_PT_PIP,
+				    .ip = true,
+				    .state = true,
+				    .fresh = true},
+	[VTI_PT_EV_VMCS] = {.note = VT_PT_NOTE_VMCS,
+			    .packet = VT_PT_VMCS,
+			    .state = true,
+			    .fresh = true},
+	[VTI_PT_EV_ASYNC_VMCS] = {.note = VT_PT_NOTE_VMCS,
+				  .packet = VT_PT_VMCS,
+				  .ip = true,
+				  .state = true,
+				  .fresh = true},
+	[VTI_PT_EV_OVERFLOW] = {.note = VT_PT_NOTE_OVERFLOW, .packet = VT_PT_OVF, .ip = true},
+	[VTI_PT_EV_EXEC_MODE] = {.note = VT_PT_NOTE_EXEC_MODE,
+				 .packet = VT_PT_MODE_EXEC,
+				 .ip = true,
+				 .state = true},
+	[VTI_PT_EV_TSX] = {.note = VT_PT_NOTE_TSX,
+			   .packet = VT_PT_MODE_TSX,
+			   .ip = true,
+			   .state = true,
+			   .fresh = true},
+	[VTI_PT_EV_STOP] = {.note = VT_PT_NOTE_STOP, .packet = VT_PT_STOP},
+	[VTI_PT_EV_EXSTOP] = {.note = VT_PT_NOTE_EXSTOP, .packet = VT_PT_EXSTOP, .ip = true},
+	[VTI_PT_EV_MWAIT] = {.note = VT_PT_NOTE_MWAIT, .packet = VT_PT_MWAIT, .ip = true},
+	[VTI_PT_EV_PWRE] = {.note = VT_PT_NOTE_PWRE, .packet = VT_PT_PWRE},
+	[VTI_PT_EV_PWRX] = {.note = VT_PT_NOTE_PWRX, .packet = VT_PT_PWRX},
+	[VTI_PT_EV_PTWRITE] = {.note = VT_PT_NOTE_PTWRITE, .packet = VT_PT_PTW, .ip = true},
+	[VTI_PT_EV_CBR] = {.note = VT_PT_NOTE_CBR, .packet = VT_PT_CBR, .state = true},
+	[VTI_PT_EV_MNT] = {.note = VT_PT_NOTE_MNT, .packet = VT_PT_MNT},
+};
+
+/* Remembers a state; true if it is worth telling. */
+static bool is_news(struct vti_pt_query *q, const struct vti_pt_event *ev, const struct telling *t)
+{
+	uint32_t bit = UINT32_C(1) << t->note;
+	bool news = t->fresh && !ev->status;
+
+	if (!(q->told & bit) || q->last_told[t->note] != ev->value)
+		news = true;
+	if (t->note == VT_PT_NOTE_PAGING) {
+		news |= q->nonroot != ev->flag;
+		q->nonroot = ev->flag;
+	}
+	q->told |= bit;
+	q->last_told[t->note] = ev->value;
+	return news;
+}
+
+bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
+{
+	struct vti_pt_query *q = w->query;
+
+	if (vti_pt_walk_flush(w))
+		return false;
+	if (vt_pt_note_waits(n, q->until)) {
+		q->held = *n;
+		q->stopped = true;
+		return true;
+	}
+	if (w->nnotes == w->notes_size) {
+		size_t size = w->notes_size ? w->notes_size * 2 : 64;
+		struct vt_pt_note *notes = realloc(w->notes, size * sizeof(*notes));
+
+		if (!notes) {
+			w->error = -VT_E_NOMEM;
+			return false;
+		}
+		w->notes = notes;
+		w->notes_size = size;
+	}
+	w->notes[w->nnotes] = *n;
+	w->notes[w->nnotes++].at = (uint32_t)w->nids;
+	return true;
+}
+
+/* Behind an event that bound to the same instruction, a decision may have been taken. */
+static void pay(struct vti_pt_walk *w)
+{
+	struct vti_pt_cursor *c = &w->query->cursor;
+
+	if (vti_pt_cursor_pay(c, (uint64_t)(w->pos - w->begin)))
+		vti_pt_walk_mark(w, &c->timing);
+}
+
+static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
+{
+	const struct telling *t = &tellings[ev->type];
+	struct vti_pt_query *q = w->query;
+	uint64_t kinds = BIT(ev->status ? (unsigned)VT_PT_PSBEND : t->packet);
+	struct vt_pt_note n = {.type = t->note, .value = ev->value, .extra = ev->extra};
+	bool news = !t->state || is_news(q, ev, t);
+
+	n.flag = ev->flag;
+	n.has_ip = t->from || (t->ip && !ev->suppressed);
+	n.has_to = t->to && !ev->suppressed;
+	if (n.has_ip)
+		n.ip = t->from ? ev->from : ev->ip;
+	if (n.has_to)
+		n.to = ev->ip;
+	n.offset = vti_pt_cursor_seek(&q->cursor, kinds, (uint64_t)(w->pos - w->begin));
+	if (!news) {
+		pay(w);
+		return;
+	}
+	n.tsc = q->cursor.timing.tsc;
+	n.cycles = q->cursor.timing.cycles;
+	if (vti_pt_walk_note(w, &n) && !q->stopped) {
+		vti_pt_walk_mark(w, &q->cursor.timing);
+		pay(w);
+	}
+}
+
+int vti_pt_walk_take(struct vti_pt_walk *w)
+{
+	struct vti_pt_query *q = w->query;
+	struct vti_pt_event ev = q->current;
+	int r = apply(w, &ev);
+
+	if (r < 0)
+		return r;
+	q->processing = false;
+	if (ev.type == VTI_PT_EV_EXEC_MODE)
+		q->has_mode = ev.value;
+	r = vti_pt_walk_trailing(w, false);
+	/* What libipt tells of an event is where it stands behind it. */
+	vti_pt_walk_moved(w);
+	tell(w, &ev);
+	return w->error ? -VTI_PT_NOMEM : r;
+}

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/decode/parallel.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "formats/pt/decode/lazy.h"
+#include "formats/pt/decode/walk.h"
+
+#define JOB_SIZE    (128 << 10) /* bytes of trace, at least: what it gives fits a cache */
+#define JOB_BLOCKS  (4 << 20)	/* a job that puts out more is left to the single walk */
+#define MAX_THREADS 64
+#define AHEAD	    4	       /* jobs for each thread that may be done and not yet taken */
+#define WARM	    (16 << 10) /* bytes before a job from which its clock goes on, about */
+#define SETTLED	    64	       /* bytes behind a PSB at which walks are in step, wherever it came */
+#define SMALL	    1024       /* blocks that are rather copied than given a piece of their own */
+
+/* What a walk has put out in one go: the arrays it wrote, which it has got others for. */
+struct piece {
+	struct piece *next;
+	uint32_t *ids;
+	size_t nids, ids_cap;
+	struct vt_pt_note *notes;
+	size_t nnotes, notes_cap;
+	struct vt_pt_mark_time *times;
+	size_t ntimes, times_cap;
+	uint64_t insns;
+};
+
+struct job {
+	const uint8_t *warm;  /* a PSB before `begin`, where its clock begins */
+	const uint8_t *begin; /* a PSB; of the first one, the beginning of the trace */
+	const uint8_t *next;  /* the next job's PSB; the end of the trace */
+	bool done;
+	bool good;  /* it came from `from` to `to` without damage */
+	bool ended; /* the trace has ended */
+	struct vti_pt_lazy from;
+	struct vti_pt_lazy to;
+
+	struct piece *first;
+	struct piece *last;
+	size_t nids;
+};
+
+struct vti_pt_parallel {
+	struct vt_pt_engine *e;
+	struct vti_pt_walk *w;	  /* its own */
+	struct vti_pt_lazy state; /* of the single walk, unless it is itself on the way */
+	bool walking;		  /* it is: the job at hand is not good */
+	bool ended;
+
+	/* The blocks as they were when a batch was last given out: those in use change. */
+	struct vt_pt_blocks shown;
+
+	struct job *jobs;
+	size_t njobs;
+	size_t at;		       /* the job that is taken next */
+	struct piece *given;	       /* of the job at hand: what was given last */
+	uint64_t cycles;	       /* that it lacks */
+	struct vt_pt_mark_time *times; /* of the piece that was given last, with these */
+	size_t times_cap;
+	size_t nwalked; /* jobs that had been walked when they were wanted, */
+	size_t njoined; /* and those of them whose pieces were taken */
+
+	struct worker {
+		struct vti_pt_parallel *p;
+		struct vt_pt_engine *e;
+		pthread_t thread;
+	} workers[MAX_THREADS];
+	unsigned nthreads;
+	size_t ahead;	       /* jobs that may be begun at a time */
+	pthread_mutex_t code;  /* who holds it may use blocks */
+	pthread_mutex_t mutex; /* for what follows, and for the states of jobs */
+	struct piece *pool;    /* to be used again */
+	pthread_cond_t work;
+	pthread_cond_t done;
+	size_t begun;
+	size_t limit; /* jobs before it may be begun */
+	bool quit;
+};
+
+/* ---- walking a job ------------------------------------------------------------- */
+
+static bool append(void *array, size_t *n, size_t *cap, const void *from, size_t count, size_t size)
+{
+	if (!count)
+		return true;
+	if (!vt_array_grow(array, cap, *n + count, size))
+		return false;
+	memcpy(*(uint8_t **)array + *n * size, from, count * size);
+	*n += count;
+	return true;
+}
+
+/* Adds a little to a piece.  False: no memory. */
+static bool keep_small(struct piece *k, const struct vt_pt_batch *b)
+{
+	uint32_t base = (uint32_t)k->nids;
+	size_t note = k->nnotes, time = k->ntimes;
+
+	if (!append(&k->ids, &k->nids, &k->ids_cap, b->ids, b->nids, sizeof(*b->ids)) ||
+	    !append(&k->notes, &k->nnotes, &k->notes_cap, b->notes, b->nnotes, sizeof(*b->notes)) ||
+	    !append(&k->times, &k->ntimes, &k->times_cap, b->times, b->ntimes, sizeof(*b->times)))
+		return false;
+	for (; note < k->nnotes; note++)
+		k->notes[note].at += base;
+	for (; time < k->ntimes; time++)
+		k->times[time].at += base;
+	k->insns += b->insns;
+	return true;
+}
+
+static void free_piece(struct piece *k)
+{
+	free(k->ids);
+	free(k->notes);
+	free(k->times);
+	free(k);
+}
+
+/* A piece with room for what a walk may put out; NULL: no memory. */
+static struct piece *new_piece(struct vti_pt_parallel *p)
+{
+	struct piece *k;
+
+	pthread_mutex_lock(&p->mutex);
+	k = p->pool;
+	if (k)
+		p->pool = k->next;
+	pthread_mutex_unlock(&p->mutex);
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	k->ids_cap = VT_PT_BATCH + VTI_PT_MARGIN;
+	k->ids = malloc(k->ids_cap * sizeof(*k->ids));
+	if (!k->ids) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+static void drop(struct vti_pt_parallel *p, struct job *j)
+{
+	if (!j->first)
+		return;
+	pthread_mutex_lock(&p->mutex);
+	j->last->next = p->pool;
+	p->pool = j->first;
+	pthread_mutex_unlock(&p->mutex);
+	j->first = j->last = NULL;
+	j->nids = 0;
+}
+
+static void swap_arrays(struct piece *k, struct vti_pt_walk *w)
+{
+	const struct piece old = *k;
+
+	k->ids = w->ids;
+	k->ids_cap = w->ids_size;
+	k->notes = w->notes;
+	k->notes_cap = w->notes_size;
+	k->times = w->times;
+	k->times_cap = w->times_size;
+	w->ids = old.ids;
+	w->ids_size = old.ids_cap;
+	w->notes = old.notes;
+	w->notes_size = old.notes_cap;
+	w->times = old.times;
+	w->times_size = old.times_cap;
+}
+
+/* Keeps what a walk has put out.  False: no memory. */
+static bool keep(struct vti_pt_parallel *p, struct job *j, struct vti_pt_walk *w,
+		 const struct vt_pt_batch *b)
+{
+	struct piece *k = j->last;
+
+	if (!b->nids && !b->nnotes && !b->ntimes)
+		return true;
+	j->nids += b->nids;
+	if (k && b->nids <= SMALL && k->nids + b->nids <= k->ids_cap)
+		return keep_small(k, b);
+	k = new_piece(p);
+	if (!k)
+		return false;
+	swap_arrays(k, w);
+	k->nids = b->nids;
+	k->nnotes = b->nnotes;
+	k->ntimes = b->ntimes;
+	k->insns = b->insns;
+	k->next = NULL;
+	if (j->last)
+		j->last->next = k;
+	else
+		j->first = k;
+	j->last = k;
+	return true;
+}
+
+/*
+ * Walks until the lazy state at or behind `stop`; what is put out goes to the job, or nowhere.  1,
+ * 0: the trace has ended before; negative: no memory, or too much.
+ */
+static int walk_to(struct vti_pt_parallel *p, struct vt_pt_engine *e, const uint8_t *stop,
+		   struct job *j)
+{
+	struct vti_pt_walk *w = vti_pt_fast_walk(e);
+	struct vt_error err;
+	struct vt_pt_batch b;
+	int r;
+
+	w->stop = stop;
+	do {
+		r = vti_pt_fast_next(e, &b, &err);
+		if (r > 0 && j && (j->nids > JOB_BLOCKS || !keep(p, j, w, &b)))
+			return -VT_E_NOMEM;
+	} while (r > 0 && !w->reached);
+	return r;
+}
+
+/*
+ * Where a walk of a job ends that the one at a PSB follows, which a walk that begins there comes to
+ * as well.  Not at once: one that comes to the PSB may stand in the middle of a block, where the
+ * PSB+ says that it is, and one that begins there cannot.
+ */
+static const uint8_t *stop_behind(const struct vti_pt_walk *w, const uint8_t *psb)
+{
+	return w->end - psb > VT_PT_PSB_SIZE + SETTLED ? psb + VT_PT_PSB_SIZE + SETTLED : NULL;
+}
+
+static bool is_damaged(const struct job *j)
+{
+	const struct piece *k;
+	size_t i;
+
+	for (k = j->first; k; k = k->next)
+		for (i = 0; i < k->nnotes; i++)
+			if (k->notes[i].type == VT_PT_NOTE_ERROR)
+				return true;
+	return false;
+}
+
+static void walk_job(struct vti_pt_parallel *p, struct vt_pt_engine *e, struct job *j)
+{
+	struct vti_pt_walk *w = vti_pt_fast_walk(e);
+	int r;
+
+	vti_pt_lazy_restart(w, j->warm, j->begin);
+	r = walk_to(p, e, stop_behind(w, j->begin), NULL);
+	vti_pt_lazy_get(w, &j->from);
+	j->from.high = j->from.nreturns;
+	if (r > 0) {
+		vti_pt_lazy_set(w, &j->from);
+		r = walk_to(p, e, stop_behind(w, j->next), j);
+		j->good = r >= 0 && !is_damaged(j);
+		j->ended = r == 0;
+	}
+	vti_pt_lazy_get(w, &j->to);
+	if (!j->good)
+		drop(p, j);
+}
+
+/* Walks the next job that nobody has begun; with p->mutex, which it leaves for a while. */
+static void walk_next(struct vti_pt_parallel *p, struct vt_pt_engine *e)
+{
+	struct job *j = &p->jobs[p->begun++];
+
+	pthread_mutex_unlock(&p->mutex);
+	vti_pt_walk_lock(vti_pt_fast_walk(e));
+	walk_job(p, e, j);
+	pthread_mutex_unlock(&p->code);
+	pthread_mutex_lock(&p->mutex);
+	j->done = true;
+	pthread_cond_signal(&p->done);
+}
+
+/* A thread, with a walk of its own. */
+static void *work(void *arg)
+{
+	struct worker *self = arg;
+	struct vti_pt_parallel *p = self->p;
+
+	pthread_mutex_lock(&p->mutex);
+	while (!p->quit) {
+		if (p->begun < p->limit)
+			walk_next(p, self->e);
+		else
+			pthread_cond_wait(&p->work, &p->mutex);
+	}
+	pthread_mutex_unlock(&p->mutex);
+	return NULL;
+}
+
+/* The single walk does the part of a job, from where it is known to be. */
+static void walk_instead(struct vti_pt_parallel *p, const struct job *j)
+{
+	if (j != p->jobs)
+		vti_pt_lazy_set(p->w, &p->state);
+	p->walking = true;
+	p->w->stop = stop_behind(p->w, j->next);
+}
+
+/* ---- setting up ------------------------------------------------------------------ */
+
+/* Does the PSB+ tell the mode of the code?  Else a walk that begins there knows too little. */
+static bool tells_mode(const uint8_t *psb, const uint8_t *end)
+{
+	struct vt_pt_packet packet;
+	int size;
+
+	for (;; psb += size) {
+		size = vt_pt_packet_read(&packet, psb, end, 0);
+		if (size <= 0 || packet.kind == VT_PT_PSBEND)
+			return false;
+		if (packet.kind == VT_PT_MODE_EXEC)
+			return true;
+	}
+}
+
+/* The PSB that the job behind one that begins at `at` begins at; NULL: there is none. */
+static const uint8_t *find_next(const uint8_t *at, const uint8_t *end)
+{
+	if (end - at <= JOB_SIZE)
+		return NULL;
+	at = vt_pt_find_psb(at + JOB_SIZE, end);
+	while (at && !tells_mode(at, end))
+		at = vt_pt_find_psb(at + VT_PT_PSB_SIZE, end);
+	return at;
+}
+
+/* Where the clock of a job begins: two PSBs measure it, or what is between them. */
+static const uint8_t *find_warm(const uint8_t *before, const uint8_t *begin)
+{
+	const uint8_t *from = begin - before > WARM ? begin - WARM : before;
+	const uint8_t *psb = vt_pt_find_psb(from, begin);
+
+	return psb ? psb : before;
+}
+
+static bool cut(struct vti_pt_parallel *p)
+{
+	const uint8_t *at = p->w->begin, *end = p->w->end, *warm = at, *next;
+	size_t cap = 0;
+
+	do {
+		next = find_next(at, end);
+		if (!vt_array_grow(&p->jobs, &cap, p->njobs + 1, sizeof(*p->jobs)))
+			return false;
+		p->jobs[p->njobs++] =
+			(struct job){.warm = warm, .begin = at, .next = next ? next : end};
+		if (next)
+			warm = find_warm(at, next);
+		at = next;
+	} while (next);
+	return true;
+}
+
+/* Lets jobs be begun as far as they may. */
+static void go_ahead(struct vti_pt_parallel *p)
+{
+	size_t limit = p->at + p->ahead;
+
+	p->limit = limit < p->njobs ? limit : p->njobs;
+	pthread_cond_broadcast(&p->work);
+}
+
+static bool start(struct vti_pt_parallel *p, unsigned threads)
+{
+	const struct vti_pt_walk *w = p->w;
+	struct vt_error err;
+
+	if (!cut(p))
+		return false;
+	p->at = 1;
+	threads = threads < MAX_THREADS ? threads : MAX_THREADS;
+	p->ahead = (size_t)threads * AHEAD;
+	/* The caller is one of them, and does the first job. */
+	p->begun = p->limit = 1;
+	while (p->nthreads + 1 < threads) {
+		struct worker *self = &p->workers[p->nthreads];
+		struct vti_pt_walk *mine;
+
+		self->p = p;
+		self->e = vt_pt_fast.open(w->begin, (size_t)(w->end - w->begin), &w->opt, &err);
+		if (!self->e)
+			return false;
+		mine = vti_pt_fast_walk(self->e);
+		mine->code = w->code;
+		mine->blocks = w->blocks;
+		mine->lock = &p->code;
+		if (pthread_create(&self->thread, NULL, work, self) != 0) {
+			vt_pt_fast.close(self->e);
+			break;
+		}
+		p->nthreads++;
+	}
+	pthread_mutex_lock(&p->mutex);
+	go_ahead(p);
+	pthread_mutex_unlock(&p->mutex);
+	walk_instead(p, p->jobs);
+	return true;
+}
+
+struct vti_pt_parallel *vti_pt_parallel_new(struct vt_pt_engine *e, struct vti_pt_walk *w,
+					    unsigned threads)
+{
+	struct vti_pt_parallel *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->e = e;
+	p->w = w;
+	w->lock = &p->code;
+	pthread_mutex_init(&p->code, NULL);
+	pthread_mutex_init(&p->mutex, NULL);
+	pthread_cond_init(&p->work, NULL);
+	pthread_cond_init(&p->done, NULL);
+	if (!start(p, threads)) {
+		vti_pt_parallel_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void vti_pt_parallel_free(struct vti_pt_parallel *p)
+{
+	struct piece *k;
+	unsigned i;
+	size_t j;
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->mutex);
+	p->quit = true;
+	pthread_cond_broadcast(&p->work);
+	pthread_mutex_unlock(&p->mutex);
+	for (i = 0; i < p->nthreads; i++) {
+		pthread_join(p->workers[i].thread, NULL);
+		vt_pt_fast.close(p->workers[i].e);
+	}
+	for (j = 0; j < p->njobs; j++)
+		drop(p, &p->jobs[j]);
+	while ((k = p->pool) != NULL) {
+		p->pool = k->next;
+		free_piece(k);
+	}
+	free(p->jobs);
+	free(p->times);
+	free(p->shown.blocks);
+	free(p->shown.bytes);
+	free(p->shown.lengths);
+	pthread_cond_destroy(&p->work);
+	pthread_cond_destroy(&p->done);
+	pthread_mutex_destroy(&p->code);
+	pthread_mutex_destroy(&p->mutex);
+	p->w->lock = NULL;
+	p->w->stop = NULL;
+	free(p);
+}
+
+/* ---- taking what has been walked ---------------------------------------------------- */
+
+/* Brings what is shown of the blocks up to date; with p->code. False: no memory. */
+static bool show_blocks(struct vti_pt_parallel *p)
+{
+	const struct vt_pt_blocks *from = p->w->blocks;
+	struct vt_pt_blocks *to = &p->shown;
+	size_t n = from->count, l = from->nlengths;
+
+	if (!vt_array_grow(&to->blocks, &to->cap, n, sizeof(*to->blocks)) ||
+	    !vt_array_grow(&to->bytes, &to->bytes_cap, n, sizeof(*to->bytes)) ||
+	    !vt_array_grow(&to->lengths, &to->lengths_cap, l, 1))
+		return false;
+	n -= to->count;
+	l -= to->nlengths;
+	if (n) {
+		memcpy(to->blocks + to->count, from->blocks + to->count, n * sizeof(*to->blocks));
+		memcpy(to->bytes + to->count, from->bytes + to->count, n * sizeof(*to->bytes));
+	}
+	if (l)
+		memcpy(to->lengths + to->nlengths, from->lengths + to->nlengths, l);
+	to->count = from->count;
+	to->nlengths = from->nlengths;
+	to->code = from->code;
+	return true;
+}
+
+/* Another piece of the job at hand by the single walk; sets p->walking to false behind the last. */
+static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
+{
+	struct vti_pt_walk *w = p->w;
+	int r;
+
+	vti_pt_walk_lock(p->w);
+	r = vti_pt_fast_next(p->e, batch, err);
+	if (r > 0 && !show_blocks(p))
+		r = vt_error_nomem(err);
+	pthread_mutex_unlock(&p->code);
+	batch->blocks = &p->shown;
+	if (r <= 0)
+		return r;
+	if (w->reached) {
+		p->walking = false;
+		vti_pt_lazy_get(w, &p->state);
+	}
+	return r;
+}
+
+/*
+ * Counts the cycles before the job.  Time marks are many, and go into memory of this thread's own:
+ * a thread that walks the next job into theirs would have to fetch each from this one's cache.
+ */
+static bool add_cycles(struct vti_pt_parallel *p)
+{
+	struct piece *k = p->given;
+	size_t i;
+
+	if (!p->cycles)
+		return true;
+	if (!vt_array_grow(&p->times, &p->times_cap, k->ntimes, sizeof(*p->times)))
+		return false;
+	for (i = 0; i < k->nnotes; i++)
+		k->notes[i].cycles += p->cycles;
+	for (i = 0; i < k->ntimes; i++) {
+		p->times[i] = k->times[i];
+		p->times[i].cycles += p->cycles;
+	}
+	return true;
+}
+
+static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
+{
+	const struct piece *k = p->given;
+	bool ok = add_cycles(p);
+
+	vti_pt_walk_lock(p->w);
+	ok = ok && show_blocks(p);
+	pthread_mutex_unlock(&p->code);
+	*batch = (struct vt_pt_batch){
+		.blocks = &p->shown,
+		.ids = k->ids,
+		.nids = k->nids,
+		.insns = k->insns,
+		.notes = k->notes,
+		.nnotes = k->nnotes,
+		.times = p->cycles ? p->times : k->times,
+		.ntimes = k->ntimes,
+	};
+	return ok ? 1 : vt_error_nomem(err);
+}
+
+/* What a job has found follows what is known: its cycles are counted on.  False: it does not. */
+static bool join(struct vti_pt_parallel *p, const struct job *j)
+{
+	if (!j->good || !vti_pt_lazy_join(&p->state, &j->from, &j->to, &p->cycles))
+		return false;
+	p->njoined++;
+	return true;
+}
+
+/*
+ * The next job, the one before it not being needed any more.  If nobody has begun it, nobody will;
+ * while another thread is at it there are others to be walked.
+ */
+static struct job *next_job(struct vti_pt_parallel *p)
+{
+	struct job *j = &p->jobs[p->at];
+	bool begun;
+
+	drop(p, j - 1);
+	pthread_mutex_lock(&p->mutex);
+	begun = p->begun > p->at;
+	if (!begun)
+		p->begun++;
+	p->at++;
+	go_ahead(p);
+	while (begun && !j->done) {
+		if (p->begun < p->limit)
+			walk_next(p, p->e);
+		else
+			pthread_cond_wait(&p->done, &p->mutex);
+	}
+	pthread_mutex_unlock(&p->mutex);
+	return j;
+}
+
+size_t vti_pt_parallel_joined(const struct vti_pt_parallel *p, size_t *walked)
+{
+	*walked = p->nwalked;
+	return p->njoined;
+}
+
+int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_error *err)
+{
+	if (p->given)
+		p->given = p->given->next;
+	while (!p->given) {
+		struct job *j;
+
+		if (p->walking)
+			return walk_on(p, batch, err);
+		if (p->ended || p->at == p->njobs)
+			return 0;
+		j = next_job(p);
+		p->nwalked += j->done;
+		if (join(p, j)) {
+			p->given = j->first;
+			p->ended = j->ended;
+		} else {
+			walk_instead(p, j);
+		}
+	}
+	return give(p, batch, err);
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/pt/encode/encode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "formats/pt/block.h"
+#include "formats/pt/encode/internal.h"
+#include "stream/exec.h"
+
+/* How long a program takes to make new code, in instructions: some hundred nanoseconds. */
+#define MAKING_INSNS 1000
+
+const struct vt_pt_encode_options vt_pt_encode_defaults = {
+	.psb_bytes = 4096,
+	.tnt_bits = 6,
+	.clock = {.mtc_period = 3, .nominal_ratio = 32, .ctc_numerator = 256, .ctc_denominator = 2},
+	.cbr = 32,
+	.cpi = 1000000,
+	.start_tsc = 1ull << 32,
+	.seed = 1,
+};
+
+/* A thread by its numbers. */
+struct key {
+	int64_t pid;
+	int64_t tid;
+	uint64_t index; /* behind the key */
+};
+
+struct vt_pt_encode *vt_pt_encode_new(const struct vt_pt_encode_options *opt,
+				      vt_pt_encode_sink *sink, void *arg)
+{
+	struct vt_pt_encode *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->opt = *opt;
+	e->sink = sink;
+	e->arg = arg;
+	e->timed = opt->tsc || opt->mtc || opt->cyc;
+	e->mode = 64;
+	e->dict = vt_bblocks_new();
+	vt_hash_init(&e->index, sizeof(struct key), offsetof(struct key, index));
+	if (!e->dict) {
+		vt_pt_encode_free(e);
+		return NULL;
+	}
+	return e;
+}
+
+void vt_pt_encode_free(struct vt_pt_encode *e)
+{
+	size_t i;
+
+	if (!e)
+		return;
+	for (i = 0; i < e->nthreads; i++) {
+		free(e->threads[i]->buffer);
+		free(e->threads[i]);
+	}
+	free(e->threads);
+	free(e->blocks);
+	vt_hash_fini(&e->index);
+	vt_bblocks_free(e->dict);
+	free(e);
+}
+
+/* ---- threads ---- */
+
+static void init_thread(struct vt_pt_encode *e, struct enc_thread *t)
+{
+	t->h.out = t->buffer;
+	t->h.tnt = 1;
+	t->prev = (struct enc_block){.end = ENC_OFF};
+	t->off = true;
+	t->mode = e->mode;
+	t->full = 1ull << e->opt.tnt_bits;
+	t->compress = !e->opt.no_retcomp;
+	t->tick = UINT64_MAX;
+	vt_rng_init(&t->rng, e->opt.seed + t->pub.index);
+	t->overflow_at = UINT64_MAX;
+	if (e->opt.overflow)
+		t->overflow_at = vti_enc_some(t, e->opt.overflow);
+	if (e->opt.damage)
+		t->damage_at = vti_enc_some(t, e->opt.damage);
+}
+
+static struct enc_thread *add_thread(struct vt_pt_encode *e, const struct key *key)
+{
+	struct enc_thread *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->buffer = malloc(ENC_BUFFER + ENC_SLACK);
+	if (!t->buffer ||
+	    !vt_array_grow(&e->threads, &e->threads_cap, e->nthreads + 1, sizeof(void *))) {
+		free(t->buffer);
+		free(t);
+		return NULL;
+	}
+	t->pub.pid = key->pid;
+	t->pub.tid = key->tid;
+	t->pub.index = e->nthreads;
+	init_thread(e, t);
+	e->threads[e->nthreads++] = t;
+	e->sum.threads = e->nthreads;
+	return t;
+}
+
+struct enc_thread *vti_enc_find(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+{
+	struct key key = {.pid = pid, .tid = tid};
+	const struct key *k = vt_hash_find(&e->index, &key);
+
+	return k ? e->threads[k->index] : NULL;
+}
+
+/* The thread of an EXEC record: NULL when memory runs out. */
+static struct enc_thread *get_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+{
+	struct key key = {.pid = pid, .tid = tid}, *k;
+	struct enc_thread *t = vti_enc_find(e, pid, tid);
+
+	if (t)
+		return t;
+	k = vt_hash_add(&e->index, &key, NULL);
+	if (!k)
+		return NULL;
+	k->index = e->nthreads;
+	t = add_thread(e, &key);
+	if (!t)
+		return NULL;
+	t->away = e->total;
+	t->cycles = vti_enc_cycles(e, t);
+	vti_enc_psb(e, t, false, 0);
+	return t;
+}
+
+static bool wanted(const struct vt_pt_encode *e, int64_t pid, int64_t tid)
+{
+	return (!e->opt.pid || e->opt.pid == pid) && (!e->opt.tid || e->opt.tid == tid);
+}
+
+/* ---- blocks ---- */
+
+static int out_of_memory(struct vt_error *err)
+{
+	return vt_error_nomem(err);
+}
+
+static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t id = vt_record_u64(rec, VT_BLOCK_ID);
+	const struct vt_bblock *b;
+	int r = vt_bblocks_add(e->dict, rec, err);
+
+	if (r < 0)
+		return r;
+	if (!vt_array_grow(&e->blocks, &e->blocks_cap, id + 1, sizeof(*e->blocks)))
+		return out_of_memory(err);
+	for (; e->nblocks <= id; e->nblocks++)
+		e->blocks[e->nblocks] = (struct enc_block){.insns = 0};
+	b = vt_bblocks_get(e->dict, id);
+	if (vti_enc_piece(&e->blocks[id], b, 0, b->ninsns, e->mode) < b->ninsns)
+		e->blocks[id].insns = 0;
+	if (e->watch_all)
+		vt_pt_encode_watch(e, id, e->watcher);
+	return 0;
+}
+
+void vt_pt_encode_watch(struct vt_pt_encode *e, uint64_t id, vt_pt_encode_watcher *watcher)
+{
+	if (id >= e->nblocks)
+		return;
+	e->blocks[id].watched = true;
+	e->blocks[id].insns = 0;
+	e->watcher = watcher;
+}
+
+void vt_pt_encode_watch_all(struct vt_pt_encode *e, vt_pt_encode_watcher *watcher)
+{
+	uint64_t id;
+
+	e->watch_all = true;
+	e->watcher = watcher;
+	for (id = 0; id < e->nblocks; id++)
+		vt_pt_encode_watch(e, id, watcher);
+}
+
+void vt_pt_encode_leave_out(struct vt_pt_encode *e, uint64_t id)
+{
+	if (id >= e->nblocks)
+		return;
+	e->blocks[id].left_out = true;
+	e->blocks[id].insns = 0;
+}
+
+/*
+ * Its code may be another one: then what went before must be decoded with the old one.  To make it
+ * takes a while, so that there is a time between the two at which it can be said to be there.
+ */
+static void ask(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
+		uint64_t ip)
+{
+	int r;
+
+	e->ahead = t->h.insns - e->began;
+	r = e->watcher(e->arg, t->pub.pid, b, e->err);
+	if (r < 0)
+		e->failed = r;
+	if (r > 0 && e->timed) {
+		vti_enc_room(e, t);
+		vti_enc_break(e, t, ip);
+		e->total += MAKING_INSNS;
+		t->away += MAKING_INSNS;
+		t->cycles = vti_enc_cycles(e, t);
+		vti_enc_psb(e, t, false, 0);
+	}
+	e->ahead = 0;
+}
+
+/* Instructions `from` up to `to` of a block. */
+static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_bblock *b,
+		      uint32_t from, uint32_t to)
+{
+	struct enc_block part;
+
+	if (e->blocks[b->id].left_out) {
+		vti_enc_room(e, t);
+		vti_enc_lose(e, t);
+		t->repeated += to - from;
+		from = to;
+	}
+	if (e->blocks[b->id].watched && from < to && !e->failed)
+		ask(e, t, b, vt_bblock_insn_addr(b, from));
+	e->blocks[b->id].used = true;
+	while (from < to) {
+		from = vti_enc_piece(&part, b, from, to, e->mode);
+		vti_enc_step(e, t, &part);
+	}
+	t->blocks++;
+}
+
+static int contradicts(struct vt_error *err, const char *why)
+{
+	return vt_error_set(err, VT_E_FORMAT, "executed blocks: %s", why);
+}
+
+/* The whole blocks of a run between its first and its last. */
+static int take_whole(struct vt_pt_encode *e, struct enc_thread *t, struct vt_exec *x,
+		      struct vt_error *err)
+{
+	uint64_t before = t->h.insns + t->repeated, insns;
+	const struct vt_bblock *b;
+
+	while (x->blocks > 1) {
+		size_t n = vti_enc_run(e, t, x->ids, x->width, x->base, x->blocks - 1);
+
+		x->ids += n * x->width;
+		x->blocks -= (uint32_t)n;
+		if (x->blocks == 1)
+			break;
+		b = vt_bblocks_get(e->dict, vt_exec_id(x, 0));
+		if (!b)
+			return contradicts(err, "an unknown block");
+		take_part(e, t, b, 0, b->ninsns);
+		x->ids += x->width;
+		x->blocks--;
+	}
+	insns = t->h.insns + t->repeated - before;
+	if (insns >= x->insns)
+		return contradicts(err, "more of them than instructions");
+	x->insns -= insns;
+	return 0;
+}
+
+/* The values of the blocks are of no interest, and are not looked at. */
+static int walk(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_record *rec,
+		struct vt_error *err)
+{
+	const struct vt_bblock *b;
+	struct vt_exec x;
+	uint32_t n;
+	int r = vt_exec_open(&x, e->dict, rec, err);
+
+	if (r < 0 || !x.blocks)
+		return r;
+	b = vt_bblocks_get(e->dict, vt_exec_id(&x, 0));
+	n = b->ninsns - x.skip;
+	if (x.insns < n && x.blocks > 1)
+		return contradicts(err, "more of them than instructions");
+	n = x.insns < n ? (uint32_t)x.insns : n;
+	vti_enc_turn(e, t, vt_bblock_insn_addr(b, x.skip));
+	take_part(e, t, b, x.skip, x.skip + n);
+	x.ids += x.width;
+	x.insns -= n;
+	if (!--x.blocks)
+		return x.insns ? contradicts(err, "fewer instructions than were said") : 0;
+	r = take_whole(e, t, &x, err);
+	if (r < 0)
+		return r;
+	b = vt_bblocks_get(e->dict, vt_exec_id(&x, 0));
+	if (!b)
+		return contradicts(err, "an unknown block");
+	if (x.insns > b->ninsns)
+		return contradicts(err, "fewer instructions than were said");
+	take_part(e, t, b, 0, (uint32_t)x.insns);
+	return 0;
+}
+
+static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
+{
+	int64_t pid = vt_record_i64(rec, VT_EXEC_PID), tid = vt_record_i64(rec, VT_EXEC_TID);
+	uint64_t insns, blocks;
+	struct enc_thread *t;
+	int r;
+
+	if (!wanted(e, pid, tid))
+		return 0;
+	t = get_thread(e, pid, tid);
+	if (!t)
+		return out_of_memory(err);
+	t->mode = e->mode;
+	if (t->h.out == t->buffer)
+		t->pub.time = vt_record_u64(rec, VT_EXEC_TIME);
+	insns = e->began = t->h.insns;
+	blocks = t->blocks;
+	r = walk(e, t, rec, err);
+	if (r < 0)
+		vti_enc_lose(e, t);
+	e->total += t->h.insns - insns;
+	e->sum.insns += t->h.insns - insns;
+	e->sum.blocks += t->blocks - blocks;
+	return r;
+}
+
+/* ---- what happens between blocks ---- */
+
+static int on_signal(struct vt_pt_encode *e, const struct vt_record *rec)
+{
+	struct enc_thread *t = vti_enc_find(e, vt_record_i64(rec, VT_SIGNAL_PID),
+					    vt_record_i64(rec, VT_SIGNAL_TID));
+
+	if (t)
+		vti_enc_break(e, t, vt_record_u64(rec, VT_SIGNAL_IP));
+	return 0;
+}
+
+/* Something is missing, of a thread, of a process (tid 0), or of all (pid 0, too). */
+static void lose(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < e->nthreads; i++) {
+		struct enc_thread *t = e->threads[i];
+
+		if ((pid && t->pub.pid != pid) || (tid && t->pub.tid != tid) || t->off)
+			continue;
+		e->sum.breaks++;
+		vti_enc_lose(e, t);
+	}
+}
+
+static int on_state(struct vt_pt_encode *e, const struct vt_record *rec)
+{
+	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
+		lose(e, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID));
+	return 0;
+}
+
+static int on_gap(struct vt_pt_encode *e, const struct vt_record *rec)
+{
+	lose(e, vt_record_i64(rec, VT_GAP_PID), vt_record_i64(rec, VT_GAP_TID));
+	return 0;
+}
+
+static int on_trace(struct vt_pt_encode *e, const struct vt_record *rec)
+{
+	struct enc_thread *t =
+		vti_enc_find(e, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID));
+	uint64_t ip = vt_record_u64(rec, VT_TRACE_IP), to = vt_record_u64(rec, VT_TRACE_TO);
+
+	switch (vt_record_u64(rec, VT_TRACE_EVENT)) {
+	case VT_TRACE_EXEC_MODE:
+		e->mode = vt_record_u64(rec, VT_TRACE_VALUE) == 32   ? 32
+			  : vt_record_u64(rec, VT_TRACE_VALUE) == 16 ? 16
+								     : 64;
+		break;
+	case VT_TRACE_DISABLED:
+		if (t)
+			vti_enc_leave(e, t, to);
+		break;
+	case VT_TRACE_ASYNC_DISABLED:
+		if (t)
+			vti_enc_break(e, t, ip);
+		break;
+	case VT_TRACE_ASYNC_BRANCH:
+		if (t)
+			vti_enc_interrupt(e, t, ip, to);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int on_value(struct vt_pt_encode *e, const struct vt_record *rec)
+{
+	struct enc_thread *t =
+		vti_enc_find(e, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID));
+
+	if (t && vt_record_u64(rec, VT_VALUE_WHAT) == VT_WHAT_PTWRITE)
+		vti_enc_ptwrite(e, t, vt_record_u64(rec, VT_VALUE_IP),
+				vt_record_u64(rec, VT_VALUE_VALUE),
+				vt_record_u64(rec, VT_VALUE_SIZE) == 4 ? 4 : 8);
+	return 0;
+}
+
+static int on_meta(const struct vt_record *rec, struct vt_error *err)
+{
+	static const char sampling[] = "sampling";
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+
+	if (key.size != sizeof(sampling) - 1 || memcmp(key.data, sampling, key.size) != 0)
+		return 0;
+	return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
+}
+
+static int take(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_BLOCK:
+		return on_block(e, rec, err);
+	case VT_EXEC:
+		return on_exec(e, rec, err);
+	case VT_SIGNAL:
+		return on_signal(e, rec);
+	case VT_STATE:
+		return on_state(e, rec);
+	case VT_GAP:
+		return on_gap(e, rec);
+	case VT_TRACE:
+		return on_trace(e, rec);
+	case VT_VALUE:
+		return on_value(e, rec);
+	case VT_META:
+		return on_meta(rec, err);
+	default:
+		return 0;
+	}
+}
+
+int vt_pt_encode_record(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
+{
+	int r;
+
+	e->err = err;
+	r = take(e, rec, err);
+	if (e->failed)
+		return e->failed;
+	if (r != -VT_E_FORMAT)
+		return r;
+	if (!e->sum.bad++)
+		memcpy(e->bad, err->text, sizeof(e->bad));
+	return 0;
+}
+
+int vt_pt_encode_flush(struct vt_pt_encode *e, struct vt_error *err)
+{
+	size_t i;
+
+	e->err = err;
+	for (i = 0; i < e->nthreads && !e->failed; i++)
+		vti_enc_drain(e, e->threads[i]);
+	return e->failed;
+}
+
+int vt_pt_encode_finish(struct vt_pt_encode *e, struct vt_error *err)
+{
+	size_t i;
+
+	e->err = err;
+	for (i = 0; i < e->nthreads && !e->failed; i++) {
+		vti_enc_lose(e, e->threads[i]);
+		vti_enc_end_loss(e, e->threads[i], false, 0);
+	}
+	return vt_pt_encode_flush(e, err);
+}
+
+/* ---- what became of it ---- */
+
+const struct vt_pt_encode_totals *vt_pt_encode_totals(const struct vt_pt_encode *e)
+{
+	return &e->sum;
+}
+
+const char *vt_pt_encode_bad(const struct vt_pt_encode *e)
+{
+	return e->bad;
+}
+
+size_t vt_pt_encode_count(const struct vt_pt_encode *e)
+{
+	return e->nthreads;
+}
+
+struct vt_pt_encode_thread *vt_pt_encode_thread(struct vt_pt_encode *e, size_t index)
+{
+	return &e->threads[index]->pub;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_CONFLICT_CONFLICT_INTERNAL_H
+#define VT_CONFLICT_CONFLICT_INTERNAL_H
+
+#include "conflict/conflict.h"
+
+/*
+ * What registers and stored bytes depend on: sets of instructions of the window.  Instruction
+ * number n, counted from the beginning of the run, is bit n % 64 of word n / 64 % words; a word is
+ * cleared in all registers when it is used anew.
+ */
+#define VTI_MAX_WORDS 16
+
+/* Sets are joined four words at a time; they need not be aligned for that. */
+#define VTI_FOUR 4
+typedef uint64_t vti_four
+	__attribute__((vector_size(VTI_FOUR * sizeof(uint64_t)), aligned(sizeof(uint64_t))));
+
+struct vti_set {
+	union {
+		uint64_t w[VTI_MAX_WORDS];
+		vti_four v[VTI_MAX_WORDS / VTI_FOUR];
+	};
+};
+
+/* What the window remembers of an instruction that accessed memory. */
+struct vti_past {
+	struct vti_set data;	  /* what it stored depends on these accesses */
+	struct vti_set data_late; /* … and was not there before these were done, as its results */
+	struct vti_set address_late;
+};
+
+/* A line of memory, and the instruction that loaded from it last. */
+struct vti_line {
+	uint64_t line;
+	uint64_t number;
+	bool used;
+};
+
+#define VTI_LINES     256
+#define VTI_LINE_SIZE 64
+
+struct vti_depends {
+	uint64_t window; /* instructions: what is further back is done */
+	unsigned words;	 /* a power of 2, at least VTI_FOUR */
+	uint64_t number; /* of the instruction at hand */
+	struct vti_set access[VT_NREGS];
+	struct vti_set late[VT_NREGS];
+	struct vti_past *past; /* 64 * words of them, by number */
+	struct vti_line lines[VTI_LINES];
+
+	/* Of the instruction at hand. */
+	struct vti_set load_access; /* what the addresses of its loads depend on */
+	struct vti_set load_late;   /* and wait for */
+	struct vti_set store_late;  /* the same of its stores */
+	struct vti_set all_access;  /* what it depends on at all, but through its loads */
+	struct vti_set all_late;
+	struct vti_set loaded; /* what was loaded depends on */
+	struct vti_set loaded_late;
+	bool loads;
+	bool stores;
+};
+
+/* A window of so many instructions, at most VT_CONFLICT_MAX_DISTANCE. */
+bool vti_depends_init(struct vti_depends *d, uint64_t window);
+void vti_depends_fini(struct vti_depends *d);
+void vti_depends_begin(struct vti_depends *d);
+
+/*
+ * Instruction `number` comes, one more than the last; its operands are looked up.  `memory`: it has
+ * accesses.
+ */
+void vti_depends_open(struct vti_depends *d, uint64_t number, const struct vt_conflict_code *code,
+		      bool memory);
+
+/* It loads, or stores. */
+void vti_depends_load(struct vti_depends *d, const struct vt_access *a, bool forwarded);
+void vti_depends_store(struct vti_depends *d);
+
+/* All that was loaded comes from the store of instruction `number`, or some of it does. */
+void vti_depends_forward(struct vti_depends *d, uint64_t number);
+
+/* Its results are there. */
+void vti_depends_close(struct vti_depends *d, const struct vt_conflict_code *code);
+
+static inline bool vti_set_has(const struct vti_depends *d, const struct vti_set *s,
+			       uint64_t number)
+{
+	return s->w[number / 64 & (d->words - 1)] >> number % 64 & 1;
+}
+
+/* Whether a load at hand may be done before the address of the store of `number` is known. */
+bool vti_depends_may_pass(const struct vti_depends *d, uint64_t number);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_CONFLICT_REPLAY_H
+#define VT_CONFLICT_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "conflict/conflict.h"
+#include "image/images.h"
+#include "interpret/interpret.h"
+#include "stream/record.h"
+#include "stream/writer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * From a stream to pairs of conflicting accesses: vreplay of value sampling 3.2, afterwards.  Fed
+ * with a stream's records in order, it looks at executed code whose addresses were recorded, or
+ * interprets it along its path, or from samples with registers on.
+ */
+struct vt_replay;
+
+struct vt_replay_options {
+	const struct vt_conflict_model *model; /* copied */
+	bool dependent;			       /* as vt_conflicts_new() */
+	const char *image; /* only pairs whose later instruction lies in it: path or file name */
+	const char *const *events; /* whose samples rank the pairs; none: those known to fit */
+	size_t nevents;
+	struct vt_images *images; /* borrowed, fed by vt_replay_feed() */
+	uint32_t length;	  /* instructions in a run from a sample, at least 1 */
+	unsigned trust;		  /* VT_TRUST_ of interpret.h */
+	/* Told of records that contradict themselves, which are left out; may be NULL. */
+	void (*warn)(void *arg, const char *text);
+	void *warn_arg;
+};
+
+/*
+ * How accesses of memory come to be known.  The first record that tells decides.
+ */
+enum vt_replay_source {
+	VT_REPLAY_NOTHING,  /* neither executed code nor samples with registers so far */
+	VT_REPLAY_RECORDED, /* executed code with addresses */
+	VT_REPLAY_PATH,	    /* executed code without: interpreted along its path */
+	VT_REPLAY_SAMPLES,  /* samples with registers: interpreted from there */
+	VT_REPLAY_NSOURCES
+};
+
+/*
+ * Whether an event of this name, as perf spells it, modifiers and all, counts what conflicts of a
+ * type cost.
+ */
+bool vt_conflict_event_fits(enum vt_conflict type, const char *event);
+
+/* Strings of the options are borrowed.  Owned by the caller; NULL: VT_E_NOMEM, VT_E_USAGE. */
+struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_error *err);
+void vt_replay_free(struct vt_replay *rp);
+
+/* Takes rows first .. first+count-1 of a block.  0, -VT_E_NOMEM, -VT_E_LIMIT. */
+int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t first,
+		   uint32_t count, struct vt_error *err);
+enum vt_replay_source vt_replay_source(const struct vt_replay *rp);
+
+/*
+ * After the last record: the pairs are put in order and get their samples.  -VT_E_NOMEM;
+ * -VT_E_NOTFOUND for an event that the stream does not have.
+ */
+int vt_replay_finish(struct vt_replay *rp, struct vt_error *err);
+
+struct vt_replay_pair {
+	uint32_t image; /* id, or VT_UNMAPPED_IMAGE; the later instruction */
+	uint32_t earlier_image;
+	uint64_t offset;
+	uint64_t earlier;
+	enum vt_conflict type;
+	uint64_t count;
+	uint64_t executions;
+	uint64_t distance;
+	uint64_t nearest;
+	uint64_t samples;
+};
+
+/* In the order of images, offsets, types and distances. */
+size_t vt_replay_count(const struct vt_replay *rp);
+const struct vt_replay_pair *vt_replay_at(const struct vt_replay *rp, size_t i);
+
+struct vt_replay_totals {
+	struct vt_conflict_totals of;
+	uint64_t bad;	  /* records that were left out */
+	uint64_t ignored; /* records of executed code, as samples came first */
+	uint64_t pairs[VT_NCONFLICTS];
+	uint64_t met[VT_NCONFLICTS];
+	uint64_t samples; /* of the events that rank the pairs, on later instructions */
+};
+
+const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp);
+
+/*
+ * Writes the pairs as CONFLICT records, what samples fell where as COUNT records, and the totals as
+ * META records replay.model, replay.distance, replay.insns, replay.accesses, replay.known ….
+ * Errors stick to the writer.
+ */
+void vt_replay_write(const struct vt_replay *rp, struct vt_writer *w);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

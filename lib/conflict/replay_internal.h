@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_CONFLICT_REPLAY_INTERNAL_H
+#define VT_CONFLICT_REPLAY_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "conflict/replay.h"
+#include "image/addrspace.h"
+#include "interpret/interpret.h"
+#include "profile/profile.h"
+#include "stream/bblock.h"
+
+/*
+ * Where addresses are not known, what they are relative to may be: what a register held at some
+ * moment has a symbol of its own, and an address is a symbol and an offset.
+ */
+#define VTI_BASED 24 /* general registers: VT_REG_AX and up, some of them no registers */
+
+struct vti_based {
+	uint64_t symbol; /* from 1 on */
+	uint64_t offset;
+};
+
+struct vti_bases {
+	struct vti_based regs[VTI_BASED];
+	uint64_t next;
+	struct vt_hash pairs; /* symbols of a base and an index */
+};
+
+/* An instruction's operand in memory; base VT_REG_NONE: it is not of that kind. */
+struct vti_base_operand {
+	uint8_t base;
+	uint8_t index; /* VT_REG_NONE: it has none */
+	uint8_t scale;
+	int64_t displacement;
+};
+
+/* What an instruction does: `to` becomes `from` and a step, all others of `lost` something new. */
+struct vti_base_code {
+	uint32_t lost;
+	uint8_t to; /* VT_REG_NONE: nothing is kept */
+	uint8_t from;
+	int64_t step;
+};
+
+void vti_bases_init(struct vti_bases *b);
+void vti_bases_fini(struct vti_bases *b);
+
+/* Nothing is known of registers: a run begins. */
+void vti_bases_begin(struct vti_bases *b);
+
+void vti_bases_operand(const struct vt_facts *f, bool store, struct vti_base_operand *o);
+void vti_bases_make(struct vti_base_code *c, const struct vt_facts *f);
+
+/* Sets an access's base and address, if it can be told.  False: no memory. */
+bool vti_bases_find(struct vti_bases *b, const struct vti_base_operand *o, struct vt_access *a);
+
+/* The instruction is done. */
+void vti_bases_step(struct vti_bases *b, const struct vti_base_code *c);
+
+/* An instruction's place: the key has no padding. */
+struct vti_place {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t pid; /* of code that lies in no image */
+};
+
+/* One access of an instruction of a block, as its slots tell it. */
+struct vti_access {
+	uint32_t address; /* slot, or UINT32_MAX */
+	uint32_t guard;	  /* slot, or UINT32_MAX */
+	uint16_t insn;
+	uint16_t size;
+	bool store;
+};
+
+/* What is known of a block. */
+struct vti_block {
+	struct vt_conflict_code *code; /* of each instruction */
+	struct vti_access *accesses;   /* in the order of instructions */
+	uint32_t naccesses;
+	uint32_t most; /* of one instruction */
+};
+
+struct vti_replay_image {
+	uint64_t id;
+	uint32_t path;
+};
+
+struct vt_replay {
+	struct vt_replay_options o;
+	struct vt_conflicts *conflicts;
+	struct vt_profile *profile;
+	struct vt_interpret *interpret[VT_REPLAY_NSOURCES]; /* those that may be needed, or NULL */
+	struct vt_addrspace *space;
+	struct vt_bblocks *dict;
+	struct vt_intern *strings;
+	struct vt_hash places;
+	struct vt_hash insns; /* that were interpreted */
+	struct vti_bases bases;
+	struct vt_hash images;
+	enum vt_replay_source source;
+	bool has_addresses;	  /* a block has, that is */
+	struct vti_block *blocks; /* by id */
+	size_t nblocks;
+	struct vt_access *accesses; /* of the instruction at hand */
+	size_t accesses_cap;
+	/* Where the last run ended. */
+	bool runs;
+	int64_t pid;
+	int64_t tid;
+	uint64_t next;
+	struct vt_replay_pair *pairs;
+	size_t npairs;
+	struct vt_replay_totals totals;
+};
+
+/* The number of an instruction's place, or UINT32_MAX when memory ran out. */
+uint32_t vti_replay_place(struct vt_replay *rp, int64_t pid, uint64_t ip);
+
+/* Takes an EXEC record whose addresses are known.  Negative: as vt_replay_feed(), -VT_E_FORMAT. */
+int vti_replay_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
+void vti_replay_free_blocks(struct vt_replay *rp);
+
+/* The bytes that an instruction's load or store covers, where nothing was recorded of it. */
+uint16_t vti_replay_size(const struct vt_facts *f, bool store);
+
+/* ---- conflict/replay_run.c: interpreted runs ---- */
+
+void vti_replay_insns_init(struct vt_hash *insns);
+
+/* Makes the interpreters; false on error. */
+bool vti_replay_interpreters(struct vt_replay *rp, struct vt_error *err);
+
+/* From now on it is clear how accesses come to be known. */
+void vti_replay_decide(struct vt_replay *rp, enum vt_replay_source source);
+
+/* Takes any record, a block after it is in the dictionary.  Negative: as vt_replay_feed(),
+ * -VT_E_FORMAT. */
+int vti_replay_interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
+
+#endif

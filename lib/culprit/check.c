@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "culprit/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "culprit/cause.h"
+
+/* A procedure's misses and what they cost. */
+struct point {
+	double misses;
+	double low;
+	double high;
+};
+
+struct vt_culpritcheck {
+	const struct vt_freqprofile *truth;
+	struct vt_culpritcheck_totals totals;
+	struct point *points;
+	size_t npoints;
+	size_t cap;
+};
+
+struct vt_culpritcheck *vt_culpritcheck_new(const struct vt_freqprofile *truth)
+{
+	struct vt_culpritcheck *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->truth = truth;
+	return c;
+}
+
+void vt_culpritcheck_free(struct vt_culpritcheck *c)
+{
+	if (!c)
+		return;
+	free(c->points);
+	free(c);
+}
+
+/*
+ * A simulator does not tell what of a wait for an operand or a unit was to be expected, so static
+ * and dynamic names of the same thing count as one.
+ */
+static unsigned kin(unsigned cause)
+{
+	switch (cause) {
+	case VT_STALL_OPERAND_A:
+	case VT_STALL_OPERAND_B:
+	case VT_STALL_OPERAND_C:
+		return VT_STALL_DEPENDENCY;
+	case VT_STALL_SLOTTING:
+	case VT_STALL_UNIT_STATIC:
+	case VT_STALL_MULTIPLIER:
+	case VT_STALL_DIVIDER:
+		return VT_STALL_UNIT;
+	default:
+		return cause;
+	}
+}
+
+/* What no schedule can know of. */
+static bool is_dynamic(unsigned cause)
+{
+	cause = kin(cause);
+	return cause != VT_STALL_DEPENDENCY && cause != VT_STALL_UNIT && cause != VT_STALL_GAIN &&
+	       cause != VT_STALL_UNEXPLAINED;
+}
+
+/* The stalls that have been told of one instruction. */
+struct told {
+	const struct vt_culprit_stall *list;
+	size_t count;
+};
+
+static bool is_listed(const struct told *t, unsigned cause)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		/* What a fence waits for without any miss is the schedule's, as a unit. */
+		if (cause == VT_STALL_SYNC && t->list[i].cause == VT_STALL_UNIT_STATIC)
+			return true;
+		if (kin(t->list[i].cause) == kin(cause))
+			return true;
+	}
+	return false;
+}
+
+/* The cause that most of an instruction's true stall cycles have, of all or of dynamic ones. */
+static unsigned main_cause(const struct vt_stall *list, size_t n, bool dynamic, double *cycles)
+{
+	double sum[VT_NSTALLS] = {0};
+	unsigned best = VT_NSTALLS, i;
+	size_t k;
+
+	*cycles = 0;
+	for (k = 0; k < n; k++) {
+		if (dynamic && !is_dynamic(list[k].cause))
+			continue;
+		sum[kin(list[k].cause)] += list[k].high;
+		*cycles += list[k].high;
+	}
+	for (i = 0; i < VT_NSTALLS; i++)
+		if (sum[i] > 0 && (best == VT_NSTALLS || sum[i] > sum[best]))
+			best = i;
+	return best;
+}
+
+static void compare(struct vt_culpritcheck_totals *t, const struct told *told,
+		    const struct vt_stall *list, size_t n)
+{
+	double cycles;
+	unsigned cause = main_cause(list, n, false, &cycles);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		t->truth[list[i].cause] += list[i].high;
+	t->stalled += cycles;
+	if (cause < VT_NSTALLS && is_listed(told, cause))
+		t->found += cycles;
+	cause = main_cause(list, n, true, &cycles);
+	t->dynamic += cycles;
+	if (cause >= VT_NSTALLS)
+		return;
+	if (is_listed(told, cause))
+		t->dynamic_found += cycles;
+	else
+		t->missed[cause] += cycles;
+}
+
+/* How many causes a stall has been given. */
+static void count(struct vt_culpritcheck_totals *t, const struct told *told)
+{
+	double cycles = 0;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < told->count; i++) {
+		const struct vt_culprit_stall *s = &told->list[i];
+
+		t->low[s->cause] += s->low;
+		t->high[s->cause] += s->high;
+		if (s->cause == VT_STALL_UNEXPLAINED)
+			t->unexplained += s->high;
+		if (vt_stall_is_static(s->cause) || s->cause == VT_STALL_GAIN ||
+		    s->cause == VT_STALL_UNEXPLAINED)
+			continue;
+		n++;
+		if (s->high > cycles)
+			cycles = s->high;
+	}
+	if (!n)
+		return;
+	t->stalls++;
+	t->listed += n;
+	t->weight += cycles;
+	t->weighted += cycles * (double)n;
+}
+
+static int add_point(struct vt_culpritcheck *c, const struct vt_culprits_proc *p,
+		     struct vt_error *err)
+{
+	struct point at = {.misses = p->events[VT_CULPRIT_IMISS]};
+	size_t i;
+
+	for (i = 0; i < p->nstalls; i++)
+		if (p->stalls[i].cause == VT_STALL_ICACHE) {
+			at.low += p->stalls[i].low;
+			at.high += p->stalls[i].high;
+		}
+	if (!vt_array_grow(&c->points, &c->cap, c->npoints + 1, sizeof(*c->points)))
+		return vt_error_nomem(err);
+	c->points[c->npoints++] = at;
+	return 0;
+}
+
+int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_error *err)
+{
+	struct vt_culpritcheck *c = arg;
+	const struct vt_cfg *g = p->flow->cfg;
+	size_t at = 0, n;
+	uint32_t i;
+
+	for (i = 0; i < g->ninsns; i++) {
+		uint64_t offset = p->offset + (g->insns[i].addr - p->flow->proc.start);
+		struct told told = {p->stalls + at, 0};
+		const struct vt_stall *truth;
+
+		for (; at < p->nstalls && p->stalls[at].insn == i; at++)
+			told.count++;
+		if (p->freqs[i] && p->freqs[i]->cycles > 0)
+			c->totals.cycles += p->freqs[i]->cycles * p->freqs[i]->executions;
+		count(&c->totals, &told);
+		if (!c->truth)
+			continue;
+		truth = vt_freqprofile_stalls(c->truth, p->flow->proc.image, offset, offset + 1,
+					      &n);
+		if (n)
+			compare(&c->totals, &told, truth, n);
+	}
+	return add_point(c, p, err);
+}
+
+const struct vt_culpritcheck_totals *vt_culpritcheck_totals(const struct vt_culpritcheck *c)
+{
+	return &c->totals;
+}
+
+/* ---- correlation ---- */
+
+/* Pearson's, of misses with a + b of what they cost. */
+static double correlate(const struct vt_culpritcheck *c, double a, double b)
+{
+	double x = 0, y = 0, xx = 0, yy = 0, xy = 0, n = (double)c->npoints;
+	size_t i;
+
+	for (i = 0; i < c->npoints; i++) {
+		x += c->points[i].misses / n;
+		y += (a * c->points[i].low + b * c->points[i].high) / n;
+	}
+	for (i = 0; i < c->npoints; i++) {
+		double dx = c->points[i].misses - x;
+		double dy = a * c->points[i].low + b * c->points[i].high - y;
+
+		xx += dx * dx;
+		yy += dy * dy;
+		xy += dx * dy;
+	}
+	return c->npoints > 2 && xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+struct vt_culpritcheck_correlation vt_culpritcheck_correlate(const struct vt_culpritcheck *c)
+{
+	const struct vt_culpritcheck_correlation r = {
+		.procedures = c->npoints,
+		.high = correlate(c, 0, 1),
+		.low = correlate(c, 1, 0),
+		.middle = correlate(c, 0.5, 0.5),
+	};
+
+	return r;
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "culprit/culprits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* Samples of an event that bounds a cause. */
+struct event_place {
+	uint64_t offset;
+	uint32_t image;
+	enum vt_culprit_event event;
+	uint64_t samples;
+};
+
+/* Instructions that are kept unless the caller says how many. */
+#define KEPT 4000000
+
+/* Of so many of them, about, what is usual is learnt. */
+#define LEARNT 100000
+
+/* What is made for one procedure. */
+struct work {
+	struct vt_procedure proc;
+	const struct vt_freq *records; /* that lie in it */
+	size_t nrecords;
+	struct vt_procflow *flow; /* NULL: it is not kept, nor is anything behind it */
+	uint64_t offset;
+	struct vt_culprit_insn *insns;
+	const struct vt_freq **freqs;
+	double *edges;
+};
+
+struct run {
+	const struct vt_culprits_source *src;
+	vt_culprits_fn *fn;
+	void *arg;
+	struct vt_culprits_totals *t;
+	struct vt_error *err;
+	struct event_place *events; /* by image and offset */
+	size_t nevents;
+	size_t events_cap;
+	double period[VT_NCULPRIT_EVENTS];
+	struct vt_footprint *footprint;
+	struct vt_culprit_shares shares;
+	bool learnt;
+	struct work *list; /* by procedure */
+	size_t count;
+	size_t cap;
+	uint64_t kept; /* instructions */
+};
+
+/* ---- samples of events ---- */
+
+static int by_place(const void *va, const void *vb)
+{
+	const struct event_place *a = va, *b = vb;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (int)a->event - (int)b->event;
+}
+
+/* How many events a sample of it stands for; several events of one sort: the most. */
+static void take_period(struct run *r, const struct vt_profile_event *e)
+{
+	enum vt_culprit_event event = e->name ? vt_culprit_event_of(e->name) : VT_NCULPRIT_EVENTS;
+	double period = e->samples ? (double)e->period / (double)e->samples : (double)e->sampling;
+
+	if (event < VT_NCULPRIT_EVENTS && period > r->period[event])
+		r->period[event] = period;
+}
+
+/* A stream with samples of some event has those of all its events: what has none did not happen. */
+static bool has_samples(const struct vt_profile *p)
+{
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (vt_profile_event(p, i)->samples)
+			return true;
+	return false;
+}
+
+static int take_events(struct run *r)
+{
+	const struct vt_profile *p = r->src->profile;
+	size_t i, n = vt_profile_nplaces(p);
+	size_t nevents = has_samples(p) ? vt_profile_nevents(p) : 0;
+
+	for (i = 0; i < nevents; i++)
+		take_period(r, vt_profile_event(p, i));
+	for (i = 0; i < n; i++) {
+		const struct vt_place *at = vt_profile_place(p, i);
+		const char *name = vt_profile_event(p, at->event)->name;
+		enum vt_culprit_event event = name ? vt_culprit_event_of(name) : VT_NCULPRIT_EVENTS;
+
+		if (event == VT_NCULPRIT_EVENTS || at->image == VT_UNMAPPED_IMAGE)
+			continue;
+		if (!vt_array_grow(&r->events, &r->events_cap, r->nevents + 1, sizeof(*r->events)))
+			return vt_error_nomem(r->err);
+		r->events[r->nevents++] =
+			(struct event_place){at->offset, at->image, event, at->samples};
+	}
+	if (r->nevents)
+		qsort(r->events, r->nevents, sizeof(*r->events), by_place);
+	return 0;
+}
+
+/* The first of them that is not before a place. */
+static size_t find_event(const struct run *r, uint32_t image, uint64_t offset)
+{
+	const struct event_place key = {.image = image, .offset = offset};
+	size_t low = 0, high = r->nevents;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_place(&r->events[mid], &key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* ---- one procedure ---- */
+
+static uint32_t insn_at(const struct work *w, uint64_t offset)
+{
+	return vt_cfg_insn_at(w->flow->cfg, w->proc.start + (offset - w->offset));
+}
+
+static void take_freq(struct run *r, struct work *w, const struct vt_freq *f)
+{
+	uint32_t i = insn_at(w, f->offset);
+	double period = f->samples ? (double)f->period / (double)f->samples : (double)f->period;
+
+	if (i == UINT32_MAX) {
+		r->t->outside++;
+		return;
+	}
+	w->freqs[i] = f;
+	w->insns[i].executions = f->executions;
+	w->insns[i].cycles = f->cycles;
+	w->insns[i].confidence = f->confidence;
+	/* A simulator tells how it was. */
+	if (f->method != VT_METHOD_MODEL)
+		w->insns[i].period = period;
+	r->t->samples += f->samples;
+	if ((unsigned)f->confidence < VT_NCONFIDENCES)
+		r->t->by_confidence[f->confidence] += f->samples;
+	if (f->executions > 0 && f->cycles > 0)
+		r->t->cycles += f->executions * f->cycles;
+}
+
+static void take_procedure_events(const struct run *r, struct work *w, uint32_t image, uint64_t end)
+{
+	size_t e;
+
+	for (e = find_event(r, image, w->offset);
+	     e < r->nevents && r->events[e].image == image && r->events[e].offset < end; e++) {
+		uint32_t i = insn_at(w, r->events[e].offset);
+
+		if (i != UINT32_MAX)
+			w->insns[i].samples[r->events[e].event] += (float)r->events[e].samples;
+	}
+}
+
+/* The executions of an edge, from records sorted by `from` and `to`; NAN: there is none. */
+static double edge_value(const struct vt_edgefreq *list, size_t n, uint64_t from, uint64_t to)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct vt_edgefreq *e = &list[mid];
+
+		if (e->from < from || (e->from == from && e->to < to))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n && list[low].from == from && list[low].to == to ? list[low].executions : NAN;
+}
+
+/* What a block's edges leave to this one of them; NAN: another is unknown, too. */
+static double left_over(const struct work *w, uint32_t edge, bool in)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	const struct vt_cfg_edge *e = &g->edges[edge];
+	const struct vt_cfg_block *b = &g->blocks[in ? e->to : e->from];
+	uint32_t k, n = in ? b->nin : b->nout;
+	double left;
+
+	if (!b->ninsns)
+		return NAN;
+	left = w->insns[in ? b->insn : b->insn + b->ninsns - 1].executions;
+	for (k = 0; k < n; k++) {
+		uint32_t other = in ? g->in[b->in + k] : b->out + k;
+
+		if (other != edge)
+			left -= w->edges[other];
+	}
+	return left < 0 ? 0 : left;
+}
+
+/* Edges without a record: what gets into a block by no other comes by this one. */
+static void infer_edges(const struct work *w)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedges; i++) {
+		if (!isnan(w->edges[i]))
+			continue;
+		w->edges[i] = left_over(w, i, true);
+		if (isnan(w->edges[i]))
+			w->edges[i] = left_over(w, i, false);
+	}
+}
+
+static void take_edges(const struct run *r, struct work *w, uint32_t image, uint64_t end)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	size_t n;
+	const struct vt_edgefreq *list =
+		vt_freqprofile_edges(r->src->freq, image, w->offset, end, &n);
+	uint64_t shift = w->offset - w->proc.start;
+	uint32_t i;
+
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
+		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
+
+		w->edges[i] = NAN;
+		if (g->edges[i].from >= VT_CFG_FIRST && g->edges[i].to >= VT_CFG_FIRST &&
+		    from->ninsns)
+			w->edges[i] = edge_value(
+				list, n, g->insns[from->insn + from->ninsns - 1].addr + shift,
+				to->start + shift);
+	}
+	for (i = 0; i < 2; i++)
+		infer_edges(w);
+}
+
+static void add_up(struct vt_culprits_totals *t, const struct vt_culprit_stalls *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		t->low[s->list[i].cause] += s->list[i].low;
+		t->high[s->list[i].cause] += s->list[i].high;
+	}
+}
+
+static void make_input(const struct run *r, const struct work *w, struct vt_culprit_input *in)
+{
+	enum vt_unknown why;
+	const struct vt_elf *elf = vt_images_elf(r->src->images, w->proc.image, &why);
+
+	*in = (struct vt_culprit_input){
+		.core = r->src->core,
+		.flow = w->flow,
+		.insns = w->insns,
+		.edges = w->edges,
+		.footprint = r->footprint,
+		.shares = r->learnt ? &r->shares : NULL,
+	};
+	if (elf)
+		in->code = vt_elf_bytes(elf, w->proc.start, &in->code_size);
+	memcpy(in->period, r->period, sizeof(in->period));
+}
+
+static int judge(struct run *r, const struct work *w)
+{
+	struct vt_culprit_stalls stalls = {0};
+	struct vt_culprits_proc p = {.flow = w->flow, .offset = w->offset, .freqs = w->freqs};
+	struct vt_culprit_input in;
+	uint32_t i, e;
+	int code;
+
+	make_input(r, w, &in);
+	for (i = 0; i < w->flow->cfg->ninsns; i++)
+		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
+			p.events[e] += (double)w->insns[i].samples[e] * r->period[e];
+	code = vt_culprit_find(&in, &stalls, r->err);
+	if (code == 0) {
+		add_up(r->t, &stalls);
+		p.stalls = stalls.list;
+		p.nstalls = stalls.count;
+		code = r->fn(r->arg, &p, r->err);
+	}
+	vt_culprit_stalls_fini(&stalls);
+	return code;
+}
+
+static void work_fini(struct work *w)
+{
+	vt_procflow_free(w->flow);
+	free(w->insns);
+	free(w->freqs);
+	free(w->edges);
+	w->flow = NULL;
+	w->insns = NULL;
+	w->freqs = NULL;
+	w->edges = NULL;
+}
+
+/* Brings what was measured to the instructions and edges of a procedure's graph. */
+static int fill(struct run *r, struct work *w)
+{
+	const struct vt_cfg *g = w->flow->cfg;
+	uint64_t end = w->offset + (w->proc.end - w->proc.start);
+	size_t i;
+
+	w->insns = calloc((size_t)g->ninsns + 1, sizeof(*w->insns));
+	w->freqs = calloc((size_t)g->ninsns + 1, sizeof(struct vt_freq *));
+	w->edges = calloc((size_t)g->nedges + 1, sizeof(*w->edges));
+	if (!w->insns || !w->freqs || !w->edges)
+		return vt_error_nomem(r->err);
+	for (i = 0; i < g->ninsns; i++)
+		w->insns[i].executions = NAN;
+	for (i = 0; i < w->nrecords; i++)
+		take_freq(r, w, &w->records[i]);
+	take_procedure_events(r, w, w->proc.image, end);
+	take_edges(r, w, w->proc.image, end);
+	return 0;
+}
+
+/* 1; 0: its code is not there. */
+static int make(struct run *r, struct work *w)
+{
+	struct vt_error why = VT_ERROR_INIT;
+	int code;
+
+	w->flow = vt_procflow_graph(r->src->images, r->src->code, &w->proc, &why);
+	if (!w->flow && why.code != VT_E_NOMEM)
+		return 0;
+	code = w->flow ? fill(r, w) : vt_error_nomem(r->err);
+	if (code < 0)
+		work_fini(w);
+	return code < 0 ? code : 1;
+}
+
+/* ---- all of them ---- */
+
+/* The procedure that holds a record's place; its offset in *offset. */
+static bool find_procedure(const struct run *r, const struct vt_freq *f, struct vt_procedure *proc,
+			   uint64_t *offset)
+{
+	struct vt_images *images = r->src->images;
+	struct vt_location loc;
+
+	if (vt_images_symbol(images, f->image, 0, f->offset, &loc) != VT_KNOWN ||
+	    loc.symbol->end <= loc.symbol->start)
+		return false;
+	*proc = (struct vt_procedure){
+		.image = f->image,
+		.start = loc.symbol->start,
+		.end = loc.symbol->end,
+		.symbol = loc.symbol->name,
+		.name = vt_images_display(images, f->image, 0, loc.symbol),
+	};
+	*offset = f->offset - (loc.vaddr - loc.symbol->start);
+	return true;
+}
+
+/* The first time: what it fetches, and the rest if there is room for that. */
+static int take_procedure(struct run *r, struct work *w)
+{
+	struct vt_culprit_input in;
+	int code;
+
+	if (!vt_array_grow(&r->list, &r->cap, r->count + 1, sizeof(*r->list)))
+		return vt_error_nomem(r->err);
+	code = make(r, w);
+	if (code <= 0) {
+		r->t->without_code += code == 0;
+		return code;
+	}
+	r->t->procedures++;
+	make_input(r, w, &in);
+	code = vt_culprit_enter(&in, r->footprint, r->err);
+	r->kept += w->flow->cfg->ninsns;
+	if (code < 0 || r->kept > (r->src->most_kept ? r->src->most_kept : KEPT))
+		work_fini(w);
+	r->list[r->count++] = *w;
+	return code;
+}
+
+/* Takes the procedure at freqs[0]; returns how many records are done with, or an error. */
+static int64_t take_first(struct run *r, const struct vt_freq *freqs, size_t n)
+{
+	struct work w = {.records = freqs};
+	int code;
+
+	if (!find_procedure(r, freqs, &w.proc, &w.offset)) {
+		r->t->outside++;
+		return 1;
+	}
+	while (w.nrecords < n && freqs[w.nrecords].offset - w.offset < w.proc.end - w.proc.start)
+		w.nrecords++;
+	code = take_procedure(r, &w);
+	return code < 0 ? code : (int64_t)w.nrecords;
+}
+
+static int take_image(struct run *r, uint32_t image)
+{
+	size_t n, i = 0;
+	const struct vt_freq *freqs = vt_freqprofile_freqs(r->src->freq, image, 0, UINT64_MAX, &n);
+
+	r->t->places += n;
+	while (i < n) {
+		int64_t took = take_first(r, freqs + i, n - i);
+
+		if (took < 0)
+			return (int)took;
+		i += (size_t)took;
+	}
+	return 0;
+}
+
+/* As it was run: what a block costs depends on which ways control came to it. */
+static int schedule(const struct run *r, struct work *w)
+{
+	if (w->flow->ops)
+		return 0;
+	return vt_procflow_schedule(w->flow, r->src->images, r->src->code, r->src->core, w->edges,
+				    r->err);
+}
+
+/*
+ * Between: what is usual, of some of the procedures that are kept.  Out of order, a stall is what
+ * others have left of it, so that its length says less of its cause: there, nothing is learnt.
+ */
+static int learn(struct run *r)
+{
+	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
+	size_t stride = (size_t)(r->kept / LEARNT) + 1, i;
+	struct vt_culprit_input in;
+	int code = e ? 0 : vt_error_nomem(r->err);
+
+	for (i = 0; i < r->count && code == 0; i += stride) {
+		if (!r->list[i].flow)
+			continue;
+		code = schedule(r, &r->list[i]);
+		make_input(r, &r->list[i], &in);
+		if (code == 0)
+			code = vt_culprit_collect(&in, e, r->err);
+	}
+	if (code == 0)
+		vt_culprit_learn(e, &r->shares);
+	r->learnt = code == 0;
+	vt_culprit_evidence_free(e);
+	return code;
+}
+
+/* The second time: who is guilty, now that it is known what competes with whom. */
+static int judge_all(struct run *r)
+{
+	struct vt_culprits_totals again = {0}, *t = r->t;
+	size_t i;
+	int code = 0;
+
+	for (i = 0; i < r->count && code == 0; i++) {
+		struct work *w = &r->list[i];
+
+		/* It has been counted. */
+		r->t = &again;
+		if (!w->flow)
+			code = make(r, w);
+		r->t = t;
+		if (code >= 0 && w->flow)
+			code = schedule(r, w);
+		if (code >= 0 && w->flow)
+			code = judge(r, w);
+		work_fini(w);
+	}
+	return code;
+}
+
+uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence)
+{
+	return t->by_confidence[confidence] + (confidence == VT_CONFIDENCE_NONE ? t->unknown : 0);
+}
+
+int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
+		    struct vt_culprits_totals *t, struct vt_error *err)
+{
+	struct run r = {.src = src, .fn = fn, .arg = arg, .t = t, .err = err};
+	size_t i;
+	int code;
+
+	memset(t, 0, sizeof(*t));
+	r.footprint = vt_footprint_new(src->core);
+	code = r.footprint ? take_events(&r) : vt_error_nomem(err);
+	for (i = 0; i < src->nids && code == 0; i++)
+		code = take_image(&r, src->ids[i]);
+	if (code == 0)
+		code = vt_footprint_finish(r.footprint, err);
+	if (code == 0 && src->core->order == VT_IN_ORDER)
+		code = learn(&r);
+	if (code == 0)
+		code = judge_all(&r);
+	for (i = 0; i < r.count; i++)
+		work_fini(&r.list[i]);
+	vt_footprint_free(r.footprint);
+	free(r.list);
+	free(r.events);
+	return code;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_CULPRIT_CULPRITS_H
+#define VT_CULPRIT_CULPRITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "culprit/culprit.h"
+#include "freq/profile.h"
+#include "image/images.h"
+#include "machine/pipeline/core.h"
+#include "profile/block_code.h"
+#include "profile/profile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The culprits of all procedures of a stream. */
+
+/* What was read, all of it finished; borrowed. */
+struct vt_culprits_source {
+	const struct vt_core *core;
+	const struct vt_freqprofile *freq;
+	const struct vt_profile *profile; /* samples of events */
+	struct vt_images *images;
+	const struct vt_blockcode *code; /* may be NULL */
+	const uint32_t *ids;		 /* images that have frequencies */
+	size_t nids;
+	/*
+	 * Instructions whose graph and measurements are kept from one pass to the next, about 100
+	 * bytes each; those of other procedures are made twice.  0: 4 millions.
+	 */
+	uint64_t most_kept;
+};
+
+/* A procedure and its stalls. */
+struct vt_culprits_proc {
+	const struct vt_procflow *flow;
+	uint64_t offset;	      /* of its start in the image */
+	const struct vt_freq **freqs; /* by instruction of the graph; NULL: there is none */
+	const struct vt_culprit_stall *stalls;
+	size_t nstalls;
+	double events[VT_NCULPRIT_EVENTS]; /* that happened in it, by their samples */
+};
+
+struct vt_culprits_totals {
+	uint64_t procedures;
+	uint64_t without_code; /* procedures whose code is not there */
+	uint64_t places;       /* that have frequencies */
+	uint64_t outside;      /* of them in no procedure, or at no instruction of it */
+	uint64_t samples;      /* of the time event, at the places in procedures */
+	uint64_t by_confidence[VT_NCONFIDENCES];
+	uint64_t unknown;	/* other samples of that event: 0 unless the caller tells */
+	double cycles;		/* executions times cycles */
+	double low[VT_NSTALLS]; /* cycles lost to each cause */
+	double high[VT_NSTALLS];
+};
+
+/* Samples with a confidence: those that nothing was estimated of have none. */
+uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence);
+
+/*
+ * Calls `fn` for each procedure, in order of image and address, and adds all up in *t.  `fn`
+ * returns 0 or a negative error, which ends it.  -VT_E_NOMEM.
+ */
+typedef int vt_culprits_fn(void *arg, const struct vt_culprits_proc *p, struct vt_error *err);
+int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
+		    struct vt_culprits_totals *t, struct vt_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

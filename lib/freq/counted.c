@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "freq/counted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "profile/executions.h"
+#include "stream/exec.h"
+
+/* The instruction of a block that a thread executed last. */
+struct thread {
+	int64_t tid;
+	uint64_t block;
+	uint32_t insn;
+	bool known;
+};
+
+/* From the last executed instruction of one block to the first of the next, by blocks. */
+struct step_pair {
+	uint64_t from; /* block and instruction */
+	uint64_t to;
+	uint64_t count;
+};
+
+struct insn {
+	uint64_t image;
+	uint64_t offset;
+	double executions;
+	double left; /* of them, those that a known instruction of another block followed */
+	uint32_t length;
+	bool call;
+};
+
+struct edge {
+	uint64_t image;
+	uint64_t from;
+	uint64_t to;
+	double count;
+};
+
+struct vt_flowcount {
+	struct vt_execcount *exec;
+	struct vt_hash threads;
+	struct vt_hash pairs;
+	struct vt_hash insns;
+	struct vt_hash edges;
+	struct vt_hash images;
+	struct vt_hash events; /* ids of those that count instructions */
+	uint64_t bad;
+	bool stepped; /* edges between blocks were seen */
+	bool edged;   /* EDGE records were */
+};
+
+struct vt_flowcount *vt_flowcount_new(void)
+{
+	struct vt_flowcount *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	vt_hash_init(&c->threads, sizeof(struct thread), sizeof(int64_t));
+	vt_hash_init(&c->pairs, sizeof(struct step_pair), offsetof(struct step_pair, count));
+	vt_hash_init(&c->insns, sizeof(struct insn), offsetof(struct insn, executions));
+	vt_hash_init(&c->edges, sizeof(struct edge), offsetof(struct edge, count));
+	vt_hash_init(&c->images, sizeof(uint64_t), sizeof(uint64_t));
+	vt_hash_init(&c->events, sizeof(uint64_t), sizeof(uint64_t));
+	c->exec = vt_execcount_new();
+	if (!c->exec) {
+		vt_flowcount_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void vt_flowcount_free(struct vt_flowcount *c)
+{
+	if (!c)
+		return;
+	vt_execcount_free(c->exec);
+	vt_hash_fini(&c->threads);
+	vt_hash_fini(&c->pairs);
+	vt_hash_fini(&c->insns);
+	vt_hash_fini(&c->edges);
+	vt_hash_fini(&c->images);
+	vt_hash_fini(&c->events);
+	free(c);
+}
+
+/* ---- executed code ---- */
+
+static uint64_t pack(uint64_t block, uint32_t insn)
+{
+	return block * VT_MAX_BLOCK_INSNS + insn;
+}
+
+static int count_step(struct vt_flowcount *c, struct thread *t, const struct vt_step *step,
+		      struct vt_error *err)
+{
+	struct step_pair key = {.to = pack(step->block->id, step->insn)};
+	struct step_pair *pair;
+
+	if (t->known) {
+		key.from = pack(t->block, t->insn);
+		pair = vt_hash_add(&c->pairs, &key, NULL);
+		if (!pair)
+			return vt_error_nomem(err);
+		pair->count++;
+	}
+	t->block = step->block->id;
+	t->insn = step->insn_end - 1;
+	t->known = true;
+	return 0;
+}
+
+static int take_exec(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
+{
+	int64_t tid = vt_record_i64(rec, VT_EXEC_TID);
+	struct vt_step step;
+	struct thread *t;
+	struct vt_exec x;
+	int code = vt_execcount_exec(c->exec, rec, err);
+
+	if (code < 0)
+		return code;
+	t = vt_hash_add(&c->threads, &tid, NULL);
+	if (!t)
+		return vt_error_nomem(err);
+	code = vt_exec_open(&x, vt_execcount_blocks(c->exec), rec, err);
+	while (code >= 0 && (code = vt_exec_next(&x, &step, err)) > 0)
+		code = count_step(c, t, &step, err);
+	c->stepped = true;
+	return code;
+}
+
+/* ---- what was counted already ---- */
+
+static struct insn *insn_at(struct vt_flowcount *c, uint64_t image, uint64_t offset)
+{
+	const struct insn key = {.image = image, .offset = offset};
+
+	if (!vt_hash_add(&c->images, &image, NULL))
+		return NULL;
+	return vt_hash_add(&c->insns, &key, NULL);
+}
+
+static int impossible(struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_FORMAT, "a number of executions that cannot be");
+}
+
+static int add_executions(struct vt_flowcount *c, uint64_t image, uint64_t offset, double n,
+			  struct vt_error *err)
+{
+	struct insn *insn;
+
+	if (!isfinite(n) || n < 0)
+		return impossible(err);
+	insn = insn_at(c, image, offset);
+	if (!insn)
+		return vt_error_nomem(err);
+	insn->executions += n;
+	return 0;
+}
+
+static int add_edge(struct vt_flowcount *c, uint64_t image, uint64_t from, uint64_t to, double n,
+		    struct vt_error *err)
+{
+	const struct edge key = {.image = image, .from = from, .to = to};
+	struct edge *edge;
+
+	if (!isfinite(n) || n < 0)
+		return impossible(err);
+	edge = vt_hash_add(&c->edges, &key, NULL);
+	if (!edge)
+		return vt_error_nomem(err);
+	edge->count += n;
+	return 0;
+}
+
+static int take_event(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes name = vt_record_bytes(rec, VT_EVENT_NAME);
+	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
+
+	if (vt_record_u64(rec, VT_EVENT_POLICY) != VT_POLICY_EXACT || name.size != 12 ||
+	    memcmp(name.data, "instructions", 12) != 0)
+		return 0;
+	return vt_hash_add(&c->events, &id, NULL) ? 0 : vt_error_nomem(err);
+}
+
+int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t event;
+	int code;
+
+	switch (rec->kind) {
+	case VT_EVENT:
+		return take_event(c, rec, err);
+	case VT_COUNT:
+		event = vt_record_u64(rec, VT_COUNT_EVENT);
+		if (!vt_hash_find(&c->events, &event))
+			return 0;
+		code = add_executions(c, vt_record_u64(rec, VT_COUNT_IMAGE),
+				      vt_record_u64(rec, VT_COUNT_OFFSET),
+				      (double)vt_record_u64(rec, VT_COUNT_SAMPLES), err);
+		break;
+	case VT_FREQ:
+		if (vt_record_u64(rec, VT_FREQ_CONFIDENCE) != VT_CONFIDENCE_EXACT)
+			return 0;
+		code = add_executions(c, vt_record_u64(rec, VT_FREQ_IMAGE),
+				      vt_record_u64(rec, VT_FREQ_OFFSET),
+				      vt_record_f64(rec, VT_FREQ_EXECUTIONS), err);
+		break;
+	case VT_EDGE:
+		if (vt_record_u64(rec, VT_EDGE_CONFIDENCE) != VT_CONFIDENCE_EXACT)
+			return 0;
+		c->edged = true;
+		code = add_edge(c, vt_record_u64(rec, VT_EDGE_IMAGE),
+				vt_record_u64(rec, VT_EDGE_FROM), vt_record_u64(rec, VT_EDGE_TO),
+				vt_record_f64(rec, VT_EDGE_EXECUTIONS), err);
+		break;
+	case VT_BLOCK:
+		code = vt_execcount_block(c->exec, rec, err);
+		break;
+	case VT_EXEC:
+		code = take_exec(c, rec, err);
+		break;
+	default:
+		return 0;
+	}
+	c->bad += code == -VT_E_FORMAT;
+	return code == -VT_E_FORMAT ? 0 : code;
+}
+
+/* ---- from blocks to places ---- */
+
+struct where {
+	uint32_t image;
+	uint64_t offset;
+	bool known;
+};
+
+static struct where find(const struct vt_profile *p, uint64_t addr)
+{
+	struct where w = {.image = VT_UNMAPPED_IMAGE};
+
+	w.known = vt_profile_find(p, addr, &w.image, &w.offset);
+	return w;
+}
+
+static bool is_call(const struct vt_bblock *b, uint32_t insn)
+{
+	return insn + 1 == b->ninsns && (b->end == VT_END_CALL || b->end == VT_END_CALL_INDIRECT);
+}
+
+static int place_block(struct vt_flowcount *c, const struct vt_profile *p,
+		       const struct vt_bblock *b, struct vt_error *err)
+{
+	struct where w = find(p, b->addr);
+	uint32_t i;
+
+	for (i = 0; w.known && i < b->ninsns; i++) {
+		uint64_t n = vt_execcount_of(c->exec, b->id, i);
+		struct insn *insn = n ? insn_at(c, w.image, w.offset) : NULL;
+
+		if (n && !insn)
+			return vt_error_nomem(err);
+		if (n) {
+			insn->executions += (double)n;
+			insn->length = b->lengths[i];
+			insn->call = is_call(b, i);
+		}
+		w.offset += b->lengths[i];
+	}
+	return 0;
+}
+
+static struct where find_insn(const struct vt_flowcount *c, const struct vt_profile *p,
+			      uint64_t packed)
+{
+	const struct vt_bblock *b =
+		vt_bblocks_get(vt_execcount_blocks(c->exec), packed / VT_MAX_BLOCK_INSNS);
+
+	return find(p, vt_bblock_insn_addr(b, (uint32_t)(packed % VT_MAX_BLOCK_INSNS)));
+}
+
+static int place_pair(struct vt_flowcount *c, const struct vt_profile *p,
+		      const struct step_pair *pair, struct vt_error *err)
+{
+	struct where from = find_insn(c, p, pair->from), to = find_insn(c, p, pair->to);
+	struct insn *insn;
+
+	if (!from.known)
+		return 0;
+	insn = insn_at(c, from.image, from.offset);
+	if (!insn)
+		return vt_error_nomem(err);
+	insn->left += (double)pair->count;
+	if (!to.known || to.image != from.image)
+		return 0;
+	return add_edge(c, from.image, from.offset, to.offset, (double)pair->count, err);
+}
+
+int vt_flowcount_finish(struct vt_flowcount *c, const struct vt_profile *p, struct vt_error *err)
+{
+	const struct vt_bblocks *dict = vt_execcount_blocks(c->exec);
+	uint64_t id;
+	size_t i;
+	int code = 0;
+
+	for (id = 0; id < vt_bblocks_end(dict) && code == 0; id++)
+		if (vt_bblocks_get(dict, id))
+			code = place_block(c, p, vt_bblocks_get(dict, id), err);
+	for (i = 0; i < c->pairs.count && code == 0; i++)
+		code = place_pair(c, p, vt_hash_at(&c->pairs, i), err);
+	return code;
+}
+
+/* ---- results ---- */
+
+uint64_t vt_flowcount_bad(const struct vt_flowcount *c)
+{
+	return c->bad;
+}
+
+bool vt_flowcount_any(const struct vt_flowcount *c)
+{
+	return c->insns.count > 0;
+}
+
+bool vt_flowcount_has(const struct vt_flowcount *c, uint32_t image)
+{
+	uint64_t key = image;
+
+	return vt_hash_find(&c->images, &key) != NULL;
+}
+
+static const struct insn *get(const struct vt_flowcount *c, uint32_t image, uint64_t offset)
+{
+	const struct insn key = {.image = image, .offset = offset};
+
+	return vt_hash_find(&c->insns, &key);
+}
+
+double vt_flowcount_insn(const struct vt_flowcount *c, uint32_t image, uint64_t offset)
+{
+	const struct insn *insn = get(c, image, offset);
+
+	return insn ? insn->executions : 0;
+}
+
+bool vt_flowcount_edge(const struct vt_flowcount *c, uint32_t image, uint64_t from, uint64_t to,
+		       double *count)
+{
+	const struct edge key = {.image = image, .from = from, .to = to};
+	const struct edge *edge = vt_hash_find(&c->edges, &key);
+	const struct insn *insn = get(c, image, from);
+
+	*count = edge ? edge->count : 0;
+	if (c->edged || !c->stepped)
+		return c->edged;
+	if (!insn || to != from + insn->length)
+		return true;
+	/* What a call leads to comes between; within a block, one instruction follows another. */
+	if (insn->call)
+		*count = insn->executions;
+	else
+		*count += fmax(insn->executions - insn->left, 0);
+	return true;
+}

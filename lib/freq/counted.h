@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FREQ_COUNTED_H
+#define VT_FREQ_COUNTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "stream/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * How often instructions were executed, and how often control went from one to another, as far as a
+ * stream has counted it: executed code (BLOCK and EXEC), FREQ and EDGE records that are exact, or
+ * COUNT records of an exact event "instructions".
+ */
+struct vt_flowcount;
+
+/* Owned by the caller; NULL when memory runs out. */
+struct vt_flowcount *vt_flowcount_new(void);
+void vt_flowcount_free(struct vt_flowcount *c);
+
+/*
+ * Takes a record.  -VT_E_NOMEM; executed code that contradicts itself, and numbers that cannot be,
+ * are counted as bad.
+ */
+int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err);
+
+/* After the last record; `p`, which was fed the same, tells where code lies.  -VT_E_NOMEM. */
+int vt_flowcount_finish(struct vt_flowcount *c, const struct vt_profile *p, struct vt_error *err);
+
+/* Records that were left out. */
+uint64_t vt_flowcount_bad(const struct vt_flowcount *c);
+
+/* Whether anything was counted; whether of an image. */
+bool vt_flowcount_any(const struct vt_flowcount *c);
+bool vt_flowcount_has(const struct vt_flowcount *c, uint32_t image);
+
+/* Executions of the instruction at an offset of an image. */
+double vt_flowcount_insn(const struct vt_flowcount *c, uint32_t image, uint64_t offset);
+
+/*
+ * How often control went from the instruction at `from` to the one at `to`; from a call behind it,
+ * when it came back.  False: edges were not counted.
+ */
+bool vt_flowcount_edge(const struct vt_flowcount *c, uint32_t image, uint64_t from, uint64_t to,
+		       double *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

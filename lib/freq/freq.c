@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "freq/freq.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "freq/internal.h"
+
+/*
+ * Deviations, of a frequency, up to which it is trusted so far.  15 % is as far as DCPI's figures
+ * of accuracy go; the other was chosen so that six points that agree are enough (0.35 / 6).
+ */
+#define HIGH_TRUST   0.06
+#define MEDIUM_TRUST 0.15
+
+static int list_members(struct vti_freqwork *w, struct vt_error *err)
+{
+	const struct vt_procflow *f = w->in->flow;
+	struct vti_freq_members *m = &w->members;
+	uint32_t i;
+
+	m->first = calloc((size_t)f->classes->count + 2, sizeof(*m->first));
+	m->insns = calloc((size_t)w->g->ninsns + 1, sizeof(*m->insns));
+	if (!m->first || !m->insns)
+		return vt_error_nomem(err);
+	for (i = 0; i < w->g->ninsns; i++)
+		m->first[f->classes->block[f->block[i]] + 2]++;
+	for (i = 2; i < f->classes->count + 2; i++)
+		m->first[i] += m->first[i - 1];
+	for (i = 0; i < w->g->ninsns; i++)
+		m->insns[m->first[f->classes->block[f->block[i]] + 1]++] = i;
+	assert(m->first[f->classes->count] <= w->g->ninsns);
+	return 0;
+}
+
+static int prepare(struct vti_freqwork *w, struct vt_error *err)
+{
+	double samples = 0, cycles = 0;
+	uint32_t i;
+
+	w->classes = calloc((size_t)w->in->flow->classes->count + 1, sizeof(*w->classes));
+	w->blocks = calloc((size_t)w->g->nblocks + 1, sizeof(*w->blocks));
+	w->edges = calloc((size_t)w->g->nedges + 1, sizeof(*w->edges));
+	w->seen = calloc((size_t)w->in->flow->classes->count + 1, sizeof(struct vti_freq_seen *));
+	w->left = calloc((size_t)w->g->nblocks + 1, sizeof(*w->left));
+	if (!w->classes || !w->blocks || !w->edges || !w->seen || !w->left)
+		return vt_error_nomem(err);
+	for (i = 0; i < w->g->ninsns; i++) {
+		samples += (double)w->in->samples[i];
+		cycles += w->in->cycles[i];
+	}
+	w->period = samples > 0 ? cycles / samples : 1;
+	return list_members(w, err);
+}
+
+static void end(struct vti_freqwork *w)
+{
+	vti_freq_forget(w);
+	free(w->members.first);
+	free(w->members.insns);
+	free(w->classes);
+	free(w->blocks);
+	free(w->edges);
+	free(w->left);
+}
+
+/* ---- results ---- */
+
+static enum vt_confidence trust(const struct vti_estimate *e)
+{
+	if (!e->known)
+		return VT_CONFIDENCE_NONE;
+	if (!(e->f > 0) || !isfinite(e->sigma) || e->sigma > MEDIUM_TRUST * e->f)
+		return VT_CONFIDENCE_LOW;
+	return e->sigma > HIGH_TRUST * e->f ? VT_CONFIDENCE_MEDIUM : VT_CONFIDENCE_HIGH;
+}
+
+static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_method method)
+{
+	struct vt_freq_value v = {
+		.executions = e->f,
+		.low = fmax(e->f - 2 * e->sigma, 0),
+		.high = e->f + 2 * e->sigma,
+		.confidence = trust(e),
+		.method = method,
+	};
+
+	/* What is not known has no value and an infinite range. */
+	assert(e->known ? e->f >= 0 && v.low <= v.executions : e->f == 0 && isinf(v.high));
+	return v;
+}
+
+static struct vt_freq_value counted(double f)
+{
+	return (struct vt_freq_value){f, f, f, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED};
+}
+
+/*
+ * An instruction on its own, as if it never stalled; it is taken to need a slot at least, as on
+ * processors that issue four at a time, like DCPI's.
+ */
+#define SLOT 0.25 /* cycles */
+
+static struct vti_estimate lone_estimate(const struct vti_freqwork *w, uint32_t insn)
+{
+	double best = fmax((double)w->in->flow->costs[insn].head, SLOT);
+	double samples = fmax((double)w->in->samples[insn], 1);
+
+	return (struct vti_estimate){
+		.known = true,
+		.f = w->in->cycles[insn] / best,
+		.sigma = fmax(w->in->cycles[insn], w->period) / best / sqrt(samples),
+		.points = 1,
+	};
+}
+
+static enum vt_method method_of(const struct vti_freqwork *w, uint32_t class_)
+{
+	return w->classes[class_].counted ? VT_METHOD_BRANCHES : w->in->method;
+}
+
+static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t insn)
+{
+	const struct vt_freq_input *in = w->in;
+	struct vti_estimate e;
+
+	if (in->exact && in->exact[insn] >= 0)
+		return counted(in->exact[insn]);
+	if (!vti_freq_repeats(w, insn))
+		return value_of(&w->blocks[in->flow->block[insn]],
+				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
+	e = lone_estimate(w, insn);
+	/* Nothing tells its stalls from its repetitions. */
+	e.sigma = vti_freq_doubt(w, &e);
+	return value_of(&e, in->method);
+}
+
+static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
+{
+	const struct vt_freq_input *in = w->in;
+	uint32_t i;
+
+	for (i = 0; i < w->g->ninsns; i++)
+		out->insn[i] = value_of_insn(w, i);
+	for (i = 0; i < w->g->nedges; i++)
+		out->edge[i] =
+			in->exact_edges && in->exact_edges[i] >= 0
+				? counted(in->exact_edges[i])
+				: value_of(&w->edges[i], method_of(w, in->flow->classes->edge[i]));
+}
+
+/* ---- methods ---- */
+
+static void be_naive(const struct vti_freqwork *w, struct vt_freqs *out)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->g->ninsns; i++) {
+		struct vti_estimate e = lone_estimate(w, i);
+
+		out->insn[i] = value_of(&e, VT_METHOD_NAIVE);
+		out->insn[i].confidence = VT_CONFIDENCE_LOW;
+	}
+}
+
+/* What was found by the paper's steps; those of propagation have no points. */
+static void doubt_all(struct vti_freqwork *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->g->nblocks; i++)
+		w->blocks[i].sigma = vti_freq_doubt(w, &w->blocks[i]);
+	for (i = 0; i < w->g->nedges; i++)
+		w->edges[i].sigma = vti_freq_doubt(w, &w->edges[i]);
+}
+
+/*
+ * What callers tell is taken for what the class of the entry is executed: of its samples, stalls
+ * add to some, and others are missing where what it waits for was waited for by its caller.  But a
+ * cycle each execution takes, for it begins behind a jump; a quarter more is allowed for what
+ * either is off by.  How many points they count as was chosen, between those of most blocks.
+ */
+#define CALLERS 4 /* points that they count as */
+
+static void ask_callers(struct vti_freqwork *w)
+{
+	const struct vt_freq_entries *n = &w->in->entries;
+	double cycles = w->period;
+	uint32_t i;
+
+	for (i = 0; i < w->g->ninsns; i++)
+		cycles += w->in->cycles[i];
+	if (!(n->executions > 0) || n->executions > 1.25 * cycles)
+		return;
+	w->classes[w->in->flow->classes->block[VT_CFG_ENTRY]] = (struct vti_estimate){
+		.known = true,
+		.f = n->executions,
+		.sigma = fmax(n->sigma, 0.01 * n->executions),
+		.points = CALLERS,
+	};
+}
+
+static int find_flow(struct vti_freqwork *w, struct vt_error *err)
+{
+	int code = vti_freq_likely(w, err);
+
+	ask_callers(w);
+	if (code == 0)
+		code = vti_freq_stacks(w, err);
+	return code < 0 ? code : vti_freq_solve(w, err);
+}
+
+/* How long a block takes hangs on where control comes from, which is known by now. */
+static int weigh(struct vti_freqwork *w, struct vt_error *err)
+{
+	double *edges = malloc(((size_t)w->g->nedges + 1) * sizeof(*edges));
+	uint32_t i;
+	int code;
+
+	if (!edges)
+		return vt_error_nomem(err);
+	for (i = 0; i < w->g->nedges; i++) {
+		edges[i] = w->edges[i].f;
+		w->left[w->g->edges[i].from] += edges[i];
+	}
+	code = vt_procflow_weigh(w->in->flow, w->in->core, edges, err);
+	free(edges);
+	return code;
+}
+
+static int estimate(struct vti_freqwork *w, struct vt_freqs *out, struct vt_error *err)
+{
+	int code;
+
+	if (w->in->method == VT_METHOD_NAIVE) {
+		be_naive(w, out);
+		return 0;
+	}
+	if (w->in->method == VT_METHOD_PAPER) {
+		code = vti_freq_paper(w, err);
+		if (code == 0)
+			code = vti_freq_propagate(w, err);
+		if (code == 0)
+			doubt_all(w);
+	} else {
+		code = find_flow(w, err);
+		if (code == 0 && w->in->core)
+			code = weigh(w, err);
+		if (code == 0 && w->in->core)
+			code = find_flow(w, err);
+		if (code == 0)
+			vti_freq_trust(w);
+	}
+	if (code == 0)
+		take_results(w, out);
+	return code;
+}
+
+struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err)
+{
+	struct vti_freqwork w = {.in = in, .g = in->flow->cfg};
+	struct vt_freqs *out = calloc(1, sizeof(*out));
+	int code = -VT_E_NOMEM;
+
+	if (out) {
+		out->insn = calloc((size_t)w.g->ninsns + 1, sizeof(*out->insn));
+		out->edge = calloc((size_t)w.g->nedges + 1, sizeof(*out->edge));
+	}
+	if (out && out->insn && out->edge)
+		code = prepare(&w, err);
+	else
+		vt_error_nomem(err);
+	if (code == 0)
+		code = estimate(&w, out, err);
+	end(&w);
+	if (code < 0) {
+		vt_freqs_free(out);
+		return NULL;
+	}
+	return out;
+}
+
+void vt_freqs_free(struct vt_freqs *f)
+{
+	if (!f)
+		return;
+	free(f->insn);
+	free(f->edge);
+	free(f);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "freq/internal.h"
+
+/*
+ * A point without stalls has its class's frequency for a ratio, but for the chance of sampling and
+ * for what the schedule does not know.  One with stalls has a larger one, by any factor: that of
+ * its logarithm falls off exponentially.  A few have a smaller one, where a stall before them hides
+ * what the schedule has them wait for.  The frequency is the one that makes the ratios seen most
+ * likely.
+ *
+ * The form is a model; its numbers were chosen on programs in the simulator, and what hangs on each
+ * scripts/tune/constants measures.  MAX_STARTS and ROUNDS bound the time.
+ */
+#define ABOVE	   1.0	 /* mean of the logarithm of stalled points' ratios */
+#define BELOW	   1.0	 /* and of points that waited before: any part of their time is as likely */
+#define BELOW_PART 0.03	 /* how many points there are of these */
+#define MODEL	   0.015 /* of the ratio: what the schedule is wrong by */
+#define MAX_STARTS 48
+#define ROUNDS	   6
+
+/* Logarithm of the ratio of each point and its deviation; and without its extra samples. */
+struct seen {
+	double log;
+	double sigma;
+	double log_less;
+	double sigma_less;
+	const struct vti_freq_point *p;
+};
+
+struct vti_freq_seen {
+	struct vti_freq_point *points;
+	struct seen *list;
+	size_t n;
+};
+
+/* How likely a point is at a frequency: in all; and the parts of it that have no stall. */
+struct density {
+	double all;
+	double whole; /* all of its samples, or */
+	double less;  /* without the extra ones, are at the frequency */
+};
+
+static double normal(double x, double sigma)
+{
+	return exp(-0.5 * (x / sigma) * (x / sigma)) / (2.5066282746310002 * sigma);
+}
+
+/* A side of a distribution that falls off, blurred by what sampling blurs. */
+static double tail(double x, double mean, double sigma)
+{
+	double rise = 0.5 * erfc(-x / (sigma * 1.4142135623730951));
+
+	return rise * exp(-fmax(x, 0) / mean) / mean;
+}
+
+static struct density density(const struct seen *s, double log_f)
+{
+	double x = s->log - log_f, known = 1 - BELOW_PART;
+	struct density d;
+
+	d.whole = s->p->shift * known * s->p->prior * normal(x, s->sigma);
+	d.less = (1 - s->p->shift) * known * s->p->prior *
+		 normal(s->log_less - log_f, s->sigma_less);
+	d.all = d.whole + d.less + known * (1 - s->p->prior) * tail(x, ABOVE, s->sigma) +
+		BELOW_PART * tail(-x, BELOW, s->sigma);
+	return d;
+}
+
+static double likelihood_at(const struct seen *seen, size_t n, double log_f)
+{
+	double likelihood = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		likelihood += log(fmax(density(&seen[i], log_f).all, 1e-30));
+	return likelihood;
+}
+
+/* Climbs to a maximum from a frequency. */
+static double climb(const struct seen *seen, size_t n, double log_f, struct vti_estimate *e)
+{
+	size_t i;
+	int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		double cycles = 0, best = 0, samples = 0, points = 0, squares = 0;
+
+		for (i = 0; i < n; i++) {
+			const struct vti_freq_point *p = seen[i].p;
+			struct density d = density(&seen[i], log_f);
+			double whole = d.all > 0 ? d.whole / d.all : 0;
+			double less = d.all > 0 ? d.less / d.all : 0;
+			double x = seen[i].log - log_f, y = seen[i].log_less - log_f;
+
+			cycles += whole * p->cycles + less * (p->cycles - p->extra_cycles);
+			samples += whole * p->samples + less * (p->samples - p->extra_samples);
+			best += (whole + less) * p->best;
+			points += whole + less;
+			squares += whole * x * x + less * y * y;
+		}
+		if (!(cycles > 0) || !(best > 0))
+			return -INFINITY;
+		e->f = cycles / best;
+		e->points = points;
+		e->spread = sqrt(squares / points);
+		e->sigma = e->f * sqrt(1 / fmax(samples, 1) + MODEL * MODEL / fmax(points, 1));
+		log_f = log(e->f);
+	}
+	e->known = true;
+	return likelihood_at(seen, n, log_f);
+}
+
+static int by_log(const void *x, const void *y)
+{
+	const struct seen *a = x, *b = y;
+
+	return (a->log > b->log) - (a->log < b->log);
+}
+
+static double deviation(double samples)
+{
+	return sqrt(1 / fmax(samples, 1) + MODEL * MODEL);
+}
+
+static size_t look(const struct vti_freq_point *points, size_t n, struct seen *seen)
+{
+	size_t i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct vti_freq_point *p = &points[i];
+		double less = p->cycles - p->extra_cycles;
+
+		if (!(p->cycles > 0) || !(p->samples > 0))
+			continue;
+		seen[k].p = p;
+		seen[k].log = log(p->cycles / p->best);
+		seen[k].sigma = deviation(p->samples);
+		seen[k].log_less = less > 0 ? log(less / p->best) : seen[k].log;
+		seen[k].sigma_less = deviation(p->samples - p->extra_samples);
+		k++;
+	}
+	qsort(seen, k, sizeof(*seen), by_log);
+	return k;
+}
+
+/* The likeliest frequency of seen[0..n). */
+static struct vti_estimate likeliest(const struct seen *seen, size_t n)
+{
+	struct vti_estimate best = {.sigma = INFINITY};
+	double most = -INFINITY;
+	size_t i, step = n / MAX_STARTS + 1;
+
+	for (i = 0; i < n; i += step) {
+		int way;
+
+		for (way = 0; way < 2; way++) {
+			struct vti_estimate e = {.sigma = INFINITY};
+			double likelihood =
+				climb(seen, n, way ? seen[i].log_less : seen[i].log, &e);
+
+			if (likelihood > most) {
+				most = likelihood;
+				best = e;
+			}
+		}
+	}
+	return best;
+}
+
+struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
+{
+	struct vti_estimate best = {.sigma = INFINITY};
+	struct seen *seen = malloc((n + 1) * sizeof(*seen));
+
+	if (!seen)
+		return best;
+	n = look(points, n, seen);
+	best = likeliest(seen, n);
+	free(seen);
+	return best;
+}
+
+/* ---- all classes ---- */
+
+static void seen_free(struct vti_freq_seen *s)
+{
+	if (!s)
+		return;
+	free(s->points);
+	free(s->list);
+	free(s);
+}
+
+static int see(struct vti_freqwork *w, uint32_t class_, struct vt_error *err)
+{
+	struct vti_freq_seen *s = calloc(1, sizeof(*s));
+	int64_t n = s ? vti_freq_stretches(w, class_, &s->points, err) : -VT_E_NOMEM;
+
+	if (n >= 0)
+		s->list = malloc(((size_t)n + 1) * sizeof(*s->list));
+	if (n < 0 || !s->list) {
+		seen_free(s);
+		return vt_error_nomem(err);
+	}
+	s->n = look(s->points, (size_t)n, s->list);
+	seen_free(w->seen[class_]);
+	w->seen[class_] = s;
+	return 0;
+}
+
+int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err)
+{
+	uint32_t c;
+
+	for (c = 0; c < w->in->flow->classes->count; c++) {
+		struct vti_estimate mode;
+		int code;
+
+		w->classes[c] = vti_freq_sum(w, c);
+		if (w->in->skewed || !w->classes[c].known || !(w->classes[c].f > 0))
+			continue;
+		code = see(w, c, err);
+		if (code < 0)
+			return code;
+		mode = likeliest(w->seen[c]->list, w->seen[c]->n);
+		if (mode.known)
+			w->classes[c] = mode;
+	}
+	return 0;
+}
+
+void vti_freq_forget(struct vti_freqwork *w)
+{
+	uint32_t c;
+
+	for (c = 0; w->seen && c < w->in->flow->classes->count; c++)
+		seen_free(w->seen[c]);
+	free(w->seen);
+}
+
+double vti_freq_unlikely(const struct vti_freqwork *w, uint32_t class_, double f)
+{
+	const struct vti_freq_seen *s = w->seen[class_];
+
+	if (!s || !s->n || !(f > 0) || w->classes[class_].counted)
+		return NAN;
+	return -likelihood_at(s->list, s->n, log(f));
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "freq/internal.h"
+
+/*
+ * The code of a class as stretches that are timed by themselves, for estimates by likelihood.  A
+ * stretch begins at an issue point.  It goes on over the next one
+ *
+ *   - if what is issued along with the first, and so should get no samples, has some: either it
+ *     stalls, or the groups of instructions that are issued together are other ones than the
+ *     schedule has, for control came from elsewhere.  What one of them gets too much then is what
+ *     the next one lacks.  Which it is, the other stretches of the class tell;
+ *   - if the next one waits for something before this one: of this stall, stalls between are a part
+ *     (DCPI 6.1.3);
+ *   - if it has too few samples to tell anything.
+ *
+ * Four samples are 4 +- 2, and half a cycle is what is nearer to being an issue point than not; the
+ * other numbers were chosen on programs in the simulator (scripts/tune/constants).
+ */
+#define FEW   4.0 /* samples */
+#define ISSUE 0.5 /* cycles on the average, from which on an instruction is an issue point */
+#define SHIFTED                                                                                    \
+	0.12 /* the part of a stretch's samples that instructions may have that should not */
+
+/*
+ * How likely samples on what is issued along with another are of that one.  The first instruction
+ * of a block is where a mispredicted branch and a line that is not in the cache are waited for.
+ */
+#define SHIFT	    0.5
+#define SHIFT_FIRST 0.05
+
+struct walk {
+	const struct vti_freqwork *w;
+	struct vti_freq_point *list;
+	uint32_t *starts; /* by point: its first instruction */
+	size_t n;
+	size_t first; /* of the block at hand */
+	struct vti_freq_point at;
+	uint32_t start;
+	double extra; /* samples of what should get none */
+	bool open;
+};
+
+/* How likely an instruction never stalls: loads make those wait that use them.  Chosen, too. */
+static double prior_of(const struct vti_freqwork *w, uint32_t insn)
+{
+	const struct vt_procflow *f = w->in->flow;
+	int32_t depends = f->costs[insn].depends;
+
+	if (insn == w->g->blocks[f->block[insn]].insn)
+		return 0.4;
+	if (depends >= 0 && (uint32_t)depends < w->g->ninsns &&
+	    w->g->insns[depends].flags & VT_FACT_LOAD)
+		return 0.5;
+	return 0.7;
+}
+
+static void join(struct vti_freq_point *to, const struct vti_freq_point *p)
+{
+	to->samples += p->samples;
+	to->cycles += p->cycles;
+	to->best += p->best;
+	to->extra_samples += p->extra_samples;
+	to->extra_cycles += p->extra_cycles;
+	to->prior = fmin(to->prior, p->prior);
+	to->shift = fmin(to->shift, p->shift);
+}
+
+static bool is_whole(const struct walk *k)
+{
+	return k->at.best >= ISSUE && k->at.samples >= FEW &&
+	       k->extra <= fmax(2, SHIFTED * k->at.samples);
+}
+
+static void push(struct walk *k)
+{
+	if (k->open && k->at.best > 0) {
+		k->list[k->n] = k->at;
+		k->starts[k->n++] = k->start;
+	}
+	k->open = false;
+}
+
+static void begin(struct walk *k, uint32_t insn)
+{
+	k->open = true;
+	k->start = insn;
+	k->extra = 0;
+	k->at = (struct vti_freq_point){.prior = prior_of(k->w, insn), .shift = SHIFT};
+}
+
+/* Takes back what was ended behind the instruction that this one waits for. */
+static void reach_back(struct walk *k, uint32_t insn)
+{
+	int32_t depends = k->w->in->flow->costs[insn].depends;
+
+	while (depends >= 0 && k->n > k->first && k->starts[k->n - 1] > (uint32_t)depends &&
+	       k->starts[k->n - 1] < insn) {
+		k->n--;
+		join(&k->at, &k->list[k->n]);
+		k->start = k->starts[k->n];
+	}
+}
+
+static void step(struct walk *k, uint32_t insn)
+{
+	const struct vt_freq_input *in = k->w->in;
+	double head = (double)in->flow->costs[insn].head;
+
+	if (vti_freq_repeats(k->w, insn)) {
+		push(k);
+		return;
+	}
+	if (head >= ISSUE && k->open && is_whole(k))
+		push(k);
+	if (!k->open)
+		begin(k, insn);
+	k->at.samples += (double)in->samples[insn];
+	k->at.cycles += in->cycles[insn];
+	k->at.best += head;
+	if (head >= ISSUE) {
+		k->extra = 0;
+		k->at.prior = fmin(k->at.prior, prior_of(k->w, insn));
+		reach_back(k, insn);
+	} else {
+		if (insn == k->w->g->blocks[in->flow->block[insn]].insn)
+			k->at.shift = SHIFT_FIRST;
+		k->extra += (1 - head) * (double)in->samples[insn];
+		k->at.extra_samples += (1 - head) * (double)in->samples[insn];
+		k->at.extra_cycles += (1 - head) * in->cycles[insn];
+	}
+}
+
+static void end_block(struct walk *k)
+{
+	if (k->open && !is_whole(k) && k->n > k->first) {
+		join(&k->list[k->n - 1], &k->at);
+		k->open = false;
+	}
+	push(k);
+	k->first = k->n;
+}
+
+int64_t vti_freq_stretches(const struct vti_freqwork *w, uint32_t class_,
+			   struct vti_freq_point **points, struct vt_error *err)
+{
+	uint32_t i, first = w->members.first[class_], end = w->members.first[class_ + 1];
+	struct walk k = {.w = w};
+	uint32_t block = 0;
+
+	k.list = malloc((end - first + 1) * sizeof(*k.list));
+	k.starts = malloc((end - first + 1) * sizeof(*k.starts));
+	if (!k.list || !k.starts) {
+		free(k.list);
+		free(k.starts);
+		return vt_error_nomem(err);
+	}
+	for (i = first; i < end; i++) {
+		uint32_t insn = w->members.insns[i];
+
+		if (w->in->flow->block[insn] != block)
+			end_block(&k);
+		block = w->in->flow->block[insn];
+		step(&k, insn);
+	}
+	end_block(&k);
+	assert(k.n <= end - first);
+	free(k.starts);
+	*points = k.list;
+	return (int64_t)k.n;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "freq/profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* More instructions than one is never blamed on. */
+#define MAX_CULPRITS 65536
+
+/* Culprits lie in one array while it grows; afterwards stalls point into it. */
+struct vt_freqprofile {
+	struct vt_freq *freqs;
+	size_t nfreqs;
+	size_t freqs_cap;
+	struct vt_edgefreq *edges;
+	size_t nedges;
+	size_t edges_cap;
+	struct vt_stall *stalls;
+	size_t *first; /* by stall: its first culprit */
+	size_t nstalls;
+	size_t stalls_cap;
+	size_t first_cap;
+	uint64_t *culprits;
+	size_t nculprits;
+	size_t culprits_cap;
+};
+
+struct vt_freqprofile *vt_freqprofile_new(void)
+{
+	return calloc(1, sizeof(struct vt_freqprofile));
+}
+
+void vt_freqprofile_free(struct vt_freqprofile *p)
+{
+	if (!p)
+		return;
+	free(p->freqs);
+	free(p->edges);
+	free(p->stalls);
+	free(p->first);
+	free(p->culprits);
+	free(p);
+}
+
+/* A number of executions or cycles. */
+static bool is_amount(double v)
+{
+	return isfinite(v) && v >= 0;
+}
+
+static bool is_range(double low, double high)
+{
+	return is_amount(low) && (is_amount(high) || (isinf(high) && high > 0)) && low <= high;
+}
+
+static int impossible(const char *kind, struct vt_error *err)
+{
+	return vt_error_set(err, VT_E_FORMAT, "a record %s holds numbers that cannot be", kind);
+}
+
+static int take_freq(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_freq f = {
+		.image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE),
+		.offset = vt_record_u64(rec, VT_FREQ_OFFSET),
+		.event = vt_record_u64(rec, VT_FREQ_EVENT),
+		.samples = vt_record_u64(rec, VT_FREQ_SAMPLES),
+		.period = vt_record_u64(rec, VT_FREQ_PERIOD),
+		.executions = vt_record_f64(rec, VT_FREQ_EXECUTIONS),
+		.low = vt_record_f64(rec, VT_FREQ_LOW),
+		.high = vt_record_f64(rec, VT_FREQ_HIGH),
+		.cycles = vt_record_f64(rec, VT_FREQ_CYCLES),
+		.issue = vt_record_f64(rec, VT_FREQ_ISSUE),
+	};
+	uint64_t confidence = vt_record_u64(rec, VT_FREQ_CONFIDENCE);
+	uint64_t method = vt_record_u64(rec, VT_FREQ_METHOD);
+
+	if (!is_amount(f.executions) || !is_range(f.low, f.high) ||
+	    !(isnan(f.cycles) || is_amount(f.cycles)) || !(isnan(f.issue) || is_amount(f.issue)) ||
+	    confidence >= VT_NCONFIDENCES)
+		return impossible("FREQ", err);
+	f.confidence = (enum vt_confidence)confidence;
+	f.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
+	if (!vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)))
+		return vt_error_nomem(err);
+	p->freqs[p->nfreqs++] = f;
+	return 0;
+}
+
+static int take_edge(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_edgefreq e = {
+		.image = (uint32_t)vt_record_u64(rec, VT_EDGE_IMAGE),
+		.from = vt_record_u64(rec, VT_EDGE_FROM),
+		.to = vt_record_u64(rec, VT_EDGE_TO),
+		.executions = vt_record_f64(rec, VT_EDGE_EXECUTIONS),
+		.low = vt_record_f64(rec, VT_EDGE_LOW),
+		.high = vt_record_f64(rec, VT_EDGE_HIGH),
+	};
+	uint64_t confidence = vt_record_u64(rec, VT_EDGE_CONFIDENCE);
+	uint64_t method = vt_record_u64(rec, VT_EDGE_METHOD);
+
+	if (!is_amount(e.executions) || !is_range(e.low, e.high) || confidence >= VT_NCONFIDENCES)
+		return impossible("EDGE", err);
+	e.confidence = (enum vt_confidence)confidence;
+	e.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
+	if (!vt_array_grow(&p->edges, &p->edges_cap, p->nedges + 1, sizeof(*p->edges)))
+		return vt_error_nomem(err);
+	p->edges[p->nedges++] = e;
+	return 0;
+}
+
+static int take_stall(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_words culprits = vt_record_words(rec, VT_STALL_CULPRITS);
+	struct vt_stall s = {
+		.image = (uint32_t)vt_record_u64(rec, VT_STALL_IMAGE),
+		.offset = vt_record_u64(rec, VT_STALL_OFFSET),
+		.low = vt_record_f64(rec, VT_STALL_LOW),
+		.high = vt_record_f64(rec, VT_STALL_HIGH),
+	};
+	uint64_t cause = vt_record_u64(rec, VT_STALL_CAUSE);
+	uint64_t confidence = vt_record_u64(rec, VT_STALL_CONFIDENCE);
+
+	if (!is_range(s.low, s.high) || cause >= VT_NSTALLS || confidence >= VT_NCONFIDENCES ||
+	    culprits.count > MAX_CULPRITS)
+		return impossible("STALL", err);
+	s.cause = (enum vt_stall_cause)cause;
+	s.confidence = (enum vt_confidence)confidence;
+	s.nculprits = (uint32_t)culprits.count;
+	if (!vt_array_grow(&p->stalls, &p->stalls_cap, p->nstalls + 1, sizeof(*p->stalls)) ||
+	    !vt_array_grow(&p->first, &p->first_cap, p->nstalls + 1, sizeof(*p->first)) ||
+	    !vt_array_grow(&p->culprits, &p->culprits_cap, p->nculprits + culprits.count,
+			   sizeof(*p->culprits)))
+		return vt_error_nomem(err);
+	if (culprits.count)
+		memcpy(p->culprits + p->nculprits, culprits.data,
+		       culprits.count * sizeof(*culprits.data));
+	p->first[p->nstalls] = p->nculprits;
+	p->nculprits += culprits.count;
+	p->stalls[p->nstalls++] = s;
+	return 0;
+}
+
+int vt_freqprofile_feed(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_FREQ:
+		return take_freq(p, rec, err);
+	case VT_EDGE:
+		return take_edge(p, rec, err);
+	case VT_STALL:
+		return take_stall(p, rec, err);
+	default:
+		return 0;
+	}
+}
+
+/* ---- order ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_offset(const void *x, const void *y)
+{
+	const struct vt_freq *a = x, *b = y;
+	int c = compare(a->image, b->image);
+
+	c = c ? c : compare(a->offset, b->offset);
+	return c ? c : compare(a->event, b->event);
+}
+
+static int by_ends(const void *x, const void *y)
+{
+	const struct vt_edgefreq *a = x, *b = y;
+	int c = compare(a->image, b->image);
+
+	c = c ? c : compare(a->from, b->from);
+	return c ? c : compare(a->to, b->to);
+}
+
+static int by_cause(const void *x, const void *y)
+{
+	const struct vt_stall *a = x, *b = y;
+	int c = compare(a->image, b->image);
+
+	c = c ? c : compare(a->offset, b->offset);
+	c = c ? c : compare(a->cause, b->cause);
+	/* The order in which they came. */
+	return c ? c : compare((uintptr_t)a->culprits, (uintptr_t)b->culprits);
+}
+
+typedef int order_fn(const void *x, const void *y);
+
+/* Records in order that lie one behind the other, some of them so. */
+struct records {
+	char *at;
+	size_t size; /* of one */
+	order_fn *by;
+};
+
+/* How many of the first n are in order. */
+static size_t in_order(const struct records *r, size_t begin, size_t n)
+{
+	size_t i;
+
+	for (i = begin + 1; i < n; i++)
+		if (r->by(r->at + (i - 1) * r->size, r->at + i * r->size) > 0)
+			break;
+	return i < n ? i : n;
+}
+
+/* The first of [low, high), which are in order, that comes after `key`. */
+static size_t first_after(const struct records *r, size_t low, size_t high, const void *key)
+{
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r->by(r->at + mid * r->size, key) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Brings [middle, end) among [0, middle), from the last on.  False: no memory. */
+static bool merge(const struct records *r, size_t middle, size_t end)
+{
+	size_t size = r->size, n = end - middle, to;
+	char *moved = malloc(n * size);
+
+	if (!moved)
+		return false;
+	memcpy(moved, r->at + middle * size, n * size);
+	while (n) {
+		const char *last = moved + --n * size;
+
+		to = first_after(r, 0, middle, last);
+		memmove(r->at + (to + n + 1) * size, r->at + to * size, (middle - to) * size);
+		memcpy(r->at + (to + n) * size, last, size);
+		middle = to;
+	}
+	free(moved);
+	return true;
+}
+
+/* More parts than that are for others to sort. */
+#define MAX_PARTS 64
+
+/*
+ * Most streams have them in order, but for the few of each image that were found last.  Equal ones
+ * stay in theirs.
+ */
+static void sort(void *list, size_t n, size_t size, order_fn *by)
+{
+	const struct records r = {list, size, by};
+	size_t middle = in_order(&r, 0, n), end, far, parts;
+	bool merged = true;
+
+	for (parts = 0; middle < n && parts < MAX_PARTS && merged; parts++, middle = end) {
+		end = in_order(&r, middle, n);
+		/* What comes behind all of those before is where it belongs. */
+		far = first_after(&r, middle, end, r.at + (middle - 1) * size);
+		merged = merge(&r, middle, far);
+	}
+	if (middle < n || !merged)
+		qsort(list, n, size, by);
+}
+
+int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err)
+{
+	size_t i;
+
+	(void)err;
+	for (i = 0; p->culprits && i < p->nstalls; i++)
+		p->stalls[i].culprits = p->culprits + p->first[i];
+	sort(p->freqs, p->nfreqs, sizeof(*p->freqs), by_offset);
+	sort(p->edges, p->nedges, sizeof(*p->edges), by_ends);
+	sort(p->stalls, p->nstalls, sizeof(*p->stalls), by_cause);
+	return 0;
+}
+
+/* ---- looking up ---- */
+
+/* Where a place is, or the first one after it, in sorted records that begin with image, place. */
+struct place {
+	uint32_t image;
+	uint64_t offset;
+};
+
+typedef struct place place_fn(const void *records, size_t i);
+
+static struct place place_of_freq(const void *records, size_t i)
+{
+	const struct vt_freq *f = (const struct vt_freq *)records + i;
+
+	return (struct place){f->image, f->offset};
+}
+
+static struct place place_of_edge(const void *records, size_t i)
+{
+	const struct vt_edgefreq *e = (const struct vt_edgefreq *)records + i;
+
+	return (struct place){e->image, e->from};
+}
+
+static struct place place_of_stall(const void *records, size_t i)
+{
+	const struct vt_stall *s = (const struct vt_stall *)records + i;
+
+	return (struct place){s->image, s->offset};
+}
+
+static size_t lower_bound(const void *records, size_t n, place_fn *at, uint32_t image,
+			  uint64_t offset)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		struct place p = at(records, mid);
+
+		if (p.image < image || (p.image == image && p.offset < offset))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static size_t range(const void *records, size_t n, place_fn *at, uint32_t image, uint64_t first,
+		    uint64_t end, size_t *count)
+{
+	size_t a = lower_bound(records, n, at, image, first);
+	size_t b = lower_bound(records, n, at, image, end);
+
+	*count = b > a ? b - a : 0;
+	return a;
+}
+
+const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
+					   uint64_t first, uint64_t end, size_t *count)
+{
+	size_t at = range(p->freqs, p->nfreqs, place_of_freq, image, first, end, count);
+
+	return *count ? p->freqs + at : NULL;
+}
+
+const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, uint32_t image,
+					       uint64_t first, uint64_t end, size_t *count)
+{
+	size_t at = range(p->edges, p->nedges, place_of_edge, image, first, end, count);
+
+	return *count ? p->edges + at : NULL;
+}
+
+const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,
+					     uint64_t first, uint64_t end, size_t *count)
+{
+	size_t at = range(p->stalls, p->nstalls, place_of_stall, image, first, end, count);
+
+	return *count ? p->stalls + at : NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_FREQ_PROFILE_H
+#define VT_FREQ_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "stream/kinds.h"
+#include "stream/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a stream's FREQ, EDGE and STALL records say, by place. */
+struct vt_freqprofile;
+
+struct vt_freq {
+	uint32_t image;
+	uint64_t offset;
+	uint64_t event;
+	uint64_t samples;
+	uint64_t period;
+	double executions;
+	double low;
+	double high;
+	double cycles;
+	double issue;
+	enum vt_confidence confidence;
+	enum vt_method method;
+};
+
+struct vt_edgefreq {
+	uint32_t image;
+	uint64_t from;
+	uint64_t to;
+	double executions;
+	double low;
+	double high;
+	enum vt_confidence confidence;
+	enum vt_method method;
+};
+
+struct vt_stall {
+	uint32_t image;
+	uint64_t offset;
+	enum vt_stall_cause cause;
+	double low;
+	double high;
+	uint64_t *culprits;
+	uint32_t nculprits;
+	enum vt_confidence confidence;
+};
+
+/* Owned by the caller; NULL when memory runs out. */
+struct vt_freqprofile *vt_freqprofile_new(void);
+void vt_freqprofile_free(struct vt_freqprofile *p);
+
+/* Takes a record; other kinds are ignored.  -VT_E_NOMEM; -VT_E_FORMAT: numbers that cannot be. */
+int vt_freqprofile_feed(struct vt_freqprofile *p, const struct vt_record *rec,
+			struct vt_error *err);
+
+/* After the last record: puts all in order.  -VT_E_NOMEM. */
+int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err);
+
+/*
+ * Those of an image at offsets in [first, end), in order of offset (edges: of `from`, then `to`;
+ * stalls: then of cause), *count of them.  Borrowed.
+ */
+const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
+					   uint64_t first, uint64_t end, size_t *count);
+const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, uint32_t image,
+					       uint64_t first, uint64_t end, size_t *count);
+const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,
+					     uint64_t first, uint64_t end, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

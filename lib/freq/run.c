@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "freq/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "freq/calls.h"
+#include "freq/freq.h"
+#include "freq/stack_flow.h"
+#include "profile/procedure_flow.h"
+#include "profile/same_image.h"
+
+/* ---- the event ---- */
+
+static const char *const time_events[] = {
+	"cycles", "cpu-cycles", "cpu/cycles", "cpu_core/cycles", "cpu-clock", "task-clock",
+};
+
+/* "cycles" is cycles, cycles:u, cycles:upp, cpu/cycles/. */
+static bool has_name(const struct vt_profile_event *e, const char *name)
+{
+	size_t n = strlen(name);
+
+	return e->name && strncmp(e->name, name, n) == 0 &&
+	       (!e->name[n] || e->name[n] == ':' || e->name[n] == '/' || e->name[n] == ',');
+}
+
+static bool find_event(const struct vt_profile *p, const char *name, size_t *event)
+{
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (has_name(vt_profile_event(p, i), name)) {
+			*event = i;
+			return true;
+		}
+	return false;
+}
+
+bool vt_freqrun_is_clock(const struct vt_profile_event *e)
+{
+	return e->unit && strcmp(e->unit, "ns") == 0;
+}
+
+static int no_event(const struct vt_profile *p, const char *name, struct vt_error *err)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(p); i++)
+		if (vt_profile_event(p, i)->samples)
+			vt_buf_printf(&b, "%s%.60s", b.size ? ", " : "",
+				      vt_profile_event(p, i)->name);
+	if (name)
+		vt_error_set(err, VT_E_NOTFOUND, "no event %s; samples there are of: %s", name,
+			     b.size ? vt_buf_str(&b) : "nothing");
+	else
+		vt_error_set(err, VT_E_ABSENT,
+			     "no samples of cycles%s%.200s (vtrace decode makes them of perf.data, "
+			     "vsim of a recording)",
+			     b.size ? " or other time, but of " : "", vt_buf_str(&b));
+	vt_buf_free(&b);
+	return -(int)err->code;
+}
+
+int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event,
+		     struct vt_error *err)
+{
+	size_t i;
+
+	if (name)
+		return find_event(p, name, event) ? 0 : no_event(p, name, err);
+	for (i = 0; i < sizeof(time_events) / sizeof(time_events[0]); i++)
+		if (find_event(p, time_events[i], event) && vt_profile_event(p, *event)->samples)
+			return 0;
+	for (i = 0; i < vt_profile_nevents(p); i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, i);
+
+		if (e->samples && (vt_freqrun_is_clock(e) || strcmp(e->unit, "cycles") == 0)) {
+			*event = i;
+			return 0;
+		}
+	}
+	return no_event(p, NULL, err);
+}
+
+/* ---- places in order ---- */
+
+static int by_place(const void *x, const void *y)
+{
+	const struct vt_place *a = x, *b = y;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+int vt_freqrun_counts(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err)
+{
+	size_t i, n = vt_profile_nplaces(p);
+	struct vt_place *all = malloc((n + 1) * sizeof(*all));
+
+	if (!all)
+		return vt_error_nomem(err);
+	for (i = 0; i < n; i++)
+		all[i] = *vt_profile_place(p, i);
+	qsort(all, n, sizeof(*all), by_place);
+	for (i = 0; i < n; i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, all[i].event);
+		uint64_t *row;
+
+		/* What was executed is told by other records. */
+		if (e->id == VT_PROFILE_EXEC_EVENT)
+			continue;
+		row = vt_writer_row(w, VT_COUNT);
+		row[VT_COUNT_IMAGE] = all[i].image;
+		row[VT_COUNT_OFFSET] = all[i].offset;
+		row[VT_COUNT_EVENT] = e->id;
+		row[VT_COUNT_SAMPLES] = all[i].samples;
+		row[VT_COUNT_PERIOD] = all[i].period;
+	}
+	free(all);
+	return 0;
+}
+
+/* A place and the procedure that it is in, if any: not a label or a procedure within that. */
+struct spot {
+	struct vt_place place;
+	uint64_t vaddr;
+	const struct vt_symbol *symbol;
+};
+
+static int by_procedure(const void *x, const void *y)
+{
+	const struct spot *a = x, *b = y;
+	uint64_t p = a->symbol ? a->symbol->start : 0, q = b->symbol ? b->symbol->start : 0;
+
+	if (a->place.image != b->place.image)
+		return a->place.image < b->place.image ? -1 : 1;
+	if (a->place.pid != b->place.pid)
+		return a->place.pid < b->place.pid ? -1 : 1;
+	if (!a->symbol != !b->symbol)
+		return a->symbol ? 1 : -1;
+	if (p != q)
+		return p < q ? -1 : 1;
+	return (a->place.offset > b->place.offset) - (a->place.offset < b->place.offset);
+}
+
+static void find_symbol(const struct vt_freqrun_options *o, struct spot *s)
+{
+	struct vt_location loc = {.symbol = NULL};
+	const struct vt_symbols *symbols;
+	enum vt_unknown why;
+
+	if (s->place.image == VT_UNMAPPED_IMAGE)
+		return;
+	vt_images_symbol(o->images, s->place.image, s->place.pid, s->place.offset, &loc);
+	symbols = vt_images_symbols(o->images, s->place.image, s->place.pid, &why);
+	if (!loc.symbol || !symbols)
+		return;
+	s->symbol = vt_symbols_outermost(symbols, loc.symbol);
+	s->vaddr = loc.vaddr;
+}
+
+static int find_spots(const struct vt_freqrun_options *o, struct spot **spots, size_t *count,
+		      struct vt_error *err)
+{
+	size_t i, n = vt_profile_nplaces(o->profile), k = 0;
+	struct spot *list = malloc((n + 1) * sizeof(*list));
+
+	if (!list)
+		return vt_error_nomem(err);
+	for (i = 0; i < n; i++) {
+		struct spot s = {.place = *vt_profile_place(o->profile, i)};
+
+		if (s.place.event != o->event)
+			continue;
+		find_symbol(o, &s);
+		list[k++] = s;
+	}
+	qsort(list, k, sizeof(*list), by_procedure);
+	*spots = list;
+	*count = k;
+	return 0;
+}
+
+static uint64_t samples_in(const struct spot *spots, size_t n)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += spots[i].place.samples;
+	return sum;
+}
+
+/* ---- one procedure ---- */
+
+struct run {
+	const struct vt_freqrun_options *o;
+	struct vt_writer *w;
+	struct vt_freqrun_totals *totals;
+	struct vt_symbols *symbols; /* of the procedure's image */
+	struct vt_freqcalls calls;  /* of the image, so far */
+	bool stubs;		    /* whose turn it is now */
+};
+
+/* A procedure's numbers, by instruction of its graph. */
+struct numbers {
+	uint64_t *samples;
+	uint64_t *period;
+	double *cycles;
+	double *exact; /* NULL: not counted */
+	double *edges; /* by edge, likewise */
+};
+
+static void numbers_fini(struct numbers *n)
+{
+	free(n->samples);
+	free(n->period);
+	free(n->cycles);
+	free(n->exact);
+	free(n->edges);
+}
+
+/* The instruction that holds an address; samples may fall inside of one. */
+static uint32_t insn_of(const struct vt_cfg *g, uint64_t addr)
+{
+	uint32_t low = 0, high = g->ninsns;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (g->insns[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || addr - g->insns[low - 1].addr >= g->insns[low - 1].length)
+		return UINT32_MAX;
+	return low - 1;
+}
+
+static int count_exact(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+		       struct numbers *n, struct vt_error *err)
+{
+	const struct vt_flowcount *c = r->o->exact;
+	const struct vt_cfg *g = f->cfg;
+	uint32_t i, image;
+
+	if (!c || !vt_same_image(r->o->images, f->proc.image, r->o->exact_images, &image) ||
+	    !vt_flowcount_has(c, image))
+		return 0;
+	n->exact = calloc((size_t)g->ninsns + 1, sizeof(*n->exact));
+	n->edges = calloc((size_t)g->nedges + 1, sizeof(*n->edges));
+	if (!n->exact || !n->edges)
+		return vt_error_nomem(err);
+	offset -= f->proc.start;
+	for (i = 0; i < g->ninsns; i++)
+		n->exact[i] = vt_flowcount_insn(c, image, g->insns[i].addr + offset);
+	for (i = 0; i < g->nedges; i++) {
+		const struct vt_cfg_block *from = &g->blocks[g->edges[i].from];
+		const struct vt_cfg_block *to = &g->blocks[g->edges[i].to];
+
+		if (!from->ninsns || !to->ninsns ||
+		    !vt_flowcount_edge(c, image,
+				       g->insns[from->insn + from->ninsns - 1].addr + offset,
+				       to->start + offset, &n->edges[i]))
+			n->edges[i] = -1;
+	}
+	return 0;
+}
+
+/* A procedure's places, and behind them those of procedures that begin before it ends. */
+struct part {
+	const struct spot *spots;
+	size_t own;
+	size_t all;
+};
+
+static int fill(const struct run *r, const struct vt_procflow *f, const struct part *part,
+		uint64_t offset, struct numbers *n, struct vt_error *err)
+{
+	const struct spot *spots = part->spots;
+	uint32_t i, count = f->cfg->ninsns + 1;
+	size_t k;
+
+	n->samples = calloc(count, sizeof(*n->samples));
+	n->period = calloc(count, sizeof(*n->period));
+	n->cycles = calloc(count, sizeof(*n->cycles));
+	if (!n->samples || !n->period || !n->cycles)
+		return vt_error_nomem(err);
+	for (k = 0; k < part->all; k++) {
+		i = insn_of(f->cfg, spots[k].vaddr);
+		if (i == UINT32_MAX) {
+			r->totals->stray += k < part->own ? spots[k].place.samples : 0;
+			continue;
+		}
+		n->samples[i] += spots[k].place.samples;
+		n->period[i] += spots[k].place.period;
+		if (f->ops[i].estimated && k < part->own)
+			r->totals->estimated += spots[k].place.samples;
+	}
+	for (i = 0; i < f->cfg->ninsns; i++)
+		n->cycles[i] = (double)n->period[i] * r->o->scale;
+	return count_exact(r, f, offset, n, err);
+}
+
+static void put_f64(uint64_t *field, double v)
+{
+	memcpy(field, &v, sizeof(v));
+}
+
+/* Code in a symbol that begins in this one and ends behind it is that one's. */
+static bool is_own(const struct run *r, const struct vt_procflow *f, uint64_t addr)
+{
+	const struct vt_symbol *sym = r->symbols ? vt_symbols_find(r->symbols, addr) : NULL;
+
+	return !sym || vt_symbols_outermost(r->symbols, sym)->start == f->proc.start;
+}
+
+static void write_freqs(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+			const struct numbers *n, const struct vt_freqs *freqs)
+{
+	uint64_t event = vt_profile_event(r->o->profile, r->o->event)->id;
+	uint32_t i;
+
+	for (i = 0; i < f->cfg->ninsns; i++) {
+		const struct vt_freq_value *v = &freqs->insn[i];
+		uint64_t addr = f->cfg->insns[i].addr;
+		uint64_t *row;
+
+		if (!is_own(r, f, addr))
+			continue;
+		r->totals->by_confidence[v->confidence] += n->samples[i];
+		if (!r->w)
+			continue;
+		row = vt_writer_row(r->w, VT_FREQ);
+		row[VT_FREQ_IMAGE] = f->proc.image;
+		row[VT_FREQ_OFFSET] = addr - f->proc.start + offset;
+		row[VT_FREQ_EVENT] = event;
+		row[VT_FREQ_SAMPLES] = n->samples[i];
+		row[VT_FREQ_PERIOD] = n->period[i];
+		put_f64(&row[VT_FREQ_EXECUTIONS], v->executions);
+		put_f64(&row[VT_FREQ_LOW], v->low);
+		put_f64(&row[VT_FREQ_HIGH], v->high);
+		put_f64(&row[VT_FREQ_CYCLES],
+			v->executions > 0 ? n->cycles[i] / v->executions : NAN);
+		put_f64(&row[VT_FREQ_ISSUE], (double)f->costs[i].head);
+		row[VT_FREQ_CONFIDENCE] = v->confidence;
+		row[VT_FREQ_METHOD] = v->method;
+	}
+}
+
+static void write_edges(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+			const struct vt_freqs *freqs)
+{
+	const struct vt_cfg *g = f->cfg;
+	uint32_t i;
+
+	for (i = 0; i < g->nedges && r->w; i++) {
+		const struct vt_cfg_edge *e = &g->edges[i];
+		const struct vt_cfg_block *from = &g->blocks[e->from];
+		const struct vt_freq_value *v = &freqs->edge[i];
+		uint64_t *row, last;
+
+		if (e->from < VT_CFG_FIRST || e->to < VT_CFG_FIRST || !from->ninsns ||
+		    v->confidence == VT_CONFIDENCE_NONE)
+			continue;
+		last = g->insns[from->insn + from->ninsns - 1].addr;
+		if (!is_own(r, f, last))
+			continue;
+		row = vt_writer_row(r->w, VT_EDGE);
+		row[VT_EDGE_IMAGE] = f->proc.image;
+		row[VT_EDGE_FROM] = last - f->proc.start + offset;
+		row[VT_EDGE_TO] = g->blocks[e->to].start - f->proc.start + offset;
+		put_f64(&row[VT_EDGE_EXECUTIONS], v->executions);
+		put_f64(&row[VT_EDGE_LOW], v->low);
+		put_f64(&row[VT_EDGE_HIGH], v->high);
+		row[VT_EDGE_CONFIDENCE] = v->confidence;
+		row[VT_EDGE_METHOD] = v->method;
+	}
+}
+
+static bool is_skewed(const struct run *r)
+{
+	enum vt_policy policy = vt_profile_event(r->o->profile, r->o->event)->policy;
+
+	return r->o->core->order == VT_OUT_OF_ORDER || policy == VT_POLICY_INTERRUPT ||
+	       policy == VT_POLICY_UNKNOWN;
+}
+
+/* Stacks of another event than time are taken for what they are in proportion to. */
+static int count_stacks(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+			struct vt_stackflow *s, struct vt_freq_input *in, struct vt_error *err)
+{
+	const struct vt_stackcount *c = r->o->stacks;
+	uint64_t time = vt_profile_event(r->o->profile, r->o->event)->id;
+	const struct vt_stackcount_event *e = c ? vt_stackcount_event(c, time) : NULL;
+	int code;
+
+	if (c && !e)
+		e = vt_stackcount_most(c);
+	if (!e)
+		return 0;
+	code = vt_stackflow_init(s, c, e->id, f, offset, r->o->scale, err);
+	in->measured = s->insns;
+	in->measured_edges = s->edges;
+	in->measure_unit = e->weight * r->o->scale;
+	in->measure_timed = e->timed && e->id == time;
+	return code;
+}
+
+static int analyse(struct run *r, struct vt_procflow *f, const struct part *part,
+		   struct vt_error *err)
+{
+	const struct spot *first = part->spots;
+	uint64_t offset = first->place.offset - (first->vaddr - f->proc.start);
+	struct vt_freq_input in = {
+		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
+	struct numbers n = {0};
+	struct vt_stackflow stacks = {0};
+	struct vt_freqs *freqs = NULL;
+	int code = fill(r, f, part, offset, &n, err);
+
+	if (code == 0)
+		code = count_stacks(r, f, offset, &stacks, &in, err);
+	if (code == 0) {
+		in.samples = n.samples;
+		in.cycles = n.cycles;
+		in.exact = n.exact;
+		in.exact_edges = n.edges;
+		in.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
+				      : (struct vt_freq_entries){.executions = -1};
+		freqs = vt_freqs_new(&in, err);
+		code = freqs ? 0 : -VT_E_NOMEM;
+	}
+	if (code == 0 && !r->stubs)
+		code = vt_freqcalls_add(&r->calls, r->o->images, r->symbols, f, freqs, err);
+	if (code == 0) {
+		write_freqs(r, f, offset, &n, freqs);
+		write_edges(r, f, offset, freqs);
+		r->totals->procedures++;
+		r->totals->complete += f->cfg->complete;
+	}
+	vt_freqs_free(freqs);
+	vt_stackflow_fini(&stacks);
+	numbers_fini(&n);
+	return code;
+}
+
+/* ---- all of them ---- */
+
+/* What cannot be analysed is counted; only want of memory ends the run. */
+static int do_procedure(struct run *r, const struct part *part, struct vt_error *err)
+{
+	const struct spot *spots = part->spots;
+	const struct vt_symbol *sym = spots->symbol;
+	struct vt_procedure proc = {
+		.image = spots->place.image,
+		.pid = spots->place.pid,
+		.start = sym->start,
+		.end = sym->end,
+		.symbol = sym->name,
+		.name = vt_images_display(r->o->images, spots->place.image, spots->place.pid, sym),
+	};
+	struct vt_procflow *f = vt_procflow_new(r->o->images, r->o->code, &proc, r->o->core, err);
+	enum vt_unknown why;
+	int code;
+
+	if (!f) {
+		r->totals->no_code += samples_in(spots, part->own);
+		return err->code == VT_E_NOMEM ? -VT_E_NOMEM : 0;
+	}
+	r->symbols = vt_images_symbols(r->o->images, proc.image, proc.pid, &why);
+	code = analyse(r, f, part, err);
+	vt_procflow_free(f);
+	return code;
+}
+
+/* Those at the start of `spots` that are of one procedure. */
+static size_t count_alike(const struct spot *spots, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if (spots[i].symbol != spots->symbol ||
+		    spots[i].place.image != spots->place.image ||
+		    spots[i].place.pid != spots->place.pid)
+			break;
+	return i;
+}
+
+/* Symbols may overlap: what was sampled in both tells of both. */
+static size_t count_overlapping(const struct spot *spots, size_t own, size_t n)
+{
+	size_t i;
+
+	for (i = own; i < n; i++)
+		if (!spots[i].symbol || spots[i].symbol->start >= spots->symbol->end ||
+		    spots[i].place.image != spots->place.image ||
+		    spots[i].place.pid != spots->place.pid)
+			break;
+	return i;
+}
+
+/* Of the procedure linkage table: so it is named where symbols are read. */
+static bool is_stub(const struct spot *spot)
+{
+	static const char suffix[] = "@plt";
+	size_t n = spot->symbol ? strlen(spot->symbol->name) : 0;
+
+	return n >= strlen(suffix) && strcmp(spot->symbol->name + n - strlen(suffix), suffix) == 0;
+}
+
+/* Those of one procedure, or of none, if it is their turn; `n` are left of the image. */
+static int do_alike(struct run *r, const struct spot *spots, size_t own, size_t n,
+		    struct vt_error *err)
+{
+	struct part part = {spots, own, 0};
+
+	if (r->stubs != is_stub(spots))
+		return 0;
+	r->totals->samples += samples_in(spots, own);
+	if (spots->symbol) {
+		part.all = count_overlapping(spots, own, n);
+		return do_procedure(r, &part, err);
+	}
+	if (spots->place.image == VT_UNMAPPED_IMAGE)
+		r->totals->unmapped += samples_in(spots, own);
+	else
+		r->totals->outside += samples_in(spots, own);
+	return 0;
+}
+
+/* Those of one image: its stubs come last, for then it is known how often they are called. */
+static int do_image(struct run *r, const struct spot *spots, size_t count, struct vt_error *err)
+{
+	size_t i, n;
+	int turn, code = 0;
+
+	vt_freqcalls_clear(&r->calls);
+	for (turn = 0; turn < 2; turn++) {
+		r->stubs = turn;
+		for (i = 0; i < count && code == 0; i += n) {
+			n = count_alike(spots + i, count - i);
+			code = do_alike(r, spots + i, n, count - i, err);
+		}
+	}
+	return code;
+}
+
+static int each_image(struct run *r, const struct spot *spots, size_t count, struct vt_error *err)
+{
+	size_t i, n;
+	int code = 0;
+
+	vt_freqcalls_init(&r->calls);
+	for (i = 0; i < count && code == 0; i += n) {
+		for (n = 1; i + n < count && spots[i + n].place.image == spots[i].place.image &&
+			    spots[i + n].place.pid == spots[i].place.pid;)
+			n++;
+		code = do_image(r, spots + i, n, err);
+	}
+	vt_freqcalls_fini(&r->calls);
+	return code;
+}
+
+int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
+	       struct vt_freqrun_totals *totals, struct vt_error *err)
+{
+	struct run r = {.o = o, .w = w, .totals = totals};
+	struct spot *spots = NULL;
+	size_t count = 0;
+	int code;
+
+	*totals = (struct vt_freqrun_totals){0};
+	code = find_spots(o, &spots, &count, err);
+	if (code == 0)
+		code = each_image(&r, spots, count, err);
+	free(spots);
+	return code;
+}

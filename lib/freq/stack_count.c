@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "freq/stack_count_internal.h"
+#include "stream/kinds.h"
+
+/* PERF_SAMPLE_BRANCH_* of linux/perf_event.h: any branch; a stack of calls, which is no such. */
+#define BRANCH_ANY	  (UINT64_C(1) << 3)
+#define BRANCH_CALL_STACK (UINT64_C(1) << 11)
+#define SAMPLE_HAS_PERIOD (1u << 8)
+
+/* No compiler makes code without a taken branch that is longer. */
+#define RUN_MAX 65536 /* bytes */
+
+struct vt_stackcount *vt_stackcount_new(void)
+{
+	struct vt_stackcount *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	vt_hash_init(&c->sources, sizeof(struct vti_stacksource), sizeof(uint64_t));
+	vt_hash_init(&c->entries, sizeof(struct vti_stackentry), sizeof(struct vti_stackkey));
+	vt_hash_init(&c->starts, sizeof(struct vti_stackstart),
+		     offsetof(struct vti_stackstart, reach));
+	vt_hash_init(&c->contexts, sizeof(struct vti_stackcontext),
+		     offsetof(struct vti_stackcontext, times));
+	c->space = vt_addrspace_new();
+	if (!c->space) {
+		vt_stackcount_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void vt_stackcount_free(struct vt_stackcount *c)
+{
+	if (!c)
+		return;
+	vt_addrspace_free(c->space);
+	vt_hash_fini(&c->sources);
+	vt_hash_fini(&c->entries);
+	vt_hash_fini(&c->starts);
+	vt_hash_fini(&c->contexts);
+	free(c->batch.branches);
+	free(c->batch.stacks);
+	free(c->keys);
+	free(c->links);
+	free(c);
+}
+
+/* ---- samples ---- */
+
+static int take_event(struct vt_stackcount *c, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
+	uint64_t type = vt_record_u64(rec, VT_EVENT_BRANCH_TYPE);
+	struct vti_stacksource *s = vt_hash_add(&c->sources, &id, NULL);
+
+	if (!s)
+		return vt_error_nomem(err);
+	s->period = vt_record_u64(rec, VT_EVENT_PERIOD);
+	s->all = type & BRANCH_ANY && !(type & BRANCH_CALL_STACK);
+	return 0;
+}
+
+/* A stack's part of an entry is known when another stack has it, or none comes. */
+static void settle(struct vti_stackentry *e)
+{
+	e->sum.variance += e->current * e->current;
+	e->current = 0;
+}
+
+void vti_stackcount_add(struct vt_stackcount *c, uint32_t entry, const struct vti_stackshare *s)
+{
+	struct vti_stackentry *e;
+	double all = 0;
+	size_t i;
+
+	if (entry == UINT32_MAX)
+		return;
+	e = vt_hash_at(&c->entries, entry);
+	if (e->last != c->stack) {
+		settle(e);
+		e->stacks++;
+		e->last = c->stack;
+	}
+	for (i = 0; i < VT_STACK_PARTS; i++) {
+		e->sum.parts[i] += s->parts[i];
+		all += s->parts[i];
+	}
+	e->current += all;
+	e->sum.bias += all * s->bias;
+}
+
+/* Of a sample: who, and a mapping that it was seen in; empty at first. */
+struct at {
+	uint64_t event;
+	int32_t pid;
+	struct vt_map map;
+};
+
+/* Whether an address lies in a mapping, which is in *a then. */
+static bool find(const struct vt_stackcount *c, struct at *a, uint64_t addr)
+{
+	const struct vt_map *m;
+
+	if (addr >= a->map.start && addr < a->map.end)
+		return true;
+	m = vt_addrspace_find(c->space, a->pid, addr, 0);
+	if (m)
+		a->map = *m;
+	return m != NULL;
+}
+
+/* The number of an entry, or UINT32_MAX for none that could be; -VT_E_NOMEM. */
+static int64_t number_of(const struct vt_hash *h, const void *entry, struct vt_error *err)
+{
+	size_t i;
+
+	if (!entry)
+		return vt_error_nomem(err);
+	i = (size_t)((const uint8_t *)entry - h->entries) / h->entry_size;
+	return i < UINT32_MAX ? (int64_t)i : (int64_t)UINT32_MAX;
+}
+
+static int64_t find_link(struct vt_stackcount *c, struct at *a, bool run, uint64_t from,
+			 uint64_t to, struct vt_error *err)
+{
+	struct vti_stackkey key = {.event = a->event, .run = run};
+
+	if (run && (to < from || to - from > RUN_MAX))
+		return UINT32_MAX;
+	/* Control that goes from one image to another goes along no edge of a procedure. */
+	if (!find(c, a, from) || to < a->map.start || to >= a->map.end)
+		return UINT32_MAX;
+	key.image = a->map.image;
+	key.pid = a->map.type == VT_IMAGE_ANON ? a->pid : 0;
+	key.from = vt_map_offset(&a->map, from);
+	key.to = vt_map_offset(&a->map, to);
+	return number_of(&c->entries, vt_hash_add(&c->entries, &key, NULL), err);
+}
+
+/* The branches of a sample, newest first. */
+struct stack {
+	const uint64_t *from;
+	const uint64_t *to;
+	const uint64_t *flags;
+	size_t count;
+	size_t flagged; /* of which flags are there */
+	double period;
+};
+
+/* Cycles since the branch before: `cycles` of struct perf_branch_entry, 16 bits from bit 4 on. */
+static uint64_t cycles_of(const struct stack *s, size_t i)
+{
+	return i < s->flagged ? s->flags[i] >> 4 & 0xffff : 0;
+}
+
+static void drop_newest(struct stack *s)
+{
+	s->from++;
+	s->to++;
+	s->flags++;
+	s->count--;
+	s->flagged -= s->flagged > 0;
+}
+
+/* Arrays may be of different lengths, the last entries empty, and the first one there twice. */
+static struct stack stack_of(const struct vt_record *rec)
+{
+	struct vt_words from = vt_record_words(rec, VT_SAMPLE_BR_FROM);
+	struct vt_words to = vt_record_words(rec, VT_SAMPLE_BR_TO);
+	struct vt_words flags = vt_record_words(rec, VT_SAMPLE_BR_FLAGS);
+	size_t i, n = from.count < to.count ? from.count : to.count;
+	struct stack s = {
+		.from = from.data, .to = to.data, .flags = flags.data, .flagged = flags.count};
+
+	for (i = 0; i < n && i < VTI_STACKBATCH_BRANCHES && (s.from[i] || s.to[i]); i++)
+		;
+	s.count = i;
+	if (s.count >= 2 && s.from[0] == s.from[1] && s.to[0] == s.to[1] && s.to[1] > s.from[0])
+		drop_newest(&s);
+	return s;
+}
+
+/* Where branch `i` of a stack led. */
+static struct vti_stackstart *start_at(struct vt_stackcount *c, struct at *a, const struct stack *s,
+				       size_t i)
+{
+	struct vti_stackstart key = {.image = UINT64_MAX, .offset = s->to[i]};
+
+	if (find(c, a, s->to[i])) {
+		key.image = a->map.image;
+		key.pid = a->map.type == VT_IMAGE_ANON ? a->pid : 0;
+		key.offset = vt_map_offset(&a->map, s->to[i]);
+	}
+	return vt_hash_add(&c->starts, &key, NULL);
+}
+
+/* And how control got there; there must be a branch before it. */
+static struct vti_stackcontext *context_at(struct vt_stackcount *c,
+					   const struct vti_stackstart *start,
+					   const struct stack *s, size_t i)
+{
+	struct vti_stackcontext key = {
+		.image = start->image,
+		.pid = start->pid,
+		.offset = start->offset,
+		.before = s->to[i] - s->to[i + 1],
+		.bin = vt_stacktimes_bin(cycles_of(s, i)),
+	};
+
+	assert(i + 1 < s->count);
+	return vt_hash_add(&c->contexts, &key, NULL);
+}
+
+/* A branch and the run before it; of the oldest branch, only where it led. */
+static int find_links(struct vt_stackcount *c, struct at *a, const struct stack *s, size_t i,
+		      struct vti_stackbranch *b, struct vt_error *err)
+{
+	int64_t branch = UINT32_MAX, run = UINT32_MAX;
+
+	if (i + 1 < s->count) {
+		branch = find_link(c, a, false, s->from[i], s->to[i], err);
+		if (branch < 0)
+			return -VT_E_NOMEM;
+		run = find_link(c, a, true, s->to[i + 1], s->from[i], err);
+		if (run < 0)
+			return -VT_E_NOMEM;
+	}
+	b->branch = (uint32_t)branch;
+	b->run = (uint32_t)run;
+	return 0;
+}
+
+/* Without cycles, all of the stack is the window, and branches are what it is measured in. */
+static int count_untimed(struct vt_stackcount *c, struct at *a, const struct stack *s,
+			 struct vti_stacksource *source, struct vt_error *err)
+{
+	double weight = s->period / (double)(s->count - 1);
+	size_t i;
+	int code = 0;
+
+	source->e.weight += weight;
+	c->stack++;
+	for (i = 0; i + 1 < s->count && code == 0; i++) {
+		struct vti_stackshare share = {.bias = 0};
+		struct vti_stackbranch b;
+
+		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
+		code = find_links(c, a, s, i, &b, err);
+		if (code < 0)
+			return code;
+		vti_stackcount_add(c, b.branch, &share);
+		vti_stackcount_add(c, b.run, &share);
+	}
+	return 0;
+}
+
+static int find_branch(struct vt_stackcount *c, struct at *a, const struct stack *s, size_t i,
+		       struct vti_stackbranch *b, struct vt_error *err)
+{
+	struct vti_stackstart *start = start_at(c, a, s, i);
+	int64_t number = number_of(&c->starts, start, err);
+
+	if (number < 0)
+		return -VT_E_NOMEM;
+	b->start = (uint32_t)number;
+	b->cycles = (uint16_t)cycles_of(s, i);
+	b->context = UINT32_MAX;
+	if (i + 1 < s->count) {
+		number = number_of(&c->contexts, context_at(c, start, s, i), err);
+		if (number < 0)
+			return -VT_E_NOMEM;
+		b->context = (uint32_t)number;
+	}
+	return find_links(c, a, s, i, b, err);
+}
+
+static bool make_batch(struct vti_stackbatch *b)
+{
+	if (!b->branches)
+		b->branches = malloc(VTI_STACKBATCH_BRANCHES * sizeof(*b->branches));
+	if (!b->stacks)
+		b->stacks = malloc(VTI_STACKBATCH_STACKS * sizeof(*b->stacks));
+	return b->branches && b->stacks;
+}
+
+/* With cycles, it waits for others. */
+static int keep_timed(struct vt_stackcount *c, struct at *a, const struct stack *s,
+		      const struct vti_stacksource *source, struct vt_error *err)
+{
+	struct vti_stackbatch *b = &c->batch;
+	int64_t number = number_of(&c->sources, source, err);
+	size_t i;
+
+	if (!make_batch(b))
+		return vt_error_nomem(err);
+	if (b->nstacks == VTI_STACKBATCH_STACKS ||
+	    b->nbranches + s->count > VTI_STACKBATCH_BRANCHES)
+		vti_stackbatch_flush(c);
+	for (i = 0; i < s->count; i++)
+		if (find_branch(c, a, s, i, &b->branches[b->nbranches + i], err) < 0)
+			return -VT_E_NOMEM;
+	b->stacks[b->nstacks++] =
+		(struct vti_stackwaiting){s->period, b->nbranches, (size_t)number};
+	b->nbranches += s->count;
+	return 0;
+}
+
+static int take_stack(struct vt_stackcount *c, const struct vt_record *rec,
+		      struct vti_stacksource *s, struct vt_error *err)
+{
+	struct stack stack = stack_of(rec);
+	struct at a = {.event = s->e.id, .pid = (int32_t)vt_record_i64(rec, VT_SAMPLE_PID)};
+	uint64_t period = vt_record_u64(rec, VT_SAMPLE_PERIOD), cycles = 0;
+	size_t i;
+
+	/* One branch has no run behind it. */
+	if (stack.count < 2)
+		return 0;
+	if (!period && !(vt_record_u64(rec, VT_SAMPLE_HAS) & SAMPLE_HAS_PERIOD))
+		period = s->period ? s->period : 1;
+	stack.period = (double)period;
+	for (i = 0; i + 1 < stack.count; i++)
+		cycles += cycles_of(&stack, i);
+	if (!s->e.stacks)
+		s->e.timed = cycles > 0;
+	if (s->e.timed && !cycles)
+		return 0;
+	for (i = 0; i + 1 < stack.count && s->e.timed; i++) {
+		s->zeros += cycles_of(&stack, i) == 0;
+		s->ones += cycles_of(&stack, i) == 1;
+	}
+	s->e.stacks++;
+	return s->e.timed ? keep_timed(c, &a, &stack, s, err)
+			  : count_untimed(c, &a, &stack, s, err);
+}
+
+int vt_stackcount_feed(struct vt_stackcount *c, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t event;
+	struct vti_stacksource *s;
+
+	if (rec->kind == VT_EVENT)
+		return take_event(c, rec, err);
+	if (rec->kind != VT_SAMPLE)
+		return vt_addrspace_feed(c->space, rec, err);
+	if (vt_record_words(rec, VT_SAMPLE_BR_FROM).count < 2)
+		return 0;
+	event = vt_record_u64(rec, VT_SAMPLE_EVENT);
+	s = vt_hash_find(&c->sources, &event);
+	return s && s->all ? take_stack(c, rec, s, err) : 0;
+}
+
+/* ---- results ---- */
+
+double vt_stackcount_count(const struct vt_stackcount_sum *s)
+{
+	double count = 0;
+	size_t i;
+
+	for (i = 0; i < VT_STACK_PARTS; i++)
+		count += s->parts[i];
+	return count;
+}
+
+/*
+ * The quantile of Student's distribution with 3 degrees of freedom that has 95 % on both sides,
+ * 3.182, by that of the normal one, 1.960: a variance of four numbers may be too small by chance.
+ */
+#define STUDENT 1.624
+
+double vt_stackcount_sigma(const struct vt_stackcount_sum *s)
+{
+	double mean = vt_stackcount_count(s) / VT_STACK_PARTS, squares = 0, variance;
+	size_t i;
+
+	for (i = 0; i < VT_STACK_PARTS; i++)
+		squares += (s->parts[i] - mean) * (s->parts[i] - mean);
+	variance = VT_STACK_PARTS * squares / (VT_STACK_PARTS - 1);
+	/* Parts that differ by more than chance show that samples do not fall everywhere alike. */
+	variance = fmax(variance - s->variance, 0) * STUDENT * STUDENT + s->variance;
+	return sqrt(variance + s->bias * s->bias);
+}
+
+static int by_words(const uint64_t *a, const uint64_t *b, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+static int by_key(const void *x, const void *y)
+{
+	const struct vti_stackkey *a = x, *b = y;
+	const uint64_t p[] = {a->event, a->image, (uint64_t)a->pid, a->run, a->from, a->to};
+	const uint64_t q[] = {b->event, b->image, (uint64_t)b->pid, b->run, b->from, b->to};
+
+	return by_words(p, q, 6);
+}
+
+int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
+{
+	size_t i, n = c->entries.count, k = 0;
+
+	vti_stackbatch_flush(c);
+	for (i = 0; i < c->sources.count; i++) {
+		struct vti_stacksource *s = vt_hash_at(&c->sources, i);
+
+		if (s->e.stacks)
+			s->e.weight /= (double)s->e.stacks;
+	}
+	c->keys = calloc(n + 1, sizeof(*c->keys));
+	c->links = calloc(n + 1, sizeof(*c->links));
+	if (!c->keys || !c->links)
+		return vt_error_nomem(err);
+	/* The index of the hash goes, and nothing is added any more: its entries may be moved. */
+	if (n)
+		qsort(c->entries.entries, n, sizeof(struct vti_stackentry), by_key);
+	for (i = 0; i < n; i++) {
+		struct vti_stackentry *e = vt_hash_at(&c->entries, i);
+
+		/* What lies in no window counts for nothing. */
+		if (!e->stacks)
+			continue;
+		settle(e);
+		c->keys[k] = e->key;
+		c->links[k++] = (struct vt_stackcount_link){
+			.from = e->key.from,
+			.to = e->key.to,
+			.sum = e->sum,
+			.stacks = e->stacks,
+		};
+	}
+	c->count = k;
+	vt_hash_fini(&c->entries);
+	return 0;
+}
+
+const struct vt_stackcount_event *vt_stackcount_event(const struct vt_stackcount *c, uint64_t id)
+{
+	const struct vti_stacksource *s = vt_hash_find(&c->sources, &id);
+
+	return s && s->e.stacks ? &s->e : NULL;
+}
+
+const struct vt_stackcount_event *vt_stackcount_most(const struct vt_stackcount *c)
+{
+	const struct vt_stackcount_event *most = NULL;
+	size_t i;
+
+	for (i = 0; i < c->sources.count; i++) {
+		const struct vti_stacksource *s = vt_hash_at(&c->sources, i);
+
+		if (s->e.stacks > (most ? most->stacks : 0))
+			most = &s->e;
+	}
+	return most;
+}
+
+static size_t lower_bound(const struct vt_stackcount *c, const struct vti_stackkey *key)
+{
+	size_t low = 0, high = c->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_key(&c->keys[mid], key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount *c, uint64_t event,
+						     uint32_t image, int32_t pid, bool runs,
+						     uint64_t start, uint64_t end, size_t *count)
+{
+	struct vti_stackkey key = {
+		.event = event, .image = image, .pid = pid, .run = runs, .from = start};
+	size_t first = lower_bound(c, &key);
+
+	/* The file offsets of a procedure in several segments may wrap around. */
+	key.from = end;
+	*count = end > start ? lower_bound(c, &key) - first : 0;
+	return c->links + first;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "freq/stack_window.h"
+
+#include <assert.h>
+#include <math.h>
+
+/*
+ * Of a hundred stacks, this many may end before the window does; what they have is taken for what
+ * they lack.  More would favour slow code, and fewer leave windows shorter than they need be.
+ */
+#define SHORT_PERCENT 2
+
+/* Up to this part of the window all count alike; from there on ever less. */
+#define FLAT 0.5
+
+/* Shorter ones are no longer than the cycles that they are measured in. */
+#define SHORTEST 4
+
+/* Durations below this have a bin of their own; above, each half octave has. */
+#define EXACT	     8
+#define EXACT_OCTAVE 3 /* its logarithm */
+
+/* ---- what stacks tell of each other ---- */
+
+static size_t reach_bin(double reach)
+{
+	double bin = floor(2 * log2(fmax(reach, 1)));
+
+	return bin < VT_STACKWINDOW_REACHES ? (size_t)bin : VT_STACKWINDOW_REACHES - 1;
+}
+
+size_t vt_stacktimes_bin(uint64_t cycles)
+{
+	double bin;
+
+	if (cycles < EXACT)
+		return cycles;
+	bin = EXACT + floor(2 * (log2((double)cycles) - EXACT_OCTAVE));
+	return bin < VT_STACKWINDOW_TIMES ? (size_t)bin : VT_STACKWINDOW_TIMES - 1;
+}
+
+/* How long the runs of a bin are: in the middle, by the logarithm. */
+static double bin_time(size_t bin)
+{
+	if (bin < EXACT)
+		return (double)bin;
+	return exp2(EXACT_OCTAVE + ((double)(bin - EXACT) + 0.5) / 2);
+}
+
+void vt_stacktimes_add(struct vt_stacktimes *t, uint64_t cycles, double weight)
+{
+	t->times[vt_stacktimes_bin(cycles)] += (float)(weight * (double)cycles);
+}
+
+double vt_stacktimes_sum(const struct vt_stacktimes *t)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < VT_STACKWINDOW_TIMES; i++)
+		sum += (double)t->times[i];
+	return sum;
+}
+
+void vt_stackreach_add(struct vt_stackreach *r, double reach)
+{
+	size_t i, bin = reach_bin(reach);
+
+	if (r->stacks[bin] == UINT16_MAX)
+		for (i = 0; i < VT_STACKWINDOW_REACHES; i++)
+			r->stacks[i] /= 2;
+	r->stacks[bin]++;
+}
+
+double vt_stackreach_window(const struct vt_stackreach *r)
+{
+	uint64_t all = 0, sum = 0;
+	size_t i;
+
+	for (i = 0; i < VT_STACKWINDOW_REACHES; i++)
+		all += r->stacks[i];
+	if (!all)
+		return INFINITY;
+	for (i = 0; i + 1 < VT_STACKWINDOW_REACHES; i++) {
+		sum += r->stacks[i];
+		if (100 * sum > SHORT_PERCENT * all)
+			break;
+	}
+	return fmax(exp2((double)i / 2), SHORTEST);
+}
+
+/* ---- what a branch counts for ---- */
+
+/* The integral of what branches count for over a part of the window that begins at the sample. */
+static double area(double part)
+{
+	double rest = 1 - part;
+
+	if (part <= FLAT)
+		return part;
+	return VT_STACKWINDOW_AREA - (rest > 0 ? rest * rest / (2 * (1 - FLAT)) : 0);
+}
+
+/* Where the parts of equal area end. */
+static const double ends[VT_STACK_PARTS] = {
+	0.1875,
+	0.375,
+	0.56698729810778070, /* 1 - sqrt(0.1875) */
+	1,
+};
+
+/*
+ * Adds `weight` times what a branch counts for on the average, when the sample came any time within
+ * `run` cycles of the newest branch.
+ */
+static void add_share(double window, double run, double before, double weight,
+		      double parts[VT_STACK_PARTS])
+{
+	double first = before / window, last = (before + run) / window, begin = first;
+	size_t i;
+
+	for (i = 0; i < VT_STACK_PARTS && begin < last && begin < 1; i++) {
+		double end = fmin(ends[i], last);
+
+		if (end <= begin)
+			continue;
+		parts[i] += weight * (area(end) - area(begin)) / (last - first);
+		begin = end;
+	}
+}
+
+void vt_stackwindow_share(const struct vt_stacktimes *t, double window, double before,
+			  double parts[VT_STACK_PARTS])
+{
+	double all = vt_stacktimes_sum(t);
+	size_t i;
+
+	assert(window > 0 && before >= 0 && all > 0);
+	for (i = 0; i < VT_STACK_PARTS; i++)
+		parts[i] = 0;
+	for (i = 1; i < VT_STACKWINDOW_TIMES; i++)
+		if (t->times[i] > 0)
+			add_share(window, bin_time(i), before, (double)t->times[i] / all, parts);
+}
+
+/* The mean of the time since the newest branch, or of the window if that is shorter. */
+static double mean_since(double window, double run)
+{
+	return run < window ? run / 2 : window - window * window / (2 * run);
+}
+
+double vt_stackwindow_since(const struct vt_stacktimes *t, double window)
+{
+	double all = vt_stacktimes_sum(t), since = 0;
+	size_t i;
+
+	assert(all > 0);
+	for (i = 1; i < VT_STACKWINDOW_TIMES; i++)
+		since += (double)t->times[i] / all * mean_since(window, bin_time(i));
+	return since;
+}

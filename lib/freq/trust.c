@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <math.h>
+
+#include "freq/internal.h"
+
+/*
+ * How far frequencies that add up can be trusted.  What a class's own points say is one ground; its
+ * neighbours are another: a part of a sum is as certain as all the others together.  Each pass
+ * tells what is one block further on; their number bounds the time.
+ */
+#define PASSES 8
+
+static double square(double x)
+{
+	return x * x;
+}
+
+double vti_freq_doubt(const struct vti_freqwork *w, const struct vti_estimate *e)
+{
+	double points = fmax(e->points, 0.5);
+
+	/* Of skewed samples the sum alone is known, whatever of: one point. */
+	if (w->in->skewed && !e->counted)
+		points = fmin(points, 1);
+	if (!e->known || !isfinite(e->sigma))
+		return INFINITY;
+	return sqrt(square(e->sigma) + square(e->f * VTI_FREQ_ALONE / points));
+}
+
+static void start(struct vti_freqwork *w)
+{
+	const struct vt_classes *c = w->in->flow->classes;
+	uint32_t i;
+
+	for (i = 0; i < w->g->nblocks; i++) {
+		const struct vti_estimate *e = &w->classes[c->block[i]];
+
+		w->blocks[i].points = e->points;
+		w->blocks[i].sigma = hypot(vti_freq_doubt(w, e), e->f - w->blocks[i].f);
+	}
+	for (i = 0; i < w->g->nedges; i++) {
+		const struct vti_estimate *e = &w->classes[c->edge[i]];
+
+		w->edges[i].points = e->points;
+		w->edges[i].sigma = hypot(vti_freq_doubt(w, e), e->f - w->edges[i].f);
+	}
+}
+
+static struct vti_estimate *edge_at(const struct vti_freqwork *w, uint32_t block, uint32_t i,
+				    bool out)
+{
+	const struct vt_cfg_block *b = &w->g->blocks[block];
+
+	return &w->edges[out ? b->out + i : w->g->in[b->in + i]];
+}
+
+/* One sum: true if it made some part of it more certain. */
+static bool relax(struct vti_freqwork *w, uint32_t block, bool out)
+{
+	const struct vt_cfg_block *b = &w->g->blocks[block];
+	struct vti_estimate *whole = &w->blocks[block], *worst = NULL;
+	uint32_t i, n = out ? b->nout : b->nin;
+	double sum = 0, all;
+	bool changed = false;
+
+	if (!n || block < VT_CFG_FIRST || (out ? b->incomplete : !w->g->complete))
+		return false;
+	/* The worst of the edges is all that the others can help: they help each other no more. */
+	for (i = 0; i < n; i++) {
+		struct vti_estimate *e = edge_at(w, block, i, out);
+
+		if (!worst || e->sigma > worst->sigma)
+			worst = e;
+	}
+	assert(worst);
+	for (i = 0; i < n; i++)
+		if (edge_at(w, block, i, out) != worst)
+			sum += square(edge_at(w, block, i, out)->sigma);
+	all = sqrt(sum + square(worst->sigma));
+	if (all < 0.999 * whole->sigma) {
+		whole->sigma = all;
+		changed = true;
+	}
+	all = sqrt(sum + square(whole->sigma));
+	if (all < 0.999 * worst->sigma) {
+		worst->sigma = all;
+		changed = true;
+	}
+	return changed;
+}
+
+/* What all counts have in common makes none of a sum more certain. */
+static void doubt_unit(struct vti_freqwork *w)
+{
+	const struct vt_classes *c = w->in->flow->classes;
+	uint32_t i;
+
+	for (i = 0; i < w->g->nblocks; i++)
+		if (w->classes[c->block[i]].counted)
+			w->blocks[i].sigma =
+				hypot(w->blocks[i].sigma, w->unit_doubt * w->blocks[i].f);
+	for (i = 0; i < w->g->nedges; i++)
+		if (w->classes[c->edge[i]].counted)
+			w->edges[i].sigma = hypot(w->edges[i].sigma, w->unit_doubt * w->edges[i].f);
+}
+
+void vti_freq_trust(struct vti_freqwork *w)
+{
+	bool changed = true;
+	uint32_t b;
+	int pass;
+
+	start(w);
+	for (pass = 0; pass < PASSES && changed; pass++) {
+		changed = false;
+		for (b = VT_CFG_FIRST; b < w->g->nblocks; b++) {
+			changed |= relax(w, b, false);
+			changed |= relax(w, b, true);
+		}
+	}
+	doubt_unit(w);
+}

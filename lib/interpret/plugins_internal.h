@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_INTERPRET_PLUGINS_INTERNAL_H
+#define VT_INTERPRET_PLUGINS_INTERNAL_H
+
+#include "base/hash.h"
+#include "interpret/plugins.h"
+#include "machine/insn/insn.h"
+
+/*
+ * Whether a module is one that this program can use: what its structure says is complete and within
+ * the bounds of <vtrace/plugin.h>.  0; -VT_E_VERSION: made for another version; -VT_E_FORMAT.
+ */
+int vti_module_check(const struct vtrace_plugin *p, struct vt_error *err);
+
+/* From the captures of a run to the tuples that a module asked for. */
+
+/* What is remembered of an instruction. */
+struct vti_module_insn {
+	int64_t pid; /* the key: pid and ip */
+	uint64_t ip;
+	uint64_t code;
+	uint32_t classes;
+	bool known; /* `facts` is set */
+	struct vt_facts facts;
+};
+
+struct vti_module_tuples {
+	struct vt_hash insns;
+	struct vtrace_tuple *list;
+	size_t count;
+	size_t cap;
+};
+
+void vti_module_tuples_init(struct vti_module_tuples *t);
+void vti_module_tuples_fini(struct vti_module_tuples *t);
+
+/* Fills t->list as the module's rules say.  -VT_E_NOMEM. */
+int vti_module_tuples_make(struct vti_module_tuples *t, const struct vtrace_plugin *plugin,
+			   const struct vt_run *run, vt_modules_code_fn *code, void *arg,
+			   struct vt_error *err);
+
+/* The bits 1 << VT_WHAT_… that make what a rule wants, VTRACE_BIT(…). */
+uint32_t vti_module_wants(uint32_t what);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MACHINE_INTERP_INTERNAL_H
+#define VT_MACHINE_INTERP_INTERNAL_H
+
+#include "machine/interp/interp.h"
+
+#include <libvex_guest_amd64.h>
+
+#include "base/hash.h"
+#include "machine/lift/flat.h"
+
+/* What the interpreter's files share. */
+
+/* The guest state is a word for each 8 bytes of it; what is wider can be read past its end. */
+#define VTI_STATE_WORDS (sizeof(VexGuestAMD64State) / 8 + 4)
+
+/* Index of a field of VEX's guest state. */
+#define VTI_STATE(field) (offsetof(VexGuestAMD64State, guest_##field) / 8)
+
+struct vti_code;
+
+/* Where a block led the last time. */
+struct vti_link {
+	uint64_t addr;
+	struct vti_code *code; /* NULL: nowhere yet */
+};
+
+/* A lifted block that is kept. */
+struct vti_code {
+	struct vti_block *block;
+	struct vti_link end;
+	struct vti_link exit;
+	uint32_t part_insns; /* the most that a part of it has, which was asked for last */
+	struct vti_code *part;
+};
+
+#define VTI_NEAR_BITS 15 /* 2^this blocks are found without the table */
+#define VTI_NEAR      ((size_t)1 << VTI_NEAR_BITS)
+
+struct vti_near {
+	uint64_t space;
+	uint64_t addr;
+	struct vti_code *code;
+};
+
+struct vt_interp {
+	struct vt_word state[VTI_STATE_WORDS];
+	struct vt_kmem *mem;
+	struct vti_fpmode fp;
+	struct vt_interp_options opt;
+
+	/* what is being run */
+	uint64_t space;
+	struct vti_code *code; /* the block */
+	uint64_t insns;	       /* instructions before the block, since vt_interp_clear() */
+	uint64_t left;	       /* how many may still be run, the block's not counted */
+	uint32_t piece;	       /* of a path: number of the block's first instruction */
+	bool following;	       /* a path; else free */
+	const struct vt_interp_hooks *hooks; /* empty in a free run */
+
+	/* lifted code */
+	struct vt_hash blocks; /* struct kept of machine/interp/code.c, by space and address */
+	struct vti_near *near;
+	size_t code_size;
+	uint64_t nlifted;
+	uint64_t nunlifted;
+	uint64_t ntaught;
+
+	struct vt_capture *captures;
+	size_t ncaptures;
+	size_t captures_cap;
+	bool no_memory;
+};
+
+/* ---- guest state, bytes `offset` to `offset + size`; one word for each 8 of them ---- */
+
+void vti_state_get(const struct vt_interp *m, unsigned offset, unsigned size,
+		   struct vt_word *words);
+void vti_state_put(struct vt_interp *m, unsigned offset, unsigned size,
+		   const struct vt_word *words);
+void vti_state_forget(struct vt_interp *m, unsigned offset, unsigned size);
+
+/* What is known of MXCSR; of its rounding control alone. */
+void vti_set_mxcsr(struct vt_interp *m, struct vt_word mxcsr);
+void vti_round(struct vt_interp *m, struct vt_word rounding);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/lift/amend.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include <libvex_guest_amd64.h>
+
+#define CC_OP	((unsigned)offsetof(VexGuestAMD64State, guest_CC_OP))
+#define CC_DEP1 ((unsigned)offsetof(VexGuestAMD64State, guest_CC_DEP1))
+#define CC_DEP2 ((unsigned)offsetof(VexGuestAMD64State, guest_CC_DEP2))
+#define CC_NDEP ((unsigned)offsetof(VexGuestAMD64State, guest_CC_NDEP))
+#define GENERAL ((unsigned)offsetof(VexGuestAMD64State, guest_RAX))
+#define VECTOR	((unsigned)offsetof(VexGuestAMD64State, guest_YMM0))
+
+#define C 0x001
+#define P 0x004
+#define A 0x010
+#define Z 0x040
+#define S 0x080
+#define O 0x800
+
+#define FLAG_ONE 0x002
+#define FLAG_IF	 0x200
+
+static bool is(const struct vt_facts *f, const char *mnemonic)
+{
+	return strcmp(f->mnemonic, mnemonic) == 0;
+}
+
+static bool begins(const struct vt_facts *f, const char *with)
+{
+	return strncmp(f->mnemonic, with, strlen(with)) == 0;
+}
+
+static const struct vt_facts *at_hand(const struct vti_build *b)
+{
+	return &b->insns[b->insn].facts;
+}
+
+/* ---- what VEX takes for something else ---- */
+
+struct prefixes {
+	bool idle_rex; /* one that others follow, so that it counts for nothing */
+	bool operand;
+	bool repne;
+	bool rep;
+	bool wide; /* REX.W, VEX.W */
+};
+
+/* Intel SDM volume 2, 2.1.1 and 2.2.1. */
+static struct prefixes prefixes_of(const uint8_t *bytes, size_t size)
+{
+	struct prefixes p = {false, false, false, false, false};
+	bool rex = false;
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		uint8_t c = bytes[i];
+		bool is_rex = (c & 0xf0) == 0x40;
+
+		if (!is_rex && c != 0x66 && c != 0x67 && c != 0xf0 && c != 0xf2 && c != 0xf3 &&
+		    c != 0x26 && c != 0x2e && c != 0x36 && c != 0x3e && c != 0x64 && c != 0x65)
+			break;
+		p.idle_rex |= rex;
+		rex |= is_rex;
+		p.wide = is_rex && (c & 8);
+		p.operand |= c == 0x66;
+		p.repne |= c == 0xf2;
+		p.rep |= c == 0xf3;
+	}
+	if (i + 2 < size && bytes[i] == 0xc4)
+		p.wide = bytes[i + 2] & 0x80;
+	return p;
+}
+
+bool vti_has_idle_prefix(const uint8_t *bytes, size_t size)
+{
+	return prefixes_of(bytes, size).idle_rex;
+}
+
+static bool is_narrow(const struct vt_facts *f)
+{
+	if (f->nresults)
+		return f->results[0].size < 4;
+	return f->nmemories && f->memories[0].size < 4;
+}
+
+/* It has no selectors of segments, and takes them for zero. */
+static bool reads_selector(const struct vt_facts *f)
+{
+	unsigned i;
+
+	for (i = 0; i < f->nsources; i++)
+		if (f->sources[i].reg >= VT_REG_CS && f->sources[i].reg <= VT_REG_GS)
+			return true;
+	return false;
+}
+
+bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
+{
+	struct prefixes p = prefixes_of(bytes, f->length);
+
+	/* VEX takes each REX prefix for good. */
+	if (p.idle_rex)
+		return true;
+	/* It lets every transaction fail at once, where the machine may run it. */
+	if (is(f, "xbegin") || is(f, "xabort") || is(f, "xtest"))
+		return true;
+	/* It says what its own machine has. */
+	if (is(f, "xgetbv"))
+		return true;
+	/* It traps at what xsavec leaves. */
+	if (begins(f, "xrstor"))
+		return true;
+	/* Undefined: the result of these for 16 bits, of the double shifts by more than that. */
+	if ((is(f, "shld") || is(f, "shrd") || is(f, "bswap")) && is_narrow(f))
+		return true;
+	/* It always takes it for a pause (insn.c's may_exchange()). */
+	if (is(f, "pause") && f->writes)
+		return true;
+	/* It takes this for adcx. */
+	if (is(f, "adox") && p.operand)
+		return true;
+	/* "Equal ordered": it stops where the text ends, though an empty word is found behind it.
+	 */
+	if ((begins(f, "pcmp") || begins(f, "vpcmp")) && strstr(f->mnemonic, "str") &&
+	    (f->immediate & 0x0c) == 0x0c)
+		return true;
+	/* It takes lengths of 64 bits for such of 32. */
+	if ((begins(f, "pcmpestr") || begins(f, "vpcmpestr")) && p.wide)
+		return true;
+	/* It does not repeat these. */
+	if ((f->flags & VT_FACT_STRING) &&
+	    ((begins(f, "lods") && (p.rep || p.repne)) ||
+	     ((begins(f, "movs") || begins(f, "stos")) && p.repne && !p.rep)))
+		return true;
+	/* It writes more of rax than these 16 bits. */
+	if (is(f, "xchg") && !f->nmemories && f->nresults && f->results[0].size == 2)
+		return true;
+	/* "Equal or unordered", "not equal but ordered": it takes no heed of what is unordered. */
+	if (begins(f, "vcmp") && ((f->immediate & 0x0f) == 0x8 || (f->immediate & 0x0f) == 0xc))
+		return true;
+	/* It leaves the registers that this empties. */
+	if (is(f, "fnsave"))
+		return true;
+	/* It writes 6 bytes of what are 10 in 64-bit code. */
+	if (is(f, "sgdt") || is(f, "sidt"))
+		return true;
+	/* It knows but the first components, and says that each is in use. */
+	if (begins(f, "xsave"))
+		return true;
+	return vti_is_register_bit_test(f) || reads_selector(f);
+}
+
+/* ---- operations ---- */
+
+uint16_t vti_emit_operator(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
+{
+	static const uint8_t words[4] = {1, 1, 0, 0};
+	const uint16_t args[4] = {x, y, 0, 0};
+
+	return vti_operator(b, op, Ity_I64, args, words, 2);
+}
+
+static uint16_t compare(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
+{
+	static const uint8_t words[4] = {1, 1, 0, 0};
+	const uint16_t args[4] = {x, y, 0, 0};
+
+	return vti_operator(b, op, Ity_I1, args, words, 2);
+}
+
+static uint16_t same(struct vti_build *b, uint16_t x, uint64_t value)
+{
+	return compare(b, Iop_CmpEQ64, x, vti_build_u64(b, value));
+}
+
+/* Of two words, what holds for whichever it is when the condition is unknown. */
+static uint16_t choose(struct vti_build *b, uint16_t by, uint16_t yes, uint16_t no)
+{
+	uint16_t dst = vti_build_temp(b, 1);
+
+	vti_build_add(
+		b, (struct vti_op){.op = VTI_ITE, .dst = dst, .a = by, .b = yes, .c = no, .aux = 1},
+		(struct vti_widths){.dst = 1, .a = 1, .b = 1, .c = 1});
+	return dst;
+}
+
+static uint16_t either(struct vti_build *b, uint16_t x, uint16_t y)
+{
+	const struct vt_word unknown = vt_word_unknown(1);
+
+	return choose(b, vti_build_const(b, &unknown, 1), x, y);
+}
+
+/* The same number, of which these bits are unknown. */
+static uint16_t blur(struct vti_build *b, uint16_t slot, uint64_t bits)
+{
+	const struct vt_word unknown = {0, ~bits};
+
+	return vti_emit_operator(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
+}
+
+uint16_t vti_emit_get(struct vti_build *b, unsigned offset)
+{
+	uint16_t dst = vti_build_temp(b, 1);
+
+	vti_build_add(b, (struct vti_op){.op = VTI_GET8, .dst = dst, .imm = offset},
+		      (struct vti_widths){.dst = 1});
+	return dst;
+}
+
+void vti_emit_put(struct vti_build *b, unsigned offset, uint16_t slot)
+{
+	vti_build_add(b, (struct vti_op){.op = VTI_PUT8, .a = slot, .imm = offset},
+		      (struct vti_widths){.a = 1});
+}
+
+unsigned vti_register_at(unsigned reg)
+{
+	static const uint8_t order[16] = {
+		VT_REG_AX,     VT_REG_CX,     VT_REG_DX,     VT_REG_BX,
+		VT_REG_SP,     VT_REG_BP,     VT_REG_SI,     VT_REG_DI,
+		VT_REG_R8,     VT_REG_R8 + 1, VT_REG_R8 + 2, VT_REG_R8 + 3,
+		VT_REG_R8 + 4, VT_REG_R8 + 5, VT_REG_R8 + 6, VT_REG_R15};
+	unsigned i;
+
+	if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 16)
+		return VECTOR + 32 * (reg - VT_REG_VECTOR);
+	for (i = 0; i < 15 && order[i] != reg; i++)
+		;
+	return GENERAL + 8 * i;
+}
+
+/* ---- repeated string instructions ---- */
+
+uint16_t vti_emit_done(struct vti_build *b)
+{
+	return same(b, vti_emit_get(b, vti_register_at(VT_REG_CX)), 0);
+}
+
+uint16_t vti_amend_again(struct vti_build *b, uint16_t guard)
+{
+	return choose(b, vti_emit_done(b), vti_build_u64(b, 0), guard);
+}
+
+/* ---- flags ---- */
+
+/* Undefined flags of instructions that leave all flags computed. */
+static uint64_t undefined_flags(const struct vt_facts *f)
+{
+	if (is(f, "bsf") || is(f, "bsr"))
+		return C | O | S | A | P;
+	if (is(f, "tzcnt") || is(f, "lzcnt") || is(f, "bt") || is(f, "bts") || is(f, "btr") ||
+	    is(f, "btc"))
+		return O | S | A | P;
+	if (is(f, "rcl") || is(f, "rcr"))
+		return f->has_immediate && f->immediate == 1 ? 0 : O;
+	return 0;
+}
+
+/* More than the width of a number is shifted out: what the last bit of it was is undefined. */
+static bool may_shift_all_out(const struct vt_facts *f)
+{
+	if ((!is(f, "shl") && !is(f, "shr") && !is(f, "sal")) || !is_narrow(f))
+		return false;
+	return !f->has_immediate || (f->immediate & 31) >= 8;
+}
+
+uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, uint16_t slot)
+{
+	const struct vt_facts *facts = at_hand(f->b);
+	uint64_t undefined = 0;
+	uint16_t amended;
+
+	if (is(facts, "fnstsw"))
+		return vti_amend_store(f, slot);
+	if (offset == CC_DEP1 && is(facts, "bextr"))
+		/* The sign of what it computes flags from. */
+		return blur(f->b, slot,
+			    facts->nresults && facts->results[0].size == 4 ? 1u << 31
+									   : UINT64_C(1) << 63);
+	if (offset == CC_DEP1)
+		undefined = undefined_flags(facts);
+	if (offset == CC_DEP2 && may_shift_all_out(facts))
+		undefined = UINT64_MAX;
+	if (!undefined)
+		return slot;
+	amended = blur(f->b, slot, undefined);
+	/* What VEX makes of the flags in the next instructions, it makes of this. */
+	if (data->tag == Iex_RdTmp)
+		f->temps[data->Iex.RdTmp.tmp] = amended;
+	return amended;
+}
+
+/*
+ * x87's status word: VEX keeps no exceptions, nor what C1 says but for fxam.  Flags in memory: it
+ * writes zeros for what is always 1 in a program.
+ */
+uint16_t vti_amend_store(struct vti_flat *f, uint16_t slot)
+{
+	const struct vt_facts *facts = at_hand(f->b);
+
+	if (is(facts, "fnstsw"))
+		return blur(f->b, slot, 0x82ff);
+	return begins(facts, "pushf") ? blur(f->b, slot, FLAG_ONE | FLAG_IF) : slot;
+}
+
+/* The machine makes a NaN that it loads into an x87 register a quiet one. */
+uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot)
+{
+	struct vti_build *b = f->b;
+	uint64_t infinity = UINT64_C(0x7ff) << 52;
+	uint16_t magnitude;
+
+	if (type != Ity_F64 || !(at_hand(b)->flags & VT_FACT_X87))
+		return slot;
+	magnitude = vti_emit_operator(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
+	return choose(b, compare(b, Iop_CmpLT64U, vti_build_u64(b, infinity), magnitude),
+		      blur(b, slot, UINT64_C(1) << 51), slot);
+}
+
+/* ---- fused multiply and add ---- */
+
+/*
+ * VEX negates the rounded result, where the machine rounds the negated one: that differs in the
+ * sign of zero, and where rounding has a direction.
+ */
+static bool negates(const struct vt_facts *f)
+{
+	return begins(f, "vfnm");
+}
+
+uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t slot)
+{
+	uint64_t sign = op == Iop_NegF32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
+	struct vti_build *b = f->b;
+	uint16_t zero;
+
+	if (arg != f->fused || !negates(at_hand(b)))
+		return slot;
+	zero = same(b, vti_emit_operator(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
+	return choose(b, zero, blur(b, slot, sign), slot);
+}
+
+uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot)
+{
+	const struct vt_word unknown = vt_word_unknown(32);
+	struct vti_build *b = f->b;
+
+	if (!negates(at_hand(b)))
+		return slot;
+	return choose(b, same(b, slot, 0), slot, vti_build_const(b, &unknown, 1));
+}
+
+/* ---- around an instruction ---- */
+
+/* VEX clears what is above a scalar in its vector register, the machine leaves it. */
+static bool is_scalar_fused(const struct vt_facts *f)
+{
+	size_t n = strlen(f->mnemonic);
+
+	return (begins(f, "vfm") || begins(f, "vfnm")) && f->nresults && f->mnemonic[n - 2] == 's';
+}
+
+/* The 32-bit registers that it writes, or leaves alone without clearing their upper halves. */
+static bool may_leave(const struct vt_facts *f, unsigned i)
+{
+	return is(f, "cmpxchg") && f->results[i].size == 4;
+}
+
+static bool scans_bits(const struct vt_facts *f)
+{
+	return (is(f, "bsf") || is(f, "bsr")) && f->nresults;
+}
+
+static bool divides(const struct vt_facts *f)
+{
+	return is(f, "div") || is(f, "idiv");
+}
+
+bool vti_ends_piece(const struct vt_facts *f)
+{
+	unsigned i;
+
+	for (i = 0; i < f->nresults; i++)
+		if (may_leave(f, i))
+			return true;
+	return is_scalar_fused(f) || scans_bits(f) || divides(f) || is(f, "bextr");
+}
+
+void vti_amend_begin(struct vti_build *b)
+{
+	const struct vt_facts *f = at_hand(b);
+	unsigned i;
+
+	if (is_scalar_fused(f)) {
+		b->old[0] = vti_emit_get(b, vti_register_at(f->results[0].reg));
+		b->old[1] = vti_emit_get(b, vti_register_at(f->results[0].reg) + 8);
+	}
+	for (i = 0; i < f->nresults; i++)
+		if (may_leave(f, i))
+			b->old[i] = vti_emit_get(b, vti_register_at(f->results[i].reg));
+}
+
+static void end_scalar_fused(struct vti_build *b, const struct vt_facts *f)
+{
+	unsigned at = vti_register_at(f->results[0].reg);
+	uint64_t high = UINT64_MAX << 32;
+	uint16_t now;
+
+	if (f->mnemonic[strlen(f->mnemonic) - 1] == 's') {
+		now = vti_emit_get(b, at);
+		vti_emit_put(b, at,
+			     either(b, now,
+				    vti_emit_operator(b, Iop_Or64, now,
+						      vti_emit_operator(b, Iop_And64, b->old[0],
+									vti_build_u64(b, high)))));
+	}
+	vti_emit_put(b, at + 8, either(b, vti_emit_get(b, at + 8), b->old[1]));
+}
+
+static void end_exchange(struct vti_build *b, unsigned at, uint16_t old)
+{
+	uint16_t now = vti_emit_get(b, at);
+	uint16_t high = vti_emit_operator(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
+
+	vti_emit_put(b, at, either(b, now, vti_emit_operator(b, Iop_Or64, now, high)));
+}
+
+/* Of a zero, there is no bit to be found: the manual leaves the result undefined. */
+static void end_bit_scan(struct vti_build *b, const struct vt_facts *f)
+{
+	unsigned at = vti_register_at(f->results[0].reg);
+	uint16_t none = same(
+		b, vti_emit_operator(b, Iop_And64, vti_emit_get(b, CC_DEP1), vti_build_u64(b, Z)),
+		Z);
+
+	vti_emit_put(b, at, choose(b, none, vti_build_unknown(b, 8), vti_emit_get(b, at)));
+}
+
+static void end_division(struct vti_build *b)
+{
+	const struct vt_word undefined = {0, ~(uint64_t)(C | P | A | Z | S | O)};
+
+	vti_emit_put(b, CC_OP, vti_build_u64(b, 0)); /* the flags themselves are in the next one */
+	vti_emit_put(b, CC_DEP1, vti_build_const(b, &undefined, 1));
+	vti_emit_put(b, CC_DEP2, vti_build_u64(b, 0));
+	vti_emit_put(b, CC_NDEP, vti_build_u64(b, 0));
+}
+
+void vti_amend_end(struct vti_build *b)
+{
+	const struct vt_facts *f = at_hand(b);
+	unsigned i;
+
+	if (is_scalar_fused(f))
+		end_scalar_fused(b, f);
+	for (i = 0; i < f->nresults; i++)
+		if (may_leave(f, i))
+			end_exchange(b, vti_register_at(f->results[i].reg), b->old[i]);
+	if (scans_bits(f))
+		end_bit_scan(b, f);
+	else if (divides(f))
+		end_division(b);
+}

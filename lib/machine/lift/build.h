@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MACHINE_LIFT_BUILD_H
+#define VT_MACHINE_LIFT_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "machine/insn/insn.h"
+#include "machine/lift/flat.h"
+#include "machine/lift/lift.h"
+
+/*
+ * Flat code in the making.  Private to lift*.c.
+ *
+ * Slots are given out freely here; vti_build_finish() throws out what nobody needs, lets
+ * temporaries whose lives do not meet share a slot, and packs everything into one block of memory.
+ */
+
+/* Slots that an operation reads or writes: its own, or those of the structure behind `imm`. */
+#define VTI_MAX_USES 20
+
+/* How many words each operand of an operation has; 0: the field is no slot. */
+struct vti_widths {
+	uint8_t dst, a, b, c, d;
+};
+
+struct vti_build_op {
+	struct vti_op op;
+	struct vti_widths words;
+};
+
+struct vti_build_slot {
+	struct vt_word preset;
+	uint16_t base; /* first slot of the value that this one belongs to */
+	uint8_t words; /* of that value */
+	uint8_t bits;  /* if not 0: above them are zeros */
+	bool constant;
+};
+
+struct vti_build_insn {
+	uint32_t offset;
+	uint32_t first;
+	struct vt_facts facts;
+};
+
+struct vti_build {
+	uint64_t addr;
+	const uint8_t *bytes; /* of the code; borrowed */
+	uint32_t capture;
+	uint32_t insn;	  /* number of the one at hand */
+	uint32_t ninsns;  /* in insns[] */
+	uint32_t limit;	  /* where the piece at hand ends, as such a number */
+	uint32_t length;  /* of all of them, in bytes */
+	uint32_t emitted; /* of them are in ops[] */
+	uint32_t nunlifted;
+	uint32_t nunknown; /* operators of which the result is always unknown */
+	bool bad;
+	bool no_code;
+	bool request; /* VEX took the next instructions for a request to Valgrind */
+	struct vti_build_insn insns[VTI_LIFT_INSNS];
+	struct vti_build_op *ops;
+	size_t nops;
+	size_t ops_cap;
+	struct vti_build_slot *slots;
+	size_t nslots;
+	size_t slots_cap;
+	struct vt_buf more; /* structures behind `imm`, which is their offset here */
+	/* Registers that the instruction at hand has written so far, for VT_WHAT_RESULT. */
+	uint16_t written;
+	uint16_t written_vectors;
+	uint8_t extent[16]; /* bytes of each vector register, from its lowest */
+	/* What results of the instruction at hand were before it, where machine/lift/amend.c needs
+	 * it. */
+	uint16_t old[VT_FACT_RESULTS];
+	bool failed; /* memory ran out */
+	bool full;   /* more slots than a number of 16 bits can tell apart */
+};
+
+/* What is dropped at an error is the caller's to see: in failed and full. */
+uint16_t vti_build_temp(struct vti_build *b, unsigned words);
+/* Notes that a temporary of one word never has more than so many bits. */
+void vti_build_narrow(struct vti_build *b, uint16_t slot, unsigned bits);
+uint16_t vti_build_const(struct vti_build *b, const struct vt_word *value, unsigned words);
+uint16_t vti_build_u64(struct vti_build *b, uint64_t value);
+uint16_t vti_build_unknown(struct vti_build *b, unsigned size);
+void vti_build_add(struct vti_build *b, struct vti_op op, struct vti_widths words);
+/* Copies a structure of `size` bytes; what it returns goes into `imm`. */
+uint64_t vti_build_more(struct vti_build *b, const void *data, size_t size);
+
+/* The block; NULL when memory ran out. */
+struct vti_block *vti_build_finish(struct vti_build *b);
+void vti_build_free(struct vti_build *b);
+
+/* The slots of an operation: pointers into `op` and `more`, with words, destinations marked. */
+struct vti_use {
+	uint16_t *slot;
+	uint8_t words;
+	bool written;
+};
+
+unsigned vti_op_uses(struct vti_build_op *op, uint8_t *more, struct vti_use uses[VTI_MAX_USES]);
+
+/* ---- machine/lift/exits.c ---- */
+
+/* Notes at each exit what its condition compares. */
+void vti_build_note_exits(const struct vti_build *b);
+
+/* ---- machine/lift/capture.c ---- */
+
+/* Whether a sort of value is wanted. */
+bool vti_wants(const struct vti_build *b, enum vt_what what);
+void vti_capture(struct vti_build *b, enum vt_what what, unsigned reg, uint16_t slot,
+		 unsigned size);
+/* The same where `guard` is 1 (VTI_NO_SLOT: always); elsewhere it is unknown. */
+void vti_capture_if(struct vti_build *b, uint16_t guard, enum vt_what what, uint16_t slot,
+		    unsigned size);
+void vti_capture_begin(struct vti_build *b);
+/* Notes that the guest state was written. */
+void vti_capture_put(struct vti_build *b, unsigned offset, unsigned size, bool is_const);
+/* Captures the registers noted so far, and forgets them. */
+void vti_capture_results(struct vti_build *b);
+void vti_capture_args(struct vti_build *b);
+
+/* What an instruction that VEX does not know leaves. */
+void vti_capture_unlifted(struct vti_build *b);
+
+#endif

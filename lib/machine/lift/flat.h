@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MACHINE_LIFT_FLAT_H
+#define VT_MACHINE_LIFT_FLAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine/lift/irop.h"
+#include "machine/lift/word.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Lifted code as the interpreter runs it: VEX's intermediate code without its trees, one small
+ * operation after the other.  Private to lib/machine.
+ *
+ * Each block has an array of slots of its own: its constants, which stay, and its temporaries, one
+ * word for each 8 bytes.  An operation names slots by index.
+ */
+
+/* For each size n in bytes of 1, 2, 4, 8, 16, 32: NAME##n. */
+#define VTI_SIZES(NAME) NAME##1, NAME##2, NAME##4, NAME##8, NAME##16, NAME##32
+
+enum vti_opcode {
+	VTI_STOP, /* the run ends in front of instruction number `insn` */
+	/*
+	 * a: address that comes next; aux: IRJumpKind; imm: 1 for a call, a return, a jump to an
+	 * address that is computed
+	 */
+	VTI_END,
+	/*
+	 * to imm if a; aux: IRJumpKind; insn: how many were run then; d: enum vti_exit_condition,
+	 * of b and c (VTI_NO_SLOT: of 0), of which the lowest dst bits count
+	 */
+	VTI_EXIT,
+	VTI_SIZES(VTI_GET),   /* dst = guest state at imm */
+	VTI_SIZES(VTI_PUT),   /* guest state at imm = a */
+	VTI_SIZES(VTI_LOAD),  /* dst = memory at a */
+	VTI_SIZES(VTI_STORE), /* memory at a = b */
+	VTI_MOVE1,	      /* dst = a, of so many words */
+	VTI_MOVE2,
+	VTI_MOVE4,
+	VTI_ITE,     /* dst = a ? b : c, of aux words */
+	VTI_GETI,    /* dst = element a of imm, a struct vti_array */
+	VTI_PUTI,    /* element a of imm = b */
+	VTI_IROP,    /* dst = imm, a struct vti_irop, of a, b, c, d; aux: IROp */
+	VTI_UNKNOWN, /* dst, of aux bytes, is unknown */
+	VTI_CCALL,   /* imm: struct vti_call */
+	VTI_DIRTY,   /* imm: struct vti_call */
+	VTI_CAS,     /* imm: struct vti_cas */
+	VTI_LOADG,   /* imm: struct vti_guarded */
+	VTI_STOREG,
+	VTI_UNLIFTED,	   /* imm: struct vti_unlifted */
+	VTI_CAPTURE,	   /* a: value; aux: enum vt_what; b: register; c: bytes; imm: address */
+	VTI_CAPTURE_STATE, /* the same of guest state at a */
+	VTI_CAPTURE_INSN,
+	VTI_FAST, /* from here on: the operators that have an operation of their own; aux: IROp */
+};
+
+/* What the condition of an exit is: it is left if two numbers are … */
+enum vti_exit_condition {
+	VTI_EXIT_OTHER,
+	VTI_EXIT_EQUAL,
+	VTI_EXIT_DIFFERENT,
+	VTI_EXIT_ORDERED, /* in some way */
+};
+
+struct vti_op {
+	uint16_t op; /* enum vti_opcode */
+	uint16_t dst;
+	uint16_t a;
+	uint16_t b;
+	uint16_t c;
+	uint16_t d;
+	uint16_t insn; /* number of its instruction in the block */
+	uint16_t aux;
+	union {
+		uint64_t imm;
+		const void *data; /* where imm is said to be a struct */
+	};
+	uint16_t run; /* how the interpreter's loop runs it, perhaps together with the next ones */
+	/* Twice dst, a and b: processors multiply by 8, not by the 16 of a slot. */
+	uint16_t dst2;
+	uint16_t a2;
+	uint16_t b2;
+};
+
+/* A part of the guest state that is addressed as a ring: x87's registers and their tags. */
+struct vti_array {
+	uint16_t base;
+	uint16_t count;
+	uint16_t size; /* bytes of an element */
+	int16_t bias;
+};
+
+#define VTI_CALL_ARGS  8
+#define VTI_CALL_STATE 32
+#define VTI_NO_SLOT    UINT16_MAX
+
+/* A call of one of VEX's helpers. */
+struct vti_call {
+	void *fn;
+	const char *name;
+	uint8_t nargs;
+	uint8_t result_size; /* bytes; 0: none */
+	bool passes_state;   /* its first argument is the guest state, those in args[] follow */
+	uint16_t args[VTI_CALL_ARGS];
+	uint16_t dst;
+	uint16_t guard;	  /* VTI_NO_SLOT: always */
+	uint8_t memory;	  /* bit 0 reads it, bit 1 writes it */
+	uint16_t address; /* slot */
+	uint16_t size;	  /* bytes of memory */
+	uint8_t nstate;	  /* what of the guest state it reads (effect bit 0) or writes (bit 1) */
+	struct {
+		uint16_t offset;
+		uint16_t size;
+		uint8_t effect;
+	} state[VTI_CALL_STATE];
+};
+
+struct vti_cas {
+	uint16_t address;
+	uint16_t expected[2]; /* low, high: VTI_NO_SLOT for a single one */
+	uint16_t data[2];
+	uint16_t old[2];
+	uint8_t size; /* bytes of each half */
+};
+
+/* A load (widened as `conversion` says) or store that happens if the guard is 1. */
+struct vti_guarded {
+	uint16_t address;
+	uint16_t guard;
+	uint16_t value; /* stored, or what a load gives instead */
+	uint16_t dst;
+	uint8_t size;	     /* bytes in memory */
+	uint16_t conversion; /* IRLoadGOp */
+};
+
+/* An instruction that VEX does not know: what it writes, from its facts (insn.h). */
+struct vti_unlifted {
+	uint64_t writes; /* bit n: register n */
+	bool writes_memory;
+	bool writes_flags;
+	bool writes_fp; /* perhaps the state of x87, MXCSR */
+};
+
+struct vti_block {
+	uint64_t space;
+	uint64_t addr;
+	uint32_t ninsns;
+	uint32_t nops;
+	uint32_t nslots;
+	uint32_t nconstants; /* of the slots; they are the first */
+	uint32_t nunlifted;  /* instructions that VEX does not know */
+	uint32_t nunknown;   /* operators that nobody computes */
+	struct vti_op *ops;  /* the last is VTI_END or VTI_STOP */
+	struct vt_word *slots;
+	uint32_t *first;  /* of each instruction, its first operation; one more: nops */
+	uint32_t *offset; /* of each instruction, its distance from addr; one more: the end */
+	bool bad;	  /* ends at bytes that are no instruction */
+	bool no_code;	  /* ends where the code does */
+	size_t memory;	  /* bytes, all told */
+	void *arena;	  /* where all of it lies */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

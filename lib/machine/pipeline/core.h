@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MACHINE_PIPELINE_CORE_H
+#define VT_MACHINE_PIPELINE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "machine/insn/insn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A processor core, as a small text file describes it (vt-core(5)): widths, queues, units,
+ * caches, predictors; and what each instruction needs of it.
+ */
+
+/* What kind of work a micro-operation is. */
+enum vt_op_class {
+	VT_OP_NOP, /* takes a slot, and no unit */
+	VT_OP_INT, /* add, logic, compare, move, lea */
+	VT_OP_SHIFT,
+	VT_OP_MULTIPLY,
+	VT_OP_DIVIDE,
+	VT_OP_LOAD,
+	VT_OP_STORE,
+	VT_OP_BRANCH, /* any transfer of control */
+	VT_OP_FADD,   /* add, compare, convert: scalar or vector */
+	VT_OP_FMUL,   /* multiply, and multiply-add */
+	VT_OP_FDIV,   /* divide, square root */
+	VT_OP_VINT,   /* integers in vectors */
+	VT_OP_SHUFFLE,
+	VT_OP_SYNC, /* fences and what waits for all before it */
+	VT_OP_SLOW, /* microcode: system calls, cpuid, … */
+	VT_NOPCLASSES
+};
+
+/* What a micro-operation needs. */
+struct vt_uop {
+	uint8_t op_class; /* enum vt_op_class */
+	uint8_t operands; /* VT_UOP_…: what it waits for, what it makes */
+	uint16_t latency; /* cycles from its issue until its result can be used; loads: a hit in L1
+			   */
+	uint16_t busy;	  /* cycles for which it occupies its unit; 1: pipelined */
+	uint32_t units;	  /* bit n: unit n of the machine can do it; 0: it needs none */
+};
+
+/* Bits of vt_uop.operands. */
+enum {
+	VT_UOP_READS = 1,    /* the instruction's register operands */
+	VT_UOP_ADDRESS = 2,  /* the registers of its address */
+	VT_UOP_PREVIOUS = 4, /* the result of the micro-operation before, as of its load */
+	VT_UOP_WRITES = 8,   /* makes the instruction's results */
+};
+
+#define VT_MOP_UOPS 4
+
+/* What an instruction needs of a machine. */
+struct vt_mop {
+	uint32_t flags; /* enum vt_fact */
+	uint8_t length; /* bytes; 0: no instruction could be decoded */
+	uint8_t nuops;	/* at most VT_MOP_UOPS; those of longer microcode are one SLOW */
+	uint8_t slots;	/* micro-operations that it counts for, fused ones once; at least 1 */
+	bool estimated; /* no table knows it: what its class takes is assumed */
+	uint64_t reads; /* registers by number (insn.h), but those of addresses only */
+	uint64_t address_reads; /* registers that addresses are made of */
+	uint64_t writes;
+	struct vt_uop uops[VT_MOP_UOPS];
+};
+
+enum vt_order { VT_IN_ORDER, VT_OUT_OF_ORDER };
+
+/* Which instruction a sample falls on. */
+enum vt_attribution {
+	VT_ATTRIBUTE_ISSUE,  /* the oldest that has not been issued: DCPI 4.1.2 */
+	VT_ATTRIBUTE_COMMIT, /* the oldest that has not been retired */
+};
+
+enum vt_predictor { VT_PREDICT_NONE, VT_PREDICT_BIMODAL, VT_PREDICT_GSHARE, VT_PREDICT_TOURNAMENT };
+
+struct vt_cache_shape {
+	uint32_t size; /* bytes; 0: there is none */
+	uint32_t line; /* bytes, a power of 2 */
+	uint32_t ways;
+	uint32_t latency; /* cycles from the access until its data can be used, if it hits */
+	uint32_t misses;  /* that can be under way at a time; 0: any number */
+};
+
+struct vt_tlb_shape {
+	uint32_t entries; /* 0: there is none */
+	uint32_t ways;
+	uint32_t page;	  /* bytes, a power of 2 */
+	uint32_t latency; /* cycles that a miss takes more */
+};
+
+struct vt_unit {
+	char name[12];
+	uint32_t classes; /* bit n: enum vt_op_class n */
+};
+
+#define VT_CORE_UNITS 32
+#define VT_CORE_NAME  32
+
+/* Bits of vt_core.eliminates: copies between registers of 4 bytes or more. */
+enum { VT_ELIMINATE_INT = 1, VT_ELIMINATE_VECTOR = 2 };
+
+struct vt_opcache;
+
+struct vt_core {
+	char name[VT_CORE_NAME];
+	char timing[VT_CORE_NAME]; /* the table of timings (timing.h); "": by class alone */
+	enum vt_order order;
+	enum vt_attribution attribution;
+	uint32_t skid;	 /* cycles between a counter's overflow and the sample */
+	uint32_t fetch;	 /* instructions a cycle, each */
+	uint32_t decode; /* out of order by vt_mop.slots, as `retire` */
+	uint32_t issue;	 /* micro-operations a cycle, to the units */
+	uint32_t retire; /* instructions a cycle */
+	uint32_t front;	 /* stages from fetch to issue */
+	uint32_t rob;	 /* micro-operations; of out-of-order machines, as the next five */
+	uint32_t queue;	 /* waiting to be issued */
+	uint32_t loads;
+	uint32_t stores;
+	uint32_t int_registers; /* for renaming */
+	uint32_t fp_registers;
+	uint32_t write_buffer; /* lines; 0: stores never wait */
+	uint32_t drain;	       /* cycles that the write buffer takes to write a line out */
+	uint8_t eliminates;    /* moves that renaming does, with no unit: VT_ELIMINATE_… */
+	uint32_t forward;      /* cycles from a store to a load of the same bytes */
+	uint32_t blocked;      /* and if the store does not hold all of them */
+	enum vt_predictor predictor;
+	uint32_t predictor_bits; /* log2 of its counters */
+	uint32_t history;	 /* branches that the index is made of */
+	uint32_t btb;		 /* targets of indirect jumps */
+	uint32_t returns;	 /* return address stack */
+	uint32_t mispredict;	 /* cycles from a branch's resolution to the first issue after it */
+	uint32_t nunits;
+	struct vt_unit units[VT_CORE_UNITS];
+	struct {
+		uint16_t latency;
+		uint16_t busy;
+	} classes[VT_NOPCLASSES];
+	struct vt_cache_shape icache;
+	struct vt_cache_shape dcache;
+	struct vt_cache_shape l2;
+	struct vt_cache_shape l3;
+	uint32_t memory; /* latency in cycles */
+	struct vt_tlb_shape itlb;
+	struct vt_tlb_shape dtlb;
+	struct vt_tlb_shape stlb;     /* behind both */
+	const struct vti_text *table; /* borrowed, static; NULL: none */
+	struct vt_opcache *cache;     /* borrowed (opcache.h); NULL: none */
+};
+
+/*
+ * The machine of this name, one that vtrace brings along, or of this file's description if the name
+ * has a '/'.  0; -VT_E_NOTFOUND, the text naming those there are; -VT_E_FORMAT with the line;
+ * -VT_E_READ.
+ */
+int vt_core_load(struct vt_core *m, const char *name, struct vt_error *err);
+
+/* The name of the i-th machine that vtrace brings along; NULL after the last. */
+const char *vt_core_name(size_t i);
+
+/*
+ * The machine for a stream's CPU, as META records tell it: `model` is "vsim"'s machine or NULL;
+ * `cpuid` is perf's "GenuineIntel,6,85,7", or NULL; `description` the brand text, or NULL.  NULL if
+ * none is known to be like it.
+ */
+const char *vt_core_for_cpu(const char *model, const char *cpuid, const char *description);
+
+/*
+ * What the instruction at the start of `code` needs.  False if it is none: then *op takes one slot,
+ * with length 0.
+ */
+bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op);
+
+/* "load", "fadd" …, as descriptions call classes. */
+const char *vt_op_class_name(unsigned op_class);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

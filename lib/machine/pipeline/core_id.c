@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/pipeline/core.h"
+
+/* The family and model numbers of CPUID that a machine stands for. */
+struct id {
+	const char *vendor;
+	unsigned family;
+	unsigned first; /* model */
+	unsigned last;
+	const char *core;
+};
+
+/*
+ * Intel: SDM volume 4, table 2-1.  AMD: the revision guides of families 17h and 19h.  Cores whose
+ * pipeline is the same but for sizes stand together.
+ */
+static const struct id ids[] = {
+	{"GenuineIntel", 6, 0x1c, 0x1c, "inorder"},   {"GenuineIntel", 6, 0x26, 0x27, "inorder"},
+	{"GenuineIntel", 6, 0x35, 0x36, "inorder"},   {"GenuineIntel", 6, 0x4e, 0x4e, "skylake"},
+	{"GenuineIntel", 6, 0x55, 0x55, "skylake"},   {"GenuineIntel", 6, 0x5e, 0x5e, "skylake"},
+	{"GenuineIntel", 6, 0x8e, 0x8e, "skylake"},   {"GenuineIntel", 6, 0x9e, 0x9e, "skylake"},
+	{"GenuineIntel", 6, 0xa5, 0xa6, "skylake"},   {"GenuineIntel", 6, 0x6a, 0x6a, "icelake"},
+	{"GenuineIntel", 6, 0x6c, 0x6c, "icelake"},   {"GenuineIntel", 6, 0x7d, 0x7e, "icelake"},
+	{"GenuineIntel", 6, 0x8c, 0x8d, "icelake"},   {"GenuineIntel", 6, 0xa7, 0xa7, "icelake"},
+	{"GenuineIntel", 6, 0x8f, 0x8f, "alderlake"}, {"GenuineIntel", 6, 0x97, 0x97, "alderlake"},
+	{"GenuineIntel", 6, 0x9a, 0x9a, "alderlake"}, {"GenuineIntel", 6, 0xb7, 0xb7, "alderlake"},
+	{"GenuineIntel", 6, 0xba, 0xba, "alderlake"}, {"GenuineIntel", 6, 0xbf, 0xbf, "alderlake"},
+	{"GenuineIntel", 6, 0xcf, 0xcf, "alderlake"}, {"AuthenticAMD", 0x17, 0x30, 0x9f, "zen2"},
+	{"AuthenticAMD", 0x19, 0x00, 0x0f, "zen3"},   {"AuthenticAMD", 0x19, 0x10, 0x1f, "zen4"},
+	{"AuthenticAMD", 0x19, 0x20, 0x5f, "zen3"},   {"AuthenticAMD", 0x19, 0x60, 0xaf, "zen4"},
+};
+
+/* The name's own storage, if vtrace brings such a machine along. */
+static const char *brought(const char *name)
+{
+	const char *known;
+	size_t i;
+
+	for (i = 0; (known = vt_core_name(i)); i++)
+		if (strcmp(known, name) == 0)
+			return known;
+	return NULL;
+}
+
+static const char *for_cpuid(const char *cpuid)
+{
+	size_t vendor = strcspn(cpuid, ",");
+	unsigned long family, model;
+	char *end;
+	size_t i;
+
+	if (cpuid[vendor] != ',')
+		return NULL;
+	family = strtoul(cpuid + vendor + 1, &end, 10);
+	if (*end != ',')
+		return NULL;
+	model = strtoul(end + 1, &end, 10);
+	if (*end && *end != ',')
+		return NULL;
+	for (i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		if (strlen(ids[i].vendor) == vendor && strncmp(cpuid, ids[i].vendor, vendor) == 0 &&
+		    family == ids[i].family && model >= ids[i].first && model <= ids[i].last)
+			return brought(ids[i].core);
+	return NULL;
+}
+
+/* Brand texts that tell the core without numbers; the longer ones first. */
+static const struct {
+	const char *text;
+	const char *core;
+} brands[] = {
+	{"Alpha 21164", "alpha21164"},
+	{"Alpha 21264", "alpha21264"},
+	{"12th Gen Intel", "alderlake"},
+	{"13th Gen Intel", "alderlake"},
+	{"11th Gen Intel", "icelake"},
+	{"10th Gen Intel", "icelake"},
+	{"Sapphire Rapids", "alderlake"},
+	{"Icelake", "icelake"},
+	{"Ice Lake", "icelake"},
+	{"Skylake", "skylake"},
+	{"Cascadelake", "skylake"},
+	{"Cascade Lake", "skylake"},
+	{"EPYC-Rome", "zen2"},
+	{"EPYC-Milan", "zen3"},
+	{"EPYC-Genoa", "zen4"},
+};
+
+static const char *for_brand(const char *description)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(brands) / sizeof(*brands); i++)
+		if (strstr(description, brands[i].text))
+			return brought(brands[i].core);
+	return NULL;
+}
+
+const char *vt_core_for_cpu(const char *model, const char *cpuid, const char *description)
+{
+	const char *name = model ? brought(model) : NULL;
+
+	if (!name && cpuid)
+		name = for_cpuid(cpuid);
+	if (!name && description)
+		name = for_brand(description);
+	return name;
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/pipeline/ooo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/pipeline/ooo_internal.h"
+#include "machine/pipeline/ooo_queue.h"
+
+/* Cycles of which it is known what is issued in them: a power of 2. */
+#define CYCLES 4096
+
+/* Registers that a program sees: they hold values even when nothing is under way. */
+#define ARCHITECTURAL 16
+
+#define VECTORS (UINT64_MAX << VT_REG_VECTOR)
+#define INTS	(~VECTORS & ~(UINT64_C(1) << VT_REG_FLAGS))
+
+/* What is issued in a cycle. */
+struct issues {
+	uint64_t cycle; /* which it is; earlier ones that share its place are over */
+	uint32_t units; /* that are busy */
+	uint32_t n;
+};
+
+/* A store that may not have been written yet. */
+struct stored {
+	uint64_t addr;
+	uint64_t end;
+	struct value value;
+	uint64_t written;
+};
+
+struct vt_ooo {
+	const struct vt_core *m;
+	struct vt_ooo_hooks hooks;
+	uint32_t depth; /* stages from fetch to issue, at least 1 */
+	uint32_t known; /* units that there are */
+	struct lane fetch;
+	struct lane place;
+	struct lane retire;
+	bool started;
+	uint64_t redirect; /* nothing is fetched before, */
+	uint8_t redirect_cause;
+	uint64_t redirect_by; /* because of this one */
+	struct front front;
+	uint64_t hold;	       /* nothing is issued before */
+	uint64_t latest;       /* when all before is done, */
+	uint64_t last_by;      /* and the last of it */
+	struct places fetched; /* between fetch and reorder buffer */
+	struct places rob;
+	struct places loads;
+	struct places stores;
+	struct places ints;
+	struct places fps;
+	struct vti_oooqueue queue;
+	struct value values[VT_NREGS];
+	uint64_t uses[VT_CORE_UNITS];
+	struct issues *issues; /* CYCLES of them */
+	/* The store queue's contents, a ring. */
+	struct stored *stored;
+	uint32_t nstored;
+	uint32_t next_stored;
+	uint64_t written; /* the latest store */
+};
+
+/* ---- the front end ---- */
+
+static void fetch(struct vt_ooo *e, struct step *x)
+{
+	struct vt_simmem_access a = {0};
+	uint64_t at = vti_places_when(&e->fetched, 1);
+
+	if (e->redirect > at)
+		at = e->redirect;
+	if (e->redirect > e->fetch.cycle && at == e->redirect) {
+		e->front.cause = e->redirect_cause;
+		e->front.by = e->redirect_by;
+		e->front.until = at + 2 * (uint64_t)e->depth;
+	}
+	x->begun = vti_lane_take(&e->fetch, at, 1);
+	x->front = e->front;
+	if (e->hooks.fetch)
+		a = e->hooks.fetch(e->hooks.arg, x->begun);
+	x->translated = x->begun + a.tlb;
+	x->fetched = x->begun + a.cycles;
+	if (a.cycles) {
+		e->fetch.cycle = x->fetched;
+		e->fetch.used = 1;
+		e->front.cause = a.cache ? VT_STALL_ICACHE : VT_STALL_ITLB;
+		e->front.by = x->in->tag;
+		e->front.until = x->fetched + 2 * (uint64_t)e->depth;
+	}
+	if (x->in->taken)
+		e->fetch.used = e->fetch.width;
+}
+
+static uint32_t count_bits(uint64_t bits)
+{
+	uint32_t n = 0;
+
+	for (; bits; bits &= bits - 1)
+		n++;
+	return n;
+}
+
+static void count_needs(struct step *x)
+{
+	const struct vt_mop *op = x->in->op;
+	struct needs n = {.slots = op->slots ? op->slots : 1};
+	unsigned i;
+
+	for (i = 0; i < x->nuops; i++) {
+		n.loads += op->uops[i].op_class == VT_OP_LOAD;
+		n.stores += op->uops[i].op_class == VT_OP_STORE;
+		n.queued += op->uops[i].op_class != VT_OP_NOP;
+	}
+	n.ints = count_bits(op->writes & INTS);
+	n.fps = count_bits(op->writes & VECTORS);
+	x->needs = n;
+}
+
+/* When there is room everywhere; *cause becomes why it is later than `at`. */
+static uint64_t when_room(struct vt_ooo *e, const struct needs *n, uint64_t at, uint8_t *cause)
+{
+	uint64_t when = at, t;
+
+	t = vti_places_when(&e->rob, n->slots);
+	when = t > when ? t : when;
+	t = vti_places_when(&e->loads, n->loads);
+	when = t > when ? t : when;
+	t = vti_places_when(&e->ints, n->ints);
+	when = t > when ? t : when;
+	t = vti_places_when(&e->fps, n->fps);
+	when = t > when ? t : when;
+	when = vti_oooqueue_when(&e->queue, when, n->queued);
+	if (when > at)
+		*cause = VT_STALL_QUEUE;
+	t = vti_places_when(&e->stores, n->stores);
+	if (t > when) {
+		*cause = VT_STALL_WRITE_BUFFER;
+		when = t;
+	}
+	return when;
+}
+
+static void place(struct vt_ooo *e, struct step *x)
+{
+	uint64_t came = x->fetched + e->depth - 1;
+	uint64_t at = came > e->place.cycle ? came : e->place.cycle;
+
+	x->late = VT_STALL_SLOTTING;
+	count_needs(x);
+	at = when_room(e, &x->needs, at, &x->late);
+	if (x->late != VT_STALL_SLOTTING)
+		/* The window is full: whatever had emptied the front end is made up for. */
+		e->front.until = 0;
+	vti_lane_take(&e->place, at, x->needs.slots);
+	x->placed = e->place.cycle;
+	vti_places_take(&e->fetched, 1, x->placed);
+}
+
+/* ---- issue ---- */
+
+static struct issues *issues_at(struct vt_ooo *e, uint64_t cycle)
+{
+	struct issues *i = &e->issues[cycle & (CYCLES - 1)];
+
+	if (i->cycle < cycle)
+		*i = (struct issues){.cycle = cycle};
+	return i;
+}
+
+/* Units of these that are free in `busy` cycles from `cycle` on. */
+static uint32_t free_units(struct vt_ooo *e, uint64_t cycle, uint32_t units, uint32_t busy)
+{
+	uint32_t n;
+
+	for (n = 0; n < busy && n < CYCLES / 2 && units; n++) {
+		const struct issues *i = issues_at(e, cycle + n);
+
+		if (i->cycle == cycle + n)
+			units &= ~i->units;
+	}
+	return units;
+}
+
+/* The unit that has been used least. */
+static uint32_t choose_unit(const struct vt_ooo *e, uint32_t units)
+{
+	uint32_t best = (uint32_t)__builtin_ctz(units), i;
+
+	for (units &= units - 1; units; units &= units - 1) {
+		i = (uint32_t)__builtin_ctz(units);
+		if (e->uses[i] < e->uses[best])
+			best = i;
+	}
+	return best;
+}
+
+/* Gives the micro-operation a unit and a cycle not before `at`, which is returned. */
+static uint64_t issue(struct vt_ooo *e, const struct vt_uop *u, uint64_t at)
+{
+	uint32_t width = e->m->issue ? e->m->issue : 1, busy = u->busy ? u->busy : 1;
+	uint32_t units = u->units & e->known, free, unit, n;
+	struct issues *now;
+
+	for (;; at++) {
+		now = issues_at(e, at);
+		/* So far ahead of this cycle are others that it is no longer known. */
+		if (now->cycle != at)
+			return at;
+		if (now->n >= width)
+			continue;
+		if (!units)
+			break;
+		free = units & ~now->units;
+		if (free && busy > 1)
+			free = free_units(e, at, free, busy);
+		if (free)
+			break;
+	}
+	now->n++;
+	if (!units)
+		return at;
+	unit = choose_unit(e, free);
+	e->uses[unit] += busy;
+	for (n = 0; n < busy && n < CYCLES / 2; n++) {
+		now = issues_at(e, at + n);
+		if (now->cycle == at + n)
+			now->units |= 1u << unit;
+	}
+	return at;
+}
+
+/* ---- operands and memory ---- */
+
+static void await_operands(const struct vt_ooo *e, const struct step *x, const struct vt_uop *u,
+			   unsigned n, struct running *r)
+{
+	const struct vt_mop *op = x->in->op;
+	uint64_t regs = (u->operands & VT_UOP_READS ? op->reads : 0) |
+			(u->operands & VT_UOP_ADDRESS ? op->address_reads : 0);
+	const struct value *v;
+	unsigned reg;
+
+	for (; regs; regs &= regs - 1) {
+		reg = (unsigned)__builtin_ctzll(regs);
+		v = &e->values[reg];
+		if (v->ready <= r->ready)
+			continue;
+		r->ready = v->ready;
+		r->bound = BOUND_OPERAND;
+		r->operand = *v;
+		r->reg = reg;
+	}
+	if (n && (u->operands & VT_UOP_PREVIOUS) && x->uops[n - 1].done > r->ready) {
+		r->ready = x->uops[n - 1].done;
+		r->bound = BOUND_PREVIOUS;
+	}
+	if ((u->op_class == VT_OP_SYNC || u->op_class == VT_OP_SLOW) && e->latest > r->ready) {
+		r->ready = e->latest;
+		r->bound = BOUND_ORDER;
+		r->operand.by = e->last_by;
+	}
+	if (e->hold > r->ready) {
+		r->ready = e->hold;
+		r->bound = BOUND_ORDER;
+		r->operand.by = e->redirect_by;
+	}
+}
+
+/*
+ * The youngest older store of the same bytes that is not written when a load begins.  True if the
+ * load has its data from there.
+ */
+static bool forward(const struct vt_ooo *e, struct vt_ooo_place p, struct running *r)
+{
+	uint64_t end = p.addr + p.size, from;
+	uint32_t i, n;
+
+	for (n = 0, i = e->next_stored; n < e->nstored; n++) {
+		const struct stored *s = &e->stored[i = i ? i - 1 : e->nstored - 1];
+
+		if (s->written <= r->issued)
+			break;
+		if (s->addr >= end || p.addr >= s->end)
+			continue;
+		from = r->issued;
+		if (s->value.ready > from) {
+			from = s->value.ready;
+			r->bound = BOUND_OPERAND;
+			r->operand = s->value;
+			r->reg = VT_NREGS;
+			r->ready = from;
+		}
+		if (s->addr <= p.addr && end <= s->end) {
+			r->made = from + e->m->forward;
+			r->forward = 0;
+		} else {
+			r->made = from + e->m->forward;
+			r->forward =
+				e->m->blocked > e->m->forward ? e->m->blocked - e->m->forward : 0;
+		}
+		return true;
+	}
+	return false;
+}
+
+static void load(struct vt_ooo *e, unsigned nth, struct running *r)
+{
+	struct vt_ooo_place p = {0};
+	struct vt_simmem_access a;
+
+	if (e->hooks.place && e->nstored)
+		p = e->hooks.place(e->hooks.arg, false, nth);
+	if (p.size && forward(e, p, r))
+		return;
+	if (!e->hooks.access)
+		return;
+	a = e->hooks.access(e->hooks.arg, false, nth, r->issued);
+	r->tlb = a.tlb;
+	r->cache = a.cycles - a.tlb;
+}
+
+static void run_uop(struct vt_ooo *e, struct step *x, unsigned n, unsigned *loads)
+{
+	const struct vt_uop *u = &x->in->op->uops[n];
+	struct running *r = &x->uops[n];
+
+	/* The rest is only looked at where `bound` says so. */
+	r->bound = BOUND_FRONT;
+	r->ready = x->placed + 1;
+	r->tlb = r->cache = r->forward = 0;
+	await_operands(e, x, u, n, r);
+	r->issued = u->op_class == VT_OP_NOP ? r->ready : issue(e, u, r->ready);
+	if (u->op_class != VT_OP_NOP)
+		vti_oooqueue_push(&e->queue, r->issued);
+	r->made = r->issued + u->latency;
+	if (u->op_class == VT_OP_LOAD)
+		load(e, (*loads)++, r);
+	r->done = r->made + r->tlb + r->cache + r->forward;
+	if (r->done > x->done)
+		x->done = r->done;
+}
+
+static void make_results(struct vt_ooo *e, const struct step *x)
+{
+	const struct vt_mop *op = x->in->op;
+	struct value v = {.by = x->in->tag};
+	bool dynamic = false;
+	uint64_t regs;
+	unsigned i;
+
+	for (i = 0; i < x->nuops; i++) {
+		const struct running *r = &x->uops[i];
+
+		dynamic = (dynamic && r->bound == BOUND_PREVIOUS) || r->done > r->made;
+		if (!(op->uops[i].operands & VT_UOP_WRITES))
+			continue;
+		if (r->done >= v.ready) {
+			v.ready = r->done;
+			v.dynamic = dynamic;
+		}
+	}
+	for (regs = op->writes; regs; regs &= regs - 1)
+		e->values[__builtin_ctzll(regs)] = v;
+	if (x->done > e->latest) {
+		e->latest = x->done;
+		e->last_by = x->in->tag;
+	}
+}
+
+/* ---- retirement ---- */
+
+/* Stores are written after they retire. */
+static void write_stores(struct vt_ooo *e, const struct step *x)
+{
+	const struct vt_mop *op = x->in->op;
+	struct vt_simmem_access a = {0};
+	struct vt_ooo_place p = {0};
+	struct stored *s;
+	unsigned i, nth = 0;
+	uint64_t at;
+
+	for (i = 0; i < x->nuops; i++) {
+		if (op->uops[i].op_class != VT_OP_STORE)
+			continue;
+		at = (e->retire.cycle > e->written ? e->retire.cycle : e->written) + 1;
+		if (e->hooks.access)
+			a = e->hooks.access(e->hooks.arg, true, nth, at);
+		if (e->hooks.place)
+			p = e->hooks.place(e->hooks.arg, true, nth);
+		nth++;
+		e->written = at + a.cycles;
+		vti_places_take(&e->stores, 1, e->written);
+		if (!e->nstored)
+			continue;
+		s = &e->stored[e->next_stored];
+		e->next_stored = (e->next_stored + 1) % e->nstored;
+		s->addr = p.addr;
+		s->end = p.addr + p.size;
+		s->value = (struct value){.ready = x->uops[i].done, .by = x->in->tag};
+		s->written = e->written;
+	}
+}
+
+static void retire(struct vt_ooo *e, const struct step *x, struct vt_inorder_cost *cost)
+{
+	struct lane before = e->retire;
+	uint64_t first, free;
+
+	if (!e->started) {
+		/* The first one would have come right behind others. */
+		before = e->retire = (struct lane){x->done - 1, before.width, before.width};
+		e->started = true;
+	}
+	first = vti_lane_take(&e->retire, x->done, x->needs.slots);
+	cost->cycle = e->retire.cycle;
+	cost->head = e->retire.cycle - before.cycle;
+	cost->nstalls = 0;
+	cost->used = cost->head * e->retire.width;
+	if (first > before.cycle && !x->in->brief)
+		vti_ooo_explain(x, &before, first, cost);
+	free = cost->cycle + 1;
+	vti_places_take(&e->rob, x->needs.slots, free);
+	vti_places_take(&e->loads, x->needs.loads, free);
+	vti_places_take(&e->ints, x->needs.ints, free);
+	vti_places_take(&e->fps, x->needs.fps, free);
+	if (x->needs.stores)
+		write_stores(e, x);
+}
+
+static void redirect(struct vt_ooo *e, const struct step *x)
+{
+	const struct vt_uop *last = x->nuops ? &x->in->op->uops[x->nuops - 1] : NULL;
+	uint64_t begin = x->done;
+
+	if (x->in->mispredicted) {
+		if (e->m->mispredict > e->depth)
+			begin += e->m->mispredict - e->depth;
+		e->redirect = begin;
+		e->redirect_cause = VT_STALL_MISPREDICT;
+		e->redirect_by = x->in->tag;
+		if (e->hooks.astray)
+			e->hooks.astray(e->hooks.arg, x->fetched + 1, x->done);
+	} else if (last && last->op_class == VT_OP_SLOW && x->in->op->flags & VT_FACT_SYSCALL) {
+		/* Whoever comes back from the kernel begins anew. */
+		e->redirect = x->done;
+		e->redirect_cause = VT_STALL_OTHER;
+		e->redirect_by = x->in->tag;
+	} else if (last && (last->op_class == VT_OP_SLOW || last->op_class == VT_OP_SYNC)) {
+		e->hold = x->done;
+		e->redirect_by = x->in->tag;
+	}
+}
+
+void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inorder_cost *cost,
+		struct vt_ooo_times *times)
+{
+	const struct vt_mop *op = insn->op;
+	struct step x;
+	unsigned i, loads = 0;
+
+	x.in = insn;
+	x.nuops = op->nuops < VT_MOP_UOPS ? op->nuops : VT_MOP_UOPS;
+	fetch(e, &x);
+	place(e, &x);
+	x.done = x.placed + 1;
+	for (i = 0; i < x.nuops; i++)
+		run_uop(e, &x, i, &loads);
+	make_results(e, &x);
+	retire(e, &x, cost);
+	redirect(e, &x);
+	if (times) {
+		*times = (struct vt_ooo_times){.fetched = x.begun,
+					       .placed = x.placed,
+					       .issued = x.nuops ? x.uops[0].issued : x.placed + 1,
+					       .done = x.done,
+					       .retired = cost->cycle};
+		for (i = 1; i < x.nuops; i++)
+			if (x.uops[i].issued < times->issued)
+				times->issued = x.uops[i].issued;
+	}
+}
+
+/* ---- making and freeing ---- */
+
+static uint32_t renaming(uint32_t registers)
+{
+	return registers > ARCHITECTURAL ? registers - ARCHITECTURAL : registers;
+}
+
+struct vt_ooo *vt_ooo_new(const struct vt_core *m, const struct vt_ooo_hooks *hooks)
+{
+	struct vt_ooo *e = calloc(1, sizeof(*e));
+	uint32_t waiting;
+
+	if (!e)
+		return NULL;
+	e->m = m;
+	if (hooks)
+		e->hooks = *hooks;
+	e->depth = m->front ? m->front : 1;
+	e->known = m->nunits < VT_CORE_UNITS ? (1u << m->nunits) - 1 : UINT32_MAX;
+	e->fetch.width = m->fetch ? m->fetch : 1;
+	e->place.width = m->decode ? m->decode : 1;
+	e->retire.width = m->retire ? m->retire : 1;
+	/* As many as the stages hold, and no fewer than a group or two. */
+	waiting = e->depth < 64 && e->fetch.width < 64 ? (e->depth + 2) * e->fetch.width : 64;
+	e->nstored = m->stores;
+	e->stored = e->nstored ? calloc(e->nstored, sizeof(*e->stored)) : NULL;
+	e->issues = calloc(CYCLES, sizeof(*e->issues));
+	if (!vti_places_init(&e->fetched, waiting) || !vti_places_init(&e->rob, m->rob) ||
+	    !vti_places_init(&e->loads, m->loads) || !vti_places_init(&e->stores, m->stores) ||
+	    !vti_places_init(&e->ints, renaming(m->int_registers)) ||
+	    !vti_places_init(&e->fps, renaming(m->fp_registers)) ||
+	    !vti_oooqueue_init(&e->queue, m->queue) || (e->nstored && !e->stored) || !e->issues) {
+		vt_ooo_free(e);
+		return NULL;
+	}
+	return e;
+}
+
+void vt_ooo_empty(struct vt_ooo *e)
+{
+	const uint64_t times[] = {e->latest,	  e->written,	  e->hold,	  e->redirect,
+				  e->fetch.cycle, e->place.cycle, e->retire.cycle};
+	uint64_t now = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (times[i] > now)
+			now = times[i];
+	/* Whatever is still in a place, a register or a unit has left it by then. */
+	now += CYCLES;
+	e->fetch.cycle = e->place.cycle = e->retire.cycle = now;
+	e->fetch.used = e->place.used = e->retire.used = 0;
+	e->started = false;
+	e->front = (struct front){0};
+	memset(e->uses, 0, sizeof(e->uses));
+	vti_oooqueue_leave(&e->queue, now);
+}
+
+void vt_ooo_free(struct vt_ooo *e)
+{
+	if (!e)
+		return;
+	free(e->fetched.free);
+	free(e->rob.free);
+	free(e->loads.free);
+	free(e->stores.free);
+	free(e->ints.free);
+	free(e->fps.free);
+	vti_oooqueue_fini(&e->queue);
+	free(e->stored);
+	free(e->issues);
+	free(e);
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/procedure_flow.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "profile/procedure_chain.h"
+#include "profile/procedure_code.h"
+
+/*
+ * How many instructions before a block are scheduled with it: so many that on the machines
+ * described what is before them hardly matters any more.
+ */
+#define WARM_IN_ORDER	  VTI_CHAIN_WARM
+#define WARM_OUT_OF_ORDER 160
+
+/* ---- which block comes before which ---- */
+
+enum { WHITE, OPEN, DONE };
+
+struct order {
+	const struct vt_cfg *g;
+	uint8_t *color; /* by block */
+	uint32_t *next; /* by block: out edges that were followed */
+	uint32_t *stack;
+	/* By block: the edge that control most likely comes by; 0, which leaves the entry: none. */
+	uint32_t *before;
+	uint8_t *preferred; /* how good that one is */
+};
+
+/* A loop goes on more often than it begins, and branches fall through where compilers can help. */
+static uint8_t likelihood(const struct order *o, const struct vt_cfg_edge *e)
+{
+	if (e->from < VT_CFG_FIRST)
+		return 0;
+	if (o->color[e->to] == OPEN)
+		return 3;
+	return e->kind == VT_EDGE_FALL ? 2 : 1;
+}
+
+static void follow(struct order *o, uint32_t edge)
+{
+	const struct vt_cfg_edge *e = &o->g->edges[edge];
+	uint8_t how = likelihood(o, e);
+
+	if (how > o->preferred[e->to]) {
+		o->preferred[e->to] = how;
+		o->before[e->to] = edge;
+	}
+}
+
+/*
+ * Depth first, so that edges to a block whose successors are being visited close loops.  There are
+ * edges from the entry to all that nothing else leads to.
+ */
+static void visit(struct order *o)
+{
+	uint32_t depth = 0;
+
+	o->stack[depth++] = VT_CFG_ENTRY;
+	while (depth) {
+		uint32_t b = o->stack[depth - 1];
+		const struct vt_cfg_block *block = &o->g->blocks[b];
+		uint32_t to;
+
+		if (o->next[b] == block->nout) {
+			o->color[b] = DONE;
+			depth--;
+			continue;
+		}
+		follow(o, block->out + o->next[b]);
+		to = o->g->edges[block->out + o->next[b]++].to;
+		if (o->color[to] == WHITE) {
+			o->color[to] = OPEN;
+			o->stack[depth++] = to;
+		}
+	}
+}
+
+static bool find_order(struct order *o, const struct vt_cfg *g)
+{
+	uint32_t n = g->nblocks;
+
+	o->g = g;
+	o->color = calloc(n, 1);
+	o->next = calloc(n, sizeof(uint32_t));
+	o->stack = calloc(n, sizeof(uint32_t));
+	o->before = calloc(n, sizeof(uint32_t));
+	o->preferred = calloc(n, 1);
+	if (!o->color || !o->next || !o->stack || !o->before || !o->preferred)
+		return false;
+	visit(o);
+	return true;
+}
+
+static void order_fini(struct order *o)
+{
+	free(o->color);
+	free(o->next);
+	free(o->stack);
+	free(o->before);
+	free(o->preferred);
+}
+
+/* ---- schedules ---- */
+
+#define RETURN	UINT32_MAX /* in `path` */
+#define RETURNS VTI_CHAIN_RETURNS
+#define REPEATS VTI_CHAIN_REPEATS
+
+struct scheduler {
+	struct vt_procflow *f;
+	const struct vt_core *m;
+	const uint32_t *before;
+	uint32_t warm; /* the most instructions before a block */
+	struct vt_mop ret;
+	uint32_t *path;			/* instructions of the graph and RETURNs, `cap` of them */
+	const struct vt_mop **ops;	/* theirs */
+	struct vt_schedule_cost *costs; /* of the block's */
+	size_t cap;
+	struct vt_ooo *ooo;	 /* of machines that issue out of order */
+	struct vti_chain *chain; /* NULL: each block begins with what comes before it */
+};
+
+/* The instructions that come before an edge's target, the nearest last, in path[0..n). */
+static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
+{
+	const struct vt_cfg *g = s->f->cfg;
+	uint32_t n = 0, i, k;
+
+	while (n < s->warm && edge != UINT32_MAX && g->edges[edge].from >= VT_CFG_FIRST) {
+		const struct vt_cfg_block *b = &g->blocks[g->edges[edge].from];
+
+		for (i = b->insn + b->ninsns; i > b->insn && n < s->warm; i--) {
+			for (k = 0; k < RETURNS && g->insns[i - 1].flags & VT_FACT_CALL; k++)
+				s->path[n++] = RETURN;
+			s->path[n++] = i - 1;
+		}
+		edge = s->before[g->edges[edge].from];
+	}
+	for (i = 0; i < n / 2; i++) {
+		uint32_t t = s->path[i];
+
+		s->path[i] = s->path[n - 1 - i];
+		s->path[n - 1 - i] = t;
+	}
+	return n;
+}
+
+/* What costs of path[warm..) call `index`. */
+static int32_t graph_index(const struct scheduler *s, uint32_t warm, int32_t index)
+{
+	uint32_t insn = index == VT_SCHEDULE_NONE ? RETURN : s->path[(int64_t)warm + index];
+
+	return insn == RETURN ? VT_SCHEDULE_NONE : (int32_t)insn;
+}
+
+/* Puts a block's instructions behind path[0..n); the new n. */
+static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_block *b, uint32_t n)
+{
+	uint32_t i, k;
+
+	for (i = b->insn; i < b->insn + b->ninsns; i++) {
+		s->path[n++] = i;
+		for (k = 0; k < RETURNS && s->f->cfg->insns[i].flags & VT_FACT_CALL; k++)
+			s->path[n++] = RETURN;
+		for (k = 1; k < REPEATS && s->f->cfg->insns[i].flags & VT_FACT_REPEATED; k++)
+			s->path[n++] = i;
+	}
+	return n;
+}
+
+/*
+ * Puts the costs of a block behind an edge into s->costs.  UINT32_MAX, and edges from the entry,
+ * stand for an empty machine.
+ */
+static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, struct vt_error *err)
+{
+	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
+	uint32_t warm, n, i, j, k = 0;
+	int code = 0;
+
+	if (s->chain) {
+		vti_chain_behind(s->chain, block, edge, s->costs);
+		return 0;
+	}
+	warm = gather_before(s, edge);
+	n = append_block(s, b, warm);
+	for (i = 0; i < n; i++)
+		s->ops[i] = s->path[i] == RETURN ? &s->ret : &s->f->ops[s->path[i]];
+	if (s->ooo)
+		vt_schedule_on(s->ooo, s->m, s->ops, n, warm, s->costs);
+	else
+		code = vt_schedule(s->m, s->ops, n, warm, s->costs, err);
+	for (i = 0; i < n - warm && code == 0; i++) {
+		struct vt_schedule_cost *c = &s->costs[k];
+
+		/* Of one that is repeated, the last is in the steady state. */
+		if (s->path[warm + i] == RETURN ||
+		    (warm + i + 1 < n && s->path[warm + i + 1] == s->path[warm + i]))
+			continue;
+		s->costs[k++] = s->costs[i];
+		c->depends = graph_index(s, warm, c->depends);
+		for (j = 0; j < c->nstalls; j++)
+			c->stalls[j].culprit = graph_index(s, warm, c->stalls[j].culprit);
+	}
+	return code;
+}
+
+static int schedule_block(struct scheduler *s, uint32_t block, struct vt_error *err)
+{
+	const struct vt_cfg_block *b = &s->f->cfg->blocks[block];
+	int code = schedule_behind(s, block, s->before[block], err);
+
+	if (code == 0)
+		memcpy(s->f->costs + b->insn, s->costs, b->ninsns * sizeof(*s->costs));
+	return code;
+}
+
+static int scheduler_init(struct scheduler *s, struct vt_procflow *f, const struct vt_core *m,
+			  struct vt_error *err)
+{
+	static const uint8_t ret[] = {0xc3};
+	const struct vt_cfg *g = f->cfg;
+	uint32_t b;
+
+	*s = (struct scheduler){
+		.f = f,
+		.m = m,
+		.warm = m->order == VT_OUT_OF_ORDER ? WARM_OUT_OF_ORDER : WARM_IN_ORDER,
+	};
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		if (g->blocks[b].ninsns > s->cap)
+			s->cap = g->blocks[b].ninsns;
+	s->cap = (s->cap + s->warm) * (RETURNS + REPEATS);
+	vt_core_op(m, ret, sizeof(ret), &s->ret);
+	s->path = malloc(s->cap * sizeof(*s->path));
+	s->ops = malloc(s->cap * sizeof(const struct vt_mop *));
+	s->costs = malloc(s->cap * sizeof(*s->costs));
+	if (m->order == VT_OUT_OF_ORDER)
+		s->ooo = vt_ooo_new(m, NULL);
+	if (!s->path || !s->ops || !s->costs)
+		return vt_error_nomem(err);
+	return 0;
+}
+
+/* Whose chain is `before`, by block: the edge that control most likely comes by. */
+static void set_before(struct scheduler *s, const uint32_t *before)
+{
+	s->before = before;
+	if (s->m->order == VT_IN_ORDER)
+		s->chain = vti_chain_new(s->f, s->m, &s->ret, before);
+}
+
+static void scheduler_fini(struct scheduler *s)
+{
+	vti_chain_free(s->chain);
+	vt_ooo_free(s->ooo);
+	free(s->path);
+	free(s->ops);
+	free(s->costs);
+}
+
+/* ---- the same, knowing how often control comes by each edge ---- */
+
+/* Ways into a block that are looked at: the most frequent ones. */
+#define MAX_WAYS 4
+
+struct ways {
+	uint32_t edge[MAX_WAYS];
+	double weight[MAX_WAYS];
+	uint32_t n;
+	double sum;
+};
+
+static struct ways find_ways(const struct vt_cfg *g, uint32_t block, const double *weights)
+{
+	const struct vt_cfg_block *b = &g->blocks[block];
+	struct ways w = {.n = 0};
+	uint32_t i, k;
+
+	for (i = 0; i < b->nin; i++) {
+		uint32_t edge = g->in[b->in + i];
+
+		if (!(weights[edge] > 0) ||
+		    (w.n == MAX_WAYS && weights[edge] <= w.weight[MAX_WAYS - 1]))
+			continue;
+		w.n += w.n < MAX_WAYS;
+		for (k = w.n - 1; k > 0 && w.weight[k - 1] < weights[edge]; k--) {
+			w.edge[k] = w.edge[k - 1];
+			w.weight[k] = w.weight[k - 1];
+		}
+		w.edge[k] = edge;
+		w.weight[k] = weights[edge];
+	}
+	for (k = 0; k < w.n; k++)
+		w.sum += w.weight[k];
+	return w;
+}
+
+/* What the head waits for is told as of the most frequent way; how long, on the average. */
+static int weigh_block(struct scheduler *s, uint32_t block, const struct ways *w,
+		       struct vt_error *err)
+{
+	struct vt_schedule_cost *costs = s->f->costs + s->f->cfg->blocks[block].insn;
+	uint32_t k, i, n = s->f->cfg->blocks[block].ninsns;
+	int code = 0;
+
+	for (k = 0; k < w->n && code == 0; k++) {
+		float part = (float)(w->weight[k] / w->sum);
+
+		code = schedule_behind(s, block, w->edge[k], err);
+		for (i = 0; i < n && code == 0; i++) {
+			float head = k ? costs[i].head : 0, best = k ? costs[i].best : 0;
+
+			if (k == 0)
+				costs[i] = s->costs[i];
+			costs[i].head = head + part * s->costs[i].head;
+			costs[i].best = best + part * s->costs[i].best;
+		}
+	}
+	return code;
+}
+
+/* The ways into each block, and those into most likely ones in `before`; NULL: no memory. */
+static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, uint32_t *before)
+{
+	struct ways *ways = calloc((size_t)g->nblocks + 1, sizeof(*ways));
+	uint32_t b;
+
+	for (b = VT_CFG_FIRST; ways && b < g->nblocks; b++) {
+		ways[b] = find_ways(g, b, edges);
+		before[b] = ways[b].n ? ways[b].edge[0] : UINT32_MAX;
+	}
+	return ways;
+}
+
+/* Blocks that have ways will be weighed; `ways` NULL: none. */
+static int schedule(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
+		    struct vt_error *err)
+{
+	struct scheduler s;
+	struct order o;
+	uint32_t b;
+	int code = scheduler_init(&s, f, m, err);
+
+	if (!find_order(&o, f->cfg))
+		code = vt_error_nomem(err);
+	else
+		set_before(&s, o.before);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
+		/* What comes of a chain depends on what was asked of it before. */
+		if (!ways || !ways[b].n || s.chain)
+			code = schedule_block(&s, b, err);
+	order_fini(&o);
+	scheduler_fini(&s);
+	return code;
+}
+
+static int weigh(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
+		 const uint32_t *before, struct vt_error *err)
+{
+	struct scheduler s;
+	uint32_t b;
+	int code = scheduler_init(&s, f, m, err);
+
+	if (code == 0)
+		set_before(&s, before);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks && code == 0; b++)
+		if (ways[b].n)
+			code = weigh_block(&s, b, &ways[b], err);
+	scheduler_fini(&s);
+	return code;
+}
+
+static bool all_have_ways(const struct vt_cfg *g, const struct ways *ways)
+{
+	uint32_t b;
+
+	for (b = VT_CFG_FIRST; b < g->nblocks; b++)
+		if (g->blocks[b].ninsns && !ways[b].n)
+			return false;
+	return true;
+}
+
+static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+			 bool scheduled, struct vt_error *err)
+{
+	uint32_t *before = malloc(((size_t)f->cfg->nblocks + 1) * sizeof(*before));
+	struct ways *ways = before ? find_all_ways(f->cfg, edges, before) : NULL;
+	int code = ways ? 0 : vt_error_nomem(err);
+
+	if (code == 0 && !scheduled && !all_have_ways(f->cfg, ways))
+		code = schedule(f, m, ways, err);
+	if (code == 0)
+		code = weigh(f, m, ways, before, err);
+	free(before);
+	free(ways);
+	return code;
+}
+
+int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
+		      struct vt_error *err)
+{
+	return schedule_ways(f, m, edges, true, err);
+}
+
+/* ---- all of it ---- */
+
+static int decode(struct vt_procflow *f, const struct vt_proccode *c, const struct vt_core *m,
+		  struct vt_error *err)
+{
+	const struct vt_cfg *g = f->cfg;
+	uint32_t i;
+
+	f->ops = malloc(((size_t)g->ninsns + 1) * sizeof(*f->ops));
+	f->costs = malloc(((size_t)g->ninsns + 1) * sizeof(*f->costs));
+	if (!f->ops || !f->costs)
+		return vt_error_nomem(err);
+	for (i = 0; i < g->ninsns; i++) {
+		uint64_t at = g->insns[i].addr - f->proc.start;
+
+		assert(at + g->insns[i].length <= c->size);
+		vt_core_op(m, c->bytes + at, g->insns[i].length, &f->ops[i]);
+		f->cfg->insns[i].flags = f->ops[i].flags;
+	}
+	return 0;
+}
+
+static int make_graph(struct vt_procflow *f, struct vt_images *images, const struct vt_proccode *c,
+		      struct vt_error *err)
+{
+	const struct vt_cfg_source src = {
+		.code = c->bytes,
+		.size = c->size,
+		.start = f->proc.start,
+		.images = images,
+		.image = f->proc.image,
+	};
+	uint32_t b, i;
+
+	f->cfg = vt_cfg_new(&src, err);
+	if (!f->cfg)
+		return -(int)err->code;
+	f->block = malloc(((size_t)f->cfg->ninsns + 1) * sizeof(*f->block));
+	if (!f->block)
+		return vt_error_nomem(err);
+	for (b = VT_CFG_FIRST; b < f->cfg->nblocks; b++)
+		for (i = 0; i < f->cfg->blocks[b].ninsns; i++)
+			f->block[f->cfg->blocks[b].insn + i] = b;
+	return 0;
+}
+
+int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
+			 const struct vt_blockcode *code, const struct vt_core *m,
+			 const double *edges, struct vt_error *err)
+{
+	struct vt_proccode c = {0};
+	int failed = vt_proccode_find(images, code, &f->proc, &c, err);
+
+	if (failed == 0)
+		failed = decode(f, &c, m, err);
+	vt_proccode_fini(&c);
+	if (failed)
+		return failed;
+	return edges ? schedule_ways(f, m, edges, false, err) : schedule(f, m, NULL, err);
+}
+
+struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
+				      const struct vt_procedure *proc, struct vt_error *err)
+{
+	struct vt_procflow *f = calloc(1, sizeof(*f));
+	struct vt_proccode c = {0};
+	int failed;
+
+	if (!f) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	f->proc = *proc;
+	failed = vt_proccode_find(images, code, proc, &c, err);
+	if (failed == 0)
+		failed = make_graph(f, images, &c, err);
+	vt_proccode_fini(&c);
+	if (failed) {
+		vt_procflow_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
+				    const struct vt_procedure *proc, const struct vt_core *m,
+				    struct vt_error *err)
+{
+	struct vt_procflow *f = vt_procflow_graph(images, code, proc, err);
+
+	if (!f)
+		return NULL;
+	f->classes = vt_classes_new(f->cfg, err);
+	if (!f->classes || vt_procflow_schedule(f, images, code, m, NULL, err) < 0) {
+		vt_procflow_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void vt_procflow_free(struct vt_procflow *f)
+{
+	if (!f)
+		return;
+	vt_cfg_free(f->cfg);
+	vt_classes_free(f->classes);
+	free(f->ops);
+	free(f->costs);
+	free(f->block);
+	free(f);
+}

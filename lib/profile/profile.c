@@ -1,0 +1,693 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "image/addrspace.h"
+#include "image/imagedata.h"
+#include "profile/executed.h"
+#include "profile/maps.h"
+
+/* Of linux/perf_event.h. */
+#define CPUMODE_MASK	  7u
+#define MISC_EXACT_IP	  (1u << 14) /* PERF_RECORD_MISC_EXACT_IP */
+#define SAMPLE_HAS_IP	  (1u << 0)
+#define SAMPLE_HAS_PERIOD (1u << 8)
+#define PLACE_KEY_SIZE	  offsetof(struct vt_place, samples)
+
+/* An event's id and its index. */
+struct event_entry {
+	uint64_t id;
+	uint64_t index;
+};
+
+/* Places by image, process, offset and event: all of them when `count` is how many there are. */
+struct order {
+	const struct vt_place **places;
+	size_t count;
+};
+
+struct vt_profile {
+	struct vt_images *images;
+	struct vt_addrspace *space;
+	struct vt_hash places;
+	struct order *order; /* made when asked for */
+	struct vt_hash ids;  /* struct event_entry */
+	struct vti_profmaps maps;
+	struct vt_profile_event *events;
+	size_t nevents;
+	size_t events_cap;
+	struct vt_profile_loss loss;
+	bool sampled;		   /* executed code is not to be counted */
+	bool estimates;		   /* FREQ records are */
+	struct vti_profcode *code; /* NULL: none yet */
+};
+
+const char *vt_unmapped_text(uint64_t why)
+{
+	static const char *const text[VT_NUNMAPPED] = {
+		[VT_UNMAPPED_USER] = "no mapping, user mode",
+		[VT_UNMAPPED_KERNEL] = "no mapping, kernel mode",
+		[VT_UNMAPPED_HYPERVISOR] = "in the hypervisor",
+		[VT_UNMAPPED_GUEST_KERNEL] = "in a guest's kernel",
+		[VT_UNMAPPED_GUEST_USER] = "in a guest's user mode",
+		[VT_UNMAPPED_MODE] = "no mapping, unknown mode",
+		[VT_UNMAPPED_NO_IP] = "no address recorded",
+	};
+
+	return why < VT_NUNMAPPED ? text[why] : "?";
+}
+
+struct vt_profile *vt_profile_new(struct vt_images *images)
+{
+	struct vt_profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->space = vt_addrspace_new();
+	p->order = calloc(1, sizeof(*p->order));
+	if (!p->space || !p->order) {
+		vt_addrspace_free(p->space);
+		free(p->order);
+		free(p);
+		return NULL;
+	}
+	p->images = images;
+	vt_hash_init(&p->places, sizeof(struct vt_place), PLACE_KEY_SIZE);
+	vt_hash_init(&p->ids, sizeof(struct event_entry), sizeof(uint64_t));
+	vti_profmaps_init(&p->maps);
+	return p;
+}
+
+void vt_profile_free(struct vt_profile *p)
+{
+	size_t i;
+
+	if (!p)
+		return;
+	for (i = 0; i < p->nevents; i++) {
+		free(p->events[i].name);
+		free(p->events[i].unit);
+	}
+	free(p->events);
+	free(p->order->places);
+	free(p->order);
+	vt_hash_fini(&p->places);
+	vt_hash_fini(&p->ids);
+	vti_profmaps_fini(&p->maps);
+	vt_addrspace_free(p->space);
+	vti_profcode_free(p->code);
+	free(p);
+}
+
+/* ---- events ---- */
+
+static char *copy_text(struct vt_bytes text)
+{
+	char *s = malloc(text.size + 1);
+
+	if (s) {
+		memcpy(s, text.data, text.size);
+		s[text.size] = '\0';
+	}
+	return s;
+}
+
+/* The index of the event with an id; a new event has neither name nor unit yet. */
+static int event_index(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
+{
+	bool added;
+	struct event_entry *e = vt_hash_add(&p->ids, &id, &added);
+
+	if (!e || (added &&
+		   !vt_array_grow(&p->events, &p->events_cap, p->nevents + 1, sizeof(*p->events))))
+		return vt_error_nomem(err);
+	if (added) {
+		e->index = p->nevents;
+		p->events[p->nevents++] = (struct vt_profile_event){.id = id};
+	}
+	*index = e->index;
+	return 0;
+}
+
+static int name_event(struct vt_profile_event *e, struct vt_bytes name, struct vt_bytes unit,
+		      struct vt_error *err)
+{
+	char *new_name = copy_text(name);
+	char *new_unit = copy_text(unit);
+
+	if (!new_name || !new_unit) {
+		free(new_name);
+		free(new_unit);
+		return vt_error_nomem(err);
+	}
+	free(e->name);
+	free(e->unit);
+	e->name = new_name;
+	e->unit = new_unit;
+	return 0;
+}
+
+static int take_event(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_profile_event *e;
+	size_t index = 0;
+	int code = event_index(p, vt_record_u64(rec, VT_EVENT_ID), &index, err);
+
+	if (code < 0)
+		return code;
+	e = &p->events[index];
+	e->policy = vt_record_u64(rec, VT_EVENT_POLICY) < VT_NPOLICIES
+			    ? (enum vt_policy)vt_record_u64(rec, VT_EVENT_POLICY)
+			    : VT_POLICY_UNKNOWN;
+	e->sampling = vt_record_u64(rec, VT_EVENT_PERIOD);
+	return name_event(e, vt_record_bytes(rec, VT_EVENT_NAME),
+			  vt_record_bytes(rec, VT_EVENT_UNIT), err);
+}
+
+/* The event of a sample or count, which may lack its EVENT record. */
+static int used_event(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
+{
+	int code = event_index(p, id, index, err);
+
+	if (code == 0 && !p->events[*index].name) {
+		char name[40];
+		struct vt_bytes text = {(const uint8_t *)name, 0};
+		struct vt_bytes none = {(const uint8_t *)"", 0};
+
+		text.size = (size_t)snprintf(name, sizeof(name), "event %" PRIu64, id);
+		code = name_event(&p->events[*index], text, none, err);
+	}
+	return code;
+}
+
+/* ---- samples ---- */
+
+enum vt_unmapped vt_unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has)
+{
+	static const enum vt_unmapped by_mode[CPUMODE_MASK + 1] = {
+		VT_UNMAPPED_MODE,	VT_UNMAPPED_KERNEL,	  VT_UNMAPPED_USER,
+		VT_UNMAPPED_HYPERVISOR, VT_UNMAPPED_GUEST_KERNEL, VT_UNMAPPED_GUEST_USER,
+		VT_UNMAPPED_MODE,	VT_UNMAPPED_MODE,
+	};
+
+	if (!ip && !(has & SAMPLE_HAS_IP))
+		return VT_UNMAPPED_NO_IP;
+	return by_mode[misc & CPUMODE_MASK];
+}
+
+static int add_count(struct vt_profile *p, const struct vt_place *key, uint64_t samples,
+		     uint64_t period, struct vt_error *err)
+{
+	struct vt_profile_event *e = &p->events[key->event];
+	struct vt_place *place = vt_hash_add(&p->places, key, NULL);
+
+	if (!place)
+		return vt_error_nomem(err);
+	place->samples += samples;
+	place->period += period;
+	e->samples += samples;
+	e->period += period;
+	return 0;
+}
+
+/* No sample changes a mapping, so what was found for one holds for the next of the run. */
+struct recent {
+	uint64_t event_id;
+	size_t event;
+	bool has_event;
+	struct vt_map map;
+	uint64_t mode;
+	int32_t pid;
+	bool has_map;
+};
+
+static const struct vt_map *find_map(struct vt_profile *p, struct recent *last, int32_t pid,
+				     uint64_t ip, uint64_t mode)
+{
+	const struct vt_map *m;
+
+	if (last->has_map && last->mode == mode && last->pid == pid && ip >= last->map.start &&
+	    ip < last->map.end)
+		return &last->map;
+	m = vt_addrspace_find(p->space, pid, ip, mode);
+	last->has_map = m != NULL;
+	if (m) {
+		last->map = *m;
+		last->mode = mode;
+		last->pid = pid;
+	}
+	return m;
+}
+
+static int take_samples(struct vt_profile *p, const struct vt_block *block, uint32_t first,
+			uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	struct recent last = {0};
+
+	for (; rec.row - first < count; rec.row++) {
+		uint64_t id = vt_record_u64(&rec, VT_SAMPLE_EVENT);
+		uint64_t ip = vt_record_u64(&rec, VT_SAMPLE_IP);
+		uint64_t misc = vt_record_u64(&rec, VT_SAMPLE_MISC);
+		uint64_t has = vt_record_u64(&rec, VT_SAMPLE_HAS);
+		uint64_t period = vt_record_u64(&rec, VT_SAMPLE_PERIOD);
+		int32_t pid = (int32_t)vt_record_i64(&rec, VT_SAMPLE_PID);
+		struct vt_place key = {.image = VT_UNMAPPED_IMAGE};
+		const struct vt_map *m;
+		int code;
+
+		if (!last.has_event || last.event_id != id) {
+			code = used_event(p, id, &last.event, err);
+			if (code < 0)
+				return code;
+			last.event_id = id;
+			last.has_event = true;
+		}
+		m = find_map(p, &last, pid, ip, misc & CPUMODE_MASK);
+		if (m) {
+			key.image = m->image;
+			key.offset = vt_map_offset(m, ip);
+			key.pid = m->type == VT_IMAGE_ANON ? pid : 0;
+		} else {
+			key.offset = vt_unmapped_cause(ip, misc, has);
+		}
+		key.event = (uint32_t)last.event;
+		/* Recorders leave the period out when it is the same for all samples. */
+		if (!period && !(has & SAMPLE_HAS_PERIOD))
+			period =
+				p->events[last.event].sampling ? p->events[last.event].sampling : 1;
+		code = add_count(p, &key, 1, period, err);
+		if (code < 0)
+			return code;
+		p->events[last.event].told++;
+		p->events[last.event].exact_ip += !!(misc & MISC_EXACT_IP);
+	}
+	return 0;
+}
+
+static int take_count(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_place key = {.offset = vt_record_u64(rec, VT_COUNT_OFFSET),
+			       .image = (uint32_t)vt_record_u64(rec, VT_COUNT_IMAGE)};
+	size_t event = 0;
+	int code = used_event(p, vt_record_u64(rec, VT_COUNT_EVENT), &event, err);
+
+	if (code < 0)
+		return code;
+	key.event = (uint32_t)event;
+	return add_count(p, &key, vt_record_u64(rec, VT_COUNT_SAMPLES),
+			 vt_record_u64(rec, VT_COUNT_PERIOD), err);
+}
+
+/* ---- estimates ---- */
+
+/* Their events' ids, one after the other: as VT_PROFILE_EXEC_EVENT, no stream is likely to use
+ * them. */
+#define ESTIMATE_EVENTS (VT_PROFILE_EXEC_EVENT + 1)
+
+void vt_profile_estimates(struct vt_profile *p)
+{
+	p->estimates = true;
+}
+
+size_t vt_profile_estimate_event(const struct vt_profile *p, enum vt_estimate estimate)
+{
+	uint64_t id = ESTIMATE_EVENTS + (uint64_t)estimate;
+	const struct event_entry *e = vt_hash_find(&p->ids, &id);
+
+	return e && p->events[e->index].estimate ? e->index : SIZE_MAX;
+}
+
+static int add_estimate(struct vt_profile *p, struct vt_place *key, enum vt_estimate estimate,
+			double amount, struct vt_error *err)
+{
+	static const char *const names[VT_NESTIMATES] = {"executions", "head cycles",
+							 "stall cycles"};
+	struct vt_bytes name = {(const uint8_t *)names[estimate], strlen(names[estimate])};
+	struct vt_bytes none = {(const uint8_t *)"", 0};
+	size_t index = 0;
+	int code;
+
+	/* What cannot be, no number stands for. */
+	if (!(amount >= 0.5 && amount < 9e18))
+		return 0;
+	code = event_index(p, ESTIMATE_EVENTS + (uint64_t)estimate, &index, err);
+	if (code == 0 && !p->events[index].name)
+		code = name_event(&p->events[index], name, none, err);
+	if (code < 0)
+		return code;
+	p->events[index].policy = VT_POLICY_MODEL;
+	p->events[index].estimate = true;
+	key->event = (uint32_t)index;
+	return add_count(p, key, (uint64_t)(amount + 0.5), (uint64_t)(amount + 0.5), err);
+}
+
+static int take_freq(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_place key = {.offset = vt_record_u64(rec, VT_FREQ_OFFSET),
+			       .image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE)};
+	double executions = vt_record_f64(rec, VT_FREQ_EXECUTIONS);
+	double cycles = vt_record_f64(rec, VT_FREQ_CYCLES);
+	double issue = vt_record_f64(rec, VT_FREQ_ISSUE);
+	int code;
+
+	if (!p->estimates)
+		return 0;
+	code = add_estimate(p, &key, VT_ESTIMATE_EXECUTIONS, executions, err);
+	if (code == 0)
+		code = add_estimate(p, &key, VT_ESTIMATE_CYCLES, executions * cycles, err);
+	if (code == 0)
+		code = add_estimate(p, &key, VT_ESTIMATE_STALL, executions * (cycles - issue), err);
+	return code;
+}
+
+/* ---- executed code ---- */
+
+/* What contradicts itself is counted; the rest of the stream is good. */
+static int take_code(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	int code;
+
+	if (p->sampled)
+		return 0;
+	if (!p->code)
+		p->code = vti_profcode_new();
+	if (!p->code)
+		return vt_error_nomem(err);
+	code = vti_profcode_take(p->code, rec, p->space, err);
+	p->loss.bad += code == -VT_E_FORMAT;
+	return code == -VT_E_FORMAT ? 0 : code;
+}
+
+/* The stream may have used the event's id for one of its own, but not with executed code. */
+static int exec_event(struct vt_profile *p, size_t *index, struct vt_error *err)
+{
+	static const struct vt_bytes name = {(const uint8_t *)"instructions", 12};
+	int code = event_index(p, VT_PROFILE_EXEC_EVENT, index, err);
+
+	if (code < 0)
+		return code;
+	p->events[*index].policy = VT_POLICY_EXACT;
+	p->events[*index].sampling = 1;
+	return name_event(&p->events[*index], name, name, err);
+}
+
+/* Where add_executed() counts. */
+struct executed {
+	struct vt_profile *profile;
+	uint32_t event;
+};
+
+static int add_executed(void *arg, const struct vt_place *place, uint64_t count,
+			struct vt_error *err)
+{
+	const struct executed *e = arg;
+	struct vt_place key = *place;
+
+	key.event = e->event;
+	return add_count(e->profile, &key, count, count, err);
+}
+
+int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
+{
+	struct executed e = {.profile = p};
+	size_t event = 0;
+	int code;
+
+	if (!p->code || !vti_profcode_insns(p->code))
+		return 0;
+	code = exec_event(p, &event, err);
+	e.event = (uint32_t)event;
+	if (code == 0)
+		code = vti_profcode_each(p->code, p->space, add_executed, &e, err);
+	vti_profcode_free(p->code);
+	p->code = NULL;
+	return code;
+}
+
+int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, uint64_t offset,
+		     uint64_t samples, struct vt_error *err)
+{
+	struct vt_place key = {.offset = offset, .image = image};
+	struct vt_bytes name = {(const uint8_t *)event, strlen(event)};
+	struct vt_bytes none = {(const uint8_t *)"", 0};
+	size_t index;
+	int code = 0;
+
+	for (index = 0; index < p->nevents; index++)
+		if (p->events[index].name && strcmp(p->events[index].name, event) == 0)
+			break;
+	/* An id that no stream is likely to use. */
+	if (index == p->nevents)
+		code = event_index(p, UINT64_MAX - index, &index, err);
+	if (code == 0 && !p->events[index].name)
+		code = name_event(&p->events[index], name, none, err);
+	if (code < 0)
+		return code;
+	p->events[index].policy = VT_POLICY_EXACT;
+	key.event = (uint32_t)index;
+	return add_count(p, &key, samples, samples, err);
+}
+
+/* ---- other records ---- */
+
+/* Of Linux: PROT_EXEC of sys/mman.h, PERF_RECORD_MISC_USER of linux/perf_event.h. */
+#define CAN_EXEC  4
+#define MODE_USER 2
+
+/* The dynamic linker writes once to text with relocations: it runs as its file says. */
+static bool is_relocated(struct vt_profile *p, const struct vt_map *m)
+{
+	const struct vt_imagedata *data = vt_images_data(p->images, m->image);
+	uint64_t bias;
+
+	return !m->found && m->writes == 1 && data &&
+	       vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias) &&
+	       vt_imagedata_is_relocated(data, m->start - bias);
+}
+
+/* Notes code that the program could write to: it is told by an announcement of its mapping. */
+static void note_patches(struct vt_profile *p, const struct vt_record *rec)
+{
+	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
+	uint64_t at = vt_record_u64(rec, VT_MAP_START);
+	uint64_t end = at + vt_record_u64(rec, VT_MAP_LENGTH);
+	const struct vt_map *m;
+
+	if (pid < 0 || !(vt_record_u64(rec, VT_MAP_PROT) & CAN_EXEC))
+		return;
+	for (; at < end; at = m->end) {
+		m = vt_addrspace_find(p->space, pid, at, MODE_USER);
+		if (!m || m->end <= at)
+			return;
+		if (m->writes && (m->type == VT_IMAGE_FILE || m->type == VT_IMAGE_VDSO) &&
+		    !is_relocated(p, m))
+			vt_images_patch(p->images, m->image, vt_map_offset(m, m->start),
+					m->end - m->start);
+	}
+}
+
+static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = vt_addrspace_feed(p->space, rec, err);
+
+	if (code == 0 && p->images)
+		code = vt_images_feed(p->images, rec, err);
+	if (code == 0 && rec->kind == VT_MAP)
+		code = vti_profmaps_take(&p->maps, rec, p->images, err);
+	if (code == 0 && rec->kind == VT_MAP && p->images)
+		note_patches(p, rec);
+	return code;
+}
+
+static void take_loss(struct vt_profile_loss *loss, const struct vt_record *rec)
+{
+	if (rec->kind == VT_LOST) {
+		loss->lost_records++;
+		loss->lost += vt_record_u64(rec, VT_LOST_COUNT);
+	} else {
+		loss->gaps++;
+		loss->gap_bytes += vt_record_u64(rec, VT_GAP_BYTES);
+		loss->gap_records += vt_record_u64(rec, VT_GAP_RECORDS);
+	}
+}
+
+/* Which kernel was recorded matters to its symbols, and whether the code is all that ran. */
+static int take_meta(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+
+	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
+		p->sampled = true;
+	return p->images ? vt_images_feed(p->images, rec, err) : 0;
+}
+
+static int take_record(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_EVENT:
+		return take_event(p, rec, err);
+	case VT_IMAGE:
+	case VT_MAP:
+	case VT_THREAD:
+	case VT_KSYMBOL:
+		return take_mapping(p, rec, err);
+	case VT_META:
+		return take_meta(p, rec, err);
+	case VT_COUNT:
+		return take_count(p, rec, err);
+	case VT_FREQ:
+		return take_freq(p, rec, err);
+	case VT_BLOCK:
+	case VT_EXEC:
+		return take_code(p, rec, err);
+	case VT_LOST:
+	case VT_GAP:
+		take_loss(&p->loss, rec);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t first,
+		    uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
+
+	if (block->kind == VT_SAMPLE)
+		return take_samples(p, block, first, count, err);
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = take_record(p, &rec, err);
+	return code;
+}
+
+/* ---- what it holds ---- */
+
+size_t vt_profile_nevents(const struct vt_profile *p)
+{
+	return p->nevents;
+}
+
+const struct vt_profile_event *vt_profile_event(const struct vt_profile *p, size_t event)
+{
+	return &p->events[event];
+}
+
+size_t vt_profile_nplaces(const struct vt_profile *p)
+{
+	return p->places.count;
+}
+
+const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i)
+{
+	return vt_hash_at(&p->places, i);
+}
+
+static int compare_places(const struct vt_place *a, const struct vt_place *b)
+{
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static int compare_ordered(const void *pa, const void *pb)
+{
+	return compare_places(*(const struct vt_place *const *)pa,
+			      *(const struct vt_place *const *)pb);
+}
+
+/* Places are never taken away and only move when one is added. */
+static bool put_in_order(const struct vt_profile *p)
+{
+	struct order *o = p->order;
+	const struct vt_place **list;
+	size_t i;
+
+	if (o->count == p->places.count)
+		return true;
+	list = realloc(o->places, p->places.count * sizeof(struct vt_place *));
+	if (!list)
+		return false;
+	o->places = list;
+	o->count = p->places.count;
+	for (i = 0; i < o->count; i++)
+		list[i] = vt_profile_place(p, i);
+	qsort(list, o->count, sizeof(struct vt_place *), compare_ordered);
+	return true;
+}
+
+/* How many places come before this one. */
+static size_t count_before(const struct order *o, const struct vt_place *place)
+{
+	size_t low = 0, high = o->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_places(o->places[middle], place) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool vt_profile_find_places(const struct vt_profile *p, uint32_t image, int32_t pid, uint64_t first,
+			    uint64_t last, const struct vt_place *const **places, size_t *n)
+{
+	struct vt_place from = {.image = image, .pid = pid, .offset = first};
+	struct vt_place to = {.image = image, .pid = pid, .offset = last, .event = UINT32_MAX};
+	size_t at;
+
+	if (!put_in_order(p))
+		return false;
+	if (last < first) {
+		*n = 0;
+		return true;
+	}
+	at = count_before(p->order, &from);
+	*places = p->order->places ? p->order->places + at : NULL;
+	*n = count_before(p->order, &to) - at;
+	assert(at + *n <= p->order->count);
+	return true;
+}
+
+const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p)
+{
+	return &p->loss;
+}
+
+const struct vt_map *vt_profile_map(const struct vt_profile *p, int64_t pid, uint64_t address)
+{
+	return vt_addrspace_find(p->space, (int32_t)pid, address, 0);
+}
+
+bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
+		     uint64_t *offset)
+{
+	return vti_profmaps_find(&p->maps, address, image, offset);
+}
+
+bool vt_profile_has_code(const struct vt_profile *p, uint32_t image)
+{
+	return vti_profmaps_has_code(&p->maps, image);
+}
+
+bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
+			    uint64_t *offset)
+{
+	return vti_profmaps_find_before(&p->maps, address, image, offset);
+}

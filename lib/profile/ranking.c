@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/ranking.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "image/lines.h"
+
+/* What makes two places fall into one row. */
+struct key {
+	uint64_t value;
+	uint32_t image;
+	int32_t pid;
+	uint32_t kind;
+	uint32_t line;
+};
+
+enum key_kind {
+	KEY_UNMAPPED,	 /* value: enum vt_unmapped */
+	KEY_IMAGE,	 /* the image says all */
+	KEY_CAUSE,	 /* value: enum vt_unknown */
+	KEY_PROCEDURE,	 /* value: where it starts */
+	KEY_LINE,	 /* value: the file's id */
+	KEY_INSTRUCTION, /* value: the offset */
+};
+
+struct row {
+	struct key key;
+	struct vt_rank rank;
+};
+
+/* The samples of one event in one row. */
+struct cell {
+	uint64_t row; /* with `event`, the key */
+	uint64_t event;
+	struct vt_tally tally;
+};
+
+struct order {
+	uint64_t weight;
+	const struct row *row;
+	size_t index;
+};
+
+struct vt_ranking {
+	enum vt_level level;
+	struct vt_images *images;
+	struct vt_hash rows;
+	struct vt_hash cells; /* few rows have samples of all of many events */
+	struct vt_tally *unknown;
+	struct vt_tally *unverified;
+	size_t nevents;
+	struct order *order;
+	struct vt_intern *files;
+};
+
+void vt_ranking_free(struct vt_ranking *r)
+{
+	if (!r)
+		return;
+	vt_hash_fini(&r->rows);
+	vt_intern_free(r->files);
+	vt_hash_fini(&r->cells);
+	free(r->unknown);
+	free(r->unverified);
+	free(r->order);
+	free(r);
+}
+
+/* ---- from a place to its row ---- */
+
+/* A place, looked up as far as the level asks for. */
+struct found {
+	struct vt_location loc;
+	struct vt_line line;
+	bool has_line;
+};
+
+static void look_up(struct vt_ranking *r, const struct vt_place *p, struct found *f)
+{
+	struct vt_lines *lines;
+
+	memset(f, 0, sizeof(*f));
+	if (p->image == VT_UNMAPPED_IMAGE)
+		return;
+	vt_images_symbol(r->images, p->image, p->pid, p->offset, &f->loc);
+	if (r->level != VT_LEVEL_LINE)
+		return;
+	lines = vt_images_lines(r->images, p->image);
+	f->has_line = lines && vt_lines_at(lines, f->loc.vaddr, &f->line) && f->line.line;
+}
+
+static struct key procedure_key(const struct vt_place *p, const struct found *f)
+{
+	struct key k = {.image = p->image, .pid = p->pid, .kind = KEY_CAUSE, .value = f->loc.why};
+
+	if (f->loc.symbol) {
+		k.kind = KEY_PROCEDURE;
+		k.value = f->loc.symbol->start;
+	}
+	return k;
+}
+
+static struct key key_of(struct vt_ranking *r, const struct vt_place *p, const struct found *f)
+{
+	struct key k = {.image = p->image, .pid = p->pid};
+
+	if (p->image == VT_UNMAPPED_IMAGE) {
+		k.value = p->offset;
+		return k;
+	}
+	if (r->level == VT_LEVEL_IMAGE) {
+		k.kind = KEY_IMAGE;
+	} else if (r->level == VT_LEVEL_INSTRUCTION) {
+		k.kind = KEY_INSTRUCTION;
+		k.value = p->offset;
+	} else if (r->level == VT_LEVEL_LINE && f->has_line) {
+		k.kind = KEY_LINE;
+		k.value = vt_intern_str(r->files, f->line.file);
+		k.line = f->line.line;
+	} else {
+		return procedure_key(p, f);
+	}
+	return k;
+}
+
+/* The path says more than the name, where it is one. */
+static const char *image_path(struct vt_ranking *r, uint32_t id)
+{
+	const struct vt_image *image = vt_images_get(r->images, id);
+
+	if (!image)
+		return "[unknown image]";
+	return image->path[0] == '/' ? image->path : image->name;
+}
+
+static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const struct found *f,
+		      const struct key *key, struct vt_rank *k)
+{
+	const struct vt_symbol *sym = f->loc.symbol;
+
+	*k = (struct vt_rank){p->image, p->pid, "", "", "", "", 0, 0, "", 0, false};
+	if (key->kind == KEY_UNMAPPED) {
+		k->path = "[unknown]";
+		k->cause = vt_unmapped_text(p->offset);
+		return;
+	}
+	k->path = image_path(r, p->image);
+	if (key->kind == KEY_IMAGE)
+		return;
+	k->stripped = vt_images_stripped(r->images, p->image);
+	if (key->kind == KEY_LINE) {
+		k->file = vt_intern_get(r->files, (uint32_t)key->value);
+		k->line = key->line;
+		return;
+	}
+	k->address = f->loc.vaddr;
+	if (sym) {
+		k->symbol = sym->name;
+		k->procedure = vt_images_display(r->images, p->image, p->pid, sym);
+		k->start = sym->start;
+		k->cause = r->level == VT_LEVEL_LINE ? "no line" : "";
+	} else {
+		k->cause = vt_unknown_text(f->loc.why);
+	}
+}
+
+static void add_tally(struct vt_tally *t, const struct vt_place *p)
+{
+	t->samples += p->samples;
+	t->period += p->period;
+}
+
+static bool is_unverified(struct vt_ranking *r, uint32_t id)
+{
+	const struct vt_image *image = vt_images_get(r->images, id);
+
+	return image && image->type == VT_IMAGE_FILE && !vt_images_verified(r->images, id);
+}
+
+static int add_place(struct vt_ranking *r, const struct vt_place *p, struct vt_error *err)
+{
+	struct found f;
+	struct key key;
+	struct cell at, *cell;
+	struct row *row;
+	bool added;
+
+	look_up(r, p, &f);
+	key = key_of(r, p, &f);
+	row = vt_hash_add(&r->rows, &key, &added);
+	if (!row || (key.kind == KEY_LINE && key.value == UINT32_MAX))
+		return vt_error_nomem(err);
+	if (added)
+		fill_rank(r, p, &f, &key, &row->rank);
+	at.row = (uint64_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
+	at.event = p->event;
+	cell = vt_hash_add(&r->cells, &at, NULL);
+	if (!cell)
+		return vt_error_nomem(err);
+	add_tally(&cell->tally, p);
+	if (!f.loc.symbol)
+		add_tally(&r->unknown[p->event], p);
+	else if (is_unverified(r, p->image))
+		add_tally(&r->unverified[p->event], p);
+	return 0;
+}
+
+struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *images,
+				  enum vt_level level, struct vt_error *err)
+{
+	struct vt_ranking *r = calloc(1, sizeof(*r));
+	size_t i, n = vt_profile_nplaces(p);
+
+	if (!r) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	r->level = level;
+	r->images = images;
+	r->nevents = vt_profile_nevents(p);
+	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct key));
+	vt_hash_init(&r->cells, sizeof(struct cell), offsetof(struct cell, tally));
+	r->unknown = calloc(r->nevents + 1, sizeof(*r->unknown));
+	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
+	r->files = vt_intern_new();
+	if (!r->unknown || !r->unverified || !r->files) {
+		vt_error_nomem(err);
+		vt_ranking_free(r);
+		return NULL;
+	}
+	for (i = 0; i < n; i++) {
+		if (add_place(r, vt_profile_place(p, i), err) < 0) {
+			vt_ranking_free(r);
+			return NULL;
+		}
+	}
+	return r;
+}
+
+static struct vt_tally tally_of(const struct vt_ranking *r, size_t row, size_t event)
+{
+	struct cell at = {.row = row, .event = event};
+	const struct cell *cell = vt_hash_find(&r->cells, &at);
+
+	return cell ? cell->tally : at.tally;
+}
+
+/* ---- order ---- */
+
+static int compare_ranks(const struct vt_rank *a, const struct vt_rank *b)
+{
+	int c = strcmp(a->path, b->path);
+
+	if (!c)
+		c = strcmp(a->procedure, b->procedure);
+	if (!c)
+		c = strcmp(a->file, b->file);
+	if (!c && a->line != b->line)
+		c = a->line < b->line ? -1 : 1;
+	if (!c)
+		c = strcmp(a->cause, b->cause);
+	if (!c && a->start != b->start)
+		c = a->start < b->start ? -1 : 1;
+	if (!c && a->address != b->address)
+		c = a->address < b->address ? -1 : 1;
+	return c;
+}
+
+static int compare_order(const void *pa, const void *pb)
+{
+	const struct order *a = pa;
+	const struct order *b = pb;
+	int c;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	c = compare_ranks(&a->row->rank, &b->row->rank);
+	if (c)
+		return c;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err)
+{
+	struct order *order = calloc(r->rows.count + 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return vt_error_nomem(err);
+	for (i = 0; i < r->rows.count; i++) {
+		order[i].row = vt_hash_at(&r->rows, i);
+		order[i].index = i;
+		if (event < r->nevents) {
+			struct vt_tally t = tally_of(r, i, event);
+
+			order[i].weight = by_period ? t.period : t.samples;
+		}
+	}
+	qsort(order, r->rows.count, sizeof(*order), compare_order);
+	free(r->order);
+	r->order = order;
+	return 0;
+}
+
+enum vt_level vt_ranking_level(const struct vt_ranking *r)
+{
+	return r->level;
+}
+
+size_t vt_ranking_count(const struct vt_ranking *r)
+{
+	return r->rows.count;
+}
+
+static size_t row_index(const struct vt_ranking *r, size_t i)
+{
+	return r->order ? r->order[i].index : i;
+}
+
+const struct vt_rank *vt_ranking_at(const struct vt_ranking *r, size_t i)
+{
+	const struct row *row = vt_hash_at(&r->rows, row_index(r, i));
+
+	return &row->rank;
+}
+
+struct vt_tally vt_ranking_tally(const struct vt_ranking *r, size_t i, size_t event)
+{
+	return tally_of(r, row_index(r, i), event);
+}
+
+struct vt_tally vt_ranking_unknown(const struct vt_ranking *r, size_t event)
+{
+	return r->unknown[event];
+}
+
+struct vt_tally vt_ranking_unverified(const struct vt_ranking *r, size_t event)
+{
+	return r->unverified[event];
+}
+
+void vt_rank_label(const struct vt_rank *k, enum vt_level level, struct vt_buf *out)
+{
+	if (*k->file)
+		vt_buf_printf(out, "%s:%u", k->file, k->line);
+	else if (*k->procedure && level == VT_LEVEL_INSTRUCTION)
+		vt_buf_printf(out, "%s+0x%" PRIx64, k->procedure, k->address - k->start);
+	else if (*k->procedure)
+		vt_buf_printf(out, "%s", k->procedure);
+	else if (level == VT_LEVEL_INSTRUCTION && k->image != VT_UNMAPPED_IMAGE)
+		vt_buf_printf(out, "0x%" PRIx64 " [%s]", k->address, k->cause);
+	else if (*k->cause)
+		vt_buf_printf(out, "[%s]", k->cause);
+	if (*k->procedure && *k->cause)
+		vt_buf_printf(out, " [%s]", k->cause);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sample/interval.h"
+
+#include <math.h>
+
+/* DCPI's range is 2K to either side of 62K. */
+#define DCPI_HALF 31
+
+struct vt_interval vt_interval_make(enum vt_interval_kind kind, uint64_t mean)
+{
+	struct vt_interval v = {.kind = kind, .mean = mean};
+
+	if (kind == VT_INTERVAL_UNIFORM && mean > 1)
+		v.half = (mean + DCPI_HALF - 1) / DCPI_HALF;
+	return v;
+}
+
+/*
+ * By inversion: the trials up to the first success, whose probability is 1/mean.  For a mean of 1,
+ * log1p() is minus infinity, and the result is 1.
+ */
+static uint64_t geometric(uint64_t mean, struct vt_rng *rng)
+{
+	double u = ((double)(vt_rng_next(rng) >> 11) + 0.5) * 0x1p-53;
+
+	return 1 + (uint64_t)(log(u) / log1p(-1.0 / (double)mean));
+}
+
+uint64_t vt_interval_next(const struct vt_interval *v, struct vt_rng *rng)
+{
+	if (v->kind == VT_INTERVAL_GEOMETRIC)
+		return geometric(v->mean, rng);
+	return v->mean - v->half + (v->half ? vt_rng_below(rng, 2 * v->half + 1) : 0);
+}
+
+uint64_t vt_interval_first(const struct vt_interval *v, struct vt_rng *rng)
+{
+	uint64_t least = v->mean - v->half;
+	uint64_t range = 2 * v->half + 1;
+
+	/* A geometric distribution has no memory. */
+	if (v->kind == VT_INTERVAL_GEOMETRIC)
+		return geometric(v->mean, rng);
+	for (;;) {
+		uint64_t k = 1 + vt_rng_below(rng, v->mean + v->half);
+
+		if (k <= least || vt_rng_below(rng, range) < v->mean + v->half + 1 - k)
+			return k;
+	}
+}

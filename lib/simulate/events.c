@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "simulate/internal.h"
+
+#include "machine/pipeline/memory.h"
+
+const char *vt_simulate_name(enum vt_simulate_kind kind)
+{
+	static const char *const names[VT_NSIMULATE] = {
+		[VT_SIMULATE_CYCLES] = "cycles",   [VT_SIMULATE_IMISS] = "imiss",
+		[VT_SIMULATE_DMISS] = "dmiss",	   [VT_SIMULATE_ITBMISS] = "itbmiss",
+		[VT_SIMULATE_DTBMISS] = "dtbmiss", [VT_SIMULATE_BRANCHMP] = "branchmp",
+		[VT_SIMULATE_L2MISS] = "l2miss",   [VT_SIMULATE_WBFULL] = "wbfull",
+		[VT_SIMULATE_RETIRED] = "retired",
+	};
+
+	return (unsigned)kind < VT_NSIMULATE ? names[kind] : NULL;
+}
+
+void vti_simcounters_init(struct vti_simcounters *c, const struct vt_simulate_options *o,
+			  uint64_t seed)
+{
+	size_t i;
+
+	*c = (struct vti_simcounters){.skid = o->core->skid, .due = UINT64_MAX};
+	vt_rng_init(&c->rng, seed);
+	for (i = 0; i < o->nevents && i < VT_SIMULATE_EVENTS; i++) {
+		struct vti_simcounter *t = &c->counters[c->count++];
+		bool cycles = o->events[i].kind == VT_SIMULATE_CYCLES;
+
+		t->kind = o->events[i].kind;
+		t->interval = o->events[i].interval;
+		t->period = t->left = vt_interval_first(&t->interval, &c->rng);
+		/* Of cycles, samples come late all alike: only the first is moved. */
+		t->due = cycles ? t->period + c->skid : UINT64_MAX;
+		c->due = t->due < c->due ? t->due : c->due;
+		c->events |= !cycles;
+	}
+}
+
+/* Whether the instruction is an event of this kind, and in which cycle that happened. */
+static bool happened(enum vt_simulate_kind kind, const struct vt_sim_retired *r, uint64_t *cycle)
+{
+	switch (kind) {
+	case VT_SIMULATE_IMISS:
+	case VT_SIMULATE_ITBMISS:
+		*cycle = r->fetch_cycle;
+		return r->fetch_missed & (kind == VT_SIMULATE_IMISS ? VT_MISS_L1 : VT_MISS_TLB);
+	case VT_SIMULATE_DMISS:
+	case VT_SIMULATE_DTBMISS:
+		*cycle = r->access_cycle;
+		return r->data_missed & (kind == VT_SIMULATE_DMISS ? VT_MISS_L1 : VT_MISS_TLB);
+	case VT_SIMULATE_WBFULL:
+		*cycle = r->access_cycle;
+		return r->data_missed & VT_MISS_BUFFER;
+	case VT_SIMULATE_L2MISS:
+		*cycle = r->data_missed & VT_MISS_L2 ? r->access_cycle : r->fetch_cycle;
+		return (r->data_missed | r->fetch_missed) & VT_MISS_L2;
+	case VT_SIMULATE_BRANCHMP:
+		*cycle = r->cycle;
+		return r->mispredicted;
+	case VT_SIMULATE_RETIRED:
+		*cycle = r->cycle;
+		return true;
+	default:
+		return false;
+	}
+}
+
+void vti_simcounters_count(struct vti_simcounters *c, const struct vt_sim_retired *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->count; i++) {
+		struct vti_simcounter *t = &c->counters[i];
+		uint64_t cycle;
+
+		if (!happened(t->kind, r, &cycle))
+			continue;
+		t->left -= t->left > 0;
+		/* An overflow while the last one's interrupt is under way waits for that. */
+		if (t->left || t->due != UINT64_MAX)
+			continue;
+		t->due = cycle + c->skid;
+		c->due = t->due < c->due ? t->due : c->due;
+	}
+}
+
+void vti_simcounters_deliver(struct vti_simcounters *c, const struct vt_sim_retired *r,
+			     vti_simsample_fn *sample, void *arg)
+{
+	uint32_t i;
+
+	c->due = UINT64_MAX;
+	for (i = 0; i < c->count; i++) {
+		struct vti_simcounter *t = &c->counters[i];
+
+		while (t->due <= r->cycle) {
+			sample(arg, r, i, t->period);
+			t->period = vt_interval_next(&t->interval, &c->rng);
+			t->left = t->period;
+			t->due = t->kind == VT_SIMULATE_CYCLES ? t->due + t->period : UINT64_MAX;
+		}
+		c->due = t->due < c->due ? t->due : c->due;
+	}
+}

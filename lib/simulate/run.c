@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/prefetch.h"
+#include "image/imagedata.h"
+#include "simulate/internal.h"
+
+/* Of linux/perf_event.h: PERF_SAMPLE_IP, _TID, _TIME … */
+#define SAMPLE_IP     (1u << 0)
+#define SAMPLE_TID    (1u << 1)
+#define SAMPLE_TIME   (1u << 2)
+#define SAMPLE_PERIOD (1u << 8)
+#define SAMPLE_STACK  (1u << 11) /* PERF_SAMPLE_BRANCH_STACK */
+
+struct process_entry {
+	int64_t pid;
+	struct vti_simprocess *process;
+};
+
+struct thread_entry {
+	int64_t pid;
+	int64_t tid;
+	struct vti_simthread *thread;
+};
+
+/* ---- what retires ---- */
+
+static void write_sample(void *arg, const struct vt_sim_retired *r, uint32_t event, uint64_t period)
+{
+	const struct vti_simprocess *p = arg;
+	const struct vti_simthread *t = p->thread;
+	struct vt_simulate *s = p->s;
+	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
+
+	row[VT_SAMPLE_TIME] = t->time;
+	row[VT_SAMPLE_PID] = (uint64_t)t->pid;
+	row[VT_SAMPLE_TID] = (uint64_t)t->tid;
+	row[VT_SAMPLE_EVENT] = VTI_SIMULATE_EVENT + event;
+	row[VT_SAMPLE_IP] = r->addr;
+	row[VT_SAMPLE_PERIOD] = period;
+	row[VT_SAMPLE_MISC] = VTI_SIM_MODE;
+	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (t->time ? SAMPLE_TIME : 0);
+	if (p->stack.size) {
+		row[VT_SAMPLE_HAS] |= SAMPLE_STACK;
+		vti_simstack_write(&p->stack, s->w);
+	}
+	s->totals.taken++;
+	if (s->events[event].kind == VT_SIMULATE_CYCLES) {
+		struct vti_simplace *place = vti_simplace_at(&s->truth, r->tag);
+
+		place->samples++;
+		place->period += period;
+	}
+}
+
+static void retire(void *arg, const struct vt_sim_retired *r)
+{
+	struct vti_simprocess *p = arg;
+
+	p->s->totals.cycles += r->head;
+	p->cycle = r->cycle;
+	p->mispredicted = r->mispredicted;
+	if (p->s->o.truth)
+		vti_simtruth_retire(&p->s->truth, r);
+	vti_simcounters_retire(&p->counters, r, write_sample, p);
+}
+
+/* What the front end finds where no instruction was executed. */
+static size_t read_code(void *arg, uint64_t addr, uint8_t *code, size_t size)
+{
+	const struct vti_simprocess *p = arg;
+	const struct vt_map *m =
+		vt_addrspace_find(p->s->space, (int32_t)p->pid, addr, VTI_SIM_MODE);
+	const struct vt_imagedata *data;
+	uint64_t bias;
+
+	if (!m || m->type != VT_IMAGE_FILE)
+		return 0;
+	data = vt_images_data(p->s->o.images, m->image);
+	if (!data || !vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias))
+		return 0;
+	return vt_imagedata_code(data, addr - bias, code, size);
+}
+
+/* ---- who runs ---- */
+
+/*
+ * Counters draw from generators of their own, seeded in the order in which processes appear: what
+ * is sampled of one does not depend on how it is mixed with the others.
+ */
+static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, struct vt_error *err)
+{
+	struct process_entry *e = vt_hash_add(&s->processes, &pid, NULL);
+	struct vti_simprocess *p;
+	struct vt_sim_hooks hooks = {.retire = retire};
+
+	if (e && e->process)
+		return e->process;
+	p = e ? calloc(1, sizeof(*p)) : NULL;
+	if (!p) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	hooks.arg = p;
+	hooks.code = s->o.images ? read_code : NULL;
+	p->pid = pid;
+	p->s = s;
+	p->core = vt_simcore_new(s->o.core, &hooks, err);
+	if (!p->core) {
+		free(p);
+		return NULL;
+	}
+	vti_simcounters_init(&p->counters, &s->o,
+			     s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u);
+	p->stack.size = s->o.stack < VT_SIMULATE_STACK ? s->o.stack : VT_SIMULATE_STACK;
+	e->process = p;
+	return p;
+}
+
+struct vti_simthread *vti_sim_thread(struct vt_simulate *s, int64_t pid, int64_t tid,
+				     struct vt_error *err)
+{
+	const int64_t key[2] = {pid, tid};
+	struct vti_simprocess *p;
+	struct thread_entry *e;
+
+	if (s->thread && s->thread->pid == pid && s->thread->tid == tid)
+		return s->thread;
+	p = find_process(s, pid, err);
+	e = p ? vt_hash_add(&s->threads, key, NULL) : NULL;
+	if (e && !e->thread) {
+		e->thread = calloc(1, sizeof(*e->thread));
+		if (e->thread) {
+			e->thread->pid = pid;
+			e->thread->tid = tid;
+			e->thread->process = p;
+		}
+	}
+	if (e && e->thread)
+		return s->thread = e->thread;
+	if (p)
+		vt_error_nomem(err);
+	return NULL;
+}
+
+void vti_sim_free_threads(struct vt_simulate *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->threads.count; i++)
+		free(((struct thread_entry *)vt_hash_at(&s->threads, i))->thread);
+	for (i = 0; i < s->processes.count; i++) {
+		struct process_entry *e = vt_hash_at(&s->processes, i);
+
+		if (e->process)
+			vt_simcore_free(e->process->core);
+		free(e->process);
+	}
+	vt_hash_fini(&s->threads);
+	vt_hash_fini(&s->processes);
+}
+
+/* ---- executing ---- */
+
+/* A run was cut inside of a block: no edge, unless the thread went on somewhere else. */
+static void count_cut(struct vt_simulate *s, uint32_t from, uint32_t to)
+{
+	uint32_t edge;
+
+	if (to == vti_simplace_at(&s->truth, from)->next)
+		return;
+	edge = vti_simtruth_edge(&s->truth, from, VTI_NONE);
+	if (edge != VTI_NONE)
+		((struct vti_simedge *)vt_hash_at(&s->truth.edges, edge))->executions++;
+}
+
+/* Where control went from the last instruction that was executed of a block. */
+static void count_edge(struct vt_simulate *s, struct vti_simblock *k, uint32_t from, uint32_t to)
+{
+	uint32_t i = k->edge_to[0] == to ? 0 : 1, edge;
+
+	if (from != k->insns[k->b->ninsns - 1].place) {
+		count_cut(s, from, to);
+		return;
+	}
+	if (k->edge_to[i] != to || k->edge[i] == VTI_NONE) {
+		edge = vti_simtruth_edge(&s->truth, from, to);
+		if (edge == VTI_NONE)
+			return;
+		k->edge[1] = k->edge[0];
+		k->edge_to[1] = k->edge_to[0];
+		k->edge[0] = edge;
+		k->edge_to[0] = to;
+		i = 0;
+	}
+	((struct vti_simedge *)vt_hash_at(&s->truth.edges, k->edge[i]))->executions++;
+}
+
+/* What the processor need not tell: all before the next sample of cycles. */
+static uint64_t next_due(const struct vt_simulate *s, const struct vti_simprocess *p)
+{
+	return s->o.truth || p->counters.events ? 0 : p->counters.due;
+}
+
+/* What a thread holds is executed, and goes on to `next`. */
+static void release(struct vt_simulate *s, struct vti_simthread *t, uint64_t next, uint32_t to)
+{
+	struct vti_simblock *k = t->block;
+
+	if (!k)
+		return;
+	t->block = NULL;
+	if (t->whole) {
+		s->totals.cycles += vt_simcore_run_block(t->process->core, &k->run, next,
+							 next_due(s, t->process));
+	} else {
+		t->insn.next = next;
+		vt_simcore_run(t->process->core, &t->insn);
+	}
+	if (s->o.truth)
+		count_edge(s, k,
+			   (uint32_t)(t->whole ? k->run.insns[k->run.ninsns - 1].tag : t->insn.tag),
+			   to);
+	/* Never a whole block then: run_step(). */
+	if (s->o.stack && vt_sim_insn_taken(&t->insn))
+		vti_simstack_push(&t->process->stack,
+				  &(struct vti_simbranch){t->insn.addr, next, t->process->cycle,
+							  t->process->mispredicted});
+}
+
+/* Of what a thread holds, all but the last instruction is executed. */
+static void release_most(struct vti_simthread *t)
+{
+	const struct vt_sim_block *b = t->block ? &t->block->run : NULL;
+	uint32_t i;
+
+	if (!b || !t->whole)
+		return;
+	for (i = 0; i + 1 < b->ninsns; i++)
+		vt_simcore_run(t->process->core, &b->insns[i]);
+	t->insn = b->insns[i];
+	memcpy(t->accesses, t->insn.accesses, t->insn.naccesses * sizeof(t->accesses[0]));
+	t->insn.accesses = t->accesses;
+	t->whole = false;
+}
+
+/* A whole block is held, with the addresses of its accesses. */
+static void hold(struct vt_simulate *s, struct vti_simthread *t, struct vti_simblock *k,
+		 const uint8_t *data)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->nslots; i++)
+		k->accesses[i].addr = vt_le64(data + k->offsets[i]);
+	s->totals.insns += k->run.ninsns;
+	s->totals.loads += k->loads;
+	s->totals.addressed += k->addressed;
+	s->totals.undecoded += k->undecoded;
+	t->block = k;
+	t->whole = true;
+}
+
+/* What the block's slots say of where this instruction went in memory. */
+static void find_accesses(const struct vti_simblock *k, const struct vti_siminsn *insn,
+			  const struct vt_step *step, struct vti_simthread *t)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < insn->naccesses && n < VTI_SIM_ACCESSES; i++) {
+		const struct vti_simslot *a = &k->slots[insn->access + i];
+
+		if (a->guard != UINT16_MAX && !vt_step_value(step, a->guard, 0))
+			continue;
+		t->accesses[n++] = (struct vt_sim_access){.addr = vt_step_value(step, a->slot, 0),
+							  .size = a->size,
+							  .store = a->store};
+	}
+	t->insn.naccesses = n;
+}
+
+/*
+ * The place where control arrives, if it does so at a block's start, or where a run was cut: what
+ * is held is no whole block then, release_most().
+ */
+static uint32_t arrives_at(const struct vti_simthread *t, const struct vti_simblock *k,
+			   uint32_t insn)
+{
+	bool goes_on = insn && t->block == k && t->insn.tag == k->insns[insn - 1].place;
+
+	return !insn || goes_on ? k->insns[insn].place : VTI_NONE;
+}
+
+static void run_step(struct vt_simulate *s, struct vti_simthread *t, const struct vt_step *step)
+{
+	struct vti_simblock *k = s->blocks[step->block->id];
+	uint64_t addr =
+		step->insn ? vt_bblock_insn_addr(step->block, step->insn) : step->block->addr;
+	uint32_t i;
+
+	release(s, t, addr, s->o.truth ? arrives_at(t, k, step->insn) : VTI_NONE);
+	t->whole = false;
+	t->insn.accesses = t->accesses;
+	for (i = step->insn; i < step->insn_end; i++) {
+		const struct vti_siminsn *insn = &k->insns[i];
+
+		t->insn.op = &insn->op;
+		t->insn.tag = insn->place;
+		t->insn.addr = addr;
+		t->insn.target = 0;
+		t->insn.naccesses = 0;
+		addr += step->block->lengths[i];
+		if (insn->naccesses)
+			find_accesses(k, insn, step, t);
+		vti_sim_count(insn, insn->naccesses != 0, &s->totals);
+		if (i + 1 < step->insn_end) {
+			t->insn.next = addr;
+			vt_simcore_run(t->process->core, &t->insn);
+		}
+	}
+	if (step->insn_end == step->block->ninsns)
+		t->insn.target = step->block->target;
+	t->block = k;
+}
+
+/* The block that is `i` behind the one at hand; NULL if that is none, or unknown. */
+static inline struct vti_simblock *coming(const struct vt_simulate *s, const struct vt_exec *x,
+					  uint32_t i)
+{
+	uint64_t id = i < x->blocks ? vt_exec_id(x, i) : UINT64_MAX;
+
+	return id < s->nblocks ? s->blocks[id] : NULL;
+}
+
+/*
+ * What is known of blocks does not fit into the host's caches: it is asked for while others run,
+ * step by step, as each part tells where the next one is.
+ */
+static inline void look_ahead(const struct vt_simulate *s, const struct vt_exec *x)
+{
+	const struct vti_simblock *k;
+
+	k = coming(s, x, 3);
+	if (k)
+		VT_PREFETCH(k);
+	k = coming(s, x, 2);
+	if (k && k->whole) {
+		VT_PREFETCH(k->accesses);
+		VT_PREFETCH(k->offsets);
+		vt_sim_block_expect(&k->run, false);
+	}
+	k = coming(s, x, 1);
+	if (k && k->whole)
+		vt_sim_block_expect(&k->run, true);
+}
+
+/* Runs whole blocks as long as there are any. */
+static void run_whole(struct vt_simulate *s, struct vti_simthread *t, struct vt_exec *x)
+{
+	struct vti_simblock *k = coming(s, x, 0);
+	const uint8_t *data;
+	size_t size;
+
+	if (s->o.stack)
+		return;
+	for (; k && k->whole; k = coming(s, x, 0)) {
+		data = vt_exec_values(x, &size);
+		if (!vt_exec_pass(x, k->run.ninsns, k->data_size))
+			return;
+		look_ahead(s, x);
+		release(s, t, k->addr, s->o.truth ? k->insns[0].place : VTI_NONE);
+		hold(s, t, k, data);
+	}
+}
+
+/* Another thread takes over its process's processor. */
+static void take_turn(struct vti_simthread *t)
+{
+	struct vti_simprocess *p = t->process;
+
+	if (p->thread != t && p->thread) {
+		vt_simcore_drain(p->core);
+		p->stack.count = 0;
+	}
+	p->thread = t;
+}
+
+int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vti_simthread *t = vti_sim_thread(s, vt_record_i64(rec, VT_EXEC_PID),
+						 vt_record_i64(rec, VT_EXEC_TID), err);
+	struct vt_step step;
+	struct vt_exec x;
+	int code;
+
+	if (!t)
+		return -(int)err->code;
+	s->totals.execs++;
+	code = vt_exec_open(&x, s->dict, rec, err);
+	if (code < 0)
+		return code;
+	take_turn(t);
+	t->time = x.time;
+	do {
+		run_whole(s, t, &x);
+		code = vt_exec_next(&x, &step, err);
+		if (code > 0)
+			run_step(s, t, &step);
+	} while (code > 0);
+	/* Whatever comes between this record and the thread's next one comes after all this. */
+	release_most(t);
+	return code;
+}
+
+static void interrupt(struct vt_simulate *s, struct vti_simthread *t)
+{
+	if (!t->block)
+		return;
+	take_turn(t);
+	release(s, t, 0, VTI_NONE);
+	t->process->stack.count = 0;
+}
+
+void vti_sim_interrupt(struct vt_simulate *s, struct vti_simthread *t)
+{
+	size_t i;
+
+	if (t) {
+		interrupt(s, t);
+		return;
+	}
+	for (i = 0; i < s->threads.count; i++) {
+		struct thread_entry *e = vt_hash_at(&s->threads, i);
+
+		if (e->thread)
+			interrupt(s, e->thread);
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_SPECIALISE_ENTRY_H
+#define VT_SPECIALISE_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "image/images.h"
+
+/* The places at which procedures begin in images that have no symbols for them. */
+struct vti_entry {
+	uint64_t offset;
+	uint32_t image;
+};
+
+struct vti_entries {
+	struct vti_entry *list;
+	size_t count;
+	size_t cap;
+};
+
+void vti_entries_fini(struct vti_entries *e);
+
+/* Adds one place, or those that an image's call frames tell.  0 or -VT_E_NOMEM. */
+int vti_entries_add(struct vti_entries *e, uint32_t image, uint64_t offset, struct vt_error *err);
+int vti_entries_add_image(struct vti_entries *e, struct vt_images *images, uint32_t image,
+			  struct vt_error *err);
+
+/* Once all are added, before the first question. */
+void vti_entries_sort(struct vti_entries *e);
+
+/* The last at or before an offset, or NULL; and where the next one is (0: not known). */
+const struct vti_entry *vti_entries_before(const struct vti_entries *e, uint32_t image,
+					   uint64_t offset, uint64_t *end);
+
+#endif

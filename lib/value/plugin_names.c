@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "value/plugin_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/intern.h"
+
+#define OR	" or "
+#define OR_SIZE (sizeof(OR) - 1)
+
+/* Strings are numbers of one pool.  No padding: all of it is the key. */
+struct module {
+	uint32_t name;
+	uint32_t format;
+};
+
+struct own {
+	uint64_t id;
+	uint64_t number;
+};
+
+struct label {
+	uint64_t module;
+	uint64_t value;
+	uint64_t text;
+};
+
+struct vt_module_names {
+	struct vt_intern *strings;
+	struct vt_hash modules;
+	struct vt_hash own; /* of the stream at hand */
+	struct vt_hash labels;
+};
+
+struct vt_module_names *vt_module_names_new(void)
+{
+	struct vt_module_names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	vt_hash_init(&n->modules, sizeof(struct module), sizeof(struct module));
+	vt_hash_init(&n->own, sizeof(struct own), sizeof(uint64_t));
+	vt_hash_init(&n->labels, sizeof(struct label), offsetof(struct label, text));
+	n->strings = vt_intern_new();
+	if (!n->strings) {
+		free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void vt_module_names_free(struct vt_module_names *n)
+{
+	if (!n)
+		return;
+	vt_hash_fini(&n->modules);
+	vt_hash_fini(&n->own);
+	vt_hash_fini(&n->labels);
+	vt_intern_free(n->strings);
+	free(n);
+}
+
+void vt_module_names_begin(struct vt_module_names *n)
+{
+	vt_hash_clear(&n->own);
+}
+
+/* ---- filling ---- */
+
+/* For what has no name. */
+static uint32_t make_name(struct vt_module_names *n, uint64_t id)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "module %" PRIu64, id);
+	return vt_intern_str(n->strings, name);
+}
+
+/* The stream at hand calls a module of this name and format `id`. */
+static uint32_t declare(struct vt_module_names *n, uint64_t id, uint32_t name, uint32_t format)
+{
+	const struct module key = {name, format};
+	struct own *own;
+	struct module *m;
+
+	if (name == UINT32_MAX || format == UINT32_MAX)
+		return UINT32_MAX;
+	own = vt_hash_add(&n->own, &id, NULL);
+	m = own ? vt_hash_add(&n->modules, &key, NULL) : NULL;
+	if (!m)
+		return UINT32_MAX;
+	own->number = (uint64_t)(m - (struct module *)vt_hash_at(&n->modules, 0));
+	return (uint32_t)own->number;
+}
+
+static int feed_module(struct vt_module_names *n, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes name = vt_record_bytes(rec, VT_MODULE_NAME);
+	struct vt_bytes format = vt_record_bytes(rec, VT_MODULE_FORMAT);
+	uint64_t id = vt_record_u64(rec, VT_MODULE_ID);
+	uint32_t number = declare(n, id,
+				  name.size ? vt_intern_add(n->strings, name.data, name.size)
+					    : make_name(n, id),
+				  vt_intern_add(n->strings, format.data, format.size));
+
+	return number == UINT32_MAX ? vt_error_nomem(err) : 0;
+}
+
+static bool has_part(const char *all, size_t size, struct vt_bytes part)
+{
+	size_t at, end;
+
+	for (at = 0; at + part.size <= size; at++) {
+		end = at + part.size;
+		if ((at == 0 || (at >= OR_SIZE && memcmp(all + at - OR_SIZE, OR, OR_SIZE) == 0)) &&
+		    (end == size ||
+		     (size - end >= OR_SIZE && memcmp(all + end, OR, OR_SIZE) == 0)) &&
+		    (!part.size || memcmp(all + at, part.data, part.size) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Another stream calls the value so. */
+static int add_text(struct vt_module_names *n, struct label *l, struct vt_bytes text,
+		    struct vt_error *err)
+{
+	const char *old = vt_intern_get(n->strings, (uint32_t)l->text);
+	size_t size = vt_intern_size(n->strings, (uint32_t)l->text);
+	struct vt_buf both = VT_BUF_INIT;
+	uint32_t string;
+
+	if (has_part(old, size, text) || size + OR_SIZE + text.size > VT_MODULE_NAMES_MAX_TEXT)
+		return 0;
+	vt_buf_put(&both, old, size);
+	vt_buf_put(&both, OR, OR_SIZE);
+	vt_buf_put(&both, text.data, text.size);
+	string = both.failed ? UINT32_MAX : vt_intern_add(n->strings, both.data, both.size);
+	vt_buf_free(&both);
+	if (string == UINT32_MAX)
+		return vt_error_nomem(err);
+	l->text = string;
+	return 0;
+}
+
+static int feed_label(struct vt_module_names *n, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes text = vt_record_bytes(rec, VT_LABEL_TEXT);
+	struct label key = {.value = vt_record_u64(rec, VT_LABEL_VALUE)};
+	uint32_t number = vt_module_names_number(n, vt_record_u64(rec, VT_LABEL_MODULE));
+	uint32_t string = vt_intern_add(n->strings, text.data, text.size);
+	struct label *l;
+
+	if (number == UINT32_MAX || string == UINT32_MAX)
+		return vt_error_nomem(err);
+	key.module = number;
+	l = vt_hash_find(&n->labels, &key);
+	if (l && l->text != string)
+		return add_text(n, l, text, err);
+	if (l || n->labels.count >= VT_MODULE_NAMES_MAX_LABELS)
+		return 0;
+	l = vt_hash_add(&n->labels, &key, NULL);
+	if (!l)
+		return vt_error_nomem(err);
+	l->text = string;
+	return 0;
+}
+
+int vt_module_names_feed(struct vt_module_names *n, const struct vt_record *rec,
+			 struct vt_error *err)
+{
+	if (rec->kind == VT_MODULE)
+		return feed_module(n, rec, err);
+	return rec->kind == VT_LABEL ? feed_label(n, rec, err) : 0;
+}
+
+uint32_t vt_module_names_number(struct vt_module_names *n, uint64_t id)
+{
+	const struct own *own = vt_hash_find(&n->own, &id);
+
+	if (own)
+		return (uint32_t)own->number;
+	return declare(n, id, make_name(n, id), vt_intern_str(n->strings, "hex"));
+}
+
+/* ---- what there is ---- */
+
+size_t vt_module_names_count(const struct vt_module_names *n)
+{
+	return n->modules.count;
+}
+
+static const struct module *at(const struct vt_module_names *n, uint32_t number)
+{
+	return number < n->modules.count ? vt_hash_at(&n->modules, number) : NULL;
+}
+
+static uint32_t same_string(const struct vt_module_names *n, const struct vt_module_names *of,
+			    uint32_t string)
+{
+	return vt_intern_find(n->strings, vt_intern_get(of->strings, string),
+			      vt_intern_size(of->strings, string));
+}
+
+uint32_t vt_module_names_same(const struct vt_module_names *n, const struct vt_module_names *of,
+			      uint32_t number)
+{
+	const struct module *m = at(of, number), *found = NULL;
+	struct module key;
+
+	if (m) {
+		key.name = same_string(n, of, m->name);
+		key.format = same_string(n, of, m->format);
+		found = vt_hash_find(&n->modules, &key);
+	}
+	return found ? (uint32_t)(found - (const struct module *)vt_hash_at(&n->modules, 0))
+		     : UINT32_MAX;
+}
+
+const char *vt_module_name(const struct vt_module_names *n, uint32_t number)
+{
+	const struct module *m = at(n, number);
+
+	return m ? vt_intern_get(n->strings, m->name) : "?";
+}
+
+const char *vt_module_format(const struct vt_module_names *n, uint32_t number)
+{
+	const struct module *m = at(n, number);
+
+	return m ? vt_intern_get(n->strings, m->format) : "?";
+}
+
+const char *vt_module_label(const struct vt_module_names *n, uint32_t number, uint64_t value)
+{
+	const struct label key = {.module = number, .value = value};
+	const struct label *l = vt_hash_find(&n->labels, &key);
+
+	return l ? vt_intern_get(n->strings, (uint32_t)l->text) : NULL;
+}
+
+static void put_string(const struct vt_module_names *n, struct vt_writer *w, unsigned field,
+		       uint32_t string)
+{
+	vt_writer_bytes(w, field, vt_intern_get(n->strings, string),
+			vt_intern_size(n->strings, string));
+}
+
+void vt_module_names_write(const struct vt_module_names *n, struct vt_writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < n->modules.count; i++) {
+		const struct module *m = vt_hash_at(&n->modules, i);
+
+		vt_writer_row(w, VT_MODULE)[VT_MODULE_ID] = i;
+		put_string(n, w, VT_MODULE_NAME, m->name);
+		put_string(n, w, VT_MODULE_FORMAT, m->format);
+	}
+	for (i = 0; i < n->labels.count; i++) {
+		const struct label *l = vt_hash_at(&n->labels, i);
+		uint64_t *row = vt_writer_row(w, VT_LABEL);
+
+		row[VT_LABEL_MODULE] = l->module;
+		row[VT_LABEL_VALUE] = l->value;
+		put_string(n, w, VT_LABEL_TEXT, (uint32_t)l->text);
+	}
+}
