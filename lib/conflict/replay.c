@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "conflict/replay_internal.h"
-#include "listing/profile.h"
+#include "profile/event_choice.h"
 
 #define META_SIZE 24 /* digits of a number, and the zero */
 

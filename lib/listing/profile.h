@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "base/table.h"
+#include "profile/event_choice.h"
 #include "profile/profile.h"
 #include "profile/ranking.h"
 
@@ -18,22 +19,6 @@ extern "C" {
 #endif
 
 /* Listings of a profile, as dcpiprof made them (DCPI paper, section 3.1, figure 1). */
-
-/* The events that are shown, each a column of samples and one of percent. */
-struct vt_event_choice {
-	size_t *index; /* in the profile */
-	char **label;  /* the event's name; with "#id" after it where two events share a name */
-	size_t count;
-};
-
-/*
- * Chooses the events with these names or labels, in their order; with nnames 0, all that have
- * samples.  VT_E_NOTFOUND (the text lists the names there are), VT_E_NOMEM.  Free with
- * vt_event_choice_fini().
- */
-int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
-			 const char *const *names, size_t nnames, struct vt_error *err);
-void vt_event_choice_fini(struct vt_event_choice *c);
 
 struct vt_proflist_options {
 	bool by_period;	    /* percentages are shares of the period, not of the samples */

@@ -469,7 +469,7 @@ static bool is_news(const struct vti_lesson *l)
 
 		if (f->open ||
 		    (op->op != VTI_MOVE1 &&
-		     (op->op < VTI_FAST || vti_lesson_compare(op, &bits) == VTI_COMPARE_OTHER)))
+		     (op->op < VTI_FAST || vti_compare_of(op, &bits) == VTI_COMPARE_OTHER)))
 			return true;
 	}
 	return false;

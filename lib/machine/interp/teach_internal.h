@@ -2,7 +2,7 @@
 #ifndef VT_MACHINE_INTERP_TEACH_INTERNAL_H
 #define VT_MACHINE_INTERP_TEACH_INTERNAL_H
 
-#include "machine/lift/flat.h"
+#include "machine/lift/inverse.h"
 
 /* What the halves of teaching share: from results to operands, and from operands to state. */
 
@@ -43,20 +43,6 @@ void vti_lesson_learn(struct vti_lesson *l, unsigned slot, uint64_t value, uint6
 /* From the result of the operation at hand, an operator or a helper's call, to its operands. */
 void vti_lesson_operator(struct vti_lesson *l, const struct vti_op *op);
 void vti_lesson_call(struct vti_lesson *l, const struct vti_call *call);
-
-/* What an operator does whose result is one bit. */
-enum vti_compare {
-	VTI_COMPARE_OTHER,
-	VTI_COMPARE_BIT, /* passes it on */
-	VTI_COMPARE_NOT,
-	VTI_COMPARE_EQUAL,
-	VTI_COMPARE_DIFFERENT,
-	VTI_COMPARE_ZERO, /* from 0 it is different */
-	VTI_COMPARE_ORDER,
-};
-
-/* *bits: of its operands. */
-enum vti_compare vti_lesson_compare(const struct vti_op *op, unsigned *bits);
 
 /*
  * Numbers of n bits in two slots are equal or not; the first is less than (or equal to) the second

@@ -3,136 +3,6 @@
 
 #include <string.h>
 
-#include <libvex_ir.h>
-
-/* How an operator's operands follow from its result. */
-enum rule {
-	NONE,
-	LOW,	 /* operand's lowest `bits` bits are the result's */
-	WIDEN_S, /* and the result's others are all its highest bit */
-	HIGH,	 /* operand's bits from `bits` on are the result's */
-	JOIN,	 /* of a high and a low half of `bits` bits */
-	JOIN128,
-	LOW128, /* the lower word of two */
-	HIGH128,
-	NOT,
-	AND,
-	OR,
-	XOR,
-	ADD,
-	SUB,
-	SHL,
-	SHR,
-	EQ,
-	NE,
-	NEZ,
-	LTS,
-	LES,
-	LTU,
-	LEU,
-};
-
-struct inverse {
-	uint8_t rule;
-	uint8_t bits;
-	uint8_t to; /* bits of the result, of WIDEN_S */
-};
-
-#define WIDEN(op, bits, to)                                                                        \
-	case Iop_##op:                                                                             \
-		return (struct inverse)                                                            \
-		{                                                                                  \
-			WIDEN_S, bits, to                                                          \
-		}
-#define ONE(op, rule, bits)                                                                        \
-	case Iop_##op:                                                                             \
-		return (struct inverse)                                                            \
-		{                                                                                  \
-			rule, bits, 0                                                              \
-		}
-#define FOUR(op, rule)                                                                             \
-	ONE(op##8, rule, 8);                                                                       \
-	ONE(op##16, rule, 16);                                                                     \
-	ONE(op##32, rule, 32);                                                                     \
-	ONE(op##64, rule, 64)
-
-static struct inverse inverse_of(unsigned irop)
-{
-	switch (irop) {
-		FOUR(Add, ADD);
-		FOUR(Sub, SUB);
-		FOUR(Or, OR);
-		FOUR(And, AND);
-		FOUR(Xor, XOR);
-		FOUR(Not, NOT);
-		FOUR(Shl, SHL);
-		FOUR(Shr, SHR);
-		FOUR(Sar, SHR);
-		FOUR(CmpEQ, EQ);
-		FOUR(CmpNE, NE);
-		FOUR(CasCmpEQ, EQ);
-		FOUR(CasCmpNE, NE);
-		FOUR(ExpCmpNE, NE);
-		FOUR(CmpNEZ, NEZ);
-		WIDEN(1Sto8, 1, 8);
-		WIDEN(1Sto16, 1, 16);
-		WIDEN(1Sto32, 1, 32);
-		WIDEN(1Sto64, 1, 64);
-		ONE(Not1, NOT, 1);
-		ONE(And1, AND, 1);
-		ONE(Or1, OR, 1);
-		ONE(CmpLT32S, LTS, 32);
-		ONE(CmpLT64S, LTS, 64);
-		ONE(CmpLE32S, LES, 32);
-		ONE(CmpLE64S, LES, 64);
-		ONE(CmpLT32U, LTU, 32);
-		ONE(CmpLT64U, LTU, 64);
-		ONE(CmpLE32U, LEU, 32);
-		ONE(CmpLE64U, LEU, 64);
-		ONE(1Uto8, LOW, 1);
-		ONE(1Uto32, LOW, 1);
-		ONE(1Uto64, LOW, 1);
-		ONE(32to1, LOW, 1);
-		ONE(64to1, LOW, 1);
-		ONE(8Uto16, LOW, 8);
-		ONE(8Uto32, LOW, 8);
-		ONE(8Uto64, LOW, 8);
-		ONE(16Uto32, LOW, 16);
-		ONE(16Uto64, LOW, 16);
-		ONE(32Uto64, LOW, 32);
-		WIDEN(8Sto16, 8, 16);
-		WIDEN(8Sto32, 8, 32);
-		WIDEN(8Sto64, 8, 64);
-		WIDEN(16Sto32, 16, 32);
-		WIDEN(16Sto64, 16, 64);
-		WIDEN(32Sto64, 32, 64);
-		ONE(16to8, LOW, 8);
-		ONE(32to8, LOW, 8);
-		ONE(64to8, LOW, 8);
-		ONE(32to16, LOW, 16);
-		ONE(64to16, LOW, 16);
-		ONE(64to32, LOW, 32);
-		ONE(16HIto8, HIGH, 8);
-		ONE(32HIto16, HIGH, 16);
-		ONE(64HIto32, HIGH, 32);
-		ONE(8HLto16, JOIN, 8);
-		ONE(16HLto32, JOIN, 16);
-		ONE(32HLto64, JOIN, 32);
-		ONE(64HLto128, JOIN128, 64);
-		ONE(64HLtoV128, JOIN128, 64);
-		ONE(128to64, LOW128, 64);
-		ONE(V128to64, LOW128, 64);
-		ONE(128HIto64, HIGH128, 64);
-		ONE(V128HIto64, HIGH128, 64);
-		ONE(ReinterpF64asI64, LOW, 64);
-		ONE(ReinterpI64asF64, LOW, 64);
-		ONE(ReinterpF32asI32, LOW, 32);
-		ONE(ReinterpI32asF32, LOW, 32);
-	default:
-		return (struct inverse){NONE, 0, 0};
-	}
-}
-
 static void learn(struct vti_lesson *l, unsigned slot, uint64_t value, uint64_t known, unsigned n)
 {
 	vti_lesson_learn(l, slot, value, known & vt_low_bits(n));
@@ -216,18 +86,19 @@ static void learn_sum(struct vti_lesson *l, const struct vti_op *op, bool sub, u
 	      n);
 }
 
-static void learn_bits(struct vti_lesson *l, const struct vti_op *op, enum rule rule, unsigned n)
+static void learn_bits(struct vti_lesson *l, const struct vti_op *op, enum vti_inverse_rule rule,
+		       unsigned n)
 {
 	struct vt_word r = l->result[0], a = vti_lesson_word(l, op->a),
 		       b = vti_lesson_word(l, op->b);
 	uint64_t zero = r.known & ~r.value, one = r.value;
 
 	switch (rule) {
-	case AND:
+	case VTI_INVERSE_AND:
 		learn(l, op->a, one, one | (zero & b.value), n);
 		learn(l, op->b, one, one | (zero & a.value), n);
 		break;
-	case OR:
+	case VTI_INVERSE_OR:
 		learn(l, op->a, one, zero | (one & b.known & ~b.value), n);
 		learn(l, op->b, one, zero | (one & a.known & ~a.value), n);
 		break;
@@ -263,31 +134,32 @@ static void learn_widened(struct vti_lesson *l, const struct vti_op *op, unsigne
 		learn(l, op->a, r.value & copies ? sign : 0, sign, from);
 }
 
-static void learn_halves(struct vti_lesson *l, const struct vti_op *op, enum rule rule, unsigned n)
+static void learn_halves(struct vti_lesson *l, const struct vti_op *op, enum vti_inverse_rule rule,
+			 unsigned n)
 {
 	struct vt_word r = l->result[0];
 
 	switch (rule) {
-	case HIGH:
+	case VTI_INVERSE_HIGH:
 		learn(l, op->a, r.value << n, (r.known & vt_low_bits(n)) << n, 2 * n);
 		break;
-	case JOIN:
+	case VTI_INVERSE_JOIN:
 		learn(l, op->b, r.value, r.known, n);
 		learn(l, op->a, r.value >> n, r.known >> n, n);
 		break;
-	case JOIN128:
+	case VTI_INVERSE_JOIN128:
 		learn(l, op->b, r.value, r.known, n);
 		r = l->result[1];
 		learn(l, op->a, r.value, r.known, n);
 		break;
 	default:
-		learn(l, op->a + (rule == HIGH128), r.value, r.known, n);
+		learn(l, op->a + (rule == VTI_INVERSE_HIGH128), r.value, r.known, n);
 		break;
 	}
 }
 
-static void learn_compared(struct vti_lesson *l, const struct vti_op *op, enum rule rule,
-			   unsigned n)
+static void learn_compared(struct vti_lesson *l, const struct vti_op *op,
+			   enum vti_inverse_rule rule, unsigned n)
 {
 	struct vt_word r = l->result[0];
 	bool holds = r.value & 1;
@@ -295,82 +167,57 @@ static void learn_compared(struct vti_lesson *l, const struct vti_op *op, enum r
 	if (!(r.known & 1))
 		return;
 	switch (rule) {
-	case EQ:
-	case NE:
-		vti_lesson_equal(l, op->a, op->b, n, holds == (rule == EQ));
+	case VTI_INVERSE_EQ:
+	case VTI_INVERSE_NE:
+		vti_lesson_equal(l, op->a, op->b, n, holds == (rule == VTI_INVERSE_EQ));
 		break;
-	case NEZ:
+	case VTI_INVERSE_NEZ:
 		vti_lesson_equal(l, op->a, VTI_NO_SLOT, n, !holds);
 		break;
 	default:
-		vti_lesson_less(l, op->a, op->b, n, rule == LTS || rule == LES,
-				rule == LES || rule == LEU, holds);
+		vti_lesson_less(l, op->a, op->b, n,
+				rule == VTI_INVERSE_LTS || rule == VTI_INVERSE_LES,
+				rule == VTI_INVERSE_LES || rule == VTI_INVERSE_LEU, holds);
 		break;
-	}
-}
-
-enum vti_compare vti_lesson_compare(const struct vti_op *op, unsigned *bits)
-{
-	struct inverse how = inverse_of(op->aux);
-
-	*bits = how.bits;
-	switch (how.rule) {
-	case LOW:
-		return how.bits == 1 ? VTI_COMPARE_BIT : VTI_COMPARE_OTHER;
-	case NOT:
-		return how.bits == 1 ? VTI_COMPARE_NOT : VTI_COMPARE_OTHER;
-	case EQ:
-		return VTI_COMPARE_EQUAL;
-	case NE:
-		return VTI_COMPARE_DIFFERENT;
-	case NEZ:
-		return VTI_COMPARE_ZERO;
-	case LTS:
-	case LES:
-	case LTU:
-	case LEU:
-		return VTI_COMPARE_ORDER;
-	default:
-		return VTI_COMPARE_OTHER;
 	}
 }
 
 void vti_lesson_operator(struct vti_lesson *l, const struct vti_op *op)
 {
-	struct inverse how = inverse_of(op->aux);
-	enum rule rule = how.rule;
+	struct vti_inverse how = vti_inverse_of(op->aux);
+	enum vti_inverse_rule rule = how.rule;
 	struct vt_word r = l->result[0];
 
 	switch (rule) {
-	case NONE:
+	case VTI_INVERSE_NONE:
 		break;
-	case LOW:
+	case VTI_INVERSE_LOW:
 		learn(l, op->a, r.value, r.known, how.bits);
 		break;
-	case NOT:
+	case VTI_INVERSE_NOT:
 		learn(l, op->a, ~r.value, r.known, how.bits);
 		break;
-	case WIDEN_S:
+	case VTI_INVERSE_WIDEN_S:
 		learn_widened(l, op, how.bits, how.to);
 		break;
-	case AND:
-	case OR:
-	case XOR:
+	case VTI_INVERSE_AND:
+	case VTI_INVERSE_OR:
+	case VTI_INVERSE_XOR:
 		learn_bits(l, op, rule, how.bits);
 		break;
-	case ADD:
-	case SUB:
-		learn_sum(l, op, rule == SUB, how.bits);
+	case VTI_INVERSE_ADD:
+	case VTI_INVERSE_SUB:
+		learn_sum(l, op, rule == VTI_INVERSE_SUB, how.bits);
 		break;
-	case SHL:
-	case SHR:
-		learn_shifted(l, op, rule == SHL, how.bits);
+	case VTI_INVERSE_SHL:
+	case VTI_INVERSE_SHR:
+		learn_shifted(l, op, rule == VTI_INVERSE_SHL, how.bits);
 		break;
-	case HIGH:
-	case JOIN:
-	case JOIN128:
-	case LOW128:
-	case HIGH128:
+	case VTI_INVERSE_HIGH:
+	case VTI_INVERSE_JOIN:
+	case VTI_INVERSE_JOIN128:
+	case VTI_INVERSE_LOW128:
+	case VTI_INVERSE_HIGH128:
 		learn_halves(l, op, rule, how.bits);
 		break;
 	default:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "machine/interp/teach_internal.h"
 #include "machine/lift/build.h"
+#include "machine/lift/inverse.h"
 
 /*
  * Nearly every branch compares two numbers, and mostly nothing follows from the way that it takes:
@@ -20,7 +20,7 @@ static enum vti_compare compare_of(const struct vti_op *op, unsigned *bits)
 {
 	if (op->op == VTI_MOVE1)
 		return VTI_COMPARE_BIT;
-	return op->op >= VTI_FAST ? vti_lesson_compare(op, bits) : VTI_COMPARE_OTHER;
+	return op->op >= VTI_FAST ? vti_compare_of(op, bits) : VTI_COMPARE_OTHER;
 }
 
 static void note_exit(const struct vti_build *b, size_t exit)
