@@ -55,7 +55,13 @@ PYTHONDONTWRITEBYTECODE=1
 export ROOT VT_BUILD VT_DATA VT_SAN PYTHON PYTHONPATH PYTHONDONTWRITEBYTECODE PATH LC_ALL TZ
 unset DEBUGINFOD_URLS CDPATH
 
-T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX") || exit 99
+# What compares two builds wants the same names of files from both.
+if [ -n "${VT_TEST_DIR-}" ]; then
+	T_DIR=$VT_TEST_DIR/$(basename "$0" .t)
+	mkdir "$T_DIR" || exit 99
+else
+	T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/vt-test.XXXXXX") || exit 99
+fi
 T_AUX=$T_DIR/.t
 mkdir -p "$T_AUX/san" "$T_DIR/.home"
 export HOME=$T_DIR/.home
