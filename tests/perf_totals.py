@@ -74,7 +74,9 @@ def perf_totals(path, fold_kernel):
             events.append((head.group(1), collections.Counter()))
         elif len(cells) == 3 and cells[0].strip().isdigit():
             symbol = cells[2].strip()[4:].strip()
-            if re.fullmatch(r'(0x)?[0-9a-f]{8,16}', symbol) or symbol.startswith('['):
+            # Of the vdso, perf shows the symbols of this machine's own.
+            if re.fullmatch(r'(0x)?[0-9a-f]{8,16}', symbol) or symbol.startswith('[') or \
+                    cells[1].strip() == '[vdso]':
                 symbol = UNKNOWN
             events[-1][1][image_name(cells[1], fold_kernel), symbol] += int(cells[0])
     return [e for e in events if e[1]]

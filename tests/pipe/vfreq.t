@@ -169,7 +169,8 @@ int main(void)
 }
 END
 t_ok "a program of calls" gcc -O1 -fno-builtin -fplt -o calls calls.c
-t_ok "is recorded" vtrace record --full -o calls.vt -- ./calls
+t_ok "is recorded, whatever the environment" \
+	env -i PATH=/usr/bin:/bin "$VT_BUILD/bin/vtrace" record --full -o calls.vt -- ./calls
 t_ok "and sampled" vsim -m alpha21164 -S cycles:20 --interval geometric -t calls.truth \
 	-o calls.samples calls.vt
 t_ok "and estimated" vfreq -o calls.freq calls.samples
