@@ -10,10 +10,6 @@
 #include "machine/insn/insn.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Pairs of instructions whose memory accesses may conflict in a processor that runs them out of
  * order (value sampling 3.2).  Fed with runs of instructions and where they access memory, it
@@ -126,7 +122,4 @@ const struct vt_conflict_pair *vt_conflicts_at(const struct vt_conflicts *c, siz
 uint64_t vt_conflicts_executions(const struct vt_conflicts *c, uint32_t place);
 const struct vt_conflict_totals *vt_conflicts_totals(const struct vt_conflicts *c);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -12,10 +12,6 @@
 #include "stream/record.h"
 #include "stream/writer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * From a stream to pairs of conflicting accesses: vreplay of value sampling 3.2, afterwards.  Fed
  * with a stream's records in order, it looks at executed code whose addresses were recorded, or
@@ -104,7 +100,4 @@ const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp);
  */
 void vt_replay_write(const struct vt_replay *rp, struct vt_writer *w);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

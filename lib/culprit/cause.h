@@ -6,10 +6,6 @@
 
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How listings call the causes of stalls (enum vt_stall_cause), after DCPI's figures 2 and 4. */
 
 /* One letter, another for each cause: 'd', D-cache miss.  '?' for a value that is no cause. */
@@ -28,7 +24,4 @@ static inline bool vt_stall_is_static(unsigned cause)
 	return cause >= VT_STALL_SLOTTING && cause < VT_NSTALLS;
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 #include "culprit/culprits.h"
 #include "freq/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How culprits compare with what a simulator knows, and with samples of events: DCPI 6.3. */
 
 struct vt_culpritcheck_totals {
@@ -52,7 +48,4 @@ int vt_culpritcheck_add(void *arg, const struct vt_culprits_proc *p, struct vt_e
 const struct vt_culpritcheck_totals *vt_culpritcheck_totals(const struct vt_culpritcheck *c);
 struct vt_culpritcheck_correlation vt_culpritcheck_correlate(const struct vt_culpritcheck *c);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "profile/procedure_flow.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Why instructions stall: DCPI 6.3.  Static stalls are what the schedule says.  For the cycles
  * beyond them every cause is guilty until one rule proves it innocent, or bounds it: by the code
@@ -108,7 +104,4 @@ int vt_culprit_collect(const struct vt_culprit_input *in, struct vt_culprit_evid
 		       struct vt_error *err);
 void vt_culprit_learn(const struct vt_culprit_evidence *e, struct vt_culprit_shares *shares);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

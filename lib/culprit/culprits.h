@@ -13,10 +13,6 @@
 #include "profile/block_code.h"
 #include "profile/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The culprits of all procedures of a stream. */
 
 /* What was read, all of it finished; borrowed. */
@@ -69,7 +65,4 @@ typedef int vt_culprits_fn(void *arg, const struct vt_culprits_proc *p, struct v
 int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
 		    struct vt_culprits_totals *t, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 #include "base/error.h"
 #include "machine/pipeline/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Which lines and pages of code are fetched how often, and what that means for the instruction
  * cache and its TLB: what nothing else competes with is missed once.  Likewise, which conditional
@@ -58,7 +54,4 @@ double vt_footprint_called(const struct vt_footprint *f, uint32_t image, uint64_
  */
 double vt_footprint_mispredicted(const struct vt_footprint *f, uint64_t vaddr, bool taken);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 
 #include "stream/exec.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A shadow call stack: the return addresses of the procedures that a thread is in, followed from
  * its calls and returns.  A return goes to the innermost frame that is left to that address, so
@@ -56,7 +52,4 @@ static inline uint64_t vt_callstack_caller(const struct vt_callstack *s)
 	return s->count ? s->frames[s->count - 1] : 0;
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

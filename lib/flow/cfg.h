@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "image/images.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Control-flow graphs of procedures, from their machine code: DCPI 6.1.1.  Calls are instructions
  * like others, after which control goes on, unless the procedure called never returns.
@@ -99,7 +95,4 @@ struct vt_cfg *vt_cfg_of_image(struct vt_images *images, uint32_t image, uint64_
 uint32_t vt_cfg_block_at(const struct vt_cfg *g, uint64_t addr);
 uint32_t vt_cfg_insn_at(const struct vt_cfg *g, uint64_t addr); /* UINT32_MAX: none does */
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 #include "base/error.h"
 #include "flow/cfg.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Frequency equivalence: blocks and edges that are executed the same number of times whatever way
  * control takes.  DCPI 6.1.2, and its cycle equivalence: Johnson, Pearson, Pingali, The program
@@ -32,7 +28,4 @@ struct vt_classes {
 struct vt_classes *vt_classes_new(const struct vt_cfg *g, struct vt_error *err);
 void vt_classes_free(struct vt_classes *c);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "base/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Where the nodes and edges of a directed graph go in a picture: in layers from above to below, so
  * that most edges lead downwards, with few crossings and straight lines.  Sugiyama, Tagawa, Toda:
@@ -61,7 +57,4 @@ struct vt_layout {
 int vt_layout_place(struct vt_layout *g, struct vt_error *err);
 void vt_layout_fini(struct vt_layout *g);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

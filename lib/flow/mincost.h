@@ -6,10 +6,6 @@
 
 #include "base/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A circulation of minimum cost: what flows into each node flows out of it, and each arc pays for
  * how far its flow is from what was measured.
@@ -61,7 +57,4 @@ int vt_mincost_solve(struct vt_mincost *f, struct vt_error *err);
 /* The flow of an arc, once it was found. */
 int64_t vt_mincost_flow(const struct vt_mincost *f, uint32_t arc);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "image/images.h"
 #include "profile/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How good frequencies are, against what was counted: DCPI 6.2, figures 8 and 9. */
 
 /* Errors by steps of 5 %: below -45 %, -45 % to -40 %, …, 40 % to 45 %, above. */
@@ -53,7 +49,4 @@ struct vt_freqcompare_input {
 int vt_freqcompare(const struct vt_freqcompare_input *in, struct vt_freqcompare *out,
 		   struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

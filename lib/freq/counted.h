@@ -9,10 +9,6 @@
 #include "profile/profile.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * How often instructions were executed, and how often control went from one to another, as far as a
  * stream has counted it: executed code (BLOCK and EXEC), FREQ and EDGE records that are exact, or
@@ -50,7 +46,4 @@ double vt_flowcount_insn(const struct vt_flowcount *c, uint32_t image, uint64_t 
 bool vt_flowcount_edge(const struct vt_flowcount *c, uint32_t image, uint64_t from, uint64_t to,
 		       double *count);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

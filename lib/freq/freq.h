@@ -9,10 +9,6 @@
 #include "profile/procedure_flow.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A count that is a sample itself. */
 struct vt_freq_measure {
 	double executions; /* negative: not counted */
@@ -75,7 +71,4 @@ struct vt_freqs {
 struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *err);
 void vt_freqs_free(struct vt_freqs *f);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

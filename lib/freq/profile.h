@@ -9,10 +9,6 @@
 #include "stream/kinds.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What a stream's FREQ, EDGE and STALL records say, by place. */
 struct vt_freqprofile;
 
@@ -75,7 +71,4 @@ const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, u
 const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,
 					     uint64_t first, uint64_t end, size_t *count);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -15,10 +15,6 @@
 #include "stream/kinds.h"
 #include "stream/writer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The frequencies of all procedures of a profile in which samples of time fell. */
 
 /*
@@ -74,7 +70,4 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 /* Writes COUNT records of all events that were sampled, by image, offset and event. */
 int vt_freqrun_counts(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 #include "freq/stack_window.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What the branch stacks of samples count: taken branches, and runs of code without any between two
  * of them.  A stack of n branches has n - 1 runs; what came before its oldest branch, and where
@@ -88,7 +84,4 @@ const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount 
 						     uint32_t image, int32_t pid, bool runs,
 						     uint64_t start, uint64_t end, size_t *count);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

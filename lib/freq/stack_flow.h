@@ -9,10 +9,6 @@
 #include "freq/stack_count.h"
 #include "profile/procedure_flow.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What branch stacks counted of a procedure. */
 struct vt_stackflow {
 	struct vt_freq_measure *insns; /* by instruction of the graph; NULL: nothing */
@@ -28,7 +24,4 @@ int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uin
 		      struct vt_error *err);
 void vt_stackflow_fini(struct vt_stackflow *s);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -5,10 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Which branches of a stack count, and for how much.
  *
@@ -76,7 +72,4 @@ void vt_stackwindow_share(const struct vt_stacktimes *t, double window, double b
 /* What branches count for on the average over the window. */
 #define VT_STACKWINDOW_AREA 0.75
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What is mapped where, in every process and in the kernel, at the current moment of a stream.
  * Fed with a stream's records in order, it answers which image lies at an address.
@@ -140,7 +136,4 @@ void vt_addrspace_around(struct vt_addrspace *as, int32_t pid, uint64_t address,
 /* Mappings now held, for tests and figures. */
 size_t vt_addrspace_count(const struct vt_addrspace *as);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

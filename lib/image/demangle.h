@@ -6,10 +6,6 @@
 
 #include "base/buf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Longest demangled name, in bytes: some thousand bytes of mangled name can stand for 2^200. */
 #define VT_DEMANGLE_MAX 65536
 
@@ -21,7 +17,4 @@ extern "C" {
  */
 bool vt_demangle(struct vt_buf *out, const char *name, bool params);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

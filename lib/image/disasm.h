@@ -10,10 +10,6 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A disassembler (libopcodes) for one instruction set. */
 struct vt_disasm;
 
@@ -54,7 +50,4 @@ void vt_disasm_set_symbols(struct vt_disasm *d, vt_disasm_symbol_fn *fn, void *a
 void vt_disasm_at(struct vt_disasm *d, const uint8_t *bytes, size_t size, uint64_t address,
 		  struct vt_insn *insn);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

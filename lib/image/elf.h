@@ -8,10 +8,6 @@
 
 #include "base/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * One ELF file, opened for reading.  Three kinds of address occur:
  *
@@ -115,7 +111,4 @@ bool vt_buildid_equal(const uint8_t *a, size_t asize, const uint8_t *b, size_t b
 /* True if one of the ELF notes, as the kernel has them in /sys/kernel/notes, is this build-id. */
 bool vt_buildid_in_notes(const void *notes, size_t size, const uint8_t *id, size_t id_size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

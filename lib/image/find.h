@@ -11,10 +11,6 @@
 #include "image/kcore.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Where to look for image files.  Strings are borrowed for the life of whoever gets them. */
 struct vt_find_options {
 	const char *symfs; /* a directory that mirrors the recorded machine's /, or NULL */
@@ -97,7 +93,4 @@ struct vt_kcore *vt_find_kcore(const struct vt_find_options *opt, const uint8_t 
  */
 char *vt_find_read(const char *path, size_t limit, size_t *size, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The bytes of an x86-64 image that stay what they are for as long as it is mapped, from its file:
  *
@@ -63,7 +59,4 @@ uint64_t vt_imagedata_line(const struct vt_imagedata *d, uint64_t bias, uint64_t
 /* Copies at most `size` bytes of code from `vaddr` on and says how many there were. */
 size_t vt_imagedata_code(const struct vt_imagedata *d, uint64_t vaddr, uint8_t *bytes, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

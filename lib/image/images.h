@@ -12,10 +12,6 @@
 #include "image/symbols.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The images of a stream by id.  Each image's file, symbols and lines are found and read when first
  * asked for, and kept.
@@ -190,7 +186,4 @@ uint64_t vt_images_code_changes(const struct vt_images *im);
 void vt_images_withhold(struct vt_images *im, uint32_t id);
 bool vt_images_withheld(const struct vt_images *im, size_t i);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

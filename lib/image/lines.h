@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Source lines and inlined calls of one file with DWARF.  Nothing is read before it is asked for,
  * and then only the compilation unit that holds the address.
@@ -62,7 +58,4 @@ size_t vt_lines_frames(struct vt_lines *l, uint64_t vaddr, struct vt_frame *fram
 /* Where the function that holds a vaddr (not an inlined one) is declared; false if unknown. */
 bool vt_lines_function(struct vt_lines *l, uint64_t vaddr, struct vt_frame *function);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

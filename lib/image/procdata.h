@@ -11,10 +11,6 @@
 #include "image/images.h"
 #include "image/unwind.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What is known of a process's memory from its images' files.  Where an image lies is told by a
  * mapping of its code: recorders tell of that, and not all of them of anything else; and a file
@@ -40,7 +36,4 @@ bool vt_procdata_find(struct vt_images *im, struct vt_addrspace *as, int32_t pid
 bool vt_procdata_return(struct vt_images *im, struct vt_addrspace *as, int32_t pid, uint64_t pc,
 			const struct vt_unwind_state *s, struct vt_return *f);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Where procedures begin, as the table of call frames tells (.eh_frame_hdr: Linux Standard Base,
  * Core, 10.6.2), which files that were stripped of symbols have, too.
@@ -21,7 +17,4 @@ extern "C" {
  */
 int64_t vt_procedure_starts(const struct vt_elf *e, uint64_t **starts, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum vt_symbol_flags {
 	VT_SYMBOL_WEAK = 1,
 	VT_SYMBOL_GLOBAL = 2,
@@ -118,7 +114,4 @@ const char *vt_symbols_display(struct vt_symbols *t, const struct vt_symbol *sym
 int vt_symbols_search(struct vt_symbols *t, const char *name,
 		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

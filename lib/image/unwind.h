@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "image/elf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Where the procedure at hand returns to, from an x86-64 image's call frame information: .eh_frame
  * (Linux Standard Base, Core, 10.6), and .debug_frame (DWARF 5, 6.4) for what that leaves out.
@@ -49,7 +45,4 @@ void vt_unwind_free(struct vt_unwind *u);
 bool vt_unwind_find(struct vt_unwind *u, uint64_t vaddr, uint64_t bias,
 		    const struct vt_unwind_state *s, struct vt_return *f);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

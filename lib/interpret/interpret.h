@@ -11,10 +11,6 @@
 #include "machine/interp/interp.h"
 #include "stream/reader.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * From a stream to runs of interpreted instructions: from each sample's registers and stack (value
  * sampling 2.1), or along the path that EXEC records tell.
@@ -143,7 +139,4 @@ const struct vt_interpret_totals *vt_interpret_totals(const struct vt_interpret 
 size_t vt_interpret_code(struct vt_interpret *in, int64_t pid, uint64_t ip, uint8_t *bytes,
 			 size_t size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

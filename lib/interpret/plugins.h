@@ -12,10 +12,6 @@
 #include "stream/writer.h"
 #include "vtrace/plugin.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Customisation modules (value sampling 2.4): gives them the runs of the interpreter and writes
  * what they make of them.
@@ -109,7 +105,4 @@ struct vt_modules_totals {
 
 const struct vt_modules_totals *vt_modules_totals(const struct vt_modules *m);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 #include "base/table.h"
 #include "specialise/specialise.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Listings of what to specialise, as DCPI's dcpivarg made them. */
 
 /* All borrowed. */
@@ -56,7 +52,4 @@ int64_t vt_speclist_callers(struct vt_table *t, const struct vt_spec_view *view,
 int64_t vt_speclist_blocks(struct vt_table *t, const struct vt_spec_view *view,
 			   const struct vt_speclist_options *opt, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

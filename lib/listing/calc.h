@@ -17,10 +17,6 @@
 #include "profile/locate.h"
 #include "profile/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * One procedure block by block, with what FREQ, EDGE and STALL records say of it: dcpicalc's
  * listing, DCPI figure 2.
@@ -98,7 +94,4 @@ double vt_calc_dynamic(const struct vt_calc_insn *insn);
 void vt_calc_print(const struct vt_calc *c, struct vt_sources *sources, double cutoff, bool color,
 		   struct vt_output *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

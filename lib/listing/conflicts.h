@@ -13,10 +13,6 @@
 #include "image/images.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A stream's CONFLICT records as a table: the pairs that vreplay found, the worst first. */
 struct vt_listreplay;
 
@@ -38,7 +34,4 @@ size_t vt_listreplay_fill(struct vt_listreplay *l, struct vt_table *t, uint64_t 
 /* What was looked at: the lines above the table. */
 void vt_listreplay_header(const struct vt_listreplay *l, struct vt_output *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 #include "freq/profile.h"
 #include "profile/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Where the cycles of some code went: DCPI, figure 4.  All cycles are of all executions together.
  * Of a dynamic stall that several causes may share, each cause has a share between `low` and
@@ -67,7 +63,4 @@ void vt_cyclesum_print_cpi(const struct vt_cyclesum *s, struct vt_output *out);
 /* All of figure 4, these lines first. */
 void vt_cyclesum_print(const struct vt_cyclesum *s, struct vt_output *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

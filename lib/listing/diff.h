@@ -10,10 +10,6 @@
 #include "listing/listing.h"
 #include "profile/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Two listings of a procedure side by side, row by row: dcpidiff.  The code need not be the same:
  * instructions (or source lines) are aligned by what they say, but for addresses.
@@ -45,7 +41,4 @@ int vt_listdiff_rows(struct vt_table *t, const struct vt_listdiff_side sides[2],
 		     const struct vt_event_choice *events, enum vt_list_view view, double rate,
 		     struct vt_listdiff_result *result, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

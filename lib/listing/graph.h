@@ -6,10 +6,6 @@
 #include "base/output.h"
 #include "listing/calc.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The flow graph of a procedure as a picture, after dcpi2ps: the more often a block is executed,
  * the larger its letters; the more cycles it takes, the darker it is; and the more often control
@@ -25,7 +21,4 @@ int vt_calc_dot(const struct vt_calc *c, double cutoff, struct vt_output *out,
 int vt_calc_svg(const struct vt_calc *c, double cutoff, struct vt_output *out,
 		struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

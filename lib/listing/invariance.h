@@ -11,10 +11,6 @@
 #include "value/hot_profile.h"
 #include "value/invariance.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Value profiles as tables for people and programs: value/invariance.h has the figures. */
 
 /* A place for people. */
@@ -75,7 +71,4 @@ int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, stru
 			 const struct vt_hotprofile *b, const struct vt_inv_pair *pairs, size_t n,
 			 uint32_t m, uint64_t top, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -21,10 +21,6 @@
 #include "value/hot_profile.h"
 #include "value/invariance.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* One procedure, line by line: machine code, source, and the samples that fell on each. */
 struct vt_listing;
 
@@ -135,7 +131,4 @@ void vt_list_value_text(const struct vt_list_row *row, uint64_t value,
 const struct vt_procedure *vt_listing_procedure(const struct vt_listing *l);
 const struct vt_image *vt_listing_image(const struct vt_listing *l);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -14,10 +14,6 @@
 #include "profile/profile.h"
 #include "profile/ranking.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Listings of a profile, as dcpiprof made them (DCPI paper, section 3.1, figure 1). */
 
 struct vt_proflist_options {
@@ -106,7 +102,4 @@ void vt_profdiff_result_fini(struct vt_profdiff_result *r);
 /* How hot a share of the samples is. */
 enum vt_style vt_heat(uint64_t part, uint64_t whole);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -5,10 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The text of source files, each read when it is first asked for. */
 struct vt_sources;
 
@@ -28,7 +24,4 @@ void vt_sources_free(struct vt_sources *s);
  */
 const char *vt_sources_line(struct vt_sources *s, const char *file, unsigned line, size_t *size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

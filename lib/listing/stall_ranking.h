@@ -9,10 +9,6 @@
 #include "base/table.h"
 #include "listing/calc.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The procedures of images by what one cause of stalls costs them: dcpiwhatcg -stall. */
 struct vt_cyclerank;
 
@@ -41,7 +37,4 @@ bool vt_cyclerank_fill(struct vt_cyclerank *r, const struct vt_cyclerank_options
 void vt_cyclerank_header(const struct vt_cyclerank_options *o, const struct vt_cyclesum *all,
 			 struct vt_output *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

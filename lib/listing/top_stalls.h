@@ -10,10 +10,6 @@
 #include "base/table.h"
 #include "culprit/culprits.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The instructions that cost most stall cycles, as dcpitopstalls listed them. */
 struct vt_culprittop;
 
@@ -35,7 +31,4 @@ int64_t vt_culprittop_fill(struct vt_culprittop *t, const struct vt_culprits_tot
 /* The lines above it: the share of samples at each confidence, and what the letters mean. */
 void vt_culprittop_header(const struct vt_culprits_totals *totals, struct vt_output *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

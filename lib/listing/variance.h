@@ -10,10 +10,6 @@
 #include "profile/ranking.h"
 #include "profile/runs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How much the samples of procedures vary between runs: dcpistats; DCPI 3.3, figure 3. */
 
 enum vt_stat_order {
@@ -40,7 +36,4 @@ int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt
 			 uint64_t total, const struct vt_statlist_options *opt,
 			 struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "base/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define VT_ALIGN_NONE UINT32_MAX
 
 /* Sequences that differ in more places than this are aligned at their beginnings and ends only. */
@@ -25,7 +21,4 @@ extern "C" {
 int vt_align(const uint64_t *a, size_t n, const uint64_t *b, size_t m, uint32_t *match,
 	     struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 #include "profile/profile.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The machine code that a stream's BLOCK records hold: for listings of code that no file has, as a
  * just-in-time compiler's or patched code, or whose file is gone.  Where two blocks have different
@@ -47,7 +43,4 @@ const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uin
 /* Whether blocks had different instructions there. */
 bool vt_blockcode_varies(const struct vt_blockcode *c, uint32_t image, uint64_t offset);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

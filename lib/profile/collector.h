@@ -11,10 +11,6 @@
 #include "stream/record.h"
 #include "stream/writer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * DCPI's collector, 4.2 and 4.3: samples are added up in a hash table for each processor, what is
  * thrown out of it goes to an overflow buffer, and a full buffer is put in order, looked up in the
@@ -65,7 +61,4 @@ struct vt_sampletable_counts vt_collector_table_counts(const struct vt_collector
  */
 double vt_collector_cost(const struct vt_sampletable_counts *n);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 #include "stream/bblock.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * How often each instruction of each block was executed.  A block that runs from its first to its
  * last instruction costs one addition; parts of blocks are counted apart.  Memory grows with the
@@ -44,7 +40,4 @@ const struct vt_execcount_totals *vt_execcount_totals(const struct vt_execcount 
 /* How often instruction `insn` of the block `id`, which must be known, was executed. */
 uint64_t vt_execcount_of(const struct vt_execcount *c, uint64_t id, uint32_t insn);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "profile/profile.h"
 #include "profile/ranking.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A procedure of an image, or what of an image lies in none. */
 struct vt_procedure {
 	uint32_t image;
@@ -61,7 +57,4 @@ int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *
 bool vt_procedure_of_rank(struct vt_images *images, const struct vt_rank *rank,
 			  struct vt_procedure *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

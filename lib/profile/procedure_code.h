@@ -10,10 +10,6 @@
 #include "profile/block_code.h"
 #include "profile/locate.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The machine code of a procedure: from its image's file, or put together of a stream's blocks,
  * where no file has it, as blocks show that differ from the file.  What was never executed is then
@@ -33,7 +29,4 @@ int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks
 		     const struct vt_procedure *proc, struct vt_proccode *c, struct vt_error *err);
 void vt_proccode_fini(struct vt_proccode *c);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -13,10 +13,6 @@
 #include "profile/block_code.h"
 #include "profile/locate.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A procedure as the analyses of cycles see it: its graph, the classes of equal frequency, and what
  * a machine's static schedule says of each instruction.
@@ -61,7 +57,4 @@ int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const doub
 		      struct vt_error *err);
 void vt_procflow_free(struct vt_procflow *f);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "image/images.h"
 #include "stream/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A profile: how many samples of each event fell on each place of each image.  It is fed with a
  * stream's records in order, so that each sample is resolved through what was mapped at its time.
@@ -161,7 +157,4 @@ bool vt_profile_has_code(const struct vt_profile *p, uint32_t image);
 bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
 			    uint64_t *offset);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

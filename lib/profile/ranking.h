@@ -11,10 +11,6 @@
 #include "image/images.h"
 #include "profile/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A profile's places gathered into images, procedures, source lines or instructions, and put in
  * order.  What cannot be gathered so (no mapping, no file, no symbol, no line) has rows of its own,
@@ -80,7 +76,4 @@ struct vt_tally vt_ranking_unverified(const struct vt_ranking *r, size_t event);
 /* Appends what a row is: "main", "main+0x1c", "smooth.c:12", "[file not found]"; raw text. */
 void vt_rank_label(const struct vt_rank *k, enum vt_level level, struct vt_buf *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

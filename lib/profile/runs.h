@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "profile/ranking.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The rows of several runs' rankings, side by side: they match by the image's file name (the
  * recordings may have been made in different folders) and by what they are called.
@@ -56,7 +52,4 @@ bool vt_runs_unknown(const struct vt_runs *r, size_t row);
 
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "image/images.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Which image of `to` is the image `id` of `from`, of another stream: the one with the same
  * build-id, or, where either has none, with the same path.  False if none is.
@@ -18,7 +14,4 @@ extern "C" {
 bool vt_same_image(const struct vt_images *from, uint32_t id, const struct vt_images *to,
 		   uint32_t *same);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The hash table in which DCPI's driver adds up equal samples, one table for each processor: DCPI
  * 4.2.1.  A bucket holds a few entries; a sample that none of them is for throws one of them out.
@@ -76,7 +72,4 @@ bool vt_sampletable_take(struct vt_sampletable *t, struct vt_sample_entry *entry
 
 const struct vt_sampletable_counts *vt_sampletable_counts(const struct vt_sampletable *t);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

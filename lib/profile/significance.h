@@ -5,10 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How likely differences as great as those found are to be chance alone. */
 
 /* A set of numbers, as they come. */
@@ -73,7 +69,4 @@ double vt_share_test(const struct vt_share_set *a, const struct vt_share_set *b)
  */
 double vt_discovery_threshold(double *p, size_t count, double rate);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

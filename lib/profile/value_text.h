@@ -10,10 +10,6 @@
 #include "machine/insn/insn.h"
 #include "profile/profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How a value is written. */
 enum vt_value_format {
 	VT_VALUE_AUTO, /* by its type: see vt_value_text() */
@@ -52,7 +48,4 @@ bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_s
 /* The same for an offset of an image. */
 bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

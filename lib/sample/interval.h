@@ -6,10 +6,6 @@
 
 #include "base/rng.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How the intervals between samples are drawn; all have the same mean. */
 enum vt_interval_kind {
 	/*
@@ -43,7 +39,4 @@ uint64_t vt_interval_next(const struct vt_interval *v, struct vt_rng *rng);
  */
 uint64_t vt_interval_first(const struct vt_interval *v, struct vt_rng *rng);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "stream/record.h"
 #include "stream/writer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Picks samples out of a stream of executed code, as a processor's counter would have done: from a
  * full stream to one that has a SAMPLE record now and then, each followed by the EXEC record of
@@ -84,7 +80,4 @@ int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err);
 
 const struct vt_sampler_totals *vt_sampler_totals(const struct vt_sampler *s);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -13,10 +13,6 @@
 #include "stream/record.h"
 #include "stream/writer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Runs a stream of executed code on a modelled processor, and takes the samples that its counters
  * would have taken: DCPI 4.1.  Each process has a processor of its own, which its threads share, in
@@ -109,7 +105,4 @@ int vt_simulate_finish(struct vt_simulate *s, struct vt_error *err);
 
 const struct vt_simulate_totals *vt_simulate_totals(const struct vt_simulate *s);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

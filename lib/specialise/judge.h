@@ -9,10 +9,6 @@
 #include "specialise/uses.h"
 #include "value/hot_profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What a value that hardly changes is good for: value profiling 2.4 and 7; value sampling 3.1. */
 enum vt_spec_kind {
 	VT_SPEC_NONE,
@@ -90,7 +86,4 @@ void vt_spec_fact(const struct vt_spec_value *v, const struct vt_spec_verdict *v
 /* The number of a register that passes an argument, from 1; 0 for others (System V ABI, 3.2.3). */
 unsigned vt_argument_number(unsigned reg);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

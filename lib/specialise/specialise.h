@@ -13,10 +13,6 @@
 #include "specialise/judge.h"
 #include "value/hot_profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What to specialise: where a program spends its time and a value hardly changes.  A profile tells
  * the time, hot lists the values, the images' code what becomes of them.
@@ -100,7 +96,4 @@ uint64_t vt_spec_blind(const struct vt_spec *s);
 /* The code of an image, or false if its file is not there. */
 bool vt_spec_code(struct vt_images *images, uint32_t image, struct vt_code *code);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

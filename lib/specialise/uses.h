@@ -8,10 +8,6 @@
 
 #include "machine/insn/insn.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What becomes of a value: the code behind the instruction that loads it, or behind the entry of
  * the procedure that is passed it, is followed along all branches as long as the value is in a
@@ -78,7 +74,4 @@ bool vt_code_is_call(const struct vt_code *code, uint64_t vaddr);
  */
 bool vt_code_computes(const struct vt_code *code, uint64_t vaddr);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

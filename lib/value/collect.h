@@ -11,10 +11,6 @@
 #include "stream/record.h"
 #include "value/sites.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Brings the values of streams to the hot lists of their places: those of executed blocks (EXEC)
  * and those that come alone (VALUE).
@@ -77,7 +73,4 @@ const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c);
 
 const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

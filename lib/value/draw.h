@@ -6,10 +6,6 @@
 
 #include "base/rng.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Random numbers of other distributions than the uniform one. */
 
 /* Uniform in (0, 1), 53 bits of it: never 0, never 1. */
@@ -29,7 +25,4 @@ uint64_t vt_draw_binomial(struct vt_rng *r, uint64_t n, double p);
 /* The same by inversion, for those who know (1-p)^n already; n*p is below 10, p at most 1/2. */
 uint64_t vt_draw_few(struct vt_rng *r, uint64_t n, double p, double none);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 #include "base/rng.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Hot lists: the most frequent values of many sequences (one for each instruction, say), each in
  * constant space, all kept by one algorithm.
@@ -170,7 +166,4 @@ int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotli
 		    struct vt_error *err);
 void vt_hotlist_found_fini(struct vt_hotlist_found *found);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

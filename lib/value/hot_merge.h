@@ -6,10 +6,6 @@
 #include "base/rng.h"
 #include "value/hot_profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Joins hot list `b` to `a`, as if both had watched one run, first a's half and then b's.  Totals
  * add up; so do `same`, with one more if b's first value is a's last, and `stride`, whose hits
@@ -29,7 +25,4 @@ extern "C" {
 int vt_hot_merge(struct vt_hot *a, const struct vt_hot *b, struct vt_rng *rng,
 		 struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

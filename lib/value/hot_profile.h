@@ -11,10 +11,6 @@
 #include "stream/record.h"
 #include "value/plugin_names.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A value profile: the hot lists that HOT records hold, of one stream or of several whose lists of
  * the same place are joined.
@@ -153,7 +149,4 @@ static inline double vt_hot_estimate(const struct vt_hot *h, uint32_t i)
 	return (double)(h->counts[i] - (h->errors ? h->errors[i] : 0)) * h->scale;
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 #include "stream/writer.h"
 #include "value/hot_profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Fills *h from a HOT record; its key has the stream's own image ids.  Ended with vt_hot_fini().
  * -VT_E_DAMAGED: the record contradicts itself (the text says how) or exceeds VT_HOT_MAX_TOTAL;
@@ -46,7 +42,4 @@ int vt_hot_sort(struct vt_hot *h, struct vt_error *err);
 /* The order of keys: image, offset, what, reg, lane, caller's image, caller, `zero`. */
 int vt_hot_key_compare(const struct vt_hot_key *a, const struct vt_hot_key *b);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "value/hot_list.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Interval invariance (value profiling 8, figure 17): the executions of each instruction are
  * divided into k equal parts, and each part has an Inv-Top of its own.  How often an instruction
@@ -38,7 +34,4 @@ void vt_intervals_watch(struct vt_intervals *iv, struct vt_hotlists *s);
  */
 const float *vt_intervals_of(struct vt_intervals *iv, struct vt_hotlists *s, struct vt_hotlist *l);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "value/hot_profile.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What value profiles tell, as the paper defines it (B. Calder, P. Feller and A. Eustace, "Value
  * Profiling and Optimization", Journal of Instruction-Level Parallelism 1, 1999, 4.2 to 4.4).  What
@@ -133,7 +129,4 @@ void vt_inv_compare(const struct vt_hotprofile *a, const struct vt_hotprofile *b
 bool vt_inv_curve(const struct vt_hotprofile *p, uint32_t what, enum vt_inv_metric metric,
 		  double curve[VT_INV_BUCKETS]);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

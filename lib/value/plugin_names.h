@@ -9,10 +9,6 @@
 #include "stream/record.h"
 #include "stream/writer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The customisation modules of one stream or several, from MODULE and LABEL records: two of the
  * same name and format are one.  They are numbered from 0 in the order in which they came.
@@ -60,7 +56,4 @@ const char *vt_module_label(const struct vt_module_names *n, uint32_t number, ui
 /* Writes them with their numbers as ids: MODULE records, then LABELs. */
 void vt_module_names_write(const struct vt_module_names *n, struct vt_writer *w);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "value/hot_list.h"
 #include "value/plugin_names.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Hot lists by place: image, offset, kind of value, register, lane and, if wanted, where the
  * procedure returns to; and how often instructions were executed.  Images are known by their
@@ -100,7 +96,4 @@ const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image);
  */
 int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

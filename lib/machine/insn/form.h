@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Forms of instructions: "add r64,m64", "vpshufb y,y,y", "lea.3 r64,a".  Tables of timings are
  * keyed by them.  The mnemonic is Intel's; operands, those written in the assembly, are
@@ -34,7 +30,4 @@ bool vt_form_of(const uint8_t *code, size_t size, char form[VT_FORM_SIZE]);
  */
 bool vt_form_twin(const char *form, unsigned n, char twin[VT_FORM_SIZE]);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

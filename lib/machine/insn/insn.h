@@ -8,10 +8,6 @@
 
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Facts about one x86-64 instruction, from its bytes: what it does to memory and registers, and
  * what sort of number its values are.  Manual: Intel SDM volume 2, by way of Zydis.
@@ -177,7 +173,4 @@ struct vt_number_type vt_facts_type(const struct vt_facts *f, enum vt_what what,
  */
 bool vt_code_is_plt(const uint8_t *bytes, size_t size, int64_t *slot);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "machine/interp/kmem.h"
 #include "machine/lift/word.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * An interpreter of user-mode x86-64 in which each bit of a register and each byte of memory is
  * known or not (value sampling 2.1.2, done afterwards).  Code is lifted by Valgrind's VEX library,
@@ -174,7 +170,4 @@ uint64_t vt_interp_taught(const struct vt_interp *m);
 /* Blocks that were lifted so far, and instructions in them that VEX could not lift. */
 void vt_interp_lifted(const struct vt_interp *m, uint64_t *blocks, uint64_t *unlifted);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "machine/lift/word.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What is known of a process's memory, byte by byte: what is behind it from the start (a sample's
  * stack, data of images), and what was stored since.  It grows with the memory that is stored to,
@@ -58,7 +54,4 @@ void vt_kmem_store(struct vt_kmem *m, uint64_t addr, unsigned size, const struct
 /* Known bytes from elsewhere: what a system call wrote, what a recorder saw. */
 void vt_kmem_set(struct vt_kmem *m, uint64_t addr, const uint8_t *bytes, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

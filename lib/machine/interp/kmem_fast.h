@@ -7,10 +7,6 @@
 
 #include "machine/interp/kmem.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Accesses to known memory without a call, for the interpreter's loop: to known bytes of a line, in
  * a page that was found lately.  Private to lib/machine.
@@ -60,7 +56,4 @@ static inline uint8_t *vti_kmem_at(struct vt_kmem *m, uint64_t addr, unsigned si
 	return c->page->bytes + addr % VTI_KMEM_PAGE;
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -5,10 +5,6 @@
 #include "machine/lift/flat.h"
 #include "machine/lift/word.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The operators of fastop.def.  Private to lib/machine and its tests.  Operands are as word.h has
  * them; `bits` is a width of 1 to 64.
@@ -254,7 +250,4 @@ static inline void vti_fast_not_words(struct vt_word *d, const struct vt_word *a
 		d[i] = vti_fast_not(a[i], 64);
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

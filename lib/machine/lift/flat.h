@@ -8,10 +8,6 @@
 #include "machine/lift/irop.h"
 #include "machine/lift/word.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Lifted code as the interpreter runs it: VEX's intermediate code without its trees, one small
  * operation after the other.  Private to lib/machine.
@@ -165,7 +161,4 @@ struct vti_block {
 	void *arena;	  /* where all of it lies */
 };
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include "machine/lift/word.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * VEX's operators (IROp of libvex_ir.h) on numbers of which not every bit may be known.  Private to
  * lib/machine and its tests.
@@ -47,7 +43,4 @@ const struct vti_irop *vti_irop_find(unsigned irop);
 /* The same for an instruction of the x87, which MXCSR has no say in. */
 const struct vti_irop *vti_irop_find_x87(unsigned irop);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -6,10 +6,6 @@
 
 #include "machine/lift/irop_lanes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the operators on floating-point numbers share.  Private to them. */
 
 /* IRRoundingMode and MXCSR number the modes alike. */
@@ -137,7 +133,4 @@ static inline int vti_fp_rounding_of(struct vt_word w)
 	return vt_word_is_known(w) && w.value <= 3 ? (int)w.value : -1;
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

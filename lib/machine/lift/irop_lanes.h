@@ -6,10 +6,6 @@
 
 #include "machine/lift/irop.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the files that implement operators share.  Private to them. */
 
 /* Each of these knows the operators of one file; NULL: not one of them. */
@@ -84,7 +80,4 @@ static inline void vti_join(struct vt_word *w, unsigned bytes, const void *value
 	}
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

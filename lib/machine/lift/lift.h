@@ -8,10 +8,6 @@
 #include "base/error.h"
 #include "machine/lift/flat.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* From bytes to flat code, by way of VEX.  Private to lib/machine and its tests. */
 
 #define VTI_LIFT_INSNS 50 /* in one block, at most */
@@ -35,7 +31,4 @@ void vti_block_free(struct vti_block *b);
 /* The operation for an operator that the interpreter's loop does itself, or 0. */
 unsigned vti_fast_op(unsigned irop);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A number of which each bit is known or not.  Bit i of `value` counts where bit i of `known` is 1;
  * where it is 0, so is the bit of `value`.  A number narrower than 64 bits has zeros above its
@@ -44,7 +40,4 @@ static inline bool vt_word_is_known(struct vt_word w)
 	return w.known == ~UINT64_C(0);
 }
 
-#ifdef __cplusplus
-}
-#endif
 #endif

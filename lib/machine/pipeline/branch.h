@@ -7,10 +7,6 @@
 
 #include "machine/pipeline/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The branch predictor of a modelled machine: directions (by the machine's `predictor`), targets of
  * indirect jumps and calls (a branch target buffer), returns (a stack).  Without a predictor no
@@ -31,7 +27,4 @@ void vt_simbranch_free(struct vt_simbranch *s);
 uint64_t vt_simbranch_predict(struct vt_simbranch *s, uint64_t addr, uint32_t flags, uint64_t fall,
 			      uint64_t target, uint64_t next);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

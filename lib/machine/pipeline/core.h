@@ -9,10 +9,6 @@
 #include "base/error.h"
 #include "machine/insn/insn.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A processor core, as a small text file describes it (vt-core(5)): widths, queues, units,
  * caches, predictors; and what each instruction needs of it.
@@ -181,7 +177,4 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 /* "load", "fadd" …, as descriptions call classes. */
 const char *vt_op_class_name(unsigned op_class);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include "machine/pipeline/memory.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Issue in order: when each instruction of a sequence is issued, and what made it wait.  Static
  * schedules and the simulator are made by the same engine.
@@ -110,7 +106,4 @@ void vt_inorder_hold(struct vt_inorder *e, uint64_t cycle, enum vt_stall_cause c
 void vt_inorder_issue(struct vt_inorder *e, const struct vt_mop *op, uint64_t tag,
 		      vt_inorder_access_fn *access, void *arg, struct vt_inorder_cost *cost);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "machine/pipeline/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * The memory of a modelled machine: caches (set-associative, least recently used, write-allocate),
  * TLBs, the write buffer.  It tells how many cycles an access takes, not what it reads.  A cache's
@@ -54,7 +50,4 @@ struct vt_simmem_access vt_simmem_load(struct vt_simmem *s, uint64_t cycle, uint
 struct vt_simmem_access vt_simmem_store(struct vt_simmem *s, uint64_t cycle, uint64_t addr,
 					uint32_t size);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include "machine/pipeline/inorder.h"
 #include "machine/pipeline/memory.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Issue out of order: when each instruction of a sequence is fetched, gets its place in the reorder
  * buffer, is issued, done and retired, and what made it wait.  Static schedules and the simulator
@@ -84,7 +80,4 @@ void vt_ooo_empty(struct vt_ooo *e);
 void vt_ooo_run(struct vt_ooo *e, const struct vt_ooo_insn *insn, struct vt_inorder_cost *cost,
 		struct vt_ooo_times *times);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 
 #include "machine/pipeline/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What vt_core_op() said of instructions lately, by their bytes: programs consist of the same few
  * thousand instructions again and again.  For one machine.
@@ -28,7 +24,4 @@ bool vt_opcache_get(const struct vt_opcache *c, const uint8_t *code, size_t size
 void vt_opcache_put(struct vt_opcache *c, const uint8_t *code, size_t size,
 		    const struct vt_mop *op);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "machine/pipeline/ooo.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Static schedules: how long each instruction of a sequence is at the head of the issue queue (of
  * the reorder buffer, on machines that issue out of order) when nothing dynamic stalls it: each
@@ -65,7 +61,4 @@ void vt_schedule_on(struct vt_ooo *e, const struct vt_core *m, const struct vt_m
 void vt_schedule_next(struct vt_inorder *e, const struct vt_mop *op, uint64_t tag,
 		      struct vt_schedule_cost *cost);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

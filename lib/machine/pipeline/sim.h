@@ -11,10 +11,6 @@
 #include "machine/pipeline/inorder.h"
 #include "stream/kinds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * A modelled processor that executes the instructions of a recording: what goes in, and what comes
  * out.  Both kinds of machine, in order and out of order, are driven by the same calls.
@@ -129,7 +125,4 @@ void vt_simcore_drain(struct vt_simcore *c);
 /* The core's clock: the cycle of the last retirement. */
 uint64_t vt_simcore_cycle(const struct vt_simcore *c);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 
 #include "machine/pipeline/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Tables of timings, timing/NAME.tsv, which scripts/mktiming writes: sorted lines of a form
  * (form.h), its latency without that of its load, its micro-operations, and for each of them the
@@ -42,7 +38,4 @@ bool vt_timing_find(const struct vt_core *m, const char *form, struct vt_timing_
 /* The same for a form that may use memory: the row of the nearest twin that has one, or its own. */
 bool vt_timing_of(const struct vt_core *m, const char *form, struct vt_timing_row *row);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The culprits of all procedures of a stream: which measurements come to which instruction and
+ * edge, what is learnt from all of them first, and what is counted.  Each procedure is judged again
+ * here, from tables of what its input should be.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "culprit/culprits.h"
+#include "tests/unit/common/scenes.h"
+#include "tests/unit/common/streams.h"
+#include "tests/unit/common/toolbox.h"
+
+#define FIRST 3 /* images, the same program */
+#define AGAIN 4
+#define GONE  9
+#define TEXT  0x400000 /* addresses less offsets in the file */
+#define EDGES 16
+#define PROCS 4
+
+static struct vt_error err;
+static char *dir;
+
+/* The loop is entered by a branch and by what is behind a call; in 401018 there is no procedure. */
+static const char program[] = ".text\n"
+			      ".type f,@function\n"
+			      "f: test %edi,%edi\n"  /* 401000 */
+			      "je 1f\n"		     /* 401002 */
+			      "nop\n"		     /* 401004 */
+			      "call g\n"	     /* 401005 */
+			      "1: mov (%rdi),%rax\n" /* 40100a */
+			      "lea 1(%rax),%rbx\n"   /* 40100d */
+			      "dec %edi\n"	     /* 401011 */
+			      "jne 1b\n"	     /* 401013 */
+			      "ret\n"		     /* 401015 */
+			      ".size f,.-f\n"
+			      ".type g,@function\n"
+			      "g: nop\n" /* 401016 */
+			      "ret\n"	 /* 401017 */
+			      ".size g,.-g\n"
+			      "nop\nnop\n" /* 401018 */
+			      ".type huge,@function\n"
+			      "huge: nop\n" /* 40101a */
+			      ".size huge,0x5000000\n";
+
+static int compile(void **state)
+{
+	(void)state;
+	dir = toolbox_dir();
+	scene_program(dir, program);
+	return 0;
+}
+
+static int discard(void **state)
+{
+	(void)state;
+	toolbox_remove(dir);
+	return 0;
+}
+
+/* What a stream says of an address, and the cycles that a sample should stand for. */
+static const struct measured {
+	uint32_t image;
+	uint32_t addr;
+	double executions;
+	double cycles;
+	uint64_t samples;
+	uint64_t period;
+	enum vt_confidence confidence;
+	enum vt_method method;
+	double each;
+} measured[] = {
+	{FIRST, TEXT, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
+	{FIRST, 0x401000, 100, 9, 10, 4000, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 400},
+	{FIRST, 0x401002, 100, 1, 0, 0, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 0},
+	/* in the middle of an instruction */
+	{FIRST, 0x401003, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
+	{FIRST, 0x401004, 60, 7, 3, 90, VT_CONFIDENCE_LOW, VT_METHOD_PAPER, 30},
+	{FIRST, 0x401005, 60, 0, 0, 25, VT_CONFIDENCE_LOW, VT_METHOD_PAPER, 25},
+	{FIRST, 0x40100a, 490, 12, 20, 600, VT_CONFIDENCE_MEDIUM, VT_METHOD_FLOW, 30},
+	{FIRST, 0x40100d, 490, 3, 60, 1800, VT_CONFIDENCE_MEDIUM, VT_METHOD_MODEL, 0},
+	{FIRST, 0x401011, 0, 5, 1, 30, VT_CONFIDENCE_NONE, VT_METHOD_FLOW, 30},
+	{FIRST, 0x401013, 490, 3, 2, 50, VT_CONFIDENCE_MEDIUM, VT_METHOD_FLOW, 25},
+	{FIRST, 0x401015, 100, 30, 4, 80, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 20},
+	{FIRST, 0x401016, 80, 6, 5, 100, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 20},
+	{FIRST, 0x401017, 0.5, 2, 0, 0, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED, 0},
+	{FIRST, 0x401018, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
+	/* too large for its code to be looked at */
+	{FIRST, 0x40101a, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
+	{AGAIN, 0x401000, 100, 4, 2, 60, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 30},
+	{AGAIN, 0x401002, 100, 20, 2, 60, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 30},
+	{AGAIN, 0x40100a, 490, 50, 8, 160, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 20},
+	/* What stalls here hardly ever stalls in the first procedure. */
+	{AGAIN, 0x40100d, 490, 21, 0, 0, VT_CONFIDENCE_HIGH, VT_METHOD_MODEL, 0},
+	{AGAIN, 0x401013, 490, 9, 8, 160, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW, 20},
+	{GONE, 0x401000, 1e6, 5, 1000, 1000, VT_CONFIDENCE_LOW, VT_METHOD_FLOW, 0},
+};
+
+#define MEASURED (sizeof(measured) / sizeof(measured[0]))
+
+/*
+ * How often control takes each edge, 0 as `from`: from outside, as `to`: to there.  Of the first
+ * program's procedures, two edges are told, all others left over by those and the blocks' ends;
+ * where the ends do not agree, what gets into a block says more.
+ */
+static const struct edge {
+	uint32_t image;
+	uint32_t from; /* the last instruction of a block */
+	uint32_t to;
+	double executions;
+	bool told;
+} edges[] = {
+	{FIRST, 0, 0x401000, 100, false},
+	{FIRST, 0x401002, 0x401004, 60, true},
+	{FIRST, 0x401002, 0x40100a, 40, false},
+	{FIRST, 0x401005, 0x40100a, 490 - 400 - 40, false},
+	{FIRST, 0x401013, 0x40100a, 400, true},
+	{FIRST, 0x401013, 0x401015, 100, false},
+	{FIRST, 0x401015, 0, 100, false},
+	{FIRST, 0, 0x401016, 80, false},
+	{FIRST, 0x401017, 0, 0.5, false},
+	/* Nothing else is known of the block behind the branch, nor of the last one. */
+	{AGAIN, 0, 0x401000, 100, false},
+	{AGAIN, 0x401002, 0x401004, 65, false},
+	{AGAIN, 0x401002, 0x40100a, 490 - 400 - 55, false},
+	{AGAIN, 0x401005, 0x40100a, 55, true},
+	{AGAIN, 0x401013, 0x40100a, 400, true},
+	{AGAIN, 0x401013, 0x401015, 90, false},
+	{AGAIN, 0x401015, 0, (double)NAN, false},
+};
+
+#define NEDGES (sizeof(edges) / sizeof(edges[0]))
+
+/* Samples of events; those of one sort stand for as many as the most of them do. */
+static const struct {
+	const char *name;
+	uint64_t sampling;
+	enum vt_culprit_event event;
+} events[] = {
+	{"branchmp", 7, VT_CULPRIT_BRANCHMP}, /* none was sampled */
+	{"dmiss", 0, VT_CULPRIT_DMISS},	      {"L1-dcache-load-misses", 0, VT_CULPRIT_DMISS},
+	{"itbmiss", 9, VT_CULPRIT_ITBMISS},   {"other", 1000, VT_NCULPRIT_EVENTS},
+	{"imiss", 1000, VT_CULPRIT_IMISS},
+};
+
+static const struct {
+	uint32_t image;
+	uint32_t addr;
+	uint32_t event;
+	uint64_t samples;
+	uint64_t period;
+} counts[] = {
+	{FIRST, 0x401000, 3, 1, 2},   {FIRST, 0x40100a, 1, 3, 15},   {FIRST, 0x40100d, 1, 4, 20},
+	{FIRST, 0x40100d, 2, 1, 4},   {FIRST, 0x40100e, 1, 90, 450}, {FIRST, 0x401015, 3, 2, 4},
+	{FIRST, 0x401016, 1, 5, 25},  {FIRST, 0x401017, 3, 6, 12},   {FIRST, 0x401018, 1, 70, 350},
+	{FIRST, 0x401011, 4, 9, 99},  {AGAIN, 0x401000, 1, 1, 5},    {AGAIN, 0x40100a, 1, 2, 10},
+	{GONE, 0x40100a, 1, 50, 250}, {FIRST, 0x401000, 5, 8, 24},   {FIRST, 0x401016, 5, 2, 6},
+};
+
+static const double periods[VT_NCULPRIT_EVENTS] = {[VT_CULPRIT_IMISS] = 3,
+						   [VT_CULPRIT_DMISS] = 5,
+						   [VT_CULPRIT_BRANCHMP] = 7,
+						   [VT_CULPRIT_ITBMISS] = 2};
+
+/* ---- the stream ---- */
+
+static void put_f64(uint64_t *field, double v)
+{
+	memcpy(field, &v, sizeof(v));
+}
+
+static void put_measured(struct vt_writer *w)
+{
+	uint64_t *row;
+	size_t i;
+
+	for (i = 0; i < MEASURED; i++) {
+		const struct measured *m = &measured[i];
+
+		row = scene_freq(w, m->image, m->addr - TEXT, m->executions, m->cycles, 1);
+
+		row[VT_FREQ_SAMPLES] = m->samples;
+		row[VT_FREQ_PERIOD] = m->period;
+		row[VT_FREQ_CONFIDENCE] = m->confidence;
+		row[VT_FREQ_METHOD] = m->method;
+	}
+	for (i = 0; i < NEDGES; i++) {
+		if (!edges[i].told)
+			continue;
+		row = vt_writer_row(w, VT_EDGE);
+		row[VT_EDGE_IMAGE] = edges[i].image;
+		row[VT_EDGE_FROM] = edges[i].from - TEXT;
+		row[VT_EDGE_TO] = edges[i].to - TEXT;
+		put_f64(&row[VT_EDGE_EXECUTIONS], edges[i].executions);
+	}
+}
+
+static void put_events(struct vt_writer *w, bool sampled)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		uint64_t *row = vt_writer_row(w, VT_EVENT);
+
+		row[VT_EVENT_ID] = i;
+		row[VT_EVENT_POLICY] = VT_POLICY_MODEL;
+		row[VT_EVENT_PERIOD] = events[i].sampling;
+		vt_writer_text(w, VT_EVENT_NAME, events[i].name);
+	}
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]) && sampled; i++) {
+		uint64_t *row = vt_writer_row(w, VT_COUNT);
+
+		row[VT_COUNT_IMAGE] = counts[i].image;
+		row[VT_COUNT_OFFSET] = counts[i].addr - TEXT;
+		row[VT_COUNT_EVENT] = counts[i].event;
+		row[VT_COUNT_SAMPLES] = counts[i].samples;
+		row[VT_COUNT_PERIOD] = counts[i].period;
+	}
+}
+
+static void read_scene(struct scene *s, bool sampled)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	scene_image(w, FIRST, toolbox_path(dir, "prog"));
+	scene_image(w, AGAIN, toolbox_path(dir, "prog"));
+	scene_image(w, GONE, toolbox_path(dir, "none"));
+	put_events(w, sampled);
+	put_measured(w);
+	scene_read(s, fd, w, false);
+}
+
+/* ---- what each procedure should be judged from ---- */
+
+struct input {
+	struct vt_procedure proc;
+	struct vt_procflow *flow;
+	struct vt_culprit_insn *insns;
+	double edges[EDGES];
+	struct vt_culprit_input in;
+};
+
+struct expected {
+	struct scene scene;
+	struct vt_core core;
+	bool sampled;
+	struct input procs[PROCS];
+	unsigned nprocs;
+	struct vt_footprint *footprint;
+	struct vt_culprit_shares shares;
+	double low[VT_NSTALLS];
+	double high[VT_NSTALLS];
+	unsigned seen;
+	unsigned stop; /* the call that fails */
+};
+
+static double edge_executions(const struct input *x, const struct vt_cfg_edge *e)
+{
+	const struct vt_cfg *g = x->flow->cfg;
+	const struct vt_cfg_block *from = &g->blocks[e->from], *to = &g->blocks[e->to];
+	uint64_t last = from->ninsns ? g->insns[from->insn + from->ninsns - 1].addr : 0;
+	size_t i;
+
+	for (i = 0; i < NEDGES; i++)
+		if (edges[i].image == x->proc.image && edges[i].from == last &&
+		    edges[i].to == (to->ninsns ? to->start : 0))
+			return edges[i].executions;
+	fail_msg("no edge from %#x to %#x", (unsigned)last, (unsigned)to->start);
+	return 0;
+}
+
+static void fill_insns(struct input *x, bool sampled)
+{
+	const struct vt_cfg *g = x->flow->cfg;
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < g->ninsns; i++) {
+		struct vt_culprit_insn *insn = &x->insns[i];
+
+		insn->executions = NAN;
+		for (k = 0; k < MEASURED; k++) {
+			const struct measured *m = &measured[k];
+
+			if (m->image == x->proc.image && m->addr == g->insns[i].addr)
+				*insn = (struct vt_culprit_insn){.executions = m->executions,
+								 .cycles = m->cycles,
+								 .period = m->each,
+								 .confidence = m->confidence};
+		}
+		for (k = 0; k < sizeof(counts) / sizeof(counts[0]) && sampled; k++)
+			if (counts[k].image == x->proc.image &&
+			    events[counts[k].event].event < VT_NCULPRIT_EVENTS &&
+			    vt_cfg_insn_at(g, counts[k].addr) == i)
+				insn->samples[events[counts[k].event].event] +=
+					(float)counts[k].samples;
+	}
+}
+
+static void expect_procedure(struct expected *x, uint32_t image, uint64_t start, uint64_t end,
+			     const char *name)
+{
+	struct input *p = &x->procs[x->nprocs++];
+	enum vt_unknown why;
+	uint32_t i;
+
+	p->proc = (struct vt_procedure){
+		.image = image, .start = start, .end = end, .symbol = name, .name = name};
+	p->flow = vt_procflow_graph(x->scene.images, x->scene.code, &p->proc, &err);
+	assert_non_null(p->flow);
+	p->insns = calloc(p->flow->cfg->ninsns, sizeof(*p->insns));
+	assert_true(p->insns && p->flow->cfg->nedges <= EDGES);
+	for (i = 0; i < p->flow->cfg->nedges; i++)
+		p->edges[i] = edge_executions(p, &p->flow->cfg->edges[i]);
+	assert_int_equal(vt_procflow_schedule(p->flow, x->scene.images, x->scene.code, &x->core,
+					      p->edges, &err),
+			 0);
+	fill_insns(p, x->sampled);
+	p->in = (struct vt_culprit_input){.core = &x->core,
+					  .flow = p->flow,
+					  .insns = p->insns,
+					  .edges = p->edges,
+					  .footprint = x->footprint};
+	p->in.code =
+		vt_elf_bytes(vt_images_elf(x->scene.images, image, &why), start, &p->in.code_size);
+	if (x->sampled)
+		memcpy(p->in.period, periods, sizeof(periods));
+	assert_int_equal(vt_culprit_enter(&p->in, x->footprint, &err), 0);
+}
+
+/* Of so many procedures, what is usual is learnt. */
+static void expect(struct expected *x, const char *core, bool sampled, unsigned learnt)
+{
+	struct vt_culprit_evidence *e = vt_culprit_evidence_new();
+	unsigned i;
+
+	memset(x, 0, sizeof(*x));
+	x->sampled = sampled;
+	read_scene(&x->scene, sampled);
+	assert_int_equal(vt_core_load(&x->core, core, &err), 0);
+	x->footprint = vt_footprint_new(&x->core);
+	assert_true(e && x->footprint);
+	expect_procedure(x, FIRST, 0x401000, 0x401016, "f");
+	expect_procedure(x, FIRST, 0x401016, 0x401018, "g");
+	expect_procedure(x, AGAIN, 0x401000, 0x401016, "f");
+	assert_int_equal(vt_footprint_finish(x->footprint, &err), 0);
+	for (i = 0; i < learnt; i++)
+		assert_int_equal(vt_culprit_collect(&x->procs[i].in, e, &err), 0);
+	vt_culprit_learn(e, &x->shares);
+	vt_culprit_evidence_free(e);
+	for (i = 0; i < x->nprocs && x->core.order == VT_IN_ORDER; i++)
+		x->procs[i].in.shares = &x->shares;
+}
+
+static void forget(struct expected *x)
+{
+	unsigned i;
+
+	for (i = 0; i < x->nprocs; i++) {
+		vt_procflow_free(x->procs[i].flow);
+		free(x->procs[i].insns);
+	}
+	vt_footprint_free(x->footprint);
+	scene_drop(&x->scene);
+}
+
+/* ---- what it is ---- */
+
+static void check_stalls(struct expected *x, const struct vt_culprits_proc *p,
+			 const struct vt_culprit_stalls *s)
+{
+	size_t i, k;
+
+	assert_int_equal(p->nstalls, s->count);
+	for (i = 0; i < s->count; i++) {
+		const struct vt_culprit_stall *a = &p->stalls[i], *b = &s->list[i];
+
+		assert_int_equal(a->insn, b->insn);
+		assert_int_equal(a->cause, b->cause);
+		assert_true(a->low == b->low && a->high == b->high);
+		assert_int_equal(a->confidence, b->confidence);
+		assert_int_equal(a->nguilty, b->nguilty);
+		for (k = 0; k < a->nguilty; k++)
+			assert_int_equal(a->guilty[k], b->guilty[k]);
+		x->low[b->cause] += b->low;
+		x->high[b->cause] += b->high;
+	}
+}
+
+static void check_insns(const struct expected *x, const struct input *want,
+			const struct vt_culprits_proc *p)
+{
+	double sum[VT_NCULPRIT_EVENTS] = {0};
+	uint32_t i;
+	unsigned e;
+
+	for (i = 0; i < want->flow->cfg->ninsns; i++) {
+		const struct vt_schedule_cost *a = &p->flow->costs[i], *b = &want->flow->costs[i];
+
+		assert_true(a->head == b->head && a->best == b->best);
+		assert_int_equal(p->freqs[i] == NULL, isnan(want->insns[i].executions));
+		if (p->freqs[i])
+			assert_int_equal(p->freqs[i]->offset,
+					 want->flow->cfg->insns[i].addr - TEXT);
+		for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
+			sum[e] += (double)want->insns[i].samples[e] * periods[e];
+	}
+	for (e = 0; e < VT_NCULPRIT_EVENTS; e++)
+		assert_true(p->events[e] == (x->sampled ? sum[e] : 0));
+}
+
+static int compare(void *arg, const struct vt_culprits_proc *p, struct vt_error *e)
+{
+	struct expected *x = arg;
+	const struct input *want = &x->procs[x->seen++];
+	struct vt_culprit_stalls s = {0};
+
+	assert_true(x->seen <= x->nprocs);
+	assert_int_equal(p->flow->proc.image, want->proc.image);
+	assert_int_equal(p->flow->proc.start, want->proc.start);
+	assert_int_equal(p->flow->proc.end, want->proc.end);
+	assert_string_equal(p->flow->proc.symbol, want->proc.symbol);
+	assert_string_equal(p->flow->proc.name, want->proc.name);
+	assert_int_equal(p->offset, want->proc.start - TEXT);
+	check_insns(x, want, p);
+	assert_int_equal(vt_culprit_find(&want->in, &s, &err), 0);
+	check_stalls(x, p, &s);
+	vt_culprit_stalls_fini(&s);
+	if (x->seen == x->stop)
+		return vt_error_set(e, VT_E_LIMIT, "enough");
+	return 0;
+}
+
+static int run(struct expected *x, uint64_t most_kept, struct vt_culprits_totals *t)
+{
+	static const uint32_t ids[] = {FIRST, AGAIN, GONE};
+	const struct vt_culprits_source src = {
+		.core = &x->core,
+		.freq = x->scene.freqs,
+		.profile = x->scene.profile,
+		.images = x->scene.images,
+		.code = x->scene.code,
+		.ids = ids,
+		.nids = 3,
+		.most_kept = most_kept,
+	};
+
+	return vt_culprits_run(&src, compare, x, t, &err);
+}
+
+static void check_totals(const struct expected *x, const struct vt_culprits_totals *t)
+{
+	unsigned i;
+
+	assert_int_equal(t->procedures, 3);
+	assert_int_equal(t->without_code, 1);
+	assert_int_equal(t->places, MEASURED);
+	assert_int_equal(t->outside, 4);
+	assert_int_equal(t->samples, 105 + 20);
+	assert_int_equal(t->by_confidence[VT_CONFIDENCE_NONE], 1);
+	assert_int_equal(t->by_confidence[VT_CONFIDENCE_LOW], 3);
+	assert_int_equal(t->by_confidence[VT_CONFIDENCE_MEDIUM], 82);
+	assert_int_equal(t->by_confidence[VT_CONFIDENCE_HIGH], 30);
+	assert_int_equal(t->by_confidence[VT_CONFIDENCE_EXACT], 9);
+	assert_true(t->cycles ==
+		    900 + 100 + 420 + 490 * 18 + 3000 + 480 + 1 + (400 + 2000 + 490 * 80));
+	for (i = 0; i < VT_NSTALLS; i++)
+		assert_true(fabs(t->low[i] - x->low[i]) < 1e-6 &&
+			    fabs(t->high[i] - x->high[i]) < 1e-6);
+}
+
+static void test_procedures(void **state)
+{
+	static const char *const cores[] = {"alpha21164", "skylake"};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct vt_culprits_totals t;
+		struct expected x;
+
+		expect(&x, cores[i / 2], i % 2, 3);
+		assert_int_equal(run(&x, 0, &t), 0);
+		assert_int_equal(x.seen, 3);
+		check_totals(&x, &t);
+		forget(&x);
+	}
+}
+
+/*
+ * Of 9, 2 and 9 instructions, the first procedures are kept; others are made anew, counted once,
+ * and nothing is learnt from them.
+ */
+static void test_most_kept(void **state)
+{
+	static const struct {
+		uint64_t most;
+		unsigned procs;
+	} rooms[] = {{1, 0}, {8, 0}, {9, 1}, {10, 1}, {11, 2}, {19, 2}, {20, 3}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		struct vt_culprits_totals t;
+		struct expected x;
+
+		expect(&x, "alpha21164", true, rooms[i].procs);
+		assert_int_equal(run(&x, rooms[i].most, &t), 0);
+		assert_int_equal(x.seen, 3);
+		check_totals(&x, &t);
+		forget(&x);
+	}
+}
+
+/* Whoever is called may end it. */
+static void test_stop(void **state)
+{
+	struct vt_culprits_totals t;
+	struct expected x;
+
+	(void)state;
+	expect(&x, "alpha21164", true, 3);
+	x.stop = 2;
+	assert_int_equal(run(&x, 0, &t), -VT_E_LIMIT);
+	assert_int_equal(x.seen, 2);
+	forget(&x);
+}
+
+static void test_samples(void **state)
+{
+	const struct vt_culprits_totals t = {
+		.by_confidence = {[VT_CONFIDENCE_NONE] = 5, [VT_CONFIDENCE_LOW] = 6},
+		.unknown = 100,
+	};
+
+	(void)state;
+	assert_int_equal(vt_culprits_samples(&t, VT_CONFIDENCE_NONE), 105);
+	assert_int_equal(vt_culprits_samples(&t, VT_CONFIDENCE_LOW), 6);
+	assert_int_equal(vt_culprits_samples(&t, VT_CONFIDENCE_HIGH), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_procedures),
+		cmocka_unit_test(test_most_kept),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_samples),
+	};
+
+	return cmocka_run_group_tests(tests, compile, discard);
+}

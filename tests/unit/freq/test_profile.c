@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* FREQ, EDGE and STALL records by place: which numbers can be, and how they are put in order. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "freq/profile.h"
+#include "tests/unit/common/streams.h"
+
+static struct vt_error err;
+
+static void put_f64(uint64_t *field, double v)
+{
+	memcpy(field, &v, sizeof(v));
+}
+
+static void write_freq(struct vt_writer *w, const struct vt_freq *f)
+{
+	uint64_t *row = vt_writer_row(w, VT_FREQ);
+
+	row[VT_FREQ_IMAGE] = f->image;
+	row[VT_FREQ_OFFSET] = f->offset;
+	row[VT_FREQ_EVENT] = f->event;
+	row[VT_FREQ_SAMPLES] = f->samples;
+	row[VT_FREQ_PERIOD] = f->period;
+	put_f64(&row[VT_FREQ_EXECUTIONS], f->executions);
+	put_f64(&row[VT_FREQ_LOW], f->low);
+	put_f64(&row[VT_FREQ_HIGH], f->high);
+	put_f64(&row[VT_FREQ_CYCLES], f->cycles);
+	put_f64(&row[VT_FREQ_ISSUE], f->issue);
+	row[VT_FREQ_CONFIDENCE] = f->confidence;
+	row[VT_FREQ_METHOD] = f->method;
+}
+
+static void write_edge(struct vt_writer *w, const struct vt_edgefreq *e)
+{
+	uint64_t *row = vt_writer_row(w, VT_EDGE);
+
+	row[VT_EDGE_IMAGE] = e->image;
+	row[VT_EDGE_FROM] = e->from;
+	row[VT_EDGE_TO] = e->to;
+	put_f64(&row[VT_EDGE_EXECUTIONS], e->executions);
+	put_f64(&row[VT_EDGE_LOW], e->low);
+	put_f64(&row[VT_EDGE_HIGH], e->high);
+	row[VT_EDGE_CONFIDENCE] = e->confidence;
+	row[VT_EDGE_METHOD] = e->method;
+}
+
+static void write_stall(struct vt_writer *w, const struct vt_stall *s)
+{
+	uint64_t *row = vt_writer_row(w, VT_STALL);
+
+	row[VT_STALL_IMAGE] = s->image;
+	row[VT_STALL_OFFSET] = s->offset;
+	row[VT_STALL_CAUSE] = s->cause;
+	put_f64(&row[VT_STALL_LOW], s->low);
+	put_f64(&row[VT_STALL_HIGH], s->high);
+	row[VT_STALL_CONFIDENCE] = s->confidence;
+	vt_writer_words(w, VT_STALL_CULPRITS, s->culprits, s->nculprits);
+}
+
+struct made {
+	struct vt_freqprofile *profile;
+	struct vt_writer *w;
+	int fd;
+	unsigned refused;
+};
+
+static void begin(struct made *m)
+{
+	*m = (struct made){.profile = vt_freqprofile_new(), .fd = scratch_file()};
+	m->w = start_stream(m->fd);
+	assert_non_null(m->profile);
+}
+
+static void read_back(struct made *m)
+{
+	struct vt_reader *r = reread_stream(m->fd, m->w);
+	struct vt_record rec;
+
+	while (vt_reader_next(r, &rec, &err) > 0) {
+		int code = vt_freqprofile_feed(m->profile, &rec, &err);
+
+		assert_true(code == 0 || code == -VT_E_FORMAT);
+		m->refused += code < 0;
+	}
+	vt_reader_close(r);
+	close(m->fd);
+	assert_int_equal(vt_freqprofile_finish(m->profile, &err), 0);
+}
+
+/* ---- fields ---- */
+
+static void test_fields(void **state)
+{
+	static uint64_t culprits[] = {0x41, 0x42, 0x43};
+	struct vt_stall other = {.image = 1, .offset = 0x40, .cause = VT_STALL_DTLB, .high = 1};
+	struct vt_stall stall = {1,	   0x40, VT_STALL_ICACHE,  0.25, 0.5,
+				 culprits, 3,	 VT_CONFIDENCE_LOW};
+	struct vt_freq freq = {
+		1, 0x10, 5, 7, 700, 30, 20, 40, 2.5, 1.5, VT_CONFIDENCE_MEDIUM, VT_METHOD_MODEL};
+	struct vt_edgefreq edge = {1, 0x20, 0x30, 9, 8, 10, VT_CONFIDENCE_HIGH, VT_METHOD_FLOW};
+	const struct vt_edgefreq *e;
+	const struct vt_stall *s;
+	const struct vt_freq *f;
+	struct made m;
+	size_t n;
+
+	(void)state;
+	begin(&m);
+	write_freq(m.w, &freq);
+	write_edge(m.w, &edge);
+	/* The culprits of one stall go on behind those of another. */
+	other.culprits = culprits + 2;
+	other.nculprits = 1;
+	write_stall(m.w, &other);
+	write_stall(m.w, &stall);
+	read_back(&m);
+	assert_int_equal(m.refused, 0);
+	f = vt_freqprofile_freqs(m.profile, 1, 0x10, 0x11, &n);
+	assert_int_equal(n, 1);
+	assert_true(f->image == 1 && f->offset == 0x10 && f->event == 5 && f->samples == 7);
+	assert_true(f->period == 700 && f->executions == 30 && f->low == 20 && f->high == 40);
+	assert_true(f->cycles == 2.5 && f->issue == 1.5);
+	assert_true(f->confidence == VT_CONFIDENCE_MEDIUM && f->method == VT_METHOD_MODEL);
+	e = vt_freqprofile_edges(m.profile, 1, 0x20, 0x21, &n);
+	assert_int_equal(n, 1);
+	assert_true(e->image == 1 && e->from == 0x20 && e->to == 0x30 && e->executions == 9);
+	assert_true(e->low == 8 && e->high == 10);
+	assert_true(e->confidence == VT_CONFIDENCE_HIGH && e->method == VT_METHOD_FLOW);
+	s = vt_freqprofile_stalls(m.profile, 1, 0x40, 0x41, &n);
+	assert_int_equal(n, 2);
+	assert_true(s->image == 1 && s->offset == 0x40 && s->cause == VT_STALL_ICACHE);
+	assert_true(s->low == 0.25 && s->high == 0.5 && s->confidence == VT_CONFIDENCE_LOW);
+	assert_int_equal(s->nculprits, 3);
+	assert_memory_equal(s->culprits, culprits, sizeof(culprits));
+	assert_true(s[1].cause == VT_STALL_DTLB && s[1].nculprits == 1);
+	assert_int_equal(s[1].culprits[0], 0x43);
+	vt_freqprofile_free(m.profile);
+}
+
+/* ---- what cannot be ---- */
+
+#define INF ((double)INFINITY)
+#define NOT ((double)NAN)
+
+static void test_impossible_freqs(void **state)
+{
+	static const struct {
+		double executions, low, high, cycles, issue;
+		unsigned confidence;
+		bool taken;
+	} rows[] = {
+		{5, 4, 6, 1, 1, VT_CONFIDENCE_LOW, true},
+		{0, 0, 0, 0, 0, 0, true},
+		{5, 5, 5, NOT, NOT, VT_CONFIDENCE_EXACT, true},
+		{5, 0, INF, 1, 1, 0, true},
+		{5, 4, 6, 1, 1, VT_NCONFIDENCES, false},
+		{-1, 4, 6, 1, 1, 0, false},
+		{INF, 4, 6, 1, 1, 0, false},
+		{NOT, 4, 6, 1, 1, 0, false},
+		{5, -1, 6, 1, 1, 0, false},
+		{5, NOT, 6, 1, 1, 0, false},
+		{5, INF, INF, 1, 1, 0, false},
+		{5, 7, 6, 1, 1, 0, false},
+		{5, 4, NOT, 1, 1, 0, false},
+		{5, 0, -INF, 1, 1, 0, false},
+		{5, 4, 6, -1, 1, 0, false},
+		{5, 4, 6, INF, 1, 0, false},
+		{5, 4, 6, 1, -1, 0, false},
+		{5, 4, 6, 1, INF, 0, false},
+	};
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_freq f = {
+			.executions = rows[i].executions,
+			.low = rows[i].low,
+			.high = rows[i].high,
+			.cycles = rows[i].cycles,
+			.issue = rows[i].issue,
+			.confidence = (enum vt_confidence)rows[i].confidence,
+		};
+		struct made m;
+
+		begin(&m);
+		write_freq(m.w, &f);
+		read_back(&m);
+		vt_freqprofile_freqs(m.profile, 0, 0, 1, &n);
+		if (m.refused == rows[i].taken || n != rows[i].taken)
+			fail_msg("row %zu: %zu, %u refused", i, n, m.refused);
+		vt_freqprofile_free(m.profile);
+	}
+}
+
+static void test_impossible_edges(void **state)
+{
+	static const struct {
+		double executions, low, high;
+		unsigned confidence;
+		bool taken;
+	} rows[] = {
+		{5, 4, 6, VT_CONFIDENCE_EXACT, true},
+		{0, 0, INF, 0, true},
+		{NOT, 4, 6, 0, false},
+		{5, 7, 6, 0, false},
+		{5, 4, 6, VT_NCONFIDENCES, false},
+	};
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_edgefreq e = {
+			.executions = rows[i].executions,
+			.low = rows[i].low,
+			.high = rows[i].high,
+			.confidence = (enum vt_confidence)rows[i].confidence,
+		};
+		struct made m;
+
+		begin(&m);
+		write_edge(m.w, &e);
+		read_back(&m);
+		vt_freqprofile_edges(m.profile, 0, 0, 1, &n);
+		if (m.refused == rows[i].taken || n != rows[i].taken)
+			fail_msg("row %zu: %zu, %u refused", i, n, m.refused);
+		vt_freqprofile_free(m.profile);
+	}
+}
+
+static void test_impossible_stalls(void **state)
+{
+	static uint64_t many[65537];
+	static const struct {
+		double low, high;
+		unsigned cause, confidence, culprits;
+		bool taken;
+	} rows[] = {
+		{0, 0, VT_NSTALLS - 1, VT_NCONFIDENCES - 1, 65536, true},
+		{0, 1, 0, 0, 0, true},
+		{0, 1, VT_NSTALLS, 0, 0, false},
+		{0, 1, 0, VT_NCONFIDENCES, 0, false},
+		{0, 1, 0, 0, 65537, false},
+		{1, 0, 0, 0, 0, false},
+	};
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_stall s = {
+			.low = rows[i].low,
+			.high = rows[i].high,
+			.cause = (enum vt_stall_cause)rows[i].cause,
+			.confidence = (enum vt_confidence)rows[i].confidence,
+			.culprits = many,
+			.nculprits = rows[i].culprits,
+		};
+		struct made m;
+
+		begin(&m);
+		write_stall(m.w, &s);
+		read_back(&m);
+		vt_freqprofile_stalls(m.profile, 0, 0, 1, &n);
+		if (m.refused == rows[i].taken || n != rows[i].taken)
+			fail_msg("row %zu: %zu, %u refused", i, n, m.refused);
+		vt_freqprofile_free(m.profile);
+	}
+}
+
+/* A method of a later version is none that is known. */
+static void test_methods(void **state)
+{
+	struct vt_freq f = {.method = (enum vt_method)VT_NMETHODS};
+	struct vt_edgefreq e = {.method = (enum vt_method)VT_NMETHODS};
+	struct made m;
+	size_t n;
+
+	(void)state;
+	begin(&m);
+	write_freq(m.w, &f);
+	write_edge(m.w, &e);
+	f.offset = e.from = 1;
+	f.method = e.method = VT_NMETHODS - 1;
+	write_freq(m.w, &f);
+	write_edge(m.w, &e);
+	read_back(&m);
+	assert_int_equal(vt_freqprofile_freqs(m.profile, 0, 0, 1, &n)->method, VT_METHOD_UNKNOWN);
+	assert_int_equal(vt_freqprofile_freqs(m.profile, 0, 1, 2, &n)->method, VT_NMETHODS - 1);
+	assert_int_equal(vt_freqprofile_edges(m.profile, 0, 0, 1, &n)->method, VT_METHOD_UNKNOWN);
+	assert_int_equal(vt_freqprofile_edges(m.profile, 0, 1, 2, &n)->method, VT_NMETHODS - 1);
+	vt_freqprofile_free(m.profile);
+}
+
+/* ---- order ---- */
+
+/* Offsets in these orders, of two images and two events: `samples` is where each came. */
+static uint64_t offset_at(unsigned order, uint64_t i, uint64_t n, struct vt_rng *rng)
+{
+	switch (order) {
+	case 0: /* in order, but for a few that come last */
+		return i + 9 < n ? i : i * 37 % n;
+	case 1: /* two that lie one behind the other */
+		return i < n / 2 ? i + n : i;
+	case 2:
+		return n - i;
+	case 3: /* each is there several times */
+		return i % 5;
+	default:
+		return vt_rng_below(rng, 2 * n);
+	}
+}
+
+static bool comes_after(const struct vt_freq *a, const struct vt_freq *b)
+{
+	if (a->image != b->image)
+		return a->image > b->image;
+	if (a->offset != b->offset)
+		return a->offset > b->offset;
+	return a->event > b->event;
+}
+
+/* Puts them in order as slowly as can be. */
+static void insert(struct vt_freq *list, size_t n, const struct vt_freq *f)
+{
+	for (; n && comes_after(&list[n - 1], f); n--)
+		list[n] = list[n - 1];
+	list[n] = *f;
+}
+
+static void test_order(void **state)
+{
+	static struct vt_freq want[300];
+	struct vt_rng rng;
+	unsigned order;
+
+	(void)state;
+	vt_rng_init(&rng, 3);
+	for (order = 0; order < 5; order++) {
+		size_t i, n, total = order ? 300 : 100, at = 0;
+		const struct vt_freq *f;
+		uint32_t image;
+		struct made m;
+
+		begin(&m);
+		for (i = 0; i < total; i++) {
+			struct vt_freq one = {
+				.image = order > 2 ? 1 + (uint32_t)i % 2 : 1,
+				.offset = offset_at(order, i, total, &rng),
+				.event = order > 2 ? i / 3 % 2 : 0,
+				.samples = i,
+			};
+			struct vt_edgefreq e = {one.image, one.offset, one.event, 0, 0, 0, 0, 0};
+
+			write_freq(m.w, &one);
+			write_edge(m.w, &e);
+			insert(want, i, &one);
+		}
+		read_back(&m);
+		for (image = 1; image < 3; image++) {
+			const struct vt_edgefreq *e =
+				vt_freqprofile_edges(m.profile, image, 0, UINT64_MAX, &n);
+
+			f = vt_freqprofile_freqs(m.profile, image, 0, UINT64_MAX, &n);
+			for (i = 0; i < n; i++, at++) {
+				assert_int_equal(f[i].image, image);
+				assert_int_equal(f[i].offset, want[at].offset);
+				assert_int_equal(f[i].event, want[at].event);
+				assert_int_equal(f[i].samples, want[at].samples);
+				assert_int_equal(e[i].from, want[at].offset);
+				assert_int_equal(e[i].to, want[at].event);
+			}
+		}
+		assert_int_equal(at, total);
+		vt_freqprofile_free(m.profile);
+	}
+}
+
+/* Stalls by place and cause; of the same, in the order in which they came. */
+static void test_order_of_stalls(void **state)
+{
+	static const struct {
+		uint32_t image;
+		uint64_t offset;
+		enum vt_stall_cause cause;
+		uint64_t culprit;
+	} made[] = {{2, 1, VT_STALL_GAIN, 0},	{1, 9, VT_STALL_DTLB, 1},
+		    {1, 9, VT_STALL_ICACHE, 2}, {1, 9, VT_STALL_ICACHE, 3},
+		    {1, 4, VT_STALL_SYNC, 4},	{1, 9, VT_STALL_ICACHE, 5}};
+	static const uint64_t want[] = {4, 2, 3, 5, 1};
+	const struct vt_stall *s;
+	struct made m;
+	size_t i, n;
+
+	(void)state;
+	begin(&m);
+	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+		uint64_t culprit = made[i].culprit;
+		struct vt_stall one = {.image = made[i].image,
+				       .offset = made[i].offset,
+				       .cause = made[i].cause,
+				       .culprits = &culprit,
+				       .nculprits = 1};
+
+		write_stall(m.w, &one);
+	}
+	read_back(&m);
+	s = vt_freqprofile_stalls(m.profile, 1, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 5);
+	for (i = 0; i < n; i++)
+		assert_int_equal(s[i].culprits[0], want[i]);
+	/* Of the first offset, up to the end, without it. */
+	vt_freqprofile_stalls(m.profile, 1, 4, 9, &n);
+	assert_int_equal(n, 1);
+	vt_freqprofile_stalls(m.profile, 1, 5, 10, &n);
+	assert_int_equal(n, 4);
+	assert_null(vt_freqprofile_stalls(m.profile, 1, 10, 5, &n));
+	assert_int_equal(n, 0);
+	assert_null(vt_freqprofile_stalls(m.profile, 3, 0, UINT64_MAX, &n));
+	vt_freqprofile_free(m.profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fields),		 cmocka_unit_test(test_impossible_freqs),
+		cmocka_unit_test(test_impossible_edges), cmocka_unit_test(test_impossible_stalls),
+		cmocka_unit_test(test_methods),		 cmocka_unit_test(test_order),
+		cmocka_unit_test(test_order_of_stalls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

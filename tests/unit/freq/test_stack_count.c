@@ -1,0 +1,795 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What branch stacks count. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "freq/stack_count.h"
+#include "stream/kinds.h"
+#include "tests/unit/common/streams.h"
+#include "tests/unit/freq/stacks.h"
+
+/*
+ * A loop from 0x10 to 0x20, thrice in one stack of 20 cycles.  Its window is the half octave that
+ * this is in, 16 cycles; of a period of 100, what is in all of it counts 100 / (16 * 3/4).  The
+ * newest branch led to 0x10, 5 cycles behind one that did so, too: so did the one before, which 5
+ * cycles followed.  So the newest one was up to 5 / 16 of a window before the sample, all in the
+ * flat half, of which the first quarter of the window's area ends at 3 / 16: 3 fifths, and 2.
+ * The second one, 5 to 10 cycles: 5/16 to 10/16, of which the flat half takes 3/16, and the slope
+ * 1/2 - (3/8)^2 - 1/4; the parts end at 6/16, and where the area is 9/16.  The third one, 10 to 15
+ * cycles: (3/8)^2 - (1/16)^2 of the slope.
+ */
+#define WHOLE  (100 / 12.0)
+#define BY_RUN (16 / 5.0) /* 1 by 5 / 16 */
+
+static void test_timed(void **state)
+{
+	static const uint64_t thrice[][3] = {
+		{0x20, 0x10, 5}, {0x20, 0x10, 5}, {0x20, 0x10, 10}, {0x40, 0x10, 9}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	double first = WHOLE * 0.6, second = WHOLE * (0.4 + BY_RUN * (6 - 5) / 16);
+	double third = WHOLE * BY_RUN * (9 - 6) / 16;
+	double fourth = WHOLE * BY_RUN * (12 / 16.0 - 9 / 64.0 - 9 / 16.0 + 9 / 64.0 - 1 / 256.0);
+	double count = first + second + third + fourth;
+	const struct vt_stackcount_link *l;
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	stacks_put(w, 1, 100, thrice, 4);
+	stacks_put(w, 3, 100, thrice, 4);
+	c = stacks_read(w, fd);
+	assert_true(vt_stackcount_event(c, 1)->timed);
+	assert_int_equal(vt_stackcount_event(c, 1)->stacks, 1);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, WHOLE));
+	l = stacks_only(c, 1, true, 0x10);
+	assert_int_equal(l->to, 0x20);
+	assert_int_equal(l->stacks, 1);
+	stacks_assert_sum(l, first, second, third, fourth);
+	assert_true(stacks_near(l->sum.variance, count * count));
+	/* Half of the 2.5 cycles that it was on the average, as a uniform distribution. */
+	assert_true(stacks_near(l->sum.bias, count * 0.2887 * 2.5 / 12));
+	stacks_assert_sum(stacks_only(c, 1, false, 0x20), first, second, third, fourth);
+	/* What the oldest branch came from is not known, and calls on the stack are no branches. */
+	vt_stackcount_links(c, 1, 7, 0, false, 0x40, 0x41, &n);
+	assert_int_equal(n, 0);
+	assert_null(vt_stackcount_event(c, 3));
+	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 1));
+	vt_stackcount_free(c);
+}
+
+/* An empty end, and a newest branch that is there twice though no run leads from it to itself. */
+static void test_spoilt(void **state)
+{
+	static const uint64_t spoilt[][3] = {
+		{0x30, 0x40, 1}, {0x30, 0x40, 5},
+		{0x20, 0x10, 5}, {0x48, 0x18, 10},
+		{0x50, 0x44, 9}, {-(uint64_t)STACKS_BASE, -(uint64_t)STACKS_BASE, 0},
+		{0x60, 0x50, 9}};
+	static const uint64_t loop[][3] = {{0x20, 0x10, 8}, {0x20, 0x10, 8}, {0x20, 0x10, 8}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	stacks_put(w, 1, 100, spoilt, 7);
+	c = stacks_read(w, fd);
+	assert_int_equal(stacks_only(c, 1, false, 0x30)->stacks, 1);
+	/* 20 cycles, of which 10 are before the second to last branch: all but that one count. */
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
+	vt_stackcount_links(c, 1, 7, 0, false, 0x50, 0x70, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_free(c);
+	/* But a loop of one block may be there as often as it likes. */
+	fd = scratch_file();
+	w = stacks_begin(fd);
+	stacks_put(w, 1, 100, loop, 3);
+	c = stacks_read(w, fd);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * 16)));
+	vt_stackcount_free(c);
+}
+
+/*
+ * Where no two branches come in one cycle, a cycle between two is taken for half of one: the stack
+ * of 11 + 5 * 1 reaches back 13.5, and the window is half an octave shorter than of 16 cycles.  But
+ * not so that there were more branches than cycles, and not if there are others with none.
+ */
+static void test_ones(void **state)
+{
+	static const uint64_t few[][3] = {{0x20, 0x10, 11}, {0x20, 0x10, 1}, {0x20, 0x10, 1},
+					  {0x20, 0x10, 1},  {0x20, 0x10, 1}, {0x20, 0x10, 1},
+					  {0x20, 0x10, 0}};
+	static const uint64_t all[][3] = {{0x20, 0x10, 1},
+					  {0x20, 0x10, 1},
+					  {0x20, 0x10, 1},
+					  {0x20, 0x10, 1},
+					  {0x20, 0x10, 0}};
+	static const uint64_t none[][3] = {{0x20, 0x10, 14},
+					   {0x20, 0x10, 1},
+					   {0x20, 0x10, 0},
+					   {0x20, 0x10, 1},
+					   {0x20, 0x10, 9}};
+	static const struct {
+		const uint64_t (*stack)[3];
+		size_t n;
+		double window;
+	} cases[] = {{few, 7, 8 * 1.4142135623730951}, {all, 5, 4}, {none, 5, 16}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		stacks_put(w, 1, 100, cases[i].stack, cases[i].n);
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight,
+					100 / (0.75 * cases[i].window)));
+		vt_stackcount_free(c);
+	}
+}
+
+/*
+ * A zero among 20 of them says nothing: 30 cycles and half of 20 are a window of 32.  Among 19 it
+ * says that they are as told, 49 cycles.  The newest branch counts as others do.
+ */
+static void test_few_zeros(void **state)
+{
+	static const uint64_t newest[][2] = {{30, 1}, {0, 30}, {1, 30}};
+	size_t ones, i, k;
+
+	(void)state;
+	for (k = 0; k < 6; k++) {
+		double window = k % 2 ? 32 : 32 * 1.4142135623730951;
+		uint64_t stack[23][3];
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		ones = 19 + k % 2;
+		for (i = 0; i < ones + 3; i++) {
+			stack[i][0] = 0x20;
+			stack[i][1] = 0x10;
+			stack[i][2] = i < 2 ? newest[k / 2][i] : i <= ones + (k / 2 == 1);
+		}
+		stacks_put(w, 1, 100, stack, ones + 3);
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 100 / (0.75 * window)));
+		vt_stackcount_free(c);
+	}
+}
+
+/*
+ * Two such cycles are in doubt, and half of the one since the newest branch: the stack's own run of
+ * a cycle behind one says that one follows.
+ */
+static void test_ones_doubt(void **state)
+{
+	static const uint64_t stack[][3] = {
+		{0x20, 0x10, 1}, {0x20, 0x10, 1}, {0x20, 0x10, 14}, {0x20, 0x10, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	const struct vt_stackcount_link *l;
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 1, 100, stack, 4);
+	c = stacks_read(w, fd);
+	l = stacks_only(c, 1, true, 0x10);
+	assert_true(stacks_near(vt_stackcount_count(&l->sum), 3 * WHOLE));
+	assert_true(stacks_near(l->sum.bias, 3 * WHOLE * 0.2887 * hypot(0.5, 2) / 12));
+	vt_stackcount_free(c);
+}
+
+/* Two stacks in a hundred may reach back less than the window; not three. */
+static void test_window(void **state)
+{
+	struct vt_stackreach r = {{0}};
+	size_t i;
+
+	(void)state;
+	assert_true(isinf(vt_stackreach_window(&r)));
+	r.stacks[6] = 1311;
+	r.stacks[19] = UINT16_MAX;
+	vt_stackreach_add(&r, 1000);
+	assert_true(r.stacks[6] == 655 && r.stacks[19] == 32768);
+	r = (struct vt_stackreach){{0}};
+	for (i = 0; i < 98; i++)
+		vt_stackreach_add(&r, 100);
+	vt_stackreach_add(&r, 10);
+	vt_stackreach_add(&r, 10);
+	assert_true(stacks_near(vt_stackreach_window(&r), 64 * 1.4142135623730951));
+	vt_stackreach_add(&r, 10);
+	assert_true(stacks_near(vt_stackreach_window(&r), 8));
+	/* All are halved, and what they say stays the same. */
+	for (i = 0; i < 2 * UINT16_MAX; i++)
+		vt_stackreach_add(&r, 1000);
+	assert_true(stacks_near(vt_stackreach_window(&r), 512 * 1.4142135623730951));
+}
+
+/* What runs of 4 and of 12 cycles that take equally long are in a window of 8. */
+static void test_since(void **state)
+{
+	struct vt_stacktimes t = {{0}};
+	double parts[VT_STACK_PARTS];
+
+	(void)state;
+	vt_stacktimes_add(&t, 4, 3);
+	assert_true(stacks_near(vt_stackwindow_since(&t, 8), 2));
+	assert_true(stacks_near(vt_stackwindow_since(&t, 2), 2 - 2 * 2 / 8.0));
+	vt_stackwindow_share(&t, 8, 0, parts);
+	assert_true(stacks_near(parts[0], 0.375) && stacks_near(parts[1], 0.375) &&
+		    stacks_near(parts[2], 0.25));
+	vt_stackwindow_share(&t, 8, 4, parts);
+	assert_true(stacks_near(parts[0] + parts[1] + parts[2] + parts[3], 0.5));
+	assert_true(stacks_near(parts[3], 2 * 0.1875));
+	vt_stacktimes_add(&t, 0, 100);
+	assert_true(stacks_near(vt_stacktimes_sum(&t), 12));
+	assert_int_equal(vt_stacktimes_bin(7), 7);
+	assert_int_equal(vt_stacktimes_bin(8), 8);
+	assert_int_equal(vt_stacktimes_bin(11), 8);
+	assert_int_equal(vt_stacktimes_bin(12), 9);
+	assert_int_equal(vt_stacktimes_bin(UINT16_MAX), VT_STACKWINDOW_TIMES - 1);
+	assert_int_equal(vt_stacktimes_bin(UINT16_MAX + 1), VT_STACKWINDOW_TIMES - 1);
+	assert_int_equal(vt_stacktimes_bin(UINT64_MAX), VT_STACKWINDOW_TIMES - 1);
+}
+
+/* What a branch counts for that was so many cycles before the sample. */
+static double weight_at(double cycles, double window)
+{
+	double part = cycles / window;
+
+	return part <= 0.5 ? 1 : part < 1 ? 2 * (1 - part) : 0;
+}
+
+/* What runs of so many cycles say of a branch, `at` cycles before the newest, in small steps. */
+static void add_steps(uint64_t cycles, double part, double at, double window,
+		      double parts[VT_STACK_PARTS], double *since)
+{
+	enum { STEPS = 4000 };
+	static const double ends[] = {0.1875, 0.375, 0.5669873};
+	double run = (double)cycles;
+	unsigned i, in;
+
+	/* In the middle of half an octave. */
+	if (cycles >= 8)
+		run = exp2((floor(2 * log2(run)) + 0.5) / 2);
+	for (i = 0; i < STEPS; i++) {
+		double x = (i + 0.5) * run / STEPS;
+
+		for (in = 0; in < 3 && at + x > window * ends[in]; in++)
+			continue;
+		parts[in] += part / STEPS * weight_at(at + x, window);
+		*since += part / STEPS * fmin(x, window);
+	}
+}
+
+/* Runs of two lengths, in windows longer and shorter than they. */
+static void test_shares(void **state)
+{
+	static const double windows[] = {4, 11.3, 16, 90.5, 1000};
+	static const uint64_t cycles[] = {1, 3, 7, 8, 13, 100, 5000};
+	unsigned i, k, before;
+
+	(void)state;
+	for (i = 0; i < 5 * 7 * 7; i++) {
+		struct vt_stacktimes t = {{0}};
+		double window = windows[i % 5], got[VT_STACK_PARTS];
+		uint64_t one = cycles[i / 5 % 7], two = cycles[i / 35];
+		double all = (double)(2 * one + 3 * two);
+
+		vt_stacktimes_add(&t, one, 2);
+		vt_stacktimes_add(&t, two, 3);
+		assert_true(stacks_near(vt_stacktimes_sum(&t), all));
+		for (before = 0; before < 3; before++) {
+			double parts[VT_STACK_PARTS] = {0}, at = window * before * 0.35, since = 0;
+
+			add_steps(one, (double)(2 * one) / all, at, window, parts, &since);
+			add_steps(two, (double)(3 * two) / all, at, window, parts, &since);
+			vt_stackwindow_share(&t, window, at, got);
+			for (k = 0; k < VT_STACK_PARTS; k++)
+				if (fabs(got[k] - parts[k]) > 3e-4)
+					fail_msg("row %u, %u: %g, not %g", i, before, got[k],
+						 parts[k]);
+			assert_true(fabs(vt_stackwindow_since(&t, window) / since - 1) < 1e-4);
+		}
+	}
+}
+
+/*
+ * Parts that are equal tell of nothing but chance; of others, four times their variance (900 + 3 *
+ * 100 by 3) that is more than chance counts by the square of Student's quantile.
+ */
+static void test_sigma(void **state)
+{
+	static const struct vt_stackcount_sum even = {{10, 10, 10, 10}, 4, 3};
+	static const struct vt_stackcount_sum odd = {{0, 0, 0, 40}, 400, 0};
+
+	(void)state;
+	assert_true(stacks_near(vt_stackcount_sigma(&even), sqrt(4 + 9)));
+	assert_true(stacks_near(vt_stackcount_sigma(&odd), sqrt(400 + 1200 * 1.624 * 1.624)));
+}
+
+static void test_untimed(void **state)
+{
+	static const uint64_t stack[][3] = {
+		{0x20, 0x10, 0}, {0x30, 0x18, 0}, {0x5000, 0x28, 0}, {0x40, 0x10, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	stacks_put(w, 2, 100, stack, 4);
+	c = stacks_read(w, fd);
+	assert_false(vt_stackcount_event(c, 2)->timed);
+	assert_null(vt_stackcount_event(c, 1));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x18)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x28)->sum), 100 / 3.0));
+	assert_true(stacks_only(c, 2, true, 0x18)->sum.bias == 0);
+	/* What nothing is known of. */
+	vt_stackcount_links(c, 0, 0, 0, false, 0, 1, &n);
+	assert_int_equal(n, 0);
+	/* From another image, and to it. */
+	vt_stackcount_links(c, 2, 7, 0, true, 0x10, 0x11, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_links(c, 2, 7, 0, false, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 2);
+	vt_stackcount_free(c);
+}
+
+/* What one stack counts for a link is added up before it is squared. */
+static void test_variance(void **state)
+{
+	static const uint64_t once[][3] = {{0x20, 0, 0}, {0x30, 0x18, 0}, {0x40, 0x10, 0}};
+	static const uint64_t loop[][3] = {
+		{0x20, 0x10, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 2, 100, once, 3);
+	stacks_put(w, 2, 200, once, 3);
+	stacks_put(w, 1, 100, loop, 4);
+	c = stacks_read(w, fd);
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, false, 0x20)->sum), 50 + 100));
+	assert_true(stacks_near(stacks_only(c, 2, false, 0x20)->sum.variance, 50 * 50 + 100 * 100));
+	assert_true(stacks_near(stacks_only(c, 2, true, 0x18)->sum.variance, 50 * 50 + 100 * 100));
+	assert_int_equal(stacks_only(c, 2, true, 0x18)->stacks, 2);
+	assert_true(stacks_near(vt_stackcount_count(&stacks_only(c, 1, false, 0x20)->sum), 100));
+	assert_true(stacks_near(stacks_only(c, 1, false, 0x20)->sum.variance, 100 * 100));
+	assert_int_equal(stacks_only(c, 1, false, 0x20)->stacks, 1);
+	vt_stackcount_free(c);
+}
+
+static void add_reaches(struct vt_stackreach *r, double reach, unsigned n)
+{
+	for (; n; n--)
+		vt_stackreach_add(r, reach);
+}
+
+/* The reach that more than 2 % of the stacks do not get beyond. */
+static void test_reaches(void **state)
+{
+	static const struct {
+		unsigned n[3]; /* of 16, 32 and 64 cycles */
+		double want;
+	} rows[] = {{{1, 1, 98}, 64},	 {{1, 2, 97}, 32},    {{2, 0, 98}, 64},	  {{3, 0, 97}, 16},
+		    {{50, 0, 2440}, 16}, {{50, 0, 2450}, 64}, {{0, 51, 2440}, 32}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vt_stackreach r = {{0}};
+
+		add_reaches(&r, 16, rows[i].n[0]);
+		add_reaches(&r, 32, rows[i].n[1]);
+		add_reaches(&r, 64, rows[i].n[2]);
+		if (!stacks_near(vt_stackreach_window(&r), rows[i].want))
+			fail_msg("row %u: %g", i, vt_stackreach_window(&r));
+	}
+	for (i = 0; i < 2; i++) {
+		struct vt_stackreach r = {{0}};
+
+		/* The first reach behind all that are told apart, and any. */
+		vt_stackreach_add(&r, i ? 1e300 : exp2(VT_STACKWINDOW_REACHES / 2.0));
+		assert_int_equal(r.stacks[VT_STACKWINDOW_REACHES - 1], 1);
+	}
+}
+
+/* The newest branch, there twice, counts once. */
+static void test_twice(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x30, 0},
+					    {0x20, 0x30, 0},
+					    {0x38, 0x18, 0},
+					    {0x5000, 0x28, 0},
+					    {0x40, 0x10, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	stacks_put(w, 2, 100, stack, 5);
+	c = stacks_read(w, fd);
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x18)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x28)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, false, 0x20)->sum), 100 / 3.0));
+	assert_true(
+		stacks_near(vt_stackcount_count(&stacks_only(c, 2, false, 0x38)->sum), 100 / 3.0));
+	vt_stackcount_links(c, 2, 7, 0, false, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 2);
+	vt_stackcount_free(c);
+}
+
+static void test_none(void **state)
+{
+	static const uint64_t backwards[][3] = {{0x10, 0x40, 1}, {0x8, 0x20, 1}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	stacks_put(w, 1, 100, backwards, 1);
+	c = stacks_read(w, fd);
+	assert_null(vt_stackcount_most(c));
+	vt_stackcount_free(c);
+	/* A run cannot end before its start: a stack that contradicts itself. */
+	fd = scratch_file();
+	w = stacks_begin(fd);
+	stacks_put(w, 1, 100, backwards, 2);
+	c = stacks_read(w, fd);
+	vt_stackcount_links(c, 1, 7, 0, true, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_free(c);
+}
+
+/* Arrays of different lengths: a branch that leads nowhere tells nothing. */
+static void test_lengths(void **state)
+{
+	static const uint64_t from[] = {STACKS_BASE + 0x20, STACKS_BASE + 0x40},
+			      to[] = {STACKS_BASE + 0x10};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+		row[VT_SAMPLE_PID] = 5;
+		row[VT_SAMPLE_EVENT] = 1;
+		row[VT_SAMPLE_PERIOD] = 100;
+		vt_writer_words(w, VT_SAMPLE_BR_FROM, from, 2);
+		vt_writer_words(w, VT_SAMPLE_BR_TO, to, n);
+	}
+	c = stacks_read(w, fd);
+	assert_null(vt_stackcount_most(c));
+	vt_stackcount_free(c);
+}
+
+/* File offsets that wrap around: a procedure's end lies below its start. */
+static void test_range(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 0}, {0x50, 0x28, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t n = 1;
+
+	(void)state;
+	stacks_put(w, 1, 100, stack, 3);
+	c = stacks_read(w, fd);
+	vt_stackcount_links(c, 1, 7, 0, true, UINT64_MAX - 8, 0x10, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_links(c, 1, 7, 0, true, 0x29, 0x10, &n);
+	assert_int_equal(n, 0);
+	vt_stackcount_free(c);
+}
+
+/* A sample may have a period of 0; what has none has its event's, or counts once. */
+static void test_periods(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	vt_writer_row(w, VT_EVENT)[VT_EVENT_ID] = 6; /* no branches of it are asked for */
+	stacks_event(w, 4, STACKS_ANY);
+	stacks_event(w, 5, STACKS_ANY)[VT_EVENT_PERIOD] = 50;
+	stacks_put(w, 1, 0, stack, 2);
+	stacks_put(w, 2, 0, stack, 2)[VT_SAMPLE_HAS] = 1 << 8;
+	stacks_put(w, 4, 0, stack, 2)[VT_SAMPLE_HAS] = ~(1 << 8);
+	stacks_put(w, 5, 0, stack, 2);
+	stacks_put(w, 5, 70, stack, 2);
+	stacks_put(w, 6, 70, stack, 2);
+	stacks_put(w, 99, 70, stack, 2);
+	c = stacks_read(w, fd);
+	assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 1));
+	assert_true(stacks_near(vt_stackcount_event(c, 2)->weight, 0));
+	assert_true(stacks_near(vt_stackcount_event(c, 4)->weight, 1));
+	assert_true(stacks_near(vt_stackcount_event(c, 5)->weight, (50 + 70) / 2.0));
+	assert_true(stacks_near(vt_stackcount_count(&stacks_only(c, 5, true, 0x18)->sum), 50 + 70));
+	assert_null(vt_stackcount_event(c, 6));
+	assert_null(vt_stackcount_event(c, 99));
+	/* Of the most stacks, and the first of several. */
+	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 5));
+	vt_stackcount_free(c);
+	fd = scratch_file();
+	w = stacks_begin(fd);
+	stacks_put(w, 2, 0, stack, 2);
+	stacks_put(w, 1, 0, stack, 2);
+	c = stacks_read(w, fd);
+	assert_ptr_equal(vt_stackcount_most(c), vt_stackcount_event(c, 1));
+	vt_stackcount_free(c);
+}
+
+/* The first stack tells whether an event's have times; before the oldest branch, they do not. */
+static void test_first(void **state)
+{
+	static const uint64_t timed[][3] = {{0x20, 0x10, 1}, {0x30, 0x18, 0}};
+	static const uint64_t untimed[][3] = {{0x20, 0x10, 0}, {0x30, 0x18, 9}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 1, 100, timed, 2);
+	stacks_put(w, 1, 100, untimed, 2);
+	stacks_put(w, 2, 100, untimed, 2);
+	stacks_put(w, 2, 100, timed, 2);
+	c = stacks_read(w, fd);
+	assert_true(vt_stackcount_event(c, 1)->timed);
+	assert_int_equal(vt_stackcount_event(c, 1)->stacks, 1);
+	assert_int_equal(stacks_only(c, 1, true, 0x18)->stacks, 1);
+	assert_false(vt_stackcount_event(c, 2)->timed);
+	assert_int_equal(vt_stackcount_event(c, 2)->stacks, 2);
+	assert_true(stacks_near(vt_stackcount_count(&stacks_only(c, 2, true, 0x18)->sum), 200));
+	vt_stackcount_free(c);
+}
+
+/* Five runs, in four parts. */
+static void test_parts(void **state)
+{
+	static const uint64_t stack[][3] = {{0x20, 0x10, 0}, {0x30, 0x12, 0}, {0x40, 0x14, 0},
+					    {0x50, 0x16, 0}, {0x60, 0x18, 0}, {0x70, 0x1a, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+
+	(void)state;
+	stacks_put(w, 2, 100, stack, 6);
+	c = stacks_read(w, fd);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x20), 20, 0, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x30), 20, 0, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x40), 0, 20, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x50), 0, 0, 20, 0);
+	stacks_assert_sum(stacks_only(c, 2, false, 0x60), 0, 0, 0, 20);
+	stacks_assert_sum(stacks_only(c, 2, true, 0x12), 20, 0, 0, 0);
+	stacks_assert_sum(stacks_only(c, 2, true, 0x1a), 0, 0, 0, 20);
+	assert_int_equal(stacks_only(c, 2, true, 0x1a)->to, 0x60);
+	assert_int_equal(stacks_only(c, 2, false, 0x50)->to, 0x16);
+	vt_stackcount_free(c);
+}
+
+/* Newest branches that are there twice only nearly, or may be: they count. */
+static void test_not_twice(void **state)
+{
+	static const uint64_t stacks[][3][3] = {
+		{{0x30, 0x40, 0}, {0x30, 0x44, 0}, {0x50, 0x10, 0}},
+		{{0x30, 0x44, 0}, {0x34, 0x44, 0}, {0x50, 0x10, 0}},
+		{{0x30, 0x30, 0}, {0x30, 0x30, 0}, {0x50, 0x10, 0}},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		struct vt_stackcount *c;
+
+		stacks_put(w, 1, 100, stacks[i], 3);
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight, 50));
+		vt_stackcount_free(c);
+	}
+}
+
+/* Cycles of some of the branches, the newest of which is there twice; the next stack has more. */
+static void test_few_flags(void **state)
+{
+	static const double weights[] = {100, 50, (100 / (0.75 * 16) + 100 / (0.75 * 128)) / 2};
+	static const uint64_t from[] = {STACKS_BASE + 0x30, STACKS_BASE + 0x30, STACKS_BASE + 0x20,
+					STACKS_BASE + 0x20};
+	static const uint64_t to[] = {STACKS_BASE + 0x40, STACKS_BASE + 0x40, STACKS_BASE + 0x10,
+				      STACKS_BASE + 0x10};
+	static const uint64_t flags[] = {1 << 4, 16 << 4};
+	static const uint64_t next[][3] = {{0x90, 0x80, 128}, {0x90, 0x80, 128}};
+	size_t n;
+
+	(void)state;
+	/* None, those of what is left out alone, and one more. */
+	for (n = 0; n < 3; n++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		uint64_t *row = vt_writer_row(w, VT_SAMPLE), event = n == 2 ? 1 : 2;
+		struct vt_stackcount *c;
+
+		row[VT_SAMPLE_PID] = 5;
+		row[VT_SAMPLE_EVENT] = event;
+		row[VT_SAMPLE_PERIOD] = 100;
+		vt_writer_words(w, VT_SAMPLE_BR_FROM, from, 4 - (n == 0));
+		vt_writer_words(w, VT_SAMPLE_BR_TO, to, 4 - (n == 0));
+		vt_writer_words(w, VT_SAMPLE_BR_FLAGS, flags, n);
+		stacks_put(w, 1, 100, next, 2);
+		c = stacks_read(w, fd);
+		assert_true(vt_stackcount_event(c, event)->timed == (n == 2));
+		assert_true(stacks_near(vt_stackcount_event(c, event)->weight, weights[n]));
+		vt_stackcount_free(c);
+	}
+}
+
+/* Runs of one instruction, and as long as they may be; and both ends of what is mapped. */
+static void test_bounds(void **state)
+{
+	enum { AT = 0xf0000, SIZE = 0x20000 };
+	static const struct {
+		uint64_t start, from, to; /* of a run, and of the branch behind it */
+		size_t runs, branches;
+	} rows[] = {
+		{0x40, 0x48, SIZE, 1, 0},
+		{0x40, 0x48, -(uint64_t)1, 1, 0},
+		{0, 0x10000, 0x10, 1, 1},
+		{0, 0x10001, 0x10, 0, 1},
+		{0x40, 0x40, 0x10, 1, 1},
+		{0x41, 0x40, 0x10, 0, 1},
+		{SIZE - 1, SIZE - 1, SIZE - 1, 1, 1},
+		{SIZE - 8, SIZE, 0x10, 0, 0},
+		{SIZE, SIZE + 8, 0x10, 0, 0},
+		{-(uint64_t)8, 0x10, 0, 0, 1},
+	};
+	static const uint64_t behind[][3] = {
+		{AT + 0x40, AT + 0x10, 0}, {AT + SIZE, AT + 0x20, 0}, {0x20, AT + 0x30, 0}};
+	int fd = scratch_file();
+	struct vt_writer *w = stacks_begin(fd);
+	struct vt_stackcount *c;
+	size_t i, n;
+
+	(void)state;
+	stacks_map(w, 5, STACKS_BASE + AT, SIZE, 8);
+	for (i = 0; i < 10; i++) {
+		const uint64_t stack[][3] = {{AT + rows[i].from, AT + rows[i].to, 0},
+					     {0x20, AT + rows[i].start, 0}};
+
+		stacks_event(w, 10 + i, STACKS_ANY);
+		stacks_put(w, 10 + i, 100, stack, 2);
+	}
+	stacks_put(w, 1, 100, behind, 3);
+	c = stacks_read(w, fd);
+	/* Of what comes from behind the end, though the mapping is known, neither. */
+	vt_stackcount_links(c, 1, 8, 0, false, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 1);
+	vt_stackcount_links(c, 1, 8, 0, true, 0, UINT64_MAX, &n);
+	assert_int_equal(n, 1);
+	for (i = 0; i < 10; i++) {
+		vt_stackcount_links(c, 10 + i, 8, 0, true, 0, UINT64_MAX, &n);
+		if (n != rows[i].runs)
+			fail_msg("row %zu: %zu runs", i, n);
+		vt_stackcount_links(c, 10 + i, 8, 0, false, 0, UINT64_MAX, &n);
+		if (n != rows[i].branches)
+			fail_msg("row %zu: %zu branches", i, n);
+	}
+	vt_stackcount_free(c);
+}
+
+/* What processes share of a file they do not of code that they made; 20 and 80 cycles. */
+static void test_processes(void **state)
+{
+	static const uint64_t slow[][3] = {{0x20, 0x10, 80}, {0x20, 0x10, 9}};
+	static const uint64_t fast[][3] = {{0x20, 0x10, 20}, {0x20, 0x10, 9}};
+	static const uint64_t slow_there[][3] = {{0x8020, 0x8010, 80}, {0x8020, 0x8010, 9}};
+	static const double alone = (100 / (0.75 * 16) + 100 / (0.75 * 64)) / 2;
+	const struct vt_stackcount_link *l;
+	struct vt_stackcount *c;
+	int anon;
+
+	(void)state;
+	for (anon = 0; anon < 2; anon++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		uint64_t *row = vt_writer_row(w, VT_IMAGE);
+		size_t n;
+
+		row[VT_IMAGE_ID] = 9;
+		row[VT_IMAGE_TYPE] = anon ? VT_IMAGE_ANON : VT_IMAGE_FILE;
+		vt_writer_text(w, VT_IMAGE_PATH, "/y");
+		stacks_map(w, 5, STACKS_BASE, 4096, 9);
+		stacks_map(w, 6, anon ? STACKS_BASE : STACKS_BASE + 0x8000, 4096, 9);
+		stacks_put(w, 1, 100, fast, 2);
+		stacks_put(w, 1, 100, anon ? slow : slow_there, 2)[VT_SAMPLE_PID] = 6;
+		c = stacks_read(w, fd);
+		assert_true(stacks_near(vt_stackcount_event(c, 1)->weight,
+					anon ? alone : 100 / (0.75 * 16)));
+		l = vt_stackcount_links(c, 1, 9, anon ? 5 : 0, true, 0, UINT64_MAX, &n);
+		assert_int_equal(n, 1);
+		assert_int_equal(l->stacks, anon ? 1 : 2);
+		vt_stackcount_links(c, 1, 9, 6, true, 0, UINT64_MAX, &n);
+		assert_int_equal(n, anon);
+		vt_stackcount_free(c);
+	}
+}
+
+/* An empty entry ends a stack, the first one too; one half of it may be 0. */
+static void test_empty(void **state)
+{
+#define ZERO (-(uint64_t)STACKS_BASE)
+	static const struct {
+		uint64_t stack[4][3];
+		size_t n;
+		double weight; /* 0: there is no stack */
+	} rows[] = {
+		{{{0x20, 0x10, 0}, {ZERO, 0x18, 0}, {0x40, 0x10, 0}}, 3, 50},
+		{{{0x20, 0x10, 0}, {0x30, ZERO, 0}, {0x40, 0x10, 0}}, 3, 50},
+		{{{0x20, 0x10, 0}, {0x30, 0x18, 0}, {ZERO, ZERO, 0}, {0x40, 0x10, 0}}, 4, 100},
+		{{{ZERO, ZERO, 0}, {0x30, 0x18, 0}, {0x40, 0x10, 0}}, 3, 0},
+		/* A newest branch that is there twice, and nothing before it. */
+		{{{0x20, 0x30, 0}, {0x20, 0x30, 0}}, 2, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int fd = scratch_file();
+		struct vt_writer *w = stacks_begin(fd);
+		const struct vt_stackcount_event *e;
+		struct vt_stackcount *c;
+
+		stacks_put(w, 1, 100, rows[i].stack, rows[i].n);
+		c = stacks_read(w, fd);
+		e = vt_stackcount_event(c, 1);
+		if (!stacks_near(e ? e->weight : 0, rows[i].weight))
+			fail_msg("row %zu: %g", i, e ? e->weight : 0);
+		vt_stackcount_free(c);
+	}
+#undef ZERO
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_timed),	  cmocka_unit_test(test_untimed),
+		cmocka_unit_test(test_twice),	  cmocka_unit_test(test_variance),
+		cmocka_unit_test(test_reaches),	  cmocka_unit_test(test_none),
+		cmocka_unit_test(test_lengths),	  cmocka_unit_test(test_range),
+		cmocka_unit_test(test_spoilt),	  cmocka_unit_test(test_ones_doubt),
+		cmocka_unit_test(test_few_zeros), cmocka_unit_test(test_ones),
+		cmocka_unit_test(test_window),	  cmocka_unit_test(test_since),
+		cmocka_unit_test(test_shares),	  cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_periods),	  cmocka_unit_test(test_first),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_not_twice),
+		cmocka_unit_test(test_few_flags), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
