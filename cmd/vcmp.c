@@ -11,7 +11,7 @@
 #include "cmd/common/tables.h"
 #include "cmd/common/truth.h"
 #include "cmd/common/what.h"
-#include "listing/invariance.h"
+#include "listing/values/invariance.h"
 #include "value/invariance.h"
 
 struct options {

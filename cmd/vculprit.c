@@ -14,8 +14,8 @@
 #include "culprit/cause.h"
 #include "culprit/check.h"
 #include "culprit/culprits.h"
-#include "listing/cycles.h"
-#include "listing/top_stalls.h"
+#include "listing/cycles/cycles.h"
+#include "listing/cycles/top_stalls.h"
 #include "machine/pipeline/opcache.h"
 
 #define DEFAULT_TOP 20

@@ -12,7 +12,7 @@
 #include "cmd/common/tables.h"
 #include "cmd/common/what.h"
 #include "formats/svg/chart.h"
-#include "listing/invariance.h"
+#include "listing/values/invariance.h"
 #include "value/invariance.h"
 
 static const char *const by_words[] = {"instruction", "procedure", "image", NULL};

@@ -15,7 +15,7 @@
 #include "cmd/common/tables.h"
 #include "cmd/common/what.h"
 #include "culprit/cause.h"
-#include "listing/listing.h"
+#include "listing/code/listing.h"
 #include "profile/locate.h"
 
 /* --values without a procedure: those with the most samples. */

@@ -11,7 +11,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
-#include "listing/profile.h"
+#include "listing/profile/profile.h"
 
 static const char *const level_words[] = {"procedure", "image", "line", "instruction", NULL};
 

@@ -9,8 +9,8 @@
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/values.h"
-#include "listing/advice.h"
-#include "listing/profile.h"
+#include "listing/profile/profile.h"
+#include "listing/values/advice.h"
 #include "stream/kinds.h"
 
 /* What is listed, and what the input must hold for it. */

@@ -11,8 +11,8 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
-#include "listing/profile.h"
-#include "listing/variance.h"
+#include "listing/profile/profile.h"
+#include "listing/profile/variance.h"
 #include "profile/runs.h"
 
 static const char *const level_words[] = {"procedure", "image", "line", "instruction", NULL};

@@ -9,9 +9,9 @@
 #include "cmd/common/json.h"
 #include "cmd/common/stream.h"
 #include "culprit/cause.h"
-#include "listing/calc.h"
-#include "listing/graph.h"
-#include "listing/stall_ranking.h"
+#include "listing/cycles/calc.h"
+#include "listing/cycles/graph.h"
+#include "listing/cycles/stall_ranking.h"
 
 struct state {
 	struct app *app;

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "listing/calc.h"
-#include "listing/cycles.h"
+#include "listing/cycles/calc.h"
+#include "listing/cycles/cycles.h"
 
 /* Where cycles went, as JSON: cycles, and percentages of them.  NULL when memory runs out. */
 json_t *app_json_cyclesum(const struct vt_cyclesum *s);

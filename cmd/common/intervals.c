@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
-#include "listing/invariance.h"
+#include "listing/values/invariance.h"
 
 /* ---- one pass ---- */
 

@@ -10,7 +10,7 @@
 #include "base/intern.h"
 #include "cmd/common/json.h"
 #include "image/elf.h"
-#include "listing/diff.h"
+#include "listing/code/diff.h"
 #include "profile/ranking.h"
 
 /* Of the changes that are called significant, so many may be chance. */

@@ -5,7 +5,7 @@
 #include "cmd/common/app.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/tables.h"
-#include "listing/listing.h"
+#include "listing/code/listing.h"
 #include "profile/locate.h"
 
 /* Procedures as they were before, beside how they are: vlist --diff. */

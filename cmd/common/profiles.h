@@ -11,7 +11,7 @@
 #include "cmd/common/find.h"
 #include "freq/profile.h"
 #include "image/images.h"
-#include "listing/profile.h"
+#include "listing/profile/profile.h"
 #include "profile/block_code.h"
 #include "profile/profile.h"
 #include "profile/ranking.h"

@@ -8,7 +8,7 @@
 #include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
-#include "listing/conflicts.h"
+#include "listing/values/conflicts.h"
 
 struct state {
 	struct app_warnings warnings;

@@ -16,7 +16,7 @@
 #include "freq/compare.h"
 #include "freq/profile.h"
 #include "freq/stack_count.h"
-#include "listing/cycles.h"
+#include "listing/cycles/cycles.h"
 #include "stream/schema.h"
 #include "tests/fuzz/number.h"
 

@@ -14,7 +14,7 @@
 
 #include "image/elf.h"
 #include "image/symbols.h"
-#include "listing/advice.h"
+#include "listing/values/advice.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 #include "tests/unit/common/streams.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "listing/profile.h"
+#include "listing/profile/profile.h"
 #include "tests/unit/common/scenes.h"
 
 static struct vt_error err;

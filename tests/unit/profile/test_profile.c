@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "listing/profile.h"
+#include "listing/profile/profile.h"
 #include "profile/profile.h"
 #include "profile/ranking.h"
 #include "stream/reader.h"

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/cycles/calc.h"
+
+#include <elf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "culprit/cause.h"
+#include "image/lines.h"
+#include "listing/code/internal.h"
+#include "profile/procedure_code.h"
+
+bool vt_calc_range(const struct vt_calc_source *src, const struct vt_procedure *proc,
+		   uint64_t *first, uint64_t *end)
+{
+	*first = 0;
+	*end = UINT64_MAX;
+	if (proc->image == VT_UNMAPPED_IMAGE)
+		return false;
+	if (!proc->symbol)
+		return true;
+	if (!vt_images_offset(src->images, proc->image, proc->start, first) ||
+	    proc->end < proc->start || proc->end - proc->start > UINT64_MAX - *first)
+		return false;
+	*end = *first + (proc->end - proc->start);
+	return true;
+}
+
+void vt_calc_add(const struct vt_calc_source *src, const struct vt_procedure *proc,
+		 struct vt_cyclesum *sum)
+{
+	uint64_t first, end;
+
+	if (!vt_calc_range(src, proc, &first, &end))
+		return;
+	vt_cyclesum_add(sum, src->freqs, proc->image, first, end);
+	vt_cyclesum_samples(sum, src->profile, src->event, proc->image, first, end);
+}
+
+/* ---- instructions ---- */
+
+static const char *keep(struct vt_calc *c, const char *text)
+{
+	uint32_t id = vt_intern_str(c->texts, text);
+
+	return id == UINT32_MAX ? "" : vt_intern_get(c->texts, id);
+}
+
+struct naming {
+	struct vt_symbols *symbols;
+	const struct vt_procedure *proc;
+};
+
+/* Places in the procedure itself are among its blocks, and names can be long. */
+static void name_other(void *arg, uint64_t address, struct vt_buf *out)
+{
+	const struct naming *n = arg;
+
+	if (address <= n->proc->start || address >= n->proc->end)
+		vti_listing_name(n->symbols, address, out);
+}
+
+static bool disassemble(struct vt_calc *c, const struct vt_calc_source *src,
+			const struct vt_proccode *code, struct vt_error *err)
+{
+	enum vt_unknown why;
+	struct vt_lines *lines = vt_images_lines(src->images, c->proc.image);
+	struct vt_disasm *d = vt_disasm_new(EM_X86_64, 64, false, src->syntax, err);
+	struct naming n = {.proc = &c->proc};
+	uint32_t i;
+
+	if (!d)
+		return false;
+	n.symbols = vt_images_symbols(src->images, c->proc.image, c->proc.pid, &why);
+	vt_disasm_set_symbols(d, name_other, &n);
+	for (i = 0; i < c->cfg->ninsns; i++) {
+		const struct vt_cfg_insn *in = &c->cfg->insns[i];
+		uint64_t at = in->addr - c->proc.start;
+		struct vt_insn insn = {.text = ""};
+		struct vt_line line = {.file = ""};
+
+		if (at < code->size)
+			vt_disasm_at(d, code->bytes + at, code->size - (size_t)at, in->addr, &insn);
+		if (lines && !vt_lines_at(lines, in->addr, &line))
+			line = (struct vt_line){.file = ""};
+		c->insns[i] = (struct vt_calc_insn){.address = in->addr,
+						    .text = keep(c, insn.text),
+						    .file = keep(c, line.file),
+						    .line = line.line};
+		c->insns[i].size = strlen(c->insns[i].text);
+	}
+	vt_disasm_free(d);
+	return true;
+}
+
+static int by_address(const void *key, const void *insn)
+{
+	uint64_t a = *(const uint64_t *)key, b = ((const struct vt_calc_insn *)insn)->address;
+
+	return a < b ? -1 : a > b;
+}
+
+static struct vt_calc_insn *insn_at(const struct vt_calc *c, uint64_t offset)
+{
+	uint64_t address = offset + c->base;
+
+	return bsearch(&address, c->insns, c->cfg->ninsns, sizeof(*c->insns), by_address);
+}
+
+static void place_records(struct vt_calc *c, const struct vt_calc_source *src)
+{
+	uint64_t first = c->cfg->start - c->base, end = c->cfg->end - c->base;
+	size_t i, k, n;
+	const struct vt_freq *f = vt_freqprofile_freqs(src->freqs, c->proc.image, first, end, &n);
+	const struct vt_stall *s;
+
+	for (i = 0; i < n; i++) {
+		struct vt_calc_insn *insn = insn_at(c, f[i].offset);
+
+		if (insn)
+			insn->freq = &f[i];
+	}
+	s = vt_freqprofile_stalls(src->freqs, c->proc.image, first, end, &n);
+	for (i = 0; i < n; i = k) {
+		struct vt_calc_insn *insn = insn_at(c, s[i].offset);
+
+		for (k = i; k < n && s[k].offset == s[i].offset; k++)
+			continue;
+		if (insn) {
+			insn->stalls = &s[i];
+			insn->nstalls = k - i;
+		}
+	}
+}
+
+/* ---- blocks ---- */
+
+static void sum_blocks(struct vt_calc *c)
+{
+	uint32_t b, i;
+
+	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++) {
+		struct vt_calc_block *block = &c->blocks[b];
+
+		for (i = 0; i < block->block->ninsns; i++) {
+			const struct vt_calc_insn *insn = &block->insns[i];
+
+			if (!insn->freq)
+				continue;
+			if (!block->freq)
+				block->freq = insn->freq;
+			vt_cyclesum_insn(&block->sum, insn->freq, insn->stalls, insn->nstalls);
+		}
+	}
+}
+
+/* The record of an edge says where the jump is, and where it goes. */
+static void place_edges(struct vt_calc *c, const struct vt_calc_source *src)
+{
+	uint32_t e;
+
+	for (e = 0; e < c->cfg->nedges; e++) {
+		const struct vt_cfg_edge *edge = &c->cfg->edges[e];
+		const struct vt_cfg_block *from = &c->cfg->blocks[edge->from];
+		const struct vt_edgefreq *f;
+		uint64_t offset;
+		size_t i, n;
+
+		c->edges[e].edge = edge;
+		if (!from->ninsns || edge->to < VT_CFG_FIRST)
+			continue;
+		offset = c->insns[from->insn + from->ninsns - 1].address - c->base;
+		f = vt_freqprofile_edges(src->freqs, c->proc.image, offset, offset + 1, &n);
+		for (i = 0; i < n && !c->edges[e].freq; i++)
+			if (f[i].to + c->base == c->cfg->blocks[edge->to].start)
+				c->edges[e].freq = &f[i];
+	}
+}
+
+static bool fill(struct vt_calc *c, const struct vt_calc_source *src,
+		 const struct vt_proccode *code, struct vt_error *err)
+{
+	uint32_t b;
+
+	c->insns = calloc((size_t)c->cfg->ninsns + 1, sizeof(*c->insns));
+	c->blocks = calloc((size_t)c->cfg->nblocks + 1, sizeof(*c->blocks));
+	c->edges = calloc((size_t)c->cfg->nedges + 1, sizeof(*c->edges));
+	c->texts = vt_intern_new();
+	if (!c->insns || !c->blocks || !c->edges || !c->texts) {
+		vt_error_nomem(err);
+		return false;
+	}
+	if (!disassemble(c, src, code, err))
+		return false;
+	for (b = 0; b < c->cfg->nblocks; b++) {
+		c->blocks[b].block = &c->cfg->blocks[b];
+		c->blocks[b].insns = c->insns + c->cfg->blocks[b].insn;
+	}
+	place_records(c, src);
+	sum_blocks(c);
+	place_edges(c, src);
+	return true;
+}
+
+static bool draw(struct vt_calc *c, const struct vt_calc_source *src, struct vt_proccode *code,
+		 struct vt_error *err)
+{
+	struct vt_cfg_source flow = {
+		.start = c->proc.start, .images = src->images, .image = c->proc.image};
+
+	if (vt_proccode_find(src->images, src->code, &c->proc, code, err) < 0)
+		return false;
+	flow.code = code->bytes;
+	flow.size = code->size;
+	c->cfg = vt_cfg_new(&flow, err);
+	return c->cfg && fill(c, src, code, err);
+}
+
+struct vt_calc *vt_calc_new(const struct vt_calc_source *src, const struct vt_procedure *proc,
+			    struct vt_error *err)
+{
+	struct vt_calc *c = calloc(1, sizeof(*c));
+	struct vt_proccode code = {0};
+	uint64_t first, end;
+	bool ok;
+
+	if (!c) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	c->proc = *proc;
+	c->image = vt_images_get(src->images, proc->image);
+	if (!proc->symbol || !vt_calc_range(src, proc, &first, &end)) {
+		vt_error_set(err, VT_E_ABSENT, "%s: no procedure: %s",
+			     c->image ? c->image->path : "?", vt_unknown_text(proc->why));
+		free(c);
+		return NULL;
+	}
+	c->base = proc->start - first;
+	ok = draw(c, src, &code, err);
+	vt_proccode_fini(&code);
+	if (!ok) {
+		vt_calc_free(c);
+		return NULL;
+	}
+	vt_calc_add(src, proc, &c->sum);
+	return c;
+}
+
+void vt_calc_free(struct vt_calc *c)
+{
+	if (!c)
+		return;
+	vt_cfg_free(c->cfg);
+	vt_intern_free(c->texts);
+	free(c->insns);
+	free(c->blocks);
+	free(c->edges);
+	free(c);
+}
+
+double vt_calc_block_share(const struct vt_calc *c, const struct vt_calc_block *b)
+{
+	return c->sum.cycles > 0 ? 100 * b->sum.cycles / c->sum.cycles : 0;
+}
+
+double vt_calc_dynamic(const struct vt_calc_insn *insn)
+{
+	struct vt_cyclesum sum = {0};
+	double v;
+
+	if (!insn->freq || insn->freq->executions <= 0)
+		return 0;
+	vt_cyclesum_insn(&sum, insn->freq, insn->stalls, insn->nstalls);
+	v = (sum.dynamic - (sum.low[VT_STALL_GAIN] + sum.high[VT_STALL_GAIN]) / 2) /
+	    insn->freq->executions;
+	return v > 0 && isfinite(v) ? v : 0;
+}

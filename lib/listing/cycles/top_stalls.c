@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/cycles/top_stalls.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "culprit/cause.h"
+#include "image/lines.h"
+
+/* Of the causes of one stall, so many are kept; no instruction has more. */
+#define CAUSES 8
+
+struct cause {
+	enum vt_stall_cause cause;
+	double low;
+	double high;
+	uint64_t guilty; /* vaddr of the first instruction that may be; 0: none known */
+};
+
+struct row {
+	uint32_t image;
+	uint64_t vaddr;
+	uint64_t start; /* of the procedure */
+	const char *name;
+	double executions;
+	double cycles; /* lost */
+	uint64_t samples;
+	enum vt_confidence confidence;
+	uint32_t ncauses;
+	struct cause causes[CAUSES]; /* the greatest first */
+};
+
+struct vt_culprittop {
+	struct row *rows;
+	size_t count;
+	size_t cap;
+};
+
+struct vt_culprittop *vt_culprittop_new(void)
+{
+	return calloc(1, sizeof(struct vt_culprittop));
+}
+
+void vt_culprittop_free(struct vt_culprittop *t)
+{
+	if (!t)
+		return;
+	free(t->rows);
+	free(t);
+}
+
+/* ---- gathering ---- */
+
+static int by_size(const void *va, const void *vb)
+{
+	const struct cause *a = va, *b = vb;
+	double x = a->low + a->high, y = b->low + b->high;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (int)a->cause - (int)b->cause;
+}
+
+static void add_cause(struct row *row, const struct vt_culprit_stall *s, const struct vt_cfg *g)
+{
+	if (s->cause == VT_STALL_GAIN || row->ncauses == CAUSES)
+		return;
+	row->causes[row->ncauses++] = (struct cause){
+		.cause = s->cause,
+		.low = s->low,
+		.high = s->high,
+		.guilty = s->nguilty ? g->insns[s->guilty[0]].addr : 0,
+	};
+}
+
+/*
+ * What an instruction loses: the time that it took beyond what it needs at best, no more than its
+ * causes can account for.
+ */
+static double lost(const struct vt_culprits_proc *p, uint32_t insn, const struct row *row)
+{
+	const struct vt_freq *f = p->freqs[insn];
+	double best = (double)p->flow->costs[insn].best, most = 0;
+	uint32_t i;
+
+	for (i = 0; i < row->ncauses; i++)
+		most += row->causes[i].high;
+	return f ? fmin(most, fmax(0, f->cycles - best) * f->executions) : 0;
+}
+
+int vt_culprittop_add(void *arg, const struct vt_culprits_proc *p, struct vt_error *err)
+{
+	struct vt_culprittop *t = arg;
+	const struct vt_cfg *g = p->flow->cfg;
+	size_t i = 0;
+
+	while (i < p->nstalls) {
+		uint32_t insn = p->stalls[i].insn;
+		struct row row = {
+			.image = p->flow->proc.image,
+			.vaddr = g->insns[insn].addr,
+			.start = p->flow->proc.start,
+			.name = p->flow->proc.name,
+		};
+
+		for (; i < p->nstalls && p->stalls[i].insn == insn; i++)
+			add_cause(&row, &p->stalls[i], g);
+		row.cycles = lost(p, insn, &row);
+		if (!(row.cycles > 0))
+			continue;
+		qsort(row.causes, row.ncauses, sizeof(row.causes[0]), by_size);
+		row.executions = p->freqs[insn]->executions;
+		row.samples = p->freqs[insn]->samples;
+		row.confidence = p->freqs[insn]->confidence;
+		if (!vt_array_grow(&t->rows, &t->cap, t->count + 1, sizeof(*t->rows)))
+			return vt_error_nomem(err);
+		t->rows[t->count++] = row;
+	}
+	return 0;
+}
+
+/* ---- listing ---- */
+
+static int worst_first(const void *va, const void *vb)
+{
+	const struct row *a = va, *b = vb;
+
+	if (a->cycles != b->cycles)
+		return a->cycles > b->cycles ? -1 : 1;
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+static void add_columns(struct vt_table *t)
+{
+	vt_table_column(t, "percent", "%", VT_FORMAT_PERCENT);
+	vt_table_column(t, "cumulative", "cum%", VT_FORMAT_PERCENT);
+	vt_table_column(t, "stall_cycles", "cycles", VT_FORMAT_NUMBER);
+	vt_table_column(t, "executions", "freq", VT_FORMAT_NUMBER);
+	vt_table_column(t, "confidence", NULL, VT_FORMAT_TEXT);
+	vt_table_column(t, "confidence.letter", "c", VT_FORMAT_TEXT);
+	vt_table_column(t, "stall", "stall", VT_FORMAT_REAL);
+	vt_table_column(t, "blame", "blame", VT_FORMAT_TEXT);
+	vt_table_column(t, "causes", NULL, VT_FORMAT_TEXT);
+	vt_table_column(t, "samples", NULL, VT_FORMAT_NUMBER);
+	vt_table_column(t, "address", "pc", VT_FORMAT_HEX);
+	vt_table_column(t, "guilty", "by", VT_FORMAT_HEX);
+	vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, 32);
+	vt_table_column(t, "procedure.offset", NULL, VT_FORMAT_HEX);
+	vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, 40);
+	vt_table_column_max(t, "image", "image", VT_FORMAT_TEXT, 40);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void add_line(struct vt_table *t, struct vt_images *images, const struct row *r)
+{
+	struct vt_lines *lines = vt_images_lines(images, r->image);
+	struct vt_line line;
+
+	if (lines && vt_lines_at(lines, r->vaddr, &line) && line.line)
+		vt_table_printf(t, "%s:%u", base_name(line.file), line.line);
+	else
+		vt_table_empty(t);
+}
+
+/* "dcache 0-1234, dtlb 0-1234": cycles at least and at most. */
+static void add_causes(struct vt_table *t, const struct row *r)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	uint32_t i;
+
+	for (i = 0; i < r->ncauses; i++)
+		vt_buf_printf(&b, "%s%s %.0f-%.0f", i ? ", " : "",
+			      vt_stall_name(r->causes[i].cause), r->causes[i].low,
+			      r->causes[i].high);
+	vt_table_text(t, b.data, b.size);
+	vt_buf_free(&b);
+}
+
+static uint64_t whole(double v)
+{
+	return v > 0 && v < 1.8e19 ? (uint64_t)llround(fmin(v, 9e18)) : 0;
+}
+
+static void add_row(struct vt_table *t, struct vt_images *images, const struct row *r,
+		    double cumulative, double all)
+{
+	static const char letters[VT_NCONFIDENCES][2] = {"-", "L", "M", "H", "X"};
+	const struct vt_image *image = vt_images_get(images, r->image);
+	struct vt_buf blame = VT_BUF_INIT;
+	uint64_t guilty = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->ncauses; i++) {
+		vt_buf_put_u8(&blame, (uint8_t)vt_stall_letter(r->causes[i].cause));
+		if (!guilty)
+			guilty = r->causes[i].guilty;
+	}
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_real(t, all > 0 ? 100 * r->cycles / all : 0);
+	vt_table_real(t, all > 0 ? 100 * cumulative / all : 0);
+	vt_table_number(t, whole(r->cycles));
+	vt_table_number(t, whole(r->executions));
+	vt_table_str(t, vt_confidence_name(r->confidence));
+	vt_table_str(t, letters[r->confidence]);
+	vt_table_real(t, r->executions > 0 ? r->cycles / r->executions : 0);
+	vt_table_text(t, blame.data, blame.size);
+	vt_buf_free(&blame);
+	add_causes(t, r);
+	vt_table_number(t, r->samples);
+	vt_table_number(t, r->vaddr);
+	if (guilty)
+		vt_table_number(t, guilty);
+	else
+		vt_table_empty(t);
+	vt_table_str(t, r->name);
+	vt_table_number(t, r->vaddr - r->start);
+	add_line(t, images, r);
+	vt_table_str(t, image ? image->name : "");
+}
+
+int64_t vt_culprittop_fill(struct vt_culprittop *t, const struct vt_culprits_totals *totals,
+			   struct vt_images *images, uint64_t top, struct vt_table *table,
+			   struct vt_error *err)
+{
+	double cumulative = 0;
+	size_t i, n = top && top < t->count ? (size_t)top : t->count;
+
+	(void)err;
+	if (t->count)
+		qsort(t->rows, t->count, sizeof(*t->rows), worst_first);
+	add_columns(table);
+	for (i = 0; i < n; i++) {
+		cumulative += t->rows[i].cycles;
+		add_row(table, images, &t->rows[i], cumulative, totals->cycles);
+	}
+	return (int64_t)(t->count - n);
+}
+
+static void print_letters(const struct vt_culprits_totals *totals, struct vt_output *out)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < VT_NSTALLS; i++)
+		if (totals->high[i] > 0 && i != VT_STALL_GAIN)
+			vt_output_printf(out, "%s%c %s", n++ ? ", " : "Blame: ", vt_stall_letter(i),
+					 vt_stall_text(i));
+	if (n)
+		vt_output_text(out, "\n");
+}
+
+void vt_culprittop_header(const struct vt_culprits_totals *totals, struct vt_output *out)
+{
+	uint64_t all = totals->samples + totals->unknown;
+	int i, n = 0;
+
+	vt_output_printf(out, "Procedures %" PRIu64 ", cycles %.0f, samples %" PRIu64,
+			 totals->procedures, totals->cycles, all);
+	for (i = VT_NCONFIDENCES - 1; i >= 0 && all; i--) {
+		uint64_t samples = vt_culprits_samples(totals, (enum vt_confidence)i);
+
+		if (samples)
+			vt_output_printf(out, "%s%.1f %% %s", n++ ? ", " : ": ",
+					 100.0 * (double)samples / (double)all,
+					 i == VT_CONFIDENCE_NONE ? "without an estimate"
+								 : vt_confidence_name((uint64_t)i));
+	}
+	vt_output_text(out, "\n");
+	if (totals->without_code)
+		vt_output_printf(out, "Procedures whose code is not there: %" PRIu64 "\n",
+				 totals->without_code);
+	if (totals->outside)
+		vt_output_printf(out, "Places in no procedure: %" PRIu64 " of %" PRIu64 "\n",
+				 totals->outside, totals->places);
+	print_letters(totals, out);
+	vt_output_text(out, "\n");
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/profile/profile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "image/lines.h"
+#include "listing/profile/profile_internal.h"
+
+enum vt_style vt_heat(uint64_t part, uint64_t whole)
+{
+	double share = whole ? (double)part / (double)whole : 0;
+
+	return share >= 0.1 ? VT_STYLE_HOT : share >= 0.02 ? VT_STYLE_WARM : VT_STYLE_PLAIN;
+}
+
+/* ---- the header ---- */
+
+static const char *policy_text(enum vt_policy policy)
+{
+	static const char *const text[VT_NPOLICIES] = {
+		[VT_POLICY_UNKNOWN] = "how its pc was chosen is unknown",
+		[VT_POLICY_INTERRUPT] = "pc at the interrupt, with skid",
+		[VT_POLICY_PRECISE] = "pc asked to be precise",
+		[VT_POLICY_DISPATCH] = "pc tagged at dispatch",
+		[VT_POLICY_MODEL] = "pc from a model",
+		[VT_POLICY_EXACT] = "exact pc",
+	};
+
+	return text[policy];
+}
+
+static struct vt_tally total_of(const struct vt_profile *p, size_t event)
+{
+	const struct vt_profile_event *e = vt_profile_event(p, event);
+
+	return (struct vt_tally){e->samples, e->period};
+}
+
+/* ", unknown 12 (0.30%)" */
+static void header_share(const char *what, uint64_t part, uint64_t whole, struct vt_output *out)
+{
+	vt_output_printf(out, ", %s %" PRIu64, what, part);
+	if (whole)
+		vt_output_printf(out, " (%.2f%%)", 100.0 * (double)part / (double)whole);
+}
+
+/* "executions (estimated) = 1200" */
+static void header_estimate(const struct vt_profile_event *e, struct vt_output *out)
+{
+	vt_output_printf(out, "Estimated %s = %" PRIu64 "\n", e->name, e->samples);
+}
+
+static void header_event(const struct vt_profile *p, const struct vt_ranking *r, size_t event,
+			 const char *label, struct vt_output *out)
+{
+	const struct vt_profile_event *e = vt_profile_event(p, event);
+	uint64_t unverified = vt_ranking_unverified(r, event).samples;
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_escape_str(&b, label);
+	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
+			 e->samples, policy_text(e->policy));
+	/* What was asked for need not be what the processor did: each sample says. */
+	if (e->policy == VT_POLICY_PRECISE && e->told)
+		header_share("EXACT_IP", e->exact_ip, e->told, out);
+	header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
+	if (unverified)
+		header_share("unverified", unverified, e->samples, out);
+	vt_output_text(out, "\n");
+	vt_buf_free(&b);
+}
+
+static void header_loss(const struct vt_profile_loss *loss, struct vt_output *out)
+{
+	if (loss->lost_records)
+		vt_output_printf(out, "Lost while recording: %" PRIu64 " records\n", loss->lost);
+	if (loss->gaps)
+		vt_output_printf(out,
+				 "Gaps in the input: %" PRIu64 ", with %" PRIu64
+				 " bytes and %" PRIu64 " records known to be missing\n",
+				 loss->gaps, loss->gap_bytes, loss->gap_records);
+}
+
+void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
+			const struct vt_event_choice *events, struct vt_output *out)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++) {
+		const struct vt_profile_event *e = vt_profile_event(p, events->index[i]);
+
+		if (e->estimate)
+			header_estimate(e, out);
+		else
+			header_event(p, r, events->index[i], events->label[i], out);
+	}
+	if (!events->count)
+		vt_output_text(out, "No samples\n");
+	header_loss(vt_profile_loss(p), out);
+}
+
+void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
+{
+	vt_output_printf(
+		out, "\nA column counts the samples of its event%s.\n",
+		diff ? ",\nbefore and after, with the change in samples and in percentage "
+		       "points,\nand how likely chance alone makes such a change; a star if "
+		       "it is significant"
+		     : "");
+	if (by_period)
+		vt_output_text(out, "The percentages weigh each sample by its period.\n");
+	vt_output_text(out, "============================================================="
+			    "===================\n");
+}
+
+/* ---- the table ---- */
+
+void vti_event_column(struct vt_table *t, const char *label, const char *member,
+		      const char *heading, enum vt_format format)
+{
+	bool main = strcmp(member, "samples") == 0;
+	struct vt_buf key = VT_BUF_INIT;
+
+	vt_buf_printf(&key, "%s%s%s", label, main ? "" : ".", main ? "" : member);
+	vt_table_column_of(t, "events", label, member, vt_buf_str(&key), heading, format);
+	vt_buf_free(&key);
+}
+
+static void name_columns(struct vt_table *t, enum vt_level level)
+{
+	if (level == VT_LEVEL_INSTRUCTION)
+		vt_table_column(t, "address", "address", VT_FORMAT_HEX);
+	if (level == VT_LEVEL_LINE)
+		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+	else if (level != VT_LEVEL_IMAGE)
+		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+	if (level == VT_LEVEL_INSTRUCTION)
+		vt_table_column(t, "line", "line", VT_FORMAT_TEXT);
+	if (level != VT_LEVEL_IMAGE && level != VT_LEVEL_LINE)
+		vt_table_column(t, "symbol", NULL, VT_FORMAT_TEXT);
+	vt_table_column(t, "unknown", NULL, VT_FORMAT_TEXT);
+}
+
+static void line_cell(struct vt_table *t, const struct vt_rank *k, struct vt_images *images)
+{
+	struct vt_lines *lines = NULL;
+	struct vt_line line;
+
+	if (k->image != VT_UNMAPPED_IMAGE)
+		lines = vt_images_lines(images, k->image);
+	if (lines && vt_lines_at(lines, k->address, &line) && line.line)
+		vt_table_printf(t, "%s:%u", line.file, line.line);
+	else
+		vt_table_empty(t);
+}
+
+static void name_cells(struct vt_table *t, const struct vt_rank *k, enum vt_level level,
+		       struct vt_images *images)
+{
+	enum vt_style style = *k->cause ? VT_STYLE_FAINT : VT_STYLE_PLAIN;
+	struct vt_buf label = VT_BUF_INIT;
+
+	if (level == VT_LEVEL_INSTRUCTION && k->image != VT_UNMAPPED_IMAGE)
+		vt_table_number(t, k->address);
+	else if (level == VT_LEVEL_INSTRUCTION)
+		vt_table_empty(t);
+	if (level != VT_LEVEL_IMAGE) {
+		vt_rank_label(k, level, &label);
+		vt_table_text(t, vt_buf_str(&label), label.size);
+		vt_table_cell_style(t, style);
+		vt_table_str(t, k->path);
+	} else if (k->image == VT_UNMAPPED_IMAGE) {
+		vt_table_printf(t, "[%s]", k->cause);
+	} else {
+		vt_table_str(t, k->path);
+	}
+	vt_table_cell_style(t, style);
+	if (level == VT_LEVEL_INSTRUCTION)
+		line_cell(t, k, images);
+	if (level != VT_LEVEL_IMAGE && level != VT_LEVEL_LINE)
+		vt_table_str(t, k->symbol);
+	vt_table_str(t, k->cause);
+	vt_buf_free(&label);
+}
+
+/* Cycles that an execution spends at the head of the queue; empty if that is not known. */
+void vti_cpi_cell(struct vt_table *t, struct vt_tally cycles, struct vt_tally executions)
+{
+	if (executions.samples)
+		vt_table_real(t, (double)cycles.samples / (double)executions.samples);
+	else
+		vt_table_empty(t);
+}
+
+static bool has_cpi(const struct vt_profile *p)
+{
+	return vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS) != SIZE_MAX &&
+	       vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) != SIZE_MAX;
+}
+
+static void columns(struct vt_table *t, const struct vt_profile *p,
+		    const struct vt_event_choice *events, enum vt_level level)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++) {
+		vti_event_column(t, events->label[i], "samples", events->label[i],
+				 VT_FORMAT_NUMBER);
+		vti_event_column(t, events->label[i], "percent", "%", VT_FORMAT_PERCENT);
+		if (i == 0)
+			vti_event_column(t, events->label[i], "cumulative", "cum%",
+					 VT_FORMAT_PERCENT);
+	}
+	if (has_cpi(p))
+		vt_table_column(t, "cpi", "cpi", VT_FORMAT_REAL);
+	name_columns(t, level);
+}
+
+static void count_cells(struct vt_table *t, const struct vt_proflist_side *side, size_t row,
+			bool by_period, uint64_t cumulative)
+{
+	size_t i;
+
+	for (i = 0; i < side->events->count; i++) {
+		size_t event = side->events->index[i];
+		struct vt_tally tally = vt_ranking_tally(side->ranking, row, event);
+		uint64_t part = vti_weigh(tally, by_period);
+		uint64_t whole = vti_weigh(total_of(side->profile, event), by_period);
+
+		vt_table_number(t, tally.samples);
+		vt_table_cell_style(t, part ? VT_STYLE_PLAIN : VT_STYLE_FAINT);
+		vt_table_percent(t, part, whole);
+		vt_table_cell_style(t, part ? vt_heat(part, whole) : VT_STYLE_FAINT);
+		if (i == 0)
+			vt_table_percent(t, cumulative, whole);
+	}
+	if (has_cpi(side->profile)) {
+		const struct vt_profile *p = side->profile;
+
+		vti_cpi_cell(
+			t,
+			vt_ranking_tally(side->ranking, row,
+					 vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES)),
+			vt_ranking_tally(side->ranking, row,
+					 vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS)));
+	}
+}
+
+/* An event that was not chosen may be all that a row has. */
+static bool has_samples(const struct vt_proflist_side *side, size_t row)
+{
+	size_t i;
+
+	for (i = 0; i < side->events->count; i++)
+		if (vt_ranking_tally(side->ranking, row, side->events->index[i]).samples)
+			return true;
+	return false;
+}
+
+uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *side,
+			  const struct vt_proflist_options *opt)
+{
+	enum vt_level level = vt_ranking_level(side->ranking);
+	size_t row, first, n = vt_ranking_count(side->ranking);
+	uint64_t all, cumulative = 0, left_out = 0;
+
+	columns(t, side->profile, side->events, level);
+	if (!side->events->count)
+		return 0;
+	first = side->events->index[0];
+	all = vti_weigh(total_of(side->profile, first), opt->by_period);
+	for (row = 0; row < n; row++) {
+		uint64_t part =
+			vti_weigh(vt_ranking_tally(side->ranking, row, first), opt->by_period);
+
+		if (!has_samples(side, row))
+			continue;
+		if ((opt->top && vt_table_rows(t) == opt->top) ||
+		    100.0 * (double)part < opt->min_percent * (double)all) {
+			left_out++;
+			continue;
+		}
+		cumulative += part;
+		vt_table_row(t, VT_STYLE_PLAIN);
+		count_cells(t, side, row, opt->by_period, cumulative);
+		name_cells(t, vt_ranking_at(side->ranking, row), level, side->images);
+	}
+	return left_out;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/profile/variance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listing/profile/profile_internal.h"
+#include "profile/significance.h"
+
+struct stat_row {
+	size_t row;
+	const char *image, *label;
+	uint64_t sum;
+	uint64_t runs; /* that have any */
+	uint64_t min;
+	uint64_t max;
+	double mean;
+	double deviation;
+	double noise; /* deviation, by what chance alone would make it */
+	double key;
+};
+
+static double key_of(const struct stat_row *s, enum vt_stat_order order)
+{
+	switch (order) {
+	case VT_STAT_DEVIATION:
+		return s->deviation;
+	case VT_STAT_NOISE:
+		return s->noise;
+	case VT_STAT_SUM:
+		return (double)s->sum;
+	default:
+		return (double)(s->max - s->min) / (double)s->sum;
+	}
+}
+
+static struct stat_row gather(const struct vt_runs *r, size_t row,
+			      const struct vt_statlist_options *opt)
+{
+	struct stat_row s = {.row = row,
+			     .image = vt_runs_image(r, row),
+			     .label = vt_runs_label(r, row),
+			     .min = UINT64_MAX};
+	struct vt_moments m = {0}, counts = {0};
+	size_t i;
+
+	for (i = 0; i < vt_runs_count(r); i++) {
+		struct vt_tally t = vt_runs_tally(r, row, i, 0);
+		uint64_t v = vti_weigh(t, opt->by_period);
+
+		vt_moments_add(&m, (double)v);
+		vt_moments_add(&counts, (double)t.samples);
+		s.sum += v;
+		s.runs += t.samples != 0;
+		s.min = v < s.min ? v : s.min;
+		s.max = v > s.max ? v : s.max;
+	}
+	s.mean = m.mean;
+	s.deviation = vt_moments_deviation(&m);
+	if (counts.mean > 0 && m.mean > 0)
+		s.noise = s.deviation / m.mean * sqrt(counts.mean);
+	if (s.sum)
+		s.key = key_of(&s, opt->order);
+	return s;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct stat_row *a = pa;
+	const struct stat_row *b = pb;
+	int c;
+
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	if (a->sum != b->sum)
+		return a->sum > b->sum ? -1 : 1;
+	c = strcmp(a->image, b->image);
+	return c ? c : strcmp(a->label, b->label);
+}
+
+static void columns(struct vt_table *t, enum vt_level level)
+{
+	vt_table_column(t, "range_percent", "range%", VT_FORMAT_PERCENT);
+	vt_table_column(t, "sum", "sum", VT_FORMAT_NUMBER);
+	vt_table_column(t, "sum_percent", "sum%", VT_FORMAT_PERCENT);
+	vt_table_column(t, "runs", "N", VT_FORMAT_NUMBER);
+	vt_table_column(t, "mean", "mean", VT_FORMAT_REAL);
+	vt_table_column(t, "std_dev", "std-dev", VT_FORMAT_REAL);
+	vt_table_column(t, "noise", "noise", VT_FORMAT_REAL);
+	vt_table_column(t, "min", "min", VT_FORMAT_NUMBER);
+	vt_table_column(t, "max", "max", VT_FORMAT_NUMBER);
+	if (level == VT_LEVEL_LINE)
+		vt_table_column_max(t, "line", "line", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+	else if (level != VT_LEVEL_IMAGE)
+		vt_table_column_max(t, "procedure", "procedure", VT_FORMAT_TEXT, VTI_NAME_WIDTH);
+	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
+}
+
+static void print_row(struct vt_table *t, const struct vt_runs *runs, const struct stat_row *s,
+		      enum vt_level level, uint64_t total)
+{
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_percent(t, s->max - s->min, s->sum);
+	vt_table_number(t, s->sum);
+	vt_table_percent(t, s->sum, total);
+	vt_table_number(t, s->runs);
+	vt_table_real(t, s->mean);
+	vt_table_real(t, s->deviation);
+	vt_table_real(t, s->noise);
+	vt_table_number(t, s->min);
+	vt_table_number(t, s->max);
+	if (level != VT_LEVEL_IMAGE)
+		vt_table_str(t, s->label);
+	if (level == VT_LEVEL_IMAGE && *s->label)
+		vt_table_str(t, s->label);
+	else
+		vt_table_str(t, vt_runs_path(runs, s->row));
+}
+
+int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt_level level,
+			 uint64_t total, const struct vt_statlist_options *opt,
+			 struct vt_error *err)
+{
+	size_t i, count = 0, rows = vt_runs_rows(runs);
+	struct stat_row *list = calloc(rows + 1, sizeof(*list));
+	int64_t left_out = 0;
+
+	if (!list)
+		return vt_error_nomem(err);
+	for (i = 0; i < rows; i++) {
+		list[count] = gather(runs, i, opt);
+		count += list[count].sum != 0;
+	}
+	qsort(list, count, sizeof(*list), compare);
+	columns(t, level);
+	for (i = 0; i < count; i++) {
+		double percent = 100.0 * (double)list[i].sum / (double)total;
+
+		if ((opt->top && i - (size_t)left_out >= opt->top) || percent < opt->min_percent)
+			left_out++;
+		else
+			print_row(t, runs, &list[i], level, total);
+	}
+	free(list);
+	return left_out;
+}
