@@ -13,7 +13,7 @@
 #define MAX_CALL  9    /* bytes: notrack, REX, opcode, ModRM, SIB, displacement */
 
 void vti_callers_init(struct vti_callers *c, struct vti_spaces *spaces, struct vt_interp *machine,
-		      struct vt_kmem *memory)
+		      struct vt_known_memory *memory)
 {
 	*c = (struct vti_callers){.spaces = spaces, .machine = machine, .memory = memory};
 }
@@ -37,7 +37,7 @@ static bool load(void *arg, uint64_t address, unsigned size, uint64_t *value)
 	struct vti_callers *c = arg;
 	struct vt_word w;
 
-	vt_kmem_load(c->memory, address, size, &w);
+	vt_known_memory_load(c->memory, address, size, &w);
 	*value = w.value;
 	return vt_word_is_known(w);
 }

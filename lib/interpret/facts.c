@@ -56,7 +56,7 @@ static int come_back(struct vti_paths *p, int64_t pid, int64_t tid, struct vt_er
 	if (!process || vti_path_turn(p, pid, tid, err) < 0)
 		return -VT_E_NOMEM;
 	if (process->tid != tid)
-		vt_kmem_forget(p->memory->known);
+		vt_known_memory_forget(p->memory->known);
 	process->tid = tid;
 	return 0;
 }
@@ -85,8 +85,8 @@ int vti_path_written(struct vti_paths *p, const struct vt_record *rec, struct vt
 			     vt_record_i64(rec, VT_MEMORY_TID), err);
 
 	if (code == 0)
-		vt_kmem_set(p->memory->known, vt_record_u64(rec, VT_MEMORY_ADDR), data.data,
-			    data.size);
+		vt_known_memory_set(p->memory->known, vt_record_u64(rec, VT_MEMORY_ADDR), data.data,
+				    data.size);
 	return code;
 }
 
@@ -130,7 +130,7 @@ static void learn_memory(struct vti_paths *p, const struct vt_memory *m, uint64_
 
 	vt_put_le64(bytes, value);
 	if (m->size <= sizeof(bytes) && address_of(p, m, behind, &addr))
-		vt_kmem_set(p->memory->known, addr, bytes, m->size);
+		vt_known_memory_set(p->memory->known, addr, bytes, m->size);
 }
 
 /* What ptwrite told is what its operand holds, as long as nothing else was run. */

@@ -67,14 +67,14 @@ enum vt_withheld vti_spaces_decoded_withheld(struct vti_spaces *s, int64_t pid, 
  * relocates unless `relro` says that it has.  Lines that are withheld are counted.
  */
 uint64_t vti_spaces_constants(struct vti_spaces *s, int64_t pid, uint64_t addr, bool relro,
-			      uint8_t bytes[VT_KMEM_LINE]);
+			      uint8_t bytes[VT_KNOWN_LINE]);
 
 /*
  * What images hold for good of a line at an address of a process: vt_procdata_line(), with what the
  * dynamic linker relocates where vti_spaces_ran() has shown that it has.
  */
 uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
-			 uint8_t bytes[VT_KMEM_LINE]);
+			 uint8_t bytes[VT_KNOWN_LINE]);
 
 /*
  * The process was seen to run code at this address.  The dynamic linker lets no code of an image
@@ -90,7 +90,7 @@ int vti_spaces_ran(struct vti_spaces *s, int64_t pid, uint64_t addr, struct vt_e
 struct vti_callers {
 	struct vti_spaces *spaces; /* borrowed, as are the next two */
 	struct vt_interp *machine;
-	struct vt_kmem *memory;
+	struct vt_known_memory *memory;
 	int64_t pid;
 	struct vt_run_caller *list;
 	size_t count;
@@ -100,7 +100,7 @@ struct vti_callers {
 };
 
 void vti_callers_init(struct vti_callers *c, struct vti_spaces *spaces, struct vt_interp *machine,
-		      struct vt_kmem *memory);
+		      struct vt_known_memory *memory);
 void vti_callers_fini(struct vti_callers *c);
 
 /* What counts begins at the machine's instruction pointer; the list is empty until then. */

@@ -244,7 +244,7 @@ static int take_step(struct vti_paths *p, const struct vt_step *s, const struct 
 		return 0;
 	}
 	if (t->in_kernel)
-		vt_kmem_forget(p->memory->known);
+		vt_known_memory_forget(p->memory->known);
 	t->in_kernel = false;
 	arrive(p, addr);
 	t->block = s->block;

@@ -49,7 +49,7 @@ struct vti_path_memory {
 	int64_t pid;
 	uint64_t used;
 	uint64_t space; /* number of the process's mappings when it was last looked at */
-	struct vt_kmem *known;
+	struct vt_known_memory *known;
 };
 
 struct vti_path_process {

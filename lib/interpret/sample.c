@@ -40,7 +40,7 @@ struct start {
 struct vti_samples {
 	struct vt_interpret *in;
 	struct vt_interp *machine;
-	struct vt_kmem *memory;
+	struct vt_known_memory *memory;
 	struct vti_callers callers;
 	struct vt_rng rng;
 	struct vt_hash events;
@@ -59,7 +59,7 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 }
 
 /* What the line at an address has of the sample's stack; what is not stack is left as it is. */
-static uint64_t fill_stack(const struct start *at, uint64_t addr, uint8_t bytes[VT_KMEM_LINE])
+static uint64_t fill_stack(const struct start *at, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE])
 {
 	uint64_t from = at->stack_addr - addr; /* of the stack in the line, or */
 	uint64_t skip = addr - at->stack_addr; /* of the line in the stack */
@@ -67,20 +67,20 @@ static uint64_t fill_stack(const struct start *at, uint64_t addr, uint8_t bytes[
 
 	if (skip < at->stack.size) {
 		n = at->stack.size - skip;
-		n = n < VT_KMEM_LINE ? n : VT_KMEM_LINE;
+		n = n < VT_KNOWN_LINE ? n : VT_KNOWN_LINE;
 		memcpy(bytes, at->stack.data + skip, n);
 		return vt_low_bits((unsigned)n);
 	}
-	if (from >= VT_KMEM_LINE || !at->stack.size)
+	if (from >= VT_KNOWN_LINE || !at->stack.size)
 		return 0;
-	n = VT_KMEM_LINE - from;
+	n = VT_KNOWN_LINE - from;
 	n = n < at->stack.size ? n : at->stack.size;
 	memcpy(bytes + from, at->stack.data, n);
 	return vt_low_bits((unsigned)n) << from;
 }
 
 /* What images hold for good, and the stack. */
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	struct vti_samples *s = arg;
 	uint64_t known = lasting ? 0 : fill_stack(&s->at, addr, bytes);
@@ -112,7 +112,7 @@ struct vti_samples *vti_samples_new(struct vt_interpret *in, struct vt_error *er
 	s->in = in;
 	vt_rng_init(&s->rng, in->o.seed);
 	vt_hash_init(&s->events, sizeof(struct event), sizeof(uint64_t));
-	s->memory = vt_kmem_new(fill, s, VTI_MAX_MEMORY);
+	s->memory = vt_known_memory_new(fill, s, VTI_MAX_MEMORY);
 	if (!s->memory)
 		vt_error_nomem(err);
 	else
@@ -130,7 +130,7 @@ void vti_samples_free(struct vti_samples *s)
 		return;
 	vti_callers_fini(&s->callers);
 	vt_interp_free(s->machine);
-	vt_kmem_free(s->memory);
+	vt_known_memory_free(s->memory);
 	vt_hash_fini(&s->events);
 	free(s);
 }
@@ -310,7 +310,7 @@ static int run(struct vti_samples *s, const struct vt_record *rec, struct vt_err
 
 	if (!space || vti_spaces_ran(&s->in->spaces, s->at.pid, s->at.ip, err) < 0)
 		return -VT_E_NOMEM;
-	vt_kmem_reset(s->memory);
+	vt_known_memory_reset(s->memory);
 	set_registers(s);
 	vt_interp_clear(s->machine);
 	s->callers.count = 0;

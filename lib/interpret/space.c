@@ -25,7 +25,7 @@ struct vti_line {
 	uint64_t addr;
 	uint64_t known;
 	enum vt_withheld why;
-	uint8_t bytes[VT_KMEM_LINE];
+	uint8_t bytes[VT_KNOWN_LINE];
 };
 
 /* An image at its place in an address space, whose relocations that are relative are done. */
@@ -286,7 +286,7 @@ static bool is_missing(struct vti_spaces *s, int64_t pid, uint64_t addr)
 }
 
 static uint64_t read_constants(struct vti_spaces *s, int64_t pid, uint64_t addr, bool relro,
-			       uint8_t bytes[VT_KMEM_LINE], enum vt_withheld *why)
+			       uint8_t bytes[VT_KNOWN_LINE], enum vt_withheld *why)
 {
 	uint64_t known = vt_procdata_line(s->images, s->maps, (int32_t)pid, addr, relro, bytes);
 
@@ -295,12 +295,12 @@ static uint64_t read_constants(struct vti_spaces *s, int64_t pid, uint64_t addr,
 	else
 		*why = is_missing(s, pid, addr) ? VT_WITHHELD_MISSING : VT_WITHHELD_NOT;
 	if (*why)
-		memset(bytes, 0, VT_KMEM_LINE);
+		memset(bytes, 0, VT_KNOWN_LINE);
 	return *why ? 0 : known;
 }
 
 uint64_t vti_spaces_constants(struct vti_spaces *s, int64_t pid, uint64_t addr, bool relro,
-			      uint8_t bytes[VT_KMEM_LINE])
+			      uint8_t bytes[VT_KNOWN_LINE])
 {
 	enum vt_withheld why;
 	uint64_t known = read_constants(s, pid, addr, relro, bytes, &why);
@@ -387,9 +387,9 @@ size_t vti_spaces_code(struct vti_spaces *s, int64_t pid, uint64_t addr, uint8_t
 }
 
 uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
-			 uint8_t bytes[VT_KMEM_LINE])
+			 uint8_t bytes[VT_KNOWN_LINE])
 {
-	uint64_t number = addr / VT_KMEM_LINE ^ (uint64_t)pid << 5;
+	uint64_t number = addr / VT_KNOWN_LINE ^ (uint64_t)pid << 5;
 	struct vti_line *line = &s->lines[(number ^ number >> 11) % LINES];
 
 	if (line->changes != s->changes || line->pid != pid || line->addr != addr) {
@@ -400,7 +400,7 @@ uint64_t vti_spaces_line(struct vti_spaces *s, int64_t pid, uint64_t addr,
 		line->addr = addr;
 	}
 	if (line->known)
-		memcpy(bytes, line->bytes, VT_KMEM_LINE);
+		memcpy(bytes, line->bytes, VT_KNOWN_LINE);
 	s->constants_withheld[line->why] += line->why != VT_WITHHELD_NOT;
 	return line->known;
 }

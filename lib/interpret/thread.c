@@ -26,13 +26,13 @@ void vti_path_free_state(struct vti_paths *p)
 	for (i = 0; i < VTI_PATH_THREADS; i++)
 		vt_callstack_fini(&p->threads[i].stack);
 	for (i = 0; i < VTI_PATH_MEMORIES; i++)
-		vt_kmem_free(p->memories[i].known);
+		vt_known_memory_free(p->memories[i].known);
 }
 
 /* ---- memory ---- */
 
 /* Only what no store can change: nothing tells when the dynamic linker is done with the rest. */
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	const struct vti_path_memory *m = arg;
 
@@ -42,9 +42,9 @@ static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool
 
 static void begin_memory(struct vti_path_memory *m, bool shared)
 {
-	vt_kmem_reset(m->known);
+	vt_known_memory_reset(m->known);
 	if (shared)
-		vt_kmem_share(m->known);
+		vt_known_memory_share(m->known);
 }
 
 static struct vti_path_memory *find_memory(struct vti_paths *p, int64_t pid)
@@ -67,7 +67,7 @@ static struct vti_path_memory *new_memory(struct vti_paths *p, int64_t pid)
 		if (p->memories[i].used < m->used)
 			m = &p->memories[i];
 	if (!m->known)
-		m->known = vt_kmem_new(fill, m, VTI_PATH_MEMORY);
+		m->known = vt_known_memory_new(fill, m, VTI_PATH_MEMORY);
 	if (!m->known)
 		return NULL;
 	m->paths = p;
@@ -178,7 +178,7 @@ void vti_path_lose(struct vti_paths *p)
 	p->at->goes_on = VTI_GOES_NOWHERE;
 	vt_callstack_clear(&p->at->stack);
 	vt_interp_forget(p->machine);
-	vt_kmem_forget(p->memory->known);
+	vt_known_memory_forget(p->memory->known);
 }
 
 static void lose(struct vti_paths *p, bool all, int64_t pid)

@@ -46,16 +46,16 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 }
 
 /* Every other line is known, but for its first bytes. */
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	struct code *c = arg;
 	unsigned i;
 
-	if (lasting || (addr / VT_KMEM_LINE) % 2)
+	if (lasting || (addr / VT_KNOWN_LINE) % 2)
 		return 0;
-	for (i = 0; i < VT_KMEM_LINE; i++)
+	for (i = 0; i < VT_KNOWN_LINE; i++)
 		bytes[i] = (uint8_t)vt_rng_next(&c->rng);
-	return UINT64_MAX << vt_rng_below(&c->rng, VT_KMEM_LINE);
+	return UINT64_MAX << vt_rng_below(&c->rng, VT_KNOWN_LINE);
 }
 
 static struct vt_word draw(struct vt_rng *rng)
@@ -98,7 +98,7 @@ static void check_words(const struct vt_interp *m)
 static void run(struct code *c, uint8_t how)
 {
 	struct vt_interp_options opt = {.fetch = fetch, .fetch_arg = c};
-	struct vt_kmem *mem = vt_kmem_new(fill, c, 1 << 20);
+	struct vt_known_memory *mem = vt_known_memory_new(fill, c, 1 << 20);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_interp *m;
 	uint64_t done;
@@ -114,11 +114,11 @@ static void run(struct code *c, uint8_t how)
 	check_words(m);
 	vt_interp_clear(m);
 	set_registers(m, &c->rng);
-	vt_kmem_reset(mem);
+	vt_known_memory_reset(mem);
 	vt_interp_follow(m, 1, AT, 1 + (how >> 4), how & 4 ? AT : 0, &err);
 	check_words(m);
 	vt_interp_free(m);
-	vt_kmem_free(mem);
+	vt_known_memory_free(mem);
 }
 
 static void lift(const struct code *c, uint8_t how)

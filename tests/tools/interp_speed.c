@@ -127,13 +127,13 @@ static size_t fetch_loop(void *arg, uint64_t space, uint64_t addr, uint8_t *byte
 }
 
 /* Everything is known. */
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	unsigned i;
 
 	(void)arg;
 	(void)lasting;
-	for (i = 0; i < VT_KMEM_LINE; i++)
+	for (i = 0; i < VT_KNOWN_LINE; i++)
 		bytes[i] = (uint8_t)((addr + i) * 167 >> 3);
 	return ~UINT64_C(0);
 }
@@ -164,13 +164,13 @@ static void set_all(struct vt_interp *m, const uint8_t *code)
 	vt_interp_set_mxcsr(m, 0x1f80);
 }
 
-static struct vt_interp *new_machine(struct vt_kmem **mem, uint32_t capture)
+static struct vt_interp *new_machine(struct vt_known_memory **mem, uint32_t capture)
 {
 	struct vt_interp_options opt = {.fetch = fetch_loop, .capture = capture};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_interp *m;
 
-	*mem = vt_kmem_new(fill, NULL, 1 << 24);
+	*mem = vt_known_memory_new(fill, NULL, 1 << 24);
 	m = *mem ? vt_interp_new(&opt, *mem, &err) : NULL;
 	if (!m)
 		fail("out of memory");
@@ -196,7 +196,7 @@ static void go(struct vt_interp *m, uint64_t insns)
 /* Million instructions a second. */
 static double time_loop(const uint8_t *code, uint32_t capture)
 {
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m = new_machine(&mem, capture);
 	unsigned round, i;
 	double best = 0;
@@ -212,14 +212,14 @@ static double time_loop(const uint8_t *code, uint32_t capture)
 		best = speed > best ? speed : best;
 	}
 	vt_interp_free(m);
-	vt_kmem_free(mem);
+	vt_known_memory_free(mem);
 	return best;
 }
 
 /* Nanoseconds for a run of so many instructions, as it is made for a sample. */
 static double time_run(const uint8_t *code, uint64_t insns)
 {
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m = new_machine(&mem, CAPTURE);
 	unsigned round, i;
 	double best = 0;
@@ -228,7 +228,7 @@ static double time_run(const uint8_t *code, uint64_t insns)
 		double start = now(), took;
 
 		for (i = 0; i < 1000; i++) {
-			vt_kmem_reset(mem);
+			vt_known_memory_reset(mem);
 			vt_interp_forget(m);
 			set_all(m, code);
 			go(m, insns);
@@ -237,7 +237,7 @@ static double time_run(const uint8_t *code, uint64_t insns)
 		best = !round || took < best ? took : best;
 	}
 	vt_interp_free(m);
-	vt_kmem_free(mem);
+	vt_known_memory_free(mem);
 	return best;
 }
 
@@ -272,7 +272,7 @@ struct code_page {
 struct replay {
 	struct vt_bblocks *dict;
 	struct vt_hash pages;
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m; /* NULL: only read */
 	const struct vt_step *step;
 	uint32_t slot; /* of the step: the loads before it were asked for */
@@ -446,7 +446,7 @@ static void time_replay(const char *path, const char *name, uint32_t capture)
 	pass(&r, path, false);
 	reading = pass(&r, path, true);
 	r.insns = r.pieces = 0;
-	r.mem = vt_kmem_new(NULL, NULL, (size_t)1 << 30);
+	r.mem = vt_known_memory_new(NULL, NULL, (size_t)1 << 30);
 	r.m = r.mem ? vt_interp_new(&opt, r.mem, &err) : NULL;
 	if (!r.m)
 		fail("out of memory");
@@ -461,7 +461,7 @@ static void time_replay(const char *path, const char *name, uint32_t capture)
 		printf("interp replay %s: %" PRIu64 " pieces did not run, %" PRIu64 " contradict\n",
 		       name, r.pieces - r.stops[VT_STOP_LENGTH], r.stops[VT_STOP_PATH]);
 	vt_interp_free(r.m);
-	vt_kmem_free(r.mem);
+	vt_known_memory_free(r.mem);
 	vt_hash_fini(&r.pages);
 }
 

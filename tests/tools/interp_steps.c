@@ -47,7 +47,7 @@
 struct stepper {
 	struct tracee t;
 	char **argv;
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m;
 	struct vt_rng rng;
 	uint64_t pause; /* ns, at most, between places */
@@ -80,11 +80,11 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 }
 
 /* Memory is read when it is first asked for: no step has been made since that changed it. */
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	const struct stepper *s = arg;
 
-	if (lasting || tracee_read(&s->t, addr, bytes, VT_KMEM_LINE) != VT_KMEM_LINE)
+	if (lasting || tracee_read(&s->t, addr, bytes, VT_KNOWN_LINE) != VT_KNOWN_LINE)
 		return 0;
 	return UINT64_MAX;
 }
@@ -254,7 +254,7 @@ static void begin(struct stepper *s, const struct registers *r)
 {
 	uint32_t mxcsr = (uint32_t)bytes_number(s->t.xstate + TRACEE_MXCSR, 4);
 
-	vt_kmem_reset(s->mem);
+	vt_known_memory_reset(s->mem);
 	vt_interp_forget(s->m);
 	registers_set(s->m, r);
 	vt_interp_set_mxcsr(s->m, mxcsr);
@@ -510,13 +510,13 @@ int main(int argc, char **argv)
 	s.t.pid = -1;
 	s.pause = MOST_PAUSE;
 	s.argv = argv + optind + 1;
-	s.mem = vt_kmem_new(fill, &s, 64u << 20);
+	s.mem = vt_known_memory_new(fill, &s, 64u << 20);
 	s.m = s.mem ? vt_interp_new(&opt, s.mem, &err) : NULL;
 	if (!s.m)
 		fail(err.text);
 	work(&s, strtoull(argv[optind], NULL, 0));
 	c = report(&s);
 	vt_interp_free(s.m);
-	vt_kmem_free(s.mem);
+	vt_known_memory_free(s.mem);
 	return c;
 }

@@ -92,7 +92,7 @@ static void turn_to(struct replay *p, int64_t pid, int64_t tid)
 	t->memory = &a->memory;
 	t->code = &a->code;
 	if (t->pid != pid)
-		vt_kmem_forget(t->known);
+		vt_known_memory_forget(t->known);
 	if (t->pid == pid && t->tid == tid)
 		return;
 	th = thread_of(p, t->tid);
@@ -191,14 +191,14 @@ static void kernel_write(struct replay *p, const struct vt_record *rec)
 
 	shadow_put(&process_of(p, pid)->memory, addr, b.data, b.size, 1);
 	if (pid == p->truth.pid)
-		vt_kmem_set(p->truth.known, addr, b.data, b.size);
+		vt_known_memory_set(p->truth.known, addr, b.data, b.size);
 }
 
 /* Somebody wrote to memory, and nobody tells where. */
 static void forget_memory(struct replay *p, int64_t pid)
 {
 	shadow_forget(&process_of(p, pid)->memory, 0, UINT64_MAX);
-	vt_kmem_forget(p->truth.known);
+	vt_known_memory_forget(p->truth.known);
 }
 
 static void new_state(struct replay *p, const struct vt_record *rec)

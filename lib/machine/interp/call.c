@@ -307,9 +307,9 @@ static void forget_effects(struct vt_interp *m, const struct vti_call *c,
 	if (!(c->memory & EFFECT_WRITE))
 		return;
 	if (slots && vt_word_is_known(slots[c->address]))
-		vt_kmem_forget_range(m->mem, slots[c->address].value, c->size);
+		vt_known_memory_forget_range(m->mem, slots[c->address].value, c->size);
 	else
-		vt_kmem_forget(m->mem);
+		vt_known_memory_forget(m->mem);
 }
 
 /* Whoever recorded the run knows what it left. */

@@ -10,7 +10,7 @@
 #include "machine/interp/call.h"
 #include "machine/interp/code.h"
 #include "machine/interp/flags.h"
-#include "machine/interp/kmem_fast.h"
+#include "machine/interp/known_memory_fast.h"
 #include "machine/interp/memory.h"
 
 bool vti_plain_jump(unsigned kind)
@@ -128,7 +128,7 @@ static inline bool load_known(const struct vt_interp *m, struct vt_word addr, un
 
 	if (!vt_word_is_known(addr))
 		return false;
-	p = vti_kmem_at(m->mem, addr.value, size);
+	p = vti_known_at(m->mem, addr.value, size);
 	if (!p)
 		return false;
 	for (i = 0; i < (size + 7) / 8; i++) {
@@ -161,7 +161,7 @@ static inline void store(struct vt_interp *m, const struct vti_op *op, unsigned 
 	for (i = 0; i < (size + 7) / 8; i++)
 		known &= words[i].known;
 	if (known == ~UINT64_C(0))
-		p = vti_kmem_at(m->mem, addr.value, size);
+		p = vti_known_at(m->mem, addr.value, size);
 	for (i = 0; p && i < (size + 7) / 8; i++)
 		memcpy(p + 8 * (size_t)i, &words[i].value, size < 8 ? size : 8);
 	if (!p)

@@ -88,7 +88,7 @@ static void forget_op(struct vt_interp *m, const struct vti_op *op)
 	case VTI_STORE32:
 	case VTI_CAS:
 	case VTI_STOREG:
-		vt_kmem_forget(m->mem);
+		vt_known_memory_forget(m->mem);
 		break;
 	case VTI_DIRTY:
 		vti_call_forget(m, (const struct vti_call *)op->data);
@@ -276,7 +276,7 @@ static void after_syscall(struct vt_interp *m)
 	vt_interp_set(m, VT_REG_AX, 0, vt_word_unknown(64));
 	vt_interp_set(m, VT_REG_CX, 0, vt_word_unknown(64));
 	vt_interp_set(m, VT_REG_R8 + 3, 0, vt_word_unknown(64));
-	vt_kmem_forget(m->mem);
+	vt_known_memory_forget(m->mem);
 }
 
 static enum step plain_end(struct vt_interp *m, struct piece *p, const struct vti_op *op)
@@ -367,7 +367,7 @@ static enum step follow_block(struct vt_interp *m, struct piece *p, uint32_t *in
 static enum vt_stop contradiction(struct vt_interp *m)
 {
 	vt_interp_forget(m);
-	vt_kmem_forget(m->mem);
+	vt_known_memory_forget(m->mem);
 	return VT_STOP_PATH;
 }
 

@@ -45,7 +45,7 @@ struct vti_near {
 
 struct vt_interp {
 	struct vt_word state[VTI_STATE_WORDS];
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vti_fpmode fp;
 	struct vt_interp_options opt;
 

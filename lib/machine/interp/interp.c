@@ -37,7 +37,7 @@ const char *vt_stop_name(enum vt_stop why)
 	}
 }
 
-struct vt_interp *vt_interp_new(const struct vt_interp_options *opt, struct vt_kmem *mem,
+struct vt_interp *vt_interp_new(const struct vt_interp_options *opt, struct vt_known_memory *mem,
 				struct vt_error *err)
 {
 	struct vt_interp *m = calloc(1, sizeof(*m));

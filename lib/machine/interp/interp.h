@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "machine/insn/insn.h"
-#include "machine/interp/kmem.h"
+#include "machine/interp/known_memory.h"
 #include "machine/lift/word.h"
 
 /*
@@ -105,7 +105,7 @@ struct vt_capture {
 
 /* `mem` is borrowed for as long as the interpreter lives.  NULL on error: VT_E_NOMEM, VT_E_SYSTEM.
  */
-struct vt_interp *vt_interp_new(const struct vt_interp_options *opt, struct vt_kmem *mem,
+struct vt_interp *vt_interp_new(const struct vt_interp_options *opt, struct vt_known_memory *mem,
 				struct vt_error *err);
 void vt_interp_free(struct vt_interp *m);
 
@@ -131,7 +131,7 @@ void vt_interp_save(const struct vt_interp *m, void *state);
 void vt_interp_restore(struct vt_interp *m, const void *state);
 
 /* From now on this is the memory; borrowed as that of vt_interp_new(). */
-void vt_interp_set_memory(struct vt_interp *m, struct vt_kmem *mem);
+void vt_interp_set_memory(struct vt_interp *m, struct vt_known_memory *mem);
 
 /*
  * The general registers of a mask (bit n: register n, up to VT_REG_R15), known, from `values`,

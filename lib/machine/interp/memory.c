@@ -34,14 +34,14 @@ void vti_ask_load(struct vt_interp *m, const struct vti_op *op, struct vt_word a
 	vti_words_copy(before, words, (size + 7) / 8);
 	m->hooks->load(m->hooks->arg, m->piece + op->insn, addr, size, words);
 	if (vt_word_is_known(addr) && !same(before, words, size))
-		vt_kmem_store(m->mem, addr.value, size, words);
+		vt_known_memory_store(m->mem, addr.value, size, words);
 }
 
 void vti_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr, unsigned size,
 	      struct vt_word *words)
 {
 	if (vt_word_is_known(addr))
-		vt_kmem_load(m->mem, addr.value, size, words);
+		vt_known_memory_load(m->mem, addr.value, size, words);
 	else
 		set_unknown(words, size);
 	if (m->hooks->load)
@@ -51,9 +51,9 @@ void vti_load(struct vt_interp *m, const struct vti_op *op, struct vt_word addr,
 void vti_store(struct vt_interp *m, struct vt_word addr, unsigned size, const struct vt_word *words)
 {
 	if (vt_word_is_known(addr))
-		vt_kmem_store(m->mem, addr.value, size, words);
+		vt_known_memory_store(m->mem, addr.value, size, words);
 	else
-		vt_kmem_forget(m->mem);
+		vt_known_memory_forget(m->mem);
 }
 
 /* Perhaps it was stored, perhaps not: known is what is the same either way. */
@@ -64,7 +64,7 @@ static void store_perhaps(struct vt_interp *m, struct vt_word addr, unsigned siz
 	unsigned i;
 
 	if (vt_word_is_known(addr)) {
-		vt_kmem_load(m->mem, addr.value, size, old);
+		vt_known_memory_load(m->mem, addr.value, size, old);
 		for (i = 0; i < (size + 7) / 8; i++)
 			old[i] = vti_fast_either(old[i], words[i]);
 	}
@@ -243,5 +243,5 @@ void vti_run_unlifted(struct vt_interp *m, const struct vti_unlifted *u)
 		vti_set_mxcsr(m, m->opt.mxcsr);
 	}
 	if (u->writes_memory)
-		vt_kmem_forget(m->mem);
+		vt_known_memory_forget(m->mem);
 }

@@ -258,7 +258,7 @@ void vt_interp_restore(struct vt_interp *m, const void *state)
 	m->fp = s->fp;
 }
 
-void vt_interp_set_memory(struct vt_interp *m, struct vt_kmem *mem)
+void vt_interp_set_memory(struct vt_interp *m, struct vt_known_memory *mem)
 {
 	m->mem = mem;
 }

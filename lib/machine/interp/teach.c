@@ -357,7 +357,7 @@ static void teach_memory(struct vti_lesson *l, struct vt_interp *m, const struct
 		any |= fact_of(l, op, slot + i, load) != NULL;
 	if (!any || !vt_word_is_known(addr) || !memory_kept(o, addr.value, size))
 		return;
-	vt_kmem_load(m->mem, addr.value, size, words);
+	vt_known_memory_load(m->mem, addr.value, size, words);
 	for (i = 0; i < n; i++) {
 		const struct vti_fact *f = fact_of(l, op, slot + i, load);
 
@@ -370,7 +370,7 @@ static void teach_memory(struct vti_lesson *l, struct vt_interp *m, const struct
 	}
 	m->ntaught += !l->wrong;
 	if (!l->wrong)
-		vt_kmem_store(m->mem, addr.value, size, words);
+		vt_known_memory_store(m->mem, addr.value, size, words);
 }
 
 /* Helpers and what else is rare: what they may have overwritten. */

@@ -118,17 +118,17 @@ static uint64_t shown(const struct truth *t, uint64_t addr)
 	return mask;
 }
 
-uint64_t truth_fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+uint64_t truth_fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	struct truth *t = ((struct runner *)arg)->truth;
 	uint64_t sp = t->start.w[VT_REG_SP][0].value, mask = 0;
-	uint8_t marks[VT_KMEM_LINE];
+	uint8_t marks[VT_KNOWN_LINE];
 	unsigned i;
 
 	if (lasting)
 		return 0;
-	shadow_get(t->memory, addr, bytes, marks, VT_KMEM_LINE);
-	for (i = 0; i < VT_KMEM_LINE; i++)
+	shadow_get(t->memory, addr, bytes, marks, VT_KNOWN_LINE);
+	for (i = 0; i < VT_KNOWN_LINE; i++)
 		if (marks[i] && (t->way != WAY_SAMPLE || addr + i - sp < SAMPLE_STACK))
 			mask |= UINT64_C(1) << i;
 	if (t->way == WAY_PART || t->way == WAY_PATH)

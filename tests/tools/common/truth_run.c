@@ -118,7 +118,7 @@ static void forget_bit_tests(struct truth *t, const struct vt_step *s)
 		if (!is_bit_test(s, i, &addr))
 			continue;
 		shadow_put(t->memory, addr, NULL, 8, 0);
-		vt_kmem_forget_range(t->known, addr, 8);
+		vt_known_memory_forget_range(t->known, addr, 8);
 	}
 }
 
@@ -203,7 +203,7 @@ static void follow(struct truth *t, const struct vt_step *s, uint64_t next)
 	}
 	vt_interp_forget(t->follower);
 	registers_set(t->follower, &t->recorded);
-	vt_kmem_forget(t->known);
+	vt_known_memory_forget(t->known);
 }
 
 /* ---- windows ---- */
@@ -296,7 +296,7 @@ static void try_window(struct truth *t, const struct vt_step *steps, size_t n, u
 
 	want = t->start;
 	narrow(t, &want);
-	vt_kmem_reset(t->runners[t->way].mem);
+	vt_known_memory_reset(t->runners[t->way].mem);
 	vt_interp_forget(m);
 	registers_set(m, &want);
 	if (vt_rng_below(&t->rng, 2))
@@ -426,7 +426,7 @@ bool truth_init(struct truth *t, uint64_t seed, struct vt_error *err)
 				(struct vt_interp_hooks){t, truth_load, truth_state, truth_guard};
 		else
 			memset(&opt.hooks, 0, sizeof(opt.hooks));
-		r->mem = vt_kmem_new(i == WAY_FOLLOW ? NULL : truth_fill, r, MEMORY);
+		r->mem = vt_known_memory_new(i == WAY_FOLLOW ? NULL : truth_fill, r, MEMORY);
 		if (!r->mem)
 			no_memory();
 		r->m = vt_interp_new(&opt, r->mem, err);
@@ -446,7 +446,7 @@ void truth_fini(struct truth *t)
 
 	for (i = 0; i < NWAYS; i++) {
 		vt_interp_free(t->runners[i].m);
-		vt_kmem_free(t->runners[i].mem);
+		vt_known_memory_free(t->runners[i].mem);
 	}
 	free(t->accesses);
 	free(t->taken);

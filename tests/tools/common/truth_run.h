@@ -31,14 +31,14 @@ struct stored {
 
 struct runner {
 	struct truth *truth;
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m;
 };
 
 struct truth {
 	int64_t pid, tid; /* whose registers the follower has */
 	struct shadow *memory, *code;
-	struct vt_kmem *known; /* the follower's memory */
+	struct vt_known_memory *known; /* the follower's memory */
 	struct vt_interp *follower;
 	struct registers recorded;
 	struct runner runners[NWAYS];
@@ -82,7 +82,8 @@ void truth_steps(struct truth *t, struct vt_step *steps, size_t n, uint64_t next
 
 void truth_forget_code(struct truth *t, int64_t pid);
 
-/* ---- what interpreters ask (interp.h, kmem.h); arg: struct truth, of truth_fill struct runner
+/* ---- what interpreters ask (interp.h, known_memory.h); arg: struct truth, of truth_fill struct
+ * runner
  * ---- */
 
 size_t truth_fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size);
@@ -90,7 +91,7 @@ void truth_load(void *arg, uint32_t insn, struct vt_word addr, unsigned size,
 		struct vt_word *words);
 void truth_state(void *arg, uint32_t insn, unsigned offset, unsigned size, struct vt_word *words);
 bool truth_guard(void *arg, uint32_t insn, bool *done);
-uint64_t truth_fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting);
+uint64_t truth_fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting);
 
 /* Takes code that is in no file's mapping, or is other than it was. */
 void truth_learn_code(struct truth *t, const struct vt_bblock *b);

@@ -21,7 +21,7 @@
 
 #define ONE  7
 #define TWO  9
-#define LINE VT_KMEM_LINE
+#define LINE VT_KNOWN_LINE
 #define ALL  UINT64_MAX /* bytes of a line */
 
 #define BASE	UINT64_C(0x555500000000)

@@ -72,7 +72,7 @@ static void set(struct world *x, uint64_t reg, uint64_t memory)
 
 	vt_put_le64(bytes, memory);
 	vt_interp_set(x->p->machine, VT_REG_BX, 0, vt_word_of(reg));
-	vt_kmem_set(x->p->memory->known, 0x9000, bytes, 8);
+	vt_known_memory_set(x->p->memory->known, 0x9000, bytes, 8);
 	x->p->at->goes_on = VTI_GOES_ANYWHERE;
 	x->p->at->in_syscall = x->p->at->in_kernel = true;
 }
@@ -83,7 +83,7 @@ static void check(struct world *x, uint64_t reg, uint64_t memory)
 {
 	struct vt_word w = vt_interp_get(x->p->machine, VT_REG_BX, 0), m;
 
-	vt_kmem_load(x->p->memory->known, 0x9000, 8, &m);
+	vt_known_memory_load(x->p->memory->known, 0x9000, 8, &m);
 	assert_int_equal(vt_word_is_known(w) ? w.value : UNKNOWN, reg);
 	assert_int_equal(vt_word_is_known(m) ? m.value : UNKNOWN, memory);
 	assert_int_equal(x->p->at->goes_on, reg == UNKNOWN ? VTI_GOES_NOWHERE : VTI_GOES_ANYWHERE);

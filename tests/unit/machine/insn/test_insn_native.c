@@ -26,7 +26,7 @@
 #define KEPT_CODE   2000 /* cases whose lifted code is kept */
 #define FLAGS	    0x8d5
 #define FLAG_DF	    0x400
-#define LINES	    (NATIVE_DATA / VT_KMEM_LINE)
+#define LINES	    (NATIVE_DATA / VT_KNOWN_LINE)
 #define TOLD	    3 /* mismatches of a mnemonic that are printed */
 #define MNEMONICS   (ZYDIS_MNEMONIC_MAX_VALUE + 1)
 
@@ -43,7 +43,7 @@ struct tally {
 
 struct oracle {
 	struct native native;
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m;
 	struct vt_rng rng;
 	struct insn_case c;
@@ -72,15 +72,15 @@ static const uint8_t registers[16] = {
 
 /* ---- what the interpreter is given ---- */
 
-static uint64_t fill_line(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+static uint64_t fill_line(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	const struct oracle *o = arg;
 	uint64_t at = addr - o->native.data_addr;
 
 	if (lasting || at >= NATIVE_DATA)
 		return 0;
-	memcpy(bytes, o->c.data + at, VT_KMEM_LINE);
-	return o->masks[at / VT_KMEM_LINE];
+	memcpy(bytes, o->c.data + at, VT_KNOWN_LINE);
+	return o->masks[at / VT_KNOWN_LINE];
 }
 
 static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, size_t size)
@@ -147,7 +147,7 @@ static void give(struct oracle *o)
 		vt_interp_set_mxcsr(o->m, in->mxcsr);
 	for (i = 0; i < LINES; i++)
 		o->masks[i] = o->hides ? draw_mask(o) : UINT64_MAX;
-	vt_kmem_reset(o->mem);
+	vt_known_memory_reset(o->mem);
 }
 
 /* ---- comparing ---- */
@@ -247,7 +247,7 @@ static void compare_memory(struct oracle *o, unsigned may_be_unknown)
 	for (at = 0; at < NATIVE_DATA; at += 32) {
 		struct vt_word words[4];
 
-		vt_kmem_load(o->mem, o->native.data_addr + at, 32, words);
+		vt_known_memory_load(o->mem, o->native.data_addr + at, 32, words);
 		for (k = 0; k < 4; k++) {
 			uint64_t truth, before;
 
@@ -396,7 +396,7 @@ static void test_all(void **state)
 		print_message("no memory to run code in\n");
 		skip();
 	}
-	o.mem = vt_kmem_new(fill_line, &o, 1 << 20);
+	o.mem = vt_known_memory_new(fill_line, &o, 1 << 20);
 	assert_non_null(o.mem);
 	o.m = vt_interp_new(&opt, o.mem, &err);
 	assert_non_null(o.m);
@@ -408,7 +408,7 @@ static void test_all(void **state)
 				    (!options.only || strcmp(options.only, o.c.mnemonic) == 0))
 					run_case(&o);
 	vt_interp_free(o.m);
-	vt_kmem_free(o.mem);
+	vt_known_memory_free(o.mem);
 	native_close(&o.native);
 	report(&o);
 }

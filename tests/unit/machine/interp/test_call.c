@@ -21,7 +21,7 @@
 enum { ARG = 0, ADDRESS = 8, GUARD = 9, DST = 16 };
 
 struct fixture {
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m;
 	struct vt_interp_hooks hooks;
 	struct vt_word slots[32];
@@ -36,7 +36,7 @@ static void begin(struct fixture *f, const char *name, void *fn, unsigned nargs)
 	unsigned i;
 
 	memset(f, 0, sizeof(*f));
-	f->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	f->mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	assert_non_null(f->mem);
 	f->m = vt_interp_new(&opt, f->mem, &err);
 	assert_non_null(f->m);
@@ -55,7 +55,7 @@ static void begin(struct fixture *f, const char *name, void *fn, unsigned nargs)
 	for (i = 0; i < 8; i++)
 		f->slots[ARG + i] = vt_word_of(i + 1);
 	f->slots[ADDRESS] = vt_word_of(MEM);
-	vt_kmem_set(f->mem, MEM - 1, (const uint8_t *)"<0123456789ab>", 14);
+	vt_known_memory_set(f->mem, MEM - 1, (const uint8_t *)"<0123456789ab>", 14);
 	f->op = (struct vti_op){.op = VTI_CCALL, .insn = 7, .data = &f->call};
 	f->op.aux = (uint16_t)vti_call_kind(&f->call);
 }
@@ -63,7 +63,7 @@ static void begin(struct fixture *f, const char *name, void *fn, unsigned nargs)
 static void end(struct fixture *f)
 {
 	vt_interp_free(f->m);
-	vt_kmem_free(f->mem);
+	vt_known_memory_free(f->mem);
 }
 
 static void expect(struct vt_word w, uint64_t value, uint64_t known)
@@ -78,7 +78,7 @@ static void expect_bytes(struct fixture *f, int64_t offset, const char *bytes, u
 	uint64_t value = 0;
 
 	memcpy(&value, bytes, size);
-	vt_kmem_load(f->mem, (uint64_t)((int64_t)MEM + offset), size, &w);
+	vt_known_memory_load(f->mem, (uint64_t)((int64_t)MEM + offset), size, &w);
 	expect(w, value, UINT64_MAX);
 }
 
@@ -467,19 +467,19 @@ static void memory_is_forgotten_as_declared(void **state)
 	vti_call_dirty(f.m, &f.op, f.slots);
 	expect_bytes(&f, -1, "<", 1);
 	expect_bytes(&f, 10, "ab>", 3);
-	vt_kmem_load(f.mem, MEM, 8, &w);
+	vt_known_memory_load(f.mem, MEM, 8, &w);
 	expect(w, 0, 0);
 	f.slots[ADDRESS].known = ~UINT64_C(1);
 	vti_call_dirty(f.m, &f.op, f.slots);
-	vt_kmem_load(f.mem, MEM + 10, 1, &w);
+	vt_known_memory_load(f.mem, MEM + 10, 1, &w);
 	expect(w, 0, ~UINT64_C(0xff));
-	vt_kmem_set(f.mem, MEM, (const uint8_t *)"0123", 4);
+	vt_known_memory_set(f.mem, MEM, (const uint8_t *)"0123", 4);
 	f.call.memory = READS;
 	vti_call_forget(f.m, &f.call);
 	expect_bytes(&f, 0, "0123", 4);
 	f.call.memory = WRITES;
 	vti_call_forget(f.m, &f.call);
-	vt_kmem_load(f.mem, MEM, 4, &w);
+	vt_known_memory_load(f.mem, MEM, 4, &w);
 	expect(w, 0, ~UINT64_C(0xffffffff));
 	end(&f);
 }
@@ -542,9 +542,9 @@ static void numbers_become_80_bits(void **state)
 		else if (i == 3)
 			f.call.nargs = 3;
 		vti_call_dirty(f.m, &f.op, f.slots);
-		vt_kmem_load(f.mem, MEM, 8, &w);
+		vt_known_memory_load(f.mem, MEM, 8, &w);
 		expect(w, 0, 0);
-		vt_kmem_load(f.mem, MEM + 8, 2, &w);
+		vt_known_memory_load(f.mem, MEM + 8, 2, &w);
 		expect(w, 0, ~UINT64_C(0xffff));
 		expect_bytes(&f, 10, "ab>", 3);
 		end(&f);
@@ -565,18 +565,18 @@ static void only_what_64_bits_hold_is_loaded(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(f80s) / sizeof(*f80s); i++) {
 		set_up_f80(&f, false);
-		vt_kmem_set(f.mem, MEM, (const uint8_t *)f80s[i].f80, 10);
+		vt_known_memory_set(f.mem, MEM, (const uint8_t *)f80s[i].f80, 10);
 		vti_call_dirty(f.m, &f.op, f.slots);
 		expect(f.slots[DST], f80s[i].f64, UINT64_MAX);
 		/* Any byte of it that is not known */
-		vt_kmem_forget_range(f.mem, MEM + i, 1);
+		vt_known_memory_forget_range(f.mem, MEM + i, 1);
 		vti_call_dirty(f.m, &f.op, f.slots);
 		expect(f.slots[DST], 0, 0);
-		vt_kmem_set(f.mem, MEM, (const uint8_t *)f80s[i].f80, 10);
-		vt_kmem_forget_range(f.mem, MEM + 9, 1);
+		vt_known_memory_set(f.mem, MEM, (const uint8_t *)f80s[i].f80, 10);
+		vt_known_memory_forget_range(f.mem, MEM + 9, 1);
 		vti_call_dirty(f.m, &f.op, f.slots);
 		expect(f.slots[DST], 0, 0);
-		vt_kmem_set(f.mem, MEM, (const uint8_t *)f80s[i].f80, 10);
+		vt_known_memory_set(f.mem, MEM, (const uint8_t *)f80s[i].f80, 10);
 		f.call.nargs = 2;
 		vti_call_dirty(f.m, &f.op, f.slots);
 		expect(f.slots[DST], 0, 0);
@@ -584,7 +584,7 @@ static void only_what_64_bits_hold_is_loaded(void **state)
 	}
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		set_up_f80(&f, false);
-		vt_kmem_set(f.mem, MEM, (const uint8_t *)others[i], 10);
+		vt_known_memory_set(f.mem, MEM, (const uint8_t *)others[i], 10);
 		vti_call_dirty(f.m, &f.op, f.slots);
 		expect(f.slots[DST], 0, 0);
 		expect_bytes(&f, 8, others[i] + 8, 2);

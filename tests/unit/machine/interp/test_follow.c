@@ -20,7 +20,7 @@
 struct fixture {
 	uint8_t code[64];
 	size_t size;
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m;
 	struct vt_error err;
 	uint32_t loads[4]; /* instructions that loaded */
@@ -80,7 +80,7 @@ static void begin_with(struct fixture *f, const uint8_t *code, size_t size,
 	opt.turn_arg = f;
 	memcpy(f->code, code, size);
 	f->size = size;
-	f->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	f->mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	assert_non_null(f->mem);
 	f->m = vt_interp_new(&opt, f->mem, &f->err);
 	assert_non_null(f->m);
@@ -94,7 +94,7 @@ static void begin(struct fixture *f, const uint8_t *code, size_t size, uint32_t 
 static void end(struct fixture *f)
 {
 	vt_interp_free(f->m);
-	vt_kmem_free(f->mem);
+	vt_known_memory_free(f->mem);
 }
 
 #define BEGIN(f, ...)                                                                              \
@@ -127,14 +127,14 @@ static void put_memory(struct fixture *f, uint64_t addr, uint64_t value)
 {
 	struct vt_word w = vt_word_of(value);
 
-	vt_kmem_store(f->mem, addr, 8, &w);
+	vt_known_memory_store(f->mem, addr, 8, &w);
 }
 
 static struct vt_word memory(struct fixture *f, uint64_t addr)
 {
 	struct vt_word w;
 
-	vt_kmem_load(f->mem, addr, 8, &w);
+	vt_known_memory_load(f->mem, addr, 8, &w);
 	return w;
 }
 
@@ -603,11 +603,11 @@ static void fill_memory(struct fixture *f, unsigned hidden)
 	uint8_t bytes[64];
 	unsigned i;
 
-	vt_kmem_reset(f->mem);
+	vt_known_memory_reset(f->mem);
 	for (i = 0; i < 64; i++)
 		bytes[i] = (uint8_t)(i + 1);
-	vt_kmem_set(f->mem, STACK, bytes, hidden);
-	vt_kmem_set(f->mem, STACK + hidden + 1, bytes + hidden + 1, 63 - hidden);
+	vt_known_memory_set(f->mem, STACK, bytes, hidden);
+	vt_known_memory_set(f->mem, STACK + hidden + 1, bytes + hidden + 1, 63 - hidden);
 }
 
 /* The number of `size` bytes, 8 at most, that begins at byte n. */
@@ -709,7 +709,7 @@ static void stores_write_what_is_known(void **state)
 				const bool stored = i >= 8 && i < 8 + size;
 				struct vt_word w;
 
-				vt_kmem_load(f.mem, STACK + i, 1, &w);
+				vt_known_memory_load(f.mem, STACK + i, 1, &w);
 				if (stored && hidden < words && i == 8 + 8 * hidden) {
 					assert_false(vt_word_is_known(w));
 					continue;

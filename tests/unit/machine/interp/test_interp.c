@@ -23,7 +23,7 @@ struct program {
 
 struct machine {
 	struct program program;
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m;
 	struct vt_error err;
 };
@@ -47,7 +47,7 @@ static void start(struct machine *t, const uint8_t *bytes, size_t size, uint32_t
 
 	opt.capture = capture;
 	t->program = (struct program){bytes, size};
-	t->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	t->mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	assert_non_null(t->mem);
 	t->m = vt_interp_new(&opt, t->mem, &t->err);
 	assert_non_null(t->m);
@@ -57,7 +57,7 @@ static void start(struct machine *t, const uint8_t *bytes, size_t size, uint32_t
 static void finish(struct machine *t)
 {
 	vt_interp_free(t->m);
-	vt_kmem_free(t->mem);
+	vt_known_memory_free(t->mem);
 }
 
 static enum vt_stop run(struct machine *t, uint64_t max, uint64_t *done)
@@ -388,10 +388,10 @@ static void test_atomic(void **state)
 	set(&t, VT_REG_CX, 3);
 	assert_int_equal(run(&t, 2, &done), VT_STOP_LENGTH);
 	assert_int_equal(done, 2);
-	vt_kmem_set(t.mem, STACK, (const uint8_t *)"\4\0\0\0\0\0\0\0", 8);
+	vt_known_memory_set(t.mem, STACK, (const uint8_t *)"\4\0\0\0\0\0\0\0", 8);
 	set(&t, VT_REG_IP, BASE);
 	assert_int_equal(run(&t, 1, &done), VT_STOP_LENGTH);
-	vt_kmem_load(t.mem, STACK, 8, &w);
+	vt_known_memory_load(t.mem, STACK, 8, &w);
 	assert_true(vt_word_is_known(w));
 	assert_int_equal(w.value, 7);
 	finish(&t);
@@ -412,12 +412,12 @@ static void test_follow_string(void **state)
 	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, 0, &t.err), VT_STOP_LENGTH);
 	assert_reg(&t, VT_REG_DI, STACK + 4);
 	assert_reg(&t, VT_REG_CX, 0);
-	vt_kmem_load(t.mem, STACK, 4, &w);
+	vt_known_memory_load(t.mem, STACK, 4, &w);
 	assert_int_equal(w.value, 0x41414141);
 	vt_interp_set(t.m, VT_REG_CX, 0, vt_word_unknown(64));
 	assert_int_equal(vt_interp_follow(t.m, 1, BASE, 2, 0, &t.err), VT_STOP_LENGTH);
 	assert_unknown(&t, VT_REG_DI);
-	vt_kmem_load(t.mem, STACK, 4, &w);
+	vt_known_memory_load(t.mem, STACK, 4, &w);
 	assert_int_equal(w.known & 0xffffffff, 0);
 	finish(&t);
 }
@@ -431,11 +431,11 @@ static void test_follow_compare(void **state)
 
 	(void)state;
 	START(&t, code, 0);
-	vt_kmem_set(t.mem, STACK, (const uint8_t *)"abcdefgh", 8);
+	vt_known_memory_set(t.mem, STACK, (const uint8_t *)"abcdefgh", 8);
 	for (differ = 0; differ <= 8; differ++) {
 		for (next = 0; next < 2; next++) {
-			vt_kmem_set(t.mem, STACK + 64, (const uint8_t *)"abcdefgh", 8);
-			vt_kmem_set(t.mem, STACK + 64 + differ, (const uint8_t *)"x", 1);
+			vt_known_memory_set(t.mem, STACK + 64, (const uint8_t *)"abcdefgh", 8);
+			vt_known_memory_set(t.mem, STACK + 64 + differ, (const uint8_t *)"x", 1);
 			set(&t, VT_REG_FLAGS, 2);
 			set(&t, VT_REG_SI, STACK);
 			set(&t, VT_REG_DI, STACK + 64);
@@ -469,8 +469,9 @@ static void test_rare(void **state)
 	(void)state;
 	for (i = 5; i < 7; i++) {
 		START(&t, code, 0);
-		vt_kmem_set(t.mem, STACK, (const uint8_t *)"\5\0\0\0\0\0\0\0\7\7\7\7\7\7\7\7", 16);
-		vt_kmem_set(t.mem, STACK + 16, (const uint8_t *)"abcdefghijklmnop", 16);
+		vt_known_memory_set(t.mem, STACK,
+				    (const uint8_t *)"\5\0\0\0\0\0\0\0\7\7\7\7\7\7\7\7", 16);
+		vt_known_memory_set(t.mem, STACK + 16, (const uint8_t *)"abcdefghijklmnop", 16);
 		set(&t, VT_REG_AX, i);
 		set(&t, VT_REG_CX, 9);
 		set(&t, VT_REG_DI, STACK);
@@ -478,15 +479,15 @@ static void test_rare(void **state)
 		set_vector(&t, 1, vt_word_of(0x80000000), vt_word_of(0x8000000000000000));
 		assert_int_equal(run(&t, 1, &done), VT_STOP_LENGTH);
 		assert_reg(&t, VT_REG_AX, 5);
-		vt_kmem_load(t.mem, STACK, 8, &w);
+		vt_known_memory_load(t.mem, STACK, 8, &w);
 		assert_int_equal(w.value, i == 5 ? 9 : 5);
 		set(&t, VT_REG_IP, BASE);
 		assert_int_equal(run(&t, 100, &done), VT_STOP_SYSCALL);
 		assert_int_equal(done, 4);
 		assert_vector(&t, 2, 0x64636261, 0x706f6e6d00000000);
-		vt_kmem_load(t.mem, STACK, 8, &w);
+		vt_known_memory_load(t.mem, STACK, 8, &w);
 		assert_int_equal(w.value, 0x64636261);
-		vt_kmem_load(t.mem, STACK + 8, 8, &w);
+		vt_known_memory_load(t.mem, STACK + 8, 8, &w);
 		assert_int_equal(w.value, 0x706f6e6d07070707);
 		finish(&t);
 	}

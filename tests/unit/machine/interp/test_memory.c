@@ -32,7 +32,7 @@ struct asked {
 };
 
 struct fixture {
-	struct vt_kmem *mem;
+	struct vt_known_memory *mem;
 	struct vt_interp *m;
 	struct vt_interp_hooks hooks;
 	struct asked asked;
@@ -70,7 +70,7 @@ static void begin(struct fixture *f)
 	unsigned i;
 
 	memset(f, 0, sizeof(*f));
-	f->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	f->mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	assert_non_null(f->mem);
 	f->m = vt_interp_new(&opt, f->mem, &err);
 	assert_non_null(f->m);
@@ -85,7 +85,7 @@ static void begin(struct fixture *f)
 static void end(struct fixture *f)
 {
 	vt_interp_free(f->m);
-	vt_kmem_free(f->mem);
+	vt_known_memory_free(f->mem);
 }
 
 static void expect(struct vt_word w, uint64_t value, uint64_t known)
@@ -107,7 +107,7 @@ static void fill_memory(struct fixture *f)
 
 	for (i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(0x80 + i);
-	vt_kmem_set(f->mem, MEM - 8, bytes, sizeof(bytes));
+	vt_known_memory_set(f->mem, MEM - 8, bytes, sizeof(bytes));
 }
 
 /* What fill_memory() has at MEM + offset, of so many bytes. */
@@ -125,7 +125,7 @@ static struct vt_word memory_at(struct fixture *f, int64_t offset, unsigned size
 {
 	struct vt_word w;
 
-	vt_kmem_load(f->mem, (uint64_t)((int64_t)MEM + offset), size, &w);
+	vt_known_memory_load(f->mem, (uint64_t)((int64_t)MEM + offset), size, &w);
 	return w;
 }
 
@@ -288,7 +288,7 @@ static void swaps_that_try_again_have_happened(void **state)
 	struct vti_cas cas = set_up_cas(&f, &two, 4);
 
 	(void)state;
-	vt_kmem_forget(f.mem);
+	vt_known_memory_forget(f.mem);
 	f.hooks.guard = on_guard;
 	swap(&f, &cas, true);
 	assert_int_equal(f.asked.guards, 1);
@@ -311,7 +311,7 @@ static void swaps_may_have_happened(void **state)
 		struct vti_cas cas = set_up_cas(&f, &two, 8);
 		uint64_t changed[2] = {0, 0};
 
-		vt_kmem_forget_range(f.mem, MEM + 8 * half, 1);
+		vt_known_memory_forget_range(f.mem, MEM + 8 * half, 1);
 		f.slots[DATA0] = vt_word_of(filled(0, 8));
 		f.slots[DATA1] = vt_word_of(filled(8, 8) ^ UINT64_C(0xff) << 56);
 		changed[half] |= 0xff;
@@ -334,7 +334,7 @@ static void recordings_tell_whether_swaps_happened(void **state)
 		struct fixture f;
 		struct vti_cas cas = set_up_cas(&f, &one, 8);
 
-		vt_kmem_forget_range(f.mem, MEM, 1);
+		vt_known_memory_forget_range(f.mem, MEM, 1);
 		f.hooks.guard = on_guard;
 		f.asked.knows_guard = true;
 		f.asked.guard = happened;
@@ -346,7 +346,8 @@ static void recordings_tell_whether_swaps_happened(void **state)
 			expect(memory_at(&f, 0, 8), filled(0, 8) & ~UINT64_C(0xff),
 			       ~UINT64_C(0xff));
 		/* What is known is not doubted. */
-		vt_kmem_set(f.mem, MEM, (const uint8_t *)"\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f", 8);
+		vt_known_memory_set(f.mem, MEM, (const uint8_t *)"\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f",
+				    8);
 		f.asked.guard = !happened;
 		swap(&f, &cas, false);
 		expect_bytes(&f, 0, 8, f.slots[DATA0].value);

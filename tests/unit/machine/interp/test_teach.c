@@ -220,13 +220,13 @@ static void hide_world(struct world *w)
 					 : hide(w, w->truth[i], w->bits[i] ? w->bits[i] : 64);
 	for (i = 0; i < NSTATE; i++)
 		w->m->state[i] = hide(w, w->state[i], 64);
-	vt_kmem_reset(w->m->mem);
+	vt_known_memory_reset(w->m->mem);
 	for (i = 0; i < NCELLS; i++) {
 		for (k = 0; k < 8; k++) {
 			uint8_t byte = (uint8_t)(w->cells[i] >> 8 * k);
 
 			if (below(w, 2))
-				vt_kmem_set(w->m->mem, MEMORY + 8 * i + k, &byte, 1);
+				vt_known_memory_set(w->m->mem, MEMORY + 8 * i + k, &byte, 1);
 		}
 	}
 }
@@ -254,7 +254,7 @@ static uint64_t check_world(const struct world *w, uint64_t known[3])
 		known[1] += count(w->m->state[i].known);
 	}
 	for (i = 0; i < NCELLS; i++) {
-		vt_kmem_load(w->m->mem, MEMORY + 8 * i, 8, &word);
+		vt_known_memory_load(w->m->mem, MEMORY + 8 * i, 8, &word);
 		assert_int_equal(word.value, w->cells[i] & word.known);
 		known[2] += count(word.known);
 	}
@@ -270,7 +270,7 @@ static void test_only_truth(void **unused)
 	(void)unused;
 	w.m = calloc(1, sizeof(*w.m));
 	assert_non_null(w.m);
-	w.m->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	w.m->mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	assert_non_null(w.m->mem);
 	w.block = (struct vti_block){.ops = w.ops, .slots = w.slots, .nslots = NSLOTS};
 	vt_rng_init(&w.rng, 5);
@@ -293,7 +293,7 @@ static void test_only_truth(void **unused)
 	}
 	for (i = 0; i < 3; i++)
 		assert_true(taught[i] > ROUNDS / 20);
-	vt_kmem_free(w.m->mem);
+	vt_known_memory_free(w.m->mem);
 	free(w.m);
 }
 

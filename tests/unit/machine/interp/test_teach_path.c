@@ -44,7 +44,7 @@ static void begin(struct fixture *f)
 	memset(f, 0, sizeof(*f));
 	f->m = calloc(1, sizeof(*f->m));
 	assert_non_null(f->m);
-	f->m->mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	f->m->mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	assert_non_null(f->m->mem);
 	f->slots[C_FIVE] = vt_word_of(FIVE);
 	f->slots[C_MEM] = f->slots[ADDR] = vt_word_of(MEM);
@@ -54,7 +54,7 @@ static void begin(struct fixture *f)
 
 static void end(struct fixture *f)
 {
-	vt_kmem_free(f->m->mem);
+	vt_known_memory_free(f->m->mem);
 	free(f->m);
 }
 
@@ -106,7 +106,7 @@ static struct vt_word memory(struct fixture *f, uint64_t addr, unsigned size)
 {
 	struct vt_word w;
 
-	vt_kmem_load(f->m->mem, addr, size, &w);
+	vt_known_memory_load(f->m->mem, addr, size, &w);
 	return w;
 }
 
@@ -163,7 +163,7 @@ static void parts_of_memory_are_taught(void **state)
 		assert_int_equal(f.m->ntaught, 1);
 		end(&f);
 		begin(&f);
-		vt_kmem_set(f.m->mem, MEM, (const uint8_t *)"\1", 1);
+		vt_known_memory_set(f.m->mem, MEM, (const uint8_t *)"\1", 1);
 		add(&f, load(log, C_MEM));
 		assert_false(teach(&f, size));
 		expect(memory(&f, MEM, 1), 1, UINT64_MAX);

@@ -178,7 +178,7 @@ static size_t fetch(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, si
 	return size;
 }
 
-static void set_up(struct vt_interp *m, struct vt_kmem *mem)
+static void set_up(struct vt_interp *m, struct vt_known_memory *mem)
 {
 	static const uint8_t registers[24] = {0x11, 0, 0, 0, 0x0a, 0x0a, 0x0a, 0x0a, 1, 0, 0, 0,
 					      0,    0, 0, 0, 0x11, 0,	 0,    0,    1, 0, 0, 0};
@@ -189,7 +189,7 @@ static void set_up(struct vt_interp *m, struct vt_kmem *mem)
 		bytes[i] = (uint8_t)i;
 	memcpy(bytes + 0x80, registers, sizeof(registers));
 	vt_interp_forget(m);
-	vt_kmem_set(mem, MEM, bytes, sizeof(bytes));
+	vt_known_memory_set(mem, MEM, bytes, sizeof(bytes));
 	vt_interp_set(m, VT_REG_IP, 0, vt_word_of(BASE));
 	vt_interp_set(m, VT_REG_FLAGS, 0, vt_word_of(2));
 	vt_interp_set(m, VT_REG_AX, 0, vt_word_of(0x0a0a0a0a00000011));
@@ -236,7 +236,7 @@ static void instructions_are_captured(void **state)
 {
 	char code[32], text[600];
 	struct vt_interp_options opt = {.fetch = fetch, .fetch_arg = code, .capture = ALL};
-	struct vt_kmem *mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	struct vt_known_memory *mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_interp *m;
 	uint64_t done;
@@ -258,7 +258,7 @@ static void instructions_are_captured(void **state)
 		vt_interp_clear(m);
 	}
 	vt_interp_free(m);
-	vt_kmem_free(mem);
+	vt_known_memory_free(mem);
 }
 
 /*
@@ -290,7 +290,7 @@ static void differences_are_unknown(void **state)
 	};
 	char code[32];
 	struct vt_interp_options opt = {.fetch = fetch, .fetch_arg = code};
-	struct vt_kmem *mem = vt_kmem_new(NULL, NULL, 1 << 20);
+	struct vt_known_memory *mem = vt_known_memory_new(NULL, NULL, 1 << 20);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_interp *m = vt_interp_new(&opt, mem, &err);
 	uint64_t done;
@@ -311,7 +311,7 @@ static void differences_are_unknown(void **state)
 				 (uintmax_t)w.known);
 	}
 	vt_interp_free(m);
-	vt_kmem_free(mem);
+	vt_known_memory_free(mem);
 #undef ALL_KNOWN
 }
 

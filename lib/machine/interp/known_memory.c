@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "machine/interp/kmem.h"
+#include "machine/interp/known_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "machine/interp/kmem_fast.h"
+#include "machine/interp/known_memory_fast.h"
 
-#define PAGE_BITS  VTI_KMEM_PAGE_BITS
-#define PAGE_SIZE  VTI_KMEM_PAGE
+#define PAGE_BITS  VTI_KNOWN_PAGE_BITS
+#define PAGE_SIZE  VTI_KNOWN_PAGE
 #define LINE_BITS  6
-#define PAGE_LINES VTI_KMEM_LINES
-#define PAD	   VTI_KMEM_PAD
+#define PAGE_LINES VTI_KNOWN_LINES
+#define PAD	   VTI_KNOWN_PAD
 
 /* Pages are allocated so many at once; there are at least these. */
 #define CHUNK_PAGES   32
@@ -39,9 +39,9 @@ struct range {
 	uint64_t last;
 };
 
-struct vt_kmem {
-	struct vti_kmem_head head;
-	vt_kmem_fill_fn *fill;
+struct vt_known_memory {
+	struct vti_known_head head;
+	vt_known_fill_fn *fill;
 	void *arg;
 	bool lasting;	/* only this is filled in */
 	bool shared;	/* what is stored is not kept */
@@ -50,7 +50,7 @@ struct vt_kmem {
 	unsigned slot_bits;
 	size_t npages; /* in use */
 	size_t max_pages;
-	struct vti_kmem_page **chunks;
+	struct vti_known_page **chunks;
 	size_t nchunks;
 	size_t chunks_cap;
 	/* Never to be filled; in order, and apart.  One more for a range that is being added. */
@@ -58,12 +58,12 @@ struct vt_kmem {
 	size_t ngone;
 };
 
-static bool add_chunk(struct vt_kmem *m)
+static bool add_chunk(struct vt_known_memory *m)
 {
-	struct vti_kmem_page *chunk;
+	struct vti_known_page *chunk;
 
 	if (!vt_array_grow(&m->chunks, &m->chunks_cap, m->nchunks + 1,
-			   sizeof(struct vti_kmem_page *)))
+			   sizeof(struct vti_known_page *)))
 		return false;
 	chunk = malloc(CHUNK_PAGES * sizeof(*chunk));
 	if (!chunk)
@@ -72,15 +72,15 @@ static bool add_chunk(struct vt_kmem *m)
 	return true;
 }
 
-struct vt_kmem *vt_kmem_new(vt_kmem_fill_fn *fill, void *arg, size_t max_bytes)
+struct vt_known_memory *vt_known_memory_new(vt_known_fill_fn *fill, void *arg, size_t max_bytes)
 {
-	struct vt_kmem *m = calloc(1, sizeof(*m));
+	struct vt_known_memory *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
 	m->fill = fill;
 	m->arg = arg;
-	m->max_pages = max_bytes / sizeof(struct vti_kmem_page);
+	m->max_pages = max_bytes / sizeof(struct vti_known_page);
 	if (m->max_pages < CHUNK_PAGES)
 		m->max_pages = CHUNK_PAGES;
 	if (m->max_pages > UINT32_MAX / 4)
@@ -88,14 +88,14 @@ struct vt_kmem *vt_kmem_new(vt_kmem_fill_fn *fill, void *arg, size_t max_bytes)
 	m->slot_bits = MIN_SLOT_BITS;
 	m->slots = calloc((size_t)1 << m->slot_bits, sizeof(*m->slots));
 	if (!m->slots || !add_chunk(m)) {
-		vt_kmem_free(m);
+		vt_known_memory_free(m);
 		return NULL;
 	}
-	vt_kmem_reset(m);
+	vt_known_memory_reset(m);
 	return m;
 }
 
-void vt_kmem_free(struct vt_kmem *m)
+void vt_known_memory_free(struct vt_known_memory *m)
 {
 	size_t i;
 
@@ -109,7 +109,7 @@ void vt_kmem_free(struct vt_kmem *m)
 }
 
 /* Gives all pages up, by a stamp that none of them has. */
-static void drop_pages(struct vt_kmem *m)
+static void drop_pages(struct vt_known_memory *m)
 {
 	m->npages = 0;
 	m->stamp++;
@@ -122,33 +122,33 @@ static void drop_pages(struct vt_kmem *m)
 	m->head.tag = (uint64_t)(m->stamp & STAMP_MASK) << NUMBER_BITS;
 }
 
-void vt_kmem_reset(struct vt_kmem *m)
+void vt_known_memory_reset(struct vt_known_memory *m)
 {
 	drop_pages(m);
 	m->lasting = m->shared = false;
 	m->ngone = 0;
 }
 
-void vt_kmem_forget(struct vt_kmem *m)
+void vt_known_memory_forget(struct vt_known_memory *m)
 {
 	drop_pages(m);
 	m->lasting = true;
 }
 
-void vt_kmem_share(struct vt_kmem *m)
+void vt_known_memory_share(struct vt_known_memory *m)
 {
-	vt_kmem_forget(m);
+	vt_known_memory_forget(m);
 	m->shared = true;
 }
 
 /* The i-th page that is in use. */
-static struct vti_kmem_page *page_at(const struct vt_kmem *m, size_t i)
+static struct vti_known_page *page_at(const struct vt_known_memory *m, size_t i)
 {
 	return &m->chunks[i / CHUNK_PAGES][i % CHUNK_PAGES];
 }
 
 /* The slot of a page, or the free one where it belongs. */
-static struct slot *find_slot(const struct vt_kmem *m, uint64_t number)
+static struct slot *find_slot(const struct vt_known_memory *m, uint64_t number)
 {
 	size_t mask = ((size_t)1 << m->slot_bits) - 1;
 	/* 2^64 / golden ratio: Fibonacci hashing, Knuth's The Art of Computer Programming 6.4. */
@@ -159,7 +159,7 @@ static struct slot *find_slot(const struct vt_kmem *m, uint64_t number)
 	return &m->slots[i];
 }
 
-static bool grow_slots(struct vt_kmem *m)
+static bool grow_slots(struct vt_known_memory *m)
 {
 	struct slot *grown = calloc((size_t)2 << m->slot_bits, sizeof(*grown));
 	size_t i;
@@ -177,19 +177,19 @@ static bool grow_slots(struct vt_kmem *m)
 	return true;
 }
 
-static bool has_room(struct vt_kmem *m)
+static bool has_room(struct vt_known_memory *m)
 {
 	return m->npages < m->max_pages && (m->npages < m->nchunks * CHUNK_PAGES || add_chunk(m)) &&
 	       (m->npages < ((size_t)1 << m->slot_bits) / 2 || grow_slots(m));
 }
 
-static struct vti_kmem_page *add_page(struct vt_kmem *m, uint64_t number)
+static struct vti_known_page *add_page(struct vt_known_memory *m, uint64_t number)
 {
-	struct vti_kmem_page *p;
+	struct vti_known_page *p;
 
 	/* What was stored would be lost with a page, and must not come back as it was before. */
 	if (!has_room(m))
-		vt_kmem_forget(m);
+		vt_known_memory_forget(m);
 	p = page_at(m, m->npages);
 	p->number = number;
 	p->present = 0;
@@ -197,9 +197,9 @@ static struct vti_kmem_page *add_page(struct vt_kmem *m, uint64_t number)
 	return p;
 }
 
-static struct vti_kmem_page *find_page(struct vt_kmem *m, uint64_t number)
+static struct vti_known_page *find_page(struct vt_known_memory *m, uint64_t number)
 {
-	struct vti_kmem_cached *c = &m->head.cache[number % VTI_KMEM_CACHE];
+	struct vti_known_cached *c = &m->head.cache[number % VTI_KNOWN_CACHE];
 	const struct slot *s;
 
 	if (c->tag == (m->head.tag | number))
@@ -213,13 +213,13 @@ static struct vti_kmem_page *find_page(struct vt_kmem *m, uint64_t number)
 /* The bits `first` to `last` of a line's mask. */
 static uint64_t bits_between(unsigned first, unsigned last)
 {
-	return ~UINT64_C(0) << first & ~UINT64_C(0) >> (VT_KMEM_LINE - 1 - last);
+	return ~UINT64_C(0) << first & ~UINT64_C(0) >> (VT_KNOWN_LINE - 1 - last);
 }
 
 /* Which bytes of the line at `addr` are gone for good. */
-static uint64_t gone_of(const struct vt_kmem *m, uint64_t addr)
+static uint64_t gone_of(const struct vt_known_memory *m, uint64_t addr)
 {
-	uint64_t end = addr + (VT_KMEM_LINE - 1), mask = 0;
+	uint64_t end = addr + (VT_KNOWN_LINE - 1), mask = 0;
 	size_t i;
 
 	for (i = 0; i < m->ngone; i++) {
@@ -232,7 +232,7 @@ static uint64_t gone_of(const struct vt_kmem *m, uint64_t addr)
 	return mask;
 }
 
-static void fill_line(struct vt_kmem *m, struct vti_kmem_page *p, unsigned line)
+static void fill_line(struct vt_known_memory *m, struct vti_known_page *p, unsigned line)
 {
 	uint64_t addr = p->number << PAGE_BITS | (uint64_t)line << LINE_BITS;
 	uint64_t known = 0;
@@ -246,9 +246,9 @@ static void fill_line(struct vt_kmem *m, struct vti_kmem_page *p, unsigned line)
 }
 
 /* The page that holds `addr`, with its line filled. */
-static inline struct vti_kmem_page *touch(struct vt_kmem *m, uint64_t addr)
+static inline struct vti_known_page *touch(struct vt_known_memory *m, uint64_t addr)
 {
-	struct vti_kmem_page *p = find_page(m, addr >> PAGE_BITS);
+	struct vti_known_page *p = find_page(m, addr >> PAGE_BITS);
 	unsigned line = (unsigned)(addr >> LINE_BITS) % PAGE_LINES;
 
 	if (!(p->present >> line & 1))
@@ -256,7 +256,7 @@ static inline struct vti_kmem_page *touch(struct vt_kmem *m, uint64_t addr)
 	return p;
 }
 
-static inline uint64_t *known_of(struct vti_kmem_page *p, uint64_t addr)
+static inline uint64_t *known_of(struct vti_known_page *p, uint64_t addr)
 {
 	return &p->known[(addr >> LINE_BITS) % PAGE_LINES];
 }
@@ -303,12 +303,13 @@ static void words_at(const uint8_t *p, unsigned size, uint64_t mask, struct vt_w
 /* How many of `size` bytes lie in the line of `addr`. */
 static unsigned line_part(uint64_t addr, size_t size)
 {
-	unsigned left = VT_KMEM_LINE - (unsigned)(addr % VT_KMEM_LINE);
+	unsigned left = VT_KNOWN_LINE - (unsigned)(addr % VT_KNOWN_LINE);
 
 	return size < left ? (unsigned)size : left;
 }
 
-static void load_across(struct vt_kmem *m, uint64_t addr, unsigned size, struct vt_word *words)
+static void load_across(struct vt_known_memory *m, uint64_t addr, unsigned size,
+			struct vt_word *words)
 {
 	uint8_t bytes[32 + PAD] = {0};
 	uint64_t mask = 0;
@@ -317,24 +318,26 @@ static void load_across(struct vt_kmem *m, uint64_t addr, unsigned size, struct 
 	if (!size)
 		return;
 	for (done = 0; done < size; done += n) {
-		struct vti_kmem_page *p = touch(m, addr + done);
+		struct vti_known_page *p = touch(m, addr + done);
 
 		n = line_part(addr + done, size - done);
 		memcpy(bytes + done, p->bytes + (addr + done) % PAGE_SIZE, n);
-		mask |= (*known_of(p, addr + done) >> (addr + done) % VT_KMEM_LINE & vt_low_bits(n))
+		mask |= (*known_of(p, addr + done) >> (addr + done) % VT_KNOWN_LINE &
+			 vt_low_bits(n))
 			<< done;
 	}
 	words_at(bytes, size, mask, words);
 }
 
-void vt_kmem_load(struct vt_kmem *m, uint64_t addr, unsigned size, struct vt_word *words)
+void vt_known_memory_load(struct vt_known_memory *m, uint64_t addr, unsigned size,
+			  struct vt_word *words)
 {
-	unsigned at = (unsigned)(addr % VT_KMEM_LINE);
+	unsigned at = (unsigned)(addr % VT_KNOWN_LINE);
 	const uint8_t *bytes;
-	struct vti_kmem_page *p;
+	struct vti_known_page *p;
 	uint64_t mask;
 
-	if (at + size > VT_KMEM_LINE) {
+	if (at + size > VT_KNOWN_LINE) {
 		load_across(m, addr, size, words);
 		return;
 	}
@@ -348,11 +351,11 @@ void vt_kmem_load(struct vt_kmem *m, uint64_t addr, unsigned size, struct vt_wor
 }
 
 /* Writes bytes that lie in one line; bit i of `mask`: byte i is known. */
-static inline void put(struct vt_kmem *m, uint64_t addr, const uint8_t *bytes, unsigned size,
-		       uint64_t mask)
+static inline void put(struct vt_known_memory *m, uint64_t addr, const uint8_t *bytes,
+		       unsigned size, uint64_t mask)
 {
-	unsigned at = (unsigned)(addr % VT_KMEM_LINE);
-	struct vti_kmem_page *p = touch(m, addr);
+	unsigned at = (unsigned)(addr % VT_KNOWN_LINE);
+	struct vti_known_page *p = touch(m, addr);
 	uint64_t *known = known_of(p, addr);
 	uint64_t place = vt_low_bits(size) << at;
 
@@ -362,7 +365,7 @@ static inline void put(struct vt_kmem *m, uint64_t addr, const uint8_t *bytes, u
 	*known = (*known & ~place) | (mask << at & place);
 }
 
-static void store_across(struct vt_kmem *m, uint64_t addr, unsigned size,
+static void store_across(struct vt_known_memory *m, uint64_t addr, unsigned size,
 			 const struct vt_word *words)
 {
 	uint8_t bytes[32];
@@ -379,14 +382,15 @@ static void store_across(struct vt_kmem *m, uint64_t addr, unsigned size,
 	}
 }
 
-void vt_kmem_store(struct vt_kmem *m, uint64_t addr, unsigned size, const struct vt_word *words)
+void vt_known_memory_store(struct vt_known_memory *m, uint64_t addr, unsigned size,
+			   const struct vt_word *words)
 {
-	unsigned at = (unsigned)(addr % VT_KMEM_LINE);
+	unsigned at = (unsigned)(addr % VT_KNOWN_LINE);
 	uint64_t *known, place;
-	struct vti_kmem_page *p;
+	struct vti_known_page *p;
 	uint8_t *to;
 
-	if (size > 8 || at + size > VT_KMEM_LINE) {
+	if (size > 8 || at + size > VT_KNOWN_LINE) {
 		store_across(m, addr, size, words);
 		return;
 	}
@@ -409,7 +413,8 @@ void vt_kmem_store(struct vt_kmem *m, uint64_t addr, unsigned size, const struct
 		*known = (*known & ~place) | (gather(words->known) << at & place);
 }
 
-void vt_kmem_set(struct vt_kmem *m, uint64_t addr, const uint8_t *bytes, size_t size)
+void vt_known_memory_set(struct vt_known_memory *m, uint64_t addr, const uint8_t *bytes,
+			 size_t size)
 {
 	unsigned n;
 
@@ -420,7 +425,7 @@ void vt_kmem_set(struct vt_kmem *m, uint64_t addr, const uint8_t *bytes, size_t 
 }
 
 /* Joins the two ranges at `i` and after it. */
-static void join(struct vt_kmem *m, size_t i)
+static void join(struct vt_known_memory *m, size_t i)
 {
 	if (m->gone[i].last < m->gone[i + 1].last)
 		m->gone[i].last = m->gone[i + 1].last;
@@ -428,7 +433,7 @@ static void join(struct vt_kmem *m, size_t i)
 	memmove(&m->gone[i + 1], &m->gone[i + 2], (m->ngone - i - 1) * sizeof(m->gone[0]));
 }
 
-static void add_gone(struct vt_kmem *m, uint64_t first, uint64_t last)
+static void add_gone(struct vt_known_memory *m, uint64_t first, uint64_t last)
 {
 	size_t i = m->ngone, closest = 0;
 
@@ -456,19 +461,19 @@ static void add_gone(struct vt_kmem *m, uint64_t first, uint64_t last)
 }
 
 /* Of the pages that there are, whatever lies in the range. */
-static void forget_pages(struct vt_kmem *m, uint64_t first, uint64_t last)
+static void forget_pages(struct vt_known_memory *m, uint64_t first, uint64_t last)
 {
 	size_t i;
 
 	for (i = 0; i < m->npages; i++) {
-		struct vti_kmem_page *p = page_at(m, i);
+		struct vti_known_page *p = page_at(m, i);
 		uint64_t addr = p->number << PAGE_BITS;
 		unsigned line;
 
 		if (addr > last || addr + (PAGE_SIZE - 1) < first)
 			continue;
-		for (line = 0; line < PAGE_LINES; line++, addr += VT_KMEM_LINE) {
-			uint64_t end = addr + (VT_KMEM_LINE - 1);
+		for (line = 0; line < PAGE_LINES; line++, addr += VT_KNOWN_LINE) {
+			uint64_t end = addr + (VT_KNOWN_LINE - 1);
 
 			if (p->present >> line & 1 && addr <= last && end >= first)
 				p->known[line] &=
@@ -479,24 +484,24 @@ static void forget_pages(struct vt_kmem *m, uint64_t first, uint64_t last)
 }
 
 /* Within one line; true if some of it would come back when pages are given up. */
-static bool forget_part(struct vt_kmem *m, uint64_t addr, unsigned size)
+static bool forget_part(struct vt_known_memory *m, uint64_t addr, unsigned size)
 {
-	uint64_t place = vt_low_bits(size) << addr % VT_KMEM_LINE;
-	uint8_t bytes[VT_KMEM_LINE];
+	uint64_t place = vt_low_bits(size) << addr % VT_KNOWN_LINE;
+	uint8_t bytes[VT_KNOWN_LINE];
 
 	*known_of(touch(m, addr), addr) &= ~place;
 	return m->fill &&
-	       m->fill(m->arg, addr & ~(uint64_t)(VT_KMEM_LINE - 1), bytes, true) & place;
+	       m->fill(m->arg, addr & ~(uint64_t)(VT_KNOWN_LINE - 1), bytes, true) & place;
 }
 
-void vt_kmem_forget_range(struct vt_kmem *m, uint64_t addr, uint64_t size)
+void vt_known_memory_forget_range(struct vt_known_memory *m, uint64_t addr, uint64_t size)
 {
 	uint64_t last = addr + (size - 1), done;
 	bool lasts = size > SMALL_RANGE;
 	unsigned n;
 
 	if (size && last < addr) {
-		vt_kmem_forget_range(m, 0, last + 1);
+		vt_known_memory_forget_range(m, 0, last + 1);
 		size -= last + 1;
 		last = UINT64_MAX;
 	}

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "machine/interp/kmem.h"
+#include "machine/interp/known_memory.h"
 
 /*
  * The model: one entry for each byte that anything was done to; what is behind the others is
@@ -61,14 +61,14 @@ static bool behind(uint64_t addr, bool lasting, uint8_t *value)
 	return mix(addr / 16) % 8 < 6 && (!lasting || read_only(addr));
 }
 
-static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KMEM_LINE], bool lasting)
+static uint64_t fill(void *arg, uint64_t addr, uint8_t bytes[VT_KNOWN_LINE], bool lasting)
 {
 	uint64_t mask = 0;
 	unsigned i;
 
 	++*(uint64_t *)arg;
-	assert_int_equal(addr % VT_KMEM_LINE, 0);
-	for (i = 0; i < VT_KMEM_LINE; i++)
+	assert_int_equal(addr % VT_KNOWN_LINE, 0);
+	for (i = 0; i < VT_KNOWN_LINE; i++)
 		if (behind(addr + i, lasting, &bytes[i]))
 			mask |= UINT64_C(1) << i;
 	return mask;
@@ -150,14 +150,14 @@ static void model_store(struct model *m, uint64_t addr, unsigned size, const str
 }
 
 /* With `exactly`, all that the model knows is known; else it may be less. */
-static void check_load(struct vt_kmem *k, struct model *m, uint64_t addr, unsigned size,
+static void check_load(struct vt_known_memory *k, struct model *m, uint64_t addr, unsigned size,
 		       bool exactly)
 {
 	struct vt_word w[5];
 	unsigned i;
 
 	memset(w, 0x5a, sizeof(w));
-	vt_kmem_load(k, addr, size, w);
+	vt_known_memory_load(k, addr, size, w);
 	for (i = 0; i < size; i++) {
 		unsigned known = w[i / 8].known >> i % 8 * 8 & 0xff;
 		unsigned value = w[i / 8].value >> i % 8 * 8 & 0xff;
@@ -199,8 +199,8 @@ static struct vt_word random_word(struct vt_rng *r)
 	return w;
 }
 
-static void random_store(struct vt_kmem *k, struct model *m, struct vt_rng *r, uint64_t addr,
-			 bool exactly)
+static void random_store(struct vt_known_memory *k, struct model *m, struct vt_rng *r,
+			 uint64_t addr, bool exactly)
 {
 	unsigned size = (unsigned)(1 + vt_rng_below(r, 32)), i;
 	struct vt_word w[4];
@@ -213,13 +213,13 @@ static void random_store(struct vt_kmem *k, struct model *m, struct vt_rng *r, u
 		w[size / 8].value &= vt_low_bits(size % 8 * 8);
 		w[size / 8].known |= ~vt_low_bits(size % 8 * 8);
 	}
-	vt_kmem_store(k, addr, size, w);
+	vt_known_memory_store(k, addr, size, w);
 	model_store(m, addr, size, w);
 	/* What lies in one page is there at once, however little room there is. */
 	check_load(k, m, addr, size, exactly || (addr ^ (addr + size - 1)) < 4096);
 }
 
-static void random_set(struct vt_kmem *k, struct model *m, struct vt_rng *r, uint64_t addr)
+static void random_set(struct vt_known_memory *k, struct model *m, struct vt_rng *r, uint64_t addr)
 {
 	size_t size = vt_rng_below(r, 300), i;
 	uint8_t bytes[300];
@@ -228,7 +228,7 @@ static void random_set(struct vt_kmem *k, struct model *m, struct vt_rng *r, uin
 		bytes[i] = (uint8_t)vt_rng_next(r);
 		model_put(m, addr + i, bytes[i], true);
 	}
-	vt_kmem_set(k, addr, bytes, size);
+	vt_known_memory_set(k, addr, bytes, size);
 }
 
 static uint64_t random_size(struct vt_rng *r)
@@ -243,25 +243,25 @@ static uint64_t random_size(struct vt_rng *r)
 	}
 }
 
-static void random_step(struct vt_kmem *k, struct model *m, struct vt_rng *r, uint64_t spread,
-			bool exactly)
+static void random_step(struct vt_known_memory *k, struct model *m, struct vt_rng *r,
+			uint64_t spread, bool exactly)
 {
 	uint64_t addr = areas[vt_rng_below(r, NAREAS)] + vt_rng_below(r, spread) - spread / 2;
 	uint64_t size;
 
 	switch (vt_rng_below(r, 100)) {
 	case 0:
-		vt_kmem_forget(k);
+		vt_known_memory_forget(k);
 		model_forget(m);
 		break;
 	case 1:
-		vt_kmem_reset(k);
+		vt_known_memory_reset(k);
 		model_reset(m);
 		break;
 	case 2:
 	case 3:
 		size = random_size(r);
-		vt_kmem_forget_range(k, addr, size);
+		vt_known_memory_forget_range(k, addr, size);
 		model_forget_range(m, addr, size);
 		break;
 	case 4:
@@ -282,7 +282,7 @@ static void random_step(struct vt_kmem *k, struct model *m, struct vt_rng *r, ui
 static void against_model(size_t max_bytes, uint64_t spread, bool exactly, unsigned steps)
 {
 	uint64_t filled = 0;
-	struct vt_kmem *k = vt_kmem_new(fill, &filled, max_bytes);
+	struct vt_known_memory *k = vt_known_memory_new(fill, &filled, max_bytes);
 	struct model m = {.lasting = false};
 	struct vt_rng r;
 	unsigned i;
@@ -294,13 +294,13 @@ static void against_model(size_t max_bytes, uint64_t spread, bool exactly, unsig
 		random_step(k, &m, &r, spread, exactly);
 		/* More ranges than it keeps apart would make it know less than the model. */
 		if (m.ngone == 50) {
-			vt_kmem_reset(k);
+			vt_known_memory_reset(k);
 			model_reset(&m);
 		}
 	}
 	assert_true(filled > steps / 100);
 	vt_hash_fini(&m.bytes);
-	vt_kmem_free(k);
+	vt_known_memory_free(k);
 }
 
 static void test_random(void **state)
@@ -325,7 +325,7 @@ static void test_full(void **state)
 static void test_share(void **state)
 {
 	uint64_t filled = 0, addr;
-	struct vt_kmem *k = vt_kmem_new(fill, &filled, 1 << 20);
+	struct vt_known_memory *k = vt_known_memory_new(fill, &filled, 1 << 20);
 	struct model m = {.lasting = true};
 	struct vt_word w[4] = {vt_word_of(1), vt_word_of(2), vt_word_of(3), vt_word_of(4)};
 	const uint8_t bytes[100] = {0};
@@ -333,35 +333,35 @@ static void test_share(void **state)
 	(void)state;
 	assert_non_null(k);
 	vt_hash_init(&m.bytes, sizeof(struct byte), sizeof(uint64_t));
-	vt_kmem_store(k, 0x401c00, 32, w);
-	vt_kmem_share(k);
+	vt_known_memory_store(k, 0x401c00, 32, w);
+	vt_known_memory_share(k);
 	for (addr = 0x400000; addr < 0x402000; addr += 32)
 		check_load(k, &m, addr, 32, true);
 	for (addr = 0x400400; addr < 0x400800; addr += 64) {
-		vt_kmem_store(k, addr, 8, w);
-		vt_kmem_store(k, addr + 17, 32, w);
+		vt_known_memory_store(k, addr, 8, w);
+		vt_known_memory_store(k, addr + 17, 32, w);
 		check_load(k, &m, addr, 32, true);
 		check_load(k, &m, addr + 32, 32, true);
 	}
-	vt_kmem_set(k, 0x400900, bytes, sizeof(bytes));
+	vt_known_memory_set(k, 0x400900, bytes, sizeof(bytes));
 	check_load(k, &m, 0x400900, 32, true);
-	vt_kmem_forget(k);
-	vt_kmem_store(k, 0x400900, 8, w);
+	vt_known_memory_forget(k);
+	vt_known_memory_store(k, 0x400900, 8, w);
 	check_load(k, &m, 0x400900, 8, true);
-	vt_kmem_reset(k);
+	vt_known_memory_reset(k);
 	m.lasting = false;
-	vt_kmem_store(k, 0x400908, 8, w);
+	vt_known_memory_store(k, 0x400908, 8, w);
 	model_store(&m, 0x400908, 8, w);
 	check_load(k, &m, 0x400900, 32, true);
 	vt_hash_fini(&m.bytes);
-	vt_kmem_free(k);
+	vt_known_memory_free(k);
 }
 
 /* Ranges are merged when there are too many: less is known, but nothing wrong. */
 static void test_many_gone(void **state)
 {
 	uint64_t filled = 0, i;
-	struct vt_kmem *k = vt_kmem_new(fill, &filled, 1 << 20);
+	struct vt_known_memory *k = vt_known_memory_new(fill, &filled, 1 << 20);
 	struct model m = {.lasting = false};
 	struct vt_rng r;
 
@@ -373,23 +373,23 @@ static void test_many_gone(void **state)
 		uint64_t addr = vt_rng_below(&r, UINT64_C(1) << 24);
 		uint64_t size = i % 2 ? 64 : 0x10001;
 
-		vt_kmem_forget_range(k, addr, size);
+		vt_known_memory_forget_range(k, addr, size);
 		model_forget_range(&m, addr, size);
 	}
 	for (i = 0; i < 20000; i++)
 		check_load(k, &m, vt_rng_below(&r, UINT64_C(1) << 24), 8, false);
-	vt_kmem_forget(k);
+	vt_known_memory_forget(k);
 	model_forget(&m);
 	for (i = 0; i < 20000; i++)
 		check_load(k, &m, vt_rng_below(&r, UINT64_C(1) << 24), 32, false);
 	vt_hash_fini(&m.bytes);
-	vt_kmem_free(k);
+	vt_known_memory_free(k);
 }
 
 /* Nothing of an earlier sample is seen after more resets than any counter in it has values. */
 static void test_resets(void **state)
 {
-	struct vt_kmem *k = vt_kmem_new(NULL, NULL, 1 << 20);
+	struct vt_known_memory *k = vt_known_memory_new(NULL, NULL, 1 << 20);
 	struct vt_word w = vt_word_of(42);
 	unsigned i;
 
@@ -398,43 +398,43 @@ static void test_resets(void **state)
 	for (i = 0; i < 20000; i++) {
 		uint64_t addr = (uint64_t)(i % 4096) << 12;
 
-		vt_kmem_load(k, addr, 8, &w);
+		vt_known_memory_load(k, addr, 8, &w);
 		assert_int_equal(w.known, 0);
 		w = vt_word_of(i);
-		vt_kmem_store(k, addr, 8, &w);
-		vt_kmem_load(k, addr, 8, &w);
+		vt_known_memory_store(k, addr, 8, &w);
+		vt_known_memory_load(k, addr, 8, &w);
 		assert_int_equal(w.value, i);
 		assert_true(vt_word_is_known(w));
-		vt_kmem_reset(k);
+		vt_known_memory_reset(k);
 	}
-	vt_kmem_free(k);
+	vt_known_memory_free(k);
 }
 
 /* All of the address space at once, quickly, and with stores afterwards. */
 static void test_everything_gone(void **state)
 {
 	uint64_t filled = 0;
-	struct vt_kmem *k = vt_kmem_new(fill, &filled, 1 << 20);
+	struct vt_known_memory *k = vt_known_memory_new(fill, &filled, 1 << 20);
 	struct vt_word w = vt_word_of(7);
 	uint64_t i;
 
 	(void)state;
 	assert_non_null(k);
-	vt_kmem_store(k, 0x1000, 8, &w);
+	vt_known_memory_store(k, 0x1000, 8, &w);
 	for (i = 0; i < 1000; i++)
-		vt_kmem_forget_range(k, i << 12, UINT64_MAX);
+		vt_known_memory_forget_range(k, i << 12, UINT64_MAX);
 	for (i = 0; i < 1000; i++) {
-		vt_kmem_load(k, i * 8, 8, &w);
+		vt_known_memory_load(k, i * 8, 8, &w);
 		assert_int_equal(w.known, 0);
 	}
 	w = vt_word_of(9);
-	vt_kmem_store(k, 0x1000, 8, &w);
-	vt_kmem_load(k, 0x1000, 8, &w);
+	vt_known_memory_store(k, 0x1000, 8, &w);
+	vt_known_memory_load(k, 0x1000, 8, &w);
 	assert_true(vt_word_is_known(w) && w.value == 9);
-	vt_kmem_forget(k);
-	vt_kmem_load(k, 0x1000, 8, &w);
+	vt_known_memory_forget(k);
+	vt_known_memory_load(k, 0x1000, 8, &w);
 	assert_int_equal(w.known, 0);
-	vt_kmem_free(k);
+	vt_known_memory_free(k);
 }
 
 int main(void)
