@@ -5,12 +5,12 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/hots.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/truth.h"
 #include "cmd/common/what.h"
+#include "listing/json.h"
 #include "listing/values/invariance.h"
 #include "value/invariance.h"
 
@@ -135,7 +135,7 @@ static json_t *json_comparison(const struct run *r, const json_t *rows, const js
 	json_object_update(doc, json_array_get(inputs, i));
 	json_object_del(doc, "input");
 	if (r->worst[i]) {
-		json_object_set_new(doc, "worst", app_json_table(r->worst[i]));
+		json_object_set_new(doc, "worst", vt_json_table(r->worst[i]));
 		json_object_set_new(doc, "worst_left_out", json_integer(r->left_out[i]));
 	}
 	return doc;
@@ -143,17 +143,17 @@ static json_t *json_comparison(const struct run *r, const json_t *rows, const js
 
 static void print_json(const struct run *r, struct vt_output *out)
 {
-	json_t *rows = app_json_table(r->table), *inputs = app_json_table(r->inputs);
-	json_t *doc = app_json_doc("vcmp/1"), *all = json_array();
+	json_t *rows = vt_json_table(r->table), *inputs = vt_json_table(r->inputs);
+	json_t *doc = vt_json_doc("vcmp/1"), *all = json_array();
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
 		json_array_append_new(all, json_comparison(r, rows, inputs, i));
 	json_decref(rows);
 	json_decref(inputs);
-	app_json_losses(doc, &r->app->losses);
+	vt_json_losses(doc, &r->app->losses);
 	json_object_set_new(doc, "rows", all);
-	app_json_write(out, doc, true);
+	vt_json_write(out, doc, true);
 }
 
 static bool print_table(struct run *r, const struct vt_table *t, struct vt_output *out)

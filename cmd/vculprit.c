@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "cmd/common/app.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
@@ -16,6 +15,7 @@
 #include "culprit/culprits.h"
 #include "listing/cycles/cycles.h"
 #include "listing/cycles/top_stalls.h"
+#include "listing/json.h"
 #include "machine/pipeline/opcache.h"
 
 #define DEFAULT_TOP 20
@@ -372,25 +372,25 @@ static json_t *json_summary(const struct job *j)
 	const struct vt_culprits_totals *t = &j->totals;
 	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(j->check);
 	struct vt_culpritcheck_correlation r = vt_culpritcheck_correlate(j->check);
-	json_t *doc = app_json_doc("vculprit/1"), *coverage = json_object();
+	json_t *doc = vt_json_doc("vculprit/1"), *coverage = json_object();
 	unsigned i;
 
 	for (i = 0; i < VT_NCONFIDENCES; i++)
 		json_object_set_new(coverage, vt_confidence_name(i),
 				    json_real(percent((double)vt_culprits_samples(t, i),
 						      (double)(t->samples + t->unknown))));
-	app_json_losses(doc, &j->app->losses);
-	json_object_set_new(doc, "cpu", app_json_text(j->core.name, strlen(j->core.name)));
-	json_object_set_new(doc, "procedures", app_json_u64(t->procedures));
-	json_object_set_new(doc, "procedures_without_code", app_json_u64(t->without_code));
-	json_object_set_new(doc, "places", app_json_u64(t->places));
-	json_object_set_new(doc, "places_outside", app_json_u64(t->outside));
-	json_object_set_new(doc, "samples", app_json_u64(t->samples + t->unknown));
+	vt_json_losses(doc, &j->app->losses);
+	json_object_set_new(doc, "cpu", vt_json_text(j->core.name, strlen(j->core.name)));
+	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
+	json_object_set_new(doc, "procedures_without_code", vt_json_u64(t->without_code));
+	json_object_set_new(doc, "places", vt_json_u64(t->places));
+	json_object_set_new(doc, "places_outside", vt_json_u64(t->outside));
+	json_object_set_new(doc, "samples", vt_json_u64(t->samples + t->unknown));
 	json_object_set_new(doc, "cycles", real(t->cycles));
 	json_object_set_new(doc, "coverage", coverage);
 	json_object_set_new(doc, "unexplained", real(percent(c->unexplained, t->cycles)));
 	json_object_set_new(doc, "gain", real(percent(t->high[VT_STALL_GAIN], t->cycles)));
-	json_object_set_new(doc, "stalls", app_json_u64(c->stalls));
+	json_object_set_new(doc, "stalls", vt_json_u64(c->stalls));
 	json_object_set_new(doc, "listed",
 			    real(c->stalls ? (double)c->listed / (double)c->stalls : 0));
 	json_object_set_new(doc, "listed_by_cycles",
@@ -441,9 +441,9 @@ static bool print_table(struct job *j, struct vt_output *out, struct vt_table *t
 	if (o->form.json) {
 		json_t *doc = json_summary(j);
 
-		json_object_set_new(doc, "rows", app_json_table(t));
+		json_object_set_new(doc, "rows", vt_json_table(t));
 		json_object_set_new(doc, "rows_left_out", json_integer(left));
-		app_json_write(out, doc, true);
+		vt_json_write(out, doc, true);
 		return true;
 	}
 	if (app_form_is_text(&o->form))

@@ -7,10 +7,10 @@
 #include "base/buf.h"
 #include "cmd/common/app.h"
 #include "cmd/common/counts.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "freq/run.h"
+#include "listing/json.h"
 #include "machine/pipeline/core.h"
 #include "machine/pipeline/opcache.h"
 #include "stream/kinds.h"
@@ -261,30 +261,29 @@ static bool print_json(struct state *s)
 	const struct vt_profile_event *e =
 		s->event == SIZE_MAX ? NULL : vt_profile_event(s->in.profile, s->event);
 	struct vt_output *out = app_text(s->app, s->o->output);
-	json_t *doc = app_json_doc("vfreq/1"), *by = json_object();
+	json_t *doc = vt_json_doc("vfreq/1"), *by = json_object();
 	size_t i;
 
 	if (!out)
 		return false;
 	for (i = 0; i < VT_NCONFIDENCES; i++)
-		json_object_set_new(by, vt_confidence_name(i), app_json_u64(t->by_confidence[i]));
-	app_json_losses(doc, &s->app->losses);
+		json_object_set_new(by, vt_confidence_name(i), vt_json_u64(t->by_confidence[i]));
+	vt_json_losses(doc, &s->app->losses);
 	json_object_set_new(doc, "cpu", json_string(s->core.name));
-	json_object_set_new(doc, "event",
-			    e ? app_json_text(e->name, strlen(e->name)) : json_null());
+	json_object_set_new(doc, "event", e ? vt_json_text(e->name, strlen(e->name)) : json_null());
 	json_object_set_new(doc, "method", json_string(method_words[s->o->method]));
 	json_object_set_new(doc, "clock", s->clock ? json_string(s->clock) : json_null());
 	json_object_set_new(doc, "cycles_per_unit", json_real(s->scale));
-	json_object_set_new(doc, "procedures", app_json_u64(t->procedures));
-	json_object_set_new(doc, "complete", app_json_u64(t->complete));
-	json_object_set_new(doc, "samples", app_json_u64(t->samples));
+	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
+	json_object_set_new(doc, "complete", vt_json_u64(t->complete));
+	json_object_set_new(doc, "samples", vt_json_u64(t->samples));
 	json_object_set_new(doc, "by_confidence", by);
-	json_object_set_new(doc, "unmapped", app_json_u64(t->unmapped));
-	json_object_set_new(doc, "outside", app_json_u64(t->outside));
-	json_object_set_new(doc, "no_code", app_json_u64(t->no_code));
-	json_object_set_new(doc, "stray", app_json_u64(t->stray));
-	json_object_set_new(doc, "estimated", app_json_u64(t->estimated));
-	app_json_write(out, doc, true);
+	json_object_set_new(doc, "unmapped", vt_json_u64(t->unmapped));
+	json_object_set_new(doc, "outside", vt_json_u64(t->outside));
+	json_object_set_new(doc, "no_code", vt_json_u64(t->no_code));
+	json_object_set_new(doc, "stray", vt_json_u64(t->stray));
+	json_object_set_new(doc, "estimated", vt_json_u64(t->estimated));
+	vt_json_write(out, doc, true);
 	return true;
 }
 

@@ -6,12 +6,12 @@
 #include "cmd/common/app.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/intervals.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/what.h"
 #include "formats/svg/chart.h"
+#include "listing/json.h"
 #include "listing/values/invariance.h"
 #include "value/invariance.h"
 
@@ -82,16 +82,16 @@ static bool print_lists(struct run *r, const struct vt_table *overall, const str
 	if (!out)
 		return false;
 	if (r->o->form.json) {
-		json_t *doc = app_json_doc("vinv/1");
+		json_t *doc = vt_json_doc("vinv/1");
 
-		app_json_losses(doc, &r->app->losses);
-		json_object_set_new(doc, "overall", app_json_table(overall));
+		vt_json_losses(doc, &r->app->losses);
+		json_object_set_new(doc, "overall", vt_json_table(overall));
 		if (!r->o->summary) {
 			json_object_set_new(doc, "by", json_string(by_words[r->o->by]));
-			json_object_set_new(doc, "rows", app_json_table(rows));
+			json_object_set_new(doc, "rows", vt_json_table(rows));
 			json_object_set_new(doc, "rows_left_out", json_integer(left_out));
 		}
-		app_json_write(out, doc, true);
+		vt_json_write(out, doc, true);
 		return true;
 	}
 	if ((text || r->o->summary) && !print_table(r, overall, out))
@@ -185,12 +185,12 @@ static bool print_curves(struct run *r, const struct curves *c, enum vt_inv_metr
 	}
 	fill_curves(r, c, t);
 	if (r->o->form.json) {
-		json_t *doc = app_json_doc("vinv-curve/1");
+		json_t *doc = vt_json_doc("vinv-curve/1");
 
-		app_json_losses(doc, &r->app->losses);
+		vt_json_losses(doc, &r->app->losses);
 		json_object_set_new(doc, "metric", json_string(vt_inv_metric_name(metric)));
-		json_object_set_new(doc, "rows", app_json_table(t));
-		app_json_write(out, doc, true);
+		json_object_set_new(doc, "rows", vt_json_table(t));
+		vt_json_write(out, doc, true);
 	} else {
 		ok = print_table(r, t, out);
 	}
@@ -267,12 +267,12 @@ static bool print_intervals(struct run *r, struct app_intervals *iv,
 	}
 	app_intervals_fill(iv, how, t);
 	if (r->o->form.json) {
-		json_t *doc = app_json_doc("vinv-intervals/1");
+		json_t *doc = vt_json_doc("vinv-intervals/1");
 
-		app_json_losses(doc, &r->app->losses);
+		vt_json_losses(doc, &r->app->losses);
 		json_object_set_new(doc, "intervals", json_integer(how->k));
-		json_object_set_new(doc, "rows", app_json_table(t));
-		app_json_write(out, doc, true);
+		json_object_set_new(doc, "rows", vt_json_table(t));
+		vt_json_write(out, doc, true);
 	} else {
 		ok = print_table(r, t, out);
 	}

@@ -7,7 +7,6 @@
 #include "cmd/common/app.h"
 #include "cmd/common/cycles.h"
 #include "cmd/common/hots.h"
-#include "cmd/common/json.h"
 #include "cmd/common/listdiffs.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/replays.h"
@@ -16,6 +15,7 @@
 #include "cmd/common/what.h"
 #include "culprit/cause.h"
 #include "listing/code/listing.h"
+#include "listing/json.h"
 #include "profile/locate.h"
 
 /* --values without a procedure: those with the most samples. */
@@ -159,11 +159,11 @@ static json_t *json_values(const struct vt_list_row *row, const struct vt_value_
 		json_t *v = json_object();
 
 		vt_list_value_text(row, h->values[i], style, &b);
-		json_object_set_new(v, "value", app_json_hex(h->values[i]));
-		json_object_set_new(v, "text", app_json_text((const char *)b.data, b.size));
-		json_object_set_new(v, "count", app_json_u64(h->counts[i]));
+		json_object_set_new(v, "value", vt_json_hex(h->values[i]));
+		json_object_set_new(v, "text", vt_json_text((const char *)b.data, b.size));
+		json_object_set_new(v, "count", vt_json_u64(h->counts[i]));
 		if (h->errors)
-			json_object_set_new(v, "error", app_json_u64(h->errors[i]));
+			json_object_set_new(v, "error", vt_json_u64(h->errors[i]));
 		if (h->profiled)
 			json_object_set_new(
 				v, "percent",
@@ -180,12 +180,12 @@ static void put_list(json_t *row, const struct vt_list_row *of, const struct vt_
 	const struct vt_hot *h = of->list;
 
 	json_object_set_new(row, "algo", json_string(vt_algo_name(h->algo)));
-	json_object_set_new(row, "capacity", app_json_u64(h->capacity));
-	json_object_set_new(row, "steady", app_json_u64(h->steady));
+	json_object_set_new(row, "capacity", vt_json_u64(h->capacity));
+	json_object_set_new(row, "steady", vt_json_u64(h->steady));
 	json_object_set_new(row, "factor", json_real(h->factor));
-	json_object_set_new(row, "level", app_json_u64(h->level));
-	json_object_set_new(row, "first", app_json_hex(h->first));
-	json_object_set_new(row, "last", app_json_hex(h->last));
+	json_object_set_new(row, "level", vt_json_u64(h->level));
+	json_object_set_new(row, "first", vt_json_hex(h->first));
+	json_object_set_new(row, "last", vt_json_hex(h->last));
 	json_object_set_new(row, "list", json_values(of, style));
 }
 
@@ -193,7 +193,7 @@ static void put_list(json_t *row, const struct vt_list_row *of, const struct vt_
 static json_t *json_rows(const struct options *o, const struct vt_listing *l,
 			 const struct vt_table *t)
 {
-	json_t *rows = app_json_table(t);
+	json_t *rows = vt_json_table(t);
 	size_t i;
 
 	for (i = 0; rows && i < vt_listing_nrows(l); i++) {
@@ -214,23 +214,23 @@ static json_t *json_listing(const struct options *o, const struct state *s,
 	json_t *events = json_array();
 	size_t i;
 
-	json_object_set_new(v, "procedure", app_json_text(p->name, strlen(p->name)));
+	json_object_set_new(v, "procedure", vt_json_text(p->name, strlen(p->name)));
 	if (p->symbol)
-		json_object_set_new(v, "symbol", app_json_text(p->symbol, strlen(p->symbol)));
+		json_object_set_new(v, "symbol", vt_json_text(p->symbol, strlen(p->symbol)));
 	if (image) {
-		json_object_set_new(v, "image", app_json_text(image->path, strlen(image->path)));
+		json_object_set_new(v, "image", vt_json_text(image->path, strlen(image->path)));
 		json_object_set_new(v, "buildid",
-				    app_json_bytes(image->buildid, image->buildid_size));
+				    vt_json_bytes(image->buildid, image->buildid_size));
 	}
-	json_object_set_new(v, "start", app_json_hex(p->start));
-	json_object_set_new(v, "end", app_json_hex(p->end));
+	json_object_set_new(v, "start", vt_json_hex(p->start));
+	json_object_set_new(v, "end", vt_json_hex(p->end));
 	for (i = 0; i < s->events.count; i++) {
 		const char *label = s->events.label[i];
 		json_t *event = json_object();
 
-		json_object_set_new(event, "name", app_json_text(label, strlen(label)));
+		json_object_set_new(event, "name", vt_json_text(label, strlen(label)));
 		json_object_set_new(event, "samples",
-				    app_json_u64(vt_listing_total(l, s->events.index[i]).samples));
+				    vt_json_u64(vt_listing_total(l, s->events.index[i]).samples));
 		json_array_append_new(events, event);
 	}
 	json_object_set_new(v, "events", events);
@@ -300,11 +300,11 @@ static bool list_all(struct app *a, const struct options *o, struct state *s)
 	for (i = 0; i < s->found.count && ok; i++)
 		ok = list(a, o, s, i, out);
 	if (ok && o->form.json) {
-		json_t *doc = app_json_doc("vlist/1");
+		json_t *doc = vt_json_doc("vlist/1");
 
 		app_json_profile(doc, &s->data, &s->events, s->ranking);
 		json_object_set(doc, "procedures", s->procedures);
-		app_json_write(out, doc, true);
+		vt_json_write(out, doc, true);
 	} else if (ok && !app_form_is_text(&o->form) && s->table) {
 		ok = vt_table_print(s->table, out, app_table_form(&o->form), false, &err) == 0 ||
 		     app_fail(a, &err);

@@ -7,10 +7,10 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "cmd/common/app.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "listing/json.h"
 #include "listing/profile/profile.h"
 
 static const char *const level_words[] = {"procedure", "image", "line", "instruction", NULL};
@@ -125,7 +125,7 @@ static json_t *json_set(const struct sides *s, size_t first, size_t end)
 static void print_json(const struct sides *s, const struct options *o, const struct vt_table *t,
 		       const struct vt_profdiff_result *result, struct vt_output *out)
 {
-	json_t *doc = app_json_doc(o->diff ? "vprof-diff/1" : "vprof/1");
+	json_t *doc = vt_json_doc(o->diff ? "vprof-diff/1" : "vprof/1");
 
 	if (!o->diff) {
 		app_json_profile(doc, &s->list[0].data, &s->list[0].events, s->list[0].ranking);
@@ -135,12 +135,12 @@ static void print_json(const struct sides *s, const struct options *o, const str
 		json_object_set_new(doc, "significant",
 				    json_integer((json_int_t)result->significant));
 		if (!isnan(o->check))
-			json_object_set_new(doc, "grown", app_json_u64(result->grown.count));
+			json_object_set_new(doc, "grown", vt_json_u64(result->grown.count));
 	}
 	json_object_set_new(doc, "by", json_string(level_words[o->level]));
-	json_object_set_new(doc, "rows", app_json_table(t));
+	json_object_set_new(doc, "rows", vt_json_table(t));
 	json_object_set_new(doc, "rows_left_out", json_integer((json_int_t)result->left_out));
-	app_json_write(out, doc, true);
+	vt_json_write(out, doc, true);
 }
 
 static void print_headers(const struct sides *s, const struct options *o, struct vt_output *out)

@@ -6,11 +6,11 @@
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
 #include "cmd/common/interpreted.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "conflict/replay.h"
+#include "listing/json.h"
 
 #define DEFAULT_LENGTH 128 /* instructions: those in flight, and some */
 #define MAX_LENGTH     1000000
@@ -191,20 +191,20 @@ static const char *source_name(const struct job *j)
 static json_t *json_totals(const struct job *j)
 {
 	const struct vt_replay_totals *t = vt_replay_totals(j->replay);
-	json_t *v = app_json_doc("vreplay/1");
+	json_t *v = vt_json_doc("vreplay/1");
 
-	app_json_losses(v, &j->app->losses);
+	vt_json_losses(v, &j->app->losses);
 	json_object_set_new(v, "from", json_string(source_name(j)));
 	json_object_set_new(v, "model", json_string(j->model.name));
-	json_object_set_new(v, "distance", app_json_u64(j->model.distance));
-	json_object_set_new(v, "runs", app_json_u64(t->of.runs));
-	json_object_set_new(v, "instructions", app_json_u64(t->of.insns));
-	json_object_set_new(v, "accesses", app_json_u64(t->of.accesses));
-	json_object_set_new(v, "known", app_json_u64(t->of.known));
-	json_object_set_new(v, "relative", app_json_u64(t->of.relative));
-	json_object_set_new(v, "apart", app_json_u64(t->of.apart));
-	json_object_set_new(v, "dependent", app_json_u64(t->of.ruled_out));
-	json_object_set_new(v, "samples", app_json_u64(t->samples));
+	json_object_set_new(v, "distance", vt_json_u64(j->model.distance));
+	json_object_set_new(v, "runs", vt_json_u64(t->of.runs));
+	json_object_set_new(v, "instructions", vt_json_u64(t->of.insns));
+	json_object_set_new(v, "accesses", vt_json_u64(t->of.accesses));
+	json_object_set_new(v, "known", vt_json_u64(t->of.known));
+	json_object_set_new(v, "relative", vt_json_u64(t->of.relative));
+	json_object_set_new(v, "apart", vt_json_u64(t->of.apart));
+	json_object_set_new(v, "dependent", vt_json_u64(t->of.ruled_out));
+	json_object_set_new(v, "samples", vt_json_u64(t->samples));
 	return v;
 }
 
@@ -267,8 +267,8 @@ static bool summarize(struct job *j)
 	if (j->o->json) {
 		json_t *v = json_totals(j);
 
-		json_object_set_new(v, "types", app_json_table(table));
-		app_json_write(out, v, true);
+		json_object_set_new(v, "types", vt_json_table(table));
+		vt_json_write(out, v, true);
 	} else {
 		print_totals(j, out);
 		ok = vt_table_print(table, out, VT_TABLE_TEXT, false, &err) == 0 ||

@@ -4,11 +4,11 @@
 
 #include "base/escape.h"
 #include "cmd/common/app.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/values.h"
+#include "listing/json.h"
 #include "listing/profile/profile.h"
 #include "listing/values/advice.h"
 #include "stream/kinds.h"
@@ -186,22 +186,22 @@ static void print_json(const struct options *o, const struct state *s, const str
 {
 	static const enum vt_what kinds[] = {VT_WHAT_LOAD, VT_WHAT_ARG, VT_WHAT_TARGET,
 					     VT_WHAT_RETURN, VT_WHAT_RESULT};
-	json_t *doc = app_json_doc("vspec/1");
+	json_t *doc = vt_json_doc("vspec/1");
 	json_t *lists = json_object();
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		json_object_set_new(lists, vt_what_name(kinds[i]),
-				    app_json_u64(vt_spec_lists(s->spec, kinds[i])));
+				    vt_json_u64(vt_spec_lists(s->spec, kinds[i])));
 	app_json_profile(doc, &s->data.base, &s->events, NULL);
-	json_object_set_new(doc, "time", app_json_text(event_label(s), strlen(event_label(s))));
+	json_object_set_new(doc, "time", vt_json_text(event_label(s), strlen(event_label(s))));
 	json_object_set_new(doc, "lists", lists);
-	json_object_set_new(doc, "lists_without_code", app_json_u64(vt_spec_blind(s->spec)));
-	json_object_set_new(doc, "addresses_left_out", app_json_u64(vt_spec_of_run(s->spec)));
+	json_object_set_new(doc, "lists_without_code", vt_json_u64(vt_spec_blind(s->spec)));
+	json_object_set_new(doc, "addresses_left_out", vt_json_u64(vt_spec_of_run(s->spec)));
 	json_object_set_new(doc, "listing", json_string(listings[o->what].name));
-	json_object_set_new(doc, "rows", app_json_table(t));
+	json_object_set_new(doc, "rows", vt_json_table(t));
 	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
-	app_json_write(out, doc, true);
+	vt_json_write(out, doc, true);
 }
 
 static bool print(struct app *a, const struct options *o, const struct state *s,

@@ -7,10 +7,10 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "cmd/common/app.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
+#include "listing/json.h"
 #include "listing/profile/profile.h"
 #include "listing/profile/variance.h"
 #include "profile/runs.h"
@@ -139,28 +139,28 @@ static void print_json(const struct runs *r, const struct options *o, const stru
 		       int64_t left_out, struct vt_output *out)
 {
 	json_t *sets = json_array();
-	json_t *doc = app_json_doc("vstats/1");
+	json_t *doc = vt_json_doc("vstats/1");
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {
 		const struct run *run = &r->list[i];
 
-		const struct app_losses losses = app_profile_losses(&run->loss);
+		const struct vt_losses losses = app_profile_losses(&run->loss);
 		json_t *set = json_object();
 
-		json_object_set_new(set, "file", app_json_text(run->path, strlen(run->path)));
-		json_object_set_new(set, "samples", app_json_u64(run->total.samples));
-		json_object_set_new(set, "period", app_json_u64(run->total.period));
-		app_json_losses(set, &losses);
+		json_object_set_new(set, "file", vt_json_text(run->path, strlen(run->path)));
+		json_object_set_new(set, "samples", vt_json_u64(run->total.samples));
+		json_object_set_new(set, "period", vt_json_u64(run->total.period));
+		vt_json_losses(set, &losses);
 		json_array_append_new(sets, set);
 	}
 	json_object_set_new(doc, "event",
-			    r->event ? app_json_text(r->event, strlen(r->event)) : json_null());
+			    r->event ? vt_json_text(r->event, strlen(r->event)) : json_null());
 	json_object_set_new(doc, "by", json_string(level_words[o->level]));
 	json_object_set_new(doc, "sets", sets);
-	json_object_set_new(doc, "rows", app_json_table(t));
+	json_object_set_new(doc, "rows", vt_json_table(t));
 	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
-	app_json_write(out, doc, true);
+	vt_json_write(out, doc, true);
 }
 
 static bool print(struct app *a, const struct options *o, const struct runs *r,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/opt.h"
 #include "base/output.h"
+#include "profile/losses.h"
 #include "stream/reader.h"
 
 /*
@@ -41,15 +42,6 @@ struct app_file {
 	bool written;
 };
 
-/* What streams say is missing. */
-struct app_losses {
-	uint64_t lost_places; /* LOST records: what the recording side lost, and */
-	uint64_t lost;	      /* the records that they stand for */
-	uint64_t gaps;	      /* GAP records, and what they stand for where known */
-	uint64_t gap_bytes;
-	uint64_t gap_records;
-};
-
 struct app {
 	const char *name; /* as messages begin: "vtrace dump" */
 	const struct vt_opt_page *page;
@@ -60,7 +52,7 @@ struct app {
 	unsigned threads;     /* that compress what is written, besides the program's own */
 	enum app_status status;
 	bool missing_told;	   /* how images without their files can be found has been said */
-	struct app_losses losses;  /* of all streams that were read to their ends */
+	struct vt_losses losses;   /* of all streams that were read to their ends */
 	struct vt_failure failure; /* the first that is known, of this program or upstream of it */
 	bool incomplete;	   /* an input was */
 	bool upstream_tells;	   /* why, a program above in the pipeline: what lacks is no news */

@@ -6,12 +6,12 @@
 
 #include "base/escape.h"
 #include "cmd/common/cyclesjson.h"
-#include "cmd/common/json.h"
 #include "cmd/common/stream.h"
 #include "culprit/cause.h"
 #include "listing/cycles/calc.h"
 #include "listing/cycles/graph.h"
 #include "listing/cycles/stall_ranking.h"
+#include "listing/json.h"
 
 struct state {
 	struct app *app;
@@ -161,9 +161,9 @@ static bool put_summary(struct state *s, const char *key, const char *what, cons
 		return true;
 	}
 	v = json_object();
-	app_json_set(v, key, app_json_text(what, strlen(what)));
+	vt_json_set(v, key, vt_json_text(what, strlen(what)));
 	if (*where)
-		json_object_set_new(v, "image", app_json_text(where, strlen(where)));
+		json_object_set_new(v, "image", vt_json_text(where, strlen(where)));
 	json_object_set_new(v, "summary", app_json_cyclesum(sum));
 	return json_array_append_new(s->list, v) == 0 || app_no_memory(s->app);
 }
@@ -236,13 +236,13 @@ static bool list_stall(struct state *s)
 		app_no_memory(s->app);
 	} else {
 		if (s->o->form.json) {
-			json_t *v = app_json_doc("vlist-stall/1");
+			json_t *v = vt_json_doc("vlist-stall/1");
 
-			app_json_losses(v, &s->app->losses);
+			vt_json_losses(v, &s->app->losses);
 			json_object_set_new(v, "stall", json_string(vt_stall_name(r.cause)));
 			json_object_set_new(v, "summary", app_json_cyclesum(&all));
-			json_object_set_new(v, "procedures", app_json_table(t));
-			app_json_write(s->out, v, true);
+			json_object_set_new(v, "procedures", vt_json_table(t));
+			vt_json_write(s->out, v, true);
 		} else {
 			if (app_form_is_text(&s->o->form))
 				vt_cyclerank_header(&r, &all, s->out);
@@ -306,11 +306,10 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 	s.list = json_array();
 	ok = whole ? list_images(&s) : list_procedures(&s, found);
 	if (ok && o->form.json) {
-		v = app_json_doc(o->view == APP_CYCLES_SUMMARY ? "vlist-summary/1"
-							       : "vlist-calc/1");
-		app_json_losses(v, &a->losses);
+		v = vt_json_doc(o->view == APP_CYCLES_SUMMARY ? "vlist-summary/1" : "vlist-calc/1");
+		vt_json_losses(v, &a->losses);
 		json_object_set(v, whole ? "images" : "procedures", s.list);
-		app_json_write(s.out, v, true);
+		vt_json_write(s.out, v, true);
 	}
 	json_decref(s.list);
 	return ok;

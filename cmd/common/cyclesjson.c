@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/common/json.h"
 #include "culprit/cause.h"
+#include "listing/json.h"
 
 /* Numbers that nobody knows are null. */
 static json_t *real(double v)
@@ -80,7 +80,7 @@ static json_t *stall(const struct vt_calc *c, const struct vt_stall *s)
 	json_object_set_new(v, "high", real(s->high));
 	json_object_set_new(v, "confidence", json_string(vt_confidence_name(s->confidence)));
 	for (i = 0; i < s->nculprits; i++)
-		json_array_append_new(culprits, app_json_hex(s->culprits[i] + c->base));
+		json_array_append_new(culprits, vt_json_hex(s->culprits[i] + c->base));
 	json_object_set_new(v, "culprits", culprits);
 	return v;
 }
@@ -99,14 +99,14 @@ static json_t *instruction(const struct vt_calc *c, const struct vt_calc_insn *i
 	json_t *v = json_object(), *stalls = json_array();
 	size_t i;
 
-	json_object_set_new(v, "address", app_json_hex(in->address));
-	json_object_set_new(v, "code", app_json_text(in->text, in->size));
+	json_object_set_new(v, "address", vt_json_hex(in->address));
+	json_object_set_new(v, "code", vt_json_text(in->text, in->size));
 	if (in->line) {
-		json_object_set_new(v, "file", app_json_text(in->file, strlen(in->file)));
-		json_object_set_new(v, "line", app_json_u64(in->line));
+		json_object_set_new(v, "file", vt_json_text(in->file, strlen(in->file)));
+		json_object_set_new(v, "line", vt_json_u64(in->line));
 	}
 	if (in->freq) {
-		json_object_set_new(v, "samples", app_json_u64(in->freq->samples));
+		json_object_set_new(v, "samples", vt_json_u64(in->freq->samples));
 		set_freq(v, in->freq);
 		json_object_set_new(v, "cycles", real(in->freq->cycles));
 		json_object_set_new(v, "issue", real(in->freq->issue));
@@ -122,7 +122,7 @@ static json_t *next(const struct vt_calc *c, const struct vt_calc_edge *e)
 	json_t *v = json_object();
 
 	if (e->edge->to != VT_CFG_EXIT)
-		json_object_set_new(v, "to", app_json_hex(c->cfg->blocks[e->edge->to].start));
+		json_object_set_new(v, "to", vt_json_hex(c->cfg->blocks[e->edge->to].start));
 	else
 		json_object_set_new(v, "to", json_null());
 	if (e->freq) {
@@ -140,8 +140,8 @@ static json_t *block(const struct vt_calc *c, const struct vt_calc_block *b)
 	json_t *v = json_object(), *edges = json_array(), *insns = json_array();
 	uint32_t i;
 
-	json_object_set_new(v, "start", app_json_hex(b->block->start));
-	json_object_set_new(v, "end", app_json_hex(b->block->end));
+	json_object_set_new(v, "start", vt_json_hex(b->block->start));
+	json_object_set_new(v, "end", vt_json_hex(b->block->end));
 	json_object_set_new(v, "incomplete", json_boolean(b->block->incomplete));
 	json_object_set_new(v, "percent", real(vt_calc_block_share(c, b)));
 	if (b->freq)
@@ -163,12 +163,12 @@ json_t *app_json_calc(const struct vt_calc *c, double cutoff)
 	json_t *v = json_object(), *blocks = json_array();
 	uint32_t b;
 
-	json_object_set_new(v, "procedure", app_json_text(c->proc.name, strlen(c->proc.name)));
+	json_object_set_new(v, "procedure", vt_json_text(c->proc.name, strlen(c->proc.name)));
 	if (c->image)
 		json_object_set_new(v, "image",
-				    app_json_text(c->image->path, strlen(c->image->path)));
-	json_object_set_new(v, "start", app_json_hex(c->proc.start));
-	json_object_set_new(v, "end", app_json_hex(c->proc.end));
+				    vt_json_text(c->image->path, strlen(c->image->path)));
+	json_object_set_new(v, "start", vt_json_hex(c->proc.start));
+	json_object_set_new(v, "end", vt_json_hex(c->proc.end));
 	json_object_set_new(v, "complete", json_boolean(c->cfg->complete));
 	json_object_set_new(v, "summary", app_json_cyclesum(&c->sum));
 	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/common/interpreted.h"
+#include "listing/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "cmd/common/json.h"
 
 static const char *key_of(enum vt_stop stop)
 {
@@ -186,8 +185,8 @@ static json_t *json_withheld(const struct vt_interpret_totals *t)
 	for (i = VT_WITHHELD_MISSING; i < VT_NWITHHELD; i++) {
 		json_t *o = json_object();
 
-		json_object_set_new(o, "code", app_json_u64(t->code_withheld[i]));
-		json_object_set_new(o, "constants", app_json_u64(t->constants_withheld[i]));
+		json_object_set_new(o, "code", vt_json_u64(t->code_withheld[i]));
+		json_object_set_new(o, "constants", vt_json_u64(t->constants_withheld[i]));
 		json_object_set_new(all, reasons[i].key, o);
 	}
 	return all;
@@ -197,22 +196,22 @@ static json_t *json_known(uint64_t values, uint64_t known)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "count", app_json_u64(values));
-	json_object_set_new(o, "known", app_json_u64(known));
+	json_object_set_new(o, "count", vt_json_u64(values));
+	json_object_set_new(o, "known", vt_json_u64(known));
 	return o;
 }
 
 static json_t *json_summary(const struct app *a, const struct vt_interpret_totals *t, bool path)
 {
-	json_t *doc = app_json_doc(path ? "vinterp-path/1" : "vinterp/1"), *values = json_object(),
+	json_t *doc = vt_json_doc(path ? "vinterp-path/1" : "vinterp/1"), *values = json_object(),
 	       *stops = json_object();
 	struct figure f[NFIGURES];
 	unsigned i;
 
 	list_figures(t, path, f);
-	app_json_losses(doc, &a->losses);
+	vt_json_losses(doc, &a->losses);
 	for (i = 0; i < NFIGURES && f[i].key; i++)
-		json_object_set_new(doc, f[i].key, app_json_u64(f[i].count));
+		json_object_set_new(doc, f[i].key, vt_json_u64(f[i].count));
 	for (i = 0; i < VT_NWHATS; i++)
 		if (t->values[i])
 			json_object_set_new(values, vt_what_name(i),
@@ -220,7 +219,7 @@ static json_t *json_summary(const struct app *a, const struct vt_interpret_total
 	json_object_set_new(values, "all", json_known(sum(t->values), sum(t->known)));
 	json_object_set_new(doc, "values", values);
 	for (i = 0; i < VT_NSTOPS; i++)
-		json_object_set_new(stops, key_of((enum vt_stop)i), app_json_u64(t->stops[i]));
+		json_object_set_new(stops, key_of((enum vt_stop)i), vt_json_u64(t->stops[i]));
 	json_object_set_new(doc, "stops", stops);
 	json_object_set_new(doc, "withheld", json_withheld(t));
 	return doc;
@@ -269,7 +268,7 @@ bool app_interpreted_print(struct app *a, const struct vt_interpret_totals *t, b
 	if (!out)
 		return false;
 	if (form->json) {
-		app_json_write(out, json_summary(a, t, path), true);
+		vt_json_write(out, json_summary(a, t, path), true);
 		return true;
 	}
 	return print_tables(t, path, out, &err) == 0 || app_fail(a, &err);

@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/intern.h"
-#include "cmd/common/json.h"
 #include "image/elf.h"
 #include "listing/code/diff.h"
+#include "listing/json.h"
 #include "profile/ranking.h"
 
 /* Of the changes that are called significant, so many may be chance. */
@@ -148,11 +148,11 @@ static json_t *json_of(const struct vt_procedure *p, const struct vt_table *t,
 {
 	json_t *doc = json_object();
 
-	json_object_set_new(doc, "procedure", app_json_text(p->name, strlen(p->name)));
-	json_object_set_new(doc, "rows", app_json_table(t));
-	json_object_set_new(doc, "only_before", app_json_u64(r->only[0]));
-	json_object_set_new(doc, "only_after", app_json_u64(r->only[1]));
-	json_object_set_new(doc, "significant", app_json_u64(r->significant));
+	json_object_set_new(doc, "procedure", vt_json_text(p->name, strlen(p->name)));
+	json_object_set_new(doc, "rows", vt_json_table(t));
+	json_object_set_new(doc, "only_before", vt_json_u64(r->only[0]));
+	json_object_set_new(doc, "only_after", vt_json_u64(r->only[1]));
+	json_object_set_new(doc, "significant", vt_json_u64(r->significant));
 	json_object_set_new(doc, "aligned", json_boolean(!r->rough));
 	return doc;
 }
@@ -258,19 +258,19 @@ static bool diff(struct diffs *d, const struct vt_procedure *after)
 
 static void print_json(struct diffs *d)
 {
-	json_t *doc = app_json_doc("vlist-diff/1");
+	json_t *doc = vt_json_doc("vlist-diff/1");
 	int side;
 
 	for (side = 0; side < 2; side++) {
-		const struct app_losses l =
+		const struct vt_losses l =
 			app_profile_losses(vt_profile_loss(d->data[side]->profile));
 		json_t *v = json_object();
 
-		app_json_losses(v, &l);
+		vt_json_losses(v, &l);
 		json_object_set_new(doc, side ? "after" : "before", v);
 	}
 	json_object_set(doc, "procedures", d->list);
-	app_json_write(d->out, doc, true);
+	vt_json_write(d->out, doc, true);
 }
 
 bool app_listdiffs_print(struct app *a, const struct app_listdiffs *o, struct app_profile *after,

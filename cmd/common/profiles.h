@@ -96,6 +96,6 @@ bool app_is_estimated(const struct vt_record *rec);
  */
 void app_json_profile(json_t *object, const struct app_profile *p,
 		      const struct vt_event_choice *events, const struct vt_ranking *ranking);
-struct app_losses app_profile_losses(const struct vt_profile_loss *l);
+struct vt_losses app_profile_losses(const struct vt_profile_loss *l);
 
 #endif

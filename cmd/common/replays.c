@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
+#include "listing/json.h"
 #include "listing/values/conflicts.h"
 
 struct state {
@@ -44,12 +44,12 @@ static bool print(struct app *a, const struct app_replays *o, struct state *s)
 		return out ? app_no_memory(a) : false;
 	left_out = vt_listreplay_fill(s->list, t, o->top, app_form_is_text(&o->form));
 	if (o->form.json) {
-		json_t *v = app_json_doc("vlist-replay/1");
+		json_t *v = vt_json_doc("vlist-replay/1");
 
-		app_json_losses(v, &a->losses);
-		json_object_set_new(v, "pairs", app_json_table(t));
-		json_object_set_new(v, "pairs_left_out", app_json_u64(left_out));
-		app_json_write(out, v, true);
+		vt_json_losses(v, &a->losses);
+		json_object_set_new(v, "pairs", vt_json_table(t));
+		json_object_set_new(v, "pairs_left_out", vt_json_u64(left_out));
+		vt_json_write(out, v, true);
 	} else {
 		if (app_form_is_text(&o->form))
 			vt_listreplay_header(s->list, out);

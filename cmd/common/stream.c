@@ -52,7 +52,7 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 
 /* ---- what is lost ---- */
 
-static void count_losses(struct app_losses *l, const struct vt_block *b, uint32_t first,
+static void count_losses(struct vt_losses *l, const struct vt_block *b, uint32_t first,
 			 uint32_t count)
 {
 	struct vt_record rec = {b, b->kind, first};
@@ -69,7 +69,7 @@ static void count_losses(struct app_losses *l, const struct vt_block *b, uint32_
 	}
 }
 
-static void add_losses(struct app_losses *sum, const struct app_losses *l)
+static void add_losses(struct vt_losses *sum, const struct vt_losses *l)
 {
 	sum->lost_places += l->lost_places;
 	sum->lost += l->lost;
@@ -102,7 +102,7 @@ static void note_cut(struct app *a, const struct vt_reader *r)
 	a->upstream_tells |= strcmp(vt_reader_name(r), "standard input") == 0;
 }
 
-static void tell_losses(struct app *a, const struct vt_reader *r, const struct app_losses *l)
+static void tell_losses(struct app *a, const struct vt_reader *r, const struct vt_losses *l)
 {
 	const struct vt_damage *d = vt_reader_damage(r);
 	enum vt_status status = vt_reader_status(r);
@@ -232,7 +232,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 {
 	struct app_warnings warnings = {a, "damaged places", 0};
 	struct vt_error err = VT_ERROR_INIT;
-	struct app_losses losses = {0};
+	struct vt_losses losses = {0};
 	const struct vt_block *b;
 	uint32_t first, count;
 	struct progress p;

@@ -2,20 +2,11 @@
 #ifndef CMD_COMMON_TABLES_H
 #define CMD_COMMON_TABLES_H
 
-#include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/output.h"
 #include "base/table.h"
 #include "cmd/common/app.h"
-
-/*
- * A table's rows as a JSON array of objects: each column's key with its plain value; cells that
- * are empty are left out.  Columns of one of several things are in an object of a list:
- * "events": [{"name": "cycles", "samples": 12}].  NULL when memory runs out.
- */
-json_t *app_json_table(const struct vt_table *t);
 
 /* How a listing is printed: the programs' options --json, --csv, --tsv. */
 struct app_form {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "cmd/common/counts.h"
-#include "cmd/common/json.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "freq/compare.h"
+#include "listing/json.h"
 #include "stream/kinds.h"
 
 /* The stream with estimates. */
@@ -128,9 +128,9 @@ static json_t *json_confidences(const struct vt_freqcompare_part *parts, double 
 
 static void print_json(const struct app *a, struct vt_output *out, const struct vt_freqcompare *c)
 {
-	json_t *doc = app_json_doc("vcmp-truth/1");
+	json_t *doc = vt_json_doc("vcmp-truth/1");
 
-	app_json_losses(doc, &a->losses);
+	vt_json_losses(doc, &a->losses);
 	json_object_set_new(doc, "within", json_within(&c->insns));
 	json_object_set_new(doc, "edges_within_10",
 			    json_real(percent(c->edges.within[1], c->edges.weight)));
@@ -138,9 +138,9 @@ static void print_json(const struct app *a, struct vt_output *out, const struct 
 			    json_real(percent(c->insns.error, c->insns.weight)));
 	json_object_set_new(doc, "weighted_distance",
 			    json_real(percent(c->insns.distance, c->insns.weight)));
-	json_object_set_new(doc, "samples", app_json_u64(c->samples));
-	json_object_set_new(doc, "samples_not_counted", app_json_u64(c->not_counted));
-	json_object_set_new(doc, "samples_without_estimate", app_json_u64(c->missing));
+	json_object_set_new(doc, "samples", vt_json_u64(c->samples));
+	json_object_set_new(doc, "samples_not_counted", vt_json_u64(c->not_counted));
+	json_object_set_new(doc, "samples_without_estimate", vt_json_u64(c->missing));
 	json_object_set_new(doc, "scale", json_real(c->scale));
 	json_object_set_new(doc, "by_confidence",
 			    json_confidences(c->by_confidence, c->insns.weight));
@@ -154,7 +154,7 @@ static void print_json(const struct app *a, struct vt_output *out, const struct 
 	json_object_set_new(doc, "edges_by_confidence",
 			    json_confidences(c->edges_by_confidence, c->edges.weight));
 	json_object_set_new(doc, "edge_errors", json_buckets(&c->edges));
-	app_json_write(out, doc, true);
+	vt_json_write(out, doc, true);
 }
 
 static void print_part(struct vt_output *out, const char *name, const struct vt_freqcompare_part *p,

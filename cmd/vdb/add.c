@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "cmd/common/json.h"
 #include "cmd/common/stream.h"
 #include "cmd/vdb/gather.h"
 #include "cmd/vdb/source.h"
 #include "cmd/vdb/vdb.h"
+#include "listing/json.h"
 
 static int take_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		    struct vt_error *err)
@@ -36,16 +36,16 @@ static void tell_text(struct vt_output *out, const char *input, const struct vt_
 static void tell_json(struct vt_output *out, const char *input, const struct vt_db_batch *b,
 		      const char *epoch, bool added)
 {
-	json_t *o = app_json_doc("vdb-add/1");
+	json_t *o = vt_json_doc("vdb-add/1");
 
-	app_json_set(o, "input", app_json_text(input, strlen(input)));
-	app_json_set(o, "epoch", app_json_text(epoch, strlen(epoch)));
-	app_json_set(o, "added", json_boolean(added));
+	vt_json_set(o, "input", vt_json_text(input, strlen(input)));
+	vt_json_set(o, "epoch", vt_json_text(epoch, strlen(epoch)));
+	vt_json_set(o, "added", json_boolean(added));
 	if (added) {
-		app_json_set(o, "samples", app_json_u64(gather_samples(b)));
-		app_json_set(o, "images", app_json_u64(b->nimages));
+		vt_json_set(o, "samples", vt_json_u64(gather_samples(b)));
+		vt_json_set(o, "images", vt_json_u64(b->nimages));
 	}
-	app_json_write(out, o, false);
+	vt_json_write(out, o, false);
 }
 
 bool vdb_told(struct vdb *v, const char *input, const struct vt_db_batch *batch, const char *epoch,

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
-#include "cmd/common/json.h"
 #include "cmd/vdb/vdb.h"
+#include "listing/json.h"
 
 enum by { BY_EPOCH, BY_INPUT, BY_PROFILE };
 
@@ -141,10 +141,10 @@ static bool print(struct vdb *v, const struct vt_table *t)
 	if (!out)
 		return false;
 	if (v->form.json) {
-		doc = app_json_doc("vdb-list/1");
+		doc = vt_json_doc("vdb-list/1");
 		json_object_set_new(doc, "by", json_string(vdb_by_words[v->by]));
-		json_object_set_new(doc, "rows", app_json_table(t));
-		app_json_write(out, doc, true);
+		json_object_set_new(doc, "rows", vt_json_table(t));
+		vt_json_write(out, doc, true);
 		return true;
 	}
 	return app_print_table(v->app, t, &v->form, v->color, out);

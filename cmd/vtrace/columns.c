@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "cmd/common/json.h"
+#include "listing/json.h"
 #include "profile/profile.h"
 
 /* ---- choosing ---- */
@@ -417,20 +417,20 @@ static json_t *json_array_of(struct vt_words w, bool hex)
 	size_t i;
 
 	for (i = 0; i < w.count; i++)
-		json_array_append_new(a, hex ? app_json_hex(w.data[i]) : app_json_u64(w.data[i]));
+		json_array_append_new(a, hex ? vt_json_hex(w.data[i]) : vt_json_u64(w.data[i]));
 	return a;
 }
 
 static json_t *json_registers(struct registers r)
 {
-	json_t *o = json_pack("{s:o}", "abi", app_json_u64(r.abi));
+	json_t *o = json_pack("{s:o}", "abi", vt_json_u64(r.abi));
 	struct vt_buf name = VT_BUF_INIT;
 	size_t i;
 
 	for (i = 0; i < r.values.count; i++) {
 		name.size = 0;
 		put_register_name(&name, r.arch, next_register(&r.mask));
-		json_object_set_new(o, vt_buf_str(&name), app_json_hex(r.values.data[i]));
+		json_object_set_new(o, vt_buf_str(&name), vt_json_hex(r.values.data[i]));
 	}
 	vt_buf_free(&name);
 	return o;
@@ -456,20 +456,20 @@ json_t *column_json(const struct column *c, const struct vt_record *rec, const s
 
 	switch (c->how) {
 	case COLUMN_DECIMAL:
-		return app_json_u64(vt_record_u64(rec, c->field));
+		return vt_json_u64(vt_record_u64(rec, c->field));
 	case COLUMN_SIGNED:
 		return json_integer(vt_record_i64(rec, c->field));
 	case COLUMN_HEX:
-		return app_json_hex(vt_record_u64(rec, c->field));
+		return vt_json_hex(vt_record_u64(rec, c->field));
 	case COLUMN_REAL:
 		d = as_double(vt_record_u64(rec, c->field));
 		return isfinite(d) ? json_real(d) : json_printed(c, rec, names);
 	case COLUMN_TEXT:
 		bytes = vt_record_bytes(rec, c->field);
-		return app_json_text(bytes.data, bytes.size);
+		return vt_json_text(bytes.data, bytes.size);
 	case COLUMN_BYTES:
 		bytes = vt_record_bytes(rec, c->field);
-		return app_json_bytes(bytes.data, bytes.size);
+		return vt_json_bytes(bytes.data, bytes.size);
 	case COLUMN_ARRAY_DECIMAL:
 	case COLUMN_ARRAY_HEX:
 		return json_array_of(vt_record_words(rec, c->field), c->how == COLUMN_ARRAY_HEX);

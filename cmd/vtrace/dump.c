@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "cmd/common/json.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/columns.h"
 #include "cmd/vtrace/expand.h"
 #include "cmd/vtrace/names.h"
 #include "cmd/vtrace/subcommands.h"
+#include "listing/json.h"
 
 /* How records of one kind are printed. */
 struct layout {
@@ -216,7 +216,7 @@ static void print_whole(struct dump *d, const struct layout *l, const struct vt_
 
 static void print_json(struct dump *d, const struct layout *l, const struct vt_record *rec)
 {
-	json_t *o = app_json_doc("vtrace-dump/1");
+	json_t *o = vt_json_doc("vtrace-dump/1");
 	size_t i;
 
 	if (!d->fields)
@@ -225,9 +225,9 @@ static void print_json(struct dump *d, const struct layout *l, const struct vt_r
 		const struct column *c = &l->columns[i];
 
 		if (d->fields || column_present(c, rec))
-			app_json_set(o, c->name, column_json(c, rec, &d->names));
+			vt_json_set(o, c->name, column_json(c, rec, &d->names));
 	}
-	app_json_write(d->out, o, false);
+	vt_json_write(d->out, o, false);
 }
 
 static int print_record(void *arg, const struct vt_record *rec, struct vt_error *err)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/hash.h"
-#include "cmd/common/json.h"
+#include "listing/json.h"
 
 /* An instruction, by where it is: several blocks may hold it. */
 struct place {
@@ -161,28 +161,28 @@ json_t *executed_json(const struct executed *e, uint64_t stream_bytes)
 	json_t *o = json_object(), *values = json_object(), *ends = json_object();
 	uint64_t what, end;
 
-	json_object_set_new(o, "instructions", app_json_u64(t->insns));
-	json_object_set_new(o, "blocks", app_json_u64(t->blocks));
-	json_object_set_new(o, "distinct_instructions", app_json_u64(e->insns));
-	json_object_set_new(o, "distinct_blocks", app_json_u64(e->blocks));
+	json_object_set_new(o, "instructions", vt_json_u64(t->insns));
+	json_object_set_new(o, "blocks", vt_json_u64(t->blocks));
+	json_object_set_new(o, "distinct_instructions", vt_json_u64(e->insns));
+	json_object_set_new(o, "distinct_blocks", vt_json_u64(e->blocks));
 	if (t->insns)
 		json_object_set_new(o, "bytes_per_instruction",
 				    json_real(per_instruction(e, stream_bytes)));
 	for (end = 0; end < VT_NENDS; end++) {
 		if (e->ends[end])
 			json_object_set_new(ends, vt_block_end_name(end),
-					    app_json_u64(e->ends[end]));
+					    vt_json_u64(e->ends[end]));
 	}
 	json_object_set_new(o, "ends", ends);
-	json_object_set_new(o, "bad_records", app_json_u64(e->bad));
+	json_object_set_new(o, "bad_records", vt_json_u64(e->bad));
 	for (what = 0; what < VT_NWHATS; what++) {
 		json_t *v;
 
 		if (!e->values[what].count)
 			continue;
 		v = json_object();
-		json_object_set_new(v, "count", app_json_u64(e->values[what].count));
-		json_object_set_new(v, "bytes", app_json_u64(e->values[what].bytes));
+		json_object_set_new(v, "count", vt_json_u64(e->values[what].count));
+		json_object_set_new(v, "bytes", vt_json_u64(e->values[what].bytes));
 		json_object_set_new(values, vt_what_name(what), v);
 	}
 	json_object_set_new(o, "values", values);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "cmd/common/json.h"
 #include "cmd/vtrace/columns.h"
+#include "listing/json.h"
 #include "stream/exec.h"
 
 /* Bytes of the value of one line. */
@@ -41,7 +41,7 @@ struct part {
 
 static void put_json(struct expander *e, const struct part *parts, size_t n)
 {
-	json_t *o = app_json_doc("vtrace-dump/1");
+	json_t *o = vt_json_doc("vtrace-dump/1");
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -49,11 +49,11 @@ static void put_json(struct expander *e, const struct part *parts, size_t n)
 
 		json_object_set_new(o, p->name,
 				    p->how == 's'   ? json_string(p->word)
-				    : p->how == 'x' ? app_json_hex(p->number)
+				    : p->how == 'x' ? vt_json_hex(p->number)
 				    : p->how == 'i' ? json_integer((json_int_t)p->number)
-						    : app_json_u64(p->number));
+						    : vt_json_u64(p->number));
 	}
-	app_json_write(e->out, o, false);
+	vt_json_write(e->out, o, false);
 }
 
 static void put_text(struct expander *e, const struct part *parts, size_t n)

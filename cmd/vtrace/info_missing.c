@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/json.h"
 #include "cmd/vtrace/summary.h"
 #include "formats/pt/decode/engine.h"
 #include "image/images.h"
+#include "listing/json.h"
 
 #define MIB	 (UINT64_C(1) << 20)
 #define MAX_ROWS 20 /* what a person reads */
@@ -147,12 +147,12 @@ json_t *missing_code_json(const struct missing_code *m, const struct names *name
 		if (image)
 			json_object_set_new(
 				o, "image",
-				app_json_text(vt_intern_get(names->strings, image->path),
-					      vt_intern_size(names->strings, image->path)));
-		json_object_set_new(o, "first", app_json_hex(list[i].first));
-		json_object_set_new(o, "last", app_json_hex(list[i].last));
-		json_object_set_new(o, "places", app_json_u64(list[i].places));
-		json_object_set_new(o, "bytes", app_json_u64(list[i].bytes));
+				vt_json_text(vt_intern_get(names->strings, image->path),
+					     vt_intern_size(names->strings, image->path)));
+		json_object_set_new(o, "first", vt_json_hex(list[i].first));
+		json_object_set_new(o, "last", vt_json_hex(list[i].last));
+		json_object_set_new(o, "places", vt_json_u64(list[i].places));
+		json_object_set_new(o, "bytes", vt_json_u64(list[i].bytes));
 		json_array_append_new(a, o);
 	}
 	free(list);

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cmd/common/json.h"
 #include "cmd/vtrace/info_pt.h"
+#include "listing/json.h"
 
 /* ---- text ---- */
 
@@ -188,7 +188,7 @@ int pt_info_print(const struct pt_info *p, uint64_t insns, struct vt_output *out
 
 static void set_u64(json_t *o, const char *name, uint64_t v)
 {
-	json_object_set_new(o, name, app_json_u64(v));
+	json_object_set_new(o, name, vt_json_u64(v));
 }
 
 static void set_time(json_t *o, const struct vt_pt_timeconv *conv, uint64_t first, uint64_t last)
@@ -209,7 +209,7 @@ static void set_packets(json_t *o, const char *name, uint64_t count, uint64_t by
 
 	set_u64(v, "count", count);
 	set_u64(v, "bytes", bytes);
-	app_json_set(o, name, v);
+	vt_json_set(o, name, v);
 }
 
 static json_t *bad_json(const struct vt_pt_scan *s)

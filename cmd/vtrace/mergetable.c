@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cmd/common/json.h"
 #include "cmd/common/stream.h"
+#include "listing/json.h"
 #include "profile/collector.h"
 
 /* ---- one table ---- */
@@ -172,11 +172,11 @@ static bool print_study(struct app *a, const struct merge_table_options *o, cons
 	bool ok = out && (t || app_no_memory(a));
 
 	if (ok && o->form.json) {
-		json_t *doc = app_json_doc("vtrace-merge-table/1");
+		json_t *doc = vt_json_doc("vtrace-merge-table/1");
 
-		app_json_losses(doc, &a->losses);
-		json_object_set_new(doc, "rows", app_json_table(t));
-		app_json_write(out, doc, true);
+		vt_json_losses(doc, &a->losses);
+		json_object_set_new(doc, "rows", vt_json_table(t));
+		vt_json_write(out, doc, true);
 	} else if (ok)
 		ok = app_print_table(a, t, &o->form, o->color, out);
 	vt_table_free(t);
