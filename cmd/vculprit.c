@@ -327,11 +327,6 @@ static double percent(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-static json_t *real(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *json_causes(const struct job *j)
 {
 	json_t *causes = json_object();
@@ -386,20 +381,20 @@ static json_t *json_summary(const struct job *j)
 	json_object_set_new(doc, "places", vt_json_u64(t->places));
 	json_object_set_new(doc, "places_outside", vt_json_u64(t->outside));
 	json_object_set_new(doc, "samples", vt_json_u64(t->samples + t->unknown));
-	json_object_set_new(doc, "cycles", real(t->cycles));
+	json_object_set_new(doc, "cycles", vt_json_real(t->cycles));
 	json_object_set_new(doc, "coverage", coverage);
-	json_object_set_new(doc, "unexplained", real(percent(c->unexplained, t->cycles)));
-	json_object_set_new(doc, "gain", real(percent(t->high[VT_STALL_GAIN], t->cycles)));
+	json_object_set_new(doc, "unexplained", vt_json_real(percent(c->unexplained, t->cycles)));
+	json_object_set_new(doc, "gain", vt_json_real(percent(t->high[VT_STALL_GAIN], t->cycles)));
 	json_object_set_new(doc, "stalls", vt_json_u64(c->stalls));
 	json_object_set_new(doc, "listed",
-			    real(c->stalls ? (double)c->listed / (double)c->stalls : 0));
+			    vt_json_real(c->stalls ? (double)c->listed / (double)c->stalls : 0));
 	json_object_set_new(doc, "listed_by_cycles",
-			    real(c->weight > 0 ? c->weighted / c->weight : 0));
+			    vt_json_real(c->weight > 0 ? c->weighted / c->weight : 0));
 	json_object_set_new(doc, "causes", json_causes(j));
 	json_object_set_new(doc, "icache_correlation",
 			    json_pack("{s:I, s:o, s:o, s:o}", "procedures",
-				      (json_int_t)r.procedures, "high", real(r.high), "low",
-				      real(r.low), "middle", real(r.middle)));
+				      (json_int_t)r.procedures, "high", vt_json_real(r.high), "low",
+				      vt_json_real(r.low), "middle", vt_json_real(r.middle)));
 	if (j->truth)
 		json_object_set_new(doc, "truth", json_truth(c));
 	return doc;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "cmd/common/cyclesjson.h"
 #include "cmd/common/stream.h"
 #include "culprit/cause.h"
 #include "listing/cycles/calc.h"
 #include "listing/cycles/graph.h"
+#include "listing/cycles/json.h"
 #include "listing/cycles/stall_ranking.h"
 #include "listing/json.h"
 
@@ -93,7 +93,7 @@ static bool print_calc(struct state *s, const struct vt_calc *c, size_t number)
 	int rc;
 
 	if (s->o->form.json) {
-		v = app_json_calc(c, s->o->cutoff);
+		v = vt_json_calc(c, s->o->cutoff);
 		return json_array_append_new(s->list, v) == 0 || app_no_memory(s->app);
 	}
 	if (s->o->view == APP_CYCLES_GRAPH) {
@@ -164,7 +164,7 @@ static bool put_summary(struct state *s, const char *key, const char *what, cons
 	vt_json_set(v, key, vt_json_text(what, strlen(what)));
 	if (*where)
 		json_object_set_new(v, "image", vt_json_text(where, strlen(where)));
-	json_object_set_new(v, "summary", app_json_cyclesum(sum));
+	json_object_set_new(v, "summary", vt_json_cyclesum(sum));
 	return json_array_append_new(s->list, v) == 0 || app_no_memory(s->app);
 }
 
@@ -240,7 +240,7 @@ static bool list_stall(struct state *s)
 
 			vt_json_losses(v, &s->app->losses);
 			json_object_set_new(v, "stall", json_string(vt_stall_name(r.cause)));
-			json_object_set_new(v, "summary", app_json_cyclesum(&all));
+			json_object_set_new(v, "summary", vt_json_cyclesum(&all));
 			json_object_set_new(v, "procedures", vt_json_table(t));
 			vt_json_write(s->out, v, true);
 		} else {

@@ -54,6 +54,11 @@ json_t *vt_json_u64(uint64_t v)
 	return json_string(text);
 }
 
+json_t *vt_json_real(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
 void vt_json_set(json_t *object, const char *name, json_t *value)
 {
 	struct vt_buf b = VT_BUF_INIT;
@@ -98,7 +103,7 @@ static json_t *cell_value(const struct vt_cell *c, enum vt_format format)
 	case VT_CELL_SIGNED:
 		return json_integer((json_int_t)c->number);
 	case VT_CELL_REAL:
-		return isfinite(c->real) ? json_real(c->real) : json_null();
+		return vt_json_real(c->real);
 	case VT_CELL_EMPTY:
 		break;
 	}

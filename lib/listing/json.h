@@ -28,6 +28,9 @@ json_t *vt_json_bytes(const void *data, size_t size);
 /* A count: an integer, or a decimal string above INT64_MAX. */
 json_t *vt_json_u64(uint64_t v);
 
+/* A number: null if it is infinite or not a number, which JSON cannot express. */
+json_t *vt_json_real(double v);
+
 /*
  * A table's rows as an array of objects: the key of each column with its plain value, without empty
  * cells.  Columns that belong to one of several things are in an object of a list:

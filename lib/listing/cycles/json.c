@@ -1,32 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/common/cyclesjson.h"
+#include "listing/cycles/json.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "culprit/cause.h"
 #include "listing/json.h"
 
-/* Numbers that nobody knows are null. */
-static json_t *real(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 /* ---- sums ---- */
 
-static json_t *shares(const struct vt_cyclesum *s)
+static json_t *make_shares(const struct vt_cyclesum *s)
 {
 	json_t *v = json_object();
 	unsigned i;
 
 	for (i = VT_NCONFIDENCES; i-- > 0;)
 		json_object_set_new(v, vt_confidence_name(i),
-				    real(vt_cyclesum_share(s, (enum vt_confidence)i)));
+				    vt_json_real(vt_cyclesum_share(s, (enum vt_confidence)i)));
 	return v;
 }
 
-static json_t *sum_stalls(const struct vt_cyclesum *s)
+static json_t *make_stall_sums(const struct vt_cyclesum *s)
 {
 	json_t *v = json_object();
 	unsigned i;
@@ -34,41 +27,41 @@ static json_t *sum_stalls(const struct vt_cyclesum *s)
 	for (i = 0; i < VT_NSTALLS; i++) {
 		json_t *one = json_object();
 
-		json_object_set_new(one, "low", real(100 * s->low[i] / s->cycles));
-		json_object_set_new(one, "high", real(100 * s->high[i] / s->cycles));
-		json_object_set_new(one, "low_cycles", real(s->low[i]));
-		json_object_set_new(one, "high_cycles", real(s->high[i]));
+		json_object_set_new(one, "low", vt_json_real(100 * s->low[i] / s->cycles));
+		json_object_set_new(one, "high", vt_json_real(100 * s->high[i] / s->cycles));
+		json_object_set_new(one, "low_cycles", vt_json_real(s->low[i]));
+		json_object_set_new(one, "high_cycles", vt_json_real(s->high[i]));
 		json_object_set_new(v, vt_stall_name(i), one);
 	}
 	return v;
 }
 
-json_t *app_json_cyclesum(const struct vt_cyclesum *s)
+json_t *vt_json_cyclesum(const struct vt_cyclesum *s)
 {
 	json_t *v = json_object();
 
-	json_object_set_new(v, "samples", real(vt_cyclesum_all(s)));
-	json_object_set_new(v, "confidence", shares(s));
-	json_object_set_new(v, "instructions", real(s->executions));
-	json_object_set_new(v, "cycles", real(s->cycles));
-	json_object_set_new(v, "best_cycles", s->schedule ? real(s->best) : json_null());
-	json_object_set_new(v, "cpi", real(s->cycles / s->executions));
+	json_object_set_new(v, "samples", vt_json_real(vt_cyclesum_all(s)));
+	json_object_set_new(v, "confidence", make_shares(s));
+	json_object_set_new(v, "instructions", vt_json_real(s->executions));
+	json_object_set_new(v, "cycles", vt_json_real(s->cycles));
+	json_object_set_new(v, "best_cycles", s->schedule ? vt_json_real(s->best) : json_null());
+	json_object_set_new(v, "cpi", vt_json_real(s->cycles / s->executions));
 	json_object_set_new(v, "best_cpi",
-			    s->schedule ? real(s->best / s->executions) : json_null());
+			    s->schedule ? vt_json_real(s->best / s->executions) : json_null());
 	if (s->stalls)
-		json_object_set_new(v, "stalls", sum_stalls(s));
+		json_object_set_new(v, "stalls", make_stall_sums(s));
 	json_object_set_new(v, "dynamic",
-			    real(100 * (s->stalls ? s->dynamic : s->error) / s->cycles));
-	json_object_set_new(v, "static", real(100 * s->fixed / s->cycles));
-	json_object_set_new(v, "execution", real(100 * s->execution / s->cycles));
+			    vt_json_real(100 * (s->stalls ? s->dynamic : s->error) / s->cycles));
+	json_object_set_new(v, "static", vt_json_real(100 * s->fixed / s->cycles));
+	json_object_set_new(v, "execution", vt_json_real(100 * s->execution / s->cycles));
 	json_object_set_new(v, "net_sampling_error",
-			    real(s->stalls ? 100 * s->error / s->cycles : 0));
+			    vt_json_real(s->stalls ? 100 * s->error / s->cycles : 0));
 	return v;
 }
 
 /* ---- procedures ---- */
 
-static json_t *stall(const struct vt_calc *c, const struct vt_stall *s)
+static json_t *make_stall(const struct vt_calc *c, const struct vt_stall *s)
 {
 	char letter[2] = {vt_stall_letter(s->cause), '\0'};
 	json_t *v = json_object(), *culprits = json_array();
@@ -76,8 +69,8 @@ static json_t *stall(const struct vt_calc *c, const struct vt_stall *s)
 
 	json_object_set_new(v, "cause", json_string(vt_stall_name(s->cause)));
 	json_object_set_new(v, "letter", json_string(letter));
-	json_object_set_new(v, "low", real(s->low));
-	json_object_set_new(v, "high", real(s->high));
+	json_object_set_new(v, "low", vt_json_real(s->low));
+	json_object_set_new(v, "high", vt_json_real(s->high));
 	json_object_set_new(v, "confidence", json_string(vt_confidence_name(s->confidence)));
 	for (i = 0; i < s->nculprits; i++)
 		json_array_append_new(culprits, vt_json_hex(s->culprits[i] + c->base));
@@ -87,14 +80,14 @@ static json_t *stall(const struct vt_calc *c, const struct vt_stall *s)
 
 static void set_freq(json_t *v, const struct vt_freq *f)
 {
-	json_object_set_new(v, "executions", real(f->executions));
-	json_object_set_new(v, "low", real(f->low));
-	json_object_set_new(v, "high", real(f->high));
+	json_object_set_new(v, "executions", vt_json_real(f->executions));
+	json_object_set_new(v, "low", vt_json_real(f->low));
+	json_object_set_new(v, "high", vt_json_real(f->high));
 	json_object_set_new(v, "confidence", json_string(vt_confidence_name(f->confidence)));
 	json_object_set_new(v, "method", json_string(vt_method_name(f->method)));
 }
 
-static json_t *instruction(const struct vt_calc *c, const struct vt_calc_insn *in)
+static json_t *make_instruction(const struct vt_calc *c, const struct vt_calc_insn *in)
 {
 	json_t *v = json_object(), *stalls = json_array();
 	size_t i;
@@ -108,16 +101,16 @@ static json_t *instruction(const struct vt_calc *c, const struct vt_calc_insn *i
 	if (in->freq) {
 		json_object_set_new(v, "samples", vt_json_u64(in->freq->samples));
 		set_freq(v, in->freq);
-		json_object_set_new(v, "cycles", real(in->freq->cycles));
-		json_object_set_new(v, "issue", real(in->freq->issue));
+		json_object_set_new(v, "cycles", vt_json_real(in->freq->cycles));
+		json_object_set_new(v, "issue", vt_json_real(in->freq->issue));
 	}
 	for (i = 0; i < in->nstalls; i++)
-		json_array_append_new(stalls, stall(c, &in->stalls[i]));
+		json_array_append_new(stalls, make_stall(c, &in->stalls[i]));
 	json_object_set_new(v, "stalls", stalls);
 	return v;
 }
 
-static json_t *next(const struct vt_calc *c, const struct vt_calc_edge *e)
+static json_t *make_edge(const struct vt_calc *c, const struct vt_calc_edge *e)
 {
 	json_t *v = json_object();
 
@@ -126,16 +119,16 @@ static json_t *next(const struct vt_calc *c, const struct vt_calc_edge *e)
 	else
 		json_object_set_new(v, "to", json_null());
 	if (e->freq) {
-		json_object_set_new(v, "executions", real(e->freq->executions));
-		json_object_set_new(v, "low", real(e->freq->low));
-		json_object_set_new(v, "high", real(e->freq->high));
+		json_object_set_new(v, "executions", vt_json_real(e->freq->executions));
+		json_object_set_new(v, "low", vt_json_real(e->freq->low));
+		json_object_set_new(v, "high", vt_json_real(e->freq->high));
 		json_object_set_new(v, "confidence",
 				    json_string(vt_confidence_name(e->freq->confidence)));
 	}
 	return v;
 }
 
-static json_t *block(const struct vt_calc *c, const struct vt_calc_block *b)
+static json_t *make_block(const struct vt_calc *c, const struct vt_calc_block *b)
 {
 	json_t *v = json_object(), *edges = json_array(), *insns = json_array();
 	uint32_t i;
@@ -143,22 +136,23 @@ static json_t *block(const struct vt_calc *c, const struct vt_calc_block *b)
 	json_object_set_new(v, "start", vt_json_hex(b->block->start));
 	json_object_set_new(v, "end", vt_json_hex(b->block->end));
 	json_object_set_new(v, "incomplete", json_boolean(b->block->incomplete));
-	json_object_set_new(v, "percent", real(vt_calc_block_share(c, b)));
+	json_object_set_new(v, "percent", vt_json_real(vt_calc_block_share(c, b)));
 	if (b->freq)
 		set_freq(v, b->freq);
-	json_object_set_new(v, "cycles", real(b->sum.cycles));
-	json_object_set_new(v, "best_cycles", b->sum.schedule ? real(b->sum.best) : json_null());
-	json_object_set_new(v, "cpi", real(b->sum.cycles / b->sum.executions));
+	json_object_set_new(v, "cycles", vt_json_real(b->sum.cycles));
+	json_object_set_new(v, "best_cycles",
+			    b->sum.schedule ? vt_json_real(b->sum.best) : json_null());
+	json_object_set_new(v, "cpi", vt_json_real(b->sum.cycles / b->sum.executions));
 	for (i = b->block->out; i < b->block->out + b->block->nout; i++)
-		json_array_append_new(edges, next(c, &c->edges[i]));
+		json_array_append_new(edges, make_edge(c, &c->edges[i]));
 	json_object_set_new(v, "next", edges);
 	for (i = 0; i < b->block->ninsns; i++)
-		json_array_append_new(insns, instruction(c, &b->insns[i]));
+		json_array_append_new(insns, make_instruction(c, &b->insns[i]));
 	json_object_set_new(v, "instructions", insns);
 	return v;
 }
 
-json_t *app_json_calc(const struct vt_calc *c, double cutoff)
+json_t *vt_json_calc(const struct vt_calc *c, double cutoff)
 {
 	json_t *v = json_object(), *blocks = json_array();
 	uint32_t b;
@@ -170,10 +164,10 @@ json_t *app_json_calc(const struct vt_calc *c, double cutoff)
 	json_object_set_new(v, "start", vt_json_hex(c->proc.start));
 	json_object_set_new(v, "end", vt_json_hex(c->proc.end));
 	json_object_set_new(v, "complete", json_boolean(c->cfg->complete));
-	json_object_set_new(v, "summary", app_json_cyclesum(&c->sum));
+	json_object_set_new(v, "summary", vt_json_cyclesum(&c->sum));
 	for (b = VT_CFG_FIRST; b < c->cfg->nblocks; b++)
 		if (cutoff <= 0 || vt_calc_block_share(c, &c->blocks[b]) >= cutoff)
-			json_array_append_new(blocks, block(c, &c->blocks[b]));
+			json_array_append_new(blocks, make_block(c, &c->blocks[b]));
 	json_object_set_new(v, "blocks", blocks);
 	return v;
 }
