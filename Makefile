@@ -8,7 +8,7 @@
 #   make help       the other targets
 #
 # Variables: B (build directory), CC, OPT, SAN (as in SAN=address,undefined), V=1 (show commands),
-# PREFIX, DESTDIR, FUZZ_SECONDS, FUZZ_RUNS; SEED, MUTANTS, DIR (of make mutate).
+# PREFIX, DESTDIR, FUZZ_SECONDS, FUZZ_RUNS; T (of make unit); SEED, MUTANTS, DIR (of make mutate).
 
 ifeq ($(origin CC),default)
 CC = gcc
@@ -71,7 +71,7 @@ HELPER_COMMON_SRC := $(sort $(wildcard tests/tools/common/*.c))
 RECORDER_SRC := $(sort $(wildcard cmd/recorder/*.c))
 PLUGIN_SRC := $(sort $(wildcard cmd/plugins/*.c))
 HEADERS := $(sort $(filter-out %internal.h,$(wildcard lib/base/*.h lib/stream/*.h lib/stream/*.def)))
-MAN := $(sort $(wildcard man/*.[135]))
+MAN := $(sort $(wildcard man/*.[1357]))
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 pic = $(patsubst %.c,$(B)/pic/%.o,$(1))
@@ -242,8 +242,10 @@ demo:
 
 RUN = VT_BUILD=$(abspath $(B)) VT_SAN=$(SAN) tests/run $(if $(V),-v) $(TESTFLAGS)
 
-unit: $(UNITS)
-	@$(RUN) unit
+# Those that T picks, a regex: make unit T=hot_list, T=value/, T='freq/|culprit/'.
+T ?=
+unit: $(if $(T),$(shell printf '%s\n' $(UNITS) | grep -E -- '$(T)'),$(UNITS))
+	@$(RUN) $(if $(T),-k '$(T)') unit
 
 check:
 	@scripts/setup
@@ -367,7 +369,8 @@ help:
 	@echo 'all           programs and libraries into $(B)'
 	@echo 'demo          set up, build, run the main pipelines on a saved trace'
 	@echo 'check         set up, build, run every test (check-long: also the long ones)'
-	@echo 'unit          build and run the unit tests only'
+	@echo 'unit          build and run the unit tests, with T= those whose names it fits: T=hot_list, T=value/'
+	@echo '              (tests/run -k REGEX unit pipe runs tests of either kind, as they are built)'
 	@echo 'truth         compare what the interpreter says with recordings and the processor'
 	@echo 'bench         measure speed and memory against perf'
 	@echo 'coverage      measure how much vinterp knows of what programs do, from samples'

@@ -125,6 +125,16 @@ prepare()
 	done < <(find "$demo/symfs" -type f)
 }
 
+# What the page on the sources names is there.
+mandoc -T ascii -O width=200 "$ROOT/man/vtrace-internals.7" | sed 's/.\x08//g' |
+	grep -oE '(^|[^[:alnum:]_./-])((cmd|lib|formats|tests|scripts|man)/[[:alnum:]_./-]*[[:alnum:]]|\.(ci/run|clang-format))' |
+	sed 's/^[^[:alnum:].]//' | sort -u >named
+t_is "vtrace-internals(7) names many files" "$(($(wc -l <named) > 30))" 1
+while read -r path; do
+	[ -e "$ROOT/$path" ] || echo "$path"
+done <named >absent
+t_same "and each is there" absent /dev/null
+
 # Of those that record samples nothing is expected that chance may withhold: a program of theirs of
 # which a stage needs samples works for so long that there is one in any case.
 for page in "$ROOT"/man/*.[135]; do
