@@ -137,7 +137,7 @@ t_same "and each is there" absent /dev/null
 
 # Of those that record samples nothing is expected that chance may withhold: a program of theirs of
 # which a stage needs samples works for so long that there is one in any case.
-for page in "$ROOT"/man/*.[135]; do
+for page in "$ROOT"/man/*.[1357]; do
 	[ -e "$page" ] || continue
 	name=$(basename "$page")
 	examples "$page" >commands

@@ -131,7 +131,7 @@ t_is "the shared library shows nothing but vt_ names" \
 programs=$(cd "$ROOT" && find cmd -maxdepth 1 -name '*.c' -printf '%f\n' 2>/dev/null |
 	sed 's/\.c$//' | sort)
 t_is "every program is there" "$(ls dest/opt/vt/bin)" "$programs"
-pages=$(cd "$ROOT" && find man -name '*.[135]' -printf '%f\n' 2>/dev/null | sort)
+pages=$(cd "$ROOT" && find man -name '*.[1357]' -printf '%f\n' 2>/dev/null | sort)
 t_is "every man page is there" \
 	"$(find dest/opt/vt/share/man -type f -printf '%f\n' 2>/dev/null | sort)" "$pages"
 
