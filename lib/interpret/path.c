@@ -64,7 +64,7 @@ void vti_paths_end(const struct vti_paths *p)
 	if (!p->machine)
 		return;
 	vt_interp_lifted(p->machine, &blocks, &t->unlifted);
-	t->taught = vt_interp_taught(p->machine);
+	t->taught = vt_interp_inferred(p->machine);
 }
 
 /* What kind of recording it is is known when the first run comes. */

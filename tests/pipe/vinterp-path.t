@@ -100,7 +100,7 @@ for p in pack threads signals fork jit; do
 	vtrace decode -o $p.pt.vt $p.data
 	same "the trace of $p" $p.vt $p.pt.vt
 	t_is "the trace of $p: something is known" "$(awk '/^result-known/ { print ($2 > 5000) }' found)" 1
-	t_is "the trace of $p: branches teach" "$(awk '/^taught/ { print ($2 > 1000) }' found)" 1
+	t_is "the trace of $p: values are inferred from branches" "$(awk '/^inferred/ { print ($2 > 1000) }' found)" 1
 done
 
 # The test itself can fail: the path of one program, the values of another.

@@ -277,7 +277,7 @@ static void print_totals(const struct checker *c, const struct vt_interpret_tota
 {
 	unsigned i;
 
-	printf("instructions %" PRIu64 "\nlost %" PRIu64 "\nbegun %" PRIu64 "\ntaught %" PRIu64
+	printf("instructions %" PRIu64 "\nlost %" PRIu64 "\nbegun %" PRIu64 "\ninferred %" PRIu64
 	       "\ncontradictions %" PRIu64 "\n",
 	       c->insns, c->lost, t->begun, t->taught, t->stops[VT_STOP_PATH] + t->stale);
 	for (i = 0; i < VT_NWHATS; i++)

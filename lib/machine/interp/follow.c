@@ -4,11 +4,11 @@
 #include <libvex_basictypes.h>
 #include <libvex_ir.h>
 
+#include "machine/interp/backward.h"
 #include "machine/interp/call.h"
 #include "machine/interp/code.h"
 #include "machine/interp/eval.h"
 #include "machine/interp/memory.h"
-#include "machine/interp/teach.h"
 
 /*
  * So often is a string instruction repeated in a piece of a path; what more of them write is
@@ -174,11 +174,11 @@ static enum step leave_unknown(struct vt_interp *m, const struct vti_op *op)
 
 /* ---- exits ---- */
 
-static enum step teach(struct vt_interp *m, const struct vti_op *op, bool taken)
+static enum step infer_from_branch(struct vt_interp *m, const struct vti_op *op, bool taken)
 {
 	struct vti_block *b = m->code->block;
 
-	if (!vti_teach(m, b, op_number(b, op), taken))
+	if (!vti_infer_from_exit(m, b, op_number(b, op), taken))
 		return CONTRADICTION;
 	return taken ? ARRIVED : GO_ON;
 }
@@ -243,8 +243,8 @@ static enum step plain_exit(struct vt_interp *m, struct piece *p, const struct v
 	if (!want)
 		return leave_unknown(m, op);
 	if (want != op->imm)
-		return teach(m, op, false);
-	return other_way(b, op) ? leave_unknown(m, op) : teach(m, op, true);
+		return infer_from_branch(m, op, false);
+	return other_way(b, op) ? leave_unknown(m, op) : infer_from_branch(m, op, true);
 }
 
 static enum step take_exit(struct vt_interp *m, struct piece *p, const struct vti_op *op)
@@ -256,7 +256,7 @@ static enum step take_exit(struct vt_interp *m, struct piece *p, const struct vt
 	if (op->aux == Ijk_EmWarn)
 		return vt_word_is_known(b->slots[op->a]) ? ARRIVED : GO_ON;
 	/* A trap: the path would not go on. */
-	return vt_word_is_known(b->slots[op->a]) ? CONTRADICTION : teach(m, op, false);
+	return vt_word_is_known(b->slots[op->a]) ? CONTRADICTION : infer_from_branch(m, op, false);
 }
 
 /* ---- ends ---- */
@@ -297,8 +297,8 @@ static enum step plain_end(struct vt_interp *m, struct piece *p, const struct vt
 	/* It came from the stack, nobody knows from where. */
 	if (op->aux == Ijk_Ret && !vt_word_is_known(m->state[VTI_STATE(RSP)]))
 		return ARRIVED;
-	return vti_teach_slot(m, b, op_number(b, op), op->a, vt_word_of(want)) ? ARRIVED
-									       : CONTRADICTION;
+	return vti_infer_from_slot(m, b, op_number(b, op), op->a, vt_word_of(want)) ? ARRIVED
+										    : CONTRADICTION;
 }
 
 static enum step take_end(struct vt_interp *m, struct piece *p, const struct vti_op *op)

@@ -64,7 +64,7 @@ struct vt_interp {
 	size_t code_size;
 	uint64_t nlifted;
 	uint64_t nunlifted;
-	uint64_t ntaught;
+	uint64_t ninferred;
 
 	struct vt_capture *captures;
 	size_t ncaptures;

@@ -81,9 +81,9 @@ void vt_interp_lifted(const struct vt_interp *m, uint64_t *blocks, uint64_t *unl
 	*unlifted = m->nunlifted;
 }
 
-uint64_t vt_interp_taught(const struct vt_interp *m)
+uint64_t vt_interp_inferred(const struct vt_interp *m)
 {
-	return m->ntaught;
+	return m->ninferred;
 }
 
 /* ---- a free run ---- */

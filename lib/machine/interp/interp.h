@@ -153,9 +153,9 @@ enum vt_stop vt_interp_run(struct vt_interp *m, uint64_t space, uint64_t max, ui
 /*
  * Runs the `ninsns` instructions at `addr`, which follow each other in memory, as a part of a path
  * that goes on at `next` (0: not known where).  Branches go where the path goes, whatever is known
- * of their conditions, and unknown ones teach: what the way they went says of registers and memory
- * is known from then on.  VT_STOP_LENGTH when all were run; VT_STOP_PATH: what is known says
- * otherwise, and everything was forgotten.
+ * of their conditions.  From the way of a branch with an unknown condition, what registers and
+ * memory must hold is inferred, and known from then on.  VT_STOP_LENGTH when all were run;
+ * VT_STOP_PATH: what is known says otherwise, and everything was forgotten.
  */
 enum vt_stop vt_interp_follow(struct vt_interp *m, uint64_t space, uint64_t addr, uint32_t ninsns,
 			      uint64_t next, struct vt_error *err);
@@ -164,8 +164,8 @@ enum vt_stop vt_interp_follow(struct vt_interp *m, uint64_t space, uint64_t addr
 const struct vt_capture *vt_interp_captures(const struct vt_interp *m, size_t *count);
 void vt_interp_clear(struct vt_interp *m);
 
-/* How often so far the way that a path took made something known of a register or of memory. */
-uint64_t vt_interp_taught(const struct vt_interp *m);
+/* How many times so far the way of a path made something known of a register or of memory. */
+uint64_t vt_interp_inferred(const struct vt_interp *m);
 
 /* Blocks that were lifted so far, and instructions in them that VEX could not lift. */
 void vt_interp_lifted(const struct vt_interp *m, uint64_t *blocks, uint64_t *unlifted);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pieces of paths that are followed: what they teach, what they contradict, and where they end. */
+/* Pieces of paths that are followed: what is inferred from them, what they contradict, and where
+ * they end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,19 +139,19 @@ static struct vt_word memory(struct fixture *f, uint64_t addr)
 	return w;
 }
 
-/* cmp $5,%rax; je: which way the path went tells what is in the register, or that it cannot be. */
-static void branches_teach(void **state)
+/* cmp $5,%rax; je: which way the path went shows what is in the register, or that it cannot be. */
+static void branches_are_inferred_from(void **state)
 {
 	struct fixture f;
-	uint64_t taught;
+	uint64_t inferred;
 
 	(void)state;
 	BEGIN(&f, 0x48, 0x83, 0xf8, 0x05, 0x74, 0x02);
 	assert_int_equal(follow(&f, 2, BASE + 8), VT_STOP_LENGTH);
 	expect(&f, VT_REG_AX, 5);
 	expect(&f, VT_REG_IP, BASE + 8);
-	taught = vt_interp_taught(f.m);
-	assert_true(taught > 0);
+	inferred = vt_interp_inferred(f.m);
+	assert_true(inferred > 0);
 	/* It is known now, and says no. */
 	set(&f, VT_REG_BX, 1);
 	put_memory(&f, STACK, 1);
@@ -159,7 +160,7 @@ static void branches_teach(void **state)
 	expect_unknown(&f, VT_REG_BX);
 	expect_unknown(&f, VT_REG_IP);
 	assert_int_equal(memory(&f, STACK).known, 0);
-	/* The other way teaches nothing, nor does one that is not told. */
+	/* Nothing follows from the other way, nor from an unknown one. */
 	assert_int_equal(follow(&f, 2, BASE + 6), VT_STOP_LENGTH);
 	expect_unknown(&f, VT_REG_AX);
 	assert_int_equal(follow(&f, 2, 0), VT_STOP_LENGTH);
@@ -169,12 +170,12 @@ static void branches_teach(void **state)
 	assert_int_equal(follow(&f, 2, 0), VT_STOP_LENGTH);
 	set(&f, VT_REG_AX, 4);
 	assert_int_equal(follow(&f, 2, BASE + 8), VT_STOP_PATH);
-	assert_int_equal(vt_interp_taught(f.m), taught);
+	assert_int_equal(vt_interp_inferred(f.m), inferred);
 	end(&f);
 }
 
 /* jmp *%rax, and ret: where they went was in the register, or on the stack. */
-static void targets_teach(void **state)
+static void targets_are_inferred_from(void **state)
 {
 	struct fixture f;
 
@@ -773,8 +774,8 @@ static void stops_have_names(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(branches_teach),
-		cmocka_unit_test(targets_teach),
+		cmocka_unit_test(branches_are_inferred_from),
+		cmocka_unit_test(targets_are_inferred_from),
 		cmocka_unit_test(pieces_end_where_code_does),
 		cmocka_unit_test(the_kernel_changes_what_it_may),
 		cmocka_unit_test(strings_are_repeated_so_often),

@@ -27,7 +27,7 @@ struct asked {
 	uint32_t insn;
 	struct vt_word addr;
 	unsigned size;
-	unsigned teach; /* this word of a load becomes known, the n-th counted from 1 */
+	unsigned answer; /* this word of a load becomes known, the n-th counted from 1 */
 	bool knows_guard, guard;
 };
 
@@ -49,8 +49,8 @@ static void on_load(void *arg, uint32_t insn, struct vt_word addr, unsigned size
 	a->insn = insn;
 	a->addr = addr;
 	a->size = size;
-	if (a->teach)
-		words[a->teach - 1] = vt_word_of(0x11 * a->teach);
+	if (a->answer)
+		words[a->answer - 1] = vt_word_of(0x11 * a->answer);
 }
 
 static bool on_guard(void *arg, uint32_t insn, bool *done)
@@ -171,14 +171,14 @@ static void recordings_are_asked_and_remembered(void **state)
 	assert_int_equal(f.asked.size, 16);
 	expect(memory_at(&f, 0, 8), 0, 0);
 	/* The second word: the first stays as it is. */
-	f.asked.teach = 2;
+	f.asked.answer = 2;
 	vti_load(f.m, &f.op, vt_word_of(MEM), 16, f.slots);
 	expect(f.slots[0], 0, 0);
 	expect(f.slots[1], 0x22, UINT64_MAX);
 	expect(memory_at(&f, 0, 8), 0, 0);
 	expect_bytes(&f, 8, 8, 0x22);
 	/* What comes from nowhere is known, but remembered nowhere. */
-	f.asked.teach = 1;
+	f.asked.answer = 1;
 	vti_load(f.m, &f.op, (struct vt_word){MEM, ~UINT64_C(1)}, 8, f.slots);
 	expect(f.slots[0], 0x11, UINT64_MAX);
 	expect(memory_at(&f, 0, 8), 0, 0);

@@ -13,8 +13,8 @@
 #include <libvex_ir.h>
 
 #include "base/rng.h"
-#include "machine/interp/teach.h"
-#include "machine/interp/teach_internal.h"
+#include "machine/interp/backward.h"
+#include "machine/interp/backward_internal.h"
 #include "tests/unit/common/iroperators.h"
 
 static unsigned count_bits(uint64_t bits)
@@ -22,7 +22,7 @@ static unsigned count_bits(uint64_t bits)
 	return (unsigned)__builtin_popcountll(bits);
 }
 
-/* ---- how much is learned from one operator ---- */
+/* ---- how much is inferred from one operator ---- */
 
 /* The n-th choice of the bits that are not known. */
 static uint64_t choose(struct vt_word w, unsigned n)
@@ -80,26 +80,26 @@ static void try_all(const struct operator* o, const struct vt_word in[2], struct
 		out[n] = (struct vt_word){all[n], ~(some[n] ^ all[n])};
 }
 
-/* A block of two operands, and a lesson that is at what computes with them. */
-static void begin_lesson(struct vti_lesson *l, struct vti_block *b, struct vt_word *slots)
+/* A block of two operands, and a walk that is at what computes with them. */
+static void begin_walk(struct vti_backward *l, struct vti_block *b, struct vt_word *slots)
 {
 	memset(l, 0, sizeof(*l));
 	*b = (struct vti_block){.slots = slots, .nslots = 2};
 	l->block = b;
 }
 
-static void check_lesson(const struct operator* o, const struct vt_word before[2],
-			 struct vt_word result)
+static void check_operator_inference(const struct operator* o, const struct vt_word before[2],
+				     struct vt_word result)
 {
-	static struct vti_lesson l;
+	static struct vti_backward l;
 	struct vt_word slots[2] = {before[0], before[1]}, want[2];
 	const struct vti_op op = {.op = VTI_IROP, .a = 0, .b = 1, .aux = o->irop};
 	struct vti_block b;
 	unsigned i;
 
-	begin_lesson(&l, &b, slots);
+	begin_walk(&l, &b, slots);
 	l.result[0] = result;
-	vti_lesson_operator(&l, &op);
+	vti_infer_operands(&l, &op);
 	assert_false(l.wrong);
 	try_all(o, before, result, want);
 	for (i = 0; i < (o->b ? 2u : 1u); i++) {
@@ -142,7 +142,7 @@ static void test_all_that_follows(void **unused)
 			result = vt_word_of(iroperator_compute(o, a, b));
 			if (round % 2 && !sum && o->how != 'a' && o->to > 1)
 				result = hide_most(&rng, result.value, o->to);
-			check_lesson(o, before, result);
+			check_operator_inference(o, before, result);
 		}
 }
 
@@ -163,7 +163,7 @@ static void test_all_that_follows(void **unused)
 		0, ~UINT64_C(0xff)                                                                 \
 	}
 
-/* The lowest bits of a sum tell of those of its operands, and no others. */
+/* The lowest bits of a sum determine those of its operands, and no others. */
 static void test_lowest_bits_of_sums(void **unused)
 {
 	static const struct {
@@ -177,7 +177,7 @@ static void test_lowest_bits_of_sums(void **unused)
 		{Iop_Add8, ANY, GAP, LOW5, {6, ~UINT64_C(0xf8)}, GAP},
 		{Iop_Add8, ANY, LOW5, ANY, ANY, LOW5},
 	};
-	static struct vti_lesson l;
+	static struct vti_backward l;
 	size_t i;
 
 	(void)unused;
@@ -186,9 +186,9 @@ static void test_lowest_bits_of_sums(void **unused)
 		const struct vti_op op = {.op = VTI_IROP, .b = 1, .aux = (uint16_t)cases[i].irop};
 		struct vti_block b;
 
-		begin_lesson(&l, &b, slots);
+		begin_walk(&l, &b, slots);
 		l.result[0] = cases[i].result;
-		vti_lesson_operator(&l, &op);
+		vti_infer_operands(&l, &op);
 		assert_memory_equal(&slots[0], &cases[i].a_then, sizeof(*slots));
 		assert_memory_equal(&slots[1], &cases[i].b_then, sizeof(*slots));
 	}
@@ -198,7 +198,7 @@ static void test_lowest_bits_of_sums(void **unused)
 static void test_wide_operators(void **unused)
 {
 	static const struct {
-		unsigned irop, slot; /* which slot learns all of the first word of the result */
+		unsigned irop, slot; /* which slot becomes all of the first word of the result */
 		uint64_t known;
 	} cases[] = {
 		{Iop_64HLto128, 2, UINT64_MAX},	       {Iop_64HLtoV128, 2, UINT64_MAX},
@@ -207,7 +207,7 @@ static void test_wide_operators(void **unused)
 		{Iop_ReinterpF64asI64, 0, UINT64_MAX}, {Iop_ReinterpI64asF64, 0, UINT64_MAX},
 		{Iop_ReinterpF32asI32, 0, UINT32_MAX}, {Iop_ReinterpI32asF32, 0, UINT32_MAX},
 	};
-	static struct vti_lesson l;
+	static struct vti_backward l;
 	size_t i;
 	unsigned k;
 
@@ -217,11 +217,11 @@ static void test_wide_operators(void **unused)
 		const struct vti_op op = {.op = VTI_IROP, .b = 2, .aux = (uint16_t)cases[i].irop};
 		struct vti_block b;
 
-		begin_lesson(&l, &b, slots);
+		begin_walk(&l, &b, slots);
 		b.nslots = 3;
 		l.result[0] = vt_word_of(0x1122334455667788);
 		l.result[1] = vt_word_of(0x99aabbccddeeff00);
-		vti_lesson_operator(&l, &op);
+		vti_infer_operands(&l, &op);
 		for (k = 0; k < 3; k++) {
 			const bool low = k == cases[i].slot, high = i < 2 && k == 0;
 
@@ -235,7 +235,7 @@ static void test_wide_operators(void **unused)
 	}
 }
 
-static void test_comparisons_are_told(void **unused)
+static void test_comparisons_are_inferred_from(void **unused)
 {
 	unsigned i;
 
@@ -278,12 +278,12 @@ static bool condition_holds(unsigned cond, uint64_t a, uint64_t b, unsigned bits
 
 /*
  * Conditions of a comparison, and of a result, which is compared with 0: for operation groups of
- * VEX's thunk, those that are told of (bit n: n of Intel's numbers, the even ones).
+ * VEX's thunk, those that are expected of (bit n: n of Intel's numbers, the even ones).
  */
 static const struct {
 	unsigned group; /* of the thunk */
 	unsigned conditions;
-} taught[] = {
+} inferable[] = {
 	{0, 0},
 	{1, 1 << 2 | 1 << 4 | 1 << 6 | 1 << 12 | 1 << 14},
 	{2, 0},
@@ -300,27 +300,27 @@ static void check_condition(unsigned group, unsigned width, unsigned cond, struc
 {
 	static const struct vti_call call = {
 		.name = "amd64g_calculate_condition", .nargs = 5, .args = {0, 1, 2, 3, 4}};
-	static struct vti_lesson l;
+	static struct vti_backward l;
 	const unsigned bits = 8u << width, n = 1u << count_bits(~a.known);
 	struct vt_word slots[5] = {vt_word_of(cond), vt_word_of(4 * group + 1 + width), a,
 				   vt_word_of(b), vt_word_of(0)};
 	uint64_t some = 0, all = UINT64_MAX, to = group == 1 ? b : 0;
-	const bool told = taught[group].conditions >> (cond & 14) & 1;
+	const bool expected = inferable[group].conditions >> (cond & 14) & 1;
 	struct vti_block block;
 	unsigned i;
 
-	begin_lesson(&l, &block, slots);
+	begin_walk(&l, &block, slots);
 	block.nslots = 5;
 	l.result[0] = vt_word_of(holds);
 	for (i = 0; i < n; i++) {
 		const uint64_t v = choose(a, i);
 
-		if (told && condition_holds(cond, v, to, bits) != holds)
+		if (expected && condition_holds(cond, v, to, bits) != holds)
 			continue;
 		some |= v;
 		all &= v;
 	}
-	vti_lesson_call(&l, &call);
+	vti_infer_condition_operands(&l, &call);
 	assert_int_equal(l.wrong, !some && all == UINT64_MAX);
 	if (l.wrong)
 		return;
@@ -354,8 +354,8 @@ static void test_conditions(void **unused)
 				}
 }
 
-/* What is not known of the call itself teaches nothing. */
-static void test_calls_that_teach_nothing(void **unused)
+/* Nothing is inferred from calls that are not known themselves. */
+static void test_calls_that_show_nothing(void **unused)
 {
 	static const struct {
 		const char *name;
@@ -391,7 +391,7 @@ static void test_calls_that_teach_nothing(void **unused)
 		/* the only one that does */
 		{"amd64g_calculate_condition", 5, {4, UINT64_MAX}, {8, UINT64_MAX}, {1, 1}},
 	};
-	static struct vti_lesson l;
+	static struct vti_backward l;
 	size_t i;
 
 	(void)unused;
@@ -402,10 +402,10 @@ static void test_calls_that_teach_nothing(void **unused)
 			cases[i].cond, cases[i].op, {0, 0}, vt_word_of(77), vt_word_of(0)};
 		struct vti_block block;
 
-		begin_lesson(&l, &block, slots);
+		begin_walk(&l, &block, slots);
 		block.nslots = 5;
 		l.result[0] = cases[i].result;
-		vti_lesson_call(&l, &call);
+		vti_infer_condition_operands(&l, &call);
 		assert_int_equal(slots[2].known, i == 6 ? UINT64_MAX : 0);
 		assert_int_equal(slots[2].value, i == 6 ? 77 : 0);
 	}
@@ -417,9 +417,9 @@ int main(void)
 		cmocka_unit_test(test_all_that_follows),
 		cmocka_unit_test(test_lowest_bits_of_sums),
 		cmocka_unit_test(test_wide_operators),
-		cmocka_unit_test(test_comparisons_are_told),
+		cmocka_unit_test(test_comparisons_are_inferred_from),
 		cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_calls_that_teach_nothing),
+		cmocka_unit_test(test_calls_that_show_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a branch teaches of the guest state and of memory: only what nothing has overwritten since.
+/* What is inferred from a branch of the guest state and of memory: only what nothing has
+ * overwritten since.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include <cmocka.h>
 #include <libvex_ir.h>
 
-#include "machine/interp/teach.h"
+#include "machine/interp/backward.h"
 
 #define MEM  UINT64_C(0x7000)
 #define FIVE UINT64_C(0x0505050505050505)
@@ -65,7 +66,7 @@ static void add(struct fixture *f, struct vti_op op)
 }
 
 /* READ, of so many bytes, is compared with fives, and the path goes where they are equal. */
-static bool teach(struct fixture *f, unsigned size)
+static bool infer(struct fixture *f, unsigned size)
 {
 	static const unsigned equal[] = {
 		[1] = Iop_CmpEQ8, [2] = Iop_CmpEQ16, [4] = Iop_CmpEQ32, [8] = Iop_CmpEQ64};
@@ -79,7 +80,7 @@ static bool teach(struct fixture *f, unsigned size)
 			       .b = C_FIVE,
 			       .aux = (uint16_t)equal[size]});
 	add(f, (struct vti_op){.op = VTI_EXIT, .a = BIT});
-	return vti_teach(f->m, &f->block, f->block.nops - 1, true);
+	return vti_infer_from_exit(f->m, &f->block, f->block.nops - 1, true);
 }
 
 static struct vti_op get(unsigned log, uint64_t at)
@@ -118,7 +119,7 @@ static void expect(struct vt_word w, uint64_t value, uint64_t known)
 
 /* ---- where it was read from ---- */
 
-static void parts_of_the_state_are_taught(void **state)
+static void parts_of_the_state_are_inferred(void **state)
 {
 	unsigned log, at;
 
@@ -130,22 +131,22 @@ static void parts_of_the_state_are_taught(void **state)
 
 			begin(&f);
 			add(&f, get(log, at));
-			assert_true(teach(&f, 1u << log));
+			assert_true(infer(&f, 1u << log));
 			expect(f.m->state[at / 8], (FIVE & vt_low_bits(bits)) << shift,
 			       vt_low_bits(bits) << shift);
 			expect(f.m->state[1 - at / 8], 0, 0);
-			assert_int_equal(f.m->ntaught, 1);
+			assert_int_equal(f.m->ninferred, 1);
 			end(&f);
 			/* A part that is known otherwise says that this cannot be. */
 			begin(&f);
 			f.m->state[at / 8].known = UINT64_C(1) << shift;
 			add(&f, get(log, at));
-			assert_false(teach(&f, 1u << log));
+			assert_false(infer(&f, 1u << log));
 			end(&f);
 		}
 }
 
-static void parts_of_memory_are_taught(void **state)
+static void parts_of_memory_are_inferred(void **state)
 {
 	unsigned log;
 
@@ -156,23 +157,23 @@ static void parts_of_memory_are_taught(void **state)
 
 		begin(&f);
 		add(&f, load(log, C_MEM));
-		assert_true(teach(&f, size));
+		assert_true(infer(&f, size));
 		expect(memory(&f, MEM, size), FIVE & vt_low_bits(8 * size), UINT64_MAX);
 		assert_int_equal(memory(&f, MEM + size, 1).known, ~UINT64_C(0xff));
 		assert_int_equal(memory(&f, MEM - 1, 1).known, ~UINT64_C(0xff));
-		assert_int_equal(f.m->ntaught, 1);
+		assert_int_equal(f.m->ninferred, 1);
 		end(&f);
 		begin(&f);
 		vt_known_memory_set(f.m->mem, MEM, (const uint8_t *)"\1", 1);
 		add(&f, load(log, C_MEM));
-		assert_false(teach(&f, size));
+		assert_false(infer(&f, size));
 		expect(memory(&f, MEM, 1), 1, UINT64_MAX);
 		end(&f);
 	}
 }
 
 /* Of a load of two or four words, the one that was compared. */
-static void wide_loads_teach_a_word(void **state)
+static void wide_loads_show_a_word(void **state)
 {
 	unsigned log, word, from_state;
 
@@ -190,7 +191,7 @@ static void wide_loads_teach_a_word(void **state)
 				add(&f, (struct vti_op){.op = VTI_MOVE1,
 							.dst = READ,
 							.a = (uint16_t)(8 + word)});
-				assert_true(teach(&f, 8));
+				assert_true(infer(&f, 8));
 				for (i = 0; i < 1u << (log - 3); i++)
 					expect(from_state ? f.m->state[2 + i]
 							  : memory(&f, MEM + 8 * i, 8),
@@ -243,7 +244,7 @@ static void writes_between_hide_the_state(void **state)
 		begin(&f);
 		add(&f, get(3, 8));
 		add(&f, cases[i].op);
-		assert_true(teach(&f, 8));
+		assert_true(infer(&f, 8));
 		expect(f.m->state[1], cases[i].kept ? FIVE : 0, cases[i].kept ? UINT64_MAX : 0);
 		end(&f);
 	}
@@ -268,7 +269,7 @@ static void wide_writes_hide_all_they_cover(void **state)
 		begin(&f);
 		add(&f, get(3, 64));
 		add(&f, put(cases[i].log, cases[i].at, TEMP));
-		assert_true(teach(&f, 8));
+		assert_true(infer(&f, 8));
 		expect(f.m->state[8], cases[i].kept ? FIVE : 0, cases[i].kept ? UINT64_MAX : 0);
 		end(&f);
 	}
@@ -311,7 +312,7 @@ static void writes_between_hide_memory(void **state)
 			f.slots[C_OTHER] = vt_word_of(MEM + (uint64_t)(int64_t)at[k]);
 			add(&f, load(3, C_MEM));
 			add(&f, cases[i].op);
-			assert_true(teach(&f, 8));
+			assert_true(infer(&f, 8));
 			expect(memory(&f, MEM, 8), kept ? FIVE : 0, kept ? UINT64_MAX : 0);
 			end(&f);
 		}
@@ -322,7 +323,7 @@ static void writes_between_hide_memory(void **state)
 		add(&f, load(3, C_MEM));
 		add(&f,
 		    k ? (struct vti_op){.op = VTI_UNLIFTED, .data = &unlifted} : store(3, UNKNOWN));
-		assert_true(teach(&f, 8));
+		assert_true(infer(&f, 8));
 		expect(memory(&f, MEM, 8), 0, 0);
 		end(&f);
 	}
@@ -333,14 +334,14 @@ static void writes_between_hide_memory(void **state)
 		add(&f, load(3, C_MEM));
 		for (i = 0; i < k; i++)
 			add(&f, store(3, C_OTHER));
-		assert_true(teach(&f, 8));
+		assert_true(infer(&f, 8));
 		expect(memory(&f, MEM, 8), k == 16 ? FIVE : 0, k == 16 ? UINT64_MAX : 0);
 		end(&f);
 	}
 }
 
 /* What was read and written elsewhere is there, too. */
-static void copies_are_taught(void **state)
+static void copies_are_inferred(void **state)
 {
 	struct fixture f;
 	struct vti_op op = store(3, C_OTHER);
@@ -352,11 +353,11 @@ static void copies_are_taught(void **state)
 	add(&f, load(3, C_MEM));
 	add(&f, put(3, 24, READ));
 	add(&f, op);
-	assert_true(teach(&f, 8));
+	assert_true(infer(&f, 8));
 	expect(memory(&f, MEM, 8), FIVE, UINT64_MAX);
 	expect(memory(&f, MEM + 64, 8), FIVE, UINT64_MAX);
 	expect(f.m->state[3], FIVE, UINT64_MAX);
-	assert_int_equal(f.m->ntaught, 3);
+	assert_int_equal(f.m->ninferred, 3);
 	end(&f);
 }
 
@@ -372,8 +373,8 @@ static void others_are_left_alone(void **state)
 	other.dst = TEMP;
 	add(&f, other);
 	add(&f, load(3, UNKNOWN));
-	assert_true(teach(&f, 8));
-	assert_int_equal(f.m->ntaught, 0);
+	assert_true(infer(&f, 8));
+	assert_int_equal(f.m->ninferred, 0);
 	expect(memory(&f, 0, 8), 0, 0);
 	expect(memory(&f, MEM + 64, 8), 0, 0);
 	expect(f.slots[READ], FIVE, UINT64_MAX);
@@ -393,7 +394,7 @@ static void addresses_are_those_of_the_moment(void **state)
 		add(&f, load(3, ADDR));
 		if (again)
 			add(&f, (struct vti_op){.op = VTI_GET8, .dst = ADDR, .imm = 48});
-		assert_true(teach(&f, 8));
+		assert_true(infer(&f, 8));
 		expect(memory(&f, MEM, 8), again ? 0 : FIVE, again ? 0 : UINT64_MAX);
 		end(&f);
 	}
@@ -401,15 +402,15 @@ static void addresses_are_those_of_the_moment(void **state)
 	begin(&f);
 	f.slots[READ] = vt_word_of(MEM);
 	add(&f, load(3, READ));
-	assert_true(teach(&f, 8));
+	assert_true(infer(&f, 8));
 	expect(memory(&f, MEM, 8), 0, 0);
 	end(&f);
 }
 
 /* ---- choices ---- */
 
-/* What was chosen tells which way, and that tells what the other operand was. */
-static void choices_are_taught(void **state)
+/* What was chosen shows which way, and that shows what the other operand was. */
+static void choices_are_inferred(void **state)
 {
 	static const struct {
 		struct vt_word guard, yes, no; /* before */
@@ -453,7 +454,7 @@ static void choices_are_taught(void **state)
 		f.slots[10] = cases[i].no;
 		add(&f,
 		    (struct vti_op){.op = VTI_ITE, .dst = READ, .a = 8, .b = 9, .c = 10, .aux = 1});
-		assert_int_equal(teach(&f, 8), cases[i].possible);
+		assert_int_equal(infer(&f, 8), cases[i].possible);
 		if (cases[i].possible) {
 			expect(f.slots[8], cases[i].guard_then.value, cases[i].guard_then.known);
 			expect(f.slots[9], cases[i].yes_then.value, cases[i].yes_then.known);
@@ -530,7 +531,7 @@ static void all_that_writes_a_slot_hides_it(void **state)
 		add(&f, (struct vti_op){.op = VTI_MOVE1, .dst = FAR, .a = READ});
 		add(&f, cases[i].op);
 		add(&f, (struct vti_op){.op = VTI_MOVE1, .dst = READ, .a = FAR});
-		assert_true(teach(&f, 8));
+		assert_true(infer(&f, 8));
 		if (memory(&f, MEM, 8).known != (cases[i].kept ? UINT64_MAX : 0))
 			fail_msg("case %zu", i);
 		end(&f);
@@ -540,16 +541,16 @@ static void all_that_writes_a_slot_hides_it(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_the_state_are_taught),
-		cmocka_unit_test(parts_of_memory_are_taught),
-		cmocka_unit_test(wide_loads_teach_a_word),
+		cmocka_unit_test(parts_of_the_state_are_inferred),
+		cmocka_unit_test(parts_of_memory_are_inferred),
+		cmocka_unit_test(wide_loads_show_a_word),
 		cmocka_unit_test(writes_between_hide_the_state),
 		cmocka_unit_test(wide_writes_hide_all_they_cover),
 		cmocka_unit_test(writes_between_hide_memory),
-		cmocka_unit_test(copies_are_taught),
+		cmocka_unit_test(copies_are_inferred),
 		cmocka_unit_test(others_are_left_alone),
 		cmocka_unit_test(addresses_are_those_of_the_moment),
-		cmocka_unit_test(choices_are_taught),
+		cmocka_unit_test(choices_are_inferred),
 		cmocka_unit_test(all_that_writes_a_slot_hides_it),
 	};
 

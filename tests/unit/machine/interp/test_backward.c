@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a branch teaches must be so: random operations are computed with numbers all of which are
- * known to the test, some of their bits are hidden from the teacher, and whatever it then knows is
+ * What is inferred from a branch must be so: random operations are computed with numbers all of
+ * which are known to the test, some of their bits are hidden, and whatever is inferred of them is
  * compared.
  */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include <libvex_ir.h>
 
 #include "base/rng.h"
-#include "machine/interp/teach.h"
+#include "machine/interp/backward.h"
 #include "tests/unit/common/iroperators.h"
 
 #define ROUNDS 100000
@@ -210,7 +210,7 @@ static void make_world(struct world *w)
 	}
 }
 
-/* What the teacher is told: not everything, but nothing wrong. */
+/* What is reported: not everything, but nothing wrong. */
 static void hide_world(struct world *w)
 {
 	unsigned i, k;
@@ -264,7 +264,7 @@ static uint64_t check_world(const struct world *w, uint64_t known[3])
 static void test_only_truth(void **unused)
 {
 	struct world w = {.nops = 0};
-	uint64_t before[3], after[3], taught[3] = {0, 0, 0};
+	uint64_t before[3], after[3], inferred[3] = {0, 0, 0};
 	unsigned round, i;
 
 	(void)unused;
@@ -286,13 +286,13 @@ static void test_only_truth(void **unused)
 		check_world(&w, before);
 		w.ops[w.nops] = (struct vti_op){.op = VTI_EXIT, .a = (uint16_t)guard};
 		w.block.nops = w.nops + 1;
-		assert_true(vti_teach(w.m, &w.block, w.nops, w.truth[guard] != 0));
+		assert_true(vti_infer_from_exit(w.m, &w.block, w.nops, w.truth[guard] != 0));
 		check_world(&w, after);
 		for (i = 0; i < 3; i++)
-			taught[i] += after[i] - before[i];
+			inferred[i] += after[i] - before[i];
 	}
 	for (i = 0; i < 3; i++)
-		assert_true(taught[i] > ROUNDS / 20);
+		assert_true(inferred[i] > ROUNDS / 20);
 	vt_known_memory_free(w.m->mem);
 	free(w.m);
 }
@@ -314,12 +314,12 @@ static void test_contradiction(void **unused)
 	slots[0] = vt_word_of(5);
 	slots[1] = vt_word_unknown(64);
 	slots[2] = vt_word_unknown(1);
-	assert_true(vti_teach(m, &b, 2, true));
+	assert_true(vti_infer_from_exit(m, &b, 2, true));
 	assert_true(vt_word_is_known(m->state[0]));
 	assert_int_equal(m->state[0].value, 5);
 	slots[1] = (struct vt_word){4, 4 | 1};
 	slots[2] = vt_word_unknown(1);
-	assert_false(vti_teach(m, &b, 2, true));
+	assert_false(vti_infer_from_exit(m, &b, 2, true));
 	free(m);
 }
 
@@ -356,7 +356,7 @@ static void test_flags(void **unused)
 		{13, 8, 0, true, 0, UINT64_C(1) << 63},		   /* cmp $0, %rax; jge */
 		{14, 19, 0, false, 0, 1u << 31},		   /* test %eax, %eax; jle, not */
 		{4, 27, 0, true, 0, UINT32_MAX},		   /* dec %ecx; jz */
-		{4, 3, 7, true, 0, 0},				   /* add: not taught */
+		{4, 3, 7, true, 0, 0},				   /* add: nothing is inferred */
 	};
 	size_t i;
 
@@ -371,7 +371,7 @@ static void test_flags(void **unused)
 		slots[4] = vt_word_of(0);
 		slots[5] = vt_word_unknown(64);
 		slots[6] = vt_word_unknown(1);
-		assert_true(vti_teach(m, &b, 3, rows[i].holds));
+		assert_true(vti_infer_from_exit(m, &b, 3, rows[i].holds));
 		assert_int_equal(m->state[0].known, rows[i].known);
 		assert_int_equal(m->state[0].value, rows[i].value);
 	}
