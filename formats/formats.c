@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "formats/auxtrace.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/raw/decode.h"
 
+/* A new format is a folder of its own and a row here. */
 const struct vt_format vt_formats[] = {
 	{"perf", "perf.data of Linux perf record, file or pipe", vt_perfdata_probe,
-	 vt_pt_perfdata_decode},
+	 vt_auxtrace_decode},
 	{"pt", "raw packets of Intel PT; the code comes from --image and --pages", vt_pt_probe,
 	 vt_pt_decode},
 	{NULL, NULL, NULL, NULL},

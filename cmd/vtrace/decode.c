@@ -11,11 +11,12 @@
 #include "cmd/common/progress.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/subcommands.h"
+#include "formats/auxtrace.h"
 #include "formats/common/gunzip.h"
 #include "formats/formats.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/decode/engine.h"
-#include "formats/pt/raw/decode.h"
+#include "formats/pt/options.h"
 
 /*
  * As with perf's own commands; never standard input, which may be open without being meant: under
@@ -112,7 +113,7 @@ static void decode_trace(const struct decode *d, const struct vt_format *format,
 static int take_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
-	return vt_pt_stream_run(arg, b, first, count, err);
+	return vt_auxtrace_stream_take(arg, b, first, count, err);
 }
 
 static void decode_records(const struct decode *d, struct vt_reader *r, struct vt_writer *w)
@@ -123,18 +124,18 @@ static void decode_records(const struct decode *d, struct vt_reader *r, struct v
 		.warn = app_warn, .warn_arg = &warnings, .tmpdir = app_tmpdir(), .pt = &d->pt};
 	struct vt_format_summary sum = {0};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_stream *s = vt_pt_stream_new(r, w, &o, &err);
+	struct vt_auxtrace_stream *s = vt_auxtrace_stream_new(r, w, &o, &err);
 
 	if (!s) {
 		app_fail(a, &err);
 		return;
 	}
-	if (app_each_run(a, r, take_run, s) && vt_pt_stream_end(s, &sum, &err) < 0)
+	if (app_each_run(a, r, take_run, s) && vt_auxtrace_stream_end(s, &sum, &err) < 0)
 		app_fail(a, &err);
 	app_warnings_end(&warnings);
 	if (a->status <= APP_LOSSY)
 		tell_summary(a, vt_reader_name(r), &sum);
-	vt_pt_stream_free(s);
+	vt_auxtrace_stream_free(s);
 }
 
 static void decode_stream(const struct decode *d, struct vt_reader *r)

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/input.h"
-#include "formats/formats.h"
+#include "formats/common/format.h"
 #include "stream/writer.h"
 
 /*

@@ -14,7 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "formats/pt/raw/decode.h"
+#include "formats/auxtrace.h"
+#include "formats/pt/options.h"
 #include "stream/reader.h"
 #include "tests/tools/common/mutate.h"
 
@@ -107,7 +108,7 @@ static int decode(struct state *s, const uint8_t *data, size_t size, bool piped,
 	if (!w)
 		die(err.text, where);
 	s->warnings = 0;
-	code = vt_pt_perfdata_decode(&in, w, &opt, sum, &err);
+	code = vt_auxtrace_decode(&in, w, &opt, sum, &err);
 	if (code < 0 && !strstr(err.text, "test: "))
 		die(err.text, where);
 	if (code == 0 && sum->damaged && !s->warnings && !s->pt)

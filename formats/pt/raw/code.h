@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "formats/pt/code.h"
-#include "formats/pt/raw/decode.h"
+#include "formats/pt/options.h"
 #include "stream/writer.h"
 
 /*

@@ -8,6 +8,7 @@
 #include "formats/pt/decode/emit.h"
 #include "formats/pt/decode/engine.h"
 #include "formats/pt/decode/scan.h"
+#include "formats/pt/options.h"
 #include "formats/pt/packet.h"
 #include "formats/pt/raw/code.h"
 

@@ -210,11 +210,6 @@ int vt_pt_buffers_add(struct vt_pt_buffers *b, const struct vt_record *rec, stru
 	return vt_pt_buffers_piece(b, &p, err);
 }
 
-uint64_t vt_pt_buffers_bytes(const struct vt_pt_buffers *b)
-{
-	return b->store.size;
-}
-
 /* ---- sealing ---- */
 
 static int open_segment(struct sealing *s, const struct extent *e, uint64_t missing, bool apart,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "formats/formats.h"
+#include "formats/common/format.h"
 #include "stream/record.h"
 
 /*
@@ -59,8 +59,5 @@ int vt_pt_buffers_seal(struct vt_pt_buffers *b, bool snapshot, struct vt_error *
 /* After sealing, in the order of their first records; borrowed. */
 size_t vt_pt_buffers_count(const struct vt_pt_buffers *b);
 const struct vt_pt_queue *vt_pt_buffers_queue(const struct vt_pt_buffers *b, size_t i);
-
-/* Bytes so far. */
-uint64_t vt_pt_buffers_bytes(const struct vt_pt_buffers *b);
 
 #endif

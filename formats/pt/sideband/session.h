@@ -6,24 +6,25 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "formats/common/format.h"
 #include "formats/pt/decode/emit.h"
 #include "formats/pt/decode/engine.h"
-#include "formats/pt/sideband/buffers.h"
 #include "image/find.h"
-#include "stream/reader.h"
 #include "stream/record.h"
 #include "stream/writer.h"
 
 /*
- * Decodes the Intel PT in a stream that still has it raw (AUXINFO, AUXTRACE).  All records are
- * looked at twice: first vt_pt_session_scan(), to gather the traces and what is said of them as a
- * whole; then, between begin and end, vt_pt_session_record(), which passes each record on but
- * AUXTRACE and writes what was executed up to its time before it.  So each block belongs to the
- * thread that ran then, and to the code that was mapped then.
+ * The decoder of AUX areas with Intel PT.  The first pass gathers the traces (AUXTRACE) and what
+ * the recording says of them as a whole (AUXINFO and others).  The second pass passes each record
+ * on but AUXTRACE, and before it writes what was executed up to its time.  So each block belongs to
+ * the thread that ran then, and to the code that was mapped then.
  *
- * Traces without times, or in recordings whose records have none, can only be those of one thread
- * each: they are decoded when it ends, or at the end of the stream.
+ * Traces without times, or in recordings whose records have none, must be of one thread each: they
+ * are decoded when the thread ends, or at the end of the stream.
  */
+extern const struct vt_aux_decoder vt_pt_aux_decoder;
+
+/* ---- its functions, with an engine of the caller's: for tests ---- */
 
 struct vt_pt_session_options {
 	const struct vt_pt_engine_ops *engine; /* NULL: AUXTRACE is passed on as it is */
@@ -34,35 +35,24 @@ struct vt_pt_session_options {
 	const char *const *kernels; /* the kernel's ELF file, a copy of its core; or both */
 	size_t nkernels;
 	const char *tmpdir; /* for what does not fit into memory */
-	const char *input;  /* what GAP records call the input */
-	vt_warn_fn *warn;   /* told of images without code …; may be NULL */
+	const char *input;  /* the input's name in GAP records */
+	vt_warn_fn *warn;   /* gets warnings, of images without code and others; may be NULL */
 	void *warn_arg;
 };
 
-struct vt_pt_session;
-
 /* The options are copied, their strings borrowed.  Owned by the caller; NULL: no memory. */
-struct vt_pt_session *vt_pt_session_new(const struct vt_pt_session_options *opt,
-					struct vt_error *err);
-void vt_pt_session_free(struct vt_pt_session *s);
+struct vt_aux_session *vt_pt_session_new(const struct vt_pt_session_options *opt,
+					 struct vt_error *err);
+void vt_pt_session_free(struct vt_aux_session *s);
 
-/* True of the AUXINFO record that describes Intel PT. */
-bool vt_pt_session_is_pt(const struct vt_record *rec);
-
-/* First: each record of the stream; 0 or a negative error. */
-int vt_pt_session_scan(struct vt_pt_session *s, const struct vt_record *rec, struct vt_error *err);
-
-/* In place of an AUXTRACE record, for producers that do not make one. */
-int vt_pt_session_piece(struct vt_pt_session *s, const struct vt_format_auxtrace *piece,
+/* As the functions of struct vt_aux_decoder. */
+int vt_pt_session_scan(struct vt_aux_session *s, const struct vt_record *rec, struct vt_error *err);
+int vt_pt_session_piece(struct vt_aux_session *s, const struct vt_format_auxtrace *piece,
 			struct vt_error *err);
-
-/* Second: begin, each record of the stream again, end.  `w` is borrowed; negative errors. */
-int vt_pt_session_begin(struct vt_pt_session *s, struct vt_writer *w, struct vt_error *err);
-int vt_pt_session_record(struct vt_pt_session *s, const struct vt_record *rec,
+int vt_pt_session_begin(struct vt_aux_session *s, struct vt_writer *w, struct vt_error *err);
+int vt_pt_session_record(struct vt_aux_session *s, const struct vt_record *rec,
 			 struct vt_error *err);
-int vt_pt_session_end(struct vt_pt_session *s, struct vt_error *err);
-
-/* What was decoded; gaps include those of the sideband. */
-const struct vt_pt_totals *vt_pt_session_totals(const struct vt_pt_session *s);
+int vt_pt_session_end(struct vt_aux_session *s, struct vt_format_summary *sum,
+		      struct vt_error *err);
 
 #endif

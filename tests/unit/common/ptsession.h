@@ -89,11 +89,12 @@ static inline void run_session(struct recording *m, const struct vt_pt_session_o
 			       struct vt_buf *text)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_session *s = vt_pt_session_new(opt, &err);
+	struct vt_aux_session *s = vt_pt_session_new(opt, &err);
 	struct vt_reader *r = reread_stream(m->fd, m->w);
 	int out = scratch_file();
 	struct vt_writer *w = start_stream(out);
 	struct vt_record rec;
+	struct vt_format_summary sum = {0};
 	uint64_t gaps = 0;
 
 	assert_non_null(s);
@@ -107,14 +108,14 @@ static inline void run_session(struct recording *m, const struct vt_pt_session_o
 	assert_int_equal(vt_pt_session_begin(s, w, &err), 0);
 	while (vt_reader_next(r, &rec, &err) > 0)
 		assert_int_equal(vt_pt_session_record(s, &rec, &err), 0);
-	assert_int_equal(vt_pt_session_end(s, &err), 0);
+	assert_int_equal(vt_pt_session_end(s, &sum, &err), 0);
 	vt_reader_close(r);
 	r = reread_stream(out, w);
 	while (vt_reader_next(r, &rec, &err) > 0) {
 		say(text, &rec);
 		gaps += rec.kind == VT_GAP;
 	}
-	assert_int_equal(vt_pt_session_totals(s)->gaps, gaps);
+	assert_int_equal(sum.damaged, gaps);
 	vt_reader_close(r);
 	vt_pt_session_free(s);
 	close(out);

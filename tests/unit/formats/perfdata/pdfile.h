@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "formats/formats.h"
+#include "formats/common/format.h"
 
 /* A perf.data that is put together number by number, of either byte order, in file or pipe mode. */
 struct pdfile {

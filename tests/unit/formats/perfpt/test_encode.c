@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "formats/formats.h"
+#include "formats/auxtrace.h"
 #include "formats/perfpt/encode.h"
-#include "formats/pt/raw/decode.h"
+#include "formats/pt/options.h"
 #include "stream/exec.h"
 #include "stream/kinds.h"
 #include "tests/unit/common/ptwalker.h"
@@ -194,7 +194,7 @@ static struct vt_reader *decode(int fd, int to)
 	summary = (struct vt_format_summary){.records = 0};
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(vt_input_open_fd(&in, fd, "in", &err), 0);
-	if (vt_pt_perfdata_decode(&in, w, &opt, &summary, &err) < 0)
+	if (vt_auxtrace_decode(&in, w, &opt, &summary, &err) < 0)
 		fail_msg("%s", err.text);
 	vt_input_close(&in);
 	close(fd);

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "formats/pt/raw/code.h"
+#include "formats/pt/raw/decode.h"
 #include "stream/kinds.h"
 #include "tests/unit/common/pttrace.h"
 #include "tests/unit/common/streams.h"

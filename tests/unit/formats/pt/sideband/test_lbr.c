@@ -167,11 +167,12 @@ static struct result run(uint64_t branch_type, const unsigned *at, size_t n)
 {
 	const struct vt_pt_session_options o = {.lbr = true, .tmpdir = "/tmp"};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_session *s = vt_pt_session_new(&o, &err);
+	struct vt_aux_session *s = vt_pt_session_new(&o, &err);
 	int in = scratch_file(), out = scratch_file(), pass;
 	struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE};
 	struct vt_writer *w = vt_writer_open_fd(in, "in", &wo, &err);
 	struct result result = {0};
+	struct vt_format_summary sum = {0};
 	struct vt_record rec;
 	struct vt_reader *r;
 	uint64_t gaps;
@@ -197,11 +198,11 @@ static struct result run(uint64_t branch_type, const unsigned *at, size_t n)
 					      : vt_pt_session_scan(s, &rec, &err),
 					 0);
 		if (pass == 1)
-			assert_int_equal(vt_pt_session_end(s, &err), 0);
+			assert_int_equal(vt_pt_session_end(s, &sum, &err), 0);
 		vt_reader_close(r);
 	}
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	gaps = vt_pt_session_totals(s)->gaps;
+	gaps = sum.damaged;
 	vt_pt_session_free(s);
 	assert_int_equal(lseek(out, 0, SEEK_SET), 0);
 	r = vt_reader_open_fd(out, "out", &err);

@@ -675,10 +675,11 @@ static void test_skip(void **state)
 static void test_early(void **state)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_session *s = vt_pt_session_new(&options, &err);
+	struct vt_aux_session *s = vt_pt_session_new(&options, &err);
 	struct recording m;
 	struct vt_reader *r;
 	struct vt_writer *w;
+	struct vt_format_summary sum = {0};
 	struct vt_record rec;
 	int out = scratch_file(), code = 0;
 
@@ -700,7 +701,7 @@ static void test_early(void **state)
 		code = vt_pt_session_record(s, &rec, &err);
 	assert_int_equal(code, 0);
 	steps[0][0].gives = FAILS;
-	assert_int_equal(vt_pt_session_end(s, &err), -VT_E_NOMEM);
+	assert_int_equal(vt_pt_session_end(s, &sum, &err), -VT_E_NOMEM);
 	assert_string_equal(err.text, "no memory");
 	assert_int_equal(asked.closed, 0);
 	vt_pt_session_free(s);

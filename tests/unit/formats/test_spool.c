@@ -10,19 +10,19 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/sideband/spool.h"
+#include "formats/common/spool.h"
 #include "tests/unit/common/streams.h"
 
 #define RECORDS 20
 
 static struct vt_error err;
 
-static void put_aside(struct vt_pt_spool *s)
+static void put_aside(struct vt_spool *s)
 {
 	uint64_t i;
 
 	memset(&err, 0, sizeof(err));
-	assert_int_equal(vt_pt_spool_open(s, "/tmp", NULL, &err), 0);
+	assert_int_equal(vt_spool_open(s, "/tmp", NULL, &err), 0);
 	assert_true(s->fd >= 0);
 	assert_non_null(s->w);
 	assert_null(s->r);
@@ -31,12 +31,12 @@ static void put_aside(struct vt_pt_spool *s)
 }
 
 /* Reads from the start, up to but not with record `n`. */
-static void reread(struct vt_pt_spool *s, uint64_t n)
+static void reread(struct vt_spool *s, uint64_t n)
 {
 	struct vt_record rec;
 	uint64_t i;
 
-	assert_int_equal(vt_pt_spool_rewind(s, &err), 0);
+	assert_int_equal(vt_spool_rewind(s, &err), 0);
 	assert_null(s->w);
 	assert_non_null(s->r);
 	for (i = 0; i < n; i++) {
@@ -46,23 +46,23 @@ static void reread(struct vt_pt_spool *s, uint64_t n)
 }
 
 /* Its descriptor is closed with it. */
-static void check_close(struct vt_pt_spool *s)
+static void check_close(struct vt_spool *s)
 {
 	const int fd = s->fd;
 
-	vt_pt_spool_close(s);
+	vt_spool_close(s);
 	assert_int_equal(s->fd, -1);
 	assert_null(s->w);
 	assert_null(s->r);
 	assert_null(s->dir);
 	if (fd >= 0)
 		assert_int_equal(fcntl(fd, F_GETFD), -1);
-	vt_pt_spool_close(s);
+	vt_spool_close(s);
 }
 
 static void test_rewind(void **state)
 {
-	struct vt_pt_spool s;
+	struct vt_spool s;
 	struct vt_record rec;
 
 	(void)state;
@@ -82,15 +82,15 @@ static void test_input(void **state)
 {
 	int fd = scratch_file();
 	struct vt_reader *in = reread_stream(fd, start_stream(fd));
-	struct vt_pt_spool s;
+	struct vt_spool s;
 
 	(void)state;
-	assert_int_equal(vt_pt_spool_open(&s, "/tmp", in, &err), 0);
+	assert_int_equal(vt_spool_open(&s, "/tmp", in, &err), 0);
 	reread(&s, 0);
 	assert_int_equal(vt_reader_header(s.r)->nstages, 1);
 	assert_string_equal(vt_reader_header(s.r)->stages[0].program, "test");
 	check_close(&s);
-	assert_int_equal(vt_pt_spool_open(&s, "/tmp", NULL, &err), 0);
+	assert_int_equal(vt_spool_open(&s, "/tmp", NULL, &err), 0);
 	reread(&s, 0);
 	assert_int_equal(vt_reader_header(s.r)->nstages, 0);
 	check_close(&s);
@@ -100,12 +100,12 @@ static void test_input(void **state)
 
 static void test_failures(void **state)
 {
-	struct vt_pt_spool s;
+	struct vt_spool s;
 	int full;
 
 	(void)state;
 	memset(&err, 0, sizeof(err));
-	assert_int_equal(vt_pt_spool_open(&s, "/no/such/directory", NULL, &err), -VT_E_WRITE);
+	assert_int_equal(vt_spool_open(&s, "/no/such/directory", NULL, &err), -VT_E_WRITE);
 	assert_int_equal(s.fd, -VT_E_WRITE);
 	check_close(&s);
 	/* No room is left. */
@@ -114,7 +114,7 @@ static void test_failures(void **state)
 	assert_true(full >= 0);
 	assert_int_equal(dup2(full, s.fd), s.fd);
 	close(full);
-	assert_int_equal(vt_pt_spool_rewind(&s, &err), -VT_E_WRITE);
+	assert_int_equal(vt_spool_rewind(&s, &err), -VT_E_WRITE);
 	assert_null(s.r);
 	check_close(&s);
 	/* The file is gone. */
@@ -122,7 +122,7 @@ static void test_failures(void **state)
 	reread(&s, 1);
 	close(s.fd);
 	s.fd = -1;
-	assert_int_equal(vt_pt_spool_rewind(&s, &err), -VT_E_READ);
+	assert_int_equal(vt_spool_rewind(&s, &err), -VT_E_READ);
 	assert_non_null(strstr(err.text, "/tmp: temporary file"));
 	assert_null(s.r);
 	check_close(&s);
@@ -130,7 +130,7 @@ static void test_failures(void **state)
 	put_aside(&s);
 	reread(&s, 1);
 	assert_int_equal(ftruncate(s.fd, 10), 0);
-	assert_true(vt_pt_spool_rewind(&s, &err) < 0);
+	assert_true(vt_spool_rewind(&s, &err) < 0);
 	assert_null(s.r);
 	check_close(&s);
 }

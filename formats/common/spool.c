@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/pt/sideband/spool.h"
+#include "formats/common/spool.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -8,23 +8,23 @@
 
 #define NAME "records put aside"
 
-int vt_pt_spool_open(struct vt_pt_spool *s, const char *tmpdir, const struct vt_reader *in,
-		     struct vt_error *err)
+int vt_spool_open(struct vt_spool *s, const char *tmpdir, const struct vt_reader *in,
+		  struct vt_error *err)
 {
 	struct vt_writer_options o = {
 		.compression = VT_COMPRESS_NONE, .inputs = &in, .ninputs = in ? 1 : 0};
 
-	*s = (struct vt_pt_spool){.dir = tmpdir, .fd = vt_tempfile(tmpdir, err)};
+	*s = (struct vt_spool){.dir = tmpdir, .fd = vt_tempfile(tmpdir, err)};
 	if (s->fd < 0)
 		return s->fd;
 	s->w = vt_writer_open_fd(s->fd, NAME, &o, err);
 	if (s->w)
 		return 0;
-	vt_pt_spool_close(s);
+	vt_spool_close(s);
 	return -(int)err->code;
 }
 
-int vt_pt_spool_rewind(struct vt_pt_spool *s, struct vt_error *err)
+int vt_spool_rewind(struct vt_spool *s, struct vt_error *err)
 {
 	int code = s->w ? vt_writer_close(s->w, VT_STATUS_COMPLETE, err) : 0;
 
@@ -39,12 +39,12 @@ int vt_pt_spool_rewind(struct vt_pt_spool *s, struct vt_error *err)
 	return s->r ? 0 : -(int)err->code;
 }
 
-void vt_pt_spool_close(struct vt_pt_spool *s)
+void vt_spool_close(struct vt_spool *s)
 {
 	if (s->w)
 		vt_writer_abandon(s->w);
 	vt_reader_close(s->r);
 	if (s->fd >= 0)
 		close(s->fd);
-	*s = (struct vt_pt_spool){.fd = -1};
+	*s = (struct vt_spool){.fd = -1};
 }

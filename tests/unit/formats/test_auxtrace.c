@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "formats/pt/raw/decode.h"
+#include "formats/auxtrace.h"
+#include "formats/pt/options.h"
 #include "tests/unit/common/ptsession.h"
 
 static struct vt_format_summary summary;
@@ -26,18 +27,18 @@ static void expect_stream(struct recording *m, const char *engine, const char *w
 	struct vt_buf text = {.data = NULL};
 	int out = scratch_file();
 	struct vt_writer *w = start_stream(out);
-	struct vt_pt_stream *s;
+	struct vt_auxtrace_stream *s;
 	struct vt_record rec;
 
 	summary = (struct vt_format_summary){.records = 0};
 	assert_int_equal(vt_writer_add_input(w, r, &err), 0);
-	s = vt_pt_stream_new(r, w, &opt, &err);
+	s = vt_auxtrace_stream_new(r, w, &opt, &err);
 	assert_non_null(s);
 	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_pt_stream_run(s, rec.block, rec.row, 1, &err), 0);
-	if (vt_pt_stream_end(s, &summary, &err) < 0)
+		assert_int_equal(vt_auxtrace_stream_take(s, rec.block, rec.row, 1, &err), 0);
+	if (vt_auxtrace_stream_end(s, &summary, &err) < 0)
 		fail_msg("%s", err.text);
-	vt_pt_stream_free(s);
+	vt_auxtrace_stream_free(s);
 	vt_reader_close(r);
 	r = reread_stream(out, w);
 	while (vt_reader_next(r, &rec, &err) > 0)
