@@ -60,6 +60,9 @@ enum vt_policy {
 	VT_NPOLICIES
 };
 
+/* The reason of GAP records for code that the decoder of a processor trace did not have. */
+#define VT_REASON_NO_CODE "no code"
+
 enum vt_image_type {
 	VT_IMAGE_FILE,
 	VT_IMAGE_KERNEL,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "stream/kinds.h"
+
 const struct vt_pt_engine_ops *vt_pt_engine_by_name(const char *name)
 {
 	static const struct vt_pt_engine_ops *const all[] = {&vt_pt_libipt, &vt_pt_fast, NULL};
@@ -20,7 +22,7 @@ const char *vt_pt_error_text(unsigned error)
 	static const char *const texts[VT_PT_NERRS] = {
 		[VT_PT_ERR_NONE] = "no error",
 		[VT_PT_ERR_BAD_PACKET] = "bad packet",
-		[VT_PT_ERR_NO_CODE] = "no code",
+		[VT_PT_ERR_NO_CODE] = VT_REASON_NO_CODE,
 		[VT_PT_ERR_BAD_CODE] = "bad code",
 		[VT_PT_ERR_MISMATCH] = "trace and code contradict each other",
 		[VT_PT_ERR_RETURN] = "return without its call",

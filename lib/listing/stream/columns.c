@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/vtrace/columns.h"
+#include "listing/stream/columns.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,92 +28,93 @@ static bool is_hex(const char *unit)
 	return strcmp(unit, "addr") == 0 || strcmp(unit, "hex") == 0 || strcmp(unit, "flags") == 0;
 }
 
-struct column column_plain(const struct vt_kind_desc *kind, unsigned field)
+static struct vt_dump_column plain_column(const struct vt_kind_desc *kind, unsigned field)
 {
 	const struct vt_field_desc *f = &kind->fields[field];
-	struct column c = {.name = f->name, .field = field};
+	struct vt_dump_column c = {.name = f->name, .field = field};
 	size_t i;
 
 	switch (f->type) {
 	case VT_TYPE_U:
-		c.how = is_hex(f->unit) ? COLUMN_HEX : COLUMN_DECIMAL;
+		c.form = is_hex(f->unit) ? VT_DUMP_HEX : VT_DUMP_DECIMAL;
 		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 			if (strcmp(words[i].unit, f->unit) == 0)
 				c.word = words[i].word;
 		if (c.word)
-			c.how = COLUMN_WORD;
+			c.form = VT_DUMP_WORD;
 		break;
 	case VT_TYPE_I:
-		c.how = COLUMN_SIGNED;
+		c.form = VT_DUMP_SIGNED;
 		break;
 	case VT_TYPE_F:
-		c.how = COLUMN_REAL;
+		c.form = VT_DUMP_REAL;
 		break;
 	case VT_TYPE_S:
-		c.how = COLUMN_TEXT;
+		c.form = VT_DUMP_TEXT;
 		break;
 	case VT_TYPE_B:
-		c.how = COLUMN_BYTES;
+		c.form = VT_DUMP_BYTES;
 		break;
 	case VT_TYPE_A:
-		c.how = is_hex(f->unit) ? COLUMN_ARRAY_HEX : COLUMN_ARRAY_DECIMAL;
+		c.form = is_hex(f->unit) ? VT_DUMP_ARRAY_HEX : VT_DUMP_ARRAY_DECIMAL;
 		break;
 	}
 	return c;
 }
 
-struct column column_short(const struct vt_kind_desc *kind, uint32_t number, unsigned field)
+struct vt_dump_column vt_dump_column_of(const struct vt_kind_desc *kind, uint32_t number,
+					unsigned field)
 {
-	struct column c = column_plain(kind, field);
+	struct vt_dump_column c = plain_column(kind, field);
 
 	if ((number == VT_EXEC && (field == VT_EXEC_IDS || field == VT_EXEC_DATA)) ||
 	    (number == VT_MEMORY && field == VT_MEMORY_DATA))
-		c.how = COLUMN_SIZE;
+		c.form = VT_DUMP_SIZE;
 	return c;
 }
 
-bool column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
-		 struct column *c)
+bool vt_dump_column_find(const struct vt_kind_desc *kind, uint32_t number, const char *name,
+			 struct vt_dump_column *c)
 {
 	int field;
 
-	*c = (struct column){.name = name};
+	*c = (struct vt_dump_column){.name = name};
 	if (strcmp(name, "kind") == 0) {
-		c->how = COLUMN_KIND;
+		c->form = VT_DUMP_KIND;
 		return true;
 	}
 	if (number == VT_SAMPLE && strcmp(name, "brstack") == 0) {
-		c->how = COLUMN_BRANCHES;
+		c->form = VT_DUMP_BRANCHES;
 		return true;
 	}
 	field = vt_schema_find_field(kind, name);
 	if (field < 0)
 		return false;
-	*c = column_plain(kind, (unsigned)field);
+	*c = plain_column(kind, (unsigned)field);
 	if (number == VT_SAMPLE && (field == VT_SAMPLE_UREGS || field == VT_SAMPLE_IREGS))
-		c->how = COLUMN_REGS;
+		c->form = VT_DUMP_REGISTERS;
 	else if (strcmp(kind->fields[field].unit, "id:EVENT") == 0)
-		c->how = COLUMN_EVENT;
+		c->form = VT_DUMP_EVENT;
 	else if (strcmp(kind->fields[field].unit, "id:IMAGE") == 0)
-		c->how = COLUMN_IMAGE;
+		c->form = VT_DUMP_IMAGE;
 	return true;
 }
 
-bool column_present(const struct column *c, const struct vt_record *rec)
+bool vt_dump_column_present(const struct vt_dump_column *c, const struct vt_record *rec)
 {
-	switch (c->how) {
-	case COLUMN_TEXT:
-	case COLUMN_BYTES:
-	case COLUMN_SIZE:
+	switch (c->form) {
+	case VT_DUMP_TEXT:
+	case VT_DUMP_BYTES:
+	case VT_DUMP_SIZE:
 		return vt_record_bytes(rec, c->field).size > 0;
-	case COLUMN_ARRAY_DECIMAL:
-	case COLUMN_ARRAY_HEX:
-	case COLUMN_REGS:
+	case VT_DUMP_ARRAY_DECIMAL:
+	case VT_DUMP_ARRAY_HEX:
+	case VT_DUMP_REGISTERS:
 		return vt_record_words(rec, c->field).count > 0;
-	case COLUMN_BRANCHES:
+	case VT_DUMP_BRANCHES:
 		return vt_record_words(rec, VT_SAMPLE_BR_FROM).count > 0;
-	case COLUMN_KIND:
-	case COLUMN_WORD: /* the word for 0 says as much as any other */
+	case VT_DUMP_KIND:
+	case VT_DUMP_WORD: /* the word for 0 says as much as any other */
 		return true;
 	default:
 		return vt_record_u64(rec, c->field) != 0;
@@ -122,8 +123,8 @@ bool column_present(const struct column *c, const struct vt_record *rec)
 
 /* ---- text ---- */
 
-/* printf() would take most of the time that a dump of a million samples needs. */
-void column_put_decimal(struct vt_buf *b, uint64_t v)
+/* printf() would take most of the time of a dump of a million samples. */
+void vt_dump_decimal(struct vt_buf *b, uint64_t v)
 {
 	char text[20];
 	char *p = text + sizeof(text);
@@ -134,7 +135,7 @@ void column_put_decimal(struct vt_buf *b, uint64_t v)
 	vt_buf_put(b, p, (size_t)(text + sizeof(text) - p));
 }
 
-void column_put_hex(struct vt_buf *b, uint64_t v)
+void vt_dump_hex(struct vt_buf *b, uint64_t v)
 {
 	char text[18];
 	char *p = text + sizeof(text);
@@ -147,24 +148,16 @@ void column_put_hex(struct vt_buf *b, uint64_t v)
 	vt_buf_put(b, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void put_signed(struct vt_buf *b, uint64_t v)
+void vt_dump_signed(struct vt_buf *b, uint64_t v)
 {
 	if ((int64_t)v < 0) {
 		vt_buf_put_u8(b, '-');
 		v = 0 - v;
 	}
-	column_put_decimal(b, v);
+	vt_dump_decimal(b, v);
 }
 
-static double as_double(uint64_t bits)
-{
-	double d;
-
-	memcpy(&d, &bits, sizeof(d));
-	return d;
-}
-
-static void put_digits(struct vt_buf *b, struct vt_bytes bytes)
+static void put_hex_bytes(struct vt_buf *b, struct vt_bytes bytes)
 {
 	size_t i;
 
@@ -174,7 +167,7 @@ static void put_digits(struct vt_buf *b, struct vt_bytes bytes)
 	}
 }
 
-static void put_array(struct vt_buf *b, struct vt_words w, bool hex)
+static void put_words(struct vt_buf *b, struct vt_words w, bool hex)
 {
 	size_t i;
 
@@ -182,18 +175,48 @@ static void put_array(struct vt_buf *b, struct vt_words w, bool hex)
 		if (i)
 			vt_buf_put_u8(b, ',');
 		if (hex)
-			column_put_hex(b, w.data[i]);
+			vt_dump_hex(b, w.data[i]);
 		else
-			column_put_decimal(b, w.data[i]);
+			vt_dump_decimal(b, w.data[i]);
 	}
 }
 
-static void put_string(struct vt_buf *b, const struct names *n, uint32_t string)
+static void put_interned(struct vt_buf *b, const struct vt_names *n, uint32_t string)
 {
 	vt_escape(b, vt_intern_get(n->strings, string), vt_intern_size(n->strings, string));
 }
 
-/* The bit number of the lowest register left in *mask, which is taken out; -1 for none. */
+/* Source: enum perf_event_x86_regs of arch/x86/include/uapi/asm/perf_regs.h. */
+static const char *const x86_registers[64] = {
+	"AX",	 "BX",	  "CX",	   "DX",    "SI",    "DI",    "BP",    "SP",	"IP",	 "FLAGS",
+	"CS",	 "SS",	  "DS",	   "ES",    "FS",    "GS",    "R8",    "R9",	"R10",	 "R11",
+	"R12",	 "R13",	  "R14",   "R15",   NULL,    NULL,    NULL,    NULL,	NULL,	 NULL,
+	NULL,	 NULL,	  "XMM0",  "XMM0",  "XMM1",  "XMM1",  "XMM2",  "XMM2",	"XMM3",	 "XMM3",
+	"XMM4",	 "XMM4",  "XMM5",  "XMM5",  "XMM6",  "XMM6",  "XMM7",  "XMM7",	"XMM8",	 "XMM8",
+	"XMM9",	 "XMM9",  "XMM10", "XMM10", "XMM11", "XMM11", "XMM12", "XMM12", "XMM13", "XMM13",
+	"XMM14", "XMM14", "XMM15", "XMM15",
+};
+
+/* Source: enum perf_event_arm64_regs of arch/arm64/include/uapi/asm/perf_regs.h. */
+static const char *const arm64_registers[64] = {
+	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",  "x10", "x11",
+	"x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
+	"x24", "x25", "x26", "x27", "x28", "x29", "lr",	 "sp",	"pc",  NULL,  NULL,  NULL,
+	NULL,  NULL,  NULL,  NULL,  NULL,  NULL,  NULL,	 NULL,	NULL,  NULL,  "vg",
+};
+
+static const char *register_name(const char *arch, unsigned bit)
+{
+	if (bit >= 64)
+		return NULL;
+	if (strcmp(arch, "x86_64") == 0 || (arch[0] == 'i' && strcmp(arch + 2, "86") == 0))
+		return x86_registers[bit];
+	if (strcmp(arch, "aarch64") == 0)
+		return arm64_registers[bit];
+	return NULL;
+}
+
+/* Removes the lowest register from *mask and returns its bit number; -1 if there is none. */
 static int next_register(uint64_t *mask)
 {
 	int bit;
@@ -214,10 +237,10 @@ struct registers {
 	const char *arch;
 };
 
-static struct registers registers_of(const struct column *c, const struct vt_record *rec,
-				     const struct names *n)
+static struct registers registers_of(const struct vt_dump_column *c, const struct vt_record *rec,
+				     const struct vt_names *n)
 {
-	const struct named_event *e = names_event(n, vt_record_u64(rec, VT_SAMPLE_EVENT));
+	const struct vt_named_event *e = vt_names_event(n, vt_record_u64(rec, VT_SAMPLE_EVENT));
 	bool user = c->field == VT_SAMPLE_UREGS;
 	struct registers r = {
 		.abi = vt_record_u64(rec, user ? VT_SAMPLE_UREGS_ABI : VT_SAMPLE_IREGS_ABI),
@@ -230,10 +253,10 @@ static struct registers registers_of(const struct column *c, const struct vt_rec
 	return r;
 }
 
-/* "AX", or "r3" for one that is not known. */
+/* "AX", or "r3" for an unknown register, or "?" for one that the mask does not have. */
 static void put_register_name(struct vt_buf *b, const char *arch, int bit)
 {
-	const char *name = bit < 0 ? NULL : column_register(arch, (unsigned)bit);
+	const char *name = bit < 0 ? NULL : register_name(arch, (unsigned)bit);
 
 	if (name)
 		vt_buf_put(b, name, strlen(name));
@@ -250,12 +273,12 @@ static void put_registers(struct vt_buf *b, struct registers r)
 	if (!r.values.count)
 		return;
 	vt_buf_put(b, "ABI:", 4);
-	column_put_decimal(b, r.abi);
+	vt_dump_decimal(b, r.abi);
 	for (i = 0; i < r.values.count; i++) {
 		vt_buf_put_u8(b, ' ');
 		put_register_name(b, r.arch, next_register(&r.mask));
 		vt_buf_put_u8(b, ':');
-		column_put_hex(b, r.values.data[i]);
+		vt_dump_hex(b, r.values.data[i]);
 	}
 }
 
@@ -295,7 +318,7 @@ static void put_branch_flags(struct vt_buf *b, uint64_t f)
 		      f & BR_ABORT ? 'A' : '-', (unsigned)BR_CYCLES(f), branch_type(f));
 }
 
-/* A stream whose three arrays differ in length is odd, but harmless. */
+/* The three arrays may differ in length in a hostile stream. */
 static void put_branches(struct vt_buf *b, const struct vt_record *rec)
 {
 	struct vt_words from = vt_record_words(rec, VT_SAMPLE_BR_FROM);
@@ -306,37 +329,37 @@ static void put_branches(struct vt_buf *b, const struct vt_record *rec)
 	for (i = 0; i < from.count; i++) {
 		if (i)
 			vt_buf_put_u8(b, ' ');
-		column_put_hex(b, from.data[i]);
+		vt_dump_hex(b, from.data[i]);
 		vt_buf_put_u8(b, '/');
-		column_put_hex(b, i < to.count ? to.data[i] : 0);
+		vt_dump_hex(b, i < to.count ? to.data[i] : 0);
 		put_branch_flags(b, i < flags.count ? flags.data[i] : 0);
 	}
 }
 
-static void put_event(struct vt_buf *b, uint64_t id, const struct names *n)
+static void put_event_name(struct vt_buf *b, uint64_t id, const struct vt_names *n)
 {
-	const struct named_event *e = names_event(n, id);
+	const struct vt_named_event *e = vt_names_event(n, id);
 
 	if (e && e->name)
-		put_string(b, n, e->name);
+		put_interned(b, n, e->name);
 	else
 		vt_buf_printf(b, "event%" PRIu64, id);
 }
 
-static void put_image(struct vt_buf *b, uint64_t id, const struct names *n)
+static void put_image_name(struct vt_buf *b, uint64_t id, const struct vt_names *n)
 {
-	const struct named_image *i = names_image(n, id);
+	const struct vt_named_image *i = vt_names_image(n, id);
 
 	if (i && i->path)
-		put_string(b, n, i->path);
+		put_interned(b, n, i->path);
 	else if (id == VT_UNMAPPED_IMAGE)
 		vt_buf_printf(b, "[unmapped]");
 	else
 		vt_buf_printf(b, "image%" PRIu64, id);
 }
 
-/* A value that has no name, which a later version may have given out, stays a number. */
-static void put_word(struct vt_buf *b, const struct column *c, uint64_t value)
+/* A value without a name stays a number: a later version may have defined it. */
+static void put_word(struct vt_buf *b, const struct vt_dump_column *c, uint64_t value)
 {
 	const char *word = c->word(value);
 
@@ -346,7 +369,7 @@ static void put_word(struct vt_buf *b, const struct column *c, uint64_t value)
 		vt_buf_printf(b, "%s", word);
 }
 
-/* A NaN may have a sign, of which nobody wants to know. */
+/* The sign of a NaN is meaningless, but printf() would show it. */
 static void put_real(struct vt_buf *b, double d)
 {
 	if (isnan(d))
@@ -355,55 +378,55 @@ static void put_real(struct vt_buf *b, double d)
 		vt_buf_printf(b, "%.17g", d);
 }
 
-void column_print(struct vt_buf *b, const struct column *c, const struct vt_record *rec,
-		  const struct names *names)
+void vt_dump_column_text(struct vt_buf *b, const struct vt_dump_column *c,
+			 const struct vt_record *rec, const struct vt_names *names)
 {
 	struct vt_bytes bytes;
 
-	switch (c->how) {
-	case COLUMN_KIND:
+	switch (c->form) {
+	case VT_DUMP_KIND:
 		vt_escape_str(b, rec->block->desc->name);
 		break;
-	case COLUMN_DECIMAL:
-		column_put_decimal(b, vt_record_u64(rec, c->field));
+	case VT_DUMP_DECIMAL:
+		vt_dump_decimal(b, vt_record_u64(rec, c->field));
 		break;
-	case COLUMN_SIGNED:
-		put_signed(b, vt_record_u64(rec, c->field));
+	case VT_DUMP_SIGNED:
+		vt_dump_signed(b, vt_record_u64(rec, c->field));
 		break;
-	case COLUMN_HEX:
-		column_put_hex(b, vt_record_u64(rec, c->field));
+	case VT_DUMP_HEX:
+		vt_dump_hex(b, vt_record_u64(rec, c->field));
 		break;
-	case COLUMN_REAL:
-		put_real(b, as_double(vt_record_u64(rec, c->field)));
+	case VT_DUMP_REAL:
+		put_real(b, vt_record_f64(rec, c->field));
 		break;
-	case COLUMN_WORD:
+	case VT_DUMP_WORD:
 		put_word(b, c, vt_record_u64(rec, c->field));
 		break;
-	case COLUMN_TEXT:
+	case VT_DUMP_TEXT:
 		bytes = vt_record_bytes(rec, c->field);
 		vt_escape(b, bytes.data, bytes.size);
 		break;
-	case COLUMN_BYTES:
-		put_digits(b, vt_record_bytes(rec, c->field));
+	case VT_DUMP_BYTES:
+		put_hex_bytes(b, vt_record_bytes(rec, c->field));
 		break;
-	case COLUMN_SIZE:
-		column_put_decimal(b, vt_record_bytes(rec, c->field).size);
+	case VT_DUMP_SIZE:
+		vt_dump_decimal(b, vt_record_bytes(rec, c->field).size);
 		vt_buf_printf(b, " bytes");
 		break;
-	case COLUMN_ARRAY_DECIMAL:
-	case COLUMN_ARRAY_HEX:
-		put_array(b, vt_record_words(rec, c->field), c->how == COLUMN_ARRAY_HEX);
+	case VT_DUMP_ARRAY_DECIMAL:
+	case VT_DUMP_ARRAY_HEX:
+		put_words(b, vt_record_words(rec, c->field), c->form == VT_DUMP_ARRAY_HEX);
 		break;
-	case COLUMN_EVENT:
-		put_event(b, vt_record_u64(rec, c->field), names);
+	case VT_DUMP_EVENT:
+		put_event_name(b, vt_record_u64(rec, c->field), names);
 		break;
-	case COLUMN_IMAGE:
-		put_image(b, vt_record_u64(rec, c->field), names);
+	case VT_DUMP_IMAGE:
+		put_image_name(b, vt_record_u64(rec, c->field), names);
 		break;
-	case COLUMN_REGS:
+	case VT_DUMP_REGISTERS:
 		put_registers(b, registers_of(c, rec, names));
 		break;
-	case COLUMN_BRANCHES:
+	case VT_DUMP_BRANCHES:
 		put_branches(b, rec);
 		break;
 	}
@@ -411,7 +434,7 @@ void column_print(struct vt_buf *b, const struct column *c, const struct vt_reco
 
 /* ---- JSON ---- */
 
-static json_t *json_array_of(struct vt_words w, bool hex)
+static json_t *words_json(struct vt_words w, bool hex)
 {
 	json_t *a = json_array();
 	size_t i;
@@ -421,7 +444,7 @@ static json_t *json_array_of(struct vt_words w, bool hex)
 	return a;
 }
 
-static json_t *json_registers(struct registers r)
+static json_t *registers_json(struct registers r)
 {
 	json_t *o = json_pack("{s:o}", "abi", vt_json_u64(r.abi));
 	struct vt_buf name = VT_BUF_INIT;
@@ -436,46 +459,47 @@ static json_t *json_registers(struct registers r)
 	return o;
 }
 
-/* What has no better JSON than its text. */
-static json_t *json_printed(const struct column *c, const struct vt_record *rec,
-			    const struct names *names)
+/* For values whose JSON is their text. */
+static json_t *text_json(const struct vt_dump_column *c, const struct vt_record *rec,
+			 const struct vt_names *names)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	json_t *v;
 
-	column_print(&b, c, rec, names);
+	vt_dump_column_text(&b, c, rec, names);
 	v = json_string(vt_buf_str(&b));
 	vt_buf_free(&b);
 	return v;
 }
 
-json_t *column_json(const struct column *c, const struct vt_record *rec, const struct names *names)
+json_t *vt_dump_column_json(const struct vt_dump_column *c, const struct vt_record *rec,
+			    const struct vt_names *names)
 {
 	struct vt_bytes bytes;
 	double d;
 
-	switch (c->how) {
-	case COLUMN_DECIMAL:
+	switch (c->form) {
+	case VT_DUMP_DECIMAL:
 		return vt_json_u64(vt_record_u64(rec, c->field));
-	case COLUMN_SIGNED:
+	case VT_DUMP_SIGNED:
 		return json_integer(vt_record_i64(rec, c->field));
-	case COLUMN_HEX:
+	case VT_DUMP_HEX:
 		return vt_json_hex(vt_record_u64(rec, c->field));
-	case COLUMN_REAL:
-		d = as_double(vt_record_u64(rec, c->field));
-		return isfinite(d) ? json_real(d) : json_printed(c, rec, names);
-	case COLUMN_TEXT:
+	case VT_DUMP_REAL:
+		d = vt_record_f64(rec, c->field);
+		return isfinite(d) ? json_real(d) : text_json(c, rec, names);
+	case VT_DUMP_TEXT:
 		bytes = vt_record_bytes(rec, c->field);
 		return vt_json_text(bytes.data, bytes.size);
-	case COLUMN_BYTES:
+	case VT_DUMP_BYTES:
 		bytes = vt_record_bytes(rec, c->field);
 		return vt_json_bytes(bytes.data, bytes.size);
-	case COLUMN_ARRAY_DECIMAL:
-	case COLUMN_ARRAY_HEX:
-		return json_array_of(vt_record_words(rec, c->field), c->how == COLUMN_ARRAY_HEX);
-	case COLUMN_REGS:
-		return json_registers(registers_of(c, rec, names));
+	case VT_DUMP_ARRAY_DECIMAL:
+	case VT_DUMP_ARRAY_HEX:
+		return words_json(vt_record_words(rec, c->field), c->form == VT_DUMP_ARRAY_HEX);
+	case VT_DUMP_REGISTERS:
+		return registers_json(registers_of(c, rec, names));
 	default:
-		return json_printed(c, rec, names);
+		return text_json(c, rec, names);
 	}
 }

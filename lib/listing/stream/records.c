@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/stream/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "listing/json.h"
+#include "listing/stream/columns.h"
+#include "summary/names.h"
+
+/* How records of one kind are printed. */
+struct layout {
+	bool shown;
+	size_t ncolumns;
+	struct vt_dump_column *columns;
+};
+
+struct vt_record_dump {
+	struct vt_output *out;
+	char *fields; /* words that follow each other, each zero-terminated; NULL: not given */
+	size_t nfields;
+	char *kinds; /* likewise */
+	size_t nkinds;
+	bool json;
+	uint64_t limit;
+	uint64_t printed;
+	struct vt_names names;
+	struct layout *layouts; /* one for each kind of the schema */
+	uint32_t nlayouts;
+	struct vt_buf line;
+};
+
+/* ---- choosing ---- */
+
+/* Copies a comma-separated list as *count strings that follow each other. */
+static char *split_words(const char *list, size_t *count)
+{
+	char *copy = list ? strdup(list) : NULL;
+	char *p;
+
+	*count = copy ? 1 : 0;
+	for (p = copy; p && *p; p++) {
+		if (*p == ',') {
+			*p = '\0';
+			++*count;
+		}
+	}
+	return copy;
+}
+
+static const char *next_word(const char *word)
+{
+	return word + strlen(word) + 1;
+}
+
+static int unknown_word(struct vt_error *err, const char *option, const char *word,
+			const char *known)
+{
+	return vt_error_set(err, VT_E_USAGE, "%s: '%s' is not one of: %s", option, word, known);
+}
+
+static int choose_kinds(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err)
+{
+	const char *word = d->kinds;
+	uint32_t k;
+	size_t i;
+
+	if (!d->kinds) {
+		for (k = 0; k < s->nkinds; k++)
+			d->layouts[k].shown = !d->fields || k == VT_SAMPLE;
+		return 0;
+	}
+	for (i = 0; i < d->nkinds; i++, word = next_word(word)) {
+		int kind = vt_schema_find(s, word);
+
+		if (kind >= 0) {
+			d->layouts[kind].shown = true;
+			continue;
+		}
+		d->line.size = 0;
+		for (k = 0; k < s->nkinds; k++)
+			vt_buf_printf(&d->line, " %s", s->kinds[k].name);
+		return unknown_word(err, "--kinds", word, vt_buf_str(&d->line));
+	}
+	return 0;
+}
+
+static int add_column(struct layout *l, const struct vt_dump_column *c, struct vt_error *err)
+{
+	struct vt_dump_column *more = realloc(l->columns, (l->ncolumns + 1) * sizeof(*more));
+
+	if (!more)
+		return vt_error_nomem(err);
+	l->columns = more;
+	l->columns[l->ncolumns++] = *c;
+	return 0;
+}
+
+static int lay_out_kind(struct vt_record_dump *d, struct layout *l, const struct vt_schema *s,
+			uint32_t kind, struct vt_error *err)
+{
+	const struct vt_kind_desc *desc = &s->kinds[kind];
+	const char *word = d->fields;
+	struct vt_dump_column c;
+	int rc = 0;
+	size_t i;
+
+	if (!d->fields) {
+		for (i = 0; i < desc->nfields && rc == 0; i++) {
+			c = vt_dump_column_of(desc, kind, (unsigned)i);
+			rc = add_column(l, &c, err);
+		}
+		return rc;
+	}
+	for (i = 0; i < d->nfields && rc == 0; i++, word = next_word(word)) {
+		if (vt_dump_column_find(desc, kind, word, &c)) {
+			rc = add_column(l, &c, err);
+		} else {
+			l->shown = false;
+			return 0;
+		}
+	}
+	return rc;
+}
+
+/* No kind has all the fields: reports the first wrong one, and those that there are. */
+static int refuse_fields(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err)
+{
+	int kind = d->kinds ? vt_schema_find(s, d->kinds) : VT_SAMPLE;
+	const struct vt_kind_desc *desc = &s->kinds[kind];
+	const char *word = d->fields;
+	struct vt_dump_column c;
+	size_t i;
+
+	for (i = 1; i < d->nfields && vt_dump_column_find(desc, (uint32_t)kind, word, &c); i++)
+		word = next_word(word);
+	d->line.size = 0;
+	for (i = 0; i < desc->nfields; i++)
+		vt_buf_printf(&d->line, "%s ", desc->fields[i].name);
+	vt_buf_printf(&d->line, "kind%s", kind == VT_SAMPLE ? " brstack" : "");
+	return unknown_word(err, "--fields", word, vt_buf_str(&d->line));
+}
+
+static void free_layouts(struct vt_record_dump *d)
+{
+	uint32_t k;
+
+	for (k = 0; k < d->nlayouts; k++)
+		free(d->layouts[k].columns);
+	free(d->layouts);
+	d->layouts = NULL;
+	d->nlayouts = 0;
+}
+
+int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err)
+{
+	bool any = false;
+	uint32_t k;
+	int rc;
+
+	free_layouts(d);
+	vt_names_fini(&d->names);
+	d->layouts = calloc(s->nkinds, sizeof(*d->layouts));
+	if (!vt_names_init(&d->names) || !d->layouts)
+		return vt_error_nomem(err);
+	d->nlayouts = s->nkinds;
+	rc = choose_kinds(d, s, err);
+	for (k = 0; k < s->nkinds && rc == 0; k++) {
+		if (d->layouts[k].shown)
+			rc = lay_out_kind(d, &d->layouts[k], s, k, err);
+		any |= d->layouts[k].shown;
+	}
+	return rc == 0 && !any ? refuse_fields(d, s, err) : rc;
+}
+
+struct vt_record_dump *vt_record_dump_new(struct vt_output *out,
+					  const struct vt_record_dump_options *opt)
+{
+	struct vt_record_dump *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->out = out;
+	d->json = opt->json;
+	d->limit = opt->limit;
+	d->fields = split_words(opt->fields, &d->nfields);
+	d->kinds = split_words(opt->kinds, &d->nkinds);
+	if ((d->fields || !opt->fields) && (d->kinds || !opt->kinds))
+		return d;
+	vt_record_dump_free(d);
+	return NULL;
+}
+
+void vt_record_dump_free(struct vt_record_dump *d)
+{
+	if (!d)
+		return;
+	free_layouts(d);
+	vt_names_fini(&d->names);
+	vt_buf_free(&d->line);
+	free(d->fields);
+	free(d->kinds);
+	free(d);
+}
+
+/* ---- printing ---- */
+
+static void put_fields(struct vt_record_dump *d, const struct layout *l,
+		       const struct vt_record *rec)
+{
+	size_t i;
+
+	for (i = 0; i < l->ncolumns; i++) {
+		if (i)
+			vt_buf_put_u8(&d->line, '\t');
+		vt_dump_column_text(&d->line, &l->columns[i], rec, &d->names);
+	}
+}
+
+static void put_whole(struct vt_record_dump *d, const struct layout *l, const struct vt_record *rec)
+{
+	size_t i;
+
+	vt_escape_str(&d->line, rec->block->desc->name);
+	for (i = 0; i < l->ncolumns; i++) {
+		const struct vt_dump_column *c = &l->columns[i];
+
+		if (!vt_dump_column_present(c, rec))
+			continue;
+		vt_buf_put_u8(&d->line, '\t');
+		vt_escape_str(&d->line, c->name);
+		vt_buf_put_u8(&d->line, '=');
+		vt_dump_column_text(&d->line, c, rec, &d->names);
+	}
+}
+
+static void put_json(struct vt_record_dump *d, const struct layout *l, const struct vt_record *rec)
+{
+	json_t *o = vt_json_doc("vtrace-dump/1");
+	size_t i;
+
+	if (!d->fields)
+		json_object_set_new(o, "kind", json_string(rec->block->desc->name));
+	for (i = 0; i < l->ncolumns; i++) {
+		const struct vt_dump_column *c = &l->columns[i];
+
+		if (d->fields || vt_dump_column_present(c, rec))
+			vt_json_set(o, c->name, vt_dump_column_json(c, rec, &d->names));
+	}
+	vt_json_write(d->out, o, false);
+}
+
+int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec, struct vt_error *err)
+{
+	const struct layout *l = &d->layouts[rec->kind];
+
+	if (!vt_names_feed(&d->names, rec))
+		return vt_error_nomem(err);
+	if (!l->shown)
+		return 0;
+	if (d->limit && d->printed == d->limit)
+		return 1;
+	d->printed++;
+	if (d->json) {
+		put_json(d, l, rec);
+	} else {
+		d->line.size = 0;
+		if (d->fields)
+			put_fields(d, l, rec);
+		else
+			put_whole(d, l, rec);
+		vt_buf_put_u8(&d->line, '\n');
+		vt_output_put(d->out, d->line.data, d->line.size);
+	}
+	/* Closing the output reports the error. */
+	return d->out->err.code != VT_OK || d->line.failed;
+}
+
+void vt_record_dump_header(struct vt_record_dump *d)
+{
+	const char *word = d->fields;
+	size_t i;
+
+	vt_output_text(d->out, "# ");
+	for (i = 0; i < d->nfields; i++, word = next_word(word))
+		vt_output_printf(d->out, "%s%s", i ? "\t" : "", word);
+	vt_output_text(d->out, "\n");
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_LISTING_STREAM_RECORDS_H
+#define VT_LISTING_STREAM_RECORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/output.h"
+#include "stream/record.h"
+#include "stream/schema.h"
+
+/* Prints records of any kind, one a line. */
+struct vt_record_dump;
+
+struct vt_record_dump_options {
+	/*
+	 * The columns of a line (listing/stream/columns.h), separated by commas; borrowed.  NULL:
+	 * the kind's name and all fields that are present, as NAME=VALUE.
+	 */
+	const char *fields;
+	/*
+	 * The kinds to print, separated by commas; borrowed.  NULL: all; SAMPLE if there are
+	 * `fields`.
+	 */
+	const char *kinds;
+	bool json;	/* a line is a JSON object; false: tab-separated */
+	uint64_t limit; /* of lines; 0: none */
+};
+
+/* Borrows `out`.  Owned by the caller; NULL when memory runs out. */
+struct vt_record_dump *vt_record_dump_new(struct vt_output *out,
+					  const struct vt_record_dump_options *opt);
+void vt_record_dump_free(struct vt_record_dump *d);
+
+/* Prints "# " and the names of the fields, which must have been given, separated by tabs. */
+void vt_record_dump_header(struct vt_record_dump *d);
+
+/*
+ * Begins a stream, whose schema is borrowed until the next.  -VT_E_USAGE if it has none of a name;
+ * -VT_E_NOMEM.
+ */
+int vt_record_dump_begin(struct vt_record_dump *d, const struct vt_schema *s, struct vt_error *err);
+
+/*
+ * Takes a record of any kind.  Returns 0; 1 when the limit is reached or the output failed;
+ * -VT_E_NOMEM.
+ */
+int vt_record_dump_feed(struct vt_record_dump *d, const struct vt_record *rec,
+			struct vt_error *err);
+
+#endif
