@@ -204,25 +204,6 @@ static char **list_command(struct record *r)
 
 /* ---- printing it ---- */
 
-void record_quote(struct vt_output *out, const char *arg)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=./,:@%";
-
-	if (*arg && !arg[strspn(arg, plain)]) {
-		vt_output_text(out, arg);
-		return;
-	}
-	vt_output_text(out, "'");
-	for (; *arg; arg++) {
-		if (*arg == '\'')
-			vt_output_text(out, "'\\''");
-		else
-			vt_output_put(out, arg, 1);
-	}
-	vt_output_text(out, "'");
-}
-
 static void print_command(struct record *r, char **argv)
 {
 	struct vt_output *out = app_text(r->app, NULL);
@@ -232,7 +213,7 @@ static void print_command(struct record *r, char **argv)
 		return;
 	for (i = 0; argv[i]; i++) {
 		vt_output_text(out, i ? " " : "");
-		record_quote(out, argv[i]);
+		quote_argument(out, argv[i]);
 	}
 	vt_output_text(out, "\n");
 }
@@ -398,7 +379,7 @@ static int record(struct record *r)
 	char **argv;
 
 	if (r->full.full && r->dry_run) {
-		print_full(r->app, &r->full);
+		valgrind_print(r->app, &r->full);
 		return 0;
 	}
 	if (r->full.full)

@@ -18,15 +18,12 @@
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/runnable.h"
-#include "cmd/vtrace/valgrind.h"
 #include "formats/recording/recording.h"
 
 #define DEFAULT_OUTPUT "vtrace.vt"
 
 /* How often processes that were forked are looked at once the first has ended. */
 #define LOOK_MS 50
-
-const char *const full_value_words[] = {"none", "loads", "stores", "all", NULL};
 
 struct full {
 	struct app *app;
@@ -46,19 +43,6 @@ struct full {
 	struct app_warnings warnings;
 	char *dir;
 };
-
-const char *full_option_given(const struct full_options *o)
-{
-	return o->values_given ? "--values"
-	       : o->blocks     ? "--blocks"
-	       : o->mem	       ? "--mem"
-	       : o->args       ? "--args"
-	       : o->follow     ? "--follow"
-	       : o->skip_given ? "--skip"
-	       : o->count      ? "--count"
-	       : o->toggle     ? "--toggle"
-			       : NULL;
-}
 
 /* ---- the output ---- */
 

@@ -20,6 +20,21 @@
  */
 static const char *const launchers[] = {"valgrind.bin", "valgrind"};
 
+const char *const full_value_words[] = {"none", "loads", "stores", "all", NULL};
+
+const char *full_option_given(const struct full_options *o)
+{
+	return o->values_given ? "--values"
+	       : o->blocks     ? "--blocks"
+	       : o->mem	       ? "--mem"
+	       : o->args       ? "--args"
+	       : o->follow     ? "--follow"
+	       : o->skip_given ? "--skip"
+	       : o->count      ? "--count"
+	       : o->toggle     ? "--toggle"
+			       : NULL;
+}
+
 /* ---- where the recorder is ---- */
 
 /* Where it was told to be, or beside where this program lies: the same when built and installed. */
@@ -146,7 +161,26 @@ static char **list_command(const struct vt_buf *b)
 	return argv;
 }
 
-void print_full(struct app *a, const struct full_options *o)
+void quote_argument(struct vt_output *out, const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=./,:@%";
+
+	if (*arg && !arg[strspn(arg, plain)]) {
+		vt_output_text(out, arg);
+		return;
+	}
+	vt_output_text(out, "'");
+	for (; *arg; arg++) {
+		if (*arg == '\'')
+			vt_output_text(out, "'\\''");
+		else
+			vt_output_put(out, arg, 1);
+	}
+	vt_output_text(out, "'");
+}
+
+void valgrind_print(struct app *a, const struct full_options *o)
 {
 	struct vt_output *out = app_text(a, NULL);
 	struct vt_buf command = VT_BUF_INIT, dir = VT_BUF_INIT;
@@ -158,10 +192,10 @@ void print_full(struct app *a, const struct full_options *o)
 	find_directory(&dir);
 	if (out && argv) {
 		vt_output_text(out, "VALGRIND_LIB=");
-		record_quote(out, vt_buf_str(&dir));
+		quote_argument(out, vt_buf_str(&dir));
 		for (i = 0; argv[i]; i++) {
 			vt_output_text(out, " ");
-			record_quote(out, argv[i]);
+			quote_argument(out, argv[i]);
 		}
 		vt_output_text(out, "\n");
 	}
