@@ -196,46 +196,25 @@ int main(int argc, char **argv)
 	struct options o = {.interval = VT_INTERVAL_UNIFORM};
 	struct app app;
 	const struct vt_opt opts[] = {
-		{.letter = 'm',
-		 .name = "model",
-		 .type = VT_OPT_STRING,
-		 .value = &o.model,
-		 .arg = "NAME",
+		{'m', "model", VT_OPT_STRING, &o.model, .arg = "NAME",
 		 .help = "the machine: alpha21164 (default), skylake ..., or a description's\n"
 			 "./FILE: vt-core(5)"},
-		{.letter = 'S',
-		 .name = "sample",
-		 .type = VT_OPT_LIST,
-		 .value = &o.samples,
-		 .arg = "EVENT[:N]",
+		{'S', "sample", VT_OPT_LIST, &o.samples, .arg = "EVENT[:N]",
 		 .help = "a sample every N events on average (62000): cycles (default),\n"
 			 "imiss, dmiss, itbmiss, dtbmiss, branchmp, l2miss, wbfull, retired;\n"
 			 "may be repeated"},
-		{.name = "interval",
-		 .type = VT_OPT_CHOICE,
-		 .value = &o.interval,
-		 .arg = "HOW",
-		 .choices = interval_words,
+		{0, "interval", VT_OPT_CHOICE, &o.interval, .arg = "HOW", .choices = interval_words,
 		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
 			 "geometric: each event equally likely; fixed"},
-		{.letter = 'b',
-		 .name = "branches",
-		 .type = VT_OPT_U64,
-		 .value = &o.stack,
-		 .arg = "N",
+		{'b', "branches", VT_OPT_U64, &o.stack, .arg = "N",
 		 .help = "give each sample a stack of the N branches taken last, up to 32"},
-		{.letter = 't',
-		 .name = "truth",
-		 .type = VT_OPT_STRING,
-		 .value = &o.truth,
-		 .arg = "FILE",
-		 .unrecorded = true,
+		{'t', "truth", VT_OPT_STRING, &o.truth, .arg = "FILE", .unrecorded = true,
 		 .help = "write a second stream: exact executions, cycles and stalls"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_SEED(app),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
-		{.name = NULL},
+		{0},
 	};
 	const struct vt_opt_page page = {
 		.program = "vsim",

@@ -2,6 +2,7 @@
 #ifndef CMD_COMMON_TABLES_H
 #define CMD_COMMON_TABLES_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/output.h"
@@ -50,5 +51,13 @@ static inline enum vt_table_form app_table_form(const struct app_form *form)
  */
 bool app_print_table(struct app *a, const struct vt_table *t, const struct app_form *form,
 		     int color, struct vt_output *out);
+
+/*
+ * Prints a table to a file (NULL: standard output) in the form asked for, which is "rows" of the
+ * document if it is JSON.  Takes over both; `t` is NULL when memory ran out.  False after
+ * app_fail().
+ */
+bool app_print_rows(struct app *a, struct vt_table *t, json_t *doc, const struct app_form *form,
+		    int color, const char *output);
 
 #endif

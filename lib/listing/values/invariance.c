@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "listing/json.h"
 #include "stream/kinds.h"
 
 void vt_image_place(struct vt_images *im, uint32_t id, uint64_t offset, struct vt_hot_place *place)
@@ -311,6 +312,76 @@ int64_t vt_invlist_fill(struct vt_table *t, const struct vt_hotprofile *p, struc
 	left = (int64_t)(rows.count - shown);
 	vt_hash_fini(&rows);
 	return left;
+}
+
+/* ---- both ---- */
+
+static const char *const by_words[] = {
+	[VT_INVLIST_INSTRUCTION] = "instruction",
+	[VT_INVLIST_PROCEDURE] = "procedure",
+	[VT_INVLIST_IMAGE] = "image",
+};
+
+static void write_json(const struct vt_table *overall, const struct vt_table *rows,
+		       int64_t left_out, enum vt_invlist_by by, const struct vt_invlist_form *form,
+		       struct vt_output *out)
+{
+	json_t *doc = vt_json_doc("vinv/1");
+
+	vt_json_losses(doc, form->losses);
+	json_object_set_new(doc, "overall", vt_json_table(overall));
+	if (!form->summary) {
+		json_object_set_new(doc, "by", json_string(by_words[by]));
+		json_object_set_new(doc, "rows", vt_json_table(rows));
+		json_object_set_new(doc, "rows_left_out", json_integer(left_out));
+	}
+	vt_json_write(out, doc, true);
+}
+
+/* The means over all lists are for people, unless they are all that is wanted. */
+static int print_tables(const struct vt_table *overall, const struct vt_table *rows,
+			int64_t left_out, const struct vt_invlist_form *form, struct vt_output *out,
+			struct vt_error *err)
+{
+	bool text = form->table == VT_TABLE_TEXT;
+	int code = 0;
+
+	if (text || form->summary)
+		code = vt_table_print(overall, out, form->table, form->color, err);
+	if (code < 0 || form->summary)
+		return code;
+	if (text)
+		vt_output_text(out, "\n");
+	code = vt_table_print(rows, out, form->table, form->color, err);
+	if (code == 0 && left_out && text)
+		vt_output_printf(out, "(%" PRId64 " more rows)\n", left_out);
+	return code;
+}
+
+int vt_invlist_print(const struct vt_hotprofile *p, struct vt_images *im,
+		     const struct vt_invlist_options *o, const struct vt_invlist_form *form,
+		     struct vt_output *out, struct vt_error *err)
+{
+	struct vt_table *overall = vt_table_new(), *rows = vt_table_new();
+	int64_t left_out = 0;
+	int code = 0;
+
+	if (!overall || !rows) {
+		code = vt_error_nomem(err);
+	} else {
+		vt_invlist_overall(overall, p, o->what);
+		if (!form->summary)
+			left_out = vt_invlist_fill(rows, p, im, o, err);
+		if (left_out < 0)
+			code = (int)left_out;
+		else if (form->json)
+			write_json(overall, rows, left_out, o->by, form, out);
+		else
+			code = print_tables(overall, rows, left_out, form, out, err);
+	}
+	vt_table_free(overall);
+	vt_table_free(rows);
+	return code;
 }
 
 /* ---- comparisons ---- */

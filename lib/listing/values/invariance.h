@@ -2,12 +2,15 @@
 #ifndef VT_LISTING_VALUES_INVARIANCE_H
 #define VT_LISTING_VALUES_INVARIANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/table.h"
 #include "image/images.h"
+#include "profile/losses.h"
 #include "value/hot_profile.h"
 #include "value/invariance.h"
 
@@ -47,12 +50,26 @@ struct vt_invlist_options {
 	uint64_t top; /* rows; 0: all */
 };
 
+/* How vt_invlist_print() prints. */
+struct vt_invlist_form {
+	bool summary; /* only the means over all lists */
+	bool json;
+	enum vt_table_form table; /* unless `json` */
+	bool color;
+	const struct vt_losses *losses; /* of the stream, for JSON */
+};
+
 /*
  * Fills a new table with a row for each list, or with the weighted means over the lists of a
  * procedure or image; most executions first.  Returns how many rows were left out, or -VT_E_NOMEM.
  */
 int64_t vt_invlist_fill(struct vt_table *t, const struct vt_hotprofile *p, struct vt_images *im,
 			const struct vt_invlist_options *o, struct vt_error *err);
+
+/* Prints both tables to `out`.  Errors of vt_table_print(); -VT_E_NOMEM. */
+int vt_invlist_print(const struct vt_hotprofile *p, struct vt_images *im,
+		     const struct vt_invlist_options *o, const struct vt_invlist_form *form,
+		     struct vt_output *out, struct vt_error *err);
 
 /* The columns of a comparison: one row for each second profile, filled by vt_invlist_compared(). */
 void vt_invlist_comparison(struct vt_table *t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FORMATS_SVG_CHART_H
-#define FORMATS_SVG_CHART_H
+#ifndef VT_LISTING_CHART_H
+#define VT_LISTING_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>

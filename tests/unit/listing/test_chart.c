@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/svg/chart.h"
+#include "listing/chart.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
