@@ -1,51 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/vdb/gather.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/intern.h"
-#include "profile/profile.h"
+#include "merge/tally.h"
 
 /* Of the facts that an exported stream tells of its sections. */
 #define OWN_PREFIX "vdb."
-
-/* Strings are numbers of one pool, so that equal keys have equal bytes. */
-struct own_event {
-	uint64_t id;
-	struct vt_db_event event;
-	uint32_t index;
-};
-
-struct own_image {
-	uint64_t id;
-	struct vt_db_image image;
-	uint32_t index; /* of the batch, plus 1, if anything lies there */
-};
-
-struct place {
-	uint64_t image; /* the stream's id */
-	uint64_t event;
-	uint64_t offset;
-	uint64_t samples;
-	uint64_t period;
-};
-
-struct loss {
-	uint64_t event;
-	uint64_t source;
-	uint64_t count;
-};
-
-struct gap {
-	uint32_t reason;
-	uint32_t input;
-	uint64_t bytes;
-	uint64_t records;
-};
 
 struct fact {
 	uint64_t key;
@@ -53,14 +15,16 @@ struct fact {
 	bool unfit; /* told twice, or no text, or of a database */
 };
 
+/* A place, by the stream's ids. */
+struct counted {
+	uint64_t image;
+	uint64_t event;
+	struct vt_db_place place;
+};
+
 struct gather {
 	struct vt_intern *strings;
-	struct vt_profile *profile;
-	struct vt_hash events;
-	struct vt_hash images;
-	struct vt_hash places;
-	struct vt_hash losses;
-	struct vt_hash gaps;
+	struct vt_tally tally;
 	struct vt_hash facts;
 	uint64_t first; /* time of any record */
 	uint64_t last;
@@ -79,19 +43,15 @@ struct gather {
 struct gather *gather_new(void)
 {
 	struct gather *g = calloc(1, sizeof(*g));
+	bool ok;
 
 	if (!g)
 		return NULL;
-	vt_hash_init(&g->events, sizeof(struct own_event), sizeof(uint64_t));
-	vt_hash_init(&g->images, sizeof(struct own_image), sizeof(uint64_t));
-	vt_hash_init(&g->places, sizeof(struct place), offsetof(struct place, samples));
-	vt_hash_init(&g->losses, sizeof(struct loss), offsetof(struct loss, count));
-	vt_hash_init(&g->gaps, sizeof(struct gap), offsetof(struct gap, bytes));
 	vt_hash_init(&g->facts, sizeof(struct fact), sizeof(uint64_t));
 	g->first = UINT64_MAX;
 	g->strings = vt_intern_new();
-	g->profile = vt_profile_new(NULL);
-	if (g->strings && g->profile)
+	ok = vt_tally_init(&g->tally, g->strings);
+	if (g->strings && ok)
 		return g;
 	gather_free(g);
 	return NULL;
@@ -103,13 +63,8 @@ void gather_free(struct gather *g)
 
 	if (!g)
 		return;
-	vt_hash_fini(&g->events);
-	vt_hash_fini(&g->images);
-	vt_hash_fini(&g->places);
-	vt_hash_fini(&g->losses);
-	vt_hash_fini(&g->gaps);
 	vt_hash_fini(&g->facts);
-	vt_profile_free(g->profile);
+	vt_tally_fini(&g->tally);
 	for (i = 0; i < g->nprofiles; i++)
 		vt_db_places_fini(&g->profiles[i].places);
 	free(g->batch_events);
@@ -124,77 +79,17 @@ void gather_free(struct gather *g)
 
 /* ---- records ---- */
 
+static struct vt_bytes bytes_of(const struct gather *g, uint32_t string)
+{
+	return (struct vt_bytes){(const uint8_t *)vt_intern_get(g->strings, string),
+				 vt_intern_size(g->strings, string)};
+}
+
 static uint32_t string_of(struct gather *g, const struct vt_record *rec, unsigned field)
 {
 	struct vt_bytes b = vt_record_bytes(rec, field);
 
 	return vt_intern_add(g->strings, b.data, b.size);
-}
-
-/* A string of the pool; UINT32_MAX, for which memory ran out, makes *ok false. */
-static struct vt_bytes bytes_of(const struct gather *g, uint32_t string, bool *ok)
-{
-	if (string == UINT32_MAX) {
-		*ok = false;
-		string = 0;
-	}
-	return (struct vt_bytes){(const uint8_t *)vt_intern_get(g->strings, string),
-				 vt_intern_size(g->strings, string)};
-}
-
-static bool feed_event(struct gather *g, const struct vt_record *rec)
-{
-	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
-	struct own_event *e = vt_hash_add(&g->events, &id, NULL);
-	bool ok = true;
-	unsigned f;
-
-	if (!e)
-		return false;
-	for (f = 0; f < VT_EVENT_NFIELDS; f++)
-		if (f != VT_EVENT_ID && f != VT_EVENT_NAME && f != VT_EVENT_UNIT)
-			e->event.fields[f] = vt_record_u64(rec, f);
-	e->event.name = bytes_of(g, string_of(g, rec, VT_EVENT_NAME), &ok);
-	e->event.unit = bytes_of(g, string_of(g, rec, VT_EVENT_UNIT), &ok);
-	return ok;
-}
-
-static bool feed_image(struct gather *g, const struct vt_record *rec)
-{
-	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
-	struct own_image *i = vt_hash_add(&g->images, &id, NULL);
-	bool ok = true;
-
-	if (!i)
-		return false;
-	i->image.type = vt_record_u64(rec, VT_IMAGE_TYPE);
-	i->image.machine = vt_record_u64(rec, VT_IMAGE_MACHINE);
-	i->image.path = bytes_of(g, string_of(g, rec, VT_IMAGE_PATH), &ok);
-	i->image.buildid = bytes_of(g, string_of(g, rec, VT_IMAGE_BUILDID), &ok);
-	return ok;
-}
-
-static bool feed_lost(struct gather *g, const struct vt_record *rec)
-{
-	struct loss key = {vt_record_u64(rec, VT_LOST_EVENT), string_of(g, rec, VT_LOST_SOURCE), 0};
-	struct loss *l = vt_hash_add(&g->losses, &key, NULL);
-
-	if (!l || key.source == UINT32_MAX)
-		return false;
-	l->count += vt_record_u64(rec, VT_LOST_COUNT);
-	return true;
-}
-
-static bool feed_gap(struct gather *g, const struct vt_record *rec)
-{
-	struct gap key = {string_of(g, rec, VT_GAP_REASON), string_of(g, rec, VT_GAP_INPUT), 0, 0};
-	struct gap *gap = vt_hash_add(&g->gaps, &key, NULL);
-
-	if (!gap || key.reason == UINT32_MAX || key.input == UINT32_MAX)
-		return false;
-	gap->bytes += vt_record_u64(rec, VT_GAP_BYTES);
-	gap->records += vt_record_u64(rec, VT_GAP_RECORDS);
-	return true;
 }
 
 static bool feed_meta(struct gather *g, const struct vt_record *rec)
@@ -223,7 +118,7 @@ static void mark(struct gather *g, uint64_t time, uint64_t pid)
 		g->pid = pid;
 }
 
-static bool feed_mark(struct gather *g, const struct vt_record *rec)
+static void feed_mark(struct gather *g, const struct vt_record *rec)
 {
 	switch (rec->kind) {
 	case VT_SAMPLE:
@@ -238,166 +133,110 @@ static bool feed_mark(struct gather *g, const struct vt_record *rec)
 	default:
 		break;
 	}
-	return true;
 }
 
 int gather_feed(struct gather *g, const struct vt_block *b, uint32_t first, uint32_t count,
 		struct vt_error *err)
 {
-	bool (*feed)(struct gather * g, const struct vt_record *rec) =
-		b->kind == VT_EVENT   ? feed_event
-		: b->kind == VT_IMAGE ? feed_image
-		: b->kind == VT_LOST  ? feed_lost
-		: b->kind == VT_GAP   ? feed_gap
-		: b->kind == VT_META  ? feed_meta
-				      : feed_mark;
 	struct vt_record rec = {b, b->kind, first};
 
 	for (; rec.row < first + count; rec.row++)
-		if (!feed(g, &rec))
+		if (b->kind != VT_META)
+			feed_mark(g, &rec);
+		else if (!feed_meta(g, &rec))
 			return vt_error_nomem(err);
-	return vt_profile_feed(g->profile, b, first, count, err);
+	return vt_tally_feed(&g->tally, b, first, count, err);
 }
 
 /* ---- the batch ---- */
 
-/* The event that a stream calls `id`; one that it never declared gets a name. */
-static struct own_event *event_of(struct gather *g, uint64_t id)
-{
-	bool added, ok = true;
-	struct own_event *e = vt_hash_add(&g->events, &id, &added);
-	char name[40];
-
-	if (!e || !added)
-		return e;
-	snprintf(name, sizeof(name), "event%" PRIu64, id);
-	e->event.name = bytes_of(g, vt_intern_str(g->strings, name), &ok);
-	e->event.unit = bytes_of(g, 0, &ok);
-	return ok ? e : NULL;
-}
-
-/* Executed code is counted as an event that the stream did not declare. */
-static bool declare_counted(struct gather *g, const struct vt_profile_event *e)
-{
-	uint64_t id = e->id;
-	struct own_event *own;
-	bool added, ok = true;
-
-	if (id != VT_PROFILE_EXEC_EVENT)
-		return event_of(g, id) != NULL;
-	own = vt_hash_add(&g->events, &id, &added);
-	if (!own || !added)
-		return own != NULL;
-	own->event.name = bytes_of(g, vt_intern_str(g->strings, e->name), &ok);
-	own->event.unit = bytes_of(g, vt_intern_str(g->strings, e->unit), &ok);
-	own->event.fields[VT_EVENT_POLICY] = e->policy;
-	own->event.fields[VT_EVENT_PERIOD] = e->sampling;
-	return ok;
-}
-
-/* Anonymous code of different processes is not told apart: a COUNT record names no process. */
-static bool add_place(struct gather *g, const struct vt_place *p)
-{
-	const struct vt_profile_event *e = vt_profile_event(g->profile, p->event);
-	struct place key = {.image = p->image, .event = e->id, .offset = p->offset};
-	struct place *place = vt_hash_add(&g->places, &key, NULL);
-
-	if (!place)
-		return false;
-	place->samples += p->samples;
-	place->period += p->period;
-	return true;
-}
-
 static bool make_events(struct gather *g, struct vt_db_batch *b)
 {
+	const struct vt_hash *events = &g->tally.events;
 	size_t i;
 
-	g->batch_events = calloc(g->events.count + 1, sizeof(*g->batch_events));
-	for (i = 0; g->batch_events && i < g->events.count; i++) {
-		struct own_event *e = vt_hash_at(&g->events, i);
+	g->batch_events = calloc(events->count + 1, sizeof(*g->batch_events));
+	for (i = 0; g->batch_events && i < events->count; i++) {
+		const struct vt_tally_event *e = vt_hash_at(events, i);
+		struct vt_db_event *to = &g->batch_events[i];
 
-		e->index = (uint32_t)i;
-		g->batch_events[i] = e->event;
+		to->name = bytes_of(g, e->name);
+		to->unit = bytes_of(g, e->unit);
+		memcpy(to->fields, e->row, sizeof(to->fields));
 	}
 	b->events = g->batch_events;
-	b->nevents = g->events.count;
+	b->nevents = events->count;
 	return g->batch_events;
 }
 
-/* The batch's index of an image in which something lies; one that was not declared has no name. */
-static bool image_index(struct gather *g, uint64_t id, uint32_t *index)
+static int compare_counted(const void *a, const void *b)
 {
-	bool added, ok = true;
-	struct own_image *i;
+	const struct counted *x = a, *y = b;
 
-	*index = VT_DB_UNMAPPED;
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return (x->place.offset > y->place.offset) - (x->place.offset < y->place.offset);
+}
+
+/*
+ * The places in the order of compare_counted(), owned by the caller; NULL: no memory.  Anonymous
+ * code of different processes is not told apart: a COUNT record names no process.
+ */
+static struct counted *sort_places(const struct vt_profile *p)
+{
+	size_t n = vt_profile_nplaces(p), i;
+	struct counted *sorted = calloc(n + 1, sizeof(*sorted));
+
+	for (i = 0; sorted && i < n; i++) {
+		const struct vt_place *at = vt_profile_place(p, i);
+
+		sorted[i] = (struct counted){at->image,
+					     vt_profile_event(p, at->event)->id,
+					     {at->offset, at->samples, at->period}};
+	}
+	if (sorted)
+		qsort(sorted, n, sizeof(*sorted), compare_counted);
+	return sorted;
+}
+
+/* Gives the image of the next profile a place in the batch, behind the one before. */
+static uint32_t add_image(struct gather *g, uint64_t id)
+{
+	struct vt_tally_image i;
+
 	if (id == VT_UNMAPPED_IMAGE)
-		return true;
-	i = vt_hash_add(&g->images, &id, &added);
-	if (!i)
-		return false;
-	if (added) {
-		i->image.path = i->image.buildid = bytes_of(g, 0, &ok);
-		i->image.type = VT_IMAGE_FILE;
-	}
-	if (!i->index) {
-		g->batch_images[g->nimages] = i->image;
-		i->index = (uint32_t)++g->nimages;
-	}
-	*index = i->index - 1;
-	return true;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *const *x = a, *const *y = b;
-
-	if ((*x)->image != (*y)->image)
-		return (*x)->image < (*y)->image ? -1 : 1;
-	if ((*x)->event != (*y)->event)
-		return (*x)->event < (*y)->event ? -1 : 1;
-	return ((*x)->offset > (*y)->offset) - ((*x)->offset < (*y)->offset);
-}
-
-/* A new profile where the image or the event is another than that of the place before. */
-static int put_place(struct gather *g, const struct place *p, const struct place *before,
-		     struct vt_error *err)
-{
-	const struct vt_db_place place = {p->offset, p->samples, p->period};
-	struct vt_db_profile *profile;
-
-	if (!before || before->image != p->image || before->event != p->event) {
-		const struct own_event *e = vt_hash_find(&g->events, &p->event);
-		uint32_t image;
-
-		if (!e || !image_index(g, p->image, &image))
-			return vt_error_nomem(err);
-		g->profiles[g->nprofiles++] =
-			(struct vt_db_profile){.image = image, .event = e->index};
-	}
-	profile = &g->profiles[g->nprofiles - 1];
-	return vt_db_places_add(&profile->places, &place, err);
+		return VT_DB_UNMAPPED;
+	i = vt_tally_image(&g->tally, id);
+	g->batch_images[g->nimages] = (struct vt_db_image){
+		bytes_of(g, i.path), bytes_of(g, i.buildid), i.type, i.machine};
+	return (uint32_t)g->nimages++;
 }
 
 static int make_profiles(struct gather *g, struct vt_db_batch *b, struct vt_error *err)
 {
-	size_t n = g->places.count;
-	struct place **sorted = calloc(n + 1, sizeof(struct place *));
+	size_t n = vt_profile_nplaces(g->tally.profile), i;
+	struct counted *sorted = sort_places(g->tally.profile);
+	uint32_t image = VT_DB_UNMAPPED;
 	int code = 0;
-	size_t i;
 
 	g->profiles = calloc(n + 1, sizeof(*g->profiles));
 	g->batch_images = calloc(n + 1, sizeof(*g->batch_images));
-	if (!sorted || !g->profiles || !g->batch_images) {
-		free(sorted);
-		return vt_error_nomem(err);
+	if (!sorted || !g->profiles || !g->batch_images)
+		code = vt_error_nomem(err);
+	for (i = 0; i < n && code == 0; i++) {
+		const struct counted *c = &sorted[i], *before = i ? c - 1 : NULL;
+		bool new_image = !before || before->image != c->image;
+
+		if (new_image)
+			image = add_image(g, c->image);
+		if (new_image || before->event != c->event)
+			g->profiles[g->nprofiles++] = (struct vt_db_profile){
+				.image = image,
+				.event = (uint32_t)vt_tally_event_index(&g->tally, c->event)};
+		code = vt_db_places_add(&g->profiles[g->nprofiles - 1].places, &c->place, err);
 	}
-	for (i = 0; i < n; i++)
-		sorted[i] = vt_hash_at(&g->places, i);
-	qsort(sorted, n, sizeof(struct place *), compare_places);
-	for (i = 0; i < n && code == 0; i++)
-		code = put_place(g, sorted[i], i ? sorted[i - 1] : NULL, err);
 	free(sorted);
 	b->images = g->batch_images;
 	b->nimages = g->nimages;
@@ -408,37 +247,36 @@ static int make_profiles(struct gather *g, struct vt_db_batch *b, struct vt_erro
 
 static bool make_losses(struct gather *g, struct vt_db_batch *b)
 {
-	bool ok = true;
+	const struct vt_tally *t = &g->tally;
 	size_t i;
 
-	g->batch_losses = calloc(g->losses.count + 1, sizeof(*g->batch_losses));
-	g->batch_gaps = calloc(g->gaps.count + 1, sizeof(*g->batch_gaps));
+	g->batch_losses = calloc(t->losses.count + 1, sizeof(*g->batch_losses));
+	g->batch_gaps = calloc(t->gaps.count + 1, sizeof(*g->batch_gaps));
 	if (!g->batch_losses || !g->batch_gaps)
 		return false;
-	for (i = 0; i < g->losses.count; i++) {
-		const struct loss *l = vt_hash_at(&g->losses, i);
-		const struct own_event *e = vt_hash_find(&g->events, &l->event);
+	for (i = 0; i < t->losses.count; i++) {
+		const struct vt_tally_loss *l = vt_hash_at(&t->losses, i);
 
-		g->batch_losses[i] = (struct vt_db_loss){
-			e ? e->index : 0, bytes_of(g, (uint32_t)l->source, &ok), l->count};
+		g->batch_losses[i] =
+			(struct vt_db_loss){(uint32_t)vt_tally_event_index(t, l->event),
+					    bytes_of(g, (uint32_t)l->source), l->count};
 	}
-	for (i = 0; i < g->gaps.count; i++) {
-		const struct gap *gap = vt_hash_at(&g->gaps, i);
+	for (i = 0; i < t->gaps.count; i++) {
+		const struct vt_tally_gap *gap = vt_hash_at(&t->gaps, i);
 
 		g->batch_gaps[i] =
-			(struct vt_db_gap){bytes_of(g, gap->reason, &ok),
-					   bytes_of(g, gap->input, &ok), gap->bytes, gap->records};
+			(struct vt_db_gap){bytes_of(g, gap->reason), bytes_of(g, gap->input),
+					   gap->bytes, gap->records};
 	}
 	b->losses = g->batch_losses;
-	b->nlosses = g->losses.count;
+	b->nlosses = t->losses.count;
 	b->gaps = g->batch_gaps;
-	b->ngaps = g->gaps.count;
+	b->ngaps = t->gaps.count;
 	return true;
 }
 
 static bool make_metas(struct gather *g, struct vt_db_batch *b)
 {
-	bool ok = true;
 	size_t i;
 
 	g->metas = calloc(g->facts.count + 1, sizeof(*g->metas));
@@ -446,8 +284,8 @@ static bool make_metas(struct gather *g, struct vt_db_batch *b)
 		const struct fact *f = vt_hash_at(&g->facts, i);
 
 		if (!f->unfit)
-			g->metas[b->nmetas++] = (struct vt_db_meta){
-				bytes_of(g, (uint32_t)f->key, &ok), bytes_of(g, f->value, &ok)};
+			g->metas[b->nmetas++] = (struct vt_db_meta){bytes_of(g, (uint32_t)f->key),
+								    bytes_of(g, f->value)};
 	}
 	b->metas = g->metas;
 	return g->metas;
@@ -455,20 +293,10 @@ static bool make_metas(struct gather *g, struct vt_db_batch *b)
 
 int gather_finish(struct gather *g, struct vt_db_batch *b, struct vt_error *err)
 {
-	bool ok = true;
-	size_t i;
-
-	if (vt_profile_finish(g->profile, err) < 0)
+	if (vt_tally_finish(&g->tally, err) < 0)
 		return -(int)err->code;
-	for (i = 0; i < vt_profile_nevents(g->profile) && ok; i++)
-		ok = declare_counted(g, vt_profile_event(g->profile, i));
-	for (i = 0; i < g->losses.count && ok; i++)
-		ok = event_of(g, ((const struct loss *)vt_hash_at(&g->losses, i))->event);
-	for (i = 0; i < vt_profile_nplaces(g->profile) && ok; i++)
-		ok = add_place(g, vt_profile_place(g->profile, i));
 	b->nmetas = 0;
-	ok = ok && make_events(g, b) && make_losses(g, b) && make_metas(g, b);
-	if (!ok)
+	if (!make_events(g, b) || !make_losses(g, b) || !make_metas(g, b))
 		return vt_error_nomem(err);
 	b->marks[0] = g->first == UINT64_MAX ? 0 : g->first;
 	b->marks[1] = g->last;
@@ -489,5 +317,5 @@ uint64_t gather_samples(const struct vt_db_batch *b)
 
 uint64_t gather_bad(const struct gather *g)
 {
-	return vt_profile_loss(g->profile)->bad;
+	return vt_profile_loss(g->tally.profile)->bad;
 }

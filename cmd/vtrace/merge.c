@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "cmd/common/stream.h"
-#include "cmd/vtrace/merger.h"
 #include "cmd/vtrace/mergetable.h"
 #include "cmd/vtrace/subcommands.h"
+#include "merge/merge.h"
 
 struct merge {
 	struct app *app;
@@ -14,7 +14,7 @@ struct merge {
 	const char *compress;
 	struct vt_reader **readers;
 	size_t nreaders;
-	struct merger *merger;
+	struct vt_merge *merge;
 };
 
 /* All inputs are opened first: the header of what is written has the provenance of each. */
@@ -24,8 +24,8 @@ static bool open_inputs(struct merge *m)
 
 	app_make_stream(m->app, m->output);
 	m->readers = calloc(n, sizeof(struct vt_reader *));
-	m->merger = merger_new(m->app->seed);
-	if (!m->readers || !m->merger)
+	m->merge = vt_merge_new(m->app->seed);
+	if (!m->readers || !m->merge)
 		return app_no_memory(m->app);
 	for (; m->nreaders < n; m->nreaders++) {
 		const char *path = m->app->argc ? m->app->argv[m->nreaders] : "-";
@@ -50,24 +50,22 @@ static bool add_inputs(struct merge *m)
 	size_t i;
 
 	for (i = 0; i < m->nreaders; i++) {
-		if (merger_begin(m->merger, &err) < 0)
-			return app_fail(m->app, &err);
-		if (!app_each_run(m->app, m->readers[i], merger_feed, m->merger))
+		if (!app_each_run(m->app, m->readers[i], vt_merge_feed, m->merge))
 			return false;
-		if (merger_end(m->merger, &err) < 0)
+		if (vt_merge_end_stream(m->merge, &err) < 0)
 			return fail_at(m, i, &err);
 	}
-	damage = merger_damage(m->merger);
+	damage = vt_merge_damage(m->merge);
 	if (damage->rejected) {
 		app_say(m->app,
 			"%" PRIu64 " hot lists contradict themselves, left out; the first: %s",
 			damage->rejected, damage->first);
 		app_raise(m->app, APP_LOSSY);
 	}
-	if (merger_bad(m->merger)) {
+	if (vt_merge_bad(m->merge)) {
 		app_say(m->app,
 			"%" PRIu64 " records of executed code that contradict themselves, left out",
-			merger_bad(m->merger));
+			vt_merge_bad(m->merge));
 		app_raise(m->app, APP_LOSSY);
 	}
 	return true;
@@ -81,7 +79,7 @@ static void write_sum(struct merge *m)
 
 	if (!w)
 		return;
-	if (merger_write(m->merger, w, &err) < 0)
+	if (vt_merge_write(m->merge, w, &err) < 0)
 		app_fail(m->app, &err);
 	app_close_writer(m->app, w);
 }
@@ -106,7 +104,7 @@ static void run(struct app *a, struct merge *m, struct merge_table_options *t)
 	for (i = 0; i < m->nreaders; i++)
 		vt_reader_close(m->readers[i]);
 	free(m->readers);
-	merger_free(m->merger);
+	vt_merge_free(m->merge);
 }
 
 int cmd_merge(int argc, char **argv)

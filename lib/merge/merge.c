@@ -1,0 +1,793 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "merge/merge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "conflict/replay.h"
+#include "merge/tally.h"
+#include "value/hot_record.h"
+
+/* Keys of tables begin their structs and have no padding.  Texts are numbers of one pool. */
+struct merged_event {
+	uint64_t policy;
+	uint32_t name;
+	uint32_t unit;
+	uint64_t row[VT_EVENT_NFIELDS]; /* the numbers on which all streams agree, else 0 */
+	uint32_t id;			/* in the stream that is written */
+};
+
+struct merged_image {
+	uint32_t buildid; /* an image with a build-id has 0 as key of type and path */
+	uint32_t type_key;
+	uint64_t path_key;
+	uint32_t path; /* of several paths of one build-id the first in the alphabet */
+	uint32_t id;   /* in the stream that is written */
+	uint64_t type;
+	uint64_t machine;
+};
+
+struct merged_place {
+	uint64_t offset;
+	uint32_t image; /* index, or VT_UNMAPPED_IMAGE */
+	uint32_t event; /* index */
+	uint64_t samples;
+	uint64_t period;
+};
+
+/* A pair of conflicting accesses. */
+struct merged_pair {
+	uint32_t image; /* index, or VT_UNMAPPED_IMAGE */
+	uint32_t earlier_image;
+	uint64_t offset;
+	uint64_t earlier;
+	uint64_t type;
+	uint64_t count;
+	uint64_t executions;
+	uint64_t distance;
+	uint64_t nearest;
+};
+
+struct conflict_row {
+	uint64_t field[VT_CONFLICT_NFIELDS];
+};
+
+/* META records of vreplay: texts on which all streams agree, names of events, and sums. */
+#define META_MODEL    "replay.model"
+#define META_DISTANCE "replay.distance"
+#define META_EVENT    "replay.event"
+
+static const char *const meta_sums[] = {"replay.runs",	   "replay.insns",    "replay.accesses",
+					"replay.known",	   "replay.relative", "replay.apart",
+					"replay.dependent"};
+
+#define NSUMS (sizeof(meta_sums) / sizeof(meta_sums[0]))
+
+#define NUMBER_SIZE 24 /* digits of a number in META, and the zero */
+
+struct conflicts {
+	struct vt_hash pairs;
+	struct vt_hash events; /* names to rank by: numbers of texts */
+	uint64_t sum[NSUMS];
+	uint32_t model; /* numbers of texts; 0: no stream named one */
+	uint32_t distance;
+	/* Of the current stream, until all its images are known. */
+	struct conflict_row *rows;
+	size_t nrows;
+	size_t rows_cap;
+	uint32_t own_model;
+	uint32_t own_distance;
+};
+
+struct vt_merge {
+	struct vt_intern *strings;
+	struct vt_hash events;
+	struct vt_hash images;
+	struct vt_hash places;
+	struct vt_hash losses; /* struct vt_tally_loss, whose event is an index */
+	struct vt_hash gaps;   /* struct vt_tally_gap */
+	struct vt_hotprofile *hots;
+	struct conflicts conflicts;
+	uint64_t bad;
+	struct vt_tally tally; /* of the current stream */
+};
+
+static void init_tables(struct vt_merge *m)
+{
+	vt_hash_init(&m->events, sizeof(struct merged_event), offsetof(struct merged_event, row));
+	vt_hash_init(&m->images, sizeof(struct merged_image), offsetof(struct merged_image, path));
+	vt_hash_init(&m->places, sizeof(struct merged_place),
+		     offsetof(struct merged_place, samples));
+	vt_hash_init(&m->losses, sizeof(struct vt_tally_loss),
+		     offsetof(struct vt_tally_loss, count));
+	vt_hash_init(&m->gaps, sizeof(struct vt_tally_gap), offsetof(struct vt_tally_gap, bytes));
+	vt_hash_init(&m->conflicts.pairs, sizeof(struct merged_pair),
+		     offsetof(struct merged_pair, count));
+	vt_hash_init(&m->conflicts.events, sizeof(uint32_t), sizeof(uint32_t));
+}
+
+struct vt_merge *vt_merge_new(uint64_t seed)
+{
+	struct vt_merge *m = calloc(1, sizeof(*m));
+	bool ok;
+
+	if (!m)
+		return NULL;
+	init_tables(m);
+	m->strings = vt_intern_new();
+	m->hots = vt_hotprofile_new(seed);
+	ok = vt_tally_init(&m->tally, m->strings);
+	if (ok && m->strings && m->hots)
+		return m;
+	vt_merge_free(m);
+	return NULL;
+}
+
+void vt_merge_free(struct vt_merge *m)
+{
+	if (!m)
+		return;
+	vt_hash_fini(&m->events);
+	vt_hash_fini(&m->images);
+	vt_hash_fini(&m->places);
+	vt_hash_fini(&m->losses);
+	vt_hash_fini(&m->gaps);
+	vt_hash_fini(&m->conflicts.pairs);
+	vt_hash_fini(&m->conflicts.events);
+	free(m->conflicts.rows);
+	vt_tally_fini(&m->tally);
+	vt_hotprofile_free(m->hots);
+	vt_intern_free(m->strings);
+	free(m);
+}
+
+/* ---- the records of one stream ---- */
+
+static bool is_key(struct vt_bytes key, const char *name)
+{
+	return key.size == strlen(name) && memcmp(key.data, name, key.size) == 0;
+}
+
+static uint64_t parse_number(struct vt_bytes value)
+{
+	char text[NUMBER_SIZE];
+
+	if (value.size >= sizeof(text))
+		return 0;
+	memcpy(text, value.data, value.size);
+	text[value.size] = 0;
+	return strtoull(text, NULL, 10);
+}
+
+static bool keep_text(struct vt_merge *m, struct vt_bytes value, uint32_t *text)
+{
+	*text = vt_intern_add(m->strings, value.data, value.size);
+	return *text != UINT32_MAX;
+}
+
+static bool feed_meta(struct vt_merge *m, const struct vt_record *rec)
+{
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
+	struct conflicts *c = &m->conflicts;
+	uint32_t name;
+	size_t i;
+
+	if (is_key(key, META_MODEL))
+		return keep_text(m, value, &c->own_model);
+	if (is_key(key, META_DISTANCE))
+		return keep_text(m, value, &c->own_distance);
+	if (is_key(key, META_EVENT))
+		return keep_text(m, value, &name) && vt_hash_add(&c->events, &name, NULL);
+	for (i = 0; i < NSUMS; i++)
+		if (is_key(key, meta_sums[i]))
+			c->sum[i] += parse_number(value);
+	return true;
+}
+
+static bool feed_conflict(struct vt_merge *m, const struct vt_record *rec)
+{
+	struct conflicts *c = &m->conflicts;
+	unsigned f;
+
+	if (!vt_array_grow(&c->rows, &c->rows_cap, c->nrows + 1, sizeof(*c->rows)))
+		return false;
+	for (f = 0; f < VT_CONFLICT_NFIELDS; f++)
+		c->rows[c->nrows].field[f] = vt_record_u64(rec, f);
+	c->nrows++;
+	return true;
+}
+
+int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		  struct vt_error *err)
+{
+	struct vt_merge *m = arg;
+	bool (*feed)(struct vt_merge * m, const struct vt_record *rec) =
+		b->kind == VT_META	 ? feed_meta
+		: b->kind == VT_CONFLICT ? feed_conflict
+					 : NULL;
+	struct vt_record rec = {b, b->kind, first};
+
+	for (; feed && rec.row < first + count; rec.row++)
+		if (!feed(m, &rec))
+			return vt_error_nomem(err);
+	if (vt_hotprofile_feed(m->hots, b, first, count, err) < 0)
+		return -(int)err->code;
+	return vt_tally_feed(&m->tally, b, first, count, err);
+}
+
+/* ---- adding its sums to the others ---- */
+
+static uint32_t index_of(const struct vt_hash *h, const void *entry)
+{
+	return (uint32_t)(((const uint8_t *)entry - h->entries) / (ptrdiff_t)h->entry_size);
+}
+
+static bool join_event(struct vt_merge *m, const struct vt_tally_event *e, uint32_t *index)
+{
+	const struct merged_event key = {
+		.policy = e->row[VT_EVENT_POLICY], .name = e->name, .unit = e->unit};
+	bool added;
+	struct merged_event *joined = vt_hash_add(&m->events, &key, &added);
+	unsigned f;
+
+	if (!joined)
+		return false;
+	for (f = 0; f < VT_EVENT_NFIELDS; f++)
+		if (added || joined->row[f] != e->row[f])
+			joined->row[f] = added ? e->row[f] : 0;
+	*index = index_of(&m->events, joined);
+	return true;
+}
+
+/* The indices of the stream's events, in the tally's order; owned by the caller.  NULL: no memory.
+ */
+static uint32_t *join_events(struct vt_merge *m)
+{
+	const struct vt_hash *events = &m->tally.events;
+	uint32_t *indices = calloc(events->count + 1, sizeof(*indices));
+	size_t i;
+
+	for (i = 0; indices && i < events->count; i++)
+		if (!join_event(m, vt_hash_at(events, i), &indices[i])) {
+			free(indices);
+			return NULL;
+		}
+	return indices;
+}
+
+static bool join_image(struct vt_merge *m, const struct vt_tally_image *i, uint32_t *index)
+{
+	const struct merged_image key = {.buildid = i->buildid,
+					 .type_key = i->buildid ? 0 : (uint32_t)i->type,
+					 .path_key = i->buildid ? 0 : i->path};
+	bool added;
+	struct merged_image *joined = vt_hash_add(&m->images, &key, &added);
+
+	if (!joined)
+		return false;
+	if (added || strcmp(vt_intern_get(m->strings, i->path),
+			    vt_intern_get(m->strings, joined->path)) < 0) {
+		joined->path = i->path;
+		joined->type = i->type;
+		joined->machine = i->machine;
+	}
+	*index = index_of(&m->images, joined);
+	return true;
+}
+
+/* The same for the image that the current stream calls `id`. */
+static bool join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index)
+{
+	const struct vt_tally_image image = vt_tally_image(&m->tally, id);
+
+	*index = VT_UNMAPPED_IMAGE;
+	return id == VT_UNMAPPED_IMAGE || join_image(m, &image, index);
+}
+
+static bool join_place(struct vt_merge *m, const struct vt_place *p, const uint32_t *events)
+{
+	uint64_t event = vt_profile_event(m->tally.profile, p->event)->id;
+	struct merged_place key = {.offset = p->offset,
+				   .event = events[vt_tally_event_index(&m->tally, event)]};
+	struct merged_place *joined;
+
+	if (!join_image_id(m, p->image, &key.image))
+		return false;
+	joined = vt_hash_add(&m->places, &key, NULL);
+	if (!joined)
+		return false;
+	joined->samples += p->samples;
+	joined->period += p->period;
+	return true;
+}
+
+static bool join_loss(struct vt_merge *m, const struct vt_tally_loss *l, const uint32_t *events)
+{
+	const struct vt_tally_loss key = {
+		.event = events[vt_tally_event_index(&m->tally, l->event)], .source = l->source};
+	struct vt_tally_loss *joined = vt_hash_add(&m->losses, &key, NULL);
+
+	if (!joined)
+		return false;
+	joined->count += l->count;
+	return true;
+}
+
+static bool join_gap(struct vt_merge *m, const struct vt_tally_gap *g)
+{
+	struct vt_tally_gap *joined = vt_hash_add(&m->gaps, g, NULL);
+
+	if (!joined)
+		return false;
+	joined->bytes += g->bytes;
+	joined->records += g->records;
+	return true;
+}
+
+static bool join_tally(struct vt_merge *m)
+{
+	const struct vt_tally *t = &m->tally;
+	uint32_t *events = join_events(m);
+	bool ok = events != NULL;
+	size_t i;
+
+	for (i = 0; ok && i < vt_profile_nplaces(t->profile); i++)
+		ok = join_place(m, vt_profile_place(t->profile, i), events);
+	for (i = 0; ok && i < t->losses.count; i++)
+		ok = join_loss(m, vt_hash_at(&t->losses, i), events);
+	for (i = 0; ok && i < t->gaps.count; i++)
+		ok = join_gap(m, vt_hash_at(&t->gaps, i));
+	free(events);
+	return ok;
+}
+
+/* Pairs of different models of a core, or of different distances, do not add up. */
+static int join_text(uint32_t *known, uint32_t own, const char *what, struct vt_error *err)
+{
+	if (*known && own && *known != own)
+		return vt_error_set(err, VT_E_MISMATCH,
+				    "its pairs are of another %s than those before", what);
+	*known = own ? own : *known;
+	return 0;
+}
+
+static bool join_pair(struct vt_merge *m, const uint64_t *row)
+{
+	struct merged_pair key = {.offset = row[VT_CONFLICT_OFFSET],
+				  .earlier = row[VT_CONFLICT_EARLIER],
+				  .type = row[VT_CONFLICT_TYPE]};
+	struct merged_pair *p;
+	bool added;
+
+	if (!join_image_id(m, row[VT_CONFLICT_IMAGE], &key.image) ||
+	    !join_image_id(m, row[VT_CONFLICT_EARLIER_IMAGE], &key.earlier_image))
+		return false;
+	p = vt_hash_add(&m->conflicts.pairs, &key, &added);
+	if (!p)
+		return false;
+	if (added || row[VT_CONFLICT_NEAREST] < p->nearest)
+		p->nearest = row[VT_CONFLICT_NEAREST];
+	p->count += row[VT_CONFLICT_COUNT];
+	p->executions += row[VT_CONFLICT_EXECUTIONS];
+	p->distance += row[VT_CONFLICT_DISTANCE];
+	return true;
+}
+
+static int join_conflicts(struct vt_merge *m, struct vt_error *err)
+{
+	struct conflicts *c = &m->conflicts;
+	int code = join_text(&c->model, c->own_model, "model of a core", err);
+	size_t i;
+
+	if (code == 0)
+		code = join_text(&c->distance, c->own_distance, "distance", err);
+	for (i = 0; i < c->nrows && code == 0; i++)
+		if (!join_pair(m, c->rows[i].field))
+			code = vt_error_nomem(err);
+	c->nrows = 0;
+	c->own_model = c->own_distance = 0;
+	return code;
+}
+
+int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
+{
+	int code = vt_tally_finish(&m->tally, err);
+
+	if (code < 0)
+		return code;
+	m->bad += vt_profile_loss(m->tally.profile)->bad;
+	if (!join_tally(m))
+		return vt_error_nomem(err);
+	code = join_conflicts(m, err);
+	if (code < 0)
+		return code;
+	vt_tally_fini(&m->tally);
+	if (!vt_tally_init(&m->tally, m->strings))
+		return vt_error_nomem(err);
+	return vt_hotprofile_end(m->hots, err);
+}
+
+const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m)
+{
+	return vt_hotprofile_damage(m->hots);
+}
+
+uint64_t vt_merge_bad(const struct vt_merge *m)
+{
+	return m->bad;
+}
+
+/* ---- writing ---- */
+
+/* Where an entry of a table stands among the others: by texts, then by numbers. */
+struct rank {
+	const char *text[2];
+	uint64_t number[3];
+	size_t index;
+};
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+	int i, c = 0;
+
+	for (i = 0; i < 2 && c == 0; i++)
+		c = strcmp(x->text[i], y->text[i]);
+	for (i = 0; i < 3 && c == 0; i++)
+		c = (x->number[i] > y->number[i]) - (x->number[i] < y->number[i]);
+	return c ? c : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The entries of a table, in order; the caller frees it.  NULL when memory ran out. */
+static struct rank *rank_entries(const struct vt_merge *m, const struct vt_hash *h,
+				 void (*describe)(const struct vt_merge *m, const void *entry,
+						  struct rank *r))
+{
+	struct rank *ranks = malloc((h->count + 1) * sizeof(*ranks));
+	size_t i;
+
+	for (i = 0; ranks && i < h->count; i++) {
+		ranks[i] = (struct rank){{"", ""}, {0, 0, 0}, i};
+		describe(m, vt_hash_at(h, i), &ranks[i]);
+	}
+	if (ranks)
+		qsort(ranks, h->count, sizeof(*ranks), compare_ranks);
+	return ranks;
+}
+
+static void describe_event(const struct vt_merge *m, const void *entry, struct rank *r)
+{
+	const struct merged_event *e = entry;
+
+	r->text[0] = vt_intern_get(m->strings, e->name);
+	r->text[1] = vt_intern_get(m->strings, e->unit);
+	r->number[0] = e->policy;
+}
+
+static void describe_image(const struct vt_merge *m, const void *entry, struct rank *r)
+{
+	const struct merged_image *i = entry;
+
+	r->text[0] = vt_intern_get(m->strings, i->path);
+	r->text[1] = vt_intern_get(m->strings, i->buildid);
+	r->number[0] = i->type;
+}
+
+static uint32_t event_id(const struct vt_merge *m, uint32_t index)
+{
+	return ((const struct merged_event *)vt_hash_at(&m->events, index))->id;
+}
+
+static uint32_t image_id(const struct vt_merge *m, uint32_t index)
+{
+	if (index == VT_UNMAPPED_IMAGE)
+		return index;
+	return ((const struct merged_image *)vt_hash_at(&m->images, index))->id;
+}
+
+static void describe_place(const struct vt_merge *m, const void *entry, struct rank *r)
+{
+	const struct merged_place *p = entry;
+
+	r->number[0] = image_id(m, p->image);
+	r->number[1] = p->offset;
+	r->number[2] = event_id(m, p->event);
+}
+
+static void describe_loss(const struct vt_merge *m, const void *entry, struct rank *r)
+{
+	const struct vt_tally_loss *l = entry;
+
+	r->text[0] = vt_intern_get(m->strings, (uint32_t)l->source);
+	r->number[0] = event_id(m, (uint32_t)l->event);
+}
+
+static void describe_gap(const struct vt_merge *m, const void *entry, struct rank *r)
+{
+	const struct vt_tally_gap *g = entry;
+
+	r->text[0] = vt_intern_get(m->strings, g->input);
+	r->text[1] = vt_intern_get(m->strings, g->reason);
+}
+
+static void write_string(const struct vt_merge *m, struct vt_writer *w, unsigned field,
+			 uint32_t string)
+{
+	vt_writer_bytes(w, field, vt_intern_get(m->strings, string),
+			vt_intern_size(m->strings, string));
+}
+
+static void write_event(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+{
+	struct merged_event *e = entry;
+	uint64_t *row = vt_writer_row(w, VT_EVENT);
+	unsigned f;
+
+	e->id = (uint32_t)number;
+	for (f = 0; f < VT_EVENT_NFIELDS; f++)
+		if (f != VT_EVENT_NAME && f != VT_EVENT_UNIT)
+			row[f] = e->row[f];
+	row[VT_EVENT_ID] = number;
+	row[VT_EVENT_POLICY] = e->policy;
+	write_string(m, w, VT_EVENT_NAME, e->name);
+	write_string(m, w, VT_EVENT_UNIT, e->unit);
+}
+
+static void write_image(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+{
+	struct merged_image *i = entry;
+	uint64_t *row = vt_writer_row(w, VT_IMAGE);
+
+	i->id = (uint32_t)number;
+	row[VT_IMAGE_ID] = number;
+	row[VT_IMAGE_TYPE] = i->type;
+	row[VT_IMAGE_MACHINE] = i->machine;
+	write_string(m, w, VT_IMAGE_PATH, i->path);
+	write_string(m, w, VT_IMAGE_BUILDID, i->buildid);
+}
+
+static void write_place(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+{
+	const struct merged_place *p = entry;
+	uint64_t *row = vt_writer_row(w, VT_COUNT);
+
+	(void)number;
+	row[VT_COUNT_IMAGE] = image_id(m, p->image);
+	row[VT_COUNT_OFFSET] = p->offset;
+	row[VT_COUNT_EVENT] = event_id(m, p->event);
+	row[VT_COUNT_SAMPLES] = p->samples;
+	row[VT_COUNT_PERIOD] = p->period;
+}
+
+static void write_loss(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+{
+	const struct vt_tally_loss *l = entry;
+	uint64_t *row = vt_writer_row(w, VT_LOST);
+
+	(void)number;
+	row[VT_LOST_EVENT] = event_id(m, (uint32_t)l->event);
+	row[VT_LOST_COUNT] = l->count;
+	write_string(m, w, VT_LOST_SOURCE, (uint32_t)l->source);
+}
+
+static void write_gap(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+{
+	const struct vt_tally_gap *g = entry;
+	uint64_t *row = vt_writer_row(w, VT_GAP);
+
+	(void)number;
+	row[VT_GAP_BYTES] = g->bytes;
+	row[VT_GAP_RECORDS] = g->records;
+	write_string(m, w, VT_GAP_REASON, g->reason);
+	write_string(m, w, VT_GAP_INPUT, g->input);
+}
+
+/* ---- writing hot lists ---- */
+
+/* The index of a hot list's image, in which no sample need have fallen. */
+static bool join_hot_image(struct vt_merge *m, uint32_t number, uint32_t *index)
+{
+	const struct vt_hot_image *h = vt_hotprofile_image(m->hots, number);
+	struct vt_tally_image i = {.type = 0};
+
+	*index = VT_UNMAPPED_IMAGE;
+	if (!h)
+		return true;
+	i.buildid = vt_intern_add(m->strings, h->buildid, h->buildid_size);
+	i.path = vt_intern_str(m->strings, h->path);
+	i.type = h->type;
+	i.machine = h->machine;
+	return i.buildid != UINT32_MAX && i.path != UINT32_MAX && join_image(m, &i, index);
+}
+
+/* Adds the images of hot lists, before images get their ids. */
+static int join_hot_images(struct vt_merge *m, struct vt_error *err)
+{
+	uint32_t index;
+	size_t i;
+
+	for (i = 0; i < vt_hotprofile_count(m->hots); i++) {
+		const struct vt_hot_key *key = &vt_hotprofile_at(m->hots, i)->key;
+
+		if (!join_hot_image(m, key->image, &index) ||
+		    (key->caller && !join_hot_image(m, key->caller_image, &index)))
+			return vt_error_nomem(err);
+	}
+	return 0;
+}
+
+static int write_hots(struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < vt_hotprofile_count(m->hots); i++) {
+		const struct vt_hot *h = vt_hotprofile_at(m->hots, i);
+		uint64_t caller = h->key.caller_image;
+		uint32_t index;
+
+		if (h->key.caller) {
+			if (!join_hot_image(m, h->key.caller_image, &index))
+				return vt_error_nomem(err);
+			caller = image_id(m, index);
+		}
+		if (!join_hot_image(m, h->key.image, &index))
+			return vt_error_nomem(err);
+		if (vt_hot_write(h, image_id(m, index), caller, w, err) < 0)
+			return -(int)err->code;
+	}
+	return 0;
+}
+
+/* ---- writing conflicts ---- */
+
+static bool ranks_pairs(const struct vt_merge *m, const struct merged_event *e, uint64_t type)
+{
+	const struct conflicts *c = &m->conflicts;
+	const char *name = vt_intern_get(m->strings, e->name);
+	size_t i;
+
+	if (!c->events.count)
+		return vt_conflict_event_fits((enum vt_conflict)type, name);
+	for (i = 0; i < c->events.count; i++)
+		if (strcmp(vt_intern_get(m->strings, *(uint32_t *)vt_hash_at(&c->events, i)),
+			   name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The samples on a pair's later instruction, of the events that vreplay was told to rank by, else
+ * of those that fit the type.
+ */
+static uint64_t count_pair_samples(const struct vt_merge *m, const struct merged_pair *p)
+{
+	uint64_t samples = 0;
+	size_t i;
+
+	for (i = 0; i < m->events.count; i++) {
+		const struct merged_place key = {
+			.offset = p->offset, .image = p->image, .event = (uint32_t)i};
+		const struct merged_place *place;
+
+		if (!ranks_pairs(m, vt_hash_at(&m->events, i), p->type))
+			continue;
+		place = vt_hash_find(&m->places, &key);
+		samples += place ? place->samples : 0;
+	}
+	return samples;
+}
+
+/* As vreplay: by the later instruction, then type and nearness, then the earlier one. */
+static int compare_conflicts(const void *pa, const void *pb)
+{
+	static const unsigned fields[] = {VT_CONFLICT_IMAGE,	     VT_CONFLICT_OFFSET,
+					  VT_CONFLICT_TYPE,	     VT_CONFLICT_NEAREST,
+					  VT_CONFLICT_EARLIER_IMAGE, VT_CONFLICT_EARLIER};
+	const uint64_t *a = ((const struct conflict_row *)pa)->field;
+	const uint64_t *b = ((const struct conflict_row *)pb)->field;
+	size_t i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (a[fields[i]] != b[fields[i]])
+			return a[fields[i]] < b[fields[i]] ? -1 : 1;
+	return 0;
+}
+
+static void fill_conflict(const struct vt_merge *m, const struct merged_pair *p, uint64_t *row)
+{
+	row[VT_CONFLICT_IMAGE] = image_id(m, p->image);
+	row[VT_CONFLICT_OFFSET] = p->offset;
+	row[VT_CONFLICT_EARLIER_IMAGE] = image_id(m, p->earlier_image);
+	row[VT_CONFLICT_EARLIER] = p->earlier;
+	row[VT_CONFLICT_TYPE] = p->type;
+	row[VT_CONFLICT_COUNT] = p->count;
+	row[VT_CONFLICT_EXECUTIONS] = p->executions;
+	row[VT_CONFLICT_DISTANCE] = p->distance;
+	row[VT_CONFLICT_NEAREST] = p->nearest;
+	row[VT_CONFLICT_SAMPLES] = count_pair_samples(m, p);
+}
+
+static void write_meta(struct vt_writer *w, const char *key, const char *value)
+{
+	vt_writer_row(w, VT_META);
+	vt_writer_text(w, VT_META_KEY, key);
+	vt_writer_text(w, VT_META_VALUE, value);
+}
+
+static void write_totals(const struct vt_merge *m, struct vt_writer *w)
+{
+	const struct conflicts *c = &m->conflicts;
+	char text[NUMBER_SIZE];
+	size_t i;
+
+	if (!c->model)
+		return;
+	write_meta(w, META_MODEL, vt_intern_get(m->strings, c->model));
+	if (c->distance)
+		write_meta(w, META_DISTANCE, vt_intern_get(m->strings, c->distance));
+	for (i = 0; i < c->events.count; i++)
+		write_meta(w, META_EVENT,
+			   vt_intern_get(m->strings, *(uint32_t *)vt_hash_at(&c->events, i)));
+	for (i = 0; i < NSUMS; i++) {
+		snprintf(text, sizeof(text), "%" PRIu64, c->sum[i]);
+		write_meta(w, meta_sums[i], text);
+	}
+}
+
+static int write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
+{
+	const struct conflicts *c = &m->conflicts;
+	struct conflict_row *rows = calloc(c->pairs.count + 1, sizeof(*rows));
+	size_t i;
+
+	if (!rows)
+		return vt_error_nomem(err);
+	for (i = 0; i < c->pairs.count; i++)
+		fill_conflict(m, vt_hash_at(&c->pairs, i), rows[i].field);
+	qsort(rows, c->pairs.count, sizeof(*rows), compare_conflicts);
+	for (i = 0; i < c->pairs.count; i++)
+		memcpy(vt_writer_row(w, VT_CONFLICT), rows[i].field, sizeof(rows[i].field));
+	free(rows);
+	write_totals(m, w);
+	return 0;
+}
+
+int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err)
+{
+	/* Events and images first: the rest is ordered by the ids that they get here. */
+	const struct {
+		struct vt_hash *table;
+		void (*describe)(const struct vt_merge *m, const void *entry, struct rank *r);
+		void (*write)(const struct vt_merge *m, struct vt_writer *w, void *entry,
+			      size_t number);
+	} parts[] = {
+		{&m->events, describe_event, write_event},
+		{&m->images, describe_image, write_image},
+		{&m->losses, describe_loss, write_loss},
+		{&m->gaps, describe_gap, write_gap},
+		{&m->places, describe_place, write_place},
+	};
+	size_t i, k;
+
+	if (join_hot_images(m, err) < 0)
+		return -(int)err->code;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct rank *ranks = rank_entries(m, parts[i].table, parts[i].describe);
+
+		if (!ranks)
+			return vt_error_nomem(err);
+		for (k = 0; k < parts[i].table->count; k++)
+			parts[i].write(m, w, vt_hash_at(parts[i].table, ranks[k].index), k);
+		free(ranks);
+	}
+	if (write_conflicts(m, w, err) < 0)
+		return -(int)err->code;
+	vt_module_names_write(vt_hotprofile_modules(m->hots), w);
+	return write_hots(m, w, err);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_MERGE_MERGE_H
+#define VT_MERGE_MERGE_H
+
+#include "base/error.h"
+#include "stream/record.h"
+#include "stream/writer.h"
+#include "value/hot_profile.h"
+
+/*
+ * Adds up the profiles of several streams: counts of events, hot lists, and pairs of conflicting
+ * accesses (CONFLICT).
+ *
+ *	m = vt_merge_new(seed);
+ *	for each stream: vt_merge_feed() with its records, then vt_merge_end_stream();
+ *	vt_merge_write(m, w, &err);
+ *
+ * Events are the same if name, policy and unit are the same: samples whose pc was chosen in
+ * different ways stay apart.  Images are the same if their build-ids are, or, without a build-id,
+ * path and type.  Losses add up by event and source, gaps by reason and input, pairs of accesses by
+ * places and type.
+ *
+ * These sums depend neither on the order of the streams nor on how samples are spread over them.
+ * Hot lists are joined as value/hot_merge.h says: it takes the streams for parts of one run, in
+ * their order.
+ */
+struct vt_merge;
+
+/* `seed` is for joining counting samples.  Owned by the caller; NULL when memory runs out. */
+struct vt_merge *vt_merge_new(uint64_t seed);
+void vt_merge_free(struct vt_merge *m);
+
+/*
+ * Takes a run of records of the current stream; `arg` is the struct vt_merge.  0, -VT_E_NOMEM or
+ * -VT_E_LIMIT.
+ */
+int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		  struct vt_error *err);
+
+/*
+ * Ends the current stream and adds its sums to those before.  0, -VT_E_NOMEM; -VT_E_LIMIT: a sum is
+ * too high to be true; -VT_E_MISMATCH: its hot lists were kept in another way than those before, or
+ * its pairs are of another model of a core or another distance.
+ */
+int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err);
+
+/* Records of executed code, of all streams, that contradict themselves and were left out. */
+uint64_t vt_merge_bad(const struct vt_merge *m);
+
+/* The hot lists that were left out.  Borrowed. */
+const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
+
+/*
+ * Writes EVENT, IMAGE, LOST, GAP, COUNT, CONFLICT, META, MODULE, LABEL and HOT records, ordered by
+ * name, path, image and offset.  Errors of the writer stick to it; -VT_E_NOMEM.
+ */
+int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "merge/tally.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+bool vt_tally_init(struct vt_tally *t, struct vt_intern *strings)
+{
+	t->strings = strings;
+	t->profile = vt_profile_new(NULL);
+	vt_hash_init(&t->events, sizeof(struct vt_tally_event), sizeof(uint64_t));
+	vt_hash_init(&t->images, sizeof(struct vt_tally_image), sizeof(uint64_t));
+	vt_hash_init(&t->losses, sizeof(struct vt_tally_loss),
+		     offsetof(struct vt_tally_loss, count));
+	vt_hash_init(&t->gaps, sizeof(struct vt_tally_gap), offsetof(struct vt_tally_gap, bytes));
+	return t->profile != NULL;
+}
+
+void vt_tally_fini(struct vt_tally *t)
+{
+	vt_profile_free(t->profile);
+	vt_hash_fini(&t->events);
+	vt_hash_fini(&t->images);
+	vt_hash_fini(&t->losses);
+	vt_hash_fini(&t->gaps);
+}
+
+/* ---- records ---- */
+
+static uint32_t add_string(struct vt_tally *t, const struct vt_record *rec, unsigned field)
+{
+	struct vt_bytes b = vt_record_bytes(rec, field);
+
+	return vt_intern_add(t->strings, b.data, b.size);
+}
+
+static bool feed_event(struct vt_tally *t, const struct vt_record *rec)
+{
+	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
+	struct vt_tally_event *e = vt_hash_add(&t->events, &id, NULL);
+	unsigned f;
+
+	if (!e)
+		return false;
+	for (f = 0; f < VT_EVENT_NFIELDS; f++)
+		if (f != VT_EVENT_ID && f != VT_EVENT_NAME && f != VT_EVENT_UNIT)
+			e->row[f] = vt_record_u64(rec, f);
+	e->name = add_string(t, rec, VT_EVENT_NAME);
+	e->unit = add_string(t, rec, VT_EVENT_UNIT);
+	return e->name != UINT32_MAX && e->unit != UINT32_MAX;
+}
+
+static bool feed_image(struct vt_tally *t, const struct vt_record *rec)
+{
+	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
+	struct vt_tally_image *i = vt_hash_add(&t->images, &id, NULL);
+
+	if (!i)
+		return false;
+	i->type = vt_record_u64(rec, VT_IMAGE_TYPE);
+	i->machine = vt_record_u64(rec, VT_IMAGE_MACHINE);
+	i->path = add_string(t, rec, VT_IMAGE_PATH);
+	i->buildid = add_string(t, rec, VT_IMAGE_BUILDID);
+	return i->path != UINT32_MAX && i->buildid != UINT32_MAX;
+}
+
+static bool feed_loss(struct vt_tally *t, const struct vt_record *rec)
+{
+	struct vt_tally_loss key = {.event = vt_record_u64(rec, VT_LOST_EVENT),
+				    .source = add_string(t, rec, VT_LOST_SOURCE)};
+	struct vt_tally_loss *l = vt_hash_add(&t->losses, &key, NULL);
+
+	if (!l || key.source == UINT32_MAX)
+		return false;
+	l->count += vt_record_u64(rec, VT_LOST_COUNT);
+	return true;
+}
+
+static bool feed_gap(struct vt_tally *t, const struct vt_record *rec)
+{
+	struct vt_tally_gap key = {.reason = add_string(t, rec, VT_GAP_REASON),
+				   .input = add_string(t, rec, VT_GAP_INPUT)};
+	struct vt_tally_gap *g = vt_hash_add(&t->gaps, &key, NULL);
+
+	if (!g || key.reason == UINT32_MAX || key.input == UINT32_MAX)
+		return false;
+	g->bytes += vt_record_u64(rec, VT_GAP_BYTES);
+	g->records += vt_record_u64(rec, VT_GAP_RECORDS);
+	return true;
+}
+
+int vt_tally_feed(struct vt_tally *t, const struct vt_block *b, uint32_t first, uint32_t count,
+		  struct vt_error *err)
+{
+	bool (*feed)(struct vt_tally * t, const struct vt_record *rec) =
+		b->kind == VT_EVENT   ? feed_event
+		: b->kind == VT_IMAGE ? feed_image
+		: b->kind == VT_LOST  ? feed_loss
+		: b->kind == VT_GAP   ? feed_gap
+				      : NULL;
+	struct vt_record rec = {b, b->kind, first};
+
+	for (; feed && rec.row < first + count; rec.row++)
+		if (!feed(t, &rec))
+			return vt_error_nomem(err);
+	return vt_profile_feed(t->profile, b, first, count, err);
+}
+
+/* ---- the end ---- */
+
+/* Names an event that the stream did not declare. */
+static bool name_event(struct vt_tally *t, uint64_t id)
+{
+	bool added;
+	struct vt_tally_event *e = vt_hash_add(&t->events, &id, &added);
+	char name[40];
+
+	if (!e || !added)
+		return e != NULL;
+	snprintf(name, sizeof(name), "event%" PRIu64, id);
+	e->name = vt_intern_str(t->strings, name);
+	return e->name != UINT32_MAX;
+}
+
+/* Executed code is counted as an event that the profile describes. */
+static bool name_executed(struct vt_tally *t, const struct vt_profile_event *p)
+{
+	bool added;
+	struct vt_tally_event *e = vt_hash_add(&t->events, &p->id, &added);
+
+	if (!e || !added)
+		return e != NULL;
+	e->name = vt_intern_str(t->strings, p->name);
+	e->unit = vt_intern_str(t->strings, p->unit);
+	e->row[VT_EVENT_POLICY] = p->policy;
+	e->row[VT_EVENT_PERIOD] = p->sampling;
+	return e->name != UINT32_MAX && e->unit != UINT32_MAX;
+}
+
+int vt_tally_finish(struct vt_tally *t, struct vt_error *err)
+{
+	int code = vt_profile_finish(t->profile, err);
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < vt_profile_nevents(t->profile) && code == 0 && ok; i++) {
+		const struct vt_profile_event *e = vt_profile_event(t->profile, i);
+
+		ok = e->id == VT_PROFILE_EXEC_EVENT ? name_executed(t, e) : name_event(t, e->id);
+	}
+	for (i = 0; i < t->losses.count && code == 0 && ok; i++)
+		ok = name_event(t,
+				((const struct vt_tally_loss *)vt_hash_at(&t->losses, i))->event);
+	return ok ? code : vt_error_nomem(err);
+}
+
+size_t vt_tally_event_index(const struct vt_tally *t, uint64_t id)
+{
+	const uint8_t *e = vt_hash_find(&t->events, &id);
+
+	return (size_t)(e - t->events.entries) / t->events.entry_size;
+}
+
+struct vt_tally_image vt_tally_image(const struct vt_tally *t, uint64_t id)
+{
+	const struct vt_tally_image *i = vt_hash_find(&t->images, &id);
+
+	return i ? *i : (struct vt_tally_image){.id = id, .type = VT_IMAGE_FILE};
+}
