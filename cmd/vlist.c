@@ -16,6 +16,7 @@
 #include "culprit/cause.h"
 #include "listing/code/listing.h"
 #include "listing/json.h"
+#include "listing/profile/json.h"
 #include "profile/locate.h"
 
 /* --values without a procedure: those with the most samples. */
@@ -302,7 +303,7 @@ static bool list_all(struct app *a, const struct options *o, struct state *s)
 	if (ok && o->form.json) {
 		json_t *doc = vt_json_doc("vlist/1");
 
-		app_json_profile(doc, &s->data, &s->events, s->ranking);
+		vt_json_profile(doc, s->data.profile, &s->events, s->ranking);
 		json_object_set(doc, "procedures", s->procedures);
 		vt_json_write(out, doc, true);
 	} else if (ok && !app_form_is_text(&o->form) && s->table) {

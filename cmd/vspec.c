@@ -9,6 +9,7 @@
 #include "cmd/common/tables.h"
 #include "cmd/common/values.h"
 #include "listing/json.h"
+#include "listing/profile/json.h"
 #include "listing/profile/profile.h"
 #include "listing/values/advice.h"
 #include "stream/kinds.h"
@@ -193,7 +194,7 @@ static void print_json(const struct options *o, const struct state *s, const str
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		json_object_set_new(lists, vt_what_name(kinds[i]),
 				    vt_json_u64(vt_spec_lists(s->spec, kinds[i])));
-	app_json_profile(doc, &s->data.base, &s->events, NULL);
+	vt_json_profile(doc, s->data.base.profile, &s->events, NULL);
 	json_object_set_new(doc, "time", vt_json_text(event_label(s), strlen(event_label(s))));
 	json_object_set_new(doc, "lists", lists);
 	json_object_set_new(doc, "lists_without_code", vt_json_u64(vt_spec_blind(s->spec)));

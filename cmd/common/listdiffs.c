@@ -11,6 +11,7 @@
 #include "image/elf.h"
 #include "listing/code/diff.h"
 #include "listing/json.h"
+#include "listing/profile/json.h"
 #include "profile/ranking.h"
 
 /* Of the changes that are called significant, so many may be chance. */
@@ -262,11 +263,9 @@ static void print_json(struct diffs *d)
 	int side;
 
 	for (side = 0; side < 2; side++) {
-		const struct vt_losses l =
-			app_profile_losses(vt_profile_loss(d->data[side]->profile));
 		json_t *v = json_object();
 
-		vt_json_losses(v, &l);
+		vt_json_profile_losses(v, vt_profile_loss(d->data[side]->profile));
 		json_object_set_new(doc, side ? "after" : "before", v);
 	}
 	json_object_set(doc, "procedures", d->list);

@@ -9,7 +9,6 @@
 #include "base/escape.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/stream.h"
-#include "listing/json.h"
 #include "stream/kinds.h"
 
 struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, char **cache,
@@ -318,51 +317,6 @@ void app_profile_end(struct app_profile *p)
 	vt_hotprofile_free(p->lists);
 	vt_blockcode_free(p->code);
 	app_images_close(p->images, &p->warnings, p->cache);
-}
-
-static json_t *json_event(const struct app_profile *p, size_t event, const char *label,
-			  const struct vt_ranking *ranking)
-{
-	const struct vt_profile_event *e = vt_profile_event(p->profile, event);
-	json_t *v = json_object();
-
-	json_object_set_new(v, "name", vt_json_text(label, strlen(label)));
-	json_object_set_new(v, "policy", json_string(vt_policy_name(e->policy)));
-	json_object_set_new(v, "samples", vt_json_u64(e->samples));
-	json_object_set_new(v, "period", vt_json_u64(e->period));
-	json_object_set_new(v, "unit", vt_json_text(e->unit, strlen(e->unit)));
-	if (ranking) {
-		struct vt_tally t = vt_ranking_unknown(ranking, event);
-
-		json_object_set_new(v, "unknown", vt_json_u64(t.samples));
-		json_object_set_new(v, "unknown_period", vt_json_u64(t.period));
-		t = vt_ranking_unverified(ranking, event);
-		json_object_set_new(v, "unverified", vt_json_u64(t.samples));
-	}
-	return v;
-}
-
-void app_json_profile(json_t *object, const struct app_profile *p,
-		      const struct vt_event_choice *events, const struct vt_ranking *ranking)
-{
-	const struct vt_losses losses = app_profile_losses(vt_profile_loss(p->profile));
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < events->count; i++)
-		json_array_append_new(list,
-				      json_event(p, events->index[i], events->label[i], ranking));
-	json_object_set_new(object, "events", list);
-	vt_json_losses(object, &losses);
-}
-
-struct vt_losses app_profile_losses(const struct vt_profile_loss *l)
-{
-	return (struct vt_losses){.lost_places = l->lost_records,
-				  .lost = l->lost,
-				  .gaps = l->gaps,
-				  .gap_bytes = l->gap_bytes,
-				  .gap_records = l->gap_records};
 }
 
 /* Samples of an image that lie in no procedure. */

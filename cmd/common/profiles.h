@@ -2,7 +2,6 @@
 #ifndef CMD_COMMON_PROFILES_H
 #define CMD_COMMON_PROFILES_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/buf.h"
@@ -89,13 +88,5 @@ bool app_unknown_image(const struct app_profile *p, size_t event, struct vt_buf 
 
 /* Whether a record tells that vfreq was here. */
 bool app_is_estimated(const struct vt_record *rec);
-
-/*
- * Sets "events", "lost" and "gaps" of an object: what the header of a listing tells.  The share of
- * unknown samples needs the ranking, which may be NULL.
- */
-void app_json_profile(json_t *object, const struct app_profile *p,
-		      const struct vt_event_choice *events, const struct vt_ranking *ranking);
-struct vt_losses app_profile_losses(const struct vt_profile_loss *l);
 
 #endif

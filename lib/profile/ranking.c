@@ -9,6 +9,8 @@
 #include "base/intern.h"
 #include "image/lines.h"
 
+const char *const vt_level_words[] = {"procedure", "image", "line", "instruction", NULL};
+
 /* What makes two places fall into one row. */
 struct key {
 	uint64_t value;

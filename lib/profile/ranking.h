@@ -26,6 +26,9 @@ enum vt_level {
 	VT_NLEVELS
 };
 
+/* The levels in words, "procedure" first; NULL behind the last. */
+extern const char *const vt_level_words[];
+
 struct vt_tally {
 	uint64_t samples;
 	uint64_t period;

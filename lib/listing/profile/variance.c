@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "listing/profile/variance.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/escape.h"
+#include "listing/json.h"
+#include "listing/profile/json.h"
 #include "listing/profile/profile_internal.h"
 #include "profile/significance.h"
 
@@ -144,4 +149,99 @@ int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt
 	}
 	free(list);
 	return left_out;
+}
+
+/* ---- the whole output ---- */
+
+static uint64_t weigh_run(const struct vt_statreport *r, size_t run)
+{
+	return vti_weigh(r->runs[run].total, r->how.by_period);
+}
+
+static uint64_t total_of(const struct vt_statreport *r)
+{
+	uint64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		total += weigh_run(r, i);
+	return total;
+}
+
+int vt_statreport_fill(struct vt_statreport *r, struct vt_error *err)
+{
+	r->table = vt_table_new();
+	if (!r->table)
+		return vt_error_nomem(err);
+	r->left_out = vt_statlist_fill(r->table, r->rows, r->level, total_of(r), &r->how, err);
+	return r->left_out < 0 ? (int)r->left_out : 0;
+}
+
+void vt_statreport_fini(struct vt_statreport *r)
+{
+	vt_table_free(r->table);
+}
+
+static void print_header(const struct vt_statreport *r, struct vt_output *out)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	vt_escape_str(&b, r->event ? r->event : "none");
+	vt_output_printf(out, "Number of samples of type %s\n", vt_buf_str(&b));
+	for (i = 0; i < r->count; i++) {
+		b.size = 0;
+		vt_escape_str(&b, r->runs[i].path);
+		vt_output_printf(out, "set %zu = %" PRIu64 "%s (%s)\n", i + 1, weigh_run(r, i),
+				 r->how.by_period ? " of period" : "", vt_buf_str(&b));
+		if (r->runs[i].loss.lost)
+			vt_output_printf(out, "  lost while recording: %" PRIu64 " records\n",
+					 r->runs[i].loss.lost);
+		if (r->runs[i].loss.gaps)
+			vt_output_printf(out, "  gaps in the input: %" PRIu64 "\n",
+					 r->runs[i].loss.gaps);
+	}
+	vt_output_printf(out,
+			 "TOTAL %" PRIu64 "\n\nStatistics of the %s of each %s in %zu sets\n\n",
+			 total_of(r), r->how.by_period ? "period" : "samples",
+			 vt_level_words[r->level], r->count);
+	vt_buf_free(&b);
+}
+
+json_t *vt_statreport_json(const struct vt_statreport *r)
+{
+	json_t *sets = json_array();
+	json_t *doc = vt_json_doc("vstats/1");
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		const struct vt_statrun *run = &r->runs[i];
+		json_t *set = json_object();
+
+		json_object_set_new(set, "file", vt_json_text(run->path, strlen(run->path)));
+		json_object_set_new(set, "samples", vt_json_u64(run->total.samples));
+		json_object_set_new(set, "period", vt_json_u64(run->total.period));
+		vt_json_profile_losses(set, &run->loss);
+		json_array_append_new(sets, set);
+	}
+	json_object_set_new(doc, "event",
+			    r->event ? vt_json_text(r->event, strlen(r->event)) : json_null());
+	json_object_set_new(doc, "by", json_string(vt_level_words[r->level]));
+	json_object_set_new(doc, "sets", sets);
+	json_object_set_new(doc, "rows", vt_json_table(r->table));
+	json_object_set_new(doc, "rows_left_out", json_integer(r->left_out));
+	return doc;
+}
+
+int vt_statreport_print(const struct vt_statreport *r, enum vt_table_form form, bool color,
+			struct vt_output *out, struct vt_error *err)
+{
+	int code;
+
+	if (form == VT_TABLE_TEXT)
+		print_header(r, out);
+	code = vt_table_print(r->table, out, form, color, err);
+	if (code == 0 && r->left_out && form == VT_TABLE_TEXT)
+		vt_output_printf(out, "(%lld more rows)\n", (long long)r->left_out);
+	return code;
 }

@@ -2,10 +2,12 @@
 #ifndef VT_LISTING_PROFILE_VARIANCE_H
 #define VT_LISTING_PROFILE_VARIANCE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/table.h"
 #include "profile/ranking.h"
 #include "profile/runs.h"
@@ -35,5 +37,38 @@ struct vt_statlist_options {
 int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt_level level,
 			 uint64_t total, const struct vt_statlist_options *opt,
 			 struct vt_error *err);
+
+/* What a report says of each run. */
+struct vt_statrun {
+	const char *path; /* borrowed */
+	struct vt_tally total;
+	struct vt_profile_loss loss;
+};
+
+/* vstats's whole output; all borrowed but for the table. */
+struct vt_statreport {
+	const char *event; /* NULL: no run has an event */
+	enum vt_level level;
+	const struct vt_runs *rows;
+	const struct vt_statrun *runs;
+	size_t count;
+	struct vt_statlist_options how;
+	struct vt_table *table; /* filled by vt_statreport_fill() */
+	int64_t left_out;	/* rows */
+};
+
+/* Computes the rows.  -VT_E_NOMEM.  End it in either case. */
+int vt_statreport_fill(struct vt_statreport *r, struct vt_error *err);
+void vt_statreport_fini(struct vt_statreport *r);
+
+/* The report as a JSON document; a new reference, NULL when memory runs out. */
+json_t *vt_statreport_json(const struct vt_statreport *r);
+
+/*
+ * Prints the table: for people (VT_TABLE_TEXT) with the lines above and below it, for programs
+ * alone.  -VT_E_NOMEM; errors of writing stick to `out`.
+ */
+int vt_statreport_print(const struct vt_statreport *r, enum vt_table_form form, bool color,
+			struct vt_output *out, struct vt_error *err);
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef CMD_COMMON_OPTIONS_H
+#define CMD_COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/opt.h"
+#include "cmd/common/app.h"
+#include "profile/ranking.h"
+
+/* What a command line must not ask for, and the message if it does. */
+struct app_rule {
+	bool broken;
+	const char *text;
+};
+
+/* True if no rule is broken; otherwise app_usage() with the text of the first that is. */
+bool app_check_rules(struct app *a, const struct app_rule *rules, size_t count);
+#define APP_CHECK_RULES(a, rules) app_check_rules(a, rules, sizeof(rules) / sizeof((rules)[0]))
+
+/* Rows of an option table; letter 0: only a long name. */
+
+#define APP_OPTION(kind, letter_, name_, variable, arg_, text)                                     \
+	{                                                                                          \
+		.letter = (letter_), .name = (name_), .type = (kind), .value = &(variable),        \
+		.arg = (arg_), .help = (text)                                                      \
+	}
+
+#define APP_FLAG(letter_, name_, variable, text)                                                   \
+	APP_OPTION(VT_OPT_FLAG, letter_, name_, variable, NULL, text)
+#define APP_STRING(letter_, name_, variable, arg_, text)                                           \
+	APP_OPTION(VT_OPT_STRING, letter_, name_, variable, arg_, text)
+#define APP_LIST(letter_, name_, variable, arg_, text)                                             \
+	APP_OPTION(VT_OPT_LIST, letter_, name_, variable, arg_, text)
+#define APP_U64(letter_, name_, variable, arg_, text)                                              \
+	APP_OPTION(VT_OPT_U64, letter_, name_, variable, arg_, text)
+#define APP_F64(letter_, name_, variable, arg_, text)                                              \
+	APP_OPTION(VT_OPT_F64, letter_, name_, variable, arg_, text)
+
+#define APP_CHOICE(letter_, name_, variable, arg_, words, text)                                    \
+	{                                                                                          \
+		.letter = (letter_), .name = (name_), .type = VT_OPT_CHOICE, .value = &(variable), \
+		.arg = (arg_), .choices = (words), .help = (text)                                  \
+	}
+
+/* What the rows of a profile's listing are: the index is an enum vt_level. */
+#define APP_OPT_LEVEL(variable)                                                                    \
+	APP_CHOICE('b', "by", variable, "WHAT", vt_level_words,                                    \
+		   "one row for each procedure (default), image, line or instruction")
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/profile/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "listing/json.h"
+#include "listing/profile/json.h"
+
+int vt_profreport_fill(struct vt_profreport *r, struct vt_error *err)
+{
+	const struct vt_profdiff_set sets[2] = {{r->runs, r->before},
+						{r->runs + r->before, r->count - r->before}};
+
+	r->table = vt_table_new();
+	if (!r->table)
+		return vt_error_nomem(err);
+	if (r->before)
+		return vt_proflist_diff(r->table, sets, &r->how, &r->result, err);
+	r->result.left_out = vt_proflist_fill(r->table, &r->runs[0], &r->how.list);
+	return 0;
+}
+
+void vt_profreport_fini(struct vt_profreport *r)
+{
+	vt_table_free(r->table);
+	vt_profdiff_result_fini(&r->result);
+}
+
+/* An object for each run of a set. */
+static json_t *make_set(const struct vt_profreport *r, size_t first, size_t end)
+{
+	json_t *runs = json_array();
+	size_t i;
+
+	for (i = first; i < end; i++) {
+		json_t *run = json_object();
+
+		vt_json_profile(run, r->runs[i].profile, r->runs[i].events, r->runs[i].ranking);
+		json_array_append_new(runs, run);
+	}
+	return runs;
+}
+
+json_t *vt_profreport_json(const struct vt_profreport *r)
+{
+	const struct vt_proflist_side *run = &r->runs[0];
+	json_t *doc = vt_json_doc(r->before ? "vprof-diff/1" : "vprof/1");
+
+	if (!r->before) {
+		vt_json_profile(doc, run->profile, run->events, run->ranking);
+	} else {
+		json_object_set_new(doc, "before", make_set(r, 0, r->before));
+		json_object_set_new(doc, "after", make_set(r, r->before, r->count));
+		json_object_set_new(doc, "significant",
+				    json_integer((json_int_t)r->result.significant));
+		if (!isnan(r->how.check))
+			json_object_set_new(doc, "grown", vt_json_u64(r->result.grown.count));
+	}
+	json_object_set_new(doc, "by", json_string(vt_level_words[vt_ranking_level(run->ranking)]));
+	json_object_set_new(doc, "rows", vt_json_table(r->table));
+	json_object_set_new(doc, "rows_left_out", json_integer((json_int_t)r->result.left_out));
+	return doc;
+}
+
+static void print_headers(const struct vt_profreport *r, struct vt_output *out)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		if (r->before)
+			vt_output_text(out, i < r->before ? "Before:\n" : "After:\n");
+		vt_proflist_header(r->runs[i].profile, r->runs[i].ranking, r->runs[i].events, out);
+	}
+	vt_proflist_legend(r->how.list.by_period, r->before > 0, out);
+}
+
+static void print_footers(const struct vt_profreport *r, struct vt_output *out)
+{
+	struct vt_buf name = VT_BUF_INIT;
+
+	if (r->result.left_out)
+		vt_output_printf(out, "(%" PRIu64 " more rows)\n", r->result.left_out);
+	if (!r->before || !r->runs[0].events->count)
+		return;
+	vt_escape_str(&name, r->runs[0].events->label[0]);
+	vt_output_printf(out, "%" PRIu64 " changes of %s are significant (*)\n",
+			 r->result.significant, vt_buf_str(&name));
+	vt_buf_free(&name);
+}
+
+int vt_profreport_print(const struct vt_profreport *r, enum vt_table_form form, bool color,
+			struct vt_output *out, struct vt_error *err)
+{
+	int code;
+
+	if (form == VT_TABLE_TEXT)
+		print_headers(r, out);
+	code = vt_table_print(r->table, out, form, color, err);
+	if (code == 0 && form == VT_TABLE_TEXT)
+		print_footers(r, out);
+	return code;
+}
