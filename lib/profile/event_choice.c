@@ -104,4 +104,3 @@ void vt_event_choice_fini(struct vt_event_choice *c)
 	free(c->index);
 	*c = (struct vt_event_choice){0};
 }
-
