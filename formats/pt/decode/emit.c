@@ -6,8 +6,69 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "formats/pt/decode/emit_internal.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "formats/pt/block.h"
 #include "stream/kinds.h"
+
+#define RUN_BLOCKS 65536 /* of an EXEC record, at most */
+#define STRIDE	   1024	 /* blocks looked at together: they stay in the first-level cache */
+
+/* A block that was written: its number in the table of them is its id. */
+struct block_key {
+	int64_t pid;
+	uint64_t addr;
+	uint32_t size;
+	uint32_t mode;
+	uint32_t code; /* its bytes: what vt_intern_add() gave */
+	uint32_t unused;
+};
+
+struct process {
+	int64_t pid;
+	uint64_t insns;
+};
+
+/* Blocks that wait for being written as one record. */
+struct exec_run {
+	uint32_t n;
+	bool wide;	 /* there is an id above 65535: they are in wide_ids, else packed */
+	uint8_t *packed; /* as the record has them: 2 or 4 bytes each */
+	uint32_t *wide_ids;
+	uint64_t insns;
+	uint64_t tsc, cycles; /* when it began */
+	uint64_t *at, *at_tsc, *at_cycles;
+	size_t ntimes;
+	size_t at_cap, tsc_cap, cycles_cap;
+	bool has_cycles;
+};
+
+/* Which id an engine's index stands for. */
+struct id_map {
+	struct vt_pt_blocks *of;
+	uint32_t *ids;	 /* VT_PT_NO_ID: not executed yet */
+	uint16_t *insns; /* of the block */
+	size_t ids_cap, insns_cap;
+	uint32_t n;
+	uint32_t last; /* an index that has an id, if any has */
+};
+
+struct vt_pt_emit {
+	struct vt_writer *w;
+	struct vt_pt_timeconv conv;
+	struct vt_pt_totals totals;
+	struct vt_hash blocks;	  /* struct block_key */
+	struct vt_intern *code;	  /* of blocks */
+	struct vt_hash processes; /* struct process */
+	bool started;
+	int64_t pid, tid;
+	uint64_t first; /* instructions of the process before the run */
+	struct exec_run run;
+	struct id_map map;
+	uint64_t tsc, cycles; /* now */
+	uint64_t time;	      /* ns, where there is no TSC */
+	bool moved;	      /* and no block has begun since they became so */
+};
 
 uint64_t vt_pt_time(const struct vt_pt_timeconv *conv, uint64_t tsc)
 {
@@ -34,10 +95,10 @@ struct vt_pt_emit *vt_pt_emit_new(struct vt_writer *w, const struct vt_pt_timeco
 	e->w = w;
 	if (conv)
 		e->conv = *conv;
-	vt_hash_init(&e->blocks, sizeof(struct vti_emit_key), sizeof(struct vti_emit_key));
-	vt_hash_init(&e->processes, sizeof(struct vti_emit_process), sizeof(int64_t));
+	vt_hash_init(&e->blocks, sizeof(struct block_key), sizeof(struct block_key));
+	vt_hash_init(&e->processes, sizeof(struct process), sizeof(int64_t));
 	e->code = vt_intern_new();
-	e->run.packed = malloc((size_t)VTI_EMIT_RUN * 4);
+	e->run.packed = malloc((size_t)RUN_BLOCKS * 4);
 	if (!e->code || !e->run.packed) {
 		vt_pt_emit_free(e);
 		return NULL;
@@ -67,10 +128,91 @@ const struct vt_pt_totals *vt_pt_emit_totals(const struct vt_pt_emit *e)
 	return &e->totals;
 }
 
+/* ---- blocks ---- */
+
+static void put_block(struct vt_pt_emit *e, uint32_t id, const struct vt_pt_block *k)
+{
+	uint64_t *row = vt_writer_row(e->w, VT_BLOCK);
+
+	row[VT_BLOCK_ID] = id;
+	row[VT_BLOCK_PID] = (uint64_t)e->pid;
+	row[VT_BLOCK_ADDR] = k->addr;
+	row[VT_BLOCK_SIZE] = k->size;
+	row[VT_BLOCK_INSNS] = k->insns;
+	row[VT_BLOCK_END] = vt_pt_end_kind(k->end);
+	row[VT_BLOCK_TARGET] = k->target;
+	row[VT_BLOCK_MODE] = k->mode == 64 ? 0 : k->mode;
+	vt_writer_bytes(e->w, VT_BLOCK_LENGTHS, vt_pt_block_lengths(e->map.of, k), k->insns);
+	vt_writer_bytes(e->w, VT_BLOCK_CODE, vt_pt_block_code(e->map.of, k), k->size);
+}
+
+/* Whether an id that is in the table of blocks stands for the block in this process. */
+static bool is_ours(const struct vt_pt_emit *e, const struct vt_pt_block *k)
+{
+	const struct block_key *key;
+
+	if (k->id >= e->blocks.count)
+		return false;
+	key = vt_hash_at(&e->blocks, k->id);
+	return key->pid == e->pid && key->addr == k->addr && key->size == k->size;
+}
+
+/* Gives an index its id.  Writes the block if it is new. */
+static int define_block(struct vt_pt_emit *e, uint32_t index, struct vt_error *err)
+{
+	struct id_map *m = &e->map;
+	struct vt_pt_block *k = vt_pt_blocks_get(m->of, index);
+
+	if (!is_ours(e, k)) {
+		struct block_key key = {
+			.pid = e->pid, .addr = k->addr, .size = k->size, .mode = k->mode};
+		struct block_key *found;
+		bool added;
+
+		key.code = vt_intern_add(e->code, vt_pt_block_code(m->of, k), k->size);
+		if (key.code == UINT32_MAX)
+			return vt_error_nomem(err);
+		found = vt_hash_add(&e->blocks, &key, &added);
+		if (!found)
+			return vt_error_nomem(err);
+		k->id = (uint32_t)(((uint8_t *)found - e->blocks.entries) / sizeof(*found));
+		if (added)
+			put_block(e, k->id, k);
+	}
+	m->ids[index] = k->id;
+	m->last = index;
+	return 0;
+}
+
+/* Makes the map that of a table of blocks, which may have grown. */
+static int set_map(struct vt_pt_emit *e, struct vt_pt_blocks *of, struct vt_error *err)
+{
+	struct id_map *m = &e->map;
+	uint32_t count = vt_pt_blocks_count(of), i;
+
+	/* Another table may have come to lie where one was that is gone. */
+	if (m->of != of || count < m->n ||
+	    (m->n && m->ids[m->last] != VT_PT_NO_ID &&
+	     vt_pt_blocks_get(of, m->last)->id != m->ids[m->last]))
+		m->n = m->last = 0;
+	m->of = of;
+	if (count == m->n)
+		return 0;
+	if (!vt_array_grow(&m->ids, &m->ids_cap, count, sizeof(*m->ids)) ||
+	    !vt_array_grow(&m->insns, &m->insns_cap, count, sizeof(*m->insns)))
+		return vt_error_nomem(err);
+	for (i = m->n; i < count; i++) {
+		m->ids[i] = VT_PT_NO_ID;
+		m->insns[i] = vt_pt_blocks_get(of, i)->insns;
+	}
+	m->n = count;
+	return 0;
+}
+
 /* ---- runs ---- */
 
 /* Brings ids that may be above 65535 to the form of the record. */
-static unsigned pack_wide(struct vti_emit_run *r, uint32_t *base_out)
+static unsigned pack_wide(struct exec_run *r, uint32_t *base_out)
 {
 	uint32_t base = UINT32_MAX, high = 0, i;
 
@@ -91,7 +233,7 @@ static unsigned pack_wide(struct vti_emit_run *r, uint32_t *base_out)
 
 static void put_run(struct vt_pt_emit *e)
 {
-	struct vti_emit_run *r = &e->run;
+	struct exec_run *r = &e->run;
 	uint32_t base = 0;
 	unsigned width;
 	uint64_t *row;
@@ -126,7 +268,7 @@ static void put_run(struct vt_pt_emit *e)
 /* The time is told for the next block: that which the run has as number n. */
 static int note_time(struct vt_pt_emit *e, uint32_t n, struct vt_error *err)
 {
-	struct vti_emit_run *r = &e->run;
+	struct exec_run *r = &e->run;
 
 	e->moved = false;
 	r->has_cycles |= e->cycles != 0;
@@ -155,12 +297,12 @@ static void set_time(struct vt_pt_emit *e, uint64_t tsc, uint64_t cycles)
 }
 
 /* From now on the ids of the run are kept in full. */
-static int widen(struct vti_emit_run *r, struct vt_error *err)
+static int widen(struct exec_run *r, struct vt_error *err)
 {
 	uint32_t i;
 
 	if (!r->wide_ids)
-		r->wide_ids = malloc(VTI_EMIT_RUN * sizeof(*r->wide_ids));
+		r->wide_ids = malloc(RUN_BLOCKS * sizeof(*r->wide_ids));
 	if (!r->wide_ids)
 		return vt_error_nomem(err);
 	for (i = 0; i < r->n; i++)
@@ -173,8 +315,8 @@ static int widen(struct vti_emit_run *r, struct vt_error *err)
  * Appends the ids of a few indexes, if all have one and it fits 16 bits; else nothing.  This is
  * where the time goes: one look-up for each block, and nothing else.
  */
-static bool append_narrow(struct vti_emit_run *r, const struct vti_emit_map *m,
-			  const uint32_t *indexes, uint32_t n)
+static bool append_narrow(struct exec_run *r, const struct id_map *m, const uint32_t *indexes,
+			  uint32_t n)
 {
 	const uint32_t *ids = m->ids;
 	uint8_t *to = r->packed + 2 * (size_t)r->n;
@@ -193,8 +335,8 @@ static bool append_narrow(struct vti_emit_run *r, const struct vti_emit_map *m,
 }
 
 /* The same for any ids. */
-static int append_wide(struct vti_emit_run *r, const struct vti_emit_map *m,
-		       const uint32_t *indexes, uint32_t n, struct vt_error *err)
+static int append_wide(struct exec_run *r, const struct id_map *m, const uint32_t *indexes,
+		       uint32_t n, struct vt_error *err)
 {
 	uint32_t i;
 
@@ -208,16 +350,16 @@ static int append_wide(struct vti_emit_run *r, const struct vti_emit_map *m,
 
 static int take_ids(struct vt_pt_emit *e, const uint32_t *indexes, uint32_t n, struct vt_error *err)
 {
-	struct vti_emit_map *m = &e->map;
+	struct id_map *m = &e->map;
 	uint32_t i, k, part;
 
 	for (i = 0; i < n; i += part) {
-		part = n - i < VTI_EMIT_STRIDE ? n - i : VTI_EMIT_STRIDE;
+		part = n - i < STRIDE ? n - i : STRIDE;
 		if (!e->run.wide && append_narrow(&e->run, m, indexes + i, part))
 			continue;
 		for (k = 0; k < part; k++) {
 			if (m->ids[indexes[i + k]] == VT_PT_NO_ID &&
-			    vti_emit_define(e, indexes[i + k], err) < 0)
+			    define_block(e, indexes[i + k], err) < 0)
 				return -VT_E_NOMEM;
 		}
 		if (!e->run.wide && append_narrow(&e->run, m, indexes + i, part))
@@ -238,7 +380,7 @@ struct rest {
 	size_t time;
 };
 
-static uint64_t sum_insns(const struct vti_emit_map *m, const uint32_t *indexes, size_t n)
+static uint64_t sum_insns(const struct id_map *m, const uint32_t *indexes, size_t n)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -249,7 +391,7 @@ static uint64_t sum_insns(const struct vti_emit_map *m, const uint32_t *indexes,
 }
 
 /* The instructions of the next n blocks: the shorter part is added up. */
-static uint64_t count_insns(const struct vti_emit_map *m, const struct rest *rest, uint32_t n)
+static uint64_t count_insns(const struct id_map *m, const struct rest *rest, uint32_t n)
 {
 	const uint32_t *ids = rest->batch->ids + rest->pos;
 	size_t after = rest->batch->nids - rest->pos - n;
@@ -292,8 +434,8 @@ static int take_blocks(struct vt_pt_emit *e, struct rest *rest, uint32_t end, st
 	int rc = 0;
 
 	while (rc == 0 && rest->pos < end) {
-		struct vti_emit_run *r = &e->run;
-		uint32_t room = VTI_EMIT_RUN - r->n;
+		struct exec_run *r = &e->run;
+		uint32_t room = RUN_BLOCKS - r->n;
 		uint32_t n = end - rest->pos < room ? end - rest->pos : room;
 		uint64_t insns = count_insns(&e->map, rest, n);
 
@@ -307,7 +449,7 @@ static int take_blocks(struct vt_pt_emit *e, struct rest *rest, uint32_t end, st
 		r->insns += insns;
 		rest->insns -= insns;
 		rest->pos += n;
-		if (r->n == VTI_EMIT_RUN)
+		if (r->n == RUN_BLOCKS)
 			put_run(e);
 	}
 	return rc;
@@ -404,35 +546,21 @@ static void take_note(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 
 /* ---- whose blocks they are ---- */
 
-static struct vti_emit_process *find_process(struct vt_pt_emit *e, int64_t pid)
-{
-	return vt_hash_add(&e->processes, &pid, NULL);
-}
-
-static int keep_process(struct vt_pt_emit *e, struct vt_error *err)
-{
-	struct vti_emit_process *p = e->started ? find_process(e, e->pid) : NULL;
-
-	if (e->started && !p)
-		return vt_error_nomem(err);
-	if (p)
-		p->insns = e->first;
-	return 0;
-}
-
 static int set_thread(struct vt_pt_emit *e, const struct vt_pt_context *ctx, struct vt_error *err)
 {
-	struct vti_emit_process *p;
+	struct process *p;
 
 	if (e->started && e->pid == ctx->pid && e->tid == ctx->tid)
 		return 0;
 	put_run(e);
-	if (keep_process(e, err) < 0)
-		return -VT_E_NOMEM;
-	p = find_process(e, ctx->pid);
+	if (e->started) {
+		p = vt_hash_find(&e->processes, &e->pid);
+		p->insns = e->first;
+	}
+	p = vt_hash_add(&e->processes, &ctx->pid, NULL);
 	if (!p)
 		return vt_error_nomem(err);
-	/* Ids are of a process: what the map says of another one's is nothing. */
+	/* Ids are of a process: the map holds those of the previous one. */
 	if (!e->started || e->pid != ctx->pid)
 		e->map.n = 0;
 	e->started = true;
@@ -453,7 +581,7 @@ int vt_pt_emit_batch(struct vt_pt_emit *e, const struct vt_pt_context *ctx,
 	if (!e->run.n)
 		e->time = ctx->time;
 	if (rc == 0 && batch->nids)
-		rc = vti_emit_set_map(e, batch->blocks, err);
+		rc = set_map(e, batch->blocks, err);
 	for (i = 0; i < batch->nnotes && rc == 0; i++) {
 		rc = take_blocks(e, &rest, batch->notes[i].at, err);
 		if (rc == 0)
