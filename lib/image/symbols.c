@@ -8,9 +8,36 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "image/demangle.h"
-#include "image/symtab.h"
 
 #define NONE UINT32_MAX
+
+/* A name that lost to another at its address. */
+struct alias {
+	uint64_t start;
+	const char *name;
+};
+
+/* Names copied from a text, one after the other; equal ones are not shared. */
+struct name_block {
+	struct name_block *next;
+	size_t used;
+	size_t size;
+	char text[];
+};
+
+struct vt_symbols {
+	struct vt_symbol *syms;
+	size_t count;
+	size_t cap;
+	uint64_t *starts; /* of the symbols once more, close together for the search */
+	uint32_t *outer;  /* see find_nesting() */
+	uint32_t *shown;  /* demangled name: id in `names`, 0 if not yet made */
+	struct alias *aliases;
+	size_t naliases;
+	size_t aliases_cap;
+	struct vt_intern *names; /* names that were made */
+	struct name_block *copied;
+};
 
 struct vt_symbols *vt_symbols_new(void)
 {
@@ -28,7 +55,7 @@ struct vt_symbols *vt_symbols_new(void)
 
 void vt_symbols_free(struct vt_symbols *t)
 {
-	struct vti_names *n;
+	struct name_block *n;
 
 	if (!t)
 		return;
@@ -171,7 +198,7 @@ static bool keep_alias(struct vt_symbols *t, const struct vt_symbol *loser, cons
 		return true;
 	if (!vt_array_grow(&t->aliases, &t->aliases_cap, t->naliases + 1, sizeof(*t->aliases)))
 		return false;
-	t->aliases[t->naliases++] = (struct vti_alias){loser->start, loser->name};
+	t->aliases[t->naliases++] = (struct alias){loser->start, loser->name};
 	return true;
 }
 
@@ -314,4 +341,356 @@ const struct vt_symbol *vt_symbols_outermost(const struct vt_symbols *t,
 		    !(t->syms[o].flags & (VT_SYMBOL_UNSIZED | VT_SYMBOL_FRAME | VT_SYMBOL_OBJECT)))
 			sym = &t->syms[o];
 	return sym;
+}
+
+/* ---- symbols from text: kallsyms and perf maps ---- */
+
+/* One line of a text, without its end; false when there is none left. */
+static bool next_line(const char **p, const char *end, const char **line, size_t *size)
+{
+	const char *nl;
+
+	if (*p >= end)
+		return false;
+	nl = memchr(*p, '\n', (size_t)(end - *p));
+	*line = *p;
+	*size = (size_t)((nl ? nl : end) - *p);
+	*p = nl ? nl + 1 : end;
+	return true;
+}
+
+/* A hexadecimal number and the blank after it; returns how many bytes they take, 0 if malformed. */
+static size_t parse_hex(const char *s, size_t size, uint64_t *value)
+{
+	uint64_t v = 0;
+	size_t first = 0, i;
+
+	if (size > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
+		first = 2;
+	for (i = first; i < size && s[i] != ' '; i++) {
+		unsigned d = s[i] >= '0' && s[i] <= '9'	  ? (unsigned)(s[i] - '0')
+			     : s[i] >= 'a' && s[i] <= 'f' ? (unsigned)(s[i] - 'a') + 10
+			     : s[i] >= 'A' && s[i] <= 'F' ? (unsigned)(s[i] - 'A') + 10
+							  : 16;
+
+		if (d > 15 || v >> 60)
+			return 0;
+		v = v << 4 | d;
+	}
+	if (i == first || i == size)
+		return 0;
+	*value = v;
+	return i + 1;
+}
+
+/* A zero-terminated copy that lives as long as the table; NULL when memory runs out. */
+static const char *copy_name(struct vt_symbols *t, const char *name, size_t size)
+{
+	const size_t usual = 65536;
+	struct name_block *n = t->copied;
+	char *copy;
+
+	if (!n || n->size - n->used <= size) {
+		size_t room = size < usual ? usual : size + 1;
+
+		n = malloc(sizeof(*n) + room);
+		if (!n)
+			return NULL;
+		n->next = t->copied;
+		n->used = 0;
+		n->size = room;
+		t->copied = n;
+	}
+	copy = n->text + n->used;
+	memcpy(copy, name, size);
+	copy[size] = '\0';
+	n->used += size + 1;
+	return copy;
+}
+
+static int add_copied(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
+		      const char *name, size_t name_size, struct vt_error *err)
+{
+	const char *copy = copy_name(t, name, name_size);
+
+	if (!copy)
+		return vt_error_set(err, VT_E_NOMEM, "out of memory for symbols");
+	return vti_symbols_push(t, start, size, flags, copy, err);
+}
+
+/* The letters of nm(1) that perf takes: text, weak, data and BSS, local in lower case. */
+static bool kallsyms_flags(char type, uint32_t *flags)
+{
+	switch (type) {
+	case 'T':
+		*flags = VT_SYMBOL_GLOBAL;
+		return true;
+	case 't':
+		*flags = 0;
+		return true;
+	case 'W':
+	case 'w':
+		*flags = VT_SYMBOL_WEAK;
+		return true;
+	case 'D':
+	case 'B':
+		*flags = VT_SYMBOL_GLOBAL | VT_SYMBOL_OBJECT;
+		return true;
+	case 'd':
+	case 'b':
+		*flags = VT_SYMBOL_OBJECT;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int vt_symbols_add_kallsyms(struct vt_symbols *t, const char *text, size_t size, const char *module,
+			    struct vt_error *err)
+{
+	size_t want = module ? strlen(module) : 0;
+	const char *end = text + size, *line;
+	uint64_t start;
+	uint32_t flags;
+	size_t n, at;
+	int rc;
+
+	while (next_line(&text, end, &line, &n)) {
+		const char *name, *tab;
+		size_t name_size;
+
+		at = parse_hex(line, n, &start);
+		if (!at || at + 3 > n || line[at + 1] != ' ' || !kallsyms_flags(line[at], &flags))
+			continue;
+		name = line + at + 2;
+		name_size = n - at - 2;
+		tab = memchr(name, '\t', name_size);
+		if (!tab != !module)
+			continue;
+		if (tab) {
+			size_t left = name_size - (size_t)(tab - name);
+
+			/* "\t[module]" */
+			if (left != want + 3 || memcmp(tab + 2, module, want) != 0)
+				continue;
+			name_size = (size_t)(tab - name);
+		}
+		if (!name_size || name[0] == '$')
+			continue;
+		rc = add_copied(t, start, 0, flags, name, name_size, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int vt_symbols_add_perf_map(struct vt_symbols *t, const char *text, size_t size,
+			    struct vt_error *err)
+{
+	const char *end = text + size, *line;
+	uint64_t start, length;
+	size_t n, at, more;
+	int rc;
+
+	while (next_line(&text, end, &line, &n)) {
+		at = parse_hex(line, n, &start);
+		more = at ? parse_hex(line + at, n - at, &length) : 0;
+		if (!more || at + more >= n)
+			continue;
+		rc = add_copied(t, start, length, VT_SYMBOL_GLOBAL, line + at + more, n - at - more,
+				err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- names ---- */
+
+bool vt_symbols_address_of(const struct vt_symbols *t, const char *name, uint64_t *addr)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		if (!strcmp(t->syms[i].name, name)) {
+			*addr = t->syms[i].start;
+			return true;
+		}
+	}
+	for (i = 0; i < t->naliases; i++) {
+		if (!strcmp(t->aliases[i].name, name)) {
+			*addr = t->aliases[i].start;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *vt_symbols_display(struct vt_symbols *t, const struct vt_symbol *sym)
+{
+	size_t i = (size_t)(sym - t->syms);
+	struct vt_buf b = VT_BUF_INIT;
+	uint32_t id = t->shown[i];
+
+	if (!id) {
+		const char *name = vt_demangle(&b, sym->name, false) ? vt_buf_str(&b) : sym->name;
+
+		id = vt_intern_str(t->names, name);
+		vt_buf_free(&b);
+		if (id == UINT32_MAX)
+			return sym->name;
+		t->shown[i] = id;
+	}
+	return vt_intern_get(t->names, id);
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/*
+ * Where the parameters of a demangled name begin: its last top-level '(', but not that of
+ * `operator()` or `(anonymous namespace)`; the end if there are none.
+ */
+static size_t params_at(const char *s)
+{
+	size_t i, at = 0, depth = 0;
+
+	for (i = 0; s[i]; i++) {
+		if (s[i] == '<' || s[i] == '(' || s[i] == '[') {
+			bool call = i >= 8 && !strncmp(s + i - 8, "operator()", 10);
+
+			if (s[i] == '(' && !depth && i && !call && (is_word(s[i - 1]) || at == 0) &&
+			    strncmp(s + i, "(anonymous", 10) != 0)
+				at = i;
+			depth++;
+		} else if ((s[i] == '>' || s[i] == ')' || s[i] == ']') && depth) {
+			depth--;
+		}
+	}
+	return at ? at : i;
+}
+
+/* Does the user's name fit the demangled one? */
+static bool fits(const char *shown, const char *name, size_t size)
+{
+	size_t n;
+
+	if (!strcmp(shown, name))
+		return true;
+	n = params_at(shown);
+	if (n < size || memcmp(shown + n - size, name, size) != 0)
+		return false;
+	return n == size || (n - size >= 2 && shown[n - size - 1] == ':') ||
+	       shown[n - size - 1] == ' ';
+}
+
+/*
+ * A word that the mangled form of the name must contain: mangling keeps identifiers, so most
+ * symbols need not be demangled.  Empty where there is none to rely on (operators; `std::` names
+ * that mangling abbreviates).
+ */
+static void key_word(const char *name, char *word, size_t room)
+{
+	size_t end = params_at(name), n, i;
+	const char *angle = memchr(name, '<', end);
+
+	word[0] = 0;
+	if (angle)
+		end = (size_t)(angle - name);
+	for (i = end; i && is_word(name[i - 1]);)
+		i--;
+	n = end - i;
+	if (n == 0 || n >= room || !strncmp(name, "std::", 5) || strstr(name, "operator"))
+		return;
+	memcpy(word, name + i, n);
+	word[n] = 0;
+}
+
+static int search_raw(struct vt_symbols *t, const char *name,
+		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
+{
+	const struct vt_symbol *s;
+	int calls = 0;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		if (strcmp(t->syms[i].name, name) != 0)
+			continue;
+		calls++;
+		if (!fn(arg, &t->syms[i]))
+			return calls;
+	}
+	for (i = 0; i < t->naliases; i++) {
+		if (strcmp(t->aliases[i].name, name) != 0)
+			continue;
+		s = vt_symbols_find(t, t->aliases[i].start);
+		calls += s != NULL;
+		if (s && !fn(arg, s))
+			return calls;
+	}
+	return calls;
+}
+
+/* What GCC makes of a procedure for some of its callers keeps the name, with a reason behind. */
+static bool is_clone(const char *raw, const char *name, size_t size)
+{
+	static const char *const reasons[] = {".constprop.", ".isra.", ".part.", ".lto_priv."};
+	size_t i;
+
+	if (strncmp(raw, name, size) != 0 || raw[size] != '.')
+		return false;
+	for (i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (strncmp(raw + size, reasons[i], strlen(reasons[i])) == 0)
+			return !strstr(raw + size, ".cold");
+	return false;
+}
+
+static int search_clones(struct vt_symbols *t, const char *name, size_t size,
+			 bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
+{
+	int calls = 0;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		if (!is_clone(t->syms[i].name, name, size))
+			continue;
+		calls++;
+		if (!fn(arg, &t->syms[i]))
+			break;
+	}
+	return calls;
+}
+
+int vt_symbols_search(struct vt_symbols *t, const char *name,
+		      bool (*fn)(void *arg, const struct vt_symbol *sym), void *arg)
+{
+	size_t i, size = strlen(name);
+	struct vt_buf b = VT_BUF_INIT;
+	int calls = search_raw(t, name, fn, arg);
+	char word[128];
+
+	if (!calls && size)
+		calls = search_clones(t, name, size, fn, arg);
+	if (calls || !size)
+		return calls;
+	key_word(name, word, sizeof(word));
+	for (i = 0; i < t->count; i++) {
+		const struct vt_symbol *s = &t->syms[i];
+
+		if (s->name[0] != '_' || !strstr(s->name, word))
+			continue;
+		b.size = 0;
+		if (!vt_demangle(&b, s->name, true) || !fits(vt_buf_str(&b), name, size))
+			continue;
+		calls++;
+		if (!fn(arg, s))
+			break;
+	}
+	if (b.failed)
+		calls = -VT_E_NOMEM;
+	vt_buf_free(&b);
+	return calls;
 }

@@ -78,6 +78,10 @@ int vt_symbols_add_perf_map(struct vt_symbols *t, const char *text, size_t size,
 int vt_symbols_add(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
 		   const char *name, struct vt_error *err);
 
+/* As vt_symbols_add(), with a name that lives as long as the table. */
+int vti_symbols_push(struct vt_symbols *t, uint64_t start, uint64_t size, uint32_t flags,
+		     const char *name, struct vt_error *err);
+
 /* Sorts, infers ends, chooses among duplicates. */
 int vt_symbols_finish(struct vt_symbols *t, struct vt_error *err);
 

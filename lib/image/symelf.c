@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "image/internal.h"
-#include "image/symtab.h"
+#include "image/symbols.h"
 
 /* One symbol section and what is needed to judge its symbols. */
 struct source {
