@@ -61,7 +61,7 @@ struct vti_cfi {
 	size_t cap;
 };
 
-/* ---- numbers ---- */
+/* ---- what a section has ---- */
 
 uint64_t vti_cfi_signed(struct vt_cursor *c)
 {
@@ -114,8 +114,6 @@ static uint64_t take_address(const struct vti_cfi *f, struct vt_cursor *c, uint8
 	c->bad |= (encoding & 0xf0) != 0;
 	return v;
 }
-
-/* ---- what a section has ---- */
 
 /* Passes over a pointer to a personality routine, whatever it is relative to. */
 static void pass_pointer(const struct vti_cfi *f, struct vt_cursor *c, uint8_t encoding)
