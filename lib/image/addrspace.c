@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "image/imagefile.h"
 #include "image/maptree.h"
 
 /* CPU modes of linux/perf_event.h. */
@@ -505,7 +504,7 @@ int vt_addrspace_feed(struct vt_addrspace *as, const struct vt_record *rec, stru
 		return vt_addrspace_ksymbol(
 			as, vt_record_u64(rec, VT_KSYMBOL_ADDR),
 			vt_record_u64(rec, VT_KSYMBOL_LENGTH),
-			!(vt_record_u64(rec, VT_KSYMBOL_FLAGS) & VTI_KSYMBOL_GOES), err);
+			!(vt_record_u64(rec, VT_KSYMBOL_FLAGS) & VT_KSYMBOL_GOES), err);
 	default:
 		return 0;
 	}

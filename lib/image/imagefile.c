@@ -406,16 +406,16 @@ void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image)
 	}
 }
 
-void vti_image_load_lines(struct vti_finder *f, struct vti_image *image)
+struct vt_lines *vti_image_load_lines(struct vti_finder *f, struct vti_image *image)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (image->lines_tried)
-		return;
+		return image->lines;
 	image->lines_tried = true;
 	vti_image_load_elf(f, image);
 	if (!image->elf)
-		return;
+		return NULL;
 	if (vt_elf_info(image->elf)->has_dwarf) {
 		image->lines = vt_lines_new(image->elf, &err);
 	} else {
@@ -425,6 +425,7 @@ void vti_image_load_lines(struct vti_finder *f, struct vti_image *image)
 	}
 	if (!image->lines && err.code != VT_OK && err.code != VT_E_NOTFOUND)
 		warn(f, err.text);
+	return image->lines;
 }
 
 /* The kernel, modules known by kallsyms only, and generated code have no file offsets. */
@@ -467,26 +468,24 @@ void vti_image_remember(struct vti_image *image, const struct vt_symbol *sym)
 		image->last_end = sym[1].start;
 }
 
-void vti_image_load_data(struct vti_finder *f, struct vti_image *image)
+struct vt_imagedata *vti_image_load_data(struct vti_finder *f, struct vti_image *image)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (image->data_tried)
-		return;
-	image->data_tried = true;
 	vti_image_load_elf(f, image);
-	if (image->elf)
+	if (!image->data_tried && image->elf)
 		image->data = vt_imagedata_new(image->elf, &err);
+	image->data_tried = true;
+	return image->data;
 }
 
-void vti_image_load_unwind(struct vti_finder *f, struct vti_image *image)
+struct vt_unwind *vti_image_load_unwind(struct vti_finder *f, struct vti_image *image)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (image->unwind_tried)
-		return;
-	image->unwind_tried = true;
 	vti_image_load_elf(f, image);
-	if (image->elf)
+	if (!image->unwind_tried && image->elf)
 		image->unwind = vt_unwind_new(image->elf, &err);
+	image->unwind_tried = true;
+	return image->unwind;
 }

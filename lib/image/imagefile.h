@@ -2,12 +2,9 @@
 #ifndef VT_IMAGE_IMAGEFILE_H
 #define VT_IMAGE_IMAGEFILE_H
 
-#include "image/images.h"
+#include "image/image.h"
+#include "image/symbols.h"
 #include "image/written.h"
-
-/* The flag of a KSYMBOL record that says that the symbol goes: linux/perf_event.h,
- * PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER. */
-#define VTI_KSYMBOL_GOES 1
 
 /* One image of a store, and what was read of it so far. */
 struct vti_image {
@@ -77,13 +74,13 @@ struct vti_image *vti_image_new(uint32_t id, unsigned type, const char *path, si
 				const uint8_t *buildid, size_t buildid_size);
 void vti_image_free(struct vti_image *image);
 
-/* Each does its work once; what came of it is in the image. */
+/* Each does its work once; what came of it is in the image, or returned: NULL for nothing. */
 void vti_image_load_elf(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_kcore(struct vti_finder *f, struct vti_image *image);
 void vti_image_load_symbols(struct vti_finder *f, struct vti_image *image);
-void vti_image_load_lines(struct vti_finder *f, struct vti_image *image);
-void vti_image_load_data(struct vti_finder *f, struct vti_image *image);
-void vti_image_load_unwind(struct vti_finder *f, struct vti_image *image);
+struct vt_lines *vti_image_load_lines(struct vti_finder *f, struct vti_image *image);
+struct vt_imagedata *vti_image_load_data(struct vti_finder *f, struct vti_image *image);
+struct vt_unwind *vti_image_load_unwind(struct vti_finder *f, struct vti_image *image);
 void vti_jit_load(struct vti_finder *f, struct vti_jit *jit);
 
 /* Once symbols were loaded: offset to vaddr and back; not for anonymous code. */

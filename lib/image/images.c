@@ -213,7 +213,7 @@ static int feed_ksymbol(struct vt_images *im, const struct vt_record *rec, struc
 	struct vti_image *image;
 	int rc;
 
-	if (vt_record_u64(rec, VT_KSYMBOL_FLAGS) & VTI_KSYMBOL_GOES)
+	if (vt_record_u64(rec, VT_KSYMBOL_FLAGS) & VT_KSYMBOL_GOES)
 		return 0;
 	im->nksymbols++;
 	rc = vt_images_add(im, id, VT_IMAGE_BPF, (const char *)name.data, name.size, NULL, 0, err);
@@ -380,30 +380,21 @@ const struct vt_imagedata *vt_images_data(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);
 
-	if (!image)
-		return NULL;
-	vti_image_load_data(&im->finder, image);
-	return image->data;
+	return image ? vti_image_load_data(&im->finder, image) : NULL;
 }
 
 struct vt_unwind *vt_images_unwind(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);
 
-	if (!image)
-		return NULL;
-	vti_image_load_unwind(&im->finder, image);
-	return image->unwind;
+	return image ? vti_image_load_unwind(&im->finder, image) : NULL;
 }
 
 struct vt_lines *vt_images_lines(struct vt_images *im, uint32_t id)
 {
 	struct vti_image *image = find(im, id);
 
-	if (!image)
-		return NULL;
-	vti_image_load_lines(&im->finder, image);
-	return image->lines;
+	return image ? vti_image_load_lines(&im->finder, image) : NULL;
 }
 
 void *vt_images_kept(const struct vt_images *im, uint32_t id)

@@ -2,7 +2,10 @@
 #ifndef VT_IMAGE_MAPTREE_H
 #define VT_IMAGE_MAPTREE_H
 
-#include "image/addrspace.h"
+#include <stddef.h>
+
+#include "base/error.h"
+#include "image/map.h"
 
 /*
  * Mappings of one process, none overlapping, as an AVL tree made by splitting and linking: its

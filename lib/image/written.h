@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "image/fileident.h"
-#include "image/images.h"
+#include "image/image.h"
 #include "stream/record.h"
 
 struct vti_range {
