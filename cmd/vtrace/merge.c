@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "cmd/common/stream.h"
-#include "cmd/vtrace/mergetable.h"
 #include "cmd/vtrace/subcommands.h"
 #include "merge/merge.h"
 
@@ -84,22 +83,11 @@ static void write_sum(struct merge *m)
 	app_close_writer(m->app, w);
 }
 
-static bool has_table_options(const struct merge_table_options *t)
-{
-	return t->front || t->stats || app_form_count(&t->form);
-}
-
-static void run(struct app *a, struct merge *m, struct merge_table_options *t)
+static void merge_inputs(struct merge *m)
 {
 	size_t i;
 
-	t->output = m->output;
-	t->compress = m->compress;
-	if (t->table)
-		merge_table(a, t);
-	else if (has_table_options(t))
-		app_usage(a, "--swap-to-front, --stats and forms of tables belong to --table");
-	else if (open_inputs(m) && add_inputs(m))
+	if (open_inputs(m) && add_inputs(m))
 		write_sum(m);
 	for (i = 0; i < m->nreaders; i++)
 		vt_reader_close(m->readers[i]);
@@ -111,37 +99,11 @@ int cmd_merge(int argc, char **argv)
 {
 	struct app app;
 	struct merge m = {.app = &app};
-	struct merge_table_options t = {.overflow = 8192}; /* DCPI 5.3 */
 	const struct vt_opt opts[] = {
-		APP_OPT_OUTPUT(m.output),
-		APP_OPT_COMPRESS(m.compress),
-		APP_OPT_SEED(app),
-		{.name = "table",
-		 .type = VT_OPT_STRING,
-		 .value = &t.table,
-		 .arg = "NxWAYS",
-		 .help = "add one stream's samples up in passing, in a hash table of N buckets"},
-		{.name = "overflow",
-		 .type = VT_OPT_U64,
-		 .value = &t.overflow,
-		 .arg = "N",
-		 .min = 1,
-		 .max = 1 << 24,
-		 .help = "entries of the table's overflow buffer (default 8192)"},
-		{.name = "swap-to-front",
-		 .type = VT_OPT_FLAG,
-		 .value = &t.front,
-		 .help = "what is hit goes to the front of its bucket, the last is evicted"},
-		{.name = "stats",
-		 .type = VT_OPT_FLAG,
-		 .value = &t.stats,
-		 .help = "print what this and other tables make of the samples, no stream"},
-		APP_OPT_FORM(t.form),
-		APP_OPT_COLOR(t.color),
-		{0}};
+		APP_OPT_OUTPUT(m.output), APP_OPT_COMPRESS(m.compress), APP_OPT_SEED(app), {0}};
 	const struct vt_opt_page page = {
 		.program = "vtrace merge",
-		.usage = "[-o FILE] [-z HOW] [-s SEED] [FILE]...\n--table NxWAYS [options] [FILE]",
+		.usage = "[-o FILE] [-z HOW] [-s SEED] [FILE]...",
 		.about = "Adds up the profiles of several runs or machines: COUNT records as they "
 			 "are,\n"
 			 "samples by image, offset and event, hot lists (HOT) by place and kind of "
@@ -151,6 +113,6 @@ int cmd_merge(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&app, &m, &t);
+		merge_inputs(&m);
 	return app_finish(&app);
 }

@@ -70,8 +70,6 @@ none='no samples \(vtrace decode makes them of perf.data, vsample and vsim of a 
 check "$samples" "$none" vprof @
 check "$samples" "$none" vstats @ @
 check "$samples" "$none" vlist --all -i @
-check "$samples" "$none" vtrace merge --table 16x4 -o out.vt @
-check "$samples" "$none" vtrace merge --table 16x4 --stats @
 check "$samples" "$none" vdb --db test.db add @
 check "samples counts freqs path full sampled lists" "$none" vprof --diff @ @
 

@@ -113,7 +113,6 @@ json vdb-list/1 vdb -d d.vdb list --json
 json vdb-list/1 vdb -d d.vdb list --by input --json
 json vtrace-info/1 vtrace info --json x.vt
 json vtrace-info/1 vtrace info --json o.vt
-json vtrace-merge-table/1 vtrace merge --table 4x4 --stats --json x.vt
 json vtrace-dump/1 vtrace dump -k SAMPLE,MAP,META --json x.vt
 json vtrace-dump/1 vtrace dump --blocks -n 50 --json o.vt
 json vtrace-dump/1 vtrace dump --values -n 50 --json o.vt
@@ -122,7 +121,6 @@ t_is "no schema of the table was forgotten" "$(printf '%s\n' "${seen[@]}" | sort
 	"$(cut -d ' ' -f 1 table)"
 while read -r schema _; do
 	case $schema in
-	vtrace-merge-table/*) page=vtrace-merge ;;
 	vtrace-*) page=${schema%/*} ;;
 	*) page=${schema%%[-/]*} ;;
 	esac

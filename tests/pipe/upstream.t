@@ -33,7 +33,6 @@ vculprit nosuch.vt
 vinterp nosuch.vt
 vreplay nosuch.vt
 vtrace merge nosuch.vt
-vtrace merge --table 16x4 nosuch.vt
 vdb --db nosuch.db cat
 vhot counts.vt
 vsim counts.vt
@@ -43,7 +42,6 @@ vinterp full.vt
 vreplay counts.vt
 vtrace decode --engine none-such broken.data
 vtrace decode --cpuid-15h x broken.data
-vtrace merge --table 15x4 full.vt
 vinterp -p none-such.so full.vt
 vinterp --mxcsr x full.vt
 vhot --what none-such full.vt
