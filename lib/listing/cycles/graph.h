@@ -21,4 +21,10 @@ int vt_calc_dot(const struct vt_calc *c, double cutoff, struct vt_output *out,
 int vt_calc_svg(const struct vt_calc *c, double cutoff, struct vt_output *out,
 		struct vt_error *err);
 
+/* "#rrggbb": from white to red, by a share of the cycles in percent. */
+void vti_graph_color(double share, char text[8]);
+
+/* "1234", "5.7M": a number of executions in few letters. */
+void vti_graph_count(double v, char text[16]);
+
 #endif

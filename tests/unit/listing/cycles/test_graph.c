@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "flow/layout.h"
-#include "listing/cycles/graph_internal.h"
+#include "listing/cycles/graph.h"
+#include "listing/layout.h"
 #include "tests/unit/common/printed.h"
 #include "tests/unit/listing/cycles/calcs.h"
 
@@ -34,7 +34,7 @@ static void test_numbers(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		vti_graph_number(rows[i].v, text);
+		vti_graph_count(rows[i].v, text);
 		assert_string_equal(text, rows[i].want);
 	}
 }

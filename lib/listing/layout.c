@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "flow/layout.h"
+#include "listing/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/layout_internal.h"
+#include "listing/layout_internal.h"
 
 /* More than anybody could read, and what takes a few seconds. */
 #define MAX_VERTICES 400000
@@ -134,7 +134,7 @@ static uint32_t layer_of(const struct vti_layered *l, uint32_t edge, bool upper)
 }
 
 /* How many segments an edge has; 0: from a node to itself. */
-static uint32_t span(const struct vti_layered *l, uint32_t edge)
+static uint32_t count_segments(const struct vti_layered *l, uint32_t edge)
 {
 	return layer_of(l, edge, false) - layer_of(l, edge, true);
 }
@@ -156,7 +156,7 @@ static bool split_edges(struct vti_layered *l)
 	l->nsegments = 0;
 	for (e = 0; e < l->g->nedges; e++) {
 		const struct vt_layout_edge *edge = &l->g->edges[e];
-		uint32_t n = span(l, e);
+		uint32_t n = count_segments(l, e);
 		uint32_t last = l->reversed[e] ? edge->to : edge->from;
 
 		l->edge_first[e] = l->nsegments;
@@ -200,6 +200,15 @@ static bool join_vertices(struct vti_layered *l)
 	return true;
 }
 
+void vti_layout_number(struct vti_layered *l)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < l->nlayers; i++)
+		for (k = l->layer_first[i]; k < l->layer_first[i + 1]; k++)
+			l->vertices[l->layers[k]].order = k - l->layer_first[i];
+}
+
 static bool fill_layers(struct vti_layered *l)
 {
 	uint32_t i;
@@ -221,7 +230,241 @@ static bool fill_layers(struct vti_layered *l)
 	return true;
 }
 
-static int build(struct vti_layered *l, struct vt_error *err)
+/* ---- order in layers ---- */
+
+/* Up and down so often, at the most. */
+#define ORDER_SWEEPS 24
+
+/* ---- crossings ---- */
+
+/* Inversions, counted with a binary indexed tree over the places of the layer below. */
+static uint64_t count_crossings_below(const struct vti_layered *l, uint32_t layer, uint32_t *tree)
+{
+	uint32_t width = l->layer_first[layer + 2] - l->layer_first[layer + 1];
+	uint64_t count = 0;
+	uint32_t i, k, j, seen = 0;
+
+	memset(tree, 0, ((size_t)width + 1) * sizeof(*tree));
+	for (i = l->layer_first[layer]; i < l->layer_first[layer + 1]; i++) {
+		const struct vti_vertex *v = &l->vertices[l->layers[i]];
+
+		for (k = v[0].down; k < v[1].down; k++) {
+			uint32_t before = 0;
+
+			for (j = l->vertices[l->down[k]].order + 1; j; j &= j - 1)
+				before += tree[j];
+			count += seen - before;
+		}
+		for (k = v[0].down; k < v[1].down; k++, seen++)
+			for (j = l->vertices[l->down[k]].order + 1; j <= width; j += j & -j)
+				tree[j]++;
+	}
+	return count;
+}
+
+static uint64_t count_crossings(const struct vti_layered *l, uint32_t *tree)
+{
+	uint64_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i + 1 < l->nlayers; i++)
+		count += count_crossings_below(l, i, tree);
+	return count;
+}
+
+/* ---- sweeps ---- */
+
+struct wish {
+	double at;
+	uint32_t order;
+	uint32_t vertex;
+};
+
+static int by_wish(const void *a, const void *b)
+{
+	const struct wish *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Each vertex to the mean of its neighbours' places; one without neighbours stays. */
+static void order_layer(struct vti_layered *l, uint32_t layer, bool below, struct wish *wishes)
+{
+	uint32_t first = l->layer_first[layer], n = l->layer_first[layer + 1] - first;
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++) {
+		const struct vti_vertex *v = &l->vertices[l->layers[first + i]];
+		const uint32_t *list = below ? l->down : l->up;
+		uint32_t from = below ? v[0].down : v[0].up, to = below ? v[1].down : v[1].up;
+		double sum = 0;
+
+		for (k = from; k < to; k++)
+			sum += l->vertices[list[k]].order;
+		wishes[i] = (struct wish){to > from ? sum / (to - from) : v->order, v->order,
+					  l->layers[first + i]};
+	}
+	qsort(wishes, n, sizeof(*wishes), by_wish);
+	for (i = 0; i < n; i++) {
+		l->layers[first + i] = wishes[i].vertex;
+		l->vertices[wishes[i].vertex].order = i;
+	}
+}
+
+static void sweep_layers(struct vti_layered *l, bool down, struct wish *wishes)
+{
+	uint32_t i;
+
+	for (i = 1; i < l->nlayers; i++)
+		order_layer(l, down ? i : l->nlayers - 1 - i, !down, wishes);
+}
+
+bool vti_layout_order(struct vti_layered *l)
+{
+	struct wish *wishes = calloc((size_t)l->nvertices + 1, sizeof(*wishes));
+	uint32_t *tree = calloc((size_t)l->nvertices + 2, sizeof(*tree));
+	uint32_t *best = calloc((size_t)l->nvertices + 1, sizeof(*best));
+	bool ok = wishes && tree && best;
+	uint64_t fewest, count;
+	uint32_t i;
+
+	if (ok) {
+		memcpy(best, l->layers, l->nvertices * sizeof(*best));
+		fewest = count_crossings(l, tree);
+		for (i = 0; i < ORDER_SWEEPS && fewest; i++) {
+			sweep_layers(l, i % 2 == 0, wishes);
+			count = count_crossings(l, tree);
+			if (count < fewest) {
+				fewest = count;
+				memcpy(best, l->layers, l->nvertices * sizeof(*best));
+			}
+		}
+		memcpy(l->layers, best, l->nvertices * sizeof(*best));
+		vti_layout_number(l);
+	}
+	free(wishes);
+	free(tree);
+	free(best);
+	return ok;
+}
+
+/* ---- columns ---- */
+
+/* Up and down so often to find columns. */
+#define COLUMN_SWEEPS 16
+
+/* A long edge bends less if its pieces pull harder than those between nodes. */
+#define WEIGHT_MIXED 2
+#define WEIGHT_BOTH  8
+
+static bool is_node(const struct vti_layered *l, uint32_t vertex)
+{
+	return vertex < l->g->nnodes;
+}
+
+/* How far the middles of neighbours in a layer are apart, at least. */
+static double least_distance(const struct vti_layered *l, uint32_t a, uint32_t b)
+{
+	double gap = is_node(l, a) || is_node(l, b) ? l->g->gap : l->g->gap / 2;
+
+	return (l->vertices[a].width + l->vertices[b].width) / 2 + gap;
+}
+
+/* Vertices side by side that push each other: they move as one. */
+struct pool {
+	double sum; /* of weights times wishes, less their places in the pool */
+	double weight;
+	uint32_t first; /* in the layer */
+};
+
+static void find_wish(const struct vti_layered *l, uint32_t vertex, bool below, double *at,
+		      double *weight)
+{
+	const struct vti_vertex *v = &l->vertices[vertex];
+	const uint32_t *list = below ? l->down : l->up;
+	uint32_t k, from = below ? v[0].down : v[0].up, to = below ? v[1].down : v[1].up;
+	double sum = 0, total = 0;
+
+	for (k = from; k < to; k++) {
+		double w = is_node(l, vertex) && is_node(l, list[k])   ? 1
+			   : is_node(l, vertex) || is_node(l, list[k]) ? WEIGHT_MIXED
+								       : WEIGHT_BOTH;
+
+		sum += w * l->vertices[list[k]].x;
+		total += w;
+	}
+	/* One that nothing pulls stays, unless others need the place. */
+	*weight = total > 0 ? total : 0.01;
+	*at = total > 0 ? sum / total : v->x;
+}
+
+/*
+ * The places nearest to what the vertices wish, by weighted squares, that keep order and distance:
+ * with the distances taken off, an isotonic regression, which pooling adjacent violators solves.
+ */
+static void settle_layer(struct vti_layered *l, uint32_t layer, bool below, struct pool *pools,
+			 double *offset)
+{
+	uint32_t first = l->layer_first[layer], n = l->layer_first[layer + 1] - first;
+	uint32_t i, k, npools = 0;
+
+	for (i = 0; i < n; i++) {
+		double at, weight;
+		struct pool *p;
+
+		offset[i] = i ? offset[i - 1] + least_distance(l, l->layers[first + i - 1],
+							       l->layers[first + i])
+			      : 0;
+		find_wish(l, l->layers[first + i], below, &at, &weight);
+		pools[npools++] = (struct pool){weight * (at - offset[i]), weight, i};
+		for (p = &pools[npools - 1];
+		     npools > 1 && p[-1].sum / p[-1].weight > p[0].sum / p[0].weight; p--) {
+			p[-1].sum += p[0].sum;
+			p[-1].weight += p[0].weight;
+			npools--;
+		}
+	}
+	for (k = 0; k < npools; k++) {
+		uint32_t end = k + 1 < npools ? pools[k + 1].first : n;
+
+		for (i = pools[k].first; i < end; i++)
+			l->vertices[l->layers[first + i]].x =
+				pools[k].sum / pools[k].weight + offset[i];
+	}
+}
+
+static void pack_layers(struct vti_layered *l)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < l->nlayers; i++)
+		for (k = l->layer_first[i] + 1; k < l->layer_first[i + 1]; k++)
+			l->vertices[l->layers[k]].x =
+				l->vertices[l->layers[k - 1]].x +
+				least_distance(l, l->layers[k - 1], l->layers[k]);
+}
+
+bool vti_layout_columns(struct vti_layered *l)
+{
+	struct pool *pools = calloc((size_t)l->nvertices + 1, sizeof(*pools));
+	double *offset = calloc((size_t)l->nvertices + 1, sizeof(*offset));
+	bool ok = pools && offset;
+	uint32_t i, k;
+
+	pack_layers(l);
+	for (i = 0; ok && i < COLUMN_SWEEPS; i++)
+		for (k = 1; k < l->nlayers; k++)
+			settle_layer(l, i % 2 ? l->nlayers - 1 - k : k, i % 2, pools, offset);
+	free(pools);
+	free(offset);
+	return ok;
+}
+
+/* ---- the layered graph ---- */
+
+static int build_layers(struct vti_layered *l, struct vt_error *err)
 {
 	struct vt_layout *g = l->g;
 	uint64_t segments = 0, vertices = g->nnodes;
@@ -232,7 +475,7 @@ static int build(struct vti_layered *l, struct vt_error *err)
 	l->reversed = calloc((size_t)g->nedges + 1, sizeof(*l->reversed));
 	ok = l->vertices && l->reversed && find_layers(l);
 	for (e = 0; ok && e < g->nedges; e++) {
-		n = span(l, e);
+		n = count_segments(l, e);
 		segments += n;
 		vertices += n ? n - 1 : 0;
 	}
@@ -351,7 +594,7 @@ static void put_point(struct vt_layout *g, double x, double y)
 	g->points[g->npoints++] = (struct vt_layout_point){x, y};
 }
 
-static void turn_round(struct vt_layout_point *p, size_t n)
+static void reverse_points(struct vt_layout_point *p, size_t n)
 {
 	size_t i;
 
@@ -363,8 +606,8 @@ static void turn_round(struct vt_layout_point *p, size_t n)
 	}
 }
 
-static void route(struct vti_layered *l, uint32_t number, const struct band *bands, double out,
-		  double in)
+static void route_edge(struct vti_layered *l, uint32_t number, const struct band *bands, double out,
+		       double in)
 {
 	struct vt_layout *g = l->g;
 	struct vt_layout_edge *e = &g->edges[number];
@@ -395,10 +638,10 @@ static void route(struct vti_layered *l, uint32_t number, const struct band *ban
 	put_point(g, in, g->nodes[l->segments[last - 1].lower].y);
 	e->npoints = g->npoints - e->first;
 	if (l->reversed[number])
-		turn_round(g->points + e->first, e->npoints);
+		reverse_points(g->points + e->first, e->npoints);
 }
 
-static int place(struct vti_layered *l, struct vt_error *err)
+static int place_graph(struct vti_layered *l, struct vt_error *err)
 {
 	struct vt_layout *g = l->g;
 	struct band *bands = calloc((size_t)l->nlayers + 1, sizeof(*bands));
@@ -414,7 +657,7 @@ static int place(struct vti_layered *l, struct vt_error *err)
 		place_nodes(l, bands);
 	ok = ok && find_ports(l, false, out) && find_ports(l, true, in);
 	for (e = 0; ok && e < g->nedges; e++)
-		route(l, e, bands, out[e], in[e]);
+		route_edge(l, e, bands, out[e], in[e]);
 	free(bands);
 	free(out);
 	free(in);
@@ -429,9 +672,9 @@ int vt_layout_place(struct vt_layout *g, struct vt_error *err)
 	g->points = NULL;
 	g->npoints = 0;
 	g->width = g->height = 0;
-	rc = build(&l, err);
+	rc = build_layers(&l, err);
 	if (rc == 0)
-		rc = place(&l, err);
+		rc = place_graph(&l, err);
 	free(l.reversed);
 	free(l.edge_first);
 	free(l.vertices);

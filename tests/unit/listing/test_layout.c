@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "flow/layout.h"
+#include "listing/layout.h"
 
 #define NEAR 1e-6
 

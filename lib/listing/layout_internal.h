@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_FLOW_LAYOUT_INTERNAL_H
-#define VT_FLOW_LAYOUT_INTERNAL_H
+#ifndef VT_LISTING_LAYOUT_INTERNAL_H
+#define VT_LISTING_LAYOUT_INTERNAL_H
 
 #include <stdbool.h>
 
-#include "flow/layout.h"
+#include "listing/layout.h"
+
+/* The steps of vt_layout_place(), which its unit test runs one by one. */
 
 /* A node, or a place where a long edge goes through a layer. */
 struct vti_vertex {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "flow/layout_internal.h"
+#include "listing/layout_internal.h"
 
 #define LAYERS	 6
 #define WIDTH	 7
