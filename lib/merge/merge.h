@@ -21,7 +21,7 @@
  * places and type.
  *
  * These sums depend neither on the order of the streams nor on how samples are spread over them.
- * Hot lists are joined as value/hot_merge.h says: it takes the streams for parts of one run, in
+ * Hot lists are joined as vt_hot_merge() does: it takes the streams for parts of one run, in
  * their order.
  */
 struct vt_merge;

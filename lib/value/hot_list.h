@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "stream/kinds.h"
+#include "value/hot_record.h"
 
 /*
  * Hot lists: the most frequent values of many sequences (one for each instruction, say), each in
@@ -105,9 +106,6 @@ struct vt_hotlist *vt_hotlists_add(struct vt_hotlists *s);
 /* Bytes of memory that the lists take. */
 size_t vt_hotlists_memory(const struct vt_hotlists *s);
 
-/* "gm", "space-saving" …: 0, or -1 for no name of an algorithm. */
-int vt_algo_parse(const char *name, enum vt_algo *algo);
-
 /* For vt_hotlist_put(): what is not done each time. */
 void vti_hotlist_flush(struct vt_hotlists *s, struct vt_hotlist *l);
 void vti_hotlist_accepted(struct vt_hotlists *s, struct vt_hotlist *l);
@@ -138,32 +136,11 @@ static inline void vt_hotlist_put(struct vt_hotlists *s, struct vt_hotlist *l, u
 void vt_hotlist_put_many(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t value, uint64_t n);
 
 /*
- * What a list has found, as HOT records hold it.  The arrays are owned by this struct: start from
- * zeros, use it again for the next list, free with vt_hotlist_found_fini().
+ * Reads what a list has found, highest count first, then lowest value.  The key and the values'
+ * size are left as they are.  Start from zeros; arrays of an earlier call are freed; end with
+ * vt_hot_fini().  -VT_E_NOMEM, now or in any call before.
  */
-struct vt_hotlist_found {
-	uint32_t count;	   /* values: the highest count first, then the lower value */
-	uint32_t steady;   /* as in the options */
-	uint32_t capacity; /* 0 when there is no limit */
-	uint32_t level;
-	double factor; /* gm; else 0 */
-	uint64_t total;
-	uint64_t profiled;
-	uint64_t zero;
-	uint64_t same;
-	uint64_t stride;
-	uint64_t first;
-	uint64_t last;
-	uint64_t *values;
-	uint64_t *counts;
-	uint64_t *errors; /* meaningful if has_errors: space-saving */
-	bool has_errors;
-	size_t cap;
-};
-
-/* 0; -VT_E_NOMEM, now or in any call before. */
-int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotlist_found *found,
+int vt_hotlist_read(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hot *found,
 		    struct vt_error *err);
-void vt_hotlist_found_fini(struct vt_hotlist_found *found);
 
 #endif

@@ -4,31 +4,30 @@
 
 #include "value/hot_list.h"
 
+/* What hot lists are made of: for hot_list.c, and for intervals.c, which has TNV tables. */
+
 /* A value of a list, and how often it was counted. */
 struct vti_cell {
 	uint64_t value;
 	uint64_t count;
 };
 
-/* The rest of a list. */
+/* What a list has beyond its struct vt_hotlist. */
 struct vti_rest {
 	uint64_t first;
-	uint64_t
-		left_out; /* convergent and random: values in back-offs, the one at hand included */
-	uint64_t age;	/* tnv: values since the clear part was cleared; space-saving: highest that
-			   was given up */
-	uint64_t phase; /* convergent, random: values in the interval at hand; intervals: so far */
-	uint64_t profiled; /* convergent: values in the intervals that are over; intervals: which
-			      list */
+	uint64_t left_out; /* convergent, random: values in back-offs, the current one included */
+	uint64_t age;	/* tnv: values since the clear part was cleared; space-saving: the highest
+			 * count that was replaced */
+	uint64_t phase; /* convergent, random: values in this interval; intervals: values so far */
+	uint64_t profiled; /* convergent: values in past intervals; intervals: number of the list */
 	union {
 		double scale;	     /* gm: -1/log(1-p) */
-		double invariance;   /* convergent: at the end of the interval before */
+		double invariance;   /* convergent: at the end of the last interval */
 		uint64_t bound;	     /* random: of the next back-off */
 		struct vt_hash *all; /* exact */
 	} u;
 	uint32_t level; /* gm: how often it was thinned */
-	uint32_t turns; /* convergent: how often it has converged; space-saving: where to look;
-			 * intervals: those that are over */
+	uint32_t turns; /* convergent: how often it has converged; intervals: how many are over */
 	bool begun;	/* `first` is set, and `same` and `stride` are right */
 	struct vti_cell cells[];
 };
@@ -49,66 +48,8 @@ static inline struct vti_rest *vti_rest(struct vt_hotlist *l)
 	return (void *)(chunk->rests + (at / sizeof(*l) - 1) * chunk->rest_size);
 }
 
-/* What follows in each file of an algorithm: its occurrences in a row, vt_hotlist_take_fn. */
-vt_hotlist_take_fn vti_gm_take, vti_tnv_take, vti_lru_take, vti_convergent_take, vti_random_take,
-	vti_spacesaving_take, vti_exact_take;
-
-/* The index of a value in the table, or l->count. */
-static inline uint32_t vti_find(const struct vt_hotlist *l, const struct vti_cell *cells,
-				uint64_t value)
-{
-	uint32_t n = l->count;
-	uint32_t i;
-
-	if (l->recent < n && cells[l->recent].value == value)
-		return l->recent;
-	/* Four at a time without a branch: which of them it is cannot be foreseen. */
-	for (i = 0; i + 4 <= n; i += 4) {
-		const struct vti_cell *c = cells + i;
-		unsigned hit =
-			(unsigned)(c[0].value == value) | (unsigned)(c[1].value == value) << 1 |
-			(unsigned)(c[2].value == value) << 2 | (unsigned)(c[3].value == value) << 3;
-
-		if (hit)
-			return i + (hit >> 1) - (hit >> 3);
-	}
-	for (; i < n; i++)
-		if (cells[i].value == value)
-			return i;
-	return n;
-}
-
-/* Which entry is likely to come again. */
-static inline void vti_set_recent(struct vt_hotlist *l, uint32_t i)
-{
-	l->recent = i & 0x7fff;
-}
-
-/* ---- what algorithms share ---- */
-
-/* A TNV table takes n occurrences in a row: tnv.c. */
+/* Adds n occurrences in a row to a TNV table. */
 void vti_tnv_add(struct vt_hotlists *s, struct vt_hotlist *l, struct vti_rest *r, uint64_t value,
 		 uint64_t n);
-
-/* Turns profiling off for so many values; those of the run at hand come first: tnv.c. */
-uint64_t vti_back_off(struct vt_hotlist *l, struct vti_rest *r, uint64_t length, uint64_t run);
-
-/* intervals.c: the list that was added last gets its place. */
-void vti_intervals_added(struct vt_hotlists *s, struct vt_hotlist *l);
-
-/* gm.c: draws how many values are rejected before the next one that is kept. */
-void vti_gm_skip(struct vt_hotlists *s, struct vt_hotlist *l, const struct vti_rest *r);
-
-/* gm.c: how many of n values in a row are kept; the skip goes on behind them. */
-uint64_t vti_gm_accept(struct vt_hotlists *s, struct vt_hotlist *l, uint64_t n);
-
-/* value/space_saving.c: what the two halves of a cell's count say. */
-uint64_t vti_spacesaving_count(struct vti_cell cell);
-uint64_t vti_spacesaving_error(struct vti_cell cell);
-
-/* exact.c */
-void vti_exact_free(struct vti_rest *r);
-size_t vti_exact_count(const struct vti_rest *r);
-struct vti_cell vti_exact_get(const struct vti_rest *r, size_t i);
 
 #endif

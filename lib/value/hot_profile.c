@@ -10,8 +10,6 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/rng.h"
-#include "value/hot_merge.h"
-#include "value/hot_record.h"
 
 /* Strings are numbers of one pool, so that equal keys have equal bytes. */
 struct known_image {

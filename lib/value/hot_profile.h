@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "stream/kinds.h"
 #include "stream/record.h"
+#include "value/hot_record.h"
 #include "value/plugin_names.h"
 
 /*
@@ -25,51 +26,6 @@
  * Memory: the lists, however often they occur in the input, and one entry for each image.
  */
 struct vt_hotprofile;
-
-/* The image of a place or caller where nothing is mapped: `offset` is then the address. */
-#define VT_HOT_NO_IMAGE 0xffffffffu
-
-/* The most executions of one place that are believed; sums of two such totals do not overflow. */
-#define VT_HOT_MAX_TOTAL (UINT64_C(1) << 62)
-
-/* What tells lists apart.  No padding: it is compared as bytes. */
-struct vt_hot_key {
-	uint64_t offset; /* of the instruction in its image (vt_map_offset()) */
-	uint64_t caller; /* where its procedure returns to; 0: unknown, or lists are not kept by it
-			  */
-	uint32_t image;	 /* index of the image in this profile, or VT_HOT_NO_IMAGE */
-	uint32_t caller_image; /* for a `caller` of 0: VT_HOT_NO_IMAGE if unknown, 0 if not kept */
-	uint32_t what;	       /* enum vt_what, or a later version's */
-	uint32_t reg;
-	uint32_t lane;
-	uint32_t zero; /* no meaning, always 0 */
-};
-
-/*
- * One hot list.  values[i], counts[i] and errors[i] belong together; the value with the highest
- * estimate (vt_hot_estimate()) comes first, and no value comes twice.
- */
-struct vt_hot {
-	struct vt_hot_key key;
-	uint32_t algo;	   /* enum vt_algo, or a later version's */
-	uint32_t size;	   /* bytes of the value as the instruction uses it */
-	uint32_t capacity; /* values that the list has room for; 0: no limit */
-	uint32_t steady;   /* values that count for Inv-All; 0: all of them */
-	uint32_t level;	   /* how often a counting sample was thinned */
-	uint32_t nvalues;
-	double factor; /* by how much each time */
-	double scale;  /* factor^level: the executions that a count of 1 stands for */
-	uint64_t total;
-	uint64_t profiled; /* <= total */
-	uint64_t zero;	   /* <= total, as the next two */
-	uint64_t same;
-	uint64_t stride;
-	uint64_t first;
-	uint64_t last;
-	uint64_t *values;
-	uint64_t *counts; /* less their errors, their sum is at most `profiled` */
-	uint64_t *errors; /* errors[i] <= counts[i]; NULL: the algorithm knows none */
-};
 
 struct vt_hot_image {
 	const char *path; /* untrusted text; "[image 7]" if never declared */
@@ -100,7 +56,7 @@ int vt_hotprofile_feed(struct vt_hotprofile *p, const struct vt_block *block, ui
 		       uint32_t count, struct vt_error *err);
 
 /*
- * Ends a stream: joins its lists to those that are there already (value/hot_merge.h), in the order
+ * Ends a stream: joins its lists to those that are there already (vt_hot_merge()), in the order
  * of their keys: so the outcome does not depend on the order in which a stream had them.  0, or:
  * -VT_E_MISMATCH, two lists of one place were kept in different ways; -VT_E_LIMIT, a sum is above
  * VT_HOT_MAX_TOTAL; -VT_E_NOMEM.  After an error only vt_hotprofile_free() is allowed.
@@ -138,15 +94,5 @@ uint32_t vt_hotprofile_same_image(const struct vt_hotprofile *p, const struct vt
 const struct vt_module_names *vt_hotprofile_modules(const struct vt_hotprofile *p);
 
 const struct vt_hot_damage *vt_hotprofile_damage(const struct vt_hotprofile *p);
-
-/*
- * How many of the profiled executions had the i-th value, as far as the list tells: count * scale;
- * where counts may be too high by a known error (space-saving), what is certain: (count - error) *
- * scale.  Of a counting sample this is the unbiased estimate, which may exceed `profiled`.
- */
-static inline double vt_hot_estimate(const struct vt_hot *h, uint32_t i)
-{
-	return (double)(h->counts[i] - (h->errors ? h->errors[i] : 0)) * h->scale;
-}
 
 #endif

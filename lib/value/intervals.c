@@ -35,11 +35,6 @@ void vt_intervals_free(struct vt_intervals *iv)
 	free(iv);
 }
 
-void vti_intervals_added(struct vt_hotlists *s, struct vt_hotlist *l)
-{
-	vti_rest(l)->profiled = s->count - 1;
-}
-
 /* Executions before the j-th interval. */
 static uint64_t boundary(uint64_t total, uint32_t k, uint32_t j)
 {

@@ -496,43 +496,10 @@ static int write_counts(struct vt_sites *s, struct vt_writer *w, struct vt_error
 	return 0;
 }
 
-static void write_list(struct vt_sites *s, struct vt_writer *w, const struct list *l,
-		       const struct vt_hotlist_found *f)
-{
-	const struct vt_hot hot = {
-		.key = {.offset = l->site.offset,
-			.caller = l->site.caller,
-			.what = l->site.what,
-			.reg = l->site.reg,
-			.lane = l->site.lane},
-		.algo = s->lists->options.algo,
-		.size = l->size,
-		.capacity = f->capacity,
-		.steady = f->steady,
-		.level = f->level,
-		.nvalues = f->count,
-		.factor = f->factor,
-		.scale = 1,
-		.total = f->total,
-		.profiled = f->profiled,
-		.zero = f->zero,
-		.same = f->same,
-		.stride = f->stride,
-		.first = f->first,
-		.last = f->last,
-		.values = f->values,
-		.counts = f->counts,
-		.errors = f->has_errors ? f->errors : NULL,
-	};
-	uint64_t caller_image = l->site.caller ? image_id(s, l->site.caller_image) : 0;
-
-	vt_hot_put(&hot, image_id(s, l->site.image), caller_image, w);
-}
-
 static int write_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error *err)
 {
 	struct rank *r = sorted(s, &s->places, compare_lists);
-	struct vt_hotlist_found found = {0};
+	struct vt_hot hot = {.nvalues = 0};
 	int code = r ? 0 : vt_error_nomem(err);
 	size_t k;
 
@@ -541,11 +508,19 @@ static int write_lists(struct vt_sites *s, struct vt_writer *w, struct vt_error 
 
 		if (!l->list || !l->list->total)
 			continue;
-		code = vt_hotlist_read(s->lists, l->list, &found, err);
-		if (code == 0)
-			write_list(s, w, l, &found);
+		code = vt_hotlist_read(s->lists, l->list, &hot, err);
+		if (code < 0)
+			break;
+		hot.key = (struct vt_hot_key){.offset = l->site.offset,
+					      .caller = l->site.caller,
+					      .what = l->site.what,
+					      .reg = l->site.reg,
+					      .lane = l->site.lane};
+		hot.size = (uint32_t)l->size;
+		vt_hot_put(&hot, image_id(s, l->site.image),
+			   l->site.caller ? image_id(s, l->site.caller_image) : 0, w);
 	}
-	vt_hotlist_found_fini(&found);
+	vt_hot_fini(&hot);
 	free(r);
 	return code;
 }

@@ -163,7 +163,7 @@ size_t collected_count(const struct collected_profile *p, uint32_t what)
 void collected_check(const struct collected_profile *p, struct vt_hotlist *l,
 		     const uint64_t *values, size_t n)
 {
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	size_t i, k;
 
 	assert_non_null(l);
@@ -180,5 +180,5 @@ void collected_check(const struct collected_profile *p, struct vt_hotlist *l,
 	}
 	assert_int_equal(f.first, values[0]);
 	assert_int_equal(f.last, values[n - 1]);
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/value/lists.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,17 +18,17 @@ struct vt_hotlists *make_lists(enum vt_algo algo, uint32_t entries, uint64_t see
 	return s;
 }
 
-double found_estimate(const struct vt_hotlist_found *f, uint64_t value)
+double found_estimate(const struct vt_hot *f, uint64_t value)
 {
 	uint32_t i;
 
-	for (i = 0; i < f->count; i++)
+	for (i = 0; i < f->nvalues; i++)
 		if (f->values[i] == value)
-			return (double)f->counts[i] * (f->level ? pow(f->factor, f->level) : 1);
+			return (double)f->counts[i] * f->scale;
 	return 0;
 }
 
-void read_list(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotlist_found *f)
+void read_list(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hot *f)
 {
 	assert_int_equal(vt_hotlist_read(s, l, f, &err), 0);
 }

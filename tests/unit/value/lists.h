@@ -10,10 +10,10 @@
 /* What tests of hot lists need. Each function fails the running test when it cannot do its work. */
 
 struct vt_hotlists *make_lists(enum vt_algo algo, uint32_t entries, uint64_t seed);
-void read_list(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hotlist_found *f);
+void read_list(struct vt_hotlists *s, struct vt_hotlist *l, struct vt_hot *f);
 
 /* The estimate of a value's occurrences; 0 if the list has not got it. */
-double found_estimate(const struct vt_hotlist_found *f, uint64_t value);
+double found_estimate(const struct vt_hot *f, uint64_t value);
 
 /*
  * The i-th value of a sequence that is always the same: 1 a third of the time, 2 to 41 thinning

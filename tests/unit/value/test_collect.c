@@ -143,7 +143,7 @@ static struct vt_sites *collect(uint32_t what, bool by_caller)
 
 /* The list of a place, which there is; its size in bytes and caller as expected. */
 static void read_site(struct vt_sites *s, uint64_t offset, uint32_t what, uint32_t reg,
-		      uint32_t lane, uint64_t caller, uint32_t size, struct vt_hotlist_found *f)
+		      uint32_t lane, uint64_t caller, uint32_t size, struct vt_hot *f)
 {
 	const struct vt_site *site;
 	uint32_t its_size;
@@ -192,7 +192,7 @@ static void check_all(uint32_t what, bool by_caller)
 {
 	struct vt_sites *s = collect(what, by_caller);
 	uint64_t called_from = by_caller ? AT_BEHIND : 0;
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 
 	/* 0 1 2 3 over and over, 101 times; and the 3 that came alone. */
 	read_site(s, AT_LOAD, VT_WHAT_LOAD, 0, 0, 0, 4, &f);
@@ -201,21 +201,21 @@ static void check_all(uint32_t what, bool by_caller)
 	assert_true(found_estimate(&f, 2) == 25 && found_estimate(&f, 3) == 26);
 	read_site(s, AT_CALLEE, VT_WHAT_LOAD, 0, 0, called_from, 16, &f);
 	assert_int_equal(f.total, ROUNDS + 1);
-	assert_int_equal(f.count, ROUNDS + 1);
+	assert_int_equal(f.nvalues, ROUNDS + 1);
 	assert_int_equal(f.first, 1000);
 	assert_int_equal(f.last, 1000 + ROUNDS);
 	read_site(s, AT_CALLEE, VT_WHAT_LOAD, 0, 1, called_from, 16, &f);
-	assert_true(f.count == 1 && found_estimate(&f, 5) == ROUNDS + 1);
+	assert_true(f.nvalues == 1 && found_estimate(&f, 5) == ROUNDS + 1);
 	read_site(s, AT_CALLEE, VT_WHAT_ARG, VT_REG_DI, 0, called_from, 8, &f);
-	assert_true(f.count == 1 && found_estimate(&f, 7) == ROUNDS + 1);
+	assert_true(f.nvalues == 1 && found_estimate(&f, 7) == ROUNDS + 1);
 	read_site(s, AT_CALL, VT_WHAT_TARGET, 0, 0, 0, 8, &f);
-	assert_true(f.count == 1 && found_estimate(&f, BASE + AT_CALLEE) == ROUNDS + 1);
+	assert_true(f.nvalues == 1 && found_estimate(&f, BASE + AT_CALLEE) == ROUNDS + 1);
 	if (what & 1u << VT_WHAT_RETURN) {
 		read_site(s, AT_CALLEE, VT_WHAT_RETURN, 0, 0, called_from, 8, &f);
-		assert_true(f.count == 1 && found_estimate(&f, BASE + AT_BEHIND) == ROUNDS + 1);
+		assert_true(f.nvalues == 1 && found_estimate(&f, BASE + AT_BEHIND) == ROUNDS + 1);
 	}
 	check_counts(s);
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 	vt_sites_free(s);
 }
 

@@ -12,7 +12,6 @@
 #include "tests/unit/value/lists.h"
 #include "value/draw.h"
 #include "value/hot_list.h"
-#include "value/hot_merge.h"
 #include "value/hot_record.h"
 
 /*
@@ -27,7 +26,7 @@ static void test_gm_is_unbiased(void **state)
 {
 	enum { SEEDS = 1000, LENGTH = 3000, VALUES = 42 };
 	double truth[VALUES] = {0}, sum[VALUES] = {0}, squares[VALUES] = {0};
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	double once = 0, once_truth = 0, once_squares = 0;
 	uint64_t seed, i, v;
 	struct vt_rng r;
@@ -48,7 +47,7 @@ static void test_gm_is_unbiased(void **state)
 
 		fill_list(s, l, 0, LENGTH);
 		read_list(s, l, &f);
-		assert_true(f.count <= 16);
+		assert_true(f.nvalues <= 16);
 		assert_int_equal(f.total, LENGTH);
 		assert_int_equal(f.profiled, LENGTH);
 		assert_true(f.level > 0);
@@ -58,7 +57,7 @@ static void test_gm_is_unbiased(void **state)
 			sum[v] += e;
 			squares[v] += e * e;
 		}
-		for (i = 0; i < f.count; i++)
+		for (i = 0; i < f.nvalues; i++)
 			if (f.values[i] >= VALUES)
 				all += found_estimate(&f, f.values[i]);
 		once += all;
@@ -75,7 +74,7 @@ static void test_gm_is_unbiased(void **state)
 	once /= SEEDS;
 	assert_true(fabs(once - once_truth) <=
 		    3 * sqrt((once_squares / SEEDS - once * once) / SEEDS));
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 }
 
 /* Never more than N values, after each single value, for several N and f. */
@@ -83,7 +82,7 @@ static void test_gm_never_has_more_than_n(void **state)
 {
 	static const uint32_t sizes[] = {1, 2, 3, 5, 16};
 	static const double factors[] = {0, 1.01, 2, 100};
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	size_t i, k;
 	uint64_t n;
 
@@ -98,12 +97,12 @@ static void test_gm_never_has_more_than_n(void **state)
 			for (n = 0; n < 400; n++) {
 				vt_hotlist_put(s, l, n % 7 ? n : 3);
 				read_list(s, l, &f);
-				assert_true(f.count <= sizes[i]);
+				assert_true(f.nvalues <= sizes[i]);
 			}
 			vt_hotlists_free(s);
 		}
 	}
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 }
 
 /* With no more than N values there is nothing to estimate. */
@@ -111,7 +110,7 @@ static void test_gm_is_exact_for_few_values(void **state)
 {
 	struct vt_hotlists *s = make_lists(VT_ALGO_GM, 16, 5);
 	struct vt_hotlist *l = vt_hotlists_add(s);
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	uint64_t i;
 
 	(void)state;
@@ -119,9 +118,9 @@ static void test_gm_is_exact_for_few_values(void **state)
 		vt_hotlist_put(s, l, i * i % 16 + 16 * (i % 4));
 	read_list(s, l, &f);
 	assert_int_equal(f.level, 0);
-	for (i = 0; i < f.count; i++)
+	for (i = 0; i < f.nvalues; i++)
 		assert_int_equal(f.counts[i] % 1000, 0);
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 	vt_hotlists_free(s);
 }
 
@@ -153,31 +152,6 @@ static double kolmogorov(double *a, double *b, size_t n)
 	return most / (double)n;
 }
 
-/* A list as records hold it, for joining. */
-static struct vt_hot as_record(const struct vt_hotlist_found *f)
-{
-	struct vt_hot h = {.algo = VT_ALGO_GM,
-			   .size = 8,
-			   .capacity = f->capacity,
-			   .steady = f->steady,
-			   .level = f->level,
-			   .nvalues = f->count,
-			   .factor = f->factor,
-			   .scale = pow(f->factor, f->level),
-			   .total = f->total,
-			   .profiled = f->profiled,
-			   .zero = f->zero,
-			   .same = f->same,
-			   .stride = f->stride,
-			   .first = f->first,
-			   .last = f->last};
-
-	assert_int_equal(vt_hot_alloc(&h, f->count, false, &err), 0);
-	memcpy(h.values, f->values, f->count * sizeof(uint64_t));
-	memcpy(h.counts, f->counts, f->count * sizeof(uint64_t));
-	return h;
-}
-
 enum { JOINS = 1500, JOIN_LENGTH = 1200, JOIN_AT = 400 };
 
 struct outcomes {
@@ -207,7 +181,7 @@ static void test_gm_merge_has_the_distribution_of_the_whole(void **state)
 	struct outcomes *whole = calloc(1, sizeof(*whole)), *joined = calloc(1, sizeof(*joined));
 	/* That of two equal distributions is greater once in 10,000 times. */
 	const double bound = 2.2 * sqrt(2.0 / JOINS);
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	struct vt_rng r;
 	uint64_t i;
 
@@ -217,19 +191,15 @@ static void test_gm_merge_has_the_distribution_of_the_whole(void **state)
 		struct vt_hotlists *s = make_lists(VT_ALGO_GM, 8, i);
 		struct vt_hotlist *all = vt_hotlists_add(s);
 		struct vt_hotlist *first = vt_hotlists_add(s), *second = vt_hotlists_add(s);
-		struct vt_hot a, b;
+		struct vt_hot a = {.nvalues = 0}, b = {.nvalues = 0};
 
 		fill_list(s, all, 0, JOIN_LENGTH);
 		fill_list(s, first, 0, JOIN_AT);
 		fill_list(s, second, JOIN_AT, JOIN_LENGTH);
-		read_list(s, all, &f);
-		a = as_record(&f);
+		read_list(s, all, &a);
 		note(whole, i, &a);
-		vt_hot_fini(&a);
-		read_list(s, first, &f);
-		a = as_record(&f);
-		read_list(s, second, &f);
-		b = as_record(&f);
+		read_list(s, first, &a);
+		read_list(s, second, &b);
 		assert_int_equal(vt_hot_merge(&a, &b, &r, &err), 0);
 		assert_true(a.nvalues <= 8);
 		assert_int_equal(a.total, JOIN_LENGTH);
@@ -242,7 +212,7 @@ static void test_gm_merge_has_the_distribution_of_the_whole(void **state)
 	assert_true(kolmogorov(whole->heavy, joined->heavy, JOINS) <= bound);
 	assert_true(kolmogorov(whole->light, joined->light, JOINS) <= bound);
 	assert_true(kolmogorov(whole->count, joined->count, JOINS) <= bound);
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 	free(whole);
 	free(joined);
 }
@@ -253,7 +223,7 @@ static void test_gm_order_does_not_matter(void **state)
 	enum { N = 1500 };
 	static double a[N], b[N];
 	const double bound = 2.2 * sqrt(2.0 / N);
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	uint64_t i, k;
 
 	(void)state;
@@ -272,7 +242,7 @@ static void test_gm_order_does_not_matter(void **state)
 		vt_hotlists_free(s);
 	}
 	assert_true(kolmogorov(a, b, N) <= bound);
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 }
 
 /* ---- draw by draw ---- */
@@ -413,7 +383,7 @@ static void check_draws(uint32_t room, double factor, uint64_t seed)
 	struct plain_list p = {.room = room, .factor = factor};
 	struct vt_hotlists *s = vt_hotlists_new(&o, &err);
 	struct vt_hotlist *l = vt_hotlists_add(s);
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	struct vt_rng r;
 	uint32_t i, k;
 
@@ -434,14 +404,14 @@ static void check_draws(uint32_t room, double factor, uint64_t seed)
 	plain_flush(&p);
 	read_list(s, l, &f);
 	assert_int_equal(f.level, p.level);
-	assert_int_equal(f.count, p.n);
+	assert_int_equal(f.nvalues, p.n);
 	for (i = 0; i < p.n; i++) {
-		for (k = 0; k < f.count && f.values[k] != p.values[i]; k++)
+		for (k = 0; k < f.nvalues && f.values[k] != p.values[i]; k++)
 			;
-		assert_true(k < f.count);
+		assert_true(k < f.nvalues);
 		assert_int_equal(f.counts[k], p.counts[i]);
 	}
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 	vt_hotlists_free(s);
 }
 

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "value/hot_list.h"
-#include "value/hot_merge.h"
 #include "value/hot_record.h"
 
 /*
@@ -59,34 +58,17 @@ static void measure(struct sample *s, int run, const struct vt_hot *h)
 static void keep(struct vt_hot *h, uint64_t from, uint64_t to, uint64_t seed)
 {
 	const struct vt_hotlist_options o = {.algo = VT_ALGO_GM, .entries = 16, .seed = seed};
-	struct vt_hotlist_found found;
 	struct vt_hotlists *s;
 	struct vt_hotlist *l;
 	struct vt_error err;
 
-	memset(&found, 0, sizeof(found));
 	memset(h, 0, sizeof(*h));
 	s = vt_hotlists_new(&o, &err);
 	assert_non_null(s);
 	l = vt_hotlists_add(s);
 	for (; from < to; from++)
 		vt_hotlist_put(s, l, value_at(from));
-	assert_int_equal(vt_hotlist_read(s, l, &found, &err), 0);
-	assert_int_equal(vt_hot_alloc(h, found.count, false, &err), 0);
-	memcpy(h->values, found.values, found.count * sizeof(*h->values));
-	memcpy(h->counts, found.counts, found.count * sizeof(*h->counts));
-	h->algo = VT_ALGO_GM;
-	h->capacity = found.capacity;
-	h->steady = found.steady;
-	h->level = found.level;
-	h->factor = found.factor;
-	h->scale = pow(found.factor, found.level);
-	h->total = found.total;
-	h->profiled = found.profiled;
-	h->first = found.first;
-	h->last = found.last;
-	h->same = found.same;
-	vt_hotlist_found_fini(&found);
+	assert_int_equal(vt_hotlist_read(s, l, h, &err), 0);
 	vt_hotlists_free(s);
 }
 

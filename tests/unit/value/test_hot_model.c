@@ -136,12 +136,12 @@ static int by_count(const void *a, const void *b)
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
-static void compare(struct model *m, const struct vt_hotlist_found *f)
+static void compare(struct model *m, const struct vt_hot *f)
 {
 	uint64_t count;
 	unsigned i, k;
 
-	assert_int_equal(f->count, m->n);
+	assert_int_equal(f->nvalues, m->n);
 	qsort(m->entry, m->n, sizeof(m->entry[0]), by_count);
 	for (i = 0; i < m->n; i++) {
 		for (k = 0; k < m->n && f->values[k] != m->entry[i].value; k++)
@@ -149,7 +149,7 @@ static void compare(struct model *m, const struct vt_hotlist_found *f)
 		assert_true(k < m->n);
 		count = f->counts[k];
 		assert_int_equal(count, m->entry[i].count);
-		assert_int_equal(f->has_errors ? f->errors[k] : 0, m->entry[i].error);
+		assert_int_equal(f->errors ? f->errors[k] : 0, m->entry[i].error);
 		assert_true(k == 0 || f->counts[k - 1] >= count);
 	}
 }
@@ -175,7 +175,7 @@ static uint64_t draw(struct vt_rng *r, uint64_t last, unsigned i)
 static void run(enum vt_algo algo, take_fn *take, uint64_t seed)
 {
 	struct vt_hotlist_options o = {.algo = algo, .seed = seed};
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	struct model m = {.n = 0};
 	struct vt_hotlists *s;
 	struct vt_hotlist *l;
@@ -207,7 +207,7 @@ static void run(enum vt_algo algo, take_fn *take, uint64_t seed)
 	assert_int_equal(f.capacity, m.capacity);
 	assert_int_equal(f.total, LENGTH);
 	compare(&m, &f);
-	vt_hotlist_found_fini(&f);
+	vt_hot_fini(&f);
 	vt_hotlists_free(s);
 }
 
@@ -245,7 +245,7 @@ static void test_interval_is_twice(void **state)
 {
 	struct vt_hotlist_options o = {
 		.algo = VT_ALGO_TNV, .steady = 1, .clear = 1, .interval = 10};
-	struct vt_hotlist_found f = {0};
+	struct vt_hot f = {.nvalues = 0};
 	struct vt_error err;
 	struct vt_hotlists *s = vt_hotlists_new(&o, &err);
 	struct vt_hotlist *l = vt_hotlists_add(s);
@@ -256,21 +256,21 @@ static void test_interval_is_twice(void **state)
 	/* Another one takes the place of the one that may be cleared, up to number 119. */
 	vt_hotlist_put_many(s, l, 8, 59);
 	read_list(s, l, &f);
-	assert_int_equal(f.count, 2);
+	assert_int_equal(f.nvalues, 2);
 	assert_int_equal(f.counts[1], 59);
 	vt_hotlist_put(s, l, 8);
 	read_list(s, l, &f);
-	assert_int_equal(f.count, 1);
+	assert_int_equal(f.nvalues, 1);
 	assert_int_equal(f.values[0], 7);
 	/* And once more, 120 later. */
 	for (i = 0; i < 119; i++)
 		vt_hotlist_put(s, l, 9 + i);
 	read_list(s, l, &f);
-	assert_int_equal(f.count, 2);
+	assert_int_equal(f.nvalues, 2);
 	vt_hotlist_put(s, l, 6);
 	read_list(s, l, &f);
-	assert_int_equal(f.count, 1);
-	vt_hotlist_found_fini(&f);
+	assert_int_equal(f.nvalues, 1);
+	vt_hot_fini(&f);
 	vt_hotlists_free(s);
 }
 
