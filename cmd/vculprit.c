@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +8,9 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
-#include "culprit/cause.h"
 #include "culprit/check.h"
 #include "culprit/culprits.h"
-#include "listing/cycles/cycles.h"
 #include "listing/cycles/top_stalls.h"
-#include "listing/json.h"
 #include "machine/pipeline/opcache.h"
 
 #define DEFAULT_TOP 20
@@ -30,14 +25,6 @@ struct options {
 	const char *symfs;
 	const char *output;
 	const char *compress;
-};
-
-/* META records that tell which machine it was. */
-struct cpu {
-	char *chosen; /* by vfreq: the model's name or path */
-	char *model;
-	char *cpuid;
-	char *description;
 };
 
 struct job {
@@ -55,7 +42,7 @@ struct job {
 	uint32_t *ids; /* of images that have frequencies */
 	size_t nids;
 	size_t ids_cap;
-	struct cpu cpu;
+	struct vt_cpu cpu;
 	struct vt_core core;
 	struct vt_culprits_totals totals;
 	struct vt_reader *reader;
@@ -85,33 +72,6 @@ static int note_image(struct job *j, uint32_t image, struct vt_error *err)
 	return 0;
 }
 
-static int note_cpu(struct job *j, const struct vt_record *rec, struct vt_error *err)
-{
-	const struct {
-		const char *key;
-		char **value;
-	} facts[] = {
-		{"vfreq.model", &j->cpu.chosen},
-		{"cpu.model", &j->cpu.model},
-		{"cpuid", &j->cpu.cpuid},
-		{"cpudesc", &j->cpu.description},
-	};
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
-	size_t i;
-
-	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		if (key.size != strlen(facts[i].key) ||
-		    memcmp(key.data, facts[i].key, key.size) != 0)
-			continue;
-		free(*facts[i].value);
-		*facts[i].value = strndup((const char *)value.data, value.size);
-		if (!*facts[i].value)
-			return vt_error_nomem(err);
-	}
-	return 0;
-}
-
 static int take(struct job *j, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = vt_freqprofile_feed(j->freq, rec, err);
@@ -121,8 +81,8 @@ static int take(struct job *j, const struct vt_record *rec, struct vt_error *err
 		j->event = vt_record_u64(rec, VT_FREQ_EVENT);
 	}
 	j->estimated = j->estimated || app_is_estimated(rec);
-	if (code == 0 && rec->kind == VT_META)
-		code = note_cpu(j, rec, err);
+	if (code == 0)
+		code = vt_cpu_feed(&j->cpu, rec, err);
 	if (code == 0 && rec->kind == VT_BLOCK)
 		code = vt_blockcode_feed(j->code, j->profile, rec, err);
 	/* Causes that another stage found are replaced. */
@@ -194,7 +154,7 @@ static bool choose_core(struct job *j)
 	if (strcmp(name, "auto") == 0 && j->cpu.chosen)
 		name = j->cpu.chosen;
 	else if (strcmp(name, "auto") == 0)
-		name = vt_core_for_cpu(j->cpu.model, j->cpu.cpuid, j->cpu.description);
+		name = vt_core_for_cpu(j->cpu.model, j->cpu.id, j->cpu.description);
 	if (!name && j->nids) {
 		app_say(j->app, "%s: no model is known for its processor: name one with --cpu",
 			vt_reader_name(j->reader));
@@ -208,65 +168,14 @@ static bool choose_core(struct job *j)
 	return true;
 }
 
-/* ---- writing ---- */
+/* ---- results ---- */
 
-static void write_meta(struct vt_writer *w, const char *key, const char *text)
-{
-	vt_writer_row(w, VT_META);
-	vt_writer_text(w, VT_META_KEY, key);
-	vt_writer_text(w, VT_META_VALUE, text);
-	vt_writer_bytes(w, VT_META_DATA, "", 0);
-}
-
-static void write_count(struct vt_writer *w, const char *key, uint64_t n)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, n);
-	write_meta(w, key, text);
-}
-
-static uint64_t bits_of(double v)
-{
-	uint64_t u;
-
-	memcpy(&u, &v, sizeof(u));
-	return u;
-}
-
-static void write_stall(struct vt_writer *w, const struct vt_culprits_proc *p,
-			const struct vt_culprit_stall *s)
-{
-	const struct vt_procedure *proc = &p->flow->proc;
-	const struct vt_cfg_insn *insns = p->flow->cfg->insns;
-	uint64_t *row = vt_writer_row(w, VT_STALL);
-	uint64_t guilty[VT_CULPRIT_GUILTY];
-	uint32_t i;
-
-	row[VT_STALL_IMAGE] = proc->image;
-	row[VT_STALL_OFFSET] = p->offset + (insns[s->insn].addr - proc->start);
-	row[VT_STALL_CAUSE] = s->cause;
-	row[VT_STALL_LOW] = bits_of(s->low);
-	row[VT_STALL_HIGH] = bits_of(s->high);
-	row[VT_STALL_CONFIDENCE] = s->confidence;
-	for (i = 0; i < s->nguilty; i++)
-		guilty[i] = p->offset + (insns[s->guilty[i]].addr - proc->start);
-	vt_writer_words(w, VT_STALL_CULPRITS, guilty, s->nguilty);
-}
-
-/* What becomes of a procedure's stalls. */
-static int take_stalls(void *arg, const struct vt_culprits_proc *p, struct vt_error *err)
+/* Takes a procedure's stalls for the listing. */
+static int list_stalls(void *arg, const struct vt_culprits_proc *p, struct vt_error *err)
 {
 	struct job *j = arg;
-	size_t i;
-	int code;
+	int code = vt_culpritcheck_add(j->check, p, err);
 
-	if (j->writer) {
-		for (i = 0; i < p->nstalls; i++)
-			write_stall(j->writer, p, &p->stalls[i]);
-		return vt_writer_error(j->writer, err);
-	}
-	code = vt_culpritcheck_add(j->check, p, err);
 	return code < 0 ? code : vt_culprittop_add(j->list, p, err);
 }
 
@@ -285,15 +194,7 @@ static void tell_left_out(const struct job *j)
 			vt_reader_name(j->reader), t->outside, t->places);
 }
 
-/* Those of the event that frequencies rest on; a simulator's truth rests on none. */
-static uint64_t all_samples(const struct job *j)
-{
-	size_t event = j->nids ? vt_cyclesum_event(j->profile, j->event) : SIZE_MAX;
-
-	return event == SIZE_MAX ? 0 : vt_profile_event(j->profile, event)->samples;
-}
-
-static bool judge(struct job *j)
+static bool find_culprits(struct job *j)
 {
 	const struct vt_culprits_source src = {
 		.core = &j->core,
@@ -303,171 +204,39 @@ static bool judge(struct job *j)
 		.code = j->code,
 		.ids = j->ids,
 		.nids = j->nids,
+		.event = j->event,
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	int code = j->writer ? vt_culprits_write(&src, j->writer, &j->totals, &err)
+			     : vt_culprits_run(&src, list_stalls, j, &j->totals, &err);
+
+	if (code < 0)
+		return app_fail(j->app, &err);
+	tell_left_out(j);
+	return true;
+}
+
+static void print_stalls(struct job *j)
+{
+	const struct options *o = j->o;
+	struct vt_output *out = app_text(j->app, o->output);
+	const struct vt_culprittop_options how = {
+		.totals = &j->totals,
+		.check = j->check,
+		.images = j->images,
+		.core = j->core.name,
+		.losses = &j->app->losses,
+		.top = o->top,
+		.truth = o->truth != NULL,
+		.summary = o->truth && !o->top_given,
+		.json = o->form.json,
+		.form = app_table_form(&o->form),
+		.color = app_color(j->app, o->color),
 	};
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (vt_culprits_run(&src, take_stalls, j, &j->totals, &err) < 0)
-		return app_fail(j->app, &err);
-	if (all_samples(j) > j->totals.samples)
-		j->totals.unknown = all_samples(j) - j->totals.samples;
-	tell_left_out(j);
-	if (!j->writer)
-		return true;
-	write_meta(j->writer, "vculprit.cpu", j->core.name);
-	write_count(j->writer, "vculprit.procedures", j->totals.procedures);
-	write_count(j->writer, "vculprit.without_code", j->totals.without_code);
-	write_count(j->writer, "vculprit.outside", j->totals.outside);
-	return true;
-}
-
-/* ---- listings ---- */
-
-static double percent(double part, double whole)
-{
-	return whole > 0 ? 100 * part / whole : 0;
-}
-
-static json_t *json_causes(const struct job *j)
-{
-	json_t *causes = json_object();
-	unsigned i;
-
-	for (i = 0; i < VT_NSTALLS; i++) {
-		const struct vt_culpritcheck_totals *t = vt_culpritcheck_totals(j->check);
-		json_t *cause;
-
-		if (!(j->totals.high[i] > 0) && !(t->truth[i] > 0))
-			continue;
-		cause = json_pack("{s:s, s:b, s:f, s:f}", "text", vt_stall_text(i), "static",
-				  vt_stall_is_static(i), "low",
-				  percent(j->totals.low[i], j->totals.cycles), "high",
-				  percent(j->totals.high[i], j->totals.cycles));
-		if (j->truth) {
-			json_object_set_new(cause, "true",
-					    json_real(percent(t->truth[i], j->totals.cycles)));
-			json_object_set_new(cause, "missed",
-					    json_real(percent(t->missed[i], j->totals.cycles)));
-		}
-		json_object_set_new(causes, vt_stall_name(i), cause);
-	}
-	return causes;
-}
-
-static json_t *json_truth(const struct vt_culpritcheck_totals *t)
-{
-	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "stalled", percent(t->stalled, t->cycles),
-			 "main_listed", percent(t->found, t->stalled), "dynamic",
-			 percent(t->dynamic, t->cycles), "dynamic_main_listed",
-			 percent(t->dynamic_found, t->dynamic), "dynamic_missed",
-			 percent(t->dynamic - t->dynamic_found, t->cycles));
-}
-
-static json_t *json_summary(const struct job *j)
-{
-	const struct vt_culprits_totals *t = &j->totals;
-	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(j->check);
-	struct vt_culpritcheck_correlation r = vt_culpritcheck_correlate(j->check);
-	json_t *doc = vt_json_doc("vculprit/1"), *coverage = json_object();
-	unsigned i;
-
-	for (i = 0; i < VT_NCONFIDENCES; i++)
-		json_object_set_new(coverage, vt_confidence_name(i),
-				    json_real(percent((double)vt_culprits_samples(t, i),
-						      (double)(t->samples + t->unknown))));
-	vt_json_losses(doc, &j->app->losses);
-	json_object_set_new(doc, "cpu", vt_json_text(j->core.name, strlen(j->core.name)));
-	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
-	json_object_set_new(doc, "procedures_without_code", vt_json_u64(t->without_code));
-	json_object_set_new(doc, "places", vt_json_u64(t->places));
-	json_object_set_new(doc, "places_outside", vt_json_u64(t->outside));
-	json_object_set_new(doc, "samples", vt_json_u64(t->samples + t->unknown));
-	json_object_set_new(doc, "cycles", vt_json_real(t->cycles));
-	json_object_set_new(doc, "coverage", coverage);
-	json_object_set_new(doc, "unexplained", vt_json_real(percent(c->unexplained, t->cycles)));
-	json_object_set_new(doc, "gain", vt_json_real(percent(t->high[VT_STALL_GAIN], t->cycles)));
-	json_object_set_new(doc, "stalls", vt_json_u64(c->stalls));
-	json_object_set_new(doc, "listed",
-			    vt_json_real(c->stalls ? (double)c->listed / (double)c->stalls : 0));
-	json_object_set_new(doc, "listed_by_cycles",
-			    vt_json_real(c->weight > 0 ? c->weighted / c->weight : 0));
-	json_object_set_new(doc, "causes", json_causes(j));
-	json_object_set_new(doc, "icache_correlation",
-			    json_pack("{s:I, s:o, s:o, s:o}", "procedures",
-				      (json_int_t)r.procedures, "high", vt_json_real(r.high), "low",
-				      vt_json_real(r.low), "middle", vt_json_real(r.middle)));
-	if (j->truth)
-		json_object_set_new(doc, "truth", json_truth(c));
-	return doc;
-}
-
-static void print_truth(const struct job *j, struct vt_output *out)
-{
-	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(j->check);
-	unsigned i;
-
-	vt_output_printf(out,
-			 "True stalls: %.1f %% of all cycles, %.1f %% of them dynamic\n"
-			 "Where the true main cause is listed: %.2f %% of all true stall cycles, "
-			 "%.2f %% of dynamic ones\n"
-			 "Causes listed: %.2f a stall, %.2f by cycles; unexplained: %.2f %% of all "
-			 "cycles\n\n",
-			 percent(c->stalled, c->cycles), percent(c->dynamic, c->stalled),
-			 percent(c->found, c->stalled), percent(c->dynamic_found, c->dynamic),
-			 c->stalls ? (double)c->listed / (double)c->stalls : 0,
-			 c->weight > 0 ? c->weighted / c->weight : 0,
-			 percent(c->unexplained, c->cycles));
-	for (i = 0; i < VT_NSTALLS; i++)
-		if (c->truth[i] > 0 || c->high[i] > 0)
-			vt_output_printf(out, "%-28s true %6.2f %%  told %6.2f to %6.2f %%\n",
-					 vt_stall_text(i), percent(c->truth[i], c->cycles),
-					 percent(c->low[i], c->cycles),
-					 percent(c->high[i], c->cycles));
-	vt_output_text(out, "\n");
-}
-
-static bool print_table(struct job *j, struct vt_output *out, struct vt_table *t)
-{
-	const struct options *o = j->o;
-	struct vt_error err = VT_ERROR_INIT;
-	int64_t left = vt_culprittop_fill(j->list, &j->totals, j->images, o->top, t, &err);
-
-	if (left < 0)
-		return app_fail(j->app, &err);
-	if (o->form.json) {
-		json_t *doc = json_summary(j);
-
-		json_object_set_new(doc, "rows", vt_json_table(t));
-		json_object_set_new(doc, "rows_left_out", json_integer(left));
-		vt_json_write(out, doc, true);
-		return true;
-	}
-	if (app_form_is_text(&o->form))
-		vt_culprittop_header(&j->totals, out);
-	if (o->truth && app_form_is_text(&o->form))
-		print_truth(j, out);
-	if (o->truth && !o->top_given && app_form_is_text(&o->form))
-		return true;
-	if (vt_table_print(t, out, app_table_form(&o->form), app_color(j->app, o->color), &err) < 0)
-		return app_fail(j->app, &err);
-	if (left && app_form_is_text(&o->form))
-		vt_output_printf(out, "(%" PRId64 " more instructions)\n", left);
-	return true;
-}
-
-static bool print(struct job *j)
-{
-	struct vt_output *out = app_text(j->app, j->o->output);
-	struct vt_table *t = vt_table_new();
-	struct vt_error err = VT_ERROR_INIT;
-	bool ok;
-
-	if (out && !t) {
-		vt_error_nomem(&err);
+	if (out && vt_culprittop_print(j->list, &how, out, &err) < 0)
 		app_fail(j->app, &err);
-	}
-	ok = out && t && print_table(j, out, t);
-	vt_table_free(t);
-	return ok;
 }
 
 /* ---- all of it ---- */
@@ -510,11 +279,8 @@ static void stop(struct job *j)
 	app_images_close(j->images, &j->warnings, j->cache);
 	vt_reader_close(j->reader);
 	free(j->ids);
-	free(j->cpu.chosen);
+	vt_cpu_fini(&j->cpu);
 	vt_opcache_free(j->core.cache);
-	free(j->cpu.model);
-	free(j->cpu.cpuid);
-	free(j->cpu.description);
 }
 
 static void run(struct app *a, const struct options *o)
@@ -526,8 +292,8 @@ static void run(struct app *a, const struct options *o)
 		return;
 	}
 	if (start(&j) && app_each_run(a, j.reader, feed, &j) && finish_reading(&j) &&
-	    choose_core(&j) && judge(&j) && !j.writer)
-		print(&j);
+	    choose_core(&j) && find_culprits(&j) && !j.writer)
+		print_stalls(&j);
 	stop(&j);
 }
 

@@ -10,6 +10,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "freq/run.h"
+#include "listing/cycles/json.h"
 #include "listing/json.h"
 #include "machine/pipeline/core.h"
 #include "machine/pipeline/opcache.h"
@@ -31,13 +32,6 @@ struct options {
 	const char *compress;
 };
 
-/* What the stream says of the processor that it is from. */
-struct cpu {
-	struct vt_buf model;
-	struct vt_buf id;
-	struct vt_buf description;
-};
-
 struct state {
 	struct app *app;
 	const struct options *o;
@@ -46,52 +40,13 @@ struct state {
 	struct app_profile in;
 	struct app_counts exact;
 	struct vt_stackcount *stacks;
-	struct cpu cpu;
+	struct vt_cpu cpu;
 	struct vt_core core;
-	size_t event;
-	double scale;
-	const char *clock; /* how the scale was found; NULL: the event counts cycles */
+	struct vt_freqrun_options how;
 	struct vt_freqrun_totals totals;
 };
 
 /* ---- the input ---- */
-
-static void note(struct vt_buf *b, const struct vt_record *rec)
-{
-	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
-
-	b->size = 0;
-	vt_buf_put(b, value.data, value.size);
-}
-
-static void take_meta(struct cpu *c, const struct vt_record *rec)
-{
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-	const struct {
-		const char *key;
-		struct vt_buf *b;
-	} known[] = {{"cpu.model", &c->model}, {"cpuid", &c->id}, {"cpudesc", &c->description}};
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (key.size == strlen(known[i].key) &&
-		    memcmp(key.data, known[i].key, key.size) == 0)
-			note(known[i].b, rec);
-}
-
-/* Samples become counts; what was estimated before is estimated anew. */
-static bool is_passed_on(uint32_t kind)
-{
-	return kind != VT_SAMPLE && kind != VT_COUNT && kind != VT_FREQ && kind != VT_EDGE &&
-	       kind != VT_STALL;
-}
-
-static bool is_own_meta(const struct vt_record *rec)
-{
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-
-	return rec->kind == VT_META && key.size >= 6 && memcmp(key.data, "vfreq.", 6) == 0;
-}
 
 static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		struct vt_error *err)
@@ -101,13 +56,12 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 	int code = vt_profile_feed(s->in.profile, block, first, count, err);
 
 	for (; rec.row - first < count && code == 0; rec.row++) {
-		if (rec.kind == VT_META)
-			take_meta(&s->cpu, &rec);
-		code = vt_stackcount_feed(s->stacks, &rec, err);
+		code = vt_cpu_feed(&s->cpu, &rec, err);
+		if (code == 0)
+			code = vt_stackcount_feed(s->stacks, &rec, err);
 		if (rec.kind == VT_BLOCK && code == 0)
 			code = vt_blockcode_feed(s->in.code, s->in.profile, &rec, err);
-		if (s->writer && is_passed_on(rec.kind) &&
-		    !(rec.kind == VT_META && is_own_meta(&rec)))
+		if (s->writer && !vt_freqrun_replaces(&rec))
 			vt_writer_copy(s->writer, &rec);
 	}
 	return code < 0 || !s->writer ? code : vt_writer_error(s->writer, err);
@@ -141,24 +95,19 @@ static bool read_input(struct state *s, struct vt_reader *r)
 
 /* ---- the processor ---- */
 
-static const char *text_or_null(struct vt_buf *b)
-{
-	return b->size ? vt_buf_str(b) : NULL;
-}
-
 static bool choose_core(struct state *s)
 {
+	const struct vt_cpu *cpu = &s->cpu;
 	struct vt_error err = VT_ERROR_INIT;
 	const char *name = s->o->cpu;
 
 	if (strcmp(name, "auto") == 0) {
-		name = vt_core_for_cpu(text_or_null(&s->cpu.model), text_or_null(&s->cpu.id),
-				       text_or_null(&s->cpu.description));
+		name = vt_core_for_cpu(cpu->model, cpu->id, cpu->description);
 		if (!name) {
 			name = "skylake";
 			app_say(s->app, "%s: taken for %s; --cpu chooses another",
-				s->cpu.description.size
-					? vt_buf_str(&s->cpu.description)
+				cpu->description && *cpu->description
+					? cpu->description
 					: "a stream that does not tell its processor",
 				name);
 		}
@@ -170,119 +119,45 @@ static bool choose_core(struct state *s)
 	return true;
 }
 
-/* "... CPU @ 2.50GHz" */
-static double clock_of(struct vt_buf *description)
-{
-	const char *text = vt_buf_str(description);
-	const char *at = strrchr(text, '@');
-	double ghz = at ? strtod(at + 1, NULL) : 0;
-
-	return at && strstr(at, "GHz") && ghz > 0 && ghz < 100 ? ghz : 0;
-}
-
 static bool choose_event(struct state *s)
 {
+	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
 	const struct vt_profile_event *e;
 
 	if (s->o->event && !app_need_samples(s->app, vt_reader_name(s->reader)))
 		return false;
-	s->scale = 1;
-	if (vt_freqrun_event(s->in.profile, s->o->event, &s->event, &err) < 0) {
+	how->scale = 1;
+	if (vt_freqrun_event(s->in.profile, s->o->event, &how->event, &err) < 0) {
 		/* An empty profile is one, too. */
 		if (s->o->event || !app_saw_no_sample(s->app))
 			return app_fail_stream(s->app, s->reader, &err);
 		app_say(s->app, "%s: no samples: nothing is estimated", vt_reader_name(s->reader));
-		s->event = SIZE_MAX;
+		how->event = SIZE_MAX;
 		return true;
 	}
-	e = vt_profile_event(s->in.profile, s->event);
-	if (!vt_freqrun_is_clock(e))
-		return true;
-	s->clock = "given";
-	s->scale = s->o->clock;
-	if (!s->o->clock_given) {
-		s->clock = "described";
-		s->scale = clock_of(&s->cpu.description);
-	}
-	if (!(s->scale > 0)) {
-		s->clock = "assumed";
-		s->scale = 1;
+	e = vt_profile_event(s->in.profile, how->event);
+	how->clock = vt_freqrun_scale(e, s->o->clock, s->cpu.description, &how->scale);
+	if (how->clock && strcmp(how->clock, "assumed") == 0)
 		app_say(s->app,
 			"%s counts nanoseconds, and nothing tells the processor's clock: 1 GHz is "
 			"assumed; --clock tells",
 			e->name);
-	}
 	return true;
 }
 
 /* ---- the output ---- */
 
-static void put_meta(struct state *s, const char *key, const char *value)
-{
-	if (!s->writer)
-		return;
-	vt_writer_row(s->writer, VT_META);
-	vt_writer_text(s->writer, VT_META_KEY, key);
-	vt_writer_text(s->writer, VT_META_VALUE, value);
-}
-
-static void put_number(struct state *s, const char *key, uint64_t value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	put_meta(s, key, text);
-}
-
-static void write_meta(struct state *s)
-{
-	const struct vt_freqrun_totals *t = &s->totals;
-	char text[64];
-
-	put_meta(s, "vfreq.model", strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name);
-	put_meta(s, "vfreq.event", vt_profile_event(s->in.profile, s->event)->name);
-	put_meta(s, "vfreq.method", method_words[s->o->method]);
-	snprintf(text, sizeof(text), "%.9g", s->scale);
-	put_meta(s, "vfreq.scale", text);
-	if (s->clock)
-		put_meta(s, "vfreq.clock", s->clock);
-	put_number(s, "vfreq.samples", t->samples);
-	put_number(s, "vfreq.unmapped", t->unmapped);
-	put_number(s, "vfreq.outside", t->outside);
-	put_number(s, "vfreq.no_code", t->no_code);
-	put_number(s, "vfreq.stray", t->stray);
-	put_number(s, "vfreq.estimated", t->estimated);
-}
-
 static bool print_json(struct state *s)
 {
-	const struct vt_freqrun_totals *t = &s->totals;
-	const struct vt_profile_event *e =
-		s->event == SIZE_MAX ? NULL : vt_profile_event(s->in.profile, s->event);
 	struct vt_output *out = app_text(s->app, s->o->output);
-	json_t *doc = vt_json_doc("vfreq/1"), *by = json_object();
-	size_t i;
+	json_t *doc;
 
 	if (!out)
 		return false;
-	for (i = 0; i < VT_NCONFIDENCES; i++)
-		json_object_set_new(by, vt_confidence_name(i), vt_json_u64(t->by_confidence[i]));
+	doc = vt_json_doc("vfreq/1");
 	vt_json_losses(doc, &s->app->losses);
-	json_object_set_new(doc, "cpu", json_string(s->core.name));
-	json_object_set_new(doc, "event", e ? vt_json_text(e->name, strlen(e->name)) : json_null());
-	json_object_set_new(doc, "method", json_string(method_words[s->o->method]));
-	json_object_set_new(doc, "clock", s->clock ? json_string(s->clock) : json_null());
-	json_object_set_new(doc, "cycles_per_unit", json_real(s->scale));
-	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
-	json_object_set_new(doc, "complete", vt_json_u64(t->complete));
-	json_object_set_new(doc, "samples", vt_json_u64(t->samples));
-	json_object_set_new(doc, "by_confidence", by);
-	json_object_set_new(doc, "unmapped", vt_json_u64(t->unmapped));
-	json_object_set_new(doc, "outside", vt_json_u64(t->outside));
-	json_object_set_new(doc, "no_code", vt_json_u64(t->no_code));
-	json_object_set_new(doc, "stray", vt_json_u64(t->stray));
-	json_object_set_new(doc, "estimated", vt_json_u64(t->estimated));
+	vt_json_freqrun(doc, &s->how, &s->totals);
 	vt_json_write(out, doc, true);
 	return true;
 }
@@ -314,7 +189,7 @@ static void tell_left_out(struct state *s)
 				      parts[i].where);
 	if (t->outside) {
 		vt_buf_printf(&b, "; most of those: ");
-		app_unknown_image(&s->in, s->event, &b);
+		app_unknown_image(&s->in, s->how.event, &b);
 	}
 	app_say(s->app, "%" PRIu64 " of %" PRIu64 " samples are left out: %s", sum, t->samples,
 		vt_buf_str(&b));
@@ -323,38 +198,27 @@ static void tell_left_out(struct state *s)
 
 static bool estimate(struct state *s)
 {
+	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
-	const struct vt_freqrun_options how = {
-		.profile = s->in.profile,
-		.images = s->in.images,
-		.code = s->in.code,
-		.core = &s->core,
-		.event = s->event,
-		.scale = s->scale,
-		.method = methods[s->o->method],
-		.exact = s->exact.counts,
-		.exact_images = s->exact.images,
-		.stacks = s->stacks,
-	};
 
-	if (s->event == SIZE_MAX) {
-		put_number(s, "vfreq.samples", 0);
-		return true;
-	}
-	if (s->writer && vt_freqrun_counts(s->in.profile, s->writer, &err) < 0)
+	how->profile = s->in.profile;
+	how->images = s->in.images;
+	how->code = s->in.code;
+	how->core = &s->core;
+	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
+	how->method = methods[s->o->method];
+	how->exact = s->exact.counts;
+	how->exact_images = s->exact.images;
+	how->stacks = s->stacks;
+	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
-	if (vt_freqrun(&how, s->writer, &s->totals, &err) < 0)
-		return app_fail(s->app, &err);
-	write_meta(s);
 	tell_left_out(s);
 	return true;
 }
 
 static void state_fini(struct state *s)
 {
-	vt_buf_free(&s->cpu.model);
-	vt_buf_free(&s->cpu.id);
-	vt_buf_free(&s->cpu.description);
+	vt_cpu_fini(&s->cpu);
 	app_profile_end(&s->in);
 	app_counts_end(&s->exact);
 	vt_stackcount_free(s->stacks);

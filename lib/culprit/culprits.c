@@ -484,6 +484,17 @@ static int judge_all(struct run *r)
 	return code;
 }
 
+/* Of the event that the frequencies rest on; a simulator's truth rests on none. */
+static uint64_t count_samples(const struct vt_culprits_source *src)
+{
+	size_t i;
+
+	for (i = 0; src->nids && i < vt_profile_nevents(src->profile); i++)
+		if (vt_profile_event(src->profile, i)->id == src->event)
+			return vt_profile_event(src->profile, i)->samples;
+	return 0;
+}
+
 uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confidence confidence)
 {
 	return t->by_confidence[confidence] + (confidence == VT_CONFIDENCE_NONE ? t->unknown : 0);
@@ -507,10 +518,57 @@ int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, vo
 		code = learn(&r);
 	if (code == 0)
 		code = judge_all(&r);
+	if (count_samples(src) > t->samples)
+		t->unknown = count_samples(src) - t->samples;
 	for (i = 0; i < r.count; i++)
 		work_fini(&r.list[i]);
 	vt_footprint_free(r.footprint);
 	free(r.list);
 	free(r.events);
 	return code;
+}
+
+/* ---- writing ---- */
+
+static void write_stall(struct vt_writer *w, const struct vt_culprits_proc *p,
+			const struct vt_culprit_stall *s)
+{
+	const struct vt_procedure *proc = &p->flow->proc;
+	const struct vt_cfg_insn *insns = p->flow->cfg->insns;
+	uint64_t *row = vt_writer_row(w, VT_STALL);
+	uint64_t guilty[VT_CULPRIT_GUILTY];
+	uint32_t i;
+
+	row[VT_STALL_IMAGE] = proc->image;
+	row[VT_STALL_OFFSET] = p->offset + (insns[s->insn].addr - proc->start);
+	row[VT_STALL_CAUSE] = s->cause;
+	vt_row_set_f64(&row[VT_STALL_LOW], s->low);
+	vt_row_set_f64(&row[VT_STALL_HIGH], s->high);
+	row[VT_STALL_CONFIDENCE] = s->confidence;
+	for (i = 0; i < s->nguilty; i++)
+		guilty[i] = p->offset + (insns[s->guilty[i]].addr - proc->start);
+	vt_writer_words(w, VT_STALL_CULPRITS, guilty, s->nguilty);
+}
+
+static int write_stalls(void *writer, const struct vt_culprits_proc *p, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < p->nstalls; i++)
+		write_stall(writer, p, &p->stalls[i]);
+	return vt_writer_error(writer, err);
+}
+
+int vt_culprits_write(const struct vt_culprits_source *src, struct vt_writer *w,
+		      struct vt_culprits_totals *t, struct vt_error *err)
+{
+	int code = vt_culprits_run(src, write_stalls, w, t, err);
+
+	if (code < 0)
+		return code;
+	vt_writer_meta(w, "vculprit.cpu", src->core->name);
+	vt_writer_meta_u64(w, "vculprit.procedures", t->procedures);
+	vt_writer_meta_u64(w, "vculprit.without_code", t->without_code);
+	vt_writer_meta_u64(w, "vculprit.outside", t->outside);
+	return 0;
 }

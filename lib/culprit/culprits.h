@@ -12,6 +12,7 @@
 #include "machine/pipeline/core.h"
 #include "profile/block_code.h"
 #include "profile/profile.h"
+#include "stream/writer.h"
 
 /* The culprits of all procedures of a stream. */
 
@@ -24,6 +25,7 @@ struct vt_culprits_source {
 	const struct vt_blockcode *code; /* may be NULL */
 	const uint32_t *ids;		 /* images that have frequencies */
 	size_t nids;
+	uint64_t event; /* the id of the event that the frequencies rest on */
 	/*
 	 * Instructions whose graph and measurements are kept from one pass to the next, about 100
 	 * bytes each; those of other procedures are made twice.  0: 4 millions.
@@ -48,7 +50,7 @@ struct vt_culprits_totals {
 	uint64_t outside;      /* of them in no procedure, or at no instruction of it */
 	uint64_t samples;      /* of the time event, at the places in procedures */
 	uint64_t by_confidence[VT_NCONFIDENCES];
-	uint64_t unknown;	/* other samples of that event: 0 unless the caller tells */
+	uint64_t unknown;	/* other samples of that event */
 	double cycles;		/* executions times cycles */
 	double low[VT_NSTALLS]; /* cycles lost to each cause */
 	double high[VT_NSTALLS];
@@ -64,5 +66,12 @@ uint64_t vt_culprits_samples(const struct vt_culprits_totals *t, enum vt_confide
 typedef int vt_culprits_fn(void *arg, const struct vt_culprits_proc *p, struct vt_error *err);
 int vt_culprits_run(const struct vt_culprits_source *src, vt_culprits_fn *fn, void *arg,
 		    struct vt_culprits_totals *t, struct vt_error *err);
+
+/*
+ * Writes the stalls of all procedures, in the same order, as STALL records, and META records of
+ * what was left out.  -VT_E_NOMEM, or the writer's error.
+ */
+int vt_culprits_write(const struct vt_culprits_source *src, struct vt_writer *w,
+		      struct vt_culprits_totals *t, struct vt_error *err);
 
 #endif

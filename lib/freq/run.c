@@ -2,6 +2,7 @@
 #include "freq/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static bool find_event(const struct vt_profile *p, const char *name, size_t *eve
 	return false;
 }
 
-bool vt_freqrun_is_clock(const struct vt_profile_event *e)
+static bool is_clock(const struct vt_profile_event *e)
 {
 	return e->unit && strcmp(e->unit, "ns") == 0;
 }
@@ -78,12 +79,36 @@ int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event
 	for (i = 0; i < vt_profile_nevents(p); i++) {
 		const struct vt_profile_event *e = vt_profile_event(p, i);
 
-		if (e->samples && (vt_freqrun_is_clock(e) || strcmp(e->unit, "cycles") == 0)) {
+		if (e->samples && (is_clock(e) || strcmp(e->unit, "cycles") == 0)) {
 			*event = i;
 			return 0;
 		}
 	}
 	return no_event(p, NULL, err);
+}
+
+static double described_clock(const char *text)
+{
+	const char *at = text ? strrchr(text, '@') : NULL;
+	double ghz = at ? strtod(at + 1, NULL) : 0;
+
+	return at && strstr(at, "GHz") && ghz > 0 && ghz < 100 ? ghz : 0;
+}
+
+const char *vt_freqrun_scale(const struct vt_profile_event *e, double given,
+			     const char *description, double *scale)
+{
+	*scale = 1;
+	if (!is_clock(e))
+		return NULL;
+	if (given > 0) {
+		*scale = given;
+		return "given";
+	}
+	if (!(described_clock(description) > 0))
+		return "assumed";
+	*scale = described_clock(description);
+	return "described";
 }
 
 /* ---- places in order ---- */
@@ -101,7 +126,7 @@ static int by_place(const void *x, const void *y)
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-int vt_freqrun_counts(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err)
+static int write_counts(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err)
 {
 	size_t i, n = vt_profile_nplaces(p);
 	struct vt_place *all = malloc((n + 1) * sizeof(*all));
@@ -312,11 +337,6 @@ static int fill(const struct run *r, const struct vt_procflow *f, const struct p
 	return count_exact(r, f, offset, n, err);
 }
 
-static void put_f64(uint64_t *field, double v)
-{
-	memcpy(field, &v, sizeof(v));
-}
-
 /* Code in a symbol that begins in this one and ends behind it is that one's. */
 static bool is_own(const struct run *r, const struct vt_procflow *f, uint64_t addr)
 {
@@ -347,12 +367,12 @@ static void write_freqs(const struct run *r, const struct vt_procflow *f, uint64
 		row[VT_FREQ_EVENT] = event;
 		row[VT_FREQ_SAMPLES] = n->samples[i];
 		row[VT_FREQ_PERIOD] = n->period[i];
-		put_f64(&row[VT_FREQ_EXECUTIONS], v->executions);
-		put_f64(&row[VT_FREQ_LOW], v->low);
-		put_f64(&row[VT_FREQ_HIGH], v->high);
-		put_f64(&row[VT_FREQ_CYCLES],
-			v->executions > 0 ? n->cycles[i] / v->executions : NAN);
-		put_f64(&row[VT_FREQ_ISSUE], (double)f->costs[i].head);
+		vt_row_set_f64(&row[VT_FREQ_EXECUTIONS], v->executions);
+		vt_row_set_f64(&row[VT_FREQ_LOW], v->low);
+		vt_row_set_f64(&row[VT_FREQ_HIGH], v->high);
+		vt_row_set_f64(&row[VT_FREQ_CYCLES],
+			       v->executions > 0 ? n->cycles[i] / v->executions : NAN);
+		vt_row_set_f64(&row[VT_FREQ_ISSUE], (double)f->costs[i].head);
 		row[VT_FREQ_CONFIDENCE] = v->confidence;
 		row[VT_FREQ_METHOD] = v->method;
 	}
@@ -380,9 +400,9 @@ static void write_edges(const struct run *r, const struct vt_procflow *f, uint64
 		row[VT_EDGE_IMAGE] = f->proc.image;
 		row[VT_EDGE_FROM] = last - f->proc.start + offset;
 		row[VT_EDGE_TO] = g->blocks[e->to].start - f->proc.start + offset;
-		put_f64(&row[VT_EDGE_EXECUTIONS], v->executions);
-		put_f64(&row[VT_EDGE_LOW], v->low);
-		put_f64(&row[VT_EDGE_HIGH], v->high);
+		vt_row_set_f64(&row[VT_EDGE_EXECUTIONS], v->executions);
+		vt_row_set_f64(&row[VT_EDGE_LOW], v->low);
+		vt_row_set_f64(&row[VT_EDGE_HIGH], v->high);
 		row[VT_EDGE_CONFIDENCE] = v->confidence;
 		row[VT_EDGE_METHOD] = v->method;
 	}
@@ -572,6 +592,26 @@ static int each_image(struct run *r, const struct spot *spots, size_t count, str
 	return code;
 }
 
+static void write_meta(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
+		       struct vt_writer *w)
+{
+	char text[64];
+
+	vt_writer_meta(w, "vfreq.model", o->model);
+	vt_writer_meta(w, "vfreq.event", vt_profile_event(o->profile, o->event)->name);
+	vt_writer_meta(w, "vfreq.method", vt_method_name(o->method));
+	snprintf(text, sizeof(text), "%.9g", o->scale);
+	vt_writer_meta(w, "vfreq.scale", text);
+	if (o->clock)
+		vt_writer_meta(w, "vfreq.clock", o->clock);
+	vt_writer_meta_u64(w, "vfreq.samples", t->samples);
+	vt_writer_meta_u64(w, "vfreq.unmapped", t->unmapped);
+	vt_writer_meta_u64(w, "vfreq.outside", t->outside);
+	vt_writer_meta_u64(w, "vfreq.no_code", t->no_code);
+	vt_writer_meta_u64(w, "vfreq.stray", t->stray);
+	vt_writer_meta_u64(w, "vfreq.estimated", t->estimated);
+}
+
 int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	       struct vt_freqrun_totals *totals, struct vt_error *err)
 {
@@ -581,9 +621,37 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	int code;
 
 	*totals = (struct vt_freqrun_totals){0};
-	code = find_spots(o, &spots, &count, err);
+	if (o->event == SIZE_MAX) {
+		if (w)
+			vt_writer_meta_u64(w, "vfreq.samples", 0);
+		return 0;
+	}
+	code = w ? write_counts(o->profile, w, err) : 0;
+	if (code == 0)
+		code = find_spots(o, &spots, &count, err);
 	if (code == 0)
 		code = each_image(&r, spots, count, err);
+	if (code == 0 && w)
+		write_meta(o, totals, w);
 	free(spots);
 	return code;
+}
+
+bool vt_freqrun_replaces(const struct vt_record *rec)
+{
+	struct vt_bytes key;
+
+	switch (rec->kind) {
+	case VT_SAMPLE:
+	case VT_COUNT:
+	case VT_FREQ:
+	case VT_EDGE:
+	case VT_STALL:
+		return true;
+	case VT_META:
+		key = vt_record_bytes(rec, VT_META_KEY);
+		return key.size >= 6 && memcmp(key.data, "vfreq.", 6) == 0;
+	default:
+		return false;
+	}
 }

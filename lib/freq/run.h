@@ -12,7 +12,7 @@
 #include "machine/pipeline/core.h"
 #include "profile/block_code.h"
 #include "profile/profile.h"
-#include "stream/kinds.h"
+#include "stream/record.h"
 #include "stream/writer.h"
 
 /* The frequencies of all procedures of a profile in which samples of time fell. */
@@ -25,16 +25,24 @@
 int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event,
 		     struct vt_error *err);
 
-/* Whether an event is counted in nanoseconds. */
-bool vt_freqrun_is_clock(const struct vt_profile_event *e);
+/*
+ * The cycles in a unit of an event's period.  Of events that count nanoseconds it is the
+ * processor's clock in GHz: `given`, or if that is 0 the one that ends its description, as in
+ * "… CPU @ 2.50GHz", or 1.  Returns how it was found: NULL, the event counts cycles; "given";
+ * "described"; "assumed".
+ */
+const char *vt_freqrun_scale(const struct vt_profile_event *e, double given,
+			     const char *description, double *scale);
 
 struct vt_freqrun_options {
 	const struct vt_profile *profile;
 	struct vt_images *images;
 	const struct vt_blockcode *code; /* may be NULL */
 	const struct vt_core *core;
-	size_t event;
-	double scale; /* cycles in a unit of the event's period */
+	const char *model; /* what `core` is called on the command line: a name or a path */
+	size_t event;	   /* SIZE_MAX: there is none, and nothing is estimated */
+	double scale;	   /* cycles in a unit of the event's period */
+	const char *clock; /* as vt_freqrun_scale() returned it */
 	enum vt_method method;
 	/* What was counted of the same program; NULL: nothing. */
 	const struct vt_flowcount *exact;
@@ -60,14 +68,18 @@ struct vt_freqrun_totals {
 };
 
 /*
- * Writes FREQ and EDGE records of each procedure, in order of image and address but for the stubs
- * of the procedure linkage table, which come behind an image's others.  0; -VT_E_NOMEM;
- * errors of the writer stick to it.  `w` may be NULL: only the totals are wanted.
+ * Writes COUNT records of all events that were sampled, by image, offset and event; then FREQ and
+ * EDGE records of each procedure, in order of image and address but for the stubs of the procedure
+ * linkage table, which come behind an image's others; then META records of how it was done.  0;
+ * -VT_E_NOMEM; errors of the writer stick to it.  `w` may be NULL: only the totals are wanted.
  */
 int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	       struct vt_freqrun_totals *totals, struct vt_error *err);
 
-/* Writes COUNT records of all events that were sampled, by image, offset and event. */
-int vt_freqrun_counts(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err);
+/*
+ * Whether a record of the input is not passed on: samples become counts, and what was estimated
+ * before is estimated anew.
+ */
+bool vt_freqrun_replaces(const struct vt_record *rec);
 
 #endif

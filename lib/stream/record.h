@@ -2,6 +2,7 @@
 #ifndef VT_STREAM_RECORD_H
 #define VT_STREAM_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -83,6 +84,18 @@ static inline struct vt_bytes vt_record_bytes(const struct vt_record *rec, unsig
 	struct vt_bytes b = {c->bytes + c->off[i], c->off[i + 1] - c->off[i]};
 
 	return b;
+}
+
+/* Whether bytes are those of a C string. */
+static inline bool vt_bytes_are(struct vt_bytes b, const char *text)
+{
+	return b.size == strlen(text) && memcmp(b.data, text, b.size) == 0;
+}
+
+/* Whether it is a META record with this key. */
+static inline bool vt_record_is_meta(const struct vt_record *rec, const char *key)
+{
+	return rec->kind == VT_META && vt_bytes_are(vt_record_bytes(rec, VT_META_KEY), key);
 }
 
 /* The numbers of a field of type A; borrowed, as long as the record. */

@@ -2,6 +2,8 @@
 #include "stream/writer.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -568,6 +570,21 @@ void vt_writer_words(struct vt_writer *w, unsigned field, const uint64_t *words,
 void vt_writer_text(struct vt_writer *w, unsigned field, const char *text)
 {
 	vt_writer_bytes(w, field, text, strlen(text));
+}
+
+void vt_writer_meta(struct vt_writer *w, const char *key, const char *value)
+{
+	vt_writer_row(w, VT_META);
+	vt_writer_text(w, VT_META_KEY, key);
+	vt_writer_text(w, VT_META_VALUE, value);
+}
+
+void vt_writer_meta_u64(struct vt_writer *w, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	vt_writer_meta(w, key, text);
 }
 
 static const struct mapping *mapping_of(const struct vt_writer *w, const struct vt_record *rec)

@@ -3,6 +3,7 @@
 #define VT_STREAM_WRITER_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "stream/header.h"
@@ -80,6 +81,16 @@ void vt_writer_words(struct vt_writer *w, unsigned field, const uint64_t *words,
 
 /* As vt_writer_bytes() for a C string. */
 void vt_writer_text(struct vt_writer *w, unsigned field, const char *text);
+
+/* Sets a number of type F of a row. */
+static inline void vt_row_set_f64(uint64_t *field, double v)
+{
+	memcpy(field, &v, sizeof(v));
+}
+
+/* Writes a META record: a fact about the stream, as text or as a number in decimal. */
+void vt_writer_meta(struct vt_writer *w, const char *key, const char *value);
+void vt_writer_meta_u64(struct vt_writer *w, const char *key, uint64_t value);
 
 /*
  * Writes a copy of a record of one of the inputs that the writer was opened with; kinds and fields

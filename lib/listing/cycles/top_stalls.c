@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "culprit/cause.h"
 #include "image/lines.h"
+#include "listing/json.h"
 
 /* Of the causes of one stall, so many are kept; no instruction has more. */
 #define CAUSES 8
@@ -230,23 +231,111 @@ static void add_row(struct vt_table *t, struct vt_images *images, const struct r
 	vt_table_str(t, image ? image->name : "");
 }
 
-int64_t vt_culprittop_fill(struct vt_culprittop *t, const struct vt_culprits_totals *totals,
-			   struct vt_images *images, uint64_t top, struct vt_table *table,
-			   struct vt_error *err)
+/* Fills a new table with the `top` worst (0: all); returns how many more there are. */
+static size_t fill_table(struct vt_culprittop *t, const struct vt_culprittop_options *o,
+			 struct vt_table *table)
 {
 	double cumulative = 0;
-	size_t i, n = top && top < t->count ? (size_t)top : t->count;
+	size_t i, n = o->top && o->top < t->count ? (size_t)o->top : t->count;
 
-	(void)err;
 	if (t->count)
 		qsort(t->rows, t->count, sizeof(*t->rows), worst_first);
 	add_columns(table);
 	for (i = 0; i < n; i++) {
 		cumulative += t->rows[i].cycles;
-		add_row(table, images, &t->rows[i], cumulative, totals->cycles);
+		add_row(table, o->images, &t->rows[i], cumulative, o->totals->cycles);
 	}
-	return (int64_t)(t->count - n);
+	return t->count - n;
 }
+
+/* ---- JSON ---- */
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+static json_t *json_causes(const struct vt_culprittop_options *o)
+{
+	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(o->check);
+	const struct vt_culprits_totals *t = o->totals;
+	json_t *causes = json_object();
+	unsigned i;
+
+	for (i = 0; i < VT_NSTALLS; i++) {
+		json_t *cause;
+
+		if (!(t->high[i] > 0) && !(c->truth[i] > 0))
+			continue;
+		cause = json_pack("{s:s, s:b, s:f, s:f}", "text", vt_stall_text(i), "static",
+				  vt_stall_is_static(i), "low", percent(t->low[i], t->cycles),
+				  "high", percent(t->high[i], t->cycles));
+		if (o->truth) {
+			json_object_set_new(cause, "true",
+					    json_real(percent(c->truth[i], t->cycles)));
+			json_object_set_new(cause, "missed",
+					    json_real(percent(c->missed[i], t->cycles)));
+		}
+		json_object_set_new(causes, vt_stall_name(i), cause);
+	}
+	return causes;
+}
+
+static json_t *json_truth(const struct vt_culpritcheck_totals *c)
+{
+	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "stalled", percent(c->stalled, c->cycles),
+			 "main_listed", percent(c->found, c->stalled), "dynamic",
+			 percent(c->dynamic, c->cycles), "dynamic_main_listed",
+			 percent(c->dynamic_found, c->dynamic), "dynamic_missed",
+			 percent(c->dynamic - c->dynamic_found, c->cycles));
+}
+
+static json_t *json_coverage(const struct vt_culprits_totals *t)
+{
+	json_t *v = json_object();
+	unsigned i;
+
+	for (i = 0; i < VT_NCONFIDENCES; i++)
+		json_object_set_new(v, vt_confidence_name(i),
+				    json_real(percent((double)vt_culprits_samples(t, i),
+						      (double)(t->samples + t->unknown))));
+	return v;
+}
+
+static json_t *json_summary(const struct vt_culprittop_options *o)
+{
+	const struct vt_culprits_totals *t = o->totals;
+	const struct vt_culpritcheck_totals *c = vt_culpritcheck_totals(o->check);
+	struct vt_culpritcheck_correlation r = vt_culpritcheck_correlate(o->check);
+	json_t *doc = vt_json_doc("vculprit/1");
+
+	vt_json_losses(doc, o->losses);
+	json_object_set_new(doc, "cpu", vt_json_text(o->core, strlen(o->core)));
+	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
+	json_object_set_new(doc, "procedures_without_code", vt_json_u64(t->without_code));
+	json_object_set_new(doc, "places", vt_json_u64(t->places));
+	json_object_set_new(doc, "places_outside", vt_json_u64(t->outside));
+	json_object_set_new(doc, "samples", vt_json_u64(t->samples + t->unknown));
+	json_object_set_new(doc, "cycles", vt_json_real(t->cycles));
+	json_object_set_new(doc, "coverage", json_coverage(t));
+	json_object_set_new(doc, "unexplained", vt_json_real(percent(c->unexplained, t->cycles)));
+	json_object_set_new(doc, "gain", vt_json_real(percent(t->high[VT_STALL_GAIN], t->cycles)));
+	json_object_set_new(doc, "stalls", vt_json_u64(c->stalls));
+	json_object_set_new(doc, "listed",
+			    vt_json_real(c->stalls ? (double)c->listed / (double)c->stalls : 0));
+	json_object_set_new(doc, "listed_by_cycles",
+			    vt_json_real(c->weight > 0 ? c->weighted / c->weight : 0));
+	json_object_set_new(doc, "causes", json_causes(o));
+	json_object_set_new(doc, "icache_correlation",
+			    json_pack("{s:I, s:o, s:o, s:o}", "procedures",
+				      (json_int_t)r.procedures, "high", vt_json_real(r.high), "low",
+				      vt_json_real(r.low), "middle", vt_json_real(r.middle)));
+	if (o->truth)
+		json_object_set_new(doc, "truth", json_truth(c));
+	return doc;
+}
+
+/* ---- for people ---- */
 
 static void print_letters(const struct vt_culprits_totals *totals, struct vt_output *out)
 {
@@ -260,7 +349,7 @@ static void print_letters(const struct vt_culprits_totals *totals, struct vt_out
 		vt_output_text(out, "\n");
 }
 
-void vt_culprittop_header(const struct vt_culprits_totals *totals, struct vt_output *out)
+static void print_header(const struct vt_culprits_totals *totals, struct vt_output *out)
 {
 	uint64_t all = totals->samples + totals->unknown;
 	int i, n = 0;
@@ -285,4 +374,65 @@ void vt_culprittop_header(const struct vt_culprits_totals *totals, struct vt_out
 				 totals->outside, totals->places);
 	print_letters(totals, out);
 	vt_output_text(out, "\n");
+}
+
+static void print_truth(const struct vt_culpritcheck_totals *c, struct vt_output *out)
+{
+	unsigned i;
+
+	vt_output_printf(out,
+			 "True stalls: %.1f %% of all cycles, %.1f %% of them dynamic\n"
+			 "Where the true main cause is listed: %.2f %% of all true stall cycles, "
+			 "%.2f %% of dynamic ones\n"
+			 "Causes listed: %.2f a stall, %.2f by cycles; unexplained: %.2f %% of all "
+			 "cycles\n\n",
+			 percent(c->stalled, c->cycles), percent(c->dynamic, c->stalled),
+			 percent(c->found, c->stalled), percent(c->dynamic_found, c->dynamic),
+			 c->stalls ? (double)c->listed / (double)c->stalls : 0,
+			 c->weight > 0 ? c->weighted / c->weight : 0,
+			 percent(c->unexplained, c->cycles));
+	for (i = 0; i < VT_NSTALLS; i++)
+		if (c->truth[i] > 0 || c->high[i] > 0)
+			vt_output_printf(out, "%-28s true %6.2f %%  told %6.2f to %6.2f %%\n",
+					 vt_stall_text(i), percent(c->truth[i], c->cycles),
+					 percent(c->low[i], c->cycles),
+					 percent(c->high[i], c->cycles));
+	vt_output_text(out, "\n");
+}
+
+static int print_table(struct vt_culprittop *t, const struct vt_culprittop_options *o,
+		       struct vt_table *table, struct vt_output *out, struct vt_error *err)
+{
+	size_t left = fill_table(t, o, table);
+	bool text = o->form == VT_TABLE_TEXT;
+	int code;
+
+	if (o->json) {
+		json_t *doc = json_summary(o);
+
+		json_object_set_new(doc, "rows", vt_json_table(table));
+		json_object_set_new(doc, "rows_left_out", json_integer((json_int_t)left));
+		vt_json_write(out, doc, true);
+		return 0;
+	}
+	if (text)
+		print_header(o->totals, out);
+	if (text && o->truth)
+		print_truth(vt_culpritcheck_totals(o->check), out);
+	if (text && o->summary)
+		return 0;
+	code = vt_table_print(table, out, o->form, o->color, err);
+	if (code == 0 && left && text)
+		vt_output_printf(out, "(%zu more instructions)\n", left);
+	return code;
+}
+
+int vt_culprittop_print(struct vt_culprittop *t, const struct vt_culprittop_options *o,
+			struct vt_output *out, struct vt_error *err)
+{
+	struct vt_table *table = vt_table_new();
+	int code = table ? print_table(t, o, table, out, err) : vt_error_nomem(err);
+
+	vt_table_free(table);
+	return code;
 }

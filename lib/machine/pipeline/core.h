@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "machine/insn/insn.h"
+#include "stream/record.h"
 
 /*
  * A processor core, as a small text file describes it (vt-core(5)): widths, queues, units,
@@ -167,6 +168,21 @@ const char *vt_core_name(size_t i);
  * none is known to be like it.
  */
 const char *vt_core_for_cpu(const char *model, const char *cpuid, const char *description);
+
+/*
+ * What a stream's META records say of its processor: the arguments of vt_core_for_cpu(), and the
+ * core that vfreq chose, by name or path.  NULL: nothing.  Zeros are an empty one.
+ */
+struct vt_cpu {
+	char *model;
+	char *id;
+	char *description;
+	char *chosen;
+};
+
+/* Takes a record of any kind; the last one with a fact counts.  -VT_E_NOMEM. */
+int vt_cpu_feed(struct vt_cpu *cpu, const struct vt_record *rec, struct vt_error *err);
+void vt_cpu_fini(struct vt_cpu *cpu);
 
 /*
  * What the instruction at the start of `code` needs.  False if it is none: then *op takes one slot,

@@ -109,3 +109,38 @@ const char *vt_core_for_cpu(const char *model, const char *cpuid, const char *de
 		name = for_brand(description);
 	return name;
 }
+
+int vt_cpu_feed(struct vt_cpu *cpu, const struct vt_record *rec, struct vt_error *err)
+{
+	const struct {
+		const char *key;
+		char **value;
+	} facts[] = {
+		{"cpu.model", &cpu->model},
+		{"cpuid", &cpu->id},
+		{"cpudesc", &cpu->description},
+		{"vfreq.model", &cpu->chosen},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		struct vt_bytes value;
+
+		if (!vt_record_is_meta(rec, facts[i].key))
+			continue;
+		value = vt_record_bytes(rec, VT_META_VALUE);
+		free(*facts[i].value);
+		*facts[i].value = strndup((const char *)value.data, value.size);
+		if (!*facts[i].value)
+			return vt_error_nomem(err);
+	}
+	return 0;
+}
+
+void vt_cpu_fini(struct vt_cpu *cpu)
+{
+	free(cpu->model);
+	free(cpu->id);
+	free(cpu->description);
+	free(cpu->chosen);
+}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -440,10 +441,11 @@ static int compare(void *arg, const struct vt_culprits_proc *p, struct vt_error 
 	return 0;
 }
 
-static int run(struct expected *x, uint64_t most_kept, struct vt_culprits_totals *t)
+static struct vt_culprits_source source(const struct expected *x, uint64_t most_kept)
 {
 	static const uint32_t ids[] = {FIRST, AGAIN, GONE};
-	const struct vt_culprits_source src = {
+
+	return (struct vt_culprits_source){
 		.core = &x->core,
 		.freq = x->scene.freqs,
 		.profile = x->scene.profile,
@@ -453,6 +455,11 @@ static int run(struct expected *x, uint64_t most_kept, struct vt_culprits_totals
 		.nids = 3,
 		.most_kept = most_kept,
 	};
+}
+
+static int run(struct expected *x, uint64_t most_kept, struct vt_culprits_totals *t)
+{
+	const struct vt_culprits_source src = source(x, most_kept);
 
 	return vt_culprits_run(&src, compare, x, t, &err);
 }
@@ -535,6 +542,72 @@ static void test_stop(void **state)
 	forget(&x);
 }
 
+/* What is written is what a procedure's stalls are, at offsets of its image. */
+struct written {
+	struct vt_reader *r;
+	uint64_t stalls;
+};
+
+static int compare_written(void *arg, const struct vt_culprits_proc *p, struct vt_error *e)
+{
+	struct written *got = arg;
+	size_t i, k;
+
+	(void)e;
+	for (i = 0; i < p->nstalls; i++, got->stalls++) {
+		const struct vt_culprit_stall *s = &p->stalls[i];
+		struct vt_record rec = next_of_kind(got->r, VT_STALL);
+		struct vt_words guilty = vt_record_words(&rec, VT_STALL_CULPRITS);
+
+		assert_int_equal(vt_record_u64(&rec, VT_STALL_IMAGE), p->flow->proc.image);
+		assert_int_equal(vt_record_u64(&rec, VT_STALL_OFFSET),
+				 p->flow->cfg->insns[s->insn].addr - TEXT);
+		assert_int_equal(vt_record_u64(&rec, VT_STALL_CAUSE), s->cause);
+		assert_true(vt_record_f64(&rec, VT_STALL_LOW) == s->low);
+		assert_true(vt_record_f64(&rec, VT_STALL_HIGH) == s->high);
+		assert_int_equal(vt_record_u64(&rec, VT_STALL_CONFIDENCE), s->confidence);
+		assert_int_equal(guilty.count, s->nguilty);
+		for (k = 0; k < guilty.count; k++)
+			assert_int_equal(guilty.data[k],
+					 p->flow->cfg->insns[s->guilty[k]].addr - TEXT);
+	}
+	return 0;
+}
+
+static void expect_meta(struct vt_reader *r, const char *key, const char *value)
+{
+	struct vt_record rec = next_of_kind(r, VT_META);
+
+	assert_true(vt_record_is_meta(&rec, key));
+	assert_true(vt_bytes_are(vt_record_bytes(&rec, VT_META_VALUE), value));
+}
+
+static void test_write(void **state)
+{
+	struct vt_culprits_totals t, again;
+	struct vt_culprits_source src;
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct written got = {.stalls = 0};
+	struct expected x;
+
+	(void)state;
+	expect(&x, "alpha21164", true, 3);
+	src = source(&x, 0);
+	assert_int_equal(vt_culprits_write(&src, w, &t, &err), 0);
+	assert_int_equal(t.procedures, 3);
+	got.r = reread_stream(fd, w);
+	assert_int_equal(vt_culprits_run(&src, compare_written, &got, &again, &err), 0);
+	assert_true(got.stalls > 0);
+	expect_meta(got.r, "vculprit.cpu", "alpha21164");
+	expect_meta(got.r, "vculprit.procedures", "3");
+	expect_meta(got.r, "vculprit.without_code", "1");
+	expect_meta(got.r, "vculprit.outside", "4");
+	vt_reader_close(got.r);
+	close(fd);
+	forget(&x);
+}
+
 static void test_samples(void **state)
 {
 	const struct vt_culprits_totals t = {
@@ -551,9 +624,8 @@ static void test_samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_procedures),
-		cmocka_unit_test(test_most_kept),
-		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_procedures), cmocka_unit_test(test_most_kept),
+		cmocka_unit_test(test_stop),	   cmocka_unit_test(test_write),
 		cmocka_unit_test(test_samples),
 	};
 

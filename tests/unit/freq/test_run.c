@@ -247,7 +247,8 @@ static struct vt_flowcount *make_exact(void)
 	return c;
 }
 
-static void run(bool counted, enum vt_method method, bool writes, struct result *out)
+static void estimate(bool counted, enum vt_method method, struct vt_writer *w,
+		     struct vt_freqrun_totals *totals)
 {
 	const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
@@ -256,25 +257,33 @@ static void run(bool counted, enum vt_method method, bool writes, struct result 
 	struct vt_freqrun_options o = {
 		.profile = p,
 		.images = images,
+		.model = "./core",
 		.scale = SCALE,
+		.clock = "given",
 		.method = method,
 		.exact = c,
 		.exact_images = images,
 	};
-	int fd = scratch_file();
-	struct vt_writer *w = start_stream(fd);
 	struct vt_core core;
 
-	memset(out, 0, sizeof(*out));
 	assert_int_equal(vt_core_load(&core, "alpha21164", &err), 0);
 	o.core = &core;
 	assert_int_equal(vt_freqrun_event(p, NULL, &o.event, &err), 0);
-	assert_int_equal(vt_freqrun(&o, writes ? w : NULL, &out->totals, &err), 0);
-	read_result(out, reread_stream(fd, w));
-	close(fd);
+	assert_int_equal(vt_freqrun(&o, w, totals, &err), 0);
 	vt_profile_free(p);
 	vt_flowcount_free(c);
 	vt_images_free(images);
+}
+
+static void run(bool counted, enum vt_method method, bool writes, struct result *out)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	memset(out, 0, sizeof(*out));
+	estimate(counted, method, writes ? w : NULL, &out->totals);
+	read_result(out, reread_stream(fd, w));
+	close(fd);
 }
 
 static const struct freq *find(const struct result *r, uint64_t offset)
@@ -379,36 +388,113 @@ static void test_stubs(void **state)
 
 /* ---- counts and events ---- */
 
-static void test_counts(void **state)
+/* The COUNT records come first, in order of image and offset; META records come last. */
+static void test_written(void **state)
 {
 	static const unsigned order[] = {9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12};
-	const struct vt_images_options none = {.warn = NULL};
-	struct vt_images *images = vt_images_new(&none, &err);
-	struct vt_profile *p = make_profile(images, NULL);
+	static const char *const facts[][2] = {
+		{"vfreq.model", "./core"}, {"vfreq.event", "cycles"}, {"vfreq.method", "flow"},
+		{"vfreq.scale", "2"},	   {"vfreq.clock", "given"},  {"vfreq.samples", "96"},
+		{"vfreq.unmapped", "19"},  {"vfreq.outside", "30"},   {"vfreq.no_code", "0"},
+		{"vfreq.stray", "1"},	   {"vfreq.estimated", NULL},
+	};
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
+	struct vt_freqrun_totals totals;
 	struct vt_record rec = {.kind = 0};
 	struct vt_reader *r;
+	char own[24];
 	unsigned i;
 
 	(void)state;
-	assert_int_equal(vt_freqrun_counts(p, w, &err), 0);
+	estimate(false, VT_METHOD_FLOW, w, &totals);
 	r = reread_stream(fd, w);
 	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		const struct count *c = &counts[order[i]];
 
 		assert_int_equal(vt_reader_next(r, &rec, &err), 1);
+		assert_int_equal(rec.kind, VT_COUNT);
 		assert_int_equal(vt_record_u64(&rec, VT_COUNT_IMAGE), c->image);
 		assert_int_equal(vt_record_u64(&rec, VT_COUNT_OFFSET), c->offset);
 		assert_int_equal(vt_record_u64(&rec, VT_COUNT_EVENT), c->event);
 		assert_int_equal(vt_record_u64(&rec, VT_COUNT_SAMPLES), c->samples);
 		assert_int_equal(vt_record_u64(&rec, VT_COUNT_PERIOD), c->period);
+		assert_true(vt_freqrun_replaces(&rec));
 	}
-	assert_int_equal(vt_reader_next(r, &rec, &err), 0);
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		rec = next_of_kind(r, VT_META);
+		assert_true(vt_record_is_meta(&rec, facts[i][0]));
+		snprintf(own, sizeof(own), "%llu", (unsigned long long)totals.estimated);
+		if (!vt_bytes_are(vt_record_bytes(&rec, VT_META_VALUE),
+				  facts[i][1] ? facts[i][1] : own))
+			fail_msg("%s is not %s", facts[i][0], facts[i][1]);
+		assert_true(vt_freqrun_replaces(&rec));
+	}
 	vt_reader_close(r);
 	close(fd);
-	vt_profile_free(p);
-	vt_images_free(images);
+}
+
+/* Without an event, nothing is estimated. */
+static void test_no_event(void **state)
+{
+	const struct vt_freqrun_options o = {.event = SIZE_MAX};
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_freqrun_totals totals;
+	struct vt_record rec;
+	struct vt_reader *r;
+
+	(void)state;
+	assert_int_equal(vt_freqrun(&o, w, &totals, &err), 0);
+	assert_int_equal(totals.samples, 0);
+	vt_writer_meta(w, "vfreq", "");
+	vt_writer_row(w, VT_LOST);
+	r = reread_stream(fd, w);
+	rec = next_of_kind(r, VT_META);
+	assert_true(vt_record_is_meta(&rec, "vfreq.samples"));
+	assert_true(vt_bytes_are(vt_record_bytes(&rec, VT_META_VALUE), "0"));
+	rec = next_of_kind(r, VT_META);
+	assert_false(vt_freqrun_replaces(&rec));
+	rec = next_of_kind(r, VT_LOST);
+	assert_false(vt_freqrun_replaces(&rec));
+	vt_reader_close(r);
+	close(fd);
+}
+
+static void test_scale(void **state)
+{
+	static const struct {
+		const char *unit;
+		double given;
+		const char *description;
+		const char *how; /* NULL: cycles */
+		double scale;
+	} rows[] = {
+		{"cycles", 2, "CPU @ 3GHz", NULL, 1},
+		{"ns", 2, "CPU @ 3GHz", "given", 2},
+		{"ns", 0, "CPU @ 2.50GHz", "described", 2.5},
+		{"ns", 0, "CPU @ home @ 3.5 GHz", "described", 3.5},
+		{"ns", 0, "CPU @ 100GHz", "assumed", 1},
+		{"ns", 0, "CPU @ 0GHz", "assumed", 1},
+		{"ns", 0, "CPU @ 3MHz", "assumed", 1},
+		{"ns", 0, "CPU 3GHz", "assumed", 1},
+		{"ns", 0, NULL, "assumed", 1},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char unit[8];
+		struct vt_profile_event e = {.unit = unit};
+		double scale = 0;
+		const char *how;
+
+		strcpy(unit, rows[i].unit);
+		how = vt_freqrun_scale(&e, rows[i].given, rows[i].description, &scale);
+		if (strcmp(how ? how : "", rows[i].how ? rows[i].how : "") != 0 ||
+		    scale != rows[i].scale)
+			fail_msg("row %u: %s, %g", i, how ? how : "NULL", scale);
+	}
 }
 
 /* Events by their names and units; those in capitals have samples. */
@@ -461,9 +547,6 @@ static void test_events(void **state)
 		if (rows[i].found < 0 ? code != rows[i].found
 				      : code || event != (size_t)rows[i].found)
 			fail_msg("row %u: %d, %zu", i, code, event);
-		if (code == 0)
-			assert_int_equal(vt_freqrun_is_clock(vt_profile_event(p, event)),
-					 strcmp(rows[i].events[event].unit, "ns") == 0);
 		vt_reader_close(r);
 		vt_profile_free(p);
 		close(fd);
@@ -488,9 +571,10 @@ static int discard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counted), cmocka_unit_test(test_totals),
-		cmocka_unit_test(test_stubs),	cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_counted),	 cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_stubs),	 cmocka_unit_test(test_written),
+		cmocka_unit_test(test_no_event), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_scale),
 	};
 
 	return cmocka_run_group_tests(tests, compile, discard);

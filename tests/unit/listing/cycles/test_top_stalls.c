@@ -28,7 +28,10 @@ struct example {
 	const struct vt_freq *freqs[INSNS];
 	struct vt_culprits_proc p;
 	struct vt_culprittop *top;
+	struct vt_culpritcheck *check;
 	struct vt_culprits_totals totals;
+	bool truth;
+	bool summary;
 };
 
 static void begin(struct example *x)
@@ -52,7 +55,8 @@ static void begin(struct example *x)
 		(struct vt_procedure){.image = IMAGE, .start = PROC_START - 0x10, .name = "first"};
 	x->p = (struct vt_culprits_proc){.flow = &x->proc->flow, .freqs = x->freqs};
 	x->top = vt_culprittop_new();
-	assert_non_null(x->top);
+	x->check = vt_culpritcheck_new(NULL);
+	assert_true(x->top && x->check);
 	x->totals.cycles = 10000;
 }
 
@@ -61,24 +65,40 @@ static void add(struct example *x, const struct vt_culprit_stall *list, size_t n
 	x->p.stalls = list;
 	x->p.nstalls = n;
 	assert_int_equal(vt_culprittop_add(x->top, &x->p, &err), 0);
+	assert_int_equal(vt_culpritcheck_add(x->check, &x->p, &err), 0);
 }
 
-static const char *list(struct example *x, uint64_t top, int64_t more)
+static const char *print(struct example *x, uint64_t top, enum vt_table_form form, bool json)
 {
-	struct vt_table *t = vt_table_new();
-	const char *text;
+	const struct vt_losses losses = {.lost_places = 0};
+	const struct vt_culprittop_options o = {
+		.totals = &x->totals,
+		.check = x->check,
+		.images = x->scene.images,
+		.core = "alpha21164",
+		.losses = &losses,
+		.top = top,
+		.truth = x->truth,
+		.summary = x->summary,
+		.json = json,
+		.form = form,
+	};
+	struct vt_output out;
 
-	assert_non_null(t);
-	assert_int_equal(vt_culprittop_fill(x->top, &x->totals, x->scene.images, top, t, &err),
-			 more);
-	text = scene_text(print_table(t, VT_TABLE_CSV, false), x->dir);
-	vt_table_free(t);
-	return text;
+	print_begin(&out);
+	assert_int_equal(vt_culprittop_print(x->top, &o, &out, &err), 0);
+	return scene_text(print_end(&out), x->dir);
+}
+
+static const char *list(struct example *x, uint64_t top)
+{
+	return print(x, top, VT_TABLE_CSV, false);
 }
 
 static void end(struct example *x)
 {
 	vt_culprittop_free(x->top);
+	vt_culpritcheck_free(x->check);
 	proc_drop(x->proc);
 	scene_drop(&x->scene);
 	toolbox_remove(x->dir);
@@ -134,15 +154,15 @@ static void test_list(void **state)
 	x.freqs[12] = &fast;
 	add(&x, &stalls[8], 1);
 	assert_string_equal(
-		list(&x, 0, 0), HEADINGS
+		list(&x, 0), HEADINGS
 		"20,20,2000,200,exact,X,10,odD,\"other 2000-2000, dcache 100-1400, dtlb 200-1300\","
 		"72,0x401004,0x401001,first,0x14,b.h:2,prog\n"
 		"6.5,26.5,650,100,low,L,6.5,Iiu,\"itlb 300-300, icache 0-300, unexplained 50-50\","
 		"71,0x401000,,first,0x10,a.c:3,prog\n"
 		"0.97,27.47,97,1,high,H,97,d,dcache 99-99,73,0x40100c,,first,0x1c,a.c:4,prog\n");
 	/* As many as are asked for. */
-	assert_string_equal(list(&x, 3, 0), list(&x, 4, 0));
-	assert_string_equal(list(&x, 1, 2), HEADINGS
+	assert_string_equal(list(&x, 3), list(&x, 4));
+	assert_string_equal(list(&x, 1), HEADINGS
 			    "20,20,2000,200,exact,X,10,odD,\"other 2000-2000, dcache 100-1400, "
 			    "dtlb 200-1300\",72,0x401004,0x401001,first,0x14,b.h:2,prog\n");
 	end(&x);
@@ -170,7 +190,7 @@ static void test_order(void **state)
 	x.proc->flow.proc.name = "first";
 	add(&x, &stalls[1], 1);
 	add(&x, &stalls[0], 1);
-	assert_string_equal(list(&x, 0, 0), HEADINGS
+	assert_string_equal(list(&x, 0), HEADINGS
 			    "0,0,10,10,none,-,1,o,other 0-5000,5,0x401002,,first,0x12,a.c:4,prog\n"
 			    "0,0,10,10,none,-,1,i,icache 10-10,5,0x401003,,first,0x13,a.c:4,prog\n"
 			    "0,0,10,10,none,-,1,o,other 0-5000,5,0x401002,,second,0x12,,\n"
@@ -212,7 +232,7 @@ static void test_limits(void **state)
 	add(&x, stalls, 9 + 4);
 	x.totals.cycles = 320;
 	assert_string_equal(
-		list(&x, 0, 0), HEADINGS
+		list(&x, 0), HEADINGS
 		"6.25e+18,6.25e+18,0,8,none,-,2.5e+18,o,"
 		"other 2-20000000000000000000,0,0x401006,,first,0x16,b.h:2,prog\n"
 		"25,6.25e+18,80,9000000000000000000,medium,M,8e-18,iIdDwfpy,\"icache 0-10, "
@@ -224,57 +244,95 @@ static void test_limits(void **state)
 	end(&x);
 }
 
-static const char *header(const struct vt_culprits_totals *t)
-{
-	struct vt_output out;
-
-	print_begin(&out);
-	vt_culprittop_header(t, &out);
-	return print_end(&out);
-}
-
 static void test_header(void **state)
 {
-	struct vt_culprits_totals t = {.procedures = 3, .cycles = 1234.4};
+	struct example x;
+	struct vt_culprits_totals *t = &x.totals;
 
 	(void)state;
-	assert_string_equal(header(&t), "Procedures 3, cycles 1234, samples 0\n\n");
+	begin(&x);
+	/* Without the list, and there are no true stalls. */
+	x.summary = true;
+	*t = (struct vt_culprits_totals){.procedures = 3, .cycles = 1234.4};
+	assert_string_equal(print(&x, 0, VT_TABLE_TEXT, false),
+			    "Procedures 3, cycles 1234, samples 0\n\n");
 	/* Those of which nothing was estimated have no confidence. */
-	t.samples = 75;
-	t.unknown = 5;
-	t.by_confidence[VT_CONFIDENCE_EXACT] = 40;
-	t.by_confidence[VT_CONFIDENCE_MEDIUM] = 20;
-	t.by_confidence[VT_CONFIDENCE_NONE] = 15;
-	t.high[VT_STALL_GAIN] = 99;
-	assert_string_equal(header(&t), "Procedures 3, cycles 1234, samples 80: 50.0 % exact, "
-					"25.0 % medium, 25.0 % without an estimate\n\n");
-	t.without_code = 7;
-	t.places = 11;
-	t.high[VT_STALL_UNEXPLAINED] = 0.5;
-	t.low[VT_STALL_ICACHE] = 1;
-	t.high[VT_STALL_UNIT_STATIC] = 2;
-	assert_string_equal(header(&t), "Procedures 3, cycles 1234, samples 80: 50.0 % exact, "
-					"25.0 % medium, 25.0 % without an estimate\n"
-					"Procedures whose code is not there: 7\n"
-					"Blame: u unexplained stall, X FU dependency\n\n");
-	t.without_code = 0;
-	t.outside = 2;
-	t.unknown = 0;
-	t.by_confidence[VT_CONFIDENCE_NONE] = 0;
-	t.high[VT_STALL_UNEXPLAINED] = t.high[VT_STALL_UNIT_STATIC] = 0;
-	assert_string_equal(header(&t), "Procedures 3, cycles 1234, samples 75: 53.3 % exact, "
-					"26.7 % medium\n"
-					"Places in no procedure: 2 of 11\n\n");
+	t->samples = 75;
+	t->unknown = 5;
+	t->by_confidence[VT_CONFIDENCE_EXACT] = 40;
+	t->by_confidence[VT_CONFIDENCE_MEDIUM] = 20;
+	t->by_confidence[VT_CONFIDENCE_NONE] = 15;
+	t->high[VT_STALL_GAIN] = 99;
+	assert_string_equal(print(&x, 0, VT_TABLE_TEXT, false),
+			    "Procedures 3, cycles 1234, samples 80: 50.0 % exact, "
+			    "25.0 % medium, 25.0 % without an estimate\n\n");
+	t->without_code = 7;
+	t->places = 11;
+	t->high[VT_STALL_UNEXPLAINED] = 0.5;
+	t->low[VT_STALL_ICACHE] = 1;
+	t->high[VT_STALL_UNIT_STATIC] = 2;
+	assert_string_equal(print(&x, 0, VT_TABLE_TEXT, false),
+			    "Procedures 3, cycles 1234, samples 80: 50.0 % exact, "
+			    "25.0 % medium, 25.0 % without an estimate\n"
+			    "Procedures whose code is not there: 7\n"
+			    "Blame: u unexplained stall, X FU dependency\n\n");
+	t->without_code = 0;
+	t->outside = 2;
+	t->unknown = 0;
+	t->by_confidence[VT_CONFIDENCE_NONE] = 0;
+	t->high[VT_STALL_UNEXPLAINED] = t->high[VT_STALL_UNIT_STATIC] = 0;
+	assert_string_equal(print(&x, 0, VT_TABLE_TEXT, false),
+			    "Procedures 3, cycles 1234, samples 75: 53.3 % exact, "
+			    "26.7 % medium\n"
+			    "Places in no procedure: 2 of 11\n\n");
+	end(&x);
 	vt_culprittop_free(NULL);
+}
+
+/* The other forms: a table for people, what the truth is, JSON. */
+static void test_forms(void **state)
+{
+	static const struct vt_freq freq = {
+		.executions = 100, .cycles = 5, .samples = 71, .confidence = VT_CONFIDENCE_LOW};
+	static const struct vt_culprit_stall stalls[] = {
+		{.insn = 0, .cause = VT_STALL_ICACHE, .low = 40, .high = 100},
+		{.insn = 2, .cause = VT_STALL_DCACHE, .low = 50, .high = 200},
+		{.insn = 3, .cause = VT_STALL_UNEXPLAINED, .low = 30, .high = 30},
+	};
+	const char *text;
+	struct example x;
+
+	(void)state;
+	begin(&x);
+	x.freqs[0] = x.freqs[2] = x.freqs[3] = &freq;
+	add(&x, stalls, 3);
+	x.totals.cycles = 1000;
+	x.totals.high[VT_STALL_ICACHE] = 100;
+	text = print(&x, 1, VT_TABLE_TEXT, false);
+	assert_non_null(strstr(text, "Blame: i I-cache miss\n"));
+	assert_non_null(strstr(text, "(2 more instructions)\n"));
+	assert_null(strstr(print(&x, 0, VT_TABLE_TEXT, false), "more instructions"));
+	x.truth = true;
+	text = print(&x, 0, VT_TABLE_TEXT, false);
+	assert_non_null(strstr(text, "True stalls: 0.0 % of all cycles, 0.0 % of them dynamic\n"));
+	assert_non_null(strstr(text, "Causes listed: 1.00 a stall, 1.00 by cycles; unexplained: "
+				     "2.00 % of all cycles\n"));
+	assert_non_null(strstr(text, "D-cache miss                 true   0.00 %  told   3.33 to  "
+				     "13.33 %\n"));
+	text = print(&x, 1, VT_TABLE_TEXT, true);
+	assert_non_null(strstr(text, "\"schema\": \"vculprit/1\""));
+	assert_non_null(strstr(text, "\"cpu\": \"alpha21164\""));
+	assert_non_null(strstr(text, "\"unexplained\": 3.0"));
+	assert_non_null(strstr(text, "\"rows_left_out\": 2"));
+	end(&x);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_list),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_list),   cmocka_unit_test(test_order),
+		cmocka_unit_test(test_limits), cmocka_unit_test(test_header),
+		cmocka_unit_test(test_forms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

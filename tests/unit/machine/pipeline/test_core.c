@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "machine/pipeline/core.h"
+#include "tests/unit/common/streams.h"
 
 #define REG(name) (UINT64_C(1) << VT_REG_##name)
 #define XMM(n)	  (UINT64_C(1) << (VT_REG_VECTOR + (n)))
@@ -666,6 +667,37 @@ static void what_is_no_instruction_takes_a_slot(void **state)
 	assert_false(vt_core_op(&m, cut, 0, &op));
 }
 
+/* What META records say of the processor: the last one with a fact counts. */
+static void cpus_are_read(void **state)
+{
+	static const char *const facts[][2] = {
+		{"cpuid", "x"},		  {"cpu.model", "m"},	  {"cpudesc", "some text"},
+		{"cpudescription", "no"}, {"vfreq.model", "./c"}, {"cpuid", "GenuineIntel,6,85,7"},
+	};
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_cpu cpu = {NULL, NULL, NULL, NULL};
+	struct vt_record rec;
+	struct vt_reader *r;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		vt_writer_meta(w, facts[i][0], facts[i][1]);
+	vt_writer_row(w, VT_LOST);
+	r = reread_stream(fd, w);
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_cpu_feed(&cpu, &rec, &err), 0);
+	assert_string_equal(cpu.id, "GenuineIntel,6,85,7");
+	assert_string_equal(cpu.model, "m");
+	assert_string_equal(cpu.description, "some text");
+	assert_string_equal(cpu.chosen, "./c");
+	vt_cpu_fini(&cpu);
+	vt_reader_close(r);
+	close(fd);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -679,6 +711,7 @@ int main(void)
 		cmocka_unit_test(words_are_taken),
 		cmocka_unit_test(models_are_as_their_makers_number_them),
 		cmocka_unit_test(cpus_find_their_machines),
+		cmocka_unit_test(cpus_are_read),
 		cmocka_unit_test(instructions_are_cracked),
 		cmocka_unit_test(operations_get_units_and_latencies),
 		cmocka_unit_test(what_is_no_instruction_takes_a_slot),
