@@ -7,9 +7,9 @@
 #include "cmd/common/app.h"
 #include "cmd/common/collect.h"
 #include "cmd/common/find.h"
+#include "cmd/common/options.h"
 #include "cmd/common/plugin.h"
 #include "cmd/common/stream.h"
-#include "cmd/common/what.h"
 #include "formats/pt/sideband/files.h"
 
 /* In the order of enum vt_algo. */

@@ -8,13 +8,13 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
-#include "cmd/common/interpreted.h"
+#include "cmd/common/options.h"
 #include "cmd/common/plugin.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
-#include "cmd/common/what.h"
-#include "interpret/interpret.h"
+#include "interpret/output.h"
+#include "listing/values/interpreted.h"
 
 #define DEFAULT_LENGTH 4 /* instructions: value sampling 2.1 */
 #define MAX_LENGTH     1000000
@@ -27,9 +27,6 @@
 	(BIT(LOAD) | BIT(STORE) | BIT(LOAD_ADDRESS) | BIT(STORE_ADDRESS) | BIT(RESULT) |           \
 	 BIT(ARG) | BIT(TARGET) | BIT(OPERAND) | BIT(LATENCY) | BIT(RETURN))
 #define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET) | BIT(LATENCY))
-
-/* Of linux/perf_event.h: what a SAMPLE has no more when its registers and stack are left out. */
-#define HAS_STATE ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
 
 struct options {
 	bool path;
@@ -54,263 +51,31 @@ static const char *const skip_words[] = {"random", NULL};
 struct interp {
 	struct app *app;
 	struct options *o;
-	uint32_t what;
-	unsigned trust; /* VT_TRUST_ */
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
-	struct vt_interpret *in;
-	struct vt_writer *writer; /* NULL for a summary */
+	struct vt_interpret_output *output;
 	struct app_plugins plugins;
-	bool failed;   /* what went wrong is not the stream's fault */
-	uint64_t told; /* VALUE records */
 };
-
-/* ---- what goes through ---- */
-
-/* The fields of a block's records that are to be copied: bits 1 << field. */
-struct fields {
-	uint64_t numbers;
-	uint64_t arrays;
-	uint64_t bytes;
-};
-
-/* All but those of `without`, and those that are nothing in all records. */
-static struct fields fields_of(const struct vt_block *block, uint64_t without)
-{
-	unsigned i, n = block->kind == VT_SAMPLE ? VT_SAMPLE_NFIELDS
-			: block->kind == VT_EXEC ? VT_EXEC_NFIELDS
-						 : VT_BLOCK_NFIELDS;
-	struct fields f = {0, 0, 0};
-
-	for (i = 0; i < n; i++) {
-		const struct vt_column *c = &block->columns[i];
-		unsigned type = block->desc->fields[i].type;
-		uint64_t bit = UINT64_C(1) << i;
-
-		if (type == VT_TYPE_U || type == VT_TYPE_I)
-			f.numbers |= c->mask || c->v[0] ? bit : 0;
-		else if (!(without & bit) && type == VT_TYPE_A)
-			f.arrays |= bit;
-		else if (!(without & bit) && type == VT_TYPE_B)
-			f.bytes |= bit;
-	}
-	return f;
-}
-
-static uint64_t *copy_fields(struct vt_writer *w, const struct vt_record *rec,
-			     const struct fields *f)
-{
-	uint64_t *row = vt_writer_row(w, rec->kind);
-	uint64_t left;
-
-	for (left = f->numbers; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(left);
-
-		row[i] = vt_record_u64(rec, i);
-	}
-	for (left = f->arrays; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(left);
-		struct vt_words v = vt_record_words(rec, i);
-
-		if (v.count)
-			vt_writer_words(w, i, v.data, v.count);
-	}
-	for (left = f->bytes; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(left);
-		struct vt_bytes v = vt_record_bytes(rec, i);
-
-		if (v.size)
-			vt_writer_bytes(w, i, v.data, v.size);
-	}
-	return row;
-}
-
-#define FIELD(field) (UINT64_C(1) << (field))
-
-/*
- * Registers and stacks have served, and are most of a sample; what was recorded along a path would
- * be counted twice.  0: it goes through as it is.
- */
-static uint64_t without(const struct interp *p, unsigned kind)
-{
-	if (p->o->keep)
-		return 0;
-	if (kind == VT_SAMPLE)
-		return FIELD(VT_SAMPLE_UREGS) | FIELD(VT_SAMPLE_IREGS) | FIELD(VT_SAMPLE_STACK);
-	if (kind == VT_BLOCK && p->o->path)
-		return FIELD(VT_BLOCK_SLOTS);
-	return kind == VT_EXEC && p->o->path ? FIELD(VT_EXEC_DATA) : 0;
-}
-
-/* `f` as fields_of() has it, or NULL for all. */
-static void pass_on(struct interp *p, const struct vt_record *rec, const struct fields *f)
-{
-	uint64_t *row;
-
-	if (!f) {
-		vt_writer_copy(p->writer, rec);
-		return;
-	}
-	row = copy_fields(p->writer, rec, f);
-	if (rec->kind != VT_SAMPLE)
-		return;
-	row[VT_SAMPLE_HAS] &= ~HAS_STATE;
-	row[VT_SAMPLE_UREGS_ABI] = row[VT_SAMPLE_IREGS_ABI] = row[VT_SAMPLE_STACK_DYN_SIZE] = 0;
-}
-
-/* ---- values ---- */
-
-static void tell(struct interp *p, const struct vt_run *run, const struct vt_capture *c,
-		 uint64_t caller)
-{
-	uint64_t *row = vt_writer_row(p->writer, VT_VALUE);
-
-	row[VT_VALUE_TIME] = run->time;
-	row[VT_VALUE_PID] = (uint64_t)run->pid;
-	row[VT_VALUE_TID] = (uint64_t)run->tid;
-	row[VT_VALUE_IP] = c->ip;
-	row[VT_VALUE_WHAT] = c->what;
-	row[VT_VALUE_REG] = c->reg;
-	row[VT_VALUE_LANE] = c->lane;
-	row[VT_VALUE_SIZE] = c->size;
-	row[VT_VALUE_VALUE] = c->value;
-	row[VT_VALUE_CALLER] = caller;
-	row[VT_VALUE_WEIGHT] = run->weight;
-	p->told++;
-}
-
-static void tell_latency(struct interp *p, const struct vt_record *rec)
-{
-	uint64_t latency, *row;
-
-	if (!vt_sample_latency(rec, &latency))
-		return;
-	row = vt_writer_row(p->writer, VT_VALUE);
-	row[VT_VALUE_TIME] = vt_record_u64(rec, VT_SAMPLE_TIME);
-	row[VT_VALUE_PID] = vt_record_u64(rec, VT_SAMPLE_PID);
-	row[VT_VALUE_TID] = vt_record_u64(rec, VT_SAMPLE_TID);
-	row[VT_VALUE_IP] = vt_record_u64(rec, VT_SAMPLE_IP);
-	row[VT_VALUE_WHAT] = VT_WHAT_LATENCY;
-	row[VT_VALUE_SIZE] = sizeof(latency);
-	row[VT_VALUE_VALUE] = latency;
-	row[VT_VALUE_WEIGHT] = 1;
-	p->told++;
-}
-
-/* As recordings have it: at the first instruction of each procedure that is called. */
-static void tell_entries(struct interp *p, const struct vt_run *run)
-{
-	size_t i;
-
-	for (i = 0; i < run->ncallers && run->callers[i].insn < run->insns; i++) {
-		const struct vt_run_caller *c = &run->callers[i];
-		const struct vt_capture value = {
-			.ip = c->ip, .value = c->caller, .size = 8, .what = VT_WHAT_RETURN};
-
-		if (c->entered)
-			tell(p, run, &value, c->caller);
-	}
-}
-
-static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size)
-{
-	return vt_interpret_code(arg, pid, ip, bytes, size);
-}
-
-static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
-{
-	struct interp *p = arg;
-	size_t i, at = 0;
-
-	if (!p->writer)
-		return 0;
-	for (i = 0; i < run->ncaptures; i++)
-		if (run->captures[i].known && p->what >> run->captures[i].what & 1)
-			tell(p, run, &run->captures[i],
-			     vt_run_caller(run, run->captures[i].insn, &at));
-	if (p->what & BIT(RETURN))
-		tell_entries(p, run);
-	p->failed = vt_modules_run(p->plugins.modules, run, code_at, p->in, p->writer, err) < 0 ||
-		    vt_writer_error(p->writer, err) < 0;
-	return p->failed ? -(int)err->code : 0;
-}
-
-/* ---- the stream ---- */
-
-/* What concerns modules of a record besides its run. */
-static bool feed_modules(struct interp *p, const struct vt_record *rec, struct vt_error *err)
-{
-	struct vt_modules *m = p->plugins.modules;
-	struct vt_error why = VT_ERROR_INIT;
-
-	if (!vt_modules_count(m))
-		return true;
-	if (rec->kind == VT_IMAGE || rec->kind == VT_MAP || rec->kind == VT_THREAD)
-		vt_modules_forget_code(m);
-	/* Both would count theirs from 0. */
-	if (rec->kind == VT_MODULE)
-		vt_error_set(&why, VT_E_USAGE,
-			     "the stream has values of modules already; name all modules at once");
-	else if (vt_modules_sample(m, rec, code_at, p->in, p->writer, &why) == 0)
-		return true;
-	*err = why;
-	p->failed = true;
-	return false;
-}
-
-static int take_record(struct interp *p, const struct vt_record *rec, const struct fields *f,
-		       struct vt_error *err)
-{
-	int code = vt_images_feed(p->images, rec, err);
-
-	if (p->writer)
-		pass_on(p, rec, f);
-	if (p->writer && rec->kind == VT_SAMPLE && p->what & BIT(LATENCY))
-		tell_latency(p, rec);
-	if (code == 0)
-		code = vt_interpret_feed(p->in, rec, err);
-	if (p->failed || !feed_modules(p, rec, err))
-		return -(int)err->code;
-	if (code == -VT_E_LIMIT || code == -VT_E_FORMAT || code == -VT_E_DAMAGED) {
-		app_bad_record(p->app, err->text);
-		return 0;
-	}
-	return code;
-}
-
-static int take_rows(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		     struct vt_error *err)
-{
-	struct interp *p = arg;
-	struct vt_record rec = {block, block->kind, first};
-	uint64_t left_out = without(p, block->kind);
-	struct fields f = {0, 0, 0};
-	int code = 0;
-
-	if (left_out)
-		f = fields_of(block, left_out);
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_record(p, &rec, left_out ? &f : NULL, err);
-	return code < 0 || !p->writer ? code : vt_writer_error(p->writer, err);
-}
 
 /* ---- what to do ---- */
 
 /* "1/K" as K. */
-static bool parse_frequency(struct app *a, const char *text, uint64_t *k)
+static bool parse_frequency(struct app *a, const char *text, uint32_t *frequency)
 {
 	struct vt_error err = VT_ERROR_INIT;
+	uint64_t k;
 
-	*k = 1;
+	*frequency = 1;
 	if (!text)
 		return true;
 	if (strncmp(text, "1/", 2) != 0)
 		return app_usage(a, "--frequency: '%s' is not of the form 1/K", text);
-	if (vt_parse_u64(text + 2, "--frequency", k, &err) < 0)
+	if (vt_parse_u64(text + 2, "--frequency", &k, &err) < 0)
 		return app_fail(a, &err);
-	if (*k < 1 || *k > MAX_FREQUENCY)
+	if (k < 1 || k > MAX_FREQUENCY)
 		return app_usage(a, "--frequency: 1/1 to 1/%d", MAX_FREQUENCY);
+	*frequency = (uint32_t)k;
 	return true;
 }
 
@@ -337,54 +102,80 @@ static bool parse_mxcsr(struct app *a, const char *text, struct vt_interpret_opt
 	return true;
 }
 
+static bool check_options(struct app *a, const struct options *o)
+{
+	const struct app_rule rules[] = {
+		{o->form.json && !o->summary, "--json is for --summary"},
+		{o->path && (o->frequency || o->skip_given),
+		 "--frequency and --skip are of samples, not of a path"},
+		{o->plugins.count && o->summary,
+		 "--plugin makes values, and --summary writes none"},
+	};
+
+	return APP_CHECK_RULES(a, rules);
+}
+
 static bool prepare(struct interp *p)
 {
 	const struct options *o = p->o;
-	struct vt_interpret_options io = {
-		.path = o->path,
-		.length = (uint32_t)o->length,
-		.skip_random = o->skip_given,
-		.seed = p->app->seed,
+	struct vt_interpret_output_options out = {
+		.interpret = {.path = o->path,
+			      .length = (uint32_t)o->length,
+			      .skip_random = o->skip_given,
+			      .callers = !o->summary,
+			      .seed = p->app->seed},
+		.keep = o->keep,
+		.warn = app_bad_record,
+		.warn_arg = p->app,
 	};
 	struct vt_error err = VT_ERROR_INIT;
-	uint64_t frequency;
 
-	if (o->form.json && !o->summary)
-		return app_usage(p->app, "--json is for --summary");
-	if (o->path && (o->frequency || o->skip_given))
-		return app_usage(p->app, "--frequency and --skip are of samples, not of a path");
-	if (o->plugins.count && o->summary)
-		return app_usage(p->app, "--plugin makes values, and --summary writes none");
-	if (!app_parse_what(p->app, o->what, DEFAULT_WHAT, &p->what) ||
-	    !parse_frequency(p->app, o->frequency, &frequency) ||
-	    !parse_mxcsr(p->app, o->mxcsr, &io) || !app_parse_trust(p->app, o->trust, &p->trust) ||
+	if (!check_options(p->app, o) ||
+	    !app_parse_what(p->app, o->what, DEFAULT_WHAT, &out.what) ||
+	    !parse_frequency(p->app, o->frequency, &out.interpret.frequency) ||
+	    !parse_mxcsr(p->app, o->mxcsr, &out.interpret) ||
+	    !app_parse_trust(p->app, o->trust, &out.interpret.trust) ||
 	    !app_plugins_open(&p->plugins, p->app, &o->plugins))
 		return false;
-	/* Modules take the place of what is told by default. */
-	p->what &= o->plugins.count && !o->what ? 0 : ALL_WHAT;
-	if (!p->what && !o->plugins.count)
+	/* Plugins take the place of the default kinds of values. */
+	out.what &= o->plugins.count && !o->what ? 0 : ALL_WHAT;
+	if (!out.what && !o->plugins.count)
 		return app_usage(p->app, "--what: interpreting finds no values of that kind");
-	io.callers = !o->summary;
-	/* The summary says how many results were known, whatever is told. */
-	io.capture =
-		(p->what & ~BIT(RETURN)) | BIT(RESULT) | vt_modules_capture(p->plugins.modules);
-	io.registers = vt_modules_want_registers(p->plugins.modules);
-	io.frequency = (uint32_t)frequency;
-	io.trust = p->trust;
+	out.plugins = p->plugins.modules;
+	/* The summary says how many results were known, whatever --what asks for. */
+	out.interpret.capture =
+		(out.what & ~BIT(RETURN)) | BIT(RESULT) | vt_modules_capture(out.plugins);
+	out.interpret.registers = vt_modules_want_registers(out.plugins);
 	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
 	if (!p->images)
 		return false;
-	p->in = vt_interpret_new(&io, p->images, take_run, p, &err);
-	return p->in || app_fail(p->app, &err);
+	p->output = vt_interpret_output_new(&out, p->images, &err);
+	return p->output || app_fail(p->app, &err);
 }
 
-/* Says what came of it where that is not what was wanted. */
-static bool check(struct interp *p, const char *name)
+/* Says what was withheld, if anything, and how to have it. */
+static void tell_withheld(struct app *a, const struct vt_interpret_totals *t)
 {
-	const struct vt_interpret_totals *t = vt_interpret_totals(p->in);
+	uint64_t patched =
+		t->code_withheld[VT_WITHHELD_PATCHED] + t->constants_withheld[VT_WITHHELD_PATCHED];
+
+	if (patched)
+		app_say(a,
+			"code or constants were patched at run time: %" PRIu64
+			" times, what their file has was withheld",
+			patched);
+	if (t->constants_withheld[VT_WITHHELD_UNSEEN])
+		app_say(a, "constants are withheld: only `perf record --data` (vtrace record "
+			   "--regs) shows whether a program writes to them (--trust constants)");
+}
+
+/* Says why nothing was interpreted, or no value written. */
+static bool check_totals(struct interp *p, const char *name, const struct vt_interpret_totals *t,
+			 uint64_t values)
+{
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values || p->told)
+	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values || values)
 		return true;
 	if (p->o->path)
 		return app_lacks(p->app, name, APP_NO_CODE);
@@ -408,27 +199,39 @@ static bool check(struct interp *p, const char *name)
 	return true;
 }
 
-/* All of a stream, into `out`; NULL for a summary. */
+/* Interprets a whole stream, into `out`; NULL for a summary. */
 static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *out)
 {
+	struct vt_error err = VT_ERROR_INIT;
+	const struct vt_interpret_totals *t;
+	struct vt_writer *w = NULL;
+	struct vt_output *text;
+	uint64_t values;
+
 	if (out)
-		p->writer = app_plugins_begin(&p->plugins, out, &r, 1);
-	if ((out && !p->writer) || !app_each_run(p->app, r, take_rows, p))
+		w = app_plugins_begin(&p->plugins, out, &r, 1);
+	if (out && !w)
 		return false;
-	vt_interpret_end(p->in);
+	vt_interpret_output_begin(p->output, w);
+	if (!app_each_run(p->app, r, vt_interpret_output_feed, p->output))
+		return false;
+	t = vt_interpret_output_end(p->output, &values);
 	app_images_tell_missing(&p->warnings, p->images);
 	app_images_tell_unverified(&p->warnings, p->images);
-	app_interpreted_tell(p->app, vt_interpret_totals(p->in));
-	if (!check(p, vt_reader_name(r)))
+	tell_withheld(p->app, t);
+	if (!check_totals(p, vt_reader_name(r), t, values))
 		return false;
-	if (!out)
-		return app_interpreted_print(p->app, vt_interpret_totals(p->in), p->o->path,
-					     &p->o->form, p->o->output);
-	p->writer = out;
-	if (!app_plugins_end(&p->plugins, out))
-		return false;
-	app_interpreted_write(vt_interpret_totals(p->in), p->o->path, out);
-	return true;
+	if (out) {
+		if (!app_plugins_end(&p->plugins, out))
+			return false;
+		vt_interpretlist_write(t, p->o->path, out);
+		return true;
+	}
+	text = app_text(p->app, p->o->output);
+	return text &&
+	       (vt_interpretlist_print(t, p->o->path, p->o->form.json ? &p->app->losses : NULL,
+				       text, &err) == 0 ||
+		app_fail(p->app, &err));
 }
 
 static void run(struct interp *p)
@@ -455,7 +258,7 @@ static void finish(struct interp *p)
 {
 	app_plugins_close(&p->plugins);
 	vt_opt_list_fini(&p->o->plugins);
-	vt_interpret_free(p->in);
+	vt_interpret_output_free(p->output);
 	app_images_close(p->images, &p->warnings, p->cache);
 }
 

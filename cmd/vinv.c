@@ -5,10 +5,10 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/hots.h"
+#include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
-#include "cmd/common/what.h"
 #include "listing/json.h"
 #include "listing/values/curves.h"
 #include "listing/values/invariance.h"

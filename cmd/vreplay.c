@@ -5,7 +5,7 @@
 
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
-#include "cmd/common/interpreted.h"
+#include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/opt.h"
 #include "cmd/common/app.h"
@@ -48,5 +49,33 @@ bool app_check_rules(struct app *a, const struct app_rule *rules, size_t count);
 #define APP_OPT_LEVEL(variable)                                                                    \
 	APP_CHOICE('b', "by", variable, "WHAT", vt_level_words,                                    \
 		   "one row for each procedure (default), image, line or instruction")
+
+/*
+ * The argument of an option --what: kinds of values (enum vt_what), with commas, each by its name,
+ * perhaps in the plural, or by a name for several: caller, address, default, all.  *what gets a bit
+ * for each; those of `defaults` when `list` is NULL.  False after app_usage().
+ */
+bool app_parse_what(struct app *a, const char *list, uint32_t defaults, uint32_t *what);
+
+/*
+ * The same for an option that picks from hot lists: all kinds (VT_INV_EVERY of value/invariance.h)
+ * when `list` is NULL.
+ */
+bool app_what(struct app *a, const char *list, uint32_t *what);
+
+#define APP_OPT_WHAT(variable)                                                                     \
+	APP_STRING('w', "what", variable, "WHAT", "only these kinds of values, as in loads,args")
+
+/*
+ * What to take for granted that a recording does not show: a list of "images" and "constants", or
+ * NULL.  *trust gets VT_TRUST_ bits.  False after app_usage().
+ */
+#define APP_OPT_TRUST(variable)                                                                    \
+	{                                                                                          \
+		.name = "trust", .type = VT_OPT_STRING, .value = &(variable), .arg = "LIST",       \
+		.help = "take for granted: that files without build-id are the recorded images\n"  \
+			"('images'), that programs do not write to 'constants'"                    \
+	}
+bool app_parse_trust(struct app *a, const char *list, unsigned *trust);
 
 #endif

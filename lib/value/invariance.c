@@ -5,6 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t vt_whats_of(const char *word, size_t size, uint32_t defaults)
+{
+	const struct {
+		const char *name;
+		uint32_t kinds;
+	} more[] = {
+		{"caller", 1u << VT_WHAT_RETURN},
+		{"address", 1u << VT_WHAT_LOAD_ADDRESS | 1u << VT_WHAT_STORE_ADDRESS},
+		{"default", defaults},
+		{"all", (1u << VT_NWHATS) - 1},
+	};
+	uint32_t what, kinds;
+	size_t i;
+
+	for (what = 0; what < VT_NWHATS; what++)
+		if (strlen(vt_what_name(what)) == size &&
+		    memcmp(vt_what_name(what), word, size) == 0)
+			return 1u << what;
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if (strlen(more[i].name) == size && memcmp(more[i].name, word, size) == 0)
+			return more[i].kinds;
+	if (size > 2 && memcmp(word + size - 2, "es", 2) == 0) {
+		kinds = vt_whats_of(word, size - 2, defaults);
+		if (kinds)
+			return kinds;
+	}
+	return size > 1 && word[size - 1] == 's' ? vt_whats_of(word, size - 1, defaults) : 0;
+}
+
 const char *vt_inv_metric_name(unsigned metric)
 {
 	static const char *const name[VT_NINVMETRICS] = {

@@ -44,6 +44,12 @@ double vt_inv_value(const struct vt_hot *h, enum vt_inv_metric metric);
  */
 #define VT_INV_EVERY UINT32_MAX
 
+/*
+ * The kinds (1 << enum vt_what) that a word names: the name of one, perhaps in the plural,
+ * "caller", "address", "default" or "all".  0: none.
+ */
+uint32_t vt_whats_of(const char *word, size_t size, uint32_t defaults);
+
 static inline bool vt_inv_is_of(uint64_t what, uint32_t kinds)
 {
 	return kinds == VT_INV_EVERY || (what < 32 && kinds >> what & 1);

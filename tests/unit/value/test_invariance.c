@@ -572,22 +572,33 @@ static void test_names(void **state)
 	assert_string_equal(vt_inv_metric_name(VT_NINVMETRICS), "?");
 }
 
+/* Words of --what: a name, its plurals, and names for several. */
+static void test_words_for_kinds(void **state)
+{
+	const uint32_t addresses = 1u << VT_WHAT_LOAD_ADDRESS | 1u << VT_WHAT_STORE_ADDRESS;
+
+	(void)state;
+	assert_int_equal(vt_whats_of("load", 4, 0), 1u << VT_WHAT_LOAD);
+	assert_int_equal(vt_whats_of("loads,args", 5, 0), 1u << VT_WHAT_LOAD);
+	assert_int_equal(vt_whats_of("addresses", 9, 0), addresses);
+	assert_int_equal(vt_whats_of("callers", 7, 0), 1u << VT_WHAT_RETURN);
+	assert_int_equal(vt_whats_of("default", 7, 5), 5);
+	assert_int_equal(vt_whats_of("all", 3, 0), (1u << VT_NWHATS) - 1);
+	assert_int_equal(vt_whats_of("lo", 2, 0), 0);
+	assert_int_equal(vt_whats_of("s", 1, 0), 0);
+	assert_int_equal(vt_whats_of("", 0, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_metrics_of_a_list),
-		cmocka_unit_test(test_overall),
-		cmocka_unit_test(test_shares_end_at_one),
-		cmocka_unit_test(test_comparison),
-		cmocka_unit_test(test_common_m),
-		cmocka_unit_test(test_curve),
-		cmocka_unit_test(test_curve_by_executions),
-		cmocka_unit_test(test_largest_sums),
-		cmocka_unit_test(test_steady_sizes),
-		cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_matches_joined),
-		cmocka_unit_test(test_whole_lists),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_words_for_kinds), cmocka_unit_test(test_metrics_of_a_list),
+		cmocka_unit_test(test_overall),		cmocka_unit_test(test_shares_end_at_one),
+		cmocka_unit_test(test_comparison),	cmocka_unit_test(test_common_m),
+		cmocka_unit_test(test_curve),		cmocka_unit_test(test_curve_by_executions),
+		cmocka_unit_test(test_largest_sums),	cmocka_unit_test(test_steady_sizes),
+		cmocka_unit_test(test_matches),		cmocka_unit_test(test_matches_joined),
+		cmocka_unit_test(test_whole_lists),	cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/common/interpreted.h"
-#include "listing/json.h"
+#include "listing/values/interpreted.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *key_of(enum vt_stop stop)
+#include "base/table.h"
+#include "listing/json.h"
+
+static const char *stop_key(enum vt_stop stop)
 {
 	static const char *const keys[VT_NSTOPS] = {
 		[VT_STOP_LENGTH] = "length", [VT_STOP_BRANCH] = "branch",
@@ -78,7 +80,7 @@ static void list_figures(const struct vt_interpret_totals *t, bool path, struct 
 		list_samples(t, f);
 }
 
-static uint64_t sum(const uint64_t counts[VT_NWHATS])
+static uint64_t sum_whats(const uint64_t counts[VT_NWHATS])
 {
 	uint64_t all = 0;
 	unsigned i;
@@ -129,7 +131,7 @@ static void fill_values(struct vt_table *t, const struct vt_interpret_totals *to
 	for (i = 0; i < VT_NWHATS; i++)
 		if (totals->values[i])
 			add_values(t, vt_what_name(i), totals->values[i], totals->known[i]);
-	add_values(t, "all", sum(totals->values), sum(totals->known));
+	add_values(t, "all", sum_whats(totals->values), sum_whats(totals->known));
 }
 
 static void fill_stops(struct vt_table *t, const struct vt_interpret_totals *totals)
@@ -201,7 +203,8 @@ static json_t *json_known(uint64_t values, uint64_t known)
 	return o;
 }
 
-static json_t *json_summary(const struct app *a, const struct vt_interpret_totals *t, bool path)
+static json_t *json_summary(const struct vt_losses *losses, const struct vt_interpret_totals *t,
+			    bool path)
 {
 	json_t *doc = vt_json_doc(path ? "vinterp-path/1" : "vinterp/1"), *values = json_object(),
 	       *stops = json_object();
@@ -209,17 +212,17 @@ static json_t *json_summary(const struct app *a, const struct vt_interpret_total
 	unsigned i;
 
 	list_figures(t, path, f);
-	vt_json_losses(doc, &a->losses);
+	vt_json_losses(doc, losses);
 	for (i = 0; i < NFIGURES && f[i].key; i++)
 		json_object_set_new(doc, f[i].key, vt_json_u64(f[i].count));
 	for (i = 0; i < VT_NWHATS; i++)
 		if (t->values[i])
 			json_object_set_new(values, vt_what_name(i),
 					    json_known(t->values[i], t->known[i]));
-	json_object_set_new(values, "all", json_known(sum(t->values), sum(t->known)));
+	json_object_set_new(values, "all", json_known(sum_whats(t->values), sum_whats(t->known)));
 	json_object_set_new(doc, "values", values);
 	for (i = 0; i < VT_NSTOPS; i++)
-		json_object_set_new(stops, key_of((enum vt_stop)i), vt_json_u64(t->stops[i]));
+		json_object_set_new(stops, stop_key((enum vt_stop)i), vt_json_u64(t->stops[i]));
 	json_object_set_new(doc, "stops", stops);
 	json_object_set_new(doc, "withheld", json_withheld(t));
 	return doc;
@@ -259,60 +262,19 @@ static int print_tables(const struct vt_interpret_totals *totals, bool path, str
 	return rc;
 }
 
-bool app_interpreted_print(struct app *a, const struct vt_interpret_totals *t, bool path,
-			   const struct app_form *form, const char *output)
+int vt_interpretlist_print(const struct vt_interpret_totals *t, bool path,
+			   const struct vt_losses *losses, struct vt_output *out,
+			   struct vt_error *err)
 {
-	struct vt_output *out = app_text(a, output);
-	struct vt_error err = VT_ERROR_INIT;
-
-	if (!out)
-		return false;
-	if (form->json) {
-		vt_json_write(out, json_summary(a, t, path), true);
-		return true;
-	}
-	return print_tables(t, path, out, &err) == 0 || app_fail(a, &err);
-}
-
-/* ---- what was withheld ---- */
-
-bool app_parse_trust(struct app *a, const char *list, unsigned *trust)
-{
-	*trust = 0;
-	while (list && *list) {
-		size_t size = strcspn(list, ",");
-
-		if (size == 6 && memcmp(list, "images", size) == 0)
-			*trust |= VT_TRUST_IMAGES;
-		else if (size == 9 && memcmp(list, "constants", size) == 0)
-			*trust |= VT_TRUST_CONSTANTS;
-		else
-			return app_usage(a, "--trust: 'images' or 'constants', not '%.*s'",
-					 (int)size, list);
-		list += size;
-		list += *list == ',';
-	}
-	return true;
-}
-
-void app_interpreted_tell(struct app *a, const struct vt_interpret_totals *t)
-{
-	uint64_t patched =
-		t->code_withheld[VT_WITHHELD_PATCHED] + t->constants_withheld[VT_WITHHELD_PATCHED];
-
-	if (patched)
-		app_say(a,
-			"code or constants were patched at run time: %" PRIu64
-			" times, what their file has was withheld",
-			patched);
-	if (t->constants_withheld[VT_WITHHELD_UNSEEN])
-		app_say(a, "constants are withheld: only `perf record --data` (vtrace record "
-			   "--regs) shows whether a program writes to them (--trust constants)");
+	if (!losses)
+		return print_tables(t, path, out, err);
+	vt_json_write(out, json_summary(losses, t, path), true);
+	return 0;
 }
 
 /* ---- records ---- */
 
-static void write_meta(struct vt_writer *w, const char *group, const char *key, uint64_t count)
+static void write_total(struct vt_writer *w, const char *group, const char *key, uint64_t count)
 {
 	char name[64], value[24];
 
@@ -323,28 +285,28 @@ static void write_meta(struct vt_writer *w, const char *group, const char *key, 
 	vt_writer_text(w, VT_META_VALUE, value);
 }
 
-void app_interpreted_write(const struct vt_interpret_totals *t, bool path, struct vt_writer *w)
+void vt_interpretlist_write(const struct vt_interpret_totals *t, bool path, struct vt_writer *w)
 {
 	struct figure f[NFIGURES];
 	unsigned i;
 
 	list_figures(t, path, f);
 	for (i = 0; i < NFIGURES && f[i].key; i++)
-		write_meta(w, "", f[i].key, f[i].count);
+		write_total(w, "", f[i].key, f[i].count);
 	for (i = 0; i < VT_NWHATS; i++) {
 		if (!t->values[i])
 			continue;
-		write_meta(w, "values.", vt_what_name(i), t->values[i]);
-		write_meta(w, "known.", vt_what_name(i), t->known[i]);
+		write_total(w, "values.", vt_what_name(i), t->values[i]);
+		write_total(w, "known.", vt_what_name(i), t->known[i]);
 	}
 	for (i = 0; i < VT_NSTOPS; i++)
 		if (t->stops[i])
-			write_meta(w, "stop.", key_of((enum vt_stop)i), t->stops[i]);
+			write_total(w, "stop.", stop_key((enum vt_stop)i), t->stops[i]);
 	for (i = VT_WITHHELD_MISSING; i < VT_NWITHHELD; i++) {
 		if (t->code_withheld[i])
-			write_meta(w, "code_withheld.", reasons[i].key, t->code_withheld[i]);
+			write_total(w, "code_withheld.", reasons[i].key, t->code_withheld[i]);
 		if (t->constants_withheld[i])
-			write_meta(w, "constants_withheld.", reasons[i].key,
-				   t->constants_withheld[i]);
+			write_total(w, "constants_withheld.", reasons[i].key,
+				    t->constants_withheld[i]);
 	}
 }

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "interpret/output.h"
+
+#include <stdlib.h>
+
+/* Of linux/perf_event.h: the bits of a SAMPLE that say it has registers and a stack. */
+#define HAS_STATE ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
+
+struct vt_interpret_output {
+	struct vt_interpret_output_options o;
+	struct vt_images *images;
+	struct vt_interpret *in;
+	struct vt_writer *writer; /* NULL: nothing is written */
+	bool failed;		  /* an error that is not the stream's fault */
+	uint64_t values;
+};
+
+/* ---- records that are passed on ---- */
+
+/* The fields of a block's records to copy: bits 1 << field. */
+struct copied {
+	uint64_t numbers;
+	uint64_t arrays;
+	uint64_t bytes;
+};
+
+/* All but `without`, and those that are 0 in all records. */
+static struct copied copied_fields(const struct vt_block *block, uint64_t without)
+{
+	unsigned i, n = block->kind == VT_SAMPLE ? VT_SAMPLE_NFIELDS
+			: block->kind == VT_EXEC ? VT_EXEC_NFIELDS
+						 : VT_BLOCK_NFIELDS;
+	struct copied f = {0, 0, 0};
+
+	for (i = 0; i < n; i++) {
+		const struct vt_column *c = &block->columns[i];
+		unsigned type = block->desc->fields[i].type;
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (type == VT_TYPE_U || type == VT_TYPE_I)
+			f.numbers |= c->mask || c->v[0] ? bit : 0;
+		else if (!(without & bit) && type == VT_TYPE_A)
+			f.arrays |= bit;
+		else if (!(without & bit) && type == VT_TYPE_B)
+			f.bytes |= bit;
+	}
+	return f;
+}
+
+static uint64_t *copy_fields(struct vt_writer *w, const struct vt_record *rec,
+			     const struct copied *f)
+{
+	uint64_t *row = vt_writer_row(w, rec->kind);
+	uint64_t left;
+
+	for (left = f->numbers; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		row[i] = vt_record_u64(rec, i);
+	}
+	for (left = f->arrays; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct vt_words v = vt_record_words(rec, i);
+
+		if (v.count)
+			vt_writer_words(w, i, v.data, v.count);
+	}
+	for (left = f->bytes; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct vt_bytes v = vt_record_bytes(rec, i);
+
+		if (v.size)
+			vt_writer_bytes(w, i, v.data, v.size);
+	}
+	return row;
+}
+
+#define FIELD(field) (UINT64_C(1) << (field))
+
+/*
+ * The fields to leave out.  Registers and stacks have served and are most of a sample; values
+ * recorded along a path would be counted twice.  0: none.
+ */
+static uint64_t fields_to_drop(const struct vt_interpret_output *out, unsigned kind)
+{
+	bool path = out->o.interpret.path;
+
+	if (out->o.keep)
+		return 0;
+	if (kind == VT_SAMPLE)
+		return FIELD(VT_SAMPLE_UREGS) | FIELD(VT_SAMPLE_IREGS) | FIELD(VT_SAMPLE_STACK);
+	if (kind == VT_BLOCK && path)
+		return FIELD(VT_BLOCK_SLOTS);
+	return kind == VT_EXEC && path ? FIELD(VT_EXEC_DATA) : 0;
+}
+
+/* `fields` is NULL for all. */
+static void pass_record(struct vt_interpret_output *out, const struct vt_record *rec,
+			const struct copied *fields)
+{
+	uint64_t *row;
+
+	if (!fields) {
+		vt_writer_copy(out->writer, rec);
+		return;
+	}
+	row = copy_fields(out->writer, rec, fields);
+	if (rec->kind != VT_SAMPLE)
+		return;
+	row[VT_SAMPLE_HAS] &= ~HAS_STATE;
+	row[VT_SAMPLE_UREGS_ABI] = row[VT_SAMPLE_IREGS_ABI] = row[VT_SAMPLE_STACK_DYN_SIZE] = 0;
+}
+
+/* ---- values ---- */
+
+static void write_value(struct vt_interpret_output *out, const struct vt_run *run,
+			const struct vt_capture *c, uint64_t caller)
+{
+	uint64_t *row = vt_writer_row(out->writer, VT_VALUE);
+
+	row[VT_VALUE_TIME] = run->time;
+	row[VT_VALUE_PID] = (uint64_t)run->pid;
+	row[VT_VALUE_TID] = (uint64_t)run->tid;
+	row[VT_VALUE_IP] = c->ip;
+	row[VT_VALUE_WHAT] = c->what;
+	row[VT_VALUE_REG] = c->reg;
+	row[VT_VALUE_LANE] = c->lane;
+	row[VT_VALUE_SIZE] = c->size;
+	row[VT_VALUE_VALUE] = c->value;
+	row[VT_VALUE_CALLER] = caller;
+	row[VT_VALUE_WEIGHT] = run->weight;
+	out->values++;
+}
+
+static void write_latency(struct vt_interpret_output *out, const struct vt_record *rec)
+{
+	uint64_t latency, *row;
+
+	if (!vt_sample_latency(rec, &latency))
+		return;
+	row = vt_writer_row(out->writer, VT_VALUE);
+	row[VT_VALUE_TIME] = vt_record_u64(rec, VT_SAMPLE_TIME);
+	row[VT_VALUE_PID] = vt_record_u64(rec, VT_SAMPLE_PID);
+	row[VT_VALUE_TID] = vt_record_u64(rec, VT_SAMPLE_TID);
+	row[VT_VALUE_IP] = vt_record_u64(rec, VT_SAMPLE_IP);
+	row[VT_VALUE_WHAT] = VT_WHAT_LATENCY;
+	row[VT_VALUE_SIZE] = sizeof(latency);
+	row[VT_VALUE_VALUE] = latency;
+	row[VT_VALUE_WEIGHT] = 1;
+	out->values++;
+}
+
+/* As recordings have it: at the first instruction of each procedure that is called. */
+static void write_entries(struct vt_interpret_output *out, const struct vt_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->ncallers && run->callers[i].insn < run->insns; i++) {
+		const struct vt_run_caller *c = &run->callers[i];
+		const struct vt_capture value = {
+			.ip = c->ip, .value = c->caller, .size = 8, .what = VT_WHAT_RETURN};
+
+		if (c->entered)
+			write_value(out, run, &value, c->caller);
+	}
+}
+
+static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size)
+{
+	return vt_interpret_code(arg, pid, ip, bytes, size);
+}
+
+static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
+{
+	struct vt_interpret_output *out = arg;
+	size_t i, at = 0;
+
+	if (!out->writer)
+		return 0;
+	for (i = 0; i < run->ncaptures; i++)
+		if (run->captures[i].known && out->o.what >> run->captures[i].what & 1)
+			write_value(out, run, &run->captures[i],
+				    vt_run_caller(run, run->captures[i].insn, &at));
+	if (out->o.what & 1u << VT_WHAT_RETURN)
+		write_entries(out, run);
+	out->failed = vt_modules_run(out->o.plugins, run, code_at, out->in, out->writer, err) < 0 ||
+		      vt_writer_error(out->writer, err) < 0;
+	return out->failed ? -(int)err->code : 0;
+}
+
+/* ---- the stream ---- */
+
+/* What plugins get of a record besides its run. */
+static bool feed_plugins(struct vt_interpret_output *out, const struct vt_record *rec,
+			 struct vt_error *err)
+{
+	struct vt_modules *m = out->o.plugins;
+	struct vt_error why = VT_ERROR_INIT;
+
+	if (!vt_modules_count(m))
+		return true;
+	if (rec->kind == VT_IMAGE || rec->kind == VT_MAP || rec->kind == VT_THREAD)
+		vt_modules_forget_code(m);
+	/* Both number their kinds of values from 0. */
+	if (rec->kind == VT_MODULE)
+		vt_error_set(&why, VT_E_USAGE,
+			     "the stream has values of modules already; name all modules at once");
+	else if (vt_modules_sample(m, rec, code_at, out->in, out->writer, &why) == 0)
+		return true;
+	*err = why;
+	out->failed = true;
+	return false;
+}
+
+static int take_record(struct vt_interpret_output *out, const struct vt_record *rec,
+		       const struct copied *f, struct vt_error *err)
+{
+	int code = vt_images_feed(out->images, rec, err);
+
+	if (out->writer)
+		pass_record(out, rec, f);
+	if (out->writer && rec->kind == VT_SAMPLE && out->o.what & 1u << VT_WHAT_LATENCY)
+		write_latency(out, rec);
+	if (code == 0)
+		code = vt_interpret_feed(out->in, rec, err);
+	if (out->failed || !feed_plugins(out, rec, err))
+		return -(int)err->code;
+	if (code == -VT_E_LIMIT || code == -VT_E_FORMAT || code == -VT_E_DAMAGED) {
+		out->o.warn(out->o.warn_arg, err->text);
+		return 0;
+	}
+	return code;
+}
+
+int vt_interpret_output_feed(void *output, const struct vt_block *block, uint32_t first,
+			     uint32_t count, struct vt_error *err)
+{
+	struct vt_interpret_output *out = output;
+	struct vt_record rec = {block, block->kind, first};
+	uint64_t left_out = fields_to_drop(out, block->kind);
+	struct copied f = {0, 0, 0};
+	int code = 0;
+
+	if (left_out)
+		f = copied_fields(block, left_out);
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = take_record(out, &rec, left_out ? &f : NULL, err);
+	return code < 0 || !out->writer ? code : vt_writer_error(out->writer, err);
+}
+
+/* ---- life ---- */
+
+struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_output_options *opt,
+						    struct vt_images *images, struct vt_error *err)
+{
+	struct vt_interpret_output *out = calloc(1, sizeof(*out));
+
+	if (!out) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	out->o = *opt;
+	out->images = images;
+	out->in = vt_interpret_new(&opt->interpret, images, take_run, out, err);
+	if (out->in)
+		return out;
+	free(out);
+	return NULL;
+}
+
+void vt_interpret_output_free(struct vt_interpret_output *out)
+{
+	if (out)
+		vt_interpret_free(out->in);
+	free(out);
+}
+
+void vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer *writer)
+{
+	out->writer = writer;
+}
+
+const struct vt_interpret_totals *vt_interpret_output_end(struct vt_interpret_output *out,
+							  uint64_t *values)
+{
+	vt_interpret_end(out->in);
+	*values = out->values;
+	return vt_interpret_totals(out->in);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef VT_INTERPRET_OUTPUT_H
+#define VT_INTERPRET_OUTPUT_H
+
+#include "interpret/interpret.h"
+#include "interpret/plugins.h"
+
+/*
+ * Interprets a stream and writes it with the values found: each record, without what was
+ * interpreted from, then VALUE records, and those of plugins.
+ */
+struct vt_interpret_output;
+
+struct vt_interpret_output_options {
+	struct vt_interpret_options interpret;
+	uint32_t what; /* kinds of values to write: bits 1 << VT_WHAT_... */
+	bool keep;     /* keep what was interpreted from: registers, stacks, recorded values */
+	struct vt_modules *plugins; /* borrowed */
+	vt_warn_fn *warn;	    /* called for each record that contradicts itself */
+	void *warn_arg;
+};
+
+/* `images` is borrowed and fed.  Owned by the caller; NULL: as vt_interpret_new(). */
+struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_output_options *opt,
+						    struct vt_images *images, struct vt_error *err);
+void vt_interpret_output_free(struct vt_interpret_output *out);
+
+/* From here on, writes to `writer` (borrowed).  Without this, it only counts. */
+void vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer *writer);
+
+/* Takes rows first .. first+count-1 of a block; `output` is the struct vt_interpret_output. */
+int vt_interpret_output_feed(void *output, const struct vt_block *block, uint32_t first,
+			     uint32_t count, struct vt_error *err);
+
+/* At the end of the stream: the totals, borrowed, and the VALUE records other than plugins'. */
+const struct vt_interpret_totals *vt_interpret_output_end(struct vt_interpret_output *out,
+							  uint64_t *values);
+
+#endif
