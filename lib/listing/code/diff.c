@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "listing/code/diff.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/hash.h"
+#include "base/intern.h"
+#include "image/elf.h"
+#include "listing/json.h"
+#include "listing/profile/json.h"
 #include "listing/profile/profile_internal.h"
 #include "profile/align.h"
 #include "profile/significance.h"
+
+/* Of the changes that are called significant, so many may be chance. */
+#define FALSE_RATE 0.05
 
 /* The rows of a side that are compared. */
 struct rows {
@@ -355,4 +364,288 @@ int vt_listdiff_rows(struct vt_table *t, const struct vt_listdiff_side sides[2],
 	free(d.event);
 	free(d.pairs);
 	return ok ? 0 : vt_error_nomem(err);
+}
+
+/* ---- which procedure it was before ---- */
+
+/* A procedure with samples before, and how many have its name: only one is clearly meant. */
+struct named {
+	struct vt_procedure procedure;
+	size_t count;
+};
+
+/* The procedures before by name, so that not all places are searched for each one after. */
+struct vt_counterparts {
+	struct vt_ranking *ranking; /* owns what the procedures borrow */
+	struct vt_intern *names;    /* IMAGE:SYMBOL; an id is the index below */
+	struct named *named;
+	size_t count;
+	size_t cap;
+};
+
+static void put_full_name(struct vt_buf *b, struct vt_images *images, const struct vt_procedure *p)
+{
+	const struct vt_image *image = vt_images_get(images, p->image);
+
+	b->size = 0;
+	vt_buf_printf(b, "%s:%s", image ? image->name : "", p->symbol);
+}
+
+static bool add_named(struct vt_counterparts *c, struct vt_images *images, struct vt_buf *b,
+		      const struct vt_procedure *p)
+{
+	uint32_t id;
+
+	put_full_name(b, images, p);
+	id = vt_intern_add(c->names, b->data, b->size);
+	if (id == UINT32_MAX || !vt_array_grow(&c->named, &c->cap, id + 1, sizeof(*c->named)))
+		return false;
+	if (id >= c->count) {
+		c->count = id + 1;
+		c->named[id] = (struct named){.procedure = *p};
+	}
+	c->named[id].count++;
+	return true;
+}
+
+static int name_procedures(struct vt_diffreport *r, struct vt_error *err)
+{
+	struct vt_counterparts *c = calloc(1, sizeof(*c));
+	struct vt_buf b = VT_BUF_INIT;
+	struct vt_procedure p;
+	size_t i;
+	bool ok;
+
+	r->counterparts = c;
+	if (c) {
+		c->names = vt_intern_new();
+		c->ranking = vt_ranking_new(r->side[0].profile, r->side[0].images,
+					    VT_LEVEL_PROCEDURE, err);
+	}
+	ok = c && c->names && c->ranking;
+	for (i = 0; ok && i < vt_ranking_count(c->ranking); i++)
+		if (vt_procedure_of_rank(r->side[0].images, vt_ranking_at(c->ranking, i), &p) &&
+		    p.symbol)
+			ok = add_named(c, r->side[0].images, &b, &p);
+	vt_buf_free(&b);
+	return ok ? 0 : vt_error_nomem(err);
+}
+
+/* Of several candidates, the one that begins where the later procedure does in the same build. */
+static bool same_place(const struct vt_diffreport *r, const struct vt_procedure *after,
+		       struct vt_found *found)
+{
+	const struct vt_image *image = vt_images_get(r->side[1].images, after->image);
+	size_t i;
+
+	for (i = 0; i < found->count; i++) {
+		const struct vt_procedure *p = &found->list[i];
+		const struct vt_image *other = vt_images_get(r->side[0].images, p->image);
+
+		if (image && other && image->buildid_size && p->start == after->start &&
+		    vt_buildid_equal(image->buildid, image->buildid_size, other->buildid,
+				     other->buildid_size)) {
+			found->list[0] = *p;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int find_before(const struct vt_diffreport *r, const struct vt_procedure *after,
+		       struct vt_procedure *before, struct vt_error *err)
+{
+	const struct vt_image *image = vt_images_get(r->side[1].images, after->image);
+	struct vt_found found = {0};
+	struct vt_buf what = VT_BUF_INIT;
+	uint32_t id;
+	int rc = 0;
+
+	if (!after->symbol)
+		return vt_error_set(err, VT_E_NOTFOUND,
+				    "%s: what lies in no procedure is not compared",
+				    image ? image->path : "?");
+	put_full_name(&what, r->side[1].images, after);
+	id = vt_intern_find(r->counterparts->names, what.data, what.size);
+	if (id != UINT32_MAX && r->counterparts->named[id].count == 1) {
+		*before = r->counterparts->named[id].procedure;
+	} else {
+		rc = vt_locate(r->side[0].profile, r->side[0].images, vt_buf_str(&what), &found,
+			       err);
+		if (rc == -VT_E_AMBIGUOUS && same_place(r, after, &found))
+			rc = 0;
+		if (rc == 0)
+			*before = found.list[0];
+		else
+			rc = vt_error_prefix(err, "%s", r->side[0].name);
+	}
+	vt_buf_free(&what);
+	vt_found_fini(&found);
+	return rc;
+}
+
+/* ---- the document ---- */
+
+static json_t *make_diff(const struct vt_procedure *p, const struct vt_table *t,
+			 const struct vt_listdiff_result *result)
+{
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "procedure", vt_json_text(p->name, strlen(p->name)));
+	json_object_set_new(doc, "rows", vt_json_table(t));
+	json_object_set_new(doc, "only_before", vt_json_u64(result->only[0]));
+	json_object_set_new(doc, "only_after", vt_json_u64(result->only[1]));
+	json_object_set_new(doc, "significant", vt_json_u64(result->significant));
+	json_object_set_new(doc, "aligned", json_boolean(!result->rough));
+	return doc;
+}
+
+static void print_header(const struct vt_diffreport *r, const struct vt_procedure *p,
+			 const struct vt_listdiff_side sides[2])
+{
+	static const char *const names[2] = {"Before:", "After:"};
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+	int side;
+
+	vt_escape_str(&b, p->name);
+	vt_output_printf(r->out, "%s%s\n", r->count ? "\n" : "", vt_buf_str(&b));
+	for (side = 0; side < 2; side++) {
+		vt_output_printf(r->out, "%-7s", names[side]);
+		for (i = 0; i < vt_profile_nevents(sides[side].profile); i++) {
+			const struct vt_profile_event *e = vt_profile_event(sides[side].profile, i);
+			uint64_t samples = vt_listing_total(sides[side].listing, i).samples;
+
+			b.size = 0;
+			vt_escape_str(&b, e->name ? e->name : "?");
+			if (samples)
+				vt_output_printf(r->out, "  %s %" PRIu64, vt_buf_str(&b), samples);
+		}
+		vt_output_text(r->out, "\n");
+	}
+	vt_buf_free(&b);
+}
+
+static void print_footer(const struct vt_diffreport *r, const struct vt_listdiff_result *result)
+{
+	vt_output_printf(r->out,
+			 "%" PRIu64 " changes are significant (*); %" PRIu64
+			 " rows only before (<), %" PRIu64 " only after (>)\n",
+			 result->significant, result->only[0], result->only[1]);
+	if (result->rough)
+		vt_output_text(r->out, "The code differs in so much that only its beginning and "
+				       "end were compared.\n");
+}
+
+/* Programs get one table of all procedures. */
+static bool is_one_table(const struct vt_diffreport *r)
+{
+	return !r->json && r->form != VT_TABLE_TEXT;
+}
+
+static int add_pair(struct vt_diffreport *r, const struct vt_procedure *after,
+		    const struct vt_listdiff_side sides[2], struct vt_error *err)
+{
+	struct vt_table *t = r->table ? r->table : vt_table_new();
+	struct vt_listdiff_result result;
+	int rc;
+
+	if (!t)
+		return vt_error_nomem(err);
+	if (!vt_table_columns(t))
+		vt_listdiff_columns(t, sides, r->events, r->options->view);
+	rc = vt_listdiff_rows(t, sides, r->events, r->options->view, FALSE_RATE, &result, err);
+	if (rc == 0 && r->json) {
+		r->list = r->list ? r->list : json_array();
+		json_array_append_new(r->list, make_diff(after, t, &result));
+	} else if (rc == 0 && !is_one_table(r)) {
+		print_header(r, after, sides);
+		rc = vt_table_print(t, r->out, VT_TABLE_TEXT, r->color, err);
+		print_footer(r, &result);
+	}
+	if (is_one_table(r))
+		r->table = t;
+	else
+		vt_table_free(t);
+	r->count++;
+	return rc;
+}
+
+static void warn_missing(const struct vt_diffreport *r, const struct vt_procedure *p,
+			 const struct vt_listing *l)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	if (vt_listing_missing(l)) {
+		vt_buf_printf(&b, "%s: %s", p->name, vt_listing_missing(l));
+		r->warn(r->arg, vt_buf_str(&b));
+	}
+	vt_buf_free(&b);
+}
+
+int vt_diffreport_add(struct vt_diffreport *r, const struct vt_procedure *after,
+		      struct vt_error *err)
+{
+	struct vt_listdiff_side sides[2] = {{r->side[0].profile, NULL}, {r->side[1].profile, NULL}};
+	struct vt_listing *listings[2] = {NULL, NULL};
+	struct vt_procedure p[2] = {*after, *after};
+	int side, rc = r->counterparts ? 0 : name_procedures(r, err);
+
+	if (rc == 0)
+		rc = find_before(r, after, &p[0], err);
+	for (side = 0; side < 2 && rc == 0; side++) {
+		struct vt_listing_options o = *r->options;
+
+		o.code = r->side[side].code;
+		listings[side] = vt_listing_new(r->side[side].profile, r->side[side].images,
+						&p[side], &o, err);
+		sides[side].listing = listings[side];
+		if (listings[side])
+			warn_missing(r, &p[side], listings[side]);
+		else
+			rc = -VT_E_NOMEM;
+	}
+	if (rc == 0)
+		rc = add_pair(r, after, sides, err);
+	vt_listing_free(listings[0]);
+	vt_listing_free(listings[1]);
+	return rc;
+}
+
+int vt_diffreport_finish(struct vt_diffreport *r, struct vt_error *err)
+{
+	json_t *doc;
+	int side;
+
+	if (r->json) {
+		doc = vt_json_doc("vlist-diff/1");
+		for (side = 0; side < 2; side++) {
+			json_t *v = json_object();
+
+			vt_json_profile_losses(v, vt_profile_loss(r->side[side].profile));
+			json_object_set_new(doc, side ? "after" : "before", v);
+		}
+		json_object_set_new(doc, "procedures",
+				    r->list ? json_incref(r->list) : json_array());
+		vt_json_write(r->out, doc, true);
+	} else if (is_one_table(r)) {
+		r->table = r->table ? r->table : vt_table_new();
+		return r->table ? vt_table_print(r->table, r->out, r->form, false, err)
+				: vt_error_nomem(err);
+	}
+	return 0;
+}
+
+void vt_diffreport_fini(struct vt_diffreport *r)
+{
+	struct vt_counterparts *c = r->counterparts;
+
+	if (c) {
+		vt_ranking_free(c->ranking);
+		vt_intern_free(c->names);
+		free(c->named);
+	}
+	free(c);
+	vt_table_free(r->table);
+	json_decref(r->list);
 }

@@ -2,13 +2,16 @@
 #ifndef VT_LISTING_CODE_DIFF_H
 #define VT_LISTING_CODE_DIFF_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/table.h"
 #include "listing/code/listing.h"
 #include "profile/profile.h"
+#include "stream/reader.h"
 
 /*
  * Two listings of a procedure side by side, row by row: dcpidiff.  The code need not be the same:
@@ -40,5 +43,45 @@ void vt_listdiff_columns(struct vt_table *t, const struct vt_listdiff_side sides
 int vt_listdiff_rows(struct vt_table *t, const struct vt_listdiff_side sides[2],
 		     const struct vt_event_choice *events, enum vt_list_view view, double rate,
 		     struct vt_listdiff_result *result, struct vt_error *err);
+
+/* One of two profiles whose procedures are compared; all borrowed. */
+struct vt_diffreport_side {
+	const struct vt_profile *profile;
+	struct vt_images *images;
+	const struct vt_blockcode *code; /* NULL: unknown */
+	const char *name;		 /* of the stream, for errors */
+};
+
+/* The output of vlist --diff: procedures before, beside what they are after, as one document. */
+struct vt_diffreport {
+	/* Set by the caller, who owns all of it. */
+	struct vt_diffreport_side side[2];	  /* before, after */
+	const struct vt_event_choice *events;	  /* of after */
+	const struct vt_listing_options *options; /* but for `code` */
+	enum vt_table_form form;
+	bool json;  /* instead of `form` */
+	bool color; /* of text */
+	struct vt_output *out;
+	vt_warn_fn *warn; /* told of procedures without code or source */
+	void *arg;
+
+	/* Zero at first; vt_diffreport_fini() frees them. */
+	struct vt_counterparts *counterparts;
+	struct vt_table *table;
+	json_t *list;
+	size_t count; /* of procedures compared */
+};
+
+/*
+ * Compares a procedure of after with the one before that has the same image name and symbol; of
+ * several, as static functions may be, with the one at the same address of the same build.
+ * -VT_E_NOTFOUND, -VT_E_AMBIGUOUS where there is no such procedure; -VT_E_NOMEM.
+ */
+int vt_diffreport_add(struct vt_diffreport *r, const struct vt_procedure *after,
+		      struct vt_error *err);
+
+/* Prints what is not printed yet.  -VT_E_NOMEM; errors of writing stick to `out`. */
+int vt_diffreport_finish(struct vt_diffreport *r, struct vt_error *err);
+void vt_diffreport_fini(struct vt_diffreport *r);
 
 #endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "listing/code/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listing/code/internal.h"
+#include "listing/json.h"
+#include "listing/profile/json.h"
+
+/* ---- which procedures ---- */
+
+static int add_procedure(struct vt_found *f, struct vt_procedure p, struct vt_error *err)
+{
+	if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list)))
+		return vt_error_nomem(err);
+	f->list[f->count++] = p;
+	return 0;
+}
+
+static const struct vt_procedure unmapped = {
+	.image = VT_UNMAPPED_IMAGE, .name = "", .why = VT_UNKNOWN_NO_MAP};
+
+static bool has_unmapped_lists(const struct vt_listreport *r)
+{
+	size_t n = r->lists ? vt_hotprofile_count(r->lists) : 0;
+
+	/* They come last in the order of images. */
+	return n && vt_hotprofile_at(r->lists, n - 1)->key.image == VT_HOT_NO_IMAGE;
+}
+
+int vt_listreport_find(struct vt_listreport *r, const char *what, struct vt_error *err)
+{
+	int rc = vt_locate(r->profile, r->images, what, &r->found, err);
+	size_t i;
+
+	if (rc == -VT_E_NOTFOUND && has_unmapped_lists(r) && strncmp(what, "0x", 2) == 0 &&
+	    vt_hotprofile_find(r->lists, VT_HOT_NO_IMAGE, strtoull(what, NULL, 16), &i))
+		return add_procedure(&r->found, unmapped, err);
+	return rc;
+}
+
+int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_error *err)
+{
+	size_t i, first = r->events->count ? r->events->index[0] : 0;
+	struct vt_procedure p;
+	int rc;
+
+	r->ranking = vt_ranking_new(r->profile, r->images, VT_LEVEL_PROCEDURE, err);
+	rc = r->ranking ? vt_ranking_sort(r->ranking, first, false, err) : -VT_E_NOMEM;
+	for (i = 0; rc >= 0 && i < vt_ranking_count(r->ranking) && r->found.count < top; i++)
+		if (vt_procedure_of_rank(r->images, vt_ranking_at(r->ranking, i), &p))
+			rc = add_procedure(&r->found, p, err);
+	if (rc >= 0 && top == UINT64_MAX && has_unmapped_lists(r))
+		rc = add_procedure(&r->found, unmapped, err);
+	return rc;
+}
+
+void vt_candidate_text(const struct vt_listreport *r, const struct vt_procedure *p,
+		       struct vt_buf *out)
+{
+	const struct vt_image *image = vt_images_get(r->images, p->image);
+
+	vt_buf_printf(out, "%s:", image ? image->path : "?");
+	if (p->symbol)
+		vt_buf_printf(out, "0x%" PRIx64 "  %s, ", p->start, p->name);
+	else
+		vt_buf_printf(out, "[%s]  ", vt_unknown_text(p->why));
+	vt_buf_printf(out, "%" PRIu64 " samples", p->samples);
+}
+
+/* ---- JSON ---- */
+
+static json_t *make_values(const struct vt_list_row *row, const struct vt_value_style *style)
+{
+	const struct vt_hot *h = row->list;
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; i < h->nvalues; i++) {
+		struct vt_buf b = VT_BUF_INIT;
+		json_t *v = json_object();
+
+		vt_list_value_text(row, h->values[i], style, &b);
+		json_object_set_new(v, "value", vt_json_hex(h->values[i]));
+		json_object_set_new(v, "text", vt_json_text((const char *)b.data, b.size));
+		json_object_set_new(v, "count", vt_json_u64(h->counts[i]));
+		if (h->errors)
+			json_object_set_new(v, "error", vt_json_u64(h->errors[i]));
+		if (h->profiled)
+			json_object_set_new(
+				v, "percent",
+				json_real(100 * vt_hot_estimate(h, i) / (double)h->profiled));
+		json_array_append_new(list, v);
+		vt_buf_free(&b);
+	}
+	return list;
+}
+
+/* How a list was kept, and all its values: the columns have the rest. */
+static void set_list(json_t *object, const struct vt_list_row *row,
+		     const struct vt_value_style *style)
+{
+	const struct vt_hot *h = row->list;
+
+	json_object_set_new(object, "algo", json_string(vt_algo_name(h->algo)));
+	json_object_set_new(object, "capacity", vt_json_u64(h->capacity));
+	json_object_set_new(object, "steady", vt_json_u64(h->steady));
+	json_object_set_new(object, "factor", json_real(h->factor));
+	json_object_set_new(object, "level", vt_json_u64(h->level));
+	json_object_set_new(object, "first", vt_json_hex(h->first));
+	json_object_set_new(object, "last", vt_json_hex(h->last));
+	json_object_set_new(object, "list", make_values(row, style));
+}
+
+static json_t *make_rows(const struct vt_listing *l, const struct vt_table *t)
+{
+	json_t *rows = vt_json_table(t);
+	size_t i;
+
+	for (i = 0; rows && i < l->nrows; i++)
+		if (l->rows[i].list)
+			set_list(json_array_get(rows, i), &l->rows[i], &l->values->style);
+	return rows;
+}
+
+static json_t *make_events(const struct vt_listreport *r, const struct vt_listing *l)
+{
+	json_t *events = json_array();
+	size_t i;
+
+	for (i = 0; i < r->events->count; i++) {
+		const char *label = r->events->label[i];
+		json_t *event = json_object();
+
+		json_object_set_new(event, "name", vt_json_text(label, strlen(label)));
+		json_object_set_new(event, "samples",
+				    vt_json_u64(l->total[r->events->index[i]].samples));
+		json_array_append_new(events, event);
+	}
+	return events;
+}
+
+static json_t *make_listing(const struct vt_listreport *r, const struct vt_listing *l,
+			    const struct vt_table *t)
+{
+	const struct vt_procedure *p = &l->proc;
+	json_t *v = json_object();
+
+	json_object_set_new(v, "procedure", vt_json_text(p->name, strlen(p->name)));
+	if (p->symbol)
+		json_object_set_new(v, "symbol", vt_json_text(p->symbol, strlen(p->symbol)));
+	if (l->image) {
+		const struct vt_image *image = l->image;
+
+		json_object_set_new(v, "image", vt_json_text(image->path, strlen(image->path)));
+		json_object_set_new(v, "buildid",
+				    vt_json_bytes(image->buildid, image->buildid_size));
+	}
+	json_object_set_new(v, "start", vt_json_hex(p->start));
+	json_object_set_new(v, "end", vt_json_hex(p->end));
+	json_object_set_new(v, "events", make_events(r, l));
+	if (l->missing)
+		json_object_set_new(v, "missing", json_string(l->missing));
+	json_object_set_new(v, "rows", make_rows(l, t));
+	return v;
+}
+
+/* ---- the document ---- */
+
+/* Programs get one table of all procedures. */
+static bool is_one_table(const struct vt_listreport *r)
+{
+	return !r->json && r->form != VT_TABLE_TEXT;
+}
+
+int vt_listreport_add(struct vt_listreport *r, const struct vt_listing *l, struct vt_error *err)
+{
+	struct vt_table *t = r->table ? r->table : vt_table_new();
+	int rc = 0;
+
+	if (!t)
+		return vt_error_nomem(err);
+	if (!vt_table_columns(t))
+		vt_listing_columns(t, l, r->view, r->events);
+	vt_listing_rows(t, l, r->events);
+	if (is_one_table(r)) {
+		r->table = t;
+		return 0;
+	}
+	if (r->json) {
+		r->procedures = r->procedures ? r->procedures : json_array();
+		json_array_append_new(r->procedures, make_listing(r, l, t));
+	} else {
+		vt_output_text(r->out, r->count++ ? "\n" : "");
+		vt_listing_header(l, r->profile, r->events, r->color, r->out);
+		rc = vt_table_print(t, r->out, VT_TABLE_TEXT, r->color, err);
+	}
+	vt_table_free(t);
+	return rc;
+}
+
+int vt_listreport_finish(struct vt_listreport *r, struct vt_error *err)
+{
+	if (r->json) {
+		json_t *doc = vt_json_doc("vlist/1");
+
+		vt_json_profile(doc, r->profile, r->events, r->ranking);
+		json_object_set_new(doc, "procedures",
+				    r->procedures ? json_incref(r->procedures) : json_array());
+		vt_json_write(r->out, doc, true);
+	} else if (is_one_table(r)) {
+		r->table = r->table ? r->table : vt_table_new();
+		return r->table ? vt_table_print(r->table, r->out, r->form, false, err)
+				: vt_error_nomem(err);
+	}
+	return 0;
+}
+
+void vt_listreport_fini(struct vt_listreport *r)
+{
+	vt_found_fini(&r->found);
+	vt_ranking_free(r->ranking);
+	vt_table_free(r->table);
+	json_decref(r->procedures);
+}
