@@ -8,9 +8,9 @@
 #include "cmd/common/collect.h"
 #include "cmd/common/find.h"
 #include "cmd/common/options.h"
-#include "cmd/common/plugin.h"
 #include "cmd/common/stream.h"
 #include "formats/pt/sideband/files.h"
+#include "interpret/output.h"
 
 /* In the order of enum vt_algo. */
 static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",
@@ -245,8 +245,8 @@ static void note_why(struct hot *h, const struct vt_block *block, uint32_t first
 		struct vt_bytes key = vt_record_bytes(&rec, VT_META_KEY);
 		struct vt_bytes value = vt_record_bytes(&rec, VT_META_VALUE);
 
-		if (key.size == strlen(APP_SILENT_MODULE) &&
-		    memcmp(key.data, APP_SILENT_MODULE, key.size) == 0)
+		if (key.size == strlen(VT_SILENT_PLUGIN) &&
+		    memcmp(key.data, VT_SILENT_PLUGIN, key.size) == 0)
 			vt_buf_put(&h->why, value.data, value.size);
 	}
 }

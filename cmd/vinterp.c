@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
 #include "cmd/common/options.h"
-#include "cmd/common/plugin.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
@@ -55,7 +55,7 @@ struct interp {
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
 	struct vt_interpret_output *output;
-	struct app_plugins plugins;
+	struct vt_modules *plugins;
 };
 
 /* ---- what to do ---- */
@@ -115,6 +115,39 @@ static bool check_options(struct app *a, const struct options *o)
 	return APP_CHECK_RULES(a, rules);
 }
 
+/* Relative to the directory of the program: the same when built and installed. */
+#define OWN_PLUGINS "../lib/vtrace"
+
+static bool load_plugins(struct interp *p, const struct vt_opt_list *names)
+{
+	struct vt_plugin_path where = {.dirs = getenv("VTRACE_PLUGINS")};
+	char self[4096], own[sizeof(self) + sizeof(OWN_PLUGINS)];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct vt_error err = VT_ERROR_INIT;
+	char *slash;
+	size_t i;
+
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash) {
+		*slash = '\0';
+		snprintf(own, sizeof(own), "%s/" OWN_PLUGINS, self);
+		where.own = own;
+	}
+	p->plugins = vt_modules_new();
+	if (!p->plugins)
+		return app_no_memory(p->app);
+	for (i = 0; i < names->count; i++)
+		if (vt_modules_load(p->plugins, names->items[i], &where, &err) < 0)
+			return app_fail(p->app, &err);
+	return true;
+}
+
+static void say_note(void *app, const char *text)
+{
+	app_say(app, "%s", text);
+}
+
 static bool prepare(struct interp *p)
 {
 	const struct options *o = p->o;
@@ -126,6 +159,7 @@ static bool prepare(struct interp *p)
 			      .seed = p->app->seed},
 		.keep = o->keep,
 		.warn = app_bad_record,
+		.note = say_note,
 		.warn_arg = p->app,
 	};
 	struct vt_error err = VT_ERROR_INIT;
@@ -135,13 +169,13 @@ static bool prepare(struct interp *p)
 	    !parse_frequency(p->app, o->frequency, &out.interpret.frequency) ||
 	    !parse_mxcsr(p->app, o->mxcsr, &out.interpret) ||
 	    !app_parse_trust(p->app, o->trust, &out.interpret.trust) ||
-	    !app_plugins_open(&p->plugins, p->app, &o->plugins))
+	    !load_plugins(p, &o->plugins))
 		return false;
 	/* Plugins take the place of the default kinds of values. */
 	out.what &= o->plugins.count && !o->what ? 0 : ALL_WHAT;
 	if (!out.what && !o->plugins.count)
 		return app_usage(p->app, "--what: interpreting finds no values of that kind");
-	out.plugins = p->plugins.modules;
+	out.plugins = p->plugins;
 	/* The summary says how many results were known, whatever --what asks for. */
 	out.interpret.capture =
 		(out.what & ~BIT(RETURN)) | BIT(RESULT) | vt_modules_capture(out.plugins);
@@ -175,7 +209,7 @@ static bool check_totals(struct interp *p, const char *name, const struct vt_int
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (t->runs || t->left_out || vt_modules_totals(p->plugins.modules)->values || values)
+	if (t->runs || t->left_out || vt_modules_totals(p->plugins)->values || values)
 		return true;
 	if (p->o->path)
 		return app_lacks(p->app, name, APP_NO_CODE);
@@ -204,15 +238,11 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 {
 	struct vt_error err = VT_ERROR_INIT;
 	const struct vt_interpret_totals *t;
-	struct vt_writer *w = NULL;
 	struct vt_output *text;
 	uint64_t values;
 
-	if (out)
-		w = app_plugins_begin(&p->plugins, out, &r, 1);
-	if (out && !w)
-		return false;
-	vt_interpret_output_begin(p->output, w);
+	if (out && vt_interpret_output_begin(p->output, out, r, &err) < 0)
+		return app_fail(p->app, &err);
 	if (!app_each_run(p->app, r, vt_interpret_output_feed, p->output))
 		return false;
 	t = vt_interpret_output_end(p->output, &values);
@@ -222,8 +252,8 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 	if (!check_totals(p, vt_reader_name(r), t, values))
 		return false;
 	if (out) {
-		if (!app_plugins_end(&p->plugins, out))
-			return false;
+		if (vt_interpret_output_finish(p->output, &err) < 0)
+			return app_fail(p->app, &err);
 		vt_interpretlist_write(t, p->o->path, out);
 		return true;
 	}
@@ -256,9 +286,9 @@ static void run(struct interp *p)
 
 static void finish(struct interp *p)
 {
-	app_plugins_close(&p->plugins);
 	vt_opt_list_fini(&p->o->plugins);
 	vt_interpret_output_free(p->output);
+	vt_modules_free(p->plugins);
 	app_images_close(p->images, &p->warnings, p->cache);
 }
 
@@ -283,7 +313,8 @@ int main(int argc, char **argv)
 		{0, "mxcsr", VT_OPT_STRING, &o.mxcsr, .arg = "default|HEX",
 		 .help = "what MXCSR is where the stream does not say (1f80 is the default):\n"
 			 "without it, results that depend on it are unknown"},
-		APP_OPT_PLUGIN(o.plugins),
+		{'p', "plugin", VT_OPT_LIST, &o.plugins, .arg = "MODULE[:OPTIONS]",
+		 .help = "load a customisation module: vtrace-plugin(5); repeat for more"},
 		{0, "keep", VT_OPT_FLAG, &o.keep,
 		 .help = "keep what was interpreted from: registers, stacks, recorded values"},
 		{0, "summary", VT_OPT_FLAG, &o.summary,

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "interpret/output.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
 
 /* Of linux/perf_event.h: the bits of a SAMPLE that say it has registers and a stack. */
 #define HAS_STATE ((uint64_t)(1u << 12 | 1u << 13 | 1u << 18))
@@ -10,7 +16,9 @@ struct vt_interpret_output {
 	struct vt_interpret_output_options o;
 	struct vt_images *images;
 	struct vt_interpret *in;
-	struct vt_writer *writer; /* NULL: nothing is written */
+	struct vt_writer *target; /* what is written in the end; NULL: nothing */
+	struct vt_writer *writer; /* the target, or a temporary file of provisional values */
+	FILE *spool;		  /* that file */
 	bool failed;		  /* an error that is not the stream's fault */
 	uint64_t values;
 };
@@ -270,14 +278,36 @@ struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_ou
 
 void vt_interpret_output_free(struct vt_interpret_output *out)
 {
-	if (out)
-		vt_interpret_free(out->in);
+	if (!out)
+		return;
+	if (out->spool && out->writer)
+		vt_writer_abandon(out->writer);
+	if (out->spool)
+		fclose(out->spool);
+	vt_interpret_free(out->in);
 	free(out);
 }
 
-void vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer *writer)
+int vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer *target,
+			      const struct vt_reader *input, struct vt_error *err)
 {
-	out->writer = writer;
+	const struct vt_writer_options opt = {
+		.compression = VT_COMPRESS_ZSTD,
+		.level = 1,
+		.inputs = &input,
+		.ninputs = 1,
+	};
+
+	out->target = out->writer = target;
+	vt_modules_declare(out->o.plugins, target);
+	if (!vt_modules_settle(out->o.plugins))
+		return 0;
+	out->writer = NULL;
+	out->spool = tmpfile();
+	if (!out->spool)
+		return vt_error_errno(err, VT_E_WRITE, errno, "no temporary file");
+	out->writer = vt_writer_open_fd(fileno(out->spool), "temporary file", &opt, err);
+	return out->writer ? 0 : -(int)err->code;
 }
 
 const struct vt_interpret_totals *vt_interpret_output_end(struct vt_interpret_output *out,
@@ -286,4 +316,82 @@ const struct vt_interpret_totals *vt_interpret_output_end(struct vt_interpret_ou
 	vt_interpret_end(out->in);
 	*values = out->values;
 	return vt_interpret_totals(out->in);
+}
+
+/* ---- what plugins settle at the end ---- */
+
+static int copy_all(struct vt_interpret_output *out, struct vt_reader *r, struct vt_error *err)
+{
+	struct vt_record rec;
+	int code = vt_writer_add_input(out->target, r, err);
+
+	if (code < 0)
+		return code;
+	while ((code = vt_reader_next(r, &rec, err)) > 0) {
+		if (rec.kind != VT_VALUE)
+			vt_writer_copy(out->target, &rec);
+		else if (vt_modules_copy(out->o.plugins, &rec, out->target, err) < 0)
+			return -(int)err->code;
+	}
+	return code;
+}
+
+/* The writer goes first in any case: what it has not written yet is in no file. */
+static int copy_spool(struct vt_interpret_output *out, struct vt_reader **r, struct vt_error *err)
+{
+	struct vt_writer *w = out->writer;
+
+	out->writer = NULL;
+	if (vt_writer_close(w, VT_STATUS_COMPLETE, err) < 0)
+		return -(int)err->code;
+	if (lseek(fileno(out->spool), 0, SEEK_SET) < 0)
+		return vt_error_errno(err, VT_E_READ, errno, "temporary file");
+	*r = vt_reader_open_fd(fileno(out->spool), "temporary file", err);
+	return *r ? copy_all(out, *r, err) : -(int)err->code;
+}
+
+/* Readers of the stream learn why a plugin made no values. */
+static void write_silent(struct vt_interpret_output *out)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < vt_modules_count(out->o.plugins); i++) {
+		const char *why, *name = vt_modules_silent(out->o.plugins, i, &why);
+
+		if (!name)
+			continue;
+		b.size = 0;
+		vt_buf_printf(&b, "module %s: no values: %s", name, why);
+		out->o.note(out->o.warn_arg, vt_buf_str(&b));
+		vt_writer_row(out->target, VT_META);
+		vt_writer_text(out->target, VT_META_KEY, VT_SILENT_PLUGIN);
+		vt_writer_text(out->target, VT_META_VALUE, vt_buf_str(&b));
+	}
+	vt_buf_free(&b);
+}
+
+int vt_interpret_output_finish(struct vt_interpret_output *out, struct vt_error *err)
+{
+	struct vt_modules *plugins = out->o.plugins;
+	uint64_t unlabeled;
+	struct vt_reader *r = NULL;
+	int code = vt_modules_finish(plugins, err);
+	char text[VT_ERROR_SIZE];
+
+	if (code == 0 && out->spool)
+		code = copy_spool(out, &r, err);
+	if (code == 0)
+		code = vt_modules_label(plugins, out->target, err);
+	vt_reader_close(r);
+	if (code == 0)
+		write_silent(out);
+	unlabeled = vt_modules_totals(plugins)->unlabeled;
+	if (!unlabeled)
+		return code;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " values have no label: more than %d distinct ones of a module",
+		 unlabeled, VT_MODULES_MAX_LABELS);
+	out->o.note(out->o.warn_arg, text);
+	return code;
 }

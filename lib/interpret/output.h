@@ -17,7 +17,8 @@ struct vt_interpret_output_options {
 	bool keep;     /* keep what was interpreted from: registers, stacks, recorded values */
 	struct vt_modules *plugins; /* borrowed */
 	vt_warn_fn *warn;	    /* called for each record that contradicts itself */
-	void *warn_arg;
+	vt_warn_fn *note;	    /* called for each plugin without values, and the like */
+	void *warn_arg;		    /* of both */
 };
 
 /* `images` is borrowed and fed.  Owned by the caller; NULL: as vt_interpret_new(). */
@@ -25,8 +26,12 @@ struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_ou
 						    struct vt_images *images, struct vt_error *err);
 void vt_interpret_output_free(struct vt_interpret_output *out);
 
-/* From here on, writes to `writer` (borrowed).  Without this, it only counts. */
-void vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer *writer);
+/*
+ * From here on, writes to `target`, whose input is `input`; both are borrowed.  Without this, it
+ * only counts.  Where plugins settle values at the end, records go to a temporary file until then.
+ */
+int vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer *target,
+			      const struct vt_reader *input, struct vt_error *err);
 
 /* Takes rows first .. first+count-1 of a block; `output` is the struct vt_interpret_output. */
 int vt_interpret_output_feed(void *output, const struct vt_block *block, uint32_t first,
@@ -35,5 +40,11 @@ int vt_interpret_output_feed(void *output, const struct vt_block *block, uint32_
 /* At the end of the stream: the totals, borrowed, and the VALUE records other than plugins'. */
 const struct vt_interpret_totals *vt_interpret_output_end(struct vt_interpret_output *out,
 							  uint64_t *values);
+
+/* The key of the META records that say which plugin made no value, and why. */
+#define VT_SILENT_PLUGIN "module.no_values"
+
+/* Writes what plugins settle at the end, and LABEL records. */
+int vt_interpret_output_finish(struct vt_interpret_output *out, struct vt_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "interpret/plugins.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,9 @@ struct vt_modules {
 	struct module *list;
 	size_t count;
 	size_t cap;
+	void **handles; /* of those that were loaded: dlclose() */
+	size_t nhandles;
+	size_t handles_cap;
 	uint64_t nkinds; /* of all */
 	struct vti_module_tuples tuples;
 	struct vt_hash callers; /* of the run at hand, where it has several */
@@ -89,6 +93,9 @@ void vt_modules_free(struct vt_modules *m)
 		free(one->name);
 	}
 	free(m->list);
+	while (m->nhandles)
+		dlclose(m->handles[--m->nhandles]);
+	free(m->handles);
 	vti_module_tuples_fini(&m->tuples);
 	vt_hash_fini(&m->callers);
 	free(m);
@@ -139,6 +146,31 @@ int vt_modules_add(struct vt_modules *m, const struct vtrace_plugin *plugin, con
 		return blame(one, err);
 	m->nkinds += plugin->nkinds;
 	return 0;
+}
+
+/* A colon in a directory's name belongs to the name. */
+int vt_modules_load(struct vt_modules *m, const char *arg, const struct vt_plugin_path *where,
+		    struct vt_error *err)
+{
+	const char *slash = strrchr(arg, '/');
+	const char *colon = strchr(slash ? slash : arg, ':');
+	char *name = strndup(arg, colon ? (size_t)(colon - arg) : strlen(arg));
+	const struct vtrace_plugin *plugin;
+	void *handle;
+	int code;
+
+	if (!name ||
+	    !vt_array_grow(&m->handles, &m->handles_cap, m->nhandles + 1, sizeof(*m->handles))) {
+		free(name);
+		return vt_error_nomem(err);
+	}
+	code = vti_plugin_load(name, where, &handle, &plugin, err);
+	if (code == 0) {
+		m->handles[m->nhandles++] = handle;
+		code = vt_modules_add(m, plugin, name, colon ? colon + 1 : "", err);
+	}
+	free(name);
+	return code;
 }
 
 size_t vt_modules_count(const struct vt_modules *m)

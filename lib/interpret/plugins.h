@@ -17,7 +17,7 @@
  * what they make of them.
  *
  *	m = vt_modules_new();
- *	vt_modules_add(m, plugin, name, options, &err);		... for each
+ *	vt_modules_load(m, arg, &path, &err);			... for each
  *	vt_modules_declare(m, w);				MODULE records
  *	vt_modules_run(m, &run, code, arg, w, &err);		... for each run: VALUE records
  *	vt_modules_sample(m, &rec, code, arg, w, &err);		... for each sample
@@ -44,6 +44,21 @@ void vt_modules_free(struct vt_modules *m);
  */
 int vt_modules_add(struct vt_modules *m, const struct vtrace_plugin *plugin, const char *name,
 		   const char *options, struct vt_error *err);
+
+/* Where plugins are looked for by name. */
+struct vt_plugin_path {
+	const char *dirs; /* directories with colons between them; or NULL */
+	const char *own;  /* a directory that comes last; or NULL */
+};
+
+/*
+ * Loads a plugin, FILE[:OPTIONS], and adds it; a FILE with a slash is a path.  It stays loaded
+ * until vt_modules_free().  Plugins run in this process: one that crashes takes the program with
+ * it. Errors of vt_modules_add(); -VT_E_NOTFOUND, -VT_E_READ, -VT_E_FORMAT or -VT_E_TRUNC: the file
+ * is missing, or is no shared object of this machine.
+ */
+int vt_modules_load(struct vt_modules *m, const char *arg, const struct vt_plugin_path *where,
+		    struct vt_error *err);
 
 size_t vt_modules_count(const struct vt_modules *m);
 

@@ -12,6 +12,13 @@
  */
 int vti_module_check(const struct vtrace_plugin *p, struct vt_error *err);
 
+/*
+ * Finds and loads the plugin with a file name.  *handle is for dlclose().  -VT_E_NOTFOUND,
+ * -VT_E_READ, -VT_E_FORMAT, -VT_E_TRUNC, -VT_E_NOMEM.
+ */
+int vti_plugin_load(const char *name, const struct vt_plugin_path *where, void **handle,
+		    const struct vtrace_plugin **plugin, struct vt_error *err);
+
 /* From the captures of a run to the tuples that a module asked for. */
 
 /* What is remembered of an instruction. */
