@@ -15,18 +15,14 @@
 #include "value/invariance.h"
 
 struct options {
-	const char *truth;
-	const char *what;
+	const char *truth, *what, *symfs, *output;
 	double threshold; /* percent */
-	uint64_t m;
-	uint64_t worst;
+	uint64_t m, worst;
 	struct app_form form;
-	const char *symfs;
-	const char *output;
 	int color;
 };
 
-struct run {
+struct comparison {
 	struct app *app;
 	const struct options *o;
 	struct vt_inv_options how;
@@ -38,7 +34,7 @@ struct run {
 	size_t n;
 };
 
-static bool prepare(struct run *r)
+static bool make_tables(struct comparison *r)
 {
 	r->n = (size_t)r->app->argc - 1;
 	r->table = vt_table_new();
@@ -52,7 +48,7 @@ static bool prepare(struct run *r)
 	return true;
 }
 
-static void end(struct run *r)
+static void end_comparison(struct comparison *r)
 {
 	size_t i;
 
@@ -67,7 +63,7 @@ static void end(struct run *r)
 
 /* ---- comparing ---- */
 
-static bool find_worst(struct run *r, size_t i, const struct vt_hotprofile *second,
+static bool find_worst(struct comparison *r, size_t i, const struct vt_hotprofile *second,
 		       const struct vt_inv_pair *pairs, size_t n, uint32_t m)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -80,7 +76,7 @@ static bool find_worst(struct run *r, size_t i, const struct vt_hotprofile *seco
 	return r->left_out[i] >= 0 || app_fail(r->app, &err);
 }
 
-static bool compare(struct run *r, size_t i, const struct app_hots *second)
+static bool compare_one(struct comparison *r, size_t i, const struct app_hots *second)
 {
 	struct vt_inv_comparison c;
 	struct vt_inv_pair *pairs;
@@ -104,7 +100,7 @@ static bool compare(struct run *r, size_t i, const struct app_hots *second)
 	return ok;
 }
 
-static bool compare_all(struct run *r)
+static bool compare_all(struct comparison *r)
 {
 	bool ok = app_hots_read(r->app, &r->first, r->app->argv[0], r->o->symfs, r->app->seed);
 	size_t i;
@@ -114,7 +110,7 @@ static bool compare_all(struct run *r)
 
 		ok = app_hots_read(r->app, &second, r->app->argv[i + 1], r->o->symfs,
 				   r->app->seed) &&
-		     compare(r, i, &second);
+		     compare_one(r, i, &second);
 		app_hots_end(&second);
 	}
 	return ok;
@@ -122,52 +118,24 @@ static bool compare_all(struct run *r)
 
 /* ---- printing ---- */
 
-/* Both tables' columns in one object; what cannot be told is null. */
-static json_t *json_comparison(const struct run *r, const json_t *rows, const json_t *inputs,
-			       size_t i)
+static void print_json(const struct comparison *r, struct vt_output *out)
 {
-	json_t *v = json_array_get(rows, i);
-	json_t *doc = json_object();
+	json_t *doc = vt_json_doc("vcmp/1");
 
-	if (!json_object_get(v, "find_top"))
-		json_object_set_new(doc, "find_top", json_null());
-	json_object_update(doc, v);
-	json_object_update(doc, json_array_get(inputs, i));
-	json_object_del(doc, "input");
-	if (r->worst[i]) {
-		json_object_set_new(doc, "worst", vt_json_table(r->worst[i]));
-		json_object_set_new(doc, "worst_left_out", json_integer(r->left_out[i]));
-	}
-	return doc;
-}
-
-static void print_json(const struct run *r, struct vt_output *out)
-{
-	json_t *rows = vt_json_table(r->table), *inputs = vt_json_table(r->inputs);
-	json_t *doc = vt_json_doc("vcmp/1"), *all = json_array();
-	size_t i;
-
-	for (i = 0; i < r->n; i++)
-		json_array_append_new(all, json_comparison(r, rows, inputs, i));
-	json_decref(rows);
-	json_decref(inputs);
 	vt_json_losses(doc, &r->app->losses);
-	json_object_set_new(doc, "rows", all);
+	json_object_set_new(
+		doc, "rows",
+		vt_invlist_compared_json(r->table, r->inputs, r->worst, r->left_out, r->n));
 	vt_json_write(out, doc, true);
 }
 
-static bool print_table(struct run *r, const struct vt_table *t, struct vt_output *out)
-{
-	return app_print_table(r->app, t, &r->o->form, r->o->color, out);
-}
-
-static bool print_worst(struct run *r, struct vt_output *out)
+static bool print_worst(struct comparison *r, struct vt_output *out)
 {
 	size_t i;
 
 	for (i = 0; i < r->n; i++) {
 		vt_output_text(out, "\nWhat adds most to Diff-Top:\n");
-		if (!print_table(r, r->worst[i], out))
+		if (!app_print_table(r->app, r->worst[i], &r->o->form, r->o->color, out))
 			return false;
 		if (r->left_out[i])
 			vt_output_printf(out, "(%lld more places)\n", (long long)r->left_out[i]);
@@ -175,30 +143,28 @@ static bool print_worst(struct run *r, struct vt_output *out)
 	return true;
 }
 
-static bool print(struct run *r)
+static bool print_comparison(struct comparison *r)
 {
 	struct vt_output *out = app_text(r->app, r->o->output);
 
-	if (!out)
-		return false;
-	if (r->o->form.json) {
+	if (out && r->o->form.json)
 		print_json(r, out);
-		return true;
-	}
+	if (!out || r->o->form.json)
+		return out;
 	if (!app_form_is_text(&r->o->form))
-		return print_table(r, r->o->worst ? r->worst[0] : r->table, out);
+		return app_print_table(r->app, r->o->worst ? r->worst[0] : r->table, &r->o->form,
+				       r->o->color, out);
 	vt_output_printf(out,
 			 "Means over the instructions in both profiles, weighted by executions in "
 			 "%s.\n"
 			 "Find-Top is of instructions with an Inv-Top above %g %% there.\n\n",
 			 r->first.name, r->o->threshold);
-	if (!print_table(r, r->table, out))
+	if (!app_print_table(r->app, r->table, &r->o->form, r->o->color, out))
 		return false;
 	vt_output_text(out, "\nOver inputs:\n");
-	return print_table(r, r->inputs, out) && (!r->o->worst || print_worst(r, out));
+	return app_print_table(r->app, r->inputs, &r->o->form, r->o->color, out) &&
+	       (!r->o->worst || print_worst(r, out));
 }
-
-/* ---- the program ---- */
 
 static bool compare_with_truth(struct app *a, const struct options *o)
 {
@@ -218,22 +184,23 @@ static bool compare_with_truth(struct app *a, const struct options *o)
 	return app_truth(a, &t);
 }
 
-static bool run(struct app *a, const struct options *o)
+static bool compare_profiles(struct app *a, const struct options *o)
 {
-	struct run r = {
+	struct comparison r = {
 		.app = a, .o = o, .how = {.threshold = o->threshold / 100, .m = (uint32_t)o->m}};
+	const struct app_rule rules[] = {
+		{a->argc < 2, "which profiles are to be compared?"},
+		{app_form_count(&o->form) > 1, "--json, --csv and --tsv exclude each other"},
+		{o->threshold < 0 || o->threshold > 100, "--threshold is a percentage: 0 to 100"},
+		{o->worst && a->argc > 2 && (o->form.csv || o->form.tsv),
+		 "--worst as one table needs one second profile"},
+	};
 	bool ok;
 
-	if (app_form_count(&o->form) > 1)
-		return app_usage(a, "--json, --csv and --tsv exclude each other");
-	if (o->threshold < 0 || o->threshold > 100)
-		return app_usage(a, "--threshold is a percentage: 0 to 100");
-	if (o->worst && a->argc > 2 && (o->form.csv || o->form.tsv))
-		return app_usage(a, "--worst as one table needs one second profile");
-	if (!app_what(a, o->what, &r.how.what))
+	if (!APP_CHECK_RULES(a, rules) || !app_what(a, o->what, &r.how.what))
 		return false;
-	ok = prepare(&r) && compare_all(&r) && print(&r);
-	end(&r);
+	ok = make_tables(&r) && compare_all(&r) && print_comparison(&r);
+	end_comparison(&r);
 	return ok;
 }
 
@@ -242,18 +209,11 @@ int main(int argc, char **argv)
 	struct options o = {.threshold = 30};
 	struct app app;
 	const struct vt_opt opts[] = {
-		{.name = "truth",
-		 .type = VT_OPT_STRING,
-		 .value = &o.truth,
-		 .arg = "FILE",
-		 .help = "compare frequencies with FILE: a recording, or a simulator's truth"},
+		APP_STRING(0, "truth", o.truth, "FILE",
+			   "compare frequencies with FILE: a recording, or a simulator's truth"),
 		APP_OPT_WHAT(o.what),
-		{.letter = 't',
-		 .name = "threshold",
-		 .type = VT_OPT_F64,
-		 .value = &o.threshold,
-		 .arg = "PCT",
-		 .help = "least Inv-Top of instructions in Find-Top (default 30)"},
+		APP_F64('t', "threshold", o.threshold, "PCT",
+			"least Inv-Top of instructions in Find-Top (default 30)"),
 		{.letter = 'm',
 		 .name = "values",
 		 .type = VT_OPT_U64,
@@ -262,12 +222,7 @@ int main(int argc, char **argv)
 		 .max = UINT32_MAX,
 		 .arg = "M",
 		 .help = "values that Diff-All compares (default: the smaller steady size)"},
-		{.letter = 'n',
-		 .name = "worst",
-		 .type = VT_OPT_U64,
-		 .value = &o.worst,
-		 .arg = "N",
-		 .help = "list the N places that differ most"},
+		APP_U64('n', "worst", o.worst, "N", "list the N places that differ most"),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
 		APP_OPT_COLOR(o.color),
@@ -288,10 +243,8 @@ int main(int argc, char **argv)
 	if (app_start(&app, &page, argc, argv)) {
 		if (o.truth)
 			compare_with_truth(&app, &o);
-		else if (app.argc < 2)
-			app_usage(&app, "which profiles are to be compared?");
 		else
-			run(&app, &o);
+			compare_profiles(&app, &o);
 	}
 	return app_finish(&app);
 }

@@ -8,15 +8,30 @@
 
 /* ---- columns ---- */
 
+static void text_or_empty(struct vt_table *t, const char *text)
+{
+	if (*text)
+		vt_table_str(t, text);
+	else
+		vt_table_empty(t);
+}
+
+static void number_or_empty(struct vt_table *t, bool known, uint64_t number)
+{
+	if (known)
+		vt_table_number(t, number);
+	else
+		vt_table_empty(t);
+}
+
 static void cell_address(struct vt_table *t, const struct vt_listing *l,
 			 const struct vt_list_row *row)
 {
 	(void)l;
-	if (row->kind == VT_ROW_INSTRUCTION || row->kind == VT_ROW_INSIDE ||
-	    row->kind == VT_ROW_RAW)
-		vt_table_number(t, row->address);
-	else
-		vt_table_empty(t);
+	number_or_empty(t,
+			row->kind == VT_ROW_INSTRUCTION || row->kind == VT_ROW_INSIDE ||
+				row->kind == VT_ROW_RAW,
+			row->address);
 }
 
 /* To people, the line of an instruction is that of the source line above it. */
@@ -24,10 +39,7 @@ static void cell_shown_line(struct vt_table *t, const struct vt_listing *l,
 			    const struct vt_list_row *row)
 {
 	(void)l;
-	if (row->kind == VT_ROW_LINE && row->line)
-		vt_table_number(t, row->line);
-	else
-		vt_table_empty(t);
+	number_or_empty(t, row->kind == VT_ROW_LINE && row->line, row->line);
 }
 
 static void cell_code(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
@@ -58,39 +70,27 @@ static void cell_kind(struct vt_table *t, const struct vt_listing *l, const stru
 static void cell_file(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
 {
 	(void)l;
-	if (*row->file)
-		vt_table_str(t, row->file);
-	else
-		vt_table_empty(t);
+	text_or_empty(t, row->file);
 }
 
 static void cell_line(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
 {
 	(void)l;
-	if (row->line)
-		vt_table_number(t, row->line);
-	else
-		vt_table_empty(t);
+	number_or_empty(t, row->line, row->line);
 }
 
 static void cell_function(struct vt_table *t, const struct vt_listing *l,
 			  const struct vt_list_row *row)
 {
 	(void)l;
-	if (*row->function)
-		vt_table_str(t, row->function);
-	else
-		vt_table_empty(t);
+	text_or_empty(t, row->function);
 }
 
 static void cell_caller(struct vt_table *t, const struct vt_listing *l,
 			const struct vt_list_row *row)
 {
 	(void)l;
-	if (*row->caller)
-		vt_table_str(t, row->caller);
-	else
-		vt_table_empty(t);
+	text_or_empty(t, row->caller);
 }
 
 static void cell_procedure(struct vt_table *t, const struct vt_listing *l,
@@ -109,22 +109,11 @@ static void cell_image(struct vt_table *t, const struct vt_listing *l,
 
 /* ---- columns of hot lists ---- */
 
-static void text_or_empty(struct vt_table *t, const char *text)
-{
-	if (*text)
-		vt_table_str(t, text);
-	else
-		vt_table_empty(t);
-}
-
 /* The instruction that the list is of: people see it above. */
 static void cell_of(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
 {
 	(void)l;
-	if (row->kind == VT_ROW_VALUES || row->kind == VT_ROW_CALLERS)
-		vt_table_number(t, row->address);
-	else
-		vt_table_empty(t);
+	number_or_empty(t, row->kind == VT_ROW_VALUES || row->kind == VT_ROW_CALLERS, row->address);
 }
 
 static void cell_what(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
@@ -187,10 +176,7 @@ static void cell_thld(struct vt_table *t, const struct vt_listing *l, const stru
 		const struct vt_hot *h = row->list;                                                \
                                                                                                    \
 		(void)l;                                                                           \
-		if (h)                                                                             \
-			vt_table_number(t, expression);                                            \
-		else                                                                               \
-			vt_table_empty(t);                                                         \
+		number_or_empty(t, h, h ? expression : 0);                                         \
 	}
 
 NUMBER_OF_LIST(lane, h->key.lane)

@@ -542,3 +542,28 @@ int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, stru
 	free(all);
 	return (int64_t)(n - shown);
 }
+
+json_t *vt_invlist_compared_json(const struct vt_table *rows, const struct vt_table *inputs,
+				 struct vt_table *const *worst, const int64_t *left_out, size_t n)
+{
+	json_t *list = vt_json_table(rows), *more = vt_json_table(inputs), *all = json_array();
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		json_t *row = json_array_get(list, i), *v = json_object();
+
+		if (!json_object_get(row, "find_top"))
+			json_object_set_new(v, "find_top", json_null());
+		json_object_update(v, row);
+		json_object_update(v, json_array_get(more, i));
+		json_object_del(v, "input");
+		if (worst[i]) {
+			json_object_set_new(v, "worst", vt_json_table(worst[i]));
+			json_object_set_new(v, "worst_left_out", json_integer(left_out[i]));
+		}
+		json_array_append_new(all, v);
+	}
+	json_decref(list);
+	json_decref(more);
+	return all;
+}

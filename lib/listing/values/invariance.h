@@ -2,6 +2,7 @@
 #ifndef VT_LISTING_VALUES_INVARIANCE_H
 #define VT_LISTING_VALUES_INVARIANCE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,5 +88,12 @@ void vt_invlist_inputs_compared(struct vt_table *t, const char *name,
 int64_t vt_invlist_worst(struct vt_table *t, const struct vt_hotprofile *a, struct vt_images *im,
 			 const struct vt_hotprofile *b, const struct vt_inv_pair *pairs, size_t n,
 			 uint32_t m, uint64_t top, struct vt_error *err);
+
+/*
+ * The rows of a comparison and of its inputs as one array of objects, each with its table of worst
+ * places unless that is NULL.  What cannot be computed is null.  A new reference.
+ */
+json_t *vt_invlist_compared_json(const struct vt_table *rows, const struct vt_table *inputs,
+				 struct vt_table *const *worst, const int64_t *left_out, size_t n);
 
 #endif

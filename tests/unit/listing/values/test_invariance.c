@@ -376,6 +376,48 @@ static void test_worst(void **state)
 	vt_hotprofile_free(b);
 }
 
+static struct vt_table *one_cell(const char *key, double v)
+{
+	struct vt_table *t = vt_table_new();
+
+	vt_table_column(t, "input", "input", VT_FORMAT_TEXT);
+	vt_table_column(t, key, key, VT_FORMAT_REAL);
+	vt_table_row(t, VT_STYLE_PLAIN);
+	vt_table_str(t, "one");
+	if (v >= 0)
+		vt_table_real(t, v);
+	else
+		vt_table_empty(t);
+	return t;
+}
+
+/* Both tables' rows in one object, without the name of the input; no figure is null. */
+static void test_json(void **state)
+{
+	struct vt_table *rows = one_cell("find_top", -1), *inputs = one_cell("diff_inv", 2);
+	struct vt_table *worst[2] = {NULL, one_cell("adds", 3)};
+	const int64_t left_out = 7;
+	static const char *const expected[2] = {
+		"[{\"find_top\":null,\"diff_inv\":2.0}]",
+		"[{\"find_top\":null,\"diff_inv\":2.0,\"worst\":[{\"input\":\"one\",\"adds\":3.0}],"
+		"\"worst_left_out\":7}]",
+	};
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		json_t *v = vt_invlist_compared_json(rows, inputs, &worst[i], &left_out, 1);
+		char *text = json_dumps(v, JSON_COMPACT | JSON_PRESERVE_ORDER);
+
+		assert_string_equal(text, expected[i]);
+		free(text);
+		json_decref(v);
+	}
+	vt_table_free(rows);
+	vt_table_free(inputs);
+	vt_table_free(worst[1]);
+}
+
 /* Code that process 7 generates, with a map of its names. */
 static void add_generated(void)
 {
@@ -436,7 +478,7 @@ int main(void)
 		cmocka_unit_test(test_ties),	    cmocka_unit_test(test_places),
 		cmocka_unit_test(test_comparisons), cmocka_unit_test(test_worst),
 		cmocka_unit_test(test_modules),	    cmocka_unit_test(test_text),
-		cmocka_unit_test(test_generated),
+		cmocka_unit_test(test_generated),   cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
