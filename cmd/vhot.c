@@ -11,6 +11,7 @@
 #include "cmd/common/stream.h"
 #include "formats/pt/sideband/files.h"
 #include "interpret/output.h"
+#include "value/carried_code.h"
 
 /* In the order of enum vt_algo. */
 static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",
@@ -33,13 +34,6 @@ struct options {
 	const char *compress;
 };
 
-/* A block of code that ran before its page became writable, and where it lies in its image. */
-struct before {
-	const struct vt_bblock *block;
-	uint64_t image;
-	uint64_t offset;
-};
-
 struct hot {
 	struct app *app;
 	struct vt_reader **readers;
@@ -48,10 +42,7 @@ struct hot {
 	struct app_collect collect;
 	struct vt_pt_files *files; /* of the stream at hand */
 	char *cache;
-	struct before *before; /* for take_map() */
-	size_t nbefore;
-	size_t before_cap;
-	uint64_t looks;
+	struct vt_carried_code carried;
 	bool asked;	   /* for certain kinds of values */
 	bool values;	   /* there are single ones, of whatever kind, */
 	bool executed;	   /* executed code */
@@ -80,6 +71,16 @@ static bool check_options(struct app *a, const struct options *o)
 	return true;
 }
 
+/* Whether a block's code can be listed from a file, and the program has not written to it. */
+static bool file_has_code(void *arg, const struct vt_bblock *b)
+{
+	const struct hot *h = arg;
+	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
+
+	return m && m->type != VT_IMAGE_ANON && !m->writes &&
+	       !vt_pt_files_differ(h->files, m, b->addr, b->code, b->size);
+}
+
 static bool prepare(struct hot *h, const struct options *o)
 {
 	const struct vt_hotlist_options lists = {
@@ -96,9 +97,14 @@ static bool prepare(struct hot *h, const struct options *o)
 
 	h->asked = o->what != NULL;
 	h->cache = app_buildid_cache();
-	return check_options(h->app, o) &&
-	       app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) &&
-	       app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER);
+	if (!check_options(h->app, o) || !app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) ||
+	    !app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER))
+		return false;
+	h->carried = (struct vt_carried_code){.collect = h->collect.collect,
+					      .sites = h->collect.sites,
+					      .file_has = file_has_code,
+					      .arg = h};
+	return true;
 }
 
 /* All inputs are opened first: the header of what is written has the provenance of each. */
@@ -148,94 +154,6 @@ static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first,
 	}
 }
 
-/* Whether the block's code can be listed from a file, which the program has not written to. */
-static bool file_has_code(const struct hot *h, const struct vt_bblock *b)
-{
-	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
-
-	return m && m->type != VT_IMAGE_ANON && !m->writes &&
-	       !vt_pt_files_differ(h->files, m, b->addr, b->code, b->size);
-}
-
-/*
- * Code that no file has, generated or patched, goes with its lists, so that they can be listed
- * beside it.
- */
-static int keep_code(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count,
-		     struct vt_error *err)
-{
-	const struct vt_bblocks *dict = vt_collect_blocks(h->collect.collect);
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
-
-	for (; rec.row - first < count && code == 0; rec.row++) {
-		const struct vt_bblock *b = vt_bblocks_get(dict, vt_record_u64(&rec, VT_BLOCK_ID));
-
-		if (b && b->code && !file_has_code(h, b))
-			code = vt_sites_code(h->collect.sites, b, err);
-	}
-	return code;
-}
-
-/* PROT_WRITE of sys/mman.h. */
-#define CAN_WRITE 2
-
-/* Blocks that are looked at for take_map(), all together: a bound for streams that mean no good. */
-#define MAX_LOOKS (UINT64_C(1) << 30)
-
-static bool note_before(struct hot *h, const struct vt_bblock *b)
-{
-	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
-
-	if (!vt_array_grow(&h->before, &h->before_cap, h->nbefore + 1, sizeof(*h->before)))
-		return false;
-	h->before[h->nbefore++] = (struct before){b, m->image, vt_map_offset(m, b->addr)};
-	return true;
-}
-
-/* Whether the same of the same image is still there, but can be written to now. */
-static bool became_writable(const struct hot *h, const struct before *was)
-{
-	const struct vt_bblock *b = was->block;
-	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
-
-	return m && m->image == was->image && vt_map_offset(m, b->addr) == was->offset &&
-	       !file_has_code(h, b);
-}
-
-/*
- * Of a page that becomes writable, what ran before goes along, too: from now on nobody takes it
- * from the file.
- */
-static int take_map(struct hot *h, const struct vt_record *map, struct vt_error *err)
-{
-	const struct vt_bblocks *dict = vt_collect_blocks(h->collect.collect);
-	uint64_t start = vt_record_u64(map, VT_MAP_START);
-	uint64_t length = vt_record_u64(map, VT_MAP_LENGTH), id, n = 0;
-	size_t i;
-	int code;
-
-	if (vt_record_u64(map, VT_MAP_PROT) & CAN_WRITE && h->looks < MAX_LOOKS) {
-		n = vt_bblocks_end(dict);
-		h->looks += n;
-	}
-	h->nbefore = 0;
-	for (id = 0; id < n; id++) {
-		const struct vt_bblock *b = vt_bblocks_get(dict, id);
-
-		if (!b || !b->code || b->pid != vt_record_i64(map, VT_MAP_PID) ||
-		    b->addr - start >= length || !file_has_code(h, b))
-			continue;
-		if (!note_before(h, b))
-			return vt_error_nomem(err);
-	}
-	code = app_collect_run(&h->collect, map->block, map->row, 1, err);
-	for (i = 0; i < h->nbefore && code == 0; i++)
-		if (became_writable(h, &h->before[i]))
-			code = vt_sites_code(h->collect.sites, h->before[i].block, err);
-	return code;
-}
-
 /* Keeps what the stream says of why a module has made no values. */
 static void note_why(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
 {
@@ -264,12 +182,17 @@ static int take_run(void *arg, const struct vt_block *block, uint32_t first, uin
 		note_why(h, block, first, count);
 	for (; block->kind == VT_IMAGE && rec.row - first < count && code == 0; rec.row++)
 		code = vt_pt_files_image(h->files, &rec, err);
-	for (; block->kind == VT_MAP && rec.row - first < count && code == 0; rec.row++)
-		code = take_map(h, &rec, err);
+	for (; block->kind == VT_MAP && rec.row - first < count && code == 0; rec.row++) {
+		code = vt_carry_before_map(&h->carried, &rec, err);
+		if (code == 0)
+			code = app_collect_run(&h->collect, block, rec.row, 1, err);
+		if (code == 0)
+			code = vt_carry_after_map(&h->carried, err);
+	}
 	if (block->kind != VT_MAP && code == 0)
 		code = app_collect_run(&h->collect, block, first, count, err);
 	if (block->kind == VT_BLOCK && code == 0)
-		code = keep_code(h, block, first, count, err);
+		code = vt_carry_blocks(&h->carried, block, first, count, err);
 	return code;
 }
 
@@ -341,7 +264,7 @@ static void finish(struct hot *h)
 	app_collect_close(&h->collect);
 	vt_pt_files_free(h->files);
 	free(h->cache);
-	free(h->before);
+	vt_carried_code_fini(&h->carried);
 	vt_buf_free(&h->why);
 }
 
