@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which procedures vlist lists and compares, and the documents that it makes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "listing/code/diff.h"
+#include "listing/code/report.h"
+#include "tests/unit/common/printed.h"
+#include "tests/unit/common/scenes.h"
+#include "tests/unit/common/streams.h"
+#include "tests/unit/common/toolbox.h"
+
+static struct vt_error err;
+static char *dir;
+static struct scene s;
+static struct vt_event_choice events;
+static char notes[64];
+
+/* 20 cycles in f, 30 in g, 5 elsewhere in the file. */
+static int begin(void **state)
+{
+	int fd = scratch_file();
+	struct vt_writer *w = start_stream(fd);
+
+	(void)state;
+	dir = toolbox_dir();
+	scene_program(dir, scene_walk);
+	scene_event(w, 1, "cycles", VT_POLICY_INTERRUPT);
+	scene_image(w, 1, toolbox_path(dir, "prog"));
+	scene_map(w, 0x400000, 1);
+	scene_samples(w, 1, 0x401000, 0, 1, 20);
+	scene_samples(w, 1, 0x40101c, 0, 1, 30);
+	scene_samples(w, 1, 0x40101e, 0, 1, 5);
+	scene_read(&s, fd, w, false);
+	assert_int_equal(vt_event_choice_init(&events, s.profile, NULL, 0, &err), 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	vt_event_choice_fini(&events);
+	scene_drop(&s);
+	toolbox_remove(dir);
+	return 0;
+}
+
+static struct vt_listreport report(void)
+{
+	return (struct vt_listreport){
+		.profile = s.profile, .images = s.images, .events = &events, .view = VT_LIST_ASM};
+}
+
+/* ---- which procedures ---- */
+
+static void test_find(void **state)
+{
+	struct vt_listreport r = report();
+	struct vt_buf b = VT_BUF_INIT;
+
+	(void)state;
+	assert_int_equal(vt_listreport_find(&r, "g", &err), 0);
+	assert_int_equal(vt_listreport_find(&r, "0x401004", &err), 0);
+	assert_int_equal(vt_listreport_find(&r, "nothing", &err), -VT_E_NOTFOUND);
+	assert_int_equal(vt_listreport_find(&r, "prog:[no symbol covers it]", &err), 0);
+	assert_int_equal(r.found.count, 3);
+	vt_candidate_text(&r, &r.found.list[1], &b);
+	vt_buf_printf(&b, "; ");
+	vt_candidate_text(&r, &r.found.list[2], &b);
+	assert_string_equal(
+		scene_text(vt_buf_str(&b), dir),
+		"D/prog:0x401000  f, 20 samples; D/prog:[no symbol covers it]  5 samples");
+	vt_buf_free(&b);
+	vt_listreport_fini(&r);
+}
+
+static void test_top(void **state)
+{
+	static const struct {
+		uint64_t top;
+		size_t count;
+	} rows[] = {{1, 1}, {2, 2}, {UINT64_MAX, 3}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct vt_listreport r = report();
+
+		assert_int_equal(vt_listreport_find_top(&r, rows[i].top, &err), 0);
+		assert_int_equal(r.found.count, rows[i].count);
+		assert_string_equal(r.found.list[0].name, "g");
+		vt_listreport_fini(&r);
+	}
+}
+
+/* ---- the documents ---- */
+
+static const char *print_listings(struct vt_listreport *r)
+{
+	const struct vt_listing_options o = {.view = VT_LIST_ASM};
+	struct vt_output out;
+	size_t i;
+
+	print_begin(&out);
+	r->out = &out;
+	assert_int_equal(vt_listreport_find_top(r, 2, &err), 0);
+	for (i = 0; i < r->found.count; i++) {
+		struct vt_listing *l =
+			vt_listing_new(s.profile, s.images, &r->found.list[i], &o, &err);
+
+		assert_non_null(l);
+		assert_int_equal(vt_listreport_add(r, l, &err), 0);
+		vt_listing_free(l);
+	}
+	assert_int_equal(vt_listreport_finish(r, &err), 0);
+	vt_listreport_fini(r);
+	return print_end(&out);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		n++;
+	return n;
+}
+
+static void test_documents(void **state)
+{
+	struct vt_listreport r = report();
+	const char *text = print_listings(&r);
+
+	(void)state;
+	assert_int_equal(count_of(text, " in "), 2);
+	assert_int_equal(count_of(text, "\n\nf in "), 1);
+	r = report();
+	r.form = VT_TABLE_CSV;
+	text = print_listings(&r);
+	assert_int_equal(count_of(text, "cycles.percent"), 1);
+	r = report();
+	r.json = true;
+	text = print_listings(&r);
+	assert_int_equal(count_of(text, "\"schema\": \"vlist/1\""), 1);
+	assert_int_equal(count_of(text, "\"symbol\": "), 2);
+}
+
+/* ---- before and after ---- */
+
+static void note(void *arg, const char *text)
+{
+	(void)arg;
+	strncat(notes, text, sizeof(notes) - strlen(notes) - 1);
+}
+
+static void test_diff(void **state)
+{
+	const struct vt_listing_options o = {.view = VT_LIST_ASM};
+	const struct vt_procedure f = {
+		.image = 1, .start = 0x401000, .end = 0x40101c, .symbol = "f", .name = "f"};
+	struct vt_procedure other = {
+		.image = 1, .start = 0x401000, .end = 0x40101c, .symbol = "x", .name = "x"};
+	struct vt_diffreport d = {.side = {{s.profile, s.images, NULL, "old.vt"},
+					   {s.profile, s.images, NULL, "new.vt"}},
+				  .events = &events,
+				  .options = &o,
+				  .warn = note};
+	struct vt_output out;
+
+	(void)state;
+	print_begin(&out);
+	d.out = &out;
+	assert_int_equal(vt_diffreport_add(&d, &f, &err), 0);
+	assert_int_equal(vt_diffreport_add(&d, &other, &err), -VT_E_NOTFOUND);
+	assert_memory_equal(err.text, "old.vt: ", 8);
+	other.symbol = NULL;
+	assert_int_equal(vt_diffreport_add(&d, &other, &err), -VT_E_NOTFOUND);
+	assert_non_null(strstr(err.text, "prog: what lies in no procedure is not compared"));
+	assert_int_equal(d.count, 1);
+	assert_int_equal(vt_diffreport_finish(&d, &err), 0);
+	vt_diffreport_fini(&d);
+	assert_non_null(strstr(print_end(&out), "0 changes are significant (*); 0 rows only before "
+						"(<), 0 only after (>)\n"));
+	assert_string_equal(notes, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_diff),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
