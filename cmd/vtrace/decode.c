@@ -221,26 +221,23 @@ void decode_file(struct app *a, const char *path, const char *output, const char
 	decode_input(&d, path);
 }
 
-/* "2,176": CPUID 15H EAX and EBX. */
-static bool parse_crystal(struct decode *d, const char *text)
+bool parse_crystal(struct app *a, const char *text, uint32_t max_eax, uint32_t max_ebx,
+		   struct vt_pt_clock *clock)
 {
+	const char *comma = text ? strchr(text, ',') : NULL;
 	struct vt_error err = VT_ERROR_INIT;
-	uint64_t a = 0, b = 0;
-	const char *comma;
+	uint64_t eax = 0, ebx = 0;
 	char first[32];
-	int n;
 
 	if (!text)
 		return true;
-	comma = strchr(text, ',');
-	n = comma ? (int)(comma - text) : 0;
-	snprintf(first, sizeof(first), "%.*s", n, text);
-	if (!comma || vt_parse_u64(first, "", &a, &err) < 0 ||
-	    vt_parse_u64(comma + 1, "", &b, &err) < 0 || !a || !b || a > UINT32_MAX ||
-	    b > UINT32_MAX)
-		return app_usage(d->app, "--cpuid-15h: two numbers are wanted, as in 2,256");
-	d->pt.clock.ctc_denominator = (uint32_t)a;
-	d->pt.clock.ctc_numerator = (uint32_t)b;
+	snprintf(first, sizeof(first), "%.*s", comma ? (int)(comma - text) : 0, text);
+	if (!comma || vt_parse_u64(first, "", &eax, &err) < 0 ||
+	    vt_parse_u64(comma + 1, "", &ebx, &err) < 0 || !eax || !ebx || eax > max_eax ||
+	    ebx > max_ebx)
+		return app_usage(a, "--cpuid-15h: two numbers are wanted, as in 2,256");
+	clock->ctc_denominator = (uint32_t)eax;
+	clock->ctc_numerator = (uint32_t)ebx;
 	return true;
 }
 
@@ -287,7 +284,7 @@ static void decode_as_told(struct decode *d, const struct arguments *args)
 	if (d->pt.engine && strcmp(d->pt.engine, VT_PT_ENGINE_NONE) != 0 &&
 	    !vt_pt_engine_by_name(d->pt.engine))
 		app_usage(d->app, "--engine: there is no '%s'", d->pt.engine);
-	else if (parse_crystal(d, args->crystal))
+	else if (parse_crystal(d->app, args->crystal, UINT32_MAX, UINT32_MAX, &d->pt.clock))
 		decode_input(d, d->app->argc ? d->app->argv[0] : DEFAULT_INPUT);
 	free(cache);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _XOPEN_SOURCE 700 /* realpath() */
-#include "cmd/vtrace/encode_perf.h"
+#include "cmd/vtrace/encode.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,25 +11,12 @@
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 
-const char *encode_perf_stray(const struct encode_perf *o)
-{
-	if (o->on)
-		return NULL;
-	if (o->cpus)
-		return "--cpus";
-	if (o->wide)
-		return "--cpu-wide";
-	if (o->slice != VT_PT_WRAP_SLICE)
-		return "--slice";
-	return o->snapshot ? "--snapshot" : NULL;
-}
-
 static int on_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	return vt_pt_wrap_record(arg, rec, err);
 }
 
-static void tell(struct app *a, const struct vt_pt_wrap *p)
+static void report_left_out(struct app *a, const struct vt_pt_wrap *p)
 {
 	const struct vt_pt_wrap_totals *s = vt_pt_wrap_totals(p);
 
@@ -64,7 +50,7 @@ static bool wrap(struct app *a, struct vt_reader *r, struct vt_pt_wrap *p)
 		return app_lacks(a, vt_reader_name(r), APP_NO_CODE);
 	if (vt_pt_wrap_finish(p, &err) < 0)
 		return app_fail(a, &err);
-	tell(a, p);
+	report_left_out(a, p);
 	return true;
 }
 
@@ -99,40 +85,28 @@ static char *directory_of(const char *output)
 	return path;
 }
 
-bool encode_perf(struct app *a, struct vt_reader *r, const struct encode_perf *o,
-		 const struct vt_pt_encode_options *enc, const char *output,
-		 struct vt_pt_encode_totals *totals, char *bad)
+void encode_perf(struct encode *c, struct vt_reader *r)
 {
-	struct vt_pt_wrap_options opt = {.encode = *enc,
-					 .cpus = (uint32_t)o->cpus,
-					 .slice = o->slice,
-					 .wide = o->wide,
-					 .snapshot = o->snapshot,
-					 .version = VT_VERSION};
+	char *cache = app_buildid_cache(), *dir;
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_wrap *p;
 	struct vt_output out;
-	bool done = false;
-	char *dir, *cache;
+	struct vt_pt_wrap *p;
 
-	if (!open_output(a, &out, output))
-		return false;
-	dir = directory_of(output);
-	opt.jit_dir = dir;
-	cache = app_buildid_cache();
-	opt.find.buildid_cache = cache;
-	p = vt_pt_wrap_new(&out, &opt, &err);
-	if (p) {
-		done = wrap(a, r, p);
-		*totals = *vt_pt_encode_totals(vt_pt_wrap_encode(p));
-		snprintf(bad, VT_ERROR_SIZE, "%s", vt_pt_encode_bad(vt_pt_wrap_encode(p)));
-		vt_pt_wrap_free(p);
-	} else {
-		app_fail(a, &err);
+	if (!open_output(c->app, &out, c->files.path)) {
+		free(cache);
+		return;
 	}
+	c->opt.version = VT_VERSION;
+	c->opt.jit_dir = dir = directory_of(c->files.path);
+	c->opt.find.buildid_cache = cache;
+	p = vt_pt_wrap_new(&out, &c->opt, &err);
+	if (!p)
+		app_fail(c->app, &err);
+	else if (wrap(c->app, r, p))
+		encode_report(c, vt_pt_wrap_encode(p));
+	vt_pt_wrap_free(p);
 	free(dir);
 	free(cache);
-	if (vt_output_close(&out, &err) < 0 && a->status < APP_OUTPUT)
-		done = app_fail(a, &err);
-	return done;
+	if (vt_output_close(&out, &err) < 0 && c->app->status < APP_OUTPUT)
+		app_fail(c->app, &err);
 }

@@ -501,11 +501,6 @@ const char *vt_pt_encode_bad(const struct vt_pt_encode *e)
 	return e->bad;
 }
 
-size_t vt_pt_encode_count(const struct vt_pt_encode *e)
-{
-	return e->nthreads;
-}
-
 struct vt_pt_encode_thread *vt_pt_encode_thread(struct vt_pt_encode *e, size_t index)
 {
 	return &e->threads[index]->pub;

@@ -145,16 +145,30 @@ int vt_pt_encode_finish(struct vt_pt_encode *e, struct vt_error *err);
 const struct vt_pt_encode_totals *vt_pt_encode_totals(const struct vt_pt_encode *e);
 const char *vt_pt_encode_bad(const struct vt_pt_encode *e);
 
-/* The threads in the order of their indexes; borrowed until the next record. */
-size_t vt_pt_encode_count(const struct vt_pt_encode *e);
+/* A thread by its index, one of totals.threads; borrowed until the next record. */
 struct vt_pt_encode_thread *vt_pt_encode_thread(struct vt_pt_encode *e, size_t index);
 
 /*
- * Writes the code of all blocks that were encoded, as pages of 4096 bytes: `dump` gets the pages,
- * `addr` the address of each, 8 bytes.  What is not known is zero; of code that was changed, the
- * last counts.  0 or -VT_E_NOMEM; errors of writing stick to the outputs.
+ * The files of a raw trace.  The first thread has `path` (NULL or "-": standard output), each other
+ * one its tid behind that name; on standard output they are left out.
  */
-int vt_pt_encode_pages(struct vt_pt_encode *e, struct vt_output *dump, struct vt_output *addr,
+struct vt_pt_encode_files {
+	const char *path;  /* borrowed */
+	uint64_t left_out; /* threads */
+};
+
+/* A sink that writes them; `arg` is the struct above.  -VT_E_WRITE; -VT_E_USAGE: a terminal. */
+vt_pt_encode_sink vt_pt_encode_to_file;
+
+/* Closes the files of that sink: 0, or the first error of writing. */
+int vt_pt_encode_close_files(struct vt_pt_encode *e, struct vt_error *err);
+
+/*
+ * Writes the code of all blocks that were encoded, as pages of 4096 bytes: the file `dump` gets the
+ * pages, `addr` the address of each, 8 bytes.  What is not known is zero; of code that was changed,
+ * the last counts.  0, -VT_E_NOMEM, -VT_E_WRITE.
+ */
+int vt_pt_encode_pages(struct vt_pt_encode *e, const char *dump, const char *addr,
 		       struct vt_error *err);
 
 #endif
