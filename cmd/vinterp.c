@@ -55,7 +55,7 @@ struct interp {
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
 	struct vt_interpret_output *output;
-	struct vt_modules *plugins;
+	struct vt_plugins *plugins;
 };
 
 /* ---- what to do ---- */
@@ -134,11 +134,11 @@ static bool load_plugins(struct interp *p, const struct vt_opt_list *names)
 		snprintf(own, sizeof(own), "%s/" OWN_PLUGINS, self);
 		where.own = own;
 	}
-	p->plugins = vt_modules_new();
+	p->plugins = vt_plugins_new();
 	if (!p->plugins)
 		return app_no_memory(p->app);
 	for (i = 0; i < names->count; i++)
-		if (vt_modules_load(p->plugins, names->items[i], &where, &err) < 0)
+		if (vt_plugins_load(p->plugins, names->items[i], &where, &err) < 0)
 			return app_fail(p->app, &err);
 	return true;
 }
@@ -178,8 +178,8 @@ static bool prepare(struct interp *p)
 	out.plugins = p->plugins;
 	/* The summary says how many results were known, whatever --what asks for. */
 	out.interpret.capture =
-		(out.what & ~BIT(RETURN)) | BIT(RESULT) | vt_modules_capture(out.plugins);
-	out.interpret.registers = vt_modules_want_registers(out.plugins);
+		(out.what & ~BIT(RETURN)) | BIT(RESULT) | vt_plugins_capture(out.plugins);
+	out.interpret.registers = vt_plugins_want_registers(out.plugins);
 	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
 	if (!p->images)
 		return false;
@@ -209,7 +209,7 @@ static bool check_totals(struct interp *p, const char *name, const struct vt_int
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (t->runs || t->left_out || vt_modules_totals(p->plugins)->values || values)
+	if (t->runs || t->left_out || vt_plugins_totals(p->plugins)->values || values)
 		return true;
 	if (p->o->path)
 		return app_lacks(p->app, name, APP_NO_CODE);
@@ -288,7 +288,7 @@ static void finish(struct interp *p)
 {
 	vt_opt_list_fini(&p->o->plugins);
 	vt_interpret_output_free(p->output);
-	vt_modules_free(p->plugins);
+	vt_plugins_free(p->plugins);
 	app_images_close(p->images, &p->warnings, p->cache);
 }
 

@@ -191,7 +191,7 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 				    vt_run_caller(run, run->captures[i].insn, &at));
 	if (out->o.what & 1u << VT_WHAT_RETURN)
 		write_entries(out, run);
-	out->failed = vt_modules_run(out->o.plugins, run, code_at, out->in, out->writer, err) < 0 ||
+	out->failed = vt_plugins_run(out->o.plugins, run, code_at, out->in, out->writer, err) < 0 ||
 		      vt_writer_error(out->writer, err) < 0;
 	return out->failed ? -(int)err->code : 0;
 }
@@ -202,18 +202,18 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 static bool feed_plugins(struct vt_interpret_output *out, const struct vt_record *rec,
 			 struct vt_error *err)
 {
-	struct vt_modules *m = out->o.plugins;
+	struct vt_plugins *m = out->o.plugins;
 	struct vt_error why = VT_ERROR_INIT;
 
-	if (!vt_modules_count(m))
+	if (!vt_plugins_count(m))
 		return true;
 	if (rec->kind == VT_IMAGE || rec->kind == VT_MAP || rec->kind == VT_THREAD)
-		vt_modules_forget_code(m);
+		vt_plugins_forget_code(m);
 	/* Both number their kinds of values from 0. */
 	if (rec->kind == VT_MODULE)
 		vt_error_set(&why, VT_E_USAGE,
 			     "the stream has values of modules already; name all modules at once");
-	else if (vt_modules_sample(m, rec, code_at, out->in, out->writer, &why) == 0)
+	else if (vt_plugins_sample(m, rec, code_at, out->in, out->writer, &why) == 0)
 		return true;
 	*err = why;
 	out->failed = true;
@@ -299,8 +299,8 @@ int vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer 
 	};
 
 	out->target = out->writer = target;
-	vt_modules_declare(out->o.plugins, target);
-	if (!vt_modules_settle(out->o.plugins))
+	vt_plugins_declare(out->o.plugins, target);
+	if (!vt_plugins_settle(out->o.plugins))
 		return 0;
 	out->writer = NULL;
 	out->spool = tmpfile();
@@ -330,7 +330,7 @@ static int copy_all(struct vt_interpret_output *out, struct vt_reader *r, struct
 	while ((code = vt_reader_next(r, &rec, err)) > 0) {
 		if (rec.kind != VT_VALUE)
 			vt_writer_copy(out->target, &rec);
-		else if (vt_modules_copy(out->o.plugins, &rec, out->target, err) < 0)
+		else if (vt_plugins_copy(out->o.plugins, &rec, out->target, err) < 0)
 			return -(int)err->code;
 	}
 	return code;
@@ -356,8 +356,8 @@ static void write_silent(struct vt_interpret_output *out)
 	struct vt_buf b = VT_BUF_INIT;
 	size_t i;
 
-	for (i = 0; i < vt_modules_count(out->o.plugins); i++) {
-		const char *why, *name = vt_modules_silent(out->o.plugins, i, &why);
+	for (i = 0; i < vt_plugins_count(out->o.plugins); i++) {
+		const char *why, *name = vt_plugins_silent(out->o.plugins, i, &why);
 
 		if (!name)
 			continue;
@@ -373,25 +373,25 @@ static void write_silent(struct vt_interpret_output *out)
 
 int vt_interpret_output_finish(struct vt_interpret_output *out, struct vt_error *err)
 {
-	struct vt_modules *plugins = out->o.plugins;
+	struct vt_plugins *plugins = out->o.plugins;
 	uint64_t unlabeled;
 	struct vt_reader *r = NULL;
-	int code = vt_modules_finish(plugins, err);
+	int code = vt_plugins_finish(plugins, err);
 	char text[VT_ERROR_SIZE];
 
 	if (code == 0 && out->spool)
 		code = copy_spool(out, &r, err);
 	if (code == 0)
-		code = vt_modules_label(plugins, out->target, err);
+		code = vt_plugins_label(plugins, out->target, err);
 	vt_reader_close(r);
 	if (code == 0)
 		write_silent(out);
-	unlabeled = vt_modules_totals(plugins)->unlabeled;
+	unlabeled = vt_plugins_totals(plugins)->unlabeled;
 	if (!unlabeled)
 		return code;
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " values have no label: more than %d distinct ones of a module",
-		 unlabeled, VT_MODULES_MAX_LABELS);
+		 unlabeled, VT_PLUGINS_MAX_LABELS);
 	out->o.note(out->o.warn_arg, text);
 	return code;
 }

@@ -15,7 +15,7 @@ struct vt_interpret_output_options {
 	struct vt_interpret_options interpret;
 	uint32_t what; /* kinds of values to write: bits 1 << VT_WHAT_... */
 	bool keep;     /* keep what was interpreted from: registers, stacks, recorded values */
-	struct vt_modules *plugins; /* borrowed */
+	struct vt_plugins *plugins; /* borrowed */
 	vt_warn_fn *warn;	    /* called for each record that contradicts itself */
 	vt_warn_fn *note;	    /* called for each plugin without values, and the like */
 	void *warn_arg;		    /* of both */

@@ -151,7 +151,7 @@ static const char *wrong_rule(const struct vtrace_plugin *p)
 	return NULL;
 }
 
-int vti_module_check(const struct vtrace_plugin *p, struct vt_error *err)
+int vti_plugin_check(const struct vtrace_plugin *p, struct vt_error *err)
 {
 	const char *wrong;
 

@@ -18,21 +18,21 @@ struct reg {
 
 /* One run on its way to being tuples. */
 struct making {
-	struct vti_module_tuples *t;
+	struct vti_plugin_tuples *t;
 	const struct vtrace_plugin *plugin;
 	const struct vt_run *run;
 	struct reg regs[GENERAL];
 	bool failed;
 };
 
-void vti_module_tuples_init(struct vti_module_tuples *t)
+void vti_plugin_tuples_init(struct vti_plugin_tuples *t)
 {
-	*t = (struct vti_module_tuples){.list = NULL};
-	vt_hash_init(&t->insns, sizeof(struct vti_module_insn),
-		     offsetof(struct vti_module_insn, code));
+	*t = (struct vti_plugin_tuples){.list = NULL};
+	vt_hash_init(&t->insns, sizeof(struct vti_plugin_insn),
+		     offsetof(struct vti_plugin_insn, code));
 }
 
-void vti_module_tuples_fini(struct vti_module_tuples *t)
+void vti_plugin_tuples_fini(struct vti_plugin_tuples *t)
 {
 	vt_hash_fini(&t->insns);
 	free(t->list);
@@ -40,7 +40,7 @@ void vti_module_tuples_fini(struct vti_module_tuples *t)
 
 /* ---- what there is to capture ---- */
 
-/* What the interpreter captures, as modules know it; VTRACE_NWHATS: not at all. */
+/* What the interpreter captures, as plugins know it; VTRACE_NWHATS: not at all. */
 static unsigned what_of(unsigned what)
 {
 	switch (what) {
@@ -65,7 +65,7 @@ static unsigned what_of(unsigned what)
 	}
 }
 
-uint32_t vti_module_wants(uint32_t what)
+uint32_t vti_plugin_wants(uint32_t what)
 {
 	uint32_t wants = 1u << VT_WHAT_UNKNOWN;
 	unsigned w;
@@ -105,10 +105,10 @@ static uint32_t classes_of(uint32_t flags)
 }
 
 /* Borrowed until the next call; NULL when memory ran out. */
-static const struct vti_module_insn *insn_at(struct vti_module_tuples *t, int64_t pid, uint64_t ip,
-					     vt_modules_code_fn *code, void *arg)
+static const struct vti_plugin_insn *insn_at(struct vti_plugin_tuples *t, int64_t pid, uint64_t ip,
+					     vt_plugins_code_fn *code, void *arg)
 {
-	struct vti_module_insn key = {.pid = pid, .ip = ip}, *i;
+	struct vti_plugin_insn key = {.pid = pid, .ip = ip}, *i;
 	uint8_t bytes[VT_MAX_INSN];
 	size_t n, k;
 	bool added;
@@ -144,10 +144,10 @@ static enum vtrace_format format_of(struct vt_number_type type)
 	}
 }
 
-static void put(struct making *k, const struct vti_module_insn *i, uint32_t number, unsigned what,
+static void put(struct making *k, const struct vti_plugin_insn *i, uint32_t number, unsigned what,
 		struct vtrace_tuple tuple)
 {
-	struct vti_module_tuples *t = k->t;
+	struct vti_plugin_tuples *t = k->t;
 
 	if (!vt_array_grow(&t->list, &t->cap, t->count + 1, sizeof(*t->list))) {
 		k->failed = true;
@@ -163,7 +163,7 @@ static void put(struct making *k, const struct vti_module_insn *i, uint32_t numb
 	t->list[t->count++] = tuple;
 }
 
-static void put_capture(struct making *k, const struct vti_module_insn *i, unsigned what,
+static void put_capture(struct making *k, const struct vti_plugin_insn *i, unsigned what,
 			const struct vt_capture *c)
 {
 	struct vt_number_type type =
@@ -179,7 +179,7 @@ static void put_capture(struct making *k, const struct vti_module_insn *i, unsig
 	put(k, i, c->insn, what, t);
 }
 
-/* What the module wants of an instruction, VTRACE_BIT(…). */
+/* What the plugin wants of an instruction, VTRACE_BIT(…). */
 static uint32_t wanted(const struct vtrace_plugin *p, uint32_t classes)
 {
 	uint32_t what = 0;
@@ -202,7 +202,7 @@ static struct reg before(const struct making *k, const struct vt_capture *c, siz
 	return k->regs[reg];
 }
 
-static void put_registers(struct making *k, const struct vti_module_insn *i,
+static void put_registers(struct making *k, const struct vti_plugin_insn *i,
 			  const struct vt_capture *c, size_t n)
 {
 	const struct vtrace_plugin *p = k->plugin;
@@ -225,7 +225,7 @@ static void put_registers(struct making *k, const struct vti_module_insn *i,
 }
 
 /* What an instruction leaves in the registers.  Writing 4 bytes clears the others. */
-static void pass(struct making *k, const struct vti_module_insn *i, const struct vt_capture *c,
+static void pass(struct making *k, const struct vti_plugin_insn *i, const struct vt_capture *c,
 		 size_t n)
 {
 	unsigned r;
@@ -244,7 +244,7 @@ static void pass(struct making *k, const struct vti_module_insn *i, const struct
 	}
 }
 
-static void put_insn(struct making *k, const struct vti_module_insn *i, uint32_t what,
+static void put_insn(struct making *k, const struct vti_plugin_insn *i, uint32_t what,
 		     uint32_t number)
 {
 	const struct vt_run *run = k->run;
@@ -269,7 +269,7 @@ static void put_insn(struct making *k, const struct vti_module_insn *i, uint32_t
 }
 
 /* The captures c[0] to c[n - 1] are of one instruction; `next` is the one after it, or NULL. */
-static void put_all(struct making *k, const struct vti_module_insn *i, const struct vt_capture *c,
+static void put_all(struct making *k, const struct vti_plugin_insn *i, const struct vt_capture *c,
 		    size_t n, const struct vt_capture *next)
 {
 	uint32_t what = wanted(k->plugin, i->classes);
@@ -308,12 +308,12 @@ static void begin(struct making *k)
 						  vt_word_is_known(k->run->regs[r])};
 }
 
-int vti_module_tuples_make(struct vti_module_tuples *t, const struct vtrace_plugin *plugin,
-			   const struct vt_run *run, vt_modules_code_fn *code, void *arg,
+int vti_plugin_tuples_make(struct vti_plugin_tuples *t, const struct vtrace_plugin *plugin,
+			   const struct vt_run *run, vt_plugins_code_fn *code, void *arg,
 			   struct vt_error *err)
 {
 	struct making k = {.t = t, .plugin = plugin, .run = run};
-	const struct vti_module_insn *insn;
+	const struct vti_plugin_insn *insn;
 	size_t i, n;
 
 	t->count = 0;

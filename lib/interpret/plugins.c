@@ -12,7 +12,7 @@
 
 #define MAX_ERROR 256
 
-/* Behind what a module may write into, to see whether it went on. */
+/* Behind what a plugin may write into, to see whether it went on. */
 #define GUARD	   192
 #define GUARD_BYTE 0xa5
 
@@ -25,7 +25,7 @@ struct label {
 	uint64_t value;
 };
 
-struct module {
+struct plugin {
 	const struct vtrace_plugin *plugin;
 	char *name;
 	void *state;
@@ -36,17 +36,17 @@ struct module {
 	struct vt_hash labels;
 };
 
-struct vt_modules {
-	struct module *list;
+struct vt_plugins {
+	struct plugin *list;
 	size_t count;
 	size_t cap;
 	void **handles; /* of those that were loaded: dlclose() */
 	size_t nhandles;
 	size_t handles_cap;
 	uint64_t nkinds; /* of all */
-	struct vti_module_tuples tuples;
+	struct vti_plugin_tuples tuples;
 	struct vt_hash callers; /* of the run at hand, where it has several */
-	struct vt_modules_totals totals;
+	struct vt_plugins_totals totals;
 };
 
 /* The caller at an address; 0: unknown, or the run came there by several. */
@@ -55,10 +55,10 @@ struct caller {
 	uint64_t caller;
 };
 
-/* What a module's emit() calls lead to. */
+/* What a plugin's emit() calls lead to. */
 struct emitting {
-	struct vt_modules *all;
-	struct module *module;
+	struct vt_plugins *all;
+	struct plugin *plugin;
 	const struct vt_run *run;
 	struct vt_writer *writer;
 	uint64_t left; /* values that it may still emit */
@@ -67,25 +67,25 @@ struct emitting {
 	struct vt_error *err;
 };
 
-struct vt_modules *vt_modules_new(void)
+struct vt_plugins *vt_plugins_new(void)
 {
-	struct vt_modules *m = calloc(1, sizeof(*m));
+	struct vt_plugins *m = calloc(1, sizeof(*m));
 
 	if (m) {
-		vti_module_tuples_init(&m->tuples);
+		vti_plugin_tuples_init(&m->tuples);
 		vt_hash_init(&m->callers, sizeof(struct caller), sizeof(uint64_t));
 	}
 	return m;
 }
 
-void vt_modules_free(struct vt_modules *m)
+void vt_plugins_free(struct vt_plugins *m)
 {
 	size_t i;
 
 	if (!m)
 		return;
 	for (i = 0; i < m->count; i++) {
-		struct module *one = &m->list[i];
+		struct plugin *one = &m->list[i];
 
 		if (one->created && one->plugin->destroy)
 			one->plugin->destroy(one->state);
@@ -96,19 +96,19 @@ void vt_modules_free(struct vt_modules *m)
 	while (m->nhandles)
 		dlclose(m->handles[--m->nhandles]);
 	free(m->handles);
-	vti_module_tuples_fini(&m->tuples);
+	vti_plugin_tuples_fini(&m->tuples);
 	vt_hash_fini(&m->callers);
 	free(m);
 }
 
 /* ---- adding ---- */
 
-static int blame(const struct module *m, struct vt_error *err)
+static int blame(const struct plugin *m, struct vt_error *err)
 {
 	return vt_error_prefix(err, "module %s", m->name);
 }
 
-static int create(struct module *m, const char *options, struct vt_error *err)
+static int create(struct plugin *m, const char *options, struct vt_error *err)
 {
 	const struct vtrace_plugin *p = m->plugin;
 	char reason[MAX_ERROR + GUARD];
@@ -129,27 +129,27 @@ static int create(struct module *m, const char *options, struct vt_error *err)
 	return -VT_E_USAGE;
 }
 
-int vt_modules_add(struct vt_modules *m, const struct vtrace_plugin *plugin, const char *name,
+int vt_plugins_add(struct vt_plugins *m, const struct vtrace_plugin *plugin, const char *name,
 		   const char *options, struct vt_error *err)
 {
-	struct module *one;
+	struct plugin *one;
 
 	if (!vt_array_grow(&m->list, &m->cap, m->count + 1, sizeof(*m->list)))
 		return vt_error_nomem(err);
 	one = &m->list[m->count];
-	*one = (struct module){.plugin = plugin, .first = m->nkinds, .name = strdup(name)};
+	*one = (struct plugin){.plugin = plugin, .first = m->nkinds, .name = strdup(name)};
 	if (!one->name)
 		return vt_error_nomem(err);
 	vt_hash_init(&one->labels, sizeof(struct label), sizeof(struct label));
 	m->count++;
-	if (vti_module_check(plugin, err) < 0 || create(one, options, err) < 0)
+	if (vti_plugin_check(plugin, err) < 0 || create(one, options, err) < 0)
 		return blame(one, err);
 	m->nkinds += plugin->nkinds;
 	return 0;
 }
 
 /* A colon in a directory's name belongs to the name. */
-int vt_modules_load(struct vt_modules *m, const char *arg, const struct vt_plugin_path *where,
+int vt_plugins_load(struct vt_plugins *m, const char *arg, const struct vt_plugin_path *where,
 		    struct vt_error *err)
 {
 	const char *slash = strrchr(arg, '/');
@@ -167,25 +167,25 @@ int vt_modules_load(struct vt_modules *m, const char *arg, const struct vt_plugi
 	code = vti_plugin_load(name, where, &handle, &plugin, err);
 	if (code == 0) {
 		m->handles[m->nhandles++] = handle;
-		code = vt_modules_add(m, plugin, name, colon ? colon + 1 : "", err);
+		code = vt_plugins_add(m, plugin, name, colon ? colon + 1 : "", err);
 	}
 	free(name);
 	return code;
 }
 
-size_t vt_modules_count(const struct vt_modules *m)
+size_t vt_plugins_count(const struct vt_plugins *m)
 {
 	return m->count;
 }
 
-const struct vt_modules_totals *vt_modules_totals(const struct vt_modules *m)
+const struct vt_plugins_totals *vt_plugins_totals(const struct vt_plugins *m)
 {
 	return &m->totals;
 }
 
 /* ---- what they want ---- */
 
-static uint32_t wants_of(const struct module *one)
+static uint32_t wants_of(const struct plugin *one)
 {
 	uint32_t what = 0, r;
 
@@ -194,7 +194,7 @@ static uint32_t wants_of(const struct module *one)
 	return what;
 }
 
-static uint32_t wants(const struct vt_modules *m)
+static uint32_t wants(const struct vt_plugins *m)
 {
 	uint32_t what = 0;
 	size_t i;
@@ -204,17 +204,17 @@ static uint32_t wants(const struct vt_modules *m)
 	return what;
 }
 
-uint32_t vt_modules_capture(const struct vt_modules *m)
+uint32_t vt_plugins_capture(const struct vt_plugins *m)
 {
-	return m->count ? vti_module_wants(wants(m)) : 0;
+	return m->count ? vti_plugin_wants(wants(m)) : 0;
 }
 
-bool vt_modules_want_registers(const struct vt_modules *m)
+bool vt_plugins_want_registers(const struct vt_plugins *m)
 {
 	return wants(m) & VTRACE_BIT(VTRACE_REGISTER);
 }
 
-bool vt_modules_settle(const struct vt_modules *m)
+bool vt_plugins_settle(const struct vt_plugins *m)
 {
 	size_t i;
 
@@ -224,7 +224,7 @@ bool vt_modules_settle(const struct vt_modules *m)
 	return false;
 }
 
-void vt_modules_declare(const struct vt_modules *m, struct vt_writer *w)
+void vt_plugins_declare(const struct vt_plugins *m, struct vt_writer *w)
 {
 	static const char *const formats[] = {"hex", "unsigned", "signed", "float", "address"};
 	uint32_t k;
@@ -248,10 +248,10 @@ static bool fits(uint64_t value, uint32_t size)
 	return size == 8 || value >> 8 * size == 0;
 }
 
-/* Modules mostly go through the tuples in order: the next address is near the last one. */
+/* Plugins mostly go through the tuples in order: the next address is near the last one. */
 static bool in_run(struct emitting *e, uint64_t pc)
 {
-	const struct vti_module_tuples *t = &e->all->tuples;
+	const struct vti_plugin_tuples *t = &e->all->tuples;
 	size_t i;
 
 	for (i = 0; i < t->count; i++, e->at++) {
@@ -268,20 +268,20 @@ static int refuse(struct emitting *e, const char *why, uint64_t what)
 	/* The first reason counts. */
 	if (!e->refused) {
 		vt_error_set(e->err, VT_E_FORMAT, "%s (0x%" PRIx64 ")", why, what);
-		blame(e->module, e->err);
+		blame(e->plugin, e->err);
 	}
 	e->refused = true;
 	return -1;
 }
 
-static int note_value(struct vt_modules *all, struct module *m, uint32_t kind, uint64_t value,
+static int note_value(struct vt_plugins *all, struct plugin *m, uint32_t kind, uint64_t value,
 		      struct vt_error *err)
 {
 	struct label key = {kind, value};
 
 	if (!m->plugin->format || vt_hash_find(&m->labels, &key))
 		return 0;
-	if (m->labels.count >= VT_MODULES_MAX_LABELS) {
+	if (m->labels.count >= VT_PLUGINS_MAX_LABELS) {
 		all->totals.unlabeled++;
 		return 0;
 	}
@@ -289,9 +289,9 @@ static int note_value(struct vt_modules *all, struct module *m, uint32_t kind, u
 }
 
 /* A value has an address, which may have been executed for several callers. */
-static int note_callers(struct vt_modules *m, const struct vt_run *run, struct vt_error *err)
+static int note_callers(struct vt_plugins *m, const struct vt_run *run, struct vt_error *err)
 {
-	const struct vti_module_tuples *t = &m->tuples;
+	const struct vti_plugin_tuples *t = &m->tuples;
 	size_t i, from = 0;
 	bool added;
 
@@ -329,12 +329,12 @@ static void write_value(struct emitting *e, const struct vtrace_value *v)
 	row[VT_VALUE_TID] = (uint64_t)e->run->tid;
 	row[VT_VALUE_IP] = v->pc;
 	row[VT_VALUE_WHAT] = VT_WHAT_MODULE;
-	row[VT_VALUE_REG] = e->module->first + v->kind;
+	row[VT_VALUE_REG] = e->plugin->first + v->kind;
 	row[VT_VALUE_SIZE] = v->size;
 	row[VT_VALUE_VALUE] = v->value;
 	row[VT_VALUE_CALLER] = caller_at(e, v->pc);
 	row[VT_VALUE_WEIGHT] = e->run->weight;
-	e->module->values++;
+	e->plugin->values++;
 	e->all->totals.values++;
 }
 
@@ -346,7 +346,7 @@ static int emit(void *host, const struct vtrace_value *v)
 		return -1;
 	if (!v)
 		return refuse(e, "emits no value at all", 0);
-	if (v->kind >= e->module->plugin->nkinds)
+	if (v->kind >= e->plugin->plugin->nkinds)
 		return refuse(e, "emits a kind of value that it does not have", v->kind);
 	if (v->size < 1 || v->size > 8 || !fits(v->value, v->size))
 		return refuse(e, "emits a value that does not fit its size", v->value);
@@ -356,8 +356,8 @@ static int emit(void *host, const struct vtrace_value *v)
 		return refuse(e, "emits more values than a run of so many instructions may have",
 			      e->run->insns);
 	e->left--;
-	if (!e->module->plugin->settle &&
-	    note_value(e->all, e->module, v->kind, v->value, e->err) < 0) {
+	if (!e->plugin->plugin->settle &&
+	    note_value(e->all, e->plugin, v->kind, v->value, e->err) < 0) {
 		e->refused = true;
 		return -1;
 	}
@@ -365,11 +365,11 @@ static int emit(void *host, const struct vtrace_value *v)
 	return 0;
 }
 
-static int run_one(struct vt_modules *m, struct module *one, const struct vt_run *run,
+static int run_one(struct vt_plugins *m, struct plugin *one, const struct vt_run *run,
 		   struct vt_writer *w, struct vt_error *err)
 {
-	const struct vti_module_tuples *t = &m->tuples;
-	struct emitting e = {.all = m, .module = one, .run = run, .writer = w, .err = err};
+	const struct vti_plugin_tuples *t = &m->tuples;
+	struct emitting e = {.all = m, .plugin = one, .run = run, .writer = w, .err = err};
 	const struct vtrace_run r = {.tuples = t->list,
 				     .ntuples = t->count,
 				     .insns = run->insns,
@@ -397,7 +397,7 @@ static int run_one(struct vt_modules *m, struct module *one, const struct vt_run
 	return 0;
 }
 
-static int run_all(struct vt_modules *m, const struct vt_run *run, vt_modules_code_fn *code,
+static int run_all(struct vt_plugins *m, const struct vt_run *run, vt_plugins_code_fn *code,
 		   void *arg, struct vt_writer *w, struct vt_error *err)
 {
 	size_t i;
@@ -405,14 +405,14 @@ static int run_all(struct vt_modules *m, const struct vt_run *run, vt_modules_co
 
 	m->totals.runs++;
 	for (i = 0; i < m->count && rc == 0; i++) {
-		rc = vti_module_tuples_make(&m->tuples, m->list[i].plugin, run, code, arg, err);
+		rc = vti_plugin_tuples_make(&m->tuples, m->list[i].plugin, run, code, arg, err);
 		if (rc == 0 && m->tuples.count)
 			rc = run_one(m, &m->list[i], run, w, err);
 	}
 	return rc;
 }
 
-int vt_modules_run(struct vt_modules *m, const struct vt_run *run, vt_modules_code_fn *code,
+int vt_plugins_run(struct vt_plugins *m, const struct vt_run *run, vt_plugins_code_fn *code,
 		   void *arg, struct vt_writer *w, struct vt_error *err)
 {
 	struct vt_run r = *run;
@@ -421,7 +421,7 @@ int vt_modules_run(struct vt_modules *m, const struct vt_run *run, vt_modules_co
 	return run_all(m, &r, code, arg, w, err);
 }
 
-int vt_modules_sample(struct vt_modules *m, const struct vt_record *rec, vt_modules_code_fn *code,
+int vt_plugins_sample(struct vt_plugins *m, const struct vt_record *rec, vt_plugins_code_fn *code,
 		      void *arg, struct vt_writer *w, struct vt_error *err)
 {
 	struct vt_capture captures[2] = {{.what = VT_WHAT_UNKNOWN, .known = true},
@@ -449,14 +449,14 @@ int vt_modules_sample(struct vt_modules *m, const struct vt_record *rec, vt_modu
 	return run_all(m, &run, code, arg, w, err);
 }
 
-void vt_modules_forget_code(struct vt_modules *m)
+void vt_plugins_forget_code(struct vt_plugins *m)
 {
 	vt_hash_clear(&m->tuples.insns);
 }
 
 /* ---- the end ---- */
 
-int vt_modules_finish(struct vt_modules *m, struct vt_error *err)
+int vt_plugins_finish(struct vt_plugins *m, struct vt_error *err)
 {
 	size_t i;
 
@@ -472,9 +472,9 @@ int vt_modules_finish(struct vt_modules *m, struct vt_error *err)
 	return 0;
 }
 
-const char *vt_modules_silent(const struct vt_modules *m, size_t i, const char **why)
+const char *vt_plugins_silent(const struct vt_plugins *m, size_t i, const char **why)
 {
-	const struct module *one = &m->list[i];
+	const struct plugin *one = &m->list[i];
 	uint32_t lacks = wants_of(one) & ~one->seen;
 
 	if (one->values)
@@ -489,7 +489,7 @@ const char *vt_modules_silent(const struct vt_modules *m, size_t i, const char *
 	return one->plugin->name;
 }
 
-static struct module *module_of(struct vt_modules *m, uint64_t id)
+static struct plugin *plugin_of(struct vt_plugins *m, uint64_t id)
 {
 	size_t i;
 
@@ -499,12 +499,12 @@ static struct module *module_of(struct vt_modules *m, uint64_t id)
 	return NULL;
 }
 
-int vt_modules_copy(struct vt_modules *m, const struct vt_record *rec, struct vt_writer *w,
+int vt_plugins_copy(struct vt_plugins *m, const struct vt_record *rec, struct vt_writer *w,
 		    struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_VALUE_REG), value = vt_record_u64(rec, VT_VALUE_VALUE);
-	struct module *one =
-		vt_record_u64(rec, VT_VALUE_WHAT) == VT_WHAT_MODULE ? module_of(m, id) : NULL;
+	struct plugin *one =
+		vt_record_u64(rec, VT_VALUE_WHAT) == VT_WHAT_MODULE ? plugin_of(m, id) : NULL;
 	uint64_t *row;
 	unsigned f;
 
@@ -552,7 +552,7 @@ static const char *wrong_text(const char *buf, size_t said)
 	return wrong;
 }
 
-static int put_label(struct module *m, const struct label *l, struct vt_writer *w,
+static int put_label(struct plugin *m, const struct label *l, struct vt_writer *w,
 		     struct vt_error *err)
 {
 	char buf[VTRACE_MAX_TEXT + 1 + GUARD];
@@ -578,7 +578,7 @@ static int put_label(struct module *m, const struct label *l, struct vt_writer *
 	return 0;
 }
 
-int vt_modules_label(struct vt_modules *m, struct vt_writer *w, struct vt_error *err)
+int vt_plugins_label(struct vt_plugins *m, struct vt_writer *w, struct vt_error *err)
 {
 	size_t i, k;
 	int code = 0;

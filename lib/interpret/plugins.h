@@ -13,36 +13,36 @@
 #include "vtrace/plugin.h"
 
 /*
- * Customisation modules (value sampling 2.4): gives them the runs of the interpreter and writes
+ * Customisation plugins (value sampling 2.4): gives them the runs of the interpreter and writes
  * what they make of them.
  *
- *	m = vt_modules_new();
- *	vt_modules_load(m, arg, &path, &err);			... for each
- *	vt_modules_declare(m, w);				MODULE records
- *	vt_modules_run(m, &run, code, arg, w, &err);		... for each run: VALUE records
- *	vt_modules_sample(m, &rec, code, arg, w, &err);		... for each sample
- *	vt_modules_finish(m, &err);
- *	vt_modules_copy(m, &rec, w, &err);	... for each VALUE written, where values are settled
- *	vt_modules_label(m, w, &err);				LABEL records
+ *	m = vt_plugins_new();
+ *	vt_plugins_load(m, arg, &path, &err);			... for each
+ *	vt_plugins_declare(m, w);				MODULE records
+ *	vt_plugins_run(m, &run, code, arg, w, &err);		... for each run: VALUE records
+ *	vt_plugins_sample(m, &rec, code, arg, w, &err);		... for each sample
+ *	vt_plugins_finish(m, &err);
+ *	vt_plugins_copy(m, &rec, w, &err);	... for each VALUE written, where values are settled
+ *	vt_plugins_label(m, w, &err);				LABEL records
  *
- * A module is code of the user's choice in this process.  What it returns is checked as far as can
- * be: what contradicts <vtrace/plugin.h> is an error, -VT_E_FORMAT, that names the module.
+ * A plugin is code of the user's choice in this process.  What it returns is checked as far as can
+ * be: what contradicts <vtrace/plugin.h> is an error, -VT_E_FORMAT, that names the plugin.
  */
-struct vt_modules;
+struct vt_plugins;
 
-/* Distinct values of one module that are asked for their text. */
-#define VT_MODULES_MAX_LABELS 65536
+/* Distinct values of one plugin that are asked for their text. */
+#define VT_PLUGINS_MAX_LABELS 65536
 
 /* NULL when memory runs out. */
-struct vt_modules *vt_modules_new(void);
-void vt_modules_free(struct vt_modules *m);
+struct vt_plugins *vt_plugins_new(void);
+void vt_plugins_free(struct vt_plugins *m);
 
 /*
- * Adds a module, which must stay loaded; `name` is for messages, `options` for the module.
+ * Adds a plugin, which must stay loaded; `name` is for messages, `options` for the plugin.
  * -VT_E_VERSION: it was made for another interface; -VT_E_FORMAT: something is missing in it, or
  * makes no sense; -VT_E_USAGE: it does not like its options; -VT_E_NOMEM.
  */
-int vt_modules_add(struct vt_modules *m, const struct vtrace_plugin *plugin, const char *name,
+int vt_plugins_add(struct vt_plugins *m, const struct vtrace_plugin *plugin, const char *name,
 		   const char *options, struct vt_error *err);
 
 /* Where plugins are looked for by name. */
@@ -53,71 +53,71 @@ struct vt_plugin_path {
 
 /*
  * Loads a plugin, FILE[:OPTIONS], and adds it; a FILE with a slash is a path.  It stays loaded
- * until vt_modules_free().  Plugins run in this process: one that crashes takes the program with
- * it. Errors of vt_modules_add(); -VT_E_NOTFOUND, -VT_E_READ, -VT_E_FORMAT or -VT_E_TRUNC: the file
+ * until vt_plugins_free().  Plugins run in this process: one that crashes takes the program with
+ * it. Errors of vt_plugins_add(); -VT_E_NOTFOUND, -VT_E_READ, -VT_E_FORMAT or -VT_E_TRUNC: the file
  * is missing, or is no shared object of this machine.
  */
-int vt_modules_load(struct vt_modules *m, const char *arg, const struct vt_plugin_path *where,
+int vt_plugins_load(struct vt_plugins *m, const char *arg, const struct vt_plugin_path *where,
 		    struct vt_error *err);
 
-size_t vt_modules_count(const struct vt_modules *m);
+size_t vt_plugins_count(const struct vt_plugins *m);
 
 /*
  * What they want: bits 1 << VT_WHAT_… for vt_interpret_options.capture; the registers that a run
  * begins with.  Callers count where they are told.
  */
-uint32_t vt_modules_capture(const struct vt_modules *m);
-bool vt_modules_want_registers(const struct vt_modules *m);
+uint32_t vt_plugins_capture(const struct vt_plugins *m);
+bool vt_plugins_want_registers(const struct vt_plugins *m);
 
-/* Some module settles values when all were seen: until then those written are provisional. */
-bool vt_modules_settle(const struct vt_modules *m);
+/* Some plugin settles values when all were seen: until then those written are provisional. */
+bool vt_plugins_settle(const struct vt_plugins *m);
 
-/* Writes their MODULE records: each kind of value of each module has one. */
-void vt_modules_declare(const struct vt_modules *m, struct vt_writer *w);
+/* Writes their MODULE records: each kind of value of each plugin has one. */
+void vt_plugins_declare(const struct vt_plugins *m, struct vt_writer *w);
 
 /* The bytes of an instruction, at most `size` of them: vt_interpret_code(). */
-typedef size_t vt_modules_code_fn(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size);
+typedef size_t vt_plugins_code_fn(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_t size);
 
 /*
  * Gives a run to all of them and writes what they make of it.  What the run says of a latency does
  * not count: it belongs to the instruction that was sampled, which need not be in the run.
  */
-int vt_modules_run(struct vt_modules *m, const struct vt_run *run, vt_modules_code_fn *code,
+int vt_plugins_run(struct vt_plugins *m, const struct vt_run *run, vt_plugins_code_fn *code,
 		   void *arg, struct vt_writer *w, struct vt_error *err);
 
 /*
  * Gives a SAMPLE record with a latency to all of them, as a run of the sampled instruction alone,
  * with the address of its access where that was recorded.  Other records do nothing.
  */
-int vt_modules_sample(struct vt_modules *m, const struct vt_record *rec, vt_modules_code_fn *code,
+int vt_plugins_sample(struct vt_plugins *m, const struct vt_record *rec, vt_plugins_code_fn *code,
 		      void *arg, struct vt_writer *w, struct vt_error *err);
 
 /* Code may have changed: what is remembered of instructions is forgotten. */
-void vt_modules_forget_code(struct vt_modules *m);
+void vt_plugins_forget_code(struct vt_plugins *m);
 
 /* All runs were given. */
-int vt_modules_finish(struct vt_modules *m, struct vt_error *err);
+int vt_plugins_finish(struct vt_plugins *m, struct vt_error *err);
 
 /*
- * The name of the i-th module if it has written no value, and in *why the reason as far as it is
- * known: both are the module's or constant.  NULL if it has written some.
+ * The name of the i-th plugin if it has written no value, and in *why the reason as far as it is
+ * known: both are the plugin's or constant.  NULL if it has written some.
  */
-const char *vt_modules_silent(const struct vt_modules *m, size_t i, const char **why);
+const char *vt_plugins_silent(const struct vt_plugins *m, size_t i, const char **why);
 
-/* Writes a VALUE record of theirs, which vt_modules_run() wrote elsewhere, as it is to be. */
-int vt_modules_copy(struct vt_modules *m, const struct vt_record *rec, struct vt_writer *w,
+/* Writes a VALUE record of theirs, which vt_plugins_run() wrote elsewhere, as it is to be. */
+int vt_plugins_copy(struct vt_plugins *m, const struct vt_record *rec, struct vt_writer *w,
 		    struct vt_error *err);
 
 /* Writes the LABEL records of all values, in the order in which they first came. */
-int vt_modules_label(struct vt_modules *m, struct vt_writer *w, struct vt_error *err);
+int vt_plugins_label(struct vt_plugins *m, struct vt_writer *w, struct vt_error *err);
 
-struct vt_modules_totals {
+struct vt_plugins_totals {
 	uint64_t runs;
 	uint64_t tuples;
 	uint64_t values;    /* written */
-	uint64_t unlabeled; /* values, with repetitions, beyond VT_MODULES_MAX_LABELS */
+	uint64_t unlabeled; /* values, with repetitions, beyond VT_PLUGINS_MAX_LABELS */
 };
 
-const struct vt_modules_totals *vt_modules_totals(const struct vt_modules *m);
+const struct vt_plugins_totals *vt_plugins_totals(const struct vt_plugins *m);
 
 #endif

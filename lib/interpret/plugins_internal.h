@@ -7,10 +7,10 @@
 #include "machine/insn/insn.h"
 
 /*
- * Whether a module is one that this program can use: what its structure says is complete and within
+ * Whether a plugin is one that this program can use: what its structure says is complete and within
  * the bounds of <vtrace/plugin.h>.  0; -VT_E_VERSION: made for another version; -VT_E_FORMAT.
  */
-int vti_module_check(const struct vtrace_plugin *p, struct vt_error *err);
+int vti_plugin_check(const struct vtrace_plugin *p, struct vt_error *err);
 
 /*
  * Finds and loads the plugin with a file name.  *handle is for dlclose().  -VT_E_NOTFOUND,
@@ -19,10 +19,10 @@ int vti_module_check(const struct vtrace_plugin *p, struct vt_error *err);
 int vti_plugin_load(const char *name, const struct vt_plugin_path *where, void **handle,
 		    const struct vtrace_plugin **plugin, struct vt_error *err);
 
-/* From the captures of a run to the tuples that a module asked for. */
+/* From the captures of a run to the tuples that a plugin asked for. */
 
 /* What is remembered of an instruction. */
-struct vti_module_insn {
+struct vti_plugin_insn {
 	int64_t pid; /* the key: pid and ip */
 	uint64_t ip;
 	uint64_t code;
@@ -31,22 +31,22 @@ struct vti_module_insn {
 	struct vt_facts facts;
 };
 
-struct vti_module_tuples {
+struct vti_plugin_tuples {
 	struct vt_hash insns;
 	struct vtrace_tuple *list;
 	size_t count;
 	size_t cap;
 };
 
-void vti_module_tuples_init(struct vti_module_tuples *t);
-void vti_module_tuples_fini(struct vti_module_tuples *t);
+void vti_plugin_tuples_init(struct vti_plugin_tuples *t);
+void vti_plugin_tuples_fini(struct vti_plugin_tuples *t);
 
-/* Fills t->list as the module's rules say.  -VT_E_NOMEM. */
-int vti_module_tuples_make(struct vti_module_tuples *t, const struct vtrace_plugin *plugin,
-			   const struct vt_run *run, vt_modules_code_fn *code, void *arg,
+/* Fills t->list as the plugin's rules say.  -VT_E_NOMEM. */
+int vti_plugin_tuples_make(struct vti_plugin_tuples *t, const struct vtrace_plugin *plugin,
+			   const struct vt_run *run, vt_plugins_code_fn *code, void *arg,
 			   struct vt_error *err);
 
 /* The bits 1 << VT_WHAT_… that make what a rule wants, VTRACE_BIT(…). */
-uint32_t vti_module_wants(uint32_t what);
+uint32_t vti_plugin_wants(uint32_t what);
 
 #endif

@@ -126,10 +126,10 @@ static struct vtrace_plugin good(void)
 
 static int add(const struct vtrace_plugin *p, struct vt_error *err)
 {
-	struct vt_modules *m = vt_modules_new();
-	int rc = vt_modules_add(m, p, "x.so", "", err);
+	struct vt_plugins *m = vt_plugins_new();
+	int rc = vt_plugins_add(m, p, "x.so", "", err);
 
-	vt_modules_free(m);
+	vt_plugins_free(m);
 	return rc;
 }
 
@@ -302,7 +302,7 @@ static size_t code_at(void *arg, int64_t pid, uint64_t ip, uint8_t *bytes, size_
 }
 
 struct trial {
-	struct vt_modules *m;
+	struct vt_plugins *m;
 	struct vt_writer *w;
 	int fd;
 	struct vt_error err;
@@ -310,10 +310,10 @@ struct trial {
 
 static void start(struct trial *t, const struct vtrace_plugin *p, unsigned n)
 {
-	*t = (struct trial){.m = vt_modules_new(), .fd = scratch_file(), .err = VT_ERROR_INIT};
+	*t = (struct trial){.m = vt_plugins_new(), .fd = scratch_file(), .err = VT_ERROR_INIT};
 	t->w = start_stream(t->fd);
 	while (n--)
-		assert_int_equal(vt_modules_add(t->m, p, "x.so", "", &t->err), 0);
+		assert_int_equal(vt_plugins_add(t->m, p, "x.so", "", &t->err), 0);
 }
 
 static int run(struct trial *t, uint32_t insns)
@@ -328,12 +328,12 @@ static int run(struct trial *t, uint32_t insns)
 				 .weight = 3,
 				 .caller = 0x55};
 
-	return vt_modules_run(t->m, &r, code_at, NULL, t->w, &t->err);
+	return vt_plugins_run(t->m, &r, code_at, NULL, t->w, &t->err);
 }
 
 static void stop(struct trial *t)
 {
-	vt_modules_free(t->m);
+	vt_plugins_free(t->m);
 	assert_int_equal(vt_writer_close(t->w, VT_STATUS_COMPLETE, &t->err), 0);
 	close(t->fd);
 }
@@ -350,13 +350,13 @@ static void test_totals(void **state)
 	told.to = 0;
 	told.returns = 1; /* not negative */
 	assert_int_equal(run(&t, 1), 0);
-	assert_int_equal(vt_modules_totals(t.m)->runs, 2);
-	assert_int_equal(vt_modules_totals(t.m)->tuples, 4);
-	assert_int_equal(vt_modules_totals(t.m)->values, 6);
-	assert_int_equal(vt_modules_totals(t.m)->unlabeled, 0);
+	assert_int_equal(vt_plugins_totals(t.m)->runs, 2);
+	assert_int_equal(vt_plugins_totals(t.m)->tuples, 4);
+	assert_int_equal(vt_plugins_totals(t.m)->values, 6);
+	assert_int_equal(vt_plugins_totals(t.m)->unlabeled, 0);
 	/* Instructions are remembered until code may have changed. */
 	assert_int_equal(told.asked, 1);
-	vt_modules_forget_code(t.m);
+	vt_plugins_forget_code(t.m);
 	assert_int_equal(run(&t, 1), 0);
 	assert_int_equal(told.asked, 2);
 	/* It gives up. */
@@ -364,13 +364,13 @@ static void test_totals(void **state)
 	assert_int_equal(run(&t, 1), -VT_E_FORMAT);
 	assert_string_equal(t.err.text, "module x.so: gives up (process returned -1)");
 	told.finish = 1;
-	assert_int_equal(vt_modules_finish(t.m, &t.err), 0);
+	assert_int_equal(vt_plugins_finish(t.m, &t.err), 0);
 	told.finish = 0;
-	assert_int_equal(vt_modules_finish(t.m, &t.err), 0);
+	assert_int_equal(vt_plugins_finish(t.m, &t.err), 0);
 	p.finish = finish;
-	assert_int_equal(vt_modules_finish(t.m, &t.err), 0);
+	assert_int_equal(vt_plugins_finish(t.m, &t.err), 0);
 	told.finish = -2;
-	assert_int_equal(vt_modules_finish(t.m, &t.err), -VT_E_FORMAT);
+	assert_int_equal(vt_plugins_finish(t.m, &t.err), -VT_E_FORMAT);
 	assert_string_equal(t.err.text, "module x.so: gives up (finish returned -2)");
 	stop(&t);
 }
@@ -403,8 +403,8 @@ static void test_wants(void **state)
 	rules[2].what = VTRACE_BIT(VTRACE_REGISTER);
 	for (p.nrules = 1; p.nrules <= 3; p.nrules++) {
 		start(&t, &p, 1);
-		assert_int_equal(vt_modules_capture(t.m) >> VT_WHAT_LOAD & 1, p.nrules > 1);
-		assert_int_equal(vt_modules_want_registers(t.m), p.nrules > 2);
+		assert_int_equal(vt_plugins_capture(t.m) >> VT_WHAT_LOAD & 1, p.nrules > 1);
+		assert_int_equal(vt_plugins_want_registers(t.m), p.nrules > 2);
 		stop(&t);
 	}
 }
@@ -423,12 +423,12 @@ static void test_most_labels(void **state)
 		told.from = 0;
 		told.to = 65536;
 		assert_int_equal(run(&t, 1024), 0);
-		assert_int_equal(vt_modules_totals(t.m)->unlabeled, 0);
+		assert_int_equal(vt_plugins_totals(t.m)->unlabeled, 0);
 		told.to++;
 		assert_int_equal(run(&t, 1025), 0);
 		told.from = told.to - 1;
 		assert_int_equal(run(&t, 1), 0);
-		assert_int_equal(vt_modules_totals(t.m)->unlabeled, i ? 2 : 0);
+		assert_int_equal(vt_plugins_totals(t.m)->unlabeled, i ? 2 : 0);
 		stop(&t);
 	}
 }
@@ -459,17 +459,17 @@ static void test_silent(void **state)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		rules[0].what = rows[i].what;
 		start(&t, &p, 1);
-		assert_int_equal(vt_modules_want_registers(t.m),
+		assert_int_equal(vt_plugins_want_registers(t.m),
 				 rows[i].what >> VTRACE_REGISTER & 1);
 		told.to = 0;
 		assert_int_equal(run(&t, 1), 0);
-		assert_string_equal(vt_modules_silent(t.m, 0, &why), "name");
+		assert_string_equal(vt_plugins_silent(t.m, 0, &why), "name");
 		if (strncmp(why, rows[i].why, strlen(rows[i].why)) != 0)
 			fail_msg("row %zu: %s", i, why);
 		told.to = 1;
 		if (rows[i].what & VTRACE_BIT(VTRACE_INSN)) {
 			assert_int_equal(run(&t, 1), 0);
-			assert_null(vt_modules_silent(t.m, 0, &why));
+			assert_null(vt_plugins_silent(t.m, 0, &why));
 		}
 		stop(&t);
 	}
@@ -482,9 +482,9 @@ static void test_silent(void **state)
 		const struct vt_run r = {
 			.captures = &c, .ncaptures = 1, .insns = 1, .begins = true, .caller = 0x55};
 
-		assert_int_equal(vt_modules_run(t.m, &r, code_at, NULL, t.w, &t.err), 0);
+		assert_int_equal(vt_plugins_run(t.m, &r, code_at, NULL, t.w, &t.err), 0);
 	}
-	assert_string_equal(vt_modules_silent(t.m, 0, &why), "name");
+	assert_string_equal(vt_plugins_silent(t.m, 0, &why), "name");
 	assert_string_equal(why, makes);
 	stop(&t);
 }
@@ -498,7 +498,7 @@ static int label(const struct vtrace_plugin *p, struct vt_error *err)
 
 	start(&t, p, 1);
 	assert_int_equal(run(&t, 1), 0);
-	rc = vt_modules_label(t.m, t.w, &t.err);
+	rc = vt_plugins_label(t.m, t.w, &t.err);
 	*err = t.err;
 	stop(&t);
 	return rc;
@@ -593,9 +593,9 @@ static void test_copies(void **state)
 	}
 	r = reread_stream(in, w);
 	start(&t, &settles, 1);
-	assert_int_equal(vt_modules_add(t.m, &other, "y.so", "", &t.err), 0);
+	assert_int_equal(vt_plugins_add(t.m, &other, "y.so", "", &t.err), 0);
 	while (vt_reader_next(r, &rec, &t.err) > 0)
-		assert_int_equal(vt_modules_copy(t.m, &rec, t.w, &t.err), 0);
+		assert_int_equal(vt_plugins_copy(t.m, &rec, t.w, &t.err), 0);
 	vt_reader_close(r);
 	r = reread_stream(t.fd, t.w);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -611,7 +611,7 @@ static void test_copies(void **state)
 		}
 	}
 	vt_reader_close(r);
-	vt_modules_free(t.m);
+	vt_plugins_free(t.m);
 	close(t.fd);
 	close(in);
 }

@@ -78,7 +78,7 @@ static struct vt_capture unknown(struct vt_capture c)
 
 static struct vtrace_rule rules[3];
 static const struct vtrace_plugin plugin = {.rules = rules, .nrules = 3};
-static struct vti_module_tuples tuples;
+static struct vti_plugin_tuples tuples;
 
 static void rule(unsigned i, uint32_t classes, uint32_t except, uint32_t what, uint32_t reg)
 {
@@ -92,7 +92,7 @@ static void make(const struct vt_run *run)
 	struct vt_error err = VT_ERROR_INIT;
 
 	assert_int_equal(
-		vti_module_tuples_make(&tuples, &plugin, run, code_at, (void *)codes, &err), 0);
+		vti_plugin_tuples_make(&tuples, &plugin, run, code_at, (void *)codes, &err), 0);
 }
 
 /* "insn:what.reg=value", "?" where that is not known. */
@@ -126,14 +126,14 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&tuples, 0xff, sizeof(tuples));
-	vti_module_tuples_init(&tuples);
+	vti_plugin_tuples_init(&tuples);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	vti_module_tuples_fini(&tuples);
+	vti_plugin_tuples_fini(&tuples);
 	return 0;
 }
 
@@ -161,9 +161,9 @@ static void test_wants(void **state)
 	(void)state;
 	assert_int_equal(sizeof(rows) / sizeof(rows[0]), VTRACE_NWHATS);
 	for (i = 0; i < VTRACE_NWHATS; i++)
-		assert_int_equal(vti_module_wants(VTRACE_BIT(rows[i].what)),
+		assert_int_equal(vti_plugin_wants(VTRACE_BIT(rows[i].what)),
 				 1u << VT_WHAT_UNKNOWN | rows[i].captures);
-	assert_int_equal(vti_module_wants(VTRACE_BIT(VTRACE_TARGET) | VTRACE_BIT(VTRACE_OPERAND)),
+	assert_int_equal(vti_plugin_wants(VTRACE_BIT(VTRACE_TARGET) | VTRACE_BIT(VTRACE_OPERAND)),
 			 1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_TARGET | 1u << VT_WHAT_OPERAND);
 }
 

@@ -167,14 +167,14 @@ static const struct vtrace_plugin good = {
 };
 
 /* Two modules, so that the ids of the second begin at 2. */
-static struct vt_modules *load(const struct vtrace_plugin *p)
+static struct vt_plugins *load(const struct vtrace_plugin *p)
 {
-	struct vt_modules *m = vt_modules_new();
+	struct vt_plugins *m = vt_plugins_new();
 	struct vt_error err = VT_ERROR_INIT;
 
 	assert_non_null(m);
-	assert_int_equal(vt_modules_add(m, p, "one.so", "", &err), 0);
-	assert_int_equal(vt_modules_add(m, p, "two.so", "", &err), 0);
+	assert_int_equal(vt_plugins_add(m, p, "one.so", "", &err), 0);
+	assert_int_equal(vt_plugins_add(m, p, "two.so", "", &err), 0);
 	return m;
 }
 
@@ -190,7 +190,7 @@ static int run_modules(const struct vtrace_plugin *p, int *stream, struct vt_err
 {
 	const struct vt_writer_options opt = {.compression = VT_COMPRESS_NONE};
 	struct vt_error ignored = VT_ERROR_INIT;
-	struct vt_modules *m = load(p);
+	struct vt_plugins *m = load(p);
 	struct vt_capture c[NCAPTURES];
 	struct vt_writer *w;
 	struct vt_run run;
@@ -200,13 +200,13 @@ static int run_modules(const struct vtrace_plugin *p, int *stream, struct vt_err
 	w = vt_writer_open_fd(*stream, "test", &opt, &ignored);
 	assert_non_null(w);
 	make_run(&run, c);
-	vt_modules_declare(m, w);
-	code = vt_modules_run(m, &run, code_at, NULL, w, err);
+	vt_plugins_declare(m, w);
+	code = vt_plugins_run(m, &run, code_at, NULL, w, err);
 	if (code == 0)
-		code = vt_modules_finish(m, err);
+		code = vt_plugins_finish(m, err);
 	if (code == 0)
-		code = vt_modules_label(m, w, err);
-	vt_modules_free(m);
+		code = vt_plugins_label(m, w, err);
+	vt_plugins_free(m);
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &ignored), 0);
 	return code;
 }
@@ -266,20 +266,20 @@ static void test_registers(void **state)
 
 static void test_wants(void **state)
 {
-	struct vt_modules *m;
+	struct vt_plugins *m;
 
 	(void)state;
 	tell(VTRACE_ANY, 0, VTRACE_BIT(VTRACE_LOAD_VALUE) | VTRACE_BIT(VTRACE_REGISTER), 0);
 	m = load(&good);
-	assert_int_equal(vt_modules_capture(m), 1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD |
+	assert_int_equal(vt_plugins_capture(m), 1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD |
 							1u << VT_WHAT_OPERAND |
 							1u << VT_WHAT_RESULT);
-	assert_false(vt_modules_settle(m));
-	assert_int_equal(vt_modules_count(m), 2);
-	vt_modules_free(m);
-	m = vt_modules_new();
-	assert_int_equal(vt_modules_capture(m), 0);
-	vt_modules_free(m);
+	assert_false(vt_plugins_settle(m));
+	assert_int_equal(vt_plugins_count(m), 2);
+	vt_plugins_free(m);
+	m = vt_plugins_new();
+	assert_int_equal(vt_plugins_capture(m), 0);
+	vt_plugins_free(m);
 }
 
 /* Latencies are asked of samples; what one module wants counts for all. */
@@ -300,7 +300,7 @@ static void test_samples(void **state)
 	static const struct vtrace_rule other_rule = {VTRACE_ANY, 0, VTRACE_BIT(VTRACE_INSN), 0};
 	struct vtrace_plugin other = good;
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_modules *m = vt_modules_new();
+	struct vt_plugins *m = vt_plugins_new();
 	int in = scratch_file(), out = scratch_file();
 	struct vt_writer *w = start_stream(in);
 	struct vt_record rec;
@@ -318,18 +318,18 @@ static void test_samples(void **state)
 	tell(VTRACE_LOAD, 0, VTRACE_BIT(VTRACE_LATENCY) | VTRACE_BIT(VTRACE_LOAD_ADDRESS), 0);
 	other.rules = &other_rule;
 	other.nrules = 1;
-	assert_int_equal(vt_modules_add(m, &good, "one.so", "", &err), 0);
-	assert_int_equal(vt_modules_add(m, &other, "two.so", "", &err), 0);
-	assert_int_equal(vt_modules_capture(m), 1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD_ADDRESS);
+	assert_int_equal(vt_plugins_add(m, &good, "one.so", "", &err), 0);
+	assert_int_equal(vt_plugins_add(m, &other, "two.so", "", &err), 0);
+	assert_int_equal(vt_plugins_capture(m), 1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD_ADDRESS);
 	w = start_stream(out);
-	vt_modules_declare(m, w);
+	vt_plugins_declare(m, w);
 	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_modules_sample(m, &rec, code_at, NULL, w, &err), 0);
+		assert_int_equal(vt_plugins_sample(m, &rec, code_at, NULL, w, &err), 0);
 	/* Of the first: a latency, and an address if that is one; of the other: the code. */
 	assert_string_equal(told.seen, "0:8.0=1e 0:0.0=78b48 "
 				       "0:8.0=28 0:4.0=7008 0:0.0=78b48 "
 				       "0:8.0=32 0:0.0=78b48 ");
-	vt_modules_free(m);
+	vt_plugins_free(m);
 	vt_reader_close(r);
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
 	close(in);
@@ -411,7 +411,7 @@ static void test_callers(void **state)
 	const struct vt_run_caller callers[] = {{.ip = BASE, .caller = 0x11, .insn = 0},
 						{.ip = BASE + 32, .caller = 0x22, .insn = 2}};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_modules *m = vt_modules_new();
+	struct vt_plugins *m = vt_plugins_new();
 	struct vt_capture c[NCAPTURES];
 	int stream = scratch_file();
 	struct vt_writer *w = start_stream(stream);
@@ -422,19 +422,19 @@ static void test_callers(void **state)
 	told.emits[0] = (struct vtrace_value){BASE + 64, 5, 0, 8};
 	told.emits[1] = (struct vtrace_value){BASE, 6, 0, 8};
 	told.nemits = 2;
-	assert_int_equal(vt_modules_add(m, &good, "one.so", "", &err), 0);
+	assert_int_equal(vt_plugins_add(m, &good, "one.so", "", &err), 0);
 	make_run(&run, c);
 	run.callers = callers;
 	run.ncallers = 2;
-	assert_int_equal(vt_modules_run(m, &run, code_at, NULL, w, &err), 0);
+	assert_int_equal(vt_plugins_run(m, &run, code_at, NULL, w, &err), 0);
 	/* The last instruction is the first one again. */
 	c[10].ip = told.again = BASE;
 	told.nemits = 1;
 	told.emits[0].pc = BASE;
-	assert_int_equal(vt_modules_run(m, &run, code_at, NULL, w, &err), 0);
+	assert_int_equal(vt_plugins_run(m, &run, code_at, NULL, w, &err), 0);
 	run.ncallers = 1;
-	assert_int_equal(vt_modules_run(m, &run, code_at, NULL, w, &err), 0);
-	vt_modules_free(m);
+	assert_int_equal(vt_plugins_run(m, &run, code_at, NULL, w, &err), 0);
+	vt_plugins_free(m);
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
 	assert_string_equal(records(stream),
 			    "V0:1040=5*3@7,22/8 V0:1000=6*3@7,11/8 V0:1000=5*3@7,0/8 "
@@ -448,7 +448,7 @@ static void test_settled(void **state)
 	struct vtrace_plugin settles = good;
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_capture c[NCAPTURES];
-	struct vt_modules *m;
+	struct vt_plugins *m;
 	struct vt_writer *w;
 	struct vt_reader *r;
 	struct vt_record rec;
@@ -464,27 +464,27 @@ static void test_settled(void **state)
 	told.length = 1;
 	told.settled = 9;
 	m = load(&settles);
-	assert_true(vt_modules_settle(m));
+	assert_true(vt_plugins_settle(m));
 	make_run(&run, c);
 	w = vt_writer_open_fd(first, "first", &opt, &err);
-	assert_int_equal(vt_modules_run(m, &run, code_at, NULL, w, &err), 0);
+	assert_int_equal(vt_plugins_run(m, &run, code_at, NULL, w, &err), 0);
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(vt_modules_finish(m, &err), 0);
+	assert_int_equal(vt_plugins_finish(m, &err), 0);
 	w = vt_writer_open_fd(second, "second", &opt, &err);
 	assert_int_equal(lseek(first, 0, SEEK_SET), 0);
 	r = vt_reader_open_fd(first, "first", &err);
 	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_modules_copy(m, &rec, w, &err), 0);
-	assert_int_equal(vt_modules_label(m, w, &err), 0);
+		assert_int_equal(vt_plugins_copy(m, &rec, w, &err), 0);
+	assert_int_equal(vt_plugins_label(m, w, &err), 0);
 	told.settled = 256;
 	vt_reader_close(r);
 	assert_int_equal(lseek(first, 0, SEEK_SET), 0);
 	r = vt_reader_open_fd(first, "first", &err);
 	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
-	assert_int_equal(vt_modules_copy(m, &rec, w, &err), -VT_E_FORMAT);
+	assert_int_equal(vt_plugins_copy(m, &rec, w, &err), -VT_E_FORMAT);
 	assert_non_null(strstr(err.text, "one.so"));
 	vt_reader_close(r);
-	vt_modules_free(m);
+	vt_plugins_free(m);
 	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
 	close(first);
 	assert_string_equal(records(second),
@@ -495,13 +495,13 @@ static void test_settled(void **state)
 
 static void check_load(const struct vtrace_plugin *p, int code, const char *words)
 {
-	struct vt_modules *m = vt_modules_new();
+	struct vt_plugins *m = vt_plugins_new();
 	struct vt_error err = VT_ERROR_INIT;
 
-	assert_int_equal(vt_modules_add(m, p, "bad.so", "", &err), -code);
+	assert_int_equal(vt_plugins_add(m, p, "bad.so", "", &err), -code);
 	if (!strstr(err.text, words) || !strstr(err.text, "module bad.so"))
 		fail_msg("\"%s\" has no \"%s\"", err.text, words);
-	vt_modules_free(m);
+	vt_plugins_free(m);
 }
 
 static void test_bad_plugins(void **state)
@@ -547,17 +547,17 @@ static void test_bad_plugins(void **state)
 
 static void test_bad_options(void **state)
 {
-	struct vt_modules *m = vt_modules_new();
+	struct vt_plugins *m = vt_plugins_new();
 	struct vtrace_plugin bare = good;
 	struct vt_error err = VT_ERROR_INIT;
 
 	(void)state;
 	tell(VTRACE_ANY, 0, VTRACE_BIT(VTRACE_INSN), 0);
-	assert_int_equal(vt_modules_add(m, &good, "x.so", "bins", &err), -VT_E_USAGE);
+	assert_int_equal(vt_plugins_add(m, &good, "x.so", "bins", &err), -VT_E_USAGE);
 	assert_string_equal(err.text, "module x.so: no\\x1b option bins");
 	bare.create = NULL;
-	assert_int_equal(vt_modules_add(m, &bare, "x.so", "bins", &err), -VT_E_USAGE);
-	vt_modules_free(m);
+	assert_int_equal(vt_plugins_add(m, &bare, "x.so", "bins", &err), -VT_E_USAGE);
+	vt_plugins_free(m);
 }
 
 static void check_run(const char *words)
