@@ -2,39 +2,33 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "cmd/common/app.h"
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/values.h"
-#include "listing/json.h"
-#include "listing/profile/json.h"
 #include "listing/profile/profile.h"
 #include "listing/values/advice.h"
 #include "stream/kinds.h"
 
 /* What is listed, and what the input must hold for it. */
-enum listing { PROCEDURES, ARGUMENTS, CALLERS, BLOCKS, LOADS, NLISTINGS };
-
 typedef int64_t list_fn(struct vt_table *t, const struct vt_spec_view *view,
 			const struct vt_speclist_options *opt, struct vt_error *err);
 
 static const struct {
-	const char *name;
 	list_fn *list;
 	enum vt_what need; /* UNKNOWN: any list will do */
 	const char *missing;
-} listings[NLISTINGS] = {
-	[PROCEDURES] = {"procedures", vt_speclist_procedures, VT_WHAT_UNKNOWN, "values"},
-	[ARGUMENTS] = {"args", vt_speclist_arguments, VT_WHAT_ARG, "arguments of calls"},
-	[CALLERS] = {"callers", vt_speclist_callers, VT_WHAT_RETURN, "callers of procedures"},
-	[BLOCKS] = {"blocks", vt_speclist_blocks, VT_WHAT_LOAD, "values of loads"},
-	[LOADS] = {"loads", vt_speclist_loads, VT_WHAT_LOAD, "values of loads"},
+} listings[VT_NSPECLISTS] = {
+	[VT_SPECLIST_PROCEDURES] = {vt_speclist_procedures, VT_WHAT_UNKNOWN, "values"},
+	[VT_SPECLIST_ARGUMENTS] = {vt_speclist_arguments, VT_WHAT_ARG, "arguments of calls"},
+	[VT_SPECLIST_CALLERS] = {vt_speclist_callers, VT_WHAT_RETURN, "callers of procedures"},
+	[VT_SPECLIST_BLOCKS] = {vt_speclist_blocks, VT_WHAT_LOAD, "values of loads"},
+	[VT_SPECLIST_LOADS] = {vt_speclist_loads, VT_WHAT_LOAD, "values of loads"},
 };
 
 struct options {
-	bool chosen[NLISTINGS];
+	bool chosen[VT_NSPECLISTS];
 	struct vt_speclist_options list;
 	double min_invariance;
 	double min_time;
@@ -43,7 +37,7 @@ struct options {
 	const char *symfs;
 	const char *output;
 	int color;
-	enum listing what;
+	enum vt_speclist what;
 };
 
 struct state {
@@ -91,14 +85,16 @@ static bool check_lists(struct app *a, const struct options *o, const struct sta
 	char text[VT_ERROR_SIZE];
 
 	if (has_lists(s, listings[o->what].need) ||
-	    (o->what == CALLERS && has_lists(s, VT_WHAT_ARG)))
+	    (o->what == VT_SPECLIST_CALLERS && has_lists(s, VT_WHAT_ARG)))
 		return true;
 	snprintf(text, sizeof(text), "no %s (vtrace record --full%s records them%s)",
 		 listings[o->what].missing,
-		 o->what == ARGUMENTS || o->what == CALLERS ? " --args" : "",
-		 s->data.collected    ? ""
-		 : o->what == CALLERS ? ", vhot --context caller --what default,callers keeps them"
-				      : ", vhot keeps them unless told otherwise");
+		 o->what == VT_SPECLIST_ARGUMENTS || o->what == VT_SPECLIST_CALLERS ? " --args"
+										    : "",
+		 s->data.collected ? ""
+		 : o->what == VT_SPECLIST_CALLERS
+			 ? ", vhot --context caller --what default,callers keeps them"
+			 : ", vhot keeps them unless told otherwise");
 	return app_lacks(a, s->data.name, text);
 }
 
@@ -107,7 +103,7 @@ static bool read_input(struct app *a, const struct options *o, struct state *s)
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (!app_values_read(a, &s->data, a->argc ? a->argv[0] : NULL, o->symfs,
-			     o->what == CALLERS))
+			     o->what == VT_SPECLIST_CALLERS))
 		return false;
 	s->view = (struct vt_spec_view){
 		.profile = s->data.base.profile,
@@ -135,76 +131,6 @@ static const char *event_label(const struct state *s)
 	return s->events.label[i];
 }
 
-static bool told_by_caller(const struct state *s)
-{
-	size_t i, n = vt_hotprofile_count(s->data.lists);
-
-	for (i = 0; i < n; i++)
-		if (vt_hotprofile_at(s->data.lists, i)->key.caller)
-			return true;
-	return false;
-}
-
-static void print_header(const struct options *o, const struct state *s, struct vt_output *out)
-{
-	const struct vt_profile_event *e =
-		vt_profile_event(s->data.base.profile, s->view.opt.event);
-	static const char *const whose[NLISTINGS] = {
-		[PROCEDURES] = "the procedure's", [ARGUMENTS] = "the procedure's",
-		[CALLERS] = "the procedure's",	  [BLOCKS] = "the block's",
-		[LOADS] = "the load's own",
-	};
-	struct vt_buf b = VT_BUF_INIT;
-
-	vt_escape_str(&b, event_label(s));
-	vt_output_printf(out, "Time: %s share of %" PRIu64 " %s %s\n", whose[o->what], e->samples,
-			 vt_spec_is_counted(e) ? "counted" : "samples of", vt_buf_str(&b));
-	vt_output_printf(out,
-			 "Values: lists of loads %" PRIu64 ", arguments %" PRIu64
-			 ", targets %" PRIu64 ", results %" PRIu64 "\n",
-			 vt_spec_lists(s->spec, VT_WHAT_LOAD), vt_spec_lists(s->spec, VT_WHAT_ARG),
-			 vt_spec_lists(s->spec, VT_WHAT_TARGET),
-			 vt_spec_lists(s->spec, VT_WHAT_RESULT));
-	if (o->what == CALLERS && !told_by_caller(s))
-		vt_output_text(out, "Arguments are not told apart by caller: vhot --context caller "
-				    "does that\n");
-	if (vt_spec_blind(s->spec))
-		vt_output_printf(out,
-				 "In images whose code is not there, %" PRIu64
-				 " lists: what becomes of their values is not known\n",
-				 vt_spec_blind(s->spec));
-	if (vt_spec_of_run(s->spec))
-		vt_output_printf(out,
-				 "Left out: %" PRIu64
-				 " values that are addresses of this run (stack, heap)\n",
-				 vt_spec_of_run(s->spec));
-	vt_output_text(out, "\n");
-	vt_buf_free(&b);
-}
-
-static void print_json(const struct options *o, const struct state *s, const struct vt_table *t,
-		       int64_t left_out, struct vt_output *out)
-{
-	static const enum vt_what kinds[] = {VT_WHAT_LOAD, VT_WHAT_ARG, VT_WHAT_TARGET,
-					     VT_WHAT_RETURN, VT_WHAT_RESULT};
-	json_t *doc = vt_json_doc("vspec/1");
-	json_t *lists = json_object();
-	size_t i;
-
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		json_object_set_new(lists, vt_what_name(kinds[i]),
-				    vt_json_u64(vt_spec_lists(s->spec, kinds[i])));
-	vt_json_profile(doc, s->data.base.profile, &s->events, NULL);
-	json_object_set_new(doc, "time", vt_json_text(event_label(s), strlen(event_label(s))));
-	json_object_set_new(doc, "lists", lists);
-	json_object_set_new(doc, "lists_without_code", vt_json_u64(vt_spec_blind(s->spec)));
-	json_object_set_new(doc, "addresses_left_out", vt_json_u64(vt_spec_of_run(s->spec)));
-	json_object_set_new(doc, "listing", json_string(listings[o->what].name));
-	json_object_set_new(doc, "rows", vt_json_table(t));
-	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
-	vt_json_write(out, doc, true);
-}
-
 static bool print(struct app *a, const struct options *o, const struct state *s,
 		  const struct vt_table *t, int64_t left_out)
 {
@@ -213,16 +139,16 @@ static bool print(struct app *a, const struct options *o, const struct state *s,
 	if (!out)
 		return false;
 	if (o->form.json) {
-		print_json(o, s, t, left_out, out);
+		vt_speclist_json(&s->view, o->what, &s->events, event_label(s), t, left_out, out);
 		return true;
 	}
 	if (app_form_is_text(&o->form))
-		print_header(o, s, out);
+		vt_speclist_header(&s->view, o->what, event_label(s), out);
 	if (!app_print_table(a, t, &o->form, o->color, out))
 		return false;
 	if (left_out && app_form_is_text(&o->form))
 		vt_output_printf(out, "(%" PRId64 " more %s)\n", left_out,
-				 o->what == PROCEDURES ? "procedures" : "rows");
+				 o->what == VT_SPECLIST_PROCEDURES ? "procedures" : "rows");
 	return true;
 }
 
@@ -246,9 +172,9 @@ static bool check_options(struct app *a, struct options *o)
 {
 	int i, n = 0;
 
-	for (i = ARGUMENTS; i < NLISTINGS; i++) {
+	for (i = VT_SPECLIST_ARGUMENTS; i < VT_NSPECLISTS; i++) {
 		if (o->chosen[i])
-			o->what = (enum listing)i;
+			o->what = (enum vt_speclist)i;
 		n += o->chosen[i];
 	}
 	if (n > 1)
@@ -282,13 +208,13 @@ int main(int argc, char **argv)
 	struct options o = {.list = {.top = 20, .each = 3}, .min_invariance = 90, .min_time = 0.5};
 	struct app app;
 	const struct vt_opt opts[] = {
-		{0, "args", VT_OPT_FLAG, &o.chosen[ARGUMENTS],
+		{0, "args", VT_OPT_FLAG, &o.chosen[VT_SPECLIST_ARGUMENTS],
 		 .help = "list arguments of procedures"},
-		{0, "callers", VT_OPT_FLAG, &o.chosen[CALLERS],
+		{0, "callers", VT_OPT_FLAG, &o.chosen[VT_SPECLIST_CALLERS],
 		 .help = "list who calls, and with which arguments that hardly change"},
-		{0, "blocks", VT_OPT_FLAG, &o.chosen[BLOCKS],
+		{0, "blocks", VT_OPT_FLAG, &o.chosen[VT_SPECLIST_BLOCKS],
 		 .help = "list blocks all of whose loads hardly change"},
-		{0, "loads", VT_OPT_FLAG, &o.chosen[LOADS],
+		{0, "loads", VT_OPT_FLAG, &o.chosen[VT_SPECLIST_LOADS],
 		 .help = "list loads, by their own time"},
 		{'n', "top", VT_OPT_U64, &o.list.top, .arg = "N",
 		 .help = "the first N procedures (or rows) only; 0: all (default 20)"},

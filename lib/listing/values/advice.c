@@ -2,11 +2,15 @@
 #include "listing/values/advice.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "image/lines.h"
+#include "listing/json.h"
+#include "listing/profile/json.h"
 #include "listing/profile/profile.h"
 #include "listing/values/advice_internal.h"
 #include "profile/value_text.h"
@@ -271,4 +275,82 @@ int64_t vt_speclist_loads(struct vt_table *t, const struct vt_spec_view *view,
 			  const struct vt_speclist_options *opt, struct vt_error *err)
 {
 	return list_values(t, view, opt, &(struct choice){VT_WHAT_LOAD, true}, err);
+}
+
+/* ---- what goes with a listing ---- */
+
+static bool has_callers(const struct vt_spec_view *view)
+{
+	size_t i, n = vt_hotprofile_count(view->hot);
+
+	for (i = 0; i < n; i++)
+		if (vt_hotprofile_at(view->hot, i)->key.caller)
+			return true;
+	return false;
+}
+
+void vt_speclist_header(const struct vt_spec_view *view, enum vt_speclist what, const char *time,
+			struct vt_output *out)
+{
+	const struct vt_profile_event *e = vt_profile_event(view->profile, view->opt.event);
+	static const char *const whose[VT_NSPECLISTS] = {
+		[VT_SPECLIST_PROCEDURES] = "the procedure's",
+		[VT_SPECLIST_ARGUMENTS] = "the procedure's",
+		[VT_SPECLIST_CALLERS] = "the procedure's",
+		[VT_SPECLIST_BLOCKS] = "the block's",
+		[VT_SPECLIST_LOADS] = "the load's own",
+	};
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_escape_str(&b, time);
+	vt_output_printf(out, "Time: %s share of %" PRIu64 " %s %s\n", whose[what], e->samples,
+			 vt_spec_is_counted(e) ? "counted" : "samples of", vt_buf_str(&b));
+	vt_output_printf(out,
+			 "Values: lists of loads %" PRIu64 ", arguments %" PRIu64
+			 ", targets %" PRIu64 ", results %" PRIu64 "\n",
+			 vt_spec_lists(view->spec, VT_WHAT_LOAD),
+			 vt_spec_lists(view->spec, VT_WHAT_ARG),
+			 vt_spec_lists(view->spec, VT_WHAT_TARGET),
+			 vt_spec_lists(view->spec, VT_WHAT_RESULT));
+	if (what == VT_SPECLIST_CALLERS && !has_callers(view))
+		vt_output_text(out, "Arguments are not told apart by caller: vhot --context caller "
+				    "does that\n");
+	if (vt_spec_blind(view->spec))
+		vt_output_printf(out,
+				 "In images whose code is not there, %" PRIu64
+				 " lists: what becomes of their values is not known\n",
+				 vt_spec_blind(view->spec));
+	if (vt_spec_of_run(view->spec))
+		vt_output_printf(out,
+				 "Left out: %" PRIu64
+				 " values that are addresses of this run (stack, heap)\n",
+				 vt_spec_of_run(view->spec));
+	vt_output_text(out, "\n");
+	vt_buf_free(&b);
+}
+
+void vt_speclist_json(const struct vt_spec_view *view, enum vt_speclist what,
+		      const struct vt_event_choice *events, const char *time,
+		      const struct vt_table *t, int64_t left_out, struct vt_output *out)
+{
+	static const enum vt_what kinds[] = {VT_WHAT_LOAD, VT_WHAT_ARG, VT_WHAT_TARGET,
+					     VT_WHAT_RETURN, VT_WHAT_RESULT};
+	static const char *const names[VT_NSPECLISTS] = {"procedures", "args", "callers", "blocks",
+							 "loads"};
+	json_t *doc = vt_json_doc("vspec/1");
+	json_t *lists = json_object();
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		json_object_set_new(lists, vt_what_name(kinds[i]),
+				    vt_json_u64(vt_spec_lists(view->spec, kinds[i])));
+	vt_json_profile(doc, view->profile, events, NULL);
+	json_object_set_new(doc, "time", vt_json_text(time, strlen(time)));
+	json_object_set_new(doc, "lists", lists);
+	json_object_set_new(doc, "lists_without_code", vt_json_u64(vt_spec_blind(view->spec)));
+	json_object_set_new(doc, "addresses_left_out", vt_json_u64(vt_spec_of_run(view->spec)));
+	json_object_set_new(doc, "listing", json_string(names[what]));
+	json_object_set_new(doc, "rows", vt_json_table(t));
+	json_object_set_new(doc, "rows_left_out", json_integer(left_out));
+	vt_json_write(out, doc, true);
 }

@@ -6,9 +6,19 @@
 
 #include "base/error.h"
 #include "base/table.h"
+#include "profile/event_choice.h"
 #include "specialise/specialise.h"
 
 /* Listings of what to specialise, as DCPI's dcpivarg made them. */
+
+enum vt_speclist {
+	VT_SPECLIST_PROCEDURES,
+	VT_SPECLIST_ARGUMENTS,
+	VT_SPECLIST_CALLERS,
+	VT_SPECLIST_BLOCKS,
+	VT_SPECLIST_LOADS,
+	VT_NSPECLISTS
+};
 
 /* All borrowed. */
 struct vt_spec_view {
@@ -51,5 +61,14 @@ int64_t vt_speclist_callers(struct vt_table *t, const struct vt_spec_view *view,
  */
 int64_t vt_speclist_blocks(struct vt_table *t, const struct vt_spec_view *view,
 			   const struct vt_speclist_options *opt, struct vt_error *err);
+
+/* Writes the lines above a listing.  `time` names the event that time is counted in. */
+void vt_speclist_header(const struct vt_spec_view *view, enum vt_speclist what, const char *time,
+			struct vt_output *out);
+
+/* Writes a listing as a JSON document, with what its header says. */
+void vt_speclist_json(const struct vt_spec_view *view, enum vt_speclist what,
+		      const struct vt_event_choice *events, const char *time,
+		      const struct vt_table *t, int64_t left_out, struct vt_output *out);
 
 #endif
