@@ -189,12 +189,8 @@ static void make_command(struct record *r, const char *data)
 /* perf's arguments as execvp() wants them; NULL when memory ran out. */
 static char **list_command(struct record *r)
 {
-	char *p = (char *)r->strings.data, *end = p + r->strings.size;
-	char **argv = r->strings.failed ? NULL : calloc(r->strings.size + 1, sizeof(*argv));
-	size_t n = 0;
+	char **argv = list_arguments(&r->strings);
 
-	for (; argv && p < end; p += strlen(p) + 1)
-		argv[n++] = p;
 	if (!argv) {
 		app_say(r->app, "out of memory");
 		app_raise(r->app, APP_INPUT);
@@ -481,7 +477,24 @@ int cmd_record(int argc, char **argv)
 		{'o', "output", VT_OPT_STRING, &r.output, .arg = "FILE", .unrecorded = true,
 		 .help = "write FILE, not perf.data; a stream if its name ends in .vt"},
 		APP_OPT_COMPRESS(r.compress),
-		FULL_OPTIONS(r.full),
+		{0, "full", VT_OPT_FLAG, &r.full.full,
+		 .help = "record all that is executed, under valgrind; with it:"},
+		{0, "values", VT_OPT_CHOICE, &r.full.values, .arg = "WHICH",
+		 .choices = full_value_words, .given = &r.full.values_given,
+		 .help = "none, loads (default), stores (too), all (results, too)"},
+		{0, "blocks", VT_OPT_FLAG, &r.full.blocks, .help = "as --values none"},
+		{0, "mem", VT_OPT_FLAG, &r.full.mem,
+		 .help = "addresses, and what the kernel writes"},
+		{0, "args", VT_OPT_FLAG, &r.full.args,
+		 .help = "registers that pass arguments, at calls"},
+		{0, "follow", VT_OPT_FLAG, &r.full.follow,
+		 .help = "processes that it forks, and programs run by exec"},
+		{0, "skip", VT_OPT_U64, &r.full.skip, .arg = "N", .given = &r.full.skip_given,
+		 .help = "leave out the first N instructions"},
+		{0, "count", VT_OPT_U64, &r.full.count, .arg = "N", .min = 1,
+		 .help = "then record N instructions"},
+		{0, "toggle", VT_OPT_STRING, &r.full.toggle, .arg = "FUNCTION",
+		 .help = "only from its entry to its return"},
 		{0},
 	};
 	const struct vt_opt_page page = {

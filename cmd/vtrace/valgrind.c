@@ -150,7 +150,7 @@ static void make_command(struct vt_buf *b, const struct app *a, const struct ful
 		add(b, a->argv[i]);
 }
 
-static char **list_command(const struct vt_buf *b)
+char **list_arguments(const struct vt_buf *b)
 {
 	char *p = (char *)b->data, *end = p + b->size;
 	char **argv = b->failed ? NULL : calloc(b->size + 1, sizeof(*argv));
@@ -188,7 +188,7 @@ void valgrind_print(struct app *a, const struct full_options *o)
 	size_t i;
 
 	make_command(&command, a, o, "DIR");
-	argv = list_command(&command);
+	argv = list_arguments(&command);
 	find_directory(&dir);
 	if (out && argv) {
 		vt_output_text(out, "VALGRIND_LIB=");
@@ -260,7 +260,7 @@ pid_t valgrind_start(struct app *a, const struct full_options *o, const char *di
 	int error = ENOMEM;
 
 	make_command(&command, a, o, dir);
-	argv = list_command(&command);
+	argv = list_arguments(&command);
 	if (argv && name_directory(&libexec))
 		child = start(argv, vt_buf_str(&libexec), redirect, mask, &error);
 	if (child < 0)

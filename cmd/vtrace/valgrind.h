@@ -30,52 +30,6 @@ struct full_options {
 	bool skip_given;
 };
 
-/* The rows for an option table. */
-#define FULL_OPTIONS(o)                                                                            \
-	{.name = "full",                                                                           \
-	 .type = VT_OPT_FLAG,                                                                      \
-	 .value = &(o).full,                                                                       \
-	 .help = "record all that is executed, under valgrind; with it:"},                         \
-		{.name = "values",                                                                 \
-		 .type = VT_OPT_CHOICE,                                                            \
-		 .value = &(o).values,                                                             \
-		 .arg = "WHICH",                                                                   \
-		 .choices = full_value_words,                                                      \
-		 .given = &(o).values_given,                                                       \
-		 .help = "none, loads (default), stores (too), all (results, too)"},               \
-		{.name = "blocks",                                                                 \
-		 .type = VT_OPT_FLAG,                                                              \
-		 .value = &(o).blocks,                                                             \
-		 .help = "as --values none"},                                                      \
-		{.name = "mem",                                                                    \
-		 .type = VT_OPT_FLAG,                                                              \
-		 .value = &(o).mem,                                                                \
-		 .help = "addresses, and what the kernel writes"},                                 \
-		{.name = "args",                                                                   \
-		 .type = VT_OPT_FLAG,                                                              \
-		 .value = &(o).args,                                                               \
-		 .help = "registers that pass arguments, at calls"},                               \
-		{.name = "follow",                                                                 \
-		 .type = VT_OPT_FLAG,                                                              \
-		 .value = &(o).follow,                                                             \
-		 .help = "processes that it forks, and programs run by exec"},                     \
-		{.name = "skip",                                                                   \
-		 .type = VT_OPT_U64,                                                               \
-		 .value = &(o).skip,                                                               \
-		 .arg = "N",                                                                       \
-		 .given = &(o).skip_given,                                                         \
-		 .help = "leave out the first N instructions"},                                    \
-		{.name = "count",                                                                  \
-		 .type = VT_OPT_U64,                                                               \
-		 .value = &(o).count,                                                              \
-		 .arg = "N",                                                                       \
-		 .min = 1,                                                                         \
-		 .help = "then record N instructions"},                                            \
-	{                                                                                          \
-		.name = "toggle", .type = VT_OPT_STRING, .value = &(o).toggle, .arg = "FUNCTION",  \
-		.help = "only from its entry to its return"                                        \
-	}
-
 /* The first option of these that was given, but for `full`, or NULL. */
 const char *full_option_given(const struct full_options *o);
 
@@ -92,6 +46,12 @@ pid_t valgrind_start(struct app *a, const struct full_options *o, const char *di
 
 /* Prints the command line instead. */
 void valgrind_print(struct app *a, const struct full_options *o);
+
+/*
+ * The arguments of a command line, which lie one behind the other, each zero-terminated, as
+ * execvp() wants them: owned by the caller, but the texts stay those of `b`.  NULL: no memory.
+ */
+char **list_arguments(const struct vt_buf *b);
 
 /* Prints one argument of a command line, quoted for a shell. */
 void quote_argument(struct vt_output *out, const char *arg);
