@@ -13,7 +13,7 @@
 #include "image/elf.h"
 #include "listing/json.h"
 #include "listing/profile/json.h"
-#include "listing/profile/profile_internal.h"
+#include "listing/profile/profile.h"
 #include "profile/align.h"
 #include "profile/significance.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/escape.h"
 #include "listing/code/internal.h"
-#include "listing/profile/profile_internal.h"
+#include "listing/profile/profile.h"
 
 /* ---- columns ---- */
 

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "listing/profile/profile.h"
-#include "listing/profile/profile_internal.h"
 #include "profile/runs.h"
 #include "profile/significance.h"
 

@@ -9,7 +9,6 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "image/lines.h"
-#include "listing/profile/profile_internal.h"
 
 enum vt_style vt_heat(uint64_t part, uint64_t whole)
 {

@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "listing/json.h"
 #include "listing/profile/json.h"
-#include "listing/profile/profile_internal.h"
+#include "listing/profile/profile.h"
 #include "profile/significance.h"
 
 struct stat_row {

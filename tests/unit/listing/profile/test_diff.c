@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "listing/profile/profile_internal.h"
+#include "listing/profile/profile.h"
 #include "profile/significance.h"
 #include "tests/unit/common/printed.h"
 #include "tests/unit/common/streams.h"
