@@ -127,13 +127,11 @@ static void put_executed(const struct vt_executed_code *e, uint64_t stream_bytes
 				 e->bad);
 }
 
-static struct vt_table *values_table(const struct vt_executed_code *e)
+static void fill_values(struct vt_table *t, const struct vt_summary_view *v)
 {
-	struct vt_table *t = vt_table_new();
+	const struct vt_executed_code *e = &v->summary->executed;
 	uint64_t what;
 
-	if (!t)
-		return NULL;
 	vt_table_column(t, "values", "values", VT_FORMAT_NUMBER);
 	vt_table_column(t, "bytes", "bytes", VT_FORMAT_NUMBER);
 	vt_table_column(t, "what", "what", VT_FORMAT_TEXT);
@@ -145,16 +143,14 @@ static struct vt_table *values_table(const struct vt_executed_code *e)
 		vt_table_number(t, e->values[what].bytes);
 		vt_table_str(t, vt_what_name(what));
 	}
-	return t;
 }
 
-static struct vt_table *kinds_table(const struct vt_summary *s, const struct vt_schema *schema)
+static void fill_kinds(struct vt_table *t, const struct vt_summary_view *v)
 {
-	struct vt_table *t = vt_table_new();
+	const struct vt_schema *schema = vt_reader_schema(v->reader);
+	const struct vt_summary *s = v->summary;
 	uint32_t k;
 
-	if (!t)
-		return NULL;
 	vt_table_column(t, "records", "records", VT_FORMAT_NUMBER);
 	vt_table_column(t, "kind", "kind", VT_FORMAT_TEXT);
 	for (k = 0; k < s->nkinds; k++) {
@@ -164,16 +160,13 @@ static struct vt_table *kinds_table(const struct vt_summary *s, const struct vt_
 		vt_table_number(t, s->kinds[k]);
 		vt_table_str(t, schema->kinds[k].name);
 	}
-	return t;
 }
 
-static struct vt_table *events_table(const struct vt_summary *s)
+static void fill_events(struct vt_table *t, const struct vt_summary_view *v)
 {
-	struct vt_table *t = vt_table_new();
+	const struct vt_summary *s = v->summary;
 	size_t i;
 
-	if (!t)
-		return NULL;
 	vt_table_column(t, "samples", "samples", VT_FORMAT_NUMBER);
 	vt_table_column(t, "period", "period", VT_FORMAT_NUMBER);
 	vt_table_column(t, "unit", "unit", VT_FORMAT_TEXT);
@@ -197,16 +190,13 @@ static struct vt_table *events_table(const struct vt_summary *s)
 		else
 			vt_table_printf(t, "event%" PRIu64, e->id);
 	}
-	return t;
 }
 
-static struct vt_table *losses_table(const struct vt_summary *s)
+static void fill_losses(struct vt_table *t, const struct vt_summary_view *v)
 {
-	struct vt_table *t = vt_table_new();
+	const struct vt_summary *s = v->summary;
 	size_t i;
 
-	if (!t)
-		return NULL;
 	vt_table_column(t, "places", "places", VT_FORMAT_NUMBER);
 	vt_table_column(t, "records", "records", VT_FORMAT_NUMBER);
 	vt_table_column(t, "bytes", "bytes", VT_FORMAT_NUMBER);
@@ -226,7 +216,6 @@ static struct vt_table *losses_table(const struct vt_summary *s)
 			vt_table_printf(t, "lost while recording: %s",
 					vt_intern_get(s->strings, (uint32_t)l->text));
 	}
-	return t;
 }
 
 static void add_missing_row(struct vt_table *t, const struct vt_missing_range *r,
@@ -272,13 +261,11 @@ static int put_missing(const struct vt_summary *s, struct vt_output *out, struct
 	return rc;
 }
 
-static struct vt_table *images_table(const struct vt_summary *s)
+static void fill_images(struct vt_table *t, const struct vt_summary_view *v)
 {
-	struct vt_table *t = vt_table_new();
+	const struct vt_summary *s = v->summary;
 	size_t i, k;
 
-	if (!t)
-		return NULL;
 	vt_table_column(t, "type", "type", VT_FORMAT_TEXT);
 	vt_table_column(t, "buildid", "build-id", VT_FORMAT_TEXT);
 	vt_table_column(t, "path", "image", VT_FORMAT_TEXT);
@@ -295,7 +282,6 @@ static struct vt_table *images_table(const struct vt_summary *s)
 		cell_string(t, s->names.strings, m->path);
 		vt_buf_free(&hex);
 	}
-	return t;
 }
 
 static void put_facts(const struct vt_summary *s, struct vt_output *out)
@@ -509,21 +495,32 @@ static int put_traces(const struct vt_summary_view *v, struct vt_output *out, st
 
 /* ---- all of it ---- */
 
+/* Makes a table by `fill`, and prints it under a heading. */
+static int put_section(const struct vt_summary_view *v, const char *heading,
+		       void (*fill)(struct vt_table *t, const struct vt_summary_view *v),
+		       struct vt_output *out, struct vt_error *err)
+{
+	struct vt_table *t = vt_table_new();
+
+	if (t)
+		fill(t, v);
+	return put_table(t, heading, out, err);
+}
+
 static int put_tables(const struct vt_summary_view *v, struct vt_output *out, struct vt_error *err)
 {
-	const struct vt_summary *s = v->summary;
-	int rc = put_table(events_table(s), "samples", out, err);
+	int rc = put_section(v, "samples", fill_events, out, err);
 
 	if (rc == 0)
-		rc = put_table(values_table(&s->executed), "values", out, err);
+		rc = put_section(v, "values", fill_values, out, err);
 	if (rc == 0)
-		rc = put_table(kinds_table(s, vt_reader_schema(v->reader)), "records", out, err);
+		rc = put_section(v, "records", fill_kinds, out, err);
 	if (rc == 0)
-		rc = put_table(losses_table(s), "missing", out, err);
+		rc = put_section(v, "missing", fill_losses, out, err);
 	if (rc == 0)
-		rc = put_missing(s, out, err);
+		rc = put_missing(v->summary, out, err);
 	if (rc == 0)
-		rc = put_table(images_table(s), "images", out, err);
+		rc = put_section(v, "images", fill_images, out, err);
 	return rc;
 }
 
