@@ -11,7 +11,6 @@
 #include "culprit/check.h"
 #include "culprit/culprits.h"
 #include "listing/cycles/top_stalls.h"
-#include "machine/pipeline/opcache.h"
 
 #define DEFAULT_TOP 20
 

@@ -13,7 +13,6 @@
 #include "listing/cycles/json.h"
 #include "listing/json.h"
 #include "machine/pipeline/core.h"
-#include "machine/pipeline/opcache.h"
 #include "stream/kinds.h"
 
 static const char *const method_words[] = {"flow", "paper", "naive", NULL};

@@ -149,7 +149,7 @@ struct vt_core {
 	struct vt_tlb_shape dtlb;
 	struct vt_tlb_shape stlb;     /* behind both */
 	const struct vti_text *table; /* borrowed, static; NULL: none */
-	struct vt_opcache *cache;     /* borrowed (opcache.h); NULL: none */
+	struct vt_opcache *cache;     /* borrowed; NULL: none */
 };
 
 /*
@@ -189,6 +189,14 @@ void vt_cpu_fini(struct vt_cpu *cpu);
  * with length 0.
  */
 bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op);
+
+/*
+ * What vt_core_op() found lately, by the bytes of instructions: programs consist of the same few
+ * thousand again and again.  For vt_core.cache of one machine, and only for calls in which `size`
+ * is the instruction's.  Owned by the caller; NULL when memory runs out.
+ */
+struct vt_opcache *vt_opcache_new(void);
+void vt_opcache_free(struct vt_opcache *c);
 
 /* "load", "fadd" …, as descriptions call classes. */
 const char *vt_op_class_name(unsigned op_class);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "machine/insn/form_internal.h"
 #include "machine/pipeline/core.h"
-#include "machine/pipeline/opcache.h"
-#include "machine/pipeline/opclass.h"
 #include "machine/pipeline/timing.h"
 
 /* Registers whose values no schedule follows. */
@@ -14,70 +14,185 @@
 	 UINT64_C(1) << VT_REG_GS)
 #define STACK (UINT64_C(1) << VT_REG_SP)
 
-static uint64_t bit(unsigned reg)
+static uint64_t reg_bit(unsigned reg)
 {
 	return reg < VT_NREGS ? UINT64_C(1) << reg : 0;
 }
 
 /* ---- mnemonics ---- */
 
-/* What they mean is being in a list. */
-#define IS(text)     VTI_IS(text, 0)
-#define BEGINS(text) VTI_BEGINS(text, 0)
+/* Lists of words with a blank between them; a word with a star is the beginning of mnemonics. */
+static bool has_word(const char *list, const char *mnemonic)
+{
+	const char *m;
 
-#define FITS(words, mnemonic)                                                                      \
-	(vti_word_find(words, sizeof(words) / sizeof((words)[0]), mnemonic) >= 0)
+	for (;;) {
+		for (m = mnemonic; *m && *m == *list; m++)
+			list++;
+		if (*list == '*' || (!*m && (*list == ' ' || !*list)))
+			return true;
+		while (*list && *list != ' ')
+			list++;
+		if (!*list++)
+			return false;
+	}
+}
 
-/* Those of SSE that compute one element leave the others of the register as they are. */
-static const struct vti_word merging[] = {
-	BEGINS("cvtsi2s"), BEGINS("cvtss2sd"), BEGINS("cvtsd2ss"), BEGINS("sqrts"),
-	BEGINS("rcps"),	   BEGINS("rsqrts"),   BEGINS("rounds"),
-};
+/* An instruction's mnemonic without the v of VEX and EVEX. */
+static const char *mnemonic_stem(const struct vt_facts *f)
+{
+	return f->mnemonic[0] == 'v' ? f->mnemonic + 1 : f->mnemonic;
+}
 
-/* Without the v of VEX: x ^ x, x - x and x > x are 0 whatever x is, and decoders know it. */
-static const struct vti_word zeroing[] = {
-	IS("xor"),   IS("sub"),	    IS("pxor"),	   IS("xorps"),	  IS("xorpd"),
-	IS("psubb"), IS("psubw"),   IS("psubd"),   IS("psubq"),	  IS("pxord"),
-	IS("pxorq"), IS("pcmpgtb"), IS("pcmpgtw"), IS("pcmpgtd"),
-};
+/* SSE instructions that compute one element and leave the others of the register as they are. */
+#define MERGING "cvtsi2s* cvtss2sd* cvtsd2ss* sqrts* rcps* rsqrts* rounds*"
+
+/* Stems: x ^ x, x - x and x > x are 0 whatever x is, and decoders know it. */
+#define ZEROING                                                                                    \
+	"xor sub pxor xorps xorpd psubb psubw psubd psubq pxord pxorq pcmpgtb pcmpgtw pcmpgtd"
 
 /* What only loads or stores, beside moves, pushes and pops. */
-static const struct vti_word moving[] = {
-	IS("lddqu"), IS("vlddqu"),	   IS("movbe"),		  IS("leave"), IS("stosb"),
-	IS("stosw"), IS("stosd"),	   IS("stosq"),		  IS("lodsb"), IS("lodsw"),
-	IS("lodsd"), IS("lodsq"),	   IS("movsb"),		  IS("movsw"), IS("movsq"),
-	IS("movsd"), BEGINS("vbroadcast"), BEGINS("vpbroadcast"),
+#define MOVING                                                                                     \
+	"lddqu vlddqu movbe leave stosb stosw stosd stosq lodsb lodsw lodsd lodsq movsb movsw "    \
+	"movsq movsd vbroadcast* vpbroadcast*"
+
+/* Stems of copies between vector registers. */
+#define VECTOR_COPIES "movaps* movapd* movups* movupd* movdqa* movdqu*"
+
+/* ---- classes ---- */
+
+struct class_words {
+	enum vt_op_class op_class;
+	const char *words;
 };
 
-static const struct vti_word x87_moving[] = {
-	IS("fld"),
-	IS("fst"),
-	IS("fstp"),
+/* Whatever its operands are. */
+static const struct class_words any[] = {
+	{VT_OP_NOP, "vzeroupper vzeroall emms"},
+	{VT_OP_SLOW,
+	 "in out insb insd insw outsb outsd outsw hlt iret iretd iretq enter ud0 ud1 ud2 "
+	 "stmxcsr ldmxcsr vstmxcsr vldmxcsr cpuid* rdtsc* rdpmc* rdpid* xgetbv* xsetbv* xsave* "
+	 "xrstor* rdrand* rdseed* rdfsbase* rdgsbase* wrfsbase* wrgsbase* rdmsr* wrmsr* sysret* "
+	 "swapgs* wbinvd* invlpg* clflush* clwb* xbegin* xend* xabort* xtest* vmcall* fxsave* "
+	 "fxrstor*"},
+	{VT_OP_SYNC, "mfence lfence sfence"},
+	{0},
 };
 
-/* Without the v of VEX: copies between vector registers. */
-static const struct vti_word vector_copies[] = {
-	BEGINS("movaps"), BEGINS("movapd"), BEGINS("movups"),
-	BEGINS("movupd"), BEGINS("movdqa"), BEGINS("movdqu"),
+/* Stems. */
+static const struct class_words vectors[] = {
+	{VT_OP_FDIV, "sqrt*"},
+	{VT_OP_SHUFFLE,
+	 "shuf* pshuf* unpck* punpck* perm* broadcast* pbroadcast* insert* pinsr* extract* "
+	 "pextr* pack* movddup* movshdup* movsldup* palignr* align* psrldq* pslldq* compress* "
+	 "expand* movhlps* movlhps*"},
+	{VT_OP_FMUL, "aes* pclmul* gf2* sha* pmadd* dp* psadbw* rcp* rsqrt*"},
+	{VT_OP_FADD, "round*"},
+	{VT_OP_VINT, "and* or* xor* blend* mov*"},
+	{0},
 };
 
-static const struct vti_word copies[] = {
-	IS("mov"),
+static const struct class_words x87[] = {
+	{VT_OP_FDIV, "fsqrt"},
+	{VT_OP_NOP, "fxch fnop ffree fincstp fdecstp"},
+	{VT_OP_SLOW,
+	 "fsin* fcos* fptan* fpatan* f2xm1* fyl2x* fscale* fprem* fbld* fbstp* fxtract* frstor* "
+	 "fnsave* fldenv* fnstenv* fninit* fldcw*"},
+	{0},
 };
+
+/* Of integers in general registers. */
+static const struct class_words integers[] = {
+	{VT_OP_MULTIPLY, "popcnt lzcnt tzcnt bsf bsr pdep pext crc32"},
+	{VT_OP_SHIFT, "shl* shr* sal* sar* rol* ror* rcl* rcr*"},
+	{0},
+};
+
+/* The class of the first list that has the mnemonic, or -1. */
+static int find_class(const struct class_words *c, const char *mnemonic)
+{
+	for (; c->words; c++)
+		if (has_word(c->words, mnemonic))
+			return (int)c->op_class;
+	return -1;
+}
+
+static int vector_class(const struct vt_facts *f)
+{
+	const int found = find_class(vectors, mnemonic_stem(f));
+
+	if (f->flags & VT_FACT_DIVIDE)
+		return VT_OP_FDIV;
+	if (found == VT_OP_FDIV || found == VT_OP_SHUFFLE)
+		return found;
+	if (f->flags & VT_FACT_MULTIPLY)
+		return VT_OP_FMUL;
+	return found >= 0 ? found : f->flags & VT_FACT_FLOAT ? VT_OP_FADD : VT_OP_VINT;
+}
+
+static int x87_class(const struct vt_facts *f)
+{
+	const int found = find_class(x87, f->mnemonic);
+
+	if (f->flags & VT_FACT_DIVIDE)
+		return VT_OP_FDIV;
+	if (f->flags & VT_FACT_MULTIPLY)
+		return VT_OP_FMUL;
+	return found >= 0 ? found : VT_OP_FADD;
+}
+
+static int integer_class(const struct vt_facts *f)
+{
+	int found;
+
+	if (f->flags & VT_FACT_DIVIDE)
+		return VT_OP_DIVIDE;
+	if (f->flags & VT_FACT_MULTIPLY)
+		return VT_OP_MULTIPLY;
+	found = find_class(integers, f->mnemonic);
+	return found >= 0 ? found : VT_OP_INT;
+}
+
+/* Instructions that are in none of the lists of `any`. */
+#define PLAIN (VT_FACT_MOVE | VT_FACT_COMPARE | VT_FACT_LEA | VT_FACT_PUSH | VT_FACT_POP)
+
+/* The class of what an instruction does beside loading and storing. */
+static enum vt_op_class classify(const struct vt_facts *f)
+{
+	int found = -1;
+
+	if (f->flags & VT_FACT_NOP)
+		return VT_OP_NOP;
+	if (f->flags & VT_FACT_SYSCALL)
+		return VT_OP_SLOW;
+	if (f->flags & VT_FACT_BRANCH)
+		return VT_OP_BRANCH;
+	if (f->flags & VT_FACT_ATOMIC)
+		return VT_OP_SYNC;
+	if (!(f->flags & PLAIN))
+		found = find_class(any, f->mnemonic);
+	if (found < 0 && f->flags & VT_FACT_X87)
+		found = x87_class(f);
+	else if (found < 0 && f->flags & VT_FACT_VECTOR)
+		found = vector_class(f);
+	else if (found < 0)
+		found = integer_class(f);
+	return (enum vt_op_class)found;
+}
 
 /* ---- registers ---- */
 
 /* What an instruction writes a part of, so that it must wait for the rest. */
-static uint64_t merged(const struct vt_facts *f)
+static uint64_t find_merged(const struct vt_facts *f)
 {
 	uint64_t regs = 0;
 	unsigned i;
 
 	for (i = 0; i < f->nresults; i++)
 		if (f->results[i].reg < VT_REG_VECTOR && f->results[i].size < 4)
-			regs |= bit(f->results[i].reg);
-	if (f->nresults && f->flags & VT_FACT_VECTOR && FITS(merging, f->mnemonic))
-		regs |= bit(f->results[0].reg);
+			regs |= reg_bit(f->results[i].reg);
+	if (f->nresults && f->flags & VT_FACT_VECTOR && has_word(MERGING, f->mnemonic))
+		regs |= reg_bit(f->results[0].reg);
 	return regs;
 }
 
@@ -86,7 +201,8 @@ static bool is_zeroing(const struct vt_facts *f)
 	const struct vt_operand *a = &f->sources[0], *b = &f->sources[1];
 
 	/* With a mask, there are three sources, and not all of the register is cleared. */
-	return f->nsources == 2 && a->reg == b->reg && a->size >= 4 && FITS(zeroing, vti_stem(f));
+	return f->nsources == 2 && a->reg == b->reg && a->size >= 4 &&
+	       has_word(ZEROING, mnemonic_stem(f));
 }
 
 static void take_registers(const struct vt_facts *f, struct vt_mop *op)
@@ -95,11 +211,11 @@ static void take_registers(const struct vt_facts *f, struct vt_mop *op)
 	unsigned i;
 
 	for (i = 0; i < f->nmemories; i++)
-		addresses |= bit(f->memories[i].base) | bit(f->memories[i].index);
+		addresses |= reg_bit(f->memories[i].base) | reg_bit(f->memories[i].index);
 	for (i = 0; i < f->nsources; i++)
-		named |= bit(f->sources[i].reg);
+		named |= reg_bit(f->sources[i].reg);
 	op->address_reads = addresses & ~UNFOLLOWED;
-	op->reads = ((f->reads & ~addresses) | named | merged(f)) & ~UNFOLLOWED;
+	op->reads = ((f->reads & ~addresses) | named | find_merged(f)) & ~UNFOLLOWED;
 	op->writes = f->writes & ~UNFOLLOWED;
 	/*
 	 * Of pushes and pops, calls and returns, the stack pointer is known in the front end (or is
@@ -115,7 +231,8 @@ static void take_registers(const struct vt_facts *f, struct vt_mop *op)
 
 /* ---- micro-operations ---- */
 
-static void add(const struct vt_core *m, struct vt_mop *op, enum vt_op_class c, unsigned operands)
+static void add_uop(const struct vt_core *m, struct vt_mop *op, enum vt_op_class c,
+		    unsigned operands)
 {
 	struct vt_uop *u = &op->uops[op->nuops++];
 	unsigned i;
@@ -137,45 +254,47 @@ static bool only_moves(const struct vt_facts *f)
 	if (f->flags & (VT_FACT_ATOMIC | VT_FACT_REPEATED))
 		return false;
 	if (f->flags & VT_FACT_X87)
-		return FITS(x87_moving, f->mnemonic);
-	return f->flags & (VT_FACT_MOVE | VT_FACT_PUSH | VT_FACT_POP) || FITS(moving, f->mnemonic);
+		return has_word("fld fst fstp", f->mnemonic);
+	return f->flags & (VT_FACT_MOVE | VT_FACT_PUSH | VT_FACT_POP) ||
+	       has_word(MOVING, f->mnemonic);
 }
 
-static void crack(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
+static void crack_insn(const struct vt_core *m, const struct vt_facts *f, struct vt_mop *op)
 {
 	const bool load = f->flags & VT_FACT_LOAD, store = f->flags & VT_FACT_STORE;
-	const enum vt_op_class c = vti_op_class(f);
+	const enum vt_op_class c = classify(f);
 	unsigned from = VT_UOP_READS;
 
 	if (c == VT_OP_NOP && !load && !store) {
-		add(m, op, c, 0);
+		add_uop(m, op, c, 0);
 		op->reads = op->writes = 0;
 		return;
 	}
 	/* The branch is what needs the loaded target, so the load stands right before it. */
 	if (f->flags & VT_FACT_BRANCH && store)
-		add(m, op, VT_OP_STORE, VT_UOP_ADDRESS);
+		add_uop(m, op, VT_OP_STORE, VT_UOP_ADDRESS);
 	if (load) {
 		bool last = only_moves(f) && !store;
 
 		/* Parts of the result that come from elsewhere than memory are in its reads. */
-		add(m, op, VT_OP_LOAD,
-		    VT_UOP_ADDRESS | (last ? VT_UOP_WRITES | (op->reads ? VT_UOP_READS : 0u) : 0u));
+		add_uop(m, op, VT_OP_LOAD,
+			VT_UOP_ADDRESS |
+				(last ? VT_UOP_WRITES | (op->reads ? VT_UOP_READS : 0u) : 0u));
 		from = VT_UOP_PREVIOUS;
 		if (last)
 			return;
 	}
 	if (f->flags & VT_FACT_BRANCH) {
-		add(m, op, VT_OP_BRANCH, VT_UOP_READS | VT_UOP_WRITES | from);
+		add_uop(m, op, VT_OP_BRANCH, VT_UOP_READS | VT_UOP_WRITES | from);
 		return;
 	}
 	if ((!load && !store) || !only_moves(f)) {
-		add(m, op, c, VT_UOP_READS | VT_UOP_WRITES | from);
+		add_uop(m, op, c, VT_UOP_READS | VT_UOP_WRITES | from);
 		from = VT_UOP_PREVIOUS;
 	}
 	if (store)
-		add(m, op, VT_OP_STORE,
-		    VT_UOP_ADDRESS | from | (only_moves(f) ? VT_UOP_WRITES : 0u));
+		add_uop(m, op, VT_OP_STORE,
+			VT_UOP_ADDRESS | from | (only_moves(f) ? VT_UOP_WRITES : 0u));
 }
 
 /* ---- what the table knows better ---- */
@@ -201,7 +320,7 @@ static uint16_t load_latency(const struct vt_core *m, const struct vt_facts *f)
 }
 
 /* The micro-operation that does the work; -1: there is none, or its class tells all there is. */
-static int proper(const struct vt_mop *op)
+static int find_proper_uop(const struct vt_mop *op)
 {
 	unsigned i;
 
@@ -217,7 +336,7 @@ static int proper(const struct vt_mop *op)
 	return -1;
 }
 
-static void insert(struct vt_mop *op, struct vt_uop u)
+static void insert_uop(struct vt_mop *op, struct vt_uop u)
 {
 	memmove(&op->uops[1], &op->uops[0], op->nuops * sizeof(u));
 	op->uops[0] = u;
@@ -228,8 +347,8 @@ static void insert(struct vt_mop *op, struct vt_uop u)
  * Only the first set makes the result.  The others stand before the load, as what they do does not
  * follow from it alone; those that there is no room for count as slots only.
  */
-static void apply(const struct vt_core *m, const struct vt_timing_row *row, struct vt_mop *op,
-		  unsigned at)
+static void apply_row(const struct vt_core *m, const struct vt_timing_row *row, struct vt_mop *op,
+		      unsigned at)
 {
 	struct vt_uop *u = &op->uops[at], other = *u;
 	unsigned i;
@@ -249,7 +368,7 @@ static void apply(const struct vt_core *m, const struct vt_timing_row *row, stru
 	for (i = 1; i < row->nsets && op->nuops < VT_MOP_UOPS; i++) {
 		other.units = row->sets[i].units;
 		other.busy = row->sets[i].busy;
-		insert(op, other);
+		insert_uop(op, other);
 	}
 }
 
@@ -266,8 +385,8 @@ static bool is_free(const struct vt_core *m, const struct vt_facts *f)
 	    f->results[0].size < 4)
 		return false;
 	if (!vector)
-		return m->eliminates & VT_ELIMINATE_INT && FITS(copies, f->mnemonic);
-	return m->eliminates & VT_ELIMINATE_VECTOR && FITS(vector_copies, vti_stem(f));
+		return m->eliminates & VT_ELIMINATE_INT && has_word("mov", f->mnemonic);
+	return m->eliminates & VT_ELIMINATE_VECTOR && has_word(VECTOR_COPIES, mnemonic_stem(f));
 }
 
 /* In the reorder buffer, an operation stands together with its load. */
@@ -287,11 +406,11 @@ static void count_slots(const struct vt_core *m, const struct vt_timing_row *row
 	op->slots = slots ? (uint8_t)slots : 1;
 }
 
-static void look_up(const struct vt_core *m, const struct vt_facts *f, const char *form,
-		    struct vt_mop *op)
+static void look_up_timing(const struct vt_core *m, const struct vt_facts *f, const char *form,
+			   struct vt_mop *op)
 {
 	struct vt_timing_row row = {0};
-	int at = proper(op);
+	int at = find_proper_uop(op);
 	unsigned i;
 
 	for (i = 0; i < op->nuops && m->table; i++)
@@ -307,34 +426,73 @@ static void look_up(const struct vt_core *m, const struct vt_facts *f, const cha
 		op->estimated = !m->table;
 	} else if (op->uops[at].op_class != VT_OP_SLOW && op->uops[at].op_class != VT_OP_SYNC &&
 		   vt_timing_of(m, form, &row)) {
-		apply(m, &row, op, (unsigned)at);
+		apply_row(m, &row, op, (unsigned)at);
 		op->estimated = false;
 	}
 	count_slots(m, &row, at, op);
 }
 
+/* ---- the cache ---- */
+
+/* Each instruction has one place, which the latest keeps: 4 MB or so. */
+#define CACHE_PLACES 32768
+
+struct cached_op {
+	uint8_t size; /* 0: free */
+	uint8_t code[VT_MAX_INSN];
+	struct vt_mop op;
+};
+
+struct vt_opcache {
+	struct cached_op places[CACHE_PLACES];
+};
+
+struct vt_opcache *vt_opcache_new(void)
+{
+	return calloc(1, sizeof(struct vt_opcache));
+}
+
+void vt_opcache_free(struct vt_opcache *c)
+{
+	free(c);
+}
+
+/* NULL: there is no cache, or no instruction has this size. */
+static struct cached_op *find_cached(const struct vt_core *m, const uint8_t *code, size_t size)
+{
+	if (!m->cache || !size || size > VT_MAX_INSN)
+		return NULL;
+	return &m->cache->places[vt_hash_bytes(code, size) % CACHE_PLACES];
+}
+
 bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struct vt_mop *op)
 {
+	struct cached_op *cached = find_cached(m, code, size);
 	char form[VT_FORM_SIZE] = "";
 	struct vt_facts f;
 	bool known;
 
-	if (m->cache && vt_opcache_get(m->cache, code, size, op))
+	if (cached && cached->size == size && memcmp(cached->code, code, size) == 0) {
+		*op = cached->op;
 		return true;
+	}
 	known = vti_facts_decode_form(code, size, &f, m->table ? form : NULL);
 	memset(op, 0, sizeof(*op));
 	op->estimated = true;
 	op->slots = 1;
 	if (!known) {
-		add(m, op, VT_OP_NOP, 0);
+		add_uop(m, op, VT_OP_NOP, 0);
 		return false;
 	}
 	op->flags = f.flags;
 	op->length = f.length;
 	take_registers(&f, op);
-	crack(m, &f, op);
-	look_up(m, &f, form, op);
-	if (m->cache)
-		vt_opcache_put(m->cache, code, size, op);
+	crack_insn(m, &f, op);
+	look_up_timing(m, &f, form, op);
+	if (cached && op->length == size) {
+		cached->size = op->length;
+		memcpy(cached->code, code, size);
+		cached->op = *op;
+	}
 	return true;
 }

@@ -4,11 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "machine/pipeline/opclass.h"
+#include "machine/pipeline/core.h"
 
 static const struct {
 	const char *text;
@@ -137,38 +136,65 @@ static const struct {
 	{"vcompressps %zmm1,%zmm0{%k1}", VT_OP_SHUFFLE, {0x62, 0xf2, 0x7d, 0x49, 0x8a, 0xc8}, 6},
 };
 
+static bool has_class(const struct vt_mop *op, enum vt_op_class c)
+{
+	unsigned i;
+
+	for (i = 0; i < op->nuops; i++)
+		if (op->uops[i].op_class == c)
+			return true;
+	return false;
+}
+
+/* On a machine that has no table of timings, and eliminates no moves. */
 static void test_classes(void **state)
 {
-	size_t i;
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	unsigned i, k;
 
 	(void)state;
+	assert_int_equal(vt_core_load(&m, "alpha21164", &err), 0);
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct vt_facts f;
-		enum vt_op_class got;
+		struct vt_mop op;
 
-		assert_true(vt_facts_decode(cases[i].code, cases[i].size, &f));
-		assert_int_equal(f.length, cases[i].size);
-		got = vti_op_class(&f);
-		if (got != cases[i].want)
-			fail_msg("%s: %s, not %s", cases[i].text, vt_op_class_name(got),
-				 vt_op_class_name(cases[i].want));
+		assert_true(vt_core_op(&m, cases[i].code, cases[i].size, &op));
+		assert_int_equal(op.length, cases[i].size);
+		for (k = 0; k < VT_NOPCLASSES; k++)
+			if (has_class(&op, k) != (k == cases[i].want) && k != VT_OP_LOAD &&
+			    k != VT_OP_STORE)
+				fail_msg("%s: %s", cases[i].text, vt_op_class_name(k));
 	}
 }
 
-/* A word that is the beginning of the mnemonic only counts where the table says so. */
+/* A word that begins the mnemonic only counts where the list says so. */
 static void test_words(void **state)
 {
-	static const struct vti_word words[] = {VTI_IS("in", 3), VTI_BEGINS("out", 4),
-						VTI_BEGINS("ou", 5)};
+	static const struct {
+		uint8_t code[8];
+		unsigned size;
+		enum vt_op_class want;
+	} words[] = {
+		{{0xff, 0xc0}, 2, VT_OP_INT},	     /* inc, not in */
+		{{0x0f, 0x01, 0xf9}, 3, VT_OP_SLOW}, /* rdtscp, as rdtsc */
+		{{0xc5, 0xfc, 0x77}, 3, VT_OP_NOP},  /* vzeroall: the second of a list */
+		{{0x0f, 0xae, 0xf8}, 3, VT_OP_SYNC}, /* sfence: the last of one */
+		{{0xd9, 0xfb}, 2, VT_OP_SLOW},	     /* fsincos, as fsin */
+		{{0xd9, 0xe1}, 2, VT_OP_FADD},	     /* fabs: in no list */
+		{{0x66, 0x0f, 0x3a, 0x0f, 0xc1, 4}, 6, VT_OP_SHUFFLE}, /* palignr */
+	};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_core m;
+	struct vt_mop op;
+	size_t i;
 
 	(void)state;
-	assert_int_equal(vti_word_find(words, 3, "in"), 3);
-	assert_int_equal(vti_word_find(words, 3, "inc"), -1);
-	assert_int_equal(vti_word_find(words, 3, "i"), -1);
-	assert_int_equal(vti_word_find(words, 3, "outsb"), 4);
-	assert_int_equal(vti_word_find(words, 3, "ouch"), 5);
-	assert_int_equal(vti_word_find(words, 2, "ouch"), -1);
-	assert_int_equal(vti_word_find(words, 0, "in"), -1);
+	assert_int_equal(vt_core_load(&m, "alpha21164", &err), 0);
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		assert_true(vt_core_op(&m, words[i].code, words[i].size, &op));
+		assert_int_equal(op.nuops, 1);
+		assert_int_equal(op.uops[0].op_class, words[i].want);
+	}
 }
 
 int main(void)
