@@ -32,6 +32,7 @@ struct job {
 	struct app_warnings warnings; /* about images */
 	char *cache;
 	struct vt_images *images;
+	struct vt_context *context;
 	struct vt_profile *profile;
 	struct vt_blockcode *code;
 	struct vt_freqprofile *freq;
@@ -73,17 +74,15 @@ static int note_image(struct job *j, uint32_t image, struct vt_error *err)
 
 static int take(struct job *j, const struct vt_record *rec, struct vt_error *err)
 {
-	int code = vt_freqprofile_feed(j->freq, rec, err);
+	int code = 0;
 
-	if (code == 0 && rec->kind == VT_FREQ) {
+	if (rec->kind == VT_FREQ) {
 		code = note_image(j, (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE), err);
 		j->event = vt_record_u64(rec, VT_FREQ_EVENT);
 	}
 	j->estimated = j->estimated || app_is_estimated(rec);
 	if (code == 0)
 		code = vt_cpu_feed(&j->cpu, rec, err);
-	if (code == 0 && rec->kind == VT_BLOCK)
-		code = vt_blockcode_feed(j->code, j->profile, rec, err);
 	/* Causes that another stage found are replaced. */
 	if (code == 0 && j->writer && rec->kind != VT_STALL)
 		vt_writer_copy(j->writer, rec);
@@ -95,16 +94,11 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 {
 	struct job *j = arg;
 	struct vt_record rec = {block, block->kind, first};
-	int code = vt_profile_feed(j->profile, block, first, count, err);
+	int code = 0;
 
 	for (; rec.row - first < count && code == 0; rec.row++)
 		code = take(j, &rec, err);
 	return code < 0 || !j->writer ? code : vt_writer_error(j->writer, err);
-}
-
-static int feed_truth(void *arg, const struct vt_record *rec, struct vt_error *err)
-{
-	return vt_freqprofile_feed(arg, rec, err);
 }
 
 static bool read_truth(struct job *j)
@@ -121,7 +115,7 @@ static bool read_truth(struct job *j)
 		return app_fail(j->app, &err);
 	}
 	r = app_open_reader(j->app, j->o->truth);
-	ok = r && app_each_record(j->app, r, feed_truth, j->truth) &&
+	ok = r && app_each_run(j->app, r, vt_freqprofile_feed, j->truth) &&
 	     (app_saw(j->app, VT_STALL) ||
 	      app_lacks(j->app, vt_reader_name(r), "no stalls (vsim --truth knows them)")) &&
 	     (vt_freqprofile_finish(j->truth, &err) == 0 || app_fail(j->app, &err));
@@ -134,7 +128,7 @@ static bool finish_reading(struct job *j)
 	struct vt_error err = VT_ERROR_INIT;
 
 	if (vt_profile_finish(j->profile, &err) < 0 || vt_freqprofile_finish(j->freq, &err) < 0 ||
-	    vt_blockcode_finish(j->code, j->profile, &err) < 0)
+	    vt_blockcode_finish(j->code, &err) < 0)
 		return app_fail(j->app, &err);
 	if (!j->nids && !j->estimated)
 		return app_lacks(j->app, vt_reader_name(j->reader), APP_NO_FREQS);
@@ -249,8 +243,11 @@ static bool start(struct job *j)
 	j->images = app_images_open(j->app, &j->warnings, &j->cache, j->o->symfs);
 	if (!j->images || !read_truth(j))
 		return false;
-	j->profile = vt_profile_new(j->images);
-	j->code = vt_blockcode_new();
+	j->context = vt_context_new(j->images);
+	if (!j->context)
+		return app_no_memory(j->app);
+	j->profile = vt_profile_new(j->context);
+	j->code = vt_blockcode_new(j->context);
 	j->freq = vt_freqprofile_new();
 	j->list = vt_culprittop_new();
 	j->check = vt_culpritcheck_new(j->truth);
@@ -258,6 +255,13 @@ static bool start(struct job *j)
 		vt_error_nomem(&err);
 		return app_fail(j->app, &err);
 	}
+	vt_context_add(j->context,
+		       &(struct vt_consumer){.take = vt_profile_feed, .arg = j->profile});
+	vt_context_add(j->context,
+		       &(struct vt_consumer){.take = vt_blockcode_feed, .arg = j->code});
+	vt_context_add(j->context,
+		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = j->freq});
+	vt_context_add(j->context, &(struct vt_consumer){.take = feed, .arg = j});
 	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);
 	if (!j->reader || lists(j->o))
 		return j->reader != NULL;
@@ -275,6 +279,7 @@ static void stop(struct job *j)
 	vt_freqprofile_free(j->freq);
 	vt_blockcode_free(j->code);
 	vt_profile_free(j->profile);
+	vt_context_free(j->context);
 	app_images_close(j->images, &j->warnings, j->cache);
 	vt_reader_close(j->reader);
 	free(j->ids);
@@ -290,8 +295,8 @@ static void run(struct app *a, const struct options *o)
 		app_usage(a, "--json, --csv and --tsv exclude each other");
 		return;
 	}
-	if (start(&j) && app_each_run(a, j.reader, feed, &j) && finish_reading(&j) &&
-	    choose_core(&j) && find_culprits(&j) && !j.writer)
+	if (start(&j) && app_each_run(a, j.reader, vt_context_feed, j.context) &&
+	    finish_reading(&j) && choose_core(&j) && find_culprits(&j) && !j.writer)
 		print_stalls(&j);
 	stop(&j);
 }

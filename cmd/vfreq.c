@@ -52,14 +52,12 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 {
 	struct state *s = arg;
 	struct vt_record rec = {block, block->kind, first};
-	int code = vt_profile_feed(s->in.profile, block, first, count, err);
+	int code = 0;
 
 	for (; rec.row - first < count && code == 0; rec.row++) {
 		code = vt_cpu_feed(&s->cpu, &rec, err);
 		if (code == 0)
 			code = vt_stackcount_feed(s->stacks, &rec, err);
-		if (rec.kind == VT_BLOCK && code == 0)
-			code = vt_blockcode_feed(s->in.code, s->in.profile, &rec, err);
 		if (s->writer && !vt_freqrun_replaces(&rec))
 			vt_writer_copy(s->writer, &rec);
 	}
@@ -68,14 +66,12 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 
 static bool start(struct state *s)
 {
-	s->in.images = app_images_open(s->app, &s->in.warnings, &s->in.cache, s->o->symfs);
-	if (!s->in.images)
+	if (!app_profile_open(s->app, &s->in, s->o->symfs))
 		return false;
-	s->in.profile = vt_profile_new(s->in.images);
-	s->in.code = vt_blockcode_new();
 	s->stacks = vt_stackcount_new();
-	if (!s->in.profile || !s->in.code || !s->stacks)
+	if (!s->stacks)
 		return app_no_memory(s->app);
+	vt_context_add(s->in.context, &(struct vt_consumer){.take = feed, .arg = s});
 	return true;
 }
 
@@ -83,11 +79,10 @@ static bool read_input(struct state *s, struct vt_reader *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (!app_each_run(s->app, r, feed, s))
+	if (!app_each_run(s->app, r, vt_context_feed, s->in.context))
 		return false;
 	if (vt_profile_finish(s->in.profile, &err) < 0 ||
-	    vt_blockcode_finish(s->in.code, s->in.profile, &err) < 0 ||
-	    vt_stackcount_finish(s->stacks, &err) < 0)
+	    vt_blockcode_finish(s->in.code, &err) < 0 || vt_stackcount_finish(s->stacks, &err) < 0)
 		return app_fail(s->app, &err);
 	return true;
 }

@@ -70,7 +70,7 @@ static bool add_run(struct app *a, struct runs *r, const struct options *o, cons
 	}
 	if (ok) {
 		run->path = path;
-		run->loss = *vt_profile_loss(data.profile);
+		run->loss = *vt_context_losses(data.context);
 		if (event != SIZE_MAX) {
 			run->total.samples = vt_profile_event(data.profile, event)->samples;
 			run->total.period = vt_profile_event(data.profile, event)->period;

@@ -23,6 +23,7 @@ bool app_collect_open(struct app_collect *c, struct app *a, const struct vt_hotl
 void app_collect_close(struct app_collect *c)
 {
 	vt_profile_free(c->profile);
+	vt_context_free(c->context);
 	vt_collect_free(c->collect);
 	vt_sites_free(c->sites);
 	*c = (struct app_collect){0};
@@ -33,11 +34,18 @@ bool app_collect_begin(struct app_collect *c, struct vt_images *images)
 	struct vt_error err = VT_ERROR_INIT;
 
 	vt_profile_free(c->profile);
-	c->profile = vt_profile_new(images);
+	vt_context_free(c->context);
+	c->context = vt_context_new(images);
+	c->profile = c->context ? vt_profile_new(c->context) : NULL;
 	if (!c->profile)
 		vt_error_nomem(&err);
 	if (!c->profile || vt_collect_begin(c->collect, &err) < 0)
 		return app_fail(c->app, &err);
+	/* What is executed is counted with its values. */
+	vt_context_add(c->context,
+		       &(struct vt_consumer){.take = vt_profile_feed,
+					     .arg = c->profile,
+					     .kinds = ~(VT_KIND(VT_EXEC) | VT_KIND(VT_BLOCK))});
 	return true;
 }
 
@@ -46,26 +54,9 @@ int app_collect_run(struct app_collect *c, const struct vt_block *block, uint32_
 {
 	int code = vt_collect_feed(c->collect, block, first, count, err);
 
-	if (code < 0)
-		return code;
-	switch (block->kind) {
-	case VT_EVENT:
-	case VT_IMAGE:
-	case VT_MAP:
-	case VT_THREAD:
-	case VT_KSYMBOL:
-	case VT_META:
-	case VT_GAP:
-	case VT_LOST:
-	case VT_SAMPLE:
-	case VT_COUNT:
-		return vt_profile_feed(c->profile, block, first, count, err);
-	case VT_HOT:
+	if (block->kind == VT_HOT)
 		c->lists += count;
-		return 0;
-	default:
-		return 0;
-	}
+	return code < 0 ? code : vt_context_feed(c->context, block, first, count, err);
 }
 
 /* Where time went, as far as the stream itself says so. */

@@ -16,6 +16,7 @@ struct app_collect {
 	struct app *app;
 	struct vt_sites *sites;
 	struct vt_collect *collect;
+	struct vt_context *context; /* of the stream at hand */
 	struct vt_profile *profile; /* samples and counts of the stream at hand */
 	uint64_t lists;		    /* HOT records of the streams, which are left alone */
 };

@@ -5,14 +5,14 @@
 #include "cmd/common/app.h"
 #include "freq/counted.h"
 #include "image/images.h"
-#include "profile/profile.h"
+#include "profile/context.h"
 
 /* What a stream has counted exactly, and the images that it is in. */
 struct app_counts {
 	struct app_warnings warnings;
 	char *cache;
 	struct vt_images *images;
-	struct vt_profile *profile;
+	struct vt_context *context;
 	struct vt_flowcount *counts;
 };
 

@@ -119,44 +119,31 @@ bool app_is_estimated(const struct vt_record *rec)
 	return b.size == strlen(key) && memcmp(b.data, key, b.size) == 0;
 }
 
-static int feed_freq(struct app_profile *p, const struct vt_record *rec, struct vt_error *err)
+static int note_freqs(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
 {
+	struct vt_record rec = {block, block->kind, first};
+	struct app_profile *p = arg;
 	uint32_t image;
 
-	if (rec->kind == VT_FREQ) {
-		image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE);
+	for (; rec.row - first < count; rec.row++) {
+		p->estimated = p->estimated || app_is_estimated(&rec);
+		if (rec.kind != VT_FREQ)
+			continue;
+		image = (uint32_t)vt_record_u64(&rec, VT_FREQ_IMAGE);
 		if (!vt_hash_add(&p->freq_images, &image, NULL))
 			return vt_error_nomem(err);
 	}
-	p->stalls = p->stalls || rec->kind == VT_STALL;
-	p->estimated = p->estimated || app_is_estimated(rec);
-	return vt_freqprofile_feed(p->freqs, rec, err);
+	p->stalls = p->stalls || rec.kind == VT_STALL;
+	return 0;
 }
 
-static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		struct vt_error *err)
+static void tell_bad(struct app *a, const char *name, uint64_t bad)
 {
-	struct app_profile *p = arg;
-	struct vt_record rec = {block, block->kind, first};
-	int code = vt_profile_feed(p->profile, block, first, count, err);
-
-	if (code == 0 && p->lists)
-		code = vt_hotprofile_feed(p->lists, block, first, count, err);
-	for (; p->freqs && rec.row - first < count && code == 0; rec.row++)
-		code = feed_freq(p, &rec, err);
-	rec.row = first;
-	for (; p->code && block->kind == VT_BLOCK && rec.row - first < count && code == 0;
-	     rec.row++)
-		code = vt_blockcode_feed(p->code, p->profile, &rec, err);
-	return code;
-}
-
-static void tell_bad(struct app *a, const char *name, const struct vt_profile_loss *loss)
-{
-	if (!loss->bad)
+	if (!bad)
 		return;
 	app_say(a, "%s: %" PRIu64 " record%s of executed code that contradict%s, left out", name,
-		loss->bad, loss->bad == 1 ? "" : "s", loss->bad == 1 ? "s itself" : " themselves");
+		bad, bad == 1 ? "" : "s", bad == 1 ? "s itself" : " themselves");
 	app_raise(a, APP_LOSSY);
 }
 
@@ -164,16 +151,35 @@ static bool read_stream(struct app *a, struct app_profile *p, const char *path)
 {
 	struct vt_reader *r = app_open_reader(a, path);
 	struct vt_error err = VT_ERROR_INIT;
-	bool ok = r && app_each_run(a, r, feed, p);
+	bool ok = r && app_each_run(a, r, vt_context_feed, p->context);
 
 	p->name = path && strcmp(path, "-") != 0 ? path : "standard input";
 	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
 	if (ok)
-		tell_bad(a, vt_reader_name(r), vt_profile_loss(p->profile));
+		tell_bad(a, vt_reader_name(r), vt_profile_bad(p->profile));
 	p->listed = r && app_came_through(r, "vhot");
 	p->explained = r && app_came_through(r, "vculprit");
 	vt_reader_close(r);
 	return ok;
+}
+
+bool app_profile_open(struct app *a, struct app_profile *p, const char *symfs)
+{
+	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
+	if (!p->images)
+		return false;
+	p->context = vt_context_new(p->images);
+	if (!p->context)
+		return app_no_memory(a);
+	p->profile = vt_profile_new(p->context);
+	p->code = vt_blockcode_new(p->context);
+	if (!p->profile || !p->code)
+		return app_no_memory(a);
+	vt_context_add(p->context,
+		       &(struct vt_consumer){.take = vt_profile_feed, .arg = p->profile});
+	vt_context_add(p->context,
+		       &(struct vt_consumer){.take = vt_blockcode_feed, .arg = p->code});
+	return true;
 }
 
 bool app_profile_read(struct app *a, struct app_profile *p, const char *path, const char *symfs)
@@ -181,19 +187,12 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 	struct vt_error err = VT_ERROR_INIT;
 
 	*p = (struct app_profile){.cache = NULL};
-	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
-	if (!p->images)
+	if (!app_profile_open(a, p, symfs))
 		return false;
-	p->profile = vt_profile_new(p->images);
-	if (!p->profile)
-		return app_no_memory(a);
 	vt_profile_estimates(p->profile);
-	p->code = vt_blockcode_new();
-	if (!p->code)
-		return app_no_memory(a);
 	if (!read_stream(a, p, path) || !app_need_samples(a, p->name))
 		return false;
-	return vt_blockcode_finish(p->code, p->profile, &err) == 0 || app_fail(a, &err);
+	return vt_blockcode_finish(p->code, &err) == 0 || app_fail(a, &err);
 }
 
 /* Hot lists say how often their instructions ran, which ranks procedures where no count does. */
@@ -225,18 +224,16 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 	struct vt_error err = VT_ERROR_INIT;
 
 	*p = (struct app_profile){.cache = NULL};
-	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
-	if (!p->images)
+	if (!app_profile_open(a, p, symfs))
 		return false;
-	p->profile = vt_profile_new(p->images);
 	p->lists = vt_hotprofile_new(0);
-	p->code = vt_blockcode_new();
-	if (!p->profile || !p->lists || !p->code)
+	if (!p->lists)
 		return app_no_memory(a);
+	vt_context_add(p->context,
+		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = p->lists});
 	if (!read_stream(a, p, path))
 		return false;
-	if (vt_hotprofile_end(p->lists, &err) < 0 ||
-	    vt_blockcode_finish(p->code, p->profile, &err) < 0)
+	if (vt_hotprofile_end(p->lists, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0)
 		return app_fail(a, &err);
 	if (!vt_profile_nplaces(p->profile) && count_lists(p, &err) < 0)
 		return app_fail(a, &err);
@@ -289,20 +286,20 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 	*p = (struct app_profile){.cache = NULL};
 	vt_hash_init(&p->freq_images, sizeof(uint32_t), sizeof(uint32_t));
 	vt_hash_init(&p->seen_images, sizeof(uint32_t), sizeof(uint32_t));
-	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
-	if (!p->images)
+	if (!app_profile_open(a, p, symfs))
 		return false;
-	p->profile = vt_profile_new(p->images);
 	p->freqs = vt_freqprofile_new();
-	p->code = vt_blockcode_new();
-	if (!p->profile || !p->freqs || !p->code)
+	if (!p->freqs)
 		return app_no_memory(a);
+	vt_context_add(p->context,
+		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = p->freqs});
+	vt_context_add(p->context, &(struct vt_consumer){.take = note_freqs, .arg = p});
 	if (!read_stream(a, p, path))
 		return false;
 	if (!p->freq_images.count && !none)
 		return app_lacks(a, p->name, p->estimated ? APP_NO_ESTIMATES : APP_NO_FREQS);
-	if (vt_freqprofile_finish(p->freqs, &err) < 0 ||
-	    vt_blockcode_finish(p->code, p->profile, &err) < 0 || note_images(p, &err) < 0 ||
+	if (vt_freqprofile_finish(p->freqs, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0 ||
+	    note_images(p, &err) < 0 ||
 	    (!vt_profile_nplaces(p->profile) && count_cycles(p, &err) < 0))
 		return app_fail(a, &err);
 	return true;
@@ -316,6 +313,7 @@ void app_profile_end(struct app_profile *p)
 	vt_profile_free(p->profile);
 	vt_hotprofile_free(p->lists);
 	vt_blockcode_free(p->code);
+	vt_context_free(p->context);
 	app_images_close(p->images, &p->warnings, p->cache);
 }
 

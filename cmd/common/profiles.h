@@ -43,9 +43,10 @@ struct app_profile {
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
+	struct vt_context *context;
 	struct vt_profile *profile;
-	struct vt_hotprofile *lists;  /* NULL unless asked for */
-	struct vt_blockcode *code;    /* likewise */
+	struct vt_hotprofile *lists; /* NULL unless asked for */
+	struct vt_blockcode *code;
 	struct vt_freqprofile *freqs; /* NULL unless asked for */
 	struct vt_hash freq_images;   /* uint32_t: the images that they are of */
 	struct vt_hash seen_images;   /* those, and then others with samples */
@@ -54,6 +55,10 @@ struct app_profile {
 	bool listed;		      /* vhot was, */
 	bool estimated; /* vfreq was here, whether or not there was something to estimate from */
 };
+
+/* Prepares an empty *p for a stream: a context with images, whose consumers are profile and code.
+ */
+bool app_profile_open(struct app *a, struct app_profile *p, const char *symfs);
 
 /*
  * Reads all of a stream ("-" or NULL is standard input) into a profile.  Images as above; warnings

@@ -13,6 +13,7 @@
 #include "base/input.h"
 #include "base/version.h"
 #include "cmd/common/progress.h"
+#include "profile/context.h"
 
 /* ---- opening ---- */
 
@@ -57,16 +58,8 @@ static void count_losses(struct vt_losses *l, const struct vt_block *b, uint32_t
 {
 	struct vt_record rec = {b, b->kind, first};
 
-	for (; rec.row < first + count; rec.row++) {
-		if (b->kind == VT_LOST) {
-			l->lost_places++;
-			l->lost += vt_record_u64(&rec, VT_LOST_COUNT);
-		} else {
-			l->gaps++;
-			l->gap_bytes += vt_record_u64(&rec, VT_GAP_BYTES);
-			l->gap_records += vt_record_u64(&rec, VT_GAP_RECORDS);
-		}
-	}
+	for (; rec.row < first + count; rec.row++)
+		vt_losses_add(l, &rec);
 }
 
 static void add_losses(struct vt_losses *sum, const struct vt_losses *l)

@@ -18,6 +18,7 @@ struct estimate {
 	struct app_warnings warnings;
 	char *cache;
 	struct vt_images *images;
+	struct vt_context *context;
 	struct vt_profile *profile;
 	struct vt_freqprofile *freqs;
 	uint64_t nfreqs;
@@ -29,23 +30,19 @@ static bool is_text(struct vt_bytes b, const char *text)
 	return b.size == strlen(text) && memcmp(b.data, text, b.size) == 0;
 }
 
-static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		struct vt_error *err)
+static int note_freqs(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
 {
-	struct estimate *e = arg;
 	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
+	struct estimate *e = arg;
 
-	if (block->kind != VT_EXEC && block->kind != VT_BLOCK)
-		code = vt_profile_feed(e->profile, block, first, count, err);
-	for (; rec.row - first < count && code == 0; rec.row++) {
-		code = vt_freqprofile_feed(e->freqs, &rec, err);
-		e->nfreqs += rec.kind == VT_FREQ;
-		if (rec.kind == VT_META &&
-		    is_text(vt_record_bytes(&rec, VT_META_KEY), "vfreq.clock"))
+	(void)err;
+	if (rec.kind == VT_FREQ)
+		e->nfreqs += count;
+	for (; rec.kind == VT_META && rec.row - first < count; rec.row++)
+		if (is_text(vt_record_bytes(&rec, VT_META_KEY), "vfreq.clock"))
 			e->assumed = is_text(vt_record_bytes(&rec, VT_META_VALUE), "assumed");
-	}
-	return code;
+	return 0;
 }
 
 static bool read_estimate(struct app *a, struct estimate *e, const struct app_truth *o)
@@ -57,12 +54,20 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 	e->images = app_images_open(a, &e->warnings, &e->cache, o->symfs);
 	if (!e->images)
 		return false;
-	e->profile = vt_profile_new(e->images);
+	e->context = vt_context_new(e->images);
+	e->profile = e->context ? vt_profile_new(e->context) : NULL;
 	e->freqs = vt_freqprofile_new();
 	if (!e->profile || !e->freqs)
 		return app_no_memory(a);
+	vt_context_add(e->context,
+		       &(struct vt_consumer){.take = vt_profile_feed,
+					     .arg = e->profile,
+					     .kinds = ~(VT_KIND(VT_EXEC) | VT_KIND(VT_BLOCK))});
+	vt_context_add(e->context,
+		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = e->freqs});
+	vt_context_add(e->context, &(struct vt_consumer){.take = note_freqs, .arg = e});
 	r = app_open_reader(a, o->estimate);
-	ok = r && app_each_run(a, r, feed, e);
+	ok = r && app_each_run(a, r, vt_context_feed, e->context);
 	if (ok && vt_freqprofile_finish(e->freqs, &err) < 0)
 		ok = app_fail(a, &err);
 	if (ok && !e->nfreqs)
@@ -75,6 +80,7 @@ static void estimate_end(struct estimate *e)
 {
 	vt_profile_free(e->profile);
 	vt_freqprofile_free(e->freqs);
+	vt_context_free(e->context);
 	app_images_close(e->images, &e->warnings, e->cache);
 }
 

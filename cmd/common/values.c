@@ -57,8 +57,7 @@ static bool read_lists(struct app *a, struct app_values *v, int fd)
 		code = vt_reader_next_run(r, &block, &first, &count, &err);
 		if (code <= 0)
 			break;
-		if (vt_profile_feed(v->base.profile, block, first, count, &err) < 0 ||
-		    vt_hotprofile_feed(v->lists, block, first, count, &err) < 0)
+		if (vt_context_feed(v->base.context, block, first, count, &err) < 0)
 			code = -1;
 	}
 	vt_reader_close(r);
@@ -70,9 +69,16 @@ static bool open_profile(struct app *a, struct app_values *v, const char *symfs)
 	v->base.images = app_images_open(a, &v->base.warnings, &v->base.cache, symfs);
 	if (!v->base.images)
 		return false;
-	v->base.profile = vt_profile_new(v->base.images);
+	v->base.context = vt_context_new(v->base.images);
+	v->base.profile = v->base.context ? vt_profile_new(v->base.context) : NULL;
 	v->lists = vt_hotprofile_new(a->seed);
-	return v->base.profile && v->lists ? true : app_no_memory(a);
+	if (!v->base.profile || !v->lists)
+		return app_no_memory(a);
+	vt_context_add(v->base.context,
+		       &(struct vt_consumer){.take = vt_profile_feed, .arg = v->base.profile});
+	vt_context_add(v->base.context,
+		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = v->lists});
+	return true;
 }
 
 /*
@@ -145,8 +151,11 @@ bool app_values_read(struct app *a, struct app_values *v, const char *path, cons
 	if (ok && r.collect.lists) {
 		/* Its own profile is as good as one that only heard of counts. */
 		vt_profile_free(v->base.profile);
+		vt_context_free(v->base.context);
 		v->base.profile = r.collect.profile;
+		v->base.context = r.collect.context;
 		r.collect.profile = NULL;
+		r.collect.context = NULL;
 	} else if (ok) {
 		ok = take_lists(a, v, symfs, &r.collect);
 	}

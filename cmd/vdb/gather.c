@@ -317,5 +317,5 @@ uint64_t gather_samples(const struct vt_db_batch *b)
 
 uint64_t gather_bad(const struct gather *g)
 {
-	return vt_profile_loss(g->tally.profile)->bad;
+	return vt_profile_bad(g->tally.profile);
 }

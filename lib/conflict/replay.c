@@ -26,14 +26,20 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 	vti_bases_init(&rp->bases);
 	vt_hash_init(&rp->images, sizeof(struct vti_replay_image), sizeof(uint64_t));
 	rp->conflicts = vt_conflicts_new(opt->model, opt->dependent, err);
-	rp->profile = vt_profile_new(NULL);
+	rp->context = vt_context_new(NULL);
+	rp->profile = rp->context ? vt_profile_new(rp->context) : NULL;
 	rp->space = vt_addrspace_new();
 	rp->dict = vt_bblocks_new();
 	rp->strings = vt_intern_new();
 	if (rp->conflicts && (!rp->profile || !rp->space || !rp->dict || !rp->strings))
 		vt_error_nomem(err);
-	else if (rp->conflicts && vti_replay_interpreters(rp, err))
+	else if (rp->conflicts && vti_replay_interpreters(rp, err)) {
+		vt_context_add(rp->context, &(struct vt_consumer){.take = vt_profile_feed,
+								  .arg = rp->profile,
+								  .kinds = ~(VT_KIND(VT_EXEC) |
+									     VT_KIND(VT_BLOCK))});
 		return rp;
+	}
 	vt_replay_free(rp);
 	return NULL;
 }
@@ -50,6 +56,7 @@ void vt_replay_free(struct vt_replay *rp)
 	vt_hash_fini(&rp->images);
 	vt_conflicts_free(rp->conflicts);
 	vt_profile_free(rp->profile);
+	vt_context_free(rp->context);
 	vt_addrspace_free(rp->space);
 	vt_bblocks_free(rp->dict);
 	vt_intern_free(rp->strings);
@@ -139,10 +146,8 @@ int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t 
 		   uint32_t count, struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
+	int code = vt_context_feed(rp->context, block, first, count, err);
 
-	if (block->kind != VT_BLOCK && block->kind != VT_EXEC)
-		code = vt_profile_feed(rp->profile, block, first, count, err);
 	for (; rec.row - first < count && code == 0; rec.row++) {
 		code = take_record(rp, &rec, err);
 		if (code == 0)

@@ -90,6 +90,7 @@ struct vti_replay_image {
 struct vt_replay {
 	struct vt_replay_options o;
 	struct vt_conflicts *conflicts;
+	struct vt_context *context;
 	struct vt_profile *profile;
 	struct vt_interpret *interpret[VT_REPLAY_NSOURCES]; /* those that may be needed, or NULL */
 	struct vt_addrspace *space;

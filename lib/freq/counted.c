@@ -41,6 +41,7 @@ struct edge {
 };
 
 struct vt_flowcount {
+	const struct vt_context *context;
 	struct vt_execcount *exec;
 	struct vt_hash threads;
 	struct vt_hash pairs;
@@ -53,7 +54,7 @@ struct vt_flowcount {
 	bool edged;   /* EDGE records were */
 };
 
-struct vt_flowcount *vt_flowcount_new(void)
+struct vt_flowcount *vt_flowcount_new(const struct vt_context *context)
 {
 	struct vt_flowcount *c = calloc(1, sizeof(*c));
 
@@ -65,7 +66,8 @@ struct vt_flowcount *vt_flowcount_new(void)
 	vt_hash_init(&c->edges, sizeof(struct edge), offsetof(struct edge, count));
 	vt_hash_init(&c->images, sizeof(uint64_t), sizeof(uint64_t));
 	vt_hash_init(&c->events, sizeof(uint64_t), sizeof(uint64_t));
-	c->exec = vt_execcount_new();
+	c->context = context;
+	c->exec = vt_execcount_new(vt_context_blocks(context));
 	if (!c->exec) {
 		vt_flowcount_free(c);
 		return NULL;
@@ -126,7 +128,7 @@ static int take_exec(struct vt_flowcount *c, const struct vt_record *rec, struct
 	t = vt_hash_add(&c->threads, &tid, NULL);
 	if (!t)
 		return vt_error_nomem(err);
-	code = vt_exec_open(&x, vt_execcount_blocks(c->exec), rec, err);
+	code = vt_exec_open(&x, vt_context_blocks(c->context), rec, err);
 	while (code >= 0 && (code = vt_exec_next(&x, &step, err)) > 0)
 		code = count_step(c, t, &step, err);
 	c->stepped = true;
@@ -189,7 +191,7 @@ static int take_event(struct vt_flowcount *c, const struct vt_record *rec, struc
 	return vt_hash_add(&c->events, &id, NULL) ? 0 : vt_error_nomem(err);
 }
 
-int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
+static int take_record(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t event;
 	int code;
@@ -221,7 +223,7 @@ int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struc
 				vt_record_f64(rec, VT_EDGE_EXECUTIONS), err);
 		break;
 	case VT_BLOCK:
-		code = vt_execcount_block(c->exec, rec, err);
+		code = vt_context_refused(c->context, err);
 		break;
 	case VT_EXEC:
 		code = take_exec(c, rec, err);
@@ -233,6 +235,17 @@ int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struc
 	return code == -VT_E_FORMAT ? 0 : code;
 }
 
+int vt_flowcount_feed(void *counts, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
+
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = take_record(counts, &rec, err);
+	return code;
+}
+
 /* ---- from blocks to places ---- */
 
 struct where {
@@ -241,11 +254,11 @@ struct where {
 	bool known;
 };
 
-static struct where find(const struct vt_profile *p, uint64_t addr)
+static struct where find_address(const struct vt_flowcount *c, uint64_t addr)
 {
 	struct where w = {.image = VT_UNMAPPED_IMAGE};
 
-	w.known = vt_profile_find(p, addr, &w.image, &w.offset);
+	w.known = vt_context_find(c->context, addr, &w.image, &w.offset);
 	return w;
 }
 
@@ -254,10 +267,9 @@ static bool is_call(const struct vt_bblock *b, uint32_t insn)
 	return insn + 1 == b->ninsns && (b->end == VT_END_CALL || b->end == VT_END_CALL_INDIRECT);
 }
 
-static int place_block(struct vt_flowcount *c, const struct vt_profile *p,
-		       const struct vt_bblock *b, struct vt_error *err)
+static int place_block(struct vt_flowcount *c, const struct vt_bblock *b, struct vt_error *err)
 {
-	struct where w = find(p, b->addr);
+	struct where w = find_address(c, b->addr);
 	uint32_t i;
 
 	for (i = 0; w.known && i < b->ninsns; i++) {
@@ -276,19 +288,17 @@ static int place_block(struct vt_flowcount *c, const struct vt_profile *p,
 	return 0;
 }
 
-static struct where find_insn(const struct vt_flowcount *c, const struct vt_profile *p,
-			      uint64_t packed)
+static struct where find_insn(const struct vt_flowcount *c, uint64_t packed)
 {
 	const struct vt_bblock *b =
-		vt_bblocks_get(vt_execcount_blocks(c->exec), packed / VT_MAX_BLOCK_INSNS);
+		vt_bblocks_get(vt_context_blocks(c->context), packed / VT_MAX_BLOCK_INSNS);
 
-	return find(p, vt_bblock_insn_addr(b, (uint32_t)(packed % VT_MAX_BLOCK_INSNS)));
+	return find_address(c, vt_bblock_insn_addr(b, (uint32_t)(packed % VT_MAX_BLOCK_INSNS)));
 }
 
-static int place_pair(struct vt_flowcount *c, const struct vt_profile *p,
-		      const struct step_pair *pair, struct vt_error *err)
+static int place_pair(struct vt_flowcount *c, const struct step_pair *pair, struct vt_error *err)
 {
-	struct where from = find_insn(c, p, pair->from), to = find_insn(c, p, pair->to);
+	struct where from = find_insn(c, pair->from), to = find_insn(c, pair->to);
 	struct insn *insn;
 
 	if (!from.known)
@@ -302,18 +312,18 @@ static int place_pair(struct vt_flowcount *c, const struct vt_profile *p,
 	return add_edge(c, from.image, from.offset, to.offset, (double)pair->count, err);
 }
 
-int vt_flowcount_finish(struct vt_flowcount *c, const struct vt_profile *p, struct vt_error *err)
+int vt_flowcount_finish(struct vt_flowcount *c, struct vt_error *err)
 {
-	const struct vt_bblocks *dict = vt_execcount_blocks(c->exec);
+	const struct vt_bblocks *dict = vt_context_blocks(c->context);
 	uint64_t id;
 	size_t i;
 	int code = 0;
 
 	for (id = 0; id < vt_bblocks_end(dict) && code == 0; id++)
 		if (vt_bblocks_get(dict, id))
-			code = place_block(c, p, vt_bblocks_get(dict, id), err);
+			code = place_block(c, vt_bblocks_get(dict, id), err);
 	for (i = 0; i < c->pairs.count && code == 0; i++)
-		code = place_pair(c, p, vt_hash_at(&c->pairs, i), err);
+		code = place_pair(c, vt_hash_at(&c->pairs, i), err);
 	return code;
 }
 
@@ -336,7 +346,8 @@ bool vt_flowcount_has(const struct vt_flowcount *c, uint32_t image)
 	return vt_hash_find(&c->images, &key) != NULL;
 }
 
-static const struct insn *get(const struct vt_flowcount *c, uint32_t image, uint64_t offset)
+static const struct insn *find_counted(const struct vt_flowcount *c, uint32_t image,
+				       uint64_t offset)
 {
 	const struct insn key = {.image = image, .offset = offset};
 
@@ -345,7 +356,7 @@ static const struct insn *get(const struct vt_flowcount *c, uint32_t image, uint
 
 double vt_flowcount_insn(const struct vt_flowcount *c, uint32_t image, uint64_t offset)
 {
-	const struct insn *insn = get(c, image, offset);
+	const struct insn *insn = find_counted(c, image, offset);
 
 	return insn ? insn->executions : 0;
 }
@@ -355,7 +366,7 @@ bool vt_flowcount_edge(const struct vt_flowcount *c, uint32_t image, uint64_t fr
 {
 	const struct edge key = {.image = image, .from = from, .to = to};
 	const struct edge *edge = vt_hash_find(&c->edges, &key);
-	const struct insn *insn = get(c, image, from);
+	const struct insn *insn = find_counted(c, image, from);
 
 	*count = edge ? edge->count : 0;
 	if (c->edged || !c->stepped)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "profile/profile.h"
+#include "profile/context.h"
 #include "stream/record.h"
 
 /*
@@ -16,18 +16,19 @@
  */
 struct vt_flowcount;
 
-/* Owned by the caller; NULL when memory runs out. */
-struct vt_flowcount *vt_flowcount_new(void);
+/* `context` is borrowed.  Owned by the caller; NULL when memory runs out. */
+struct vt_flowcount *vt_flowcount_new(const struct vt_context *context);
 void vt_flowcount_free(struct vt_flowcount *c);
 
 /*
- * Takes a record.  -VT_E_NOMEM; executed code that contradicts itself, and numbers that cannot be,
- * are counted as bad.
+ * A vt_consume_fn; `counts` is the struct vt_flowcount.  -VT_E_NOMEM.  Executed code that
+ * contradicts itself, and impossible numbers, are counted as bad.
  */
-int vt_flowcount_feed(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err);
+int vt_flowcount_feed(void *counts, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err);
 
-/* After the last record; `p`, which was fed the same, tells where code lies.  -VT_E_NOMEM. */
-int vt_flowcount_finish(struct vt_flowcount *c, const struct vt_profile *p, struct vt_error *err);
+/* After the last record: finds where executed code lies.  -VT_E_NOMEM. */
+int vt_flowcount_finish(struct vt_flowcount *c, struct vt_error *err);
 
 /* Records that were left out. */
 uint64_t vt_flowcount_bad(const struct vt_flowcount *c);

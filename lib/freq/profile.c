@@ -145,18 +145,20 @@ static int take_stall(struct vt_freqprofile *p, const struct vt_record *rec, str
 	return 0;
 }
 
-int vt_freqprofile_feed(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
+			struct vt_error *err)
 {
-	switch (rec->kind) {
-	case VT_FREQ:
-		return take_freq(p, rec, err);
-	case VT_EDGE:
-		return take_edge(p, rec, err);
-	case VT_STALL:
-		return take_stall(p, rec, err);
-	default:
-		return 0;
-	}
+	struct vt_record rec = {block, block->kind, first};
+	int (*take)(struct vt_freqprofile *, const struct vt_record *, struct vt_error *) =
+		rec.kind == VT_FREQ    ? take_freq
+		: rec.kind == VT_EDGE  ? take_edge
+		: rec.kind == VT_STALL ? take_stall
+				       : NULL;
+	int code = 0;
+
+	for (; take && rec.row - first < count && code == 0; rec.row++)
+		code = take(profile, &rec, err);
+	return code;
 }
 
 /* ---- order ---- */

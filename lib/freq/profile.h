@@ -53,8 +53,11 @@ struct vt_stall {
 struct vt_freqprofile *vt_freqprofile_new(void);
 void vt_freqprofile_free(struct vt_freqprofile *p);
 
-/* Takes a record; other kinds are ignored.  -VT_E_NOMEM; -VT_E_FORMAT: numbers that cannot be. */
-int vt_freqprofile_feed(struct vt_freqprofile *p, const struct vt_record *rec,
+/*
+ * A vt_consume_fn (profile/context.h); `profile` is the struct vt_freqprofile.  Ignores other
+ * kinds.  -VT_E_NOMEM; -VT_E_FORMAT: impossible numbers.
+ */
+int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
 			struct vt_error *err);
 
 /* After the last record: puts all in order.  -VT_E_NOMEM. */

@@ -401,7 +401,7 @@ int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err)
 
 	if (code < 0)
 		return code;
-	m->bad += vt_profile_loss(m->tally.profile)->bad;
+	m->bad += vt_profile_bad(m->tally.profile);
 	if (!join_tally(m))
 		return vt_error_nomem(err);
 	code = join_conflicts(m, err);

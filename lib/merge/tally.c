@@ -7,18 +7,23 @@
 bool vt_tally_init(struct vt_tally *t, struct vt_intern *strings)
 {
 	t->strings = strings;
-	t->profile = vt_profile_new(NULL);
+	t->context = vt_context_new(NULL);
+	t->profile = t->context ? vt_profile_new(t->context) : NULL;
 	vt_hash_init(&t->events, sizeof(struct vt_tally_event), sizeof(uint64_t));
 	vt_hash_init(&t->images, sizeof(struct vt_tally_image), sizeof(uint64_t));
 	vt_hash_init(&t->losses, sizeof(struct vt_tally_loss),
 		     offsetof(struct vt_tally_loss, count));
 	vt_hash_init(&t->gaps, sizeof(struct vt_tally_gap), offsetof(struct vt_tally_gap, bytes));
+	if (t->profile)
+		vt_context_add(t->context,
+			       &(struct vt_consumer){.take = vt_profile_feed, .arg = t->profile});
 	return t->profile != NULL;
 }
 
 void vt_tally_fini(struct vt_tally *t)
 {
 	vt_profile_free(t->profile);
+	vt_context_free(t->context);
 	vt_hash_fini(&t->events);
 	vt_hash_fini(&t->images);
 	vt_hash_fini(&t->losses);
@@ -103,7 +108,7 @@ int vt_tally_feed(struct vt_tally *t, const struct vt_block *b, uint32_t first, 
 	for (; feed && rec.row < first + count; rec.row++)
 		if (!feed(t, &rec))
 			return vt_error_nomem(err);
-	return vt_profile_feed(t->profile, b, first, count, err);
+	return vt_context_feed(t->context, b, first, count, err);
 }
 
 /* ---- the end ---- */

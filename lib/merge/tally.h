@@ -43,8 +43,9 @@ struct vt_tally_gap {
 
 struct vt_tally {
 	struct vt_intern *strings;  /* borrowed */
-	struct vt_profile *profile; /* owned: the places */
-	struct vt_hash events;	    /* struct vt_tally_event, as the next three */
+	struct vt_context *context; /* owned, as the profile: the places */
+	struct vt_profile *profile;
+	struct vt_hash events; /* struct vt_tally_event, as the next three */
 	struct vt_hash images;
 	struct vt_hash losses;
 	struct vt_hash gaps;

@@ -28,18 +28,20 @@ struct insn {
 };
 
 struct vt_blockcode {
+	const struct vt_context *context;
 	struct block *blocks; /* in their order */
 	size_t nblocks, cap;
 	struct vt_hash insns;
 	struct vt_buf bytes;
 };
 
-struct vt_blockcode *vt_blockcode_new(void)
+struct vt_blockcode *vt_blockcode_new(const struct vt_context *context)
 {
 	struct vt_blockcode *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
+	c->context = context;
 	vt_hash_init(&c->insns, sizeof(struct insn), offsetof(struct insn, code));
 	return c;
 }
@@ -106,15 +108,17 @@ static bool add_mapped(struct vt_blockcode *c, const struct block *b, const stru
 	return add_insns(c, b, m->image, vt_map_offset(m, b->addr));
 }
 
-int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_profile *p,
-		      const struct vt_record *rec, struct vt_error *err)
+static const struct vt_map *find_map(const struct vt_blockcode *c, const struct block *b)
+{
+	return vt_addrspace_find(vt_context_space(c->context), (int32_t)b->pid, b->addr, 0);
+}
+
+static int take_block(struct vt_blockcode *c, const struct vt_record *rec, struct vt_error *err)
 {
 	struct block b = {0};
 	struct vt_bytes code, lengths;
 	const struct vt_map *m;
 
-	if (rec->kind != VT_BLOCK)
-		return 0;
 	code = vt_record_bytes(rec, VT_BLOCK_CODE);
 	lengths = vt_record_bytes(rec, VT_BLOCK_LENGTHS);
 	if (!adds_up(code, lengths))
@@ -128,7 +132,7 @@ int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_profile *p,
 	vt_buf_put(&c->bytes, lengths.data, lengths.size);
 	if (c->bytes.failed)
 		return vt_error_nomem(err);
-	m = vt_profile_map(p, b.pid, b.addr);
+	m = find_map(c, &b);
 	if (m)
 		return add_mapped(c, &b, m) ? 0 : vt_error_nomem(err);
 	if (!vt_array_grow(&c->blocks, &c->cap, c->nblocks + 1, sizeof(*c->blocks)))
@@ -137,18 +141,30 @@ int vt_blockcode_feed(struct vt_blockcode *c, const struct vt_profile *p,
 	return 0;
 }
 
-int vt_blockcode_finish(struct vt_blockcode *c, const struct vt_profile *p, struct vt_error *err)
+int vt_blockcode_feed(void *code, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	int rc = 0;
+
+	for (; rec.kind == VT_BLOCK && rec.row - first < count && rc == 0; rec.row++)
+		rc = take_block(code, &rec, err);
+	return rc;
+}
+
+int vt_blockcode_finish(struct vt_blockcode *c, struct vt_error *err)
 {
 	size_t i;
 
 	for (i = 0; i < c->nblocks; i++) {
 		const struct block *b = &c->blocks[i];
-		const struct vt_map *m = vt_profile_map(p, b->pid, b->addr);
+		const struct vt_map *m = find_map(c, b);
 		uint32_t image = VT_UNMAPPED_IMAGE;
 		uint64_t offset = b->addr;
 
 		/* An offset that is an address is one of code without a file. */
-		if (!m && (!vt_profile_find(p, b->addr, &image, &offset) || offset == b->addr))
+		if (!m &&
+		    (!vt_context_find(c->context, b->addr, &image, &offset) || offset == b->addr))
 			image = VT_UNMAPPED_IMAGE;
 		if (!(m ? add_mapped(c, b, m) : add_insns(c, b, image, offset)))
 			return vt_error_nomem(err);

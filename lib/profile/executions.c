@@ -8,7 +8,7 @@
 #include "stream/exec.h"
 
 struct vt_execcount {
-	struct vt_bblocks *dict;
+	const struct vt_bblocks *dict;
 	uint64_t *whole; /* by id: executions from the first to the last instruction */
 	size_t whole_cap;
 	uint64_t **part; /* by id: further ones, of each instruction; NULL: none */
@@ -16,17 +16,12 @@ struct vt_execcount {
 	struct vt_execcount_totals totals;
 };
 
-struct vt_execcount *vt_execcount_new(void)
+struct vt_execcount *vt_execcount_new(const struct vt_bblocks *dict)
 {
 	struct vt_execcount *c = calloc(1, sizeof(*c));
 
-	if (!c)
-		return NULL;
-	c->dict = vt_bblocks_new();
-	if (!c->dict) {
-		free(c);
-		return NULL;
-	}
+	if (c)
+		c->dict = dict;
 	return c;
 }
 
@@ -40,18 +35,17 @@ void vt_execcount_free(struct vt_execcount *c)
 		free(c->part[i]);
 	free(c->part);
 	free(c->whole);
-	vt_bblocks_free(c->dict);
 	free(c);
 }
 
-int vt_execcount_block(struct vt_execcount *c, const struct vt_record *rec, struct vt_error *err)
+/* Makes room for the blocks that came since the last run. */
+static int add_blocks(struct vt_execcount *c, struct vt_error *err)
 {
-	int code = vt_bblocks_add(c->dict, rec, err);
 	size_t end = vt_bblocks_end(c->dict);
 	size_t whole = c->whole_cap, part = c->part_cap;
 
-	if (code < 0)
-		return code;
+	if (end <= part)
+		return 0;
 	if (!vt_array_grow(&c->whole, &c->whole_cap, end, sizeof(*c->whole)))
 		return vt_error_nomem(err);
 	memset(c->whole + whole, 0, (c->whole_cap - whole) * sizeof(*c->whole));
@@ -99,6 +93,8 @@ int vt_execcount_exec(struct vt_execcount *c, const struct vt_record *rec, struc
 	uint64_t insns = x.insns;
 	uint32_t blocks = x.blocks;
 
+	if (code == 0)
+		code = add_blocks(c, err);
 	if (code < 0)
 		return code;
 	code = count_steps(c, &x, err);
@@ -109,11 +105,6 @@ int vt_execcount_exec(struct vt_execcount *c, const struct vt_record *rec, struc
 	return code;
 }
 
-const struct vt_bblocks *vt_execcount_blocks(const struct vt_execcount *c)
-{
-	return c->dict;
-}
-
 const struct vt_execcount_totals *vt_execcount_totals(const struct vt_execcount *c)
 {
 	return &c->totals;
@@ -121,5 +112,7 @@ const struct vt_execcount_totals *vt_execcount_totals(const struct vt_execcount 
 
 uint64_t vt_execcount_of(const struct vt_execcount *c, uint64_t id, uint32_t insn)
 {
+	if (id >= c->part_cap)
+		return 0;
 	return c->whole[id] + (c->part[id] ? c->part[id][insn] : 0);
 }

@@ -22,22 +22,23 @@ struct vt_execcount_totals {
 	uint64_t bytes; /* of values */
 };
 
-/* Owned by the caller; NULL when memory runs out. */
-struct vt_execcount *vt_execcount_new(void);
+/*
+ * `dict` holds the blocks of the stream, as far as their records have come; it is borrowed.  Owned
+ * by the caller; NULL when memory runs out.
+ */
+struct vt_execcount *vt_execcount_new(const struct vt_bblocks *dict);
 void vt_execcount_free(struct vt_execcount *c);
 
 /*
- * Take a BLOCK or an EXEC record.  -VT_E_FORMAT: it contradicts itself; what was executed before
- * the contradiction counts.  -VT_E_NOMEM.
+ * Takes an EXEC record.  -VT_E_FORMAT: it contradicts itself; what was executed before the
+ * contradiction counts.  -VT_E_NOMEM.
  */
-int vt_execcount_block(struct vt_execcount *c, const struct vt_record *rec, struct vt_error *err);
 int vt_execcount_exec(struct vt_execcount *c, const struct vt_record *rec, struct vt_error *err);
 
 /* Borrowed, as long as c. */
-const struct vt_bblocks *vt_execcount_blocks(const struct vt_execcount *c);
 const struct vt_execcount_totals *vt_execcount_totals(const struct vt_execcount *c);
 
-/* How often instruction `insn` of the block `id`, which must be known, was executed. */
+/* How often instruction `insn` of a block was executed. */
 uint64_t vt_execcount_of(const struct vt_execcount *c, uint64_t id, uint32_t insn);
 
 #endif

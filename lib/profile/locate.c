@@ -208,7 +208,7 @@ static void search_address(struct search *s, uint64_t address)
 	size_t i;
 	int kernel;
 
-	if (vt_profile_find(s->profile, address, &image, &offset)) {
+	if (vt_context_find(vt_profile_context(s->profile), address, &image, &offset)) {
 		for (i = 0; i < s->nscopes; i++) {
 			struct vt_location loc;
 

@@ -2,17 +2,13 @@
 #include "profile/profile.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "image/addrspace.h"
 #include "image/imagedata.h"
-#include "profile/executed.h"
-#include "profile/maps.h"
+#include "profile/executions.h"
 
 /* Of linux/perf_event.h. */
 #define CPUMODE_MASK	  7u
@@ -20,6 +16,9 @@
 #define SAMPLE_HAS_IP	  (1u << 0)
 #define SAMPLE_HAS_PERIOD (1u << 8)
 #define PLACE_KEY_SIZE	  offsetof(struct vt_place, samples)
+
+/* PERF_RECORD_MISC_USER of the same; only user code is recorded as executed. */
+#define MODE_USER 2u
 
 /* An event's id and its index. */
 struct event_entry {
@@ -33,20 +32,25 @@ struct order {
 	size_t count;
 };
 
+/* Where a block's first instruction lies. */
+struct block_place {
+	bool known;
+	struct vt_place place;
+};
+
 struct vt_profile {
-	struct vt_images *images;
-	struct vt_addrspace *space;
+	struct vt_context *context;
 	struct vt_hash places;
 	struct order *order; /* made when asked for */
 	struct vt_hash ids;  /* struct event_entry */
-	struct vti_profmaps maps;
 	struct vt_profile_event *events;
 	size_t nevents;
 	size_t events_cap;
-	struct vt_profile_loss loss;
-	bool sampled;		   /* executed code is not to be counted */
-	bool estimates;		   /* FREQ records are */
-	struct vti_profcode *code; /* NULL: none yet */
+	bool estimates; /* FREQ records are to be counted */
+	uint64_t bad;
+	struct vt_execcount *executed; /* NULL: nothing yet, or all of it is in the places */
+	struct block_place *blocks;    /* by id */
+	size_t nblocks;
 };
 
 const char *vt_unmapped_text(uint64_t why)
@@ -64,63 +68,41 @@ const char *vt_unmapped_text(uint64_t why)
 	return why < VT_NUNMAPPED ? text[why] : "?";
 }
 
-struct vt_profile *vt_profile_new(struct vt_images *images)
+struct vt_profile *vt_profile_new(struct vt_context *context)
 {
 	struct vt_profile *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	p->space = vt_addrspace_new();
 	p->order = calloc(1, sizeof(*p->order));
-	if (!p->space || !p->order) {
-		vt_addrspace_free(p->space);
-		free(p->order);
+	if (!p->order) {
 		free(p);
 		return NULL;
 	}
-	p->images = images;
+	p->context = context;
 	vt_hash_init(&p->places, sizeof(struct vt_place), PLACE_KEY_SIZE);
 	vt_hash_init(&p->ids, sizeof(struct event_entry), sizeof(uint64_t));
-	vti_profmaps_init(&p->maps);
 	return p;
 }
 
 void vt_profile_free(struct vt_profile *p)
 {
-	size_t i;
-
 	if (!p)
 		return;
-	for (i = 0; i < p->nevents; i++) {
-		free(p->events[i].name);
-		free(p->events[i].unit);
-	}
 	free(p->events);
 	free(p->order->places);
 	free(p->order);
 	vt_hash_fini(&p->places);
 	vt_hash_fini(&p->ids);
-	vti_profmaps_fini(&p->maps);
-	vt_addrspace_free(p->space);
-	vti_profcode_free(p->code);
+	vt_execcount_free(p->executed);
+	free(p->blocks);
 	free(p);
 }
 
 /* ---- events ---- */
 
-static char *copy_text(struct vt_bytes text)
-{
-	char *s = malloc(text.size + 1);
-
-	if (s) {
-		memcpy(s, text.data, text.size);
-		s[text.size] = '\0';
-	}
-	return s;
-}
-
-/* The index of the event with an id; a new event has neither name nor unit yet. */
-static int event_index(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
+/* The index of the event with an id; a new event has no name yet. */
+static int find_event(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
 {
 	bool added;
 	struct event_entry *e = vt_hash_add(&p->ids, &id, &added);
@@ -136,55 +118,33 @@ static int event_index(struct vt_profile *p, uint64_t id, size_t *index, struct 
 	return 0;
 }
 
-static int name_event(struct vt_profile_event *e, struct vt_bytes name, struct vt_bytes unit,
-		      struct vt_error *err)
+/* The index of one of the stream's events, as it is declared now. */
+static int find_declared(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
 {
-	char *new_name = copy_text(name);
-	char *new_unit = copy_text(unit);
-
-	if (!new_name || !new_unit) {
-		free(new_name);
-		free(new_unit);
-		return vt_error_nomem(err);
-	}
-	free(e->name);
-	free(e->unit);
-	e->name = new_name;
-	e->unit = new_unit;
-	return 0;
-}
-
-static int take_event(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
-{
-	struct vt_profile_event *e;
-	size_t index = 0;
-	int code = event_index(p, vt_record_u64(rec, VT_EVENT_ID), &index, err);
+	const struct vt_event *declared = vt_context_event(p->context, id, err);
+	int code = declared ? find_event(p, id, index, err) : -VT_E_NOMEM;
 
 	if (code < 0)
 		return code;
-	e = &p->events[index];
-	e->policy = vt_record_u64(rec, VT_EVENT_POLICY) < VT_NPOLICIES
-			    ? (enum vt_policy)vt_record_u64(rec, VT_EVENT_POLICY)
-			    : VT_POLICY_UNKNOWN;
-	e->sampling = vt_record_u64(rec, VT_EVENT_PERIOD);
-	return name_event(e, vt_record_bytes(rec, VT_EVENT_NAME),
-			  vt_record_bytes(rec, VT_EVENT_UNIT), err);
+	p->events[*index].name = declared->name;
+	p->events[*index].unit = declared->unit;
+	p->events[*index].policy = declared->policy;
+	p->events[*index].sampling = declared->period;
+	return 0;
 }
 
-/* The event of a sample or count, which may lack its EVENT record. */
-static int used_event(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
+/* The index of an event that the profile itself makes. */
+static int find_made(struct vt_profile *p, uint64_t id, const char *name, const char *unit,
+		     enum vt_policy policy, size_t *index, struct vt_error *err)
 {
-	int code = event_index(p, id, index, err);
+	int code = find_event(p, id, index, err);
 
-	if (code == 0 && !p->events[*index].name) {
-		char name[40];
-		struct vt_bytes text = {(const uint8_t *)name, 0};
-		struct vt_bytes none = {(const uint8_t *)"", 0};
-
-		text.size = (size_t)snprintf(name, sizeof(name), "event %" PRIu64, id);
-		code = name_event(&p->events[*index], text, none, err);
-	}
-	return code;
+	if (code < 0)
+		return code;
+	p->events[*index].name = name;
+	p->events[*index].unit = unit;
+	p->events[*index].policy = policy;
+	return 0;
 }
 
 /* ---- samples ---- */
@@ -236,7 +196,7 @@ static const struct vt_map *find_map(struct vt_profile *p, struct recent *last, 
 	if (last->has_map && last->mode == mode && last->pid == pid && ip >= last->map.start &&
 	    ip < last->map.end)
 		return &last->map;
-	m = vt_addrspace_find(p->space, pid, ip, mode);
+	m = vt_addrspace_find(vt_context_space(p->context), pid, ip, mode);
 	last->has_map = m != NULL;
 	if (m) {
 		last->map = *m;
@@ -264,7 +224,7 @@ static int take_samples(struct vt_profile *p, const struct vt_block *block, uint
 		int code;
 
 		if (!last.has_event || last.event_id != id) {
-			code = used_event(p, id, &last.event, err);
+			code = find_declared(p, id, &last.event, err);
 			if (code < 0)
 				return code;
 			last.event_id = id;
@@ -297,7 +257,7 @@ static int take_count(struct vt_profile *p, const struct vt_record *rec, struct 
 	struct vt_place key = {.offset = vt_record_u64(rec, VT_COUNT_OFFSET),
 			       .image = (uint32_t)vt_record_u64(rec, VT_COUNT_IMAGE)};
 	size_t event = 0;
-	int code = used_event(p, vt_record_u64(rec, VT_COUNT_EVENT), &event, err);
+	int code = find_declared(p, vt_record_u64(rec, VT_COUNT_EVENT), &event, err);
 
 	if (code < 0)
 		return code;
@@ -330,20 +290,16 @@ static int add_estimate(struct vt_profile *p, struct vt_place *key, enum vt_esti
 {
 	static const char *const names[VT_NESTIMATES] = {"executions", "head cycles",
 							 "stall cycles"};
-	struct vt_bytes name = {(const uint8_t *)names[estimate], strlen(names[estimate])};
-	struct vt_bytes none = {(const uint8_t *)"", 0};
 	size_t index = 0;
 	int code;
 
-	/* What cannot be, no number stands for. */
+	/* Skip impossible estimates: negative, NaN or beyond 64 bits. */
 	if (!(amount >= 0.5 && amount < 9e18))
 		return 0;
-	code = event_index(p, ESTIMATE_EVENTS + (uint64_t)estimate, &index, err);
-	if (code == 0 && !p->events[index].name)
-		code = name_event(&p->events[index], name, none, err);
+	code = find_made(p, ESTIMATE_EVENTS + (uint64_t)estimate, names[estimate], "",
+			 VT_POLICY_MODEL, &index, err);
 	if (code < 0)
 		return code;
-	p->events[index].policy = VT_POLICY_MODEL;
 	p->events[index].estimate = true;
 	key->event = (uint32_t)index;
 	return add_count(p, key, (uint64_t)(amount + 0.5), (uint64_t)(amount + 0.5), err);
@@ -370,65 +326,98 @@ static int take_freq(struct vt_profile *p, const struct vt_record *rec, struct v
 
 /* ---- executed code ---- */
 
+static void place_block(struct vt_profile *p, const struct vt_bblock *b)
+{
+	struct block_place *at = &p->blocks[b->id];
+	const struct vt_map *m = vt_addrspace_find(vt_context_space(p->context), (int32_t)b->pid,
+						   b->addr, MODE_USER);
+
+	at->known = m != NULL;
+	at->place = (struct vt_place){.image = VT_UNMAPPED_IMAGE, .offset = VT_UNMAPPED_USER};
+	if (!m)
+		return;
+	at->place.image = m->image;
+	at->place.offset = vt_map_offset(m, b->addr);
+	at->place.pid = m->type == VT_IMAGE_ANON ? (int32_t)b->pid : 0;
+}
+
+static int take_block(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+{
+	const struct vt_bblocks *dict = vt_context_blocks(p->context);
+	const struct vt_bblock *b = vt_bblocks_get(dict, vt_record_u64(rec, VT_BLOCK_ID));
+	size_t had = p->nblocks;
+	int code = vt_context_refused(p->context, err);
+
+	if (code < 0)
+		return code;
+	if (!vt_array_grow(&p->blocks, &p->nblocks, b->id + 1, sizeof(*p->blocks)))
+		return vt_error_nomem(err);
+	memset(p->blocks + had, 0, (p->nblocks - had) * sizeof(*p->blocks));
+	place_block(p, b);
+	return 0;
+}
+
 /* What contradicts itself is counted; the rest of the stream is good. */
 static int take_code(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	int code;
 
-	if (p->sampled)
+	if (vt_context_is_sampled(p->context))
 		return 0;
-	if (!p->code)
-		p->code = vti_profcode_new();
-	if (!p->code)
+	if (!p->executed)
+		p->executed = vt_execcount_new(vt_context_blocks(p->context));
+	if (!p->executed)
 		return vt_error_nomem(err);
-	code = vti_profcode_take(p->code, rec, p->space, err);
-	p->loss.bad += code == -VT_E_FORMAT;
+	code = rec->kind == VT_BLOCK ? take_block(p, rec, err)
+				     : vt_execcount_exec(p->executed, rec, err);
+	p->bad += code == -VT_E_FORMAT;
 	return code == -VT_E_FORMAT ? 0 : code;
 }
 
-/* The stream may have used the event's id for one of its own, but not with executed code. */
-static int exec_event(struct vt_profile *p, size_t *index, struct vt_error *err)
+/* A block that was not mapped when its record came may be mapped now. */
+static int count_block(struct vt_profile *p, const struct vt_bblock *b, uint32_t event,
+		       struct vt_error *err)
 {
-	static const struct vt_bytes name = {(const uint8_t *)"instructions", 12};
-	int code = event_index(p, VT_PROFILE_EXEC_EVENT, index, err);
+	struct block_place *at = &p->blocks[b->id];
+	struct vt_place place;
+	uint32_t i;
+	int code = 0;
 
-	if (code < 0)
-		return code;
-	p->events[*index].policy = VT_POLICY_EXACT;
-	p->events[*index].sampling = 1;
-	return name_event(&p->events[*index], name, name, err);
-}
+	if (!at->known)
+		place_block(p, b);
+	place = at->place;
+	place.event = event;
+	for (i = 0; i < b->ninsns && code == 0; i++) {
+		uint64_t n = vt_execcount_of(p->executed, b->id, i);
 
-/* Where add_executed() counts. */
-struct executed {
-	struct vt_profile *profile;
-	uint32_t event;
-};
-
-static int add_executed(void *arg, const struct vt_place *place, uint64_t count,
-			struct vt_error *err)
-{
-	const struct executed *e = arg;
-	struct vt_place key = *place;
-
-	key.event = e->event;
-	return add_count(e->profile, &key, count, count, err);
+		if (n)
+			code = add_count(p, &place, n, n, err);
+		if (at->known)
+			place.offset += b->lengths[i];
+	}
+	return code;
 }
 
 int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
 {
-	struct executed e = {.profile = p};
+	static const char name[] = "instructions";
+	const struct vt_bblocks *dict = vt_context_blocks(p->context);
 	size_t event = 0;
+	uint64_t id;
 	int code;
 
-	if (!p->code || !vti_profcode_insns(p->code))
+	if (!p->executed || !vt_execcount_totals(p->executed)->insns)
 		return 0;
-	code = exec_event(p, &event, err);
-	e.event = (uint32_t)event;
+	/* The stream may have used the event's id for one of its own, but not with executed code.
+	 */
+	code = find_made(p, VT_PROFILE_EXEC_EVENT, name, name, VT_POLICY_EXACT, &event, err);
 	if (code == 0)
-		code = vti_profcode_each(p->code, p->space, add_executed, &e, err);
-	vti_profcode_free(p->code);
-	p->code = NULL;
+		p->events[event].sampling = 1;
+	for (id = 0; id < p->nblocks && code == 0; id++)
+		if (vt_bblocks_get(dict, id))
+			code = count_block(p, vt_bblocks_get(dict, id), (uint32_t)event, err);
+	vt_execcount_free(p->executed);
+	p->executed = NULL;
 	return code;
 }
 
@@ -436,19 +425,15 @@ int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, ui
 		     uint64_t samples, struct vt_error *err)
 {
 	struct vt_place key = {.offset = offset, .image = image};
-	struct vt_bytes name = {(const uint8_t *)event, strlen(event)};
-	struct vt_bytes none = {(const uint8_t *)"", 0};
 	size_t index;
 	int code = 0;
 
 	for (index = 0; index < p->nevents; index++)
-		if (p->events[index].name && strcmp(p->events[index].name, event) == 0)
+		if (strcmp(p->events[index].name, event) == 0)
 			break;
 	/* An id that no stream is likely to use. */
 	if (index == p->nevents)
-		code = event_index(p, UINT64_MAX - index, &index, err);
-	if (code == 0 && !p->events[index].name)
-		code = name_event(&p->events[index], name, none, err);
+		code = find_made(p, UINT64_MAX - index, event, "", VT_POLICY_EXACT, &index, err);
 	if (code < 0)
 		return code;
 	p->events[index].policy = VT_POLICY_EXACT;
@@ -458,14 +443,13 @@ int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, ui
 
 /* ---- other records ---- */
 
-/* Of Linux: PROT_EXEC of sys/mman.h, PERF_RECORD_MISC_USER of linux/perf_event.h. */
-#define CAN_EXEC  4
-#define MODE_USER 2
+/* PROT_EXEC of sys/mman.h. */
+#define CAN_EXEC 4
 
 /* The dynamic linker writes once to text with relocations: it runs as its file says. */
 static bool is_relocated(struct vt_profile *p, const struct vt_map *m)
 {
-	const struct vt_imagedata *data = vt_images_data(p->images, m->image);
+	const struct vt_imagedata *data = vt_images_data(vt_context_images(p->context), m->image);
 	uint64_t bias;
 
 	return !m->found && m->writes == 1 && data &&
@@ -473,7 +457,7 @@ static bool is_relocated(struct vt_profile *p, const struct vt_map *m)
 	       vt_imagedata_is_relocated(data, m->start - bias);
 }
 
-/* Notes code that the program could write to: it is told by an announcement of its mapping. */
+/* Notes code that the program could write to: an announcement of its mapping shows it. */
 static void note_patches(struct vt_profile *p, const struct vt_record *rec)
 {
 	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
@@ -484,63 +468,39 @@ static void note_patches(struct vt_profile *p, const struct vt_record *rec)
 	if (pid < 0 || !(vt_record_u64(rec, VT_MAP_PROT) & CAN_EXEC))
 		return;
 	for (; at < end; at = m->end) {
-		m = vt_addrspace_find(p->space, pid, at, MODE_USER);
+		m = vt_addrspace_find(vt_context_space(p->context), pid, at, MODE_USER);
 		if (!m || m->end <= at)
 			return;
 		if (m->writes && (m->type == VT_IMAGE_FILE || m->type == VT_IMAGE_VDSO) &&
 		    !is_relocated(p, m))
-			vt_images_patch(p->images, m->image, vt_map_offset(m, m->start),
-					m->end - m->start);
+			vt_images_patch(vt_context_images(p->context), m->image,
+					vt_map_offset(m, m->start), m->end - m->start);
 	}
 }
 
 static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
-	int code = vt_addrspace_feed(p->space, rec, err);
+	int code = vt_context_refused(p->context, err);
 
-	if (code == 0 && p->images)
-		code = vt_images_feed(p->images, rec, err);
-	if (code == 0 && rec->kind == VT_MAP)
-		code = vti_profmaps_take(&p->maps, rec, p->images, err);
-	if (code == 0 && rec->kind == VT_MAP && p->images)
+	if (code == 0 && rec->kind == VT_MAP && vt_context_images(p->context))
 		note_patches(p, rec);
 	return code;
 }
 
-static void take_loss(struct vt_profile_loss *loss, const struct vt_record *rec)
-{
-	if (rec->kind == VT_LOST) {
-		loss->lost_records++;
-		loss->lost += vt_record_u64(rec, VT_LOST_COUNT);
-	} else {
-		loss->gaps++;
-		loss->gap_bytes += vt_record_u64(rec, VT_GAP_BYTES);
-		loss->gap_records += vt_record_u64(rec, VT_GAP_RECORDS);
-	}
-}
-
-/* Which kernel was recorded matters to its symbols, and whether the code is all that ran. */
-static int take_meta(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
-{
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-
-	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
-		p->sampled = true;
-	return p->images ? vt_images_feed(p->images, rec, err) : 0;
-}
-
 static int take_record(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
+	size_t event;
+
 	switch (rec->kind) {
 	case VT_EVENT:
-		return take_event(p, rec, err);
+		return find_declared(p, vt_record_u64(rec, VT_EVENT_ID), &event, err);
 	case VT_IMAGE:
 	case VT_MAP:
 	case VT_THREAD:
 	case VT_KSYMBOL:
 		return take_mapping(p, rec, err);
 	case VT_META:
-		return take_meta(p, rec, err);
+		return vt_context_refused(p->context, err);
 	case VT_COUNT:
 		return take_count(p, rec, err);
 	case VT_FREQ:
@@ -548,18 +508,15 @@ static int take_record(struct vt_profile *p, const struct vt_record *rec, struct
 	case VT_BLOCK:
 	case VT_EXEC:
 		return take_code(p, rec, err);
-	case VT_LOST:
-	case VT_GAP:
-		take_loss(&p->loss, rec);
-		return 0;
 	default:
 		return 0;
 	}
 }
 
-int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err)
+int vt_profile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
+		    struct vt_error *err)
 {
+	struct vt_profile *p = profile;
 	struct vt_record rec = {block, block->kind, first};
 	int code = 0;
 
@@ -665,29 +622,12 @@ bool vt_profile_find_places(const struct vt_profile *p, uint32_t image, int32_t 
 	return true;
 }
 
-const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p)
+struct vt_context *vt_profile_context(const struct vt_profile *p)
 {
-	return &p->loss;
+	return p->context;
 }
 
-const struct vt_map *vt_profile_map(const struct vt_profile *p, int64_t pid, uint64_t address)
+uint64_t vt_profile_bad(const struct vt_profile *p)
 {
-	return vt_addrspace_find(p->space, (int32_t)pid, address, 0);
-}
-
-bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
-		     uint64_t *offset)
-{
-	return vti_profmaps_find(&p->maps, address, image, offset);
-}
-
-bool vt_profile_has_code(const struct vt_profile *p, uint32_t image)
-{
-	return vti_profmaps_has_code(&p->maps, image);
-}
-
-bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
-			    uint64_t *offset)
-{
-	return vti_profmaps_find_before(&p->maps, address, image, offset);
+	return p->bad;
 }

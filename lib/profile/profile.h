@@ -7,22 +7,17 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "image/addrspace.h"
-#include "image/images.h"
+#include "profile/context.h"
 #include "stream/record.h"
 
 /*
- * A profile: how many samples of each event fell on each place of each image.  It is fed with a
- * stream's records in order, so that each sample is resolved through what was mapped at its time.
- * Events stay apart: samples whose pc was chosen in different ways are never added up.
+ * A profile: how many samples of each event fell on each place of each image.  It is a consumer of
+ * a reading context, so that each sample is resolved through what was mapped at its time.  Events
+ * stay apart: samples whose pc was chosen in different ways are never added up.
  *
- * Memory: one entry for each distinct place and event, however many samples there are, plus what
- * the address space needs.
+ * Memory: one entry for each distinct place and event, however many samples there are.
  */
 struct vt_profile;
-
-/* The image of samples at whose address nothing is mapped; their offset is an enum vt_unmapped. */
-#define VT_UNMAPPED_IMAGE 0xffffffffu
 
 /*
  * The event, "instructions", that executed code (BLOCK and EXEC records) is counted as: the
@@ -42,7 +37,9 @@ enum vt_estimate {
 	VT_NESTIMATES
 };
 
-/* Why a sample lies in no image, by the mode in which the CPU was. */
+/*
+ * Why a sample lies in no image, by the mode in which the CPU was: its offset in VT_UNMAPPED_IMAGE.
+ */
 enum vt_unmapped {
 	VT_UNMAPPED_USER,
 	VT_UNMAPPED_KERNEL,
@@ -61,9 +58,9 @@ const char *vt_unmapped_text(uint64_t why);
 enum vt_unmapped vt_unmapped_cause(uint64_t ip, uint64_t misc, uint64_t has);
 
 struct vt_profile_event {
-	uint64_t id; /* of its EVENT record */
-	char *name;
-	char *unit; /* of the period; "" if unknown */
+	uint64_t id;	  /* of its EVENT record */
+	const char *name; /* borrowed from the context, as the unit */
+	const char *unit; /* of the period; "" if unknown */
 	enum vt_policy policy;
 	uint64_t sampling; /* the period asked for, 0 if a frequency was */
 	uint64_t samples;
@@ -83,18 +80,8 @@ struct vt_place {
 	uint64_t period;
 };
 
-/* What the recording side or the stream could not keep. */
-struct vt_profile_loss {
-	uint64_t lost_records; /* LOST records, and */
-	uint64_t lost;	       /* the records that they stand for */
-	uint64_t gaps;	       /* GAP records, and */
-	uint64_t gap_bytes;    /* what they say is missing, where known */
-	uint64_t gap_records;
-	uint64_t bad; /* records of executed code that contradict themselves: left out */
-};
-
-/* `images` is fed along, borrowed; may be NULL.  Owned by the caller; NULL when memory runs out. */
-struct vt_profile *vt_profile_new(struct vt_images *images);
+/* `context` is borrowed.  Owned by the caller; NULL when memory runs out. */
+struct vt_profile *vt_profile_new(struct vt_context *context);
 void vt_profile_free(struct vt_profile *p);
 
 /* From now on, FREQ records count as events, too. */
@@ -104,18 +91,18 @@ void vt_profile_estimates(struct vt_profile *p);
 size_t vt_profile_estimate_event(const struct vt_profile *p, enum vt_estimate estimate);
 
 /*
- * Takes rows first .. first+count-1 of a block.  Kinds that do not matter are ignored.  Returns 0,
- * -VT_E_NOMEM or -VT_E_LIMIT.
+ * A vt_consume_fn; `profile` is the struct vt_profile.  Ignores kinds that do not matter.  Without
+ * BLOCK and EXEC records, executed code is not counted.  Returns 0, -VT_E_NOMEM or -VT_E_LIMIT.
  */
-int vt_profile_feed(struct vt_profile *p, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err);
+int vt_profile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
+		    struct vt_error *err);
 
-/* To be called after the last record: until then, executed code is not in the places. */
+/* Adds executed code to the places.  To be called after the last record. */
 int vt_profile_finish(struct vt_profile *p, struct vt_error *err);
 
 /*
- * Counts what no record told as samples of an event: `samples` of `event`, counted exactly, at an
- * offset of an image.  -VT_E_NOMEM.
+ * Adds what no record of the stream counts: `samples` of `event`, a name that is borrowed, counted
+ * exactly, at an offset of an image.  -VT_E_NOMEM.
  */
 int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, uint64_t offset,
 		     uint64_t samples, struct vt_error *err);
@@ -133,28 +120,9 @@ const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i);
 bool vt_profile_find_places(const struct vt_profile *p, uint32_t image, int32_t pid, uint64_t first,
 			    uint64_t last, const struct vt_place *const **places, size_t *n);
 
-const struct vt_profile_loss *vt_profile_loss(const struct vt_profile *p);
+/* Records of executed code that contradict themselves: they are left out. */
+uint64_t vt_profile_bad(const struct vt_profile *p);
 
-/* What a process has mapped at an address at the current moment of the stream, as
- * vt_addrspace_find() tells it. */
-const struct vt_map *vt_profile_map(const struct vt_profile *p, int64_t pid, uint64_t address);
-
-/*
- * Where an address of the recorded processes lies: the image that was mapped there last, and the
- * offset in it.  Of each image's stretches, only the latest mapping is known.  False if none holds
- * it.
- */
-bool vt_profile_find(const struct vt_profile *p, uint64_t address, uint32_t *image,
-		     uint64_t *offset);
-
-/* Whether any of an image was mapped to be executed, or in a way that was not recorded. */
-bool vt_profile_has_code(const struct vt_profile *p, uint32_t image);
-
-/*
- * For an address that lies in no image: the one with code whose mapping begins nearest before it,
- * and the offset as if that went on.  What a program has beyond its file's bytes, .bss, lies so.
- */
-bool vt_profile_find_before(const struct vt_profile *p, uint64_t address, uint32_t *image,
-			    uint64_t *offset);
+struct vt_context *vt_profile_context(const struct vt_profile *p);
 
 #endif

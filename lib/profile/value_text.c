@@ -49,22 +49,22 @@ static bool put_data(struct vt_buf *out, const struct vt_image *im, uint64_t off
 
 bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_style *style)
 {
-	const struct vt_profile *p = style->profile;
+	const struct vt_context *c = style->profile ? vt_profile_context(style->profile) : NULL;
 	const struct vt_image *im;
 	uint32_t image;
 	uint64_t offset;
 
-	if (!p || !style->images || address < LOWEST_ADDRESS)
+	if (!c || !style->images || address < LOWEST_ADDRESS)
 		return false;
-	if (vt_profile_find(p, address, &image, &offset)) {
-		if (vt_profile_has_code(p, image))
+	if (vt_context_find(c, address, &image, &offset)) {
+		if (vt_context_has_code(c, image))
 			return put_place(out, image, offset, true, style->images);
 		im = vt_images_get(style->images, image);
 		if (im && im->type != VT_IMAGE_ANON)
 			return put_data(out, im, offset);
 	}
 	/* What is mapped to no file may be the .bss of what is mapped before it. */
-	return vt_profile_find_before(p, address, &image, &offset) &&
+	return vt_context_find_before(c, address, &image, &offset) &&
 	       put_place(out, image, offset, false, style->images);
 }
 

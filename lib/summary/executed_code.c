@@ -11,13 +11,15 @@ struct insn_place {
 
 bool vt_executed_code_init(struct vt_executed_code *e)
 {
-	*e = (struct vt_executed_code){.count = vt_execcount_new()};
+	*e = (struct vt_executed_code){.dict = vt_bblocks_new()};
+	e->count = e->dict ? vt_execcount_new(e->dict) : NULL;
 	return e->count != NULL;
 }
 
 void vt_executed_code_fini(struct vt_executed_code *e)
 {
 	vt_execcount_free(e->count);
+	vt_bblocks_free(e->dict);
 }
 
 static void add_values(struct vt_executed_code *e, uint64_t what, uint64_t count, uint64_t size)
@@ -34,7 +36,7 @@ int vt_executed_code_feed(struct vt_executed_code *e, const struct vt_record *re
 	int code = 0;
 
 	if (rec->kind == VT_BLOCK)
-		code = vt_execcount_block(e->count, rec, err);
+		code = vt_bblocks_add(e->dict, rec, err);
 	else if (rec->kind == VT_EXEC)
 		code = vt_execcount_exec(e->count, rec, err);
 	else
@@ -73,7 +75,7 @@ static bool add_block(struct vt_executed_code *e, const struct vt_bblock *b, str
 
 int vt_executed_code_finish(struct vt_executed_code *e, struct vt_error *err)
 {
-	const struct vt_bblocks *dict = vt_execcount_blocks(e->count);
+	const struct vt_bblocks *dict = e->dict;
 	struct vt_hash places;
 	bool ok = true;
 	uint64_t id;

@@ -18,6 +18,7 @@ struct vt_value_total {
 };
 
 struct vt_executed_code {
+	struct vt_bblocks *dict;
 	struct vt_execcount *count;
 	uint64_t bad;		 /* records that contradict themselves and are left out */
 	uint64_t blocks;	 /* distinct blocks of which something was executed */

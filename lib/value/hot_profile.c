@@ -135,9 +135,10 @@ static void begin(struct vt_hotprofile *p)
 	vt_module_names_begin(p->modules);
 }
 
-int vt_hotprofile_feed(struct vt_hotprofile *p, const struct vt_block *block, uint32_t first,
-		       uint32_t count, struct vt_error *err)
+int vt_hotprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
+		       struct vt_error *err)
 {
+	struct vt_hotprofile *p = profile;
 	struct vt_record rec = {block, block->kind, first};
 	int code = 0;
 

@@ -48,12 +48,12 @@ struct vt_hotprofile *vt_hotprofile_new(uint64_t seed);
 void vt_hotprofile_free(struct vt_hotprofile *p);
 
 /*
- * Takes rows first .. first+count-1 of a block; only IMAGE, MODULE, LABEL and HOT records
- * matter.  A list that
- * contradicts itself is counted and left out.  0 or -VT_E_NOMEM.
+ * A vt_consume_fn (profile/context.h); `profile` is the struct vt_hotprofile.  Only IMAGE, MODULE,
+ * LABEL and HOT records matter.  A list that contradicts itself is counted and left out.  0 or
+ * -VT_E_NOMEM.
  */
-int vt_hotprofile_feed(struct vt_hotprofile *p, const struct vt_block *block, uint32_t first,
-		       uint32_t count, struct vt_error *err);
+int vt_hotprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
+		       struct vt_error *err);
 
 /*
  * Ends a stream: joins its lists to those that are there already (vt_hot_merge()), in the order

@@ -138,8 +138,9 @@ static struct vt_writer *create(FILE *f, const struct vt_reader *in)
 /* Counts in both ways; the instructions executed, and how many records were bad. */
 static uint64_t count(FILE *f, uint64_t *bad)
 {
-	struct vt_execcount *c = vt_execcount_new();
-	struct vt_profile *p = vt_profile_new(NULL);
+	struct vt_context *context = vt_context_new(NULL);
+	struct vt_execcount *c = vt_execcount_new(vt_context_blocks(context));
+	struct vt_profile *p = vt_profile_new(context);
 	struct vt_reader *r = reopen(f);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_record rec;
@@ -148,21 +149,22 @@ static uint64_t count(FILE *f, uint64_t *bad)
 
 	check(c && p, "no memory");
 	*bad = 0;
+	vt_context_add(context, &(struct vt_consumer){.take = vt_profile_feed, .arg = p});
 	while (vt_reader_next(r, &rec, &err) > 0) {
-		code = vt_profile_feed(p, rec.block, rec.row, 1, &err);
+		code = vt_context_feed(context, rec.block, rec.row, 1, &err);
 		check(code == 0, "a profile fails");
-		code = rec.kind == VT_BLOCK  ? vt_execcount_block(c, &rec, &err)
+		code = rec.kind == VT_BLOCK  ? vt_context_refused(context, &err)
 		       : rec.kind == VT_EXEC ? vt_execcount_exec(c, &rec, &err)
 					     : 0;
 		*bad += code < 0;
 	}
 	insns = vt_execcount_totals(c)->insns;
 	check(vt_profile_finish(p, &err) == 0, "a profile does not finish");
-	check(!*bad || !vt_profile_nevents(p) || vt_profile_loss(p)->bad == *bad ||
-		      !vt_profile_loss(p)->bad,
+	check(!*bad || !vt_profile_nevents(p) || vt_profile_bad(p) == *bad || !vt_profile_bad(p),
 	      "two counts of what is bad");
 	vt_profile_free(p);
 	vt_execcount_free(c);
+	vt_context_free(context);
 	vt_reader_close(r);
 	return insns;
 }

@@ -68,6 +68,7 @@ static void profile(const uint8_t *data, size_t size)
 struct readers {
 	struct vt_images *images;
 	struct vt_freqprofile *freqs;
+	struct vt_context *context;
 	struct vt_profile *profile;
 	struct vt_flowcount *counts; /* NULL: takes too long for most inputs */
 	struct vt_stackcount *stacks;
@@ -80,11 +81,18 @@ static void readers_init(struct readers *r, bool counts)
 
 	r->images = vt_images_new(&o, &err);
 	r->freqs = vt_freqprofile_new();
-	r->profile = vt_profile_new(NULL);
-	r->counts = counts ? vt_flowcount_new() : NULL;
+	r->context = vt_context_new(NULL);
+	check(r->context != NULL, "no memory");
+	r->profile = vt_profile_new(r->context);
+	r->counts = counts ? vt_flowcount_new(r->context) : NULL;
 	r->stacks = vt_stackcount_new();
 	check(r->images && r->freqs && r->profile && !r->counts == !counts && r->stacks,
 	      "no memory");
+	if (counts)
+		vt_context_add(r->context,
+			       &(struct vt_consumer){.take = vt_flowcount_feed, .arg = r->counts});
+	vt_context_add(r->context,
+		       &(struct vt_consumer){.take = vt_profile_feed, .arg = r->profile});
 }
 
 static void readers_fini(struct readers *r)
@@ -93,6 +101,7 @@ static void readers_fini(struct readers *r)
 	vt_freqprofile_free(r->freqs);
 	vt_profile_free(r->profile);
 	vt_flowcount_free(r->counts);
+	vt_context_free(r->context);
 	vt_stackcount_free(r->stacks);
 }
 
@@ -102,11 +111,9 @@ static int give(const struct readers *r, const struct vt_record *rec, struct vt_
 	if (rec->kind == VT_IMAGE)
 		vt_images_feed(r->images, rec, err);
 	check(vt_stackcount_feed(r->stacks, rec, err) != -VT_E_NOMEM, "no memory");
-	if (r->counts)
-		check(vt_flowcount_feed(r->counts, rec, err) != -VT_E_NOMEM, "no memory");
-	check(vt_profile_feed(r->profile, rec->block, rec->row, 1, err) != -VT_E_NOMEM,
+	check(vt_context_feed(r->context, rec->block, rec->row, 1, err) != -VT_E_NOMEM,
 	      "no memory");
-	return vt_freqprofile_feed(r->freqs, rec, err);
+	return vt_freqprofile_feed(r->freqs, rec->block, rec->row, 1, err);
 }
 
 static unsigned kind_of(uint8_t n)
@@ -218,7 +225,7 @@ static void compare(const struct readers *r)
 	size_t i;
 
 	if (r->counts) {
-		check(vt_flowcount_finish(r->counts, r->profile, &err) == 0, "no end");
+		check(vt_flowcount_finish(r->counts, &err) == 0, "no end");
 		check(vt_freqcompare(&in, &out, &err) == 0, "no comparison");
 	}
 	for (i = 0; i < vt_images_count(r->images); i++)

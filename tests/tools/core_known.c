@@ -87,7 +87,8 @@ static int by_count(const void *a, const void *b)
 static void one(const struct vt_core *m, const char *path)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_execcount *c = vt_execcount_new();
+	struct vt_bblocks *dict = vt_bblocks_new();
+	struct vt_execcount *c = vt_execcount_new(dict);
 	struct vt_reader *r = vt_reader_open(path, &err);
 	static struct tally t;
 	struct vt_record rec;
@@ -99,7 +100,7 @@ static void one(const struct vt_core *m, const char *path)
 		fail(&err);
 	while ((got = vt_reader_next(r, &rec, &err)) > 0) {
 		if (rec.kind == VT_BLOCK)
-			got = vt_execcount_block(c, &rec, &err);
+			got = vt_bblocks_add(dict, &rec, &err);
 		else if (rec.kind == VT_EXEC)
 			got = vt_execcount_exec(c, &rec, &err);
 		if (got < 0)
@@ -108,8 +109,8 @@ static void one(const struct vt_core *m, const char *path)
 	if (got < 0)
 		fail(&err);
 	memset(&t, 0, sizeof(t));
-	for (id = 0; id < vt_bblocks_end(vt_execcount_blocks(c)); id++) {
-		const struct vt_bblock *b = vt_bblocks_get(vt_execcount_blocks(c), id);
+	for (id = 0; id < vt_bblocks_end(dict); id++) {
+		const struct vt_bblock *b = vt_bblocks_get(dict, id);
 
 		if (b)
 			tally_block(m, c, b, &t);
@@ -121,6 +122,7 @@ static void one(const struct vt_core *m, const char *path)
 	putchar('\n');
 	vt_reader_close(r);
 	vt_execcount_free(c);
+	vt_bblocks_free(dict);
 }
 
 int main(int argc, char **argv)

@@ -622,7 +622,8 @@ int vt_diffreport_finish(struct vt_diffreport *r, struct vt_error *err)
 		for (side = 0; side < 2; side++) {
 			json_t *v = json_object();
 
-			vt_json_profile_losses(v, vt_profile_loss(r->side[side].profile));
+			vt_json_losses(
+				v, vt_context_losses(vt_profile_context(r->side[side].profile)));
 			json_object_set_new(doc, side ? "after" : "before", v);
 		}
 		json_object_set_new(doc, "procedures",

@@ -5,17 +5,6 @@
 
 #include "listing/json.h"
 
-void vt_json_profile_losses(json_t *object, const struct vt_profile_loss *l)
-{
-	const struct vt_losses losses = {.lost_places = l->lost_records,
-					 .lost = l->lost,
-					 .gaps = l->gaps,
-					 .gap_bytes = l->gap_bytes,
-					 .gap_records = l->gap_records};
-
-	vt_json_losses(object, &losses);
-}
-
 static json_t *make_event(const struct vt_profile *p, size_t event, const char *label,
 			  const struct vt_ranking *ranking)
 {
@@ -48,5 +37,5 @@ void vt_json_profile(json_t *object, const struct vt_profile *p,
 		json_array_append_new(list,
 				      make_event(p, events->index[i], events->label[i], ranking));
 	json_object_set_new(object, "events", list);
-	vt_json_profile_losses(object, vt_profile_loss(p));
+	vt_json_losses(object, vt_context_losses(vt_profile_context(p)));
 }

@@ -8,9 +8,6 @@
 #include "profile/profile.h"
 #include "profile/ranking.h"
 
-/* Sets "lost" and "gaps" of an object: what is missing in a profile. */
-void vt_json_profile_losses(json_t *object, const struct vt_profile_loss *l);
-
 /*
  * Sets "events", "lost" and "gaps" of an object: what the lines above a text listing say.  The
  * share of unknown samples needs the ranking, which may be NULL.

@@ -74,9 +74,9 @@ static void header_event(const struct vt_profile *p, const struct vt_ranking *r,
 	vt_buf_free(&b);
 }
 
-static void header_loss(const struct vt_profile_loss *loss, struct vt_output *out)
+static void header_loss(const struct vt_losses *loss, struct vt_output *out)
 {
-	if (loss->lost_records)
+	if (loss->lost_places)
 		vt_output_printf(out, "Lost while recording: %" PRIu64 " records\n", loss->lost);
 	if (loss->gaps)
 		vt_output_printf(out,
@@ -100,7 +100,7 @@ void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 	}
 	if (!events->count)
 		vt_output_text(out, "No samples\n");
-	header_loss(vt_profile_loss(p), out);
+	header_loss(vt_context_losses(vt_profile_context(p)), out);
 }
 
 void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)

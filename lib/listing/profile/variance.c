@@ -221,7 +221,7 @@ json_t *vt_statreport_json(const struct vt_statreport *r)
 		json_object_set_new(set, "file", vt_json_text(run->path, strlen(run->path)));
 		json_object_set_new(set, "samples", vt_json_u64(run->total.samples));
 		json_object_set_new(set, "period", vt_json_u64(run->total.period));
-		vt_json_profile_losses(set, &run->loss);
+		vt_json_losses(set, &run->loss);
 		json_array_append_new(sets, set);
 	}
 	json_object_set_new(doc, "event",

@@ -42,7 +42,7 @@ int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt
 struct vt_statrun {
 	const char *path; /* borrowed */
 	struct vt_tally total;
-	struct vt_profile_loss loss;
+	struct vt_losses loss;
 };
 
 /* vstats's whole output; all borrowed but for the table. */

@@ -61,7 +61,8 @@ static int add_returns(struct callers *c, const struct vt_hot *h, struct vt_erro
 		uint64_t offset;
 		struct edge *e;
 
-		if (!vt_profile_find(c->view->profile, h->values[i], &image, &offset))
+		if (!vt_context_find(vt_profile_context(c->view->profile), h->values[i], &image,
+				     &offset))
 			continue;
 		e = edge_of(c, h, image, offset);
 		if (!e)

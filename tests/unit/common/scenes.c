@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "stream/reader.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/toolbox.h"
 
 #define USER 2
@@ -155,45 +156,28 @@ uint64_t *scene_freq(struct vt_writer *w, uint64_t image, uint64_t offset, doubl
 	return row;
 }
 
-static void feed(struct scene *s, const struct vt_block *block, uint32_t first, uint32_t count)
-{
-	struct vt_record rec = {.kind = block->kind, .block = block};
-
-	assert_int_equal(vt_profile_feed(s->profile, block, first, count, &err), 0);
-	assert_int_equal(vt_hotprofile_feed(s->lists, block, first, count, &err), 0);
-	for (rec.row = first; rec.row < first + count; rec.row++) {
-		assert_int_equal(vt_freqprofile_feed(s->freqs, &rec, &err), 0);
-		assert_int_equal(vt_blockcode_feed(s->code, s->profile, &rec, &err), 0);
-	}
-}
-
 void scene_read(struct scene *s, int fd, struct vt_writer *w, bool estimates)
 {
 	static const struct vt_images_options o = {.warn = NULL};
-	const struct vt_block *block;
-	struct vt_reader *r;
-	uint32_t first, count;
+	struct vt_context *c;
 
 	s->images = vt_images_new(&o, &err);
-	s->profile = vt_profile_new(s->images);
+	s->profile = new_profile(s->images);
+	c = vt_profile_context(s->profile);
 	s->freqs = vt_freqprofile_new();
 	s->lists = vt_hotprofile_new(1);
-	s->code = vt_blockcode_new();
-	assert_true(s->profile && s->freqs && s->lists && s->code);
+	s->code = vt_blockcode_new(c);
+	assert_true(s->freqs && s->lists && s->code);
+	vt_context_add(c, &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = s->lists});
+	vt_context_add(c, &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = s->freqs});
+	vt_context_add(c, &(struct vt_consumer){.take = vt_blockcode_feed, .arg = s->code});
 	if (estimates)
 		vt_profile_estimates(s->profile);
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	while (vt_reader_next_run(r, &block, &first, &count, &err) == 1)
-		feed(s, block, first, count);
-	vt_reader_close(r);
-	close(fd);
+	read_context(c, fd, w);
 	assert_int_equal(vt_profile_finish(s->profile, &err), 0);
 	assert_int_equal(vt_freqprofile_finish(s->freqs, &err), 0);
 	assert_int_equal(vt_hotprofile_end(s->lists, &err), 0);
-	assert_int_equal(vt_blockcode_finish(s->code, s->profile, &err), 0);
+	assert_int_equal(vt_blockcode_finish(s->code, &err), 0);
 }
 
 void scene_drop(struct scene *s)
@@ -201,7 +185,7 @@ void scene_drop(struct scene *s)
 	vt_blockcode_free(s->code);
 	vt_hotprofile_free(s->lists);
 	vt_freqprofile_free(s->freqs);
-	vt_profile_free(s->profile);
+	free_profile(s->profile);
 	vt_images_free(s->images);
 }
 

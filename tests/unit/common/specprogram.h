@@ -17,6 +17,7 @@
 #include "listing/values/advice.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"
 #include "tests/unit/common/toolbox.h"
 
@@ -233,33 +234,17 @@ static inline void put_list(struct fixture *f, const char *name, enum vt_what wh
 				     .counts = {many, few}});
 }
 
-static inline void feed_images(struct fixture *f, const struct vt_block *block, uint32_t first,
-			       uint32_t count)
-{
-	assert_int_equal(vt_profile_feed(f->profile, block, first, count, &err), 0);
-	assert_int_equal(vt_hotprofile_feed(f->hot, block, first, count, &err), 0);
-}
-
 static inline void finish(struct fixture *f)
 {
 	const struct vt_images_options o = {.perf_map_dir = NULL};
-	const struct vt_block *block;
-	struct vt_reader *r;
-	uint32_t first, count;
-	int rc;
 
 	f->images = vt_images_new(&o, &err);
-	f->profile = vt_profile_new(f->images);
+	f->profile = new_profile(f->images);
 	f->hot = vt_hotprofile_new(1);
-	assert_true(f->images && f->profile && f->hot);
-	assert_int_equal(vt_writer_close(f->w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(f->fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(f->fd, "test", &err);
-	assert_non_null(r);
-	while ((rc = vt_reader_next_run(r, &block, &first, &count, &err)) == 1)
-		feed_images(f, block, first, count);
-	assert_int_equal(rc, 0);
-	vt_reader_close(r);
+	assert_true(f->images && f->hot);
+	vt_context_add(vt_profile_context(f->profile),
+		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = f->hot});
+	read_context(vt_profile_context(f->profile), f->fd, f->w);
 	assert_int_equal(vt_hotprofile_end(f->hot, &err), 0);
 	assert_int_equal(vt_hotprofile_damage(f->hot)->rejected, 0);
 	f->view = (struct vt_spec_view){
@@ -278,9 +263,8 @@ static inline void end(struct fixture *f)
 {
 	vt_spec_free(f->spec);
 	vt_hotprofile_free(f->hot);
-	vt_profile_free(f->profile);
+	free_profile(f->profile);
 	vt_images_free(f->images);
-	close(f->fd);
 }
 
 static inline struct vt_cell cell(const struct vt_table *t, size_t row, const char *key)

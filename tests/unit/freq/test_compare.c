@@ -14,6 +14,7 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"
 
 #define IMAGE 7
@@ -108,36 +109,29 @@ static void put_count(struct vt_writer *w, uint64_t offset, uint64_t samples)
 static void read_back(struct vt_writer *w, int fd, bool estimates, struct made *m)
 {
 	const struct vt_images_options o = {0};
-	struct vt_reader *r;
-	struct vt_record rec;
+	struct vt_context *c;
 
 	m->images = vt_images_new(&o, &err);
-	m->profile = vt_profile_new(m->images);
+	m->profile = new_profile(m->images);
+	c = vt_profile_context(m->profile);
 	m->freqs = vt_freqprofile_new();
-	m->counts = vt_flowcount_new();
-	assert_true(m->images && m->profile && m->freqs && m->counts);
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	while (vt_reader_next(r, &rec, &err) > 0) {
-		assert_int_equal(vt_profile_feed(m->profile, rec.block, rec.row, 1, &err), 0);
-		assert_int_equal(vt_flowcount_feed(m->counts, &rec, &err), 0);
-		if (estimates)
-			assert_int_equal(vt_freqprofile_feed(m->freqs, &rec, &err), 0);
-	}
-	vt_reader_close(r);
-	close(fd);
+	m->counts = vt_flowcount_new(c);
+	assert_true(m->images && m->freqs && m->counts);
+	vt_context_add(c, &(struct vt_consumer){.take = vt_flowcount_feed, .arg = m->counts});
+	if (estimates)
+		vt_context_add(c,
+			       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = m->freqs});
+	read_context(c, fd, w);
 	assert_int_equal(vt_profile_finish(m->profile, &err), 0);
 	assert_int_equal(vt_freqprofile_finish(m->freqs, &err), 0);
-	assert_int_equal(vt_flowcount_finish(m->counts, m->profile, &err), 0);
+	assert_int_equal(vt_flowcount_finish(m->counts, &err), 0);
 }
 
 static void made_fini(struct made *m)
 {
 	vt_flowcount_free(m->counts);
 	vt_freqprofile_free(m->freqs);
-	vt_profile_free(m->profile);
+	free_profile(m->profile);
 	vt_images_free(m->images);
 }
 

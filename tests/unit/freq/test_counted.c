@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "freq/counted.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/simruns.h"
 
 #define IMAGE 1
@@ -20,25 +21,17 @@ static struct vt_error err;
 /* Counts what `put` writes. */
 static struct vt_flowcount *count(put_fn *put)
 {
-	struct vt_flowcount *c = vt_flowcount_new();
-	struct vt_profile *p = vt_profile_new(NULL);
+	struct vt_context *context = vt_context_new(NULL);
+	struct vt_flowcount *c = vt_flowcount_new(context);
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	struct vt_record rec;
-	struct vt_reader *r;
 
-	assert_true(c && p);
+	assert_true(context && c);
+	vt_context_add(context, &(struct vt_consumer){.take = vt_flowcount_feed, .arg = c});
 	put(w);
-	r = reread_stream(fd, w);
-	while (vt_reader_next(r, &rec, &err) > 0) {
-		assert_int_equal(vt_profile_feed(p, rec.block, rec.row, 1, &err), 0);
-		assert_int_equal(vt_flowcount_feed(c, &rec, &err), 0);
-	}
-	assert_int_equal(vt_profile_finish(p, &err), 0);
-	assert_int_equal(vt_flowcount_finish(c, p, &err), 0);
-	vt_profile_free(p);
-	vt_reader_close(r);
-	close(fd);
+	read_context(context, fd, w);
+	assert_int_equal(vt_flowcount_finish(c, &err), 0);
+	vt_context_free(context);
 	return c;
 }
 

@@ -86,7 +86,7 @@ static void read_back(struct made *m)
 	struct vt_record rec;
 
 	while (vt_reader_next(r, &rec, &err) > 0) {
-		int code = vt_freqprofile_feed(m->profile, &rec, &err);
+		int code = vt_freqprofile_feed(m->profile, rec.block, rec.row, 1, &err);
 
 		assert_true(code == 0 || code == -VT_E_FORMAT);
 		m->refused += code < 0;

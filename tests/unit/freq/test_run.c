@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "freq/run.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"
 #include "tests/unit/common/toolbox.h"
 
@@ -192,11 +193,9 @@ static void read_result(struct result *out, struct vt_reader *r)
 
 static struct vt_profile *make_profile(struct vt_images *images, struct vt_flowcount *c)
 {
-	struct vt_profile *p = vt_profile_new(images);
+	struct vt_profile *p = new_profile(images);
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	struct vt_record rec;
-	struct vt_reader *r;
 	unsigned i;
 
 	put_event(w, TIME, "cycles", "cycles");
@@ -205,24 +204,18 @@ static struct vt_profile *make_profile(struct vt_images *images, struct vt_flowc
 	put_image(w, IMAGE + 1, "/nonexistent/program");
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		put_count(w, &counts[i]);
-	r = reread_stream(fd, w);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_profile_feed(p, rec.block, rec.row, 1, &err), 0);
+	read_context(vt_profile_context(p), fd, w);
 	assert_int_equal(vt_profile_finish(p, &err), 0);
-	vt_reader_close(r);
-	close(fd);
 	if (c)
-		assert_int_equal(vt_flowcount_finish(c, p, &err), 0);
+		assert_int_equal(vt_flowcount_finish(c, &err), 0);
 	return p;
 }
 
-static struct vt_flowcount *make_exact(void)
+static struct vt_flowcount *make_exact(struct vt_context *context)
 {
-	struct vt_flowcount *c = vt_flowcount_new();
+	struct vt_flowcount *c = vt_flowcount_new(context);
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	struct vt_record rec;
-	struct vt_reader *r;
 	uint64_t *row;
 	unsigned i;
 
@@ -239,11 +232,8 @@ static struct vt_flowcount *make_exact(void)
 	row[VT_EDGE_TO] = 0x101b;
 	put_real(&row[VT_EDGE_EXECUTIONS], 60);
 	row[VT_EDGE_CONFIDENCE] = VT_CONFIDENCE_EXACT;
-	r = reread_stream(fd, w);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_flowcount_feed(c, &rec, &err), 0);
-	vt_reader_close(r);
-	close(fd);
+	vt_context_add(context, &(struct vt_consumer){.take = vt_flowcount_feed, .arg = c});
+	read_context(context, fd, w);
 	return c;
 }
 
@@ -252,7 +242,8 @@ static void estimate(bool counted, enum vt_method method, struct vt_writer *w,
 {
 	const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
-	struct vt_flowcount *c = counted ? make_exact() : NULL;
+	struct vt_context *exact = vt_context_new(NULL);
+	struct vt_flowcount *c = counted ? make_exact(exact) : NULL;
 	struct vt_profile *p = make_profile(images, c);
 	struct vt_freqrun_options o = {
 		.profile = p,
@@ -270,8 +261,9 @@ static void estimate(bool counted, enum vt_method method, struct vt_writer *w,
 	o.core = &core;
 	assert_int_equal(vt_freqrun_event(p, NULL, &o.event, &err), 0);
 	assert_int_equal(vt_freqrun(&o, w, totals, &err), 0);
-	vt_profile_free(p);
+	free_profile(p);
 	vt_flowcount_free(c);
+	vt_context_free(exact);
 	vt_images_free(images);
 }
 
@@ -525,11 +517,9 @@ static void test_events(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct vt_profile *p = vt_profile_new(NULL);
+		struct vt_profile *p = new_profile(NULL);
 		int fd = scratch_file(), code;
 		struct vt_writer *w = start_stream(fd);
-		struct vt_record rec;
-		struct vt_reader *r;
 		size_t event = 99;
 
 		for (k = 0; k < 3 && rows[i].events[k].name; k++) {
@@ -539,17 +529,13 @@ static void test_events(void **state)
 			if (c.samples)
 				put_count(w, &c);
 		}
-		r = reread_stream(fd, w);
-		while (vt_reader_next(r, &rec, &err) > 0)
-			assert_int_equal(vt_profile_feed(p, rec.block, rec.row, 1, &err), 0);
+		read_context(vt_profile_context(p), fd, w);
 		assert_int_equal(vt_profile_finish(p, &err), 0);
 		code = vt_freqrun_event(p, rows[i].wanted, &event, &err);
 		if (rows[i].found < 0 ? code != rows[i].found
 				      : code || event != (size_t)rows[i].found)
 			fail_msg("row %u: %d, %zu", i, code, event);
-		vt_reader_close(r);
-		vt_profile_free(p);
-		close(fd);
+		free_profile(p);
 	}
 }
 

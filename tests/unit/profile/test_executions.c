@@ -18,6 +18,7 @@
 #include "profile/profile.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"
 
 #define NBLOCKS 40
@@ -101,7 +102,8 @@ static void counts(void **state)
 	static uint64_t want[NBLOCKS][MOST];
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	struct vt_execcount *c = vt_execcount_new();
+	struct vt_bblocks *dict = vt_bblocks_new();
+	struct vt_execcount *c = vt_execcount_new(dict);
 	uint64_t id, n, sum = 0, bytes = 0;
 	struct vt_record rec;
 	struct vt_reader *r;
@@ -119,7 +121,7 @@ static void counts(void **state)
 	}
 	r = end(w, fd);
 	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(rec.kind == VT_BLOCK ? vt_execcount_block(c, &rec, &err)
+		assert_int_equal(rec.kind == VT_BLOCK ? vt_bblocks_add(dict, &rec, &err)
 						      : vt_execcount_exec(c, &rec, &err),
 				 0);
 	for (id = 0; id < NBLOCKS; id++) {
@@ -134,6 +136,7 @@ static void counts(void **state)
 	assert_int_equal(vt_execcount_totals(c)->bytes, bytes);
 	assert_int_equal(vt_execcount_totals(c)->blocks, 199 * 200);
 	vt_execcount_free(c);
+	vt_bblocks_free(dict);
 	vt_reader_close(r);
 	close(fd);
 }
@@ -162,6 +165,7 @@ static void later_blocks(void **state)
 	volatile uint8_t *dirty = malloc(SIZE);
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
+	struct vt_bblocks *dict = vt_bblocks_new();
 	struct vt_execcount *c;
 	struct vt_record rec;
 	struct vt_reader *r;
@@ -183,9 +187,9 @@ static void later_blocks(void **state)
 	for (i = 0; i < SIZE; i++)
 		dirty[i] = 1;
 	free((void *)dirty);
-	c = vt_execcount_new();
+	c = vt_execcount_new(dict);
 	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(rec.kind == VT_BLOCK ? vt_execcount_block(c, &rec, &err)
+		assert_int_equal(rec.kind == VT_BLOCK ? vt_bblocks_add(dict, &rec, &err)
 						      : vt_execcount_exec(c, &rec, &err),
 				 0);
 	for (i = 0; i < 4; i++)
@@ -196,6 +200,7 @@ static void later_blocks(void **state)
 		assert_int_equal(vt_execcount_of(c, i, 0), 0);
 	assert_int_equal(vt_execcount_of(c, 0, 0) + vt_execcount_of(c, 1, 0), 0);
 	vt_execcount_free(c);
+	vt_bblocks_free(dict);
 	vt_reader_close(r);
 	close(fd);
 }
@@ -205,11 +210,8 @@ static void contradictions(void **state)
 {
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	struct vt_profile *p = vt_profile_new(NULL);
-	const struct vt_block *block;
-	struct vt_reader *r;
+	struct vt_profile *p = new_profile(NULL);
 	struct vt_error err = VT_ERROR_INIT;
-	uint32_t first, count;
 	uint64_t sum = 0;
 	size_t i;
 
@@ -233,11 +235,9 @@ static void contradictions(void **state)
 	put(w, 0, 0, 0, UINT64_MAX, 2, "", 0, 0);	 /* good: nothing */
 	put(w, 1, UINT64_MAX, 0, 0, 2, "\1\0", 2, 12);	 /* 14 */
 	put(w, 2, 3, 4, 0, 2, "\1\0\0\0", 4, 4);	 /* good: 2 and 1 instructions */
-	r = end(w, fd);
-	while (vt_reader_next_run(r, &block, &first, &count, &err) > 0)
-		assert_int_equal(vt_profile_feed(p, block, first, count, &err), 0);
+	read_context(vt_profile_context(p), fd, w);
 	assert_int_equal(vt_profile_finish(p, &err), 0);
-	assert_int_equal(vt_profile_loss(p)->bad, 14);
+	assert_int_equal(vt_profile_bad(p), 14);
 	assert_int_equal(vt_profile_nevents(p), 1);
 	assert_string_equal(vt_profile_event(p, 0)->name, "instructions");
 	for (i = 0; i < vt_profile_nplaces(p); i++)
@@ -245,9 +245,7 @@ static void contradictions(void **state)
 	assert_int_equal(sum, vt_profile_event(p, 0)->samples);
 	/* What was executed before the contradiction was found counts: 6 of 10, 12 and 14 each. */
 	assert_true(sum >= 4 && sum <= 4 + 3 * 6);
-	vt_profile_free(p);
-	vt_reader_close(r);
-	close(fd);
+	free_profile(p);
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include "profile/ranking.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"
 
 #define KERNEL 1
@@ -79,22 +80,9 @@ static void put_sample(struct vt_writer *w, uint64_t event, int64_t pid, uint64_
 /* Ends the stream and reads it into a profile. */
 static struct vt_profile *profile_of(struct vt_writer *w, int fd, struct vt_images *images)
 {
-	struct vt_profile *p = vt_profile_new(images);
-	const struct vt_block *block;
-	struct vt_reader *r;
-	uint32_t first, count;
-	int rc;
+	struct vt_profile *p = new_profile(images);
 
-	assert_non_null(p);
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	while ((rc = vt_reader_next_run(r, &block, &first, &count, &err)) == 1)
-		assert_int_equal(vt_profile_feed(p, block, first, count, &err), 0);
-	assert_int_equal(rc, 0);
-	vt_reader_close(r);
-	close(fd);
+	read_context(vt_profile_context(p), fd, w);
 	return p;
 }
 
@@ -147,11 +135,11 @@ static void resolves_at_the_time(void **state)
 	expect(p, 2, 0, 0x810, 0, 1, 5);
 	assert_int_equal(vt_profile_event(p, 0)->samples, 3);
 	assert_int_equal(vt_profile_event(p, 0)->period, 15);
-	assert_true(vt_profile_find(p, 0x1010, &image, &offset));
+	assert_true(vt_context_find(vt_profile_context(p), 0x1010, &image, &offset));
 	assert_int_equal(image, 2);
 	assert_int_equal(offset, 0x810);
-	assert_false(vt_profile_find(p, 0x2000, &image, &offset));
-	vt_profile_free(p);
+	assert_false(vt_context_find(vt_profile_context(p), 0x2000, &image, &offset));
+	free_profile(p);
 }
 
 static void tells_causes_apart(void **state)
@@ -184,7 +172,7 @@ static void tells_causes_apart(void **state)
 	for (i = 0; i < VT_NUNMAPPED; i++)
 		assert_string_not_equal(vt_unmapped_text(i), "?");
 	assert_string_equal(vt_unmapped_text(VT_NUNMAPPED), "?");
-	vt_profile_free(p);
+	free_profile(p);
 }
 
 /* Anonymous code is another in each process, a file's is not. */
@@ -210,7 +198,7 @@ static void keeps_processes_apart_where_it_matters(void **state)
 	expect(p, 2, 0, 0x20, 0, 2, 2);
 	assert_non_null(place(p, 1, 10, 0x1020, 0));
 	assert_non_null(place(p, 1, 11, 0x1020, 0));
-	vt_profile_free(p);
+	free_profile(p);
 }
 
 /* Events stay apart; a period that was not recorded is the one asked for, or 1. */
@@ -249,7 +237,7 @@ static void keeps_events_apart(void **state)
 	vt_event_choice_fini(&c);
 	assert_int_equal(vt_event_choice_init(&c, p, none, 1, &err), -VT_E_NOTFOUND);
 	assert_non_null(strstr(err.text, "cycles#3, cycles#4, idle, event 9"));
-	vt_profile_free(p);
+	free_profile(p);
 }
 
 /* A profile written as counts and read again is the same profile; counts add up. */
@@ -274,11 +262,11 @@ static void counts_are_a_profile(void **state)
 	row[VT_GAP_RECORDS] = 2;
 	p = profile_of(w, fd, NULL);
 	assert_int_equal(vt_profile_nplaces(p), 98);
-	assert_int_equal(vt_profile_loss(p)->lost_records, 1);
-	assert_int_equal(vt_profile_loss(p)->lost, 12);
-	assert_int_equal(vt_profile_loss(p)->gaps, 1);
-	assert_int_equal(vt_profile_loss(p)->gap_bytes, 100);
-	assert_int_equal(vt_profile_loss(p)->gap_records, 2);
+	assert_int_equal(vt_context_losses(vt_profile_context(p))->lost_places, 1);
+	assert_int_equal(vt_context_losses(vt_profile_context(p))->lost, 12);
+	assert_int_equal(vt_context_losses(vt_profile_context(p))->gaps, 1);
+	assert_int_equal(vt_context_losses(vt_profile_context(p))->gap_bytes, 100);
+	assert_int_equal(vt_context_losses(vt_profile_context(p))->gap_records, 2);
 
 	w = start_stream(fd2);
 	put_event(w, 1, "cycles", VT_POLICY_INTERRUPT, 0);
@@ -313,8 +301,8 @@ static void counts_are_a_profile(void **state)
 
 		expect(q, a->image, 0, a->offset, 0, 2 * a->samples, 2 * a->period);
 	}
-	vt_profile_free(p);
-	vt_profile_free(q);
+	free_profile(p);
+	free_profile(q);
 }
 
 /* Rows without symbols: one for each cause, all of them unknown; ties in a fixed order. */
@@ -357,7 +345,7 @@ static void ranks_what_is_unknown(void **state)
 	assert_int_equal(vt_ranking_sort(r, 0, true, &err), 0);
 	assert_int_equal(vt_ranking_tally(r, 0, 0).period, 10);
 	vt_ranking_free(r);
-	vt_profile_free(p);
+	free_profile(p);
 	vt_images_free(images);
 }
 
@@ -390,7 +378,7 @@ static void same_as_all(const struct vt_profile *p, uint32_t image, uint64_t fir
  */
 static void finds_places_by_offset(void **state)
 {
-	struct vt_profile *p = vt_profile_new(NULL);
+	struct vt_profile *p = new_profile(NULL);
 	const struct vt_place *const *none;
 	uint64_t offset = 1, start;
 	size_t i, n, seen = 0;
@@ -419,7 +407,7 @@ static void finds_places_by_offset(void **state)
 	assert_int_equal(seen, vt_profile_nplaces(p));
 	assert_true(vt_profile_find_places(p, 0, 9, 0, UINT64_MAX, &none, &n));
 	assert_int_equal(n, 0);
-	vt_profile_free(p);
+	free_profile(p);
 }
 
 /*
@@ -471,7 +459,7 @@ static void looks_again_elsewhere(void **state)
 	assert_int_equal(vt_profile_event(p, 1)->told, 1);
 	assert_int_equal(vt_profile_event(p, 1)->exact_ip, 0);
 	assert_int_equal(vt_profile_event(p, 1)->policy, VT_POLICY_UNKNOWN);
-	vt_profile_free(p);
+	free_profile(p);
 }
 
 /* Counts find their event by its name, or make one; they are exact, whatever the event was. */
@@ -501,7 +489,7 @@ static void counts_by_name(void **state)
 	assert_int_equal(vt_profile_event(p, 0)->policy, VT_POLICY_INTERRUPT);
 	for (i = 1; i < 4; i++)
 		assert_int_equal(vt_profile_event(p, (size_t)i)->policy, VT_POLICY_EXACT);
-	vt_profile_free(p);
+	free_profile(p);
 }
 
 static void is_patched(const struct vt_images *images, uint32_t id, uint64_t first, uint64_t end)
@@ -553,63 +541,8 @@ static void notes_patched_code(void **state)
 	is_patched(images, 6, 0x400, 0x1400);
 	is_patched(images, 7, 0x1400, 0x2400);
 	is_patched(images, 8, 0x400, 0x2400);
-	vt_profile_free(p);
+	free_profile(p);
 	vt_images_free(images);
-}
-
-typedef bool find_fn(const struct vt_profile *p, uint64_t address, uint32_t *image,
-		     uint64_t *offset);
-
-static void is_found(const struct vt_profile *p, find_fn *find, uint64_t address,
-		     uint32_t want_image, uint64_t want_offset)
-{
-	uint64_t offset = 0;
-	uint32_t image = 0;
-
-	assert_true(find(p, address, &image, &offset));
-	assert_int_equal(image, want_image);
-	assert_int_equal(offset, want_offset);
-}
-
-/* The latest mapping counts, the nearest one before an address if it is of an image with code. */
-static void finds_images_by_address(void **state)
-{
-	int fd = scratch_file();
-	struct vt_writer *w = start_stream(fd);
-	uint64_t offset = 0;
-	uint32_t image = 0;
-	struct vt_profile *p;
-
-	(void)state;
-	put_map_of(w, 10, 0x1000, 0x1000, 0x100, 1, 5);
-	put_map_of(w, 10, 0x3000, 0x1000, 0x200, 2, 1); /* data alone */
-	put_map_of(w, 10, 0x5000, 0x1000, 0x300, 3, 0); /* nothing is told */
-	put_map_of(w, 10, 0x7000, 0x1000, 0x400, 4, 1);
-	put_map_of(w, 10, 0x7000, 0x1000, 0x400, 4, 4); /* data that became code, */
-	put_map_of(w, 10, 0x7000, 0x1000, 0x400, 4, 1); /* and had been */
-	put_map_of(w, 10, 0x1000, 0x800, 0x500, 5, 5);
-	put_map_of(w, 10, 0x1000, 0x1000, 0x100, 1, 5); /* once more: later than image 5 */
-	p = profile_of(w, fd, NULL);
-	assert_true(vt_profile_has_code(p, 1));
-	assert_false(vt_profile_has_code(p, 2));
-	assert_true(vt_profile_has_code(p, 3));
-	assert_true(vt_profile_has_code(p, 4));
-	assert_true(vt_profile_has_code(p, 5));
-	assert_false(vt_profile_has_code(p, 6));
-
-	assert_false(vt_profile_find(p, 0xfff, &image, &offset));
-	is_found(p, vt_profile_find, 0x1000, 1, 0x100);
-	is_found(p, vt_profile_find, 0x1fff, 1, 0x10ff);
-	assert_false(vt_profile_find(p, 0x2000, &image, &offset));
-	is_found(p, vt_profile_find, 0x3010, 2, 0x210);
-
-	assert_false(vt_profile_find_before(p, 0xfff, &image, &offset));
-	is_found(p, vt_profile_find_before, 0x1000, 1, 0x100);
-	is_found(p, vt_profile_find_before, 0x4fff, 1, 0x40ff);
-	is_found(p, vt_profile_find_before, 0x5000, 3, 0x300);
-	is_found(p, vt_profile_find_before, 0x6fff, 3, 0x22ff);
-	is_found(p, vt_profile_find_before, 0x9000, 4, 0x2400);
-	vt_profile_free(p);
 }
 
 /* By image, process and offset, whatever order they came in; bounds belong to a range. */
@@ -647,7 +580,7 @@ static void finds_places_of_a_process(void **state)
 		assert_true(vt_profile_find_places(p, 1, pids[i], 0x1020, 0x1020, &found, &n));
 		assert_int_equal(n, 1);
 	}
-	vt_profile_free(p);
+	free_profile(p);
 }
 
 /* A block of instructions of 3 and 2 bytes. */
@@ -722,7 +655,7 @@ static void counts_executed_code(void **state)
 		assert_int_equal(vt_profile_finish(p, &err), 0);
 		assert_int_equal(vt_profile_finish(p, &err), 0);
 		assert_int_equal(vt_profile_nevents(p), !sampled);
-		assert_int_equal(vt_profile_loss(p)->bad, !sampled);
+		assert_int_equal(vt_profile_bad(p), !sampled);
 		assert_int_equal(vt_profile_nplaces(p), sampled ? 0 : 7);
 		if (!sampled) {
 			expect(p, 1, 0, 0x410, 0, 1, 1);
@@ -736,7 +669,7 @@ static void counts_executed_code(void **state)
 			assert_int_equal(vt_profile_event(p, 0)->policy, VT_POLICY_EXACT);
 			assert_int_equal(vt_profile_event(p, 0)->sampling, 1);
 		}
-		vt_profile_free(p);
+		free_profile(p);
 	}
 }
 
@@ -753,7 +686,6 @@ int main(void)
 		cmocka_unit_test(looks_again_elsewhere),
 		cmocka_unit_test(counts_by_name),
 		cmocka_unit_test(notes_patched_code),
-		cmocka_unit_test(finds_images_by_address),
 		cmocka_unit_test(finds_places_of_a_process),
 		cmocka_unit_test(counts_executed_code),
 	};

@@ -95,7 +95,7 @@ static const char *compare(struct side e[2], const size_t *index, size_t n, enum
 	assert_non_null(t);
 	for (i = 0; i < n; i++) {
 		chosen[i] = index[i];
-		label[i] = vt_profile_event(e[1].s.profile, index[i])->name;
+		label[i] = (char *)vt_profile_event(e[1].s.profile, index[i])->name;
 	}
 	events = (struct vt_event_choice){chosen, label, n};
 	vt_listdiff_columns(t, sides, &events, view);

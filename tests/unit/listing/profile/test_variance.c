@@ -12,6 +12,7 @@
 #include "listing/profile/profile.h"
 #include "listing/profile/variance.h"
 #include "tests/unit/common/printed.h"
+#include "tests/unit/common/profiles.h"
 #include "tests/unit/common/streams.h"
 
 #define RUNS 3
@@ -26,13 +27,11 @@ static void add_run(struct vt_runs *runs, const char *const *paths, const uint64
 {
 	static const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
-	struct vt_profile *p = vt_profile_new(images);
+	struct vt_profile *p = new_profile(images);
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct vt_ranking *ranking;
 	const size_t event = 0;
-	struct vt_record rec;
-	struct vt_reader *r;
 	uint64_t *row;
 	uint64_t i;
 
@@ -50,17 +49,13 @@ static void add_run(struct vt_runs *runs, const char *const *paths, const uint64
 		row[VT_COUNT_SAMPLES] = n[i];
 		row[VT_COUNT_PERIOD] = 10 * n[i];
 	}
-	r = reread_stream(fd, w);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_profile_feed(p, rec.block, rec.row, 1, &err), 0);
+	read_context(vt_profile_context(p), fd, w);
 	assert_int_equal(vt_profile_finish(p, &err), 0);
-	vt_reader_close(r);
-	close(fd);
 	ranking = vt_ranking_new(p, images, level, &err);
 	assert_non_null(ranking);
 	assert_int_equal(vt_runs_add(runs, ranking, &event, &err), 0);
 	vt_ranking_free(ranking);
-	vt_profile_free(p);
+	free_profile(p);
 	vt_images_free(images);
 }
 

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/context.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define PROT_EXEC 4u /* of sys/mman.h, on every Linux */
+
+/* The kinds of records that change the context. */
+#define OWN_KINDS                                                                                  \
+	(VT_KIND(VT_IMAGE) | VT_KIND(VT_MAP) | VT_KIND(VT_THREAD) | VT_KIND(VT_KSYMBOL) |          \
+	 VT_KIND(VT_META) | VT_KIND(VT_EVENT) | VT_KIND(VT_BLOCK) | VT_KIND(VT_LOST) |             \
+	 VT_KIND(VT_GAP))
+
+static_assert(VT_NKINDS <= 64, "a bit for each kind");
+
+/* The latest mapping of a stretch of an image. */
+struct stretch {
+	uint64_t offset; /* with `image`, the key */
+	uint64_t image;
+	uint64_t start;
+	uint64_t length;
+	uint64_t age; /* later mappings have greater numbers */
+	bool data;    /* it never was executable */
+};
+
+struct vt_context {
+	struct vt_images *images;
+	struct vt_addrspace *space;
+	struct vt_bblocks *blocks;
+	struct vt_hash stretches;
+	uint64_t nmaps;
+	struct vt_hash events; /* struct vt_event */
+	struct vt_losses losses;
+	bool sampled;
+	struct vt_error refused; /* of the record at hand; code VT_OK: it was taken */
+	struct vt_consumer consumers[VT_CONTEXT_CONSUMERS];
+	size_t nconsumers;
+};
+
+struct vt_context *vt_context_new(struct vt_images *images)
+{
+	struct vt_context *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->images = images;
+	c->space = vt_addrspace_new();
+	c->blocks = vt_bblocks_new();
+	vt_hash_init(&c->stretches, sizeof(struct stretch), offsetof(struct stretch, start));
+	vt_hash_init(&c->events, sizeof(struct vt_event), sizeof(uint64_t));
+	if (c->space && c->blocks)
+		return c;
+	vt_context_free(c);
+	return NULL;
+}
+
+void vt_context_free(struct vt_context *c)
+{
+	size_t i;
+
+	if (!c)
+		return;
+	for (i = 0; i < c->events.count; i++) {
+		struct vt_event *e = vt_hash_at(&c->events, i);
+
+		free(e->name);
+		free(e->unit);
+	}
+	vt_hash_fini(&c->events);
+	vt_hash_fini(&c->stretches);
+	vt_addrspace_free(c->space);
+	vt_bblocks_free(c->blocks);
+	free(c);
+}
+
+void vt_context_add(struct vt_context *c, const struct vt_consumer *consumer)
+{
+	assert(c->nconsumers < VT_CONTEXT_CONSUMERS);
+	c->consumers[c->nconsumers++] = *consumer;
+}
+
+/* ---- events ---- */
+
+static char *copy_text(struct vt_bytes text)
+{
+	char *s = malloc(text.size + 1);
+
+	if (s) {
+		memcpy(s, text.data, text.size);
+		s[text.size] = '\0';
+	}
+	return s;
+}
+
+static int name_event(struct vt_event *e, struct vt_bytes name, struct vt_bytes unit,
+		      struct vt_error *err)
+{
+	char *new_name = copy_text(name);
+	char *new_unit = copy_text(unit);
+
+	if (!new_name || !new_unit) {
+		free(new_name);
+		free(new_unit);
+		return vt_error_nomem(err);
+	}
+	free(e->name);
+	free(e->unit);
+	e->name = new_name;
+	e->unit = new_unit;
+	return 0;
+}
+
+static int take_event(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+{
+	uint64_t id = vt_record_u64(rec, VT_EVENT_ID), policy = vt_record_u64(rec, VT_EVENT_POLICY);
+	struct vt_event *e = vt_hash_add(&c->events, &id, NULL);
+
+	if (!e)
+		return vt_error_nomem(err);
+	e->policy = policy < VT_NPOLICIES ? (enum vt_policy)policy : VT_POLICY_UNKNOWN;
+	e->period = vt_record_u64(rec, VT_EVENT_PERIOD);
+	e->branch_type = vt_record_u64(rec, VT_EVENT_BRANCH_TYPE);
+	return name_event(e, vt_record_bytes(rec, VT_EVENT_NAME),
+			  vt_record_bytes(rec, VT_EVENT_UNIT), err);
+}
+
+const struct vt_event *vt_context_event(struct vt_context *c, uint64_t id, struct vt_error *err)
+{
+	struct vt_event *e = vt_hash_add(&c->events, &id, NULL);
+
+	if (!e)
+		vt_error_nomem(err);
+	if (e && !e->name) {
+		char text[40];
+		struct vt_bytes name = {(const uint8_t *)text, 0};
+		struct vt_bytes unit = {(const uint8_t *)"", 0};
+
+		name.size = (size_t)snprintf(text, sizeof(text), "event %" PRIu64, id);
+		if (name_event(e, name, unit, err) < 0)
+			return NULL;
+	}
+	return e;
+}
+
+/* ---- mappings ---- */
+
+static int note_stretch(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+{
+	const uint64_t id = vt_record_u64(rec, VT_MAP_IMAGE);
+	const struct vt_image *image = c->images ? vt_images_get(c->images, (uint32_t)id) : NULL;
+	/* As vt_map_offset() has it, an offset of anonymous code is an address. */
+	bool anonymous = image && image->type == VT_IMAGE_ANON;
+	struct stretch key = {.offset =
+				      vt_record_u64(rec, anonymous ? VT_MAP_START : VT_MAP_OFFSET),
+			      .image = id};
+	uint64_t prot = vt_record_u64(rec, VT_MAP_PROT);
+	bool added;
+	struct stretch *s = vt_hash_add(&c->stretches, &key, &added);
+
+	if (!s)
+		return vt_error_nomem(err);
+	s->data = (added || s->data) && prot && !(prot & PROT_EXEC);
+	s->start = vt_record_u64(rec, VT_MAP_START);
+	s->length = vt_record_u64(rec, VT_MAP_LENGTH);
+	s->age = ++c->nmaps;
+	return 0;
+}
+
+static int take_mapping(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = vt_addrspace_feed(c->space, rec, err);
+
+	if (code == 0 && c->images)
+		code = vt_images_feed(c->images, rec, err);
+	if (code == 0 && rec->kind == VT_MAP)
+		code = note_stretch(c, rec, err);
+	return code;
+}
+
+/* The image and offset of an address by a stretch; NULL: there is none. */
+static bool place_in(const struct stretch *s, uint64_t address, uint32_t *image, uint64_t *offset)
+{
+	if (!s)
+		return false;
+	*image = (uint32_t)s->image;
+	*offset = address - s->start + s->offset;
+	return true;
+}
+
+bool vt_context_find(const struct vt_context *c, uint64_t address, uint32_t *image,
+		     uint64_t *offset)
+{
+	const struct stretch *best = NULL;
+	size_t i;
+
+	for (i = 0; i < c->stretches.count; i++) {
+		const struct stretch *s = vt_hash_at(&c->stretches, i);
+
+		if (address - s->start < s->length && (!best || s->age > best->age))
+			best = s;
+	}
+	return place_in(best, address, image, offset);
+}
+
+bool vt_context_has_code(const struct vt_context *c, uint32_t image)
+{
+	size_t i;
+
+	for (i = 0; i < c->stretches.count; i++) {
+		const struct stretch *s = vt_hash_at(&c->stretches, i);
+
+		if (s->image == image && !s->data)
+			return true;
+	}
+	return false;
+}
+
+bool vt_context_find_before(const struct vt_context *c, uint64_t address, uint32_t *image,
+			    uint64_t *offset)
+{
+	const struct stretch *best = NULL;
+	size_t i;
+
+	for (i = 0; i < c->stretches.count; i++) {
+		const struct stretch *s = vt_hash_at(&c->stretches, i);
+
+		if (s->start > address || !vt_context_has_code(c, (uint32_t)s->image))
+			continue;
+		if (!best || s->start > best->start ||
+		    (s->start == best->start && s->age > best->age))
+			best = s;
+	}
+	return place_in(best, address, image, offset);
+}
+
+/* ---- records ---- */
+
+void vt_losses_add(struct vt_losses *l, const struct vt_record *rec)
+{
+	if (rec->kind == VT_LOST) {
+		l->lost_places++;
+		l->lost += vt_record_u64(rec, VT_LOST_COUNT);
+	} else {
+		l->gaps++;
+		l->gap_bytes += vt_record_u64(rec, VT_GAP_BYTES);
+		l->gap_records += vt_record_u64(rec, VT_GAP_RECORDS);
+	}
+}
+
+/* The symbols of a kernel depend on which one was recorded. */
+static int take_meta(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+
+	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
+		c->sampled = true;
+	return c->images ? vt_images_feed(c->images, rec, err) : 0;
+}
+
+static int take_record(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_EVENT:
+		return take_event(c, rec, err);
+	case VT_META:
+		return take_meta(c, rec, err);
+	case VT_BLOCK:
+		return vt_bblocks_add(c->blocks, rec, err);
+	case VT_LOST:
+	case VT_GAP:
+		vt_losses_add(&c->losses, rec);
+		return 0;
+	default:
+		return take_mapping(c, rec, err);
+	}
+}
+
+static bool is_wanted(const struct vt_consumer *consumer, uint32_t kind)
+{
+	return !consumer->kinds || (kind < 64 && (consumer->kinds & VT_KIND(kind)));
+}
+
+static int hand_on(const struct vt_context *c, bool before, const struct vt_block *block,
+		   uint32_t first, uint32_t count, struct vt_error *err)
+{
+	size_t i;
+	int code = 0;
+
+	for (i = 0; i < c->nconsumers && code == 0; i++) {
+		const struct vt_consumer *consumer = &c->consumers[i];
+		vt_consume_fn *fn = before ? consumer->before : consumer->take;
+
+		if (fn && is_wanted(consumer, block->kind))
+			code = fn(consumer->arg, block, first, count, err);
+	}
+	return code;
+}
+
+/* A record that changes the context. */
+static int take_row(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = hand_on(c, true, rec->block, rec->row, 1, err);
+
+	if (code)
+		return code;
+	code = take_record(c, rec, err);
+	if (code == -VT_E_NOMEM)
+		return code;
+	c->refused.code = VT_OK;
+	if (code < 0)
+		c->refused = *err;
+	return hand_on(c, false, rec->block, rec->row, 1, err);
+}
+
+int vt_context_feed(void *context, const struct vt_block *block, uint32_t first, uint32_t count,
+		    struct vt_error *err)
+{
+	struct vt_context *c = context;
+	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
+
+	if (block->kind >= 64 || !(OWN_KINDS & VT_KIND(block->kind)))
+		return hand_on(c, false, block, first, count, err);
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = take_row(c, &rec, err);
+	return code;
+}
+
+/* ---- what it knows ---- */
+
+int vt_context_refused(const struct vt_context *c, struct vt_error *err)
+{
+	if (c->refused.code != VT_OK)
+		*err = c->refused;
+	return -(int)c->refused.code;
+}
+
+struct vt_addrspace *vt_context_space(const struct vt_context *c)
+{
+	return c->space;
+}
+
+struct vt_images *vt_context_images(const struct vt_context *c)
+{
+	return c->images;
+}
+
+const struct vt_bblocks *vt_context_blocks(const struct vt_context *c)
+{
+	return c->blocks;
+}
+
+const struct vt_losses *vt_context_losses(const struct vt_context *c)
+{
+	return &c->losses;
+}
+
+bool vt_context_is_sampled(const struct vt_context *c)
+{
+	return c->sampled;
+}
