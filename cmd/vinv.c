@@ -12,7 +12,6 @@
 #include "listing/json.h"
 #include "listing/values/curves.h"
 #include "listing/values/invariance.h"
-#include "value/interval_profile.h"
 #include "value/intervals.h"
 
 static const char *const by_words[] = {"instruction", "procedure", "image", NULL};

@@ -2,8 +2,12 @@
 #include "value/intervals.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "value/collect.h"
 #include "value/hot_list_internal.h"
+#include "value/invariance.h"
 
 struct vt_intervals {
 	uint32_t k;
@@ -86,4 +90,204 @@ const float *vt_intervals_of(struct vt_intervals *iv, struct vt_hotlists *s, str
 	if (l->run)
 		vti_hotlist_flush(s, l);
 	return r->profiled < iv->n ? iv->shares + r->profiled * iv->k : NULL;
+}
+
+/* ---- a recording, read twice ---- */
+
+struct vt_intervalprofile {
+	struct vt_intervalprofile_options options;
+	struct vt_sites *sites;
+	struct vt_collect *collect;
+	struct vt_intervals *intervals; /* NULL in the first pass */
+	uint64_t *totals;
+	uint32_t *stream_id; /* by the sites' number of an image; or VT_SITES_NO_IMAGE */
+	size_t nstream_id;
+	struct vt_interval_row *rows;
+	size_t nrows;
+};
+
+static int begin_pass(struct vt_intervalprofile *p, const struct vt_hotlist_options *lists,
+		      struct vt_error *err)
+{
+	const struct vt_intervalprofile_options *o = &p->options;
+	const struct vt_collect_options how = {
+		.what = o->what == VT_INV_EVERY ? VT_COLLECT_WHAT : o->what,
+		.warn = p->intervals ? NULL : o->warn,
+		.warn_arg = o->warn_arg,
+	};
+
+	p->sites = vt_sites_new(lists, err);
+	if (!p->sites)
+		return -(int)err->code;
+	if (p->intervals)
+		vt_intervals_watch(p->intervals, vt_sites_lists(p->sites));
+	p->collect = vt_collect_new(p->sites, &how);
+	return p->collect ? vt_collect_begin(p->collect, err) : vt_error_nomem(err);
+}
+
+struct vt_intervalprofile *vt_intervalprofile_new(const struct vt_intervalprofile_options *o,
+						  struct vt_error *err)
+{
+	/* The first pass is for the totals alone. */
+	const struct vt_hotlist_options count = {.algo = VT_ALGO_LRU, .entries = 1};
+	struct vt_intervalprofile *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	p->options = *o;
+	if (begin_pass(p, &count, err) == 0)
+		return p;
+	vt_intervalprofile_free(p);
+	return NULL;
+}
+
+static void free_lists(struct vt_intervalprofile *p)
+{
+	vt_collect_free(p->collect);
+	vt_sites_free(p->sites);
+	p->collect = NULL;
+	p->sites = NULL;
+}
+
+void vt_intervalprofile_free(struct vt_intervalprofile *p)
+{
+	if (!p)
+		return;
+	free_lists(p);
+	vt_intervals_free(p->intervals);
+	free(p->totals);
+	free(p->stream_id);
+	free(p->rows);
+	free(p);
+}
+
+/* ---- feeding ---- */
+
+/* Notes which image of the sites the stream calls `id`. */
+static int note_image(struct vt_intervalprofile *p, uint64_t id, struct vt_error *err)
+{
+	uint32_t number = vt_collect_image(p->collect, id, 0);
+	size_t cap = p->nstream_id;
+
+	if (number == UINT32_MAX ||
+	    !vt_array_grow(&p->stream_id, &cap, (size_t)number + 1, sizeof(*p->stream_id)))
+		return vt_error_nomem(err);
+	if (cap > p->nstream_id)
+		memset(p->stream_id + p->nstream_id, 0xff,
+		       (cap - p->nstream_id) * sizeof(*p->stream_id));
+	p->nstream_id = cap;
+	p->stream_id[number] = (uint32_t)id;
+	return 0;
+}
+
+int vt_intervalprofile_feed(void *profile, const struct vt_block *block, uint32_t first,
+			    uint32_t count, struct vt_error *err)
+{
+	struct vt_intervalprofile *p = profile;
+	struct vt_record rec = {block, block->kind, first};
+	int code = vt_collect_feed(p->collect, block, first, count, err);
+
+	if (!p->intervals || (block->kind != VT_IMAGE && block->kind != VT_MAP &&
+			      block->kind != VT_KSYMBOL && block->kind != VT_META))
+		return code;
+	for (; rec.row - first < count && code == 0; rec.row++) {
+		code = vt_images_feed(p->options.images, &rec, err);
+		if (code == 0 && rec.kind == VT_IMAGE)
+			code = note_image(p, vt_record_u64(&rec, VT_IMAGE_ID), err);
+	}
+	return code;
+}
+
+/* ---- the rows ---- */
+
+static int compare_means(const void *a, const void *b)
+{
+	const struct vt_interval_row *x = a, *y = b;
+
+	if (x->mean != y->mean)
+		return x->mean < y->mean ? -1 : 1;
+	return (x->list > y->list) - (x->list < y->list);
+}
+
+static void sum_shares(struct vt_interval_row *row, uint32_t k)
+{
+	uint32_t i;
+
+	row->lowest = 1;
+	for (i = 0; i < k; i++) {
+		row->mean += (double)row->shares[i] / k;
+		if (row->shares[i] < row->lowest)
+			row->lowest = row->shares[i];
+		if (row->shares[i] > row->highest)
+			row->highest = row->shares[i];
+	}
+}
+
+static int make_rows(struct vt_intervalprofile *p, struct vt_error *err)
+{
+	struct vt_hotlists *lists = vt_sites_lists(p->sites);
+	size_t i, n = vt_sites_nlists(p->sites);
+
+	p->rows = malloc((n + 1) * sizeof(*p->rows));
+	if (!p->rows)
+		return vt_error_nomem(err);
+	for (i = 0; i < n; i++) {
+		struct vt_interval_row row = {.list = i, .image = VT_SITES_NO_IMAGE};
+		struct vt_hotlist *l = vt_sites_list_at(p->sites, i, &row.site, &row.size);
+		uint32_t image = row.site->image;
+
+		row.shares = vt_intervals_of(p->intervals, lists, l);
+		row.executions = l->total;
+		if (!row.shares || l->total <= p->options.min || l->total < p->options.k)
+			continue;
+		row.path = vt_sites_image_path(p->sites, image);
+		if (image < p->nstream_id)
+			row.image = p->stream_id[image];
+		sum_shares(&row, p->options.k);
+		p->rows[p->nrows++] = row;
+	}
+	qsort(p->rows, p->nrows, sizeof(*p->rows), compare_means);
+	return 0;
+}
+
+/* ---- passes ---- */
+
+static int end_first_pass(struct vt_intervalprofile *p, struct vt_error *err)
+{
+	const struct vt_hotlist_options table = {.algo = VT_ALGO_TNV};
+	size_t i, n = vt_sites_nlists(p->sites);
+	const struct vt_site *site;
+	uint32_t size;
+
+	if (!n)
+		return vt_error_set(err, VT_E_ABSENT, "no values");
+	p->totals = malloc(n * sizeof(*p->totals));
+	if (!p->totals)
+		return vt_error_nomem(err);
+	for (i = 0; i < n; i++)
+		p->totals[i] = vt_sites_list_at(p->sites, i, &site, &size)->total;
+	free_lists(p);
+	p->intervals = vt_intervals_new(p->options.k, p->totals, n);
+	return p->intervals ? begin_pass(p, &table, err) : vt_error_nomem(err);
+}
+
+int vt_intervalprofile_end_pass(struct vt_intervalprofile *p, struct vt_error *err)
+{
+	int code = vt_collect_end(p->collect, false, err);
+
+	if (code < 0)
+		return code;
+	return p->intervals ? make_rows(p, err) : end_first_pass(p, err);
+}
+
+size_t vt_intervalprofile_count(const struct vt_intervalprofile *p)
+{
+	return p->nrows;
+}
+
+const struct vt_interval_row *vt_intervalprofile_at(const struct vt_intervalprofile *p, size_t i)
+{
+	return &p->rows[i];
 }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "image/images.h"
-#include "value/interval_profile.h"
+#include "value/intervals.h"
 #include "value/invariance.h"
 
 /*

@@ -10,7 +10,7 @@
 
 #include "tests/unit/common/streams.h"
 #include "tests/unit/value/collected.h"
-#include "value/interval_profile.h"
+#include "value/intervals.h"
 
 static struct vt_error err;
 
