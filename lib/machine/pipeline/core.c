@@ -7,11 +7,21 @@
 
 #include "base/input.h"
 #include "machine/pipeline/core_text.h"
-#include "machine/pipeline/timing.h"
 
 #define MAX_TEXT  (64u << 10) /* bytes of a description */
 #define MAX_WORDS 24	      /* of a line: a unit and all classes fit */
 #define MAX_WORD  31
+
+/* The table of timings of this name, static; NULL: there is none. */
+static const struct vti_text *find_timing_table(const char *name)
+{
+	const struct vti_text *t;
+
+	for (t = vti_timing_texts; t->name; t++)
+		if (strcmp(t->name, name) == 0)
+			return t;
+	return NULL;
+}
 
 /* ---- what a line may say ---- */
 
@@ -272,7 +282,7 @@ static int parse_word(struct reader *r)
 		return e;
 	}
 	if (strcmp(key, "timing") == 0) {
-		r->m->table = vt_timing_table(word);
+		r->m->table = find_timing_table(word);
 		if (!r->m->table)
 			return complain(r, "no such table of timings:", word);
 		memset(r->m->timing, 0, sizeof(r->m->timing));

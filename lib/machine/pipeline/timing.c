@@ -6,16 +6,6 @@
 #include "machine/insn/form.h"
 #include "machine/pipeline/core_text.h"
 
-const struct vti_text *vt_timing_table(const char *name)
-{
-	const struct vti_text *t;
-
-	for (t = vti_timing_texts; t->name; t++)
-		if (strcmp(t->name, name) == 0)
-			return t;
-	return NULL;
-}
-
 /* ---- finding a line ---- */
 
 /* Compares the line at `p` with the form; what stands before the rows is less than all of them. */

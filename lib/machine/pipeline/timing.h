@@ -26,9 +26,6 @@ struct vt_timing_row {
 	} sets[VT_TIMING_SETS];
 };
 
-/* The table of this name, static; NULL: there is none. */
-const struct vti_text *vt_timing_table(const char *name);
-
 /*
  * The row of a form in the machine's table.  False: there is none, or it names a unit that the
  * machine does not have.
