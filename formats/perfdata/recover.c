@@ -252,8 +252,9 @@ static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t sta
 		if (!header_fits(&r, v->left - at) || !(n || may_begin(&r, led)) ||
 		    !first_visit(d, at))
 			return CHAIN_NONE;
+		/* Bytes of a block often look like an unknown record that the end cuts. */
 		if (v->have - at < r.size)
-			return open_chain(v, led);
+			return open_chain(v, led && (n || is_known(r.type)));
 		if (!link_fits(s, v, at, &r, &after, foreign > 0))
 			return CHAIN_NONE;
 		n += is_known(r.type);
@@ -365,20 +366,24 @@ static enum chain end_of_attr(struct pd_session *s, const struct pd_view *v, uin
 	return found;
 }
 
-/*
- * The end of a COMPRESSED record: of the blocks in it, the first that records follow.  *own: one
- * ends where the record does if its size is `size`.
- */
-static enum chain end_of_blocks(struct pd_session *s, const struct pd_view *v, size_t size,
-				bool *own, uint64_t *at)
+/* Whether one of a COMPRESSED record's blocks ends where the record does if its size is `size`. */
+static bool block_ends_at(const struct pd_view *v, size_t size)
+{
+	size_t end = vti_pd_block_end(v->p, v->have, PD_HEADER_SIZE);
+
+	while (end && end < size)
+		end = vti_pd_block_end(v->p, v->have, end);
+	return end && end == size;
+}
+
+/* The end of a COMPRESSED record: of the blocks in it, the first that records follow. */
+static enum chain end_of_blocks(struct pd_session *s, const struct pd_view *v, uint64_t *at)
 {
 	size_t end = vti_pd_block_end(v->p, v->have, PD_HEADER_SIZE);
 	enum chain found = CHAIN_NONE;
 
-	*own = false;
 	while (end && end <= PD_RECORD_MAX && found == CHAIN_NONE) {
 		found = try_hint(s, v, end);
-		*own |= end == size;
 		*at = end;
 		end = vti_pd_block_end(v->p, v->have, end);
 	}
@@ -392,13 +397,12 @@ static enum chain follow_contents(struct pd_session *s, const struct pd_view *v,
 			     vti_pd_extent_sample(s, v->p, v->have)};
 	enum chain found;
 	unsigned i;
-	bool own;
 
 	*at = end_of_aux(s, v);
 	if (*at)
 		return CHAIN_GOOD;
 	if (vti_pd_rec(s, v->p, 0).type == PD_COMPRESSED)
-		found = end_of_blocks(s, v, 0, &own, at);
+		found = end_of_blocks(s, v, at);
 	else
 		found = end_of_attr(s, v, at);
 	for (i = 0; i < 2 && found == CHAIN_NONE; i++) {
@@ -542,18 +546,26 @@ static int followed_fits(struct pd_session *s, const struct pd_view *v, size_t e
 	return fits_around(s, v, r.size);
 }
 
-/* The same of a COMPRESSED record: the blocks in it tell as well. */
+/*
+ * The same of a COMPRESSED record, whose blocks tell as well.  Its own size comes first: a block
+ * can begin with what looks like a record of an unknown type, so that a chain begins inside the
+ * record.
+ */
 static int compressed_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 {
-	enum chain found;
+	bool own = block_ends_at(v, size);
+	enum chain found = CHAIN_NONE;
 	uint64_t end;
-	bool own;
 
 	if (!prepare(s, v))
 		return -VT_E_NOMEM;
-	found = end_of_blocks(s, v, size, &own, &end);
-	if (found == CHAIN_GOOD && end <= size)
-		return end == size ? PD_FITS : PD_DAMAGED;
+	if (own)
+		found = try_hint(s, v, size);
+	if (found != CHAIN_NONE)
+		return found == CHAIN_GOOD ? PD_FITS : PD_UNDECIDED;
+	found = end_of_blocks(s, v, &end);
+	if (found == CHAIN_GOOD && end < size)
+		return PD_DAMAGED;
 	/* Not every writer ends blocks with its records: where others follow, they have the word.
 	 */
 	if (found == CHAIN_GOOD)

@@ -580,6 +580,36 @@ static void finds_ends_of_compressed_records(void **state)
 	pdsession_fini(&p);
 }
 
+/*
+ * The second block begins with what looks like a record of type 'A' << 24 | 0x68 and a size of 16,
+ * which ends where the whole record does; then with one that the end of the input cuts.
+ */
+static void takes_no_block_for_a_record(void **state)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	struct pdsession p;
+	struct pd_view v;
+
+	(void)state;
+	pdsession_init(&p, PLAIN);
+	pdsession_put(&b, PD_COMPRESSED, 0, NULL, 0);
+	vt_buf_put(&b, "\100\0\0", 3);
+	vt_buf_put(&b, "eight by", 8);
+	vt_buf_put(&b, "\150\0\0", 3);
+	vt_buf_put(&b, "A\2\0\20\0of eight", 13);
+	vt_put_le16(b.data + 6, 35);
+	put_samples(&b, CHAIN + 1);
+	assert_int_equal(fits(&p, &b), PD_FITS);
+	/* The samples are damaged: only the blocks vouch for the record. */
+	memset(b.data + 35, 0xff, b.size - 35);
+	vt_put_le16(b.data + 25, 0x6fd0);
+	v = view(&b);
+	v.left = UINT64_MAX;
+	assert_int_equal(vti_pd_fits(&p.s, &v), PD_FITS);
+	vt_buf_free(&b);
+	pdsession_fini(&p);
+}
+
 /* Compressed records hold none that are compressed again, nor bytes that follow records. */
 static void knows_what_is_inside_of_compressed_records(void **state)
 {
@@ -631,6 +661,7 @@ int main(void)
 		cmocka_unit_test(finds_ends_of_attributes),
 		cmocka_unit_test(finds_ends_of_aux_areas),
 		cmocka_unit_test(finds_ends_of_compressed_records),
+		cmocka_unit_test(takes_no_block_for_a_record),
 		cmocka_unit_test(knows_what_is_inside_of_compressed_records),
 	};
 
