@@ -2,7 +2,6 @@
 #include "cmd/vdb/vdb.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,15 +13,6 @@
 int64_t vdb_now(void)
 {
 	return (int64_t)time(NULL);
-}
-
-void vdb_time_text(int64_t t, char text[32])
-{
-	time_t time = (time_t)t;
-	struct tm tm;
-
-	if (!gmtime_r(&time, &tm) || !strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		snprintf(text, 32, "%lld", (long long)t);
 }
 
 struct vt_db *vdb_open(struct vdb *v, enum vt_db_mode mode)

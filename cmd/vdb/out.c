@@ -4,13 +4,11 @@
 #include "base/escape.h"
 #include "cmd/common/stream.h"
 #include "cmd/vdb/vdb.h"
+#include "listing/json.h"
 
 /* ---- streams ---- */
 
-typedef int write_fn(struct vt_db *db, const struct vt_db_selection *sel, struct vt_writer *w,
-		     struct vt_error *err);
-
-static bool write_stream(struct vdb *v, write_fn *fn)
+static bool write_stream(struct vdb *v, bool sections)
 {
 	struct vt_db_selection sel = vdb_selection(v);
 	struct vt_error err = VT_ERROR_INIT;
@@ -26,7 +24,7 @@ static bool write_stream(struct vdb *v, write_fn *fn)
 		return false;
 	w = app_open_writer(v->app, v->output, v->compress, NULL, 0);
 	ok = w != NULL;
-	if (ok && fn(db, &sel, w, &err) < 0)
+	if (ok && vt_db_write(db, &sel, sections, w, &err) < 0)
 		ok = app_fail(v->app, &err);
 	vt_db_close(db);
 	return app_close_writer(v->app, w) && ok;
@@ -34,12 +32,58 @@ static bool write_stream(struct vdb *v, write_fn *fn)
 
 bool vdb_cat(struct vdb *v)
 {
-	return write_stream(v, vt_db_write);
+	return write_stream(v, false);
 }
 
 bool vdb_export(struct vdb *v)
 {
-	return write_stream(v, vt_db_export);
+	return write_stream(v, true);
+}
+
+/* ---- what is there ---- */
+
+const char *const vdb_by_words[] = {"epoch", "input", "profile", NULL};
+
+static bool print(struct vdb *v, const struct vt_table *t)
+{
+	struct vt_output *out = app_text(v->app, v->output);
+	json_t *doc;
+
+	if (!out)
+		return false;
+	if (v->form.json) {
+		doc = vt_json_doc("vdb-list/1");
+		json_object_set_new(doc, "by", json_string(vdb_by_words[v->by]));
+		json_object_set_new(doc, "rows", vt_json_table(t));
+		vt_json_write(out, doc, true);
+		return true;
+	}
+	return app_print_table(v->app, t, &v->form, v->color, out);
+}
+
+bool vdb_list(struct vdb *v)
+{
+	struct vt_db_selection sel = vdb_selection(v);
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_table *t;
+	struct vt_db *db;
+	bool ok;
+
+	if (v->app->argc != 1)
+		return app_usage(v->app, "list: takes no files");
+	if (app_form_count(&v->form) > 1)
+		return app_usage(v->app, "--json, --csv and --tsv exclude each other");
+	db = vdb_open(v, VT_DB_READ);
+	if (!db)
+		return false;
+	t = vt_table_new();
+	if (!t)
+		vt_error_nomem(&err);
+	ok = t && vt_db_list(db, v->by, &sel, t, &err) == 0;
+	vt_db_close(db);
+	ok = ok ? print(v, t) : app_fail(v->app, &err);
+	vt_table_free(t);
+	return ok;
 }
 
 /* ---- keeping it small and sound ---- */

@@ -24,7 +24,7 @@ struct vdb {
 	bool keep_given;
 	double older; /* days */
 	bool older_given;
-	int by; /* index of vdb_by_words */
+	int by; /* enum vt_db_listing, an index of vdb_by_words */
 	struct app_form form;
 	const char *output;
 	const char *compress;
@@ -49,9 +49,8 @@ struct vt_db *vdb_open(struct vdb *v, enum vt_db_mode mode);
 /* What -E, -L, -i and -e chose. */
 struct vt_db_selection vdb_selection(const struct vdb *v);
 
-/* The time, seconds since 1970; and one as "2026-11-21T19:00:00Z". */
+/* The time, seconds since 1970. */
 int64_t vdb_now(void);
-void vdb_time_text(int64_t time, char text[32]);
 
 /*
  * Says at once, on standard output, what became of an input: it is on the disk when that is read.

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/table.h"
 #include "formats/db/digest.h"
 #include "formats/db/places.h"
 #include "stream/record.h"
@@ -158,69 +159,25 @@ struct vt_db_selection {
 
 /*
  * Writes the sum of a selection: META, EVENT, IMAGE, LOST, GAP and COUNT records, in the order of
- * `vtrace merge`.  Errors of the writer stick to it.
+ * `vtrace merge`; or that of section after section, each begun by META records from which it can
+ * be added to another database: the keys below.  Errors of the writer stick to it.
  */
-int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, struct vt_writer *w,
-		struct vt_error *err);
-
-/*
- * Writes section after section, each begun by META records from which it can be added to another
- * database: the keys below.
- */
-int vt_db_export(struct vt_db *db, const struct vt_db_selection *sel, struct vt_writer *w,
-		 struct vt_error *err);
+int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, bool sections,
+		struct vt_writer *w, struct vt_error *err);
 
 #define VT_DB_META_EPOCH "vdb.epoch" /* a section begins */
 #define VT_DB_META_LABEL "vdb.label"
 #define VT_DB_META_BEGUN "vdb.begun" /* the epoch: seconds since 1970, UTC */
 #define VT_DB_META_INPUT "vdb.input" /* "DIGEST ADDED SAMPLES NAME", each input */
 
-/* ---- listing; strings are borrowed until the function returns, which then goes on ---- */
+/*
+ * Fills a table that has no columns yet: a row for each epoch or input in the order in which they
+ * came, or for each profile by epoch, label, path and event.
+ */
+enum vt_db_listing { VT_DB_EPOCHS, VT_DB_INPUTS, VT_DB_PROFILES };
 
-struct vt_db_epoch_row {
-	struct vt_bytes name;
-	int64_t begun;
-	uint64_t inputs;
-	uint64_t labels;
-	uint64_t images;
-	uint64_t profiles;
-	uint64_t samples;
-	uint64_t bytes; /* of packed profiles */
-};
-
-struct vt_db_input_row {
-	struct vt_bytes epoch;
-	struct vt_bytes label;
-	struct vt_bytes name;
-	const uint8_t *digest;
-	int64_t added;
-	uint64_t samples;
-};
-
-struct vt_db_profile_row {
-	struct vt_bytes epoch;
-	struct vt_bytes label;
-	struct vt_bytes path; /* "" for what lies in no image */
-	struct vt_bytes buildid;
-	struct vt_bytes event;
-	uint64_t policy;
-	uint64_t places;
-	uint64_t samples;
-	uint64_t period;
-	uint64_t bytes;
-};
-
-typedef int vt_db_epoch_fn(void *arg, const struct vt_db_epoch_row *row);
-typedef int vt_db_input_fn(void *arg, const struct vt_db_input_row *row);
-typedef int vt_db_profile_fn(void *arg, const struct vt_db_profile_row *row);
-
-/* Epochs and inputs in the order in which they came, profiles by epoch, label, path and event. */
-int vt_db_epochs(struct vt_db *db, const struct vt_db_selection *sel, vt_db_epoch_fn *fn, void *arg,
-		 struct vt_error *err);
-int vt_db_inputs(struct vt_db *db, const struct vt_db_selection *sel, vt_db_input_fn *fn, void *arg,
-		 struct vt_error *err);
-int vt_db_profiles(struct vt_db *db, const struct vt_db_selection *sel, vt_db_profile_fn *fn,
-		   void *arg, struct vt_error *err);
+int vt_db_list(struct vt_db *db, enum vt_db_listing which, const struct vt_db_selection *sel,
+	       struct vt_table *table, struct vt_error *err);
 
 /* ---- keeping it small and sound ---- */
 

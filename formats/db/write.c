@@ -22,14 +22,18 @@ struct place {
 	uint64_t period;
 };
 
+struct ids {
+	int64_t *items;
+	size_t count;
+	size_t cap;
+};
+
 struct sum {
 	struct vt_db *db;
 	struct vt_writer *w;
 	struct vt_hash events; /* struct number */
 	struct vt_hash images;
-	int64_t *listed; /* the images of the sum at hand, in their order */
-	size_t nlisted;
-	size_t listed_cap;
+	struct ids listed;    /* the images of the sum at hand, in their order */
 	struct place *places; /* of one image */
 	size_t nplaces;
 	size_t places_cap;
@@ -107,11 +111,11 @@ static int write_events(struct sum *s, struct vt_error *err)
 	return code;
 }
 
-static bool list_image(struct sum *s, int64_t id)
+static bool list_id(struct ids *l, int64_t id)
 {
-	if (!vt_array_grow(&s->listed, &s->listed_cap, s->nlisted + 1, sizeof(*s->listed)))
+	if (!vt_array_grow(&l->items, &l->cap, l->count + 1, sizeof(*l->items)))
 		return false;
-	s->listed[s->nlisted++] = id;
+	l->items[l->count++] = id;
 	return true;
 }
 
@@ -125,14 +129,14 @@ static int write_images(struct sum *s, struct vt_error *err)
 		"");
 	int code;
 
-	s->nlisted = 0;
+	s->listed.count = 0;
 	while ((code = vti_db_step(s->db, q, err)) == 1) {
 		int64_t id = sqlite3_column_int64(q, 0);
 		bool added;
 		struct number *n = number_of(&s->images, id, &added);
 		uint64_t *row;
 
-		if (!n || !list_image(s, id)) {
+		if (!n || !list_id(&s->listed, id)) {
 			sqlite3_finalize(q);
 			return vt_error_nomem(err);
 		}
@@ -335,45 +339,12 @@ static int write_sum(struct sum *s, struct vt_error *err)
 		code = write_losses(s, err);
 	if (code == 0)
 		code = write_gaps(s, err);
-	for (i = 0; i < s->nlisted && code == 0; i++) {
-		const struct number *n = vt_hash_find(&s->images, &s->listed[i]);
+	for (i = 0; i < s->listed.count && code == 0; i++) {
+		const struct number *n = vt_hash_find(&s->images, &s->listed.items[i]);
 
-		code = write_counts(s, s->listed[i], n->number, err);
+		code = write_counts(s, s->listed.items[i], n->number, err);
 	}
 	return code < 0 ? code : write_unmapped(s, err);
-}
-
-static void sum_init(struct sum *s, struct vt_db *db, struct vt_writer *w)
-{
-	*s = (struct sum){.db = db, .w = w};
-	vt_hash_init(&s->events, sizeof(struct number), sizeof(int64_t));
-	vt_hash_init(&s->images, sizeof(struct number), sizeof(int64_t));
-}
-
-static void sum_fini(struct sum *s)
-{
-	vt_hash_fini(&s->events);
-	vt_hash_fini(&s->images);
-	free(s->listed);
-	free(s->places);
-}
-
-int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, struct vt_writer *w,
-		struct vt_error *err)
-{
-	struct sum s;
-	int code;
-
-	if (vti_db_begin(db, false, err) < 0)
-		return -(int)err->code;
-	sum_init(&s, db, w);
-	code = vti_db_choose(db, sel, err);
-	if (code == 0)
-		code = vti_db_sums_check(db, VTI_DB_TABLES & ~(unsigned)VTI_DB_INPUT, err);
-	if (code == 0)
-		code = write_sum(&s, err);
-	sum_fini(&s);
-	return vti_db_end(db, code, err);
 }
 
 /* ---- section by section ---- */
@@ -424,48 +395,50 @@ static int write_section(struct sum *s, int64_t section, struct vt_error *err)
 	return code < 0 ? code : write_sum(s, err);
 }
 
-/* The sections chosen; the caller frees *sections. */
-static int list_sections(struct vt_db *db, int64_t **sections, size_t *n, struct vt_error *err)
+static int write_sections(struct sum *s, struct vt_error *err)
 {
 	sqlite3_stmt *q =
-		vti_db_prepare(db, err,
+		vti_db_prepare(s->db, err,
 			       "SELECT id FROM section WHERE id IN (SELECT id FROM chosen_section)"
 			       " ORDER BY epoch, label",
 			       "");
-	size_t cap = 0;
+	struct ids sections = {.items = NULL};
+	size_t i;
 	int code;
 
-	*sections = NULL;
-	*n = 0;
-	while ((code = vti_db_step(db, q, err)) == 1) {
-		if (!vt_array_grow(sections, &cap, *n + 1, sizeof(**sections))) {
-			sqlite3_finalize(q);
-			return vt_error_nomem(err);
-		}
-		(*sections)[(*n)++] = sqlite3_column_int64(q, 0);
+	while ((code = vti_db_step(s->db, q, err)) == 1 &&
+	       list_id(&sections, sqlite3_column_int64(q, 0)))
+		;
+	if (code == 1) {
+		sqlite3_finalize(q);
+		code = vt_error_nomem(err);
 	}
+	for (i = 0; i < sections.count && code == 0; i++)
+		code = write_section(s, sections.items[i], err);
+	free(sections.items);
 	return code;
 }
 
-int vt_db_export(struct vt_db *db, const struct vt_db_selection *sel, struct vt_writer *w,
-		 struct vt_error *err)
+int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, bool sections,
+		struct vt_writer *w, struct vt_error *err)
 {
-	int64_t *sections = NULL;
-	size_t n = 0, i;
-	struct sum s;
+	struct sum s = {.db = db, .w = w};
 	int code;
 
 	if (vti_db_begin(db, false, err) < 0)
 		return -(int)err->code;
-	sum_init(&s, db, w);
+	vt_hash_init(&s.events, sizeof(struct number), sizeof(int64_t));
+	vt_hash_init(&s.images, sizeof(struct number), sizeof(int64_t));
 	code = vti_db_choose(db, sel, err);
 	if (code == 0)
-		code = vti_db_sums_check(db, VTI_DB_TABLES, err);
+		code = vti_db_sums_check(
+			db, sections ? VTI_DB_TABLES : VTI_DB_TABLES & ~(unsigned)VTI_DB_INPUT,
+			err);
 	if (code == 0)
-		code = list_sections(db, &sections, &n, err);
-	for (i = 0; i < n && code == 0; i++)
-		code = write_section(&s, sections[i], err);
-	free(sections);
-	sum_fini(&s);
+		code = sections ? write_sections(&s, err) : write_sum(&s, err);
+	vt_hash_fini(&s.events);
+	vt_hash_fini(&s.images);
+	free(s.listed.items);
+	free(s.places);
 	return vti_db_end(db, code, err);
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -242,33 +243,58 @@ void db_resize(const char *path, int64_t size)
 
 /* ---- what it says ---- */
 
-#define STRING(b) (int)(b).size, (const char *)(b).data
-
-static int print_epoch(void *arg, const struct vt_db_epoch_row *r)
+/* A cell: of a digest the first byte, of a build-id the size, of a time the seconds of 1970. */
+static void print_cell(struct vt_buf *out, const char *key, const struct vt_cell *c)
 {
-	vt_buf_printf(arg,
-		      "%.*s %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		      " %" PRIu64 "\n",
-		      STRING(r->name), r->begun, r->inputs, r->labels, r->images, r->profiles,
-		      r->samples, r->bytes);
-	return 0;
+	unsigned hour, minute, second;
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.*s", (int)c->size, c->text);
+	if (c->type == VT_CELL_NUMBER)
+		vt_buf_printf(out, "%" PRIu64, c->number);
+	else if (strcmp(key, "digest") == 0)
+		vt_buf_printf(out, "%.2s", text);
+	else if (strcmp(key, "buildid") == 0)
+		vt_buf_printf(out, "%zu", c->size / 2);
+	else if (strcmp(key, "begun") == 0 || strcmp(key, "added") == 0)
+		vt_buf_printf(out, "%u",
+			      sscanf(text, "1970-01-01T%2u:%2u:%2uZ", &hour, &minute, &second) == 3
+				      ? hour * 3600 + minute * 60 + second
+				      : UINT_MAX);
+	else
+		vt_buf_put(out, c->text, c->size);
 }
 
-static int print_input(void *arg, const struct vt_db_input_row *r)
+static int print_listing(struct vt_db *db, enum vt_db_listing which,
+			 const struct vt_db_selection *sel, struct vt_buf *out,
+			 struct vt_error *err)
 {
-	vt_buf_printf(arg, "%.*s/%.*s %.*s %02x %" PRId64 " %" PRIu64 "\n", STRING(r->epoch),
-		      STRING(r->label), STRING(r->name), r->digest[0], r->added, r->samples);
-	return 0;
-}
+	/* The columns, and what stands behind each. */
+	static const char *const orders[] = {
+		"epoch begun inputs labels images profiles samples bytes\n",
+		"epoch/label input digest added samples\n",
+		"epoch/label image buildid event places samples period bytes\n"};
+	struct vt_table *t = vt_table_new();
+	int code = vt_db_list(db, which, sel, t, err);
+	size_t row, i;
 
-static int print_profile(void *arg, const struct vt_db_profile_row *r)
-{
-	vt_buf_printf(arg,
-		      "%.*s/%.*s %.*s %zu %.*s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		      " %" PRIu64 "\n",
-		      STRING(r->epoch), STRING(r->label), STRING(r->path), r->buildid.size,
-		      STRING(r->event), r->policy, r->places, r->samples, r->period, r->bytes);
-	return 0;
+	for (row = 0; row < vt_table_rows(t); row++) {
+		const char *p = orders[which];
+
+		while (*p) {
+			size_t size = strcspn(p, " /\n");
+			struct vt_cell c;
+
+			for (i = 0; strncmp(vt_table_column_at(t, i)->key, p, size) != 0; i++)
+				;
+			c = vt_table_cell(t, row, i);
+			print_cell(out, vt_table_column_at(t, i)->key, &c);
+			vt_buf_put_u8(out, (uint8_t)p[size]);
+			p += size + 1;
+		}
+	}
+	vt_table_free(t);
+	return code;
 }
 
 static void print_field(struct vt_buf *out, const struct vt_record *rec, unsigned f)
@@ -294,7 +320,7 @@ static int print_stream(struct vt_db *db, bool export, const struct vt_db_select
 {
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	int code = (export ? vt_db_export : vt_db_write)(db, sel, w, err);
+	int code = vt_db_write(db, sel, export, w, err);
 	struct vt_reader *r = reread_stream(fd, w);
 	struct vt_error read_err = VT_ERROR_INIT;
 	struct vt_record rec;
@@ -315,16 +341,9 @@ static int print_stream(struct vt_db *db, bool export, const struct vt_db_select
 int db_print(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,
 	     struct vt_buf *out, struct vt_error *err)
 {
-	switch (view) {
-	case DB_EPOCHS:
-		return vt_db_epochs(db, sel, print_epoch, out, err);
-	case DB_INPUTS:
-		return vt_db_inputs(db, sel, print_input, out, err);
-	case DB_PROFILES:
-		return vt_db_profiles(db, sel, print_profile, out, err);
-	default:
-		return print_stream(db, view == DB_EXPORTED, sel, out, err);
-	}
+	if (view <= DB_PROFILES)
+		return print_listing(db, (enum vt_db_listing)view, sel, out, err);
+	return print_stream(db, view == DB_EXPORTED, sel, out, err);
 }
 
 void db_expect(struct vt_db *db, enum db_view view, const struct vt_db_selection *sel,

@@ -59,8 +59,7 @@ void db_add(struct vt_db *db, const struct vt_db_batch *b, int code, const char 
 enum db_view {
 	DB_EPOCHS,   /* NAME begun inputs labels images profiles samples bytes */
 	DB_INPUTS,   /* EPOCH/LABEL NAME first byte of its digest, added samples */
-	DB_PROFILES, /* EPOCH/LABEL PATH size of its build-id, EVENT policy places samples period
-		      * bytes */
+	DB_PROFILES, /* EPOCH/LABEL PATH size of its build-id, EVENT places samples period bytes */
 	DB_WRITTEN,  /* records: KIND field=value ... of all fields that are not 0 */
 	DB_EXPORTED, /* records */
 };

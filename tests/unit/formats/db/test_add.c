@@ -15,12 +15,12 @@
 #include "tests/unit/formats/db/dbs.h"
 
 #define BOTH_PROFILES                                                                              \
-	"monday/  0 faults 0 2 5 5 9\n"                                                            \
-	"monday/ /bin/one 8 cycles 1 3 12 1700 15\n"                                               \
-	"monday/ /bin/one 8 cycles 2 1 3 300 5\n"                                                  \
-	"monday/ /bin/one 8 faults 0 1 1 1 5\n"                                                    \
-	"monday/ /opt/lib/two 0 cycles 1 1 1 100 5\n"                                              \
-	"monday/ /opt/lib/two 0 cycles 2 1 3 300 5\n"
+	"monday/  0 faults 2 5 5 9\n"                                                              \
+	"monday/ /bin/one 8 cycles 3 12 1700 15\n"                                                 \
+	"monday/ /bin/one 8 cycles 1 3 300 5\n"                                                    \
+	"monday/ /bin/one 8 faults 1 1 1 5\n"                                                      \
+	"monday/ /opt/lib/two 0 cycles 1 1 100 5\n"                                                \
+	"monday/ /opt/lib/two 0 cycles 1 3 300 5\n"
 
 /* A number, or a text, that a statement finds. */
 static void expect_sql(struct vt_db *db, const char *sql, const char *want)
@@ -42,10 +42,10 @@ static void adds_up(void **state)
 	db_expect(db, DB_EPOCHS, DB_ALL, "monday 500 1 1 3 4 12 23\n");
 	db_expect(db, DB_INPUTS, DB_ALL, "monday/ a.data a1 1000 12\n");
 	db_expect(db, DB_PROFILES, DB_ALL,
-		  "monday/  0 faults 0 1 3 3 6\n"
-		  "monday/ /opt/lib/two 0 cycles 1 1 1 100 5\n"
-		  "monday/ /opt/one 8 cycles 1 2 7 700 7\n"
-		  "monday/ /opt/one 8 faults 0 1 1 1 5\n");
+		  "monday/  0 faults 1 3 3 6\n"
+		  "monday/ /opt/lib/two 0 cycles 1 1 100 5\n"
+		  "monday/ /opt/one 8 cycles 2 7 700 7\n"
+		  "monday/ /opt/one 8 faults 1 1 1 5\n");
 	db_add(db, &db_second, 1, "monday");
 	db_expect(db, DB_EPOCHS, DB_ALL, "monday 500 2 1 4 6 25 44\n");
 	db_expect(db, DB_INPUTS, DB_ALL, "monday/ a.data a1 1000 12\nmonday/ b.data b2 2000 13\n");
@@ -234,7 +234,7 @@ static void sums_that_are_too_high(void **state)
 			assert_string_equal(err.text, "more samples than can be counted");
 	}
 	db_expect(db, DB_PROFILES, DB_ALL,
-		  "e/  0 e 0 1 9223372036854775807 9223372036854775807 13\n");
+		  "e/  0 e 1 9223372036854775807 9223372036854775807 13\n");
 	vt_db_close(db);
 }
 

@@ -606,6 +606,7 @@ static void transactions_are_not_nested(void **state)
 {
 	const struct vt_db_prune all = {.keep = 0, .before = INT64_MIN};
 	struct vt_db *db = db_open(*state, VT_DB_CREATE);
+	struct vt_table *table = vt_table_new();
 	struct vt_error err = VT_ERROR_INIT;
 	size_t i;
 
@@ -614,9 +615,9 @@ static void transactions_are_not_nested(void **state)
 		const int codes[] = {
 			vt_db_add(db, &db_first, NULL, &err),
 			vt_db_epoch(db, "e", 1, &err),
-			vt_db_epochs(db, DB_ALL, NULL, NULL, &err),
-			vt_db_write(db, DB_ALL, NULL, &err),
-			vt_db_export(db, DB_ALL, NULL, &err),
+			vt_db_list(db, VT_DB_EPOCHS, DB_ALL, table, &err),
+			vt_db_write(db, DB_ALL, false, NULL, &err),
+			vt_db_write(db, DB_ALL, true, NULL, &err),
 			vt_db_prune(db, &all, NULL, NULL, &err),
 			vt_db_check(db, &err),
 		};
@@ -627,6 +628,7 @@ static void transactions_are_not_nested(void **state)
 	db_same_error(&err, VT_E_SYSTEM, *state,
 		      ": cannot start a transaction within a transaction");
 	assert_int_equal(vti_db_end(db, 0, &err), 0);
+	vt_table_free(table);
 	vt_db_close(db);
 }
 

@@ -91,13 +91,13 @@ static struct vt_db *make_three(const char *path)
 #define THIRD_EPOCH	 "c 800 0 0 0 0 0 0\n"
 #define FIRST_INPUT	 "a/x a.data a1 1000 12\n"
 #define SECOND_INPUT	 "b/ b.data b2 2000 13\n"
-#define FIRST_NOWHERE	 "a/x  0 faults 0 1 3 3 6\n"
-#define FIRST_ONE	 "a/x /bin/one 8 cycles 1 2 7 700 7\n"
-#define FIRST_ONE_FAULTS "a/x /bin/one 8 faults 0 1 1 1 5\n"
-#define FIRST_TWO	 "a/x /opt/lib/two 0 cycles 1 1 1 100 5\n"
-#define SECOND_NOWHERE	 "b/  0 faults 0 2 2 2 9\n"
-#define SECOND_ONE	 "b/ /bin/one 8 cycles 1 2 5 1000 8\nb/ /bin/one 8 cycles 2 1 3 300 5\n"
-#define SECOND_TWO	 "b/ /opt/lib/two 0 cycles 2 1 3 300 5\n"
+#define FIRST_NOWHERE	 "a/x  0 faults 1 3 3 6\n"
+#define FIRST_ONE	 "a/x /bin/one 8 cycles 2 7 700 7\n"
+#define FIRST_ONE_FAULTS "a/x /bin/one 8 faults 1 1 1 5\n"
+#define FIRST_TWO	 "a/x /opt/lib/two 0 cycles 1 1 100 5\n"
+#define SECOND_NOWHERE	 "b/  0 faults 2 2 2 9\n"
+#define SECOND_ONE	 "b/ /bin/one 8 cycles 2 5 1000 8\nb/ /bin/one 8 cycles 1 3 300 5\n"
+#define SECOND_TWO	 "b/ /opt/lib/two 0 cycles 1 3 300 5\n"
 
 static void lists_of_what_was_chosen(void **state)
 {
@@ -202,34 +202,6 @@ static void what_is_not_there(void **state)
 			db_expect_error(db, view, &sel, VT_E_NOTFOUND, rows[i].text);
 	}
 	db_expect(db, DB_WRITTEN, DB_ALL, whole_sum);
-	vt_db_close(db);
-}
-
-static int stop_at_second_epoch(void *arg, const struct vt_db_epoch_row *row)
-{
-	(void)row;
-	return ++*(int *)arg == 2 ? -VT_E_WRITE : 0;
-}
-
-static int end_at_first_input(void *arg, const struct vt_db_input_row *row)
-{
-	(void)row;
-	++*(int *)arg;
-	return 7;
-}
-
-/* What a caller's function returns ends the list; the database can be used as before. */
-static void callers_end_lists(void **state)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_db *db = make_three(*state);
-	int calls = 0;
-
-	assert_int_equal(vt_db_epochs(db, DB_ALL, stop_at_second_epoch, &calls, &err), -VT_E_WRITE);
-	assert_int_equal(calls, 2);
-	assert_int_equal(vt_db_inputs(db, DB_ALL, end_at_first_input, &calls, &err), 7);
-	assert_int_equal(calls, 3);
-	db_expect(db, DB_EPOCHS, DB_ALL, FIRST_EPOCH SECOND_EPOCH THIRD_EPOCH);
 	vt_db_close(db);
 }
 
@@ -459,7 +431,6 @@ int main(void)
 		TEST(sums_are_the_same_of_whatever_sections),
 		TEST(lists_of_what_was_chosen),
 		TEST(what_is_not_there),
-		TEST(callers_end_lists),
 		TEST(sums_of_what_was_chosen),
 		TEST(exports_section_by_section),
 		TEST(every_table_is_needed),
