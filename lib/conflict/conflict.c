@@ -1,10 +1,156 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "conflict/conflict_internal.h"
+
+/* ---- processors ---- */
+
+#define FORWARD	 (1u << VT_CONFLICT_FORWARD)
+#define ALIAS_4K (1u << VT_CONFLICT_ALIAS_4K)
+#define ORDER	 (1u << VT_CONFLICT_ORDER)
+#define SIZE	 (1u << VT_CONFLICT_SIZE)
+#define SYNONYM	 (1u << VT_CONFLICT_SYNONYM)
+
+/* What x86 processors of today have in common: each core's first cache, too. */
+/* clang-format off */
+#define TODAY \
+	.late_address = true, .youngest = true, \
+	.cache_size = 32768, .cache_ways = 8, .cache_line = 64
+
+const struct vt_conflict_model *vt_conflict_model(const char *name)
+{
+	static const struct vt_conflict_model models[] = {
+		{.name = "generic", .types = FORWARD | ALIAS_4K | ORDER,
+		 .distance = 224, .stores = 56, TODAY},
+		{.name = "skylake", .types = FORWARD | ALIAS_4K | ORDER,
+		 .distance = 224, .stores = 56, TODAY},
+		{.name = "zen4", .types = FORWARD | ORDER, .distance = 320, .stores = 64, TODAY},
+		{.name = "alpha", .types = ORDER | SIZE | SYNONYM,
+		 .distance = 80, .loads_distance = 128,
+		 .cache_size = 65536, .cache_ways = 2, .cache_line = 64},
+	};
+	/* clang-format on */
+	size_t i;
+
+	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+		if (strcmp(models[i].name, name) == 0)
+			return &models[i];
+	return NULL;
+}
+
+/* Whether a text holds a name, in capitals or not. */
+static bool holds(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *text; text++)
+		if (strncasecmp(text, name, n) == 0)
+			return true;
+	return false;
+}
+
+/* Intel's and AMD's event lists. */
+bool vt_conflict_event_fits(enum vt_conflict type, const char *event)
+{
+	static const struct {
+		enum vt_conflict type;
+		const char *event;
+	} known[] = {
+		{VT_CONFLICT_FORWARD, "ld_blocks.store_forward"},
+		{VT_CONFLICT_FORWARD, "load_blocks.store_forward"},
+		{VT_CONFLICT_FORWARD, "ls_bad_status2.stli_other"},
+		{VT_CONFLICT_ALIAS_4K, "ld_blocks_partial.address_alias"},
+		{VT_CONFLICT_ALIAS_4K, "ld_blocks.address_alias"},
+		{VT_CONFLICT_ORDER, "machine_clears.memory_ordering"},
+		{VT_CONFLICT_ORDER, "machine_clears.disambiguation"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].type == type && holds(event, known[i].event))
+			return true;
+	return false;
+}
+
+/* ---- what an instruction does to registers ---- */
+
+#define BIT(reg) (UINT64_C(1) << (reg))
+
+static uint64_t bit(unsigned reg)
+{
+	return reg < VT_NREGS && reg != VT_REG_IP ? BIT(reg) : 0;
+}
+
+static bool is_barrier(const struct vt_facts *f)
+{
+	static const char *const names[] = {"mfence", "cpuid", "serialize", "iretq", "rsm"};
+	size_t i;
+
+	if (f->flags & (VT_FACT_ATOMIC | VT_FACT_SYSCALL))
+		return true;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(f->mnemonic, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* xor, sub and the like of a register with itself: the result is the same whatever it held. */
+static bool breaks_dependence(const struct vt_facts *f)
+{
+	static const char *const names[] = {"xor", "sub", "pxor", "vpxor", "xorps", "vxorps"};
+	uint64_t read = f->reads & ~BIT(VT_REG_FLAGS);
+	size_t i;
+
+	if (f->nmemories || f->has_immediate || f->nresults != 1 || !read || (read & (read - 1)))
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(f->mnemonic, names[i]) == 0)
+			return f->results[0].size >= 4;
+	return false;
+}
+
+void vt_conflict_code_make(struct vt_conflict_code *code, const struct vt_facts *f)
+{
+	uint64_t kept = 0;
+	unsigned i;
+
+	memset(code, 0, sizeof(*code));
+	code->slow = f->flags & VT_FACT_DIVIDE;
+	code->barrier = is_barrier(f);
+	code->repeated = f->flags & VT_FACT_REPEATED;
+	for (i = 0; i < f->nmemories; i++) {
+		const struct vt_memory *m = &f->memories[i];
+		uint64_t regs = bit(m->base) | bit(m->index) | bit(m->segment);
+
+		code->loads |= m->read ? regs : 0;
+		code->stores |= m->written ? regs : 0;
+	}
+	if (!breaks_dependence(f))
+		code->reads = f->reads & ~BIT(VT_REG_IP);
+	code->results = f->writes & ~BIT(VT_REG_IP);
+	/* Of what a push, pop, call or leave writes, rsp is the one that facts keep out of results.
+	 */
+	code->updates = code->results & BIT(VT_REG_SP);
+	for (i = 0; i < f->nresults; i++) {
+		const struct vt_operand *r = &f->results[i];
+
+		code->updates &= ~bit(r->reg);
+		if (r->reg < VT_REG_VECTOR && r->size < 4)
+			kept |= bit(r->reg);
+	}
+	if (f->flags & VT_FACT_STRING)
+		code->updates |= code->results & (BIT(VT_REG_SI) | BIT(VT_REG_DI) | BIT(VT_REG_CX));
+	code->results &= ~code->updates;
+	if ((f->flags & VT_FACT_MASKED) || strncmp(f->mnemonic, "cmov", 4) == 0)
+		kept = code->results;
+	code->replaced = code->results & ~kept;
+}
+
+/* ---- the state of a search ---- */
 
 /*
  * Accesses of the window are chained by where they lie, modulo a page or a cache's way: those that

@@ -50,6 +50,12 @@ struct vt_conflict_model {
  */
 const struct vt_conflict_model *vt_conflict_model(const char *name);
 
+/*
+ * Whether an event of this name, as perf spells it, modifiers and all, counts what conflicts of a
+ * type cost.
+ */
+bool vt_conflict_event_fits(enum vt_conflict type, const char *event);
+
 /* What an instruction does to registers, as far as it matters here: made once from its facts. */
 struct vt_conflict_code {
 	uint32_t place;	   /* the caller's number of the instruction, dense from 0 */

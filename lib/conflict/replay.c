@@ -5,71 +5,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/buf.h"
 #include "conflict/replay_internal.h"
 #include "profile/event_choice.h"
+#include "stream/exec.h"
 
-#define META_SIZE 24 /* digits of a number, and the zero */
+#define NONE	  UINT32_MAX /* no slot */
+#define META_SIZE 24	     /* digits of a number, and the zero */
 
-struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_error *err)
-{
-	struct vt_replay *rp = calloc(1, sizeof(*rp));
+/* What an interpreter must capture for the accesses of a run. */
+#define CAPTURE                                                                                    \
+	(1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD | 1u << VT_WHAT_STORE |                        \
+	 1u << VT_WHAT_LOAD_ADDRESS | 1u << VT_WHAT_STORE_ADDRESS)
 
-	if (!rp) {
-		vt_error_nomem(err);
-		return NULL;
-	}
-	rp->o = *opt;
-	vt_hash_init(&rp->places, sizeof(struct vti_place), sizeof(struct vti_place));
-	vti_replay_insns_init(&rp->insns);
-	vti_bases_init(&rp->bases);
-	vt_hash_init(&rp->images, sizeof(struct vti_replay_image), sizeof(uint64_t));
-	rp->conflicts = vt_conflicts_new(opt->model, opt->dependent, err);
-	rp->context = vt_context_new(NULL);
-	rp->profile = rp->context ? vt_profile_new(rp->context) : NULL;
-	rp->space = vt_addrspace_new();
-	rp->dict = vt_bblocks_new();
-	rp->strings = vt_intern_new();
-	if (rp->conflicts && (!rp->profile || !rp->space || !rp->dict || !rp->strings))
-		vt_error_nomem(err);
-	else if (rp->conflicts && vti_replay_interpreters(rp, err)) {
-		vt_context_add(rp->context, &(struct vt_consumer){.take = vt_profile_feed,
-								  .arg = rp->profile,
-								  .kinds = ~(VT_KIND(VT_EXEC) |
-									     VT_KIND(VT_BLOCK))});
-		return rp;
-	}
-	vt_replay_free(rp);
-	return NULL;
-}
+/* Code as it was decoded at an address of a process: the key has no padding. */
+struct insn {
+	uint64_t ip;
+	int64_t pid;
+	uint16_t load_size; /* bytes of its first load, where no capture tells */
+	uint16_t store_size;
+	struct vti_base_operand load, store;
+	struct vti_base_code moves;
+	struct vt_conflict_code code;
+};
 
-void vt_replay_free(struct vt_replay *rp)
-{
-	if (!rp)
-		return;
-	vti_replay_decide(rp, VT_REPLAY_NOTHING);
-	vti_replay_free_blocks(rp);
-	vt_hash_fini(&rp->places);
-	vt_hash_fini(&rp->insns);
-	vti_bases_fini(&rp->bases);
-	vt_hash_fini(&rp->images);
-	vt_conflicts_free(rp->conflicts);
-	vt_profile_free(rp->profile);
-	vt_context_free(rp->context);
-	vt_addrspace_free(rp->space);
-	vt_bblocks_free(rp->dict);
-	vt_intern_free(rp->strings);
-	free(rp->accesses);
-	free(rp->pairs);
-	free(rp);
-}
+#define KEY_SIZE offsetof(struct insn, load_size)
 
 /* ---- places ---- */
 
-uint32_t vti_replay_place(struct vt_replay *rp, int64_t pid, uint64_t ip)
+/* The number of an instruction's place, or UINT32_MAX when memory ran out. */
+static uint32_t number_place(struct vt_replay *rp, int64_t pid, uint64_t ip)
 {
-	const struct vt_map *m = vt_addrspace_find(rp->space, (int32_t)pid, ip, 0);
+	const struct vt_map *m =
+		vt_addrspace_find(vt_context_space(rp->context), (int32_t)pid, ip, 0);
 	struct vti_place key = {.offset = m ? vt_map_offset(m, ip) : ip,
 				.image = m ? m->image : VT_UNMAPPED_IMAGE,
 				.pid = m ? 0 : (uint32_t)pid};
@@ -78,20 +47,402 @@ uint32_t vti_replay_place(struct vt_replay *rp, int64_t pid, uint64_t ip)
 	return place ? (uint32_t)((size_t)(place - rp->places.entries) / sizeof(key)) : UINT32_MAX;
 }
 
-/* ---- records ---- */
+/* ---- recorded executions: what is known of a block ---- */
 
-static int take_image(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+static bool is_value(const struct vt_slot *s)
 {
-	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
-	struct vt_bytes path = vt_record_bytes(rec, VT_IMAGE_PATH);
-	struct vti_replay_image *image = vt_hash_add(&rp->images, &id, NULL);
-
-	if (image)
-		image->path = vt_intern_add(rp->strings, path.data, path.size);
-	if (!image || image->path == UINT32_MAX)
-		return vt_error_nomem(err);
-	return vt_addrspace_feed(rp->space, rec, err);
+	return s->what == VT_WHAT_LOAD || s->what == VT_WHAT_STORE;
 }
+
+static bool is_address(const struct vt_slot *s)
+{
+	return s->what == VT_WHAT_LOAD_ADDRESS || s->what == VT_WHAT_STORE_ADDRESS;
+}
+
+/* The bytes that an instruction's load or store covers, where nothing was recorded of it. */
+static uint16_t access_size(const struct vt_facts *f, bool store)
+{
+	unsigned i;
+
+	for (i = 0; i < f->nmemories; i++)
+		if (store ? f->memories[i].written : f->memories[i].read)
+			return f->memories[i].size;
+	return 0;
+}
+
+static void add_access(struct vti_block *k, struct vti_access a)
+{
+	uint32_t n, same = 1;
+
+	for (n = k->naccesses; n && k->accesses[n - 1].insn == a.insn; n--)
+		same++;
+	if (same > k->most)
+		k->most = same;
+	k->accesses[k->naccesses++] = a;
+}
+
+/* The accesses of one instruction, whose slots these are: guard, address, value, each optional. */
+static uint32_t take_slots(struct vti_block *k, const struct vt_bblock *b, uint32_t insn,
+			   uint32_t slot, const struct vt_facts *f)
+{
+	struct vti_access a = {.address = NONE, .guard = NONE, .insn = (uint16_t)insn};
+	bool loaded = false, stored = false;
+
+	for (; slot < b->nslots && b->slots[slot].insn == insn; slot++) {
+		const struct vt_slot *s = &b->slots[slot];
+		bool last = slot + 1 == b->nslots || b->slots[slot + 1].insn != insn ||
+			    !is_value(&b->slots[slot + 1]);
+
+		if (s->what == VT_WHAT_GUARD)
+			a.guard = slot;
+		if (is_address(s) && s->size == 8)
+			a.address = slot;
+		if (!is_value(s) && !(is_address(s) && last))
+			continue;
+		a.store = s->what == VT_WHAT_STORE || s->what == VT_WHAT_STORE_ADDRESS;
+		a.size = is_value(s) ? s->size : access_size(f, a.store);
+		loaded = loaded || !a.store;
+		stored = stored || a.store;
+		add_access(k, a);
+		a.address = a.guard = NONE;
+	}
+	if ((f->flags & VT_FACT_LOAD) && !loaded)
+		add_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn, access_size(f, false),
+						  false});
+	if ((f->flags & VT_FACT_STORE) && !stored)
+		add_access(k, (struct vti_access){NONE, NONE, (uint16_t)insn, access_size(f, true),
+						  true});
+	return slot;
+}
+
+static bool make_code(struct vt_replay *rp, struct vti_block *k, const struct vt_bblock *b)
+{
+	uint32_t i, slot = 0, at = 0;
+	struct vt_facts f;
+
+	for (i = 0; i < b->ninsns; i++) {
+		memset(&f, 0, sizeof(f));
+		f.mnemonic = "";
+		if (b->code && b->mode == 64)
+			vt_facts_decode(b->code + at, b->lengths[i], &f);
+		vt_conflict_code_make(&k->code[i], &f);
+		k->code[i].place = number_place(rp, b->pid, b->addr + at);
+		if (k->code[i].place == UINT32_MAX)
+			return false;
+		slot = take_slots(k, b, i, slot, &f);
+		at += b->lengths[i];
+	}
+	return true;
+}
+
+static struct vti_block *block_of(struct vt_replay *rp, const struct vt_bblock *b)
+{
+	size_t had = rp->nblocks;
+	struct vti_block *k;
+
+	if (b->id >= had) {
+		if (!vt_array_grow(&rp->blocks, &rp->nblocks, b->id + 1, sizeof(*rp->blocks)))
+			return NULL;
+		memset(rp->blocks + had, 0, (rp->nblocks - had) * sizeof(*rp->blocks));
+	}
+	k = &rp->blocks[b->id];
+	if (k->code)
+		return k;
+	/* Each instruction has at most two accesses that no slot tells. */
+	k->accesses = calloc(b->nslots + 2 * (size_t)b->ninsns, sizeof(*k->accesses));
+	k->code = calloc(b->ninsns, sizeof(*k->code));
+	if (!k->accesses || !k->code || !make_code(rp, k, b) ||
+	    !vt_array_grow(&rp->accesses, &rp->accesses_cap, k->most + 1, sizeof(*rp->accesses)))
+		return NULL;
+	return k;
+}
+
+/* ---- recorded executions ---- */
+
+/* The accesses of an instruction in this execution; a shut guard says that one did not happen. */
+static size_t look_up(const struct vt_step *step, const struct vti_access *a, size_t n,
+		      struct vt_access *out)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i++) {
+		if (a[i].guard != NONE && !vt_step_value(step, a[i].guard, 0))
+			continue;
+		out[count] = (struct vt_access){.size = a[i].size, .store = a[i].store};
+		if (a[i].address != NONE) {
+			out[count].addr = vt_step_value(step, a[i].address, 0);
+			out[count].known = true;
+		}
+		count++;
+	}
+	return count;
+}
+
+static int take_step(struct vt_replay *rp, const struct vt_step *step, struct vt_error *err)
+{
+	const struct vti_block *k = block_of(rp, step->block);
+	uint32_t i, at = 0, end;
+	int code = 0;
+
+	if (!k)
+		return vt_error_nomem(err);
+	while (at < k->naccesses && k->accesses[at].insn < step->insn)
+		at++;
+	for (i = step->insn; i < step->insn_end && code == 0; i++) {
+		size_t n;
+
+		for (end = at; end < k->naccesses && k->accesses[end].insn == i; end++)
+			;
+		n = look_up(step, &k->accesses[at], end - at, rp->accesses);
+		code = vt_conflicts_insn(rp->conflicts, &k->code[i], rp->accesses, n, err);
+		at = end;
+	}
+	return code;
+}
+
+/* Takes an EXEC record whose addresses are known. */
+static int replay_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_step step;
+	struct vt_exec x;
+	int code = vt_exec_open(&x, vt_context_blocks(rp->context), rec, err);
+
+	if (code < 0)
+		return code;
+	if (!rp->runs || x.pid != rp->pid || x.tid != rp->tid || x.first != rp->next)
+		vt_conflicts_begin(rp->conflicts);
+	rp->runs = true;
+	rp->pid = x.pid;
+	rp->tid = x.tid;
+	rp->next = x.first + x.insns;
+	while ((code = vt_exec_next(&x, &step, err)) > 0) {
+		code = take_step(rp, &step, err);
+		if (code < 0)
+			break;
+	}
+	if (code < 0)
+		rp->runs = false;
+	return code;
+}
+
+/* ---- interpreted runs ---- */
+
+/* Whether there is a prefix 67 before the opcode. */
+static bool has_short_addresses(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t prefixes[] = {0x66, 0x67, 0xf2, 0xf3, 0xf0, 0x2e,
+					   0x36, 0x3e, 0x26, 0x64, 0x65};
+	size_t i;
+
+	for (i = 0; i < size && memchr(prefixes, bytes[i], sizeof(prefixes)); i++)
+		if (bytes[i] == 0x67)
+			return true;
+	return false;
+}
+
+static void decode(struct vt_replay *rp, struct insn *insn, const uint8_t *bytes, size_t size)
+{
+	struct vt_facts f;
+
+	vt_facts_decode(bytes, size, &f);
+	vt_conflict_code_make(&insn->code, &f);
+	vti_bases_make(&insn->moves, &f);
+	vti_bases_operand(&f, false, &insn->load);
+	vti_bases_operand(&f, true, &insn->store);
+	/* Addresses of 32 bits are only a part of their registers. */
+	if (has_short_addresses(bytes, size))
+		insn->load.base = insn->store.base = VT_REG_NONE;
+	insn->load_size = access_size(&f, false);
+	insn->store_size = access_size(&f, true);
+	insn->code.place = number_place(rp, insn->pid, insn->ip);
+}
+
+static const struct insn *insn_of(struct vt_replay *rp, int64_t pid, uint64_t ip)
+{
+	const struct insn key = {.ip = ip, .pid = pid};
+	uint8_t bytes[VT_MAX_INSN];
+	bool added;
+	struct insn *insn = vt_hash_add(&rp->insns, &key, &added);
+
+	if (insn && added)
+		decode(rp, insn, bytes,
+		       vt_interpret_code(rp->interpret[rp->source], pid, ip, bytes, sizeof(bytes)));
+	return insn;
+}
+
+/* Blocks have their code with them, as it was when they were executed. */
+static int decode_block(struct vt_replay *rp, uint32_t id, struct vt_error *err)
+{
+	const struct vt_bblock *b = vt_bblocks_get(vt_context_blocks(rp->context), id);
+	uint32_t i, at = 0;
+
+	if (!b || !b->code || b->mode != 64)
+		return 0;
+	for (i = 0; i < b->ninsns; i++) {
+		const struct insn key = {.ip = b->addr + at, .pid = b->pid};
+		struct insn *insn = vt_hash_add(&rp->insns, &key, NULL);
+
+		if (!insn)
+			return vt_error_nomem(err);
+		decode(rp, insn, b->code + at, b->lengths[i]);
+		at += b->lengths[i];
+	}
+	return 0;
+}
+
+/* The accesses that the captures of one instruction tell of: an address, then its value. */
+static size_t gather(const struct insn *insn, const struct vt_capture *c, size_t n,
+		     struct vt_access *out)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < n; i++) {
+		bool store = c[i].what == VT_WHAT_STORE_ADDRESS;
+		unsigned value = store ? VT_WHAT_STORE : VT_WHAT_LOAD;
+
+		if (c[i].what != VT_WHAT_LOAD_ADDRESS && !store)
+			continue;
+		out[count] = (struct vt_access){.addr = c[i].known ? c[i].value : 0,
+						.size = store ? insn->store_size : insn->load_size,
+						.store = store,
+						.known = c[i].known};
+		if (i + 1 < n && c[i + 1].what == value)
+			out[count].size = c[i + 1].size;
+		count++;
+	}
+	return count;
+}
+
+/* Unknown addresses may be known relative to a register, if it is clear which is which. */
+static bool add_bases(struct vti_bases *b, const struct insn *insn, struct vt_access *a, size_t n)
+{
+	size_t loads = 0, i;
+
+	for (i = 0; i < n; i++)
+		loads += !a[i].store;
+	for (i = 0; i < n; i++) {
+		if (a[i].known || (a[i].store ? n - loads : loads) > 1)
+			continue;
+		if (!vti_bases_find(b, a[i].store ? &insn->store : &insn->load, &a[i]))
+			return false;
+		a[i].known = a[i].base;
+	}
+	return true;
+}
+
+static int take_insn(struct vt_replay *rp, const struct vt_run *run, const struct vt_capture *c,
+		     size_t n, struct vt_error *err)
+{
+	const struct insn *insn = insn_of(rp, run->pid, c->ip);
+	size_t count;
+
+	if (!insn || insn->code.place == UINT32_MAX ||
+	    !vt_array_grow(&rp->accesses, &rp->accesses_cap, n, sizeof(*rp->accesses)))
+		return vt_error_nomem(err);
+	count = gather(insn, c, n, rp->accesses);
+	if (!add_bases(&rp->bases, insn, rp->accesses, count))
+		return vt_error_nomem(err);
+	vti_bases_step(&rp->bases, &insn->moves);
+	return vt_conflicts_insn(rp->conflicts, &insn->code, rp->accesses, count, err);
+}
+
+/* A run of the interpreter: what one instruction captured begins with itself. */
+static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
+{
+	struct vt_replay *rp = arg;
+	size_t i, end;
+	int code = 0;
+
+	if (run->begins || !rp->runs || run->pid != rp->pid || run->tid != rp->tid) {
+		vt_conflicts_begin(rp->conflicts);
+		vti_bases_begin(&rp->bases);
+	}
+	rp->runs = true;
+	rp->pid = run->pid;
+	rp->tid = run->tid;
+	for (i = 0; i < run->ncaptures && code == 0; i = end) {
+		for (end = i + 1;
+		     end < run->ncaptures && run->captures[end].what != VT_WHAT_UNKNOWN; end++)
+			;
+		code = take_insn(rp, run, &run->captures[i], end - i, err);
+	}
+	return code;
+}
+
+/* False on error. */
+static bool make_interpreters(struct vt_replay *rp, struct vt_error *err)
+{
+	struct vt_interpret_options o = {
+		.length = rp->o.length,
+		.frequency = 1,
+		.capture = CAPTURE,
+		.trust = rp->o.trust,
+	};
+
+	rp->interpret[VT_REPLAY_SAMPLES] = vt_interpret_new(&o, rp->o.images, take_run, rp, err);
+	o.path = true;
+	if (rp->interpret[VT_REPLAY_SAMPLES])
+		rp->interpret[VT_REPLAY_PATH] =
+			vt_interpret_new(&o, rp->o.images, take_run, rp, err);
+	return rp->interpret[VT_REPLAY_PATH] != NULL;
+}
+
+/* From now on it is clear how accesses come to be known. */
+static void decide(struct vt_replay *rp, enum vt_replay_source source)
+{
+	int i;
+
+	rp->source = source;
+	for (i = 0; i < VT_REPLAY_NSOURCES; i++) {
+		if (i == (int)source)
+			continue;
+		vt_interpret_free(rp->interpret[i]);
+		rp->interpret[i] = NULL;
+	}
+	if (source != VT_REPLAY_PATH)
+		vt_hash_clear(&rp->insns);
+}
+
+/* What a record means for the code that is known.  False: the interpreters do not need it. */
+static bool look_at(struct vt_replay *rp, const struct vt_record *rec, int *code,
+		    struct vt_error *err)
+{
+	switch (rec->kind) {
+	case VT_IMAGE:
+	case VT_MAP:
+	case VT_THREAD:
+		/* Other code may be where this was. */
+		if (rp->source == VT_REPLAY_SAMPLES)
+			vt_hash_clear(&rp->insns);
+		return true;
+	case VT_BLOCK:
+		if (rp->source == VT_REPLAY_PATH || rp->source == VT_REPLAY_NOTHING)
+			*code = decode_block(rp, (uint32_t)vt_record_u64(rec, VT_BLOCK_ID), err);
+		return true;
+	case VT_SAMPLE:
+		return rp->source == VT_REPLAY_SAMPLES;
+	case VT_EXEC:
+		return rp->source == VT_REPLAY_PATH;
+	default:
+		return true;
+	}
+}
+
+static int interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+{
+	int code = 0, i;
+
+	if (!look_at(rp, rec, &code, err))
+		return 0;
+	if (code == 0)
+		code = vt_images_feed(rp->o.images, rec, err);
+	for (i = 0; i < VT_REPLAY_NSOURCES && code == 0; i++)
+		if (rp->interpret[i])
+			code = vt_interpret_feed(rp->interpret[i], rec, err);
+	return code == -VT_E_LIMIT || code == -VT_E_DAMAGED ? -VT_E_FORMAT : code;
+}
+
+/* ---- records ---- */
 
 static int take_block(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
 {
@@ -103,15 +454,15 @@ static int take_block(struct vt_replay *rp, const struct vt_record *rec, struct 
 
 		rp->has_addresses = what == VT_WHAT_LOAD_ADDRESS || what == VT_WHAT_STORE_ADDRESS;
 	}
-	return vt_bblocks_add(rp->dict, rec, err);
+	return vt_context_refused(rp->context, err);
 }
 
 static int take_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
 {
 	if (rp->source == VT_REPLAY_NOTHING)
-		vti_replay_decide(rp, rp->has_addresses ? VT_REPLAY_RECORDED : VT_REPLAY_PATH);
+		decide(rp, rp->has_addresses ? VT_REPLAY_RECORDED : VT_REPLAY_PATH);
 	rp->totals.ignored += rp->source == VT_REPLAY_SAMPLES;
-	return rp->source == VT_REPLAY_RECORDED ? vti_replay_exec(rp, rec, err) : 0;
+	return rp->source == VT_REPLAY_RECORDED ? replay_exec(rp, rec, err) : 0;
 }
 
 static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
@@ -121,16 +472,10 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 		return take_exec(rp, rec, err);
 	case VT_BLOCK:
 		return take_block(rp, rec, err);
-	case VT_IMAGE:
-		return take_image(rp, rec, err);
-	case VT_MAP:
-	case VT_THREAD:
-	case VT_KSYMBOL:
-		return vt_addrspace_feed(rp->space, rec, err);
 	case VT_SAMPLE:
 		if (rp->source == VT_REPLAY_NOTHING && !rp->has_addresses &&
 		    vt_record_words(rec, VT_SAMPLE_UREGS).count)
-			vti_replay_decide(rp, VT_REPLAY_SAMPLES);
+			decide(rp, VT_REPLAY_SAMPLES);
 		return 0;
 	case VT_GAP:
 	case VT_LOST:
@@ -142,16 +487,18 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 	}
 }
 
-int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t first,
-		   uint32_t count, struct vt_error *err)
+/* The context's consumer, behind the profile, which ends the reading at too many mappings. */
+static int take_rows(void *replay, const struct vt_block *block, uint32_t first, uint32_t count,
+		     struct vt_error *err)
 {
+	struct vt_replay *rp = replay;
 	struct vt_record rec = {block, block->kind, first};
-	int code = vt_context_feed(rp->context, block, first, count, err);
+	int code = 0;
 
 	for (; rec.row - first < count && code == 0; rec.row++) {
 		code = take_record(rp, &rec, err);
 		if (code == 0)
-			code = vti_replay_interpret(rp, &rec, err);
+			code = interpret(rp, &rec, err);
 		if (code == -VT_E_FORMAT) {
 			rp->totals.bad++;
 			if (rp->o.warn)
@@ -162,18 +509,77 @@ int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t 
 	return code;
 }
 
+int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t first,
+		   uint32_t count, struct vt_error *err)
+{
+	return vt_context_feed(rp->context, block, first, count, err);
+}
+
 enum vt_replay_source vt_replay_source(const struct vt_replay *rp)
 {
 	return rp->source;
+}
+
+/* ---- beginning and end ---- */
+
+struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_error *err)
+{
+	struct vt_replay *rp = calloc(1, sizeof(*rp));
+
+	if (!rp) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	rp->o = *opt;
+	vt_hash_init(&rp->places, sizeof(struct vti_place), sizeof(struct vti_place));
+	vt_hash_init(&rp->insns, sizeof(struct insn), KEY_SIZE);
+	vti_bases_init(&rp->bases);
+	rp->conflicts = vt_conflicts_new(opt->model, opt->dependent, err);
+	rp->context = vt_context_new(NULL);
+	rp->profile = rp->context ? vt_profile_new(rp->context) : NULL;
+	if (rp->conflicts && !rp->profile)
+		vt_error_nomem(err);
+	else if (rp->conflicts && make_interpreters(rp, err)) {
+		vt_context_add(rp->context, &(struct vt_consumer){.take = vt_profile_feed,
+								  .arg = rp->profile,
+								  .kinds = ~(VT_KIND(VT_EXEC) |
+									     VT_KIND(VT_BLOCK))});
+		vt_context_add(rp->context, &(struct vt_consumer){.take = take_rows, .arg = rp});
+		return rp;
+	}
+	vt_replay_free(rp);
+	return NULL;
+}
+
+void vt_replay_free(struct vt_replay *rp)
+{
+	size_t i;
+
+	if (!rp)
+		return;
+	decide(rp, VT_REPLAY_NOTHING);
+	for (i = 0; i < rp->nblocks; i++) {
+		free(rp->blocks[i].code);
+		free(rp->blocks[i].accesses);
+	}
+	free(rp->blocks);
+	vt_hash_fini(&rp->places);
+	vt_hash_fini(&rp->insns);
+	vti_bases_fini(&rp->bases);
+	vt_conflicts_free(rp->conflicts);
+	vt_profile_free(rp->profile);
+	vt_context_free(rp->context);
+	free(rp->accesses);
+	free(rp->pairs);
+	free(rp);
 }
 
 /* ---- the pairs ---- */
 
 static bool is_wanted(const struct vt_replay *rp, uint32_t image)
 {
-	uint64_t id = image;
-	const struct vti_replay_image *i = vt_hash_find(&rp->images, &id);
-	const char *path = i ? vt_intern_get(rp->strings, i->path) : "", *name = strrchr(path, '/');
+	const struct vt_image *i = vt_images_get(rp->o.images, image);
+	const char *path = i ? i->path : "", *name = strrchr(path, '/');
 
 	return !rp->o.image || strcmp(path, rp->o.image) == 0 ||
 	       (name && strcmp(name + 1, rp->o.image) == 0);
@@ -225,40 +631,6 @@ static bool gather_pairs(struct vt_replay *rp)
 }
 
 /* ---- their samples ---- */
-
-/* Whether a text holds a name, in capitals or not. */
-static bool holds(const char *text, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; *text; text++)
-		if (strncasecmp(text, name, n) == 0)
-			return true;
-	return false;
-}
-
-/* Intel's and AMD's event lists. */
-bool vt_conflict_event_fits(enum vt_conflict type, const char *event)
-{
-	static const struct {
-		enum vt_conflict type;
-		const char *event;
-	} known[] = {
-		{VT_CONFLICT_FORWARD, "ld_blocks.store_forward"},
-		{VT_CONFLICT_FORWARD, "load_blocks.store_forward"},
-		{VT_CONFLICT_FORWARD, "ls_bad_status2.stli_other"},
-		{VT_CONFLICT_ALIAS_4K, "ld_blocks_partial.address_alias"},
-		{VT_CONFLICT_ALIAS_4K, "ld_blocks.address_alias"},
-		{VT_CONFLICT_ORDER, "machine_clears.memory_ordering"},
-		{VT_CONFLICT_ORDER, "machine_clears.disambiguation"},
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (known[i].type == type && holds(event, known[i].event))
-			return true;
-	return false;
-}
 
 static bool is_chosen(const struct vt_replay *rp, const struct vt_event_choice *chosen,
 		      uint32_t event, enum vt_conflict type)

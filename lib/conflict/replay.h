@@ -44,12 +44,6 @@ enum vt_replay_source {
 	VT_REPLAY_NSOURCES
 };
 
-/*
- * Whether an event of this name, as perf spells it, modifiers and all, counts what conflicts of a
- * type cost.
- */
-bool vt_conflict_event_fits(enum vt_conflict type, const char *event);
-
 /* Strings of the options are borrowed.  Owned by the caller; NULL: VT_E_NOMEM, VT_E_USAGE. */
 struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_error *err);
 void vt_replay_free(struct vt_replay *rp);

@@ -3,12 +3,9 @@
 #define VT_CONFLICT_REPLAY_INTERNAL_H
 
 #include "base/hash.h"
-#include "base/intern.h"
 #include "conflict/replay.h"
-#include "image/addrspace.h"
 #include "interpret/interpret.h"
 #include "profile/profile.h"
-#include "stream/bblock.h"
 
 /*
  * Where addresses are not known, what they are relative to may be: what a register held at some
@@ -82,24 +79,15 @@ struct vti_block {
 	uint32_t most; /* of one instruction */
 };
 
-struct vti_replay_image {
-	uint64_t id;
-	uint32_t path;
-};
-
 struct vt_replay {
 	struct vt_replay_options o;
 	struct vt_conflicts *conflicts;
 	struct vt_context *context;
 	struct vt_profile *profile;
 	struct vt_interpret *interpret[VT_REPLAY_NSOURCES]; /* those that may be needed, or NULL */
-	struct vt_addrspace *space;
-	struct vt_bblocks *dict;
-	struct vt_intern *strings;
 	struct vt_hash places;
 	struct vt_hash insns; /* that were interpreted */
 	struct vti_bases bases;
-	struct vt_hash images;
 	enum vt_replay_source source;
 	bool has_addresses;	  /* a block has, that is */
 	struct vti_block *blocks; /* by id */
@@ -115,29 +103,5 @@ struct vt_replay {
 	size_t npairs;
 	struct vt_replay_totals totals;
 };
-
-/* The number of an instruction's place, or UINT32_MAX when memory ran out. */
-uint32_t vti_replay_place(struct vt_replay *rp, int64_t pid, uint64_t ip);
-
-/* Takes an EXEC record whose addresses are known.  Negative: as vt_replay_feed(), -VT_E_FORMAT. */
-int vti_replay_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
-void vti_replay_free_blocks(struct vt_replay *rp);
-
-/* The bytes that an instruction's load or store covers, where nothing was recorded of it. */
-uint16_t vti_replay_size(const struct vt_facts *f, bool store);
-
-/* ---- conflict/replay_run.c: interpreted runs ---- */
-
-void vti_replay_insns_init(struct vt_hash *insns);
-
-/* Makes the interpreters; false on error. */
-bool vti_replay_interpreters(struct vt_replay *rp, struct vt_error *err);
-
-/* From now on it is clear how accesses come to be known. */
-void vti_replay_decide(struct vt_replay *rp, enum vt_replay_source source);
-
-/* Takes any record, a block after it is in the dictionary.  Negative: as vt_replay_feed(),
- * -VT_E_FORMAT. */
-int vti_replay_interpret(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/intern.h"
-#include "conflict/replay.h"
+#include "conflict/conflict.h"
 #include "merge/tally.h"
 #include "value/hot_record.h"
 
