@@ -56,8 +56,6 @@ static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_
 
 	for (; rec.row - first < count && code == 0; rec.row++) {
 		code = vt_cpu_feed(&s->cpu, &rec, err);
-		if (code == 0)
-			code = vt_stackcount_feed(s->stacks, &rec, err);
 		if (s->writer && !vt_freqrun_replaces(&rec))
 			vt_writer_copy(s->writer, &rec);
 	}
@@ -68,9 +66,12 @@ static bool start(struct state *s)
 {
 	if (!app_profile_open(s->app, &s->in, s->o->symfs))
 		return false;
-	s->stacks = vt_stackcount_new();
+	s->stacks = vt_stackcount_new(s->in.context);
 	if (!s->stacks)
 		return app_no_memory(s->app);
+	vt_context_add(s->in.context, &(struct vt_consumer){.take = vt_stackcount_feed,
+							    .arg = s->stacks,
+							    .kinds = VT_STACKCOUNT_KINDS});
 	vt_context_add(s->in.context, &(struct vt_consumer){.take = feed, .arg = s});
 	return true;
 }

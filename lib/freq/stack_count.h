@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "freq/stack_window.h"
-#include "stream/record.h"
+#include "profile/context.h"
 
 /*
  * What the branch stacks of samples count: taken branches, and runs of code without any between two
@@ -52,12 +52,14 @@ struct vt_stackcount_link {
 double vt_stackcount_count(const struct vt_stackcount_sum *s);
 double vt_stackcount_sigma(const struct vt_stackcount_sum *s);
 
-/* Owned by the caller; NULL when memory runs out. */
-struct vt_stackcount *vt_stackcount_new(void);
+/* Borrows the context.  Owned by the caller; NULL when memory runs out. */
+struct vt_stackcount *vt_stackcount_new(struct vt_context *context);
 void vt_stackcount_free(struct vt_stackcount *c);
 
-/* Takes a record, in the stream's order.  0, -VT_E_NOMEM, -VT_E_LIMIT. */
-int vt_stackcount_feed(struct vt_stackcount *c, const struct vt_record *rec, struct vt_error *err);
+/* A vt_consume_fn of the context, of the kinds VT_STACKCOUNT_KINDS.  0, -VT_E_NOMEM. */
+#define VT_STACKCOUNT_KINDS (VT_KIND(VT_EVENT) | VT_KIND(VT_SAMPLE))
+int vt_stackcount_feed(void *stacks, const struct vt_block *block, uint32_t first, uint32_t count,
+		       struct vt_error *err);
 
 /* After the last record.  -VT_E_NOMEM. */
 int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err);

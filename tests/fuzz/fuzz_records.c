@@ -85,7 +85,7 @@ static void readers_init(struct readers *r, bool counts)
 	check(r->context != NULL, "no memory");
 	r->profile = vt_profile_new(r->context);
 	r->counts = counts ? vt_flowcount_new(r->context) : NULL;
-	r->stacks = vt_stackcount_new();
+	r->stacks = vt_stackcount_new(r->context);
 	check(r->images && r->freqs && r->profile && !r->counts == !counts && r->stacks,
 	      "no memory");
 	if (counts)
@@ -93,6 +93,9 @@ static void readers_init(struct readers *r, bool counts)
 			       &(struct vt_consumer){.take = vt_flowcount_feed, .arg = r->counts});
 	vt_context_add(r->context,
 		       &(struct vt_consumer){.take = vt_profile_feed, .arg = r->profile});
+	vt_context_add(r->context, &(struct vt_consumer){.take = vt_stackcount_feed,
+							 .arg = r->stacks,
+							 .kinds = VT_STACKCOUNT_KINDS});
 }
 
 static void readers_fini(struct readers *r)
@@ -110,7 +113,6 @@ static int give(const struct readers *r, const struct vt_record *rec, struct vt_
 {
 	if (rec->kind == VT_IMAGE)
 		vt_images_feed(r->images, rec, err);
-	check(vt_stackcount_feed(r->stacks, rec, err) != -VT_E_NOMEM, "no memory");
 	check(vt_context_feed(r->context, rec->block, rec->row, 1, err) != -VT_E_NOMEM,
 	      "no memory");
 	return vt_freqprofile_feed(r->freqs, rec->block, rec->row, 1, err);

@@ -73,20 +73,22 @@ uint64_t *stacks_put(struct vt_writer *w, uint64_t event, uint64_t period,
 
 struct vt_stackcount *stacks_read(struct vt_writer *w, int fd)
 {
-	struct vt_stackcount *c = vt_stackcount_new();
-	struct vt_reader *r;
-	struct vt_record rec;
+	struct vt_context *context = vt_context_new(NULL);
+	struct vt_stackcount *c = vt_stackcount_new(context);
+	struct vt_reader *r = reread_stream(fd, w);
+	const struct vt_block *block;
+	uint32_t first, count;
 
 	assert_non_null(c);
-	assert_int_equal(vt_writer_close(w, VT_STATUS_COMPLETE, &err), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	r = vt_reader_open_fd(fd, "test", &err);
-	assert_non_null(r);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_stackcount_feed(c, &rec, &err), 0);
+	vt_context_add(context, &(struct vt_consumer){.take = vt_stackcount_feed,
+						      .arg = c,
+						      .kinds = VT_STACKCOUNT_KINDS});
+	while (vt_reader_next_run(r, &block, &first, &count, &err) > 0)
+		assert_int_equal(vt_context_feed(context, block, first, count, &err), 0);
 	vt_reader_close(r);
 	close(fd);
 	assert_int_equal(vt_stackcount_finish(c, &err), 0);
+	vt_context_free(context);
 	return c;
 }
 

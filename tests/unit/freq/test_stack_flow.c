@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "freq/stack_flow.h"
 #include "tests/unit/common/streams.h"
+#include "tests/unit/freq/stacks.h"
 
 #define BASE   0x10000
 #define IMAGE  7
@@ -52,15 +52,11 @@ struct stack {
 
 static struct vt_stackcount *count(const struct stack *stacks, size_t n)
 {
-	struct vt_stackcount *c = vt_stackcount_new();
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
-	struct vt_reader *r;
-	struct vt_record rec;
 	uint64_t *row = vt_writer_row(w, VT_EVENT);
 	size_t i;
 
-	assert_non_null(c);
 	row[VT_EVENT_ID] = 1;
 	row[VT_EVENT_BRANCH_TYPE] = 8; /* PERF_SAMPLE_BRANCH_ANY */
 	vt_writer_row(w, VT_IMAGE)[VT_IMAGE_ID] = IMAGE;
@@ -72,13 +68,7 @@ static struct vt_stackcount *count(const struct stack *stacks, size_t n)
 	row[VT_MAP_PROT] = 5;
 	for (i = 0; i < n; i++)
 		put_stack(w, stacks[i].branches, stacks[i].n);
-	r = reread_stream(fd, w);
-	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_stackcount_feed(c, &rec, &err), 0);
-	vt_reader_close(r);
-	close(fd);
-	assert_int_equal(vt_stackcount_finish(c, &err), 0);
-	return c;
+	return stacks_read(w, fd);
 }
 
 /* ---- the slow way ---- */
