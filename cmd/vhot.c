@@ -75,7 +75,8 @@ static bool check_options(struct app *a, const struct options *o)
 static bool file_has_code(void *arg, const struct vt_bblock *b)
 {
 	const struct hot *h = arg;
-	const struct vt_map *m = vt_collect_map(h->collect.collect, b->pid, b->addr);
+	const struct vt_map *m = vt_addrspace_find(vt_context_space(h->collect.context),
+						   (int32_t)b->pid, b->addr, 0);
 
 	return m && m->type != VT_IMAGE_ANON && !m->writes &&
 	       !vt_pt_files_differ(h->files, m, b->addr, b->code, b->size);
@@ -100,10 +101,8 @@ static bool prepare(struct hot *h, const struct options *o)
 	if (!check_options(h->app, o) || !app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) ||
 	    !app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER))
 		return false;
-	h->carried = (struct vt_carried_code){.collect = h->collect.collect,
-					      .sites = h->collect.sites,
-					      .file_has = file_has_code,
-					      .arg = h};
+	h->carried = (struct vt_carried_code){
+		.sites = h->collect.sites, .file_has = file_has_code, .arg = h};
 	return true;
 }
 
@@ -142,58 +141,47 @@ static void copy_loss(struct vt_writer *w, const struct vt_record *rec)
 	vt_writer_bytes(w, VT_LOST_SOURCE, source.data, source.size);
 }
 
-static void pass_on(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
-{
-	struct vt_record rec = {block, block->kind, first};
-
-	for (; rec.row - first < count; rec.row++) {
-		if (rec.kind == VT_LOST)
-			copy_loss(h->writer, &rec);
-		else
-			vt_writer_copy(h->writer, &rec);
-	}
-}
-
 /* Keeps what the stream says of why a module has made no values. */
-static void note_why(struct hot *h, const struct vt_block *block, uint32_t first, uint32_t count)
+static void note_why(struct hot *h, const struct vt_record *rec)
 {
-	struct vt_record rec = {block, block->kind, first};
+	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
+	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 
-	for (; rec.row - first < count && !h->why.size; rec.row++) {
-		struct vt_bytes key = vt_record_bytes(&rec, VT_META_KEY);
-		struct vt_bytes value = vt_record_bytes(&rec, VT_META_VALUE);
-
-		if (key.size == strlen(VT_SILENT_PLUGIN) &&
-		    memcmp(key.data, VT_SILENT_PLUGIN, key.size) == 0)
-			vt_buf_put(&h->why, value.data, value.size);
-	}
+	if (!h->why.size && key.size == strlen(VT_SILENT_PLUGIN) &&
+	    memcmp(key.data, VT_SILENT_PLUGIN, key.size) == 0)
+		vt_buf_put(&h->why, value.data, value.size);
 }
 
-static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+/* All kinds that are asked for change the context, so that they come one by one. */
+static int take_row(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
 	struct hot *h = arg;
-	int code = 0;
 
-	if (block->kind == VT_META || block->kind == VT_GAP || block->kind == VT_LOST)
-		pass_on(h, block, first, count);
-	if (block->kind == VT_META)
-		note_why(h, block, first, count);
-	for (; block->kind == VT_IMAGE && rec.row - first < count && code == 0; rec.row++)
-		code = vt_pt_files_image(h->files, &rec, err);
-	for (; block->kind == VT_MAP && rec.row - first < count && code == 0; rec.row++) {
-		code = vt_carry_before_map(&h->carried, &rec, err);
-		if (code == 0)
-			code = app_collect_run(&h->collect, block, rec.row, 1, err);
-		if (code == 0)
-			code = vt_carry_after_map(&h->carried, err);
-	}
-	if (block->kind != VT_MAP && code == 0)
-		code = app_collect_run(&h->collect, block, first, count, err);
-	if (block->kind == VT_BLOCK && code == 0)
-		code = vt_carry_blocks(&h->carried, block, first, count, err);
-	return code;
+	(void)count;
+	if (rec.kind == VT_IMAGE)
+		return vt_pt_files_image(h->files, &rec, err);
+	if (rec.kind == VT_LOST)
+		copy_loss(h->writer, &rec);
+	else
+		vt_writer_copy(h->writer, &rec);
+	if (rec.kind == VT_META)
+		note_why(h, &rec);
+	return 0;
+}
+
+static bool begin_stream(struct hot *h)
+{
+	const uint64_t kinds =
+		VT_KIND(VT_IMAGE) | VT_KIND(VT_META) | VT_KIND(VT_GAP) | VT_KIND(VT_LOST);
+
+	if (!app_collect_begin(&h->collect, NULL))
+		return false;
+	vt_context_add(h->collect.context,
+		       &(struct vt_consumer){.take = take_row, .arg = h, .kinds = kinds});
+	vt_carried_code_begin(&h->carried, h->collect.context);
+	return true;
 }
 
 static bool read_stream(struct hot *h, struct vt_reader *r)
@@ -203,8 +191,9 @@ static bool read_stream(struct hot *h, struct vt_reader *r)
 
 	vt_pt_files_free(h->files);
 	h->files = vt_pt_files_new(&find, NULL, NULL);
-	ok = (h->files || app_no_memory(h->app)) && app_collect_begin(&h->collect, NULL) &&
-	     app_each_run(h->app, r, take_run, h) && app_collect_end(&h->collect);
+	ok = (h->files || app_no_memory(h->app)) && begin_stream(h) &&
+	     app_each_run(h->app, r, vt_context_feed, h->collect.context) &&
+	     app_collect_end(&h->collect);
 	h->values = h->values || app_saw(h->app, VT_VALUE);
 	h->executed = h->executed || app_saw(h->app, VT_EXEC);
 	return ok;
@@ -219,20 +208,21 @@ static bool any_values(const struct hot *h)
 static bool tell(struct hot *h)
 {
 	const char *name = vt_reader_name(h->readers[h->nreaders - 1]);
+	uint64_t lists = vt_collect_stats(h->collect.collect)->lists;
 
 	app_collect_tell(&h->collect);
 	if (!any_values(h))
 		return app_lacks(h->app, name,
-				 h->why.size	    ? vt_buf_str(&h->why)
-				 : h->collect.lists ? "hot lists, and no values to make them of "
-						      "(vtrace merge adds hot lists)"
-						    : APP_NO_VALUES);
+				 h->why.size ? vt_buf_str(&h->why)
+				 : lists     ? "hot lists, and no values to make them of "
+					       "(vtrace merge adds hot lists)"
+					     : APP_NO_VALUES);
 	if (!vt_sites_nlists(h->collect.sites))
 		app_say(h->app, "%s: no values%s", name, h->asked ? " of these kinds" : "");
-	if (h->collect.lists)
+	if (lists)
 		app_say(h->app,
 			"%" PRIu64 " hot lists of the input are left out: vtrace merge adds such",
-			h->collect.lists);
+			lists);
 	return true;
 }
 

@@ -75,7 +75,7 @@ static bool choose_event(struct app *a, const struct options *o, struct state *s
 
 static bool has_lists(const struct state *s, enum vt_what what)
 {
-	return what == VT_WHAT_UNKNOWN ? vt_hotprofile_count(s->data.lists) > 0
+	return what == VT_WHAT_UNKNOWN ? vt_hotprofile_count(s->data.base.lists) > 0
 				       : vt_spec_lists(s->spec, what) > 0;
 }
 
@@ -108,12 +108,12 @@ static bool read_input(struct app *a, const struct options *o, struct state *s)
 	s->view = (struct vt_spec_view){
 		.profile = s->data.base.profile,
 		.images = s->data.base.images,
-		.hot = s->data.lists,
+		.hot = s->data.base.lists,
 		.opt = {.min_invariance = o->min_invariance / 100, .min_time = o->min_time / 100},
 	};
 	if (!choose_event(a, o, s))
 		return false;
-	s->spec = vt_spec_new(s->data.base.profile, s->data.base.images, s->data.lists,
+	s->spec = vt_spec_new(s->data.base.profile, s->data.base.images, s->data.base.lists,
 			      &s->view.opt, &err);
 	s->view.spec = s->spec;
 	return s->spec ? check_lists(a, o, s) : app_fail(a, &err);

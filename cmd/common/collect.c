@@ -31,32 +31,19 @@ void app_collect_close(struct app_collect *c)
 
 bool app_collect_begin(struct app_collect *c, struct vt_images *images)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
 	vt_profile_free(c->profile);
 	vt_context_free(c->context);
 	c->context = vt_context_new(images);
 	c->profile = c->context ? vt_profile_new(c->context) : NULL;
 	if (!c->profile)
-		vt_error_nomem(&err);
-	if (!c->profile || vt_collect_begin(c->collect, &err) < 0)
-		return app_fail(c->app, &err);
+		return app_no_memory(c->app);
+	vt_collect_begin(c->collect, c->context);
 	/* What is executed is counted with its values. */
 	vt_context_add(c->context,
 		       &(struct vt_consumer){.take = vt_profile_feed,
 					     .arg = c->profile,
 					     .kinds = ~(VT_KIND(VT_EXEC) | VT_KIND(VT_BLOCK))});
 	return true;
-}
-
-int app_collect_run(struct app_collect *c, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err)
-{
-	int code = vt_collect_feed(c->collect, block, first, count, err);
-
-	if (block->kind == VT_HOT)
-		c->lists += count;
-	return code < 0 ? code : vt_context_feed(c->context, block, first, count, err);
 }
 
 /* Where time went, as far as the stream itself says so. */

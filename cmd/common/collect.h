@@ -18,7 +18,6 @@ struct app_collect {
 	struct vt_collect *collect;
 	struct vt_context *context; /* of the stream at hand */
 	struct vt_profile *profile; /* samples and counts of the stream at hand */
-	uint64_t lists;		    /* HOT records of the streams, which are left alone */
 };
 
 /* False after app_fail(); end with app_collect_close() in either case. */
@@ -27,13 +26,11 @@ bool app_collect_open(struct app_collect *c, struct app *a, const struct vt_hotl
 void app_collect_close(struct app_collect *c);
 
 /*
- * Each stream is taken between these two, run by run.  `images` is fed along and may be NULL.  At
+ * Each stream is fed to c->context between these two.  `images` is fed along and may be NULL.  At
  * the end, samples, or where there are none executed instructions, are added to the sites' counts.
  */
 bool app_collect_begin(struct app_collect *c, struct vt_images *images);
 bool app_collect_end(struct app_collect *c);
-int app_collect_run(struct app_collect *c, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err);
 
 /* Says what was damaged or lies nowhere, which sets APP_LOSSY. */
 void app_collect_tell(struct app_collect *c);

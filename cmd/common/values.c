@@ -10,21 +10,6 @@
 #include "cmd/common/collect.h"
 #include "cmd/common/stream.h"
 
-/* A stream that is read into both: only its end tells which it was for. */
-struct reading {
-	struct app_collect collect;
-	struct vt_hotprofile *lists;
-};
-
-static int take_run(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		    struct vt_error *err)
-{
-	struct reading *r = arg;
-	int code = app_collect_run(&r->collect, block, first, count, err);
-
-	return code < 0 ? code : vt_hotprofile_feed(r->lists, block, first, count, err);
-}
-
 /* The lists that were kept, as a stream that nobody else sees. */
 static bool write_lists(struct app *a, struct app_collect *c, int fd)
 {
@@ -64,21 +49,18 @@ static bool read_lists(struct app *a, struct app_values *v, int fd)
 	return code == 0 ? true : app_fail(a, &err);
 }
 
-static bool open_profile(struct app *a, struct app_values *v, const char *symfs)
+static bool read_back(struct app *a, struct app_values *v, int fd, const char *symfs)
 {
-	v->base.images = app_images_open(a, &v->base.warnings, &v->base.cache, symfs);
-	if (!v->base.images)
+	struct app_profile *p = &v->base;
+
+	if (!app_profile_open(a, p, symfs))
 		return false;
-	v->base.context = vt_context_new(v->base.images);
-	v->base.profile = v->base.context ? vt_profile_new(v->base.context) : NULL;
-	v->lists = vt_hotprofile_new(a->seed);
-	if (!v->base.profile || !v->lists)
+	p->lists = vt_hotprofile_new(a->seed);
+	if (!p->lists)
 		return app_no_memory(a);
-	vt_context_add(v->base.context,
-		       &(struct vt_consumer){.take = vt_profile_feed, .arg = v->base.profile});
-	vt_context_add(v->base.context,
-		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = v->lists});
-	return true;
+	vt_context_add(p->context,
+		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = p->lists});
+	return read_lists(a, v, fd);
 }
 
 /*
@@ -99,19 +81,22 @@ static bool take_lists(struct app *a, struct app_values *v, const char *symfs,
 	ok = write_lists(a, c, fileno(f)) && lseek(fileno(f), 0, SEEK_SET) == 0;
 	app_values_end(v);
 	v->collected = true;
-	ok = ok && open_profile(a, v, symfs) && read_lists(a, v, fileno(f));
+	ok = ok && read_back(a, v, fileno(f), symfs);
 	fclose(f);
 	return ok;
 }
 
+/* A stream is read into both, hot lists and values: only its end tells which it was for. */
 static bool read_stream(struct app *a, struct app_values *v, const char *path,
-			struct reading *reading)
+			struct app_collect *c)
 {
 	struct vt_reader *r = app_open_reader(a, path);
-	bool ok;
+	bool ok = r && app_collect_begin(c, v->base.images);
 
-	ok = r && app_collect_begin(&reading->collect, v->base.images) &&
-	     app_each_run(a, r, take_run, reading) && app_collect_end(&reading->collect);
+	if (ok)
+		vt_context_add(c->context, &(struct vt_consumer){.take = vt_hotprofile_feed,
+								 .arg = v->base.lists});
+	ok = ok && app_each_run(a, r, vt_context_feed, c->context) && app_collect_end(c);
 	vt_reader_close(r);
 	return ok;
 }
@@ -121,9 +106,9 @@ static bool finish(struct app *a, struct app_values *v)
 	const struct vt_hot_damage *damage;
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (vt_hotprofile_end(v->lists, &err) < 0)
+	if (vt_hotprofile_end(v->base.lists, &err) < 0)
 		return app_fail(a, &err);
-	damage = vt_hotprofile_damage(v->lists);
+	damage = vt_hotprofile_damage(v->base.lists);
 	if (damage->rejected) {
 		app_say(a, "%" PRIu64 " hot lists left out; the first: %s", damage->rejected,
 			damage->first);
@@ -136,37 +121,36 @@ bool app_values_read(struct app *a, struct app_values *v, const char *path, cons
 		     bool callers)
 {
 	const struct vt_hotlist_options lists = {.algo = VT_ALGO_GM, .seed = a->seed};
-	struct reading r = {.lists = NULL};
+	struct app_profile *p = &v->base;
+	struct app_collect c;
 	bool ok;
 
 	*v = (struct app_values){.name = path && strcmp(path, "-") != 0 ? path : "standard input"};
-	if (!open_profile(a, v, symfs))
+	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
+	if (!p->images)
 		return false;
-	r.lists = v->lists;
-	ok = app_collect_open(&r.collect, a, &lists, VT_COLLECT_WHAT | 1u << VT_WHAT_RETURN,
-			      callers) &&
-	     read_stream(a, v, path, &r);
+	p->lists = vt_hotprofile_new(a->seed);
+	if (!p->lists)
+		return app_no_memory(a);
+	ok = app_collect_open(&c, a, &lists, VT_COLLECT_WHAT | 1u << VT_WHAT_RETURN, callers) &&
+	     read_stream(a, v, path, &c);
 	if (ok)
-		app_collect_tell(&r.collect);
-	if (ok && r.collect.lists) {
+		app_collect_tell(&c);
+	if (ok && vt_collect_stats(c.collect)->lists) {
 		/* Its own profile is as good as one that only heard of counts. */
-		vt_profile_free(v->base.profile);
-		vt_context_free(v->base.context);
-		v->base.profile = r.collect.profile;
-		v->base.context = r.collect.context;
-		r.collect.profile = NULL;
-		r.collect.context = NULL;
+		p->profile = c.profile;
+		p->context = c.context;
+		c.profile = NULL;
+		c.context = NULL;
 	} else if (ok) {
-		ok = take_lists(a, v, symfs, &r.collect);
+		ok = take_lists(a, v, symfs, &c);
 	}
-	app_collect_close(&r.collect);
+	app_collect_close(&c);
 	return ok && finish(a, v);
 }
 
 void app_values_end(struct app_values *v)
 {
 	app_profile_end(&v->base);
-	vt_hotprofile_free(v->lists);
 	v->base = (struct app_profile){.cache = NULL};
-	v->lists = NULL;
 }

@@ -11,7 +11,6 @@
 /* A stream's values and its time. */
 struct app_values {
 	struct app_profile base;
-	struct vt_hotprofile *lists;
 	const char *name; /* of the stream, for messages; borrowed */
 	bool collected; /* the lists were kept here: the stream is a recording, not made by vhot */
 };

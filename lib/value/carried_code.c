@@ -25,25 +25,14 @@ void vt_carried_code_fini(struct vt_carried_code *c)
 	free(c->before);
 }
 
-int vt_carry_blocks(struct vt_carried_code *c, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err)
+static const struct vt_map *find_map(const struct vt_carried_code *c, const struct vt_bblock *b)
 {
-	const struct vt_bblocks *dict = vt_collect_blocks(c->collect);
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
-
-	for (; rec.row - first < count && code == 0; rec.row++) {
-		const struct vt_bblock *b = vt_bblocks_get(dict, vt_record_u64(&rec, VT_BLOCK_ID));
-
-		if (b && b->code && !c->file_has(c->arg, b))
-			code = vt_sites_code(c->sites, b, err);
-	}
-	return code;
+	return vt_addrspace_find(vt_context_space(c->context), (int32_t)b->pid, b->addr, 0);
 }
 
 static bool note_block(struct vt_carried_code *c, const struct vt_bblock *b)
 {
-	const struct vt_map *m = vt_collect_map(c->collect, b->pid, b->addr);
+	const struct vt_map *m = find_map(c, b);
 
 	if (!vt_array_grow(&c->before, &c->before_cap, c->nbefore + 1, sizeof(*c->before)))
 		return false;
@@ -51,10 +40,9 @@ static bool note_block(struct vt_carried_code *c, const struct vt_bblock *b)
 	return true;
 }
 
-int vt_carry_before_map(struct vt_carried_code *c, const struct vt_record *map,
-			struct vt_error *err)
+static int note_blocks(struct vt_carried_code *c, const struct vt_record *map, struct vt_error *err)
 {
-	const struct vt_bblocks *dict = vt_collect_blocks(c->collect);
+	const struct vt_bblocks *dict = vt_context_blocks(c->context);
 	uint64_t start = vt_record_u64(map, VT_MAP_START);
 	uint64_t length = vt_record_u64(map, VT_MAP_LENGTH), id, n = 0;
 
@@ -79,13 +67,13 @@ int vt_carry_before_map(struct vt_carried_code *c, const struct vt_record *map,
 static bool became_writable(const struct vt_carried_code *c, const struct vt_carried_block *was)
 {
 	const struct vt_bblock *b = was->block;
-	const struct vt_map *m = vt_collect_map(c->collect, b->pid, b->addr);
+	const struct vt_map *m = find_map(c, b);
 
 	return m && m->image == was->image && vt_map_offset(m, b->addr) == was->offset &&
 	       !c->file_has(c->arg, b);
 }
 
-int vt_carry_after_map(struct vt_carried_code *c, struct vt_error *err)
+static int after_map(struct vt_carried_code *c, struct vt_error *err)
 {
 	size_t i;
 	int code = 0;
@@ -94,4 +82,41 @@ int vt_carry_after_map(struct vt_carried_code *c, struct vt_error *err)
 		if (became_writable(c, &c->before[i]))
 			code = vt_sites_code(c->sites, c->before[i].block, err);
 	return code;
+}
+
+static int take_block(struct vt_carried_code *c, const struct vt_record *rec, struct vt_error *err)
+{
+	const struct vt_bblock *b =
+		vt_bblocks_get(vt_context_blocks(c->context), vt_record_u64(rec, VT_BLOCK_ID));
+
+	return b && b->code && !c->file_has(c->arg, b) ? vt_sites_code(c->sites, b, err) : 0;
+}
+
+/* MAP and BLOCK records change the context, so that they come one by one. */
+static int before_row(void *carried, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
+{
+	const struct vt_record rec = {block, block->kind, first};
+
+	(void)count;
+	return rec.kind == VT_MAP ? note_blocks(carried, &rec, err) : 0;
+}
+
+static int take_row(void *carried, const struct vt_block *block, uint32_t first, uint32_t count,
+		    struct vt_error *err)
+{
+	const struct vt_record rec = {block, block->kind, first};
+
+	(void)count;
+	return rec.kind == VT_MAP ? after_map(carried, err) : take_block(carried, &rec, err);
+}
+
+void vt_carried_code_begin(struct vt_carried_code *c, struct vt_context *context)
+{
+	c->context = context;
+	vt_context_add(context,
+		       &(struct vt_consumer){.take = take_row,
+					     .before = before_row,
+					     .arg = c,
+					     .kinds = VT_KIND(VT_MAP) | VT_KIND(VT_BLOCK)});
 }

@@ -46,35 +46,16 @@ struct vt_collect *vt_collect_new(struct vt_sites *sites, const struct vt_collec
 	c->lists = vt_sites_lists(sites);
 	c->options = *options;
 	vt_hash_init(&c->images, sizeof(struct image_number), sizeof(uint64_t));
-	vt_hash_init(&c->processes, sizeof(struct process), sizeof(int64_t));
-	vt_hash_init(&c->threads, sizeof(struct thread), offsetof(struct thread, epoch));
 	vt_hash_init(&c->values, sizeof(struct value_list), sizeof(struct value_key));
+	vti_collect_init_exec(c);
 	return c;
 }
 
 static void forget_stream(struct vt_collect *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->nblocks; i++)
-		vti_collect_free_code(c->blocks[i].code);
-	free(c->blocks);
-	c->blocks = NULL;
-	c->nblocks = 0;
-	for (i = 0; i < c->threads.count; i++) {
-		struct thread *t = vt_hash_at(&c->threads, i);
-
-		vt_callstack_fini(&t->stack);
-		free(t->args);
-	}
-	vt_hash_clear(&c->threads);
-	vt_hash_clear(&c->processes);
+	vti_collect_forget_exec(c);
 	vt_hash_clear(&c->images);
 	vt_hash_clear(&c->values);
-	vt_bblocks_free(c->dict);
-	vt_addrspace_free(c->space);
-	c->dict = NULL;
-	c->space = NULL;
 }
 
 void vt_collect_free(struct vt_collect *c)
@@ -87,28 +68,6 @@ void vt_collect_free(struct vt_collect *c)
 	vt_hash_fini(&c->images);
 	vt_hash_fini(&c->values);
 	free(c);
-}
-
-int vt_collect_begin(struct vt_collect *c, struct vt_error *err)
-{
-	forget_stream(c);
-	c->dict = vt_bblocks_new();
-	c->space = vt_addrspace_new();
-	vt_module_names_begin(vt_sites_modules(c->sites));
-	return c->dict && c->space ? 0 : vt_error_nomem(err);
-}
-
-int vt_collect_end(struct vt_collect *c, bool counts, struct vt_error *err)
-{
-	int code = vti_collect_counts(c, counts, err);
-
-	forget_stream(c);
-	return code;
-}
-
-const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c)
-{
-	return &c->stats;
 }
 
 /* ---- places ---- */
@@ -132,20 +91,11 @@ uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid)
 	return n ? (uint32_t)n->image : vt_sites_made_image(c->sites, VT_IMAGE_FILE, "");
 }
 
-const struct vt_map *vt_collect_map(struct vt_collect *c, int64_t pid, uint64_t address)
-{
-	return vt_addrspace_find(c->space, (int32_t)pid, address, 0);
-}
-
-const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c)
-{
-	return c->dict;
-}
-
 int vti_collect_place(struct vt_collect *c, int64_t pid, uint64_t address, struct place *place,
 		      bool *mapped, struct vt_error *err)
 {
-	const struct vt_map *m = vt_collect_map(c, pid, address);
+	const struct vt_map *m =
+		vt_addrspace_find(vt_context_space(c->context), (int32_t)pid, address, 0);
 
 	*mapped = m != NULL;
 	if (m && m->type != VT_IMAGE_ANON) {
@@ -181,18 +131,15 @@ struct vt_hotlist *vti_collect_list(struct vt_collect *c, const struct place *at
 
 /* ---- records ---- */
 
-int vti_collect_damaged(struct vt_collect *c, const struct vt_error *why)
-{
-	c->stats.damaged++;
-	if (c->options.warn)
-		c->options.warn(c->options.warn_arg, why->text);
-	return 0;
-}
-
 /* Want of memory ends it; a record that contradicts itself is told and left out. */
 static int survive(struct vt_collect *c, int code, struct vt_error *err)
 {
-	return code < 0 && code != -VT_E_NOMEM ? vti_collect_damaged(c, err) : code;
+	if (code >= 0 || code == -VT_E_NOMEM)
+		return code;
+	c->stats.damaged++;
+	if (c->options.warn)
+		c->options.warn(c->options.warn_arg, err->text);
+	return 0;
 }
 
 static int take_image(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
@@ -204,13 +151,13 @@ static int take_image(struct vt_collect *c, const struct vt_record *rec, struct 
 	if (!n || image == UINT32_MAX)
 		return vt_error_nomem(err);
 	n->image = image;
-	return vt_addrspace_feed(c->space, rec, err);
+	return vt_context_refused(c->context, err);
 }
 
 static int take_map(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
 {
 	uint32_t image = vt_collect_image(c, vt_record_u64(rec, VT_MAP_IMAGE), 0);
-	int code = vt_addrspace_feed(c->space, rec, err);
+	int code = vt_context_refused(c->context, err);
 
 	vt_hash_clear(&c->values);
 	if (code < 0)
@@ -226,24 +173,13 @@ static int take_thread(struct vt_collect *c, const struct vt_record *rec, struct
 		vti_collect_break(c, vt_record_i64(rec, VT_THREAD_PID));
 		vt_hash_clear(&c->values);
 	}
-	return vt_addrspace_feed(c->space, rec, err);
+	return vt_context_refused(c->context, err);
 }
 
 static void take_state(struct vt_collect *c, const struct vt_record *rec)
 {
 	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
 		vti_collect_break(c, vt_record_i64(rec, VT_STATE_PID));
-}
-
-static void break_all(struct vt_collect *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->processes.count; i++) {
-		struct process *p = vt_hash_at(&c->processes, i);
-
-		p->epoch++;
-	}
 }
 
 /* The list of a VALUE row that is not remembered yet. */
@@ -318,7 +254,8 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 	case VT_VALUE:
 		return take_value(c, rec, err);
 	case VT_BLOCK:
-		return vt_bblocks_add(c->dict, rec, err);
+	case VT_KSYMBOL:
+		return vt_context_refused(c->context, err);
 	case VT_IMAGE:
 		return take_image(c, rec, err);
 	case VT_MAP:
@@ -328,8 +265,6 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 	case VT_MODULE:
 	case VT_LABEL:
 		return vt_module_names_feed(vt_sites_modules(c->sites), rec, err);
-	case VT_KSYMBOL:
-		return vt_addrspace_feed(c->space, rec, err);
 	case VT_SIGNAL:
 		vti_collect_signal(c, vt_record_i64(rec, VT_SIGNAL_PID),
 				   vt_record_i64(rec, VT_SIGNAL_TID));
@@ -339,20 +274,47 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 		return 0;
 	case VT_GAP:
 	case VT_LOST:
-		break_all(c);
+		vti_collect_break_all(c);
+		return 0;
+	case VT_HOT:
+		c->stats.lists++;
 		return 0;
 	default:
 		return 0;
 	}
 }
 
-int vt_collect_feed(struct vt_collect *c, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err)
+static int take_rows(void *collect, const struct vt_block *block, uint32_t first, uint32_t count,
+		     struct vt_error *err)
 {
+	struct vt_collect *c = collect;
 	struct vt_record rec = {block, block->kind, first};
 	int code = 0;
 
 	for (; rec.row - first < count && code == 0; rec.row++)
 		code = survive(c, take_record(c, &rec, err), err);
 	return code;
+}
+
+/* ---- streams ---- */
+
+void vt_collect_begin(struct vt_collect *c, struct vt_context *context)
+{
+	forget_stream(c);
+	c->context = context;
+	vt_context_add(context, &(struct vt_consumer){.take = take_rows, .arg = c});
+	vt_module_names_begin(vt_sites_modules(c->sites));
+}
+
+int vt_collect_end(struct vt_collect *c, bool counts, struct vt_error *err)
+{
+	int code = vti_collect_counts(c, counts, err);
+
+	forget_stream(c);
+	return code;
+}
+
+const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c)
+{
+	return &c->stats;
 }

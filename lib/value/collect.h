@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "stream/bblock.h"
+#include "profile/context.h"
 #include "stream/reader.h"
-#include "stream/record.h"
 #include "value/sites.h"
 
 /*
@@ -42,6 +41,7 @@ struct vt_collect_stats {
 	uint64_t insns;	   /* executed */
 	uint64_t unmapped; /* executed instructions, and values alone, at no place that is known */
 	uint64_t damaged;  /* records that contradict themselves; what follows in them is lost */
+	uint64_t lists;	   /* HOT records, which are left alone */
 };
 
 /* `sites` is borrowed.  NULL when memory runs out. */
@@ -49,27 +49,18 @@ struct vt_collect *vt_collect_new(struct vt_sites *sites, const struct vt_collec
 void vt_collect_free(struct vt_collect *c);
 
 /*
- * Each stream is taken between these two.  At its end, how often each instruction was executed is
- * added to the sites as the event "instructions", if `counts` is set.  -VT_E_NOMEM.
+ * Each stream is taken between these two, by a consumer of its context, which is borrowed.  At its
+ * end, how often each instruction was executed is added to the sites as the event "instructions",
+ * if `counts` is set.  -VT_E_NOMEM.
  */
-int vt_collect_begin(struct vt_collect *c, struct vt_error *err);
+void vt_collect_begin(struct vt_collect *c, struct vt_context *context);
 int vt_collect_end(struct vt_collect *c, bool counts, struct vt_error *err);
-
-/* Takes rows first .. first+count-1 of a block of records.  -VT_E_NOMEM. */
-int vt_collect_feed(struct vt_collect *c, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err);
 
 /*
  * The number in the sites of an image that the stream at hand calls `id`; anonymous code has one
  * for each process: `pid` is 0 for other code.  UINT32_MAX when memory runs out.
  */
 uint32_t vt_collect_image(struct vt_collect *c, uint64_t id, int64_t pid);
-
-/* What a process has mapped at an address, as far as the stream at hand has told; or NULL. */
-const struct vt_map *vt_collect_map(struct vt_collect *c, int64_t pid, uint64_t address);
-
-/* The blocks that the stream at hand has told of; borrowed until vt_collect_end(). */
-const struct vt_bblocks *vt_collect_blocks(const struct vt_collect *c);
 
 const struct vt_collect_stats *vt_collect_stats(const struct vt_collect *c);
 

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/prefetch.h"
+#include "flow/callstack.h"
 #include "stream/exec.h"
 
 /* A stub: at most "endbr64" and the jump, perhaps with a prefix. */
@@ -17,6 +18,259 @@
 
 /* With more lists than this, they no longer stay in the caches near to the processor. */
 #define FAR 10000
+
+/* Eight bytes, or fewer, of a slot, and the list that gets them. */
+struct take {
+	struct vt_hotlist *list; /* NULL: nobody wants it, but a guard may be about it */
+	uint32_t offset;	 /* in the values of the block */
+	uint16_t slot;
+	uint8_t unused; /* bits of the eight bytes that are not its */
+};
+
+/* The lists of a block, in a context. */
+struct plan {
+	struct plan *next;
+	uint64_t caller;
+	struct vt_hotlist *target; /* of the indirect jump or call at its end; or NULL */
+	uint32_t ntakes;
+	struct take takes[];
+};
+
+/* A list of values that belong to a procedure's first instruction. */
+struct entry_list {
+	uint64_t caller;
+	uint32_t what;
+	uint32_t reg;
+	uint32_t lane;
+	struct vt_hotlist *list;
+};
+
+/* A block of the stream, once it was executed. */
+struct code {
+	struct plan *plans; /* the one that was used last comes first */
+	uint64_t *part;	    /* for each instruction: executions of parts that begin there, less
+			     * those that end before it; or NULL */
+	struct place place; /* of its first instruction */
+	bool mapped;	    /* it lies in an image */
+	bool guarded;	    /* it has guards */
+	bool leads;	    /* what comes next matters */
+	uint32_t nargs;	    /* values of arguments (lanes) captured at its call */
+	struct entry_list *entry;
+	uint32_t nentry;
+	size_t entry_cap;
+};
+
+/* What most executions of a block need, by its id. */
+struct quick {
+	struct plan *plan; /* NULL: not to be taken quickly */
+	uint64_t whole;	   /* executions of all of it */
+	uint32_t insns;
+	uint32_t data_size;
+	struct code *code; /* NULL: it was not executed yet */
+};
+
+/* An argument on its way to the procedure called. */
+struct pending_arg {
+	uint64_t value;
+	uint32_t reg;
+	uint32_t lane;
+	uint32_t size;
+};
+
+struct thread {
+	int64_t pid; /* with `tid`, the key */
+	int64_t tid;
+	uint64_t epoch; /* of its process when it ran last */
+	struct vt_hotlist *target;
+	struct vt_callstack stack; /* by caller only */
+	struct pending_arg *args;
+	size_t args_cap;
+	uint32_t nargs;
+	bool called;   /* the last block called, and nothing but a stub has run since */
+	uint64_t back; /* the return address of that call */
+};
+
+struct process {
+	int64_t pid;
+	uint64_t next;	/* instructions before the run that continues the last one */
+	uint64_t epoch; /* one more each time that the order breaks off */
+};
+
+static bool is_call(const struct vt_bblock *b)
+{
+	return b->end == VT_END_CALL || b->end == VT_END_CALL_INDIRECT;
+}
+
+static uint32_t count_lanes(const struct vt_slot *slot)
+{
+	return (slot->size + 7u) / 8;
+}
+
+/* Arguments at the call that ends the block go to the procedure called. */
+static bool is_passed(const struct vt_bblock *b, const struct vt_slot *slot)
+{
+	return slot->what == VT_WHAT_ARG && is_call(b) && slot->insn + 1u == b->ninsns;
+}
+
+/* ---- the lists of a block ---- */
+
+static void free_code(struct code *code)
+{
+	struct plan *p, *next;
+
+	if (!code)
+		return;
+	for (p = code->plans; p; p = next) {
+		next = p->next;
+		free(p);
+	}
+	free(code->part);
+	free(code->entry);
+	free(code);
+}
+
+static bool has_target(const struct vt_collect *c, const struct vt_bblock *b)
+{
+	return vti_collect_wants(c, VT_WHAT_TARGET) &&
+	       (b->end == VT_END_JUMP_INDIRECT || b->end == VT_END_CALL_INDIRECT);
+}
+
+static struct code *new_code(struct vt_collect *c, const struct vt_bblock *b, struct vt_error *err)
+{
+	struct code *code = calloc(1, sizeof(*code));
+	uint32_t i;
+
+	if (!code) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	if (vti_collect_place(c, b->pid, b->addr, &code->place, &code->mapped, err) < 0) {
+		free(code);
+		return NULL;
+	}
+	for (i = 0; i < b->nslots; i++) {
+		code->guarded |= b->slots[i].what == VT_WHAT_GUARD;
+		if (vti_collect_wants(c, VT_WHAT_ARG) && is_passed(b, &b->slots[i]))
+			code->nargs += count_lanes(&b->slots[i]);
+	}
+	code->leads = has_target(c, b) ||
+		      (is_call(b) && (code->nargs || vti_collect_wants(c, VT_WHAT_RETURN)));
+	return code;
+}
+
+static struct quick *add_block(struct vt_collect *c, const struct vt_bblock *b,
+			       struct vt_error *err)
+{
+	size_t had = c->nblocks;
+	struct quick *q;
+
+	if (b->id >= had) {
+		if (!vt_array_grow(&c->blocks, &c->nblocks, b->id + 1, sizeof(*c->blocks))) {
+			vt_error_nomem(err);
+			return NULL;
+		}
+		memset(c->blocks + had, 0, (c->nblocks - had) * sizeof(*c->blocks));
+	}
+	q = &c->blocks[b->id];
+	q->insns = b->ninsns;
+	q->data_size = b->data_size;
+	q->code = new_code(c, b, err);
+	return q->code ? q : NULL;
+}
+
+/* In a block with guards, slots that nobody wants count too: they are what a guard is about. */
+static bool is_taken(const struct vt_collect *c, const struct vt_bblock *b, const struct code *code,
+		     const struct vt_slot *slot)
+{
+	if (is_passed(b, slot))
+		return false;
+	return code->guarded || vti_collect_wants(c, slot->what);
+}
+
+static bool add_takes(struct vt_collect *c, const struct vt_bblock *b, const struct code *code,
+		      struct plan *plan, uint32_t slot)
+{
+	const struct vt_slot *s = &b->slots[slot];
+	struct place at = {
+		code->place.offset + (vt_bblock_insn_addr(b, s->insn) - b->addr),
+		code->place.image,
+	};
+	uint32_t lane;
+
+	for (lane = 0; lane < count_lanes(s); lane++) {
+		struct take *t = &plan->takes[plan->ntakes++];
+		uint32_t left = s->size - 8 * lane;
+
+		*t = (struct take){
+			.offset = s->offset + 8 * lane,
+			.slot = (uint16_t)slot,
+			.unused = (uint8_t)(left < 8 ? 64 - 8 * left : 0),
+		};
+		if (!vti_collect_wants(c, s->what))
+			continue;
+		t->list = vti_collect_list(c, &at, b->pid, plan->caller, s, lane);
+		if (!t->list)
+			return false;
+	}
+	return true;
+}
+
+static struct plan *new_plan(struct vt_collect *c, const struct vt_bblock *b,
+			     const struct code *code, uint64_t caller, struct vt_error *err)
+{
+	const struct vt_slot target = {.what = VT_WHAT_TARGET, .size = 8};
+	struct plan *plan;
+	size_t n = 0;
+	uint32_t i;
+	bool ok;
+
+	for (i = 0; i < b->nslots; i++)
+		if (is_taken(c, b, code, &b->slots[i]))
+			n += count_lanes(&b->slots[i]);
+	plan = calloc(1, sizeof(*plan) + n * sizeof(struct take));
+	if (!plan) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	plan->caller = caller;
+	ok = true;
+	for (i = 0; i < b->nslots && ok; i++)
+		if (is_taken(c, b, code, &b->slots[i]))
+			ok = add_takes(c, b, code, plan, i);
+	if (ok && has_target(c, b)) {
+		uint64_t last = vt_bblock_insn_addr(b, b->ninsns - 1);
+		struct place at = {code->place.offset + (last - b->addr), code->place.image};
+
+		plan->target = vti_collect_list(c, &at, b->pid, caller, &target, 0);
+		ok = plan->target != NULL;
+	}
+	if (!ok) {
+		free(plan);
+		vt_error_nomem(err);
+		return NULL;
+	}
+	return plan;
+}
+
+static struct plan *find_plan(struct vt_collect *c, const struct vt_bblock *b, struct code *code,
+			      uint64_t caller, struct vt_error *err)
+{
+	struct plan **at, *plan;
+
+	for (at = &code->plans; *at && (*at)->caller != caller; at = &(*at)->next)
+		;
+	plan = *at;
+	if (plan) {
+		*at = plan->next;
+	} else {
+		plan = new_plan(c, b, code, caller, err);
+		if (!plan)
+			return NULL;
+	}
+	plan->next = code->plans;
+	code->plans = plan;
+	return plan;
+}
 
 /* ---- values ---- */
 
@@ -96,6 +350,17 @@ void vti_collect_break(struct vt_collect *c, int64_t pid)
 
 	if (p)
 		p->epoch++;
+}
+
+void vti_collect_break_all(struct vt_collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->processes.count; i++) {
+		struct process *p = vt_hash_at(&c->processes, i);
+
+		p->epoch++;
+	}
 }
 
 static void forget_order(struct thread *t)
@@ -246,12 +511,12 @@ static bool keep_args(struct thread *t, const struct vt_step *step)
 	for (i = step->slot; i < step->slot_end; i++) {
 		const struct vt_slot *s = &b->slots[i];
 
-		if (!vti_collect_passes(b, s))
+		if (!is_passed(b, s))
 			continue;
-		if (!vt_array_grow(&t->args, &t->args_cap, t->nargs + vti_collect_lanes(s),
+		if (!vt_array_grow(&t->args, &t->args_cap, t->nargs + count_lanes(s),
 				   sizeof(*t->args)))
 			return false;
-		for (lane = 0; lane < vti_collect_lanes(s); lane++)
+		for (lane = 0; lane < count_lanes(s); lane++)
 			t->args[t->nargs++] = (struct pending_arg){vt_step_value(step, i, lane),
 								   s->reg, lane, s->size};
 	}
@@ -265,7 +530,7 @@ static int depart(struct thread *t, const struct vt_step *step, const struct cod
 	const struct vt_bblock *b = step->block;
 
 	t->target = plan->target;
-	if (!vti_collect_calls(b))
+	if (!is_call(b))
 		return 0;
 	t->called = true;
 	t->back = b->addr + b->size;
@@ -295,7 +560,7 @@ static struct plan *look_up(struct vt_collect *c, struct quick *q, const struct 
 	struct plan *plan = q->code->plans;
 
 	if (!plan || plan->caller != caller)
-		plan = vti_collect_find_plan(c, b, q->code, caller, err);
+		plan = find_plan(c, b, q->code, caller, err);
 	/* From now on, the quick way will do. */
 	if (plan && !c->options.by_caller && !q->code->guarded && !q->code->leads)
 		q->plan = plan;
@@ -312,7 +577,7 @@ static int take_step(struct vt_collect *c, struct thread *t, const struct vt_ste
 	int r = 0;
 
 	if (!q || !q->code)
-		q = vti_collect_add_block(c, b, err);
+		q = add_block(c, b, err);
 	if (!q)
 		return -(int)err->code;
 	if (t->target || t->called)
@@ -433,7 +698,7 @@ int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct v
 	bool far = vt_sites_nlists(c->sites) > FAR;
 	struct vt_step step;
 	struct thread *t;
-	int r = vt_exec_open(&x, c->dict, rec, err);
+	int r = vt_exec_open(&x, vt_context_blocks(c->context), rec, err);
 
 	if (r < 0)
 		return r;
@@ -454,6 +719,33 @@ int vti_collect_exec(struct vt_collect *c, const struct vt_record *rec, struct v
 	if (r < 0)
 		vti_collect_break(c, x.pid);
 	return r;
+}
+
+/* ---- a stream ---- */
+
+void vti_collect_init_exec(struct vt_collect *c)
+{
+	vt_hash_init(&c->processes, sizeof(struct process), sizeof(int64_t));
+	vt_hash_init(&c->threads, sizeof(struct thread), offsetof(struct thread, epoch));
+}
+
+void vti_collect_forget_exec(struct vt_collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->nblocks; i++)
+		free_code(c->blocks[i].code);
+	free(c->blocks);
+	c->blocks = NULL;
+	c->nblocks = 0;
+	for (i = 0; i < c->threads.count; i++) {
+		struct thread *t = vt_hash_at(&c->threads, i);
+
+		vt_callstack_fini(&t->stack);
+		free(t->args);
+	}
+	vt_hash_clear(&c->threads);
+	vt_hash_clear(&c->processes);
 }
 
 /* Adds the executions of each of a block's instructions to their places. */
@@ -498,7 +790,8 @@ int vti_collect_counts(struct vt_collect *c, bool wanted, struct vt_error *err)
 			if (event == UINT32_MAX)
 				return vt_error_nomem(err);
 		}
-		r = add_counts(c, &c->blocks[id], vt_bblocks_get(c->dict, id), event, err);
+		r = add_counts(c, &c->blocks[id], vt_bblocks_get(vt_context_blocks(c->context), id),
+			       event, err);
 	}
 	return r;
 }

@@ -98,6 +98,7 @@ struct vt_intervalprofile {
 	struct vt_intervalprofile_options options;
 	struct vt_sites *sites;
 	struct vt_collect *collect;
+	struct vt_context *context;
 	struct vt_intervals *intervals; /* NULL in the first pass */
 	uint64_t *totals;
 	uint32_t *stream_id; /* by the sites' number of an image; or VT_SITES_NO_IMAGE */
@@ -105,6 +106,28 @@ struct vt_intervalprofile {
 	struct vt_interval_row *rows;
 	size_t nrows;
 };
+
+/* Notes which image of the sites the stream calls by its id.  IMAGE records come one by one. */
+static int note_image(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
+		      struct vt_error *err)
+{
+	struct vt_intervalprofile *p = profile;
+	const struct vt_record rec = {block, block->kind, first};
+	uint64_t id = vt_record_u64(&rec, VT_IMAGE_ID);
+	uint32_t number = vt_collect_image(p->collect, id, 0);
+	size_t cap = p->nstream_id;
+
+	(void)count;
+	if (number == UINT32_MAX ||
+	    !vt_array_grow(&p->stream_id, &cap, (size_t)number + 1, sizeof(*p->stream_id)))
+		return vt_error_nomem(err);
+	if (cap > p->nstream_id)
+		memset(p->stream_id + p->nstream_id, 0xff,
+		       (cap - p->nstream_id) * sizeof(*p->stream_id));
+	p->nstream_id = cap;
+	p->stream_id[number] = (uint32_t)id;
+	return 0;
+}
 
 static int begin_pass(struct vt_intervalprofile *p, const struct vt_hotlist_options *lists,
 		      struct vt_error *err)
@@ -122,7 +145,15 @@ static int begin_pass(struct vt_intervalprofile *p, const struct vt_hotlist_opti
 	if (p->intervals)
 		vt_intervals_watch(p->intervals, vt_sites_lists(p->sites));
 	p->collect = vt_collect_new(p->sites, &how);
-	return p->collect ? vt_collect_begin(p->collect, err) : vt_error_nomem(err);
+	p->context = vt_context_new(p->intervals ? o->images : NULL);
+	if (!p->collect || !p->context)
+		return vt_error_nomem(err);
+	vt_collect_begin(p->collect, p->context);
+	if (p->intervals)
+		vt_context_add(p->context, &(struct vt_consumer){.take = note_image,
+								 .arg = p,
+								 .kinds = VT_KIND(VT_IMAGE)});
+	return 0;
 }
 
 struct vt_intervalprofile *vt_intervalprofile_new(const struct vt_intervalprofile_options *o,
@@ -147,6 +178,8 @@ static void free_lists(struct vt_intervalprofile *p)
 {
 	vt_collect_free(p->collect);
 	vt_sites_free(p->sites);
+	vt_context_free(p->context);
+	p->context = NULL;
 	p->collect = NULL;
 	p->sites = NULL;
 }
@@ -163,41 +196,12 @@ void vt_intervalprofile_free(struct vt_intervalprofile *p)
 	free(p);
 }
 
-/* ---- feeding ---- */
-
-/* Notes which image of the sites the stream calls `id`. */
-static int note_image(struct vt_intervalprofile *p, uint64_t id, struct vt_error *err)
-{
-	uint32_t number = vt_collect_image(p->collect, id, 0);
-	size_t cap = p->nstream_id;
-
-	if (number == UINT32_MAX ||
-	    !vt_array_grow(&p->stream_id, &cap, (size_t)number + 1, sizeof(*p->stream_id)))
-		return vt_error_nomem(err);
-	if (cap > p->nstream_id)
-		memset(p->stream_id + p->nstream_id, 0xff,
-		       (cap - p->nstream_id) * sizeof(*p->stream_id));
-	p->nstream_id = cap;
-	p->stream_id[number] = (uint32_t)id;
-	return 0;
-}
-
 int vt_intervalprofile_feed(void *profile, const struct vt_block *block, uint32_t first,
 			    uint32_t count, struct vt_error *err)
 {
 	struct vt_intervalprofile *p = profile;
-	struct vt_record rec = {block, block->kind, first};
-	int code = vt_collect_feed(p->collect, block, first, count, err);
 
-	if (!p->intervals || (block->kind != VT_IMAGE && block->kind != VT_MAP &&
-			      block->kind != VT_KSYMBOL && block->kind != VT_META))
-		return code;
-	for (; rec.row - first < count && code == 0; rec.row++) {
-		code = vt_images_feed(p->options.images, &rec, err);
-		if (code == 0 && rec.kind == VT_IMAGE)
-			code = note_image(p, vt_record_u64(&rec, VT_IMAGE_ID), err);
-	}
-	return code;
+	return vt_context_feed(p->context, block, first, count, err);
 }
 
 /* ---- the rows ---- */

@@ -110,6 +110,7 @@ void collected_close(struct collected_profile *p)
 
 void collected_take(struct collected_profile *p, int fd, struct vt_writer *w)
 {
+	struct vt_context *context = vt_context_new(NULL);
 	const struct vt_block *block;
 	uint32_t first, count;
 	struct vt_reader *r;
@@ -119,12 +120,13 @@ void collected_take(struct collected_profile *p, int fd, struct vt_writer *w)
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	r = vt_reader_open_fd(fd, "test", &err);
 	assert_non_null(r);
-	assert_int_equal(vt_collect_begin(p->collect, &err), 0);
+	vt_collect_begin(p->collect, context);
 	while ((code = vt_reader_next_run(r, &block, &first, &count, &err)) > 0)
-		assert_int_equal(vt_collect_feed(p->collect, block, first, count, &err), 0);
+		assert_int_equal(vt_context_feed(context, block, first, count, &err), 0);
 	assert_int_equal(code, 0);
 	assert_int_equal(vt_collect_end(p->collect, true, &err), 0);
 	p->stats = *vt_collect_stats(p->collect);
+	vt_context_free(context);
 	vt_reader_close(r);
 	close(fd);
 }

@@ -19,7 +19,8 @@ static struct vt_error err;
 /* A file has all blocks but number 1, as long as nothing can write to them. */
 static bool file_has(void *arg, const struct vt_bblock *b)
 {
-	const struct vt_map *m = vt_collect_map(arg, b->pid, b->addr);
+	const struct vt_map *m =
+		vt_addrspace_find(vt_context_space(arg), (int32_t)b->pid, b->addr, 0);
 
 	return m && !m->writes && b->id != 1;
 }
@@ -36,17 +37,6 @@ static void map_image(struct vt_writer *w, uint64_t image, uint64_t start, uint6
 	row[VT_MAP_OFFSET] = start - BASE;
 }
 
-static void take(struct vt_carried_code *c, const struct vt_record *rec)
-{
-	if (rec->kind == VT_MAP)
-		assert_int_equal(vt_carry_before_map(c, rec, &err), 0);
-	assert_int_equal(vt_collect_feed(c->collect, rec->block, rec->row, 1, &err), 0);
-	if (rec->kind == VT_MAP)
-		assert_int_equal(vt_carry_after_map(c, &err), 0);
-	if (rec->kind == VT_BLOCK)
-		assert_int_equal(vt_carry_blocks(c, rec->block, rec->row, 1, &err), 0);
-}
-
 /* Three blocks on pages of their own; then some pages are mapped anew.  Addresses of code carried.
  */
 static size_t carry(uint64_t image, uint64_t prot, uint64_t addresses[4])
@@ -54,6 +44,7 @@ static size_t carry(uint64_t image, uint64_t prot, uint64_t addresses[4])
 	const struct collected_block b = {
 		.ninsns = 1, .lengths = {1}, .end = VT_END_FALL, .code = {0x90}, .has_code = 1};
 	struct vt_carried_code c = {.file_has = file_has};
+	struct vt_context *context = vt_context_new(NULL);
 	struct collected_profile p;
 	struct vt_record rec;
 	struct vt_writer *w;
@@ -63,9 +54,10 @@ static size_t carry(uint64_t image, uint64_t prot, uint64_t addresses[4])
 	uint64_t id;
 
 	collected_open(&p, ALL, false);
-	c.collect = c.arg = p.collect;
+	c.arg = context;
 	c.sites = p.sites;
-	assert_int_equal(vt_collect_begin(p.collect, &err), 0);
+	vt_collect_begin(p.collect, context);
+	vt_carried_code_begin(&c, context);
 	w = collected_begin(fd);
 	collected_image(w, 1, "/bin/program");
 	collected_image(w, 2, "/bin/other");
@@ -76,7 +68,7 @@ static size_t carry(uint64_t image, uint64_t prot, uint64_t addresses[4])
 	map_image(w, image, BASE + 0x2000, prot);
 	r = reread_stream(fd, w);
 	while (vt_reader_next(r, &rec, &err) > 0)
-		take(&c, &rec);
+		assert_int_equal(vt_context_feed(context, rec.block, rec.row, 1, &err), 0);
 	vt_reader_close(r);
 	close(fd);
 	fd = scratch_file();
@@ -90,6 +82,7 @@ static size_t carry(uint64_t image, uint64_t prot, uint64_t addresses[4])
 	close(fd);
 	vt_carried_code_fini(&c);
 	collected_close(&p);
+	vt_context_free(context);
 	return n;
 }
 

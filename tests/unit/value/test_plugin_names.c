@@ -101,12 +101,6 @@ static void read_into(int fd, feed_fn *feed, void *arg)
 	close(fd);
 }
 
-static int feed_collect(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-			struct vt_error *err)
-{
-	return vt_collect_feed(arg, block, first, count, err);
-}
-
 static int feed_profile(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 			struct vt_error *err)
 {
@@ -121,6 +115,7 @@ static int hot_stream(unsigned which)
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_sites *sites = vt_sites_new(&lists, &err);
 	struct vt_collect *c = vt_collect_new(sites, &options);
+	struct vt_context *context;
 	int fd = scratch_file();
 	struct vt_writer *w = open_writer(fd);
 	unsigned i;
@@ -128,9 +123,11 @@ static int hot_stream(unsigned which)
 	for (i = 1; i <= 2; i++) {
 		if (!(which & i))
 			continue;
-		assert_int_equal(vt_collect_begin(c, &err), 0);
-		read_into(make_stream(i == 1), feed_collect, c);
+		context = vt_context_new(NULL);
+		vt_collect_begin(c, context);
+		read_into(make_stream(i == 1), vt_context_feed, context);
 		assert_int_equal(vt_collect_end(c, false, &err), 0);
+		vt_context_free(context);
 	}
 	assert_int_equal(vt_sites_write(sites, w, &err), 0);
 	end_writer(w);
