@@ -27,12 +27,6 @@ struct options {
 	const char *compress;
 };
 
-struct job {
-	struct vt_simulate *simulate;
-	struct vt_writer *writer;
-	struct vt_writer *truth;
-};
-
 /* ---- the command line ---- */
 
 static bool find_kind(struct app *a, const char *text, size_t size, enum vt_simulate_kind *kind)
@@ -93,20 +87,6 @@ static bool parse_events(struct app *a, const struct options *o, struct vt_simul
 
 /* ---- the work ---- */
 
-static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		struct vt_error *err)
-{
-	const struct job *job = arg;
-	int code = vt_simulate_feed(job->simulate, block, first, count, err);
-
-	/* A long recording is not read for nothing. */
-	if (code >= 0)
-		code = vt_writer_error(job->writer, err);
-	if (code >= 0 && job->truth)
-		code = vt_writer_error(job->truth, err);
-	return code;
-}
-
 /* What the recording lacks, so that nobody takes it for the machine's doing. */
 static void tell(struct app *a, const struct vt_simulate_totals *t)
 {
@@ -122,51 +102,47 @@ static void tell(struct app *a, const struct vt_simulate_totals *t)
 		app_say(a, "%" PRIu64 " executed instructions could not be decoded", t->undecoded);
 }
 
-static bool simulate(struct app *a, struct vt_reader *r, struct job *job,
-		     const struct vt_simulate_options *options)
+static bool simulate(struct app *a, struct vt_reader *r, struct vt_writer *w,
+		     const struct vt_simulate_options *o)
 {
-	struct vt_simulate_options o = *options;
 	struct vt_error err = VT_ERROR_INIT;
+	struct vt_simulate *s = vt_simulate_new(o, w, &err);
 	bool ok;
 
-	o.warn = app_bad_record;
-	o.warn_arg = a;
-	o.truth = job->truth;
-	job->simulate = vt_simulate_new(&o, job->writer, &err);
-	if (!job->simulate)
+	if (!s)
 		return app_fail(a, &err);
-	ok = app_each_run(a, r, feed, job);
-	ok = ok && (vt_simulate_finish(job->simulate, &err) == 0 || app_fail_stream(a, r, &err));
+	ok = app_each_run(a, r, vt_context_feed, o->context);
+	ok = ok && (vt_simulate_finish(s, &err) == 0 || app_fail_stream(a, r, &err));
 	if (ok)
-		tell(a, vt_simulate_totals(job->simulate));
-	vt_simulate_free(job->simulate);
+		tell(a, vt_simulate_totals(s));
+	vt_simulate_free(s);
 	return ok;
 }
 
-static void run_on(struct app *a, const struct options *o, const struct vt_simulate_options *so)
+static void run_on(struct app *a, const struct options *o, struct vt_simulate_options *so)
 {
-	struct job job = {.writer = NULL};
-	struct vt_reader *r;
+	struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
+	struct vt_writer *w = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
 
-	r = app_open_reader(a, a->argc ? a->argv[0] : NULL);
-	job.writer = r ? app_open_writer(a, o->output, o->compress, &r, 1) : NULL;
-	if (job.writer && o->truth)
-		job.truth = app_open_writer(a, o->truth, o->compress, &r, 1);
-	if (job.writer && (job.truth || !o->truth))
-		simulate(a, r, &job, so);
-	if (job.truth)
-		app_close_writer(a, job.truth);
-	if (job.writer)
-		app_close_writer(a, job.writer);
+	if (w && o->truth)
+		so->truth = app_open_writer(a, o->truth, o->compress, &r, 1);
+	if (w && (so->truth || !o->truth))
+		simulate(a, r, w, so);
+	if (so->truth)
+		app_close_writer(a, so->truth);
+	if (w)
+		app_close_writer(a, w);
 	vt_reader_close(r);
 }
 
 static void run(struct app *a, const struct options *o)
 {
 	struct vt_simulate_event events[VT_SIMULATE_EVENTS];
-	struct vt_simulate_options so = {.events = events, .seed = a->seed};
+	struct vt_simulate_options so = {
+		.events = events, .seed = a->seed, .warn = app_bad_record, .warn_arg = a};
 	struct app_warnings warnings = {a, "images", 0};
 	struct vt_error err = VT_ERROR_INIT;
+	struct vt_images *images = NULL;
 	struct vt_core core;
 	char *cache = NULL;
 
@@ -185,10 +161,16 @@ static void run(struct app *a, const struct options *o)
 	so.core = &core;
 	/* Only such machines go wrong paths. */
 	if (core.order == VT_OUT_OF_ORDER)
-		so.images = app_images_open(a, &warnings, &cache, o->symfs);
-	if (so.images || core.order != VT_OUT_OF_ORDER)
-		run_on(a, o, &so);
-	app_images_close(so.images, &warnings, cache);
+		images = app_images_open(a, &warnings, &cache, o->symfs);
+	if (images || core.order != VT_OUT_OF_ORDER) {
+		so.context = vt_context_new(images);
+		if (so.context)
+			run_on(a, o, &so);
+		else
+			app_no_memory(a);
+	}
+	vt_context_free(so.context);
+	app_images_close(images, &warnings, cache);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "image/addrspace.h"
 #include "machine/pipeline/sim.h"
 #include "simulate/simulate.h"
 #include "stream/bblock.h"
@@ -82,7 +81,7 @@ uint32_t vti_simtruth_edge(struct vti_simtruth *t, uint32_t from, uint32_t to);
 int vti_simtruth_write(struct vti_simtruth *t, uint32_t width, uint64_t event, struct vt_writer *w,
 		       struct vt_error *err);
 
-/* ---- simulate/events.c: counters and their samples ---- */
+/* ---- simulate/samples.c: counters, their samples, and the branches taken last ---- */
 
 struct vti_simcounter {
 	enum vt_simulate_kind kind;
@@ -122,8 +121,6 @@ static inline void vti_simcounters_retire(struct vti_simcounters *c, const struc
 	if (c->due <= r->cycle)
 		vti_simcounters_deliver(c, r, sample, arg);
 }
-
-/* ---- simulate/branch_stack.c: the branches taken last ---- */
 
 struct vti_simbranch {
 	uint64_t from;
@@ -225,8 +222,6 @@ struct vt_simulate {
 	struct vt_simulate_event events[VT_SIMULATE_EVENTS];
 	struct vt_writer *w; /* borrowed */
 	struct vt_simulate_totals totals;
-	struct vt_bblocks *dict;
-	struct vt_addrspace *space;
 	struct vti_simblock **blocks; /* by id */
 	size_t nblocks;
 	struct vt_hash processes;
@@ -234,13 +229,6 @@ struct vt_simulate {
 	struct vti_simthread *thread;
 	struct vti_simtruth truth;
 };
-
-/* ---- simulate/blocks.c: the code ---- */
-
-int vti_sim_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err);
-void vti_sim_free_blocks(struct vt_simulate *s);
-
-/* ---- simulate/run.c ---- */
 
 int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err);
 

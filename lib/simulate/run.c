@@ -71,14 +71,14 @@ static void retire(void *arg, const struct vt_sim_retired *r)
 static size_t read_code(void *arg, uint64_t addr, uint8_t *code, size_t size)
 {
 	const struct vti_simprocess *p = arg;
-	const struct vt_map *m =
-		vt_addrspace_find(p->s->space, (int32_t)p->pid, addr, VTI_SIM_MODE);
+	const struct vt_map *m = vt_addrspace_find(vt_context_space(p->s->o.context),
+						   (int32_t)p->pid, addr, VTI_SIM_MODE);
 	const struct vt_imagedata *data;
 	uint64_t bias;
 
 	if (!m || m->type != VT_IMAGE_FILE)
 		return 0;
-	data = vt_images_data(p->s->o.images, m->image);
+	data = vt_images_data(vt_context_images(p->s->o.context), m->image);
 	if (!data || !vt_imagedata_bias(data, m->start, vt_map_offset(m, m->start), &bias))
 		return 0;
 	return vt_imagedata_code(data, addr - bias, code, size);
@@ -104,7 +104,7 @@ static struct vti_simprocess *find_process(struct vt_simulate *s, int64_t pid, s
 		return NULL;
 	}
 	hooks.arg = p;
-	hooks.code = s->o.images ? read_code : NULL;
+	hooks.code = vt_context_images(s->o.context) ? read_code : NULL;
 	p->pid = pid;
 	p->s = s;
 	p->core = vt_simcore_new(s->o.core, &hooks, err);
@@ -397,7 +397,7 @@ int vti_sim_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_e
 	if (!t)
 		return -(int)err->code;
 	s->totals.execs++;
-	code = vt_exec_open(&x, s->dict, rec, err);
+	code = vt_exec_open(&x, vt_context_blocks(s->o.context), rec, err);
 	if (code < 0)
 		return code;
 	take_turn(t);

@@ -6,11 +6,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "image/images.h"
 #include "machine/pipeline/core.h"
+#include "profile/context.h"
 #include "sample/interval.h"
 #include "stream/reader.h"
-#include "stream/record.h"
 #include "stream/writer.h"
 
 /*
@@ -48,6 +47,11 @@ struct vt_simulate_event {
 #define VT_SIMULATE_STACK  32 /* as the last branch records of Intel's processors */
 
 struct vt_simulate_options {
+	/*
+	 * Of the stream to come; borrowed.  The files of its images, if it has any, tell what is
+	 * fetched on the wrong path, by machines that issue out of order.
+	 */
+	struct vt_context *context;
 	const struct vt_core *core;		/* borrowed */
 	const struct vt_simulate_event *events; /* borrowed for the call; each kind once */
 	size_t nevents;				/* at most VT_SIMULATE_EVENTS */
@@ -58,11 +62,6 @@ struct vt_simulate_options {
 	 * passes on.  Borrowed; may be NULL.
 	 */
 	struct vt_writer *truth;
-	/*
-	 * The files of images: what is fetched on the wrong path.  Fed along, borrowed; may be
-	 * NULL, and then nothing is fetched there.  Matters to machines that issue out of order.
-	 */
-	struct vt_images *images;
 	vt_warn_fn *warn; /* told of records that contradict themselves; may be NULL */
 	void *warn_arg;
 };
@@ -82,20 +81,14 @@ struct vt_simulate_totals {
 struct vt_simulate;
 
 /*
- * Writes EVENT records and META records that tell the machine (key "cpu.model") and the counters
- * ("sampling").  `w` is borrowed, and must have been opened with the reader whose records are fed,
- * as o->truth.  NULL: VT_E_NOMEM.
+ * Becomes a consumer of the context, which hands on -VT_E_NOMEM, -VT_E_ABSENT (the stream is of
+ * samples), and the errors of the writers.  Writes EVENT records and META records that tell the
+ * machine (key "cpu.model") and the counters ("sampling").  `w` is borrowed, and must have been
+ * opened with the reader whose records are fed, as o->truth.  NULL: VT_E_NOMEM.
  */
 struct vt_simulate *vt_simulate_new(const struct vt_simulate_options *o, struct vt_writer *w,
 				    struct vt_error *err);
 void vt_simulate_free(struct vt_simulate *s);
-
-/*
- * Takes rows first .. first+count-1 of a block.  0; -VT_E_NOMEM; -VT_E_USAGE: the stream is of
- * samples.  Errors of the writers stick to them.
- */
-int vt_simulate_feed(struct vt_simulate *s, const struct vt_block *block, uint32_t first,
-		     uint32_t count, struct vt_error *err);
 
 /*
  * After the last record: writes the truth, and META records of totals ("vsim.cycles" …).

@@ -257,10 +257,12 @@ void run_options(put_fn *put, struct vt_simulate_options *options, bool truth, s
 	struct vt_writer_options wo = {.compression = VT_COMPRESS_NONE, .ninputs = 1};
 	const struct vt_reader *input;
 	const struct vt_block *block;
+	struct vt_context *context = options->context ? options->context : vt_context_new(NULL);
 	struct vt_simulate *s;
 	struct vt_reader *r;
 	uint32_t first, count;
 
+	options->context = context;
 	memset(o, 0, sizeof(*o));
 	put(w);
 	input = r = reread_stream(in_fd, w);
@@ -275,13 +277,15 @@ void run_options(put_fn *put, struct vt_simulate_options *options, bool truth, s
 	s = vt_simulate_new(options, w, &err);
 	assert_non_null(s);
 	while (o->finished == 0 && vt_reader_next_run(r, &block, &first, &count, &err) > 0)
-		o->finished = vt_simulate_feed(s, block, first, count, &err);
+		o->finished = vt_context_feed(context, block, first, count, &err);
 	if (o->finished == 0)
 		o->finished = vt_simulate_finish(s, &err);
 	if (o->finished < 0)
 		snprintf(o->error, sizeof(o->error), "%s", err.text);
 	o->totals = *vt_simulate_totals(s);
 	vt_simulate_free(s);
+	vt_context_free(context);
+	options->context = NULL;
 	vt_reader_close(r);
 	read_samples(o, reread_stream(out_fd, w));
 	if (truth)

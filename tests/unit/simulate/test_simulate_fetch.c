@@ -95,6 +95,7 @@ static bool misses(bool images)
 	const struct vt_images_options none = {.warn = NULL};
 	struct vt_core core = plain_core();
 	struct vt_simulate_options options = {.core = &core, .events = &event, .nevents = 1};
+	struct vt_images *files = images ? vt_images_new(&none, &err) : NULL;
 	static struct out o;
 	unsigned i;
 
@@ -110,10 +111,9 @@ static bool misses(bool images)
 	/* It takes long until it is known which way the branch goes. */
 	for (i = 0; i < VT_NOPCLASSES; i++)
 		core.classes[i].latency = 1000;
-	if (images)
-		options.images = vt_images_new(&none, &err);
+	options.context = vt_context_new(files);
 	run_options(put_branch, &options, false, &o);
-	vt_images_free(options.images);
+	vt_images_free(files);
 	assert_int_equal(o.finished, 0);
 	assert_int_equal(o.totals.insns, 4);
 	return count_samples(&o, EVENT, START + 3 + skipped);
