@@ -11,7 +11,6 @@
 
 static const char *const unit_words[] = {"insns",  "loads",  "stores", "branches",
 					 "blocks", "cycles", NULL};
-static const char *const interval_words[] = {"uniform", "geometric", "fixed", NULL};
 
 struct options {
 	uint64_t mean;
@@ -63,45 +62,29 @@ static bool make_options(struct app *a, const struct options *o, struct vt_sampl
 		.seed = a->seed,
 		.per_instruction = o->per_instruction,
 		.backoff = o->mean_given ? o->mean : DEFAULT_TURN,
-		.context = o->context,
+		.follow = o->context,
 		.keep = o->keep,
+		.warn = app_bad_record,
+		.warn_arg = a,
 	};
 	if (o->per_instruction && !o->burst_given)
 		s->burst = DEFAULT_TURN;
 	return parse_fraction(a, o->fraction, &s->fraction);
 }
 
-struct job {
-	struct vt_sampler *sampler;
-	struct vt_writer *writer;
-};
-
-static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		struct vt_error *err)
-{
-	const struct job *job = arg;
-	int code = vt_sampler_feed(job->sampler, block, first, count, err);
-
-	/* A long recording is not read for nothing. */
-	return code < 0 ? code : vt_writer_error(job->writer, err);
-}
-
 static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,
-		   const struct vt_sampler_options *options)
+		   struct vt_sampler_options *o)
 {
-	struct vt_sampler_options o = *options;
 	struct vt_error err = VT_ERROR_INIT;
-	struct job job = {.writer = w};
+	struct vt_sampler *s;
 	bool ok;
 
-	o.warn = app_bad_record;
-	o.warn_arg = a;
-	job.sampler = vt_sampler_new(&o, w, &err);
-	if (!job.sampler)
-		return app_fail(a, &err);
-	ok = app_each_run(a, r, feed, &job);
-	ok = ok && (vt_sampler_finish(job.sampler, &err) == 0 || app_fail_stream(a, r, &err));
-	vt_sampler_free(job.sampler);
+	o->context = vt_context_new(NULL);
+	s = o->context ? vt_sampler_new(o, w, &err) : NULL;
+	ok = s ? app_each_run(a, r, vt_context_feed, o->context) : app_no_memory(a);
+	ok = ok && (vt_sampler_finish(s, &err) == 0 || app_fail_stream(a, r, &err));
+	vt_sampler_free(s);
+	vt_context_free(o->context);
 	return ok;
 }
 
@@ -134,8 +117,8 @@ int main(int argc, char **argv)
 		{'e', "event", VT_OPT_CHOICE, &o.unit, .arg = "WHAT", .choices = unit_words,
 		 .given = &o.unit_given,
 		 .help = "count insns (default), loads, stores, branches, blocks, or cycles"},
-		{0, "interval", VT_OPT_CHOICE, &o.interval, .arg = "HOW", .choices = interval_words,
-		 .given = &o.interval_given,
+		{0, "interval", VT_OPT_CHOICE, &o.interval, .arg = "HOW",
+		 .choices = vt_interval_words, .given = &o.interval_given,
 		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
 			 "geometric: each event equally likely; fixed"},
 		{'b', "burst", VT_OPT_U64, &o.burst, .arg = "K", .max = VT_SAMPLER_MAX_BURST,

@@ -14,8 +14,6 @@
 /* DCPI 4.1.1: between 60K and 64K cycles. */
 #define DEFAULT_PERIOD 62000
 
-static const char *const interval_words[] = {"uniform", "geometric", "fixed", NULL};
-
 struct options {
 	const char *model;
 	struct vt_opt_list samples;
@@ -185,7 +183,8 @@ int main(int argc, char **argv)
 		 .help = "a sample every N events on average (62000): cycles (default),\n"
 			 "imiss, dmiss, itbmiss, dtbmiss, branchmp, l2miss, wbfull, retired;\n"
 			 "may be repeated"},
-		{0, "interval", VT_OPT_CHOICE, &o.interval, .arg = "HOW", .choices = interval_words,
+		{0, "interval", VT_OPT_CHOICE, &o.interval, .arg = "HOW",
+		 .choices = vt_interval_words,
 		 .help = "uniform (default): in a range of 1/31 of N to either side;\n"
 			 "geometric: each event equally likely; fixed"},
 		{'b', "branches", VT_OPT_U64, &o.stack, .arg = "N",

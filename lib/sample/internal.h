@@ -25,18 +25,9 @@ struct vti_cutter {
 	struct vt_buf used; /* output ids, 32 bits each */
 };
 
-void vti_cutter_fini(struct vti_cutter *c);
-
-/*
- * Writes the next `insns` instructions of `from`, or all that are left; nothing if an error is
- * found in them.  `from` is used up.  Errors as vt_exec_next(), and -VT_E_NOMEM.
- */
-int vti_cutter_write(struct vti_cutter *c, struct vt_exec *from, uint64_t insns, uint64_t caller,
-		     struct vt_error *err);
-
 /* A process's counter. */
 struct vti_process {
-	int64_t pid;
+	int64_t pid; /* the key */
 	struct vt_rng rng;
 	uint64_t interval; /* the one at hand, and what is left of it */
 	uint64_t left;
@@ -44,7 +35,7 @@ struct vti_process {
 };
 
 struct vti_thread {
-	int64_t pid;
+	int64_t pid; /* with `tid`, the key */
 	int64_t tid;
 	uint64_t burst; /* instructions of a burst that goes on in the thread's next run */
 	struct vt_callstack stack;
@@ -64,13 +55,10 @@ struct vti_turn {
 struct vt_sampler {
 	struct vt_sampler_options o;
 	struct vt_writer *w;
-	struct vt_bblocks *dict;
 	struct vti_cutter cutter;
-	struct vt_hash processes; /* pid and struct vti_process *, as the next */
-	struct vt_hash threads;
-	struct vti_process *process; /* of the last run */
-	struct vti_thread *thread;
-	uint32_t *units; /* by id of a block: of the unit that is counted, in all of it */
+	struct vt_hash processes; /* struct vti_process */
+	struct vt_hash threads;	  /* struct vti_thread */
+	uint32_t *units;	  /* by id of a block: of the unit that is counted, in all of it */
 	size_t units_cap;
 	bool countable;		/* some block has any */
 	struct vt_hash turns;	/* struct vti_turn */
@@ -81,44 +69,17 @@ struct vt_sampler {
 	struct vt_sampler_totals totals;
 };
 
-/* A run that is being sampled: where the last sample was, and the part of it to be written. */
-struct vti_run {
-	struct vt_sampler *s;
-	struct vti_process *process;
-	struct vti_thread *thread;
-	struct vt_exec at;
-	uint64_t at_pos; /* instructions before `at` */
-	uint64_t total;
-	bool open; /* there is a part: instructions start .. end-1, which may lie beyond the run */
-	uint64_t start;
-	uint64_t end;
-	uint64_t caller;
-	struct vt_exec from; /* at `start` */
-};
-
-int vti_run_open(struct vti_run *r, struct vt_sampler *s, const struct vt_record *rec,
-		 struct vt_error *err);
-
-/* Puts instructions pos .. pos+n-1 into the part, after writing the last if it does not touch it.
+/*
+ * Takes an EXEC record: samples it by its process's counter, or by each instruction's own turns.
+ * Errors as vt_exec_next(), and -VT_E_NOMEM.
  */
-int vti_run_take(struct vti_run *r, uint64_t pos, uint64_t n, uint64_t caller,
-		 struct vt_error *err);
+int vti_sample_run(struct vt_sampler *s, struct vti_process *process, struct vti_thread *thread,
+		   const struct vt_record *rec, struct vt_error *err);
 
-/* Writes the part that is open; what lies beyond the run goes on in the thread's next one. */
-int vti_run_finish(struct vti_run *r, struct vt_error *err);
+/* Counts the units of a new block.  -VT_E_NOMEM. */
+int vti_sampler_block(struct vt_sampler *s, const struct vt_bblock *b, struct vt_error *err);
 
-/* Writes the SAMPLE of an instruction of the thread that `at` is of. */
-void vti_write_sample(struct vt_writer *w, const struct vt_exec *at, uint64_t ip, uint64_t period);
-
-/* One run, by the process's counter. */
-int vti_sample_run(struct vti_run *r, struct vt_error *err);
-
-/* One run, by each instruction's own turns; and what is left to be said at the end. */
-int vti_turns_run(struct vti_run *r, struct vt_error *err);
-void vti_turns_finish(struct vt_sampler *s);
-
-/* Instructions of a step that count for the unit, and the one that is number n of them, from 1. */
-uint64_t vti_units(enum vt_sampler_unit unit, const struct vt_step *step);
-uint32_t vti_unit_insn(enum vt_sampler_unit unit, const struct vt_step *step, uint64_t n);
+/* Writes the samples of executions since each instruction's last turn. */
+void vti_sampler_finish_turns(struct vt_sampler *s);
 
 #endif

@@ -6,6 +6,15 @@
 /* DCPI's range is 2K to either side of 62K. */
 #define DCPI_HALF 31
 
+/* Of linux/perf_event.h: PERF_RECORD_MISC_USER, and PERF_SAMPLE_IP, _TID, _TIME, _PERIOD. */
+#define MISC_USER     2
+#define SAMPLE_IP     (1u << 0)
+#define SAMPLE_TID    (1u << 1)
+#define SAMPLE_TIME   (1u << 2)
+#define SAMPLE_PERIOD (1u << 8)
+
+const char *const vt_interval_words[VT_NINTERVALS + 1] = {"uniform", "geometric", "fixed", NULL};
+
 struct vt_interval vt_interval_make(enum vt_interval_kind kind, uint64_t mean)
 {
 	struct vt_interval v = {.kind = kind, .mean = mean};
@@ -47,4 +56,20 @@ uint64_t vt_interval_first(const struct vt_interval *v, struct vt_rng *rng)
 		if (k <= least || vt_rng_below(rng, range) < v->mean + v->half + 1 - k)
 			return k;
 	}
+}
+
+uint64_t *vt_sample_write(struct vt_writer *w, uint64_t event, uint64_t time, int64_t pid,
+			  int64_t tid, uint64_t ip, uint64_t period)
+{
+	uint64_t *row = vt_writer_row(w, VT_SAMPLE);
+
+	row[VT_SAMPLE_TIME] = time;
+	row[VT_SAMPLE_PID] = (uint64_t)pid;
+	row[VT_SAMPLE_TID] = (uint64_t)tid;
+	row[VT_SAMPLE_EVENT] = event;
+	row[VT_SAMPLE_IP] = ip;
+	row[VT_SAMPLE_PERIOD] = period;
+	row[VT_SAMPLE_MISC] = MISC_USER;
+	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (time ? SAMPLE_TIME : 0);
+	return row;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
+#include "stream/writer.h"
 
 /* How the intervals between samples are drawn; all have the same mean. */
 enum vt_interval_kind {
@@ -17,6 +18,9 @@ enum vt_interval_kind {
 	VT_INTERVAL_FIXED,
 	VT_NINTERVALS
 };
+
+/* Their names, and NULL. */
+extern const char *const vt_interval_words[VT_NINTERVALS + 1];
 
 struct vt_interval {
 	enum vt_interval_kind kind;
@@ -38,5 +42,9 @@ uint64_t vt_interval_next(const struct vt_interval *v, struct vt_rng *rng);
  * distribution: P(k) = P(interval >= k) / mean).
  */
 uint64_t vt_interval_first(const struct vt_interval *v, struct vt_rng *rng);
+
+/* Writes the SAMPLE of an instruction of user code: the row.  Of time 0, nothing is known. */
+uint64_t *vt_sample_write(struct vt_writer *w, uint64_t event, uint64_t time, int64_t pid,
+			  int64_t tid, uint64_t ip, uint64_t period);
 
 #endif

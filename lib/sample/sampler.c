@@ -9,17 +9,6 @@
 #include "sample/internal.h"
 
 /* The hashes' entries: what they point to stays where it is. */
-struct process_entry {
-	int64_t pid;
-	struct vti_process *process;
-};
-
-struct thread_entry {
-	int64_t pid;
-	int64_t tid;
-	struct vti_thread *thread;
-};
-
 /* ---- what the stream is told of itself ---- */
 
 static const char *const unit_names[VT_NSAMPLERUNITS] = {
@@ -42,7 +31,6 @@ static void write_event(struct vt_sampler *s)
 
 static void write_meta(struct vt_sampler *s)
 {
-	static const char *const kinds[VT_NINTERVALS] = {"uniform", "geometric", "fixed"};
 	const struct vt_sampler_options *o = &s->o;
 	char text[200];
 
@@ -55,67 +43,11 @@ static void write_meta(struct vt_sampler *s)
 		snprintf(text, sizeof(text),
 			 "%s, interval %" PRIu64 " %s, bursts of %" PRIu64 ", 1/%" PRIu64
 			 " interpreted",
-			 unit_names[o->unit], o->interval.mean, kinds[o->interval.kind], o->burst,
-			 o->fraction);
+			 unit_names[o->unit], o->interval.mean, vt_interval_words[o->interval.kind],
+			 o->burst, o->fraction);
 	vt_writer_row(s->w, VT_META);
 	vt_writer_text(s->w, VT_META_KEY, "sampling");
 	vt_writer_text(s->w, VT_META_VALUE, text);
-}
-
-/* ---- making and freeing ---- */
-
-struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_writer *w,
-				  struct vt_error *err)
-{
-	struct vt_sampler *s = calloc(1, sizeof(*s));
-
-	if (!s) {
-		vt_error_nomem(err);
-		return NULL;
-	}
-	s->o = *o;
-	s->w = w;
-	s->cutter.w = w;
-	s->dict = vt_bblocks_new();
-	vt_hash_init(&s->processes, sizeof(struct process_entry), sizeof(int64_t));
-	vt_hash_init(&s->threads, sizeof(struct thread_entry), 2 * sizeof(int64_t));
-	vt_hash_init(&s->turns, sizeof(struct vti_turn), 2 * sizeof(uint64_t));
-	vt_rng_init(&s->rng, o->seed);
-	if (!s->dict) {
-		vt_error_nomem(err);
-		vt_sampler_free(s);
-		return NULL;
-	}
-	write_event(s);
-	write_meta(s);
-	return s;
-}
-
-void vt_sampler_free(struct vt_sampler *s)
-{
-	size_t i;
-
-	if (!s)
-		return;
-	for (i = 0; i < s->processes.count; i++)
-		free(((struct process_entry *)vt_hash_at(&s->processes, i))->process);
-	for (i = 0; i < s->threads.count; i++) {
-		struct thread_entry *e = vt_hash_at(&s->threads, i);
-
-		if (e->thread)
-			vt_callstack_fini(&e->thread->stack);
-		free(e->thread);
-	}
-	for (i = 0; i < s->block_turns_cap; i++)
-		free(s->block_turns[i]);
-	free(s->block_turns);
-	vt_hash_fini(&s->processes);
-	vt_hash_fini(&s->threads);
-	vt_hash_fini(&s->turns);
-	free(s->units);
-	vti_cutter_fini(&s->cutter);
-	vt_bblocks_free(s->dict);
-	free(s);
 }
 
 /* ---- who runs ---- */
@@ -124,48 +56,27 @@ void vt_sampler_free(struct vt_sampler *s)
  * Processes draw their numbers from generators of their own, seeded in the order in which they
  * appear: what is sampled of one does not depend on how it is mixed with the others.
  */
-static bool find_process(struct vt_sampler *s, int64_t pid)
+static struct vti_process *find_process(struct vt_sampler *s, int64_t pid)
 {
-	struct process_entry *e;
+	bool added;
+	struct vti_process *p = vt_hash_add(&s->processes, &pid, &added);
 
-	if (s->process && s->process->pid == pid)
-		return true;
-	e = vt_hash_add(&s->processes, &pid, NULL);
-	if (!e)
-		return false;
-	if (!e->process) {
-		struct vti_process *p = calloc(1, sizeof(*p));
-
-		if (!p)
-			return false;
-		p->pid = pid;
+	if (p && added) {
 		vt_rng_init(&p->rng, s->o.seed + (s->processes.count - 1) * 0x9e3779b97f4a7c15u);
 		p->interval = p->left = vt_interval_first(&s->o.interval, &p->rng);
-		e->process = p;
 	}
-	s->process = e->process;
-	return true;
+	return p;
 }
 
-static bool find_thread(struct vt_sampler *s, int64_t pid, int64_t tid)
+static struct vti_thread *find_thread(struct vt_sampler *s, uint64_t pid, uint64_t tid,
+				      struct vt_error *err)
 {
-	const int64_t key[2] = {pid, tid};
-	struct thread_entry *e;
+	const uint64_t key[2] = {pid, tid};
+	struct vti_thread *t = vt_hash_add(&s->threads, key, NULL);
 
-	if (s->thread && s->thread->pid == pid && s->thread->tid == tid)
-		return true;
-	e = vt_hash_add(&s->threads, key, NULL);
-	if (!e)
-		return false;
-	if (!e->thread) {
-		e->thread = calloc(1, sizeof(*e->thread));
-		if (!e->thread)
-			return false;
-		e->thread->pid = pid;
-		e->thread->tid = tid;
-	}
-	s->thread = e->thread;
-	return true;
+	if (!t)
+		vt_error_nomem(err);
+	return t;
 }
 
 /* What a thread was doing does not go on behind this. */
@@ -179,12 +90,8 @@ static void interrupt_all(struct vt_sampler *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->threads.count; i++) {
-		struct thread_entry *e = vt_hash_at(&s->threads, i);
-
-		if (e->thread)
-			interrupt_thread(e->thread);
-	}
+	for (i = 0; i < s->threads.count; i++)
+		interrupt_thread(vt_hash_at(&s->threads, i));
 }
 
 /* ---- records ---- */
@@ -207,19 +114,11 @@ static int tell_bad(struct vt_sampler *s, struct vt_error *err)
 
 static int take_block(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	int code = vt_bblocks_add(s->dict, rec, err);
-	const struct vt_bblock *b;
-	struct vt_step whole;
+	const struct vt_bblocks *dict = vt_context_blocks(s->o.context);
 
-	if (code < 0)
+	if (vt_context_refused(s->o.context, err) < 0)
 		return tell_bad(s, err);
-	b = vt_bblocks_get(s->dict, vt_record_u64(rec, VT_BLOCK_ID));
-	if (!vt_array_grow(&s->units, &s->units_cap, b->id + 1, sizeof(*s->units)))
-		return vt_error_nomem(err);
-	whole = (struct vt_step){.block = b, .insn_end = b->ninsns, .slot_end = b->nslots};
-	s->units[b->id] = (uint32_t)vti_units(s->o.unit, &whole);
-	s->countable |= s->units[b->id] != 0;
-	return 0;
+	return vti_sampler_block(s, vt_bblocks_get(dict, vt_record_u64(rec, VT_BLOCK_ID)), err);
 }
 
 /* What counting cycles needs; the stream says so before it runs anything. */
@@ -241,19 +140,20 @@ static int check_times(const struct vt_sampler *s, const struct vt_record *rec,
 
 static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vti_run run;
+	uint64_t pid = vt_record_u64(rec, VT_EXEC_PID);
+	struct vti_process *p;
+	struct vti_thread *t;
 	int code = check_times(s, rec, err);
 
 	if (code < 0)
 		return code;
 	s->totals.execs++;
-	if (!find_process(s, vt_record_i64(rec, VT_EXEC_PID)) ||
-	    !find_thread(s, vt_record_i64(rec, VT_EXEC_PID), vt_record_i64(rec, VT_EXEC_TID)))
+	p = find_process(s, (int64_t)pid);
+	t = find_thread(s, pid, vt_record_u64(rec, VT_EXEC_TID), err);
+	if (!p || !t)
 		return vt_error_nomem(err);
-	code = vti_run_open(&run, s, rec, err);
-	if (code == 0)
-		code = s->o.per_instruction ? vti_turns_run(&run, err) : vti_sample_run(&run, err);
-	if (code == 0 && s->thread->stack.failed)
+	code = vti_sample_run(s, p, t, rec, err);
+	if (code == 0 && t->stack.failed)
 		return vt_error_nomem(err);
 	return code < 0 ? tell_bad(s, err) : 0;
 }
@@ -270,10 +170,13 @@ static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct v
 
 static int take_state(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	if (!find_thread(s, vt_record_i64(rec, VT_STATE_PID), vt_record_i64(rec, VT_STATE_TID)))
-		return vt_error_nomem(err);
+	struct vti_thread *t = find_thread(s, vt_record_u64(rec, VT_STATE_PID),
+					   vt_record_u64(rec, VT_STATE_TID), err);
+
+	if (!t)
+		return -VT_E_NOMEM;
 	if (vt_record_u64(rec, VT_STATE_REASON) == VT_STATE_WINDOW)
-		interrupt_thread(s->thread);
+		interrupt_thread(t);
 	if (s->o.keep)
 		vt_writer_copy(s->w, rec);
 	return 0;
@@ -281,20 +184,26 @@ static int take_state(struct vt_sampler *s, const struct vt_record *rec, struct 
 
 static int take_signal(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	if (!find_thread(s, vt_record_i64(rec, VT_SIGNAL_PID), vt_record_i64(rec, VT_SIGNAL_TID)))
-		return vt_error_nomem(err);
-	if (s->o.context && vt_record_u64(rec, VT_SIGNAL_HANDLER))
-		vt_callstack_signal(&s->thread->stack);
+	struct vti_thread *t = find_thread(s, vt_record_u64(rec, VT_SIGNAL_PID),
+					   vt_record_u64(rec, VT_SIGNAL_TID), err);
+
+	if (!t)
+		return -VT_E_NOMEM;
+	if (s->o.follow && vt_record_u64(rec, VT_SIGNAL_HANDLER))
+		vt_callstack_signal(&t->stack);
 	vt_writer_copy(s->w, rec);
 	return 0;
 }
 
 static int take_thread(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	if (!find_thread(s, vt_record_i64(rec, VT_THREAD_PID), vt_record_i64(rec, VT_THREAD_TID)))
-		return vt_error_nomem(err);
+	struct vti_thread *t = find_thread(s, vt_record_u64(rec, VT_THREAD_PID),
+					   vt_record_u64(rec, VT_THREAD_TID), err);
+
+	if (!t)
+		return -VT_E_NOMEM;
 	if (vt_record_u64(rec, VT_THREAD_OP) != VT_OP_COMM)
-		interrupt_thread(s->thread);
+		interrupt_thread(t);
 	vt_writer_copy(s->w, rec);
 	return 0;
 }
@@ -337,16 +246,66 @@ static int take_record(struct vt_sampler *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-int vt_sampler_feed(struct vt_sampler *s, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err)
+static int take_rows(void *sampler, const struct vt_block *block, uint32_t first, uint32_t count,
+		     struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
+	struct vt_sampler *s = sampler;
 	int code = 0;
 
-	for (; rec.row < first + count && code == 0; rec.row++)
+	for (; rec.row - first < count && code == 0; rec.row++)
 		code = take_record(s, &rec, err);
-	return code;
+	/* A long recording is not read for nothing. */
+	return code == 0 ? vt_writer_error(s->w, err) : code;
 }
+
+/* ---- making and freeing ---- */
+
+struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_writer *w,
+				  struct vt_error *err)
+{
+	struct vt_sampler *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		vt_error_nomem(err);
+		return NULL;
+	}
+	s->o = *o;
+	s->w = w;
+	s->cutter.w = w;
+	vt_hash_init(&s->processes, sizeof(struct vti_process), sizeof(int64_t));
+	vt_hash_init(&s->threads, sizeof(struct vti_thread), 2 * sizeof(int64_t));
+	vt_hash_init(&s->turns, sizeof(struct vti_turn), 2 * sizeof(uint64_t));
+	vt_rng_init(&s->rng, o->seed);
+	vt_context_add(o->context, &(struct vt_consumer){.take = take_rows, .arg = s});
+	write_event(s);
+	write_meta(s);
+	return s;
+}
+
+void vt_sampler_free(struct vt_sampler *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->threads.count; i++)
+		vt_callstack_fini(&((struct vti_thread *)vt_hash_at(&s->threads, i))->stack);
+	for (i = 0; i < s->block_turns_cap; i++)
+		free(s->block_turns[i]);
+	free(s->block_turns);
+	vt_hash_fini(&s->processes);
+	vt_hash_fini(&s->threads);
+	vt_hash_fini(&s->turns);
+	free(s->units);
+	free(s->cutter.ids);
+	vt_buf_free(&s->cutter.ids_buf);
+	vt_buf_free(&s->cutter.data);
+	vt_buf_free(&s->cutter.used);
+	free(s);
+}
+
+/* ---- the end ---- */
 
 int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err)
 {
@@ -355,7 +314,7 @@ int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err)
 	if (!s->countable && s->o.unit != VT_SAMPLER_CYCLES)
 		return vt_error_set(err, VT_E_ABSENT, "no %s (vtrace record --full records them)",
 				    unit_names[s->o.unit]);
-	vti_turns_finish(s);
+	vti_sampler_finish_turns(s);
 	return 0;
 }
 

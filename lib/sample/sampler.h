@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "profile/context.h"
 #include "sample/interval.h"
 #include "stream/reader.h"
-#include "stream/record.h"
 #include "stream/writer.h"
 
 /*
@@ -31,6 +31,7 @@ enum vt_sampler_unit {
 };
 
 struct vt_sampler_options {
+	struct vt_context *context; /* of the stream to come; borrowed */
 	enum vt_sampler_unit unit;
 	struct vt_interval interval;
 	uint64_t burst;	   /* instructions interpreted from a sampled one on; 0: none */
@@ -43,7 +44,7 @@ struct vt_sampler_options {
 	 */
 	bool per_instruction;
 	uint64_t backoff;
-	bool context;	  /* follow calls and returns, to know the caller of each run */
+	bool follow;	  /* follow calls and returns, to know the caller of each run */
 	bool keep;	  /* keep the STATE, SYSCALL and MEMORY records of the whole stream */
 	vt_warn_fn *warn; /* told of records that contradict themselves; may be NULL */
 	void *warn_arg;
@@ -60,20 +61,14 @@ struct vt_sampler_totals {
 struct vt_sampler;
 
 /*
- * Writes the EVENT of the samples, and a META record "sampling" that says how they were taken.  `w`
- * is borrowed, and must have been opened with the reader whose records are fed.  NULL: -VT_E_NOMEM.
+ * Becomes a consumer of the context, which hands on -VT_E_NOMEM, -VT_E_ABSENT (the stream was
+ * sampled already, or lacks the times that counting cycles needs) and the writer's error.  Writes
+ * the EVENT of the samples, and a META record "sampling" that says how they were taken.  `w` is
+ * borrowed, and must have been opened with the reader whose records are fed.  NULL: -VT_E_NOMEM.
  */
 struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_writer *w,
 				  struct vt_error *err);
 void vt_sampler_free(struct vt_sampler *s);
-
-/*
- * Takes rows first .. first+count-1 of a block.  0; -VT_E_NOMEM; -VT_E_USAGE: the stream is no
- * full one (it was sampled already), or lacks the times that counting cycles needs.  Errors of the
- * writer stick to it.
- */
-int vt_sampler_feed(struct vt_sampler *s, const struct vt_block *block, uint32_t first,
-		    uint32_t count, struct vt_error *err);
 
 /* To be called after the last record. */
 int vt_sampler_finish(struct vt_sampler *s, struct vt_error *err);

@@ -7,12 +7,7 @@
 #include "image/imagedata.h"
 #include "simulate/internal.h"
 
-/* Of linux/perf_event.h: PERF_SAMPLE_IP, _TID, _TIME … */
-#define SAMPLE_IP     (1u << 0)
-#define SAMPLE_TID    (1u << 1)
-#define SAMPLE_TIME   (1u << 2)
-#define SAMPLE_PERIOD (1u << 8)
-#define SAMPLE_STACK  (1u << 11) /* PERF_SAMPLE_BRANCH_STACK */
+#define SAMPLE_STACK (1u << 11) /* PERF_SAMPLE_BRANCH_STACK of linux/perf_event.h */
 
 struct process_entry {
 	int64_t pid;
@@ -32,16 +27,9 @@ static void write_sample(void *arg, const struct vt_sim_retired *r, uint32_t eve
 	const struct vti_simprocess *p = arg;
 	const struct vti_simthread *t = p->thread;
 	struct vt_simulate *s = p->s;
-	uint64_t *row = vt_writer_row(s->w, VT_SAMPLE);
+	uint64_t *row = vt_sample_write(s->w, VTI_SIMULATE_EVENT + event, t->time, t->pid, t->tid,
+					r->addr, period);
 
-	row[VT_SAMPLE_TIME] = t->time;
-	row[VT_SAMPLE_PID] = (uint64_t)t->pid;
-	row[VT_SAMPLE_TID] = (uint64_t)t->tid;
-	row[VT_SAMPLE_EVENT] = VTI_SIMULATE_EVENT + event;
-	row[VT_SAMPLE_IP] = r->addr;
-	row[VT_SAMPLE_PERIOD] = period;
-	row[VT_SAMPLE_MISC] = VTI_SIM_MODE;
-	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (t->time ? SAMPLE_TIME : 0);
 	if (p->stack.size) {
 		row[VT_SAMPLE_HAS] |= SAMPLE_STACK;
 		vti_simstack_write(&p->stack, s->w);

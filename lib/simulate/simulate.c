@@ -58,7 +58,6 @@ static void write_events(struct vt_simulate *s, struct vt_writer *w)
 
 static void write_sampling(struct vt_simulate *s)
 {
-	static const char *const kinds[VT_NINTERVALS] = {"uniform", "geometric", "fixed"};
 	struct vt_buf b = VT_BUF_INIT;
 	size_t i;
 
@@ -66,7 +65,7 @@ static void write_sampling(struct vt_simulate *s)
 	for (i = 0; i < s->o.nevents; i++)
 		vt_buf_printf(&b, ", %s, interval %" PRIu64 " %s",
 			      vt_simulate_name(s->events[i].kind), s->events[i].interval.mean,
-			      kinds[s->events[i].interval.kind]);
+			      vt_interval_words[s->events[i].interval.kind]);
 	write_meta(s, "cpu.model", s->o.core->name);
 	write_meta(s, "sampling", vt_buf_str(&b));
 	vt_buf_free(&b);

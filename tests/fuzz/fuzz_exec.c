@@ -179,7 +179,7 @@ static bool sample(FILE *from, FILE *to, uint8_t how)
 		.seed = how,
 		.per_instruction = how >> 7,
 		.backoff = 2,
-		.context = how >> 2 & 1,
+		.follow = how >> 2 & 1,
 		.keep = how >> 5 & 1,
 	};
 	struct vt_error err = VT_ERROR_INIT;
@@ -191,14 +191,16 @@ static bool sample(FILE *from, FILE *to, uint8_t how)
 
 	if (o.per_instruction && !o.burst)
 		o.burst = 1;
-	s = vt_sampler_new(&o, w, &err);
+	o.context = vt_context_new(NULL);
+	s = o.context ? vt_sampler_new(&o, w, &err) : NULL;
 	check(s != NULL, "no sampler");
 	while (code == 0 && vt_reader_next(r, &rec, &err) > 0)
-		code = vt_sampler_feed(s, rec.block, rec.row, 1, &err);
+		code = vt_context_feed(o.context, rec.block, rec.row, 1, &err);
 	if (code == 0)
 		code = vt_sampler_finish(s, &err);
 	check(code == 0 || code == -VT_E_ABSENT || code == -VT_E_FORMAT, "a sampler fails");
 	vt_sampler_free(s);
+	vt_context_free(o.context);
 	check(vt_writer_close(w, VT_STATUS_COMPLETE, &err) == 0, "a sample cannot be written");
 	vt_reader_close(r);
 	return code == 0;

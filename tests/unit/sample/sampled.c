@@ -78,6 +78,7 @@ void sampled_take(struct sampled *s, int fd, struct vt_writer *w,
 	uint32_t first, count;
 
 	*s = (struct sampled){.err = VT_ERROR_INIT, .warnings = VT_BUF_INIT, .fd = scratch_file()};
+	o.context = vt_context_new(NULL);
 	o.warn = keep_warning;
 	o.warn_arg = &s->warnings;
 	w = vt_writer_open_fd(s->fd, "test", &how, &s->err);
@@ -85,11 +86,12 @@ void sampled_take(struct sampled *s, int fd, struct vt_writer *w,
 	sampler = vt_sampler_new(&o, w, &s->err);
 	assert_non_null(sampler);
 	while (s->code == 0 && vt_reader_next_run(r, &block, &first, &count, &s->err) > 0)
-		s->code = vt_sampler_feed(sampler, block, first, count, &s->err);
+		s->code = vt_context_feed(o.context, block, first, count, &s->err);
 	if (s->code == 0)
 		s->code = vt_sampler_finish(sampler, &s->err);
 	s->totals = *vt_sampler_totals(sampler);
 	vt_sampler_free(sampler);
+	vt_context_free(o.context);
 	vt_reader_close(r);
 	close(fd);
 	s->r = reread_stream(s->fd, w);

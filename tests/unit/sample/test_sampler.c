@@ -308,7 +308,7 @@ static void test_empty(void **state)
 	(void)state;
 	check(&o, put_empty, "S1005*3 B0@1000 X1/2@2+1~2[0]0 55 X1/2@3+2~0[0]0 11223344 ");
 	o = every(VT_SAMPLER_CYCLES, 100, 1, 3);
-	o.context = true;
+	o.follow = true;
 	check_fails(&o, put_empty, "",
 		    "no relation of times to cycles (vtrace decode finds it in perf.data: "
 		    "TIMECONV)");
@@ -485,11 +485,11 @@ static void test_callers(void **state)
 		.interval = o.interval,
 		.burst = 100,
 		.backoff = 1,
-		.context = true,
+		.follow = true,
 	};
 
 	(void)state;
-	o.context = true;
+	o.follow = true;
 	/* A handler does not return to what it interrupted; it is not known who called that. */
 	check(&o, put_handled,
 	      "SIGNAL S3000*1 B0@3000 X1/2@2+1~0[0]0 77 "
@@ -500,7 +500,7 @@ static void test_callers(void **state)
 	check(&turns, put_unhandled, "SIGNAL S3000*1 B0@3000 X1/2@2+1~0[0]0 77 ^2005 ");
 	check(&turns, put_told, "S3000*1 B0@3000 X1/2@0+1~0[0]0 77 ^777 ");
 	/* Without them, what the run says is of its beginning. */
-	turns.context = o.context = false;
+	turns.follow = o.follow = false;
 	check(&o, put_unhandled, "SIGNAL S3000*1 B0@3000 X1/2@2+1~0[0]0 77 ");
 	check(&o, put_told, "S3000*1 B0@3000 X1/2@0+1~0[0]0 77 ^777 ");
 	check(&turns, put_unhandled, "SIGNAL S3000*1 B0@3000 X1/2@2+1~0[0]0 77 ");
@@ -548,12 +548,12 @@ static void test_bad(void **state)
 	check_bad(&o, put_twice, "block 7 is told for the second time\n",
 		  "S1005*3 B0@1000 X1/2@2+1~2[0]0 55 "
 		  "GAP1(executed code that contradicts itself) ");
-	o.context = true;
+	o.follow = true;
 	check_bad(&o, put_unknown, "executed blocks: block 99 is not known\n",
 		  "S1005*3 B0@1000 X1/2@2+1~2[0]0 55 "
 		  "GAP1(executed code that contradicts itself) ");
 	/* What no sample falls into is not looked at. */
-	o.context = false;
+	o.follow = false;
 	check(&o, put_unknown, "S1005*3 B0@1000 X1/2@2+1~2[0]0 55 X1/2@3+2~0[0]0 11223344 ");
 	o.unit = VT_SAMPLER_BLOCKS;
 	check_bad(&o, put_unknown, "executed blocks: block 99 is not known\n",
@@ -658,7 +658,7 @@ static void test_cycles(void **state)
 
 	(void)state;
 	for (context = 0; context < 2; context++) {
-		o.context = context;
+		o.follow = context;
 		/* Left: 1, 2, 2, 1 after 3 (two samples); 1; 2; 2; 1; 1 */
 		check(&o, put_late_samples,
 		      "TIMECONV S2005*1 S2005*2 S2005*2 S2005*2000000 S2005*2 S2005*3000000 "

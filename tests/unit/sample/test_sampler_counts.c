@@ -441,7 +441,7 @@ static void check(const struct vt_sampler_options *o, uint64_t seed)
 		if (rec.kind == VT_SAMPLE)
 			check_sample(&rec, n++);
 		else if (rec.kind == VT_EXEC)
-			k = check_part(&rec, dict, k, o->context);
+			k = check_part(&rec, dict, k, o->follow);
 		else if (rec.kind == VT_BLOCK) {
 			assert_int_equal(vt_record_u64(&rec, VT_BLOCK_ID), blocks_seen++);
 			assert_int_equal(vt_bblocks_add(dict, &rec, &err), 0);
@@ -479,7 +479,7 @@ static void test_counters(void **state)
 					.burst = rows[i].burst,
 					.fraction = rows[i].fraction,
 					.seed = 5 + i,
-					.context = context};
+					.follow = context};
 
 				check(&o, 100 * unit + i);
 			}
@@ -502,7 +502,7 @@ static void test_turns(void **state)
 				.backoff = rows[i].backoff,
 				.fraction = rows[i].fraction,
 				.seed = 9 + i,
-				.context = context};
+				.follow = context};
 
 			check(&o, 1000 + i);
 		}
