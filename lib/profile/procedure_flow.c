@@ -3,19 +3,30 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "profile/procedure_chain.h"
 #include "profile/procedure_code.h"
 
 /*
  * How many instructions before a block are scheduled with it: so many that on the machines
  * described what is before them hardly matters any more.
  */
-#define WARM_IN_ORDER	  VTI_CHAIN_WARM
+#define WARM_IN_ORDER	  40
 #define WARM_OUT_OF_ORDER 160
+
+/*
+ * Behind a call, what the called procedure ends with is issued: its return, and some cycles' worth
+ * of other instructions, which returns stand for as well.
+ */
+#define RETURNS 3
+
+/* A repeated instruction is one execution each time, of which all but the first follow another. */
+#define REPEATS 4
+
+#define NONE UINT32_MAX /* no edge, no block; in paths: a return */
 
 /* ---- which block comes before which ---- */
 
@@ -105,11 +116,178 @@ static void order_fini(struct order *o)
 	free(o->preferred);
 }
 
-/* ---- schedules ---- */
+/* ---- blocks one behind the other, in order ---- */
 
-#define RETURN	UINT32_MAX /* in `path` */
-#define RETURNS VTI_CHAIN_RETURNS
-#define REPEATS VTI_CHAIN_REPEATS
+/* A machine is some 4 kB. */
+#define MAX_BLOCKS 16384
+
+struct machine {
+	uint64_t issued; /* instructions so far */
+	struct vt_inorder e;
+};
+
+/* What is known of the machine behind a block. */
+enum { UNKNOWN, SOUGHT, KNOWN };
+
+/*
+ * The blocks of a procedure one behind the other on a machine that issues in order: each begins
+ * with the machine as the block before it on its most likely way left it.
+ */
+struct chain {
+	const struct vt_procflow *f;
+	const struct vt_mop *ret;
+	const uint32_t *before;
+	struct machine empty;
+	size_t size;		/* of a machine that is made use of: its units come last */
+	struct machine *behind; /* by block */
+	uint8_t *state;
+	uint32_t *way; /* blocks whose machines are sought, each behind the next */
+};
+
+static void free_chain(struct chain *c)
+{
+	if (!c)
+		return;
+	free(c->behind);
+	free(c->state);
+	free(c->way);
+	free(c);
+}
+
+/*
+ * All borrowed.  `before` has by block the edge that control most likely comes by, or NONE.  NULL:
+ * no memory, or the procedure is too large to keep a machine for each block.
+ */
+static struct chain *new_chain(const struct vt_procflow *f, const struct vt_core *m,
+			       const struct vt_mop *ret, const uint32_t *before)
+{
+	size_t n = f->cfg->nblocks;
+	struct chain *c = n <= MAX_BLOCKS ? calloc(1, sizeof(*c)) : NULL;
+
+	if (!c)
+		return NULL;
+	c->f = f;
+	c->ret = ret;
+	c->before = before;
+	vt_inorder_init(&c->empty.e, m);
+	c->size = offsetof(struct machine, e.units) + m->nunits * sizeof(c->empty.e.units[0]);
+	c->behind = malloc(n * sizeof(*c->behind));
+	c->state = calloc(n, 1);
+	c->way = malloc(n * sizeof(*c->way));
+	if (!c->behind || !c->state || !c->way) {
+		free_chain(c);
+		return NULL;
+	}
+	return c;
+}
+
+static void issue_op(struct machine *m, const struct vt_mop *op, uint32_t index,
+		     struct vt_schedule_cost *cost)
+{
+	vt_schedule_next(&m->e, op, m->issued++ << 32 | index, cost);
+}
+
+/* A block on a machine; `costs` may be NULL. */
+static void run_block(const struct chain *c, struct machine *m, uint32_t block,
+		      struct vt_schedule_cost *costs)
+{
+	const struct vt_cfg_block *b = &c->f->cfg->blocks[block];
+	uint32_t i, k;
+
+	for (i = b->insn; i < b->insn + b->ninsns; i++) {
+		const struct vt_mop *op = &c->f->ops[i];
+
+		/* Of one that is repeated, the last is in the steady state. */
+		for (k = 1; k < REPEATS && (op->flags & VT_FACT_REPEATED); k++)
+			issue_op(m, op, i, NULL);
+		issue_op(m, op, i, costs ? &costs[i - b->insn] : NULL);
+		for (k = 0; k < RETURNS && (op->flags & VT_FACT_CALL); k++)
+			issue_op(m, c->ret, NONE, NULL);
+	}
+}
+
+/* The block that an edge comes from; NONE: from elsewhere. */
+static uint32_t edge_source(const struct chain *c, uint32_t edge)
+{
+	if (edge == NONE || c->f->cfg->edges[edge].from < VT_CFG_FIRST)
+		return NONE;
+	return c->f->cfg->edges[edge].from;
+}
+
+/*
+ * Some instructions' worth of a loop: way[first] is the block that control gets to from way[n - 1]
+ * down to way[first + 1], over and over.
+ */
+static void warm_up_loop(const struct chain *c, struct machine *m, uint32_t first, uint32_t n)
+{
+	const struct vt_cfg_block *blocks = c->f->cfg->blocks;
+	uint32_t at = n - 1, insns = 0, back = 0;
+
+	/* Backwards until there are enough; control goes the other way. */
+	while (insns < WARM_IN_ORDER) {
+		at = at + 1 < n ? at + 1 : first;
+		insns += blocks[c->way[at]].ninsns;
+		back++;
+	}
+	for (; back; back--) {
+		run_block(c, m, c->way[at], NULL);
+		at = at > first ? at - 1 : n - 1;
+	}
+}
+
+static void copy_machine(const struct chain *c, struct machine *to, const struct machine *from)
+{
+	memcpy(to, from, c->size);
+}
+
+/* The machine behind a block, which has to be found first, as may those behind blocks before it. */
+static const struct machine *find_machine(struct chain *c, uint32_t block)
+{
+	uint32_t n = 0, at = block, first;
+	struct machine m;
+
+	copy_machine(c, &m, &c->empty);
+
+	for (; at != NONE && c->state[at] == UNKNOWN; at = edge_source(c, c->before[at])) {
+		c->state[at] = SOUGHT;
+		c->way[n++] = at;
+	}
+	if (at != NONE && c->state[at] == KNOWN) {
+		copy_machine(c, &m, &c->behind[at]);
+	} else if (at != NONE) {
+		for (first = 0; c->way[first] != at; first++)
+			;
+		warm_up_loop(c, &m, first, n);
+	}
+	while (n) {
+		at = c->way[--n];
+		run_block(c, &m, at, NULL);
+		copy_machine(c, &c->behind[at], &m);
+		c->state[at] = KNOWN;
+	}
+	return &c->behind[block];
+}
+
+/* The costs of a block's instructions when control comes by `edge`; NONE: from elsewhere. */
+static void cost_block_behind(struct chain *c, uint32_t block, uint32_t edge,
+			      struct vt_schedule_cost *costs)
+{
+	uint32_t from = edge_source(c, edge);
+	const struct machine *before = &c->empty;
+	struct machine own, *m = &own;
+
+	if (from != NONE)
+		before = c->state[from] == KNOWN ? &c->behind[from] : find_machine(c, from);
+	/* That of a loop may be known by now. */
+	if (edge == c->before[block] && c->state[block] == UNKNOWN) {
+		m = &c->behind[block];
+		c->state[block] = KNOWN;
+	}
+	copy_machine(c, m, before);
+	run_block(c, m, block, costs);
+}
+
+/* ---- schedules ---- */
 
 struct scheduler {
 	struct vt_procflow *f;
@@ -121,8 +299,8 @@ struct scheduler {
 	const struct vt_mop **ops;	/* theirs */
 	struct vt_schedule_cost *costs; /* of the block's */
 	size_t cap;
-	struct vt_ooo *ooo;	 /* of machines that issue out of order */
-	struct vti_chain *chain; /* NULL: each block begins with what comes before it */
+	struct vt_ooo *ooo;  /* of machines that issue out of order */
+	struct chain *chain; /* NULL: each block begins with what comes before it */
 };
 
 /* The instructions that come before an edge's target, the nearest last, in path[0..n). */
@@ -136,7 +314,7 @@ static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
 
 		for (i = b->insn + b->ninsns; i > b->insn && n < s->warm; i--) {
 			for (k = 0; k < RETURNS && g->insns[i - 1].flags & VT_FACT_CALL; k++)
-				s->path[n++] = RETURN;
+				s->path[n++] = NONE;
 			s->path[n++] = i - 1;
 		}
 		edge = s->before[g->edges[edge].from];
@@ -153,9 +331,9 @@ static uint32_t gather_before(const struct scheduler *s, uint32_t edge)
 /* What costs of path[warm..) call `index`. */
 static int32_t graph_index(const struct scheduler *s, uint32_t warm, int32_t index)
 {
-	uint32_t insn = index == VT_SCHEDULE_NONE ? RETURN : s->path[(int64_t)warm + index];
+	uint32_t insn = index == VT_SCHEDULE_NONE ? NONE : s->path[(int64_t)warm + index];
 
-	return insn == RETURN ? VT_SCHEDULE_NONE : (int32_t)insn;
+	return insn == NONE ? VT_SCHEDULE_NONE : (int32_t)insn;
 }
 
 /* Puts a block's instructions behind path[0..n); the new n. */
@@ -166,7 +344,7 @@ static uint32_t append_block(const struct scheduler *s, const struct vt_cfg_bloc
 	for (i = b->insn; i < b->insn + b->ninsns; i++) {
 		s->path[n++] = i;
 		for (k = 0; k < RETURNS && s->f->cfg->insns[i].flags & VT_FACT_CALL; k++)
-			s->path[n++] = RETURN;
+			s->path[n++] = NONE;
 		for (k = 1; k < REPEATS && s->f->cfg->insns[i].flags & VT_FACT_REPEATED; k++)
 			s->path[n++] = i;
 	}
@@ -184,13 +362,13 @@ static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, s
 	int code = 0;
 
 	if (s->chain) {
-		vti_chain_behind(s->chain, block, edge, s->costs);
+		cost_block_behind(s->chain, block, edge, s->costs);
 		return 0;
 	}
 	warm = gather_before(s, edge);
 	n = append_block(s, b, warm);
 	for (i = 0; i < n; i++)
-		s->ops[i] = s->path[i] == RETURN ? &s->ret : &s->f->ops[s->path[i]];
+		s->ops[i] = s->path[i] == NONE ? &s->ret : &s->f->ops[s->path[i]];
 	if (s->ooo)
 		vt_schedule_on(s->ooo, s->m, s->ops, n, warm, s->costs);
 	else
@@ -199,7 +377,7 @@ static int schedule_behind(struct scheduler *s, uint32_t block, uint32_t edge, s
 		struct vt_schedule_cost *c = &s->costs[k];
 
 		/* Of one that is repeated, the last is in the steady state. */
-		if (s->path[warm + i] == RETURN ||
+		if (s->path[warm + i] == NONE ||
 		    (warm + i + 1 < n && s->path[warm + i + 1] == s->path[warm + i]))
 			continue;
 		s->costs[k++] = s->costs[i];
@@ -252,12 +430,12 @@ static void set_before(struct scheduler *s, const uint32_t *before)
 {
 	s->before = before;
 	if (s->m->order == VT_IN_ORDER)
-		s->chain = vti_chain_new(s->f, s->m, &s->ret, before);
+		s->chain = new_chain(s->f, s->m, &s->ret, before);
 }
 
 static void scheduler_fini(struct scheduler *s)
 {
-	vti_chain_free(s->chain);
+	free_chain(s->chain);
 	vt_ooo_free(s->ooo);
 	free(s->path);
 	free(s->ops);
