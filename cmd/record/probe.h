@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef CMD_VTRACE_PROBE_H
-#define CMD_VTRACE_PROBE_H
+#ifndef CMD_RECORD_PROBE_H
+#define CMD_RECORD_PROBE_H
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef CMD_VTRACE_RECORD_FULL_H
-#define CMD_VTRACE_RECORD_FULL_H
+#ifndef CMD_RECORD_FULL_H
+#define CMD_RECORD_FULL_H
 
 #include "cmd/common/app.h"
-#include "cmd/vtrace/valgrind.h"
+#include "cmd/record/valgrind.h"
 
 /* `vtrace record --full`: everything that a program executes, by a recorder inside Valgrind. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/vtrace/record_full.h"
+#include "cmd/record/full.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "cmd/common/find.h"
 #include "cmd/common/stream.h"
-#include "cmd/vtrace/runnable.h"
+#include "cmd/record/command.h"
 #include "formats/recording/recording.h"
 
 #define DEFAULT_OUTPUT "vtrace.vt"

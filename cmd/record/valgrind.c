@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/vtrace/valgrind.h"
+#include "cmd/record/valgrind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "cmd/record/command.h"
 
 #define RECORDER "vtrace-amd64-linux"
 
@@ -100,11 +101,6 @@ bool valgrind_check(struct app *a)
 
 /* ---- its command line ---- */
 
-static void add(struct vt_buf *b, const char *arg)
-{
-	vt_buf_put(b, arg, strlen(arg) + 1);
-}
-
 static void add_pair(struct vt_buf *b, const char *option, const char *value)
 {
 	vt_buf_printf(b, "%s=%s", option, value);
@@ -118,88 +114,45 @@ static void make_command(struct vt_buf *b, const struct app *a, const struct ful
 	char skip[24];
 	int i;
 
-	add(b, "valgrind");
+	add_argument(b, "valgrind");
 	/* Neither ~/.valgrindrc nor VALGRIND_OPTS is meant for this tool. */
-	add(b, "--command-line-only=yes");
-	add(b, "--tool=vtrace");
-	add(b, "-q");
-	add(b, "--vgdb=no");
+	add_argument(b, "--command-line-only=yes");
+	add_argument(b, "--tool=vtrace");
+	add_argument(b, "-q");
+	add_argument(b, "--vgdb=no");
 	/* By default, code of files is taken to stay as it is, and programs that patch it after it
 	 * has run go wrong.  This takes up to 15 % of the time. */
-	add(b, "--smc-check=all");
+	add_argument(b, "--smc-check=all");
 	/* By default, a handler that a fault calls sees old values in most registers, and its
 	 * return sets them.  This takes up to 10 % of the time. */
-	add(b, "--vex-iropt-register-updates=allregs-at-each-insn");
+	add_argument(b, "--vex-iropt-register-updates=allregs-at-each-insn");
 	add_pair(b, "--trace-children", o->follow ? "yes" : "no");
 	add_pair(b, "--dir", dir);
 	add_pair(b, "--values", o->blocks ? "none" : full_value_words[o->values]);
 	if (o->mem)
-		add(b, "--mem=yes");
+		add_argument(b, "--mem=yes");
 	if (o->args)
-		add(b, "--args=yes");
+		add_argument(b, "--args=yes");
 	if (o->follow)
-		add(b, "--follow=yes");
+		add_argument(b, "--follow=yes");
 	if (o->toggle)
 		add_pair(b, "--toggle", o->toggle);
 	if (o->skip) {
 		snprintf(skip, sizeof(skip), "%" PRIu64, o->skip);
 		add_pair(b, "--skip", skip);
 	}
-	add(b, "--");
+	add_argument(b, "--");
 	for (i = 0; i < a->argc; i++)
-		add(b, a->argv[i]);
-}
-
-char **list_arguments(const struct vt_buf *b)
-{
-	char *p = (char *)b->data, *end = p + b->size;
-	char **argv = b->failed ? NULL : calloc(b->size + 1, sizeof(*argv));
-	size_t n = 0;
-
-	for (; argv && p < end; p += strlen(p) + 1)
-		argv[n++] = p;
-	return argv;
-}
-
-void quote_argument(struct vt_output *out, const char *arg)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=./,:@%";
-
-	if (*arg && !arg[strspn(arg, plain)]) {
-		vt_output_text(out, arg);
-		return;
-	}
-	vt_output_text(out, "'");
-	for (; *arg; arg++) {
-		if (*arg == '\'')
-			vt_output_text(out, "'\\''");
-		else
-			vt_output_put(out, arg, 1);
-	}
-	vt_output_text(out, "'");
+		add_argument(b, a->argv[i]);
 }
 
 void valgrind_print(struct app *a, const struct full_options *o)
 {
-	struct vt_output *out = app_text(a, NULL);
 	struct vt_buf command = VT_BUF_INIT, dir = VT_BUF_INIT;
-	char **argv;
-	size_t i;
 
 	make_command(&command, a, o, "DIR");
-	argv = list_arguments(&command);
 	find_directory(&dir);
-	if (out && argv) {
-		vt_output_text(out, "VALGRIND_LIB=");
-		quote_argument(out, vt_buf_str(&dir));
-		for (i = 0; argv[i]; i++) {
-			vt_output_text(out, " ");
-			quote_argument(out, argv[i]);
-		}
-		vt_output_text(out, "\n");
-	}
-	free(argv);
+	print_command(a, "VALGRIND_LIB", vt_buf_str(&dir), &command);
 	vt_buf_free(&command);
 	vt_buf_free(&dir);
 }

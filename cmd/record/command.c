@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/vtrace/runnable.h"
+#include "cmd/record/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,4 +97,62 @@ bool check_output_name(struct app *a, const char *path)
 	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
 		code = errno;
 	return !code || refuse(a, path, code);
+}
+
+/* ---- command lines ---- */
+
+void add_argument(struct vt_buf *command, const char *arg)
+{
+	vt_buf_put(command, arg, strlen(arg) + 1);
+}
+
+char **list_arguments(const struct vt_buf *b)
+{
+	char *p = (char *)b->data, *end = p + b->size;
+	char **argv = b->failed ? NULL : calloc(b->size + 1, sizeof(*argv));
+	size_t n = 0;
+
+	for (; argv && p < end; p += strlen(p) + 1)
+		argv[n++] = p;
+	return argv;
+}
+
+static void quote_argument(struct vt_output *out, const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=./,:@%";
+
+	if (*arg && !arg[strspn(arg, plain)]) {
+		vt_output_text(out, arg);
+		return;
+	}
+	vt_output_text(out, "'");
+	for (; *arg; arg++) {
+		if (*arg == '\'')
+			vt_output_text(out, "'\\''");
+		else
+			vt_output_put(out, arg, 1);
+	}
+	vt_output_text(out, "'");
+}
+
+void print_command(struct app *a, const char *variable, const char *value,
+		   const struct vt_buf *command)
+{
+	struct vt_output *out = app_text(a, NULL);
+	char **argv = list_arguments(command);
+	size_t i;
+
+	if (out && argv) {
+		if (variable) {
+			vt_output_printf(out, "%s=", variable);
+			quote_argument(out, value);
+		}
+		for (i = 0; argv[i]; i++) {
+			vt_output_text(out, i || variable ? " " : "");
+			quote_argument(out, argv[i]);
+		}
+		vt_output_text(out, "\n");
+	}
+	free(argv);
 }

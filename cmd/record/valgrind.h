@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef CMD_VTRACE_VALGRIND_H
-#define CMD_VTRACE_VALGRIND_H
+#ifndef CMD_RECORD_VALGRIND_H
+#define CMD_RECORD_VALGRIND_H
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/opt.h"
-#include "base/output.h"
 #include "cmd/common/app.h"
 
 /* Starts Valgrind with our recorder. */
@@ -46,14 +44,5 @@ pid_t valgrind_start(struct app *a, const struct full_options *o, const char *di
 
 /* Prints the command line instead. */
 void valgrind_print(struct app *a, const struct full_options *o);
-
-/*
- * The arguments of a command line, which lie one behind the other, each zero-terminated, as
- * execvp() wants them: owned by the caller, but the texts stay those of `b`.  NULL: no memory.
- */
-char **list_arguments(const struct vt_buf *b);
-
-/* Prints one argument of a command line, quoted for a shell. */
-void quote_argument(struct vt_output *out, const char *arg);
 
 #endif

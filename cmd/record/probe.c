@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _DEFAULT_SOURCE /* syscall(): libc has no function for perf_event_open(2) */
 
-#include "cmd/vtrace/probe.h"
+#include "cmd/record/probe.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

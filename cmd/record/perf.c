@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/record/perf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cmd/common/stream.h"
+#include "cmd/record/command.h"
+#include "cmd/record/probe.h"
+#include "cmd/vtrace/decode.h"
+
+struct perf {
+	struct app *app;
+	const struct perf_options *opt;
+	struct probe machine;
+	struct vt_buf command;
+	struct vt_buf chosen; /* for the message that says what is recorded */
+};
+
+/* ---- what to ask of perf ---- */
+
+static void add_number(struct perf *r, const char *option, uint64_t value)
+{
+	add_argument(&r->command, option);
+	vt_buf_printf(&r->command, "%" PRIu64, value);
+	vt_buf_put_u8(&r->command, 0);
+}
+
+static void choose(struct perf *r, const char *what)
+{
+	vt_buf_printf(&r->chosen, "%s%s", r->chosen.size ? ", " : "", what);
+}
+
+/* The event that samples time: cycles, as precisely as the machine can, or else the CPU clock. */
+static void add_time_event(struct perf *r)
+{
+	const struct probe *m = &r->machine;
+	const char *event = m->cycles ? "cycles" : "cpu-clock";
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s%s%s", event, m->kernel && !m->precise ? "" : ":",
+		 m->kernel ? "" : "u", m->precise ? "P" : "");
+	add_argument(&r->command, "-e");
+	add_argument(&r->command, name);
+	vt_buf_printf(&r->chosen, "%s", name);
+	if (!r->opt->frequency && !r->opt->period) {
+		add_argument(&r->command, "-c");
+		add_argument(&r->command, PERF_PERIOD);
+		vt_buf_printf(&r->chosen, " every " PERF_PERIOD " %s", m->cycles ? "" : "ns");
+	}
+}
+
+static void add_events(struct perf *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->opt->events.count; i++) {
+		add_argument(&r->command, "-e");
+		add_argument(&r->command, r->opt->events.items[i]);
+		choose(r, r->opt->events.items[i]);
+	}
+	if (!r->opt->events.count)
+		add_time_event(r);
+	if (r->opt->pt && r->machine.pt) {
+		add_argument(&r->command, "-e");
+		add_argument(&r->command, "intel_pt//u");
+		choose(r, "intel_pt");
+	}
+	if (r->opt->frequency)
+		add_number(r, "-F", r->opt->frequency);
+	if (r->opt->period)
+		add_number(r, "-c", r->opt->period);
+}
+
+static void add_state(struct perf *r)
+{
+	char text[64];
+
+	if (r->opt->regs) {
+		add_argument(&r->command, "--user-regs");
+		choose(r, "registers");
+		/* Whether the program writes to code or constants, and which files they are of. */
+		add_argument(&r->command, "--data");
+		add_argument(&r->command, "--buildid-all");
+		/* Times of day show that files without a build-id have not changed since.  Packets
+		 * of a processor's trace and its own records have the processor's clock. */
+		if (!r->machine.precise && !r->opt->pt) {
+			add_argument(&r->command, "-k");
+			add_argument(&r->command, "CLOCK_MONOTONIC");
+		}
+		/* Those of a precise sample belong to its own instruction, the others to a later
+		 * one. */
+		if (r->machine.precise)
+			add_argument(&r->command, "--intr-regs");
+	}
+	if (r->opt->stack) {
+		snprintf(text, sizeof(text), "dwarf,%" PRIu64, r->opt->stack);
+		add_argument(&r->command, "--call-graph");
+		add_argument(&r->command, text);
+		snprintf(text, sizeof(text), "%" PRIu64 " bytes of stack", r->opt->stack);
+		choose(r, text);
+	}
+	if (r->opt->branch && r->machine.branches) {
+		add_argument(&r->command, "-j");
+		add_argument(&r->command, "any,u");
+		choose(r, "branch stacks");
+	}
+}
+
+/* Says what was asked for and is not there. */
+static void tell_lacks(const struct perf *r)
+{
+	const struct probe *m = &r->machine;
+	const struct app *a = r->app;
+
+	if (!m->events)
+		app_say(a,
+			"this machine lets no event be opened: %s (kernel.perf_event_paranoid %d)",
+			strerror(m->why_not), m->paranoid);
+	else if (!m->cycles && !r->opt->events.count)
+		app_say(a, "no hardware cycle counter here: sampling the CPU clock, which skids");
+	if (m->events && !m->kernel)
+		app_say(a, "the kernel is left out (kernel.perf_event_paranoid %d)", m->paranoid);
+	if (r->opt->branch && !m->branches)
+		app_say(a, "no branch stack here: recording without");
+	if (r->opt->pt && !m->pt)
+		app_say(a, "no Intel PT here: recording samples instead");
+}
+
+static void make_command(struct perf *r, const char *data)
+{
+	int i;
+
+	add_argument(&r->command, "perf");
+	add_argument(&r->command, "record");
+	add_events(r);
+	add_state(r);
+	if (r->opt->all_cpus)
+		add_argument(&r->command, "-a");
+	if (r->opt->pid)
+		add_number(r, "-p", r->opt->pid);
+	add_argument(&r->command, "-o");
+	add_argument(&r->command, data);
+	if (r->app->argc)
+		add_argument(&r->command, "--");
+	for (i = 0; i < r->app->argc; i++)
+		add_argument(&r->command, r->app->argv[i]);
+	app_say(r->app, "recording %s", vt_buf_str(&r->chosen));
+}
+
+/* perf's arguments as execvp() wants them; NULL when memory ran out. */
+static char **list_command(struct perf *r)
+{
+	char **argv = list_arguments(&r->command);
+
+	if (!argv)
+		app_no_memory(r->app);
+	return argv;
+}
+
+/* ---- running it ---- */
+
+static void perf_missing(const struct app *a)
+{
+	app_say(a, "perf: %s%s", strerror(errno),
+		errno == ENOENT ? " (on Debian: apt-get install linux-perf)" : "");
+}
+
+/* Becomes perf, whose exit status is then the program's. */
+static void run_in_place(struct perf *r, char **argv)
+{
+	execvp(argv[0], argv);
+	perf_missing(r->app);
+	app_raise(r->app, APP_INPUT);
+}
+
+#define NPASSED 4
+static const int passed_on[NPASSED] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t perf_pid;
+
+/* What was sent to us is meant for perf, which ends the recording; the keyboard reaches both. */
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+	int code = errno;
+
+	(void)context;
+	if (info->si_code <= 0 && perf_pid > 0)
+		kill((pid_t)perf_pid, sig);
+	errno = code;
+}
+
+/* Runs perf and waits; its exit status, or 128 + the signal that ended it, as a shell has it. */
+static int run_and_wait(struct perf *r, char **argv)
+{
+	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO};
+	struct sigaction old[NPASSED];
+	int i, code, status = 0;
+	pid_t child;
+
+	for (i = 0; i < NPASSED; i++)
+		sigaction(passed_on[i], &pass, &old[i]);
+	child = fork();
+	if (child == 0) {
+		for (i = 0; i < NPASSED; i++)
+			sigaction(passed_on[i], &old[i], NULL);
+		execvp(argv[0], argv);
+		perf_missing(r->app);
+		_exit(127);
+	}
+	code = errno;
+	perf_pid = child;
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	perf_pid = 0;
+	for (i = 0; i < NPASSED; i++)
+		sigaction(passed_on[i], &old[i], NULL);
+	if (child < 0) {
+		app_say(r->app, "perf: %s", strerror(code));
+		return 127;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/*
+ * Runs perf, which is to write `path`; its exit status.  That is the program's, unless there is no
+ * recording: then it is perf that failed, and APP_INPUT is set.
+ */
+static int run_perf(struct perf *r, const char *path)
+{
+	struct stat before, after;
+	bool was, is;
+	char **argv;
+	int status;
+
+	make_command(r, path);
+	argv = list_command(r);
+	if (!argv)
+		return 0;
+	was = stat(path, &before) == 0;
+	status = run_and_wait(r, argv);
+	free(argv);
+	is = stat(path, &after) == 0 && after.st_size > 0;
+	if (is && was && before.st_ino == after.st_ino && before.st_size == after.st_size &&
+	    before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+	    before.st_mtim.tv_nsec == after.st_mtim.tv_nsec)
+		is = false;
+	if (!is) {
+		app_say(r->app, "perf recorded nothing; its exit status was %d", status);
+		app_raise(r->app, APP_INPUT);
+	}
+	return status;
+}
+
+bool perf_makes_stream(const struct perf_options *o)
+{
+	size_t n = o->output ? strlen(o->output) : 0;
+
+	return n > 3 && strcmp(o->output + n - 3, ".vt") == 0;
+}
+
+/*
+ * Records into a file beside the output and decodes that.  perf could also write into a pipe, but
+ * then it sends the program's standard output to standard error.
+ */
+static int record_stream(struct perf *r)
+{
+	struct vt_buf path = VT_BUF_INIT;
+	int status, fd;
+
+	vt_buf_printf(&path, "%s.XXXXXX", r->opt->output);
+	fd = mkstemp((char *)vt_buf_str(&path));
+	if (fd < 0) {
+		app_say(r->app, "%s: %s", r->opt->output, strerror(errno));
+		app_raise(r->app, APP_OUTPUT);
+		vt_buf_free(&path);
+		return 0;
+	}
+	close(fd);
+	status = run_perf(r, vt_buf_str(&path));
+	if (r->app->status < APP_INPUT)
+		decode_file(r->app, vt_buf_str(&path), r->opt->output, r->opt->compress, NULL);
+	unlink(vt_buf_str(&path));
+	vt_buf_free(&path);
+	return status;
+}
+
+/* perf and its wishes are known before anything is run, so that what is missing is said once. */
+static bool check_names(struct perf *r, const char *output)
+{
+	struct app *a = r->app;
+
+	errno = find_program("perf");
+	if (errno) {
+		perf_missing(a);
+		app_raise(a, APP_INPUT);
+		return false;
+	}
+	if (a->argc && !check_program_name(a, a->argv[0]))
+		return false;
+	if (r->opt->pid && kill((pid_t)r->opt->pid, 0) < 0 && errno == ESRCH) {
+		app_say(a, "--pid %" PRIu64 ": %s", r->opt->pid, strerror(errno));
+		app_raise(a, APP_INPUT);
+		return false;
+	}
+	return check_output_name(a, output);
+}
+
+/* Whether what perf writes under this name stays there, so that one can see if it did. */
+static bool is_file_name(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && (stat(path, &st) < 0 || S_ISREG(st.st_mode));
+}
+
+static int print_or_run(struct perf *r, bool dry_run)
+{
+	const char *output = r->opt->output ? r->opt->output : "perf.data";
+	char **argv;
+
+	if (!dry_run && !check_names(r, output))
+		return 0;
+	probe_machine(&r->machine);
+	tell_lacks(r);
+	if (!dry_run && perf_makes_stream(r->opt))
+		return record_stream(r);
+	if (!dry_run && is_file_name(output))
+		return run_perf(r, output);
+	make_command(r, output);
+	if (dry_run) {
+		print_command(r->app, NULL, NULL, &r->command);
+		return 0;
+	}
+	argv = list_command(r);
+	if (argv)
+		run_in_place(r, argv);
+	free(argv);
+	return 0;
+}
+
+int record_perf(struct app *a, const struct perf_options *o, bool dry_run)
+{
+	struct perf r = {.app = a, .opt = o};
+	int status = print_or_run(&r, dry_run);
+
+	vt_buf_free(&r.command);
+	vt_buf_free(&r.chosen);
+	return status;
+}
