@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/perfdata/order.h"
+#include "formats/perfdata/session.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/buf.h"
-#include "base/bytes.h"
-#include "base/error.h"
-#include "formats/perfdata/perfdata.h"
 
 #define PIECE_SIZE (256u << 10)
 #define MAX_BUSY   (VT_PERFDATA_QUEUE_BYTES / PIECE_SIZE)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/perfdata/sample.h"
+#include "formats/perfdata/session.h"
 
 #include <string.h>
-
-#include "base/bytes.h"
 
 static inline uint64_t get64(const uint8_t *p, bool big)
 {

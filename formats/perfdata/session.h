@@ -12,10 +12,8 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/intern.h"
-#include "formats/perfdata/attr.h"
-#include "formats/perfdata/order.h"
+#include "formats/perfdata/abi.h"
 #include "formats/perfdata/perfdata.h"
-#include "formats/perfdata/sample.h"
 #include "stream/writer.h"
 
 /* What the parts of the perf.data reader share.  One conversion is one session. */
@@ -24,6 +22,196 @@
 #define PD_RECORD_MAX  65535 /* a record's size is 16 bits wide */
 #define PD_PIECE_MAX   (1u << 20)
 #define PD_ID_CACHE    64
+
+/* ---- attr.c ---- */
+
+/* What is used of a struct perf_event_attr; fields that a shorter one lacks are 0. */
+struct pd_attr {
+	uint32_t type;
+	uint32_t size; /* as the file claims; 0 was replaced by the first published size */
+	uint64_t config;
+	uint64_t config1;
+	uint64_t config2;
+	uint64_t period; /* or the frequency, if PD_ATTR_FREQ */
+	uint64_t sample_type;
+	uint64_t read_format;
+	uint64_t flags; /* bit n: the n-th declared flag, whatever the file's byte order */
+	uint64_t branch_type;
+	uint64_t regs_user;
+	uint64_t regs_intr;
+	uint32_t stack_user;
+	uint32_t bp_type;
+};
+
+/*
+ * Parses a perf_event_attr of any size, newer ones (136 bytes and more) included.  False when
+ * fewer than 64 bytes are there.
+ */
+bool vti_pd_attr_parse(struct pd_attr *a, const uint8_t *data, size_t size, bool big);
+
+/*
+ * Puts a flag word of a big-endian file in the order of a little-endian one: there bit-fields are
+ * given out from the top, but a field of several bits keeps its own order.
+ */
+uint64_t vti_pd_attr_flags(uint64_t word, bool big);
+
+/* As above for the flag word of a struct perf_branch_entry. */
+uint64_t vti_pd_branch_flags(uint64_t word, bool big);
+
+static inline unsigned vti_pd_attr_precise(const struct pd_attr *a)
+{
+	return (unsigned)(a->flags >> PD_ATTR_PRECISE_SHIFT) & 3;
+}
+
+/*
+ * Position in 64-bit words of the event id in a sample, counted from the record's payload, and in
+ * the sample id that ends other records, counted from the end (1: the last word).  -1 if there is
+ * none.
+ */
+int vti_pd_id_pos(uint64_t sample_type);
+int vti_pd_id_trailer_pos(uint64_t sample_type);
+
+/* The same for the time. */
+int vti_pd_time_pos(uint64_t sample_type);
+int vti_pd_time_trailer_pos(uint64_t sample_type);
+
+/* Words in the sample id that ends non-sample records. */
+unsigned vti_pd_trailer_words(uint64_t sample_type);
+
+/* The name that perf gives an event that the file does not name. */
+void vti_pd_attr_name(struct vt_buf *out, const struct pd_attr *a);
+
+/* ---- sample.c ---- */
+
+/* An array of 64-bit words inside a record, in the file's byte order and at any alignment. */
+struct pd_words {
+	const uint8_t *p;
+	size_t count;
+};
+
+/* One sample, or the sample id of another record.  Everything is borrowed from the record. */
+struct pd_sample {
+	uint64_t ip;
+	uint64_t time;
+	uint64_t addr;
+	uint64_t id;
+	uint64_t stream_id;
+	uint64_t period;
+	uint64_t weight;
+	uint64_t data_src;
+	uint64_t transaction;
+	uint64_t phys_addr;
+	uint64_t cgroup;
+	uint64_t data_page_size;
+	uint64_t code_page_size;
+	uint64_t uregs_abi;
+	uint64_t iregs_abi;
+	uint64_t stack_dyn_size;
+	uint64_t br_hw_idx;
+	int32_t pid;
+	int32_t tid;
+	uint32_t cpu;
+	uint32_t weight2;
+	uint32_t weight3;
+	struct pd_words read;
+	struct pd_words callchain;
+	struct pd_words branches; /* of 3 words each: from, to, flags */
+	struct pd_words counters; /* one word for each branch */
+	struct pd_words uregs;
+	struct pd_words iregs;
+	const uint8_t *raw;
+	size_t raw_size;
+	const uint8_t *stack;
+	size_t stack_size;
+	const uint8_t *aux;
+	size_t aux_size;
+	size_t size; /* bytes of the payload that all these took */
+};
+
+/*
+ * Parses the payload (what follows the 8-byte header) of a PERF_RECORD_SAMPLE.  False when it is
+ * too short for what it claims to hold; *s then has undefined content.
+ */
+bool vti_pd_sample_parse(struct pd_sample *s, const struct pd_attr *a, const uint8_t *payload,
+			 size_t size, bool big);
+
+/*
+ * Parses the sample id at the end of the payload of any other record into *s, everything else 0.
+ * *body is the size of what comes before it.  If the attribute has no sample_id_all nothing is
+ * parsed.  False when the payload is too short.
+ */
+bool vti_pd_trailer_parse(struct pd_sample *s, const struct pd_attr *a, const uint8_t *payload,
+			  size_t size, bool big, size_t *body);
+
+/* Copies words into `out`, which has room for them, in this machine's order. */
+void vti_pd_words_copy(uint64_t *out, const struct pd_words *w, bool big);
+
+/* Words of a PERF_SAMPLE_READ value at `p`, at most `left` of them; 0 when it is cut. */
+size_t vti_pd_read_words(const uint8_t *p, size_t left, uint64_t read_format, bool big);
+
+/* ---- order.c ---- */
+
+/*
+ * The queue that puts records in the order of their times, as perf does.  Records are copied into
+ * pieces of memory that are freed when all their records have left.
+ */
+struct pd_entry {
+	uint64_t time;
+	uint64_t offset; /* of the record in the file, for messages */
+	uint32_t piece;
+	uint32_t at; /* position in the piece */
+};
+
+struct pd_piece {
+	uint8_t *data;
+	uint32_t used;
+	uint32_t live; /* records in it that are still queued */
+};
+
+/* Receives a record (8-byte header included); a negative value stops the release. */
+typedef int pd_deliver_fn(void *arg, const uint8_t *record, size_t size, uint64_t offset);
+
+struct pd_order {
+	struct pd_entry *entries;
+	size_t count;
+	size_t cap;
+	struct pd_entry *spare; /* for merging */
+	size_t spare_cap;
+	size_t *runs; /* starts of ascending runs */
+	size_t runs_cap;
+	struct pd_piece *pieces;
+	size_t npieces;
+	size_t pieces_cap;
+	uint32_t current;   /* the piece that is being filled, or UINT32_MAX */
+	uint32_t free_head; /* an empty piece, or UINT32_MAX */
+	size_t busy;	    /* pieces that hold records, or are being filled */
+	bool sorted;
+	uint64_t newest;  /* the latest time that was queued */
+	uint64_t release; /* what the next round releases up to */
+	uint64_t last;	  /* the time released last */
+	uint64_t late;	  /* records queued after a later one was released */
+	bool big;
+	pd_deliver_fn *deliver;
+	void *arg;
+};
+
+void vti_pd_order_init(struct pd_order *o, bool big, pd_deliver_fn *deliver, void *arg);
+void vti_pd_order_fini(struct pd_order *o);
+
+/*
+ * Queues a copy of a record of at most 65535 bytes.  When the queue is full (VT_PERFDATA_QUEUE_*)
+ * the older half is released first.  0, -VT_E_NOMEM, or what the deliver function returned.
+ */
+int vti_pd_order_add(struct pd_order *o, uint64_t time, const uint8_t *record, size_t size,
+		     uint64_t offset);
+
+/* A round ended: releases what the rules above say. */
+int vti_pd_order_round(struct pd_order *o);
+
+/* Releases everything. */
+int vti_pd_order_flush(struct pd_order *o);
+
+/* ---- the session ---- */
 
 /* Where in a sample's payload, in words, its first fields are; -1 for those that are not there. */
 struct pd_layout {
@@ -282,15 +470,19 @@ int vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, ui
 uint64_t vti_pd_attr_end(const struct pd_session *s, const uint8_t *p, uint64_t size,
 			 uint64_t next);
 
-/* ---- records.c, samples.c: the kernel's records, in order ---- */
+/* ---- records.c, samples.c: a record on its way in, and the kernel's, in order ---- */
+
+/* The time that a record is ordered by; 0 if it has none. */
+uint64_t vti_pd_order_time(struct pd_session *s, const struct pd_rec *r);
+
+/* Queues or delivers one complete record that is not followed by foreign bytes. */
+int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset);
 
 int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t offset);
 /* Writes what the final counts of losses tell beyond LOST records. */
 void vti_pd_lost_emit(struct pd_session *s);
 
 int vti_pd_deliver_sample(struct pd_session *s, const struct pd_rec *r, size_t event);
-
-/* ---- user.c: perf's own records ---- */
 
 /*
  * A record that is complete by itself.  Records that are followed by bytes outside of them
@@ -304,12 +496,10 @@ int vti_pd_user(struct pd_session *s, const struct pd_rec *r);
  */
 int vti_pd_auxtrace(struct pd_session *s, const struct pd_rec *r);
 
-/* ---- features.c, tracing.c ---- */
+/* ---- features.c ---- */
 
 int vti_pd_feature(struct pd_session *s, unsigned feature, const uint8_t *data, size_t size,
 		   uint64_t offset);
-/* Names tracepoints from the format files of trace data (trace-cmd.dat(5)). */
-int vti_pd_tracing(struct pd_session *s, const uint8_t *data, size_t size);
 
 /* ---- gaps.c: META, GAP and what is counted ---- */
 
@@ -340,14 +530,6 @@ int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r);
 
 /* Writes the GAP records of what was only counted. */
 void vti_pd_gaps_emit(struct pd_session *s);
-
-/* ---- dispatch.c: a record on its way in ---- */
-
-/* The time that a record is ordered by; 0 if it has none. */
-uint64_t vti_pd_order_time(struct pd_session *s, const struct pd_rec *r);
-
-/* Queues or delivers one complete record that is not followed by foreign bytes. */
-int vti_pd_record(struct pd_session *s, const uint8_t *record, uint64_t offset);
 
 /* ---- inflate.c: compressed records ---- */
 

@@ -1,17 +1,53 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/perfdata/write.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "formats/perfdata/write_internal.h"
 
 #define RECORD_MAX 65528 /* bytes: the size has 16 bits, records are aligned to 8 */
 #define COMM_MAX   15
 #define CAN_EXEC   4 /* PROT_EXEC of mmap(2) */
+
+/* Sizes of perf's structures, tools/perf/util/header.h: the headers, an attribute with the place of
+ * its ids, an id. */
+#define FILE_HEADER_SIZE 104
+#define PIPE_HEADER_SIZE 16
+#define FILE_ATTR_SIZE	 (PD_ATTR_SIZE_VER7 + 16)
+#define ID_SIZE		 8
+
+static const char magic[8] = "PERFILE2";
+
+/* An AUXTRACE record in the file, as the feature of that name lists them. */
+struct pd_write_index {
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct vt_perfdata_writer {
+	struct vt_output *out;
+	bool file;
+	uint64_t offset;     /* bytes that were put */
+	uint64_t data_start; /* of the records, in the file */
+	struct vt_perfdata_event *events;
+	struct vt_buf *names;
+	size_t nevents;
+	struct vt_buf arch;
+	struct vt_buf version;
+	struct vt_buf cmdline;
+	uint32_t cpus;
+	struct vt_buf rec;	/* the record that is being made */
+	struct vt_buf buildids; /* the section so far */
+	struct pd_write_index *index;
+	size_t nindex;
+	size_t index_cap;
+	uint64_t first_time; /* of stamps; UINT64_MAX: none yet */
+	uint64_t last_time;
+};
 
 bool vt_perfdata_writer_is_file(const struct vt_perfdata_writer *w)
 {
@@ -20,7 +56,7 @@ bool vt_perfdata_writer_is_file(const struct vt_perfdata_writer *w)
 
 /* ---- a record ---- */
 
-void vti_pd_write_bytes(struct vt_perfdata_writer *w, const void *data, size_t size)
+static void put_bytes(struct vt_perfdata_writer *w, const void *data, size_t size)
 {
 	vt_output_put(w->out, data, size);
 	w->offset += size;
@@ -39,7 +75,7 @@ static void put_i32(struct vt_buf *b, int32_t v)
 	vt_buf_put_le32(b, (uint32_t)v);
 }
 
-void vti_pd_write_begin(struct vt_perfdata_writer *w, uint32_t type, uint16_t misc)
+static void begin_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t misc)
 {
 	w->rec.size = 0;
 	vt_buf_put_le32(&w->rec, type);
@@ -47,7 +83,7 @@ void vti_pd_write_begin(struct vt_perfdata_writer *w, uint32_t type, uint16_t mi
 	put_u16(&w->rec, 0);
 }
 
-int vti_pd_write_end(struct vt_perfdata_writer *w, struct vt_error *err)
+static int end_record(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	if (w->rec.failed)
 		return vt_error_nomem(err);
@@ -56,7 +92,7 @@ int vti_pd_write_end(struct vt_perfdata_writer *w, struct vt_error *err)
 				    "a record of %zu bytes is too large for perf.data",
 				    w->rec.size);
 	vt_put_le16(w->rec.data + 6, (uint16_t)w->rec.size);
-	vti_pd_write_bytes(w, w->rec.data, w->rec.size);
+	put_bytes(w, w->rec.data, w->rec.size);
 	return 0;
 }
 
@@ -100,7 +136,7 @@ static int end_stamped(struct vt_perfdata_writer *w, const struct vt_perfdata_st
 		       struct vt_error *err)
 {
 	put_stamp(w, s);
-	return vti_pd_write_end(w, err);
+	return end_record(w, err);
 }
 
 /* A path or name that a C program can read back: not empty, not too long, no zero in it. */
@@ -131,7 +167,7 @@ int vt_perfdata_put_map(struct vt_perfdata_writer *w, const struct vt_perfdata_s
 		return vt_error_set(err, VT_E_FORMAT, "a mapping of nothing, or around the end");
 	if (m->buildid_size > 20)
 		return vt_error_set(err, VT_E_LIMIT, "a build-id of %zu bytes", m->buildid_size);
-	vti_pd_write_begin(w, PD_MMAP2, misc);
+	begin_record(w, PD_MMAP2, misc);
 	put_i32(&w->rec, s->pid);
 	put_i32(&w->rec, s->tid);
 	vt_buf_put_le64(&w->rec, m->start);
@@ -164,7 +200,7 @@ int vt_perfdata_put_buildid(struct vt_perfdata_writer *w, const uint8_t *buildid
 		return rc;
 	if (size > 20)
 		return vt_error_set(err, VT_E_LIMIT, "a build-id of %zu bytes", size);
-	vti_pd_write_begin(w, PD_HEADER_BUILD_ID, PD_MISC_USER | PD_MISC_BUILD_ID_SIZE);
+	begin_record(w, PD_HEADER_BUILD_ID, PD_MISC_USER | PD_MISC_BUILD_ID_SIZE);
 	put_i32(&w->rec, -1);
 	if (size)
 		memcpy(field, buildid, size);
@@ -175,7 +211,7 @@ int vt_perfdata_put_buildid(struct vt_perfdata_writer *w, const uint8_t *buildid
 		vt_buf_put_u8(&w->rec, 0);
 	while (w->rec.size % 8 && !w->rec.failed);
 	if (!w->file)
-		return vti_pd_write_end(w, err);
+		return end_record(w, err);
 	if (w->rec.failed)
 		return vt_error_nomem(err);
 	vt_put_le16(w->rec.data + 6, (uint16_t)w->rec.size);
@@ -193,7 +229,7 @@ int vt_perfdata_put_comm(struct vt_perfdata_writer *w, const struct vt_perfdata_
 	rc = check_name("a thread's name", comm, size, err);
 	if (rc < 0)
 		return rc;
-	vti_pd_write_begin(w, PD_COMM, exec ? PD_MISC_COMM_EXEC : 0);
+	begin_record(w, PD_COMM, exec ? PD_MISC_COMM_EXEC : 0);
 	put_i32(&w->rec, s->pid);
 	put_i32(&w->rec, s->tid);
 	put_name(&w->rec, comm, size);
@@ -203,7 +239,7 @@ int vt_perfdata_put_comm(struct vt_perfdata_writer *w, const struct vt_perfdata_
 int vt_perfdata_put_task(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 			 enum pd_record type, int32_t ppid, int32_t ptid, struct vt_error *err)
 {
-	vti_pd_write_begin(w, type, 0);
+	begin_record(w, type, 0);
 	put_i32(&w->rec, s->pid);
 	put_i32(&w->rec, ppid);
 	put_i32(&w->rec, s->tid);
@@ -215,7 +251,7 @@ int vt_perfdata_put_task(struct vt_perfdata_writer *w, const struct vt_perfdata_
 int vt_perfdata_put_itrace_start(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 				 struct vt_error *err)
 {
-	vti_pd_write_begin(w, PD_ITRACE_START, 0);
+	begin_record(w, PD_ITRACE_START, 0);
 	put_i32(&w->rec, s->pid);
 	put_i32(&w->rec, s->tid);
 	return end_stamped(w, s, err);
@@ -224,7 +260,7 @@ int vt_perfdata_put_itrace_start(struct vt_perfdata_writer *w, const struct vt_p
 int vt_perfdata_put_aux(struct vt_perfdata_writer *w, const struct vt_perfdata_stamp *s,
 			uint64_t offset, uint64_t size, uint64_t flags, struct vt_error *err)
 {
-	vti_pd_write_begin(w, PD_AUX, 0);
+	begin_record(w, PD_AUX, 0);
 	vt_buf_put_le64(&w->rec, offset);
 	vt_buf_put_le64(&w->rec, size);
 	vt_buf_put_le64(&w->rec, flags);
@@ -240,7 +276,7 @@ int vt_perfdata_put_switch(struct vt_perfdata_writer *w, const struct vt_perfdat
 		misc |= PD_MISC_SWITCH_OUT;
 	if (sw->out && sw->preempt)
 		misc |= PD_MISC_SWITCH_OUT_PREEMPT;
-	vti_pd_write_begin(w, sw->wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, (uint16_t)misc);
+	begin_record(w, sw->wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, (uint16_t)misc);
 	if (sw->wide) {
 		put_i32(&w->rec, sw->other_pid);
 		put_i32(&w->rec, sw->other_tid);
@@ -253,12 +289,12 @@ int vt_perfdata_put_auxtrace_info(struct vt_perfdata_writer *w, uint32_t type, c
 {
 	size_t i;
 
-	vti_pd_write_begin(w, PD_AUXTRACE_INFO, 0);
+	begin_record(w, PD_AUXTRACE_INFO, 0);
 	vt_buf_put_le32(&w->rec, type);
 	vt_buf_put_le32(&w->rec, 0);
 	for (i = 0; i < count; i++)
 		vt_buf_put_le64(&w->rec, priv[i]);
-	return vti_pd_write_end(w, err);
+	return end_record(w, err);
 }
 
 int vt_perfdata_put_auxtrace(struct vt_perfdata_writer *w, const struct vt_perfdata_auxtrace *a,
@@ -273,7 +309,7 @@ int vt_perfdata_put_auxtrace(struct vt_perfdata_writer *w, const struct vt_perfd
 			return vt_error_nomem(err);
 		w->index[w->nindex].offset = w->offset;
 	}
-	vti_pd_write_begin(w, PD_AUXTRACE, 0);
+	begin_record(w, PD_AUXTRACE, 0);
 	vt_buf_put_le64(&w->rec, size + padding);
 	vt_buf_put_le64(&w->rec, a->offset);
 	vt_buf_put_le64(&w->rec, a->reference);
@@ -281,13 +317,13 @@ int vt_perfdata_put_auxtrace(struct vt_perfdata_writer *w, const struct vt_perfd
 	put_i32(&w->rec, a->tid);
 	put_i32(&w->rec, a->cpu);
 	vt_buf_put_le32(&w->rec, 0);
-	rc = vti_pd_write_end(w, err);
+	rc = end_record(w, err);
 	if (rc < 0)
 		return rc;
 	if (w->file)
 		w->index[w->nindex++].size = w->rec.size;
-	vti_pd_write_bytes(w, data, size);
-	vti_pd_write_bytes(w, zeros, padding);
+	put_bytes(w, data, size);
+	put_bytes(w, zeros, padding);
 	return 0;
 }
 
@@ -295,9 +331,248 @@ int vt_perfdata_put_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t
 			   const struct vt_perfdata_stamp *s, const void *payload, size_t size,
 			   struct vt_error *err)
 {
-	vti_pd_write_begin(w, type, misc);
+	begin_record(w, type, misc);
 	vt_buf_put(&w->rec, payload, size);
-	return s ? end_stamped(w, s, err) : vti_pd_write_end(w, err);
+	return s ? end_stamped(w, s, err) : end_record(w, err);
+}
+
+/* ---- attributes ---- */
+
+static void put_attr(struct vt_buf *b, const struct vt_perfdata_event *e)
+{
+	uint8_t a[PD_ATTR_SIZE_VER7] = {0};
+
+	vt_put_le32(a, e->type);
+	vt_put_le32(a + 4, PD_ATTR_SIZE_VER7);
+	vt_put_le64(a + 8, e->config);
+	vt_put_le64(a + 16, e->period);
+	vt_put_le64(a + 24, e->sample_type);
+	vt_put_le64(a + 40, e->flags);
+	vt_buf_put(b, a, sizeof(a));
+}
+
+/* ---- features ---- */
+
+/* A text as features have it: its length with padding, the text, zeros up to a multiple of 64. */
+static void put_string(struct vt_buf *b, const struct vt_buf *text)
+{
+	size_t padded = (text->size + 64) & ~(size_t)63, i;
+
+	vt_buf_put_le32(b, (uint32_t)padded);
+	vt_buf_put(b, text->data, text->size);
+	for (i = text->size; i < padded; i++)
+		vt_buf_put_u8(b, 0);
+}
+
+static void put_event_desc(struct vt_buf *b, const struct vt_perfdata_writer *w)
+{
+	size_t i;
+
+	vt_buf_put_le32(b, (uint32_t)w->nevents);
+	vt_buf_put_le32(b, PD_ATTR_SIZE_VER7);
+	for (i = 0; i < w->nevents; i++) {
+		put_attr(b, &w->events[i]);
+		vt_buf_put_le32(b, 1);
+		put_string(b, &w->names[i]);
+		vt_buf_put_le64(b, i + 1);
+	}
+}
+
+static void put_index(struct vt_buf *b, const struct vt_perfdata_writer *w)
+{
+	size_t i;
+
+	vt_buf_put_le64(b, w->nindex);
+	for (i = 0; i < w->nindex; i++) {
+		vt_buf_put_le64(b, w->index[i].offset);
+		vt_buf_put_le64(b, w->index[i].size);
+	}
+}
+
+/* The content of a feature; false if there is nothing to say of it. */
+static bool put_feature(struct vt_buf *b, const struct vt_perfdata_writer *w, unsigned feature)
+{
+	size_t before = b->size;
+
+	switch (feature) {
+	case PD_FEAT_BUILD_ID:
+		vt_buf_put(b, w->buildids.data, w->buildids.size);
+		break;
+	case PD_FEAT_VERSION:
+		if (w->version.size)
+			put_string(b, &w->version);
+		break;
+	case PD_FEAT_ARCH:
+		if (w->arch.size)
+			put_string(b, &w->arch);
+		break;
+	case PD_FEAT_NRCPUS:
+		if (!w->cpus)
+			break;
+		vt_buf_put_le32(b, w->cpus);
+		vt_buf_put_le32(b, w->cpus);
+		break;
+	case PD_FEAT_CMDLINE:
+		if (!w->cmdline.size)
+			break;
+		vt_buf_put_le32(b, 1);
+		put_string(b, &w->cmdline);
+		break;
+	case PD_FEAT_EVENT_DESC:
+		put_event_desc(b, w);
+		break;
+	case PD_FEAT_AUXTRACE:
+		if (w->nindex)
+			put_index(b, w);
+		break;
+	case PD_FEAT_SAMPLE_TIME:
+		if (!w->file || w->first_time > w->last_time)
+			break;
+		vt_buf_put_le64(b, w->first_time);
+		vt_buf_put_le64(b, w->last_time);
+		break;
+	}
+	return b->size > before;
+}
+
+/* ---- the pipe format ---- */
+
+static int pipe_head(struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	uint8_t head[PIPE_HEADER_SIZE];
+	unsigned f;
+	size_t i;
+	int rc;
+
+	memcpy(head, magic, sizeof(magic));
+	vt_put_le64(head + 8, sizeof(head));
+	put_bytes(w, head, sizeof(head));
+	for (i = 0; i < w->nevents; i++) {
+		begin_record(w, PD_HEADER_ATTR, 0);
+		put_attr(&w->rec, &w->events[i]);
+		vt_buf_put_le64(&w->rec, i + 1);
+		rc = end_record(w, err);
+		if (rc < 0)
+			return rc;
+	}
+	for (f = 0; f < PD_FEAT_BITS; f++) {
+		begin_record(w, PD_HEADER_FEATURE, 0);
+		vt_buf_put_le64(&w->rec, f);
+		if (!put_feature(&w->rec, w, f))
+			continue;
+		while (w->rec.size % 8 && !w->rec.failed)
+			vt_buf_put_u8(&w->rec, 0);
+		rc = end_record(w, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- the file format ---- */
+
+static int file_head(struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	uint64_t ids = FILE_HEADER_SIZE + w->nevents * FILE_ATTR_SIZE;
+	uint8_t head[FILE_HEADER_SIZE] = {0};
+	bool failed;
+	size_t i;
+
+	vt_buf_put(&b, head, sizeof(head));
+	for (i = 0; i < w->nevents; i++) {
+		put_attr(&b, &w->events[i]);
+		vt_buf_put_le64(&b, ids + i * ID_SIZE);
+		vt_buf_put_le64(&b, ID_SIZE);
+	}
+	for (i = 0; i < w->nevents; i++)
+		vt_buf_put_le64(&b, i + 1);
+	failed = b.failed;
+	if (!failed)
+		put_bytes(w, b.data, b.size);
+	vt_buf_free(&b);
+	w->data_start = w->offset;
+	return failed ? vt_error_nomem(err) : 0;
+}
+
+/* The sections' table and the sections, the table's offset being that of the data's end. */
+static int file_features(struct vt_perfdata_writer *w, uint8_t *bits, struct vt_error *err)
+{
+	struct vt_buf content = VT_BUF_INIT, table = VT_BUF_INIT;
+	uint64_t at[PD_FEAT_BITS], size[PD_FEAT_BITS], start;
+	unsigned f, n = 0, i;
+	bool failed;
+
+	for (f = 0; f < PD_FEAT_BITS; f++) {
+		uint64_t before = content.size;
+
+		if (!put_feature(&content, w, f))
+			continue;
+		bits[f / 8] |= (uint8_t)(1 << f % 8);
+		at[n] = before;
+		size[n++] = content.size - before;
+	}
+	start = w->offset + n * UINT64_C(16);
+	for (i = 0; i < n; i++) {
+		vt_buf_put_le64(&table, start + at[i]);
+		vt_buf_put_le64(&table, size[i]);
+	}
+	failed = content.failed || table.failed;
+	if (!failed) {
+		put_bytes(w, table.data, table.size);
+		put_bytes(w, content.data, content.size);
+	}
+	vt_buf_free(&content);
+	vt_buf_free(&table);
+	return failed ? vt_error_nomem(err) : 0;
+}
+
+static int file_tail(struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	uint8_t head[FILE_HEADER_SIZE] = {0};
+	uint64_t end = w->offset;
+	size_t done = 0;
+	int rc = file_features(w, head + 72, err);
+
+	if (rc < 0)
+		return rc;
+	memcpy(head, magic, sizeof(magic));
+	vt_put_le64(head + 8, FILE_HEADER_SIZE);
+	vt_put_le64(head + 16, FILE_ATTR_SIZE);
+	vt_put_le64(head + 24, FILE_HEADER_SIZE);
+	vt_put_le64(head + 32, w->nevents * FILE_ATTR_SIZE);
+	vt_put_le64(head + 40, w->data_start);
+	vt_put_le64(head + 48, end - w->data_start);
+	rc = vt_output_flush(w->out);
+	if (rc < 0) {
+		*err = w->out->err;
+		return rc;
+	}
+	while (done < sizeof(head)) {
+		ssize_t n = pwrite(w->out->fd, head + done, sizeof(head) - done, (off_t)done);
+
+		if (n <= 0 && errno != EINTR)
+			return vt_error_errno(err, VT_E_WRITE, errno, "%s", w->out->name);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static int write_head(struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	return w->file ? file_head(w, err) : pipe_head(w, err);
+}
+
+static int write_tail(struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	int rc;
+
+	if (w->file)
+		return file_tail(w, err);
+	rc = vt_output_flush(w->out);
+	if (rc < 0)
+		*err = w->out->err;
+	return rc;
 }
 
 /* ---- beginning and end ---- */
@@ -355,7 +630,7 @@ static int writer_start(struct vt_perfdata_writer *w, const struct vt_perfdata_e
 	keep_text(&w->version, about->version);
 	keep_text(&w->cmdline, about->cmdline);
 	w->cpus = about->cpus;
-	return vti_pd_write_head(w, err);
+	return write_head(w, err);
 }
 
 struct vt_perfdata_writer *
@@ -390,7 +665,7 @@ int vt_perfdata_writer_close(struct vt_perfdata_writer *w, bool keep, struct vt_
 	if (!w)
 		return 0;
 	if (keep)
-		rc = vti_pd_write_tail(w, err);
+		rc = write_tail(w, err);
 	writer_free(w);
 	return rc;
 }

@@ -543,7 +543,7 @@ static void reads_format_files(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		add_tracepoint(&p);
 		put_tracing(&b, cases[i].text);
-		assert_int_equal(vti_pd_tracing(&p.s, b.data, b.size), 0);
+		assert_int_equal(vti_pd_feature(&p.s, PD_FEAT_TRACING_DATA, b.data, b.size, 0), 0);
 		assert_null(p.s.events[0].name);
 		if (cases[i].name)
 			assert_string_equal(p.s.events[1].name, cases[i].name);
@@ -565,15 +565,15 @@ static void takes_whole_trace_data(void **state)
 	put_tracing(&b, "name: xmit\nID: 31\n");
 	add_tracepoint(&p);
 	for (n = 0; n < b.size; n++)
-		assert_int_equal(vti_pd_tracing(&p.s, b.data, n), 0);
+		assert_int_equal(vti_pd_feature(&p.s, PD_FEAT_TRACING_DATA, b.data, n, 0), 0);
 	for (n = 0; n < 10; n++) {
 		b.data[n]++;
-		assert_int_equal(vti_pd_tracing(&p.s, b.data, b.size), 0);
+		assert_int_equal(vti_pd_feature(&p.s, PD_FEAT_TRACING_DATA, b.data, b.size, 0), 0);
 		b.data[n]--;
 	}
 	assert_null(p.s.events[1].name);
 	vti_pd_event_name(&p.s, 1, (const uint8_t *)"own", 3, false);
-	assert_int_equal(vti_pd_tracing(&p.s, b.data, b.size), 0);
+	assert_int_equal(vti_pd_feature(&p.s, PD_FEAT_TRACING_DATA, b.data, b.size, 0), 0);
 	assert_string_equal(p.s.events[1].name, "own");
 	pdsession_fini(&p);
 	vt_buf_free(&b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "formats/perfdata/order.h"
+#include "formats/perfdata/session.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
