@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/spool.h"
 #include "formats/common/tempfile.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/pt/options.h"

@@ -6,10 +6,6 @@
 
 #include "formats/db/store.h"
 
-/* Milliseconds: how long to wait for other writers, and between attempts where SQLite does not. */
-#define VTI_DB_BUSY_WAIT  600000
-#define VTI_DB_RETRY_WAIT 5
-
 struct vt_db {
 	sqlite3 *sql;
 	char *path;
@@ -23,21 +19,12 @@ struct vt_db {
  */
 int vti_db_open_unwritable(struct vt_db *db, struct vt_error *err);
 
-/* The size of the file with that name and suffix; -1: there is none. */
-int64_t vti_db_size_beside(const char *path, const char *suffix);
-
 /* Sets an error from what SQLite said last, for a call that returned `rc`; its negative code. */
 int vti_db_error(struct vt_db *db, int rc, struct vt_error *err);
 int vti_db_damaged(struct vt_db *db, const char *what, struct vt_error *err);
 
 /* Statements without parameters and results. */
 int vti_db_exec(struct vt_db *db, const char *sql, struct vt_error *err);
-
-/*
- * Gives statements the aggregate function capped_sum(): INT64_MAX where a sum would be larger, for
- * which SQL's sum() fails, and 0 of nothing.
- */
-int vti_db_capped_init(struct vt_db *db, struct vt_error *err);
 
 /* BEGIN for reading, or for writing, which waits for its turn. */
 int vti_db_begin(struct vt_db *db, bool write, struct vt_error *err);
@@ -94,8 +81,12 @@ enum {
 	VTI_DB_TABLES = 1023, /* all */
 };
 
-/* Gives a connection what the others need. */
-int vti_db_sums_init(struct vt_db *db, struct vt_error *err);
+/*
+ * Gives a connection the functions that statements call: row_sum(), a checksum of its parameters,
+ * and the aggregate capped_sum(): INT64_MAX where a sum would be larger, for which SQL's sum()
+ * fails, and 0 of nothing.
+ */
+int vti_db_functions_init(struct vt_db *db, struct vt_error *err);
 
 /* Adds the column to all tables; sets it in all rows. */
 int vti_db_sums_add(struct vt_db *db, struct vt_error *err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,8 +16,19 @@
 /* Of before rows had checksums: it is read as it is, and made VERSION by who writes to it. */
 #define VERSION_WITHOUT_SUMS 1
 
+/* Milliseconds: how long to wait for other writers, and between attempts where SQLite does not. */
+#define BUSY_WAIT  600000
+#define RETRY_WAIT 5
+
 /* The bytes of the head of an SQLite file. */
 #define HEAD_SIZE 100
+
+/* What the copy may take of the memory. */
+#define COPY_MAX (INT64_C(1) << 30)
+
+/* Where SQLite locks a file: its "shared" bytes, os.h. */
+#define LOCK_START (0x40000000 + 2)
+#define LOCK_SIZE  510
 
 /* To each table vti_db_sums_add() adds a column.  Image 0 is what lies in no image. */
 static const char *const schema =
@@ -108,10 +120,23 @@ static int identify_at_once(struct vt_db *db, struct vt_error *err)
 	return vti_db_end(db, identify(db, err), err);
 }
 
+/* The size of the file with that name and suffix; -1: there is none. */
+static int64_t size_beside(const char *path, const char *suffix)
+{
+	struct vt_buf name = VT_BUF_INIT;
+	struct stat st;
+	int64_t size;
+
+	vt_buf_printf(&name, "%s%s", path, suffix);
+	size = stat(vt_buf_str(&name), &st) == 0 ? st.st_size : -1;
+	vt_buf_free(&name);
+	return size;
+}
+
 /* True if the log beside the database has something in it. */
 static bool has_log(const char *path)
 {
-	return vti_db_size_beside(path, "-wal") > 0;
+	return size_beside(path, "-wal") > 0;
 }
 
 static int cut_off(const char *path, int64_t size, struct vt_error *err)
@@ -147,8 +172,8 @@ static int use_log(struct vt_db *db, struct vt_error *err)
 		rc = sqlite3_exec(db->sql, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
 		if (rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
 			break;
-		waited += sqlite3_sleep(VTI_DB_RETRY_WAIT);
-	} while (waited < VTI_DB_BUSY_WAIT);
+		waited += sqlite3_sleep(RETRY_WAIT);
+	} while (waited < BUSY_WAIT);
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 
@@ -164,7 +189,7 @@ static int read_empty(struct vt_db *db, struct vt_error *err)
 		return vt_error_nomem(err);
 	if (rc != SQLITE_OK)
 		return vti_db_error(db, rc, err);
-	return vti_db_capped_init(db, err) < 0 ? -(int)err->code : create(db, err);
+	return vti_db_functions_init(db, err) < 0 ? -(int)err->code : create(db, err);
 }
 
 /* Makes what is empty, or of an earlier version, a database of VERSION, within a transaction. */
@@ -183,7 +208,7 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 {
 	int code;
 
-	sqlite3_busy_timeout(db->sql, VTI_DB_BUSY_WAIT);
+	sqlite3_busy_timeout(db->sql, BUSY_WAIT);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	code = vti_db_exec(db,
@@ -191,9 +216,7 @@ static int set_up(struct vt_db *db, enum vt_db_mode mode, struct vt_error *err)
 			   "PRAGMA temp_store = MEMORY;",
 			   err);
 	if (code == 0)
-		code = vti_db_capped_init(db, err);
-	if (code == 0)
-		code = vti_db_sums_init(db, err);
+		code = vti_db_functions_init(db, err);
 	if (code == 0)
 		code = identify_at_once(db, err);
 	if (code == 1 && check_last_page(db, err) < 0)
@@ -267,7 +290,7 @@ static int look(const char *path, enum vt_db_mode mode, struct vt_error *err)
 	if (mode != VT_DB_READ && !writable(path))
 		return vt_error_errno(err, VT_E_WRITE, errno, "%s", path);
 	/* With both there, SQLite makes none. */
-	if (mode != VT_DB_READ && !(log && vti_db_size_beside(path, "-shm") > 0) &&
+	if (mode != VT_DB_READ && !(log && size_beside(path, "-shm") > 0) &&
 	    check_folder(path, err) < 0)
 		return -(int)err->code;
 	if (st.st_size >= HEAD_SIZE || (st.st_size == 0 && mode == VT_DB_CREATE && !log))
@@ -289,6 +312,134 @@ static int open_file(struct vt_db *db, enum vt_db_mode mode, struct vt_error *er
 		return vt_error_nomem(err);
 	return rc == SQLITE_OK ? set_up(db, mode, err) : vti_db_error(db, rc, err);
 }
+
+/* ---- reading without writing anything ---- */
+
+/*
+ * SQLite reads a database that has a log through an index of the log.  Writers keep one in a file
+ * beside it, which SQLite can read; where there is none it would make it.  Without that file nobody
+ * has the database open, and SQLite can do with an index in memory if it need not share it: so all
+ * is copied to memory.  Who opens the database meanwhile makes an index, by which that is seen, and
+ * cannot remove it while a lock that readers share is held; then it is read again.
+ */
+
+/* Opens the file with parameters of a URI. */
+static int open_uri(struct vt_db *db, sqlite3 **sql, const char *parameters, const char *vfs,
+		    struct vt_error *err)
+{
+	struct vt_buf uri = VT_BUF_INIT;
+	const char *c;
+	int rc;
+
+	/* Behind "file:" two slashes begin an authority, which is empty. */
+	vt_buf_printf(&uri, "file:%s", db->path[0] == '/' ? "//" : "./");
+	for (c = db->path; *c; c++)
+		vt_buf_printf(&uri, isalnum((unsigned char)*c) || *c == '/' ? "%c" : "%%%02x",
+			      (unsigned char)*c);
+	vt_buf_printf(&uri, "?%s", parameters);
+	rc = sqlite3_open_v2(vt_buf_str(&uri), sql, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, vfs);
+	vt_buf_free(&uri);
+	if (!*sql)
+		return vt_error_nomem(err);
+	return rc == SQLITE_OK
+		       ? 0
+		       : vt_error_set(err, VT_E_READ, "%s: %s", db->path, sqlite3_errmsg(*sql));
+}
+
+/* Copies what a connection reads into memory, where `sql` reads it. */
+static int copy_to_memory(struct vt_db *db, sqlite3 *from, struct vt_error *err)
+{
+	int rc = sqlite3_open_v2(":memory:", &db->sql, SQLITE_OPEN_READWRITE, NULL);
+	sqlite3_backup *b;
+
+	if (!db->sql)
+		return vt_error_nomem(err);
+	if (rc != SQLITE_OK)
+		return vti_db_error(db, rc, err);
+	b = sqlite3_backup_init(db->sql, "main", from, "main");
+	if (b)
+		sqlite3_backup_step(b, -1);
+	rc = b ? sqlite3_backup_finish(b) : sqlite3_errcode(db->sql);
+	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
+}
+
+/*
+ * Of a database that nobody has open: with a log, without locks, for the index stays in memory only
+ * if the lock is exclusive; without a log, as a file that nobody changes.
+ */
+static int copy(struct vt_db *db, struct vt_error *err)
+{
+	int64_t log = size_beside(db->path, "-wal");
+	sqlite3 *from = NULL;
+	int code;
+
+	if (size_beside(db->path, "") > COPY_MAX || log > COPY_MAX)
+		return vt_error_set(err, VT_E_LIMIT,
+				    "%s: more than %llu bytes: too large to be read where nothing "
+				    "can be written",
+				    db->path, (unsigned long long)COPY_MAX);
+	code = log > 0 ? open_uri(db, &from, "mode=ro", "unix-none", err)
+		       : open_uri(db, &from, "immutable=1", NULL, err);
+	if (code == 0) {
+		sqlite3_db_config(from, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+		sqlite3_exec(from, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
+		code = copy_to_memory(db, from, err);
+	}
+	sqlite3_close(from);
+	return code;
+}
+
+/* The lock of readers; a file system without locks has no writers, either. */
+static bool lock_shared(int fd)
+{
+	struct flock lock = {
+		.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = LOCK_START, .l_len = LOCK_SIZE};
+
+	return fcntl(fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+/* 1: `sql` reads it; 0: others began or ended with it meanwhile. */
+static int try_to_read(struct vt_db *db, int fd, struct vt_error *err)
+{
+	bool index = size_beside(db->path, "-shm") >= 0;
+	int code;
+
+	sqlite3_close(db->sql);
+	db->sql = NULL;
+	if (index) {
+		code = open_uri(db, &db->sql, "mode=ro&readonly_shm=1", NULL, err);
+		if (code == 0) {
+			sqlite3_busy_timeout(db->sql, BUSY_WAIT);
+			code = vti_db_exec(db, "PRAGMA schema_version", err);
+		}
+	} else {
+		if (!lock_shared(fd))
+			return 0;
+		code = copy(db, err);
+	}
+	if (index == (size_beside(db->path, "-shm") >= 0))
+		return code < 0 ? code : 1;
+	return index && code == 0;
+}
+
+int vti_db_open_unwritable(struct vt_db *db, struct vt_error *err)
+{
+	int fd = open(db->path, O_RDONLY | O_CLOEXEC);
+	int waited = 0;
+	int code;
+
+	if (fd < 0)
+		return vt_error_errno(err, VT_E_READ, errno, "%s", db->path);
+	while ((code = try_to_read(db, fd, err)) == 0 && waited < BUSY_WAIT)
+		waited += sqlite3_sleep(RETRY_WAIT);
+	close(fd);
+	if (code == 0)
+		return vt_error_set(err, VT_E_READ, "%s: others begin to write to it all the time",
+				    db->path);
+	return code < 0 ? code : 0;
+}
+
+/* ---- opening and closing ---- */
 
 /* Who may not write to the file makes no log of his own beside it, either. */
 static int open_to_read(struct vt_db *db, struct vt_error *err)

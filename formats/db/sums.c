@@ -75,12 +75,34 @@ static void row_sum(sqlite3_context *context, int n, sqlite3_value **values)
 	sqlite3_result_int64(context, sum);
 }
 
-int vti_db_sums_init(struct vt_db *db, struct vt_error *err)
+static void capped_step(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	int rc = sqlite3_create_function(db->sql, "row_sum", -1,
-					 SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-					 NULL, row_sum, NULL, NULL);
+	int64_t *sum = sqlite3_aggregate_context(context, sizeof(*sum));
+	int64_t v = sqlite3_value_int64(values[0]);
 
+	(void)n;
+	if (!sum)
+		sqlite3_result_error_nomem(context);
+	else if (v > 0)
+		*sum = v > INT64_MAX - *sum ? INT64_MAX : *sum + v;
+}
+
+static void capped_final(sqlite3_context *context)
+{
+	const int64_t *sum = sqlite3_aggregate_context(context, 0);
+
+	sqlite3_result_int64(context, sum ? *sum : 0);
+}
+
+int vti_db_functions_init(struct vt_db *db, struct vt_error *err)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+	int rc = sqlite3_create_function(db->sql, "capped_sum", 1, flags, NULL, NULL, capped_step,
+					 capped_final);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_function(db->sql, "row_sum", -1, flags, NULL, row_sum, NULL,
+					     NULL);
 	return rc == SQLITE_OK ? 0 : vti_db_error(db, rc, err);
 }
 

@@ -216,7 +216,7 @@ void db_change(const char *path, const char *sql)
 	struct vt_db db = {.sql = run_statements(path, sql), .path = (char *)path};
 	struct vt_error err = VT_ERROR_INIT;
 
-	assert_int_equal(vti_db_sums_init(&db, &err), 0);
+	assert_int_equal(vti_db_functions_init(&db, &err), 0);
 	/* Not where a table is none of a database, or was dropped. */
 	(void)vti_db_sums_make(&db, &err);
 	sqlite3_close(db.sql);

@@ -26,6 +26,14 @@
 
 /* ---- what a database is ---- */
 
+static int64_t size_beside(const char *path, const char *suffix)
+{
+	struct stat st;
+
+	assert_int_equal(stat(db_beside(path, suffix), &st), 0);
+	return st.st_size;
+}
+
 static void head_of_the_file(void **state)
 {
 	uint8_t head[100];
@@ -141,7 +149,7 @@ static void files_that_were_cut_off(void **state)
 	size_t i;
 
 	db_make_first(*state);
-	size = vti_db_size_beside(*state, "");
+	size = size_beside(*state, "");
 	assert_int_equal(remove(*state), 0);
 	for (i = 0; i < DB_COUNT(modes); i++) {
 		for (cut = -1; cut <= 1; cut += 2) {
@@ -184,12 +192,12 @@ static void files_without_tables(void **state)
 	int64_t size;
 
 	db_change(*state, "CREATE TABLE t(x); DROP TABLE t; VACUUM");
-	size = vti_db_size_beside(*state, "");
+	size = size_beside(*state, "");
 	assert_true(size > 0);
 	db_expect_epochs(*state, "");
-	assert_int_equal(vti_db_size_beside(*state, ""), size);
+	assert_int_equal(size_beside(*state, ""), size);
 	vt_db_close(db_open(*state, VT_DB_WRITE));
-	assert_true(vti_db_size_beside(*state, "") > size);
+	assert_true(size_beside(*state, "") > size);
 	db_make_first(*state);
 	db_expect_epochs(*state, DB_FIRST);
 }
@@ -320,7 +328,7 @@ static void what_goes_and_what_stays(void **state)
 		assert_int_equal(number(db, "SELECT count(*) FROM event"), rows[i].events);
 		/* The space is given back, and the log is empty. */
 		assert_int_equal(number(db, "PRAGMA freelist_count"), 0);
-		assert_int_equal(vti_db_size_beside(*state, "-wal"), 0);
+		assert_int_equal(size_beside(*state, "-wal"), 0);
 		assert_int_equal(vt_db_check(db, &err), 0);
 		vt_db_close(db);
 		assert_int_equal(remove(*state), 0);

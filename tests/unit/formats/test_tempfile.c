@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "formats/common/spool.h"
+#include "formats/common/tempfile.h"
 #include "tests/unit/common/streams.h"
 
 #define RECORDS 20
