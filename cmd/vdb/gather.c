@@ -24,7 +24,7 @@ struct counted {
 
 struct gather {
 	struct vt_intern *strings;
-	struct vt_tally tally;
+	struct vt_stream_tally tally;
 	struct vt_hash facts;
 	uint64_t first; /* time of any record */
 	uint64_t last;
@@ -247,7 +247,7 @@ static int make_profiles(struct gather *g, struct vt_db_batch *b, struct vt_erro
 
 static bool make_losses(struct gather *g, struct vt_db_batch *b)
 {
-	const struct vt_tally *t = &g->tally;
+	const struct vt_stream_tally *t = &g->tally;
 	size_t i;
 
 	g->batch_losses = calloc(t->losses.count + 1, sizeof(*g->batch_losses));

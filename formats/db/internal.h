@@ -45,6 +45,14 @@ int vti_db_step(struct vt_db *db, sqlite3_stmt *s, struct vt_error *err);
 /* Prepares it and steps to its end.  0 or an error; the parameters as above. */
 #define vti_db_run(db, err, ...) vti_db_step(db, vti_db_prepare(db, err, __VA_ARGS__), err)
 
+/*
+ * Calls `fn` with each row, as long as it returns 0.  0, or what it or a step returned; the
+ * statement is gone.
+ */
+typedef int vti_db_row_fn(void *arg, sqlite3_stmt *s, struct vt_error *err);
+int vti_db_each(struct vt_db *db, sqlite3_stmt *s, vti_db_row_fn *fn, void *arg,
+		struct vt_error *err);
+
 /* The first column of its only row; *found false and *value 0 if there is none. */
 int vti_db_number(struct vt_db *db, sqlite3_stmt *s, int64_t *value, bool *found,
 		  struct vt_error *err);

@@ -94,8 +94,9 @@ static int check_file(struct vt_db *db, struct vt_error *err)
 	return code < 0 ? code : 0;
 }
 
-static int check_profile(struct vt_db *db, sqlite3_stmt *s, struct vt_error *err)
+static int check_profile(void *arg, sqlite3_stmt *s, struct vt_error *err)
 {
+	struct vt_db *db = arg;
 	struct vt_bytes data = vti_db_bytes(s, 0);
 	struct vt_db_places p;
 	uint64_t samples = 0, period = 0;
@@ -109,22 +110,6 @@ static int check_profile(struct vt_db *db, sqlite3_stmt *s, struct vt_error *err
 		 period != vti_db_u64(s, 3))
 		code = vti_db_damaged(db, "a profile has not the samples that its row says", err);
 	vt_db_places_fini(&p);
-	return code;
-}
-
-static int check_profiles(struct vt_db *db, struct vt_error *err)
-{
-	sqlite3_stmt *s = vti_db_prepare(
-		db, err, "SELECT data, places, samples, period FROM profile ORDER BY rowid", "");
-	int code;
-
-	while ((code = vti_db_step(db, s, err)) == 1) {
-		code = check_profile(db, s, err);
-		if (code < 0) {
-			sqlite3_finalize(s);
-			return code;
-		}
-	}
 	return code;
 }
 
@@ -151,7 +136,12 @@ static int check_all(struct vt_db *db, struct vt_error *err)
 				  " AND NOT EXISTS (SELECT * FROM image WHERE id = profile.image)",
 				  "a profile's image is not there", err);
 	if (code == 0)
-		code = check_profiles(db, err);
+		code = vti_db_each(db,
+				   vti_db_prepare(db, err,
+						  "SELECT data, places, samples, period FROM"
+						  " profile ORDER BY rowid",
+						  ""),
+				   check_profile, db, err);
 	if (code == 0)
 		code = check_none(
 			db,

@@ -131,6 +131,21 @@ int vti_db_step(struct vt_db *db, sqlite3_stmt *s, struct vt_error *err)
 	return rc == SQLITE_DONE ? 0 : -(int)err->code;
 }
 
+int vti_db_each(struct vt_db *db, sqlite3_stmt *s, vti_db_row_fn *fn, void *arg,
+		struct vt_error *err)
+{
+	int code;
+
+	while ((code = vti_db_step(db, s, err)) == 1) {
+		code = fn(arg, s, err);
+		if (code != 0) {
+			sqlite3_finalize(s);
+			break;
+		}
+	}
+	return code;
+}
+
 int vti_db_number(struct vt_db *db, sqlite3_stmt *s, int64_t *value, bool *found,
 		  struct vt_error *err)
 {

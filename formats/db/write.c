@@ -44,71 +44,66 @@ static void put(struct vt_writer *w, unsigned field, struct vt_bytes b)
 	vt_writer_bytes(w, field, b.data, b.size);
 }
 
-/* The number of an event or image; `*added` if the stream has not seen it yet.  NULL: no memory. */
-static struct number *number_of(struct vt_hash *h, int64_t id, bool *added)
+/* The number of an event or image.  NULL: no memory. */
+static struct number *number_of(struct vt_hash *h, int64_t id)
 {
-	struct number *n = vt_hash_add(h, &id, added);
+	bool added;
+	struct number *n = vt_hash_add(h, &id, &added);
 
-	if (n && *added)
+	if (n && added)
 		n->number = h->count - 1;
 	return n;
 }
 
 /* ---- events, images, facts ---- */
 
-static int read_fields(struct sum *s, int64_t event, uint64_t fields[VT_EVENT_NFIELDS],
-		       struct vt_error *err)
-{
-	uint64_t more[VT_EVENT_NFIELDS];
-	sqlite3_stmt *q = vti_db_prepare(
-		s->db, err, "SELECT fields FROM declared WHERE event = ? AND " CHOSEN, "i", event);
-	bool first = true;
-	int code;
+/* Of what sections tell of an event, the numbers on which they agree. */
+struct fields {
+	uint64_t joined[VT_EVENT_NFIELDS];
+	bool any;
+};
 
-	memset(fields, 0, VT_EVENT_NFIELDS * sizeof(*fields));
-	while ((code = vti_db_step(s->db, q, err)) == 1) {
-		if (!vti_db_fields_unpack(vti_db_bytes(q, 0), more)) {
-			sqlite3_finalize(q);
-			return vti_db_damaged(s->db, "an event is damaged", err);
-		}
-		if (first)
-			memcpy(fields, more, sizeof(more));
-		else
-			vti_db_fields_join(fields, more);
-		first = false;
-	}
-	return code;
+static int join_fields(void *arg, sqlite3_stmt *q, struct vt_error *err)
+{
+	struct fields *f = arg;
+	uint64_t more[VT_EVENT_NFIELDS];
+
+	(void)err;
+	if (!vti_db_fields_unpack(vti_db_bytes(q, 0), more))
+		return 1;
+	if (f->any)
+		vti_db_fields_join(f->joined, more);
+	else
+		memcpy(f->joined, more, sizeof(more));
+	f->any = true;
+	return 0;
 }
 
-static int write_events(struct sum *s, struct vt_error *err)
+static int write_event(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
-	sqlite3_stmt *q = vti_db_prepare(
-		s->db, err,
-		"SELECT id, name, unit, policy FROM event WHERE id IN (SELECT id FROM chosen_event)"
-		" AND id IN (SELECT event FROM declared WHERE " CHOSEN
-		") ORDER BY name, unit, policy",
-		"");
-	uint64_t fields[VT_EVENT_NFIELDS];
+	struct sum *s = arg;
+	int64_t id = sqlite3_column_int64(q, 0);
+	struct number *n = number_of(&s->events, id);
+	struct fields f = {.any = false};
+	uint64_t *row;
 	int code;
 
-	while ((code = vti_db_step(s->db, q, err)) == 1) {
-		int64_t id = sqlite3_column_int64(q, 0);
-		bool added;
-		struct number *n = number_of(&s->events, id, &added);
-		uint64_t *row;
-
-		if (!n || read_fields(s, id, fields, err) < 0) {
-			sqlite3_finalize(q);
-			return n ? -(int)err->code : vt_error_nomem(err);
-		}
-		row = vt_writer_row(s->w, VT_EVENT);
-		memcpy(row, fields, sizeof(fields));
-		row[VT_EVENT_ID] = n->number;
-		row[VT_EVENT_POLICY] = (uint64_t)sqlite3_column_int64(q, 3);
-		put(s->w, VT_EVENT_NAME, vti_db_bytes(q, 1));
-		put(s->w, VT_EVENT_UNIT, vti_db_bytes(q, 2));
-	}
-	return code;
+	if (!n)
+		return vt_error_nomem(err);
+	code = vti_db_each(s->db,
+			   vti_db_prepare(s->db, err,
+					  "SELECT fields FROM declared WHERE event = ? AND " CHOSEN,
+					  "i", id),
+			   join_fields, &f, err);
+	if (code)
+		return code < 0 ? code : vti_db_damaged(s->db, "an event is damaged", err);
+	row = vt_writer_row(s->w, VT_EVENT);
+	memcpy(row, f.joined, sizeof(f.joined));
+	row[VT_EVENT_ID] = n->number;
+	row[VT_EVENT_POLICY] = (uint64_t)sqlite3_column_int64(q, 3);
+	put(s->w, VT_EVENT_NAME, vti_db_bytes(q, 1));
+	put(s->w, VT_EVENT_UNIT, vti_db_bytes(q, 2));
+	return 0;
 }
 
 static bool list_id(struct ids *l, int64_t id)
@@ -119,35 +114,22 @@ static bool list_id(struct ids *l, int64_t id)
 	return true;
 }
 
-static int write_images(struct sum *s, struct vt_error *err)
+static int write_image(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
-	sqlite3_stmt *q = vti_db_prepare(
-		s->db, err,
-		"SELECT id, path, buildid, type, machine FROM image WHERE id IN (SELECT id FROM"
-		" chosen_image) AND id IN (SELECT image FROM profile WHERE " CHOSEN
-		" AND event IN (SELECT id FROM chosen_event)) ORDER BY path, buildid, type",
-		"");
-	int code;
+	struct sum *s = arg;
+	int64_t id = sqlite3_column_int64(q, 0);
+	struct number *n = number_of(&s->images, id);
+	uint64_t *row;
 
-	s->listed.count = 0;
-	while ((code = vti_db_step(s->db, q, err)) == 1) {
-		int64_t id = sqlite3_column_int64(q, 0);
-		bool added;
-		struct number *n = number_of(&s->images, id, &added);
-		uint64_t *row;
-
-		if (!n || !list_id(&s->listed, id)) {
-			sqlite3_finalize(q);
-			return vt_error_nomem(err);
-		}
-		row = vt_writer_row(s->w, VT_IMAGE);
-		row[VT_IMAGE_ID] = n->number;
-		row[VT_IMAGE_TYPE] = vti_db_u64(q, 3);
-		row[VT_IMAGE_MACHINE] = vti_db_u64(q, 4);
-		put(s->w, VT_IMAGE_PATH, vti_db_bytes(q, 1));
-		put(s->w, VT_IMAGE_BUILDID, vti_db_bytes(q, 2));
-	}
-	return code;
+	if (!n || !list_id(&s->listed, id))
+		return vt_error_nomem(err);
+	row = vt_writer_row(s->w, VT_IMAGE);
+	row[VT_IMAGE_ID] = n->number;
+	row[VT_IMAGE_TYPE] = vti_db_u64(q, 3);
+	row[VT_IMAGE_MACHINE] = vti_db_u64(q, 4);
+	put(s->w, VT_IMAGE_PATH, vti_db_bytes(q, 1));
+	put(s->w, VT_IMAGE_BUILDID, vti_db_bytes(q, 2));
+	return 0;
 }
 
 static void write_fact(struct vt_writer *w, struct vt_bytes key, struct vt_bytes value)
@@ -157,62 +139,38 @@ static void write_fact(struct vt_writer *w, struct vt_bytes key, struct vt_bytes
 	put(w, VT_META_VALUE, value);
 }
 
-/* Facts on which all agree who tell any. */
-static int write_facts(struct sum *s, struct vt_error *err)
+static int write_meta(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
-	sqlite3_stmt *q =
-		vti_db_prepare(s->db, err,
-			       "SELECT key, min(value) FROM meta WHERE " CHOSEN
-			       " GROUP BY key HAVING min(value) = max(value) AND count(*) ="
-			       " count(value) ORDER BY key",
-			       "");
-	int code;
-
-	while ((code = vti_db_step(s->db, q, err)) == 1)
-		write_fact(s->w, vti_db_bytes(q, 0), vti_db_bytes(q, 1));
-	return code;
+	(void)err;
+	write_fact(((struct sum *)arg)->w, vti_db_bytes(q, 0), vti_db_bytes(q, 1));
+	return 0;
 }
 
-static int write_losses(struct sum *s, struct vt_error *err)
+static int write_loss(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
-	sqlite3_stmt *q = vti_db_prepare(
-		s->db, err,
-		"SELECT event, source, capped_sum(count) FROM loss"
-		" JOIN event ON event.id = loss.event WHERE event IN (SELECT id FROM chosen_event) "
-		"AND " CHOSEN " GROUP BY event, source ORDER BY source, name, unit, policy",
-		"");
-	int code;
+	struct sum *s = arg;
+	int64_t event = sqlite3_column_int64(q, 0);
+	const struct number *n = vt_hash_find(&s->events, &event);
+	uint64_t *row = vt_writer_row(s->w, VT_LOST);
 
-	while ((code = vti_db_step(s->db, q, err)) == 1) {
-		int64_t event = sqlite3_column_int64(q, 0);
-		const struct number *n = vt_hash_find(&s->events, &event);
-		uint64_t *row = vt_writer_row(s->w, VT_LOST);
-
-		row[VT_LOST_EVENT] = n ? n->number : 0;
-		row[VT_LOST_COUNT] = vti_db_u64(q, 2);
-		put(s->w, VT_LOST_SOURCE, vti_db_bytes(q, 1));
-	}
-	return code;
+	(void)err;
+	row[VT_LOST_EVENT] = n ? n->number : 0;
+	row[VT_LOST_COUNT] = vti_db_u64(q, 2);
+	put(s->w, VT_LOST_SOURCE, vti_db_bytes(q, 1));
+	return 0;
 }
 
-static int write_gaps(struct sum *s, struct vt_error *err)
+static int write_gap(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
-	sqlite3_stmt *q = vti_db_prepare(
-		s->db, err,
-		"SELECT reason, input, capped_sum(bytes), capped_sum(records) FROM gap"
-		" WHERE " CHOSEN " GROUP BY reason, input ORDER BY input, reason",
-		"");
-	int code;
+	struct vt_writer *w = ((struct sum *)arg)->w;
+	uint64_t *row = vt_writer_row(w, VT_GAP);
 
-	while ((code = vti_db_step(s->db, q, err)) == 1) {
-		uint64_t *row = vt_writer_row(s->w, VT_GAP);
-
-		row[VT_GAP_BYTES] = vti_db_u64(q, 2);
-		row[VT_GAP_RECORDS] = vti_db_u64(q, 3);
-		put(s->w, VT_GAP_REASON, vti_db_bytes(q, 0));
-		put(s->w, VT_GAP_INPUT, vti_db_bytes(q, 1));
-	}
-	return code;
+	(void)err;
+	row[VT_GAP_BYTES] = vti_db_u64(q, 2);
+	row[VT_GAP_RECORDS] = vti_db_u64(q, 3);
+	put(w, VT_GAP_REASON, vti_db_bytes(q, 0));
+	put(w, VT_GAP_INPUT, vti_db_bytes(q, 1));
+	return 0;
 }
 
 /* ---- counts ---- */
@@ -267,39 +225,33 @@ static int sum_places(struct sum *s, struct vt_error *err)
 	return 0;
 }
 
-static int read_places(struct sum *s, int64_t image, struct vt_error *err)
+static int read_places(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
-	sqlite3_stmt *q =
-		vti_db_prepare(s->db, err,
-			       "SELECT event, data FROM profile WHERE image = ? AND " CHOSEN
-			       " AND event IN (SELECT id FROM chosen_event)",
-			       "i", image);
-	struct vt_db_places places = {.items = NULL};
-	int code;
+	struct sum *s = arg;
+	struct vt_bytes data = vti_db_bytes(q, 1);
+	struct vt_db_places places;
+	int code = vt_db_places_unpack(&places, data.data, data.size, err);
 
-	s->nplaces = 0;
-	while ((code = vti_db_step(s->db, q, err)) == 1) {
-		struct vt_bytes data = vti_db_bytes(q, 1);
-
-		code = vt_db_places_unpack(&places, data.data, data.size, err);
-		if (code < 0)
-			vt_error_prefix(err, "%s", s->db->path);
-		else
-			code = take_places(s, sqlite3_column_int64(q, 0), &places, err);
-		vt_db_places_fini(&places);
-		if (code < 0) {
-			sqlite3_finalize(q);
-			return code;
-		}
-	}
-	return code < 0 ? code : sum_places(s, err);
+	if (code < 0)
+		vt_error_prefix(err, "%s", s->db->path);
+	else
+		code = take_places(s, sqlite3_column_int64(q, 0), &places, err);
+	vt_db_places_fini(&places);
+	return code;
 }
 
 static int write_counts(struct sum *s, int64_t id, uint64_t image, struct vt_error *err)
 {
 	size_t i;
 
-	if (read_places(s, id, err) < 0)
+	s->nplaces = 0;
+	if (vti_db_each(s->db,
+			vti_db_prepare(s->db, err,
+				       "SELECT event, data FROM profile WHERE image = ? AND " CHOSEN
+				       " AND event IN (SELECT id FROM chosen_event)",
+				       "i", id),
+			read_places, s, err) < 0 ||
+	    sum_places(s, err) < 0)
 		return -(int)err->code;
 	for (i = 0; i < s->nplaces; i++) {
 		uint64_t *row = vt_writer_row(s->w, VT_COUNT);
@@ -326,19 +278,39 @@ static int write_unmapped(struct sum *s, struct vt_error *err)
 
 /* ---- all of it ---- */
 
+/* What precedes the counts, in its order.  Of facts, those on which all agree who tell any. */
+static const struct {
+	const char *sql;
+	vti_db_row_fn *write;
+} parts[] = {
+	{"SELECT key, min(value) FROM meta WHERE " CHOSEN
+	 " GROUP BY key HAVING min(value) = max(value) AND count(*) = count(value) ORDER BY key",
+	 write_meta},
+	{"SELECT id, name, unit, policy FROM event WHERE id IN (SELECT id FROM chosen_event)"
+	 " AND id IN (SELECT event FROM declared WHERE " CHOSEN ") ORDER BY name, unit, policy",
+	 write_event},
+	{"SELECT id, path, buildid, type, machine FROM image WHERE id IN (SELECT id FROM"
+	 " chosen_image) AND id IN (SELECT image FROM profile WHERE " CHOSEN
+	 " AND event IN (SELECT id FROM chosen_event)) ORDER BY path, buildid, type",
+	 write_image},
+	{"SELECT event, source, capped_sum(count) FROM loss JOIN event ON event.id = loss.event"
+	 " WHERE event IN (SELECT id FROM chosen_event) AND " CHOSEN
+	 " GROUP BY event, source ORDER BY source, name, unit, policy",
+	 write_loss},
+	{"SELECT reason, input, capped_sum(bytes), capped_sum(records) FROM gap WHERE " CHOSEN
+	 " GROUP BY reason, input ORDER BY input, reason",
+	 write_gap},
+};
+
 static int write_sum(struct sum *s, struct vt_error *err)
 {
-	int code = write_facts(s, err);
+	int code = 0;
 	size_t i;
 
-	if (code == 0)
-		code = write_events(s, err);
-	if (code == 0)
-		code = write_images(s, err);
-	if (code == 0)
-		code = write_losses(s, err);
-	if (code == 0)
-		code = write_gaps(s, err);
+	s->listed.count = 0;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]) && code == 0; i++)
+		code = vti_db_each(s->db, vti_db_prepare(s->db, err, parts[i].sql, ""),
+				   parts[i].write, s, err);
 	for (i = 0; i < s->listed.count && code == 0; i++) {
 		const struct number *n = vt_hash_find(&s->images, &s->listed.items[i]);
 
@@ -349,27 +321,19 @@ static int write_sum(struct sum *s, struct vt_error *err)
 
 /* ---- section by section ---- */
 
-static int write_inputs(struct sum *s, int64_t section, struct vt_error *err)
+static int write_input(void *arg, sqlite3_stmt *q, struct vt_error *err)
 {
-	sqlite3_stmt *q = vti_db_prepare(
-		s->db, err,
-		"SELECT lower(hex(digest)), added, samples, name FROM input WHERE section = ?"
-		" ORDER BY id",
-		"i", section);
-	int code;
+	struct vt_bytes name = vti_db_bytes(q, 3);
+	struct vt_buf b = VT_BUF_INIT;
 
-	while ((code = vti_db_step(s->db, q, err)) == 1) {
-		struct vt_bytes name = vti_db_bytes(q, 3);
-		struct vt_buf b = VT_BUF_INIT;
-
-		vt_buf_printf(&b, "%s %" PRId64 " %" PRIu64 " ",
-			      (const char *)sqlite3_column_text(q, 0),
-			      (int64_t)sqlite3_column_int64(q, 1), vti_db_u64(q, 2));
-		vt_buf_put(&b, name.data, name.size);
-		write_fact(s->w, vti_db_str(VT_DB_META_INPUT), (struct vt_bytes){b.data, b.size});
-		vt_buf_free(&b);
-	}
-	return code;
+	(void)err;
+	vt_buf_printf(&b, "%s %" PRId64 " %" PRIu64 " ", (const char *)sqlite3_column_text(q, 0),
+		      (int64_t)sqlite3_column_int64(q, 1), vti_db_u64(q, 2));
+	vt_buf_put(&b, name.data, name.size);
+	write_fact(((struct sum *)arg)->w, vti_db_str(VT_DB_META_INPUT),
+		   (struct vt_bytes){b.data, b.size});
+	vt_buf_free(&b);
+	return 0;
 }
 
 static int write_section(struct sum *s, int64_t section, struct vt_error *err)
@@ -391,28 +355,32 @@ static int write_section(struct sum *s, int64_t section, struct vt_error *err)
 	if (code == 0)
 		code = vti_db_run(s->db, err, "INSERT INTO chosen_section VALUES(?)", "i", section);
 	if (code == 0)
-		code = write_inputs(s, section, err);
+		code = vti_db_each(s->db,
+				   vti_db_prepare(s->db, err,
+						  "SELECT lower(hex(digest)), added, samples, name"
+						  " FROM input WHERE section = ? ORDER BY id",
+						  "i", section),
+				   write_input, s, err);
 	return code < 0 ? code : write_sum(s, err);
+}
+
+static int list_section(void *arg, sqlite3_stmt *q, struct vt_error *err)
+{
+	return list_id(arg, sqlite3_column_int64(q, 0)) ? 0 : vt_error_nomem(err);
 }
 
 static int write_sections(struct sum *s, struct vt_error *err)
 {
-	sqlite3_stmt *q =
+	struct ids sections = {.items = NULL};
+	int code = vti_db_each(
+		s->db,
 		vti_db_prepare(s->db, err,
 			       "SELECT id FROM section WHERE id IN (SELECT id FROM chosen_section)"
 			       " ORDER BY epoch, label",
-			       "");
-	struct ids sections = {.items = NULL};
+			       ""),
+		list_section, &sections, err);
 	size_t i;
-	int code;
 
-	while ((code = vti_db_step(s->db, q, err)) == 1 &&
-	       list_id(&sections, sqlite3_column_int64(q, 0)))
-		;
-	if (code == 1) {
-		sqlite3_finalize(q);
-		code = vt_error_nomem(err);
-	}
 	for (i = 0; i < sections.count && code == 0; i++)
 		code = write_section(s, sections.items[i], err);
 	free(sections.items);

@@ -94,7 +94,7 @@ struct vt_merge {
 	struct vt_hotprofile *hots;
 	struct conflicts conflicts;
 	uint64_t bad;
-	struct vt_tally tally; /* of the current stream */
+	struct vt_stream_tally tally; /* of the current stream */
 };
 
 static void init_tables(struct vt_merge *m)
@@ -332,7 +332,7 @@ static bool join_gap(struct vt_merge *m, const struct vt_tally_gap *g)
 
 static bool join_tally(struct vt_merge *m)
 {
-	const struct vt_tally *t = &m->tally;
+	const struct vt_stream_tally *t = &m->tally;
 	uint32_t *events = join_events(m);
 	bool ok = events != NULL;
 	size_t i;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool vt_tally_init(struct vt_tally *t, struct vt_intern *strings)
+bool vt_tally_init(struct vt_stream_tally *t, struct vt_intern *strings)
 {
 	t->strings = strings;
 	t->context = vt_context_new(NULL);
@@ -20,7 +20,7 @@ bool vt_tally_init(struct vt_tally *t, struct vt_intern *strings)
 	return t->profile != NULL;
 }
 
-void vt_tally_fini(struct vt_tally *t)
+void vt_tally_fini(struct vt_stream_tally *t)
 {
 	vt_profile_free(t->profile);
 	vt_context_free(t->context);
@@ -32,14 +32,14 @@ void vt_tally_fini(struct vt_tally *t)
 
 /* ---- records ---- */
 
-static uint32_t add_string(struct vt_tally *t, const struct vt_record *rec, unsigned field)
+static uint32_t add_string(struct vt_stream_tally *t, const struct vt_record *rec, unsigned field)
 {
 	struct vt_bytes b = vt_record_bytes(rec, field);
 
 	return vt_intern_add(t->strings, b.data, b.size);
 }
 
-static bool feed_event(struct vt_tally *t, const struct vt_record *rec)
+static bool feed_event(struct vt_stream_tally *t, const struct vt_record *rec)
 {
 	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
 	struct vt_tally_event *e = vt_hash_add(&t->events, &id, NULL);
@@ -55,7 +55,7 @@ static bool feed_event(struct vt_tally *t, const struct vt_record *rec)
 	return e->name != UINT32_MAX && e->unit != UINT32_MAX;
 }
 
-static bool feed_image(struct vt_tally *t, const struct vt_record *rec)
+static bool feed_image(struct vt_stream_tally *t, const struct vt_record *rec)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	struct vt_tally_image *i = vt_hash_add(&t->images, &id, NULL);
@@ -69,7 +69,7 @@ static bool feed_image(struct vt_tally *t, const struct vt_record *rec)
 	return i->path != UINT32_MAX && i->buildid != UINT32_MAX;
 }
 
-static bool feed_loss(struct vt_tally *t, const struct vt_record *rec)
+static bool feed_loss(struct vt_stream_tally *t, const struct vt_record *rec)
 {
 	struct vt_tally_loss key = {.event = vt_record_u64(rec, VT_LOST_EVENT),
 				    .source = add_string(t, rec, VT_LOST_SOURCE)};
@@ -81,7 +81,7 @@ static bool feed_loss(struct vt_tally *t, const struct vt_record *rec)
 	return true;
 }
 
-static bool feed_gap(struct vt_tally *t, const struct vt_record *rec)
+static bool feed_gap(struct vt_stream_tally *t, const struct vt_record *rec)
 {
 	struct vt_tally_gap key = {.reason = add_string(t, rec, VT_GAP_REASON),
 				   .input = add_string(t, rec, VT_GAP_INPUT)};
@@ -94,10 +94,10 @@ static bool feed_gap(struct vt_tally *t, const struct vt_record *rec)
 	return true;
 }
 
-int vt_tally_feed(struct vt_tally *t, const struct vt_block *b, uint32_t first, uint32_t count,
-		  struct vt_error *err)
+int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t first,
+		  uint32_t count, struct vt_error *err)
 {
-	bool (*feed)(struct vt_tally * t, const struct vt_record *rec) =
+	bool (*feed)(struct vt_stream_tally * t, const struct vt_record *rec) =
 		b->kind == VT_EVENT   ? feed_event
 		: b->kind == VT_IMAGE ? feed_image
 		: b->kind == VT_LOST  ? feed_loss
@@ -114,7 +114,7 @@ int vt_tally_feed(struct vt_tally *t, const struct vt_block *b, uint32_t first, 
 /* ---- the end ---- */
 
 /* Names an event that the stream did not declare. */
-static bool name_event(struct vt_tally *t, uint64_t id)
+static bool name_event(struct vt_stream_tally *t, uint64_t id)
 {
 	bool added;
 	struct vt_tally_event *e = vt_hash_add(&t->events, &id, &added);
@@ -128,7 +128,7 @@ static bool name_event(struct vt_tally *t, uint64_t id)
 }
 
 /* Executed code is counted as an event that the profile describes. */
-static bool name_executed(struct vt_tally *t, const struct vt_profile_event *p)
+static bool name_executed(struct vt_stream_tally *t, const struct vt_profile_event *p)
 {
 	bool added;
 	struct vt_tally_event *e = vt_hash_add(&t->events, &p->id, &added);
@@ -142,7 +142,7 @@ static bool name_executed(struct vt_tally *t, const struct vt_profile_event *p)
 	return e->name != UINT32_MAX && e->unit != UINT32_MAX;
 }
 
-int vt_tally_finish(struct vt_tally *t, struct vt_error *err)
+int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err)
 {
 	int code = vt_profile_finish(t->profile, err);
 	bool ok = true;
@@ -159,14 +159,14 @@ int vt_tally_finish(struct vt_tally *t, struct vt_error *err)
 	return ok ? code : vt_error_nomem(err);
 }
 
-size_t vt_tally_event_index(const struct vt_tally *t, uint64_t id)
+size_t vt_tally_event_index(const struct vt_stream_tally *t, uint64_t id)
 {
 	const uint8_t *e = vt_hash_find(&t->events, &id);
 
 	return (size_t)(e - t->events.entries) / t->events.entry_size;
 }
 
-struct vt_tally_image vt_tally_image(const struct vt_tally *t, uint64_t id)
+struct vt_tally_image vt_tally_image(const struct vt_stream_tally *t, uint64_t id)
 {
 	const struct vt_tally_image *i = vt_hash_find(&t->images, &id);
 

@@ -41,7 +41,7 @@ struct vt_tally_gap {
 	uint64_t records;
 };
 
-struct vt_tally {
+struct vt_stream_tally {
 	struct vt_intern *strings;  /* borrowed */
 	struct vt_context *context; /* owned, as the profile: the places */
 	struct vt_profile *profile;
@@ -53,26 +53,26 @@ struct vt_tally {
 
 /* Begins a tally whose texts go into `strings`.  False when memory runs out.  Either way,
  * vt_tally_fini() ends it. */
-bool vt_tally_init(struct vt_tally *t, struct vt_intern *strings);
-void vt_tally_fini(struct vt_tally *t);
+bool vt_tally_init(struct vt_stream_tally *t, struct vt_intern *strings);
+void vt_tally_fini(struct vt_stream_tally *t);
 
 /* Takes rows first .. first+count-1 of a block.  0, -VT_E_NOMEM or -VT_E_LIMIT. */
-int vt_tally_feed(struct vt_tally *t, const struct vt_block *b, uint32_t first, uint32_t count,
-		  struct vt_error *err);
+int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t first,
+		  uint32_t count, struct vt_error *err);
 
 /*
  * Ends the stream.  From now on each event of a place or loss is in `events`: one that the stream
  * did not declare is called "event" and its id.  0, -VT_E_NOMEM or -VT_E_LIMIT.
  */
-int vt_tally_finish(struct vt_tally *t, struct vt_error *err);
+int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err);
 
 /*
  * The position in `events` of an event's id, after vt_tally_finish(); the id is of an event of the
  * profile or of a loss.
  */
-size_t vt_tally_event_index(const struct vt_tally *t, uint64_t id);
+size_t vt_tally_event_index(const struct vt_stream_tally *t, uint64_t id);
 
 /* The image with this id.  One that was not declared is a file without path and build-id. */
-struct vt_tally_image vt_tally_image(const struct vt_tally *t, uint64_t id);
+struct vt_tally_image vt_tally_image(const struct vt_stream_tally *t, uint64_t id);
 
 #endif

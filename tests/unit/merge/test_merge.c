@@ -164,7 +164,7 @@ static void a_tally_keeps_the_ids_of_its_stream(void **state)
 	const struct vt_tally_event *e;
 	const struct vt_tally_loss *l;
 	const struct vt_tally_gap *g;
-	struct vt_tally t;
+	struct vt_stream_tally t;
 
 	(void)state;
 	put_event(w, 70, "cycles", "cycles", VT_POLICY_INTERRUPT, 1000);
