@@ -7,46 +7,18 @@
 #include "base/buf.h"
 
 #define MISC_EXACT_IP (UINT64_C(1) << 14) /* PERF_RECORD_MISC_EXACT_IP */
+#define MIB	      (UINT64_C(1) << 20)
+
+/* An instruction.  Several blocks may contain it. */
+struct insn_place {
+	int64_t pid;
+	uint64_t addr;
+};
 
 struct thread {
 	int64_t pid;
 	int64_t tid;
 };
-
-int vt_summary_init(struct vt_summary *s, const struct vt_schema *schema, struct vt_error *err)
-{
-	bool ok;
-
-	*s = (struct vt_summary){.nkinds = schema->nkinds};
-	vt_hash_init(&s->events, sizeof(struct vt_event_total), sizeof(uint64_t));
-	vt_hash_init(&s->gaps, sizeof(struct vt_loss_total), sizeof(uint64_t));
-	vt_hash_init(&s->lost, sizeof(struct vt_loss_total), sizeof(uint64_t));
-	vt_hash_init(&s->threads, sizeof(struct thread), sizeof(struct thread));
-	vt_hash_init(&s->processes, sizeof(int64_t), sizeof(int64_t));
-	s->kinds = calloc(s->nkinds + 1, sizeof(*s->kinds));
-	s->strings = vt_intern_new();
-	ok = vt_names_init(&s->names) && s->kinds && s->strings;
-	ok = vt_missing_code_init(&s->missing) && ok;
-	ok = vt_executed_code_init(&s->executed) && ok;
-	ok = vt_decoded_trace_init(&s->trace) && ok;
-	return ok ? 0 : vt_error_nomem(err);
-}
-
-void vt_summary_fini(struct vt_summary *s)
-{
-	vt_hash_fini(&s->events);
-	vt_hash_fini(&s->gaps);
-	vt_hash_fini(&s->lost);
-	vt_hash_fini(&s->threads);
-	vt_hash_fini(&s->processes);
-	vt_names_fini(&s->names);
-	vt_missing_code_fini(&s->missing);
-	vt_executed_code_fini(&s->executed);
-	vt_decoded_trace_fini(&s->trace);
-	vt_intern_free(s->strings);
-	free(s->kinds);
-	free(s->facts);
-}
 
 /* The entry of a key.  NULL when memory runs out, or if there are too many (`capped`). */
 static void *find_entry(struct vt_summary *s, struct vt_hash *h, const void *key)
@@ -175,60 +147,291 @@ static bool add_fact(struct vt_summary *s, const struct vt_record *rec)
 	return true;
 }
 
-/* Takes one record of a kind that is not counted by runs. */
+/* ---- missing code ---- */
+
+static bool add_missing(struct vt_summary *s, const struct vt_record *rec)
+{
+	struct vt_bytes reason = vt_record_bytes(rec, VT_GAP_REASON);
+	uint64_t place = vt_record_u64(rec, VT_GAP_ADDR);
+	struct vt_missing_range key = {.image = VT_MISSING_UNMAPPED, .mib = place & ~(MIB - 1)}, *r;
+	const struct vt_map *map;
+	bool added;
+
+	/* Other gaps have addresses, too: of bytes that are no instructions. */
+	if (!place || reason.size != strlen(VT_REASON_NO_CODE) ||
+	    memcmp(reason.data, VT_REASON_NO_CODE, reason.size) != 0)
+		return true;
+	map = vt_addrspace_find(vt_context_space(s->context),
+				(int32_t)vt_record_i64(rec, VT_GAP_PID), place, 0);
+	if (map) {
+		key = (struct vt_missing_range){.image = map->image};
+		place = vt_map_offset(map, place);
+	}
+	if (s->missing.count >= VT_MISSING_RANGES && !vt_hash_find(&s->missing, &key))
+		return true;
+	r = vt_hash_add(&s->missing, &key, &added);
+	if (!r)
+		return false;
+	r->places++;
+	r->bytes += vt_record_u64(rec, VT_GAP_BYTES);
+	r->first = added || place < r->first ? place : r->first;
+	r->last = place > r->last ? place : r->last;
+	return true;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct vt_missing_range *x = a, *y = b;
+
+	if (x->places != y->places)
+		return x->places < y->places ? 1 : -1;
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return x->mib < y->mib ? -1 : x->mib > y->mib;
+}
+
+struct vt_missing_range *vt_summary_missing(const struct vt_summary *s)
+{
+	struct vt_missing_range *list = malloc((s->missing.count + 1) * sizeof(*list));
+	size_t i;
+
+	for (i = 0; list && i < s->missing.count; i++)
+		list[i] = *(const struct vt_missing_range *)vt_hash_at(&s->missing, i);
+	if (list)
+		qsort(list, s->missing.count, sizeof(*list), compare_ranges);
+	return list;
+}
+
+/* ---- executed code ---- */
+
+static void add_values(struct vt_executed_code *e, uint64_t what, uint64_t count, uint64_t size)
+{
+	struct vt_value_total *v = &e->values[what < VT_NWHATS ? what : VT_WHAT_UNKNOWN];
+
+	v->count += count;
+	v->bytes += count * size;
+}
+
+/* Returns false when memory runs out. */
+static bool add_block(struct vt_executed_code *e, const struct vt_bblock *b, struct vt_hash *places)
+{
+	struct insn_place p = {.pid = b->pid, .addr = b->addr};
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < b->ninsns; i++) {
+		if (vt_execcount_of(e->count, b->id, i)) {
+			any = true;
+			if (!vt_hash_add(places, &p, NULL))
+				return false;
+		}
+		p.addr += b->lengths[i];
+	}
+	for (i = 0; i < b->nslots; i++)
+		add_values(e, b->slots[i].what, vt_execcount_of(e->count, b->id, b->slots[i].insn),
+			   b->slots[i].size);
+	e->blocks += any;
+	if (b->ninsns && b->end < VT_NENDS)
+		e->ends[b->end] += vt_execcount_of(e->count, b->id, b->ninsns - 1);
+	return true;
+}
+
+static bool count_executed(struct vt_summary *s)
+{
+	const struct vt_bblocks *dict = vt_context_blocks(s->context);
+	struct vt_hash places;
+	bool ok = true;
+	uint64_t id;
+
+	vt_hash_init(&places, sizeof(struct insn_place), sizeof(struct insn_place));
+	for (id = 0; id < vt_bblocks_end(dict) && ok; id++) {
+		const struct vt_bblock *b = vt_bblocks_get(dict, id);
+
+		if (b)
+			ok = add_block(&s->executed, b, &places);
+	}
+	s->executed.insns = places.count;
+	vt_hash_fini(&places);
+	return ok;
+}
+
+/* ---- decoded traces ---- */
+
+static void extend_span(struct vt_trace_span *s, uint64_t tsc)
+{
+	if (!tsc)
+		return;
+	if (!s->known || tsc < s->first_tsc)
+		s->first_tsc = tsc;
+	if (!s->known || tsc > s->last_tsc)
+		s->last_tsc = tsc;
+	s->known = true;
+}
+
+/*
+ * The cycle counter continues from one record of a thread to the next.  Records of another thread
+ * in between may come from another trace, which has its own counter.
+ */
+static void add_cycles(struct vt_decoded_trace *d, const struct vt_record *rec)
+{
+	uint64_t cycles = vt_record_u64(rec, VT_EXEC_CYCLES);
+	struct vt_words tsc = vt_record_words(rec, VT_EXEC_TIME_TSC);
+	struct vt_words marks = vt_record_words(rec, VT_EXEC_TIME_CYCLES);
+	int64_t tid = vt_record_i64(rec, VT_EXEC_TID);
+	uint64_t last = marks.count ? marks.data[marks.count - 1] : cycles;
+
+	extend_span(&d->span, vt_record_u64(rec, VT_EXEC_TSC));
+	if (tsc.count)
+		extend_span(&d->span, tsc.data[tsc.count - 1]);
+	if (d->last_tid == tid && d->last_cycles <= cycles)
+		cycles = d->last_cycles;
+	if (last > cycles)
+		d->cycles += last - cycles;
+	d->last_tid = tid;
+	d->last_cycles = last;
+}
+
+static void add_trace(struct vt_decoded_trace *d, const struct vt_record *rec)
+{
+	uint64_t event = vt_record_u64(rec, VT_TRACE_EVENT);
+
+	if (event < VT_NTRACES)
+		d->events[event]++;
+	d->nevents++;
+	extend_span(&d->span, vt_record_u64(rec, VT_TRACE_TSC));
+}
+
+static bool add_packets(struct vt_decoded_trace *d, const struct vt_record *rec)
+{
+	struct vt_bytes name = vt_record_bytes(rec, VT_PACKETS_NAME);
+	uint64_t id = vt_intern_add(d->strings, name.data, name.size);
+	struct vt_packet_total *sum;
+
+	if (!name.size)
+		d->bytes += vt_record_u64(rec, VT_PACKETS_BYTES);
+	if (id == UINT32_MAX)
+		return false;
+	if (d->packets.count >= VT_PACKET_NAMES && !vt_hash_find(&d->packets, &id))
+		return true;
+	sum = vt_hash_add(&d->packets, &id, NULL);
+	if (!sum)
+		return false;
+	sum->count += vt_record_u64(rec, VT_PACKETS_COUNT);
+	sum->bytes += vt_record_u64(rec, VT_PACKETS_BYTES);
+	return true;
+}
+
+/* ---- records ---- */
+
+/* Takes a record of a kind that is not counted by runs. */
 static bool add_record(struct vt_summary *s, const struct vt_record *rec)
 {
 	switch (rec->kind) {
 	case VT_TRACE:
+		add_trace(&s->trace, rec);
+		return true;
 	case VT_PACKETS:
-		return vt_decoded_trace_feed(&s->trace, rec);
+		return add_packets(&s->trace, rec);
 	case VT_GAP:
-		return add_loss(s, rec) && vt_missing_code_feed(&s->missing, rec);
+		return add_loss(s, rec) && add_missing(s, rec);
 	case VT_LOST:
 		return add_loss(s, rec);
 	case VT_META:
 		return add_fact(s, rec) && vt_names_feed(&s->names, rec);
 	case VT_EVENT:
-		return vt_names_feed(&s->names, rec);
 	case VT_IMAGE:
-		return vt_names_feed(&s->names, rec) && vt_missing_code_feed(&s->missing, rec);
-	case VT_MAP:
-	case VT_THREAD:
-	case VT_KSYMBOL:
-		return vt_missing_code_feed(&s->missing, rec);
+		return vt_names_feed(&s->names, rec);
+	case VT_VALUE:
+		add_values(&s->executed, vt_record_u64(rec, VT_VALUE_WHAT), 1,
+			   vt_record_u64(rec, VT_VALUE_SIZE));
+		return true;
 	default:
 		return true;
 	}
 }
 
+/* What contradicts itself is counted. */
 static int add_executed(struct vt_summary *s, const struct vt_record *rec, struct vt_error *err)
 {
-	if (rec->kind == VT_EXEC && !vt_decoded_trace_feed(&s->trace, rec))
+	int code;
+
+	if (rec->kind == VT_EXEC)
+		add_cycles(&s->trace, rec);
+	code = rec->kind == VT_BLOCK ? vt_context_refused(s->context, err)
+				     : vt_execcount_exec(s->executed.count, rec, err);
+	s->executed.bad += code == -VT_E_FORMAT;
+	return code == -VT_E_FORMAT ? 0 : code;
+}
+
+/* The context's consumer. */
+static int take_rows(void *summary, const struct vt_block *b, uint32_t first, uint32_t count,
+		     struct vt_error *err)
+{
+	struct vt_summary *s = summary;
+	struct vt_record rec = {b, b->kind, first};
+	int code = 0;
+
+	if (b->kind == VT_SAMPLE || b->kind == VT_COUNT)
+		return add_samples(s, b, first, count) ? 0 : vt_error_nomem(err);
+	for (; rec.row < first + count && code == 0; rec.row++) {
+		if (b->kind == VT_BLOCK || b->kind == VT_EXEC)
+			code = add_executed(s, &rec, err);
+		else if (!add_record(s, &rec))
+			code = vt_error_nomem(err);
+	}
+	return code;
+}
+
+int vt_summary_init(struct vt_summary *s, const struct vt_schema *schema, struct vt_error *err)
+{
+	*s = (struct vt_summary){.nkinds = schema->nkinds};
+	vt_hash_init(&s->events, sizeof(struct vt_event_total), sizeof(uint64_t));
+	vt_hash_init(&s->gaps, sizeof(struct vt_loss_total), sizeof(uint64_t));
+	vt_hash_init(&s->lost, sizeof(struct vt_loss_total), sizeof(uint64_t));
+	vt_hash_init(&s->threads, sizeof(struct thread), sizeof(struct thread));
+	vt_hash_init(&s->processes, sizeof(int64_t), sizeof(int64_t));
+	vt_hash_init(&s->missing, sizeof(struct vt_missing_range), 2 * sizeof(uint64_t));
+	vt_hash_init(&s->trace.packets, sizeof(struct vt_packet_total), sizeof(uint64_t));
+	s->kinds = calloc(s->nkinds + 1, sizeof(*s->kinds));
+	s->strings = vt_intern_new();
+	s->trace.strings = vt_intern_new();
+	s->context = vt_context_new(NULL);
+	if (s->context)
+		s->executed.count = vt_execcount_new(vt_context_blocks(s->context));
+	if (!vt_names_init(&s->names) || !s->executed.count || !s->kinds || !s->strings ||
+	    !s->trace.strings)
 		return vt_error_nomem(err);
-	return vt_executed_code_feed(&s->executed, rec, err);
+	vt_context_add(s->context, &(struct vt_consumer){.take = take_rows, .arg = s});
+	return 0;
+}
+
+void vt_summary_fini(struct vt_summary *s)
+{
+	vt_hash_fini(&s->events);
+	vt_hash_fini(&s->gaps);
+	vt_hash_fini(&s->lost);
+	vt_hash_fini(&s->threads);
+	vt_hash_fini(&s->processes);
+	vt_names_fini(&s->names);
+	vt_hash_fini(&s->missing);
+	vt_hash_fini(&s->trace.packets);
+	vt_intern_free(s->trace.strings);
+	vt_execcount_free(s->executed.count);
+	vt_context_free(s->context);
+	vt_intern_free(s->strings);
+	free(s->kinds);
+	free(s->facts);
 }
 
 int vt_summary_feed(struct vt_summary *s, const struct vt_block *b, uint32_t first, uint32_t count,
 		    struct vt_error *err)
 {
-	struct vt_record rec = {b, b->kind, first};
-	bool ok;
-	int code = 0;
-
 	s->records += count;
 	s->kinds[b->kind] += count;
 	add_times(s, b, first, count);
-	ok = add_threads(s, b, first, count);
-	if (b->kind == VT_SAMPLE || b->kind == VT_COUNT) {
-		ok = ok && add_samples(s, b, first, count);
-	} else if (b->kind == VT_BLOCK || b->kind == VT_EXEC || b->kind == VT_VALUE) {
-		for (; rec.row < first + count && ok && code == 0; rec.row++)
-			code = add_executed(s, &rec, err);
-	} else {
-		for (; rec.row < first + count && ok; rec.row++)
-			ok = add_record(s, &rec);
-	}
-	return ok ? code : vt_error_nomem(err);
+	if (!add_threads(s, b, first, count))
+		return vt_error_nomem(err);
+	return vt_context_feed(s->context, b, first, count, err);
 }
 
 int vt_summary_finish(struct vt_summary *s, struct vt_error *err)
@@ -238,7 +441,7 @@ int vt_summary_finish(struct vt_summary *s, struct vt_error *err)
 	for (i = 0; i < s->events.count; i++)
 		if (!vt_hash_add(&s->names.events, vt_hash_at(&s->events, i), NULL))
 			return vt_error_nomem(err);
-	return vt_executed_code_finish(&s->executed, err);
+	return count_executed(s) ? 0 : vt_error_nomem(err);
 }
 
 struct vt_event_total vt_summary_of_event(const struct vt_summary *s, uint64_t id)

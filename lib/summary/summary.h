@@ -9,11 +9,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "profile/context.h"
+#include "profile/executions.h"
 #include "stream/record.h"
 #include "stream/schema.h"
-#include "summary/decoded_trace.h"
-#include "summary/executed_code.h"
-#include "summary/missing_code.h"
 #include "summary/names.h"
 
 /*
@@ -46,6 +45,73 @@ struct vt_fact {
 	uint64_t bytes; /* of data that is not text */
 };
 
+/*
+ * The code that the decoder of a processor trace lacked: GAP records for VT_REASON_NO_CODE that
+ * have an address.  They are grouped by image, or by MiB of addresses where nothing is mapped.
+ */
+struct vt_missing_range {
+	uint64_t image; /* key: the id of its IMAGE record, or VT_MISSING_UNMAPPED; */
+	uint64_t mib;	/* key: 0 in an image, else the address of the MiB */
+	uint64_t places;
+	uint64_t bytes; /* of the trace that were not decoded there */
+	uint64_t first; /* lowest and highest: offset in the image, else address */
+	uint64_t last;
+};
+
+#define VT_MISSING_UNMAPPED UINT64_MAX
+
+/* More ranges than this are not kept. */
+#define VT_MISSING_RANGES 1000000
+
+/* Values of one sort. */
+struct vt_value_total {
+	uint64_t count;
+	uint64_t bytes;
+};
+
+/* How much code a stream says was executed, and how many values it holds. */
+struct vt_executed_code {
+	struct vt_execcount *count;
+	uint64_t bad;		 /* records that contradict themselves and are left out */
+	uint64_t blocks;	 /* distinct blocks of which something was executed */
+	uint64_t insns;		 /* distinct instructions executed, by process and address */
+	uint64_t ends[VT_NENDS]; /* executions of a block's last instruction */
+	struct vt_value_total values[VT_NWHATS]; /* of VALUE records and of executed blocks */
+};
+
+/* PACKETS records of more names than this are not told apart. */
+#define VT_PACKET_NAMES 4096
+
+/* A span of time. */
+struct vt_trace_span {
+	bool known; /* there is a TSC */
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+	uint64_t first_time; /* ns; 0: not known */
+	uint64_t last_time;
+};
+
+/* The sum of the PACKETS records of one name. */
+struct vt_packet_total {
+	uint64_t name; /* strings */
+	uint64_t count;
+	uint64_t bytes;
+};
+
+/* The totals of decoded processor traces: of EXEC, TRACE and PACKETS records. */
+struct vt_decoded_trace {
+	uint64_t events[VT_NTRACES];
+	uint64_t nevents; /* TRACE records, those of unknown events too */
+	struct vt_intern *strings;
+	struct vt_hash packets;	   /* struct vt_packet_total; the empty name is the total */
+	uint64_t bytes;		   /* of all traces */
+	struct vt_trace_span span; /* whoever knows the times sets them */
+	uint64_t cycles;	   /* reported by CYC packets while something was executed */
+	/* Private: where the last EXEC record ended. */
+	int64_t last_tid;
+	uint64_t last_cycles;
+};
+
 struct vt_summary {
 	uint64_t bytes; /* of the input; the caller sets it */
 	uint64_t records;
@@ -61,7 +127,8 @@ struct vt_summary {
 	struct vt_fact *facts;
 	size_t nfacts;
 	size_t facts_cap;
-	struct vt_missing_code missing;
+	struct vt_context *context; /* its blocks and mappings */
+	struct vt_hash missing;	    /* struct vt_missing_range */
 	struct vt_executed_code executed;
 	struct vt_decoded_trace trace;
 	bool timed; /* a record has a time; ns */
@@ -86,6 +153,12 @@ int vt_summary_finish(struct vt_summary *s, struct vt_error *err);
 
 /* The total of an event; all 0 if it has no samples. */
 struct vt_event_total vt_summary_of_event(const struct vt_summary *s, uint64_t id);
+
+/*
+ * The missing code, by descending places, then by image and address; as many as s->missing has.
+ * Owned by the caller; NULL when memory runs out.
+ */
+struct vt_missing_range *vt_summary_missing(const struct vt_summary *s);
 
 /* The sum of a table of struct vt_loss_total. */
 struct vt_loss_total vt_summary_loss_sum(const struct vt_hash *losses);

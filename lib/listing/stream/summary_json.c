@@ -190,13 +190,14 @@ static json_t *executed_json(const struct vt_executed_code *e, uint64_t stream_b
 	return o;
 }
 
-static json_t *missing_code_json(const struct vt_missing_code *m, const struct vt_names *names)
+static json_t *missing_code_json(const struct vt_summary *s)
 {
-	struct vt_missing_range *list = vt_missing_code_sort(m);
+	const struct vt_names *names = &s->names;
+	struct vt_missing_range *list = vt_summary_missing(s);
 	json_t *a = json_array();
 	size_t i;
 
-	for (i = 0; list && i < m->ranges.count; i++) {
+	for (i = 0; list && i < s->missing.count; i++) {
 		const struct vt_missing_range *r = &list[i];
 		const struct vt_named_image *image =
 			r->image == VT_MISSING_UNMAPPED ? NULL : vt_names_image(names, r->image);
@@ -358,7 +359,7 @@ static void set_stream(json_t *o, const struct vt_summary_view *v)
 		json_object_set_new(o, "pt", pt);
 	json_object_set_new(o, "lost", losses_json(s, &s->lost, "source", false));
 	json_object_set_new(o, "gaps", losses_json(s, &s->gaps, "reason", true));
-	json_object_set_new(o, "missing_code", missing_code_json(&s->missing, &s->names));
+	json_object_set_new(o, "missing_code", missing_code_json(s));
 	json_object_set_new(o, "damage", damage_json(vt_reader_damage(r)));
 	if (s->timed) {
 		json_object_set_new(o, "first_time", vt_json_u64(s->first_time));

@@ -240,8 +240,8 @@ static void add_missing_row(struct vt_table *t, const struct vt_missing_range *r
 
 static int put_missing(const struct vt_summary *s, struct vt_output *out, struct vt_error *err)
 {
-	struct vt_missing_range *list = vt_missing_code_sort(&s->missing);
-	size_t i, all = s->missing.ranges.count, n = all < MISSING_ROWS ? all : MISSING_ROWS;
+	struct vt_missing_range *list = vt_summary_missing(s);
+	size_t i, all = s->missing.count, n = all < MISSING_ROWS ? all : MISSING_ROWS;
 	struct vt_table *t = list ? vt_table_new() : NULL;
 	int rc;
 

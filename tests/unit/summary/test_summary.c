@@ -125,7 +125,7 @@ static void losses_and_facts_are_summed(void **state)
 	assert_int_equal(s.nfacts, 2);
 	assert_int_equal(s.facts[0].bytes, 11);
 	assert_string_equal(vt_intern_get(s.names.strings, s.names.arch), "x86_64");
-	assert_int_equal(s.missing.ranges.count, 0);
+	assert_int_equal(s.missing.count, 0);
 	vt_summary_fini(&s);
 }
 
@@ -146,8 +146,8 @@ static void missing_code_is_grouped(void **state)
 	put_gap(w, 0x800000, 16, VT_REASON_NO_CODE);
 	put_gap(w, 0x400040, 32, "bad code");
 	summarise(&s, fd, w);
-	assert_int_equal(s.missing.ranges.count, 3);
-	list = vt_missing_code_sort(&s.missing);
+	assert_int_equal(s.missing.count, 3);
+	list = vt_summary_missing(&s);
 	assert_non_null(list);
 	assert_int_equal(list[0].image, 1);
 	assert_int_equal(list[0].places, 3);
