@@ -72,8 +72,9 @@ static int note_image(struct job *j, uint32_t image, struct vt_error *err)
 	return 0;
 }
 
-static int take(struct job *j, const struct vt_record *rec, struct vt_error *err)
+static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
+	struct job *j = arg;
 	int code = 0;
 
 	if (rec->kind == VT_FREQ) {
@@ -86,18 +87,6 @@ static int take(struct job *j, const struct vt_record *rec, struct vt_error *err
 	/* Causes that another stage found are replaced. */
 	if (code == 0 && j->writer && rec->kind != VT_STALL)
 		vt_writer_copy(j->writer, rec);
-	return code;
-}
-
-static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		struct vt_error *err)
-{
-	struct job *j = arg;
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
-
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take(j, &rec, err);
 	return code < 0 || !j->writer ? code : vt_writer_error(j->writer, err);
 }
 
@@ -261,7 +250,7 @@ static bool start(struct job *j)
 		       &(struct vt_consumer){.take = vt_blockcode_feed, .arg = j->code});
 	vt_context_add(j->context,
 		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = j->freq});
-	vt_context_add(j->context, &(struct vt_consumer){.take = feed, .arg = j});
+	vt_context_add(j->context, &(struct vt_consumer){.record = take, .arg = j});
 	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);
 	if (!j->reader || lists(j->o))
 		return j->reader != NULL;

@@ -47,18 +47,13 @@ struct state {
 
 /* ---- the input ---- */
 
-static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		struct vt_error *err)
+static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct state *s = arg;
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
+	int code = vt_cpu_feed(&s->cpu, rec, err);
 
-	for (; rec.row - first < count && code == 0; rec.row++) {
-		code = vt_cpu_feed(&s->cpu, &rec, err);
-		if (s->writer && !vt_freqrun_replaces(&rec))
-			vt_writer_copy(s->writer, &rec);
-	}
+	if (s->writer && !vt_freqrun_replaces(rec))
+		vt_writer_copy(s->writer, rec);
 	return code < 0 || !s->writer ? code : vt_writer_error(s->writer, err);
 }
 
@@ -69,10 +64,10 @@ static bool start(struct state *s)
 	s->stacks = vt_stackcount_new(s->in.context);
 	if (!s->stacks)
 		return app_no_memory(s->app);
-	vt_context_add(s->in.context, &(struct vt_consumer){.take = vt_stackcount_feed,
+	vt_context_add(s->in.context, &(struct vt_consumer){.record = vt_stackcount_feed,
 							    .arg = s->stacks,
 							    .kinds = VT_STACKCOUNT_KINDS});
-	vt_context_add(s->in.context, &(struct vt_consumer){.take = feed, .arg = s});
+	vt_context_add(s->in.context, &(struct vt_consumer){.record = take, .arg = s});
 	return true;
 }
 

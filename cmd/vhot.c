@@ -152,22 +152,18 @@ static void note_why(struct hot *h, const struct vt_record *rec)
 		vt_buf_put(&h->why, value.data, value.size);
 }
 
-/* All kinds that are asked for change the context, so that they come one by one. */
-static int take_row(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		    struct vt_error *err)
+static int take_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_record rec = {block, block->kind, first};
 	struct hot *h = arg;
 
-	(void)count;
-	if (rec.kind == VT_IMAGE)
-		return vt_pt_files_image(h->files, &rec, err);
-	if (rec.kind == VT_LOST)
-		copy_loss(h->writer, &rec);
+	if (rec->kind == VT_IMAGE)
+		return vt_pt_files_image(h->files, rec, err);
+	if (rec->kind == VT_LOST)
+		copy_loss(h->writer, rec);
 	else
-		vt_writer_copy(h->writer, &rec);
-	if (rec.kind == VT_META)
-		note_why(h, &rec);
+		vt_writer_copy(h->writer, rec);
+	if (rec->kind == VT_META)
+		note_why(h, rec);
 	return 0;
 }
 
@@ -179,7 +175,7 @@ static bool begin_stream(struct hot *h)
 	if (!app_collect_begin(&h->collect, NULL))
 		return false;
 	vt_context_add(h->collect.context,
-		       &(struct vt_consumer){.take = take_row, .arg = h, .kinds = kinds});
+		       &(struct vt_consumer){.record = take_record, .arg = h, .kinds = kinds});
 	vt_carried_code_begin(&h->carried, h->collect.context);
 	return true;
 }

@@ -18,7 +18,7 @@ static bool open_counts(struct app *a, struct app_counts *c, const char *symfs)
 	if (!c->counts)
 		return app_no_memory(a);
 	vt_context_add(c->context,
-		       &(struct vt_consumer){.take = vt_flowcount_feed, .arg = c->counts});
+		       &(struct vt_consumer){.record = vt_flowcount_feed, .arg = c->counts});
 	return true;
 }
 

@@ -488,25 +488,19 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 }
 
 /* The context's consumer, behind the profile, which ends the reading at too many mappings. */
-static int take_rows(void *replay, const struct vt_block *block, uint32_t first, uint32_t count,
-		     struct vt_error *err)
+static int take_both(void *replay, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_replay *rp = replay;
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
+	int code = take_record(rp, rec, err);
 
-	for (; rec.row - first < count && code == 0; rec.row++) {
-		code = take_record(rp, &rec, err);
-		if (code == 0)
-			code = interpret(rp, &rec, err);
-		if (code == -VT_E_FORMAT) {
-			rp->totals.bad++;
-			if (rp->o.warn)
-				rp->o.warn(rp->o.warn_arg, err->text);
-			code = 0;
-		}
-	}
-	return code;
+	if (code == 0)
+		code = interpret(rp, rec, err);
+	if (code != -VT_E_FORMAT)
+		return code;
+	rp->totals.bad++;
+	if (rp->o.warn)
+		rp->o.warn(rp->o.warn_arg, err->text);
+	return 0;
 }
 
 int vt_replay_feed(struct vt_replay *rp, const struct vt_block *block, uint32_t first,
@@ -544,7 +538,7 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 								  .arg = rp->profile,
 								  .kinds = ~(VT_KIND(VT_EXEC) |
 									     VT_KIND(VT_BLOCK))});
-		vt_context_add(rp->context, &(struct vt_consumer){.take = take_rows, .arg = rp});
+		vt_context_add(rp->context, &(struct vt_consumer){.record = take_both, .arg = rp});
 		return rp;
 	}
 	vt_replay_free(rp);

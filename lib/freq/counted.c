@@ -191,8 +191,9 @@ static int take_event(struct vt_flowcount *c, const struct vt_record *rec, struc
 	return vt_hash_add(&c->events, &id, NULL) ? 0 : vt_error_nomem(err);
 }
 
-static int take_record(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
+int vt_flowcount_feed(void *counts, const struct vt_record *rec, struct vt_error *err)
 {
+	struct vt_flowcount *c = counts;
 	uint64_t event;
 	int code;
 
@@ -233,17 +234,6 @@ static int take_record(struct vt_flowcount *c, const struct vt_record *rec, stru
 	}
 	c->bad += code == -VT_E_FORMAT;
 	return code == -VT_E_FORMAT ? 0 : code;
-}
-
-int vt_flowcount_feed(void *counts, const struct vt_block *block, uint32_t first, uint32_t count,
-		      struct vt_error *err)
-{
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
-
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_record(counts, &rec, err);
-	return code;
 }
 
 /* ---- from blocks to places ---- */

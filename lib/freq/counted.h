@@ -21,11 +21,10 @@ struct vt_flowcount *vt_flowcount_new(const struct vt_context *context);
 void vt_flowcount_free(struct vt_flowcount *c);
 
 /*
- * A vt_consume_fn; `counts` is the struct vt_flowcount.  -VT_E_NOMEM.  Executed code that
+ * A vt_consume_record_fn; `counts` is the struct vt_flowcount.  -VT_E_NOMEM.  Executed code that
  * contradicts itself, and impossible numbers, are counted as bad.
  */
-int vt_flowcount_feed(void *counts, const struct vt_block *block, uint32_t first, uint32_t count,
-		      struct vt_error *err);
+int vt_flowcount_feed(void *counts, const struct vt_record *rec, struct vt_error *err);
 
 /* After the last record: finds where executed code lies.  -VT_E_NOMEM. */
 int vt_flowcount_finish(struct vt_flowcount *c, struct vt_error *err);

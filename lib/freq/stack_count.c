@@ -644,16 +644,9 @@ static int take_sample(struct vt_stackcount *c, const struct vt_record *rec, str
 	return s && s->all ? take_stack(c, rec, s, err) : 0;
 }
 
-int vt_stackcount_feed(void *stacks, const struct vt_block *block, uint32_t first, uint32_t count,
-		       struct vt_error *err)
+int vt_stackcount_feed(void *stacks, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
-
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = rec.kind == VT_EVENT ? take_event(stacks, &rec, err)
-					    : take_sample(stacks, &rec, err);
-	return code;
+	return rec->kind == VT_EVENT ? take_event(stacks, rec, err) : take_sample(stacks, rec, err);
 }
 
 /* ---- results ---- */

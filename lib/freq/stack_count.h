@@ -56,10 +56,9 @@ double vt_stackcount_sigma(const struct vt_stackcount_sum *s);
 struct vt_stackcount *vt_stackcount_new(struct vt_context *context);
 void vt_stackcount_free(struct vt_stackcount *c);
 
-/* A vt_consume_fn of the context, of the kinds VT_STACKCOUNT_KINDS.  0, -VT_E_NOMEM. */
+/* A vt_consume_record_fn of the context, of the kinds VT_STACKCOUNT_KINDS.  0, -VT_E_NOMEM. */
 #define VT_STACKCOUNT_KINDS (VT_KIND(VT_EVENT) | VT_KIND(VT_SAMPLE))
-int vt_stackcount_feed(void *stacks, const struct vt_block *block, uint32_t first, uint32_t count,
-		       struct vt_error *err);
+int vt_stackcount_feed(void *stacks, const struct vt_record *rec, struct vt_error *err);
 
 /* After the last record.  -VT_E_NOMEM. */
 int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err);

@@ -286,27 +286,40 @@ static bool is_wanted(const struct vt_consumer *consumer, uint32_t kind)
 	return !consumer->kinds || (kind < 64 && (consumer->kinds & VT_KIND(kind)));
 }
 
-static int hand_on(const struct vt_context *c, bool before, const struct vt_block *block,
-		   uint32_t first, uint32_t count, struct vt_error *err)
+static int give(const struct vt_consumer *to, const struct vt_block *block, uint32_t first,
+		uint32_t count, struct vt_error *err)
+{
+	struct vt_record rec = {block, block->kind, first};
+	int code = 0;
+
+	if (to->take)
+		return to->take(to->arg, block, first, count, err);
+	for (; rec.row - first < count && code == 0; rec.row++)
+		code = to->record(to->arg, &rec, err);
+	return code;
+}
+
+static int hand_on(const struct vt_context *c, const struct vt_block *block, uint32_t first,
+		   uint32_t count, struct vt_error *err)
 {
 	size_t i;
 	int code = 0;
 
-	for (i = 0; i < c->nconsumers && code == 0; i++) {
-		const struct vt_consumer *consumer = &c->consumers[i];
-		vt_consume_fn *fn = before ? consumer->before : consumer->take;
-
-		if (fn && is_wanted(consumer, block->kind))
-			code = fn(consumer->arg, block, first, count, err);
-	}
+	for (i = 0; i < c->nconsumers && code == 0; i++)
+		if (is_wanted(&c->consumers[i], block->kind))
+			code = give(&c->consumers[i], block, first, count, err);
 	return code;
 }
 
 /* A record that changes the context. */
 static int take_row(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
 {
-	int code = hand_on(c, true, rec->block, rec->row, 1, err);
+	int code = 0;
+	size_t i;
 
+	for (i = 0; i < c->nconsumers && code == 0; i++)
+		if (c->consumers[i].before && is_wanted(&c->consumers[i], rec->kind))
+			code = c->consumers[i].before(c->consumers[i].arg, rec, err);
 	if (code)
 		return code;
 	code = take_record(c, rec, err);
@@ -315,7 +328,7 @@ static int take_row(struct vt_context *c, const struct vt_record *rec, struct vt
 	c->refused.code = VT_OK;
 	if (code < 0)
 		c->refused = *err;
-	return hand_on(c, false, rec->block, rec->row, 1, err);
+	return hand_on(c, rec->block, rec->row, 1, err);
 }
 
 int vt_context_feed(void *context, const struct vt_block *block, uint32_t first, uint32_t count,
@@ -326,7 +339,7 @@ int vt_context_feed(void *context, const struct vt_block *block, uint32_t first,
 	int code = 0;
 
 	if (block->kind >= 64 || !(OWN_KINDS & VT_KIND(block->kind)))
-		return hand_on(c, false, block, first, count, err);
+		return hand_on(c, block, first, count, err);
 	for (; rec.row - first < count && code == 0; rec.row++)
 		code = take_row(c, &rec, err);
 	return code;

@@ -36,15 +36,19 @@ struct vt_context;
 typedef int vt_consume_fn(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 			  struct vt_error *err);
 
+/* The same of one row. */
+typedef int vt_consume_record_fn(void *arg, const struct vt_record *rec, struct vt_error *err);
+
 /* A bit of vt_consumer.kinds. */
 #define VT_KIND(kind) (UINT64_C(1) << (kind))
 
 struct vt_consumer {
-	vt_consume_fn *take;
-	vt_consume_fn
-		*before; /* called before the context takes a record that changes it; or NULL */
-	void *arg;	 /* borrowed */
-	uint64_t kinds;	 /* VT_KIND() of those wanted; 0: all, also unknown ones */
+	vt_consume_fn *take;	      /* gets runs of rows; or NULL: */
+	vt_consume_record_fn *record; /* gets each row */
+	/* Called before the context takes a record that changes it; or NULL. */
+	vt_consume_record_fn *before;
+	void *arg;	/* borrowed */
+	uint64_t kinds; /* VT_KIND() of those wanted; 0: all, also unknown ones */
 };
 
 #define VT_CONTEXT_CONSUMERS 8

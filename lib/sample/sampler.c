@@ -246,15 +246,11 @@ static int take_record(struct vt_sampler *s, const struct vt_record *rec, struct
 	return 0;
 }
 
-static int take_rows(void *sampler, const struct vt_block *block, uint32_t first, uint32_t count,
-		     struct vt_error *err)
+static int take_checked(void *sampler, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_record rec = {block, block->kind, first};
 	struct vt_sampler *s = sampler;
-	int code = 0;
+	int code = take_record(s, rec, err);
 
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_record(s, &rec, err);
 	/* A long recording is not read for nothing. */
 	return code == 0 ? vt_writer_error(s->w, err) : code;
 }
@@ -277,7 +273,7 @@ struct vt_sampler *vt_sampler_new(const struct vt_sampler_options *o, struct vt_
 	vt_hash_init(&s->threads, sizeof(struct vti_thread), 2 * sizeof(int64_t));
 	vt_hash_init(&s->turns, sizeof(struct vti_turn), 2 * sizeof(uint64_t));
 	vt_rng_init(&s->rng, o->seed);
-	vt_context_add(o->context, &(struct vt_consumer){.take = take_rows, .arg = s});
+	vt_context_add(o->context, &(struct vt_consumer){.record = take_checked, .arg = s});
 	write_event(s);
 	write_meta(s);
 	return s;

@@ -382,15 +382,11 @@ static int take_record(struct vt_simulate *s, const struct vt_record *rec, struc
 	return 0;
 }
 
-static int take_rows(void *simulate, const struct vt_block *block, uint32_t first, uint32_t count,
-		     struct vt_error *err)
+static int take_checked(void *simulate, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_record rec = {block, block->kind, first};
 	struct vt_simulate *s = simulate;
-	int code = 0;
+	int code = take_record(s, rec, err);
 
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_record(s, &rec, err);
 	/* A long recording is not read for nothing. */
 	if (code == 0)
 		code = vt_writer_error(s->w, err);
@@ -420,7 +416,7 @@ struct vt_simulate *vt_simulate_new(const struct vt_simulate_options *o, struct 
 	vt_hash_init(&s->processes, sizeof(int64_t) + sizeof(void *), sizeof(int64_t));
 	vt_hash_init(&s->threads, 2 * sizeof(int64_t) + sizeof(void *), 2 * sizeof(int64_t));
 	vti_simtruth_init(&s->truth);
-	vt_context_add(o->context, &(struct vt_consumer){.take = take_rows, .arg = s});
+	vt_context_add(o->context, &(struct vt_consumer){.record = take_checked, .arg = s});
 	write_events(s, w);
 	write_events(s, o->truth);
 	write_sampling(s);

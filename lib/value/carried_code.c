@@ -92,31 +92,22 @@ static int take_block(struct vt_carried_code *c, const struct vt_record *rec, st
 	return b && b->code && !c->file_has(c->arg, b) ? vt_sites_code(c->sites, b, err) : 0;
 }
 
-/* MAP and BLOCK records change the context, so that they come one by one. */
-static int before_row(void *carried, const struct vt_block *block, uint32_t first, uint32_t count,
-		      struct vt_error *err)
+static int before_record(void *carried, const struct vt_record *rec, struct vt_error *err)
 {
-	const struct vt_record rec = {block, block->kind, first};
-
-	(void)count;
-	return rec.kind == VT_MAP ? note_blocks(carried, &rec, err) : 0;
+	return rec->kind == VT_MAP ? note_blocks(carried, rec, err) : 0;
 }
 
-static int take_row(void *carried, const struct vt_block *block, uint32_t first, uint32_t count,
-		    struct vt_error *err)
+static int take_record(void *carried, const struct vt_record *rec, struct vt_error *err)
 {
-	const struct vt_record rec = {block, block->kind, first};
-
-	(void)count;
-	return rec.kind == VT_MAP ? after_map(carried, err) : take_block(carried, &rec, err);
+	return rec->kind == VT_MAP ? after_map(carried, err) : take_block(carried, rec, err);
 }
 
 void vt_carried_code_begin(struct vt_carried_code *c, struct vt_context *context)
 {
 	c->context = context;
 	vt_context_add(context,
-		       &(struct vt_consumer){.take = take_row,
-					     .before = before_row,
+		       &(struct vt_consumer){.record = take_record,
+					     .before = before_record,
 					     .arg = c,
 					     .kinds = VT_KIND(VT_MAP) | VT_KIND(VT_BLOCK)});
 }

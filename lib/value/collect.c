@@ -131,17 +131,6 @@ struct vt_hotlist *vti_collect_list(struct vt_collect *c, const struct place *at
 
 /* ---- records ---- */
 
-/* Want of memory ends it; a record that contradicts itself is told and left out. */
-static int survive(struct vt_collect *c, int code, struct vt_error *err)
-{
-	if (code >= 0 || code == -VT_E_NOMEM)
-		return code;
-	c->stats.damaged++;
-	if (c->options.warn)
-		c->options.warn(c->options.warn_arg, err->text);
-	return 0;
-}
-
 static int take_image(struct vt_collect *c, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
@@ -284,16 +273,18 @@ static int take_record(struct vt_collect *c, const struct vt_record *rec, struct
 	}
 }
 
-static int take_rows(void *collect, const struct vt_block *block, uint32_t first, uint32_t count,
-		     struct vt_error *err)
+/* Want of memory ends it; a record that contradicts itself is told and left out. */
+static int survive_record(void *collect, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_collect *c = collect;
-	struct vt_record rec = {block, block->kind, first};
-	int code = 0;
+	int code = take_record(c, rec, err);
 
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = survive(c, take_record(c, &rec, err), err);
-	return code;
+	if (code >= 0 || code == -VT_E_NOMEM)
+		return code;
+	c->stats.damaged++;
+	if (c->options.warn)
+		c->options.warn(c->options.warn_arg, err->text);
+	return 0;
 }
 
 /* ---- streams ---- */
@@ -302,7 +293,7 @@ void vt_collect_begin(struct vt_collect *c, struct vt_context *context)
 {
 	forget_stream(c);
 	c->context = context;
-	vt_context_add(context, &(struct vt_consumer){.take = take_rows, .arg = c});
+	vt_context_add(context, &(struct vt_consumer){.record = survive_record, .arg = c});
 	vt_module_names_begin(vt_sites_modules(c->sites));
 }
 

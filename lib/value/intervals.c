@@ -107,17 +107,14 @@ struct vt_intervalprofile {
 	size_t nrows;
 };
 
-/* Notes which image of the sites the stream calls by its id.  IMAGE records come one by one. */
-static int note_image(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
-		      struct vt_error *err)
+/* Notes which image of the sites the stream calls by its id. */
+static int note_image(void *profile, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_intervalprofile *p = profile;
-	const struct vt_record rec = {block, block->kind, first};
-	uint64_t id = vt_record_u64(&rec, VT_IMAGE_ID);
+	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	uint32_t number = vt_collect_image(p->collect, id, 0);
 	size_t cap = p->nstream_id;
 
-	(void)count;
 	if (number == UINT32_MAX ||
 	    !vt_array_grow(&p->stream_id, &cap, (size_t)number + 1, sizeof(*p->stream_id)))
 		return vt_error_nomem(err);
@@ -150,7 +147,7 @@ static int begin_pass(struct vt_intervalprofile *p, const struct vt_hotlist_opti
 		return vt_error_nomem(err);
 	vt_collect_begin(p->collect, p->context);
 	if (p->intervals)
-		vt_context_add(p->context, &(struct vt_consumer){.take = note_image,
+		vt_context_add(p->context, &(struct vt_consumer){.record = note_image,
 								 .arg = p,
 								 .kinds = VT_KIND(VT_IMAGE)});
 	return 0;

@@ -89,11 +89,11 @@ static void readers_init(struct readers *r, bool counts)
 	check(r->images && r->freqs && r->profile && !r->counts == !counts && r->stacks,
 	      "no memory");
 	if (counts)
-		vt_context_add(r->context,
-			       &(struct vt_consumer){.take = vt_flowcount_feed, .arg = r->counts});
+		vt_context_add(r->context, &(struct vt_consumer){.record = vt_flowcount_feed,
+								 .arg = r->counts});
 	vt_context_add(r->context,
 		       &(struct vt_consumer){.take = vt_profile_feed, .arg = r->profile});
-	vt_context_add(r->context, &(struct vt_consumer){.take = vt_stackcount_feed,
+	vt_context_add(r->context, &(struct vt_consumer){.record = vt_stackcount_feed,
 							 .arg = r->stacks,
 							 .kinds = VT_STACKCOUNT_KINDS});
 }

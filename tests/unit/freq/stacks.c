@@ -80,7 +80,7 @@ struct vt_stackcount *stacks_read(struct vt_writer *w, int fd)
 	uint32_t first, count;
 
 	assert_non_null(c);
-	vt_context_add(context, &(struct vt_consumer){.take = vt_stackcount_feed,
+	vt_context_add(context, &(struct vt_consumer){.record = vt_stackcount_feed,
 						      .arg = c,
 						      .kinds = VT_STACKCOUNT_KINDS});
 	while (vt_reader_next_run(r, &block, &first, &count, &err) > 0)

@@ -117,7 +117,7 @@ static void read_back(struct vt_writer *w, int fd, bool estimates, struct made *
 	m->freqs = vt_freqprofile_new();
 	m->counts = vt_flowcount_new(c);
 	assert_true(m->images && m->freqs && m->counts);
-	vt_context_add(c, &(struct vt_consumer){.take = vt_flowcount_feed, .arg = m->counts});
+	vt_context_add(c, &(struct vt_consumer){.record = vt_flowcount_feed, .arg = m->counts});
 	if (estimates)
 		vt_context_add(c,
 			       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = m->freqs});

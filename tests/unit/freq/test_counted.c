@@ -27,7 +27,7 @@ static struct vt_flowcount *count(put_fn *put)
 	struct vt_writer *w = start_stream(fd);
 
 	assert_true(context && c);
-	vt_context_add(context, &(struct vt_consumer){.take = vt_flowcount_feed, .arg = c});
+	vt_context_add(context, &(struct vt_consumer){.record = vt_flowcount_feed, .arg = c});
 	put(w);
 	read_context(context, fd, w);
 	assert_int_equal(vt_flowcount_finish(c, &err), 0);

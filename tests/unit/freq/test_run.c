@@ -232,7 +232,7 @@ static struct vt_flowcount *make_exact(struct vt_context *context)
 	row[VT_EDGE_TO] = 0x101b;
 	put_real(&row[VT_EDGE_EXECUTIONS], 60);
 	row[VT_EDGE_CONFIDENCE] = VT_CONFIDENCE_EXACT;
-	vt_context_add(context, &(struct vt_consumer){.take = vt_flowcount_feed, .arg = c});
+	vt_context_add(context, &(struct vt_consumer){.record = vt_flowcount_feed, .arg = c});
 	read_context(context, fd, w);
 	return c;
 }

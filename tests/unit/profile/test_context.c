@@ -101,12 +101,10 @@ static int see_record(void *arg, const struct vt_block *block, uint32_t first, u
 	return see(arg, letter_of(block->kind), count);
 }
 
-static int see_before(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		      struct vt_error *e)
+static int see_before(void *arg, const struct vt_record *rec, struct vt_error *e)
 {
-	(void)first;
 	(void)e;
-	return see(arg, (char)(letter_of(block->kind) + 'a' - 'A'), count);
+	return see(arg, (char)(letter_of(rec->kind) + 'a' - 'A'), 1);
 }
 
 /*
@@ -173,18 +171,15 @@ static void ends_when_told(void **state)
 }
 
 /* Which blocks the context refused. */
-static int note_refused(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-			struct vt_error *e)
+static int note_refused(void *arg, const struct vt_record *rec, struct vt_error *e)
 {
 	struct seen *s = arg;
 	int code = vt_context_refused(s->context, e);
 
-	(void)block;
-	(void)first;
-	assert_int_equal(count, 1);
+	(void)rec;
 	if (code < 0)
 		assert_true(*e->text != 0);
-	return see(s, code == 0 ? '+' : code == -VT_E_FORMAT ? '-' : '!', count);
+	return see(s, code == 0 ? '+' : code == -VT_E_FORMAT ? '-' : '!', 1);
 }
 
 static void knows_blocks(void **state)
@@ -197,7 +192,7 @@ static void knows_blocks(void **state)
 	(void)state;
 	assert_non_null(c);
 	vt_context_add(c, &(struct vt_consumer){
-				  .take = note_refused, .arg = &s, .kinds = VT_KIND(VT_BLOCK)});
+				  .record = note_refused, .arg = &s, .kinds = VT_KIND(VT_BLOCK)});
 	put_block(w, 0);
 	put_block(w, 0);
 	put_block(w, 1);
