@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "cmd/common/stream.h"
+#include "cmd/common/decode.h"
 #include "cmd/record/command.h"
 #include "cmd/record/probe.h"
-#include "cmd/vtrace/decode.h"
 
 struct perf {
 	struct app *app;
@@ -286,7 +285,10 @@ static int record_stream(struct perf *r)
 	close(fd);
 	status = run_perf(r, vt_buf_str(&path));
 	if (r->app->status < APP_INPUT)
-		decode_file(r->app, vt_buf_str(&path), r->opt->output, r->opt->compress, NULL);
+		app_decode(r->app,
+			   &(struct app_decode){.output = r->opt->output,
+						.compress = r->opt->compress},
+			   vt_buf_str(&path));
 	unlink(vt_buf_str(&path));
 	vt_buf_free(&path);
 	return status;

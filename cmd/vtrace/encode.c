@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/decode.h"
 #include "cmd/common/stream.h"
-#include "cmd/vtrace/decode.h"
 #include "cmd/vtrace/subcommands.h"
 
 /* Options as they are written, where that is not what the encoder takes. */
@@ -59,7 +59,7 @@ static bool check_options(struct encode *c, const struct arguments *args)
 	struct vt_pt_encode_options *o = &c->opt.encode;
 	const char *stray;
 
-	if (!parse_crystal(c->app, args->crystal, 255, 32767, &o->clock))
+	if (!app_parse_crystal(c->app, args->crystal, 255, 32767, &o->clock))
 		return false;
 	if (!(args->cpi >= 0.000001 && args->cpi <= VT_PT_MAX_CPI / 1e6))
 		return app_usage(c->app, "--cpi must be from 0.000001 to %d",

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/common/decode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "cmd/common/find.h"
+#include "cmd/common/progress.h"
+#include "cmd/common/stream.h"
+#include "formats/auxtrace.h"
+#include "formats/common/gunzip.h"
+#include "formats/formats.h"
+#include "formats/perfdata/perfdata.h"
+
+/* ---- a recorded trace ---- */
+
+/* What came of it in spite of the damage: of a processor's trace, instructions. */
+static void tell_decoded(const struct app *a, const char *name, const struct vt_format_summary *s)
+{
+	char text[96];
+
+	if (s->traced && s->samples)
+		snprintf(text, sizeof(text), "%" PRIu64 " samples and %" PRIu64 " instructions",
+			 s->samples, s->insns);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64 " %s", s->traced ? s->insns : s->samples,
+			 s->traced ? "instructions" : "samples");
+	app_say(a, "%s: %" PRIu64 " damaged place%s, %" PRIu64 " bytes not understood; %s decoded",
+		name, s->damaged, s->damaged == 1 ? "" : "s", s->unread, text);
+}
+
+static void tell_summary(struct app *a, const char *name, const struct vt_format_summary *s)
+{
+	if (s->damaged) {
+		tell_decoded(a, name, s);
+		app_raise(a, APP_LOSSY);
+	}
+	if (s->aux_areas) {
+		app_say(a,
+			"%s: %" PRIu64 " AUX area%s of %s, %" PRIu64
+			" bytes: vtrace has no decoder for that",
+			name, s->aux_areas, s->aux_areas == 1 ? "" : "s",
+			vt_perfdata_auxtrace_name(s->aux_type), s->aux_bytes);
+		app_raise(a, APP_LOSSY);
+	}
+	if (s->lost)
+		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, s->lost);
+	if (s->unknown)
+		app_say(a, "%s: %" PRIu64 " records of unknown kinds", name, s->unknown);
+	if (s->out_of_order)
+		app_say(a, "%s: %" PRIu64 " records are not in order of time", name,
+			s->out_of_order);
+}
+
+static void show_progress(void *arg, uint64_t bytes)
+{
+	progress_update(arg, bytes);
+}
+
+static void decode_trace(struct app *a, const struct app_decode *d, const struct vt_format *format,
+			 struct vt_input *in)
+{
+	struct app_warnings warnings = {a, "damaged places", 0};
+	struct progress progress;
+	struct vt_format_options o = {.warn = app_warn,
+				      .warn_arg = &warnings,
+				      .progress = show_progress,
+				      .progress_arg = &progress,
+				      .tmpdir = app_tmpdir(),
+				      .pt = &d->pt};
+	struct vt_format_summary sum = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_writer *w = app_open_writer(a, d->output, d->compress, NULL, 0);
+	int code;
+
+	if (!w)
+		return;
+	progress_start(&progress, a->name, in->name);
+	code = format->decode(in, w, &o, &sum, &err);
+	progress_end(&progress);
+	if (code < 0)
+		app_fail(a, &err);
+	app_warnings_end(&warnings);
+	if (a->status <= APP_LOSSY)
+		tell_summary(a, in->name, &sum);
+	app_close_writer(a, w);
+}
+
+/* ---- a stream, written anew ---- */
+
+static int take_run(void *arg, const struct vt_block *b, uint32_t first, uint32_t count,
+		    struct vt_error *err)
+{
+	return vt_auxtrace_stream_take(arg, b, first, count, err);
+}
+
+static void decode_records(struct app *a, const struct app_decode *d, struct vt_reader *r,
+			   struct vt_writer *w)
+{
+	struct app_warnings warnings = {a, "warnings about images", 0};
+	struct vt_format_options o = {
+		.warn = app_warn, .warn_arg = &warnings, .tmpdir = app_tmpdir(), .pt = &d->pt};
+	struct vt_format_summary sum = {0};
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_auxtrace_stream *s = vt_auxtrace_stream_new(r, w, &o, &err);
+
+	if (!s) {
+		app_fail(a, &err);
+		return;
+	}
+	if (app_each_run(a, r, take_run, s) && vt_auxtrace_stream_end(s, &sum, &err) < 0)
+		app_fail(a, &err);
+	app_warnings_end(&warnings);
+	if (a->status <= APP_LOSSY)
+		tell_summary(a, vt_reader_name(r), &sum);
+	vt_auxtrace_stream_free(s);
+}
+
+static void decode_stream(struct app *a, const struct app_decode *d, struct vt_reader *r)
+{
+	struct vt_writer *w = app_open_writer(a, d->output, d->compress, &r, 1);
+
+	if (!w)
+		return;
+	decode_records(a, d, r, w);
+	app_close_writer(a, w);
+}
+
+/* ---- which of the two ---- */
+
+/* The format that was asked for, or found; NULL with *err set, VT_E_FORMAT if none fits. */
+static const struct vt_format *choose_format(const struct app_decode *d, struct vt_input *in,
+					     struct vt_error *err)
+{
+	const struct vt_format *f;
+	size_t have;
+
+	if (!d->format)
+		return vt_format_find(in, err);
+	f = vt_format_by_name(d->format);
+	if (!f)
+		vt_error_set(err, VT_E_USAGE, "--format: '%s' is not a known format", d->format);
+	else if (vt_input_fill(in, VT_FORMAT_PROBE_SIZE, &have, err) < 0)
+		return NULL;
+	return f;
+}
+
+static void tell_unused(struct app *a, const struct app_decode *d, const char *input)
+{
+	if (d->raw_option)
+		app_say(a, "%s: no raw trace of Intel PT: %s is not used", input, d->raw_option);
+}
+
+void app_decode(struct app *a, const struct app_decode *d, const char *path)
+{
+	struct vt_error err = VT_ERROR_INIT, stream_err = VT_ERROR_INIT;
+	const struct vt_format *format;
+	struct vt_reader *r;
+	struct vt_input in;
+
+	if (!app_is_no_terminal(a, path))
+		return;
+	if (vt_input_open(&in, path, &err) < 0) {
+		app_fail(a, &err);
+		return;
+	}
+	app_note_input(a, path);
+	if (vt_gunzip_input(&in, &err) < 0) {
+		app_fail(a, &err);
+		vt_input_close(&in);
+		return;
+	}
+	format = choose_format(d, &in, &err);
+	if (format) {
+		if (strcmp(format->name, "pt") != 0)
+			tell_unused(a, d, in.name);
+		decode_trace(a, d, format, &in);
+	} else if (err.code == VT_E_FORMAT) {
+		r = vt_reader_open_input(&in, &stream_err);
+		if (r) {
+			tell_unused(a, d, vt_reader_name(r));
+			decode_stream(a, d, r);
+		} else {
+			app_fail(a, stream_err.code == VT_E_FORMAT ? &err : &stream_err);
+		}
+		vt_reader_close(r);
+	} else {
+		app_fail(a, &err);
+	}
+	vt_input_close(&in);
+}
+
+bool app_parse_crystal(struct app *a, const char *text, uint32_t max_eax, uint32_t max_ebx,
+		       struct vt_pt_clock *clock)
+{
+	const char *comma = text ? strchr(text, ',') : NULL;
+	struct vt_error err = VT_ERROR_INIT;
+	uint64_t eax = 0, ebx = 0;
+	char first[32];
+
+	if (!text)
+		return true;
+	snprintf(first, sizeof(first), "%.*s", comma ? (int)(comma - text) : 0, text);
+	if (!comma || vt_parse_u64(first, "", &eax, &err) < 0 ||
+	    vt_parse_u64(comma + 1, "", &ebx, &err) < 0 || !eax || !ebx || eax > max_eax ||
+	    ebx > max_ebx)
+		return app_usage(a, "--cpuid-15h: two numbers are wanted, as in 2,256");
+	clock->ctc_denominator = (uint32_t)eax;
+	clock->ctc_numerator = (uint32_t)ebx;
+	return true;
+}
