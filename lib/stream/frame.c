@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "stream/packer_internal.h"
+#include "stream/compress_internal.h"
 
 /* As in PNG: a byte over 127, line ends that text-mode copying would change, Control-Z. */
 static const uint8_t magic[8] = {0x89, 'V', 'T', 'R', '\r', '\n', 0x1a, '\n'};

@@ -156,7 +156,8 @@ static const uint8_t *unpack(struct vt_reader *r, const struct vti_block_head *h
 		vt_buf_put(raw, stored, h->stored_size);
 		return raw->failed ? NULL : vt_buf_reserve(raw, 1) ? raw->data : NULL;
 	}
-	if (vti_unpack(&r->packer, raw, h->compression, stored, h->stored_size, h->raw_size))
+	if (vti_decompress(&r->compressor, raw, h->compression, stored, h->stored_size,
+			   h->raw_size))
 		return raw->data;
 	if (!raw->failed)
 		*why = "cannot be decompressed";
@@ -326,8 +327,9 @@ static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, st
 	if (h->compression == VT_COMPRESS_NONE && h->raw_size != h->stored_size)
 		p = NULL;
 	else if (h->compression != VT_COMPRESS_NONE)
-		p = h->raw_size <= VT_MAX_HEADER && vti_unpack(&r->packer, &raw, h->compression,
-							       stored, h->stored_size, h->raw_size)
+		p = h->raw_size <= VT_MAX_HEADER &&
+				    vti_decompress(&r->compressor, &raw, h->compression, stored,
+						   h->stored_size, h->raw_size)
 			    ? raw.data
 			    : NULL;
 	if (raw.failed) {

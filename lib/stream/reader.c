@@ -124,8 +124,8 @@ static int parse_header(struct vt_reader *r, const struct vti_block_head *h, str
 	vt_put_le32(crc, h->payload_crc);
 	r->chain = vti_crc32(0, crc, sizeof(crc));
 	if (h->compression != VT_COMPRESS_NONE) {
-		if (vti_unpack(&r->packer, &raw, h->compression, stored, h->stored_size,
-			       h->raw_size))
+		if (vti_decompress(&r->compressor, &raw, h->compression, stored, h->stored_size,
+				   h->raw_size))
 			c = vt_cursor_make(raw.data, raw.size, false);
 		else if (raw.failed)
 			code = vt_error_nomem(err);
@@ -246,7 +246,7 @@ void vt_reader_close(struct vt_reader *r)
 	vt_header_fini(&r->header);
 	vt_schema_fini(&r->wire);
 	vt_schema_fini(&r->schema);
-	vti_packer_fini(&r->packer);
+	vti_compressor_fini(&r->compressor);
 	vt_input_close(&r->in);
 	free(r);
 }

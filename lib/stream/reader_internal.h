@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/input.h"
 #include "stream/block_internal.h"
-#include "stream/packer_internal.h"
+#include "stream/compress_internal.h"
 #include "stream/reader.h"
 
 /*
@@ -61,7 +61,7 @@ struct vt_reader {
 
 	uint64_t next_record; /* number of the first record not seen yet */
 	uint32_t chain;
-	struct vti_packer packer;
+	struct vti_compressor compressor;
 	struct vti_gap gap;
 	struct vti_block_store gap_store;
 	struct vt_damage damage;

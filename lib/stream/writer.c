@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/output.h"
 #include "stream/column_internal.h"
+#include "stream/compress_blocks_internal.h"
 #include "stream/frame_internal.h"
 #include "stream/header_internal.h"
-#include "stream/packing_internal.h"
 
 /*
  * A frame is written when it holds this many rows of one kind, or this many bytes: large

@@ -20,9 +20,9 @@
 #include "base/input.h"
 #include "base/rng.h"
 #include "stream/column_internal.h"
+#include "stream/compress_internal.h"
 #include "stream/frame_internal.h"
 #include "stream/header_internal.h"
-#include "stream/packer_internal.h"
 #include "tests/unit/common/streams.h"
 
 #define FRAMES	      4
@@ -412,7 +412,7 @@ static void test_large_blocks_of_many_kinds(void **state)
 	/* B: the length, then bytes; A: the length, then a constant; U: 8 bytes each. */
 	for (type = 0; type < 2; type++) {
 		struct vt_buf column = VT_BUF_INIT;
-		struct vti_packer packer = {0};
+		struct vti_compressor compressor = {0};
 
 		vt_buf_put_u8(&column, VTI_WIDTH_CONST);
 		vt_buf_put_varint(&column, type == 0 ? n : n / 8);
@@ -420,8 +420,9 @@ static void test_large_blocks_of_many_kinds(void **state)
 			vt_buf_put(&column, "\4", 1);
 		memset(raw, 0, n + 16);
 		memcpy(raw, column.data, column.size);
-		assert_true(vti_pack(&packer, &packed, VT_COMPRESS_ZLIB, 1, raw, n + column.size));
-		vti_packer_fini(&packer);
+		assert_true(vti_compress(&compressor, &packed, VT_COMPRESS_ZLIB, 1, raw,
+					 n + column.size));
+		vti_compressor_fini(&compressor);
 		for (good = 0; good < 2; good++) {
 			int fd = scratch_file();
 			struct outcome o;
@@ -463,7 +464,7 @@ static void test_endless_order(void **state)
 	const size_t n = (size_t)30 << 20;
 	uint8_t *raw = malloc(n);
 	struct vt_buf packed = VT_BUF_INIT;
-	struct vti_packer packer = {0};
+	struct vti_compressor compressor = {0};
 	struct outcome o;
 	struct vt_buf s;
 	size_t i;
@@ -472,8 +473,8 @@ static void test_endless_order(void **state)
 	assert_non_null(raw);
 	for (i = 0; i < n; i += 3)
 		memcpy(raw + i, "\x80\x08\0", n - i < 3 ? n - i : 3);
-	assert_true(vti_pack(&packer, &packed, VT_COMPRESS_ZSTD, 1, raw, n));
-	vti_packer_fini(&packer);
+	assert_true(vti_compress(&compressor, &packed, VT_COMPRESS_ZSTD, 1, raw, n));
+	vti_compressor_fini(&compressor);
 	begin_stream(&s, 1, "U");
 	add_block(&s,
 		  &(struct vti_block_head){

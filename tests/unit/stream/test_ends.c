@@ -13,8 +13,8 @@
 
 #include "base/bytes.h"
 #include "base/input.h"
+#include "stream/compress_internal.h"
 #include "stream/frame_internal.h"
-#include "stream/packer_internal.h"
 #include "tests/unit/common/streams.h"
 #include "tests/unit/common/toolbox.h"
 

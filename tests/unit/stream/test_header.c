@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "stream/compress_internal.h"
 #include "stream/frame_internal.h"
 #include "stream/header_internal.h"
 #include "stream/kinds.h"
-#include "stream/packer_internal.h"
 #include "tests/unit/common/streams.h"
 
 static struct vt_error err;

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "stream/compress_internal.h"
 #include "stream/frame_internal.h"
-#include "stream/packer_internal.h"
 #include "tests/unit/common/streams.h"
 
 #define MOST 100 /* records */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "stream/packing_internal.h"
+#include "stream/compress_blocks_internal.h"
 
 #include <stdlib.h>
 
@@ -12,14 +12,15 @@
 #define KEEP_BYTES ((size_t)2 << 20)
 
 /* Compresses a block if that saves anything. */
-static void pack(const struct vti_packing *p, struct vti_packer *packer, struct vti_outgoing *b)
+static void compress_block(const struct vti_packing *p, struct vti_compressor *compressor,
+			   struct vti_outgoing *b)
 {
 	const struct vt_buf *payload;
 
 	b->head.raw_size = (uint32_t)b->raw.size;
 	b->head.compression = VT_COMPRESS_NONE;
 	if (p->how != VT_COMPRESS_NONE &&
-	    vti_pack(packer, &b->packed, p->how, p->level, b->raw.data, b->raw.size))
+	    vti_compress(compressor, &b->packed, p->how, p->level, b->raw.data, b->raw.size))
 		b->head.compression = (uint8_t)p->how;
 	payload = vti_outgoing_payload(b);
 	b->head.stored_size = (uint32_t)payload->size;
@@ -27,12 +28,12 @@ static void pack(const struct vti_packing *p, struct vti_packer *packer, struct 
 }
 
 /* Compresses the next block that nobody has begun; with p->mutex, which it leaves for a while. */
-static void pack_next(struct vti_packing *p, struct vti_packer *packer)
+static void pack_next(struct vti_packing *p, struct vti_compressor *compressor)
 {
 	struct vti_outgoing *b = &p->ring[p->begun++ % p->size];
 
 	pthread_mutex_unlock(&p->mutex);
-	pack(p, packer, b);
+	compress_block(p, compressor, b);
 	pthread_mutex_lock(&p->mutex);
 	b->done = true;
 	pthread_cond_signal(&p->packed);
@@ -46,7 +47,7 @@ static void *work(void *arg)
 	pthread_mutex_lock(&p->mutex);
 	while (!p->quit) {
 		if (p->begun < p->last)
-			pack_next(p, &self->packer);
+			pack_next(p, &self->compressor);
 		else
 			pthread_cond_wait(&p->came, &p->mutex);
 	}
@@ -105,7 +106,7 @@ static void write_to(struct vti_packing *p, uint64_t left)
 		} else if (p->last - p->first <= left) {
 			break;
 		} else if (p->begun < p->last) {
-			pack_next(p, &p->packer);
+			pack_next(p, &p->compressor);
 		} else {
 			pthread_cond_wait(&p->packed, &p->mutex);
 		}
@@ -147,9 +148,9 @@ void vti_packing_fini(struct vti_packing *p)
 	pthread_mutex_unlock(&p->mutex);
 	for (i = 0; i < p->nthreads; i++) {
 		pthread_join(p->threads[i].thread, NULL);
-		vti_packer_fini(&p->threads[i].packer);
+		vti_compressor_fini(&p->threads[i].compressor);
 	}
-	vti_packer_fini(&p->packer);
+	vti_compressor_fini(&p->compressor);
 	for (i = 0; p->ring && i < p->size; i++) {
 		vt_buf_free(&p->ring[i].raw);
 		vt_buf_free(&p->ring[i].packed);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "stream/packer_internal.h"
+#include "stream/compress_internal.h"
 
 #include <assert.h>
 #include <libdeflate.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
-void vti_packer_fini(struct vti_packer *p)
+void vti_compressor_fini(struct vti_compressor *p)
 {
 	libdeflate_free_compressor(p->deflate);
 	libdeflate_free_decompressor(p->inflate);
 	ZSTD_freeCCtx(p->zstd);
 	ZSTD_freeDCtx(p->unzstd);
-	*p = (struct vti_packer){0};
+	*p = (struct vti_compressor){0};
 }
 
-bool vti_pack(struct vti_packer *p, struct vt_buf *out, enum vt_compression how, int level,
-	      const void *data, size_t size)
+bool vti_compress(struct vti_compressor *p, struct vt_buf *out, enum vt_compression how, int level,
+		  const void *data, size_t size)
 {
 	size_t n;
 
@@ -41,7 +41,7 @@ bool vti_pack(struct vti_packer *p, struct vt_buf *out, enum vt_compression how,
 }
 
 /* zlib's format; the number of bytes, or SIZE_MAX. */
-static size_t inflate(struct vti_packer *p, struct vt_buf *out, const void *data, size_t size,
+static size_t inflate(struct vti_compressor *p, struct vt_buf *out, const void *data, size_t size,
 		      size_t raw_size)
 {
 	size_t used = 0;
@@ -58,7 +58,7 @@ static size_t inflate(struct vti_packer *p, struct vt_buf *out, const void *data
 	return used == size ? raw_size : SIZE_MAX;
 }
 
-static size_t unzstd(struct vti_packer *p, struct vt_buf *out, const void *data, size_t size,
+static size_t unzstd(struct vti_compressor *p, struct vt_buf *out, const void *data, size_t size,
 		     size_t raw_size)
 {
 	size_t n;
@@ -74,8 +74,8 @@ static size_t unzstd(struct vti_packer *p, struct vt_buf *out, const void *data,
 	return n;
 }
 
-bool vti_unpack(struct vti_packer *p, struct vt_buf *out, unsigned how, const void *data,
-		size_t size, size_t raw_size)
+bool vti_decompress(struct vti_compressor *p, struct vt_buf *out, unsigned how, const void *data,
+		    size_t size, size_t raw_size)
 {
 	size_t n;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef VT_STREAM_PACKING_INTERNAL_H
-#define VT_STREAM_PACKING_INTERNAL_H
+#ifndef VT_STREAM_COMPRESS_BLOCKS_INTERNAL_H
+#define VT_STREAM_COMPRESS_BLOCKS_INTERNAL_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "stream/compress_internal.h"
 #include "stream/frame_internal.h"
-#include "stream/packer_internal.h"
 
 /*
  * Blocks on their way from a writer to its output: compressed by any of several threads, written by
@@ -47,10 +47,10 @@ struct vti_packing {
 	pthread_cond_t packed;
 	bool quit;
 
-	struct vti_packer packer; /* the caller's */
+	struct vti_compressor compressor; /* the caller's */
 	struct vti_packing_thread {
 		struct vti_packing *of;
-		struct vti_packer packer;
+		struct vti_compressor compressor;
 		pthread_t thread;
 	} * threads;
 	unsigned nthreads;

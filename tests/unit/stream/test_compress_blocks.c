@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "stream/packing_internal.h"
+#include "stream/compress_blocks_internal.h"
 
 #define BLOCKS 1200
 
@@ -17,7 +17,7 @@
 struct sink {
 	uint32_t n;
 	enum vt_compression how;
-	struct vti_packer packer;
+	struct vti_compressor compressor;
 };
 
 /* Payload number n: longer from block to block, and every third cannot be compressed. */
@@ -50,8 +50,8 @@ static void take_block(void *arg, const struct vti_outgoing *b)
 	} else {
 		assert_int_equal(b->head.compression, s->how);
 		assert_true(payload->size < want.size);
-		assert_true(vti_unpack(&s->packer, &got, s->how, payload->data, payload->size,
-				       want.size));
+		assert_true(vti_decompress(&s->compressor, &got, s->how, payload->data,
+					   payload->size, want.size));
 		assert_memory_equal(got.data, want.data, want.size);
 	}
 	/* Long ones of one byte are worth it. */
@@ -101,7 +101,7 @@ static void written_in_order(void **state)
 		vti_packing_finish(&p);
 		assert_int_equal(s.n, BLOCKS);
 		vti_packing_fini(&p);
-		vti_packer_fini(&s.packer);
+		vti_compressor_fini(&s.compressor);
 		vt_buf_free(&raw);
 	}
 }
@@ -155,7 +155,7 @@ static void ended_early(void **state)
 	vti_packing_put(&p, &head, &raw);
 	vti_packing_fini(&p);
 	assert_true(s.n <= 1);
-	vti_packer_fini(&s.packer);
+	vti_compressor_fini(&s.compressor);
 	vt_buf_free(&raw);
 }
 
