@@ -33,11 +33,6 @@ static bool begins(const struct vt_facts *f, const char *with)
 	return strncmp(f->mnemonic, with, strlen(with)) == 0;
 }
 
-static const struct vt_facts *at_hand(const struct vti_build *b)
-{
-	return &b->insns[b->insn].facts;
-}
-
 /* ---- what VEX takes for something else ---- */
 
 struct prefixes {
@@ -74,11 +69,6 @@ static struct prefixes prefixes_of(const uint8_t *bytes, size_t size)
 	return p;
 }
 
-bool vti_has_idle_prefix(const uint8_t *bytes, size_t size)
-{
-	return prefixes_of(bytes, size).idle_rex;
-}
-
 static bool is_narrow(const struct vt_facts *f)
 {
 	if (f->nresults)
@@ -95,6 +85,15 @@ static bool reads_selector(const struct vt_facts *f)
 		if (f->sources[i].reg >= VT_REG_CS && f->sources[i].reg <= VT_REG_GS)
 			return true;
 	return false;
+}
+
+/* bt, bts, btr, btc of a register, by a register. */
+static bool is_register_bit_test(const struct vt_facts *f)
+{
+	const char *m = f->mnemonic;
+
+	return m[0] == 'b' && m[1] == 't' && (m[2] == '\0' || (strchr("src", m[2]) && !m[3])) &&
+	       !f->nmemories && !f->has_immediate && f->nsources == 2;
 }
 
 bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
@@ -150,41 +149,25 @@ bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes)
 	/* It knows but the first components, and says that each is in use. */
 	if (begins(f, "xsave"))
 		return true;
-	return vti_is_register_bit_test(f) || reads_selector(f);
+	return is_register_bit_test(f) || reads_selector(f);
 }
 
 /* ---- operations ---- */
 
-uint16_t vti_emit_operator(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
+static uint16_t compute(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
 {
-	static const uint8_t words[4] = {1, 1, 0, 0};
-	const uint16_t args[4] = {x, y, 0, 0};
-
-	return vti_operator(b, op, Ity_I64, args, words, 2);
-}
-
-static uint16_t compare(struct vti_build *b, IROp op, uint16_t x, uint16_t y)
-{
-	static const uint8_t words[4] = {1, 1, 0, 0};
-	const uint16_t args[4] = {x, y, 0, 0};
-
-	return vti_operator(b, op, Ity_I1, args, words, 2);
+	return vti_emit_binary(b, op, Ity_I64, x, y);
 }
 
 static uint16_t same(struct vti_build *b, uint16_t x, uint64_t value)
 {
-	return compare(b, Iop_CmpEQ64, x, vti_build_u64(b, value));
+	return vti_emit_binary(b, Iop_CmpEQ64, Ity_I1, x, vti_build_u64(b, value));
 }
 
 /* Of two words, what holds for whichever it is when the condition is unknown. */
 static uint16_t choose(struct vti_build *b, uint16_t by, uint16_t yes, uint16_t no)
 {
-	uint16_t dst = vti_build_temp(b, 1);
-
-	vti_build_add(
-		b, (struct vti_op){.op = VTI_ITE, .dst = dst, .a = by, .b = yes, .c = no, .aux = 1},
-		(struct vti_widths){.dst = 1, .a = 1, .b = 1, .c = 1});
-	return dst;
+	return vti_emit_choice(b, 1, by, yes, no);
 }
 
 static uint16_t either(struct vti_build *b, uint16_t x, uint16_t y)
@@ -199,45 +182,42 @@ static uint16_t blur(struct vti_build *b, uint16_t slot, uint64_t bits)
 {
 	const struct vt_word unknown = {0, ~bits};
 
-	return vti_emit_operator(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
+	return compute(b, Iop_Xor64, slot, vti_build_const(b, &unknown, 1));
 }
 
-uint16_t vti_emit_get(struct vti_build *b, unsigned offset)
+static uint16_t get(struct vti_build *b, unsigned offset)
 {
-	uint16_t dst = vti_build_temp(b, 1);
-
-	vti_build_add(b, (struct vti_op){.op = VTI_GET8, .dst = dst, .imm = offset},
-		      (struct vti_widths){.dst = 1});
-	return dst;
+	return vti_emit_get(b, offset, 8);
 }
 
-void vti_emit_put(struct vti_build *b, unsigned offset, uint16_t slot)
+static void put(struct vti_build *b, unsigned offset, uint16_t slot)
 {
-	vti_build_add(b, (struct vti_op){.op = VTI_PUT8, .a = slot, .imm = offset},
-		      (struct vti_widths){.a = 1});
+	vti_emit_put(b, offset, 8, slot);
 }
 
-unsigned vti_register_at(unsigned reg)
+/* Where a general or vector register is in the guest state. */
+static unsigned register_at(unsigned reg)
 {
-	static const uint8_t order[16] = {
-		VT_REG_AX,     VT_REG_CX,     VT_REG_DX,     VT_REG_BX,
-		VT_REG_SP,     VT_REG_BP,     VT_REG_SI,     VT_REG_DI,
-		VT_REG_R8,     VT_REG_R8 + 1, VT_REG_R8 + 2, VT_REG_R8 + 3,
-		VT_REG_R8 + 4, VT_REG_R8 + 5, VT_REG_R8 + 6, VT_REG_R15};
-	unsigned i;
+	unsigned offset = 0;
 
-	if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 16)
-		return VECTOR + 32 * (reg - VT_REG_VECTOR);
-	for (i = 0; i < 15 && order[i] != reg; i++)
-		;
-	return GENERAL + 8 * i;
+	vti_find_register(reg, &offset);
+	return offset;
+}
+
+/* The flags, as they are. */
+static void put_all_flags(struct vti_build *b, uint16_t flags)
+{
+	put(b, CC_OP, vti_build_u64(b, 0)); /* the flags themselves are in DEP1 */
+	put(b, CC_DEP1, flags);
+	put(b, CC_DEP2, vti_build_u64(b, 0));
+	put(b, CC_NDEP, vti_build_u64(b, 0));
 }
 
 /* ---- repeated string instructions ---- */
 
 uint16_t vti_emit_done(struct vti_build *b)
 {
-	return same(b, vti_emit_get(b, vti_register_at(VT_REG_CX)), 0);
+	return same(b, get(b, register_at(VT_REG_CX)), 0);
 }
 
 uint16_t vti_amend_again(struct vti_build *b, uint16_t guard)
@@ -270,7 +250,7 @@ static bool may_shift_all_out(const struct vt_facts *f)
 
 uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, uint16_t slot)
 {
-	const struct vt_facts *facts = at_hand(f->b);
+	const struct vt_facts *facts = vti_at_hand(f->b);
 	uint64_t undefined = 0;
 	uint16_t amended;
 
@@ -300,7 +280,7 @@ uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, 
  */
 uint16_t vti_amend_store(struct vti_flat *f, uint16_t slot)
 {
-	const struct vt_facts *facts = at_hand(f->b);
+	const struct vt_facts *facts = vti_at_hand(f->b);
 
 	if (is(facts, "fnstsw"))
 		return blur(f->b, slot, 0x82ff);
@@ -314,11 +294,12 @@ uint16_t vti_amend_load(struct vti_flat *f, IRType type, uint16_t slot)
 	uint64_t infinity = UINT64_C(0x7ff) << 52;
 	uint16_t magnitude;
 
-	if (type != Ity_F64 || !(at_hand(b)->flags & VT_FACT_X87))
+	if (type != Ity_F64 || !(vti_at_hand(b)->flags & VT_FACT_X87))
 		return slot;
-	magnitude = vti_emit_operator(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
-	return choose(b, compare(b, Iop_CmpLT64U, vti_build_u64(b, infinity), magnitude),
-		      blur(b, slot, UINT64_C(1) << 51), slot);
+	magnitude = compute(b, Iop_And64, slot, vti_build_u64(b, INT64_MAX));
+	return choose(
+		b, vti_emit_binary(b, Iop_CmpLT64U, Ity_I1, vti_build_u64(b, infinity), magnitude),
+		blur(b, slot, UINT64_C(1) << 51), slot);
 }
 
 /* ---- fused multiply and add ---- */
@@ -338,9 +319,9 @@ uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t 
 	struct vti_build *b = f->b;
 	uint16_t zero;
 
-	if (arg != f->fused || !negates(at_hand(b)))
+	if (arg != f->fused || !negates(vti_at_hand(b)))
 		return slot;
-	zero = same(b, vti_emit_operator(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
+	zero = same(b, compute(b, Iop_And64, slot, vti_build_u64(b, sign - 1)), 0);
 	return choose(b, zero, blur(b, slot, sign), slot);
 }
 
@@ -349,7 +330,7 @@ uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot)
 	const struct vt_word unknown = vt_word_unknown(32);
 	struct vti_build *b = f->b;
 
-	if (!negates(at_hand(b)))
+	if (!negates(vti_at_hand(b)))
 		return slot;
 	return choose(b, same(b, slot, 0), slot, vti_build_const(b, &unknown, 1));
 }
@@ -392,76 +373,150 @@ bool vti_ends_piece(const struct vt_facts *f)
 
 void vti_amend_begin(struct vti_build *b)
 {
-	const struct vt_facts *f = at_hand(b);
+	const struct vt_facts *f = vti_at_hand(b);
 	unsigned i;
 
 	if (is_scalar_fused(f)) {
-		b->old[0] = vti_emit_get(b, vti_register_at(f->results[0].reg));
-		b->old[1] = vti_emit_get(b, vti_register_at(f->results[0].reg) + 8);
+		b->old[0] = get(b, register_at(f->results[0].reg));
+		b->old[1] = get(b, register_at(f->results[0].reg) + 8);
 	}
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
-			b->old[i] = vti_emit_get(b, vti_register_at(f->results[i].reg));
+			b->old[i] = get(b, register_at(f->results[i].reg));
 }
 
 static void end_scalar_fused(struct vti_build *b, const struct vt_facts *f)
 {
-	unsigned at = vti_register_at(f->results[0].reg);
+	unsigned at = register_at(f->results[0].reg);
 	uint64_t high = UINT64_MAX << 32;
 	uint16_t now;
 
 	if (f->mnemonic[strlen(f->mnemonic) - 1] == 's') {
-		now = vti_emit_get(b, at);
-		vti_emit_put(b, at,
-			     either(b, now,
-				    vti_emit_operator(b, Iop_Or64, now,
-						      vti_emit_operator(b, Iop_And64, b->old[0],
-									vti_build_u64(b, high)))));
+		now = get(b, at);
+		put(b, at,
+		    either(b, now,
+			   compute(b, Iop_Or64, now,
+				   compute(b, Iop_And64, b->old[0], vti_build_u64(b, high)))));
 	}
-	vti_emit_put(b, at + 8, either(b, vti_emit_get(b, at + 8), b->old[1]));
+	put(b, at + 8, either(b, get(b, at + 8), b->old[1]));
 }
 
 static void end_exchange(struct vti_build *b, unsigned at, uint16_t old)
 {
-	uint16_t now = vti_emit_get(b, at);
-	uint16_t high = vti_emit_operator(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
+	uint16_t now = get(b, at);
+	uint16_t high = compute(b, Iop_And64, old, vti_build_u64(b, UINT64_MAX << 32));
 
-	vti_emit_put(b, at, either(b, now, vti_emit_operator(b, Iop_Or64, now, high)));
+	put(b, at, either(b, now, compute(b, Iop_Or64, now, high)));
 }
 
 /* Of a zero, there is no bit to be found: the manual leaves the result undefined. */
 static void end_bit_scan(struct vti_build *b, const struct vt_facts *f)
 {
-	unsigned at = vti_register_at(f->results[0].reg);
-	uint16_t none = same(
-		b, vti_emit_operator(b, Iop_And64, vti_emit_get(b, CC_DEP1), vti_build_u64(b, Z)),
-		Z);
+	unsigned at = register_at(f->results[0].reg);
+	uint16_t none = same(b, compute(b, Iop_And64, get(b, CC_DEP1), vti_build_u64(b, Z)), Z);
 
-	vti_emit_put(b, at, choose(b, none, vti_build_unknown(b, 8), vti_emit_get(b, at)));
+	put(b, at, choose(b, none, vti_build_unknown(b, 8), get(b, at)));
 }
 
 static void end_division(struct vti_build *b)
 {
 	const struct vt_word undefined = {0, ~(uint64_t)(C | P | A | Z | S | O)};
 
-	vti_emit_put(b, CC_OP, vti_build_u64(b, 0)); /* the flags themselves are in the next one */
-	vti_emit_put(b, CC_DEP1, vti_build_const(b, &undefined, 1));
-	vti_emit_put(b, CC_DEP2, vti_build_u64(b, 0));
-	vti_emit_put(b, CC_NDEP, vti_build_u64(b, 0));
+	put_all_flags(b, vti_build_const(b, &undefined, 1));
 }
 
 void vti_amend_end(struct vti_build *b)
 {
-	const struct vt_facts *f = at_hand(b);
+	const struct vt_facts *f = vti_at_hand(b);
 	unsigned i;
 
 	if (is_scalar_fused(f))
 		end_scalar_fused(b, f);
 	for (i = 0; i < f->nresults; i++)
 		if (may_leave(f, i))
-			end_exchange(b, vti_register_at(f->results[i].reg), b->old[i]);
+			end_exchange(b, register_at(f->results[i].reg), b->old[i]);
 	if (scans_bits(f))
 		end_bit_scan(b, f);
 	else if (divides(f))
 		end_division(b);
+}
+
+/* ---- bit tests ---- */
+
+/*
+ * bt, bts, btr and btc of registers, by a register.  VEX has them push the one onto the stack and
+ * work there, where the machine writes nothing; so this is done without it.
+ */
+
+/* VEX's, which no header of it declares: all flags. */
+unsigned long amd64g_calculate_rflags_all(unsigned long op, unsigned long dep1, unsigned long dep2,
+					  unsigned long ndep);
+
+static uint16_t all_flags(struct vti_build *b)
+{
+	struct vti_call c;
+
+	memset(&c, 0, sizeof(c));
+	c.fn = (void *)amd64g_calculate_rflags_all;
+	c.name = "amd64g_calculate_rflags_all";
+	c.result_size = 8;
+	c.guard = c.address = VTI_NO_SLOT;
+	c.nargs = 4;
+	c.args[0] = get(b, CC_OP);
+	c.args[1] = get(b, CC_DEP1);
+	c.args[2] = get(b, CC_DEP2);
+	c.args[3] = get(b, CC_NDEP);
+	c.dst = vti_build_temp(b, 1);
+	vti_build_add_with(b, (struct vti_op){.op = VTI_CCALL, .dst = c.dst},
+			   (struct vti_widths){0}, &c, sizeof(c));
+	return c.dst;
+}
+
+/* Zero is left alone, the carry is the bit; what is undefined stays unknown. */
+static void put_flags(struct vti_build *b, uint16_t bit)
+{
+	uint16_t zero = compute(b, Iop_And64, all_flags(b), vti_build_u64(b, Z));
+	uint16_t flags = compute(b, Iop_Or64, zero, bit);
+
+	put_all_flags(b, blur(b, flags, O | S | A | P)); /* Intel SDM volume 2, BT */
+}
+
+static void put_result(struct vti_build *b, const struct vt_facts *f, uint16_t old, uint16_t mask)
+{
+	unsigned size = f->sources[0].size, at = register_at(f->sources[0].reg);
+	const uint64_t all = vt_low_bits(8 * size);
+	uint16_t now;
+
+	if (f->mnemonic[2] == 's')
+		now = compute(b, Iop_Or64, old, mask);
+	else if (f->mnemonic[2] == 'c')
+		now = compute(b, Iop_Xor64, old, mask);
+	else
+		now = compute(b, Iop_And64, old,
+			      compute(b, Iop_Xor64, mask, vti_build_u64(b, UINT64_MAX)));
+	/* 32 bits of a register clear those above, 16 do not. */
+	if (size == 4)
+		now = compute(b, Iop_And64, now, vti_build_u64(b, all));
+	put(b, at, now);
+	vti_capture_put(b, at, size, false);
+}
+
+bool vti_lift_bit_test(struct vti_build *b)
+{
+	const struct vti_build_insn *n = &b->insns[b->emitted];
+	const struct vt_facts *f = &n->facts;
+	uint16_t from, index, count, bit;
+
+	if (!is_register_bit_test(f) || prefixes_of(b->bytes + n->offset, f->length).idle_rex)
+		return false;
+	vti_emit_begin(b);
+	from = get(b, register_at(f->sources[0].reg));
+	index = get(b, register_at(f->sources[1].reg));
+	count = compute(b, Iop_And64, index, vti_build_u64(b, 8u * f->sources[0].size - 1));
+	bit = compute(b, Iop_And64, compute(b, Iop_Shr64, from, count), vti_build_u64(b, C));
+	put_flags(b, bit);
+	if (f->mnemonic[2])
+		put_result(b, f, from, compute(b, Iop_Shl64, vti_build_u64(b, 1), count));
+	vti_capture_results(b);
+	return true;
 }

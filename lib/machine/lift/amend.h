@@ -2,26 +2,31 @@
 #ifndef VT_MACHINE_LIFT_AMEND_H
 #define VT_MACHINE_LIFT_AMEND_H
 
-#include "machine/lift/vex.h"
+#include "machine/lift/build.h"
 
 /*
  * Where VEX and a processor differ, and where two processors may: what the manual leaves undefined
  * (Intel SDM volume 2; "Flags Affected" of each instruction) and what VEX computes in another way
  * is unknown, so that what is known holds for all of them.  Flags that VEX computes only when they
- * are asked for are machine/interp/flags.c's business.  Private to lift*.c.
+ * are asked for are machine/interp/flags.c's business.  Private to this folder.
  */
 
 /* VEX takes the instruction for what it is not: it is as if it did not know it. */
 bool vti_is_mistaken(const struct vt_facts *f, const uint8_t *bytes);
-
-/* A REX prefix that others follow, so that it counts for nothing. */
-bool vti_has_idle_prefix(const uint8_t *bytes, size_t size);
 
 /*
  * What the next instruction does with this one's results must not be known when this one is lifted:
  * VEX, which hands on what it takes for the result, would not see that it is amended.
  */
 bool vti_ends_piece(const struct vt_facts *f);
+
+/* One piece of VEX's code on its way: where its temporaries are. */
+struct vti_flat {
+	struct vti_build *b;
+	const IRSB *in;
+	uint16_t *temps;
+	uint16_t fused; /* the last slot with a fused product and sum, or VTI_NO_SLOT */
+};
 
 /* What is written instead of `slot` to `size` bytes of the guest state or memory. */
 uint16_t vti_amend_put(struct vti_flat *f, const IRExpr *data, unsigned offset, uint16_t slot);
@@ -36,25 +41,16 @@ uint16_t vti_amend_negation(struct vti_flat *f, IROp op, uint16_t arg, uint16_t 
 /* The rounding mode of a fused operator, from what MXCSR says. */
 uint16_t vti_amend_rounding(struct vti_flat *f, uint16_t slot);
 
-/* ---- operations of our own ---- */
-
-/* An operator of two words; 8 bytes of the guest state, read and written. */
-uint16_t vti_emit_operator(struct vti_build *b, IROp op, uint16_t x, uint16_t y);
-uint16_t vti_emit_get(struct vti_build *b, unsigned offset);
-void vti_emit_put(struct vti_build *b, unsigned offset, uint16_t slot);
-
 /* A condition: rcx is 0, so that a string instruction is not repeated once more. */
 uint16_t vti_emit_done(struct vti_build *b);
 /* `guard`, and not that. */
 uint16_t vti_amend_again(struct vti_build *b, uint16_t guard);
 
-/* Where a general or vector register is in the guest state. */
-unsigned vti_register_at(unsigned reg);
-
-/* bt, bts, btr, btc of a register, by a register: machine/lift/bits.c does those from b->emitted
- * on. */
-bool vti_is_register_bit_test(const struct vt_facts *f);
-void vti_lift_bit_test(struct vti_build *b);
+/*
+ * bt, bts, btr or btc of a register, by a register, from instruction b->emitted on.  False: it is
+ * none.
+ */
+bool vti_lift_bit_test(struct vti_build *b);
 
 /* In front of an instruction, and behind it. */
 void vti_amend_begin(struct vti_build *b);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/lift/build.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <libvex_guest_amd64.h>
+
+#include "machine/lift/fastop.h"
 
 /* Twice a slot's number has 16 bits. */
 #define MAX_SLOTS 32000
@@ -99,14 +104,14 @@ void vti_build_add(struct vti_build *b, struct vti_op op, struct vti_widths word
 	b->ops[b->nops++] = (struct vti_build_op){op, words};
 }
 
-uint64_t vti_build_more(struct vti_build *b, const void *data, size_t size)
+void vti_build_add_with(struct vti_build *b, struct vti_op op, struct vti_widths words,
+			const void *data, size_t size)
 {
-	uint64_t at = b->more.size;
-
+	op.imm = b->more.size;
 	vt_buf_put(&b->more, data, size);
 	while (!b->more.failed && b->more.size % 8)
 		vt_buf_put_u8(&b->more, 0);
-	return at;
+	vti_build_add(b, op, words);
 }
 
 void vti_build_free(struct vti_build *b)
@@ -117,66 +122,423 @@ void vti_build_free(struct vti_build *b)
 	free(b);
 }
 
-/* ---- which slots an operation uses ---- */
-
-static void use(struct vti_use **u, uint16_t *slot, unsigned words, bool written)
+unsigned vti_type_words(IRType type)
 {
-	if (*slot != VTI_NO_SLOT && words)
-		*(*u)++ = (struct vti_use){slot, (uint8_t)words, written};
+	return type == Ity_I1 ? 1 : ((unsigned)sizeofIRType(type) + 7) / 8;
 }
 
-static void call_uses(struct vti_call *c, struct vti_use **u)
+unsigned vti_sized(unsigned op, unsigned size)
 {
-	unsigned i;
-
-	for (i = 0; i < c->nargs; i++)
-		use(u, &c->args[i], 1, false);
-	use(u, &c->guard, 1, false);
-	use(u, &c->address, 1, false);
-	use(u, &c->dst, (c->result_size + 7u) / 8, true);
+	while (size > 1) {
+		op++;
+		size /= 2;
+	}
+	return op;
 }
 
-static void cas_uses(struct vti_cas *c, struct vti_use **u)
-{
-	unsigned i;
+/* ---- operators ---- */
 
-	use(u, &c->address, 1, false);
-	for (i = 0; i < 2; i++) {
-		use(u, &c->expected[i], 1, false);
-		use(u, &c->data[i], 1, false);
-		use(u, &c->old[i], 1, true);
+/*
+ * Operators that take a part of their operand, or write it wider with zeros: words have zeros above
+ * their width anyway.  The number of the first word of it, or -1.
+ */
+static int part_of(IROp op)
+{
+	switch (op) {
+	case Iop_8Uto16:
+	case Iop_8Uto32:
+	case Iop_8Uto64:
+	case Iop_16Uto32:
+	case Iop_16Uto64:
+	case Iop_32Uto64:
+	case Iop_1Uto8:
+	case Iop_1Uto32:
+	case Iop_1Uto64:
+	case Iop_ReinterpF64asI64:
+	case Iop_ReinterpI64asF64:
+	case Iop_ReinterpF32asI32:
+	case Iop_ReinterpI32asF32:
+	case Iop_ReinterpV128asI128:
+	case Iop_ReinterpI128asV128:
+	case Iop_128to64:
+	case Iop_V128to64:
+	case Iop_V256to64_0:
+	case Iop_V256toV128_0:
+		return 0;
+	case Iop_128HIto64:
+	case Iop_V128HIto64:
+	case Iop_V256to64_1:
+		return 1;
+	case Iop_V256to64_2:
+	case Iop_V256toV128_1:
+		return 2;
+	case Iop_V256to64_3:
+		return 3;
+	default:
+		return -1;
 	}
 }
 
-unsigned vti_op_uses(struct vti_build_op *op, uint8_t *more, struct vti_use uses[VTI_MAX_USES])
+static void move(struct vti_build *b, unsigned dst, unsigned src, unsigned words)
 {
-	struct vti_use *u = uses;
-	struct vti_guarded *g;
+	vti_build_add(b,
+		      (struct vti_op){.op = words == 1 ? VTI_MOVE1 : VTI_MOVE2,
+				      .dst = (uint16_t)dst,
+				      .a = (uint16_t)src},
+		      (struct vti_widths){.dst = (uint8_t)words, .a = (uint8_t)words});
+}
 
-	switch (op->op.op) {
-	case VTI_CCALL:
-	case VTI_DIRTY:
-		call_uses((struct vti_call *)(void *)(more + op->op.imm), &u);
+/* Operators that put their result together from whole words. */
+static bool is_join(IROp op)
+{
+	switch (op) {
+	case Iop_64HLto128:
+	case Iop_64HLtoV128:
+	case Iop_V128HLtoV256:
+	case Iop_64x4toV256:
+	case Iop_64UtoV128:
+	case Iop_32UtoV128:
+	case Iop_ZeroHI64ofV128:
+	case Iop_SetV128lo64:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static uint16_t join(struct vti_build *b, IROp op, IRType type, const uint16_t *args)
+{
+	unsigned words = vti_type_words(type), i;
+	uint16_t dst = vti_build_temp(b, words);
+
+	switch (op) {
+	case Iop_64HLto128:
+	case Iop_64HLtoV128:
+		move(b, dst, args[1], 1);
+		move(b, dst + 1u, args[0], 1);
 		break;
-	case VTI_CAS:
-		cas_uses((struct vti_cas *)(void *)(more + op->op.imm), &u);
+	case Iop_V128HLtoV256:
+		move(b, dst, args[1], 2);
+		move(b, dst + 2u, args[0], 2);
 		break;
-	case VTI_LOADG:
-	case VTI_STOREG:
-		g = (struct vti_guarded *)(void *)(more + op->op.imm);
-		use(&u, &g->address, 1, false);
-		use(&u, &g->guard, 1, false);
-		use(&u, &g->value, (g->size + 7u) / 8, false);
-		if (op->op.op == VTI_LOADG)
-			use(&u, &g->dst, (g->size + 7u) / 8, true);
+	case Iop_64x4toV256:
+		for (i = 0; i < 4; i++)
+			move(b, dst + i, args[3 - i], 1);
+		break;
+	case Iop_SetV128lo64:
+		move(b, dst, args[1], 1);
+		move(b, dst + 1u, args[0] + 1u, 1);
 		break;
 	default:
-		use(&u, &op->op.a, op->words.a, false);
-		use(&u, &op->op.b, op->words.b, false);
-		use(&u, &op->op.c, op->words.c, false);
-		use(&u, &op->op.d, op->words.d, false);
-		use(&u, &op->op.dst, op->words.dst, true);
+		move(b, dst, args[0], 1);
+		move(b, dst + 1u, vti_build_u64(b, 0), 1);
 		break;
 	}
-	return (unsigned)(u - uses);
+	return dst;
+}
+
+uint16_t vti_emit_unknown(struct vti_build *b, IRType type)
+{
+	uint16_t dst = vti_build_temp(b, vti_type_words(type));
+	unsigned size = type == Ity_I1 ? 1 : (unsigned)sizeofIRType(type);
+
+	vti_build_add(b, (struct vti_op){.op = VTI_UNKNOWN, .dst = dst, .aux = (uint16_t)size},
+		      (struct vti_widths){.dst = (uint8_t)vti_type_words(type)});
+	return dst;
+}
+
+/* Operators that only keep so many of the lowest bits; else 0. */
+static unsigned kept_by(IROp op)
+{
+	switch (op) {
+	case Iop_64to1:
+	case Iop_32to1:
+		return 1;
+	case Iop_64to8:
+	case Iop_32to8:
+	case Iop_16to8:
+		return 8;
+	case Iop_64to16:
+	case Iop_32to16:
+		return 16;
+	case Iop_64to32:
+		return 32;
+	default:
+		return 0;
+	}
+}
+
+static bool changes_nothing(const struct vti_build *b, IROp op, uint16_t arg)
+{
+	unsigned bits = arg < b->nslots ? b->slots[arg].bits : 0;
+
+	return bits && bits <= kept_by(op);
+}
+
+static unsigned type_bits(IRType type)
+{
+	return type == Ity_I1 ? 1 : 8 * (unsigned)sizeofIRType(type);
+}
+
+static const struct vti_irop *find_irop(const struct vti_build *b, IROp op)
+{
+	return (vti_at_hand(b)->flags & VT_FACT_X87) ? vti_irop_find_x87(op) : vti_irop_find(op);
+}
+
+uint16_t vti_emit_operator(struct vti_build *b, IROp op, IRType type, const uint16_t *args,
+			   const uint8_t *words, unsigned nargs)
+{
+	const struct vti_irop *irop;
+	uint16_t dst;
+	unsigned fast;
+
+	if (part_of(op) >= 0)
+		return (uint16_t)(args[0] + (unsigned)part_of(op));
+	if (changes_nothing(b, op, args[0]))
+		return args[0];
+	if (is_join(op))
+		return join(b, op, type, args);
+	fast = vti_fast_op(op);
+	irop = fast ? NULL : find_irop(b, op);
+	if (!fast && (!irop || irop->nargs != nargs || irop->words != vti_type_words(type))) {
+		b->nunknown++;
+		return vti_emit_unknown(b, type);
+	}
+	dst = vti_build_temp(b, vti_type_words(type));
+	vti_build_narrow(b, dst, type_bits(type));
+	vti_build_add(b,
+		      (struct vti_op){.op = (uint16_t)(fast ? fast : VTI_IROP),
+				      .dst = dst,
+				      .a = args[0],
+				      .b = args[1],
+				      .c = args[2],
+				      .d = args[3],
+				      .aux = (uint16_t)op,
+				      .data = irop},
+		      (struct vti_widths){(uint8_t)vti_type_words(type), words[0], words[1],
+					  words[2], words[3]});
+	return dst;
+}
+
+uint16_t vti_emit_binary(struct vti_build *b, IROp op, IRType type, uint16_t x, uint16_t y)
+{
+	static const uint8_t words[4] = {1, 1, 0, 0};
+	const uint16_t args[4] = {x, y, 0, 0};
+
+	return vti_emit_operator(b, op, type, args, words, 2);
+}
+
+/* ---- other operations ---- */
+
+uint16_t vti_emit_choice(struct vti_build *b, unsigned words, uint16_t by, uint16_t yes,
+			 uint16_t no)
+{
+	uint8_t n = (uint8_t)words;
+	uint16_t dst = vti_build_temp(b, n);
+
+	vti_build_add(
+		b, (struct vti_op){.op = VTI_ITE, .dst = dst, .a = by, .b = yes, .c = no, .aux = n},
+		(struct vti_widths){.dst = n, .a = 1, .b = n, .c = n});
+	return dst;
+}
+
+uint16_t vti_emit_get(struct vti_build *b, unsigned offset, unsigned size)
+{
+	uint8_t words = (uint8_t)((size + 7) / 8);
+	uint16_t dst = vti_build_temp(b, words);
+
+	vti_build_narrow(b, dst, 8 * size);
+	vti_build_add(b,
+		      (struct vti_op){
+			      .op = (uint16_t)vti_sized(VTI_GET1, size), .dst = dst, .imm = offset},
+		      (struct vti_widths){.dst = words});
+	return dst;
+}
+
+void vti_emit_put(struct vti_build *b, unsigned offset, unsigned size, uint16_t slot)
+{
+	vti_build_add(b,
+		      (struct vti_op){
+			      .op = (uint16_t)vti_sized(VTI_PUT1, size), .a = slot, .imm = offset},
+		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
+}
+
+void vti_emit_end(struct vti_build *b, uint16_t to, IRJumpKind kind, bool turn)
+{
+	vti_build_add(b,
+		      (struct vti_op){.op = VTI_END, .a = to, .aux = (uint16_t)kind, .imm = turn},
+		      (struct vti_widths){.a = 1});
+}
+
+/* ---- what is captured ---- */
+
+/*
+ * What is captured is what `vtrace record` records: the same values in the same order, with the
+ * same registers and sizes, so that profiles of both can be compared.
+ */
+
+#define GENERAL	     ((unsigned)offsetof(VexGuestAMD64State, guest_RAX))
+#define GENERAL_SIZE 128
+#define VECTOR	     ((unsigned)offsetof(VexGuestAMD64State, guest_YMM0))
+#define VECTOR_SIZE  512
+
+/* perf's numbers of VEX's general registers, which are in the order of their encoding. */
+static const uint8_t perf_number[16] = {
+	VT_REG_AX,     VT_REG_CX,     VT_REG_DX,     VT_REG_BX,	    VT_REG_SP,	   VT_REG_BP,
+	VT_REG_SI,     VT_REG_DI,     VT_REG_R8,     VT_REG_R8 + 1, VT_REG_R8 + 2, VT_REG_R8 + 3,
+	VT_REG_R8 + 4, VT_REG_R8 + 5, VT_REG_R8 + 6, VT_REG_R15,
+};
+
+bool vti_find_register(unsigned reg, unsigned *offset)
+{
+	unsigned i;
+
+	for (i = 0; i < 16 && perf_number[i] != reg; i++)
+		;
+	if (i < 16)
+		*offset = GENERAL + 8 * i;
+	else if (reg >= VT_REG_VECTOR && reg < VT_REG_VECTOR + 16)
+		*offset = VECTOR + 32 * (reg - VT_REG_VECTOR);
+	else
+		return false;
+	return true;
+}
+
+static bool wants(const struct vti_build *b, enum vt_what what)
+{
+	return b->capture >> what & 1;
+}
+
+void vti_capture(struct vti_build *b, enum vt_what what, unsigned reg, uint16_t slot, unsigned size)
+{
+	if (!wants(b, what))
+		return;
+	vti_build_add(b,
+		      (struct vti_op){.op = VTI_CAPTURE,
+				      .a = slot,
+				      .b = (uint16_t)reg,
+				      .c = (uint16_t)size,
+				      .aux = (uint16_t)what,
+				      .imm = vti_address(b)},
+		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
+}
+
+void vti_capture_if(struct vti_build *b, uint16_t guard, enum vt_what what, uint16_t slot,
+		    unsigned size)
+{
+	if (guard != VTI_NO_SLOT && wants(b, what))
+		slot = vti_emit_choice(b, (size + 7) / 8, guard, slot, vti_build_unknown(b, size));
+	vti_capture(b, what, 0, slot, size);
+}
+
+static void capture_state(struct vti_build *b, enum vt_what what, unsigned reg, unsigned size)
+{
+	unsigned offset;
+
+	if (!vti_find_register(reg, &offset))
+		return;
+	vti_build_add(b,
+		      (struct vti_op){.op = VTI_CAPTURE_STATE,
+				      .a = (uint16_t)offset,
+				      .b = (uint16_t)reg,
+				      .c = (uint16_t)size,
+				      .aux = (uint16_t)what,
+				      .imm = vti_address(b)},
+		      (struct vti_widths){0});
+}
+
+/* As many bytes as a vector register is said to have, up to those that VEX knows. */
+static unsigned vector_size(unsigned size)
+{
+	return size < 4 ? 4 : size > 32 ? 32 : size;
+}
+
+static void capture_begin(struct vti_build *b)
+{
+	const struct vt_facts *f = vti_at_hand(b);
+	unsigned i;
+
+	b->written = b->written_vectors = 0;
+	if (wants(b, VT_WHAT_UNKNOWN))
+		vti_build_add(b, (struct vti_op){.op = VTI_CAPTURE_INSN, .imm = vti_address(b)},
+			      (struct vti_widths){0});
+	if (!wants(b, VT_WHAT_OPERAND))
+		return;
+	for (i = 0; i < f->nsources; i++) {
+		const struct vt_operand *o = &f->sources[i];
+
+		capture_state(b, VT_WHAT_OPERAND, o->reg,
+			      o->reg < VT_REG_VECTOR ? 8 : vector_size(o->size));
+	}
+}
+
+void vti_emit_begin(struct vti_build *b)
+{
+	b->insn = b->emitted++;
+	b->insns[b->insn].first = (uint32_t)b->nops;
+	capture_begin(b);
+}
+
+void vti_capture_put(struct vti_build *b, unsigned offset, unsigned size, bool is_const)
+{
+	unsigned reg, end;
+
+	if (offset >= GENERAL && offset < GENERAL + GENERAL_SIZE) {
+		b->written |= (uint16_t)(1u << (offset - GENERAL) / 8);
+	} else if (offset >= VECTOR && offset < VECTOR + VECTOR_SIZE) {
+		/* The upper half of the register is often only cleared. */
+		if (is_const && (offset - VECTOR) % 32 >= 16)
+			return;
+		reg = (offset - VECTOR) / 32;
+		end = (offset - VECTOR) % 32 + size;
+		if (!(b->written_vectors >> reg & 1))
+			b->extent[reg] = 0;
+		b->written_vectors |= (uint16_t)(1u << reg);
+		if (b->extent[reg] < end)
+			b->extent[reg] = (uint8_t)end;
+	}
+}
+
+void vti_capture_results(struct vti_build *b)
+{
+	const struct vt_facts *f = vti_at_hand(b);
+	uint64_t results = 0;
+	unsigned i, size;
+
+	for (i = 0; i < f->nresults; i++)
+		results |= f->results[i].reg < VT_NREGS ? UINT64_C(1) << f->results[i].reg : 0;
+	for (i = 0; i < 16 && wants(b, VT_WHAT_RESULT); i++)
+		if (b->written >> i & 1 && results >> perf_number[i] & 1)
+			capture_state(b, VT_WHAT_RESULT, perf_number[i], 8);
+	for (i = 0; i < 16 && wants(b, VT_WHAT_RESULT); i++) {
+		if (!(b->written_vectors >> i & 1) || !(results >> (VT_REG_VECTOR + i) & 1))
+			continue;
+		for (size = 4; size < b->extent[i]; size *= 2)
+			;
+		capture_state(b, VT_WHAT_RESULT, VT_REG_VECTOR + i, size);
+	}
+	b->written = b->written_vectors = 0;
+}
+
+void vti_capture_args(struct vti_build *b)
+{
+	static const uint8_t regs[6] = {VT_REG_DI, VT_REG_SI, VT_REG_DX,
+					VT_REG_CX, VT_REG_R8, VT_REG_R8 + 1};
+	unsigned i;
+
+	for (i = 0; i < 6 && wants(b, VT_WHAT_ARG); i++)
+		capture_state(b, VT_WHAT_ARG, regs[i], 8);
+}
+
+void vti_capture_unlifted(struct vti_build *b)
+{
+	const struct vt_facts *f = vti_at_hand(b);
+	unsigned i;
+
+	for (i = 0; i < f->nresults && wants(b, VT_WHAT_RESULT); i++) {
+		const struct vt_operand *o = &f->results[i];
+
+		capture_state(b, VT_WHAT_RESULT, o->reg,
+			      o->reg < VT_REG_VECTOR ? 8 : vector_size(o->size));
+	}
 }

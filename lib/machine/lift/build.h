@@ -6,20 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <libvex_basictypes.h>
+
+#include <libvex_ir.h>
+
 #include "base/buf.h"
 #include "machine/insn/insn.h"
 #include "machine/lift/flat.h"
-#include "machine/lift/lift.h"
 
 /*
- * Flat code in the making.  Private to lift*.c.
+ * Flat code in the making.  Private to this folder.
  *
  * Slots are given out freely here; vti_build_finish() throws out what nobody needs, lets
  * temporaries whose lives do not meet share a slot, and packs everything into one block of memory.
  */
-
-/* Slots that an operation reads or writes: its own, or those of the structure behind `imm`. */
-#define VTI_MAX_USES 20
 
 /* How many words each operand of an operation has; 0: the field is no slot. */
 struct vti_widths {
@@ -86,37 +86,56 @@ uint16_t vti_build_const(struct vti_build *b, const struct vt_word *value, unsig
 uint16_t vti_build_u64(struct vti_build *b, uint64_t value);
 uint16_t vti_build_unknown(struct vti_build *b, unsigned size);
 void vti_build_add(struct vti_build *b, struct vti_op op, struct vti_widths words);
-/* Copies a structure of `size` bytes; what it returns goes into `imm`. */
-uint64_t vti_build_more(struct vti_build *b, const void *data, size_t size);
-
-/* The block; NULL when memory ran out. */
-struct vti_block *vti_build_finish(struct vti_build *b);
+/* The same with a copy of a structure behind `imm`. */
+void vti_build_add_with(struct vti_build *b, struct vti_op op, struct vti_widths words,
+			const void *data, size_t size);
 void vti_build_free(struct vti_build *b);
 
-/* The slots of an operation: pointers into `op` and `more`, with words, destinations marked. */
-struct vti_use {
-	uint16_t *slot;
-	uint8_t words;
-	bool written;
-};
+/* Of the instruction at hand. */
+static inline const struct vt_facts *vti_at_hand(const struct vti_build *b)
+{
+	return &b->insns[b->insn].facts;
+}
 
-unsigned vti_op_uses(struct vti_build_op *op, uint8_t *more, struct vti_use uses[VTI_MAX_USES]);
+static inline uint64_t vti_address(const struct vti_build *b)
+{
+	return b->addr + b->insns[b->insn].offset;
+}
 
-/* ---- machine/lift/exits.c ---- */
+/* ---- operations ---- */
 
-/* Notes at each exit what its condition compares. */
-void vti_build_note_exits(const struct vti_build *b);
+/* The words that a value of some type takes. */
+unsigned vti_type_words(IRType type);
 
-/* ---- machine/lift/capture.c ---- */
+/* VTI_GET8 for VTI_GET1 and 8, and so on: the operation of a family for a size of 1 to 32. */
+unsigned vti_sized(unsigned op, unsigned size);
 
-/* Whether a sort of value is wanted. */
-bool vti_wants(const struct vti_build *b, enum vt_what what);
+/* An operator's result of type `type`, from slots of so many words; from two of one word. */
+uint16_t vti_emit_operator(struct vti_build *b, IROp op, IRType type, const uint16_t *args,
+			   const uint8_t *words, unsigned nargs);
+uint16_t vti_emit_binary(struct vti_build *b, IROp op, IRType type, uint16_t x, uint16_t y);
+uint16_t vti_emit_unknown(struct vti_build *b, IRType type);
+/* What holds for both when the condition is unknown. */
+uint16_t vti_emit_choice(struct vti_build *b, unsigned words, uint16_t by, uint16_t yes,
+			 uint16_t no);
+/* `size` bytes of the guest state, read and written. */
+uint16_t vti_emit_get(struct vti_build *b, unsigned offset, unsigned size);
+void vti_emit_put(struct vti_build *b, unsigned offset, unsigned size, uint16_t slot);
+void vti_emit_end(struct vti_build *b, uint16_t to, IRJumpKind kind, bool turn);
+
+/* Starts the instruction that follows, with what is captured in front of it. */
+void vti_emit_begin(struct vti_build *b);
+
+/* Where a general or vector register is in the guest state; false: it is another one. */
+bool vti_find_register(unsigned reg, unsigned *offset);
+
+/* ---- what is captured ---- */
+
 void vti_capture(struct vti_build *b, enum vt_what what, unsigned reg, uint16_t slot,
 		 unsigned size);
 /* The same where `guard` is 1 (VTI_NO_SLOT: always); elsewhere it is unknown. */
 void vti_capture_if(struct vti_build *b, uint16_t guard, enum vt_what what, uint16_t slot,
 		    unsigned size);
-void vti_capture_begin(struct vti_build *b);
 /* Notes that the guest state was written. */
 void vti_capture_put(struct vti_build *b, unsigned offset, unsigned size, bool is_const);
 /* Captures the registers noted so far, and forgets them. */
@@ -125,5 +144,10 @@ void vti_capture_args(struct vti_build *b);
 
 /* What an instruction that VEX does not know leaves. */
 void vti_capture_unlifted(struct vti_build *b);
+
+/* ---- machine/lift/finish.c ---- */
+
+/* The block; NULL when memory ran out. */
+struct vti_block *vti_build_finish(struct vti_build *b);
 
 #endif

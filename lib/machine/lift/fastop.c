@@ -4,8 +4,6 @@
 #include <libvex_basictypes.h>
 #include <libvex_ir.h>
 
-#include "machine/lift/lift.h"
-
 unsigned vti_fast_op(unsigned irop)
 {
 	switch (irop) {

@@ -37,6 +37,9 @@ static inline void vti_words_copy(struct vt_word *to, const struct vt_word *from
 		to[i] = vti_word_at(&from[i]);
 }
 
+/* The operation for an operator that the interpreter's loop does itself, or 0. */
+unsigned vti_fast_op(unsigned irop);
+
 /* How many words the result of such an operation has. */
 unsigned vti_fast_words(unsigned opcode);
 

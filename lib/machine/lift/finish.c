@@ -7,9 +7,150 @@
 
 #include <libvex_guest_amd64.h>
 
+#include "machine/lift/inverse.h"
+
 #define FLAGS_AT    ((unsigned)offsetof(VexGuestAMD64State, guest_CC_OP))
 #define FLAGS_WORDS 4 /* cc_op, cc_dep1, cc_dep2, cc_ndep */
 #define ALL_FLAGS   ((1u << FLAGS_WORDS) - 1)
+
+/* ---- which slots an operation uses ---- */
+
+/* Slots that an operation reads or writes: its own, or those of the structure behind `imm`. */
+#define MAX_USES 20
+
+/* One of them: a pointer into the operation or that structure, with its words. */
+struct use {
+	uint16_t *slot;
+	uint8_t words;
+	bool written;
+};
+
+static void add_use(struct use **u, uint16_t *slot, unsigned words, bool written)
+{
+	if (*slot != VTI_NO_SLOT && words)
+		*(*u)++ = (struct use){slot, (uint8_t)words, written};
+}
+
+static void call_uses(struct vti_call *c, struct use **u)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nargs; i++)
+		add_use(u, &c->args[i], 1, false);
+	add_use(u, &c->guard, 1, false);
+	add_use(u, &c->address, 1, false);
+	add_use(u, &c->dst, (c->result_size + 7u) / 8, true);
+}
+
+static void cas_uses(struct vti_cas *c, struct use **u)
+{
+	unsigned i;
+
+	add_use(u, &c->address, 1, false);
+	for (i = 0; i < 2; i++) {
+		add_use(u, &c->expected[i], 1, false);
+		add_use(u, &c->data[i], 1, false);
+		add_use(u, &c->old[i], 1, true);
+	}
+}
+
+static unsigned find_uses(struct vti_build_op *op, uint8_t *more, struct use uses[MAX_USES])
+{
+	struct use *u = uses;
+	struct vti_guarded *g;
+
+	switch (op->op.op) {
+	case VTI_CCALL:
+	case VTI_DIRTY:
+		call_uses((struct vti_call *)(void *)(more + op->op.imm), &u);
+		break;
+	case VTI_CAS:
+		cas_uses((struct vti_cas *)(void *)(more + op->op.imm), &u);
+		break;
+	case VTI_LOADG:
+	case VTI_STOREG:
+		g = (struct vti_guarded *)(void *)(more + op->op.imm);
+		add_use(&u, &g->address, 1, false);
+		add_use(&u, &g->guard, 1, false);
+		add_use(&u, &g->value, (g->size + 7u) / 8, false);
+		if (op->op.op == VTI_LOADG)
+			add_use(&u, &g->dst, (g->size + 7u) / 8, true);
+		break;
+	default:
+		add_use(&u, &op->op.a, op->words.a, false);
+		add_use(&u, &op->op.b, op->words.b, false);
+		add_use(&u, &op->op.c, op->words.c, false);
+		add_use(&u, &op->op.d, op->words.d, false);
+		add_use(&u, &op->op.dst, op->words.dst, true);
+		break;
+	}
+	return (unsigned)(u - uses);
+}
+
+/* ---- what exits compare ---- */
+
+/*
+ * Nearly every branch compares two numbers, and mostly nothing follows from the way that it takes:
+ * that is seen at once if the exit itself knows what it compares.
+ */
+
+/* The operation that makes a temporary; SIZE_MAX: none does. */
+static size_t maker_of(const struct vti_build *b, size_t before, uint16_t slot)
+{
+	while (before-- > 0)
+		if (b->ops[before].words.dst == 1 && b->ops[before].op.dst == slot)
+			return before;
+	return SIZE_MAX;
+}
+
+static enum vti_compare compare_of(const struct vti_op *op, unsigned *bits)
+{
+	if (op->op == VTI_MOVE1)
+		return VTI_COMPARE_BIT;
+	return op->op >= VTI_FAST ? vti_compare_of(op, bits) : VTI_COMPARE_OTHER;
+}
+
+static void note_exit(const struct vti_build *b, size_t exit)
+{
+	struct vti_build_op *e = &b->ops[exit];
+	const struct vti_op *op = NULL;
+	enum vti_compare how = VTI_COMPARE_BIT;
+	uint16_t slot = e->op.a;
+	unsigned bits = 0;
+	bool inverted = false;
+	size_t at = exit;
+
+	while (how == VTI_COMPARE_BIT || how == VTI_COMPARE_NOT) {
+		at = maker_of(b, at, slot);
+		if (at == SIZE_MAX)
+			return;
+		op = &b->ops[at].op;
+		how = compare_of(op, &bits);
+		inverted ^= how == VTI_COMPARE_NOT;
+		slot = op->a;
+	}
+	if (how == VTI_COMPARE_OTHER)
+		return;
+	inverted ^= how != VTI_COMPARE_EQUAL;
+	e->op.d = how == VTI_COMPARE_ORDER ? VTI_EXIT_ORDERED
+		  : inverted		   ? VTI_EXIT_DIFFERENT
+					   : VTI_EXIT_EQUAL;
+	e->op.dst = (uint16_t)bits;
+	e->op.b = op->a;
+	e->op.c = how == VTI_COMPARE_ZERO ? VTI_NO_SLOT : op->b;
+	/* They keep their places up to here. */
+	e->words.b = 1;
+	e->words.c = how != VTI_COMPARE_ZERO;
+}
+
+static void note_exits(const struct vti_build *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nops; i++)
+		if (b->ops[i].op.op == VTI_EXIT)
+			note_exit(b, i);
+}
 
 /* ---- what nobody needs ---- */
 
@@ -84,13 +225,13 @@ static unsigned flags_before(const struct vti_build *b, const struct vti_op *op,
  */
 static void drop_dead(struct vti_build *b, bool *live)
 {
-	struct vti_use uses[VTI_MAX_USES];
+	struct use uses[MAX_USES];
 	unsigned flags = ALL_FLAGS;
 	size_t i = b->nops;
 
 	while (i-- > 0) {
 		struct vti_build_op *op = &b->ops[i];
-		unsigned k, w, n = vti_op_uses(op, b->more.data, uses);
+		unsigned k, w, n = find_uses(op, b->more.data, uses);
 		bool needed = !only_computes(op->op.op);
 
 		for (k = 0; k < n; k++)
@@ -163,11 +304,11 @@ static void place_constants(const struct vti_build *b, const bool *live, struct 
 
 static void find_last_uses(struct vti_build *b, struct placing *p)
 {
-	struct vti_use uses[VTI_MAX_USES];
+	struct use uses[MAX_USES];
 	size_t i;
 
 	for (i = 0; i < b->nops; i++) {
-		unsigned k, n = vti_op_uses(&b->ops[i], b->more.data, uses);
+		unsigned k, n = find_uses(&b->ops[i], b->more.data, uses);
 
 		for (k = 0; k < n; k++)
 			p->last[b->slots[*uses[k].slot].base] = (uint32_t)i;
@@ -180,12 +321,12 @@ static void find_last_uses(struct vti_build *b, struct placing *p)
  */
 static void place_temps(struct vti_build *b, struct placing *p)
 {
-	struct vti_use uses[VTI_MAX_USES];
-	uint16_t over[VTI_MAX_USES];
+	struct use uses[MAX_USES];
+	uint16_t over[MAX_USES];
 	size_t i;
 
 	for (i = 0; i < b->nops; i++) {
-		unsigned k, nover = 0, n = vti_op_uses(&b->ops[i], b->more.data, uses);
+		unsigned k, nover = 0, n = find_uses(&b->ops[i], b->more.data, uses);
 
 		for (k = 0; k < n; k++) {
 			uint16_t slot = *uses[k].slot, base = b->slots[slot].base;
@@ -300,7 +441,7 @@ struct vti_block *vti_build_finish(struct vti_build *b)
 		enough = enough && p.idle[i];
 	}
 	if (enough && !b->failed && !b->more.failed) {
-		vti_build_note_exits(b);
+		note_exits(b);
 		drop_dead(b, live);
 		close_ranks(b);
 		place_constants(b, live, &p);

@@ -16,6 +16,9 @@
  * word for each 8 bytes.  An operation names slots by index.
  */
 
+#define VTI_LIFT_INSNS 50 /* in one block, at most */
+#define VTI_LIFT_BYTES (VTI_LIFT_INSNS * 15)
+
 /* For each size n in bytes of 1, 2, 4, 8, 16, 32: NAME##n. */
 #define VTI_SIZES(NAME) NAME##1, NAME##2, NAME##4, NAME##8, NAME##16, NAME##32
 

@@ -6,26 +6,269 @@
 #include <libvex_guest_amd64.h>
 
 #include "machine/lift/amend.h"
-#include "machine/lift/vex.h"
+#include "machine/lift/flatten.h"
 
-#define RIP_AT ((int)offsetof(VexGuestAMD64State, guest_RIP))
+#define RIP_AT	    ((unsigned)offsetof(VexGuestAMD64State, guest_RIP))
+#define SSEROUND_AT ((unsigned)offsetof(VexGuestAMD64State, guest_SSEROUND))
 
-static uint64_t insn_addr(const struct vti_build *b)
+/* ---- constants ---- */
+
+/* A word of a vector constant, which has a bit for each byte. */
+static uint64_t spread(unsigned bits)
 {
-	return b->addr + b->insns[b->insn].offset;
+	uint64_t v = 0;
+	unsigned i;
+
+	for (i = 0; i < 8; i++)
+		if (bits >> i & 1)
+			v |= UINT64_C(0xff) << 8 * i;
+	return v;
 }
 
-void vti_insn_begin(struct vti_build *b)
+/* VEX's NaN, of an x87 register that is empty: the machine's has a sign. */
+static uint16_t number(struct vti_build *b, uint64_t f64)
 {
-	b->insn = b->emitted++;
-	b->insns[b->insn].first = (uint32_t)b->nops;
-	vti_capture_begin(b);
+	return f64 == UINT64_C(0x7ff8000000000000) ? vti_build_unknown(b, 8)
+						   : vti_build_u64(b, f64);
 }
 
-void vti_insn_end(struct vti_build *b)
+static uint16_t constant(struct vti_build *b, const IRConst *c)
 {
-	vti_amend_end(b);
-	vti_capture_results(b);
+	struct vt_word w[4];
+	uint64_t v = 0;
+	uint32_t v32;
+	unsigned i;
+
+	switch (c->tag) {
+	case Ico_U1:
+		return vti_build_u64(b, c->Ico.U1 ? 1 : 0);
+	case Ico_U8:
+		return vti_build_u64(b, c->Ico.U8);
+	case Ico_U16:
+		return vti_build_u64(b, c->Ico.U16);
+	case Ico_U32:
+		return vti_build_u64(b, c->Ico.U32);
+	case Ico_U64:
+		return vti_build_u64(b, c->Ico.U64);
+	case Ico_F32:
+		memcpy(&v32, &c->Ico.F32, sizeof(v32));
+		return vti_build_u64(b, v32);
+	case Ico_F32i:
+		return vti_build_u64(b, c->Ico.F32i);
+	case Ico_F64:
+		memcpy(&v, &c->Ico.F64, sizeof(v));
+		return number(b, v);
+	case Ico_F64i:
+		return number(b, c->Ico.F64i);
+	case Ico_U128:
+	case Ico_V128:
+		for (i = 0; i < 2; i++)
+			w[i] = vt_word_of(spread(c->Ico.V128 >> 8 * i & 0xff));
+		return vti_build_const(b, w, 2);
+	case Ico_V256:
+		for (i = 0; i < 4; i++)
+			w[i] = vt_word_of(spread(c->Ico.V256 >> 8 * i & 0xff));
+		return vti_build_const(b, w, 4);
+	}
+	return vti_build_unknown(b, 8);
+}
+
+static uint16_t atom(struct vti_flat *f, const IRExpr *e)
+{
+	if (e->tag == Iex_Const)
+		return constant(f->b, e->Iex.Const.con);
+	if (e->tag == Iex_RdTmp && e->Iex.RdTmp.tmp < (IRTemp)f->in->tyenv->types_used &&
+	    f->temps[e->Iex.RdTmp.tmp] != VTI_NO_SLOT)
+		return f->temps[e->Iex.RdTmp.tmp];
+	/* VEX's code is flat and assigns before it reads; were it not so, this is not wrong. */
+	return vti_build_unknown(f->b, 32);
+}
+
+/* ---- expressions ---- */
+
+/* Arithmetic of vectors, and fused: VEX says that it rounds to nearest, whatever MXCSR says. */
+static bool rounds_as_mxcsr_says(IROp op)
+{
+	switch (op) {
+	case Iop_Add32Fx4:
+	case Iop_Sub32Fx4:
+	case Iop_Mul32Fx4:
+	case Iop_Div32Fx4:
+	case Iop_Sqrt32Fx4:
+	case Iop_Add64Fx2:
+	case Iop_Sub64Fx2:
+	case Iop_Mul64Fx2:
+	case Iop_Div64Fx2:
+	case Iop_Sqrt64Fx2:
+	case Iop_Add32Fx8:
+	case Iop_Sub32Fx8:
+	case Iop_Mul32Fx8:
+	case Iop_Div32Fx8:
+	case Iop_Add64Fx4:
+	case Iop_Sub64Fx4:
+	case Iop_Mul64Fx4:
+	case Iop_Div64Fx4:
+	case Iop_MAddF32:
+	case Iop_MSubF32:
+	case Iop_MAddF64:
+	case Iop_MSubF64:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_fused(IROp op)
+{
+	return op == Iop_MAddF32 || op == Iop_MSubF32 || op == Iop_MAddF64 || op == Iop_MSubF64;
+}
+
+static uint16_t get(struct vti_build *b, unsigned offset, unsigned size)
+{
+	/* The guest state's instruction pointer is not kept. */
+	if (offset == RIP_AT && size == 8)
+		return vti_build_u64(b, vti_address(b));
+	return vti_emit_get(b, offset, size);
+}
+
+static uint16_t operator(struct vti_flat *f, const IRExpr *e)
+{
+	const IRExpr *in[4] = {NULL, NULL, NULL, NULL};
+	uint16_t args[4] = {0, 0, 0, 0};
+	uint8_t words[4] = {0, 0, 0, 0};
+	unsigned i, n = 0;
+	uint16_t slot;
+	IROp op;
+
+	if (e->tag == Iex_Unop) {
+		op = e->Iex.Unop.op;
+		in[n++] = e->Iex.Unop.arg;
+	} else if (e->tag == Iex_Binop) {
+		op = e->Iex.Binop.op;
+		in[n++] = e->Iex.Binop.arg1;
+		in[n++] = e->Iex.Binop.arg2;
+	} else if (e->tag == Iex_Triop) {
+		op = e->Iex.Triop.details->op;
+		in[n++] = e->Iex.Triop.details->arg1;
+		in[n++] = e->Iex.Triop.details->arg2;
+		in[n++] = e->Iex.Triop.details->arg3;
+	} else {
+		op = e->Iex.Qop.details->op;
+		in[n++] = e->Iex.Qop.details->arg1;
+		in[n++] = e->Iex.Qop.details->arg2;
+		in[n++] = e->Iex.Qop.details->arg3;
+		in[n++] = e->Iex.Qop.details->arg4;
+	}
+	for (i = 0; i < n; i++) {
+		args[i] = atom(f, in[i]);
+		words[i] = (uint8_t)vti_type_words(typeOfIRExpr(f->in->tyenv, in[i]));
+	}
+	if (rounds_as_mxcsr_says(op) && in[0]->tag == Iex_Const)
+		args[0] = get(f->b, SSEROUND_AT, 4);
+	if (is_fused(op))
+		args[0] = vti_amend_rounding(f, args[0]);
+	slot = vti_emit_operator(f->b, op, typeOfIRExpr(f->in->tyenv, e), args, words, n);
+	if (op == Iop_NegF32 || op == Iop_NegF64)
+		slot = vti_amend_negation(f, op, args[0], slot);
+	if (is_fused(op))
+		f->fused = slot;
+	return slot;
+}
+
+/* ---- the others ---- */
+
+static uint16_t load(struct vti_flat *f, const IRExpr *e)
+{
+	unsigned size = (unsigned)sizeofIRType(e->Iex.Load.ty);
+	unsigned words = vti_type_words(e->Iex.Load.ty);
+	uint16_t addr = atom(f, e->Iex.Load.addr);
+	uint16_t dst = vti_build_temp(f->b, words);
+
+	vti_build_narrow(f->b, dst, 8 * size);
+	vti_build_add(
+		f->b,
+		(struct vti_op){.op = (uint16_t)vti_sized(VTI_LOAD1, size), .dst = dst, .a = addr},
+		(struct vti_widths){.dst = (uint8_t)words, .a = 1});
+	vti_capture(f->b, VT_WHAT_LOAD_ADDRESS, 0, addr, 8);
+	vti_capture(f->b, VT_WHAT_LOAD, 0, dst, size);
+	return vti_amend_load(f, e->Iex.Load.ty, dst);
+}
+
+static uint16_t geti(struct vti_flat *f, const IRExpr *e)
+{
+	const IRRegArray *r = e->Iex.GetI.descr;
+	struct vti_array array = {.base = (uint16_t)r->base,
+				  .count = (uint16_t)r->nElems,
+				  .size = (uint16_t)sizeofIRType(r->elemTy),
+				  .bias = (int16_t)e->Iex.GetI.bias};
+	uint16_t dst = vti_build_temp(f->b, vti_type_words(r->elemTy));
+
+	vti_build_add_with(
+		f->b, (struct vti_op){.op = VTI_GETI, .dst = dst, .a = atom(f, e->Iex.GetI.ix)},
+		(struct vti_widths){.dst = (uint8_t)vti_type_words(r->elemTy), .a = 1}, &array,
+		sizeof(array));
+	return dst;
+}
+
+static uint16_t ite(struct vti_flat *f, const IRExpr *e)
+{
+	return vti_emit_choice(f->b, vti_type_words(typeOfIRExpr(f->in->tyenv, e)),
+			       atom(f, e->Iex.ITE.cond), atom(f, e->Iex.ITE.iftrue),
+			       atom(f, e->Iex.ITE.iffalse));
+}
+
+static uint16_t call(struct vti_flat *f, const IRExpr *e)
+{
+	const IRCallee *cee = e->Iex.CCall.cee;
+	IRType type = e->Iex.CCall.retty;
+	struct vti_call c;
+	IRExpr **arg;
+
+	memset(&c, 0, sizeof(c));
+	c.fn = cee->addr;
+	c.name = cee->name;
+	c.result_size = (uint8_t)sizeofIRType(type);
+	c.guard = c.address = VTI_NO_SLOT;
+	for (arg = e->Iex.CCall.args; *arg; arg++) {
+		if (c.nargs == VTI_CALL_ARGS || is_IRExpr_VECRET_or_GSPTR(*arg)) {
+			f->b->nunknown++;
+			return vti_emit_unknown(f->b, type);
+		}
+		c.args[c.nargs++] = atom(f, *arg);
+	}
+	c.dst = vti_build_temp(f->b, vti_type_words(type));
+	if (strcmp(c.name, "amd64g_calculate_condition") == 0)
+		vti_build_narrow(f->b, c.dst, 1);
+	vti_build_add_with(f->b, (struct vti_op){.op = VTI_CCALL, .dst = c.dst},
+			   (struct vti_widths){0}, &c, sizeof(c));
+	return c.dst;
+}
+
+static uint16_t expression(struct vti_flat *f, const IRExpr *e)
+{
+	switch (e->tag) {
+	case Iex_Const:
+	case Iex_RdTmp:
+		return atom(f, e);
+	case Iex_Get:
+		return get(f->b, (unsigned)e->Iex.Get.offset,
+			   (unsigned)sizeofIRType(e->Iex.Get.ty));
+	case Iex_GetI:
+		return geti(f, e);
+	case Iex_Unop:
+	case Iex_Binop:
+	case Iex_Triop:
+	case Iex_Qop:
+		return operator(f, e);
+	case Iex_Load:
+		return load(f, e);
+	case Iex_ITE:
+		return ite(f, e);
+	case Iex_CCall:
+		return call(f, e);
+	default:
+		return vti_emit_unknown(f->b, typeOfIRExpr(f->in->tyenv, e));
+	}
 }
 
 /* ---- statements ---- */
@@ -34,17 +277,12 @@ static void put(struct vti_flat *f, const IRStmt *st)
 {
 	const IRExpr *data = st->Ist.Put.data;
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
-	uint16_t slot;
+	unsigned offset = (unsigned)st->Ist.Put.offset;
 
-	if (st->Ist.Put.offset == RIP_AT)
+	if (offset == RIP_AT)
 		return;
-	slot = vti_amend_put(f, data, (unsigned)st->Ist.Put.offset, vti_atom(f, data));
-	vti_build_add(f->b,
-		      (struct vti_op){.op = (uint16_t)vti_sized(VTI_PUT1, size),
-				      .a = slot,
-				      .imm = (uint64_t)st->Ist.Put.offset},
-		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
-	vti_capture_put(f->b, (unsigned)st->Ist.Put.offset, size, data->tag == Iex_Const);
+	vti_emit_put(f->b, offset, size, vti_amend_put(f, data, offset, atom(f, data)));
+	vti_capture_put(f->b, offset, size, data->tag == Iex_Const);
 }
 
 static void puti(struct vti_flat *f, const IRPutI *p)
@@ -54,18 +292,16 @@ static void puti(struct vti_flat *f, const IRPutI *p)
 				  .size = (uint16_t)sizeofIRType(p->descr->elemTy),
 				  .bias = (int16_t)p->bias};
 
-	vti_build_add(f->b,
-		      (struct vti_op){.op = VTI_PUTI,
-				      .a = vti_atom(f, p->ix),
-				      .b = vti_atom(f, p->data),
-				      .imm = vti_build_more(f->b, &array, sizeof(array))},
-		      (struct vti_widths){.a = 1, .b = (uint8_t)vti_type_words(p->descr->elemTy)});
+	vti_build_add_with(
+		f->b, (struct vti_op){.op = VTI_PUTI, .a = atom(f, p->ix), .b = atom(f, p->data)},
+		(struct vti_widths){.a = 1, .b = (uint8_t)vti_type_words(p->descr->elemTy)}, &array,
+		sizeof(array));
 }
 
 static void store(struct vti_flat *f, const IRExpr *to, const IRExpr *data)
 {
 	unsigned size = (unsigned)sizeofIRType(typeOfIRExpr(f->in->tyenv, data));
-	uint16_t addr = vti_atom(f, to), value = vti_amend_store(f, vti_atom(f, data));
+	uint16_t addr = atom(f, to), value = vti_amend_store(f, atom(f, data));
 
 	vti_build_add(
 		f->b,
@@ -80,14 +316,13 @@ static void storeg(struct vti_flat *f, const IRStoreG *s)
 	struct vti_guarded g;
 
 	memset(&g, 0, sizeof(g));
-	g.address = vti_atom(f, s->addr);
-	g.guard = vti_atom(f, s->guard);
-	g.value = vti_atom(f, s->data);
+	g.address = atom(f, s->addr);
+	g.guard = atom(f, s->guard);
+	g.value = atom(f, s->data);
 	g.dst = VTI_NO_SLOT;
 	g.size = (uint8_t)sizeofIRType(typeOfIRExpr(f->in->tyenv, s->data));
-	vti_build_add(f->b,
-		      (struct vti_op){.op = VTI_STOREG, .imm = vti_build_more(f->b, &g, sizeof(g))},
-		      (struct vti_widths){0});
+	vti_build_add_with(f->b, (struct vti_op){.op = VTI_STOREG}, (struct vti_widths){0}, &g,
+			   sizeof(g));
 	vti_capture_if(f->b, g.guard, VT_WHAT_STORE_ADDRESS, g.address, 8);
 	vti_capture_if(f->b, g.guard, VT_WHAT_STORE, g.value, g.size);
 }
@@ -114,16 +349,15 @@ static void loadg(struct vti_flat *f, const IRLoadG *l)
 	bool widened;
 
 	memset(&g, 0, sizeof(g));
-	g.address = vti_atom(f, l->addr);
-	g.guard = vti_atom(f, l->guard);
-	g.value = vti_atom(f, l->alt);
+	g.address = atom(f, l->addr);
+	g.guard = atom(f, l->guard);
+	g.value = atom(f, l->alt);
 	g.size = (uint8_t)loadg_size(l->cvt, &widened);
 	g.conversion = (uint16_t)l->cvt;
 	g.dst = vti_build_temp(f->b, vti_type_words(typeOfIRTemp(f->in->tyenv, l->dst)));
 	f->temps[l->dst] = g.dst;
-	vti_build_add(f->b,
-		      (struct vti_op){.op = VTI_LOADG, .imm = vti_build_more(f->b, &g, sizeof(g))},
-		      (struct vti_widths){0});
+	vti_build_add_with(f->b, (struct vti_op){.op = VTI_LOADG}, (struct vti_widths){0}, &g,
+			   sizeof(g));
 	vti_capture_if(f->b, g.guard, VT_WHAT_LOAD_ADDRESS, g.address, 8);
 	if (!widened)
 		vti_capture_if(f->b, g.guard, VT_WHAT_LOAD, g.dst, g.size);
@@ -141,37 +375,23 @@ static bool tries_again(const struct vti_flat *f, int at)
 		const IRStmt *st = f->in->stmts[at];
 
 		if (st->tag == Ist_Exit && st->Ist.Exit.jk == Ijk_Boring &&
-		    st->Ist.Exit.dst->Ico.U64 == insn_addr(f->b))
+		    st->Ist.Exit.dst->Ico.U64 == vti_address(f->b))
 			return true;
 	}
 	return false;
 }
 
-static uint16_t both_halves(struct vti_build *b, uint16_t low, uint16_t high, unsigned size)
+static uint16_t both_halves(struct vti_build *b, const uint16_t half[2], unsigned size)
 {
-	static const uint8_t words[4] = {1, 1, 0, 0};
-	const uint16_t args[4] = {high, low, 0, 0};
-
 	if (size == 4)
-		return vti_operator(b, Iop_32HLto64, Ity_I64, args, words, 2);
-	return vti_operator(b, Iop_64HLtoV128, Ity_V128, args, words, 2);
+		return vti_emit_binary(b, Iop_32HLto64, Ity_I64, half[1], half[0]);
+	return vti_emit_binary(b, Iop_64HLtoV128, Ity_V128, half[1], half[0]);
 }
 
 static uint16_t equal(struct vti_build *b, uint16_t x, uint16_t y)
 {
-	static const uint8_t words[4] = {1, 1, 0, 0};
-	const uint16_t args[4] = {x, y, 0, 0};
-
 	/* Words have zeros above their width. */
-	return vti_operator(b, Iop_CmpEQ64, Ity_I1, args, words, 2);
-}
-
-static uint16_t and (struct vti_build * b, uint16_t x, uint16_t y)
-{
-	static const uint8_t words[4] = {1, 1, 0, 0};
-	const uint16_t args[4] = {x, y, 0, 0};
-
-	return vti_operator(b, Iop_And64, Ity_I64, args, words, 2);
+	return vti_emit_binary(b, Iop_CmpEQ64, Ity_I1, x, y);
 }
 
 static void capture_cas(struct vti_build *b, const struct vti_cas *c)
@@ -185,9 +405,10 @@ static void capture_cas(struct vti_build *b, const struct vti_cas *c)
 		return;
 	done = equal(b, c->old[0], c->expected[0]);
 	if (two) {
-		done = and(b, done, equal(b, c->old[1], c->expected[1]));
-		old = both_halves(b, c->old[0], c->old[1], c->size);
-		data = both_halves(b, c->data[0], c->data[1], c->size);
+		done = vti_emit_binary(b, Iop_And64, Ity_I64, done,
+				       equal(b, c->old[1], c->expected[1]));
+		old = both_halves(b, c->old, c->size);
+		data = both_halves(b, c->data, c->size);
 	}
 	vti_capture(b, VT_WHAT_LOAD_ADDRESS, 0, c->address, 8);
 	vti_capture(b, VT_WHAT_LOAD, 0, old, size);
@@ -202,24 +423,23 @@ static void cas(struct vti_flat *f, int at)
 	struct vti_cas c;
 
 	if (!two && tries_again(f, at)) {
-		f->temps[in->oldLo] = vti_atom(f, in->expdLo);
+		f->temps[in->oldLo] = atom(f, in->expdLo);
 		store(f, in->addr, in->dataLo);
 		return;
 	}
 	memset(&c, 0, sizeof(c));
-	c.address = vti_atom(f, in->addr);
+	c.address = atom(f, in->addr);
 	c.size = (uint8_t)sizeofIRType(typeOfIRTemp(f->in->tyenv, in->oldLo));
-	c.expected[0] = vti_atom(f, in->expdLo);
-	c.data[0] = vti_atom(f, in->dataLo);
+	c.expected[0] = atom(f, in->expdLo);
+	c.data[0] = atom(f, in->dataLo);
 	c.old[0] = f->temps[in->oldLo] = vti_build_temp(f->b, 1);
-	c.expected[1] = two ? vti_atom(f, in->expdHi) : VTI_NO_SLOT;
-	c.data[1] = two ? vti_atom(f, in->dataHi) : VTI_NO_SLOT;
+	c.expected[1] = two ? atom(f, in->expdHi) : VTI_NO_SLOT;
+	c.data[1] = two ? atom(f, in->dataHi) : VTI_NO_SLOT;
 	c.old[1] = two ? vti_build_temp(f->b, 1) : VTI_NO_SLOT;
 	if (two)
 		f->temps[in->oldHi] = c.old[1];
-	vti_build_add(f->b,
-		      (struct vti_op){.op = VTI_CAS, .imm = vti_build_more(f->b, &c, sizeof(c))},
-		      (struct vti_widths){0});
+	vti_build_add_with(f->b, (struct vti_op){.op = VTI_CAS}, (struct vti_widths){0}, &c,
+			   sizeof(c));
 	capture_cas(f->b, &c);
 }
 
@@ -259,7 +479,7 @@ static bool take_args(struct vti_flat *f, struct vti_call *c, const IRDirty *d)
 		}
 		if (c->nargs == VTI_CALL_ARGS || is_IRExpr_VECRET_or_GSPTR(*arg))
 			return false;
-		c->args[c->nargs++] = vti_atom(f, *arg);
+		c->args[c->nargs++] = atom(f, *arg);
 	}
 	return true;
 }
@@ -273,9 +493,9 @@ static bool dirty(struct vti_flat *f, const IRDirty *d)
 	memset(&c, 0, sizeof(c));
 	c.fn = d->cee->addr;
 	c.name = d->cee->name;
-	c.guard = always ? VTI_NO_SLOT : vti_atom(f, d->guard);
+	c.guard = always ? VTI_NO_SLOT : atom(f, d->guard);
 	c.memory = (uint8_t)effect(d->mFx);
-	c.address = c.memory ? vti_atom(f, d->mAddr) : VTI_NO_SLOT;
+	c.address = c.memory ? atom(f, d->mAddr) : VTI_NO_SLOT;
 	c.size = c.memory ? (uint16_t)d->mSize : 0;
 	c.dst = VTI_NO_SLOT;
 	if (!take_state(&c, d) || !take_args(f, &c, d))
@@ -288,9 +508,8 @@ static bool dirty(struct vti_flat *f, const IRDirty *d)
 	}
 	if (c.memory & 1)
 		vti_capture_if(f->b, c.guard, VT_WHAT_LOAD_ADDRESS, c.address, 8);
-	vti_build_add(f->b,
-		      (struct vti_op){.op = VTI_DIRTY, .imm = vti_build_more(f->b, &c, sizeof(c))},
-		      (struct vti_widths){0});
+	vti_build_add_with(f->b, (struct vti_op){.op = VTI_DIRTY}, (struct vti_widths){0}, &c,
+			   sizeof(c));
 	if (c.memory & 2)
 		vti_capture_if(f->b, c.guard, VT_WHAT_STORE_ADDRESS, c.address, 8);
 	return true;
@@ -298,9 +517,27 @@ static bool dirty(struct vti_flat *f, const IRDirty *d)
 
 /* ---- exits and ends ---- */
 
+static void insn_end(struct vti_build *b)
+{
+	vti_amend_end(b);
+	vti_capture_results(b);
+}
+
 static bool is_fault(IRJumpKind jk)
 {
 	return jk >= Ijk_SigILL && jk <= Ijk_SigFPE_IntOvf;
+}
+
+static void add_exit(struct vti_build *b, uint16_t guard, uint32_t insn, IRJumpKind kind,
+		     uint64_t to)
+{
+	vti_build_add(b,
+		      (struct vti_op){.op = VTI_EXIT,
+				      .a = guard,
+				      .insn = (uint16_t)insn,
+				      .aux = (uint16_t)kind,
+				      .imm = to},
+		      (struct vti_widths){.a = 1});
 }
 
 static void leave(struct vti_flat *f, const IRStmt *st)
@@ -312,23 +549,16 @@ static void leave(struct vti_flat *f, const IRStmt *st)
 	uint16_t guard;
 
 	/* Warnings are about what Valgrind cannot do; the next instruction follows anyway. */
-	if (jk == Ijk_EmWarn && to == insn_addr(b) + b->insns[b->insn].facts.length)
+	if (jk == Ijk_EmWarn && to == vti_address(b) + vti_at_hand(b)->length)
 		return;
-	if (jk == Ijk_Boring && to == insn_addr(b) &&
-	    (b->insns[b->insn].facts.flags & VT_FACT_ATOMIC))
+	if (jk == Ijk_Boring && to == vti_address(b) && (vti_at_hand(b)->flags & VT_FACT_ATOMIC))
 		return;
 	if (!fault)
 		vti_capture_results(b);
-	guard = vti_atom(f, st->Ist.Exit.guard);
-	if (to == insn_addr(b) && (b->insns[b->insn].facts.flags & VT_FACT_REPEATED))
+	guard = atom(f, st->Ist.Exit.guard);
+	if (to == vti_address(b) && (vti_at_hand(b)->flags & VT_FACT_REPEATED))
 		guard = vti_amend_again(b, guard);
-	vti_build_add(b,
-		      (struct vti_op){.op = VTI_EXIT,
-				      .a = guard,
-				      .insn = (uint16_t)(fault ? b->insn : b->insn + 1),
-				      .aux = (uint16_t)jk,
-				      .imm = to},
-		      (struct vti_widths){.a = 1});
+	add_exit(b, guard, fault ? b->insn : b->insn + 1, jk, to);
 }
 
 /*
@@ -337,18 +567,14 @@ static void leave(struct vti_flat *f, const IRStmt *st)
  */
 static void leave_when_done(struct vti_flat *f)
 {
-	const struct vti_build_insn *insn = &f->b->insns[f->b->insn];
+	const struct vt_facts *facts = vti_at_hand(f->b);
 
-	if (!(insn->facts.flags & VT_FACT_REPEATED) || f->in->jumpkind != Ijk_Boring ||
-	    f->in->next->tag != Iex_Const || f->in->next->Iex.Const.con->Ico.U64 != insn_addr(f->b))
+	if (!(facts->flags & VT_FACT_REPEATED) || f->in->jumpkind != Ijk_Boring ||
+	    f->in->next->tag != Iex_Const ||
+	    f->in->next->Iex.Const.con->Ico.U64 != vti_address(f->b))
 		return;
-	vti_build_add(f->b,
-		      (struct vti_op){.op = VTI_EXIT,
-				      .a = vti_emit_done(f->b),
-				      .insn = (uint16_t)(f->b->insn + 1),
-				      .aux = (uint16_t)Ijk_Boring,
-				      .imm = insn_addr(f->b) + insn->facts.length},
-		      (struct vti_widths){.a = 1});
+	add_exit(f->b, vti_emit_done(f->b), f->b->insn + 1, Ijk_Boring,
+		 vti_address(f->b) + facts->length);
 }
 
 static bool is_turn(const struct vti_flat *f)
@@ -360,21 +586,16 @@ static bool is_turn(const struct vti_flat *f)
 static void end(struct vti_flat *f)
 {
 	struct vti_build *b = f->b;
-	uint16_t to = vti_atom(f, f->in->next);
-	uint32_t flags = b->insns[b->insn].facts.flags;
+	uint16_t to = atom(f, f->in->next);
+	uint32_t flags = vti_at_hand(b)->flags;
 
-	vti_insn_end(b);
+	insn_end(b);
 	leave_when_done(f);
 	if (f->in->jumpkind == Ijk_Call)
 		vti_capture_args(b);
 	if ((flags & VT_FACT_INDIRECT) && (flags & (VT_FACT_CALL | VT_FACT_JUMP)))
 		vti_capture(b, VT_WHAT_TARGET, 0, to, 8);
-	vti_build_add(b,
-		      (struct vti_op){.op = VTI_END,
-				      .a = to,
-				      .aux = (uint16_t)f->in->jumpkind,
-				      .imm = is_turn(f)},
-		      (struct vti_widths){.a = 1});
+	vti_emit_end(b, to, f->in->jumpkind, is_turn(f));
 }
 
 /* ---- a piece ---- */
@@ -388,7 +609,7 @@ static bool begin(struct vti_build *b, const IRStmt *mark)
 	if (mark->Ist.IMark.addr != b->addr + n->offset || mark->Ist.IMark.len != n->facts.length ||
 	    vti_is_mistaken(&n->facts, b->bytes + n->offset))
 		return false;
-	vti_insn_begin(b);
+	vti_emit_begin(b);
 	vti_amend_begin(b);
 	return true;
 }
@@ -410,7 +631,7 @@ static bool statement(struct vti_flat *f, int at)
 		puti(f, st->Ist.PutI.details);
 		return true;
 	case Ist_WrTmp:
-		f->temps[st->Ist.WrTmp.tmp] = vti_expr(f, st->Ist.WrTmp.data);
+		f->temps[st->Ist.WrTmp.tmp] = expression(f, st->Ist.WrTmp.data);
 		return true;
 	case Ist_Store:
 		store(f, st->Ist.Store.addr, st->Ist.Store.data);
@@ -453,7 +674,7 @@ static enum vti_piece run(struct vti_flat *f)
 
 		if (st->tag == Ist_IMark) {
 			if (begun)
-				vti_insn_end(b);
+				insn_end(b);
 			if (b->emitted == b->limit)
 				return VTI_PIECE_ON;
 			if (!begin(b, st))
@@ -466,8 +687,8 @@ static enum vti_piece run(struct vti_flat *f)
 	if (!begun || f->in->jumpkind == Ijk_NoDecode)
 		return begun ? give_up(b) : VTI_PIECE_UNLIFTED;
 	if (f->in->jumpkind == Ijk_Boring && f->in->next->tag == Iex_Const &&
-	    f->in->next->Iex.Const.con->Ico.U64 == insn_addr(b) + b->insns[b->insn].facts.length) {
-		vti_insn_end(b);
+	    f->in->next->Iex.Const.con->Ico.U64 == vti_address(b) + vti_at_hand(b)->length) {
+		insn_end(b);
 		return VTI_PIECE_ON;
 	}
 	end(f);

@@ -1,16 +1,130 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/lift/lift.h"
 
+#include <setjmp.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <libvex.h>
 #include <libvex_guest_amd64.h>
 
 #include "machine/lift/amend.h"
+#include "machine/lift/flatten.h"
 
 /* Where a straight piece of code ends. */
 #define ENDS (VT_FACT_BRANCH | VT_FACT_SYSCALL)
+
+/* ---- VEX's part ---- */
+
+#define PADDING 32
+#define NO_INSN 0x06 /* pushes es, where there is no 64-bit mode */
+
+/*
+ * VEX is one translator for the whole process and keeps its own state in variables.  So does this,
+ * for VEX tells of failures through a function that takes no argument and must not return.
+ */
+static jmp_buf vex_failed;
+static bool vex_ready;
+/* VEX has no notion of where code ends: it looks behind the last instruction. */
+static uint8_t vex_bytes[VTI_LIFT_BYTES + PADDING];
+
+static void __attribute__((noreturn)) on_failure(void)
+{
+	longjmp(vex_failed, 1);
+}
+
+static void on_log(const HChar *text, SizeT size)
+{
+	(void)text;
+	(void)size;
+}
+
+static Bool chase(void *arg, Addr to)
+{
+	(void)arg;
+	(void)to;
+	return False;
+}
+
+static UInt self_check(void *arg, VexRegisterUpdates *px, const VexGuestExtents *extents)
+{
+	(void)arg;
+	(void)px;
+	(void)extents;
+	return 0;
+}
+
+/* Registers are in the guest state at each instruction; a block is a straight piece of code. */
+static void start(void)
+{
+	VexControl c;
+
+	LibVEX_default_VexControl(&c);
+	c.iropt_level = 1;
+	c.iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+	c.guest_chase = False;
+	c.guest_max_insns = VTI_LIFT_INSNS;
+	LibVEX_Init(on_failure, on_log, 0, &c);
+	vex_ready = true;
+}
+
+static void describe_machine(VexTranslateArgs *args)
+{
+	LibVEX_default_VexArchInfo(&args->archinfo_guest);
+	args->archinfo_guest.endness = VexEndnessLE;
+	args->archinfo_guest.hwcaps =
+		VEX_HWCAPS_AMD64_SSE3 | VEX_HWCAPS_AMD64_SSSE3 | VEX_HWCAPS_AMD64_CX16 |
+		VEX_HWCAPS_AMD64_LZCNT | VEX_HWCAPS_AMD64_AVX | VEX_HWCAPS_AMD64_AVX2 |
+		VEX_HWCAPS_AMD64_BMI | VEX_HWCAPS_AMD64_F16C | VEX_HWCAPS_AMD64_RDRAND |
+		VEX_HWCAPS_AMD64_RDTSCP | VEX_HWCAPS_AMD64_RDSEED;
+	args->archinfo_host = args->archinfo_guest;
+	args->arch_guest = args->arch_host = VexArchAMD64;
+	LibVEX_default_VexAbiInfo(&args->abiinfo_both);
+	args->abiinfo_both.guest_stack_redzone_size = 128;
+	args->abiinfo_both.guest_amd64_assume_fs_is_const = True;
+	args->abiinfo_both.guest_amd64_assume_gs_is_const = True;
+}
+
+/*
+ * The instructions in `size` bytes, at most VTI_LIFT_BYTES, up to the first branch, as VEX has
+ * them; what it makes of the end of the bytes, an instruction of no length, comes last.  Borrowed
+ * until the next call; NULL when VEX gave up.
+ */
+static IRSB *vex_lift(uint64_t addr, const uint8_t *bytes, size_t size)
+{
+	VexRegisterUpdates px = VexRegUpdAllregsAtEachInsn;
+	VexGuestExtents extents;
+	VexTranslateResult result;
+	VexTranslateArgs args;
+	UChar no_code[1];
+	Int used;
+
+	if (size > VTI_LIFT_BYTES || setjmp(vex_failed))
+		return NULL;
+	if (!vex_ready)
+		start();
+	memcpy(vex_bytes, bytes, size);
+	memset(vex_bytes + size, NO_INSN, sizeof(vex_bytes) - size);
+	memset(&args, 0, sizeof(args));
+	describe_machine(&args);
+	args.guest_bytes = vex_bytes;
+	args.guest_bytes_addr = addr;
+	args.chase_into_ok = chase;
+	args.guest_extents = &extents;
+	args.needs_self_check = self_check;
+	/* Machine code is not made, but places for it have to be named. */
+	args.host_bytes = no_code;
+	args.host_bytes_size = sizeof(no_code);
+	args.host_bytes_used = &used;
+	args.disp_cp_chain_me_to_slowEP = args.disp_cp_chain_me_to_fastEP = no_code;
+	args.disp_cp_xindir = args.disp_cp_xassisted = no_code;
+	return LibVEX_FrontEnd(&args, &result, &px);
+}
+
+#define ENDS (VT_FACT_BRANCH | VT_FACT_SYSCALL)
+
+/* ---- instructions ---- */
 
 static bool is_cut_off(const uint8_t *bytes, size_t size)
 {
@@ -62,11 +176,7 @@ static void scan(struct vti_build *b, const uint8_t *bytes, size_t size, unsigne
 
 static void forget_state(struct vti_build *b, size_t offset, unsigned size)
 {
-	vti_build_add(b,
-		      (struct vti_op){.op = (uint16_t)vti_sized(VTI_PUT1, size),
-				      .a = vti_build_unknown(b, size),
-				      .imm = offset},
-		      (struct vti_widths){.a = (uint8_t)((size + 7) / 8)});
+	vti_emit_put(b, (unsigned)offset, size, vti_build_unknown(b, size));
 }
 
 /* What facts do not tell: the x87 and MMX registers.  MXCSR is the interpreter's business. */
@@ -109,7 +219,7 @@ static bool add_unlifted(struct vti_build *b)
 	const struct vt_facts *f = &b->insns[b->emitted].facts;
 	struct vti_unlifted u;
 
-	vti_insn_begin(b);
+	vti_emit_begin(b);
 	memset(&u, 0, sizeof(u));
 	u.writes = f->writes & ~(UINT64_C(1) << VT_REG_IP | UINT64_C(1) << VT_REG_FLAGS);
 	u.writes_flags = f->writes >> VT_REG_FLAGS & 1;
@@ -132,19 +242,14 @@ static bool add_unlifted(struct vti_build *b)
 	    strncmp(f->mnemonic, "popf", 4) == 0)
 		forget_other_flags(b);
 	b->nunlifted++;
-	vti_build_add(b,
-		      (struct vti_op){.op = VTI_UNLIFTED, .imm = vti_build_more(b, &u, sizeof(u))},
-		      (struct vti_widths){0});
+	vti_build_add_with(b, (struct vti_op){.op = VTI_UNLIFTED}, (struct vti_widths){0}, &u,
+			   sizeof(u));
 	if (u.writes_fp)
 		forget_floating_point(b);
 	vti_capture_unlifted(b);
 	if (!(f->flags & ENDS))
 		return false;
-	vti_build_add(b,
-		      (struct vti_op){.op = VTI_END,
-				      .a = vti_build_unknown(b, 8),
-				      .aux = (uint16_t)Ijk_Boring},
-		      (struct vti_widths){.a = 1});
+	vti_emit_end(b, vti_build_unknown(b, 8), Ijk_Boring, false);
 	return true;
 }
 
@@ -160,19 +265,11 @@ static enum vti_piece add_piece(struct vti_build *b, const uint8_t *bytes)
 		if (vti_ends_piece(&b->insns[b->limit - 1].facts))
 			break;
 	end = b->limit < b->ninsns ? b->insns[b->limit].offset : b->length;
-	in = vti_vex_lift(b->addr + at, bytes + at, end - at);
+	in = vex_lift(b->addr + at, bytes + at, end - at);
 	/* One instruction that VEX gives up at does not cost the others. */
 	if (!in)
-		in = vti_vex_lift(b->addr + at, bytes + at, b->insns[b->emitted].facts.length);
+		in = vex_lift(b->addr + at, bytes + at, b->insns[b->emitted].facts.length);
 	return in ? vti_flatten(b, in) : VTI_PIECE_UNLIFTED;
-}
-
-static bool is_bit_test(const struct vti_build *b)
-{
-	const struct vti_build_insn *n = &b->insns[b->emitted];
-
-	return vti_is_register_bit_test(&n->facts) &&
-	       !vti_has_idle_prefix(b->bytes + n->offset, n->facts.length);
 }
 
 static void add_all(struct vti_build *b, const uint8_t *bytes)
@@ -180,10 +277,8 @@ static void add_all(struct vti_build *b, const uint8_t *bytes)
 	while (b->emitted < b->ninsns && !b->failed && !b->full) {
 		enum vti_piece what = add_piece(b, bytes);
 
-		if (what == VTI_PIECE_UNLIFTED && is_bit_test(b)) {
-			vti_lift_bit_test(b);
+		if (what == VTI_PIECE_UNLIFTED && vti_lift_bit_test(b))
 			continue;
-		}
 		if (what == VTI_PIECE_END || (what == VTI_PIECE_UNLIFTED && add_unlifted(b))) {
 			b->bad = b->no_code = false;
 			return;
@@ -193,11 +288,7 @@ static void add_all(struct vti_build *b, const uint8_t *bytes)
 	if (b->bad || b->no_code)
 		vti_build_add(b, (struct vti_op){.op = VTI_STOP}, (struct vti_widths){0});
 	else
-		vti_build_add(b,
-			      (struct vti_op){.op = VTI_END,
-					      .a = vti_build_u64(b, b->addr + b->length),
-					      .aux = (uint16_t)Ijk_Boring},
-			      (struct vti_widths){.a = 1});
+		vti_emit_end(b, vti_build_u64(b, b->addr + b->length), Ijk_Boring, false);
 }
 
 static void restart(struct vti_build *b)

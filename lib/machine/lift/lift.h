@@ -10,9 +10,6 @@
 
 /* From bytes to flat code, by way of VEX.  Private to lib/machine and its tests. */
 
-#define VTI_LIFT_INSNS 50 /* in one block, at most */
-#define VTI_LIFT_BYTES (VTI_LIFT_INSNS * 15)
-
 /*
  * Lifts the straight piece of code at `addr`, of which `size` bytes are there (at least 1; cut off
  * where the code ends), up to and with its first branch, or at most `max_insns` instructions.
@@ -27,8 +24,5 @@
 struct vti_block *vti_lift(uint64_t addr, const uint8_t *bytes, size_t size, unsigned max_insns,
 			   uint32_t capture, struct vt_error *err);
 void vti_block_free(struct vti_block *b);
-
-/* The operation for an operator that the interpreter's loop does itself, or 0. */
-unsigned vti_fast_op(unsigned irop);
 
 #endif
