@@ -3,29 +3,6 @@
 #define VT_MACHINE_INTERP_EVAL_H
 
 #include "machine/interp/internal.h"
-#include "machine/lift/fastop.h"
-
-/*
- * How the loop runs an operation (op->run): as its opcode says, or in a way of its own, which is
- * chosen once.  Those of two or four run the next operations, too, which are of the same
- * instruction.
- */
-enum vti_run {
-	VTI_RUN_DIVIDE = VTI_FAST_END, /* VTI_IROP; a divisor of zero ends the run */
-	VTI_RUN_ITE,		       /* of one word */
-	VTI_RUN_CONDITION,	       /* VTI_CCALL */
-	VTI_RUN_GETS,		       /* two of VTI_GET8 */
-	VTI_RUN_PUTS,		       /* two of VTI_PUT8 */
-	VTI_RUN_PUTS4,		       /* four: the flags, most often */
-	VTI_RUN_CAPTURE,	       /* one word */
-	VTI_RUN_CAPTURE_STATE,
-	VTI_RUN_EXIT, /* on a comparison: so many as there are fast operators */
-	VTI_RUN_PUT = VTI_RUN_EXIT + (VTI_FAST_END - VTI_FAST), /* one's result, likewise */
-	VTI_RUN_END = VTI_RUN_PUT + (VTI_FAST_END - VTI_FAST)
-};
-
-/* Settles how each operation of a new block is run. */
-void vti_eval_prepare(struct vti_block *b);
 
 /*
  * Runs operations from `op` of the block m->code on, up to one that the caller has to look at,
