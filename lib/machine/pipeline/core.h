@@ -68,6 +68,24 @@ struct vt_mop {
 	struct vt_uop uops[VT_MOP_UOPS];
 };
 
+/* A memory access of an instruction, in the order in which the recorder saw them. */
+struct vt_sim_access {
+	uint64_t addr;
+	uint32_t size; /* bytes */
+	bool store;
+};
+
+/* An executed instruction. */
+struct vt_sim_insn {
+	const struct vt_mop *op;
+	uint64_t tag;	 /* what the caller calls it: the same for each execution */
+	uint64_t addr;	 /* of its first byte */
+	uint64_t next;	 /* where the thread went on; 0: not known */
+	uint64_t target; /* of a direct branch, jump or call; else 0 */
+	uint32_t naccesses;
+	const struct vt_sim_access *accesses;
+};
+
 enum vt_order { VT_IN_ORDER, VT_OUT_OF_ORDER };
 
 /* Which instruction a sample falls on. */

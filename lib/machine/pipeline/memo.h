@@ -3,7 +3,6 @@
 #define VT_MACHINE_PIPELINE_MEMO_H
 
 #include "machine/pipeline/inorder.h"
-#include "machine/pipeline/sim.h"
 
 /*
  * How a block runs in order, remembered by the state of the machine that it finds and by how long

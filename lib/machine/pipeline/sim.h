@@ -16,24 +16,6 @@
  * out.  Both kinds of machine, in order and out of order, are driven by the same calls.
  */
 
-/* A memory access of an instruction, in the order in which the recorder saw them. */
-struct vt_sim_access {
-	uint64_t addr;
-	uint32_t size; /* bytes */
-	bool store;
-};
-
-/* An executed instruction. */
-struct vt_sim_insn {
-	const struct vt_mop *op;
-	uint64_t tag;	 /* what the caller calls it: the same for each execution */
-	uint64_t addr;	 /* of its first byte */
-	uint64_t next;	 /* where the thread went on; 0: not known */
-	uint64_t target; /* of a direct branch, jump or call; else 0 */
-	uint32_t naccesses;
-	const struct vt_sim_access *accesses;
-};
-
 /*
  * Whether it was a taken branch.  One without a condition is even where it goes to the next
  * instruction, as processors count and record it.
@@ -124,5 +106,18 @@ void vt_simcore_drain(struct vt_simcore *c);
 
 /* The core's clock: the cycle of the last retirement. */
 uint64_t vt_simcore_cycle(const struct vt_simcore *c);
+
+/* ---- parts, for tests ---- */
+
+/*
+ * What the instruction's n-th load or store takes at `cycle`, noted in *out.  Accesses that there
+ * are no micro-operations for go with the last one.
+ */
+struct vt_simmem_access vti_sim_access(struct vt_simmem *mem, const struct vt_sim_insn *insn,
+				       bool store, unsigned nth, uint64_t cycle,
+				       struct vt_sim_retired *out);
+
+/* log2 of the size of the lines that code is fetched by. */
+unsigned vti_sim_line_shift(const struct vt_core *m);
 
 #endif

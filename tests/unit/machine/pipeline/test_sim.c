@@ -12,7 +12,6 @@
 
 #include "machine/pipeline/memory.h"
 #include "machine/pipeline/sim.h"
-#include "machine/pipeline/sim_internal.h"
 
 #define BIT(reg) ((uint64_t)1 << (reg))
 #define MEMORY	 20
