@@ -475,8 +475,9 @@ static bool remembers(struct vt_simcore *s, struct vt_sim_block *b)
 	return vti_simmemo_entry(b->memo, &s->engine, fetches, &s->room.entry);
 }
 
-static uint64_t run_block_inorder(struct vt_simcore *s, struct vt_sim_block *b, uint64_t next,
-				  uint64_t due)
+/* Apart from what machines out of order do: registers are dear here. */
+static uint64_t __attribute__((noinline))
+run_block_inorder(struct vt_simcore *s, struct vt_sim_block *b, uint64_t next, uint64_t due)
 {
 	uint64_t before = s->engine.cycle;
 	const struct vti_simrun *r;
