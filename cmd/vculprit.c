@@ -81,7 +81,7 @@ static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
 		code = note_image(j, (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE), err);
 		j->event = vt_record_u64(rec, VT_FREQ_EVENT);
 	}
-	j->estimated = j->estimated || app_is_estimated(rec);
+	j->estimated = j->estimated || vt_record_is_meta(rec, "vfreq.samples");
 	if (code == 0)
 		code = vt_cpu_feed(&j->cpu, rec, err);
 	/* Causes that another stage found are replaced. */

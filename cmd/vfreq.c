@@ -10,8 +10,7 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "freq/run.h"
-#include "listing/cycles/json.h"
-#include "listing/json.h"
+#include "listing/cycles/estimates.h"
 #include "machine/pipeline/core.h"
 #include "stream/kinds.h"
 
@@ -19,16 +18,10 @@ static const char *const method_words[] = {"flow", "paper", "naive", NULL};
 static const enum vt_method methods[] = {VT_METHOD_FLOW, VT_METHOD_PAPER, VT_METHOD_NAIVE};
 
 struct options {
-	const char *event;
-	const char *cpu;
+	const char *event, *cpu, *exact, *symfs, *output, *compress;
 	int method;
-	const char *exact;
 	double clock; /* GHz */
-	bool clock_given;
-	bool json;
-	const char *symfs;
-	const char *output;
-	const char *compress;
+	bool clock_given, json;
 };
 
 struct state {
@@ -136,60 +129,12 @@ static bool choose_event(struct state *s)
 	return true;
 }
 
-/* ---- the output ---- */
-
-static bool print_json(struct state *s)
-{
-	struct vt_output *out = app_text(s->app, s->o->output);
-	json_t *doc;
-
-	if (!out)
-		return false;
-	doc = vt_json_doc("vfreq/1");
-	vt_json_losses(doc, &s->app->losses);
-	vt_json_freqrun(doc, &s->how, &s->totals);
-	vt_json_write(out, doc, true);
-	return true;
-}
-
-/* Fewer are what every program has: its loader, a signal. */
-#define TELL_FROM 0.01
-
-static void tell_left_out(struct state *s)
-{
-	const struct vt_freqrun_totals *t = &s->totals;
-	const struct {
-		uint64_t samples;
-		const char *where;
-	} parts[] = {
-		{t->unmapped, "in no known memory"},
-		{t->no_code, "in procedures whose code is not there"},
-		{t->stray, "at no instruction"},
-		{t->outside, "in no procedure"},
-	};
-	uint64_t sum = t->unmapped + t->outside + t->no_code + t->stray;
-	struct vt_buf b = VT_BUF_INIT;
-	size_t i;
-
-	if (!sum || (double)sum < TELL_FROM * (double)t->samples)
-		return;
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i].samples)
-			vt_buf_printf(&b, "%s%" PRIu64 " %s", b.size ? ", " : "", parts[i].samples,
-				      parts[i].where);
-	if (t->outside) {
-		vt_buf_printf(&b, "; most of those: ");
-		app_unknown_image(&s->in, s->how.event, &b);
-	}
-	app_say(s->app, "%" PRIu64 " of %" PRIu64 " samples are left out: %s", sum, t->samples,
-		vt_buf_str(&b));
-	vt_buf_free(&b);
-}
-
 static bool estimate(struct state *s)
 {
 	struct vt_freqrun_options *how = &s->how;
 	struct vt_error err = VT_ERROR_INIT;
+	struct vt_buf left_out = VT_BUF_INIT;
+	struct vt_output *out;
 
 	how->profile = s->in.profile;
 	how->images = s->in.images;
@@ -202,8 +147,14 @@ static bool estimate(struct state *s)
 	how->stacks = s->stacks;
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);
-	tell_left_out(s);
-	return true;
+	vt_freqrun_left_out(how, &s->totals, &left_out);
+	if (left_out.size)
+		app_say(s->app, "%s", vt_buf_str(&left_out));
+	vt_buf_free(&left_out);
+	out = s->o->json ? app_text(s->app, s->o->output) : NULL;
+	if (out)
+		vt_freqrun_print(how, &s->totals, &s->app->losses, out);
+	return out || !s->o->json;
 }
 
 static void state_fini(struct state *s)
@@ -231,9 +182,8 @@ static void run(struct app *a, const struct options *o)
 	if (r && !o->json)
 		s.writer = app_open_writer(a, o->output, o->compress, &r, 1);
 	if (r && (s.writer || o->json) && start(&s) && read_input(&s, r) && choose_event(&s) &&
-	    (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) && choose_core(&s) &&
-	    estimate(&s) && o->json)
-		print_json(&s);
+	    (!o->exact || app_counts_read(a, &s.exact, o->exact, o->symfs)) && choose_core(&s))
+		estimate(&s);
 	if (s.writer)
 		app_close_writer(a, s.writer);
 	vt_reader_close(r);
@@ -246,42 +196,20 @@ int main(int argc, char **argv)
 	struct options o = {.cpu = "auto"};
 	struct app app;
 	const struct vt_opt opts[] = {
-		{.letter = 'e',
-		 .name = "event",
-		 .type = VT_OPT_STRING,
-		 .value = &o.event,
-		 .arg = "NAME",
+		{'e', "event", VT_OPT_STRING, &o.event, .arg = "NAME",
 		 .help = "whose samples tell time (default: cycles, cpu-clock, …)"},
-		{.name = "cpu",
-		 .type = VT_OPT_STRING,
-		 .value = &o.cpu,
-		 .arg = "NAME",
+		{0, "cpu", VT_OPT_STRING, &o.cpu, .arg = "NAME",
 		 .help = "the processor's model, or the FILE that describes it, with a '/' in its\n"
 			 "name (default: auto, by what the stream says)"},
-		{.letter = 'm',
-		 .name = "method",
-		 .type = VT_OPT_CHOICE,
-		 .value = &o.method,
-		 .arg = "HOW",
-		 .choices = method_words,
+		{'m', "method", VT_OPT_CHOICE, &o.method, .arg = "HOW", .choices = method_words,
 		 .help = "flow (default): the likeliest frequencies that add up; paper: clusters\n"
 			 "of ratios and local propagation; naive: each instruction on its own"},
-		{.letter = 'x',
-		 .name = "exact",
-		 .type = VT_OPT_STRING,
-		 .value = &o.exact,
-		 .arg = "FILE",
+		{'x', "exact", VT_OPT_STRING, &o.exact, .arg = "FILE",
 		 .help = "take counts from FILE, a recording of the same program, where it has "
 			 "them"},
-		{.name = "clock",
-		 .type = VT_OPT_F64,
-		 .value = &o.clock,
-		 .given = &o.clock_given,
-		 .arg = "GHZ",
+		{0, "clock", VT_OPT_F64, &o.clock, .given = &o.clock_given, .arg = "GHZ",
 		 .help = "the processor's clock, for events that count nanoseconds"},
-		{.name = "json",
-		 .type = VT_OPT_FLAG,
-		 .value = &o.json,
+		{0, "json", VT_OPT_FLAG, &o.json,
 		 .help = "print what came of the samples as JSON, instead of the stream"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_OUTPUT(o.output),

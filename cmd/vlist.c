@@ -54,7 +54,7 @@ static bool find_procedure(struct app *a, const struct app_profile *data, struct
 		return app_lacks(a, what, APP_NO_SAMPLES);
 	app_fail(a, &err);
 	/* What was not found may be in a file that is gone. */
-	if (rc == -VT_E_NOTFOUND && app_unknown_image(data, APP_ANY_EVENT, &b))
+	if (rc == -VT_E_NOTFOUND && vt_locate_unknown(data->profile, data->images, SIZE_MAX, &b))
 		app_say(a, "samples in no procedure are there of %s", vt_buf_str(&b));
 	for (i = first; rc == -VT_E_AMBIGUOUS && i < r->found.count; i++) {
 		b.size = 0;

@@ -12,6 +12,7 @@
 #include "cmd/common/tables.h"
 #include "listing/json.h"
 #include "listing/profile/report.h"
+#include "profile/locate.h"
 
 struct options {
 	int level; /* enum vt_level */
@@ -126,7 +127,7 @@ static void tell_unknown(struct app *a, const struct options *o, const struct si
 
 	/* What was just told may be most of it. */
 	if (!r->stripped.size)
-		app_unknown_image(&side->data, r->unknown_event, &why);
+		vt_locate_unknown(side->data.profile, side->data.images, r->unknown_event, &why);
 	app_say(a,
 		"%s: %.3g%% of the samples are of unknown code%s%s: with more than %g%%, --check "
 		"cannot tell%s",

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/stream.h"
 #include "stream/kinds.h"
@@ -109,16 +108,6 @@ void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images
 			n, n == 1 ? "" : "s");
 }
 
-bool app_is_estimated(const struct vt_record *rec)
-{
-	static const char key[] = "vfreq.samples";
-	struct vt_bytes b = {.size = 0};
-
-	if (rec->kind == VT_META)
-		b = vt_record_bytes(rec, VT_META_KEY);
-	return b.size == strlen(key) && memcmp(b.data, key, b.size) == 0;
-}
-
 static int note_freqs(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		      struct vt_error *err)
 {
@@ -127,7 +116,7 @@ static int note_freqs(void *arg, const struct vt_block *block, uint32_t first, u
 	uint32_t image;
 
 	for (; rec.row - first < count; rec.row++) {
-		p->estimated = p->estimated || app_is_estimated(&rec);
+		p->estimated = p->estimated || vt_record_is_meta(&rec, "vfreq.samples");
 		if (rec.kind != VT_FREQ)
 			continue;
 		image = (uint32_t)vt_record_u64(&rec, VT_FREQ_IMAGE);
@@ -315,60 +304,4 @@ void app_profile_end(struct app_profile *p)
 	vt_blockcode_free(p->code);
 	vt_context_free(p->context);
 	app_images_close(p->images, &p->warnings, p->cache);
-}
-
-/* Samples of an image that lie in no procedure. */
-struct unknown {
-	uint64_t image;
-	uint64_t samples;
-	enum vt_unknown why;
-};
-
-static const struct unknown *most_unknown(const struct app_profile *p, size_t event,
-					  struct vt_hash *images)
-{
-	const struct unknown *most = NULL;
-	size_t i, n = vt_profile_nplaces(p->profile);
-
-	for (i = 0; i < n; i++) {
-		const struct vt_place *place = vt_profile_place(p->profile, i);
-		uint64_t image = place->image;
-		struct vt_location loc;
-		struct unknown *u;
-		bool added = false;
-
-		if ((event != APP_ANY_EVENT && place->event != event) || image == VT_UNMAPPED_IMAGE)
-			continue;
-		vt_images_symbol(p->images, place->image, place->pid, place->offset, &loc);
-		u = loc.symbol ? NULL : vt_hash_add(images, &image, &added);
-		if (!u)
-			continue;
-		if (added)
-			*u = (struct unknown){image, 0, loc.why};
-		u->samples += place->samples;
-	}
-	for (i = 0; i < images->count; i++) {
-		const struct unknown *u = vt_hash_at(images, i);
-
-		if (!most || u->samples > most->samples)
-			most = u;
-	}
-	return most;
-}
-
-bool app_unknown_image(const struct app_profile *p, size_t event, struct vt_buf *b)
-{
-	const struct vt_image *image;
-	const struct unknown *most;
-	struct vt_hash images;
-
-	vt_hash_init(&images, sizeof(struct unknown), sizeof(uint64_t));
-	most = most_unknown(p, event, &images);
-	if (most) {
-		image = vt_images_get(p->images, (uint32_t)most->image);
-		vt_escape_str(b, image ? image->path : "?");
-		vt_buf_printf(b, ": %s", vt_unknown_text(most->why));
-	}
-	vt_hash_fini(&images);
-	return most != NULL;
 }

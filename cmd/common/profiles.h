@@ -84,14 +84,4 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 			    const char *symfs, bool none);
 void app_profile_end(struct app_profile *p);
 
-/*
- * The image with most of an event's samples (APP_ANY_EVENT: of all) that lie in no procedure, and
- * why, appended to *b: "PATH: file not found".  False: there is none.
- */
-#define APP_ANY_EVENT SIZE_MAX
-bool app_unknown_image(const struct app_profile *p, size_t event, struct vt_buf *b);
-
-/* Whether a record tells that vfreq was here. */
-bool app_is_estimated(const struct vt_record *rec);
-
 #endif

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/escape.h"
+#include "base/hash.h"
 
 /* An image in which samples fell; anonymous code counts once for each process. */
 struct scope {
@@ -479,4 +480,63 @@ bool vt_procedure_of_rank(struct vt_images *images, const struct vt_rank *rank,
 		out->why = symbols ? VT_UNKNOWN_NO_SYMBOL : why;
 	}
 	return true;
+}
+
+/* ---- what lies in no procedure ---- */
+
+/* Samples of an image that lie in no procedure. */
+struct unknown {
+	uint64_t image;
+	uint64_t samples;
+	enum vt_unknown why;
+};
+
+static const struct unknown *most_unknown(const struct vt_profile *p, struct vt_images *images,
+					  size_t event, struct vt_hash *unknown)
+{
+	const struct unknown *most = NULL;
+	size_t i, n = vt_profile_nplaces(p);
+
+	for (i = 0; i < n; i++) {
+		const struct vt_place *place = vt_profile_place(p, i);
+		uint64_t image = place->image;
+		struct vt_location loc;
+		struct unknown *u;
+		bool added = false;
+
+		if ((event != SIZE_MAX && place->event != event) || image == VT_UNMAPPED_IMAGE)
+			continue;
+		vt_images_symbol(images, place->image, place->pid, place->offset, &loc);
+		u = loc.symbol ? NULL : vt_hash_add(unknown, &image, &added);
+		if (!u)
+			continue;
+		if (added)
+			*u = (struct unknown){image, 0, loc.why};
+		u->samples += place->samples;
+	}
+	for (i = 0; i < unknown->count; i++) {
+		const struct unknown *u = vt_hash_at(unknown, i);
+
+		if (!most || u->samples > most->samples)
+			most = u;
+	}
+	return most;
+}
+
+bool vt_locate_unknown(const struct vt_profile *p, struct vt_images *images, size_t event,
+		       struct vt_buf *b)
+{
+	const struct vt_image *image;
+	const struct unknown *most;
+	struct vt_hash unknown;
+
+	vt_hash_init(&unknown, sizeof(struct unknown), sizeof(uint64_t));
+	most = most_unknown(p, images, event, &unknown);
+	if (most) {
+		image = vt_images_get(images, (uint32_t)most->image);
+		vt_escape_str(b, image ? image->path : "?");
+		vt_buf_printf(b, ": %s", vt_unknown_text(most->why));
+	}
+	vt_hash_fini(&unknown);
+	return most != NULL;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "image/images.h"
 #include "profile/profile.h"
@@ -56,5 +57,12 @@ int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *
 /* The procedure that a row of a ranking of procedures is; false where nothing was mapped. */
 bool vt_procedure_of_rank(struct vt_images *images, const struct vt_rank *rank,
 			  struct vt_procedure *out);
+
+/*
+ * The image with most of an event's samples (an index; SIZE_MAX: of all) that lie in no procedure,
+ * and why, appended to *b: "PATH: file not found".  False: there is none.
+ */
+bool vt_locate_unknown(const struct vt_profile *p, struct vt_images *images, size_t event,
+		       struct vt_buf *b);
 
 #endif

@@ -171,31 +171,3 @@ json_t *vt_json_calc(const struct vt_calc *c, double cutoff)
 	json_object_set_new(v, "blocks", blocks);
 	return v;
 }
-
-/* ---- estimates ---- */
-
-void vt_json_freqrun(json_t *doc, const struct vt_freqrun_options *o,
-		     const struct vt_freqrun_totals *t)
-{
-	const char *event =
-		o->event == SIZE_MAX ? NULL : vt_profile_event(o->profile, o->event)->name;
-	json_t *by = json_object();
-	size_t i;
-
-	for (i = 0; i < VT_NCONFIDENCES; i++)
-		json_object_set_new(by, vt_confidence_name(i), vt_json_u64(t->by_confidence[i]));
-	json_object_set_new(doc, "cpu", json_string(o->core->name));
-	json_object_set_new(doc, "event", event ? vt_json_text(event, strlen(event)) : json_null());
-	json_object_set_new(doc, "method", json_string(vt_method_name(o->method)));
-	json_object_set_new(doc, "clock", o->clock ? json_string(o->clock) : json_null());
-	json_object_set_new(doc, "cycles_per_unit", json_real(o->scale));
-	json_object_set_new(doc, "procedures", vt_json_u64(t->procedures));
-	json_object_set_new(doc, "complete", vt_json_u64(t->complete));
-	json_object_set_new(doc, "samples", vt_json_u64(t->samples));
-	json_object_set_new(doc, "by_confidence", by);
-	json_object_set_new(doc, "unmapped", vt_json_u64(t->unmapped));
-	json_object_set_new(doc, "outside", vt_json_u64(t->outside));
-	json_object_set_new(doc, "no_code", vt_json_u64(t->no_code));
-	json_object_set_new(doc, "stray", vt_json_u64(t->stray));
-	json_object_set_new(doc, "estimated", vt_json_u64(t->estimated));
-}

@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 
-#include "freq/run.h"
 #include "listing/cycles/calc.h"
 #include "listing/cycles/cycles.h"
 
@@ -16,9 +15,5 @@ json_t *vt_json_cyclesum(const struct vt_cyclesum *s);
 
 /* A procedure by blocks and instructions, without the blocks of less than `cutoff` percent. */
 json_t *vt_json_calc(const struct vt_calc *c, double cutoff);
-
-/* Sets members of an object: how frequencies were estimated, and what came of the samples. */
-void vt_json_freqrun(json_t *doc, const struct vt_freqrun_options *o,
-		     const struct vt_freqrun_totals *t);
 
 #endif
