@@ -85,7 +85,7 @@ static void hint_at_input(struct app *a, const struct options *o)
 static bool read_profile(struct app *a, struct options *o, struct app_profile *data)
 {
 	bool ok = o->cycles.view   ? app_profile_read_freqs(a, data, o->input, o->symfs,
-							    o->cycles.view == APP_CYCLES_GRAPH)
+							    o->cycles.view == VT_CYCLES_GRAPH)
 		  : o->with_values ? app_profile_read_values(a, data, o->input, o->symfs)
 				   : app_profile_read(a, data, o->input, o->symfs);
 
@@ -118,7 +118,7 @@ static bool choose_procedures(struct app *a, const struct options *o,
 	for (i = 0; i < a->argc; i++)
 		if (!find_procedure(a, data, r, a->argv[i]))
 			return false;
-	return !o->top || o->cycles.view == APP_CYCLES_STALL ||
+	return !o->top || o->cycles.view == VT_CYCLES_STALL ||
 	       vt_listreport_find_top(r, o->top, &err) >= 0 || app_fail(a, &err);
 }
 
@@ -248,10 +248,10 @@ static bool check_cycles(struct app *a, struct options *o)
 		return false;
 	if (stall && vt_stall_find(c->stall) == VT_NSTALLS)
 		return app_usage(a, "--stall %s: no such cause; vlist(1) has them", c->stall);
-	c->view = c->calc      ? APP_CYCLES_CALC
-		  : c->summary ? APP_CYCLES_SUMMARY
-		  : stall      ? APP_CYCLES_STALL
-			       : APP_CYCLES_GRAPH;
+	c->view = c->calc      ? VT_CYCLES_CALC
+		  : c->summary ? VT_CYCLES_SUMMARY
+		  : stall      ? VT_CYCLES_STALL
+			       : VT_CYCLES_GRAPH;
 	return APP_CHECK_RULES(a, more);
 }
 

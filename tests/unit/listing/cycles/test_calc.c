@@ -13,6 +13,7 @@
 
 #include "listing/cycles/calc.h"
 #include "listing/cycles/stall_ranking.h"
+#include "listing/cycles/views.h"
 #include "tests/unit/common/printed.h"
 #include "tests/unit/common/scenes.h"
 #include "tests/unit/common/streams.h"
@@ -522,6 +523,68 @@ static void test_rank_header(void **state)
 	assert_null(strstr(print_end(&out), "D-cache"));
 }
 
+/* ---- views ---- */
+
+static void count_warning(void *arg, const char *text)
+{
+	assert_non_null(strstr(text, "/no/such/lib"));
+	++*(unsigned *)arg;
+}
+
+/* What is printed of these procedures, with the code that it gives. */
+static const char *view(struct vt_cyclelist *l, const struct vt_procedure *list, size_t count,
+			int want)
+{
+	const struct vt_found found = {.list = (struct vt_procedure *)list, .count = count};
+	struct vt_hash images;
+	struct vt_output out;
+	uint32_t id;
+
+	vt_hash_init(&images, sizeof(id), sizeof(id));
+	for (id = 1; id <= MISSING_IMAGE; id += MISSING_IMAGE - 1)
+		assert_non_null(vt_hash_add(&images, &id, NULL));
+	l->src = src;
+	l->images = &images;
+	l->out = &out;
+	l->warn = count_warning;
+	assert_ptr_equal(vt_cyclelist_unknown(l), l->nnames > 1 ? l->names[1] : NULL);
+	print_begin(&out);
+	assert_int_equal(vt_cyclelist_print(l, &found, &err), want);
+	vt_hash_fini(&images);
+	return print_end(&out);
+}
+
+static void test_views(void **state)
+{
+	static const char *const names[] = {"lib", "none"};
+	const struct vt_procedure both[] = {f, {.image = MISSING_IMAGE, .name = "", .end = 0}};
+	const struct vt_losses losses = {0};
+	struct vt_cyclelist l = {.view = VT_CYCLES_SUMMARY};
+	unsigned warnings = 0;
+
+	(void)state;
+	assert_non_null(strstr(view(&l, NULL, 0, 0), "All images\n"));
+	l = (struct vt_cyclelist){.view = VT_CYCLES_SUMMARY, .names = names, .nnames = 1};
+	assert_non_null(strstr(view(&l, NULL, 0, 0), "/no/such/lib\n"));
+	l.losses = &losses;
+	l.nnames = 2;
+	assert_non_null(strstr(view(&l, NULL, 0, 0), "\"images\": [\n    {\n      \"image\": "
+						     "\"/no/such/lib\""));
+	assert_non_null(strstr(view(&l, both, 2, 0), "\"procedure\": \"[no procedure]\""));
+	l = (struct vt_cyclelist){.view = VT_CYCLES_CALC, .arg = &warnings};
+	assert_non_null(strstr(view(&l, both, 2, 0), "\n401000  push "));
+	assert_int_equal(l.count, 1);
+	assert_int_equal(warnings, 1);
+	view(&l, &both[1], 1, -VT_E_ABSENT);
+	assert_int_equal(warnings, 1);
+	l = (struct vt_cyclelist){.view = VT_CYCLES_GRAPH, .dot = true};
+	assert_non_null(strstr(view(&l, &f, 1, 0), "digraph"));
+	l = (struct vt_cyclelist){.view = VT_CYCLES_STALL, .cause = VT_STALL_DCACHE, .top = 1};
+	assert_non_null(strstr(view(&l, NULL, 0, 0), "D-cache"));
+	l.losses = &losses;
+	assert_non_null(strstr(view(&l, NULL, 0, 0), "\"schema\": \"vlist-stall/1\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +594,7 @@ int main(void)
 		cmocka_unit_test(test_rank),	    cmocka_unit_test(test_rank_ties),
 		cmocka_unit_test(test_rank_cutoff), cmocka_unit_test(test_rank_header),
 		cmocka_unit_test(test_rank_much),   cmocka_unit_test(test_rank_order),
+		cmocka_unit_test(test_views),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
