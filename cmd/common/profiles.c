@@ -267,11 +267,8 @@ static int note_images(struct app_profile *p, struct vt_error *err)
 	return ok ? 0 : vt_error_nomem(err);
 }
 
-bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
-			    const char *symfs, bool none)
+bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *symfs)
 {
-	struct vt_error err = VT_ERROR_INIT;
-
 	*p = (struct app_profile){.cache = NULL};
 	vt_hash_init(&p->freq_images, sizeof(uint32_t), sizeof(uint32_t));
 	vt_hash_init(&p->seen_images, sizeof(uint32_t), sizeof(uint32_t));
@@ -283,7 +280,15 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 	vt_context_add(p->context,
 		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = p->freqs});
 	vt_context_add(p->context, &(struct vt_consumer){.take = note_freqs, .arg = p});
-	if (!read_stream(a, p, path))
+	return true;
+}
+
+bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *path,
+			    const char *symfs, bool none)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	if (!app_profile_open_freqs(a, p, symfs) || !read_stream(a, p, path))
 		return false;
 	if (!p->freq_images.count && !none)
 		return app_lacks(a, p->name, p->estimated ? APP_NO_ESTIMATES : APP_NO_FREQS);

@@ -60,6 +60,10 @@ struct app_profile {
  */
 bool app_profile_open(struct app *a, struct app_profile *p, const char *symfs);
 
+/* The same with frequencies, edges and stalls; *p need not be empty.  End with app_profile_end().
+ */
+bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *symfs);
+
 /*
  * Reads all of a stream ("-" or NULL is standard input) into a profile.  Images as above; warnings
  * about them appear on standard error.  False after app_fail().  End with app_profile_end() in
