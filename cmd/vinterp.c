@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cmd/common/app.h"
 #include "cmd/common/find.h"
@@ -16,10 +11,6 @@
 #include "interpret/output.h"
 #include "listing/values/interpreted.h"
 
-#define DEFAULT_LENGTH 4 /* instructions: value sampling 2.1 */
-#define MAX_LENGTH     1000000
-#define MAX_FREQUENCY  1000000
-
 #define BIT(what) (1u << VT_WHAT_##what)
 
 /* What interpreting can find out; and what is told unless --what says otherwise. */
@@ -29,21 +20,12 @@
 #define DEFAULT_WHAT (BIT(LOAD) | BIT(STORE) | BIT(RESULT) | BIT(ARG) | BIT(TARGET) | BIT(LATENCY))
 
 struct options {
-	bool path;
+	bool path, skip_given, keep, summary;
 	uint64_t length;
-	const char *frequency;
 	int skip;
-	bool skip_given;
-	const char *what;
-	const char *mxcsr;
+	const char *frequency, *what, *mxcsr, *symfs, *trust, *output, *compress;
 	struct vt_opt_list plugins;
-	bool keep;
-	bool summary;
 	struct app_form form;
-	const char *symfs;
-	const char *trust;
-	const char *output;
-	const char *compress;
 };
 
 static const char *const skip_words[] = {"random", NULL};
@@ -60,48 +42,6 @@ struct interp {
 
 /* ---- what to do ---- */
 
-/* "1/K" as K. */
-static bool parse_frequency(struct app *a, const char *text, uint32_t *frequency)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	uint64_t k;
-
-	*frequency = 1;
-	if (!text)
-		return true;
-	if (strncmp(text, "1/", 2) != 0)
-		return app_usage(a, "--frequency: '%s' is not of the form 1/K", text);
-	if (vt_parse_u64(text + 2, "--frequency", &k, &err) < 0)
-		return app_fail(a, &err);
-	if (k < 1 || k > MAX_FREQUENCY)
-		return app_usage(a, "--frequency: 1/1 to 1/%d", MAX_FREQUENCY);
-	*frequency = (uint32_t)k;
-	return true;
-}
-
-#define MXCSR_DEFAULT 0x1f80 /* at the start of a program: System V ABI for AMD64, 3.4.1 */
-#define MXCSR_BITS    0xffff /* the others are reserved: Intel SDM volume 1, 10.2.3 */
-
-/* "default", or a number in hexadecimal. */
-static bool parse_mxcsr(struct app *a, const char *text, struct vt_interpret_options *io)
-{
-	unsigned long value = MXCSR_DEFAULT;
-	char *end;
-
-	if (!text)
-		return true;
-	if (strcmp(text, "default") != 0) {
-		errno = 0;
-		value = strtoul(text, &end, 16);
-		if (!isxdigit((unsigned char)*text) || *end || errno || value > MXCSR_BITS)
-			return app_usage(a, "--mxcsr: '%s' is neither 'default' nor 0 to ffff",
-					 text);
-	}
-	io->has_mxcsr = true;
-	io->mxcsr = (uint32_t)value;
-	return true;
-}
-
 static bool check_options(struct app *a, const struct options *o)
 {
 	const struct app_rule rules[] = {
@@ -115,37 +55,23 @@ static bool check_options(struct app *a, const struct options *o)
 	return APP_CHECK_RULES(a, rules);
 }
 
-/* Relative to the directory of the program: the same when built and installed. */
-#define OWN_PLUGINS "../lib/vtrace"
-
 static bool load_plugins(struct interp *p, const struct vt_opt_list *names)
 {
 	struct vt_plugin_path where = {.dirs = getenv("VTRACE_PLUGINS")};
-	char self[4096], own[sizeof(self) + sizeof(OWN_PLUGINS)];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	struct vt_error err = VT_ERROR_INIT;
-	char *slash;
+	struct vt_buf own = VT_BUF_INIT;
 	size_t i;
+	bool ok;
 
-	self[n > 0 ? n : 0] = '\0';
-	slash = strrchr(self, '/');
-	if (slash) {
-		*slash = '\0';
-		snprintf(own, sizeof(own), "%s/" OWN_PLUGINS, self);
-		where.own = own;
-	}
+	if (app_beside_program("../lib/vtrace", &own))
+		where.own = vt_buf_str(&own);
 	p->plugins = vt_plugins_new();
-	if (!p->plugins)
-		return app_no_memory(p->app);
-	for (i = 0; i < names->count; i++)
-		if (vt_plugins_load(p->plugins, names->items[i], &where, &err) < 0)
-			return app_fail(p->app, &err);
-	return true;
-}
-
-static void say_note(void *app, const char *text)
-{
-	app_say(app, "%s", text);
+	ok = p->plugins || app_no_memory(p->app);
+	for (i = 0; i < names->count && ok; i++)
+		ok = vt_plugins_load(p->plugins, names->items[i], &where, &err) == 0 ||
+		     app_fail(p->app, &err);
+	vt_buf_free(&own);
+	return ok;
 }
 
 static bool prepare(struct interp *p)
@@ -159,16 +85,22 @@ static bool prepare(struct interp *p)
 			      .seed = p->app->seed},
 		.keep = o->keep,
 		.warn = app_bad_record,
-		.note = say_note,
+		.note = app_note,
 		.warn_arg = p->app,
 	};
 	struct vt_error err = VT_ERROR_INIT;
+	uint64_t frequency;
 
 	if (!check_options(p->app, o) ||
 	    !app_parse_what(p->app, o->what, DEFAULT_WHAT, &out.what) ||
-	    !parse_frequency(p->app, o->frequency, &out.interpret.frequency) ||
-	    !parse_mxcsr(p->app, o->mxcsr, &out.interpret) ||
-	    !app_parse_trust(p->app, o->trust, &out.interpret.trust) ||
+	    !app_parse_fraction(p->app, "--frequency", o->frequency, &frequency))
+		return false;
+	out.interpret.frequency = (uint32_t)frequency;
+	if (o->mxcsr && vt_interpret_set_mxcsr(&out.interpret, o->mxcsr, &err) < 0) {
+		vt_error_prefix(&err, "--mxcsr");
+		return app_fail(p->app, &err);
+	}
+	if (!app_parse_trust(p->app, o->trust, &out.interpret.trust) ||
 	    !load_plugins(p, &o->plugins))
 		return false;
 	/* Plugins take the place of the default kinds of values. */
@@ -187,22 +119,6 @@ static bool prepare(struct interp *p)
 	return p->output || app_fail(p->app, &err);
 }
 
-/* Says what was withheld, if anything, and how to have it. */
-static void tell_withheld(struct app *a, const struct vt_interpret_totals *t)
-{
-	uint64_t patched =
-		t->code_withheld[VT_WITHHELD_PATCHED] + t->constants_withheld[VT_WITHHELD_PATCHED];
-
-	if (patched)
-		app_say(a,
-			"code or constants were patched at run time: %" PRIu64
-			" times, what their file has was withheld",
-			patched);
-	if (t->constants_withheld[VT_WITHHELD_UNSEEN])
-		app_say(a, "constants are withheld: only `perf record --data` (vtrace record "
-			   "--regs) shows whether a program writes to them (--trust constants)");
-}
-
 /* Says why nothing was interpreted, or no value written. */
 static bool check_totals(struct interp *p, const char *name, const struct vt_interpret_totals *t,
 			 uint64_t values)
@@ -213,13 +129,11 @@ static bool check_totals(struct interp *p, const char *name, const struct vt_int
 		return true;
 	if (p->o->path)
 		return app_lacks(p->app, name, APP_NO_CODE);
-	if (!t->samples && !app_saw_no_sample(p->app))
-		return app_lacks(p->app, name, APP_NO_REGISTERS);
-	if (!t->samples) {
+	if (!t->samples && app_saw_no_sample(p->app)) {
 		app_say(p->app, "%s: no samples", name);
 		return true;
 	}
-	if (t->samples == t->no_registers && t->late) {
+	if (t->samples && t->samples == t->no_registers && t->late) {
 		vt_error_set(&err, VT_E_FORMAT,
 			     "%s: %" PRIu64 " of %" PRIu64 " samples are precise with only the "
 			     "user's registers, which are of the interrupt, a later moment: they "
@@ -248,7 +162,7 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 	t = vt_interpret_output_end(p->output, &values);
 	app_images_tell_missing(&p->warnings, p->images);
 	app_images_tell_unverified(&p->warnings, p->images);
-	tell_withheld(p->app, t);
+	vt_interpretlist_withheld(t, app_note, p->app);
 	if (!check_totals(p, vt_reader_name(r), t, values))
 		return false;
 	if (out) {
@@ -266,27 +180,19 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 
 static void run(struct interp *p)
 {
-	const char *path = p->app->argc ? p->app->argv[0] : NULL;
 	struct vt_writer *out = NULL;
-	struct vt_reader *r;
+	struct vt_reader *r = NULL;
 
 	if (!p->o->summary)
 		app_make_stream(p->app, p->o->output);
-	if (!prepare(p))
-		return;
-	r = app_open_reader(p->app, path);
+	if (prepare(p))
+		r = app_open_reader(p->app, p->app->argc ? p->app->argv[0] : NULL);
 	if (r && !p->o->summary)
 		out = app_open_writer(p->app, p->o->output, p->o->compress, &r, 1);
 	if (r && (out || p->o->summary))
 		interpret(p, r, out);
-	if (out)
-		app_close_writer(p->app, out);
+	app_close_writer(p->app, out);
 	vt_reader_close(r);
-}
-
-static void finish(struct interp *p)
-{
-	vt_opt_list_fini(&p->o->plugins);
 	vt_interpret_output_free(p->output);
 	vt_plugins_free(p->plugins);
 	app_images_close(p->images, &p->warnings, p->cache);
@@ -294,11 +200,11 @@ static void finish(struct interp *p)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.length = DEFAULT_LENGTH};
+	struct options o = {.length = 4}; /* value sampling 2.1 */
 	struct app app;
 	struct interp p = {.app = &app, .o = &o};
 	const struct vt_opt opts[] = {
-		{'l', "length", VT_OPT_U64, &o.length, .arg = "N", .min = 1, .max = MAX_LENGTH,
+		{'l', "length", VT_OPT_U64, &o.length, .arg = "N", .min = 1, .max = 1000000,
 		 .help = "interpret N instructions from each sample on (default 4)"},
 		{0, "path", VT_OPT_FLAG, &o.path,
 		 .help = "interpret what was executed: a decoded trace, a full recording"},
@@ -339,6 +245,6 @@ int main(int argc, char **argv)
 
 	if (app_start(&app, &page, argc, argv))
 		run(&p);
-	finish(&p);
+	vt_opt_list_fini(&o.plugins);
 	return app_finish(&app);
 }

@@ -33,11 +33,6 @@ struct options {
 
 static const char *const format_words[] = {"auto", "hex", "dec", "float", "char", "symbol", NULL};
 
-static void say_note(void *arg, const char *text)
-{
-	app_say(arg, "%s", text);
-}
-
 /* ---- what is listed ---- */
 
 static bool find_procedure(struct app *a, const struct app_profile *data, struct vt_listreport *r,
@@ -190,7 +185,7 @@ static void list_diffs(struct app *a, const struct options *o, const struct app_
 				  .options = &o->listing,
 				  .form = r->form,
 				  .json = r->json,
-				  .warn = say_note,
+				  .warn = app_note,
 				  .arg = a};
 
 	if (app_profile_read(a, &before, o->before, o->symfs))

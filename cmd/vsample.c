@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "cmd/common/app.h"
+#include "cmd/common/options.h"
 #include "cmd/common/stream.h"
 #include "sample/sampler.h"
 
 #define DEFAULT_MEAN 64000 /* instructions: value sampling 2.1 */
 #define DEFAULT_TURN 2000  /* executions: value profiling 8.2 */
-#define MAX_FRACTION 1000000
 
 static const char *const unit_words[] = {"insns",  "loads",  "stores", "branches",
 					 "blocks", "cycles", NULL};
@@ -28,23 +28,6 @@ struct options {
 	const char *output;
 	const char *compress;
 };
-
-/* "1/K" as K. */
-static bool parse_fraction(struct app *a, const char *text, uint64_t *k)
-{
-	struct vt_error err = VT_ERROR_INIT;
-
-	*k = 1;
-	if (!text)
-		return true;
-	if (strncmp(text, "1/", 2) != 0)
-		return app_usage(a, "--fraction: '%s' is not of the form 1/K", text);
-	if (vt_parse_u64(text + 2, "--fraction", k, &err) < 0)
-		return app_fail(a, &err);
-	if (*k < 1 || *k > MAX_FRACTION)
-		return app_usage(a, "--fraction: 1/1 to 1/%d", MAX_FRACTION);
-	return true;
-}
 
 static bool make_options(struct app *a, const struct options *o, struct vt_sampler_options *s)
 {
@@ -69,7 +52,7 @@ static bool make_options(struct app *a, const struct options *o, struct vt_sampl
 	};
 	if (o->per_instruction && !o->burst_given)
 		s->burst = DEFAULT_TURN;
-	return parse_fraction(a, o->fraction, &s->fraction);
+	return app_parse_fraction(a, "--fraction", o->fraction, &s->fraction);
 }
 
 static bool sample(struct app *a, struct vt_reader *r, struct vt_writer *w,

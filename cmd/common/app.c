@@ -101,6 +101,11 @@ bool app_fail(struct app *a, const struct vt_error *err)
 	return false;
 }
 
+void app_note(void *app, const char *text)
+{
+	app_say(app, "%s", text);
+}
+
 bool app_no_memory(struct app *a)
 {
 	struct vt_error err = VT_ERROR_INIT;

@@ -85,6 +85,9 @@ void app_release(struct app *a);
 /* One line "name: text" on standard error; control characters are escaped. */
 void app_say(const struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
 
+/* The same with a text, as a warn function: `app` is the struct app. */
+void app_note(void *app, const char *text);
+
 /*
  * Says the error and sets the status that belongs to its code; returns false.  What an input lacks
  * (VT_E_ABSENT) is not said where a program upstream has said why.

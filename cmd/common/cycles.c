@@ -21,7 +21,7 @@ static bool check_stalls(struct app *a, const struct app_cycles *o, const struct
 
 static void tell_left_out(void *app, const char *text)
 {
-	app_say(app, "%s", text);
+	app_note(app, text);
 	app_raise(app, APP_LOSSY);
 }
 

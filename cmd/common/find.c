@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char *app_buildid_cache(void)
 {
@@ -25,4 +26,17 @@ const char *app_tmpdir(void)
 	const char *dir = getenv("TMPDIR");
 
 	return dir && *dir ? dir : "/tmp";
+}
+
+bool app_beside_program(const char *path, struct vt_buf *b)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		vt_buf_printf(b, "%.*s/%s", (int)(slash - self), self, path);
+	return slash && !b->failed;
 }

@@ -12,6 +12,9 @@ char *app_buildid_cache(void);
 /* Where temporary files are made. */
 const char *app_tmpdir(void);
 
+/* Appends a path that is relative to where this program lies: the same when built and installed. */
+bool app_beside_program(const char *path, struct vt_buf *b);
+
 #define APP_OPT_SYMFS(variable)                                                                    \
 	{                                                                                          \
 		.name = "symfs", .type = VT_OPT_STRING, .value = &(variable), .arg = "DIR",        \

@@ -56,3 +56,17 @@ bool app_parse_trust(struct app *a, const char *list, unsigned *trust)
 	}
 	return true;
 }
+
+bool app_parse_fraction(struct app *a, const char *name, const char *text, uint64_t *k)
+{
+	struct vt_error err = VT_ERROR_INIT;
+
+	*k = 1;
+	if (!text)
+		return true;
+	if (strncmp(text, "1/", 2) != 0)
+		return app_usage(a, "%s: '%s' is not of the form 1/K", name, text);
+	if (vt_parse_u64(text + 2, name, k, &err) < 0)
+		return app_fail(a, &err);
+	return (*k >= 1 && *k <= 1000000) || app_usage(a, "%s: 1/1 to 1/1000000", name);
+}

@@ -63,6 +63,10 @@ bool app_parse_what(struct app *a, const char *list, uint32_t defaults, uint32_t
  */
 bool app_what(struct app *a, const char *list, uint32_t *what);
 
+/* "1/K", of K up to a million; 1 when `text` is NULL.  `name` is the option's.  False after
+ * app_usage(). */
+bool app_parse_fraction(struct app *a, const char *name, const char *text, uint64_t *k);
+
 #define APP_OPT_WHAT(variable)                                                                     \
 	APP_STRING('w', "what", variable, "WHAT", "only these kinds of values, as in loads,args")
 

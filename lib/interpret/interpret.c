@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "interpret/interpret.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,4 +128,24 @@ int vti_interpret_tell(struct vt_interpret *in, const struct vt_run *run, struct
 	t->stops[run->stop]++;
 	count_values(t, run);
 	return in->fn ? in->fn(in->arg, run, err) : 0;
+}
+
+#define MXCSR_DEFAULT 0x1f80 /* at the start of a program: System V ABI for AMD64, 3.4.1 */
+#define MXCSR_BITS    0xffff /* the others are reserved: Intel SDM volume 1, 10.2.3 */
+
+int vt_interpret_set_mxcsr(struct vt_interpret_options *o, const char *text, struct vt_error *err)
+{
+	unsigned long value = MXCSR_DEFAULT;
+	char *end;
+
+	if (strcmp(text, "default") != 0) {
+		errno = 0;
+		value = strtoul(text, &end, 16);
+		if (!isxdigit((unsigned char)*text) || *end || errno || value > MXCSR_BITS)
+			return vt_error_set(err, VT_E_USAGE,
+					    "'%s' is neither 'default' nor 0 to ffff", text);
+	}
+	o->has_mxcsr = true;
+	o->mxcsr = (uint32_t)value;
+	return 0;
 }

@@ -48,6 +48,9 @@ struct vt_interpret_options {
 	uint64_t seed;
 };
 
+/* Sets MXCSR: "default", as a program begins with, or a number in hexadecimal.  -VT_E_USAGE. */
+int vt_interpret_set_mxcsr(struct vt_interpret_options *o, const char *text, struct vt_error *err);
+
 /* General registers: VT_REG_AX and up, some of them no registers. */
 #define VT_RUN_REGS 24
 

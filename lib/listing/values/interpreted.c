@@ -272,17 +272,33 @@ int vt_interpretlist_print(const struct vt_interpret_totals *t, bool path,
 	return 0;
 }
 
+void vt_interpretlist_withheld(const struct vt_interpret_totals *t, vt_warn_fn *note, void *arg)
+{
+	char text[160];
+	uint64_t patched =
+		t->code_withheld[VT_WITHHELD_PATCHED] + t->constants_withheld[VT_WITHHELD_PATCHED];
+
+	if (patched) {
+		snprintf(text, sizeof(text),
+			 "code or constants were patched at run time: %" PRIu64
+			 " times, what their file has was withheld",
+			 patched);
+		note(arg, text);
+	}
+	if (t->constants_withheld[VT_WITHHELD_UNSEEN])
+		note(arg,
+		     "constants are withheld: only `perf record --data` (vtrace record --regs) "
+		     "shows whether a program writes to them (--trust constants)");
+}
+
 /* ---- records ---- */
 
 static void write_total(struct vt_writer *w, const char *group, const char *key, uint64_t count)
 {
-	char name[64], value[24];
+	char name[64];
 
 	snprintf(name, sizeof(name), "vinterp.%s%s", group, key);
-	snprintf(value, sizeof(value), "%" PRIu64, count);
-	vt_writer_row(w, VT_META);
-	vt_writer_text(w, VT_META_KEY, name);
-	vt_writer_text(w, VT_META_VALUE, value);
+	vt_writer_meta_u64(w, name, count);
 }
 
 void vt_interpretlist_write(const struct vt_interpret_totals *t, bool path, struct vt_writer *w)

@@ -18,6 +18,9 @@ int vt_interpretlist_print(const struct vt_interpret_totals *t, bool path,
 			   const struct vt_losses *losses, struct vt_output *out,
 			   struct vt_error *err);
 
+/* Tells what was withheld, if anything, and how to have it. */
+void vt_interpretlist_withheld(const struct vt_interpret_totals *t, vt_warn_fn *note, void *arg);
+
 /* Writes META records, "vinterp.runs" and so on. */
 void vt_interpretlist_write(const struct vt_interpret_totals *t, bool path, struct vt_writer *w);
 

@@ -666,6 +666,27 @@ static int discard(void **state)
 	return 0;
 }
 
+static void test_mxcsr(void **state)
+{
+	static const char *const bad[] = {"",	"defaul", "default ", "10000",
+					  "-1", " 1",	  "1 ",	      "0xg"};
+	struct vt_interpret_options o = {.length = 1};
+	struct vt_error e = VT_ERROR_INIT;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(vt_interpret_set_mxcsr(&o, bad[i], &e), -VT_E_USAGE);
+	assert_false(o.has_mxcsr);
+	assert_string_equal(e.text, "'0xg' is neither 'default' nor 0 to ffff");
+	assert_int_equal(vt_interpret_set_mxcsr(&o, "default", &e), 0);
+	assert_int_equal(o.mxcsr, 0x1f80);
+	assert_int_equal(vt_interpret_set_mxcsr(&o, "ffff", &e), 0);
+	assert_int_equal(o.mxcsr, 0xffff);
+	assert_int_equal(vt_interpret_set_mxcsr(&o, "0", &e), 0);
+	assert_true(o.has_mxcsr && !o.mxcsr);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -673,6 +694,7 @@ int main(void)
 		cmocka_unit_test(test_precise),	  cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_withheld),  cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_caller_at), cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_mxcsr),
 	};
 
 	return cmocka_run_group_tests(tests, compile, discard);
