@@ -6,12 +6,12 @@
 #include "cmd/common/cycles.h"
 #include "cmd/common/options.h"
 #include "cmd/common/profiles.h"
-#include "cmd/common/replays.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "culprit/cause.h"
 #include "listing/code/diff.h"
 #include "listing/code/report.h"
+#include "listing/values/conflicts.h"
 
 /* --values without a procedure: those with the most samples. */
 #define TOP_OF_VALUES 10
@@ -215,6 +215,53 @@ static void list_cycles(struct app *a, struct options *o, const struct app_profi
 	app_cycles_list(a, c, data, found);
 }
 
+/* ---- pairs of accesses ---- */
+
+struct replays {
+	struct app_warnings warnings;
+	char *cache;
+	struct vt_images *images;
+	struct vt_listreplay *list;
+};
+
+static int take_replay(void *arg, const struct vt_record *rec, struct vt_error *err)
+{
+	struct replays *s = arg;
+	int code = vt_images_feed(s->images, rec, err);
+
+	return code < 0 ? code : vt_listreplay_feed(s->list, rec, err);
+}
+
+static bool print_replays(struct app *a, const struct options *o, struct vt_listreplay *list)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vt_output *out = app_text(a, o->output);
+
+	return out && (vt_listreplay_print(list, o->top, o->form.json ? &a->losses : NULL,
+					   app_table_form(&o->form), app_color(a, o->color), out,
+					   &err) == 0 ||
+		       app_fail(a, &err));
+}
+
+static void list_replays(struct app *a, const struct options *o)
+{
+	struct vt_reader *r = app_open_reader(a, o->input);
+	struct replays s = {.cache = NULL};
+
+	s.images = r ? app_images_open(a, &s.warnings, &s.cache, o->symfs) : NULL;
+	s.list = s.images ? vt_listreplay_new(s.images, o->listing.syntax) : NULL;
+	if (s.images && !s.list)
+		app_no_memory(a);
+	if (s.list && app_each_record(a, r, take_replay, &s) &&
+	    (vt_listreplay_replayed(s.list) ||
+	     app_lacks(a, vt_reader_name(r),
+		       "no pairs of conflicting accesses (vreplay finds them)")))
+		print_replays(a, o, s.list);
+	vt_listreplay_free(s.list);
+	app_images_close(s.images, &s.warnings, s.cache);
+	vt_reader_close(r);
+}
+
 /* ---- options ---- */
 
 /* Checks the options for cycles, and sets the view that they ask for. */
@@ -291,19 +338,6 @@ static bool check_options(struct app *a, struct options *o)
 						     : VT_LIST_MIXED;
 	o->listing.syntax = o->intel ? VT_SYNTAX_INTEL : VT_SYNTAX_ATT;
 	return true;
-}
-
-static void list_replays(struct app *a, const struct options *o)
-{
-	const struct app_replays pairs = {.input = o->input,
-					  .symfs = o->symfs,
-					  .output = o->output,
-					  .top = o->top,
-					  .syntax = o->listing.syntax,
-					  .form = o->form,
-					  .color = o->color};
-
-	app_replays_list(a, &pairs);
 }
 
 static void run_vlist(struct app *a, struct options *o)

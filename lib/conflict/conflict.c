@@ -42,6 +42,36 @@ const struct vt_conflict_model *vt_conflict_model(const char *name)
 	return NULL;
 }
 
+int vt_conflict_model_cache(struct vt_conflict_model *m, const char *text, struct vt_error *err)
+{
+	uint32_t *const parts[] = {&m->cache_size, &m->cache_ways, &m->cache_line};
+	uint32_t way;
+	size_t i;
+
+	if (!(m->types & SYNONYM))
+		return vt_error_set(err, VT_E_USAGE, "the model %s has no conflicts of its cache",
+				    m->name);
+	for (i = 0; i < 3; i++) {
+		char *end = (char *)text;
+		unsigned long v = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+
+		if (i == 0 && (*end == 'k' || *end == 'K') && v <= 1u << 20) {
+			v *= 1024;
+			end++;
+		}
+		if (!v || v > 1u << 30 || *end != (i < 2 ? ':' : '\0'))
+			return vt_error_set(err, VT_E_USAGE,
+					    "SIZE:WAYS:LINE is wanted, as in 64k:2:64");
+		*parts[i] = (uint32_t)v;
+		text = end + 1;
+	}
+	way = m->cache_size / m->cache_ways;
+	if ((m->cache_line & (m->cache_line - 1)) || way < m->cache_line || way % m->cache_line)
+		return vt_error_set(err, VT_E_USAGE, "lines of %u bytes do not make ways of %u",
+				    m->cache_line, way);
+	return 0;
+}
+
 /* Whether a text holds a name, in capitals or not. */
 static bool holds(const char *text, const char *name)
 {

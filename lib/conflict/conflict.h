@@ -56,6 +56,12 @@ const struct vt_conflict_model *vt_conflict_model(const char *name);
  */
 bool vt_conflict_event_fits(enum vt_conflict type, const char *event);
 
+/*
+ * Gives a model a cache of "SIZE:WAYS:LINE", SIZE in bytes or with k for 1024 of them.
+ * -VT_E_USAGE: it is not of that form, its parts do not fit, or the model has no such conflicts.
+ */
+int vt_conflict_model_cache(struct vt_conflict_model *m, const char *text, struct vt_error *err);
+
 /* What an instruction does to registers, as far as it matters here: made once from its facts. */
 struct vt_conflict_code {
 	uint32_t place;	   /* the caller's number of the instruction, dense from 0 */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "conflict/replay.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +9,7 @@
 #include "profile/event_choice.h"
 #include "stream/exec.h"
 
-#define NONE	  UINT32_MAX /* no slot */
-#define META_SIZE 24	     /* digits of a number, and the zero */
+#define NONE UINT32_MAX /* no slot */
 
 /* What an interpreter must capture for the accesses of a run. */
 #define CAPTURE                                                                                    \
@@ -700,16 +697,6 @@ const struct vt_replay_totals *vt_replay_totals(const struct vt_replay *rp)
 
 /* ---- writing ---- */
 
-static void write_meta(struct vt_writer *w, const char *key, uint64_t number)
-{
-	char text[META_SIZE];
-
-	snprintf(text, sizeof(text), "%" PRIu64, number);
-	vt_writer_row(w, VT_META);
-	vt_writer_text(w, VT_META_KEY, key);
-	vt_writer_text(w, VT_META_VALUE, text);
-}
-
 static void write_pair(const struct vt_replay_pair *p, struct vt_writer *w)
 {
 	uint64_t *row = vt_writer_row(w, VT_CONFLICT);
@@ -746,20 +733,15 @@ void vt_replay_write(const struct vt_replay *rp, struct vt_writer *w)
 		write_place(rp, vt_profile_place(rp->profile, i), w);
 	for (i = 0; i < rp->npairs; i++)
 		write_pair(&rp->pairs[i], w);
-	vt_writer_row(w, VT_META);
-	vt_writer_text(w, VT_META_KEY, "replay.model");
-	vt_writer_text(w, VT_META_VALUE, rp->o.model->name);
-	write_meta(w, "replay.distance", rp->o.model->distance);
-	for (i = 0; i < rp->o.nevents; i++) {
-		vt_writer_row(w, VT_META);
-		vt_writer_text(w, VT_META_KEY, "replay.event");
-		vt_writer_text(w, VT_META_VALUE, rp->o.events[i]);
-	}
-	write_meta(w, "replay.runs", t->of.runs);
-	write_meta(w, "replay.insns", t->of.insns);
-	write_meta(w, "replay.accesses", t->of.accesses);
-	write_meta(w, "replay.known", t->of.known);
-	write_meta(w, "replay.relative", t->of.relative);
-	write_meta(w, "replay.apart", t->of.apart);
-	write_meta(w, "replay.dependent", t->of.ruled_out);
+	vt_writer_meta(w, "replay.model", rp->o.model->name);
+	vt_writer_meta_u64(w, "replay.distance", rp->o.model->distance);
+	for (i = 0; i < rp->o.nevents; i++)
+		vt_writer_meta(w, "replay.event", rp->o.events[i]);
+	vt_writer_meta_u64(w, "replay.runs", t->of.runs);
+	vt_writer_meta_u64(w, "replay.insns", t->of.insns);
+	vt_writer_meta_u64(w, "replay.accesses", t->of.accesses);
+	vt_writer_meta_u64(w, "replay.known", t->of.known);
+	vt_writer_meta_u64(w, "replay.relative", t->of.relative);
+	vt_writer_meta_u64(w, "replay.apart", t->of.apart);
+	vt_writer_meta_u64(w, "replay.dependent", t->of.ruled_out);
 }

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "image/lines.h"
+#include "listing/json.h"
 
 #define NUMBER_SIZE 24 /* digits of a META's number, and the zero */
 
@@ -20,6 +21,7 @@ struct vt_listreplay {
 	struct pair *pairs;
 	size_t npairs;
 	size_t cap;
+	bool replayed;
 	const struct vt_elf *elf; /* that `disasm` is for */
 	struct vt_disasm *disasm;
 	uint64_t insns;
@@ -57,14 +59,13 @@ static void take_meta(struct vt_listreplay *l, const struct vt_record *rec)
 		     {"replay.accesses", &l->accesses},
 		     {"replay.known", &l->known},
 		     {"replay.relative", &l->relative}};
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	char text[NUMBER_SIZE];
 	size_t i;
 
+	l->replayed = l->replayed || vt_record_is_meta(rec, "replay.model");
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (key.size != strlen(known[i].key) || value.size >= sizeof(text) ||
-		    memcmp(key.data, known[i].key, key.size) != 0)
+		if (value.size >= sizeof(text) || !vt_record_is_meta(rec, known[i].key))
 			continue;
 		memcpy(text, value.data, value.size);
 		text[value.size] = 0;
@@ -86,6 +87,11 @@ int vt_listreplay_feed(struct vt_listreplay *l, const struct vt_record *rec, str
 		l->pairs[l->npairs].row[f] = vt_record_u64(rec, f);
 	l->npairs++;
 	return 0;
+}
+
+bool vt_listreplay_replayed(const struct vt_listreplay *l)
+{
+	return l->replayed || l->npairs;
 }
 
 /* Samples and counts downwards, then places and types upwards. */
@@ -397,4 +403,155 @@ void vt_listreplay_header(const struct vt_listreplay *l, struct vt_output *out)
 		vt_output_text(out, "Above is the later access, below the earlier one: how often "
 				    "they met, of how\nmany executions; how many instructions "
 				    "apart, on the mean and at least.\n\n");
+}
+
+int vt_listreplay_print(struct vt_listreplay *l, uint64_t top, const struct vt_losses *losses,
+			enum vt_table_form form, bool color, struct vt_output *out,
+			struct vt_error *err)
+{
+	bool people = !losses && form == VT_TABLE_TEXT;
+	struct vt_table *t = vt_table_new();
+	size_t left_out;
+	int code = 0;
+
+	if (!t)
+		return vt_error_nomem(err);
+	left_out = vt_listreplay_fill(l, t, top, people);
+	if (losses) {
+		json_t *v = vt_json_doc("vlist-replay/1");
+
+		vt_json_losses(v, losses);
+		json_object_set_new(v, "pairs", vt_json_table(t));
+		json_object_set_new(v, "pairs_left_out", vt_json_u64(left_out));
+		vt_json_write(out, v, true);
+	} else {
+		if (people)
+			vt_listreplay_header(l, out);
+		code = vt_table_print(t, out, form, color, err);
+		if (left_out && people)
+			vt_output_printf(out, "(%zu more pairs)\n", left_out);
+	}
+	vt_table_free(t);
+	return code;
+}
+
+/* ---- what a replay looked at ---- */
+
+const char *vt_replay_remedy(enum vt_replay_source source)
+{
+	switch (source) {
+	case VT_REPLAY_NOTHING:
+		return "neither executed code (vtrace record --full --mem) nor samples with "
+		       "registers (vtrace record --regs)";
+	case VT_REPLAY_SAMPLES:
+		return "no address of any access is known behind the samples: vinterp --summary "
+		       "says how far they were interpreted";
+	case VT_REPLAY_PATH:
+		return "no address of any access is known along the path: vtrace record --full "
+		       "--mem records them";
+	default:
+		return "no address of any access of memory is known: vtrace record --full --mem "
+		       "records them";
+	}
+}
+
+static const char *source_name(const struct vt_replay *rp)
+{
+	static const char *const names[] = {
+		[VT_REPLAY_NOTHING] = "nothing",
+		[VT_REPLAY_RECORDED] = "recorded addresses",
+		[VT_REPLAY_PATH] = "the path, interpreted",
+		[VT_REPLAY_SAMPLES] = "samples, interpreted",
+	};
+
+	return names[vt_replay_source(rp)];
+}
+
+static json_t *make_totals(const struct vt_replay *rp, const struct vt_conflict_model *model,
+			   const struct vt_losses *losses)
+{
+	const struct vt_replay_totals *t = vt_replay_totals(rp);
+	json_t *v = vt_json_doc("vreplay/1");
+
+	vt_json_losses(v, losses);
+	json_object_set_new(v, "from", json_string(source_name(rp)));
+	json_object_set_new(v, "model", json_string(model->name));
+	json_object_set_new(v, "distance", vt_json_u64(model->distance));
+	json_object_set_new(v, "runs", vt_json_u64(t->of.runs));
+	json_object_set_new(v, "instructions", vt_json_u64(t->of.insns));
+	json_object_set_new(v, "accesses", vt_json_u64(t->of.accesses));
+	json_object_set_new(v, "known", vt_json_u64(t->of.known));
+	json_object_set_new(v, "relative", vt_json_u64(t->of.relative));
+	json_object_set_new(v, "apart", vt_json_u64(t->of.apart));
+	json_object_set_new(v, "dependent", vt_json_u64(t->of.ruled_out));
+	json_object_set_new(v, "samples", vt_json_u64(t->samples));
+	return v;
+}
+
+static void print_totals(const struct vt_replay *rp, const struct vt_conflict_model *model,
+			 struct vt_output *out)
+{
+	const struct vt_replay_totals *t = vt_replay_totals(rp);
+
+	vt_output_printf(out, "from          %s\n", source_name(rp));
+	vt_output_printf(out, "model         %s, %u instructions apart at most\n", model->name,
+			 model->distance);
+	vt_output_printf(out, "instructions  %" PRIu64 " in %" PRIu64 " runs\n", t->of.insns,
+			 t->of.runs);
+	vt_output_printf(out, "accesses      %" PRIu64, t->of.accesses);
+	if (t->of.accesses)
+		vt_output_printf(out, ", %.2f%% of them with known addresses",
+				 100.0 * (double)t->of.known / (double)t->of.accesses);
+	if (t->of.relative)
+		vt_output_printf(out, ",\n              %.2f%% relative to an unknown register",
+				 100.0 * (double)t->of.relative / (double)t->of.accesses);
+	vt_output_printf(out, "\nleft out      %" PRIu64 " repeated, wide or locked accesses\n",
+			 t->of.apart);
+	vt_output_printf(out, "ruled out     %" PRIu64 " times, as one depends on the other\n",
+			 t->of.ruled_out);
+	vt_output_printf(out, "samples       %" PRIu64 "\n\n", t->samples);
+}
+
+static struct vt_table *make_types(const struct vt_replay *rp,
+				   const struct vt_conflict_model *model)
+{
+	const struct vt_replay_totals *t = vt_replay_totals(rp);
+	struct vt_table *table = vt_table_new();
+	uint32_t type;
+
+	if (!table)
+		return NULL;
+	vt_table_column(table, "type", "type", VT_FORMAT_TEXT);
+	vt_table_column(table, "pairs", "pairs", VT_FORMAT_NUMBER);
+	vt_table_column(table, "count", "times met", VT_FORMAT_NUMBER);
+	for (type = 1; type < VT_NCONFLICTS; type++) {
+		if (!(model->types & 1u << type))
+			continue;
+		vt_table_row(table, VT_STYLE_PLAIN);
+		vt_table_str(table, vt_conflict_name(type));
+		vt_table_number(table, t->pairs[type]);
+		vt_table_number(table, t->met[type]);
+	}
+	return table;
+}
+
+int vt_replay_summarize(const struct vt_replay *rp, const struct vt_conflict_model *model,
+			const struct vt_losses *losses, struct vt_output *out, struct vt_error *err)
+{
+	struct vt_table *t = make_types(rp, model);
+	int code = 0;
+
+	if (!t)
+		return vt_error_nomem(err);
+	if (losses) {
+		json_t *v = make_totals(rp, model, losses);
+
+		json_object_set_new(v, "types", vt_json_table(t));
+		vt_json_write(out, v, true);
+	} else {
+		print_totals(rp, model, out);
+		code = vt_table_print(t, out, VT_TABLE_TEXT, false, err);
+	}
+	vt_table_free(t);
+	return code;
 }

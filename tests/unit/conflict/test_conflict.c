@@ -451,14 +451,47 @@ static void distances_and_totals(void **state)
 	vt_conflicts_free(c);
 }
 
+/* SIZE:WAYS:LINE: what is taken, and what is refused as it makes no cache. */
+static void caches(void **state)
+{
+	static const char *const bad[] = {
+		"",	    "64k",	"64k:2",	"64k:2:64:", "64k:2:64 ",     "0:2:64",
+		"64k:0:64", "64k:2:0",	"64k:2k:64",	" 64k:2:64", "-64:2:64",      "64k:2:48",
+		"64:2:64",  "100:1:64", "1048577k:1:1", "64m:2:64",  "1073741825:1:1"};
+	struct vt_conflict_model m = *vt_conflict_model("alpha");
+	struct vt_error err = VT_ERROR_INIT;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(vt_conflict_model_cache(&m, "128K:4:32", &err), 0);
+	assert_int_equal(m.cache_size, 131072);
+	assert_int_equal(m.cache_ways, 4);
+	assert_int_equal(m.cache_line, 32);
+	assert_int_equal(vt_conflict_model_cache(&m, "128:2:64", &err), 0);
+	assert_int_equal(vt_conflict_model_cache(&m, "1048576k:1:1", &err), 0);
+	assert_int_equal(m.cache_size, 1u << 30);
+	assert_int_equal(vt_conflict_model_cache(&m, "1073741824:1:1", &err), 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(vt_conflict_model_cache(&m, bad[i], &err), -VT_E_USAGE);
+	m = *vt_conflict_model("zen4");
+	assert_int_equal(vt_conflict_model_cache(&m, "64k:2:64", &err), -VT_E_USAGE);
+	assert_string_equal(err.text, "the model zen4 has no conflicts of its cache");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_all_pairs),	cmocka_unit_test(dependence),
-		cmocka_unit_test(sets_and_pages),	cmocka_unit_test(wide_loads),
-		cmocka_unit_test(distances_and_totals), cmocka_unit_test(wide_accesses),
-		cmocka_unit_test(last_bytes),		cmocka_unit_test(crossing_stores),
-		cmocka_unit_test(relative_synonyms),	cmocka_unit_test(many_stores),
+		cmocka_unit_test(against_all_pairs),
+		cmocka_unit_test(dependence),
+		cmocka_unit_test(sets_and_pages),
+		cmocka_unit_test(wide_loads),
+		cmocka_unit_test(distances_and_totals),
+		cmocka_unit_test(wide_accesses),
+		cmocka_unit_test(last_bytes),
+		cmocka_unit_test(crossing_stores),
+		cmocka_unit_test(relative_synonyms),
+		cmocka_unit_test(many_stores),
+		cmocka_unit_test(caches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

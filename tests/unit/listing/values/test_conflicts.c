@@ -316,12 +316,75 @@ static void test_header(void **state)
 	check_header(2, metas + 6, 1, "2 pairs of accesses that may conflict" BELOW);
 }
 
+/* ---- whole listings ---- */
+
+static void print(const struct pair *pairs, size_t n, const struct meta *metas, size_t nmetas,
+		  const struct vt_losses *losses, enum vt_table_form form, const char *want)
+{
+	struct vt_listreplay *l = make(pairs, n, metas, nmetas);
+	struct vt_output out;
+
+	assert_int_equal(vt_listreplay_replayed(l), n || nmetas);
+	print_begin(&out);
+	assert_int_equal(vt_listreplay_print(l, 1, losses, form, false, &out, &err), 0);
+	assert_non_null(strstr(print_end(&out), want));
+	vt_listreplay_free(l);
+}
+
+static void test_print(void **state)
+{
+	static const struct pair pairs[] = {
+		{1, 0x1004, 1, 0x1001, VT_CONFLICT_FORWARD, 30, 400, 75, 2, 9},
+		{1, 0x1004, 1, 0x1001, VT_CONFLICT_ORDER, 3, 400, 75, 2, 9},
+	};
+	static const struct meta meta = {"replay.model", "alpha"};
+	const struct vt_losses none = {0};
+
+	(void)state;
+	print(pairs, 2, NULL, 0, NULL, VT_TABLE_TEXT, "(1 more pairs)\n");
+	print(pairs, 2, NULL, 0, NULL, VT_TABLE_TEXT, "2 pairs of accesses that may conflict\n");
+	print(pairs, 2, NULL, 0, NULL, VT_TABLE_CSV, KEYS "9,30,75,2.5,2,forward,");
+	print(pairs, 2, NULL, 0, &none, VT_TABLE_TEXT, "\"pairs_left_out\": 1\n}");
+	print(NULL, 0, &meta, 1, &none, VT_TABLE_TEXT, "\"schema\": \"vlist-replay/1\"");
+	print(NULL, 0, NULL, 0, NULL, VT_TABLE_TEXT, "0 pairs of accesses that may conflict\n");
+}
+
+/* A replay that saw nothing: a row for each type that its model knows. */
+static void test_replay(void **state)
+{
+	const struct vt_conflict_model *m = vt_conflict_model("zen4");
+	const struct vt_replay_options o = {.model = m, .images = s.images, .length = 1};
+	struct vt_replay *rp = vt_replay_new(&o, &err);
+	const struct vt_losses none = {0};
+	struct vt_output out;
+
+	(void)state;
+	assert_non_null(rp);
+	print_begin(&out);
+	assert_int_equal(vt_replay_summarize(rp, m, NULL, &out, &err), 0);
+	assert_string_equal(print_end(&out), "from          nothing\n"
+					     "model         zen4, 320 instructions apart at most\n"
+					     "instructions  0 in 0 runs\n"
+					     "accesses      0\n"
+					     "left out      0 repeated, wide or locked accesses\n"
+					     "ruled out     0 times, as one depends on the other\n"
+					     "samples       0\n\n"
+					     "type     pairs  times met\n"
+					     "forward      0          0\n"
+					     "order        0          0\n");
+	print_begin(&out);
+	assert_int_equal(vt_replay_summarize(rp, m, &none, &out, &err), 0);
+	assert_non_null(strstr(print_end(&out), "\"distance\": 320,"));
+	vt_replay_free(rp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_programs), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_people),	 cmocka_unit_test(test_distances),
 		cmocka_unit_test(test_widths),	 cmocka_unit_test(test_header),
+		cmocka_unit_test(test_print),	 cmocka_unit_test(test_replay),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
