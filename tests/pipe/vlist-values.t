@@ -96,13 +96,13 @@ t_like "a double is a double, and a thinned list tells its threshold" \
 t_like "a byte is a character where it prints" "75\.0% 'x' +25\.0% 10\$" list
 t_is "each list stands below its instruction" \
 	"$(grep -B1 "75.0% 'x'" list | head -n 1 | grep -c cmpb)" 1
-t_like "the heading stands above the parts" ' code  what +vtot  thld  nv  values$' list
+t_like "the heading stands above the parts" ' code  what +executions  per  distinct  values$' list
 t_is "headings end where numbers do" \
-	"$(sed -nE 's/(.*vtot).*/\1/p' list | tail -n 1 | wc -c)" \
+	"$(sed -nE 's/(.*executions).*/\1/p' list | tail -n 1 | wc -c)" \
 	"$(sed -nE 's/(.*load +64000).*/\1/p' list | wc -c)"
 t_like "time stands beside: percentages of the counts" '^75\.00% .*mov +\(%rdi\)' list
 t_unlike "and no counts of samples" '^ *3000 ' list
-t_unlike "without --values there are none" 'vtot' <(vlist -i vals.vt walk)
+t_unlike "without --values there are none" 'executions' <(vlist -i vals.vt walk)
 
 # ---- what is shown ----
 
@@ -134,14 +134,14 @@ rows = json.load(open("walk.json"))["procedures"][0]["rows"]
 lists = {(r["of"], r["what"], r.get("register")): r for r in rows if "list" in r}
 assert len(lists) == 7, len(lists)
 kind = lists[sys.argv[1], "load", None]
-assert kind["vtot"] == 64000 and kind["nv"] == 4 and kind["thld"] == 1
+assert kind["executions"] == 64000 and kind["distinct"] == 4 and kind["per"] == 1
 assert [v["value"] for v in kind["list"]] == ["0x3", "0xfffffffffffffffb", "0xf4240", "0x46"]
 assert [v["text"] for v in kind["list"]] == ["3", "-5", "0xf4240", "70"]
 assert [v["count"] for v in kind["list"]] == [60000, 3000, 960, 40]
 assert abs(kind["list"][0]["percent"] - 93.75) < 1e-9
 weight = lists[sys.argv[2], "load", None]
 scale = (16 / 15) ** 12
-assert abs(weight["thld"] - scale) < 1e-6
+assert abs(weight["per"] - scale) < 1e-6
 assert weight["algo"] == "gm" and weight["capacity"] == 16 and weight["level"] == 12
 assert abs(weight["list"][0]["percent"] - 100 * 1100 * scale / 3000) < 1e-5
 args = [k[2] for k in lists if k[1] == "arg"]

@@ -21,7 +21,7 @@ struct vti_point {
 };
 
 /* The parts of a hot list's line before the values; all lists of a listing stand in columns. */
-enum { VTI_WHAT, VTI_VTOT, VTI_THLD, VTI_NV, VTI_NPARTS };
+enum { VTI_WHAT, VTI_EXECUTIONS, VTI_PER, VTI_DISTINCT, VTI_NPARTS };
 
 struct vt_listing {
 	struct vt_procedure proc;

@@ -160,7 +160,7 @@ static void cell_values(struct vt_table *t, const struct vt_listing *l,
 	text_or_empty(t, row->values + strspn(row->values, " "));
 }
 
-static void cell_thld(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
+static void cell_per(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
 {
 	(void)l;
 	if (row->list)
@@ -181,8 +181,8 @@ static void cell_thld(struct vt_table *t, const struct vt_listing *l, const stru
 
 NUMBER_OF_LIST(lane, h->key.lane)
 NUMBER_OF_LIST(size, h->size)
-NUMBER_OF_LIST(vtot, h->total)
-NUMBER_OF_LIST(nv, h->nvalues)
+NUMBER_OF_LIST(executions, h->total)
+NUMBER_OF_LIST(distinct, h->nvalues)
 NUMBER_OF_LIST(profiled, h->profiled)
 NUMBER_OF_LIST(zero, h->zero)
 NUMBER_OF_LIST(same, h->same)
@@ -233,9 +233,9 @@ static const struct {
 	{"lane", VT_FORMAT_NUMBER, cell_lane},
 	{"size", VT_FORMAT_NUMBER, cell_size},
 	{"caller", VT_FORMAT_TEXT, cell_context},
-	{"vtot", VT_FORMAT_NUMBER, cell_vtot},
-	{"thld", VT_FORMAT_REAL, cell_thld},
-	{"nv", VT_FORMAT_NUMBER, cell_nv},
+	{"executions", VT_FORMAT_NUMBER, cell_executions},
+	{"per", VT_FORMAT_REAL, cell_per},
+	{"distinct", VT_FORMAT_NUMBER, cell_distinct},
 	{"profiled", VT_FORMAT_NUMBER, cell_profiled},
 	{"zero", VT_FORMAT_NUMBER, cell_zero},
 	{"same", VT_FORMAT_NUMBER, cell_same},
@@ -399,8 +399,8 @@ static void values_legend(const struct vt_listing *l, struct vt_output *out)
 		return;
 	}
 	vt_output_printf(out,
-			 "values: %zu hot list%s (%s): of vtot executions one in thld enters "
-			 "the list, which has nv values\n",
+			 "values: %zu hot list%s (%s): one of 'per' executions enters the list, "
+			 "which has 'distinct' values\n",
 			 l->nlists, l->nlists == 1 ? "" : "s",
 			 same ? vt_algo_name(first->algo) : "several algorithms");
 }

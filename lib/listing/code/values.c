@@ -331,16 +331,16 @@ void vti_listing_values(struct vt_listing *l, const struct vti_point *point, con
 
 void vti_listing_values_part(const struct vt_list_row *row, unsigned part, struct vt_buf *out)
 {
-	static const char *const heading[VTI_NPARTS] = {"what", "vtot", "thld", "nv"};
+	static const char *const heading[VTI_NPARTS] = {"what", "executions", "per", "distinct"};
 	const struct vt_hot *h = row ? row->list : NULL;
 
 	if (!h)
 		vt_buf_printf(out, "%s", heading[part]);
 	else if (part == VTI_WHAT)
 		vt_buf_printf(out, "%s", row->what);
-	else if (part == VTI_VTOT)
+	else if (part == VTI_EXECUTIONS)
 		vt_buf_printf(out, "%" PRIu64, h->total);
-	else if (part == VTI_THLD)
+	else if (part == VTI_PER)
 		vt_buf_printf(out, h->scale == 1 || h->scale >= 1000 ? "%.0f" : "%.1f", h->scale);
 	else
 		vt_buf_printf(out, "%" PRIu32, h->nvalues);

@@ -179,30 +179,34 @@ static void test_listing(void **state)
 
 	(void)state;
 	show(&h, &f, &opt, two, 2, "signed");
-	assert_string_equal(
-		table(&h, VT_TABLE_TEXT, false),
-		"     %  address  code  what  vtot  thld  nv  values\n"
-		"50.00%   401000  push   %rbx\n"
-		"         401001  mov    (%rdi),%rbx\n"
-		"                       load  1000     1   3  90.0% 0  6.0% 5  3.0% 300000  ...\n"
-		"50.00%   401004  add    $0x1,%rbx\n"
-		"                       rbx    400   4.0   1    ~8% 17  ...  from f+0x13\n"
-		"                 ... 6 instructions without samples\n");
+	assert_string_equal(table(&h, VT_TABLE_TEXT, false),
+			    "     %  address  code  what  executions  per  distinct  values\n"
+			    "50.00%   401000  push   %rbx\n"
+			    "         401001  mov    (%rdi),%rbx\n"
+			    "                       load        1000    1         3  90.0% 0  6.0% "
+			    "5  3.0% 300000  ...\n"
+			    "50.00%   401004  add    $0x1,%rbx\n"
+			    "                       rbx          400  4.0         1    ~8% 17  ... "
+			    " from f+0x13\n"
+			    "                 ... 6 instructions without samples\n");
 	assert_string_equal(
 		table(&h, VT_TABLE_CSV, false),
 		"cycles,cycles.percent,address,shown_line,code,kind,file,line,function,inlined_"
 		"into,"
-		"procedure,image,of,what,register,module,lane,size,caller,vtot,thld,nv,profiled,"
+		"procedure,image,of,what,register,module,lane,size,caller,executions,per,distinct,"
+		"profiled,"
 		"zero,same,stride,values\n"
 		"1,50,0x401000,,push   %rbx,instruction,/src/a.c,3,f,,f,D/prog,,,,,,,,,,,,,,,\n"
 		",,0x401001,,\"mov    (%rdi),%rbx\",instruction,/src/a.c,4,f,,f,D/prog,"
 		",,,,,,,,,,,,,,\n"
-		",,,,      load  1000     1   3  90.0% 0  6.0% 5  3.0% 300000  ...,values,,,,,f,"
+		",,,,      load        1000    1         3  90.0% 0  6.0% 5  3.0% 300000  "
+		"...,values,,,,,f,"
 		"D/prog,0x401001,load,,,0,8,,1000,1,3,1000,900,850,3,"
 		"90.0% 0  6.0% 5  3.0% 300000  ...\n"
 		"1,50,0x401004,,\"add    $0x1,%rbx\",instruction,/src/b.h,2,h,,f,D/prog,"
 		",,,,,,,,,,,,,,\n"
-		",,,,      rbx    400   4.0   1    ~8% 17  ...  from f+0x13,values,,,,,f,D/prog,"
+		",,,,      rbx          400  4.0         1    ~8% 17  ...  from "
+		"f+0x13,values,,,,,f,D/prog,"
 		"0x401004,result,rbx,,0,8,f+0x13,400,4,1,160,0,0,0,~8% 17  ...\n"
 		",,,,... 6 instructions without samples,cut,,,,,f,D/prog,,,,,,,,,,,,,,,\n");
 	print_begin(&out);
@@ -210,14 +214,14 @@ static void test_listing(void **state)
 	assert_string_equal(scene_text(print_end(&out), dir),
 			    "f in D/prog, no build-id recorded\n"
 			    "cycles: 2 samples, 100.00% of all 2\n"
-			    "values: 2 hot lists (several algorithms): of vtot executions one in "
-			    "thld enters the list, which has nv values\n\n");
+			    "values: 2 hot lists (several algorithms): one of 'per' executions "
+			    "enters the list, which has 'distinct' values\n\n");
 	drop(&h);
 	/* One list; none; and the view of source lines has none at all. */
 	show(&h, &f, &opt, two + 1, 1, "signed");
 	print_begin(&out);
 	vt_listing_header(h.l, h.s.profile, &h.events, false, &out);
-	assert_non_null(strstr(print_end(&out), "\nvalues: 1 hot list (gm): of vtot"));
+	assert_non_null(strstr(print_end(&out), "\nvalues: 1 hot list (gm): one of 'per'"));
 	drop(&h);
 	show(&h, &f, &opt, NULL, 0, "signed");
 	print_begin(&out);
@@ -307,7 +311,7 @@ static void test_empty(void **state)
 	(void)state;
 	show(&h, &f, &opt, &none, 1, "signed");
 	assert_non_null(strstr(table(&h, VT_TABLE_TEXT, true),
-			       "\033[2m      load     7     1   0    ...\033[0m\n"));
+			       "\033[2m      load           7    1         0    ...\033[0m\n"));
 	vt_event_choice_fini(&h.events);
 	h.events = (struct vt_event_choice){index, label, 2};
 	assert_non_null(strstr(table(&h, VT_TABLE_TEXT, false), "  here   there  address  code"));
@@ -356,9 +360,8 @@ static void test_shares(void **state)
 		one.capacity = one.algo == VT_ALGO_EXACT ? 0 : 5;
 		memcpy(one.counts, rows[i].counts, sizeof(rows[i].counts));
 		memcpy(one.errors, rows[i].errors, sizeof(rows[i].errors));
-		snprintf(want, sizeof(want), "      load  %*d  %4s   %d  %s\n",
-			 one.total > 9999 ? 6 : 4, (int)one.total, one.level ? "4.0" : "1",
-			 (int)one.nvalues, rows[i].want);
+		snprintf(want, sizeof(want), "      load  %10d  %3s         %d  %s\n",
+			 (int)one.total, one.level ? "4.0" : "1", (int)one.nvalues, rows[i].want);
 		check_texts(&h, &one, 1, want);
 	}
 }
@@ -375,15 +378,17 @@ static void test_cutoff(void **state)
 	struct shown h = {.values = {.what = VT_INV_EVERY, .show = 4}};
 
 	(void)state;
-	check_texts(&h, &one, 1, "      load  1000     1   4  70.0% 1  20.0% 2  9.0% 3  1.0% 4\n");
+	check_texts(&h, &one, 1,
+		    "      load        1000    1         4  70.0% 1  20.0% 2  9.0% 3  1.0% 4\n");
 	h.values.cutoff = 9;
-	check_texts(&h, &one, 1, "      load  1000     1   4  70.0% 1  20.0% 2  9.0% 3  ...\n");
+	check_texts(&h, &one, 1,
+		    "      load        1000    1         4  70.0% 1  20.0% 2  9.0% 3  ...\n");
 	h.values.cutoff = 9.1;
-	check_texts(&h, &one, 1, "      load  1000     1   4  70.0% 1  20.0% 2  ...\n");
+	check_texts(&h, &one, 1, "      load        1000    1         4  70.0% 1  20.0% 2  ...\n");
 	h.values.show = 1;
-	check_texts(&h, &one, 1, "      load  1000     1   4  70.0% 1  ...\n");
+	check_texts(&h, &one, 1, "      load        1000    1         4  70.0% 1  ...\n");
 	h.values.show = 0;
-	check_texts(&h, &one, 1, "      load  1000     1   4    ...\n");
+	check_texts(&h, &one, 1, "      load        1000    1         4    ...\n");
 }
 
 /* One in 1 is a whole number, and so is one in 1000 or more. */
@@ -418,12 +423,12 @@ static void test_columns(void **state)
 
 	(void)state;
 	check_texts(&h, lists, 3,
-		    "      load         12345678      1   0    ...\n"
-		    "      operand rbx         7  999.5   0    ...\n"
-		    "      rax                 7   1000   0    ...\n");
-	check_texts(&h, lists + 2, 1, "      rax      7  1000   0    ...\n");
+		    "      load           12345678      1         0    ...\n"
+		    "      operand rbx           7  999.5         0    ...\n"
+		    "      rax                   7   1000         0    ...\n");
+	check_texts(&h, lists + 2, 1, "      rax            7  1000         0    ...\n");
 	/* A product is signed: so its instruction says. */
-	check_texts(&h, &product, 1, "      rbx      1     1   1   100% -100000\n");
+	check_texts(&h, &product, 1, "      rbx            1    1         1   100% -100000\n");
 }
 
 /* ---- what a list is of ---- */
@@ -463,32 +468,32 @@ static void test_order(void **state)
 
 	(void)state;
 	check_texts(&h, lists, sizeof(lists) / sizeof(*lists),
-		    "      arg rdi       100     1   1   100% 16\n"
-		    "      arg rsi       100     1   1   100% 15\n"
-		    "      arg rdx       100     1   1   100% 14\n"
-		    "      arg rcx       100     1   1   100% 13\n"
-		    "      arg r8        100     1   1   100% 12\n"
-		    "      arg r9        100     1   1   100% 11\n"
-		    "      arg rax       100     1   1   100% 10\n"
-		    "      arg xmm0      100     1   1   100% 1.3e-44\n"
-		    "      caller        100     1   1   100% f+0x13\n"
-		    "      load          100     1   1   100% 6\n"
-		    "      store         100     1   1   100% 5\n"
-		    "      load at       100     1   1   100% f\n"
-		    "      store at      100     1   1   100% f+0x1\n"
-		    "      rax           100     1   1   100% 3\n"
-		    "      rsi           100     1   1   100% 2\n"
-		    "      operand rdi   100     1   1   100% 7\n"
-		    "      latency       100     1   1   100% 8\n"
-		    "      my\\tmod       100     1   1   100% one\\n\n");
+		    "      arg rdi             100    1         1   100% 16\n"
+		    "      arg rsi             100    1         1   100% 15\n"
+		    "      arg rdx             100    1         1   100% 14\n"
+		    "      arg rcx             100    1         1   100% 13\n"
+		    "      arg r8              100    1         1   100% 12\n"
+		    "      arg r9              100    1         1   100% 11\n"
+		    "      arg rax             100    1         1   100% 10\n"
+		    "      arg xmm0            100    1         1   100% 1.3e-44\n"
+		    "      caller              100    1         1   100% f+0x13\n"
+		    "      load                100    1         1   100% 6\n"
+		    "      store               100    1         1   100% 5\n"
+		    "      load at             100    1         1   100% f\n"
+		    "      store at            100    1         1   100% f+0x1\n"
+		    "      rax                 100    1         1   100% 3\n"
+		    "      rsi                 100    1         1   100% 2\n"
+		    "      operand rdi         100    1         1   100% 7\n"
+		    "      latency             100    1         1   100% 8\n"
+		    "      my\\tmod             100    1         1   100% one\\n\n");
 	/* Only some kinds. */
 	h.values.what = 1u << VT_WHAT_STORE | 1u << VT_WHAT_RETURN;
 	check_texts(&h, lists, sizeof(lists) / sizeof(*lists),
-		    "      caller   100     1   1   100% f+0x13\n"
-		    "      store    100     1   1   100% 5\n");
+		    "      caller         100    1         1   100% f+0x13\n"
+		    "      store          100    1         1   100% 5\n");
 	h.values.what = VT_INV_EVERY;
 	h.values.style.format = VT_VALUE_HEX;
-	check_texts(&h, lists, 1, "      my\\tmod   100     1   1   100% 0x1\n");
+	check_texts(&h, lists, 1, "      my\\tmod         100    1         1   100% 0x1\n");
 }
 
 static struct hot_spec lane_of(uint64_t what, uint64_t reg, uint64_t size, uint64_t lane,
@@ -522,13 +527,13 @@ static void test_lanes(void **state)
 
 	(void)state;
 	check_texts(&h, lists, 7,
-		    "      load.0      1     1   1   100% 0xffffffffffffffff\n"
-		    "      load.1      1     1   1   100% 0xffffffffffffff\n"
-		    "      store.0     1     1   1   100% 0xffffffffffffffff\n"
-		    "      store.1     1     1   1   100% 0xffffffff\n"
-		    "      store.2     1     1   1   100% 0xffffffffffffffff\n"
-		    "      ebx         1     1   1   100% 0xffffffff\n"
-		    "      ymm2.1      1     1   1   100% 0x7\n");
+		    "      load.0            1    1         1   100% 0xffffffffffffffff\n"
+		    "      load.1            1    1         1   100% 0xffffffffffffff\n"
+		    "      store.0           1    1         1   100% 0xffffffffffffffff\n"
+		    "      store.1           1    1         1   100% 0xffffffff\n"
+		    "      store.2           1    1         1   100% 0xffffffffffffffff\n"
+		    "      ebx               1    1         1   100% 0xffffffff\n"
+		    "      ymm2.1            1    1         1   100% 0x7\n");
 }
 
 /* A module's values are what its format says they are. */
@@ -625,34 +630,34 @@ static void test_callers(void **state)
 
 	(void)state;
 	check_texts(&h, lists, 5,
-		    "      store   100     1   1   100% 1\n"
-		    "      load    600     1   1   100% 600  from g+0x1\n"
-		    "      load    300     1   1   100% 300  from lib+0x30\n"
-		    "      load     60     1   1   100% 60  from f+0x13\n"
-		    "      load     40     1   1   100% 40  from 0x77\n");
+		    "      store         100    1         1   100% 1\n"
+		    "      load          600    1         1   100% 600  from g+0x1\n"
+		    "      load          300    1         1   100% 300  from lib+0x30\n"
+		    "      load           60    1         1   100% 60  from f+0x13\n"
+		    "      load           40    1         1   100% 40  from 0x77\n");
 	h.values.cutoff = 6;
 	check_texts(&h, lists, 4,
-		    "      load   600     1   1   100% 600  from g+0x1\n"
-		    "      load   300     1   1   100% 300  from lib+0x30\n"
-		    "      load    60     1   1   100% 60  from f+0x13\n"
+		    "      load         600    1         1   100% 600  from g+0x1\n"
+		    "      load         300    1         1   100% 300  from lib+0x30\n"
+		    "      load          60    1         1   100% 60  from f+0x13\n"
 		    "      ... 1 more caller, 4.0% of the executions\n");
 	h.values.cutoff = 6.1;
 	check_texts(&h, lists, 4,
-		    "      load   600     1   1   100% 600  from g+0x1\n"
-		    "      load   300     1   1   100% 300  from lib+0x30\n"
+		    "      load         600    1         1   100% 600  from g+0x1\n"
+		    "      load         300    1         1   100% 300  from lib+0x30\n"
 		    "      ... 2 more callers, 10.0% of the executions\n");
 	/* A single one is never rare. */
 	h.values.cutoff = 100;
-	check_texts(&h, lists, 1, "      load    60     1   1   100% 60  from f+0x13\n");
+	check_texts(&h, lists, 1, "      load          60    1         1   100% 60  from f+0x13\n");
 	h.values.cutoff = 101;
-	check_texts(&h, lists, 1, "      load    60     1   1    ...  from f+0x13\n");
+	check_texts(&h, lists, 1, "      load          60    1         1    ...  from f+0x13\n");
 	/* Equal ones by image, then by where they call; those that lie in none come last. */
 	h.values.cutoff = 0;
 	check_texts(&h, equal, 4,
-		    "      load    50     1   1   100% 50  from lib+0x30\n"
-		    "      load    50     1   1   100% 50  from f+0x13\n"
-		    "      load    50     1   1   100% 50  from g+0x1\n"
-		    "      load    50     1   1   100% 50  from 0x77\n");
+		    "      load          50    1         1   100% 50  from lib+0x30\n"
+		    "      load          50    1         1   100% 50  from f+0x13\n"
+		    "      load          50    1         1   100% 50  from g+0x1\n"
+		    "      load          50    1         1   100% 50  from 0x77\n");
 }
 
 /* For people, the rare ones are faint; for programs, they say of what instruction they are. */
@@ -704,23 +709,23 @@ static void test_places(void **state)
 		const char *want;
 	} rows[] = {
 		{&unknown, "address  code\n"},
-		{&g, "address  code  what     vtot  thld  nv  values\n"
+		{&g, "address  code  what     executions  per  distinct  values\n"
 		     " 40101c  nop\n"
-		     "               unknown     4     1   0    ...\n"
+		     "               unknown           4    1         0    ...\n"
 		     " 40101d  ret\n"},
-		{&missing, "address  code  what     vtot  thld  nv  values\n"
+		{&missing, "address  code  what     executions  per  distinct  values\n"
 			   "      9  [file not found]\n"
-			   "               unknown     6     1   0    ...\n"},
-		{&nowhere, "         address  code  what     vtot  thld  nv  values\n"
+			   "               unknown           6    1         0    ...\n"},
+		{&nowhere, "         address  code  what     executions  per  distinct  values\n"
 			   "             999  [nothing known to be mapped there]\n"
-			   "                        unknown     7     1   0    ...\n"
+			   "                        unknown           7    1         0    ...\n"
 			   "ffffffffffffffff  [nothing known to be mapped there]\n"
-			   "                        unknown     8     1   0    ...\n"},
-		{&rest, "address  code  what     vtot  thld  nv  values\n"
+			   "                        unknown           8    1         0    ...\n"},
+		{&rest, "address  code  what     executions  per  distinct  values\n"
 			"    fff  [no symbol covers it]\n"
-			"               unknown     1     1   0    ...\n"
+			"               unknown           1    1         0    ...\n"
 			" 40101e  nop\n"
-			"               unknown     5     1   0    ...\n"},
+			"               unknown           5    1         0    ...\n"},
 	};
 	struct vt_listing_options opt = {.view = VT_LIST_ASM};
 	unsigned i;
