@@ -36,7 +36,7 @@ static uint64_t config(const struct vt_pt_encode_options *o)
 	return c;
 }
 
-static int put_info(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct vt_error *err)
+static int put_info(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	const struct vt_pt_encode_options *o = &p->opt.encode;
 	uint64_t priv[VT_PT_PRIV_COUNT] = {
@@ -62,11 +62,11 @@ static int put_info(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct v
 		priv[VT_PT_PRIV_HAVE_SCHED_SWITCH] = p->opt.wide ? 3 : 2;
 		priv[VT_PT_PRIV_PER_CPU_MMAPS] = 1;
 	}
-	return vt_perfdata_put_auxtrace_info(w, VT_PT_AUXINFO_TYPE, priv, VT_PT_PRIV_COUNT, err);
+	return vt_perfdata_put_auxtrace_info(p->w, VT_PT_AUXINFO_TYPE, priv, VT_PT_PRIV_COUNT, err);
 }
 
 /* What perf makes times of other clocks' ticks with, those in dumps of generated code. */
-static int put_time_conv(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, struct vt_error *err)
+static int put_time_conv(struct vt_pt_wrap *p, struct vt_error *err)
 {
 	uint8_t payload[24];
 
@@ -75,7 +75,7 @@ static int put_time_conv(struct vt_pt_wrap *p, struct vt_perfdata_writer *w, str
 	vt_put_le64(payload, p->conv.shift);
 	vt_put_le64(payload + 8, p->conv.mult);
 	vt_put_le64(payload + 16, p->conv.zero);
-	return vt_perfdata_put_record(w, PD_TIME_CONV, 0, NULL, payload, sizeof(payload), err);
+	return vt_perfdata_put_record(p->w, PD_TIME_CONV, 0, NULL, payload, sizeof(payload), err);
 }
 
 /* One event for the trace; with times another one for all that happens beside it, as perf has it.
@@ -118,18 +118,8 @@ static struct vt_perfdata_writer *new_writer(struct vt_pt_wrap *p, struct vt_err
 	return vt_perfdata_writer_new(p->out, events, p->timed ? 2 : 1, &about, err);
 }
 
-struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error *err)
+bool vti_wrap_begin(struct vt_pt_wrap *p, struct vt_error *err)
 {
-	uint32_t i;
-
-	if (p->w)
-		return p->w;
 	p->w = new_writer(p, err);
-	if (!p->w || put_info(p, p->w, err) < 0 || put_time_conv(p, p->w, err) < 0)
-		return NULL;
-	for (i = 0; i < p->opt.cpus; i++) {
-		if (vti_wrap_new_area(p, err) < 0)
-			return NULL;
-	}
-	return p->w;
+	return p->w && put_info(p, err) >= 0 && put_time_conv(p, err) >= 0;
 }

@@ -10,31 +10,9 @@
 #include "formats/pt/sideband/files.h"
 #include "image/addrspace.h"
 
-/* An AUX area: the buffer of a CPU or of a thread. */
-struct wrap_area {
-	struct vt_buf bytes;	  /* that are not written yet */
-	uint64_t position;	  /* of bytes.data[0] in the area */
-	struct wrap_thread *last; /* whose bytes came last */
-	/* Of a CPU: */
-	struct wrap_thread *running; /* NULL: idle */
-	bool started;		     /* ITRACE_START was written */
-};
-
-struct wrap_thread {
-	int32_t pid;
-	int32_t tid;
-	uint32_t area; /* + 1; 0: none yet */
-	bool on_cpu;
-	uint64_t left; /* instructions of its slice */
-};
-
-/* An image of the stream. */
-struct wrap_image {
-	uint64_t id;
-	uint32_t path;
-	uint32_t buildid;
-	bool told; /* its build-id is in the file */
-};
+struct wrap_area;
+struct wrap_image;
+struct wrap_thread;
 
 struct vt_pt_wrap {
 	struct vt_pt_wrap_options opt;
@@ -70,15 +48,15 @@ uint64_t vti_wrap_now(const struct vt_pt_wrap *p);
 /* The event for what is not trace: the last one. */
 unsigned vti_wrap_side_event(const struct vt_pt_wrap *p);
 
-/* The writer, begun if it was not: formats/perfpt/info.c.  NULL with *err set. */
+/* Makes p->w and writes what comes first: formats/perfpt/info.c.  False with *err set. */
+bool vti_wrap_begin(struct vt_pt_wrap *p, struct vt_error *err);
+
+/* The writer, begun if it was not.  NULL with *err set. */
 struct vt_perfdata_writer *vti_wrap_writer(struct vt_pt_wrap *p, struct vt_error *err);
 
 /* The thread, known to perf from now on; NULL with *err set. */
 struct wrap_thread *vti_wrap_thread(struct vt_pt_wrap *p, int64_t pid, int64_t tid, bool told,
 				    struct vt_error *err);
-
-/* IMAGE, MAP, THREAD and META: formats/perfpt/side.c. */
-int vti_wrap_side(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err);
 
 /*
  * Generated and patched code: formats/perfpt/jit.c.  Takes IMAGE, MAP and THREAD; takes BLOCK,
@@ -90,16 +68,5 @@ void vti_wrap_jit_free(struct vt_pt_wrap *p);
 int vti_wrap_jit_feed(struct vt_pt_wrap *p, const struct vt_record *rec, struct vt_error *err);
 void vti_wrap_jit_block(struct vt_pt_wrap *p, const struct vt_record *rec);
 int vti_wrap_jit_close(struct vt_pt_wrap *p, struct vt_error *err);
-
-/* Areas: formats/perfpt/area.c.  Appends bytes; writes what is held of one, at the end with
- * padding. */
-int vti_wrap_append(struct vt_pt_wrap *p, struct wrap_thread *t, const uint8_t *bytes, size_t size,
-		    struct vt_error *err);
-int vti_wrap_flush(struct vt_pt_wrap *p, uint32_t area, bool end, struct vt_error *err);
-int vti_wrap_new_area(struct vt_pt_wrap *p, struct vt_error *err);
-
-/* CPUs: formats/perfpt/cpu.c.  The thread runs `insns` instructions from now on; it is gone. */
-int vti_wrap_run(struct vt_pt_wrap *p, struct wrap_thread *t, uint64_t insns, struct vt_error *err);
-int vti_wrap_leave(struct vt_pt_wrap *p, struct wrap_thread *t, struct vt_error *err);
 
 #endif
