@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "formats/pt/decode/engine.h"
-#include "formats/pt/decode/fast.h"
+#include "formats/pt/decode/walk.h"
 
 struct block {
 	uint64_t addr;
@@ -129,6 +129,29 @@ static inline void take_batch(struct result *r, const struct vt_pt_batch *b)
 	for (i = 0; i < b->ntimes; i++)
 		r->marks[r->nmarks++] =
 			(struct mark){base + b->times[i].at, b->times[i].tsc, b->times[i].cycles};
+}
+
+/* A walk along a trace, without the engine around it. */
+static inline struct vti_pt_walk *open_walk(const struct vt_pt_code *code,
+					    const struct vt_pt_options *opt, const uint8_t *trace,
+					    size_t size)
+{
+	struct vt_error err = VT_ERROR_INIT;
+	struct vti_pt_walk *w = vti_pt_walk_open(trace, size, opt, &err);
+
+	if (!w)
+		die(err.text);
+	w->code = code;
+	w->blocks = vt_pt_blocks_new(code);
+	if (!w->blocks)
+		die("no memory");
+	return w;
+}
+
+static inline void close_walk(struct vti_pt_walk *w)
+{
+	vt_pt_blocks_free(w->blocks);
+	vti_pt_walk_close(w);
 }
 
 /* Decodes a trace as a whole; `stops`: with a stop before each note that can be waited for. */

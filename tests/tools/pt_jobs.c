@@ -18,14 +18,11 @@ static void run_threads(const struct vt_pt_code *code, const struct vt_pt_option
 			size_t *walked)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_engine *e = vt_pt_fast.open(trace, size, opt, &err);
-	struct vti_pt_parallel *p;
+	struct vti_pt_walk *w = open_walk(code, opt, trace, size);
+	struct vti_pt_parallel *p = vti_pt_parallel_new(w, opt->jobs);
 	struct vt_pt_batch batch;
 	int rc;
 
-	if (!e || vt_pt_fast.set_code(e, code, &err) < 0)
-		die(err.text);
-	p = vti_pt_parallel_new(e, vti_pt_fast_walk(e), opt->jobs);
 	if (!p)
 		die("no threads");
 	while ((rc = vti_pt_parallel_next(p, &batch, &err)) > 0)
@@ -34,7 +31,7 @@ static void run_threads(const struct vt_pt_code *code, const struct vt_pt_option
 		die(err.text);
 	*joined = vti_pt_parallel_joined(p, walked);
 	vti_pt_parallel_free(p);
-	vt_pt_fast.close(e);
+	close_walk(w);
 }
 
 int main(int argc, char **argv)

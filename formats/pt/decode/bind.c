@@ -12,7 +12,7 @@
 /* Takes an event from the trace if one comes next.  1 if there is one, 0, or a negative fault. */
 static int find_event(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	int r;
 
 	if (q->processing)
@@ -29,7 +29,7 @@ static int find_event(struct vti_pt_walk *w)
 
 static int status(const struct vti_pt_walk *w, unsigned flags)
 {
-	const struct vti_pt_query *q = w->query;
+	const struct vti_pt_query *q = &w->query;
 
 	if (q->flags & VTI_PT_AT_END && !q->processing)
 		flags |= VTI_PT_AT_END;
@@ -67,8 +67,8 @@ static int to_disabled(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 /* Several events may bind to an instruction: it is not gone past before all have been told. */
 static int postpone(struct vti_pt_walk *w, const struct vti_pt_insn *insn)
 {
-	w->query->postponed = true;
-	w->query->insn = *insn;
+	w->query.postponed = true;
+	w->query.insn = *insn;
 	return 1;
 }
 
@@ -102,7 +102,7 @@ static int to_ptwrite(struct vti_pt_walk *w, struct vti_pt_event *ev)
 		if (r < 0)
 			return r;
 	}
-	w->query->bound_ptwrite = true;
+	w->query.bound_ptwrite = true;
 	return postpone(w, &insn);
 }
 
@@ -111,7 +111,7 @@ static bool skd022_applies(struct vti_pt_walk *w, struct vti_pt_event *ev)
 {
 	struct vti_pt_insn insn;
 
-	if (!(w->query->errata & VTI_PT_SKD022) || vti_pt_walk_insn(w, ev->from, &insn))
+	if (!(w->query.errata & VTI_PT_SKD022) || vti_pt_walk_insn(w, ev->from, &insn))
 		return false;
 	if (!insn.vm_entry)
 		return false;
@@ -133,9 +133,9 @@ static int to_async_disabled(struct vti_pt_walk *w, struct vti_pt_event *ev)
  * Takes an event that vti_pt_walk_trailing() has left.  Nothing is postponed then, and tracing is
  * enabled if the event binds to code.
  */
-int vti_pt_walk_event(struct vti_pt_walk *w)
+static int walk_event(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	struct vti_pt_event *ev = &q->current;
 	struct vti_pt_insn insn;
 	int r = 1;
@@ -193,7 +193,7 @@ static void unpostpone(struct vti_pt_query *q)
 
 static int go_past(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	int r;
 
 	if (!q->postponed)
@@ -225,7 +225,7 @@ static bool leads_to(struct vti_pt_walk *w, uint64_t ip, unsigned steps)
 /* With this fault the branch right before the abort of a transaction may be wrong. */
 static void apply_bdm64(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	if (!(q->errata & VTI_PT_BDM64) || !(ev->value & 2) || !q->branched)
 		return;
@@ -264,7 +264,7 @@ static int here(struct vti_pt_walk *w, struct vti_pt_event *ev, bool behind_code
 /* The same for an event that may bind to the instruction that is postponed. */
 static int bound_here(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	if (!w->enabled)
 		return 1;
@@ -276,7 +276,7 @@ static int bound_here(struct vti_pt_walk *w, enum vti_pt_want want, bool *bound)
 
 static int disabled_here(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	if (!q->postponed)
 		return 0;
@@ -294,7 +294,7 @@ static int disabled_here(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 
 int vti_pt_walk_trailing(struct vti_pt_walk *w, bool behind_code)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	struct vti_pt_event *ev = &q->current;
 	int r = find_event(w);
 
@@ -338,9 +338,9 @@ int vti_pt_walk_block(struct vti_pt_walk *w)
 	if (r < 0)
 		return r;
 	if (r)
-		return vti_pt_walk_event(w);
+		return walk_event(w);
 	if (!w->enabled)
-		return w->query->flags & VTI_PT_AT_END ? -VTI_PT_EOS : -VTI_PT_DISABLED;
+		return w->query.flags & VTI_PT_AT_END ? -VTI_PT_EOS : -VTI_PT_DISABLED;
 	r = vti_pt_walk_code(w, VTI_PT_WANT_NOTHING, 0, &insn);
 	if (r == -VTI_PT_QUERY)
 		r = vti_pt_walk_decide(w, &insn);

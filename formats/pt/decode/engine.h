@@ -172,6 +172,7 @@ struct vt_pt_engine_ops {
 
 extern const struct vt_pt_engine_ops vt_pt_libipt;
 extern const struct vt_pt_engine_ops vt_pt_fast;
+extern const struct vt_pt_engine_ops vt_pt_careful; /* fast without its accelerator, for tests */
 
 /* The engine of who names none. */
 #define VT_PT_DEFAULT_ENGINE "fast"

@@ -6,7 +6,7 @@
 
 void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s)
 {
-	const struct vti_pt_query *q = w->query;
+	const struct vti_pt_query *q = &w->query;
 	uint32_t i;
 
 	*s = (struct vti_pt_lazy){
@@ -37,7 +37,7 @@ void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s)
 /* All that packets have said is forgotten. */
 static void forget(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	struct vti_pt_query old = *q;
 
 	memset(q, 0, sizeof(*q));
@@ -52,7 +52,7 @@ static void forget(struct vti_pt_walk *w)
 
 void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	forget(w);
 	q->sync = s->sync;
@@ -84,8 +84,8 @@ void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8_t *at)
 {
 	forget(w);
-	vti_pt_cursor_init(&w->query->cursor, w->begin, (size_t)(w->end - w->begin), &w->opt);
-	vti_pt_cursor_warm(&w->query->cursor, warm, at);
+	vti_pt_cursor_init(&w->query.cursor, w->begin, (size_t)(w->end - w->begin), &w->opt);
+	vti_pt_cursor_warm(&w->query.cursor, warm, at);
 	w->pos = at;
 	w->ip = w->last_ip = 0;
 	w->has_last_ip = w->ip_suppressed = false;

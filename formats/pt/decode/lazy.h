@@ -2,14 +2,10 @@
 #ifndef FORMATS_PT_DECODE_LAZY_H
 #define FORMATS_PT_DECODE_LAZY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "formats/pt/decode/fast.h"
 #include "formats/pt/decode/walk.h"
 
 /*
- * The lazy state of a walk (fast.h) as a value: what one walk leaves, another one can go on from.
+ * The lazy state of a walk (walk.h) as a value: what one walk leaves, another one can go on from.
  */
 struct vti_pt_lazy {
 	const uint8_t *pos;

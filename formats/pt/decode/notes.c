@@ -166,7 +166,7 @@ static bool is_news(struct vti_pt_query *q, const struct vti_pt_event *ev, const
 
 bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	if (vti_pt_walk_flush(w))
 		return false;
@@ -194,7 +194,7 @@ bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 /* Behind an event that bound to the same instruction, a decision may have been taken. */
 static void pay(struct vti_pt_walk *w)
 {
-	struct vti_pt_cursor *c = &w->query->cursor;
+	struct vti_pt_cursor *c = &w->query.cursor;
 
 	if (vti_pt_cursor_pay(c, (uint64_t)(w->pos - w->begin)))
 		vti_pt_walk_mark(w, &c->timing);
@@ -203,7 +203,7 @@ static void pay(struct vti_pt_walk *w)
 static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	const struct telling *t = &tellings[ev->type];
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	uint64_t kinds = BIT(ev->status ? (unsigned)VT_PT_PSBEND : t->packet);
 	struct vt_pt_note n = {.type = t->note, .value = ev->value, .extra = ev->extra};
 	bool news = !t->state || is_news(q, ev, t);
@@ -230,7 +230,7 @@ static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 
 int vti_pt_walk_take(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	struct vti_pt_event ev = q->current;
 	int r = apply(w, &ev);
 

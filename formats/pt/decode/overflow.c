@@ -9,8 +9,8 @@
 
 static int overflow_disabled(struct vti_pt_walk *w)
 {
-	vti_pt_publish(w->query, VTI_PT_EV_OVERFLOW)->suppressed = true;
-	w->query->enabled = false;
+	vti_pt_publish(&w->query, VTI_PT_EV_OVERFLOW)->suppressed = true;
+	w->query.enabled = false;
 	return 0;
 }
 
@@ -77,10 +77,10 @@ static int recover(struct vti_pt_walk *w, const struct vt_pt_packet *pkt, const 
 	vti_pt_take_ip(w, pkt);
 	if (vti_pt_last_ip(w, &ip))
 		return -VTI_PT_CONTEXT;
-	ev = vti_pt_publish(w->query, VTI_PT_EV_OVERFLOW);
+	ev = vti_pt_publish(&w->query, VTI_PT_EV_OVERFLOW);
 	ev->ip = ip;
 	w->pos = p;
-	w->query->enabled = true;
+	w->query.enabled = true;
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static int try_skd010(struct vti_pt_walk *w)
 
 		if (r < 0)
 			return r == -VTI_PT_EOS ? 1 : r;
-		r = vti_pt_check_timing(w->query, &pkt);
+		r = vti_pt_check_timing(&w->query, &pkt);
 		if (r < 0)
 			return r;
 		switch (pkt.kind) {
@@ -161,7 +161,7 @@ static int try_apl11(struct vti_pt_walk *w)
 
 		if (r < 0)
 			return r;
-		r = vti_pt_check_timing(w->query, &pkt);
+		r = vti_pt_check_timing(&w->query, &pkt);
 		if (r < 0)
 			return r;
 		switch (pkt.kind) {
@@ -230,7 +230,7 @@ static int try_apl12(struct vti_pt_walk *w, const uint8_t *behind_fup)
 	for (; w->pos < behind_fup; w->pos += pkt.size) {
 		r = vti_pt_peek(w, &pkt, w->pos);
 		if (r >= 0)
-			r = vti_pt_check_timing(w->query, &pkt);
+			r = vti_pt_check_timing(&w->query, &pkt);
 		if (r < 0)
 			return r;
 	}
@@ -240,7 +240,7 @@ static int try_apl12(struct vti_pt_walk *w, const uint8_t *behind_fup)
 /* Packets of time that are not passed in the end are still to be seen. */
 static int try_to_pass(struct vti_pt_walk *w, int (*try)(struct vti_pt_walk *))
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	bool has_tsc = q->has_tsc, has_tma = q->has_tma;
 	int r = try(w);
 
@@ -253,7 +253,7 @@ static int try_to_pass(struct vti_pt_walk *w, int (*try)(struct vti_pt_walk *))
 
 int vti_pt_overflow(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	const uint8_t *behind;
 	int found, r;
 

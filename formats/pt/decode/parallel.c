@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "formats/pt/decode/lazy.h"
-#include "formats/pt/decode/walk.h"
 
 #define JOB_SIZE    (128 << 10) /* bytes of trace, at least: what it gives fits a cache */
 #define JOB_BLOCKS  (4 << 20)	/* a job that puts out more is left to the single walk */
@@ -45,9 +44,8 @@ struct job {
 };
 
 struct vti_pt_parallel {
-	struct vt_pt_engine *e;
-	struct vti_pt_walk *w;	  /* its own */
-	struct vti_pt_lazy state; /* of the single walk, unless it is itself on the way */
+	struct vti_pt_walk *w;	  /* the single walk */
+	struct vti_pt_lazy state; /* where it is, unless it is itself on the way */
 	bool walking;		  /* it is: the job at hand is not good */
 	bool ended;
 
@@ -66,7 +64,7 @@ struct vti_pt_parallel {
 
 	struct worker {
 		struct vti_pt_parallel *p;
-		struct vt_pt_engine *e;
+		struct vti_pt_walk *w;
 		pthread_t thread;
 	} workers[MAX_THREADS];
 	unsigned nthreads;
@@ -206,17 +204,16 @@ static bool keep(struct vti_pt_parallel *p, struct job *j, struct vti_pt_walk *w
  * Walks until the lazy state at or behind `stop`; what is put out goes to the job, or nowhere.  1,
  * 0: the trace has ended before; negative: no memory, or too much.
  */
-static int walk_to(struct vti_pt_parallel *p, struct vt_pt_engine *e, const uint8_t *stop,
+static int walk_to(struct vti_pt_parallel *p, struct vti_pt_walk *w, const uint8_t *stop,
 		   struct job *j)
 {
-	struct vti_pt_walk *w = vti_pt_fast_walk(e);
 	struct vt_error err;
 	struct vt_pt_batch b;
 	int r;
 
 	w->stop = stop;
 	do {
-		r = vti_pt_fast_next(e, &b, &err);
+		r = vti_pt_walk_next(w, UINT64_MAX, &b, &err);
 		if (r > 0 && j && (j->nids > JOB_BLOCKS || !keep(p, j, w, &b)))
 			return -VT_E_NOMEM;
 	} while (r > 0 && !w->reached);
@@ -245,18 +242,17 @@ static bool is_damaged(const struct job *j)
 	return false;
 }
 
-static void walk_job(struct vti_pt_parallel *p, struct vt_pt_engine *e, struct job *j)
+static void walk_job(struct vti_pt_parallel *p, struct vti_pt_walk *w, struct job *j)
 {
-	struct vti_pt_walk *w = vti_pt_fast_walk(e);
 	int r;
 
 	vti_pt_lazy_restart(w, j->warm, j->begin);
-	r = walk_to(p, e, stop_behind(w, j->begin), NULL);
+	r = walk_to(p, w, stop_behind(w, j->begin), NULL);
 	vti_pt_lazy_get(w, &j->from);
 	j->from.high = j->from.nreturns;
 	if (r > 0) {
 		vti_pt_lazy_set(w, &j->from);
-		r = walk_to(p, e, stop_behind(w, j->next), j);
+		r = walk_to(p, w, stop_behind(w, j->next), j);
 		j->good = r >= 0 && !is_damaged(j);
 		j->ended = r == 0;
 	}
@@ -266,13 +262,13 @@ static void walk_job(struct vti_pt_parallel *p, struct vt_pt_engine *e, struct j
 }
 
 /* Walks the next job that nobody has begun; with p->mutex, which it leaves for a while. */
-static void walk_next(struct vti_pt_parallel *p, struct vt_pt_engine *e)
+static void walk_next(struct vti_pt_parallel *p, struct vti_pt_walk *w)
 {
 	struct job *j = &p->jobs[p->begun++];
 
 	pthread_mutex_unlock(&p->mutex);
-	vti_pt_walk_lock(vti_pt_fast_walk(e));
-	walk_job(p, e, j);
+	vti_pt_walk_lock(w);
+	walk_job(p, w, j);
 	pthread_mutex_unlock(&p->code);
 	pthread_mutex_lock(&p->mutex);
 	j->done = true;
@@ -288,7 +284,7 @@ static void *work(void *arg)
 	pthread_mutex_lock(&p->mutex);
 	while (!p->quit) {
 		if (p->begun < p->limit)
-			walk_next(p, self->e);
+			walk_next(p, self->w);
 		else
 			pthread_cond_wait(&p->work, &p->mutex);
 	}
@@ -383,18 +379,16 @@ static bool start(struct vti_pt_parallel *p, unsigned threads)
 	p->begun = p->limit = 1;
 	while (p->nthreads + 1 < threads) {
 		struct worker *self = &p->workers[p->nthreads];
-		struct vti_pt_walk *mine;
 
 		self->p = p;
-		self->e = vt_pt_fast.open(w->begin, (size_t)(w->end - w->begin), &w->opt, &err);
-		if (!self->e)
+		self->w = vti_pt_walk_open(w->begin, (size_t)(w->end - w->begin), &w->opt, &err);
+		if (!self->w)
 			return false;
-		mine = vti_pt_fast_walk(self->e);
-		mine->code = w->code;
-		mine->blocks = w->blocks;
-		mine->lock = &p->code;
+		self->w->code = w->code;
+		self->w->blocks = w->blocks;
+		self->w->lock = &p->code;
 		if (pthread_create(&self->thread, NULL, work, self) != 0) {
-			vt_pt_fast.close(self->e);
+			vti_pt_walk_close(self->w);
 			break;
 		}
 		p->nthreads++;
@@ -406,14 +400,12 @@ static bool start(struct vti_pt_parallel *p, unsigned threads)
 	return true;
 }
 
-struct vti_pt_parallel *vti_pt_parallel_new(struct vt_pt_engine *e, struct vti_pt_walk *w,
-					    unsigned threads)
+struct vti_pt_parallel *vti_pt_parallel_new(struct vti_pt_walk *w, unsigned threads)
 {
 	struct vti_pt_parallel *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	p->e = e;
 	p->w = w;
 	w->lock = &p->code;
 	pthread_mutex_init(&p->code, NULL);
@@ -441,7 +433,7 @@ void vti_pt_parallel_free(struct vti_pt_parallel *p)
 	pthread_mutex_unlock(&p->mutex);
 	for (i = 0; i < p->nthreads; i++) {
 		pthread_join(p->workers[i].thread, NULL);
-		vt_pt_fast.close(p->workers[i].e);
+		vti_pt_walk_close(p->workers[i].w);
 	}
 	for (j = 0; j < p->njobs; j++)
 		drop(p, &p->jobs[j]);
@@ -497,7 +489,7 @@ static int walk_on(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct 
 	int r;
 
 	vti_pt_walk_lock(p->w);
-	r = vti_pt_fast_next(p->e, batch, err);
+	r = vti_pt_walk_next(w, UINT64_MAX, batch, err);
 	if (r > 0 && !show_blocks(p))
 		r = vt_error_nomem(err);
 	pthread_mutex_unlock(&p->code);
@@ -581,7 +573,7 @@ static struct job *next_job(struct vti_pt_parallel *p)
 	go_ahead(p);
 	while (begun && !j->done) {
 		if (p->begun < p->limit)
-			walk_next(p, p->e);
+			walk_next(p, p->w);
 		else
 			pthread_cond_wait(&p->done, &p->mutex);
 	}

@@ -2,8 +2,7 @@
 #ifndef FORMATS_PT_DECODE_PARALLEL_H
 #define FORMATS_PT_DECODE_PARALLEL_H
 
-#include "formats/pt/decode/engine.h"
-#include "formats/pt/decode/fast.h"
+#include "formats/pt/decode/walk.h"
 
 /*
  * The engine "fast" with several threads.  A trace is cut at PSBs into jobs.  Each is walked from
@@ -21,11 +20,10 @@
 struct vti_pt_parallel;
 
 /*
- * `e` is the engine of the single walk `w`, at its beginning, with code; borrowed, and used by
- * nobody else until the end.  Owned by the caller.  NULL: no memory, or no threads.
+ * `w` is the single walk, at its beginning, with code; borrowed, and used by nobody else until the
+ * end.  Owned by the caller.  NULL: no memory, or no threads.
  */
-struct vti_pt_parallel *vti_pt_parallel_new(struct vt_pt_engine *e, struct vti_pt_walk *w,
-					    unsigned threads);
+struct vti_pt_parallel *vti_pt_parallel_new(struct vti_pt_walk *w, unsigned threads);
 void vti_pt_parallel_free(struct vti_pt_parallel *p);
 
 /* The next piece, as `next` of vt_pt_engine_ops has it. */
@@ -37,9 +35,5 @@ int vti_pt_parallel_next(struct vti_pt_parallel *p, struct vt_pt_batch *batch,
  * them: the work that went into the others was done twice.
  */
 size_t vti_pt_parallel_joined(const struct vti_pt_parallel *p, size_t *walked);
-
-/* fast.c: the walk of an engine, and its next piece with one thread. */
-struct vti_pt_walk *vti_pt_fast_walk(struct vt_pt_engine *e);
-int vti_pt_fast_next(struct vt_pt_engine *e, struct vt_pt_batch *batch, struct vt_error *err);
 
 #endif

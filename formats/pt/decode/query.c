@@ -127,7 +127,7 @@ int vti_pt_fetch(const uint8_t *p, const uint8_t *end, uint8_t *kind)
 
 int vti_pt_packet(const struct vti_pt_walk *w, struct vt_pt_packet *out, const uint8_t *p)
 {
-	unsigned skz84 = w->query->errata & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
+	unsigned skz84 = w->query.errata & VTI_PT_SKZ84 ? VT_PT_SKZ84 : 0;
 	int size = vt_pt_packet_read(out, p, w->end, skz84);
 
 	if (size == VT_PT_CUT)
@@ -156,12 +156,12 @@ int vti_pt_peek(const struct vti_pt_walk *w, struct vt_pt_packet *pkt, const uin
 
 int vti_pt_fetch_next(struct vti_pt_walk *w)
 {
-	return vti_pt_fetch(w->pos, w->end, &w->query->next);
+	return vti_pt_fetch(w->pos, w->end, &w->query.next);
 }
 
 int vti_pt_read(struct vti_pt_walk *w, struct vt_pt_packet *p)
 {
-	if (w->query->next == VTI_PT_UNKNOWN)
+	if (w->query.next == VTI_PT_UNKNOWN)
 		return -VTI_PT_OPCODE;
 	return vti_pt_packet(w, p, w->pos);
 }
@@ -196,7 +196,7 @@ void vti_pt_forget_ip(struct vti_pt_walk *w)
 /* Takes packets up to the next one that a query may be about. */
 static int read_ahead(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	for (;;) {
 		int r = vti_pt_fetch_next(w);
@@ -226,7 +226,7 @@ static int look_ahead(struct vti_pt_walk *w)
 
 static int flags(const struct vti_pt_walk *w)
 {
-	const struct vti_pt_query *q = w->query;
+	const struct vti_pt_query *q = &w->query;
 	int f = 0;
 	uint8_t kind;
 
@@ -250,7 +250,7 @@ static int no_packet(const struct vti_pt_walk *w)
 
 void vti_pt_query_reset(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	unsigned i;
 
 	q->enabled = false;
@@ -264,7 +264,7 @@ void vti_pt_query_reset(struct vti_pt_walk *w)
 
 int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	bool known;
 	int r;
 
@@ -293,7 +293,7 @@ int vti_pt_query_sync(struct vti_pt_walk *w, const uint8_t *psb, uint64_t *ip)
 /* read_ahead() has left a packet that answers a query, one that is an event, or none. */
 static int take_tnt(struct vti_pt_walk *w)
 {
-	const struct vti_pt_query *q = w->query;
+	const struct vti_pt_query *q = &w->query;
 	int r;
 
 	if (q->next == VTI_PT_NONE)
@@ -316,7 +316,7 @@ int vti_pt_query_cond(struct vti_pt_walk *w, bool *taken)
 
 int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	int f = 0;
 	int r;
 
@@ -348,7 +348,7 @@ int vti_pt_query_indirect(struct vti_pt_walk *w, uint64_t *ip)
 
 int vti_pt_query_event(struct vti_pt_walk *w, struct vti_pt_event *ev)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	int r;
 
 	if (w->tnt_count)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/pt/decode/run_cursor.h"
 
-#include "formats/pt/decode/walk.h"
-
 /*
  * The accelerator: a loop over TNT and TIP, and the packets of timing between them, that puts out
  * what the cache of runs has for them.  Of events it knows only that tracing ends and begins again
@@ -350,7 +348,7 @@ static bool take_filtered(struct vti_pt_walk *w, struct vti_pt_course *c)
 	uint64_t last_ip = c->last_ip;
 	const struct vti_pt_a_run *e;
 
-	if (!pge || vti_pt_looks[*pge] != PGE || w->query->until != UINT64_MAX)
+	if (!pge || vti_pt_looks[*pge] != PGE || w->query.until != UINT64_MAX)
 		return false;
 	begin = &vti_pt_parts[*pge >> 5];
 	to = next_packet(c, pge + begin->size);

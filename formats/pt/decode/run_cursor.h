@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "formats/pt/decode/fast.h"
 #include "formats/pt/decode/runs.h"
+#include "formats/pt/decode/walk.h"
 
 /* Inside the accelerator: what its two loops share, that for all (run.c) and that for most
  * (formats/pt/decode/run_hot.c). */

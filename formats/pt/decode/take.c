@@ -107,7 +107,7 @@ static int bdm70_applies(const struct vti_pt_walk *w, const uint8_t *p)
 
 static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	if (q->errata & VTI_PT_BDM70 && !q->enabled) {
 		int r = bdm70_applies(w, w->pos + p->size);
@@ -123,7 +123,7 @@ static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 
 static int header_event(struct vti_pt_walk *w, const struct vt_pt_packet *p, unsigned type)
 {
-	struct vti_pt_event *ev = vti_pt_enqueue(w->query, VTI_PT_BIND_PSBEND, type);
+	struct vti_pt_event *ev = vti_pt_enqueue(&w->query, VTI_PT_BIND_PSBEND, type);
 
 	if (!ev)
 		return -VTI_PT_FULL;
@@ -153,11 +153,11 @@ static int header_packet(struct vti_pt_walk *w)
 
 	if (n < 0)
 		return n;
-	if (vti_pt_hides_overflow(w->query->errata, w->pos, w->end, &p)) {
+	if (vti_pt_hides_overflow(w->query.errata, w->pos, w->end, &p)) {
 		w->pos++;
 		return 0;
 	}
-	r = vti_pt_check_timing(w->query, &p);
+	r = vti_pt_check_timing(&w->query, &p);
 	if (r < 0)
 		return r;
 	switch (p.kind) {
@@ -200,7 +200,7 @@ static int read_header(struct vti_pt_walk *w)
 
 		if (r)
 			return r;
-		u = vti_pt_uses(w->query->next);
+		u = vti_pt_uses(w->query.next);
 		if (u & VTI_PT_EVENT_PSBEND)
 			return 0;
 		if (!(u & VTI_PT_IN_HEADER))
@@ -223,8 +223,8 @@ static int decode_psb(struct vti_pt_walk *w)
 	r = read_header(w);
 	if (r < 0) {
 		w->pos = psb;
-		w->query->queues[VTI_PT_BIND_PSBEND].count = 0;
-		w->query->next = VT_PT_PSB;
+		w->query.queues[VTI_PT_BIND_PSBEND].count = 0;
+		w->query.next = VT_PT_PSB;
 	}
 	return r;
 }
@@ -232,7 +232,7 @@ static int decode_psb(struct vti_pt_walk *w)
 /* What a PSB has told is told again before the PSBEND itself, or the OVF, is taken. */
 static bool psb_event(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	if (!dequeue(q, VTI_PT_BIND_PSBEND))
 		return false;
@@ -247,7 +247,7 @@ static bool psb_event(struct vti_pt_walk *w)
 
 static int decode_tip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	vti_pt_take_ip(w, p);
 	if (dequeue(q, VTI_PT_BIND_TIP)) {
@@ -265,7 +265,7 @@ static int decode_tip(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 
 static int decode_tip_pge(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	vti_pt_take_ip(w, p);
 	/* That tracing is enabled comes before what else binds to the packet. */
@@ -294,7 +294,7 @@ static int decode_tip_pge(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 
 static int decode_tip_pgd(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	vti_pt_take_ip(w, p);
 	if (!dequeue(q, VTI_PT_BIND_TIP)) {
@@ -316,7 +316,7 @@ static int decode_tip_pgd(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 
 static int fup_event(struct vti_pt_walk *w)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	switch (q->event.type) {
 	case VTI_PT_EV_OVERFLOW:
@@ -337,7 +337,7 @@ static int fup_event(struct vti_pt_walk *w)
 
 static int decode_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 	struct vti_pt_event *ev;
 	uint64_t ip;
 	int r;
@@ -449,7 +449,7 @@ static int decode_plain(struct vti_pt_query *q, const struct vt_pt_packet *p, un
 
 static int decode_event(struct vti_pt_walk *w, const struct vt_pt_packet *p)
 {
-	struct vti_pt_query *q = w->query;
+	struct vti_pt_query *q = &w->query;
 
 	switch (p->kind) {
 	case VT_PT_PIP:
@@ -496,7 +496,7 @@ int vti_pt_take_packet(struct vti_pt_walk *w)
 	struct vt_pt_packet p;
 	int r;
 
-	switch (w->query->next) {
+	switch (w->query.next) {
 	case VT_PT_PSB:
 		return decode_psb(w);
 	case VT_PT_OVF:
@@ -524,14 +524,14 @@ int vti_pt_take_packet(struct vti_pt_walk *w)
 	case VT_PT_FUP:
 		return decode_fup(w, &p);
 	case VT_PT_CYC:
-		if (!vti_pt_hides_overflow(w->query->errata, w->pos, w->end, &p))
+		if (!vti_pt_hides_overflow(w->query.errata, w->pos, w->end, &p))
 			break;
 		w->pos++;
 		return 0;
 	default:
 		break;
 	}
-	r = vti_pt_check_timing(w->query, &p);
+	r = vti_pt_check_timing(&w->query, &p);
 	if (!r)
 		r = decode_event(w, &p);
 	if (r < 0)

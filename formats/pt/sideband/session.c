@@ -357,8 +357,8 @@ void vt_pt_session_free(struct vt_aux_session *s)
 
 /* ---- first pass ---- */
 
-int vt_pt_session_piece(struct vt_aux_session *s, const struct vt_format_auxtrace *piece,
-			struct vt_error *err)
+static int take_piece(struct vt_aux_session *s, const struct vt_format_auxtrace *piece,
+		      struct vt_error *err)
 {
 	return vt_pt_buffers_piece(s->buffers, piece, err);
 }
@@ -701,7 +701,7 @@ const struct vt_aux_decoder vt_pt_aux_decoder = {
 	.open = open_session,
 	.close = vt_pt_session_free,
 	.scan_record = vt_pt_session_scan,
-	.scan_piece = vt_pt_session_piece,
+	.scan_piece = take_piece,
 	.begin_output = vt_pt_session_begin,
 	.decode_record = vt_pt_session_record,
 	.end_output = vt_pt_session_end,

@@ -47,8 +47,6 @@ void vt_pt_session_free(struct vt_aux_session *s);
 
 /* As the functions of struct vt_aux_decoder. */
 int vt_pt_session_scan(struct vt_aux_session *s, const struct vt_record *rec, struct vt_error *err);
-int vt_pt_session_piece(struct vt_aux_session *s, const struct vt_format_auxtrace *piece,
-			struct vt_error *err);
 int vt_pt_session_begin(struct vt_aux_session *s, struct vt_writer *w, struct vt_error *err);
 int vt_pt_session_record(struct vt_aux_session *s, const struct vt_record *rec,
 			 struct vt_error *err);

@@ -19,7 +19,6 @@
 #include "base/rng.h"
 #include "formats/pt/decode/lazy.h"
 #include "formats/pt/decode/parallel.h"
-#include "formats/pt/decode/walk.h"
 #include "tests/tools/pt_engines.h"
 #include "tests/unit/common/pttrace.h"
 
@@ -219,14 +218,11 @@ static void run_jobs(const struct trace *t, const struct vt_pt_code *c, struct v
 		     struct result *r, struct jobs *jobs)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_engine *e = vt_pt_fast.open(t->bytes, size_of(t), &opt, &err);
-	struct vti_pt_parallel *p;
+	struct vti_pt_walk *w = open_walk(c, &opt, t->bytes, size_of(t));
+	struct vti_pt_parallel *p = vti_pt_parallel_new(w, opt.jobs);
 	struct vt_pt_batch batch;
 	int rc;
 
-	assert_non_null(e);
-	assert_int_equal(vt_pt_fast.set_code(e, c, &err), 0);
-	p = vti_pt_parallel_new(e, vti_pt_fast_walk(e), opt.jobs);
 	assert_non_null(p);
 	r->nblocks = r->nnotes = r->nmarks = 0;
 	r->insns = 0;
@@ -237,7 +233,7 @@ static void run_jobs(const struct trace *t, const struct vt_pt_code *c, struct v
 	assert_int_equal(rc, 0);
 	jobs->joined = vti_pt_parallel_joined(p, &jobs->walked);
 	vti_pt_parallel_free(p);
-	vt_pt_fast.close(e);
+	close_walk(w);
 }
 
 /* Which jobs another thread has walked in time is chance, but some are; none: it was too slow. */
@@ -523,14 +519,12 @@ static void test_set(void **state)
 	static const uint8_t bytes[] = {0, 0, 0, 0};
 	const struct vt_pt_options opt = {.jobs = 1};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_engine *e = vt_pt_fast.open(bytes, sizeof(bytes), &opt, &err);
+	struct vti_pt_walk *w = vti_pt_walk_open(bytes, sizeof(bytes), &opt, &err);
 	struct meeting m, got;
-	struct vti_pt_walk *w;
 	size_t i;
 
 	(void)state;
-	assert_non_null(e);
-	w = vti_pt_fast_walk(e);
+	assert_non_null(w);
 	meet(&m, 1000, 100, 150);
 	for (i = 0; i < NFIELDS; i++)
 		((uint8_t *)&m)[fields[i].at] ^= 1;
@@ -547,10 +541,10 @@ static void test_set(void **state)
 	assert_int_equal(got.now.high, m.now.high);
 	assert_int_equal(got.now.nreturns, m.now.nreturns);
 	assert_true(w->enabled);
-	assert_true(w->query->enabled);
-	assert_true(w->query->started);
-	assert_int_equal(w->query->next, VT_PT_PAD);
-	vt_pt_fast.close(e);
+	assert_true(w->query.enabled);
+	assert_true(w->query.started);
+	assert_int_equal(w->query.next, VT_PT_PAD);
+	vti_pt_walk_close(w);
 }
 
 /* What nothing that follows depends on may differ. */
@@ -639,7 +633,7 @@ static void test_locks(void **state)
 	struct vt_pt_options opt = {.clock = {3, 0, 256, 2}, .jobs = 1};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_pt_code *c = vt_pt_code_new();
-	struct vt_pt_engine *e;
+	struct vti_pt_walk *w;
 	pthread_mutexattr_t attr;
 	pthread_mutex_t lock;
 	struct vt_pt_batch batch;
@@ -653,17 +647,15 @@ static void test_locks(void **state)
 		assert_int_equal(pthread_mutex_lock(&lock), 0);
 	add_code(c, BASE, code, sizeof(code));
 	make(&maker, OFF);
-	e = vt_pt_fast.open(maker.t.bytes, size_of(&maker.t), &opt, &err);
-	assert_non_null(e);
-	assert_int_equal(vt_pt_fast.set_code(e, c, &err), 0);
-	vti_pt_fast_walk(e)->lock = &lock;
+	w = open_walk(c, &opt, maker.t.bytes, size_of(&maker.t));
+	w->lock = &lock;
 	for (i = 0; i < 8; i++)
-		assert_int_equal(vti_pt_fast_next(e, &batch, &err), 1);
-	vti_pt_fast_walk(e)->lock = NULL;
+		assert_int_equal(vti_pt_walk_next(w, UINT64_MAX, &batch, &err), 1);
+	w->lock = NULL;
 	for (i = 0; i < LOCKED; i++)
 		assert_int_equal(pthread_mutex_unlock(&lock), 0);
 	assert_int_not_equal(pthread_mutex_unlock(&lock), 0);
-	vt_pt_fast.close(e);
+	close_walk(w);
 	vt_pt_code_free(c);
 	pthread_mutex_destroy(&lock);
 	pthread_mutexattr_destroy(&attr);

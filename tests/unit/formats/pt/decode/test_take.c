@@ -22,11 +22,12 @@ struct asked {
 static struct asked begin(unsigned errata)
 {
 	static struct vti_pt_walk w;
-	static struct vti_pt_query q;
 
-	w = (struct vti_pt_walk){.begin = t.bytes, .pos = t.bytes, .end = t.end, .query = &q};
-	q = (struct vti_pt_query){.errata = errata, .next = VTI_PT_NONE};
-	return (struct asked){&w, &q};
+	w = (struct vti_pt_walk){.begin = t.bytes,
+				 .pos = t.bytes,
+				 .end = t.end,
+				 .query = {.errata = errata, .next = VTI_PT_NONE}};
+	return (struct asked){&w, &w.query};
 }
 
 static void put_bytes(const void *bytes, size_t size)

@@ -10,8 +10,6 @@
 
 #include "base/rng.h"
 #include "formats/pt/decode/lazy.h"
-#include "formats/pt/decode/parallel.h"
-#include "formats/pt/decode/walk.h"
 #include "tests/tools/pt_engines.h"
 #include "tests/unit/common/pttrace.h"
 
@@ -187,43 +185,39 @@ static void goes_on_where_it_was(void **state)
 	static const uint8_t trace[] = {HEADER(0), 0x06, 0x06, 0x06, 0x06,	2,    0xff, 0xff,
 					HEADER(0), 0x06, 0x06, 0x06, HEADER(0), 0x06, 0x06};
 	const size_t header = sizeof((uint8_t[]){HEADER(0)}), gap = header + 4;
-	const struct vt_pt_engine_ops *ops = &vt_pt_fast;
 	struct vt_pt_section section = {.start = 0x1000, .size = sizeof(code), .bytes = code};
 	struct vt_pt_options opt = {.jobs = 0};
 	struct vt_error err = VT_ERROR_INIT;
+	struct vt_pt_code *c = vt_pt_code_new();
 	struct vti_pt_lazy was;
 	struct vti_pt_walk *w;
 	struct vt_pt_batch b;
-	struct story s;
 	size_t i;
 
 	(void)state;
-	s.code = vt_pt_code_new();
-	assert_non_null(s.code);
-	assert_int_equal(vt_pt_code_add(s.code, &section, &err), 0);
-	s.engine = ops->open(trace, sizeof(trace), &opt, &err);
-	assert_non_null(s.engine);
-	assert_int_equal(ops->set_code(s.engine, s.code, &err), 0);
-	w = vti_pt_fast_walk(s.engine);
+	assert_non_null(c);
+	assert_int_equal(vt_pt_code_add(c, &section, &err), 0);
+	w = open_walk(c, &opt, trace, sizeof(trace));
 
 	w->stop = w->begin + header + 1;
 	while (!w->reached)
-		assert_int_equal(vti_pt_fast_next(s.engine, &b, &err), 1);
+		assert_int_equal(vti_pt_walk_next(w, UINT64_MAX, &b, &err), 1);
 	vti_pt_lazy_get(w, &was);
 	w->stop = NULL;
 	vti_pt_lazy_restart(w, trace + gap + 3 + header + 3, trace + gap + 3 + header + 3);
-	while (vti_pt_fast_next(s.engine, &b, &err) > 0)
+	while (vti_pt_walk_next(w, UINT64_MAX, &b, &err) > 0)
 		;
-	assert_ptr_equal(w->query->sync, trace + gap + 3 + header + 3);
+	assert_ptr_equal(w->query.sync, trace + gap + 3 + header + 3);
 
 	vti_pt_lazy_set(w, &was);
-	assert_int_equal(vti_pt_fast_next(s.engine, &b, &err), 1);
+	assert_int_equal(vti_pt_walk_next(w, UINT64_MAX, &b, &err), 1);
 	for (i = 0; i < b.nnotes && b.notes[i].type != VT_PT_NOTE_ERROR; i++)
 		;
 	assert_true(i < b.nnotes);
 	assert_int_equal(b.notes[i].offset, gap);
 	assert_int_equal(b.notes[i].bytes, 3);
-	forget(&s, ops);
+	close_walk(w);
+	vt_pt_code_free(c);
 }
 
 /* The same bytes are other instructions in 64, 32 and 16-bit code, whichever was decoded before. */
