@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "formats/pt/block.h"
 #include "formats/pt/encode/internal.h"
+#include "formats/pt/encode/putpacket.h"
 #include "stream/exec.h"
 
 /* How long a program takes to make new code, in instructions: some hundred nanoseconds. */
@@ -109,7 +110,7 @@ static struct enc_thread *add_thread(struct vt_pt_encode *e, const struct key *k
 	return t;
 }
 
-struct enc_thread *vti_enc_find(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+static struct enc_thread *find_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	struct key key = {.pid = pid, .tid = tid};
 	const struct key *k = vt_hash_find(&e->index, &key);
@@ -121,7 +122,7 @@ struct enc_thread *vti_enc_find(struct vt_pt_encode *e, int64_t pid, int64_t tid
 static struct enc_thread *get_thread(struct vt_pt_encode *e, int64_t pid, int64_t tid)
 {
 	struct key key = {.pid = pid, .tid = tid}, *k;
-	struct enc_thread *t = vti_enc_find(e, pid, tid);
+	struct enc_thread *t = find_thread(e, pid, tid);
 
 	if (t)
 		return t;
@@ -143,11 +144,203 @@ static bool wanted(const struct vt_pt_encode *e, int64_t pid, int64_t tid)
 	return (!e->opt.pid || e->opt.pid == pid) && (!e->opt.tid || e->opt.tid == tid);
 }
 
+/* ---- threads in turns: the time passes for all, whoever runs ---- */
+
+/* Goes on where vt_pt_encode_pause() has interrupted it. */
+static void resume(struct vt_pt_encode *e, struct enc_thread *t)
+{
+	if (!t->held.last)
+		return;
+	t->held.addr = t->held.next - t->held.last;
+	vti_enc_tip(e, t, VT_PT_OP_PGE, t->held.addr);
+	t->prev = t->held;
+	t->off = false;
+	t->held.last = 0;
+}
+
+/* It runs now, from `ip` on; the runs of other threads took their time. */
+static void take_turn(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip)
+{
+	uint64_t away = e->total - t->h.insns;
+
+	if (e->running == t)
+		return;
+	e->running = t;
+	vti_enc_room(e, t);
+	if (e->timed && away != t->away) {
+		vti_enc_break(e, t, ip);
+		t->away = away;
+		t->cycles = vti_enc_cycles(e, t);
+		vti_enc_psb(e, t, false, 0);
+	}
+	resume(e, t);
+}
+
+/* The kernel takes over before the last instruction: where that goes is not known yet. */
+static void interrupt(struct vt_pt_encode *e, struct enc_thread *t)
+{
+	uint64_t ip = t->prev.next - t->prev.last;
+
+	vti_enc_end_loss(e, t, true, ip);
+	vti_enc_tip(e, t, VT_PT_OP_FUP, ip);
+	vti_enc_off(e, t);
+	t->held = t->prev;
+	t->prev = (struct enc_block){.end = ENC_OFF};
+	t->off = true;
+}
+
+int vt_pt_encode_pause(struct vt_pt_encode *e, int64_t pid, int64_t tid, struct vt_error *err)
+{
+	struct enc_thread *t = find_thread(e, pid, tid);
+
+	if (!t)
+		return 0;
+	e->err = err;
+	/* A repeated string instruction may go on: cut behind it, decoders would count it twice. */
+	if (t->off || (t->prev.end == VT_PT_END_FALL && !t->prev.repeats) ||
+	    t->prev.end >= VT_PT_END_FAR_CALL)
+		vti_enc_lose(e, t);
+	else
+		interrupt(e, t);
+	vti_enc_drain(e, t);
+	e->running = NULL;
+	return e->failed;
+}
+
+void vt_pt_encode_resume(struct vt_pt_encode *e, int64_t pid, int64_t tid)
+{
+	struct enc_thread *t = find_thread(e, pid, tid);
+
+	if (t && t->off)
+		take_turn(e, t, 0);
+}
+
+void vt_pt_encode_idle(struct vt_pt_encode *e, uint64_t insns)
+{
+	e->total += insns;
+	e->running = NULL;
+}
+
+uint64_t vt_pt_encode_now(const struct vt_pt_encode *e)
+{
+	struct enc_thread all = {.h = {.insns = e->total + e->ahead}};
+
+	return e->timed ? vti_enc_tsc(e, vti_enc_cycles(e, &all)) : 0;
+}
+
+void vt_pt_encode_sync(struct vt_pt_encode *e, int64_t pid)
+{
+	size_t i;
+
+	if (!e->opt.tsc)
+		return;
+	for (i = 0; i < e->nthreads; i++) {
+		struct enc_thread *t = e->threads[i];
+
+		if (t->pub.pid != pid)
+			continue;
+		t->psb_at = vti_enc_position(t);
+		vti_enc_set_stop(t);
+	}
+}
+
 /* ---- blocks ---- */
 
-static int out_of_memory(struct vt_error *err)
+/* How an instruction without code ends a block: as its producer said. */
+static uint8_t end_by_name(enum vt_block_end end)
 {
-	return vt_error_nomem(err);
+	switch (end) {
+	case VT_END_BRANCH:
+		return VT_PT_END_COND;
+	case VT_END_JUMP:
+		return VT_PT_END_JUMP;
+	case VT_END_JUMP_INDIRECT:
+		return VT_PT_END_JUMP_INDIRECT;
+	case VT_END_CALL:
+		return VT_PT_END_CALL;
+	case VT_END_CALL_INDIRECT:
+		return VT_PT_END_CALL_INDIRECT;
+	case VT_END_RETURN:
+		return VT_PT_END_RET;
+	case VT_END_SYSCALL:
+		return VT_PT_END_FAR_CALL;
+	default:
+		return VT_PT_END_FALL;
+	}
+}
+
+/* movs, cmps, stos, lods, scas behind a prefix REP, REPE or REPNE. */
+static bool is_repeated_string(const uint8_t *code, unsigned length, unsigned mode)
+{
+	bool repeated = false;
+	unsigned i;
+
+	for (i = 0; i < length; i++) {
+		uint8_t c = code[i];
+
+		if (c == 0xf2 || c == 0xf3)
+			repeated = true;
+		else if (c != 0x66 && c != 0x67 && (c & 0xe7) != 0x26 && c != 0x64 && c != 0x65 &&
+			 !(mode == 64 && (c & 0xf0) == 0x40))
+			break;
+	}
+	return repeated && i + 1 == length &&
+	       ((code[i] & 0xfc) == 0xa4 || (code[i] >= 0xaa && code[i] <= 0xaf));
+}
+
+/* What the instruction at the end of `to`, whose code is this, makes of the block. */
+static void classify(struct enc_block *to, const uint8_t *code, unsigned length, unsigned mode)
+{
+	uint64_t target;
+	uint8_t end, mark;
+
+	to->repeats = is_repeated_string(code, length, mode);
+	if (vt_pt_insn_classify(code, length, mode, to->next - length, &end, &target, &mark) !=
+	    length)
+		return;
+	to->end = end;
+	to->target = target;
+}
+
+static void finish(struct enc_block *b)
+{
+	b->branch = b->end == VT_PT_END_COND;
+	b->direct = b->end <= VT_PT_END_COND;
+	if (b->end == VT_PT_END_FALL)
+		b->target = b->next;
+	b->other = b->branch ? b->next : b->target;
+	/* Code that finds out where it is calls what is next, and never returns. */
+	b->call = b->end == VT_PT_END_CALL && b->target != b->next;
+}
+
+/*
+ * The piece of a block that begins with instruction `from`: up to the first transfer of control, or
+ * to before `until`.  Returns where the next piece begins.  Instructions whose code is not known
+ * are none, but the block's last is what its producer said.
+ */
+static uint32_t cut_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t from,
+			  uint32_t until, unsigned mode)
+{
+	uint64_t addr = vt_bblock_insn_addr(b, from);
+	const uint8_t *code = b->code ? b->code + (addr - b->addr) : NULL;
+	uint32_t i;
+
+	*to = (struct enc_block){.addr = addr, .next = addr, .end = VT_PT_END_FALL};
+	for (i = from; i < until && to->end == VT_PT_END_FALL; i++) {
+		to->last = b->lengths[i];
+		to->next += to->last;
+		to->insns++;
+		if (code) {
+			classify(to, code, to->last, mode);
+			code += to->last;
+		}
+	}
+	if (!code && until == b->ninsns) {
+		to->end = end_by_name(b->end);
+		to->target = b->target;
+	}
+	finish(to);
+	return i;
 }
 
 static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct vt_error *err)
@@ -159,11 +352,11 @@ static int on_block(struct vt_pt_encode *e, const struct vt_record *rec, struct 
 	if (r < 0)
 		return r;
 	if (!vt_array_grow(&e->blocks, &e->blocks_cap, id + 1, sizeof(*e->blocks)))
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	for (; e->nblocks <= id; e->nblocks++)
 		e->blocks[e->nblocks] = (struct enc_block){.insns = 0};
 	b = vt_bblocks_get(e->dict, id);
-	if (vti_enc_piece(&e->blocks[id], b, 0, b->ninsns, e->mode) < b->ninsns)
+	if (cut_piece(&e->blocks[id], b, 0, b->ninsns, e->mode) < b->ninsns)
 		e->blocks[id].insns = 0;
 	if (e->watch_all)
 		vt_pt_encode_watch(e, id, e->watcher);
@@ -237,7 +430,7 @@ static void take_part(struct vt_pt_encode *e, struct enc_thread *t, const struct
 		ask(e, t, b, vt_bblock_insn_addr(b, from));
 	e->blocks[b->id].used = true;
 	while (from < to) {
-		from = vti_enc_piece(&part, b, from, to, e->mode);
+		from = cut_piece(&part, b, from, to, e->mode);
 		vti_enc_step(e, t, &part);
 	}
 	t->blocks++;
@@ -292,7 +485,7 @@ static int walk(struct vt_pt_encode *e, struct enc_thread *t, const struct vt_re
 	if (x.insns < n && x.blocks > 1)
 		return contradicts(err, "more of them than instructions");
 	n = x.insns < n ? (uint32_t)x.insns : n;
-	vti_enc_turn(e, t, vt_bblock_insn_addr(b, x.skip));
+	take_turn(e, t, vt_bblock_insn_addr(b, x.skip));
 	take_part(e, t, b, x.skip, x.skip + n);
 	x.ids += x.width;
 	x.insns -= n;
@@ -321,7 +514,7 @@ static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct v
 		return 0;
 	t = get_thread(e, pid, tid);
 	if (!t)
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	t->mode = e->mode;
 	if (t->h.out == t->buffer)
 		t->pub.time = vt_record_u64(rec, VT_EXEC_TIME);
@@ -340,8 +533,8 @@ static int on_exec(struct vt_pt_encode *e, const struct vt_record *rec, struct v
 
 static int on_signal(struct vt_pt_encode *e, const struct vt_record *rec)
 {
-	struct enc_thread *t = vti_enc_find(e, vt_record_i64(rec, VT_SIGNAL_PID),
-					    vt_record_i64(rec, VT_SIGNAL_TID));
+	struct enc_thread *t = find_thread(e, vt_record_i64(rec, VT_SIGNAL_PID),
+					   vt_record_i64(rec, VT_SIGNAL_TID));
 
 	if (t)
 		vti_enc_break(e, t, vt_record_u64(rec, VT_SIGNAL_IP));
@@ -379,7 +572,7 @@ static int on_gap(struct vt_pt_encode *e, const struct vt_record *rec)
 static int on_trace(struct vt_pt_encode *e, const struct vt_record *rec)
 {
 	struct enc_thread *t =
-		vti_enc_find(e, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID));
+		find_thread(e, vt_record_i64(rec, VT_TRACE_PID), vt_record_i64(rec, VT_TRACE_TID));
 	uint64_t ip = vt_record_u64(rec, VT_TRACE_IP), to = vt_record_u64(rec, VT_TRACE_TO);
 
 	switch (vt_record_u64(rec, VT_TRACE_EVENT)) {
@@ -409,7 +602,7 @@ static int on_trace(struct vt_pt_encode *e, const struct vt_record *rec)
 static int on_value(struct vt_pt_encode *e, const struct vt_record *rec)
 {
 	struct enc_thread *t =
-		vti_enc_find(e, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID));
+		find_thread(e, vt_record_i64(rec, VT_VALUE_PID), vt_record_i64(rec, VT_VALUE_TID));
 
 	if (t && vt_record_u64(rec, VT_VALUE_WHAT) == VT_WHAT_PTWRITE)
 		vti_enc_ptwrite(e, t, vt_record_u64(rec, VT_VALUE_IP),

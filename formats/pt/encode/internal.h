@@ -41,7 +41,7 @@ struct enc_block {
 /* What changes with each block. */
 struct enc_hot {
 	uint8_t *out;
-	uint8_t *stop; /* where something is to be done: see vti_enc_service() */
+	uint8_t *stop; /* where something is to be done: see service() of flow.c */
 	uint64_t tnt;  /* pending decisions below a 1 */
 	uint64_t last_ip;
 	uint64_t insns;
@@ -105,69 +105,28 @@ struct vt_pt_encode {
 	char bad[VT_ERROR_SIZE];
 };
 
-/* ---- encode.c ---- */
+/* ---- flow.c: packets, bytes and times; `h` of the thread is where packets go ---- */
 
-/* The thread, or NULL. */
-struct enc_thread *vti_enc_find(struct vt_pt_encode *e, int64_t pid, int64_t tid);
-
-/* ---- formats/pt/encode/turns.c ---- */
-
-/* It runs now, from `ip` on; the runs of other threads took their time. */
-void vti_enc_turn(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip);
-
-/* ---- formats/pt/encode/block.c ---- */
-
-/*
- * The piece of a block that begins with instruction `from`: up to the first transfer of control, or
- * to before `until`.  Returns where the next piece begins.  Instructions whose code is not known
- * are none, but the block's last is what its producer said.
- */
-uint32_t vti_enc_piece(struct enc_block *to, const struct vt_bblock *b, uint32_t from,
-		       uint32_t until, unsigned mode);
-
-/* ---- formats/pt/encode/out.c: packets; `h` of the thread is where they go ---- */
-
-void vti_enc_tnt(struct vt_pt_encode *e, struct enc_thread *t);
 void vti_enc_tip(struct vt_pt_encode *e, struct enc_thread *t, unsigned opcode, uint64_t ip);
 void vti_enc_off(struct vt_pt_encode *e, struct enc_thread *t); /* TIP.PGD without an address */
 /* No decisions wait to be told. `on`: tracing is, and the program at `ip`. */
 void vti_enc_psb(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t ip);
-void vti_enc_mode(struct enc_thread *t);
-
-/* No return is compressed until its call was seen after this. */
-void vti_enc_forget_calls(struct enc_thread *t);
-
-/* What is due once `stop` has been reached: execution goes on at `ip`. */
-void vti_enc_service(struct vt_pt_encode *e, struct enc_thread *t, uint64_t ip);
 
 /* Ends an overflow, if there is one; `on`: execution goes on at `ip`. */
 void vti_enc_end_loss(struct vt_pt_encode *e, struct enc_thread *t, bool on, uint64_t ip);
 void vti_enc_set_stop(struct enc_thread *t);
 uint64_t vti_enc_position(const struct enc_thread *t); /* in the trace */
 void vti_enc_drain(struct vt_pt_encode *e, struct enc_thread *t);
-/* Room for ENC_SLACK bytes: where no vti_enc_service() needs to follow, as execution does not. */
+/* Room for ENC_SLACK bytes: where nothing can be due, as execution does not go on. */
 void vti_enc_room(struct vt_pt_encode *e, struct enc_thread *t);
 
 /* Somewhere between half of `mean` and one and a half times it. */
 uint64_t vti_enc_some(struct enc_thread *t, uint64_t mean);
 
-/* ---- formats/pt/encode/clock.c ---- */
-
-/* Now, and when the first of the pending decisions was taken. */
-uint64_t vti_enc_cycles(const struct vt_pt_encode *e, const struct enc_thread *t);
-uint64_t vti_enc_decided(const struct vt_pt_encode *e, const struct enc_thread *t);
+uint64_t vti_enc_cycles(const struct vt_pt_encode *e, const struct enc_thread *t); /* now */
 uint64_t vti_enc_tsc(const struct vt_pt_encode *e, uint64_t cycles);
 
-/* CYC with the cycles since the last one; `now`: vti_enc_cycles(). */
-void vti_enc_cyc(struct vt_pt_encode *e, struct enc_thread *t, uint64_t now);
-
-/* TSC, TMA and CBR of a PSB+. */
-void vti_enc_times(struct vt_pt_encode *e, struct enc_thread *t);
-
-/* The MTC packets that have become due. */
-void vti_enc_mtc(struct vt_pt_encode *e, struct enc_thread *t);
-
-/* ---- formats/pt/encode/flow.c ---- */
+/* ---- flow.c: from block to block ---- */
 
 /* Goes on from the last block to `next`, which becomes the last. */
 void vti_enc_step(struct vt_pt_encode *e, struct enc_thread *t, const struct enc_block *next);
