@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/bytes.h"
 #include "formats/perfpt/internal.h"
-#include "formats/pt/sideband/auxinfo.h"
+#include "formats/pt/sideband/ptinfo.h"
 
 /*
  * What perf must know before it decodes: the events and AUXTRACE_INFO.  The bits of the event's

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "formats/pt/sideband/auxinfo.h"
 #include "formats/pt/timing.h"
 #include "stream/kinds.h"
 

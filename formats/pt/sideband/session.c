@@ -12,7 +12,6 @@
 #include "formats/pt/decode/scan.h"
 #include "formats/pt/options.h"
 #include "formats/pt/packet.h"
-#include "formats/pt/sideband/auxinfo.h"
 #include "formats/pt/sideband/buffers.h"
 #include "formats/pt/sideband/files.h"
 #include "formats/pt/sideband/kernel.h"

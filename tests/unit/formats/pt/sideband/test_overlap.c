@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "formats/pt/packet.h"
-#include "formats/pt/sideband/overlap.h"
+#include "formats/pt/sideband/buffers.h"
 
 /* A snapshot that is being written. */
 struct snapshot {

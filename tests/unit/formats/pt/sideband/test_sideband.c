@@ -15,7 +15,6 @@
 #include "formats/pt/block.h"
 #include "formats/pt/sideband/buffers.h"
 #include "formats/pt/sideband/jit.h"
-#include "formats/pt/sideband/overlap.h"
 #include "formats/pt/sideband/ptinfo.h"
 #include "formats/pt/sideband/spaces.h"
 #include "stream/kinds.h"
