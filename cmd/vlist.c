@@ -119,36 +119,13 @@ static bool choose_procedures(struct app *a, const struct options *o,
 
 /* ---- listing it ---- */
 
-static bool list_procedure(struct app *a, const struct options *o, struct vt_listreport *r,
-			   const struct vt_procedure *p)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	const struct vt_image *image = vt_images_get(r->images, p->image);
-	struct vt_listing *l = vt_listing_new(r->profile, r->images, p, &o->listing, &err);
-	bool ok;
-
-	if (l && vt_listing_missing(l))
-		app_say(a, "%s: %s%s", image ? image->path : "?", vt_listing_missing(l),
-			o->source	 ? ""
-			: o->with_values ? ": values by address only"
-					 : ": samples by address only");
-	ok = l && vt_listreport_add(r, l, &err) == 0;
-	vt_listing_free(l);
-	return ok || app_fail(a, &err);
-}
-
 static void list_procedures(struct app *a, const struct options *o, struct vt_listreport *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	size_t i;
-	bool ok;
 
 	r->out = app_text(a, o->output);
 	r->color = r->out && app_color(a, o->color);
-	ok = r->out;
-	for (i = 0; i < r->found.count && ok; i++)
-		ok = list_procedure(a, o, r, &r->found.list[i]);
-	if (ok && vt_listreport_finish(r, &err) < 0)
+	if (r->out && vt_listreport_list(r, &o->listing, app_note, a, &err) < 0)
 		app_fail(a, &err);
 }
 
@@ -374,18 +351,9 @@ int main(int argc, char **argv)
 		APP_FLAG(0, "att", o.att, "x86 assembly in AT&T's syntax (default)"),
 		APP_LIST('e', "event", o.events, "NAME", "show this event only; repeat for more"),
 		APP_FLAG(0, "all", o.all, "list all procedures with samples, the hottest first"),
-		{.letter = 'n',
-		 .name = "top",
-		 .type = VT_OPT_U64,
-		 .value = &o.top,
-		 .arg = "N",
-		 .min = 1,
+		{'n', "top", VT_OPT_U64, &o.top, .arg = "N", .min = 1,
 		 .help = "list the N hottest procedures"},
-		{.letter = 'c',
-		 .name = "context",
-		 .type = VT_OPT_U64,
-		 .value = &o.listing.context,
-		 .arg = "N",
+		{'c', "context", VT_OPT_U64, &o.listing.context, .arg = "N",
 		 .given = &o.listing.partial,
 		 .help = "only what lies within N lines or instructions of samples"},
 		APP_LIST('I', "source-dir", o.dirs, "DIR",
@@ -396,17 +364,9 @@ int main(int argc, char **argv)
 		APP_OPT_CYCLES(o.cycles),
 		APP_STRING(0, "diff", o.before, "FILE",
 			   "row by row beside what FILE, a stream of before, has"),
-		{.name = "show",
-		 .type = VT_OPT_U64,
-		 .value = &o.values.show,
-		 .arg = "N",
-		 .given = &o.value_option,
+		{0, "show", VT_OPT_U64, &o.values.show, .arg = "N", .given = &o.value_option,
 		 .help = "show the N most frequent values (default 5)"},
-		{.name = "format",
-		 .type = VT_OPT_CHOICE,
-		 .value = &o.format,
-		 .arg = "FORM",
-		 .choices = format_words,
+		{0, "format", VT_OPT_CHOICE, &o.format, .arg = "FORM", .choices = format_words,
 		 .given = &o.value_option,
 		 .help = "auto (default: by type), hex, dec, float, char, symbol"},
 		APP_OPT_WHAT(o.what),

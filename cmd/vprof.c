@@ -17,15 +17,11 @@
 struct options {
 	int level; /* enum vt_level */
 	struct vt_proflist_options list;
-	struct vt_opt_list events;
+	struct vt_opt_list events, before;
 	struct app_form form;
 	bool diff;
-	struct vt_opt_list before;
-	double rate;
-	double check;
-	const char *symfs;
-	const char *before_symfs;
-	const char *output;
+	double rate, check;
+	const char *symfs, *before_symfs, *output;
 	int color;
 };
 
@@ -91,23 +87,6 @@ static bool add_side(struct app *a, const struct options *o, struct sides *s, co
 	       app_lacks(a, path, APP_NO_SAMPLES);
 }
 
-static bool print_report(struct app *a, const struct options *o, const struct vt_profreport *r)
-{
-	struct vt_output *out = app_text(a, o->output);
-	struct vt_error err = VT_ERROR_INIT;
-
-	if (!out)
-		return false;
-	if (o->form.json)
-		vt_json_write(out, vt_profreport_json(r), true);
-	else if (vt_profreport_print(r, app_table_form(&o->form), app_color(a, o->color), out,
-				     &err) < 0)
-		return app_fail(a, &err);
-	return true;
-}
-
-/* ---- --check ---- */
-
 /* A change that --check looks for means nothing if more than this may have moved by its name. */
 #define MOST_UNKNOWN 5.0
 
@@ -168,8 +147,15 @@ static void list_sides(struct app *a, const struct options *o, const struct side
 				  .how = {o->list, o->rate, o->check}};
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok = vt_profreport_fill(&r, &err) == 0 || app_fail(a, &err);
+	struct vt_output *out = ok ? app_text(a, o->output) : NULL;
 
-	if (ok && print_report(a, o, &r) && o->diff)
+	if (out && o->form.json)
+		vt_json_write(out, vt_profreport_json(&r), true);
+	else if (out)
+		ok = vt_profreport_print(&r, app_table_form(&o->form), app_color(a, o->color), out,
+					 &err) == 0 ||
+		     app_fail(a, &err);
+	if (out && ok && o->diff)
 		tell_check(a, o, s, &r.result);
 	vt_profreport_fini(&r);
 }

@@ -175,7 +175,8 @@ static bool is_one_table(const struct vt_listreport *r)
 	return !r->json && r->form != VT_TABLE_TEXT;
 }
 
-int vt_listreport_add(struct vt_listreport *r, const struct vt_listing *l, struct vt_error *err)
+/* Prints a listing, or keeps it for the end if the form is no text. */
+static int add_listing(struct vt_listreport *r, const struct vt_listing *l, struct vt_error *err)
 {
 	struct vt_table *t = r->table ? r->table : vt_table_new();
 	int rc = 0;
@@ -201,7 +202,8 @@ int vt_listreport_add(struct vt_listreport *r, const struct vt_listing *l, struc
 	return rc;
 }
 
-int vt_listreport_finish(struct vt_listreport *r, struct vt_error *err)
+/* Prints what was kept. */
+static int finish(struct vt_listreport *r, struct vt_error *err)
 {
 	if (r->json) {
 		json_t *doc = vt_json_doc("vlist/1");
@@ -216,6 +218,38 @@ int vt_listreport_finish(struct vt_listreport *r, struct vt_error *err)
 				: vt_error_nomem(err);
 	}
 	return 0;
+}
+
+/* Tells what of a listing there is not, and what is there all the same. */
+static void tell_missing(const struct vt_listing *l, const struct vt_listing_options *o,
+			 const struct vt_image *image, vt_warn_fn *note, void *arg)
+{
+	struct vt_buf b = VT_BUF_INIT;
+
+	vt_buf_printf(&b, "%s: %s%s", image ? image->path : "?", vt_listing_missing(l),
+		      o->view == VT_LIST_SOURCE ? ""
+		      : o->values		? ": values by address only"
+						: ": samples by address only");
+	note(arg, vt_buf_str(&b));
+	vt_buf_free(&b);
+}
+
+int vt_listreport_list(struct vt_listreport *r, const struct vt_listing_options *o,
+		       vt_warn_fn *note, void *arg, struct vt_error *err)
+{
+	size_t i;
+	int code = 0;
+
+	for (i = 0; i < r->found.count && code == 0; i++) {
+		const struct vt_procedure *p = &r->found.list[i];
+		struct vt_listing *l = vt_listing_new(r->profile, r->images, p, o, err);
+
+		if (l && vt_listing_missing(l))
+			tell_missing(l, o, vt_images_get(r->images, p->image), note, arg);
+		code = l ? add_listing(r, l, err) : -(int)err->code;
+		vt_listing_free(l);
+	}
+	return code < 0 ? code : finish(r, err);
 }
 
 void vt_listreport_fini(struct vt_listreport *r)

@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "listing/code/listing.h"
 #include "profile/ranking.h"
+#include "stream/reader.h"
 
 /* vlist's output: which procedures of a profile are listed, and their listings as one document. */
 struct vt_listreport {
@@ -49,11 +50,12 @@ int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_erro
 void vt_candidate_text(const struct vt_listreport *r, const struct vt_procedure *p,
 		       struct vt_buf *out);
 
-/* Prints a listing, or keeps it for vt_listreport_finish() if the form is no text.  -VT_E_NOMEM. */
-int vt_listreport_add(struct vt_listreport *r, const struct vt_listing *l, struct vt_error *err);
-
-/* Prints what was kept.  -VT_E_NOMEM; errors of writing stick to `out`. */
-int vt_listreport_finish(struct vt_listreport *r, struct vt_error *err);
+/*
+ * Lists all that was found, with these options; `note` is told of procedures without code or
+ * source.  -VT_E_NOMEM; errors of writing stick to `out`.
+ */
+int vt_listreport_list(struct vt_listreport *r, const struct vt_listing_options *o,
+		       vt_warn_fn *note, void *arg, struct vt_error *err);
 void vt_listreport_fini(struct vt_listreport *r);
 
 #endif
