@@ -8,7 +8,6 @@
 #include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
-#include "culprit/cause.h"
 #include "listing/code/diff.h"
 #include "listing/code/report.h"
 #include "listing/values/conflicts.h"
@@ -186,7 +185,6 @@ static void list_cycles(struct app *a, struct options *o, const struct app_profi
 	c->top = o->top == UINT64_MAX ? 0 : o->top;
 	c->syntax = o->listing.syntax;
 	c->sources = o->listing.sources;
-	c->form = o->form;
 	c->output = o->output;
 	c->color = o->color;
 	app_cycles_list(a, c, data, found);
@@ -241,43 +239,10 @@ static void list_replays(struct app *a, const struct options *o)
 
 /* ---- options ---- */
 
-/* Checks the options for cycles, and sets the view that they ask for. */
-static bool check_cycles(struct app *a, struct options *o)
-{
-	struct app_cycles *c = &o->cycles;
-	bool stall = c->stall != NULL;
-	const struct app_rule rules[] = {
-		{c->calc + c->summary + c->draw + stall > 1,
-		 "--calc, --summary, --stall and --cfg exclude each other"},
-		{o->with_values || o->replay || o->source || o->events.count || o->listing.partial,
-		 "--calc, --summary, --stall and --cfg go with no other listing"},
-		{(o->form.csv || o->form.tsv) && !stall,
-		 "--csv and --tsv go with --stall; there is --json"},
-	};
-	const struct app_rule more[] = {
-		{c->images.count &&
-			 (c->calc || c->draw || a->argc || (c->summary && (o->all || o->top))),
-		 "--image goes with --summary and --stall, without procedures"},
-		{stall && a->argc, "--stall lists procedures and takes none"},
-		{(c->calc || c->draw) && !a->argc && !o->all && !o->top,
-		 "name a procedure, or give --all or --top N"},
-	};
-
-	if (!APP_CHECK_RULES(a, rules))
-		return false;
-	if (stall && vt_stall_find(c->stall) == VT_NSTALLS)
-		return app_usage(a, "--stall %s: no such cause; vlist(1) has them", c->stall);
-	c->view = c->calc      ? VT_CYCLES_CALC
-		  : c->summary ? VT_CYCLES_SUMMARY
-		  : stall      ? VT_CYCLES_STALL
-			       : VT_CYCLES_GRAPH;
-	return APP_CHECK_RULES(a, more);
-}
-
 static bool check_options(struct app *a, struct options *o)
 {
 	const struct app_cycles *c = &o->cycles;
-	bool cycles = c->calc || c->summary || c->draw || c->stall;
+	bool cycles = app_cycles_asked(c);
 	const struct app_rule rules[] = {
 		{c->has_cutoff && (c->cutoff < 0 || c->cutoff > 100),
 		 "--cutoff: a percentage is wanted"},
@@ -299,7 +264,12 @@ static bool check_options(struct app *a, struct options *o)
 		 "--what, --show and --format go with --values"},
 	};
 
-	if (!APP_CHECK_RULES(a, rules) || (cycles && !check_cycles(a, o)) ||
+	o->cycles.form = o->form;
+	if (!APP_CHECK_RULES(a, rules) ||
+	    (cycles && !app_cycles_check(a, &o->cycles,
+					 o->with_values || o->replay || o->source ||
+						 o->events.count || o->listing.partial,
+					 o->all || o->top)) ||
 	    !APP_CHECK_RULES(a, more) || !app_what(a, o->what, &o->values.what))
 		return false;
 	if (o->with_values && o->source)

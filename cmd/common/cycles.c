@@ -6,6 +6,40 @@
 
 const char *const app_graph_words[] = {"svg", "dot", NULL};
 
+bool app_cycles_asked(const struct app_cycles *o)
+{
+	return o->calc || o->summary || o->draw || o->stall;
+}
+
+bool app_cycles_check(struct app *a, struct app_cycles *o, bool other, bool top)
+{
+	bool stall = o->stall != NULL;
+	const struct app_rule rules[] = {
+		{o->calc + o->summary + o->draw + stall > 1,
+		 "--calc, --summary, --stall and --cfg exclude each other"},
+		{other, "--calc, --summary, --stall and --cfg go with no other listing"},
+		{(o->form.csv || o->form.tsv) && !stall,
+		 "--csv and --tsv go with --stall; there is --json"},
+	};
+	const struct app_rule more[] = {
+		{o->images.count && (o->calc || o->draw || a->argc || (o->summary && top)),
+		 "--image goes with --summary and --stall, without procedures"},
+		{stall && a->argc, "--stall lists procedures and takes none"},
+		{(o->calc || o->draw) && !a->argc && !top,
+		 "name a procedure, or give --all or --top N"},
+	};
+
+	if (!APP_CHECK_RULES(a, rules))
+		return false;
+	if (stall && vt_stall_find(o->stall) == VT_NSTALLS)
+		return app_usage(a, "--stall %s: no such cause; vlist(1) has them", o->stall);
+	o->view = o->calc      ? VT_CYCLES_CALC
+		  : o->summary ? VT_CYCLES_SUMMARY
+		  : stall      ? VT_CYCLES_STALL
+			       : VT_CYCLES_GRAPH;
+	return APP_CHECK_RULES(a, more);
+}
+
 /* A listing of stalls needs some; others only have less to tell. */
 static bool check_stalls(struct app *a, const struct app_cycles *o, const struct app_profile *p)
 {

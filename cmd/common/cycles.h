@@ -47,6 +47,15 @@ struct app_cycles {
 		   "the procedures that lose most to one cause: dcache, dtlb, …")
 /* clang-format on */
 
+/* Whether a view of cycles was asked for. */
+bool app_cycles_asked(const struct app_cycles *o);
+
+/*
+ * Checks the options of one that was, and sets the view.  `other`: another listing was asked for,
+ * too; `top`: the hottest procedures are listed, or all.  False after app_usage().
+ */
+bool app_cycles_check(struct app *a, struct app_cycles *o, bool other, bool top);
+
 /*
  * Prints a view of these procedures; SUMMARY and STALL need none, and only GRAPH does without
  * frequencies.  `p` was read by app_profile_read_freqs().  False after app_fail() or app_usage().
