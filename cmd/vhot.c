@@ -141,14 +141,12 @@ static void copy_loss(struct vt_writer *w, const struct vt_record *rec)
 	vt_writer_bytes(w, VT_LOST_SOURCE, source.data, source.size);
 }
 
-/* Keeps what the stream says of why a module has made no values. */
+/* Keeps what the stream says of why a plugin has made no values. */
 static void note_why(struct hot *h, const struct vt_record *rec)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 
-	if (!h->why.size && key.size == strlen(VT_SILENT_PLUGIN) &&
-	    memcmp(key.data, VT_SILENT_PLUGIN, key.size) == 0)
+	if (!h->why.size && vt_record_is_meta(rec, VT_SILENT_PLUGIN))
 		vt_buf_put(&h->why, value.data, value.size);
 }
 

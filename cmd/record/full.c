@@ -68,13 +68,6 @@ static const char *choose_compression(struct full *f, const char *asked)
 	return rc < 0 || S_ISREG(st.st_mode) ? "zstd:fast" : NULL;
 }
 
-static void put_meta(struct full *f, const char *key, const char *value)
-{
-	vt_writer_row(f->w, VT_META);
-	vt_writer_text(f->w, VT_META_KEY, key);
-	vt_writer_text(f->w, VT_META_VALUE, value);
-}
-
 static void put_facts(struct full *f)
 {
 	struct vt_buf line = VT_BUF_INIT;
@@ -91,9 +84,9 @@ static void put_facts(struct full *f)
 			vt_buf_put_u8(&line, (uint8_t)*p);
 		}
 	}
-	put_meta(f, "arch", "x86_64");
-	put_meta(f, "cmdline", vt_buf_str(&line));
-	put_meta(f, "recorder", "valgrind");
+	vt_writer_meta(f->w, "arch", "x86_64");
+	vt_writer_meta(f->w, "cmdline", vt_buf_str(&line));
+	vt_writer_meta(f->w, "recorder", "valgrind");
 	vt_buf_free(&line);
 }
 

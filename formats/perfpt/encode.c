@@ -496,13 +496,12 @@ static int on_thread(struct vt_pt_wrap *p, const struct vt_record *rec, struct v
 
 static int on_meta(struct vt_pt_wrap *p, const struct vt_record *rec)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	struct vt_buf *to = NULL;
 
-	if (key.size == 7 && memcmp(key.data, "cmdline", 7) == 0)
+	if (vt_record_is_meta(rec, "cmdline"))
 		to = &p->cmdline;
-	else if (key.size == 4 && memcmp(key.data, "arch", 4) == 0)
+	else if (vt_record_is_meta(rec, "arch"))
 		to = &p->arch;
 	if (to && !to->size && value.size <= VT_PERFDATA_WRITE_PATH)
 		vt_buf_put(to, value.data, value.size);

@@ -72,11 +72,6 @@ static int feed_map(struct vti_idents *t, const struct vt_record *rec, struct vt
 	return 0;
 }
 
-static bool is_key(struct vt_bytes key, const char *name)
-{
-	return key.size == strlen(name) && memcmp(key.data, name, key.size) == 0;
-}
-
 static int set_host(struct vti_idents *t, struct vt_bytes value, struct vt_error *err)
 {
 	char *host = calloc(1, value.size + 1);
@@ -112,9 +107,9 @@ int vti_idents_feed(struct vti_idents *t, const struct vt_record *rec, struct vt
 		return 0;
 	key = vt_record_bytes(rec, VT_META_KEY);
 	value = vt_record_bytes(rec, VT_META_VALUE);
-	if (is_key(key, "hostname"))
+	if (vt_bytes_are(key, "hostname"))
 		return set_host(t, value, err);
-	if (is_key(key, "clock_data"))
+	if (vt_bytes_are(key, "clock_data"))
 		set_clock(t, vt_record_bytes(rec, VT_META_DATA));
 	return 0;
 }

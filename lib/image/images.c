@@ -191,11 +191,10 @@ static int feed_map(struct vt_images *im, const struct vt_record *rec, struct vt
 /* Of the facts about a recording, which kernel ran matters here. */
 static int feed_meta(struct vt_images *im, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	char *release;
 
-	if (key.size != 9 || memcmp(key.data, "osrelease", 9) != 0)
+	if (!vt_record_is_meta(rec, "osrelease"))
 		return 0;
 	release = calloc(1, value.size + 1);
 	if (!release)

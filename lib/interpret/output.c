@@ -364,9 +364,7 @@ static void write_silent(struct vt_interpret_output *out)
 		b.size = 0;
 		vt_buf_printf(&b, "module %s: no values: %s", name, why);
 		out->o.note(out->o.warn_arg, vt_buf_str(&b));
-		vt_writer_row(out->target, VT_META);
-		vt_writer_text(out->target, VT_META_KEY, VT_SILENT_PLUGIN);
-		vt_writer_text(out->target, VT_META_VALUE, vt_buf_str(&b));
+		vt_writer_meta(out->target, VT_SILENT_PLUGIN, vt_buf_str(&b));
 	}
 	vt_buf_free(&b);
 }

@@ -426,12 +426,9 @@ static void feed_gap(struct vti_paths *p, const struct vt_record *rec)
 
 static void feed_meta(struct vti_paths *p, const struct vt_record *rec)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
-
-	if (key.size == 8 && memcmp(key.data, "recorder", 8) == 0)
-		p->valgrind = value.size == 8 && memcmp(value.data, "valgrind", 8) == 0;
-	else if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
+	if (vt_record_is_meta(rec, "recorder"))
+		p->valgrind = vt_bytes_are(vt_record_bytes(rec, VT_META_VALUE), "valgrind");
+	else if (vt_record_is_meta(rec, "sampling"))
 		p->sampled = true;
 }
 

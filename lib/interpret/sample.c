@@ -371,10 +371,9 @@ static int feed_event(struct vti_samples *s, const struct vt_record *rec, struct
 static void feed_meta(struct vti_samples *s, const struct vt_record *rec)
 {
 	static const char intel[] = "GenuineIntel";
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 
-	if (key.size == 5 && memcmp(key.data, "cpuid", 5) == 0)
+	if (vt_record_is_meta(rec, "cpuid"))
 		s->intel = value.size >= sizeof(intel) - 1 &&
 			   memcmp(value.data, intel, sizeof(intel) - 1) == 0;
 }

@@ -148,11 +148,6 @@ void vt_merge_free(struct vt_merge *m)
 
 /* ---- the records of one stream ---- */
 
-static bool is_key(struct vt_bytes key, const char *name)
-{
-	return key.size == strlen(name) && memcmp(key.data, name, key.size) == 0;
-}
-
 static uint64_t parse_number(struct vt_bytes value)
 {
 	char text[NUMBER_SIZE];
@@ -178,14 +173,14 @@ static bool feed_meta(struct vt_merge *m, const struct vt_record *rec)
 	uint32_t name;
 	size_t i;
 
-	if (is_key(key, META_MODEL))
+	if (vt_bytes_are(key, META_MODEL))
 		return keep_text(m, value, &c->own_model);
-	if (is_key(key, META_DISTANCE))
+	if (vt_bytes_are(key, META_DISTANCE))
 		return keep_text(m, value, &c->own_distance);
-	if (is_key(key, META_EVENT))
+	if (vt_bytes_are(key, META_EVENT))
 		return keep_text(m, value, &name) && vt_hash_add(&c->events, &name, NULL);
 	for (i = 0; i < NSUMS; i++)
-		if (is_key(key, meta_sums[i]))
+		if (vt_bytes_are(key, meta_sums[i]))
 			c->sum[i] += parse_number(value);
 	return true;
 }
@@ -713,13 +708,6 @@ static void fill_conflict(const struct vt_merge *m, const struct merged_pair *p,
 	row[VT_CONFLICT_SAMPLES] = count_pair_samples(m, p);
 }
 
-static void write_meta(struct vt_writer *w, const char *key, const char *value)
-{
-	vt_writer_row(w, VT_META);
-	vt_writer_text(w, VT_META_KEY, key);
-	vt_writer_text(w, VT_META_VALUE, value);
-}
-
 static void write_totals(const struct vt_merge *m, struct vt_writer *w)
 {
 	const struct conflicts *c = &m->conflicts;
@@ -728,15 +716,15 @@ static void write_totals(const struct vt_merge *m, struct vt_writer *w)
 
 	if (!c->model)
 		return;
-	write_meta(w, META_MODEL, vt_intern_get(m->strings, c->model));
+	vt_writer_meta(w, META_MODEL, vt_intern_get(m->strings, c->model));
 	if (c->distance)
-		write_meta(w, META_DISTANCE, vt_intern_get(m->strings, c->distance));
+		vt_writer_meta(w, META_DISTANCE, vt_intern_get(m->strings, c->distance));
 	for (i = 0; i < c->events.count; i++)
-		write_meta(w, META_EVENT,
-			   vt_intern_get(m->strings, *(uint32_t *)vt_hash_at(&c->events, i)));
+		vt_writer_meta(w, META_EVENT,
+			       vt_intern_get(m->strings, *(uint32_t *)vt_hash_at(&c->events, i)));
 	for (i = 0; i < NSUMS; i++) {
 		snprintf(text, sizeof(text), "%" PRIu64, c->sum[i]);
-		write_meta(w, meta_sums[i], text);
+		vt_writer_meta(w, meta_sums[i], text);
 	}
 }
 

@@ -256,9 +256,7 @@ void vt_losses_add(struct vt_losses *l, const struct vt_record *rec)
 /* The symbols of a kernel depend on which one was recorded. */
 static int take_meta(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-
-	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
+	if (vt_record_is_meta(rec, "sampling"))
 		c->sampled = true;
 	return c->images ? vt_images_feed(c->images, rec, err) : 0;
 }

@@ -45,9 +45,7 @@ static void write_meta(struct vt_sampler *s)
 			 " interpreted",
 			 unit_names[o->unit], o->interval.mean, vt_interval_words[o->interval.kind],
 			 o->burst, o->fraction);
-	vt_writer_row(s->w, VT_META);
-	vt_writer_text(s->w, VT_META_KEY, "sampling");
-	vt_writer_text(s->w, VT_META_VALUE, text);
+	vt_writer_meta(s->w, "sampling", text);
 }
 
 /* ---- who runs ---- */
@@ -160,9 +158,7 @@ static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct v
 
 static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-
-	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
+	if (vt_record_is_meta(rec, "sampling"))
 		return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
 	vt_writer_copy(s->w, rec);
 	return 0;

@@ -24,11 +24,8 @@ static void write_meta(struct vt_simulate *s, const char *key, const char *value
 	struct vt_writer *const streams[] = {s->w, s->o.truth};
 	size_t i;
 
-	for (i = 0; i < 2 && streams[i]; i++) {
-		vt_writer_row(streams[i], VT_META);
-		vt_writer_text(streams[i], VT_META_KEY, key);
-		vt_writer_text(streams[i], VT_META_VALUE, value);
-	}
+	for (i = 0; i < 2 && streams[i]; i++)
+		vt_writer_meta(streams[i], key, value);
 }
 
 static void write_total(struct vt_simulate *s, const char *key, uint64_t value)
@@ -329,9 +326,7 @@ static int take_exec(struct vt_simulate *s, const struct vt_record *rec, struct 
 
 static int take_meta(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-
-	if (key.size == 8 && memcmp(key.data, "sampling", 8) == 0)
+	if (vt_record_is_meta(rec, "sampling"))
 		return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
 	pass_on(s, rec);
 	return 0;

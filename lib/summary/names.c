@@ -56,9 +56,7 @@ static bool add_image(struct vt_names *n, const struct vt_record *rec)
 
 static bool set_arch(struct vt_names *n, const struct vt_record *rec)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-
-	if (key.size != 4 || memcmp(key.data, "arch", 4) != 0)
+	if (!vt_record_is_meta(rec, "arch"))
 		return true;
 	return intern_field(n, rec, VT_META_VALUE, &n->arch);
 }

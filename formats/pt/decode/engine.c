@@ -37,12 +37,11 @@ const char *vt_pt_error_text(unsigned error)
 /* "GenuineIntel,6,142,10": vendor, family, model, stepping. */
 void vt_pt_options_meta(struct vt_pt_options *opt, const struct vt_record *rec)
 {
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 	unsigned n[4] = {0};
 	size_t at, field = 0;
 
-	if (key.size != 5 || memcmp(key.data, "cpuid", 5) || value.size < 13 ||
+	if (!vt_record_is_meta(rec, "cpuid") || value.size < 13 ||
 	    memcmp(value.data, "GenuineIntel,", 13))
 		return;
 	for (at = 13; at < value.size && field < 3; at++) {

@@ -613,10 +613,7 @@ static int on_value(struct vt_pt_encode *e, const struct vt_record *rec)
 
 static int on_meta(const struct vt_record *rec, struct vt_error *err)
 {
-	static const char sampling[] = "sampling";
-	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
-
-	if (key.size != sizeof(sampling) - 1 || memcmp(key.data, sampling, key.size) != 0)
+	if (!vt_record_is_meta(rec, "sampling"))
 		return 0;
 	return vt_error_set(err, VT_E_ABSENT, VT_IS_SAMPLED);
 }

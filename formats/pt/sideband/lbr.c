@@ -323,12 +323,9 @@ int vti_pt_lbr_sample(struct vti_pt_lbr *l, const struct vt_record *rec, struct 
 {
 	if (!vti_pt_lbr_has_stack(rec))
 		return 0;
-	if (!l->told) {
-		vt_writer_row(l->w, VT_META);
-		vt_writer_text(l->w, VT_META_KEY, "sampling");
-		vt_writer_text(l->w, VT_META_VALUE,
+	if (!l->told)
+		vt_writer_meta(l->w, "sampling",
 			       "branch stacks: EXEC records show what was executed before samples");
-	}
 	l->told = true;
 	if (!has_all_branches(l, rec)) {
 		l->why[WHY_FILTERED]++;
