@@ -74,7 +74,7 @@ def perf_totals(path, fold_kernel):
             events.append((head.group(1), collections.Counter()))
         elif len(cells) == 3 and cells[0].strip().isdigit():
             symbol = cells[2].strip()[4:].strip()
-            # Of the vdso, perf shows the symbols of this machine's own.
+            # Of the vdso, perf shows the symbols of this machine's own, if any.
             if re.fullmatch(r'(0x)?[0-9a-f]{8,16}', symbol) or symbol.startswith('[') or \
                     cells[1].strip() == '[vdso]':
                 symbol = UNKNOWN
@@ -99,7 +99,7 @@ def vprof_totals(path, fold_kernel):
             image = image_name(os.path.basename(row['image']), fold_kernel)
             if row.get(name):
                 symbol = row['symbol'] or UNKNOWN
-                if re.fullmatch(r'sub_[0-9a-f]+', symbol):
+                if re.fullmatch(r'sub_[0-9a-f]+', symbol) or image == '[vdso]':
                     symbol = UNKNOWN
                 totals[image, symbol] += row[name]
         if sum(totals.values()) != event['samples']:

@@ -101,15 +101,17 @@ void vt_profile_free(struct vt_profile *p)
 
 /* ---- events ---- */
 
-/* The index of the event with an id; a new event has no name yet. */
+/* The index of the event with an id; a new event has no name yet.  -VT_E_NOMEM. */
 static int find_event(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
 {
 	bool added;
 	struct event_entry *e = vt_hash_add(&p->ids, &id, &added);
 
-	if (!e || (added &&
-		   !vt_array_grow(&p->events, &p->events_cap, p->nevents + 1, sizeof(*p->events))))
-		return vt_error_nomem(err);
+	if (!e || (added && !vt_array_grow(&p->events, &p->events_cap, p->nevents + 1,
+					   sizeof(*p->events)))) {
+		vt_error_nomem(err);
+		return -VT_E_NOMEM;
+	}
 	if (added) {
 		e->index = p->nevents;
 		p->events[p->nevents++] = (struct vt_profile_event){.id = id};
@@ -122,10 +124,9 @@ static int find_event(struct vt_profile *p, uint64_t id, size_t *index, struct v
 static int find_declared(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
 {
 	const struct vt_event *declared = vt_context_event(p->context, id, err);
-	int code = declared ? find_event(p, id, index, err) : -VT_E_NOMEM;
 
-	if (code < 0)
-		return code;
+	if (!declared || find_event(p, id, index, err) < 0)
+		return -VT_E_NOMEM;
 	p->events[*index].name = declared->name;
 	p->events[*index].unit = declared->unit;
 	p->events[*index].policy = declared->policy;

@@ -176,7 +176,7 @@ static void cell_per(struct vt_table *t, const struct vt_listing *l, const struc
 		const struct vt_hot *h = row->list;                                                \
                                                                                                    \
 		(void)l;                                                                           \
-		number_or_empty(t, h, h ? expression : 0);                                         \
+		number_or_empty(t, h, h ? (expression) : 0);                                       \
 	}
 
 NUMBER_OF_LIST(lane, h->key.lane)

@@ -663,15 +663,15 @@ struct vt_simcore *vt_simcore_new(const struct vt_core *m, const struct vt_sim_h
 	return NULL;
 }
 
-void vt_simcore_free(struct vt_simcore *s)
+void vt_simcore_free(struct vt_simcore *c)
 {
-	if (!s)
+	if (!c)
 		return;
-	vt_simmem_free(s->mem);
-	vt_simbranch_free(s->branches);
-	vt_ooo_free(s->ooo);
-	free(s->astray);
-	free(s);
+	vt_simmem_free(c->mem);
+	vt_simbranch_free(c->branches);
+	vt_ooo_free(c->ooo);
+	free(c->astray);
+	free(c);
 }
 
 void vt_simcore_run(struct vt_simcore *c, const struct vt_sim_insn *insn)
