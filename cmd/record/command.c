@@ -106,10 +106,10 @@ void add_argument(struct vt_buf *command, const char *arg)
 	vt_buf_put(command, arg, strlen(arg) + 1);
 }
 
-char **list_arguments(const struct vt_buf *b)
+char **list_arguments(const struct vt_buf *command)
 {
-	char *p = (char *)b->data, *end = p + b->size;
-	char **argv = b->failed ? NULL : calloc(b->size + 1, sizeof(*argv));
+	char *p = (char *)command->data, *end = p + command->size;
+	char **argv = command->failed ? NULL : calloc(command->size + 1, sizeof(*argv));
 	size_t n = 0;
 
 	for (; argv && p < end; p += strlen(p) + 1)
