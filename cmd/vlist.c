@@ -34,12 +34,10 @@ static const char *const format_words[] = {"auto", "hex", "dec", "float", "char"
 
 /* ---- what is listed ---- */
 
-static bool find_procedure(struct app *a, const struct app_profile *data, struct vt_listreport *r,
-			   const char *what)
+static bool find_procedure(struct app *a, struct vt_listreport *r, const char *what)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_buf b = VT_BUF_INIT;
-	size_t i, first = r->found.count;
+	size_t first = r->found.count;
 	int rc = vt_listreport_find(r, what, &err);
 
 	if (rc >= 0)
@@ -47,17 +45,7 @@ static bool find_procedure(struct app *a, const struct app_profile *data, struct
 	if (rc == -VT_E_NOTFOUND && a->incomplete && !app_saw(a, VT_IMAGE))
 		return app_lacks(a, what, APP_NO_SAMPLES);
 	app_fail(a, &err);
-	/* What was not found may be in a file that is gone. */
-	if (rc == -VT_E_NOTFOUND && vt_locate_unknown(data->profile, data->images, SIZE_MAX, &b))
-		app_say(a, "samples in no procedure are there of %s", vt_buf_str(&b));
-	for (i = first; rc == -VT_E_AMBIGUOUS && i < r->found.count; i++) {
-		b.size = 0;
-		vt_candidate_text(r, &r->found.list[i], &b);
-		app_say(a, "  %s", vt_buf_str(&b));
-	}
-	if (rc == -VT_E_AMBIGUOUS)
-		app_say(a, "name one of them so: IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE]");
-	vt_buf_free(&b);
+	vt_listreport_explain(r, rc, first, app_note, a);
 	return false;
 }
 
@@ -110,7 +98,7 @@ static bool choose_procedures(struct app *a, const struct options *o,
 				    .form = app_table_form(&o->form),
 				    .json = o->form.json};
 	for (i = 0; i < a->argc; i++)
-		if (!find_procedure(a, data, r, a->argv[i]))
+		if (!find_procedure(a, r, a->argv[i]))
 			return false;
 	return !o->top || o->cycles.view == VT_CYCLES_STALL ||
 	       vt_listreport_find_top(r, o->top, &err) >= 0 || app_fail(a, &err);
@@ -133,24 +121,10 @@ static bool diff_procedures(struct app *a, const struct vt_found *found, struct 
 {
 	struct app_warnings left_out = {a, "procedures that are not compared", 0};
 	struct vt_error err = VT_ERROR_INIT;
-	bool ok = true;
-	size_t i;
+	int code = vt_diffreport_list(d, found, a->argc ? NULL : app_warn, &left_out, &err);
 
-	for (i = 0; i < found->count && ok; i++) {
-		int rc = vt_diffreport_add(d, &found->list[i], &err);
-
-		if (!a->argc && (rc == -VT_E_NOTFOUND || rc == -VT_E_AMBIGUOUS))
-			app_warn(&left_out, err.text);
-		else
-			ok = rc == 0 || app_fail(a, &err);
-	}
 	app_warnings_end(&left_out);
-	if (ok && !d->count && left_out.count) {
-		vt_error_set(&err, VT_E_ABSENT,
-			     "nothing to compare: no procedure is both before and after");
-		return app_fail(a, &err);
-	}
-	return ok && (vt_diffreport_finish(d, &err) == 0 || app_fail(a, &err));
+	return code == 0 || app_fail(a, &err);
 }
 
 static void list_diffs(struct app *a, const struct options *o, const struct app_profile *data,
@@ -192,21 +166,6 @@ static void list_cycles(struct app *a, struct options *o, const struct app_profi
 
 /* ---- pairs of accesses ---- */
 
-struct replays {
-	struct app_warnings warnings;
-	char *cache;
-	struct vt_images *images;
-	struct vt_listreplay *list;
-};
-
-static int take_replay(void *arg, const struct vt_record *rec, struct vt_error *err)
-{
-	struct replays *s = arg;
-	int code = vt_images_feed(s->images, rec, err);
-
-	return code < 0 ? code : vt_listreplay_feed(s->list, rec, err);
-}
-
 static bool print_replays(struct app *a, const struct options *o, struct vt_listreplay *list)
 {
 	struct vt_error err = VT_ERROR_INIT;
@@ -221,19 +180,27 @@ static bool print_replays(struct app *a, const struct options *o, struct vt_list
 static void list_replays(struct app *a, const struct options *o)
 {
 	struct vt_reader *r = app_open_reader(a, o->input);
-	struct replays s = {.cache = NULL};
+	struct app_warnings warnings = {0};
+	char *cache = NULL;
+	struct vt_images *images = r ? app_images_open(a, &warnings, &cache, o->symfs) : NULL;
+	struct vt_context *context = images ? vt_context_new(images) : NULL;
+	struct vt_listreplay *list = context ? vt_listreplay_new(images, o->listing.syntax) : NULL;
 
-	s.images = r ? app_images_open(a, &s.warnings, &s.cache, o->symfs) : NULL;
-	s.list = s.images ? vt_listreplay_new(s.images, o->listing.syntax) : NULL;
-	if (s.images && !s.list)
+	if (images && !list)
 		app_no_memory(a);
-	if (s.list && app_each_record(a, r, take_replay, &s) &&
-	    (vt_listreplay_replayed(s.list) ||
+	if (list)
+		vt_context_add(context, &(struct vt_consumer){.record = vt_listreplay_feed,
+							      .arg = list,
+							      .kinds = VT_KIND(VT_CONFLICT) |
+								       VT_KIND(VT_META)});
+	if (list && app_each_run(a, r, vt_context_feed, context) &&
+	    (vt_listreplay_replayed(list) ||
 	     app_lacks(a, vt_reader_name(r),
 		       "no pairs of conflicting accesses (vreplay finds them)")))
-		print_replays(a, o, s.list);
-	vt_listreplay_free(s.list);
-	app_images_close(s.images, &s.warnings, s.cache);
+		print_replays(a, o, list);
+	vt_listreplay_free(list);
+	vt_context_free(context);
+	app_images_close(images, &warnings, cache);
 	vt_reader_close(r);
 }
 

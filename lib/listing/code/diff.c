@@ -583,8 +583,8 @@ static void warn_missing(const struct vt_diffreport *r, const struct vt_procedur
 	vt_buf_free(&b);
 }
 
-int vt_diffreport_add(struct vt_diffreport *r, const struct vt_procedure *after,
-		      struct vt_error *err)
+static int add_procedure(struct vt_diffreport *r, const struct vt_procedure *after,
+			 struct vt_error *err)
 {
 	struct vt_listdiff_side sides[2] = {{r->side[0].profile, NULL}, {r->side[1].profile, NULL}};
 	struct vt_listing *listings[2] = {NULL, NULL};
@@ -612,7 +612,8 @@ int vt_diffreport_add(struct vt_diffreport *r, const struct vt_procedure *after,
 	return rc;
 }
 
-int vt_diffreport_finish(struct vt_diffreport *r, struct vt_error *err)
+/* Prints what is not printed yet. */
+static int finish(struct vt_diffreport *r, struct vt_error *err)
 {
 	json_t *doc;
 	int side;
@@ -635,6 +636,25 @@ int vt_diffreport_finish(struct vt_diffreport *r, struct vt_error *err)
 				: vt_error_nomem(err);
 	}
 	return 0;
+}
+
+int vt_diffreport_list(struct vt_diffreport *r, const struct vt_found *after, vt_warn_fn *left_out,
+		       void *arg, struct vt_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < after->count; i++) {
+		int rc = add_procedure(r, &after->list[i], err);
+
+		if (rc < 0 && (!left_out || (rc != -VT_E_NOTFOUND && rc != -VT_E_AMBIGUOUS)))
+			return rc;
+		if (rc < 0)
+			left_out(arg, err->text);
+	}
+	if (after->count && !r->count)
+		return vt_error_set(err, VT_E_ABSENT,
+				    "nothing to compare: no procedure is both before and after");
+	return finish(r, err);
 }
 
 void vt_diffreport_fini(struct vt_diffreport *r)

@@ -73,15 +73,14 @@ struct vt_diffreport {
 };
 
 /*
- * Compares a procedure of after with the one before that has the same image name and symbol; of
- * several, as static functions may be, with the one at the same address of the same build.
- * -VT_E_NOTFOUND, -VT_E_AMBIGUOUS where there is no such procedure; -VT_E_NOMEM.
+ * Compares each procedure of after with the one before that has the same image name and symbol; of
+ * several, as static functions may be, with the one at the same address of the same build; and
+ * prints them.  Where there is no such procedure, -VT_E_NOTFOUND or -VT_E_AMBIGUOUS; but if
+ * `left_out` is not NULL, it is told so (with `arg`), and only none left is an error: -VT_E_ABSENT.
+ * -VT_E_NOMEM; errors of writing stick to `out`.
  */
-int vt_diffreport_add(struct vt_diffreport *r, const struct vt_procedure *after,
-		      struct vt_error *err);
-
-/* Prints what is not printed yet.  -VT_E_NOMEM; errors of writing stick to `out`. */
-int vt_diffreport_finish(struct vt_diffreport *r, struct vt_error *err);
+int vt_diffreport_list(struct vt_diffreport *r, const struct vt_found *after, vt_warn_fn *left_out,
+		       void *arg, struct vt_error *err);
 void vt_diffreport_fini(struct vt_diffreport *r);
 
 #endif

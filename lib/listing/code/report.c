@@ -57,17 +57,39 @@ int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_erro
 	return rc;
 }
 
-void vt_candidate_text(const struct vt_listreport *r, const struct vt_procedure *p,
-		       struct vt_buf *out)
+static void put_candidate(const struct vt_listreport *r, const struct vt_procedure *p,
+			  struct vt_buf *out)
 {
 	const struct vt_image *image = vt_images_get(r->images, p->image);
 
-	vt_buf_printf(out, "%s:", image ? image->path : "?");
+	vt_buf_printf(out, "  %s:", image ? image->path : "?");
 	if (p->symbol)
 		vt_buf_printf(out, "0x%" PRIx64 "  %s, ", p->start, p->name);
 	else
 		vt_buf_printf(out, "[%s]  ", vt_unknown_text(p->why));
 	vt_buf_printf(out, "%" PRIu64 " samples", p->samples);
+}
+
+void vt_listreport_explain(const struct vt_listreport *r, int code, size_t first, vt_warn_fn *note,
+			   void *arg)
+{
+	struct vt_buf b = VT_BUF_INIT;
+	size_t i;
+
+	/* What was not found may be in a file that is gone. */
+	if (code == -VT_E_NOTFOUND) {
+		vt_buf_printf(&b, "samples in no procedure are there of ");
+		if (vt_locate_unknown(r->profile, r->images, SIZE_MAX, &b))
+			note(arg, vt_buf_str(&b));
+	}
+	for (i = first; code == -VT_E_AMBIGUOUS && i < r->found.count; i++) {
+		b.size = 0;
+		put_candidate(r, &r->found.list[i], &b);
+		note(arg, vt_buf_str(&b));
+	}
+	if (code == -VT_E_AMBIGUOUS)
+		note(arg, "name one of them so: IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE]");
+	vt_buf_free(&b);
 }
 
 /* ---- JSON ---- */

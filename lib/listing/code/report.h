@@ -46,9 +46,14 @@ int vt_listreport_find(struct vt_listreport *r, const char *what, struct vt_erro
  */
 int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_error *err);
 
-/* Appends to a list of candidates: "/usr/bin/prog:0x401000  work, 12 samples". */
-void vt_candidate_text(const struct vt_listreport *r, const struct vt_procedure *p,
-		       struct vt_buf *out);
+/*
+ * Tells `note` what may help after vt_listreport_find() returned `code`; `first` is the count of
+ * `found` before that call.  Of several candidates, a line for each, as in
+ * "  /usr/bin/prog:0x401000  work, 12 samples", and how to name one; where nothing was found, the
+ * image most of whose samples lie in no procedure.
+ */
+void vt_listreport_explain(const struct vt_listreport *r, int code, size_t first, vt_warn_fn *note,
+			   void *arg);
 
 /*
  * Lists all that was found, with these options; `note` is told of procedures without code or

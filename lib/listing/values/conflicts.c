@@ -73,8 +73,9 @@ static void take_meta(struct vt_listreplay *l, const struct vt_record *rec)
 	}
 }
 
-int vt_listreplay_feed(struct vt_listreplay *l, const struct vt_record *rec, struct vt_error *err)
+int vt_listreplay_feed(void *list, const struct vt_record *rec, struct vt_error *err)
 {
+	struct vt_listreplay *l = list;
 	unsigned f;
 
 	if (rec->kind == VT_META)

@@ -22,8 +22,11 @@ struct vt_listreplay;
 struct vt_listreplay *vt_listreplay_new(struct vt_images *images, enum vt_syntax syntax);
 void vt_listreplay_free(struct vt_listreplay *l);
 
-/* Takes a CONFLICT record, or META of vreplay; ignores others.  0 or -VT_E_NOMEM. */
-int vt_listreplay_feed(struct vt_listreplay *l, const struct vt_record *rec, struct vt_error *err);
+/*
+ * A vt_consume_record_fn, `list` is the struct vt_listreplay: takes a CONFLICT record, or META of
+ * vreplay; ignores others.  0 or -VT_E_NOMEM.
+ */
+int vt_listreplay_feed(void *list, const struct vt_record *rec, struct vt_error *err);
 
 /* Whether the stream came from vreplay, whether or not that found a pair. */
 bool vt_listreplay_replayed(const struct vt_listreplay *l);

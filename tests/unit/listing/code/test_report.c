@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -19,7 +20,7 @@ static struct vt_error err;
 static char *dir;
 static struct scene s;
 static struct vt_event_choice events;
-static char notes[64];
+static char notes[256];
 
 /* 20 cycles in f, 30 in g, 5 elsewhere in the file. */
 static int begin(void **state)
@@ -56,12 +57,20 @@ static struct vt_listreport report(void)
 		.profile = s.profile, .images = s.images, .events = &events, .view = VT_LIST_ASM};
 }
 
+/* Keeps each text, ended by ';'. */
+static void note(void *arg, const char *text)
+{
+	size_t size = strlen(notes);
+
+	(void)arg;
+	snprintf(notes + size, sizeof(notes) - size, "%s;", text);
+}
+
 /* ---- which procedures ---- */
 
 static void test_find(void **state)
 {
 	struct vt_listreport r = report();
-	struct vt_buf b = VT_BUF_INIT;
 
 	(void)state;
 	assert_int_equal(vt_listreport_find(&r, "g", &err), 0);
@@ -69,13 +78,18 @@ static void test_find(void **state)
 	assert_int_equal(vt_listreport_find(&r, "nothing", &err), -VT_E_NOTFOUND);
 	assert_int_equal(vt_listreport_find(&r, "prog:[no symbol covers it]", &err), 0);
 	assert_int_equal(r.found.count, 3);
-	vt_candidate_text(&r, &r.found.list[1], &b);
-	vt_buf_printf(&b, "; ");
-	vt_candidate_text(&r, &r.found.list[2], &b);
+	vt_listreport_explain(&r, -VT_E_AMBIGUOUS, 1, note, NULL);
 	assert_string_equal(
-		scene_text(vt_buf_str(&b), dir),
-		"D/prog:0x401000  f, 20 samples; D/prog:[no symbol covers it]  5 samples");
-	vt_buf_free(&b);
+		scene_text(notes, dir),
+		"  D/prog:0x401000  f, 20 samples;  D/prog:[no symbol covers it]  5 samples;"
+		"name one of them so: IMAGE:NAME, IMAGE:0xADDRESS or IMAGE:[CAUSE];");
+	*notes = 0;
+	vt_listreport_explain(&r, -VT_E_NOTFOUND, 3, note, NULL);
+	assert_string_equal(scene_text(notes, dir),
+			    "samples in no procedure are there of D/prog: no symbol covers it;");
+	*notes = 0;
+	vt_listreport_explain(&r, -VT_E_NOMEM, 0, note, NULL);
+	assert_string_equal(notes, "");
 	vt_listreport_fini(&r);
 }
 
@@ -99,12 +113,6 @@ static void test_top(void **state)
 }
 
 /* ---- the documents ---- */
-
-static void note(void *arg, const char *text)
-{
-	(void)arg;
-	strncat(notes, text, sizeof(notes) - strlen(notes) - 1);
-}
 
 static const char *print_listings(struct vt_listreport *r)
 {
@@ -153,10 +161,11 @@ static void test_documents(void **state)
 static void test_diff(void **state)
 {
 	const struct vt_listing_options o = {.view = VT_LIST_ASM};
-	const struct vt_procedure f = {
-		.image = 1, .start = 0x401000, .end = 0x40101c, .symbol = "f", .name = "f"};
-	struct vt_procedure other = {
-		.image = 1, .start = 0x401000, .end = 0x40101c, .symbol = "x", .name = "x"};
+	struct vt_procedure list[] = {
+		{.image = 1, .start = 0x401000, .end = 0x40101c, .symbol = "x", .name = "x"},
+		{.image = 1, .start = 0x401000, .end = 0x40101c, .symbol = "f", .name = "f"},
+	};
+	const struct vt_found both = {list, 2, 2}, other = {list, 1, 1};
 	struct vt_diffreport d = {.side = {{s.profile, s.images, NULL, "old.vt"},
 					   {s.profile, s.images, NULL, "new.vt"}},
 				  .events = &events,
@@ -167,18 +176,18 @@ static void test_diff(void **state)
 	(void)state;
 	print_begin(&out);
 	d.out = &out;
-	assert_int_equal(vt_diffreport_add(&d, &f, &err), 0);
-	assert_int_equal(vt_diffreport_add(&d, &other, &err), -VT_E_NOTFOUND);
+	assert_int_equal(vt_diffreport_list(&d, &both, NULL, NULL, &err), -VT_E_NOTFOUND);
 	assert_memory_equal(err.text, "old.vt: ", 8);
-	other.symbol = NULL;
-	assert_int_equal(vt_diffreport_add(&d, &other, &err), -VT_E_NOTFOUND);
-	assert_non_null(strstr(err.text, "prog: what lies in no procedure is not compared"));
+	assert_int_equal(vt_diffreport_list(&d, &other, note, NULL, &err), -VT_E_ABSENT);
+	assert_memory_equal(notes, "old.vt: ", 8);
+	list[0].symbol = NULL;
+	*notes = 0;
+	assert_int_equal(vt_diffreport_list(&d, &both, note, NULL, &err), 0);
+	assert_non_null(strstr(notes, "prog: what lies in no procedure is not compared;"));
 	assert_int_equal(d.count, 1);
-	assert_int_equal(vt_diffreport_finish(&d, &err), 0);
 	vt_diffreport_fini(&d);
 	assert_non_null(strstr(print_end(&out), "0 changes are significant (*); 0 rows only before "
 						"(<), 0 only after (>)\n"));
-	assert_string_equal(notes, "");
 }
 
 int main(void)
