@@ -5,15 +5,26 @@
 
 #include "formats/auxtrace.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/perfpt/encode.h"
+#include "formats/pt/encode/encode.h"
 #include "formats/pt/raw/decode.h"
 
-/* A new format is a folder of its own and a row here. */
+/* A new input format is a folder of its own and a row here. */
 const struct vt_format vt_formats[] = {
 	{"perf", "perf.data of Linux perf record, file or pipe", vt_perfdata_probe,
 	 vt_auxtrace_decode},
 	{"pt", "raw packets of Intel PT; the code comes from --image and --pages", vt_pt_probe,
 	 vt_pt_decode},
 	{NULL, NULL, NULL, NULL},
+};
+
+/*
+ * A new output format is a folder of its own and a row here, before the last: in --help, options
+ * that only a perf.data has follow its row.
+ */
+const struct vt_output_format *const vt_output_formats[VT_OUTPUT_FORMATS + 1] = {
+	&vt_pt_output,
+	&vt_perfpt_output,
 };
 
 const struct vt_format *vt_format_by_name(const char *name)

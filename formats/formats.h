@@ -16,4 +16,9 @@ const struct vt_format *vt_format_by_name(const char *name);
  */
 const struct vt_format *vt_format_find(struct vt_input *in, struct vt_error *err);
 
+#define VT_OUTPUT_FORMATS 8 /* at most */
+
+/* The output formats, the default one first; ends with NULL. */
+extern const struct vt_output_format *const vt_output_formats[VT_OUTPUT_FORMATS + 1];
+
 #endif

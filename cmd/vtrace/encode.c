@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cmd/vtrace/encode.h"
-
-#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "cmd/common/decode.h"
+#include "cmd/common/find.h"
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/subcommands.h"
+#include "formats/formats.h"
+#include "formats/perfpt/encode.h"
 
-/* Options as they are written, where that is not what the encoder takes. */
-struct arguments {
+struct encode {
+	struct app *app;
+	const struct vt_output_format *format;
+	struct vt_output_session *session;
+	struct vt_output_options out;
+	struct vt_pt_wrap_options opt;
+	struct vt_buf dump, addr; /* names of the files of --pages */
+	/* Options as they are written: */
+	bool chosen[VT_OUTPUT_FORMATS]; /* by a row's name */
+	const char *pages;
 	const char *crystal;
 	double cpi;
 	bool tnt64;
@@ -38,9 +49,11 @@ static bool check_pages(struct encode *c)
 
 		if (!app_may_write(c->app, name))
 			return false;
-		if (c->files.path && strcmp(name, c->files.path) == 0)
+		if (c->out.path && strcmp(name, c->out.path) == 0)
 			return app_usage(c->app, "%s: is also another output", name);
 	}
+	c->out.dump = vt_buf_str(&c->dump);
+	c->out.addr = vt_buf_str(&c->addr);
 	return true;
 }
 
@@ -54,111 +67,106 @@ static const char *perf_option_given(const struct vt_pt_wrap_options *o)
 					      : NULL;
 }
 
-static bool check_options(struct encode *c, const struct arguments *args)
+static bool check_format(struct encode *c)
 {
-	struct vt_pt_encode_options *o = &c->opt.encode;
-	const char *stray;
+	bool perf = c->format == &vt_perfpt_output;
+	const char *stray = perf ? NULL : perf_option_given(&c->opt);
 
-	if (!app_parse_crystal(c->app, args->crystal, 255, 32767, &o->clock))
-		return false;
-	if (!(args->cpi >= 0.000001 && args->cpi <= VT_PT_MAX_CPI / 1e6))
-		return app_usage(c->app, "--cpi must be from 0.000001 to %d",
-				 VT_PT_MAX_CPI / 1000000);
-	o->cpi = (uint64_t)(args->cpi * 1e6 + 0.5);
-	if (args->mtc) {
-		o->mtc = o->tsc = true;
-		o->clock.mtc_period = (uint8_t)args->mtc_period;
-	}
-	o->clock.nominal_ratio = (uint8_t)args->nominal_ratio;
-	o->cbr = (uint8_t)(args->cbr ? args->cbr : args->nominal_ratio);
-	if (args->tnt64)
-		o->tnt_bits = 47;
-	o->seed = c->app->seed;
-	c->opt.cpus = (uint32_t)args->cpus;
-	stray = c->perf ? NULL : perf_option_given(&c->opt);
 	if (stray)
 		return app_usage(c->app, "%s needs --perf-data", stray);
-	if (c->perf && c->pages)
+	if (perf && c->pages)
 		return app_usage(c->app, "--perf-data has no --pages: perf reads the images");
-	return app_may_write(c->app, c->files.path) && check_pages(c);
+	return app_may_write(c->app, c->out.path) && check_pages(c);
+}
+
+static bool check_options(struct encode *c)
+{
+	struct vt_pt_encode_options *o = &c->opt.encode;
+	int i;
+
+	if (!app_parse_crystal(c->app, c->crystal, 255, 32767, &o->clock))
+		return false;
+	if (!(c->cpi >= 0.000001 && c->cpi <= VT_PT_MAX_CPI / 1e6))
+		return app_usage(c->app, "--cpi must be from 0.000001 to %d",
+				 VT_PT_MAX_CPI / 1000000);
+	o->cpi = (uint64_t)(c->cpi * 1e6 + 0.5);
+	if (c->mtc) {
+		o->mtc = o->tsc = true;
+		o->clock.mtc_period = (uint8_t)c->mtc_period;
+	}
+	o->clock.nominal_ratio = (uint8_t)c->nominal_ratio;
+	o->cbr = (uint8_t)(c->cbr ? c->cbr : c->nominal_ratio);
+	if (c->tnt64)
+		o->tnt_bits = 47;
+	o->seed = c->app->seed;
+	c->opt.cpus = (uint32_t)c->cpus;
+	for (i = 0; i < VT_OUTPUT_FORMATS; i++)
+		if (c->chosen[i])
+			c->format = vt_output_formats[i];
+	return check_format(c);
+}
+
+/* Appends an option for each format but the default one.  Returns where the next one goes. */
+static struct vt_opt *add_formats(struct encode *c, struct vt_opt *to)
+{
+	int i;
+
+	for (i = 1; vt_output_formats[i]; i++)
+		*to++ = (struct vt_opt){0, vt_output_formats[i]->name, VT_OPT_FLAG, &c->chosen[i],
+					.help = vt_output_formats[i]->description};
+	return to;
 }
 
 /* ---- encoding ---- */
 
-void encode_report(struct encode *c, const struct vt_pt_encode *e)
-{
-	const struct vt_pt_encode_totals *s = vt_pt_encode_totals(e);
-
-	if (s->bad) {
-		app_say(c->app, "%" PRIu64 " bad records, left out; the first: %s", s->bad,
-			vt_pt_encode_bad(e));
-		app_raise(c->app, APP_LOSSY);
-	}
-	if (c->files.left_out) {
-		app_say(c->app,
-			"%" PRIu64 " more threads are left out: -o FILE writes each to its own "
-			"file, --tid chooses one",
-			c->files.left_out);
-		app_raise(c->app, APP_LOSSY);
-	}
-	if (s->rewritten && !c->perf)
-		app_say(c->app,
-			"%" PRIu64 " bytes of code were changed while they were executed: the "
-			"pages have the last ones",
-			s->rewritten);
-	if (s->breaks)
-		app_say(c->app,
-			"%" PRIu64 " places where the stream does not tell how execution went on",
-			s->breaks);
-	if (s->overflows || s->damaged)
-		app_say(c->app, "%" PRIu64 " overflows made, %" PRIu64 " bytes damaged",
-			s->overflows, s->damaged);
-}
-
 static int on_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
-	return vt_pt_encode_record(arg, rec, err);
+	const struct encode *c = arg;
+
+	return c->format->record(c->session, rec, err);
 }
 
-static bool encode_files(struct encode *c, struct vt_reader *r, struct vt_pt_encode *e)
+static void report(void *arg, bool lossy, const char *fmt, ...)
+{
+	struct encode *c = arg;
+	char text[2 * VT_ERROR_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	app_say(c->app, "%s", text);
+	if (lossy)
+		app_raise(c->app, APP_LOSSY);
+}
+
+static void encode_stream(struct encode *c, struct vt_reader *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (!app_each_record(c->app, r, on_record, e))
-		return false;
-	if (vt_pt_encode_finish(e, &err) < 0)
-		return app_fail(c->app, &err);
-	if (!vt_pt_encode_totals(e)->blocks)
-		return app_lacks(c->app, vt_reader_name(r), APP_NO_CODE);
-	if (c->pages && vt_pt_encode_pages(e, vt_buf_str(&c->dump), vt_buf_str(&c->addr), &err) < 0)
-		return app_fail(c->app, &err);
-	encode_report(c, e);
-	return true;
-}
-
-static void encode_raw(struct encode *c, struct vt_reader *r)
-{
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_pt_encode *e = vt_pt_encode_new(&c->opt.encode, vt_pt_encode_to_file, &c->files);
-
-	if (!e) {
-		app_no_memory(c->app);
+	if (!app_each_record(c->app, r, on_record, c))
 		return;
-	}
-	encode_files(c, r, e);
-	if (vt_pt_encode_close_files(e, &err) < 0)
+	if (c->format->finish(c->session, &err) == 0)
+		c->format->report(c->session, report, c);
+	else if (err.code == VT_E_ABSENT)
+		app_lacks(c->app, vt_reader_name(r), err.text);
+	else
 		app_fail(c->app, &err);
-	vt_pt_encode_free(e);
 }
 
-static void encode_stream(struct encode *c)
+static void encode(struct encode *c)
 {
 	struct vt_reader *r = app_open_reader(c->app, c->app->argc ? c->app->argv[0] : "-");
+	struct vt_error err = VT_ERROR_INIT;
+	char *cache = app_buildid_cache();
 
-	if (r && c->perf)
-		encode_perf(c, r);
-	else if (r)
-		encode_raw(c, r);
+	c->opt.find.buildid_cache = cache;
+	c->session = r ? c->format->open(&c->out, &err) : NULL;
+	if (c->session)
+		encode_stream(c, r);
+	if (r && (!c->session || c->format->close(c->session, &err) < 0))
+		app_fail(c->app, &err);
+	free(cache);
 	vt_reader_close(r);
 }
 
@@ -166,12 +174,16 @@ int cmd_encode(int argc, char **argv)
 {
 	struct app app;
 	struct encode c = {.app = &app,
-			   .opt = {.encode = vt_pt_encode_defaults, .slice = VT_PT_WRAP_SLICE}};
-	struct arguments args = {.cpi = 1,
-				 .nominal_ratio = vt_pt_encode_defaults.clock.nominal_ratio};
+			   .format = vt_output_formats[0],
+			   .out = {.pt = &c.opt.encode, .perf = &c.opt},
+			   .opt = {.encode = vt_pt_encode_defaults,
+				   .slice = VT_PT_WRAP_SLICE,
+				   .version = VT_VERSION},
+			   .cpi = 1,
+			   .nominal_ratio = vt_pt_encode_defaults.clock.nominal_ratio};
 	struct vt_pt_encode_options *o = &c.opt.encode;
-	const struct vt_opt opts[] = {
-		APP_OPT_OUTPUT(c.files.path),
+	const struct vt_opt pt_opts[] = {
+		APP_OPT_OUTPUT(c.out.path),
 		{0, "pages", VT_OPT_STRING, &c.pages, .arg = "PREFIX", .unrecorded = true,
 		 .help = "write the code that was executed to PREFIX.dump and PREFIX.addr"},
 		{0, "pid", VT_OPT_I64, &o->pid, .arg = "PID", .help = "only this process"},
@@ -180,23 +192,22 @@ int cmd_encode(int argc, char **argv)
 		 .help = "a PSB each so many bytes of trace (default 4096)"},
 		{0, "tnt-bits", VT_OPT_U64, &o->tnt_bits, .arg = "N", .min = 1, .max = 47,
 		 .help = "decisions of a TNT packet, 1 to 47 (default 6)"},
-		{0, "tnt64", VT_OPT_FLAG, &args.tnt64,
+		{0, "tnt64", VT_OPT_FLAG, &c.tnt64,
 		 .help = "long TNT packets: the same as --tnt-bits 47"},
 		{0, "no-retcomp", VT_OPT_FLAG, &o->no_retcomp, .help = "do not compress returns"},
 		{0, "cr3", VT_OPT_U64, &o->cr3, .arg = "CR3",
 		 .help = "PIP packets with this base of the page tables"},
 		{0, "tsc", VT_OPT_FLAG, &o->tsc, .help = "TSC packets"},
-		{0, "mtc", VT_OPT_U64, &args.mtc_period, .arg = "PERIOD", .given = &args.mtc,
-		 .max = 15,
+		{0, "mtc", VT_OPT_U64, &c.mtc_period, .arg = "PERIOD", .given = &c.mtc, .max = 15,
 		 .help = "MTC packets each 2^PERIOD ticks of the crystal clock, and TSC packets"},
 		{0, "cyc", VT_OPT_FLAG, &o->cyc, .help = "CYC packets"},
-		{0, "cpi", VT_OPT_F64, &args.cpi, .arg = "CYCLES",
+		{0, "cpi", VT_OPT_F64, &c.cpi, .arg = "CYCLES",
 		 .help = "cycles that an instruction takes (default 1)"},
-		{0, "nom-freq", VT_OPT_U64, &args.nominal_ratio, .arg = "RATIO", .min = 1,
-		 .max = 255, .help = "TSC ticks for each tick of the bus clock (default 32)"},
-		{0, "cbr", VT_OPT_U64, &args.cbr, .arg = "RATIO", .min = 1, .max = 255,
+		{0, "nom-freq", VT_OPT_U64, &c.nominal_ratio, .arg = "RATIO", .min = 1, .max = 255,
+		 .help = "TSC ticks for each tick of the bus clock (default 32)"},
+		{0, "cbr", VT_OPT_U64, &c.cbr, .arg = "RATIO", .min = 1, .max = 255,
 		 .help = "core cycles for each tick of the bus clock (default: as --nom-freq)"},
-		{0, "cpuid-15h", VT_OPT_STRING, &args.crystal, .arg = "EAX,EBX",
+		{0, "cpuid-15h", VT_OPT_STRING, &c.crystal, .arg = "EAX,EBX",
 		 .help = "TSC ticks are those of the crystal clock * EBX / EAX (default 2,256)"},
 		{0, "start-tsc", VT_OPT_U64, &o->start_tsc, .arg = "TSC", .max = VT_PT_MAX_START,
 		 .help = "the TSC when the stream begins"},
@@ -204,10 +215,10 @@ int cmd_encode(int argc, char **argv)
 		 .help = "lose packets, as an overflow does, about every so many bytes"},
 		{0, "damage", VT_OPT_U64, &o->damage, .arg = "BYTES",
 		 .help = "change some of the trace's bytes, about every so many"},
-		APP_OPT_SEED(app),
-		{0, "perf-data", VT_OPT_FLAG, &c.perf,
-		 .help = "write a perf.data that perf decodes; with it:"},
-		{0, "cpus", VT_OPT_U64, &args.cpus, .arg = "N", .min = 1, .max = VT_PT_WRAP_CPUS,
+		APP_OPT_SEED(app)};
+	/* The options that only the last row's format takes. */
+	const struct vt_opt perf_opts[] = {
+		{0, "cpus", VT_OPT_U64, &c.cpus, .arg = "N", .min = 1, .max = VT_PT_WRAP_CPUS,
 		 .help = "a buffer for each of N processors that threads take in\n"
 			 "turns, not for each thread; needs --tsc"},
 		{0, "slice", VT_OPT_U64, &c.opt.slice, .arg = "N", .min = 1,
@@ -215,8 +226,9 @@ int cmd_encode(int argc, char **argv)
 		{0, "cpu-wide", VT_OPT_FLAG, &c.opt.wide,
 		 .help = "tell switches as for whole processors"},
 		{0, "snapshot", VT_OPT_U64, &c.opt.snapshot, .arg = "BYTES", .min = 64,
-		 .max = VT_PT_WRAP_SNAPSHOT, .help = "only the last BYTES of each buffer"},
-		{0}};
+		 .max = VT_PT_WRAP_SNAPSHOT, .help = "only the last BYTES of each buffer"}};
+	struct vt_opt opts[sizeof(pt_opts) / sizeof(pt_opts[0]) + VT_OUTPUT_FORMATS +
+			   sizeof(perf_opts) / sizeof(perf_opts[0]) + 1] = {{0}};
 	const struct vt_opt_page page = {
 		.program = "vtrace encode",
 		.usage = "[options] [-o FILE] [FILE]",
@@ -227,8 +239,11 @@ int cmd_encode(int argc, char **argv)
 		.max_operands = 1,
 	};
 
-	if (app_start(&app, &page, argc, argv) && check_options(&c, &args))
-		encode_stream(&c);
+	memcpy(opts, pt_opts, sizeof(pt_opts));
+	memcpy(add_formats(&c, opts + sizeof(pt_opts) / sizeof(pt_opts[0])), perf_opts,
+	       sizeof(perf_opts));
+	if (app_start(&app, &page, argc, argv) && check_options(&c))
+		encode(&c);
 	vt_buf_free(&c.dump);
 	vt_buf_free(&c.addr);
 	return app_finish(&app);

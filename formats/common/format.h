@@ -15,8 +15,9 @@
  * The contracts of formats.  A format is a folder of formats/ that fills one of these structs, and
  * a row in a table:
  *
- *	struct vt_format       an input file                   formats/formats.c
- *	struct vt_aux_decoder  what AUX areas of perf.data hold  formats/auxtrace.c
+ *	struct vt_format         an input file                     formats/formats.c
+ *	struct vt_aux_decoder    what AUX areas of perf.data hold  formats/auxtrace.c
+ *	struct vt_output_format  what `vtrace encode` writes       formats/formats.c
  *
  * A record stream (.vt) is no row: it has records already, and a reader of its own.  Neither is a
  * recording of `vtrace record --full`: it is no file but a live exchange (formats/recording).
@@ -26,6 +27,8 @@
 #define VT_FORMAT_PROBE_SIZE 64
 
 struct vt_pt_decode_options; /* formats/pt/options.h */
+struct vt_pt_encode_options; /* formats/pt/encode/encode.h */
+struct vt_pt_wrap_options;   /* formats/perfpt/encode.h */
 
 /* A piece of an AUX area: the fields of an AUXTRACE record. */
 struct vt_format_auxtrace {
@@ -120,6 +123,53 @@ struct vt_aux_decoder {
 			     struct vt_error *err);
 	int (*end_output)(struct vt_aux_session *s, struct vt_format_summary *sum,
 			  struct vt_error *err);
+};
+
+/* Options of all output formats; all of it borrowed until the output is closed. */
+struct vt_output_options {
+	const char *path; /* NULL or "-": standard output */
+	/* Files for the pages of the code and for their addresses; NULL: not wanted. */
+	const char *dump;
+	const char *addr;
+	const struct vt_pt_encode_options *pt;
+	const struct vt_pt_wrap_options *perf;
+};
+
+/* One output in the hands of its format; each format defines its own. */
+struct vt_output_session;
+
+/* Takes one line of a report.  `lossy`: the output lacks something that the input has. */
+typedef void vt_output_report(void *arg, bool lossy, const char *fmt, ...) VT_PRINTF(3, 4);
+
+/*
+ * An output format.  The caller opens a session, gives it every record of one stream in order, and
+ * finishes it; if all of that went well, it asks for the report; then, and after any error, it
+ * closes the session.  Functions that return int return 0 or a negative error.  The format opens
+ * and closes its files; none may be a terminal (VT_E_USAGE).
+ */
+struct vt_output_format {
+	const char *name;	 /* `vtrace encode --NAME` chooses it, if it is not the default */
+	const char *description; /* the help text of that option */
+
+	/* Checks the options and allocates the session.  NULL: *err, and nothing is left open. */
+	struct vt_output_session *(*open)(const struct vt_output_options *opt,
+					  struct vt_error *err);
+
+	/* Takes a record of any kind, borrowed for the call.  It counts what it cannot write. */
+	int (*record)(struct vt_output_session *s, const struct vt_record *rec,
+		      struct vt_error *err);
+
+	/*
+	 * Takes the end of the stream.  VT_E_ABSENT: the stream had nothing that the format can
+	 * write; the text says what it lacks and does not name the stream.
+	 */
+	int (*finish)(struct vt_output_session *s, struct vt_error *err);
+
+	/* Reports what was left out, changed or damaged, a line for each sort; nothing: no line. */
+	void (*report)(const struct vt_output_session *s, vt_output_report *fn, void *arg);
+
+	/* Writes what is buffered, closes the files and frees the session.  VT_E_WRITE. */
+	int (*close)(struct vt_output_session *s, struct vt_error *err);
 };
 
 #endif

@@ -84,4 +84,10 @@ struct vt_pt_encode *vt_pt_wrap_encode(struct vt_pt_wrap *p);
 const struct vt_pt_wrap_totals *vt_pt_wrap_totals(const struct vt_pt_wrap *p);
 const char *vt_pt_wrap_bad(const struct vt_pt_wrap *p);
 
+/*
+ * The output format "perf-data": opt->perf, but for jit_dir, which is the directory of the file
+ * that is written; generated code has no place beside a pipe or standard output.
+ */
+extern const struct vt_output_format vt_perfpt_output;
+
 #endif

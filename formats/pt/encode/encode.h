@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/output.h"
+#include "formats/common/format.h"
 #include "formats/pt/timing.h"
 #include "stream/bblock.h"
 #include "stream/record.h"
@@ -83,6 +83,7 @@ struct vt_pt_encode_totals {
 	uint64_t overflows; /* made */
 	uint64_t damaged;   /* bytes */
 	uint64_t rewritten; /* bytes of code that were other ones before: vt_pt_encode_pages() */
+	uint64_t left_out;  /* threads without a file: vt_pt_output */
 };
 
 struct vt_pt_encode;
@@ -149,26 +150,20 @@ const char *vt_pt_encode_bad(const struct vt_pt_encode *e);
 struct vt_pt_encode_thread *vt_pt_encode_thread(struct vt_pt_encode *e, size_t index);
 
 /*
- * The files of a raw trace.  The first thread has `path` (NULL or "-": standard output), each other
- * one its tid behind that name; on standard output they are left out.
- */
-struct vt_pt_encode_files {
-	const char *path;  /* borrowed */
-	uint64_t left_out; /* threads */
-};
-
-/* A sink that writes them; `arg` is the struct above.  -VT_E_WRITE; -VT_E_USAGE: a terminal. */
-vt_pt_encode_sink vt_pt_encode_to_file;
-
-/* Closes the files of that sink: 0, or the first error of writing. */
-int vt_pt_encode_close_files(struct vt_pt_encode *e, struct vt_error *err);
-
-/*
  * Writes the code of all blocks that were encoded, as pages of 4096 bytes: the file `dump` gets the
  * pages, `addr` the address of each, 8 bytes.  What is not known is zero; of code that was changed,
  * the last counts.  0, -VT_E_NOMEM, -VT_E_WRITE.
  */
 int vt_pt_encode_pages(struct vt_pt_encode *e, const char *dump, const char *addr,
 		       struct vt_error *err);
+
+/* Reports what the encoder left out, changed or damaged: for formats with such a trace inside. */
+void vt_pt_encode_report(const struct vt_pt_encode *e, vt_output_report *fn, void *arg);
+
+/*
+ * The output format "pt": raw packets.  The first thread's go to `path`, those of each other thread
+ * to a file with its tid behind that name; on standard output the others are left out.
+ */
+extern const struct vt_output_format vt_pt_output;
 
 #endif

@@ -4,77 +4,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/output.h"
 #include "formats/pt/encode/internal.h"
-
-/* ---- a file for each thread ---- */
-
-static int open_file(struct vt_pt_encode_files *files, struct vt_pt_encode_thread *t,
-		     struct vt_error *err)
-{
-	bool to_stdout = !files->path || strcmp(files->path, "-") == 0;
-	struct vt_output *out = t->user = calloc(1, sizeof(*out));
-	struct vt_buf name = VT_BUF_INIT;
-	int code;
-
-	if (!out)
-		return vt_error_nomem(err);
-	out->fd = -1;
-	if (to_stdout && t->index > 0) {
-		files->left_out++;
-		return 0;
-	}
-	vt_buf_printf(&name, "%s", to_stdout ? "-" : files->path);
-	if (t->index > 0)
-		vt_buf_printf(&name, ".%" PRId64, t->tid);
-	code = vt_output_open(out, vt_buf_str(&name), err);
-	vt_buf_free(&name);
-	if (code < 0)
-		out->fd = -1;
-	if (code == 0 && out->tty)
-		return vt_error_set(err, VT_E_USAGE,
-				    "a trace is not written to a terminal: name a file with -o");
-	return code;
-}
-
-int vt_pt_encode_to_file(void *arg, struct vt_pt_encode_thread *t, const uint8_t *bytes,
-			 size_t size, struct vt_error *err)
-{
-	struct vt_output *out;
-	int code;
-
-	if (!t->user) {
-		code = open_file(arg, t, err);
-		if (code < 0)
-			return code;
-	}
-	out = t->user;
-	if (out->fd < 0)
-		return 0;
-	vt_output_put(out, bytes, size);
-	if (out->err.code == VT_OK)
-		return 0;
-	*err = out->err;
-	return -(int)err->code;
-}
-
-int vt_pt_encode_close_files(struct vt_pt_encode *e, struct vt_error *err)
-{
-	int code = 0;
-	size_t i;
-
-	for (i = 0; i < e->nthreads; i++) {
-		struct vt_output *out = e->threads[i]->pub.user;
-		struct vt_error last = VT_ERROR_INIT;
-
-		if (out && out->fd >= 0 && vt_output_close(out, &last) < 0 && code == 0) {
-			*err = last;
-			code = -(int)last.code;
-		}
-		free(out);
-		e->threads[i]->pub.user = NULL;
-	}
-	return code;
-}
+#include "stream/exec.h"
 
 /* ---- the pages of the code ---- */
 
@@ -187,3 +119,153 @@ int vt_pt_encode_pages(struct vt_pt_encode *e, const char *dump, const char *add
 	}
 	return code;
 }
+
+/* ---- the output format: a file for each thread ---- */
+
+struct vt_output_session {
+	struct vt_output_options opt;
+	struct vt_pt_encode *e; /* the `user` of a thread is its struct vt_output */
+};
+
+static int open_file(struct vt_output_session *s, struct vt_pt_encode_thread *t,
+		     struct vt_error *err)
+{
+	const char *path = s->opt.path;
+	bool to_stdout = !path || strcmp(path, "-") == 0;
+	struct vt_output *out = t->user = calloc(1, sizeof(*out));
+	struct vt_buf name = VT_BUF_INIT;
+	int code;
+
+	if (!out)
+		return vt_error_nomem(err);
+	out->fd = -1;
+	if (to_stdout && t->index > 0) {
+		s->e->sum.left_out++;
+		return 0;
+	}
+	vt_buf_printf(&name, "%s", to_stdout ? "-" : path);
+	if (t->index > 0)
+		vt_buf_printf(&name, ".%" PRId64, t->tid);
+	code = vt_output_open(out, vt_buf_str(&name), err);
+	vt_buf_free(&name);
+	if (code < 0)
+		out->fd = -1;
+	if (code == 0 && out->tty)
+		return vt_error_set(err, VT_E_USAGE,
+				    "a trace is not written to a terminal: name a file with -o");
+	return code;
+}
+
+static int write_bytes(void *arg, struct vt_pt_encode_thread *t, const uint8_t *bytes, size_t size,
+		       struct vt_error *err)
+{
+	struct vt_output *out;
+	int code;
+
+	if (!t->user) {
+		code = open_file(arg, t, err);
+		if (code < 0)
+			return code;
+	}
+	out = t->user;
+	if (out->fd < 0)
+		return 0;
+	vt_output_put(out, bytes, size);
+	if (out->err.code == VT_OK)
+		return 0;
+	*err = out->err;
+	return -(int)err->code;
+}
+
+static struct vt_output_session *open_session(const struct vt_output_options *opt,
+					      struct vt_error *err)
+{
+	struct vt_output_session *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		s->opt = *opt;
+		s->e = vt_pt_encode_new(opt->pt, write_bytes, s);
+		if (s->e)
+			return s;
+	}
+	free(s);
+	vt_error_nomem(err);
+	return NULL;
+}
+
+static int take_record(struct vt_output_session *s, const struct vt_record *rec,
+		       struct vt_error *err)
+{
+	return vt_pt_encode_record(s->e, rec, err);
+}
+
+static int finish_session(struct vt_output_session *s, struct vt_error *err)
+{
+	int code = vt_pt_encode_finish(s->e, err);
+
+	if (code < 0)
+		return code;
+	if (!s->e->sum.blocks)
+		return vt_error_set(err, VT_E_ABSENT, VT_NO_EXECUTED_CODE);
+	return s->opt.dump ? vt_pt_encode_pages(s->e, s->opt.dump, s->opt.addr, err) : 0;
+}
+
+void vt_pt_encode_report(const struct vt_pt_encode *e, vt_output_report *fn, void *arg)
+{
+	const struct vt_pt_encode_totals *s = &e->sum;
+
+	if (s->bad)
+		fn(arg, true, "%" PRIu64 " bad records, left out; the first: %s", s->bad, e->bad);
+	if (s->left_out)
+		fn(arg, true,
+		   "%" PRIu64 " more threads are left out: -o FILE writes each to its own file, "
+		   "--tid chooses one",
+		   s->left_out);
+	if (s->rewritten)
+		fn(arg, false,
+		   "%" PRIu64 " bytes of code were changed while they were executed: the pages "
+		   "have the last ones",
+		   s->rewritten);
+	if (s->breaks)
+		fn(arg, false,
+		   "%" PRIu64 " places where the stream does not tell how execution went on",
+		   s->breaks);
+	if (s->overflows || s->damaged)
+		fn(arg, false, "%" PRIu64 " overflows made, %" PRIu64 " bytes damaged",
+		   s->overflows, s->damaged);
+}
+
+static void report_session(const struct vt_output_session *s, vt_output_report *fn, void *arg)
+{
+	vt_pt_encode_report(s->e, fn, arg);
+}
+
+static int close_session(struct vt_output_session *s, struct vt_error *err)
+{
+	int code = 0;
+	size_t i;
+
+	for (i = 0; i < s->e->nthreads; i++) {
+		struct vt_output *out = s->e->threads[i]->pub.user;
+		struct vt_error last = VT_ERROR_INIT;
+
+		if (out && out->fd >= 0 && vt_output_close(out, &last) < 0 && code == 0) {
+			*err = last;
+			code = -(int)last.code;
+		}
+		free(out);
+	}
+	vt_pt_encode_free(s->e);
+	free(s);
+	return code;
+}
+
+const struct vt_output_format vt_pt_output = {
+	.name = "pt",
+	.description = "write raw packets of Intel PT, a file for each thread",
+	.open = open_session,
+	.record = take_record,
+	.finish = finish_session,
+	.report = report_session,
+	.close = close_session,
+};

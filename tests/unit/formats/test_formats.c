@@ -19,6 +19,8 @@
 #include "base/buf.h"
 #include "formats/common/gunzip.h"
 #include "formats/common/wholefile.h"
+#include "formats/perfpt/encode.h"
+#include "stream/exec.h"
 #include "tests/unit/common/streams.h"
 
 /* Bytes that do not compress well, so that a compressed file is longer than what is read at once.
@@ -146,6 +148,49 @@ static void finds_formats_by_name(void **state)
 	assert_null(vt_format_by_name("p"));
 	assert_null(vt_format_by_name(""));
 	assert_null(vt_formats[2].name);
+}
+
+static void has_whole_output_rows(void **state)
+{
+	unsigned i, j;
+
+	(void)state;
+	assert_ptr_equal(vt_output_formats[0], &vt_pt_output);
+	assert_ptr_equal(vt_output_formats[1], &vt_perfpt_output);
+	assert_null(vt_output_formats[2]);
+	for (i = 0; vt_output_formats[i]; i++) {
+		const struct vt_output_format *f = vt_output_formats[i];
+
+		assert_true(f->description && f->open && f->record && f->finish && f->report &&
+			    f->close);
+		for (j = 0; j < i; j++)
+			assert_string_not_equal(f->name, vt_output_formats[j]->name);
+	}
+}
+
+/* A stream without executed code: the text says what it lacks, and nothing is left open. */
+static void refuses_to_write_nothing(void **state)
+{
+	struct vt_pt_wrap_options perf = {.encode = vt_pt_encode_defaults, .version = "1"};
+	const struct vt_output_options opt = {
+		.path = "/dev/null", .pt = &perf.encode, .perf = &perf};
+	struct vt_error err = VT_ERROR_INIT;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; vt_output_formats[i]; i++) {
+		const struct vt_output_format *f = vt_output_formats[i];
+		struct vt_output_session *s = f->open(&opt, &err);
+
+		assert_non_null(s);
+		assert_int_equal(f->finish(s, &err), -VT_E_ABSENT);
+		assert_string_equal(err.text, VT_NO_EXECUTED_CODE);
+		assert_int_equal(f->close(s, &err), 0);
+	}
+	/* CPUs need TSC packets. */
+	perf.cpus = 2;
+	assert_null(vt_perfpt_output.open(&opt, &err));
+	assert_int_equal(err.code, VT_E_USAGE);
 }
 
 /* ---- gzip ---- */
@@ -441,6 +486,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_formats),
 		cmocka_unit_test(finds_formats_by_name),
+		cmocka_unit_test(has_whole_output_rows),
+		cmocka_unit_test(refuses_to_write_nothing),
 		cmocka_unit_test(decompresses),
 		cmocka_unit_test(ignores_what_follows_the_last_member),
 		cmocka_unit_test(says_what_is_wrong_with_gzip),
