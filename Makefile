@@ -161,14 +161,20 @@ $(B)/libvtrace.so.$(SOVERSION): $(call pic,$(STREAM_SRC)) lib/libvtrace.map $(B)
 define link
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(1) -o $@ $(filter %.o %/common.a,$^) $(ARCHIVES) $(2) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(1) -o $@ $(filter %.o,$^) \
+		$(filter %/common.a,$^) $(ARCHIVES) $(2) $(LIBS)
 endef
 
 LINKDEPS := $(ARCHIVES) $(B)/stamp/link
 
+# What programs share is an archive: each takes, and loads libraries for, only what it calls.
+COMMON := $(B)/cmd/common.a
+$(COMMON): $(call obj,$(COMMON_SRC)) $(B)/stamp/cmd
+	$(archive)
+
 $(B)/bin/vtrace: $(call obj,$(SUBCMD_SRC))
 $(B)/bin/vdb: $(call obj,$(VDB_SRC))
-$(B)/bin/%: $(B)/obj/cmd/%.o $(call obj,$(COMMON_SRC)) $(LINKDEPS) $(B)/stamp/cmd
+$(B)/bin/%: $(B)/obj/cmd/%.o $(COMMON) $(LINKDEPS) $(B)/stamp/cmd
 	$(call link)
 
 $(UNITS): $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_COMMON_SRC)) $(LINKDEPS)
