@@ -36,6 +36,7 @@ struct interp {
 	struct app_warnings warnings;
 	char *cache; /* perf's build-id cache */
 	struct vt_images *images;
+	struct vt_context *context;
 	struct vt_interpret_output *output;
 	struct vt_plugins *plugins;
 };
@@ -115,7 +116,10 @@ static bool prepare(struct interp *p)
 	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
 	if (!p->images)
 		return false;
-	p->output = vt_interpret_output_new(&out, p->images, &err);
+	p->context = vt_context_new(p->images);
+	if (!p->context)
+		return app_no_memory(p->app);
+	p->output = vt_interpret_output_new(&out, p->context, &err);
 	return p->output || app_fail(p->app, &err);
 }
 
@@ -157,7 +161,7 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 
 	if (out && vt_interpret_output_begin(p->output, out, r, &err) < 0)
 		return app_fail(p->app, &err);
-	if (!app_each_run(p->app, r, vt_interpret_output_feed, p->output))
+	if (!app_each_run(p->app, r, vt_context_feed, p->context))
 		return false;
 	t = vt_interpret_output_end(p->output, &values);
 	app_images_tell_missing(&p->warnings, p->images);
@@ -194,6 +198,7 @@ static void run(struct interp *p)
 	app_close_writer(p->app, out);
 	vt_reader_close(r);
 	vt_interpret_output_free(p->output);
+	vt_context_free(p->context);
 	vt_plugins_free(p->plugins);
 	app_images_close(p->images, &p->warnings, p->cache);
 }

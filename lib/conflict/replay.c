@@ -11,6 +11,9 @@
 
 #define NONE UINT32_MAX /* no slot */
 
+/* Of executed code, the profile counts nothing here; of mappings, it would load patched images. */
+#define PROFILED (VT_KIND(VT_EVENT) | VT_KIND(VT_SAMPLE) | VT_KIND(VT_COUNT))
+
 /* What an interpreter must capture for the accesses of a run. */
 #define CAPTURE                                                                                    \
 	(1u << VT_WHAT_UNKNOWN | 1u << VT_WHAT_LOAD | 1u << VT_WHAT_STORE |                        \
@@ -376,11 +379,11 @@ static bool make_interpreters(struct vt_replay *rp, struct vt_error *err)
 		.trust = rp->o.trust,
 	};
 
-	rp->interpret[VT_REPLAY_SAMPLES] = vt_interpret_new(&o, rp->o.images, take_run, rp, err);
+	rp->interpret[VT_REPLAY_SAMPLES] = vt_interpret_new(&o, rp->context, take_run, rp, err);
 	o.path = true;
 	if (rp->interpret[VT_REPLAY_SAMPLES])
 		rp->interpret[VT_REPLAY_PATH] =
-			vt_interpret_new(&o, rp->o.images, take_run, rp, err);
+			vt_interpret_new(&o, rp->context, take_run, rp, err);
 	return rp->interpret[VT_REPLAY_PATH] != NULL;
 }
 
@@ -431,17 +434,15 @@ static int interpret(struct vt_replay *rp, const struct vt_record *rec, struct v
 
 	if (!look_at(rp, rec, &code, err))
 		return 0;
-	if (code == 0)
-		code = vt_images_feed(rp->o.images, rec, err);
 	for (i = 0; i < VT_REPLAY_NSOURCES && code == 0; i++)
 		if (rp->interpret[i])
 			code = vt_interpret_feed(rp->interpret[i], rec, err);
-	return code == -VT_E_LIMIT || code == -VT_E_DAMAGED ? -VT_E_FORMAT : code;
+	return code;
 }
 
 /* ---- records ---- */
 
-static int take_block(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
+static void note_addresses(struct vt_replay *rp, const struct vt_record *rec)
 {
 	struct vt_words slots = vt_record_words(rec, VT_BLOCK_SLOTS);
 	size_t i;
@@ -451,7 +452,6 @@ static int take_block(struct vt_replay *rp, const struct vt_record *rec, struct 
 
 		rp->has_addresses = what == VT_WHAT_LOAD_ADDRESS || what == VT_WHAT_STORE_ADDRESS;
 	}
-	return vt_context_refused(rp->context, err);
 }
 
 static int take_exec(struct vt_replay *rp, const struct vt_record *rec, struct vt_error *err)
@@ -468,7 +468,8 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 	case VT_EXEC:
 		return take_exec(rp, rec, err);
 	case VT_BLOCK:
-		return take_block(rp, rec, err);
+		note_addresses(rp, rec);
+		return 0;
 	case VT_SAMPLE:
 		if (rp->source == VT_REPLAY_NOTHING && !rp->has_addresses &&
 		    vt_record_words(rec, VT_SAMPLE_UREGS).count)
@@ -484,15 +485,29 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 	}
 }
 
-/* The context's consumer, behind the profile, which ends the reading at too many mappings. */
+static int take_before(void *replay, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_replay *rp = replay;
+	int code = 0, i;
+
+	for (i = 0; i < VT_REPLAY_NSOURCES && code == 0; i++)
+		if (rp->interpret[i])
+			code = vt_interpret_before(rp->interpret[i], rec, err);
+	return code;
+}
+
+/* What contradicts itself is left out; too many mappings or processes end the reading. */
 static int take_both(void *replay, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_replay *rp = replay;
 	int code = take_record(rp, rec, err);
 
 	if (code == 0)
+		code = vt_context_refused(rp->context, err);
+	if (code == 0)
 		code = interpret(rp, rec, err);
-	if (code != -VT_E_FORMAT)
+	if (code != -VT_E_FORMAT &&
+	    (code != -VT_E_LIMIT || rec->kind == VT_MAP || rec->kind == VT_THREAD))
 		return code;
 	rp->totals.bad++;
 	if (rp->o.warn)
@@ -526,16 +541,17 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 	vt_hash_init(&rp->insns, sizeof(struct insn), KEY_SIZE);
 	vti_bases_init(&rp->bases);
 	rp->conflicts = vt_conflicts_new(opt->model, opt->dependent, err);
-	rp->context = vt_context_new(NULL);
+	rp->context = vt_context_new(rp->o.images);
 	rp->profile = rp->context ? vt_profile_new(rp->context) : NULL;
 	if (rp->conflicts && !rp->profile)
 		vt_error_nomem(err);
 	else if (rp->conflicts && make_interpreters(rp, err)) {
 		vt_context_add(rp->context, &(struct vt_consumer){.take = vt_profile_feed,
 								  .arg = rp->profile,
-								  .kinds = ~(VT_KIND(VT_EXEC) |
-									     VT_KIND(VT_BLOCK))});
-		vt_context_add(rp->context, &(struct vt_consumer){.record = take_both, .arg = rp});
+								  .kinds = PROFILED});
+		vt_context_add(rp->context, &(struct vt_consumer){.record = take_both,
+								  .before = take_before,
+								  .arg = rp});
 		return rp;
 	}
 	vt_replay_free(rp);

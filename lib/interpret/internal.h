@@ -21,8 +21,10 @@ static inline struct vt_word vti_assumed_mxcsr(const struct vt_interpret_options
  * number is never used again for other code.
  */
 struct vti_spaces {
-	struct vt_images *images;  /* borrowed */
-	struct vt_addrspace *maps; /* fed here */
+	struct vt_images *images;  /* of the context, borrowed */
+	struct vt_addrspace *maps; /* likewise */
+	size_t nmaps;		   /* mappings before the MAP record at hand */
+	bool over;		   /* it takes the place of some */
 	struct vt_hash processes;  /* private */
 	struct vt_hash seen;	   /* ids of images */
 	struct vt_hash relocated;  /* images of address spaces: private */
@@ -37,10 +39,13 @@ struct vti_spaces {
 };
 
 /* False when memory runs out; vti_spaces_fini() in either case. */
-bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images, unsigned trust);
+bool vti_spaces_init(struct vti_spaces *s, const struct vt_context *context, unsigned trust);
 void vti_spaces_fini(struct vti_spaces *s);
 
-/* Takes one record: IMAGE, MAP, THREAD, KSYMBOL count.  -VT_E_NOMEM, -VT_E_LIMIT. */
+/* Takes a MAP record that the context has not taken yet. */
+void vti_spaces_before_map(struct vti_spaces *s, const struct vt_record *rec);
+
+/* Takes a record after the context has: IMAGE, MAP and THREAD count.  0 or -VT_E_NOMEM. */
 int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err);
 
 /* The number of a process's code as it is mapped now. */
@@ -119,6 +124,7 @@ struct vt_interpret {
 	struct vt_interpret_options o;
 	vt_run_fn *fn;
 	void *arg;
+	struct vt_context *context; /* borrowed */
 	struct vti_spaces spaces;
 	struct vt_interpret_totals totals;
 	struct vti_samples *samples; /* one of these two */

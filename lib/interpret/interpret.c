@@ -9,17 +9,18 @@
 #include "interpret/internal.h"
 
 struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
-				      struct vt_images *images, vt_run_fn *fn, void *arg,
+				      struct vt_context *context, vt_run_fn *fn, void *arg,
 				      struct vt_error *err)
 {
 	struct vt_interpret *in = calloc(1, sizeof(*in));
 
-	if (!in || !vti_spaces_init(&in->spaces, images, opt->trust)) {
+	if (!in || !vti_spaces_init(&in->spaces, context, opt->trust)) {
 		vt_error_nomem(err);
 		vt_interpret_free(in);
 		return NULL;
 	}
 	in->o = *opt;
+	in->context = context;
 	in->fn = fn;
 	in->arg = arg;
 	if (in->o.path)
@@ -42,10 +43,23 @@ void vt_interpret_free(struct vt_interpret *in)
 	free(in);
 }
 
-int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, struct vt_error *err)
+int vt_interpret_before(void *interpret, const struct vt_record *rec, struct vt_error *err)
 {
+	struct vt_interpret *in = interpret;
+
+	(void)err;
+	if (rec->kind == VT_MAP)
+		vti_spaces_before_map(&in->spaces, rec);
+	return 0;
+}
+
+int vt_interpret_feed(void *interpret, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_interpret *in = interpret;
 	int code = vti_spaces_feed(&in->spaces, rec, err);
 
+	if (code == 0)
+		code = vt_context_refused(in->context, err);
 	if (code < 0)
 		return code;
 	return in->paths ? vti_paths_feed(in->paths, rec, err)

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "image/images.h"
 #include "machine/interp/interp.h"
+#include "profile/context.h"
 #include "stream/reader.h"
 
 /*
@@ -124,14 +124,23 @@ struct vt_interpret_totals {
 	uint64_t taught;  /* how often the way that was taken made something known */
 };
 
-/* `images` is borrowed, and fed by the caller with the same stream, before this. */
+/*
+ * `context` is borrowed and has images.  Owned by the caller, who passes it the context's records:
+ * vt_interpret_before() and vt_interpret_feed() are a consumer's functions, `interpret` its
+ * argument. `fn` may be NULL.  Returns NULL with VT_E_NOMEM.
+ */
 struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
-				      struct vt_images *images, vt_run_fn *fn, void *arg,
+				      struct vt_context *context, vt_run_fn *fn, void *arg,
 				      struct vt_error *err);
 void vt_interpret_free(struct vt_interpret *in);
 
-/* Takes one record of a stream. */
-int vt_interpret_feed(struct vt_interpret *in, const struct vt_record *rec, struct vt_error *err);
+int vt_interpret_before(void *interpret, const struct vt_record *rec, struct vt_error *err);
+
+/*
+ * Returns 0, -VT_E_NOMEM, what `fn` returned, or for records that are left out -VT_E_FORMAT or
+ * -VT_E_LIMIT.
+ */
+int vt_interpret_feed(void *interpret, const struct vt_record *rec, struct vt_error *err);
 
 /* At the end of the stream: completes the totals. */
 void vt_interpret_end(struct vt_interpret *in);

@@ -14,7 +14,6 @@
 
 struct vt_interpret_output {
 	struct vt_interpret_output_options o;
-	struct vt_images *images;
 	struct vt_interpret *in;
 	struct vt_writer *target; /* what is written in the end; NULL: nothing */
 	struct vt_writer *writer; /* the target, or a temporary file of provisional values */
@@ -223,25 +222,24 @@ static bool feed_plugins(struct vt_interpret_output *out, const struct vt_record
 static int take_record(struct vt_interpret_output *out, const struct vt_record *rec,
 		       const struct copied *f, struct vt_error *err)
 {
-	int code = vt_images_feed(out->images, rec, err);
+	int code;
 
 	if (out->writer)
 		pass_record(out, rec, f);
 	if (out->writer && rec->kind == VT_SAMPLE && out->o.what & 1u << VT_WHAT_LATENCY)
 		write_latency(out, rec);
-	if (code == 0)
-		code = vt_interpret_feed(out->in, rec, err);
+	code = vt_interpret_feed(out->in, rec, err);
 	if (out->failed || !feed_plugins(out, rec, err))
 		return -(int)err->code;
-	if (code == -VT_E_LIMIT || code == -VT_E_FORMAT || code == -VT_E_DAMAGED) {
+	if (code == -VT_E_LIMIT || code == -VT_E_FORMAT) {
 		out->o.warn(out->o.warn_arg, err->text);
 		return 0;
 	}
 	return code;
 }
 
-int vt_interpret_output_feed(void *output, const struct vt_block *block, uint32_t first,
-			     uint32_t count, struct vt_error *err)
+static int take_rows(void *output, const struct vt_block *block, uint32_t first, uint32_t count,
+		     struct vt_error *err)
 {
 	struct vt_interpret_output *out = output;
 	struct vt_record rec = {block, block->kind, first};
@@ -256,10 +254,18 @@ int vt_interpret_output_feed(void *output, const struct vt_block *block, uint32_
 	return code < 0 || !out->writer ? code : vt_writer_error(out->writer, err);
 }
 
+static int take_before(void *output, const struct vt_record *rec, struct vt_error *err)
+{
+	struct vt_interpret_output *out = output;
+
+	return vt_interpret_before(out->in, rec, err);
+}
+
 /* ---- life ---- */
 
 struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_output_options *opt,
-						    struct vt_images *images, struct vt_error *err)
+						    struct vt_context *context,
+						    struct vt_error *err)
 {
 	struct vt_interpret_output *out = calloc(1, sizeof(*out));
 
@@ -268,12 +274,14 @@ struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_ou
 		return NULL;
 	}
 	out->o = *opt;
-	out->images = images;
-	out->in = vt_interpret_new(&opt->interpret, images, take_run, out, err);
-	if (out->in)
-		return out;
-	free(out);
-	return NULL;
+	out->in = vt_interpret_new(&opt->interpret, context, take_run, out, err);
+	if (!out->in) {
+		free(out);
+		return NULL;
+	}
+	vt_context_add(context,
+		       &(struct vt_consumer){.take = take_rows, .before = take_before, .arg = out});
+	return out;
 }
 
 void vt_interpret_output_free(struct vt_interpret_output *out)

@@ -21,9 +21,13 @@ struct vt_interpret_output_options {
 	void *warn_arg;		    /* of both */
 };
 
-/* `images` is borrowed and fed.  Owned by the caller; NULL: as vt_interpret_new(). */
+/*
+ * Becomes a consumer of `context`, which has images and is borrowed.  Owned by the caller; NULL: as
+ * vt_interpret_new().
+ */
 struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_output_options *opt,
-						    struct vt_images *images, struct vt_error *err);
+						    struct vt_context *context,
+						    struct vt_error *err);
 void vt_interpret_output_free(struct vt_interpret_output *out);
 
 /*
@@ -32,10 +36,6 @@ void vt_interpret_output_free(struct vt_interpret_output *out);
  */
 int vt_interpret_output_begin(struct vt_interpret_output *out, struct vt_writer *target,
 			      const struct vt_reader *input, struct vt_error *err);
-
-/* Takes rows first .. first+count-1 of a block; `output` is the struct vt_interpret_output. */
-int vt_interpret_output_feed(void *output, const struct vt_block *block, uint32_t first,
-			     uint32_t count, struct vt_error *err);
 
 /* At the end of the stream: the totals, borrowed, and the VALUE records other than plugins'. */
 const struct vt_interpret_totals *vt_interpret_output_end(struct vt_interpret_output *out,

@@ -31,10 +31,7 @@ struct vti_paths *vti_paths_new(struct vt_interpret *in, struct vt_error *err)
 {
 	struct vti_paths *p = calloc(1, sizeof(*p));
 
-	if (p)
-		p->dict = vt_bblocks_new();
-	if (!p || !p->dict) {
-		free(p);
+	if (!p) {
 		vt_error_nomem(err);
 		return NULL;
 	}
@@ -52,7 +49,6 @@ void vti_paths_free(struct vti_paths *p)
 	vti_path_free_slots(p);
 	vti_callers_fini(&p->callers);
 	vt_hash_fini(&p->processes);
-	vt_bblocks_free(p->dict);
 	free(p);
 }
 
@@ -320,7 +316,7 @@ static int check_first(struct vti_paths *p, const struct vt_exec *x, struct vt_e
 
 	if (!process)
 		return -VT_E_NOMEM;
-	if (p->sampled || (process->begun && x->first != process->first))
+	if (vt_context_is_sampled(p->in->context) || (process->begun && x->first != process->first))
 		vti_path_lose_process(p, x->pid);
 	return 0;
 }
@@ -333,7 +329,7 @@ static int feed_exec(struct vti_paths *p, const struct vt_record *rec, struct vt
 	int code = begin(p, err);
 
 	if (code == 0)
-		code = vt_exec_open(&x, p->dict, rec, err);
+		code = vt_exec_open(&x, vt_context_blocks(p->in->context), rec, err);
 	if (code == 0)
 		code = check_first(p, &x, err);
 	if (code == 0)
@@ -428,8 +424,6 @@ static void feed_meta(struct vti_paths *p, const struct vt_record *rec)
 {
 	if (vt_record_is_meta(rec, "recorder"))
 		p->valgrind = vt_bytes_are(vt_record_bytes(rec, VT_META_VALUE), "valgrind");
-	else if (vt_record_is_meta(rec, "sampling"))
-		p->sampled = true;
 }
 
 int vti_paths_feed(struct vti_paths *p, const struct vt_record *rec, struct vt_error *err)
@@ -437,8 +431,6 @@ int vti_paths_feed(struct vti_paths *p, const struct vt_record *rec, struct vt_e
 	switch (rec->kind) {
 	case VT_EXEC:
 		return feed_exec(p, rec, err);
-	case VT_BLOCK:
-		return vt_bblocks_add(p->dict, rec, err);
 	case VT_STATE:
 		return begin(p, err) < 0 ? -VT_E_NOMEM : vti_path_state(p, rec, err);
 	case VT_SYSCALL:

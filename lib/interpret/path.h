@@ -62,11 +62,9 @@ struct vti_path_process {
 
 struct vti_paths {
 	struct vt_interpret *in;
-	struct vt_bblocks *dict;
 	struct vt_interp *machine;  /* from the first run on */
 	struct vt_hash processes;   /* struct vti_path_process */
 	bool valgrind;		    /* that made the recording */
-	bool sampled;		    /* runs are samples of what was executed */
 	struct vti_path_thread *at; /* whose registers the machine has, or NULL */
 	struct vti_path_memory *memory;
 	struct vti_callers callers;

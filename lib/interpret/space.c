@@ -35,20 +35,21 @@ struct relocated {
 	uint64_t bias;
 };
 
-bool vti_spaces_init(struct vti_spaces *s, struct vt_images *images, unsigned trust)
+bool vti_spaces_init(struct vti_spaces *s, const struct vt_context *context, unsigned trust)
 {
-	*s = (struct vti_spaces){.images = images, .maps = vt_addrspace_new(), .trust = trust};
+	*s = (struct vti_spaces){.images = vt_context_images(context),
+				 .maps = vt_context_space(context),
+				 .trust = trust};
 	vt_hash_init(&s->processes, sizeof(struct process), sizeof(int64_t));
 	vt_hash_init(&s->relocated, sizeof(struct relocated), sizeof(struct relocated));
 	vt_hash_init(&s->seen, sizeof(uint64_t), sizeof(uint64_t));
 	s->changes = 1;
 	s->lines = calloc(LINES, sizeof(*s->lines));
-	return s->maps && s->lines;
+	return s->lines;
 }
 
 void vti_spaces_fini(struct vti_spaces *s)
 {
-	vt_addrspace_free(s->maps);
 	vt_hash_fini(&s->processes);
 	vt_hash_fini(&s->relocated);
 	vt_hash_fini(&s->seen);
@@ -101,31 +102,21 @@ static int feed_image(struct vti_spaces *s, const struct vt_record *rec, struct 
 		return vt_error_set(err, VT_E_NOMEM, "out of memory for images");
 	if (!added)
 		renumber_all(s);
-	return vt_addrspace_feed(s->maps, rec, err);
+	return 0;
 }
 
 /* What was lifted stays good as long as maps only come where there was none. */
-static int feed_map(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
+static void feed_map(struct vti_spaces *s, const struct vt_record *rec)
 {
 	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
-	uint64_t start = vt_record_u64(rec, VT_MAP_START);
-	uint64_t length = vt_record_u64(rec, VT_MAP_LENGTH);
 	const struct process *p = vt_hash_find(&s->processes, &pid);
-	size_t before = vt_addrspace_count(s->maps);
-	bool over = false;
-	int code;
 
-	if (p && length)
-		over = vt_addrspace_find(s->maps, (int32_t)pid, start, MODE_USER) ||
-		       vt_addrspace_find(s->maps, (int32_t)pid, start + length - 1, MODE_USER);
-	code = vt_addrspace_feed(s->maps, rec, err);
-	if (p && (over || p->shared || vt_addrspace_count(s->maps) != before + 1))
+	if (p && (s->over || p->shared || vt_addrspace_count(s->maps) != s->nmaps + 1))
 		renumber(s, pid);
 	if (s->code_changes != vt_images_code_changes(s->images)) {
 		s->code_changes = vt_images_code_changes(s->images);
 		renumber_all(s);
 	}
-	return code;
 }
 
 static int feed_fork(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
@@ -153,13 +144,23 @@ static int feed_fork(struct vti_spaces *s, const struct vt_record *rec, struct v
 static int feed_thread(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t op = vt_record_u64(rec, VT_THREAD_OP);
-	int code = vt_addrspace_feed(s->maps, rec, err);
 
-	if (code == 0 && op == VT_OP_FORK)
-		code = feed_fork(s, rec, err);
+	if (op == VT_OP_FORK)
+		return feed_fork(s, rec, err);
 	if (op == VT_OP_EXEC)
 		renumber(s, vt_record_i64(rec, VT_THREAD_PID));
-	return code;
+	return 0;
+}
+
+void vti_spaces_before_map(struct vti_spaces *s, const struct vt_record *rec)
+{
+	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
+	uint64_t start = vt_record_u64(rec, VT_MAP_START);
+	uint64_t end = start + vt_record_u64(rec, VT_MAP_LENGTH);
+
+	s->nmaps = vt_addrspace_count(s->maps);
+	s->over = vt_addrspace_find(s->maps, pid, start, MODE_USER) ||
+		  vt_addrspace_find(s->maps, pid, end - 1, MODE_USER);
 }
 
 int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)
@@ -170,12 +171,11 @@ int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt
 		return feed_image(s, rec, err);
 	case VT_MAP:
 		s->changes++;
-		return feed_map(s, rec, err);
+		feed_map(s, rec);
+		return 0;
 	case VT_THREAD:
 		s->changes++;
 		return feed_thread(s, rec, err);
-	case VT_KSYMBOL:
-		return vt_addrspace_feed(s->maps, rec, err);
 	default:
 		return 0;
 	}

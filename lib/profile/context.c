@@ -336,6 +336,7 @@ int vt_context_feed(void *context, const struct vt_block *block, uint32_t first,
 	struct vt_record rec = {block, block->kind, first};
 	int code = 0;
 
+	c->refused.code = VT_OK;
 	if (block->kind >= 64 || !(OWN_KINDS & VT_KIND(block->kind)))
 		return hand_on(c, block, first, count, err);
 	for (; rec.row - first < count && code == 0; rec.row++)

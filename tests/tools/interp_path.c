@@ -255,17 +255,18 @@ static int take_run(void *arg, const struct vt_run *run, struct vt_error *err)
 	return 0;
 }
 
-static void follow(const char *path, struct vt_interpret *in, struct vt_images *images)
+static void follow(const char *path, struct vt_context *context)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_reader *r = vt_reader_open(path, &err);
-	struct vt_record rec;
+	const struct vt_block *block;
+	uint32_t first, count;
 	int code;
 
 	if (!r)
 		die(path, &err);
-	while ((code = vt_reader_next(r, &rec, &err)) > 0) {
-		if (vt_images_feed(images, &rec, &err) < 0 || vt_interpret_feed(in, &rec, &err) < 0)
+	while ((code = vt_reader_next_run(r, &block, &first, &count, &err)) > 0) {
+		if (vt_context_feed(context, block, first, count, &err) < 0)
 			die(path, &err);
 	}
 	if (code < 0)
@@ -297,17 +298,21 @@ int main(int argc, char **argv)
 	struct vt_error err = VT_ERROR_INIT;
 	struct checker c = {.nthreads = 0};
 	struct vt_images *images = vt_images_new(&io, &err);
+	struct vt_context *context = images ? vt_context_new(images) : NULL;
 	struct vt_interpret *in;
 	uint64_t compared = 0;
 	size_t i;
 
 	if (argc < 2 || argc > 3)
 		die("usage: interp_path RECORDING [PATH]", NULL);
-	in = images ? vt_interpret_new(&o, images, take_run, &c, &err) : NULL;
+	in = context ? vt_interpret_new(&o, context, take_run, &c, &err) : NULL;
 	if (!in)
 		die("cannot begin", &err);
+	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed,
+						      .before = vt_interpret_before,
+						      .arg = in});
 	read_truth(&c, argv[1]);
-	follow(argv[argc - 1], in, images);
+	follow(argv[argc - 1], context);
 	vt_interpret_end(in);
 	print_totals(&c, vt_interpret_totals(in));
 	for (i = 0; i < VT_NWHATS; i++)
@@ -319,6 +324,7 @@ int main(int argc, char **argv)
 	}
 	free(c.threads);
 	vt_interpret_free(in);
+	vt_context_free(context);
 	vt_images_free(images);
 	return c.differences || !compared;
 }

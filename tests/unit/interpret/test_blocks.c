@@ -168,21 +168,25 @@ static void end(struct path *p, struct seen *s, bool told)
 	const struct vt_interpret_options o = {.path = true, .capture = 1U << VT_WHAT_RESULT};
 	const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
-	struct vt_interpret *in = vt_interpret_new(&o, images, told ? take : NULL, s, &err);
+	struct vt_context *context = vt_context_new(images);
+	struct vt_interpret *in = vt_interpret_new(&o, context, told ? take : NULL, s, &err);
 	struct vt_reader *r = reread_stream(p->fd, p->w);
 	struct vt_record rec;
 	int code;
 
 	assert_non_null(in);
+	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed,
+						      .before = vt_interpret_before,
+						      .arg = in});
 	while (vt_reader_next(r, &rec, &err) > 0) {
-		assert_int_equal(vt_images_feed(images, &rec, &err), 0);
-		code = vt_interpret_feed(in, &rec, &err);
+		code = vt_context_feed(context, rec.block, rec.row, 1, &err);
 		if (!s->code)
 			s->code = code;
 	}
 	vt_interpret_end(in);
 	s->totals = *vt_interpret_totals(in);
 	vt_interpret_free(in);
+	vt_context_free(context);
 	vt_images_free(images);
 	vt_reader_close(r);
 	close(p->fd);

@@ -238,6 +238,7 @@ static void run(const struct setup *s, struct seen *seen)
 {
 	const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
+	struct vt_context *context = vt_context_new(images);
 	int fd = scratch_file();
 	struct vt_writer *w = start_stream(fd);
 	struct vt_interpret *in;
@@ -247,15 +248,17 @@ static void run(const struct setup *s, struct seen *seen)
 	memset(seen, 0, sizeof(*seen));
 	put_stream(w, s);
 	r = reread_stream(fd, w);
-	in = vt_interpret_new(&s->o, images, take, seen, &err);
+	in = vt_interpret_new(&s->o, context, take, seen, &err);
 	assert_non_null(in);
-	while (vt_reader_next(r, &rec, &err) > 0) {
-		assert_int_equal(vt_images_feed(images, &rec, &err), 0);
-		assert_int_equal(vt_interpret_feed(in, &rec, &err), 0);
-	}
+	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed,
+						      .before = vt_interpret_before,
+						      .arg = in});
+	while (vt_reader_next(r, &rec, &err) > 0)
+		assert_int_equal(vt_context_feed(context, rec.block, rec.row, 1, &err), 0);
 	vt_interpret_end(in);
 	seen->totals = *vt_interpret_totals(in);
 	vt_interpret_free(in);
+	vt_context_free(context);
 	vt_images_free(images);
 	vt_reader_close(r);
 	close(fd);

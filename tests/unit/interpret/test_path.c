@@ -500,6 +500,7 @@ static void run(const char *text, bool callers, uint64_t caller, struct seen *se
 	};
 	const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
+	struct vt_context *context = vt_context_new(images);
 	int fd = scratch_file();
 	struct maker m = {.w = start_stream(fd), .pid = PID, .tid = PID, .caller = caller};
 	struct vt_interpret *in;
@@ -510,13 +511,17 @@ static void run(const char *text, bool callers, uint64_t caller, struct seen *se
 	put_blocks(&m);
 	put_stream(&m, text);
 	r = reread_stream(fd, m.w);
-	in = vt_interpret_new(&o, images, take, seen, &err);
+	in = vt_interpret_new(&o, context, take, seen, &err);
 	assert_non_null(in);
+	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed,
+						      .before = vt_interpret_before,
+						      .arg = in});
 	while (vt_reader_next(r, &rec, &err) > 0)
-		assert_int_equal(vt_interpret_feed(in, &rec, &err), 0);
+		assert_int_equal(vt_context_feed(context, rec.block, rec.row, 1, &err), 0);
 	vt_interpret_end(in);
 	seen->totals = *vt_interpret_totals(in);
 	vt_interpret_free(in);
+	vt_context_free(context);
 	vt_images_free(images);
 	vt_reader_close(r);
 	close(fd);
@@ -735,6 +740,7 @@ static void test_unknown_block(void **state)
 	const struct vt_interpret_options o = {.path = true};
 	const struct vt_images_options none = {.warn = NULL};
 	struct vt_images *images = vt_images_new(&none, &err);
+	struct vt_context *context = vt_context_new(images);
 	struct maker m = {.pid = PID, .tid = PID};
 	struct vt_record rec = {.kind = 0};
 	struct vt_interpret *in;
@@ -745,11 +751,12 @@ static void test_unknown_block(void **state)
 	m.w = start_stream(fd);
 	put_stream(&m, "A");
 	r = reread_stream(fd, m.w);
-	in = vt_interpret_new(&o, images, NULL, NULL, &err);
+	in = vt_interpret_new(&o, context, NULL, NULL, &err);
 	assert_non_null(in);
 	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
 	assert_int_equal(vt_interpret_feed(in, &rec, &err), -VT_E_FORMAT);
 	vt_interpret_free(in);
+	vt_context_free(context);
 	vt_images_free(images);
 	vt_reader_close(r);
 	close(fd);

@@ -50,10 +50,24 @@ static char path[256];
 
 struct world {
 	struct vt_images *images;
+	struct vt_context *context;
 	struct vti_spaces s;
 	int fd;
 	struct vt_writer *w;
 };
+
+static int before_record(void *spaces, const struct vt_record *rec, struct vt_error *e)
+{
+	(void)e;
+	if (rec->kind == VT_MAP)
+		vti_spaces_before_map(spaces, rec);
+	return 0;
+}
+
+static int take_record(void *spaces, const struct vt_record *rec, struct vt_error *e)
+{
+	return vti_spaces_feed(spaces, rec, e);
+}
 
 static void begin(struct world *x, unsigned trust)
 {
@@ -61,12 +75,17 @@ static void begin(struct world *x, unsigned trust)
 
 	x->images = vt_images_new(&none, &err);
 	assert_non_null(x->images);
-	assert_true(vti_spaces_init(&x->s, x->images, trust));
+	x->context = vt_context_new(x->images);
+	assert_true(vti_spaces_init(&x->s, x->context, trust));
+	vt_context_add(x->context, &(struct vt_consumer){.record = take_record,
+							 .before = before_record,
+							 .arg = &x->s});
 }
 
 static void end(struct world *x)
 {
 	vti_spaces_fini(&x->s);
+	vt_context_free(x->context);
 	vt_images_free(x->images);
 }
 
@@ -83,8 +102,7 @@ static void feed(struct world *x)
 	struct vt_record rec;
 
 	assert_int_equal(vt_reader_next(r, &rec, &err), 1);
-	assert_int_equal(vt_images_feed(x->images, &rec, &err), 0);
-	assert_int_equal(vti_spaces_feed(&x->s, &rec, &err), 0);
+	assert_int_equal(vt_context_feed(x->context, rec.block, rec.row, 1, &err), 0);
 	vt_reader_close(r);
 	close(x->fd);
 }

@@ -32,6 +32,7 @@ static size_t no_code(void *arg, uint64_t space, uint64_t addr, uint8_t *bytes, 
 
 struct world {
 	struct vt_images *images;
+	struct vt_context *context;
 	struct vt_interpret in;
 	struct vti_paths *p;
 };
@@ -42,7 +43,8 @@ static void begin(struct world *x, bool valgrind)
 	const struct vt_interp_options o = {.fetch = no_code};
 
 	*x = (struct world){.images = vt_images_new(&none, &err)};
-	assert_true(vti_spaces_init(&x->in.spaces, x->images, VT_TRUST_IMAGES));
+	x->context = vt_context_new(x->images);
+	assert_true(vti_spaces_init(&x->in.spaces, x->context, VT_TRUST_IMAGES));
 	x->p = vti_paths_new(&x->in, &err);
 	assert_non_null(x->p);
 	x->p->valgrind = valgrind;
@@ -54,6 +56,7 @@ static void end(struct world *x)
 {
 	vti_paths_free(x->p);
 	vti_spaces_fini(&x->in.spaces);
+	vt_context_free(x->context);
 	vt_images_free(x->images);
 }
 
