@@ -485,17 +485,6 @@ static int take_record(struct vt_replay *rp, const struct vt_record *rec, struct
 	}
 }
 
-static int take_before(void *replay, const struct vt_record *rec, struct vt_error *err)
-{
-	struct vt_replay *rp = replay;
-	int code = 0, i;
-
-	for (i = 0; i < VT_REPLAY_NSOURCES && code == 0; i++)
-		if (rp->interpret[i])
-			code = vt_interpret_before(rp->interpret[i], rec, err);
-	return code;
-}
-
 /* What contradicts itself is left out; too many mappings or processes end the reading. */
 static int take_both(void *replay, const struct vt_record *rec, struct vt_error *err)
 {
@@ -549,9 +538,7 @@ struct vt_replay *vt_replay_new(const struct vt_replay_options *opt, struct vt_e
 		vt_context_add(rp->context, &(struct vt_consumer){.take = vt_profile_feed,
 								  .arg = rp->profile,
 								  .kinds = PROFILED});
-		vt_context_add(rp->context, &(struct vt_consumer){.record = take_both,
-								  .before = take_before,
-								  .arg = rp});
+		vt_context_add(rp->context, &(struct vt_consumer){.record = take_both, .arg = rp});
 		return rp;
 	}
 	vt_replay_free(rp);

@@ -21,15 +21,14 @@ static inline struct vt_word vti_assumed_mxcsr(const struct vt_interpret_options
  * number is never used again for other code.
  */
 struct vti_spaces {
-	struct vt_images *images;  /* of the context, borrowed */
-	struct vt_addrspace *maps; /* likewise */
-	size_t nmaps;		   /* mappings before the MAP record at hand */
-	bool over;		   /* it takes the place of some */
-	struct vt_hash processes;  /* private */
-	struct vt_hash seen;	   /* ids of images */
-	struct vt_hash relocated;  /* images of address spaces: private */
-	uint64_t ran_space;	   /* where code ran last: there, in the mapping */
-	uint64_t ran_start;	   /* that starts here */
+	const struct vt_context *context; /* borrowed, as are its images and maps */
+	struct vt_images *images;
+	struct vt_addrspace *maps;
+	struct vt_hash processes; /* private */
+	struct vt_hash seen;	  /* ids of images */
+	struct vt_hash relocated; /* images of address spaces: private */
+	uint64_t ran_space;	  /* where code ran last: there, in the mapping */
+	uint64_t ran_start;	  /* that starts here */
 	uint64_t next;
 	uint64_t code_changes; /* vt_images_code_changes() that is accounted for */
 	uint64_t changes;      /* records that may have changed what is mapped, and 1 */
@@ -41,9 +40,6 @@ struct vti_spaces {
 /* False when memory runs out; vti_spaces_fini() in either case. */
 bool vti_spaces_init(struct vti_spaces *s, const struct vt_context *context, unsigned trust);
 void vti_spaces_fini(struct vti_spaces *s);
-
-/* Takes a MAP record that the context has not taken yet. */
-void vti_spaces_before_map(struct vti_spaces *s, const struct vt_record *rec);
 
 /* Takes a record after the context has: IMAGE, MAP and THREAD count.  0 or -VT_E_NOMEM. */
 int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err);
@@ -124,7 +120,6 @@ struct vt_interpret {
 	struct vt_interpret_options o;
 	vt_run_fn *fn;
 	void *arg;
-	struct vt_context *context; /* borrowed */
 	struct vti_spaces spaces;
 	struct vt_interpret_totals totals;
 	struct vti_samples *samples; /* one of these two */

@@ -20,7 +20,6 @@ struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
 		return NULL;
 	}
 	in->o = *opt;
-	in->context = context;
 	in->fn = fn;
 	in->arg = arg;
 	if (in->o.path)
@@ -43,23 +42,13 @@ void vt_interpret_free(struct vt_interpret *in)
 	free(in);
 }
 
-int vt_interpret_before(void *interpret, const struct vt_record *rec, struct vt_error *err)
-{
-	struct vt_interpret *in = interpret;
-
-	(void)err;
-	if (rec->kind == VT_MAP)
-		vti_spaces_before_map(&in->spaces, rec);
-	return 0;
-}
-
 int vt_interpret_feed(void *interpret, const struct vt_record *rec, struct vt_error *err)
 {
 	struct vt_interpret *in = interpret;
 	int code = vti_spaces_feed(&in->spaces, rec, err);
 
 	if (code == 0)
-		code = vt_context_refused(in->context, err);
+		code = vt_context_refused(in->spaces.context, err);
 	if (code < 0)
 		return code;
 	return in->paths ? vti_paths_feed(in->paths, rec, err)

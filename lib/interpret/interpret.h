@@ -125,20 +125,17 @@ struct vt_interpret_totals {
 };
 
 /*
- * `context` is borrowed and has images.  Owned by the caller, who passes it the context's records:
- * vt_interpret_before() and vt_interpret_feed() are a consumer's functions, `interpret` its
- * argument. `fn` may be NULL.  Returns NULL with VT_E_NOMEM.
+ * `context` is borrowed and has images.  Owned by the caller, who adds vt_interpret_feed() to the
+ * context's consumers.  `fn` may be NULL.  Returns NULL with VT_E_NOMEM.
  */
 struct vt_interpret *vt_interpret_new(const struct vt_interpret_options *opt,
 				      struct vt_context *context, vt_run_fn *fn, void *arg,
 				      struct vt_error *err);
 void vt_interpret_free(struct vt_interpret *in);
 
-int vt_interpret_before(void *interpret, const struct vt_record *rec, struct vt_error *err);
-
 /*
- * Returns 0, -VT_E_NOMEM, what `fn` returned, or for records that are left out -VT_E_FORMAT or
- * -VT_E_LIMIT.
+ * A vt_consume_record_fn; `interpret` is the struct vt_interpret.  Returns 0, -VT_E_NOMEM, what
+ * `fn` returned, or -VT_E_FORMAT or -VT_E_LIMIT for a record that is left out.
  */
 int vt_interpret_feed(void *interpret, const struct vt_record *rec, struct vt_error *err);
 

@@ -254,13 +254,6 @@ static int take_rows(void *output, const struct vt_block *block, uint32_t first,
 	return code < 0 || !out->writer ? code : vt_writer_error(out->writer, err);
 }
 
-static int take_before(void *output, const struct vt_record *rec, struct vt_error *err)
-{
-	struct vt_interpret_output *out = output;
-
-	return vt_interpret_before(out->in, rec, err);
-}
-
 /* ---- life ---- */
 
 struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_output_options *opt,
@@ -279,8 +272,7 @@ struct vt_interpret_output *vt_interpret_output_new(const struct vt_interpret_ou
 		free(out);
 		return NULL;
 	}
-	vt_context_add(context,
-		       &(struct vt_consumer){.take = take_rows, .before = take_before, .arg = out});
+	vt_context_add(context, &(struct vt_consumer){.take = take_rows, .arg = out});
 	return out;
 }
 

@@ -316,7 +316,8 @@ static int check_first(struct vti_paths *p, const struct vt_exec *x, struct vt_e
 
 	if (!process)
 		return -VT_E_NOMEM;
-	if (vt_context_is_sampled(p->in->context) || (process->begun && x->first != process->first))
+	if (vt_context_is_sampled(p->in->spaces.context) ||
+	    (process->begun && x->first != process->first))
 		vti_path_lose_process(p, x->pid);
 	return 0;
 }
@@ -329,7 +330,7 @@ static int feed_exec(struct vti_paths *p, const struct vt_record *rec, struct vt
 	int code = begin(p, err);
 
 	if (code == 0)
-		code = vt_exec_open(&x, vt_context_blocks(p->in->context), rec, err);
+		code = vt_exec_open(&x, vt_context_blocks(p->in->spaces.context), rec, err);
 	if (code == 0)
 		code = check_first(p, &x, err);
 	if (code == 0)

@@ -37,7 +37,8 @@ struct relocated {
 
 bool vti_spaces_init(struct vti_spaces *s, const struct vt_context *context, unsigned trust)
 {
-	*s = (struct vti_spaces){.images = vt_context_images(context),
+	*s = (struct vti_spaces){.context = context,
+				 .images = vt_context_images(context),
 				 .maps = vt_context_space(context),
 				 .trust = trust};
 	vt_hash_init(&s->processes, sizeof(struct process), sizeof(int64_t));
@@ -111,7 +112,7 @@ static void feed_map(struct vti_spaces *s, const struct vt_record *rec)
 	int64_t pid = vt_record_i64(rec, VT_MAP_PID);
 	const struct process *p = vt_hash_find(&s->processes, &pid);
 
-	if (p && (s->over || p->shared || vt_addrspace_count(s->maps) != s->nmaps + 1))
+	if (p && (p->shared || !vt_context_only_added(s->context)))
 		renumber(s, pid);
 	if (s->code_changes != vt_images_code_changes(s->images)) {
 		s->code_changes = vt_images_code_changes(s->images);
@@ -150,17 +151,6 @@ static int feed_thread(struct vti_spaces *s, const struct vt_record *rec, struct
 	if (op == VT_OP_EXEC)
 		renumber(s, vt_record_i64(rec, VT_THREAD_PID));
 	return 0;
-}
-
-void vti_spaces_before_map(struct vti_spaces *s, const struct vt_record *rec)
-{
-	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
-	uint64_t start = vt_record_u64(rec, VT_MAP_START);
-	uint64_t end = start + vt_record_u64(rec, VT_MAP_LENGTH);
-
-	s->nmaps = vt_addrspace_count(s->maps);
-	s->over = vt_addrspace_find(s->maps, pid, start, MODE_USER) ||
-		  vt_addrspace_find(s->maps, pid, end - 1, MODE_USER);
 }
 
 int vti_spaces_feed(struct vti_spaces *s, const struct vt_record *rec, struct vt_error *err)

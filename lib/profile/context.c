@@ -35,6 +35,7 @@ struct vt_context {
 	struct vt_bblocks *blocks;
 	struct vt_hash stretches;
 	uint64_t nmaps;
+	bool only_added;       /* the last MAP record replaced no mapping */
 	struct vt_hash events; /* struct vt_event */
 	struct vt_losses losses;
 	bool sampled;
@@ -172,10 +173,24 @@ static int note_stretch(struct vt_context *c, const struct vt_record *rec, struc
 	return 0;
 }
 
+static bool is_free(const struct vt_context *c, const struct vt_record *map)
+{
+	uint64_t start = vt_record_u64(map, VT_MAP_START);
+	const struct vt_map *below, *above;
+
+	vt_addrspace_around(c->space, (int32_t)vt_record_i64(map, VT_MAP_PID), start, &below,
+			    &above);
+	return (!below || start >= below->end) &&
+	       (!above || above->start - start >= vt_record_u64(map, VT_MAP_LENGTH));
+}
+
 static int take_mapping(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
 {
+	bool free_before = rec->kind == VT_MAP && is_free(c, rec);
+	size_t count = vt_addrspace_count(c->space);
 	int code = vt_addrspace_feed(c->space, rec, err);
 
+	c->only_added = free_before && vt_addrspace_count(c->space) == count + 1;
 	if (code == 0 && c->images)
 		code = vt_images_feed(c->images, rec, err);
 	if (code == 0 && rec->kind == VT_MAP)
@@ -351,6 +366,11 @@ int vt_context_refused(const struct vt_context *c, struct vt_error *err)
 	if (c->refused.code != VT_OK)
 		*err = c->refused;
 	return -(int)c->refused.code;
+}
+
+bool vt_context_only_added(const struct vt_context *c)
+{
+	return c->only_added;
 }
 
 struct vt_addrspace *vt_context_space(const struct vt_context *c)

@@ -89,6 +89,9 @@ int vt_context_feed(void *context, const struct vt_block *block, uint32_t first,
  */
 int vt_context_refused(const struct vt_context *c, struct vt_error *err);
 
+/* True if the record at hand is a MAP that mapped something where nothing was mapped. */
+bool vt_context_only_added(const struct vt_context *c);
+
 /* Borrowed, for as long as the context is there; vt_context_images() may be NULL. */
 struct vt_addrspace *vt_context_space(const struct vt_context *c);
 struct vt_images *vt_context_images(const struct vt_context *c);

@@ -308,9 +308,7 @@ int main(int argc, char **argv)
 	in = context ? vt_interpret_new(&o, context, take_run, &c, &err) : NULL;
 	if (!in)
 		die("cannot begin", &err);
-	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed,
-						      .before = vt_interpret_before,
-						      .arg = in});
+	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed, .arg = in});
 	read_truth(&c, argv[1]);
 	follow(argv[argc - 1], context);
 	vt_interpret_end(in);

@@ -175,9 +175,7 @@ static void end(struct path *p, struct seen *s, bool told)
 	int code;
 
 	assert_non_null(in);
-	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed,
-						      .before = vt_interpret_before,
-						      .arg = in});
+	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed, .arg = in});
 	while (vt_reader_next(r, &rec, &err) > 0) {
 		code = vt_context_feed(context, rec.block, rec.row, 1, &err);
 		if (!s->code)

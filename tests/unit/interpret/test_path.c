@@ -513,9 +513,7 @@ static void run(const char *text, bool callers, uint64_t caller, struct seen *se
 	r = reread_stream(fd, m.w);
 	in = vt_interpret_new(&o, context, take, seen, &err);
 	assert_non_null(in);
-	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed,
-						      .before = vt_interpret_before,
-						      .arg = in});
+	vt_context_add(context, &(struct vt_consumer){.record = vt_interpret_feed, .arg = in});
 	while (vt_reader_next(r, &rec, &err) > 0)
 		assert_int_equal(vt_context_feed(context, rec.block, rec.row, 1, &err), 0);
 	vt_interpret_end(in);

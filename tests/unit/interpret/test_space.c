@@ -56,14 +56,6 @@ struct world {
 	struct vt_writer *w;
 };
 
-static int before_record(void *spaces, const struct vt_record *rec, struct vt_error *e)
-{
-	(void)e;
-	if (rec->kind == VT_MAP)
-		vti_spaces_before_map(spaces, rec);
-	return 0;
-}
-
 static int take_record(void *spaces, const struct vt_record *rec, struct vt_error *e)
 {
 	return vti_spaces_feed(spaces, rec, e);
@@ -77,9 +69,7 @@ static void begin(struct world *x, unsigned trust)
 	assert_non_null(x->images);
 	x->context = vt_context_new(x->images);
 	assert_true(vti_spaces_init(&x->s, x->context, trust));
-	vt_context_add(x->context, &(struct vt_consumer){.record = take_record,
-							 .before = before_record,
-							 .arg = &x->s});
+	vt_context_add(x->context, &(struct vt_consumer){.record = take_record, .arg = &x->s});
 }
 
 static void end(struct world *x)
