@@ -76,9 +76,9 @@ static bool finish_reading(struct job *j)
 	    vt_freqprofile_finish(j->in.freqs, &err) < 0 ||
 	    vt_blockcode_finish(j->in.code, &err) < 0)
 		return app_fail(j->app, &err);
-	if (!j->in.freq_images.count && !j->in.estimated)
+	if (!j->in.freq_images->count && !j->in.estimated)
 		return app_lacks(j->app, vt_reader_name(j->reader), APP_NO_FREQS);
-	if (!j->in.freq_images.count)
+	if (!j->in.freq_images->count)
 		app_say(j->app, "%s: %s", vt_reader_name(j->reader), APP_NO_ESTIMATES);
 	return true;
 }
@@ -91,7 +91,7 @@ static bool choose_core(struct job *j)
 	if (strcmp(name, "auto") == 0)
 		name = j->cpu.chosen ? j->cpu.chosen
 				     : vt_core_for_cpu(j->cpu.model, j->cpu.id, j->cpu.description);
-	if (!name && j->in.freq_images.count) {
+	if (!name && j->in.freq_images->count) {
 		app_say(j->app, "%s: no model is known for its processor: name one with --cpu",
 			vt_reader_name(j->reader));
 		app_raise(j->app, APP_INPUT);
@@ -121,8 +121,8 @@ static bool find_culprits(struct job *j)
 		.profile = j->in.profile,
 		.images = j->in.images,
 		.code = j->in.code,
-		.ids = j->in.freq_images.count ? vt_hash_at(&j->in.freq_images, 0) : NULL,
-		.nids = j->in.freq_images.count,
+		.ids = j->in.freq_images->count ? vt_hash_at(j->in.freq_images, 0) : NULL,
+		.nids = j->in.freq_images->count,
 		.event = j->event,
 	};
 	const struct vt_culprits_totals *t = &j->totals;

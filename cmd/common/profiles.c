@@ -108,21 +108,15 @@ void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images
 			n, n == 1 ? "" : "s");
 }
 
-static int note_freqs(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		      struct vt_error *err)
+static int note_analyses(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
+			 struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
 	struct app_profile *p = arg;
-	uint32_t image;
 
-	for (; rec.row - first < count; rec.row++) {
+	(void)err;
+	for (; rec.row - first < count; rec.row++)
 		p->estimated = p->estimated || vt_record_is_meta(&rec, "vfreq.samples");
-		if (rec.kind != VT_FREQ)
-			continue;
-		image = (uint32_t)vt_record_u64(&rec, VT_FREQ_IMAGE);
-		if (!vt_hash_add(&p->freq_images, &image, NULL))
-			return vt_error_nomem(err);
-	}
 	p->stalls = p->stalls || rec.kind == VT_STALL;
 	return 0;
 }
@@ -184,29 +178,6 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 	return vt_blockcode_finish(p->code, &err) == 0 || app_fail(a, &err);
 }
 
-/* Hot lists say how often their instructions ran, which ranks procedures where no count does. */
-static int count_lists(struct app_profile *p, struct vt_error *err)
-{
-	size_t i, n, first, count = vt_hotprofile_count(p->lists);
-	int code = 0;
-
-	for (i = 0; i < count && code == 0; i = first + n) {
-		const struct vt_hot_key *key = &vt_hotprofile_at(p->lists, i)->key;
-		uint64_t most = 0;
-		size_t k;
-
-		n = vt_hotprofile_find(p->lists, key->image, key->offset, &first);
-		for (k = first; k < first + n; k++)
-			if (vt_hotprofile_at(p->lists, k)->total > most)
-				most = vt_hotprofile_at(p->lists, k)->total;
-		if (key->image != VT_HOT_NO_IMAGE)
-			code = vt_profile_count(p->profile, "executions",
-						vt_hotprofile_image(p->lists, key->image)->id,
-						key->offset, most, err);
-	}
-	return code;
-}
-
 bool app_profile_read_values(struct app *a, struct app_profile *p, const char *path,
 			     const char *symfs)
 {
@@ -224,31 +195,10 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 		return false;
 	if (vt_hotprofile_end(p->lists, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0)
 		return app_fail(a, &err);
-	if (!vt_profile_nplaces(p->profile) && count_lists(p, &err) < 0)
+	if (!vt_profile_nplaces(p->profile) &&
+	    vt_hotprofile_count_executions(p->lists, p->profile, &err) < 0)
 		return app_fail(a, &err);
 	return app_hots_check(a, p->lists, p->name, p->listed);
-}
-
-/* Where no samples were taken, what names procedures and ranks them is the cycles. */
-static int count_cycles(struct app_profile *p, struct vt_error *err)
-{
-	size_t i, k, n;
-
-	for (i = 0; i < p->freq_images.count; i++) {
-		uint32_t image = *(const uint32_t *)vt_hash_at(&p->freq_images, i);
-		const struct vt_freq *f = vt_freqprofile_freqs(p->freqs, image, 0, UINT64_MAX, &n);
-
-		for (k = 0; k < n; k++) {
-			double cycles = f[k].executions * f[k].cycles;
-			uint64_t count = cycles > 0 && cycles < 1e18 ? (uint64_t)cycles : 0;
-			int code = vt_profile_count(p->profile, "estimated cycles", image,
-						    f[k].offset, count, err);
-
-			if (code < 0)
-				return code;
-		}
-	}
-	return 0;
 }
 
 static int note_images(struct app_profile *p, struct vt_error *err)
@@ -256,8 +206,8 @@ static int note_images(struct app_profile *p, struct vt_error *err)
 	size_t i, n = vt_profile_nplaces(p->profile);
 	bool ok = true;
 
-	for (i = 0; i < p->freq_images.count && ok; i++)
-		ok = vt_hash_add(&p->seen_images, vt_hash_at(&p->freq_images, i), NULL) != NULL;
+	for (i = 0; i < p->freq_images->count && ok; i++)
+		ok = vt_hash_add(&p->seen_images, vt_hash_at(p->freq_images, i), NULL) != NULL;
 	for (i = 0; i < n && ok; i++) {
 		uint32_t image = vt_profile_place(p->profile, i)->image;
 
@@ -270,16 +220,16 @@ static int note_images(struct app_profile *p, struct vt_error *err)
 bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *symfs)
 {
 	*p = (struct app_profile){.cache = NULL};
-	vt_hash_init(&p->freq_images, sizeof(uint32_t), sizeof(uint32_t));
 	vt_hash_init(&p->seen_images, sizeof(uint32_t), sizeof(uint32_t));
 	if (!app_profile_open(a, p, symfs))
 		return false;
 	p->freqs = vt_freqprofile_new();
 	if (!p->freqs)
 		return app_no_memory(a);
+	p->freq_images = vt_freqprofile_images(p->freqs);
 	vt_context_add(p->context,
 		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = p->freqs});
-	vt_context_add(p->context, &(struct vt_consumer){.take = note_freqs, .arg = p});
+	vt_context_add(p->context, &(struct vt_consumer){.take = note_analyses, .arg = p});
 	return true;
 }
 
@@ -290,11 +240,12 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 
 	if (!app_profile_open_freqs(a, p, symfs) || !read_stream(a, p, path))
 		return false;
-	if (!p->freq_images.count && !none)
+	if (!p->freq_images->count && !none)
 		return app_lacks(a, p->name, p->estimated ? APP_NO_ESTIMATES : APP_NO_FREQS);
 	if (vt_freqprofile_finish(p->freqs, &err) < 0 || vt_blockcode_finish(p->code, &err) < 0 ||
 	    note_images(p, &err) < 0 ||
-	    (!vt_profile_nplaces(p->profile) && count_cycles(p, &err) < 0))
+	    (!vt_profile_nplaces(p->profile) &&
+	     vt_freqprofile_count_cycles(p->freqs, p->profile, &err) < 0))
 		return app_fail(a, &err);
 	return true;
 }
@@ -302,7 +253,6 @@ bool app_profile_read_freqs(struct app *a, struct app_profile *p, const char *pa
 void app_profile_end(struct app_profile *p)
 {
 	vt_freqprofile_free(p->freqs);
-	vt_hash_fini(&p->freq_images);
 	vt_hash_fini(&p->seen_images);
 	vt_profile_free(p->profile);
 	vt_hotprofile_free(p->lists);

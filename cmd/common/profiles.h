@@ -47,12 +47,12 @@ struct app_profile {
 	struct vt_profile *profile;
 	struct vt_hotprofile *lists; /* NULL unless asked for */
 	struct vt_blockcode *code;
-	struct vt_freqprofile *freqs; /* NULL unless asked for */
-	struct vt_hash freq_images;   /* uint32_t: the images that they are of */
-	struct vt_hash seen_images;   /* those, and then others with samples */
-	bool stalls;		      /* the stream has STALL records */
-	bool explained;		      /* vculprit was here, */
-	bool listed;		      /* vhot was, */
+	struct vt_freqprofile *freqs;	   /* NULL unless asked for */
+	const struct vt_hash *freq_images; /* uint32_t: the images that they are of */
+	struct vt_hash seen_images;	   /* those, and then others with samples */
+	bool stalls;			   /* the stream has STALL records */
+	bool explained;			   /* vculprit was here, */
+	bool listed;			   /* vhot was, */
 	bool estimated; /* vfreq was here, whether or not there was something to estimate from */
 };
 

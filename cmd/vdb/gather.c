@@ -18,7 +18,7 @@ struct fact {
 /* A place, by the stream's ids. */
 struct counted {
 	uint64_t image;
-	uint64_t event;
+	const struct vt_profile_event *event;
 	struct vt_db_place place;
 };
 
@@ -175,8 +175,10 @@ static int compare_counted(const void *a, const void *b)
 
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
-	if (x->event != y->event)
-		return x->event < y->event ? -1 : 1;
+	if (x->event->kind != y->event->kind)
+		return x->event->kind < y->event->kind ? -1 : 1;
+	if (x->event->id != y->event->id)
+		return x->event->id < y->event->id ? -1 : 1;
 	return (x->place.offset > y->place.offset) - (x->place.offset < y->place.offset);
 }
 
@@ -193,7 +195,7 @@ static struct counted *sort_places(const struct vt_profile *p)
 		const struct vt_place *at = vt_profile_place(p, i);
 
 		sorted[i] = (struct counted){at->image,
-					     vt_profile_event(p, at->event)->id,
+					     vt_profile_event(p, at->event),
 					     {at->offset, at->samples, at->period}};
 	}
 	if (sorted)
@@ -234,7 +236,8 @@ static int make_profiles(struct gather *g, struct vt_db_batch *b, struct vt_erro
 		if (new_image || before->event != c->event)
 			g->profiles[g->nprofiles++] = (struct vt_db_profile){
 				.image = image,
-				.event = (uint32_t)vt_tally_event_index(&g->tally, c->event)};
+				.event = (uint32_t)vt_tally_event_index(&g->tally, c->event->kind,
+									c->event->id)};
 		code = vt_db_places_add(&g->profiles[g->nprofiles - 1].places, &c->place, err);
 	}
 	free(sorted);
@@ -257,9 +260,9 @@ static bool make_losses(struct gather *g, struct vt_db_batch *b)
 	for (i = 0; i < t->losses.count; i++) {
 		const struct vt_tally_loss *l = vt_hash_at(&t->losses, i);
 
-		g->batch_losses[i] =
-			(struct vt_db_loss){(uint32_t)vt_tally_event_index(t, l->event),
-					    bytes_of(g, (uint32_t)l->source), l->count};
+		g->batch_losses[i] = (struct vt_db_loss){
+			(uint32_t)vt_tally_event_index(t, VT_PROFILE_EVENT, l->event),
+			bytes_of(g, (uint32_t)l->source), l->count};
 	}
 	for (i = 0; i < t->gaps.count; i++) {
 		const struct vt_tally_gap *gap = vt_hash_at(&t->gaps, i);

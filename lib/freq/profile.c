@@ -15,6 +15,7 @@ struct vt_freqprofile {
 	struct vt_freq *freqs;
 	size_t nfreqs;
 	size_t freqs_cap;
+	struct vt_hash images; /* uint32_t: those of freqs */
 	struct vt_edgefreq *edges;
 	size_t nedges;
 	size_t edges_cap;
@@ -30,7 +31,11 @@ struct vt_freqprofile {
 
 struct vt_freqprofile *vt_freqprofile_new(void)
 {
-	return calloc(1, sizeof(struct vt_freqprofile));
+	struct vt_freqprofile *p = calloc(1, sizeof(*p));
+
+	if (p)
+		vt_hash_init(&p->images, sizeof(uint32_t), sizeof(uint32_t));
+	return p;
 }
 
 void vt_freqprofile_free(struct vt_freqprofile *p)
@@ -38,6 +43,7 @@ void vt_freqprofile_free(struct vt_freqprofile *p)
 	if (!p)
 		return;
 	free(p->freqs);
+	vt_hash_fini(&p->images);
 	free(p->edges);
 	free(p->stalls);
 	free(p->first);
@@ -84,7 +90,8 @@ static int take_freq(struct vt_freqprofile *p, const struct vt_record *rec, stru
 		return impossible("FREQ", err);
 	f.confidence = (enum vt_confidence)confidence;
 	f.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
-	if (!vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)))
+	if (!vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)) ||
+	    !vt_hash_add(&p->images, &f.image, NULL))
 		return vt_error_nomem(err);
 	p->freqs[p->nfreqs++] = f;
 	return 0;
@@ -289,6 +296,27 @@ int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err)
 }
 
 /* ---- looking up ---- */
+
+const struct vt_hash *vt_freqprofile_images(const struct vt_freqprofile *p)
+{
+	return &p->images;
+}
+
+int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profile *profile,
+				struct vt_error *err)
+{
+	size_t i;
+	int code = 0;
+
+	for (i = 0; i < p->nfreqs && code == 0; i++) {
+		const struct vt_freq *f = &p->freqs[i];
+		double cycles = f->executions * f->cycles;
+
+		code = vt_profile_count(profile, VT_PROFILE_CYCLES, f->image, f->offset,
+					cycles > 0 && cycles < 1e18 ? (uint64_t)cycles : 0, err);
+	}
+	return code;
+}
 
 /* Where a place is, or the first one after it, in sorted records that begin with image, place. */
 struct place {

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/hash.h"
+#include "profile/profile.h"
 #include "stream/kinds.h"
 #include "stream/record.h"
 
@@ -62,6 +64,16 @@ int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t fi
 
 /* After the last record: puts all in order.  -VT_E_NOMEM. */
 int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err);
+
+/* The images (uint32_t) that have FREQ records, in the order of the first.  Borrowed. */
+const struct vt_hash *vt_freqprofile_images(const struct vt_freqprofile *p);
+
+/*
+ * Counts the cycles of each instruction in another profile as VT_PROFILE_CYCLES.  Listings rank
+ * procedures by them where the stream has no samples.  -VT_E_NOMEM.
+ */
+int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profile *profile,
+				struct vt_error *err);
 
 /*
  * Those of an image at offsets in [first, end), in order of offset (edges: of `from`, then `to`;

@@ -141,7 +141,7 @@ static int write_counts(const struct vt_profile *p, struct vt_writer *w, struct 
 		uint64_t *row;
 
 		/* What was executed is told by other records. */
-		if (e->id == VT_PROFILE_EXEC_EVENT)
+		if (e->kind == VT_PROFILE_EXECUTED)
 			continue;
 		row = vt_writer_row(w, VT_COUNT);
 		row[VT_COUNT_IMAGE] = all[i].image;

@@ -287,9 +287,10 @@ static bool join_image_id(struct vt_merge *m, uint64_t id, uint32_t *index)
 
 static bool join_place(struct vt_merge *m, const struct vt_place *p, const uint32_t *events)
 {
-	uint64_t event = vt_profile_event(m->tally.profile, p->event)->id;
+	const struct vt_profile_event *e = vt_profile_event(m->tally.profile, p->event);
 	struct merged_place key = {.offset = p->offset,
-				   .event = events[vt_tally_event_index(&m->tally, event)]};
+				   .event =
+					   events[vt_tally_event_index(&m->tally, e->kind, e->id)]};
 	struct merged_place *joined;
 
 	if (!join_image_id(m, p->image, &key.image))
@@ -305,7 +306,8 @@ static bool join_place(struct vt_merge *m, const struct vt_place *p, const uint3
 static bool join_loss(struct vt_merge *m, const struct vt_tally_loss *l, const uint32_t *events)
 {
 	const struct vt_tally_loss key = {
-		.event = events[vt_tally_event_index(&m->tally, l->event)], .source = l->source};
+		.event = events[vt_tally_event_index(&m->tally, VT_PROFILE_EVENT, l->event)],
+		.source = l->source};
 	struct vt_tally_loss *joined = vt_hash_add(&m->losses, &key, NULL);
 
 	if (!joined)

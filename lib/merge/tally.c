@@ -9,7 +9,8 @@ bool vt_tally_init(struct vt_stream_tally *t, struct vt_intern *strings)
 	t->strings = strings;
 	t->context = vt_context_new(NULL);
 	t->profile = t->context ? vt_profile_new(t->context) : NULL;
-	vt_hash_init(&t->events, sizeof(struct vt_tally_event), sizeof(uint64_t));
+	vt_hash_init(&t->events, sizeof(struct vt_tally_event),
+		     offsetof(struct vt_tally_event, name));
 	vt_hash_init(&t->images, sizeof(struct vt_tally_image), sizeof(uint64_t));
 	vt_hash_init(&t->losses, sizeof(struct vt_tally_loss),
 		     offsetof(struct vt_tally_loss, count));
@@ -41,8 +42,9 @@ static uint32_t add_string(struct vt_stream_tally *t, const struct vt_record *re
 
 static bool feed_event(struct vt_stream_tally *t, const struct vt_record *rec)
 {
-	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
-	struct vt_tally_event *e = vt_hash_add(&t->events, &id, NULL);
+	const struct vt_tally_event key = {.kind = VT_PROFILE_EVENT,
+					   .id = vt_record_u64(rec, VT_EVENT_ID)};
+	struct vt_tally_event *e = vt_hash_add(&t->events, &key, NULL);
 	unsigned f;
 
 	if (!e)
@@ -113,11 +115,12 @@ int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t 
 
 /* ---- the end ---- */
 
-/* Names an event that the stream did not declare. */
-static bool name_event(struct vt_stream_tally *t, uint64_t id)
+/* Adds an event that the stream did not declare. */
+static bool add_undeclared_event(struct vt_stream_tally *t, uint64_t id)
 {
+	const struct vt_tally_event key = {.kind = VT_PROFILE_EVENT, .id = id};
 	bool added;
-	struct vt_tally_event *e = vt_hash_add(&t->events, &id, &added);
+	struct vt_tally_event *e = vt_hash_add(&t->events, &key, &added);
 	char name[40];
 
 	if (!e || !added)
@@ -127,18 +130,21 @@ static bool name_event(struct vt_stream_tally *t, uint64_t id)
 	return e->name != UINT32_MAX;
 }
 
-/* Executed code is counted as an event that the profile describes. */
-static bool name_executed(struct vt_stream_tally *t, const struct vt_profile_event *p)
+/* Adds a column of the profile, unless it is an event that the stream declared. */
+static bool add_column_event(struct vt_stream_tally *t, const struct vt_profile_event *column)
 {
-	bool added;
-	struct vt_tally_event *e = vt_hash_add(&t->events, &p->id, &added);
+	const struct vt_tally_event key = {.kind = column->kind, .id = column->id};
+	struct vt_tally_event *e;
 
-	if (!e || !added)
-		return e != NULL;
-	e->name = vt_intern_str(t->strings, p->name);
-	e->unit = vt_intern_str(t->strings, p->unit);
-	e->row[VT_EVENT_POLICY] = p->policy;
-	e->row[VT_EVENT_PERIOD] = p->sampling;
+	if (column->kind == VT_PROFILE_EVENT)
+		return add_undeclared_event(t, column->id);
+	e = vt_hash_add(&t->events, &key, NULL);
+	if (!e)
+		return false;
+	e->name = vt_intern_str(t->strings, column->name);
+	e->unit = vt_intern_str(t->strings, column->unit);
+	e->row[VT_EVENT_POLICY] = column->policy;
+	e->row[VT_EVENT_PERIOD] = column->sampling;
 	return e->name != UINT32_MAX && e->unit != UINT32_MAX;
 }
 
@@ -148,20 +154,22 @@ int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err)
 	bool ok = true;
 	size_t i;
 
-	for (i = 0; i < vt_profile_nevents(t->profile) && code == 0 && ok; i++) {
-		const struct vt_profile_event *e = vt_profile_event(t->profile, i);
+	if (code < 0)
+		return code;
+	for (i = 0; i < vt_profile_nevents(t->profile) && ok; i++)
+		ok = add_column_event(t, vt_profile_event(t->profile, i));
+	for (i = 0; i < t->losses.count && ok; i++) {
+		const struct vt_tally_loss *l = vt_hash_at(&t->losses, i);
 
-		ok = e->id == VT_PROFILE_EXEC_EVENT ? name_executed(t, e) : name_event(t, e->id);
+		ok = add_undeclared_event(t, l->event);
 	}
-	for (i = 0; i < t->losses.count && code == 0 && ok; i++)
-		ok = name_event(t,
-				((const struct vt_tally_loss *)vt_hash_at(&t->losses, i))->event);
-	return ok ? code : vt_error_nomem(err);
+	return ok ? 0 : vt_error_nomem(err);
 }
 
-size_t vt_tally_event_index(const struct vt_stream_tally *t, uint64_t id)
+size_t vt_tally_event_index(const struct vt_stream_tally *t, enum vt_profile_kind kind, uint64_t id)
 {
-	const uint8_t *e = vt_hash_find(&t->events, &id);
+	const struct vt_tally_event key = {.kind = kind, .id = id};
+	const uint8_t *e = vt_hash_find(&t->events, &key);
 
 	return (size_t)(e - t->events.entries) / t->events.entry_size;
 }

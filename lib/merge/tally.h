@@ -14,6 +14,7 @@
  * equal numbers.
  */
 struct vt_tally_event {
+	uint64_t kind; /* enum vt_profile_kind: with `id`, the key */
 	uint64_t id;
 	uint32_t name;
 	uint32_t unit;
@@ -67,10 +68,11 @@ int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t 
 int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err);
 
 /*
- * The position in `events` of an event's id, after vt_tally_finish(); the id is of an event of the
- * profile or of a loss.
+ * The position in `events` of a column of the profile, or of the event of a loss, whose kind is
+ * VT_PROFILE_EVENT.  Call it after vt_tally_finish().
  */
-size_t vt_tally_event_index(const struct vt_stream_tally *t, uint64_t id);
+size_t vt_tally_event_index(const struct vt_stream_tally *t, enum vt_profile_kind kind,
+			    uint64_t id);
 
 /* The image with this id.  One that was not declared is a file without path and build-id. */
 struct vt_tally_image vt_tally_image(const struct vt_stream_tally *t, uint64_t id);

@@ -20,7 +20,7 @@
 /* PERF_RECORD_MISC_USER of the same; only user code is recorded as executed. */
 #define MODE_USER 2u
 
-/* An event's id and its index. */
+/* The id of an event of the stream, and its column. */
 struct event_entry {
 	uint64_t id;
 	uint64_t index;
@@ -41,8 +41,9 @@ struct block_place {
 struct vt_profile {
 	struct vt_context *context;
 	struct vt_hash places;
-	struct order *order; /* made when asked for */
-	struct vt_hash ids;  /* struct event_entry */
+	struct order *order;	       /* made when asked for */
+	struct vt_hash ids;	       /* struct event_entry */
+	size_t own[VT_PROFILE_NKINDS]; /* columns of other kinds: 1 + the index, or 0 */
 	struct vt_profile_event *events;
 	size_t nevents;
 	size_t events_cap;
@@ -101,32 +102,50 @@ void vt_profile_free(struct vt_profile *p)
 
 /* ---- events ---- */
 
-/* The index of the event with an id; a new event has no name yet.  -VT_E_NOMEM. */
-static int find_event(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
-{
-	bool added;
-	struct event_entry *e = vt_hash_add(&p->ids, &id, &added);
+/* Columns that are no events of the stream. */
+static const struct {
+	const char *name;
+	const char *unit;
+	enum vt_policy policy;
+} own_columns[VT_PROFILE_NKINDS] = {
+	[VT_PROFILE_EXECUTED] = {"instructions", "instructions", VT_POLICY_EXACT},
+	[VT_ESTIMATE_EXECUTIONS] = {"executions", "", VT_POLICY_MODEL},
+	[VT_ESTIMATE_CYCLES] = {"head cycles", "", VT_POLICY_MODEL},
+	[VT_ESTIMATE_STALL] = {"stall cycles", "", VT_POLICY_MODEL},
+	[VT_PROFILE_LISTED] = {"executions", "", VT_POLICY_EXACT},
+	[VT_PROFILE_CYCLES] = {"estimated cycles", "", VT_POLICY_EXACT},
+};
 
-	if (!e || (added && !vt_array_grow(&p->events, &p->events_cap, p->nevents + 1,
-					   sizeof(*p->events)))) {
-		vt_error_nomem(err);
-		return -VT_E_NOMEM;
-	}
-	if (added) {
-		e->index = p->nevents;
-		p->events[p->nevents++] = (struct vt_profile_event){.id = id};
-	}
-	*index = e->index;
+/* The number of the first of them in labels. */
+#define OWN_NUMBERS 0x76730000u
+
+/* Adds a column without samples.  -VT_E_NOMEM. */
+static int add_column(struct vt_profile *p, struct vt_profile_event column, struct vt_error *err)
+{
+	if (!vt_array_grow(&p->events, &p->events_cap, p->nevents + 1, sizeof(*p->events)))
+		return vt_error_nomem(err);
+	p->events[p->nevents++] = column;
 	return 0;
 }
 
-/* The index of one of the stream's events, as it is declared now. */
+/* Finds or adds the column of an event of the stream, as it is declared now. */
 static int find_declared(struct vt_profile *p, uint64_t id, size_t *index, struct vt_error *err)
 {
 	const struct vt_event *declared = vt_context_event(p->context, id, err);
+	struct event_entry *e;
+	bool added;
 
-	if (!declared || find_event(p, id, index, err) < 0)
+	if (!declared)
 		return -VT_E_NOMEM;
+	e = vt_hash_add(&p->ids, &id, &added);
+	if (!e)
+		return vt_error_nomem(err);
+	if (added) {
+		e->index = p->nevents;
+		if (add_column(p, (struct vt_profile_event){.id = id}, err) < 0)
+			return -VT_E_NOMEM;
+	}
+	*index = e->index;
 	p->events[*index].name = declared->name;
 	p->events[*index].unit = declared->unit;
 	p->events[*index].policy = declared->policy;
@@ -134,17 +153,27 @@ static int find_declared(struct vt_profile *p, uint64_t id, size_t *index, struc
 	return 0;
 }
 
-/* The index of an event that the profile itself makes. */
-static int find_made(struct vt_profile *p, uint64_t id, const char *name, const char *unit,
-		     enum vt_policy policy, size_t *index, struct vt_error *err)
+/* Finds or adds the column of another kind. */
+static int find_own(struct vt_profile *p, enum vt_profile_kind kind, uint32_t *index,
+		    struct vt_error *err)
 {
-	int code = find_event(p, id, index, err);
+	const struct vt_profile_event column = {
+		.kind = kind,
+		.id = OWN_NUMBERS + kind - VT_PROFILE_EXECUTED,
+		.name = own_columns[kind].name,
+		.unit = own_columns[kind].unit,
+		.policy = own_columns[kind].policy,
+		.sampling = kind == VT_PROFILE_EXECUTED,
+		.estimate = own_columns[kind].policy == VT_POLICY_MODEL,
+	};
 
-	if (code < 0)
-		return code;
-	p->events[*index].name = name;
-	p->events[*index].unit = unit;
-	p->events[*index].policy = policy;
+	assert(kind != VT_PROFILE_EVENT);
+	if (!p->own[kind]) {
+		if (add_column(p, column, err) < 0)
+			return -VT_E_NOMEM;
+		p->own[kind] = p->nevents;
+	}
+	*index = (uint32_t)p->own[kind] - 1;
 	return 0;
 }
 
@@ -247,7 +276,7 @@ static int take_samples(struct vt_profile *p, const struct vt_block *block, uint
 		code = add_count(p, &key, 1, period, err);
 		if (code < 0)
 			return code;
-		p->events[last.event].told++;
+		p->events[last.event].single++;
 		p->events[last.event].exact_ip += !!(misc & MISC_EXACT_IP);
 	}
 	return 0;
@@ -269,59 +298,46 @@ static int take_count(struct vt_profile *p, const struct vt_record *rec, struct 
 
 /* ---- estimates ---- */
 
-/* Their events' ids, one after the other: as VT_PROFILE_EXEC_EVENT, no stream is likely to use
- * them. */
-#define ESTIMATE_EVENTS (VT_PROFILE_EXEC_EVENT + 1)
-
 void vt_profile_estimates(struct vt_profile *p)
 {
 	p->estimates = true;
 }
 
-size_t vt_profile_estimate_event(const struct vt_profile *p, enum vt_estimate estimate)
+int vt_profile_count(struct vt_profile *p, enum vt_profile_kind kind, uint32_t image,
+		     uint64_t offset, uint64_t amount, struct vt_error *err)
 {
-	uint64_t id = ESTIMATE_EVENTS + (uint64_t)estimate;
-	const struct event_entry *e = vt_hash_find(&p->ids, &id);
+	struct vt_place key = {.offset = offset, .image = image};
 
-	return e && p->events[e->index].estimate ? e->index : SIZE_MAX;
-}
-
-static int add_estimate(struct vt_profile *p, struct vt_place *key, enum vt_estimate estimate,
-			double amount, struct vt_error *err)
-{
-	static const char *const names[VT_NESTIMATES] = {"executions", "head cycles",
-							 "stall cycles"};
-	size_t index = 0;
-	int code;
-
-	/* Skip impossible estimates: negative, NaN or beyond 64 bits. */
-	if (!(amount >= 0.5 && amount < 9e18))
-		return 0;
-	code = find_made(p, ESTIMATE_EVENTS + (uint64_t)estimate, names[estimate], "",
-			 VT_POLICY_MODEL, &index, err);
-	if (code < 0)
-		return code;
-	p->events[index].estimate = true;
-	key->event = (uint32_t)index;
-	return add_count(p, key, (uint64_t)(amount + 0.5), (uint64_t)(amount + 0.5), err);
+	if (find_own(p, kind, &key.event, err) < 0)
+		return -VT_E_NOMEM;
+	return add_count(p, &key, amount, amount, err);
 }
 
 static int take_freq(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
-	struct vt_place key = {.offset = vt_record_u64(rec, VT_FREQ_OFFSET),
-			       .image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE)};
 	double executions = vt_record_f64(rec, VT_FREQ_EXECUTIONS);
 	double cycles = vt_record_f64(rec, VT_FREQ_CYCLES);
 	double issue = vt_record_f64(rec, VT_FREQ_ISSUE);
-	int code;
+	const struct {
+		enum vt_profile_kind kind;
+		double amount;
+	} estimates[] = {
+		{VT_ESTIMATE_EXECUTIONS, executions},
+		{VT_ESTIMATE_CYCLES, executions * cycles},
+		{VT_ESTIMATE_STALL, executions * (cycles - issue)},
+	};
+	size_t i;
+	int code = 0;
 
-	if (!p->estimates)
-		return 0;
-	code = add_estimate(p, &key, VT_ESTIMATE_EXECUTIONS, executions, err);
-	if (code == 0)
-		code = add_estimate(p, &key, VT_ESTIMATE_CYCLES, executions * cycles, err);
-	if (code == 0)
-		code = add_estimate(p, &key, VT_ESTIMATE_STALL, executions * (cycles - issue), err);
+	for (i = 0; i < 3 && p->estimates && code == 0; i++) {
+		double amount = estimates[i].amount;
+
+		/* Skip impossible estimates: negative, NaN or beyond 64 bits. */
+		if (amount >= 0.5 && amount < 9e18)
+			code = vt_profile_count(
+				p, estimates[i].kind, (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE),
+				vt_record_u64(rec, VT_FREQ_OFFSET), (uint64_t)(amount + 0.5), err);
+	}
 	return code;
 }
 
@@ -401,45 +417,20 @@ static int count_block(struct vt_profile *p, const struct vt_bblock *b, uint32_t
 
 int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
 {
-	static const char name[] = "instructions";
 	const struct vt_bblocks *dict = vt_context_blocks(p->context);
-	size_t event = 0;
+	uint32_t event = 0;
 	uint64_t id;
 	int code;
 
 	if (!p->executed || !vt_execcount_totals(p->executed)->insns)
 		return 0;
-	/* The stream may have used the event's id for one of its own, but not with executed code.
-	 */
-	code = find_made(p, VT_PROFILE_EXEC_EVENT, name, name, VT_POLICY_EXACT, &event, err);
-	if (code == 0)
-		p->events[event].sampling = 1;
+	code = find_own(p, VT_PROFILE_EXECUTED, &event, err);
 	for (id = 0; id < p->nblocks && code == 0; id++)
 		if (vt_bblocks_get(dict, id))
-			code = count_block(p, vt_bblocks_get(dict, id), (uint32_t)event, err);
+			code = count_block(p, vt_bblocks_get(dict, id), event, err);
 	vt_execcount_free(p->executed);
 	p->executed = NULL;
 	return code;
-}
-
-int vt_profile_count(struct vt_profile *p, const char *event, uint32_t image, uint64_t offset,
-		     uint64_t samples, struct vt_error *err)
-{
-	struct vt_place key = {.offset = offset, .image = image};
-	size_t index;
-	int code = 0;
-
-	for (index = 0; index < p->nevents; index++)
-		if (strcmp(p->events[index].name, event) == 0)
-			break;
-	/* An id that no stream is likely to use. */
-	if (index == p->nevents)
-		code = find_made(p, UINT64_MAX - index, event, "", VT_POLICY_EXACT, &index, err);
-	if (code < 0)
-		return code;
-	p->events[index].policy = VT_POLICY_EXACT;
-	key.event = (uint32_t)index;
-	return add_count(p, &key, samples, samples, err);
 }
 
 /* ---- other records ---- */
@@ -538,6 +529,12 @@ size_t vt_profile_nevents(const struct vt_profile *p)
 const struct vt_profile_event *vt_profile_event(const struct vt_profile *p, size_t event)
 {
 	return &p->events[event];
+}
+
+size_t vt_profile_estimate_event(const struct vt_profile *p, enum vt_profile_kind kind)
+{
+	/* 0 wraps around to SIZE_MAX. */
+	return p->own[kind] - 1;
 }
 
 size_t vt_profile_nplaces(const struct vt_profile *p)

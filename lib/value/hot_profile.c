@@ -421,6 +421,27 @@ size_t vt_hotprofile_find(const struct vt_hotprofile *p, uint32_t image, uint64_
 	return i - *first;
 }
 
+int vt_hotprofile_count_executions(const struct vt_hotprofile *p, struct vt_profile *profile,
+				   struct vt_error *err)
+{
+	size_t i, k, n;
+	int code = 0;
+
+	for (i = 0; i < p->nlists && code == 0; i += n) {
+		const struct vt_hot_key *key = &p->lists[i].key;
+		uint64_t most = 0;
+
+		n = vt_hotprofile_find(p, key->image, key->offset, &i);
+		for (k = i; k < i + n; k++)
+			if (p->lists[k].total > most)
+				most = p->lists[k].total;
+		if (key->image != VT_HOT_NO_IMAGE)
+			code = vt_profile_count(profile, VT_PROFILE_LISTED,
+						p->images[key->image].id, key->offset, most, err);
+	}
+	return code;
+}
+
 const struct vt_hot *vt_hotprofile_get(const struct vt_hotprofile *p, const struct vt_hot_key *key)
 {
 	size_t i = lower_bound(p, key);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "profile/profile.h"
 #include "stream/kinds.h"
 #include "stream/record.h"
 #include "value/hot_record.h"
@@ -76,6 +77,14 @@ size_t vt_hotprofile_find(const struct vt_hotprofile *p, uint32_t image, uint64_
 
 /* The list with this key (`zero` is 0), or NULL. */
 const struct vt_hot *vt_hotprofile_get(const struct vt_hotprofile *p, const struct vt_hot_key *key);
+
+/*
+ * Counts the executions of each instruction, as its longest list has them, in another profile as
+ * VT_PROFILE_LISTED.  Listings rank procedures by them where the stream counts nothing.
+ * -VT_E_NOMEM.
+ */
+int vt_hotprofile_count_executions(const struct vt_hotprofile *p, struct vt_profile *profile,
+				   struct vt_error *err);
 
 /* Images are numbered from 0 in their order; the number of one stays until the next end. */
 size_t vt_hotprofile_nimages(const struct vt_hotprofile *p);

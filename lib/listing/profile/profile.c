@@ -65,8 +65,8 @@ static void header_event(const struct vt_profile *p, const struct vt_ranking *r,
 	vt_output_printf(out, "Total samples for event type %s = %" PRIu64 " (%s)", vt_buf_str(&b),
 			 e->samples, policy_text(e->policy));
 	/* What was asked for need not be what the processor did: each sample says. */
-	if (e->policy == VT_POLICY_PRECISE && e->told)
-		header_share("EXACT_IP", e->exact_ip, e->told, out);
+	if (e->policy == VT_POLICY_PRECISE && e->single)
+		header_share("EXACT_IP", e->exact_ip, e->single, out);
 	header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
 	if (unverified)
 		header_share("unverified", unverified, e->samples, out);

@@ -180,13 +180,13 @@ static void a_tally_keeps_the_ids_of_its_stream(void **state)
 	assert_int_equal(vt_tally_finish(&t, &err), 0);
 
 	assert_int_equal(t.events.count, 3);
-	e = vt_hash_at(&t.events, vt_tally_event_index(&t, 70));
+	e = vt_hash_at(&t.events, vt_tally_event_index(&t, VT_PROFILE_EVENT, 70));
 	assert_string_equal(vt_intern_get(strings, e->name), "cycles");
 	assert_int_equal(e->row[VT_EVENT_PERIOD], 1000);
 	assert_int_equal(e->row[VT_EVENT_POLICY], VT_POLICY_INTERRUPT);
-	e = vt_hash_at(&t.events, vt_tally_event_index(&t, 71));
+	e = vt_hash_at(&t.events, vt_tally_event_index(&t, VT_PROFILE_EVENT, 71));
 	assert_string_equal(vt_intern_get(strings, e->name), "event71");
-	e = vt_hash_at(&t.events, vt_tally_event_index(&t, 72));
+	e = vt_hash_at(&t.events, vt_tally_event_index(&t, VT_PROFILE_EVENT, 72));
 	assert_string_equal(vt_intern_get(strings, e->name), "event72");
 	assert_string_equal(vt_intern_get(strings, e->unit), "");
 

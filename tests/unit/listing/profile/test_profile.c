@@ -250,10 +250,9 @@ static void test_bounds_of_estimates(void **state)
 		const struct vt_profile_event *e = vt_profile_event(l.scene.profile, i);
 
 		assert_true(e->estimate);
-		assert_true(e->id != VT_PROFILE_EXEC_EVENT);
+		assert_int_equal(e->kind, VT_ESTIMATE_EXECUTIONS + i);
 		assert_int_equal(e->policy, VT_POLICY_MODEL);
-		assert_int_equal(vt_profile_estimate_event(l.scene.profile, (enum vt_estimate)i),
-				 i);
+		assert_int_equal(vt_profile_estimate_event(l.scene.profile, e->kind), i);
 	}
 	assert_string_equal(vt_profile_event(l.scene.profile, 0)->name, "executions");
 	/* 0.5, 1.5 and 8e18; 0.5, 4.5 and 8e18; 3 and 4e18 of what it waits. */
@@ -266,6 +265,38 @@ static void test_bounds_of_estimates(void **state)
 	assert_true(vt_profile_event(l.scene.profile, 2)->samples ==
 		    3 + UINT64_C(4000000000000000000));
 	discard(&l);
+}
+
+/* Any id may be that of an event of the stream: estimates never add to its samples. */
+static void test_estimates_beside_events(void **state)
+{
+	uint64_t id;
+
+	(void)state;
+	for (id = 0x76730000; id < 0x76730004; id++) {
+		int fd = scratch_file();
+		struct vt_writer *w = start_stream(fd);
+		const struct vt_profile_event *e;
+		struct listed l;
+
+		scene_event(w, id, "loads", VT_POLICY_EXACT);
+		scene_image(w, 1, "/no/such/a");
+		scene_map(w, 0x1000, 1);
+		scene_samples(w, id, 0x1010, SCENE_EXACT_IP, 100, 3);
+		scene_freq(w, 1, 0x10, 100, 2.5, 1);
+		list(&l, fd, w, true, NULL, 0);
+		assert_int_equal(vt_profile_nevents(l.scene.profile), 4);
+		e = vt_profile_event(l.scene.profile, 0);
+		assert_string_equal(e->name, "loads");
+		assert_int_equal(e->policy, VT_POLICY_EXACT);
+		assert_int_equal(e->samples, 3);
+		assert_int_equal(e->period, 300);
+		assert_false(e->estimate);
+		e = vt_profile_event(l.scene.profile, 1);
+		assert_string_equal(e->name, "executions");
+		assert_int_equal(e->samples, 100);
+		discard(&l);
+	}
 }
 
 /* Addresses, procedures and lines of a program, as nm tells them. */
@@ -387,7 +418,7 @@ int main(void)
 		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_estimates),  cmocka_unit_test(test_program),
 		cmocka_unit_test(test_heat),	   cmocka_unit_test(test_bounds_of_estimates),
-		cmocka_unit_test(test_same_names),
+		cmocka_unit_test(test_same_names), cmocka_unit_test(test_estimates_beside_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
