@@ -5,7 +5,7 @@
 
 #include "machine/insn/insn.h"
 
-struct target {
+struct call_target {
 	uint64_t vaddr;
 	double executions;
 	double variance;
@@ -13,7 +13,7 @@ struct target {
 
 void vt_freqcalls_init(struct vt_freqcalls *c)
 {
-	vt_hash_init(&c->targets, sizeof(struct target), sizeof(uint64_t));
+	vt_hash_init(&c->targets, sizeof(struct call_target), sizeof(uint64_t));
 }
 
 void vt_freqcalls_fini(struct vt_freqcalls *c)
@@ -44,9 +44,9 @@ static bool leads_away(const struct vt_elf *elf, const struct vt_cfg *g, uint32_
 	return *vaddr < g->start || *vaddr >= g->end;
 }
 
-static bool count(struct vt_freqcalls *c, uint64_t vaddr, const struct vt_freq_value *v)
+static bool count_call(struct vt_freqcalls *c, uint64_t vaddr, const struct vt_freq_value *v)
 {
-	struct target *t = vt_hash_add(&c->targets, &vaddr, NULL);
+	struct call_target *t = vt_hash_add(&c->targets, &vaddr, NULL);
 	double sigma = (v->high - v->executions) / 2;
 
 	if (!t)
@@ -78,7 +78,7 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 		    !is_own(symbols, f, f->cfg->insns[i].addr) ||
 		    !leads_away(elf, f->cfg, i, &vaddr))
 			continue;
-		if (!count(c, vaddr, &freqs->insn[i]))
+		if (!count_call(c, vaddr, &freqs->insn[i]))
 			return vt_error_nomem(err);
 	}
 	return 0;
@@ -86,7 +86,7 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 
 struct vt_freq_entries vt_freqcalls_of(const struct vt_freqcalls *c, uint64_t vaddr)
 {
-	const struct target *t = vt_hash_find(&c->targets, &vaddr);
+	const struct call_target *t = vt_hash_find(&c->targets, &vaddr);
 
 	if (!t)
 		return (struct vt_freq_entries){.executions = -1};

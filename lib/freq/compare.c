@@ -7,7 +7,7 @@
 #include "profile/same_image.h"
 
 /* An image of the estimate, and the same one of the truth. */
-struct pair {
+struct image_pair {
 	uint32_t estimate;
 	uint32_t truth;
 };
@@ -15,7 +15,7 @@ struct pair {
 struct comparison {
 	const struct vt_freqcompare_input *in;
 	struct vt_freqcompare *out;
-	struct pair *images;
+	struct image_pair *images;
 	size_t nimages;
 };
 
@@ -24,7 +24,7 @@ static void pair_images(struct comparison *c)
 	size_t i, n = vt_images_count(c->in->images);
 
 	for (i = 0; i < n; i++) {
-		struct pair p = {.estimate = vt_images_at(c->in->images, i)->id};
+		struct image_pair p = {.estimate = vt_images_at(c->in->images, i)->id};
 
 		if (vt_same_image(c->in->images, p.estimate, c->in->truth_images, &p.truth) &&
 		    vt_flowcount_has(c->in->truth, p.truth))
@@ -34,7 +34,7 @@ static void pair_images(struct comparison *c)
 
 /* ---- errors ---- */
 
-static void add(struct vt_freqcompare_part *p, double estimate, double truth, double weight)
+static void add_error(struct vt_freqcompare_part *p, double estimate, double truth, double weight)
 {
 	double larger = fmax(estimate, truth);
 	double off = truth > 0 ? estimate / truth - 1 : estimate > 0 ? INFINITY : 0;
@@ -61,7 +61,7 @@ struct factor {
 	double weight;
 };
 
-static int by_log(const void *x, const void *y)
+static int compare_factors(const void *x, const void *y)
 {
 	const struct factor *a = x, *b = y;
 
@@ -73,7 +73,7 @@ static double median(struct factor *f, size_t n)
 	double all = 0, sum = 0;
 	size_t i;
 
-	qsort(f, n, sizeof(*f), by_log);
+	qsort(f, n, sizeof(*f), compare_factors);
 	for (i = 0; i < n; i++)
 		all += f[i].weight;
 	for (i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static double median(struct factor *f, size_t n)
 	return 1;
 }
 
-static int fit(const struct comparison *c, double *scale, struct vt_error *err)
+static int fit_scale(const struct comparison *c, double *scale, struct vt_error *err)
 {
 	struct factor *f = NULL;
 	size_t i, k, count, n = 0, total = 0;
@@ -116,7 +116,7 @@ static int fit(const struct comparison *c, double *scale, struct vt_error *err)
 
 /* ---- all of it ---- */
 
-static void compare_image(struct comparison *c, const struct pair *p)
+static void compare_image(struct comparison *c, const struct image_pair *p)
 {
 	struct vt_freqcompare *out = c->out;
 	const struct vt_freq *f;
@@ -130,8 +130,9 @@ static void compare_image(struct comparison *c, const struct pair *p)
 
 		if (f[i].confidence == VT_CONFIDENCE_NONE || !f[i].samples)
 			continue;
-		add(&out->insns, estimate, truth, (double)f[i].samples);
-		add(&out->by_confidence[f[i].confidence], estimate, truth, (double)f[i].samples);
+		add_error(&out->insns, estimate, truth, (double)f[i].samples);
+		add_error(&out->by_confidence[f[i].confidence], estimate, truth,
+			  (double)f[i].samples);
 	}
 	e = vt_freqprofile_edges(c->in->estimate, p->estimate, 0, UINT64_MAX, &n);
 	for (i = 0; i < n; i++) {
@@ -139,8 +140,8 @@ static void compare_image(struct comparison *c, const struct pair *p)
 
 		if (!vt_flowcount_edge(c->in->truth, p->truth, e[i].from, e[i].to, &truth))
 			continue;
-		add(&out->edges, estimate, truth, truth);
-		add(&out->edges_by_confidence[e[i].confidence], estimate, truth, truth);
+		add_error(&out->edges, estimate, truth, truth);
+		add_error(&out->edges_by_confidence[e[i].confidence], estimate, truth, truth);
 	}
 }
 
@@ -161,7 +162,7 @@ static uint64_t as_count(double v)
 }
 
 /* Samples of the event that the estimates are of. */
-static void count_samples(struct comparison *c)
+static void count_event_samples(struct comparison *c)
 {
 	size_t i, count, n = vt_profile_nplaces(c->in->samples);
 	const struct vt_freq *any = NULL;
@@ -192,7 +193,7 @@ static void count_samples(struct comparison *c)
 int vt_freqcompare(const struct vt_freqcompare_input *in, struct vt_freqcompare *out,
 		   struct vt_error *err)
 {
-	struct pair *images = calloc(vt_images_count(in->images) + 1, sizeof(*images));
+	struct image_pair *images = calloc(vt_images_count(in->images) + 1, sizeof(*images));
 	struct comparison c = {.in = in, .out = out, .images = images};
 	size_t i;
 	int code = 0;
@@ -202,11 +203,11 @@ int vt_freqcompare(const struct vt_freqcompare_input *in, struct vt_freqcompare 
 		return vt_error_nomem(err);
 	pair_images(&c);
 	if (in->fit)
-		code = fit(&c, &out->scale, err);
+		code = fit_scale(&c, &out->scale, err);
 	for (i = 0; i < c.nimages && code == 0; i++)
 		compare_image(&c, &c.images[i]);
 	if (code == 0)
-		count_samples(&c);
+		count_event_samples(&c);
 	free(images);
 	return code;
 }

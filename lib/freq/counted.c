@@ -10,7 +10,7 @@
 #include "stream/exec.h"
 
 /* The instruction of a block that a thread executed last. */
-struct thread {
+struct counted_thread {
 	int64_t tid;
 	uint64_t block;
 	uint32_t insn;
@@ -24,7 +24,7 @@ struct step_pair {
 	uint64_t count;
 };
 
-struct insn {
+struct counted_insn {
 	uint64_t image;
 	uint64_t offset;
 	double executions;
@@ -33,7 +33,7 @@ struct insn {
 	bool call;
 };
 
-struct edge {
+struct counted_edge {
 	uint64_t image;
 	uint64_t from;
 	uint64_t to;
@@ -60,10 +60,11 @@ struct vt_flowcount *vt_flowcount_new(const struct vt_context *context)
 
 	if (!c)
 		return NULL;
-	vt_hash_init(&c->threads, sizeof(struct thread), sizeof(int64_t));
+	vt_hash_init(&c->threads, sizeof(struct counted_thread), sizeof(int64_t));
 	vt_hash_init(&c->pairs, sizeof(struct step_pair), offsetof(struct step_pair, count));
-	vt_hash_init(&c->insns, sizeof(struct insn), offsetof(struct insn, executions));
-	vt_hash_init(&c->edges, sizeof(struct edge), offsetof(struct edge, count));
+	vt_hash_init(&c->insns, sizeof(struct counted_insn),
+		     offsetof(struct counted_insn, executions));
+	vt_hash_init(&c->edges, sizeof(struct counted_edge), offsetof(struct counted_edge, count));
 	vt_hash_init(&c->images, sizeof(uint64_t), sizeof(uint64_t));
 	vt_hash_init(&c->events, sizeof(uint64_t), sizeof(uint64_t));
 	c->context = context;
@@ -91,19 +92,19 @@ void vt_flowcount_free(struct vt_flowcount *c)
 
 /* ---- executed code ---- */
 
-static uint64_t pack(uint64_t block, uint32_t insn)
+static uint64_t pack_place(uint64_t block, uint32_t insn)
 {
 	return block * VT_MAX_BLOCK_INSNS + insn;
 }
 
-static int count_step(struct vt_flowcount *c, struct thread *t, const struct vt_step *step,
+static int count_step(struct vt_flowcount *c, struct counted_thread *t, const struct vt_step *step,
 		      struct vt_error *err)
 {
-	struct step_pair key = {.to = pack(step->block->id, step->insn)};
+	struct step_pair key = {.to = pack_place(step->block->id, step->insn)};
 	struct step_pair *pair;
 
 	if (t->known) {
-		key.from = pack(t->block, t->insn);
+		key.from = pack_place(t->block, t->insn);
 		pair = vt_hash_add(&c->pairs, &key, NULL);
 		if (!pair)
 			return vt_error_nomem(err);
@@ -115,11 +116,12 @@ static int count_step(struct vt_flowcount *c, struct thread *t, const struct vt_
 	return 0;
 }
 
-static int take_exec(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
+static int count_exec_record(struct vt_flowcount *c, const struct vt_record *rec,
+			     struct vt_error *err)
 {
 	int64_t tid = vt_record_i64(rec, VT_EXEC_TID);
 	struct vt_step step;
-	struct thread *t;
+	struct counted_thread *t;
 	struct vt_exec x;
 	int code = vt_execcount_exec(c->exec, rec, err);
 
@@ -137,16 +139,17 @@ static int take_exec(struct vt_flowcount *c, const struct vt_record *rec, struct
 
 /* ---- what was counted already ---- */
 
-static struct insn *insn_at(struct vt_flowcount *c, uint64_t image, uint64_t offset)
+static struct counted_insn *add_counted_insn(struct vt_flowcount *c, uint64_t image,
+					     uint64_t offset)
 {
-	const struct insn key = {.image = image, .offset = offset};
+	const struct counted_insn key = {.image = image, .offset = offset};
 
 	if (!vt_hash_add(&c->images, &image, NULL))
 		return NULL;
 	return vt_hash_add(&c->insns, &key, NULL);
 }
 
-static int impossible(struct vt_error *err)
+static int reject_number(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_FORMAT, "a number of executions that cannot be");
 }
@@ -154,25 +157,25 @@ static int impossible(struct vt_error *err)
 static int add_executions(struct vt_flowcount *c, uint64_t image, uint64_t offset, double n,
 			  struct vt_error *err)
 {
-	struct insn *insn;
+	struct counted_insn *insn;
 
 	if (!isfinite(n) || n < 0)
-		return impossible(err);
-	insn = insn_at(c, image, offset);
+		return reject_number(err);
+	insn = add_counted_insn(c, image, offset);
 	if (!insn)
 		return vt_error_nomem(err);
 	insn->executions += n;
 	return 0;
 }
 
-static int add_edge(struct vt_flowcount *c, uint64_t image, uint64_t from, uint64_t to, double n,
-		    struct vt_error *err)
+static int add_edge_count(struct vt_flowcount *c, uint64_t image, uint64_t from, uint64_t to,
+			  double n, struct vt_error *err)
 {
-	const struct edge key = {.image = image, .from = from, .to = to};
-	struct edge *edge;
+	const struct counted_edge key = {.image = image, .from = from, .to = to};
+	struct counted_edge *edge;
 
 	if (!isfinite(n) || n < 0)
-		return impossible(err);
+		return reject_number(err);
 	edge = vt_hash_add(&c->edges, &key, NULL);
 	if (!edge)
 		return vt_error_nomem(err);
@@ -180,7 +183,8 @@ static int add_edge(struct vt_flowcount *c, uint64_t image, uint64_t from, uint6
 	return 0;
 }
 
-static int take_event(struct vt_flowcount *c, const struct vt_record *rec, struct vt_error *err)
+static int note_insn_event(struct vt_flowcount *c, const struct vt_record *rec,
+			   struct vt_error *err)
 {
 	struct vt_bytes name = vt_record_bytes(rec, VT_EVENT_NAME);
 	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
@@ -199,7 +203,7 @@ int vt_flowcount_feed(void *counts, const struct vt_record *rec, struct vt_error
 
 	switch (rec->kind) {
 	case VT_EVENT:
-		return take_event(c, rec, err);
+		return note_insn_event(c, rec, err);
 	case VT_COUNT:
 		event = vt_record_u64(rec, VT_COUNT_EVENT);
 		if (!vt_hash_find(&c->events, &event))
@@ -219,15 +223,16 @@ int vt_flowcount_feed(void *counts, const struct vt_record *rec, struct vt_error
 		if (vt_record_u64(rec, VT_EDGE_CONFIDENCE) != VT_CONFIDENCE_EXACT)
 			return 0;
 		c->edged = true;
-		code = add_edge(c, vt_record_u64(rec, VT_EDGE_IMAGE),
-				vt_record_u64(rec, VT_EDGE_FROM), vt_record_u64(rec, VT_EDGE_TO),
-				vt_record_f64(rec, VT_EDGE_EXECUTIONS), err);
+		code = add_edge_count(c, vt_record_u64(rec, VT_EDGE_IMAGE),
+				      vt_record_u64(rec, VT_EDGE_FROM),
+				      vt_record_u64(rec, VT_EDGE_TO),
+				      vt_record_f64(rec, VT_EDGE_EXECUTIONS), err);
 		break;
 	case VT_BLOCK:
 		code = vt_context_refused(c->context, err);
 		break;
 	case VT_EXEC:
-		code = take_exec(c, rec, err);
+		code = count_exec_record(c, rec, err);
 		break;
 	default:
 		return 0;
@@ -252,26 +257,26 @@ static struct where find_address(const struct vt_flowcount *c, uint64_t addr)
 	return w;
 }
 
-static bool is_call(const struct vt_bblock *b, uint32_t insn)
+static bool ends_with_call(const struct vt_bblock *b, uint32_t insn)
 {
 	return insn + 1 == b->ninsns && (b->end == VT_END_CALL || b->end == VT_END_CALL_INDIRECT);
 }
 
-static int place_block(struct vt_flowcount *c, const struct vt_bblock *b, struct vt_error *err)
+static int add_block_counts(struct vt_flowcount *c, const struct vt_bblock *b, struct vt_error *err)
 {
 	struct where w = find_address(c, b->addr);
 	uint32_t i;
 
 	for (i = 0; w.known && i < b->ninsns; i++) {
 		uint64_t n = vt_execcount_of(c->exec, b->id, i);
-		struct insn *insn = n ? insn_at(c, w.image, w.offset) : NULL;
+		struct counted_insn *insn = n ? add_counted_insn(c, w.image, w.offset) : NULL;
 
 		if (n && !insn)
 			return vt_error_nomem(err);
 		if (n) {
 			insn->executions += (double)n;
 			insn->length = b->lengths[i];
-			insn->call = is_call(b, i);
+			insn->call = ends_with_call(b, i);
 		}
 		w.offset += b->lengths[i];
 	}
@@ -286,20 +291,21 @@ static struct where find_insn(const struct vt_flowcount *c, uint64_t packed)
 	return find_address(c, vt_bblock_insn_addr(b, (uint32_t)(packed % VT_MAX_BLOCK_INSNS)));
 }
 
-static int place_pair(struct vt_flowcount *c, const struct step_pair *pair, struct vt_error *err)
+static int add_pair_count(struct vt_flowcount *c, const struct step_pair *pair,
+			  struct vt_error *err)
 {
 	struct where from = find_insn(c, pair->from), to = find_insn(c, pair->to);
-	struct insn *insn;
+	struct counted_insn *insn;
 
 	if (!from.known)
 		return 0;
-	insn = insn_at(c, from.image, from.offset);
+	insn = add_counted_insn(c, from.image, from.offset);
 	if (!insn)
 		return vt_error_nomem(err);
 	insn->left += (double)pair->count;
 	if (!to.known || to.image != from.image)
 		return 0;
-	return add_edge(c, from.image, from.offset, to.offset, (double)pair->count, err);
+	return add_edge_count(c, from.image, from.offset, to.offset, (double)pair->count, err);
 }
 
 int vt_flowcount_finish(struct vt_flowcount *c, struct vt_error *err)
@@ -311,9 +317,9 @@ int vt_flowcount_finish(struct vt_flowcount *c, struct vt_error *err)
 
 	for (id = 0; id < vt_bblocks_end(dict) && code == 0; id++)
 		if (vt_bblocks_get(dict, id))
-			code = place_block(c, vt_bblocks_get(dict, id), err);
+			code = add_block_counts(c, vt_bblocks_get(dict, id), err);
 	for (i = 0; i < c->pairs.count && code == 0; i++)
-		code = place_pair(c, vt_hash_at(&c->pairs, i), err);
+		code = add_pair_count(c, vt_hash_at(&c->pairs, i), err);
 	return code;
 }
 
@@ -336,17 +342,17 @@ bool vt_flowcount_has(const struct vt_flowcount *c, uint32_t image)
 	return vt_hash_find(&c->images, &key) != NULL;
 }
 
-static const struct insn *find_counted(const struct vt_flowcount *c, uint32_t image,
-				       uint64_t offset)
+static const struct counted_insn *find_counted(const struct vt_flowcount *c, uint32_t image,
+					       uint64_t offset)
 {
-	const struct insn key = {.image = image, .offset = offset};
+	const struct counted_insn key = {.image = image, .offset = offset};
 
 	return vt_hash_find(&c->insns, &key);
 }
 
 double vt_flowcount_insn(const struct vt_flowcount *c, uint32_t image, uint64_t offset)
 {
-	const struct insn *insn = find_counted(c, image, offset);
+	const struct counted_insn *insn = find_counted(c, image, offset);
 
 	return insn ? insn->executions : 0;
 }
@@ -354,9 +360,9 @@ double vt_flowcount_insn(const struct vt_flowcount *c, uint32_t image, uint64_t 
 bool vt_flowcount_edge(const struct vt_flowcount *c, uint32_t image, uint64_t from, uint64_t to,
 		       double *count)
 {
-	const struct edge key = {.image = image, .from = from, .to = to};
-	const struct edge *edge = vt_hash_find(&c->edges, &key);
-	const struct insn *insn = find_counted(c, image, from);
+	const struct counted_edge key = {.image = image, .from = from, .to = to};
+	const struct counted_edge *edge = vt_hash_find(&c->edges, &key);
+	const struct counted_insn *insn = find_counted(c, image, from);
 
 	*count = edge ? edge->count : 0;
 	if (c->edged || !c->stepped)

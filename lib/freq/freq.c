@@ -14,7 +14,7 @@
 #define HIGH_TRUST   0.06
 #define MEDIUM_TRUST 0.15
 
-static int list_members(struct vti_freqwork *w, struct vt_error *err)
+static int list_class_insns(struct vti_freqwork *w, struct vt_error *err)
 {
 	const struct vt_procflow *f = w->in->flow;
 	struct vti_freq_members *m = &w->members;
@@ -34,7 +34,7 @@ static int list_members(struct vti_freqwork *w, struct vt_error *err)
 	return 0;
 }
 
-static int prepare(struct vti_freqwork *w, struct vt_error *err)
+static int freqwork_init(struct vti_freqwork *w, struct vt_error *err)
 {
 	double samples = 0, cycles = 0;
 	uint32_t i;
@@ -51,10 +51,10 @@ static int prepare(struct vti_freqwork *w, struct vt_error *err)
 		cycles += w->in->cycles[i];
 	}
 	w->period = samples > 0 ? cycles / samples : 1;
-	return list_members(w, err);
+	return list_class_insns(w, err);
 }
 
-static void end(struct vti_freqwork *w)
+static void freqwork_fini(struct vti_freqwork *w)
 {
 	vti_freq_forget(w);
 	free(w->members.first);
@@ -67,7 +67,7 @@ static void end(struct vti_freqwork *w)
 
 /* ---- results ---- */
 
-static enum vt_confidence trust(const struct vti_estimate *e)
+static enum vt_confidence rate_confidence(const struct vti_estimate *e)
 {
 	if (!e->known)
 		return VT_CONFIDENCE_NONE;
@@ -82,7 +82,7 @@ static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_metho
 		.executions = e->f,
 		.low = fmax(e->f - 2 * e->sigma, 0),
 		.high = e->f + 2 * e->sigma,
-		.confidence = trust(e),
+		.confidence = rate_confidence(e),
 		.method = method,
 	};
 
@@ -91,7 +91,7 @@ static struct vt_freq_value value_of(const struct vti_estimate *e, enum vt_metho
 	return v;
 }
 
-static struct vt_freq_value counted(double f)
+static struct vt_freq_value counted_value(double f)
 {
 	return (struct vt_freq_value){f, f, f, VT_CONFIDENCE_EXACT, VT_METHOD_COUNTED};
 }
@@ -126,7 +126,7 @@ static struct vt_freq_value value_of_insn(const struct vti_freqwork *w, uint32_t
 	struct vti_estimate e;
 
 	if (in->exact && in->exact[insn] >= 0)
-		return counted(in->exact[insn]);
+		return counted_value(in->exact[insn]);
 	if (!vti_freq_repeats(w, insn))
 		return value_of(&w->blocks[in->flow->block[insn]],
 				method_of(w, in->flow->classes->block[in->flow->block[insn]]));
@@ -146,13 +146,13 @@ static void take_results(const struct vti_freqwork *w, struct vt_freqs *out)
 	for (i = 0; i < w->g->nedges; i++)
 		out->edge[i] =
 			in->exact_edges && in->exact_edges[i] >= 0
-				? counted(in->exact_edges[i])
+				? counted_value(in->exact_edges[i])
 				: value_of(&w->edges[i], method_of(w, in->flow->classes->edge[i]));
 }
 
 /* ---- methods ---- */
 
-static void be_naive(const struct vti_freqwork *w, struct vt_freqs *out)
+static void estimate_naively(const struct vti_freqwork *w, struct vt_freqs *out)
 {
 	uint32_t i;
 
@@ -183,7 +183,7 @@ static void doubt_all(struct vti_freqwork *w)
  */
 #define CALLERS 4 /* points that they count as */
 
-static void ask_callers(struct vti_freqwork *w)
+static void estimate_from_callers(struct vti_freqwork *w)
 {
 	const struct vt_freq_entries *n = &w->in->entries;
 	double cycles = w->period;
@@ -201,18 +201,18 @@ static void ask_callers(struct vti_freqwork *w)
 	};
 }
 
-static int find_flow(struct vti_freqwork *w, struct vt_error *err)
+static int estimate_by_flow(struct vti_freqwork *w, struct vt_error *err)
 {
 	int code = vti_freq_likely(w, err);
 
-	ask_callers(w);
+	estimate_from_callers(w);
 	if (code == 0)
 		code = vti_freq_stacks(w, err);
 	return code < 0 ? code : vti_freq_solve(w, err);
 }
 
 /* How long a block takes hangs on where control comes from, which is known by now. */
-static int weigh(struct vti_freqwork *w, struct vt_error *err)
+static int reschedule_procedure(struct vti_freqwork *w, struct vt_error *err)
 {
 	double *edges = malloc(((size_t)w->g->nedges + 1) * sizeof(*edges));
 	uint32_t i;
@@ -229,12 +229,12 @@ static int weigh(struct vti_freqwork *w, struct vt_error *err)
 	return code;
 }
 
-static int estimate(struct vti_freqwork *w, struct vt_freqs *out, struct vt_error *err)
+static int estimate_procedure(struct vti_freqwork *w, struct vt_freqs *out, struct vt_error *err)
 {
 	int code;
 
 	if (w->in->method == VT_METHOD_NAIVE) {
-		be_naive(w, out);
+		estimate_naively(w, out);
 		return 0;
 	}
 	if (w->in->method == VT_METHOD_PAPER) {
@@ -244,11 +244,11 @@ static int estimate(struct vti_freqwork *w, struct vt_freqs *out, struct vt_erro
 		if (code == 0)
 			doubt_all(w);
 	} else {
-		code = find_flow(w, err);
+		code = estimate_by_flow(w, err);
 		if (code == 0 && w->in->core)
-			code = weigh(w, err);
+			code = reschedule_procedure(w, err);
 		if (code == 0 && w->in->core)
-			code = find_flow(w, err);
+			code = estimate_by_flow(w, err);
 		if (code == 0)
 			vti_freq_trust(w);
 	}
@@ -268,12 +268,12 @@ struct vt_freqs *vt_freqs_new(const struct vt_freq_input *in, struct vt_error *e
 		out->edge = calloc((size_t)w.g->nedges + 1, sizeof(*out->edge));
 	}
 	if (out && out->insn && out->edge)
-		code = prepare(&w, err);
+		code = freqwork_init(&w, err);
 	else
 		vt_error_nomem(err);
 	if (code == 0)
-		code = estimate(&w, out, err);
-	end(&w);
+		code = estimate_procedure(&w, out, err);
+	freqwork_fini(&w);
 	if (code < 0) {
 		vt_freqs_free(out);
 		return NULL;

@@ -22,7 +22,7 @@
 #define ROUNDS	   6
 
 /* Logarithm of the ratio of each point and its deviation; and without its extra samples. */
-struct seen {
+struct seen_point {
 	double log;
 	double sigma;
 	double log_less;
@@ -32,7 +32,7 @@ struct seen {
 
 struct vti_freq_seen {
 	struct vti_freq_point *points;
-	struct seen *list;
+	struct seen_point *list;
 	size_t n;
 };
 
@@ -56,7 +56,7 @@ static double tail(double x, double mean, double sigma)
 	return rise * exp(-fmax(x, 0) / mean) / mean;
 }
 
-static struct density density(const struct seen *s, double log_f)
+static struct density density(const struct seen_point *s, double log_f)
 {
 	double x = s->log - log_f, known = 1 - BELOW_PART;
 	struct density d;
@@ -69,7 +69,7 @@ static struct density density(const struct seen *s, double log_f)
 	return d;
 }
 
-static double likelihood_at(const struct seen *seen, size_t n, double log_f)
+static double likelihood_at(const struct seen_point *seen, size_t n, double log_f)
 {
 	double likelihood = 0;
 	size_t i;
@@ -80,7 +80,7 @@ static double likelihood_at(const struct seen *seen, size_t n, double log_f)
 }
 
 /* Climbs to a maximum from a frequency. */
-static double climb(const struct seen *seen, size_t n, double log_f, struct vti_estimate *e)
+static double climb(const struct seen_point *seen, size_t n, double log_f, struct vti_estimate *e)
 {
 	size_t i;
 	int round;
@@ -113,9 +113,9 @@ static double climb(const struct seen *seen, size_t n, double log_f, struct vti_
 	return likelihood_at(seen, n, log_f);
 }
 
-static int by_log(const void *x, const void *y)
+static int compare_seen(const void *x, const void *y)
 {
-	const struct seen *a = x, *b = y;
+	const struct seen_point *a = x, *b = y;
 
 	return (a->log > b->log) - (a->log < b->log);
 }
@@ -125,7 +125,7 @@ static double deviation(double samples)
 	return sqrt(1 / fmax(samples, 1) + MODEL * MODEL);
 }
 
-static size_t look(const struct vti_freq_point *points, size_t n, struct seen *seen)
+static size_t see_points(const struct vti_freq_point *points, size_t n, struct seen_point *seen)
 {
 	size_t i, k = 0;
 
@@ -142,12 +142,12 @@ static size_t look(const struct vti_freq_point *points, size_t n, struct seen *s
 		seen[k].sigma_less = deviation(p->samples - p->extra_samples);
 		k++;
 	}
-	qsort(seen, k, sizeof(*seen), by_log);
+	qsort(seen, k, sizeof(*seen), compare_seen);
 	return k;
 }
 
 /* The likeliest frequency of seen[0..n). */
-static struct vti_estimate likeliest(const struct seen *seen, size_t n)
+static struct vti_estimate likeliest(const struct seen_point *seen, size_t n)
 {
 	struct vti_estimate best = {.sigma = INFINITY};
 	double most = -INFINITY;
@@ -173,11 +173,11 @@ static struct vti_estimate likeliest(const struct seen *seen, size_t n)
 struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
 {
 	struct vti_estimate best = {.sigma = INFINITY};
-	struct seen *seen = malloc((n + 1) * sizeof(*seen));
+	struct seen_point *seen = malloc((n + 1) * sizeof(*seen));
 
 	if (!seen)
 		return best;
-	n = look(points, n, seen);
+	n = see_points(points, n, seen);
 	best = likeliest(seen, n);
 	free(seen);
 	return best;
@@ -205,7 +205,7 @@ static int see(struct vti_freqwork *w, uint32_t class_, struct vt_error *err)
 		seen_free(s);
 		return vt_error_nomem(err);
 	}
-	s->n = look(s->points, (size_t)n, s->list);
+	s->n = see_points(s->points, (size_t)n, s->list);
 	seen_free(w->seen[class_]);
 	w->seen[class_] = s;
 	return 0;

@@ -10,7 +10,7 @@
  * such sum one part that is not known follows from the others; each part is found once, so that
  * the time is linear in the graph but for the degree of its blocks.
  */
-struct local {
+struct propagation {
 	struct vti_freqwork *w;
 	uint32_t *members_first; /* by class: its blocks and edges in `members` */
 	uint32_t *members;	 /* blocks, and edges as nblocks + edge */
@@ -19,14 +19,14 @@ struct local {
 	uint32_t nqueued;
 };
 
-static struct vti_estimate *part(const struct local *l, uint32_t member)
+static struct vti_estimate *member_estimate(const struct propagation *l, uint32_t member)
 {
 	uint32_t n = l->w->g->nblocks;
 
 	return member < n ? &l->w->blocks[member] : &l->w->edges[member - n];
 }
 
-static uint32_t class_of(const struct local *l, uint32_t member)
+static uint32_t class_of(const struct propagation *l, uint32_t member)
 {
 	const struct vt_classes *c = l->w->in->flow->classes;
 	uint32_t n = l->w->g->nblocks;
@@ -34,7 +34,7 @@ static uint32_t class_of(const struct local *l, uint32_t member)
 	return member < n ? c->block[member] : c->edge[member - n];
 }
 
-static void enqueue(struct local *l, uint32_t block)
+static void enqueue(struct propagation *l, uint32_t block)
 {
 	if (l->queued[block])
 		return;
@@ -44,7 +44,7 @@ static void enqueue(struct local *l, uint32_t block)
 }
 
 /* A new estimate holds for all of its class, and its neighbours may follow. */
-static void set(struct local *l, uint32_t member, const struct vti_estimate *e)
+static void set_class(struct propagation *l, uint32_t member, const struct vti_estimate *e)
 {
 	const struct vt_cfg *g = l->w->g;
 	uint32_t class_ = class_of(l, member), i;
@@ -52,7 +52,7 @@ static void set(struct local *l, uint32_t member, const struct vti_estimate *e)
 	for (i = l->members_first[class_]; i < l->members_first[class_ + 1]; i++) {
 		uint32_t m = l->members[i];
 
-		*part(l, m) = *e;
+		*member_estimate(l, m) = *e;
 		if (m < g->nblocks) {
 			enqueue(l, m);
 		} else {
@@ -63,13 +63,13 @@ static void set(struct local *l, uint32_t member, const struct vti_estimate *e)
 }
 
 /* A sum: the block, and the edges on one of its sides. */
-struct sum {
+struct flow_sum {
 	uint32_t block;
 	uint32_t n;
 	bool out;
 };
 
-static uint32_t edge_of(const struct local *l, const struct sum *s, uint32_t i)
+static uint32_t sum_edge(const struct propagation *l, const struct flow_sum *s, uint32_t i)
 {
 	const struct vt_cfg_block *b = &l->w->g->blocks[s->block];
 
@@ -77,7 +77,7 @@ static uint32_t edge_of(const struct local *l, const struct sum *s, uint32_t i)
 }
 
 /* Where control may go or come from unseen, the edges do not add up to the block. */
-static bool is_sum(const struct local *l, const struct sum *s)
+static bool is_sum(const struct propagation *l, const struct flow_sum *s)
 {
 	const struct vt_cfg *g = l->w->g;
 
@@ -86,7 +86,7 @@ static bool is_sum(const struct local *l, const struct sum *s)
 	return s->out ? !g->blocks[s->block].incomplete : g->complete;
 }
 
-static void infer(struct local *l, const struct sum *s)
+static void infer(struct propagation *l, const struct flow_sum *s)
 {
 	const struct vti_estimate *block = &l->w->blocks[s->block];
 	uint32_t i, unknown = 0, which = 0;
@@ -96,14 +96,14 @@ static void infer(struct local *l, const struct sum *s)
 	if (!is_sum(l, s))
 		return;
 	for (i = 0; i < s->n; i++) {
-		const struct vti_estimate *edge = &l->w->edges[edge_of(l, s, i)];
+		const struct vti_estimate *edge = &l->w->edges[sum_edge(l, s, i)];
 
 		if (edge->known) {
 			sum += edge->f;
 			variance += edge->sigma * edge->sigma;
 		} else {
 			unknown++;
-			which = edge_of(l, s, i);
+			which = sum_edge(l, s, i);
 		}
 	}
 	if (unknown > 1 || (unknown == 0 && block->known) || (unknown == 1 && !block->known))
@@ -111,17 +111,17 @@ static void infer(struct local *l, const struct sum *s)
 	if (unknown == 0) {
 		e.f = sum;
 		e.sigma = sqrt(variance);
-		set(l, s->block, &e);
+		set_class(l, s->block, &e);
 	} else {
 		/* Estimates do not quite add up; but nothing is executed less than never. */
 		e.f = fmax(block->f - sum, 0);
 		e.sigma = sqrt(variance + block->sigma * block->sigma);
-		set(l, l->w->g->nblocks + which, &e);
+		set_class(l, l->w->g->nblocks + which, &e);
 	}
 }
 
 /* No block that is never executed has an edge that is. */
-static void infer_zero(struct local *l, const struct sum *s)
+static void infer_zero(struct propagation *l, const struct flow_sum *s)
 {
 	const struct vti_estimate zero = {.known = true, .sigma = l->w->blocks[s->block].sigma};
 	uint32_t i;
@@ -129,11 +129,11 @@ static void infer_zero(struct local *l, const struct sum *s)
 	if (!is_sum(l, s) || !l->w->blocks[s->block].known || l->w->blocks[s->block].f > 0)
 		return;
 	for (i = 0; i < s->n; i++)
-		if (!l->w->edges[edge_of(l, s, i)].known)
-			set(l, l->w->g->nblocks + edge_of(l, s, i), &zero);
+		if (!l->w->edges[sum_edge(l, s, i)].known)
+			set_class(l, l->w->g->nblocks + sum_edge(l, s, i), &zero);
 }
 
-static bool list_members(struct local *l)
+static bool list_class_members(struct propagation *l)
 {
 	const struct vt_cfg *g = l->w->g;
 	const struct vt_classes *c = l->w->in->flow->classes;
@@ -154,18 +154,18 @@ static bool list_members(struct local *l)
 	return true;
 }
 
-static void run(struct local *l)
+static void propagate_estimates(struct propagation *l)
 {
 	const struct vt_cfg *g = l->w->g;
 	uint32_t i;
 
 	for (i = 0; i < l->w->in->flow->classes->count; i++)
 		if (l->w->classes[i].known && l->members_first[i] < l->members_first[i + 1])
-			set(l, l->members[l->members_first[i]], &l->w->classes[i]);
+			set_class(l, l->members[l->members_first[i]], &l->w->classes[i]);
 	while (l->nqueued) {
 		uint32_t block = l->queue[--l->nqueued];
-		struct sum in = {block, g->blocks[block].nin, false};
-		struct sum out = {block, g->blocks[block].nout, true};
+		struct flow_sum in = {block, g->blocks[block].nin, false};
+		struct flow_sum out = {block, g->blocks[block].nout, true};
 
 		l->queued[block] = false;
 		infer(l, &in);
@@ -177,11 +177,11 @@ static void run(struct local *l)
 
 int vti_freq_propagate(struct vti_freqwork *w, struct vt_error *err)
 {
-	struct local l = {.w = w};
-	bool ok = list_members(&l);
+	struct propagation l = {.w = w};
+	bool ok = list_class_members(&l);
 
 	if (ok)
-		run(&l);
+		propagate_estimates(&l);
 	free(l.members_first);
 	free(l.members);
 	free(l.queue);

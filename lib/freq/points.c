@@ -32,7 +32,7 @@
 #define SHIFT	    0.5
 #define SHIFT_FIRST 0.05
 
-struct walk {
+struct stretch_walk {
 	const struct vti_freqwork *w;
 	struct vti_freq_point *list;
 	uint32_t *starts; /* by point: its first instruction */
@@ -58,7 +58,7 @@ static double prior_of(const struct vti_freqwork *w, uint32_t insn)
 	return 0.7;
 }
 
-static void join(struct vti_freq_point *to, const struct vti_freq_point *p)
+static void join_points(struct vti_freq_point *to, const struct vti_freq_point *p)
 {
 	to->samples += p->samples;
 	to->cycles += p->cycles;
@@ -69,13 +69,13 @@ static void join(struct vti_freq_point *to, const struct vti_freq_point *p)
 	to->shift = fmin(to->shift, p->shift);
 }
 
-static bool is_whole(const struct walk *k)
+static bool is_whole_stretch(const struct stretch_walk *k)
 {
 	return k->at.best >= ISSUE && k->at.samples >= FEW &&
 	       k->extra <= fmax(2, SHIFTED * k->at.samples);
 }
 
-static void push(struct walk *k)
+static void end_stretch(struct stretch_walk *k)
 {
 	if (k->open && k->at.best > 0) {
 		k->list[k->n] = k->at;
@@ -84,7 +84,7 @@ static void push(struct walk *k)
 	k->open = false;
 }
 
-static void begin(struct walk *k, uint32_t insn)
+static void begin_stretch(struct stretch_walk *k, uint32_t insn)
 {
 	k->open = true;
 	k->start = insn;
@@ -93,31 +93,31 @@ static void begin(struct walk *k, uint32_t insn)
 }
 
 /* Takes back what was ended behind the instruction that this one waits for. */
-static void reach_back(struct walk *k, uint32_t insn)
+static void reach_back(struct stretch_walk *k, uint32_t insn)
 {
 	int32_t depends = k->w->in->flow->costs[insn].depends;
 
 	while (depends >= 0 && k->n > k->first && k->starts[k->n - 1] > (uint32_t)depends &&
 	       k->starts[k->n - 1] < insn) {
 		k->n--;
-		join(&k->at, &k->list[k->n]);
+		join_points(&k->at, &k->list[k->n]);
 		k->start = k->starts[k->n];
 	}
 }
 
-static void step(struct walk *k, uint32_t insn)
+static void add_stretch_insn(struct stretch_walk *k, uint32_t insn)
 {
 	const struct vt_freq_input *in = k->w->in;
 	double head = (double)in->flow->costs[insn].head;
 
 	if (vti_freq_repeats(k->w, insn)) {
-		push(k);
+		end_stretch(k);
 		return;
 	}
-	if (head >= ISSUE && k->open && is_whole(k))
-		push(k);
+	if (head >= ISSUE && k->open && is_whole_stretch(k))
+		end_stretch(k);
 	if (!k->open)
-		begin(k, insn);
+		begin_stretch(k, insn);
 	k->at.samples += (double)in->samples[insn];
 	k->at.cycles += in->cycles[insn];
 	k->at.best += head;
@@ -134,13 +134,13 @@ static void step(struct walk *k, uint32_t insn)
 	}
 }
 
-static void end_block(struct walk *k)
+static void end_block(struct stretch_walk *k)
 {
-	if (k->open && !is_whole(k) && k->n > k->first) {
-		join(&k->list[k->n - 1], &k->at);
+	if (k->open && !is_whole_stretch(k) && k->n > k->first) {
+		join_points(&k->list[k->n - 1], &k->at);
 		k->open = false;
 	}
-	push(k);
+	end_stretch(k);
 	k->first = k->n;
 }
 
@@ -148,7 +148,7 @@ int64_t vti_freq_stretches(const struct vti_freqwork *w, uint32_t class_,
 			   struct vti_freq_point **points, struct vt_error *err)
 {
 	uint32_t i, first = w->members.first[class_], end = w->members.first[class_ + 1];
-	struct walk k = {.w = w};
+	struct stretch_walk k = {.w = w};
 	uint32_t block = 0;
 
 	k.list = malloc((end - first + 1) * sizeof(*k.list));
@@ -164,7 +164,7 @@ int64_t vti_freq_stretches(const struct vti_freqwork *w, uint32_t class_,
 		if (w->in->flow->block[insn] != block)
 			end_block(&k);
 		block = w->in->flow->block[insn];
-		step(&k, insn);
+		add_stretch_insn(&k, insn);
 	}
 	end_block(&k);
 	assert(k.n <= end - first);

@@ -62,12 +62,13 @@ static bool is_range(double low, double high)
 	return is_amount(low) && (is_amount(high) || (isinf(high) && high > 0)) && low <= high;
 }
 
-static int impossible(const char *kind, struct vt_error *err)
+static int reject_record(const char *kind, struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_FORMAT, "a record %s holds numbers that cannot be", kind);
 }
 
-static int take_freq(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+static int add_freq_record(struct vt_freqprofile *p, const struct vt_record *rec,
+			   struct vt_error *err)
 {
 	struct vt_freq f = {
 		.image = (uint32_t)vt_record_u64(rec, VT_FREQ_IMAGE),
@@ -87,7 +88,7 @@ static int take_freq(struct vt_freqprofile *p, const struct vt_record *rec, stru
 	if (!is_amount(f.executions) || !is_range(f.low, f.high) ||
 	    !(isnan(f.cycles) || is_amount(f.cycles)) || !(isnan(f.issue) || is_amount(f.issue)) ||
 	    confidence >= VT_NCONFIDENCES)
-		return impossible("FREQ", err);
+		return reject_record("FREQ", err);
 	f.confidence = (enum vt_confidence)confidence;
 	f.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
 	if (!vt_array_grow(&p->freqs, &p->freqs_cap, p->nfreqs + 1, sizeof(*p->freqs)) ||
@@ -97,7 +98,8 @@ static int take_freq(struct vt_freqprofile *p, const struct vt_record *rec, stru
 	return 0;
 }
 
-static int take_edge(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+static int add_edge_record(struct vt_freqprofile *p, const struct vt_record *rec,
+			   struct vt_error *err)
 {
 	struct vt_edgefreq e = {
 		.image = (uint32_t)vt_record_u64(rec, VT_EDGE_IMAGE),
@@ -111,7 +113,7 @@ static int take_edge(struct vt_freqprofile *p, const struct vt_record *rec, stru
 	uint64_t method = vt_record_u64(rec, VT_EDGE_METHOD);
 
 	if (!is_amount(e.executions) || !is_range(e.low, e.high) || confidence >= VT_NCONFIDENCES)
-		return impossible("EDGE", err);
+		return reject_record("EDGE", err);
 	e.confidence = (enum vt_confidence)confidence;
 	e.method = method < VT_NMETHODS ? (enum vt_method)method : VT_METHOD_UNKNOWN;
 	if (!vt_array_grow(&p->edges, &p->edges_cap, p->nedges + 1, sizeof(*p->edges)))
@@ -120,7 +122,8 @@ static int take_edge(struct vt_freqprofile *p, const struct vt_record *rec, stru
 	return 0;
 }
 
-static int take_stall(struct vt_freqprofile *p, const struct vt_record *rec, struct vt_error *err)
+static int add_stall_record(struct vt_freqprofile *p, const struct vt_record *rec,
+			    struct vt_error *err)
 {
 	struct vt_words culprits = vt_record_words(rec, VT_STALL_CULPRITS);
 	struct vt_stall s = {
@@ -134,7 +137,7 @@ static int take_stall(struct vt_freqprofile *p, const struct vt_record *rec, str
 
 	if (!is_range(s.low, s.high) || cause >= VT_NSTALLS || confidence >= VT_NCONFIDENCES ||
 	    culprits.count > MAX_CULPRITS)
-		return impossible("STALL", err);
+		return reject_record("STALL", err);
 	s.cause = (enum vt_stall_cause)cause;
 	s.confidence = (enum vt_confidence)confidence;
 	s.nculprits = (uint32_t)culprits.count;
@@ -157,9 +160,9 @@ int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t fi
 {
 	struct vt_record rec = {block, block->kind, first};
 	int (*take)(struct vt_freqprofile *, const struct vt_record *, struct vt_error *) =
-		rec.kind == VT_FREQ    ? take_freq
-		: rec.kind == VT_EDGE  ? take_edge
-		: rec.kind == VT_STALL ? take_stall
+		rec.kind == VT_FREQ    ? add_freq_record
+		: rec.kind == VT_EDGE  ? add_edge_record
+		: rec.kind == VT_STALL ? add_stall_record
 				       : NULL;
 	int code = 0;
 
@@ -170,51 +173,51 @@ int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t fi
 
 /* ---- order ---- */
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int by_offset(const void *x, const void *y)
+static int compare_freqs(const void *x, const void *y)
 {
 	const struct vt_freq *a = x, *b = y;
-	int c = compare(a->image, b->image);
+	int c = compare_numbers(a->image, b->image);
 
-	c = c ? c : compare(a->offset, b->offset);
-	return c ? c : compare(a->event, b->event);
+	c = c ? c : compare_numbers(a->offset, b->offset);
+	return c ? c : compare_numbers(a->event, b->event);
 }
 
-static int by_ends(const void *x, const void *y)
+static int compare_edge_ends(const void *x, const void *y)
 {
 	const struct vt_edgefreq *a = x, *b = y;
-	int c = compare(a->image, b->image);
+	int c = compare_numbers(a->image, b->image);
 
-	c = c ? c : compare(a->from, b->from);
-	return c ? c : compare(a->to, b->to);
+	c = c ? c : compare_numbers(a->from, b->from);
+	return c ? c : compare_numbers(a->to, b->to);
 }
 
-static int by_cause(const void *x, const void *y)
+static int compare_stalls(const void *x, const void *y)
 {
 	const struct vt_stall *a = x, *b = y;
-	int c = compare(a->image, b->image);
+	int c = compare_numbers(a->image, b->image);
 
-	c = c ? c : compare(a->offset, b->offset);
-	c = c ? c : compare(a->cause, b->cause);
+	c = c ? c : compare_numbers(a->offset, b->offset);
+	c = c ? c : compare_numbers(a->cause, b->cause);
 	/* The order in which they came. */
-	return c ? c : compare((uintptr_t)a->culprits, (uintptr_t)b->culprits);
+	return c ? c : compare_numbers((uintptr_t)a->culprits, (uintptr_t)b->culprits);
 }
 
 typedef int order_fn(const void *x, const void *y);
 
 /* Records in order that lie one behind the other, some of them so. */
-struct records {
+struct record_array {
 	char *at;
 	size_t size; /* of one */
 	order_fn *by;
 };
 
 /* How many of the first n are in order. */
-static size_t in_order(const struct records *r, size_t begin, size_t n)
+static size_t count_in_order(const struct record_array *r, size_t begin, size_t n)
 {
 	size_t i;
 
@@ -225,7 +228,7 @@ static size_t in_order(const struct records *r, size_t begin, size_t n)
 }
 
 /* The first of [low, high), which are in order, that comes after `key`. */
-static size_t first_after(const struct records *r, size_t low, size_t high, const void *key)
+static size_t first_after(const struct record_array *r, size_t low, size_t high, const void *key)
 {
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -239,7 +242,7 @@ static size_t first_after(const struct records *r, size_t low, size_t high, cons
 }
 
 /* Brings [middle, end) among [0, middle), from the last on.  False: no memory. */
-static bool merge(const struct records *r, size_t middle, size_t end)
+static bool merge_in_order(const struct record_array *r, size_t middle, size_t end)
 {
 	size_t size = r->size, n = end - middle, to;
 	char *moved = malloc(n * size);
@@ -266,17 +269,17 @@ static bool merge(const struct records *r, size_t middle, size_t end)
  * Most streams have them in order, but for the few of each image that were found last.  Equal ones
  * stay in theirs.
  */
-static void sort(void *list, size_t n, size_t size, order_fn *by)
+static void sort_records(void *list, size_t n, size_t size, order_fn *by)
 {
-	const struct records r = {list, size, by};
-	size_t middle = in_order(&r, 0, n), end, far, parts;
+	const struct record_array r = {list, size, by};
+	size_t middle = count_in_order(&r, 0, n), end, far, parts;
 	bool merged = true;
 
 	for (parts = 0; middle < n && parts < MAX_PARTS && merged; parts++, middle = end) {
-		end = in_order(&r, middle, n);
+		end = count_in_order(&r, middle, n);
 		/* What comes behind all of those before is where it belongs. */
 		far = first_after(&r, middle, end, r.at + (middle - 1) * size);
-		merged = merge(&r, middle, far);
+		merged = merge_in_order(&r, middle, far);
 	}
 	if (middle < n || !merged)
 		qsort(list, n, size, by);
@@ -289,9 +292,9 @@ int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err)
 	(void)err;
 	for (i = 0; p->culprits && i < p->nstalls; i++)
 		p->stalls[i].culprits = p->culprits + p->first[i];
-	sort(p->freqs, p->nfreqs, sizeof(*p->freqs), by_offset);
-	sort(p->edges, p->nedges, sizeof(*p->edges), by_ends);
-	sort(p->stalls, p->nstalls, sizeof(*p->stalls), by_cause);
+	sort_records(p->freqs, p->nfreqs, sizeof(*p->freqs), compare_freqs);
+	sort_records(p->edges, p->nedges, sizeof(*p->edges), compare_edge_ends);
+	sort_records(p->stalls, p->nstalls, sizeof(*p->stalls), compare_stalls);
 	return 0;
 }
 
@@ -319,42 +322,42 @@ int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profil
 }
 
 /* Where a place is, or the first one after it, in sorted records that begin with image, place. */
-struct place {
+struct record_place {
 	uint32_t image;
 	uint64_t offset;
 };
 
-typedef struct place place_fn(const void *records, size_t i);
+typedef struct record_place place_fn(const void *records, size_t i);
 
-static struct place place_of_freq(const void *records, size_t i)
+static struct record_place place_of_freq(const void *records, size_t i)
 {
 	const struct vt_freq *f = (const struct vt_freq *)records + i;
 
-	return (struct place){f->image, f->offset};
+	return (struct record_place){f->image, f->offset};
 }
 
-static struct place place_of_edge(const void *records, size_t i)
+static struct record_place place_of_edge(const void *records, size_t i)
 {
 	const struct vt_edgefreq *e = (const struct vt_edgefreq *)records + i;
 
-	return (struct place){e->image, e->from};
+	return (struct record_place){e->image, e->from};
 }
 
-static struct place place_of_stall(const void *records, size_t i)
+static struct record_place place_of_stall(const void *records, size_t i)
 {
 	const struct vt_stall *s = (const struct vt_stall *)records + i;
 
-	return (struct place){s->image, s->offset};
+	return (struct record_place){s->image, s->offset};
 }
 
-static size_t lower_bound(const void *records, size_t n, place_fn *at, uint32_t image,
-			  uint64_t offset)
+static size_t first_record_at(const void *records, size_t n, place_fn *at, uint32_t image,
+			      uint64_t offset)
 {
 	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		struct place p = at(records, mid);
+		struct record_place p = at(records, mid);
 
 		if (p.image < image || (p.image == image && p.offset < offset))
 			low = mid + 1;
@@ -364,11 +367,11 @@ static size_t lower_bound(const void *records, size_t n, place_fn *at, uint32_t 
 	return low;
 }
 
-static size_t range(const void *records, size_t n, place_fn *at, uint32_t image, uint64_t first,
-		    uint64_t end, size_t *count)
+static size_t record_range(const void *records, size_t n, place_fn *at, uint32_t image,
+			   uint64_t first, uint64_t end, size_t *count)
 {
-	size_t a = lower_bound(records, n, at, image, first);
-	size_t b = lower_bound(records, n, at, image, end);
+	size_t a = first_record_at(records, n, at, image, first);
+	size_t b = first_record_at(records, n, at, image, end);
 
 	*count = b > a ? b - a : 0;
 	return a;
@@ -377,7 +380,7 @@ static size_t range(const void *records, size_t n, place_fn *at, uint32_t image,
 const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
 					   uint64_t first, uint64_t end, size_t *count)
 {
-	size_t at = range(p->freqs, p->nfreqs, place_of_freq, image, first, end, count);
+	size_t at = record_range(p->freqs, p->nfreqs, place_of_freq, image, first, end, count);
 
 	return *count ? p->freqs + at : NULL;
 }
@@ -385,7 +388,7 @@ const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint3
 const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, uint32_t image,
 					       uint64_t first, uint64_t end, size_t *count)
 {
-	size_t at = range(p->edges, p->nedges, place_of_edge, image, first, end, count);
+	size_t at = record_range(p->edges, p->nedges, place_of_edge, image, first, end, count);
 
 	return *count ? p->edges + at : NULL;
 }
@@ -393,7 +396,7 @@ const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, u
 const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,
 					     uint64_t first, uint64_t end, size_t *count)
 {
-	size_t at = range(p->stalls, p->nstalls, place_of_stall, image, first, end, count);
+	size_t at = record_range(p->stalls, p->nstalls, place_of_stall, image, first, end, count);
 
 	return *count ? p->stalls + at : NULL;
 }

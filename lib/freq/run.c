@@ -28,7 +28,7 @@ static bool has_name(const struct vt_profile_event *e, const char *name)
 	       (!e->name[n] || e->name[n] == ':' || e->name[n] == '/' || e->name[n] == ',');
 }
 
-static bool find_event(const struct vt_profile *p, const char *name, size_t *event)
+static bool find_named_event(const struct vt_profile *p, const char *name, size_t *event)
 {
 	size_t i;
 
@@ -45,7 +45,7 @@ static bool is_clock(const struct vt_profile_event *e)
 	return e->unit && strcmp(e->unit, "ns") == 0;
 }
 
-static int no_event(const struct vt_profile *p, const char *name, struct vt_error *err)
+static int reject_event(const struct vt_profile *p, const char *name, struct vt_error *err)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	size_t i;
@@ -72,9 +72,10 @@ int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event
 	size_t i;
 
 	if (name)
-		return find_event(p, name, event) ? 0 : no_event(p, name, err);
+		return find_named_event(p, name, event) ? 0 : reject_event(p, name, err);
 	for (i = 0; i < sizeof(time_events) / sizeof(time_events[0]); i++)
-		if (find_event(p, time_events[i], event) && vt_profile_event(p, *event)->samples)
+		if (find_named_event(p, time_events[i], event) &&
+		    vt_profile_event(p, *event)->samples)
 			return 0;
 	for (i = 0; i < vt_profile_nevents(p); i++) {
 		const struct vt_profile_event *e = vt_profile_event(p, i);
@@ -84,7 +85,7 @@ int vt_freqrun_event(const struct vt_profile *p, const char *name, size_t *event
 			return 0;
 		}
 	}
-	return no_event(p, NULL, err);
+	return reject_event(p, NULL, err);
 }
 
 static double described_clock(const char *text)
@@ -126,7 +127,8 @@ static int by_place(const void *x, const void *y)
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-static int write_counts(const struct vt_profile *p, struct vt_writer *w, struct vt_error *err)
+static int write_sample_counts(const struct vt_profile *p, struct vt_writer *w,
+			       struct vt_error *err)
 {
 	size_t i, n = vt_profile_nplaces(p);
 	struct vt_place *all = malloc((n + 1) * sizeof(*all));
@@ -215,7 +217,7 @@ static int find_spots(const struct vt_freqrun_options *o, struct spot **spots, s
 	return 0;
 }
 
-static uint64_t samples_in(const struct spot *spots, size_t n)
+static uint64_t sum_spot_samples(const struct spot *spots, size_t n)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -227,7 +229,7 @@ static uint64_t samples_in(const struct spot *spots, size_t n)
 
 /* ---- one procedure ---- */
 
-struct run {
+struct freq_run {
 	const struct vt_freqrun_options *o;
 	struct vt_writer *w;
 	struct vt_freqrun_totals *totals;
@@ -237,7 +239,7 @@ struct run {
 };
 
 /* A procedure's numbers, by instruction of its graph. */
-struct numbers {
+struct insn_numbers {
 	uint64_t *samples;
 	uint64_t *period;
 	double *cycles;
@@ -245,7 +247,7 @@ struct numbers {
 	double *edges; /* by edge, likewise */
 };
 
-static void numbers_fini(struct numbers *n)
+static void numbers_fini(struct insn_numbers *n)
 {
 	free(n->samples);
 	free(n->period);
@@ -255,7 +257,7 @@ static void numbers_fini(struct numbers *n)
 }
 
 /* The instruction that holds an address; samples may fall inside of one. */
-static uint32_t insn_of(const struct vt_cfg *g, uint64_t addr)
+static uint32_t insn_holding(const struct vt_cfg *g, uint64_t addr)
 {
 	uint32_t low = 0, high = g->ninsns;
 
@@ -272,8 +274,8 @@ static uint32_t insn_of(const struct vt_cfg *g, uint64_t addr)
 	return low - 1;
 }
 
-static int count_exact(const struct run *r, const struct vt_procflow *f, uint64_t offset,
-		       struct numbers *n, struct vt_error *err)
+static int count_exact(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
+		       struct insn_numbers *n, struct vt_error *err)
 {
 	const struct vt_flowcount *c = r->o->exact;
 	const struct vt_cfg *g = f->cfg;
@@ -303,14 +305,15 @@ static int count_exact(const struct run *r, const struct vt_procflow *f, uint64_
 }
 
 /* A procedure's places, and behind them those of procedures that begin before it ends. */
-struct part {
+struct procedure_spots {
 	const struct spot *spots;
 	size_t own;
 	size_t all;
 };
 
-static int fill(const struct run *r, const struct vt_procflow *f, const struct part *part,
-		uint64_t offset, struct numbers *n, struct vt_error *err)
+static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
+			const struct procedure_spots *part, uint64_t offset, struct insn_numbers *n,
+			struct vt_error *err)
 {
 	const struct spot *spots = part->spots;
 	uint32_t i, count = f->cfg->ninsns + 1;
@@ -322,7 +325,7 @@ static int fill(const struct run *r, const struct vt_procflow *f, const struct p
 	if (!n->samples || !n->period || !n->cycles)
 		return vt_error_nomem(err);
 	for (k = 0; k < part->all; k++) {
-		i = insn_of(f->cfg, spots[k].vaddr);
+		i = insn_holding(f->cfg, spots[k].vaddr);
 		if (i == UINT32_MAX) {
 			r->totals->stray += k < part->own ? spots[k].place.samples : 0;
 			continue;
@@ -338,15 +341,15 @@ static int fill(const struct run *r, const struct vt_procflow *f, const struct p
 }
 
 /* Code in a symbol that begins in this one and ends behind it is that one's. */
-static bool is_own(const struct run *r, const struct vt_procflow *f, uint64_t addr)
+static bool is_own(const struct freq_run *r, const struct vt_procflow *f, uint64_t addr)
 {
 	const struct vt_symbol *sym = r->symbols ? vt_symbols_find(r->symbols, addr) : NULL;
 
 	return !sym || vt_symbols_outermost(r->symbols, sym)->start == f->proc.start;
 }
 
-static void write_freqs(const struct run *r, const struct vt_procflow *f, uint64_t offset,
-			const struct numbers *n, const struct vt_freqs *freqs)
+static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
+			const struct insn_numbers *n, const struct vt_freqs *freqs)
 {
 	uint64_t event = vt_profile_event(r->o->profile, r->o->event)->id;
 	uint32_t i;
@@ -378,7 +381,7 @@ static void write_freqs(const struct run *r, const struct vt_procflow *f, uint64
 	}
 }
 
-static void write_edges(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+static void write_edges(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
 			const struct vt_freqs *freqs)
 {
 	const struct vt_cfg *g = f->cfg;
@@ -408,7 +411,7 @@ static void write_edges(const struct run *r, const struct vt_procflow *f, uint64
 	}
 }
 
-static bool is_skewed(const struct run *r)
+static bool is_skewed(const struct freq_run *r)
 {
 	enum vt_policy policy = vt_profile_event(r->o->profile, r->o->event)->policy;
 
@@ -417,7 +420,7 @@ static bool is_skewed(const struct run *r)
 }
 
 /* Stacks of another event than time are taken for what they are in proportion to. */
-static int count_stacks(const struct run *r, const struct vt_procflow *f, uint64_t offset,
+static int count_stacks(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
 			struct vt_stackflow *s, struct vt_freq_input *in, struct vt_error *err)
 {
 	const struct vt_stackcount *c = r->o->stacks;
@@ -437,17 +440,17 @@ static int count_stacks(const struct run *r, const struct vt_procflow *f, uint64
 	return code;
 }
 
-static int analyse(struct run *r, struct vt_procflow *f, const struct part *part,
-		   struct vt_error *err)
+static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
+			     const struct procedure_spots *part, struct vt_error *err)
 {
 	const struct spot *first = part->spots;
 	uint64_t offset = first->place.offset - (first->vaddr - f->proc.start);
 	struct vt_freq_input in = {
 		.flow = f, .core = r->o->core, .method = r->o->method, .skewed = is_skewed(r)};
-	struct numbers n = {0};
+	struct insn_numbers n = {0};
 	struct vt_stackflow stacks = {0};
 	struct vt_freqs *freqs = NULL;
-	int code = fill(r, f, part, offset, &n, err);
+	int code = fill_numbers(r, f, part, offset, &n, err);
 
 	if (code == 0)
 		code = count_stacks(r, f, offset, &stacks, &in, err);
@@ -478,7 +481,8 @@ static int analyse(struct run *r, struct vt_procflow *f, const struct part *part
 /* ---- all of them ---- */
 
 /* What cannot be analysed is counted; only want of memory ends the run. */
-static int do_procedure(struct run *r, const struct part *part, struct vt_error *err)
+static int do_procedure(struct freq_run *r, const struct procedure_spots *part,
+			struct vt_error *err)
 {
 	const struct spot *spots = part->spots;
 	const struct vt_symbol *sym = spots->symbol;
@@ -495,11 +499,11 @@ static int do_procedure(struct run *r, const struct part *part, struct vt_error 
 	int code;
 
 	if (!f) {
-		r->totals->no_code += samples_in(spots, part->own);
+		r->totals->no_code += sum_spot_samples(spots, part->own);
 		return err->code == VT_E_NOMEM ? -VT_E_NOMEM : 0;
 	}
 	r->symbols = vt_images_symbols(r->o->images, proc.image, proc.pid, &why);
-	code = analyse(r, f, part, err);
+	code = analyse_procedure(r, f, part, err);
 	vt_procflow_free(f);
 	return code;
 }
@@ -531,7 +535,7 @@ static size_t count_overlapping(const struct spot *spots, size_t own, size_t n)
 }
 
 /* Of the procedure linkage table: so it is named where symbols are read. */
-static bool is_stub(const struct spot *spot)
+static bool is_plt_stub(const struct spot *spot)
 {
 	static const char suffix[] = "@plt";
 	size_t n = spot->symbol ? strlen(spot->symbol->name) : 0;
@@ -540,27 +544,28 @@ static bool is_stub(const struct spot *spot)
 }
 
 /* Those of one procedure, or of none, if it is their turn; `n` are left of the image. */
-static int do_alike(struct run *r, const struct spot *spots, size_t own, size_t n,
+static int do_spots(struct freq_run *r, const struct spot *spots, size_t own, size_t n,
 		    struct vt_error *err)
 {
-	struct part part = {spots, own, 0};
+	struct procedure_spots part = {spots, own, 0};
 
-	if (r->stubs != is_stub(spots))
+	if (r->stubs != is_plt_stub(spots))
 		return 0;
-	r->totals->samples += samples_in(spots, own);
+	r->totals->samples += sum_spot_samples(spots, own);
 	if (spots->symbol) {
 		part.all = count_overlapping(spots, own, n);
 		return do_procedure(r, &part, err);
 	}
 	if (spots->place.image == VT_UNMAPPED_IMAGE)
-		r->totals->unmapped += samples_in(spots, own);
+		r->totals->unmapped += sum_spot_samples(spots, own);
 	else
-		r->totals->outside += samples_in(spots, own);
+		r->totals->outside += sum_spot_samples(spots, own);
 	return 0;
 }
 
 /* Those of one image: its stubs come last, for then it is known how often they are called. */
-static int do_image(struct run *r, const struct spot *spots, size_t count, struct vt_error *err)
+static int do_image(struct freq_run *r, const struct spot *spots, size_t count,
+		    struct vt_error *err)
 {
 	size_t i, n;
 	int turn, code = 0;
@@ -570,13 +575,14 @@ static int do_image(struct run *r, const struct spot *spots, size_t count, struc
 		r->stubs = turn;
 		for (i = 0; i < count && code == 0; i += n) {
 			n = count_alike(spots + i, count - i);
-			code = do_alike(r, spots + i, n, count - i, err);
+			code = do_spots(r, spots + i, n, count - i, err);
 		}
 	}
 	return code;
 }
 
-static int each_image(struct run *r, const struct spot *spots, size_t count, struct vt_error *err)
+static int each_image(struct freq_run *r, const struct spot *spots, size_t count,
+		      struct vt_error *err)
 {
 	size_t i, n;
 	int code = 0;
@@ -592,8 +598,8 @@ static int each_image(struct run *r, const struct spot *spots, size_t count, str
 	return code;
 }
 
-static void write_meta(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
-		       struct vt_writer *w)
+static void write_freq_meta(const struct vt_freqrun_options *o, const struct vt_freqrun_totals *t,
+			    struct vt_writer *w)
 {
 	char text[64];
 
@@ -615,7 +621,7 @@ static void write_meta(const struct vt_freqrun_options *o, const struct vt_freqr
 int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 	       struct vt_freqrun_totals *totals, struct vt_error *err)
 {
-	struct run r = {.o = o, .w = w, .totals = totals};
+	struct freq_run r = {.o = o, .w = w, .totals = totals};
 	struct spot *spots = NULL;
 	size_t count = 0;
 	int code;
@@ -626,13 +632,13 @@ int vt_freqrun(const struct vt_freqrun_options *o, struct vt_writer *w,
 			vt_writer_meta_u64(w, "vfreq.samples", 0);
 		return 0;
 	}
-	code = w ? write_counts(o->profile, w, err) : 0;
+	code = w ? write_sample_counts(o->profile, w, err) : 0;
 	if (code == 0)
 		code = find_spots(o, &spots, &count, err);
 	if (code == 0)
 		code = each_image(&r, spots, count, err);
 	if (code == 0 && w)
-		write_meta(o, totals, w);
+		write_freq_meta(o, totals, w);
 	free(spots);
 	return code;
 }

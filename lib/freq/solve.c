@@ -73,15 +73,15 @@ static int64_t cost_of(const struct solver *s, double slope)
 	return cost < (double)VT_MINCOST_COST ? (int64_t)cost : VT_MINCOST_COST;
 }
 
-static int64_t units(const struct solver *s, double f)
+static int64_t flow_units(const struct solver *s, double f)
 {
 	double v = f / s->unit + 0.5;
 
 	return v < (double)VT_MINCOST_MAX ? (int64_t)v : VT_MINCOST_MAX;
 }
 
-static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_mincost_arc *how,
-	       struct vt_error *err)
+static int add_flow_arc(struct solver *s, uint32_t from, uint32_t to,
+			const struct vt_mincost_arc *how, struct vt_error *err)
 {
 	struct vt_mincost_arc arc = *how;
 	int64_t code;
@@ -101,7 +101,7 @@ static int add(struct solver *s, uint32_t from, uint32_t to, const struct vt_min
 /* ---- what a class costs ---- */
 
 /* The block or edge of a class that pays. */
-struct place {
+struct paying_arc {
 	uint32_t from; /* nodes */
 	uint32_t to;
 	uint32_t class_;
@@ -114,8 +114,8 @@ static bool has_cost(const struct vti_estimate *e)
 }
 
 /* The slope up to which corners count so far as the likelihood at hand bears it out. */
-static double slope_to(const struct solver *s, const struct place *p, const struct vti_estimate *e,
-		       double at, double typical)
+static double slope_to(const struct solver *s, const struct paying_arc *p,
+		       const struct vti_estimate *e, double at, double typical)
 {
 	double cost =
 		vti_freq_unlikely(s->w, p->class_, at) - vti_freq_unlikely(s->w, p->class_, e->f);
@@ -129,7 +129,7 @@ static double slope_to(const struct solver *s, const struct place *p, const stru
  * From nothing up to the outermost corner below the estimate.  Below what it is so far, all points
  * stall ever longer: that grows less likely with each halving.
  */
-static int add_deep(struct solver *s, const struct place *p, const struct vti_estimate *e,
+static int add_deep(struct solver *s, const struct paying_arc *p, const struct vti_estimate *e,
 		    double is, double cap, struct vt_error *err)
 {
 	double top = fmax(e->f - corners[NCORNERS - 1] * e->sigma, 0);
@@ -144,7 +144,7 @@ static int add_deep(struct solver *s, const struct place *p, const struct vti_es
 		double cost = last ? NEVER_COST * points
 				   : vti_freq_unlikely(s->w, p->class_, low) -
 					      vti_freq_unlikely(s->w, p->class_, high);
-		int64_t size = units(s, high) - units(s, low);
+		int64_t size = flow_units(s, high) - flow_units(s, low);
 		struct vt_mincost_arc arc = {.want = size, .at_most = size};
 
 		if (size <= 0)
@@ -152,13 +152,13 @@ static int add_deep(struct solver *s, const struct place *p, const struct vti_es
 		if (isnan(cost))
 			cost = 0.5 * points;
 		arc.less = cost_of(s, low >= is ? cap : fmax(cap, cost / (high - low)));
-		code = add(s, p->from, p->to, &arc, err);
+		code = add_flow_arc(s, p->from, p->to, &arc, err);
 	}
 	return code;
 }
 
 /* From the outermost corner below the estimate up to it. */
-static int add_below(struct solver *s, const struct place *p, const struct vti_estimate *e,
+static int add_below(struct solver *s, const struct paying_arc *p, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
 	double is = s->first ? 0.25 * e->f : p->f;
@@ -172,7 +172,7 @@ static int add_below(struct solver *s, const struct place *p, const struct vti_e
 		double high = fmax(e->f - corners[i] * e->sigma, 0);
 		double low = fmax(e->f - corners[i + 1] * e->sigma, 0);
 		double middle = (corners[i] + corners[i + 1]) / 2;
-		int64_t size = units(s, high) - units(s, low);
+		int64_t size = flow_units(s, high) - flow_units(s, low);
 		struct vt_mincost_arc arc = {
 			.want = size,
 			.at_most = size,
@@ -180,12 +180,12 @@ static int add_below(struct solver *s, const struct place *p, const struct vti_e
 		};
 
 		if (size > 0)
-			code = add(s, p->from, p->to, &arc, err);
+			code = add_flow_arc(s, p->from, p->to, &arc, err);
 	}
 	return code;
 }
 
-static int add_above(struct solver *s, const struct place *p, const struct vti_estimate *e,
+static int add_above(struct solver *s, const struct paying_arc *p, const struct vti_estimate *e,
 		     struct vt_error *err)
 {
 	double near = fmax(0.25 * e->f, 2 * e->sigma);
@@ -198,37 +198,37 @@ static int add_above(struct solver *s, const struct place *p, const struct vti_e
 		bool last = i + 1 == NCORNERS;
 		double middle = last ? 6 : (corners[i] + corners[i + 1]) / 2;
 		int64_t size = last ? VT_MINCOST_MAX
-				    : units(s, e->f + corners[i + 1] * e->sigma) -
-					       units(s, e->f + corners[i] * e->sigma);
+				    : flow_units(s, e->f + corners[i + 1] * e->sigma) -
+					       flow_units(s, e->f + corners[i] * e->sigma);
 		struct vt_mincost_arc arc = {
 			.at_most = size,
 			.more = cost_of(s, fmin(middle / e->sigma, cap)),
 		};
 
 		if (size > 0)
-			code = add(s, p->from, p->to, &arc, err);
+			code = add_flow_arc(s, p->from, p->to, &arc, err);
 	}
 	return code;
 }
 
-static int add_estimate(struct solver *s, const struct place *p, const struct vti_estimate *e,
-			struct vt_error *err)
+static int add_estimate_arcs(struct solver *s, const struct paying_arc *p,
+			     const struct vti_estimate *e, struct vt_error *err)
 {
 	int code = e->f > 0 ? add_below(s, p, e, err) : 0;
 
 	return code < 0 ? code : add_above(s, p, e, err);
 }
 
-static int add_exact(struct solver *s, uint32_t block, double f, struct vt_error *err)
+static int add_exact_arc(struct solver *s, uint32_t block, double f, struct vt_error *err)
 {
 	struct vt_mincost_arc arc = {
-		.want = units(s, f),
+		.want = flow_units(s, f),
 		.less = VT_MINCOST_COST,
 		.more = VT_MINCOST_COST,
 		.at_most = VT_MINCOST_MAX,
 	};
 
-	return add(s, node_in(block), node_out(block), &arc, err);
+	return add_flow_arc(s, node_in(block), node_out(block), &arc, err);
 }
 
 static double exact_of(const struct vti_freqwork *w, uint32_t block)
@@ -238,24 +238,25 @@ static double exact_of(const struct vti_freqwork *w, uint32_t block)
 	return w->in->exact && b->ninsns ? w->in->exact[b->insn] : -1;
 }
 
-static int add_block(struct solver *s, uint32_t block, bool first_of_class, struct vt_error *err)
+static int add_block_arcs(struct solver *s, uint32_t block, bool first_of_class,
+			  struct vt_error *err)
 {
 	const struct vti_freqwork *w = s->w;
 	const struct vti_estimate *e = &w->classes[w->in->flow->classes->block[block]];
-	const struct place p = {node_in(block), node_out(block), w->in->flow->classes->block[block],
-				w->blocks[block].f};
+	const struct paying_arc p = {node_in(block), node_out(block),
+				     w->in->flow->classes->block[block], w->blocks[block].f};
 	static const struct vt_mincost_arc any = {.more = 1, .at_most = VT_MINCOST_MAX};
 
 	if (exact_of(w, block) >= 0)
-		return add_exact(s, block, exact_of(w, block), err);
+		return add_exact_arc(s, block, exact_of(w, block), err);
 	if (!first_of_class || !has_cost(e))
-		return add(s, p.from, p.to, &any, err);
-	return add_estimate(s, &p, e, err);
+		return add_flow_arc(s, p.from, p.to, &any, err);
+	return add_estimate_arcs(s, &p, e, err);
 }
 
 /* ---- the graph ---- */
 
-static int add_blocks(struct solver *s, struct vt_error *err)
+static int add_all_blocks(struct solver *s, struct vt_error *err)
 {
 	const struct vt_classes *c = s->w->in->flow->classes;
 	uint32_t b;
@@ -263,7 +264,7 @@ static int add_blocks(struct solver *s, struct vt_error *err)
 
 	for (b = 0; b < s->w->g->nblocks && code == 0; b++) {
 		s->blocks[b] = s->narcs;
-		code = add_block(s, b, !s->seen[c->block[b]], err);
+		code = add_block_arcs(s, b, !s->seen[c->block[b]], err);
 		s->seen[c->block[b]] = true;
 	}
 	s->blocks[s->w->g->nblocks] = s->narcs;
@@ -271,7 +272,7 @@ static int add_blocks(struct solver *s, struct vt_error *err)
 }
 
 /* Of edges, only what branch stacks counted is known, but through their blocks. */
-static int add_edges(struct solver *s, struct vt_error *err)
+static int add_all_edges(struct solver *s, struct vt_error *err)
 {
 	const struct vt_cfg *g = s->w->g;
 	const struct vt_classes *c = s->w->in->flow->classes;
@@ -281,17 +282,19 @@ static int add_edges(struct solver *s, struct vt_error *err)
 
 	for (i = 0; i < g->nedges && code == 0; i++) {
 		const struct vti_estimate *e = &s->w->classes[c->edge[i]];
-		const struct place p = {node_out(g->edges[i].from), node_in(g->edges[i].to),
-					c->edge[i], s->w->edges[i].f};
+		const struct paying_arc p = {node_out(g->edges[i].from), node_in(g->edges[i].to),
+					     c->edge[i], s->w->edges[i].f};
 
 		s->edges[i] = s->narcs;
-		code = s->seen[c->edge[i]] || !has_cost(e) ? add(s, p.from, p.to, &any, err)
-							   : add_estimate(s, &p, e, err);
+		code = s->seen[c->edge[i]] || !has_cost(e)
+			       ? add_flow_arc(s, p.from, p.to, &any, err)
+			       : add_estimate_arcs(s, &p, e, err);
 		s->seen[c->edge[i]] = true;
 	}
 	s->edges[g->nedges] = s->narcs;
 	/* What leaves the procedure enters it again. */
-	return code < 0 ? code : add(s, node_out(VT_CFG_EXIT), node_in(VT_CFG_ENTRY), &any, err);
+	return code < 0 ? code
+			: add_flow_arc(s, node_out(VT_CFG_EXIT), node_in(VT_CFG_ENTRY), &any, err);
 }
 
 /* Of a jump to unknown places it is known whence, but not whither. */
@@ -306,9 +309,9 @@ static int add_hidden(struct solver *s, double most, struct vt_error *err)
 
 	for (b = VT_CFG_FIRST; b < g->nblocks && code == 0 && !g->complete; b++) {
 		if (g->blocks[b].incomplete)
-			code = add(s, node_out(b), node_in(VT_CFG_EXIT), &leave, err);
+			code = add_flow_arc(s, node_out(b), node_in(VT_CFG_EXIT), &leave, err);
 		if (code == 0)
-			code = add(s, node_out(VT_CFG_ENTRY), node_in(b), &arrive, err);
+			code = add_flow_arc(s, node_out(VT_CFG_ENTRY), node_in(b), &arrive, err);
 	}
 	return code;
 }
@@ -326,7 +329,7 @@ static double sum_flow(const struct solver *s, const uint32_t *arcs)
 }
 
 /* True if it is another one. */
-static bool take_value(struct vti_estimate *e, double f)
+static bool set_frequency(struct vti_estimate *e, double f)
 {
 	bool other = !(e->f == f);
 
@@ -336,16 +339,16 @@ static bool take_value(struct vti_estimate *e, double f)
 }
 
 /* True if it is another flow than that of the time before. */
-static bool take_flow(const struct solver *s)
+static bool take_solution(const struct solver *s)
 {
 	const struct vt_cfg *g = s->w->g;
 	bool other = false;
 	uint32_t i;
 
 	for (i = 0; i < g->nblocks; i++)
-		other |= take_value(&s->w->blocks[i], sum_flow(s, &s->blocks[i]));
+		other |= set_frequency(&s->w->blocks[i], sum_flow(s, &s->blocks[i]));
 	for (i = 0; i < g->nedges; i++)
-		other |= take_value(&s->w->edges[i], sum_flow(s, &s->edges[i]));
+		other |= set_frequency(&s->w->edges[i], sum_flow(s, &s->edges[i]));
 	return other;
 }
 
@@ -370,9 +373,9 @@ static int solve_once(struct solver *s, double most, struct vt_error *err)
 
 	s->narcs = 0;
 	memset(s->seen, 0, s->w->in->flow->classes->count * sizeof(*s->seen));
-	code = add_blocks(s, err);
+	code = add_all_blocks(s, err);
 	if (code == 0)
-		code = add_edges(s, err);
+		code = add_all_edges(s, err);
 	if (code == 0)
 		code = add_hidden(s, fmax(most, 1), err);
 	if (code == 0)
@@ -380,7 +383,7 @@ static int solve_once(struct solver *s, double most, struct vt_error *err)
 	if (code < 0)
 		return code;
 	/* Costs follow from the flow before, but for the first time. */
-	other = take_flow(s);
+	other = take_solution(s);
 	return other || s->first;
 }
 

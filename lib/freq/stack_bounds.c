@@ -16,13 +16,13 @@
 #define POINTS 20.0
 
 /* Sums over the blocks and edges of a class that have a count. */
-struct sum {
+struct class_sum {
 	double f;
 	double variance;
 	double parts;
 };
 
-static void add(struct sum *s, const struct vt_freq_measure *m)
+static void add_measure(struct class_sum *s, const struct vt_freq_measure *m)
 {
 	if (m->executions < 0)
 		return;
@@ -31,17 +31,17 @@ static void add(struct sum *s, const struct vt_freq_measure *m)
 	s->parts++;
 }
 
-static struct sum *sum_classes(const struct vti_freqwork *w)
+static struct class_sum *sum_classes(const struct vti_freqwork *w)
 {
 	const struct vt_classes *c = w->in->flow->classes;
-	struct sum *sums = calloc((size_t)c->count + 1, sizeof(*sums));
+	struct class_sum *sums = calloc((size_t)c->count + 1, sizeof(*sums));
 	uint32_t i;
 
 	for (i = 0; sums && i < w->g->ninsns; i++)
 		if (!vti_freq_repeats(w, i))
-			add(&sums[c->block[w->in->flow->block[i]]], &w->in->measured[i]);
+			add_measure(&sums[c->block[w->in->flow->block[i]]], &w->in->measured[i]);
 	for (i = 0; sums && i < w->g->nedges; i++)
-		add(&sums[c->edge[i]], &w->in->measured_edges[i]);
+		add_measure(&sums[c->edge[i]], &w->in->measured_edges[i]);
 	return sums;
 }
 
@@ -52,7 +52,8 @@ static struct sum *sum_classes(const struct vti_freqwork *w)
 #define MORE 2.0
 
 /* Their counts are of the same executions: together they are no more certain than each. */
-static struct vti_estimate mean(const struct vti_freqwork *w, const struct sum *s, double scale)
+static struct vti_estimate mean_estimate(const struct vti_freqwork *w, const struct class_sum *s,
+					 double scale)
 {
 	struct vti_estimate e = {.known = true, .points = POINTS, .counted = true};
 	double unit = w->in->measure_unit;
@@ -64,7 +65,7 @@ static struct vti_estimate mean(const struct vti_freqwork *w, const struct sum *
 
 /* ---- the unit ---- */
 
-static int by_f(const void *x, const void *y)
+static int compare_ratios(const void *x, const void *y)
 {
 	const struct vti_estimate *a = x, *b = y;
 
@@ -82,8 +83,8 @@ static int by_f(const void *x, const void *y)
  */
 #define UNIT_DOUBT (2 * VTI_FREQ_ALONE)
 
-static double fit(const struct vti_freqwork *w, const struct sum *sums, struct vti_estimate *ratios,
-		  double *doubt)
+static double fit_unit(const struct vti_freqwork *w, const struct class_sum *sums,
+		       struct vti_estimate *ratios, double *doubt)
 {
 	double all = 0, sum = 0, squares = 0, median = 0;
 	uint32_t i, n = 0;
@@ -97,7 +98,7 @@ static double fit(const struct vti_freqwork *w, const struct sum *sums, struct v
 		ratios[n].points = (e->f / e->sigma) * (e->f / e->sigma);
 		all += ratios[n++].points;
 	}
-	qsort(ratios, n, sizeof(*ratios), by_f);
+	qsort(ratios, n, sizeof(*ratios), compare_ratios);
 	for (i = 0; i < n && sum < all / 2; i++) {
 		sum += ratios[i].points;
 		median = ratios[i].f;
@@ -125,7 +126,7 @@ static bool is_better(const struct vti_freqwork *w, const struct vti_estimate *c
 int vti_freq_stacks(struct vti_freqwork *w, struct vt_error *err)
 {
 	uint32_t i, n = w->in->flow->classes->count;
-	struct sum *sums;
+	struct class_sum *sums;
 	struct vti_estimate *ratios;
 	double scale = 1;
 
@@ -135,13 +136,13 @@ int vti_freq_stacks(struct vti_freqwork *w, struct vt_error *err)
 	sums = sum_classes(w);
 	ratios = calloc((size_t)n + 1, sizeof(*ratios));
 	if (sums && ratios && !w->in->measure_timed)
-		scale = fit(w, sums, ratios, &w->unit_doubt);
+		scale = fit_unit(w, sums, ratios, &w->unit_doubt);
 	for (i = 0; sums && ratios && i < n && scale > 0; i++) {
 		struct vti_estimate e;
 
 		if (!sums[i].parts)
 			continue;
-		e = mean(w, &sums[i], scale);
+		e = mean_estimate(w, &sums[i], scale);
 		if (is_better(w, &e, &w->classes[i]))
 			w->classes[i] = e;
 	}

@@ -17,7 +17,7 @@
 /* No compiler makes code without a taken branch that is longer. */
 #define RUN_MAX 65536 /* bytes */
 
-struct source {
+struct stack_source {
 	struct vt_stackcount_event e; /* the key is its first field */
 	uint64_t period;
 	bool all;	/* the stacks have all branches */
@@ -26,7 +26,7 @@ struct source {
 };
 
 /* Which link, in the order of the results. */
-struct key {
+struct link_key {
 	uint64_t event;
 	uint64_t image;
 	int64_t pid;
@@ -35,8 +35,8 @@ struct key {
 	uint64_t to;
 };
 
-struct entry {
-	struct key key;
+struct link_entry {
+	struct link_key key;
 	uint64_t stacks; /* that count for it */
 	uint64_t last;	 /* the number of the last of them */
 	double current;	 /* what that adds */
@@ -44,7 +44,7 @@ struct entry {
 };
 
 /* Where control continues after a branch. */
-struct start {
+struct run_start {
 	uint64_t image;
 	int64_t pid;
 	uint64_t offset;
@@ -56,7 +56,7 @@ struct start {
  * The same, by how control got there: how long what follows takes often hangs on that.  Where the
  * branch before led is told by how far that is.
  */
-struct context {
+struct run_context {
 	uint64_t image;
 	int64_t pid;
 	uint64_t offset;
@@ -66,7 +66,7 @@ struct context {
 };
 
 /* A branch of a stack, and the run before it, by the numbers of their entries. */
-struct branch {
+struct stack_branch {
 	uint32_t branch; /* UINT32_MAX: none; likewise below */
 	uint32_t run;
 	uint32_t start;
@@ -75,10 +75,10 @@ struct branch {
 };
 
 /* Stacks with times that wait for what others tell of how long runs take. */
-struct batch {
-	struct branch *branches; /* newest first */
+struct stack_batch {
+	struct stack_branch *branches; /* newest first */
 	size_t nbranches;
-	struct waiting {
+	struct waiting_stack {
 		double period;
 		size_t first; /* of its branches; they end where those of the next one begin */
 		size_t source;
@@ -96,15 +96,15 @@ struct vt_stackcount {
 	struct vt_hash contexts;
 	struct vt_hash sources;
 	struct vt_hash entries;
-	struct batch batch;
+	struct stack_batch batch;
 	uint64_t stack; /* the number of the one at hand */
-	struct key *keys;
+	struct link_key *keys;
 	struct vt_stackcount_link *links;
 	size_t count;
 };
 
 /* What a branch of a stack counts for. */
-struct share {
+struct stack_share {
 	double parts[VT_STACK_PARTS]; /* by where in the window it may lie */
 	double bias;		      /* deviation, as a part of all of them */
 };
@@ -116,10 +116,10 @@ struct vt_stackcount *vt_stackcount_new(struct vt_context *context)
 	if (!c)
 		return NULL;
 	c->stream = context;
-	vt_hash_init(&c->sources, sizeof(struct source), sizeof(uint64_t));
-	vt_hash_init(&c->entries, sizeof(struct entry), sizeof(struct key));
-	vt_hash_init(&c->starts, sizeof(struct start), offsetof(struct start, reach));
-	vt_hash_init(&c->contexts, sizeof(struct context), offsetof(struct context, times));
+	vt_hash_init(&c->sources, sizeof(struct stack_source), sizeof(uint64_t));
+	vt_hash_init(&c->entries, sizeof(struct link_entry), sizeof(struct link_key));
+	vt_hash_init(&c->starts, sizeof(struct run_start), offsetof(struct run_start, reach));
+	vt_hash_init(&c->contexts, sizeof(struct run_context), offsetof(struct run_context, times));
 	return c;
 }
 
@@ -141,16 +141,16 @@ void vt_stackcount_free(struct vt_stackcount *c)
 /* ---- what stacks add ---- */
 
 /* A stack's part of an entry is known when another stack has it, or none comes. */
-static void settle(struct entry *e)
+static void settle_entry(struct link_entry *e)
 {
 	e->sum.variance += e->current * e->current;
 	e->current = 0;
 }
 
 /* Counts a branch of the stack at hand. */
-static void add_share(struct vt_stackcount *c, uint32_t entry, const struct share *s)
+static void add_stack_share(struct vt_stackcount *c, uint32_t entry, const struct stack_share *s)
 {
-	struct entry *e;
+	struct link_entry *e;
 	double all = 0;
 	size_t i;
 
@@ -158,7 +158,7 @@ static void add_share(struct vt_stackcount *c, uint32_t entry, const struct shar
 		return;
 	e = vt_hash_at(&c->entries, entry);
 	if (e->last != c->stack) {
-		settle(e);
+		settle_entry(e);
 		e->stacks++;
 		e->last = c->stack;
 	}
@@ -190,20 +190,20 @@ static void add_share(struct vt_stackcount *c, uint32_t entry, const struct shar
  * A few zeros say nothing else: the first branch has one after a processor was told to begin, or
  * go on, with its stack.
  */
-static bool has_zeros(const struct source *s)
+static bool has_zeros(const struct stack_source *s)
 {
 	return 20 * s->zeros > s->ones;
 }
 
-struct timed {
-	const struct branch *branches;
+struct timed_stack {
+	const struct stack_branch *branches;
 	size_t count;
 	double period;
 	bool zeros;
 };
 
 /* The time from branch `i` + 1 to the newest one, of that from branch `i`. */
-static double add_time(const struct timed *s, size_t i, double before)
+static double add_time(const struct timed_stack *s, size_t i, double before)
 {
 	uint16_t cycles = s->branches[i].cycles;
 
@@ -212,7 +212,7 @@ static double add_time(const struct timed *s, size_t i, double before)
 	return fmax(before + HALF, (double)i + 1);
 }
 
-static double reach_of(const struct timed *s)
+static double reach_of(const struct timed_stack *s)
 {
 	double before = 0;
 	size_t i;
@@ -222,12 +222,13 @@ static double reach_of(const struct timed *s)
 	return before;
 }
 
-static struct start *branch_start(const struct vt_stackcount *c, const struct timed *s, size_t i)
+static struct run_start *branch_start(const struct vt_stackcount *c, const struct timed_stack *s,
+				      size_t i)
 {
 	return vt_hash_at(&c->starts, s->branches[i].start);
 }
 
-struct window {
+struct stack_window {
 	double length;			   /* cycles */
 	double weight;			   /* of what is in all of it */
 	double doubt;			   /* deviation of that, as a part of it */
@@ -241,7 +242,7 @@ struct window {
  */
 #define UNIFORM 0.2887 /* 1 / sqrt(12) */
 
-static double doubt_of(const struct timed *s, const struct window *w)
+static double doubt_of(const struct timed_stack *s, const struct stack_window *w)
 {
 	double since = vt_stackwindow_since(w->times, w->length);
 	double time = since, ones = 0, spare;
@@ -260,9 +261,9 @@ static double doubt_of(const struct timed *s, const struct window *w)
  * that all stacks of a loop have the same: a pattern in it would otherwise be looked at for longer
  * from some places than from others.
  */
-static struct window window_of(const struct vt_stackcount *c, const struct timed *s)
+static struct stack_window window_of(const struct vt_stackcount *c, const struct timed_stack *s)
 {
-	struct window w = {.length = reach_of(s)};
+	struct stack_window w = {.length = reach_of(s)};
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
@@ -271,20 +272,20 @@ static struct window window_of(const struct vt_stackcount *c, const struct timed
 	return w;
 }
 
-static void note_reach(struct vt_stackcount *c, const struct timed *s)
+static void note_reach(struct vt_stackcount *c, const struct timed_stack *s)
 {
 	vt_stackreach_add(&branch_start(c, s, 0)->reach, reach_of(s));
 }
 
-static void note_runs(struct vt_stackcount *c, const struct timed *s)
+static void note_runs(struct vt_stackcount *c, const struct timed_stack *s)
 {
-	struct window w = window_of(c, s);
+	struct stack_window w = window_of(c, s);
 	double before = 0;
 	size_t i;
 
 	for (i = 0; i + 1 < s->count && before < w.length; i++) {
-		const struct branch *b = &s->branches[i + 1];
-		struct context *context;
+		const struct stack_branch *b = &s->branches[i + 1];
+		struct run_context *context;
 
 		vt_stacktimes_add(&branch_start(c, s, i + 1)->times, s->branches[i].cycles,
 				  w.weight);
@@ -300,10 +301,10 @@ static void note_runs(struct vt_stackcount *c, const struct timed *s)
  * What follows the newest branch, as far as stacks have told: if none has it elsewhere, like its
  * own runs.
  */
-static const struct vt_stacktimes *find_times(const struct vt_stackcount *c, const struct timed *s,
-					      struct vt_stacktimes *own)
+static const struct vt_stacktimes *
+find_times(const struct vt_stackcount *c, const struct timed_stack *s, struct vt_stacktimes *own)
 {
-	const struct context *context;
+	const struct run_context *context;
 	const struct vt_stacktimes *times;
 	size_t i;
 
@@ -320,11 +321,12 @@ static const struct vt_stacktimes *find_times(const struct vt_stackcount *c, con
 	return own;
 }
 
-static void count_timed(struct vt_stackcount *c, const struct timed *s, struct source *source)
+static void count_timed(struct vt_stackcount *c, const struct timed_stack *s,
+			struct stack_source *source)
 {
-	struct window w = window_of(c, s);
+	struct stack_window w = window_of(c, s);
 	struct vt_stacktimes own = {.times = {0}};
-	struct share share;
+	struct stack_share share;
 	double before = 0;
 	size_t i, k;
 
@@ -336,28 +338,29 @@ static void count_timed(struct vt_stackcount *c, const struct timed *s, struct s
 		vt_stackwindow_share(w.times, w.length, before, share.parts);
 		for (k = 0; k < VT_STACK_PARTS; k++)
 			share.parts[k] *= w.weight;
-		add_share(c, s->branches[i].branch, &share);
-		add_share(c, s->branches[i].run, &share);
+		add_stack_share(c, s->branches[i].branch, &share);
+		add_stack_share(c, s->branches[i].run, &share);
 		before = add_time(s, i, before);
 	}
 }
 
-static struct timed timed_at(const struct vt_stackcount *c, size_t i)
+static struct timed_stack timed_at(const struct vt_stackcount *c, size_t i)
 {
-	const struct batch *b = &c->batch;
-	const struct waiting *w = &b->stacks[i];
-	const struct source *source = vt_hash_at(&c->sources, w->source);
+	const struct stack_batch *b = &c->batch;
+	const struct waiting_stack *w = &b->stacks[i];
+	const struct stack_source *source = vt_hash_at(&c->sources, w->source);
 	size_t end = i + 1 < b->nstacks ? w[1].first : b->nbranches;
 
 	assert(end >= w->first + 2 && end <= b->nbranches);
-	return (struct timed){b->branches + w->first, end - w->first, w->period, has_zeros(source)};
+	return (struct timed_stack){b->branches + w->first, end - w->first, w->period,
+				    has_zeros(source)};
 }
 
 /* Counts the stacks that wait, and forgets them. */
 static void count_waiting(struct vt_stackcount *c)
 {
-	struct batch *b = &c->batch;
-	struct timed s;
+	struct stack_batch *b = &c->batch;
+	struct timed_stack s;
 	size_t i;
 
 	for (i = 0; i < b->nstacks; i++) {
@@ -379,14 +382,14 @@ static void count_waiting(struct vt_stackcount *c)
 /* ---- samples ---- */
 
 /* Of a sample: who, and a mapping that it was seen in; empty at first. */
-struct at {
+struct sample_at {
 	uint64_t event;
 	int32_t pid;
 	struct vt_map map;
 };
 
 /* Whether an address lies in a mapping, which is in *a then. */
-static bool find(const struct vt_stackcount *c, struct at *a, uint64_t addr)
+static bool find_sample_map(const struct vt_stackcount *c, struct sample_at *a, uint64_t addr)
 {
 	const struct vt_map *m;
 
@@ -399,7 +402,7 @@ static bool find(const struct vt_stackcount *c, struct at *a, uint64_t addr)
 }
 
 /* The number of an entry, or UINT32_MAX for none that could be; -VT_E_NOMEM. */
-static int64_t number_of(const struct vt_hash *h, const void *entry, struct vt_error *err)
+static int64_t entry_number(const struct vt_hash *h, const void *entry, struct vt_error *err)
 {
 	size_t i;
 
@@ -409,25 +412,25 @@ static int64_t number_of(const struct vt_hash *h, const void *entry, struct vt_e
 	return i < UINT32_MAX ? (int64_t)i : (int64_t)UINT32_MAX;
 }
 
-static int64_t find_link(struct vt_stackcount *c, struct at *a, bool run, uint64_t from,
-			 uint64_t to, struct vt_error *err)
+static int64_t find_link_entry(struct vt_stackcount *c, struct sample_at *a, bool run,
+			       uint64_t from, uint64_t to, struct vt_error *err)
 {
-	struct key key = {.event = a->event, .run = run};
+	struct link_key key = {.event = a->event, .run = run};
 
 	if (run && (to < from || to - from > RUN_MAX))
 		return UINT32_MAX;
 	/* Control that goes from one image to another goes along no edge of a procedure. */
-	if (!find(c, a, from) || to < a->map.start || to >= a->map.end)
+	if (!find_sample_map(c, a, from) || to < a->map.start || to >= a->map.end)
 		return UINT32_MAX;
 	key.image = a->map.image;
 	key.pid = a->map.type == VT_IMAGE_ANON ? a->pid : 0;
 	key.from = vt_map_offset(&a->map, from);
 	key.to = vt_map_offset(&a->map, to);
-	return number_of(&c->entries, vt_hash_add(&c->entries, &key, NULL), err);
+	return entry_number(&c->entries, vt_hash_add(&c->entries, &key, NULL), err);
 }
 
 /* The branches of a sample, newest first. */
-struct stack {
+struct branch_stack {
 	const uint64_t *from;
 	const uint64_t *to;
 	const uint64_t *flags;
@@ -437,12 +440,12 @@ struct stack {
 };
 
 /* Cycles since the branch before: `cycles` of struct perf_branch_entry, 16 bits from bit 4 on. */
-static uint64_t cycles_of(const struct stack *s, size_t i)
+static uint64_t branch_cycles(const struct branch_stack *s, size_t i)
 {
 	return i < s->flagged ? s->flags[i] >> 4 & 0xffff : 0;
 }
 
-static void drop_newest(struct stack *s)
+static void drop_newest(struct branch_stack *s)
 {
 	s->from++;
 	s->to++;
@@ -452,13 +455,13 @@ static void drop_newest(struct stack *s)
 }
 
 /* Arrays may be of different lengths, the last entries empty, and the first one there twice. */
-static struct stack stack_of(const struct vt_record *rec)
+static struct branch_stack stack_of(const struct vt_record *rec)
 {
 	struct vt_words from = vt_record_words(rec, VT_SAMPLE_BR_FROM);
 	struct vt_words to = vt_record_words(rec, VT_SAMPLE_BR_TO);
 	struct vt_words flags = vt_record_words(rec, VT_SAMPLE_BR_FLAGS);
 	size_t i, n = from.count < to.count ? from.count : to.count;
-	struct stack s = {
+	struct branch_stack s = {
 		.from = from.data, .to = to.data, .flags = flags.data, .flagged = flags.count};
 
 	for (i = 0; i < n && i < MAX_BRANCHES && (s.from[i] || s.to[i]); i++)
@@ -470,12 +473,12 @@ static struct stack stack_of(const struct vt_record *rec)
 }
 
 /* Where branch `i` of a stack led. */
-static struct start *start_at(struct vt_stackcount *c, struct at *a, const struct stack *s,
-			      size_t i)
+static struct run_start *start_at(struct vt_stackcount *c, struct sample_at *a,
+				  const struct branch_stack *s, size_t i)
 {
-	struct start key = {.image = UINT64_MAX, .offset = s->to[i]};
+	struct run_start key = {.image = UINT64_MAX, .offset = s->to[i]};
 
-	if (find(c, a, s->to[i])) {
+	if (find_sample_map(c, a, s->to[i])) {
 		key.image = a->map.image;
 		key.pid = a->map.type == VT_IMAGE_ANON ? a->pid : 0;
 		key.offset = vt_map_offset(&a->map, s->to[i]);
@@ -484,15 +487,15 @@ static struct start *start_at(struct vt_stackcount *c, struct at *a, const struc
 }
 
 /* And how control got there; there must be a branch before it. */
-static struct context *context_at(struct vt_stackcount *c, const struct start *start,
-				  const struct stack *s, size_t i)
+static struct run_context *context_at(struct vt_stackcount *c, const struct run_start *start,
+				      const struct branch_stack *s, size_t i)
 {
-	struct context key = {
+	struct run_context key = {
 		.image = start->image,
 		.pid = start->pid,
 		.offset = start->offset,
 		.before = s->to[i] - s->to[i + 1],
-		.bin = vt_stacktimes_bin(cycles_of(s, i)),
+		.bin = vt_stacktimes_bin(branch_cycles(s, i)),
 	};
 
 	assert(i + 1 < s->count);
@@ -500,16 +503,16 @@ static struct context *context_at(struct vt_stackcount *c, const struct start *s
 }
 
 /* A branch and the run before it; of the oldest branch, only where it led. */
-static int find_links(struct vt_stackcount *c, struct at *a, const struct stack *s, size_t i,
-		      struct branch *b, struct vt_error *err)
+static int find_links(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
+		      size_t i, struct stack_branch *b, struct vt_error *err)
 {
 	int64_t branch = UINT32_MAX, run = UINT32_MAX;
 
 	if (i + 1 < s->count) {
-		branch = find_link(c, a, false, s->from[i], s->to[i], err);
+		branch = find_link_entry(c, a, false, s->from[i], s->to[i], err);
 		if (branch < 0)
 			return -VT_E_NOMEM;
-		run = find_link(c, a, true, s->to[i + 1], s->from[i], err);
+		run = find_link_entry(c, a, true, s->to[i + 1], s->from[i], err);
 		if (run < 0)
 			return -VT_E_NOMEM;
 	}
@@ -519,8 +522,8 @@ static int find_links(struct vt_stackcount *c, struct at *a, const struct stack 
 }
 
 /* Without cycles, all of the stack is the window, and branches are what it is measured in. */
-static int count_untimed(struct vt_stackcount *c, struct at *a, const struct stack *s,
-			 struct source *source, struct vt_error *err)
+static int count_untimed(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
+			 struct stack_source *source, struct vt_error *err)
 {
 	double weight = s->period / (double)(s->count - 1);
 	size_t i;
@@ -529,32 +532,33 @@ static int count_untimed(struct vt_stackcount *c, struct at *a, const struct sta
 	source->e.weight += weight;
 	c->stack++;
 	for (i = 0; i + 1 < s->count && code == 0; i++) {
-		struct share share = {.bias = 0};
-		struct branch b;
+		struct stack_share share = {.bias = 0};
+		struct stack_branch b;
 
 		share.parts[i * VT_STACK_PARTS / (s->count - 1)] = weight;
 		code = find_links(c, a, s, i, &b, err);
 		if (code < 0)
 			return code;
-		add_share(c, b.branch, &share);
-		add_share(c, b.run, &share);
+		add_stack_share(c, b.branch, &share);
+		add_stack_share(c, b.run, &share);
 	}
 	return 0;
 }
 
-static int find_branch(struct vt_stackcount *c, struct at *a, const struct stack *s, size_t i,
-		       struct branch *b, struct vt_error *err)
+static int find_stack_branch(struct vt_stackcount *c, struct sample_at *a,
+			     const struct branch_stack *s, size_t i, struct stack_branch *b,
+			     struct vt_error *err)
 {
-	struct start *start = start_at(c, a, s, i);
-	int64_t number = number_of(&c->starts, start, err);
+	struct run_start *start = start_at(c, a, s, i);
+	int64_t number = entry_number(&c->starts, start, err);
 
 	if (number < 0)
 		return -VT_E_NOMEM;
 	b->start = (uint32_t)number;
-	b->cycles = (uint16_t)cycles_of(s, i);
+	b->cycles = (uint16_t)branch_cycles(s, i);
 	b->context = UINT32_MAX;
 	if (i + 1 < s->count) {
-		number = number_of(&c->contexts, context_at(c, start, s, i), err);
+		number = entry_number(&c->contexts, context_at(c, start, s, i), err);
 		if (number < 0)
 			return -VT_E_NOMEM;
 		b->context = (uint32_t)number;
@@ -562,7 +566,7 @@ static int find_branch(struct vt_stackcount *c, struct at *a, const struct stack
 	return find_links(c, a, s, i, b, err);
 }
 
-static bool make_batch(struct batch *b)
+static bool make_batch(struct stack_batch *b)
 {
 	if (!b->branches)
 		b->branches = malloc(MAX_BRANCHES * sizeof(*b->branches));
@@ -572,11 +576,11 @@ static bool make_batch(struct batch *b)
 }
 
 /* With cycles, it waits for others. */
-static int keep_timed(struct vt_stackcount *c, struct at *a, const struct stack *s,
-		      const struct source *source, struct vt_error *err)
+static int keep_timed(struct vt_stackcount *c, struct sample_at *a, const struct branch_stack *s,
+		      const struct stack_source *source, struct vt_error *err)
 {
-	struct batch *b = &c->batch;
-	int64_t number = number_of(&c->sources, source, err);
+	struct stack_batch *b = &c->batch;
+	int64_t number = entry_number(&c->sources, source, err);
 	size_t i;
 
 	if (!make_batch(b))
@@ -584,18 +588,18 @@ static int keep_timed(struct vt_stackcount *c, struct at *a, const struct stack 
 	if (b->nstacks == MAX_STACKS || b->nbranches + s->count > MAX_BRANCHES)
 		count_waiting(c);
 	for (i = 0; i < s->count; i++)
-		if (find_branch(c, a, s, i, &b->branches[b->nbranches + i], err) < 0)
+		if (find_stack_branch(c, a, s, i, &b->branches[b->nbranches + i], err) < 0)
 			return -VT_E_NOMEM;
-	b->stacks[b->nstacks++] = (struct waiting){s->period, b->nbranches, (size_t)number};
+	b->stacks[b->nstacks++] = (struct waiting_stack){s->period, b->nbranches, (size_t)number};
 	b->nbranches += s->count;
 	return 0;
 }
 
-static int take_stack(struct vt_stackcount *c, const struct vt_record *rec, struct source *s,
-		      struct vt_error *err)
+static int count_stack(struct vt_stackcount *c, const struct vt_record *rec, struct stack_source *s,
+		       struct vt_error *err)
 {
-	struct stack stack = stack_of(rec);
-	struct at a = {.event = s->e.id, .pid = (int32_t)vt_record_i64(rec, VT_SAMPLE_PID)};
+	struct branch_stack stack = stack_of(rec);
+	struct sample_at a = {.event = s->e.id, .pid = (int32_t)vt_record_i64(rec, VT_SAMPLE_PID)};
 	uint64_t period = vt_record_u64(rec, VT_SAMPLE_PERIOD), cycles = 0;
 	size_t i;
 
@@ -606,25 +610,26 @@ static int take_stack(struct vt_stackcount *c, const struct vt_record *rec, stru
 		period = s->period ? s->period : 1;
 	stack.period = (double)period;
 	for (i = 0; i + 1 < stack.count; i++)
-		cycles += cycles_of(&stack, i);
+		cycles += branch_cycles(&stack, i);
 	if (!s->e.stacks)
 		s->e.timed = cycles > 0;
 	if (s->e.timed && !cycles)
 		return 0;
 	for (i = 0; i + 1 < stack.count && s->e.timed; i++) {
-		s->zeros += cycles_of(&stack, i) == 0;
-		s->ones += cycles_of(&stack, i) == 1;
+		s->zeros += branch_cycles(&stack, i) == 0;
+		s->ones += branch_cycles(&stack, i) == 1;
 	}
 	s->e.stacks++;
 	return s->e.timed ? keep_timed(c, &a, &stack, s, err)
 			  : count_untimed(c, &a, &stack, s, err);
 }
 
-static int take_event(struct vt_stackcount *c, const struct vt_record *rec, struct vt_error *err)
+static int note_stack_event(struct vt_stackcount *c, const struct vt_record *rec,
+			    struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
 	uint64_t type = vt_record_u64(rec, VT_EVENT_BRANCH_TYPE);
-	struct source *s = vt_hash_add(&c->sources, &id, NULL);
+	struct stack_source *s = vt_hash_add(&c->sources, &id, NULL);
 
 	if (!s)
 		return vt_error_nomem(err);
@@ -633,20 +638,22 @@ static int take_event(struct vt_stackcount *c, const struct vt_record *rec, stru
 	return 0;
 }
 
-static int take_sample(struct vt_stackcount *c, const struct vt_record *rec, struct vt_error *err)
+static int count_sample_stack(struct vt_stackcount *c, const struct vt_record *rec,
+			      struct vt_error *err)
 {
 	uint64_t event = vt_record_u64(rec, VT_SAMPLE_EVENT);
-	struct source *s;
+	struct stack_source *s;
 
 	if (vt_record_words(rec, VT_SAMPLE_BR_FROM).count < 2)
 		return 0;
 	s = vt_hash_find(&c->sources, &event);
-	return s && s->all ? take_stack(c, rec, s, err) : 0;
+	return s && s->all ? count_stack(c, rec, s, err) : 0;
 }
 
 int vt_stackcount_feed(void *stacks, const struct vt_record *rec, struct vt_error *err)
 {
-	return rec->kind == VT_EVENT ? take_event(stacks, rec, err) : take_sample(stacks, rec, err);
+	return rec->kind == VT_EVENT ? note_stack_event(stacks, rec, err)
+				     : count_sample_stack(stacks, rec, err);
 }
 
 /* ---- results ---- */
@@ -692,7 +699,7 @@ static int by_words(const uint64_t *a, const uint64_t *b, size_t n)
 
 static int by_key(const void *x, const void *y)
 {
-	const struct key *a = x, *b = y;
+	const struct link_key *a = x, *b = y;
 	const uint64_t p[] = {a->event, a->image, (uint64_t)a->pid, a->run, a->from, a->to};
 	const uint64_t q[] = {b->event, b->image, (uint64_t)b->pid, b->run, b->from, b->to};
 
@@ -705,7 +712,7 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 
 	count_waiting(c);
 	for (i = 0; i < c->sources.count; i++) {
-		struct source *s = vt_hash_at(&c->sources, i);
+		struct stack_source *s = vt_hash_at(&c->sources, i);
 
 		if (s->e.stacks)
 			s->e.weight /= (double)s->e.stacks;
@@ -716,14 +723,14 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 		return vt_error_nomem(err);
 	/* The index of the hash goes, and nothing is added any more: its entries may be moved. */
 	if (n)
-		qsort(c->entries.entries, n, sizeof(struct entry), by_key);
+		qsort(c->entries.entries, n, sizeof(struct link_entry), by_key);
 	for (i = 0; i < n; i++) {
-		struct entry *e = vt_hash_at(&c->entries, i);
+		struct link_entry *e = vt_hash_at(&c->entries, i);
 
 		/* What lies in no window counts for nothing. */
 		if (!e->stacks)
 			continue;
-		settle(e);
+		settle_entry(e);
 		c->keys[k] = e->key;
 		c->links[k++] = (struct vt_stackcount_link){
 			.from = e->key.from,
@@ -739,7 +746,7 @@ int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err)
 
 const struct vt_stackcount_event *vt_stackcount_event(const struct vt_stackcount *c, uint64_t id)
 {
-	const struct source *s = vt_hash_find(&c->sources, &id);
+	const struct stack_source *s = vt_hash_find(&c->sources, &id);
 
 	return s && s->e.stacks ? &s->e : NULL;
 }
@@ -750,7 +757,7 @@ const struct vt_stackcount_event *vt_stackcount_most(const struct vt_stackcount 
 	size_t i;
 
 	for (i = 0; i < c->sources.count; i++) {
-		const struct source *s = vt_hash_at(&c->sources, i);
+		const struct stack_source *s = vt_hash_at(&c->sources, i);
 
 		if (s->e.stacks > (most ? most->stacks : 0))
 			most = &s->e;
@@ -758,7 +765,7 @@ const struct vt_stackcount_event *vt_stackcount_most(const struct vt_stackcount 
 	return most;
 }
 
-static size_t lower_bound(const struct vt_stackcount *c, const struct key *key)
+static size_t first_link_at(const struct vt_stackcount *c, const struct link_key *key)
 {
 	size_t low = 0, high = c->count;
 
@@ -777,11 +784,12 @@ const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount 
 						     uint32_t image, int32_t pid, bool runs,
 						     uint64_t start, uint64_t end, size_t *count)
 {
-	struct key key = {.event = event, .image = image, .pid = pid, .run = runs, .from = start};
-	size_t first = lower_bound(c, &key);
+	struct link_key key = {
+		.event = event, .image = image, .pid = pid, .run = runs, .from = start};
+	size_t first = first_link_at(c, &key);
 
 	/* The file offsets of a procedure in several segments may wrap around. */
 	key.from = end;
-	*count = end > start ? lower_bound(c, &key) - first : 0;
+	*count = end > start ? first_link_at(c, &key) - first : 0;
 	return c->links + first;
 }

@@ -10,7 +10,7 @@ struct tally {
 	struct vt_stackcount_sum on;
 };
 
-static struct vt_freq_measure measure(const struct vt_stackcount_sum *s, double scale)
+static struct vt_freq_measure measure_sum(const struct vt_stackcount_sum *s, double scale)
 {
 	double count = vt_stackcount_count(s);
 
@@ -18,7 +18,8 @@ static struct vt_freq_measure measure(const struct vt_stackcount_sum *s, double 
 	return (struct vt_freq_measure){fmax(count, 0) * scale, vt_stackcount_sigma(s) * scale};
 }
 
-static void add(struct vt_stackcount_sum *to, const struct vt_stackcount_sum *s, double sign)
+static void add_stack_sum(struct vt_stackcount_sum *to, const struct vt_stackcount_sum *s,
+			  double sign)
 {
 	size_t i;
 
@@ -29,8 +30,8 @@ static void add(struct vt_stackcount_sum *to, const struct vt_stackcount_sum *s,
 }
 
 /* Each run adds to the instructions from its first to its last: differences, summed up after. */
-static void add_runs(const struct vt_stackcount_link *links, size_t n, const struct vt_cfg *g,
-		     uint64_t bias, struct tally *tallies)
+static void add_run_tallies(const struct vt_stackcount_link *links, size_t n,
+			    const struct vt_cfg *g, uint64_t bias, struct tally *tallies)
 {
 	size_t i;
 
@@ -41,26 +42,26 @@ static void add_runs(const struct vt_stackcount_link *links, size_t n, const str
 		/* One that goes on into the next procedure, or begins within an instruction. */
 		if (first == UINT32_MAX || last == UINT32_MAX)
 			continue;
-		add(&tallies[first].all, &links[i].sum, 1);
-		add(&tallies[last + 1].all, &links[i].sum, -1);
-		add(&tallies[first].on, &links[i].sum, 1);
-		add(&tallies[last].on, &links[i].sum, -1);
+		add_stack_sum(&tallies[first].all, &links[i].sum, 1);
+		add_stack_sum(&tallies[last + 1].all, &links[i].sum, -1);
+		add_stack_sum(&tallies[first].on, &links[i].sum, 1);
+		add_stack_sum(&tallies[last].on, &links[i].sum, -1);
 	}
 }
 
-static void sum_up(struct tally *tallies, uint32_t n)
+static void sum_up_tallies(struct tally *tallies, uint32_t n)
 {
 	uint32_t i;
 
 	for (i = 1; i < n; i++) {
-		add(&tallies[i].all, &tallies[i - 1].all, 1);
-		add(&tallies[i].on, &tallies[i - 1].on, 1);
+		add_stack_sum(&tallies[i].all, &tallies[i - 1].all, 1);
+		add_stack_sum(&tallies[i].on, &tallies[i - 1].on, 1);
 	}
 }
 
 /* The links are sorted by where they are from.  NULL: there is none. */
-static const struct vt_stackcount_link *find_branch(const struct vt_stackcount_link *links,
-						    size_t n, uint64_t from, uint64_t to)
+static const struct vt_stackcount_link *find_branch_link(const struct vt_stackcount_link *links,
+							 size_t n, uint64_t from, uint64_t to)
 {
 	size_t low = 0, high = n;
 
@@ -75,7 +76,7 @@ static const struct vt_stackcount_link *find_branch(const struct vt_stackcount_l
 	return low < n && links[low].from == from && links[low].to == to ? &links[low] : NULL;
 }
 
-static bool falls(const struct vt_cfg *g, uint32_t block)
+static bool block_falls_through(const struct vt_cfg *g, uint32_t block)
 {
 	const struct vt_cfg_block *b = &g->blocks[block];
 	uint32_t i;
@@ -101,18 +102,18 @@ static struct vt_freq_measure edge_measure(const struct vt_cfg *g, const struct 
 		return unknown;
 	last = &g->insns[from->insn + from->ninsns - 1];
 	if (e->kind == VT_EDGE_TAKEN || e->kind == VT_EDGE_SWITCH) {
-		link = find_branch(links, n, last->addr + bias, to->start + bias);
+		link = find_branch_link(links, n, last->addr + bias, to->start + bias);
 		if (link)
-			add(&sum, &link->sum, 1);
+			add_stack_sum(&sum, &link->sum, 1);
 		/* A jump to the instruction behind it may not have been told as one. */
-		if (to->start == last->addr + last->length && !falls(g, e->from))
-			add(&sum, &tallies[last - g->insns].on, 1);
-		return measure(&sum, scale);
+		if (to->start == last->addr + last->length && !block_falls_through(g, e->from))
+			add_stack_sum(&sum, &tallies[last - g->insns].on, 1);
+		return measure_sum(&sum, scale);
 	}
 	/* Behind a call, control is another run's. */
 	if (e->kind != VT_EDGE_FALL || last->flags & VT_FACT_CALL)
 		return unknown;
-	return measure(&tallies[last - g->insns].on, scale);
+	return measure_sum(&tallies[last - g->insns].on, scale);
 }
 
 int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uint64_t event,
@@ -139,10 +140,10 @@ int vt_stackflow_init(struct vt_stackflow *s, const struct vt_stackcount *c, uin
 		free(tallies);
 		return vt_error_nomem(err);
 	}
-	add_runs(runs, nruns, g, bias, tallies);
-	sum_up(tallies, g->ninsns + 1);
+	add_run_tallies(runs, nruns, g, bias, tallies);
+	sum_up_tallies(tallies, g->ninsns + 1);
 	for (i = 0; i < g->ninsns; i++)
-		s->insns[i] = measure(&tallies[i].all, scale);
+		s->insns[i] = measure_sum(&tallies[i].all, scale);
 	for (i = 0; i < g->nedges; i++)
 		s->edges[i] = edge_measure(g, &g->edges[i], tallies, links, nlinks, bias, scale);
 	free(tallies);

@@ -113,8 +113,8 @@ static const double ends[VT_STACK_PARTS] = {
  * Adds `weight` times what a branch counts for on the average, when the sample came any time within
  * `run` cycles of the newest branch.
  */
-static void add_share(double window, double run, double before, double weight,
-		      double parts[VT_STACK_PARTS])
+static void add_run_share(double window, double run, double before, double weight,
+			  double parts[VT_STACK_PARTS])
 {
 	double first = before / window, last = (before + run) / window, begin = first;
 	size_t i;
@@ -140,7 +140,8 @@ void vt_stackwindow_share(const struct vt_stacktimes *t, double window, double b
 		parts[i] = 0;
 	for (i = 1; i < VT_STACKWINDOW_TIMES; i++)
 		if (t->times[i] > 0)
-			add_share(window, bin_time(i), before, (double)t->times[i] / all, parts);
+			add_run_share(window, bin_time(i), before, (double)t->times[i] / all,
+				      parts);
 }
 
 /* The mean of the time since the newest branch, or of the window if that is shorter. */

@@ -28,7 +28,7 @@ double vti_freq_doubt(const struct vti_freqwork *w, const struct vti_estimate *e
 	return sqrt(square(e->sigma) + square(e->f * VTI_FREQ_ALONE / points));
 }
 
-static void start(struct vti_freqwork *w)
+static void init_trust(struct vti_freqwork *w)
 {
 	const struct vt_classes *c = w->in->flow->classes;
 	uint32_t i;
@@ -56,7 +56,7 @@ static struct vti_estimate *edge_at(const struct vti_freqwork *w, uint32_t block
 }
 
 /* One sum: true if it made some part of it more certain. */
-static bool relax(struct vti_freqwork *w, uint32_t block, bool out)
+static bool relax_sum(struct vti_freqwork *w, uint32_t block, bool out)
 {
 	const struct vt_cfg_block *b = &w->g->blocks[block];
 	struct vti_estimate *whole = &w->blocks[block], *worst = NULL;
@@ -111,12 +111,12 @@ void vti_freq_trust(struct vti_freqwork *w)
 	uint32_t b;
 	int pass;
 
-	start(w);
+	init_trust(w);
 	for (pass = 0; pass < PASSES && changed; pass++) {
 		changed = false;
 		for (b = VT_CFG_FIRST; b < w->g->nblocks; b++) {
-			changed |= relax(w, b, false);
-			changed |= relax(w, b, true);
+			changed |= relax_sum(w, b, false);
+			changed |= relax_sum(w, b, true);
 		}
 	}
 	doubt_unit(w);

@@ -26,7 +26,7 @@ static const char *const colors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
 static const char *const dashes[] = {"", "7 3", "2 3", "9 3 2 3"};
 #define NDASHES (sizeof(dashes) / sizeof(dashes[0]))
 
-static void put_text(struct vt_output *out, const char *text)
+static void put_svg_text(struct vt_output *out, const char *text)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	const char *s;
@@ -46,26 +46,27 @@ static void put_text(struct vt_output *out, const char *text)
 }
 
 /* `how` is the attributes that are not its place. */
-static void put_label(struct vt_output *out, double x, double y, const char *how, const char *text)
+static void put_chart_label(struct vt_output *out, double x, double y, const char *how,
+			    const char *text)
 {
 	vt_output_printf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
-	put_text(out, text);
+	put_svg_text(out, text);
 	vt_output_text(out, "</text>\n");
 }
 
-static double clamp(double v, double max)
+static double clamp_to_axis(double v, double max)
 {
 	return v > max ? max : v > 0 ? v : 0;
 }
 
 static double x_of(const struct vt_chart *c, double x)
 {
-	return PLOT_LEFT + PLOT_WIDTH * clamp(x, c->x_max) / c->x_max;
+	return PLOT_LEFT + PLOT_WIDTH * clamp_to_axis(x, c->x_max) / c->x_max;
 }
 
 static double y_of(const struct vt_chart *c, double y)
 {
-	return PLOT_TOP + PLOT_HEIGHT * (1 - clamp(y, c->y_max) / c->y_max);
+	return PLOT_TOP + PLOT_HEIGHT * (1 - clamp_to_axis(y, c->y_max) / c->y_max);
 }
 
 /* The distance of grid lines: 1, 2 or 5 times a power of ten, so that there are five to ten. */
@@ -94,12 +95,12 @@ static void put_grid(const struct vt_chart *c, struct vt_output *out)
 	vt_output_text(out, "</g>\n");
 	for (i = 0; (v = i * step) <= c->x_max * 1.0001; i++) {
 		snprintf(text, sizeof(text), "%g", v);
-		put_label(out, x_of(c, v), PLOT_TOP + PLOT_HEIGHT + 18, "text-anchor=\"middle\"",
-			  text);
+		put_chart_label(out, x_of(c, v), PLOT_TOP + PLOT_HEIGHT + 18,
+				"text-anchor=\"middle\"", text);
 	}
 	for (i = 0; (v = i * grid_step(c->y_max)) <= c->y_max * 1.0001; i++) {
 		snprintf(text, sizeof(text), "%g", v);
-		put_label(out, PLOT_LEFT - 8, y_of(c, v) + 4, "text-anchor=\"end\"", text);
+		put_chart_label(out, PLOT_LEFT - 8, y_of(c, v) + 4, "text-anchor=\"end\"", text);
 	}
 	vt_output_printf(out,
 			 "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" "
@@ -111,17 +112,17 @@ static void put_titles(const struct vt_chart *c, struct vt_output *out)
 {
 	char how[96];
 
-	put_label(out, PLOT_LEFT + PLOT_WIDTH / 2.0, 24,
-		  "text-anchor=\"middle\" font-size=\"15\" font-weight=\"bold\"", c->title);
-	put_label(out, PLOT_LEFT + PLOT_WIDTH / 2.0, PLOT_TOP + PLOT_HEIGHT + 40,
-		  "text-anchor=\"middle\"", c->x_label);
+	put_chart_label(out, PLOT_LEFT + PLOT_WIDTH / 2.0, 24,
+			"text-anchor=\"middle\" font-size=\"15\" font-weight=\"bold\"", c->title);
+	put_chart_label(out, PLOT_LEFT + PLOT_WIDTH / 2.0, PLOT_TOP + PLOT_HEIGHT + 40,
+			"text-anchor=\"middle\"", c->x_label);
 	snprintf(how, sizeof(how), "text-anchor=\"middle\" transform=\"rotate(-90 20 %d)\"",
 		 PLOT_TOP + PLOT_HEIGHT / 2);
-	put_label(out, 20, PLOT_TOP + PLOT_HEIGHT / 2.0, how, c->y_label);
+	put_chart_label(out, 20, PLOT_TOP + PLOT_HEIGHT / 2.0, how, c->y_label);
 }
 
-static void put_line(const struct vt_chart *c, const struct vt_chart_series *s, size_t k,
-		     struct vt_output *out)
+static void put_series_line(const struct vt_chart *c, const struct vt_chart_series *s, size_t k,
+			    struct vt_output *out)
 {
 	size_t i;
 
@@ -136,8 +137,8 @@ static void put_line(const struct vt_chart *c, const struct vt_chart_series *s, 
 	vt_output_text(out, "\"/>\n");
 }
 
-static void put_dots(const struct vt_chart *c, const struct vt_chart_series *s, size_t k,
-		     struct vt_output *out)
+static void put_series_dots(const struct vt_chart *c, const struct vt_chart_series *s, size_t k,
+			    struct vt_output *out)
 {
 	size_t i;
 
@@ -151,7 +152,7 @@ static void put_dots(const struct vt_chart *c, const struct vt_chart_series *s, 
 	vt_output_text(out, "\"/>\n");
 }
 
-static void put_legend(const struct vt_chart *c, struct vt_output *out)
+static void put_chart_legend(const struct vt_chart *c, struct vt_output *out)
 {
 	int row = 0;
 	size_t k;
@@ -167,7 +168,7 @@ static void put_legend(const struct vt_chart *c, struct vt_output *out)
 			vt_output_printf(out, " stroke-dasharray=\"%s\"",
 					 dashes[k / NCOLORS % NDASHES]);
 		vt_output_printf(out, " d=\"M%d %d h28\"/>\n", PLOT_LEFT, y);
-		put_label(out, PLOT_LEFT + 36, y + 4, "", c->series[k].label);
+		put_chart_label(out, PLOT_LEFT + 36, y + 4, "", c->series[k].label);
 		row++;
 	}
 }
@@ -189,10 +190,10 @@ void vt_chart_write(const struct vt_chart *c, struct vt_output *out)
 	put_grid(c, out);
 	for (k = 0; k < c->nseries; k++) {
 		if (c->dots)
-			put_dots(c, &c->series[k], k, out);
+			put_series_dots(c, &c->series[k], k, out);
 		else
-			put_line(c, &c->series[k], k, out);
+			put_series_line(c, &c->series[k], k, out);
 	}
-	put_legend(c, out);
+	put_chart_legend(c, out);
 	vt_output_text(out, "</svg>\n");
 }

@@ -170,7 +170,7 @@ json_t *vt_json_table(const struct vt_table *t)
 	return rows;
 }
 
-static int write_json(const char *data, size_t size, void *out)
+static int write_json_chunk(const char *data, size_t size, void *out)
 {
 	vt_output_put(out, data, size);
 	return 0;
@@ -181,7 +181,7 @@ void vt_json_write(struct vt_output *out, json_t *value, bool pretty)
 	size_t flags = JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9) |
 		       (pretty ? JSON_INDENT(2) : 0);
 
-	if (!value || json_dump_callback(value, write_json, out, flags) < 0) {
+	if (!value || json_dump_callback(value, write_json_chunk, out, flags) < 0) {
 		if (out->err.code == VT_OK)
 			vt_error_set(&out->err, VT_E_NOMEM, "%s: out of memory", out->name);
 	}

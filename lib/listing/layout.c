@@ -12,7 +12,7 @@
 /* ---- layers ---- */
 
 /* The edges of nodes, by the node that they leave. */
-struct walk {
+struct layout_walk {
 	uint32_t *first; /* by node, and one more */
 	uint32_t *edges;
 	uint32_t *next; /* by node: the next edge to follow */
@@ -24,7 +24,7 @@ struct walk {
 
 enum { UNSEEN, OPEN, CLOSED };
 
-static bool walk_init(struct walk *w, const struct vt_layout *g)
+static bool walk_init(struct layout_walk *w, const struct vt_layout *g)
 {
 	uint32_t e, n;
 
@@ -47,7 +47,7 @@ static bool walk_init(struct walk *w, const struct vt_layout *g)
 	return true;
 }
 
-static void walk_fini(struct walk *w)
+static void walk_fini(struct layout_walk *w)
 {
 	free(w->first);
 	free(w->edges);
@@ -58,7 +58,7 @@ static void walk_fini(struct walk *w)
 }
 
 /* Depth first from a node; an edge to a node that is still open closes a loop. */
-static void walk_from(struct walk *w, struct vti_layered *l, uint32_t node)
+static void walk_from(struct layout_walk *w, struct vti_layered *l, uint32_t node)
 {
 	uint32_t depth = 0;
 
@@ -90,7 +90,7 @@ static void walk_from(struct walk *w, struct vti_layered *l, uint32_t node)
  * The longest way from above.  An edge that was reversed leads to a node that was left before: the
  * nodes in the opposite order of leaving are sorted by all the others.
  */
-static void assign_layers(const struct walk *w, struct vti_layered *l)
+static void assign_layers(const struct layout_walk *w, struct vti_layered *l)
 {
 	uint32_t i, k;
 
@@ -112,7 +112,7 @@ static void assign_layers(const struct walk *w, struct vti_layered *l)
 
 static bool find_layers(struct vti_layered *l)
 {
-	struct walk w = {0};
+	struct layout_walk w = {0};
 	bool ok = walk_init(&w, l->g);
 	uint32_t n;
 

@@ -159,13 +159,13 @@ static uint64_t parse_number(struct vt_bytes value)
 	return strtoull(text, NULL, 10);
 }
 
-static bool keep_text(struct vt_merge *m, struct vt_bytes value, uint32_t *text)
+static bool keep_meta_text(struct vt_merge *m, struct vt_bytes value, uint32_t *text)
 {
 	*text = vt_intern_add(m->strings, value.data, value.size);
 	return *text != UINT32_MAX;
 }
 
-static bool feed_meta(struct vt_merge *m, const struct vt_record *rec)
+static bool feed_conflict_meta(struct vt_merge *m, const struct vt_record *rec)
 {
 	struct vt_bytes key = vt_record_bytes(rec, VT_META_KEY);
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
@@ -174,11 +174,11 @@ static bool feed_meta(struct vt_merge *m, const struct vt_record *rec)
 	size_t i;
 
 	if (vt_bytes_are(key, META_MODEL))
-		return keep_text(m, value, &c->own_model);
+		return keep_meta_text(m, value, &c->own_model);
 	if (vt_bytes_are(key, META_DISTANCE))
-		return keep_text(m, value, &c->own_distance);
+		return keep_meta_text(m, value, &c->own_distance);
 	if (vt_bytes_are(key, META_EVENT))
-		return keep_text(m, value, &name) && vt_hash_add(&c->events, &name, NULL);
+		return keep_meta_text(m, value, &name) && vt_hash_add(&c->events, &name, NULL);
 	for (i = 0; i < NSUMS; i++)
 		if (vt_bytes_are(key, meta_sums[i]))
 			c->sum[i] += parse_number(value);
@@ -203,7 +203,7 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 {
 	struct vt_merge *m = arg;
 	bool (*feed)(struct vt_merge * m, const struct vt_record *rec) =
-		b->kind == VT_META	 ? feed_meta
+		b->kind == VT_META	 ? feed_conflict_meta
 		: b->kind == VT_CONFLICT ? feed_conflict
 					 : NULL;
 	struct vt_record rec = {b, b->kind, first};
@@ -218,7 +218,7 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 
 /* ---- adding its sums to the others ---- */
 
-static uint32_t index_of(const struct vt_hash *h, const void *entry)
+static uint32_t entry_index(const struct vt_hash *h, const void *entry)
 {
 	return (uint32_t)(((const uint8_t *)entry - h->entries) / (ptrdiff_t)h->entry_size);
 }
@@ -236,7 +236,7 @@ static bool join_event(struct vt_merge *m, const struct vt_tally_event *e, uint3
 	for (f = 0; f < VT_EVENT_NFIELDS; f++)
 		if (added || joined->row[f] != e->row[f])
 			joined->row[f] = added ? e->row[f] : 0;
-	*index = index_of(&m->events, joined);
+	*index = entry_index(&m->events, joined);
 	return true;
 }
 
@@ -272,7 +272,7 @@ static bool join_image(struct vt_merge *m, const struct vt_tally_image *i, uint3
 		joined->type = i->type;
 		joined->machine = i->machine;
 	}
-	*index = index_of(&m->images, joined);
+	*index = entry_index(&m->images, joined);
 	return true;
 }
 
@@ -429,7 +429,7 @@ struct rank {
 	size_t index;
 };
 
-static int compare_ranks(const void *a, const void *b)
+static int compare_entry_ranks(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 	int i, c = 0;
@@ -454,7 +454,7 @@ static struct rank *rank_entries(const struct vt_merge *m, const struct vt_hash 
 		describe(m, vt_hash_at(h, i), &ranks[i]);
 	}
 	if (ranks)
-		qsort(ranks, h->count, sizeof(*ranks), compare_ranks);
+		qsort(ranks, h->count, sizeof(*ranks), compare_entry_ranks);
 	return ranks;
 }
 
@@ -476,12 +476,12 @@ static void describe_image(const struct vt_merge *m, const void *entry, struct r
 	r->number[0] = i->type;
 }
 
-static uint32_t event_id(const struct vt_merge *m, uint32_t index)
+static uint32_t written_event_id(const struct vt_merge *m, uint32_t index)
 {
 	return ((const struct merged_event *)vt_hash_at(&m->events, index))->id;
 }
 
-static uint32_t image_id(const struct vt_merge *m, uint32_t index)
+static uint32_t written_image_id(const struct vt_merge *m, uint32_t index)
 {
 	if (index == VT_UNMAPPED_IMAGE)
 		return index;
@@ -492,9 +492,9 @@ static void describe_place(const struct vt_merge *m, const void *entry, struct r
 {
 	const struct merged_place *p = entry;
 
-	r->number[0] = image_id(m, p->image);
+	r->number[0] = written_image_id(m, p->image);
 	r->number[1] = p->offset;
-	r->number[2] = event_id(m, p->event);
+	r->number[2] = written_event_id(m, p->event);
 }
 
 static void describe_loss(const struct vt_merge *m, const void *entry, struct rank *r)
@@ -502,7 +502,7 @@ static void describe_loss(const struct vt_merge *m, const void *entry, struct ra
 	const struct vt_tally_loss *l = entry;
 
 	r->text[0] = vt_intern_get(m->strings, (uint32_t)l->source);
-	r->number[0] = event_id(m, (uint32_t)l->event);
+	r->number[0] = written_event_id(m, (uint32_t)l->event);
 }
 
 static void describe_gap(const struct vt_merge *m, const void *entry, struct rank *r)
@@ -513,14 +513,15 @@ static void describe_gap(const struct vt_merge *m, const void *entry, struct ran
 	r->text[1] = vt_intern_get(m->strings, g->reason);
 }
 
-static void write_string(const struct vt_merge *m, struct vt_writer *w, unsigned field,
-			 uint32_t string)
+static void write_merged_string(const struct vt_merge *m, struct vt_writer *w, unsigned field,
+				uint32_t string)
 {
 	vt_writer_bytes(w, field, vt_intern_get(m->strings, string),
 			vt_intern_size(m->strings, string));
 }
 
-static void write_event(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+static void write_merged_event(const struct vt_merge *m, struct vt_writer *w, void *entry,
+			       size_t number)
 {
 	struct merged_event *e = entry;
 	uint64_t *row = vt_writer_row(w, VT_EVENT);
@@ -532,11 +533,12 @@ static void write_event(const struct vt_merge *m, struct vt_writer *w, void *ent
 			row[f] = e->row[f];
 	row[VT_EVENT_ID] = number;
 	row[VT_EVENT_POLICY] = e->policy;
-	write_string(m, w, VT_EVENT_NAME, e->name);
-	write_string(m, w, VT_EVENT_UNIT, e->unit);
+	write_merged_string(m, w, VT_EVENT_NAME, e->name);
+	write_merged_string(m, w, VT_EVENT_UNIT, e->unit);
 }
 
-static void write_image(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+static void write_merged_image(const struct vt_merge *m, struct vt_writer *w, void *entry,
+			       size_t number)
 {
 	struct merged_image *i = entry;
 	uint64_t *row = vt_writer_row(w, VT_IMAGE);
@@ -545,35 +547,38 @@ static void write_image(const struct vt_merge *m, struct vt_writer *w, void *ent
 	row[VT_IMAGE_ID] = number;
 	row[VT_IMAGE_TYPE] = i->type;
 	row[VT_IMAGE_MACHINE] = i->machine;
-	write_string(m, w, VT_IMAGE_PATH, i->path);
-	write_string(m, w, VT_IMAGE_BUILDID, i->buildid);
+	write_merged_string(m, w, VT_IMAGE_PATH, i->path);
+	write_merged_string(m, w, VT_IMAGE_BUILDID, i->buildid);
 }
 
-static void write_place(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+static void write_merged_place(const struct vt_merge *m, struct vt_writer *w, void *entry,
+			       size_t number)
 {
 	const struct merged_place *p = entry;
 	uint64_t *row = vt_writer_row(w, VT_COUNT);
 
 	(void)number;
-	row[VT_COUNT_IMAGE] = image_id(m, p->image);
+	row[VT_COUNT_IMAGE] = written_image_id(m, p->image);
 	row[VT_COUNT_OFFSET] = p->offset;
-	row[VT_COUNT_EVENT] = event_id(m, p->event);
+	row[VT_COUNT_EVENT] = written_event_id(m, p->event);
 	row[VT_COUNT_SAMPLES] = p->samples;
 	row[VT_COUNT_PERIOD] = p->period;
 }
 
-static void write_loss(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+static void write_merged_loss(const struct vt_merge *m, struct vt_writer *w, void *entry,
+			      size_t number)
 {
 	const struct vt_tally_loss *l = entry;
 	uint64_t *row = vt_writer_row(w, VT_LOST);
 
 	(void)number;
-	row[VT_LOST_EVENT] = event_id(m, (uint32_t)l->event);
+	row[VT_LOST_EVENT] = written_event_id(m, (uint32_t)l->event);
 	row[VT_LOST_COUNT] = l->count;
-	write_string(m, w, VT_LOST_SOURCE, (uint32_t)l->source);
+	write_merged_string(m, w, VT_LOST_SOURCE, (uint32_t)l->source);
 }
 
-static void write_gap(const struct vt_merge *m, struct vt_writer *w, void *entry, size_t number)
+static void write_merged_gap(const struct vt_merge *m, struct vt_writer *w, void *entry,
+			     size_t number)
 {
 	const struct vt_tally_gap *g = entry;
 	uint64_t *row = vt_writer_row(w, VT_GAP);
@@ -581,8 +586,8 @@ static void write_gap(const struct vt_merge *m, struct vt_writer *w, void *entry
 	(void)number;
 	row[VT_GAP_BYTES] = g->bytes;
 	row[VT_GAP_RECORDS] = g->records;
-	write_string(m, w, VT_GAP_REASON, g->reason);
-	write_string(m, w, VT_GAP_INPUT, g->input);
+	write_merged_string(m, w, VT_GAP_REASON, g->reason);
+	write_merged_string(m, w, VT_GAP_INPUT, g->input);
 }
 
 /* ---- writing hot lists ---- */
@@ -631,11 +636,11 @@ static int write_hots(struct vt_merge *m, struct vt_writer *w, struct vt_error *
 		if (h->key.caller) {
 			if (!join_hot_image(m, h->key.caller_image, &index))
 				return vt_error_nomem(err);
-			caller = image_id(m, index);
+			caller = written_image_id(m, index);
 		}
 		if (!join_hot_image(m, h->key.image, &index))
 			return vt_error_nomem(err);
-		if (vt_hot_write(h, image_id(m, index), caller, w, err) < 0)
+		if (vt_hot_write(h, written_image_id(m, index), caller, w, err) < 0)
 			return -(int)err->code;
 	}
 	return 0;
@@ -698,9 +703,9 @@ static int compare_conflicts(const void *pa, const void *pb)
 
 static void fill_conflict(const struct vt_merge *m, const struct merged_pair *p, uint64_t *row)
 {
-	row[VT_CONFLICT_IMAGE] = image_id(m, p->image);
+	row[VT_CONFLICT_IMAGE] = written_image_id(m, p->image);
 	row[VT_CONFLICT_OFFSET] = p->offset;
-	row[VT_CONFLICT_EARLIER_IMAGE] = image_id(m, p->earlier_image);
+	row[VT_CONFLICT_EARLIER_IMAGE] = written_image_id(m, p->earlier_image);
 	row[VT_CONFLICT_EARLIER] = p->earlier;
 	row[VT_CONFLICT_TYPE] = p->type;
 	row[VT_CONFLICT_COUNT] = p->count;
@@ -710,7 +715,7 @@ static void fill_conflict(const struct vt_merge *m, const struct merged_pair *p,
 	row[VT_CONFLICT_SAMPLES] = count_pair_samples(m, p);
 }
 
-static void write_totals(const struct vt_merge *m, struct vt_writer *w)
+static void write_conflict_totals(const struct vt_merge *m, struct vt_writer *w)
 {
 	const struct conflicts *c = &m->conflicts;
 	char text[NUMBER_SIZE];
@@ -744,7 +749,7 @@ static int write_conflicts(const struct vt_merge *m, struct vt_writer *w, struct
 	for (i = 0; i < c->pairs.count; i++)
 		memcpy(vt_writer_row(w, VT_CONFLICT), rows[i].field, sizeof(rows[i].field));
 	free(rows);
-	write_totals(m, w);
+	write_conflict_totals(m, w);
 	return 0;
 }
 
@@ -757,11 +762,11 @@ int vt_merge_write(struct vt_merge *m, struct vt_writer *w, struct vt_error *err
 		void (*write)(const struct vt_merge *m, struct vt_writer *w, void *entry,
 			      size_t number);
 	} parts[] = {
-		{&m->events, describe_event, write_event},
-		{&m->images, describe_image, write_image},
-		{&m->losses, describe_loss, write_loss},
-		{&m->gaps, describe_gap, write_gap},
-		{&m->places, describe_place, write_place},
+		{&m->events, describe_event, write_merged_event},
+		{&m->images, describe_image, write_merged_image},
+		{&m->losses, describe_loss, write_merged_loss},
+		{&m->gaps, describe_gap, write_merged_gap},
+		{&m->places, describe_place, write_merged_place},
 	};
 	size_t i, k;
 

@@ -33,14 +33,14 @@ void vt_tally_fini(struct vt_stream_tally *t)
 
 /* ---- records ---- */
 
-static uint32_t add_string(struct vt_stream_tally *t, const struct vt_record *rec, unsigned field)
+static uint32_t tally_string(struct vt_stream_tally *t, const struct vt_record *rec, unsigned field)
 {
 	struct vt_bytes b = vt_record_bytes(rec, field);
 
 	return vt_intern_add(t->strings, b.data, b.size);
 }
 
-static bool feed_event(struct vt_stream_tally *t, const struct vt_record *rec)
+static bool tally_event(struct vt_stream_tally *t, const struct vt_record *rec)
 {
 	const struct vt_tally_event key = {.kind = VT_PROFILE_EVENT,
 					   .id = vt_record_u64(rec, VT_EVENT_ID)};
@@ -52,12 +52,12 @@ static bool feed_event(struct vt_stream_tally *t, const struct vt_record *rec)
 	for (f = 0; f < VT_EVENT_NFIELDS; f++)
 		if (f != VT_EVENT_ID && f != VT_EVENT_NAME && f != VT_EVENT_UNIT)
 			e->row[f] = vt_record_u64(rec, f);
-	e->name = add_string(t, rec, VT_EVENT_NAME);
-	e->unit = add_string(t, rec, VT_EVENT_UNIT);
+	e->name = tally_string(t, rec, VT_EVENT_NAME);
+	e->unit = tally_string(t, rec, VT_EVENT_UNIT);
 	return e->name != UINT32_MAX && e->unit != UINT32_MAX;
 }
 
-static bool feed_image(struct vt_stream_tally *t, const struct vt_record *rec)
+static bool tally_image(struct vt_stream_tally *t, const struct vt_record *rec)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	struct vt_tally_image *i = vt_hash_add(&t->images, &id, NULL);
@@ -66,15 +66,15 @@ static bool feed_image(struct vt_stream_tally *t, const struct vt_record *rec)
 		return false;
 	i->type = vt_record_u64(rec, VT_IMAGE_TYPE);
 	i->machine = vt_record_u64(rec, VT_IMAGE_MACHINE);
-	i->path = add_string(t, rec, VT_IMAGE_PATH);
-	i->buildid = add_string(t, rec, VT_IMAGE_BUILDID);
+	i->path = tally_string(t, rec, VT_IMAGE_PATH);
+	i->buildid = tally_string(t, rec, VT_IMAGE_BUILDID);
 	return i->path != UINT32_MAX && i->buildid != UINT32_MAX;
 }
 
-static bool feed_loss(struct vt_stream_tally *t, const struct vt_record *rec)
+static bool tally_loss(struct vt_stream_tally *t, const struct vt_record *rec)
 {
 	struct vt_tally_loss key = {.event = vt_record_u64(rec, VT_LOST_EVENT),
-				    .source = add_string(t, rec, VT_LOST_SOURCE)};
+				    .source = tally_string(t, rec, VT_LOST_SOURCE)};
 	struct vt_tally_loss *l = vt_hash_add(&t->losses, &key, NULL);
 
 	if (!l || key.source == UINT32_MAX)
@@ -83,10 +83,10 @@ static bool feed_loss(struct vt_stream_tally *t, const struct vt_record *rec)
 	return true;
 }
 
-static bool feed_gap(struct vt_stream_tally *t, const struct vt_record *rec)
+static bool tally_gap(struct vt_stream_tally *t, const struct vt_record *rec)
 {
-	struct vt_tally_gap key = {.reason = add_string(t, rec, VT_GAP_REASON),
-				   .input = add_string(t, rec, VT_GAP_INPUT)};
+	struct vt_tally_gap key = {.reason = tally_string(t, rec, VT_GAP_REASON),
+				   .input = tally_string(t, rec, VT_GAP_INPUT)};
 	struct vt_tally_gap *g = vt_hash_add(&t->gaps, &key, NULL);
 
 	if (!g || key.reason == UINT32_MAX || key.input == UINT32_MAX)
@@ -100,10 +100,10 @@ int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t 
 		  uint32_t count, struct vt_error *err)
 {
 	bool (*feed)(struct vt_stream_tally * t, const struct vt_record *rec) =
-		b->kind == VT_EVENT   ? feed_event
-		: b->kind == VT_IMAGE ? feed_image
-		: b->kind == VT_LOST  ? feed_loss
-		: b->kind == VT_GAP   ? feed_gap
+		b->kind == VT_EVENT   ? tally_event
+		: b->kind == VT_IMAGE ? tally_image
+		: b->kind == VT_LOST  ? tally_loss
+		: b->kind == VT_GAP   ? tally_gap
 				      : NULL;
 	struct vt_record rec = {b, b->kind, first};
 

@@ -15,7 +15,7 @@ struct middle {
 	uint32_t *reach;
 };
 
-static uint32_t *row_of(const struct middle *s, int64_t d)
+static uint32_t *reach_row(const struct middle *s, int64_t d)
 {
 	return s->reach + d * d + d;
 }
@@ -27,10 +27,10 @@ static bool comes_down(const uint32_t *before, int64_t d, int64_t k)
 }
 
 /* Whether d differences are enough. */
-static bool extend(const struct middle *s, int64_t d)
+static bool extend_paths(const struct middle *s, int64_t d)
 {
-	uint32_t *row = row_of(s, d);
-	const uint32_t *before = row_of(s, d - 1);
+	uint32_t *row = reach_row(s, d);
+	const uint32_t *before = reach_row(s, d - 1);
 	int64_t k;
 
 	for (k = -d; k <= d; k++) {
@@ -63,7 +63,7 @@ static void trace_back(const struct middle *s, int64_t d, uint32_t *match, uint3
 	int64_t x = s->n, y = s->m;
 
 	for (; d > 0; d--) {
-		const uint32_t *before = row_of(s, d - 1);
+		const uint32_t *before = reach_row(s, d - 1);
 		int64_t k = x - y;
 		bool down = comes_down(before, d, k);
 		int64_t from_x = down ? before[k + 1] : before[k - 1];
@@ -87,8 +87,8 @@ static int align_middle(struct middle *s, uint32_t *match, uint32_t offset, stru
 	if (!s->reach)
 		return vt_error_nomem(err);
 	/* What both have at their beginning is gone: without a change no path leads anywhere. */
-	*row_of(s, 0) = 0;
-	for (d = 1; d <= most && !extend(s, d); d++)
+	*reach_row(s, 0) = 0;
+	for (d = 1; d <= most && !extend_paths(s, d); d++)
 		;
 	if (d <= most)
 		trace_back(s, d, match, offset);

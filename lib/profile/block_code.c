@@ -11,7 +11,7 @@
 #define MAX_LENGTH 15
 
 /* One whose mapping is not known when it comes. */
-struct block {
+struct pending_block {
 	uint64_t addr;
 	int64_t pid;
 	size_t code;	/* where its bytes and */
@@ -19,7 +19,7 @@ struct block {
 	uint32_t insns;
 };
 
-struct insn {
+struct code_insn {
 	uint64_t image; /* with `offset`, the key */
 	uint64_t offset;
 	size_t code;
@@ -29,7 +29,7 @@ struct insn {
 
 struct vt_blockcode {
 	const struct vt_context *context;
-	struct block *blocks; /* in their order */
+	struct pending_block *blocks; /* in their order */
 	size_t nblocks, cap;
 	struct vt_hash insns;
 	struct vt_buf bytes;
@@ -42,7 +42,7 @@ struct vt_blockcode *vt_blockcode_new(const struct vt_context *context)
 	if (!c)
 		return NULL;
 	c->context = context;
-	vt_hash_init(&c->insns, sizeof(struct insn), offsetof(struct insn, code));
+	vt_hash_init(&c->insns, sizeof(struct code_insn), offsetof(struct code_insn, code));
 	return c;
 }
 
@@ -69,10 +69,11 @@ static bool adds_up(struct vt_bytes code, struct vt_bytes lengths)
 }
 
 /* Keeps an instruction's code, which is in c->bytes. */
-static bool add_insn(struct vt_blockcode *c, const struct insn *key, size_t code, uint32_t length)
+static bool add_code_insn(struct vt_blockcode *c, const struct code_insn *key, size_t code,
+			  uint32_t length)
 {
 	bool added;
-	struct insn *insn = vt_hash_add(&c->insns, key, &added);
+	struct code_insn *insn = vt_hash_add(&c->insns, key, &added);
 
 	if (!insn)
 		return false;
@@ -83,17 +84,17 @@ static bool add_insn(struct vt_blockcode *c, const struct insn *key, size_t code
 	return true;
 }
 
-static bool add_insns(struct vt_blockcode *c, const struct block *b, uint32_t image,
-		      uint64_t offset)
+static bool add_code_insns(struct vt_blockcode *c, const struct pending_block *b, uint32_t image,
+			   uint64_t offset)
 {
 	size_t code = b->code;
 	uint32_t i;
 
 	for (i = 0; i < b->insns; i++) {
-		struct insn key = {.image = image, .offset = offset};
+		struct code_insn key = {.image = image, .offset = offset};
 		uint32_t length = c->bytes.data[b->lengths + i];
 
-		if (!add_insn(c, &key, code, length))
+		if (!add_code_insn(c, &key, code, length))
 			return false;
 		code += length;
 		offset += length;
@@ -101,21 +102,24 @@ static bool add_insns(struct vt_blockcode *c, const struct block *b, uint32_t im
 	return true;
 }
 
-static bool add_mapped(struct vt_blockcode *c, const struct block *b, const struct vt_map *m)
+static bool add_mapped(struct vt_blockcode *c, const struct pending_block *b,
+		       const struct vt_map *m)
 {
 	if (m->type == VT_IMAGE_ANON)
-		return add_insns(c, b, VT_UNMAPPED_IMAGE, b->addr);
-	return add_insns(c, b, m->image, vt_map_offset(m, b->addr));
+		return add_code_insns(c, b, VT_UNMAPPED_IMAGE, b->addr);
+	return add_code_insns(c, b, m->image, vt_map_offset(m, b->addr));
 }
 
-static const struct vt_map *find_map(const struct vt_blockcode *c, const struct block *b)
+static const struct vt_map *find_block_map(const struct vt_blockcode *c,
+					   const struct pending_block *b)
 {
 	return vt_addrspace_find(vt_context_space(c->context), (int32_t)b->pid, b->addr, 0);
 }
 
-static int take_block(struct vt_blockcode *c, const struct vt_record *rec, struct vt_error *err)
+static int take_code_block(struct vt_blockcode *c, const struct vt_record *rec,
+			   struct vt_error *err)
 {
-	struct block b = {0};
+	struct pending_block b = {0};
 	struct vt_bytes code, lengths;
 	const struct vt_map *m;
 
@@ -132,7 +136,7 @@ static int take_block(struct vt_blockcode *c, const struct vt_record *rec, struc
 	vt_buf_put(&c->bytes, lengths.data, lengths.size);
 	if (c->bytes.failed)
 		return vt_error_nomem(err);
-	m = find_map(c, &b);
+	m = find_block_map(c, &b);
 	if (m)
 		return add_mapped(c, &b, m) ? 0 : vt_error_nomem(err);
 	if (!vt_array_grow(&c->blocks, &c->cap, c->nblocks + 1, sizeof(*c->blocks)))
@@ -148,7 +152,7 @@ int vt_blockcode_feed(void *code, const struct vt_block *block, uint32_t first, 
 	int rc = 0;
 
 	for (; rec.kind == VT_BLOCK && rec.row - first < count && rc == 0; rec.row++)
-		rc = take_block(code, &rec, err);
+		rc = take_code_block(code, &rec, err);
 	return rc;
 }
 
@@ -157,8 +161,8 @@ int vt_blockcode_finish(struct vt_blockcode *c, struct vt_error *err)
 	size_t i;
 
 	for (i = 0; i < c->nblocks; i++) {
-		const struct block *b = &c->blocks[i];
-		const struct vt_map *m = find_map(c, b);
+		const struct pending_block *b = &c->blocks[i];
+		const struct vt_map *m = find_block_map(c, b);
 		uint32_t image = VT_UNMAPPED_IMAGE;
 		uint64_t offset = b->addr;
 
@@ -166,15 +170,16 @@ int vt_blockcode_finish(struct vt_blockcode *c, struct vt_error *err)
 		if (!m &&
 		    (!vt_context_find(c->context, b->addr, &image, &offset) || offset == b->addr))
 			image = VT_UNMAPPED_IMAGE;
-		if (!(m ? add_mapped(c, b, m) : add_insns(c, b, image, offset)))
+		if (!(m ? add_mapped(c, b, m) : add_code_insns(c, b, image, offset)))
 			return vt_error_nomem(err);
 	}
 	return 0;
 }
 
-static const struct insn *find(const struct vt_blockcode *c, uint32_t image, uint64_t offset)
+static const struct code_insn *find_code_insn(const struct vt_blockcode *c, uint32_t image,
+					      uint64_t offset)
 {
-	struct insn key = {.image = image, .offset = offset};
+	struct code_insn key = {.image = image, .offset = offset};
 
 	return vt_hash_find(&c->insns, &key);
 }
@@ -182,7 +187,7 @@ static const struct insn *find(const struct vt_blockcode *c, uint32_t image, uin
 const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uint64_t offset,
 			       size_t *size)
 {
-	const struct insn *insn = find(c, image, offset);
+	const struct code_insn *insn = find_code_insn(c, image, offset);
 
 	if (!insn)
 		return NULL;
@@ -192,7 +197,7 @@ const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uin
 
 bool vt_blockcode_varies(const struct vt_blockcode *c, uint32_t image, uint64_t offset)
 {
-	const struct insn *insn = find(c, image, offset);
+	const struct code_insn *insn = find_code_insn(c, image, offset);
 
 	return insn && insn->varies;
 }

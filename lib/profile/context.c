@@ -99,8 +99,8 @@ static char *copy_text(struct vt_bytes text)
 	return s;
 }
 
-static int name_event(struct vt_event *e, struct vt_bytes name, struct vt_bytes unit,
-		      struct vt_error *err)
+static int set_event_texts(struct vt_event *e, struct vt_bytes name, struct vt_bytes unit,
+			   struct vt_error *err)
 {
 	char *new_name = copy_text(name);
 	char *new_unit = copy_text(unit);
@@ -117,7 +117,7 @@ static int name_event(struct vt_event *e, struct vt_bytes name, struct vt_bytes 
 	return 0;
 }
 
-static int take_event(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+static int apply_event(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
 {
 	uint64_t id = vt_record_u64(rec, VT_EVENT_ID), policy = vt_record_u64(rec, VT_EVENT_POLICY);
 	struct vt_event *e = vt_hash_add(&c->events, &id, NULL);
@@ -127,8 +127,8 @@ static int take_event(struct vt_context *c, const struct vt_record *rec, struct 
 	e->policy = policy < VT_NPOLICIES ? (enum vt_policy)policy : VT_POLICY_UNKNOWN;
 	e->period = vt_record_u64(rec, VT_EVENT_PERIOD);
 	e->branch_type = vt_record_u64(rec, VT_EVENT_BRANCH_TYPE);
-	return name_event(e, vt_record_bytes(rec, VT_EVENT_NAME),
-			  vt_record_bytes(rec, VT_EVENT_UNIT), err);
+	return set_event_texts(e, vt_record_bytes(rec, VT_EVENT_NAME),
+			       vt_record_bytes(rec, VT_EVENT_UNIT), err);
 }
 
 const struct vt_event *vt_context_event(struct vt_context *c, uint64_t id, struct vt_error *err)
@@ -143,7 +143,7 @@ const struct vt_event *vt_context_event(struct vt_context *c, uint64_t id, struc
 		struct vt_bytes unit = {(const uint8_t *)"", 0};
 
 		name.size = (size_t)snprintf(text, sizeof(text), "event %" PRIu64, id);
-		if (name_event(e, name, unit, err) < 0)
+		if (set_event_texts(e, name, unit, err) < 0)
 			return NULL;
 	}
 	return e;
@@ -173,7 +173,7 @@ static int note_stretch(struct vt_context *c, const struct vt_record *rec, struc
 	return 0;
 }
 
-static bool is_free(const struct vt_context *c, const struct vt_record *map)
+static bool is_free_range(const struct vt_context *c, const struct vt_record *map)
 {
 	uint64_t start = vt_record_u64(map, VT_MAP_START);
 	const struct vt_map *below, *above;
@@ -184,9 +184,9 @@ static bool is_free(const struct vt_context *c, const struct vt_record *map)
 	       (!above || above->start - start >= vt_record_u64(map, VT_MAP_LENGTH));
 }
 
-static int take_mapping(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+static int apply_mapping(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
 {
-	bool free_before = rec->kind == VT_MAP && is_free(c, rec);
+	bool free_before = rec->kind == VT_MAP && is_free_range(c, rec);
 	size_t count = vt_addrspace_count(c->space);
 	int code = vt_addrspace_feed(c->space, rec, err);
 
@@ -269,20 +269,21 @@ void vt_losses_add(struct vt_losses *l, const struct vt_record *rec)
 }
 
 /* The symbols of a kernel depend on which one was recorded. */
-static int take_meta(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+static int apply_meta(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
 {
 	if (vt_record_is_meta(rec, "sampling"))
 		c->sampled = true;
 	return c->images ? vt_images_feed(c->images, rec, err) : 0;
 }
 
-static int take_record(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+static int apply_context_record(struct vt_context *c, const struct vt_record *rec,
+				struct vt_error *err)
 {
 	switch (rec->kind) {
 	case VT_EVENT:
-		return take_event(c, rec, err);
+		return apply_event(c, rec, err);
 	case VT_META:
-		return take_meta(c, rec, err);
+		return apply_meta(c, rec, err);
 	case VT_BLOCK:
 		return vt_bblocks_add(c->blocks, rec, err);
 	case VT_LOST:
@@ -290,17 +291,17 @@ static int take_record(struct vt_context *c, const struct vt_record *rec, struct
 		vt_losses_add(&c->losses, rec);
 		return 0;
 	default:
-		return take_mapping(c, rec, err);
+		return apply_mapping(c, rec, err);
 	}
 }
 
-static bool is_wanted(const struct vt_consumer *consumer, uint32_t kind)
+static bool consumer_wants(const struct vt_consumer *consumer, uint32_t kind)
 {
 	return !consumer->kinds || (kind < 64 && (consumer->kinds & VT_KIND(kind)));
 }
 
-static int give(const struct vt_consumer *to, const struct vt_block *block, uint32_t first,
-		uint32_t count, struct vt_error *err)
+static int feed_consumer(const struct vt_consumer *to, const struct vt_block *block, uint32_t first,
+			 uint32_t count, struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
 	int code = 0;
@@ -312,36 +313,36 @@ static int give(const struct vt_consumer *to, const struct vt_block *block, uint
 	return code;
 }
 
-static int hand_on(const struct vt_context *c, const struct vt_block *block, uint32_t first,
-		   uint32_t count, struct vt_error *err)
+static int feed_consumers(const struct vt_context *c, const struct vt_block *block, uint32_t first,
+			  uint32_t count, struct vt_error *err)
 {
 	size_t i;
 	int code = 0;
 
 	for (i = 0; i < c->nconsumers && code == 0; i++)
-		if (is_wanted(&c->consumers[i], block->kind))
-			code = give(&c->consumers[i], block, first, count, err);
+		if (consumer_wants(&c->consumers[i], block->kind))
+			code = feed_consumer(&c->consumers[i], block, first, count, err);
 	return code;
 }
 
 /* A record that changes the context. */
-static int take_row(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
+static int feed_context_row(struct vt_context *c, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = 0;
 	size_t i;
 
 	for (i = 0; i < c->nconsumers && code == 0; i++)
-		if (c->consumers[i].before && is_wanted(&c->consumers[i], rec->kind))
+		if (c->consumers[i].before && consumer_wants(&c->consumers[i], rec->kind))
 			code = c->consumers[i].before(c->consumers[i].arg, rec, err);
 	if (code)
 		return code;
-	code = take_record(c, rec, err);
+	code = apply_context_record(c, rec, err);
 	if (code == -VT_E_NOMEM)
 		return code;
 	c->refused.code = VT_OK;
 	if (code < 0)
 		c->refused = *err;
-	return hand_on(c, rec->block, rec->row, 1, err);
+	return feed_consumers(c, rec->block, rec->row, 1, err);
 }
 
 int vt_context_feed(void *context, const struct vt_block *block, uint32_t first, uint32_t count,
@@ -353,9 +354,9 @@ int vt_context_feed(void *context, const struct vt_block *block, uint32_t first,
 
 	c->refused.code = VT_OK;
 	if (block->kind >= 64 || !(OWN_KINDS & VT_KIND(block->kind)))
-		return hand_on(c, block, first, count, err);
+		return feed_consumers(c, block, first, count, err);
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_row(c, &rec, err);
+		code = feed_context_row(c, &rec, err);
 	return code;
 }
 

@@ -33,7 +33,7 @@ static char *make_label(const struct vt_profile *p, size_t event)
 }
 
 /* Adds an event, once. */
-static bool choose(struct vt_event_choice *c, const struct vt_profile *p, size_t event)
+static bool choose_column(struct vt_event_choice *c, const struct vt_profile *p, size_t event)
 {
 	size_t i;
 
@@ -47,8 +47,8 @@ static bool choose(struct vt_event_choice *c, const struct vt_profile *p, size_t
 	return true;
 }
 
-static int choose_by_name(struct vt_event_choice *c, const struct vt_profile *p, const char *name,
-			  struct vt_error *err)
+static int choose_named_columns(struct vt_event_choice *c, const struct vt_profile *p,
+				const char *name, struct vt_error *err)
 {
 	bool found = false, ok = true;
 	struct vt_buf there = VT_BUF_INIT;
@@ -59,7 +59,7 @@ static int choose_by_name(struct vt_event_choice *c, const struct vt_profile *p,
 		bool fits = label && (strcmp(name, label) == 0 ||
 				      strcmp(name, vt_profile_event(p, i)->name) == 0);
 
-		ok = label && (!fits || choose(c, p, i));
+		ok = label && (!fits || choose_column(c, p, i));
 		found = found || fits;
 		vt_buf_printf(&there, "%s%s", i ? ", " : "", label ? label : "");
 		free(label);
@@ -84,10 +84,11 @@ int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
 	if (!c->index || !c->label)
 		code = vt_error_nomem(err);
 	for (i = 0; i < nnames && code == 0; i++)
-		code = choose_by_name(c, p, names[i], err);
+		code = choose_named_columns(c, p, names[i], err);
 	for (i = 0; i < n && !nnames && code == 0; i++)
 		if (vt_profile_event(p, i)->samples &&
-		    i != vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) && !choose(c, p, i))
+		    i != vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) &&
+		    !choose_column(c, p, i))
 			code = vt_error_nomem(err);
 	if (code < 0)
 		vt_event_choice_fini(c);

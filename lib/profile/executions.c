@@ -39,7 +39,7 @@ void vt_execcount_free(struct vt_execcount *c)
 }
 
 /* Makes room for the blocks that came since the last run. */
-static int add_blocks(struct vt_execcount *c, struct vt_error *err)
+static int grow_execution_counts(struct vt_execcount *c, struct vt_error *err)
 {
 	size_t end = vt_bblocks_end(c->dict);
 	size_t whole = c->whole_cap, part = c->part_cap;
@@ -55,7 +55,8 @@ static int add_blocks(struct vt_execcount *c, struct vt_error *err)
 	return 0;
 }
 
-static int count_part(struct vt_execcount *c, const struct vt_step *step, struct vt_error *err)
+static int count_partial_block(struct vt_execcount *c, const struct vt_step *step,
+			       struct vt_error *err)
 {
 	uint64_t **part = &c->part[step->block->id];
 	uint32_t i;
@@ -79,7 +80,7 @@ static int count_steps(struct vt_execcount *c, struct vt_exec *x, struct vt_erro
 	while ((code = vt_exec_next(x, &step, err)) > 0) {
 		if (step.insn == 0 && step.insn_end == step.block->ninsns)
 			c->whole[step.block->id]++;
-		else if (count_part(c, &step, err) < 0)
+		else if (count_partial_block(c, &step, err) < 0)
 			return -VT_E_NOMEM;
 		vt_exec_tally(x, c->whole);
 	}
@@ -94,7 +95,7 @@ int vt_execcount_exec(struct vt_execcount *c, const struct vt_record *rec, struc
 	uint32_t blocks = x.blocks;
 
 	if (code == 0)
-		code = add_blocks(c, err);
+		code = grow_execution_counts(c, err);
 	if (code < 0)
 		return code;
 	code = count_steps(c, &x, err);

@@ -55,7 +55,7 @@ static bool gather_scopes(struct search *s)
 	return true;
 }
 
-static uint64_t samples_of(const struct search *s, const struct vt_procedure *p)
+static uint64_t count_procedure_samples(const struct search *s, const struct vt_procedure *p)
 {
 	size_t i, n = vt_profile_nplaces(s->profile);
 	uint64_t sum = 0;
@@ -86,12 +86,12 @@ static bool add_found(struct search *s, struct vt_procedure *p)
 		s->failed = true;
 		return false;
 	}
-	p->samples = samples_of(s, p);
+	p->samples = count_procedure_samples(s, p);
 	f->list[f->count++] = *p;
 	return true;
 }
 
-static bool add_symbol(void *arg, const struct vt_symbol *sym)
+static bool add_found_symbol(void *arg, const struct vt_symbol *sym)
 {
 	struct search *s = arg;
 	struct vt_procedure p = {.image = s->at.image,
@@ -105,7 +105,7 @@ static bool add_symbol(void *arg, const struct vt_symbol *sym)
 }
 
 /* All of an image that lies in no procedure. */
-static void add_rest(struct search *s, struct scope at, enum vt_unknown why)
+static void add_found_rest(struct search *s, struct scope at, enum vt_unknown why)
 {
 	struct vt_procedure p = {.image = at.image, .pid = at.pid, .name = "", .why = why};
 
@@ -120,7 +120,7 @@ static void search_name(struct search *s, struct scope at, const char *name)
 	struct vt_symbols *symbols = vt_images_symbols(s->images, at.image, at.pid, &why);
 
 	s->at = at;
-	if (symbols && vt_symbols_search(symbols, name, add_symbol, s) < 0)
+	if (symbols && vt_symbols_search(symbols, name, add_found_symbol, s) < 0)
 		s->failed = true;
 }
 
@@ -135,7 +135,7 @@ static void search_names(struct search *s, const char *name, bool kernel)
 
 /* ---- by address, or by why it is not known ---- */
 
-static bool is_named(const struct search *s, struct scope at, const char *name, size_t size)
+static bool scope_is_named(const struct search *s, struct scope at, const char *name, size_t size)
 {
 	const struct vt_image *image = vt_images_get(s->images, at.image);
 
@@ -151,7 +151,7 @@ static void search_vaddr(struct search *s, struct scope at, uint64_t vaddr)
 
 	s->at = at;
 	if (sym)
-		add_symbol(s, sym);
+		add_found_symbol(s, sym);
 }
 
 /* What of an image lies in no procedure is listed together, if there are samples in it. */
@@ -159,7 +159,7 @@ static void add_sampled_rest(struct search *s, struct scope at, enum vt_unknown 
 {
 	size_t before = s->found->count;
 
-	add_rest(s, at, why);
+	add_found_rest(s, at, why);
 	if (s->found->count > before && !s->found->list[before].samples)
 		s->found->count = before;
 }
@@ -196,7 +196,7 @@ static void search_anonymous(struct search *s, uint64_t address)
 		vt_images_symbol(s->images, image->id, s->scopes[i].pid, address, &loc);
 		s->at = s->scopes[i];
 		if (n && loc.symbol)
-			add_symbol(s, loc.symbol);
+			add_found_symbol(s, loc.symbol);
 		else if (n)
 			add_sampled_rest(s, s->at, loc.why);
 	}
@@ -218,7 +218,7 @@ static void search_address(struct search *s, uint64_t address)
 			vt_images_symbol(s->images, image, s->scopes[i].pid, offset, &loc);
 			s->at = s->scopes[i];
 			if (loc.symbol)
-				add_symbol(s, loc.symbol);
+				add_found_symbol(s, loc.symbol);
 			else
 				add_sampled_rest(s, s->at, loc.why);
 		}
@@ -244,12 +244,13 @@ static void search_cause(struct search *s, const char *image, size_t image_size,
 		struct vt_location loc;
 		const char *text;
 
-		if (p->image == VT_UNMAPPED_IMAGE || (image && !is_named(s, at, image, image_size)))
+		if (p->image == VT_UNMAPPED_IMAGE ||
+		    (image && !scope_is_named(s, at, image, image_size)))
 			continue;
 		vt_images_symbol(s->images, p->image, p->pid, p->offset, &loc);
 		text = vt_unknown_text(loc.why);
 		if (!loc.symbol && strlen(text) == n - 2 && !memcmp(name + 1, text, n - 2))
-			add_rest(s, at, loc.why);
+			add_found_rest(s, at, loc.why);
 	}
 }
 
@@ -278,10 +279,10 @@ static void search_in(struct search *s, const char *what, size_t size)
 	for (i = 0; i < s->nscopes; i++) {
 		enum vt_unknown why = VT_KNOWN;
 
-		if (!is_named(s, s->scopes[i], what, size))
+		if (!scope_is_named(s, s->scopes[i], what, size))
 			continue;
 		if (!vt_images_symbols(s->images, s->scopes[i].image, s->scopes[i].pid, &why))
-			add_rest(s, s->scopes[i], why);
+			add_found_rest(s, s->scopes[i], why);
 		else if (parse_address(name, &vaddr))
 			search_vaddr_in(s, s->scopes[i], vaddr);
 		else
@@ -289,7 +290,7 @@ static void search_in(struct search *s, const char *what, size_t size)
 	}
 }
 
-static void search(struct search *s, const char *what)
+static void search_procedure(struct search *s, const char *what)
 {
 	const char *colon;
 	uint64_t address;
@@ -361,7 +362,7 @@ static bool is_one_rest(const struct search *s)
 }
 
 /* Edit distance of two names, at most `limit`; names longer than the table never are near. */
-static unsigned distance(const char *a, const char *b, unsigned limit)
+static unsigned edit_distance(const char *a, const char *b, unsigned limit)
 {
 	enum { LONGEST = 64 };
 	size_t na = strlen(a), nb = strlen(b), i, j;
@@ -389,7 +390,7 @@ static unsigned distance(const char *a, const char *b, unsigned limit)
 	return row[nb] < limit ? row[nb] : limit;
 }
 
-static int not_found(const struct search *s, const char *what, struct vt_error *err)
+static int suggest_procedures(const struct search *s, const char *what, struct vt_error *err)
 {
 	struct vt_ranking *r = vt_ranking_new(s->profile, s->images, VT_LEVEL_PROCEDURE, err);
 	unsigned limit = 1 + (unsigned)strlen(what) / 3;
@@ -407,7 +408,7 @@ static int not_found(const struct search *s, const char *what, struct vt_error *
 		for (k = 0; k < shown && strcmp(names[k], name) != 0; k++)
 			continue;
 		if (k == shown && *name &&
-		    (distance(what, name, limit) < limit ||
+		    (edit_distance(what, name, limit) < limit ||
 		     (strlen(what) > 2 && strstr(name, what)))) {
 			vt_buf_printf(&b, "%s%.80s", shown ? ", " : "", name);
 			names[shown++] = name;
@@ -443,14 +444,14 @@ int vt_locate(const struct vt_profile *p, struct vt_images *images, const char *
 	struct search s = {.profile = p, .images = images, .found = f, .first = f->count};
 
 	if (gather_scopes(&s))
-		search(&s, what);
+		search_procedure(&s, what);
 	else
 		s.failed = true;
 	free(s.scopes);
 	if (s.failed)
 		return vt_error_nomem(err);
 	if (f->count == s.first)
-		return not_found(&s, what, err);
+		return suggest_procedures(&s, what, err);
 	prefer_sampled(&s);
 	prefer_whole(&s);
 	if (f->count - s.first > 1 && !is_one_rest(&s))
@@ -485,23 +486,24 @@ bool vt_procedure_of_rank(struct vt_images *images, const struct vt_rank *rank,
 /* ---- what lies in no procedure ---- */
 
 /* Samples of an image that lie in no procedure. */
-struct unknown {
+struct unknown_samples {
 	uint64_t image;
 	uint64_t samples;
 	enum vt_unknown why;
 };
 
-static const struct unknown *most_unknown(const struct vt_profile *p, struct vt_images *images,
-					  size_t event, struct vt_hash *unknown)
+static const struct unknown_samples *most_unknown(const struct vt_profile *p,
+						  struct vt_images *images, size_t event,
+						  struct vt_hash *unknown)
 {
-	const struct unknown *most = NULL;
+	const struct unknown_samples *most = NULL;
 	size_t i, n = vt_profile_nplaces(p);
 
 	for (i = 0; i < n; i++) {
 		const struct vt_place *place = vt_profile_place(p, i);
 		uint64_t image = place->image;
 		struct vt_location loc;
-		struct unknown *u;
+		struct unknown_samples *u;
 		bool added = false;
 
 		if ((event != SIZE_MAX && place->event != event) || image == VT_UNMAPPED_IMAGE)
@@ -511,11 +513,11 @@ static const struct unknown *most_unknown(const struct vt_profile *p, struct vt_
 		if (!u)
 			continue;
 		if (added)
-			*u = (struct unknown){image, 0, loc.why};
+			*u = (struct unknown_samples){image, 0, loc.why};
 		u->samples += place->samples;
 	}
 	for (i = 0; i < unknown->count; i++) {
-		const struct unknown *u = vt_hash_at(unknown, i);
+		const struct unknown_samples *u = vt_hash_at(unknown, i);
 
 		if (!most || u->samples > most->samples)
 			most = u;
@@ -527,10 +529,10 @@ bool vt_locate_unknown(const struct vt_profile *p, struct vt_images *images, siz
 		       struct vt_buf *b)
 {
 	const struct vt_image *image;
-	const struct unknown *most;
+	const struct unknown_samples *most;
 	struct vt_hash unknown;
 
-	vt_hash_init(&unknown, sizeof(struct unknown), sizeof(uint64_t));
+	vt_hash_init(&unknown, sizeof(struct unknown_samples), sizeof(uint64_t));
 	most = most_unknown(p, images, event, &unknown);
 	if (most) {
 		image = vt_images_get(images, (uint32_t)most->image);

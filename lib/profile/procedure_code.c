@@ -10,8 +10,8 @@
 
 #define PAGE 4096 /* the smallest that a protection is of */
 
-static bool code_of_file(struct vt_images *images, const struct vt_procedure *proc,
-			 struct vt_proccode *c)
+static bool find_file_code(struct vt_images *images, const struct vt_procedure *proc,
+			   struct vt_proccode *c)
 {
 	enum vt_unknown why;
 	const struct vt_elf *elf = vt_images_elf(images, proc->image, &why);
@@ -24,7 +24,7 @@ static bool code_of_file(struct vt_images *images, const struct vt_procedure *pr
 	return c->bytes && c->size;
 }
 
-static bool is_patched(struct vt_images *images, const struct vt_procedure *proc)
+static bool procedure_is_patched(struct vt_images *images, const struct vt_procedure *proc)
 {
 	uint64_t vaddr, offset;
 
@@ -36,8 +36,8 @@ static bool is_patched(struct vt_images *images, const struct vt_procedure *proc
 }
 
 /* Whether code ran that is not the file's, which `c` has. */
-static bool ran_other(struct vt_images *images, const struct vt_blockcode *blocks,
-		      const struct vt_procedure *proc, const struct vt_proccode *c)
+static bool ran_other_code(struct vt_images *images, const struct vt_blockcode *blocks,
+			   const struct vt_procedure *proc, const struct vt_proccode *c)
 {
 	uint64_t offset;
 	size_t i;
@@ -54,8 +54,8 @@ static bool ran_other(struct vt_images *images, const struct vt_blockcode *block
 	return false;
 }
 
-static bool code_of_blocks(struct vt_images *images, const struct vt_blockcode *blocks,
-			   const struct vt_procedure *proc, struct vt_proccode *c)
+static bool copy_block_code(struct vt_images *images, const struct vt_blockcode *blocks,
+			    const struct vt_procedure *proc, struct vt_proccode *c)
 {
 	const struct vt_image *image = vt_images_get(images, proc->image);
 	bool anonymous = image && image->type == VT_IMAGE_ANON;
@@ -95,9 +95,9 @@ int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks
 	if (proc->end - proc->start > MAX_PROCEDURE)
 		return vt_error_set(err, VT_E_LIMIT, "%s: a procedure of %" PRIu64 " bytes",
 				    proc->name, proc->end - proc->start);
-	patched = is_patched(images, proc);
-	if (!patched && code_of_file(images, proc, c)) {
-		patched = blocks && ran_other(images, blocks, proc, c);
+	patched = procedure_is_patched(images, proc);
+	if (!patched && find_file_code(images, proc, c)) {
+		patched = blocks && ran_other_code(images, blocks, proc, c);
 		if (!patched)
 			return 0;
 	}
@@ -106,7 +106,7 @@ int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks
 		c->owned = malloc(c->size);
 		if (!c->owned)
 			return vt_error_nomem(err);
-		if (code_of_blocks(images, blocks, proc, c))
+		if (copy_block_code(images, blocks, proc, c))
 			return 0;
 	}
 	return vt_error_set(err, VT_E_NOTFOUND, "%s: its code %s", proc->name,

@@ -32,7 +32,7 @@
 
 enum { WHITE, OPEN, DONE };
 
-struct order {
+struct visit_order {
 	const struct vt_cfg *g;
 	uint8_t *color; /* by block */
 	uint32_t *next; /* by block: out edges that were followed */
@@ -43,7 +43,7 @@ struct order {
 };
 
 /* A loop goes on more often than it begins, and branches fall through where compilers can help. */
-static uint8_t likelihood(const struct order *o, const struct vt_cfg_edge *e)
+static uint8_t likelihood(const struct visit_order *o, const struct vt_cfg_edge *e)
 {
 	if (e->from < VT_CFG_FIRST)
 		return 0;
@@ -52,7 +52,7 @@ static uint8_t likelihood(const struct order *o, const struct vt_cfg_edge *e)
 	return e->kind == VT_EDGE_FALL ? 2 : 1;
 }
 
-static void follow(struct order *o, uint32_t edge)
+static void rate_predecessor(struct visit_order *o, uint32_t edge)
 {
 	const struct vt_cfg_edge *e = &o->g->edges[edge];
 	uint8_t how = likelihood(o, e);
@@ -67,7 +67,7 @@ static void follow(struct order *o, uint32_t edge)
  * Depth first, so that edges to a block whose successors are being visited close loops.  There are
  * edges from the entry to all that nothing else leads to.
  */
-static void visit(struct order *o)
+static void visit_blocks(struct visit_order *o)
 {
 	uint32_t depth = 0;
 
@@ -82,7 +82,7 @@ static void visit(struct order *o)
 			depth--;
 			continue;
 		}
-		follow(o, block->out + o->next[b]);
+		rate_predecessor(o, block->out + o->next[b]);
 		to = o->g->edges[block->out + o->next[b]++].to;
 		if (o->color[to] == WHITE) {
 			o->color[to] = OPEN;
@@ -91,7 +91,7 @@ static void visit(struct order *o)
 	}
 }
 
-static bool find_order(struct order *o, const struct vt_cfg *g)
+static bool visit_order_init(struct visit_order *o, const struct vt_cfg *g)
 {
 	uint32_t n = g->nblocks;
 
@@ -103,11 +103,11 @@ static bool find_order(struct order *o, const struct vt_cfg *g)
 	o->preferred = calloc(n, 1);
 	if (!o->color || !o->next || !o->stack || !o->before || !o->preferred)
 		return false;
-	visit(o);
+	visit_blocks(o);
 	return true;
 }
 
-static void order_fini(struct order *o)
+static void visit_order_fini(struct visit_order *o)
 {
 	free(o->color);
 	free(o->next);
@@ -188,8 +188,8 @@ static void issue_op(struct machine *m, const struct vt_mop *op, uint32_t index,
 }
 
 /* A block on a machine; `costs` may be NULL. */
-static void run_block(const struct chain *c, struct machine *m, uint32_t block,
-		      struct vt_schedule_cost *costs)
+static void issue_block(const struct chain *c, struct machine *m, uint32_t block,
+			struct vt_schedule_cost *costs)
 {
 	const struct vt_cfg_block *b = &c->f->cfg->blocks[block];
 	uint32_t i, k;
@@ -230,7 +230,7 @@ static void warm_up_loop(const struct chain *c, struct machine *m, uint32_t firs
 		back++;
 	}
 	for (; back; back--) {
-		run_block(c, m, c->way[at], NULL);
+		issue_block(c, m, c->way[at], NULL);
 		at = at > first ? at - 1 : n - 1;
 	}
 }
@@ -261,7 +261,7 @@ static const struct machine *find_machine(struct chain *c, uint32_t block)
 	}
 	while (n) {
 		at = c->way[--n];
-		run_block(c, &m, at, NULL);
+		issue_block(c, &m, at, NULL);
 		copy_machine(c, &c->behind[at], &m);
 		c->state[at] = KNOWN;
 	}
@@ -284,7 +284,7 @@ static void cost_block_behind(struct chain *c, uint32_t block, uint32_t edge,
 		c->state[block] = KNOWN;
 	}
 	copy_machine(c, m, before);
-	run_block(c, m, block, costs);
+	issue_block(c, m, block, costs);
 }
 
 /* ---- schedules ---- */
@@ -517,15 +517,15 @@ static struct ways *find_all_ways(const struct vt_cfg *g, const double *edges, u
 }
 
 /* Blocks that have ways will be weighed; `ways` NULL: none. */
-static int schedule(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
-		    struct vt_error *err)
+static int schedule_blocks(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
+			   struct vt_error *err)
 {
 	struct scheduler s;
-	struct order o;
+	struct visit_order o;
 	uint32_t b;
 	int code = scheduler_init(&s, f, m, err);
 
-	if (!find_order(&o, f->cfg))
+	if (!visit_order_init(&o, f->cfg))
 		code = vt_error_nomem(err);
 	else
 		set_before(&s, o.before);
@@ -533,13 +533,13 @@ static int schedule(struct vt_procflow *f, const struct vt_core *m, const struct
 		/* What comes of a chain depends on what was asked of it before. */
 		if (!ways || !ways[b].n || s.chain)
 			code = schedule_block(&s, b, err);
-	order_fini(&o);
+	visit_order_fini(&o);
 	scheduler_fini(&s);
 	return code;
 }
 
-static int weigh(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
-		 const uint32_t *before, struct vt_error *err)
+static int weigh_blocks(struct vt_procflow *f, const struct vt_core *m, const struct ways *ways,
+			const uint32_t *before, struct vt_error *err)
 {
 	struct scheduler s;
 	uint32_t b;
@@ -572,9 +572,9 @@ static int schedule_ways(struct vt_procflow *f, const struct vt_core *m, const d
 	int code = ways ? 0 : vt_error_nomem(err);
 
 	if (code == 0 && !scheduled && !all_have_ways(f->cfg, ways))
-		code = schedule(f, m, ways, err);
+		code = schedule_blocks(f, m, ways, err);
 	if (code == 0)
-		code = weigh(f, m, ways, before, err);
+		code = weigh_blocks(f, m, ways, before, err);
 	free(before);
 	free(ways);
 	return code;
@@ -588,8 +588,8 @@ int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const doub
 
 /* ---- all of it ---- */
 
-static int decode(struct vt_procflow *f, const struct vt_proccode *c, const struct vt_core *m,
-		  struct vt_error *err)
+static int decode_ops(struct vt_procflow *f, const struct vt_proccode *c, const struct vt_core *m,
+		      struct vt_error *err)
 {
 	const struct vt_cfg *g = f->cfg;
 	uint32_t i;
@@ -640,11 +640,11 @@ int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 	int failed = vt_proccode_find(images, code, &f->proc, &c, err);
 
 	if (failed == 0)
-		failed = decode(f, &c, m, err);
+		failed = decode_ops(f, &c, m, err);
 	vt_proccode_fini(&c);
 	if (failed)
 		return failed;
-	return edges ? schedule_ways(f, m, edges, false, err) : schedule(f, m, NULL, err);
+	return edges ? schedule_ways(f, m, edges, false, err) : schedule_blocks(f, m, NULL, err);
 }
 
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,

@@ -27,7 +27,7 @@ struct event_entry {
 };
 
 /* Places by image, process, offset and event: all of them when `count` is how many there are. */
-struct order {
+struct place_order {
 	const struct vt_place **places;
 	size_t count;
 };
@@ -41,7 +41,7 @@ struct block_place {
 struct vt_profile {
 	struct vt_context *context;
 	struct vt_hash places;
-	struct order *order;	       /* made when asked for */
+	struct place_order *order;     /* made when asked for */
 	struct vt_hash ids;	       /* struct event_entry */
 	size_t own[VT_PROFILE_NKINDS]; /* columns of other kinds: 1 + the index, or 0 */
 	struct vt_profile_event *events;
@@ -120,7 +120,8 @@ static const struct {
 #define OWN_NUMBERS 0x76730000u
 
 /* Adds a column without samples.  -VT_E_NOMEM. */
-static int add_column(struct vt_profile *p, struct vt_profile_event column, struct vt_error *err)
+static int add_profile_column(struct vt_profile *p, struct vt_profile_event column,
+			      struct vt_error *err)
 {
 	if (!vt_array_grow(&p->events, &p->events_cap, p->nevents + 1, sizeof(*p->events)))
 		return vt_error_nomem(err);
@@ -142,7 +143,7 @@ static int find_declared(struct vt_profile *p, uint64_t id, size_t *index, struc
 		return vt_error_nomem(err);
 	if (added) {
 		e->index = p->nevents;
-		if (add_column(p, (struct vt_profile_event){.id = id}, err) < 0)
+		if (add_profile_column(p, (struct vt_profile_event){.id = id}, err) < 0)
 			return -VT_E_NOMEM;
 	}
 	*index = e->index;
@@ -169,7 +170,7 @@ static int find_own(struct vt_profile *p, enum vt_profile_kind kind, uint32_t *i
 
 	assert(kind != VT_PROFILE_EVENT);
 	if (!p->own[kind]) {
-		if (add_column(p, column, err) < 0)
+		if (add_profile_column(p, column, err) < 0)
 			return -VT_E_NOMEM;
 		p->own[kind] = p->nevents;
 	}
@@ -218,8 +219,8 @@ struct recent {
 	bool has_map;
 };
 
-static const struct vt_map *find_map(struct vt_profile *p, struct recent *last, int32_t pid,
-				     uint64_t ip, uint64_t mode)
+static const struct vt_map *find_recent_map(struct vt_profile *p, struct recent *last, int32_t pid,
+					    uint64_t ip, uint64_t mode)
 {
 	const struct vt_map *m;
 
@@ -236,8 +237,8 @@ static const struct vt_map *find_map(struct vt_profile *p, struct recent *last, 
 	return m;
 }
 
-static int take_samples(struct vt_profile *p, const struct vt_block *block, uint32_t first,
-			uint32_t count, struct vt_error *err)
+static int count_sample_run(struct vt_profile *p, const struct vt_block *block, uint32_t first,
+			    uint32_t count, struct vt_error *err)
 {
 	struct vt_record rec = {block, block->kind, first};
 	struct recent last = {0};
@@ -260,7 +261,7 @@ static int take_samples(struct vt_profile *p, const struct vt_block *block, uint
 			last.event_id = id;
 			last.has_event = true;
 		}
-		m = find_map(p, &last, pid, ip, misc & CPUMODE_MASK);
+		m = find_recent_map(p, &last, pid, ip, misc & CPUMODE_MASK);
 		if (m) {
 			key.image = m->image;
 			key.offset = vt_map_offset(m, ip);
@@ -282,7 +283,8 @@ static int take_samples(struct vt_profile *p, const struct vt_block *block, uint
 	return 0;
 }
 
-static int take_count(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+static int count_count_record(struct vt_profile *p, const struct vt_record *rec,
+			      struct vt_error *err)
 {
 	struct vt_place key = {.offset = vt_record_u64(rec, VT_COUNT_OFFSET),
 			       .image = (uint32_t)vt_record_u64(rec, VT_COUNT_IMAGE)};
@@ -313,7 +315,7 @@ int vt_profile_count(struct vt_profile *p, enum vt_profile_kind kind, uint32_t i
 	return add_count(p, &key, amount, amount, err);
 }
 
-static int take_freq(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+static int count_estimates(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	double executions = vt_record_f64(rec, VT_FREQ_EXECUTIONS);
 	double cycles = vt_record_f64(rec, VT_FREQ_CYCLES);
@@ -343,7 +345,7 @@ static int take_freq(struct vt_profile *p, const struct vt_record *rec, struct v
 
 /* ---- executed code ---- */
 
-static void place_block(struct vt_profile *p, const struct vt_bblock *b)
+static void locate_bblock(struct vt_profile *p, const struct vt_bblock *b)
 {
 	struct block_place *at = &p->blocks[b->id];
 	const struct vt_map *m = vt_addrspace_find(vt_context_space(p->context), (int32_t)b->pid,
@@ -358,7 +360,7 @@ static void place_block(struct vt_profile *p, const struct vt_bblock *b)
 	at->place.pid = m->type == VT_IMAGE_ANON ? (int32_t)b->pid : 0;
 }
 
-static int take_block(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+static int locate_new_block(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	const struct vt_bblocks *dict = vt_context_blocks(p->context);
 	const struct vt_bblock *b = vt_bblocks_get(dict, vt_record_u64(rec, VT_BLOCK_ID));
@@ -370,12 +372,13 @@ static int take_block(struct vt_profile *p, const struct vt_record *rec, struct 
 	if (!vt_array_grow(&p->blocks, &p->nblocks, b->id + 1, sizeof(*p->blocks)))
 		return vt_error_nomem(err);
 	memset(p->blocks + had, 0, (p->nblocks - had) * sizeof(*p->blocks));
-	place_block(p, b);
+	locate_bblock(p, b);
 	return 0;
 }
 
 /* What contradicts itself is counted; the rest of the stream is good. */
-static int take_code(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+static int count_executed_code(struct vt_profile *p, const struct vt_record *rec,
+			       struct vt_error *err)
 {
 	int code;
 
@@ -385,7 +388,7 @@ static int take_code(struct vt_profile *p, const struct vt_record *rec, struct v
 		p->executed = vt_execcount_new(vt_context_blocks(p->context));
 	if (!p->executed)
 		return vt_error_nomem(err);
-	code = rec->kind == VT_BLOCK ? take_block(p, rec, err)
+	code = rec->kind == VT_BLOCK ? locate_new_block(p, rec, err)
 				     : vt_execcount_exec(p->executed, rec, err);
 	p->bad += code == -VT_E_FORMAT;
 	return code == -VT_E_FORMAT ? 0 : code;
@@ -401,7 +404,7 @@ static int count_block(struct vt_profile *p, const struct vt_bblock *b, uint32_t
 	int code = 0;
 
 	if (!at->known)
-		place_block(p, b);
+		locate_bblock(p, b);
 	place = at->place;
 	place.event = event;
 	for (i = 0; i < b->ninsns && code == 0; i++) {
@@ -439,7 +442,7 @@ int vt_profile_finish(struct vt_profile *p, struct vt_error *err)
 #define CAN_EXEC 4
 
 /* The dynamic linker writes once to text with relocations: it runs as its file says. */
-static bool is_relocated(struct vt_profile *p, const struct vt_map *m)
+static bool is_relocated_map(struct vt_profile *p, const struct vt_map *m)
 {
 	const struct vt_imagedata *data = vt_images_data(vt_context_images(p->context), m->image);
 	uint64_t bias;
@@ -450,7 +453,7 @@ static bool is_relocated(struct vt_profile *p, const struct vt_map *m)
 }
 
 /* Notes code that the program could write to: an announcement of its mapping shows it. */
-static void note_patches(struct vt_profile *p, const struct vt_record *rec)
+static void note_patched_code(struct vt_profile *p, const struct vt_record *rec)
 {
 	int32_t pid = (int32_t)vt_record_i64(rec, VT_MAP_PID);
 	uint64_t at = vt_record_u64(rec, VT_MAP_START);
@@ -464,22 +467,22 @@ static void note_patches(struct vt_profile *p, const struct vt_record *rec)
 		if (!m || m->end <= at)
 			return;
 		if (m->writes && (m->type == VT_IMAGE_FILE || m->type == VT_IMAGE_VDSO) &&
-		    !is_relocated(p, m))
+		    !is_relocated_map(p, m))
 			vt_images_patch(vt_context_images(p->context), m->image,
 					vt_map_offset(m, m->start), m->end - m->start);
 	}
 }
 
-static int take_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+static int check_mapping(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	int code = vt_context_refused(p->context, err);
 
 	if (code == 0 && rec->kind == VT_MAP && vt_context_images(p->context))
-		note_patches(p, rec);
+		note_patched_code(p, rec);
 	return code;
 }
 
-static int take_record(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
+static int count_record(struct vt_profile *p, const struct vt_record *rec, struct vt_error *err)
 {
 	size_t event;
 
@@ -490,16 +493,16 @@ static int take_record(struct vt_profile *p, const struct vt_record *rec, struct
 	case VT_MAP:
 	case VT_THREAD:
 	case VT_KSYMBOL:
-		return take_mapping(p, rec, err);
+		return check_mapping(p, rec, err);
 	case VT_META:
 		return vt_context_refused(p->context, err);
 	case VT_COUNT:
-		return take_count(p, rec, err);
+		return count_count_record(p, rec, err);
 	case VT_FREQ:
-		return take_freq(p, rec, err);
+		return count_estimates(p, rec, err);
 	case VT_BLOCK:
 	case VT_EXEC:
-		return take_code(p, rec, err);
+		return count_executed_code(p, rec, err);
 	default:
 		return 0;
 	}
@@ -513,9 +516,9 @@ int vt_profile_feed(void *profile, const struct vt_block *block, uint32_t first,
 	int code = 0;
 
 	if (block->kind == VT_SAMPLE)
-		return take_samples(p, block, first, count, err);
+		return count_sample_run(p, block, first, count, err);
 	for (; rec.row - first < count && code == 0; rec.row++)
-		code = take_record(p, &rec, err);
+		code = count_record(p, &rec, err);
 	return code;
 }
 
@@ -565,9 +568,9 @@ static int compare_ordered(const void *pa, const void *pb)
 }
 
 /* Places are never taken away and only move when one is added. */
-static bool put_in_order(const struct vt_profile *p)
+static bool sort_profile_places(const struct vt_profile *p)
 {
-	struct order *o = p->order;
+	struct place_order *o = p->order;
 	const struct vt_place **list;
 	size_t i;
 
@@ -585,7 +588,7 @@ static bool put_in_order(const struct vt_profile *p)
 }
 
 /* How many places come before this one. */
-static size_t count_before(const struct order *o, const struct vt_place *place)
+static size_t count_before(const struct place_order *o, const struct vt_place *place)
 {
 	size_t low = 0, high = o->count;
 
@@ -607,7 +610,7 @@ bool vt_profile_find_places(const struct vt_profile *p, uint32_t image, int32_t 
 	struct vt_place to = {.image = image, .pid = pid, .offset = last, .event = UINT32_MAX};
 	size_t at;
 
-	if (!put_in_order(p))
+	if (!sort_profile_places(p))
 		return false;
 	if (last < first) {
 		*n = 0;

@@ -12,7 +12,7 @@
 const char *const vt_level_words[] = {"procedure", "image", "line", "instruction", NULL};
 
 /* What makes two places fall into one row. */
-struct key {
+struct place_key {
 	uint64_t value;
 	uint32_t image;
 	int32_t pid;
@@ -29,8 +29,8 @@ enum key_kind {
 	KEY_INSTRUCTION, /* value: the offset */
 };
 
-struct row {
-	struct key key;
+struct ranking_row {
+	struct place_key key;
 	struct vt_rank rank;
 };
 
@@ -41,9 +41,9 @@ struct cell {
 	struct vt_tally tally;
 };
 
-struct order {
+struct ranked_row {
 	uint64_t weight;
-	const struct row *row;
+	const struct ranking_row *row;
 	size_t index;
 };
 
@@ -55,7 +55,7 @@ struct vt_ranking {
 	struct vt_tally *unknown;
 	struct vt_tally *unverified;
 	size_t nevents;
-	struct order *order;
+	struct ranked_row *order;
 	struct vt_intern *files;
 };
 
@@ -81,7 +81,7 @@ struct found {
 	bool has_line;
 };
 
-static void look_up(struct vt_ranking *r, const struct vt_place *p, struct found *f)
+static void look_up_place(struct vt_ranking *r, const struct vt_place *p, struct found *f)
 {
 	struct vt_lines *lines;
 
@@ -95,9 +95,10 @@ static void look_up(struct vt_ranking *r, const struct vt_place *p, struct found
 	f->has_line = lines && vt_lines_at(lines, f->loc.vaddr, &f->line) && f->line.line;
 }
 
-static struct key procedure_key(const struct vt_place *p, const struct found *f)
+static struct place_key procedure_key(const struct vt_place *p, const struct found *f)
 {
-	struct key k = {.image = p->image, .pid = p->pid, .kind = KEY_CAUSE, .value = f->loc.why};
+	struct place_key k = {
+		.image = p->image, .pid = p->pid, .kind = KEY_CAUSE, .value = f->loc.why};
 
 	if (f->loc.symbol) {
 		k.kind = KEY_PROCEDURE;
@@ -106,9 +107,10 @@ static struct key procedure_key(const struct vt_place *p, const struct found *f)
 	return k;
 }
 
-static struct key key_of(struct vt_ranking *r, const struct vt_place *p, const struct found *f)
+static struct place_key make_row_key(struct vt_ranking *r, const struct vt_place *p,
+				     const struct found *f)
 {
-	struct key k = {.image = p->image, .pid = p->pid};
+	struct place_key k = {.image = p->image, .pid = p->pid};
 
 	if (p->image == VT_UNMAPPED_IMAGE) {
 		k.value = p->offset;
@@ -140,7 +142,7 @@ static const char *image_path(struct vt_ranking *r, uint32_t id)
 }
 
 static void fill_rank(struct vt_ranking *r, const struct vt_place *p, const struct found *f,
-		      const struct key *key, struct vt_rank *k)
+		      const struct place_key *key, struct vt_rank *k)
 {
 	const struct vt_symbol *sym = f->loc.symbol;
 
@@ -183,16 +185,16 @@ static bool is_unverified(struct vt_ranking *r, uint32_t id)
 	return image && image->type == VT_IMAGE_FILE && !vt_images_verified(r->images, id);
 }
 
-static int add_place(struct vt_ranking *r, const struct vt_place *p, struct vt_error *err)
+static int rank_place(struct vt_ranking *r, const struct vt_place *p, struct vt_error *err)
 {
 	struct found f;
-	struct key key;
+	struct place_key key;
 	struct cell at, *cell;
-	struct row *row;
+	struct ranking_row *row;
 	bool added;
 
-	look_up(r, p, &f);
-	key = key_of(r, p, &f);
+	look_up_place(r, p, &f);
+	key = make_row_key(r, p, &f);
 	row = vt_hash_add(&r->rows, &key, &added);
 	if (!row || (key.kind == KEY_LINE && key.value == UINT32_MAX))
 		return vt_error_nomem(err);
@@ -224,7 +226,7 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 	r->level = level;
 	r->images = images;
 	r->nevents = vt_profile_nevents(p);
-	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct key));
+	vt_hash_init(&r->rows, sizeof(struct ranking_row), sizeof(struct place_key));
 	vt_hash_init(&r->cells, sizeof(struct cell), offsetof(struct cell, tally));
 	r->unknown = calloc(r->nevents + 1, sizeof(*r->unknown));
 	r->unverified = calloc(r->nevents + 1, sizeof(*r->unverified));
@@ -235,7 +237,7 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 		return NULL;
 	}
 	for (i = 0; i < n; i++) {
-		if (add_place(r, vt_profile_place(p, i), err) < 0) {
+		if (rank_place(r, vt_profile_place(p, i), err) < 0) {
 			vt_ranking_free(r);
 			return NULL;
 		}
@@ -243,7 +245,7 @@ struct vt_ranking *vt_ranking_new(const struct vt_profile *p, struct vt_images *
 	return r;
 }
 
-static struct vt_tally tally_of(const struct vt_ranking *r, size_t row, size_t event)
+static struct vt_tally find_row_tally(const struct vt_ranking *r, size_t row, size_t event)
 {
 	struct cell at = {.row = row, .event = event};
 	const struct cell *cell = vt_hash_find(&r->cells, &at);
@@ -253,7 +255,7 @@ static struct vt_tally tally_of(const struct vt_ranking *r, size_t row, size_t e
 
 /* ---- order ---- */
 
-static int compare_ranks(const struct vt_rank *a, const struct vt_rank *b)
+static int compare_rank_names(const struct vt_rank *a, const struct vt_rank *b)
 {
 	int c = strcmp(a->path, b->path);
 
@@ -274,13 +276,13 @@ static int compare_ranks(const struct vt_rank *a, const struct vt_rank *b)
 
 static int compare_order(const void *pa, const void *pb)
 {
-	const struct order *a = pa;
-	const struct order *b = pb;
+	const struct ranked_row *a = pa;
+	const struct ranked_row *b = pb;
 	int c;
 
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	c = compare_ranks(&a->row->rank, &b->row->rank);
+	c = compare_rank_names(&a->row->rank, &b->row->rank);
 	if (c)
 		return c;
 	return a->index < b->index ? -1 : a->index > b->index;
@@ -288,7 +290,7 @@ static int compare_order(const void *pa, const void *pb)
 
 int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct vt_error *err)
 {
-	struct order *order = calloc(r->rows.count + 1, sizeof(*order));
+	struct ranked_row *order = calloc(r->rows.count + 1, sizeof(*order));
 	size_t i;
 
 	if (!order)
@@ -297,7 +299,7 @@ int vt_ranking_sort(struct vt_ranking *r, size_t event, bool by_period, struct v
 		order[i].row = vt_hash_at(&r->rows, i);
 		order[i].index = i;
 		if (event < r->nevents) {
-			struct vt_tally t = tally_of(r, i, event);
+			struct vt_tally t = find_row_tally(r, i, event);
 
 			order[i].weight = by_period ? t.period : t.samples;
 		}
@@ -325,14 +327,14 @@ static size_t row_index(const struct vt_ranking *r, size_t i)
 
 const struct vt_rank *vt_ranking_at(const struct vt_ranking *r, size_t i)
 {
-	const struct row *row = vt_hash_at(&r->rows, row_index(r, i));
+	const struct ranking_row *row = vt_hash_at(&r->rows, row_index(r, i));
 
 	return &row->rank;
 }
 
 struct vt_tally vt_ranking_tally(const struct vt_ranking *r, size_t i, size_t event)
 {
-	return tally_of(r, row_index(r, i), event);
+	return find_row_tally(r, row_index(r, i), event);
 }
 
 struct vt_tally vt_ranking_unknown(const struct vt_ranking *r, size_t event)

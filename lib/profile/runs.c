@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 
-struct row_key {
+struct runs_key {
 	uint32_t image; /* ids of the texts */
 	uint32_t label;
 	uint32_t unknown; /* it is named by a cause, as no symbol can be */
@@ -20,7 +20,7 @@ enum naming {
 	BY_ADDRESS = 2,
 };
 
-struct image {
+struct runs_image {
 	uint32_t name;	  /* id of the text */
 	unsigned now;	  /* a set of enum naming: in the run at hand */
 	size_t names;	  /* runs that have names only, */
@@ -28,13 +28,13 @@ struct image {
 	size_t last;	  /* and the last of these */
 };
 
-struct row {
-	struct row_key key;
+struct runs_row {
+	struct runs_key key;
 	uint32_t path;
 };
 
 /* Of one run: tallies[row * nevents + event]; rows that came later have none. */
-struct run {
+struct run_tallies {
 	struct vt_tally *tallies;
 	size_t rows;
 	size_t cap;
@@ -45,7 +45,7 @@ struct vt_runs {
 	struct vt_hash rows;
 	struct vt_hash images;
 	struct vt_intern *texts;
-	struct run *runs;
+	struct run_tallies *runs;
 	size_t nruns;
 	size_t runs_cap;
 };
@@ -57,8 +57,8 @@ struct vt_runs *vt_runs_new(size_t nevents)
 	if (!r)
 		return NULL;
 	r->nevents = nevents;
-	vt_hash_init(&r->rows, sizeof(struct row), sizeof(struct row_key));
-	vt_hash_init(&r->images, sizeof(struct image), sizeof(uint32_t));
+	vt_hash_init(&r->rows, sizeof(struct runs_row), sizeof(struct runs_key));
+	vt_hash_init(&r->images, sizeof(struct runs_image), sizeof(uint32_t));
 	r->texts = vt_intern_new();
 	if (!r->texts) {
 		vt_runs_free(r);
@@ -90,14 +90,14 @@ static const char *file_name(const char *path)
 }
 
 /* The number of a ranking's row among all runs'; SIZE_MAX: no memory. */
-static size_t find_row(struct vt_runs *r, const struct vt_rank *k, const struct vt_buf *label)
+static size_t find_runs_row(struct vt_runs *r, const struct vt_rank *k, const struct vt_buf *label)
 {
 	uint32_t path = vt_intern_str(r->texts, k->path);
-	struct row_key key = {vt_intern_str(r->texts, file_name(k->path)),
-			      vt_intern_add(r->texts, label->data, label->size),
-			      *k->cause && !*k->symbol};
-	struct image *image;
-	struct row *row;
+	struct runs_key key = {vt_intern_str(r->texts, file_name(k->path)),
+			       vt_intern_add(r->texts, label->data, label->size),
+			       *k->cause && !*k->symbol};
+	struct runs_image *image;
+	struct runs_row *row;
 
 	if (label->failed || path == UINT32_MAX || key.image == UINT32_MAX ||
 	    key.label == UINT32_MAX)
@@ -114,7 +114,7 @@ static size_t find_row(struct vt_runs *r, const struct vt_rank *k, const struct 
 	return (size_t)((uint8_t *)row - r->rows.entries) / sizeof(*row);
 }
 
-static bool make_room(const struct vt_runs *r, struct run *run, size_t rows)
+static bool grow_run_tallies(const struct vt_runs *r, struct run_tallies *run, size_t rows)
 {
 	size_t had = run->rows * r->nevents;
 	size_t want = rows * r->nevents;
@@ -129,16 +129,17 @@ static bool make_room(const struct vt_runs *r, struct run *run, size_t rows)
 }
 
 /* Several rows of a ranking may have one name: they add up. */
-static bool add_row(struct vt_runs *r, struct run *run, const struct vt_ranking *ranking, size_t i,
-		    const size_t *events, struct vt_buf *label)
+static bool add_ranking_row(struct vt_runs *r, struct run_tallies *run,
+			    const struct vt_ranking *ranking, size_t i, const size_t *events,
+			    struct vt_buf *label)
 {
 	const struct vt_rank *k = vt_ranking_at(ranking, i);
 	size_t row, e;
 
 	label->size = 0;
 	vt_rank_label(k, vt_ranking_level(ranking), label);
-	row = find_row(r, k, label);
-	if (row == SIZE_MAX || !make_room(r, run, r->rows.count))
+	row = find_runs_row(r, k, label);
+	if (row == SIZE_MAX || !grow_run_tallies(r, run, r->rows.count))
 		return false;
 	for (e = 0; e < r->nevents; e++) {
 		struct vt_tally *sum = &run->tallies[row * r->nevents + e];
@@ -159,7 +160,7 @@ static void note_naming(struct vt_runs *r)
 	size_t i;
 
 	for (i = 0; i < r->images.count; i++) {
-		struct image *image = vt_hash_at(&r->images, i);
+		struct runs_image *image = vt_hash_at(&r->images, i);
 
 		image->names += image->now == BY_NAME;
 		image->addresses += image->now == BY_ADDRESS;
@@ -173,16 +174,16 @@ int vt_runs_add(struct vt_runs *r, const struct vt_ranking *ranking, const size_
 		struct vt_error *err)
 {
 	struct vt_buf label = VT_BUF_INIT;
-	struct run *run;
+	struct run_tallies *run;
 	bool ok;
 	size_t i;
 
 	ok = vt_array_grow(&r->runs, &r->runs_cap, r->nruns + 1, sizeof(*r->runs));
 	if (ok) {
 		run = &r->runs[r->nruns++];
-		*run = (struct run){0};
+		*run = (struct run_tallies){0};
 		for (i = 0; i < vt_ranking_count(ranking) && ok; i++)
-			ok = add_row(r, run, ranking, i, events, &label);
+			ok = add_ranking_row(r, run, ranking, i, events, &label);
 		note_naming(r);
 	}
 	vt_buf_free(&label);
@@ -199,24 +200,24 @@ size_t vt_runs_rows(const struct vt_runs *r)
 	return r->rows.count;
 }
 
-static const struct row *row_at(const struct vt_runs *r, size_t row)
+static const struct runs_row *runs_row_at(const struct vt_runs *r, size_t row)
 {
 	return vt_hash_at(&r->rows, row);
 }
 
 const char *vt_runs_label(const struct vt_runs *r, size_t row)
 {
-	return vt_intern_get(r->texts, row_at(r, row)->key.label);
+	return vt_intern_get(r->texts, runs_row_at(r, row)->key.label);
 }
 
 const char *vt_runs_image(const struct vt_runs *r, size_t row)
 {
-	return vt_intern_get(r->texts, row_at(r, row)->key.image);
+	return vt_intern_get(r->texts, runs_row_at(r, row)->key.image);
 }
 
 const char *vt_runs_path(const struct vt_runs *r, size_t row)
 {
-	return vt_intern_get(r->texts, row_at(r, row)->path);
+	return vt_intern_get(r->texts, runs_row_at(r, row)->path);
 }
 
 size_t vt_runs_images(const struct vt_runs *r)
@@ -226,7 +227,7 @@ size_t vt_runs_images(const struct vt_runs *r)
 
 const char *vt_runs_misnamed(const struct vt_runs *r, size_t i, size_t *run)
 {
-	const struct image *image = vt_hash_at(&r->images, i);
+	const struct runs_image *image = vt_hash_at(&r->images, i);
 
 	*run = image->last;
 	return image->names && image->addresses ? vt_intern_get(r->texts, image->name) : NULL;
@@ -234,8 +235,8 @@ const char *vt_runs_misnamed(const struct vt_runs *r, size_t i, size_t *run)
 
 bool vt_runs_unknown(const struct vt_runs *r, size_t row)
 {
-	const struct row_key *key = &row_at(r, row)->key;
-	const struct image *image = vt_hash_find(&r->images, &key->image);
+	const struct runs_key *key = &runs_row_at(r, row)->key;
+	const struct runs_image *image = vt_hash_find(&r->images, &key->image);
 
 	return key->unknown || (image && image->names && image->addresses);
 }
@@ -243,7 +244,7 @@ bool vt_runs_unknown(const struct vt_runs *r, size_t row)
 struct vt_tally vt_runs_tally(const struct vt_runs *r, size_t row, size_t run, size_t event)
 {
 	static const struct vt_tally none = {0, 0};
-	const struct run *of = &r->runs[run];
+	const struct run_tallies *of = &r->runs[run];
 
 	return row < of->rows ? of->tallies[row * r->nevents + event] : none;
 }

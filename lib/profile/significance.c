@@ -76,7 +76,7 @@ double vt_incomplete_beta(double a, double b, double x)
 }
 
 /* That at most n of n + m are of the first sort. */
-static double at_most(uint64_t n, uint64_t m, double share)
+static double probability_at_most(uint64_t n, uint64_t m, double share)
 {
 	return m ? vt_incomplete_beta((double)m, (double)n + 1, 1 - share) : 1;
 }
@@ -87,8 +87,8 @@ double vt_count_test(uint64_t n, uint64_t m, double share)
 
 	if (n + m == 0)
 		return 1;
-	low = at_most(n, m, share);
-	high = n ? 1 - at_most(n - 1, m + 1, share) : 1;
+	low = probability_at_most(n, m, share);
+	high = n ? 1 - probability_at_most(n - 1, m + 1, share) : 1;
 	return fmin(1, 2 * fmin(low, high));
 }
 

@@ -16,8 +16,8 @@
 /* ---- addresses ---- */
 
 /* What a symbol covers; with `any`, everything in an image. */
-static bool put_place(struct vt_buf *out, uint32_t image, uint64_t offset, bool any,
-		      struct vt_images *images)
+static bool put_symbol_offset(struct vt_buf *out, uint32_t image, uint64_t offset, bool any,
+			      struct vt_images *images)
 {
 	const struct vt_image *im = vt_images_get(images, image);
 	struct vt_location loc;
@@ -37,11 +37,11 @@ static bool put_place(struct vt_buf *out, uint32_t image, uint64_t offset, bool 
 
 bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images)
 {
-	return put_place(out, image, offset, true, images);
+	return put_symbol_offset(out, image, offset, true, images);
 }
 
 /* A file that is only read may be of any format: it is not opened. */
-static bool put_data(struct vt_buf *out, const struct vt_image *im, uint64_t offset)
+static bool put_data_offset(struct vt_buf *out, const struct vt_image *im, uint64_t offset)
 {
 	vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
 	return true;
@@ -58,19 +58,19 @@ bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_s
 		return false;
 	if (vt_context_find(c, address, &image, &offset)) {
 		if (vt_context_has_code(c, image))
-			return put_place(out, image, offset, true, style->images);
+			return put_symbol_offset(out, image, offset, true, style->images);
 		im = vt_images_get(style->images, image);
 		if (im && im->type != VT_IMAGE_ANON)
-			return put_data(out, im, offset);
+			return put_data_offset(out, im, offset);
 	}
 	/* What is mapped to no file may be the .bss of what is mapped before it. */
 	return vt_context_find_before(c, address, &image, &offset) &&
-	       put_place(out, image, offset, false, style->images);
+	       put_symbol_offset(out, image, offset, false, style->images);
 }
 
 /* ---- numbers ---- */
 
-static uint64_t cut(uint64_t value, unsigned size)
+static uint64_t cut_value(uint64_t value, unsigned size)
 {
 	return size < 8 ? value & ((UINT64_C(1) << 8 * size) - 1) : value;
 }
@@ -88,7 +88,7 @@ static void put_hex(struct vt_buf *out, uint64_t value)
 static void put_decimal(struct vt_buf *out, uint64_t value, unsigned size, bool negative)
 {
 	if (negative)
-		vt_buf_printf(out, "-%" PRIu64, cut(0 - value, size));
+		vt_buf_printf(out, "-%" PRIu64, cut_value(0 - value, size));
 	else
 		vt_buf_printf(out, "%" PRIu64, value);
 }
@@ -99,7 +99,7 @@ static bool is_printable(uint64_t byte)
 }
 
 /* The shortest decimal that is read back as the same number. */
-static void put_real(struct vt_buf *out, double v, bool single)
+static void put_shortest_real(struct vt_buf *out, double v, bool single)
 {
 	char text[40];
 	int digits;
@@ -121,10 +121,10 @@ static void put_float(struct vt_buf *out, uint64_t value, unsigned size)
 	/* A register may hold a single one in its lower half; as a double it would be next to 0. */
 	if (size == 4 || (size == 8 && value && value >> 32 == 0)) {
 		memcpy(&single, &low, sizeof(single));
-		put_real(out, (double)single, true);
+		put_shortest_real(out, (double)single, true);
 	} else if (size == 8) {
 		memcpy(&real, &value, sizeof(real));
-		put_real(out, real, false);
+		put_shortest_real(out, real, false);
 	} else {
 		put_hex(out, value);
 	}
@@ -139,7 +139,7 @@ static void put_integer(struct vt_buf *out, uint64_t value, unsigned size,
 	if (type.may_point && size == 8 && vt_value_name(out, value, style))
 		return;
 	if (type.number == VT_NUMBER_INT && size > 1 && top &&
-	    cut(0 - value, size) < SMALL_NEGATIVE)
+	    cut_value(0 - value, size) < SMALL_NEGATIVE)
 		negative = true;
 	if (type.number == VT_NUMBER_ADDRESS || type.number == VT_NUMBER_RAW)
 		put_hex(out, value);
@@ -153,7 +153,7 @@ static void put_integer(struct vt_buf *out, uint64_t value, unsigned size,
 
 /* ---- packed values ---- */
 
-static void put_text(struct vt_buf *out, uint64_t value, unsigned size)
+static void put_chars(struct vt_buf *out, uint64_t value, unsigned size)
 {
 	char quote = size == 1 ? '\'' : '"';
 	unsigned i;
@@ -167,7 +167,7 @@ static void put_text(struct vt_buf *out, uint64_t value, unsigned size)
 	vt_buf_put_u8(out, (uint8_t)quote);
 }
 
-static bool is_text(uint64_t value, unsigned size)
+static bool is_printable_text(uint64_t value, unsigned size)
 {
 	unsigned i;
 
@@ -183,8 +183,8 @@ static void put_packed(struct vt_buf *out, uint64_t value, unsigned size,
 	struct vt_number_type one = type;
 	unsigned i, n = size / type.size;
 
-	if (type.size == 1 && is_text(value, size)) {
-		put_text(out, value, size);
+	if (type.size == 1 && is_printable_text(value, size)) {
+		put_chars(out, value, size);
 		return;
 	}
 	if (type.size == 1 || type.number == VT_NUMBER_RAW) {
@@ -220,7 +220,7 @@ void vt_value_text(struct vt_buf *out, uint64_t value, unsigned size, struct vt_
 {
 	if (size < 1 || size > 8)
 		size = 8;
-	value = cut(value, size);
+	value = cut_value(value, size);
 	switch (style->format) {
 	case VT_VALUE_HEX:
 		vt_buf_printf(out, "0x%" PRIx64, value);
@@ -238,7 +238,7 @@ void vt_value_text(struct vt_buf *out, uint64_t value, unsigned size, struct vt_
 			put_float(out, value, size);
 		break;
 	case VT_VALUE_CHAR:
-		put_text(out, value, size);
+		put_chars(out, value, size);
 		break;
 	case VT_VALUE_SYMBOL:
 		if (!vt_value_name(out, value, style))

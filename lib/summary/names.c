@@ -28,7 +28,7 @@ static bool intern_field(struct vt_names *n, const struct vt_record *rec, unsign
 	return *string != UINT32_MAX;
 }
 
-static bool add_event(struct vt_names *n, const struct vt_record *rec)
+static bool add_named_event(struct vt_names *n, const struct vt_record *rec)
 {
 	uint64_t id = vt_record_u64(rec, VT_EVENT_ID);
 	struct vt_named_event *e = vt_hash_add(&n->events, &id, NULL);
@@ -42,7 +42,7 @@ static bool add_event(struct vt_names *n, const struct vt_record *rec)
 	       intern_field(n, rec, VT_EVENT_UNIT, &e->unit);
 }
 
-static bool add_image(struct vt_names *n, const struct vt_record *rec)
+static bool add_named_image(struct vt_names *n, const struct vt_record *rec)
 {
 	uint64_t id = vt_record_u64(rec, VT_IMAGE_ID);
 	struct vt_named_image *i = vt_hash_add(&n->images, &id, NULL);
@@ -54,7 +54,7 @@ static bool add_image(struct vt_names *n, const struct vt_record *rec)
 	       intern_field(n, rec, VT_IMAGE_BUILDID, &i->buildid);
 }
 
-static bool set_arch(struct vt_names *n, const struct vt_record *rec)
+static bool set_named_arch(struct vt_names *n, const struct vt_record *rec)
 {
 	if (!vt_record_is_meta(rec, "arch"))
 		return true;
@@ -65,11 +65,11 @@ bool vt_names_feed(struct vt_names *n, const struct vt_record *rec)
 {
 	switch (rec->kind) {
 	case VT_EVENT:
-		return add_event(n, rec);
+		return add_named_event(n, rec);
 	case VT_IMAGE:
-		return add_image(n, rec);
+		return add_named_image(n, rec);
 	case VT_META:
-		return set_arch(n, rec);
+		return set_named_arch(n, rec);
 	default:
 		return true;
 	}

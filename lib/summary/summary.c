@@ -15,13 +15,13 @@ struct insn_place {
 	uint64_t addr;
 };
 
-struct thread {
+struct thread_key {
 	int64_t pid;
 	int64_t tid;
 };
 
 /* The entry of a key.  NULL when memory runs out, or if there are too many (`capped`). */
-static void *find_entry(struct vt_summary *s, struct vt_hash *h, const void *key)
+static void *add_capped_entry(struct vt_summary *s, struct vt_hash *h, const void *key)
 {
 	if (h->count < VT_SUMMARY_MAX)
 		return vt_hash_add(h, key, NULL);
@@ -29,7 +29,7 @@ static void *find_entry(struct vt_summary *s, struct vt_hash *h, const void *key
 	return vt_hash_find(h, key);
 }
 
-static bool out_of_memory(const struct vt_summary *s, const struct vt_hash *h, const void *e)
+static bool is_entry_lost(const struct vt_summary *s, const struct vt_hash *h, const void *e)
 {
 	return !e && !(s->capped && h->count >= VT_SUMMARY_MAX);
 }
@@ -41,19 +41,19 @@ static bool add_threads(struct vt_summary *s, const struct vt_block *b, uint32_t
 	struct vt_record rec = {b, b->kind, first};
 	int pid = vt_schema_find_field(b->desc, "pid");
 	int tid = vt_schema_find_field(b->desc, "tid");
-	struct thread last = {-1, -1};
+	struct thread_key last = {-1, -1};
 
 	if (pid < 0 || tid < 0)
 		return true;
 	for (; rec.row < first + count; rec.row++) {
-		struct thread t = {vt_record_i64(&rec, (unsigned)pid),
-				   vt_record_i64(&rec, (unsigned)tid)};
+		struct thread_key t = {vt_record_i64(&rec, (unsigned)pid),
+				       vt_record_i64(&rec, (unsigned)tid)};
 
 		if (t.pid < 0 || t.tid < 0 || (t.pid == last.pid && t.tid == last.tid))
 			continue;
 		last = t;
-		if (out_of_memory(s, &s->threads, find_entry(s, &s->threads, &t)) ||
-		    out_of_memory(s, &s->processes, find_entry(s, &s->processes, &t.pid)))
+		if (is_entry_lost(s, &s->threads, add_capped_entry(s, &s->threads, &t)) ||
+		    is_entry_lost(s, &s->processes, add_capped_entry(s, &s->processes, &t.pid)))
 			return false;
 	}
 	return true;
@@ -81,8 +81,8 @@ static void add_times(struct vt_summary *s, const struct vt_block *b, uint32_t f
 	}
 }
 
-static bool add_samples(struct vt_summary *s, const struct vt_block *b, uint32_t first,
-			uint32_t count)
+static bool add_sample_totals(struct vt_summary *s, const struct vt_block *b, uint32_t first,
+			      uint32_t count)
 {
 	struct vt_record rec = {b, b->kind, first};
 	bool counts = b->kind == VT_COUNT;
@@ -92,8 +92,8 @@ static bool add_samples(struct vt_summary *s, const struct vt_block *b, uint32_t
 		uint64_t id = vt_record_u64(&rec, counts ? VT_COUNT_EVENT : VT_SAMPLE_EVENT);
 
 		if (!e || e->id != id)
-			e = find_entry(s, &s->events, &id);
-		if (out_of_memory(s, &s->events, e))
+			e = add_capped_entry(s, &s->events, &id);
+		if (is_entry_lost(s, &s->events, e))
 			return false;
 		if (!e)
 			continue;
@@ -105,16 +105,16 @@ static bool add_samples(struct vt_summary *s, const struct vt_block *b, uint32_t
 	return true;
 }
 
-static bool add_loss(struct vt_summary *s, const struct vt_record *rec)
+static bool add_loss_record(struct vt_summary *s, const struct vt_record *rec)
 {
 	bool gap = rec->kind == VT_GAP;
 	struct vt_hash *h = gap ? &s->gaps : &s->lost;
 	struct vt_bytes why = vt_record_bytes(rec, gap ? VT_GAP_REASON : VT_LOST_SOURCE);
 	uint64_t text = vt_intern_add(s->strings, why.data, why.size);
-	struct vt_loss_total *l = text == UINT32_MAX ? NULL : find_entry(s, h, &text);
+	struct vt_loss_total *l = text == UINT32_MAX ? NULL : add_capped_entry(s, h, &text);
 
 	if (!l)
-		return !out_of_memory(s, h, l);
+		return !is_entry_lost(s, h, l);
 	l->places++;
 	l->bytes += gap ? vt_record_u64(rec, VT_GAP_BYTES) : 0;
 	l->records += vt_record_u64(rec, gap ? VT_GAP_RECORDS : VT_LOST_COUNT);
@@ -204,7 +204,8 @@ struct vt_missing_range *vt_summary_missing(const struct vt_summary *s)
 
 /* ---- executed code ---- */
 
-static void add_values(struct vt_executed_code *e, uint64_t what, uint64_t count, uint64_t size)
+static void add_value_total(struct vt_executed_code *e, uint64_t what, uint64_t count,
+			    uint64_t size)
 {
 	struct vt_value_total *v = &e->values[what < VT_NWHATS ? what : VT_WHAT_UNKNOWN];
 
@@ -213,7 +214,8 @@ static void add_values(struct vt_executed_code *e, uint64_t what, uint64_t count
 }
 
 /* Returns false when memory runs out. */
-static bool add_block(struct vt_executed_code *e, const struct vt_bblock *b, struct vt_hash *places)
+static bool add_executed_block(struct vt_executed_code *e, const struct vt_bblock *b,
+			       struct vt_hash *places)
 {
 	struct insn_place p = {.pid = b->pid, .addr = b->addr};
 	bool any = false;
@@ -228,8 +230,9 @@ static bool add_block(struct vt_executed_code *e, const struct vt_bblock *b, str
 		p.addr += b->lengths[i];
 	}
 	for (i = 0; i < b->nslots; i++)
-		add_values(e, b->slots[i].what, vt_execcount_of(e->count, b->id, b->slots[i].insn),
-			   b->slots[i].size);
+		add_value_total(e, b->slots[i].what,
+				vt_execcount_of(e->count, b->id, b->slots[i].insn),
+				b->slots[i].size);
 	e->blocks += any;
 	if (b->ninsns && b->end < VT_NENDS)
 		e->ends[b->end] += vt_execcount_of(e->count, b->id, b->ninsns - 1);
@@ -248,7 +251,7 @@ static bool count_executed(struct vt_summary *s)
 		const struct vt_bblock *b = vt_bblocks_get(dict, id);
 
 		if (b)
-			ok = add_block(&s->executed, b, &places);
+			ok = add_executed_block(&s->executed, b, &places);
 	}
 	s->executed.insns = places.count;
 	vt_hash_fini(&places);
@@ -272,7 +275,7 @@ static void extend_span(struct vt_trace_span *s, uint64_t tsc)
  * The cycle counter continues from one record of a thread to the next.  Records of another thread
  * in between may come from another trace, which has its own counter.
  */
-static void add_cycles(struct vt_decoded_trace *d, const struct vt_record *rec)
+static void add_trace_cycles(struct vt_decoded_trace *d, const struct vt_record *rec)
 {
 	uint64_t cycles = vt_record_u64(rec, VT_EXEC_CYCLES);
 	struct vt_words tsc = vt_record_words(rec, VT_EXEC_TIME_TSC);
@@ -324,7 +327,7 @@ static bool add_packets(struct vt_decoded_trace *d, const struct vt_record *rec)
 /* ---- records ---- */
 
 /* Takes a record of a kind that is not counted by runs. */
-static bool add_record(struct vt_summary *s, const struct vt_record *rec)
+static bool summarise_record(struct vt_summary *s, const struct vt_record *rec)
 {
 	switch (rec->kind) {
 	case VT_TRACE:
@@ -333,17 +336,17 @@ static bool add_record(struct vt_summary *s, const struct vt_record *rec)
 	case VT_PACKETS:
 		return add_packets(&s->trace, rec);
 	case VT_GAP:
-		return add_loss(s, rec) && add_missing(s, rec);
+		return add_loss_record(s, rec) && add_missing(s, rec);
 	case VT_LOST:
-		return add_loss(s, rec);
+		return add_loss_record(s, rec);
 	case VT_META:
 		return add_fact(s, rec) && vt_names_feed(&s->names, rec);
 	case VT_EVENT:
 	case VT_IMAGE:
 		return vt_names_feed(&s->names, rec);
 	case VT_VALUE:
-		add_values(&s->executed, vt_record_u64(rec, VT_VALUE_WHAT), 1,
-			   vt_record_u64(rec, VT_VALUE_SIZE));
+		add_value_total(&s->executed, vt_record_u64(rec, VT_VALUE_WHAT), 1,
+				vt_record_u64(rec, VT_VALUE_SIZE));
 		return true;
 	default:
 		return true;
@@ -351,12 +354,13 @@ static bool add_record(struct vt_summary *s, const struct vt_record *rec)
 }
 
 /* What contradicts itself is counted. */
-static int add_executed(struct vt_summary *s, const struct vt_record *rec, struct vt_error *err)
+static int count_executed_record(struct vt_summary *s, const struct vt_record *rec,
+				 struct vt_error *err)
 {
 	int code;
 
 	if (rec->kind == VT_EXEC)
-		add_cycles(&s->trace, rec);
+		add_trace_cycles(&s->trace, rec);
 	code = rec->kind == VT_BLOCK ? vt_context_refused(s->context, err)
 				     : vt_execcount_exec(s->executed.count, rec, err);
 	s->executed.bad += code == -VT_E_FORMAT;
@@ -364,19 +368,19 @@ static int add_executed(struct vt_summary *s, const struct vt_record *rec, struc
 }
 
 /* The context's consumer. */
-static int take_rows(void *summary, const struct vt_block *b, uint32_t first, uint32_t count,
-		     struct vt_error *err)
+static int summarise_rows(void *summary, const struct vt_block *b, uint32_t first, uint32_t count,
+			  struct vt_error *err)
 {
 	struct vt_summary *s = summary;
 	struct vt_record rec = {b, b->kind, first};
 	int code = 0;
 
 	if (b->kind == VT_SAMPLE || b->kind == VT_COUNT)
-		return add_samples(s, b, first, count) ? 0 : vt_error_nomem(err);
+		return add_sample_totals(s, b, first, count) ? 0 : vt_error_nomem(err);
 	for (; rec.row < first + count && code == 0; rec.row++) {
 		if (b->kind == VT_BLOCK || b->kind == VT_EXEC)
-			code = add_executed(s, &rec, err);
-		else if (!add_record(s, &rec))
+			code = count_executed_record(s, &rec, err);
+		else if (!summarise_record(s, &rec))
 			code = vt_error_nomem(err);
 	}
 	return code;
@@ -388,7 +392,7 @@ int vt_summary_init(struct vt_summary *s, const struct vt_schema *schema, struct
 	vt_hash_init(&s->events, sizeof(struct vt_event_total), sizeof(uint64_t));
 	vt_hash_init(&s->gaps, sizeof(struct vt_loss_total), sizeof(uint64_t));
 	vt_hash_init(&s->lost, sizeof(struct vt_loss_total), sizeof(uint64_t));
-	vt_hash_init(&s->threads, sizeof(struct thread), sizeof(struct thread));
+	vt_hash_init(&s->threads, sizeof(struct thread_key), sizeof(struct thread_key));
 	vt_hash_init(&s->processes, sizeof(int64_t), sizeof(int64_t));
 	vt_hash_init(&s->missing, sizeof(struct vt_missing_range), 2 * sizeof(uint64_t));
 	vt_hash_init(&s->trace.packets, sizeof(struct vt_packet_total), sizeof(uint64_t));
@@ -401,7 +405,7 @@ int vt_summary_init(struct vt_summary *s, const struct vt_schema *schema, struct
 	if (!vt_names_init(&s->names) || !s->executed.count || !s->kinds || !s->strings ||
 	    !s->trace.strings)
 		return vt_error_nomem(err);
-	vt_context_add(s->context, &(struct vt_consumer){.take = take_rows, .arg = s});
+	vt_context_add(s->context, &(struct vt_consumer){.take = summarise_rows, .arg = s});
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "profile/runs.h"
 #include "profile/significance.h"
 
-struct diff {
+struct profile_diff {
 	const struct vt_profdiff_set *sets;
 	const struct vt_profdiff_options *opt;
 	struct vt_runs *runs; /* those before, then those after */
@@ -29,13 +29,13 @@ struct change {
 	double p;		  /* NaN: not tested */
 };
 
-struct order {
+struct changed_row {
 	double change;
 	const char *image, *label;
 	size_t row;
 };
 
-static const struct vt_proflist_side *run_of(const struct diff *d, size_t run)
+static const struct vt_proflist_side *diff_run(const struct profile_diff *d, size_t run)
 {
 	size_t before = d->sets[0].count;
 
@@ -97,41 +97,41 @@ static size_t find_label(const struct vt_proflist_side *run, const char *label)
 }
 
 /* Whether a run of either set has the event, and no event of that run is shown as another. */
-static bool is_common(const struct diff *d, const char *label)
+static bool is_common(const struct profile_diff *d, const char *label)
 {
 	bool has[2] = {false, false};
 	size_t run;
 
 	for (run = 0; run < d->nruns; run++)
-		if (find_label(run_of(d, run), label) != SIZE_MAX)
+		if (find_label(diff_run(d, run), label) != SIZE_MAX)
 			has[run >= d->sets[0].count] = true;
 	return has[0] && has[1];
 }
 
-static bool knows_event(const struct diff *d, size_t run, const char *label)
+static bool knows_event(const struct profile_diff *d, size_t run, const char *label)
 {
-	size_t index = find_label(run_of(d, run), label), i;
+	size_t index = find_label(diff_run(d, run), label), i;
 
 	for (i = 0; i < d->nshown; i++)
 		if (strcmp(d->label[i], label) == 0 ||
-		    find_label(run_of(d, run), d->label[i]) == index)
+		    find_label(diff_run(d, run), d->label[i]) == index)
 			return true;
 	return false;
 }
 
 /* The events that both sets have: those of the first run, then what only later ones show. */
-static bool match_events(struct diff *d, struct vt_profdiff_result *result)
+static bool match_run_events(struct profile_diff *d, struct vt_profdiff_result *result)
 {
 	size_t run, e, max = 2;
 
 	for (run = 0; run < d->nruns; run++)
-		max += run_of(d, run)->events->count;
+		max += diff_run(d, run)->events->count;
 	d->label = calloc(max, sizeof(*d->label));
 	d->event = calloc(d->nruns, max * sizeof(*d->event));
 	if (!d->label || !d->event)
 		return false;
 	for (run = 0; run < d->nruns; run++) {
-		const struct vt_event_choice *c = run_of(d, run)->events;
+		const struct vt_event_choice *c = diff_run(d, run)->events;
 
 		for (e = 0; e < c->count; e++) {
 			if (knows_event(d, run, c->label[e]))
@@ -145,18 +145,18 @@ static bool match_events(struct diff *d, struct vt_profdiff_result *result)
 	}
 	d->nevents = d->nshown + 2;
 	for (run = 0; run < d->nruns; run++) {
-		const struct vt_profile *p = run_of(d, run)->profile;
+		const struct vt_profile *p = diff_run(d, run)->profile;
 		size_t *event = d->event + run * d->nevents;
 
 		for (e = 0; e < d->nshown; e++)
-			event[e] = find_label(run_of(d, run), d->label[e]);
+			event[e] = find_label(diff_run(d, run), d->label[e]);
 		event[e] = vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS);
 		event[e + 1] = vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES);
 	}
 	return true;
 }
 
-static bool add_runs(struct diff *d, struct vt_error *err)
+static bool collect_runs(struct profile_diff *d, struct vt_error *err)
 {
 	size_t run;
 
@@ -164,20 +164,20 @@ static bool add_runs(struct diff *d, struct vt_error *err)
 	if (!d->runs)
 		return false;
 	for (run = 0; run < d->nruns; run++)
-		if (vt_runs_add(d->runs, run_of(d, run)->ranking, d->event + run * d->nevents,
+		if (vt_runs_add(d->runs, diff_run(d, run)->ranking, d->event + run * d->nevents,
 				err) < 0)
 			return false;
 	return true;
 }
 
-static struct vt_tally total_of(const struct diff *d, size_t run, size_t event)
+static struct vt_tally run_total(const struct profile_diff *d, size_t run, size_t event)
 {
 	size_t index = d->event[run * d->nevents + event];
 	struct vt_tally t = {0, 0};
 
 	if (index != SIZE_MAX) {
-		t.samples = vt_profile_event(run_of(d, run)->profile, index)->samples;
-		t.period = vt_profile_event(run_of(d, run)->profile, index)->period;
+		t.samples = vt_profile_event(diff_run(d, run)->profile, index)->samples;
+		t.period = vt_profile_event(diff_run(d, run)->profile, index)->period;
 	}
 	return t;
 }
@@ -185,7 +185,7 @@ static struct vt_tally total_of(const struct diff *d, size_t run, size_t event)
 /* ---- changes ---- */
 
 /* The share of the samples that would be before if nothing had changed. */
-static double exposure_before(const struct diff *d, const struct vt_tally total[2])
+static double exposure_before(const struct profile_diff *d, const struct vt_tally total[2])
 {
 	double each[2] = {1, 1};
 	int side;
@@ -199,7 +199,7 @@ static double exposure_before(const struct diff *d, const struct vt_tally total[
 }
 
 /* Numbers of executions that follow from samples are no counts of anything. */
-static bool is_estimate(const struct diff *d, size_t event)
+static bool is_estimate(const struct profile_diff *d, size_t event)
 {
 	size_t run;
 
@@ -207,7 +207,7 @@ static bool is_estimate(const struct diff *d, size_t event)
 		size_t index = d->event[run * d->nevents + event];
 
 		if (index != SIZE_MAX)
-			return vt_profile_event(run_of(d, run)->profile, index)->estimate;
+			return vt_profile_event(diff_run(d, run)->profile, index)->estimate;
 	}
 	return false;
 }
@@ -220,12 +220,12 @@ struct gathered {
 	struct vt_tally total[2];
 };
 
-static void gather_run(const struct diff *d, size_t row, size_t event, size_t run,
+static void gather_run(const struct profile_diff *d, size_t row, size_t event, size_t run,
 		       struct gathered *g)
 {
 	bool by_period = d->opt->list.by_period;
 	int side = run >= d->sets[0].count;
-	struct vt_tally all = total_of(d, run, event);
+	struct vt_tally all = run_total(d, run, event);
 	struct vt_tally t = row == SIZE_MAX ? all : vt_runs_tally(d->runs, row, run, event);
 	uint64_t whole = vti_weigh(all, by_period);
 
@@ -240,7 +240,8 @@ static void gather_run(const struct diff *d, size_t row, size_t event, size_t ru
 }
 
 /* How likely chance alone makes such a difference; NaN for what is not tested. */
-static double test(const struct diff *d, size_t row, size_t event, const struct gathered *g)
+static double test_change(const struct profile_diff *d, size_t row, size_t event,
+			  const struct gathered *g)
 {
 	double by_count;
 
@@ -253,19 +254,21 @@ static double test(const struct diff *d, size_t row, size_t event, const struct 
 	return d->shares ? fmax(by_count, vt_mean_test(&g->weight[0], &g->weight[1])) : by_count;
 }
 
-static struct change gather(const struct diff *d, size_t row, size_t event)
+static struct change gather_change(const struct profile_diff *d, size_t row, size_t event)
 {
 	struct gathered g = {.weight = {{0}}};
 	size_t run;
 
 	for (run = 0; run < d->nruns; run++)
 		gather_run(d, row, event, run, &g);
-	return (struct change){
-		g.weight[0].mean, g.weight[1].mean, {g.row[0], g.row[1]}, test(d, row, event, &g)};
+	return (struct change){g.weight[0].mean,
+			       g.weight[1].mean,
+			       {g.row[0], g.row[1]},
+			       test_change(d, row, event, &g)};
 }
 
 /* Up to which probability the changes of an event, its total among them, are significant. */
-static bool find_threshold(const struct diff *d, size_t event, double *threshold)
+static bool find_change_threshold(const struct profile_diff *d, size_t event, double *threshold)
 {
 	size_t rows = vt_runs_rows(d->runs), i, count = 0;
 	double *p = calloc(rows + 1, sizeof(*p));
@@ -273,7 +276,7 @@ static bool find_threshold(const struct diff *d, size_t event, double *threshold
 	if (!p)
 		return false;
 	for (i = 0; i <= rows; i++) {
-		p[count] = gather(d, i < rows ? i : SIZE_MAX, event).p;
+		p[count] = gather_change(d, i < rows ? i : SIZE_MAX, event).p;
 		count += !isnan(p[count]);
 	}
 	*threshold = vt_discovery_threshold(p, count, d->opt->rate);
@@ -281,17 +284,17 @@ static bool find_threshold(const struct diff *d, size_t event, double *threshold
 	return true;
 }
 
-static double percent(double part, double whole)
+static double share_percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
 /* ---- order and rows ---- */
 
-static int compare(const void *pa, const void *pb)
+static int compare_changes(const void *pa, const void *pb)
 {
-	const struct order *a = pa;
-	const struct order *b = pb;
+	const struct changed_row *a = pa;
+	const struct changed_row *b = pb;
 	int c;
 
 	if (a->change != b->change)
@@ -300,41 +303,41 @@ static int compare(const void *pa, const void *pb)
 	return c ? c : strcmp(a->label, b->label);
 }
 
-static struct order *put_in_order(const struct diff *d)
+static struct changed_row *order_changes(const struct profile_diff *d)
 {
 	size_t rows = vt_runs_rows(d->runs), i;
-	struct order *order = calloc(rows + 1, sizeof(*order));
+	struct changed_row *order = calloc(rows + 1, sizeof(*order));
 	struct change c;
 
 	for (i = 0; order && i < rows; i++) {
 		order[i].row = i;
 		order[i].image = vt_runs_image(d->runs, i);
 		order[i].label = vt_runs_label(d->runs, i);
-		c = gather(d, i, 0);
+		c = gather_change(d, i, 0);
 		order[i].change = fabs(c.after - c.before);
 	}
 	if (order)
-		qsort(order, rows, sizeof(*order), compare);
+		qsort(order, rows, sizeof(*order), compare_changes);
 	return order;
 }
 
-static bool has_cpi(const struct diff *d)
+static bool diff_has_cpi(const struct profile_diff *d)
 {
 	return is_estimate(d, d->nshown) && is_estimate(d, d->nshown + 1);
 }
 
-static void cpi_cells(struct vt_table *t, const struct diff *d, size_t row)
+static void cpi_cells(struct vt_table *t, const struct profile_diff *d, size_t row)
 {
-	struct change executions = gather(d, row, d->nshown);
-	struct change cycles = gather(d, row, d->nshown + 1);
+	struct change executions = gather_change(d, row, d->nshown);
+	struct change cycles = gather_change(d, row, d->nshown + 1);
 
 	vti_cpi_cell(t, cycles.tally[0], executions.tally[0]);
 	vti_cpi_cell(t, cycles.tally[1], executions.tally[1]);
 }
 
-static void columns(struct vt_table *t, const struct diff *d)
+static void add_diff_columns(struct vt_table *t, const struct profile_diff *d)
 {
-	enum vt_level level = vt_ranking_level(run_of(d, 0)->ranking);
+	enum vt_level level = vt_ranking_level(diff_run(d, 0)->ranking);
 	enum vt_format count = d->many ? VT_FORMAT_REAL : VT_FORMAT_NUMBER;
 	enum vt_format delta = d->many ? VT_FORMAT_REAL : VT_FORMAT_SIGNED;
 	size_t e;
@@ -350,7 +353,7 @@ static void columns(struct vt_table *t, const struct diff *d)
 		vti_event_column(t, d->label[e], "significant", NULL, VT_FORMAT_NUMBER);
 		vt_table_column(t, NULL, "chance", VT_FORMAT_RIGHT_TEXT);
 	}
-	if (has_cpi(d)) {
+	if (diff_has_cpi(d)) {
 		vt_table_column(t, "cpi.before", "cpi before", VT_FORMAT_REAL);
 		vt_table_column(t, "cpi.after", "after", VT_FORMAT_REAL);
 	}
@@ -376,11 +379,11 @@ static void chance_cell(struct vt_table *t, double p, bool significant)
 		vt_table_printf(t, "<0.01%%%s", star);
 }
 
-static void event_cells(struct vt_table *t, const struct diff *d, const struct change *c,
-			const struct change *all, bool significant)
+static void change_cells(struct vt_table *t, const struct profile_diff *d, const struct change *c,
+			 const struct change *all, bool significant)
 {
-	double was = percent(c->before, all->before);
-	double is = percent(c->after, all->after);
+	double was = share_percent(c->before, all->before);
+	double is = share_percent(c->after, all->after);
 
 	if (d->many) {
 		double n[2] = {(double)d->sets[0].count, (double)d->sets[1].count};
@@ -411,9 +414,10 @@ static void event_cells(struct vt_table *t, const struct diff *d, const struct c
 	chance_cell(t, c->p, significant);
 }
 
-static void name_cells(struct vt_table *t, const struct diff *d, const struct order *o)
+static void diff_name_cells(struct vt_table *t, const struct profile_diff *d,
+			    const struct changed_row *o)
 {
-	bool images = vt_ranking_level(run_of(d, 0)->ranking) == VT_LEVEL_IMAGE;
+	bool images = vt_ranking_level(diff_run(d, 0)->ranking) == VT_LEVEL_IMAGE;
 
 	if (!images)
 		vt_table_str(t, o->label);
@@ -422,7 +426,7 @@ static void name_cells(struct vt_table *t, const struct diff *d, const struct or
 
 /* ---- the check ---- */
 
-static struct vt_profdiff_moved *moved(struct vt_profdiff_result *result, double by)
+static struct vt_profdiff_moved *moved_side(struct vt_profdiff_result *result, double by)
 {
 	return by > 0 ? &result->grown : &result->shrunk;
 }
@@ -446,28 +450,30 @@ static void name_change(struct vt_profdiff_moved *m, const char *label, const ch
 }
 
 /* Whether a change is significant, and as great as was asked for: a share of all before. */
-static bool is_checked(const struct diff *d, const struct change *c, double by, double threshold)
+static bool is_checked(const struct profile_diff *d, const struct change *c, double by,
+		       double threshold)
 {
 	return !isnan(d->opt->check) && c->p <= threshold &&
 	       (by >= d->opt->check || by <= -d->opt->check);
 }
 
-static void check_row(const struct diff *d, size_t row, const struct change *c,
+static void check_row(const struct profile_diff *d, size_t row, const struct change *c,
 		      const struct change *all, double threshold, struct vt_profdiff_result *result)
 {
-	double by = percent(c->after - c->before, all->before);
+	double by = share_percent(c->after - c->before, all->before);
 
 	if (is_checked(d, c, by, threshold))
-		name_change(moved(result, by), vt_runs_label(d->runs, row),
+		name_change(moved_side(result, by), vt_runs_label(d->runs, row),
 			    vt_runs_image(d->runs, row), by);
 }
 
 /* Where one row is most of all there is, its share does not tell: so say what changed most. */
-static void check_total(const struct diff *d, const struct order *order, const struct change *all,
-			double threshold, struct vt_profdiff_result *result)
+static void check_total(const struct profile_diff *d, const struct changed_row *order,
+			const struct change *all, double threshold,
+			struct vt_profdiff_result *result)
 {
-	double by = percent(all->after - all->before, all->before);
-	struct vt_profdiff_moved *m = moved(result, by);
+	double by = share_percent(all->after - all->before, all->before);
+	struct vt_profdiff_moved *m = moved_side(result, by);
 	struct change c;
 
 	if (!is_checked(d, all, by, threshold))
@@ -475,16 +481,16 @@ static void check_total(const struct diff *d, const struct order *order, const s
 	name_change(m, "the total", "", by);
 	if (m->count > VT_PROFDIFF_NAMED || !vt_runs_rows(d->runs))
 		return;
-	c = gather(d, order->row, 0);
+	c = gather_change(d, order->row, 0);
 	if ((c.after - c.before) * by <= 0)
 		return;
 	vt_buf_printf(&m->names, ", of that ");
-	put_change(&m->names, percent(c.after - c.before, all->before));
+	put_change(&m->names, share_percent(c.after - c.before, all->before));
 	vt_buf_printf(&m->names, " in %s", *order->label ? order->label : order->image);
 }
 
 /* The greatest share of a run's first event that is in rows which name nothing. */
-static void find_unknown(const struct diff *d, struct vt_profdiff_result *result)
+static void find_unknown(const struct profile_diff *d, struct vt_profdiff_result *result)
 {
 	bool by_period = d->opt->list.by_period;
 	size_t run, row;
@@ -496,7 +502,8 @@ static void find_unknown(const struct diff *d, struct vt_profdiff_result *result
 		for (row = 0; row < vt_runs_rows(d->runs); row++)
 			if (vt_runs_unknown(d->runs, row))
 				sum += vti_weigh(vt_runs_tally(d->runs, row, run, 0), by_period);
-		share = percent((double)sum, (double)vti_weigh(total_of(d, run, 0), by_period));
+		share = share_percent((double)sum,
+				      (double)vti_weigh(run_total(d, run, 0), by_period));
 		if (share > result->unknown) {
 			result->unknown = share;
 			result->unknown_run = run;
@@ -506,7 +513,7 @@ static void find_unknown(const struct diff *d, struct vt_profdiff_result *result
 }
 
 /* Images whose rows cannot match, as only one side has their symbols. */
-static void find_stripped(const struct diff *d, struct vt_profdiff_result *result)
+static void find_stripped(const struct profile_diff *d, struct vt_profdiff_result *result)
 {
 	size_t i, run;
 
@@ -520,15 +527,15 @@ static void find_stripped(const struct diff *d, struct vt_profdiff_result *resul
 	}
 }
 
-static void fill(struct vt_table *t, const struct diff *d, const struct order *order,
-		 const struct change *all, const double *threshold,
-		 struct vt_profdiff_result *result)
+static void fill_diff_rows(struct vt_table *t, const struct profile_diff *d,
+			   const struct changed_row *order, const struct change *all,
+			   const double *threshold, struct vt_profdiff_result *result)
 {
 	size_t i, e;
 
 	for (i = 0; i < vt_runs_rows(d->runs); i++) {
-		struct change first = gather(d, order[i].row, 0);
-		double share = percent(order[i].change, all[0].before + all[0].after);
+		struct change first = gather_change(d, order[i].row, 0);
+		double share = share_percent(order[i].change, all[0].before + all[0].after);
 		bool shown = (!d->opt->list.top || i < d->opt->list.top) &&
 			     share >= d->opt->list.min_percent;
 
@@ -539,34 +546,35 @@ static void fill(struct vt_table *t, const struct diff *d, const struct order *o
 			continue;
 		vt_table_row(t, VT_STYLE_PLAIN);
 		for (e = 0; e < d->nshown; e++) {
-			struct change c = gather(d, order[i].row, e);
+			struct change c = gather_change(d, order[i].row, e);
 
-			event_cells(t, d, &c, &all[e], c.p <= threshold[e]);
+			change_cells(t, d, &c, &all[e], c.p <= threshold[e]);
 		}
-		if (has_cpi(d))
+		if (diff_has_cpi(d))
 			cpi_cells(t, d, order[i].row);
-		name_cells(t, d, &order[i]);
+		diff_name_cells(t, d, &order[i]);
 	}
 	check_total(d, order, &all[0], threshold[0], result);
 	find_unknown(d, result);
 	find_stripped(d, result);
 }
 
-static bool list(struct vt_table *t, const struct diff *d, struct vt_profdiff_result *result)
+static bool list_changes(struct vt_table *t, const struct profile_diff *d,
+			 struct vt_profdiff_result *result)
 {
 	struct change *all = calloc(d->nshown + 1, sizeof(*all));
 	double *threshold = calloc(d->nshown + 1, sizeof(*threshold));
-	struct order *order = put_in_order(d);
+	struct changed_row *order = order_changes(d);
 	bool ok = all && threshold && order;
 	size_t e;
 
 	for (e = 0; e < d->nshown && ok; e++) {
-		all[e] = gather(d, SIZE_MAX, e);
-		ok = find_threshold(d, e, &threshold[e]);
+		all[e] = gather_change(d, SIZE_MAX, e);
+		ok = find_change_threshold(d, e, &threshold[e]);
 	}
 	if (ok) {
-		columns(t, d);
-		fill(t, d, order, all, threshold, result);
+		add_diff_columns(t, d);
+		fill_diff_rows(t, d, order, all, threshold, result);
 	}
 	free(order);
 	free(threshold);
@@ -591,19 +599,19 @@ int vt_proflist_diff(struct vt_table *t, const struct vt_profdiff_set sets[2],
 		     const struct vt_profdiff_options *opt, struct vt_profdiff_result *result,
 		     struct vt_error *err)
 {
-	struct diff d = {.sets = sets,
-			 .opt = opt,
-			 .nruns = sets[0].count + sets[1].count,
-			 .many = sets[0].count > 1 || sets[1].count > 1,
-			 .shares = sets[0].count > 1 && sets[1].count > 1};
+	struct profile_diff d = {.sets = sets,
+				 .opt = opt,
+				 .nruns = sets[0].count + sets[1].count,
+				 .many = sets[0].count > 1 || sets[1].count > 1,
+				 .shares = sets[0].count > 1 && sets[1].count > 1};
 	int code = 0;
 
 	*result = (struct vt_profdiff_result){.left_out = 0};
-	if (!match_events(&d, result))
+	if (!match_run_events(&d, result))
 		code = vt_error_nomem(err);
 	else if (!d.nshown)
 		code = no_common_event(result, err);
-	else if (!add_runs(&d, err) || !list(t, &d, result))
+	else if (!collect_runs(&d, err) || !list_changes(t, &d, result))
 		code = vt_error_nomem(err);
 	vt_runs_free(d.runs);
 	free(d.label);

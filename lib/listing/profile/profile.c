@@ -33,7 +33,7 @@ static const char *policy_text(enum vt_policy policy)
 	return text[policy];
 }
 
-static struct vt_tally total_of(const struct vt_profile *p, size_t event)
+static struct vt_tally event_total(const struct vt_profile *p, size_t event)
 {
 	const struct vt_profile_event *e = vt_profile_event(p, event);
 
@@ -41,7 +41,8 @@ static struct vt_tally total_of(const struct vt_profile *p, size_t event)
 }
 
 /* ", unknown 12 (0.30%)" */
-static void header_share(const char *what, uint64_t part, uint64_t whole, struct vt_output *out)
+static void print_header_share(const char *what, uint64_t part, uint64_t whole,
+			       struct vt_output *out)
 {
 	vt_output_printf(out, ", %s %" PRIu64, what, part);
 	if (whole)
@@ -49,13 +50,13 @@ static void header_share(const char *what, uint64_t part, uint64_t whole, struct
 }
 
 /* "executions (estimated) = 1200" */
-static void header_estimate(const struct vt_profile_event *e, struct vt_output *out)
+static void print_estimate_header(const struct vt_profile_event *e, struct vt_output *out)
 {
 	vt_output_printf(out, "Estimated %s = %" PRIu64 "\n", e->name, e->samples);
 }
 
-static void header_event(const struct vt_profile *p, const struct vt_ranking *r, size_t event,
-			 const char *label, struct vt_output *out)
+static void print_event_header(const struct vt_profile *p, const struct vt_ranking *r, size_t event,
+			       const char *label, struct vt_output *out)
 {
 	const struct vt_profile_event *e = vt_profile_event(p, event);
 	uint64_t unverified = vt_ranking_unverified(r, event).samples;
@@ -66,15 +67,15 @@ static void header_event(const struct vt_profile *p, const struct vt_ranking *r,
 			 e->samples, policy_text(e->policy));
 	/* What was asked for need not be what the processor did: each sample says. */
 	if (e->policy == VT_POLICY_PRECISE && e->single)
-		header_share("EXACT_IP", e->exact_ip, e->single, out);
-	header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
+		print_header_share("EXACT_IP", e->exact_ip, e->single, out);
+	print_header_share("unknown", vt_ranking_unknown(r, event).samples, e->samples, out);
 	if (unverified)
-		header_share("unverified", unverified, e->samples, out);
+		print_header_share("unverified", unverified, e->samples, out);
 	vt_output_text(out, "\n");
 	vt_buf_free(&b);
 }
 
-static void header_loss(const struct vt_losses *loss, struct vt_output *out)
+static void print_loss_header(const struct vt_losses *loss, struct vt_output *out)
 {
 	if (loss->lost_places)
 		vt_output_printf(out, "Lost while recording: %" PRIu64 " records\n", loss->lost);
@@ -94,13 +95,13 @@ void vt_proflist_header(const struct vt_profile *p, const struct vt_ranking *r,
 		const struct vt_profile_event *e = vt_profile_event(p, events->index[i]);
 
 		if (e->estimate)
-			header_estimate(e, out);
+			print_estimate_header(e, out);
 		else
-			header_event(p, r, events->index[i], events->label[i], out);
+			print_event_header(p, r, events->index[i], events->label[i], out);
 	}
 	if (!events->count)
 		vt_output_text(out, "No samples\n");
-	header_loss(vt_context_losses(vt_profile_context(p)), out);
+	print_loss_header(vt_context_losses(vt_profile_context(p)), out);
 }
 
 void vt_proflist_legend(bool by_period, bool diff, struct vt_output *out)
@@ -130,7 +131,7 @@ void vti_event_column(struct vt_table *t, const char *label, const char *member,
 	vt_buf_free(&key);
 }
 
-static void name_columns(struct vt_table *t, enum vt_level level)
+static void add_name_columns(struct vt_table *t, enum vt_level level)
 {
 	if (level == VT_LEVEL_INSTRUCTION)
 		vt_table_column(t, "address", "address", VT_FORMAT_HEX);
@@ -146,7 +147,7 @@ static void name_columns(struct vt_table *t, enum vt_level level)
 	vt_table_column(t, "unknown", NULL, VT_FORMAT_TEXT);
 }
 
-static void line_cell(struct vt_table *t, const struct vt_rank *k, struct vt_images *images)
+static void rank_line_cell(struct vt_table *t, const struct vt_rank *k, struct vt_images *images)
 {
 	struct vt_lines *lines = NULL;
 	struct vt_line line;
@@ -159,8 +160,8 @@ static void line_cell(struct vt_table *t, const struct vt_rank *k, struct vt_ima
 		vt_table_empty(t);
 }
 
-static void name_cells(struct vt_table *t, const struct vt_rank *k, enum vt_level level,
-		       struct vt_images *images)
+static void rank_name_cells(struct vt_table *t, const struct vt_rank *k, enum vt_level level,
+			    struct vt_images *images)
 {
 	enum vt_style style = *k->cause ? VT_STYLE_FAINT : VT_STYLE_PLAIN;
 	struct vt_buf label = VT_BUF_INIT;
@@ -181,7 +182,7 @@ static void name_cells(struct vt_table *t, const struct vt_rank *k, enum vt_leve
 	}
 	vt_table_cell_style(t, style);
 	if (level == VT_LEVEL_INSTRUCTION)
-		line_cell(t, k, images);
+		rank_line_cell(t, k, images);
 	if (level != VT_LEVEL_IMAGE && level != VT_LEVEL_LINE)
 		vt_table_str(t, k->symbol);
 	vt_table_str(t, k->cause);
@@ -197,14 +198,14 @@ void vti_cpi_cell(struct vt_table *t, struct vt_tally cycles, struct vt_tally ex
 		vt_table_empty(t);
 }
 
-static bool has_cpi(const struct vt_profile *p)
+static bool profile_has_cpi(const struct vt_profile *p)
 {
 	return vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS) != SIZE_MAX &&
 	       vt_profile_estimate_event(p, VT_ESTIMATE_CYCLES) != SIZE_MAX;
 }
 
-static void columns(struct vt_table *t, const struct vt_profile *p,
-		    const struct vt_event_choice *events, enum vt_level level)
+static void add_profile_columns(struct vt_table *t, const struct vt_profile *p,
+				const struct vt_event_choice *events, enum vt_level level)
 {
 	size_t i;
 
@@ -216,9 +217,9 @@ static void columns(struct vt_table *t, const struct vt_profile *p,
 			vti_event_column(t, events->label[i], "cumulative", "cum%",
 					 VT_FORMAT_PERCENT);
 	}
-	if (has_cpi(p))
+	if (profile_has_cpi(p))
 		vt_table_column(t, "cpi", "cpi", VT_FORMAT_REAL);
-	name_columns(t, level);
+	add_name_columns(t, level);
 }
 
 static void count_cells(struct vt_table *t, const struct vt_proflist_side *side, size_t row,
@@ -230,7 +231,7 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 		size_t event = side->events->index[i];
 		struct vt_tally tally = vt_ranking_tally(side->ranking, row, event);
 		uint64_t part = vti_weigh(tally, by_period);
-		uint64_t whole = vti_weigh(total_of(side->profile, event), by_period);
+		uint64_t whole = vti_weigh(event_total(side->profile, event), by_period);
 
 		vt_table_number(t, tally.samples);
 		vt_table_cell_style(t, part ? VT_STYLE_PLAIN : VT_STYLE_FAINT);
@@ -239,7 +240,7 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 		if (i == 0)
 			vt_table_percent(t, cumulative, whole);
 	}
-	if (has_cpi(side->profile)) {
+	if (profile_has_cpi(side->profile)) {
 		const struct vt_profile *p = side->profile;
 
 		vti_cpi_cell(
@@ -252,7 +253,7 @@ static void count_cells(struct vt_table *t, const struct vt_proflist_side *side,
 }
 
 /* An event that was not chosen may be all that a row has. */
-static bool has_samples(const struct vt_proflist_side *side, size_t row)
+static bool row_has_samples(const struct vt_proflist_side *side, size_t row)
 {
 	size_t i;
 
@@ -269,16 +270,16 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 	size_t row, first, n = vt_ranking_count(side->ranking);
 	uint64_t all, cumulative = 0, left_out = 0;
 
-	columns(t, side->profile, side->events, level);
+	add_profile_columns(t, side->profile, side->events, level);
 	if (!side->events->count)
 		return 0;
 	first = side->events->index[0];
-	all = vti_weigh(total_of(side->profile, first), opt->by_period);
+	all = vti_weigh(event_total(side->profile, first), opt->by_period);
 	for (row = 0; row < n; row++) {
 		uint64_t part =
 			vti_weigh(vt_ranking_tally(side->ranking, row, first), opt->by_period);
 
-		if (!has_samples(side, row))
+		if (!row_has_samples(side, row))
 			continue;
 		if ((opt->top && vt_table_rows(t) == opt->top) ||
 		    100.0 * (double)part < opt->min_percent * (double)all) {
@@ -288,7 +289,7 @@ uint64_t vt_proflist_fill(struct vt_table *t, const struct vt_proflist_side *sid
 		cumulative += part;
 		vt_table_row(t, VT_STYLE_PLAIN);
 		count_cells(t, side, row, opt->by_period, cumulative);
-		name_cells(t, vt_ranking_at(side->ranking, row), level, side->images);
+		rank_name_cells(t, vt_ranking_at(side->ranking, row), level, side->images);
 	}
 	return left_out;
 }

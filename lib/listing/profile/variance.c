@@ -26,7 +26,7 @@ struct stat_row {
 	double key;
 };
 
-static double key_of(const struct stat_row *s, enum vt_stat_order order)
+static double stat_row_key(const struct stat_row *s, enum vt_stat_order order)
 {
 	switch (order) {
 	case VT_STAT_DEVIATION:
@@ -40,8 +40,8 @@ static double key_of(const struct stat_row *s, enum vt_stat_order order)
 	}
 }
 
-static struct stat_row gather(const struct vt_runs *r, size_t row,
-			      const struct vt_statlist_options *opt)
+static struct stat_row gather_stat_row(const struct vt_runs *r, size_t row,
+				       const struct vt_statlist_options *opt)
 {
 	struct stat_row s = {.row = row,
 			     .image = vt_runs_image(r, row),
@@ -66,11 +66,11 @@ static struct stat_row gather(const struct vt_runs *r, size_t row,
 	if (counts.mean > 0 && m.mean > 0)
 		s.noise = s.deviation / m.mean * sqrt(counts.mean);
 	if (s.sum)
-		s.key = key_of(&s, opt->order);
+		s.key = stat_row_key(&s, opt->order);
 	return s;
 }
 
-static int compare(const void *pa, const void *pb)
+static int compare_stat_rows(const void *pa, const void *pb)
 {
 	const struct stat_row *a = pa;
 	const struct stat_row *b = pb;
@@ -84,7 +84,7 @@ static int compare(const void *pa, const void *pb)
 	return c ? c : strcmp(a->label, b->label);
 }
 
-static void columns(struct vt_table *t, enum vt_level level)
+static void add_stat_columns(struct vt_table *t, enum vt_level level)
 {
 	vt_table_column(t, "range_percent", "range%", VT_FORMAT_PERCENT);
 	vt_table_column(t, "sum", "sum", VT_FORMAT_NUMBER);
@@ -102,8 +102,8 @@ static void columns(struct vt_table *t, enum vt_level level)
 	vt_table_column(t, "image", "image", VT_FORMAT_TEXT);
 }
 
-static void print_row(struct vt_table *t, const struct vt_runs *runs, const struct stat_row *s,
-		      enum vt_level level, uint64_t total)
+static void fill_stat_row(struct vt_table *t, const struct vt_runs *runs, const struct stat_row *s,
+			  enum vt_level level, uint64_t total)
 {
 	vt_table_row(t, VT_STYLE_PLAIN);
 	vt_table_percent(t, s->max - s->min, s->sum);
@@ -134,18 +134,18 @@ int64_t vt_statlist_fill(struct vt_table *t, const struct vt_runs *runs, enum vt
 	if (!list)
 		return vt_error_nomem(err);
 	for (i = 0; i < rows; i++) {
-		list[count] = gather(runs, i, opt);
+		list[count] = gather_stat_row(runs, i, opt);
 		count += list[count].sum != 0;
 	}
-	qsort(list, count, sizeof(*list), compare);
-	columns(t, level);
+	qsort(list, count, sizeof(*list), compare_stat_rows);
+	add_stat_columns(t, level);
 	for (i = 0; i < count; i++) {
 		double percent = 100.0 * (double)list[i].sum / (double)total;
 
 		if ((opt->top && i - (size_t)left_out >= opt->top) || percent < opt->min_percent)
 			left_out++;
 		else
-			print_row(t, runs, &list[i], level, total);
+			fill_stat_row(t, runs, &list[i], level, total);
 	}
 	free(list);
 	return left_out;
@@ -158,7 +158,7 @@ static uint64_t weigh_run(const struct vt_statreport *r, size_t run)
 	return vti_weigh(r->runs[run].total, r->how.by_period);
 }
 
-static uint64_t total_of(const struct vt_statreport *r)
+static uint64_t sum_sets(const struct vt_statreport *r)
 {
 	uint64_t total = 0;
 	size_t i;
@@ -173,7 +173,7 @@ int vt_statreport_fill(struct vt_statreport *r, struct vt_error *err)
 	r->table = vt_table_new();
 	if (!r->table)
 		return vt_error_nomem(err);
-	r->left_out = vt_statlist_fill(r->table, r->rows, r->level, total_of(r), &r->how, err);
+	r->left_out = vt_statlist_fill(r->table, r->rows, r->level, sum_sets(r), &r->how, err);
 	return r->left_out < 0 ? (int)r->left_out : 0;
 }
 
@@ -182,7 +182,7 @@ void vt_statreport_fini(struct vt_statreport *r)
 	vt_table_free(r->table);
 }
 
-static void print_header(const struct vt_statreport *r, struct vt_output *out)
+static void print_stat_header(const struct vt_statreport *r, struct vt_output *out)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	size_t i;
@@ -203,7 +203,7 @@ static void print_header(const struct vt_statreport *r, struct vt_output *out)
 	}
 	vt_output_printf(out,
 			 "TOTAL %" PRIu64 "\n\nStatistics of the %s of each %s in %zu sets\n\n",
-			 total_of(r), r->how.by_period ? "period" : "samples",
+			 sum_sets(r), r->how.by_period ? "period" : "samples",
 			 vt_level_words[r->level], r->count);
 	vt_buf_free(&b);
 }
@@ -239,7 +239,7 @@ int vt_statreport_print(const struct vt_statreport *r, enum vt_table_form form, 
 	int code;
 
 	if (form == VT_TABLE_TEXT)
-		print_header(r, out);
+		print_stat_header(r, out);
 	code = vt_table_print(r->table, out, form, color, err);
 	if (code == 0 && r->left_out && form == VT_TABLE_TEXT)
 		vt_output_printf(out, "(%lld more rows)\n", (long long)r->left_out);
