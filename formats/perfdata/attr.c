@@ -79,54 +79,11 @@ bool vti_pd_attr_parse(struct pd_attr *a, const uint8_t *data, size_t size, bool
 	return true;
 }
 
-static int popcount(uint64_t v)
-{
-	int n = 0;
-
-	for (; v; v &= v - 1)
-		n++;
-	return n;
-}
-
-int vti_pd_id_pos(uint64_t sample_type)
-{
-	if (sample_type & PD_SAMPLE_IDENTIFIER)
-		return 0;
-	if (!(sample_type & PD_SAMPLE_ID))
-		return -1;
-	return popcount(sample_type &
-			(PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR));
-}
-
-int vti_pd_id_trailer_pos(uint64_t sample_type)
-{
-	if (sample_type & PD_SAMPLE_IDENTIFIER)
-		return 1;
-	if (!(sample_type & PD_SAMPLE_ID))
-		return -1;
-	return 1 + popcount(sample_type & (PD_SAMPLE_CPU | PD_SAMPLE_STREAM_ID));
-}
-
-int vti_pd_time_pos(uint64_t sample_type)
-{
-	if (!(sample_type & PD_SAMPLE_TIME))
-		return -1;
-	return popcount(sample_type & (PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID));
-}
-
-int vti_pd_time_trailer_pos(uint64_t sample_type)
-{
-	if (!(sample_type & PD_SAMPLE_TIME))
-		return -1;
-	return 1 + popcount(sample_type & (PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
-					   PD_SAMPLE_IDENTIFIER));
-}
-
 unsigned vti_pd_trailer_words(uint64_t sample_type)
 {
-	return (unsigned)popcount(sample_type &
-				  (PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID |
-				   PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU | PD_SAMPLE_IDENTIFIER));
+	return (unsigned)__builtin_popcountll(sample_type & (PD_SAMPLE_TID | PD_SAMPLE_TIME |
+							     PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID |
+							     PD_SAMPLE_CPU | PD_SAMPLE_IDENTIFIER));
 }
 
 /* ---- names ---- */

@@ -105,10 +105,10 @@ static uint64_t first_record(const uint8_t *p, size_t have, bool big)
 
 	if (have < PIPE_HEADER_SIZE || !vt_perfdata_probe(p, have))
 		return 0;
-	size = big ? vt_be64(p + 8) : vt_le64(p + 8);
+	size = vti_pd_u64(p + 8, big);
 	if (size == PIPE_HEADER_SIZE)
 		return PIPE_HEADER_SIZE;
-	return have < 48 ? 0 : big ? vt_be64(p + 40) : vt_le64(p + 40);
+	return have < 48 ? 0 : vti_pd_u64(p + 40, big);
 }
 
 /* Records behind which there is no AUXTRACE_INFO any more. */
@@ -138,18 +138,18 @@ int vt_perfdata_auxtrace_type(struct vt_input *in, uint32_t *type, struct vt_err
 		if (have < at + PD_HEADER_SIZE + 4)
 			return 0;
 		p = vt_input_data(in) + at;
-		kind = big ? vt_be32(p) : vt_le32(p);
-		size = big ? vt_be16(p + 6) : vt_le16(p + 6);
+		kind = vti_pd_u32(p, big);
+		size = vti_pd_u16(p + 6, big);
 		if (size < PD_HEADER_SIZE || is_late(kind))
 			return 0;
 		at += size;
 		p += PD_HEADER_SIZE;
 		if (kind == PD_AUXTRACE_INFO) {
-			*type = big ? vt_be32(p) : vt_le32(p);
+			*type = vti_pd_u32(p, big);
 			return 0;
 		}
 		if (kind == PD_TRACING_DATA)
-			at += ((uint64_t)(big ? vt_be32(p) : vt_le32(p)) + 7) & ~UINT64_C(7);
+			at += ((uint64_t)(vti_pd_u32(p, big)) + 7) & ~UINT64_C(7);
 	}
 	return 0;
 }

@@ -139,7 +139,7 @@ static int load(struct pd_session *s, const struct access *a, uint64_t offset, s
 			break;
 		out->size += (size_t)n;
 	}
-	return out->failed ? vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name) : 0;
+	return out->failed ? vti_pd_nomem(s) : 0;
 }
 
 /* ---- records ---- */
@@ -240,10 +240,7 @@ static int recover(struct pd_session *s, uint64_t end)
 
 		if (view_ahead(s, end, PD_VIEW_MAX, &v) < 0)
 			return -(int)s->err->code;
-		code = vti_pd_search(s, &v, from, &at);
-		if (code < 0)
-			return code;
-		found = code > 0;
+		found = vti_pd_search(s, &v, from, &at);
 		r.payload = v.p + PD_HEADER_SIZE;
 		vital = from && found && at <= v.have ? vital_size(s, &r, at) : 0;
 		if (vital) {
@@ -269,7 +266,7 @@ static int is_record(struct pd_session *s, uint64_t end, const struct pd_rec *r)
 {
 	size_t need = (size_t)r->size + PD_HEADER_SIZE;
 	struct pd_view v;
-	int fits;
+	enum pd_fit fits;
 
 	do {
 		if (view_ahead(s, end, need, &v) < 0)
@@ -280,7 +277,7 @@ static int is_record(struct pd_session *s, uint64_t end, const struct pd_rec *r)
 		/* No more is waited for than is needed: a pipe may be slow. */
 		need = need < PD_VIEW_MAX / 4 ? 4 * need : PD_VIEW_MAX;
 	} while (fits == PD_UNDECIDED);
-	return fits;
+	return fits == PD_FITS;
 }
 
 /* The record that the input stands at: it is consumed. */
@@ -392,7 +389,7 @@ static int read_ids(struct pd_session *s, const struct access *a, struct section
 	}
 	code = load(s, a, ids.offset, (size_t)n * 8, &b);
 	for (i = 0; code >= 0 && i + 8 <= b.size; i += 8)
-		code = vti_pd_id_add(s, s->big ? vt_be64(b.data + i) : vt_le64(b.data + i), event);
+		code = vti_pd_id_add(s, vti_pd_u64(b.data + i, s->big), event);
 	if (code >= 0 && b.size < n * 8)
 		vti_pd_damage(s, ids.offset, 0, "event ids lie outside of the file");
 	vt_buf_free(&b);
@@ -516,9 +513,7 @@ static int finish_order(struct pd_session *s)
 	if (code < 0)
 		return code;
 	code = vti_pd_order_flush(&s->order);
-	if (code == -VT_E_NOMEM)
-		vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
-	return code;
+	return code == -VT_E_NOMEM ? vti_pd_nomem(s) : code;
 }
 
 static int read_sections(struct pd_session *s, const struct access *a, const struct file_header *h)
@@ -591,7 +586,7 @@ static int convert(struct pd_session *s)
 	s->big = *p == '2' || (!memcmp(p, "PERFFILE", 8) && vt_le64(p + 8) > UINT32_MAX);
 	vti_pd_order_init(&s->order, s->big, vti_pd_deliver, s);
 	vti_pd_meta_str(s, "byte_order", s->big ? "big" : "little");
-	if ((s->big ? vt_be64(p + 8) : vt_le64(p + 8)) == PIPE_HEADER_SIZE) {
+	if ((vti_pd_u64(p + 8, s->big)) == PIPE_HEADER_SIZE) {
 		s->pipe = true;
 		s->ordered = true;
 		vt_input_consume(in, PIPE_HEADER_SIZE);
@@ -619,7 +614,6 @@ static void session_fini(struct pd_session *s)
 	vt_intern_free(s->strings);
 	vti_pd_order_fini(&s->order);
 	vti_pd_inflate_fini(s);
-	free(s->recover);
 	free(s);
 }
 
@@ -645,11 +639,9 @@ int vt_perfdata_decode(struct vt_input *in, struct vt_writer *w,
 	vt_hash_init(&s->unknown, sizeof(struct pd_unknown), sizeof(uint32_t));
 	s->strings = vt_intern_new();
 	vti_pd_order_init(&s->order, false, vti_pd_deliver, s);
-	code = s->strings ? convert(s)
-			  : vt_error_set(err, VT_E_NOMEM, "%s: out of memory", in->name);
-	if (code >= 0) {
+	code = s->strings ? convert(s) : vti_pd_nomem(s);
+	if (code >= 0)
 		code = vti_pd_events_emit(s);
-	}
 	if (code >= 0) {
 		vti_pd_images_finish(s);
 		vti_pd_lost_emit(s);

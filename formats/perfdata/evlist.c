@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct pd_session *s)
-{
-	return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
-}
-
 /* Told once: a file that claims so many has nothing sensible to say in them. */
 static void full(struct pd_session *s, const char *what, unsigned limit)
 {
@@ -27,13 +22,19 @@ int vti_pd_event_add(struct pd_session *s, const struct pd_attr *a)
 		return 1;
 	}
 	if (!vt_array_grow(&s->events, &s->events_cap, s->nevents + 1, sizeof(*s->events)))
-		return no_memory(s);
+		return vti_pd_nomem(s);
 	e = &s->events[s->nevents++];
 	memset(e, 0, sizeof(*e));
 	e->attr = *a;
 	e->dirty = true;
 	s->dirty = true;
 	return 0;
+}
+
+/* The place of a field in the trailing sample id, where those of `later` come behind it. */
+static uint8_t trailer_pos(uint64_t t, uint64_t field, uint64_t later)
+{
+	return t & field ? (uint8_t)(1 + __builtin_popcountll(t & later)) : 0;
 }
 
 static void find_places(struct pd_layout *l, uint64_t t)
@@ -53,23 +54,24 @@ static void find_places(struct pd_layout *l, uint64_t t)
 	l->period = t & PD_SAMPLE_PERIOD ? n++ : -1;
 	l->words = (uint8_t)n;
 	l->plain = !(t & ~(uint64_t)PD_SAMPLE_FIXED);
+	l->key = t & PD_SAMPLE_IDENTIFIER ? 0 : l->id;
+	if (t & PD_SAMPLE_IDENTIFIER)
+		l->key_trailer = 1;
+	else
+		l->key_trailer = trailer_pos(t, PD_SAMPLE_ID, PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU);
+	l->time_trailer = trailer_pos(t, PD_SAMPLE_TIME,
+				      PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |
+					      PD_SAMPLE_IDENTIFIER);
 }
 
 void vti_pd_layout(struct pd_session *s)
 {
-	const struct pd_attr *first;
 	size_t i;
 
-	if (!s->nevents)
-		return;
-	first = &s->events[0].attr;
-	s->id_pos = vti_pd_id_pos(first->sample_type);
-	s->id_trailer_pos = vti_pd_id_trailer_pos(first->sample_type);
-	s->time_pos = vti_pd_time_pos(first->sample_type);
-	s->same_layout = true;
+	s->same_layout = s->nevents > 0;
 	for (i = 0; i < s->nevents; i++) {
 		find_places(&s->events[i].layout, s->events[i].attr.sample_type);
-		if (vti_pd_time_pos(s->events[i].attr.sample_type) != s->time_pos)
+		if (s->events[i].layout.time != s->events[0].layout.time)
 			s->same_layout = false;
 	}
 	memset(s->id_cache, 0, sizeof(s->id_cache));
@@ -85,7 +87,7 @@ int vti_pd_id_add(struct pd_session *s, uint64_t id, size_t event)
 	}
 	e = vt_hash_add(&s->ids, &id, NULL);
 	if (!e)
-		return no_memory(s);
+		return vti_pd_nomem(s);
 	e->event = (uint32_t)event;
 	s->id_cache[id % PD_ID_CACHE].valid = false;
 	return 0;
@@ -112,24 +114,25 @@ int vti_pd_event_of_id(struct pd_session *s, uint64_t id)
 
 int vti_pd_event_of(struct pd_session *s, const struct pd_rec *r)
 {
+	const struct pd_layout *l;
 	size_t words = r->left / 8;
 	size_t at;
 
 	if (s->nevents <= 1)
 		return (int)s->nevents - 1;
+	l = &s->events[0].layout;
 	if (r->type == PD_SAMPLE) {
-		if (s->id_pos < 0 || (size_t)s->id_pos >= words)
+		if (l->key < 0 || (size_t)l->key >= words)
 			return -1;
-		at = (size_t)s->id_pos;
+		at = (size_t)l->key;
 	} else {
 		if (!(s->events[0].attr.flags & PD_ATTR_SAMPLE_ID_ALL))
 			return 0;
-		if (s->id_trailer_pos < 0 || (size_t)s->id_trailer_pos > words)
+		if (!l->key_trailer || l->key_trailer > words)
 			return -1;
-		at = words - (size_t)s->id_trailer_pos;
+		at = words - l->key_trailer;
 	}
-	return vti_pd_event_of_id(s, s->big ? vt_be64(r->payload + 8 * at)
-					    : vt_le64(r->payload + 8 * at));
+	return vti_pd_event_of_id(s, vti_pd_u64(r->payload + 8 * at, s->big));
 }
 
 int vti_pd_event_name(struct pd_session *s, size_t event, const uint8_t *name, size_t size,
@@ -146,7 +149,7 @@ int vti_pd_event_name(struct pd_session *s, size_t event, const uint8_t *name, s
 		return 0;
 	copy = malloc(size + 1);
 	if (!copy)
-		return no_memory(s);
+		return vti_pd_nomem(s);
 	memcpy(copy, name, size);
 	copy[size] = 0;
 	free(e->name);
@@ -273,15 +276,14 @@ int vti_pd_events_emit(struct pd_session *s)
 	}
 	i = name.failed;
 	vt_buf_free(&name);
-	return i ? no_memory(s) : 0;
+	return i ? vti_pd_nomem(s) : 0;
 }
 
 void vti_pd_events_fini(struct pd_session *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->nevents; i++) {
+	for (i = 0; i < s->nevents; i++)
 		free(s->events[i].name);
-	}
 	free(s->events);
 }

@@ -138,7 +138,7 @@ static size_t user_extent(uint32_t type, struct vt_cursor *c)
 
 size_t vti_pd_extent(struct pd_session *s, const uint8_t *p, size_t have)
 {
-	uint32_t type = s->big ? vt_be32(p) : vt_le32(p);
+	uint32_t type = vti_pd_u32(p, s->big);
 	struct vt_cursor c = vt_cursor_make(p + PD_HEADER_SIZE, have - PD_HEADER_SIZE, s->big);
 
 	if (type == PD_SAMPLE)

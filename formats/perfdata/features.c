@@ -27,6 +27,14 @@ static const uint8_t *string(struct vt_cursor *c, size_t *size)
 	return p;
 }
 
+/* What is left, as it is. */
+static int raw(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+{
+	vti_pd_meta(s, f->name, NULL, 0, c->p, vt_cursor_left(c));
+	c->p = c->end;
+	return 0;
+}
+
 static void meta_u64(struct pd_session *s, const char *key, uint64_t v)
 {
 	char text[32];
@@ -40,11 +48,18 @@ static int put_buf(struct pd_session *s, const char *key, struct vt_buf *b)
 	int code = 0;
 
 	if (b->failed)
-		code = vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+		code = vti_pd_nomem(s);
 	else
 		vti_pd_meta(s, key, b->data, b->size, NULL, 0);
 	vt_buf_free(b);
 	return code;
+}
+
+static void put_text_value(struct pd_session *s, const struct feature *f, const uint8_t *p,
+			   size_t size)
+{
+	if (p)
+		vti_pd_meta(s, f->name, p, size, NULL, 0);
 }
 
 static int text(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
@@ -52,8 +67,7 @@ static int text(struct pd_session *s, const struct feature *f, struct vt_cursor 
 	size_t size;
 	const uint8_t *p = string(c, &size);
 
-	if (p)
-		vti_pd_meta(s, f->name, p, size, NULL, 0);
+	put_text_value(s, f, p, size);
 	return 0;
 }
 
@@ -66,7 +80,6 @@ static int arch(struct pd_session *s, const struct feature *f, struct vt_cursor 
 	} machines[] = {{"x86_64", 62}, {"aarch64", 183}, {"arm64", 183},  {"i386", 3},
 			{"i486", 3},	{"i586", 3},	  {"i686", 3},	   {"arm", 40},
 			{"ppc64", 21},	{"s390x", 22},	  {"riscv64", 243}};
-	struct vt_cursor start = *c;
 	size_t size, i;
 	const uint8_t *p = string(c, &size);
 
@@ -81,21 +94,20 @@ static int arch(struct pd_session *s, const struct feature *f, struct vt_cursor 
 	}
 	s->has_arch = true;
 	vti_pd_events_changed(s);
-	*c = start;
-	return text(s, f, c);
+	put_text_value(s, f, p, size);
+	return 0;
 }
 
 static int cpuid(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
-	struct vt_cursor start = *c;
 	size_t size;
 	const uint8_t *p = string(c, &size);
 
 	s->amd = p && ((size >= 12 && !memcmp(p, "AuthenticAMD", 12)) ||
 		       (size >= 12 && !memcmp(p, "HygonGenuine", 12)));
 	vti_pd_events_changed(s);
-	*c = start;
-	return text(s, f, c);
+	put_text_value(s, f, p, size);
+	return 0;
 }
 
 static int build_ids(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
@@ -205,10 +217,7 @@ static int cpu_topology(struct pd_session *s, const struct feature *f, struct vt
 	string_list(s, "cpu_topology.cores", c);
 	string_list(s, "cpu_topology.threads", c);
 	/* Core and socket of each CPU, and later additions, keep their bytes. */
-	if (!c->bad && vt_cursor_left(c))
-		vti_pd_meta(s, f->name, NULL, 0, c->p, vt_cursor_left(c));
-	c->p = c->end;
-	return 0;
+	return !c->bad && vt_cursor_left(c) ? raw(s, f, c) : 0;
 }
 
 static int numa(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
@@ -255,7 +264,7 @@ static int pmu_mappings(struct pd_session *s, const struct feature *f, struct vt
 		if (row)
 			row[1] = vti_pd_string(s, name, size);
 		if (!row || row[1] == UINT32_MAX)
-			return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+			return vti_pd_nomem(s);
 		snprintf(key, sizeof(key), "pmu.%" PRIu32, type);
 		vti_pd_meta(s, key, name, size, NULL, 0);
 	}
@@ -290,11 +299,8 @@ static int cache(struct pd_session *s, const struct feature *f, struct vt_cursor
 {
 	uint32_t version = vt_cursor_u32(c), n = vt_cursor_u32(c), i, k;
 
-	if (version != 1) {
-		vti_pd_meta(s, f->name, NULL, 0, c->p, vt_cursor_left(c));
-		c->p = c->end;
-		return 0;
-	}
+	if (version != 1)
+		return raw(s, f, c);
 	for (i = 0; i < n && !c->bad; i++) {
 		uint32_t level = vt_cursor_u32(c), line = vt_cursor_u32(c);
 		uint32_t sets = vt_cursor_u32(c), ways = vt_cursor_u32(c);
@@ -381,12 +387,8 @@ static int pairs(struct pd_session *s, const char *prefix, struct vt_cursor *c, 
 	return 0;
 }
 
-static int cpu_pmu_caps(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
-{
-	return pairs(s, f->name, c, vt_cursor_u32(c));
-}
-
-static int hybrid_topology(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
+/* A u32 count, then names and values. */
+static int counted_pairs(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
 {
 	return pairs(s, f->name, c, vt_cursor_u32(c));
 }
@@ -419,13 +421,6 @@ static int pmu_caps(struct pd_session *s, const struct feature *f, struct vt_cur
 			return code;
 		*c = names;
 	}
-	return 0;
-}
-
-static int raw(struct pd_session *s, const struct feature *f, struct vt_cursor *c)
-{
-	vti_pd_meta(s, f->name, NULL, 0, c->p, vt_cursor_left(c));
-	c->p = c->end;
 	return 0;
 }
 
@@ -489,7 +484,7 @@ static int format_file(struct pd_session *s, const uint8_t *system, size_t syste
 			code = vti_pd_event_name(s, i, b.data, b.size, true);
 	}
 	if (b.failed)
-		code = vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+		code = vti_pd_nomem(s);
 	vt_buf_free(&b);
 	return code;
 }
@@ -582,9 +577,9 @@ static const struct feature features[] = {
 	[PD_FEAT_BPF_PROG_INFO] = {"bpf_prog_info", raw},
 	[PD_FEAT_BPF_BTF] = {"bpf_btf", raw},
 	[PD_FEAT_COMPRESSED] = {"compressed", compressed},
-	[PD_FEAT_CPU_PMU_CAPS] = {"cpu_pmu_caps", cpu_pmu_caps},
+	[PD_FEAT_CPU_PMU_CAPS] = {"cpu_pmu_caps", counted_pairs},
 	[PD_FEAT_CLOCK_DATA] = {"clock_data", raw},
-	[PD_FEAT_HYBRID_TOPOLOGY] = {"hybrid_topology", hybrid_topology},
+	[PD_FEAT_HYBRID_TOPOLOGY] = {"hybrid_topology", counted_pairs},
 	[PD_FEAT_PMU_CAPS] = {"pmu_caps", pmu_caps},
 };
 

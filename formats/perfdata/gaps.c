@@ -9,6 +9,11 @@
 /* Different unknown types that are told apart. */
 #define UNKNOWN_TYPES_MAX 256
 
+int vti_pd_nomem(struct pd_session *s)
+{
+	return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+}
+
 static void meta_row(struct pd_session *s, const char *key, const uint8_t *text, size_t text_size)
 {
 	vt_writer_row(s->w, VT_META);
@@ -59,6 +64,14 @@ static void warn(struct pd_session *s, const char *what, uint64_t offset, const 
 	s->opt->warn(s->opt->warn_arg, line);
 }
 
+static void put_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *cause)
+{
+	s->sum->damaged++;
+	s->sum->unread += bytes;
+	gap(s, cause, offset, bytes, 0);
+	warn(s, "damage", offset, cause);
+}
+
 void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const char *fmt, ...)
 {
 	char cause[256];
@@ -67,10 +80,7 @@ void vti_pd_damage(struct pd_session *s, uint64_t offset, uint64_t bytes, const 
 	va_start(ap, fmt);
 	vsnprintf(cause, sizeof(cause), fmt, ap);
 	va_end(ap);
-	s->sum->damaged++;
-	s->sum->unread += bytes;
-	gap(s, cause, offset, bytes, 0);
-	warn(s, "damage", offset, cause);
+	put_damage(s, offset, bytes, cause);
 }
 
 void vti_pd_passed_over(struct pd_session *s, const struct pd_rec *r, uint64_t bytes, bool found,
@@ -89,10 +99,7 @@ void vti_pd_passed_over(struct pd_session *s, const struct pd_rec *r, uint64_t b
 			 "damaged: %" PRIu64 " bytes are passed over, %s",
 			 r->type, r->size, where, bytes,
 			 found ? "up to the next record" : "no record that fits follows");
-	s->sum->damaged++;
-	s->sum->unread += bytes;
-	gap(s, cause, r->offset, bytes, 0);
-	warn(s, "damage", r->offset, cause);
+	put_damage(s, r->offset, bytes, cause);
 }
 
 void vti_pd_bad_record(struct pd_session *s, const struct pd_rec *r, const char *why)
@@ -134,7 +141,7 @@ int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r)
 		type = UINT32_MAX;
 	u = vt_hash_add(&s->unknown, &type, NULL);
 	if (!u)
-		return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+		return vti_pd_nomem(s);
 	if (!u->records++)
 		u->offset = r->offset;
 	u->bytes += r->size;

@@ -97,11 +97,6 @@ static uint32_t module_alias(struct pd_session *s, const uint8_t *p, size_t size
 	return vti_pd_string(s, name, n);
 }
 
-static int no_memory(struct pd_session *s)
-{
-	return vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
-}
-
 /* NULL: none, or an alias could not be made for want of memory. */
 static const struct pd_buildid *table_id(struct pd_session *s, const struct pd_image *key)
 {
@@ -145,7 +140,7 @@ int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, boo
 	if (own)
 		key.own = *own;
 	if (key.path == UINT32_MAX)
-		return no_memory(s);
+		return vti_pd_nomem(s);
 	if (s->images.count >= VT_PERFDATA_IMAGES_MAX && !vt_hash_find(&s->images, &key)) {
 		names_full(s);
 		key.path = 0;
@@ -153,7 +148,7 @@ int64_t vti_pd_image(struct pd_session *s, const uint8_t *path, size_t size, boo
 	}
 	e = vt_hash_add(&s->images, &key, &added);
 	if (!e)
-		return no_memory(s);
+		return vti_pd_nomem(s);
 	index = (size_t)((uint8_t *)e - s->images.entries) / s->images.entry_size;
 	if (added)
 		emit(s, index);
@@ -165,10 +160,10 @@ static int add_row(struct pd_session *s, uint32_t path, const struct pd_buildid 
 	struct pd_buildid_row *row;
 
 	if (path == UINT32_MAX)
-		return no_memory(s);
+		return vti_pd_nomem(s);
 	row = vt_hash_add(&s->buildids, &path, NULL);
 	if (!row)
-		return no_memory(s);
+		return vti_pd_nomem(s);
 	row->id = *id;
 	return 0;
 }

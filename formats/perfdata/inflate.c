@@ -31,7 +31,7 @@ static struct pd_inflate *start(struct pd_session *s)
 	if (!z || !z->stream ||
 	    ZSTD_isError(
 		    ZSTD_DCtx_setParameter(z->stream, ZSTD_d_windowLogMax, VT_PERFDATA_ZSTD_LOG))) {
-		vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+		vti_pd_nomem(s);
 		if (z)
 			ZSTD_freeDStream(z->stream);
 		free(z);
@@ -64,37 +64,34 @@ static struct pd_view view_of(const struct pd_inflate *z, size_t at, bool done, 
 }
 
 /*
- * Goes on with the search for the next record behind a damaged one.  1: it is at *at; 0: not in
- * what there is, of which what lies before *at can go.
+ * Goes on with the search for the next record behind a damaged one.  True: it is at *at; false: it
+ * is not in the output so far, of which what lies before *at can go.
  */
-static int search(struct pd_session *s, size_t *at, bool done, bool last)
+static bool search_on(struct pd_session *s, size_t *at, bool done, bool last)
 {
 	struct pd_inflate *z = s->inflate;
 	struct pd_view v;
 	uint64_t passed;
-	bool all;
-	int code;
+	bool all, found;
 
 	do {
 		v = view_of(z, *at, done, last);
 		all = v.have == z->used - *at;
-		code = vti_pd_search(s, &v, z->passed == 0, &passed);
-		if (code < 0)
-			return code;
+		found = vti_pd_search(s, &v, z->passed == 0, &passed);
 		assert(passed <= v.have);
 		z->passed += passed;
 		*at += (size_t)passed;
-	} while (!code && passed && !all);
-	if (code || last) {
+	} while (!found && passed && !all);
+	if (found || last) {
 		z->searching = false;
-		vti_pd_passed_over(s, &z->damaged, z->passed, code > 0, true);
+		vti_pd_passed_over(s, &z->damaged, z->passed, found, true);
 	}
-	return code;
+	return found;
 }
 
 /* Whether the record at `at` of the output can be one, as vti_pd_fits() has it. */
-static int is_record(struct pd_session *s, const struct pd_rec *rec, size_t at, bool done,
-		     bool last)
+static enum pd_fit output_fits(struct pd_session *s, const struct pd_rec *rec, size_t at, bool done,
+			       bool last)
 {
 	struct pd_view v = view_of(s->inflate, at, done, last);
 	size_t extent;
@@ -126,22 +123,23 @@ static int step(struct pd_session *s, uint64_t offset, size_t *at, bool done, bo
 	int r;
 
 	if (z->searching)
-		return search(s, at, done, last);
+		return search_on(s, at, done, last);
 	if (z->used - *at < PD_HEADER_SIZE)
 		return 0;
 	rec = vti_pd_rec(s, z->out + *at, offset);
-	r = is_record(s, &rec, *at, done, last);
-	if (r == PD_UNDECIDED)
+	switch (output_fits(s, &rec, *at, done, last)) {
+	case PD_UNDECIDED:
 		return 0;
-	if (r == PD_FITS) {
+	case PD_FITS:
 		*at += rec.size;
 		r = hand_on_one(s, &rec);
-	} else if (r == PD_DAMAGED) {
+		return r < 0 ? r : 1;
+	default:
 		z->searching = true;
 		z->damaged = rec;
 		z->passed = 0;
+		return 1;
 	}
-	return r < 0 ? r : 1;
 }
 
 /*

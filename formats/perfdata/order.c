@@ -152,7 +152,7 @@ static int deliver(struct pd_order *o, size_t n)
 	for (i = 0; i < n && r >= 0; i++) {
 		const struct pd_entry *e = &o->entries[i];
 		const uint8_t *record = o->pieces[e->piece].data + e->at;
-		size_t size = o->big ? vt_be16(record + 6) : vt_le16(record + 6);
+		size_t size = vti_pd_u16(record + 6, o->big);
 
 		r = o->deliver(o->arg, record, size, e->offset);
 		o->last = e->time;

@@ -16,6 +16,15 @@
 
 #define I32(v) ((uint64_t)(int64_t)(int32_t)(v))
 
+/* What came of a record: one that is too short ends nothing. */
+static int count_short(struct pd_session *s, const struct pd_rec *r, int code)
+{
+	if (code != SHORT)
+		return code;
+	vti_pd_bad_record(s, r, "too short for its type");
+	return 0;
+}
+
 /* ---- the kernel's records ---- */
 
 /* A record with its sample id parsed and a cursor on what comes before that. */
@@ -417,7 +426,6 @@ static int deliver_other(struct pd_session *s, const struct pd_rec *r, int event
 	struct pd_attr none = {.flags = 0};
 	struct body b = {.r = r};
 	size_t body;
-	int code;
 
 	/* Without a known event the first one's layout is the best guess: perf gives all the same.
 	 */
@@ -428,12 +436,7 @@ static int deliver_other(struct pd_session *s, const struct pd_rec *r, int event
 		return 0;
 	}
 	b.c = vt_cursor_make(r->payload, body, s->big);
-	code = records[r->type](s, &b);
-	if (code == SHORT) {
-		vti_pd_bad_record(s, r, "too short for its type");
-		return 0;
-	}
-	return code;
+	return count_short(s, r, records[r->type](s, &b));
 }
 
 int vti_pd_deliver(void *session, const uint8_t *record, size_t size, uint64_t offset)
@@ -471,7 +474,7 @@ static int header_attr(struct pd_session *s, const struct pd_rec *r)
 	for (at = a.size; code == 0 && at + 8 <= r->left; at += 8) {
 		const uint8_t *p = r->payload + at;
 
-		code = vti_pd_id_add(s, s->big ? vt_be64(p) : vt_le64(p), event);
+		code = vti_pd_id_add(s, vti_pd_u64(p, s->big), event);
 	}
 	vti_pd_layout(s);
 	return code < 0 ? code : 0;
@@ -628,7 +631,6 @@ static const struct row {
 int vti_pd_user(struct pd_session *s, const struct pd_rec *r)
 {
 	const struct row *row;
-	int code;
 
 	if (r->type - PD_USER_START >= sizeof(rows) / sizeof(rows[0]))
 		return vti_pd_unknown(s, r);
@@ -639,47 +641,38 @@ int vti_pd_user(struct pd_session *s, const struct pd_rec *r)
 		vti_pd_meta(s, row->name, NULL, 0, r->payload, r->left);
 		return 0;
 	}
-	code = row->fn(s, r);
-	if (code == SHORT) {
-		vti_pd_bad_record(s, r, "too short for its type");
-		return 0;
-	}
-	return code;
+	return count_short(s, r, row->fn(s, r));
 }
 
 /* ---- in order ---- */
 
-static uint64_t word_at(const struct pd_session *s, const struct pd_rec *r, size_t i)
-{
-	return s->big ? vt_be64(r->payload + 8 * i) : vt_le64(r->payload + 8 * i);
-}
-
 uint64_t vti_pd_order_time(struct pd_session *s, const struct pd_rec *r)
 {
-	size_t words = r->left / 8;
-	const struct pd_attr *a;
-	int pos = s->time_pos, event;
+	bool sample = r->type == PD_SAMPLE;
+	/* Where all events have the time at the same place, a sample's event does not matter. */
+	int event = sample && s->same_layout ? 0 : vti_pd_event_of(s, r);
+	size_t words = r->left / 8, at;
+	const struct pd_event *e;
 
-	if (r->type == PD_SAMPLE && s->same_layout)
-		return pos >= 0 && (size_t)pos < words ? word_at(s, r, (size_t)pos) : 0;
-	event = vti_pd_event_of(s, r);
 	if (event < 0)
 		return 0;
-	a = &s->events[event].attr;
-	if (r->type == PD_SAMPLE) {
-		pos = vti_pd_time_pos(a->sample_type);
-		return pos >= 0 && (size_t)pos < words ? word_at(s, r, (size_t)pos) : 0;
+	e = &s->events[event];
+	if (sample) {
+		at = (size_t)e->layout.time;
+		if (e->layout.time < 0 || at >= words)
+			return 0;
+	} else {
+		at = words - e->layout.time_trailer;
+		if (!(e->attr.flags & PD_ATTR_SAMPLE_ID_ALL) || at >= words)
+			return 0;
 	}
-	if (!(a->flags & PD_ATTR_SAMPLE_ID_ALL))
-		return 0;
-	pos = vti_pd_time_trailer_pos(a->sample_type);
-	return pos > 0 && (size_t)pos <= words ? word_at(s, r, words - (size_t)pos) : 0;
+	return vti_pd_u64(r->payload + 8 * at, s->big);
 }
 
 static int out_of_memory(struct pd_session *s, int code)
 {
 	if (code == -VT_E_NOMEM)
-		vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
+		vti_pd_nomem(s);
 	return code;
 }
 

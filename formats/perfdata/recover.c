@@ -13,7 +13,6 @@
 #include "formats/perfdata/session.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* Records that make a chain where no foreign bytes are: eight headers that fit by chance do not. */
 #define CHAIN_RECORDS 8
@@ -75,33 +74,23 @@ static size_t longest_foreign(const struct pd_session *s)
 	return most;
 }
 
-static uint64_t word_at(const struct pd_session *s, const uint8_t *p)
-{
-	return s->big ? vt_be64(p) : vt_le64(p);
-}
-
 /* Whether a sample's id is one of the file's, and the half word behind its processor is 0. */
 static bool sample_fits(struct pd_session *s, const struct pd_rec *r)
 {
 	int event = vti_pd_event_of(s, r);
 	const struct pd_layout *l;
 	uint64_t id;
-	uint32_t pad;
 
 	/* Where no event is known, all that can be done with samples is to count them. */
 	if (event < 0)
 		return !s->nevents;
 	l = &s->events[event].layout;
 	if (l->id >= 0 && s->ids.count) {
-		id = word_at(s, r->payload + 8 * (size_t)l->id);
+		id = vti_pd_u64(r->payload + 8 * (size_t)l->id, s->big);
 		if (!vt_hash_find(&s->ids, &id))
 			return false;
 	}
-	if (l->cpu < 0)
-		return true;
-	pad = s->big ? vt_be32(r->payload + 8 * (size_t)l->cpu + 4)
-		     : vt_le32(r->payload + 8 * (size_t)l->cpu + 4);
-	return !pad;
+	return l->cpu < 0 || !vti_pd_u32(r->payload + 8 * (size_t)l->cpu + 4, s->big);
 }
 
 static bool trailer_fits(struct pd_session *s, const struct pd_rec *r)
@@ -235,7 +224,7 @@ static bool link_fits(struct pd_session *s, const struct pd_view *v, size_t at,
 
 static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t start)
 {
-	struct pd_recover *d = s->recover;
+	struct pd_recover *d = &s->recover;
 	bool led = start && start == d->hint;
 	size_t foreign = led ? 0 : d->foreign, at = start;
 	unsigned n = 0;
@@ -269,20 +258,13 @@ static enum chain walk(struct pd_session *s, const struct pd_view *v, size_t sta
 	return CHAIN_GOOD;
 }
 
-/* False and s->err for want of memory. */
-static bool prepare(struct pd_session *s, const struct pd_view *v)
+/* Forgets which places of the view earlier walks have come to. */
+static void begin_walks(struct pd_session *s, const struct pd_view *v)
 {
 	assert(v->have <= PD_VIEW_MAX);
-	if (!s->recover)
-		s->recover = calloc(1, sizeof(*s->recover));
-	if (!s->recover) {
-		vt_error_set(s->err, VT_E_NOMEM, "%s: out of memory", s->in->name);
-		return false;
-	}
-	memset(s->recover->seen, 0, sizeof(s->recover->seen));
-	s->recover->hint = 0;
-	s->recover->foreign = longest_foreign(s);
-	return true;
+	memset(s->recover.seen, 0, sizeof(s->recover.seen));
+	s->recover.hint = 0;
+	s->recover.foreign = longest_foreign(s);
 }
 
 /* ---- from a damaged record ---- */
@@ -299,10 +281,17 @@ static enum chain try_hint(struct pd_session *s, const struct pd_view *v, size_t
 		return CHAIN_NONE;
 	if (extent > v->have)
 		return v->whole ? CHAIN_NONE : CHAIN_OPEN;
-	s->recover->hint = extent;
+	s->recover.hint = extent;
 	found = walk(s, v, extent);
-	s->recover->hint = 0;
+	s->recover.hint = 0;
 	return found;
+}
+
+/* The same whatever has been tried before. */
+static enum chain try_hint_anew(struct pd_session *s, const struct pd_view *v, size_t extent)
+{
+	begin_walks(s, v);
+	return try_hint(s, v, extent);
 }
 
 /*
@@ -339,7 +328,7 @@ uint64_t vti_pd_attr_end(const struct pd_session *s, const uint8_t *p, uint64_t 
 	if (size < PD_HEADER_SIZE + (uint64_t)a.size || size > next || size % 8)
 		return next;
 	for (at = size; at + 8 <= next; at += 8) {
-		uint64_t word = word_at(s, p + at);
+		uint64_t word = vti_pd_u64(p + at, s->big);
 
 		if (!word || word > UINT32_MAX)
 			return size;
@@ -428,14 +417,13 @@ static bool has_foreign_after(const struct pd_session *s, const struct pd_rec *r
 }
 
 /* Where the next chain behind the view's start is, as far as it can be seen. */
-static int next_chain(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at)
+static bool next_chain(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at)
 {
 	enum chain found = CHAIN_NONE;
 	size_t i;
 
 	*at = 0;
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
+	begin_walks(s, v);
 	if (from) {
 		found = follow_contents(s, v, at);
 		if (found != CHAIN_NONE)
@@ -454,16 +442,14 @@ static int next_chain(struct pd_session *s, const struct pd_view *v, size_t from
  * A record that does not tell its size, and behind it something that looks like the header of a
  * damaged one: so it is if records begin again only behind that.
  */
-static int fits_before_damage(struct pd_session *s, const struct pd_view *v, size_t size)
+static enum pd_fit fits_before_damage(struct pd_session *s, const struct pd_view *v, size_t size)
 {
 	uint64_t at;
-	int found;
+	bool found;
 
 	if (!next_is_known(s, v, size))
 		return PD_DAMAGED;
 	found = next_chain(s, v, 1, &at);
-	if (found < 0)
-		return found;
 	if (size < at)
 		return PD_FITS;
 	return found || v->whole ? PD_DAMAGED : PD_UNDECIDED;
@@ -473,13 +459,12 @@ static int fits_before_damage(struct pd_session *s, const struct pd_view *v, siz
  * Whether a record that does not tell its size, and that records follow, swallows some: a chain
  * begins inside of it.
  */
-static int fits_around(struct pd_session *s, const struct pd_view *v, size_t size)
+static enum pd_fit fits_around(struct pd_session *s, const struct pd_view *v, size_t size)
 {
 	enum chain found = CHAIN_NONE;
 	size_t i;
 
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
+	begin_walks(s, v);
 	for (i = 1; i < size && found != CHAIN_OPEN; i++) {
 		found = walk(s, v, i);
 		if (found == CHAIN_GOOD)
@@ -492,7 +477,7 @@ static int fits_around(struct pd_session *s, const struct pd_view *v, size_t siz
  * A record of an unknown type: its size is right if records go on behind it, and none begin before
  * that, as they would if its header were anything.
  */
-static int unknown_fits(struct pd_session *s, const struct pd_view *v)
+static enum pd_fit unknown_fits(struct pd_session *s, const struct pd_view *v)
 {
 	struct pd_rec r;
 	enum chain found;
@@ -503,9 +488,7 @@ static int unknown_fits(struct pd_session *s, const struct pd_view *v)
 	if (r.size < PD_HEADER_SIZE || r.size > v->left ||
 	    (v->have >= r.size && !unknown_ends(s, &r)))
 		return PD_DAMAGED;
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
-	found = try_hint(s, v, r.size);
+	found = try_hint_anew(s, v, r.size);
 	if (found != CHAIN_GOOD)
 		return found == CHAIN_OPEN ? PD_UNDECIDED : PD_DAMAGED;
 	return fits_around(s, v, r.size);
@@ -523,19 +506,14 @@ static struct pd_view view_from(const struct pd_view *v, size_t at)
 }
 
 /* A record whose contents do not ask for the size that it has, or for none: what follows tells. */
-static int followed_fits(struct pd_session *s, const struct pd_view *v, size_t extent)
+static enum pd_fit followed_fits(struct pd_session *s, const struct pd_view *v, size_t extent)
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
-	enum chain found;
+	enum chain found = try_hint_anew(s, v, extent);
 
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
-	found = try_hint(s, v, extent);
 	if (found != CHAIN_NONE)
 		return found == CHAIN_GOOD ? PD_DAMAGED : PD_UNDECIDED;
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
-	found = try_hint(s, v, r.size);
+	found = try_hint_anew(s, v, r.size);
 	if (found == CHAIN_NONE)
 		return fits_before_damage(s, v, r.size);
 	if (found == CHAIN_OPEN)
@@ -551,14 +529,13 @@ static int followed_fits(struct pd_session *s, const struct pd_view *v, size_t e
  * can begin with what looks like a record of an unknown type, so that a chain begins inside the
  * record.
  */
-static int compressed_fits(struct pd_session *s, const struct pd_view *v, size_t size)
+static enum pd_fit compressed_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 {
 	bool own = block_ends_at(v, size);
 	enum chain found = CHAIN_NONE;
 	uint64_t end;
 
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
+	begin_walks(s, v);
 	if (own)
 		found = try_hint(s, v, size);
 	if (found != CHAIN_NONE)
@@ -569,7 +546,7 @@ static int compressed_fits(struct pd_session *s, const struct pd_view *v, size_t
 	/* Not every writer ends blocks with its records: where others follow, they have the word.
 	 */
 	if (found == CHAIN_GOOD)
-		return prepare(s, v) && try_hint(s, v, size) == CHAIN_GOOD ? PD_FITS : PD_DAMAGED;
+		return try_hint_anew(s, v, size) == CHAIN_GOOD ? PD_FITS : PD_DAMAGED;
 	if (found == CHAIN_OPEN)
 		return PD_UNDECIDED;
 	/* What follows the end of its own blocks is damaged. */
@@ -577,15 +554,14 @@ static int compressed_fits(struct pd_session *s, const struct pd_view *v, size_t
 }
 
 /* The same of an attribute, whose ids may be followed by a record that is damaged. */
-static int attr_fits(struct pd_session *s, const struct pd_view *v, size_t size)
+static enum pd_fit attr_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 {
 	enum chain found;
 	uint64_t end;
 
 	if (v->have < PD_HEADER_SIZE + PD_ATTR_SIZE_MIN && !v->whole)
 		return PD_UNDECIDED;
-	if (!prepare(s, v))
-		return -VT_E_NOMEM;
+	begin_walks(s, v);
 	found = end_of_attr(s, v, &end);
 	if (found == CHAIN_GOOD && end == size)
 		return PD_FITS;
@@ -594,7 +570,7 @@ static int attr_fits(struct pd_session *s, const struct pd_view *v, size_t size)
 	return found == CHAIN_OPEN ? PD_UNDECIDED : followed_fits(s, v, PD_EXTENT_UNKNOWN);
 }
 
-int vti_pd_fits(struct pd_session *s, const struct pd_view *v)
+enum pd_fit vti_pd_fits(struct pd_session *s, const struct pd_view *v)
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
 	size_t extent = vti_pd_extent(s, v->p, v->have);
@@ -614,7 +590,7 @@ int vti_pd_fits(struct pd_session *s, const struct pd_view *v)
 	return unknown_fits(s, &next);
 }
 
-int vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at)
+bool vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at)
 {
 	struct pd_rec r = vti_pd_rec(s, v->p, 0);
 

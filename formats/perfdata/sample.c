@@ -3,94 +3,65 @@
 
 #include <string.h>
 
-static inline uint64_t get64(const uint8_t *p, bool big)
-{
-	return big ? vt_be64(p) : vt_le64(p);
-}
-
-static inline uint32_t get32(const uint8_t *p, bool big)
-{
-	return big ? vt_be32(p) : vt_le32(p);
-}
-
 void vti_pd_words_copy(uint64_t *out, const struct pd_words *w, bool big)
 {
 	size_t i;
 
 	for (i = 0; i < w->count; i++)
-		out[i] = get64(w->p + 8 * i, big);
-}
-
-static unsigned popcount(uint64_t v)
-{
-	unsigned n = 0;
-
-	for (; v; v &= v - 1)
-		n++;
-	return n;
+		out[i] = vti_pd_u64(w->p + 8 * i, big);
 }
 
 size_t vti_pd_read_words(const uint8_t *p, size_t left, uint64_t format, bool big)
 {
-	unsigned times =
-		popcount(format & (PD_FORMAT_TOTAL_TIME_ENABLED | PD_FORMAT_TOTAL_TIME_RUNNING));
-	unsigned value = 1 + popcount(format & (PD_FORMAT_ID | PD_FORMAT_LOST));
+	unsigned times = (unsigned)__builtin_popcountll(
+		format & (PD_FORMAT_TOTAL_TIME_ENABLED | PD_FORMAT_TOTAL_TIME_RUNNING));
+	unsigned value =
+		1 + (unsigned)__builtin_popcountll(format & (PD_FORMAT_ID | PD_FORMAT_LOST));
 	uint64_t nr;
 
 	if (!(format & PD_FORMAT_GROUP))
 		return left >= times + value ? times + value : 0;
 	if (left < 1 + times)
 		return 0;
-	nr = get64(p, big);
+	nr = vti_pd_u64(p, big);
 	if (nr > (left - 1 - times) / value)
 		return 0;
 	return 1 + times + (size_t)nr * value;
 }
 
+/* The next word; `c` has room for it. */
+static inline uint64_t next_word(struct vt_cursor *c)
+{
+	c->p += 8;
+	return vti_pd_u64(c->p - 8, c->big);
+}
+
 /* The words that come first and have fixed places; `c` has room for them all. */
 static void parse_fixed(struct pd_sample *s, uint64_t t, struct vt_cursor *c)
 {
-	const uint8_t *p = c->p;
-	bool big = c->big;
-
-	if (t & PD_SAMPLE_IDENTIFIER) {
-		s->id = get64(p, big);
-		p += 8;
-	}
-	if (t & PD_SAMPLE_IP) {
-		s->ip = get64(p, big);
-		p += 8;
-	}
+	if (t & PD_SAMPLE_IDENTIFIER)
+		s->id = next_word(c);
+	if (t & PD_SAMPLE_IP)
+		s->ip = next_word(c);
 	if (t & PD_SAMPLE_TID) {
-		s->pid = (int32_t)get32(p, big);
-		s->tid = (int32_t)get32(p + 4, big);
-		p += 8;
+		s->pid = (int32_t)vti_pd_u32(c->p, c->big);
+		s->tid = (int32_t)vti_pd_u32(c->p + 4, c->big);
+		c->p += 8;
 	}
-	if (t & PD_SAMPLE_TIME) {
-		s->time = get64(p, big);
-		p += 8;
-	}
-	if (t & PD_SAMPLE_ADDR) {
-		s->addr = get64(p, big);
-		p += 8;
-	}
-	if (t & PD_SAMPLE_ID) {
-		s->id = get64(p, big);
-		p += 8;
-	}
-	if (t & PD_SAMPLE_STREAM_ID) {
-		s->stream_id = get64(p, big);
-		p += 8;
-	}
+	if (t & PD_SAMPLE_TIME)
+		s->time = next_word(c);
+	if (t & PD_SAMPLE_ADDR)
+		s->addr = next_word(c);
+	if (t & PD_SAMPLE_ID)
+		s->id = next_word(c);
+	if (t & PD_SAMPLE_STREAM_ID)
+		s->stream_id = next_word(c);
 	if (t & PD_SAMPLE_CPU) {
-		s->cpu = get32(p, big);
-		p += 8;
+		s->cpu = vti_pd_u32(c->p, c->big);
+		c->p += 8;
 	}
-	if (t & PD_SAMPLE_PERIOD) {
-		s->period = get64(p, big);
-		p += 8;
-	}
-	c->p = p;
+	if (t & PD_SAMPLE_PERIOD)
+		s->period = next_word(c);
 }
 
 /* Entries of so many words each. */
@@ -139,7 +110,7 @@ static uint64_t parse_regs(struct pd_words *w, uint64_t mask, struct vt_cursor *
 	uint64_t abi = vt_cursor_u64(c);
 
 	if (abi)
-		take_words(c, w, popcount(mask));
+		take_words(c, w, (unsigned)__builtin_popcountll(mask));
 	return abi;
 }
 
@@ -211,7 +182,7 @@ bool vti_pd_sample_parse(struct pd_sample *s, const struct pd_attr *a, const uin
 	uint64_t t = a->sample_type;
 
 	memset(s, 0, sizeof(*s));
-	if (size / 8 < popcount(t & PD_SAMPLE_FIXED))
+	if (size / 8 < (unsigned)__builtin_popcountll(t & PD_SAMPLE_FIXED))
 		return false;
 	parse_fixed(s, t, &c);
 	if (t & ~(uint64_t)PD_SAMPLE_FIXED)

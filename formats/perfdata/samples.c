@@ -27,7 +27,7 @@ static void put_branches(struct pd_session *s, const struct pd_sample *smp)
 		for (i = 0; i < n; i++) {
 			const uint8_t *p = smp->branches.p + 24 * i + 8 * (size_t)column;
 
-			s->words[i] = s->big ? vt_be64(p) : vt_le64(p);
+			s->words[i] = vti_pd_u64(p, s->big);
 			if (column == 2)
 				s->words[i] = vti_pd_branch_flags(s->words[i], s->big);
 		}
@@ -69,7 +69,7 @@ static bool is_pc(const struct pd_session *s, const struct pd_words *w, uint64_t
 	size_t at = (size_t)__builtin_popcountll(mask & ((UINT64_C(1) << bit) - 1));
 	const uint8_t *p = w->p + 8 * at;
 
-	return mask >> bit & 1 && at < w->count && (s->big ? vt_be64(p) : vt_le64(p)) == ip;
+	return mask >> bit & 1 && at < w->count && (vti_pd_u64(p, s->big)) == ip;
 }
 
 /* The machine whose numbers of registers these are, of elf.h; 0: they do not say. */
@@ -135,9 +135,9 @@ static void emit(struct pd_session *s, const struct pd_rec *r, size_t event,
 	put_variable(s, smp);
 }
 
-static uint64_t word(const struct pd_session *s, const struct pd_words *w, size_t i)
+static uint64_t read_word(const struct pd_session *s, const struct pd_sample *smp, size_t i)
 {
-	return s->big ? vt_be64(w->p + 8 * i) : vt_le64(w->p + 8 * i);
+	return vti_pd_u64(smp->read.p + 8 * i, s->big);
 }
 
 /*
@@ -166,21 +166,16 @@ static void emit_read(struct pd_session *s, const struct pd_rec *r, uint64_t for
 	size_t step = 2 + !!(format & PD_FORMAT_LOST), i;
 
 	if (!(format & PD_FORMAT_GROUP)) {
-		emit_count(s, r, smp, word(s, &smp->read, 0), word(s, &smp->read, 1 + times));
+		emit_count(s, r, smp, read_word(s, smp, 0), read_word(s, smp, 1 + times));
 		return;
 	}
 	for (i = 1 + times; i + step <= smp->read.count; i += step)
-		emit_count(s, r, smp, word(s, &smp->read, i), word(s, &smp->read, i + 1));
+		emit_count(s, r, smp, read_word(s, smp, i), read_word(s, smp, i + 1));
 }
 
 static inline uint64_t plain_word(const struct pd_session *s, const struct pd_rec *r, int at)
 {
-	const uint8_t *p;
-
-	if (at < 0)
-		return 0;
-	p = r->payload + 8 * (size_t)at;
-	return s->big ? vt_be64(p) : vt_le64(p);
+	return at < 0 ? 0 : vti_pd_u64(r->payload + 8 * (size_t)at, s->big);
 }
 
 /* The short way for samples of nothing but single words: most samples of most files. */
@@ -194,14 +189,13 @@ static void deliver_plain(struct pd_session *s, const struct pd_rec *r, size_t e
 	if (l->tid >= 0) {
 		const uint8_t *p = r->payload + 8 * (size_t)l->tid;
 
-		row[VT_SAMPLE_PID] = (uint64_t)(int64_t)(int32_t)(s->big ? vt_be32(p) : vt_le32(p));
-		row[VT_SAMPLE_TID] =
-			(uint64_t)(int64_t)(int32_t)(s->big ? vt_be32(p + 4) : vt_le32(p + 4));
+		row[VT_SAMPLE_PID] = (uint64_t)(int64_t)(int32_t)(vti_pd_u32(p, s->big));
+		row[VT_SAMPLE_TID] = (uint64_t)(int64_t)(int32_t)(vti_pd_u32(p + 4, s->big));
 	}
 	if (l->cpu >= 0) {
 		const uint8_t *p = r->payload + 8 * (size_t)l->cpu;
 
-		row[VT_SAMPLE_CPU] = s->big ? vt_be32(p) : vt_le32(p);
+		row[VT_SAMPLE_CPU] = vti_pd_u32(p, s->big);
 	}
 	row[VT_SAMPLE_EVENT] = event;
 	row[VT_SAMPLE_IP] = plain_word(s, r, l->ip);

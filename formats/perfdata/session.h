@@ -63,18 +63,6 @@ static inline unsigned vti_pd_attr_precise(const struct pd_attr *a)
 	return (unsigned)(a->flags >> PD_ATTR_PRECISE_SHIFT) & 3;
 }
 
-/*
- * Position in 64-bit words of the event id in a sample, counted from the record's payload, and in
- * the sample id that ends other records, counted from the end (1: the last word).  -1 if there is
- * none.
- */
-int vti_pd_id_pos(uint64_t sample_type);
-int vti_pd_id_trailer_pos(uint64_t sample_type);
-
-/* The same for the time. */
-int vti_pd_time_pos(uint64_t sample_type);
-int vti_pd_time_trailer_pos(uint64_t sample_type);
-
 /* Words in the sample id that ends non-sample records. */
 unsigned vti_pd_trailer_words(uint64_t sample_type);
 
@@ -218,6 +206,9 @@ struct pd_layout {
 	bool plain; /* there are no other fields */
 	uint8_t words;
 	int8_t ip, tid, time, addr, id, stream_id, cpu, period;
+	int8_t key; /* the id that tells the event: IDENTIFIER or ID */
+	/* In the sample id that ends other records, counted from its end; 0: not there. */
+	uint8_t key_trailer, time_trailer;
 };
 
 struct pd_event {
@@ -294,9 +285,6 @@ struct pd_session {
 		bool valid;
 	} id_cache[PD_ID_CACHE];
 	bool same_layout; /* all events keep the time of a sample at the same place */
-	int id_pos;
-	int id_trailer_pos;
-	int time_pos;
 
 	struct vt_intern *strings;
 	struct vt_hash pmus;	 /* u32 type, u32 name in `strings` */
@@ -316,7 +304,7 @@ struct pd_session {
 	uint32_t machine;  /* ELF machine, 0 while unknown */
 
 	struct pd_order order;
-	struct pd_recover *recover; /* NULL until the first damage */
+	struct pd_recover recover;
 	struct pd_inflate *inflate; /* NULL until the first compressed record */
 	uint64_t words[PD_RECORD_MAX / 8 + 1];
 };
@@ -331,13 +319,29 @@ struct pd_rec {
 	uint64_t offset;
 };
 
+/* Words of a file whose byte order is `big`, at any alignment. */
+static inline uint64_t vti_pd_u64(const uint8_t *p, bool big)
+{
+	return big ? vt_be64(p) : vt_le64(p);
+}
+
+static inline uint32_t vti_pd_u32(const uint8_t *p, bool big)
+{
+	return big ? vt_be32(p) : vt_le32(p);
+}
+
+static inline uint16_t vti_pd_u16(const uint8_t *p, bool big)
+{
+	return big ? vt_be16(p) : vt_le16(p);
+}
+
 static inline struct pd_rec vti_pd_rec(const struct pd_session *s, const uint8_t *p,
 				       uint64_t offset)
 {
 	struct pd_rec r = {
-		.type = s->big ? vt_be32(p) : vt_le32(p),
-		.misc = s->big ? vt_be16(p + 4) : vt_le16(p + 4),
-		.size = s->big ? vt_be16(p + 6) : vt_le16(p + 6),
+		.type = vti_pd_u32(p, s->big),
+		.misc = vti_pd_u16(p + 4, s->big),
+		.size = vti_pd_u16(p + 6, s->big),
 		.payload = p + PD_HEADER_SIZE,
 		.offset = offset,
 	};
@@ -449,18 +453,18 @@ struct pd_view {
  * Whether the record at the view's start, all of whose size is in it, can be one: its size is what
  * its contents ask for or, where they do not say, that of a record that others follow.  And what
  * follows it is not wrecked, which would leave its own last bytes in doubt.  It is undecided only
- * where the view is not whole and ends too soon.  -VT_E_NOMEM and s->err.
+ * where the view is not whole and ends too soon.
  */
-enum { PD_DAMAGED, PD_FITS, PD_UNDECIDED };
-int vti_pd_fits(struct pd_session *s, const struct pd_view *v);
+enum pd_fit { PD_DAMAGED, PD_FITS, PD_UNDECIDED };
+enum pd_fit vti_pd_fits(struct pd_session *s, const struct pd_view *v);
 
 /*
  * Looks for the next chain of records behind the damaged record at the view's start, `from` bytes
- * on at the earliest; 0 as the search goes on behind an earlier view, which had none.  1 and its
- * distance, which may lie behind the view, in *at; 0: there is none before *at, and none at all
- * in a whole view, else more bytes are needed to tell; -VT_E_NOMEM and s->err.
+ * on at the earliest; 0 as the search goes on behind an earlier view, which had none.  True and its
+ * distance, which may lie behind the view, in *at; false: there is none before *at, and none at all
+ * in a whole view, else more bytes are needed to tell.
  */
-int vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at);
+bool vti_pd_search(struct pd_session *s, const struct pd_view *v, size_t from, uint64_t *at);
 
 /*
  * Where the attribute's record at `p` ends that claims `size` and behind which records go on `next`
@@ -530,6 +534,9 @@ int vti_pd_unknown(struct pd_session *s, const struct pd_rec *r);
 
 /* Writes the GAP records of what was only counted. */
 void vti_pd_gaps_emit(struct pd_session *s);
+
+/* "out of memory", with the input's name: sets s->err and returns -VT_E_NOMEM. */
+int vti_pd_nomem(struct pd_session *s);
 
 /* ---- inflate.c: compressed records ---- */
 

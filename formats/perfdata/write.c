@@ -49,11 +49,6 @@ struct vt_perfdata_writer {
 	uint64_t last_time;
 };
 
-bool vt_perfdata_writer_is_file(const struct vt_perfdata_writer *w)
-{
-	return w->file;
-}
-
 /* ---- a record ---- */
 
 static void put_bytes(struct vt_perfdata_writer *w, const void *data, size_t size)
@@ -83,7 +78,8 @@ static void begin_record(struct vt_perfdata_writer *w, uint32_t type, uint16_t m
 	put_u16(&w->rec, 0);
 }
 
-static int end_record(struct vt_perfdata_writer *w, struct vt_error *err)
+/* Enters the record's size, once all of it is there. */
+static int seal_record(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	if (w->rec.failed)
 		return vt_error_nomem(err);
@@ -92,17 +88,29 @@ static int end_record(struct vt_perfdata_writer *w, struct vt_error *err)
 				    "a record of %zu bytes is too large for perf.data",
 				    w->rec.size);
 	vt_put_le16(w->rec.data + 6, (uint16_t)w->rec.size);
-	put_bytes(w, w->rec.data, w->rec.size);
 	return 0;
+}
+
+static int end_record(struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	int rc = seal_record(w, err);
+
+	if (rc == 0)
+		put_bytes(w, w->rec.data, w->rec.size);
+	return rc;
+}
+
+static void put_zeros(struct vt_buf *b, size_t n)
+{
+	while (n--)
+		vt_buf_put_u8(b, 0);
 }
 
 /* A text with its zero, and zeros up to a multiple of 8. */
 static void put_name(struct vt_buf *b, const char *text, size_t size)
 {
-	static const uint8_t zeros[8] = {0};
-
 	vt_buf_put(b, text, size);
-	vt_buf_put(b, zeros, 8 - size % 8);
+	put_zeros(b, 8 - size % 8);
 }
 
 /* What ends each record of the kernel's, in the order of linux/perf_event.h. */
@@ -207,14 +215,12 @@ int vt_perfdata_put_buildid(struct vt_perfdata_writer *w, const uint8_t *buildid
 	field[20] = (uint8_t)size;
 	vt_buf_put(&w->rec, field, sizeof(field));
 	vt_buf_put(&w->rec, path, path_size);
-	do
-		vt_buf_put_u8(&w->rec, 0);
-	while (w->rec.size % 8 && !w->rec.failed);
+	put_zeros(&w->rec, 8 - w->rec.size % 8);
 	if (!w->file)
 		return end_record(w, err);
-	if (w->rec.failed)
-		return vt_error_nomem(err);
-	vt_put_le16(w->rec.data + 6, (uint16_t)w->rec.size);
+	rc = seal_record(w, err);
+	if (rc < 0)
+		return rc;
 	vt_buf_put(&w->buildids, w->rec.data, w->rec.size);
 	return w->buildids.failed ? vt_error_nomem(err) : 0;
 }
@@ -356,12 +362,11 @@ static void put_attr(struct vt_buf *b, const struct vt_perfdata_event *e)
 /* A text as features have it: its length with padding, the text, zeros up to a multiple of 64. */
 static void put_string(struct vt_buf *b, const struct vt_buf *text)
 {
-	size_t padded = (text->size + 64) & ~(size_t)63, i;
+	size_t padded = (text->size + 64) & ~(size_t)63;
 
 	vt_buf_put_le32(b, (uint32_t)padded);
 	vt_buf_put(b, text->data, text->size);
-	for (i = text->size; i < padded; i++)
-		vt_buf_put_u8(b, 0);
+	put_zeros(b, padded - text->size);
 }
 
 static void put_event_desc(struct vt_buf *b, const struct vt_perfdata_writer *w)
@@ -460,8 +465,7 @@ static int pipe_head(struct vt_perfdata_writer *w, struct vt_error *err)
 		vt_buf_put_le64(&w->rec, f);
 		if (!put_feature(&w->rec, w, f))
 			continue;
-		while (w->rec.size % 8 && !w->rec.failed)
-			vt_buf_put_u8(&w->rec, 0);
+		put_zeros(&w->rec, (8 - w->rec.size % 8) % 8);
 		rc = end_record(w, err);
 		if (rc < 0)
 			return rc;
@@ -527,6 +531,15 @@ static int file_features(struct vt_perfdata_writer *w, uint8_t *bits, struct vt_
 	return failed ? vt_error_nomem(err) : 0;
 }
 
+static int flush_output(struct vt_perfdata_writer *w, struct vt_error *err)
+{
+	int rc = vt_output_flush(w->out);
+
+	if (rc < 0)
+		*err = w->out->err;
+	return rc;
+}
+
 static int file_tail(struct vt_perfdata_writer *w, struct vt_error *err)
 {
 	uint8_t head[FILE_HEADER_SIZE] = {0};
@@ -543,11 +556,9 @@ static int file_tail(struct vt_perfdata_writer *w, struct vt_error *err)
 	vt_put_le64(head + 32, w->nevents * FILE_ATTR_SIZE);
 	vt_put_le64(head + 40, w->data_start);
 	vt_put_le64(head + 48, end - w->data_start);
-	rc = vt_output_flush(w->out);
-	if (rc < 0) {
-		*err = w->out->err;
+	rc = flush_output(w, err);
+	if (rc < 0)
 		return rc;
-	}
 	while (done < sizeof(head)) {
 		ssize_t n = pwrite(w->out->fd, head + done, sizeof(head) - done, (off_t)done);
 
@@ -556,23 +567,6 @@ static int file_tail(struct vt_perfdata_writer *w, struct vt_error *err)
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
-}
-
-static int write_head(struct vt_perfdata_writer *w, struct vt_error *err)
-{
-	return w->file ? file_head(w, err) : pipe_head(w, err);
-}
-
-static int write_tail(struct vt_perfdata_writer *w, struct vt_error *err)
-{
-	int rc;
-
-	if (w->file)
-		return file_tail(w, err);
-	rc = vt_output_flush(w->out);
-	if (rc < 0)
-		*err = w->out->err;
-	return rc;
 }
 
 /* ---- beginning and end ---- */
@@ -630,7 +624,7 @@ static int writer_start(struct vt_perfdata_writer *w, const struct vt_perfdata_e
 	keep_text(&w->version, about->version);
 	keep_text(&w->cmdline, about->cmdline);
 	w->cpus = about->cpus;
-	return write_head(w, err);
+	return w->file ? file_head(w, err) : pipe_head(w, err);
 }
 
 struct vt_perfdata_writer *
@@ -665,7 +659,7 @@ int vt_perfdata_writer_close(struct vt_perfdata_writer *w, bool keep, struct vt_
 	if (!w)
 		return 0;
 	if (keep)
-		rc = write_tail(w, err);
+		rc = w->file ? file_tail(w, err) : flush_output(w, err);
 	writer_free(w);
 	return rc;
 }

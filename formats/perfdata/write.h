@@ -70,9 +70,6 @@ vt_perfdata_writer_new(struct vt_output *out, const struct vt_perfdata_event *ev
  */
 int vt_perfdata_writer_close(struct vt_perfdata_writer *w, bool keep, struct vt_error *err);
 
-/* True: the file format; false: that of pipes. */
-bool vt_perfdata_writer_is_file(const struct vt_perfdata_writer *w);
-
 /*
  * A mapping of an executable, in the name of `s`.  A build-id of up to 20 bytes takes the place of
  * device and inode.

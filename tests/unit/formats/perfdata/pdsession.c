@@ -67,7 +67,6 @@ void pdsession_fini(struct pdsession *p)
 	vt_hash_fini(&p->s.images);
 	vt_hash_fini(&p->s.unknown);
 	vt_intern_free(p->s.strings);
-	free(p->s.recover);
 }
 
 void pdsession_put(struct vt_buf *b, uint32_t type, uint16_t misc, const uint64_t *words, size_t n)

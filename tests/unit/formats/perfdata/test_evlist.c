@@ -138,11 +138,35 @@ static void lays_out_samples(void **state)
 		assert_int_equal(e->layout.cpu, at[7]);
 		assert_int_equal(e->layout.period, at[8]);
 		assert_true(e->layout.plain);
-		assert_int_equal(p.s.time_pos, at[3]);
+		assert_int_equal(e->layout.key, at[0] >= 0 ? at[0] : at[5]);
 		e->attr.sample_type |= PD_SAMPLE_WEIGHT;
 		vti_pd_layout(&p.s);
 		assert_false(e->layout.plain);
 	}
+	pdsession_fini(&p);
+}
+
+static void expect_in_trailer(struct pdsession *p, uint64_t sample_type, int key, int time)
+{
+	struct pd_event *e = &p->s.events[0];
+
+	e->attr.sample_type = sample_type;
+	vti_pd_layout(&p->s);
+	assert_int_equal(e->layout.key_trailer, key);
+	assert_int_equal(e->layout.time_trailer, time);
+}
+
+static void finds_ids_and_times_from_the_end(void **state)
+{
+	const uint64_t all = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR;
+	struct pdsession p;
+
+	(void)state;
+	pdsession_init(&p, IDS);
+	expect_in_trailer(&p, all | PD_SAMPLE_IDENTIFIER, 1, 2);
+	expect_in_trailer(&p, all | PD_SAMPLE_ID | PD_SAMPLE_CPU, 2, 3);
+	expect_in_trailer(&p, all | PD_SAMPLE_ID | PD_SAMPLE_IDENTIFIER, 1, 3);
+	expect_in_trailer(&p, PD_SAMPLE_TID, 0, 0);
 	pdsession_fini(&p);
 }
 
@@ -157,7 +181,7 @@ static void compares_layouts(void **state)
 	assert_true(p.s.same_layout);
 	add_event(&p, PD_SAMPLE_TIME);
 	assert_false(p.s.same_layout);
-	assert_int_equal(p.s.time_pos, 1);
+	assert_int_equal(p.s.events[0].layout.time, 1);
 	pdsession_fini(&p);
 }
 
@@ -330,10 +354,15 @@ static void bounds_ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_events_by_id), cmocka_unit_test(finds_events_of_records),
-		cmocka_unit_test(lays_out_samples),   cmocka_unit_test(compares_layouts),
-		cmocka_unit_test(names_events),	      cmocka_unit_test(says_what_events_are),
-		cmocka_unit_test(writes_attributes),  cmocka_unit_test(bounds_events),
+		cmocka_unit_test(finds_events_by_id),
+		cmocka_unit_test(finds_events_of_records),
+		cmocka_unit_test(lays_out_samples),
+		cmocka_unit_test(finds_ids_and_times_from_the_end),
+		cmocka_unit_test(compares_layouts),
+		cmocka_unit_test(names_events),
+		cmocka_unit_test(says_what_events_are),
+		cmocka_unit_test(writes_attributes),
+		cmocka_unit_test(bounds_events),
 		cmocka_unit_test(bounds_ids),
 	};
 

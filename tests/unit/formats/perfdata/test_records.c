@@ -302,9 +302,11 @@ static void finds_times(void **state)
 		/* An id that nobody has. */
 		assert_int_equal(time_of(&p, PD_COMM, 4), 0);
 		p.s.events[1].attr.sample_type = PD_SAMPLE_IDENTIFIER;
+		vti_pd_layout(&p.s);
 		assert_int_equal(time_of(&p, PD_SAMPLE, 3), 0);
 		assert_int_equal(time_of(&p, PD_COMM, 5), 0);
 		p.s.events[1].attr.sample_type = a.sample_type;
+		vti_pd_layout(&p.s);
 		p.s.events[1].attr.flags = 0;
 		assert_int_equal(time_of(&p, PD_COMM, 5), 0);
 		assert_int_equal(time_of(&p, PD_SAMPLE, 3), 2);
