@@ -7,7 +7,7 @@
 #include "listing/code/internal.h"
 
 /* The walk over a procedure's code. */
-struct walk {
+struct code_walk {
 	struct vt_listing *l;
 	const struct vt_listing_options *opt;
 	const struct vt_elf *elf;
@@ -40,21 +40,19 @@ void vti_listing_name(void *arg, uint64_t address, struct vt_buf *out)
 		vt_buf_printf(out, "+0x%" PRIx64, address - sym->start);
 }
 
-static const char *readable(struct vt_listing *l, const char *function)
+static const char *keep_readable_name(struct vt_listing *l, const char *function)
 {
 	struct vt_buf b = VT_BUF_INIT;
-	const char *text;
 
 	if (!vt_demangle(&b, function, false))
 		vt_buf_put(&b, function, strlen(function));
-	text = vti_listing_text(l, b.data, b.size);
-	vt_buf_free(&b);
-	return text;
+	return vti_listing_keep(l, &b);
 }
 
 /* ---- source between the code ---- */
 
-static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, const char *file)
+static void put_place_row(struct code_walk *w, const struct vt_frame *frames, size_t n,
+			  const char *file)
 {
 	struct vt_listing *l = w->l;
 	struct vt_buf b = VT_BUF_INIT;
@@ -66,7 +64,7 @@ static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, c
 	if (n > 1) {
 		if (frames[1].function != w->raw_caller) {
 			w->raw_caller = frames[1].function;
-			w->shown_caller = readable(l, w->raw_caller);
+			w->shown_caller = keep_readable_name(l, w->raw_caller);
 		}
 		caller = w->shown_caller;
 		vt_buf_printf(&b, ", inlined into %s", caller);
@@ -89,7 +87,7 @@ static void put_place(struct walk *w, const struct vt_frame *frames, size_t n, c
 }
 
 /* Finds function and line of an address; where they change, rows say so. */
-static void put_source(struct walk *w, uint64_t vaddr, struct vt_line *line)
+static void put_source_rows(struct code_walk *w, uint64_t vaddr, struct vt_line *line)
 {
 	struct vt_frame frames[VT_MAX_INLINE];
 	bool mixed = w->opt->view == VT_LIST_MIXED;
@@ -103,13 +101,13 @@ static void put_source(struct walk *w, uint64_t vaddr, struct vt_line *line)
 	n = vt_lines_frames(w->lines, vaddr, frames, VT_MAX_INLINE);
 	if (n && frames[0].function != w->raw) {
 		w->raw = frames[0].function;
-		w->shown = readable(w->l, w->raw);
+		w->shown = keep_readable_name(w->l, w->raw);
 	}
 	if (n)
 		w->function = w->shown;
 	if (!mixed || !line->line)
 		return;
-	put_place(w, frames, n, line->file);
+	put_place_row(w, frames, n, line->file);
 	if (line->line != w->line || line->file != w->file) {
 		vti_listing_line(w->l, w->opt->sources, line->file, line->line, NULL);
 		w->line = line->line;
@@ -119,8 +117,8 @@ static void put_source(struct walk *w, uint64_t vaddr, struct vt_line *line)
 
 /* ---- code ---- */
 
-static struct vt_list_row *put_row(struct walk *w, enum vt_list_kind kind, uint64_t vaddr,
-				   const struct vt_line *line, const char *text, size_t size)
+static struct vt_list_row *put_code_row(struct code_walk *w, enum vt_list_kind kind, uint64_t vaddr,
+					const struct vt_line *line, const char *text, size_t size)
 {
 	struct vt_list_row *row;
 
@@ -136,7 +134,7 @@ static struct vt_list_row *put_row(struct walk *w, enum vt_list_kind kind, uint6
 }
 
 /* The bytes at an address, and how many of them belong to the procedure. */
-static const uint8_t *code_at(const struct walk *w, uint64_t vaddr, size_t *size)
+static const uint8_t *procedure_code_at(const struct code_walk *w, uint64_t vaddr, size_t *size)
 {
 	const uint8_t *bytes = w->elf && w->disasm ? vt_elf_bytes(w->elf, vaddr, size) : NULL;
 
@@ -146,8 +144,8 @@ static const uint8_t *code_at(const struct walk *w, uint64_t vaddr, size_t *size
 }
 
 /* The hot lists of an instruction whose bytes are these, or are not known. */
-static void put_values(struct walk *w, const struct vti_point *point, const uint8_t *bytes,
-		       size_t size)
+static void put_value_rows(struct code_walk *w, const struct vti_point *point, const uint8_t *bytes,
+			   size_t size)
 {
 	if (w->l->values && point->nlists)
 		vti_listing_values(w->l, point, w->x86 ? bytes : NULL, size);
@@ -157,8 +155,8 @@ static void put_values(struct walk *w, const struct vti_point *point, const uint
  * The instruction at an address of the file, and the text of its row: what ran where a recording
  * has that, or else what the file has.  Where they differ, or may differ, that is said.
  */
-static const uint8_t *insn_at(struct walk *w, uint64_t vaddr, const uint8_t *bytes, size_t *size,
-			      struct vt_insn *insn, struct vt_buf *text)
+static const uint8_t *disassemble_insn(struct code_walk *w, uint64_t vaddr, const uint8_t *bytes,
+				       size_t *size, struct vt_insn *insn, struct vt_buf *text)
 {
 	const struct vt_blockcode *code = w->opt->code;
 	uint32_t image = w->l->proc.image;
@@ -188,17 +186,17 @@ static const uint8_t *insn_at(struct walk *w, uint64_t vaddr, const uint8_t *byt
 }
 
 /* The instruction at a point that no instruction before it leads to, and its text. */
-static const uint8_t *raw_code(struct walk *w, const struct vti_point *point, size_t *size,
-			       struct vt_insn *insn, struct vt_buf *text)
+static const uint8_t *disassemble_point(struct code_walk *w, const struct vti_point *point,
+					size_t *size, struct vt_insn *insn, struct vt_buf *text)
 {
 	const struct vt_image *image = w->l->image;
 	const uint8_t *bytes = NULL;
 	uint32_t id = w->l->proc.image;
 
 	if (!w->l->proc.symbol)
-		bytes = code_at(w, point->vaddr, size);
+		bytes = procedure_code_at(w, point->vaddr, size);
 	if (bytes)
-		return insn_at(w, point->vaddr, bytes, size, insn, text);
+		return disassemble_insn(w, point->vaddr, bytes, size, insn, text);
 	if (image && image->type == VT_IMAGE_ANON)
 		id = VT_UNMAPPED_IMAGE;
 	if (w->opt->code && w->disasm)
@@ -213,7 +211,7 @@ static const uint8_t *raw_code(struct walk *w, const struct vti_point *point, si
 }
 
 /* What is said of an address without code. */
-static void put_why(const struct walk *w, uint64_t vaddr, struct vt_buf *text)
+static void put_missing_reason(const struct code_walk *w, uint64_t vaddr, struct vt_buf *text)
 {
 	const struct vt_procedure *proc = &w->l->proc;
 
@@ -226,35 +224,35 @@ static void put_why(const struct walk *w, uint64_t vaddr, struct vt_buf *text)
 }
 
 /* A row for the samples at an address without code before it. */
-static void put_raw(struct walk *w, const struct vti_point *point)
+static void put_point_row(struct code_walk *w, const struct vti_point *point)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_insn insn = {0};
 	struct vt_list_row *row;
 	struct vt_line line;
 	size_t size = 0;
-	const uint8_t *bytes = raw_code(w, point, &size, &insn, &b);
+	const uint8_t *bytes = disassemble_point(w, point, &size, &insn, &b);
 	enum vt_list_kind kind = b.size ? VT_ROW_INSTRUCTION : VT_ROW_RAW;
 
-	put_source(w, point->vaddr, &line);
+	put_source_rows(w, point->vaddr, &line);
 	if (!b.size)
-		put_why(w, point->vaddr, &b);
-	row = put_row(w, w->l->proc.symbol && !w->l->missing ? VT_ROW_INSIDE : kind, point->vaddr,
-		      &line, vt_buf_str(&b), b.size);
+		put_missing_reason(w, point->vaddr, &b);
+	row = put_code_row(w, w->l->proc.symbol && !w->l->missing ? VT_ROW_INSIDE : kind,
+			   point->vaddr, &line, vt_buf_str(&b), b.size);
 	row->type = insn.type;
 	row->size = insn.size;
 	row->tallies = point->tallies;
 	vt_buf_free(&b);
-	put_values(w, point, bytes, size);
+	put_value_rows(w, point, bytes, size);
 }
 
-static void put_points_below(struct walk *w, uint64_t vaddr)
+static void put_points_below(struct code_walk *w, uint64_t vaddr)
 {
 	while (w->point < w->l->npoints && w->l->points[w->point].vaddr < vaddr)
-		put_raw(w, &w->l->points[w->point++]);
+		put_point_row(w, &w->l->points[w->point++]);
 }
 
-static void walk_code(struct walk *w)
+static void walk_code(struct code_walk *w)
 {
 	uint64_t vaddr = w->l->proc.start;
 	struct vt_buf text = VT_BUF_INIT;
@@ -264,21 +262,22 @@ static void walk_code(struct walk *w)
 		struct vt_insn insn;
 		struct vt_line line;
 		size_t size = 0;
-		const uint8_t *bytes = code_at(w, vaddr, &size);
+		const uint8_t *bytes = procedure_code_at(w, vaddr, &size);
 
 		if (!bytes)
 			break;
 		text.size = 0;
-		bytes = insn_at(w, vaddr, bytes, &size, &insn, &text);
-		put_source(w, vaddr, &line);
-		row = put_row(w, VT_ROW_INSTRUCTION, vaddr, &line, vt_buf_str(&text), text.size);
+		bytes = disassemble_insn(w, vaddr, bytes, &size, &insn, &text);
+		put_source_rows(w, vaddr, &line);
+		row = put_code_row(w, VT_ROW_INSTRUCTION, vaddr, &line, vt_buf_str(&text),
+				   text.size);
 		row->type = insn.type;
 		row->size = insn.size;
 		if (w->point < w->l->npoints && w->l->points[w->point].vaddr == vaddr) {
 			const struct vti_point *point = &w->l->points[w->point++];
 
 			row->tallies = point->tallies;
-			put_values(w, point, bytes, size);
+			put_value_rows(w, point, bytes, size);
 		}
 		vaddr += insn.size;
 		put_points_below(w, vaddr);
@@ -288,7 +287,7 @@ static void walk_code(struct walk *w)
 		w->l->missing = "its code is not in the file";
 }
 
-static void open_code(struct walk *w)
+static void open_code(struct code_walk *w)
 {
 	struct vt_listing *l = w->l;
 	struct vt_error err = VT_ERROR_INIT;
@@ -321,7 +320,7 @@ static void open_code(struct walk *w)
 
 void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt)
 {
-	struct walk w = {.l = l, .opt = opt, .place = "", .file = "", .function = ""};
+	struct code_walk w = {.l = l, .opt = opt, .place = "", .file = "", .function = ""};
 	enum vt_unknown why;
 
 	if (l->proc.image != VT_UNMAPPED_IMAGE) {
@@ -333,7 +332,7 @@ void vti_listing_code(struct vt_listing *l, const struct vt_listing_options *opt
 		walk_code(&w);
 	put_points_below(&w, UINT64_MAX);
 	if (w.point < l->npoints)
-		put_raw(&w, &l->points[w.point]);
+		put_point_row(&w, &l->points[w.point]);
 	if (w.recorded && !w.uncoded)
 		l->missing = NULL;
 	vt_disasm_free(w.disasm);

@@ -17,18 +17,18 @@
 #include "profile/align.h"
 #include "profile/significance.h"
 
-/* Of the changes that are called significant, so many may be chance. */
+/* The rate of false discoveries among the changes that are called significant. */
 #define FALSE_RATE 0.05
 
 /* The rows of a side that are compared. */
-struct rows {
+struct diff_rows {
 	const struct vt_list_row **row;
 	uint64_t *key;
 	size_t count;
 };
 
-/* A row of the one, of the other, or of both. */
-struct pair {
+/* An aligned pair; one row is NULL where only the other side has it. */
+struct row_pair {
 	const struct vt_list_row *row[2];
 };
 
@@ -36,13 +36,13 @@ struct listdiff {
 	const struct vt_listdiff_side *sides;
 	const struct vt_event_choice *events;
 	size_t *event; /* [2 * i + side]: the index in the side's profile, or SIZE_MAX */
-	struct pair *pairs;
+	struct row_pair *pairs;
 	size_t npairs;
 };
 
 /* ---- what a row says ---- */
 
-/* Distances to data move when code does. */
+/* Skips "0x..." before "(%rip)": distances to data change when code moves. */
 static size_t skip_distance(const char *s, size_t at, size_t size)
 {
 	size_t end = at;
@@ -54,7 +54,7 @@ static size_t skip_distance(const char *s, size_t at, size_t size)
 	return size - end >= 6 && memcmp(s + end, "(%rip)", 6) == 0 ? end : at;
 }
 
-/* The name in "<name+0x10>", all of a call's operand that stays; a jump's target does not. */
+/* Keeps only the name of a call's target, "<name"; targets of jumps move with the code. */
 static void put_target(const struct vt_list_row *row, struct vt_buf *out)
 {
 	const char *open = memchr(row->text, '<', row->text_size);
@@ -66,7 +66,7 @@ static void put_target(const struct vt_list_row *row, struct vt_buf *out)
 		vt_buf_put_u8(out, (uint8_t)*open);
 }
 
-static uint64_t key_of(const struct vt_list_row *row, struct vt_buf *b)
+static uint64_t hash_row(const struct vt_list_row *row, struct vt_buf *b)
 {
 	bool jumps = row->type == VT_INSN_BRANCH || row->type == VT_INSN_CONDITIONAL ||
 		     row->type == VT_INSN_CALL;
@@ -92,11 +92,11 @@ static bool is_compared(const struct vt_list_row *row, enum vt_list_view view)
 {
 	if (view == VT_LIST_SOURCE)
 		return row->kind == VT_ROW_LINE && row->tallies;
-	return row->kind == VT_ROW_INSTRUCTION || row->kind == VT_ROW_INSIDE ||
-	       row->kind == VT_ROW_RAW;
+	return vt_list_row_is_code(row);
 }
 
-static bool gather(struct rows *r, const struct vt_listing *l, enum vt_list_view view)
+static bool gather_compared_rows(struct diff_rows *r, const struct vt_listing *l,
+				 enum vt_list_view view)
 {
 	size_t i, n = vt_listing_nrows(l);
 	struct vt_buf b = VT_BUF_INIT;
@@ -110,7 +110,7 @@ static bool gather(struct rows *r, const struct vt_listing *l, enum vt_list_view
 
 		if (!is_compared(row, view))
 			continue;
-		r->key[r->count] = key_of(row, &b);
+		r->key[r->count] = hash_row(row, &b);
 		r->row[r->count++] = row;
 		ok = !b.failed;
 	}
@@ -120,8 +120,8 @@ static bool gather(struct rows *r, const struct vt_listing *l, enum vt_list_view
 
 /* ---- pairs ---- */
 
-/* What only one has comes before the next match: first that of before, then that of after. */
-static void merge(struct listdiff *d, const struct rows sides[2], const uint32_t *match)
+/* Unmatched rows come before the next match: those of before first, then those of after. */
+static void merge_rows(struct listdiff *d, const struct diff_rows sides[2], const uint32_t *match)
 {
 	size_t i, k = 0;
 
@@ -129,26 +129,28 @@ static void merge(struct listdiff *d, const struct rows sides[2], const uint32_t
 		size_t until = sides[1].count;
 
 		if (i < sides[0].count && match[i] == VT_ALIGN_NONE) {
-			d->pairs[d->npairs++] = (struct pair){{sides[0].row[i], NULL}};
+			d->pairs[d->npairs++] = (struct row_pair){{sides[0].row[i], NULL}};
 			continue;
 		}
 		if (i < sides[0].count)
 			until = match[i];
 		for (; k < until; k++)
-			d->pairs[d->npairs++] = (struct pair){{NULL, sides[1].row[k]}};
+			d->pairs[d->npairs++] = (struct row_pair){{NULL, sides[1].row[k]}};
 		if (i < sides[0].count)
-			d->pairs[d->npairs++] = (struct pair){{sides[0].row[i], sides[1].row[k++]}};
+			d->pairs[d->npairs++] =
+				(struct row_pair){{sides[0].row[i], sides[1].row[k++]}};
 	}
 }
 
 static int make_pairs(struct listdiff *d, enum vt_list_view view, struct vt_listdiff_result *result,
 		      struct vt_error *err)
 {
-	struct rows r[2] = {{0}, {0}};
+	struct diff_rows r[2] = {{0}, {0}};
 	uint32_t *match = NULL;
 	int code = -VT_E_NOMEM;
 
-	if (gather(&r[0], d->sides[0].listing, view) && gather(&r[1], d->sides[1].listing, view)) {
+	if (gather_compared_rows(&r[0], d->sides[0].listing, view) &&
+	    gather_compared_rows(&r[1], d->sides[1].listing, view)) {
 		match = calloc(r[0].count + 1, sizeof(*match));
 		d->pairs = calloc(r[0].count + r[1].count + 1, sizeof(*d->pairs));
 	}
@@ -156,7 +158,7 @@ static int make_pairs(struct listdiff *d, enum vt_list_view view, struct vt_list
 		code = vt_align(r[0].key, r[0].count, r[1].key, r[1].count, match, err);
 	if (code >= 0) {
 		result->rough = code > 0;
-		merge(d, r, match);
+		merge_rows(d, r, match);
 	}
 	free(match);
 	free(r[0].row);
@@ -168,7 +170,7 @@ static int make_pairs(struct listdiff *d, enum vt_list_view view, struct vt_list
 
 /* ---- events ---- */
 
-static size_t find_event(const struct vt_profile *p, const struct vt_profile_event *like)
+static size_t find_event_before(const struct vt_profile *p, const struct vt_profile_event *like)
 {
 	size_t i;
 
@@ -187,7 +189,7 @@ static size_t find_event(const struct vt_profile *p, const struct vt_profile_eve
 	return SIZE_MAX;
 }
 
-static bool match_events(struct listdiff *d)
+static bool match_event_choice(struct listdiff *d)
 {
 	size_t i;
 
@@ -195,27 +197,28 @@ static bool match_events(struct listdiff *d)
 	for (i = 0; i < d->events->count && d->event; i++) {
 		size_t index = d->events->index[i];
 
-		d->event[2 * i] = find_event(d->sides[0].profile,
-					     vt_profile_event(d->sides[1].profile, index));
+		d->event[2 * i] = find_event_before(d->sides[0].profile,
+						    vt_profile_event(d->sides[1].profile, index));
 		d->event[2 * i + 1] = index;
 	}
 	return d->event != NULL;
 }
 
-static uint64_t samples_of(const struct vt_list_row *row, size_t event)
+static uint64_t count_row_samples(const struct vt_list_row *row, size_t event)
 {
 	return row && row->tallies && event != SIZE_MAX ? row->tallies[event].samples : 0;
 }
 
-static double chance(const struct listdiff *d, const struct pair *p, size_t i)
+static double compute_chance(const struct listdiff *d, const struct row_pair *p, size_t i)
 {
 	if (vt_profile_event(d->sides[1].profile, d->event[2 * i + 1])->estimate)
 		return NAN;
-	return vt_count_test(samples_of(p->row[0], d->event[2 * i]),
-			     samples_of(p->row[1], d->event[2 * i + 1]), 0.5);
+	return vt_count_test(count_row_samples(p->row[0], d->event[2 * i]),
+			     count_row_samples(p->row[1], d->event[2 * i + 1]), 0.5);
 }
 
-static bool find_threshold(const struct listdiff *d, size_t event, double rate, double *threshold)
+static bool find_event_threshold(const struct listdiff *d, size_t event, double rate,
+				 double *threshold)
 {
 	double *p = calloc(d->npairs + 1, sizeof(*p));
 	size_t i, count = 0;
@@ -223,7 +226,7 @@ static bool find_threshold(const struct listdiff *d, size_t event, double rate, 
 	if (!p)
 		return false;
 	for (i = 0; i < d->npairs; i++) {
-		p[count] = chance(d, &d->pairs[i], event);
+		p[count] = compute_chance(d, &d->pairs[i], event);
 		count += !isnan(p[count]);
 	}
 	*threshold = vt_discovery_threshold(p, count, rate);
@@ -233,7 +236,7 @@ static bool find_threshold(const struct listdiff *d, size_t event, double rate, 
 
 /* ---- the table ---- */
 
-static bool has_cpi(const struct vt_listdiff_side sides[2])
+static bool both_have_cpi(const struct vt_listdiff_side sides[2])
 {
 	int side;
 
@@ -256,7 +259,7 @@ void vt_listdiff_columns(struct vt_table *t, const struct vt_listdiff_side sides
 		vti_event_column(t, events->label[i], "significant", NULL, VT_FORMAT_NUMBER);
 		vt_table_column(t, NULL, " ", VT_FORMAT_TEXT);
 	}
-	if (has_cpi(sides)) {
+	if (both_have_cpi(sides)) {
 		vt_table_column(t, "cpi.before", "cpi before", VT_FORMAT_REAL);
 		vt_table_column(t, "cpi.after", "after", VT_FORMAT_REAL);
 	}
@@ -272,12 +275,12 @@ void vt_listdiff_columns(struct vt_table *t, const struct vt_listdiff_side sides
 	}
 }
 
-static void event_cells(struct vt_table *t, const struct listdiff *d, const struct pair *p,
-			size_t i, double threshold, uint64_t *significant)
+static void put_change_cells(struct vt_table *t, const struct listdiff *d, const struct row_pair *p,
+			     size_t i, double threshold, uint64_t *significant)
 {
-	uint64_t before = samples_of(p->row[0], d->event[2 * i]);
-	uint64_t after = samples_of(p->row[1], d->event[2 * i + 1]);
-	double by_chance = chance(d, p, i);
+	uint64_t before = count_row_samples(p->row[0], d->event[2 * i]);
+	uint64_t after = count_row_samples(p->row[1], d->event[2 * i + 1]);
+	double by_chance = compute_chance(d, p, i);
 	bool star = by_chance <= threshold;
 
 	*significant += star && i == 0;
@@ -297,7 +300,8 @@ static void event_cells(struct vt_table *t, const struct listdiff *d, const stru
 	vt_table_str(t, star ? "*" : "");
 }
 
-static void cpi_cell(struct vt_table *t, const struct vt_profile *p, const struct vt_list_row *row)
+static void put_cpi_cell(struct vt_table *t, const struct vt_profile *p,
+			 const struct vt_list_row *row)
 {
 	struct vt_tally none = {0, 0};
 	size_t executions = vt_profile_estimate_event(p, VT_ESTIMATE_EXECUTIONS);
@@ -308,7 +312,7 @@ static void cpi_cell(struct vt_table *t, const struct vt_profile *p, const struc
 		     known ? row->tallies[executions] : none);
 }
 
-static void place_cells(struct vt_table *t, const struct pair *p, enum vt_list_view view)
+static void put_place_cells(struct vt_table *t, const struct row_pair *p, enum vt_list_view view)
 {
 	const struct vt_list_row *any = p->row[1] ? p->row[1] : p->row[0];
 	int side;
@@ -324,24 +328,24 @@ static void place_cells(struct vt_table *t, const struct pair *p, enum vt_list_v
 	vt_table_text(t, any->text, any->text_size);
 }
 
-static void fill(struct vt_table *t, const struct listdiff *d, enum vt_list_view view,
-		 const double *threshold, struct vt_listdiff_result *result)
+static void fill_diff_table(struct vt_table *t, const struct listdiff *d, enum vt_list_view view,
+			    const double *threshold, struct vt_listdiff_result *result)
 {
 	size_t i, e;
 
 	for (i = 0; i < d->npairs; i++) {
-		const struct pair *p = &d->pairs[i];
+		const struct row_pair *p = &d->pairs[i];
 
 		result->only[0] += !p->row[1];
 		result->only[1] += !p->row[0];
 		vt_table_row(t, VT_STYLE_PLAIN);
 		for (e = 0; e < d->events->count; e++)
-			event_cells(t, d, p, e, threshold[e], &result->significant);
-		if (has_cpi(d->sides)) {
-			cpi_cell(t, d->sides[0].profile, p->row[0]);
-			cpi_cell(t, d->sides[1].profile, p->row[1]);
+			put_change_cells(t, d, p, e, threshold[e], &result->significant);
+		if (both_have_cpi(d->sides)) {
+			put_cpi_cell(t, d->sides[0].profile, p->row[0]);
+			put_cpi_cell(t, d->sides[1].profile, p->row[1]);
 		}
-		place_cells(t, p, view);
+		put_place_cells(t, p, view);
 	}
 }
 
@@ -351,15 +355,15 @@ int vt_listdiff_rows(struct vt_table *t, const struct vt_listdiff_side sides[2],
 {
 	struct listdiff d = {.sides = sides, .events = events};
 	double *threshold = calloc(events->count + 1, sizeof(*threshold));
-	bool ok = threshold && match_events(&d);
+	bool ok = threshold && match_event_choice(&d);
 	size_t e;
 
 	*result = (struct vt_listdiff_result){{0, 0}, 0, false};
 	ok = ok && make_pairs(&d, view, result, err) == 0;
 	for (e = 0; e < events->count && ok; e++)
-		ok = find_threshold(&d, e, rate, &threshold[e]);
+		ok = find_event_threshold(&d, e, rate, &threshold[e]);
 	if (ok)
-		fill(t, &d, view, threshold, result);
+		fill_diff_table(t, &d, view, threshold, result);
 	free(threshold);
 	free(d.event);
 	free(d.pairs);
@@ -368,17 +372,17 @@ int vt_listdiff_rows(struct vt_table *t, const struct vt_listdiff_side sides[2],
 
 /* ---- which procedure it was before ---- */
 
-/* A procedure with samples before, and how many have its name: only one is clearly meant. */
-struct named {
+/* A procedure with samples before; its name is ambiguous if `count` is more than 1. */
+struct named_procedure {
 	struct vt_procedure procedure;
 	size_t count;
 };
 
-/* The procedures before by name, so that not all places are searched for each one after. */
+/* Index of the procedures before by name; without it, each lookup would search all places. */
 struct vt_counterparts {
 	struct vt_ranking *ranking; /* owns what the procedures borrow */
 	struct vt_intern *names;    /* IMAGE:SYMBOL; an id is the index below */
-	struct named *named;
+	struct named_procedure *named;
 	size_t count;
 	size_t cap;
 };
@@ -391,8 +395,8 @@ static void put_full_name(struct vt_buf *b, struct vt_images *images, const stru
 	vt_buf_printf(b, "%s:%s", image ? image->name : "", p->symbol);
 }
 
-static bool add_named(struct vt_counterparts *c, struct vt_images *images, struct vt_buf *b,
-		      const struct vt_procedure *p)
+static bool add_named_procedure(struct vt_counterparts *c, struct vt_images *images,
+				struct vt_buf *b, const struct vt_procedure *p)
 {
 	uint32_t id;
 
@@ -402,13 +406,13 @@ static bool add_named(struct vt_counterparts *c, struct vt_images *images, struc
 		return false;
 	if (id >= c->count) {
 		c->count = id + 1;
-		c->named[id] = (struct named){.procedure = *p};
+		c->named[id] = (struct named_procedure){.procedure = *p};
 	}
 	c->named[id].count++;
 	return true;
 }
 
-static int name_procedures(struct vt_diffreport *r, struct vt_error *err)
+static int index_names_before(struct vt_diffreport *r, struct vt_error *err)
 {
 	struct vt_counterparts *c = calloc(1, sizeof(*c));
 	struct vt_buf b = VT_BUF_INIT;
@@ -426,14 +430,14 @@ static int name_procedures(struct vt_diffreport *r, struct vt_error *err)
 	for (i = 0; ok && i < vt_ranking_count(c->ranking); i++)
 		if (vt_procedure_of_rank(r->side[0].images, vt_ranking_at(c->ranking, i), &p) &&
 		    p.symbol)
-			ok = add_named(c, r->side[0].images, &b, &p);
+			ok = add_named_procedure(c, r->side[0].images, &b, &p);
 	vt_buf_free(&b);
 	return ok ? 0 : vt_error_nomem(err);
 }
 
-/* Of several candidates, the one that begins where the later procedure does in the same build. */
-static bool same_place(const struct vt_diffreport *r, const struct vt_procedure *after,
-		       struct vt_found *found)
+/* Chooses the candidate of the same build at the same address, and makes it the first. */
+static bool choose_same_address(const struct vt_diffreport *r, const struct vt_procedure *after,
+				struct vt_found *found)
 {
 	const struct vt_image *image = vt_images_get(r->side[1].images, after->image);
 	size_t i;
@@ -452,8 +456,8 @@ static bool same_place(const struct vt_diffreport *r, const struct vt_procedure 
 	return false;
 }
 
-static int find_before(const struct vt_diffreport *r, const struct vt_procedure *after,
-		       struct vt_procedure *before, struct vt_error *err)
+static int find_procedure_before(const struct vt_diffreport *r, const struct vt_procedure *after,
+				 struct vt_procedure *before, struct vt_error *err)
 {
 	const struct vt_image *image = vt_images_get(r->side[1].images, after->image);
 	struct vt_found found = {0};
@@ -472,7 +476,7 @@ static int find_before(const struct vt_diffreport *r, const struct vt_procedure 
 	} else {
 		rc = vt_locate(r->side[0].profile, r->side[0].images, vt_buf_str(&what), &found,
 			       err);
-		if (rc == -VT_E_AMBIGUOUS && same_place(r, after, &found))
+		if (rc == -VT_E_AMBIGUOUS && choose_same_address(r, after, &found))
 			rc = 0;
 		if (rc == 0)
 			*before = found.list[0];
@@ -500,8 +504,8 @@ static json_t *make_diff(const struct vt_procedure *p, const struct vt_table *t,
 	return doc;
 }
 
-static void print_header(const struct vt_diffreport *r, const struct vt_procedure *p,
-			 const struct vt_listdiff_side sides[2])
+static void print_diff_header(const struct vt_diffreport *r, const struct vt_procedure *p,
+			      const struct vt_listdiff_side sides[2])
 {
 	static const char *const names[2] = {"Before:", "After:"};
 	struct vt_buf b = VT_BUF_INIT;
@@ -526,7 +530,8 @@ static void print_header(const struct vt_diffreport *r, const struct vt_procedur
 	vt_buf_free(&b);
 }
 
-static void print_footer(const struct vt_diffreport *r, const struct vt_listdiff_result *result)
+static void print_diff_footer(const struct vt_diffreport *r,
+			      const struct vt_listdiff_result *result)
 {
 	vt_output_printf(r->out,
 			 "%" PRIu64 " changes are significant (*); %" PRIu64
@@ -537,14 +542,9 @@ static void print_footer(const struct vt_diffreport *r, const struct vt_listdiff
 				       "end were compared.\n");
 }
 
-/* Programs get one table of all procedures. */
-static bool is_one_table(const struct vt_diffreport *r)
-{
-	return !r->json && r->form != VT_TABLE_TEXT;
-}
-
-static int add_pair(struct vt_diffreport *r, const struct vt_procedure *after,
-		    const struct vt_listdiff_side sides[2], struct vt_error *err)
+/* Prints a comparison as text, or adds it to the one table or array that programs get. */
+static int add_comparison(struct vt_diffreport *r, const struct vt_procedure *after,
+			  const struct vt_listdiff_side sides[2], struct vt_error *err)
 {
 	struct vt_table *t = r->table ? r->table : vt_table_new();
 	struct vt_listdiff_result result;
@@ -556,23 +556,20 @@ static int add_pair(struct vt_diffreport *r, const struct vt_procedure *after,
 		vt_listdiff_columns(t, sides, r->events, r->options->view);
 	rc = vt_listdiff_rows(t, sides, r->events, r->options->view, FALSE_RATE, &result, err);
 	if (rc == 0 && r->json) {
-		r->list = r->list ? r->list : json_array();
 		json_array_append_new(r->list, make_diff(after, t, &result));
-	} else if (rc == 0 && !is_one_table(r)) {
-		print_header(r, after, sides);
+	} else if (rc == 0 && !r->table) {
+		print_diff_header(r, after, sides);
 		rc = vt_table_print(t, r->out, VT_TABLE_TEXT, r->color, err);
-		print_footer(r, &result);
+		print_diff_footer(r, &result);
 	}
-	if (is_one_table(r))
-		r->table = t;
-	else
+	if (!r->table)
 		vt_table_free(t);
 	r->count++;
 	return rc;
 }
 
-static void warn_missing(const struct vt_diffreport *r, const struct vt_procedure *p,
-			 const struct vt_listing *l)
+static void warn_missing_code(const struct vt_diffreport *r, const struct vt_procedure *p,
+			      const struct vt_listing *l)
 {
 	struct vt_buf b = VT_BUF_INIT;
 
@@ -583,16 +580,16 @@ static void warn_missing(const struct vt_diffreport *r, const struct vt_procedur
 	vt_buf_free(&b);
 }
 
-static int add_procedure(struct vt_diffreport *r, const struct vt_procedure *after,
-			 struct vt_error *err)
+static int compare_procedure(struct vt_diffreport *r, const struct vt_procedure *after,
+			     struct vt_error *err)
 {
 	struct vt_listdiff_side sides[2] = {{r->side[0].profile, NULL}, {r->side[1].profile, NULL}};
 	struct vt_listing *listings[2] = {NULL, NULL};
 	struct vt_procedure p[2] = {*after, *after};
-	int side, rc = r->counterparts ? 0 : name_procedures(r, err);
+	int side, rc = r->counterparts ? 0 : index_names_before(r, err);
 
 	if (rc == 0)
-		rc = find_before(r, after, &p[0], err);
+		rc = find_procedure_before(r, after, &p[0], err);
 	for (side = 0; side < 2 && rc == 0; side++) {
 		struct vt_listing_options o = *r->options;
 
@@ -601,19 +598,19 @@ static int add_procedure(struct vt_diffreport *r, const struct vt_procedure *aft
 						&p[side], &o, err);
 		sides[side].listing = listings[side];
 		if (listings[side])
-			warn_missing(r, &p[side], listings[side]);
+			warn_missing_code(r, &p[side], listings[side]);
 		else
 			rc = -VT_E_NOMEM;
 	}
 	if (rc == 0)
-		rc = add_pair(r, after, sides, err);
+		rc = add_comparison(r, after, sides, err);
 	vt_listing_free(listings[0]);
 	vt_listing_free(listings[1]);
 	return rc;
 }
 
-/* Prints what is not printed yet. */
-static int finish(struct vt_diffreport *r, struct vt_error *err)
+/* Prints the table or array. */
+static int finish_diff(struct vt_diffreport *r, struct vt_error *err)
 {
 	json_t *doc;
 	int side;
@@ -627,15 +624,10 @@ static int finish(struct vt_diffreport *r, struct vt_error *err)
 				v, vt_context_losses(vt_profile_context(r->side[side].profile)));
 			json_object_set_new(doc, side ? "after" : "before", v);
 		}
-		json_object_set_new(doc, "procedures",
-				    r->list ? json_incref(r->list) : json_array());
+		json_object_set(doc, "procedures", r->list);
 		vt_json_write(r->out, doc, true);
-	} else if (is_one_table(r)) {
-		r->table = r->table ? r->table : vt_table_new();
-		return r->table ? vt_table_print(r->table, r->out, r->form, false, err)
-				: vt_error_nomem(err);
 	}
-	return 0;
+	return r->table ? vt_table_print(r->table, r->out, r->form, false, err) : 0;
 }
 
 int vt_diffreport_list(struct vt_diffreport *r, const struct vt_found *after, vt_warn_fn *left_out,
@@ -643,8 +635,12 @@ int vt_diffreport_list(struct vt_diffreport *r, const struct vt_found *after, vt
 {
 	size_t i;
 
+	if (r->json)
+		r->list = json_array();
+	else if (r->form != VT_TABLE_TEXT && !(r->table = vt_table_new()))
+		return vt_error_nomem(err);
 	for (i = 0; i < after->count; i++) {
-		int rc = add_procedure(r, &after->list[i], err);
+		int rc = compare_procedure(r, &after->list[i], err);
 
 		if (rc < 0 && (!left_out || (rc != -VT_E_NOTFOUND && rc != -VT_E_AMBIGUOUS)))
 			return rc;
@@ -654,7 +650,7 @@ int vt_diffreport_list(struct vt_diffreport *r, const struct vt_found *after, vt
 	if (after->count && !r->count)
 		return vt_error_set(err, VT_E_ABSENT,
 				    "nothing to compare: no procedure is both before and after");
-	return finish(r, err);
+	return finish_diff(r, err);
 }
 
 void vt_diffreport_fini(struct vt_diffreport *r)

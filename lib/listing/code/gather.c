@@ -7,7 +7,7 @@
 #include "listing/code/internal.h"
 
 /* Where the samples of an address are in `tallies`, and its hot lists in the value profile. */
-struct address {
+struct point_entry {
 	uint64_t vaddr;
 	uint64_t offset;
 	uint64_t index;
@@ -15,7 +15,7 @@ struct address {
 	size_t nlists;
 };
 
-static bool in_procedure(struct vt_listing *l, uint64_t offset, uint64_t *vaddr)
+static bool is_in_procedure(struct vt_listing *l, uint64_t offset, uint64_t *vaddr)
 {
 	struct vt_location loc;
 
@@ -30,11 +30,11 @@ static bool in_procedure(struct vt_listing *l, uint64_t offset, uint64_t *vaddr)
 }
 
 /* The entry of an address, which may be new. */
-static struct address *at_address(struct vt_listing *l, struct vt_hash *addresses, size_t *cap,
-				  uint64_t vaddr, uint64_t offset)
+static struct point_entry *add_point_entry(struct vt_listing *l, struct vt_hash *addresses,
+					   size_t *cap, uint64_t vaddr, uint64_t offset)
 {
 	bool added;
-	struct address *a = vt_hash_add(addresses, &vaddr, &added);
+	struct point_entry *a = vt_hash_add(addresses, &vaddr, &added);
 
 	if (!a || !vt_array_grow(&l->tallies, cap, addresses->count * l->nevents + 1,
 				 sizeof(*l->tallies)))
@@ -50,7 +50,7 @@ static struct address *at_address(struct vt_listing *l, struct vt_hash *addresse
 }
 
 /* Between which offsets of the image the procedure lies; all of it if that cannot be told. */
-static void find_range(struct vt_listing *l, uint64_t *first, uint64_t *last)
+static void find_offset_range(struct vt_listing *l, uint64_t *first, uint64_t *last)
 {
 	if (l->proc.symbol && vt_images_offset(l->images, l->proc.image, l->proc.start, first) &&
 	    vt_images_offset(l->images, l->proc.image, l->proc.end - 1, last) && *first <= *last)
@@ -59,8 +59,8 @@ static void find_range(struct vt_listing *l, uint64_t *first, uint64_t *last)
 	*last = UINT64_MAX;
 }
 
-static bool gather_samples(struct vt_listing *l, const struct vt_profile *p,
-			   struct vt_hash *addresses, size_t *cap)
+static bool gather_place_samples(struct vt_listing *l, const struct vt_profile *p,
+				 struct vt_hash *addresses, size_t *cap)
 {
 	const struct vt_place *const *places;
 	uint64_t first, last;
@@ -69,18 +69,18 @@ static bool gather_samples(struct vt_listing *l, const struct vt_profile *p,
 	/* What lies in no image has a cause for an offset. */
 	if (l->proc.image == VT_UNMAPPED_IMAGE)
 		return true;
-	find_range(l, &first, &last);
+	find_offset_range(l, &first, &last);
 	if (!vt_profile_find_places(p, l->proc.image, l->proc.pid, first, last, &places, &n))
 		return false;
 	for (i = 0; i < n; i++) {
 		const struct vt_place *place = places[i];
-		struct address *a;
+		struct point_entry *a;
 		struct vt_tally *t;
 		uint64_t vaddr;
 
-		if (!in_procedure(l, place->offset, &vaddr))
+		if (!is_in_procedure(l, place->offset, &vaddr))
 			continue;
-		a = at_address(l, addresses, cap, vaddr, place->offset);
+		a = add_point_entry(l, addresses, cap, vaddr, place->offset);
 		if (!a)
 			return false;
 		t = &l->tallies[a->index * l->nevents + place->event];
@@ -92,24 +92,7 @@ static bool gather_samples(struct vt_listing *l, const struct vt_profile *p,
 	return true;
 }
 
-/* The index of the first list at or after an offset of an image. */
-static size_t first_list(const struct vt_hotprofile *lists, uint32_t image, uint64_t offset)
-{
-	size_t low = 0, high = vt_hotprofile_count(lists);
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct vt_hot_key *key = &vt_hotprofile_at(lists, middle)->key;
-
-		if (key->image < image || (key->image == image && key->offset < offset))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool gather_lists(struct vt_listing *l, struct vt_hash *addresses, size_t *cap)
+static bool gather_hot_lists(struct vt_listing *l, struct vt_hash *addresses, size_t *cap)
 {
 	const struct vt_hotprofile *lists = l->values->lists;
 	uint32_t image = VT_HOT_NO_IMAGE;
@@ -121,18 +104,19 @@ static bool gather_lists(struct vt_listing *l, struct vt_hash *addresses, size_t
 		if (image == VT_HOT_NO_IMAGE)
 			return true;
 	}
-	find_range(l, &start, &last);
-	for (i = first_list(lists, image, start); i < vt_hotprofile_count(lists); i += n) {
+	find_offset_range(l, &start, &last);
+	vt_hotprofile_find(lists, image, start, &i);
+	for (; i < vt_hotprofile_count(lists); i += n) {
 		const struct vt_hot_key *key = &vt_hotprofile_at(lists, i)->key;
-		struct address *a;
+		struct point_entry *a;
 		uint64_t vaddr;
 
 		if (key->image != image || key->offset > last)
 			break;
 		n = vt_hotprofile_find(lists, image, key->offset, &i);
-		if (!in_procedure(l, key->offset, &vaddr))
+		if (!is_in_procedure(l, key->offset, &vaddr))
 			continue;
-		a = at_address(l, addresses, cap, vaddr, key->offset);
+		a = add_point_entry(l, addresses, cap, vaddr, key->offset);
 		if (!a)
 			return false;
 		a->list = i;
@@ -141,7 +125,7 @@ static bool gather_lists(struct vt_listing *l, struct vt_hash *addresses, size_t
 	return true;
 }
 
-static int compare_points(const void *pa, const void *pb)
+static int compare_point_addresses(const void *pa, const void *pb)
 {
 	const struct vti_point *a = pa;
 	const struct vti_point *b = pb;
@@ -155,13 +139,13 @@ bool vti_listing_gather(struct vt_listing *l, const struct vt_profile *p)
 	size_t i, cap = 0;
 	bool ok;
 
-	vt_hash_init(&addresses, sizeof(struct address), sizeof(uint64_t));
-	ok = gather_samples(l, p, &addresses, &cap);
-	ok = ok && (!l->values || gather_lists(l, &addresses, &cap));
+	vt_hash_init(&addresses, sizeof(struct point_entry), sizeof(uint64_t));
+	ok = gather_place_samples(l, p, &addresses, &cap);
+	ok = ok && (!l->values || gather_hot_lists(l, &addresses, &cap));
 	l->points = calloc(addresses.count + 1, sizeof(*l->points));
 	ok = ok && l->points;
 	for (i = 0; ok && i < addresses.count; i++) {
-		const struct address *a = vt_hash_at(&addresses, i);
+		const struct point_entry *a = vt_hash_at(&addresses, i);
 
 		l->points[i] = (struct vti_point){.vaddr = a->vaddr,
 						  .offset = a->offset,
@@ -171,7 +155,7 @@ bool vti_listing_gather(struct vt_listing *l, const struct vt_profile *p)
 	}
 	l->npoints = ok ? addresses.count : 0;
 	if (ok)
-		qsort(l->points, l->npoints, sizeof(*l->points), compare_points);
+		qsort(l->points, l->npoints, sizeof(*l->points), compare_point_addresses);
 	vt_hash_fini(&addresses);
 	return ok;
 }

@@ -6,22 +6,27 @@
 
 #include "listing/code/internal.h"
 
+static struct vt_list_row blank_row(enum vt_list_kind kind)
+{
+	return (struct vt_list_row){.kind = kind,
+				    .file = "",
+				    .function = "",
+				    .caller = "",
+				    .text = "",
+				    .what = "",
+				    .context = "",
+				    .values = ""};
+}
+
 struct vt_list_row *vti_listing_row(struct vt_listing *l, enum vt_list_kind kind)
 {
-	/* So that callers need not look: what is written here is lost with the listing. */
+	/* Without memory, callers overwrite the last row; the listing fails as a whole. */
 	if (!vt_array_grow(&l->rows, &l->rows_cap, l->nrows + 2, sizeof(*l->rows))) {
 		l->failed = true;
 		if (l->nrows)
 			l->nrows--;
 	}
-	l->rows[l->nrows] = (struct vt_list_row){.kind = kind,
-						 .file = "",
-						 .function = "",
-						 .caller = "",
-						 .text = "",
-						 .what = "",
-						 .context = "",
-						 .values = ""};
+	l->rows[l->nrows] = blank_row(kind);
 	return &l->rows[l->nrows++];
 }
 
@@ -34,6 +39,14 @@ const char *vti_listing_text(struct vt_listing *l, const void *text, size_t size
 		return "";
 	}
 	return vt_intern_get(l->texts, id);
+}
+
+const char *vti_listing_keep(struct vt_listing *l, struct vt_buf *b)
+{
+	const char *text = vti_listing_text(l, b->data, b->size);
+
+	vt_buf_free(b);
+	return text;
 }
 
 /* Tabs would be printed as \t; other control characters are left to the printer. */
@@ -73,25 +86,13 @@ void vti_listing_line(struct vt_listing *l, struct vt_sources *sources, const ch
 	else
 		vt_buf_printf(&b, "[no line]");
 	row->text_size = b.size;
-	row->text = vti_listing_text(l, b.data, b.size);
-	vt_buf_free(&b);
+	row->text = vti_listing_keep(l, &b);
 }
 
 /* ---- leaving out what is far from samples ---- */
 
-static bool counts(const struct vt_list_row *row)
-{
-	return row->kind == VT_ROW_INSTRUCTION || row->kind == VT_ROW_INSIDE ||
-	       row->kind == VT_ROW_RAW;
-}
-
-static bool of_list(const struct vt_list_row *row)
-{
-	return row->kind == VT_ROW_VALUES || row->kind == VT_ROW_CALLERS;
-}
-
-/* Marks the rows within `context` counting rows of one with samples, seen from one direction. */
-static void mark(const struct vt_listing *l, uint64_t context, bool backwards, bool *keep)
+/* Marks rows of code up to `context` rows of code behind (or before) one with samples. */
+static void mark_context(const struct vt_listing *l, uint64_t context, bool backwards, bool *keep)
 {
 	uint64_t left = 0;
 	size_t n;
@@ -99,7 +100,7 @@ static void mark(const struct vt_listing *l, uint64_t context, bool backwards, b
 	for (n = 0; n < l->nrows; n++) {
 		size_t i = backwards ? l->nrows - 1 - n : n;
 
-		if (!counts(&l->rows[i]))
+		if (!vt_list_row_is_code(&l->rows[i]))
 			continue;
 		if (l->rows[i].tallies)
 			left = context < UINT64_MAX ? context + 1 : context;
@@ -112,26 +113,18 @@ static void mark(const struct vt_listing *l, uint64_t context, bool backwards, b
 
 static struct vt_list_row cut_row(struct vt_listing *l, size_t instructions)
 {
-	struct vt_list_row row = {.kind = VT_ROW_CUT,
-				  .file = "",
-				  .function = "",
-				  .caller = "",
-				  .text = "",
-				  .what = "",
-				  .context = "",
-				  .values = ""};
+	struct vt_list_row row = blank_row(VT_ROW_CUT);
 	struct vt_buf b = VT_BUF_INIT;
 
 	vt_buf_printf(&b, "... %zu instruction%s without samples", instructions,
 		      instructions == 1 ? "" : "s");
-	row.text = vti_listing_text(l, b.data, b.size);
 	row.text_size = b.size;
-	vt_buf_free(&b);
+	row.text = vti_listing_keep(l, &b);
 	return row;
 }
 
-/* Source lines and places belong to the instruction that follows them, hot lists to that before. */
-static void cut(struct vt_listing *l, uint64_t context)
+/* Source lines and places belong to the instruction after them, hot lists to the one before. */
+static void cut_rows(struct vt_listing *l, uint64_t context)
 {
 	bool *keep = calloc(l->nrows + 1, sizeof(*keep));
 	size_t i, from = 0, out = 0, gone = 0;
@@ -140,16 +133,16 @@ static void cut(struct vt_listing *l, uint64_t context)
 		l->failed = true;
 		return;
 	}
-	mark(l, context, false, keep);
-	mark(l, context, true, keep);
+	mark_context(l, context, false, keep);
+	mark_context(l, context, true, keep);
 	for (i = 0; i < l->nrows; i++) {
-		if (of_list(&l->rows[i])) {
+		if (vt_list_row_is_of_list(&l->rows[i])) {
 			l->rows[out] = l->rows[i];
 			out += !gone;
 			from = i + 1;
 			continue;
 		}
-		if (!counts(&l->rows[i]))
+		if (!vt_list_row_is_code(&l->rows[i]))
 			continue;
 		if (!keep[i]) {
 			gone++;
@@ -193,7 +186,7 @@ struct vt_listing *vt_listing_new(const struct vt_profile *p, struct vt_images *
 		else
 			vti_listing_code(l, opt);
 		if (opt->partial && opt->view != VT_LIST_SOURCE)
-			cut(l, opt->context);
+			cut_rows(l, opt->context);
 		if (l->values)
 			vti_listing_values_finish(l);
 	}
@@ -236,14 +229,4 @@ struct vt_tally vt_listing_total(const struct vt_listing *l, size_t event)
 const char *vt_listing_missing(const struct vt_listing *l)
 {
 	return l->missing;
-}
-
-const struct vt_procedure *vt_listing_procedure(const struct vt_listing *l)
-{
-	return &l->proc;
-}
-
-const struct vt_image *vt_listing_image(const struct vt_listing *l)
-{
-	return l->image;
 }

@@ -6,252 +6,59 @@
 #include "listing/code/internal.h"
 #include "listing/profile/profile.h"
 
-/* ---- columns ---- */
-
-static void text_or_empty(struct vt_table *t, const char *text)
-{
-	if (*text)
-		vt_table_str(t, text);
-	else
-		vt_table_empty(t);
-}
-
-static void number_or_empty(struct vt_table *t, bool known, uint64_t number)
-{
-	if (known)
-		vt_table_number(t, number);
-	else
-		vt_table_empty(t);
-}
-
-static void cell_address(struct vt_table *t, const struct vt_listing *l,
-			 const struct vt_list_row *row)
-{
-	(void)l;
-	number_or_empty(t,
-			row->kind == VT_ROW_INSTRUCTION || row->kind == VT_ROW_INSIDE ||
-				row->kind == VT_ROW_RAW,
-			row->address);
-}
-
-/* To people, the line of an instruction is that of the source line above it. */
-static void cell_shown_line(struct vt_table *t, const struct vt_listing *l,
-			    const struct vt_list_row *row)
-{
-	(void)l;
-	number_or_empty(t, row->kind == VT_ROW_LINE && row->line, row->line);
-}
-
-static void cell_code(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
-{
-	(void)l;
-	vt_table_text(t, row->text, row->text_size);
-	if (row->kind == VT_ROW_LINE && !row->tallies)
-		vt_table_cell_style(t, VT_STYLE_SOURCE);
-}
-
-static void cell_kind(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
-{
-	static const char *const name[VT_NROWKINDS] = {
-		[VT_ROW_INSTRUCTION] = "instruction",
-		[VT_ROW_INSIDE] = "inside",
-		[VT_ROW_RAW] = "raw",
-		[VT_ROW_LINE] = "line",
-		[VT_ROW_PLACE] = "place",
-		[VT_ROW_CUT] = "cut",
-		[VT_ROW_VALUES] = "values",
-		[VT_ROW_CALLERS] = "callers",
-	};
-
-	(void)l;
-	vt_table_str(t, name[row->kind]);
-}
-
-static void cell_file(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
-{
-	(void)l;
-	text_or_empty(t, row->file);
-}
-
-static void cell_line(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
-{
-	(void)l;
-	number_or_empty(t, row->line, row->line);
-}
-
-static void cell_function(struct vt_table *t, const struct vt_listing *l,
-			  const struct vt_list_row *row)
-{
-	(void)l;
-	text_or_empty(t, row->function);
-}
-
-static void cell_caller(struct vt_table *t, const struct vt_listing *l,
-			const struct vt_list_row *row)
-{
-	(void)l;
-	text_or_empty(t, row->caller);
-}
-
-static void cell_procedure(struct vt_table *t, const struct vt_listing *l,
-			   const struct vt_list_row *row)
-{
-	(void)row;
-	vt_table_str(t, l->proc.name);
-}
-
-static void cell_image(struct vt_table *t, const struct vt_listing *l,
-		       const struct vt_list_row *row)
-{
-	(void)row;
-	vt_table_str(t, l->image ? l->image->path : "");
-}
-
-/* ---- columns of hot lists ---- */
-
-/* The instruction that the list is of: people see it above. */
-static void cell_of(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
-{
-	(void)l;
-	number_or_empty(t, row->kind == VT_ROW_VALUES || row->kind == VT_ROW_CALLERS, row->address);
-}
-
-static void cell_what(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
-{
-	(void)l;
-	text_or_empty(t, row->list ? vt_what_name(row->list->key.what) : "");
-}
-
-static void cell_register(struct vt_table *t, const struct vt_listing *l,
-			  const struct vt_list_row *row)
-{
-	const struct vt_hot *h = row->list;
-
-	(void)l;
-	if (h && (h->key.what == VT_WHAT_RESULT || h->key.what == VT_WHAT_ARG ||
-		  h->key.what == VT_WHAT_OPERAND))
-		vt_table_str(t, vt_reg_name(h->key.reg, 8));
-	else
-		vt_table_empty(t);
-}
-
-static void cell_module(struct vt_table *t, const struct vt_listing *l,
-			const struct vt_list_row *row)
-{
-	const struct vt_hot *h = row->list;
-
-	(void)l;
-	text_or_empty(t, h && h->key.what == VT_WHAT_MODULE
-				 ? vt_module_name(row->modules, h->key.reg)
-				 : "");
-}
-
-static void cell_context(struct vt_table *t, const struct vt_listing *l,
-			 const struct vt_list_row *row)
-{
-	(void)l;
-	text_or_empty(t, row->context);
-}
-
-static void cell_values(struct vt_table *t, const struct vt_listing *l,
-			const struct vt_list_row *row)
-{
-	(void)l;
-	text_or_empty(t, row->values + strspn(row->values, " "));
-}
-
-static void cell_per(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row)
-{
-	(void)l;
-	if (row->list)
-		vt_table_real(t, row->list->scale);
-	else
-		vt_table_empty(t);
-}
-
-#define NUMBER_OF_LIST(name, expression)                                                           \
-	static void cell_##name(struct vt_table *t, const struct vt_listing *l,                    \
-				const struct vt_list_row *row)                                     \
-	{                                                                                          \
-		const struct vt_hot *h = row->list;                                                \
-                                                                                                   \
-		(void)l;                                                                           \
-		number_or_empty(t, h, h ? (expression) : 0);                                       \
-	}
-
-NUMBER_OF_LIST(lane, h->key.lane)
-NUMBER_OF_LIST(size, h->size)
-NUMBER_OF_LIST(executions, h->total)
-NUMBER_OF_LIST(distinct, h->nvalues)
-NUMBER_OF_LIST(profiled, h->profiled)
-NUMBER_OF_LIST(zero, h->zero)
-NUMBER_OF_LIST(same, h->same)
-NUMBER_OF_LIST(stride, h->stride)
-
 #define MIXED	 (1u << VT_LIST_MIXED)
 #define ASM	 (1u << VT_LIST_ASM)
 #define SOURCE	 (1u << VT_LIST_SOURCE)
 #define ANY_VIEW (MIXED | ASM | SOURCE)
 
-typedef void cell_fn(struct vt_table *t, const struct vt_listing *l, const struct vt_list_row *row);
+/* ---- columns ---- */
 
-/* Columns that people see, too, in views whose bits are set. */
+/* Columns that people see, too, in the views whose bits are set; put_shown_cells() fills them. */
 static const struct {
 	const char *key;
 	const char *heading;
 	enum vt_format format;
 	unsigned views;
-	cell_fn *cell;
-} list_columns[] = {
-	{"address", "address", VT_FORMAT_HEX, MIXED | ASM, cell_address},
-	{"shown_line", "line", VT_FORMAT_NUMBER, MIXED | SOURCE, cell_shown_line},
-	{"code", "code", VT_FORMAT_TEXT, ANY_VIEW, cell_code},
+} shown_columns[] = {
+	{"address", "address", VT_FORMAT_HEX, MIXED | ASM},
+	{"shown_line", "line", VT_FORMAT_NUMBER, MIXED | SOURCE},
+	{"code", "code", VT_FORMAT_TEXT, ANY_VIEW},
 };
 
-#define NCOLUMNS (sizeof(list_columns) / sizeof(*list_columns))
+#define NSHOWN	    (sizeof(shown_columns) / sizeof(*shown_columns))
+#define CODE_COLUMN (NSHOWN - 1)
 
 /*
- * For programs alone.  Those from FIRST_OF_LIST on are there where hot lists are: programs do not
- * want to take the composed line apart.
+ * Columns for programs alone.  put_program_cells() fills those before FIRST_OF_LIST.  The others
+ * exist only in listings with hot lists: they spare programs from parsing the composed line.
  */
 static const struct {
 	const char *key;
 	enum vt_format format;
-	cell_fn *cell;
 } program_columns[] = {
-	{"kind", VT_FORMAT_TEXT, cell_kind},
-	{"file", VT_FORMAT_TEXT, cell_file},
-	{"line", VT_FORMAT_NUMBER, cell_line},
-	{"function", VT_FORMAT_TEXT, cell_function},
-	{"inlined_into", VT_FORMAT_TEXT, cell_caller},
-	{"procedure", VT_FORMAT_TEXT, cell_procedure},
-	{"image", VT_FORMAT_TEXT, cell_image},
-	{"of", VT_FORMAT_HEX, cell_of},
-	{"what", VT_FORMAT_TEXT, cell_what},
-	{"register", VT_FORMAT_TEXT, cell_register},
-	{"module", VT_FORMAT_TEXT, cell_module},
-	{"lane", VT_FORMAT_NUMBER, cell_lane},
-	{"size", VT_FORMAT_NUMBER, cell_size},
-	{"caller", VT_FORMAT_TEXT, cell_context},
-	{"executions", VT_FORMAT_NUMBER, cell_executions},
-	{"per", VT_FORMAT_REAL, cell_per},
-	{"distinct", VT_FORMAT_NUMBER, cell_distinct},
-	{"profiled", VT_FORMAT_NUMBER, cell_profiled},
-	{"zero", VT_FORMAT_NUMBER, cell_zero},
-	{"same", VT_FORMAT_NUMBER, cell_same},
-	{"stride", VT_FORMAT_NUMBER, cell_stride},
-	{"values", VT_FORMAT_TEXT, cell_values},
+	{"kind", VT_FORMAT_TEXT},	  {"file", VT_FORMAT_TEXT},
+	{"line", VT_FORMAT_NUMBER},	  {"function", VT_FORMAT_TEXT},
+	{"inlined_into", VT_FORMAT_TEXT}, {"procedure", VT_FORMAT_TEXT},
+	{"image", VT_FORMAT_TEXT},	  {"of", VT_FORMAT_HEX},
+	{"what", VT_FORMAT_TEXT},	  {"register", VT_FORMAT_TEXT},
+	{"module", VT_FORMAT_TEXT},	  {"lane", VT_FORMAT_NUMBER},
+	{"size", VT_FORMAT_NUMBER},	  {"caller", VT_FORMAT_TEXT},
+	{"executions", VT_FORMAT_NUMBER}, {"per", VT_FORMAT_REAL},
+	{"distinct", VT_FORMAT_NUMBER},	  {"profiled", VT_FORMAT_NUMBER},
+	{"zero", VT_FORMAT_NUMBER},	  {"same", VT_FORMAT_NUMBER},
+	{"stride", VT_FORMAT_NUMBER},	  {"values", VT_FORMAT_TEXT},
 };
 
 #define FIRST_OF_LIST 7
+#define LIST_CELLS    13 /* between "of" and "values" */
 
-static size_t program_columns_of(const struct vt_listing *l)
+static size_t count_program_columns(const struct vt_listing *l)
 {
 	return l && l->values ? sizeof(program_columns) / sizeof(*program_columns) : FIRST_OF_LIST;
 }
 
-/* The heading of the code, with those of the hot lists' lines behind it. */
-static void code_heading(const struct vt_listing *l, const char *heading, struct vt_buf *out)
+/* The heading of the code, followed by the headings of the hot lists' lines. */
+static void put_code_heading(const struct vt_listing *l, const char *heading, struct vt_buf *out)
 {
 	unsigned i;
 
@@ -272,6 +79,7 @@ static void code_heading(const struct vt_listing *l, const char *heading, struct
 void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_list_view view,
 			const struct vt_event_choice *events)
 {
+	struct vt_buf code = VT_BUF_INIT;
 	size_t i;
 
 	for (i = 0; i < events->count; i++) {
@@ -288,19 +96,17 @@ void vt_listing_columns(struct vt_table *t, const struct vt_listing *l, enum vt_
 								: label,
 				 VT_FORMAT_PERCENT);
 	}
-	for (i = 0; i < NCOLUMNS; i++) {
-		struct vt_buf heading = VT_BUF_INIT;
-		bool shown = list_columns[i].views & (1u << view);
+	put_code_heading(l, shown_columns[CODE_COLUMN].heading, &code);
+	for (i = 0; i < NSHOWN; i++) {
+		const char *heading =
+			i == CODE_COLUMN ? vt_buf_str(&code) : shown_columns[i].heading;
 
-		if (list_columns[i].cell == cell_code)
-			code_heading(l, list_columns[i].heading, &heading);
-		else
-			vt_buf_printf(&heading, "%s", list_columns[i].heading);
-		vt_table_column(t, list_columns[i].key, shown ? vt_buf_str(&heading) : NULL,
-				list_columns[i].format);
-		vt_buf_free(&heading);
+		vt_table_column(t, shown_columns[i].key,
+				shown_columns[i].views & (1u << view) ? heading : NULL,
+				shown_columns[i].format);
 	}
-	for (i = 0; i < program_columns_of(l); i++)
+	vt_buf_free(&code);
+	for (i = 0; i < count_program_columns(l); i++)
 		vt_table_column(t, program_columns[i].key, NULL, program_columns[i].format);
 }
 
@@ -337,8 +143,8 @@ static enum vt_style row_style(const struct vt_listing *l, const struct vt_list_
 	return style;
 }
 
-static void event_cells(struct vt_table *t, const struct vt_listing *l,
-			const struct vt_list_row *row, size_t event)
+static void put_event_cells(struct vt_table *t, const struct vt_listing *l,
+			    const struct vt_list_row *row, size_t event)
 {
 	uint64_t samples = row->tallies ? row->tallies[event].samples : 0;
 
@@ -351,6 +157,97 @@ static void event_cells(struct vt_table *t, const struct vt_listing *l,
 	}
 }
 
+static void put_text_or_empty(struct vt_table *t, const char *text)
+{
+	if (*text)
+		vt_table_str(t, text);
+	else
+		vt_table_empty(t);
+}
+
+static void put_number_or_empty(struct vt_table *t, bool known, uint64_t number)
+{
+	if (known)
+		vt_table_number(t, number);
+	else
+		vt_table_empty(t);
+}
+
+static void put_shown_cells(struct vt_table *t, const struct vt_list_row *row)
+{
+	bool source = row->kind == VT_ROW_LINE;
+
+	put_number_or_empty(t, vt_list_row_is_code(row), row->address);
+	/* People see the line of an instruction in the row of source above it. */
+	put_number_or_empty(t, source && row->line, row->line);
+	vt_table_text(t, row->text, row->text_size);
+	if (source && !row->tallies)
+		vt_table_cell_style(t, VT_STYLE_SOURCE);
+}
+
+static void put_program_cells(struct vt_table *t, const struct vt_listing *l,
+			      const struct vt_list_row *row)
+{
+	static const char *const names[VT_NROWKINDS] = {
+		[VT_ROW_INSTRUCTION] = "instruction",
+		[VT_ROW_INSIDE] = "inside",
+		[VT_ROW_RAW] = "raw",
+		[VT_ROW_LINE] = "line",
+		[VT_ROW_PLACE] = "place",
+		[VT_ROW_CUT] = "cut",
+		[VT_ROW_VALUES] = "values",
+		[VT_ROW_CALLERS] = "callers",
+	};
+
+	vt_table_str(t, names[row->kind]);
+	put_text_or_empty(t, row->file);
+	put_number_or_empty(t, row->line, row->line);
+	put_text_or_empty(t, row->function);
+	put_text_or_empty(t, row->caller);
+	vt_table_str(t, l->proc.name);
+	vt_table_str(t, l->image ? l->image->path : "");
+}
+
+static bool is_of_register(const struct vt_hot_key *key)
+{
+	return key->what == VT_WHAT_RESULT || key->what == VT_WHAT_ARG ||
+	       key->what == VT_WHAT_OPERAND;
+}
+
+static void put_list_cells(struct vt_table *t, const struct vt_list_row *row)
+{
+	const struct vt_hot *h = row->list;
+	const struct vt_hot_key *key = &h->key;
+
+	vt_table_str(t, vt_what_name(key->what));
+	put_text_or_empty(t, is_of_register(key) ? vt_reg_name(key->reg, 8) : "");
+	put_text_or_empty(t, key->what == VT_WHAT_MODULE ? vt_module_name(row->modules, key->reg)
+							 : "");
+	vt_table_number(t, key->lane);
+	vt_table_number(t, h->size);
+	put_text_or_empty(t, row->context);
+	vt_table_number(t, h->total);
+	vt_table_real(t, h->scale);
+	vt_table_number(t, h->nvalues);
+	vt_table_number(t, h->profiled);
+	vt_table_number(t, h->zero);
+	vt_table_number(t, h->same);
+	vt_table_number(t, h->stride);
+}
+
+/* Rows of rare callers have no list, but the instruction and a text instead of values. */
+static void put_values_cells(struct vt_table *t, const struct vt_list_row *row)
+{
+	int i;
+
+	put_number_or_empty(t, vt_list_row_is_of_list(row), row->address);
+	if (row->list)
+		put_list_cells(t, row);
+	for (i = 0; i < LIST_CELLS && !row->list; i++)
+		vt_table_empty(t);
+	put_text_or_empty(t, row->values + strspn(row->values, " "));
+}
+
 void vt_listing_rows(struct vt_table *t, const struct vt_listing *l,
 		     const struct vt_event_choice *events)
 {
@@ -361,17 +258,17 @@ void vt_listing_rows(struct vt_table *t, const struct vt_listing *l,
 
 		vt_table_row(t, row_style(l, row, events));
 		for (c = 0; c < events->count; c++)
-			event_cells(t, l, row, events->index[c]);
-		for (c = 0; c < NCOLUMNS; c++)
-			list_columns[c].cell(t, l, row);
-		for (c = 0; c < program_columns_of(l); c++)
-			program_columns[c].cell(t, l, row);
+			put_event_cells(t, l, row, events->index[c]);
+		put_shown_cells(t, row);
+		put_program_cells(t, l, row);
+		if (l->values)
+			put_values_cells(t, row);
 	}
 }
 
 /* ---- the header ---- */
 
-static void put_escaped(struct vt_output *out, const char *text)
+static void print_escaped(struct vt_output *out, const char *text)
 {
 	struct vt_buf b = VT_BUF_INIT;
 
@@ -381,7 +278,7 @@ static void put_escaped(struct vt_output *out, const char *text)
 }
 
 /* What the columns of the hot lists' lines are, and how the lists were kept. */
-static void values_legend(const struct vt_listing *l, struct vt_output *out)
+static void print_values_legend(const struct vt_listing *l, struct vt_output *out)
 {
 	const struct vt_hot *first = NULL;
 	bool same = true;
@@ -413,11 +310,11 @@ void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
 
 	vt_output_text(out, color ? vt_style_start(VT_STYLE_HEADING) : "");
 	if (l->proc.symbol)
-		put_escaped(out, l->proc.name);
+		print_escaped(out, l->proc.name);
 	else
 		vt_output_printf(out, "[%s]", vt_unknown_text(l->proc.why));
 	vt_output_text(out, color ? VT_STYLE_END " in " : " in ");
-	put_escaped(out, l->image ? l->image->path : "[unknown image]");
+	print_escaped(out, l->image ? l->image->path : "[unknown image]");
 	if (l->image && l->image->buildid_size && l->image->buildid_size <= VT_BUILDID_MAX) {
 		vt_buildid_format(l->image->buildid, l->image->buildid_size, id);
 		vt_output_printf(out, ", build-id %s", id);
@@ -429,7 +326,7 @@ void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
 		const struct vt_profile_event *e = vt_profile_event(p, events->index[i]);
 		uint64_t samples = l->total[events->index[i]].samples;
 
-		put_escaped(out, events->label[i]);
+		print_escaped(out, events->label[i]);
 		vt_output_printf(out, ": %" PRIu64 " samples", samples);
 		if (e->samples)
 			vt_output_printf(out, ", %.2f%% of all %" PRIu64,
@@ -437,7 +334,7 @@ void vt_listing_header(const struct vt_listing *l, const struct vt_profile *p,
 		vt_output_text(out, "\n");
 	}
 	if (l->values)
-		values_legend(l, out);
+		print_values_legend(l, out);
 	if (l->missing && l->proc.symbol)
 		vt_output_printf(out, "(%s)\n", l->missing);
 	vt_output_text(out, "\n");

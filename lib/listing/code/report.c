@@ -11,7 +11,7 @@
 
 /* ---- which procedures ---- */
 
-static int add_procedure(struct vt_found *f, struct vt_procedure p, struct vt_error *err)
+static int append_found(struct vt_found *f, struct vt_procedure p, struct vt_error *err)
 {
 	if (!vt_array_grow(&f->list, &f->cap, f->count + 1, sizeof(*f->list)))
 		return vt_error_nomem(err);
@@ -37,7 +37,7 @@ int vt_listreport_find(struct vt_listreport *r, const char *what, struct vt_erro
 
 	if (rc == -VT_E_NOTFOUND && has_unmapped_lists(r) && strncmp(what, "0x", 2) == 0 &&
 	    vt_hotprofile_find(r->lists, VT_HOT_NO_IMAGE, strtoull(what, NULL, 16), &i))
-		return add_procedure(&r->found, unmapped, err);
+		return append_found(&r->found, unmapped, err);
 	return rc;
 }
 
@@ -51,9 +51,9 @@ int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_erro
 	rc = r->ranking ? vt_ranking_sort(r->ranking, first, false, err) : -VT_E_NOMEM;
 	for (i = 0; rc >= 0 && i < vt_ranking_count(r->ranking) && r->found.count < top; i++)
 		if (vt_procedure_of_rank(r->images, vt_ranking_at(r->ranking, i), &p))
-			rc = add_procedure(&r->found, p, err);
+			rc = append_found(&r->found, p, err);
 	if (rc >= 0 && top == UINT64_MAX && has_unmapped_lists(r))
-		rc = add_procedure(&r->found, unmapped, err);
+		rc = append_found(&r->found, unmapped, err);
 	return rc;
 }
 
@@ -94,7 +94,7 @@ void vt_listreport_explain(const struct vt_listreport *r, int code, size_t first
 
 /* ---- JSON ---- */
 
-static json_t *make_values(const struct vt_list_row *row, const struct vt_value_style *style)
+static json_t *make_hot_values(const struct vt_list_row *row, const struct vt_value_style *style)
 {
 	const struct vt_hot *h = row->list;
 	json_t *list = json_array();
@@ -121,8 +121,8 @@ static json_t *make_values(const struct vt_list_row *row, const struct vt_value_
 }
 
 /* How a list was kept, and all its values: the columns have the rest. */
-static void set_list(json_t *object, const struct vt_list_row *row,
-		     const struct vt_value_style *style)
+static void set_hot_list(json_t *object, const struct vt_list_row *row,
+			 const struct vt_value_style *style)
 {
 	const struct vt_hot *h = row->list;
 
@@ -133,21 +133,21 @@ static void set_list(json_t *object, const struct vt_list_row *row,
 	json_object_set_new(object, "level", vt_json_u64(h->level));
 	json_object_set_new(object, "first", vt_json_hex(h->first));
 	json_object_set_new(object, "last", vt_json_hex(h->last));
-	json_object_set_new(object, "list", make_values(row, style));
+	json_object_set_new(object, "list", make_hot_values(row, style));
 }
 
-static json_t *make_rows(const struct vt_listing *l, const struct vt_table *t)
+static json_t *make_listing_rows(const struct vt_listing *l, const struct vt_table *t)
 {
 	json_t *rows = vt_json_table(t);
 	size_t i;
 
 	for (i = 0; rows && i < l->nrows; i++)
 		if (l->rows[i].list)
-			set_list(json_array_get(rows, i), &l->rows[i], &l->values->style);
+			set_hot_list(json_array_get(rows, i), &l->rows[i], &l->values->style);
 	return rows;
 }
 
-static json_t *make_events(const struct vt_listreport *r, const struct vt_listing *l)
+static json_t *make_event_totals(const struct vt_listreport *r, const struct vt_listing *l)
 {
 	json_t *events = json_array();
 	size_t i;
@@ -182,22 +182,16 @@ static json_t *make_listing(const struct vt_listreport *r, const struct vt_listi
 	}
 	json_object_set_new(v, "start", vt_json_hex(p->start));
 	json_object_set_new(v, "end", vt_json_hex(p->end));
-	json_object_set_new(v, "events", make_events(r, l));
+	json_object_set_new(v, "events", make_event_totals(r, l));
 	if (l->missing)
 		json_object_set_new(v, "missing", json_string(l->missing));
-	json_object_set_new(v, "rows", make_rows(l, t));
+	json_object_set_new(v, "rows", make_listing_rows(l, t));
 	return v;
 }
 
 /* ---- the document ---- */
 
-/* Programs get one table of all procedures. */
-static bool is_one_table(const struct vt_listreport *r)
-{
-	return !r->json && r->form != VT_TABLE_TEXT;
-}
-
-/* Prints a listing, or keeps it for the end if the form is no text. */
+/* Prints a listing as text, or adds it to the one table or array that programs get. */
 static int add_listing(struct vt_listreport *r, const struct vt_listing *l, struct vt_error *err)
 {
 	struct vt_table *t = r->table ? r->table : vt_table_new();
@@ -208,12 +202,9 @@ static int add_listing(struct vt_listreport *r, const struct vt_listing *l, stru
 	if (!vt_table_columns(t))
 		vt_listing_columns(t, l, r->view, r->events);
 	vt_listing_rows(t, l, r->events);
-	if (is_one_table(r)) {
-		r->table = t;
+	if (r->table)
 		return 0;
-	}
 	if (r->json) {
-		r->procedures = r->procedures ? r->procedures : json_array();
 		json_array_append_new(r->procedures, make_listing(r, l, t));
 	} else {
 		vt_output_text(r->out, r->count++ ? "\n" : "");
@@ -224,26 +215,21 @@ static int add_listing(struct vt_listreport *r, const struct vt_listing *l, stru
 	return rc;
 }
 
-/* Prints what was kept. */
-static int finish(struct vt_listreport *r, struct vt_error *err)
+/* Prints the table or array. */
+static int finish_report(struct vt_listreport *r, struct vt_error *err)
 {
 	if (r->json) {
 		json_t *doc = vt_json_doc("vlist/1");
 
 		vt_json_profile(doc, r->profile, r->events, r->ranking);
-		json_object_set_new(doc, "procedures",
-				    r->procedures ? json_incref(r->procedures) : json_array());
+		json_object_set(doc, "procedures", r->procedures);
 		vt_json_write(r->out, doc, true);
-	} else if (is_one_table(r)) {
-		r->table = r->table ? r->table : vt_table_new();
-		return r->table ? vt_table_print(r->table, r->out, r->form, false, err)
-				: vt_error_nomem(err);
 	}
-	return 0;
+	return r->table ? vt_table_print(r->table, r->out, r->form, false, err) : 0;
 }
 
-/* Tells what of a listing there is not, and what is there all the same. */
-static void tell_missing(const struct vt_listing *l, const struct vt_listing_options *o,
+/* Reports that code or source is missing, and what is listed nevertheless. */
+static void note_missing(const struct vt_listing *l, const struct vt_listing_options *o,
 			 const struct vt_image *image, vt_warn_fn *note, void *arg)
 {
 	struct vt_buf b = VT_BUF_INIT;
@@ -262,16 +248,20 @@ int vt_listreport_list(struct vt_listreport *r, const struct vt_listing_options 
 	size_t i;
 	int code = 0;
 
+	if (r->json)
+		r->procedures = json_array();
+	else if (r->form != VT_TABLE_TEXT && !(r->table = vt_table_new()))
+		return vt_error_nomem(err);
 	for (i = 0; i < r->found.count && code == 0; i++) {
 		const struct vt_procedure *p = &r->found.list[i];
 		struct vt_listing *l = vt_listing_new(r->profile, r->images, p, o, err);
 
 		if (l && vt_listing_missing(l))
-			tell_missing(l, o, vt_images_get(r->images, p->image), note, arg);
+			note_missing(l, o, vt_images_get(r->images, p->image), note, arg);
 		code = l ? add_listing(r, l, err) : -(int)err->code;
 		vt_listing_free(l);
 	}
-	return code < 0 ? code : finish(r, err);
+	return code < 0 ? code : finish_report(r, err);
 }
 
 void vt_listreport_fini(struct vt_listreport *r)

@@ -12,9 +12,9 @@
 #include "profile/ranking.h"
 #include "stream/reader.h"
 
-/* vlist's output: which procedures of a profile are listed, and their listings as one document. */
+/* vlist's output: chooses procedures of a profile and prints their listings as one document. */
 struct vt_listreport {
-	/* Set by the caller, who owns all of it. */
+	/* Set by the caller, who owns what they point to. */
 	const struct vt_profile *profile;
 	struct vt_images *images;
 	const struct vt_hotprofile *lists; /* or NULL */
@@ -25,39 +25,39 @@ struct vt_listreport {
 	bool color; /* of text */
 	struct vt_output *out;
 
-	/* Zero at first; vt_listreport_fini() frees them. */
-	struct vt_found found; /* the procedures to list */
-	struct vt_ranking *ranking;
-	struct vt_table *table;
+	/* Initially zero; freed by vt_listreport_fini(). */
+	struct vt_found found;	    /* the procedures to list */
+	struct vt_ranking *ranking; /* owns the names of `found` */
+	struct vt_table *table;	    /* of all procedures, in a form for programs */
 	json_t *procedures;
-	size_t count; /* of listings */
+	size_t count; /* of listings printed */
 };
 
 /*
- * Appends the procedure that a user means to `found`, as vt_locate() does, with its errors.  Hot
- * lists of code that lies in no image count as one procedure, which has no name and is found by any
- * address with a hot list.
+ * Finds the procedure that a user named and appends it to `found`, with the errors of vt_locate().
+ * All hot lists of unmapped code form one procedure without a name; the address of any of them
+ * finds it.
  */
 int vt_listreport_find(struct vt_listreport *r, const char *what, struct vt_error *err);
 
 /*
- * Appends the `top` hottest procedures to `found`, by the first event; UINT64_MAX stands for all,
- * with the hot lists of code that lies in no image.  -VT_E_NOMEM.
+ * Appends the hottest procedures by the first event until `found` has `top` of them.  UINT64_MAX:
+ * all, including the hot lists of unmapped code.  -VT_E_NOMEM.
  */
 int vt_listreport_find_top(struct vt_listreport *r, uint64_t top, struct vt_error *err);
 
 /*
- * Tells `note` what may help after vt_listreport_find() returned `code`; `first` is the count of
- * `found` before that call.  Of several candidates, a line for each, as in
- * "  /usr/bin/prog:0x401000  work, 12 samples", and how to name one; where nothing was found, the
- * image most of whose samples lie in no procedure.
+ * Passes hints to `note` after vt_listreport_find() returned `code`; `first` is the count of
+ * `found` before that call.  For -VT_E_AMBIGUOUS, each candidate, as in
+ * "  /usr/bin/prog:0x401000  work, 12 samples", and how to name one.  For -VT_E_NOTFOUND, the image
+ * with most samples outside of procedures.
  */
 void vt_listreport_explain(const struct vt_listreport *r, int code, size_t first, vt_warn_fn *note,
 			   void *arg);
 
 /*
- * Lists all that was found, with these options; `note` is told of procedures without code or
- * source.  -VT_E_NOMEM; errors of writing stick to `out`.
+ * Prints the listings of all procedures in `found`; call it once.  Calls `note` for procedures
+ * without code or source.  -VT_E_NOMEM; write errors stick to `out`.
  */
 int vt_listreport_list(struct vt_listreport *r, const struct vt_listing_options *o,
 		       vt_warn_fn *note, void *arg, struct vt_error *err);

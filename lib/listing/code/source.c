@@ -9,7 +9,7 @@
 #include "base/intern.h"
 #include "image/find.h"
 
-struct file {
+struct source_file {
 	uint64_t name; /* id of the path */
 	char *text;    /* NULL: not there */
 	size_t size;
@@ -33,7 +33,7 @@ struct vt_sources *vt_sources_new(const char *const *dirs, size_t ndirs)
 	s->dirs = dirs;
 	s->ndirs = ndirs;
 	s->names = vt_intern_new();
-	vt_hash_init(&s->files, sizeof(struct file), sizeof(uint64_t));
+	vt_hash_init(&s->files, sizeof(struct source_file), sizeof(uint64_t));
 	if (!s->names) {
 		vt_sources_free(s);
 		return NULL;
@@ -48,7 +48,7 @@ void vt_sources_free(struct vt_sources *s)
 	if (!s)
 		return;
 	for (i = 0; i < s->files.count; i++) {
-		struct file *f = vt_hash_at(&s->files, i);
+		struct source_file *f = vt_hash_at(&s->files, i);
 
 		free(f->text);
 		free(f->starts);
@@ -58,7 +58,7 @@ void vt_sources_free(struct vt_sources *s)
 	free(s);
 }
 
-static char *read_below(const char *dir, const char *path, size_t *size)
+static char *read_source_below(const char *dir, const char *path, size_t *size)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_buf b = VT_BUF_INIT;
@@ -70,7 +70,7 @@ static char *read_below(const char *dir, const char *path, size_t *size)
 	return text;
 }
 
-static char *read_file(const struct vt_sources *s, const char *path, size_t *size)
+static char *read_source(const struct vt_sources *s, const char *path, size_t *size)
 {
 	const char *slash = strrchr(path, '/');
 	struct vt_error err = VT_ERROR_INIT;
@@ -78,14 +78,14 @@ static char *read_file(const struct vt_sources *s, const char *path, size_t *siz
 	size_t i;
 
 	for (i = 0; i < s->ndirs && !text; i++) {
-		text = read_below(s->dirs[i], path, size);
+		text = read_source_below(s->dirs[i], path, size);
 		if (!text && slash)
-			text = read_below(s->dirs[i], slash + 1, size);
+			text = read_source_below(s->dirs[i], slash + 1, size);
 	}
 	return text ? text : vt_find_read(path, VT_MAX_SOURCE, size, &err);
 }
 
-static void split_lines(struct file *f)
+static void split_source_lines(struct source_file *f)
 {
 	size_t i, n = 1, line = 0;
 
@@ -104,16 +104,16 @@ static void split_lines(struct file *f)
 const char *vt_sources_line(struct vt_sources *s, const char *file, unsigned line, size_t *size)
 {
 	uint64_t name = vt_intern_str(s->names, file);
-	struct file *f;
+	struct source_file *f;
 	bool added;
 
 	f = name == UINT32_MAX ? NULL : vt_hash_add(&s->files, &name, &added);
 	if (!f)
 		return NULL;
 	if (added) {
-		f->text = read_file(s, file, &f->size);
+		f->text = read_source(s, file, &f->size);
 		if (f->text)
-			split_lines(f);
+			split_source_lines(f);
 	}
 	if (!line || line > f->nlines)
 		return NULL;

@@ -5,22 +5,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The text of source files, each read when it is first asked for. */
+/* The text of source files.  Each file is read when its first line is asked for. */
 struct vt_sources;
 
-/* A larger file is treated as absent. */
+/* Larger files, in bytes, are treated as missing. */
 #define VT_MAX_SOURCE 67108864
 
 /*
- * A file is looked for as DIR/path and DIR/name for each of the directories (borrowed), then as the
- * path itself.  Owned by the caller; NULL when memory runs out.
+ * Files are searched as DIR/path and DIR/name in each of the directories, which are borrowed, then
+ * at the path itself.  Owned by the caller; NULL when memory runs out.
  */
 struct vt_sources *vt_sources_new(const char *const *dirs, size_t ndirs);
 void vt_sources_free(struct vt_sources *s);
 
 /*
- * The text of a line, counted from 1, without its end; NULL if the file cannot be read or is
- * shorter.  Not zero-terminated, borrowed until the sources are freed.
+ * The text of a line, counted from 1, without its newline.  Not zero-terminated, of *size bytes,
+ * borrowed until vt_sources_free().  NULL if the file cannot be read or has fewer lines.
  */
 const char *vt_sources_line(struct vt_sources *s, const char *file, unsigned line, size_t *size);
 

@@ -11,8 +11,8 @@
 /* ---- what a list is of ---- */
 
 /* "load", "load.1" for its second 8 bytes, "arg rdi", "rax" for what is left there. */
-static void put_what(struct vt_buf *out, const struct vt_hot *h,
-		     const struct vt_module_names *modules)
+static void put_list_name(struct vt_buf *out, const struct vt_hot *h,
+			  const struct vt_module_names *modules)
 {
 	const char *reg = vt_reg_name(h->key.reg, h->size ? h->size : 8);
 
@@ -44,7 +44,7 @@ static void put_what(struct vt_buf *out, const struct vt_hot *h,
 		vt_buf_printf(out, ".%" PRIu32, h->key.lane);
 }
 
-static unsigned value_size(const struct vt_hot *h)
+static unsigned list_value_size(const struct vt_hot *h)
 {
 	uint64_t before = 8 * (uint64_t)h->key.lane;
 
@@ -52,9 +52,9 @@ static unsigned value_size(const struct vt_hot *h)
 }
 
 /* What a module calls a value, unless another form is wanted; else the value itself. */
-static void put_value(struct vt_buf *out, const struct vt_hot *h, uint64_t value,
-		      struct vt_number_type number, const struct vt_module_names *modules,
-		      const struct vt_value_style *style)
+static void put_list_value(struct vt_buf *out, const struct vt_hot *h, uint64_t value,
+			   struct vt_number_type number, const struct vt_module_names *modules,
+			   const struct vt_value_style *style)
 {
 	const char *label =
 		modules && h->key.what == VT_WHAT_MODULE && style->format == VT_VALUE_AUTO
@@ -64,17 +64,17 @@ static void put_value(struct vt_buf *out, const struct vt_hot *h, uint64_t value
 	if (label)
 		vt_escape_str(out, label);
 	else
-		vt_value_text(out, value, value_size(h), number, style);
+		vt_value_text(out, value, list_value_size(h), number, style);
 }
 
 void vt_list_value_text(const struct vt_list_row *row, uint64_t value,
 			const struct vt_value_style *style, struct vt_buf *out)
 {
-	put_value(out, row->list, value, row->number, row->modules, style);
+	put_list_value(out, row->list, value, row->number, row->modules, style);
 }
 
 /* What sort of number the values of a module are, by the format that it names. */
-static struct vt_number_type module_type(const char *format, unsigned size)
+static struct vt_number_type plugin_number_type(const char *format, unsigned size)
 {
 	static const struct {
 		const char *format;
@@ -95,15 +95,14 @@ static struct vt_number_type module_type(const char *format, unsigned size)
 }
 
 /* A value's share of the profiled executions in percent; estimates may exceed them. */
-static double share(const struct vt_hot *h, uint32_t i)
+static double value_percent(const struct vt_hot *h, uint32_t i)
 {
 	double percent = h->profiled ? 100 * vt_hot_estimate(h, i) / (double)h->profiled : 0;
 
 	return percent < 100 ? percent : 100;
 }
 
-/* So few counts in a thinned list that the share they stand for is a guess: 1/sqrt(10) either way.
- */
+/* With fewer counts in a thinned list, a share is a guess: the deviation is 1/sqrt(10). */
 #define FEW 10
 
 bool vti_listing_is_guess(const struct vt_hot *h, uint32_t i)
@@ -112,9 +111,9 @@ bool vti_listing_is_guess(const struct vt_hot *h, uint32_t i)
 }
 
 /* The first of a list in five columns; nothing is rounded to 100. */
-static void put_share(struct vt_buf *out, const struct vt_hot *h, uint32_t i)
+static void put_value_percent(struct vt_buf *out, const struct vt_hot *h, uint32_t i)
 {
-	double percent = share(h, i);
+	double percent = value_percent(h, i);
 	char text[16];
 
 	if (vti_listing_is_guess(h, i))
@@ -126,37 +125,34 @@ static void put_share(struct vt_buf *out, const struct vt_hot *h, uint32_t i)
 	vt_buf_printf(out, "%*s", i ? 0 : 5, text);
 }
 
-static const char *put_values(struct vt_listing *l, const struct vt_hot *h,
-			      struct vt_number_type number)
+static const char *keep_top_values(struct vt_listing *l, const struct vt_hot *h,
+				   struct vt_number_type number)
 {
 	const struct vt_list_values *v = l->values;
 	struct vt_buf b = VT_BUF_INIT;
-	const char *text;
 	double shown = 0;
 	uint32_t i;
 
-	for (i = 0; i < h->nvalues && i < v->show && share(h, i) >= v->cutoff; i++) {
+	for (i = 0; i < h->nvalues && i < v->show && value_percent(h, i) >= v->cutoff; i++) {
 		vt_buf_printf(&b, i ? "  " : "");
-		shown += share(h, i);
-		put_share(&b, h, i);
+		shown += value_percent(h, i);
+		put_value_percent(&b, h, i);
 		vt_buf_put_u8(&b, ' ');
-		put_value(&b, h, h->values[i], number, vt_hotprofile_modules(v->lists), &v->style);
+		put_list_value(&b, h, h->values[i], number, vt_hotprofile_modules(v->lists),
+			       &v->style);
 	}
 	/* What is not shown: values of the list, and executions whose values it does not have. */
 	if (i < h->nvalues || shown < 99.9)
 		vt_buf_printf(&b, "  ...");
-	text = vti_listing_text(l, b.data, b.size);
-	vt_buf_free(&b);
-	return text;
+	return vti_listing_keep(l, &b);
 }
 
 /* ---- rows ---- */
 
-static const char *put_context(struct vt_listing *l, const struct vt_hot *h)
+static const char *keep_caller_name(struct vt_listing *l, const struct vt_hot *h)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	const struct vt_hot_image *image;
-	const char *text;
 
 	if (!h->key.caller)
 		return "";
@@ -165,13 +161,11 @@ static const char *put_context(struct vt_listing *l, const struct vt_hot *h)
 			: vt_hotprofile_image(l->values->lists, h->key.caller_image);
 	if (!image || !vt_place_name(&b, image->id, h->key.caller, l->images))
 		vt_buf_printf(&b, "0x%" PRIx64, h->key.caller);
-	text = vti_listing_text(l, b.data, b.size);
-	vt_buf_free(&b);
-	return text;
+	return vti_listing_keep(l, &b);
 }
 
-static void put_list(struct vt_listing *l, const struct vti_point *point, const struct vt_hot *h,
-		     const struct vt_facts *facts)
+static void put_list_row(struct vt_listing *l, const struct vti_point *point,
+			 const struct vt_hot *h, const struct vt_facts *facts)
 {
 	struct vt_list_row *row;
 	struct vt_buf b = VT_BUF_INIT;
@@ -181,12 +175,12 @@ static void put_list(struct vt_listing *l, const struct vti_point *point, const 
 	const char *what, *context, *values;
 
 	if (h->key.what == VT_WHAT_MODULE)
-		number = module_type(vt_module_format(modules, h->key.reg), value_size(h));
-	put_what(&b, h, modules);
-	what = vti_listing_text(l, b.data, b.size);
-	vt_buf_free(&b);
-	context = put_context(l, h);
-	values = put_values(l, h, number);
+		number = plugin_number_type(vt_module_format(modules, h->key.reg),
+					    list_value_size(h));
+	put_list_name(&b, h, modules);
+	what = vti_listing_keep(l, &b);
+	context = keep_caller_name(l, h);
+	values = keep_top_values(l, h, number);
 	row = vti_listing_row(l, VT_ROW_VALUES);
 	row->address = point->vaddr;
 	row->list = h;
@@ -199,13 +193,13 @@ static void put_list(struct vt_listing *l, const struct vti_point *point, const 
 }
 
 /* Lists of one kind of value, which only their callers tell apart, stand together. */
-static bool same_kind(const struct vt_hot *a, const struct vt_hot *b)
+static bool is_same_list_kind(const struct vt_hot *a, const struct vt_hot *b)
 {
 	return a->key.what == b->key.what && a->key.reg == b->key.reg && a->key.lane == b->key.lane;
 }
 
 /* The busiest caller first; equal ones stay in the order of the value profile. */
-static int compare_totals(const void *pa, const void *pb)
+static int compare_list_totals(const void *pa, const void *pb)
 {
 	const struct vt_hot *a = *(const struct vt_hot *const *)pa;
 	const struct vt_hot *b = *(const struct vt_hot *const *)pb;
@@ -217,8 +211,8 @@ static int compare_totals(const void *pa, const void *pb)
 	return a->key.caller < b->key.caller ? -1 : a->key.caller > b->key.caller;
 }
 
-static void put_rare(struct vt_listing *l, const struct vti_point *point, size_t rare,
-		     double percent)
+static void put_rare_callers(struct vt_listing *l, const struct vti_point *point, size_t rare,
+			     double percent)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	struct vt_list_row *row;
@@ -226,15 +220,14 @@ static void put_rare(struct vt_listing *l, const struct vti_point *point, size_t
 
 	vt_buf_printf(&b, "... %zu more caller%s, %.1f%% of the executions", rare,
 		      rare == 1 ? "" : "s", percent);
-	text = vti_listing_text(l, b.data, b.size);
-	vt_buf_free(&b);
+	text = vti_listing_keep(l, &b);
 	row = vti_listing_row(l, VT_ROW_CALLERS);
 	row->address = point->vaddr;
 	row->values = text;
 }
 
-static void put_kind(struct vt_listing *l, const struct vti_point *point, size_t first, size_t n,
-		     const struct vt_facts *facts)
+static void put_lists_of_kind(struct vt_listing *l, const struct vti_point *point, size_t first,
+			      size_t n, const struct vt_facts *facts)
 {
 	const struct vt_hot **lists = calloc(n, sizeof(struct vt_hot *));
 	double total = 0, rest = 0;
@@ -248,16 +241,16 @@ static void put_kind(struct vt_listing *l, const struct vti_point *point, size_t
 		lists[i] = vt_hotprofile_at(l->values->lists, first + i);
 		total += (double)lists[i]->total;
 	}
-	qsort(lists, n, sizeof(struct vt_hot *), compare_totals);
+	qsort(lists, n, sizeof(struct vt_hot *), compare_list_totals);
 	for (; shown < n && !l->failed; shown++) {
 		if (n > 1 && 100 * (double)lists[shown]->total < l->values->cutoff * total)
 			break;
-		put_list(l, point, lists[shown], facts);
+		put_list_row(l, point, lists[shown], facts);
 	}
 	for (i = shown; i < n; i++)
 		rest += (double)lists[i]->total;
 	if (shown < n && !l->failed)
-		put_rare(l, point, n - shown, total > 0 ? 100 * rest / total : 0);
+		put_rare_callers(l, point, n - shown, total > 0 ? 100 * rest / total : 0);
 	free(lists);
 }
 
@@ -265,7 +258,7 @@ static void put_kind(struct vt_listing *l, const struct vti_point *point, size_t
  * What comes first at an instruction: that of the procedure which begins there, arguments in the
  * order of the ABI (System V, 3.2.3); then in the order of enum vt_what.
  */
-static uint64_t rank(const struct vt_hot_key *key)
+static uint64_t list_rank(const struct vt_hot_key *key)
 {
 	static const uint8_t arguments[] = {VT_REG_DI, VT_REG_SI, VT_REG_DX,
 					    VT_REG_CX, VT_REG_R8, VT_REG_R8 + 1};
@@ -284,33 +277,33 @@ static uint64_t rank(const struct vt_hot_key *key)
 }
 
 /* Lists of one kind of value. */
-struct kind {
+struct list_kind {
 	size_t first;
 	size_t n; /* 0: none */
 	uint64_t rank;
 };
 
 /* The kind that comes next after another; the first one after none. */
-static struct kind next_kind(const struct vt_list_values *values, const struct vti_point *point,
-			     struct kind last)
+static struct list_kind next_list_kind(const struct vt_list_values *values,
+				       const struct vti_point *point, struct list_kind last)
 {
 	const struct vt_hotprofile *lists = values->lists;
-	struct kind best = {0};
+	struct list_kind best = {0};
 	size_t i, n, end = point->list + point->nlists;
 
 	for (i = point->list; i < end; i += n) {
 		const struct vt_hot *h = vt_hotprofile_at(lists, i);
-		uint64_t r = rank(&h->key);
+		uint64_t r = list_rank(&h->key);
 
 		for (n = 1; i + n < end; n++)
-			if (!same_kind(h, vt_hotprofile_at(lists, i + n)))
+			if (!is_same_list_kind(h, vt_hotprofile_at(lists, i + n)))
 				break;
 		if (!vt_inv_is_of(h->key.what, values->what))
 			continue;
 		if (last.n && (r < last.rank || (r == last.rank && i <= last.first)))
 			continue;
 		if (!best.n || r < best.rank)
-			best = (struct kind){i, n, r};
+			best = (struct list_kind){i, n, r};
 	}
 	return best;
 }
@@ -320,11 +313,11 @@ void vti_listing_values(struct vt_listing *l, const struct vti_point *point, con
 {
 	struct vt_facts facts;
 	bool known = bytes && vt_facts_decode(bytes, size, &facts);
-	struct kind k = {0};
+	struct list_kind k = {0};
 
-	for (k = next_kind(l->values, point, k); k.n && !l->failed;
-	     k = next_kind(l->values, point, k))
-		put_kind(l, point, k.first, k.n, known ? &facts : NULL);
+	for (k = next_list_kind(l->values, point, k); k.n && !l->failed;
+	     k = next_list_kind(l->values, point, k))
+		put_lists_of_kind(l, point, k.first, k.n, known ? &facts : NULL);
 }
 
 /* ---- texts, in columns ---- */
@@ -346,7 +339,7 @@ void vti_listing_values_part(const struct vt_list_row *row, unsigned part, struc
 		vt_buf_printf(out, "%" PRIu32, h->nvalues);
 }
 
-static size_t part_size(const struct vt_list_row *row, unsigned part)
+static size_t measure_part(const struct vt_list_row *row, unsigned part)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	size_t size;
@@ -357,14 +350,14 @@ static size_t part_size(const struct vt_list_row *row, unsigned part)
 	return size;
 }
 
-static void compose(struct vt_listing *l, struct vt_list_row *row)
+static void compose_list_text(struct vt_listing *l, struct vt_list_row *row)
 {
 	struct vt_buf b = VT_BUF_INIT;
 	unsigned i;
 
 	vt_buf_printf(&b, "      ");
 	for (i = 0; i < VTI_NPARTS && row->list; i++) {
-		size_t pad = l->widths[i] - part_size(row, i);
+		size_t pad = l->widths[i] - measure_part(row, i);
 
 		if (i == VTI_WHAT)
 			vti_listing_values_part(row, i, &b);
@@ -377,8 +370,7 @@ static void compose(struct vt_listing *l, struct vt_list_row *row)
 	if (*row->context)
 		vt_buf_printf(&b, "  from %s", row->context);
 	row->text_size = b.size;
-	row->text = vti_listing_text(l, b.data, b.size);
-	vt_buf_free(&b);
+	row->text = vti_listing_keep(l, &b);
 }
 
 void vti_listing_values_finish(struct vt_listing *l)
@@ -387,15 +379,15 @@ void vti_listing_values_finish(struct vt_listing *l)
 	unsigned part;
 
 	for (part = 0; part < VTI_NPARTS; part++) {
-		l->widths[part] = (unsigned)part_size(NULL, part);
+		l->widths[part] = (unsigned)measure_part(NULL, part);
 		for (i = 0; i < l->nrows; i++) {
-			size_t size = l->rows[i].list ? part_size(&l->rows[i], part) : 0;
+			size_t size = l->rows[i].list ? measure_part(&l->rows[i], part) : 0;
 
 			if (size > l->widths[part])
 				l->widths[part] = (unsigned)size;
 		}
 	}
 	for (i = 0; i < l->nrows && !l->failed; i++)
-		if (l->rows[i].kind == VT_ROW_VALUES || l->rows[i].kind == VT_ROW_CALLERS)
-			compose(l, &l->rows[i]);
+		if (vt_list_row_is_of_list(&l->rows[i]))
+			compose_list_text(l, &l->rows[i]);
 }
