@@ -6,7 +6,6 @@
 #include <libvex_ir.h>
 
 #include "machine/lift/irop_fp.h"
-#include "machine/lift/irop_lanes.h"
 
 static uint64_t run_narrow(const uint64_t *in)
 {
@@ -287,7 +286,7 @@ VTI_OPERATOR(F32toF16x8)
 	floats_to_halves(mode, dst, args, 8);
 }
 
-static const struct vti_irop conversions[VTI_IROP_COUNT] = {
+const struct vti_irop vti_irop_conversions[VTI_IROP_COUNT] = {
 	VTI_IROP_SLOT(I32StoF64) = {op_I32StoF64, 1, 1},
 	VTI_IROP_SLOT(I64StoF64) = {op_I64StoF64, 2, 1},
 	VTI_IROP_SLOT(F32toF64) = {op_F32toF64, 1, 1},
@@ -306,40 +305,16 @@ static const struct vti_irop conversions[VTI_IROP_COUNT] = {
 	VTI_IROP_SLOT(F32toF16x8) = {op_F32toF16x8, 2, 2},
 };
 
-#define X87(op)                                                                                    \
-	static void x87_##op(const struct vti_fpmode *mode VTI_UNUSED, struct vt_word *dst,        \
-			     const struct vt_word *const *args)                                    \
-	{                                                                                          \
-		const struct vti_fpmode x87 = VTI_FP_X87;                                          \
-                                                                                                   \
-		op_##op(&x87, dst, args);                                                          \
-	}
+VTI_X87_OPERATOR(F32toF64)
+VTI_X87_OPERATOR(F64toF32)
+VTI_X87_OPERATOR(F64toI32S)
+VTI_X87_OPERATOR(F64toI64S)
+VTI_X87_OPERATOR(RoundF64toInt)
 
-X87(F32toF64)
-X87(F64toF32)
-X87(F64toI32S)
-X87(F64toI64S)
-X87(RoundF64toInt)
-
-static const struct vti_irop x87_conversions[VTI_IROP_COUNT] = {
+const struct vti_irop vti_irop_x87_conversions[VTI_IROP_COUNT] = {
 	VTI_IROP_SLOT(F32toF64) = {x87_F32toF64, 1, 1},
 	VTI_IROP_SLOT(F64toF32) = {x87_F64toF32, 2, 1},
 	VTI_IROP_SLOT(F64toI32S) = {x87_F64toI32S, 2, 1},
 	VTI_IROP_SLOT(F64toI64S) = {x87_F64toI64S, 2, 1},
 	VTI_IROP_SLOT(RoundF64toInt) = {x87_RoundF64toInt, 2, 1},
 };
-
-const struct vti_irop *vti_irop_convert_x87(unsigned irop)
-{
-	const unsigned slot = irop - Iop_INVALID;
-
-	return slot < VTI_IROP_COUNT && x87_conversions[slot].fn != NULL ? &x87_conversions[slot]
-									 : NULL;
-}
-
-const struct vti_irop *vti_irop_convert(unsigned irop)
-{
-	const unsigned slot = irop - Iop_INVALID;
-
-	return slot < VTI_IROP_COUNT && conversions[slot].fn != NULL ? &conversions[slot] : NULL;
-}

@@ -7,7 +7,6 @@
 #include <libvex_ir.h>
 
 #include "machine/lift/irop_fp.h"
-#include "machine/lift/irop_lanes.h"
 
 /*
  * A result is known where each machine on which the operands may have met computes it: where the
@@ -356,31 +355,13 @@ VTI_OPERATOR(MAddF64)
 #define CHOICE(op, bits, lanes, words, better)	       VTI_IROP_SLOT(op) = {op_##op, 2, words},
 #define COMPARE(op, bits, lanes, relations)	       VTI_IROP_SLOT(op) = {op_##op, 2, 2},
 
-static const struct vti_irop floats[VTI_IROP_COUNT] = {
+const struct vti_irop vti_irop_floats[VTI_IROP_COUNT] = {
 #include "machine/lift/irop_float.def"
 	VTI_IROP_SLOT(CmpF64) = {op_CmpF64, 2, 1},   VTI_IROP_SLOT(NegF32) = {op_NegF32, 1, 1},
 	VTI_IROP_SLOT(NegF64) = {op_NegF64, 1, 1},   VTI_IROP_SLOT(AbsF64) = {op_AbsF64, 1, 1},
 	VTI_IROP_SLOT(MAddF32) = {op_MAddF32, 4, 1}, VTI_IROP_SLOT(MAddF64) = {op_MAddF64, 4, 1},
 };
 
-static void x87_CmpF64(const struct vti_fpmode *mode VTI_UNUSED, struct vt_word *dst,
-		       const struct vt_word *const *args)
-{
-	const struct vti_fpmode x87 = VTI_FP_X87;
+VTI_X87_OPERATOR(CmpF64)
 
-	op_CmpF64(&x87, dst, args);
-}
-
-const struct vti_irop *vti_irop_float_x87(unsigned irop)
-{
-	static const struct vti_irop compare = {x87_CmpF64, 2, 1};
-
-	return irop == Iop_CmpF64 ? &compare : NULL;
-}
-
-const struct vti_irop *vti_irop_float(unsigned irop)
-{
-	const unsigned slot = irop - Iop_INVALID;
-
-	return slot < VTI_IROP_COUNT && floats[slot].fn != NULL ? &floats[slot] : NULL;
-}
+const struct vti_irop vti_irop_x87_compare = {x87_CmpF64, 2, 1};

