@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "formats/pt/decode/parallel.h"
+#include "formats/pt/decode/runs.h"
 #include "formats/pt/decode/walk.h"
 
 /* Blocks of the code of one address space. */
@@ -82,7 +83,7 @@ static int set_code(struct vt_pt_engine *e, const struct vt_pt_code *code, struc
 		w->code = code;
 		w->blocks = s->blocks;
 		vti_pt_walk_moved(w);
-		vti_pt_run_forget(w);
+		vti_pt_runs_forget(w->runs);
 	}
 	return 0;
 }

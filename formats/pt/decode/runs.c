@@ -63,6 +63,8 @@ static void clear(struct vti_pt_runs *r)
 
 void vti_pt_runs_forget(struct vti_pt_runs *r)
 {
+	if (!r)
+		return;
 	clear(r);
 	if (r->nlinks)
 		memset(r->links, 0xff, r->nlinks * sizeof(*r->links));
@@ -165,7 +167,7 @@ static enum vt_pt_end straight(struct maker *m, uint32_t *index)
 }
 
 /* Takes a decision at the end of what was put out. False: it cannot be taken here. */
-static bool decide(struct maker *m, struct vti_pt_a_run *e, uint32_t *index, bool taken)
+static bool decide(struct maker *m, struct vti_pt_run *e, uint32_t *index, bool taken)
 {
 	switch (straight(m, index)) {
 	case VT_PT_END_COND:
@@ -186,7 +188,7 @@ static bool decide(struct maker *m, struct vti_pt_a_run *e, uint32_t *index, boo
 }
 
 /* The first part; *index is the block behind it. */
-static void make_head(struct maker *m, struct vti_pt_a_run *e, struct vti_pt_run_rest *rest,
+static void make_head(struct maker *m, struct vti_pt_run *e, struct vti_pt_run_rest *rest,
 		      uint32_t bits, uint32_t *index)
 {
 	unsigned count = 31 - (unsigned)__builtin_clz(bits);
@@ -217,7 +219,7 @@ static void make_head(struct maker *m, struct vti_pt_a_run *e, struct vti_pt_run
 		e->flags |= VTI_PT_RUN_STOP;
 }
 
-static void make_tail(struct maker *m, struct vti_pt_a_run *e, struct vti_pt_run_rest *rest,
+static void make_tail(struct maker *m, struct vti_pt_run *e, struct vti_pt_run_rest *rest,
 		      uint32_t index)
 {
 	enum vt_pt_end end = straight(m, &index);
@@ -239,9 +241,9 @@ static void make_tail(struct maker *m, struct vti_pt_a_run *e, struct vti_pt_run
 }
 
 /* Makes a pair's first place free: its run moves to the second. */
-static struct vti_pt_a_run *place(struct vti_pt_runs *r, uint64_t ip, uint32_t key)
+static struct vti_pt_run *place_run(struct vti_pt_runs *r, uint64_t ip, uint32_t key)
 {
-	struct vti_pt_a_run *e = vti_pt_runs_pair(r, ip, key);
+	struct vti_pt_run *e = vti_pt_runs_pair(r, ip, key);
 
 	if (e[0].key && e[1].key)
 		r->displaced++;
@@ -254,7 +256,7 @@ static struct vti_pt_a_run *place(struct vti_pt_runs *r, uint64_t ip, uint32_t k
 /* A larger table, if there is so much code that it may be. */
 static bool grow_table(struct vti_pt_runs *r, uint32_t nblocks)
 {
-	struct vti_pt_a_run *old = r->table;
+	struct vti_pt_run *old = r->table;
 	size_t n = places(r);
 	size_t size = 4 * n * sizeof(*old);
 	size_t i;
@@ -272,7 +274,7 @@ static bool grow_table(struct vti_pt_runs *r, uint32_t nblocks)
 	r->used = r->displaced = 0;
 	for (i = n; i-- > 0;)
 		if (old[i].key)
-			*place(r, old[i].ip, old[i].key) = old[i];
+			*place_run(r, old[i].ip, old[i].key) = old[i];
 	free(old);
 	return true;
 }
@@ -302,12 +304,12 @@ static bool grow_pool(struct vti_pt_runs *r, uint32_t words)
 }
 
 /* Adds a run that has been made. */
-static const struct vti_pt_a_run *add(struct maker *m, struct vti_pt_a_run *e,
-				      const struct vti_pt_run_rest *rest)
+static const struct vti_pt_run *add(struct maker *m, struct vti_pt_run *e,
+				    const struct vti_pt_run_rest *rest)
 {
 	struct vti_pt_runs *r = m->r;
 	uint32_t words = 1 + m->nids + 2 * m->npushed;
-	struct vti_pt_a_run *at;
+	struct vti_pt_run *at;
 
 	if (m->no_memory || !grow_table(r, vt_pt_blocks_count(m->blocks)) || !grow_pool(r, words))
 		return NULL;
@@ -318,16 +320,16 @@ static const struct vti_pt_a_run *add(struct maker *m, struct vti_pt_a_run *e,
 	r->pool_used += words;
 	/* More is copied than is used. */
 	memset(&r->pool[r->pool_used], 0, VTI_PT_RUN_SLACK * sizeof(*r->pool));
-	at = place(r, e->ip, e->key);
+	at = place_run(r, e->ip, e->key);
 	*at = *e;
 	return at;
 }
 
-const struct vti_pt_a_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
-					    uint64_t ip, unsigned mode, uint32_t bits)
+const struct vti_pt_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
+					  uint64_t ip, unsigned mode, uint32_t bits)
 {
 	struct maker m = {.r = r, .blocks = blocks, .mode = mode};
-	struct vti_pt_a_run e = {.ip = ip, .key = vti_pt_run_key(mode, bits)};
+	struct vti_pt_run e = {.ip = ip, .key = vti_pt_run_key(mode, bits)};
 	struct vti_pt_run_rest rest = {.first = 0};
 	uint32_t index = block_at(&m, ip);
 
@@ -379,12 +381,12 @@ static bool straight_to_end(struct maker *m, uint32_t index, uint32_t bits, uint
 	return false;
 }
 
-const struct vti_pt_a_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
-						uint64_t ip, unsigned mode, uint32_t bits,
-						uint64_t to)
+const struct vti_pt_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
+					      uint64_t ip, unsigned mode, uint32_t bits,
+					      uint64_t to)
 {
 	struct maker m = {.r = r, .blocks = blocks, .mode = mode};
-	struct vti_pt_a_run e = {.ip = ip, .next = to, .key = vti_pt_run_key(mode, bits)};
+	struct vti_pt_run e = {.ip = ip, .next = to, .key = vti_pt_run_key(mode, bits)};
 	struct vti_pt_run_rest rest = {.first = 0};
 
 	if (straight_to_end(&m, block_at(&m, ip), bits, to)) {

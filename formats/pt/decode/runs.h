@@ -44,7 +44,7 @@ enum vti_pt_run_flag {
 };
 
 /* Two of them fill a cache line. */
-struct vti_pt_a_run {
+struct vti_pt_run {
 	uint64_t ip;   /* key: where it begins */
 	uint64_t next; /* where it goes on behind the first part; not with VTI_PT_RUN_RETURN;
 			  of a run to an address: that */
@@ -67,7 +67,7 @@ struct vti_pt_run_rest {
 };
 
 struct vti_pt_runs {
-	struct vti_pt_a_run *table; /* pairs: 2 << bits of them */
+	struct vti_pt_run *table; /* pairs: 2 << bits of them */
 	unsigned shift;		    /* 64 - bits */
 	uint32_t used;
 	uint32_t displaced; /* runs, by others, since the table has grown */
@@ -95,11 +95,11 @@ void vti_pt_runs_forget(struct vti_pt_runs *r);
  * oldest.  Adds it to the cache, where it may displace others: no other pointer into the cache is
  * good any more.  NULL: no memory.
  */
-const struct vti_pt_a_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
+const struct vti_pt_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
 					    uint64_t ip, unsigned mode, uint32_t bits);
 
 /* The same for a run to the end of tracing: `bits` as above, `to` the address if it is told. */
-const struct vti_pt_a_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
+const struct vti_pt_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
 						uint64_t ip, unsigned mode, uint32_t bits,
 						uint64_t to);
 
@@ -108,7 +108,7 @@ static inline uint32_t vti_pt_run_key(unsigned mode, uint32_t bits)
 	return (uint32_t)mode << 8 | bits;
 }
 
-static inline struct vti_pt_a_run *vti_pt_runs_pair(const struct vti_pt_runs *r, uint64_t ip,
+static inline struct vti_pt_run *vti_pt_runs_pair(const struct vti_pt_runs *r, uint64_t ip,
 						    uint32_t key)
 {
 	uint64_t h = ip * UINT64_C(0x9e3779b97f4a7c15) + key * UINT64_C(0xd6e8feb86659fd93);
@@ -117,10 +117,10 @@ static inline struct vti_pt_a_run *vti_pt_runs_pair(const struct vti_pt_runs *r,
 }
 
 /* The run, if it is there; else NULL. */
-static inline const struct vti_pt_a_run *vti_pt_runs_find(const struct vti_pt_runs *r, uint64_t ip,
+static inline const struct vti_pt_run *vti_pt_runs_find(const struct vti_pt_runs *r, uint64_t ip,
 							  uint32_t key)
 {
-	const struct vti_pt_a_run *e = vti_pt_runs_pair(r, ip, key);
+	const struct vti_pt_run *e = vti_pt_runs_pair(r, ip, key);
 
 	if (e->ip == ip && e->key == key)
 		return e;
@@ -129,7 +129,7 @@ static inline const struct vti_pt_a_run *vti_pt_runs_find(const struct vti_pt_ru
 }
 
 static inline const struct vti_pt_run_rest *vti_pt_run_rest(const struct vti_pt_runs *r,
-							    const struct vti_pt_a_run *e)
+							    const struct vti_pt_run *e)
 {
 	return (const struct vti_pt_run_rest *)&r->pool[e->pool];
 }

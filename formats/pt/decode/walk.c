@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/pt/decode/runs.h"
 #include "formats/pt/decode/walk.h"
 
 #define LOCK_TRIES 1000
@@ -571,7 +572,7 @@ static bool run(struct vti_pt_walk *w)
 		return false;
 	w->saw_tsc = false;
 	vti_pt_walk_unlock(w);
-	r = vti_pt_run(w);
+	r = vti_pt_run_fast_loop(w);
 	vti_pt_walk_lock(w);
 	if (r <= 0)
 		return false;
@@ -688,7 +689,7 @@ void vti_pt_walk_close(struct vti_pt_walk *w)
 {
 	if (!w)
 		return;
-	vti_pt_run_free(w);
+	vti_pt_runs_free(w->runs);
 	free(w->query.entered);
 	free(w->ids);
 	free(w->notes);
@@ -717,7 +718,7 @@ static void note_change(struct vti_pt_walk *w)
 		return;
 	w->generation = vt_pt_code_generation(w->code);
 	vti_pt_walk_moved(w);
-	vti_pt_run_forget(w);
+	vti_pt_runs_forget(w->runs);
 }
 
 int vti_pt_walk_next(struct vti_pt_walk *w, uint64_t until, struct vt_pt_batch *batch,

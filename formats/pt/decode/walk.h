@@ -17,7 +17,7 @@
 /*
  * Inside the engine "fast": the state of one walk along a trace, shared by the walker, which knows
  * everything and does it packet by packet (walk.c), and the accelerator, which knows only runs of
- * TNT and TIP through straight code, and does nothing that it is not sure of (vti_pt_run()).
+ * TNT and TIP through straight code, and does nothing that it is not sure of (fast_loop.c).
  *
  * What the two hand to each other is the lazy state: tracing is enabled, no event is pending, `ip`
  * is where execution goes on behind the last decision taken, nothing of the code behind it has been
@@ -275,11 +275,7 @@ void vti_pt_walk_unlock(struct vti_pt_walk *w);
  * and, before the first block behind it, calls vti_pt_walk_mark(w, &w->settled); `used` it leaves
  * behind the last packet of which it took a decision.
  */
-int vti_pt_run(struct vti_pt_walk *w);
-
-/* Frees what the accelerator keeps in `runs`; told when blocks get new numbers. */
-void vti_pt_run_free(struct vti_pt_walk *w);
-void vti_pt_run_forget(struct vti_pt_walk *w);
+int vti_pt_run_fast_loop(struct vti_pt_walk *w);
 
 /* Makes room for another time mark; false: no memory, which sticks. */
 bool vti_pt_walk_grow_times(struct vti_pt_walk *w);

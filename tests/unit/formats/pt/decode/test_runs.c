@@ -54,9 +54,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static const struct vti_pt_a_run *make(struct fixture *f, uint64_t ip, uint32_t bits)
+static const struct vti_pt_run *make(struct fixture *f, uint64_t ip, uint32_t bits)
 {
-	const struct vti_pt_a_run *e = vti_pt_runs_make(f->runs, f->blocks, ip, 64, bits);
+	const struct vti_pt_run *e = vti_pt_runs_make(f->runs, f->blocks, ip, 64, bits);
 
 	assert_non_null(e);
 	assert_ptr_equal(vti_pt_runs_find(f->runs, ip, vti_pt_run_key(64, bits)), e);
@@ -66,7 +66,7 @@ static const struct vti_pt_a_run *make(struct fixture *f, uint64_t ip, uint32_t 
 /* Taken, taken: around the loop; then whatever comes begins at its top. */
 static void test_decisions(void **state)
 {
-	const struct vti_pt_a_run *e = make(*state, BASE, 7);
+	const struct vti_pt_run *e = make(*state, BASE, 7);
 
 	assert_int_equal(e->bits, 2);
 	assert_int_equal(e->blocks, 2);
@@ -79,7 +79,7 @@ static void test_decisions(void **state)
 static void test_call(void **state)
 {
 	struct fixture *f = *state;
-	const struct vti_pt_a_run *e = make(f, BASE, 10);
+	const struct vti_pt_run *e = make(f, BASE, 10);
 
 	assert_int_equal(e->bits, 3);
 	assert_int_equal(e->blocks, 4);
@@ -114,7 +114,7 @@ static void test_stop(void **state)
 static void test_undone(void **state)
 {
 	struct fixture *f = *state;
-	const struct vti_pt_a_run *e = make(f, BASE, 4);
+	const struct vti_pt_run *e = make(f, BASE, 4);
 
 	assert_int_equal(e->bits, 1);
 	assert_int_equal(e->blocks, 1);
@@ -128,7 +128,7 @@ static void test_undone(void **state)
 static void test_end(void **state)
 {
 	struct fixture *f = *state;
-	const struct vti_pt_a_run *e = vti_pt_runs_make_end(f->runs, f->blocks, BASE + 2, 64,
+	const struct vti_pt_run *e = vti_pt_runs_make_end(f->runs, f->blocks, BASE + 2, 64,
 							    VTI_PT_RUN_TO_ADDRESS, BASE + 10);
 
 	assert_true(e->flags & VTI_PT_RUN_TAIL);
@@ -219,7 +219,7 @@ enum {
 	TAIL_PUSHES = VTI_PT_RUN_PUSHES_TAIL,
 };
 
-static void check_run(struct fixture *f, const struct vti_pt_a_run *e, const struct want *w)
+static void check_run(struct fixture *f, const struct vti_pt_run *e, const struct want *w)
 {
 	const struct vti_pt_run_rest *rest = vti_pt_run_rest(f->runs, e);
 	const uint32_t *pool = &f->runs->pool[e->pool + 1];
@@ -360,7 +360,7 @@ static void test_ends(void **state)
 
 	add_code(f, PROGRAM, program, sizeof(program));
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		const struct vti_pt_a_run *e =
+		const struct vti_pt_run *e =
 			vti_pt_runs_make_end(f->runs, f->blocks, PROGRAM + all[i].ip, 64,
 					     all[i].bits, PROGRAM + all[i].to);
 
@@ -379,7 +379,7 @@ static void test_room(void **state)
 	enum { JUMPS = 0x4000, CALLS = 0x5000 };
 	static uint8_t jumps[2 * VTI_PT_RUN_BLOCKS + 1], calls[8 * (VTI_PT_RUN_PUSHES + 1) + 1];
 	struct fixture *f = *state;
-	const struct vti_pt_a_run *e;
+	const struct vti_pt_run *e;
 	size_t i;
 
 	for (i = 0; i < VTI_PT_RUN_BLOCKS; i++)
@@ -426,7 +426,7 @@ static void test_links(void **state)
 	add_code(f, AT, code, sizeof(code));
 	for (i = 0; i < 2 * N; i++) {
 		const uint64_t ip = AT + i % N * 3;
-		const struct vti_pt_a_run *e = make(f, ip, 1);
+		const struct vti_pt_run *e = make(f, ip, 1);
 		const uint32_t *pool = &f->runs->pool[e->pool + 1];
 
 		assert_int_equal(e->tail, 2);
@@ -441,7 +441,7 @@ static void test_links(void **state)
 static void test_pairs(void **state)
 {
 	struct fixture *f = *state;
-	const struct vti_pt_a_run *first = vti_pt_runs_pair(f->runs, BASE, vti_pt_run_key(64, 2));
+	const struct vti_pt_run *first = vti_pt_runs_pair(f->runs, BASE, vti_pt_run_key(64, 2));
 	uint64_t ips[3] = {BASE};
 	uint64_t ip = 0x200000;
 	unsigned n;
