@@ -15,11 +15,10 @@
 #include "value/invariance.h"
 
 struct options {
-	const char *truth, *what, *symfs, *output;
+	const char *truth, *what, *symfs;
 	double threshold; /* percent */
 	uint64_t m, worst;
 	struct app_form form;
-	int color;
 };
 
 struct comparison {
@@ -71,8 +70,8 @@ static bool find_worst(struct comparison *r, size_t i, const struct vt_hotprofil
 	r->worst[i] = vt_table_new();
 	if (!r->worst[i])
 		return app_no_memory(r->app);
-	r->left_out[i] = vt_invlist_worst(r->worst[i], r->first.profile, r->first.images, second,
-					  pairs, n, m, r->o->worst, &err);
+	r->left_out[i] = vt_invlist_worst(r->worst[i], r->first.profile, r->first.in.images.store,
+					  second, pairs, n, m, r->o->worst, &err);
 	return r->left_out[i] >= 0 || app_fail(r->app, &err);
 }
 
@@ -135,7 +134,7 @@ static bool print_worst(struct comparison *r, struct vt_output *out)
 
 	for (i = 0; i < r->n; i++) {
 		vt_output_text(out, "\nWhat adds most to Diff-Top:\n");
-		if (!app_print_table(r->app, r->worst[i], &r->o->form, r->o->color, out))
+		if (!app_print_table(r->app, r->worst[i], &r->o->form, out))
 			return false;
 		if (r->left_out[i])
 			vt_output_printf(out, "(%lld more places)\n", (long long)r->left_out[i]);
@@ -145,7 +144,7 @@ static bool print_worst(struct comparison *r, struct vt_output *out)
 
 static bool print_comparison(struct comparison *r)
 {
-	struct vt_output *out = app_text(r->app, r->o->output);
+	struct vt_output *out = app_text(r->app, r->o->form.output);
 
 	if (out && r->o->form.json)
 		print_json(r, out);
@@ -153,16 +152,16 @@ static bool print_comparison(struct comparison *r)
 		return out;
 	if (!app_form_is_text(&r->o->form))
 		return app_print_table(r->app, r->o->worst ? r->worst[0] : r->table, &r->o->form,
-				       r->o->color, out);
+				       out);
 	vt_output_printf(out,
 			 "Means over the instructions in both profiles, weighted by executions in "
 			 "%s.\n"
 			 "Find-Top is of instructions with an Inv-Top above %g %% there.\n\n",
 			 r->first.name, r->o->threshold);
-	if (!app_print_table(r->app, r->table, &r->o->form, r->o->color, out))
+	if (!app_print_table(r->app, r->table, &r->o->form, out))
 		return false;
 	vt_output_text(out, "\nOver inputs:\n");
-	return app_print_table(r->app, r->inputs, &r->o->form, r->o->color, out) &&
+	return app_print_table(r->app, r->inputs, &r->o->form, out) &&
 	       (!r->o->worst || print_worst(r, out));
 }
 
@@ -172,8 +171,7 @@ static bool compare_with_truth(struct app *a, const struct options *o)
 		.truth = o->truth,
 		.estimate = a->argc ? a->argv[0] : NULL,
 		.symfs = o->symfs,
-		.output = o->output,
-		.json = o->form.json,
+		.form = &o->form,
 	};
 
 	if (a->argc > 1)
@@ -219,8 +217,6 @@ int main(int argc, char **argv)
 		APP_U64('n', "worst", o.worst, "N", "list the N places that differ most"),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
-		APP_OPT_COLOR(o.color),
-		APP_OPT_OUTPUT(o.output),
 		APP_OPT_SEED(app),
 		{.name = NULL},
 	};

@@ -14,9 +14,8 @@
 struct options {
 	uint64_t top;
 	bool top_given;
-	const char *truth, *cpu, *symfs, *output, *compress;
+	const char *truth, *cpu, *symfs, *compress;
 	struct app_form form;
-	int color;
 };
 
 struct job {
@@ -119,7 +118,7 @@ static bool find_culprits(struct job *j)
 		.core = &j->core,
 		.freq = j->in.freqs,
 		.profile = j->in.profile,
-		.images = j->in.images,
+		.images = j->in.in.images.store,
 		.code = j->in.code,
 		.ids = j->in.freq_images->count ? vt_hash_at(j->in.freq_images, 0) : NULL,
 		.nids = j->in.freq_images->count,
@@ -147,11 +146,11 @@ static bool find_culprits(struct job *j)
 static void print_stalls(struct job *j)
 {
 	const struct options *o = j->o;
-	struct vt_output *out = app_text(j->app, o->output);
+	struct vt_output *out = app_text(j->app, o->form.output);
 	const struct vt_culprittop_options how = {
 		.totals = &j->totals,
 		.check = j->check,
-		.images = j->in.images,
+		.images = j->in.in.images.store,
 		.core = j->core.name,
 		.losses = &j->app->losses,
 		.top = o->top,
@@ -159,7 +158,7 @@ static void print_stalls(struct job *j)
 		.summary = o->truth && !o->top_given,
 		.json = o->form.json,
 		.form = app_table_form(&o->form),
-		.color = app_color(j->app, o->color),
+		.color = app_form_color(j->app, &o->form),
 	};
 	struct vt_error err = VT_ERROR_INIT;
 
@@ -170,17 +169,18 @@ static void print_stalls(struct job *j)
 static bool start(struct job *j)
 {
 	if (!j->lists)
-		app_make_stream(j->app, j->o->output);
+		app_make_stream(j->app, j->o->form.output);
 	if (!app_profile_open_freqs(j->app, &j->in, j->o->symfs) || !read_truth(j))
 		return false;
 	j->list = vt_culprittop_new();
 	j->check = vt_culpritcheck_new(j->truth);
 	if (!j->list || !j->check)
 		return app_no_memory(j->app);
-	vt_context_add(j->in.context, &(struct vt_consumer){.record = take, .arg = j});
+	vt_context_add(j->in.in.context, &(struct vt_consumer){.record = take, .arg = j});
 	j->reader = app_open_reader(j->app, j->app->argc ? j->app->argv[0] : NULL);
 	if (j->reader && !j->lists)
-		j->writer = app_open_writer(j->app, j->o->output, j->o->compress, &j->reader, 1);
+		j->writer =
+			app_open_writer(j->app, j->o->form.output, j->o->compress, &j->reader, 1);
 	return j->reader && (j->writer || j->lists);
 }
 
@@ -203,7 +203,7 @@ static void run(struct app *a, const struct options *o)
 
 	if (app_form_count(&o->form) > 1)
 		app_usage(a, "--json, --csv and --tsv exclude each other");
-	else if (start(&j) && app_each_run(a, j.reader, vt_context_feed, j.in.context) &&
+	else if (start(&j) && app_each_run(a, j.reader, vt_context_feed, j.in.in.context) &&
 		 finish_reading(&j) && choose_core(&j) && find_culprits(&j) && !j.writer)
 		print_stalls(&j);
 	stop(&j);
@@ -223,8 +223,6 @@ int main(int argc, char **argv)
 			   "compare with the true causes that vsim --truth wrote"),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
-		APP_OPT_COLOR(o.color),
-		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
 		{.name = NULL},
 	};

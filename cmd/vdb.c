@@ -93,7 +93,7 @@ static const char *misplaced(const struct vdb *v, unsigned takes, bool by_given)
 		{v->form.json, JSON, "--json"},
 		{v->form.csv, TABLE, "--csv"},
 		{v->form.tsv, TABLE, "--tsv"},
-		{v->output, OUTPUT, "--output"},
+		{v->form.output, OUTPUT, "--output"},
 		{v->compress, COMPRESS, "--compress"},
 	};
 	size_t i;
@@ -155,8 +155,6 @@ int main(int argc, char **argv)
 		 .help = "prune: epochs that began more than DAYS ago"},
 		{'n', "dry-run", VT_OPT_FLAG, &v.dry, .help = "prune: only say what would go"},
 		APP_OPT_FORM(v.form),
-		APP_OPT_COLOR(v.color),
-		APP_OPT_OUTPUT(v.output),
 		APP_OPT_COMPRESS(v.compress),
 		{0},
 	};

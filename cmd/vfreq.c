@@ -54,13 +54,13 @@ static bool start(struct state *s)
 {
 	if (!app_profile_open(s->app, &s->in, s->o->symfs))
 		return false;
-	s->stacks = vt_stackcount_new(s->in.context);
+	s->stacks = vt_stackcount_new(s->in.in.context);
 	if (!s->stacks)
 		return app_no_memory(s->app);
-	vt_context_add(s->in.context, &(struct vt_consumer){.record = vt_stackcount_feed,
-							    .arg = s->stacks,
-							    .kinds = VT_STACKCOUNT_KINDS});
-	vt_context_add(s->in.context, &(struct vt_consumer){.record = take, .arg = s});
+	vt_context_add(s->in.in.context, &(struct vt_consumer){.record = vt_stackcount_feed,
+							       .arg = s->stacks,
+							       .kinds = VT_STACKCOUNT_KINDS});
+	vt_context_add(s->in.in.context, &(struct vt_consumer){.record = take, .arg = s});
 	return true;
 }
 
@@ -68,7 +68,7 @@ static bool read_input(struct state *s, struct vt_reader *r)
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	if (!app_each_run(s->app, r, vt_context_feed, s->in.context))
+	if (!app_each_run(s->app, r, vt_context_feed, s->in.in.context))
 		return false;
 	if (vt_profile_finish(s->in.profile, &err) < 0 ||
 	    vt_blockcode_finish(s->in.code, &err) < 0 || vt_stackcount_finish(s->stacks, &err) < 0)
@@ -137,13 +137,13 @@ static bool estimate(struct state *s)
 	struct vt_output *out;
 
 	how->profile = s->in.profile;
-	how->images = s->in.images;
+	how->images = s->in.in.images.store;
 	how->code = s->in.code;
 	how->core = &s->core;
 	how->model = strchr(s->o->cpu, '/') ? s->o->cpu : s->core.name;
 	how->method = methods[s->o->method];
 	how->exact = s->exact.counts;
-	how->exact_images = s->exact.images;
+	how->exact_images = s->exact.in.images.store;
 	how->stacks = s->stacks;
 	if (vt_freqrun(how, s->writer, &s->totals, &err) < 0)
 		return app_fail(s->app, &err);

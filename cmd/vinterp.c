@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include "cmd/common/app.h"
-#include "cmd/common/find.h"
+#include "cmd/common/images.h"
 #include "cmd/common/options.h"
-#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "interpret/output.h"
@@ -33,10 +32,7 @@ static const char *const skip_words[] = {"random", NULL};
 struct interp {
 	struct app *app;
 	struct options *o;
-	struct app_warnings warnings;
-	char *cache; /* perf's build-id cache */
-	struct vt_images *images;
-	struct vt_context *context;
+	struct app_context in;
 	struct vt_interpret_output *output;
 	struct vt_plugins *plugins;
 };
@@ -113,13 +109,9 @@ static bool prepare(struct interp *p)
 	out.interpret.capture =
 		(out.what & ~BIT(RETURN)) | BIT(RESULT) | vt_plugins_capture(out.plugins);
 	out.interpret.registers = vt_plugins_want_registers(out.plugins);
-	p->images = app_images_open(p->app, &p->warnings, &p->cache, o->symfs);
-	if (!p->images)
+	if (!app_context_open(p->app, &p->in, o->symfs))
 		return false;
-	p->context = vt_context_new(p->images);
-	if (!p->context)
-		return app_no_memory(p->app);
-	p->output = vt_interpret_output_new(&out, p->context, &err);
+	p->output = vt_interpret_output_new(&out, p->in.context, &err);
 	return p->output || app_fail(p->app, &err);
 }
 
@@ -161,11 +153,11 @@ static bool interpret(struct interp *p, struct vt_reader *r, struct vt_writer *o
 
 	if (out && vt_interpret_output_begin(p->output, out, r, &err) < 0)
 		return app_fail(p->app, &err);
-	if (!app_each_run(p->app, r, vt_context_feed, p->context))
+	if (!app_each_run(p->app, r, vt_context_feed, p->in.context))
 		return false;
 	t = vt_interpret_output_end(p->output, &values);
-	app_images_tell_missing(&p->warnings, p->images);
-	app_images_tell_unverified(&p->warnings, p->images);
+	app_images_tell_missing(&p->in.images);
+	app_images_tell_unverified(&p->in.images);
 	vt_interpretlist_withheld(t, app_note, p->app);
 	if (!check_totals(p, vt_reader_name(r), t, values))
 		return false;
@@ -198,9 +190,8 @@ static void run(struct interp *p)
 	app_close_writer(p->app, out);
 	vt_reader_close(r);
 	vt_interpret_output_free(p->output);
-	vt_context_free(p->context);
 	vt_plugins_free(p->plugins);
-	app_images_close(p->images, &p->warnings, p->cache);
+	app_context_close(&p->in);
 }
 
 int main(int argc, char **argv)

@@ -29,8 +29,6 @@ struct options {
 	bool min_given;
 	struct app_form form;
 	const char *symfs;
-	const char *output;
-	int color;
 };
 
 struct run {
@@ -61,7 +59,7 @@ static bool list_invariance(struct run *r)
 	const struct options *o = r->o;
 	const struct vt_invlist_options what = {
 		.what = r->what, .by = (enum vt_invlist_by)o->by, .top = o->top};
-	struct vt_output *out = app_text(r->app, o->output);
+	struct vt_output *out = app_text(r->app, o->form.output);
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_invlist_form form;
 
@@ -70,9 +68,10 @@ static bool list_invariance(struct run *r)
 	form = (struct vt_invlist_form){.summary = o->summary,
 					.json = o->form.json,
 					.table = app_table_form(&o->form),
-					.color = app_color(r->app, o->color),
+					.color = app_form_color(r->app, &o->form),
 					.losses = &r->app->losses};
-	return !vt_invlist_print(r->inputs->profile, r->inputs->images, &what, &form, out, &err) ||
+	return !vt_invlist_print(r->inputs->profile, r->inputs->in.images.store, &what, &form, out,
+				 &err) ||
 	       app_fail(r->app, &err);
 }
 
@@ -85,7 +84,7 @@ static bool print_rows(struct run *r, struct vt_table *t, const char *schema, co
 
 	vt_json_losses(doc, &r->app->losses);
 	json_object_set_new(doc, key, value);
-	return app_print_rows(r->app, t, doc, &r->o->form, r->o->color, r->o->output);
+	return app_print_rows(r->app, t, doc, &r->o->form);
 }
 
 static bool make_curves(struct run *r, struct vt_invcurve *c, enum vt_inv_metric metric)
@@ -159,18 +158,17 @@ static bool list_intervals(struct run *r)
 					       .warn_arg = r->app};
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_intervalprofile *p = NULL;
-	struct app_warnings warnings;
-	char *cache;
+	struct app_images images = {0};
 	bool ok;
 
 	if (r->app->argc != 1 || strcmp(r->app->argv[0], "-") == 0)
 		return app_usage(r->app, "--intervals reads a recording twice: it needs one file");
-	o.images = app_images_open(r->app, &warnings, &cache, r->o->symfs);
+	o.images = app_images_open(r->app, &images, r->o->symfs);
 	if (o.images && !(p = vt_intervalprofile_new(&o, &err)))
 		app_fail(r->app, &err);
 	ok = p && read_pass(r, p) && read_pass(r, p) && print_intervals(r, p, o.images);
 	vt_intervalprofile_free(p);
-	app_images_close(o.images, &warnings, cache);
+	app_images_close(&images);
 	return ok;
 }
 
@@ -230,8 +228,6 @@ int main(int argc, char **argv)
 		 .help = "intervals of instructions executed more than N times (default 100)"},
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
-		APP_OPT_COLOR(o.color),
-		APP_OPT_OUTPUT(o.output),
 		APP_OPT_SEED(app),
 		{0},
 	};

@@ -22,9 +22,9 @@ struct options {
 	uint64_t top;
 	struct vt_opt_list events, dirs;
 	struct app_form form;
-	const char *input, *symfs, *output, *what;
+	const char *input, *symfs, *what;
 	const char *before; /* --diff: the other stream */
-	int color, format;
+	int format;
 	struct vt_list_values values;
 	struct app_cycles cycles;
 	struct vt_listing_options listing;
@@ -76,7 +76,7 @@ static bool read_profile(struct app *a, struct options *o, struct app_profile *d
 	o->listing.code = data->code;
 	o->values.lists = data->lists;
 	o->values.style = (struct vt_value_style){(enum vt_value_format)o->format, data->profile,
-						  data->images};
+						  data->in.images.store};
 	o->listing.values = o->with_values ? &o->values : NULL;
 	return ok;
 }
@@ -91,7 +91,7 @@ static bool choose_procedures(struct app *a, const struct options *o,
 	if (vt_event_choice_init(events, data->profile, o->events.items, o->events.count, &err) < 0)
 		return app_fail(a, &err);
 	*r = (struct vt_listreport){.profile = data->profile,
-				    .images = data->images,
+				    .images = data->in.images.store,
 				    .lists = data->lists,
 				    .events = events,
 				    .view = o->listing.view,
@@ -110,8 +110,8 @@ static void list_procedures(struct app *a, const struct options *o, struct vt_li
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	r->out = app_text(a, o->output);
-	r->color = r->out && app_color(a, o->color);
+	r->out = app_text(a, o->form.output);
+	r->color = r->out && app_form_color(a, &o->form);
 	if (r->out && vt_listreport_list(r, &o->listing, app_note, a, &err) < 0)
 		app_fail(a, &err);
 }
@@ -139,12 +139,12 @@ static void list_diffs(struct app *a, const struct options *o, const struct app_
 				  .arg = a};
 
 	if (app_profile_read(a, &before, o->before, o->symfs))
-		d.out = app_text(a, o->output);
-	d.color = d.out && app_color(a, o->color);
-	d.side[0] =
-		(struct vt_diffreport_side){before.profile, before.images, before.code, o->before};
-	d.side[1] =
-		(struct vt_diffreport_side){data->profile, data->images, data->code, data->name};
+		d.out = app_text(a, o->form.output);
+	d.color = d.out && app_form_color(a, &o->form);
+	d.side[0] = (struct vt_diffreport_side){before.profile, before.in.images.store, before.code,
+						o->before};
+	d.side[1] = (struct vt_diffreport_side){data->profile, data->in.images.store, data->code,
+						data->name};
 	if (d.out)
 		diff_procedures(a, &r->found, &d);
 	vt_diffreport_fini(&d);
@@ -159,8 +159,6 @@ static void list_cycles(struct app *a, struct options *o, const struct app_profi
 	c->top = o->top == UINT64_MAX ? 0 : o->top;
 	c->syntax = o->listing.syntax;
 	c->sources = o->listing.sources;
-	c->output = o->output;
-	c->color = o->color;
 	app_cycles_list(a, c, data, found);
 }
 
@@ -169,38 +167,36 @@ static void list_cycles(struct app *a, struct options *o, const struct app_profi
 static bool print_replays(struct app *a, const struct options *o, struct vt_listreplay *list)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_output *out = app_text(a, o->output);
+	struct vt_output *out = app_text(a, o->form.output);
 
 	return out && (vt_listreplay_print(list, o->top, o->form.json ? &a->losses : NULL,
-					   app_table_form(&o->form), app_color(a, o->color), out,
-					   &err) == 0 ||
+					   app_table_form(&o->form), app_form_color(a, &o->form),
+					   out, &err) == 0 ||
 		       app_fail(a, &err));
 }
 
 static void list_replays(struct app *a, const struct options *o)
 {
 	struct vt_reader *r = app_open_reader(a, o->input);
-	struct app_warnings warnings = {0};
-	char *cache = NULL;
-	struct vt_images *images = r ? app_images_open(a, &warnings, &cache, o->symfs) : NULL;
-	struct vt_context *context = images ? vt_context_new(images) : NULL;
-	struct vt_listreplay *list = context ? vt_listreplay_new(images, o->listing.syntax) : NULL;
+	struct app_context in = {0};
+	bool ready = r && app_context_open(a, &in, o->symfs);
+	struct vt_listreplay *list =
+		ready ? vt_listreplay_new(in.images.store, o->listing.syntax) : NULL;
 
-	if (images && !list)
+	if (ready && !list)
 		app_no_memory(a);
 	if (list)
-		vt_context_add(context, &(struct vt_consumer){.record = vt_listreplay_feed,
-							      .arg = list,
-							      .kinds = VT_KIND(VT_CONFLICT) |
-								       VT_KIND(VT_META)});
-	if (list && app_each_run(a, r, vt_context_feed, context) &&
+		vt_context_add(in.context, &(struct vt_consumer){.record = vt_listreplay_feed,
+								 .arg = list,
+								 .kinds = VT_KIND(VT_CONFLICT) |
+									  VT_KIND(VT_META)});
+	if (list && app_each_run(a, r, vt_context_feed, in.context) &&
 	    (vt_listreplay_replayed(list) ||
 	     app_lacks(a, vt_reader_name(r),
 		       "no pairs of conflicting accesses (vreplay finds them)")))
 		print_replays(a, o, list);
 	vt_listreplay_free(list);
-	vt_context_free(context);
-	app_images_close(images, &warnings, cache);
+	app_context_close(&in);
 	vt_reader_close(r);
 }
 
@@ -309,8 +305,6 @@ int main(int argc, char **argv)
 		APP_OPT_WHAT(o.what),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
-		APP_OPT_COLOR(o.color),
-		APP_OPT_OUTPUT(o.output),
 		{.name = NULL},
 	};
 	const struct vt_opt_page page = {

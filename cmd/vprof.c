@@ -21,8 +21,7 @@ struct options {
 	struct app_form form;
 	bool diff;
 	double rate, check;
-	const char *symfs, *before_symfs, *output;
-	int color;
+	const char *symfs, *before_symfs;
 };
 
 /* One input: its profile, gathered and put in order. */
@@ -44,7 +43,8 @@ static bool read_side(struct app *a, const struct options *o, const char *path, 
 	if (vt_event_choice_init(&s->events, s->data.profile, o->events.items, o->events.count,
 				 &err) < 0)
 		return app_fail(a, &err);
-	s->ranking = vt_ranking_new(s->data.profile, s->data.images, (enum vt_level)o->level, &err);
+	s->ranking = vt_ranking_new(s->data.profile, s->data.in.images.store,
+				    (enum vt_level)o->level, &err);
 	first = s->events.count ? s->events.index[0] : 0;
 	if (!s->ranking || vt_ranking_sort(s->ranking, first, o->list.by_period, &err) < 0)
 		return app_fail(a, &err);
@@ -80,8 +80,8 @@ static bool add_side(struct app *a, const struct options *o, struct sides *s, co
 	side->path = path;
 	if (!read_side(a, o, path, symfs, side))
 		return false;
-	s->parts[s->count - 1] = (struct vt_proflist_side){side->data.profile, side->ranking,
-							   side->data.images, &side->events};
+	s->parts[s->count - 1] = (struct vt_proflist_side){
+		side->data.profile, side->ranking, side->data.in.images.store, &side->events};
 	/* Nothing can have grown where nothing was measured: that must not pass for a check. */
 	return !o->diff || vt_profile_nplaces(side->data.profile) ||
 	       app_lacks(a, path, APP_NO_SAMPLES);
@@ -106,7 +106,8 @@ static void tell_unknown(struct app *a, const struct options *o, const struct si
 
 	/* What was just told may be most of it. */
 	if (!r->stripped.size)
-		vt_locate_unknown(side->data.profile, side->data.images, r->unknown_event, &why);
+		vt_locate_unknown(side->data.profile, side->data.in.images.store, r->unknown_event,
+				  &why);
 	app_say(a,
 		"%s: %.3g%% of the samples are of unknown code%s%s: with more than %g%%, --check "
 		"cannot tell%s",
@@ -147,13 +148,13 @@ static void list_sides(struct app *a, const struct options *o, const struct side
 				  .how = {o->list, o->rate, o->check}};
 	struct vt_error err = VT_ERROR_INIT;
 	bool ok = vt_profreport_fill(&r, &err) == 0 || app_fail(a, &err);
-	struct vt_output *out = ok ? app_text(a, o->output) : NULL;
+	struct vt_output *out = ok ? app_text(a, o->form.output) : NULL;
 
 	if (out && o->form.json)
 		vt_json_write(out, vt_profreport_json(&r), true);
 	else if (out)
-		ok = vt_profreport_print(&r, app_table_form(&o->form), app_color(a, o->color), out,
-					 &err) == 0 ||
+		ok = vt_profreport_print(&r, app_table_form(&o->form), app_form_color(a, &o->form),
+					 out, &err) == 0 ||
 		     app_fail(a, &err);
 	if (out && ok && o->diff)
 		tell_check(a, o, s, &r.result);
@@ -227,8 +228,6 @@ int main(int argc, char **argv)
 			"so many of the significant changes may be chance (default 0.05)"),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
-		APP_OPT_COLOR(o.color),
-		APP_OPT_OUTPUT(o.output),
 		{.name = NULL},
 	};
 	const struct vt_opt_page page = {

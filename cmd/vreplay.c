@@ -2,9 +2,8 @@
 #include <inttypes.h>
 
 #include "cmd/common/app.h"
-#include "cmd/common/find.h"
+#include "cmd/common/images.h"
 #include "cmd/common/options.h"
-#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "conflict/replay.h"
 #include "listing/values/conflicts.h"
@@ -28,9 +27,7 @@ struct job {
 	const struct options *o;
 	struct vt_conflict_model model;
 	unsigned trust; /* VT_TRUST_ */
-	struct app_warnings warnings;
-	char *cache; /* perf's build-id cache */
-	struct vt_images *images;
+	struct app_images images;
 	struct vt_reader *reader;
 	struct vt_writer *writer; /* NULL for a summary */
 	struct vt_replay *replay;
@@ -110,8 +107,8 @@ static bool replay(struct job *j)
 		return false;
 	if (vt_replay_finish(j->replay, &err) < 0)
 		return app_fail(j->app, &err);
-	app_images_tell_missing(&j->warnings, j->images);
-	app_images_tell_unverified(&j->warnings, j->images);
+	app_images_tell_missing(&j->images);
+	app_images_tell_unverified(&j->images);
 	if (!check(j))
 		return false;
 	if (j->writer) {
@@ -146,9 +143,9 @@ static void run(struct app *a, const struct options *o)
 	if (!make_model(a, o, &j.model) || !app_parse_trust(a, o->trust, &j.trust))
 		return;
 	ro.trust = j.trust;
-	ro.images = j.images = app_images_open(a, &j.warnings, &j.cache, o->symfs);
-	j.replay = j.images ? vt_replay_new(&ro, &err) : NULL;
-	if (j.images && !j.replay)
+	ro.images = app_images_open(a, &j.images, o->symfs);
+	j.replay = ro.images ? vt_replay_new(&ro, &err) : NULL;
+	if (ro.images && !j.replay)
 		app_fail(a, &err);
 	if (j.replay)
 		j.reader = app_open_reader(a, a->argc ? a->argv[0] : NULL);
@@ -159,7 +156,7 @@ static void run(struct app *a, const struct options *o)
 	app_close_writer(a, j.writer);
 	vt_reader_close(j.reader);
 	vt_replay_free(j.replay);
-	app_images_close(j.images, &j.warnings, j.cache);
+	app_images_close(&j.images);
 }
 
 int main(int argc, char **argv)

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "cmd/common/app.h"
-#include "cmd/common/find.h"
-#include "cmd/common/profiles.h"
+#include "cmd/common/images.h"
 #include "cmd/common/stream.h"
 #include "simulate/simulate.h"
 
@@ -138,11 +137,9 @@ static void run(struct app *a, const struct options *o)
 	struct vt_simulate_event events[VT_SIMULATE_EVENTS];
 	struct vt_simulate_options so = {
 		.events = events, .seed = a->seed, .warn = app_bad_record, .warn_arg = a};
-	struct app_warnings warnings = {a, "images", 0};
+	struct app_images images = {0};
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_images *images = NULL;
 	struct vt_core core;
-	char *cache = NULL;
 
 	app_make_stream(a, o->output);
 	if (!parse_events(a, o, events, &so.nevents))
@@ -158,17 +155,15 @@ static void run(struct app *a, const struct options *o)
 	}
 	so.core = &core;
 	/* Only such machines go wrong paths. */
-	if (core.order == VT_OUT_OF_ORDER)
-		images = app_images_open(a, &warnings, &cache, o->symfs);
-	if (images || core.order != VT_OUT_OF_ORDER) {
-		so.context = vt_context_new(images);
+	if (core.order != VT_OUT_OF_ORDER || app_images_open(a, &images, o->symfs)) {
+		so.context = vt_context_new(images.store);
 		if (so.context)
 			run_on(a, o, &so);
 		else
 			app_no_memory(a);
 	}
 	vt_context_free(so.context);
-	app_images_close(images, &warnings, cache);
+	app_images_close(&images);
 }
 
 int main(int argc, char **argv)

@@ -35,8 +35,6 @@ struct options {
 	struct vt_opt_list events;
 	struct app_form form;
 	const char *symfs;
-	const char *output;
-	int color;
 	enum vt_speclist what;
 };
 
@@ -107,14 +105,14 @@ static bool read_input(struct app *a, const struct options *o, struct state *s)
 		return false;
 	s->view = (struct vt_spec_view){
 		.profile = s->data.base.profile,
-		.images = s->data.base.images,
+		.images = s->data.base.in.images.store,
 		.hot = s->data.base.lists,
 		.opt = {.min_invariance = o->min_invariance / 100, .min_time = o->min_time / 100},
 	};
 	if (!choose_event(a, o, s))
 		return false;
-	s->spec = vt_spec_new(s->data.base.profile, s->data.base.images, s->data.base.lists,
-			      &s->view.opt, &err);
+	s->spec = vt_spec_new(s->data.base.profile, s->data.base.in.images.store,
+			      s->data.base.lists, &s->view.opt, &err);
 	s->view.spec = s->spec;
 	return s->spec ? check_lists(a, o, s) : app_fail(a, &err);
 }
@@ -134,7 +132,7 @@ static const char *event_label(const struct state *s)
 static bool print(struct app *a, const struct options *o, const struct state *s,
 		  const struct vt_table *t, int64_t left_out)
 {
-	struct vt_output *out = app_text(a, o->output);
+	struct vt_output *out = app_text(a, o->form.output);
 
 	if (!out)
 		return false;
@@ -144,7 +142,7 @@ static bool print(struct app *a, const struct options *o, const struct state *s,
 	}
 	if (app_form_is_text(&o->form))
 		vt_speclist_header(&s->view, o->what, event_label(s), out);
-	if (!app_print_table(a, t, &o->form, o->color, out))
+	if (!app_print_table(a, t, &o->form, out))
 		return false;
 	if (left_out && app_form_is_text(&o->form))
 		vt_output_printf(out, "(%" PRId64 " more %s)\n", left_out,
@@ -230,8 +228,6 @@ int main(int argc, char **argv)
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_SEED(app),
 		APP_OPT_FORM(o.form),
-		APP_OPT_COLOR(o.color),
-		APP_OPT_OUTPUT(o.output),
 		{0},
 	};
 	const struct vt_opt_page page = {

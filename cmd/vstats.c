@@ -21,8 +21,6 @@ struct options {
 	const char *event;
 	struct app_form form;
 	const char *symfs;
-	const char *output;
-	int color;
 };
 
 struct runs {
@@ -63,14 +61,15 @@ static bool add_run(struct app *a, struct runs *r, const struct options *o, cons
 		  find_event(a, r, o, data.profile, &event);
 
 	if (ok) {
-		ranking = vt_ranking_new(data.profile, data.images, (enum vt_level)o->level, &err);
+		ranking = vt_ranking_new(data.profile, data.in.images.store,
+					 (enum vt_level)o->level, &err);
 		ok = ranking && vt_runs_add(r->rows, ranking, &event, &err) == 0;
 		if (!ok)
 			app_fail(a, &err);
 	}
 	if (ok) {
 		run->path = path;
-		run->loss = *vt_context_losses(data.context);
+		run->loss = *vt_context_losses(data.in.context);
 		if (event != SIZE_MAX) {
 			run->total.samples = vt_profile_event(data.profile, event)->samples;
 			run->total.period = vt_profile_event(data.profile, event)->period;
@@ -97,13 +96,13 @@ static bool list_runs(struct app *a, const struct options *o, const struct runs 
 	report.how.order = (enum vt_stat_order)o->order;
 	ok = vt_statreport_fill(&report, &err) == 0 || app_fail(a, &err);
 	if (ok)
-		out = app_text(a, o->output);
+		out = app_text(a, o->form.output);
 	ok = out != NULL;
 	if (ok && o->form.json)
 		vt_json_write(out, vt_statreport_json(&report), true);
 	else if (ok)
-		ok = vt_statreport_print(&report, app_table_form(&o->form), app_color(a, o->color),
-					 out, &err) == 0 ||
+		ok = vt_statreport_print(&report, app_table_form(&o->form),
+					 app_form_color(a, &o->form), out, &err) == 0 ||
 		     app_fail(a, &err);
 	vt_statreport_fini(&report);
 	return ok;
@@ -152,8 +151,6 @@ int main(int argc, char **argv)
 		APP_FLAG('p', "period", o.list.by_period, "weigh each sample by its period"),
 		APP_OPT_SYMFS(o.symfs),
 		APP_OPT_FORM(o.form),
-		APP_OPT_COLOR(o.color),
-		APP_OPT_OUTPUT(o.output),
 		{.name = NULL},
 	};
 	const struct vt_opt_page page = {

@@ -19,8 +19,6 @@
 /* So many warnings of one sort are shown, the rest is counted. */
 #define SHOWN_WARNINGS 10
 
-const char *const app_color_words[] = {"auto", "always", "never", NULL};
-
 /* ---- messages ---- */
 
 static void say(const struct app *a, const char *fmt, va_list ap)
@@ -248,18 +246,6 @@ struct vt_output *app_text(struct app *a, const char *path)
 	a->text_open = true;
 	app_note_output(a, path);
 	return &a->text;
-}
-
-bool app_color(const struct app *a, int choice)
-{
-	const char *no_color = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
-
-	if (choice != APP_COLOR_AUTO)
-		return choice == APP_COLOR_ALWAYS;
-	if ((no_color && *no_color) || !term || !*term || strcmp(term, "dumb") == 0)
-		return false;
-	return a->text_open ? a->text.tty : isatty(STDOUT_FILENO);
 }
 
 /* ---- files that must not be overwritten ---- */

@@ -130,23 +130,6 @@ void app_bad_record(void *arg, const char *text);
  */
 struct vt_output *app_text(struct app *a, const char *path);
 
-/* For a CHOICE option --color: the index of each word. */
-enum app_color { APP_COLOR_AUTO, APP_COLOR_ALWAYS, APP_COLOR_NEVER };
-extern const char *const app_color_words[];
-
-#define APP_OPT_COLOR(variable)                                                                    \
-	{                                                                                          \
-		.name = "color", .type = VT_OPT_CHOICE, .value = &(variable), .arg = "WHEN",       \
-		.choices = app_color_words, .unrecorded = true,                                    \
-		.help = "auto (default: on a terminal, unless NO_COLOR is set), always, never"     \
-	}
-
-/*
- * Whether to colour the text of app_text(): `auto` does on a terminal, unless TERM is dumb or
- * NO_COLOR (no-color.org) is set.
- */
-bool app_color(const struct app *a, int choice);
-
 /*
  * Notes an input by path, "-" or NULL being standard input, so that app_may_write() knows it.  All
  * operands and what app_open_reader() opens are noted; a file that an option names is to be noted

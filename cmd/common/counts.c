@@ -2,22 +2,18 @@
 #include "cmd/common/counts.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "stream/kinds.h"
 
 static bool open_counts(struct app *a, struct app_counts *c, const char *symfs)
 {
-	c->images = app_images_open(a, &c->warnings, &c->cache, symfs);
-	if (!c->images)
+	if (!app_context_open(a, &c->in, symfs))
 		return false;
-	c->context = vt_context_new(c->images);
-	c->counts = c->context ? vt_flowcount_new(c->context) : NULL;
+	c->counts = vt_flowcount_new(c->in.context);
 	if (!c->counts)
 		return app_no_memory(a);
-	vt_context_add(c->context,
+	vt_context_add(c->in.context,
 		       &(struct vt_consumer){.record = vt_flowcount_feed, .arg = c->counts});
 	return true;
 }
@@ -41,12 +37,12 @@ bool app_counts_read(struct app *a, struct app_counts *c, const char *path, cons
 	struct vt_reader *r;
 	bool ok;
 
-	*c = (struct app_counts){.cache = NULL};
+	*c = (struct app_counts){0};
 	app_note_input(a, path);
 	if (!open_counts(a, c, symfs))
 		return false;
 	r = app_open_reader(a, path);
-	ok = r && app_each_run(a, r, vt_context_feed, c->context);
+	ok = r && app_each_run(a, r, vt_context_feed, c->in.context);
 	if (ok && vt_flowcount_finish(c->counts, &err) < 0)
 		ok = app_fail(a, &err);
 	ok = ok && check_counts(a, c, vt_reader_name(r));
@@ -57,6 +53,5 @@ bool app_counts_read(struct app *a, struct app_counts *c, const char *path, cons
 void app_counts_end(struct app_counts *c)
 {
 	vt_flowcount_free(c->counts);
-	vt_context_free(c->context);
-	app_images_close(c->images, &c->warnings, c->cache);
+	app_context_close(&c->in);
 }

@@ -2,17 +2,12 @@
 #ifndef CMD_COMMON_COUNTS_H
 #define CMD_COMMON_COUNTS_H
 
-#include "cmd/common/app.h"
+#include "cmd/common/images.h"
 #include "freq/counted.h"
-#include "image/images.h"
-#include "profile/context.h"
 
 /* What a stream has counted exactly, and the images that it is in. */
 struct app_counts {
-	struct app_warnings warnings;
-	char *cache;
-	struct vt_images *images;
-	struct vt_context *context;
+	struct app_context in;
 	struct vt_flowcount *counts;
 };
 

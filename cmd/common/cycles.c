@@ -79,7 +79,7 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 {
 	struct vt_cyclelist l = {
 		.view = o->view,
-		.src = {p->profile, p->images, p->freqs, p->code, o->syntax, SIZE_MAX},
+		.src = {p->profile, p->in.images.store, p->freqs, p->code, o->syntax, SIZE_MAX},
 		.images = &p->seen_images,
 		.names = o->images.items,
 		.nnames = o->images.count,
@@ -101,7 +101,7 @@ bool app_cycles_list(struct app *a, const struct app_cycles *o, const struct app
 		return app_usage(a, "--image %s: no samples are of such an image", unknown);
 	if (l.view == VT_CYCLES_GRAPH && !l.dot && !l.losses && found->count != 1)
 		return app_usage(a, "--cfg=svg draws one procedure");
-	l.out = app_text(a, o->output);
-	l.color = l.out && app_color(a, o->color);
+	l.out = app_text(a, o->form.output);
+	l.color = l.out && app_form_color(a, &o->form);
 	return l.out && print_list(a, &l, found);
 }

@@ -28,8 +28,6 @@ struct app_cycles {
 	enum vt_syntax syntax;
 	struct vt_sources *sources; /* borrowed; NULL: no text */
 	struct app_form form;
-	const char *output;
-	int color;
 };
 
 /* The rows for an option table. */

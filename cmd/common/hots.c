@@ -2,28 +2,8 @@
 #include "cmd/common/hots.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
-#include "stream/kinds.h"
-#include "value/invariance.h"
-
-static int feed(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
-		struct vt_error *err)
-{
-	struct app_hots *h = arg;
-	struct vt_record rec = {block, block->kind, first};
-	int code = vt_hotprofile_feed(h->profile, block, first, count, err);
-
-	if (rec.kind != VT_IMAGE && rec.kind != VT_MAP && rec.kind != VT_KSYMBOL &&
-	    rec.kind != VT_META)
-		return code;
-	for (; rec.row - first < count && code == 0; rec.row++)
-		code = vt_images_feed(h->images, &rec, err);
-	return code;
-}
 
 bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *name, bool made)
 {
@@ -47,15 +27,16 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 	struct vt_reader *r;
 	bool ok, made;
 
-	*h = (struct app_hots){.name = path && strcmp(path, "-") != 0 ? path : "standard input"};
-	h->images = app_images_open(a, &h->warnings, &h->cache, symfs);
-	if (!h->images)
+	*h = (struct app_hots){.name = app_input_name(path)};
+	if (!app_context_open(a, &h->in, symfs))
 		return false;
 	h->profile = vt_hotprofile_new(seed);
 	if (!h->profile)
 		return app_no_memory(a);
+	vt_context_add(h->in.context,
+		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = h->profile});
 	r = app_open_reader(a, path);
-	ok = r && app_each_run(a, r, feed, h);
+	ok = r && app_each_run(a, r, vt_context_feed, h->in.context);
 	made = r && app_came_through(r, "vhot");
 	vt_reader_close(r);
 	if (!ok)
@@ -70,5 +51,5 @@ bool app_hots_read(struct app *a, struct app_hots *h, const char *path, const ch
 void app_hots_end(struct app_hots *h)
 {
 	vt_hotprofile_free(h->profile);
-	app_images_close(h->images, &h->warnings, h->cache);
+	app_context_close(&h->in);
 }

@@ -5,15 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/common/app.h"
-#include "image/images.h"
+#include "cmd/common/images.h"
 #include "value/hot_profile.h"
 
 /* A stream's hot lists and the images that their places are in. */
 struct app_hots {
-	struct app_warnings warnings;
-	char *cache;
-	struct vt_images *images;
+	struct app_context in;
 	struct vt_hotprofile *profile;
 	const char *name; /* the path, or "standard input" */
 };

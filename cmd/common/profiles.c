@@ -2,111 +2,10 @@
 #include "cmd/common/profiles.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/common/hots.h"
 #include "cmd/common/stream.h"
 #include "stream/kinds.h"
-
-struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, char **cache,
-				  const char *symfs)
-{
-	static const char *const debugdirs[] = {"/usr/lib/debug"};
-	struct vt_images_options o = {
-		.find = {.symfs = symfs, .debugdirs = debugdirs, .ndebugdirs = 1},
-		.perf_map_dir = symfs ? NULL : "/tmp",
-		.warn = app_warn,
-		.warn_arg = warnings,
-	};
-	struct vt_error err = VT_ERROR_INIT;
-	struct vt_images *images;
-
-	*warnings = (struct app_warnings){a, "warnings about images", 0};
-	*cache = app_buildid_cache();
-	o.find.buildid_cache = *cache;
-	images = vt_images_new(&o, &err);
-	if (!images)
-		app_fail(a, &err);
-	return images;
-}
-
-/* How files that were asked for and not found can be: said once. */
-static void tell_way(struct app *a, const struct vt_images *images)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < vt_images_count(images); i++)
-		n += vt_images_missing(images, i) != VT_KNOWN;
-	/* Whoever fails has something else to say. */
-	if (!n || a->missing_told || a->incomplete)
-		return;
-	a->missing_told = true;
-	app_say(a,
-		"%zu image%s: --symfs DIR looks for files below DIR; `perf buildid-cache -a FILE` "
-		"keeps copies that are found",
-		n, n == 1 ? " without its file" : "s without their files");
-}
-
-void app_images_close(struct vt_images *images, struct app_warnings *warnings, char *cache)
-{
-	if (warnings->app)
-		app_warnings_end(warnings);
-	if (images)
-		tell_way(warnings->app, images);
-	vt_images_free(images);
-	free(cache);
-}
-
-void app_images_tell_missing(struct app_warnings *w, const struct vt_images *images)
-{
-	size_t i;
-
-	for (i = 0; i < vt_images_count(images); i++) {
-		struct vt_buf b = VT_BUF_INIT;
-
-		/* Of what else is wrong with a file, the finder has spoken. */
-		if (vt_images_missing(images, i) != VT_UNKNOWN_NO_FILE)
-			continue;
-		vt_buf_printf(&b, "%s: %s: its code and constants are unknown",
-			      vt_images_at(images, i)->path, vt_unknown_text(VT_UNKNOWN_NO_FILE));
-		app_warn(w, vt_buf_str(&b));
-		vt_buf_free(&b);
-	}
-	tell_way(w->app, images);
-}
-
-void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images)
-{
-	enum vt_unknown why;
-	size_t i, n = 0;
-
-	for (i = 0; i < vt_images_count(images); i++) {
-		const struct vt_image *image = vt_images_at(images, i);
-		const struct vt_elf *elf;
-		struct vt_buf b = VT_BUF_INIT;
-
-		if (!vt_images_withheld(images, i))
-			continue;
-		elf = vt_images_elf(images, image->id, &why);
-		n++;
-		vt_buf_printf(&b,
-			      vt_images_changed(images, image->id)
-				      ? "%s: %s was written to after it was mapped: what it holds "
-					"is withheld"
-				      : "%s: nothing shows that %s is the recorded image: what it "
-					"holds is withheld",
-			      image->path, elf ? vt_elf_info(elf)->path : "the file");
-		app_warn(w, vt_buf_str(&b));
-		vt_buf_free(&b);
-	}
-	if (n)
-		app_say(w->app,
-			"(%zu unverified image%s: `perf record --buildid-all` records build-ids, "
-			"--trust images does without)",
-			n, n == 1 ? "" : "s");
-}
 
 static int note_analyses(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 			 struct vt_error *err)
@@ -134,9 +33,9 @@ static bool read_stream(struct app *a, struct app_profile *p, const char *path)
 {
 	struct vt_reader *r = app_open_reader(a, path);
 	struct vt_error err = VT_ERROR_INIT;
-	bool ok = r && app_each_run(a, r, vt_context_feed, p->context);
+	bool ok = r && app_each_run(a, r, vt_context_feed, p->in.context);
 
-	p->name = path && strcmp(path, "-") != 0 ? path : "standard input";
+	p->name = app_input_name(path);
 	ok = ok && (vt_profile_finish(p->profile, &err) == 0 || app_fail(a, &err));
 	if (ok)
 		tell_bad(a, vt_reader_name(r), vt_profile_bad(p->profile));
@@ -148,19 +47,15 @@ static bool read_stream(struct app *a, struct app_profile *p, const char *path)
 
 bool app_profile_open(struct app *a, struct app_profile *p, const char *symfs)
 {
-	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
-	if (!p->images)
+	if (!app_context_open(a, &p->in, symfs))
 		return false;
-	p->context = vt_context_new(p->images);
-	if (!p->context)
-		return app_no_memory(a);
-	p->profile = vt_profile_new(p->context);
-	p->code = vt_blockcode_new(p->context);
+	p->profile = vt_profile_new(p->in.context);
+	p->code = vt_blockcode_new(p->in.context);
 	if (!p->profile || !p->code)
 		return app_no_memory(a);
-	vt_context_add(p->context,
+	vt_context_add(p->in.context,
 		       &(struct vt_consumer){.take = vt_profile_feed, .arg = p->profile});
-	vt_context_add(p->context,
+	vt_context_add(p->in.context,
 		       &(struct vt_consumer){.take = vt_blockcode_feed, .arg = p->code});
 	return true;
 }
@@ -169,7 +64,7 @@ bool app_profile_read(struct app *a, struct app_profile *p, const char *path, co
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	*p = (struct app_profile){.cache = NULL};
+	*p = (struct app_profile){0};
 	if (!app_profile_open(a, p, symfs))
 		return false;
 	vt_profile_estimates(p->profile);
@@ -183,13 +78,13 @@ bool app_profile_read_values(struct app *a, struct app_profile *p, const char *p
 {
 	struct vt_error err = VT_ERROR_INIT;
 
-	*p = (struct app_profile){.cache = NULL};
+	*p = (struct app_profile){0};
 	if (!app_profile_open(a, p, symfs))
 		return false;
 	p->lists = vt_hotprofile_new(0);
 	if (!p->lists)
 		return app_no_memory(a);
-	vt_context_add(p->context,
+	vt_context_add(p->in.context,
 		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = p->lists});
 	if (!read_stream(a, p, path))
 		return false;
@@ -219,7 +114,7 @@ static int note_images(struct app_profile *p, struct vt_error *err)
 
 bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *symfs)
 {
-	*p = (struct app_profile){.cache = NULL};
+	*p = (struct app_profile){0};
 	vt_hash_init(&p->seen_images, sizeof(uint32_t), sizeof(uint32_t));
 	if (!app_profile_open(a, p, symfs))
 		return false;
@@ -227,9 +122,9 @@ bool app_profile_open_freqs(struct app *a, struct app_profile *p, const char *sy
 	if (!p->freqs)
 		return app_no_memory(a);
 	p->freq_images = vt_freqprofile_images(p->freqs);
-	vt_context_add(p->context,
+	vt_context_add(p->in.context,
 		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = p->freqs});
-	vt_context_add(p->context, &(struct vt_consumer){.take = note_analyses, .arg = p});
+	vt_context_add(p->in.context, &(struct vt_consumer){.take = note_analyses, .arg = p});
 	return true;
 }
 
@@ -257,6 +152,5 @@ void app_profile_end(struct app_profile *p)
 	vt_profile_free(p->profile);
 	vt_hotprofile_free(p->lists);
 	vt_blockcode_free(p->code);
-	vt_context_free(p->context);
-	app_images_close(p->images, &p->warnings, p->cache);
+	app_context_close(&p->in);
 }

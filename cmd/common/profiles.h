@@ -7,43 +7,18 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "cmd/common/app.h"
-#include "cmd/common/find.h"
+#include "cmd/common/images.h"
 #include "freq/profile.h"
-#include "image/images.h"
 #include "listing/profile/profile.h"
 #include "profile/block_code.h"
 #include "profile/profile.h"
 #include "profile/ranking.h"
 #include "value/hot_profile.h"
 
-/*
- * A store of images, which are looked for below `symfs` if that is not NULL, in perf's build-id
- * cache
- * (~/.debug), and where they were recorded.  `warnings`, which is about them, and `cache`, a path,
- * live as long as the store.  NULL after app_fail(); in either case: app_images_close().
- */
-struct vt_images *app_images_open(struct app *a, struct app_warnings *warnings, char **cache,
-				  const char *symfs);
-
-/*
- * Frees all that.  If files of images were asked for and not found, it says, once in the life of
- * the program, how to have them found.  `images` may be NULL, and `warnings` all zero.
- */
-void app_images_close(struct vt_images *images, struct app_warnings *warnings, char *cache);
-
-/* Says of which images there was no file when it was asked for, and how to have them found. */
-void app_images_tell_missing(struct app_warnings *w, const struct vt_images *images);
-
-/* Says of which images a file was found that nothing shows to be the recorded one. */
-void app_images_tell_unverified(struct app_warnings *w, struct vt_images *images);
-
 /* A stream's profile and the images that its places are in. */
 struct app_profile {
 	const char *name; /* the path, or "standard input" */
-	struct app_warnings warnings;
-	char *cache; /* perf's build-id cache */
-	struct vt_images *images;
-	struct vt_context *context;
+	struct app_context in;
 	struct vt_profile *profile;
 	struct vt_hotprofile *lists; /* NULL unless asked for */
 	struct vt_blockcode *code;

@@ -51,6 +51,11 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 	return r;
 }
 
+const char *app_input_name(const char *path)
+{
+	return path && strcmp(path, "-") != 0 ? path : "standard input";
+}
+
 /* ---- what is lost ---- */
 
 static void count_losses(struct vt_losses *l, const struct vt_block *b, uint32_t first,

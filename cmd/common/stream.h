@@ -27,6 +27,9 @@
  */
 struct vt_reader *app_open_reader(struct app *a, const char *path);
 
+/* How messages call that input: its path, or "standard input". */
+const char *app_input_name(const char *path);
+
 /*
  * Calls `fn` with each record to the end of the stream, then says what was damaged or lost.
  * Returns false after app_fail(): `fn` returned a negative error, or reading broke off.  `fn`

@@ -2,16 +2,12 @@
 #include "cmd/common/truth.h"
 
 #include "cmd/common/counts.h"
-#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "listing/cycles/estimates.h"
 
 /* The stream with estimates. */
 struct estimate {
-	struct app_warnings warnings;
-	char *cache;
-	struct vt_images *images;
-	struct vt_context *context;
+	struct app_context in;
 	struct vt_profile *profile;
 	struct vt_freqprofile *freqs;
 	uint64_t nfreqs;
@@ -39,23 +35,21 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 	struct vt_reader *r;
 	bool ok;
 
-	e->images = app_images_open(a, &e->warnings, &e->cache, o->symfs);
-	if (!e->images)
+	if (!app_context_open(a, &e->in, o->symfs))
 		return false;
-	e->context = vt_context_new(e->images);
-	e->profile = e->context ? vt_profile_new(e->context) : NULL;
+	e->profile = vt_profile_new(e->in.context);
 	e->freqs = vt_freqprofile_new();
 	if (!e->profile || !e->freqs)
 		return app_no_memory(a);
-	vt_context_add(e->context,
+	vt_context_add(e->in.context,
 		       &(struct vt_consumer){.take = vt_profile_feed,
 					     .arg = e->profile,
 					     .kinds = ~(VT_KIND(VT_EXEC) | VT_KIND(VT_BLOCK))});
-	vt_context_add(e->context,
+	vt_context_add(e->in.context,
 		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = e->freqs});
-	vt_context_add(e->context, &(struct vt_consumer){.take = note_freqs, .arg = e});
+	vt_context_add(e->in.context, &(struct vt_consumer){.take = note_freqs, .arg = e});
 	r = app_open_reader(a, o->estimate);
-	ok = r && app_each_run(a, r, vt_context_feed, e->context);
+	ok = r && app_each_run(a, r, vt_context_feed, e->in.context);
 	if (ok && vt_freqprofile_finish(e->freqs, &err) < 0)
 		ok = app_fail(a, &err);
 	if (ok && !e->nfreqs)
@@ -68,8 +62,7 @@ static void estimate_end(struct estimate *e)
 {
 	vt_profile_free(e->profile);
 	vt_freqprofile_free(e->freqs);
-	vt_context_free(e->context);
-	app_images_close(e->images, &e->warnings, e->cache);
+	app_context_close(&e->in);
 }
 
 static bool compare(struct app *a, const struct app_truth *o, const struct estimate *e,
@@ -78,9 +71,9 @@ static bool compare(struct app *a, const struct app_truth *o, const struct estim
 	const struct vt_freqcompare_input in = {
 		.estimate = e->freqs,
 		.samples = e->profile,
-		.images = e->images,
+		.images = e->in.images.store,
 		.truth = truth->counts,
-		.truth_images = truth->images,
+		.truth_images = truth->in.images.store,
 		.fit = e->assumed,
 	};
 	struct vt_error err = VT_ERROR_INIT;
@@ -89,15 +82,15 @@ static bool compare(struct app *a, const struct app_truth *o, const struct estim
 
 	if (vt_freqcompare(&in, &c, &err) < 0)
 		return app_fail(a, &err);
-	out = app_text(a, o->output);
+	out = app_text(a, o->form->output);
 	if (out)
-		vt_freqcompare_print(&c, o->json ? &a->losses : NULL, out);
+		vt_freqcompare_print(&c, o->form->json ? &a->losses : NULL, out);
 	return out;
 }
 
 bool app_truth(struct app *a, const struct app_truth *o)
 {
-	struct estimate e = {.cache = NULL};
+	struct estimate e = {0};
 	struct app_counts truth;
 	bool ok = app_counts_read(a, &truth, o->truth, o->symfs) && read_estimate(a, &e, o) &&
 		  compare(a, o, &e, &truth);

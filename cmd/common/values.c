@@ -42,7 +42,7 @@ static bool read_lists(struct app *a, struct app_values *v, int fd)
 		code = vt_reader_next_run(r, &block, &first, &count, &err);
 		if (code <= 0)
 			break;
-		if (vt_context_feed(v->base.context, block, first, count, &err) < 0)
+		if (vt_context_feed(v->base.in.context, block, first, count, &err) < 0)
 			code = -1;
 	}
 	vt_reader_close(r);
@@ -58,7 +58,7 @@ static bool read_back(struct app *a, struct app_values *v, int fd, const char *s
 	p->lists = vt_hotprofile_new(a->seed);
 	if (!p->lists)
 		return app_no_memory(a);
-	vt_context_add(p->context,
+	vt_context_add(p->in.context,
 		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = p->lists});
 	return read_lists(a, v, fd);
 }
@@ -91,7 +91,7 @@ static bool read_stream(struct app *a, struct app_values *v, const char *path,
 			struct app_collect *c)
 {
 	struct vt_reader *r = app_open_reader(a, path);
-	bool ok = r && app_collect_begin(c, v->base.images);
+	bool ok = r && app_collect_begin(c, v->base.in.images.store);
 
 	if (ok)
 		vt_context_add(c->context, &(struct vt_consumer){.take = vt_hotprofile_feed,
@@ -125,9 +125,8 @@ bool app_values_read(struct app *a, struct app_values *v, const char *path, cons
 	struct app_collect c;
 	bool ok;
 
-	*v = (struct app_values){.name = path && strcmp(path, "-") != 0 ? path : "standard input"};
-	p->images = app_images_open(a, &p->warnings, &p->cache, symfs);
-	if (!p->images)
+	*v = (struct app_values){.name = app_input_name(path)};
+	if (!app_images_open(a, &p->in.images, symfs))
 		return false;
 	p->lists = vt_hotprofile_new(a->seed);
 	if (!p->lists)
@@ -139,7 +138,7 @@ bool app_values_read(struct app *a, struct app_values *v, const char *path, cons
 	if (ok && vt_collect_stats(c.collect)->lists) {
 		/* Its own profile is as good as one that only heard of counts. */
 		p->profile = c.profile;
-		p->context = c.context;
+		p->in.context = c.context;
 		c.profile = NULL;
 		c.context = NULL;
 	} else if (ok) {
@@ -152,5 +151,5 @@ bool app_values_read(struct app *a, struct app_values *v, const char *path, cons
 void app_values_end(struct app_values *v)
 {
 	app_profile_end(&v->base);
-	v->base = (struct app_profile){.cache = NULL};
+	v->base = (struct app_profile){0};
 }

@@ -18,11 +18,11 @@ static bool write_stream(struct vdb *v, bool sections)
 
 	if (v->app->argc != 1)
 		return app_usage(v->app, "%s: takes no files", v->app->argv[0]);
-	app_make_stream(v->app, v->output);
+	app_make_stream(v->app, v->form.output);
 	db = vdb_open(v, VT_DB_READ);
 	if (!db)
 		return false;
-	w = app_open_writer(v->app, v->output, v->compress, NULL, 0);
+	w = app_open_writer(v->app, v->form.output, v->compress, NULL, 0);
 	ok = w != NULL;
 	if (ok && vt_db_write(db, &sel, sections, w, &err) < 0)
 		ok = app_fail(v->app, &err);
@@ -46,7 +46,7 @@ const char *const vdb_by_words[] = {"epoch", "input", "profile", NULL};
 
 static bool print(struct vdb *v, const struct vt_table *t)
 {
-	struct vt_output *out = app_text(v->app, v->output);
+	struct vt_output *out = app_text(v->app, v->form.output);
 	json_t *doc;
 
 	if (!out)
@@ -58,7 +58,7 @@ static bool print(struct vdb *v, const struct vt_table *t)
 		vt_json_write(out, doc, true);
 		return true;
 	}
-	return app_print_table(v->app, t, &v->form, v->color, out);
+	return app_print_table(v->app, t, &v->form, out);
 }
 
 bool vdb_list(struct vdb *v)

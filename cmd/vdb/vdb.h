@@ -26,9 +26,7 @@ struct vdb {
 	bool older_given;
 	int by; /* enum vt_db_listing, an index of vdb_by_words */
 	struct app_form form;
-	const char *output;
 	const char *compress;
-	int color;
 };
 
 extern const char *const vdb_by_words[];
