@@ -88,11 +88,9 @@ static bool compare_one(struct comparison *r, size_t i, const struct app_hots *s
 	vt_inv_compare(r->first.profile, second->profile, pairs, n, &r->how, &c);
 	vt_invlist_compared(r->table, second->name, &c);
 	vt_invlist_inputs_compared(r->inputs, second->name, &c);
-	if (n == 0) {
-		app_say(r->app, "%s and %s have no instruction in common", r->first.name,
-			second->name);
-		app_raise(r->app, APP_LOSSY);
-	}
+	if (n == 0)
+		app_say_lossy(r->app, "%s and %s have no instruction in common", r->first.name,
+			      second->name);
 	if (r->o->worst)
 		ok = find_worst(r, i, second->profile, pairs, n, c.m);
 	free(pairs);

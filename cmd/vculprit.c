@@ -50,21 +50,19 @@ static int take(void *arg, const struct vt_record *rec, struct vt_error *err)
 static bool read_truth(struct job *j)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_reader *r;
-	bool ok;
+	const char *path = j->o->truth;
 
-	if (!j->o->truth)
+	if (!path)
 		return true;
 	j->truth = vt_freqprofile_new();
 	if (!j->truth)
 		return app_no_memory(j->app);
-	r = app_open_reader(j->app, j->o->truth);
-	ok = r && app_each_run(j->app, r, vt_freqprofile_feed, j->truth) &&
-	     (app_saw(j->app, VT_STALL) ||
-	      app_lacks(j->app, vt_reader_name(r), "no stalls (vsim --truth knows them)")) &&
-	     (vt_freqprofile_finish(j->truth, &err) == 0 || app_fail(j->app, &err));
-	vt_reader_close(r);
-	return ok;
+	if (!app_read_stream(j->app, path, vt_freqprofile_feed, j->truth))
+		return false;
+	if (!app_saw(j->app, VT_STALL))
+		return app_lacks(j->app, app_input_name(path),
+				 "no stalls (vsim --truth knows them)");
+	return vt_freqprofile_finish(j->truth, &err) == 0 || app_fail(j->app, &err);
 }
 
 static bool finish_reading(struct job *j)

@@ -123,13 +123,10 @@ static bool list_curves(struct run *r)
 static bool read_pass(struct run *r, struct vt_intervalprofile *p)
 {
 	const char *path = r->app->argv[0];
-	struct vt_reader *reader = app_open_reader(r->app, path);
 	struct vt_error err = VT_ERROR_INIT;
-	bool ok = reader && app_each_run(r->app, reader, vt_intervalprofile_feed, p);
 	int code;
 
-	vt_reader_close(reader);
-	if (!ok)
+	if (!app_read_stream(r->app, path, vt_intervalprofile_feed, p))
 		return false;
 	code = vt_intervalprofile_end_pass(p, &err);
 	return code == 0 || (code == -VT_E_ABSENT ? app_lacks(r->app, path, APP_NO_VALUES)

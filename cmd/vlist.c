@@ -167,8 +167,12 @@ static void list_cycles(struct app *a, struct options *o, const struct app_profi
 static bool print_replays(struct app *a, const struct options *o, struct vt_listreplay *list)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_output *out = app_text(a, o->form.output);
+	struct vt_output *out;
 
+	if (!vt_listreplay_replayed(list))
+		return app_lacks(a, app_input_name(o->input),
+				 "no pairs of conflicting accesses (vreplay finds them)");
+	out = app_text(a, o->form.output);
 	return out && (vt_listreplay_print(list, o->top, o->form.json ? &a->losses : NULL,
 					   app_table_form(&o->form), app_form_color(a, &o->form),
 					   out, &err) == 0 ||
@@ -177,27 +181,23 @@ static bool print_replays(struct app *a, const struct options *o, struct vt_list
 
 static void list_replays(struct app *a, const struct options *o)
 {
-	struct vt_reader *r = app_open_reader(a, o->input);
+	const uint64_t kinds = VT_KIND(VT_CONFLICT) | VT_KIND(VT_META);
 	struct app_context in = {0};
-	bool ready = r && app_context_open(a, &in, o->symfs);
+	bool ready = app_context_open(a, &in, o->symfs);
 	struct vt_listreplay *list =
 		ready ? vt_listreplay_new(in.images.store, o->listing.syntax) : NULL;
 
-	if (ready && !list)
-		app_no_memory(a);
-	if (list)
+	if (list) {
 		vt_context_add(in.context, &(struct vt_consumer){.record = vt_listreplay_feed,
 								 .arg = list,
-								 .kinds = VT_KIND(VT_CONFLICT) |
-									  VT_KIND(VT_META)});
-	if (list && app_each_run(a, r, vt_context_feed, in.context) &&
-	    (vt_listreplay_replayed(list) ||
-	     app_lacks(a, vt_reader_name(r),
-		       "no pairs of conflicting accesses (vreplay finds them)")))
-		print_replays(a, o, list);
+								 .kinds = kinds});
+		if (app_read_stream(a, o->input, vt_context_feed, in.context))
+			print_replays(a, o, list);
+	} else if (ready) {
+		app_no_memory(a);
+	}
 	vt_listreplay_free(list);
 	app_context_close(&in);
-	vt_reader_close(r);
 }
 
 /* ---- options ---- */

@@ -45,6 +45,16 @@ void app_say(const struct app *a, const char *fmt, ...)
 	va_end(ap);
 }
 
+void app_say_lossy(struct app *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(a, fmt, ap);
+	va_end(ap);
+	app_raise(a, APP_LOSSY);
+}
+
 /*
  * A check that failed is graver than lost input, and one that cannot be made than either, but they
  * mean nothing when anything else failed.

@@ -85,7 +85,10 @@ void app_release(struct app *a);
 /* One line "name: text" on standard error; control characters are escaped. */
 void app_say(const struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
 
-/* The same with a text, as a warn function: `app` is the struct app. */
+/* The same of lost or damaged input: makes the status at least APP_LOSSY. */
+void app_say_lossy(struct app *a, const char *fmt, ...) VT_PRINTF(2, 3);
+
+/* As app_say() with a text, as a warn function: `app` is the struct app. */
 void app_note(void *app, const char *text);
 
 /*

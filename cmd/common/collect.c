@@ -84,11 +84,11 @@ void app_collect_tell(struct app_collect *c)
 {
 	const struct vt_collect_stats *stats = vt_collect_stats(c->collect);
 
-	if (!stats->unmapped)
-		return;
-	app_raise(c->app, APP_LOSSY);
-	app_say(c->app,
-		"%" PRIu64 " executed instructions or single values lie in no image that is known: "
-		"listed by address",
-		stats->unmapped);
+	if (stats->unmapped)
+		app_say_lossy(
+			c->app,
+			"%" PRIu64
+			" executed instructions or single values lie in no image that is known: "
+			"listed by address",
+			stats->unmapped);
 }

@@ -55,8 +55,7 @@ static bool check_stalls(struct app *a, const struct app_cycles *o, const struct
 
 static void tell_left_out(void *app, const char *text)
 {
-	app_note(app, text);
-	app_raise(app, APP_LOSSY);
+	app_say_lossy(app, "%s", text);
 }
 
 /* Prints what was checked. */

@@ -17,7 +17,7 @@
 /* ---- a recorded trace ---- */
 
 /* What came of it in spite of the damage: of a processor's trace, instructions. */
-static void tell_decoded(const struct app *a, const char *name, const struct vt_format_summary *s)
+static void tell_decoded(struct app *a, const char *name, const struct vt_format_summary *s)
 {
 	char text[96];
 
@@ -27,24 +27,21 @@ static void tell_decoded(const struct app *a, const char *name, const struct vt_
 	else
 		snprintf(text, sizeof(text), "%" PRIu64 " %s", s->traced ? s->insns : s->samples,
 			 s->traced ? "instructions" : "samples");
-	app_say(a, "%s: %" PRIu64 " damaged place%s, %" PRIu64 " bytes not understood; %s decoded",
+	app_say_lossy(
+		a, "%s: %" PRIu64 " damaged place%s, %" PRIu64 " bytes not understood; %s decoded",
 		name, s->damaged, s->damaged == 1 ? "" : "s", s->unread, text);
 }
 
 static void tell_summary(struct app *a, const char *name, const struct vt_format_summary *s)
 {
-	if (s->damaged) {
+	if (s->damaged)
 		tell_decoded(a, name, s);
-		app_raise(a, APP_LOSSY);
-	}
-	if (s->aux_areas) {
-		app_say(a,
-			"%s: %" PRIu64 " AUX area%s of %s, %" PRIu64
-			" bytes: vtrace has no decoder for that",
-			name, s->aux_areas, s->aux_areas == 1 ? "" : "s",
-			vt_perfdata_auxtrace_name(s->aux_type), s->aux_bytes);
-		app_raise(a, APP_LOSSY);
-	}
+	if (s->aux_areas)
+		app_say_lossy(a,
+			      "%s: %" PRIu64 " AUX area%s of %s, %" PRIu64
+			      " bytes: vtrace has no decoder for that",
+			      name, s->aux_areas, s->aux_areas == 1 ? "" : "s",
+			      vt_perfdata_auxtrace_name(s->aux_type), s->aux_bytes);
 	if (s->lost)
 		app_say(a, "%s: %" PRIu64 " records were lost while recording", name, s->lost);
 	if (s->unknown)

@@ -9,12 +9,11 @@ bool app_hots_check(struct app *a, const struct vt_hotprofile *p, const char *na
 {
 	const struct vt_hot_damage *d = vt_hotprofile_damage(p);
 
-	if (d->rejected) {
-		app_say(a,
-			"%s: %" PRIu64 " hot lists contradict themselves, left out; the first: %s",
-			name, d->rejected, d->first);
-		app_raise(a, APP_LOSSY);
-	}
+	if (d->rejected)
+		app_say_lossy(a,
+			      "%s: %" PRIu64
+			      " hot lists contradict themselves, left out; the first: %s",
+			      name, d->rejected, d->first);
 	if (vt_hotprofile_count(p))
 		return true;
 	return app_lacks(a, name, made ? "no hot lists: vhot found no such values" : APP_NO_LISTS);

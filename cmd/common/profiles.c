@@ -24,9 +24,8 @@ static void tell_bad(struct app *a, const char *name, uint64_t bad)
 {
 	if (!bad)
 		return;
-	app_say(a, "%s: %" PRIu64 " record%s of executed code that contradict%s, left out", name,
-		bad, bad == 1 ? "" : "s", bad == 1 ? "s itself" : " themselves");
-	app_raise(a, APP_LOSSY);
+	app_say_lossy(a, "%s: %" PRIu64 " record%s of executed code that contradict%s, left out",
+		      name, bad, bad == 1 ? "" : "s", bad == 1 ? "s itself" : " themselves");
 }
 
 static bool read_stream(struct app *a, struct app_profile *p, const char *path)

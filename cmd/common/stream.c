@@ -51,6 +51,32 @@ struct vt_reader *app_open_reader(struct app *a, const char *path)
 	return r;
 }
 
+bool app_open_inputs(struct app *a, struct app_inputs *in)
+{
+	size_t n = a->argc ? (size_t)a->argc : 1;
+
+	*in = (struct app_inputs){calloc(n, sizeof(*in->readers)), 0};
+	if (!in->readers)
+		return app_no_memory(a);
+	for (; in->count < n; in->count++) {
+		struct vt_reader *r = app_open_reader(a, a->argc ? a->argv[in->count] : "-");
+
+		if (!r)
+			return false;
+		in->readers[in->count] = r;
+	}
+	return true;
+}
+
+void app_close_inputs(struct app_inputs *in)
+{
+	size_t i;
+
+	for (i = 0; i < in->count; i++)
+		vt_reader_close(in->readers[i]);
+	free(in->readers);
+}
+
 const char *app_input_name(const char *path)
 {
 	return path && strcmp(path, "-") != 0 ? path : "standard input";
@@ -220,10 +246,10 @@ static void tell_bad_records(struct app *a, const struct vt_reader *r, uint64_t 
 {
 	if (!a->bad_records)
 		return;
-	app_say(a, "%s: %" PRIu64 " bad record%s, left out; the first, before 0x%" PRIx64 ": %s",
-		vt_reader_name(r), a->bad_records, a->bad_records == 1 ? "" : "s", at,
-		a->bad_record);
-	app_raise(a, APP_LOSSY);
+	app_say_lossy(a,
+		      "%s: %" PRIu64 " bad record%s, left out; the first, before 0x%" PRIx64 ": %s",
+		      vt_reader_name(r), a->bad_records, a->bad_records == 1 ? "" : "s", at,
+		      a->bad_record);
 }
 
 static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop)
@@ -266,8 +292,7 @@ static bool run_loop(struct app *a, struct vt_reader *r, const struct loop *loop
 		/* What came before the cut, or before the disk failed, is good. */
 		note_cut(a, r);
 		if (!a->source_tells)
-			app_say(a, "%s%s", err.text, cut_means(a));
-		app_raise(a, APP_LOSSY);
+			app_say_lossy(a, "%s%s", err.text, cut_means(a));
 	}
 	tell_losses(a, r, &losses);
 	add_losses(&a->losses, &losses);
@@ -279,6 +304,15 @@ bool app_each_run(struct app *a, struct vt_reader *r, app_run_fn *fn, void *arg)
 	struct loop loop = {.runs = fn, .arg = arg};
 
 	return run_loop(a, r, &loop);
+}
+
+bool app_read_stream(struct app *a, const char *path, app_run_fn *fn, void *arg)
+{
+	struct vt_reader *r = app_open_reader(a, path);
+	bool ok = r && app_each_run(a, r, fn, arg);
+
+	vt_reader_close(r);
+	return ok;
 }
 
 bool app_each_record(struct app *a, struct vt_reader *r, app_record_fn *fn, void *arg)

@@ -27,7 +27,19 @@
  */
 struct vt_reader *app_open_reader(struct app *a, const char *path);
 
-/* How messages call that input: its path, or "standard input". */
+/*
+ * Opens all operands, or standard input if there are none, before any is read: what is written has
+ * the provenance of each.  False after app_fail(); end with app_close_inputs() in either case.
+ */
+struct app_inputs {
+	struct vt_reader **readers;
+	size_t count;
+};
+
+bool app_open_inputs(struct app *a, struct app_inputs *in);
+void app_close_inputs(struct app_inputs *in);
+
+/* What messages call an input: its path, or "standard input". */
 const char *app_input_name(const char *path);
 
 /*
@@ -42,6 +54,9 @@ bool app_each_record(struct app *a, struct vt_reader *r, app_record_fn *fn, void
 typedef int app_run_fn(void *arg, const struct vt_block *block, uint32_t first, uint32_t count,
 		       struct vt_error *err);
 bool app_each_run(struct app *a, struct vt_reader *r, app_run_fn *fn, void *arg);
+
+/* Opens a stream, calls app_each_run() and closes it.  False after app_fail(). */
+bool app_read_stream(struct app *a, const char *path, app_run_fn *fn, void *arg);
 
 /*
  * The operands, or standard input when there are none, one after the other: opens each, calls

@@ -32,8 +32,6 @@ static int note_freqs(void *arg, const struct vt_block *block, uint32_t first, u
 static bool read_estimate(struct app *a, struct estimate *e, const struct app_truth *o)
 {
 	struct vt_error err = VT_ERROR_INIT;
-	struct vt_reader *r;
-	bool ok;
 
 	if (!app_context_open(a, &e->in, o->symfs))
 		return false;
@@ -48,14 +46,11 @@ static bool read_estimate(struct app *a, struct estimate *e, const struct app_tr
 	vt_context_add(e->in.context,
 		       &(struct vt_consumer){.take = vt_freqprofile_feed, .arg = e->freqs});
 	vt_context_add(e->in.context, &(struct vt_consumer){.take = note_freqs, .arg = e});
-	r = app_open_reader(a, o->estimate);
-	ok = r && app_each_run(a, r, vt_context_feed, e->in.context);
-	if (ok && vt_freqprofile_finish(e->freqs, &err) < 0)
-		ok = app_fail(a, &err);
-	if (ok && !e->nfreqs)
-		ok = app_lacks(a, vt_reader_name(r), APP_NO_FREQS);
-	vt_reader_close(r);
-	return ok;
+	if (!app_read_stream(a, o->estimate, vt_context_feed, e->in.context))
+		return false;
+	if (vt_freqprofile_finish(e->freqs, &err) < 0)
+		return app_fail(a, &err);
+	return e->nfreqs || app_lacks(a, app_input_name(o->estimate), APP_NO_FREQS);
 }
 
 static void estimate_end(struct estimate *e)

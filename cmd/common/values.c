@@ -90,15 +90,11 @@ static bool take_lists(struct app *a, struct app_values *v, const char *symfs,
 static bool read_stream(struct app *a, struct app_values *v, const char *path,
 			struct app_collect *c)
 {
-	struct vt_reader *r = app_open_reader(a, path);
-	bool ok = r && app_collect_begin(c, v->base.in.images.store);
-
-	if (ok)
-		vt_context_add(c->context, &(struct vt_consumer){.take = vt_hotprofile_feed,
-								 .arg = v->base.lists});
-	ok = ok && app_each_run(a, r, vt_context_feed, c->context) && app_collect_end(c);
-	vt_reader_close(r);
-	return ok;
+	if (!app_collect_begin(c, v->base.in.images.store))
+		return false;
+	vt_context_add(c->context,
+		       &(struct vt_consumer){.take = vt_hotprofile_feed, .arg = v->base.lists});
+	return app_read_stream(a, path, vt_context_feed, c->context) && app_collect_end(c);
 }
 
 static bool finish(struct app *a, struct app_values *v)
@@ -109,11 +105,9 @@ static bool finish(struct app *a, struct app_values *v)
 	if (vt_hotprofile_end(v->base.lists, &err) < 0)
 		return app_fail(a, &err);
 	damage = vt_hotprofile_damage(v->base.lists);
-	if (damage->rejected) {
-		app_say(a, "%" PRIu64 " hot lists left out; the first: %s", damage->rejected,
-			damage->first);
-		app_raise(a, APP_LOSSY);
-	}
+	if (damage->rejected)
+		app_say_lossy(a, "%" PRIu64 " hot lists left out; the first: %s", damage->rejected,
+			      damage->first);
 	return true;
 }
 

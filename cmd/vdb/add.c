@@ -91,13 +91,11 @@ static bool finish(struct vdb *v, struct vt_db *db, const char *path, struct gat
 
 	if (gather_finish(g, &b, &err) < 0)
 		return app_fail(v->app, &err);
-	if (gather_bad(g)) {
-		app_say(v->app,
-			"%s: %" PRIu64
-			" records of executed code that contradict themselves, left out",
-			path, gather_bad(g));
-		app_raise(v->app, APP_LOSSY);
-	}
+	if (gather_bad(g))
+		app_say_lossy(v->app,
+			      "%s: %" PRIu64
+			      " records of executed code that contradict themselves, left out",
+			      path, gather_bad(g));
 	input.added = b.now;
 	input.samples = gather_samples(&b);
 	vt_db_batch_digest(&b, input.digest);

@@ -64,11 +64,10 @@ static int end_section(struct import *m, struct vt_error *err)
 		return 0;
 	code = gather_finish(m->gather, &b, err);
 	if (code == 0 && gather_samples(&b) != input_samples(m)) {
-		app_say(m->v->app,
-			"%s: epoch %s: %" PRIu64 " samples of %" PRIu64
-			" have come through; it was not added",
-			m->name, m->epoch, gather_samples(&b), input_samples(m));
-		app_raise(m->v->app, APP_LOSSY);
+		app_say_lossy(m->v->app,
+			      "%s: epoch %s: %" PRIu64 " samples of %" PRIu64
+			      " have come through; it was not added",
+			      m->name, m->epoch, gather_samples(&b), input_samples(m));
 	} else if (code == 0) {
 		code = vt_db_add(m->db, &b, NULL, err);
 		if (code >= 0)

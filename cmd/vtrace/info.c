@@ -119,17 +119,15 @@ static void warn_bad(const struct info *i, const char *name)
 {
 	uint64_t bytes, places = vt_pt_survey_places(i->survey, &bytes);
 
-	if (i->summary.executed.bad) {
-		app_say(i->app, "%s: %" PRIu64 " records of executed code contradict themselves",
-			name, i->summary.executed.bad);
-		app_raise(i->app, APP_LOSSY);
-	}
-	if (places) {
-		app_say(i->app,
-			"%s: %" PRIu64 " bytes of Intel PT at %" PRIu64 " place%s are no packets",
-			name, bytes, places, places == 1 ? "" : "s");
-		app_raise(i->app, APP_LOSSY);
-	}
+	if (i->summary.executed.bad)
+		app_say_lossy(i->app,
+			      "%s: %" PRIu64 " records of executed code contradict themselves",
+			      name, i->summary.executed.bad);
+	if (places)
+		app_say_lossy(i->app,
+			      "%s: %" PRIu64 " bytes of Intel PT at %" PRIu64
+			      " place%s are no packets",
+			      name, bytes, places, places == 1 ? "" : "s");
 }
 
 static void show_summary(struct info *i, const char *name, struct vt_error *err)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 
 #include "cmd/common/stream.h"
 #include "cmd/vtrace/subcommands.h"
@@ -11,34 +10,13 @@ struct merge {
 	struct app *app;
 	const char *output;
 	const char *compress;
-	struct vt_reader **readers;
-	size_t nreaders;
+	struct app_inputs in;
 	struct vt_merge *merge;
 };
 
-/* All inputs are opened first: the header of what is written has the provenance of each. */
-static bool open_inputs(struct merge *m)
-{
-	size_t n = m->app->argc ? (size_t)m->app->argc : 1;
-
-	app_make_stream(m->app, m->output);
-	m->readers = calloc(n, sizeof(struct vt_reader *));
-	m->merge = vt_merge_new(m->app->seed);
-	if (!m->readers || !m->merge)
-		return app_no_memory(m->app);
-	for (; m->nreaders < n; m->nreaders++) {
-		const char *path = m->app->argc ? m->app->argv[m->nreaders] : "-";
-
-		m->readers[m->nreaders] = app_open_reader(m->app, path);
-		if (!m->readers[m->nreaders])
-			return false;
-	}
-	return true;
-}
-
 static bool fail_at(struct merge *m, size_t i, struct vt_error *err)
 {
-	vt_error_prefix(err, "%s", vt_reader_name(m->readers[i]));
+	vt_error_prefix(err, "%s", vt_reader_name(m->in.readers[i]));
 	return app_fail(m->app, err);
 }
 
@@ -48,25 +26,23 @@ static bool add_inputs(struct merge *m)
 	const struct vt_hot_damage *damage;
 	size_t i;
 
-	for (i = 0; i < m->nreaders; i++) {
-		if (!app_each_run(m->app, m->readers[i], vt_merge_feed, m->merge))
+	for (i = 0; i < m->in.count; i++) {
+		if (!app_each_run(m->app, m->in.readers[i], vt_merge_feed, m->merge))
 			return false;
 		if (vt_merge_end_stream(m->merge, &err) < 0)
 			return fail_at(m, i, &err);
 	}
 	damage = vt_merge_damage(m->merge);
-	if (damage->rejected) {
-		app_say(m->app,
-			"%" PRIu64 " hot lists contradict themselves, left out; the first: %s",
-			damage->rejected, damage->first);
-		app_raise(m->app, APP_LOSSY);
-	}
-	if (vt_merge_bad(m->merge)) {
-		app_say(m->app,
-			"%" PRIu64 " records of executed code that contradict themselves, left out",
-			vt_merge_bad(m->merge));
-		app_raise(m->app, APP_LOSSY);
-	}
+	if (damage->rejected)
+		app_say_lossy(m->app,
+			      "%" PRIu64
+			      " hot lists contradict themselves, left out; the first: %s",
+			      damage->rejected, damage->first);
+	if (vt_merge_bad(m->merge))
+		app_say_lossy(m->app,
+			      "%" PRIu64
+			      " records of executed code that contradict themselves, left out",
+			      vt_merge_bad(m->merge));
 	return true;
 }
 
@@ -74,7 +50,7 @@ static void write_sum(struct merge *m)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	struct vt_writer *w =
-		app_open_writer(m->app, m->output, m->compress, m->readers, m->nreaders);
+		app_open_writer(m->app, m->output, m->compress, m->in.readers, m->in.count);
 
 	if (!w)
 		return;
@@ -85,13 +61,13 @@ static void write_sum(struct merge *m)
 
 static void merge_inputs(struct merge *m)
 {
-	size_t i;
-
-	if (open_inputs(m) && add_inputs(m))
+	app_make_stream(m->app, m->output);
+	m->merge = vt_merge_new(m->app->seed);
+	if (!m->merge)
+		app_no_memory(m->app);
+	else if (app_open_inputs(m->app, &m->in) && add_inputs(m))
 		write_sum(m);
-	for (i = 0; i < m->nreaders; i++)
-		vt_reader_close(m->readers[i]);
-	free(m->readers);
+	app_close_inputs(&m->in);
 	vt_merge_free(m->merge);
 }
 
