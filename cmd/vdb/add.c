@@ -24,7 +24,7 @@ static void tell_text(struct vt_output *out, const char *input, const struct vt_
 	vt_buf_printf(&line, "%s: ", input);
 	if (added)
 		vt_buf_printf(&line, "added to %s: %" PRIu64 " samples in %zu images", epoch,
-			      gather_samples(b), b->nimages);
+			      vt_db_batch_samples(b), b->nimages);
 	else
 		vt_buf_printf(&line, "is in %s already, not added again", epoch);
 	vt_escape_str(&text, vt_buf_str(&line));
@@ -42,7 +42,7 @@ static void tell_json(struct vt_output *out, const char *input, const struct vt_
 	vt_json_set(o, "epoch", vt_json_text(epoch, strlen(epoch)));
 	vt_json_set(o, "added", json_boolean(added));
 	if (added) {
-		vt_json_set(o, "samples", vt_json_u64(gather_samples(b)));
+		vt_json_set(o, "samples", vt_json_u64(vt_db_batch_samples(b)));
 		vt_json_set(o, "images", vt_json_u64(b->nimages));
 	}
 	vt_json_write(out, o, false);
@@ -97,7 +97,7 @@ static bool finish(struct vdb *v, struct vt_db *db, const char *path, struct gat
 			      " records of executed code that contradict themselves, left out",
 			      path, gather_bad(g));
 	input.added = b.now;
-	input.samples = gather_samples(&b);
+	input.samples = vt_db_batch_samples(&b);
 	vt_db_batch_digest(&b, input.digest);
 	return add_batch(v, db, path, &b);
 }

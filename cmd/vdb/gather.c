@@ -307,17 +307,6 @@ int gather_finish(struct gather *g, struct vt_db_batch *b, struct vt_error *err)
 	return make_profiles(g, b, err);
 }
 
-uint64_t gather_samples(const struct vt_db_batch *b)
-{
-	uint64_t sum = 0;
-	size_t i, k;
-
-	for (i = 0; i < b->nprofiles; i++)
-		for (k = 0; k < b->profiles[i].places.count; k++)
-			sum += b->profiles[i].places.items[k].samples;
-	return sum;
-}
-
 uint64_t gather_bad(const struct gather *g)
 {
 	return vt_profile_bad(g->tally.profile);

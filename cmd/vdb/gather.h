@@ -22,9 +22,6 @@ int gather_feed(struct gather *g, const struct vt_block *b, uint32_t first, uint
 /* After the last: fills the parts of the batch that come from records; borrowed from `g`. */
 int gather_finish(struct gather *g, struct vt_db_batch *batch, struct vt_error *err);
 
-/* The samples of all events of a batch. */
-uint64_t gather_samples(const struct vt_db_batch *b);
-
 /* Records of executed code that contradict themselves and were left out. */
 uint64_t gather_bad(const struct gather *g);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +62,11 @@ static int end_section(struct import *m, struct vt_error *err)
 	if (!m->gather)
 		return 0;
 	code = gather_finish(m->gather, &b, err);
-	if (code == 0 && gather_samples(&b) != input_samples(m)) {
+	if (code == 0 && vt_db_batch_samples(&b) != input_samples(m)) {
 		app_say_lossy(m->v->app,
 			      "%s: epoch %s: %" PRIu64 " samples of %" PRIu64
 			      " have come through; it was not added",
-			      m->name, m->epoch, gather_samples(&b), input_samples(m));
+			      m->name, m->epoch, vt_db_batch_samples(&b), input_samples(m));
 	} else if (code == 0) {
 		code = vt_db_add(m->db, &b, NULL, err);
 		if (code >= 0)
@@ -80,45 +79,11 @@ static int end_section(struct import *m, struct vt_error *err)
 
 /* ---- what a section begins with ---- */
 
-static int hex_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* "DIGEST ADDED SAMPLES NAME" */
-static bool parse_input(const char *text, struct vt_db_input *input)
-{
-	unsigned i;
-	char *end;
-
-	for (i = 0; i < VT_DIGEST_SIZE; i++) {
-		int high = hex_digit((uint8_t)text[2 * i]);
-		int low = high < 0 ? -1 : hex_digit((uint8_t)text[2 * i + 1]);
-
-		if (low < 0)
-			return false;
-		input->digest[i] = (uint8_t)(high << 4 | low);
-	}
-	text += 2 * VT_DIGEST_SIZE;
-	errno = 0;
-	if (*text != ' ')
-		return false;
-	input->added = strtoll(text, &end, 10);
-	if (end == text || *end != ' ')
-		return false;
-	text = end;
-	input->samples = strtoull(text, &end, 10);
-	if (end == text || *end != ' ' || errno)
-		return false;
-	input->name = (struct vt_bytes){(const uint8_t *)end + 1, strlen(end + 1)};
-	return true;
-}
-
 static int add_input(struct import *m, const char *text, struct vt_error *err)
 {
 	if (!vt_array_grow(&m->inputs, &m->inputs_cap, m->ninputs + 1, sizeof(*m->inputs)))
 		return vt_error_nomem(err);
-	if (!parse_input(text, &m->inputs[m->ninputs]))
+	if (!vt_db_parse_input(text, &m->inputs[m->ninputs]))
 		return vt_error_set(err, VT_E_DAMAGED, "%s: an input of epoch %s is damaged",
 				    m->name, m->epoch);
 	m->ninputs++;

@@ -2,11 +2,9 @@
 #ifndef CMD_VTRACE_INFO_INPUT_H
 #define CMD_VTRACE_INFO_INPUT_H
 
-#include <pthread.h>
-
 #include "base/input.h"
 #include "cmd/common/app.h"
-#include "stream/reader.h"
+#include "formats/common/convert.h"
 
 /*
  * What vtrace info can be asked about: a stream; a perf.data, which is made into a stream on the
@@ -17,13 +15,9 @@ enum info_format { INFO_STREAM, INFO_PERF, INFO_PT };
 struct info_input {
 	enum info_format format;
 	struct app *app;
-	struct vt_reader *reader; /* NULL for INFO_PT */
-	struct vt_input in;	  /* not for INFO_STREAM; of INFO_PT: at its first byte */
-	/* Not for others. */
-	int pipe[2];
-	pthread_t thread; /* which makes the stream */
-	bool ended;	  /* it has */
-	struct vt_error err;
+	struct vt_reader *reader;	 /* NULL for INFO_PT */
+	struct vt_input in;		 /* not for INFO_STREAM; of INFO_PT: at its first byte */
+	struct vt_conversion conversion; /* of INFO_PERF */
 };
 
 /* `path` NULL or "-" is standard input.  False after app_fail() or app_usage(). */
@@ -39,6 +33,6 @@ uint64_t info_input_bytes(const struct info_input *i);
 bool info_input_end(struct info_input *i);
 
 /* The same, and closes it. */
-bool info_input_close(struct info_input *i);
+void info_input_close(struct info_input *i);
 
 #endif

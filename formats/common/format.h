@@ -74,18 +74,21 @@ struct vt_format_summary {
 	uint64_t out_of_order; /* records delivered after a later one, for want of memory */
 };
 
+/*
+ * Converts an input, which stands at its first byte, to records.  Returns 0 at its end; damage on
+ * the way is in *sum and in GAP records.  Else a negative error.
+ */
+typedef int vt_decode_fn(struct vt_input *in, struct vt_writer *w,
+			 const struct vt_format_options *opt, struct vt_format_summary *sum,
+			 struct vt_error *err);
+
 /* An input format. */
 struct vt_format {
 	const char *name;
 	const char *description;
 	/* True if an input that begins with these bytes is of this format. */
 	bool (*probe)(const uint8_t *bytes, size_t size);
-	/*
-	 * Converts the input, which stands at its first byte, to records.  Returns 0 at its end;
-	 * damage on the way is in *sum and in GAP records.  Else a negative error.
-	 */
-	int (*decode)(struct vt_input *in, struct vt_writer *w, const struct vt_format_options *opt,
-		      struct vt_format_summary *sum, struct vt_error *err);
+	vt_decode_fn *decode;
 };
 
 /* One input in the hands of a decoder of AUX areas; each decoder defines its own. */

@@ -56,6 +56,17 @@ void vt_db_batch_digest(const struct vt_db_batch *b, uint8_t digest[VT_DIGEST_SI
 	vt_digest_end(&d, digest);
 }
 
+uint64_t vt_db_batch_samples(const struct vt_db_batch *b)
+{
+	uint64_t sum = 0;
+	size_t i, k;
+
+	for (i = 0; i < b->nprofiles; i++)
+		for (k = 0; k < b->profiles[i].places.count; k++)
+			sum += b->profiles[i].places.items[k].samples;
+	return sum;
+}
+
 static struct vt_bytes input_digest(const struct vt_db_input *input)
 {
 	return (struct vt_bytes){input->digest, VT_DIGEST_SIZE};

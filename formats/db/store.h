@@ -129,6 +129,9 @@ struct vt_db_batch {
 /* What all of a batch but its inputs comes to. */
 void vt_db_batch_digest(const struct vt_db_batch *b, uint8_t digest[VT_DIGEST_SIZE]);
 
+/* The samples of all events of a batch. */
+uint64_t vt_db_batch_samples(const struct vt_db_batch *b);
+
 /*
  * Adds a batch.  1: done; 0: all of its inputs are there already, nothing was done;
  * -VT_E_AMBIGUOUS: some of its inputs are there, nothing was done; -VT_E_USAGE: a name that cannot
@@ -169,6 +172,9 @@ int vt_db_write(struct vt_db *db, const struct vt_db_selection *sel, bool sectio
 #define VT_DB_META_LABEL "vdb.label"
 #define VT_DB_META_BEGUN "vdb.begun" /* the epoch: seconds since 1970, UTC */
 #define VT_DB_META_INPUT "vdb.input" /* "DIGEST ADDED SAMPLES NAME", each input */
+
+/* Parses the text of VT_DB_META_INPUT, from which `input` borrows the name.  False if damaged. */
+bool vt_db_parse_input(const char *text, struct vt_db_input *input);
 
 /*
  * Fills a table that has no columns yet: a row for each epoch or input in the order in which they

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,6 +335,39 @@ static int write_input(void *arg, sqlite3_stmt *q, struct vt_error *err)
 		   (struct vt_bytes){b.data, b.size});
 	vt_buf_free(&b);
 	return 0;
+}
+
+static int hex_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool vt_db_parse_input(const char *text, struct vt_db_input *input)
+{
+	unsigned i;
+	char *end;
+
+	for (i = 0; i < VT_DIGEST_SIZE; i++) {
+		int high = hex_digit((uint8_t)text[2 * i]);
+		int low = high < 0 ? -1 : hex_digit((uint8_t)text[2 * i + 1]);
+
+		if (low < 0)
+			return false;
+		input->digest[i] = (uint8_t)(high << 4 | low);
+	}
+	text += 2 * VT_DIGEST_SIZE;
+	errno = 0;
+	if (*text != ' ')
+		return false;
+	input->added = strtoll(text, &end, 10);
+	if (end == text || *end != ' ')
+		return false;
+	text = end;
+	input->samples = strtoull(text, &end, 10);
+	if (end == text || *end != ' ' || errno)
+		return false;
+	input->name = (struct vt_bytes){(const uint8_t *)end + 1, strlen(end + 1)};
+	return true;
 }
 
 static int write_section(struct sum *s, int64_t section, struct vt_error *err)

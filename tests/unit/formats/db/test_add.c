@@ -454,6 +454,37 @@ static void digest_of_a_batch(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, db_setup, db_teardown)
 
+/* Hexadecimal digits are lower case, numbers in range, and all of it is there. */
+static void parse_an_input(void **state)
+{
+#define DIGEST "00f0000000000000000000000000000000000000000000000000000000000aff"
+	static const char *const damaged[] = {
+		"",
+		"00",
+		DIGEST,
+		DIGEST " ",
+		DIGEST " 1",
+		DIGEST " 1 2",
+		DIGEST "0 1 2 name",
+		DIGEST " x 2 name",
+		DIGEST " 1 99999999999999999999 name",
+		"G" DIGEST " 1 2 name",
+	};
+	struct vt_db_input input;
+	size_t i;
+
+	(void)state;
+	assert_true(vt_db_parse_input(DIGEST " -5 7 a name", &input));
+	assert_int_equal(input.digest[1], 0xf0);
+	assert_int_equal(input.digest[31], 0xff);
+	assert_int_equal(input.added, -5);
+	assert_int_equal(input.samples, 7);
+	assert_int_equal(input.name.size, strlen("a name"));
+	assert_memory_equal(input.name.data, "a name", input.name.size);
+	for (i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++)
+		assert_false(vt_db_parse_input(damaged[i], &input));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +501,7 @@ int main(void)
 		TEST(every_table_is_needed),
 		TEST(damaged_profiles_are_not_added_to),
 		cmocka_unit_test(digest_of_a_batch),
+		cmocka_unit_test(parse_an_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FORMATS_COMMON_CONVERT_H
+#define FORMATS_COMMON_CONVERT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "formats/common/format.h"
+#include "stream/reader.h"
+
+/* An input that a thread converts to a stream, which the caller reads through a pipe. */
+struct vt_conversion {
+	struct vt_input *in; /* borrowed */
+	vt_decode_fn *decode;
+	struct vt_format_options options;
+	int pipe[2];
+	pthread_t thread;
+	struct vt_error err; /* why decoding failed; valid after vt_conversion_end() */
+	bool running;
+};
+
+/*
+ * Starts converting `in`, which stands at its first byte and must not be touched before
+ * vt_conversion_end().  The stream ends with VT_STATUS_LOSSY if `decode` counts damage.  Returns
+ * the reader, owned by the caller; NULL with *err: VT_E_READ, VT_E_NOMEM, or why decoding failed
+ * before its first record.  Nothing is left running then.
+ */
+struct vt_reader *vt_conversion_start(struct vt_conversion *c, struct vt_input *in,
+				      vt_decode_fn *decode, const char *tmpdir,
+				      struct vt_error *err);
+
+/*
+ * Waits until the input is converted, whether or not the reader has seen all of it.  May be called
+ * again, and for a conversion that is all zero.
+ */
+void vt_conversion_end(struct vt_conversion *c);
+
+#endif
