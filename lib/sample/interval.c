@@ -73,3 +73,13 @@ uint64_t *vt_sample_write(struct vt_writer *w, uint64_t event, uint64_t time, in
 	row[VT_SAMPLE_HAS] = SAMPLE_IP | SAMPLE_TID | SAMPLE_PERIOD | (time ? SAMPLE_TIME : 0);
 	return row;
 }
+
+void vt_sample_refuse(struct vt_writer *w, vt_warn_fn *warn, void *arg, const struct vt_error *err)
+{
+	uint64_t *row = vt_writer_row(w, VT_GAP);
+
+	if (warn)
+		warn(arg, err->text);
+	row[VT_GAP_RECORDS] = 1;
+	vt_writer_text(w, VT_GAP_REASON, "executed code that contradicts itself");
+}

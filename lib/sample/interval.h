@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
+#include "stream/reader.h"
 #include "stream/writer.h"
 
 /* How the intervals between samples are drawn; all have the same mean. */
@@ -42,6 +43,12 @@ uint64_t vt_interval_next(const struct vt_interval *v, struct vt_rng *rng);
  * distribution: P(k) = P(interval >= k) / mean).
  */
 uint64_t vt_interval_first(const struct vt_interval *v, struct vt_rng *rng);
+
+/*
+ * Leaves out executed code that contradicts itself: passes the text of `err` to `warn` (may be
+ * NULL) and writes a GAP record.
+ */
+void vt_sample_refuse(struct vt_writer *w, vt_warn_fn *warn, void *arg, const struct vt_error *err);
 
 /* Writes the SAMPLE of an instruction of user code: the row.  Of time 0, nothing is known. */
 uint64_t *vt_sample_write(struct vt_writer *w, uint64_t event, uint64_t time, int64_t pid,

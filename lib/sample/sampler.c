@@ -8,7 +8,6 @@
 
 #include "sample/internal.h"
 
-/* The hashes' entries: what they point to stays where it is. */
 /* ---- what the stream is told of itself ---- */
 
 static const char *const unit_names[VT_NSAMPLERUNITS] = {
@@ -94,18 +93,12 @@ static void interrupt_all(struct vt_sampler *s)
 
 /* ---- records ---- */
 
-static int tell_bad(struct vt_sampler *s, struct vt_error *err)
+static int refuse_execution(struct vt_sampler *s, struct vt_error *err)
 {
-	uint64_t *row;
-
 	if (err->code == VT_E_NOMEM)
 		return -VT_E_NOMEM;
 	s->totals.bad++;
-	if (s->o.warn)
-		s->o.warn(s->o.warn_arg, err->text);
-	row = vt_writer_row(s->w, VT_GAP);
-	row[VT_GAP_RECORDS] = 1;
-	vt_writer_text(s->w, VT_GAP_REASON, "executed code that contradicts itself");
+	vt_sample_refuse(s->w, s->o.warn, s->o.warn_arg, err);
 	interrupt_all(s);
 	return 0;
 }
@@ -115,7 +108,7 @@ static int take_block(struct vt_sampler *s, const struct vt_record *rec, struct 
 	const struct vt_bblocks *dict = vt_context_blocks(s->o.context);
 
 	if (vt_context_refused(s->o.context, err) < 0)
-		return tell_bad(s, err);
+		return refuse_execution(s, err);
 	return vti_sampler_block(s, vt_bblocks_get(dict, vt_record_u64(rec, VT_BLOCK_ID)), err);
 }
 
@@ -153,7 +146,7 @@ static int take_exec(struct vt_sampler *s, const struct vt_record *rec, struct v
 	code = vti_sample_run(s, p, t, rec, err);
 	if (code == 0 && t->stack.failed)
 		return vt_error_nomem(err);
-	return code < 0 ? tell_bad(s, err) : 0;
+	return code < 0 ? refuse_execution(s, err) : 0;
 }
 
 static int take_meta(struct vt_sampler *s, const struct vt_record *rec, struct vt_error *err)

@@ -295,18 +295,12 @@ static void pass_on(struct vt_simulate *s, const struct vt_record *rec)
 		vt_writer_copy(s->o.truth, rec);
 }
 
-static int tell_bad(struct vt_simulate *s, struct vt_error *err)
+static int refuse_code(struct vt_simulate *s, struct vt_error *err)
 {
-	uint64_t *row;
-
 	if (err->code == VT_E_NOMEM)
 		return -VT_E_NOMEM;
 	s->totals.bad++;
-	if (s->o.warn)
-		s->o.warn(s->o.warn_arg, err->text);
-	row = vt_writer_row(s->w, VT_GAP);
-	row[VT_GAP_RECORDS] = 1;
-	vt_writer_text(s->w, VT_GAP_REASON, "executed code that contradicts itself");
+	vt_sample_refuse(s->w, s->o.warn, s->o.warn_arg, err);
 	vti_sim_interrupt(s, NULL);
 	return 0;
 }
@@ -314,14 +308,14 @@ static int tell_bad(struct vt_simulate *s, struct vt_error *err)
 static int take_block(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
 	if (add_block(s, rec, err) < 0)
-		return tell_bad(s, err);
+		return refuse_code(s, err);
 	pass_on(s, rec);
 	return 0;
 }
 
 static int take_exec(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
 {
-	return vti_sim_exec(s, rec, err) < 0 ? tell_bad(s, err) : 0;
+	return vti_sim_exec(s, rec, err) < 0 ? refuse_code(s, err) : 0;
 }
 
 static int take_meta(struct vt_simulate *s, const struct vt_record *rec, struct vt_error *err)
