@@ -55,6 +55,7 @@ static void note(struct tally *t, const char *form, uint64_t count)
 static void tally_block(const struct vt_core *m, const struct vt_execcount *c,
 			const struct vt_bblock *b, struct tally *t)
 {
+	struct vt_facts f;
 	struct vt_mop op;
 	char form[VT_FORM_SIZE];
 	uint32_t i;
@@ -72,7 +73,7 @@ static void tally_block(const struct vt_core *m, const struct vt_execcount *c,
 		t->insns += count;
 		if (known)
 			t->known += count;
-		else if (vt_form_of(b->code + at, b->size - at, form))
+		else if (vt_facts_decode_form(b->code + at, b->size - at, &f, form))
 			note(t, form, count);
 	}
 }

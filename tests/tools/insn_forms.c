@@ -137,6 +137,7 @@ static struct found *append(struct list *l)
 static void try_one(struct list *l, ZydisMnemonic mnemonic, const enum kind *kinds, unsigned n)
 {
 	ZydisEncoderRequest req;
+	struct vt_facts facts;
 	struct found f;
 	ZyanUSize size = sizeof(f.code);
 	unsigned i;
@@ -159,7 +160,7 @@ static void try_one(struct list *l, ZydisMnemonic mnemonic, const enum kind *kin
 			return;
 	}
 	f.size = (uint8_t)size;
-	if (vt_form_of(f.code, size, f.form) && !has(l, f.form))
+	if (vt_facts_decode_form(f.code, size, &facts, f.form) && !has(l, f.form))
 		*append(l) = f;
 }
 

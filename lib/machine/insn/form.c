@@ -97,21 +97,6 @@ void vti_form_write(const ZydisDecodedInstruction *insn, const ZydisDecodedOpera
 	}
 }
 
-bool vt_form_of(const uint8_t *code, size_t size, char form[VT_FORM_SIZE])
-{
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction insn;
-	ZydisDecoder decoder;
-
-	form[0] = 0;
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, size, &insn, operands)))
-		return false;
-	vti_form_write(&insn, operands, form);
-	return true;
-}
-
 /* The registers that hold what memory of this many bits does, by number of the attempt. */
 static const char *const twins[][4] = {
 	{"m8", "r8", NULL, NULL},  {"m16", "r16", "x", NULL}, {"m32", "r32", "x", "mm"},

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine/insn/insn.h"
+
 /*
  * Forms of instructions: "add r64,m64", "vpshufb y,y,y", "lea.3 r64,a".  Tables of timings are
  * keyed by them.  The mnemonic is Intel's; operands, those written in the assembly, are
@@ -21,8 +23,11 @@
  */
 #define VT_FORM_SIZE 64
 
-/* Writes the form of the instruction at the start of `code`; false if it is none. */
-bool vt_form_of(const uint8_t *code, size_t size, char form[VT_FORM_SIZE]);
+/*
+ * Does what vt_facts_decode() does and, unless `form` is NULL, writes the instruction's form to its
+ * VT_FORM_SIZE bytes.  False, with `form` untouched, if `code` begins with no instruction.
+ */
+bool vt_facts_decode_form(const uint8_t *code, size_t size, struct vt_facts *f, char *form);
 
 /*
  * The n-th form that does the same to a register as `form` does to memory: first in a general

@@ -5,13 +5,9 @@
 #include <Zydis/Zydis.h>
 
 #include "machine/insn/form.h"
-#include "machine/insn/insn.h"
 
-/* The form of an instruction that is decoded, at most VT_FORM_SIZE bytes. */
+/* Writes the form of a decoded instruction, with its final 0 at most VT_FORM_SIZE bytes. */
 void vti_form_write(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
 		    char *form);
-
-/* vt_facts_decode() and, if `form` is not NULL, vt_form_of() in one. */
-bool vti_facts_decode_form(const uint8_t *bytes, size_t size, struct vt_facts *f, char *form);
 
 #endif

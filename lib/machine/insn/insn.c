@@ -503,7 +503,7 @@ static void take_operands(const struct decoded *d, struct vt_facts *f)
 	take_unnamed(d, f);
 }
 
-bool vti_facts_decode_form(const uint8_t *bytes, size_t size, struct vt_facts *f, char *form)
+bool vt_facts_decode_form(const uint8_t *bytes, size_t size, struct vt_facts *f, char *form)
 {
 	ZydisDecoder decoder;
 	struct decoded d;
@@ -529,7 +529,7 @@ bool vti_facts_decode_form(const uint8_t *bytes, size_t size, struct vt_facts *f
 
 bool vt_facts_decode(const uint8_t *bytes, size_t size, struct vt_facts *f)
 {
-	return vti_facts_decode_form(bytes, size, f, NULL);
+	return vt_facts_decode_form(bytes, size, f, NULL);
 }
 
 static bool stops(ZydisMnemonic m)

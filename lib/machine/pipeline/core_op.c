@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "machine/insn/form_internal.h"
+#include "machine/insn/form.h"
 #include "machine/pipeline/core.h"
 #include "machine/pipeline/timing.h"
 
@@ -476,7 +476,7 @@ bool vt_core_op(const struct vt_core *m, const uint8_t *code, size_t size, struc
 		*op = cached->op;
 		return true;
 	}
-	known = vti_facts_decode_form(code, size, &f, m->table ? form : NULL);
+	known = vt_facts_decode_form(code, size, &f, m->table ? form : NULL);
 	memset(op, 0, sizeof(*op));
 	op->estimated = true;
 	op->slots = 1;

@@ -241,15 +241,15 @@ static void forms_are_named(void **state)
 		{"lea.ip r64,a", {0x67, 0x48, 0x8d, 0x05, 0, 0, 0, 0}, 8},
 	};
 	char form[VT_FORM_SIZE];
+	struct vt_facts f;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_true(vt_form_of(cases[i].code, cases[i].size, form));
+		assert_true(vt_facts_decode_form(cases[i].code, cases[i].size, &f, form));
 		assert_string_equal(form, cases[i].form);
 	}
-	assert_false(vt_form_of(cases[0].code, 1, form));
-	assert_string_equal(form, "");
+	assert_false(vt_facts_decode_form(cases[0].code, 1, &f, form));
 }
 
 /* As much of a form as there is room for. */
