@@ -2,6 +2,7 @@
 #include "machine/pipeline/branch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine/insn/insn.h"
 
@@ -11,20 +12,16 @@
 /* Counters of two bits: 2 and 3 say "taken". */
 enum { STRONGLY_NOT, WEAKLY_NOT, WEAKLY, STRONGLY };
 
-/* Each has as many, 2^bits, whichever of them the machine's sort of predictor uses. */
-struct counters {
-	uint8_t *n;
-};
-
 struct vt_simbranch {
 	enum vt_predictor kind;
-	uint64_t mask;		/* of an index of counters */
-	uint64_t history_mask;	/* of the branches that are remembered */
-	uint64_t history;	/* the latest in bit 0; 1: taken */
-	struct counters main;	/* bimodal's and gshare's; of a tournament those by history */
-	struct counters local;	/* by a branch's own history */
-	struct counters choice; /* taken: the one by history is to be believed */
-	uint32_t *locals;	/* each branch's own history */
+	uint64_t mask;	       /* of an index of counters */
+	uint64_t history_mask; /* of the branches that are remembered */
+	uint64_t history;      /* the latest in bit 0; 1: taken */
+	/* 2^bits counters in each table that the machine's kind of predictor uses; else NULL. */
+	uint8_t *main;	  /* bimodal and gshare; the global predictor of a tournament */
+	uint8_t *local;	  /* indexed by a branch's own history */
+	uint8_t *choice;  /* "taken": believe the global predictor */
+	uint32_t *locals; /* each branch's own history */
 	uint32_t nbtb;
 	struct {
 		uint64_t addr; /* 0: none */
@@ -43,7 +40,7 @@ static bool says_taken(uint8_t counter)
 	return counter >= WEAKLY;
 }
 
-static void count(uint8_t *counter, bool up)
+static void train_counter(uint8_t *counter, bool up)
 {
 	if (up && *counter < STRONGLY)
 		++*counter;
@@ -55,25 +52,25 @@ static void count(uint8_t *counter, bool up)
  * Two predictors, and for each history a counter that knows which of them was right when they
  * disagreed; Kessler, "The Alpha 21264 microprocessor", IEEE Micro 19(2), 1999.
  */
-static bool tournament(struct vt_simbranch *s, uint64_t addr, bool taken)
+static bool predict_tournament(struct vt_simbranch *s, uint64_t addr, bool taken)
 {
 	uint32_t *own = &s->locals[addr & s->mask];
-	uint8_t *local = &s->local.n[*own & s->mask];
-	uint8_t *global = &s->main.n[(addr ^ s->history) & s->mask];
-	uint8_t *choice = &s->choice.n[s->history & s->mask];
+	uint8_t *local = &s->local[*own & s->mask];
+	uint8_t *global = &s->main[(addr ^ s->history) & s->mask];
+	uint8_t *choice = &s->choice[s->history & s->mask];
 	bool by_local = says_taken(*local), by_global = says_taken(*global);
 	bool said = says_taken(*choice) ? by_global : by_local;
 
 	if (by_local != by_global)
-		count(choice, by_global == taken);
-	count(local, taken);
-	count(global, taken);
+		train_counter(choice, by_global == taken);
+	train_counter(local, taken);
+	train_counter(global, taken);
 	*own = (uint32_t)((*own << 1 | taken) & s->history_mask);
 	return said;
 }
 
 /* Where the branch at `addr` is said to go, before it is known that it is `taken`. */
-static bool direction(struct vt_simbranch *s, uint64_t addr, bool taken)
+static bool predict_direction(struct vt_simbranch *s, uint64_t addr, bool taken)
 {
 	uint8_t *counter;
 	bool said = false;
@@ -83,12 +80,12 @@ static bool direction(struct vt_simbranch *s, uint64_t addr, bool taken)
 		break;
 	case VT_PREDICT_BIMODAL:
 	case VT_PREDICT_GSHARE:
-		counter = &s->main.n[(addr ^ s->history) & s->mask];
+		counter = &s->main[(addr ^ s->history) & s->mask];
 		said = says_taken(*counter);
-		count(counter, taken);
+		train_counter(counter, taken);
 		break;
 	case VT_PREDICT_TOURNAMENT:
-		said = tournament(s, addr, taken);
+		said = predict_tournament(s, addr, taken);
 		break;
 	}
 	if (s->kind != VT_PREDICT_BIMODAL)
@@ -98,7 +95,7 @@ static bool direction(struct vt_simbranch *s, uint64_t addr, bool taken)
 
 /* ---- targets ---- */
 
-static void push(struct vt_simbranch *s, uint64_t addr)
+static void push_return(struct vt_simbranch *s, uint64_t addr)
 {
 	if (s->nreturns == 0)
 		return;
@@ -108,7 +105,7 @@ static void push(struct vt_simbranch *s, uint64_t addr)
 		s->held++;
 }
 
-static uint64_t pop(struct vt_simbranch *s, uint64_t otherwise)
+static uint64_t pop_return(struct vt_simbranch *s, uint64_t otherwise)
 {
 	if (s->held == 0)
 		return otherwise;
@@ -117,7 +114,8 @@ static uint64_t pop(struct vt_simbranch *s, uint64_t otherwise)
 	return s->returns[s->top];
 }
 
-static uint64_t indirect(struct vt_simbranch *s, uint64_t addr, uint64_t fall, uint64_t next)
+static uint64_t predict_indirect(struct vt_simbranch *s, uint64_t addr, uint64_t fall,
+				 uint64_t next)
 {
 	uint64_t said = fall;
 	size_t i;
@@ -140,28 +138,26 @@ uint64_t vt_simbranch_predict(struct vt_simbranch *s, uint64_t addr, uint32_t fl
 	if (!(flags & VT_FACT_BRANCH))
 		return next;
 	if (flags & VT_FACT_CONDITIONAL)
-		return direction(s, addr, next != fall) ? target : fall;
+		return predict_direction(s, addr, next != fall) ? target : fall;
 	if (flags & VT_FACT_RETURN)
-		return pop(s, fall);
+		return pop_return(s, fall);
 	if (flags & VT_FACT_INDIRECT)
-		said = indirect(s, addr, fall, next);
+		said = predict_indirect(s, addr, fall, next);
 	if (flags & VT_FACT_CALL)
-		push(s, fall);
+		push_return(s, fall);
 	return said;
 }
 
 /* ---- making and freeing ---- */
 
-static bool make_counters(struct counters *c, size_t n)
+/* Owned by the caller; NULL when memory runs out. */
+static uint8_t *make_counters(size_t n)
 {
-	size_t i;
+	uint8_t *counters = malloc(n);
 
-	c->n = malloc(n);
-	if (!c->n)
-		return false;
-	for (i = 0; i < n; i++)
-		c->n[i] = WEAKLY_NOT;
-	return true;
+	if (counters)
+		memset(counters, WEAKLY_NOT, n);
+	return counters;
 }
 
 static bool make_directions(struct vt_simbranch *s, const struct vt_core *m)
@@ -175,12 +171,13 @@ static bool make_directions(struct vt_simbranch *s, const struct vt_core *m)
 	s->history_mask = ((uint64_t)1 << history) - 1;
 	if (s->kind == VT_PREDICT_NONE)
 		return true;
-	if (!make_counters(&s->main, n))
-		return false;
+	s->main = make_counters(n);
 	if (s->kind != VT_PREDICT_TOURNAMENT)
-		return true;
+		return s->main;
+	s->local = make_counters(n);
+	s->choice = make_counters(n);
 	s->locals = calloc(n, sizeof(*s->locals));
-	return s->locals && make_counters(&s->local, n) && make_counters(&s->choice, n);
+	return s->main && s->local && s->choice && s->locals;
 }
 
 struct vt_simbranch *vt_simbranch_new(const struct vt_core *m)
@@ -207,9 +204,9 @@ void vt_simbranch_free(struct vt_simbranch *s)
 {
 	if (!s)
 		return;
-	free(s->main.n);
-	free(s->local.n);
-	free(s->choice.n);
+	free(s->main);
+	free(s->local);
+	free(s->choice);
 	free(s->locals);
 	free(s->btb);
 	free(s->returns);

@@ -53,6 +53,21 @@ struct field {
 		row, key, offsetof(struct vt_core, member), max                                    \
 	}
 
+/* clang-format off */
+#define CACHE_FIELDS(row, cache)                      \
+	FIELD(row, "size", cache.size, 1u << 30),     \
+	FIELD(row, "line", cache.line, 4096),         \
+	FIELD(row, "ways", cache.ways, 1024),         \
+	FIELD(row, "latency", cache.latency, 10000),  \
+	FIELD(row, "misses", cache.misses, 1024)
+
+#define TLB_FIELDS(row, tlb)                          \
+	FIELD(row, "entries", tlb.entries, 1u << 16), \
+	FIELD(row, "ways", tlb.ways, 1024),           \
+	FIELD(row, "page", tlb.page, 1u << 30),       \
+	FIELD(row, "latency", tlb.latency, 10000)
+/* clang-format on */
+
 static const struct field fields[] = {
 	FIELD("skid", NULL, skid, 1000),
 	FIELD("fetch", NULL, fetch, 64),
@@ -75,39 +90,14 @@ static const struct field fields[] = {
 	FIELD("branch", "targets", btb, 1u << 16),
 	FIELD("branch", "returns", returns, 1024),
 	FIELD("branch", "penalty", mispredict, 1000),
-	FIELD("icache", "size", icache.size, 1u << 30),
-	FIELD("icache", "line", icache.line, 4096),
-	FIELD("icache", "ways", icache.ways, 1024),
-	FIELD("icache", "latency", icache.latency, 10000),
-	FIELD("icache", "misses", icache.misses, 1024),
-	FIELD("dcache", "size", dcache.size, 1u << 30),
-	FIELD("dcache", "line", dcache.line, 4096),
-	FIELD("dcache", "ways", dcache.ways, 1024),
-	FIELD("dcache", "latency", dcache.latency, 10000),
-	FIELD("dcache", "misses", dcache.misses, 1024),
-	FIELD("l2", "size", l2.size, 1u << 30),
-	FIELD("l2", "line", l2.line, 4096),
-	FIELD("l2", "ways", l2.ways, 1024),
-	FIELD("l2", "latency", l2.latency, 10000),
-	FIELD("l2", "misses", l2.misses, 1024),
-	FIELD("l3", "size", l3.size, 1u << 30),
-	FIELD("l3", "line", l3.line, 4096),
-	FIELD("l3", "ways", l3.ways, 1024),
-	FIELD("l3", "latency", l3.latency, 10000),
-	FIELD("l3", "misses", l3.misses, 1024),
+	CACHE_FIELDS("icache", icache),
+	CACHE_FIELDS("dcache", dcache),
+	CACHE_FIELDS("l2", l2),
+	CACHE_FIELDS("l3", l3),
 	FIELD("memory", "latency", memory, 100000),
-	FIELD("itlb", "entries", itlb.entries, 1u << 16),
-	FIELD("itlb", "ways", itlb.ways, 1024),
-	FIELD("itlb", "page", itlb.page, 1u << 30),
-	FIELD("itlb", "latency", itlb.latency, 10000),
-	FIELD("dtlb", "entries", dtlb.entries, 1u << 16),
-	FIELD("dtlb", "ways", dtlb.ways, 1024),
-	FIELD("dtlb", "page", dtlb.page, 1u << 30),
-	FIELD("dtlb", "latency", dtlb.latency, 10000),
-	FIELD("stlb", "entries", stlb.entries, 1u << 16),
-	FIELD("stlb", "ways", stlb.ways, 1024),
-	FIELD("stlb", "page", stlb.page, 1u << 30),
-	FIELD("stlb", "latency", stlb.latency, 10000),
+	TLB_FIELDS("itlb", itlb),
+	TLB_FIELDS("dtlb", dtlb),
+	TLB_FIELDS("stlb", stlb),
 };
 
 /* ---- reading lines ---- */

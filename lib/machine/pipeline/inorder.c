@@ -45,7 +45,7 @@ void vt_inorder_hold(struct vt_inorder *e, uint64_t cycle, enum vt_stall_cause c
 	e->nholds = n + 1;
 }
 
-static void add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t by, uint64_t slots)
+uint32_t vti_cost_add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t by, uint64_t slots)
 {
 	uint32_t n = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots, i;
 
@@ -54,9 +54,10 @@ static void add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t by, uin
 		    i + 1 < VT_INORDER_STALLS)
 			continue;
 		c->stalls[i].slots += n;
-		return;
+		return n;
 	}
 	c->stalls[c->nstalls++] = (struct vt_inorder_stall){cause, n, by};
+	return n;
 }
 
 /* What is left of the cycle at hand is lost, and those up to `cycle`, which is a later one. */
@@ -66,7 +67,7 @@ static void pass(struct issue *x, uint64_t cycle, uint8_t cause, uint64_t by)
 	uint64_t lost = (cycle - e->cycle) * e->width - e->used;
 
 	if (lost)
-		add_stall(x->cost, cause, by, lost);
+		vti_cost_add_stall(x->cost, cause, by, lost);
 	x->cost->head += cycle - e->cycle;
 	x->cost->used += e->used;
 	e->cycle = cycle;
@@ -82,10 +83,9 @@ static inline void wait_until(struct issue *x, uint64_t cycle, uint8_t cause, ui
 
 /* ---- operands ---- */
 
-/* What holds the sources of an instruction is called by its place among all it reads. */
-static uint8_t operand_cause(const struct issue *x, unsigned reg)
+uint8_t vti_operand_cause(const struct vt_mop *op, unsigned reg)
 {
-	uint64_t before = (x->op->reads | x->op->address_reads) & (((uint64_t)1 << reg) - 1);
+	uint64_t before = (op->reads | op->address_reads) & (((uint64_t)1 << reg) - 1);
 
 	if (!before)
 		return VT_STALL_OPERAND_A;
@@ -118,17 +118,14 @@ static void wait_for_operands(struct issue *x, const struct vt_uop *u)
 	if ((u->operands & VT_UOP_PREVIOUS) && x->own.ready > ready)
 		wait_for_value(x, &x->own, VT_STALL_OPERAND_C);
 	else if (latest)
-		wait_for_value(x, latest, operand_cause(x, reg));
+		wait_for_value(x, latest, vti_operand_cause(x->op, reg));
 }
 
 /* ---- units ---- */
 
-static uint8_t unit_cause(const struct vt_inorder *e, const struct vti_inorder_unit *u)
+uint8_t vti_unit_cause(uint8_t op_class)
 {
-	/* It began in this very cycle, and could begin again in the next. */
-	if (u->last == e->cycle && u->free == e->cycle + 1)
-		return VT_STALL_SLOTTING;
-	switch (u->op_class) {
+	switch (op_class) {
 	case VT_OP_MULTIPLY:
 	case VT_OP_FMUL:
 		return VT_STALL_MULTIPLIER;
@@ -138,6 +135,14 @@ static uint8_t unit_cause(const struct vt_inorder *e, const struct vti_inorder_u
 	default:
 		return VT_STALL_UNIT;
 	}
+}
+
+static uint8_t busy_cause(const struct vt_inorder *e, const struct vti_inorder_unit *u)
+{
+	/* It began in this very cycle, and could begin again in the next. */
+	if (u->last == e->cycle && u->free == e->cycle + 1)
+		return VT_STALL_SLOTTING;
+	return vti_unit_cause(u->op_class);
 }
 
 /* A unit of these that is free, the first of them; NULL if none is. */
@@ -217,7 +222,7 @@ static void wait_for_unit(struct issue *x, const struct vt_uop *uop)
 	while (!(u = find_unit(e, units))) {
 		const struct vti_inorder_unit *first = first_unit(e, units);
 
-		wait_until(x, first->free, unit_cause(e, first), first->by);
+		wait_until(x, first->free, busy_cause(e, first), first->by);
 	}
 	u->free = e->cycle + (uop->busy ? uop->busy : 1);
 	u->last = e->cycle;

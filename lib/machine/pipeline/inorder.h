@@ -48,6 +48,17 @@ struct vt_inorder_cost {
 typedef struct vt_simmem_access vt_inorder_access_fn(void *arg, bool store, unsigned nth,
 						     uint64_t cycle);
 
+/* Shared with the machine that issues out of order: */
+
+/* Adds lost slots to a cost's stalls, at most UINT32_MAX; returns how many. */
+uint32_t vti_cost_add_stall(struct vt_inorder_cost *c, uint8_t cause, uint64_t by, uint64_t slots);
+
+/* The cause that names register `reg` by its place among all that the instruction reads. */
+uint8_t vti_operand_cause(const struct vt_mop *op, unsigned reg);
+
+/* The cause of waiting for a unit that does operations of this class (enum vt_op_class). */
+uint8_t vti_unit_cause(uint8_t op_class);
+
 /* When a register is there: that its maker is done, and that its load's misses are. */
 struct vti_inorder_value {
 	uint64_t made;
