@@ -47,6 +47,9 @@ enum vt_pt_kind {
 	VT_PT_NKINDS
 };
 
+/* A kind in a set of kinds. */
+#define VT_PT_BIT(kind) (UINT64_C(1) << (kind))
+
 #define VT_PT_PSB_SIZE	 16
 #define VT_PT_MAX_PACKET 16 /* bytes */
 

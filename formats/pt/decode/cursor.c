@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "formats/pt/decode/cursor.h"
 
-#define BIT(kind) (UINT64_C(1) << (kind))
-
 /* What is looked for in vain so far on is passed over: no trace takes quadratic time. */
 #define MAX_LOOKED 4096
 
@@ -82,9 +80,9 @@ static const uint8_t *read_on(struct vti_pt_cursor *c, uint64_t wanted, uint64_t
 		if (packet->kind == VT_PT_OVF)
 			vt_pt_timing_gap(&c->timing);
 		vt_pt_timing_packet(&c->timing, packet);
-		if (BIT(packet->kind) & wanted)
+		if (VT_PT_BIT(packet->kind) & wanted)
 			return at;
-		if (BIT(packet->kind) & stop)
+		if (VT_PT_BIT(packet->kind) & stop)
 			return NULL;
 	}
 	return NULL;
@@ -119,7 +117,7 @@ void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset)
 	c->p = limit_of(c, offset);
 	c->bip = c->tnt = 0;
 	c->owed = VT_PT_END_FALL;
-	at = read_on(c, BIT(VT_PT_PSBEND) | BIT(VT_PT_OVF), 0, c->end, &packet);
+	at = read_on(c, VT_PT_BIT(VT_PT_PSBEND) | VT_PT_BIT(VT_PT_OVF), 0, c->end, &packet);
 	/* It ends the header, too, and is an event of its own. */
 	if (at && packet.kind == VT_PT_OVF)
 		c->p = at;
@@ -132,11 +130,11 @@ void vti_pt_cursor_begin(struct vti_pt_cursor *c, uint64_t offset)
 static bool find_decision(struct vti_pt_cursor *c, bool address, const uint8_t *limit,
 			  struct vt_pt_packet *packet)
 {
-	uint64_t tnt = BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64);
-	uint64_t off = BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD);
+	uint64_t tnt = VT_PT_BIT(VT_PT_TNT8) | VT_PT_BIT(VT_PT_TNT64);
+	uint64_t off = VT_PT_BIT(VT_PT_TIP_PGE) | VT_PT_BIT(VT_PT_TIP_PGD);
 	struct vti_pt_cursor saved = *c;
 
-	while (read_on(c, tnt | BIT(VT_PT_TIP), off, limit, packet)) {
+	while (read_on(c, tnt | VT_PT_BIT(VT_PT_TIP), off, limit, packet)) {
 		if (packet->kind == VT_PT_TIP)
 			return true;
 		if (c->tnt)
@@ -195,11 +193,11 @@ bool vti_pt_cursor_suppressed(const struct vti_pt_cursor *c, unsigned end, uint6
  */
 static void pass_bound(struct vti_pt_cursor *c, const uint8_t *limit)
 {
-	uint64_t bound = BIT(VT_PT_TIP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD);
+	uint64_t bound = VT_PT_BIT(VT_PT_TIP) | VT_PT_BIT(VT_PT_TIP_PGE) | VT_PT_BIT(VT_PT_TIP_PGD);
 	struct vti_pt_cursor saved = *c;
 	struct vt_pt_packet packet;
 
-	if (read_on(c, bound, BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64), limit, &packet))
+	if (read_on(c, bound, VT_PT_BIT(VT_PT_TNT8) | VT_PT_BIT(VT_PT_TNT64), limit, &packet))
 		c->owed = VT_PT_END_FALL;
 	else
 		*c = saved;
@@ -208,12 +206,13 @@ static void pass_bound(struct vti_pt_cursor *c, const uint8_t *limit)
 /* The TIP that an OVF has its address of, where the FUP is missing (SKD010): no decision's. */
 static void pass_address(struct vti_pt_cursor *c, const uint8_t *limit)
 {
-	uint64_t others = BIT(VT_PT_FUP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD) |
-			  BIT(VT_PT_TNT8) | BIT(VT_PT_TNT64) | BIT(VT_PT_PSB) | BIT(VT_PT_OVF);
+	uint64_t others = VT_PT_BIT(VT_PT_FUP) | VT_PT_BIT(VT_PT_TIP_PGE) |
+			  VT_PT_BIT(VT_PT_TIP_PGD) | VT_PT_BIT(VT_PT_TNT8) |
+			  VT_PT_BIT(VT_PT_TNT64) | VT_PT_BIT(VT_PT_PSB) | VT_PT_BIT(VT_PT_OVF);
 	struct vti_pt_cursor saved = *c;
 	struct vt_pt_packet packet;
 
-	if (!read_on(c, BIT(VT_PT_TIP), others, limit, &packet))
+	if (!read_on(c, VT_PT_BIT(VT_PT_TIP), others, limit, &packet))
 		*c = saved;
 }
 
@@ -227,11 +226,13 @@ uint64_t vti_pt_cursor_seek(struct vti_pt_cursor *c, uint64_t kinds, uint64_t li
 		*c = saved;
 	else
 		c->tnt = 0;
-	if (kinds & (BIT(VT_PT_TIP) | BIT(VT_PT_TIP_PGE) | BIT(VT_PT_TIP_PGD) | BIT(VT_PT_OVF)))
+	if (kinds & (VT_PT_BIT(VT_PT_TIP) | VT_PT_BIT(VT_PT_TIP_PGE) | VT_PT_BIT(VT_PT_TIP_PGD) |
+		     VT_PT_BIT(VT_PT_OVF)))
 		c->owed = VT_PT_END_FALL;
-	if (at && kinds & (BIT(VT_PT_MODE_EXEC) | BIT(VT_PT_PIP) | BIT(VT_PT_VMCS)))
+	if (at &&
+	    kinds & (VT_PT_BIT(VT_PT_MODE_EXEC) | VT_PT_BIT(VT_PT_PIP) | VT_PT_BIT(VT_PT_VMCS)))
 		pass_bound(c, limit_of(c, limit));
-	if (at && kinds & BIT(VT_PT_OVF))
+	if (at && kinds & VT_PT_BIT(VT_PT_OVF))
 		pass_address(c, limit_of(c, limit));
 	return (uint64_t)((at ? at : c->p) - c->begin);
 }

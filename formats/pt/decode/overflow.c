@@ -2,19 +2,25 @@
 #include "formats/pt/decode/walk.h"
 
 /*
- * An OVF packet: the processor lost packets.  If a FUP follows, tracing is enabled, and goes on at
- * its address; if not, it is disabled, up to a TIP.PGE.  Some processors get that wrong, which can
- * be seen from what follows.
+ * An OVF packet: the processor lost packets.  If a FUP follows, tracing is enabled and goes on at
+ * its address.  If not, tracing is disabled up to a TIP.PGE.  Some processors get that wrong, which
+ * the packets that follow reveal.
  */
 
-static int overflow_disabled(struct vti_pt_walk *w)
+/* Packets that tell nothing of where tracing goes on. */
+#define NEUTRAL                                                                                    \
+	(VT_PT_BIT(VT_PT_PAD) | VT_PT_BIT(VT_PT_MNT) | VT_PT_BIT(VT_PT_CBR) |                      \
+	 VT_PT_BIT(VT_PT_TSC) | VT_PT_BIT(VT_PT_TMA) | VT_PT_BIT(VT_PT_MTC) |                      \
+	 VT_PT_BIT(VT_PT_CYC))
+
+static int put_overflow_disabled(struct vti_pt_walk *w)
 {
 	vti_pt_publish(&w->query, VTI_PT_EV_OVERFLOW)->suppressed = true;
 	w->query.enabled = false;
 	return 0;
 }
 
-/* Is there a FUP in the header of a PSB, *p being behind it?  1, 0 or a negative fault. */
+/* Tells if there is a FUP in the header of a PSB; p is behind the PSB.  1, 0 or a fault. */
 static int header_has_fup(const struct vti_pt_walk *w, const uint8_t *p, struct vt_pt_packet *pkt)
 {
 	for (;;) {
@@ -30,46 +36,35 @@ static int header_has_fup(const struct vti_pt_walk *w, const uint8_t *p, struct 
 	}
 }
 
-/* The FUP that the OVF binds to: 1, *p is behind it; 0: none; or a negative fault. */
-static int find_fup(const struct vti_pt_walk *w, const uint8_t **p)
+/* Looks for the FUP that the OVF binds to.  1: *p is behind it; 0: none; or a negative fault. */
+static int find_overflow_fup(const struct vti_pt_walk *w, const uint8_t **p)
 {
 	struct vt_pt_packet pkt;
+	int r = vti_pt_peek_past(w, NEUTRAL, NULL, p, &pkt);
 
-	for (;;) {
-		int r = vti_pt_peek(w, &pkt, *p);
-
-		if (r < 0)
-			return r;
-		*p += pkt.size;
-		switch (pkt.kind) {
-		case VT_PT_FUP:
-			return 1;
-		case VTI_PT_UNKNOWN:
-			return -VTI_PT_OPCODE;
-		case VT_PT_PAD:
-		case VT_PT_MNT:
-		case VT_PT_CBR:
-		case VT_PT_TSC:
-		case VT_PT_TMA:
-		case VT_PT_MTC:
-		case VT_PT_CYC:
-			break;
-		case VT_PT_PSBEND:
-		case VT_PT_TIP:
-		case VT_PT_TIP_PGD:
-		case VT_PT_TNT8:
-		case VT_PT_TNT64:
-			return -VTI_PT_CONTEXT;
-		default:
-			return 0;
-		}
+	if (r < 0)
+		return r;
+	*p += pkt.size;
+	switch (pkt.kind) {
+	case VT_PT_FUP:
+		return 1;
+	case VTI_PT_UNKNOWN:
+		return -VTI_PT_OPCODE;
+	case VT_PT_PSBEND:
+	case VT_PT_TIP:
+	case VT_PT_TIP_PGD:
+	case VT_PT_TNT8:
+	case VT_PT_TNT64:
+		return -VTI_PT_CONTEXT;
+	default:
+		return 0;
 	}
 }
 
 /* ---- SKD010: the FUP, or the TIP.PGE, may be missing --------------------------------- */
 
-/* Tracing goes on at the address in pkt, and with the packet at p. */
-static int recover(struct vti_pt_walk *w, const struct vt_pt_packet *pkt, const uint8_t *p)
+/* Resumes tracing at the address in pkt, and decoding with the packet at p. */
+static int recover_overflow(struct vti_pt_walk *w, const struct vt_pt_packet *pkt, const uint8_t *p)
 {
 	struct vti_pt_event *ev;
 	uint64_t ip;
@@ -91,31 +86,31 @@ static int recover_at_psb(struct vti_pt_walk *w, const uint8_t *psb)
 
 	if (r < 0)
 		return r == -VTI_PT_EOS ? 1 : r;
-	return r ? recover(w, &pkt, psb) : 1;
+	return r ? recover_overflow(w, &pkt, psb) : 1;
 }
 
-/* 0: taken care of; 1: all is as it should be, or nothing can be done. */
+/* 0: the overflow is handled; 1: the erratum does not apply; or a negative fault. */
 static int try_skd010(struct vti_pt_walk *w)
 {
+	const uint64_t passed = NEUTRAL | VT_PT_BIT(VT_PT_MODE_EXEC) | VT_PT_BIT(VT_PT_PIP) |
+				VT_PT_BIT(VT_PT_VMCS) | VT_PT_BIT(VT_PT_PWRE) |
+				VT_PT_BIT(VT_PT_PWRX);
 	const uint8_t *p = w->pos, *tsx = NULL;
 	struct vt_pt_packet pkt;
 
 	for (;; p += pkt.size) {
-		int r = vti_pt_peek(w, &pkt, p);
+		int r = vti_pt_peek_past(w, passed, &w->query, &p, &pkt);
 
 		if (r < 0)
 			return r == -VTI_PT_EOS ? 1 : r;
-		r = vti_pt_check_timing(&w->query, &pkt);
-		if (r < 0)
-			return r;
 		switch (pkt.kind) {
 		case VT_PT_TIP_PGD:
 			w->pos = p + pkt.size;
-			return overflow_disabled(w);
+			return put_overflow_disabled(w);
 		case VT_PT_TIP:
-			return recover(w, &pkt, p + pkt.size);
+			return recover_overflow(w, &pkt, p + pkt.size);
 		case VT_PT_FUP:
-			return recover(w, &pkt, tsx ? tsx : p);
+			return recover_overflow(w, &pkt, tsx ? tsx : p);
 		case VT_PT_PSB:
 			return recover_at_psb(w, p);
 		case VT_PT_PSBEND:
@@ -130,19 +125,6 @@ static int try_skd010(struct vti_pt_walk *w)
 			if (pkt.ip)
 				return 1;
 			break;
-		case VT_PT_MODE_EXEC:
-		case VT_PT_PIP:
-		case VT_PT_VMCS:
-		case VT_PT_PAD:
-		case VT_PT_MNT:
-		case VT_PT_PWRE:
-		case VT_PT_PWRX:
-		case VT_PT_TSC:
-		case VT_PT_TMA:
-		case VT_PT_MTC:
-		case VT_PT_CBR:
-		case VT_PT_CYC:
-			break;
 		default:
 			return 1;
 		}
@@ -155,42 +137,28 @@ static int try_apl11(struct vti_pt_walk *w)
 {
 	const uint8_t *p = w->pos;
 	struct vt_pt_packet pkt;
+	int r = vti_pt_peek_past(w, NEUTRAL, &w->query, &p, &pkt);
 
-	for (;; p += pkt.size) {
-		int r = vti_pt_peek(w, &pkt, p);
-
-		if (r < 0)
-			return r;
-		r = vti_pt_check_timing(&w->query, &pkt);
-		if (r < 0)
-			return r;
-		switch (pkt.kind) {
-		case VT_PT_TIP_PGD:
-			w->pos = p + pkt.size;
-			return overflow_disabled(w);
-		case VT_PT_PSBEND:
-		case VT_PT_TIP:
-		case VT_PT_TNT8:
-		case VT_PT_TNT64:
-			return -VTI_PT_CONTEXT;
-		case VT_PT_PAD:
-		case VT_PT_MNT:
-		case VT_PT_TSC:
-		case VT_PT_TMA:
-		case VT_PT_MTC:
-		case VT_PT_CBR:
-		case VT_PT_CYC:
-			break;
-		default:
-			return 1;
-		}
+	if (r < 0)
+		return r;
+	switch (pkt.kind) {
+	case VT_PT_TIP_PGD:
+		w->pos = p + pkt.size;
+		return put_overflow_disabled(w);
+	case VT_PT_PSBEND:
+	case VT_PT_TIP:
+	case VT_PT_TNT8:
+	case VT_PT_TNT64:
+		return -VTI_PT_CONTEXT;
+	default:
+		return 1;
 	}
 }
 
 /* ---- APL12: there may be a FUP although tracing is disabled ------------------------------ */
 
-/* 0: it certainly is disabled; 1: it is not, or that cannot be told. */
-static int is_disabled(const struct vti_pt_walk *w, const uint8_t *p)
+/* 0: tracing certainly is disabled; 1: it is not, or that is unknown; or a negative fault. */
+static int check_disabled(const struct vti_pt_walk *w, const uint8_t *p)
 {
 	struct vt_pt_packet pkt;
 
@@ -223,7 +191,7 @@ static int is_disabled(const struct vti_pt_walk *w, const uint8_t *p)
 static int try_apl12(struct vti_pt_walk *w, const uint8_t *behind_fup)
 {
 	struct vt_pt_packet pkt;
-	int r = is_disabled(w, behind_fup);
+	int r = check_disabled(w, behind_fup);
 
 	if (r)
 		return r;
@@ -234,11 +202,11 @@ static int try_apl12(struct vti_pt_walk *w, const uint8_t *behind_fup)
 		if (r < 0)
 			return r;
 	}
-	return overflow_disabled(w);
+	return put_overflow_disabled(w);
 }
 
-/* Packets of time that are not passed in the end are still to be seen. */
-static int try_to_pass(struct vti_pt_walk *w, int (*try)(struct vti_pt_walk *))
+/* Undoes the timing checks of packets that are not taken in the end. */
+static int try_erratum(struct vti_pt_walk *w, int (*try)(struct vti_pt_walk *))
 {
 	struct vti_pt_query *q = &w->query;
 	bool has_tsc = q->has_tsc, has_tma = q->has_tma;
@@ -260,7 +228,7 @@ int vti_pt_overflow(struct vti_pt_walk *w)
 	vti_pt_query_reset(w);
 	w->pos += 2;
 	behind = w->pos;
-	found = find_fup(w, &behind);
+	found = find_overflow_fup(w, &behind);
 	if (found > 0) {
 		if (q->errata & VTI_PT_APL12) {
 			r = try_apl12(w, behind);
@@ -272,16 +240,16 @@ int vti_pt_overflow(struct vti_pt_walk *w)
 		return 0;
 	}
 	if (q->errata & VTI_PT_SKD010) {
-		r = try_to_pass(w, try_skd010);
+		r = try_erratum(w, try_skd010);
 		if (r <= 0)
 			return r;
 	}
 	if (q->errata & VTI_PT_APL11 && found == -VTI_PT_CONTEXT) {
-		r = try_to_pass(w, try_apl11);
+		r = try_erratum(w, try_apl11);
 		if (r <= 0)
 			return r;
 	}
 	if (found < 0 && found != -VTI_PT_EOS)
 		return found;
-	return overflow_disabled(w);
+	return put_overflow_disabled(w);
 }

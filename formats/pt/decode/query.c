@@ -154,6 +154,22 @@ int vti_pt_peek(const struct vti_pt_walk *w, struct vt_pt_packet *pkt, const uin
 	return pkt->size;
 }
 
+int vti_pt_peek_past(const struct vti_pt_walk *w, uint64_t passed, struct vti_pt_query *timing,
+		     const uint8_t **p, struct vt_pt_packet *pkt)
+{
+	for (;; *p += pkt->size) {
+		int r = vti_pt_peek(w, pkt, *p);
+
+		if (r >= 0 && timing) {
+			int fault = vti_pt_check_timing(timing, pkt);
+
+			r = fault ? fault : r;
+		}
+		if (r < 0 || pkt->kind == VTI_PT_UNKNOWN || !(VT_PT_BIT(pkt->kind) & passed))
+			return r;
+	}
+}
+
 int vti_pt_fetch_next(struct vti_pt_walk *w)
 {
 	return vti_pt_fetch(w->pos, w->end, &w->query.next);

@@ -76,33 +76,17 @@ bool vti_pt_will_event(const struct vti_pt_query *q)
 /* With this fault a FUP in a header may be left over from before tracing was disabled. */
 static int bdm70_applies(const struct vti_pt_walk *w, const uint8_t *p)
 {
+	const uint64_t passed = VT_PT_BIT(VT_PT_PAD) | VT_PT_BIT(VT_PT_TSC) | VT_PT_BIT(VT_PT_CBR) |
+				VT_PT_BIT(VT_PT_PSBEND) | VT_PT_BIT(VT_PT_PIP) |
+				VT_PT_BIT(VT_PT_MODE_EXEC) | VT_PT_BIT(VT_PT_MODE_TSX) |
+				VT_PT_BIT(VT_PT_VMCS) | VT_PT_BIT(VT_PT_TMA) |
+				VT_PT_BIT(VT_PT_MTC) | VT_PT_BIT(VT_PT_CYC) | VT_PT_BIT(VT_PT_MNT);
 	struct vt_pt_packet pkt;
+	int r = vti_pt_peek_past(w, passed, NULL, &p, &pkt);
 
-	for (;; p += pkt.size) {
-		int r = vti_pt_peek(w, &pkt, p);
-
-		if (r < 0)
-			return r == -VTI_PT_EOS ? 0 : r;
-		switch (pkt.kind) {
-		case VT_PT_TIP_PGE:
-			return 1;
-		case VT_PT_PAD:
-		case VT_PT_TSC:
-		case VT_PT_CBR:
-		case VT_PT_PSBEND:
-		case VT_PT_PIP:
-		case VT_PT_MODE_EXEC:
-		case VT_PT_MODE_TSX:
-		case VT_PT_VMCS:
-		case VT_PT_TMA:
-		case VT_PT_MTC:
-		case VT_PT_CYC:
-		case VT_PT_MNT:
-			break;
-		default:
-			return 0;
-		}
-	}
+	if (r < 0)
+		return r == -VTI_PT_EOS ? 0 : r;
+	return pkt.kind == VT_PT_TIP_PGE;
 }
 
 static int header_fup(struct vti_pt_walk *w, const struct vt_pt_packet *p)

@@ -345,6 +345,14 @@ int vti_pt_packet(const struct vti_pt_walk *w, struct vt_pt_packet *out, const u
  */
 int vti_pt_peek(const struct vti_pt_walk *w, struct vt_pt_packet *pkt, const uint8_t *p);
 
+/*
+ * Skips the packets from *p on whose kinds are in `passed` (VT_PT_BIT()).  *p is then at the first
+ * other packet, which is in *pkt; returns its size or a negative fault.  Each packet goes through
+ * vti_pt_check_timing() if `timing` is not NULL.
+ */
+int vti_pt_peek_past(const struct vti_pt_walk *w, uint64_t passed, struct vti_pt_query *timing,
+		     const uint8_t **p, struct vt_pt_packet *pkt);
+
 /* The same for the packet at w->pos. */
 int vti_pt_fetch_next(struct vti_pt_walk *w);
 int vti_pt_read(struct vti_pt_walk *w, struct vt_pt_packet *p);
