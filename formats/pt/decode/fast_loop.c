@@ -293,7 +293,7 @@ run_inner_loop(struct vti_pt_walk *w, struct loop_state *c, const uint32_t *full
 static void __attribute__((noinline))
 mark_time(struct vti_pt_walk *w, const uint32_t *out, uint32_t blocks)
 {
-	w->nids = (size_t)(out - w->ids) + blocks;
+	w->out.nids = (size_t)(out - w->out.ids) + blocks;
 	w->settled = w->timing;
 	vti_pt_walk_mark(w, &w->settled);
 }
@@ -546,7 +546,7 @@ static const struct vti_pt_run *find_end_run(struct vti_pt_walk *w, const struct
 static bool note_tracing_change(struct vti_pt_walk *w, const struct loop_state *c,
 				struct vt_pt_note *n, const uint8_t *p)
 {
-	w->nids = (size_t)(c->out - w->ids);
+	w->out.nids = (size_t)(c->out - w->out.ids);
 	n->offset = (uint64_t)(p - w->begin);
 	n->tsc = w->timing.tsc;
 	n->cycles = w->timing.cycles;
@@ -634,7 +634,7 @@ static bool start_loop(struct vti_pt_walk *w, struct loop_state *c)
 		.limit = w->stop && w->stop < w->end - READABLE ? w->stop : w->end - READABLE,
 		.used = w->used,
 		.safe = w->end - READABLE,
-		.out = w->ids + w->nids,
+		.out = w->out.ids + w->out.nids,
 		.ip = w->ip,
 		.last_ip = w->last_ip,
 		.mode = w->mode,
@@ -645,7 +645,7 @@ static bool start_loop(struct vti_pt_walk *w, struct loop_state *c)
 
 int vti_pt_run_fast_loop(struct vti_pt_walk *w)
 {
-	const uint32_t *full = w->ids + VT_PT_BATCH;
+	const uint32_t *full = w->out.ids + VT_PT_BATCH;
 	struct loop_state c;
 	int taken = 0;
 
@@ -653,7 +653,7 @@ int vti_pt_run_fast_loop(struct vti_pt_walk *w)
 		return 0;
 	if (!start_loop(w, &c))
 		return w->error;
-	while (c.p < c.limit && c.out < full && w->nnotes < VTI_PT_NOTES) {
+	while (c.p < c.limit && c.out < full && w->out.nnotes < VTI_PT_NOTES) {
 		if (!c.clock)
 			taken += run_inner_loop(w, &c, full);
 		if (w->tnt_count || c.out >= full || !take_outer_packet(w, &c))
@@ -663,9 +663,9 @@ int vti_pt_run_fast_loop(struct vti_pt_walk *w)
 	taken += w->tnt_count ? 1 : 0;
 	w->pos = c.p;
 	w->used = c.used;
-	w->nids = (size_t)(c.out - w->ids);
+	w->out.nids = (size_t)(c.out - w->out.ids);
 	w->ip = c.ip;
 	w->last_ip = c.last_ip;
-	w->insns += c.insns;
+	w->out.insns += c.insns;
 	return w->error ? w->error : taken;
 }

@@ -22,14 +22,11 @@ void vti_pt_lazy_get(const struct vti_pt_walk *w, struct vti_pt_lazy *s)
 		.has_tma = q->has_tma,
 		.mode = w->mode,
 		.cursor = q->cursor,
-		.mark_tsc = w->mark_tsc,
-		.mark_cycles = w->mark_cycles,
-		.told = q->told,
-		.nonroot = q->nonroot,
+		.marked = w->marked,
+		.reported = q->reported,
 		.high = w->ret_high,
 		.nreturns = w->ret_count,
 	};
-	memcpy(s->last_told, q->last_told, sizeof(s->last_told));
 	for (i = 0; i < w->ret_count; i++)
 		s->returns[i] = w->ret[(w->ret_top - w->ret_count + i) % VTI_PT_RETURNS];
 }
@@ -63,9 +60,7 @@ void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 	q->has_tsc = s->has_tsc;
 	q->has_tma = s->has_tma;
 	q->cursor = s->cursor;
-	q->told = s->told;
-	q->nonroot = s->nonroot;
-	memcpy(q->last_told, s->last_told, sizeof(q->last_told));
+	q->reported = s->reported;
 	w->pos = s->pos;
 	w->ip = s->ip;
 	w->last_ip = s->last_ip;
@@ -73,8 +68,7 @@ void vti_pt_lazy_set(struct vti_pt_walk *w, const struct vti_pt_lazy *s)
 	w->ip_suppressed = s->ip_suppressed;
 	w->mode = s->mode;
 	w->enabled = true;
-	w->mark_tsc = s->mark_tsc;
-	w->mark_cycles = s->mark_cycles;
+	w->marked = s->marked;
 	w->ret_high = s->high;
 	w->ret_count = w->ret_top = s->nreturns;
 	memcpy(w->ret, s->returns, sizeof(w->ret));
@@ -91,7 +85,7 @@ void vti_pt_lazy_restart(struct vti_pt_walk *w, const uint8_t *warm, const uint8
 	w->has_last_ip = w->ip_suppressed = false;
 	w->enabled = false;
 	w->mode = 0;
-	w->mark_tsc = w->mark_cycles = 0;
+	w->marked = (struct vti_pt_marked){0};
 	w->ret_high = w->ret_count = w->ret_top = 0;
 }
 
@@ -121,20 +115,20 @@ static bool same_clock(const struct vt_pt_timing *a, const struct vt_pt_timing *
 /* Was the same time marked last? */
 static bool same_mark(const struct vti_pt_lazy *a, const struct vti_pt_lazy *b, uint64_t cycles)
 {
-	return a->mark_tsc == b->mark_tsc && a->mark_cycles == b->mark_cycles + cycles;
+	return a->marked.tsc == b->marked.tsc && a->marked.cycles == b->marked.cycles + cycles;
 }
 
-/* Were the same states told of last, as far as the later walk knows and tells of them? */
-static bool same_told(const struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
-		      const struct vti_pt_lazy *to)
+/* True if the later walk reported the same states, of those types that it had reported by then. */
+static bool same_reported(const struct vti_pt_reported *now, const struct vti_pt_reported *from,
+			  const struct vti_pt_reported *to)
 {
 	unsigned i;
 
-	if (from->told & ~now->told || to->told & ~from->told & now->told ||
+	if (from->types & ~now->types || to->types & ~from->types & now->types ||
 	    from->nonroot != now->nonroot)
 		return false;
 	for (i = 0; i < VT_PT_NNOTES; i++)
-		if (from->told >> i & 1 && from->last_told[i] != now->last_told[i])
+		if (from->types >> i & 1 && from->last[i] != now->last[i])
 			return false;
 	return true;
 }
@@ -182,20 +176,21 @@ bool vti_pt_lazy_join(struct vti_pt_lazy *now, const struct vti_pt_lazy *from,
 	*cycles = t->cycles - u->cycles;
 	if (!same_clock(t, u, *cycles) || !same_mark(now, from, *cycles) ||
 	    to->cursor.timing.cycles >= MANY_CYCLES || !same_place(now, from) ||
-	    !same_told(now, from, to) || !same_returns(now, from))
+	    !same_reported(&now->reported, &from->reported, &to->reported) ||
+	    !same_returns(now, from))
 		return false;
 	joined.cursor.timing.cycles += *cycles;
 	joined.cursor.timing.rate_cycles += *cycles;
 	joined.cursor.timing.lost += t->lost - u->lost;
-	joined.mark_cycles += *cycles;
+	joined.marked.cycles += *cycles;
 	memcpy(joined.returns, now->returns, sizeof(joined.returns));
 	joined.nreturns = now->nreturns;
 	join_returns(&joined, from, to);
 	joined.sync = now->sync;
-	joined.told |= now->told;
+	joined.reported.types |= now->reported.types;
 	for (i = 0; i < VT_PT_NNOTES; i++)
-		if (!(to->told >> i & 1))
-			joined.last_told[i] = now->last_told[i];
+		if (!(to->reported.types >> i & 1))
+			joined.reported.last[i] = now->reported.last[i];
 	*now = joined;
 	return true;
 }

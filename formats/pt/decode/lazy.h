@@ -20,13 +20,8 @@ struct vti_pt_lazy {
 	bool has_tma;
 	uint8_t mode;
 	struct vti_pt_cursor cursor;
-	uint64_t mark_tsc;
-	uint64_t mark_cycles;
-
-	/* What notes have said of states. */
-	uint32_t told;
-	bool nonroot;
-	uint64_t last_told[VT_PT_NNOTES];
+	struct vti_pt_marked marked;
+	struct vti_pt_reported reported;
 
 	/* Return addresses, the newest last; the most that there have been. */
 	uint32_t high;

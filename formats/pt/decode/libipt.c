@@ -30,11 +30,11 @@ struct vt_pt_engine {
 	bool stopped; /* by a note that has to wait: */
 	struct vt_pt_note held;
 	struct open_block open;
-	struct vti_ipt_state state;
+	struct vti_pt_reported reported;
 	bool has_mode;	     /* since the last PSB that decoding went on at */
 	unsigned mode;	     /* of the image that libipt has */
 	const uint8_t *sync; /* the last PSB that was tried */
-	uint64_t mark_tsc, mark_cycles;
+	struct vti_pt_marked marked;
 
 	/* Blocks entered since a packet was used up have its number here. */
 	uint32_t *turns;
@@ -42,12 +42,7 @@ struct vt_pt_engine {
 	uint32_t nturns;
 	uint32_t turn;
 
-	/* The batch. */
-	uint32_t *ids;
-	struct vt_pt_note *notes;
-	struct vt_pt_mark_time *times;
-	size_t nids, nnotes, ntimes, ids_cap, notes_cap, times_cap;
-	uint64_t insns;
+	struct vti_pt_output out;
 };
 
 /* ---- opening ---- */
@@ -59,9 +54,7 @@ static void close_engine(struct vt_pt_engine *e)
 	pt_blk_free_decoder(e->decoder);
 	vti_ipt_images_free(e->images);
 	free(e->turns);
-	free(e->ids);
-	free(e->notes);
-	free(e->times);
+	vti_pt_output_fini(&e->out);
 	free(e);
 }
 
@@ -149,26 +142,19 @@ static void next_turn(struct vt_pt_engine *e)
 /* Tells the time of the next block if it has moved. */
 static int mark_time(struct vt_pt_engine *e, struct vt_error *err)
 {
-	const struct vt_pt_timing *t = &e->cursor.timing;
-	struct vt_pt_mark_time *m;
-
-	if (t->tsc == e->mark_tsc && t->cycles == e->mark_cycles)
+	if (vti_pt_output_mark(&e->out, &e->marked, &e->cursor.timing))
 		return 0;
-	if (!vt_array_grow(&e->times, &e->times_cap, e->ntimes + 1, sizeof(*e->times)))
-		return vt_error_nomem(err);
-	m = &e->times[e->ntimes++];
-	m->at = (uint32_t)e->nids;
-	m->tsc = e->mark_tsc = t->tsc;
-	m->cycles = e->mark_cycles = t->cycles;
-	return 0;
+	return vt_error_nomem(err);
 }
 
 static int put_id(struct vt_pt_engine *e, uint32_t index, unsigned insns, struct vt_error *err)
 {
-	if (!vt_array_grow(&e->ids, &e->ids_cap, e->nids + 1, sizeof(*e->ids)))
+	struct vti_pt_output *o = &e->out;
+
+	if (!vt_array_grow(&o->ids, &o->ids_cap, o->nids + 1, sizeof(*o->ids)))
 		return vt_error_nomem(err);
-	e->ids[e->nids++] = index;
-	e->insns += insns;
+	o->ids[o->nids++] = index;
+	o->insns += insns;
 	return 0;
 }
 
@@ -187,20 +173,16 @@ static int cut_open(struct vt_pt_engine *e, struct vt_error *err)
 	return 0;
 }
 
-static int put_note(struct vt_pt_engine *e, struct vt_pt_note *n, struct vt_error *err)
+static int put_note(struct vt_pt_engine *e, const struct vt_pt_note *n, struct vt_error *err)
 {
 	if (cut_open(e, err) < 0)
 		return -VT_E_NOMEM;
-	if (!vt_array_grow(&e->notes, &e->notes_cap, e->nnotes + 1, sizeof(*e->notes)))
-		return vt_error_nomem(err);
 	if (vt_pt_note_waits(n, e->until)) {
 		e->held = *n;
 		e->stopped = true;
 		return 0;
 	}
-	n->at = (uint32_t)e->nids;
-	e->notes[e->nnotes++] = *n;
-	return 0;
+	return vti_pt_output_note(&e->out, n) ? 0 : vt_error_nomem(err);
 }
 
 /* ---- gaps ---- */
@@ -475,7 +457,7 @@ static int take_event(struct vt_pt_engine *e, const struct pt_event *ev, struct 
 	next_turn(e);
 	if (ev->type == ptev_exec_mode && change_mode(e, ev->variant.exec_mode.mode, err) < 0)
 		return -VT_E_NOMEM;
-	fresh = vti_ipt_note(&n, ev, &e->state);
+	fresh = vti_ipt_note(&n, ev, &e->reported);
 	n.offset = vti_pt_cursor_seek(&e->cursor, kinds, position(e));
 	n.flag |= is_autonomous(e, &n);
 	if (!fresh)
@@ -527,8 +509,7 @@ static int begin_batch(struct vt_pt_engine *e, struct vt_error *err)
 {
 	struct vt_pt_note n = e->held;
 
-	e->nids = e->nnotes = e->ntimes = 0;
-	e->insns = 0;
+	vti_pt_output_reset(&e->out);
 	/* The code may have changed. */
 	if (set_code(e, e->code, err) < 0)
 		return -VT_E_NOMEM;
@@ -551,20 +532,11 @@ static int next(struct vt_pt_engine *e, uint64_t until, struct vt_pt_batch *batc
 		return 0;
 	e->until = until;
 	rc = begin_batch(e, err);
-	while (rc == 0 && !e->ended && !e->stopped && (e->nids < VT_PT_BATCH || e->open.have))
+	while (rc == 0 && !e->ended && !e->stopped && (e->out.nids < VT_PT_BATCH || e->open.have))
 		rc = step(e, err);
 	if (rc < 0)
 		return rc;
-	*batch = (struct vt_pt_batch){
-		.blocks = e->blocks,
-		.ids = e->ids,
-		.nids = e->nids,
-		.insns = e->insns,
-		.notes = e->notes,
-		.nnotes = e->nnotes,
-		.times = e->times,
-		.ntimes = e->ntimes,
-	};
+	*batch = vti_pt_output_batch(&e->out, e->blocks);
 	return 1;
 }
 

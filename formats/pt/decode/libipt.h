@@ -11,6 +11,7 @@
 #include "formats/pt/code.h"
 #include "formats/pt/decode/cursor.h"
 #include "formats/pt/decode/engine.h"
+#include "formats/pt/decode/output.h"
 
 /* Parts of the engine "libipt". */
 
@@ -46,20 +47,13 @@ struct vti_ipt_image *vti_ipt_image_of(struct vti_ipt_images *s, const struct vt
 
 struct pt_event;
 
-/* What the trace told last, for telling changes. */
-struct vti_ipt_state {
-	bool has_mode, has_tsx, has_cr3, has_vmcs, has_cbr;
-	uint64_t mode, tsx, cr3, vmcs, cbr;
-	bool nonroot;
-};
-
 /* 16, 32, 64, or 0, of libipt's enum pt_exec_mode. */
 unsigned vti_ipt_mode(int mode);
 
-/* The kinds of packets, as bits, that tell the time of an event. */
+/* The kind of packet that has the time of an event, as bit n: enum vt_pt_kind n. */
 uint64_t vti_ipt_packets(const struct pt_event *ev);
 
-/* Makes a note of an event, but for its place and time.  False for what is not worth one. */
-bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_ipt_state *s);
+/* Makes a note of an event, without its place and time.  False if the event is not worth one. */
+bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_pt_reported *r);
 
 #endif

@@ -4,8 +4,6 @@
 #include "formats/pt/decode/libipt.h"
 #include "formats/pt/packet.h"
 
-#define BIT(kind) (UINT64_C(1) << (kind))
-
 unsigned vti_ipt_mode(int mode)
 {
 	return mode == ptem_64bit ? 64 : mode == ptem_32bit ? 32 : mode == ptem_16bit ? 16 : 0;
@@ -14,43 +12,43 @@ unsigned vti_ipt_mode(int mode)
 uint64_t vti_ipt_packets(const struct pt_event *ev)
 {
 	if (ev->status_update)
-		return BIT(VT_PT_PSBEND);
+		return VT_PT_BIT(VT_PT_PSBEND);
 	switch (ev->type) {
 	case ptev_enabled:
-		return BIT(VT_PT_TIP_PGE);
+		return VT_PT_BIT(VT_PT_TIP_PGE);
 	case ptev_disabled:
 	case ptev_async_disabled:
-		return BIT(VT_PT_TIP_PGD);
+		return VT_PT_BIT(VT_PT_TIP_PGD);
 	case ptev_async_branch:
-		return BIT(VT_PT_TIP);
+		return VT_PT_BIT(VT_PT_TIP);
 	case ptev_paging:
 	case ptev_async_paging:
-		return BIT(VT_PT_PIP);
+		return VT_PT_BIT(VT_PT_PIP);
 	case ptev_vmcs:
 	case ptev_async_vmcs:
-		return BIT(VT_PT_VMCS);
+		return VT_PT_BIT(VT_PT_VMCS);
 	case ptev_overflow:
-		return BIT(VT_PT_OVF);
+		return VT_PT_BIT(VT_PT_OVF);
 	case ptev_exec_mode:
-		return BIT(VT_PT_MODE_EXEC);
+		return VT_PT_BIT(VT_PT_MODE_EXEC);
 	case ptev_tsx:
-		return BIT(VT_PT_MODE_TSX);
+		return VT_PT_BIT(VT_PT_MODE_TSX);
 	case ptev_stop:
-		return BIT(VT_PT_STOP);
+		return VT_PT_BIT(VT_PT_STOP);
 	case ptev_exstop:
-		return BIT(VT_PT_EXSTOP);
+		return VT_PT_BIT(VT_PT_EXSTOP);
 	case ptev_mwait:
-		return BIT(VT_PT_MWAIT);
+		return VT_PT_BIT(VT_PT_MWAIT);
 	case ptev_pwre:
-		return BIT(VT_PT_PWRE);
+		return VT_PT_BIT(VT_PT_PWRE);
 	case ptev_pwrx:
-		return BIT(VT_PT_PWRX);
+		return VT_PT_BIT(VT_PT_PWRX);
 	case ptev_ptwrite:
-		return BIT(VT_PT_PTW);
+		return VT_PT_BIT(VT_PT_PTW);
 	case ptev_cbr:
-		return BIT(VT_PT_CBR);
+		return VT_PT_BIT(VT_PT_CBR);
 	case ptev_mnt:
-		return BIT(VT_PT_MNT);
+		return VT_PT_BIT(VT_PT_MNT);
 	default:
 		return 0;
 	}
@@ -66,16 +64,6 @@ static void set_to(struct vt_pt_note *n, const struct pt_event *ev, uint64_t to)
 {
 	n->has_to = !ev->ip_suppressed;
 	n->to = n->has_to ? to : 0;
-}
-
-/* Remembers a state; false if it was told before. */
-static bool tell(bool *has, uint64_t *last, uint64_t now)
-{
-	bool same = *has && *last == now;
-
-	*has = true;
-	*last = now;
-	return !same;
 }
 
 /* Fills a note of flow; false if the event is none of these. */
@@ -115,7 +103,7 @@ static bool flow_note(struct vt_pt_note *n, const struct pt_event *ev)
 }
 
 /* Fills a note of state; *fresh: it is worth telling.  False if the event is none of these. */
-static bool state_note(struct vti_ipt_state *s, struct vt_pt_note *n, const struct pt_event *ev,
+static bool state_note(struct vti_pt_reported *r, struct vt_pt_note *n, const struct pt_event *ev,
 		       bool *fresh)
 {
 	switch (ev->type) {
@@ -163,18 +151,7 @@ static bool state_note(struct vti_ipt_state *s, struct vt_pt_note *n, const stru
 	default:
 		return false;
 	}
-	if (n->type == VT_PT_NOTE_PAGING) {
-		*fresh |= tell(&s->has_cr3, &s->cr3, n->value) || s->nonroot != n->flag;
-		s->nonroot = n->flag;
-	} else if (n->type == VT_PT_NOTE_VMCS) {
-		*fresh |= tell(&s->has_vmcs, &s->vmcs, n->value);
-	} else if (n->type == VT_PT_NOTE_EXEC_MODE) {
-		*fresh |= tell(&s->has_mode, &s->mode, n->value);
-	} else if (n->type == VT_PT_NOTE_TSX) {
-		*fresh |= tell(&s->has_tsx, &s->tsx, n->value);
-	} else {
-		*fresh |= tell(&s->has_cbr, &s->cbr, n->value);
-	}
+	*fresh |= vti_pt_report_state(r, n);
 	return true;
 }
 
@@ -218,11 +195,11 @@ static bool other_note(struct vt_pt_note *n, const struct pt_event *ev)
 	}
 }
 
-bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_ipt_state *s)
+bool vti_ipt_note(struct vt_pt_note *n, const struct pt_event *ev, struct vti_pt_reported *r)
 {
 	bool fresh = true;
 
 	if (flow_note(n, ev) || other_note(n, ev))
 		return true;
-	return state_note(s, n, ev, &fresh) && fresh;
+	return state_note(r, n, ev, &fresh) && fresh;
 }

@@ -85,17 +85,15 @@ static int apply(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 
 /* ---- what is said of it ----------------------------------------------------------- */
 
-#define BIT(kind) (UINT64_C(1) << (kind))
-
 /* How an event is told: the note, the packet that it is at, which of its fields count. */
 struct telling {
 	uint8_t note;
 	uint8_t packet;
-	bool ip;    /* `ip` is where it happens */
-	bool to;    /* `ip` is where it leads */
-	bool from;  /* `from` is where it happens */
-	bool state; /* to be told when it changes */
-	bool fresh; /* outside a PSB+ always */
+	bool ip;     /* `ip` is where it happens */
+	bool to;     /* `ip` is where it leads */
+	bool from;   /* `from` is where it happens */
+	bool state;  /* reported when it changes, */
+	bool always; /* and always outside a PSB+ */
 };
 
 static const struct telling tellings[] = {
@@ -112,21 +110,21 @@ static const struct telling tellings[] = {
 	[VTI_PT_EV_PAGING] = {.note = VT_PT_NOTE_PAGING,
 			      .packet = VT_PT_PIP,
 			      .state = true,
-			      .fresh = true},
+			      .always = true},
 	[VTI_PT_EV_ASYNC_PAGING] = {.note = VT_PT_NOTE_PAGING,
 				    .packet = VT_PT_PIP,
 				    .ip = true,
 				    .state = true,
-				    .fresh = true},
+				    .always = true},
 	[VTI_PT_EV_VMCS] = {.note = VT_PT_NOTE_VMCS,
 			    .packet = VT_PT_VMCS,
 			    .state = true,
-			    .fresh = true},
+			    .always = true},
 	[VTI_PT_EV_ASYNC_VMCS] = {.note = VT_PT_NOTE_VMCS,
 				  .packet = VT_PT_VMCS,
 				  .ip = true,
 				  .state = true,
-				  .fresh = true},
+				  .always = true},
 	[VTI_PT_EV_OVERFLOW] = {.note = VT_PT_NOTE_OVERFLOW, .packet = VT_PT_OVF, .ip = true},
 	[VTI_PT_EV_EXEC_MODE] = {.note = VT_PT_NOTE_EXEC_MODE,
 				 .packet = VT_PT_MODE_EXEC,
@@ -136,7 +134,7 @@ static const struct telling tellings[] = {
 			   .packet = VT_PT_MODE_TSX,
 			   .ip = true,
 			   .state = true,
-			   .fresh = true},
+			   .always = true},
 	[VTI_PT_EV_STOP] = {.note = VT_PT_NOTE_STOP, .packet = VT_PT_STOP},
 	[VTI_PT_EV_EXSTOP] = {.note = VT_PT_NOTE_EXSTOP, .packet = VT_PT_EXSTOP, .ip = true},
 	[VTI_PT_EV_MWAIT] = {.note = VT_PT_NOTE_MWAIT, .packet = VT_PT_MWAIT, .ip = true},
@@ -146,23 +144,6 @@ static const struct telling tellings[] = {
 	[VTI_PT_EV_CBR] = {.note = VT_PT_NOTE_CBR, .packet = VT_PT_CBR, .state = true},
 	[VTI_PT_EV_MNT] = {.note = VT_PT_NOTE_MNT, .packet = VT_PT_MNT},
 };
-
-/* Remembers a state; true if it is worth telling. */
-static bool is_news(struct vti_pt_query *q, const struct vti_pt_event *ev, const struct telling *t)
-{
-	uint32_t bit = UINT32_C(1) << t->note;
-	bool news = t->fresh && !ev->status;
-
-	if (!(q->told & bit) || q->last_told[t->note] != ev->value)
-		news = true;
-	if (t->note == VT_PT_NOTE_PAGING) {
-		news |= q->nonroot != ev->flag;
-		q->nonroot = ev->flag;
-	}
-	q->told |= bit;
-	q->last_told[t->note] = ev->value;
-	return news;
-}
 
 bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 {
@@ -175,20 +156,10 @@ bool vti_pt_walk_note(struct vti_pt_walk *w, const struct vt_pt_note *n)
 		q->stopped = true;
 		return true;
 	}
-	if (w->nnotes == w->notes_size) {
-		size_t size = w->notes_size ? w->notes_size * 2 : 64;
-		struct vt_pt_note *notes = realloc(w->notes, size * sizeof(*notes));
-
-		if (!notes) {
-			w->error = -VT_E_NOMEM;
-			return false;
-		}
-		w->notes = notes;
-		w->notes_size = size;
-	}
-	w->notes[w->nnotes] = *n;
-	w->notes[w->nnotes++].at = (uint32_t)w->nids;
-	return true;
+	if (vti_pt_output_note(&w->out, n))
+		return true;
+	w->error = -VT_E_NOMEM;
+	return false;
 }
 
 /* Behind an event that bound to the same instruction, a decision may have been taken. */
@@ -204,11 +175,13 @@ static void tell(struct vti_pt_walk *w, const struct vti_pt_event *ev)
 {
 	const struct telling *t = &tellings[ev->type];
 	struct vti_pt_query *q = &w->query;
-	uint64_t kinds = BIT(ev->status ? (unsigned)VT_PT_PSBEND : t->packet);
+	uint64_t kinds = VT_PT_BIT(ev->status ? (unsigned)VT_PT_PSBEND : t->packet);
 	struct vt_pt_note n = {.type = t->note, .value = ev->value, .extra = ev->extra};
-	bool news = !t->state || is_news(q, ev, t);
+	bool news = !t->state || (t->always && !ev->status);
 
 	n.flag = ev->flag;
+	if (t->state)
+		news |= vti_pt_report_state(&q->reported, &n);
 	n.has_ip = t->from || (t->ip && !ev->suppressed);
 	n.has_to = t->to && !ev->suppressed;
 	if (n.has_ip)

@@ -16,16 +16,10 @@
 #define SETTLED	    64	       /* bytes behind a PSB at which walks are in step, wherever it came */
 #define SMALL	    1024       /* blocks that are rather copied than given a piece of their own */
 
-/* What a walk has put out in one go: the arrays it wrote, which it has got others for. */
+/* What a walk has put out in one go.  The walk has got other arrays for these. */
 struct piece {
 	struct piece *next;
-	uint32_t *ids;
-	size_t nids, ids_cap;
-	struct vt_pt_note *notes;
-	size_t nnotes, notes_cap;
-	struct vt_pt_mark_time *times;
-	size_t ntimes, times_cap;
-	uint64_t insns;
+	struct vti_pt_output out;
 };
 
 struct job {
@@ -81,7 +75,8 @@ struct vti_pt_parallel {
 
 /* ---- walking a job ------------------------------------------------------------- */
 
-static bool append(void *array, size_t *n, size_t *cap, const void *from, size_t count, size_t size)
+static bool append_array(void *array, size_t *n, size_t *cap, const void *from, size_t count,
+			 size_t size)
 {
 	if (!count)
 		return true;
@@ -92,29 +87,29 @@ static bool append(void *array, size_t *n, size_t *cap, const void *from, size_t
 	return true;
 }
 
-/* Adds a little to a piece.  False: no memory. */
-static bool keep_small(struct piece *k, const struct vt_pt_batch *b)
+/* Appends a small output to a piece.  False: no memory. */
+static bool append_to_piece(struct vti_pt_output *k, const struct vti_pt_output *o)
 {
 	uint32_t base = (uint32_t)k->nids;
 	size_t note = k->nnotes, time = k->ntimes;
 
-	if (!append(&k->ids, &k->nids, &k->ids_cap, b->ids, b->nids, sizeof(*b->ids)) ||
-	    !append(&k->notes, &k->nnotes, &k->notes_cap, b->notes, b->nnotes, sizeof(*b->notes)) ||
-	    !append(&k->times, &k->ntimes, &k->times_cap, b->times, b->ntimes, sizeof(*b->times)))
+	if (!append_array(&k->ids, &k->nids, &k->ids_cap, o->ids, o->nids, sizeof(*o->ids)) ||
+	    !append_array(&k->notes, &k->nnotes, &k->notes_cap, o->notes, o->nnotes,
+			  sizeof(*o->notes)) ||
+	    !append_array(&k->times, &k->ntimes, &k->times_cap, o->times, o->ntimes,
+			  sizeof(*o->times)))
 		return false;
 	for (; note < k->nnotes; note++)
 		k->notes[note].at += base;
 	for (; time < k->ntimes; time++)
 		k->times[time].at += base;
-	k->insns += b->insns;
+	k->insns += o->insns;
 	return true;
 }
 
 static void free_piece(struct piece *k)
 {
-	free(k->ids);
-	free(k->notes);
-	free(k->times);
+	vti_pt_output_fini(&k->out);
 	free(k);
 }
 
@@ -133,13 +128,11 @@ static struct piece *new_piece(struct vti_pt_parallel *p)
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return NULL;
-	k->ids_cap = VT_PT_BATCH + VTI_PT_MARGIN;
-	k->ids = malloc(k->ids_cap * sizeof(*k->ids));
-	if (!k->ids) {
-		free(k);
-		return NULL;
-	}
-	return k;
+	if (vt_array_grow(&k->out.ids, &k->out.ids_cap, VT_PT_BATCH + VTI_PT_MARGIN,
+			  sizeof(*k->out.ids)))
+		return k;
+	free(k);
+	return NULL;
 }
 
 static void drop(struct vti_pt_parallel *p, struct job *j)
@@ -154,43 +147,22 @@ static void drop(struct vti_pt_parallel *p, struct job *j)
 	j->nids = 0;
 }
 
-static void swap_arrays(struct piece *k, struct vti_pt_walk *w)
+/* Moves what a walk has put out to the job.  False: no memory. */
+static bool keep_output(struct vti_pt_parallel *p, struct job *j, struct vti_pt_walk *w)
 {
-	const struct piece old = *k;
-
-	k->ids = w->ids;
-	k->ids_cap = w->ids_size;
-	k->notes = w->notes;
-	k->notes_cap = w->notes_size;
-	k->times = w->times;
-	k->times_cap = w->times_size;
-	w->ids = old.ids;
-	w->ids_size = old.ids_cap;
-	w->notes = old.notes;
-	w->notes_size = old.notes_cap;
-	w->times = old.times;
-	w->times_size = old.times_cap;
-}
-
-/* Keeps what a walk has put out.  False: no memory. */
-static bool keep(struct vti_pt_parallel *p, struct job *j, struct vti_pt_walk *w,
-		 const struct vt_pt_batch *b)
-{
+	const struct vti_pt_output o = w->out;
 	struct piece *k = j->last;
 
-	if (!b->nids && !b->nnotes && !b->ntimes)
+	if (!o.nids && !o.nnotes && !o.ntimes)
 		return true;
-	j->nids += b->nids;
-	if (k && b->nids <= SMALL && k->nids + b->nids <= k->ids_cap)
-		return keep_small(k, b);
+	j->nids += o.nids;
+	if (k && o.nids <= SMALL && k->out.nids + o.nids <= k->out.ids_cap)
+		return append_to_piece(&k->out, &o);
 	k = new_piece(p);
 	if (!k)
 		return false;
-	swap_arrays(k, w);
-	k->nids = b->nids;
-	k->nnotes = b->nnotes;
-	k->ntimes = b->ntimes;
-	k->insns = b->insns;
+	w->out = k->out;
+	k->out = o;
 	k->next = NULL;
 	if (j->last)
 		j->last->next = k;
@@ -214,7 +186,7 @@ static int walk_to(struct vti_pt_parallel *p, struct vti_pt_walk *w, const uint8
 	w->stop = stop;
 	do {
 		r = vti_pt_walk_next(w, UINT64_MAX, &b, &err);
-		if (r > 0 && j && (j->nids > JOB_BLOCKS || !keep(p, j, w, &b)))
+		if (r > 0 && j && (j->nids > JOB_BLOCKS || !keep_output(p, j, w)))
 			return -VT_E_NOMEM;
 	} while (r > 0 && !w->reached);
 	return r;
@@ -236,8 +208,8 @@ static bool is_damaged(const struct job *j)
 	size_t i;
 
 	for (k = j->first; k; k = k->next)
-		for (i = 0; i < k->nnotes; i++)
-			if (k->notes[i].type == VT_PT_NOTE_ERROR)
+		for (i = 0; i < k->out.nnotes; i++)
+			if (k->out.notes[i].type == VT_PT_NOTE_ERROR)
 				return true;
 	return false;
 }
@@ -514,12 +486,12 @@ static bool add_cycles(struct vti_pt_parallel *p)
 
 	if (!p->cycles)
 		return true;
-	if (!vt_array_grow(&p->times, &p->times_cap, k->ntimes, sizeof(*p->times)))
+	if (!vt_array_grow(&p->times, &p->times_cap, k->out.ntimes, sizeof(*p->times)))
 		return false;
-	for (i = 0; i < k->nnotes; i++)
-		k->notes[i].cycles += p->cycles;
-	for (i = 0; i < k->ntimes; i++) {
-		p->times[i] = k->times[i];
+	for (i = 0; i < k->out.nnotes; i++)
+		k->out.notes[i].cycles += p->cycles;
+	for (i = 0; i < k->out.ntimes; i++) {
+		p->times[i] = k->out.times[i];
 		p->times[i].cycles += p->cycles;
 	}
 	return true;
@@ -533,16 +505,9 @@ static int give(struct vti_pt_parallel *p, struct vt_pt_batch *batch, struct vt_
 	vti_pt_walk_lock(p->w);
 	ok = ok && show_blocks(p);
 	pthread_mutex_unlock(&p->code);
-	*batch = (struct vt_pt_batch){
-		.blocks = &p->shown,
-		.ids = k->ids,
-		.nids = k->nids,
-		.insns = k->insns,
-		.notes = k->notes,
-		.nnotes = k->nnotes,
-		.times = p->cycles ? p->times : k->times,
-		.ntimes = k->ntimes,
-	};
+	*batch = vti_pt_output_batch(&k->out, &p->shown);
+	if (p->cycles)
+		batch->times = p->times;
 	return ok ? 1 : vt_error_nomem(err);
 }
 

@@ -68,7 +68,7 @@ struct vti_pt_run_rest {
 
 struct vti_pt_runs {
 	struct vti_pt_run *table; /* pairs: 2 << bits of them */
-	unsigned shift;		    /* 64 - bits */
+	unsigned shift;		  /* 64 - bits */
 	uint32_t used;
 	uint32_t displaced; /* runs, by others, since the table has grown */
 	uint32_t *pool;
@@ -96,12 +96,12 @@ void vti_pt_runs_forget(struct vti_pt_runs *r);
  * good any more.  NULL: no memory.
  */
 const struct vti_pt_run *vti_pt_runs_make(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
-					    uint64_t ip, unsigned mode, uint32_t bits);
+					  uint64_t ip, unsigned mode, uint32_t bits);
 
 /* The same for a run to the end of tracing: `bits` as above, `to` the address if it is told. */
 const struct vti_pt_run *vti_pt_runs_make_end(struct vti_pt_runs *r, struct vt_pt_blocks *blocks,
-						uint64_t ip, unsigned mode, uint32_t bits,
-						uint64_t to);
+					      uint64_t ip, unsigned mode, uint32_t bits,
+					      uint64_t to);
 
 static inline uint32_t vti_pt_run_key(unsigned mode, uint32_t bits)
 {
@@ -109,7 +109,7 @@ static inline uint32_t vti_pt_run_key(unsigned mode, uint32_t bits)
 }
 
 static inline struct vti_pt_run *vti_pt_runs_pair(const struct vti_pt_runs *r, uint64_t ip,
-						    uint32_t key)
+						  uint32_t key)
 {
 	uint64_t h = ip * UINT64_C(0x9e3779b97f4a7c15) + key * UINT64_C(0xd6e8feb86659fd93);
 
@@ -118,7 +118,7 @@ static inline struct vti_pt_run *vti_pt_runs_pair(const struct vti_pt_runs *r, u
 
 /* The run, if it is there; else NULL. */
 static inline const struct vti_pt_run *vti_pt_runs_find(const struct vti_pt_runs *r, uint64_t ip,
-							  uint32_t key)
+							uint32_t key)
 {
 	const struct vti_pt_run *e = vti_pt_runs_pair(r, ip, key);
 

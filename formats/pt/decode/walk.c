@@ -38,17 +38,12 @@ static int block_at(struct vti_pt_walk *w, uint64_t ip, uint32_t *index,
 
 static int put(struct vti_pt_walk *w, uint32_t index, unsigned insns)
 {
-	if (w->nids == w->ids_size) {
-		size_t size = w->ids_size + w->ids_size / 2;
-		uint32_t *ids = realloc(w->ids, size * sizeof(*ids));
+	struct vti_pt_output *o = &w->out;
 
-		if (!ids)
-			return no_memory(w);
-		w->ids = ids;
-		w->ids_size = size;
-	}
-	w->ids[w->nids++] = index;
-	w->insns += insns;
+	if (!vt_array_grow(&o->ids, &o->ids_cap, o->nids + 1, sizeof(*o->ids)))
+		return no_memory(w);
+	o->ids[o->nids++] = index;
+	o->insns += insns;
 	return 0;
 }
 
@@ -634,7 +629,7 @@ static void step(struct vti_pt_walk *w)
 		else if (w->stop && w->pos >= w->stop && is_lazy(w)) {
 			w->reached = true;
 			return;
-		} else if (!w->careful && is_lazy(w) && w->nids < VT_PT_BATCH && run(w))
+		} else if (!w->careful && is_lazy(w) && w->out.nids < VT_PT_BATCH && run(w))
 			return;
 		else
 			r = next_block(w, &offset);
@@ -646,20 +641,6 @@ static void step(struct vti_pt_walk *w)
 
 /* ---- a walk as a whole ------------------------------------------------------------- */
 
-bool vti_pt_walk_grow_times(struct vti_pt_walk *w)
-{
-	size_t size = w->times_size ? w->times_size * 2 : 256;
-	struct vt_pt_mark_time *times = realloc(w->times, size * sizeof(*times));
-
-	if (!times) {
-		w->error = -VT_E_NOMEM;
-		return false;
-	}
-	w->times = times;
-	w->times_size = size;
-	return true;
-}
-
 struct vti_pt_walk *vti_pt_walk_open(const uint8_t *trace, size_t size,
 				     const struct vt_pt_options *opt, struct vt_error *err)
 {
@@ -669,15 +650,15 @@ struct vti_pt_walk *vti_pt_walk_open(const uint8_t *trace, size_t size,
 		w->begin = w->pos = trace;
 		w->end = trace + size;
 		w->opt = *opt;
-		w->ids_size = VT_PT_BATCH + VTI_PT_MARGIN;
-		w->ids = malloc(w->ids_size * sizeof(*w->ids));
+		w->out.ids_cap = VT_PT_BATCH + VTI_PT_MARGIN;
+		w->out.ids = malloc(w->out.ids_cap * sizeof(*w->out.ids));
 		w->query.turn = 1;
 		w->query.next = VTI_PT_NONE;
 		w->query.ended = !size;
 		w->query.errata = vti_pt_errata(opt);
 		vti_pt_cursor_init(&w->query.cursor, trace, size, opt);
 	}
-	if (!w || !w->ids) {
+	if (!w || !w->out.ids) {
 		vti_pt_walk_close(w);
 		vt_error_nomem(err);
 		return NULL;
@@ -691,9 +672,7 @@ void vti_pt_walk_close(struct vti_pt_walk *w)
 		return;
 	vti_pt_runs_free(w->runs);
 	free(w->query.entered);
-	free(w->ids);
-	free(w->notes);
-	free(w->times);
+	vti_pt_output_fini(&w->out);
 	free(w);
 }
 
@@ -702,8 +681,7 @@ static void begin_batch(struct vti_pt_walk *w)
 	struct vti_pt_query *q = &w->query;
 	struct vt_pt_note n = q->held;
 
-	w->nids = w->nnotes = w->ntimes = 0;
-	w->insns = 0;
+	vti_pt_output_reset(&w->out);
 	if (!q->stopped)
 		return;
 	q->stopped = false;
@@ -733,19 +711,10 @@ int vti_pt_walk_next(struct vti_pt_walk *w, uint64_t until, struct vt_pt_batch *
 	begin_batch(w);
 	w->reached = false;
 	while (!w->error && !q->ended && !q->stopped && !w->reached &&
-	       ((w->nids < VT_PT_BATCH && w->nnotes < VTI_PT_NOTES) || q->open_insns))
+	       ((w->out.nids < VT_PT_BATCH && w->out.nnotes < VTI_PT_NOTES) || q->open_insns))
 		step(w);
 	if (w->error)
 		return vt_error_nomem(err);
-	*batch = (struct vt_pt_batch){
-		.blocks = w->blocks,
-		.ids = w->ids,
-		.nids = w->nids,
-		.insns = w->insns,
-		.notes = w->notes,
-		.nnotes = w->nnotes,
-		.times = w->times,
-		.ntimes = w->ntimes,
-	};
+	*batch = vti_pt_output_batch(&w->out, w->blocks);
 	return 1;
 }

@@ -11,6 +11,7 @@
 #include "formats/pt/block.h"
 #include "formats/pt/decode/cursor.h"
 #include "formats/pt/decode/engine.h"
+#include "formats/pt/decode/output.h"
 #include "formats/pt/packet.h"
 #include "formats/pt/timing.h"
 
@@ -166,10 +167,7 @@ struct vti_pt_query {
 	uint64_t until;
 	int status; /* VTI_PT_PENDING, VTI_PT_AT_END */
 
-	/* What was told last; a bit of `told` for each type of note that was. */
-	uint32_t told;
-	uint64_t last_told[VT_PT_NNOTES];
-	bool nonroot;
+	struct vti_pt_reported reported;
 };
 
 struct vti_pt_runs;
@@ -205,14 +203,13 @@ struct vti_pt_walk {
 
 	/*
 	 * For the accelerator, the clock as the packets before `pos` have set it, and as it was at
-	 * the last packet used up, behind which is `used`.  mark_*: what the last time mark says.
+	 * the last packet used up, behind which is `used`.
 	 */
 	struct vt_pt_timing timing;
 	struct vt_pt_timing settled;
 	const uint8_t *used;
 	bool saw_tsc; /* it has taken a TSC packet */
-	uint64_t mark_tsc;
-	uint64_t mark_cycles;
+	struct vti_pt_marked marked;
 
 	const struct vt_pt_code *code;
 	struct vt_pt_blocks *blocks;
@@ -221,16 +218,7 @@ struct vti_pt_walk {
 	 * The batch.  `ids` has room for VT_PT_BATCH + VTI_PT_MARGIN; nobody starts anything with
 	 * nids >= VT_PT_BATCH, and what is started puts out less than VTI_PT_MARGIN blocks.
 	 */
-	uint32_t *ids;
-	size_t nids;
-	size_t ids_size;
-	uint64_t insns;
-	struct vt_pt_note *notes;
-	size_t nnotes;
-	size_t notes_size;
-	struct vt_pt_mark_time *times;
-	size_t ntimes;
-	size_t times_size;
+	struct vti_pt_output out;
 
 	/*
 	 * With several threads (parallel.h).  stop: go no further than the lazy state at or behind
@@ -277,22 +265,11 @@ void vti_pt_walk_unlock(struct vti_pt_walk *w);
  */
 int vti_pt_run_fast_loop(struct vti_pt_walk *w);
 
-/* Makes room for another time mark; false: no memory, which sticks. */
-bool vti_pt_walk_grow_times(struct vti_pt_walk *w);
-
-/* A time mark before the next block, if the time is not that of the last one. */
+/* Adds a time mark before the next block unless the time is that of the last one. */
 static inline void vti_pt_walk_mark(struct vti_pt_walk *w, const struct vt_pt_timing *t)
 {
-	struct vt_pt_mark_time *m;
-
-	if (t->tsc == w->mark_tsc && t->cycles == w->mark_cycles)
-		return;
-	if (w->ntimes == w->times_size && !vti_pt_walk_grow_times(w))
-		return;
-	m = &w->times[w->ntimes++];
-	m->at = (uint32_t)w->nids;
-	m->tsc = w->mark_tsc = t->tsc;
-	m->cycles = w->mark_cycles = t->cycles;
+	if (!vti_pt_output_mark(&w->out, &w->marked, t))
+		w->error = -VT_E_NOMEM;
 }
 
 /* The return stack. */

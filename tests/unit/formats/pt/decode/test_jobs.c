@@ -364,7 +364,7 @@ static void set_cycles(struct vti_pt_lazy *s, uint64_t cycles)
 {
 	s->cursor.timing.cycles = cycles;
 	s->cursor.timing.rate_cycles = cycles - 3;
-	s->mark_cycles = cycles - 5;
+	s->marked.cycles = cycles - 5;
 }
 
 static void meet(struct meeting *m, uint64_t now, uint64_t from, uint64_t to)
@@ -377,8 +377,8 @@ static void meet(struct meeting *m, uint64_t now, uint64_t from, uint64_t to)
 	s->mode = 64;
 	s->cursor.timing.has_tsc = true;
 	s->cursor.timing.measuring = true;
-	s->told = TOLD_BOTH;
-	s->last_told[VT_PT_NOTE_TSX] = 1;
+	s->reported.types = TOLD_BOTH;
+	s->reported.last[VT_PT_NOTE_TSX] = 1;
 	m->now = m->to = *s;
 	set_cycles(&m->now, now);
 	set_cycles(&m->from, from);
@@ -386,11 +386,11 @@ static void meet(struct meeting *m, uint64_t now, uint64_t from, uint64_t to)
 	m->now.cursor.timing.lost = 5;
 	m->from.cursor.timing.lost = 2;
 	m->to.cursor.timing.lost = 4;
-	m->now.told |= TOLD_EARLIER;
-	m->now.last_told[VT_PT_NOTE_PAGING] = 77;
-	m->to.told |= TOLD_LATER;
-	m->to.last_told[VT_PT_NOTE_TSX] = 2;
-	m->to.last_told[VT_PT_NOTE_VMCS] = 3;
+	m->now.reported.types |= TOLD_EARLIER;
+	m->now.reported.last[VT_PT_NOTE_PAGING] = 77;
+	m->to.reported.types |= TOLD_LATER;
+	m->to.reported.last[VT_PT_NOTE_TSX] = 2;
+	m->to.reported.last[VT_PT_NOTE_VMCS] = 3;
 	/* Four calls, of which the job has seen two; it has returned from one, and called. */
 	m->now.nreturns = m->now.high = 4;
 	memcpy(m->now.returns, earlier, sizeof(earlier));
@@ -418,12 +418,12 @@ static void test_joined(void **state)
 	assert_ptr_equal(m.now.sync, &sync);
 	assert_int_equal(m.now.cursor.timing.cycles, 1050);
 	assert_int_equal(m.now.cursor.timing.rate_cycles, 1047);
-	assert_int_equal(m.now.mark_cycles, 1045);
+	assert_int_equal(m.now.marked.cycles, 1045);
 	assert_int_equal(m.now.cursor.timing.lost, 7);
-	assert_int_equal(m.now.told, TOLD_EARLIER | TOLD_BOTH | TOLD_LATER);
-	assert_int_equal(m.now.last_told[VT_PT_NOTE_PAGING], 77);
-	assert_int_equal(m.now.last_told[VT_PT_NOTE_TSX], 2);
-	assert_int_equal(m.now.last_told[VT_PT_NOTE_VMCS], 3);
+	assert_int_equal(m.now.reported.types, TOLD_EARLIER | TOLD_BOTH | TOLD_LATER);
+	assert_int_equal(m.now.reported.last[VT_PT_NOTE_PAGING], 77);
+	assert_int_equal(m.now.reported.last[VT_PT_NOTE_TSX], 2);
+	assert_int_equal(m.now.reported.last[VT_PT_NOTE_VMCS], 3);
 	assert_int_equal(m.now.nreturns, 4);
 	assert_memory_equal(m.now.returns, returns, sizeof(returns));
 	/* Calls push the oldest out of a stack that has been full but for 3. */
@@ -464,14 +464,14 @@ static const struct {
 	FIELD(now.mode),
 	FIELD(now.has_tsc),
 	FIELD(now.has_tma),
-	FIELD(now.nonroot),
+	FIELD(now.reported.nonroot),
 	FIELD(now.cursor.p),
 	FIELD(now.cursor.bip),
 	FIELD(now.cursor.tnt),
 	FIELD(now.cursor.owed),
-	FIELD(now.mark_tsc),
-	FIELD(now.mark_cycles),
-	FIELD(now.last_told[VT_PT_NOTE_TSX]),
+	FIELD(now.marked.tsc),
+	FIELD(now.marked.cycles),
+	FIELD(now.reported.last[VT_PT_NOTE_TSX]),
 	FIELD(now.returns[2]),
 	FIELD(now.returns[3]),
 	FIELD(now.cursor.timing.tsc),
@@ -537,7 +537,7 @@ static void test_set(void **state)
 			   fields[i].size) != 0)
 			fail_msg("%s", fields[i].name);
 	assert_ptr_equal(got.now.sync, m.now.sync);
-	assert_int_equal(got.now.told, m.now.told);
+	assert_int_equal(got.now.reported.types, m.now.reported.types);
 	assert_int_equal(got.now.high, m.now.high);
 	assert_int_equal(got.now.nreturns, m.now.nreturns);
 	assert_true(w->enabled);
@@ -586,11 +586,11 @@ static void test_told(void **state)
 	(void)state;
 	/* The job knew of what nobody had told. */
 	meet(&m, 1000, 100, 150);
-	m.now.told &= ~TOLD_BOTH;
+	m.now.reported.types &= ~TOLD_BOTH;
 	assert_false(vti_pt_lazy_join(&m.now, &m.from, &m.to, &cycles));
 	/* It told of what it did not know to be told. */
 	meet(&m, 1000, 100, 150);
-	m.to.told |= TOLD_EARLIER;
+	m.to.reported.types |= TOLD_EARLIER;
 	assert_false(vti_pt_lazy_join(&m.now, &m.from, &m.to, &cycles));
 	/* More calls than there were. */
 	meet(&m, 1000, 100, 150);

@@ -18,7 +18,7 @@
 
 static void check_note(const struct pt_event *ev, struct vt_pt_note want)
 {
-	struct vti_ipt_state s = {.cr3 = 0};
+	struct vti_pt_reported s = {.types = 0};
 	struct vt_pt_note n = {.type = 0};
 
 	if (!vti_ipt_note(&n, ev, &s))
@@ -136,7 +136,7 @@ static void test_notes(void **state)
 static void test_others(void **state)
 {
 	static const struct pt_event tick = {.type = ptev_tick};
-	struct vti_ipt_state s = {.cr3 = 0};
+	struct vti_pt_reported s = {.types = 0};
 	struct vt_pt_note n = {.type = 0};
 
 	(void)state;
@@ -150,7 +150,7 @@ static void test_others(void **state)
 
 /* A state, told in the middle of a trace or again at a PSB: is it new, when the last one is known?
  */
-static bool tell(struct vti_ipt_state *s, struct pt_event ev, bool status)
+static bool tell(struct vti_pt_reported *s, struct pt_event ev, bool status)
 {
 	struct vt_pt_note n = {.type = 0};
 
@@ -187,7 +187,7 @@ static void test_told_again(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct vti_ipt_state s = {.cr3 = 0};
+		struct vti_pt_reported s = {.types = 0};
 
 		assert_true(tell(&s, rows[i].first, true));
 		assert_false(tell(&s, rows[i].first, true));
@@ -207,7 +207,7 @@ static void test_told_by_code(void **state)
 		{.type = ptev_async_paging, .variant.async_paging = {0x1000, 1, AT}},
 		{.type = ptev_async_vmcs, .variant.async_vmcs = {0x2000, AT}},
 	};
-	struct vti_ipt_state s = {.cr3 = 0};
+	struct vti_pt_reported s = {.types = 0};
 	unsigned i;
 
 	(void)state;
