@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/common/app.h"
 #include "cmd/common/collect.h"
@@ -13,31 +12,24 @@
 #include "interpret/output.h"
 #include "value/carried_code.h"
 
-/* In the order of enum vt_algo. */
+/* By enum vt_algo. */
 static const char *const algo_words[] = {"exact",      "gm",	 "tnv",		 "lru",
 					 "convergent", "random", "space-saving", NULL};
 
-enum context { CONTEXT_NONE, CONTEXT_CALLER };
+/* The index of "caller" is true: lists are kept by caller. */
 static const char *const context_words[] = {"none", "caller", NULL};
 
 struct options {
-	int algo;
-	int context;
-	uint64_t entries;
-	uint64_t steady;
-	uint64_t clear;
+	int algo, by_caller;
+	uint64_t entries, steady, clear, interval;
 	bool clear_given;
-	uint64_t interval;
 	double factor;
-	const char *what;
-	const char *output;
-	const char *compress;
+	const char *what, *output, *compress;
 };
 
 struct hot {
 	struct app *app;
-	struct vt_reader **readers;
-	size_t nreaders;
+	struct app_inputs in;
 	struct vt_writer *writer;
 	struct app_collect collect;
 	struct vt_pt_files *files; /* of the stream at hand */
@@ -46,7 +38,7 @@ struct hot {
 	bool asked;	   /* for certain kinds of values */
 	bool values;	   /* there are single ones, of whatever kind, */
 	bool executed;	   /* executed code */
-	struct vt_buf why; /* a module has made no values, if one says so */
+	struct vt_buf why; /* a plugin has made no values, if one says so */
 };
 
 /* ---- what to do ---- */
@@ -55,20 +47,19 @@ static bool check_options(struct app *a, const struct options *o)
 {
 	bool table = o->algo == VT_ALGO_TNV || o->algo == VT_ALGO_CONVERGENT ||
 		     o->algo == VT_ALGO_RANDOM;
-	const char *algo = algo_words[o->algo];
+	const char *stray = o->clear_given && !table		      ? "--clear"
+			    : o->interval && !table		      ? "--interval"
+			    : o->factor != 0 && o->algo != VT_ALGO_GM ? "--factor"
+								      : NULL;
+	const struct app_rule rules[] = {
+		{o->entries && table,
+		 "--entries: of these lists, --steady and --clear are the size"},
+		{o->entries && o->algo == VT_ALGO_EXACT, "--entries: exact lists have no limit"},
+	};
 
-	if (o->entries && (table || o->algo == VT_ALGO_EXACT))
-		return app_usage(a, "%s",
-				 table ? "--entries: of these lists, --steady and --clear "
-					 "are the size"
-				       : "--entries: exact lists have no limit");
-	if (o->clear_given && !table)
-		return app_usage(a, "--clear is not for %s", algo);
-	if (o->interval && !table)
-		return app_usage(a, "--interval is not for %s", algo);
-	if (o->factor != 0 && o->algo != VT_ALGO_GM)
-		return app_usage(a, "--factor is not for %s", algo);
-	return true;
+	if (!APP_CHECK_RULES(a, rules))
+		return false;
+	return !stray || app_usage(a, "%s is not for %s", stray, algo_words[o->algo]);
 }
 
 /* Whether a block's code can be listed from a file, and the program has not written to it. */
@@ -82,7 +73,7 @@ static bool file_has_code(void *arg, const struct vt_bblock *b)
 	       !vt_pt_files_differ(h->files, m, b->addr, b->code, b->size);
 }
 
-static bool prepare(struct hot *h, const struct options *o)
+static bool open_lists(struct hot *h, const struct options *o)
 {
 	const struct vt_hotlist_options lists = {
 		.algo = (enum vt_algo)o->algo,
@@ -99,50 +90,17 @@ static bool prepare(struct hot *h, const struct options *o)
 	h->asked = o->what != NULL;
 	h->cache = app_buildid_cache();
 	if (!check_options(h->app, o) || !app_parse_what(h->app, o->what, VT_COLLECT_WHAT, &what) ||
-	    !app_collect_open(&h->collect, h->app, &lists, what, o->context == CONTEXT_CALLER))
+	    !app_collect_open(&h->collect, h->app, &lists, what, o->by_caller))
 		return false;
 	h->carried = (struct vt_carried_code){
 		.sites = h->collect.sites, .file_has = file_has_code, .arg = h};
 	return true;
 }
 
-/* All inputs are opened first: the header of what is written has the provenance of each. */
-static bool open_all(struct hot *h, const struct options *o)
-{
-	size_t n = h->app->argc ? (size_t)h->app->argc : 1;
-
-	h->readers = calloc(n, sizeof(struct vt_reader *));
-	if (!h->readers)
-		return app_no_memory(h->app);
-	for (; h->nreaders < n; h->nreaders++) {
-		const char *path = h->app->argc ? h->app->argv[h->nreaders] : "-";
-
-		h->readers[h->nreaders] = app_open_reader(h->app, path);
-		if (!h->readers[h->nreaders])
-			return false;
-	}
-	h->writer = app_open_writer(h->app, o->output, o->compress, h->readers, h->nreaders);
-	return h->writer != NULL;
-}
-
 /* ---- reading ---- */
 
-/* Events have other numbers in what is written, so a loss is told without its event's. */
-static void copy_loss(struct vt_writer *w, const struct vt_record *rec)
-{
-	struct vt_bytes source = vt_record_bytes(rec, VT_LOST_SOURCE);
-	uint64_t *row = vt_writer_row(w, VT_LOST);
-
-	row[VT_LOST_TIME] = vt_record_u64(rec, VT_LOST_TIME);
-	row[VT_LOST_PID] = vt_record_u64(rec, VT_LOST_PID);
-	row[VT_LOST_TID] = vt_record_u64(rec, VT_LOST_TID);
-	row[VT_LOST_CPU] = vt_record_u64(rec, VT_LOST_CPU);
-	row[VT_LOST_COUNT] = vt_record_u64(rec, VT_LOST_COUNT);
-	vt_writer_bytes(w, VT_LOST_SOURCE, source.data, source.size);
-}
-
 /* Keeps what the stream says of why a plugin has made no values. */
-static void note_why(struct hot *h, const struct vt_record *rec)
+static void note_silent_plugin(struct hot *h, const struct vt_record *rec)
 {
 	struct vt_bytes value = vt_record_bytes(rec, VT_META_VALUE);
 
@@ -150,101 +108,90 @@ static void note_why(struct hot *h, const struct vt_record *rec)
 		vt_buf_put(&h->why, value.data, value.size);
 }
 
-static int take_record(void *arg, const struct vt_record *rec, struct vt_error *err)
+static int pass_record(void *arg, const struct vt_record *rec, struct vt_error *err)
 {
 	struct hot *h = arg;
 
 	if (rec->kind == VT_IMAGE)
 		return vt_pt_files_image(h->files, rec, err);
 	if (rec->kind == VT_LOST)
-		copy_loss(h->writer, rec);
+		vt_sites_write_loss(h->writer, rec);
 	else
 		vt_writer_copy(h->writer, rec);
 	if (rec->kind == VT_META)
-		note_why(h, rec);
+		note_silent_plugin(h, rec);
 	return 0;
 }
 
-static bool begin_stream(struct hot *h)
+static bool read_hot_stream(struct hot *h, struct vt_reader *r)
 {
+	const struct vt_find_options find = {.buildid_cache = h->cache};
 	const uint64_t kinds =
 		VT_KIND(VT_IMAGE) | VT_KIND(VT_META) | VT_KIND(VT_GAP) | VT_KIND(VT_LOST);
 
+	vt_pt_files_free(h->files);
+	h->files = vt_pt_files_new(&find, NULL, NULL);
+	if (!h->files)
+		return app_no_memory(h->app);
 	if (!app_collect_begin(&h->collect, NULL))
 		return false;
 	vt_context_add(h->collect.context,
-		       &(struct vt_consumer){.record = take_record, .arg = h, .kinds = kinds});
+		       &(struct vt_consumer){.record = pass_record, .arg = h, .kinds = kinds});
 	vt_carried_code_begin(&h->carried, h->collect.context);
-	return true;
-}
-
-static bool read_stream(struct hot *h, struct vt_reader *r)
-{
-	const struct vt_find_options find = {.buildid_cache = h->cache};
-	bool ok;
-
-	vt_pt_files_free(h->files);
-	h->files = vt_pt_files_new(&find, NULL, NULL);
-	ok = (h->files || app_no_memory(h->app)) && begin_stream(h) &&
-	     app_each_run(h->app, r, vt_context_feed, h->collect.context) &&
-	     app_collect_end(&h->collect);
+	if (!app_each_run(h->app, r, vt_context_feed, h->collect.context))
+		return false;
 	h->values = h->values || app_saw(h->app, VT_VALUE);
 	h->executed = h->executed || app_saw(h->app, VT_EXEC);
-	return ok;
+	return app_collect_end(&h->collect);
 }
 
-/* Whether there was something to make lists of, whatever --what left of it, or to count. */
-static bool any_values(const struct hot *h)
+static void explain_result(struct hot *h)
 {
-	return vt_sites_nlists(h->collect.sites) || h->executed || (h->asked && h->values);
-}
-
-static bool tell(struct hot *h)
-{
-	const char *name = vt_reader_name(h->readers[h->nreaders - 1]);
+	const char *name = vt_reader_name(h->in.readers[h->in.count - 1]);
 	uint64_t lists = vt_collect_stats(h->collect.collect)->lists;
+	size_t nlists = vt_sites_nlists(h->collect.sites);
+	const char *why = NULL;
 
 	app_collect_tell(&h->collect);
-	if (!any_values(h))
-		return app_lacks(h->app, name,
-				 h->why.size ? vt_buf_str(&h->why)
-				 : lists     ? "hot lists, and no values to make them of "
-					       "(vtrace merge adds hot lists)"
-					     : APP_NO_VALUES);
-	if (!vt_sites_nlists(h->collect.sites))
+	/* Nothing to make lists of, whatever --what left of it, or to count. */
+	if (!nlists && !h->executed && !(h->asked && h->values))
+		why = h->why.size ? vt_buf_str(&h->why)
+		      : lists	  ? "hot lists, and no values to make them of "
+				    "(vtrace merge adds hot lists)"
+				  : APP_NO_VALUES;
+	else if (!nlists)
 		app_say(h->app, "%s: no values%s", name, h->asked ? " of these kinds" : "");
-	if (lists)
+	if (why)
+		app_lacks(h->app, name, why);
+	else if (lists)
 		app_say(h->app,
 			"%" PRIu64 " hot lists of the input are left out: vtrace merge adds such",
 			lists);
-	return true;
 }
 
-static void run(struct hot *h, const struct options *o)
+static void make_hot_lists(struct hot *h, const struct options *o)
 {
 	struct vt_error err = VT_ERROR_INIT;
 	size_t i;
 
 	app_make_stream(h->app, o->output);
-	if (!prepare(h, o) || !open_all(h, o))
+	if (!open_lists(h, o) || !app_open_inputs(h->app, &h->in))
 		return;
-	for (i = 0; i < h->nreaders; i++)
-		if (!read_stream(h, h->readers[i]))
+	h->writer = app_open_writer(h->app, o->output, o->compress, h->in.readers, h->in.count);
+	if (!h->writer)
+		return;
+	for (i = 0; i < h->in.count; i++)
+		if (!read_hot_stream(h, h->in.readers[i]))
 			return;
-	tell(h);
+	explain_result(h);
 	if (vt_sites_write(h->collect.sites, h->writer, &err) < 0)
 		app_fail(h->app, &err);
 }
 
-static void finish(struct hot *h)
+static void close_hot(struct hot *h)
 {
-	size_t i;
-
-	if (h->writer)
-		app_close_writer(h->app, h->writer);
-	for (i = 0; i < h->nreaders; i++)
-		vt_reader_close(h->readers[i]);
-	free(h->readers);
+	app_close_writer(h->app, h->writer);
+	app_close_inputs(&h->in);
 	app_collect_close(&h->collect);
 	vt_pt_files_free(h->files);
 	free(h->cache);
@@ -275,7 +222,7 @@ int main(int argc, char **argv)
 		{0, "interval", VT_OPT_U64, &o.interval, .arg = "N", .min = 1, .max = 1000000000,
 		 .help = "tnv: clear after N values at least; convergent: look every N values;\n"
 			 "random: N values at a time (default 2000)"},
-		{0, "context", VT_OPT_CHOICE, &o.context, .arg = "WHAT", .choices = context_words,
+		{0, "context", VT_OPT_CHOICE, &o.by_caller, .arg = "WHAT", .choices = context_words,
 		 .help = "none (default), or caller: a list for each return address as well"},
 		{'w', "what", VT_OPT_STRING, &o.what, .arg = "LIST",
 		 .help = "kinds of values, as in loads,args,callers (default: all that were\n"
@@ -283,7 +230,8 @@ int main(int argc, char **argv)
 		APP_OPT_SEED(app),
 		APP_OPT_OUTPUT(o.output),
 		APP_OPT_COMPRESS(o.compress),
-		{0}};
+		{0},
+	};
 	const struct vt_opt_page page = {
 		.program = "vhot",
 		.usage = "[-a HOW] [-N N] [-w LIST] [--context caller] [-o FILE] [-z HOW] "
@@ -295,7 +243,7 @@ int main(int argc, char **argv)
 	};
 
 	if (app_start(&app, &page, argc, argv))
-		run(&h, &o);
-	finish(&h);
+		make_hot_lists(&h, &o);
+	close_hot(&h);
 	return app_finish(&app);
 }

@@ -538,3 +538,16 @@ int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err
 		code = write_counts(s, w, err);
 	return code == 0 ? write_lists(s, w, err) : code;
 }
+
+void vt_sites_write_loss(struct vt_writer *w, const struct vt_record *lost)
+{
+	struct vt_bytes source = vt_record_bytes(lost, VT_LOST_SOURCE);
+	uint64_t *row = vt_writer_row(w, VT_LOST);
+
+	row[VT_LOST_TIME] = vt_record_u64(lost, VT_LOST_TIME);
+	row[VT_LOST_PID] = vt_record_u64(lost, VT_LOST_PID);
+	row[VT_LOST_TID] = vt_record_u64(lost, VT_LOST_TID);
+	row[VT_LOST_CPU] = vt_record_u64(lost, VT_LOST_CPU);
+	row[VT_LOST_COUNT] = vt_record_u64(lost, VT_LOST_COUNT);
+	vt_writer_bytes(w, VT_LOST_SOURCE, source.data, source.size);
+}

@@ -96,4 +96,10 @@ const char *vt_sites_image_path(const struct vt_sites *s, uint32_t image);
  */
 int vt_sites_write(struct vt_sites *s, struct vt_writer *w, struct vt_error *err);
 
+/*
+ * Copies a LOST record to a stream that vt_sites_write() ends.  Events have other numbers there, so
+ * the loss is written without its event.  Errors of the writer stick to it.
+ */
+void vt_sites_write_loss(struct vt_writer *w, const struct vt_record *lost);
+
 #endif
