@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/common/app.h"
 #include "cmd/common/hots.h"
 #include "cmd/common/options.h"
-#include "cmd/common/profiles.h"
 #include "cmd/common/stream.h"
 #include "cmd/common/tables.h"
 #include "cmd/common/truth.h"
-#include "listing/json.h"
-#include "listing/values/invariance.h"
-#include "value/invariance.h"
+#include "listing/values/comparison.h"
 
 struct options {
 	const char *truth, *what, *symfs;
@@ -21,146 +16,35 @@ struct options {
 	struct app_form form;
 };
 
-struct comparison {
-	struct app *app;
-	const struct options *o;
-	struct vt_inv_options how;
-	struct app_hots first;
-	struct vt_table *table;	 /* one row for each second profile */
-	struct vt_table *inputs; /* the same */
-	struct vt_table **worst; /* one for each second profile; or NULL */
-	int64_t *left_out;
-	size_t n;
-};
-
-static bool make_tables(struct comparison *r)
+static bool print_comparison(struct app *a, const struct options *o, const struct vt_comparelist *l)
 {
-	r->n = (size_t)r->app->argc - 1;
-	r->table = vt_table_new();
-	r->inputs = vt_table_new();
-	r->worst = calloc(r->n, sizeof(struct vt_table *));
-	r->left_out = calloc(r->n, sizeof(*r->left_out));
-	if (!r->table || !r->inputs || !r->worst || !r->left_out)
-		return app_no_memory(r->app);
-	vt_invlist_comparison(r->table);
-	vt_invlist_inputs(r->inputs);
-	return true;
-}
-
-static void end_comparison(struct comparison *r)
-{
-	size_t i;
-
-	for (i = 0; r->worst && i < r->n; i++)
-		vt_table_free(r->worst[i]);
-	free(r->worst);
-	free(r->left_out);
-	vt_table_free(r->table);
-	vt_table_free(r->inputs);
-	app_hots_end(&r->first);
-}
-
-/* ---- comparing ---- */
-
-static bool find_worst(struct comparison *r, size_t i, const struct vt_hotprofile *second,
-		       const struct vt_inv_pair *pairs, size_t n, uint32_t m)
-{
+	struct vt_output *out = app_text(a, o->form.output);
+	/* The output tells whether there is colour. */
+	const struct vt_invlist_form form = {.json = o->form.json,
+					     .table = app_table_form(&o->form),
+					     .color = app_form_color(a, &o->form),
+					     .losses = &a->losses};
 	struct vt_error err = VT_ERROR_INIT;
 
-	r->worst[i] = vt_table_new();
-	if (!r->worst[i])
-		return app_no_memory(r->app);
-	r->left_out[i] = vt_invlist_worst(r->worst[i], r->first.profile, r->first.in.images.store,
-					  second, pairs, n, m, r->o->worst, &err);
-	return r->left_out[i] >= 0 || app_fail(r->app, &err);
+	return out && (vt_comparelist_print(l, &form, out, &err) == 0 || app_fail(a, &err));
 }
 
-static bool compare_one(struct comparison *r, size_t i, const struct app_hots *second)
+static bool compare_next(struct app *a, const struct options *o, const char *first,
+			 struct vt_comparelist *l, const char *path)
 {
-	struct vt_inv_comparison c;
-	struct vt_inv_pair *pairs;
-	bool ok = true;
-	size_t n;
+	struct vt_error err = VT_ERROR_INIT;
+	struct app_hots second;
+	int64_t common = 0;
+	bool ok = app_hots_read(a, &second, path, o->symfs, a->seed);
 
-	pairs = vt_inv_match(r->first.profile, second->profile, r->how.what, &n);
-	if (!pairs)
-		return app_no_memory(r->app);
-	vt_inv_compare(r->first.profile, second->profile, pairs, n, &r->how, &c);
-	vt_invlist_compared(r->table, second->name, &c);
-	vt_invlist_inputs_compared(r->inputs, second->name, &c);
-	if (n == 0)
-		app_say_lossy(r->app, "%s and %s have no instruction in common", r->first.name,
-			      second->name);
-	if (r->o->worst)
-		ok = find_worst(r, i, second->profile, pairs, n, c.m);
-	free(pairs);
+	if (ok)
+		common = vt_comparelist_add(l, second.name, second.profile, &err);
+	if (common < 0)
+		ok = app_fail(a, &err);
+	else if (ok && common == 0)
+		app_say_lossy(a, "%s and %s have no instruction in common", first, second.name);
+	app_hots_end(&second);
 	return ok;
-}
-
-static bool compare_all(struct comparison *r)
-{
-	bool ok = app_hots_read(r->app, &r->first, r->app->argv[0], r->o->symfs, r->app->seed);
-	size_t i;
-
-	for (i = 0; i < r->n && ok; i++) {
-		struct app_hots second;
-
-		ok = app_hots_read(r->app, &second, r->app->argv[i + 1], r->o->symfs,
-				   r->app->seed) &&
-		     compare_one(r, i, &second);
-		app_hots_end(&second);
-	}
-	return ok;
-}
-
-/* ---- printing ---- */
-
-static void print_json(const struct comparison *r, struct vt_output *out)
-{
-	json_t *doc = vt_json_doc("vcmp/1");
-
-	vt_json_losses(doc, &r->app->losses);
-	json_object_set_new(
-		doc, "rows",
-		vt_invlist_compared_json(r->table, r->inputs, r->worst, r->left_out, r->n));
-	vt_json_write(out, doc, true);
-}
-
-static bool print_worst(struct comparison *r, struct vt_output *out)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		vt_output_text(out, "\nWhat adds most to Diff-Top:\n");
-		if (!app_print_table(r->app, r->worst[i], &r->o->form, out))
-			return false;
-		if (r->left_out[i])
-			vt_output_printf(out, "(%lld more places)\n", (long long)r->left_out[i]);
-	}
-	return true;
-}
-
-static bool print_comparison(struct comparison *r)
-{
-	struct vt_output *out = app_text(r->app, r->o->form.output);
-
-	if (out && r->o->form.json)
-		print_json(r, out);
-	if (!out || r->o->form.json)
-		return out;
-	if (!app_form_is_text(&r->o->form))
-		return app_print_table(r->app, r->o->worst ? r->worst[0] : r->table, &r->o->form,
-				       out);
-	vt_output_printf(out,
-			 "Means over the instructions in both profiles, weighted by executions in "
-			 "%s.\n"
-			 "Find-Top is of instructions with an Inv-Top above %g %% there.\n\n",
-			 r->first.name, r->o->threshold);
-	if (!app_print_table(r->app, r->table, &r->o->form, out))
-		return false;
-	vt_output_text(out, "\nOver inputs:\n");
-	return app_print_table(r->app, r->inputs, &r->o->form, out) &&
-	       (!r->o->worst || print_worst(r, out));
 }
 
 static bool compare_with_truth(struct app *a, const struct options *o)
@@ -180,10 +64,8 @@ static bool compare_with_truth(struct app *a, const struct options *o)
 	return app_truth(a, &t);
 }
 
-static bool compare_profiles(struct app *a, const struct options *o)
+static bool check_comparison(struct app *a, const struct options *o)
 {
-	struct comparison r = {
-		.app = a, .o = o, .how = {.threshold = o->threshold / 100, .m = (uint32_t)o->m}};
 	const struct app_rule rules[] = {
 		{a->argc < 2, "which profiles are to be compared?"},
 		{app_form_count(&o->form) > 1, "--json, --csv and --tsv exclude each other"},
@@ -191,12 +73,34 @@ static bool compare_profiles(struct app *a, const struct options *o)
 		{o->worst && a->argc > 2 && (o->form.csv || o->form.tsv),
 		 "--worst as one table needs one second profile"},
 	};
-	bool ok;
 
-	if (!APP_CHECK_RULES(a, rules) || !app_what(a, o->what, &r.how.what))
+	return APP_CHECK_RULES(a, rules);
+}
+
+static bool compare_profiles(struct app *a, const struct options *o)
+{
+	struct vt_comparelist_options lo = {
+		.how = {.threshold = o->threshold / 100, .m = (uint32_t)o->m}, .worst = o->worst};
+	struct vt_comparelist *l = NULL;
+	struct app_hots first;
+	bool ok;
+	int i;
+
+	if (!check_comparison(a, o) || !app_what(a, o->what, &lo.how.what))
 		return false;
-	ok = make_tables(&r) && compare_all(&r) && print_comparison(&r);
-	end_comparison(&r);
+	ok = app_hots_read(a, &first, a->argv[0], o->symfs, a->seed);
+	if (ok) {
+		lo.first = first.profile;
+		lo.images = first.in.images.store;
+		lo.name = first.name;
+		l = vt_comparelist_new(&lo);
+		ok = l || app_no_memory(a);
+	}
+	for (i = 1; i < a->argc && ok; i++)
+		ok = compare_next(a, o, first.name, l, a->argv[i]);
+	ok = ok && print_comparison(a, o, l);
+	vt_comparelist_free(l);
+	app_hots_end(&first);
 	return ok;
 }
 
