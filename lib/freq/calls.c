@@ -26,7 +26,7 @@ void vt_freqcalls_clear(struct vt_freqcalls *c)
 	vt_hash_clear(&c->targets);
 }
 
-/* Where a call or jump leads, if that is a place outside of the procedure. */
+/* Finds the target of a direct call or jump out of the procedure. */
 static bool leads_away(const struct vt_elf *elf, const struct vt_cfg *g, uint32_t insn,
 		       uint64_t *vaddr)
 {
@@ -56,7 +56,7 @@ static bool count_call(struct vt_freqcalls *c, uint64_t vaddr, const struct vt_f
 	return true;
 }
 
-static bool is_own(const struct vt_symbols *symbols, const struct vt_procflow *f, uint64_t addr)
+bool vti_freq_is_own(const struct vt_symbols *symbols, const struct vt_procflow *f, uint64_t addr)
 {
 	const struct vt_symbol *sym = symbols ? vt_symbols_find(symbols, addr) : NULL;
 
@@ -75,7 +75,7 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 		uint64_t vaddr;
 
 		if (!(freqs->insn[i].executions > 0) ||
-		    !is_own(symbols, f, f->cfg->insns[i].addr) ||
+		    !vti_freq_is_own(symbols, f, f->cfg->insns[i].addr) ||
 		    !leads_away(elf, f->cfg, i, &vaddr))
 			continue;
 		if (!count_call(c, vaddr, &freqs->insn[i]))
@@ -84,11 +84,11 @@ int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 	return 0;
 }
 
-struct vt_freq_entries vt_freqcalls_of(const struct vt_freqcalls *c, uint64_t vaddr)
+struct vt_freq_measure vt_freqcalls_of(const struct vt_freqcalls *c, uint64_t vaddr)
 {
 	const struct call_target *t = vt_hash_find(&c->targets, &vaddr);
 
 	if (!t)
-		return (struct vt_freq_entries){.executions = -1};
-	return (struct vt_freq_entries){t->executions, sqrt(t->variance)};
+		return (struct vt_freq_measure){.executions = -1};
+	return (struct vt_freq_measure){t->executions, sqrt(t->variance)};
 }

@@ -11,9 +11,9 @@
 #include "image/images.h"
 
 /*
- * How often the procedures of an image are called, by the frequencies of the direct calls and jumps
- * of those that were analysed.  For a stub of the procedure linkage table that is how often it was
- * executed: nothing else leads there.
+ * How often each procedure of an image is called: the summed frequencies of the direct calls and
+ * jumps in the procedures that were analysed.  For a stub of the procedure linkage table this is
+ * its number of executions, since nothing else leads there.
  */
 struct vt_freqcalls {
 	struct vt_hash targets;
@@ -22,18 +22,21 @@ struct vt_freqcalls {
 void vt_freqcalls_init(struct vt_freqcalls *c);
 void vt_freqcalls_fini(struct vt_freqcalls *c);
 
-/* Forgets all: another image begins. */
+/* Removes all calls, before the next image. */
 void vt_freqcalls_clear(struct vt_freqcalls *c);
 
 /*
- * Adds the calls of a procedure; of code in it that is another symbol's, by `symbols` (NULL: none
- * is), it is for that one to tell.  -VT_E_NOMEM.
+ * Whether the instruction at `addr` belongs to a procedure.  Code below a symbol that begins in
+ * the procedure and ends behind it belongs to that symbol.  `symbols` may be NULL.
  */
+bool vti_freq_is_own(const struct vt_symbols *symbols, const struct vt_procflow *f, uint64_t addr);
+
+/* Adds the calls in a procedure's own code.  `symbols` may be NULL.  -VT_E_NOMEM. */
 int vt_freqcalls_add(struct vt_freqcalls *c, struct vt_images *images,
 		     const struct vt_symbols *symbols, const struct vt_procflow *f,
 		     const struct vt_freqs *freqs, struct vt_error *err);
 
-/* Calls of the procedure that begins at `vaddr`; executions are negative if none was seen. */
-struct vt_freq_entries vt_freqcalls_of(const struct vt_freqcalls *c, uint64_t vaddr);
+/* The calls of the procedure that begins at `vaddr`; executions are negative if there are none. */
+struct vt_freq_measure vt_freqcalls_of(const struct vt_freqcalls *c, uint64_t vaddr);
 
 #endif

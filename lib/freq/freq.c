@@ -185,7 +185,7 @@ static void doubt_all(struct vti_freqwork *w)
 
 static void estimate_from_callers(struct vti_freqwork *w)
 {
-	const struct vt_freq_entries *n = &w->in->entries;
+	const struct vt_freq_measure *n = &w->in->entries;
 	double cycles = w->period;
 	uint32_t i;
 

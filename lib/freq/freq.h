@@ -9,54 +9,49 @@
 #include "profile/procedure_flow.h"
 #include "stream/kinds.h"
 
-/* A count that is a sample itself. */
-struct vt_freq_measure {
-	double executions; /* negative: not counted */
-	double sigma;	   /* its standard deviation */
-};
-
 /*
- * How often the instructions and edges of a procedure were executed, from samples of the time that
- * each instruction spent at the head of the queue: DCPI 6.1.
+ * How often the instructions and edges of a procedure were executed, estimated from samples of the
+ * time that each instruction spent at the head of the queue: DCPI 6.1.
  */
-struct vt_freq_entries {
-	double executions; /* negative: not known */
-	double sigma;	   /* their standard deviation */
+
+/* A number of executions that is itself an estimate. */
+struct vt_freq_measure {
+	double executions; /* negative: unknown */
+	double sigma;	   /* standard deviation */
 };
 
 struct vt_freq_input {
-	/* By the method FLOW, it is scheduled anew for `core` as soon as edges are known. */
+	/* The method FLOW schedules it again for `core` when edge frequencies are known. */
 	struct vt_procflow *flow;
-	const struct vt_core *core; /* NULL: it is not */
+	const struct vt_core *core; /* NULL: do not schedule again */
 	const uint64_t *samples;    /* by instruction of the graph */
-	const double *cycles;	    /* the time that they stand for */
+	const double *cycles;	    /* the time that the samples stand for, likewise */
 	/*
-	 * Executions that were counted, by instruction and by edge; negative where they were not.
-	 * Each may be NULL.
+	 * Counted executions, by instruction and by edge; negative where nothing was counted.
+	 * Either may be NULL.
 	 */
 	const double *exact;
 	const double *exact_edges;
-	/* How often control came to its start, by the method FLOW. */
-	struct vt_freq_entries entries;
+	struct vt_freq_measure entries; /* calls of the procedure; used by the method FLOW */
 	/*
-	 * What branch stacks counted, likewise; both NULL: nothing.  It is used by the method FLOW
-	 * where it is more certain than what the samples tell.
+	 * Counts from branch stacks, by instruction and by edge; both NULL if there are none.  The
+	 * method FLOW uses a count where it is more certain than the samples.
 	 */
 	const struct vt_freq_measure *measured;
 	const struct vt_freq_measure *measured_edges;
-	double measure_unit;   /* the least count but 0 */
-	bool measure_timed;    /* they are executions; else in proportion to them */
+	double measure_unit;   /* the least nonzero count */
+	bool measure_timed;    /* counts are executions; false: only proportional to them */
 	enum vt_method method; /* NAIVE, PAPER or FLOW */
 	/*
-	 * Samples fall behind the instruction that they belong to, or are spread unevenly over
-	 * those in flight: only sums over classes are to be trusted.
+	 * Samples fall behind their instruction, or are spread unevenly over the instructions in
+	 * flight: only sums over classes are reliable.
 	 */
 	bool skewed;
 };
 
 struct vt_freq_value {
 	double executions;
-	double low; /* 95 % of the time, if the confidence is right */
+	double low; /* limits of a 95 % interval */
 	double high;
 	enum vt_confidence confidence;
 	enum vt_method method;
@@ -64,7 +59,7 @@ struct vt_freq_value {
 
 struct vt_freqs {
 	struct vt_freq_value *insn; /* by instruction of the graph */
-	struct vt_freq_value *edge; /* by edge; NONE with the naive method */
+	struct vt_freq_value *edge; /* by edge; confidence NONE with the method NAIVE */
 };
 
 /* Owned by the caller.  NULL: VT_E_NOMEM. */

@@ -125,41 +125,60 @@ static double deviation(double samples)
 	return sqrt(1 / fmax(samples, 1) + MODEL * MODEL);
 }
 
-static size_t see_points(const struct vti_freq_point *points, size_t n, struct seen_point *seen)
+struct vti_freq_seen *vti_freq_see(struct vti_freq_point *points, size_t n)
 {
-	size_t i, k = 0;
+	struct vti_freq_seen *s = calloc(1, sizeof(*s));
+	size_t i;
 
+	if (s)
+		s->list = malloc((n + 1) * sizeof(*s->list));
+	if (!s || !s->list) {
+		free(s);
+		free(points);
+		return NULL;
+	}
+	s->points = points;
 	for (i = 0; i < n; i++) {
 		const struct vti_freq_point *p = &points[i];
+		struct seen_point *seen = &s->list[s->n];
 		double less = p->cycles - p->extra_cycles;
 
 		if (!(p->cycles > 0) || !(p->samples > 0))
 			continue;
-		seen[k].p = p;
-		seen[k].log = log(p->cycles / p->best);
-		seen[k].sigma = deviation(p->samples);
-		seen[k].log_less = less > 0 ? log(less / p->best) : seen[k].log;
-		seen[k].sigma_less = deviation(p->samples - p->extra_samples);
-		k++;
+		seen->p = p;
+		seen->log = log(p->cycles / p->best);
+		seen->sigma = deviation(p->samples);
+		seen->log_less = less > 0 ? log(less / p->best) : seen->log;
+		seen->sigma_less = deviation(p->samples - p->extra_samples);
+		s->n++;
 	}
-	qsort(seen, k, sizeof(*seen), compare_seen);
-	return k;
+	qsort(s->list, s->n, sizeof(*s->list), compare_seen);
+	return s;
 }
 
-/* The likeliest frequency of seen[0..n). */
-static struct vti_estimate likeliest(const struct seen_point *seen, size_t n)
+void vti_freq_unsee(struct vti_freq_seen *s)
 {
+	if (!s)
+		return;
+	free(s->points);
+	free(s->list);
+	free(s);
+}
+
+struct vti_estimate vti_freq_mode(const struct vti_freq_seen *s)
+{
+	const struct seen_point *seen = s->list;
 	struct vti_estimate best = {.sigma = INFINITY};
 	double most = -INFINITY;
-	size_t i, step = n / MAX_STARTS + 1;
+	size_t i, step = s->n / MAX_STARTS + 1;
 
-	for (i = 0; i < n; i += step) {
+	for (i = 0; i < s->n; i += step) {
 		int way;
 
 		for (way = 0; way < 2; way++) {
 			struct vti_estimate e = {.sigma = INFINITY};
 			double likelihood =
-				climb(seen, n, way ? seen[i].log_less : seen[i].log, &e);
+				climb(seen, s->n, way ? seen[i].log_less : seen[i].log, &e);
 
 			if (likelihood > most) {
 				most = likelihood;
@@ -170,45 +189,18 @@ static struct vti_estimate likeliest(const struct seen_point *seen, size_t n)
 	return best;
 }
 
-struct vti_estimate vti_freq_mode(const struct vti_freq_point *points, size_t n)
-{
-	struct vti_estimate best = {.sigma = INFINITY};
-	struct seen_point *seen = malloc((n + 1) * sizeof(*seen));
-
-	if (!seen)
-		return best;
-	n = see_points(points, n, seen);
-	best = likeliest(seen, n);
-	free(seen);
-	return best;
-}
-
 /* ---- all classes ---- */
 
-static void seen_free(struct vti_freq_seen *s)
+static int see_class(struct vti_freqwork *w, uint32_t class_, struct vt_error *err)
 {
-	if (!s)
-		return;
-	free(s->points);
-	free(s->list);
-	free(s);
-}
+	struct vti_freq_point *points;
+	int64_t n = vti_freq_stretches(w, class_, &points, err);
 
-static int see(struct vti_freqwork *w, uint32_t class_, struct vt_error *err)
-{
-	struct vti_freq_seen *s = calloc(1, sizeof(*s));
-	int64_t n = s ? vti_freq_stretches(w, class_, &s->points, err) : -VT_E_NOMEM;
-
-	if (n >= 0)
-		s->list = malloc(((size_t)n + 1) * sizeof(*s->list));
-	if (n < 0 || !s->list) {
-		seen_free(s);
-		return vt_error_nomem(err);
-	}
-	s->n = see_points(s->points, (size_t)n, s->list);
-	seen_free(w->seen[class_]);
-	w->seen[class_] = s;
-	return 0;
+	if (n < 0)
+		return (int)n;
+	vti_freq_unsee(w->seen[class_]);
+	w->seen[class_] = vti_freq_see(points, (size_t)n);
+	return w->seen[class_] ? 0 : vt_error_nomem(err);
 }
 
 int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err)
@@ -222,10 +214,10 @@ int vti_freq_likely(struct vti_freqwork *w, struct vt_error *err)
 		w->classes[c] = vti_freq_sum(w, c);
 		if (w->in->skewed || !w->classes[c].known || !(w->classes[c].f > 0))
 			continue;
-		code = see(w, c, err);
+		code = see_class(w, c, err);
 		if (code < 0)
 			return code;
-		mode = likeliest(w->seen[c]->list, w->seen[c]->n);
+		mode = vti_freq_mode(w->seen[c]);
 		if (mode.known)
 			w->classes[c] = mode;
 	}
@@ -237,7 +229,7 @@ void vti_freq_forget(struct vti_freqwork *w)
 	uint32_t c;
 
 	for (c = 0; w->seen && c < w->in->flow->classes->count; c++)
-		seen_free(w->seen[c]);
+		vti_freq_unsee(w->seen[c]);
 	free(w->seen);
 }
 

@@ -227,13 +227,17 @@ static size_t count_in_order(const struct record_array *r, size_t begin, size_t 
 	return i < n ? i : n;
 }
 
-/* The first of [low, high), which are in order, that comes after `key`. */
-static size_t first_after(const struct record_array *r, size_t low, size_t high, const void *key)
+/*
+ * The first of [low, high), which are in order, that is not before `key` (`above` 0) or is after
+ * it (1).
+ */
+static size_t find_record(const struct record_array *r, size_t low, size_t high, const void *key,
+			  int above)
 {
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (r->by(r->at + mid * r->size, key) <= 0)
+		if (r->by(r->at + mid * r->size, key) < above)
 			low = mid + 1;
 		else
 			high = mid;
@@ -253,7 +257,7 @@ static bool merge_in_order(const struct record_array *r, size_t middle, size_t e
 	while (n) {
 		const char *last = moved + --n * size;
 
-		to = first_after(r, 0, middle, last);
+		to = find_record(r, 0, middle, last, 1);
 		memmove(r->at + (to + n + 1) * size, r->at + to * size, (middle - to) * size);
 		memcpy(r->at + (to + n) * size, last, size);
 		middle = to;
@@ -278,7 +282,7 @@ static void sort_records(void *list, size_t n, size_t size, order_fn *by)
 	for (parts = 0; middle < n && parts < MAX_PARTS && merged; parts++, middle = end) {
 		end = count_in_order(&r, middle, n);
 		/* What comes behind all of those before is where it belongs. */
-		far = first_after(&r, middle, end, r.at + (middle - 1) * size);
+		far = find_record(&r, middle, end, r.at + (middle - 1) * size, 1);
 		merged = merge_in_order(&r, middle, far);
 	}
 	if (middle < n || !merged)
@@ -321,57 +325,11 @@ int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profil
 	return code;
 }
 
-/* Where a place is, or the first one after it, in sorted records that begin with image, place. */
-struct record_place {
-	uint32_t image;
-	uint64_t offset;
-};
-
-typedef struct record_place place_fn(const void *records, size_t i);
-
-static struct record_place place_of_freq(const void *records, size_t i)
+/* The first of n records that is not before `from`, and how many up to `to` there are. */
+static size_t find_range(const struct record_array *r, size_t n, const void *from, const void *to,
+			 size_t *count)
 {
-	const struct vt_freq *f = (const struct vt_freq *)records + i;
-
-	return (struct record_place){f->image, f->offset};
-}
-
-static struct record_place place_of_edge(const void *records, size_t i)
-{
-	const struct vt_edgefreq *e = (const struct vt_edgefreq *)records + i;
-
-	return (struct record_place){e->image, e->from};
-}
-
-static struct record_place place_of_stall(const void *records, size_t i)
-{
-	const struct vt_stall *s = (const struct vt_stall *)records + i;
-
-	return (struct record_place){s->image, s->offset};
-}
-
-static size_t first_record_at(const void *records, size_t n, place_fn *at, uint32_t image,
-			      uint64_t offset)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		struct record_place p = at(records, mid);
-
-		if (p.image < image || (p.image == image && p.offset < offset))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-static size_t record_range(const void *records, size_t n, place_fn *at, uint32_t image,
-			   uint64_t first, uint64_t end, size_t *count)
-{
-	size_t a = first_record_at(records, n, at, image, first);
-	size_t b = first_record_at(records, n, at, image, end);
+	size_t a = find_record(r, 0, n, from, 0), b = find_record(r, 0, n, to, 0);
 
 	*count = b > a ? b - a : 0;
 	return a;
@@ -380,7 +338,10 @@ static size_t record_range(const void *records, size_t n, place_fn *at, uint32_t
 const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
 					   uint64_t first, uint64_t end, size_t *count)
 {
-	size_t at = record_range(p->freqs, p->nfreqs, place_of_freq, image, first, end, count);
+	const struct record_array r = {(char *)p->freqs, sizeof(*p->freqs), compare_freqs};
+	const struct vt_freq from = {.image = image, .offset = first};
+	const struct vt_freq to = {.image = image, .offset = end};
+	size_t at = find_range(&r, p->nfreqs, &from, &to, count);
 
 	return *count ? p->freqs + at : NULL;
 }
@@ -388,7 +349,10 @@ const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint3
 const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, uint32_t image,
 					       uint64_t first, uint64_t end, size_t *count)
 {
-	size_t at = record_range(p->edges, p->nedges, place_of_edge, image, first, end, count);
+	const struct record_array r = {(char *)p->edges, sizeof(*p->edges), compare_edge_ends};
+	const struct vt_edgefreq from = {.image = image, .from = first};
+	const struct vt_edgefreq to = {.image = image, .from = end};
+	size_t at = find_range(&r, p->nedges, &from, &to, count);
 
 	return *count ? p->edges + at : NULL;
 }
@@ -396,7 +360,10 @@ const struct vt_edgefreq *vt_freqprofile_edges(const struct vt_freqprofile *p, u
 const struct vt_stall *vt_freqprofile_stalls(const struct vt_freqprofile *p, uint32_t image,
 					     uint64_t first, uint64_t end, size_t *count)
 {
-	size_t at = record_range(p->stalls, p->nstalls, place_of_stall, image, first, end, count);
+	const struct record_array r = {(char *)p->stalls, sizeof(*p->stalls), compare_stalls};
+	const struct vt_stall from = {.image = image, .offset = first};
+	const struct vt_stall to = {.image = image, .offset = end};
+	size_t at = find_range(&r, p->nstalls, &from, &to, count);
 
 	return *count ? p->stalls + at : NULL;
 }

@@ -11,7 +11,7 @@
 #include "stream/kinds.h"
 #include "stream/record.h"
 
-/* What a stream's FREQ, EDGE and STALL records say, by place. */
+/* The FREQ, EDGE and STALL records of a stream, by place. */
 struct vt_freqprofile;
 
 struct vt_freq {
@@ -62,7 +62,7 @@ void vt_freqprofile_free(struct vt_freqprofile *p);
 int vt_freqprofile_feed(void *profile, const struct vt_block *block, uint32_t first, uint32_t count,
 			struct vt_error *err);
 
-/* After the last record: puts all in order.  -VT_E_NOMEM. */
+/* Sorts the records.  Call it after the last one.  0. */
 int vt_freqprofile_finish(struct vt_freqprofile *p, struct vt_error *err);
 
 /* The images (uint32_t) that have FREQ records, in the order of the first.  Borrowed. */
@@ -76,8 +76,8 @@ int vt_freqprofile_count_cycles(const struct vt_freqprofile *p, struct vt_profil
 				struct vt_error *err);
 
 /*
- * Those of an image at offsets in [first, end), in order of offset (edges: of `from`, then `to`;
- * stalls: then of cause), *count of them.  Borrowed.
+ * The *count records of an image at offsets [first, end), in order of offset and event; edges in
+ * order of `from` and `to`, stalls of offset and cause.  NULL if there are none.  Borrowed.
  */
 const struct vt_freq *vt_freqprofile_freqs(const struct vt_freqprofile *p, uint32_t image,
 					   uint64_t first, uint64_t end, size_t *count);

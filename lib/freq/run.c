@@ -114,19 +114,6 @@ const char *vt_freqrun_scale(const struct vt_profile_event *e, double given,
 
 /* ---- places in order ---- */
 
-static int by_place(const void *x, const void *y)
-{
-	const struct vt_place *a = x, *b = y;
-
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	return (a->event > b->event) - (a->event < b->event);
-}
-
 static int write_sample_counts(const struct vt_profile *p, struct vt_writer *w,
 			       struct vt_error *err)
 {
@@ -137,7 +124,7 @@ static int write_sample_counts(const struct vt_profile *p, struct vt_writer *w,
 		return vt_error_nomem(err);
 	for (i = 0; i < n; i++)
 		all[i] = *vt_profile_place(p, i);
-	qsort(all, n, sizeof(*all), by_place);
+	qsort(all, n, sizeof(*all), vt_place_compare);
 	for (i = 0; i < n; i++) {
 		const struct vt_profile_event *e = vt_profile_event(p, all[i].event);
 		uint64_t *row;
@@ -340,14 +327,6 @@ static int fill_numbers(const struct freq_run *r, const struct vt_procflow *f,
 	return count_exact(r, f, offset, n, err);
 }
 
-/* Code in a symbol that begins in this one and ends behind it is that one's. */
-static bool is_own(const struct freq_run *r, const struct vt_procflow *f, uint64_t addr)
-{
-	const struct vt_symbol *sym = r->symbols ? vt_symbols_find(r->symbols, addr) : NULL;
-
-	return !sym || vt_symbols_outermost(r->symbols, sym)->start == f->proc.start;
-}
-
 static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, uint64_t offset,
 			const struct insn_numbers *n, const struct vt_freqs *freqs)
 {
@@ -359,7 +338,7 @@ static void write_freqs(const struct freq_run *r, const struct vt_procflow *f, u
 		uint64_t addr = f->cfg->insns[i].addr;
 		uint64_t *row;
 
-		if (!is_own(r, f, addr))
+		if (!vti_freq_is_own(r->symbols, f, addr))
 			continue;
 		r->totals->by_confidence[v->confidence] += n->samples[i];
 		if (!r->w)
@@ -397,7 +376,7 @@ static void write_edges(const struct freq_run *r, const struct vt_procflow *f, u
 		    v->confidence == VT_CONFIDENCE_NONE)
 			continue;
 		last = g->insns[from->insn + from->ninsns - 1].addr;
-		if (!is_own(r, f, last))
+		if (!vti_freq_is_own(r->symbols, f, last))
 			continue;
 		row = vt_writer_row(r->w, VT_EDGE);
 		row[VT_EDGE_IMAGE] = f->proc.image;
@@ -460,7 +439,7 @@ static int analyse_procedure(struct freq_run *r, struct vt_procflow *f,
 		in.exact = n.exact;
 		in.exact_edges = n.edges;
 		in.entries = r->stubs ? vt_freqcalls_of(&r->calls, f->proc.start)
-				      : (struct vt_freq_entries){.executions = -1};
+				      : (struct vt_freq_measure){.executions = -1};
 		freqs = vt_freqs_new(&in, err);
 		code = freqs ? 0 : -VT_E_NOMEM;
 	}

@@ -11,41 +11,38 @@
 #include "profile/context.h"
 
 /*
- * What the branch stacks of samples count: taken branches, and runs of code without any between two
- * of them.  A stack of n branches has n - 1 runs; what came before its oldest branch, and where
- * control is since the newest, it does not tell.
+ * Counts of executions from the branch stacks of samples: of taken branches, and of runs of code
+ * without a taken branch between two of them.  A stack of n branches has n - 1 runs; the code
+ * before its oldest branch and behind its newest is unknown.
  *
- * Where processors count the cycles between branches, a stack stands for what was executed in a
- * window of time before its sample (freq/stack_window.h): each branch in it for the sample's
- * period, divided by the window's length.  Where they do not, each run of it stands for one in n -
- * 1 of the sample's period, and only ratios of counts mean anything.
+ * If the processor counts the cycles between branches, a stack represents the code executed in a
+ * window of time before its sample (freq/stack_window.h): each branch in it counts for the
+ * sample's period divided by the window's length.  Otherwise each run counts for 1/(n - 1) of the
+ * sample's period, and only ratios of counts are meaningful.
  *
- * Entries that nothing was written to, and a newest one that is there twice though control cannot
- * have gone from the one to the other, are left out: processors since Skylake write it twice when
- * they are stopped while they write (reported by BOLT and AutoFDO; a quarter of the stacks of a
- * Xeon 6154 have it).
+ * Empty entries are ignored, and so is a duplicate of the newest entry if control cannot have gone
+ * from the one to the other: processors since Skylake write the entry twice when they are stopped
+ * while they write it (reported by BOLT and AutoFDO; a quarter of the stacks of a Xeon 6154 have
+ * it).
  *
  * Memory: an entry for each distinct branch, run, and start of runs.
  */
 struct vt_stackcount;
 
-/* A count, and what tells how far it can be trusted. */
+/* A count with what its deviation follows from. */
 struct vt_stackcount_sum {
-	/*
-	 * What it is made of, by how long before the sample: equal parts, but for chance, if
-	 * samples fall everywhere alike.
-	 */
+	/* By time before the sample.  The parts are equal but for chance if samples are uniform. */
 	double parts[VT_STACK_PARTS];
-	double variance; /* by the chance that stacks have it */
-	double bias;	 /* deviation of what all stacks may have in common */
+	double variance; /* of sampling */
+	double bias;	 /* deviation that all stacks may share */
 };
 
 struct vt_stackcount_link {
-	uint64_t from; /* offsets in the image: of the branch; of the first instruction of a run */
-	uint64_t to;   /* where the branch goes; the run's last instruction, a branch */
-	/* Executions, or in proportion to them, in the unit of the event's period. */
+	uint64_t from; /* offset in the image: of the branch, or of a run's first instruction */
+	uint64_t to;   /* offset of the branch's target, or of a run's last instruction, a branch */
+	/* Executions, or proportional to them, in the unit of the event's period. */
 	struct vt_stackcount_sum sum;
-	uint64_t stacks; /* that have it */
+	uint64_t stacks; /* number of stacks that contain it */
 };
 
 /* The count, and its standard deviation. */
@@ -56,30 +53,30 @@ double vt_stackcount_sigma(const struct vt_stackcount_sum *s);
 struct vt_stackcount *vt_stackcount_new(struct vt_context *context);
 void vt_stackcount_free(struct vt_stackcount *c);
 
-/* A vt_consume_record_fn of the context, of the kinds VT_STACKCOUNT_KINDS.  0, -VT_E_NOMEM. */
+/* A vt_consume_record_fn for records of VT_STACKCOUNT_KINDS.  0 or -VT_E_NOMEM. */
 #define VT_STACKCOUNT_KINDS (VT_KIND(VT_EVENT) | VT_KIND(VT_SAMPLE))
 int vt_stackcount_feed(void *stacks, const struct vt_record *rec, struct vt_error *err);
 
-/* After the last record.  -VT_E_NOMEM. */
+/* Computes the results.  Call it after the last record.  -VT_E_NOMEM. */
 int vt_stackcount_finish(struct vt_stackcount *c, struct vt_error *err);
 
-/* The stacks of an event (its id): how many have runs; whether they are timed. */
+/* The stacks of an event. */
 struct vt_stackcount_event {
 	uint64_t id;
-	uint64_t stacks;
-	double weight; /* what one stack adds to a run in it, on the average */
-	bool timed;
+	uint64_t stacks; /* with at least one run */
+	double weight;	 /* mean count that a stack adds to a run */
+	bool timed;	 /* they have cycles */
 };
 
-/* NULL: it has none.  Borrowed. */
+/* NULL: the event has no stacks.  Borrowed. */
 const struct vt_stackcount_event *vt_stackcount_event(const struct vt_stackcount *c, uint64_t id);
 
-/* The event with the most stacks; NULL: there are none. */
+/* The event with the most stacks, or NULL.  Borrowed. */
 const struct vt_stackcount_event *vt_stackcount_most(const struct vt_stackcount *c);
 
 /*
- * The links of an event that begin in [start, end) of an image: branches, or runs.  `pid` is 0, but
- * for anonymous code.  Borrowed.
+ * The branches, or runs, of an event that begin at offsets [start, end) of an image, in order of
+ * `from`, then `to`.  `pid` is 0 except for anonymous code.  Borrowed.
  */
 const struct vt_stackcount_link *vt_stackcount_links(const struct vt_stackcount *c, uint64_t event,
 						     uint32_t image, int32_t pid, bool runs,

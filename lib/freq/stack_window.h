@@ -6,70 +6,70 @@
 #include <stdint.h>
 
 /*
- * Which branches of a stack count, and for how much.
+ * Which branches of a stack count, and with which weight.
  *
- * Samples of time fall everywhere in it with equal chance.  So does any fixed stretch of time that
- * ends at the sample: each branch of the program lies in it with the same probability, no matter
- * how slow the code around it is.  A fixed number of branches has no such property: the stack of a
- * sample reaches back over much time where code is slow, and over little where it is fast.
+ * Samples of time are uniform in time.  A window of fixed length that ends at the sample is
+ * uniform, too: it contains each branch of the program with the same probability, however slow the
+ * code around the branch is.  A fixed number of branches is not: it covers much time where code is
+ * slow, and little where it is fast.
  *
- * The stretch, the window, must not depend on the stack that it is applied to.  It is as long as
- * all but a few of the stacks reach back that were taken at the same place.  Branches near
- * its far end count for less, since a pattern that repeats in step with the window would otherwise
- * be counted once too often or too seldom.
+ * The window must not depend on the stack that it is applied to.  Its length is what all but a few
+ * of the stacks from the same place reach back.  Branches near its far end weigh less, since a
+ * pattern with the window's period would otherwise be counted once too often or too seldom.
  *
- * Stacks tell times before their newest branch; how long ago that was, only by chance: samples fall
- * into the runs that follow such a branch as often as these are long, and anywhere in them.
+ * A stack has times relative to its newest branch.  The time from that branch to the sample is
+ * known only as a distribution: samples fall into the runs that follow the branch in proportion to
+ * their length, and uniformly within a run.
  */
 
-/* Half octaves, from a cycle to more than a stack of 64 entries of 16 bits can tell. */
+/* Bins of half octaves, from one cycle to more than 64 entries of 16 bits can hold. */
 #define VT_STACKWINDOW_REACHES 46
 
-/* The same of one entry; durations of less than eight cycles each have their own. */
+/* Bins for the time of one entry: one each below eight cycles, then half octaves. */
 #define VT_STACKWINDOW_TIMES 34
 
-/* Equal parts of a window, by what the branches in them count for. */
+/* Parts of a window that have equal weight. */
 #define VT_STACK_PARTS 4
 
-/* How far back stacks reach that were taken at some place; all 0 at first. */
+/* How far back the stacks taken at a place reach: stacks by bin.  Starts as all 0. */
 struct vt_stackreach {
 	uint16_t stacks[VT_STACKWINDOW_REACHES];
 };
 
-/* Takes a stack that reaches back by `reach` cycles before its newest branch. */
+/* Adds a stack that reaches back `reach` cycles before its newest branch. */
 void vt_stackreach_add(struct vt_stackreach *r, double reach);
 
-/* The window in cycles for stacks at this place; infinite if there are none. */
+/* The window for stacks at this place, in cycles; infinite without stacks. */
 double vt_stackreach_window(const struct vt_stackreach *r);
 
-/* The time of runs that follow some branch, by how long they are; all 0 at first. */
+/* The time spent in runs behind a branch, by the length of the run.  Starts as all 0. */
 struct vt_stacktimes {
 	float times[VT_STACKWINDOW_TIMES];
 };
 
-/* In which of `times` a run is. */
+/* The bin of a run. */
 size_t vt_stacktimes_bin(uint64_t cycles);
 
-/* Takes a run of `cycles` that counts for `weight`. */
+/* Adds a run of `cycles` with a weight. */
 void vt_stacktimes_add(struct vt_stacktimes *t, uint64_t cycles, double weight);
 
-/* All of it: 0 if there is none. */
+/* The sum of all bins. */
 double vt_stacktimes_sum(const struct vt_stacktimes *t);
 
 /*
- * How long ago the newest branch was, on the average, in cycles, if it was in the window.  There
- * must be some times; likewise below.
+ * The mean time from the newest branch to the sample in cycles, at most the window.  The sum of
+ * times must not be 0; likewise below.
  */
 double vt_stackwindow_since(const struct vt_stacktimes *t, double window);
 
 /*
- * How much a branch counts for that was `before` cycles before the newest one, 1 at most, by the
- * parts of the window that it may lie in.
+ * The weight of a branch that was `before` cycles before the newest one, by the parts of the window
+ * in which it may lie; the sum is at most 1.
  */
 void vt_stackwindow_share(const struct vt_stacktimes *t, double window, double before,
 			  double parts[VT_STACK_PARTS]);
 
-/* What branches count for on the average over the window. */
+/* The mean weight over the window. */
 #define VT_STACKWINDOW_AREA 0.75
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "base/hash.h"
 
-/* An image in which samples fell; anonymous code counts once for each process. */
+/* An image with samples; anonymous code has a scope for each process. */
 struct scope {
 	uint32_t image;
 	int32_t pid;
@@ -104,7 +104,7 @@ static bool add_found_symbol(void *arg, const struct vt_symbol *sym)
 	return add_found(s, &p);
 }
 
-/* All of an image that lies in no procedure. */
+/* Adds the part of an image that is in no procedure. */
 static void add_found_rest(struct search *s, struct scope at, enum vt_unknown why)
 {
 	struct vt_procedure p = {.image = at.image, .pid = at.pid, .name = "", .why = why};
@@ -154,7 +154,7 @@ static void search_vaddr(struct search *s, struct scope at, uint64_t vaddr)
 		add_found_symbol(s, sym);
 }
 
-/* What of an image lies in no procedure is listed together, if there are samples in it. */
+/* Adds the part of an image that is in no procedure, if it has samples. */
 static void add_sampled_rest(struct search *s, struct scope at, enum vt_unknown why)
 {
 	size_t before = s->found->count;
@@ -162,6 +162,19 @@ static void add_sampled_rest(struct search *s, struct scope at, enum vt_unknown 
 	add_found_rest(s, at, why);
 	if (s->found->count > before && !s->found->list[before].samples)
 		s->found->count = before;
+}
+
+/* Adds what is at an offset of an image: the procedure, or the rest. */
+static void add_at_offset(struct search *s, struct scope at, uint64_t offset)
+{
+	struct vt_location loc;
+
+	vt_images_symbol(s->images, at.image, at.pid, offset, &loc);
+	s->at = at;
+	if (loc.symbol)
+		add_found_symbol(s, loc.symbol);
+	else
+		add_sampled_rest(s, at, loc.why);
 }
 
 static void search_vaddr_in(struct search *s, struct scope at, uint64_t vaddr)
@@ -174,8 +187,8 @@ static void search_vaddr_in(struct search *s, struct scope at, uint64_t vaddr)
 }
 
 /*
- * Code without a file lies at its address wherever it was mapped; of hot lists, the image of each
- * process's has no mapping.
+ * The offset of anonymous code is its address.  Hot lists have images of anonymous code that no
+ * mapping names.
  */
 static void search_anonymous(struct search *s, uint64_t address)
 {
@@ -184,7 +197,6 @@ static void search_anonymous(struct search *s, uint64_t address)
 	for (i = 0; i < s->nscopes; i++) {
 		const struct vt_image *image = vt_images_get(s->images, s->scopes[i].image);
 		const struct vt_place *const *places;
-		struct vt_location loc;
 
 		if (!image || image->type != VT_IMAGE_ANON)
 			continue;
@@ -193,12 +205,8 @@ static void search_anonymous(struct search *s, uint64_t address)
 			s->failed = true;
 			return;
 		}
-		vt_images_symbol(s->images, image->id, s->scopes[i].pid, address, &loc);
-		s->at = s->scopes[i];
-		if (n && loc.symbol)
-			add_found_symbol(s, loc.symbol);
-		else if (n)
-			add_sampled_rest(s, s->at, loc.why);
+		if (n)
+			add_at_offset(s, s->scopes[i], address);
 	}
 }
 
@@ -209,20 +217,10 @@ static void search_address(struct search *s, uint64_t address)
 	size_t i;
 	int kernel;
 
-	if (vt_context_find(vt_profile_context(s->profile), address, &image, &offset)) {
-		for (i = 0; i < s->nscopes; i++) {
-			struct vt_location loc;
-
-			if (s->scopes[i].image != image)
-				continue;
-			vt_images_symbol(s->images, image, s->scopes[i].pid, offset, &loc);
-			s->at = s->scopes[i];
-			if (loc.symbol)
-				add_found_symbol(s, loc.symbol);
-			else
-				add_sampled_rest(s, s->at, loc.why);
-		}
-	}
+	if (vt_context_find(vt_profile_context(s->profile), address, &image, &offset))
+		for (i = 0; i < s->nscopes; i++)
+			if (s->scopes[i].image == image)
+				add_at_offset(s, s->scopes[i], offset);
 	if (s->found->count == s->first)
 		search_anonymous(s, address);
 	for (kernel = 0; kernel < 2 && s->found->count == s->first; kernel++)
@@ -231,7 +229,7 @@ static void search_address(struct search *s, uint64_t address)
 				search_vaddr(s, s->scopes[i], address);
 }
 
-/* "[CAUSE]", as rankings name what lies in no procedure; of one image unless `image` is NULL. */
+/* Searches "[CAUSE]", the name of a rest in rankings; in all images if `image` is NULL. */
 static void search_cause(struct search *s, const char *image, size_t image_size, const char *name)
 {
 	size_t i, n = strlen(name), places = vt_profile_nplaces(s->profile);
@@ -266,7 +264,7 @@ static bool parse_address(const char *text, uint64_t *value)
 
 /* ---- both, within an image or not ---- */
 
-/* In the images whose name is what[0 .. size). */
+/* Searches the images with the name what[0 .. size). */
 static void search_in(struct search *s, const char *what, size_t size)
 {
 	const char *name = what + size + 1;
@@ -311,7 +309,7 @@ static void search_procedure(struct search *s, const char *what)
 
 /* ---- what came of it ---- */
 
-/* Candidates without samples do not count where others have some. */
+/* Drops candidates without samples if others have some. */
 static void prefer_sampled(struct search *s)
 {
 	struct vt_found *f = s->found;
@@ -328,8 +326,8 @@ static void prefer_sampled(struct search *s)
 }
 
 /*
- * The part of a procedure that GCC takes to be cold, and puts elsewhere, has its name for people.
- * Who gives that name means the procedure.
+ * Drops the cold part of a procedure, which GCC puts elsewhere and which has the same display name,
+ * in favour of the procedure.
  */
 static void prefer_whole(struct search *s)
 {
@@ -350,7 +348,7 @@ static void prefer_whole(struct search *s)
 	f->count = n;
 }
 
-/* What of one image lies in no procedure, in several processes? */
+/* Whether all candidates are rests of one image, in several processes. */
 static bool is_one_rest(const struct search *s)
 {
 	const struct vt_procedure *p = s->found->list + s->first;
@@ -361,7 +359,7 @@ static bool is_one_rest(const struct search *s)
 	return i == n;
 }
 
-/* Edit distance of two names, at most `limit`; names longer than the table never are near. */
+/* The edit distance of two names, at most `limit`; also `limit` for names beyond the table. */
 static unsigned edit_distance(const char *a, const char *b, unsigned limit)
 {
 	enum { LONGEST = 64 };

@@ -550,8 +550,10 @@ const struct vt_place *vt_profile_place(const struct vt_profile *p, size_t i)
 	return vt_hash_at(&p->places, i);
 }
 
-static int compare_places(const struct vt_place *a, const struct vt_place *b)
+int vt_place_compare(const void *pa, const void *pb)
 {
+	const struct vt_place *a = pa, *b = pb;
+
 	if (a->image != b->image)
 		return a->image < b->image ? -1 : 1;
 	if (a->pid != b->pid)
@@ -563,8 +565,7 @@ static int compare_places(const struct vt_place *a, const struct vt_place *b)
 
 static int compare_ordered(const void *pa, const void *pb)
 {
-	return compare_places(*(const struct vt_place *const *)pa,
-			      *(const struct vt_place *const *)pb);
+	return vt_place_compare(*(const void *const *)pa, *(const void *const *)pb);
 }
 
 /* Places are never taken away and only move when one is added. */
@@ -595,7 +596,7 @@ static size_t count_before(const struct place_order *o, const struct vt_place *p
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_places(o->places[middle], place) < 0)
+		if (vt_place_compare(o->places[middle], place) < 0)
 			low = middle + 1;
 		else
 			high = middle;

@@ -88,6 +88,9 @@ struct vt_place {
 	uint64_t period;
 };
 
+/* Compares two struct vt_place by image, pid, offset and event, for qsort(). */
+int vt_place_compare(const void *a, const void *b);
+
 /* `context` is borrowed.  Owned by the caller; NULL when memory runs out. */
 struct vt_profile *vt_profile_new(struct vt_context *context);
 void vt_profile_free(struct vt_profile *p);

@@ -40,13 +40,6 @@ bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct v
 	return put_symbol_offset(out, image, offset, true, images);
 }
 
-/* A file that is only read may be of any format: it is not opened. */
-static bool put_data_offset(struct vt_buf *out, const struct vt_image *im, uint64_t offset)
-{
-	vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
-	return true;
-}
-
 bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_style *style)
 {
 	const struct vt_context *c = style->profile ? vt_profile_context(style->profile) : NULL;
@@ -59,11 +52,14 @@ bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_s
 	if (vt_context_find(c, address, &image, &offset)) {
 		if (vt_context_has_code(c, image))
 			return put_symbol_offset(out, image, offset, true, style->images);
+		/* A file that is mapped without code may be of any format: do not open it. */
 		im = vt_images_get(style->images, image);
-		if (im && im->type != VT_IMAGE_ANON)
-			return put_data_offset(out, im, offset);
+		if (im && im->type != VT_IMAGE_ANON) {
+			vt_buf_printf(out, "%s+0x%" PRIx64, im->name, offset);
+			return true;
+		}
 	}
-	/* What is mapped to no file may be the .bss of what is mapped before it. */
+	/* Anonymous memory may be the .bss of the image that is mapped before it. */
 	return vt_context_find_before(c, address, &image, &offset) &&
 	       put_symbol_offset(out, image, offset, false, style->images);
 }

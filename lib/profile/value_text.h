@@ -10,7 +10,7 @@
 #include "machine/insn/insn.h"
 #include "profile/profile.h"
 
-/* How a value is written. */
+/* The format of a value's text. */
 enum vt_value_format {
 	VT_VALUE_AUTO, /* by its type: see vt_value_text() */
 	VT_VALUE_HEX,
@@ -21,7 +21,7 @@ enum vt_value_format {
 	VT_NVALUEFORMATS
 };
 
-/* `profile` and `images` are borrowed and give names to addresses; NULL: they have none. */
+/* `profile` and `images` name addresses; borrowed, and NULL for no names. */
 struct vt_value_style {
 	enum vt_value_format format;
 	const struct vt_profile *profile;
@@ -29,23 +29,22 @@ struct vt_value_style {
 };
 
 /*
- * Appends a value of `size` bytes (1 to 8; others count as 8) as people read it.  Automatically:
- * floats as the shortest decimal that is the same float; what can be an address and lies in an
- * image as symbol+offset; a printable byte as 'x'; integers below a million in decimal, negative
- * ones only if the instruction takes them as signed or they are above -65536; packed values as {1,
- * 2}; all else in hexadecimal.  The text may come from an image: it is untrusted.
+ * Appends a value of `size` bytes (1 to 8; others count as 8) as readable text.  VT_VALUE_AUTO
+ * prints floats as the shortest decimal that reads back as the same float; possible addresses in an
+ * image as symbol+offset; a printable byte as 'x'; integers below a million in decimal, as negative
+ * numbers only if the instruction treats them as signed or they are above -65536; packed values as
+ * {1, 2}; all others in hexadecimal.  Names in the text are untrusted.
  */
 void vt_value_text(struct vt_buf *out, uint64_t value, unsigned size, struct vt_number_type type,
 		   const struct vt_value_style *style);
 
 /*
- * Appends what lies at an address of the recorded processes, as in `main+0x10`, or
- * `libc.so.6+0x1234`, by its address in the file's own terms, where no symbol covers it; false
- * where no image is.
+ * Appends the name of an address of the recorded processes: `main+0x10`, or without a symbol
+ * `libc.so.6+0x1234` with the file's own address.  False if the address is in no image.
  */
 bool vt_value_name(struct vt_buf *out, uint64_t address, const struct vt_value_style *style);
 
-/* The same for an offset of an image. */
+/* Appends the name of an offset of an image, likewise. */
 bool vt_place_name(struct vt_buf *out, uint32_t image, uint64_t offset, struct vt_images *images);
 
 #endif

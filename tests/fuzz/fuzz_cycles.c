@@ -317,7 +317,7 @@ static void estimate(const struct vt_core *m, struct vt_procflow *f, unsigned ho
 	if (what & EXACT)
 		count(f->cfg, &counts, &in, c);
 	if (what & CALLED)
-		in.entries = (struct vt_freq_entries){count_of(vt_cursor_u8(c)), vt_cursor_u8(c)};
+		in.entries = (struct vt_freq_measure){count_of(vt_cursor_u8(c)), vt_cursor_u8(c)};
 	found = vt_freqs_new(&in, &err);
 	check(found != NULL, "no frequencies");
 	for (i = 0; i < f->cfg->ninsns; i++)

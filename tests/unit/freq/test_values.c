@@ -135,7 +135,7 @@ static void test_callers(void **state)
 		memset(g.block_class, 0, sizeof(g.block_class));
 		memset(g.edge_class, 0, sizeof(g.edge_class));
 		g.classes.count = 1;
-		g.in.entries = (struct vt_freq_entries){i ? 1251 : 600, 30};
+		g.in.entries = (struct vt_freq_measure){i ? 1251 : 600, 30};
 		f = values_of(&g, VT_METHOD_FLOW);
 		assert_true(fabs(f->insn[0].executions - (i ? 900 : 600)) < 0.01);
 		if (!i)
