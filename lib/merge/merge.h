@@ -8,21 +8,19 @@
 #include "value/hot_profile.h"
 
 /*
- * Adds up the profiles of several streams: counts of events, hot lists, and pairs of conflicting
- * accesses (CONFLICT).
+ * Sums the profiles of several streams: counts of events, hot lists, and pairs of conflicting
+ * accesses (CONFLICT records).
  *
  *	m = vt_merge_new(seed);
  *	for each stream: vt_merge_feed() with its records, then vt_merge_end_stream();
  *	vt_merge_write(m, w, &err);
  *
- * Events are the same if name, policy and unit are the same: samples whose pc was chosen in
- * different ways stay apart.  Images are the same if their build-ids are, or, without a build-id,
- * path and type.  Losses add up by event and source, gaps by reason and input, pairs of accesses by
- * places and type.
+ * Events match by name, policy and unit: samples whose addresses were chosen in different ways stay
+ * apart.  Images match by build-id, or without one by path and type.  Losses are summed by event
+ * and source, gaps by reason and input, pairs of accesses by places and type.
  *
- * These sums depend neither on the order of the streams nor on how samples are spread over them.
- * Hot lists are joined as vt_hot_merge() does: it takes the streams for parts of one run, in
- * their order.
+ * These sums depend neither on the order of the streams nor on the distribution of samples over
+ * them.  vt_hot_merge() joins hot lists as if the streams were parts of one run, in their order.
  */
 struct vt_merge;
 
@@ -38,16 +36,16 @@ int vt_merge_feed(void *arg, const struct vt_block *b, uint32_t first, uint32_t 
 		  struct vt_error *err);
 
 /*
- * Ends the current stream and adds its sums to those before.  0, -VT_E_NOMEM; -VT_E_LIMIT: a sum is
- * too high to be true; -VT_E_MISMATCH: its hot lists were kept in another way than those before, or
- * its pairs are of another model of a core or another distance.
+ * Ends the current stream and adds its sums to those before.  0; -VT_E_NOMEM; -VT_E_LIMIT: a sum is
+ * impossibly high; -VT_E_MISMATCH: its hot lists were kept in a different way, or its pairs are for
+ * another core model or distance.
  */
 int vt_merge_end_stream(struct vt_merge *m, struct vt_error *err);
 
-/* Records of executed code, of all streams, that contradict themselves and were left out. */
+/* Records of executed code that contradict themselves and were left out, in all streams. */
 uint64_t vt_merge_bad(const struct vt_merge *m);
 
-/* The hot lists that were left out.  Borrowed. */
+/* The damaged hot lists that were left out.  Borrowed. */
 const struct vt_hot_damage *vt_merge_damage(const struct vt_merge *m);
 
 /*

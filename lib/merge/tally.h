@@ -10,15 +10,15 @@
 
 /*
  * The sums of one stream, under the stream's own ids: its events and images, the samples at each
- * place, and what was lost.  Texts are numbers of one pool of strings, so that equal texts have
- * equal numbers.
+ * place, losses and gaps.  Texts are numbers of one pool of strings, so that equal texts have equal
+ * numbers.
  */
 struct vt_tally_event {
 	uint64_t kind; /* enum vt_profile_kind: with `id`, the key */
 	uint64_t id;
 	uint32_t name;
 	uint32_t unit;
-	uint64_t row[VT_EVENT_NFIELDS]; /* numbers of the EVENT record; id, name and unit are 0 */
+	uint64_t row[VT_EVENT_NFIELDS]; /* fields of the EVENT record; id, name and unit are 0 */
 };
 
 struct vt_tally_image {
@@ -62,8 +62,8 @@ int vt_tally_feed(struct vt_stream_tally *t, const struct vt_block *b, uint32_t 
 		  uint32_t count, struct vt_error *err);
 
 /*
- * Ends the stream.  From now on each event of a place or loss is in `events`: one that the stream
- * did not declare is called "event" and its id.  0, -VT_E_NOMEM or -VT_E_LIMIT.
+ * Ends the stream.  Afterwards `events` has each event of a place or loss; undeclared ones are
+ * named "event" and their id.  0, -VT_E_NOMEM or -VT_E_LIMIT.
  */
 int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err);
 
@@ -74,7 +74,7 @@ int vt_tally_finish(struct vt_stream_tally *t, struct vt_error *err);
 size_t vt_tally_event_index(const struct vt_stream_tally *t, enum vt_profile_kind kind,
 			    uint64_t id);
 
-/* The image with this id.  One that was not declared is a file without path and build-id. */
+/* The image with an id.  An undeclared image is a file without path and build-id. */
 struct vt_tally_image vt_tally_image(const struct vt_stream_tally *t, uint64_t id);
 
 #endif

@@ -11,9 +11,9 @@
 #include "stream/record.h"
 
 /*
- * The machine code that a stream's BLOCK records hold: for listings of code that no file has, as a
- * just-in-time compiler's or patched code, or whose file is gone.  Where two blocks have different
- * code at the same place of an image, the later counts.
+ * The machine code in a stream's BLOCK records, for listings of code that is in no file: code of a
+ * just-in-time compiler, patched code, or code whose file is missing.  Where two blocks have
+ * different code at the same place of an image, the later one wins.
  */
 struct vt_blockcode;
 
@@ -22,25 +22,24 @@ struct vt_blockcode *vt_blockcode_new(const struct vt_context *context);
 void vt_blockcode_free(struct vt_blockcode *c);
 
 /*
- * A vt_consume_fn; `code` is the struct vt_blockcode.  Only BLOCK records matter, and those that
- * contradict themselves do not.  A block lies in the image that its process has mapped there at the
- * time.  -VT_E_NOMEM.
+ * A vt_consume_fn; `code` is the struct vt_blockcode.  Uses BLOCK records, except those that
+ * contradict themselves.  A block lies in the image that is mapped in its process when its record
+ * comes.  -VT_E_NOMEM.
  */
 int vt_blockcode_feed(void *code, const struct vt_block *block, uint32_t first, uint32_t count,
 		      struct vt_error *err);
 
 /*
- * After the last record: finds out in which images those blocks lie that came before their
- * mappings.  Blocks that lie in none, or in anonymous code, are found as VT_UNMAPPED_IMAGE and
- * their address.  -VT_E_NOMEM.
+ * Finds the images of blocks that came before their mappings.  Call it after the last record.
+ * Blocks in no image or in anonymous code lie in VT_UNMAPPED_IMAGE at their address.  -VT_E_NOMEM.
  */
 int vt_blockcode_finish(struct vt_blockcode *c, struct vt_error *err);
 
-/* The bytes of the instruction at an offset of an image, or NULL.  Borrowed. */
+/* The *size bytes of the instruction at an offset of an image, or NULL.  Borrowed. */
 const uint8_t *vt_blockcode_at(const struct vt_blockcode *c, uint32_t image, uint64_t offset,
 			       size_t *size);
 
-/* Whether blocks had different instructions there. */
+/* Whether blocks had different instructions at this place. */
 bool vt_blockcode_varies(const struct vt_blockcode *c, uint32_t image, uint64_t offset);
 
 #endif

@@ -7,17 +7,17 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* Events of a profile, chosen by the user. */
+/* Columns of a profile that the user chose. */
 struct vt_event_choice {
 	size_t *index; /* in the profile */
-	char **label;  /* the event's name; with "#id" after it where two events share a name */
+	char **label;  /* the name, followed by "#id" if two columns share it */
 	size_t count;
 };
 
 /*
- * Chooses the events with these names or labels, in their order; with nnames 0, all that have
- * samples.  VT_E_NOTFOUND (the text lists the names there are), VT_E_NOMEM.  Free with
- * vt_event_choice_fini().
+ * Chooses the columns with these names or labels, in this order; if nnames is 0, all columns with
+ * samples except VT_ESTIMATE_CYCLES.  -VT_E_NOTFOUND (the text lists the labels), -VT_E_NOMEM.
+ * Free with vt_event_choice_fini().
  */
 int vt_event_choice_init(struct vt_event_choice *c, const struct vt_profile *p,
 			 const char *const *names, size_t nnames, struct vt_error *err);

@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-/* What streams say is missing. */
+/* Losses that a stream records. */
 struct vt_losses {
 	uint64_t lost_places; /* LOST records */
-	uint64_t lost;	      /* the records that the recording side lost */
+	uint64_t lost;	      /* records lost while recording */
 	uint64_t gaps;	      /* GAP records */
-	uint64_t gap_bytes;   /* what they stand for, where it is known */
+	uint64_t gap_bytes;   /* missing bytes and records, as far as known */
 	uint64_t gap_records;
 };
 

@@ -11,9 +11,8 @@
 #include "profile/locate.h"
 
 /*
- * The machine code of a procedure: from its image's file, or put together of a stream's blocks,
- * where no file has it, as blocks show that differ from the file.  What was never executed is then
- * int3.
+ * The machine code of a procedure: from its image's file, or assembled from a stream's blocks if
+ * there is no file or the blocks differ from it.  Code that no block has is then int3.
  */
 struct vt_proccode {
 	const uint8_t *bytes;
@@ -22,8 +21,8 @@ struct vt_proccode {
 };
 
 /*
- * `blocks` may be NULL.  *c, which has to be all zero, is to be ended in either case.
- * -VT_E_NOTFOUND: there is none, or none for x86-64; -VT_E_LIMIT, -VT_E_NOMEM.
+ * *c must be all zero; call vt_proccode_fini() also after an error.  `blocks` may be NULL.
+ * -VT_E_NOTFOUND: no code, or not for x86-64; -VT_E_LIMIT: the procedure is too large; -VT_E_NOMEM.
  */
 int vt_proccode_find(struct vt_images *images, const struct vt_blockcode *blocks,
 		     const struct vt_procedure *proc, struct vt_proccode *c, struct vt_error *err);

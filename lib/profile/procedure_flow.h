@@ -14,44 +14,43 @@
 #include "profile/locate.h"
 
 /*
- * A procedure as the analyses of cycles see it: its graph, the classes of equal frequency, and what
- * a machine's static schedule says of each instruction.
+ * A procedure for the analyses of cycles: its graph, its classes of equal frequency, and the costs
+ * of each instruction in a machine's static schedule.
  */
 struct vt_procflow {
 	struct vt_procedure proc;
-	struct vt_cfg *cfg;		/* once there are ops, with all of their flags */
-	struct vt_classes *classes;	/* NULL of a graph alone, as the next two */
+	struct vt_cfg *cfg;		/* its instructions have the flags of `ops`, if any */
+	struct vt_classes *classes;	/* NULL for a graph alone, as are the next two */
 	struct vt_mop *ops;		/* by instruction of the graph */
-	struct vt_schedule_cost *costs; /* likewise; indices in them are of the graph's
-					   instructions, VT_SCHEDULE_NONE for other ones */
+	struct vt_schedule_cost *costs; /* likewise; their indices are instructions of the graph,
+					   or VT_SCHEDULE_NONE */
 	uint32_t *block;		/* the block of each instruction */
 };
 
 /*
- * Owned by the caller.  `code` has what no file has, and may be NULL.  A block that begins a loop
- * is scheduled in the steady state of the loop, another after its most likely predecessor.  NULL:
- * VT_E_NOTFOUND, there is no code; VT_E_NOMEM; VT_E_LIMIT.
+ * Owned by the caller.  `code` has code that is in no file and may be NULL.  The first block of a
+ * loop is scheduled in the loop's steady state, any other after its most likely predecessor.  NULL:
+ * VT_E_NOTFOUND if there is no code; VT_E_NOMEM; VT_E_LIMIT.
  */
 struct vt_procflow *vt_procflow_new(struct vt_images *images, const struct vt_blockcode *code,
 				    const struct vt_procedure *proc, const struct vt_core *m,
 				    struct vt_error *err);
 
-/* The graph alone, and what blocks its instructions are in. */
+/* Makes only the graph, and `block`.  Errors as above. */
 struct vt_procflow *vt_procflow_graph(struct vt_images *images, const struct vt_blockcode *code,
 				      const struct vt_procedure *proc, struct vt_error *err);
 
 /*
- * Adds ops and costs to a graph; classes stay NULL.  With `edges`, costs are what
- * vt_procflow_weigh() would make of them, in less time; it may be NULL.  An error as above,
- * negative.
+ * Adds ops and costs to a graph; classes stay NULL.  `edges` may be NULL; otherwise costs are as
+ * after vt_procflow_weigh(), in less time.  0, or an error as above, negative.
  */
 int vt_procflow_schedule(struct vt_procflow *f, struct vt_images *images,
 			 const struct vt_blockcode *code, const struct vt_core *m,
 			 const double *edges, struct vt_error *err);
 
 /*
- * Schedules anew, knowing how often control comes by each edge of the graph: what a block costs is
- * the mean over the ways into it.  -VT_E_NOMEM.
+ * Schedules again with the frequency of each edge of the graph: the cost of a block becomes the
+ * weighted mean over its incoming edges.  -VT_E_NOMEM.
  */
 int vt_procflow_weigh(struct vt_procflow *f, const struct vt_core *m, const double *edges,
 		      struct vt_error *err);

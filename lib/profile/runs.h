@@ -10,8 +10,8 @@
 #include "profile/ranking.h"
 
 /*
- * The rows of several runs' rankings, side by side: they match by the image's file name (the
- * recordings may have been made in different folders) and by what they are called.
+ * The rows of several runs' rankings side by side.  Rows match if their labels and the file names
+ * of their images are equal; recordings may have been made in different folders.
  *
  * Memory: one name for each distinct row, one number for each row, run and event.
  */
@@ -22,8 +22,8 @@ struct vt_runs *vt_runs_new(size_t nevents);
 void vt_runs_free(struct vt_runs *r);
 
 /*
- * Adds a run, of which all that matters is copied: events[e] is the index, in its profile, of event
- * number e, or SIZE_MAX if it has none.  -VT_E_NOMEM.
+ * Adds a run; copies the ranking.  events[e] is the index of event e in the run's profile, or
+ * SIZE_MAX if the profile lacks it.  -VT_E_NOMEM.
  */
 int vt_runs_add(struct vt_runs *r, const struct vt_ranking *ranking, const size_t *events,
 		struct vt_error *err);
@@ -31,22 +31,22 @@ int vt_runs_add(struct vt_runs *r, const struct vt_ranking *ranking, const size_
 size_t vt_runs_count(const struct vt_runs *r);
 size_t vt_runs_rows(const struct vt_runs *r);
 
-/* What a row is called; its image's file name, and its path in the last run that has it. Borrowed.
- */
+/* The label of a row; its image's file name; the image's path in the last run.  Borrowed. */
 const char *vt_runs_label(const struct vt_runs *r, size_t row);
 const char *vt_runs_image(const struct vt_runs *r, size_t row);
 const char *vt_runs_path(const struct vt_runs *r, size_t row);
 
 /*
- * Images, by file name: NULL, or what an image is called whose procedures have names in some runs
- * and, as it was stripped of symbols, addresses in others.  *run: the last such one.
+ * The images by file name.  vt_runs_misnamed() returns the name of an image that has symbols in
+ * some runs and is stripped in others, so that its rows cannot match, and sets *run to the last run
+ * that has it stripped; NULL for other images.
  */
 size_t vt_runs_images(const struct vt_runs *r);
 const char *vt_runs_misnamed(const struct vt_runs *r, size_t image, size_t *run);
 
 /*
- * Whether what a row is called does not tell what it is in each run: it is named by why its samples
- * have no name, or lies in an image whose procedures have names in some runs only.
+ * Whether a row's label may stand for different code in different runs: it names a cause, or its
+ * image has symbols only in some runs.
  */
 bool vt_runs_unknown(const struct vt_runs *r, size_t row);
 

@@ -8,8 +8,8 @@
 #include "image/images.h"
 
 /*
- * Which image of `to` is the image `id` of `from`, of another stream: the one with the same
- * build-id, or, where either has none, with the same path.  False if none is.
+ * Finds the image of `to` that is the same as image `id` of another stream's `from`: with the same
+ * build-id, or, if either has none, the same type and path.  False if there is none.
  */
 bool vt_same_image(const struct vt_images *from, uint32_t id, const struct vt_images *to,
 		   uint32_t *same);

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How likely differences as great as those found are to be chance alone. */
+/* The probabilities that observed differences are due to chance. */
 
-/* A set of numbers, as they come. */
+/* The moments of a set of numbers. */
 struct vt_moments {
 	uint64_t count;
 	double mean;
@@ -16,10 +16,10 @@ struct vt_moments {
 	double max;
 };
 
-/* Takes one more number.  Welford: Note on a method for calculating corrected sums, 1962. */
+/* Adds a number.  Welford: Note on a method for calculating corrected sums, 1962. */
 void vt_moments_add(struct vt_moments *m, double x);
 
-/* The standard deviation of what the numbers are a sample of; 0 for fewer than two. */
+/* The sample standard deviation; 0 for fewer than two numbers. */
 double vt_moments_deviation(const struct vt_moments *m);
 
 /*
@@ -29,21 +29,21 @@ double vt_moments_deviation(const struct vt_moments *m);
 double vt_incomplete_beta(double a, double b, double x);
 
 /*
- * The probability that of n + m events, each of them as likely to be of the first sort as `share`
- * says, n are of the first sort or something no more likely on either side: the binomial test that
- * two Poisson counts are compared with, of which `share` is the first one's part of the exposure.
+ * The two-sided binomial test for comparing two Poisson counts: the probability of a split of n + m
+ * events at least as unlikely as n to m, if each event is of the first sort with probability
+ * `share`, the first count's part of the exposure.
  */
 double vt_count_test(uint64_t n, uint64_t m, double share);
 
 /*
- * The probability that two sets of at least two numbers each, drawn from normal distributions of
- * equal mean, have means that are as far apart: Welch's t-test (Biometrika 34, 1947), two-sided.
+ * Welch's two-sided t-test (Biometrika 34, 1947): the probability that two sets of at least two
+ * numbers, drawn from normal distributions of equal mean, have means that are as far apart.
  */
 double vt_mean_test(const struct vt_moments *a, const struct vt_moments *b);
 
 /*
- * One of two sets of runs, of a thing that is counted in each: `shares` are its shares of all that
- * was counted in each run, `count` and `total` what it and all have together.
+ * A set of runs, for one thing that each run counts: `shares` are its shares of each run's total,
+ * `count` and `total` the sums over all runs.
  */
 struct vt_share_set {
 	struct vt_moments shares;
@@ -52,20 +52,20 @@ struct vt_share_set {
 };
 
 /*
- * The probability that two sets of at least two runs each have mean shares as far apart if the
- * thing takes the same share in both.  It is the greater one of two: vt_mean_test() of the shares,
- * which knows how much runs vary by themselves; and vt_count_test() of the counts, for runs vary by
- * no less than independent samples do, though few of them may happen to agree, as where all counts
- * are 0 and 1.  NaN where a set has nothing counted at all.
+ * The probability that two sets of at least two runs have mean shares as far apart if the thing has
+ * the same share in both.  It is the greater of two probabilities: vt_mean_test() of the shares,
+ * which accounts for the variation between runs, and vt_count_test() of the counts, since runs vary
+ * at least as much as independent samples, even if a few happen to agree (as when all counts are 0
+ * or 1).  NaN if the total of a set is 0.
  *
- * Shares are compared, not counts, because runs of one work take more or less time altogether.
+ * It compares shares, not counts, because the total time of the same work varies between runs.
  */
 double vt_share_test(const struct vt_share_set *a, const struct vt_share_set *b);
 
 /*
- * Which of `count` probabilities are small enough for a false discovery rate of `rate`: those up to
- * the value returned.  -1: none.  Benjamini and Hochberg, Journal of the Royal Statistical Society
- * B 57, 1995.  Sorts `p`.
+ * The greatest of `count` probabilities that is significant at a false discovery rate of `rate`;
+ * -1 if none is.  Benjamini and Hochberg, Journal of the Royal Statistical Society B 57, 1995.
+ * Sorts `p`.
  */
 double vt_discovery_threshold(double *p, size_t count, double rate);
 
