@@ -9,6 +9,9 @@
 
 #include "base/bytes.h"
 
+/* Formatted text shorter than this is written in one pass, longer text in two. */
+#define USUAL_TEXT 128
+
 void vt_buf_free(struct vt_buf *b)
 {
 	free(b->data);
@@ -21,7 +24,7 @@ uint8_t *vt_buf_reserve(struct vt_buf *b, size_t more)
 	if (b->failed)
 		return NULL;
 	if (!more)
-		more = 1; /* so that an empty buffer, too, has a place to point to */
+		more = 1; /* an empty buffer must return an address, too */
 	if (more > SIZE_MAX - b->size || !vt_array_grow(&b->data, &b->cap, b->size + more, 1)) {
 		b->failed = true;
 		return NULL;
@@ -81,26 +84,35 @@ void vt_buf_put_block(struct vt_buf *b, const void *data, size_t size)
 	vt_buf_put(b, data, size);
 }
 
+void vt_buf_vprintf(struct vt_buf *b, const char *fmt, va_list ap)
+{
+	char *p = (char *)vt_buf_reserve(b, USUAL_TEXT);
+	va_list again;
+	int n;
+
+	if (!p)
+		return;
+	va_copy(again, ap);
+	n = vsnprintf(p, USUAL_TEXT, fmt, ap);
+	if (n >= USUAL_TEXT) {
+		p = (char *)vt_buf_reserve(b, (size_t)n + 1);
+		if (p)
+			vsnprintf(p, (size_t)n + 1, fmt, again);
+	}
+	va_end(again);
+	if (n < 0)
+		b->failed = true;
+	else if (p)
+		b->size += (size_t)n;
+}
+
 void vt_buf_printf(struct vt_buf *b, const char *fmt, ...)
 {
 	va_list ap;
-	uint8_t *p;
-	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	vt_buf_vprintf(b, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		b->failed = true;
-		return;
-	}
-	p = vt_buf_reserve(b, (size_t)n + 1);
-	if (!p)
-		return;
-	va_start(ap, fmt);
-	vsnprintf((char *)p, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	b->size += (size_t)n;
 }
 
 const char *vt_buf_str(struct vt_buf *b)
@@ -132,4 +144,27 @@ bool vt_array_grow(void *array, size_t *cap, size_t need, size_t size)
 	memcpy(array, &grown, sizeof(grown));
 	*cap = want;
 	return true;
+}
+
+size_t vt_array_below(const void *array, size_t count, size_t size, uint64_t key)
+{
+	const uint8_t *elements = array;
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		uint64_t k;
+
+		memcpy(&k, elements + mid * size, sizeof(k));
+		if (k < key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+size_t vt_array_up_to(const void *array, size_t count, size_t size, uint64_t key)
+{
+	return key == UINT64_MAX ? count : vt_array_below(array, count, size, key + 1);
 }

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /*
- * Integers are assembled from bytes, so that neither the alignment of a buffer nor the byte order
- * of this machine matters; compilers turn each of these into one load or store.
+ * Loads and stores of little- and big-endian integers.  They work on bytes, so neither alignment
+ * nor the byte order of this machine matters.  Compilers turn each into one load or store.
  */
 static inline uint16_t vt_le16(const uint8_t *p)
 {
@@ -65,7 +65,10 @@ static inline void vt_put_le64(uint8_t *p, uint64_t v)
 	vt_put_le32(p + 4, (uint32_t)(v >> 32));
 }
 
-/* Maps small magnitudes of either sign to small unsigned numbers: 0, -1, 1, -2 … to 0, 1, 2, 3 … */
+/*
+ * Zigzag coding maps two's complement numbers of small magnitude to small unsigned numbers:
+ * 0, -1, 1, -2 … become 0, 1, 2, 3 …
+ */
 static inline uint64_t vt_zigzag(uint64_t v)
 {
 	return (v << 1) ^ (0 - (v >> 63));
@@ -77,9 +80,9 @@ static inline uint64_t vt_unzigzag(uint64_t v)
 }
 
 /*
- * A cursor over bytes that came from a file.  Each getter checks what is left; once one fails,
- * `bad` sticks, the cursor stands at the end and every later getter yields 0 or NULL, so a
- * parser may read a whole structure and test `bad` once.  `big` selects the byte order.
+ * A bounds-checked cursor over untrusted bytes.  When a getter needs more bytes than are left, it
+ * sets `bad` and moves to the end; every later getter then returns 0 or NULL.  A parser may
+ * therefore read a whole structure and test `bad` once.  `big` selects big-endian byte order.
  */
 struct vt_cursor {
 	const uint8_t *p;
@@ -93,8 +96,7 @@ static inline struct vt_cursor vt_cursor_make(const void *data, size_t size, boo
 	static const uint8_t nothing = 0;
 	struct vt_cursor c = {(const uint8_t *)data, (const uint8_t *)data, false, big};
 
-	/* An empty buffer may have no address, and a null pointer may not be moved, not even by 0.
-	 */
+	/* An empty buffer may be NULL, and arithmetic on a null pointer is undefined. */
 	if (data)
 		c.end += size;
 	else
@@ -107,7 +109,7 @@ static inline size_t vt_cursor_left(const struct vt_cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-/* The next `size` bytes, borrowed, or NULL (and `bad`) when fewer are left. */
+/* Consumes `size` bytes and returns their address.  NULL and `bad` when fewer are left. */
 static inline const uint8_t *vt_cursor_take(struct vt_cursor *c, uint64_t size)
 {
 	const uint8_t *p = c->p;
@@ -149,7 +151,7 @@ static inline uint64_t vt_cursor_u64(struct vt_cursor *c)
 	return !p ? 0 : c->big ? vt_be64(p) : vt_le64(p);
 }
 
-/* An LEB128 number of at most 10 bytes that fits 64 bits; anything else sets `bad`. */
+/* Reads an unsigned LEB128 number.  Sets `bad` if it has more than 10 bytes or 64 bits. */
 static inline uint64_t vt_cursor_varint(struct vt_cursor *c)
 {
 	uint64_t v = 0;

@@ -9,10 +9,10 @@ extern "C" {
 #endif
 
 /*
- * The one error type.  A function that can fail takes a `struct vt_error *err` last and returns
- * -VT_E_X (or NULL); `err` then holds the code and one line of text that names file and offset
- * where they are known, without the program's name and without a final newline.  `err` is never
- * NULL and is written only on failure.
+ * Error codes.  A function that can fail takes a `struct vt_error *err` as its last parameter,
+ * never NULL, and returns -VT_E_X or NULL on failure.  It writes to `err` only then: the code, and
+ * one line of text that names the file and offset where they are known.  The text has neither the
+ * program's name nor a final newline.
  */
 enum vt_errcode {
 	VT_OK = 0,
@@ -25,11 +25,11 @@ enum vt_errcode {
 	VT_E_LIMIT,	/* a size or count exceeds a documented limit */
 	VT_E_NOMEM,	/* memory ran out */
 	VT_E_NOTFOUND,	/* a named thing does not exist */
-	VT_E_MISMATCH,	/* a thing was found but is not the one that was meant (build-id) */
-	VT_E_AMBIGUOUS, /* a name fits several things */
-	VT_E_USAGE,	/* the caller, or the user's command line, asks for nonsense */
+	VT_E_MISMATCH,	/* a thing was found, but it is not the one meant (build-id) */
+	VT_E_AMBIGUOUS, /* a name matches several things */
+	VT_E_USAGE,	/* the caller's or user's request is invalid */
 	VT_E_SYSTEM,	/* a system or library call failed */
-	VT_E_ABSENT,	/* the input has nothing of what is wanted of it */
+	VT_E_ABSENT,	/* the input lacks what is wanted from it */
 	VT_NERRCODES
 };
 
@@ -51,20 +51,20 @@ struct vt_error {
 #define VT_PRINTF(fmt, args)
 #endif
 
-/* Sets code and text (cut to fit); returns -code, so that `return vt_error_set(...)` reads well. */
+/* Sets code and text, which is truncated to fit.  Returns -code, for `return vt_error_set(...)`. */
 int vt_error_set(struct vt_error *err, enum vt_errcode code, const char *fmt, ...) VT_PRINTF(3, 4);
 
-/* "out of memory": sets it, and returns -VT_E_NOMEM. */
+/* Sets "out of memory" and returns -VT_E_NOMEM. */
 int vt_error_nomem(struct vt_error *err);
 
-/* As vt_error_set(), and appends ": " and the text of the errno value `errnum`. */
+/* Like vt_error_set(), and appends ": " and the text of the errno value `errnum`. */
 int vt_error_errno(struct vt_error *err, enum vt_errcode code, int errnum, const char *fmt, ...)
 	VT_PRINTF(4, 5);
 
-/* Puts "prefix: " before the text of an error that is set; returns -err->code. */
+/* Inserts "prefix: " before the text of an error that is already set.  Returns -err->code. */
 int vt_error_prefix(struct vt_error *err, const char *fmt, ...) VT_PRINTF(2, 3);
 
-/* A short lower-case name for a code, never NULL. */
+/* Returns a short lower-case name of a code, never NULL. */
 const char *vt_errcode_name(enum vt_errcode code);
 
 #ifdef __cplusplus

@@ -11,13 +11,13 @@ extern "C" {
 #endif
 
 /*
- * Appends text that came from a file so that a terminal, a line-based reader and a tab-separated
- * table are all safe: control characters (C0, DEL, C1), backslashes, and bytes that are not
- * well-formed UTF-8 become \n, \t, \\ or \xHH; everything else stays.
+ * Appends untrusted text, escaped so that it is safe on a terminal, in line-based output and in
+ * tab-separated tables.  Control characters (C0, DEL, C1), backslashes and bytes that are not
+ * well-formed UTF-8 become \n, \t, \\ or \xHH.  All other text stays as it is.
  */
 void vt_escape(struct vt_buf *out, const void *text, size_t size);
 
-/* The same for a C string. */
+/* Like vt_escape(), for a C string. */
 void vt_escape_str(struct vt_buf *out, const char *s);
 
 #ifdef __cplusplus

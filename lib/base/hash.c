@@ -8,11 +8,11 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* An index smaller than this is cleared as it is. */
+/* A smaller index is always cleared, never freed. */
 #define SPARSE 4096
 
-/* Multiplication by an odd constant and a fold: every input bit reaches the low bits. */
-static uint64_t mix(uint64_t x)
+/* Multiplies by an odd constant and folds, so that every input bit reaches the low bits. */
+static uint64_t mix_hash(uint64_t x)
 {
 	x *= 0x9e3779b97f4a7c15u;
 	return x ^ (x >> 32);
@@ -26,10 +26,10 @@ uint64_t vt_hash_bytes(const void *data, size_t size)
 	size_t i;
 
 	for (; size >= 8; p += 8, size -= 8)
-		h = mix(h ^ vt_le64(p));
+		h = mix_hash(h ^ vt_le64(p));
 	for (i = 0; i < size; i++)
 		last |= (uint64_t)p[i] << (8 * i);
-	return mix(h ^ last);
+	return mix_hash(h ^ last);
 }
 
 void vt_hash_init(struct vt_hash *h, size_t entry_size, size_t key_size)
@@ -42,7 +42,6 @@ void vt_hash_fini(struct vt_hash *h)
 {
 	free(h->entries);
 	free(h->index);
-	/* One that was never set up, all zero, may be ended as well. */
 	*h = (struct vt_hash){.entry_size = h->entry_size, .key_size = h->key_size};
 }
 
@@ -51,7 +50,7 @@ void vt_hash_clear(struct vt_hash *h)
 	bool sparse = h->mask >= SPARSE && h->count < h->mask / 8;
 
 	h->count = 0;
-	/* What was large once is not gone through whenever a few entries are forgotten. */
+	/* Clearing a large index for a few entries each time would be slow. */
 	if (sparse) {
 		free(h->index);
 		h->index = NULL;
@@ -61,8 +60,8 @@ void vt_hash_clear(struct vt_hash *h)
 	}
 }
 
-/* The slot of the index that holds the key, or the free one where it belongs. */
-static size_t slot_of(const struct vt_hash *h, const void *key)
+/* Returns the index slot that holds the key, or the free slot where it belongs. */
+static size_t find_hash_slot(const struct vt_hash *h, const void *key)
 {
 	size_t i = vt_hash_bytes(key, h->key_size) & h->mask;
 
@@ -77,12 +76,12 @@ void *vt_hash_find(const struct vt_hash *h, const void *key)
 
 	if (!h->count)
 		return NULL;
-	i = slot_of(h, key);
+	i = find_hash_slot(h, key);
 	return h->index[i] ? vt_hash_at(h, h->index[i] - 1) : NULL;
 }
 
-/* Keeps the index at most half full; entry numbers stay. */
-static bool grow_index(struct vt_hash *h)
+/* Doubles the index when it would become more than half full.  Entry numbers do not change. */
+static bool grow_hash_index(struct vt_hash *h)
 {
 	size_t slots = h->index ? (h->mask + 1) * 2 : 32;
 	uint32_t *old = h->index;
@@ -99,10 +98,10 @@ static bool grow_index(struct vt_hash *h)
 	}
 	free(old);
 	h->mask = slots - 1;
-	/* A free slot ends every search, and a mask finds a slot. */
+	/* Searches rely on a free slot and on a size that is a power of two. */
 	assert((slots & h->mask) == 0 && h->count < slots);
 	for (e = 0; e < h->count; e++)
-		h->index[slot_of(h, vt_hash_at(h, e))] = (uint32_t)e + 1;
+		h->index[find_hash_slot(h, vt_hash_at(h, e))] = (uint32_t)e + 1;
 	return true;
 }
 
@@ -111,9 +110,9 @@ void *vt_hash_add(struct vt_hash *h, const void *key, bool *added)
 	uint8_t *entry;
 	size_t i;
 
-	if (!grow_index(h))
+	if (!grow_hash_index(h))
 		return NULL;
-	i = slot_of(h, key);
+	i = find_hash_slot(h, key);
 	if (added)
 		*added = h->index[i] == 0;
 	if (h->index[i])

@@ -11,12 +11,12 @@ extern "C" {
 #endif
 
 /*
- * The one hash table.  Entries of a fixed size lie in one array in the order in which they were
- * added, so that walking `entries` is deterministic; an index of open addressing finds them.  The
- * key is the first `key_size` bytes of an entry, compared with memcmp(): keys are structs without
- * padding, or plain integers.  Entries are never removed one by one.
+ * A hash table with open addressing.  Entries have a fixed size and lie in one array in insertion
+ * order, so iteration is deterministic.  The key is the first `key_size` bytes of an entry and is
+ * compared with memcmp(): it must be an integer or a struct without padding.  Single entries cannot
+ * be removed.
  *
- * A pointer to an entry holds until the next vt_hash_add().
+ * Pointers to entries are valid until the next vt_hash_add().
  */
 struct vt_hash {
 	uint8_t *entries;
@@ -28,29 +28,32 @@ struct vt_hash {
 	size_t mask;
 };
 
-/* Prepares an empty table; allocates nothing. */
+/* Initializes an empty table without allocating memory. */
 void vt_hash_init(struct vt_hash *h, size_t entry_size, size_t key_size);
+
+/* Frees the table's memory.  A table of all zero bytes may be passed, too. */
 void vt_hash_fini(struct vt_hash *h);
 
-/* Forgets all entries, keeps the memory. */
+/* Removes all entries and keeps the memory. */
 void vt_hash_clear(struct vt_hash *h);
 
-/* The entry with this key, or NULL. */
+/* Returns the entry with this key, or NULL. */
 void *vt_hash_find(const struct vt_hash *h, const void *key);
 
 /*
- * The entry with this key; a new one has the key copied in and all its other bytes zero.  `*added`
- * (if not NULL) tells which.  NULL when memory runs out.
+ * Returns the entry with this key.  If there is none, adds one: a copy of the key, followed by
+ * zeros.  `*added`, unless NULL, tells whether the entry is new.  Returns NULL when memory runs
+ * out.
  */
 void *vt_hash_add(struct vt_hash *h, const void *key, bool *added);
 
-/* The i-th entry in order of insertion, i < h->count. */
+/* Returns the i-th entry in insertion order; i < h->count. */
 static inline void *vt_hash_at(const struct vt_hash *h, size_t i)
 {
 	return h->entries + i * h->entry_size;
 }
 
-/* A 64-bit hash of bytes, the same on every machine and in every run. */
+/* Returns a 64-bit hash of bytes that is the same on every machine and in every run. */
 uint64_t vt_hash_bytes(const void *data, size_t size);
 
 #ifdef __cplusplus

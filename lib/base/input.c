@@ -11,13 +11,14 @@
 
 #include "base/buf.h"
 
-/* One read() takes up to this much: a pipe seldom has more, a file costs few calls. */
+/* Size of one read(): a pipe seldom holds more, and a file needs few calls. */
 #define READ_SIZE ((size_t)256 * 1024)
 
 #define LARGE_PIECE ((size_t)64 * 1024)
 #define READ_AHEAD  ((size_t)64)
 
-static int open_any(struct vt_input *in, int fd, bool owned, const char *name, struct vt_error *err)
+static int init_input(struct vt_input *in, int fd, bool owned, const char *name,
+		      struct vt_error *err)
 {
 	struct stat st;
 
@@ -39,16 +40,16 @@ int vt_input_open(struct vt_input *in, const char *path, struct vt_error *err)
 
 	*in = (struct vt_input){.fd = -1};
 	if (strcmp(path, "-") == 0)
-		return open_any(in, STDIN_FILENO, false, "standard input", err);
+		return init_input(in, STDIN_FILENO, false, "standard input", err);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return vt_error_errno(err, VT_E_READ, errno, "%s", path);
-	return open_any(in, fd, true, path, err);
+	return init_input(in, fd, true, path, err);
 }
 
 int vt_input_open_fd(struct vt_input *in, int fd, const char *name, struct vt_error *err)
 {
-	return open_any(in, fd, false, name, err);
+	return init_input(in, fd, false, name, err);
 }
 
 void vt_input_close(struct vt_input *in)
@@ -62,13 +63,12 @@ void vt_input_close(struct vt_input *in)
 	*in = (struct vt_input){.fd = -1};
 }
 
-/*
- * A buffer grows up to this rather than that a large window is moved to its front again and again.
- */
+/* Up to this size, the buffer grows instead of moving a large window to its front repeatedly. */
 #define ROOMY ((size_t)2 * 1024 * 1024)
 
-/* Moves the window to the front of the buffer and makes room behind it. */
-static int make_room(struct vt_input *in, struct vt_error *err)
+/* Makes room behind the window, by moving it to the front of the buffer or by growing the buffer.
+ */
+static int make_input_room(struct vt_input *in, struct vt_error *err)
 {
 	bool costly = in->end - in->start > in->start / 4 && in->cap < ROOMY;
 
@@ -84,7 +84,7 @@ static int make_room(struct vt_input *in, struct vt_error *err)
 	return 0;
 }
 
-/* Up to `room` bytes; *n == 0 at the end. */
+/* Reads up to `room` bytes; *n is 0 at the end of the input. */
 static int read_some(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
 		     struct vt_error *err)
 {
@@ -108,14 +108,13 @@ int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_erro
 		size_t room, n = 0;
 		int r;
 
-		if (make_room(in, err) < 0)
+		if (make_input_room(in, err) < 0)
 			return -VT_E_NOMEM;
-		/* Not all the room that doubling made: memory that is never touched costs nothing.
-		 */
+		/* Do not fill all the room that doubling made: untouched memory is free. */
 		room = in->cap - in->end;
 		if (room > READ_SIZE && room > missing)
 			room = missing > READ_SIZE ? missing : READ_SIZE;
-		/* Hardly more than is missing of a large piece: what is read behind it is moved. */
+		/* Behind a large piece, read little ahead: those bytes are moved later. */
 		if (missing >= LARGE_PIECE && room > missing + READ_AHEAD)
 			room = missing + READ_AHEAD;
 		r = read_some(in, in->buf + in->end, room, &n, err);

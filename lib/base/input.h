@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /*
- * A file or pipe that is read front to back through a window.  The window grows only as bytes
- * really arrive, so that a huge claimed length costs nothing.
+ * A file or pipe that is read sequentially through a window of buffered bytes.  The window grows
+ * only as bytes arrive, so a huge length claimed by a damaged file costs no memory.
  */
 struct vt_input {
 	int fd;
@@ -27,8 +27,8 @@ struct vt_input {
 	size_t cap;
 	uint64_t offset; /* of buf[start] in the input */
 	/*
-	 * Where bytes come from instead of read(), of an input that is decompressed: up to `room`
-	 * of them, *n == 0 at the end.  pull_end() frees pull_arg.  All NULL: from fd.
+	 * Replaces read() for an input that is decompressed: stores up to `room` bytes and their
+	 * number in *n, 0 at the end.  pull_end() frees pull_arg.  All NULL: bytes come from fd.
 	 */
 	int (*pull)(struct vt_input *in, uint8_t *out, size_t room, size_t *n,
 		    struct vt_error *err);
@@ -36,21 +36,22 @@ struct vt_input {
 	void *pull_arg;
 };
 
-/* Opens a path, "-" meaning standard input.  VT_E_READ, VT_E_NOMEM. */
+/* Opens a path; "-" is standard input.  Errors: VT_E_READ, VT_E_NOMEM. */
 int vt_input_open(struct vt_input *in, const char *path, struct vt_error *err);
 
-/* The same on a descriptor, which stays the caller's. */
+/* Like vt_input_open(), on a descriptor that the caller continues to own. */
 int vt_input_open_fd(struct vt_input *in, int fd, const char *name, struct vt_error *err);
 
 void vt_input_close(struct vt_input *in);
 
 /*
- * Tries to have `need` bytes in the window.  Returns 0 and sets *have to how many there are, which
- * is less than `need` only at the end of the input, and may be more.  VT_E_READ, VT_E_NOMEM.
+ * Reads until the window has at least `need` bytes or the input ends.  Returns 0 and sets *have to
+ * the size of the window, which may be more than `need`, and is less only at the end of the input.
+ * Errors: VT_E_READ, VT_E_NOMEM.
  */
 int vt_input_fill(struct vt_input *in, size_t need, size_t *have, struct vt_error *err);
 
-/* The window's bytes; valid until the next vt_input_fill(). */
+/* Returns the window's bytes, valid until the next vt_input_fill(). */
 static inline const uint8_t *vt_input_data(const struct vt_input *in)
 {
 	return in->buf + in->start;
@@ -61,7 +62,7 @@ static inline size_t vt_input_have(const struct vt_input *in)
 	return in->end - in->start;
 }
 
-/* Moves past `n` bytes of the window. */
+/* Removes the first `n` bytes of the window. */
 static inline void vt_input_consume(struct vt_input *in, size_t n)
 {
 	in->start += n;

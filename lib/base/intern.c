@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-/* Strings lie in chunks that never move, so that what vt_intern_get() returns stays valid. */
+/* Strings lie in chunks that never move, so that pointers to them stay valid. */
 #define CHUNK_SIZE 65536
 
 struct chunk {
@@ -62,7 +62,7 @@ void vt_intern_free(struct vt_intern *p)
 	free(p);
 }
 
-static char *copy_string(struct vt_intern *p, const void *data, size_t size)
+const char *vt_intern_copy(struct vt_intern *p, const void *data, size_t size)
 {
 	struct chunk *c;
 	char *to;
@@ -89,7 +89,7 @@ static char *copy_string(struct vt_intern *p, const void *data, size_t size)
 	return to;
 }
 
-static size_t slot_of(const struct vt_intern *p, const void *data, size_t size)
+static size_t find_string_slot(const struct vt_intern *p, const void *data, size_t size)
 {
 	size_t i = vt_hash_bytes(data, size) & p->mask;
 
@@ -103,7 +103,7 @@ static size_t slot_of(const struct vt_intern *p, const void *data, size_t size)
 	return i;
 }
 
-static int grow_index(struct vt_intern *p)
+static int grow_string_index(struct vt_intern *p)
 {
 	size_t slots = (p->mask + 1) * 2;
 	uint32_t *bigger;
@@ -119,24 +119,25 @@ static int grow_index(struct vt_intern *p)
 	p->mask = slots - 1;
 	assert((slots & p->mask) == 0 && p->count < slots);
 	for (i = 0; i < p->count; i++)
-		p->index[slot_of(p, p->strings[i].data, p->strings[i].size)] = (uint32_t)i + 1;
+		p->index[find_string_slot(p, p->strings[i].data, p->strings[i].size)] =
+			(uint32_t)i + 1;
 	return 0;
 }
 
 uint32_t vt_intern_add(struct vt_intern *p, const void *data, size_t size)
 {
+	const char *copy;
 	size_t i;
-	char *copy;
 
-	if (grow_index(p) < 0)
+	if (grow_string_index(p) < 0)
 		return UINT32_MAX;
-	i = slot_of(p, data, size);
+	i = find_string_slot(p, data, size);
 	if (p->index[i])
 		return p->index[i] - 1;
 	if (p->count >= UINT32_MAX - 1 ||
 	    !vt_array_grow(&p->strings, &p->cap, p->count + 1, sizeof(*p->strings)))
 		return UINT32_MAX;
-	copy = copy_string(p, data, size);
+	copy = vt_intern_copy(p, data, size);
 	if (!copy)
 		return UINT32_MAX;
 	p->strings[p->count] = (struct string){copy, size};
@@ -146,7 +147,7 @@ uint32_t vt_intern_add(struct vt_intern *p, const void *data, size_t size)
 
 uint32_t vt_intern_find(const struct vt_intern *p, const void *data, size_t size)
 {
-	size_t i = slot_of(p, data, size);
+	size_t i = find_string_slot(p, data, size);
 
 	return p->index[i] ? p->index[i] - 1 : UINT32_MAX;
 }
@@ -166,9 +167,4 @@ size_t vt_intern_size(const struct vt_intern *p, uint32_t id)
 {
 	assert(id < p->count);
 	return p->strings[id].size;
-}
-
-uint32_t vt_intern_count(const struct vt_intern *p)
-{
-	return (uint32_t)p->count;
 }

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /*
- * A pool of byte strings, each kept once.  Ids are dense, in the order of first appearance, and
- * id 0 is always the empty string.
+ * A pool that stores each distinct byte string once and numbers them.  Ids count up from 0 in the
+ * order of first appearance; id 0 is always the empty string.
  */
 struct vt_intern;
 
@@ -19,19 +19,25 @@ struct vt_intern;
 struct vt_intern *vt_intern_new(void);
 void vt_intern_free(struct vt_intern *p);
 
-/* The id of the string, which is copied if new; UINT32_MAX when memory runs out. */
+/* Returns the string's id; a new string is copied.  UINT32_MAX when memory runs out. */
 uint32_t vt_intern_add(struct vt_intern *p, const void *data, size_t size);
 
-/* The id of the string if the pool has it, else UINT32_MAX. */
+/* Returns the string's id, or UINT32_MAX if the pool does not have it. */
 uint32_t vt_intern_find(const struct vt_intern *p, const void *data, size_t size);
 
-/* As vt_intern_add() for a C string. */
+/* Like vt_intern_add(), for a C string. */
 uint32_t vt_intern_str(struct vt_intern *p, const char *s);
 
-/* The string of an id that the pool gave, zero-terminated; borrowed until the pool is freed. */
+/*
+ * Copies a string into the pool's memory, zero-terminated, without numbering or sharing it: for
+ * many strings that are mostly distinct.  Borrowed until the pool is freed.  NULL when memory runs
+ * out.
+ */
+const char *vt_intern_copy(struct vt_intern *p, const void *data, size_t size);
+
+/* Returns the zero-terminated string of a valid id.  Borrowed until the pool is freed. */
 const char *vt_intern_get(const struct vt_intern *p, uint32_t id);
 size_t vt_intern_size(const struct vt_intern *p, uint32_t id);
-uint32_t vt_intern_count(const struct vt_intern *p);
 
 #ifdef __cplusplus
 }

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the descriptions of options start in the help text. */
+/* The column of the help text in which descriptions start. */
 #define HELP_COLUMN 26
 
-/* What getopt_long() returns for option i of the table: above any letter. */
+/* getopt_long() returns FIRST_CODE + i for option i of the table, above any letter. */
 #define FIRST_CODE 256
 
-/* Sets a message that quotes what the user wrote. */
-static int complain(struct vt_error *err, const char *what, const char *problem, const char *text)
+/* Sets a message that quotes the user's text. */
+static int reject_value(struct vt_error *err, const char *what, const char *problem,
+			const char *text)
 {
 	return vt_error_set(err, VT_E_USAGE, "%s: %s: '%s'", what, problem, text);
 }
@@ -42,14 +43,14 @@ int vt_parse_u64(const char *text, const char *what, uint64_t *value, struct vt_
 		p += 2;
 	}
 	if (!*p)
-		return complain(err, what, "not a number", text);
+		return reject_value(err, what, "not a number", text);
 	for (; *p; p++) {
 		unsigned d = (unsigned)digit_value(*p);
 
 		if (d >= base)
-			return complain(err, what, "not a number", text);
+			return reject_value(err, what, "not a number", text);
 		if (v > (UINT64_MAX - d) / base)
-			return complain(err, what, "does not fit 64 bits", text);
+			return reject_value(err, what, "does not fit 64 bits", text);
 		v = v * base + d;
 	}
 	*value = v;
@@ -62,9 +63,9 @@ int vt_parse_i64(const char *text, const char *what, int64_t *value, struct vt_e
 	uint64_t v = 0;
 
 	if (vt_parse_u64(text + minus, what, &v, err) < 0)
-		return complain(err, what, "not a number", text);
+		return reject_value(err, what, "not a number", text);
 	if (v > (uint64_t)INT64_MAX + minus)
-		return complain(err, what, "does not fit 64 bits", text);
+		return reject_value(err, what, "does not fit 64 bits", text);
 	*value = minus ? (int64_t)(0 - v) : (int64_t)v;
 	return 0;
 }
@@ -76,17 +77,18 @@ int vt_parse_f64(const char *text, const char *what, double *value, struct vt_er
 
 	/* strtod() also takes white space, hexadecimal, "inf" and "nan". */
 	if (!*text || strspn(text, "+-.0123456789eE") != strlen(text))
-		return complain(err, what, "not a number", text);
+		return reject_value(err, what, "not a number", text);
 	v = strtod(text, &end);
 	if (*end || end == text)
-		return complain(err, what, "not a number", text);
+		return reject_value(err, what, "not a number", text);
 	if (!isfinite(v))
-		return complain(err, what, "too large", text);
+		return reject_value(err, what, "too large", text);
 	*value = v;
 	return 0;
 }
 
-static int set_u64(const struct vt_opt *o, const char *what, const char *text, struct vt_error *err)
+static int set_opt_u64(const struct vt_opt *o, const char *what, const char *text,
+		       struct vt_error *err)
 {
 	uint64_t max = o->max ? o->max : UINT64_MAX;
 	uint64_t v = 0;
@@ -119,13 +121,13 @@ static int set_choice(const struct vt_opt *o, const char *what, const char *text
 	}
 	for (i = 0; o->choices[i]; i++)
 		vt_buf_printf(&b, "%s%s", i ? ", " : "not one of ", o->choices[i]);
-	i = complain(err, what, vt_buf_str(&b), text);
+	i = reject_value(err, what, vt_buf_str(&b), text);
 	vt_buf_free(&b);
 	return i;
 }
 
-static int set_list(const struct vt_opt *o, const char *what, const char *text,
-		    struct vt_error *err)
+static int append_opt_list(const struct vt_opt *o, const char *what, const char *text,
+			   struct vt_error *err)
 {
 	struct vt_opt_list *l = o->value;
 
@@ -149,7 +151,7 @@ static int set_value(const struct vt_opt *o, const char *text, struct vt_error *
 		*(bool *)o->value = true;
 		return 0;
 	case VT_OPT_U64:
-		return set_u64(o, what, text, err);
+		return set_opt_u64(o, what, text, err);
 	case VT_OPT_I64:
 		return vt_parse_i64(text, what, o->value, err);
 	case VT_OPT_F64:
@@ -162,7 +164,7 @@ static int set_value(const struct vt_opt *o, const char *text, struct vt_error *
 	case VT_OPT_CHOICE_OR_NOT:
 		return text ? set_choice(o, what, text, err) : 0;
 	case VT_OPT_LIST:
-		return set_list(o, what, text, err);
+		return append_opt_list(o, what, text, err);
 	}
 	return 0;
 }
@@ -176,13 +178,14 @@ static size_t count_options(const struct vt_opt *opts)
 	return n;
 }
 
-/* getopt_long()'s two tables, made from ours. */
-struct tables {
+/* getopt_long()'s two tables, made from a struct vt_opt_page. */
+struct getopt_tables {
 	struct option *longs;
 	char *shorts;
 };
 
-static int make_tables(struct tables *t, const struct vt_opt_page *page, struct vt_error *err)
+static int make_getopt_tables(struct getopt_tables *t, const struct vt_opt_page *page,
+			      struct vt_error *err)
 {
 	size_t n = count_options(page->opts);
 	char *s;
@@ -217,7 +220,7 @@ static int make_tables(struct tables *t, const struct vt_opt_page *page, struct 
 	return 0;
 }
 
-static const struct vt_opt *option_of(const struct vt_opt_page *page, int code)
+static const struct vt_opt *find_option(const struct vt_opt_page *page, int code)
 {
 	size_t i;
 
@@ -230,10 +233,11 @@ static const struct vt_opt *option_of(const struct vt_opt_page *page, int code)
 	return NULL;
 }
 
-/* What getopt_long() refused, `word` being the argument that it stood at. */
-static int refuse(const struct vt_opt_page *page, int code, const char *word, struct vt_error *err)
+/* Sets the message for an option that getopt_long() rejected; `word` is the argument it was at. */
+static int reject_option(const struct vt_opt_page *page, int code, const char *word,
+			 struct vt_error *err)
 {
-	const struct vt_opt *o = optopt ? option_of(page, optopt) : NULL;
+	const struct vt_opt *o = optopt ? find_option(page, optopt) : NULL;
 
 	if (code == ':' && o)
 		return vt_error_set(err, VT_E_USAGE, "--%s: needs an argument: %s", o->name,
@@ -255,10 +259,10 @@ static void note_option(struct vt_buf *record, const struct vt_opt *o, const cha
 		vt_buf_put(record, value, strlen(value) + 1);
 }
 
-static int parse_all(const struct vt_opt_page *page, const struct tables *t, int argc, char **argv,
-		     struct vt_buf *record, struct vt_error *err)
+static int parse_all_options(const struct vt_opt_page *page, const struct getopt_tables *t,
+			     int argc, char **argv, struct vt_buf *record, struct vt_error *err)
 {
-	/* Setting optind to 0 makes glibc's parser start afresh, as its manual tells. */
+	/* Setting optind to 0 resets glibc's parser, as its manual says. */
 	optind = 0;
 	opterr = 0;
 	for (;;) {
@@ -269,8 +273,8 @@ static int parse_all(const struct vt_opt_page *page, const struct tables *t, int
 		if (code == -1)
 			return VT_OPT_RUN;
 		if (code == '?' || code == ':')
-			return refuse(page, code, argv[optind > 1 ? optind - 1 : 1], err);
-		o = option_of(page, code);
+			return reject_option(page, code, argv[optind > 1 ? optind - 1 : 1], err);
+		o = find_option(page, code);
 		if (!o)
 			return code == 'h' ? VT_OPT_HELP : VT_OPT_VERSION;
 		rc = set_value(o, optarg, err);
@@ -283,11 +287,11 @@ static int parse_all(const struct vt_opt_page *page, const struct tables *t, int
 int vt_opt_parse(const struct vt_opt_page *page, int argc, char **argv, int *first,
 		 struct vt_buf *record, struct vt_error *err)
 {
-	struct tables t = {NULL, NULL};
-	int rc = make_tables(&t, page, err);
+	struct getopt_tables t = {NULL, NULL};
+	int rc = make_getopt_tables(&t, page, err);
 
 	if (rc == 0)
-		rc = parse_all(page, &t, argc, argv, record, err);
+		rc = parse_all_options(page, &t, argc, argv, record, err);
 	free(t.longs);
 	free(t.shorts);
 	if (rc != VT_OPT_RUN)
@@ -303,8 +307,8 @@ int vt_opt_parse(const struct vt_opt_page *page, int argc, char **argv, int *fir
 	return VT_OPT_RUN;
 }
 
-/* The lines of `text`, each after the first indented by `indent`. */
-static void put_lines(struct vt_buf *out, const char *text, size_t indent)
+/* Appends the lines of `text`, all but the first indented by `indent`. */
+static void put_help_lines(struct vt_buf *out, const char *text, size_t indent)
 {
 	const char *end;
 
@@ -316,7 +320,7 @@ static void put_lines(struct vt_buf *out, const char *text, size_t indent)
 	vt_buf_printf(out, "%s\n", text);
 }
 
-static void put_option(struct vt_buf *out, const struct vt_opt *o)
+static void put_option_help(struct vt_buf *out, const struct vt_opt *o)
 {
 	size_t start = out->size;
 	size_t width;
@@ -334,7 +338,7 @@ static void put_option(struct vt_buf *out, const struct vt_opt *o)
 		vt_buf_printf(out, "\n%*s", HELP_COLUMN, "");
 	else
 		vt_buf_printf(out, "%*s", (int)(HELP_COLUMN - width), "");
-	put_lines(out, o->help, HELP_COLUMN);
+	put_help_lines(out, o->help, HELP_COLUMN);
 }
 
 void vt_opt_help(struct vt_buf *out, const struct vt_opt_page *page)
@@ -354,9 +358,9 @@ void vt_opt_help(struct vt_buf *out, const struct vt_opt_page *page)
 	}
 	vt_buf_printf(out, "%s %s\n\n%s\n\n", page->program, usage, page->about);
 	for (i = 0; page->opts[i].name; i++)
-		put_option(out, &page->opts[i]);
+		put_option_help(out, &page->opts[i]);
 	for (i = 0; i < 2; i++)
-		put_option(out, &always[i]);
+		put_option_help(out, &always[i]);
 	if (page->notes)
 		vt_buf_printf(out, "\n%s\n", page->notes);
 	vt_buf_printf(

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,8 +12,8 @@
 
 #define FLUSH_SIZE ((size_t)64 * 1024)
 
-static int open_any(struct vt_output *out, int fd, bool owned, const char *name,
-		    struct vt_error *err)
+static int init_output(struct vt_output *out, int fd, bool owned, const char *name,
+		       struct vt_error *err)
 {
 	struct stat st;
 
@@ -34,16 +33,16 @@ int vt_output_open(struct vt_output *out, const char *path, struct vt_error *err
 	int fd;
 
 	if (strcmp(path, "-") == 0)
-		return open_any(out, STDOUT_FILENO, false, "standard output", err);
+		return init_output(out, STDOUT_FILENO, false, "standard output", err);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return vt_error_errno(err, VT_E_WRITE, errno, "%s", path);
-	return open_any(out, fd, true, path, err);
+	return init_output(out, fd, true, path, err);
 }
 
 int vt_output_open_fd(struct vt_output *out, int fd, const char *name, struct vt_error *err)
 {
-	return open_any(out, fd, false, name, err);
+	return init_output(out, fd, false, name, err);
 }
 
 static void write_all(struct vt_output *out, const uint8_t *data, size_t size)
@@ -70,6 +69,12 @@ int vt_output_flush(struct vt_output *out)
 	return -(int)out->err.code;
 }
 
+static void flush_if_full(struct vt_output *out)
+{
+	if (out->buf.size >= FLUSH_SIZE || out->buf.failed)
+		vt_output_flush(out);
+}
+
 void vt_output_put(struct vt_output *out, const void *data, size_t size)
 {
 	if (size >= FLUSH_SIZE) {
@@ -78,8 +83,7 @@ void vt_output_put(struct vt_output *out, const void *data, size_t size)
 		return;
 	}
 	vt_buf_put(&out->buf, data, size);
-	if (out->buf.size >= FLUSH_SIZE || out->buf.failed)
-		vt_output_flush(out);
+	flush_if_full(out);
 }
 
 void vt_output_text(struct vt_output *out, const char *text)
@@ -89,30 +93,12 @@ void vt_output_text(struct vt_output *out, const char *text)
 
 void vt_output_printf(struct vt_output *out, const char *fmt, ...)
 {
-	char small[512];
-	char *large;
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(small, sizeof(small), fmt, ap);
+	vt_buf_vprintf(&out->buf, fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n < sizeof(small)) {
-		vt_output_put(out, small, (size_t)n);
-		return;
-	}
-	large = malloc((size_t)n + 1);
-	if (!large) {
-		vt_error_set(&out->err, VT_E_NOMEM, "%s: out of memory", out->name);
-		return;
-	}
-	va_start(ap, fmt);
-	vsnprintf(large, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	vt_output_put(out, large, (size_t)n);
-	free(large);
+	flush_if_full(out);
 }
 
 int vt_output_close(struct vt_output *out, struct vt_error *err)

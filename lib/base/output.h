@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * A file or pipe that is written front to back through a buffer.  The first error sticks: later
- * writes do nothing, vt_output_close() reports it.
+ * A file or pipe that is written sequentially through a buffer.  The first error is kept: later
+ * writes do nothing, and vt_output_close() reports it.
  */
 struct vt_output {
 	int fd;
@@ -27,21 +27,27 @@ struct vt_output {
 	struct vt_error err;
 };
 
-/* Opens (creates, empties) a path, "-" meaning standard output.  VT_E_WRITE, VT_E_NOMEM. */
+/*
+ * Opens a path for writing and creates or truncates the file; "-" is standard output.  Errors:
+ * VT_E_WRITE, VT_E_NOMEM.
+ */
 int vt_output_open(struct vt_output *out, const char *path, struct vt_error *err);
 
-/* The same on a descriptor, which stays the caller's. */
+/* Like vt_output_open(), on a descriptor that the caller continues to own. */
 int vt_output_open_fd(struct vt_output *out, int fd, const char *name, struct vt_error *err);
 
-/* Writes what is buffered; 0 or the sticky error. */
+/* Writes the buffered bytes.  Returns 0 or the first error. */
 int vt_output_flush(struct vt_output *out);
 
-/* Appends bytes; writes when enough have gathered. */
+/* Append bytes or text, and write the buffer when it is full. */
 void vt_output_put(struct vt_output *out, const void *data, size_t size);
 void vt_output_text(struct vt_output *out, const char *text);
 void vt_output_printf(struct vt_output *out, const char *fmt, ...) VT_PRINTF(2, 3);
 
-/* Flushes, closes what it opened, frees; 0, or the first error that ever happened. */
+/*
+ * Flushes, closes a descriptor that vt_output_open() opened, and frees.  Returns 0 or the first
+ * error since opening.
+ */
 int vt_output_close(struct vt_output *out, struct vt_error *err);
 
 #ifdef __cplusplus

@@ -2,7 +2,8 @@
 #ifndef VT_BASE_PREFETCH_H
 #define VT_BASE_PREFETCH_H
 
-/* Asks for the cache line of an address that is needed soon: a hint, any address is allowed. */
+/* Hints to the processor that the cache line of an address is needed soon.  Any address is allowed.
+ */
 #if defined(__GNUC__)
 #define VT_PREFETCH(address) __builtin_prefetch(address)
 #else

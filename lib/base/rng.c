@@ -41,7 +41,7 @@ uint64_t vt_rng_below(struct vt_rng *r, uint64_t bound)
 	uint64_t min, x;
 
 	assert(bound > 0);
-	/* Numbers under this remainder of 2^64 would favour the small results: draw again. */
+	/* Numbers below 2^64 mod `bound` would make small results more likely: reject them. */
 	min = (0 - bound) % bound;
 	do {
 		x = vt_rng_next(r);

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /*
- * The one random generator: xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom
- * number generators", 2018), its state filled from the seed by splitmix64 as its authors advise.
+ * The random number generator xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom
+ * number generators", 2018).  As its authors recommend, splitmix64 fills the state from the seed.
  * The same seed gives the same numbers on every machine.
  */
 struct vt_rng {
@@ -20,7 +20,7 @@ struct vt_rng {
 void vt_rng_init(struct vt_rng *r, uint64_t seed);
 uint64_t vt_rng_next(struct vt_rng *r);
 
-/* A number below `bound`, uniform without bias; `bound` > 0. */
+/* Returns a number below `bound`, uniformly distributed without bias; `bound` > 0. */
 uint64_t vt_rng_below(struct vt_rng *r, uint64_t bound);
 
 #ifdef __cplusplus

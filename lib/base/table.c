@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ struct cell {
 
 struct column {
 	struct vt_table_column is;
-	char *texts; /* what its names point into */
+	char *texts; /* memory of the strings of `is` */
 };
 
 struct vt_table {
@@ -72,7 +71,7 @@ void vt_table_free(struct vt_table *t)
 	free(t);
 }
 
-/* The texts of a column, in one piece of memory: NULL stays NULL. */
+/* The strings of a column.  copy_texts() puts them into one allocation; NULL stays NULL. */
 enum { KEY, HEADING, LIST, NAME, MEMBER, NTEXTS };
 
 static bool copy_texts(const char *const from[NTEXTS], const char *to[NTEXTS], char **memory)
@@ -93,13 +92,13 @@ static bool copy_texts(const char *const from[NTEXTS], const char *to[NTEXTS], c
 	return at != NULL;
 }
 
-static void add_column(struct vt_table *t, const char *const texts[NTEXTS], enum vt_format format,
-		       unsigned max)
+static void append_column(struct vt_table *t, const char *const texts[NTEXTS],
+			  enum vt_format format, unsigned max)
 {
 	const char *copy[NTEXTS];
 	struct column *c;
 
-	/* Cells are found by the number of columns. */
+	/* The index of a cell depends on the number of columns. */
 	assert(t->nrows == 0);
 	if (!vt_array_grow(&t->columns, &t->columns_cap, t->ncolumns + 1, sizeof(*t->columns)) ||
 	    !copy_texts(texts, copy, &t->columns[t->ncolumns].texts)) {
@@ -116,7 +115,7 @@ void vt_table_column_max(struct vt_table *t, const char *key, const char *headin
 {
 	const char *const texts[NTEXTS] = {[KEY] = key, [HEADING] = heading};
 
-	add_column(t, texts, format, max);
+	append_column(t, texts, format, max);
 }
 
 void vt_table_column_of(struct vt_table *t, const char *list, const char *name, const char *member,
@@ -124,7 +123,7 @@ void vt_table_column_of(struct vt_table *t, const char *list, const char *name, 
 {
 	const char *const texts[NTEXTS] = {key, heading, list, name, member};
 
-	add_column(t, texts, format, 0);
+	append_column(t, texts, format, 0);
 }
 
 void vt_table_column(struct vt_table *t, const char *key, const char *heading,
@@ -149,7 +148,7 @@ void vt_table_row(struct vt_table *t, enum vt_style style)
 	t->filled = 0;
 }
 
-/* The next cell of the row being filled, or NULL when there is none to fill. */
+/* Returns the next cell of the current row, or NULL if there is none. */
 static struct cell *next_cell(struct vt_table *t, enum vt_cell_type type)
 {
 	struct cell *c;
@@ -185,26 +184,17 @@ void vt_table_str(struct vt_table *t, const char *text)
 
 void vt_table_printf(struct vt_table *t, const char *fmt, ...)
 {
-	char small[256];
-	char *big = NULL;
+	struct cell *c = next_cell(t, VT_CELL_TEXT);
 	va_list ap;
-	int n;
 
+	if (!c)
+		return;
+	c->u.text.at = t->texts.size;
 	va_start(ap, fmt);
-	n = vsnprintf(small, sizeof(small), fmt, ap);
+	vt_buf_vprintf(&t->texts, fmt, ap);
 	va_end(ap);
-	if (n >= (int)sizeof(small)) {
-		big = malloc((size_t)n + 1);
-		if (!big) {
-			t->failed = true;
-			return;
-		}
-		va_start(ap, fmt);
-		vsnprintf(big, (size_t)n + 1, fmt, ap);
-		va_end(ap);
-	}
-	vt_table_text(t, big ? big : small, n < 0 ? 0 : (size_t)n);
-	free(big);
+	c->u.text.size = t->texts.size - c->u.text.at;
+	t->failed = t->texts.failed;
 }
 
 void vt_table_number(struct vt_table *t, uint64_t v)
@@ -280,7 +270,7 @@ struct vt_cell vt_table_cell(const struct vt_table *t, size_t row, size_t column
 
 /* ---- rendering ---- */
 
-/* Width of one character, by the blocks of Unicode 15 that are wide or combining throughout. */
+/* Width of a character, by the blocks of Unicode 15 that are entirely wide or combining. */
 static size_t char_width(uint32_t c)
 {
 	static const struct {
@@ -334,9 +324,9 @@ static void render_real(struct vt_buf *b, enum vt_format format, enum vt_table_f
 		vt_buf_printf(b, "%.2f", v);
 }
 
-/* Appends a cell's text to `b`: for people and TSV escaped, for CSV raw. */
-static void render(const struct vt_table *t, size_t row, size_t column, enum vt_table_form form,
-		   struct vt_buf *b)
+/* Appends a cell's text to `b`, escaped. */
+static void render_cell(const struct vt_table *t, size_t row, size_t column,
+			enum vt_table_form form, struct vt_buf *b)
 {
 	struct vt_cell c = vt_table_cell(t, row, column);
 	enum vt_format format = t->columns[column].is.format;
@@ -412,20 +402,20 @@ static void print_separated(const struct vt_table *t, struct vt_output *out,
 			if (!t->columns[col].is.key)
 				continue;
 			b->size = 0;
-			render(t, row, col, form, b);
+			render_cell(t, row, col, form, b);
 			put_field(out, form, field++, vt_buf_str(b), b->size);
 		}
 		vt_output_put(out, "\n", 1);
 	}
 }
 
-static bool is_left(const struct vt_table *t, size_t column)
+static bool is_left_aligned(const struct vt_table *t, size_t column)
 {
 	return t->columns[column].is.format == VT_FORMAT_TEXT;
 }
 
-/* The heading as people see it, which may be an event's name; NULL for columns that they do not. */
-static const char *heading(const struct vt_table *t, size_t column, struct vt_buf *b)
+/* Returns the escaped heading, in `b`, or NULL for a column hidden from people. */
+static const char *escape_heading(const struct vt_table *t, size_t column, struct vt_buf *b)
 {
 	if (!t->columns[column].is.heading)
 		return NULL;
@@ -440,9 +430,7 @@ static void put_spaces(struct vt_output *out, size_t n)
 		vt_output_put(out, " ", 1);
 }
 
-/*
- * A line is put together from its cells; blanks are held back until a cell follows them, so that
- * no line ends in blanks.
+/* A line being printed.  Blanks are held back until a cell follows, so that no line ends in them.
  */
 struct line {
 	struct vt_output *out;
@@ -450,8 +438,8 @@ struct line {
 	size_t held;
 };
 
-static void line_cell(struct line *l, size_t column, bool left, const char *text, size_t size,
-		      const char *style)
+static void put_line_cell(struct line *l, size_t column, bool left, const char *text, size_t size,
+			  const char *style)
 {
 	size_t width = vt_text_width(text, size);
 	size_t pad = width < l->widths[column] ? l->widths[column] - width : 0;
@@ -471,12 +459,12 @@ static void line_cell(struct line *l, size_t column, bool left, const char *text
 	l->held += 2;
 }
 
-static void measure(const struct vt_table *t, size_t *widths, struct vt_buf *b)
+static void measure_columns(const struct vt_table *t, size_t *widths, struct vt_buf *b)
 {
 	size_t row, col;
 
 	for (col = 0; col < t->ncolumns; col++) {
-		const char *title = heading(t, col, b);
+		const char *title = escape_heading(t, col, b);
 		size_t max = t->columns[col].is.max;
 
 		if (!title)
@@ -486,7 +474,7 @@ static void measure(const struct vt_table *t, size_t *widths, struct vt_buf *b)
 			size_t w;
 
 			b->size = 0;
-			render(t, row, col, VT_TABLE_TEXT, b);
+			render_cell(t, row, col, VT_TABLE_TEXT, b);
 			w = vt_text_width(vt_buf_str(b), b->size);
 			if (max && w > max)
 				w = max;
@@ -503,11 +491,11 @@ static void print_text(const struct vt_table *t, struct vt_output *out, const si
 	size_t row, col;
 
 	for (col = 0; col < t->ncolumns; col++) {
-		const char *title = heading(t, col, b);
+		const char *title = escape_heading(t, col, b);
 
 		if (title)
-			line_cell(&l, col, is_left(t, col), title, b->size,
-				  vt_style_start(color ? VT_STYLE_HEADING : VT_STYLE_PLAIN));
+			put_line_cell(&l, col, is_left_aligned(t, col), title, b->size,
+				      vt_style_start(color ? VT_STYLE_HEADING : VT_STYLE_PLAIN));
 	}
 	vt_output_put(out, "\n", 1);
 	for (row = 0; row < t->nrows; row++) {
@@ -520,9 +508,10 @@ static void print_text(const struct vt_table *t, struct vt_output *out, const si
 			if (!style)
 				style = t->styles[row];
 			b->size = 0;
-			render(t, row, col, VT_TABLE_TEXT, b);
-			line_cell(&l, col, is_left(t, col), vt_buf_str(b), b->size,
-				  vt_style_start(color ? (enum vt_style)style : VT_STYLE_PLAIN));
+			render_cell(t, row, col, VT_TABLE_TEXT, b);
+			put_line_cell(
+				&l, col, is_left_aligned(t, col), vt_buf_str(b), b->size,
+				vt_style_start(color ? (enum vt_style)style : VT_STYLE_PLAIN));
 		}
 		vt_output_put(out, "\n", 1);
 	}
@@ -536,7 +525,7 @@ int vt_table_print(const struct vt_table *t, struct vt_output *out, enum vt_tabl
 	bool failed = t->failed || !widths;
 
 	if (!failed && form == VT_TABLE_TEXT) {
-		measure(t, widths, &b);
+		measure_columns(t, widths, &b);
 		print_text(t, out, widths, color, &b);
 	} else if (!failed) {
 		print_separated(t, out, form, &b);

@@ -3,8 +3,8 @@
 #define VT_BASE_VERSION_H
 
 /*
- * The version of vtrace: printed by --version, written into each stage's provenance entry, and
- * taken from here by the Makefile for the pkg-config file.
+ * The version of vtrace.  --version prints it, each stage's provenance entry records it, and the
+ * Makefile reads it from this file for the pkg-config file.
  */
 #define VT_VERSION "0.1.0"
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/rng.h"
@@ -150,18 +151,42 @@ static void test_hash_bytes(void **state)
 	}
 }
 
+/* Binary search finds what a linear one does. */
+static void test_sorted_arrays(void **state)
+{
+	static const struct {
+		uint64_t key;
+		uint8_t more;
+	} v[] = {{0, 0}, {3, 0}, {3, 0}, {7, 0}, {UINT64_MAX - 1, 0}, {UINT64_MAX, 0}};
+	static const uint64_t keys[] = {0, 1, 3, 4, 7, 8, UINT64_MAX - 1, UINT64_MAX};
+	size_t n, i, k, below, up_to;
+
+	(void)state;
+	assert_int_equal(vt_array_below(NULL, 0, 8, 5), 0);
+	assert_int_equal(vt_array_up_to(NULL, 0, 8, UINT64_MAX), 0);
+	for (n = 0; n <= sizeof(v) / sizeof(v[0]); n++) {
+		for (k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+			for (i = below = up_to = 0; i < n; i++) {
+				below += v[i].key < keys[k];
+				up_to += v[i].key <= keys[k];
+			}
+			assert_int_equal(vt_array_below(v, n, sizeof(v[0]), keys[k]), below);
+			assert_int_equal(vt_array_up_to(v, n, sizeof(v[0]), keys[k]), up_to);
+		}
+	}
+}
+
 static void test_intern(void **state)
 {
 	struct vt_intern *p = vt_intern_new();
 	char *large = calloc(1, 100000);
-	const char *first;
+	const char *first, *copy;
 	uint32_t id, i;
 	char name[32];
 
 	(void)state;
 	assert_non_null(p);
 	assert_non_null(large);
-	assert_int_equal(vt_intern_count(p), 1);
 	assert_int_equal(vt_intern_add(p, NULL, 0), 0);
 	assert_string_equal(vt_intern_get(p, 0), "");
 	for (i = 1; i <= 20000; i++) {
@@ -189,7 +214,11 @@ static void test_intern(void **state)
 		assert_int_equal(vt_intern_size(p, i), strlen(name));
 	}
 	assert_ptr_equal(vt_intern_get(p, 1), first);
-	assert_int_equal(vt_intern_count(p), id + 6);
+	copy = vt_intern_copy(p, "name 1 and more", 6);
+	assert_string_equal(copy, first);
+	assert_ptr_not_equal(copy, first);
+	/* Neither that nor the rest of the above took an id. */
+	assert_int_equal(vt_intern_add(p, "the next", 8), id + 6);
 	free(large);
 	vt_intern_free(p);
 	vt_intern_free(NULL);
@@ -278,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_hash_never_begun),
 		cmocka_unit_test(test_hash_bytes),
 		cmocka_unit_test(test_intern),
+		cmocka_unit_test(test_sorted_arrays),
 		cmocka_unit_test(test_rng_known_answers),
 		cmocka_unit_test(test_rng_below_is_unbiased),
 	};
