@@ -12,7 +12,7 @@
 #define MAX_INSN_LENGTH 15 /* Intel SDM volume 2, section 2.3.11 */
 #define MAX_SLOT_SIZE	1024
 
-static bool resize(struct vt_bblocks *d, size_t cap)
+static bool resize_block_tables(struct vt_bblocks *d, size_t cap)
 {
 	size_t i, have = d->cap ? d->cap - VTI_BLOCK_REACH : 0;
 	size_t blocks = cap - VTI_BLOCK_REACH;
@@ -40,7 +40,7 @@ struct vt_bblocks *vt_bblocks_new(void)
 
 	if (!d)
 		return NULL;
-	if (!resize(d, VTI_BLOCK_REACH)) {
+	if (!resize_block_tables(d, VTI_BLOCK_REACH)) {
 		free(d);
 		return NULL;
 	}
@@ -98,16 +98,17 @@ uint32_t vti_bblock_slot(const struct vt_bblock *b, uint32_t insn, uint32_t *off
 }
 
 /* Makes room for an id in both tables. */
-static bool reserve(struct vt_bblocks *d, uint64_t id)
+static bool reserve_block_id(struct vt_bblocks *d, uint64_t id)
 {
 	size_t cap = d->cap;
 
 	assert(d->cap >= VTI_BLOCK_REACH && d->end <= d->cap - VTI_BLOCK_REACH);
 	while (id >= cap - VTI_BLOCK_REACH)
 		cap += cap / 2;
-	return cap == d->cap || resize(d, cap);
+	return cap == d->cap || resize_block_tables(d, cap);
 }
 
+/* Checks a BLOCK record's instructions.  Returns NULL, or what is wrong with them. */
 static const char *check_insns(const struct vt_record *rec, struct vt_bytes lengths)
 {
 	uint64_t ninsns = vt_record_u64(rec, VT_BLOCK_INSNS);
@@ -158,9 +159,12 @@ static const char *unpack_slots(struct vt_slot *to, struct vt_words from, uint64
 	return offset > VT_MAX_BLOCK_DATA ? "has too many bytes of values" : NULL;
 }
 
-/* A block and all it points to, in one piece of memory. */
-static struct vt_bblock *make_block(const struct vt_record *rec, struct vt_words slots,
-				    const char **why)
+/*
+ * Makes a block and all it points to, in one allocation.  Returns NULL with the reason in *why, or
+ * with *why NULL when memory runs out.
+ */
+static struct vt_bblock *make_bblock(const struct vt_record *rec, struct vt_words slots,
+				     const char **why)
 {
 	struct vt_bytes lengths = vt_record_bytes(rec, VT_BLOCK_LENGTHS);
 	struct vt_bytes code = vt_record_bytes(rec, VT_BLOCK_CODE);
@@ -216,10 +220,10 @@ int vt_bblocks_add(struct vt_bblocks *d, const struct vt_record *rec, struct vt_
 		why = "is told for the second time";
 	if (why)
 		return vt_error_set(err, VT_E_FORMAT, "block %" PRIu64 " %s", id, why);
-	b = make_block(rec, slots, &why);
+	b = make_bblock(rec, slots, &why);
 	if (why)
 		return vt_error_set(err, VT_E_FORMAT, "block %" PRIu64 " %s", id, why);
-	if (!b || !reserve(d, id)) {
+	if (!b || !reserve_block_id(d, id)) {
 		free(b);
 		return vt_error_nomem(err);
 	}

@@ -8,10 +8,10 @@
 #include "stream/bblock.h"
 
 /*
- * Two tables by block id.  Passing over blocks needs only the second, eight bytes for each block:
- * instructions in the low half, bytes of values above, a bit of its own for an id without a block.
- * VTI_BLOCK_STRIDE weights can be added up without one of the three reaching into another.  The
- * table goes VTI_BLOCK_REACH beyond the last id, so that ids of two bytes need no check.
+ * Two tables indexed by block id.  Skipping blocks needs only `weights`, eight bytes per block: the
+ * number of instructions in the low half, the bytes of values above it, and VTI_BLOCK_UNKNOWN for
+ * an id without a block.  The sum of VTI_BLOCK_STRIDE weights overflows none of the three parts.
+ * `weights` extends VTI_BLOCK_REACH entries beyond the last id, so two-byte ids need no check.
  */
 #define VTI_BLOCK_REACH	  65536
 #define VTI_BLOCK_STRIDE  16
@@ -30,7 +30,7 @@ static inline uint64_t vti_bblock_weight(const struct vt_bblock *b)
 	return b->ninsns | (uint64_t)b->data_size << 32;
 }
 
-/* The first slot of an instruction at or behind `insn`, and where its bytes begin. */
+/* Returns the first slot of instruction `insn` or a later one, and the offset of its bytes. */
 uint32_t vti_bblock_slot(const struct vt_bblock *b, uint32_t insn, uint32_t *offset);
 
 #endif

@@ -60,11 +60,12 @@ bool vti_block_store_init(struct vti_block_store *b, uint32_t kind, const struct
 	return true;
 }
 
-static void store_fini(struct vti_column_store *s)
+static void column_store_fini(struct vti_column_store *s)
 {
 	free(s->v);
 	free(s->off);
 	free(s->words);
+	*s = (struct vti_column_store){0};
 }
 
 void vti_block_store_fini(struct vti_block_store *b)
@@ -72,15 +73,15 @@ void vti_block_store_fini(struct vti_block_store *b)
 	uint32_t i;
 
 	for (i = 0; b->store && i < b->block.ncolumns; i++)
-		store_fini(&b->store[i]);
-	store_fini(&b->spare);
+		column_store_fini(&b->store[i]);
+	column_store_fini(&b->spare);
 	free(b->columns);
 	free(b->store);
 	free(b->to);
 	*b = (struct vti_block_store){0};
 }
 
-static size_t store_kept(const struct vti_column_store *s)
+static size_t column_store_kept(const struct vti_column_store *s)
 {
 	return s->v_cap * sizeof(*s->v) + s->off_cap * sizeof(*s->off) +
 	       s->words_cap * sizeof(*s->words);
@@ -88,11 +89,11 @@ static size_t store_kept(const struct vti_column_store *s)
 
 size_t vti_block_store_kept(const struct vti_block_store *b)
 {
-	size_t sum = store_kept(&b->spare);
+	size_t sum = column_store_kept(&b->spare);
 	uint32_t i;
 
 	for (i = 0; i < b->block.ncolumns; i++)
-		sum += store_kept(&b->store[i]);
+		sum += column_store_kept(&b->store[i]);
 	return sum;
 }
 
@@ -101,16 +102,14 @@ void vti_block_store_trim(struct vti_block_store *b)
 	uint32_t i;
 
 	for (i = 0; i < b->block.ncolumns; i++) {
-		store_fini(&b->store[i]);
-		b->store[i] = (struct vti_column_store){0};
+		column_store_fini(&b->store[i]);
 		make_empty(&b->columns[i], &b->store[i]);
 	}
-	store_fini(&b->spare);
-	b->spare = (struct vti_column_store){0};
+	column_store_fini(&b->spare);
 	b->block.nrecords = 0;
 }
 
-static bool spend(size_t *budget, size_t n, size_t each)
+static bool spend_budget(size_t *budget, size_t n, size_t each)
 {
 	if (n > *budget / each)
 		return false;
@@ -129,10 +128,9 @@ static const char *decode_numbers(struct vti_column_store *s, struct vt_column *
 	col->mask = 0;
 	if (r > 0)
 		return NULL;
-	if (!spend(budget, n, sizeof(*s->v)))
+	if (!spend_budget(budget, n, sizeof(*s->v)))
 		return over_budget;
-	/* Every value takes a byte at least, even a predictor's first: a false count allocates
-	 * nothing. */
+	/* Each value takes at least one byte, so a false count allocates nothing. */
 	if (n > vt_cursor_left(c))
 		return bad_column;
 	if (!vt_array_grow(&s->v, &s->v_cap, n ? n : 1, sizeof(*s->v)))
@@ -144,9 +142,9 @@ static const char *decode_numbers(struct vti_column_store *s, struct vt_column *
 	return NULL;
 }
 
-/* Turns the decoded lengths into offsets; *total is the sum. */
-static const char *make_offsets(struct vti_column_store *s, struct vt_column *col, size_t n,
-				size_t limit, size_t *total)
+/* Turns the decoded lengths into offsets; *total is their sum. */
+static const char *decode_offsets(struct vti_column_store *s, struct vt_column *col, size_t n,
+				  size_t limit, size_t *total)
 {
 	size_t sum = 0;
 	size_t i;
@@ -173,7 +171,7 @@ static const char *make_offsets(struct vti_column_store *s, struct vt_column *co
 	assert(sum <= limit && sum <= UINT32_MAX);
 	s->off[n] = (uint32_t)sum;
 	col->off = s->off;
-	/* The lengths are done with: from here on the mask is for the offsets. */
+	/* From here on, the mask is that of the offsets. */
 	col->mask = SIZE_MAX;
 	col->v = &s->constant;
 	*total = sum;
@@ -189,7 +187,7 @@ static const char *decode_words(struct vti_column_store *s, struct vt_column *co
 
 	if (r < 0 || (r == 0 && total > vt_cursor_left(c)))
 		return bad_column;
-	if (!spend(budget, total, sizeof(*s->words)))
+	if (!spend_budget(budget, total, sizeof(*s->words)))
 		return over_budget;
 	if (!vt_array_grow(&s->words, &s->words_cap, total + 1, sizeof(*s->words)))
 		return vti_no_memory;
@@ -209,13 +207,13 @@ static const char *decode_column(struct vti_column_store *s, struct vt_column *c
 
 	if (why || (type != VT_TYPE_S && type != VT_TYPE_B && type != VT_TYPE_A))
 		return why;
-	why = make_offsets(s, col, n, *budget, &total);
+	why = decode_offsets(s, col, n, *budget, &total);
 	if (why)
 		return why;
 	if (type == VT_TYPE_A)
 		return decode_words(s, col, c, total, budget);
 	col->bytes = vt_cursor_take(c, total);
-	return col->bytes && spend(budget, total, 1) ? NULL : bad_column;
+	return col->bytes && spend_budget(budget, total, 1) ? NULL : bad_column;
 }
 
 const char *vti_block_store_decode(struct vti_block_store *b, struct vt_cursor *c,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * What a predictor leaves of the values, in a form whose small numbers are short.  It needs as many
- * values to start from as its number says, and leaves residues of the others.
+ * Returns a predictor's residue of a value, coded so that short residues are small numbers.
+ * Predictor p needs p values to start from.
  */
 static inline uint64_t residue(enum vti_predictor p, const uint64_t *v)
 {
@@ -17,7 +17,7 @@ static inline uint64_t residue(enum vti_predictor p, const uint64_t *v)
 	return vt_zigzag(v[0] - 2 * v[-1] + v[-2]);
 }
 
-static void residues(enum vti_predictor p, const uint64_t *v, size_t n, uint64_t *out)
+static void get_residues(enum vti_predictor p, const uint64_t *v, size_t n, uint64_t *out)
 {
 	size_t i;
 
@@ -31,8 +31,8 @@ static void residues(enum vti_predictor p, const uint64_t *v, size_t n, uint64_t
 			out[i - 2] = residue(VTI_PREDICT_STRIDE, v + i);
 }
 
-/* The inverse: v[p..n-1] hold residues, the values before them are in place. */
-static void restore(enum vti_predictor p, uint64_t *v, size_t n)
+/* The inverse: v[p..n-1] hold residues, the values before them are decoded already. */
+static void add_predictions(enum vti_predictor p, uint64_t *v, size_t n)
 {
 	uint64_t last, stride;
 	size_t i;
@@ -51,13 +51,13 @@ static void restore(enum vti_predictor p, uint64_t *v, size_t n)
 	}
 }
 
-/* 0, 1, 2, 3 for numbers that fit 1, 2, 4, 8 bytes. */
+/* Returns 0, 1, 2, 3 for numbers that fit 1, 2, 4, 8 bytes. */
 static unsigned size_class(uint64_t x)
 {
 	return (x > 0xff) + (x > 0xffff) + (x > 0xffffffff);
 }
 
-/* All bits that occur in a predictor's residues: they tell the width that fits every one. */
+/* Returns the bits set in any of a predictor's residues, which tell the width that fits all. */
 static uint64_t residue_bits(enum vti_predictor p, const uint64_t *v, size_t n)
 {
 	uint64_t bits = 0;
@@ -75,7 +75,7 @@ static uint64_t residue_bits(enum vti_predictor p, const uint64_t *v, size_t n)
 	return bits;
 }
 
-static size_t mixed_size(const uint64_t *r, size_t n)
+static size_t measure_mixed(const uint64_t *r, size_t n)
 {
 	size_t size = (n + 3) / 4;
 	size_t i;
@@ -85,42 +85,42 @@ static size_t mixed_size(const uint64_t *r, size_t n)
 	return size;
 }
 
-struct choice {
+struct coding {
 	enum vti_predictor predictor;
 	enum vti_width width;
 	size_t size;
 };
 
-static struct choice choose(const uint64_t *v, size_t n, uint64_t *scratch)
+static struct coding choose_coding(const uint64_t *v, size_t n, uint64_t *scratch)
 {
-	struct choice best = {VTI_PREDICT_NONE, VTI_WIDTH_8, SIZE_MAX};
+	struct coding best = {VTI_PREDICT_NONE, VTI_WIDTH_8, SIZE_MAX};
 	unsigned p;
 
-	/* One byte each is as good as it gets; the last value rules most predictors out at once. */
+	/* No width is better than one byte.  The last value excludes most predictors quickly. */
 	for (p = 0; p < VTI_NPREDICTORS && p < n; p++)
 		if (residue(p, v + n - 1) <= 0xff && residue_bits(p, v, n) <= 0xff)
-			return (struct choice){p, VTI_WIDTH_1, n - p};
+			return (struct coding){p, VTI_WIDTH_1, n - p};
 	for (p = 0; p < VTI_NPREDICTORS && p < n; p++) {
 		unsigned class = size_class(residue_bits(p, v, n));
 
 		if ((n - p) << class < best.size)
-			best = (struct choice){p, VTI_WIDTH_1 + class, (n - p) << class};
+			best = (struct coding){p, VTI_WIDTH_1 + class, (n - p) << class};
 	}
 	for (p = 0; p < VTI_NPREDICTORS && p < n; p++) {
 		size_t size;
 
-		residues(p, v, n, scratch);
-		size = mixed_size(scratch, n - p);
+		get_residues(p, v, n, scratch);
+		size = measure_mixed(scratch, n - p);
 		if (size < best.size)
-			best = (struct choice){p, VTI_WIDTH_MIXED, size};
+			best = (struct coding){p, VTI_WIDTH_MIXED, size};
 	}
 	return best;
 }
 
-/* Stores the residues at their width; `p` is a constant at each call, so that each loop is its own.
+/* Stores residues of a fixed width.  `p` is constant at each call, so each gets loops of its own.
  */
-static inline void put_residues(uint8_t *to, const uint64_t *v, size_t n, enum vti_predictor p,
-				enum vti_width width)
+static inline void encode_residues(uint8_t *to, const uint64_t *v, size_t n, enum vti_predictor p,
+				   enum vti_width width)
 {
 	size_t i;
 
@@ -138,17 +138,17 @@ static inline void put_residues(uint8_t *to, const uint64_t *v, size_t n, enum v
 			vt_put_le64(to + 8 * (i - p), residue(p, v + i));
 }
 
-static void put_fixed(uint8_t *to, const uint64_t *v, size_t n, const struct choice *how)
+static void encode_fixed(uint8_t *to, const uint64_t *v, size_t n, const struct coding *how)
 {
 	if (how->predictor == VTI_PREDICT_NONE)
-		put_residues(to, v, n, VTI_PREDICT_NONE, how->width);
+		encode_residues(to, v, n, VTI_PREDICT_NONE, how->width);
 	else if (how->predictor == VTI_PREDICT_LAST)
-		put_residues(to, v, n, VTI_PREDICT_LAST, how->width);
+		encode_residues(to, v, n, VTI_PREDICT_LAST, how->width);
 	else
-		put_residues(to, v, n, VTI_PREDICT_STRIDE, how->width);
+		encode_residues(to, v, n, VTI_PREDICT_STRIDE, how->width);
 }
 
-static void put_mixed(uint8_t *tags, const uint64_t *r, size_t n)
+static void encode_mixed(uint8_t *tags, const uint64_t *r, size_t n)
 {
 	uint8_t *to = tags + (n + 3) / 4;
 	size_t i;
@@ -164,12 +164,12 @@ static void put_mixed(uint8_t *tags, const uint64_t *r, size_t n)
 	}
 }
 
-static int all_equal(const uint64_t *v, size_t n)
+static int is_constant_column(const uint64_t *v, size_t n)
 {
 	uint64_t differ = 0;
 	size_t i;
 
-	/* A look at the ends settles most columns without a pass over them. */
+	/* Comparing the ends decides most columns without a pass over them. */
 	if (n && v[0] != v[n - 1])
 		return 0;
 	for (i = 1; i < n; i++)
@@ -179,16 +179,16 @@ static int all_equal(const uint64_t *v, size_t n)
 
 void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t *scratch)
 {
-	struct choice best;
+	struct coding best;
 	uint8_t *to;
 
-	if (all_equal(v, n)) {
+	if (is_constant_column(v, n)) {
 		vt_buf_put_u8(out, VTI_WIDTH_CONST);
 		vt_buf_put_varint(out, n ? v[0] : 0);
 		return;
 	}
 	assert(n >= 2);
-	best = choose(v, n, scratch);
+	best = choose_coding(v, n, scratch);
 	assert(best.predictor < n && best.size < SIZE_MAX);
 	vt_buf_put_u8(out, (uint8_t)(best.predictor << 4 | best.width));
 	if (best.predictor >= VTI_PREDICT_LAST)
@@ -199,10 +199,10 @@ void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t
 	if (!to)
 		return;
 	if (best.width == VTI_WIDTH_MIXED) {
-		residues(best.predictor, v, n, scratch);
-		put_mixed(to, scratch, n - best.predictor);
+		get_residues(best.predictor, v, n, scratch);
+		encode_mixed(to, scratch, n - best.predictor);
 	} else {
-		put_fixed(to, v, n, &best);
+		encode_fixed(to, v, n, &best);
 	}
 	out->size += best.size;
 }
@@ -220,7 +220,7 @@ int vti_column_probe(struct vt_cursor *c, uint64_t *value)
 	return c->bad ? -1 : 1;
 }
 
-static int get_fixed(struct vt_cursor *c, uint64_t *v, size_t n, enum vti_width width)
+static int decode_fixed(struct vt_cursor *c, uint64_t *v, size_t n, enum vti_width width)
 {
 	const uint8_t *p;
 	size_t i;
@@ -244,7 +244,7 @@ static int get_fixed(struct vt_cursor *c, uint64_t *v, size_t n, enum vti_width 
 	return 0;
 }
 
-static uint64_t get_sized(const uint8_t *p, unsigned class)
+static uint64_t load_sized(const uint8_t *p, unsigned class)
 {
 	switch (class) {
 	case 0:
@@ -258,7 +258,7 @@ static uint64_t get_sized(const uint8_t *p, unsigned class)
 	}
 }
 
-static int get_mixed(struct vt_cursor *c, uint64_t *v, size_t n)
+static int decode_mixed(struct vt_cursor *c, uint64_t *v, size_t n)
 {
 	static const uint64_t masks[4] = {0xff, 0xffff, 0xffffffff, UINT64_MAX};
 	const uint8_t *tags = vt_cursor_take(c, (n + 3) / 4);
@@ -267,7 +267,7 @@ static int get_mixed(struct vt_cursor *c, uint64_t *v, size_t n)
 
 	if (!tags)
 		return -1;
-	/* While eight bytes are left, one load and a mask serve every width. */
+	/* While eight bytes are left, one load and a mask work for every width. */
 	for (; i < n && c->end - p >= 8; i++) {
 		unsigned class = tags[i / 4] >> (i % 4 * 2) & 3;
 
@@ -279,7 +279,7 @@ static int get_mixed(struct vt_cursor *c, uint64_t *v, size_t n)
 
 		if ((size_t)(c->end - p) < (size_t)1 << class)
 			return -1;
-		v[i] = get_sized(p, class);
+		v[i] = load_sized(p, class);
 		p += (size_t)1 << class;
 	}
 	assert(p <= c->end);
@@ -294,7 +294,7 @@ int vti_column_decode(struct vt_cursor *c, uint64_t *v, size_t n)
 	enum vti_predictor p = code >> 4;
 	int r;
 
-	/* vti_column_probe() has refused all other codes. */
+	/* vti_column_probe() has rejected all other codes. */
 	assert(p < VTI_NPREDICTORS && width < VTI_NWIDTHS && width != VTI_WIDTH_CONST);
 	if (n < p)
 		return -1;
@@ -304,9 +304,9 @@ int vti_column_decode(struct vt_cursor *c, uint64_t *v, size_t n)
 		v[1] = v[0] + vt_unzigzag(vt_cursor_varint(c));
 	if (c->bad)
 		return -1;
-	r = width == VTI_WIDTH_MIXED ? get_mixed(c, v + p, n - p)
-				     : get_fixed(c, v + p, n - p, width);
+	r = width == VTI_WIDTH_MIXED ? decode_mixed(c, v + p, n - p)
+				     : decode_fixed(c, v + p, n - p, width);
 	if (r == 0)
-		restore(p, v, n);
+		add_predictions(p, v, n);
 	return r;
 }

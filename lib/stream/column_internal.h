@@ -9,9 +9,9 @@
 #include "base/bytes.h"
 
 /*
- * The coding of a column of n numbers (formats/vt.md, "Columns"): one byte that says how each value
- * is predicted (high four bits) and how wide what is left is stored (low four bits), the values
- * that the predictor starts from, then the residues.  Each column stands alone.
+ * The coding of a column of n numbers (formats/vt.md, "Columns"): one byte with the predictor in
+ * its high four bits and the width of residues in its low four bits, the values that the predictor
+ * starts from, then the residues.  Columns are coded independently.
  */
 enum vti_predictor {
 	VTI_PREDICT_NONE, /* n residues: the values themselves */
@@ -31,18 +31,19 @@ enum vti_width {
 };
 
 /*
- * Appends the coding of v[0..n-1] that takes the fewest bytes (the lowest numbered one of equals);
+ * Appends the shortest coding of v[0..n-1]; among equally short ones, that with the lowest numbers.
  * `scratch` has room for n numbers.
  */
 void vti_column_encode(struct vt_buf *out, const uint64_t *v, size_t n, uint64_t *scratch);
 
 /*
- * Looks at a coded column: returns 1 if it is constant (its value in *value, cursor behind it), 0
- * if its n values are to be fetched with vti_column_decode(), -1 if it is damaged.
+ * Reads the start of a coded column.  Returns 1 if the column is constant: *value is its value and
+ * the cursor is behind it.  Returns 0 if it is not: call vti_column_decode().  Returns -1 if it is
+ * damaged.
  */
 int vti_column_probe(struct vt_cursor *c, uint64_t *value);
 
-/* Decodes n values that are not constant; 0, or -1 if the column is damaged. */
+/* Decodes the n values of a column that is not constant.  Returns 0, or -1 if it is damaged. */
 int vti_column_decode(struct vt_cursor *c, uint64_t *v, size_t n);
 
 #endif

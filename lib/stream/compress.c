@@ -40,7 +40,7 @@ bool vti_compress(struct vti_compressor *p, struct vt_buf *out, enum vt_compress
 	return n && n < size;
 }
 
-/* zlib's format; the number of bytes, or SIZE_MAX. */
+/* Decompresses zlib's format.  Returns the number of bytes, or SIZE_MAX. */
 static size_t inflate(struct vti_compressor *p, struct vt_buf *out, const void *data, size_t size,
 		      size_t raw_size)
 {

@@ -5,10 +5,10 @@
 
 #define MAX_THREADS 64
 
-/* Blocks for each thread that may be on their way: a frame has few. */
+/* Queued blocks per thread: a frame has few. */
 #define BLOCKS_EACH 8
 
-/* A larger buffer is given back when its block is written. */
+/* A larger buffer is freed when its block is written. */
 #define KEEP_BYTES ((size_t)2 << 20)
 
 /* Compresses a block if that saves anything. */
@@ -27,7 +27,7 @@ static void compress_block(const struct vti_packing *p, struct vti_compressor *c
 	b->head.payload_crc = vti_crc32(0, payload->data, payload->size);
 }
 
-/* Compresses the next block that nobody has begun; with p->mutex, which it leaves for a while. */
+/* Compresses the next block.  The caller holds p->mutex, which is released meanwhile. */
 static void pack_next(struct vti_packing *p, struct vti_compressor *compressor)
 {
 	struct vti_outgoing *b = &p->ring[p->begun++ % p->size];
@@ -39,7 +39,7 @@ static void pack_next(struct vti_packing *p, struct vti_compressor *compressor)
 	pthread_cond_signal(&p->packed);
 }
 
-static void *work(void *arg)
+static void *run_packing_thread(void *arg)
 {
 	struct vti_packing_thread *self = arg;
 	struct vti_packing *p = self->of;
@@ -74,15 +74,15 @@ bool vti_packing_init(struct vti_packing *p, enum vt_compression how, int level,
 		struct vti_packing_thread *t = &p->threads[p->nthreads];
 
 		t->of = p;
-		if (pthread_create(&t->thread, NULL, work, t) != 0)
+		if (pthread_create(&t->thread, NULL, run_packing_thread, t) != 0)
 			break;
 		p->nthreads++;
 	}
 	return true;
 }
 
-/* Writes the oldest block, which is done. */
-static void write_first(struct vti_packing *p)
+/* Writes the oldest block, which must be done. */
+static void write_oldest(struct vti_packing *p)
 {
 	struct vti_outgoing *b = &p->ring[p->first % p->size];
 
@@ -94,14 +94,17 @@ static void write_first(struct vti_packing *p)
 	p->first++;
 }
 
-/* Writes what is done, and until at most `left` blocks are not: then it helps, or waits. */
-static void write_to(struct vti_packing *p, uint64_t left)
+/*
+ * Writes finished blocks until at most `left` blocks remain, compressing blocks itself or waiting
+ * for other threads.
+ */
+static void write_done_blocks(struct vti_packing *p, uint64_t left)
 {
 	pthread_mutex_lock(&p->mutex);
 	while (p->first < p->last) {
 		if (p->ring[p->first % p->size].done) {
 			pthread_mutex_unlock(&p->mutex);
-			write_first(p);
+			write_oldest(p);
 			pthread_mutex_lock(&p->mutex);
 		} else if (p->last - p->first <= left) {
 			break;
@@ -128,12 +131,12 @@ void vti_packing_put(struct vti_packing *p, const struct vti_block_head *head, s
 	p->last++;
 	pthread_cond_signal(&p->came);
 	pthread_mutex_unlock(&p->mutex);
-	write_to(p, p->size - 1);
+	write_done_blocks(p, p->size - 1);
 }
 
 void vti_packing_finish(struct vti_packing *p)
 {
-	write_to(p, 0);
+	write_done_blocks(p, 0);
 }
 
 void vti_packing_fini(struct vti_packing *p)

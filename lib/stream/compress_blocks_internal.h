@@ -11,18 +11,18 @@
 #include "stream/frame_internal.h"
 
 /*
- * Blocks on their way from a writer to its output: compressed by any of several threads, written by
- * the caller's in the order in which they came.  What is written does not depend on the threads.
+ * The queue of blocks between a writer and its output.  Several threads compress blocks; the
+ * caller's thread writes them in their order.  The output does not depend on the threads.
  */
 
 struct vti_outgoing {
-	struct vti_block_head head; /* once done, complete */
+	struct vti_block_head head; /* complete once `done` */
 	struct vt_buf raw;
 	struct vt_buf packed;
 	bool done;
 };
 
-/* The payload as it is stored; of a block that is done. */
+/* Returns the payload to store, of a block that is done. */
 static inline const struct vt_buf *vti_outgoing_payload(const struct vti_outgoing *b)
 {
 	return b->head.compression == VT_COMPRESS_NONE ? &b->raw : &b->packed;
@@ -39,15 +39,15 @@ struct vti_packing {
 	/* Block number n is in ring[n % size]. */
 	struct vti_outgoing *ring;
 	uint64_t size;
-	uint64_t first;	       /* not yet written */
-	uint64_t begun;	       /* behind the last that somebody compresses */
-	uint64_t last;	       /* behind the last that came */
-	pthread_mutex_t mutex; /* for begun, last, quit, done */
+	uint64_t first;	       /* the first block not yet written */
+	uint64_t begun;	       /* the first block that no thread has begun to compress */
+	uint64_t last;	       /* the number of blocks put */
+	pthread_mutex_t mutex; /* protects begun, last, quit, done */
 	pthread_cond_t came;
 	pthread_cond_t packed;
 	bool quit;
 
-	struct vti_compressor compressor; /* the caller's */
+	struct vti_compressor compressor; /* of the caller's thread */
 	struct vti_packing_thread {
 		struct vti_packing *of;
 		struct vti_compressor compressor;
@@ -57,22 +57,22 @@ struct vti_packing {
 };
 
 /*
- * With that many threads besides the caller's, or as many as can be had.  False: no memory; it is
- * for vti_packing_fini() all the same.
+ * Starts up to `threads` threads besides the caller's; fewer if the system refuses more.  Returns
+ * false when memory runs out.  Call vti_packing_fini() in either case.
  */
 bool vti_packing_init(struct vti_packing *p, enum vt_compression how, int level, unsigned threads,
 		      vti_write_block *write, void *arg);
 
 /*
- * The next block: of the head, what depends on the payload is yet to be set.  *raw, the payload, is
- * exchanged for another buffer.
+ * Queues a block and writes those that are done.  The fields of the head that depend on the payload
+ * are set later.  *raw, the payload, is exchanged for an empty buffer.
  */
 void vti_packing_put(struct vti_packing *p, const struct vti_block_head *head, struct vt_buf *raw);
 
-/* Comes back when all blocks are written. */
+/* Compresses and writes all queued blocks. */
 void vti_packing_finish(struct vti_packing *p);
 
-/* Ends the threads and frees; what is not written never will be. */
+/* Stops the threads and frees.  Blocks not yet written are dropped. */
 void vti_packing_fini(struct vti_packing *p);
 
 #endif

@@ -10,8 +10,8 @@
 #include "stream/writer.h"
 
 /*
- * Compression and checksums of payloads.  The libraries' working memory is made when it is first
- * needed and kept from block to block.  All zero: nothing made yet.
+ * Compression and checksums of payloads.  The libraries' contexts are allocated when first needed
+ * and reused for all blocks.  Initialize the struct with zeros.
  */
 struct vti_compressor {
 	struct libdeflate_compressor *deflate;
@@ -23,20 +23,20 @@ struct vti_compressor {
 void vti_compressor_fini(struct vti_compressor *p);
 
 /*
- * Compresses into `out` (emptied first); the level is the same at each call.  Returns false when
- * memory runs out or nothing would be saved: the block is then stored plain.
+ * Compresses into `out`, replacing its content.  `level` must be the same at each call.  Returns
+ * false when memory runs out or compression saves nothing; the caller then stores the data plain.
  */
 bool vti_compress(struct vti_compressor *p, struct vt_buf *out, enum vt_compression how, int level,
 		  const void *data, size_t size);
 
 /*
- * Decompresses exactly `raw_size` bytes into `out` (emptied first); false if the data are not that,
- * or memory runs out: then out->failed is set.
+ * Decompresses into `out`, replacing its content.  Returns false if the result is not exactly
+ * `raw_size` bytes, or when memory runs out; only then is out->failed set.
  */
 bool vti_decompress(struct vti_compressor *p, struct vt_buf *out, unsigned how, const void *data,
 		    size_t size, size_t raw_size);
 
-/* CRC-32 as zlib and PNG have it, going on from `crc` (0 at the start). */
+/* The CRC-32 of zlib and PNG.  `crc` is that of the data before, 0 at the start. */
 uint32_t vti_crc32(uint32_t crc, const void *data, size_t size);
 
 #endif

@@ -5,18 +5,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "stream/bblock_internal.h"
 
 static const char too_many_blocks[] = "more of them than instructions";
 
-static int bad(struct vt_error *err, const char *why)
+static int set_bad_run(struct vt_error *err, const char *why)
 {
 	return vt_error_set(err, VT_E_FORMAT, "executed blocks: %s", why);
-}
-
-static inline const struct vt_bblock *find_block(const struct vt_bblocks *d, uint64_t id)
-{
-	return id < d->end ? d->blocks[id] : NULL;
 }
 
 int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_record *rec,
@@ -50,46 +46,47 @@ int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_
 		.width = width == 2 ? 2 : 4,
 	};
 	if ((width != 2 && width != 4) || blocks != ids.size / width || ids.size % width)
-		return bad(err, "their number is not that of their ids");
+		return set_bad_run(err, "their number is not that of their ids");
 	if (x->time_tsc.count != x->time_at.count ||
 	    (x->time_cycles.count && x->time_cycles.count != x->time_at.count))
-		return bad(err, "times without places");
+		return set_bad_run(err, "times without places");
 	if (!blocks)
-		return x->insns || data.size || skip ? bad(err, "none, but instructions") : 0;
+		return x->insns || data.size || skip ? set_bad_run(err, "none, but instructions")
+						     : 0;
 	x->blocks = (uint32_t)blocks;
 	if (x->base >= d->end || x->insns < blocks ||
 	    x->insns > blocks * (uint64_t)VT_MAX_BLOCK_INSNS)
-		return bad(err, "impossible base or number of instructions");
+		return set_bad_run(err, "impossible base or number of instructions");
 	b = vt_bblocks_get(d, vt_exec_id(x, 0));
 	if (!b || skip >= b->ninsns)
-		return bad(err, b ? "the first is skipped whole" : "an unknown block");
+		return set_bad_run(err, b ? "the first is skipped whole" : "an unknown block");
 	x->skip = (uint32_t)skip;
 	return 0;
 }
 
-static int unknown(struct vt_error *err, uint64_t id)
+static int set_unknown_block(struct vt_error *err, uint64_t id)
 {
 	return vt_error_set(err, VT_E_FORMAT, "executed blocks: block %" PRIu64 " is not known",
 			    id);
 }
 
-/* The end of the run: everything must be used up. */
-static int finish(const struct vt_exec *x, struct vt_error *err)
+/* Checks at the end of the run that all instructions and values are used up. */
+static int finish_exec(const struct vt_exec *x, struct vt_error *err)
 {
 	if (x->insns)
-		return bad(err, "fewer instructions than were said");
-	return x->data == x->data_end ? 0 : bad(err, "more values than their slots");
+		return set_bad_run(err, "fewer instructions than were said");
+	return x->data == x->data_end ? 0 : set_bad_run(err, "more values than their slots");
 }
 
-/* The part of the block at hand that belongs to the run; 1, or a negative error. */
-static int look(const struct vt_exec *x, struct vt_step *s, struct vt_error *err)
+/* Stores the part of the current block that belongs to the run.  Returns 1 or a negative error. */
+static int get_step(const struct vt_exec *x, struct vt_step *s, struct vt_error *err)
 {
 	uint64_t id = vt_exec_id(x, 0);
-	const struct vt_bblock *b = find_block(x->dict, id);
+	const struct vt_bblock *b = vt_bblocks_get(x->dict, id);
 	uint32_t data_end;
 
 	if (!b)
-		return unknown(err, id);
+		return set_unknown_block(err, id);
 	s->block = b;
 	s->insn = x->skip;
 	s->insn_end = b->ninsns;
@@ -105,14 +102,14 @@ static int look(const struct vt_exec *x, struct vt_step *s, struct vt_error *err
 		s->slot_end = vti_bblock_slot(b, s->insn_end, &data_end);
 	}
 	if (s->insn == s->insn_end || (s->insn_end < b->ninsns && x->blocks > 1))
-		return bad(err, too_many_blocks);
+		return set_bad_run(err, too_many_blocks);
 	if (data_end - s->data_offset > (size_t)(x->data_end - x->data))
-		return bad(err, "fewer values than their slots");
+		return set_bad_run(err, "fewer values than their slots");
 	return 1;
 }
 
-/* Passes over the first `n` instructions of the part that look() found. */
-static void pass(struct vt_exec *x, const struct vt_step *s, uint32_t n)
+/* Skips the first `n` instructions of the part that get_step() found. */
+static void skip_in_step(struct vt_exec *x, const struct vt_step *s, uint32_t n)
 {
 	uint32_t end;
 
@@ -135,8 +132,8 @@ int vt_exec_next(struct vt_exec *x, struct vt_step *step, struct vt_error *err)
 	int r;
 
 	if (!x->blocks)
-		return finish(x, err);
-	/* Nearly always: a whole block that is there with all its values. */
+		return finish_exec(x, err);
+	/* The usual case: a whole block with all its values. */
 	b = vt_bblocks_get(x->dict, vt_exec_id(x, 0));
 	if (b && !x->skip && b->ninsns <= x->insns &&
 	    b->data_size <= (size_t)(x->data_end - x->data)) {
@@ -153,13 +150,13 @@ int vt_exec_next(struct vt_exec *x, struct vt_step *step, struct vt_error *err)
 		x->blocks--;
 		return 1;
 	}
-	r = look(x, step, err);
+	r = get_step(x, step, err);
 	if (r > 0)
-		pass(x, step, step->insn_end - step->insn);
+		skip_in_step(x, step, step->insn_end - step->insn);
 	return r;
 }
 
-/* The sum of the weights of the next VTI_BLOCK_STRIDE blocks. */
+/* Returns the sum of the weights of the next VTI_BLOCK_STRIDE blocks. */
 static inline uint64_t sum_stride(const struct vt_exec *x)
 {
 	const uint64_t *weights = x->dict->weights + x->base;
@@ -181,8 +178,8 @@ static inline uint64_t sum_stride(const struct vt_exec *x)
 }
 
 /*
- * Passes over whole strides as long as neither limit is reached; what is left, and what is wrong
- * with the blocks, is for those who look at each block.
+ * Skips whole strides as long as neither limit is reached.  Leaves the rest, and all errors, to the
+ * caller.
  */
 static void skip_strides(struct vt_exec *x, uint64_t insns, uint64_t blocks)
 {
@@ -204,8 +201,8 @@ static void skip_strides(struct vt_exec *x, uint64_t insns, uint64_t blocks)
 	}
 }
 
-/* Passes over instructions and blocks until one of the limits, or the run's end, is reached. */
-static int skip(struct vt_exec *x, uint64_t insns, uint64_t blocks, struct vt_error *err)
+/* Skips until one of the limits or the run's end is reached. */
+static int skip_run(struct vt_exec *x, uint64_t insns, uint64_t blocks, struct vt_error *err)
 {
 	uint64_t last_insn = insns < x->insns ? x->insns - insns : 0;
 	uint32_t last = blocks < x->blocks ? x->blocks - (uint32_t)blocks : 0;
@@ -220,27 +217,28 @@ static int skip(struct vt_exec *x, uint64_t insns, uint64_t blocks, struct vt_er
 		left = x->insns - last_insn;
 		if (!left || x->blocks == last)
 			break;
-		r = look(x, &s, err);
+		r = get_step(x, &s, err);
 		if (r < 0)
 			return r;
-		pass(x, &s, left < s.insn_end - s.insn ? (uint32_t)left : s.insn_end - s.insn);
+		skip_in_step(x, &s,
+			     left < s.insn_end - s.insn ? (uint32_t)left : s.insn_end - s.insn);
 	}
 	if (x->blocks && !x->insns)
-		return bad(err, too_many_blocks);
-	return x->blocks ? 0 : finish(x, err);
+		return set_bad_run(err, too_many_blocks);
+	return x->blocks ? 0 : finish_exec(x, err);
 }
 
 int vt_exec_skip(struct vt_exec *x, uint64_t insns, struct vt_error *err)
 {
-	return skip(x, insns, UINT64_MAX, err);
+	return skip_run(x, insns, UINT64_MAX, err);
 }
 
 int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err)
 {
-	return skip(x, UINT64_MAX, blocks, err);
+	return skip_run(x, UINT64_MAX, blocks, err);
 }
 
-/* The id, relative to the base, of number i of a stride's blocks. */
+/* Returns the id, relative to the base, of the i-th block of a stride. */
 static inline uint32_t stride_id(const uint8_t *ids, uint32_t width, unsigned i)
 {
 	return width == 2 ? vt_le16(ids + (size_t)2 * i) : vt_le32(ids + (size_t)4 * i);
@@ -292,31 +290,21 @@ uint64_t vt_exec_skip_weights(struct vt_exec *x, const uint32_t *weights, uint64
 
 /* ---- times ---- */
 
-/* How many blocks of the record are behind. */
-static uint64_t passed(const struct vt_exec *x)
+/* Returns the number of blocks of the record before the position. */
+static uint64_t count_passed_blocks(const struct vt_exec *x)
 {
 	return (uint64_t)(x->ids - x->first_id) / x->width;
 }
 
-/* How many times are told for blocks up to number `block` of the record. */
-static size_t times_until(const struct vt_exec *x, uint64_t block)
+/* Returns the number of recorded times of blocks up to number `block` of the record. */
+static size_t count_times(const struct vt_exec *x, uint64_t block)
 {
-	size_t low = 0, high = x->time_at.count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (x->time_at.data[mid] <= block)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return vt_array_up_to(x->time_at.data, x->time_at.count, sizeof(*x->time_at.data), block);
 }
 
 void vt_exec_clock(const struct vt_exec *x, uint64_t *tsc, uint64_t *cycles)
 {
-	size_t n = times_until(x, passed(x));
+	size_t n = count_times(x, count_passed_blocks(x));
 
 	*tsc = n ? x->time_tsc.data[n - 1] : x->tsc;
 	*cycles = !n ? x->cycles : x->time_cycles.count ? x->time_cycles.data[n - 1] : 0;
@@ -325,11 +313,11 @@ void vt_exec_clock(const struct vt_exec *x, uint64_t *tsc, uint64_t *cycles)
 int vt_exec_put_times(const struct vt_exec *x, uint32_t blocks, struct vt_writer *w, uint64_t *row,
 		      struct vt_error *err)
 {
-	uint64_t start = passed(x), *at;
-	size_t from = times_until(x, start), n, i;
+	uint64_t start = count_passed_blocks(x), *at;
+	size_t from = count_times(x, start), n, i;
 
 	vt_exec_clock(x, &row[VT_EXEC_TSC], &row[VT_EXEC_CYCLES]);
-	n = blocks ? times_until(x, start + blocks - 1) : from;
+	n = blocks ? count_times(x, start + blocks - 1) : from;
 	if (n <= from)
 		return 0;
 	n -= from;

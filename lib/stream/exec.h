@@ -14,13 +14,13 @@
 extern "C" {
 #endif
 
-/* What those say who need executed code and find none, or only samples of it. */
+/* Messages of programs that need executed code and find none, or only samples of it. */
 #define VT_NO_EXECUTED_CODE                                                                        \
 	"no executed code (vtrace record --full records it, vtrace decode makes it of Intel PT)"
 #define VT_IS_SAMPLED "samples of executed code, not all of it (vtrace record --full records it)"
 
 /*
- * Walking a run of executed blocks, an EXEC record:
+ * An iterator over the executed blocks of an EXEC record:
  *
  *	vt_exec_open(&x, dict, rec, err);
  *	while ((r = vt_exec_next(&x, &step, err)) > 0)
@@ -33,19 +33,19 @@ struct vt_exec {
 	uint64_t time;
 	int64_t pid;
 	int64_t tid;
-	uint64_t first;	 /* the process's instructions before the position at hand */
+	uint64_t first;	 /* instructions of the process before the current position */
 	uint64_t caller; /* as recorded, at the start of the run */
-	uint64_t insns;	 /* that are still to come */
-	uint32_t blocks; /* that are still to come, the one at hand included */
+	uint64_t insns;	 /* still to come */
+	uint32_t blocks; /* still to come, including the current one */
 
-	/* Times, at the start of the run and within it: for vt_exec_clock(). */
+	/* Times at the start of the run and within it, for vt_exec_clock(). */
 	uint64_t tsc;
 	uint64_t cycles;
 	struct vt_words time_at;
 	struct vt_words time_tsc;
 	struct vt_words time_cycles; /* as many as time_at, or none */
 
-	/* Position; not for use by callers. */
+	/* The position; private. */
 	const uint8_t *first_id;
 	const struct vt_bblocks *dict;
 	const uint8_t *ids;
@@ -53,12 +53,13 @@ struct vt_exec {
 	const uint8_t *data_end;
 	uint64_t base;
 	uint32_t width;
-	uint32_t skip; /* instructions of the block at hand that do not belong or are passed */
+	uint32_t skip; /* instructions of the current block before the position */
 };
 
 /*
- * For those who walk whole blocks themselves, knowing each by its id: that of the block which is i
- * behind the one at hand, i < x->blocks; and the values that follow, `*size` bytes of them.
+ * For callers that iterate over whole blocks themselves.  vt_exec_id() returns the id of the i-th
+ * block from the current one on, i < x->blocks; vt_exec_values() returns the values from there on
+ * and their size in bytes.
  */
 static inline uint64_t vt_exec_id(const struct vt_exec *x, uint32_t i)
 {
@@ -74,8 +75,8 @@ static inline const uint8_t *vt_exec_values(const struct vt_exec *x, size_t *siz
 }
 
 /*
- * Passes over the block at hand, whose length and bytes of values the caller knows.  False, and
- * nothing is passed, if not all of it belongs to the run: for vt_exec_next() to deal with.
+ * Skips the current block, given its number of instructions and bytes of values.  Returns false,
+ * without skipping, if the run does not have all of the block: call vt_exec_next() instead.
  */
 static inline bool vt_exec_pass(struct vt_exec *x, uint32_t insns, uint32_t data_size)
 {
@@ -90,76 +91,75 @@ static inline bool vt_exec_pass(struct vt_exec *x, uint32_t insns, uint32_t data
 	return true;
 }
 
-/* One execution of a block, or of a part of it. */
+/* An execution of a block, or of a part of it. */
 struct vt_step {
 	const struct vt_bblock *block;
-	uint32_t insn;	   /* instructions insn .. insn_end-1 of it were executed */
-	uint32_t insn_end; /* at least one */
-	uint32_t slot;	   /* slots slot .. slot_end-1 have values */
+	uint32_t insn; /* instructions insn .. insn_end-1, at least one, were executed */
+	uint32_t insn_end;
+	uint32_t slot; /* slots slot .. slot_end-1 have values */
 	uint32_t slot_end;
 	uint32_t data_offset; /* of slot `slot` in the values of the whole block */
-	const uint8_t *data;  /* the value of slot `slot` and those behind it */
+	const uint8_t *data;  /* the values from slot `slot` on */
 };
 
 /*
- * Starts at the beginning of an EXEC record, which must stay as long as x is in use.  0, or
- * -VT_E_FORMAT when its fields contradict each other.
+ * Starts at the beginning of an EXEC record, which must stay valid while x is in use.  Returns 0,
+ * or -VT_E_FORMAT if its fields contradict each other.
  */
 int vt_exec_open(struct vt_exec *x, const struct vt_bblocks *d, const struct vt_record *rec,
 		 struct vt_error *err);
 
 /*
- * Gives the next block of the run in *step, borrowed as long as the record.  1; 0 at the end;
- * -VT_E_FORMAT: a block that the stream has not told, or values that do not fit the blocks.
+ * Stores the next block of the run in *step, valid as long as the record.  Returns 1; 0 at the end;
+ * or -VT_E_FORMAT for an unknown block, or values that do not fit the blocks.
  */
 int vt_exec_next(struct vt_exec *x, struct vt_step *step, struct vt_error *err);
 
 /*
- * Passes over `insns` instructions, or all that are left if those are fewer, looking at nothing but
- * the lengths of the blocks.  Errors as vt_exec_next().
+ * Skips `insns` instructions, or all that are left if there are fewer.  Fast: it reads only the
+ * lengths of the blocks.  Errors as vt_exec_next().
  */
 int vt_exec_skip(struct vt_exec *x, uint64_t insns, struct vt_error *err);
 
-/* As vt_exec_skip() for whole blocks: the rest of the one at hand is the first. */
+/* Like vt_exec_skip(), for blocks; the rest of the current block counts as one. */
 int vt_exec_skip_blocks(struct vt_exec *x, uint32_t blocks, struct vt_error *err);
 
 /*
- * Passes over whole blocks, many at a time, as long as there are many left, and adds 1 to
- * counts[id] for each; `counts` has vt_bblocks_end() elements.  What is left, errors included, is
- * for vt_exec_next().
+ * Skips whole blocks, many at a time, as long as many are left, and adds 1 to counts[id] for each.
+ * `counts` has vt_bblocks_end() elements.  The caller handles the rest, and any error, with
+ * vt_exec_next().
  */
 void vt_exec_tally(struct vt_exec *x, uint64_t *counts);
 
 /*
- * Passes over whole blocks likewise, as long as the sum of weights[id] of all that are passed stays
- * below `limit`; returns it.
+ * Skips whole blocks in the same way, as long as the sum of weights[id] over all skipped blocks
+ * stays below `limit`.  Returns the sum.
  */
 uint64_t vt_exec_skip_weights(struct vt_exec *x, const uint32_t *weights, uint64_t limit);
 
 /*
- * What is known of the time when the block at hand began: 0 where nothing is.  Time is told for
- * some blocks, and stands still up to the next of them.
+ * Returns the time at which the current block began, 0 if unknown.  Only some blocks have a
+ * recorded time; it is also that of all blocks up to the next such block.
  */
 void vt_exec_clock(const struct vt_exec *x, uint64_t *tsc, uint64_t *cycles);
 
 /*
- * Sets the fields of times of the EXEC record that was started last in `w`, where `row` is, and
- * whose blocks are the next ones of x, `blocks` of them.  0 or -VT_E_NOMEM.
+ * Sets the time fields of the EXEC record started last in `w`, whose row is `row` and whose blocks
+ * are the next `blocks` blocks of x.  Returns 0 or -VT_E_NOMEM.
  */
 int vt_exec_put_times(const struct vt_exec *x, uint32_t blocks, struct vt_writer *w, uint64_t *row,
 		      struct vt_error *err);
 
 /*
- * Writes the next `insns` instructions (or all that are left, if those are fewer) as an EXEC record
- * of their own, and passes over them.  The blocks that it uses must have been written already.
- * `caller` becomes that of the new record.  Errors as vt_exec_next(); those of the writer stick
- * to it.
+ * Writes the next `insns` instructions, or all that are left if there are fewer, as a new EXEC
+ * record with this `caller`, and skips them.  Their BLOCK records must already be written.  Errors
+ * as vt_exec_next(); write errors are kept in the writer.
  */
 int vt_exec_cut(struct vt_exec *x, uint64_t insns, uint64_t caller, struct vt_writer *w,
 		struct vt_error *err);
 
 /*
- * The number in a slot of a step, at most 8 bytes of it: those of lane `lane`, counted from the
+ * Returns up to 8 bytes of the value in a slot of a step: the `lane`-th 8 bytes, counted from the
  * lowest.
  */
 static inline uint64_t vt_step_value(const struct vt_step *s, uint32_t slot, uint32_t lane)

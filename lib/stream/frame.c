@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "stream/compress_internal.h"
 
-/* As in PNG: a byte over 127, line ends that text-mode copying would change, Control-Z. */
+/* As in PNG: a byte over 127, line ends that text-mode copies would change, Control-Z. */
 static const uint8_t magic[8] = {0x89, 'V', 'T', 'R', '\r', '\n', 0x1a, '\n'};
 
 static const uint8_t mark[4] = {0xf6, 'v', 0xd3, 'b'};

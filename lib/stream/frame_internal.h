@@ -10,27 +10,27 @@
 #include "base/error.h"
 #include "stream/writer.h"
 
-/* The bytes on the wire, as formats/vt.md describes them: preamble, block headers, limits. */
+/* The encoded preamble and block headers of a stream, and its limits: formats/vt.md. */
 
 #define VTI_PREAMBLE_SIZE 16
 #define VTI_BLOCK_SIZE	  40 /* of a block's header */
 #define VTI_VERSION_MAJOR 1
 #define VTI_VERSION_MINOR 0
 
-/* Kinds of block that hold no records. */
+/* Kinds of blocks without records. */
 #define VTI_BLOCK_HEADER 0
 #define VTI_BLOCK_ORDER	 1
 #define VTI_BLOCK_END	 2
 
 /*
- * What bounds a reader: a frame has at most so many records, and so many bytes once decoded, where
- * a number of a column that is not constant counts 8.
+ * Limits of a frame, which bound a reader's memory: records, decoded bytes (8 for each number of a
+ * column that is not constant), and bytes of a stored block.
  */
 #define VTI_MAX_FRAME_RECORDS 65536
 #define VTI_MAX_FRAME_BYTES   ((size_t)32 << 20)
 #define VTI_MAX_STORED	      ((size_t)40 << 20)
 
-#define VTI_LAST_OF_FRAME 1 /* flag */
+#define VTI_LAST_OF_FRAME 1 /* flag of a block */
 
 struct vti_block_head {
 	uint32_t payload_crc;
@@ -41,20 +41,21 @@ struct vti_block_head {
 	uint8_t compression;
 	uint8_t flags;
 	uint32_t frame;
-	uint64_t first_record; /* records in all frames before this one */
+	uint64_t first_record; /* number of records in all earlier frames */
 };
 
 void vti_preamble_encode(uint8_t out[VTI_PREAMBLE_SIZE]);
 
-/* VT_E_FORMAT (another kind of file) or VT_E_VERSION. */
+/* Returns 0, -VT_E_FORMAT for another kind of file, or -VT_E_VERSION. */
 int vti_preamble_check(const uint8_t in[VTI_PREAMBLE_SIZE], struct vt_error *err);
 
 void vti_block_encode(uint8_t out[VTI_BLOCK_SIZE], const struct vti_block_head *h);
 
-/* False if these bytes are no block header: wrong mark, wrong CRC, a size over its limit. */
+/* Returns false for bytes that are no block header: wrong mark or CRC, or a size over its limit. */
 bool vti_block_decode(const uint8_t in[VTI_BLOCK_SIZE], struct vti_block_head *h);
 
-/* The offset of the next sync mark in the data, or `size` less the 3 bytes that may begin one. */
+/* Returns the offset of the next sync mark, or `size` - 3 if there is none: a mark may begin there.
+ */
 size_t vti_find_mark(const uint8_t *data, size_t size);
 
 #endif

@@ -27,13 +27,8 @@ void vt_header_fini(struct vt_header *h)
 	*h = (struct vt_header){0};
 }
 
-static int out_of_memory(struct vt_error *err)
-{
-	return vt_error_nomem(err);
-}
-
-/* A new, empty stage at the end of the chain, or NULL. */
-static struct vt_stage *new_stage(struct vt_header *h)
+/* Appends an empty stage.  Returns NULL when memory runs out. */
+static struct vt_stage *append_stage(struct vt_header *h)
 {
 	struct vt_stage *grown = realloc(h->stages, (h->nstages + 1) * sizeof(*grown));
 
@@ -52,19 +47,19 @@ int vt_header_add_stage(struct vt_header *h, const struct vt_stage *stage, struc
 		return vt_error_set(err, VT_E_LIMIT, "more than %d stages", VT_MAX_STAGES);
 	if (stage->nargs > VT_MAX_ARGS)
 		return vt_error_set(err, VT_E_LIMIT, "more than %d arguments", VT_MAX_ARGS);
-	s = new_stage(h);
+	s = append_stage(h);
 	if (!s)
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	s->seed = stage->seed;
 	s->program = strdup(stage->program);
 	s->version = strdup(stage->version);
 	s->args = calloc(stage->nargs + 1, sizeof(*s->args));
 	if (!s->program || !s->version || !s->args)
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	while (s->nargs < stage->nargs) {
 		s->args[s->nargs] = strdup(stage->args[s->nargs]);
 		if (!s->args[s->nargs])
-			return out_of_memory(err);
+			return vt_error_nomem(err);
 		s->nargs++;
 	}
 	return 0;
@@ -80,7 +75,7 @@ int vt_header_append(struct vt_header *h, const struct vt_header *from, struct v
 	return r;
 }
 
-static void put_text(struct vt_buf *out, const char *s)
+static void encode_text(struct vt_buf *out, const char *s)
 {
 	vt_buf_put_block(out, s, strlen(s));
 }
@@ -93,30 +88,33 @@ void vti_header_encode(struct vt_buf *out, const struct vt_header *h, const stru
 	for (i = 0; i < h->nstages; i++) {
 		const struct vt_stage *st = &h->stages[i];
 
-		put_text(out, st->program);
-		put_text(out, st->version);
+		encode_text(out, st->program);
+		encode_text(out, st->version);
 		vt_buf_put_varint(out, st->seed);
 		vt_buf_put_varint(out, st->nargs);
 		for (j = 0; j < st->nargs; j++)
-			put_text(out, st->args[j]);
+			encode_text(out, st->args[j]);
 	}
 	vt_buf_put_varint(out, s->nkinds);
 	for (i = 0; i < s->nkinds; i++) {
 		const struct vt_kind_desc *k = &s->kinds[i];
 
 		vt_buf_put_varint(out, k->wire_id);
-		put_text(out, k->name);
+		encode_text(out, k->name);
 		vt_buf_put_varint(out, k->nfields);
 		for (j = 0; j < k->nfields; j++) {
-			put_text(out, k->fields[j].name);
+			encode_text(out, k->fields[j].name);
 			vt_buf_put_u8(out, (uint8_t)k->fields[j].type);
-			put_text(out, k->fields[j].unit);
+			encode_text(out, k->fields[j].unit);
 		}
 	}
 }
 
-/* A length and that many bytes as a new C string; NULL (and a bad cursor, or no memory). */
-static char *get_text(struct vt_cursor *c, size_t max)
+/*
+ * Reads a length and that many bytes, and returns them as a new C string.  Returns NULL with a bad
+ * cursor, or with a good one when memory runs out.
+ */
+static char *decode_text(struct vt_cursor *c, size_t max)
 {
 	uint64_t n = vt_cursor_varint(c);
 	const uint8_t *p;
@@ -137,45 +135,45 @@ static char *get_text(struct vt_cursor *c, size_t max)
 	return s;
 }
 
-static int header_damaged(struct vt_error *err)
+static int set_header_damaged(struct vt_error *err)
 {
 	return vt_error_set(err, VT_E_DAMAGED, "the header contradicts itself");
 }
 
-/* Why get_text() gave NULL. */
-static int text_failed(const struct vt_cursor *c, struct vt_error *err)
+/* Sets the reason why decode_text() returned NULL. */
+static int set_text_error(const struct vt_cursor *c, struct vt_error *err)
 {
-	return c->bad ? header_damaged(err) : out_of_memory(err);
+	return c->bad ? set_header_damaged(err) : vt_error_nomem(err);
 }
 
 static int decode_stage(struct vt_cursor *c, struct vt_header *h, struct vt_error *err)
 {
-	struct vt_stage *s = new_stage(h);
+	struct vt_stage *s = append_stage(h);
 	uint64_t nargs;
 
 	if (!s)
-		return out_of_memory(err);
-	s->program = get_text(c, VT_MAX_HEADER);
-	s->version = get_text(c, VT_MAX_HEADER);
+		return vt_error_nomem(err);
+	s->program = decode_text(c, VT_MAX_HEADER);
+	s->version = decode_text(c, VT_MAX_HEADER);
 	if (!s->program || !s->version)
-		return text_failed(c, err);
+		return set_text_error(c, err);
 	s->seed = vt_cursor_varint(c);
 	nargs = vt_cursor_varint(c);
 	if (c->bad || nargs > VT_MAX_ARGS)
-		return header_damaged(err);
+		return set_header_damaged(err);
 	s->args = calloc(nargs + 1, sizeof(*s->args));
 	if (!s->args)
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	while (s->nargs < nargs) {
-		s->args[s->nargs] = get_text(c, VT_MAX_HEADER);
+		s->args[s->nargs] = decode_text(c, VT_MAX_HEADER);
 		if (!s->args[s->nargs])
-			return text_failed(c, err);
+			return set_text_error(c, err);
 		s->nargs++;
 	}
 	return 0;
 }
 
-static bool type_is_known(uint8_t t)
+static bool is_known_type(uint8_t t)
 {
 	return t && strchr("UIFSBA", t);
 }
@@ -186,17 +184,17 @@ static int decode_fields(struct vt_cursor *c, struct vt_kind_desc *kind, struct 
 	uint64_t i;
 
 	if (c->bad || n > VT_MAX_FIELDS)
-		return header_damaged(err);
+		return set_header_damaged(err);
 	for (i = 0; i < n; i++) {
-		char *name = get_text(c, VT_MAX_NAME);
+		char *name = decode_text(c, VT_MAX_NAME);
 		uint8_t type = vt_cursor_u8(c);
-		char *unit = get_text(c, VT_MAX_NAME);
+		char *unit = decode_text(c, VT_MAX_NAME);
 		int r;
 
 		if (!name || !unit)
-			r = text_failed(c, err);
-		else if (!type_is_known(type) || vt_schema_find_field(kind, name) >= 0)
-			r = header_damaged(err);
+			r = set_text_error(c, err);
+		else if (!is_known_type(type) || vt_schema_find_field(kind, name) >= 0)
+			r = set_header_damaged(err);
 		else
 			r = vt_schema_add_field(kind, name, (enum vt_type)type, unit, err);
 		free(name);
@@ -210,13 +208,13 @@ static int decode_fields(struct vt_cursor *c, struct vt_kind_desc *kind, struct 
 static int decode_kind(struct vt_cursor *c, struct vt_schema *wire, struct vt_error *err)
 {
 	uint64_t id = vt_cursor_varint(c);
-	char *name = get_text(c, VT_MAX_NAME);
+	char *name = decode_text(c, VT_MAX_NAME);
 	uint32_t before = wire->nkinds;
 	uint32_t i;
 	int at;
 
 	if (!name)
-		return text_failed(c, err);
+		return set_text_error(c, err);
 	for (i = 0; i < before; i++)
 		if (wire->kinds[i].wire_id == id)
 			id = 0;
@@ -225,12 +223,12 @@ static int decode_kind(struct vt_cursor *c, struct vt_schema *wire, struct vt_er
 	if (at < 0)
 		return at;
 	if (id < VTI_FIRST_KIND_ID || id > VTI_LAST_KIND_ID || (uint32_t)at != before)
-		return header_damaged(err);
+		return set_header_damaged(err);
 	wire->kinds[at].wire_id = (uint32_t)id;
 	return decode_fields(c, &wire->kinds[at], err);
 }
 
-/* Adds a foreign kind, or the foreign fields of a known one; fields of a clashing type stay out. */
+/* Adds a foreign kind, or the foreign fields of a known kind.  Skips fields whose type differs. */
 static int adopt_kind(struct vt_schema *schema, const struct vt_kind_desc *k, struct vt_error *err)
 {
 	int at = vt_schema_add_kind(schema, k->name, err);
@@ -256,20 +254,20 @@ int vti_header_decode(struct vt_cursor *c, struct vt_header *h, struct vt_schema
 	int r = 0;
 
 	if (c->bad || n > VT_MAX_STAGES)
-		return header_damaged(err);
+		return set_header_damaged(err);
 	for (i = 0; i < n && r == 0; i++)
 		r = decode_stage(c, h, err);
 	if (r < 0)
 		return r;
 	n = vt_cursor_varint(c);
 	if (c->bad || n > VT_MAX_KINDS)
-		return header_damaged(err);
+		return set_header_damaged(err);
 	for (i = 0; i < n && r == 0; i++) {
 		r = decode_kind(c, wire, err);
 		if (r == 0)
 			r = adopt_kind(schema, &wire->kinds[i], err);
 	}
 	if (r == 0 && (c->bad || vt_cursor_left(c)))
-		r = header_damaged(err);
+		r = set_header_damaged(err);
 	return r;
 }

@@ -11,22 +11,22 @@
 extern "C" {
 #endif
 
-#define VT_MAX_STAGES 256     /* stages in a provenance chain */
-#define VT_MAX_ARGS   4096    /* arguments of one stage */
+#define VT_MAX_STAGES 256     /* of a provenance chain */
+#define VT_MAX_ARGS   4096    /* of a stage */
 #define VT_MAX_HEADER 1048576 /* bytes of an encoded header */
 
-/* One program that a stream went through. */
+/* One program that the stream passed through. */
 struct vt_stage {
 	char *program;
 	char *version;
 	uint64_t seed;
 	uint32_t nargs;
-	char **args; /* the command line after the program's name */
+	char **args; /* the command line without the program's name */
 };
 
 /*
- * The provenance chain, oldest stage first.  For merged streams, the inputs' chains follow each
- * other.
+ * The provenance chain of a stream, oldest stage first.  A merged stream has the chains of its
+ * inputs, one after the other.
  */
 struct vt_header {
 	uint32_t nstages;
@@ -35,10 +35,10 @@ struct vt_header {
 
 void vt_header_fini(struct vt_header *h);
 
-/* Appends a stage, copying everything. */
+/* Appends a deep copy of a stage.  Errors: VT_E_LIMIT, VT_E_NOMEM. */
 int vt_header_add_stage(struct vt_header *h, const struct vt_stage *stage, struct vt_error *err);
 
-/* Appends all stages of `from`. */
+/* Appends copies of all stages of `from`, with the same errors. */
 int vt_header_append(struct vt_header *h, const struct vt_header *from, struct vt_error *err);
 
 #ifdef __cplusplus

@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 /*
- * VT_EVENT, VT_IMAGE …: the known kinds, numbered from 0; foreign kinds follow from VT_NKINDS on.
+ * The known kinds of records, VT_EVENT, VT_IMAGE …, numbered from 0.  Foreign kinds follow from
+ * VT_NKINDS on.
  */
 enum vt_kind {
 #define KIND(kind, id) VT_##kind,
@@ -22,7 +23,8 @@ enum vt_kind {
 	VT_NKINDS
 };
 
-/* VT_SAMPLE_TIME …: a kind's fields in canonical order; VT_SAMPLE_NFIELDS is how many there are. */
+/* Each kind's fields in canonical order, as VT_SAMPLE_TIME …, and their number, VT_SAMPLE_NFIELDS.
+ */
 #define KIND(kind, id)                                                                             \
 	enum vt_##kind##_field                                                                     \
 	{
@@ -36,31 +38,31 @@ enum vt_kind {
 #undef FIELD
 #undef END
 
-/* How a field travels and how its value is to be understood. */
+/* The type of a field. */
 enum vt_type {
 	VT_TYPE_U = 'U', /* unsigned 64-bit number */
 	VT_TYPE_I = 'I', /* signed 64-bit number */
 	VT_TYPE_F = 'F', /* IEEE 754 double, as its bits */
-	VT_TYPE_S = 'S', /* text: bytes that are meant to be read, no terminating zero */
+	VT_TYPE_S = 'S', /* text: bytes without a terminating zero */
 	VT_TYPE_B = 'B', /* bytes */
 	VT_TYPE_A = 'A', /* array of unsigned 64-bit numbers */
 };
 
 /*
- * How an event's pc was chosen.  Errors differ by an order of magnitude between the policies, so
- * samples of different ones are not added up unless the user asks.
+ * How the address of an event's samples was chosen.  Errors differ by an order of magnitude between
+ * policies, so samples of different policies are not added up unless the user asks for it.
  */
 enum vt_policy {
 	VT_POLICY_UNKNOWN,
-	VT_POLICY_INTERRUPT, /* where the interrupt happened to be taken: skid */
-	VT_POLICY_PRECISE,   /* precise_ip was asked for; EXACT_IP in a sample's misc: and done */
-	VT_POLICY_DISPATCH,  /* an instruction tagged at dispatch (IBS, SPE) */
-	VT_POLICY_MODEL,     /* chosen by a simulator */
-	VT_POLICY_EXACT,     /* counted, not sampled: tracepoints, software events at their cause */
+	VT_POLICY_INTERRUPT, /* where the interrupt was taken, with skid */
+	VT_POLICY_PRECISE, /* precise_ip was requested; EXACT_IP in a sample's misc: and achieved */
+	VT_POLICY_DISPATCH, /* an instruction tagged at dispatch (IBS, SPE) */
+	VT_POLICY_MODEL,    /* chosen by a simulator */
+	VT_POLICY_EXACT,    /* counted, not sampled: tracepoints, software events at their cause */
 	VT_NPOLICIES
 };
 
-/* The reason of GAP records for code that the decoder of a processor trace did not have. */
+/* The reason in GAP records for code that was missing when a processor trace was decoded. */
 #define VT_REASON_NO_CODE "no code"
 
 enum vt_image_type {
@@ -77,7 +79,7 @@ enum vt_thread_op { VT_OP_COMM, VT_OP_EXEC, VT_OP_FORK, VT_OP_EXIT, VT_NOPS };
 
 /* How a basic block ends. */
 enum vt_block_end {
-	VT_END_FALL, /* at a limit of length, or where another block begins */
+	VT_END_FALL, /* at the maximum length, or where another block begins */
 	VT_END_BRANCH,
 	VT_END_JUMP,
 	VT_END_JUMP_INDIRECT,
@@ -85,31 +87,31 @@ enum vt_block_end {
 	VT_END_CALL_INDIRECT,
 	VT_END_RETURN,
 	VT_END_SYSCALL,
-	VT_END_OTHER, /* a trap, an instruction that repeats itself, … */
+	VT_END_OTHER, /* a trap, a repeated string instruction, … */
 	VT_NENDS
 };
 
-/* What a value is, seen from the instruction that it belongs to. */
+/* What a value is to the instruction that it belongs to. */
 enum vt_what {
 	VT_WHAT_UNKNOWN,
 	VT_WHAT_LOAD,	      /* what was read from memory */
 	VT_WHAT_STORE,	      /* what was written to memory */
 	VT_WHAT_LOAD_ADDRESS, /* where a load read */
 	VT_WHAT_STORE_ADDRESS,
-	VT_WHAT_RESULT, /* what a register holds afterwards */
-	VT_WHAT_ARG,	/* what a register that passes an argument holds at a call */
-	VT_WHAT_STATE,	/* what a helper of the recorder left in the machine's state */
-	VT_WHAT_GUARD,	/* 1 when the instruction's next load or store happened, 0 when not */
+	VT_WHAT_RESULT, /* a register after the instruction */
+	VT_WHAT_ARG,	/* a register that passes an argument, at a call */
+	VT_WHAT_STATE,	/* machine state after a helper function of the recorder */
+	VT_WHAT_GUARD,	/* 1 if the instruction's next load or store happened, 0 if not */
 	VT_WHAT_TARGET, /* where an indirect jump or call went */
-	VT_WHAT_RETURN, /* the return address of the procedure at hand */
+	VT_WHAT_RETURN, /* the return address of the current procedure */
 	VT_WHAT_PTWRITE,
-	VT_WHAT_OPERAND, /* what an instruction works on */
+	VT_WHAT_OPERAND, /* an operand of the instruction */
 	VT_WHAT_LATENCY, /* of a load, in cycles */
-	VT_WHAT_MODULE,	 /* what customisation module number `reg` says it is */
+	VT_WHAT_MODULE,	 /* defined by plugin number `reg` */
 	VT_NWHATS
 };
 
-/* The algorithms that keep hot lists. */
+/* The algorithms that maintain hot lists. */
 enum vt_algo {
 	VT_ALGO_EXACT,
 	VT_ALGO_GM,  /* counting samples: Gibbons and Matias; value sampling 2.2 */
@@ -121,7 +123,7 @@ enum vt_algo {
 	VT_NALGOS
 };
 
-/* Why a thread's registers are told. */
+/* Why a thread's registers are recorded. */
 enum vt_state_reason {
 	VT_STATE_START,	    /* the thread is about to run its first instruction */
 	VT_STATE_WINDOW,    /* recording begins or goes on here */
@@ -130,10 +132,10 @@ enum vt_state_reason {
 	VT_NSTATES
 };
 
-/* What a TRACE record tells. */
+/* The events of TRACE records, with the meaning of the record's fields. */
 enum vt_trace_event {
-	VT_TRACE_ENABLED,	 /* ip: tracing begins or goes on there */
-	VT_TRACE_DISABLED,	 /* to: the first address that is not traced, 0 where not known */
+	VT_TRACE_ENABLED,	 /* ip: where tracing begins or resumes */
+	VT_TRACE_DISABLED,	 /* to: the first address not traced, 0 if unknown */
 	VT_TRACE_ASYNC_DISABLED, /* ip: where an interrupt, exception … ended tracing; to */
 	VT_TRACE_ASYNC_BRANCH, /* ip: where an interrupt, exception … happened; to: its handler */
 	VT_TRACE_PAGING,       /* value: CR3; extra: 1 in a guest of a virtual machine */
@@ -141,7 +143,7 @@ enum vt_trace_event {
 	VT_TRACE_EXEC_MODE,    /* value: 16, 32 or 64 bits */
 	VT_TRACE_TSX,	       /* value: bit 0 in a transaction, bit 1 aborted; ip */
 	VT_TRACE_STOP,
-	VT_TRACE_EXSTOP, /* ip: where execution stops for a power state */
+	VT_TRACE_EXSTOP, /* ip: where execution stops for a power state change */
 	VT_TRACE_MWAIT,	 /* value: hints; extra: extensions */
 	VT_TRACE_PWRE,	 /* value: power state entered; extra: its sub-state */
 	VT_TRACE_PWRX,	 /* value: last core state, and deepest << 4; extra: wake reason */
@@ -161,39 +163,39 @@ enum vt_conflict {
 	VT_NCONFLICTS
 };
 
-/* How far an estimate can be trusted: DCPI 6.1.5. */
+/* The confidence in an estimate: DCPI 6.1.5. */
 enum vt_confidence {
-	VT_CONFIDENCE_NONE, /* nothing is known */
+	VT_CONFIDENCE_NONE, /* there is no estimate */
 	VT_CONFIDENCE_LOW,
 	VT_CONFIDENCE_MEDIUM,
 	VT_CONFIDENCE_HIGH,
-	VT_CONFIDENCE_EXACT, /* it was counted */
+	VT_CONFIDENCE_EXACT, /* counted */
 	VT_NCONFIDENCES
 };
 
-/* How a frequency was found. */
+/* How a frequency was computed. */
 enum vt_method {
 	VT_METHOD_UNKNOWN,
-	VT_METHOD_NAIVE,    /* samples by the instruction's own best case */
+	VT_METHOD_NAIVE,    /* samples divided by the instruction's minimum time */
 	VT_METHOD_PAPER,    /* DCPI 6.1: clusters of ratios, local propagation */
-	VT_METHOD_FLOW,	    /* the same, and a minimum-cost flow */
+	VT_METHOD_FLOW,	    /* the same, followed by a minimum-cost flow */
 	VT_METHOD_BRANCHES, /* from branch stacks */
 	VT_METHOD_COUNTED,  /* from executed code */
-	VT_METHOD_MODEL,    /* a simulator knows */
+	VT_METHOD_MODEL,    /* known to a simulator */
 	VT_NMETHODS
 };
 
-/* What an issue slot is lost to.  DCPI 6.3, figures 2 and 4; from SLOTTING on they are static. */
+/* Causes of lost issue slots: DCPI 6.3, figures 2 and 4.  From SLOTTING on, they are static. */
 enum vt_stall_cause {
-	VT_STALL_UNEXPLAINED,  /* everything has been ruled out */
-	VT_STALL_GAIN,	       /* less time than the static schedule takes */
+	VT_STALL_UNEXPLAINED,  /* all causes are ruled out */
+	VT_STALL_GAIN,	       /* less time than in the static schedule */
 	VT_STALL_ICACHE,       /* instruction cache miss */
 	VT_STALL_ITLB,	       /* instruction TLB miss */
 	VT_STALL_DCACHE,       /* data cache miss */
 	VT_STALL_DTLB,	       /* data TLB miss */
 	VT_STALL_WRITE_BUFFER, /* the write or store buffer is full */
-	VT_STALL_FORWARD,      /* a load waits for a store that cannot be forwarded */
-	VT_STALL_MISPREDICT,   /* a mispredicted branch before */
+	VT_STALL_FORWARD,      /* a load waits for a store that cannot be forwarded to it */
+	VT_STALL_MISPREDICT,   /* a branch before was mispredicted */
 	VT_STALL_SYNC,	       /* a fence, an atomic or a serialising instruction */
 	VT_STALL_MULTIPLIER,   /* the multiplier is busy */
 	VT_STALL_DIVIDER,      /* the divider is busy */
@@ -201,15 +203,15 @@ enum vt_stall_cause {
 	VT_STALL_DEPENDENCY,   /* an operand from an instruction of unpredictable latency */
 	VT_STALL_QUEUE,	       /* no room in a queue or among the registers for renaming */
 	VT_STALL_OTHER,	       /* system calls, interrupts, … */
-	VT_STALL_SLOTTING,     /* not to be issued together with its neighbours */
+	VT_STALL_SLOTTING,     /* it cannot issue together with its neighbours */
 	VT_STALL_OPERAND_A,    /* its first, second, further operand is not ready */
 	VT_STALL_OPERAND_B,
 	VT_STALL_OPERAND_C,
-	VT_STALL_UNIT_STATIC, /* a functional unit is busy with an instruction before */
+	VT_STALL_UNIT_STATIC, /* a functional unit is busy with an earlier instruction */
 	VT_NSTALLS
 };
 
-/* Names for the values above, as `vtrace dump` prints them; "?" for a value that has none. */
+/* Return the name of a value above, as `vtrace dump` prints it, or "?" for an unknown value. */
 const char *vt_policy_name(uint64_t policy);
 const char *vt_image_type_name(uint64_t type);
 const char *vt_thread_op_name(uint64_t op);

@@ -8,14 +8,14 @@
 #include "stream/frame_internal.h"
 #include "stream/reader_internal.h"
 
-/* Decoded columns of so many bytes are kept from frame to frame. */
+/* Bytes of decoded columns that are kept from frame to frame. */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 /* ---- damage ---- */
 
-static void warn(struct vt_reader *r, const char *fmt, ...) VT_PRINTF(2, 3);
+static void warn_damage(struct vt_reader *r, const char *fmt, ...) VT_PRINTF(2, 3);
 
-static void warn(struct vt_reader *r, const char *fmt, ...)
+static void warn_damage(struct vt_reader *r, const char *fmt, ...)
 {
 	char text[VT_ERROR_SIZE];
 	va_list ap;
@@ -28,7 +28,7 @@ static void warn(struct vt_reader *r, const char *fmt, ...)
 	r->warn(r->warn_arg, text);
 }
 
-/* Notes damage at `offset`; what follows without a good block between belongs to the same gap. */
+/* Records damage at `offset`.  Damage without a good block in between extends the same gap. */
 static void note_damage(struct vt_reader *r, uint64_t offset, uint64_t bytes, const char *why)
 {
 	r->damage.bytes += bytes;
@@ -40,19 +40,20 @@ static void note_damage(struct vt_reader *r, uint64_t offset, uint64_t bytes, co
 	snprintf(r->gap.reason, sizeof(r->gap.reason), "%s", why);
 }
 
-static void damaged_block(struct vt_reader *r, uint64_t offset, uint64_t bytes, const char *why)
+static void note_damaged_block(struct vt_reader *r, uint64_t offset, uint64_t bytes,
+			       const char *why)
 {
 	r->damage.blocks++;
-	warn(r, "%s: block at 0x%" PRIx64 ": %s%s", r->in.name, offset, why,
-	     bytes ? ", skipped" : "");
+	warn_damage(r, "%s: block at 0x%" PRIx64 ": %s%s", r->in.name, offset, why,
+		    bytes ? ", skipped" : "");
 	note_damage(r, offset, bytes, why);
 }
 
-/* The stream says that its next record is number `first`: what lies between is missing. */
+/* Handles the stream's statement that its next record is number `first`: others are missing. */
 static void expect_record(struct vt_reader *r, uint64_t first)
 {
 	if (first < r->next_record)
-		damaged_block(r, r->in.offset, 0, "numbers records that came before");
+		note_damaged_block(r, r->in.offset, 0, "numbers records that came before");
 	if (first > r->next_record) {
 		r->gap.records += first - r->next_record;
 		r->damage.records += first - r->next_record;
@@ -63,7 +64,7 @@ static void expect_record(struct vt_reader *r, uint64_t first)
 
 /* ---- blocks ---- */
 
-static int slot_of(const struct vt_reader *r, uint32_t wire_id)
+static int find_kind_slot(const struct vt_reader *r, uint32_t wire_id)
 {
 	uint32_t i;
 
@@ -73,7 +74,7 @@ static int slot_of(const struct vt_reader *r, uint32_t wire_id)
 	return -1;
 }
 
-static bool add_run(struct vt_reader *r, uint32_t slot, uint32_t count)
+static bool append_run(struct vt_reader *r, uint32_t slot, uint32_t count)
 {
 	if (!vt_array_grow(&r->runs, &r->runs_cap, r->nruns + 1, sizeof(*r->runs)))
 		return false;
@@ -81,14 +82,14 @@ static bool add_run(struct vt_reader *r, uint32_t slot, uint32_t count)
 	return true;
 }
 
-static const char *read_order(struct vt_reader *r, struct vt_cursor *c, uint32_t nrecords)
+static const char *decode_order(struct vt_reader *r, struct vt_cursor *c, uint32_t nrecords)
 {
 	uint64_t sum = 0;
 
 	if (r->ordered || r->nruns)
 		return "second order in a frame";
 	while (vt_cursor_left(c)) {
-		int slot = slot_of(r, (uint32_t)vt_cursor_varint(c));
+		int slot = find_kind_slot(r, (uint32_t)vt_cursor_varint(c));
 		uint64_t count = vt_cursor_varint(c);
 
 		if (c->bad || slot < 0 || !count || count > VTI_MAX_FRAME_RECORDS - sum) {
@@ -96,7 +97,7 @@ static const char *read_order(struct vt_reader *r, struct vt_cursor *c, uint32_t
 			return "bad order";
 		}
 		sum += count;
-		if (!add_run(r, (uint32_t)slot, (uint32_t)count)) {
+		if (!append_run(r, (uint32_t)slot, (uint32_t)count)) {
 			r->nruns = 0;
 			return vti_no_memory;
 		}
@@ -108,9 +109,9 @@ static const char *read_order(struct vt_reader *r, struct vt_cursor *c, uint32_t
 	return r->ordered ? NULL : "bad order";
 }
 
-/* Decodes a block of records into its slot.  `p` is the payload, no longer compressed. */
-static const char *read_records(struct vt_reader *r, const struct vti_block_head *h, int slot,
-				const uint8_t *p)
+/* Decodes a block of records into its slot.  `p` is the decompressed payload. */
+static const char *decode_record_block(struct vt_reader *r, const struct vti_block_head *h,
+				       int slot, const uint8_t *p)
 {
 	struct vt_cursor c = vt_cursor_make(p, h->raw_size, false);
 	struct vti_slot *s = &r->slots[slot];
@@ -121,7 +122,7 @@ static const char *read_records(struct vt_reader *r, const struct vti_block_head
 	why = vti_block_store_decode(&s->store, &c, h->nrecords, &r->budget);
 	if (why)
 		return why;
-	if (!r->ordered && !add_run(r, (uint32_t)slot, h->nrecords))
+	if (!r->ordered && !append_run(r, (uint32_t)slot, h->nrecords))
 		return vti_no_memory;
 	s->loaded = true;
 	s->given = 0;
@@ -131,11 +132,11 @@ static const char *read_records(struct vt_reader *r, const struct vti_block_head
 }
 
 /*
- * The payload as it was before compression, in memory that lasts as long as the frame: the input's
- * own window if the frame is just this block, the slot's buffer otherwise.
+ * Returns the decompressed payload, in memory that is valid as long as the frame: in the input's
+ * window if the frame is only this block, otherwise in `raw`.  Returns NULL and the reason in *why.
  */
-static const uint8_t *unpack(struct vt_reader *r, const struct vti_block_head *h,
-			     const uint8_t *stored, struct vt_buf *raw, const char **why)
+static const uint8_t *unpack_payload(struct vt_reader *r, const struct vti_block_head *h,
+				     const uint8_t *stored, struct vt_buf *raw, const char **why)
 {
 	bool alone = !r->nruns && (h->flags & VTI_LAST_OF_FRAME);
 
@@ -144,7 +145,7 @@ static const uint8_t *unpack(struct vt_reader *r, const struct vti_block_head *h
 		*why = "two sizes for a plain block";
 		return NULL;
 	}
-	/* Columns of equal values cost no budget but a few bytes each. */
+	/* Columns of equal values cost none of the budget, but a few bytes each. */
 	if (h->raw_size > r->budget + VT_MAX_FIELDS * 64) {
 		*why = "frame over its size limit";
 		return NULL;
@@ -164,8 +165,8 @@ static const uint8_t *unpack(struct vt_reader *r, const struct vti_block_head *h
 	return NULL;
 }
 
-static const char *read_payload(struct vt_reader *r, const struct vti_block_head *h,
-				const uint8_t *stored)
+static const char *decode_payload(struct vt_reader *r, const struct vti_block_head *h,
+				  const uint8_t *stored)
 {
 	struct vt_buf order = VT_BUF_INIT;
 	const char *why = NULL;
@@ -173,24 +174,25 @@ static const char *read_payload(struct vt_reader *r, const struct vti_block_head
 	int slot;
 
 	if (h->kind == VTI_BLOCK_ORDER) {
-		p = unpack(r, h, stored, &order, &why);
+		p = unpack_payload(r, h, stored, &order, &why);
 		if (p) {
 			struct vt_cursor c = vt_cursor_make(p, h->raw_size, false);
 
-			why = read_order(r, &c, h->nrecords);
+			why = decode_order(r, &c, h->nrecords);
 		}
 		vt_buf_free(&order);
 		return why;
 	}
-	slot = slot_of(r, h->kind);
+	slot = find_kind_slot(r, h->kind);
 	if (slot < 0)
 		return "kind of record that the header does not declare";
 	if (r->slots[slot].loaded)
 		return "second block of its kind in a frame";
-	p = unpack(r, h, stored, &r->slots[slot].raw, &why);
+	p = unpack_payload(r, h, stored, &r->slots[slot].raw, &why);
 	if (p)
-		why = read_records(r, h, slot, p);
-	/* Many bad blocks are not to add up: they need not have spent a frame's budget. */
+		why = decode_record_block(r, h, slot, p);
+	/* Free the memory, or many bad blocks would add up: they need not use the frame's budget.
+	 */
 	if (why) {
 		vt_buf_free(&r->slots[slot].raw);
 		vti_block_store_trim(&r->slots[slot].store);
@@ -198,9 +200,8 @@ static const char *read_payload(struct vt_reader *r, const struct vti_block_head
 	return why;
 }
 
-/* A text of at most `max` bytes with a terminating zero; what is no such thing spoils the cursor.
- */
-static void read_text(struct vt_cursor *c, char *to, size_t max)
+/* Decodes a text of at most `max` bytes into a C string, or sets the cursor's `bad`. */
+static void decode_end_text(struct vt_cursor *c, char *to, size_t max)
 {
 	uint64_t size = vt_cursor_varint(c);
 	const uint8_t *p = size <= max ? vt_cursor_take(c, size) : NULL;
@@ -213,8 +214,8 @@ static void read_text(struct vt_cursor *c, char *to, size_t max)
 	to[size] = '\0';
 }
 
-/* What is behind the counts of kinds: nothing, or who failed. */
-static void read_failure(struct vt_cursor *c, struct vt_failure *f)
+/* Decodes the failure after the counts of kinds, if there is one. */
+static void decode_failure(struct vt_cursor *c, struct vt_failure *f)
 {
 	uint64_t n = vt_cursor_varint(c);
 
@@ -222,13 +223,13 @@ static void read_failure(struct vt_cursor *c, struct vt_failure *f)
 		vt_cursor_varint(c);
 	if (c->bad || !vt_cursor_left(c))
 		return;
-	read_text(c, f->program, VT_MAX_PROGRAM);
+	decode_end_text(c, f->program, VT_MAX_PROGRAM);
 	if (!c->bad)
-		read_text(c, f->why, sizeof(f->why) - 1);
+		decode_end_text(c, f->why, sizeof(f->why) - 1);
 	c->bad = c->bad || !*f->program;
 }
 
-static void read_end(struct vt_reader *r, const uint8_t *p, size_t size, uint32_t chain)
+static void decode_end(struct vt_reader *r, const uint8_t *p, size_t size, uint32_t chain)
 {
 	struct vt_cursor c = vt_cursor_make(p, size, false);
 	uint64_t status = vt_cursor_varint(&c);
@@ -237,22 +238,22 @@ static void read_end(struct vt_reader *r, const uint8_t *p, size_t size, uint32_
 	struct vt_failure failure = {.program = ""};
 
 	if (status == VT_STATUS_INTERRUPTED)
-		read_failure(&c, &failure);
+		decode_failure(&c, &failure);
 	if (c.bad || status >= VT_STATUS_MISSING || total < r->next_record) {
-		damaged_block(r, r->in.offset, size, "bad END record");
+		note_damaged_block(r, r->in.offset, size, "bad END record");
 		return;
 	}
 	r->status = (enum vt_status)status;
 	r->failure = failure;
 	expect_record(r, total);
 	if (!r->damage.blocks && !r->damage.bytes && vt_le32(sum) != chain)
-		damaged_block(r, r->in.offset, 0,
-			      "blocks do not add up to the END record's checksum");
+		note_damaged_block(r, r->in.offset, 0,
+				   "blocks do not add up to the END record's checksum");
 }
 
 /* ---- frames ---- */
 
-/* Finds the next block header after damage; 1 found, 0 end of input, negative error. */
+/* Finds the next block header after damage.  Returns 1, 0 at the end of input, or an error. */
 static int resync(struct vt_reader *r, struct vt_error *err)
 {
 	uint64_t start = r->in.offset;
@@ -281,26 +282,12 @@ static int resync(struct vt_reader *r, struct vt_error *err)
 	}
 	r->damage.blocks++;
 	note_damage(r, start, r->in.offset - start, "no block header");
-	warn(r, "%s: block at 0x%" PRIx64 ": no block header, %" PRIu64 " bytes skipped",
-	     r->in.name, start, r->in.offset - start);
+	warn_damage(r, "%s: block at 0x%" PRIx64 ": no block header, %" PRIu64 " bytes skipped",
+		    r->in.name, start, r->in.offset - start);
 	return have >= VTI_BLOCK_SIZE;
 }
 
-/*
- * The input ends without an END record; `left` bytes of an unfinished block are in the window.
- * What tells of it is -VT_E_TRUNC.
- */
-static void truncated(struct vt_reader *r, size_t left)
-{
-	uint64_t offset = r->in.offset;
-
-	vt_input_consume(&r->in, left);
-	r->damage.truncated = true;
-	r->at_end = true;
-	note_damage(r, offset, left, "truncated");
-}
-
-/* What is behind the END record is a gap, of the size that it has however it is read. */
+/* Skips bytes after the END record, as a gap whose size does not depend on how they are read. */
 static int skip_rest(struct vt_reader *r, struct vt_error *err)
 {
 	uint64_t start = r->in.offset;
@@ -309,7 +296,8 @@ static int skip_rest(struct vt_reader *r, struct vt_error *err)
 
 	if (code < 0 || !have)
 		return code;
-	warn(r, "%s: at 0x%" PRIx64 ": bytes after the END record, ignored", r->in.name, start);
+	warn_damage(r, "%s: at 0x%" PRIx64 ": bytes after the END record, ignored", r->in.name,
+		    start);
 	while (code == 0 && have) {
 		vt_input_consume(&r->in, have);
 		code = vt_input_fill(&r->in, 1, &have, err);
@@ -337,18 +325,16 @@ static int finish_stream(struct vt_reader *r, const struct vti_block_head *h, st
 		return vt_error_set(err, VT_E_NOMEM, "%s: out of memory", r->in.name);
 	}
 	if (p)
-		read_end(r, p, p == stored ? h->stored_size : h->raw_size, r->chain);
+		decode_end(r, p, p == stored ? h->stored_size : h->raw_size, r->chain);
 	else
-		damaged_block(r, r->in.offset, h->stored_size, "bad END record");
+		note_damaged_block(r, r->in.offset, h->stored_size, "bad END record");
 	vt_buf_free(&raw);
 	vt_input_consume(&r->in, VTI_BLOCK_SIZE + h->stored_size);
 	r->at_end = true;
 	return skip_rest(r, err);
 }
 
-/*
- * Keeps the memory of the slots, but not what every kind of record ever needed in some large frame.
- */
+/* Frees memory of slots if all kinds together keep too much from large frames. */
 static void trim_slots(struct vt_reader *r)
 {
 	size_t kept = 0;
@@ -382,7 +368,7 @@ static void begin_frame(struct vt_reader *r, const struct vti_block_head *h)
 	r->budget = VTI_MAX_FRAME_BYTES;
 }
 
-/* An order that does not fit the blocks that are there gives way to block after block. */
+/* Replaces an order that does not fit the blocks of the frame by one block after the other. */
 static void check_order(struct vt_reader *r)
 {
 	size_t i;
@@ -400,15 +386,15 @@ static void check_order(struct vt_reader *r)
 	}
 	if (r->ordered)
 		return;
-	damaged_block(r, r->in.offset, 0, "order does not fit the blocks before");
+	note_damaged_block(r, r->in.offset, 0, "order does not fit the blocks before");
 	r->nruns = 0;
-	/* There is room: make_slots() saw to a run for each kind. */
+	/* This cannot fail: make_reader_slots() allocated a run for each kind. */
 	for (i = 0; i < r->wire.nkinds; i++)
 		if (r->slots[i].loaded)
-			add_run(r, (uint32_t)i, r->slots[i].store.block.nrecords);
+			append_run(r, (uint32_t)i, r->slots[i].store.block.nrecords);
 }
 
-/* The order says how many records the frame had, so that those of a damaged block are counted. */
+/* Ends a frame.  The order tells its number of records, so those of damaged blocks are counted. */
 static void end_frame(struct vt_reader *r)
 {
 	uint64_t total = 0;
@@ -424,8 +410,24 @@ static void end_frame(struct vt_reader *r)
 	r->loading = false;
 }
 
-/* Reads one block whose header is good; sets *frame_done when the frame at hand is complete. */
-static int take_block(struct vt_reader *r, const struct vti_block_head *h, bool *frame_done,
+/*
+ * Ends a stream without an END record; `left` bytes of an unfinished block are in the window.
+ * There is no warning, because -VT_E_TRUNC reports it.
+ */
+static void end_truncated(struct vt_reader *r, size_t left)
+{
+	uint64_t offset = r->in.offset;
+
+	if (r->loading)
+		end_frame(r);
+	vt_input_consume(&r->in, left);
+	r->damage.truncated = true;
+	r->at_end = true;
+	note_damage(r, offset, left, "truncated");
+}
+
+/* Loads a block with a valid header.  Sets *frame_done if the current frame is now complete. */
+static int load_block(struct vt_reader *r, const struct vti_block_head *h, bool *frame_done,
 		      struct vt_error *err)
 {
 	size_t size = VTI_BLOCK_SIZE + h->stored_size;
@@ -438,10 +440,8 @@ static int take_block(struct vt_reader *r, const struct vti_block_head *h, bool 
 	if (code < 0)
 		return code;
 	if (have < size) {
-		if (r->loading)
-			end_frame(r);
 		*frame_done = true;
-		truncated(r, have);
+		end_truncated(r, have);
 		return 0;
 	}
 	stored = vt_input_data(&r->in) + VTI_BLOCK_SIZE;
@@ -458,12 +458,12 @@ static int take_block(struct vt_reader *r, const struct vti_block_head *h, bool 
 	if (!r->loading)
 		begin_frame(r, h);
 	if (!why)
-		why = read_payload(r, h, stored);
+		why = decode_payload(r, h, stored);
 	if (why == vti_no_memory)
 		return vt_error_set(err, VT_E_NOMEM, "%s: block at 0x%" PRIx64 ": out of memory",
 				    r->in.name, r->in.offset);
 	if (why)
-		damaged_block(r, r->in.offset, size, why);
+		note_damaged_block(r, r->in.offset, size, why);
 	*frame_done = h->flags & VTI_LAST_OF_FRAME;
 	if (*frame_done) {
 		end_frame(r);
@@ -490,9 +490,7 @@ int vti_load_frame(struct vt_reader *r, struct vt_error *err)
 		if (code < 0)
 			return code;
 		if (have < VTI_BLOCK_SIZE) {
-			if (r->loading)
-				end_frame(r);
-			truncated(r, have);
+			end_truncated(r, have);
 			return 0;
 		}
 		if (!vti_block_decode(vt_input_data(&r->in), &h)) {
@@ -501,12 +499,13 @@ int vti_load_frame(struct vt_reader *r, struct vt_error *err)
 				return code;
 			continue;
 		}
-		/* The rest of the frame at hand is lost: give what there is, come back here. */
+		/* The rest of the frame is lost: return what there is.  The next call continues
+		 * here. */
 		if (r->loading && (h.frame != r->frame || h.kind == VTI_BLOCK_END)) {
 			end_frame(r);
 			return 0;
 		}
-		code = take_block(r, &h, &done, err);
+		code = load_block(r, &h, &done, err);
 		if (code < 0)
 			return code;
 	}

@@ -10,19 +10,19 @@
 #include "stream/header_internal.h"
 #include "stream/reader_internal.h"
 
-static void gap_text(struct vt_column *c, struct vti_column_store *s, const char *text)
+static void set_gap_text(struct vt_column *c, struct vti_column_store *s, const char *text)
 {
 	c->bytes = (const uint8_t *)text;
 	s->const_off[1] = (uint32_t)strlen(text);
 }
 
-/* Makes the pending gap the run at hand, as a GAP record. */
-static void give_gap(struct vt_reader *r)
+/* Makes the pending gap, as a GAP record, the current row. */
+static void return_gap(struct vt_reader *r)
 {
 	struct vti_block_store *b = &r->gap_store;
 
-	gap_text(&b->columns[VT_GAP_REASON], &b->store[VT_GAP_REASON], r->gap.reason);
-	gap_text(&b->columns[VT_GAP_INPUT], &b->store[VT_GAP_INPUT], r->in.name);
+	set_gap_text(&b->columns[VT_GAP_REASON], &b->store[VT_GAP_REASON], r->gap.reason);
+	set_gap_text(&b->columns[VT_GAP_INPUT], &b->store[VT_GAP_INPUT], r->in.name);
 	b->store[VT_GAP_OFFSET].constant = r->gap.offset;
 	b->store[VT_GAP_BYTES].constant = r->gap.bytes;
 	b->store[VT_GAP_RECORDS].constant = r->gap.records;
@@ -33,7 +33,7 @@ static void give_gap(struct vt_reader *r)
 	r->gap.records = 0;
 }
 
-/* ---- giving records ---- */
+/* ---- returning records ---- */
 
 int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 {
@@ -52,11 +52,11 @@ int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 			return 1;
 		}
 		if (r->gap.open) {
-			give_gap(r);
+			return_gap(r);
 			return 1;
 		}
-		if (r->at_end && r->damage.truncated && !r->trunc_told) {
-			r->trunc_told = true;
+		if (r->at_end && r->damage.truncated && !r->trunc_reported) {
+			r->trunc_reported = true;
 			return vt_error_set(err, VT_E_TRUNC,
 					    "%s: truncated at 0x%" PRIx64 ": no END record",
 					    r->in.name, r->in.offset);
@@ -67,9 +67,9 @@ int vt_reader_advance(struct vt_reader *r, struct vt_error *err)
 
 		if (code < 0)
 			return code;
-		/* A gap before this frame is told before it. */
+		/* The gap comes before the frame that follows it. */
 		if (r->gap.open && r->nruns) {
-			give_gap(r);
+			return_gap(r);
 			return 1;
 		}
 	}
@@ -93,7 +93,7 @@ int vt_reader_next_run(struct vt_reader *r, const struct vt_block **block, uint3
 
 /* ---- opening and closing ---- */
 
-static int make_slots(struct vt_reader *r, struct vt_error *err)
+static int make_reader_slots(struct vt_reader *r, struct vt_error *err)
 {
 	static const struct vt_kind_desc no_fields = {0};
 	const struct vt_kind_desc *gap = &r->schema.kinds[VT_GAP];
@@ -113,7 +113,8 @@ static int make_slots(struct vt_reader *r, struct vt_error *err)
 	return ok ? 0 : vt_error_set(err, VT_E_NOMEM, "%s: out of memory", r->in.name);
 }
 
-static int parse_header(struct vt_reader *r, const struct vti_block_head *h, struct vt_error *err)
+static int decode_header_block(struct vt_reader *r, const struct vti_block_head *h,
+			       struct vt_error *err)
 {
 	const uint8_t *stored = vt_input_data(&r->in) + VTI_BLOCK_SIZE;
 	struct vt_buf raw = VT_BUF_INIT;
@@ -138,7 +139,7 @@ static int parse_header(struct vt_reader *r, const struct vti_block_head *h, str
 	return code;
 }
 
-static int read_header(struct vt_reader *r, struct vt_error *err)
+static int read_stream_header(struct vt_reader *r, struct vt_error *err)
 {
 	struct vti_block_head h;
 	size_t have, need;
@@ -171,11 +172,11 @@ static int read_header(struct vt_reader *r, struct vt_error *err)
 	if (vti_crc32(0, vt_input_data(&r->in) + VTI_BLOCK_SIZE, h.stored_size) != h.payload_crc)
 		return vt_error_set(err, VT_E_DAMAGED, "%s: header at 0x%x: bad CRC", r->in.name,
 				    VTI_PREAMBLE_SIZE);
-	code = parse_header(r, &h, err);
+	code = decode_header_block(r, &h, err);
 	if (code < 0)
 		return vt_error_prefix(err, "%s: header at 0x%x", r->in.name, VTI_PREAMBLE_SIZE);
 	vt_input_consume(&r->in, need);
-	return make_slots(r, err);
+	return make_reader_slots(r, err);
 }
 
 static struct vt_reader *new_reader(const char *name, struct vt_error *err)
@@ -195,9 +196,10 @@ static struct vt_reader *new_reader(const char *name, struct vt_error *err)
 	return r;
 }
 
-static struct vt_reader *start(struct vt_reader *r, int opened, struct vt_error *err)
+/* Completes opening a reader; `opened` is the result of opening its input. */
+static struct vt_reader *open_reader(struct vt_reader *r, int opened, struct vt_error *err)
 {
-	if (opened == 0 && read_header(r, err) == 0)
+	if (opened == 0 && read_stream_header(r, err) == 0)
 		return r;
 	vt_reader_close(r);
 	return NULL;
@@ -207,14 +209,14 @@ struct vt_reader *vt_reader_open(const char *path, struct vt_error *err)
 {
 	struct vt_reader *r = new_reader(path, err);
 
-	return r ? start(r, vt_input_open(&r->in, path, err), err) : NULL;
+	return r ? open_reader(r, vt_input_open(&r->in, path, err), err) : NULL;
 }
 
 struct vt_reader *vt_reader_open_fd(int fd, const char *name, struct vt_error *err)
 {
 	struct vt_reader *r = new_reader(name, err);
 
-	return r ? start(r, vt_input_open_fd(&r->in, fd, name, err), err) : NULL;
+	return r ? open_reader(r, vt_input_open_fd(&r->in, fd, name, err), err) : NULL;
 }
 
 struct vt_reader *vt_reader_open_input(struct vt_input *in, struct vt_error *err)
@@ -227,7 +229,7 @@ struct vt_reader *vt_reader_open_input(struct vt_input *in, struct vt_error *err
 	}
 	r->in = *in;
 	*in = (struct vt_input){.fd = -1};
-	return start(r, 0, err);
+	return open_reader(r, 0, err);
 }
 
 void vt_reader_close(struct vt_reader *r)

@@ -12,24 +12,23 @@
 #include "stream/compress_internal.h"
 #include "stream/reader.h"
 
-/*
- * What the two halves of the reader share: load.c reads frames, reader.c gives their records out.
- */
+/* The reader, in two parts: load.c reads and decodes frames, reader.c returns their records. */
 
-/* One kind of the stream, and its block in the frame at hand. */
+/* A kind of the stream and its block in the current frame. */
 struct vti_slot {
 	struct vti_block_store store;
-	struct vt_buf raw; /* the decoded payload, where the input's window can't serve */
+	struct vt_buf raw; /* the payload, unless it is used in the input's window */
 	bool loaded;
-	uint32_t given; /* rows already given out */
+	uint32_t given; /* rows already returned */
 };
 
+/* Consecutive records of one kind. */
 struct vti_run {
 	uint32_t slot;
 	uint32_t count;
 };
 
-/* A damaged place that has not been told downstream yet. */
+/* A damaged place for which no GAP record was returned yet. */
 struct vti_gap {
 	bool open;
 	char reason[128];
@@ -46,7 +45,7 @@ struct vt_reader {
 	struct vt_header header;
 	struct vti_slot *slots; /* one for each kind of `wire` */
 
-	/* the frame at hand */
+	/* The current frame. */
 	struct vti_run *runs;
 	size_t nruns;
 	size_t runs_cap;
@@ -56,26 +55,26 @@ struct vt_reader {
 	uint32_t frame;
 	uint32_t frame_records;
 	size_t budget;
-	size_t spent; /* of the budgets of all frames since the slots were last looked through */
-	size_t held;  /* bytes of the window that the frame points into */
+	size_t spent; /* of the budgets of all frames since trim_slots() last freed memory */
+	size_t held;  /* bytes of the window in use by the frame */
 
-	uint64_t next_record; /* number of the first record not seen yet */
-	uint32_t chain;
+	uint64_t next_record; /* number of the next record */
+	uint32_t chain;	      /* CRC-32 over the payload CRCs of all blocks read so far */
 	struct vti_compressor compressor;
 	struct vti_gap gap;
 	struct vti_block_store gap_store;
 	struct vt_damage damage;
 	enum vt_status status;
-	struct vt_failure failure; /* without a program: none */
+	struct vt_failure failure; /* none if `program` is empty */
 	bool at_end;
-	bool trunc_told;
+	bool trunc_reported;
 	vt_warn_fn *warn;
 	void *warn_arg;
 };
 
 /*
- * Loads blocks until a frame is complete or the input ends.  Damage is noted in the reader; a
- * negative error (VT_E_READ, VT_E_NOMEM) is for what stops reading.
+ * Loads blocks until a frame is complete or the input ends.  Records damage in the reader.  Returns
+ * 0, or a negative error if reading stops: VT_E_READ, VT_E_NOMEM.
  */
 int vti_load_frame(struct vt_reader *r, struct vt_error *err);
 

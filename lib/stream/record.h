@@ -15,9 +15,9 @@ extern "C" {
 #endif
 
 /*
- * A decoded column of a block.  A number of row i is v[i & mask]: mask is 0 for a column whose
- * values are all equal, so that such columns cost nothing to decode.  For texts, bytes and arrays,
- * off[i & mask] and off[(i & mask) + 1] bound the row's elements in `bytes` or `words`.
+ * A decoded column of a block.  The number of row i is v[i & mask].  `mask` is 0 for a column whose
+ * values are all equal, so such columns cost nothing to decode.  For texts, bytes and arrays,
+ * off[i & mask] and off[(i & mask) + 1] are the bounds of row i in `bytes` or `words`.
  */
 struct vt_column {
 	const uint64_t *v;
@@ -27,7 +27,7 @@ struct vt_column {
 	const uint64_t *words;
 };
 
-/* Records of one kind.  Inner loops may walk the columns themselves. */
+/* Decoded records of one kind.  Inner loops may read the columns directly. */
 struct vt_block {
 	uint32_t kind; /* index in the schema: enum vt_kind, or from VT_NKINDS on */
 	uint32_t nrecords;
@@ -36,7 +36,7 @@ struct vt_block {
 	const struct vt_column *columns;
 };
 
-/* One record: a row of a block. */
+/* A record: one row of a block. */
 struct vt_record {
 	const struct vt_block *block;
 	uint32_t kind;
@@ -53,7 +53,7 @@ struct vt_words {
 	size_t count;
 };
 
-/* The number in a field of type U, I (cast it) or F (its bits). */
+/* Returns a field of type U, I (cast it to int64_t) or F (its bits). */
 static inline uint64_t vt_record_u64(const struct vt_record *rec, unsigned field)
 {
 	const struct vt_column *c = &rec->block->columns[field];
@@ -66,7 +66,7 @@ static inline int64_t vt_record_i64(const struct vt_record *rec, unsigned field)
 	return (int64_t)vt_record_u64(rec, field);
 }
 
-/* The number in a field of type F. */
+/* Returns a field of type F. */
 static inline double vt_record_f64(const struct vt_record *rec, unsigned field)
 {
 	uint64_t bits = vt_record_u64(rec, field);
@@ -76,7 +76,7 @@ static inline double vt_record_f64(const struct vt_record *rec, unsigned field)
 	return v;
 }
 
-/* The bytes of a field of type S or B; borrowed, as long as the record. */
+/* Returns a field of type S or B.  Borrowed: valid as long as the record. */
 static inline struct vt_bytes vt_record_bytes(const struct vt_record *rec, unsigned field)
 {
 	const struct vt_column *c = &rec->block->columns[field];
@@ -86,19 +86,19 @@ static inline struct vt_bytes vt_record_bytes(const struct vt_record *rec, unsig
 	return b;
 }
 
-/* Whether bytes are those of a C string. */
+/* Returns true if the bytes equal a C string. */
 static inline bool vt_bytes_are(struct vt_bytes b, const char *text)
 {
 	return b.size == strlen(text) && memcmp(b.data, text, b.size) == 0;
 }
 
-/* Whether it is a META record with this key. */
+/* Returns true for a META record with this key. */
 static inline bool vt_record_is_meta(const struct vt_record *rec, const char *key)
 {
 	return rec->kind == VT_META && vt_bytes_are(vt_record_bytes(rec, VT_META_KEY), key);
 }
 
-/* The numbers of a field of type A; borrowed, as long as the record. */
+/* Returns a field of type A.  Borrowed: valid as long as the record. */
 static inline struct vt_words vt_record_words(const struct vt_record *rec, unsigned field)
 {
 	const struct vt_column *c = &rec->block->columns[field];

@@ -4,12 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds and fields of a schema are allocated at their limits at once: pointers to them hold. */
-
-static int out_of_memory(struct vt_error *err)
-{
-	return vt_error_nomem(err);
-}
+/* Kinds and fields are allocated once, at their limits, so pointers to them stay valid. */
 
 int vt_schema_find(const struct vt_schema *s, const char *name)
 {
@@ -31,7 +26,7 @@ int vt_schema_find_field(const struct vt_kind_desc *kind, const char *name)
 	return -1;
 }
 
-static bool wire_id_taken(const struct vt_schema *s, uint32_t id)
+static bool is_wire_id_used(const struct vt_schema *s, uint32_t id)
 {
 	uint32_t i;
 
@@ -41,19 +36,19 @@ static bool wire_id_taken(const struct vt_schema *s, uint32_t id)
 	return false;
 }
 
-/* Foreign kinds are numbered from here, well above those that kinds.def may come to use. */
+/* The first number of foreign kinds, well above those that kinds.def may ever use. */
 #define FIRST_FOREIGN_ID 1024
 
-static uint32_t free_wire_id(const struct vt_schema *s)
+static uint32_t find_free_wire_id(const struct vt_schema *s)
 {
 	uint32_t id = FIRST_FOREIGN_ID;
 
-	while (wire_id_taken(s, id))
+	while (is_wire_id_used(s, id))
 		id++;
 	return id;
 }
 
-static bool name_is_good(const char *name)
+static bool is_valid_name(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -67,22 +62,22 @@ int vt_schema_add_kind(struct vt_schema *s, const char *name, struct vt_error *e
 
 	if (found >= 0)
 		return found;
-	if (!name_is_good(name))
+	if (!is_valid_name(name))
 		return vt_error_set(err, VT_E_LIMIT, "kind name of %zu bytes", strlen(name));
 	if (s->nkinds == VT_MAX_KINDS)
 		return vt_error_set(err, VT_E_LIMIT, "more than %d kinds of record", VT_MAX_KINDS);
 	if (!s->kinds)
 		s->kinds = calloc(VT_MAX_KINDS, sizeof(*s->kinds));
 	if (!s->kinds)
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	k = &s->kinds[s->nkinds];
-	k->wire_id = free_wire_id(s);
+	k->wire_id = find_free_wire_id(s);
 	k->fields = calloc(VT_MAX_FIELDS, sizeof(*k->fields));
 	k->name = strdup(name);
 	if (!k->fields || !k->name) {
 		free(k->fields);
 		free(k->name);
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	}
 	return (int)s->nkinds++;
 }
@@ -98,7 +93,7 @@ int vt_schema_add_field(struct vt_kind_desc *kind, const char *name, enum vt_typ
 				    kind->name);
 	if (found >= 0)
 		return found;
-	if (!name_is_good(name) || strlen(unit) > VT_MAX_NAME)
+	if (!is_valid_name(name) || strlen(unit) > VT_MAX_NAME)
 		return vt_error_set(err, VT_E_LIMIT, "%s: field name of %zu bytes", kind->name,
 				    strlen(name));
 	if (kind->nfields == VT_MAX_FIELDS)
@@ -111,19 +106,20 @@ int vt_schema_add_field(struct vt_kind_desc *kind, const char *name, enum vt_typ
 	if (!f->name || !f->unit) {
 		free(f->name);
 		free(f->unit);
-		return out_of_memory(err);
+		return vt_error_nomem(err);
 	}
 	return (int)kind->nfields++;
 }
 
-struct row {
+/* A kind, or a field of the kind before it. */
+struct schema_row {
 	const char *name;
 	const char *unit;
 	uint32_t wire_id; /* of a kind; 0 in a field's row */
 	enum vt_type type;
 };
 
-static const struct row known[] = {
+static const struct schema_row known[] = {
 #define KIND(kind, id)				{#kind, "", id, VT_TYPE_U},
 #define FIELD(kind, constant, name, type, unit) {name, unit, 0, VT_TYPE_##type},
 #define END(kind)

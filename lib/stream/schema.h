@@ -12,10 +12,10 @@
 extern "C" {
 #endif
 
-/* Limits of the format (formats/vt.md): they bound a reader's memory. */
-#define VT_MAX_KINDS  256 /* kinds in one stream */
-#define VT_MAX_FIELDS 64  /* fields of one kind */
-#define VT_MAX_NAME   64  /* bytes in the name of a kind or field */
+/* Limits of the format (formats/vt.md), which bound a reader's memory. */
+#define VT_MAX_KINDS  256 /* of a stream */
+#define VT_MAX_FIELDS 64  /* of a kind */
+#define VT_MAX_NAME   64  /* bytes of the name of a kind or field */
 
 struct vt_field_desc {
 	char *name;
@@ -24,8 +24,8 @@ struct vt_field_desc {
 };
 
 /*
- * A kind: its name, its number in the stream, its fields.  Known fields come first, in canonical
- * order.
+ * A kind of record: its name, its number in the stream, and its fields.  Known fields come first,
+ * in canonical order.
  */
 struct vt_kind_desc {
 	char *name;
@@ -35,40 +35,38 @@ struct vt_kind_desc {
 };
 
 /*
- * The kinds of a stream: the known ones at their enum vt_kind, foreign ones from VT_NKINDS on.  A
- * known kind may carry foreign fields after its own.
+ * The kinds of a stream.  Known kinds are at the index of their enum vt_kind, foreign ones follow
+ * from VT_NKINDS on.  A known kind may have foreign fields after its own.
  */
 struct vt_schema {
 	uint32_t nkinds;
 	struct vt_kind_desc *kinds;
 };
 
-/*
- * Fills a schema with the known kinds; free with vt_schema_fini().  Fails only for want of memory.
- */
+/* Initializes a schema with the known kinds.  Free it with vt_schema_fini().  Error: VT_E_NOMEM. */
 int vt_schema_init(struct vt_schema *s, struct vt_error *err);
 void vt_schema_fini(struct vt_schema *s);
 
-/* The kind with this name, or -1. */
+/* Returns the index of the kind with this name, or -1. */
 int vt_schema_find(const struct vt_schema *s, const char *name);
 
-/* The field of that name in a kind, or -1. */
+/* Returns the index of the field with this name in a kind, or -1. */
 int vt_schema_find_field(const struct vt_kind_desc *kind, const char *name);
 
 /*
- * Adds a kind, or finds the one of that name; returns its index or a negative error
- * (VT_E_LIMIT, VT_E_NOMEM).  A new kind has no fields yet and a wire id that is free.
+ * Returns the index of the kind with this name.  Adds one without fields, with an unused number in
+ * the stream, if there is none.  Errors: VT_E_LIMIT, VT_E_NOMEM.
  */
 int vt_schema_add_kind(struct vt_schema *s, const char *name, struct vt_error *err);
 
 /*
- * Adds a field to a kind, or finds the one of that name and type; returns its index.  A field of
- * the same name and another type is VT_E_MISMATCH.
+ * Returns the index of the field with this name and type; adds it if there is none.  Errors:
+ * VT_E_MISMATCH if the field exists with another type, VT_E_LIMIT, VT_E_NOMEM.
  */
 int vt_schema_add_field(struct vt_kind_desc *kind, const char *name, enum vt_type type,
 			const char *unit, struct vt_error *err);
 
-/* Adds to `to` every kind and field of `from` that it lacks. */
+/* Adds to `to` each kind and field of `from` that it lacks.  Errors as vt_schema_add_field(). */
 int vt_schema_merge(struct vt_schema *to, const struct vt_schema *from, struct vt_error *err);
 
 #ifdef __cplusplus

@@ -15,50 +15,50 @@
 #include "stream/header_internal.h"
 
 /*
- * A frame is written when it holds this many rows of one kind, or this many bytes: large
- * enough that headers cost nothing, small enough that it stays in the second-level cache.
+ * A frame is written when it has this many rows of one kind, or this many bytes: enough that
+ * headers cost nothing, and few enough that the frame stays in the second-level cache.
  */
 #define FLUSH_RECORDS 8192
 #define FLUSH_BYTES   ((ptrdiff_t)512 * 1024)
 
-/* A larger buffer of texts is given back when the frame is written. */
+/* A larger buffer of texts is freed when the frame is written. */
 #define KEEP_BYTES ((size_t)2 << 20)
 
 /*
- * Rows are filled in a tile that stays in the first-level cache, and go from there to columns, a
+ * Rows are filled in a tile that stays in the first-level cache, and are appended to the columns a
  * tile at a time.  A column exists in memory only once its values differ.
  */
 #define TILE_ROWS 32
 
-struct column {
+struct staged_column {
 	uint64_t *v;
 	size_t cap;
 	uint64_t constant; /* of all rows, as long as !varies */
 	bool varies;
-	struct vt_buf var; /* for types S, B and A: the bytes of all rows, in order */
+	struct vt_buf var; /* types S, B and A: the bytes of all rows, in order */
 };
 
-/* The records of one kind that wait for the frame to be written. */
+/* The records of one kind in the frame that is not yet written. */
 struct staged {
-	uint64_t *tile; /* TILE_ROWS rows of nfields numbers (for S, B, A: the length); unused: 0 */
+	uint64_t *tile; /* TILE_ROWS rows of nfields numbers (S, B, A: lengths), 0 if unused */
 	uint32_t ntile;
 	uint32_t nfields;
 	uint32_t stride;  /* of the tile: nfields, but at least 1 */
 	size_t nrows;	  /* in the columns */
-	size_t run_start; /* the row where the run at hand began */
-	struct column *columns;
+	size_t run_start; /* the row where the current run began */
+	struct staged_column *columns;
 	uint64_t total; /* records of this kind in the frames already written */
 };
 
 #define NO_RUN UINT32_MAX
 
-/* So many records of one kind came in a row. */
-struct run {
+/* Consecutive records of one kind. */
+struct staged_run {
 	uint32_t kind;
 	uint32_t count;
 };
 
-/* Where the kinds and fields of an input's schema are in ours. */
+/* Maps the kinds and fields of an input's schema to the writer's. */
 struct mapping {
 	const struct vt_schema *from;
 	int16_t kind[VT_MAX_KINDS];
@@ -70,28 +70,27 @@ struct vt_writer {
 	struct vt_output out;
 	struct vt_schema schema;
 	struct staged *staged; /* one for each kind */
-	struct run *runs;
+	struct staged_run *runs;
 	size_t nruns;
 	size_t runs_cap;
-	uint32_t run_kind; /* of the run at hand, which is not in `runs` yet; NO_RUN if there is
-			      none */
-	ptrdiff_t room;	   /* bytes until the frame is full; below 0 once it is */
-	size_t largest;	   /* bytes that a frame may have before its tiles are added */
-	uint64_t written;  /* records in the frames already written */
+	uint32_t run_kind; /* of the current run, which is not yet in `runs`; or NO_RUN */
+	ptrdiff_t room;	   /* bytes until the frame is full; negative once it is */
+	size_t largest;	   /* maximum bytes of a frame without its tiles */
+	uint64_t written;  /* records in earlier frames */
 	uint32_t frame;
 	uint32_t chain; /* CRC-32 over the payload CRCs of all blocks written so far */
 	struct vt_buf raw;
 	struct vti_packing packing;
 	uint64_t *scratch;
 	size_t scratch_cap;
-	struct staged *current; /* whose last row vt_writer_bytes() adds to */
+	struct staged *current; /* of the row started last */
 	bool failed;		/* memory ran out, or a record was too large: see err */
 	struct vt_error err;
 	struct mapping *mappings;
 	size_t nmappings;
 };
 
-static void fail(struct vt_writer *w, enum vt_errcode code, const char *why)
+static void set_failed(struct vt_writer *w, enum vt_errcode code, const char *why)
 {
 	if (!w->failed)
 		vt_error_set(&w->err, code, "%s: %s", w->out.name, why);
@@ -109,7 +108,7 @@ static void write_block(void *arg, const struct vti_outgoing *b)
 
 	vt_put_le32(crc, b->head.payload_crc);
 	w->chain = vti_crc32(w->chain, crc, sizeof(crc));
-	/* What a reader refuses is never written. */
+	/* Never write what a reader rejects. */
 	assert(b->raw.size <= VTI_MAX_STORED && payload->size <= VTI_MAX_STORED);
 	assert(b->head.nrecords <= VTI_MAX_FRAME_RECORDS &&
 	       b->head.compression <= VT_COMPRESS_ZSTD);
@@ -118,7 +117,7 @@ static void write_block(void *arg, const struct vti_outgoing *b)
 	vt_output_put(&w->out, payload->data, payload->size);
 }
 
-static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, unsigned flags)
+static void queue_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, unsigned flags)
 {
 	const struct vti_block_head h = {
 		.kind = (uint16_t)kind,
@@ -129,14 +128,14 @@ static void put_block(struct vt_writer *w, unsigned kind, uint32_t nrecords, uns
 	};
 
 	if (w->raw.failed)
-		fail(w, VT_E_NOMEM, "out of memory");
+		set_failed(w, VT_E_NOMEM, "out of memory");
 	else
 		vti_packing_put(&w->packing, &h, &w->raw);
 }
 
-/* Copies a field of n rows; returns the bits in which any of them differs from `constant`. */
-static inline uint64_t gather(uint64_t *to, const uint64_t *from, size_t step, size_t n,
-			      uint64_t constant)
+/* Copies a field of n rows.  Returns the bits in which any of them differs from `constant`. */
+static inline uint64_t copy_tile_field(uint64_t *to, const uint64_t *from, size_t step, size_t n,
+				       uint64_t constant)
 {
 	uint64_t differ = 0;
 	size_t i;
@@ -150,20 +149,19 @@ static inline uint64_t gather(uint64_t *to, const uint64_t *from, size_t step, s
 	return differ;
 }
 
-/* Appends field f of the tile's rows to its column, which comes into being with its first
- * difference. */
-static bool absorb_field(struct staged *s, uint32_t f)
+/* Appends field f of the tile's rows to its column, which is allocated at the first difference. */
+static bool append_tile_field(struct staged *s, uint32_t f)
 {
-	struct column *col = &s->columns[f];
+	struct staged_column *col = &s->columns[f];
 	uint64_t field[TILE_ROWS];
 	uint64_t differ;
 	size_t i;
 
-	/* Nearly all tiles are full: a loop of known length is a fast one. */
+	/* Nearly all tiles are full, and a loop of constant length is faster. */
 	if (s->ntile == TILE_ROWS)
-		differ = gather(field, s->tile + f, s->stride, TILE_ROWS, col->constant);
+		differ = copy_tile_field(field, s->tile + f, s->stride, TILE_ROWS, col->constant);
 	else
-		differ = gather(field, s->tile + f, s->stride, s->ntile, col->constant);
+		differ = copy_tile_field(field, s->tile + f, s->stride, s->ntile, col->constant);
 	if (!differ && !col->varies)
 		return true;
 	if (!vt_array_grow(&col->v, &col->cap, s->nrows + TILE_ROWS, sizeof(*col->v)))
@@ -175,7 +173,7 @@ static bool absorb_field(struct staged *s, uint32_t f)
 	return true;
 }
 
-static void absorb_tile(struct vt_writer *w, struct staged *s)
+static void append_tile(struct vt_writer *w, struct staged *s)
 {
 	uint32_t f;
 
@@ -183,8 +181,8 @@ static void absorb_tile(struct vt_writer *w, struct staged *s)
 	for (f = 0; f < s->nfields && !w->failed; f++) {
 		if (s->nrows == 0)
 			s->columns[f].constant = s->tile[f];
-		if (!absorb_field(s, f))
-			fail(w, VT_E_NOMEM, "out of memory");
+		if (!append_tile_field(s, f))
+			set_failed(w, VT_E_NOMEM, "out of memory");
 	}
 	memset(s->tile, 0, s->ntile * s->stride * sizeof(*s->tile));
 	/* At two numbers a row or more, a full frame is well below the limit on records. */
@@ -198,12 +196,12 @@ static void encode_numbers(struct vt_writer *w, const uint64_t *v, size_t n)
 	if (vt_array_grow(&w->scratch, &w->scratch_cap, n, sizeof(*w->scratch)))
 		vti_column_encode(&w->raw, v, n, w->scratch);
 	else
-		fail(w, VT_E_NOMEM, "out of memory");
+		set_failed(w, VT_E_NOMEM, "out of memory");
 }
 
 static void encode_field(struct vt_writer *w, const struct staged *s, uint32_t f, enum vt_type type)
 {
-	struct column *col = &s->columns[f];
+	struct staged_column *col = &s->columns[f];
 
 	if (col->varies)
 		encode_numbers(w, col->v, s->nrows);
@@ -217,17 +215,17 @@ static void encode_field(struct vt_writer *w, const struct staged *s, uint32_t f
 		vt_buf_put(&w->raw, col->var.data, col->var.size);
 }
 
-/* Empties a kind once its rows are written, or are lost to an error. */
+/* Empties a kind whose rows are written, or lost to an error. */
 static void clear_kind(struct staged *s)
 {
 	uint32_t f;
 
 	for (f = 0; f < s->nfields; f++) {
-		struct column *col = &s->columns[f];
+		struct staged_column *col = &s->columns[f];
 
 		col->varies = false;
 		col->var.size = 0;
-		/* What one huge record needed is not kept for each field of each kind. */
+		/* Do not keep what one huge record needed. */
 		if (col->var.cap > KEEP_BYTES)
 			vt_buf_free(&col->var);
 	}
@@ -235,7 +233,7 @@ static void clear_kind(struct staged *s)
 	s->run_start = 0;
 }
 
-static void put_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
+static void queue_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
 {
 	const struct vt_kind_desc *desc = &w->schema.kinds[kind];
 	struct staged *s = &w->staged[kind];
@@ -245,12 +243,12 @@ static void put_kind(struct vt_writer *w, uint32_t kind, unsigned flags)
 	for (f = 0; f < s->nfields; f++)
 		encode_field(w, s, f, desc->fields[f].type);
 	s->total += s->nrows;
-	put_block(w, desc->wire_id, (uint32_t)s->nrows, flags);
+	queue_block(w, desc->wire_id, (uint32_t)s->nrows, flags);
 	clear_kind(s);
 }
 
-/* Takes the rows that vt_writer_row() gave out since it was last set up into account. */
-static void note_rows(struct vt_writer *w)
+/* Counts the rows that vt_writer_row() has started in the current tile. */
+static void count_tile_rows(struct vt_writer *w)
 {
 	struct staged *s = w->current;
 
@@ -269,12 +267,12 @@ static void end_run(struct vt_writer *w)
 		return;
 	s = &w->staged[w->run_kind];
 	if (!vt_array_grow(&w->runs, &w->runs_cap, w->nruns + 1, sizeof(*w->runs))) {
-		fail(w, VT_E_NOMEM, "out of memory");
+		set_failed(w, VT_E_NOMEM, "out of memory");
 		return;
 	}
 	rows = s->nrows + s->ntile;
 	assert(rows >= s->run_start);
-	w->runs[w->nruns++] = (struct run){w->run_kind, (uint32_t)(rows - s->run_start)};
+	w->runs[w->nruns++] = (struct staged_run){w->run_kind, (uint32_t)(rows - s->run_start)};
 	s->run_start = rows;
 	w->run_kind = NO_RUN;
 	w->current = NULL;
@@ -282,7 +280,7 @@ static void end_run(struct vt_writer *w)
 	w->at.kind = NO_RUN;
 }
 
-static void put_order(struct vt_writer *w, uint32_t nrecords)
+static void queue_order(struct vt_writer *w, uint32_t nrecords)
 {
 	size_t i;
 
@@ -291,21 +289,18 @@ static void put_order(struct vt_writer *w, uint32_t nrecords)
 		vt_buf_put_varint(&w->raw, w->schema.kinds[w->runs[i].kind].wire_id);
 		vt_buf_put_varint(&w->raw, w->runs[i].count);
 	}
-	put_block(w, VTI_BLOCK_ORDER, nrecords, 0);
+	queue_block(w, VTI_BLOCK_ORDER, nrecords, 0);
 }
 
-/*
- * Writes everything staged as one frame: the order of the kinds if there are several, then the
- * kinds.
- */
-static void put_frame(struct vt_writer *w)
+/* Queues all staged records as one frame: the order if there are several kinds, then the kinds. */
+static void queue_frame(struct vt_writer *w)
 {
 	uint32_t k, kinds = 0, last = 0;
 	uint64_t nrecords = 0;
 
 	end_run(w);
 	for (k = 0; k < w->schema.nkinds; k++) {
-		absorb_tile(w, &w->staged[k]);
+		append_tile(w, &w->staged[k]);
 		if (w->staged[k].nrows) {
 			kinds++;
 			last = k;
@@ -315,12 +310,12 @@ static void put_frame(struct vt_writer *w)
 	if (!kinds)
 		return;
 	if (kinds > 1 && !w->failed)
-		put_order(w, (uint32_t)nrecords);
+		queue_order(w, (uint32_t)nrecords);
 	for (k = 0; k <= last; k++) {
 		if (w->failed)
 			clear_kind(&w->staged[k]);
 		else if (w->staged[k].nrows)
-			put_kind(w, k, k == last ? VTI_LAST_OF_FRAME : 0);
+			queue_kind(w, k, k == last ? VTI_LAST_OF_FRAME : 0);
 	}
 	w->written += nrecords;
 	w->frame++;
@@ -428,7 +423,8 @@ int vt_writer_add_input(struct vt_writer *w, const struct vt_reader *r, struct v
 	return make_mapping(w, &more[w->nmappings++], from, err);
 }
 
-static int start(struct vt_writer *w, const struct vt_writer_options *opt, struct vt_error *err)
+static int write_stream_header(struct vt_writer *w, const struct vt_writer_options *opt,
+			       struct vt_error *err)
 {
 	uint8_t preamble[VTI_PREAMBLE_SIZE];
 	enum vt_compression how = opt->compression;
@@ -459,50 +455,49 @@ static int start(struct vt_writer *w, const struct vt_writer_options *opt, struc
 		return r;
 	vti_preamble_encode(preamble);
 	vt_output_put(&w->out, preamble, sizeof(preamble));
-	put_block(w, VTI_BLOCK_HEADER, 0, VTI_LAST_OF_FRAME);
+	queue_block(w, VTI_BLOCK_HEADER, 0, VTI_LAST_OF_FRAME);
 	w->frame = 1;
 	return vt_writer_error(w, err);
 }
 
-static struct vt_writer *open_any(struct vt_writer *w, const struct vt_writer_options *opt,
-				  struct vt_error *err)
+static struct vt_writer *new_stream_writer(const char *name, struct vt_error *err)
 {
-	if (start(w, opt, err) == 0)
+	struct vt_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", name);
+	return w;
+}
+
+/* Completes opening a writer; `opened` is the result of opening its output. */
+static struct vt_writer *open_stream_writer(struct vt_writer *w, int opened,
+					    const struct vt_writer_options *opt,
+					    struct vt_error *err)
+{
+	if (opened < 0)
+		free(w);
+	else if (write_stream_header(w, opt, err) == 0)
 		return w;
-	vt_writer_abandon(w);
+	else
+		vt_writer_abandon(w);
 	return NULL;
 }
 
 struct vt_writer *vt_writer_open(const char *path, const struct vt_writer_options *opt,
 				 struct vt_error *err)
 {
-	struct vt_writer *w = calloc(1, sizeof(*w));
+	struct vt_writer *w = new_stream_writer(path, err);
 
-	if (!w) {
-		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", path);
-		return NULL;
-	}
-	if (vt_output_open(&w->out, path, err) < 0) {
-		free(w);
-		return NULL;
-	}
-	return open_any(w, opt, err);
+	return w ? open_stream_writer(w, vt_output_open(&w->out, path, err), opt, err) : NULL;
 }
 
 struct vt_writer *vt_writer_open_fd(int fd, const char *name, const struct vt_writer_options *opt,
 				    struct vt_error *err)
 {
-	struct vt_writer *w = calloc(1, sizeof(*w));
+	struct vt_writer *w = new_stream_writer(name, err);
 
-	if (!w) {
-		vt_error_set(err, VT_E_NOMEM, "%s: out of memory", name);
-		return NULL;
-	}
-	if (vt_output_open_fd(&w->out, fd, name, err) < 0) {
-		free(w);
-		return NULL;
-	}
-	return open_any(w, opt, err);
+	return w ? open_stream_writer(w, vt_output_open_fd(&w->out, fd, name, err), opt, err)
+		 : NULL;
 }
 
 /* ---- records ---- */
@@ -512,11 +507,11 @@ uint64_t *vt_writer_advance(struct vt_writer *w, uint32_t kind)
 	struct staged *s = &w->staged[kind];
 
 	assert(kind < w->schema.nkinds);
-	note_rows(w);
+	count_tile_rows(w);
 	if (s->ntile == TILE_ROWS)
-		absorb_tile(w, s);
+		append_tile(w, s);
 	if (w->room < 0 || s->nrows >= FLUSH_RECORDS)
-		put_frame(w);
+		queue_frame(w);
 	if (w->run_kind != kind) {
 		end_run(w);
 		w->run_kind = kind;
@@ -529,8 +524,8 @@ uint64_t *vt_writer_advance(struct vt_writer *w, uint32_t kind)
 	return vt_writer_row(w, kind);
 }
 
-static void put_var(struct vt_writer *w, unsigned field, const void *data, size_t count,
-		    size_t width)
+static void set_var_field(struct vt_writer *w, unsigned field, const void *data, size_t count,
+			  size_t width)
 {
 	struct staged *s = w->current;
 	uint64_t *slot = w->at.next - s->stride + field;
@@ -540,18 +535,19 @@ static void put_var(struct vt_writer *w, unsigned field, const void *data, size_
 	assert(field < s->nfields && w->at.next > s->tile);
 	if (w->failed)
 		return;
-	/* A frame is written once it is over FLUSH_BYTES: only one huge record gets here. */
+	/* A frame over FLUSH_BYTES is written at the next row, so only one huge record gets here.
+	 */
 	if (used > w->largest || count > (w->largest - used) / width) {
-		fail(w, VT_E_LIMIT, "a record too large for a frame of 32 MiB");
+		set_failed(w, VT_E_LIMIT, "a record too large for a frame of 32 MiB");
 		return;
 	}
-	/* Set once more: the field's former bytes are the last ones. */
+	/* If the field was set before, its bytes are the last ones: remove them. */
 	assert(*slot <= var->size / width);
 	var->size -= *slot * width;
 	*slot = count;
 	vt_buf_put(var, data, count * width);
 	if (var->failed)
-		fail(w, VT_E_NOMEM, "out of memory");
+		set_failed(w, VT_E_NOMEM, "out of memory");
 	w->room -= (ptrdiff_t)(count * width);
 	if (w->room < 0)
 		w->at.end = w->at.next;
@@ -559,12 +555,12 @@ static void put_var(struct vt_writer *w, unsigned field, const void *data, size_
 
 void vt_writer_bytes(struct vt_writer *w, unsigned field, const void *data, size_t size)
 {
-	put_var(w, field, data, size, 1);
+	set_var_field(w, field, data, size, 1);
 }
 
 void vt_writer_words(struct vt_writer *w, unsigned field, const uint64_t *words, size_t count)
 {
-	put_var(w, field, words, count, sizeof(*words));
+	set_var_field(w, field, words, count, sizeof(*words));
 }
 
 void vt_writer_text(struct vt_writer *w, unsigned field, const char *text)
@@ -587,7 +583,7 @@ void vt_writer_meta_u64(struct vt_writer *w, const char *key, uint64_t value)
 	vt_writer_meta(w, key, text);
 }
 
-static const struct mapping *mapping_of(const struct vt_writer *w, const struct vt_record *rec)
+static const struct mapping *find_mapping(const struct vt_writer *w, const struct vt_record *rec)
 {
 	size_t i;
 
@@ -602,7 +598,7 @@ static const struct mapping *mapping_of(const struct vt_writer *w, const struct 
 
 void vt_writer_copy(struct vt_writer *w, const struct vt_record *rec)
 {
-	const struct mapping *m = mapping_of(w, rec);
+	const struct mapping *m = find_mapping(w, rec);
 	const struct vt_kind_desc *desc = rec->block->desc;
 	uint64_t *row = vt_writer_row(w, (uint32_t)m->kind[rec->kind]);
 	uint32_t f;
@@ -644,15 +640,7 @@ int vt_writer_error(const struct vt_writer *w, struct vt_error *err)
 	return -(int)err->code;
 }
 
-static void put_text(struct vt_buf *b, const char *text)
-{
-	size_t size = strlen(text);
-
-	vt_buf_put_varint(b, size);
-	vt_buf_put(b, text, size);
-}
-
-static void put_end(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure)
+static void queue_end(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure)
 {
 	uint32_t k, kinds = 0;
 
@@ -671,10 +659,10 @@ static void put_end(struct vt_writer *w, enum vt_status status, const struct vt_
 	}
 	if (failure) {
 		assert(*failure->program);
-		put_text(&w->raw, failure->program);
-		put_text(&w->raw, failure->why);
+		vt_buf_put_block(&w->raw, failure->program, strlen(failure->program));
+		vt_buf_put_block(&w->raw, failure->why, strlen(failure->why));
 	}
-	put_block(w, VTI_BLOCK_END, 0, VTI_LAST_OF_FRAME);
+	queue_block(w, VTI_BLOCK_END, 0, VTI_LAST_OF_FRAME);
 }
 
 static void free_writer(struct vt_writer *w)
@@ -704,19 +692,19 @@ static void free_writer(struct vt_writer *w)
 	free(w);
 }
 
-static int finish(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure,
-		  struct vt_error *err)
+static int end_stream(struct vt_writer *w, enum vt_status status, const struct vt_failure *failure,
+		      struct vt_error *err)
 {
 	int r, closed;
 
-	note_rows(w);
-	put_frame(w);
+	count_tile_rows(w);
+	queue_frame(w);
 	if (status >= VT_STATUS_MISSING)
 		status = VT_STATUS_LOSSY;
 	vti_packing_finish(&w->packing);
-	/* A stream that lacks a record is not to look complete. */
+	/* A stream that lacks a record must not look complete. */
 	if (!w->failed)
-		put_end(w, status, failure);
+		queue_end(w, status, failure);
 	vti_packing_finish(&w->packing);
 	r = vt_writer_error(w, err);
 	closed = vt_output_close(&w->out, err);
@@ -726,12 +714,12 @@ static int finish(struct vt_writer *w, enum vt_status status, const struct vt_fa
 
 int vt_writer_close(struct vt_writer *w, enum vt_status status, struct vt_error *err)
 {
-	return finish(w, status, NULL, err);
+	return end_stream(w, status, NULL, err);
 }
 
 int vt_writer_fail(struct vt_writer *w, const struct vt_failure *failure, struct vt_error *err)
 {
-	return finish(w, VT_STATUS_INTERRUPTED, failure, err);
+	return end_stream(w, VT_STATUS_INTERRUPTED, failure, err);
 }
 
 void vt_writer_abandon(struct vt_writer *w)
